@@ -1,0 +1,334 @@
+/* redlock.h - distributed locks on a majority of independent Redis masters.
+ *
+ * A lock is a LEASE: it is yours while redlock_validity_ms() is above zero and not a
+ * moment longer, and a process that is stopped for longer than that can't know until it
+ * looks. Nothing here keeps a late write of a stopped holder from landing; check the
+ * validity right before each effect, and see redlock(7) for what is not guaranteed.
+ *
+ * Conventions
+ *   - Calls return 0 or a negative REDLOCK_E* code; redlock_strerror() has the text.
+ *   - Outputs come last, are named ret_*, and are written on success only (error and
+ *     report structs, which exist to explain failures, are always written).
+ *   - Durations are int64_t milliseconds. No wall-clock time appears anywhere.
+ *   - Structs that the caller provides start with their own size; use the _INIT macros.
+ *   - Destructors take NULL.
+ *   - Every call may be made from any thread unless its comment says otherwise. Calls
+ *     restart on EINTR and are no cancellation points.
+ *   - In a fork()ed child every call on an inherited client fails with REDLOCK_EFORK, and
+ *     validity is 0; redlock_close() frees the memory and sends nothing. Open anew there.
+ */
+#ifndef REDLOCK_H
+#define REDLOCK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define REDLOCK_API __attribute__((visibility("default")))
+#else
+#define REDLOCK_API
+#endif
+
+#define REDLOCK_VERSION_MAJOR 0
+#define REDLOCK_VERSION_MINOR 1
+#define REDLOCK_VERSION_PATCH 0
+#define REDLOCK_VERSION "0.1.0"
+
+/* The version of the library that is linked, as "MAJOR.MINOR.PATCH". Static storage. */
+REDLOCK_API const char *redlock_version(void);
+
+/* ---- errors --------------------------------------------------------------------------- */
+
+/* name, value, text. Appended only, never renumbered. */
+#define REDLOCK_ERRORS(X)                                                                    \
+    X(EINVAL, -1, "an argument is not valid")                                                \
+    X(ENOMEM, -2, "out of memory")                                                           \
+    X(ECONFIG, -3, "the node list is not valid")                                             \
+    X(ESYSTEM, -4, "the system refused a resource (descriptors, threads, clock)")            \
+    X(ERANDOM, -5, "no random bytes to be had")                                              \
+    X(EHELD, -6, "held by another")                                                          \
+    X(ENOQUORUM, -7, "too few masters could be asked")                                       \
+    X(EEXPIRED, -8, "the lock was lost or had run out")                                      \
+    X(ENOTHELD, -9, "not held by this handle (released or detached already)")                \
+    X(EUNKNOWN, -10, "too few masters answered to know whether the lock was released")       \
+    X(ECANCELED, -11, "canceled")                                                            \
+    X(EFORK, -12, "this client belongs to the parent process")                               \
+    X(EDEADLK, -13, "a blocking call is not allowed here")                                   \
+    X(EHANDLE, -14, "not a handle of this host, this boot and these masters")                \
+    X(EBUSY, -15, "another call is at work on this lock, or too much is pending")
+
+enum redlock_error_code {
+    REDLOCK_OK = 0,
+#define REDLOCK_ERROR_ENUM(name, value, text) REDLOCK_##name = (value),
+    REDLOCK_ERRORS(REDLOCK_ERROR_ENUM)
+#undef REDLOCK_ERROR_ENUM
+};
+
+/* The text of a code, and its name ("REDLOCK_EHELD"). Static storage, never NULL. */
+REDLOCK_API const char *redlock_strerror(int code);
+REDLOCK_API const char *redlock_strerror_name(int code);
+
+/* Why opening failed: file:line:column where a node list file is at fault (0 where not). */
+typedef struct redlock_error {
+    size_t size;
+    int code;
+    int line;
+    int column;
+    char text[512]; /* a whole sentence, with the place in front and the remedy in it */
+} redlock_error;
+#define REDLOCK_ERROR_INIT                                                                   \
+    {                                                                                        \
+        sizeof(redlock_error), 0, 0, 0, ""                                                   \
+    }
+
+/* ---- limits --------------------------------------------------------------------------- */
+
+#define REDLOCK_NODES_MAX 64    /* masters in one node list */
+#define REDLOCK_NAME_MAX 4096   /* bytes in a lock's name */
+#define REDLOCK_HANDLE_MAX 6144 /* bytes of a detached handle's text, with its NUL */
+
+/* ---- a client ------------------------------------------------------------------------- */
+
+typedef struct redlock redlock;           /* a client: its masters, connections, locks */
+typedef struct redlock_lock redlock_lock; /* one hold of one lock */
+
+enum redlock_log_level {
+    REDLOCK_LOG_ERROR = 0,
+    REDLOCK_LOG_WARNING = 1,
+    REDLOCK_LOG_INFO = 2,
+    REDLOCK_LOG_DEBUG = 3
+};
+
+/* One line of text, no newline, no secrets. Called from within other calls, while the client
+ * is locked: a call on the same client from here returns EDEADLK. Be quick. */
+typedef void redlock_log_fn(void *context, int level, const char *text);
+
+/* One master. NULL or 0 leaves a setting at its default; see redlock.conf(5). */
+typedef struct redlock_node {
+    size_t size;
+    const char *url; /* redis://[user[:password]@]host[:port][/db], rediss://, unix:///path[?db=N] */
+    const char *password_file; /* read again at each reconnect */
+    const char *password_env;  /* the name of an environment variable, likewise */
+    const char *ca_file;       /* rediss: trust these certificates (PEM) instead of the system's */
+    const char *ca_dir;
+    const char *cert_file; /* rediss: our own certificate and key (PEM) */
+    const char *key_file;
+    const char *server_name; /* rediss: expect this name instead of the URL's host */
+} redlock_node;
+#define REDLOCK_NODE_INIT                                                                    \
+    {                                                                                        \
+        sizeof(redlock_node), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL                 \
+    }
+
+/* A configuration built in code. `file` is read first where it is set; nodes are added to
+ * its nodes, and any other field that is not 0 (or negative, where that is said) overrides. */
+typedef struct redlock_config {
+    size_t size;
+    const char *file;          /* a node list file */
+    const redlock_node *nodes; /* node_count of them */
+    size_t node_count;
+    int64_t max_ttl_ms;         /* max-ttl; must be the same in every client */
+    int64_t ttl_ms;             /* ttl: for locks that name none */
+    int64_t node_timeout_ms;    /* node-timeout: caps remaining/N */
+    int64_t connect_timeout_ms; /* connect-timeout */
+    int64_t stall_limit_ms;     /* stall-limit */
+    int64_t linger_ms;          /* linger; -1: do not linger */
+    double drift_factor;        /* drift-factor */
+    int guard;                  /* restart guard: 0 as the file says, 1 on, -1 off */
+    const char *client_name;    /* client-name: shown to others as the holder */
+    redlock_log_fn *log;
+    void *log_context;
+    int log_level; /* the most talkative level that is wanted; 0: errors only */
+} redlock_config;
+#define REDLOCK_CONFIG_INIT                                                                  \
+    {                                                                                        \
+        sizeof(redlock_config), NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0.0, 0, NULL, NULL, NULL, 1 \
+    }
+
+/* Open a client on the node list `file`, or on a configuration. `error` may be NULL.
+ * Neither waits for the network: connections are begun here and awaited by the first call
+ * that needs them. A client uses at most 2N + 2 descriptors.
+ * ECONFIG, EINVAL, ENOMEM, ESYSTEM, ERANDOM. */
+REDLOCK_API int redlock_open(const char *file, redlock_error *error, redlock **ret_client);
+REDLOCK_API int redlock_open_config(const redlock_config *config, redlock_error *error,
+                                    redlock **ret_client);
+
+/* Release what is still held (except what was detached), wait at most `linger` for the
+ * masters to confirm, and free everything; handles of this client are invalid afterwards.
+ * No other call on the client may be running or follow. NULL is allowed. */
+REDLOCK_API void redlock_close(redlock *client);
+
+/* End every redlock_try() that is waiting on this client, and every later one, with
+ * ECANCELED. Locks that are held stay held; extend and release work on. Async-signal-safe. */
+REDLOCK_API void redlock_cancel(redlock *client);
+
+/* ---- votes: what each master said ----------------------------------------------------- */
+
+enum redlock_vote {
+    REDLOCK_VOTE_NONE = 0,    /* not asked, or nothing heard before it was decided */
+    REDLOCK_VOTE_GRANTED = 1, /* acquire, extend: granted; release: it was ours and is gone */
+    REDLOCK_VOTE_HELD = 2,    /* another holds it there (see holder and ttl_ms) */
+    REDLOCK_VOTE_FREE = 3,    /* inspect: nobody holds it there; release: it was gone already */
+    REDLOCK_VOTE_FAILED = 4   /* no vote from this master; text says why */
+};
+
+typedef struct redlock_node_vote {
+    const char *node; /* the master's URL without secrets; valid until redlock_close() */
+    int vote;         /* enum redlock_vote */
+    int64_t ttl_ms;   /* HELD: how long the holder's key has left there; -1 for ever */
+    size_t holder_len;
+    char holder[128]; /* HELD: the value under the key, cut to fit; bytes, NUL added */
+    char text[192];   /* FAILED: why; printable */
+} redlock_node_vote;
+
+/* What the last round of a call was told, node by node. About 23 KiB: reuse it. */
+typedef struct redlock_report {
+    size_t size;
+    unsigned nodes;  /* N */
+    unsigned needed; /* N/2 + 1 */
+    unsigned granted;
+    unsigned held;
+    unsigned failed;
+    unsigned rounds;      /* rounds that were begun */
+    int majority;         /* inspect: a node whose holder a majority agrees on, or -1 */
+    int64_t elapsed_ms;   /* of the last round */
+    redlock_node_vote node[REDLOCK_NODES_MAX];
+} redlock_report;
+
+/* ---- locks ---------------------------------------------------------------------------- */
+
+enum redlock_kind { REDLOCK_PLAIN = 0 };
+
+typedef struct redlock_options {
+    size_t size;
+    int kind;               /* enum redlock_kind */
+    int64_t ttl_ms;         /* the lease; 0: the client's default */
+    int64_t wait_ms;        /* 0: try once; -1: wait for ever; else at most so long */
+    redlock_report *report; /* NULL, or filled in with the last round's votes */
+} redlock_options;
+#define REDLOCK_OPTIONS_INIT                                                                 \
+    {                                                                                        \
+        sizeof(redlock_options), REDLOCK_PLAIN, 0, 0, NULL                                   \
+    }
+
+/* Take the lock `name`. `options` may be NULL. On 0 the caller owns *ret_lock and gives it
+ * to redlock_release() or redlock_detach() once.
+ * EHELD: another holds it, or the votes were split, in the last round that could be held.
+ * ENOQUORUM: in the last round errors alone made a majority impossible.
+ * EINVAL (name empty or too long, ttl not within the drift and max-ttl), ECANCELED, EFORK,
+ * ENOMEM, ERANDOM, EBUSY (too many unconfirmed releases). */
+REDLOCK_API int redlock_try(redlock *client, const char *name, const redlock_options *options,
+                            redlock_lock **ret_lock);
+
+/* The same for a name that is bytes with a length. */
+REDLOCK_API int redlock_try_n(redlock *client, const void *name, size_t name_len,
+                              const redlock_options *options, redlock_lock **ret_lock);
+
+/* How long the lock is certainly ours, from now on; 0: stop. Never blocks, sends nothing,
+ * counts down even if nothing of ours runs, and never comes back from 0. NULL gives 0. */
+REDLOCK_API int64_t redlock_validity_ms(const redlock_lock *lock);
+
+/* The value that stands for this hold on the masters, and the name. The memory is the
+ * lock's and is good until it is released or detached. */
+REDLOCK_API const char *redlock_token(const redlock_lock *lock);
+REDLOCK_API const char *redlock_name(const redlock_lock *lock, size_t *ret_len);
+
+/* Make the lease at least `ttl_ms` (0: what it was taken with) from now on. Upwards only:
+ * asking for less than is left succeeds and sends nothing. `report` may be NULL.
+ * EEXPIRED: it had run out, or a majority has lost it: it is dead and has been given up.
+ * ENOQUORUM: not extended, but still valid for redlock_validity_ms(): try again. EINVAL,
+ * ENOTHELD, EBUSY (another thread is extending it), EFORK. */
+REDLOCK_API int redlock_extend(redlock_lock *lock, int64_t ttl_ms, redlock_report *report);
+
+/* Give the lock up. Returns at the quorum of answers; the rest is finished behind the
+ * caller's back, bounded by the TTL. Consumes the handle whatever it returns. NULL: 0.
+ * 0: released. EEXPIRED: it was not ours any more. EUNKNOWN: too few masters answered.
+ * ENOTHELD: another thread released or detached it first. EFORK. */
+REDLOCK_API int redlock_release(redlock_lock *lock);
+
+/* Turn the lock into a text that another process of this host and boot can attach. Consumes
+ * the handle on success: the lock is then not released by this client any more, and lives
+ * until its TTL. `ret_text` has room for `size` bytes; REDLOCK_HANDLE_MAX is always enough.
+ * EINVAL (too small), EEXPIRED, ENOTHELD, EBUSY, EFORK. */
+REDLOCK_API int redlock_detach(redlock_lock *lock, char *ret_text, size_t size);
+
+/* The same text without giving the lock up: for showing, or for a child that may extend or
+ * release it. It is of the moment: a later extension does not reach its deadline. */
+REDLOCK_API int redlock_handle(const redlock_lock *lock, char *ret_text, size_t size);
+
+/* Take a detached lock up again. The client must be on the same masters.
+ * EHANDLE: not a handle, cut short, of another boot, or for another number of masters.
+ * EEXPIRED: its deadline has passed. ENOMEM, EFORK. */
+REDLOCK_API int redlock_attach(redlock *client, const char *text, redlock_lock **ret_lock);
+
+/* ---- looking, and acting without a lock ----------------------------------------------- */
+
+/* Who holds `name` on each master, for how long, and has anyone a majority.
+ * 0 when a majority answered, else ENOQUORUM; `ret_report` is filled in either way. */
+REDLOCK_API int redlock_inspect(redlock *client, const void *name, size_t name_len,
+                                redlock_report *ret_report);
+
+/* Delete `name` on every master, whoever holds it. For operators: the holder is not asked.
+ * 0 when a majority is certain to be free of it now, else ENOQUORUM. `report` may be NULL. */
+REDLOCK_API int redlock_force_release(redlock *client, const void *name, size_t name_len,
+                                      redlock_report *report);
+
+enum redlock_node_state {
+    REDLOCK_NODE_DOWN = 0,       /* not connected; text says why */
+    REDLOCK_NODE_CONNECTING = 1, /* on its way, in its time */
+    REDLOCK_NODE_GUARDED = 2,    /* answers, but the restart guard withholds its vote */
+    REDLOCK_NODE_REFUSED = 3,    /* answers, but can't vote (replica, same server, ...) */
+    REDLOCK_NODE_STALLED = 4,    /* does not answer what it was asked */
+    REDLOCK_NODE_READY = 5       /* votes */
+};
+
+typedef struct redlock_node_status {
+    const char *node;       /* the URL without secrets; valid until redlock_close() */
+    int state;              /* enum redlock_node_state */
+    int64_t guard_ms;       /* GUARDED: the vote is withheld for so long */
+    int64_t round_trip_us;  /* of a PING made for this call; -1: none answered */
+    int64_t uptime_s;       /* as the server says; -1: unknown */
+    char run_id[48];
+    char role[16];    /* "master", "slave", ... */
+    char version[24]; /* the server's */
+    char text[192];   /* why it is in this state, or a warning; empty where all is well */
+} redlock_node_status;
+
+typedef struct redlock_status_report {
+    size_t size;
+    unsigned nodes;
+    unsigned needed;
+    unsigned ready; /* nodes that vote */
+    redlock_node_status node[REDLOCK_NODES_MAX];
+} redlock_status_report;
+
+/* Is this quorum fit? Waits at most connect-timeout for every master to be known.
+ * 0 where a quorum can vote, else ENOQUORUM; `ret_status` is filled in either way. */
+REDLOCK_API int redlock_status(redlock *client, redlock_status_report *ret_status);
+
+/* Counters since redlock_open(). */
+typedef struct redlock_stats {
+    size_t size;
+    uint64_t rounds;           /* acquire rounds begun */
+    uint64_t acquired;         /* and won */
+    uint64_t extended;         /* extension rounds won */
+    uint64_t lost;             /* holds that were found lost or ran out */
+    uint64_t released;         /* releases that a quorum confirmed */
+    uint64_t pending_releases; /* now: attempts that some master has yet to be rid of */
+    uint64_t abandoned_releases; /* given up because every key had run out by itself */
+    uint64_t commands;         /* sent to masters */
+    uint64_t reconnects;
+    uint64_t held;             /* now: handles that are held */
+} redlock_stats;
+
+REDLOCK_API int redlock_get_stats(redlock *client, redlock_stats *ret_stats);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* REDLOCK_H */

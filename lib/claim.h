@@ -1,0 +1,72 @@
+/* claim.h - one token on N nodes: the hold (core) beside the requests that carry it.
+ * It outlives the call and the handle, until no node can have its key. Mutex held. */
+#ifndef RL_CLAIM_H
+#define RL_CLAIM_H
+
+#include "op.h"
+
+struct rl_claim {
+    struct rl_claim *prev, *next; /* in client->claims; spare: next only */
+    redlock *client;
+    const struct rl_kind *kind;
+    struct rl_hold hold;
+    struct rl_op *op;           /* the call that waits for it, or NULL */
+    struct redlock_lock *lock;  /* the handle, or NULL */
+    bool detached;              /* its keys are another process's business */
+    bool query;                 /* inspect, force: no hold, no token */
+    unsigned owed;              /* requests that have not been answered, lost, ... */
+    unsigned busy;              /* calls into this claim that are not back yet */
+    int64_t budget_ns;          /* what one node may take of a round */
+    int64_t retry_ns;           /* releases were refused: none before then */
+    size_t token_len, name_len;
+    char token[RL_TOKEN_MAX + 1];
+    size_t name_size;
+    char *name;
+};
+
+/* A claim for `name`, with a fresh token unless `token` is given (attach). ENOMEM, ERANDOM,
+ * EBUSY (RL_PENDING_RELEASES_MAX). */
+int rl_claim_new(redlock *client, const struct rl_kind *kind, const void *name,
+                 size_t name_len, const char *token, struct rl_claim **ret_claim);
+
+/* Begin rounds. The caller sees what came of it through op->did. */
+void rl_claim_ask(struct rl_claim *claim, uint64_t able, int first, int64_t t0_ns,
+                  int64_t node_deadline_ns);
+void rl_claim_extend(struct rl_claim *claim, uint64_t able, int64_t ttl_ns, int64_t t0_ns,
+                     int64_t node_deadline_ns);
+
+/* Give up; with a deadline, op->did hears RL_DID_FINISH. */
+void rl_claim_release(struct rl_claim *claim, int64_t now_ns, int64_t node_deadline_ns);
+
+/* Ask `nodes` a question that takes nothing (inspect, force). */
+void rl_claim_query(struct rl_claim *claim, enum rl_verb verb, uint64_t nodes, int64_t now_ns,
+                    int64_t deadline_ns);
+
+/* Time passed. */
+void rl_claim_tick(struct rl_claim *claim, int64_t now_ns);
+
+/* Queue whatever releases are due where they can be queued now. */
+void rl_claim_send_releases(struct rl_claim *claim, int64_t now_ns);
+
+/* After op or lock was set to NULL: put the claim away if nothing needs it any more. After
+ * this, or any call above that may have led to it, the claim may be gone. */
+void rl_claim_let_go(struct rl_claim *claim, int64_t now_ns);
+
+/* Put away every claim that is settled by now; send what is due. */
+void rl_claims_sweep(redlock *client, int64_t now_ns);
+
+/* Is a release still unsent or unanswered on a node from which an answer can be hoped for? */
+bool rl_claims_pending(redlock *client, int64_t now_ns);
+
+void rl_claims_free(redlock *client);
+
+/* Node events. */
+void rl_claim_answered(void *owner, struct rl_node *node, unsigned slot,
+                       const struct rl_waiting *waiting, const struct rl_judged *judged,
+                       int64_t now_ns);
+void rl_claim_unexecuted(void *owner, struct rl_node *node, unsigned slot,
+                         const struct rl_waiting *waiting, int64_t now_ns);
+void rl_claim_lost(void *owner, struct rl_node *node, unsigned slot,
+                   const struct rl_waiting *waiting, int64_t now_ns);
+
+#endif

@@ -1,0 +1,11 @@
+/* entropy.h - random bytes (RAND_bytes) and identities (libuuid). Never falls back to
+ * anything guessable: no bytes means no lock. */
+#ifndef RL_ENTROPY_H
+#define RL_ENTROPY_H
+
+#include <stddef.h>
+
+int rl_entropy_bytes(void *ret_bytes, size_t size); /* 0 or REDLOCK_ERANDOM */
+void rl_entropy_uuid(char ret_uuid[37]);            /* lower-case text with dashes */
+
+#endif

@@ -1,0 +1,186 @@
+/* handle.c - see handle.h. Core. */
+#include "config_auto.h"
+
+#include "handle.h"
+
+#include <assert.h>
+#include <stdbool.h>
+#include <string.h>
+
+#define HEAD "rl1"
+#define HEAD_LEN 3
+#define FIXED_BYTES (1 + 1 + 16 + 8 + 8 + 1 + 2)
+#define SUM_BYTES 4
+#define BYTES_MAX (FIXED_BYTES + RL_TOKEN_MAX + REDLOCK_NAME_MAX + SUM_BYTES)
+
+/* Whatever the lengths, the text fits what the header promises. */
+_Static_assert(HEAD_LEN + (BYTES_MAX + 2) / 3 * 4 + 1 <= REDLOCK_HANDLE_MAX,
+               "REDLOCK_HANDLE_MAX is too small");
+
+static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+static uint32_t sum_of(const unsigned char *bytes, size_t len)
+{
+    uint32_t sum = 2166136261u;
+    for (size_t i = 0; i < len; i++)
+        sum = (sum ^ bytes[i]) * 16777619u;
+    return sum;
+}
+
+static unsigned char *put_number(unsigned char *at, uint64_t number, unsigned bytes)
+{
+    for (unsigned i = bytes; i-- > 0;)
+        *at++ = (unsigned char)(number >> (8 * i));
+    return at;
+}
+
+static uint64_t take_number(const unsigned char **at, unsigned bytes)
+{
+    uint64_t number = 0;
+    while (bytes-- > 0)
+        number = number << 8 | *(*at)++;
+    return number;
+}
+
+static int hex_value(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    return -1;
+}
+
+/* "01234567-89ab-..." -> 16 bytes; digits only count. */
+static bool pack_boot_id(const char *text, unsigned char bytes[16])
+{
+    unsigned nibbles = 0;
+    for (; *text; text++) {
+        int value = hex_value(*text);
+        if (*text == '-')
+            continue;
+        if (value < 0 || nibbles >= 32)
+            return false;
+        if (nibbles % 2 == 0)
+            bytes[nibbles / 2] = (unsigned char)(value << 4);
+        else
+            bytes[nibbles / 2] |= (unsigned char)value;
+        nibbles++;
+    }
+    return nibbles == 32;
+}
+
+static void unpack_boot_id(const unsigned char bytes[16], char ret_text[37])
+{
+    static const char hex[] = "0123456789abcdef";
+    char *at = ret_text;
+    for (unsigned i = 0; i < 16; i++) {
+        if (i == 4 || i == 6 || i == 8 || i == 10)
+            *at++ = '-';
+        *at++ = hex[bytes[i] >> 4];
+        *at++ = hex[bytes[i] & 15];
+    }
+    *at = '\0';
+}
+
+static size_t to_text(const unsigned char *bytes, size_t len, char *text)
+{
+    char *at = text;
+    for (size_t i = 0; i < len; i += 3) {
+        unsigned left = len - i >= 3 ? 3 : (unsigned)(len - i);
+        uint32_t group = (uint32_t)bytes[i] << 16;
+        if (left > 1)
+            group |= (uint32_t)bytes[i + 1] << 8;
+        if (left > 2)
+            group |= bytes[i + 2];
+        for (unsigned k = 0; k <= left; k++)
+            *at++ = digits[group >> (18 - 6 * k) & 63];
+    }
+    *at = '\0';
+    return (size_t)(at - text);
+}
+
+/* The number of bytes, or 0 where the text is no base64url of any that fit. */
+static size_t from_text(const char *text, unsigned char bytes[BYTES_MAX + 3])
+{
+    size_t len = strlen(text);
+    size_t count = 0;
+    if (len % 4 == 1 || len / 4 * 3 + 2 > BYTES_MAX + 2)
+        return 0;
+    for (size_t i = 0; i < len; i += 4) {
+        uint32_t group = 0;
+        unsigned left = len - i >= 4 ? 4 : (unsigned)(len - i);
+        for (unsigned k = 0; k < 4; k++) {
+            const char *digit = k < left ? memchr(digits, text[i + k], 64) : digits;
+            if (!digit)
+                return 0;
+            group = group << 6 | (uint32_t)(digit - digits);
+        }
+        for (unsigned k = 0; k + 1 < left; k++)
+            bytes[count++] = (unsigned char)(group >> (16 - 8 * k));
+    }
+    return count;
+}
+
+int rl_handle_encode(const struct rl_handle *handle, char *ret_text, size_t size)
+{
+    unsigned char bytes[BYTES_MAX];
+    unsigned char *at = bytes;
+    assert(handle->token_len <= RL_TOKEN_MAX && handle->name_len <= REDLOCK_NAME_MAX);
+    at = put_number(at, (uint64_t)handle->kind, 1);
+    at = put_number(at, handle->n, 1);
+    if (!pack_boot_id(handle->boot_id, at))
+        return REDLOCK_EINVAL;
+    at += 16;
+    at = put_number(at, (uint64_t)handle->deadline_ns, 8);
+    at = put_number(at, (uint64_t)handle->ttl_ms, 8);
+    at = put_number(at, handle->token_len, 1);
+    at = put_number(at, handle->name_len, 2);
+    memcpy(at, handle->token, handle->token_len);
+    at += handle->token_len;
+    memcpy(at, handle->name, handle->name_len);
+    at += handle->name_len;
+    at = put_number(at, sum_of(bytes, (size_t)(at - bytes)), SUM_BYTES);
+    size_t len = (size_t)(at - bytes);
+    if (size < HEAD_LEN + (len + 2) / 3 * 4 + 1)
+        return REDLOCK_EINVAL;
+    memcpy(ret_text, HEAD, HEAD_LEN);
+    to_text(bytes, len, ret_text + HEAD_LEN);
+    return 0;
+}
+
+int rl_handle_decode(const char *text, struct rl_handle *ret_handle)
+{
+    unsigned char bytes[BYTES_MAX + 3];
+    if (strncmp(text, HEAD, HEAD_LEN) != 0)
+        return REDLOCK_EHANDLE;
+    size_t len = from_text(text + HEAD_LEN, bytes);
+    if (len < FIXED_BYTES + SUM_BYTES)
+        return REDLOCK_EHANDLE;
+    const unsigned char *end = bytes + len - SUM_BYTES;
+    const unsigned char *at = end;
+    if (take_number(&at, SUM_BYTES) != sum_of(bytes, len - SUM_BYTES))
+        return REDLOCK_EHANDLE;
+    at = bytes;
+    ret_handle->kind = (int)take_number(&at, 1);
+    ret_handle->n = (unsigned)take_number(&at, 1);
+    unpack_boot_id(at, ret_handle->boot_id);
+    at += 16;
+    ret_handle->deadline_ns = (int64_t)take_number(&at, 8);
+    ret_handle->ttl_ms = (int64_t)take_number(&at, 8);
+    ret_handle->token_len = (size_t)take_number(&at, 1);
+    ret_handle->name_len = (size_t)take_number(&at, 2);
+    if (ret_handle->token_len == 0 || ret_handle->token_len > RL_TOKEN_MAX ||
+        ret_handle->name_len == 0 || ret_handle->name_len > REDLOCK_NAME_MAX ||
+        (size_t)(end - at) != ret_handle->token_len + ret_handle->name_len ||
+        ret_handle->ttl_ms < 1 || ret_handle->ttl_ms > RL_TTL_LIMIT_MS)
+        return REDLOCK_EHANDLE;
+    memcpy(ret_handle->token, at, ret_handle->token_len);
+    ret_handle->token[ret_handle->token_len] = '\0';
+    at += ret_handle->token_len;
+    memcpy(ret_handle->name, at, ret_handle->name_len);
+    ret_handle->name[ret_handle->name_len] = '\0';
+    if (memchr(ret_handle->token, '\0', ret_handle->token_len))
+        return REDLOCK_EHANDLE;
+    return 0;
+}

@@ -1,0 +1,33 @@
+/* handle.h - a detached lock as text: everything another process of this host needs to take
+ * it up again, and enough to see that it is whole, of this boot and of as many masters.
+ * Core: pure.
+ *
+ *   "rl1" then base64url of: kind(1) n(1) boot id(16) deadline(8) ttl_ms(8) token_len(1)
+ *   name_len(2) token name sum(4); numbers big-endian; sum: FNV-1a of all before it.
+ *
+ * The sum tells a handle that was cut short or mistyped; it is no protection against
+ * forgery, for who can write to the masters needs no handle.
+ */
+#ifndef RL_HANDLE_H
+#define RL_HANDLE_H
+
+#include "limits.h"
+
+struct rl_handle {
+    int kind;
+    unsigned n;
+    char boot_id[37];    /* as text */
+    int64_t deadline_ns; /* boottime */
+    int64_t ttl_ms;
+    size_t token_len, name_len;
+    char token[RL_TOKEN_MAX + 1];
+    char name[REDLOCK_NAME_MAX + 1];
+};
+
+/* 0, or REDLOCK_EINVAL where `size` is too small. */
+int rl_handle_encode(const struct rl_handle *handle, char *ret_text, size_t size);
+
+/* 0, or REDLOCK_EHANDLE. */
+int rl_handle_decode(const char *text, struct rl_handle *ret_handle);
+
+#endif

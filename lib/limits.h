@@ -1,0 +1,62 @@
+/* limits.h - every bound and every default, each in one place. */
+#ifndef RL_LIMITS_H
+#define RL_LIMITS_H
+
+#include <redlock.h>
+
+#define RL_NS_PER_MS INT64_C(1000000)
+#define RL_NS_PER_S INT64_C(1000000000)
+
+/* Defaults of the node list file's settings (redlock.conf(5) repeats them; a test compares). */
+#define RL_DEFAULT_MAX_TTL_MS 30000
+#define RL_DEFAULT_TTL_MS 10000 /* or max-ttl, where that is less */
+#define RL_DEFAULT_CONNECT_TIMEOUT_MS 1000
+#define RL_DEFAULT_STALL_LIMIT_MS 1000
+#define RL_DEFAULT_LINGER_MS 500
+#define RL_DEFAULT_DRIFT_FACTOR 0.01
+
+/* The part of the drift that does not grow with the TTL: rounding on both sides. */
+#define RL_DRIFT_FIXED_NS (2 * RL_NS_PER_MS)
+
+#define RL_TTL_MIN_MS 10                 /* below it no round trip fits beside the drift */
+#define RL_TTL_LIMIT_MS (86400000 * 7LL) /* the largest max-ttl: a week */
+#define RL_TIMEOUT_LIMIT_MS 3600000LL    /* the largest of the other settings: an hour */
+#define RL_DURATION_MAX_MS (86400000LL * 36500)
+
+#define RL_FILE_MAX 65536     /* bytes in a node list file */
+#define RL_LINE_MAX 8192      /* bytes in one of its lines */
+#define RL_SECRET_MAX 512     /* bytes in a password */
+#define RL_HOST_MAX 255       /* bytes in a host name */
+#define RL_UNIX_PATH_MAX 107  /* sun_path less its NUL */
+#define RL_PATH_LIMIT 4095    /* bytes in a file's path */
+#define RL_USER_MAX 128       /* bytes in a user name */
+#define RL_CLIENT_NAME_MAX 63 /* bytes in client-name */
+#define RL_URL_MAX 1024       /* bytes in a node's URL */
+
+#define RL_ADDRESSES_MAX 8 /* addresses of one name that are tried */
+
+#define RL_REPLY_MAX 65536       /* bytes in one reply of a master */
+#define RL_REPLY_ELEMENTS_MAX 8  /* elements in one reply */
+#define RL_REPLY_TEXT_MAX 512    /* bytes kept of a reply's strings */
+#define RL_READ_CHUNK 16384      /* bytes a read */
+#define RL_READ_BUDGET 65536     /* bytes read from one link a turn */
+
+#define RL_OUT_MIN 16384               /* bytes a link can always queue */
+#define RL_OUT_MAX (4 * 1024 * 1024)   /* and at most */
+#define RL_FIFO_MIN 64                 /* unanswered requests a link can always hold */
+#define RL_FIFO_MAX 65536
+
+#define RL_PENDING_RELEASES_MAX 65536 /* attempts that some master has yet to be rid of */
+
+#define RL_HANDLES_RESTING 64 /* released handles that are not used again yet */
+
+#define RL_RECONNECT_MIN_MS 10
+#define RL_RECONNECT_MAX_MS 500
+#define RL_RETRY_MIN_MS 5    /* the first backoff after a lost round */
+#define RL_RETRY_MAX_MS 250  /* and what it grows to */
+#define RL_ROUND_MIN_NS (2 * RL_NS_PER_MS) /* no round starts with less a node */
+
+#define RL_TOKEN_RANDOM_BYTES 16
+#define RL_TOKEN_MAX (2 * RL_TOKEN_RANDOM_BYTES + 1 + RL_CLIENT_NAME_MAX)
+
+#endif

@@ -1,0 +1,78 @@
+/* link.h - a byte pipe to one master: connects, sends, receives; TCP, TLS or unix socket.
+ *
+ * A link knows nothing of Redis. It never blocks, never raises SIGPIPE, and sets
+ * close-on-exec on its descriptor. One connect tries every address of the name, within one
+ * budget; the name is looked up by a thread of its own (resolve.h), so that a stuck resolver
+ * stalls nobody else.
+ *
+ *   IDLE --rl_link_open--> RESOLVING --> CONNECTING --> SECURING --> OPEN
+ *     ^                        |             |              |          |
+ *     +----- rl_link_close ----+--------- FAILED (text says why) ------+
+ *
+ * Descriptors: at most one at a time. It is registered with the client's epoll set by the
+ * link itself (epoll data pointer = the `tag` given at init), EPOLLIN always, EPOLLOUT
+ * only while the link wants it. The simulator replaces this file.
+ */
+#ifndef RL_LINK_H
+#define RL_LINK_H
+
+#include "config.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+enum rl_link_state {
+    RL_LINK_IDLE,
+    RL_LINK_RESOLVING,
+    RL_LINK_CONNECTING,
+    RL_LINK_SECURING,
+    RL_LINK_OPEN,
+    RL_LINK_FAILED
+};
+
+struct rl_link; /* defined in link_internal.h: sized by rl_link_new */
+
+/* `node` must outlive the link. `tls` is the node's context (tls.h), NULL where not TLS.
+ * `wake_fd` is an eventfd that the resolver's thread writes to when a name is known.
+ * NULL: out of memory. */
+struct rl_tls_context;
+struct rl_link *rl_link_new(const struct rl_node_config *node, struct rl_tls_context *tls,
+                            int epoll_fd, int wake_fd, void *tag);
+void rl_link_free(struct rl_link *link); /* closes first; NULL is allowed */
+
+/* Begin to connect; everything up to OPEN must be done by `deadline_ns` (boottime).
+ * The link must be IDLE. May go to FAILED at once. */
+void rl_link_open(struct rl_link *link, int64_t now_ns, int64_t deadline_ns);
+
+/* Close the descriptor, give up a look-up under way; back to IDLE, all text forgotten. */
+void rl_link_close(struct rl_link *link);
+
+enum rl_link_state rl_link_state(const struct rl_link *link);
+
+/* Why the link is FAILED: printable, no newline, names the address tried. */
+const char *rl_link_text(const struct rl_link *link);
+
+/* Let the link move: call when its descriptor is ready (`epoll_events`), when the wake
+ * descriptor fired, or when rl_link_due_ns() has come. It changes the state only. */
+void rl_link_step(struct rl_link *link, unsigned epoll_events, int64_t now_ns);
+
+/* When rl_link_step() must be called at the latest while it is connecting; INT64_MAX: no
+ * need. */
+int64_t rl_link_due_ns(const struct rl_link *link);
+
+/* OPEN only. Bytes taken (0: the kernel takes none now; EPOLLOUT is then waited for and
+ * rl_link_step() will see it), or -1 and the link is FAILED. */
+ssize_t rl_link_send(struct rl_link *link, const void *bytes, size_t len);
+
+/* OPEN only. Bytes got (0: none now), or -1 and the link is FAILED (end of stream too).
+ * TLS may hold more than it said: call again until 0 or until `len` was not filled. */
+ssize_t rl_link_recv(struct rl_link *link, void *bytes, size_t len);
+
+/* True while sent bytes could not be taken and the kernel has not said it is ready again. */
+bool rl_link_blocked(const struct rl_link *link);
+
+/* The child after fork(): close the descriptor and free, touching neither the epoll set nor
+ * the TLS session of the parent. */
+void rl_link_free_in_child(struct rl_link *link);
+
+#endif

@@ -1,0 +1,64 @@
+/* link_internal.h - what link.c and link_connect.c share. */
+#ifndef RL_LINK_INTERNAL_H
+#define RL_LINK_INTERNAL_H
+
+#include "link.h"
+#include "resolve.h"
+#include "tls.h"
+
+#define RL_LINK_TEXT_MAX 256
+#define RL_LINK_WHERE_MAX 128 /* an address or a socket's path, as text */
+
+/* A peer that is gone without a word is given up after this long, whether we were silent or
+ * sending. Far over any round: rounds have deadlines of their own. */
+#define RL_LINK_DEAD_AFTER_MS 30000
+#define RL_LINK_PROBE_AFTER_S 10
+#define RL_LINK_PROBE_EVERY_S 5
+
+/* How often a unix socket with a full backlog is tried: it does not say when there is room. */
+#define RL_LINK_BACKLOG_RETRY_NS (5 * RL_NS_PER_MS)
+
+struct rl_link {
+    const struct rl_node_config *node;
+    struct rl_tls_context *tls_context;
+    void *tag;
+    int epoll_fd;
+    int wake_fd;
+
+    enum rl_link_state state;
+    int fd;           /* -1: none */
+    bool registered;  /* with the epoll set, */
+    uint32_t watched; /* for these events */
+    bool blocked;
+    struct rl_tls *tls;
+
+    int64_t deadline_ns; /* of the whole connect */
+    int64_t due_ns;      /* of what is being done now */
+    bool numeric;        /* the addresses are the node's own, never looked up */
+    struct rl_lookup *lookup;
+    struct rl_addresses addresses; /* the last that were found */
+    unsigned next_address;
+
+    char where[RL_LINK_WHERE_MAX]; /* what is or was tried */
+    char text[RL_LINK_TEXT_MAX];
+};
+
+/* link_connect.c: everything from rl_link_open() up to OPEN. */
+void rl_link_connect(struct rl_link *link, int64_t now_ns);
+void rl_link_connect_step(struct rl_link *link, uint32_t events, int64_t now_ns);
+
+/* link.c: shared by both. */
+
+/* Be told of these events from now on. False: the system refused; errno is set. */
+bool rl_link_watch(struct rl_link *link, uint32_t events);
+
+/* Give the socket up, and its session. */
+void rl_link_drop(struct rl_link *link);
+
+/* Add "where: what" to the text: several addresses may each have their own story. */
+void rl_link_note(struct rl_link *link, const char *where, const char *what);
+
+/* Drop the socket and be FAILED. The text is there already. */
+void rl_link_fail(struct rl_link *link);
+
+#endif

@@ -1,0 +1,287 @@
+/* look.c - calls that take no lock: inspect, force a release, status. */
+#include "config_auto.h"
+
+#include "claim.h"
+#include "clock.h"
+#include "op.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- one question to every node that answers ------------------------------------------ */
+
+struct query {
+    struct rl_op op; /* first */
+    enum rl_verb verb;
+    uint64_t asked;
+    uint64_t answered;
+    uint64_t failed;
+    int64_t nodes_until_ns;
+    struct rl_round round; /* for the report */
+};
+
+/* Nodes that can be asked: also those that may not vote, for their keys are real. */
+static uint64_t reachable(redlock *client, int64_t now_ns)
+{
+    uint64_t nodes = 0;
+    for (unsigned i = 0; i < client->n; i++) {
+        struct rl_node *node = &client->nodes[i];
+        if (node->mode == RL_UP && !rl_node_stalled(node, now_ns))
+            nodes |= rl_bit(i);
+    }
+    return nodes;
+}
+
+static void query_finish(struct query *query, int64_t now_ns)
+{
+    struct rl_op *op = &query->op;
+    struct rl_claim *claim = op->claim;
+    unsigned good = rl_count(query->answered & ~query->failed);
+    rl_report_end(op, &query->round, now_ns);
+    op->claim = NULL;
+    claim->op = NULL;
+    rl_op_finish(op, good >= rl_quorum_needed(op->client->n) ? REDLOCK_OK
+                                                              : REDLOCK_ENOQUORUM);
+}
+
+static void query_heard(struct rl_op *op, struct rl_node *node, enum rl_verb verb,
+                        const struct rl_judged *judged)
+{
+    struct query *query = (struct query *)op;
+    uint64_t bit = rl_bit(node->index);
+    int vote = REDLOCK_VOTE_FAILED;
+    if (judged->vote == RL_VOTE_YES)
+        vote = verb == RL_FORCE ? REDLOCK_VOTE_GRANTED : REDLOCK_VOTE_FREE;
+    else if (judged->vote == RL_VOTE_NO)
+        vote = verb == RL_FORCE ? REDLOCK_VOTE_FREE : REDLOCK_VOTE_HELD;
+    query->answered |= bit;
+    if (judged->vote == RL_VOTE_FAILED) {
+        query->failed |= bit;
+        rl_round_vote(&query->round, node->index, RL_VOTE_FAILED);
+    }
+    rl_report_vote(op, node->index, vote, judged);
+    if (!(query->asked & ~query->answered))
+        op->due_ns = 0; /* step() finishes it, out of the claim's way */
+}
+
+static void query_step(struct rl_op *op, int64_t now_ns)
+{
+    struct query *query = (struct query *)op;
+    redlock *client = op->client;
+    if (query->round.n == 0) {
+        int64_t until;
+        if (now_ns < query->nodes_until_ns &&
+            !rl_client_ready(client, rl_client_able(client, now_ns), now_ns, &until)) {
+            op->due_ns = until < query->nodes_until_ns ? until : query->nodes_until_ns;
+            return;
+        }
+        query->asked = reachable(client, now_ns);
+        int64_t deadline_ns = now_ns + client->settings.connect_timeout_ns;
+        rl_round_start(&query->round, client->n, now_ns, deadline_ns);
+        rl_report_begin(op, query->asked, now_ns);
+        op->due_ns = deadline_ns;
+        rl_claim_query(op->claim, query->verb, query->asked, now_ns, deadline_ns);
+    }
+    uint64_t silent = query->asked & ~query->answered;
+    if (silent && now_ns < query->round.node_deadline_ns) {
+        op->due_ns = query->round.node_deadline_ns;
+        return;
+    }
+    for (; silent; silent &= silent - 1)
+        rl_round_vote(&query->round, rl_first(silent), RL_VOTE_FAILED);
+    query_finish(query, now_ns);
+}
+
+static int ask_all(redlock *client, enum rl_verb verb, const void *name, size_t name_len,
+                   redlock_report *report)
+{
+    struct query query = {.verb = verb};
+    struct rl_claim *claim;
+    int cancel_state;
+    if (!client || !name || name_len == 0 || name_len > REDLOCK_NAME_MAX ||
+        !rl_report_fits(report))
+        return REDLOCK_EINVAL;
+    int result = rl_client_enter(client, &cancel_state);
+    if (result)
+        return result;
+    int64_t now_ns = rl_loop_catch_up(client);
+    result = rl_claim_new(client, rl_kind(REDLOCK_PLAIN), name, name_len, "-", &claim);
+    if (result == REDLOCK_OK) {
+        rl_op_begin(&query.op, client);
+        query.op.claim = claim;
+        query.op.report = report;
+        query.op.step = query_step;
+        query.op.heard = query_heard;
+        claim->op = &query.op;
+        claim->query = true;
+        query.nodes_until_ns = now_ns + client->settings.connect_timeout_ns;
+        if (report)
+            report->rounds = 0;
+        query_step(&query.op, now_ns);
+        rl_loop_flush(client, now_ns);
+        rl_loop_wait(client, &query.op);
+        rl_op_end(&query.op);
+        rl_claim_let_go(claim, rl_clock_now_ns());
+        result = query.op.result;
+    }
+    rl_client_leave(client, cancel_state);
+    return result;
+}
+
+/* A node whose holder is the same on a majority of all nodes, or -1. */
+static int find_majority(const redlock_report *report)
+{
+    for (unsigned i = 0; i < report->nodes; i++) {
+        const redlock_node_vote *one = &report->node[i];
+        unsigned same = 0;
+        for (unsigned k = 0; k < report->nodes && one->vote == REDLOCK_VOTE_HELD; k++) {
+            const redlock_node_vote *other = &report->node[k];
+            same += other->vote == REDLOCK_VOTE_HELD && other->holder_len == one->holder_len &&
+                    memcmp(other->holder, one->holder, one->holder_len) == 0;
+        }
+        if (same >= report->needed)
+            return (int)i;
+    }
+    return -1;
+}
+
+int redlock_inspect(redlock *client, const void *name, size_t name_len,
+                    redlock_report *ret_report)
+{
+    if (!ret_report)
+        return REDLOCK_EINVAL;
+    int result = ask_all(client, RL_INSPECT, name, name_len, ret_report);
+    if (result == REDLOCK_OK || result == REDLOCK_ENOQUORUM)
+        ret_report->majority = find_majority(ret_report);
+    return result;
+}
+
+int redlock_force_release(redlock *client, const void *name, size_t name_len,
+                          redlock_report *report)
+{
+    return ask_all(client, RL_FORCE, name, name_len, report);
+}
+
+/* ---- status --------------------------------------------------------------------------- */
+
+struct look {
+    struct rl_op op; /* first */
+    redlock_status_report *status;
+    bool asked;
+    uint64_t silent;
+    int64_t until_ns;
+};
+
+static int state_of(struct rl_node *node, int64_t now_ns)
+{
+    switch (node->mode) {
+    case RL_DOWN:
+        return rl_node_pending(node) ? REDLOCK_NODE_CONNECTING : REDLOCK_NODE_DOWN;
+    case RL_CONNECTING:
+    case RL_AUTH:
+    case RL_GREETING:
+        return node->failures ? REDLOCK_NODE_DOWN : REDLOCK_NODE_CONNECTING;
+    case RL_UP:
+        break;
+    }
+    if (node->twin >= 0 || node->fitness == RL_UNFIT)
+        return REDLOCK_NODE_REFUSED;
+    if (rl_node_stalled(node, now_ns))
+        return REDLOCK_NODE_STALLED;
+    return node->fitness == RL_GUARDED ? REDLOCK_NODE_GUARDED : REDLOCK_NODE_READY;
+}
+
+static void describe(struct rl_node *node, redlock_node_status *entry, int64_t now_ns)
+{
+    entry->node = node->config->label;
+    entry->state = state_of(node, now_ns);
+    entry->guard_ms = 0;
+    if (entry->state == REDLOCK_NODE_GUARDED && node->guard_until_ns > now_ns)
+        entry->guard_ms = (node->guard_until_ns - now_ns + RL_NS_PER_MS - 1) / RL_NS_PER_MS;
+    entry->uptime_s = node->mode == RL_UP ? node->info.uptime_s : -1;
+    _Static_assert(sizeof(entry->run_id) == sizeof(node->info.run_id), "run_id");
+    _Static_assert(sizeof(entry->role) == sizeof(node->info.role), "role");
+    _Static_assert(sizeof(entry->version) == sizeof(node->info.version), "version");
+    memcpy(entry->run_id, node->info.run_id, sizeof(entry->run_id));
+    memcpy(entry->role, node->info.role, sizeof(entry->role));
+    memcpy(entry->version, node->info.version, sizeof(entry->version));
+    if (node->twin >= 0 && node->mode == RL_UP)
+        snprintf(entry->text, sizeof(entry->text), "is the same server as node %d of the list",
+                 node->twin + 1);
+    else
+        snprintf(entry->text, sizeof(entry->text), "%s", rl_node_why(node, now_ns));
+}
+
+static void look_finish(struct look *look, int64_t now_ns)
+{
+    redlock *client = look->op.client;
+    redlock_status_report *status = look->status;
+    status->nodes = client->n;
+    status->needed = rl_quorum_needed(client->n);
+    status->ready = 0;
+    for (unsigned i = 0; i < client->n; i++) {
+        describe(&client->nodes[i], &status->node[i], now_ns);
+        if (look->silent & rl_bit(i))
+            status->node[i].state = REDLOCK_NODE_STALLED;
+        status->ready += status->node[i].state == REDLOCK_NODE_READY;
+    }
+    rl_op_finish(&look->op, status->ready >= status->needed ? REDLOCK_OK : REDLOCK_ENOQUORUM);
+}
+
+static void look_pinged(struct rl_op *op, struct rl_node *node, int64_t round_trip_ns)
+{
+    struct look *look = (struct look *)op;
+    uint64_t bit = rl_bit(node->index);
+    if (!(look->silent & bit))
+        return;
+    look->silent &= ~bit;
+    look->status->node[node->index].round_trip_us = round_trip_ns / 1000;
+    if (!look->silent)
+        op->due_ns = 0;
+}
+
+static void look_step(struct rl_op *op, int64_t now_ns)
+{
+    struct look *look = (struct look *)op;
+    redlock *client = op->client;
+    if (!look->asked) {
+        if (rl_client_pending(client) > 0 && now_ns < look->until_ns) {
+            op->due_ns = look->until_ns;
+            return;
+        }
+        look->asked = true;
+        look->until_ns = now_ns + client->settings.connect_timeout_ns;
+        for (unsigned i = 0; i < client->n; i++) {
+            look->status->node[i].round_trip_us = -1;
+            if (rl_node_ping(&client->nodes[i], now_ns, look->until_ns))
+                look->silent |= rl_bit(i);
+        }
+    }
+    if (look->silent && now_ns < look->until_ns)
+        op->due_ns = look->until_ns;
+    else
+        look_finish(look, now_ns);
+}
+
+int redlock_status(redlock *client, redlock_status_report *ret_status)
+{
+    struct look look = {.status = ret_status};
+    int cancel_state;
+    if (!client || !ret_status || ret_status->size != sizeof(*ret_status))
+        return REDLOCK_EINVAL;
+    int result = rl_client_enter(client, &cancel_state);
+    if (result)
+        return result;
+    int64_t now_ns = rl_loop_catch_up(client);
+    rl_op_begin(&look.op, client);
+    look.op.step = look_step;
+    look.op.pinged = look_pinged;
+    /* A little longer than connecting may take, so that its failure's text is known. */
+    look.until_ns = now_ns + client->settings.connect_timeout_ns + 50 * RL_NS_PER_MS;
+    look_step(&look.op, now_ns);
+    rl_loop_flush(client, now_ns);
+    rl_loop_wait(client, &look.op);
+    rl_op_end(&look.op);
+    rl_client_leave(client, cancel_state);
+    return look.op.result;
+}

@@ -1,0 +1,332 @@
+/* node.c - the life of a node's connections: see node.h. */
+#include "config_auto.h"
+
+#include "node.h"
+
+#include "text.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#define LAG_REQUESTS 64
+#define LAG_ROUND_TRIPS 8
+#define LAG_MIN_NS (20 * RL_NS_PER_MS)
+
+int rl_node_init(struct rl_node *node, unsigned index, const struct rl_node_config *config,
+                 const struct rl_node_settings *settings, int epoll_fd, int wake_fd, char *why,
+                 size_t why_size)
+{
+    *node = (struct rl_node){
+        .index = index,
+        .config = config,
+        .settings = settings,
+        .twin = -1,
+        .ask_info_ns = INT64_MAX,
+        .info = {.uptime_s = -1},
+        .why = "not connected yet",
+    };
+    rl_backoff_init(&node->backoff, RL_RECONNECT_MIN_MS * RL_NS_PER_MS,
+                    RL_RECONNECT_MAX_MS * RL_NS_PER_MS);
+    if (config->transport == RL_TLS) {
+        node->tls = rl_tls_context_new(config, why, why_size);
+        if (!node->tls)
+            return REDLOCK_ECONFIG;
+    }
+    for (unsigned i = 0; i < RL_SLOTS; i++) {
+        struct rl_slot *slot = &node->slot[i];
+        slot->node = node;
+        slot->index = i;
+        struct rl_link *link = rl_link_new(config, node->tls, epoll_fd, wake_fd, slot);
+        if (!link || rl_wire_init(&slot->wire, link, rl_node_on_bulk, slot)) {
+            rl_link_free(link);
+            rl_node_done(node);
+            return REDLOCK_ENOMEM;
+        }
+    }
+    return 0;
+}
+
+static void done(struct rl_node *node, void (*free_link)(struct rl_link *))
+{
+    for (unsigned i = 0; i < RL_SLOTS; i++) {
+        struct rl_link *link = node->slot[i].wire.link;
+        rl_wire_done(&node->slot[i].wire);
+        if (link)
+            free_link(link);
+    }
+    rl_tls_context_free(node->tls);
+    node->tls = NULL;
+}
+
+void rl_node_done(struct rl_node *node)
+{
+    done(node, rl_link_free);
+}
+
+void rl_node_done_in_child(struct rl_node *node)
+{
+    done(node, rl_link_free_in_child);
+}
+
+/* The one place that changes the mode. */
+void rl_node_set_mode(struct rl_node *node, enum rl_mode mode, int64_t now_ns)
+{
+    node->mode = mode;
+    node->since_ns = now_ns;
+}
+
+static void connect_now(struct rl_node *node, int64_t now_ns)
+{
+    struct rl_slot *slot = &node->slot[node->active];
+    assert(node->mode == RL_DOWN);
+    node->deadline_ns = now_ns + node->settings->connect_timeout_ns;
+    if (rl_wire_reset(&slot->wire, rl_node_on_bulk, slot)) {
+        node->failures++;
+        node->retry_ns = now_ns + rl_backoff_next_ns(&node->backoff, node->settings->prng);
+        return;
+    }
+    rl_node_set_mode(node, RL_CONNECTING, now_ns);
+    node->connects++;
+    rl_link_open(slot->wire.link, now_ns, node->deadline_ns);
+    rl_node_step(slot, 0, now_ns);
+}
+
+/* Everybody who waits on a link that is gone hears so, oldest first. */
+static void tell_lost(struct rl_slot *slot, int64_t now_ns)
+{
+    struct rl_node *node = slot->node;
+    while (rl_wire_oldest(&slot->wire)) {
+        struct rl_waiting waiting = *rl_wire_oldest(&slot->wire);
+        rl_wire_drop_oldest(&slot->wire);
+        if (waiting.ask == RL_ASK_VERB)
+            node->settings->events->lost(node->settings->owner, node, slot->index, &waiting,
+                                         now_ns);
+    }
+}
+
+void rl_node_lose(struct rl_node *node, unsigned index, int64_t now_ns, const char *format, ...)
+{
+    struct rl_slot *slot = &node->slot[index];
+    bool active = index == node->active;
+    char why[sizeof(node->why)];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(why, sizeof(why), format, args);
+    va_end(args);
+    rl_text_clean(why);
+
+    rl_link_close(slot->wire.link);
+    if (active) {
+        /* A server that answers and then hangs up again and again is not worth a race. */
+        bool lasted = node->mode == RL_UP && now_ns - node->since_ns >= RL_NS_PER_S;
+        bool first = node->mode == RL_UP && node->failures == 0;
+        memcpy(node->why, why, sizeof(why));
+        if (lasted || first) {
+            rl_backoff_reset(&node->backoff);
+            node->failures = lasted ? 0 : 1;
+            node->retry_ns = now_ns;
+        } else {
+            node->failures++;
+            node->retry_ns = now_ns + rl_backoff_next_ns(&node->backoff, node->settings->prng);
+        }
+        rl_node_set_mode(node, RL_DOWN, now_ns);
+        node->ask_info_ns = INT64_MAX;
+        node->settings->events->log(node->settings->owner,
+                                    node->failures <= 1 ? REDLOCK_LOG_WARNING : REDLOCK_LOG_DEBUG,
+                                    "%s: %s", node->config->label, why);
+    } else {
+        node->draining = false;
+    }
+    tell_lost(slot, now_ns);
+}
+
+/* The link in use does not answer: keep it for order, and connect anew beside it. */
+static void drain(struct rl_node *node, int64_t now_ns)
+{
+    unsigned other = 1 - node->active;
+    if (node->draining)
+        rl_node_lose(node, other, now_ns, "gave up on an unanswered connection");
+    node->settings->events->log(node->settings->owner, REDLOCK_LOG_WARNING,
+                                "%s: does not answer; connecting anew beside it",
+                                node->config->label);
+    node->draining = true;
+    node->drain_until_ns = now_ns + node->settings->drain_limit_ns;
+    node->active = other;
+    node->failures++;
+    snprintf(node->why, sizeof(node->why), "does not answer");
+    rl_node_set_mode(node, RL_DOWN, now_ns);
+    node->ask_info_ns = INT64_MAX;
+    node->retry_ns = now_ns;
+}
+
+static int64_t stall_ns(struct rl_node *node)
+{
+    const struct rl_waiting *oldest = rl_wire_oldest(rl_node_wire(node));
+    return node->mode == RL_UP && oldest ? oldest->deadline_ns : INT64_MAX;
+}
+
+bool rl_node_stalled(struct rl_node *node, int64_t now_ns)
+{
+    return now_ns >= stall_ns(node);
+}
+
+/* Many requests behind one that has waited for many round trips: whatever holds the server
+ * up, adding to the heap helps nobody, and the other nodes decide without it. */
+static bool lags(struct rl_node *node, int64_t now_ns)
+{
+    struct rl_wire *wire = rl_node_wire(node);
+    if (wire->fifo_count < LAG_REQUESTS)
+        return false;
+    int64_t patience = LAG_ROUND_TRIPS * node->round_trip_ns;
+    if (patience < LAG_MIN_NS)
+        patience = LAG_MIN_NS;
+    return now_ns - rl_wire_oldest(wire)->sent_ns > patience;
+}
+
+void rl_node_step(struct rl_slot *slot, unsigned epoll_events, int64_t now_ns)
+{
+    struct rl_node *node = slot->node;
+    struct rl_link *link = slot->wire.link;
+    bool active = slot->index == node->active;
+    if (!active && !node->draining)
+        return;
+    rl_link_step(link, epoll_events, now_ns);
+    if (rl_link_state(link) == RL_LINK_OPEN) {
+        if (active && node->mode == RL_CONNECTING)
+            rl_node_greet(node, now_ns);
+        if (rl_link_state(link) == RL_LINK_OPEN && (epoll_events & ~(unsigned)EPOLLOUT))
+            rl_node_read(slot, now_ns);
+        if (rl_link_state(link) == RL_LINK_OPEN && rl_wire_unsent(&slot->wire))
+            rl_wire_flush(&slot->wire);
+    }
+    if (rl_link_state(link) == RL_LINK_FAILED)
+        rl_node_lose(node, slot->index, now_ns, "%s", rl_link_text(link));
+}
+
+void rl_node_tick(struct rl_node *node, int64_t now_ns)
+{
+    if (node->draining) {
+        struct rl_wire *wire = &node->slot[1 - node->active].wire;
+        if (wire->fifo_count == 0 || now_ns >= node->drain_until_ns)
+            rl_node_lose(node, 1 - node->active, now_ns, "drained");
+    }
+    switch (node->mode) {
+    case RL_DOWN:
+        break;
+    case RL_CONNECTING:
+        rl_node_step(&node->slot[node->active], 0, now_ns);
+        if (node->mode != RL_CONNECTING || now_ns < node->deadline_ns)
+            break;
+        /* fall through */
+    case RL_AUTH:
+    case RL_GREETING:
+        if (now_ns >= node->deadline_ns)
+            rl_node_lose(node, node->active, now_ns, "no answer within connect-timeout");
+        break;
+    case RL_UP:
+        if (now_ns >= node->ask_info_ns)
+            rl_node_ask_info(node, now_ns);
+        if (stall_ns(node) < INT64_MAX && now_ns >= stall_ns(node) + node->settings->stall_limit_ns)
+            drain(node, now_ns);
+        break;
+    }
+    if (node->mode == RL_DOWN && now_ns >= node->retry_ns)
+        connect_now(node, now_ns);
+}
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+int64_t rl_node_due_ns(struct rl_node *node)
+{
+    int64_t due = node->draining ? node->drain_until_ns : INT64_MAX;
+    switch (node->mode) {
+    case RL_DOWN:
+        return earlier(due, node->retry_ns);
+    case RL_CONNECTING:
+        due = earlier(due, rl_link_due_ns(rl_node_wire(node)->link));
+        return earlier(due, node->deadline_ns);
+    case RL_AUTH:
+    case RL_GREETING:
+        return earlier(due, node->deadline_ns);
+    case RL_UP:
+        due = earlier(due, node->ask_info_ns);
+        if (stall_ns(node) < INT64_MAX)
+            due = earlier(due, stall_ns(node) + node->settings->stall_limit_ns);
+        return due;
+    }
+    return due;
+}
+
+bool rl_node_able(struct rl_node *node, int64_t now_ns)
+{
+    return node->mode == RL_UP && node->fitness == RL_FIT && node->twin < 0 &&
+           !rl_node_stalled(node, now_ns) && !lags(node, now_ns) &&
+           !rl_link_blocked(rl_node_wire(node)->link);
+}
+
+bool rl_node_pending(const struct rl_node *node)
+{
+    return node->mode != RL_UP && node->failures == 0;
+}
+
+const char *rl_node_why(struct rl_node *node, int64_t now_ns)
+{
+    switch (node->mode) {
+    case RL_DOWN:
+        return node->why;
+    case RL_CONNECTING:
+    case RL_AUTH:
+    case RL_GREETING:
+        return node->why[0] ? node->why : "connecting";
+    case RL_UP:
+        break;
+    }
+    if (node->twin >= 0)
+        return "the same server as an earlier node of the list";
+    if (node->fitness != RL_FIT)
+        return node->why;
+    if (rl_node_stalled(node, now_ns) || lags(node, now_ns))
+        return "does not answer";
+    if (rl_link_blocked(rl_node_wire(node)->link))
+        return "takes no more requests";
+    return node->why;
+}
+
+bool rl_node_takes(struct rl_node *node, unsigned slot, size_t len, bool may_grow)
+{
+    if (slot == node->active ? node->mode != RL_UP : !node->draining)
+        return false;
+    return rl_link_state(node->slot[slot].wire.link) == RL_LINK_OPEN &&
+           rl_wire_room(&node->slot[slot].wire, len, may_grow);
+}
+
+void rl_node_put(struct rl_node *node, unsigned slot, const void *bytes, size_t len,
+                 const struct rl_waiting *waiting)
+{
+    rl_wire_put(&node->slot[slot].wire, bytes, len, waiting);
+    node->unflushed = true;
+    node->commands++;
+}
+
+void rl_node_flush(struct rl_node *node, int64_t now_ns)
+{
+    node->unflushed = false;
+    for (unsigned i = 0; i < RL_SLOTS; i++) {
+        struct rl_wire *wire = &node->slot[i].wire;
+        if (!rl_wire_unsent(wire) || rl_link_state(wire->link) != RL_LINK_OPEN)
+            continue;
+        if (!rl_wire_flush(wire))
+            rl_node_lose(node, i, now_ns, "%s", rl_link_text(wire->link));
+    }
+}
+
+bool rl_node_unsent(const struct rl_node *node)
+{
+    return rl_wire_unsent(&node->slot[0].wire) || rl_wire_unsent(&node->slot[1].wire);
+}

@@ -1,0 +1,174 @@
+/* node.h - one master: its connections, its greeting, whether it may vote, who awaits what.
+ *
+ *   DOWN --retry--> CONNECTING --open--> AUTH --> GREETING --> UP
+ *    ^                  |                  |          |         |
+ *    +------------------+----- any failure, with its text ------+
+ *
+ * AUTH is sent alone and answered before anything follows. GREETING selects the database,
+ * names the connection and asks INFO: without it there is no vote (info.h).
+ *
+ * A node has two slots. One is in use. When the oldest request on it has been unanswered for
+ * stall-limit past its deadline, the link drains: it stays for order (what was sent on it
+ * may still be executed, and the release must come behind it) while the other slot connects
+ * anew. A node whose oldest request is past its deadline is stalled: it gets no new
+ * acquires, so a dead node costs nothing and gathers no memory.
+ */
+#ifndef RL_NODE_H
+#define RL_NODE_H
+
+#include "backoff.h"
+#include "hold.h"
+#include "info.h"
+#include "tls.h"
+#include "wire.h"
+
+enum rl_mode { RL_DOWN, RL_CONNECTING, RL_AUTH, RL_GREETING, RL_UP };
+
+/* Why a node that is UP does not vote. */
+enum rl_fitness { RL_FIT, RL_GUARDED, RL_UNFIT };
+
+struct rl_node;
+
+/* A script's answer, judged. */
+struct rl_judged {
+    enum rl_vote vote;
+    struct rl_answer answer; /* YES, NO */
+    const char *holder;      /* with_holder */
+    size_t holder_len;
+    const char *why; /* FAILED: the master's own words */
+};
+
+/* What a node tells its owner. */
+struct rl_node_events {
+    void (*answered)(void *owner, struct rl_node *node, unsigned slot,
+                     const struct rl_waiting *waiting, const struct rl_judged *judged,
+                     int64_t now_ns);
+    /* NOSCRIPT: certainly not executed. */
+    void (*unexecuted)(void *owner, struct rl_node *node, unsigned slot,
+                       const struct rl_waiting *waiting, int64_t now_ns);
+    /* The link that should have brought the answer is gone. */
+    void (*lost)(void *owner, struct rl_node *node, unsigned slot,
+                 const struct rl_waiting *waiting, int64_t now_ns);
+    void (*pinged)(void *owner, struct rl_node *node, int64_t round_trip_ns);
+    /* UP, or what is known of the server has changed: look at twins and due releases. */
+    void (*changed)(void *owner, struct rl_node *node, int64_t now_ns);
+    void (*log)(void *owner, int level, const char *format, ...)
+        __attribute__((format(printf, 3, 4)));
+};
+
+/* What all nodes of a client share. */
+struct rl_node_settings {
+    void *owner;
+    const struct rl_node_events *events;
+    struct rl_prng *prng;
+    int64_t connect_timeout_ns;
+    int64_t stall_limit_ns;
+    int64_t drain_limit_ns;   /* a link that drains is closed after so long */
+    int64_t guard_window_ns;
+    bool guard;
+    char connection_name[128]; /* CLIENT SETNAME */
+};
+
+struct rl_slot {
+    struct rl_node *node; /* the event tag of the slot's link is the slot */
+    unsigned index;
+    struct rl_wire wire;
+};
+
+struct rl_node {
+    unsigned index;
+    const struct rl_node_config *config;
+    const struct rl_node_settings *settings;
+    struct rl_tls_context *tls;
+    struct rl_slot slot[RL_SLOTS];
+    unsigned active;
+    bool draining; /* the other slot's link */
+    int64_t drain_until_ns;
+
+    enum rl_mode mode;
+    int64_t since_ns;    /* of the mode */
+    int64_t deadline_ns; /* CONNECTING, AUTH, GREETING */
+    int64_t retry_ns;    /* DOWN */
+    unsigned failures;   /* to get UP, in a row */
+    struct rl_backoff backoff;
+
+    struct rl_info info; /* of the last INFO; empty where it was denied */
+    bool info_known;
+    enum rl_fitness fitness;
+    int twin;             /* an earlier node that is the same server; -1: none */
+    int64_t run_seen_ns;  /* when this client first saw info.run_id here */
+    int64_t ask_info_ns;  /* when to ask again; INT64_MAX: no need */
+    int64_t guard_until_ns;
+    int64_t round_trip_ns; /* smoothed; 0: unknown */
+    bool unflushed;
+    uint64_t commands;
+    uint64_t connects;
+    char why[192]; /* DOWN, UNFIT: the reason; UP: a warning or empty */
+};
+
+/* 0, ENOMEM, or ECONFIG with `why` filled in (certificates). */
+int rl_node_init(struct rl_node *node, unsigned index, const struct rl_node_config *config,
+                 const struct rl_node_settings *settings, int epoll_fd, int wake_fd,
+                 char *why, size_t why_size);
+void rl_node_done(struct rl_node *node);
+void rl_node_done_in_child(struct rl_node *node);
+
+/* The slot's link has news (epoll), or may have (the wake descriptor fired: events 0). */
+void rl_node_step(struct rl_slot *slot, unsigned epoll_events, int64_t now_ns);
+
+/* Time passed: reconnect, give up, begin to drain, ask again. */
+void rl_node_tick(struct rl_node *node, int64_t now_ns);
+int64_t rl_node_due_ns(struct rl_node *node);
+
+/* May it be asked for its vote now? */
+bool rl_node_able(struct rl_node *node, int64_t now_ns);
+
+/* Is the first attempt to reach it still under way (so that waiting may be worth it)? */
+bool rl_node_pending(const struct rl_node *node);
+
+/* Past the deadline of its oldest request? */
+bool rl_node_stalled(struct rl_node *node, int64_t now_ns);
+
+/* Why it is not able: a static text or the node's own. */
+const char *rl_node_why(struct rl_node *node, int64_t now_ns);
+
+/* Can a request be queued on this slot? Releases may where acquires may not. */
+bool rl_node_takes(struct rl_node *node, unsigned slot, size_t len, bool may_grow);
+
+/* Queue it. The claim in `waiting` hears of it exactly once: answered, unexecuted or lost. */
+void rl_node_put(struct rl_node *node, unsigned slot, const void *bytes, size_t len,
+                 const struct rl_waiting *waiting);
+
+/* Send what is queued. */
+void rl_node_flush(struct rl_node *node, int64_t now_ns);
+
+/* Queue a PING (for status) on the slot in use, where the node is UP and not stalled. */
+bool rl_node_ping(struct rl_node *node, int64_t now_ns, int64_t deadline_ns);
+
+/* Is anything queued that the kernel has not taken yet? */
+bool rl_node_unsent(const struct rl_node *node);
+
+/* ---- between node*.c only ------------------------------------------------------------- */
+
+static inline struct rl_wire *rl_node_wire(struct rl_node *node)
+{
+    return &node->slot[node->active].wire;
+}
+
+void rl_node_set_mode(struct rl_node *node, enum rl_mode mode, int64_t now_ns);
+
+/* The slot's link is of no use: tell everybody who waits on it, close it, plan the next. */
+void rl_node_lose(struct rl_node *node, unsigned slot, int64_t now_ns, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* node_greet.c: the link has opened; and an answer to one of the node's own questions. */
+void rl_node_greet(struct rl_node *node, int64_t now_ns);
+void rl_node_greeted(struct rl_node *node, const struct rl_waiting *waiting,
+                     const struct rl_reply *reply, int64_t now_ns);
+void rl_node_ask_info(struct rl_node *node, int64_t now_ns);
+void rl_node_on_bulk(void *slot, const char *bytes, size_t len);
+
+/* node_reply.c: read what there is and hand it out. */
+void rl_node_read(struct rl_slot *slot, int64_t now_ns);
+
+#endif

@@ -1,0 +1,246 @@
+/* node_greet.c - what is said on a new connection, and what a master must answer to vote. */
+#include "config_auto.h"
+
+#include "config_load.h"
+#include "node.h"
+#include "text.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+/* How often a node that answers but can't vote is asked whether that has changed. */
+#define ASK_AGAIN_NS RL_NS_PER_S
+#define ASK_LOADING_NS (100 * RL_NS_PER_MS)
+
+static void ask(struct rl_node *node, enum rl_ask what, const struct rl_out *out,
+                int64_t now_ns, int64_t deadline_ns)
+{
+    struct rl_waiting waiting = {
+        .ask = what,
+        .sent_ns = now_ns,
+        .deadline_ns = deadline_ns,
+    };
+    assert(!out->overflow);
+    if (!rl_wire_room(rl_node_wire(node), out->len, true))
+        return; /* only ever in a greeting, whose buffer is empty */
+    rl_node_put(node, node->active, out->bytes, out->len, &waiting);
+}
+
+static void say_hello(struct rl_node *node, int64_t now_ns)
+{
+    char bytes[512];
+    struct rl_out out;
+    rl_node_set_mode(node, RL_GREETING, now_ns);
+    if (node->config->db != 0) {
+        rl_out_init(&out, bytes, sizeof(bytes));
+        rl_put_array(&out, 2);
+        rl_put_text(&out, "SELECT");
+        rl_put_number(&out, node->config->db);
+        ask(node, RL_ASK_SELECT, &out, now_ns, node->deadline_ns);
+    }
+    rl_out_init(&out, bytes, sizeof(bytes));
+    rl_put_array(&out, 3);
+    rl_put_text(&out, "CLIENT");
+    rl_put_text(&out, "SETNAME");
+    rl_put_text(&out, node->settings->connection_name);
+    ask(node, RL_ASK_SETNAME, &out, now_ns, node->deadline_ns);
+    node->ask_info_ns = now_ns;
+    rl_node_ask_info(node, now_ns);
+    rl_node_flush(node, now_ns);
+}
+
+void rl_node_ask_info(struct rl_node *node, int64_t now_ns)
+{
+    static char info[] = "*1\r\n$4\r\nINFO\r\n";
+    struct rl_out out = {.bytes = info, .size = sizeof(info) - 1, .len = sizeof(info) - 1};
+    node->ask_info_ns = INT64_MAX;
+    ask(node, RL_ASK_INFO, &out, now_ns, now_ns + node->settings->connect_timeout_ns);
+}
+
+bool rl_node_ping(struct rl_node *node, int64_t now_ns, int64_t deadline_ns)
+{
+    static char ping[] = "*1\r\n$4\r\nPING\r\n";
+    struct rl_out out = {.bytes = ping, .size = sizeof(ping) - 1, .len = sizeof(ping) - 1};
+    if (node->mode != RL_UP || rl_node_stalled(node, now_ns) ||
+        !rl_node_takes(node, node->active, out.len, false))
+        return false;
+    ask(node, RL_ASK_PING, &out, now_ns, deadline_ns);
+    return true;
+}
+
+void rl_node_greet(struct rl_node *node, int64_t now_ns)
+{
+    char secret[RL_SECRET_MAX + 1];
+    char why[160];
+    int len = rl_node_secret(node->config, secret, why, sizeof(why));
+    if (len < 0) {
+        rl_node_lose(node, node->active, now_ns, "%s", why);
+        return;
+    }
+    if (len == 0) {
+        say_hello(node, now_ns);
+        return;
+    }
+    char bytes[RL_SECRET_MAX + RL_USER_MAX + 64];
+    struct rl_out out;
+    rl_out_init(&out, bytes, sizeof(bytes));
+    rl_put_array(&out, node->config->user ? 3 : 2);
+    rl_put_text(&out, "AUTH");
+    if (node->config->user)
+        rl_put_text(&out, node->config->user);
+    rl_put_bulk(&out, secret, (size_t)len);
+    rl_node_set_mode(node, RL_AUTH, now_ns);
+    ask(node, RL_ASK_AUTH, &out, now_ns, node->deadline_ns);
+    rl_node_flush(node, now_ns);
+    rl_wipe(secret, sizeof(secret));
+    rl_wipe(bytes, sizeof(bytes));
+    /* The copy that went through the wire's buffer, where the kernel took it all. */
+    struct rl_wire *wire = rl_node_wire(node);
+    if (node->mode == RL_AUTH && !rl_wire_unsent(wire))
+        rl_wipe(wire->out, out.len);
+}
+
+/* INFO's text is longer than a reply keeps: it is parsed on the way in. */
+void rl_node_on_bulk(void *context, const char *bytes, size_t len)
+{
+    struct rl_slot *slot = context;
+    const struct rl_waiting *oldest = rl_wire_oldest(&slot->wire);
+    if (!oldest || oldest->ask != RL_ASK_INFO || slot->index != slot->node->active)
+        return;
+    struct rl_node *node = slot->node;
+    char before[sizeof(node->info.run_id)];
+    memcpy(before, node->info.run_id, sizeof(before));
+    rl_info_parse(bytes, len, &node->info);
+    node->info_known = true;
+    if (strcmp(before, node->info.run_id) != 0)
+        node->run_seen_ns = 0; /* a new process: judge() starts its time */
+}
+
+static void unfit(struct rl_node *node, int64_t now_ns, int64_t again_ns, const char *why)
+{
+    node->fitness = RL_UNFIT;
+    node->ask_info_ns = now_ns + again_ns;
+    snprintf(node->why, sizeof(node->why), "%s", why);
+}
+
+/* Has it been up, or known to us, for long enough (info.h)? */
+static void judge_guard(struct rl_node *node, int64_t now_ns)
+{
+    int64_t wait = rl_guard_wait_ns(node->settings->guard_window_ns, node->info.uptime_s,
+                                    now_ns - node->run_seen_ns);
+    if (wait == 0) {
+        node->fitness = RL_FIT;
+        return;
+    }
+    node->fitness = RL_GUARDED;
+    node->guard_until_ns = now_ns + wait;
+    node->ask_info_ns = node->guard_until_ns;
+    snprintf(node->why, sizeof(node->why),
+             "restarted less than max-ttl ago: its vote is withheld by the restart guard");
+}
+
+/* What INFO said decides whether this server may vote. */
+static void judge_info(struct rl_node *node, int64_t now_ns)
+{
+    const struct rl_info *info = &node->info;
+    node->why[0] = '\0';
+    if (node->run_seen_ns == 0)
+        node->run_seen_ns = now_ns;
+    if (info->loading)
+        unfit(node, now_ns, ASK_LOADING_NS, "loading its data set");
+    else if (info->role[0] && strcmp(info->role, "master") != 0)
+        unfit(node, now_ns, ASK_AGAIN_NS,
+              "is a replica: name its master, or an independent server, instead");
+    else if (!info->run_id[0] && node->settings->guard)
+        unfit(node, now_ns, ASK_AGAIN_NS,
+              "INFO names no run_id, so a restart could not be seen: no vote");
+    else if (node->settings->guard)
+        judge_guard(node, now_ns);
+    else
+        node->fitness = RL_FIT;
+    if (node->fitness != RL_FIT)
+        return;
+    if (info->cluster)
+        snprintf(node->why, sizeof(node->why),
+                 "warning: is a cluster node: slots can move away, and keys with them");
+    else if (info->maxmemory > 0 && info->policy[0] && strcmp(info->policy, "noeviction") != 0)
+        snprintf(node->why, sizeof(node->why),
+                 "warning: maxmemory-policy %s may evict locks: set noeviction", info->policy);
+}
+
+static void info_denied(struct rl_node *node, const char *text, int64_t now_ns)
+{
+    node->info_known = false;
+    node->info = (struct rl_info){.uptime_s = -1};
+    node->run_seen_ns = 0;
+    if (node->settings->guard) {
+        unfit(node, now_ns, ASK_AGAIN_NS, "");
+        snprintf(node->why, sizeof(node->why),
+                 "INFO was refused, so a restart could not be seen: no vote (%.120s)", text);
+    } else {
+        node->fitness = RL_FIT;
+        snprintf(node->why, sizeof(node->why), "warning: INFO was refused (%.140s)", text);
+    }
+}
+
+/* INFO has been judged. `before`: what was said of the node until now. */
+static void enter_up(struct rl_node *node, const char *before, int64_t now_ns)
+{
+    if (node->mode != RL_UP)
+        rl_node_set_mode(node, RL_UP, now_ns);
+    node->settings->events->changed(node->settings->owner, node, now_ns);
+    if (node->why[0] && strcmp(before, node->why) != 0)
+        node->settings->events->log(node->settings->owner, REDLOCK_LOG_WARNING, "%s: %s",
+                                    node->config->label, node->why);
+}
+
+/* An error reply's text, cut and cleaned. */
+static void error_text(const struct rl_reply *reply, char *ret_text, size_t size)
+{
+    const struct rl_element *part = &reply->part[0];
+    rl_text_copy(ret_text, size, reply->text + part->start, part->kept);
+}
+
+void rl_node_greeted(struct rl_node *node, const struct rl_waiting *waiting,
+                     const struct rl_reply *reply, int64_t now_ns)
+{
+    char text[160] = "";
+    char before[sizeof(node->why)];
+    bool refused = reply->type == RL_REPLY_ERROR;
+    if (refused)
+        error_text(reply, text, sizeof(text));
+    memcpy(before, node->why, sizeof(before));
+    switch (waiting->ask) {
+    case RL_ASK_AUTH:
+        if (reply->type == RL_REPLY_STATUS && rl_part_is(reply, 0, "OK", 2))
+            say_hello(node, now_ns);
+        else
+            rl_node_lose(node, node->active, now_ns, "authentication failed: %s",
+                         refused ? text : "an answer that is neither OK nor an error");
+        break;
+    case RL_ASK_SELECT:
+        if (reply->type != RL_REPLY_STATUS)
+            rl_node_lose(node, node->active, now_ns, "database %d: %s", node->config->db,
+                         refused ? text : "an answer that is neither OK nor an error");
+        break;
+    case RL_ASK_SETNAME: /* a name is a courtesy: without the right to have one, none */
+        break;
+    case RL_ASK_INFO:
+        if (refused && strncmp(text, "NOPERM", 6) != 0 && node->mode != RL_UP)
+            rl_node_lose(node, node->active, now_ns, "%s", text);
+        else if (refused || reply->type != RL_REPLY_BULK) {
+            info_denied(node, text, now_ns);
+            enter_up(node, before, now_ns);
+        } else {
+            judge_info(node, now_ns);
+            enter_up(node, before, now_ns);
+        }
+        break;
+    case RL_ASK_PING:
+        node->settings->events->pinged(node->settings->owner, node, now_ns - waiting->sent_ns);
+        break;
+    case RL_ASK_VERB:
+        break;
+    }
+}

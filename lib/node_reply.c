@@ -1,0 +1,152 @@
+/* node_reply.c - bytes from a master become replies, replies become votes. Nothing but the
+ * exact expected answer is a grant. */
+#include "config_auto.h"
+
+#include "clock.h"
+#include "node.h"
+#include "text.h"
+
+#include <assert.h>
+#include <string.h>
+
+static void set_why(struct rl_wire *wire, const char *why)
+{
+    rl_text_copy(wire->why, sizeof(wire->why), why, strlen(why));
+}
+
+static bool starts(const char *text, const char *word)
+{
+    size_t len = strlen(word);
+    return strncmp(text, word, len) == 0 && (text[len] == ' ' || text[len] == '\0');
+}
+
+/* An array of the nonce, 0 or 1, and for a refusal maybe the TTL and the holder. */
+static bool read_answer(const struct rl_waiting *waiting, const struct rl_reply *reply,
+                        struct rl_judged *judged)
+{
+    char nonce[RL_NONCE_LEN];
+    rl_nonce_text(waiting->nonce, nonce);
+    if (reply->type != RL_REPLY_ARRAY || (reply->count != 2 && reply->count != 4) ||
+        reply->part[0].type != RL_REPLY_BULK || !rl_part_is(reply, 0, nonce, sizeof(nonce)) ||
+        reply->part[1].type != RL_REPLY_INTEGER || reply->part[1].integer < 0 ||
+        reply->part[1].integer > 1)
+        return false;
+    judged->answer.granted = reply->part[1].integer == 1;
+    if (reply->count == 4) {
+        if (reply->part[2].type != RL_REPLY_INTEGER || reply->part[3].type != RL_REPLY_BULK)
+            return false;
+        judged->answer.with_holder = true;
+        judged->answer.ttl_ms = reply->part[2].integer;
+        judged->holder = reply->text + reply->part[3].start;
+        judged->holder_len = reply->part[3].kept;
+    }
+    judged->vote = judged->answer.granted ? RL_VOTE_YES : RL_VOTE_NO;
+    return rl_kind_answer_fits(waiting->verb, &judged->answer);
+}
+
+static void measure(struct rl_node *node, int64_t round_trip_ns)
+{
+    if (node->round_trip_ns == 0)
+        node->round_trip_ns = round_trip_ns;
+    else
+        node->round_trip_ns += (round_trip_ns - node->round_trip_ns) / 8;
+}
+
+/* Errors after which the connection is worth nothing more: another server may stand behind
+ * the name by now, or the password has changed. */
+static bool ends_connection(const char *error)
+{
+    return starts(error, "READONLY") || starts(error, "MASTERDOWN") ||
+           starts(error, "NOAUTH") || starts(error, "LOADING");
+}
+
+/* One reply for one entry. False: out of step, or the connection is of no more use. */
+static bool deliver(struct rl_slot *slot, const struct rl_waiting *waiting,
+                    const struct rl_reply *reply, int64_t now_ns)
+{
+    struct rl_node *node = slot->node;
+    const struct rl_node_settings *settings = node->settings;
+    struct rl_judged judged = {.vote = RL_VOTE_FAILED};
+    char text[160];
+    if (reply->type == RL_REPLY_ERROR) {
+        rl_text_copy(text, sizeof(text), reply->text + reply->part[0].start,
+                     reply->part[0].kept);
+        if (starts(text, "NOSCRIPT")) {
+            slot->wire.scripts_known &= ~(1u << waiting->verb);
+            settings->events->unexecuted(settings->owner, node, slot->index, waiting, now_ns);
+            return true;
+        }
+        judged.why = text;
+        settings->events->answered(settings->owner, node, slot->index, waiting, &judged,
+                                   now_ns);
+        if (!ends_connection(text))
+            return true;
+        set_why(&slot->wire, text);
+        return false;
+    }
+    if (!read_answer(waiting, reply, &judged)) {
+        /* Unknown, not refused: whatever was executed, it was not what we asked for. */
+        settings->events->lost(settings->owner, node, slot->index, waiting, now_ns);
+        set_why(&slot->wire, "answered something that was not asked for");
+        return false;
+    }
+    measure(node, now_ns - waiting->sent_ns);
+    settings->events->answered(settings->owner, node, slot->index, waiting, &judged, now_ns);
+    return true;
+}
+
+/* Hand out every whole reply. False: the link must be closed, wire.why says why. */
+static bool deliver_all(struct rl_slot *slot, int64_t now_ns)
+{
+    struct rl_wire *wire = &slot->wire;
+    struct rl_node *node = slot->node;
+    const struct rl_reply *reply;
+    int got;
+    while ((got = rl_reader_next(wire->reader, &reply)) == 1) {
+        const struct rl_waiting *oldest = rl_wire_oldest(wire);
+        if (!oldest) {
+            /* "max number of clients reached" and the like come unasked. */
+            if (reply->type == RL_REPLY_ERROR)
+                rl_text_copy(wire->why, sizeof(wire->why), reply->text, reply->part[0].kept);
+            else
+                set_why(wire, "sent something unasked");
+            return false;
+        }
+        struct rl_waiting waiting = *oldest;
+        rl_wire_drop_oldest(wire);
+        if (waiting.ask == RL_ASK_VERB) {
+            if (!deliver(slot, &waiting, reply, now_ns))
+                return false;
+        } else if (slot->index == node->active) {
+            rl_node_greeted(node, &waiting, reply, now_ns);
+        }
+        /* A callback may have given the link up. */
+        if (rl_link_state(wire->link) != RL_LINK_OPEN)
+            return true;
+    }
+    if (got < 0)
+        set_why(wire, rl_reader_text(wire->reader));
+    return got == 0;
+}
+
+void rl_node_read(struct rl_slot *slot, int64_t now_ns)
+{
+    char bytes[RL_READ_CHUNK];
+    struct rl_wire *wire = &slot->wire;
+    for (size_t budget = RL_READ_BUDGET; budget > 0;) {
+        ssize_t got = rl_link_recv(wire->link, bytes, sizeof(bytes));
+        if (got <= 0)
+            return; /* nothing now, or FAILED: rl_node_step() sees it */
+        /* After the bytes, not before: what they prove is only as old as this. */
+        now_ns = rl_clock_now_ns();
+        if (rl_reader_feed(wire->reader, bytes, (size_t)got) != 0 ||
+            !deliver_all(slot, now_ns)) {
+            const char *why = wire->why[0] ? wire->why : rl_reader_text(wire->reader);
+            rl_node_lose(slot->node, slot->index, now_ns, "%s", why);
+            return;
+        }
+        if (rl_link_state(wire->link) != RL_LINK_OPEN || (size_t)got < sizeof(bytes))
+            return;
+        budget -= (size_t)got < budget ? (size_t)got : budget;
+    }
+}

@@ -1,0 +1,121 @@
+/* op.c - the beginning and end of a call, and its report. See op.h. */
+#include "config_auto.h"
+
+#include "op.h"
+
+#include "text.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+void rl_op_begin(struct rl_op *op, redlock *client)
+{
+    pthread_condattr_t attr;
+    *op = (struct rl_op){.client = client, .due_ns = INT64_MAX};
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&op->cond, &attr);
+    pthread_condattr_destroy(&attr);
+    op->next = client->ops;
+    if (op->next)
+        op->next->prev = op;
+    client->ops = op;
+}
+
+void rl_op_finish(struct rl_op *op, int result)
+{
+    assert(!op->done);
+    op->done = true;
+    op->result = result;
+    op->due_ns = INT64_MAX;
+    if (op->waits)
+        pthread_cond_signal(&op->cond);
+}
+
+void rl_op_end(struct rl_op *op)
+{
+    assert(op->done);
+    if (op->prev)
+        op->prev->next = op->next;
+    else
+        op->client->ops = op->next;
+    if (op->next)
+        op->next->prev = op->prev;
+    pthread_cond_destroy(&op->cond);
+}
+
+bool rl_report_fits(const redlock_report *report)
+{
+    return !report || report->size == sizeof(*report);
+}
+
+static void set_text(redlock_report *report, unsigned node, const char *text)
+{
+    rl_text_copy(report->node[node].text, sizeof(report->node[node].text), text, strlen(text));
+}
+
+void rl_report_begin(struct rl_op *op, uint64_t able, int64_t now_ns)
+{
+    redlock_report *report = op->report;
+    redlock *client = op->client;
+    if (!report)
+        return;
+    report->nodes = client->n;
+    report->needed = rl_quorum_needed(client->n);
+    report->granted = report->held = report->failed = 0;
+    report->rounds++;
+    report->majority = -1;
+    report->elapsed_ms = 0;
+    for (unsigned i = 0; i < client->n; i++) {
+        redlock_node_vote *vote = &report->node[i];
+        vote->node = client->nodes[i].config->label;
+        vote->vote = REDLOCK_VOTE_NONE;
+        vote->ttl_ms = 0;
+        vote->holder_len = 0;
+        vote->holder[0] = vote->text[0] = '\0';
+        if (able & rl_bit(i))
+            continue;
+        vote->vote = REDLOCK_VOTE_FAILED;
+        set_text(report, i, rl_node_why(&client->nodes[i], now_ns));
+    }
+}
+
+void rl_report_vote(struct rl_op *op, unsigned node, int vote, const struct rl_judged *judged)
+{
+    redlock_report *report = op->report;
+    if (!report)
+        return;
+    redlock_node_vote *entry = &report->node[node];
+    entry->vote = vote;
+    if (judged->why)
+        set_text(report, node, judged->why);
+    if (!judged->answer.with_holder)
+        return;
+    entry->ttl_ms = judged->answer.ttl_ms;
+    entry->holder_len = judged->holder_len < sizeof(entry->holder)
+                            ? judged->holder_len
+                            : sizeof(entry->holder) - 1;
+    memcpy(entry->holder, judged->holder, entry->holder_len);
+    entry->holder[entry->holder_len] = '\0';
+}
+
+/* The round is decided: who was silent until its deadline has failed, and the sums. */
+void rl_report_end(struct rl_op *op, const struct rl_round *round, int64_t now_ns)
+{
+    redlock_report *report = op->report;
+    if (!report)
+        return;
+    report->elapsed_ms = (now_ns - round->t0_ns) / RL_NS_PER_MS;
+    for (unsigned i = 0; i < round->n; i++) {
+        redlock_node_vote *vote = &report->node[i];
+        if ((round->failed & rl_bit(i)) && vote->vote == REDLOCK_VOTE_NONE) {
+            vote->vote = REDLOCK_VOTE_FAILED;
+            snprintf(vote->text, sizeof(vote->text), "no answer within %lld ms",
+                     (long long)((round->node_deadline_ns - round->t0_ns) / RL_NS_PER_MS));
+        }
+        report->granted += vote->vote == REDLOCK_VOTE_GRANTED;
+        report->held += vote->vote == REDLOCK_VOTE_HELD;
+        report->failed += vote->vote == REDLOCK_VOTE_FAILED;
+    }
+}

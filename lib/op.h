@@ -1,0 +1,45 @@
+/* op.h - one call in progress. It lives on its caller's stack: the call does not return
+ * before it is done. */
+#ifndef RL_OP_H
+#define RL_OP_H
+
+#include "client.h"
+
+struct rl_op {
+    struct rl_op *prev, *next; /* in client->ops */
+    redlock *client;
+    struct rl_claim *claim;    /* what it is about now; NULL: nothing */
+    int64_t due_ns;            /* when step() must be called at the latest */
+    bool done;
+    int result;
+    bool waits;                /* a thread sleeps on cond */
+    pthread_cond_t cond;
+    redlock_report *report;    /* or NULL */
+
+    /* Time passed, or a node has changed. */
+    void (*step)(struct rl_op *op, int64_t now_ns);
+    /* The claim's hold did something (RL_DID_*). NULL: does not care. */
+    void (*did)(struct rl_op *op, unsigned did, int64_t now_ns);
+    /* A node answered (or failed: judged->vote) the claim. NULL: does not care. */
+    void (*heard)(struct rl_op *op, struct rl_node *node, enum rl_verb verb,
+                  const struct rl_judged *judged);
+    /* A node answered a PING. NULL: does not care. */
+    void (*pinged)(struct rl_op *op, struct rl_node *node, int64_t round_trip_ns);
+    /* redlock_cancel() was called. NULL: does not care. */
+    void (*cancel)(struct rl_op *op, int64_t now_ns);
+};
+
+void rl_op_begin(struct rl_op *op, redlock *client);
+void rl_op_finish(struct rl_op *op, int result);
+void rl_op_end(struct rl_op *op); /* out of the client's list; mutex held */
+
+/* ---- reports: what each node said, written only while the op is in progress ----------- */
+
+/* A caller's report, of a size we know; else NULL and *ret_error = REDLOCK_EINVAL. */
+bool rl_report_fits(const redlock_report *report);
+
+void rl_report_begin(struct rl_op *op, uint64_t able, int64_t now_ns);
+void rl_report_vote(struct rl_op *op, unsigned node, int vote, const struct rl_judged *judged);
+void rl_report_end(struct rl_op *op, const struct rl_round *round, int64_t now_ns);
+
+#endif

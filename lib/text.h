@@ -1,0 +1,13 @@
+/* text.h - bytes from elsewhere made fit for a line of text. Core. */
+#ifndef RL_TEXT_H
+#define RL_TEXT_H
+
+#include <stddef.h>
+
+/* Replace control characters by '?'. */
+void rl_text_clean(char *text);
+
+/* Copy as much as fits, cleaned, with a NUL. */
+void rl_text_copy(char *ret_text, size_t size, const char *bytes, size_t len);
+
+#endif

@@ -1,0 +1,68 @@
+/* wire.h - one connection to a master: a link, what is to be sent on it, and a first-in
+ * first-out list of who awaits which reply. Requests and replies can't get out of step:
+ * every reply belongs to the oldest entry, and scripts echo the entry's nonce.
+ */
+#ifndef RL_WIRE_H
+#define RL_WIRE_H
+
+#include "kind.h"
+#include "link.h"
+#include "resp.h"
+
+struct rl_claim;
+
+/* What a reply is for: a verb of a lock, or a step of the node's own. */
+enum rl_ask { RL_ASK_VERB, RL_ASK_AUTH, RL_ASK_SELECT, RL_ASK_SETNAME, RL_ASK_INFO, RL_ASK_PING };
+
+struct rl_waiting {
+    struct rl_claim *claim; /* RL_ASK_VERB */
+    uint64_t nonce;
+    int64_t deadline_ns; /* past it, the node is not answering */
+    int64_t sent_ns;
+    enum rl_ask ask;
+    enum rl_verb verb;
+    bool by_body; /* EVAL, not EVALSHA */
+};
+
+struct rl_wire {
+    struct rl_link *link;
+    struct rl_reader *reader;
+    char *out; /* out_start .. out_end is not sent yet */
+    size_t out_start, out_end, out_size;
+    struct rl_waiting *fifo; /* a ring; fifo_size is a power of 2 */
+    unsigned fifo_first, fifo_count, fifo_size;
+    uint32_t scripts_known; /* by verb: the body was sent on this connection */
+    bool broken;            /* the stream makes no sense, or no memory for it: close */
+    char why[160];
+};
+
+/* Reserve everything that RL_OUT_MIN and RL_FIFO_MIN promise. 0 or REDLOCK_ENOMEM. */
+int rl_wire_init(struct rl_wire *wire, struct rl_link *link, rl_bulk_fn *on_bulk,
+                 void *context);
+void rl_wire_done(struct rl_wire *wire);
+
+/* Forget everything queued and awaited; for a new connection. 0 or REDLOCK_ENOMEM. */
+int rl_wire_reset(struct rl_wire *wire, rl_bulk_fn *on_bulk, void *context);
+
+/* Room for a request of `len` bytes and its reply's entry? With `may_grow` memory may be
+ * taken for it, up to RL_OUT_MAX and RL_FIFO_MAX; without (releases) it never is. */
+bool rl_wire_room(struct rl_wire *wire, size_t len, bool may_grow);
+
+/* Queue a request there is room for. */
+void rl_wire_put(struct rl_wire *wire, const void *bytes, size_t len,
+                 const struct rl_waiting *waiting);
+
+/* Hand queued bytes to the kernel, as far as it takes them. False: the link has FAILED. */
+bool rl_wire_flush(struct rl_wire *wire);
+
+/* The oldest awaited reply; NULL: none. Then drop it. */
+struct rl_waiting *rl_wire_oldest(struct rl_wire *wire);
+void rl_wire_drop_oldest(struct rl_wire *wire);
+struct rl_waiting *rl_wire_waiting(struct rl_wire *wire, unsigned i); /* 0: the oldest */
+
+static inline bool rl_wire_unsent(const struct rl_wire *wire)
+{
+    return wire->out_end > wire->out_start;
+}
+
+#endif
