@@ -1,18 +1,13 @@
-/* claim.c - see claim.h: what the core decides about a hold becomes requests on nodes, and
- * what nodes answer becomes events of the hold. */
+/* claim.c - see claim.h: the life of a claim, and what the core decides carried out. */
 #include "config_auto.h"
 
-#include "claim.h"
+#include "claim_parts.h"
 
-#include "clock.h"
 #include "entropy.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define REQUEST_MAX (REDLOCK_NAME_MAX + RL_TOKEN_MAX + 4096)
-#define RELEASE_RETRY_NS (100 * RL_NS_PER_MS)
 
 /* ---- making and putting away ---------------------------------------------------------- */
 
@@ -138,14 +133,12 @@ void rl_claim_let_go(struct rl_claim *claim, int64_t now_ns)
         put_away(claim, now_ns);
 }
 
-/* Every way into a claim that can call an op back stands between these two: the op may let
- * go of the claim, which must not vanish under the feet of those who are still in it. */
-static void enter(struct rl_claim *claim)
+void rl_claim_enter(struct rl_claim *claim)
 {
     claim->busy++;
 }
 
-static void leave(struct rl_claim *claim, int64_t now_ns)
+void rl_claim_leave(struct rl_claim *claim, int64_t now_ns)
 {
     assert(claim->busy > 0);
     claim->busy--;
@@ -166,121 +159,11 @@ void rl_claims_free(redlock *client)
     client->claims = client->spare_claims = NULL;
 }
 
-/* ---- requests ------------------------------------------------------------------------- */
-
-/* A verb's request for a claim, encoded once for all nodes: by hash and, for connections
- * that have not carried the script's body yet, with the body. */
-struct request {
-    enum rl_verb verb;
-    uint64_t nonce;
-    int64_t ttl_ms;
-    size_t by_hash_len, by_body_len; /* 0: not encoded yet */
-    char by_hash[REQUEST_MAX];
-    char by_body[REQUEST_MAX];
-};
-
-static void request_init(struct request *request, struct rl_claim *claim, enum rl_verb verb)
+void rl_claim_hear(struct rl_claim *claim, struct rl_node *node, enum rl_verb verb,
+                 const struct rl_judged *judged)
 {
-    request->verb = verb;
-    request->nonce = ++claim->client->nonce;
-    request->by_hash_len = request->by_body_len = 0;
-    int64_t ttl_ns = verb == RL_ACQUIRE ? claim->hold.ttl_ns : claim->hold.extend_ttl_ns;
-    request->ttl_ms = ttl_ns / RL_NS_PER_MS;
-}
-
-static size_t encode(const struct request *request, const struct rl_claim *claim, bool by_body,
-                     char bytes[REQUEST_MAX])
-{
-    const struct rl_script *script = &claim->kind->script[request->verb];
-    char nonce[RL_NONCE_LEN];
-    struct rl_out out;
-    rl_nonce_text(request->nonce, nonce);
-    rl_out_init(&out, bytes, REQUEST_MAX);
-    rl_put_array(&out, 5u + script->with_token + script->with_ttl);
-    rl_put_text(&out, by_body ? "EVAL" : "EVALSHA");
-    rl_put_text(&out, by_body ? script->body : claim->client->sha[request->verb]);
-    rl_put_bulk(&out, "1", 1);
-    rl_put_bulk(&out, claim->name, claim->name_len);
-    rl_put_bulk(&out, nonce, sizeof(nonce));
-    if (script->with_token)
-        rl_put_bulk(&out, claim->token, claim->token_len);
-    if (script->with_ttl)
-        rl_put_number(&out, request->ttl_ms);
-    assert(!out.overflow);
-    return out.len;
-}
-
-/* Queue the request on a slot of a node. False: there is no room for it. */
-static bool put(struct request *request, struct rl_claim *claim, struct rl_node *node,
-                unsigned slot, int64_t now_ns)
-{
-    struct rl_wire *wire = &node->slot[slot].wire;
-    bool by_body = !(wire->scripts_known & (1u << request->verb));
-    size_t *len = by_body ? &request->by_body_len : &request->by_hash_len;
-    char *bytes = by_body ? request->by_body : request->by_hash;
-    if (*len == 0)
-        *len = encode(request, claim, by_body, bytes);
-    if (!rl_node_takes(node, slot, *len, request->verb != RL_RELEASE))
-        return false;
-    struct rl_waiting waiting = {
-        .claim = claim,
-        .nonce = request->nonce,
-        .sent_ns = now_ns,
-        .deadline_ns = now_ns + claim->budget_ns,
-        .ask = RL_ASK_VERB,
-        .verb = request->verb,
-        .by_body = by_body,
-    };
-    rl_node_put(node, slot, bytes, *len, &waiting);
-    wire->scripts_known |= 1u << request->verb;
-    claim->owed++;
-    claim->client->stats.commands++;
-    return true;
-}
-
-static void react(struct rl_claim *claim, unsigned did, int64_t now_ns);
-
-/* Send a taking verb to `nodes`, as long as the hold wants it sent. Returns what the hold
- * did about those that could not be reached. */
-static unsigned send_taking(struct rl_claim *claim, enum rl_verb verb, uint64_t nodes,
-                            int64_t now_ns)
-{
-    struct request request;
-    unsigned did = 0;
-    request_init(&request, claim, verb);
-    for (; nodes; nodes &= nodes - 1) {
-        unsigned i = rl_first(nodes);
-        struct rl_node *node = &claim->client->nodes[i];
-        if (claim->hold.phase == RL_HOLD_ENDING)
-            break;
-        if (put(&request, claim, node, node->active, now_ns))
-            rl_hold_sent(&claim->hold, i, node->active, verb, true);
-        else
-            did |= rl_hold_unsent(&claim->hold, i, verb, now_ns);
-    }
-    return did;
-}
-
-void rl_claim_send_releases(struct rl_claim *claim, int64_t now_ns)
-{
-    struct rl_hold *hold = &claim->hold;
-    if (hold->phase != RL_HOLD_ENDING || claim->detached || now_ns < claim->retry_ns)
-        return;
-    uint64_t nodes = hold->due | hold->carry[0] | hold->carry[1];
-    if (!nodes)
-        return;
-    struct request request;
-    request_init(&request, claim, RL_RELEASE);
-    for (; nodes; nodes &= nodes - 1) {
-        unsigned i = rl_first(nodes);
-        struct rl_node *node = &claim->client->nodes[i];
-        for (unsigned slot = 0; slot < RL_SLOTS; slot++) {
-            bool active = slot == node->active;
-            if (rl_hold_wants_release(hold, i, slot, active) &&
-                put(&request, claim, node, slot, now_ns))
-                rl_hold_sent(hold, i, slot, RL_RELEASE, active);
-        }
-    }
+    if (claim->op && claim->op->heard)
+        claim->op->heard(claim->op, node, verb, judged);
 }
 
 /* ---- what the hold wants done --------------------------------------------------------- */
@@ -306,8 +189,7 @@ static void count(redlock *client, unsigned did)
         client->stats.lost++;
 }
 
-/* The one place where a hold's wishes are carried out. */
-static void react(struct rl_claim *claim, unsigned did, int64_t now_ns)
+void rl_claim_react(struct rl_claim *claim, unsigned did, int64_t now_ns)
 {
     struct rl_hold *hold = &claim->hold;
     redlock *client = claim->client;
@@ -318,15 +200,15 @@ static void react(struct rl_claim *claim, unsigned did, int64_t now_ns)
     if (did & RL_WANTS_REST) {
         uint64_t rest = rl_hold_ask_rest(hold, rl_client_able(client, now_ns),
                                          now_ns + claim->budget_ns);
-        unsigned more = send_taking(claim, RL_ACQUIRE, rest, now_ns);
+        unsigned more = rl_claim_send_taking(claim, RL_ACQUIRE, rest, now_ns);
         /* Nobody left to ask: the round must be judged without an answer. */
         more |= rl_hold_tick(hold, now_ns);
         did &= ~(unsigned)RL_WANTS_REST;
         if (more)
-            react(claim, more, now_ns);
+            rl_claim_react(claim, more, now_ns);
     }
     if (did & RL_WANTS_RETAKE)
-        send_taking(claim, RL_RETAKE, fill_in(claim, now_ns), now_ns);
+        rl_claim_send_taking(claim, RL_RETAKE, fill_in(claim, now_ns), now_ns);
     rl_claim_send_releases(claim, now_ns);
     if (hold->due && hold->due_until_ns < client->sweep_ns)
         client->sweep_ns = hold->due_until_ns;
@@ -340,20 +222,20 @@ static void react(struct rl_claim *claim, unsigned did, int64_t now_ns)
 void rl_claim_ask(struct rl_claim *claim, uint64_t able, int first, int64_t t0_ns,
                   int64_t node_deadline_ns)
 {
-    enter(claim);
+    rl_claim_enter(claim);
     claim->client->stats.rounds++;
     claim->client->warm = true;
     unsigned did = rl_hold_ask(&claim->hold, t0_ns, node_deadline_ns, able, first);
-    did |= send_taking(claim, RL_ACQUIRE, rl_hold_to_ask(&claim->hold), t0_ns);
+    did |= rl_claim_send_taking(claim, RL_ACQUIRE, rl_hold_to_ask(&claim->hold), t0_ns);
     if (did)
-        react(claim, did, t0_ns);
-    leave(claim, t0_ns);
+        rl_claim_react(claim, did, t0_ns);
+    rl_claim_leave(claim, t0_ns);
 }
 
 void rl_claim_extend(struct rl_claim *claim, uint64_t able, int64_t ttl_ns, int64_t t0_ns,
                      int64_t node_deadline_ns)
 {
-    enter(claim);
+    rl_claim_enter(claim);
     /* A node that owes us an answer on the same link can't be asked a second time. */
     for (uint64_t rest = able; rest; rest &= rest - 1) {
         unsigned i = rl_first(rest);
@@ -361,16 +243,16 @@ void rl_claim_extend(struct rl_claim *claim, uint64_t able, int64_t ttl_ns, int6
             able &= ~rl_bit(i);
     }
     unsigned did = rl_hold_extend(&claim->hold, t0_ns, ttl_ns, node_deadline_ns, able);
-    did |= send_taking(claim, RL_EXTEND, rl_hold_to_extend(&claim->hold), t0_ns);
+    did |= rl_claim_send_taking(claim, RL_EXTEND, rl_hold_to_extend(&claim->hold), t0_ns);
     if (did)
-        react(claim, did, t0_ns);
-    leave(claim, t0_ns);
+        rl_claim_react(claim, did, t0_ns);
+    rl_claim_leave(claim, t0_ns);
 }
 
 void rl_claim_release(struct rl_claim *claim, int64_t now_ns, int64_t node_deadline_ns)
 {
     struct rl_hold *hold = &claim->hold;
-    enter(claim);
+    rl_claim_enter(claim);
     unsigned did = rl_hold_release(hold, now_ns, node_deadline_ns);
     claim->client->ending++;
     rl_claim_send_releases(claim, now_ns);
@@ -380,119 +262,17 @@ void rl_claim_release(struct rl_claim *claim, int64_t now_ns, int64_t node_deadl
         if (!rl_node_pending(&claim->client->nodes[i]))
             did |= rl_hold_unsent(hold, i, RL_RELEASE, now_ns);
     }
-    react(claim, did, now_ns);
-    leave(claim, now_ns);
-}
-
-static void hear(struct rl_claim *claim, struct rl_node *node, enum rl_verb verb,
-                 const struct rl_judged *judged)
-{
-    if (claim->op && claim->op->heard)
-        claim->op->heard(claim->op, node, verb, judged);
-}
-
-void rl_claim_query(struct rl_claim *claim, enum rl_verb verb, uint64_t nodes, int64_t now_ns,
-                    int64_t deadline_ns)
-{
-    struct request request;
-    enter(claim);
-    claim->query = true;
-    claim->budget_ns = deadline_ns - now_ns;
-    request_init(&request, claim, verb);
-    for (; nodes; nodes &= nodes - 1) {
-        struct rl_node *node = &claim->client->nodes[rl_first(nodes)];
-        if (!put(&request, claim, node, node->active, now_ns)) {
-            struct rl_judged judged = {.vote = RL_VOTE_FAILED, .why = "takes no more requests"};
-            hear(claim, node, verb, &judged);
-        }
-    }
-    leave(claim, now_ns);
+    rl_claim_react(claim, did, now_ns);
+    rl_claim_leave(claim, now_ns);
 }
 
 void rl_claim_tick(struct rl_claim *claim, int64_t now_ns)
 {
-    enter(claim);
+    rl_claim_enter(claim);
     unsigned did = rl_hold_tick(&claim->hold, now_ns);
     if (did)
-        react(claim, did, now_ns);
-    leave(claim, now_ns);
-}
-
-/* ---- node events ---------------------------------------------------------------------- */
-
-void rl_claim_answered(void *owner, struct rl_node *node, unsigned slot,
-                       const struct rl_waiting *waiting, const struct rl_judged *judged,
-                       int64_t now_ns)
-{
-    struct rl_claim *claim = waiting->claim;
-    (void)owner;
-    enter(claim);
-    claim->owed--;
-    hear(claim, node, waiting->verb, judged);
-    if (!claim->query) {
-        if (waiting->verb == RL_RELEASE && judged->vote == RL_VOTE_FAILED) {
-            claim->retry_ns = now_ns + RELEASE_RETRY_NS;
-            if (claim->retry_ns < claim->client->sweep_ns)
-                claim->client->sweep_ns = claim->retry_ns;
-        }
-        react(claim,
-              rl_hold_answer(&claim->hold, node->index, slot, waiting->verb, judged->vote,
-                             now_ns),
-              now_ns);
-    }
-    leave(claim, now_ns);
-}
-
-/* Is the question still open, so that asking it again (it was not executed) makes sense? */
-static bool still_wanted(const struct rl_claim *claim, unsigned node, enum rl_verb verb,
-                         int64_t now_ns)
-{
-    uint64_t bit = rl_bit(node);
-    switch (verb) {
-    case RL_ACQUIRE:
-        return rl_hold_to_ask(&claim->hold) & bit;
-    case RL_EXTEND:
-        return rl_hold_to_extend(&claim->hold) & bit;
-    case RL_RETAKE:
-        return claim->hold.phase == RL_HOLD_HELD && now_ns < claim->hold.deadline_ns;
-    default:
-        return false;
-    }
-}
-
-void rl_claim_unexecuted(void *owner, struct rl_node *node, unsigned slot,
-                         const struct rl_waiting *waiting, int64_t now_ns)
-{
-    struct rl_claim *claim = waiting->claim;
-    (void)owner;
-    enter(claim);
-    claim->owed--;
-    if (claim->query) {
-        if (claim->op)
-            rl_claim_query(claim, waiting->verb, rl_bit(node->index), now_ns,
-                           now_ns + claim->budget_ns);
-    } else {
-        rl_hold_unexecuted(&claim->hold, node->index, slot, waiting->verb);
-        unsigned did = rl_hold_tick(&claim->hold, now_ns);
-        if (slot == node->active && still_wanted(claim, node->index, waiting->verb, now_ns))
-            did |= send_taking(claim, waiting->verb, rl_bit(node->index), now_ns);
-        react(claim, did, now_ns);
-    }
-    leave(claim, now_ns);
-}
-
-void rl_claim_lost(void *owner, struct rl_node *node, unsigned slot,
-                   const struct rl_waiting *waiting, int64_t now_ns)
-{
-    struct rl_claim *claim = waiting->claim;
-    struct rl_judged judged = {.vote = RL_VOTE_FAILED, .why = node->why};
-    (void)owner;
-    enter(claim);
-    claim->owed--;
-    hear(claim, node, waiting->verb, &judged);
-    if (!claim->query)
-        react(claim, rl_hold_link_lost(&claim->hold, node->index, slot, now_ns), now_ns);
-    leave(claim, now_ns);
+        rl_claim_react(claim, did, now_ns);
+    rl_claim_leave(claim, now_ns);
 }
 
 /* ---- all of them ---------------------------------------------------------------------- */

@@ -153,7 +153,7 @@ static void settle(redlock *client)
         rl_guard_window_ns(config->max_ttl_ms * RL_NS_PER_MS, config->drift_factor);
 }
 
-static int open_nodes(redlock *client, redlock_error *error)
+static int open_nodes(redlock *client, const char *file, redlock_error *error)
 {
     char why[256] = "";
     client->nodes = calloc(client->config.node_count, sizeof(*client->nodes));
@@ -165,9 +165,12 @@ static int open_nodes(redlock *client, redlock_error *error)
                                   &client->settings, client->epoll_fd, client->wake_fd, why,
                                   sizeof(why));
         if (result) {
+            const char *what = result == REDLOCK_ENOMEM ? "out of memory" : why;
             error->line = config->line;
-            return fail(error, result, "node %s: %s", config->label,
-                        result == REDLOCK_ENOMEM ? "out of memory" : why);
+            if (config->line > 0)
+                return fail(error, result, "%s:%d: node %s: %s", file, config->line,
+                            config->label, what);
+            return fail(error, result, "node %s: %s", config->label, what);
         }
         client->n++;
     }
@@ -194,7 +197,7 @@ static int build(redlock *client, const redlock_config *config, redlock_error *e
     result = open_descriptors(client, error);
     if (result)
         return result;
-    return open_nodes(client, error);
+    return open_nodes(client, config->file, error);
 }
 
 static void init_mutex(pthread_mutex_t *mutex)
@@ -344,7 +347,7 @@ void redlock_close(redlock *client)
     release_all(client, now_ns);
     rl_loop_flush(client, now_ns);
     rl_loop_linger(client, now_ns + client->config.linger_ms * RL_NS_PER_MS);
-    rl_client_leave(client, cancel_state);
+    pthread_mutex_unlock(&client->mutex);
     destroy(client, false);
     pthread_setcancelstate(cancel_state, NULL);
 }

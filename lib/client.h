@@ -107,4 +107,7 @@ extern const struct rl_node_events rl_client_events;
 struct redlock_lock *rl_lock_new(redlock *client);
 void rl_lock_recycle(struct redlock_lock *lock);
 
+/* With the client entered: why this handle can't be worked on (ENOTHELD, EBUSY), or 0. */
+int rl_lock_check(const struct redlock_lock *lock);
+
 #endif

@@ -93,8 +93,9 @@ int rl_config_add_node(struct rl_config *config, const redlock_node *node, size_
                        redlock_error *error)
 {
     if (config->node_count == REDLOCK_NODES_MAX)
-        return rl_error_set(error, REDLOCK_ECONFIG, NULL, 0, 0, "nodes[%zu]: more than %d nodes; "
-                            "a quorum is small: 3, 5 or 7", index, REDLOCK_NODES_MAX);
+        return rl_error_set(error, REDLOCK_ECONFIG, NULL, 0, 0,
+                            "nodes[%zu]: more than %d nodes; a quorum is small: 3, 5 or 7",
+                            index, REDLOCK_NODES_MAX);
     struct rl_node_config built = {.label = NULL};
     struct rl_problem problem = {.offset = 0};
     const char *member = "url";
@@ -164,9 +165,9 @@ static int check_not_twice(const struct rl_config *config, unsigned first, unsig
 static int check_nodes(const struct rl_config *config, redlock_error *error)
 {
     if (config->node_count == 0)
-        return rl_error_set(error, REDLOCK_ECONFIG, config->file, config->file ? 1 : 0,
-                            config->file ? 1 : 0,
-                            "no node; add a line for each master, as in node redis://host:6379");
+        return rl_error_set(
+            error, REDLOCK_ECONFIG, config->file, config->file ? 1 : 0, config->file ? 1 : 0,
+            "no node; add a line for each master, as in node redis://host:6379");
     for (unsigned second = 1; second < config->node_count; second++) {
         for (unsigned first = 0; first < second; first++) {
             int code = check_not_twice(config, first, second, error);
@@ -192,9 +193,11 @@ static int check_drift(const struct rl_config *config, enum rl_setting setting, 
     char shown[RL_DURATION_TEXT_MAX];
     rl_duration_format(ttl_ms, shown);
     char text[RL_PROBLEM_TEXT_MAX];
-    snprintf(text, sizeof(text), "%s %s leaves nothing when drift (%s x drift-factor %g + 2ms) is "
-             "taken off; make %s longer or drift-factor smaller", rl_setting_name(setting), shown,
-             shown, config->drift_factor, rl_setting_name(setting));
+    snprintf(text, sizeof(text),
+             "%s %s leaves nothing when drift (%s x drift-factor %g + 2ms) is taken off; make "
+             "%s longer or drift-factor smaller",
+             rl_setting_name(setting), shown, shown, config->drift_factor,
+             rl_setting_name(setting));
     if (!was_given(config, setting))
         setting = RL_SETTING_DRIFT_FACTOR;
     return rl_setting_error(config, setting, error, text);
@@ -208,9 +211,10 @@ static int check_ttls(struct rl_config *config, redlock_error *error)
         char most[RL_DURATION_TEXT_MAX];
         rl_duration_format(config->max_ttl_ms, most);
         char text[RL_PROBLEM_TEXT_MAX];
-        snprintf(text, sizeof(text), "ttl is above max-ttl, which is %s%s; make ttl shorter, or "
-                 "max-ttl longer in every client", most,
-                 was_given(config, RL_SETTING_MAX_TTL) ? "" : " by default");
+        snprintf(text, sizeof(text),
+                 "ttl is above max-ttl, which is %s%s; make ttl shorter, or max-ttl longer in "
+                 "every client",
+                 most, was_given(config, RL_SETTING_MAX_TTL) ? "" : " by default");
         return rl_setting_error(config, RL_SETTING_TTL, error, text);
     }
     int code = check_drift(config, RL_SETTING_MAX_TTL, config->max_ttl_ms, error);

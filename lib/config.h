@@ -27,7 +27,7 @@ struct rl_node_config {
     char *password_file;
     char *password_env;
     char *ca_file, *ca_dir, *cert_file, *key_file, *server_name; /* TLS */
-    int line; /* in the node list file; 0: built in code */
+    int line;   /* in the node list file; 0: built in code */
     int column; /* of the URL */
 };
 
@@ -63,9 +63,9 @@ struct rl_config {
     int64_t linger_ms;
     double drift_factor;
     bool guard;
-    char *client_name;      /* NULL: the client makes one from host and pid */
-    bool holds_password;    /* a URL of the file has a password in it */
-    char *file;             /* for messages; NULL: built in code alone */
+    char *client_name;   /* NULL: the client makes one from host and pid */
+    bool holds_password; /* a URL of the file has a password in it */
+    char *file;          /* for messages; NULL: built in code alone */
     struct rl_place places[RL_SETTING_COUNT];
 };
 

@@ -63,8 +63,8 @@ static int load_file(struct rl_config *config, const char *file, const struct wa
     mode_t mode = 0;
     int system_error = 0;
     char why[RL_PROBLEM_TEXT_MAX];
-    int code = rl_small_file_read(file, text, size, &len, &mode, &system_error, why,
-                                  sizeof(why));
+    int code =
+        rl_small_file_read(file, text, size, &len, &mode, &system_error, why, sizeof(why));
     if (code < 0)
         code = read_failed(file, system_error, why, error);
     else
@@ -74,8 +74,10 @@ static int load_file(struct rl_config *config, const char *file, const struct wa
     if (code == 0 && config->holds_password && (mode & 077)) {
         char shown[PATH_SHOWN];
         rl_printable(shown, sizeof(shown), file, strlen(file));
-        warn(warner, "%s: has a password in it, and others may use the file (mode %04o); chmod "
-             "600 it, or use password-file=", shown, (unsigned)mode);
+        warn(warner,
+             "%s: has a password in it, and others may use the file (mode %04o); chmod 600 it, "
+             "or use password-file=",
+             shown, (unsigned)mode);
     }
     return code;
 }
@@ -124,10 +126,10 @@ static int make_absolute(const struct rl_config *config, struct rl_node_config *
                             "out of memory");
     if (!whole || strlen(whole) > RL_PATH_LIMIT) {
         free(whole);
-        return rl_error_set(error, REDLOCK_ECONFIG, file, node->line, node->column, "%s%s: the "
-                            "relative path in %s can't be made an absolute one; write it from "
-                            "'/' on", file ? "" : "node ", file ? "" : node->label,
-                            rl_node_option_name(option));
+        return rl_error_set(
+            error, REDLOCK_ECONFIG, file, node->line, node->column,
+            "%s%sthe relative path in %s can't be made an absolute one; write it from '/' on",
+            file ? "" : node->label, file ? "" : ": ", rl_node_option_name(option));
     }
     rl_node_option_replace(node, option, whole);
     return 0;
@@ -176,7 +178,8 @@ static void warn_of_secret(const struct rl_node_config *node, const struct warne
 static void warn_of_count(unsigned count, const struct warner *warner)
 {
     if (count == 2)
-        warn(warner, "2 nodes tolerate no failure: both must be up for every lock; use 3 nodes");
+        warn(warner,
+             "2 nodes tolerate no failure: both must be up for every lock; use 3 nodes");
     else if (count % 2 == 0)
         warn(warner, "%u nodes tolerate no more failures than %u do (%u): use an odd number",
              count, count - 1, (count - 1) / 2);

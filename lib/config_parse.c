@@ -16,6 +16,7 @@
 #include "url.h"
 
 #include <assert.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,8 +37,16 @@ struct slice {
     size_t len;
 };
 
-static int fail(struct reader *reader, size_t at, const char *text)
+static int fail(struct reader *reader, size_t at, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static int fail(struct reader *reader, size_t at, const char *format, ...)
 {
+    char text[RL_PROBLEM_TEXT_MAX];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
     return rl_error_set(reader->error, REDLOCK_ECONFIG, reader->config->file, reader->number,
                         (int)at + 1, "%s", text);
 }
@@ -84,8 +93,8 @@ static int read_value(struct reader *reader, struct slice *ret_value)
     const char *start = reader->line + reader->at;
     const char *end = memchr(start, '"', reader->len - reader->at);
     if (!end)
-        return fail(reader, quote, "the quote is not closed; put a '\"' behind the value, on "
-                    "the same line");
+        return fail(reader, quote,
+                    "the quote is not closed; put a '\"' behind the value, on the same line");
     *ret_value = (struct slice){.at = reader->at, .len = (size_t)(end - start)};
     reader->at += ret_value->len + 1;
     if (reader->at < reader->len && !is_blank(reader->line[reader->at]))
@@ -95,34 +104,34 @@ static int read_value(struct reader *reader, struct slice *ret_value)
 
 /* ---- directives ----------------------------------------------------------------------- */
 
+static const char no_equals[] = "no '=' here; write the value after a blank, as in ttl 10s";
+
 static int parse_setting(struct reader *reader, struct slice name, enum rl_setting setting)
 {
-    char text[RL_PROBLEM_TEXT_MAX];
     struct rl_place *place = &reader->config->places[setting];
     if (place->line > 0) {
-        snprintf(text, sizeof(text), "%s stands in line %d already; keep one of the two",
-                 rl_setting_name(setting), place->line);
-        return fail(reader, name.at, text);
+        return fail(reader, name.at, "%s stands in line %d already; keep one of the two",
+                    rl_setting_name(setting), place->line);
     }
     if (!find_word(reader)) {
-        snprintf(text, sizeof(text), "%s needs a value; see redlock.conf(5)",
-                 rl_setting_name(setting));
-        return fail(reader, name.at + name.len, text);
+        return fail(reader, name.at + name.len, "%s needs a value; see redlock.conf(5)",
+                    rl_setting_name(setting));
     }
     struct slice value;
     int code = read_value(reader, &value);
     if (code < 0)
         return code;
     if (value.len > 0 && reader->line[value.at] == '=')
-        return fail(reader, value.at, "no '=' here; write the value after a blank, as in ttl 10s");
+        return fail(reader, value.at, "%s", no_equals);
     struct rl_problem problem = {.offset = 0};
-    code = rl_setting_parse(reader->config, setting, reader->line + value.at, value.len, &problem);
+    code =
+        rl_setting_parse(reader->config, setting, reader->line + value.at, value.len, &problem);
     if (code < 0)
         return fail_at(reader, code, value.at, &problem);
     if (find_word(reader)) {
-        snprintf(text, sizeof(text), "%s takes one value; end the line before this, or begin a "
-                 "comment with '#'", rl_setting_name(setting));
-        return fail(reader, reader->at, text);
+        return fail(reader, reader->at,
+                    "%s takes one value; end the line before this, or begin a comment with '#'",
+                    rl_setting_name(setting));
     }
     *place = (struct rl_place){.line = reader->number, .column = (int)value.at + 1};
     return 0;
@@ -135,9 +144,8 @@ static int fail_unknown(struct reader *reader, struct slice word, const char *wh
     char text[RL_PROBLEM_TEXT_MAX];
     int nearest = rl_nearest(names, count, reader->line + word.at, word.len);
     if (nearest >= 0) {
-        snprintf(text, sizeof(text), "unknown %s; did you mean %s%s?", what, names[nearest],
-                 suffix);
-        return fail(reader, word.at, text);
+        return fail(reader, word.at, "unknown %s; did you mean %s%s?", what, names[nearest],
+                    suffix);
     }
     int len = snprintf(text, sizeof(text), "unknown %s; known are", what);
     for (size_t i = 0; i < count; i++) {
@@ -145,7 +153,7 @@ static int fail_unknown(struct reader *reader, struct slice word, const char *wh
         len += snprintf(text + len, sizeof(text) - (size_t)len, "%s %s%s", i > 0 ? "," : "",
                         names[i], suffix);
     }
-    return fail(reader, word.at, text);
+    return fail(reader, word.at, "%s", text);
 }
 
 static int unknown_directive(struct reader *reader, struct slice word)
@@ -156,11 +164,10 @@ static int unknown_directive(struct reader *reader, struct slice word)
     const char *sign = memchr(text, '=', word.len);
     size_t name_len = sign ? (size_t)(sign - text) : word.len;
     if (sign && rl_setting_find(text, name_len) >= 0)
-        return fail(reader, word.at + name_len, "no '=' here; write the value after a blank, as in "
-                    "ttl 10s");
+        return fail(reader, word.at + name_len, "%s", no_equals);
     if (rl_node_option_find(text, name_len) >= 0)
-        return fail(reader, word.at, "this is an option of a node; it stands on the node's line, "
-                    "after the URL");
+        return fail(reader, word.at,
+                    "this is an option of a node; it stands on the node's line, after the URL");
     const char *names[1 + RL_SETTING_COUNT] = {"node"};
     for (int i = 0; i < RL_SETTING_COUNT; i++)
         names[1 + i] = rl_setting_name((enum rl_setting)i);
@@ -185,16 +192,14 @@ static int parse_option(struct reader *reader, struct rl_node_config *node,
         return fail_unknown(reader, name, "option of a node", names, RL_OPTION_COUNT, "=");
     }
     enum rl_node_option option = (enum rl_node_option)found;
-    char text[RL_PROBLEM_TEXT_MAX];
     if (!has_value) {
-        snprintf(text, sizeof(text), "%s needs a value; write %s=VALUE, without blanks",
-                 rl_node_option_name(option), rl_node_option_name(option));
-        return fail(reader, name.at + name.len, text);
+        return fail(reader, name.at + name.len,
+                    "%s needs a value; write %s=VALUE, without blanks",
+                    rl_node_option_name(option), rl_node_option_name(option));
     }
     if (rl_node_option_get(node, option)) {
-        snprintf(text, sizeof(text), "%s stands on this line already; keep one of the two",
-                 rl_node_option_name(option));
-        return fail(reader, name.at, text);
+        return fail(reader, name.at, "%s stands on this line already; keep one of the two",
+                    rl_node_option_name(option));
     }
     reader->at++;
     struct slice value;
@@ -237,10 +242,8 @@ static int parse_node(struct reader *reader, struct slice name)
 {
     struct rl_config *config = reader->config;
     if (config->node_count == REDLOCK_NODES_MAX) {
-        char text[RL_PROBLEM_TEXT_MAX];
-        snprintf(text, sizeof(text), "more than %d nodes; a quorum is small: 3, 5 or 7",
-                 REDLOCK_NODES_MAX);
-        return fail(reader, name.at, text);
+        return fail(reader, name.at, "more than %d nodes; a quorum is small: 3, 5 or 7",
+                    REDLOCK_NODES_MAX);
     }
     struct rl_node_config node = {.label = NULL};
     int code = parse_node_words(reader, name, &node);
@@ -274,18 +277,17 @@ static int parse_line(struct reader *reader)
 
 static int check_line(struct reader *reader)
 {
-    char text[RL_PROBLEM_TEXT_MAX];
     for (size_t i = 0; i < reader->len; i++) {
         unsigned char byte = (unsigned char)reader->line[i];
         if (i >= RL_LINE_MAX) {
-            snprintf(text, sizeof(text), "the line is too long; a line has at most %d bytes",
-                     RL_LINE_MAX);
-            return fail(reader, i, text);
+            return fail(reader, i, "the line is too long; a line has at most %d bytes",
+                        RL_LINE_MAX);
         }
         if ((byte < ' ' && byte != '\t') || byte == 0x7f) {
-            snprintf(text, sizeof(text), "a byte that is no text (0x%02x); a node list is plain "
-                     "text, a directive a line", (unsigned)byte);
-            return fail(reader, i, text);
+            return fail(reader, i,
+                        "a byte that is no text (0x%02x); a node list is plain text, a "
+                        "directive a line",
+                        (unsigned)byte);
         }
     }
     return 0;
@@ -319,8 +321,8 @@ static int parse_text(struct rl_config *config, const char *file, const char *te
     static const char byte_order_mark[] = "\xef\xbb\xbf";
 
     if (len > RL_FILE_MAX)
-        return rl_error_set(error, REDLOCK_ECONFIG, file, 0, 0, "too long for a node list; it has "
-                            "at most %d bytes", RL_FILE_MAX);
+        return rl_error_set(error, REDLOCK_ECONFIG, file, 0, 0,
+                            "too long for a node list; it has at most %d bytes", RL_FILE_MAX);
     config->file = strdup(file);
     if (!config->file)
         return rl_error_set(error, REDLOCK_ENOMEM, file, 0, 0, "out of memory");

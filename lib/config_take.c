@@ -15,7 +15,7 @@
 struct shape {
     const char *name;
     const char *init;
-    size_t size; /* as this library knows it */
+    size_t size;  /* as this library knows it */
     size_t least; /* up to its first useful member */
 };
 
@@ -37,9 +37,10 @@ static int take(const void *from, size_t size, const struct shape *shape, void *
     const unsigned char *bytes = from;
     for (size_t i = shape->size; i < size; i++) {
         if (bytes[i] != 0)
-            return refuse(error, shape, "settings are used that this libredlock (" REDLOCK_VERSION
-                          ") does not know; it is older than the redlock.h that the program was "
-                          "built with: install a newer one");
+            return refuse(error, shape,
+                          "settings are used that this libredlock (" REDLOCK_VERSION
+                          ") does not know; it is older than the redlock.h that the program "
+                          "was built with: install a newer one");
     }
     memcpy(whole, from, size < shape->size ? size : shape->size);
     *(size_t *)whole = shape->size;
@@ -68,8 +69,8 @@ int rl_config_take(const redlock_config *from, redlock_config *ret_whole, redloc
     if (whole.file && !whole.file[0])
         return refuse(error, &shape, "file is an empty string; give a path, or NULL for none");
     if (!whole.file && whole.node_count == 0)
-        return refuse(error, &shape, "there is neither a file nor a node; set file, or nodes and "
-                      "node_count");
+        return refuse(error, &shape,
+                      "there is neither a file nor a node; set file, or nodes and node_count");
     *ret_whole = whole;
     return 0;
 }
@@ -88,8 +89,9 @@ int rl_config_take_given(const redlock_config *whole, size_t index, redlock_node
     const struct shape shape = {name, "REDLOCK_NODE_INIT", sizeof(redlock_node),
                                 offsetof(redlock_node, password_file)};
     if (size != stride)
-        return refuse(error, &shape, "its size is not that of nodes[0]; start each one from "
-                      "REDLOCK_NODE_INIT");
+        return refuse(
+            error, &shape,
+            "its size is not that of nodes[0]; start each one from REDLOCK_NODE_INIT");
     redlock_node node = REDLOCK_NODE_INIT;
     int code = take(at, size, &shape, &node, error);
     if (code == 0)

@@ -47,17 +47,28 @@ void rl_hold_init_attached(struct rl_hold *hold, unsigned n, int64_t ttl_ns,
     hold->reached = rl_all(n);
 }
 
+/* A key of ours may be made, or made to last, as late as now: it is gone by itself when its
+ * TTL has passed, on a server whose clock may run slower than ours. */
+static void outlast(struct rl_hold *hold, int64_t now_ns)
+{
+    int64_t until = now_ns + hold->key_ttl_ns + rl_drift_ns(hold->key_ttl_ns, hold->drift_factor);
+    if (until > hold->due_until_ns)
+        hold->due_until_ns = until;
+}
+
 /* The one way into ENDING. Whatever may be on a node is owed a release from here on. */
 static void end(struct rl_hold *hold, int64_t now_ns)
 {
     assert(hold->phase == RL_HOLD_ASKING || hold->phase == RL_HOLD_HELD);
+    /* Of an attached lock the deadline may tell of a longer TTL than the handle did. */
+    outlast(hold, hold->deadline_ns - hold->key_ttl_ns);
+    outlast(hold, now_ns);
     hold->phase = RL_HOLD_ENDING;
     hold->deadline_ns = 0;
     hold->extending = false;
     hold->held_back = 0;
     hold->retake = 0;
     hold->due = hold->reached;
-    hold->due_until_ns = now_ns + hold->key_ttl_ns;
 }
 
 /* ---- acquire -------------------------------------------------------------------------- */
@@ -304,30 +315,32 @@ unsigned rl_hold_unsent(struct rl_hold *hold, unsigned node, enum rl_verb verb, 
 }
 
 /* The answer to a taking verb tells where the key is, in every phase. */
-static void learn(struct rl_hold *hold, uint64_t bit, enum rl_vote vote)
+static void learn(struct rl_hold *hold, uint64_t bit, unsigned slot, enum rl_vote vote,
+                  int64_t now_ns)
 {
-    if (vote == RL_VOTE_YES) {
-        hold->mine |= bit;
-        hold->reached |= bit;
-    } else if (vote == RL_VOTE_NO) {
-        hold->mine &= ~bit;
+    if (vote == RL_VOTE_NO) {
         /* A refusal proves the key absent, unless an older request is still under way. */
         if (!carried(hold, bit))
             hold->reached &= ~bit;
+        return;
     }
+    hold->reached |= bit;
+    if (hold->phase != RL_HOLD_ENDING)
+        return;
+    /* Too late, and its life begins only now. A release that follows it on this link finds
+     * it; any other may have gone before it. */
+    outlast(hold, now_ns);
+    if (!(hold->undo[slot] & bit))
+        hold->due |= bit;
 }
 
-static void learn_release(struct rl_hold *hold, uint64_t bit, enum rl_vote vote,
-                          int64_t now_ns)
+static void learn_release(struct rl_hold *hold, uint64_t bit, enum rl_vote vote)
 {
-    if (vote == RL_VOTE_FAILED) {
-        /* Refused, not executed (BUSY, MISCONF, ...): it must be said again. */
-        if (now_ns < hold->due_until_ns)
-            hold->due |= bit;
-    } else if (!carried(hold, bit)) {
-        hold->mine &= ~bit;
+    /* Refused, not executed (BUSY, MISCONF, ...): it must be said again. */
+    if (vote == RL_VOTE_FAILED)
+        hold->due |= bit;
+    else if (!carried(hold, bit))
         hold->reached &= ~bit;
-    }
 }
 
 unsigned rl_hold_answer(struct rl_hold *hold, unsigned node, unsigned slot, enum rl_verb verb,
@@ -340,17 +353,19 @@ unsigned rl_hold_answer(struct rl_hold *hold, unsigned node, unsigned slot, enum
     if (verb == RL_RELEASE) {
         assert(hold->undo[slot] & bit);
         hold->undo[slot] &= ~bit;
-        learn_release(hold, bit, vote, now_ns);
+        learn_release(hold, bit, vote);
         return did | count_vote(hold, node, verb, vote, now_ns);
     }
     assert(hold->carry[slot] & bit);
     hold->carry[slot] &= ~bit;
-    learn(hold, bit, vote);
-    if (hold->fresh[slot] & bit)
+    learn(hold, bit, slot, vote, now_ns);
+    bool fresh = hold->fresh[slot] & bit;
+    if (fresh)
         did |= count_vote(hold, node, verb, vote, now_ns);
     /* A node that turns out, after the majority's yes, to have lost the key. */
-    if (verb == RL_EXTEND && vote == RL_VOTE_NO && hold->phase == RL_HOLD_HELD &&
-        !hold->extending && now_ns < hold->deadline_ns) {
+    if (fresh && verb == RL_EXTEND && vote == RL_VOTE_NO && hold->phase == RL_HOLD_HELD &&
+        !hold->extending && rl_round_verdict(&hold->extend) == RL_WON &&
+        now_ns < hold->deadline_ns) {
         hold->retake |= bit;
         did |= RL_WANTS_RETAKE;
     }
@@ -383,8 +398,7 @@ unsigned rl_hold_link_lost(struct rl_hold *hold, unsigned node, unsigned slot, i
      * to life for a TTL from now at the latest moment that we can answer for. */
     if (hold->phase == RL_HOLD_ENDING) {
         hold->due |= bit;
-        if (now_ns + hold->key_ttl_ns > hold->due_until_ns)
-            hold->due_until_ns = now_ns + hold->key_ttl_ns;
+        outlast(hold, now_ns);
     }
     unsigned did = rl_hold_tick(hold, now_ns);
     if (carrying && (hold->fresh[slot] & bit)) {
@@ -406,8 +420,11 @@ static void fail_silent(struct rl_round *round, uint64_t spared)
 
 unsigned rl_hold_tick(struct rl_hold *hold, int64_t now_ns)
 {
-    if (hold->phase == RL_HOLD_ASKING && now_ns >= hold->ask.node_deadline_ns) {
-        fail_silent(&hold->ask, hold->held_back);
+    if (hold->phase == RL_HOLD_ASKING) {
+        if (now_ns >= hold->ask.node_deadline_ns)
+            fail_silent(&hold->ask, hold->held_back);
+        else if (rl_round_verdict(&hold->ask) == RL_OPEN)
+            return 0;
         return judge_ask(hold, now_ns);
     }
     if (hold->phase == RL_HOLD_HELD && hold->extending) {

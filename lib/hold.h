@@ -49,7 +49,6 @@ struct rl_hold {
     uint64_t release_asked; /* where a key may have been when release was called */
 
     uint64_t reached;         /* a taking byte was sent, and nothing proves the key absent */
-    uint64_t mine;            /* said that the key is ours */
     uint64_t carry[RL_SLOTS]; /* owes an answer to an acquire, extend or retake */
     uint64_t fresh[RL_SLOTS]; /* what it carries there was sent in the round that is open */
     uint64_t undo[RL_SLOTS];  /* owes an answer to a release */
@@ -82,11 +81,13 @@ unsigned rl_hold_ask(struct rl_hold *hold, int64_t t0_ns, int64_t node_deadline_
                      uint64_t able, int first);
 uint64_t rl_hold_to_ask(const struct rl_hold *hold);
 
-/* After RL_WANTS_REST: the nodes to send to now (those still able), with a new deadline. */
+/* After RL_WANTS_REST: the nodes to send to now (those still able), with a new deadline.
+ * rl_hold_tick() then tells whether too few of them are left. */
 uint64_t rl_hold_ask_rest(struct rl_hold *hold, uint64_t able, int64_t node_deadline_ns);
 
 /* Begin to extend, while HELD and not extending. As rl_hold_ask; the caller then sends an
- * extend to rl_hold_to_extend(). RL_DID_DIE where the lock has run out. */
+ * extend to rl_hold_to_extend(). A node that owes an answer on its slot in use is not able.
+ * RL_DID_DIE where the lock has run out. */
 unsigned rl_hold_extend(struct rl_hold *hold, int64_t t0_ns, int64_t ttl_ns,
                         int64_t node_deadline_ns, uint64_t able);
 uint64_t rl_hold_to_extend(const struct rl_hold *hold);

@@ -122,12 +122,15 @@ static int check_ipv6(const char *text, size_t len, struct rl_problem *problem)
     uint8_t bytes[16];
     size_t zone = zone_start(text, len);
     if (!parse_ipv6(text, zone, bytes))
-        return rl_problem_set(problem, 0, "not an IPv6 address; write for example [2001:db8::1]");
+        return rl_problem_set(problem, 0,
+                              "not an IPv6 address; write for example [2001:db8::1]");
     if (zone + 1 == len)
-        return rl_problem_set(problem, zone, "no zone after '%%'; write for example fe80::1%%eth0");
+        return rl_problem_set(problem, zone,
+                              "no zone after '%%'; write for example fe80::1%%eth0");
     for (size_t i = zone + 1; i < len; i++) {
         if (!is_name_letter(text[i]) && text[i] != '.')
-            return rl_problem_set(problem, i, "a zone has letters, digits, '-', '_' and '.' only");
+            return rl_problem_set(problem, i,
+                                  "a zone has letters, digits, '-', '_' and '.' only");
     }
     return 0;
 }
@@ -142,8 +145,9 @@ static int check_name(const char *text, size_t len, struct rl_problem *problem)
                 return rl_problem_set(problem, i, "a host name has something before each dot");
             label = i + 1;
         } else if (!is_name_letter(text[i])) {
-            return rl_problem_set(problem, i, "a host name has letters, digits, '-', '_' and '.' "
-                                  "only; write others in their ASCII form (xn--...)");
+            return rl_problem_set(problem, i,
+                                  "a host name has letters, digits, '-', '_' and '.' only; "
+                                  "write others in their ASCII form (xn--...)");
         } else if (i - label >= LABEL_MAX) {
             return rl_problem_set(problem, i, "a part of a host name has at most %d bytes",
                                   LABEL_MAX);
@@ -152,8 +156,9 @@ static int check_name(const char *text, size_t len, struct rl_problem *problem)
     }
     uint8_t bytes[4];
     if (numeric && !parse_ipv4(text, len, bytes))
-        return rl_problem_set(problem, 0, "not an IPv4 address; write four numbers from 0 to 255, "
-                              "without leading zeros, for example 10.0.0.1");
+        return rl_problem_set(problem, 0,
+                              "not an IPv4 address; write four numbers from 0 to 255, without "
+                              "leading zeros, for example 10.0.0.1");
     return 0;
 }
 

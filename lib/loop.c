@@ -23,7 +23,7 @@
 
 #define EVENTS_A_TURN 64
 #define IDLE_LIMIT_NS (100 * RL_NS_PER_MS)
-#define GRACE_MIN_NS (2 * RL_NS_PER_MS)
+#define GRACE_MIN_NS (10 * RL_NS_PER_MS)
 #define GRACE_MAX_NS (100 * RL_NS_PER_MS)
 
 /* ---- what the nodes are good for now -------------------------------------------------- */

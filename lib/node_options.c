@@ -23,10 +23,10 @@ struct row {
     bool tls; /* for rediss:// only */
 };
 
-#define ROW(text, field, value_type, tls_only)                                               \
-    {                                                                                        \
-        .name = text, .member = #field, .offset = offsetof(struct rl_node_config, field),    \
-        .given = offsetof(redlock_node, field), .type = (value_type), .tls = (tls_only)      \
+#define ROW(text, field, value_type, tls_only)                                                 \
+    {                                                                                          \
+        .name = text, .member = #field, .offset = offsetof(struct rl_node_config, field),      \
+        .given = offsetof(redlock_node, field), .type = (value_type), .tls = (tls_only)        \
     }
 
 static const struct row table[RL_OPTION_COUNT] = {
@@ -86,8 +86,7 @@ bool rl_node_option_is_path(enum rl_node_option option)
     return table[option].type == PATH;
 }
 
-void rl_node_option_replace(struct rl_node_config *node, enum rl_node_option option,
-                            char *path)
+void rl_node_option_replace(struct rl_node_config *node, enum rl_node_option option, char *path)
 {
     assert(rl_node_option_is_path(option));
     char **value = field(node, option);
@@ -123,8 +122,9 @@ static int set_variable(const char *text, size_t len, char **ret_name,
                                 "'_', no digit first; give the name, not the password";
 
     if (len > RL_USER_MAX)
-        return rl_problem_set(problem, RL_USER_MAX, "the name of an environment variable has at "
-                              "most %d bytes here", RL_USER_MAX);
+        return rl_problem_set(problem, RL_USER_MAX,
+                              "the name of an environment variable has at most %d bytes here",
+                              RL_USER_MAX);
     for (size_t i = 0; i < len; i++) {
         char c = text[i];
         bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
@@ -160,11 +160,14 @@ static int check_password(const struct rl_node_config *node, enum rl_node_option
 {
     *ret_option = node->password_env ? RL_OPTION_PASSWORD_ENV : RL_OPTION_PASSWORD_FILE;
     if (node->password && (node->password_file || node->password_env))
-        return rl_problem_set(problem, 0, "the URL has a password already; keep %s and take the "
-                              "one in the URL out", table[*ret_option].name);
+        return rl_problem_set(
+            problem, 0,
+            "the URL has a password already; keep %s and take the one in the URL out",
+            table[*ret_option].name);
     if (node->password_file && node->password_env)
-        return rl_problem_set(problem, 0, "password-file and password-env both give a password; "
-                              "keep one of them");
+        return rl_problem_set(
+            problem, 0,
+            "password-file and password-env both give a password; keep one of them");
     return 0;
 }
 
@@ -174,18 +177,22 @@ int rl_node_check(const struct rl_node_config *node, enum rl_node_option *ret_op
     for (int i = 0; i < RL_OPTION_COUNT && node->transport != RL_TLS; i++) {
         *ret_option = (enum rl_node_option)i;
         if (table[i].tls && rl_node_option_get(node, *ret_option))
-            return rl_problem_set(problem, 0, "%s is for TLS, and this node has none; write "
-                                  "rediss://, or leave %s out", table[i].name, table[i].name);
+            return rl_problem_set(
+                problem, 0,
+                "%s is for TLS, and this node has none; write rediss://, or leave %s out",
+                table[i].name, table[i].name);
     }
     if (node->cert_file && !node->key_file) {
         *ret_option = RL_OPTION_CERT_FILE;
-        return rl_problem_set(problem, 0, "cert-file without key-file; give the private key of "
-                              "the certificate as well");
+        return rl_problem_set(
+            problem, 0,
+            "cert-file without key-file; give the private key of the certificate as well");
     }
     if (node->key_file && !node->cert_file) {
         *ret_option = RL_OPTION_KEY_FILE;
-        return rl_problem_set(problem, 0, "key-file without cert-file; give the certificate of "
-                              "the private key as well");
+        return rl_problem_set(
+            problem, 0,
+            "key-file without cert-file; give the certificate of the private key as well");
     }
     return check_password(node, ret_option, problem);
 }

@@ -3,6 +3,7 @@
 
 #include "op.h"
 
+#include "claim.h"
 #include "text.h"
 
 #include <assert.h>
@@ -31,6 +32,14 @@ void rl_op_finish(struct rl_op *op, int result)
     op->due_ns = INT64_MAX;
     if (op->waits)
         pthread_cond_signal(&op->cond);
+}
+
+void rl_op_let_go(struct rl_op *op, int result)
+{
+    struct rl_claim *claim = op->claim;
+    op->claim = NULL;
+    claim->op = NULL;
+    rl_op_finish(op, result);
 }
 
 void rl_op_end(struct rl_op *op)

@@ -31,6 +31,7 @@ struct rl_op {
 
 void rl_op_begin(struct rl_op *op, redlock *client);
 void rl_op_finish(struct rl_op *op, int result);
+void rl_op_let_go(struct rl_op *op, int result); /* of its claim, and finish */
 void rl_op_end(struct rl_op *op); /* out of the client's list; mutex held */
 
 /* ---- reports: what each node said, written only while the op is in progress ----------- */

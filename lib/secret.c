@@ -13,8 +13,8 @@
 #define PATH_SHOWN 200
 
 /* The rules are the same wherever a password comes from. `source` says where that is. */
-static int take(const char *secret, size_t len, const char *source, char *ret_secret,
-                char *why, size_t why_size)
+static int take(const char *secret, size_t len, const char *source, char *ret_secret, char *why,
+                size_t why_size)
 {
     const char *wrong = NULL;
     if (len == 0)
@@ -85,7 +85,7 @@ int rl_node_secret(const struct rl_node_config *node, char *ret_secret, char *wh
     if (node->password_env)
         return from_environment(node->password_env, ret_secret, why, why_size);
     if (node->password)
-        return take(node->password, strlen(node->password), "the URL's password", ret_secret, why,
-                    why_size);
+        return take(node->password, strlen(node->password), "the URL's password", ret_secret,
+                    why, why_size);
     return 0;
 }

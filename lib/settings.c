@@ -27,8 +27,8 @@ struct row {
     const char *code_name; /* the member of redlock_config */
     parse_fn *parse;
     override_fn *override;
-    size_t offset; /* in struct rl_config */
-    size_t given;  /* in redlock_config */
+    size_t offset;    /* in struct rl_config */
+    size_t given;     /* in redlock_config */
     int64_t min, max; /* durations: milliseconds */
     bool code_off;    /* durations: -1 in code means 0, since 0 leaves it alone */
     union {
@@ -41,26 +41,25 @@ struct row {
 static parse_fn parse_duration, parse_factor, parse_switch, parse_client_name;
 static override_fn override_duration, override_factor, override_switch, override_client_name;
 
-#define NAMES(text, member)                                                                  \
-    .name = text, .code_name = #member, .offset = offsetof(struct rl_config, member),        \
+#define NAMES(text, member)                                                                    \
+    .name = text, .code_name = #member, .offset = offsetof(struct rl_config, member),          \
     .given = offsetof(redlock_config, member)
 
-#define DURATION(text, member, least, most, default_ms)                                      \
-    {                                                                                        \
-        NAMES(text, member), .parse = parse_duration, .override = override_duration,         \
-            .min = (least), .max = (most), .standard.ms = (default_ms)                       \
+#define DURATION(text, member, least, most, default_ms)                                        \
+    {                                                                                          \
+        NAMES(text, member), .parse = parse_duration, .override = override_duration,           \
+                             .min = (least), .max = (most), .standard.ms = (default_ms)        \
     }
 
 static const struct row table[RL_SETTING_COUNT] = {
-    [RL_SETTING_MAX_TTL] = DURATION("max-ttl", max_ttl_ms, RL_TTL_MIN_MS, RL_TTL_LIMIT_MS,
-                                    RL_DEFAULT_MAX_TTL_MS),
+    [RL_SETTING_MAX_TTL] =
+        DURATION("max-ttl", max_ttl_ms, RL_TTL_MIN_MS, RL_TTL_LIMIT_MS, RL_DEFAULT_MAX_TTL_MS),
     [RL_SETTING_TTL] =
         DURATION("ttl", ttl_ms, RL_TTL_MIN_MS, RL_TTL_LIMIT_MS, RL_DEFAULT_TTL_MS),
     [RL_SETTING_NODE_TIMEOUT] =
         DURATION("node-timeout", node_timeout_ms, 0, RL_TIMEOUT_LIMIT_MS, 0),
-    [RL_SETTING_CONNECT_TIMEOUT] =
-        DURATION("connect-timeout", connect_timeout_ms, 1, RL_TIMEOUT_LIMIT_MS,
-                 RL_DEFAULT_CONNECT_TIMEOUT_MS),
+    [RL_SETTING_CONNECT_TIMEOUT] = DURATION("connect-timeout", connect_timeout_ms, 1,
+                                            RL_TIMEOUT_LIMIT_MS, RL_DEFAULT_CONNECT_TIMEOUT_MS),
     [RL_SETTING_STALL_LIMIT] = DURATION("stall-limit", stall_limit_ms, 1, RL_TIMEOUT_LIMIT_MS,
                                         RL_DEFAULT_STALL_LIMIT_MS),
     [RL_SETTING_LINGER] = {NAMES("linger", linger_ms), .parse = parse_duration,

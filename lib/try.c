@@ -11,7 +11,7 @@
 #include "clock.h"
 #include "op.h"
 
-#include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 enum phase { NODES, ROUND, PAUSE };
@@ -251,20 +251,41 @@ static void on_cancel(struct rl_op *op, int64_t now_ns)
         rl_claim_release(claim, now_ns, 0);
 }
 
-/* Everything that can be wrong with what the caller says. */
+static int refuse(redlock *client, const char *why)
+{
+    rl_client_log(client, REDLOCK_LOG_ERROR, "%s", why);
+    return REDLOCK_EINVAL;
+}
+
+/* Everything that can be wrong with what the caller says; the log tells what would be right. */
 static int check(redlock *client, const void *name, size_t name_len,
                  const redlock_options *options, int64_t *ret_ttl_ms)
 {
-    if (!name || name_len == 0 || name_len > REDLOCK_NAME_MAX)
-        return REDLOCK_EINVAL;
-    if (options->size != sizeof(*options) || options->wait_ms < -1 ||
-        !rl_report_fits(options->report) || !rl_kind(options->kind))
-        return REDLOCK_EINVAL;
+    char why[160];
+    if (!name || name_len == 0)
+        return refuse(client, "a lock needs a name of at least one byte");
+    if (name_len > REDLOCK_NAME_MAX) {
+        snprintf(why, sizeof(why), "the name has %zu bytes; at most %d are allowed", name_len,
+                 REDLOCK_NAME_MAX);
+        return refuse(client, why);
+    }
+    if (options->size != sizeof(*options) || !rl_report_fits(options->report))
+        return refuse(client, "a struct's size is wrong: use REDLOCK_OPTIONS_INIT, and set "
+                              "report.size to sizeof(redlock_report)");
+    if (options->wait_ms < -1 || !rl_kind(options->kind))
+        return refuse(client, "wait_ms must be -1 (for ever), 0 (once) or more, and kind one "
+                              "of enum redlock_kind");
     int64_t ttl_ms = options->ttl_ms ? options->ttl_ms : client->config.ttl_ms;
-    if (ttl_ms < RL_TTL_MIN_MS || ttl_ms > client->config.max_ttl_ms ||
+    int64_t max_ms = client->config.max_ttl_ms;
+    if (ttl_ms < RL_TTL_MIN_MS || ttl_ms > max_ms ||
         rl_drift_ns(ttl_ms * RL_NS_PER_MS, client->config.drift_factor) >=
-            ttl_ms * RL_NS_PER_MS)
-        return REDLOCK_EINVAL;
+            ttl_ms * RL_NS_PER_MS) {
+        snprintf(why, sizeof(why),
+                 "a ttl of %lld ms is not possible: it must be at least %d ms, above the drift "
+                 "and at most max-ttl (%lld ms)",
+                 (long long)ttl_ms, RL_TTL_MIN_MS, (long long)max_ms);
+        return refuse(client, why);
+    }
     *ret_ttl_ms = ttl_ms;
     return 0;
 }

@@ -40,12 +40,15 @@ static int check_bytes(struct url *url)
     if (url->len == 0)
         return rl_problem_set(url->problem, 0, "the URL is empty; %s", url_forms);
     if (url->len > RL_URL_MAX)
-        return rl_problem_set(url->problem, RL_URL_MAX, "a URL has at most %d bytes", RL_URL_MAX);
+        return rl_problem_set(url->problem, RL_URL_MAX, "a URL has at most %d bytes",
+                              RL_URL_MAX);
     for (size_t i = 0; i < url->len; i++) {
         unsigned char byte = (unsigned char)url->text[i];
         if (byte <= ' ' || byte == 0x7f)
-            return rl_problem_set(url->problem, i, "a URL has no blanks and no control bytes; "
-                                  "write this one as %%%02X", (unsigned)byte);
+            return rl_problem_set(
+                url->problem, i,
+                "a URL has no blanks and no control bytes; write this one as %%%02X",
+                (unsigned)byte);
         if (byte == '#')
             return fail(url, i, "a URL of a master has no '#' part; write %23 for a '#' in it");
     }
@@ -94,8 +97,8 @@ static int parse_user(struct url *url, size_t end)
         return 0;
     size_t second = find_first(url, sign + 1, end, "@");
     if (second < end)
-        return fail(url, sign, "two '@' before the host; write %40 for an '@' in a user name or "
-                    "password");
+        return fail(url, sign,
+                    "two '@' before the host; write %40 for an '@' in a user name or password");
     size_t colon = find_first(url, url->at, sign, ":");
     int code = rl_url_decode(url->text, url->at, colon, &user, &url->node->user, url->problem);
     if (code == 0 && colon < sign)
@@ -127,7 +130,8 @@ static int parse_port(struct url *url, size_t colon, size_t end)
     if (url->node->port >= 1)
         return 0;
     if (find_first(url, colon + 1, end, ":") < end)
-        return fail(url, url->at, "an IPv6 address stands in brackets, as in [2001:db8::1]:6379");
+        return fail(url, url->at,
+                    "an IPv6 address stands in brackets, as in [2001:db8::1]:6379");
     return fail(url, colon + 1, "the port is a number from 1 to 65535, as in localhost:6379");
 }
 
@@ -178,8 +182,9 @@ static int parse_db(struct url *url, size_t start, size_t end)
     url->node->db = parse_number(url, start, end, 999999999);
     if (url->node->db >= 0)
         return 0;
-    return fail(url, start, "the database is a number, as in redis://host:6379/1 or "
-                "unix:///run/redis.sock?db=1");
+    return fail(
+        url, start,
+        "the database is a number, as in redis://host:6379/1 or unix:///run/redis.sock?db=1");
 }
 
 /* [user[:password]@]host[:port][/db] */
@@ -188,8 +193,9 @@ static int parse_network(struct url *url)
     size_t end = find_first(url, url->at, url->len, "/?");
     /* An unescaped '/' in a password would make the rest of it look like host and port. */
     if (find_first(url, end, url->len, "@") < url->len)
-        return fail(url, end, "an '@' after the host; write %2F for '/', %3F for '?' and %40 for "
-                    "'@' in a user name or password");
+        return fail(url, end,
+                    "an '@' after the host; write %2F for '/', %3F for '?' and %40 for '@' in "
+                    "a user name or password");
     int code = parse_user(url, end);
     if (code == 0)
         code = parse_host(url, end);
@@ -197,8 +203,8 @@ static int parse_network(struct url *url)
         return code;
     size_t query = find_first(url, end, url->len, "?");
     if (query < url->len)
-        return fail(url, query, "no '?' here; the database follows the port, as in "
-                    "redis://host:6379/1");
+        return fail(url, query,
+                    "no '?' here; the database follows the port, as in redis://host:6379/1");
     return end + 1 == url->len ? 0 : parse_db(url, end + 1, url->len);
 }
 
@@ -213,8 +219,9 @@ static int parse_unix(struct url *url)
     if (code < 0)
         return code;
     if (slash > url->at || slash == url->len || url->text[slash] != '/')
-        return fail(url, url->at, "the path of a socket begins with '/', as in "
-                    "unix:///run/redis.sock; write %2F for a '/' in a user name or password");
+        return fail(url, url->at,
+                    "the path of a socket begins with '/', as in unix:///run/redis.sock; write "
+                    "%2F for a '/' in a user name or password");
     size_t query = find_first(url, slash, url->len, "?");
     code = rl_url_decode(url->text, slash, query, &path, &url->node->path, url->problem);
     if (code < 0)

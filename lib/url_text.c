@@ -41,14 +41,14 @@ static int decode_into(char *decoded, const char *text, size_t start, size_t end
         size_t byte_start = at;
         int byte = next_byte(text, &at, end);
         if (byte < 0)
-            return rl_problem_set(problem, byte_start, "'%%' begins two hex digits; write %%25 for "
-                                  "a '%%'");
+            return rl_problem_set(problem, byte_start,
+                                  "'%%' begins two hex digits; write %%25 for a '%%'");
         if (byte == '\0' || byte == '\r' || byte == '\n')
             return rl_problem_set(problem, byte_start, "a %s can't have NUL or newline bytes",
                                   field->name);
         if (len == field->max)
-            return rl_problem_set(problem, byte_start, "a %s has at most %zu bytes", field->name,
-                                  field->max);
+            return rl_problem_set(problem, byte_start, "a %s has at most %zu bytes",
+                                  field->name, field->max);
         decoded[len++] = (char)byte;
     }
     decoded[len] = '\0';
@@ -91,7 +91,8 @@ void rl_path_tidy(char *path)
 /* Append `text`, with every byte that is not plain in a URL as %XX. */
 static size_t append_encoded(char *label, size_t len, const char *text, const char *plain)
 {
-    static const char always[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
+    static const char always[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
     for (; *text; text++) {
         if (strchr(always, *text) || strchr(plain, *text))
             label[len++] = *text;

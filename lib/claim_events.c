@@ -1,0 +1,81 @@
+/* claim_events.c - what nodes tell of a claim's requests: answered, not executed, lost. */
+#include "config_auto.h"
+
+#include "claim_parts.h"
+
+#define RELEASE_RETRY_NS (100 * RL_NS_PER_MS)
+
+void rl_claim_answered(void *owner, struct rl_node *node, unsigned slot,
+                       const struct rl_waiting *waiting, const struct rl_judged *judged,
+                       int64_t now_ns)
+{
+    struct rl_claim *claim = waiting->claim;
+    (void)owner;
+    rl_claim_enter(claim);
+    claim->owed--;
+    rl_claim_hear(claim, node, waiting->verb, judged);
+    if (!claim->query) {
+        if (waiting->verb == RL_RELEASE && judged->vote == RL_VOTE_FAILED) {
+            claim->retry_ns = now_ns + RELEASE_RETRY_NS;
+            if (claim->retry_ns < claim->client->sweep_ns)
+                claim->client->sweep_ns = claim->retry_ns;
+        }
+        rl_claim_react(claim,
+                       rl_hold_answer(&claim->hold, node->index, slot, waiting->verb, judged->vote,
+                             now_ns),
+              now_ns);
+    }
+    rl_claim_leave(claim, now_ns);
+}
+
+/* Is the question still open, so that asking it again (it was not executed) makes sense? */
+static bool still_wanted(const struct rl_claim *claim, unsigned node, enum rl_verb verb,
+                         int64_t now_ns)
+{
+    uint64_t bit = rl_bit(node);
+    switch (verb) {
+    case RL_ACQUIRE:
+        return rl_hold_to_ask(&claim->hold) & bit;
+    case RL_EXTEND:
+        return rl_hold_to_extend(&claim->hold) & bit;
+    case RL_RETAKE:
+        return claim->hold.phase == RL_HOLD_HELD && now_ns < claim->hold.deadline_ns;
+    default:
+        return false;
+    }
+}
+
+void rl_claim_unexecuted(void *owner, struct rl_node *node, unsigned slot,
+                         const struct rl_waiting *waiting, int64_t now_ns)
+{
+    struct rl_claim *claim = waiting->claim;
+    (void)owner;
+    rl_claim_enter(claim);
+    claim->owed--;
+    if (claim->query) {
+        if (claim->op)
+            rl_claim_query(claim, waiting->verb, rl_bit(node->index), now_ns,
+                           now_ns + claim->budget_ns);
+    } else {
+        rl_hold_unexecuted(&claim->hold, node->index, slot, waiting->verb);
+        unsigned did = rl_hold_tick(&claim->hold, now_ns);
+        if (slot == node->active && still_wanted(claim, node->index, waiting->verb, now_ns))
+            did |= rl_claim_send_taking(claim, waiting->verb, rl_bit(node->index), now_ns);
+        rl_claim_react(claim, did, now_ns);
+    }
+    rl_claim_leave(claim, now_ns);
+}
+
+void rl_claim_lost(void *owner, struct rl_node *node, unsigned slot,
+                   const struct rl_waiting *waiting, int64_t now_ns)
+{
+    struct rl_claim *claim = waiting->claim;
+    struct rl_judged judged = {.vote = RL_VOTE_FAILED, .why = node->why};
+    (void)owner;
+    rl_claim_enter(claim);
+    claim->owed--;
+    rl_claim_hear(claim, node, waiting->verb, &judged);
+    if (!claim->query)
+        rl_claim_react(claim, rl_hold_link_lost(&claim->hold, node->index, slot, now_ns), now_ns);
+    rl_claim_leave(claim, now_ns);
+}

@@ -1,0 +1,24 @@
+/* claim_parts.h - what claim.c, claim_send.c and claim_events.c share, and nobody else. */
+#ifndef RL_CLAIM_PARTS_H
+#define RL_CLAIM_PARTS_H
+
+#include "claim.h"
+
+/* Every way into a claim that can call an op back stands between these two: the op may let
+ * go of the claim, which must not vanish under the feet of those who are still in it. */
+void rl_claim_enter(struct rl_claim *claim);
+void rl_claim_leave(struct rl_claim *claim, int64_t now_ns);
+
+/* The one place where a hold's wishes (RL_DID_*, RL_WANTS_*) are carried out. */
+void rl_claim_react(struct rl_claim *claim, unsigned did, int64_t now_ns);
+
+/* Tell the op what a node said. */
+void rl_claim_hear(struct rl_claim *claim, struct rl_node *node, enum rl_verb verb,
+                   const struct rl_judged *judged);
+
+/* Send a taking verb to `nodes`, as long as the hold wants it sent. Returns what the hold
+ * did about those that could not be reached. */
+unsigned rl_claim_send_taking(struct rl_claim *claim, enum rl_verb verb, uint64_t nodes,
+                              int64_t now_ns);
+
+#endif

@@ -1,0 +1,114 @@
+/* detach.c - a lock handed to another process of this host, as text (handle.h). */
+#include "config_auto.h"
+
+#include "claim.h"
+#include "clock.h"
+#include "handle.h"
+
+#include <string.h>
+
+static int encode(redlock *client, const struct rl_claim *claim, char *ret_text, size_t size)
+{
+    struct rl_handle handle = {
+        .kind = REDLOCK_PLAIN,
+        .n = client->n,
+        .deadline_ns = claim->hold.deadline_ns,
+        .ttl_ms = claim->hold.ttl_ns / RL_NS_PER_MS,
+        .token_len = claim->token_len,
+        .name_len = claim->name_len,
+    };
+    memcpy(handle.boot_id, client->boot_id, sizeof(handle.boot_id));
+    memcpy(handle.token, claim->token, claim->token_len + 1);
+    memcpy(handle.name, claim->name, claim->name_len + 1);
+    return rl_handle_encode(&handle, ret_text, size);
+}
+
+/* The text of a handle that is valid; why not, otherwise. */
+static int handle_text(redlock *client, const redlock_lock *lock, char *ret_text, size_t size)
+{
+    if (!lock->claim)
+        return REDLOCK_ENOTHELD;
+    if (redlock_validity_ms(lock) == 0)
+        return REDLOCK_EEXPIRED;
+    return encode(client, lock->claim, ret_text, size);
+}
+
+int redlock_handle(const redlock_lock *lock, char *ret_text, size_t size)
+{
+    int cancel_state;
+    if (!lock || !ret_text)
+        return REDLOCK_EINVAL;
+    redlock *client = lock->client;
+    int result = rl_client_enter(client, &cancel_state);
+    if (result)
+        return result;
+    result = handle_text(client, lock, ret_text, size);
+    rl_client_leave(client, cancel_state);
+    return result;
+}
+
+int redlock_detach(redlock_lock *lock, char *ret_text, size_t size)
+{
+    int cancel_state;
+    if (!lock || !ret_text)
+        return REDLOCK_EINVAL;
+    redlock *client = lock->client;
+    int result = rl_client_enter(client, &cancel_state);
+    if (result)
+        return result;
+    result = rl_lock_check(lock);
+    if (result == REDLOCK_OK)
+        result = handle_text(client, lock, ret_text, size);
+    if (result == REDLOCK_OK) {
+        lock->claim->detached = true;
+        struct rl_claim *claim = lock->claim;
+        claim->lock = NULL;
+        rl_lock_recycle(lock);
+        rl_claim_let_go(claim, rl_clock_now_ns());
+    }
+    rl_client_leave(client, cancel_state);
+    return result;
+}
+
+static int attach(redlock *client, const struct rl_handle *handle, redlock_lock **ret_lock)
+{
+    struct rl_claim *claim;
+    const struct rl_kind *kind = rl_kind(handle->kind);
+    if (!kind || handle->n != client->n || strcmp(handle->boot_id, client->boot_id) != 0 ||
+        handle->ttl_ms > client->config.max_ttl_ms)
+        return REDLOCK_EHANDLE;
+    if (rl_clock_now_ns() >= handle->deadline_ns)
+        return REDLOCK_EEXPIRED;
+    struct redlock_lock *lock = rl_lock_new(client);
+    if (!lock)
+        return REDLOCK_ENOMEM;
+    int result = rl_claim_new(client, kind, handle->name, handle->name_len, handle->token,
+                              &claim);
+    if (result) {
+        rl_lock_recycle(lock);
+        return result;
+    }
+    rl_hold_init_attached(&claim->hold, client->n, handle->ttl_ms * RL_NS_PER_MS,
+                          client->config.drift_factor, handle->deadline_ns);
+    claim->lock = lock;
+    lock->claim = claim;
+    atomic_store(&lock->deadline_ns, handle->deadline_ns);
+    *ret_lock = lock;
+    return REDLOCK_OK;
+}
+
+int redlock_attach(redlock *client, const char *text, redlock_lock **ret_lock)
+{
+    struct rl_handle handle;
+    int cancel_state;
+    if (!client || !text || !ret_lock)
+        return REDLOCK_EINVAL;
+    int result = rl_client_enter(client, &cancel_state);
+    if (result)
+        return result;
+    result = rl_handle_decode(text, &handle);
+    if (result == REDLOCK_OK)
+        result = attach(client, &handle, ret_lock);
+    rl_client_leave(client, cancel_state);
+    return result;
+}

@@ -1,0 +1,136 @@
+/* extend.c - making a held lock last longer: one round, while it is still ours. */
+#include "config_auto.h"
+
+#include "claim.h"
+#include "clock.h"
+#include "op.h"
+
+struct extend {
+    struct rl_op op; /* first */
+    int64_t ttl_ns;
+    int64_t nodes_until_ns;
+    bool asked;
+};
+
+static void extend_did(struct rl_op *op, unsigned did, int64_t now_ns)
+{
+    if (!(did & (RL_DID_EXTEND | RL_DID_DIE | RL_DID_NOT_EXTEND)))
+        return;
+    rl_report_end(op, &op->claim->hold.extend, now_ns);
+    if (did & RL_DID_EXTEND)
+        rl_op_let_go(op, REDLOCK_OK);
+    else if (did & RL_DID_DIE)
+        rl_op_let_go(op, REDLOCK_EEXPIRED);
+    else
+        rl_op_let_go(op, REDLOCK_ENOQUORUM);
+}
+
+static void extend_heard(struct rl_op *op, struct rl_node *node, enum rl_verb verb,
+                         const struct rl_judged *judged)
+{
+    static const int votes[] = {
+        [RL_VOTE_YES] = REDLOCK_VOTE_GRANTED,
+        [RL_VOTE_NO] = REDLOCK_VOTE_FREE,
+        [RL_VOTE_FAILED] = REDLOCK_VOTE_FAILED,
+    };
+    if (verb == RL_EXTEND)
+        rl_report_vote(op, node->index, votes[judged->vote], judged);
+}
+
+static void extend_start(struct extend *extend, uint64_t able, int64_t now_ns)
+{
+    struct rl_op *op = &extend->op;
+    struct rl_claim *claim = op->claim;
+    redlock *client = op->client;
+    int64_t left = claim->hold.deadline_ns - now_ns;
+    if (left <= 0) {
+        rl_claim_release(claim, now_ns, 0);
+        rl_op_let_go(op, REDLOCK_EEXPIRED);
+        return;
+    }
+    int64_t budget = rl_node_budget_ns(left, client->n,
+                                       client->config.node_timeout_ms * RL_NS_PER_MS,
+                                       rl_client_round_trip_ns(client, able));
+    if (budget < 0)
+        budget = left; /* a last attempt is worth making */
+    extend->asked = true;
+    claim->budget_ns = budget;
+    rl_report_begin(op, able, now_ns);
+    int64_t t0_ns = rl_clock_now_ns();
+    op->due_ns = t0_ns + budget;
+    rl_claim_extend(claim, able, extend->ttl_ns, t0_ns, t0_ns + budget);
+}
+
+static void extend_step(struct rl_op *op, int64_t now_ns)
+{
+    struct extend *extend = (struct extend *)op;
+    int64_t until;
+    if (extend->asked) {
+        op->due_ns = rl_hold_next_ns(&op->claim->hold);
+        rl_claim_tick(op->claim, now_ns);
+        return;
+    }
+    uint64_t able = rl_client_able(op->client, now_ns);
+    if (now_ns < extend->nodes_until_ns &&
+        !rl_client_ready(op->client, able, now_ns, &until)) {
+        op->due_ns = until < extend->nodes_until_ns ? until : extend->nodes_until_ns;
+        return;
+    }
+    extend_start(extend, able, now_ns);
+}
+
+static int extend_entered(redlock *client, struct redlock_lock *lock, int64_t ttl_ms,
+                          redlock_report *report)
+{
+    struct extend extend = {.ttl_ns = 0};
+    int result = rl_lock_check(lock);
+    if (result)
+        return result;
+    struct rl_claim *claim = lock->claim;
+    int64_t ttl_ns = ttl_ms ? ttl_ms * RL_NS_PER_MS : claim->hold.ttl_ns;
+    if (ttl_ms < 0 || (ttl_ms && ttl_ms < RL_TTL_MIN_MS) ||
+        ttl_ms > client->config.max_ttl_ms || !rl_report_fits(report))
+        return REDLOCK_EINVAL;
+    int64_t now_ns = rl_loop_catch_up(client);
+    if (claim->hold.phase != RL_HOLD_HELD)
+        return REDLOCK_EEXPIRED;
+    if (now_ns < claim->hold.deadline_ns &&
+        rl_validity_end_ns(now_ns, ttl_ns, client->config.drift_factor) <=
+            claim->hold.deadline_ns)
+        return REDLOCK_OK;
+    extend.ttl_ns = ttl_ns;
+    extend.nodes_until_ns = now_ns + client->settings.connect_timeout_ns;
+    if (extend.nodes_until_ns > claim->hold.deadline_ns)
+        extend.nodes_until_ns = claim->hold.deadline_ns;
+    rl_op_begin(&extend.op, client);
+    extend.op.claim = claim;
+    extend.op.report = report;
+    extend.op.step = extend_step;
+    extend.op.did = extend_did;
+    extend.op.heard = extend_heard;
+    if (report)
+        report->rounds = 0;
+    claim->op = &extend.op;
+    extend_step(&extend.op, now_ns);
+    rl_loop_flush(client, now_ns);
+    rl_loop_wait(client, &extend.op);
+    rl_op_end(&extend.op);
+    return extend.op.result;
+}
+
+int redlock_extend(redlock_lock *lock, int64_t ttl_ms, redlock_report *report)
+{
+    int cancel_state;
+    if (!lock)
+        return REDLOCK_EINVAL;
+    redlock *client = lock->client;
+    int result = rl_client_enter(client, &cancel_state);
+    if (result)
+        return result;
+    result = extend_entered(client, lock, ttl_ms, report);
+    /* The winner's thread may not have run for a while. */
+    if (result == REDLOCK_OK && redlock_validity_ms(lock) == 0)
+        result = REDLOCK_EEXPIRED;
+    rl_client_leave(client, cancel_state);
+    return result;
+}
