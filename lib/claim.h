@@ -66,6 +66,8 @@ void rl_claim_answered(void *owner, struct rl_node *node, unsigned slot,
                        int64_t now_ns);
 void rl_claim_unexecuted(void *owner, struct rl_node *node, unsigned slot,
                          const struct rl_waiting *waiting, int64_t now_ns);
+void rl_claim_drains(void *owner, struct rl_node *node, unsigned slot,
+                     const struct rl_waiting *waiting, int64_t now_ns);
 void rl_claim_lost(void *owner, struct rl_node *node, unsigned slot,
                    const struct rl_waiting *waiting, int64_t now_ns);
 

@@ -34,15 +34,18 @@ static bool still_wanted(const struct rl_claim *claim, unsigned node, enum rl_ve
 {
     uint64_t bit = rl_bit(node);
     switch (verb) {
-    case RL_ACQUIRE:
-        return rl_hold_to_ask(&claim->hold) & bit;
+    case RL_ACQUIRE: /* or held by now: then it is one more late grant */
+        if (rl_hold_to_ask(&claim->hold) & bit)
+            return true;
+        break;
     case RL_EXTEND:
         return rl_hold_to_extend(&claim->hold) & bit;
     case RL_RETAKE:
-        return claim->hold.phase == RL_HOLD_HELD && now_ns < claim->hold.deadline_ns;
+        break;
     default:
         return false;
     }
+    return claim->hold.phase == RL_HOLD_HELD && !rl_hold_over(&claim->hold, now_ns);
 }
 
 void rl_claim_unexecuted(void *owner, struct rl_node *node, unsigned slot,
@@ -64,6 +67,14 @@ void rl_claim_unexecuted(void *owner, struct rl_node *node, unsigned slot,
         rl_claim_react(claim, did, now_ns);
     }
     rl_claim_leave(claim, now_ns);
+}
+
+void rl_claim_drains(void *owner, struct rl_node *node, unsigned slot,
+                     const struct rl_waiting *waiting, int64_t now_ns)
+{
+    (void)owner, (void)now_ns;
+    if (!waiting->claim->query)
+        rl_hold_link_drains(&waiting->claim->hold, node->index, slot);
 }
 
 void rl_claim_lost(void *owner, struct rl_node *node, unsigned slot,

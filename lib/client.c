@@ -6,6 +6,7 @@
 #include "claim.h"
 #include "clock.h"
 #include "config_load.h"
+#include "config_take.h"
 #include "entropy.h"
 #include "op.h"
 
@@ -237,20 +238,11 @@ static void destroy(redlock *client, bool in_child)
     free(client);
 }
 
-int redlock_open_config(const redlock_config *config, redlock_error *error,
-                        redlock **ret_client)
+static redlock *new_client(const redlock_config *config)
 {
-    redlock_error ignored = REDLOCK_ERROR_INIT;
-    if (error && error->size != sizeof(*error))
-        return REDLOCK_EINVAL;
-    if (!error)
-        error = &ignored;
-    *error = (redlock_error)REDLOCK_ERROR_INIT;
-    if (!config || !ret_client)
-        return fail(error, REDLOCK_EINVAL, "no configuration, or no place for the client");
     redlock *client = calloc(1, sizeof(*client));
     if (!client)
-        return fail(error, REDLOCK_ENOMEM, "out of memory");
+        return NULL;
     client->pid = getpid();
     client->epoll_fd = client->wake_fd = -1;
     client->sweep_ns = INT64_MAX;
@@ -259,19 +251,49 @@ int redlock_open_config(const redlock_config *config, redlock_error *error,
     client->log_level = config->log_level;
     client->stats.size = sizeof(client->stats);
     init_mutex(&client->mutex);
-    int result = build(client, config, error);
+    return client;
+}
+
+static int open_client(const redlock_config *given, redlock_error *error, redlock **ret_client)
+{
+    redlock_config config;
+    int cancel_state;
+    int result = rl_config_take(given, &config, error);
+    if (result)
+        return result;
+    if (!ret_client)
+        return fail(error, REDLOCK_EINVAL, "there is no place for the client: ret_client is NULL");
+    redlock *client = new_client(&config);
+    if (!client)
+        return fail(error, REDLOCK_ENOMEM, "out of memory");
+    result = build(client, &config, error);
     if (result) {
-        error->code = result;
         destroy(client, false);
         return result;
     }
     client->opened_ns = client->turned_ns = rl_clock_now_ns();
-    int cancel_state;
     rl_client_enter(client, &cancel_state);
     rl_loop_tick(client, client->opened_ns);
     rl_client_leave(client, cancel_state);
     *ret_client = client;
     return REDLOCK_OK;
+}
+
+int redlock_open_config(const redlock_config *config, redlock_error *error,
+                        redlock **ret_client)
+{
+    redlock_error whole = REDLOCK_ERROR_INIT;
+    int result = open_client(config, &whole, ret_client);
+    if (result == REDLOCK_OK)
+        whole = (redlock_error)REDLOCK_ERROR_INIT; /* of a warning nothing is left */
+    whole.code = result;
+    if (error) {
+        /* As much as the caller's version of the struct has room for. */
+        size_t size = error->size < sizeof(whole) ? error->size : sizeof(whole);
+        whole.size = error->size;
+        memcpy(error, &whole, size);
+    }
+    return result;
 }
 
 int redlock_open(const char *file, redlock_error *error, redlock **ret_client)

@@ -98,7 +98,9 @@ bool rl_client_ready(redlock *client, uint64_t able, int64_t now_ns, int64_t *re
 /* loop.c: send what is queued; see to timers; wait until the op is done. Mutex held. */
 void rl_loop_flush(redlock *client, int64_t now_ns);
 void rl_loop_tick(redlock *client, int64_t now_ns);
-int64_t rl_loop_catch_up(redlock *client); /* look first, after a long time of not looking */
+/* What has come in meanwhile is handled; catch_up: only after a long time of not looking. */
+int64_t rl_loop_look(redlock *client);
+int64_t rl_loop_catch_up(redlock *client);
 void rl_loop_wait(redlock *client, struct rl_op *op);
 void rl_loop_linger(redlock *client, int64_t until_ns);
 extern const struct rl_node_events rl_client_events;

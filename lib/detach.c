@@ -77,7 +77,7 @@ static int attach(redlock *client, const struct rl_handle *handle, redlock_lock 
     if (!kind || handle->n != client->n || strcmp(handle->boot_id, client->boot_id) != 0 ||
         handle->ttl_ms > client->config.max_ttl_ms)
         return REDLOCK_EHANDLE;
-    if (rl_clock_now_ns() >= handle->deadline_ns)
+    if (handle->deadline_ns - rl_clock_now_ns() < RL_VALIDITY_GRAIN_NS)
         return REDLOCK_EEXPIRED;
     struct redlock_lock *lock = rl_lock_new(client);
     if (!lock)

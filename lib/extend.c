@@ -43,7 +43,7 @@ static void extend_start(struct extend *extend, uint64_t able, int64_t now_ns)
     struct rl_claim *claim = op->claim;
     redlock *client = op->client;
     int64_t left = claim->hold.deadline_ns - now_ns;
-    if (left <= 0) {
+    if (rl_hold_over(&claim->hold, now_ns)) {
         rl_claim_release(claim, now_ns, 0);
         rl_op_let_go(op, REDLOCK_EEXPIRED);
         return;
@@ -83,18 +83,23 @@ static int extend_entered(redlock *client, struct redlock_lock *lock, int64_t tt
                           redlock_report *report)
 {
     struct extend extend = {.ttl_ns = 0};
+    if (!rl_report_fits(report))
+        return REDLOCK_EINVAL;
+    rl_report_clear(client, report);
+    /* Late grants first: a node that still owes an answer can't be asked again. The client is
+     * unlocked meanwhile, so the handle is looked at after this. */
+    int64_t now_ns = rl_loop_look(client);
     int result = rl_lock_check(lock);
     if (result)
         return result;
     struct rl_claim *claim = lock->claim;
     int64_t ttl_ns = ttl_ms ? ttl_ms * RL_NS_PER_MS : claim->hold.ttl_ns;
     if (ttl_ms < 0 || (ttl_ms && ttl_ms < RL_TTL_MIN_MS) ||
-        ttl_ms > client->config.max_ttl_ms || !rl_report_fits(report))
+        ttl_ms > client->config.max_ttl_ms)
         return REDLOCK_EINVAL;
-    int64_t now_ns = rl_loop_catch_up(client);
     if (claim->hold.phase != RL_HOLD_HELD)
         return REDLOCK_EEXPIRED;
-    if (now_ns < claim->hold.deadline_ns &&
+    if (!rl_hold_over(&claim->hold, now_ns) &&
         rl_validity_end_ns(now_ns, ttl_ns, client->config.drift_factor) <=
             claim->hold.deadline_ns)
         return REDLOCK_OK;
@@ -108,8 +113,6 @@ static int extend_entered(redlock *client, struct redlock_lock *lock, int64_t tt
     extend.op.step = extend_step;
     extend.op.did = extend_did;
     extend.op.heard = extend_heard;
-    if (report)
-        report->rounds = 0;
     claim->op = &extend.op;
     extend_step(&extend.op, now_ns);
     rl_loop_flush(client, now_ns);

@@ -116,6 +116,9 @@ static size_t from_text(const char *text, unsigned char bytes[BYTES_MAX + 3])
                 return 0;
             group = group << 6 | (uint32_t)(digit - digits);
         }
+        /* Bits that stand for nothing are 0: one handle has one text. */
+        if (left < 4 && (group & ((UINT32_C(1) << 8 * (4 - left)) - 1)))
+            return 0;
         for (unsigned k = 0; k + 1 < left; k++)
             bytes[count++] = (unsigned char)(group >> (16 - 8 * k));
     }

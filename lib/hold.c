@@ -16,15 +16,6 @@ static bool owes(const struct rl_hold *hold, uint64_t bit)
     return false;
 }
 
-static bool carried(const struct rl_hold *hold, uint64_t bit)
-{
-    for (unsigned slot = 0; slot < RL_SLOTS; slot++) {
-        if (hold->carry[slot] & bit)
-            return true;
-    }
-    return false;
-}
-
 void rl_hold_init(struct rl_hold *hold, unsigned n, int64_t ttl_ns, double drift_factor)
 {
     assert(n >= 1 && n <= REDLOCK_NODES_MAX);
@@ -88,7 +79,7 @@ static unsigned judge_ask(struct rl_hold *hold, int64_t now_ns)
         return 0;
     case RL_WON: {
         int64_t until = rl_validity_end_ns(hold->ask.t0_ns, hold->ttl_ns, hold->drift_factor);
-        if (until <= now_ns) {
+        if (until - now_ns < RL_VALIDITY_GRAIN_NS) {
             end(hold, now_ns);
             return RL_DID_LOSE;
         }
@@ -141,7 +132,7 @@ static unsigned judge_extend(struct rl_hold *hold, int64_t now_ns)
 {
     assert(hold->phase == RL_HOLD_HELD && hold->extending);
     /* Too late, whatever the votes: somebody else may have held it in between. */
-    if (now_ns >= hold->deadline_ns) {
+    if (rl_hold_over(hold, now_ns)) {
         end(hold, now_ns);
         return RL_DID_DIE;
     }
@@ -319,11 +310,14 @@ static void learn(struct rl_hold *hold, uint64_t bit, unsigned slot, enum rl_vot
                   int64_t now_ns)
 {
     if (vote == RL_VOTE_NO) {
-        /* A refusal proves the key absent, unless an older request is still under way. */
-        if (!carried(hold, bit))
+        /* A refusal proves the key absent, unless another link's request may have come or
+         * may yet come behind this one. */
+        if (!((hold->carry[1 - slot] | hold->unsure) & bit))
             hold->reached &= ~bit;
         return;
     }
+    if (hold->carry[1 - slot] & bit)
+        hold->unsure |= bit;
     hold->reached |= bit;
     if (hold->phase != RL_HOLD_ENDING)
         return;
@@ -332,15 +326,6 @@ static void learn(struct rl_hold *hold, uint64_t bit, unsigned slot, enum rl_vot
     outlast(hold, now_ns);
     if (!(hold->undo[slot] & bit))
         hold->due |= bit;
-}
-
-static void learn_release(struct rl_hold *hold, uint64_t bit, enum rl_vote vote)
-{
-    /* Refused, not executed (BUSY, MISCONF, ...): it must be said again. */
-    if (vote == RL_VOTE_FAILED)
-        hold->due |= bit;
-    else if (!carried(hold, bit))
-        hold->reached &= ~bit;
 }
 
 unsigned rl_hold_answer(struct rl_hold *hold, unsigned node, unsigned slot, enum rl_verb verb,
@@ -353,7 +338,9 @@ unsigned rl_hold_answer(struct rl_hold *hold, unsigned node, unsigned slot, enum
     if (verb == RL_RELEASE) {
         assert(hold->undo[slot] & bit);
         hold->undo[slot] &= ~bit;
-        learn_release(hold, bit, vote);
+        /* Refused, not executed (BUSY, MISCONF, ...): it must be said again. */
+        if (vote == RL_VOTE_FAILED)
+            hold->due |= bit;
         return did | count_vote(hold, node, verb, vote, now_ns);
     }
     assert(hold->carry[slot] & bit);
@@ -365,7 +352,7 @@ unsigned rl_hold_answer(struct rl_hold *hold, unsigned node, unsigned slot, enum
     /* A node that turns out, after the majority's yes, to have lost the key. */
     if (fresh && verb == RL_EXTEND && vote == RL_VOTE_NO && hold->phase == RL_HOLD_HELD &&
         !hold->extending && rl_round_verdict(&hold->extend) == RL_WON &&
-        now_ns < hold->deadline_ns) {
+        !rl_hold_over(hold, now_ns)) {
         hold->retake |= bit;
         did |= RL_WANTS_RETAKE;
     }
@@ -385,6 +372,13 @@ void rl_hold_unexecuted(struct rl_hold *hold, unsigned node, unsigned slot, enum
     }
 }
 
+void rl_hold_link_drains(struct rl_hold *hold, unsigned node, unsigned slot)
+{
+    uint64_t bit = rl_bit(node);
+    if (hold->phase == RL_HOLD_ENDING && ((hold->carry[slot] | hold->undo[slot]) & bit))
+        hold->due |= bit;
+}
+
 unsigned rl_hold_link_lost(struct rl_hold *hold, unsigned node, unsigned slot, int64_t now_ns)
 {
     uint64_t bit = rl_bit(node);
@@ -394,6 +388,8 @@ unsigned rl_hold_link_lost(struct rl_hold *hold, unsigned node, unsigned slot, i
     hold->undo[slot] &= ~bit;
     if (!carrying && !undoing)
         return 0;
+    if (carrying)
+        hold->unsure |= bit;
     /* A stopped server executes what it has received when it goes on, so the key may come
      * to life for a TTL from now at the latest moment that we can answer for. */
     if (hold->phase == RL_HOLD_ENDING) {
@@ -430,7 +426,7 @@ unsigned rl_hold_tick(struct rl_hold *hold, int64_t now_ns)
     if (hold->phase == RL_HOLD_HELD && hold->extending) {
         if (now_ns >= hold->extend.node_deadline_ns)
             fail_silent(&hold->extend, 0);
-        else if (now_ns < hold->deadline_ns)
+        else if (!rl_hold_over(hold, now_ns))
             return 0;
         return judge_extend(hold, now_ns);
     }
@@ -448,8 +444,8 @@ int64_t rl_hold_next_ns(const struct rl_hold *hold)
     if (hold->phase == RL_HOLD_ASKING)
         return hold->ask.node_deadline_ns;
     if (hold->phase == RL_HOLD_HELD && hold->extending) {
-        return hold->extend.node_deadline_ns < hold->deadline_ns ? hold->extend.node_deadline_ns
-                                                                  : hold->deadline_ns;
+        int64_t over_ns = hold->deadline_ns - RL_VALIDITY_GRAIN_NS + 1;
+        return hold->extend.node_deadline_ns < over_ns ? hold->extend.node_deadline_ns : over_ns;
     }
     if (hold->releasing)
         return hold->release.node_deadline_ns;

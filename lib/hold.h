@@ -22,6 +22,7 @@
 #define RL_HOLD_H
 
 #include "kind.h"
+#include "limits.h"
 #include "quorum.h"
 
 enum rl_phase { RL_HOLD_NEW, RL_HOLD_ASKING, RL_HOLD_HELD, RL_HOLD_ENDING };
@@ -49,12 +50,19 @@ struct rl_hold {
     uint64_t release_asked; /* where a key may have been when release was called */
 
     uint64_t reached;         /* a taking byte was sent, and nothing proves the key absent */
+    uint64_t unsure;          /* what one link was told proves nothing of another's requests */
     uint64_t carry[RL_SLOTS]; /* owes an answer to an acquire, extend or retake */
     uint64_t fresh[RL_SLOTS]; /* what it carries there was sent in the round that is open */
     uint64_t undo[RL_SLOTS];  /* owes an answer to a release */
     uint64_t due;             /* ENDING: a release must (still, or again) be sent */
     int64_t due_until_ns;     /* when every key of ours has run out by itself */
 };
+
+/* Is it over, as redlock_validity_ms() sees it? */
+static inline bool rl_hold_over(const struct rl_hold *hold, int64_t now_ns)
+{
+    return hold->deadline_ns - now_ns < RL_VALIDITY_GRAIN_NS;
+}
 
 /* What an event led to: a set. */
 enum {
@@ -116,6 +124,10 @@ unsigned rl_hold_answer(struct rl_hold *hold, unsigned node, unsigned slot, enum
 /* A request was certainly not executed (NOSCRIPT): forget that it was sent. */
 void rl_hold_unexecuted(struct rl_hold *hold, unsigned node, unsigned slot,
                         enum rl_verb verb);
+
+/* The link on a slot does not answer, and another one takes its place: what it owes may never
+ * be answered, so a release that went down it must go down the other as well. */
+void rl_hold_link_drains(struct rl_hold *hold, unsigned node, unsigned slot);
 
 /* The link on a slot broke or was closed: what it owed is unknown from now on. */
 unsigned rl_hold_link_lost(struct rl_hold *hold, unsigned node, unsigned slot,

@@ -18,6 +18,10 @@
 /* The part of the drift that does not grow with the TTL: rounding on both sides. */
 #define RL_DRIFT_FIXED_NS (2 * RL_NS_PER_MS)
 
+/* What redlock_validity_ms() counts in. A lock with less than this left is over: whoever has
+ * been told 0 has stopped, and must not be made wrong by an extension. */
+#define RL_VALIDITY_GRAIN_NS RL_NS_PER_MS
+
 #define RL_TTL_MIN_MS 10                 /* below it no round trip fits beside the drift */
 #define RL_TTL_LIMIT_MS (86400000 * 7LL) /* the largest max-ttl: a week */
 #define RL_TIMEOUT_LIMIT_MS 3600000LL    /* the largest of the other settings: an hour */

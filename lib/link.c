@@ -80,6 +80,7 @@ void rl_link_drop(struct rl_link *link)
     rl_tls_free(link->tls);
     link->tls = NULL;
     link->blocked = false;
+    link->holds_more = false;
     if (link->fd < 0)
         return;
     /* A forked child may have a copy of the descriptor, with which both the connection and
@@ -165,13 +166,25 @@ static ssize_t fail_with_errno(struct rl_link *link)
     return fail_with(link, what);
 }
 
-/* No bytes are taken until `event` has come. Returns `taken`, or -1. */
-static ssize_t block(struct rl_link *link, uint32_t event, ssize_t taken)
+/* While the link is open. The socket is not readable for what TLS has read already: as it can
+ * be written most of the time, the loop comes round again for that. */
+static bool watch_open(struct rl_link *link)
+{
+    uint32_t events = EPOLLIN;
+
+    if (link->blocked && !link->blocked_on_input)
+        events |= EPOLLOUT;
+    if (link->holds_more)
+        events |= EPOLLWRNORM;
+    return rl_link_watch(link, events);
+}
+
+/* No bytes are taken until something has come. Returns `taken`, or -1. */
+static ssize_t block(struct rl_link *link, bool on_input, ssize_t taken)
 {
     link->blocked = true;
-    if (!rl_link_watch(link, EPOLLIN | event))
-        return fail_with_errno(link);
-    return taken;
+    link->blocked_on_input = on_input;
+    return watch_open(link) ? taken : fail_with_errno(link);
 }
 
 /* What TLS said to a send or a receive of `moved` bytes. */
@@ -179,7 +192,7 @@ static ssize_t after_tls(struct rl_link *link, enum rl_tls_result result, size_t
 {
     switch (result) {
     case RL_TLS_WANT_WRITE:
-        return block(link, EPOLLOUT, (ssize_t)moved);
+        return block(link, false, (ssize_t)moved);
     case RL_TLS_FAILED:
         return fail_with(link, rl_tls_text(link->tls));
     default:
@@ -192,9 +205,8 @@ static ssize_t send_tls(struct rl_link *link, const void *bytes, size_t len)
     size_t sent;
     enum rl_tls_result result = rl_tls_send(link->tls, bytes, len, &sent);
 
-    /* Rare: the protocol awaits a message of its own before it goes on. */
     if (result == RL_TLS_WANT_READ)
-        return block(link, EPOLLIN, (ssize_t)sent);
+        return block(link, true, (ssize_t)sent);
     return after_tls(link, result, sent);
 }
 
@@ -212,9 +224,9 @@ ssize_t rl_link_send(struct rl_link *link, const void *bytes, size_t len)
     if (sent == (ssize_t)len)
         return sent;
     if (sent >= 0)
-        return block(link, EPOLLOUT, sent);
+        return block(link, false, sent);
     if (errno == EAGAIN || errno == EWOULDBLOCK)
-        return block(link, EPOLLOUT, 0);
+        return block(link, false, 0);
     return fail_with_errno(link);
 }
 
@@ -222,7 +234,13 @@ static ssize_t recv_tls(struct rl_link *link, void *bytes, size_t len)
 {
     size_t got;
     enum rl_tls_result result = rl_tls_recv(link->tls, bytes, len, &got);
+    bool holds_more = got == len && rl_tls_holds_more(link->tls);
 
+    if (holds_more != link->holds_more) {
+        link->holds_more = holds_more;
+        if (!watch_open(link))
+            return fail_with_errno(link);
+    }
     return after_tls(link, result, got);
 }
 
@@ -253,7 +271,7 @@ static void unblock(struct rl_link *link, uint32_t events)
         size_t sent;
         enum rl_tls_result result = rl_tls_send(link->tls, NULL, 0, &sent);
         if (result == RL_TLS_WANT_READ)
-            block(link, EPOLLIN, 0);
+            block(link, true, 0);
         else if (result != RL_TLS_OK)
             after_tls(link, result, 0);
         if (result != RL_TLS_OK)
@@ -262,7 +280,7 @@ static void unblock(struct rl_link *link, uint32_t events)
         return;
     }
     link->blocked = false;
-    if (!rl_link_watch(link, EPOLLIN))
+    if (!watch_open(link))
         fail_with_errno(link);
 }
 

@@ -10,8 +10,10 @@
  *     +----- rl_link_close ----+--------- FAILED (text says why) ------+
  *
  * Descriptors: at most one at a time. It is registered with the client's epoll set by the
- * link itself (epoll data pointer = the `tag` given at init), EPOLLIN always, EPOLLOUT
- * only while the link wants it. The simulator replaces this file.
+ * link itself (epoll data pointer = the `tag` given at init): while OPEN for EPOLLIN always,
+ * EPOLLOUT only while it is blocked, and EPOLLWRNORM while TLS holds bytes that the socket
+ * does not show any more. So: receive on any event but EPOLLOUT. The simulator replaces this
+ * file.
  */
 #ifndef RL_LINK_H
 #define RL_LINK_H
@@ -44,7 +46,9 @@ void rl_link_free(struct rl_link *link); /* closes first; NULL is allowed */
  * The link must be IDLE. May go to FAILED at once. */
 void rl_link_open(struct rl_link *link, int64_t now_ns, int64_t deadline_ns);
 
-/* Close the descriptor, give up a look-up under way; back to IDLE, all text forgotten. */
+/* Close the descriptor, wait for no look-up any more; back to IDLE, all text forgotten. (A
+ * look-up that hangs is joined by the next open: one thread a link at the most. `wake_fd` may
+ * fire for it until the link is freed.) */
 void rl_link_close(struct rl_link *link);
 
 enum rl_link_state rl_link_state(const struct rl_link *link);
@@ -65,7 +69,7 @@ int64_t rl_link_due_ns(const struct rl_link *link);
 ssize_t rl_link_send(struct rl_link *link, const void *bytes, size_t len);
 
 /* OPEN only. Bytes got (0: none now), or -1 and the link is FAILED (end of stream too).
- * TLS may hold more than it said: call again until 0 or until `len` was not filled. */
+ * Where `len` was filled there may be more, which later events tell of as well. */
 ssize_t rl_link_recv(struct rl_link *link, void *bytes, size_t len);
 
 /* True while sent bytes could not be taken and the kernel has not said it is ready again. */

@@ -30,6 +30,8 @@ struct rl_link {
     bool registered;  /* with the epoll set, */
     uint32_t watched; /* for these events */
     bool blocked;
+    bool blocked_on_input; /* rare: TLS waits for a message of its own */
+    bool holds_more;       /* TLS has read more than was asked for */
     struct rl_tls *tls;
 
     int64_t deadline_ns; /* of the whole connect */

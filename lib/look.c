@@ -115,8 +115,7 @@ static int ask_all(redlock *client, enum rl_verb verb, const void *name, size_t 
         claim->op = &query.op;
         claim->query = true;
         query.nodes_until_ns = now_ns + client->settings.connect_timeout_ns;
-        if (report)
-            report->rounds = 0;
+        rl_report_clear(client, report);
         query_step(&query.op, now_ns);
         rl_loop_flush(client, now_ns);
         rl_loop_wait(client, &query.op);

@@ -135,6 +135,7 @@ static void on_pinged(void *owner, struct rl_node *node, int64_t round_trip_ns)
 const struct rl_node_events rl_client_events = {
     .answered = rl_claim_answered,
     .unexecuted = rl_claim_unexecuted,
+    .drains = rl_claim_drains,
     .lost = rl_claim_lost,
     .pinged = on_pinged,
     .changed = on_changed,
@@ -229,11 +230,23 @@ static int64_t turn(redlock *client, int64_t now_ns, int64_t due_ns)
     return now_ns;
 }
 
+/* The beginning of every call. Where nobody leads, nobody has looked since the last one. */
+int64_t rl_loop_look(redlock *client)
+{
+    int64_t now_ns = rl_clock_now_ns();
+    if (client->leader)
+        return now_ns;
+    client->settings.driven_since_ns = now_ns;
+    return turn(client, now_ns, now_ns);
+}
+
 int64_t rl_loop_catch_up(redlock *client)
 {
     int64_t now_ns = rl_clock_now_ns();
-    if (!client->leader && now_ns - client->turned_ns > IDLE_LIMIT_NS)
-        return turn(client, now_ns, now_ns);
+    if (now_ns - client->turned_ns > IDLE_LIMIT_NS)
+        return rl_loop_look(client);
+    if (!client->leader)
+        client->settings.driven_since_ns = now_ns;
     return now_ns;
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 
+#define LATE_NS (100 * RL_NS_PER_MS)
 #define LAG_REQUESTS 64
 #define LAG_ROUND_TRIPS 8
 #define LAG_MIN_NS (20 * RL_NS_PER_MS)
@@ -76,12 +77,18 @@ void rl_node_set_mode(struct rl_node *node, enum rl_mode mode, int64_t now_ns)
 {
     node->mode = mode;
     node->since_ns = now_ns;
+    node->asked_late = false;
 }
 
 static void connect_now(struct rl_node *node, int64_t now_ns)
 {
     struct rl_slot *slot = &node->slot[node->active];
     assert(node->mode == RL_DOWN);
+    /* Long past its time, because nobody was there to do it: what made it fail is history. */
+    if (now_ns - node->retry_ns > LATE_NS && node->retry_ns > 0) {
+        node->failures = 0;
+        rl_backoff_reset(&node->backoff);
+    }
     node->deadline_ns = now_ns + node->settings->connect_timeout_ns;
     if (rl_wire_reset(&slot->wire, rl_node_on_bulk, slot)) {
         node->failures++;
@@ -152,6 +159,7 @@ static void drain(struct rl_node *node, int64_t now_ns)
     node->settings->events->log(node->settings->owner, REDLOCK_LOG_WARNING,
                                 "%s: does not answer; connecting anew beside it",
                                 node->config->label);
+    struct rl_slot *slot = &node->slot[node->active];
     node->draining = true;
     node->drain_until_ns = now_ns + node->settings->drain_limit_ns;
     node->active = other;
@@ -160,6 +168,12 @@ static void drain(struct rl_node *node, int64_t now_ns)
     rl_node_set_mode(node, RL_DOWN, now_ns);
     node->ask_info_ns = INT64_MAX;
     node->retry_ns = now_ns;
+    for (unsigned i = 0; i < slot->wire.fifo_count; i++) {
+        const struct rl_waiting *waiting = rl_wire_waiting(&slot->wire, i);
+        if (waiting->ask == RL_ASK_VERB)
+            node->settings->events->drains(node->settings->owner, node, slot->index, waiting,
+                                           now_ns);
+    }
 }
 
 static int64_t stall_ns(struct rl_node *node)
@@ -186,6 +200,13 @@ static bool lags(struct rl_node *node, int64_t now_ns)
     return now_ns - rl_wire_oldest(wire)->sent_ns > patience;
 }
 
+/* A server that hangs up on a newcomer says why in answer to the first thing it was told. */
+static const char *failure_text(const struct rl_slot *slot)
+{
+    bool greeting = slot->node->mode == RL_GREETING && slot->index == slot->node->active;
+    return greeting && slot->wire.why[0] ? slot->wire.why : rl_link_text(slot->wire.link);
+}
+
 void rl_node_step(struct rl_slot *slot, unsigned epoll_events, int64_t now_ns)
 {
     struct rl_node *node = slot->node;
@@ -203,7 +224,7 @@ void rl_node_step(struct rl_slot *slot, unsigned epoll_events, int64_t now_ns)
             rl_wire_flush(&slot->wire);
     }
     if (rl_link_state(link) == RL_LINK_FAILED)
-        rl_node_lose(node, slot->index, now_ns, "%s", rl_link_text(link));
+        rl_node_lose(node, slot->index, now_ns, "%s", failure_text(slot));
 }
 
 void rl_node_tick(struct rl_node *node, int64_t now_ns)
@@ -227,8 +248,10 @@ void rl_node_tick(struct rl_node *node, int64_t now_ns)
             rl_node_lose(node, node->active, now_ns, "no answer within connect-timeout");
         break;
     case RL_UP:
-        if (now_ns >= node->ask_info_ns)
+        if (now_ns >= node->ask_info_ns) {
+            node->asked_late = now_ns - node->ask_info_ns > LATE_NS;
             rl_node_ask_info(node, now_ns);
+        }
         if (stall_ns(node) < INT64_MAX && now_ns >= stall_ns(node) + node->settings->stall_limit_ns)
             drain(node, now_ns);
         break;
@@ -272,7 +295,7 @@ bool rl_node_able(struct rl_node *node, int64_t now_ns)
 
 bool rl_node_pending(const struct rl_node *node)
 {
-    return node->mode != RL_UP && node->failures == 0;
+    return node->mode == RL_UP ? node->asked_late : node->failures == 0;
 }
 
 const char *rl_node_why(struct rl_node *node, int64_t now_ns)

@@ -46,6 +46,9 @@ struct rl_node_events {
     /* NOSCRIPT: certainly not executed. */
     void (*unexecuted)(void *owner, struct rl_node *node, unsigned slot,
                        const struct rl_waiting *waiting, int64_t now_ns);
+    /* The link that should bring the answer drains: told of each request that it owes. */
+    void (*drains)(void *owner, struct rl_node *node, unsigned slot,
+                   const struct rl_waiting *waiting, int64_t now_ns);
     /* The link that should have brought the answer is gone. */
     void (*lost)(void *owner, struct rl_node *node, unsigned slot,
                  const struct rl_waiting *waiting, int64_t now_ns);
@@ -66,6 +69,7 @@ struct rl_node_settings {
     int64_t drain_limit_ns;   /* a link that drains is closed after so long */
     int64_t guard_window_ns;
     bool guard;
+    int64_t driven_since_ns;  /* somebody has been looking at the links since then */
     char connection_name[128]; /* CLIENT SETNAME */
 };
 
@@ -98,6 +102,7 @@ struct rl_node {
     int twin;             /* an earlier node that is the same server; -1: none */
     int64_t run_seen_ns;  /* when this client first saw info.run_id here */
     int64_t ask_info_ns;  /* when to ask again; INT64_MAX: no need */
+    bool asked_late;      /* nobody was there to ask when it was due: the answer is awaited */
     int64_t guard_until_ns;
     int64_t round_trip_ns; /* smoothed; 0: unknown */
     bool unflushed;
@@ -123,7 +128,8 @@ int64_t rl_node_due_ns(struct rl_node *node);
 /* May it be asked for its vote now? */
 bool rl_node_able(struct rl_node *node, int64_t now_ns);
 
-/* Is the first attempt to reach it still under way (so that waiting may be worth it)? */
+/* Is the first attempt to reach it, or to learn whether it may vote by now, still under way
+ * (so that waiting may be worth it)? */
 bool rl_node_pending(const struct rl_node *node);
 
 /* Past the deadline of its oldest request? */

@@ -225,8 +225,10 @@ void rl_node_greeted(struct rl_node *node, const struct rl_waiting *waiting,
                          refused ? text : "an answer that is neither OK nor an error");
         break;
     case RL_ASK_SETNAME: /* a name is a courtesy: without the right to have one, none */
+        memcpy(rl_node_wire(node)->why, text, sizeof(text));
         break;
     case RL_ASK_INFO:
+        node->asked_late = false;
         if (refused && strncmp(text, "NOPERM", 6) != 0 && node->mode != RL_UP)
             rl_node_lose(node, node->active, now_ns, "%s", text);
         else if (refused || reply->type != RL_REPLY_BULK) {

@@ -44,8 +44,12 @@ static bool read_answer(const struct rl_waiting *waiting, const struct rl_reply 
     return rl_kind_answer_fits(waiting->verb, &judged->answer);
 }
 
-static void measure(struct rl_node *node, int64_t round_trip_ns)
+/* A reply that lay in the socket while nobody looked tells nothing of the way it came. */
+static void measure(struct rl_node *node, const struct rl_waiting *waiting, int64_t now_ns)
 {
+    int64_t round_trip_ns = now_ns - waiting->sent_ns;
+    if (waiting->sent_ns < node->settings->driven_since_ns)
+        return;
     if (node->round_trip_ns == 0)
         node->round_trip_ns = round_trip_ns;
     else
@@ -90,7 +94,7 @@ static bool deliver(struct rl_slot *slot, const struct rl_waiting *waiting,
         set_why(&slot->wire, "answered something that was not asked for");
         return false;
     }
-    measure(node, now_ns - waiting->sent_ns);
+    measure(node, waiting, now_ns);
     settings->events->answered(settings->owner, node, slot->index, waiting, &judged, now_ns);
     return true;
 }

@@ -64,16 +64,10 @@ static void set_text(redlock_report *report, unsigned node, const char *text)
     rl_text_copy(report->node[node].text, sizeof(report->node[node].text), text, strlen(text));
 }
 
-void rl_report_begin(struct rl_op *op, uint64_t able, int64_t now_ns)
+/* Nobody has been asked yet. */
+static void clear_votes(const redlock *client, redlock_report *report)
 {
-    redlock_report *report = op->report;
-    redlock *client = op->client;
-    if (!report)
-        return;
-    report->nodes = client->n;
-    report->needed = rl_quorum_needed(client->n);
     report->granted = report->held = report->failed = 0;
-    report->rounds++;
     report->majority = -1;
     report->elapsed_ms = 0;
     for (unsigned i = 0; i < client->n; i++) {
@@ -83,10 +77,29 @@ void rl_report_begin(struct rl_op *op, uint64_t able, int64_t now_ns)
         vote->ttl_ms = 0;
         vote->holder_len = 0;
         vote->holder[0] = vote->text[0] = '\0';
-        if (able & rl_bit(i))
-            continue;
-        vote->vote = REDLOCK_VOTE_FAILED;
-        set_text(report, i, rl_node_why(&client->nodes[i], now_ns));
+    }
+}
+
+void rl_report_clear(const redlock *client, redlock_report *report)
+{
+    if (!report)
+        return;
+    report->nodes = client->n;
+    report->needed = rl_quorum_needed(client->n);
+    report->rounds = 0;
+    clear_votes(client, report);
+}
+
+void rl_report_begin(struct rl_op *op, uint64_t able, int64_t now_ns)
+{
+    if (!op->report)
+        return;
+    op->report->rounds++;
+    clear_votes(op->client, op->report);
+    for (uint64_t rest = rl_all(op->client->n) & ~able; rest; rest &= rest - 1) {
+        unsigned i = rl_first(rest);
+        op->report->node[i].vote = REDLOCK_VOTE_FAILED;
+        set_text(op->report, i, rl_node_why(&op->client->nodes[i], now_ns));
     }
 }
 

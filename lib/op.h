@@ -39,6 +39,7 @@ void rl_op_end(struct rl_op *op); /* out of the client's list; mutex held */
 /* A caller's report, of a size we know; else NULL and *ret_error = REDLOCK_EINVAL. */
 bool rl_report_fits(const redlock_report *report);
 
+void rl_report_clear(const redlock *client, redlock_report *report);
 void rl_report_begin(struct rl_op *op, uint64_t able, int64_t now_ns);
 void rl_report_vote(struct rl_op *op, unsigned node, int vote, const struct rl_judged *judged);
 void rl_report_end(struct rl_op *op, const struct rl_round *round, int64_t now_ns);

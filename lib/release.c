@@ -74,16 +74,16 @@ int redlock_release(redlock_lock *lock)
     int result = rl_client_enter(client, &cancel_state);
     if (result)
         return result;
+    int64_t now_ns = rl_loop_catch_up(client); /* unlocks: the handle is looked at after it */
     if (!lock->claim) {
         rl_client_leave(client, cancel_state);
         return REDLOCK_ENOTHELD;
     }
     struct rl_claim *claim = take_claim(lock);
-    int64_t now_ns = rl_loop_catch_up(client);
     if (claim->hold.phase != RL_HOLD_HELD) {
         result = REDLOCK_EEXPIRED;
         rl_claim_let_go(claim, now_ns);
-    } else if (now_ns >= claim->hold.deadline_ns) {
+    } else if (rl_hold_over(&claim->hold, now_ns)) {
         result = REDLOCK_EEXPIRED;
         client->stats.lost++;
         rl_claim_release(claim, now_ns, 0);

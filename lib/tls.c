@@ -84,7 +84,9 @@ void rl_tls_free_quietly(struct rl_tls *tls)
     if (tls->ssl) {
         /* Otherwise OpenSSL looks for the session in the context's cache, under its lock. */
         SSL_set_shutdown(tls->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
+        ERR_set_mark();
         SSL_free(tls->ssl);
+        ERR_pop_to_mark();
     }
     rl_tls_context_free(tls->context);
     free(tls);
@@ -252,6 +254,11 @@ enum rl_tls_result rl_tls_recv(struct rl_tls *tls, void *bytes, size_t len, size
         if (result != RL_TLS_OK)
             /* What came before the end is delivered first; the end is told next time. */
             return *ret_got > 0 ? RL_TLS_OK : result;
-    } while (*ret_got < len && SSL_has_pending(tls->ssl));
+    } while (*ret_got < len && rl_tls_holds_more(tls));
     return RL_TLS_OK;
+}
+
+bool rl_tls_holds_more(const struct rl_tls *tls)
+{
+    return SSL_has_pending(tls->ssl) == 1;
 }

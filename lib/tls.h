@@ -5,6 +5,7 @@
 
 #include "config.h"
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 struct rl_tls_context;
@@ -34,6 +35,10 @@ enum rl_tls_result rl_tls_send(struct rl_tls *tls, const void *bytes, size_t len
 
 /* Fewer than `len` bytes with OK: there is nothing more for now but in the socket. */
 enum rl_tls_result rl_tls_recv(struct rl_tls *tls, void *bytes, size_t len, size_t *ret_got);
+
+/* True where bytes that have left the socket wait in here to be received. */
+bool rl_tls_holds_more(const struct rl_tls *tls);
+
 const char *rl_tls_text(const struct rl_tls *tls); /* why it FAILED */
 
 #endif

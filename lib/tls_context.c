@@ -239,7 +239,9 @@ void rl_tls_context_free(struct rl_tls_context *context)
 {
     if (!context || atomic_fetch_sub(&context->holders, 1) != 1)
         return;
+    ERR_set_mark();
     SSL_CTX_free(context->ssl);
+    ERR_pop_to_mark();
     BIO_meth_free(context->wire);
     free(context);
 }

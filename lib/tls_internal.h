@@ -32,7 +32,7 @@ struct rl_tls {
     struct rl_tls_context *context;
     SSL *ssl;
     int fd;
-    int system_error;   /* what the first send or recv that failed said, 0: none did */
+    int system_error;   /* what the last send or recv that failed said, 0: none did */
     bool inside;        /* OpenSSL is at work on it (read in the child after fork) */
     bool end_of_stream; /* the other side has closed, with a close_notify or without */
     bool failed;        /* for good; text says why */

@@ -14,13 +14,6 @@ static bool must_wait(int error)
     return error == EAGAIN || error == EWOULDBLOCK;
 }
 
-/* OpenSSL sends an alert after most failures, and that one may fail as well. */
-static void keep_first(struct rl_tls *tls, int error)
-{
-    if (tls->system_error == 0)
-        tls->system_error = error;
-}
-
 static int wire_write(BIO *bio, const char *bytes, int len)
 {
     struct rl_tls *tls = BIO_get_data(bio);
@@ -36,7 +29,7 @@ static int wire_write(BIO *bio, const char *bytes, int len)
     if (must_wait(errno))
         BIO_set_retry_write(bio);
     else
-        keep_first(tls, errno);
+        tls->system_error = errno;
     return -1;
 }
 
@@ -57,7 +50,7 @@ static int wire_read(BIO *bio, char *bytes, int len)
     else if (must_wait(errno))
         BIO_set_retry_read(bio);
     else
-        keep_first(tls, errno);
+        tls->system_error = errno;
     return got == 0 ? 0 : -1;
 }
 

@@ -92,10 +92,14 @@ static void start_round(struct try *try, uint64_t able, int64_t now_ns)
         rl_node_budget_ns(remaining_ns(try, now_ns), client->n,
                           client->config.node_timeout_ms * RL_NS_PER_MS,
                           rl_client_round_trip_ns(client, able));
-    if (budget < 0) {
+    if (budget < 0 && try->asked) {
         give_up(try, try->loss);
         return;
     }
+    /* The first round is always made, however slow the masters were when last heard of. */
+    if (budget < 0)
+        budget = RL_ROUND_MIN_NS > remaining_ns(try, now_ns) ? RL_ROUND_MIN_NS
+                                                             : remaining_ns(try, now_ns);
     int result =
         rl_claim_new(client, try->kind, try->name, try->name_len, NULL, &claim);
     if (result) {
@@ -318,8 +322,7 @@ static void begin(struct try *try, redlock *client, const void *name, size_t nam
     try->op.did = on_did;
     try->op.heard = on_heard;
     try->op.cancel = on_cancel;
-    if (options->report)
-        options->report->rounds = 0;
+    rl_report_clear(client, options->report);
 }
 
 /* A lock that was won may have run out while the winner's thread did not run. */

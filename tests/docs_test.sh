@@ -1,0 +1,107 @@
+#!/bin/sh
+# docs_test.sh - the documents against the tree: every file has its line in docs/DESIGN.md,
+# every function and test that is named there exists, links lead somewhere, versions agree,
+# and the shell example of README.md does what it says.
+
+set -u
+LC_ALL=C
+export LC_ALL
+root=$(cd "${srcdir:-.}" && pwd) || exit 99
+tools=${builddir:-$PWD}/tools
+work=$(mktemp -d "${TMPDIR:-/tmp}/redlock-docs.XXXXXX") || exit 99
+cluster=${REDLOCK_CLUSTER:-$tools/redlock-cluster}
+checks=0 failures=0
+
+clean_up() {
+    [ ! -d "$work/five" ] || "$cluster" down --dir "$work/five"
+    rm -rf "$work"
+}
+trap 'clean_up' EXIT
+trap 'exit 99' HUP INT TERM
+
+check() { # WHAT COMMAND...
+    what=$1
+    shift
+    checks=$((checks + 1))
+    "$@" >"$work/out" 2>&1 && return
+    failures=$((failures + 1))
+    printf 'FAILED: %s\n' "$what"
+    sed 's/^/    | /' "$work/out"
+}
+
+cd "$root" || exit 99
+design=docs/DESIGN.md
+
+# ---- files: those of the tables, and those that there are ----
+
+# "lib/x.c`, `.h" names two; "tools/bench*.c" many.
+# shellcheck disable=SC2016 # no command is meant
+sed -n 's/^| \(`[a-z].*`\) |.*/\1/p' $design | awk -F '`' '{
+    for (i = 2; i <= NF; i += 2) {
+        if ($i ~ /^\.[a-z]+$/) { base = $(i - 2); sub(/\.[a-z]*$/, "", base); print base $i }
+        else if ($i ~ /\// && $i !~ /^\./) print $i
+    }
+}' >"$work/patterns"
+while read -r pattern; do
+    for file in $pattern; do echo "$file"; done
+done <"$work/patterns" | sort >"$work/told"
+for file in lib/*.[ch] lib/*.map lib/scripts/* tools/*.[ch] tools/*.in tools/quickstart/*.sh; do
+    echo "$file"
+done | sort >"$work/there"
+check 'every file has its line in DESIGN.md, and every line a file' diff "$work/there" "$work/told"
+
+# ---- tests and functions that are named ----
+
+# shellcheck disable=SC2016
+sed -n '/^## The safety argument/,$p' $design | grep '^| ' | awk -F '|' '{ print $4 }' |
+    grep -o '`[a-z0-9_]*`' | tr -d '`' >"$work/tests"
+check 'tests are named' [ "$(wc -l <"$work/tests")" -gt 30 ]
+while read -r name; do
+    check "test $name exists" grep -qrE "START_TEST\($name\)" tests
+done <"$work/tests"
+# shellcheck disable=SC2016
+grep -oE '`rl_[a-z_]+`' $design | tr -d '`' | sort -u >"$work/functions"
+while read -r name; do
+    check "function $name exists" grep -qE "\b$name\(" lib/*.h
+done <"$work/functions"
+
+# ---- links ----
+
+for page in README.md CONTRIBUTING.md SECURITY.md CHANGES.md docs/*.md; do
+    grep -o '](\([^)#]*\)' "$page" | sed 's/](//' | grep -v '^https:' | grep . >"$work/links"
+    while read -r link; do
+        check "$page: the link to $link" [ -e "${page%"${page##*/}"}$link" ]
+    done <"$work/links"
+done
+
+# ---- versions ----
+
+version=$(sed -n 's/^AC_INIT(\[libredlock\], \[\([^]]*\)\].*/\1/p' configure.ac)
+check 'configure.ac has a version' [ -n "$version" ]
+check 'it is that of redlock.h' grep -q "^#define REDLOCK_VERSION \"$version\"$" include/redlock.h
+check 'in parts too' [ "$version" = "$(sed -n \
+    's/^#define REDLOCK_VERSION_\(MAJOR\|MINOR\|PATCH\) //p' include/redlock.h | paste -sd .)" ]
+check 'and the first of CHANGES.md' \
+    [ "$version" = "$(sed -n 's/^## \([0-9.]*\).*/\1/p' CHANGES.md | head -n 1)" ]
+
+# ---- the shell example ----
+
+# shellcheck disable=SC2016
+sed -n '/^```sh$/,/^```$/p' README.md | sed '1d;$d' | grep -v '^\./quickstart' >"$work/example.sh"
+if command -v redis-server >/dev/null && [ -x "$tools/redlock" ]; then
+    check 'README.md has a shell example' grep -q 'redlock run' "$work/example.sh"
+    cd "$work" || exit 99
+    PATH=$tools:$PATH sh -u ./example.sh >said 2>&1 </dev/null
+    status=$?
+    cp said out
+    check 'the shell example ends well' [ $status -eq 0 ]
+    check 'it ran its command under the lock' grep -qx 'nobody else is at it' said
+    check 'three of five were fit' grep -q '^fit: 3 of 5 masters vote' said
+    check 'it saw its lock with two masters down' grep -q "^'backup': held by " said
+    [ $failures -eq 0 ] || sed 's/^/    said| /' said
+else
+    echo 'there is no redis-server, or no redlock: the shell example was not run'
+fi
+
+printf 'Checks: %d, Failures: %d, Errors: 0\n' "$checks" "$failures"
+[ "$failures" -eq 0 ]

@@ -1,0 +1,299 @@
+#!/bin/sh
+# example_test.sh - the examples as their readers meet them: the library is configured, built
+# and installed below a prefix of our own, the examples are compiled against it with what
+# pkg-config says, and run on five real masters that are killed and restarted under them.
+#
+# A job's number in its file must be the sum of the slices that the services say they did:
+# one less is an update that was lost, one more is work that was done twice.
+
+set -u
+LC_ALL=C
+export LC_ALL
+srcdir=$(cd "${srcdir:-.}" && pwd) || exit 99
+for program in redis-server redis-cli pkg-config make; do
+    command -v $program >/dev/null || {
+        echo "there is no $program"
+        exit 77
+    }
+done
+[ -x "$srcdir/configure" ] || {
+    echo "there is no $srcdir/configure"
+    exit 77
+}
+cc=${CC:-cc}
+# Where we are part of a build with sanitizers, so is what we build.
+sanitizers=$(sed -n 's/^SANITIZE_CFLAGS *=.*-fsanitize=\([^ ]*\).*/\1/p' \
+    "${builddir:-.}/Makefile" 2>/dev/null)
+unset REDLOCK_SERVER REDISCLI_AUTH CFLAGS CPPFLAGS LDFLAGS MAKEFLAGS MFLAGS MAKELEVEL DESTDIR
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/redlock-example.XXXXXX") || exit 99
+cluster=$work/build/tools/redlock-cluster
+max_ttl_s=4
+checks=0 failures=0 services='' asking=''
+
+clean_up() {
+    for p in $services $asking; do kill -KILL "$p" 2>/dev/null; done
+    [ ! -d "$work/c" ] || "$cluster" down --dir "$work/c"
+    rm -rf "$work"
+}
+trap 'clean_up' EXIT
+trap 'exit 99' HUP INT TERM
+
+check() { # WHAT COMMAND...
+    what=$1
+    shift
+    checks=$((checks + 1))
+    "$@" && return
+    failures=$((failures + 1))
+    printf 'FAILED: %s (%s)\n' "$what" "$*"
+    [ ! -s "$work/out" ] || sed 's/^/    | /' "$work/out"
+}
+
+give_up() {
+    printf 'FAILED: %s\n' "$1"
+    [ ! -f "$work/log" ] || tail -n 20 "$work/log"
+    exit 1
+}
+
+tell_time() { # sets now: hundredths of a second since boot
+    read -r uptime rest </proc/uptime
+    now=$((${uptime%.*} * 100 + 1${uptime#*.} - 100))
+}
+
+eventually() { # SECONDS COMMAND...
+    tell_time
+    until_cs=$((now + $1 * 100))
+    shift
+    until "$@"; do
+        tell_time
+        [ $now -lt $until_cs ] || return 1
+        sleep 0.02
+    done
+}
+
+# ---- asking the services ----
+
+ask() { "$work/locksmith" ask "$1" "$2" >"$work/out" 2>&1; } # SOCKET REQUEST
+says() { grep -Eq -e "$1" "$work/out"; }                     # PATTERN
+answer_is() { ask "$2" "$3"; says "$1"; }                    # PATTERN SOCKET REQUEST
+in_background() { # FILE SOCKET REQUEST
+    "$work/locksmith" ask "$2" "$3" >"$work/$1" 2>&1 &
+    asking="$asking $!"
+    last=$!
+}
+
+number() { # JOB
+    n=0
+    { read -r n <"$work/jobs/$1"; } 2>/dev/null
+    echo "${n:-0}"
+}
+has_begun() { [ "$(number "$1")" -gt 0 ]; }                # JOB
+number_is() { [ "$(number "$2")" -eq "$1" ]; }             # NUMBER JOB
+slices_in() { sed -n 's/.* slices=\([0-9]*\).*/\1/p' "$@" | awk '{ n += $1 } END { print n + 0 }'; }
+has_ended() { ! kill -0 "$1" 2>/dev/null; }                # PID
+
+# Every line is one of the answers that there are.
+all_sane() { # FILE...
+    ! cat "$@" | grep -Evq \
+        -e '^done [a-z0-9-]+ slices=[0-9]+ extended=[0-9]+$' \
+        -e '^(late|lost|stopped) [a-z0-9-]+ slices=[0-9]+ extended=[0-9]+$' \
+        -e '^held [a-z0-9-]+ holder=[0-9a-f]{32}:[!-~]+ ttl_ms=[0-9]+$' \
+        -e '^no-quorum [a-z0-9-]+ [0-9] of 5 masters:( redis://127\.0\.0\.1:[0-9]+: [^;]+;)+$'
+}
+
+key_count() { # KEY: the masters that have it
+    for i in 1 2 3 4 5; do
+        redis-cli -s "$work/c/$i/redis.sock" EXISTS "$1" 2>/dev/null
+    done | grep -c 1
+}
+
+start_service() { # LETTER: its socket is $work/LETTER; sets pid
+    "$work/locksmith" serve "$work/c/redlock.conf" "$work/$1" "$work/jobs" 2>>"$work/log" &
+    pid=$!
+    services="$services $pid"
+    eventually 10 test -S "$work/$1" || give_up "service $1 does not listen"
+}
+
+# ---- the library, as it is installed ----
+
+mkdir "$work/build" "$work/jobs" "$work/home"
+if [ -z "$sanitizers" ]; then
+    kind='--disable-static' static='' instrument=''
+else
+    kind="--disable-shared --enable-sanitize=$sanitizers" static=--static
+    instrument="-fsanitize=$sanitizers"
+fi
+# shellcheck disable=SC2086 # words are wanted
+(
+    cd "$work/build" &&
+        "$srcdir/configure" -q $kind --prefix="$work/inst" CC="$cc" &&
+        make -s lib/scripts.h && make -s libredlock.la &&
+        make -s install-libLTLIBRARIES install-includeHEADERS install-pkgconfigDATA
+) >"$work/log" 2>&1 || give_up 'the library can not be built and installed'
+PKG_CONFIG_PATH=$work/inst/lib/pkgconfig
+LD_LIBRARY_PATH=$work/inst/lib
+export PKG_CONFIG_PATH LD_LIBRARY_PATH
+# shellcheck disable=SC2016 # no command is meant
+sed -n '/^```c$/,/^```$/p' "$srcdir/README.md" | sed '1d;$d' >"$work/readme.c"
+check "README.md's program is examples/minimal.c" cmp "$work/readme.c" "$srcdir/examples/minimal.c"
+compile() { # PROGRAM SOURCE
+    # shellcheck disable=SC2046,SC2086 # words are wanted
+    $cc -std=c11 -Wall -Wextra -Werror -O1 -g -pthread $instrument -o "$work/$1" "$2" \
+        $(pkg-config $static --cflags --libs redlock) >"$work/out" 2>&1
+}
+check 'the example of README.md compiles' compile minimal "$work/readme.c"
+check 'the service compiles' compile locksmith "$srcdir/examples/locksmith.c"
+[ $failures -eq 0 ] || exit 1
+ldd "$work/locksmith" >"$work/out"
+[ -n "$sanitizers" ] ||
+    check 'it runs with the library just installed' says "$work/inst/lib/libredlock.so.0 "
+
+# ---- masters that were just started: the guard withholds their votes ----
+
+"$cluster" up 5 --max-ttl ${max_ttl_s}s --dir "$work/c" >"$work/out" 2>&1 || give_up 'no masters'
+start_service a
+a=$pid
+ask "$work/a" 'first 1 0 0'
+check 'no vote of young masters counts' says '^no-quorum first .*restart guard'
+check 'they vote when they are old enough' \
+    eventually 60 answer_is '^done first slices=1 extended=0$' "$work/a" 'first 1 0 0'
+check 'what was refused had no effect' number_is 1 first
+start_service b
+b=$pid
+check 'also in the other service' \
+    eventually 60 answer_is '^done other slices=1 extended=0$' "$work/b" 'other 1 0 0'
+
+# ---- done, held, extended, late, lost, bad ----
+
+in_background long "$work/a" 'long 200 50 0'
+long=$last
+check 'the long job begins' eventually 10 has_begun long
+check 'the other service is told who is at it' \
+    answer_is '^held long holder=[0-9a-f]{32}:[^ ]+ ttl_ms=[0-9]+$' "$work/b" 'long 1 0 0'
+check 'other jobs are free meanwhile' \
+    answer_is '^done ink slices=3 extended=0$' "$work/b" 'ink 3 1 0'
+check 'and their work is done' number_is 3 ink
+check 'who is slower than the lease is late' \
+    answer_is '^late slow slices=0 extended=0$' "$work/b" "slow 1 $((max_ttl_s * 1000 + 500)) 0"
+check 'late work has no effect' number_is 0 slow
+for bad in '' ' ' nonsense 'UP 1 1 1' '../up 1 1 1' 'x 1 1' 'x 1 1 1 1' 'x -1 1 1' 'x 1 1 one' \
+    'x 99999999999999999999 1 1' "$(printf '%0500d' 0 | tr 0 x) 1 1 1"; do
+    check "bad: '$bad'" answer_is '^bad ' "$work/b" "$bad"
+done
+wait "$long"
+cp "$work/long" "$work/out"
+check 'a long job extends its lock' says '^done long slices=200 extended=[1-9]'
+check 'and is not disturbed' number_is 200 long
+
+in_background lost "$work/a" 'lost 400 50 0'
+lost=$last
+check 'the job that is going to be lost begins' eventually 10 has_begun lost
+for i in 1 2 3; do redis-cli -s "$work/c/$i/redis.sock" DEL job:lost >/dev/null; done
+check 'it ends when a majority lost the lock' eventually 20 has_ended "$lost"
+cp "$work/lost" "$work/out"
+check 'and says so' says '^lost lost slices='
+check 'nothing is done after it was found out' number_is "$(slices_in "$work/lost")" lost
+
+# ---- many at once, while two masters are killed ----
+
+cp "$work/c/redlock.conf" "$work/home/redlock.conf"
+echo 0 >"$work/home/counter"
+sum_of() { echo $(($(number one) + $(number two) + $(number three))); }
+sum_reaches() { [ "$(sum_of)" -ge "$1" ]; }
+crowd=
+for client in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18; do
+    (
+        for job in one two three one two three; do
+            [ $((client % 2)) = 0 ] && service=a || service=b
+            "$work/locksmith" ask "$work/$service" "$job 5 10 60000"
+        done >"$work/crowd.$client" 2>&1
+    ) &
+    crowd="$crowd $!"
+done
+for client in 1 2 3 4 5 6 7 8 9 10; do
+    (cd "$work/home" && exec "$work/minimal") >"$work/minimal.$client" 2>&1 &
+    crowd="$crowd $!"
+done
+asking="$asking $crowd"
+check 'the crowd gets on' eventually 60 sum_reaches 60
+"$cluster" kill 2 --dir "$work/c"
+at_kill=$(sum_of)
+check 'and with four masters' eventually 60 sum_reaches $((at_kill + 60))
+"$cluster" kill 4 --dir "$work/c"
+at_kill=$(sum_of)
+check 'the masters died under them' [ "$at_kill" -lt 540 ]
+bad_exits=0
+for p in $crowd; do wait "$p" || bad_exits=$((bad_exits + 1)); done
+: >"$work/out"
+check 'all of the crowd was served' [ $bad_exits -eq 0 ]
+check 'with sane answers' all_sane "$work"/crowd.*
+check '18 clients were answered 6 times' [ "$(cat "$work"/crowd.* | wc -l)" -eq 108 ]
+check 'every slice was reported' [ "$(slices_in "$work"/crowd.*)" -eq 540 ]
+for job in one two three; do check "no slice was lost or done twice: $job" number_is 180 $job; done
+check "and ten of README.md's program added ten" grep -qx 10 "$work/home/counter"
+
+# ---- a third is killed, and all come back ----
+
+"$cluster" kill 5 --dir "$work/c"
+for service in a b; do
+    check "two of five are no quorum: $service" \
+        answer_is '^no-quorum ink [0-2] of 5 masters: redis://' "$work/$service" 'ink 1 0 0'
+    check 'which is a sane answer' all_sane "$work/out"
+    check 'also after waiting' \
+        answer_is '^no-quorum ink [0-2] of 5 masters: redis://' "$work/$service" 'ink 1 0 700'
+done
+(cd "$work/home" && "$work/minimal") >"$work/out" 2>&1 &
+waiting=$!
+asking="$asking $waiting"
+tell_time
+restarted=$now
+for i in 2 4 5; do "$cluster" restart $i --empty --dir "$work/c" || give_up "master $i does not restart"; done
+check 'restarted masters vote again' \
+    eventually 60 answer_is '^done ink slices=1 extended=0$' "$work/a" 'ink 1 0 0'
+tell_time
+check 'but not before every lease could have run out' \
+    [ $((now - restarted)) -ge $((max_ttl_s * 100)) ]
+check 'in the other service too' \
+    eventually 60 answer_is '^done ink slices=1 extended=0$' "$work/b" 'ink 1 0 0'
+check 'nothing was done without a quorum' number_is 5 ink
+wait "$waiting"
+status=$?
+check "README.md's program waited for the quorum" [ $status -eq 0 ]
+check 'and added one' grep -qx 11 "$work/home/counter"
+
+# ---- a service is killed in the middle of a job ----
+
+in_background killed "$work/a" 'killed 400 50 0'
+check 'the job begins' eventually 10 has_begun killed
+kill -KILL "$a"
+wait "$a" 2>/dev/null
+before=$(number killed)
+check 'the lock stays until its TTL' answer_is '^held killed ' "$work/b" 'killed 1 0 0'
+check 'and is free after it' \
+    answer_is '^done killed slices=2 extended=0$' "$work/b" 'killed 2 0 30000'
+check 'the work went on where it stood' number_is $((before + 2)) killed
+
+# ---- a service is told to end ----
+
+in_background working "$work/b" 'ending 400 50 0'
+working=$last
+check 'the job begins' eventually 10 has_begun ending
+in_background waiting "$work/b" 'ending 1 0 60000'
+waiting=$last
+kill -TERM "$b"
+wait "$b"
+status=$?
+check 'TERM ends the service cleanly' [ $status -eq 0 ]
+check 'its locks are free at once' [ "$(key_count job:ending)" -eq 0 ]
+wait "$working"
+cp "$work/working" "$work/out"
+check 'who works is told how far it came' says '^stopped ending slices=[1-9]'
+check 'and that is right' number_is "$(slices_in "$work/out")" ending
+wait "$waiting"
+cp "$work/waiting" "$work/out"
+check 'who waits is told to stop, or was not heard any more' \
+    says '^(stopped ending slices=0 extended=0|locksmith: .*)$'
+check 'the socket is gone' [ ! -e "$work/b" ]
+
+printf 'Checks: %d, Failures: %d, Errors: 0\n' "$checks" "$failures"
+[ "$failures" -eq 0 ]

@@ -1,0 +1,316 @@
+/* fuzz_reply.c - any bytes as a master's side of a conversation: the real node, wire and
+ * reader over a link made of the input. Whatever comes, nobody crashes, memory is bounded,
+ * every request that was queued is heard of exactly once, and only the exact answer to a
+ * request grants it.
+ *
+ * The input is a list of steps: a byte that says what happens, a byte for how much, and for
+ * some steps so many bytes of the master's. With a fuzzer: see fuzz_config.c. */
+#include "config_auto.h"
+
+#include "clock.h"
+#include "node.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define REQUIRE(condition)                                                                     \
+    do {                                                                                       \
+        if (!(condition)) {                                                                    \
+            fprintf(stderr, "%s:%d: not true: %s\n", __FILE__, __LINE__, #condition);          \
+            abort();                                                                           \
+        }                                                                                      \
+    } while (0)
+
+/* ---- a link whose other end is the input ---------------------------------------------- */
+
+struct rl_link {
+    enum rl_link_state state;
+    const uint8_t *bytes; /* received and not read yet */
+    size_t len;
+    bool ended;
+    size_t sent;
+};
+
+struct rl_link *rl_link_new(const struct rl_node_config *node, struct rl_tls_context *tls,
+                            int epoll_fd, int wake_fd, void *tag)
+{
+    (void)node, (void)tls, (void)epoll_fd, (void)wake_fd, (void)tag;
+    return calloc(1, sizeof(struct rl_link));
+}
+
+void rl_link_free(struct rl_link *link)
+{
+    free(link);
+}
+
+void rl_link_free_in_child(struct rl_link *link)
+{
+    free(link);
+}
+
+void rl_link_open(struct rl_link *link, int64_t now_ns, int64_t deadline_ns)
+{
+    REQUIRE(link->state == RL_LINK_IDLE && deadline_ns > now_ns);
+    *link = (struct rl_link){.state = RL_LINK_OPEN};
+}
+
+void rl_link_close(struct rl_link *link)
+{
+    *link = (struct rl_link){.state = RL_LINK_IDLE};
+}
+
+enum rl_link_state rl_link_state(const struct rl_link *link)
+{
+    return link->state;
+}
+
+const char *rl_link_text(const struct rl_link *link)
+{
+    (void)link;
+    return "the input says so";
+}
+
+void rl_link_step(struct rl_link *link, unsigned epoll_events, int64_t now_ns)
+{
+    (void)link, (void)epoll_events, (void)now_ns;
+}
+
+int64_t rl_link_due_ns(const struct rl_link *link)
+{
+    (void)link;
+    return INT64_MAX;
+}
+
+ssize_t rl_link_send(struct rl_link *link, const void *bytes, size_t len)
+{
+    (void)bytes;
+    link->sent += len;
+    return (ssize_t)len;
+}
+
+ssize_t rl_link_recv(struct rl_link *link, void *bytes, size_t len)
+{
+    size_t take = link->len < len ? link->len : len;
+    if (take == 0 && link->ended) {
+        link->state = RL_LINK_FAILED;
+        return -1;
+    }
+    memcpy(bytes, link->bytes, take);
+    link->bytes += take;
+    link->len -= take;
+    return (ssize_t)take;
+}
+
+bool rl_link_blocked(const struct rl_link *link)
+{
+    (void)link;
+    return false;
+}
+
+/* ---- the node's owner: counts ---------------------------------------------------------- */
+
+static unsigned put_count, heard_count;
+static uint64_t nonce;
+static bool grant_was_exact; /* the last step's bytes were made to be a grant of `nonce` */
+
+static void on_answered(void *owner, struct rl_node *node, unsigned slot,
+                        const struct rl_waiting *waiting, const struct rl_judged *judged,
+                        int64_t now_ns)
+{
+    (void)owner, (void)node, (void)slot, (void)now_ns;
+    heard_count++;
+    REQUIRE(judged->vote != RL_VOTE_YES || grant_was_exact);
+    REQUIRE(judged->vote == RL_VOTE_FAILED || rl_kind_answer_fits(waiting->verb, &judged->answer));
+    REQUIRE(judged->vote != RL_VOTE_FAILED || judged->why);
+}
+
+static void on_unexecuted(void *owner, struct rl_node *node, unsigned slot,
+                          const struct rl_waiting *waiting, int64_t now_ns)
+{
+    (void)owner, (void)node, (void)slot, (void)waiting, (void)now_ns;
+    heard_count++;
+}
+
+static void on_lost(void *owner, struct rl_node *node, unsigned slot,
+                    const struct rl_waiting *waiting, int64_t now_ns)
+{
+    on_unexecuted(owner, node, slot, waiting, now_ns);
+}
+
+static void on_drains(void *owner, struct rl_node *node, unsigned slot,
+                      const struct rl_waiting *waiting, int64_t now_ns)
+{
+    (void)owner, (void)waiting, (void)now_ns;
+    REQUIRE(slot != node->active);
+}
+
+static void on_pinged(void *owner, struct rl_node *node, int64_t round_trip_ns)
+{
+    (void)owner, (void)node, (void)round_trip_ns;
+}
+
+static void on_changed(void *owner, struct rl_node *node, int64_t now_ns)
+{
+    (void)owner, (void)now_ns;
+    REQUIRE(node->mode == RL_UP);
+}
+
+static void on_log(void *owner, int level, const char *format, ...)
+{
+    char text[512];
+    va_list args;
+    (void)owner, (void)level;
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    for (const char *at = text; *at; at++)
+        REQUIRE((unsigned char)*at >= 0x20 && *at != 0x7f);
+}
+
+static const struct rl_node_events events = {
+    .answered = on_answered,
+    .unexecuted = on_unexecuted,
+    .drains = on_drains,
+    .lost = on_lost,
+    .pinged = on_pinged,
+    .changed = on_changed,
+    .log = on_log,
+};
+
+/* ---- the steps ------------------------------------------------------------------------- */
+
+static void receive(struct rl_node *node, unsigned slot, const void *bytes, size_t len,
+                    int64_t now_ns)
+{
+    struct rl_link *link = node->slot[slot].wire.link;
+    if (link->state != RL_LINK_OPEN)
+        return;
+    link->bytes = bytes;
+    link->len = len;
+    rl_node_step(&node->slot[slot], EPOLLIN, now_ns);
+    link->bytes = NULL;
+    link->len = 0;
+}
+
+static void ask(struct rl_node *node, enum rl_verb verb, int64_t now_ns, int64_t budget_ns)
+{
+    static const char bytes[] = "*1\r\n$4\r\nPING\r\n";
+    struct rl_waiting waiting = {
+        .nonce = ++nonce,
+        .sent_ns = now_ns,
+        .deadline_ns = now_ns + budget_ns,
+        .ask = RL_ASK_VERB,
+        .verb = verb,
+    };
+    if (!rl_node_takes(node, node->active, sizeof(bytes) - 1, verb != RL_RELEASE))
+        return;
+    rl_node_put(node, node->active, bytes, sizeof(bytes) - 1, &waiting);
+    put_count++;
+}
+
+/* The right answer to the oldest question, so that the fuzzer gets past the greeting, and
+ * to grants. */
+static void answer_well(struct rl_node *node, int64_t now_ns)
+{
+    static const char info[] = "run_id:0123456789abcdef0123456789abcdef01234567\r\n"
+                               "uptime_in_seconds:100000\r\nrole:master\r\n";
+    char bytes[512];
+    struct rl_waiting *oldest = rl_wire_oldest(rl_node_wire(node));
+    char text[RL_NONCE_LEN];
+    if (!oldest)
+        return;
+    if (oldest->ask == RL_ASK_INFO)
+        snprintf(bytes, sizeof(bytes), "$%zu\r\n%s\r\n", sizeof(info) - 1, info);
+    else if (oldest->ask != RL_ASK_VERB)
+        snprintf(bytes, sizeof(bytes), "+OK\r\n");
+    else {
+        rl_nonce_text(oldest->nonce, text);
+        snprintf(bytes, sizeof(bytes), "*2\r\n$16\r\n%.16s\r\n:1\r\n", text);
+        grant_was_exact = true;
+    }
+    receive(node, node->active, bytes, strlen(bytes), now_ns);
+    grant_was_exact = false;
+}
+
+static void settle(struct rl_node_settings *settings, struct rl_prng *prng)
+{
+    rl_prng_seed(prng, 1);
+    *settings = (struct rl_node_settings){
+        .events = &events,
+        .prng = prng,
+        .connect_timeout_ns = RL_NS_PER_S,
+        .stall_limit_ns = RL_NS_PER_S,
+        .drain_limit_ns = 10 * RL_NS_PER_S,
+        .guard_window_ns = 10 * RL_NS_PER_S,
+        .guard = true,
+        .connection_name = "fuzz",
+    };
+}
+
+static void run_steps(struct rl_node *node, const uint8_t *data, size_t size)
+{
+    int64_t now_ns = rl_clock_now_ns();
+    while (size >= 2) {
+        uint8_t what = data[0] % 8, much = data[1];
+        data += 2;
+        size -= 2;
+        switch (what) {
+        case 0:
+        case 1: /* the master sends `much` bytes of the input, on the slot in use or the other */
+        {
+            size_t len = much < size ? much : size;
+            receive(node, what == 0 ? node->active : 1 - node->active, data, len, now_ns);
+            data += len;
+            size -= len;
+            break;
+        }
+        case 2:
+            now_ns += (int64_t)much * 20 * RL_NS_PER_MS;
+            break;
+        case 3:
+            ask(node, much % RL_VERBS, now_ns, (1 + much) * RL_NS_PER_MS);
+            break;
+        case 4:
+            node->slot[much % RL_SLOTS].wire.link->ended = true;
+            receive(node, much % RL_SLOTS, NULL, 0, now_ns);
+            break;
+        default:
+            answer_well(node, now_ns);
+            break;
+        }
+        rl_node_tick(node, now_ns);
+        rl_node_flush(node, now_ns);
+        (void)rl_node_able(node, now_ns);
+        REQUIRE(rl_node_why(node, now_ns));
+        REQUIRE(rl_node_due_ns(node) > 0);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct rl_node_config config = {.transport = RL_UNIX, .label = "fuzz", .path = "/"};
+    struct rl_node_settings settings;
+    struct rl_prng prng;
+    struct rl_node node;
+    char why[128];
+    put_count = heard_count = 0;
+    nonce = 0;
+    settle(&settings, &prng);
+    if (size > 0 && data[0] & 1)
+        config.password = "secret";
+    if (rl_node_init(&node, 0, &config, &settings, -1, -1, why, sizeof(why)) != 0)
+        return 0;
+    rl_node_tick(&node, rl_clock_now_ns());
+    run_steps(&node, data, size);
+    /* What is still awaited is told as lost when its link goes; then all are accounted for. */
+    for (unsigned slot = 0; slot < RL_SLOTS; slot++)
+        rl_node_lose(&node, slot, rl_clock_now_ns(), "the end");
+    REQUIRE(put_count == heard_count);
+    rl_node_done(&node);
+    return 0;
+}

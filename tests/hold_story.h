@@ -1,0 +1,92 @@
+/* hold_story.h - tell a hold's story line by line: one hold, N nodes that do as they are
+ * told, a clock that stands until it is moved. Times are milliseconds.
+ *
+ * Stories are named after the rules that make a lock on N masters safe, and after the known
+ * ways to break it:
+ *   R1  validity = ttl - (t1 - t0) - drift, t0 from before the first byte; none left: lost
+ *   R2  a majority of the configured N
+ *   R3  a fresh token, asked for once, for every attempt
+ *   R4  release wherever a byte was ever sent, on the same connection, behind it
+ *   R5  an unknown answer is not a grant
+ *   R6  extend before it runs out, from t0 of that round, by a majority
+ *   R7  a hold that ran out is dead for ever
+ *   R8  fill in missing nodes only while valid
+ *   CE11  grants that are read after the TTL         CE12  validity from t1
+ *   CE13  half of an even N                          CE16  a token used again
+ *   CE17  an extension that comes too late           CE23  a majority of those who answered
+ *   CE25  success without looking at the validity    CE28  a node lost after success
+ */
+#ifndef TEST_HOLD_STORY_H
+#define TEST_HOLD_STORY_H
+
+#include "hold.h"
+#include "limits.h"
+
+#include <check.h>
+
+#define MS RL_NS_PER_MS
+
+/* What every story begins with. */
+#define TTL_MS 1000
+#define NODE_MS 100 /* a node's time in a round */
+#define DRIFT_FACTOR 0.01
+/* 1000 ms and its drift: 990 - 2 ms and the nanosecond of rounding. */
+#define VALID_NS (988 * MS - 1)
+/* A key is gone by itself so long after it was made. */
+#define GONE_NS (1012 * MS + 1)
+
+#define YES RL_VOTE_YES
+#define NO RL_VOTE_NO
+#define FAILED RL_VOTE_FAILED
+
+struct story {
+    struct rl_hold hold;
+    int64_t now_ns;
+    uint64_t able;
+    unsigned active[REDLOCK_NODES_MAX]; /* the slot in use */
+};
+
+/* NEW, on n nodes that are all able; the clock stands at 5 s. */
+void story_begin(struct story *story, unsigned n);
+
+/* Ask all the able ones and send; what the hold did. `first` as in rl_hold_ask(). */
+unsigned ask(struct story *story);
+unsigned ask_first(struct story *story, unsigned first);
+unsigned ask_rest(struct story *story);
+
+/* HELD by grants of nodes 0, 1, ...: as few as it takes; the others have not answered. */
+void story_hold(struct story *story, unsigned n);
+/* HELD by all. */
+void story_hold_all(struct story *story, unsigned n);
+
+/* An answer on the slot in use, or on a given one. */
+unsigned answer(struct story *story, unsigned node, enum rl_verb verb, enum rl_vote vote);
+unsigned answer_on(struct story *story, unsigned node, unsigned slot, enum rl_verb verb,
+                   enum rl_vote vote);
+
+unsigned pass_ns(struct story *story, int64_t ns); /* and tick */
+unsigned pass(struct story *story, int64_t ms);
+
+/* The link in use breaks; or it drains, and another is in use. */
+unsigned lose(struct story *story, unsigned node);
+void drain(struct story *story, unsigned node);
+
+unsigned extend(struct story *story, int64_t ttl_ms);
+void retake(struct story *story, unsigned node);
+
+/* Give up; `wait`: answers are counted. Sends nothing. */
+unsigned release(struct story *story, bool wait);
+
+/* Send whatever releases are wanted, on every link: the nodes that got one on the slot in
+ * use, and those that got one on the other. All links are up. */
+uint64_t send_releases(struct story *story, uint64_t *ret_other);
+/* The same with the links in use of `down` not there. */
+uint64_t send_releases_but(struct story *story, uint64_t down, uint64_t *ret_other);
+
+/* Settled when all has been answered, and not before. */
+bool settled(const struct story *story);
+
+#define NODES(...) nodes_of((const int[]){__VA_ARGS__, -1})
+uint64_t nodes_of(const int *nodes);
+
+#endif

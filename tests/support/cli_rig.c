@@ -1,0 +1,61 @@
+/* cli_rig.c - see cli_rig.h. */
+#include "config_auto.h"
+
+#include "cli_rig.h"
+
+#include "json.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct masters *cli_masters;
+
+static void start(const char *const *extra)
+{
+    cli_masters = masters_start(5, extra);
+    setenv("REDLOCK_NODES", masters_file(cli_masters, NULL), 1);
+}
+
+void cli_rig_start(void)
+{
+    start(NULL);
+}
+
+void cli_rig_start_keeping(void)
+{
+    start(masters_keeping);
+}
+
+void cli_rig_stop(void)
+{
+    masters_stop(cli_masters);
+}
+
+bool cli_one_line(const char *text)
+{
+    return strncmp(text, "redlock: ", 9) == 0 && strchr(text, '\n') == text + strlen(text) - 1;
+}
+
+void cli_expect_json(struct program *program, const char *path, const char *expected)
+{
+    const char *text = program_out(program);
+    char got[REDLOCK_HANDLE_MAX] = "";
+    ck_assert_msg(json_valid(text, strlen(text)), "no JSON: %s", text);
+    ck_assert_msg(json_get(text, strlen(text), path, got, sizeof(got)) >= 0, "no %s in %s",
+                  path, text);
+    ck_assert_msg(!expected || strcmp(got, expected) == 0, "%s is %s in %s", path, got, text);
+}
+
+const char *cli_take(const char *name, const char *ttl)
+{
+    static char handle[REDLOCK_HANDLE_MAX];
+    struct program *program = NULL;
+    ck_assert_int_eq(program_run(NULL, REDLOCK("lock", name, "--ttl", ttl), &program), 0);
+    ck_assert_str_eq(program_err(program), "");
+    snprintf(handle, sizeof(handle), "%s", program_out(program));
+    ck_assert_ptr_eq(strchr(handle, '\n'), handle + strlen(handle) - 1);
+    handle[strlen(handle) - 1] = '\0';
+    program_free(program);
+    return handle;
+}

@@ -1,0 +1,27 @@
+/* cli_rig.h - what the tests of redlock(1) share: five masters named by $REDLOCK_NODES, and
+ * checks of what the program printed. */
+#ifndef TEST_CLI_RIG_H
+#define TEST_CLI_RIG_H
+
+#include "masters.h"
+#include "program.h"
+
+#include <redlock.h>
+
+extern struct masters *cli_masters;
+
+/* Fixtures, for a whole case or for each test. */
+void cli_rig_start(void);
+void cli_rig_start_keeping(void); /* masters that keep their keys when they are killed */
+void cli_rig_stop(void);
+
+/* One line, and it is redlock's. */
+bool cli_one_line(const char *text);
+
+/* stdout is JSON and has `path`, with this value (NULL: any). */
+void cli_expect_json(struct program *program, const char *path, const char *expected);
+
+/* `redlock lock`: the handle, good until the next call. */
+const char *cli_take(const char *name, const char *ttl);
+
+#endif

@@ -1,0 +1,33 @@
+/* client.h - short forms of the library's calls that the tests make all the time. */
+#ifndef TEST_CLIENT_H
+#define TEST_CLIENT_H
+
+#include "suite.h"
+
+#include <redlock.h>
+
+enum { CLIENT_TTL_MS = 10000 };
+
+/* Must succeed. */
+redlock *client_open(const char *file);
+redlock_lock *client_take(redlock *client, const char *name);
+
+/* redlock_try() with a ttl of CLIENT_TTL_MS where `ttl_ms` is 0; NULL: no report. */
+int client_try(redlock *client, const char *name, int64_t ttl_ms, int64_t wait_ms,
+               redlock_report *report, redlock_lock **ret_lock);
+
+/* Is the name free for this client just now? Takes it and gives it back. */
+bool client_can_take(redlock *client, const char *name);
+
+/* The state of one node, its text into `ret_text` (192 bytes; may be NULL). Lets the client
+ * make progress. */
+int client_state(redlock *client, unsigned node, char *ret_text);
+unsigned client_ready(redlock *client); /* nodes that vote */
+
+/* Now. */
+redlock_stats client_stats(redlock *client);
+
+/* The report in one line, for messages; the next call overwrites it. */
+const char *client_told(const redlock_report *report);
+
+#endif

@@ -1,0 +1,57 @@
+/* conf.c - see conf.h. */
+#include "config_auto.h"
+
+#include "conf.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+char conf_dir[SUITE_PATH_MAX];
+struct rl_config conf_config;
+redlock_error conf_error;
+char conf_warnings[4096];
+
+void conf_set_up(void)
+{
+    suite_new_dir(conf_dir);
+    ck_assert_int_eq(chdir(conf_dir), 0);
+}
+
+void conf_write(const char *name, const char *text, size_t len, mode_t mode)
+{
+    int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(write(fd, text, len), (ssize_t)len);
+    ck_assert_int_eq(fchmod(fd, mode), 0);
+    close(fd);
+}
+
+void conf_write_text(const char *name, const char *text, mode_t mode)
+{
+    conf_write(name, text, strlen(text), mode);
+}
+
+static void keep_warning(void *context, const char *text)
+{
+    ck_assert_ptr_eq(context, conf_warnings);
+    ck_assert_ptr_null(strchr(text, '\n'));
+    size_t len = strlen(conf_warnings);
+    snprintf(conf_warnings + len, sizeof(conf_warnings) - len, "%s\n", text);
+}
+
+int conf_load_config(const redlock_config *from)
+{
+    conf_error = (redlock_error)REDLOCK_ERROR_INIT;
+    conf_warnings[0] = '\0';
+    return rl_config_load(&conf_config, from, keep_warning, conf_warnings, &conf_error);
+}
+
+int conf_load(const char *file)
+{
+    redlock_config from = REDLOCK_CONFIG_INIT;
+    from.file = file;
+    return conf_load_config(&from);
+}

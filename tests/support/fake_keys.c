@@ -1,0 +1,152 @@
+/* fake_keys.c - see fake_keys.h. */
+#include "config_auto.h"
+
+#include "fake_keys.h"
+
+#include "scripts.h" /* generated: the bodies that the library sends */
+#include "suite.h"
+
+#include <openssl/sha.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { ACQUIRE, EXTEND, RETAKE, RELEASE, INSPECT, FORCE };
+
+static const struct {
+    const char *verb;
+    const char *body;
+} scripts[FAKE_SCRIPTS] = {
+    [ACQUIRE] = {"acquire", rl_script_plain_acquire}, [EXTEND] = {"extend", rl_script_plain_extend},
+    [RETAKE] = {"retake", rl_script_plain_retake},    [RELEASE] = {"release", rl_script_plain_release},
+    [INSPECT] = {"inspect", rl_script_plain_inspect}, [FORCE] = {"force", rl_script_plain_force},
+};
+
+static bool same(const struct wire_item *item, const char *text)
+{
+    return item->len == strlen(text) && strncasecmp(item->bytes, text, item->len) == 0;
+}
+
+int fake_script(const struct wire_item *items, unsigned count, bool *ret_whole)
+{
+    /* array, EVAL, body or digest, 1, name, nonce, ... */
+    *ret_whole = count > 5 && same(&items[1], "EVAL");
+    if (count < 6 || !(*ret_whole || same(&items[1], "EVALSHA")) || !same(&items[3], "1"))
+        return -1;
+    for (int i = 0; i < FAKE_SCRIPTS; i++) {
+        unsigned char digest[SHA_DIGEST_LENGTH];
+        char hex[2 * SHA_DIGEST_LENGTH + 1];
+        const char *body = scripts[i].body;
+        SHA1((const unsigned char *)body, strlen(body), digest);
+        for (size_t k = 0; k < sizeof(digest); k++)
+            snprintf(hex + 2 * k, 3, "%02x", digest[k]);
+        if (same(&items[2], *ret_whole ? body : hex))
+            return i;
+    }
+    return -1;
+}
+
+const char *fake_script_verb(int script)
+{
+    return scripts[script].verb;
+}
+
+const char *fake_script_body(const char *verb)
+{
+    for (int i = 0; i < FAKE_SCRIPTS; i++) {
+        if (strcmp(scripts[i].verb, verb) == 0)
+            return scripts[i].body;
+    }
+    suite_die("no script %s", verb);
+}
+
+/* The live key of that name; else with `make` a free slot, else NULL. */
+static struct fake_key *find(struct fake_keys *keys, const char *name, size_t len, bool make)
+{
+    struct fake_key *free_slot = NULL;
+    for (int i = 0; i < FAKE_KEYS_MAX; i++) {
+        struct fake_key *key = &keys->key[i];
+        if (key->end_ms <= now_ms())
+            key->end_ms = 0;
+        if (key->end_ms == 0)
+            free_slot = key;
+        else if (key->name_len == len && memcmp(key->name, name, len) == 0)
+            return key;
+    }
+    if (make && (!free_slot || len > FAKE_VALUE_MAX))
+        suite_die("a fake master is full");
+    return make ? free_slot : NULL;
+}
+
+bool fake_keys_have(struct fake_keys *keys, const char *name, size_t name_len)
+{
+    return find(keys, name, name_len, false) != NULL;
+}
+
+static void put(struct fake_keys *keys, const struct wire_item *name,
+                const struct wire_item *value, int64_t ttl_ms)
+{
+    struct fake_key *key = find(keys, name->bytes, name->len, true);
+    if (value->len > FAKE_VALUE_MAX)
+        suite_die("a value is too long for a fake master");
+    memcpy(key->name, name->bytes, name->len);
+    memcpy(key->value, value->bytes, value->len);
+    key->name_len = name->len;
+    key->value_len = value->len;
+    key->end_ms = now_ms() + ttl_ms;
+}
+
+/* The script's second element. `key` is the live key, or NULL; `argument` points to the
+ * nonce, the token and the ttl. */
+static int decide(struct fake_keys *keys, int script, struct fake_key *key,
+                  const struct wire_item *name, const struct wire_item *argument)
+{
+    if (script == INSPECT)
+        return !key;
+    if (script == FORCE || script == RELEASE) {
+        bool ours = key && (script == FORCE || (key->value_len == argument[1].len &&
+                                                memcmp(key->value, argument[1].bytes,
+                                                       key->value_len) == 0));
+        if (ours)
+            key->end_ms = 0;
+        return ours;
+    }
+    int64_t ttl_ms = strtoll(argument[2].bytes, NULL, 10); /* a bulk: CR ends the digits */
+    if (!key && script != EXTEND) {
+        put(keys, name, &argument[1], ttl_ms);
+        return 1;
+    }
+    if (!key || script == ACQUIRE || key->value_len != argument[1].len ||
+        memcmp(key->value, argument[1].bytes, key->value_len) != 0)
+        return 0;
+    if (key->end_ms < now_ms() + ttl_ms)
+        key->end_ms = now_ms() + ttl_ms;
+    return 1;
+}
+
+size_t fake_execute(struct fake_keys *keys, const struct wire_item *items, unsigned count,
+                    char *ret_reply, size_t size)
+{
+    bool whole;
+    int script = fake_script(items, count, &whole);
+    if (script >= 0 && whole)
+        keys->known[script] = true;
+    if (script < 0 || !keys->known[script])
+        return (size_t)snprintf(ret_reply, size, "-NOSCRIPT No matching script.\r\n");
+    const struct wire_item *name = &items[4], *argument = &items[5];
+    unsigned wanted = script == INSPECT || script == FORCE ? 6 : script == RELEASE ? 7 : 8;
+    if (count != wanted)
+        return (size_t)snprintf(ret_reply, size, "-ERR %s: %u words\r\n", scripts[script].verb,
+                                count);
+    struct fake_key *key = find(keys, name->bytes, name->len, false);
+    int yes = decide(keys, script, key, name, argument);
+    int nonce_len = (int)argument[0].len;
+    if (!yes && (script == ACQUIRE || script == INSPECT))
+        return (size_t)snprintf(ret_reply, size,
+                                "*4\r\n$%d\r\n%.*s\r\n:0\r\n:%lld\r\n$%zu\r\n%.*s\r\n", nonce_len,
+                                nonce_len, argument[0].bytes, (long long)(key->end_ms - now_ms()),
+                                key->value_len, (int)key->value_len, key->value);
+    return (size_t)snprintf(ret_reply, size, "*2\r\n$%d\r\n%.*s\r\n:%d\r\n", nonce_len, nonce_len,
+                            argument[0].bytes, yes);
+}

@@ -1,0 +1,162 @@
+/* masters.c - see masters.h. */
+#include "config_auto.h"
+
+#include "masters.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { START_LIMIT_MS = 20000, START_TRIES = 5, ARGUMENTS_MAX = 40 };
+
+const char *const masters_keeping[] = {"--appendonly", "yes", "--appendfsync", "no", NULL};
+
+/* In the child: everything was made ready before fork(). */
+static void run_server(char *const argv[], const char *log_path, pid_t parent)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(1);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    int log = open(log_path, O_WRONLY | O_CREAT | O_APPEND, 0600);
+    dup2(log, STDOUT_FILENO);
+    dup2(log, STDERR_FILENO);
+    execvp(argv[0], argv);
+    _exit(127);
+}
+
+static void spawn(const struct masters *masters, struct master *master)
+{
+    char port[16];
+    char log_path[SUITE_PATH_MAX + 8];
+    const char *argv[ARGUMENTS_MAX] = {
+        "redis-server", "--port", port, "--bind", "127.0.0.1", "--unixsocket",
+        master->unix_at.path, "--unixsocketperm", "700", "--dir", master->dir, "--save", "",
+        "--maxmemory-policy", "noeviction", "--enable-debug-command", "yes", "--daemonize", "no",
+    };
+    unsigned argc = 0;
+    while (argv[argc])
+        argc++;
+    for (unsigned i = 0; masters->extra && masters->extra[i]; i++) {
+        if (argc + 1 == ARGUMENTS_MAX)
+            suite_die("too many arguments for redis-server");
+        argv[argc++] = masters->extra[i];
+    }
+    snprintf(port, sizeof(port), "%d", master->tcp_at.port);
+    snprintf(log_path, sizeof(log_path), "%s/log", master->dir);
+    pid_t parent = getpid();
+    master->pid = fork();
+    if (master->pid < 0)
+        suite_die("fork: %s", strerror(errno));
+    if (master->pid == 0)
+        run_server((char *const *)argv, log_path, parent);
+}
+
+static void await_ready(struct masters *masters, unsigned node)
+{
+    struct master *master = &masters->node[node];
+    int64_t end = now_ms() + START_LIMIT_MS;
+    for (unsigned try = 1; strcmp(master_do(masters, node, "PING", NULL).text, "PONG") != 0;) {
+        if (now_ms() > end)
+            suite_die("redis-server in %s does not answer", master->dir);
+        if (waitpid(master->pid, NULL, WNOHANG) == master->pid) {
+            /* Somebody took the port meanwhile: it was only known to be free. */
+            if (++try > START_TRIES)
+                suite_die("redis-server in %s does not start", master->dir);
+            master->tcp_at.port = net_free_port();
+            spawn(masters, master);
+        }
+        pause_ms(2);
+    }
+}
+
+struct masters *masters_start(unsigned n, const char *const *extra)
+{
+    struct masters *masters = calloc(1, sizeof(*masters));
+    if (!masters || n > MASTERS_MAX)
+        suite_die("%u masters are too many", n);
+    masters->n = n;
+    masters->extra = extra;
+    for (unsigned i = 0; i < n; i++) {
+        struct master *master = &masters->node[i];
+        suite_new_dir(master->dir);
+        endpoint_unix(&master->unix_at, master->dir, "redis.sock");
+        master->tcp_at.port = net_free_port();
+        spawn(masters, master);
+    }
+    for (unsigned i = 0; i < n; i++)
+        await_ready(masters, i);
+    return masters;
+}
+
+void master_kill(struct masters *masters, unsigned node)
+{
+    struct master *master = &masters->node[node];
+    if (master->pid == 0)
+        return;
+    kill(master->pid, SIGKILL);
+    while (waitpid(master->pid, NULL, 0) < 0 && errno == EINTR)
+        continue;
+    master->pid = 0;
+    master->paused = false;
+}
+
+static void send_and_await(struct master *master, int number, int change)
+{
+    int status;
+    kill(master->pid, number);
+    while (waitpid(master->pid, &status, change) < 0 && errno == EINTR)
+        continue;
+}
+
+void master_pause(struct masters *masters, unsigned node)
+{
+    send_and_await(&masters->node[node], SIGSTOP, WUNTRACED);
+    masters->node[node].paused = true;
+}
+
+void master_resume(struct masters *masters, unsigned node)
+{
+    send_and_await(&masters->node[node], SIGCONT, WCONTINUED);
+    masters->node[node].paused = false;
+}
+
+void master_restart(struct masters *masters, unsigned node, bool empty)
+{
+    struct master *master = &masters->node[node];
+    master_kill(masters, node);
+    if (empty) {
+        suite_remove_dir(master->dir);
+        mkdir(master->dir, 0700);
+    }
+    spawn(masters, master);
+    await_ready(masters, node);
+}
+
+void masters_stop(struct masters *masters)
+{
+    for (unsigned i = 0; i < masters->n; i++) {
+        master_kill(masters, i);
+        suite_remove_dir(masters->node[i].dir);
+    }
+    free(masters);
+}
+
+const char *masters_file(struct masters *masters, const char *settings)
+{
+    static struct node_list list;
+    list.len = 0;
+    for (unsigned i = 0; i < masters->n; i++)
+        node_list_add(&list, &masters->node[i].unix_at);
+    node_list_line(&list, "guard off\n%s", settings ? settings : "");
+    return node_list_write(&list);
+}

@@ -1,0 +1,137 @@
+/* test_backoff.c - waits grow, stay below their limit, and are spread over all of it. */
+#include "config_auto.h"
+
+#include "backoff.h"
+#include "limits.h"
+#include "suite.h"
+
+#include <signal.h>
+
+#define MS RL_NS_PER_MS
+
+/* Failure k waits at most first * 2^k and at most max; never nothing. */
+START_TEST(waits_grow_to_the_limit_and_no_further)
+{
+    for (uint64_t seed = 0; seed < 200; seed++) {
+        struct rl_backoff backoff;
+        struct rl_prng prng;
+        int64_t ceiling = RL_RETRY_MIN_MS * MS;
+        rl_prng_seed(&prng, seed);
+        rl_backoff_init(&backoff, RL_RETRY_MIN_MS * MS, RL_RETRY_MAX_MS * MS);
+        for (int k = 0; k < 100; k++) {
+            int64_t wait = rl_backoff_next_ns(&backoff, &prng);
+            ck_assert_int_ge(wait, 1);
+            ck_assert_int_le(wait, ceiling);
+            ceiling = ceiling > RL_RETRY_MAX_MS * MS / 2 ? RL_RETRY_MAX_MS * MS : 2 * ceiling;
+        }
+    }
+}
+END_TEST
+
+/* The largest of many waits comes near the ceiling, the smallest near nothing, and every
+ * quarter gets its share: contenders in step are thrown apart. */
+START_TEST(the_jitter_is_full)
+{
+    enum { TRIES = 20000 };
+    for (unsigned failures = 0; failures < 8; failures++) {
+        struct rl_backoff backoff;
+        struct rl_prng prng;
+        unsigned quarter[4] = {0};
+        int64_t ceiling = 5 * MS << failures;
+        if (ceiling > 250 * MS)
+            ceiling = 250 * MS;
+        rl_prng_seed(&prng, failures);
+        for (int i = 0; i < TRIES; i++) {
+            rl_backoff_init(&backoff, 5 * MS, 250 * MS);
+            backoff.failures = failures;
+            int64_t wait = rl_backoff_next_ns(&backoff, &prng);
+            ck_assert_int_le(wait, ceiling);
+            quarter[(wait - 1) * 4 / ceiling]++;
+        }
+        for (unsigned i = 0; i < 4; i++) {
+            ck_assert_uint_gt(quarter[i], TRIES / 4 - TRIES / 40);
+            ck_assert_uint_lt(quarter[i], TRIES / 4 + TRIES / 40);
+        }
+    }
+}
+END_TEST
+
+START_TEST(a_reset_begins_anew)
+{
+    struct rl_backoff backoff;
+    struct rl_prng prng;
+    rl_prng_seed(&prng, 7);
+    rl_backoff_init(&backoff, 10, 1000000);
+    for (int i = 0; i < 30; i++)
+        rl_backoff_next_ns(&backoff, &prng);
+    rl_backoff_reset(&backoff);
+    for (int i = 0; i < 1000; i++) {
+        ck_assert_int_le(rl_backoff_next_ns(&backoff, &prng), 10);
+        rl_backoff_reset(&backoff);
+    }
+}
+END_TEST
+
+START_TEST(the_same_seed_waits_the_same)
+{
+    struct rl_backoff one, two;
+    struct rl_prng prng_one, prng_two;
+    rl_prng_seed(&prng_one, 99);
+    rl_prng_seed(&prng_two, 99);
+    rl_backoff_init(&one, 1, 1 << 20);
+    rl_backoff_init(&two, 1, 1 << 20);
+    for (int i = 0; i < 50; i++)
+        ck_assert_int_eq(rl_backoff_next_ns(&one, &prng_one),
+                         rl_backoff_next_ns(&two, &prng_two));
+}
+END_TEST
+
+/* Neither the number of failures nor the ceiling runs over. */
+START_TEST(for_ever_and_ever)
+{
+    struct rl_backoff backoff;
+    struct rl_prng prng;
+    rl_prng_seed(&prng, 3);
+    rl_backoff_init(&backoff, 1, INT64_MAX / 2);
+    unsigned before = 0;
+    for (int i = 0; i < 1000; i++) {
+        int64_t wait = rl_backoff_next_ns(&backoff, &prng);
+        ck_assert_int_ge(wait, 1);
+        ck_assert_int_le(wait, INT64_MAX / 2);
+        ck_assert_uint_ge(backoff.failures, before);
+        before = backoff.failures;
+    }
+    rl_backoff_init(&backoff, 5, 5); /* nothing to grow */
+    for (int i = 0; i < 100; i++)
+        ck_assert_int_le(rl_backoff_next_ns(&backoff, &prng), 5);
+}
+END_TEST
+
+START_TEST(no_first_wait)
+{
+    struct rl_backoff backoff;
+    rl_backoff_init(&backoff, 0, 10);
+}
+END_TEST
+
+START_TEST(a_limit_below_the_first)
+{
+    struct rl_backoff backoff;
+    rl_backoff_init(&backoff, 11, 10);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("backoff");
+    TCase *tcase = tcase_create("backoff");
+    tcase_add_test(tcase, waits_grow_to_the_limit_and_no_further);
+    tcase_add_test(tcase, the_jitter_is_full);
+    tcase_add_test(tcase, a_reset_begins_anew);
+    tcase_add_test(tcase, the_same_seed_waits_the_same);
+    tcase_add_test(tcase, for_ever_and_ever);
+    tcase_add_test_raise_signal(tcase, no_first_wait, SIGABRT);
+    tcase_add_test_raise_signal(tcase, a_limit_below_the_first, SIGABRT);
+    suite_add_tcase(suite, tcase);
+    return suite_run(suite);
+}

@@ -1,0 +1,230 @@
+/* test_cli_lock.c - redlock lock, extend and release: handles, exit statuses, and names that
+ * are bytes. */
+#include "config_auto.h"
+
+#include "cli_rig.h"
+#include "json.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- lock, extend, release ---- */
+
+START_TEST(lock_excludes_until_it_is_released)
+{
+    char handle[REDLOCK_HANDLE_MAX];
+    snprintf(handle, sizeof(handle), "%s", cli_take("excluded", "20s"));
+    struct program *program = NULL;
+    ck_assert_int_eq(program_run(NULL, REDLOCK("lock", "excluded"), &program), 75);
+    ck_assert_str_eq(program_out(program), "");
+    ck_assert(cli_one_line(program_err(program)));
+    ck_assert_ptr_nonnull(strstr(program_err(program), "'excluded' is held by another"));
+    program_free(program);
+    ck_assert_int_eq(program_run(NULL, REDLOCK("lock", "-E", "9", "excluded"), NULL), 9);
+    ck_assert_int_eq(program_run(NULL, REDLOCK("run", "--try", "excluded", "--", "true"), NULL),
+                     75);
+    ck_assert_int_eq(
+        program_run(
+            NULL, REDLOCK("run", "--wait", "50ms", "-E", "0", "excluded", "--", "false"), NULL),
+        0);
+    ck_assert_int_eq(program_run(NULL, REDLOCK("release", handle), NULL), 0);
+    ck_assert_int_eq(program_run(NULL, REDLOCK("release", handle), NULL), 1);
+    ck_assert_int_eq(program_run(NULL, REDLOCK("extend", handle), NULL), 1);
+    ck_assert_int_eq(program_run(NULL, REDLOCK("run", "--try", "excluded", "--", "true"), NULL),
+                     0);
+}
+END_TEST
+
+START_TEST(lock_waits_as_long_as_it_is_told)
+{
+    (void)cli_take("waited:for", "1s");
+    int64_t begin = now_ms();
+    ck_assert_int_eq(program_run(NULL, REDLOCK("lock", "--wait", "200ms", "waited:for"), NULL),
+                     75);
+    ck_assert_int_ge(now_ms() - begin, 190);
+    ck_assert_int_eq(program_run(NULL, REDLOCK("lock", "--wait", "10s", "waited:for"), NULL),
+                     0);
+}
+END_TEST
+
+START_TEST(a_handle_comes_by_argument_stdin_or_environment)
+{
+    char handle[REDLOCK_HANDLE_MAX];
+    snprintf(handle, sizeof(handle), "%s", cli_take("handed", "20s"));
+    struct program *program = NULL;
+    ck_assert_int_eq(program_run(NULL, REDLOCK("extend", "--ttl", "25s", handle), &program), 0);
+    snprintf(handle, sizeof(handle), "%s", program_out(program));
+    program_free(program);
+
+    struct program_how from_stdin = {.input = handle};
+    ck_assert_int_eq(program_run(&from_stdin, REDLOCK("extend", "-"), &program), 0);
+    snprintf(handle, sizeof(handle), "REDLOCK_HANDLE=%s", program_out(program));
+    handle[strlen(handle) - 1] = '\0';
+    program_free(program);
+
+    const char *const environment[] = {handle, NULL};
+    struct program_how from_environment = {.environment = environment};
+    ck_assert_int_eq(program_run(&from_environment, REDLOCK("release"), NULL), 0);
+    ck_assert_uint_eq(masters_with(cli_masters, "handed"), 0);
+}
+END_TEST
+
+START_TEST(extend_lengthens_the_lease_and_keeps_it_for_the_next)
+{
+    const char *handle = cli_take("longer", "5s");
+    struct program *program = NULL;
+    ck_assert_int_eq(
+        program_run(NULL, REDLOCK("extend", handle, "--ttl", "20s", "--json"), &program), 0);
+    cli_expect_json(program, "name", "longer");
+    cli_expect_json(program, "handle", NULL);
+    char validity[32];
+    const char *text = program_out(program);
+    ck_assert_int_gt(json_get(text, strlen(text), "validity_ms", validity, sizeof(validity)),
+                     0);
+    ck_assert_int_gt(strtol(validity, NULL, 10), 15000);
+    program_free(program);
+    ck_assert_uint_eq(masters_with(cli_masters, "longer"), 5);
+}
+END_TEST
+
+START_TEST(extend_refuses_a_passed_deadline_and_a_handle_cut_short)
+{
+    char handle[REDLOCK_HANDLE_MAX];
+    snprintf(handle, sizeof(handle), "%s", cli_take("short:lived", "300ms"));
+    struct program *program = NULL;
+    ck_assert(wait_until(masters_with(cli_masters, "short:lived") == 0, 5000));
+    ck_assert_int_eq(program_run(NULL, REDLOCK("extend", handle), &program), 1);
+    ck_assert(cli_one_line(program_err(program)));
+    ck_assert_str_eq(program_out(program), "");
+    program_free(program);
+    ck_assert_int_eq(program_run(NULL, REDLOCK("release", handle), NULL), 1);
+    handle[strlen(handle) - 3] = '\0';
+    ck_assert_int_eq(program_run(NULL, REDLOCK("release", handle), NULL), 64);
+    struct program_how nul = {.input = "rl1\0A", .input_len = 5};
+    ck_assert_int_eq(program_run(&nul, REDLOCK("release", "-"), NULL), 64);
+    char *big = malloc(100001);
+    memset(big, 'A', 100000);
+    big[100000] = '\0';
+    struct program_how endless = {.input = big};
+    ck_assert_int_eq(program_run(&endless, REDLOCK("release", "-"), NULL), 64);
+    free(big);
+}
+END_TEST
+
+START_TEST(extend_that_is_refused_leaves_the_lock_alone)
+{
+    const char *handle = cli_take("refused", "20s");
+    ck_assert_int_eq(program_run(NULL, REDLOCK("extend", handle, "--ttl", "3000d"), NULL), 64);
+    ck_assert_uint_eq(masters_with(cli_masters, "refused"), 5);
+    ck_assert_int_eq(program_run(NULL, REDLOCK("release", handle), NULL), 0);
+}
+END_TEST
+
+static void close_stdout(void)
+{
+    (void)close(STDOUT_FILENO);
+}
+
+START_TEST(a_handle_that_nobody_gets_is_given_up)
+{
+    const char *const argv[] = {"sh", "-c", "exec \"$0\" lock unheard > /dev/full",
+                                program_redlock(), NULL};
+    ck_assert_int_eq(program_run(NULL, argv, NULL), 71);
+    ck_assert(wait_until(masters_with(cli_masters, "unheard") == 0, 2000));
+    struct program_how closed = {.before_exec = close_stdout};
+    (void)program_run(&closed, REDLOCK("lock", "unheard"), NULL); /* no descriptor 1 at all */
+    ck_assert_int_eq(program_run(&closed, REDLOCK("status"), NULL), 0);
+}
+END_TEST
+
+/* ---- names are bytes ---- */
+
+START_TEST(names_are_bytes_and_printed_safely)
+{
+    static const char name[] = "a b\"c\\\n\x1b[31m\xff{x}";
+    struct program *program = NULL;
+    ck_assert_int_eq(program_run(NULL, REDLOCK("lock", "--json", name), &program), 0);
+    cli_expect_json(program, "name", "a b\"c\\\n\x1b[31m\xef\xbf\xbd{x}");
+    cli_expect_json(program, "name_hex", "61206222635c0a1b5b33316dff7b787d");
+    program_free(program);
+    ck_assert_uint_eq(masters_with(cli_masters, name), 5);
+    ck_assert_int_eq(program_run(NULL, REDLOCK("lock", name), &program), 75);
+    ck_assert(cli_one_line(program_err(program)));
+    ck_assert_ptr_null(strchr(program_err(program), '\x1b'));
+    ck_assert_ptr_nonnull(strstr(program_err(program), "\\x0a\\x1b[31m\\xff{x}"));
+    program_free(program);
+}
+END_TEST
+
+/* Every byte there is, and UTF-8 that is not quite right: JSON comes out, and the bytes with
+ * it. */
+static const char *const odd_names[] = {
+    "\xc3\xa4\xe2\x82\xac\xf0\x9f\x94\x92", /* three characters: exact, no hex */
+    "\xc0\xaf",
+    "\xe0\x80\xaf",
+    "\xed\xa0\x80",
+    "\xf4\x90\x80\x80",
+    "\xf0\x80\x80\xaf",
+    "\xe2\x82",
+    "\x80",
+    "a\xfe"
+    "b",
+    "\x7f\x01\x1f",
+    "\xc3",
+    "\xf0\x9f\x94\"",
+};
+#define ODD_NAME_COUNT (int)(sizeof(odd_names) / sizeof(odd_names[0]))
+
+static void expect_name(const char *name, bool exact)
+{
+    struct program *program = NULL;
+    ck_assert_int_eq(program_run(NULL, REDLOCK("inspect", "--json", name), &program), 0);
+    char hex[1024] = "";
+    const char *text = program_out(program);
+    ck_assert_msg(json_valid(text, strlen(text)), "%s", text);
+    long hex_len = json_get(text, strlen(text), "name_hex", hex, sizeof(hex));
+    if (exact) {
+        ck_assert_int_eq(hex_len, -1);
+        cli_expect_json(program, "name", name);
+    } else {
+        ck_assert_int_eq(hex_len, (long)(2 * strlen(name)));
+        for (size_t i = 0; i < strlen(name); i++) {
+            char byte[3] = {hex[2 * i], hex[2 * i + 1], '\0'};
+            ck_assert_int_eq(strtol(byte, NULL, 16), (unsigned char)name[i]);
+        }
+    }
+    program_free(program);
+}
+
+START_TEST(json_is_json_for_names_of_any_bytes)
+{
+    for (int i = 0; i < ODD_NAME_COUNT; i++)
+        expect_name(odd_names[i], i == 0 || i == 9);
+    char all[256];
+    for (int i = 0; i < 255; i++)
+        all[i] = (char)(i + 1);
+    all[255] = '\0';
+    expect_name(all, false);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("cli_lock");
+    TCase *lock = tcase_create("lock");
+    tcase_set_timeout(lock, 60);
+    tcase_add_unchecked_fixture(lock, cli_rig_start, cli_rig_stop);
+    tcase_add_test(lock, lock_excludes_until_it_is_released);
+    tcase_add_test(lock, lock_waits_as_long_as_it_is_told);
+    tcase_add_test(lock, a_handle_comes_by_argument_stdin_or_environment);
+    tcase_add_test(lock, extend_lengthens_the_lease_and_keeps_it_for_the_next);
+    tcase_add_test(lock, extend_refuses_a_passed_deadline_and_a_handle_cut_short);
+    tcase_add_test(lock, extend_that_is_refused_leaves_the_lock_alone);
+    tcase_add_test(lock, a_handle_that_nobody_gets_is_given_up);
+    tcase_add_test(lock, names_are_bytes_and_printed_safely);
+    tcase_add_test(lock, json_is_json_for_names_of_any_bytes);
+    suite_add_tcase(suite, lock);
+    return suite_run(suite);
+}

@@ -1,0 +1,145 @@
+/* test_cli_look.c - redlock inspect and status, and every verb where no quorum is to be had. */
+#include "config_auto.h"
+
+#include "cli_rig.h"
+#include "json.h"
+
+#include <signal.h>
+#include <string.h>
+
+START_TEST(a_holder_of_bytes_is_printed_safely)
+{
+    static const char holder[] = "evil\x1b]0;x\x07\xfe";
+    for (unsigned i = 0; i < 5; i++)
+        (void)master_do(cli_masters, i, "SET", "foreign", holder, NULL);
+    struct program *program = NULL;
+    ck_assert_int_eq(program_run(NULL, REDLOCK("inspect", "foreign", "--json"), &program), 0);
+    cli_expect_json(program, "verdict", "held");
+    cli_expect_json(program, "holder_hex", "6576696c1b5d303b7807fe");
+    cli_expect_json(program, "nodes.4.ttl_ms", "null");
+    program_free(program);
+    ck_assert_int_eq(program_run(NULL, REDLOCK("inspect", "foreign"), &program), 0);
+    ck_assert(program_printed(program, "evil\\x1b]0;x\\x07\\xfe, for ever"));
+    ck_assert_ptr_null(strchr(program_out(program), '\x1b'));
+    program_free(program);
+    for (unsigned i = 0; i < 5; i++)
+        (void)master_do(cli_masters, i, "DEL", "foreign", NULL);
+}
+END_TEST
+
+/* ---- inspect and status ---- */
+
+START_TEST(inspect_tells_free_from_held_from_split)
+{
+    struct program *program = NULL;
+    ck_assert_int_eq(program_run(NULL, REDLOCK("inspect", "looked:at"), &program), 0);
+    ck_assert(program_printed(program, "'looked:at': free\n"));
+    program_free(program);
+    for (unsigned i = 0; i < 4; i++)
+        (void)master_do(cli_masters, i, "SET", "looked:at", i % 2 == 0 ? "one" : "two", NULL);
+    ck_assert_int_eq(program_run(NULL, REDLOCK("inspect", "looked:at", "--json"), &program), 0);
+    cli_expect_json(program, "verdict", "split");
+    cli_expect_json(program, "nodes.4.vote", "free");
+    program_free(program);
+    for (unsigned i = 0; i < 4; i++)
+        (void)master_do(cli_masters, i, "DEL", "looked:at", NULL);
+    (void)cli_take("looked:at", "20s");
+    ck_assert_int_eq(program_run(NULL, REDLOCK("inspect", "looked:at", "--json"), &program), 0);
+    cli_expect_json(program, "verdict", "held");
+    cli_expect_json(program, "needed", "3");
+    program_free(program);
+}
+END_TEST
+
+START_TEST(status_has_a_line_a_node_and_a_verdict)
+{
+    struct program *program = NULL;
+    ck_assert_int_eq(program_run(NULL, REDLOCK("status"), &program), 0);
+    int lines = 0;
+    for (const char *at = program_out(program); *at; at++)
+        lines += *at == '\n';
+    ck_assert_int_eq(lines, 6);
+    ck_assert(program_printed(program, "fit: 5 of 5 masters vote, 3 are needed"));
+    program_free(program);
+    ck_assert_int_eq(program_run(NULL, REDLOCK("--json", "status"), &program), 0);
+    cli_expect_json(program, "fit", "true");
+    cli_expect_json(program, "nodes.0.state", "ready");
+    cli_expect_json(program, "nodes.4.role", "master");
+    program_free(program);
+}
+END_TEST
+
+START_TEST(status_watch_looks_each_second_and_ends_on_interrupt)
+{
+    struct program *program = program_start(NULL, REDLOCK("status", "--watch", "--json"));
+    ck_assert(wait_until(strchr(program_out(program), '\n') &&
+                             strchr(strchr(program_out(program), '\n') + 1, '\n'),
+                         5000));
+    kill(program->pid, SIGINT);
+    ck_assert_int_eq(program_wait(program, 3000), 0);
+    const char *line = program_out(program);
+    for (const char *end = strchr(line, '\n'); end; line = end + 1, end = strchr(line, '\n'))
+        ck_assert(json_valid(line, (size_t)(end - line)));
+    ck_assert_str_eq(line, "");
+    ck_assert_str_eq(program_err(program), "");
+    program_free(program);
+}
+END_TEST
+
+/* ---- no quorum: 69 ---- */
+
+START_TEST(no_quorum_is_69_and_says_so)
+{
+    const char *handle = cli_take("kept", "20s");
+    for (unsigned i = 0; i < 3; i++)
+        master_kill(cli_masters, i);
+    struct program *program = NULL;
+    ck_assert_int_eq(program_run(NULL, REDLOCK("lock", "quorum:less"), &program), 69);
+    ck_assert(cli_one_line(program_err(program)));
+    ck_assert_ptr_nonnull(strstr(program_err(program), "no quorum"));
+    program_free(program);
+    ck_assert_int_eq(program_run(NULL, REDLOCK("lock", "-v", "quorum:less"), &program), 69);
+    ck_assert_ptr_nonnull(strstr(program_err(program), "failed: "));
+    program_free(program);
+    ck_assert_int_eq(
+        program_run(NULL, REDLOCK("run", "--try", "-E", "9", "quorum:less", "--", "true"),
+                    NULL),
+        69);
+    ck_assert_int_eq(program_run(NULL, REDLOCK("extend", handle), NULL), 69);
+    ck_assert_int_eq(program_run(NULL, REDLOCK("release", handle), NULL), 69);
+    ck_assert_int_eq(program_run(NULL, REDLOCK("inspect", "kept"), NULL), 69);
+    ck_assert_int_eq(program_run(NULL, REDLOCK("inspect", "kept", "--json"), &program), 69);
+    cli_expect_json(program, "verdict", "unknown");
+    cli_expect_json(program, "nodes.0.vote", "failed");
+    program_free(program);
+    ck_assert_int_eq(program_run(NULL, REDLOCK("status"), &program), 69);
+    ck_assert(program_printed(program, "NOT FIT: 2 of 5 masters vote, 3 are needed"));
+    program_free(program);
+    ck_assert_int_eq(program_run(NULL, REDLOCK("status", "--json"), &program), 69);
+    cli_expect_json(program, "fit", "false");
+    cli_expect_json(program, "nodes.0.state", "down");
+    program_free(program);
+    ck_assert_int_eq(program_run(NULL, REDLOCK("lock", "-q", "quorum:less"), &program), 69);
+    ck_assert_str_eq(program_err(program), "");
+    program_free(program);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("cli_look");
+    TCase *look = tcase_create("look");
+    tcase_set_timeout(look, 60);
+    tcase_add_unchecked_fixture(look, cli_rig_start, cli_rig_stop);
+    tcase_add_test(look, a_holder_of_bytes_is_printed_safely);
+    tcase_add_test(look, inspect_tells_free_from_held_from_split);
+    tcase_add_test(look, status_has_a_line_a_node_and_a_verdict);
+    tcase_add_test(look, status_watch_looks_each_second_and_ends_on_interrupt);
+    suite_add_tcase(suite, look);
+    TCase *no_quorum = tcase_create("no quorum");
+    tcase_set_timeout(no_quorum, 60);
+    tcase_add_checked_fixture(no_quorum, cli_rig_start, cli_rig_stop);
+    tcase_add_test(no_quorum, no_quorum_is_69_and_says_so);
+    suite_add_tcase(suite, no_quorum);
+    return suite_run(suite);
+}

@@ -1,0 +1,82 @@
+/* test_clock.c - the clock counts suspended time, and the boot has an id. */
+#include "config_auto.h"
+
+#include "clock.h"
+#include "suite.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A stand-in for the machine's clocks: what CLOCK_BOOTTIME says while `faked` is set. */
+static bool faked;
+static struct timespec fake;
+static int fails;
+
+int clock_gettime(clockid_t clock, struct timespec *ret_now)
+{
+    if (fails)
+        return -1;
+    if (!faked || clock != CLOCK_BOOTTIME)
+        return (int)syscall(SYS_clock_gettime, clock, ret_now);
+    *ret_now = fake;
+    return 0;
+}
+
+START_TEST(it_reads_boottime_in_nanoseconds)
+{
+    faked = true;
+    fake = (struct timespec){.tv_sec = 1234567890, .tv_nsec = 987654321};
+    ck_assert_int_eq(rl_clock_now_ns(), INT64_C(1234567890987654321));
+    fake = (struct timespec){.tv_sec = 5000000000, .tv_nsec = 1}; /* 158 years */
+    ck_assert_int_eq(rl_clock_now_ns(), INT64_C(5000000000000000001));
+}
+END_TEST
+
+START_TEST(it_never_goes_back)
+{
+    int64_t before = rl_clock_now_ns();
+    for (int i = 0; i < 100000; i++) {
+        int64_t now = rl_clock_now_ns();
+        ck_assert_int_ge(now, before);
+        before = now;
+    }
+}
+END_TEST
+
+/* Without the clock nobody can know how long a lease has run. */
+START_TEST(without_the_clock_nothing_goes_on)
+{
+    fails = 1;
+    rl_clock_now_ns();
+}
+END_TEST
+
+START_TEST(the_boot_id_is_the_kernels)
+{
+    char id[37], expected[64] = "";
+    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_ptr_nonnull(fgets(expected, sizeof(expected), file));
+    fclose(file);
+    expected[strcspn(expected, "\n")] = '\0';
+    memset(id, 'x', sizeof(id));
+    ck_assert_int_eq(rl_clock_boot_id(id), 0);
+    ck_assert_str_eq(id, expected);
+    ck_assert_uint_eq(strlen(id), 36);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("clock");
+    TCase *tcase = tcase_create("clock");
+    tcase_add_test(tcase, it_reads_boottime_in_nanoseconds);
+    tcase_add_test(tcase, it_never_goes_back);
+    tcase_add_test_raise_signal(tcase, without_the_clock_nothing_goes_on, 6);
+    tcase_add_test(tcase, the_boot_id_is_the_kernels);
+    suite_add_tcase(suite, tcase);
+    return suite_run(suite);
+}

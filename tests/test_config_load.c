@@ -1,0 +1,220 @@
+/* The node list file on disk: how it is read, and what can't be. */
+#include "config_auto.h"
+
+#include "conf.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+START_TEST(test_good)
+{
+    conf_write_text("n.conf", "node redis://a\nnode redis://b\nnode redis://c\nttl 5s\n", 0644);
+    ck_assert_msg(conf_load("n.conf") == 0, "%s", conf_error.text);
+    ck_assert_uint_eq(conf_config.node_count, 3);
+    ck_assert_int_eq(conf_config.ttl_ms, 5000);
+    ck_assert_str_eq(conf_warnings, "");
+    rl_config_free(&conf_config);
+}
+END_TEST
+
+START_TEST(test_error_in_file)
+{
+    conf_write_text("n.conf", "node redis://a\n  tll 5s\n", 0600);
+    ck_assert_int_eq(conf_load("n.conf"), REDLOCK_ECONFIG);
+    ck_assert_str_eq(conf_error.text, "n.conf:2:3: unknown directive; did you mean ttl?");
+    ck_assert_uint_eq(conf_config.node_count, 0);
+}
+END_TEST
+
+START_TEST(test_missing)
+{
+    ck_assert_int_eq(conf_load("none.conf"), REDLOCK_ECONFIG);
+    ck_assert_str_eq(conf_error.text, "none.conf: No such file or directory; check the path");
+    ck_assert_int_eq(conf_error.code, REDLOCK_ECONFIG);
+    ck_assert_int_eq(conf_error.line, 0);
+    ck_assert_int_eq(conf_error.column, 0);
+    conf_write_text("file", "", 0600);
+    ck_assert_int_eq(conf_load("file/none.conf"), REDLOCK_ECONFIG);
+    ck_assert_str_eq(conf_error.text, "file/none.conf: Not a directory; check the path");
+    ck_assert_int_eq(symlink("loop", "loop"), 0);
+    ck_assert_int_eq(conf_load("loop"), REDLOCK_ECONFIG);
+    ck_assert_ptr_nonnull(strstr(conf_error.text, "symbolic links"));
+}
+END_TEST
+
+/* Needs a user whom modes stop. */
+START_TEST(test_unreadable)
+{
+    conf_write_text("n.conf", "node redis://a\n", 0200);
+    if (geteuid() == 0) {
+        ck_assert_int_eq(chmod(conf_dir, 0755), 0);
+        ck_assert_int_eq(seteuid(65534), 0);
+    }
+    int code = conf_load("n.conf");
+    if (getuid() == 0)
+        ck_assert_int_eq(seteuid(0), 0);
+    ck_assert_int_eq(code, REDLOCK_ECONFIG);
+    ck_assert_str_eq(conf_error.text,
+                     "n.conf: Permission denied; make it readable for the user who runs this");
+}
+END_TEST
+
+START_TEST(test_not_files)
+{
+    ck_assert_int_eq(mkdir("d", 0700), 0);
+    ck_assert_int_eq(conf_load("d"), REDLOCK_ECONFIG);
+    ck_assert_str_eq(conf_error.text, "d: is a directory; give a regular file");
+    ck_assert_int_eq(mkfifo("p", 0600), 0);
+    ck_assert_int_eq(conf_load("p"), REDLOCK_ECONFIG); /* and does not wait for a writer */
+    ck_assert_str_eq(conf_error.text, "p: is a pipe; give a regular file");
+    ck_assert_int_eq(conf_load("/dev/null"), REDLOCK_ECONFIG);
+    ck_assert_str_eq(conf_error.text, "/dev/null: is a device; give a regular file");
+    ck_assert_int_eq(conf_load("/proc/self/mem"),
+                     REDLOCK_ECONFIG); /* opens, but can't be read */
+    ck_assert_str_eq(conf_error.text, "/proc/self/mem: Input/output error");
+    struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = "s"};
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    ck_assert_int_eq(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+    ck_assert_int_eq(conf_load("s"), REDLOCK_ECONFIG);
+    ck_assert_str_eq(conf_error.text, "s: is a socket; give a regular file");
+    close(fd);
+}
+END_TEST
+
+START_TEST(test_sizes)
+{
+    static char text[RL_FILE_MAX + 100];
+    memset(text, '\n', sizeof(text));
+    conf_write("n.conf", text, 0, 0600);
+    ck_assert_int_eq(conf_load("n.conf"), REDLOCK_ECONFIG);
+    ck_assert_ptr_eq(strstr(conf_error.text, "n.conf:1:1: no node; add a line"),
+                     conf_error.text);
+    memcpy(text, "node redis://a", 14);
+    conf_write("n.conf", text, RL_FILE_MAX, 0600);
+    ck_assert_int_eq(conf_load("n.conf"), 0);
+    rl_config_free(&conf_config);
+    conf_write("n.conf", text, RL_FILE_MAX + 1, 0600);
+    ck_assert_int_eq(conf_load("n.conf"), REDLOCK_ECONFIG);
+    ck_assert_str_eq(conf_error.text,
+                     "n.conf: too long for a node list; it has at most 65536 bytes");
+    ck_assert_int_eq(truncate("n.conf", 10 << 20), 0);
+    ck_assert_int_eq(conf_load("n.conf"), REDLOCK_ECONFIG);
+    ck_assert_ptr_nonnull(strstr(conf_error.text, "too long for a node list"));
+}
+END_TEST
+
+START_TEST(test_binary)
+{
+    ck_assert_int_eq(conf_load("/proc/self/exe"), REDLOCK_ECONFIG); /* over the limit */
+    ck_assert_ptr_nonnull(strstr(conf_error.text, "too long for a node list"));
+    conf_write("n.conf", "\x7f\x45LF\0\0", 6, 0600);
+    ck_assert_int_eq(conf_load("n.conf"), REDLOCK_ECONFIG);
+    ck_assert_ptr_nonnull(strstr(conf_error.text, "n.conf:1:1: a byte that is no text (0x7f)"));
+}
+END_TEST
+
+/* Out of descriptors is not the file's fault. No descriptor is lost on any way out. */
+START_TEST(test_descriptors)
+{
+    conf_write_text("n.conf", "node redis://a\n", 0600);
+    int before = dup(0);
+    close(before);
+    ck_assert_int_eq(conf_load("n.conf"), 0);
+    rl_config_free(&conf_config);
+    conf_load("d");
+    conf_load("/");
+    conf_load("/dev/null");
+    int after = dup(0);
+    close(after);
+    ck_assert_int_eq(before, after);
+    struct rlimit limit;
+    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    struct rlimit none = {.rlim_cur = 0, .rlim_max = limit.rlim_max};
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+    int code = conf_load("n.conf");
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    ck_assert_int_eq(code, REDLOCK_ESYSTEM);
+    ck_assert_str_eq(conf_error.text, "n.conf: Too many open files");
+}
+END_TEST
+
+START_TEST(test_bad_struct)
+{
+    redlock_config from = REDLOCK_CONFIG_INIT;
+    ck_assert_int_eq(conf_load_config(&from), REDLOCK_EINVAL);
+    ck_assert_ptr_nonnull(strstr(conf_error.text, "neither a file nor a node"));
+    ck_assert_int_eq(conf_load_config(NULL), REDLOCK_EINVAL);
+    redlock_node node = {.size = 0, .url = "redis://a"};
+    from.nodes = &node;
+    from.node_count = 1;
+    ck_assert_int_eq(conf_load_config(&from), REDLOCK_EINVAL);
+    node = (redlock_node)REDLOCK_NODE_INIT;
+    node.url = "redis://";
+    ck_assert_int_eq(conf_load_config(&from), REDLOCK_ECONFIG);
+    node.url = "redis://a";
+    from.guard = 7;
+    ck_assert_int_eq(conf_load_config(&from), REDLOCK_ECONFIG);
+    ck_assert_uint_eq(conf_config.node_count, 0);
+    ck_assert_ptr_null(conf_config.nodes);
+}
+END_TEST
+
+/* File first, then nodes and settings from code. */
+START_TEST(test_file_and_code)
+{
+    conf_write_text("n.conf", "node redis://a\nnode redis://b\nttl 5s\nmax-ttl 20s\n", 0600);
+    redlock_node node = REDLOCK_NODE_INIT;
+    node.url = "redis://c";
+    redlock_config from = REDLOCK_CONFIG_INIT;
+    from.file = "n.conf";
+    from.nodes = &node;
+    from.node_count = 1;
+    from.ttl_ms = 6000;
+    ck_assert_msg(conf_load_config(&from) == 0, "%s", conf_error.text);
+    ck_assert_uint_eq(conf_config.node_count, 3);
+    ck_assert_str_eq(conf_config.nodes[2].label, "redis://c:6379");
+    ck_assert_int_eq(conf_config.ttl_ms, 6000);
+    ck_assert_int_eq(conf_config.max_ttl_ms, 20000);
+    rl_config_free(&conf_config);
+}
+END_TEST
+
+/* Nobody has to listen to warnings. */
+START_TEST(test_no_listener)
+{
+    redlock_node nodes[2] = {REDLOCK_NODE_INIT, REDLOCK_NODE_INIT};
+    nodes[0].url = "redis://a";
+    nodes[1].url = "redis://b";
+    redlock_config from = REDLOCK_CONFIG_INIT;
+    from.nodes = nodes;
+    from.node_count = 2;
+    conf_error = (redlock_error)REDLOCK_ERROR_INIT;
+    ck_assert_int_eq(rl_config_load(&conf_config, &from, NULL, NULL, &conf_error), 0);
+    rl_config_free(&conf_config);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("config load");
+    TCase *read = tcase_create("read");
+    tcase_add_checked_fixture(read, conf_set_up, NULL);
+    tcase_add_test(read, test_good);
+    tcase_add_test(read, test_error_in_file);
+    tcase_add_test(read, test_missing);
+    tcase_add_test(read, test_unreadable);
+    tcase_add_test(read, test_not_files);
+    tcase_add_test(read, test_sizes);
+    tcase_add_test(read, test_binary);
+    tcase_add_test(read, test_descriptors);
+    tcase_add_test(read, test_bad_struct);
+    tcase_add_test(read, test_file_and_code);
+    tcase_add_test(read, test_no_listener);
+    suite_add_tcase(suite, read);
+    return suite_run(suite);
+}

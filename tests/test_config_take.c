@@ -1,0 +1,216 @@
+/* Structs of programs that were compiled against another version of redlock.h: read as far
+ * as both sides know them. */
+#include "config_auto.h"
+
+#include "config_take.h"
+#include "suite.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT(table) ((int)(sizeof(table) / sizeof((table)[0])))
+
+static redlock_error error;
+
+static void begin(void)
+{
+    error = (redlock_error)REDLOCK_ERROR_INIT;
+}
+
+static redlock_config whole;
+
+START_TEST(test_take_same)
+{
+    begin();
+    redlock_node node = REDLOCK_NODE_INIT;
+    node.url = "redis://a";
+    redlock_config from = REDLOCK_CONFIG_INIT;
+    from.nodes = &node;
+    from.node_count = 1;
+    from.guard = -1;
+    from.log_level = REDLOCK_LOG_DEBUG;
+    ck_assert_int_eq(rl_config_take(&from, &whole, &error), 0);
+    ck_assert_ptr_eq(whole.nodes, &node);
+    ck_assert_int_eq(whole.guard, -1);
+    ck_assert_int_eq(whole.log_level, REDLOCK_LOG_DEBUG);
+    redlock_node taken;
+    ck_assert_int_eq(rl_config_take_given(&whole, 0, &taken, &error), 0);
+    ck_assert_str_eq(taken.url, "redis://a");
+}
+END_TEST
+
+/* A program that was built when the struct was shorter: what it lacks has its default. The
+ * bytes behind its end are not looked at (they are not there: the copy is exact). */
+START_TEST(test_take_smaller)
+{
+    redlock_config from = REDLOCK_CONFIG_INIT;
+    from.file = "n.conf";
+    from.ttl_ms = 5000;
+    from.client_name = "x";
+    from.log_level = REDLOCK_LOG_DEBUG;
+    for (size_t size = offsetof(redlock_config, nodes); size < sizeof(from);
+         size += _Alignof(redlock_config)) {
+        begin();
+        redlock_config *exact = malloc(size);
+        ck_assert_ptr_nonnull(exact);
+        memcpy(exact, &from, size);
+        memcpy(exact, &size, sizeof(size));
+        ck_assert_int_eq(rl_config_take(exact, &whole, &error), 0);
+        free(exact);
+        ck_assert_uint_eq(whole.size, sizeof(whole));
+        ck_assert_str_eq(whole.file, "n.conf");
+        ck_assert_int_eq(whole.ttl_ms, size > offsetof(redlock_config, ttl_ms) ? 5000 : 0);
+        ck_assert_int_eq(whole.client_name != NULL,
+                         size > offsetof(redlock_config, client_name));
+        ck_assert_int_eq(whole.log_level, REDLOCK_LOG_WARNING);
+    }
+}
+END_TEST
+
+/* And one that is newer than the library: good as long as it uses nothing new. */
+START_TEST(test_take_larger)
+{
+    struct {
+        redlock_config known;
+        const char *added[4];
+    } from = {.known = REDLOCK_CONFIG_INIT};
+    from.known.size = sizeof(from);
+    from.known.file = "n.conf";
+    begin();
+    ck_assert_int_eq(rl_config_take(&from.known, &whole, &error), 0);
+    ck_assert_uint_eq(whole.size, sizeof(whole));
+    ck_assert_str_eq(whole.file, "n.conf");
+    from.added[3] = "new";
+    ck_assert_int_eq(rl_config_take(&from.known, &whole, &error), REDLOCK_EINVAL);
+    ck_assert_ptr_nonnull(strstr(
+        error.text, "redlock_config: settings are used that this libredlock (" REDLOCK_VERSION
+                    ") does not know"));
+    ck_assert_int_eq(error.code, REDLOCK_EINVAL);
+}
+END_TEST
+
+START_TEST(test_take_sizes)
+{
+    static const size_t sizes[] = {
+        0, 1, 8, 15, sizeof(redlock_config) + 1, sizeof(redlock_config) - 4, 8192, SIZE_MAX};
+    for (int i = 0; i < COUNT(sizes); i++) {
+        begin();
+        redlock_config from = REDLOCK_CONFIG_INIT;
+        from.file = "n.conf";
+        from.size = sizes[i];
+        ck_assert_int_eq(rl_config_take(&from, &whole, &error), REDLOCK_EINVAL);
+        char text[128];
+        snprintf(text, sizeof(text),
+                 "redlock_config: its size (%zu) was not set; start from REDLOCK_CONFIG_INIT",
+                 sizes[i]);
+        ck_assert_str_eq(error.text, text);
+    }
+}
+END_TEST
+
+static const struct {
+    redlock_config from;
+    const char *wrong;
+} bad_structs[] = {
+    {{.size = sizeof(redlock_config)}, "neither a file nor a node"},
+    {{.size = sizeof(redlock_config), .file = ""}, "file is an empty string"},
+    {{.size = sizeof(redlock_config), .node_count = 1}, "nodes is NULL"},
+    {{.size = sizeof(redlock_config), .file = "x", .node_count = 1}, "nodes is NULL"},
+    {{.size = sizeof(redlock_config), .nodes = (const redlock_node *)&error, .node_count = 65},
+     "node_count is 65; a node list has at most 64"},
+};
+
+START_TEST(test_bad_struct)
+{
+    begin();
+    ck_assert_int_eq(rl_config_take(&bad_structs[_i].from, &whole, &error), REDLOCK_EINVAL);
+    ck_assert_msg(strstr(error.text, bad_structs[_i].wrong), "%s", error.text);
+    ck_assert_int_eq(rl_config_take(NULL, &whole, &error), REDLOCK_EINVAL);
+    ck_assert_str_eq(error.text, "redlock_config: is NULL; start from REDLOCK_CONFIG_INIT");
+}
+END_TEST
+
+START_TEST(test_take_most_nodes)
+{
+    static redlock_node nodes[REDLOCK_NODES_MAX];
+    begin();
+    redlock_config from = REDLOCK_CONFIG_INIT;
+    from.nodes = nodes;
+    from.node_count = REDLOCK_NODES_MAX;
+    ck_assert_int_eq(rl_config_take(&from, &whole, &error), 0);
+}
+END_TEST
+
+/* Arrays of nodes with elements of another size than ours. */
+START_TEST(test_take_smaller_nodes)
+{
+    struct old_node {
+        size_t size;
+        const char *url;
+        const char *password_file;
+    } old[2] = {{sizeof(old[0]), "redis://a", "/a"}, {sizeof(old[0]), "redis://b", "/b"}};
+    begin();
+    redlock_config from = REDLOCK_CONFIG_INIT;
+    from.nodes = (const redlock_node *)(const void *)old;
+    from.node_count = 2;
+    ck_assert_int_eq(rl_config_take(&from, &whole, &error), 0);
+    for (size_t i = 0; i < 2; i++) {
+        redlock_node taken;
+        memset(&taken, 0xff, sizeof(taken));
+        ck_assert_int_eq(rl_config_take_given(&whole, i, &taken, &error), 0);
+        ck_assert_str_eq(taken.url, old[i].url);
+        ck_assert_str_eq(taken.password_file, old[i].password_file);
+        ck_assert_ptr_null(taken.password_env);
+        ck_assert_ptr_null(taken.server_name);
+    }
+}
+END_TEST
+
+START_TEST(test_take_larger_nodes)
+{
+    struct new_node {
+        redlock_node known;
+        const char *added;
+    } new[2] = {{REDLOCK_NODE_INIT, NULL}, {REDLOCK_NODE_INIT, NULL}};
+    begin();
+    new[0].known.size = new[1].known.size = sizeof(new[0]);
+    new[0].known.url = "redis://a";
+    new[1].known.url = "redis://b";
+    redlock_config from = REDLOCK_CONFIG_INIT;
+    from.nodes = &new[0].known;
+    from.node_count = 2;
+    redlock_node taken;
+    ck_assert_int_eq(rl_config_take(&from, &whole, &error), 0);
+    ck_assert_int_eq(rl_config_take_given(&whole, 1, &taken, &error), 0);
+    ck_assert_str_eq(taken.url, "redis://b");
+    new[1].added = "x";
+    ck_assert_int_eq(rl_config_take_given(&whole, 1, &taken, &error), REDLOCK_EINVAL);
+    ck_assert_ptr_eq(strstr(error.text, "nodes[1]: settings are used"), error.text);
+    new[1].known.size = sizeof(redlock_node);
+    ck_assert_int_eq(rl_config_take_given(&whole, 1, &taken, &error), REDLOCK_EINVAL);
+    ck_assert_str_eq(
+        error.text,
+        "nodes[1]: its size is not that of nodes[0]; start each one from REDLOCK_NODE_INIT");
+    new[0].known.size = 0;
+    ck_assert_int_eq(rl_config_take_given(&whole, 0, &taken, &error), REDLOCK_EINVAL);
+    ck_assert_str_eq(error.text,
+                     "nodes[0]: its size (0) was not set; start from REDLOCK_NODE_INIT");
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("config take");
+    TCase *versions = tcase_create("versions");
+    tcase_add_test(versions, test_take_same);
+    tcase_add_test(versions, test_take_smaller);
+    tcase_add_test(versions, test_take_larger);
+    tcase_add_test(versions, test_take_sizes);
+    tcase_add_loop_test(versions, test_bad_struct, 0, COUNT(bad_structs));
+    tcase_add_test(versions, test_take_most_nodes);
+    tcase_add_test(versions, test_take_smaller_nodes);
+    tcase_add_test(versions, test_take_larger_nodes);
+    suite_add_tcase(suite, versions);
+    return suite_run(suite);
+}

@@ -1,0 +1,130 @@
+/* test_entropy.c - random bytes, or an error: never anything in between. */
+#include "config_auto.h"
+
+#include "entropy.h"
+#include "suite.h"
+
+#include <ctype.h>
+#include <dlfcn.h>
+#include <openssl/err.h>
+#include <openssl/rand.h>
+#include <redlock.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A stand-in for OpenSSL's. */
+static bool is_broken;
+static int broken_answer;
+
+int RAND_bytes(unsigned char *ret_bytes, int size)
+{
+    int (*real)(unsigned char *, int);
+    if (is_broken) {
+        ERR_put_error(ERR_LIB_RAND, 0, 42, __FILE__, __LINE__);
+        return broken_answer;
+    }
+    *(void **)&real = dlsym(RTLD_NEXT, "RAND_bytes");
+    return real(ret_bytes, size);
+}
+
+static void break_it(int answer)
+{
+    is_broken = true;
+    broken_answer = answer;
+}
+
+START_TEST(bytes_are_filled_and_differ)
+{
+    unsigned char first[32] = {0}, second[32] = {0};
+    unsigned zeros = 0;
+    ck_assert_int_eq(rl_entropy_bytes(first, sizeof(first)), 0);
+    ck_assert_int_eq(rl_entropy_bytes(second, sizeof(second)), 0);
+    ck_assert_int_ne(memcmp(first, second, sizeof(first)), 0);
+    for (size_t i = 0; i < sizeof(first); i++)
+        zeros += first[i] == 0;
+    ck_assert_uint_le(zeros, 8);
+}
+END_TEST
+
+START_TEST(only_the_bytes_asked_for_are_written)
+{
+    unsigned char bytes[18];
+    memset(bytes, 0xa5, sizeof(bytes));
+    ck_assert_int_eq(rl_entropy_bytes(bytes + 1, 16), 0);
+    ck_assert_uint_eq(bytes[0], 0xa5);
+    ck_assert_uint_eq(bytes[17], 0xa5);
+}
+END_TEST
+
+START_TEST(no_bytes_is_an_error)
+{
+    unsigned char bytes[16];
+    break_it(_i);
+    ck_assert_int_eq(rl_entropy_bytes(bytes, sizeof(bytes)), REDLOCK_ERANDOM);
+}
+END_TEST
+
+START_TEST(a_failure_leaves_the_applications_errors_alone)
+{
+    unsigned char bytes[16];
+    break_it(0);
+    ERR_clear_error();
+    rl_entropy_bytes(bytes, sizeof(bytes));
+    ck_assert_uint_eq(ERR_peek_error(), 0);
+    ERR_put_error(ERR_LIB_USER, 0, 17, __FILE__, __LINE__);
+    rl_entropy_bytes(bytes, sizeof(bytes));
+    ck_assert_int_eq(ERR_GET_REASON(ERR_get_error()), 17);
+    ck_assert_uint_eq(ERR_peek_error(), 0);
+}
+END_TEST
+
+/* The child's bytes must not be what the parent's would be: a token would be used twice. */
+START_TEST(a_forked_child_has_bytes_of_its_own)
+{
+    unsigned char bytes[16], theirs[16];
+    int ends[2];
+    ck_assert_int_eq(rl_entropy_bytes(bytes, sizeof(bytes)), 0); /* seeded before the fork */
+    ck_assert_int_eq(pipe(ends), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        if (rl_entropy_bytes(bytes, sizeof(bytes)) != 0)
+            _exit(1);
+        _exit(write(ends[1], bytes, sizeof(bytes)) == sizeof(bytes) ? 0 : 1);
+    }
+    ck_assert_int_gt(pid, 0);
+    ck_assert_int_eq(read(ends[0], theirs, sizeof(theirs)), sizeof(theirs));
+    ck_assert_int_eq(rl_entropy_bytes(bytes, sizeof(bytes)), 0);
+    ck_assert_int_ne(memcmp(bytes, theirs, sizeof(bytes)), 0);
+}
+END_TEST
+
+START_TEST(an_identity_is_a_random_uuid_in_lower_case)
+{
+    char first[37], second[37];
+    rl_entropy_uuid(first);
+    rl_entropy_uuid(second);
+    ck_assert_str_ne(first, second);
+    ck_assert_uint_eq(strlen(first), 36);
+    for (size_t i = 0; i < 36; i++) {
+        if (i == 8 || i == 13 || i == 18 || i == 23)
+            ck_assert_int_eq(first[i], '-');
+        else
+            ck_assert(isxdigit((unsigned char)first[i]) && !isupper((unsigned char)first[i]));
+    }
+    ck_assert_int_eq(first[14], '4'); /* version 4: random */
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("entropy");
+    TCase *tcase = tcase_create("entropy");
+    tcase_add_test(tcase, bytes_are_filled_and_differ);
+    tcase_add_test(tcase, only_the_bytes_asked_for_are_written);
+    tcase_add_loop_test(tcase, no_bytes_is_an_error, -1, 1);
+    tcase_add_test(tcase, a_failure_leaves_the_applications_errors_alone);
+    tcase_add_test(tcase, a_forked_child_has_bytes_of_its_own);
+    tcase_add_test(tcase, an_identity_is_a_random_uuid_in_lower_case);
+    suite_add_tcase(suite, tcase);
+    return suite_run(suite);
+}

@@ -1,0 +1,376 @@
+/* test_fitness_real.c - which real masters may vote: the restart guard, twins, replicas,
+ * passwords and permissions, and what status says of each. */
+#include "config_auto.h"
+
+#include "client.h"
+#include "masters.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct masters *masters;
+static redlock_report report;
+static redlock_status_report status;
+static char text[192];
+
+/* A node list of the masters with the guard on. */
+static const char *guarded_file(const char *settings)
+{
+    static struct node_list list;
+    list.len = 0;
+    for (unsigned i = 0; i < masters->n; i++)
+        node_list_add(&list, &masters->node[i].unix_at);
+    node_list_line(&list, "%s", settings);
+    return node_list_write(&list);
+}
+
+/* ---- the restart guard ------------------------------------------------------------------ */
+
+START_TEST(young_masters_vote_when_they_are_old_enough)
+{
+    redlock_lock *lock = NULL;
+    masters = masters_start(3, NULL);
+    redlock *client = client_open(guarded_file("max-ttl 2s\n"));
+    int64_t begun = now_ms();
+    ck_assert_uint_eq(client_ready(client), 0);
+    int code = client_try(client, "name", 1000, 0, &report, &lock);
+    ck_assert_msg(code == REDLOCK_ENOQUORUM, "%d: %s", code, client_told(&report));
+    ck_assert_uint_eq(masters_with(masters, "name"), 0);
+    for (unsigned i = 0; i < 3; i++) {
+        ck_assert_int_eq(report.node[i].vote, REDLOCK_VOTE_FAILED);
+        ck_assert_ptr_nonnull(strstr(report.node[i].text, "guard"));
+    }
+    ck_assert_int_eq(client_state(client, 0, text), REDLOCK_NODE_GUARDED);
+    status.size = sizeof(status);
+    ck_assert_int_eq(redlock_status(client, &status), REDLOCK_ENOQUORUM);
+    ck_assert_int_gt(status.node[0].guard_ms, 0);
+    ck_assert_int_le(status.node[0].guard_ms, 2100);
+
+    /* A caller who waits gets it as soon as they vote, and not before. */
+    code = client_try(client, "name", 1000, 20000, &report, &lock);
+    ck_assert_msg(code == 0, "%d: %s", code, client_told(&report));
+    ck_assert_int_ge(now_ms() - begun, 1900);
+    ck_assert_int_le(now_ms() - begun, 6000);
+    ck_assert_int_eq(redlock_release(lock), 0);
+    redlock_close(client);
+    masters_stop(masters);
+}
+END_TEST
+
+/* Two of three held it and come back without it while it is still valid: a second contender
+ * must not get it before it has run out. */
+START_TEST(masters_restarted_empty_do_not_vote_within_the_ttl)
+{
+    redlock_lock *lock = NULL, *other = NULL;
+    masters = masters_start(3, NULL);
+    const char *file = guarded_file("max-ttl 3s\n");
+    redlock *one = client_open(file);
+    ck_assert(wait_until(client_ready(one) == 3, 20000));
+    redlock *two = client_open(file);
+    ck_assert(wait_until(client_ready(two) == 3, 20000));
+
+    ck_assert_int_eq(client_try(one, "name", 3000, 0, NULL, &lock), 0);
+    master_restart(masters, 0, true);
+    master_restart(masters, 1, true);
+    ck_assert_int_eq(client_try(two, "name", 3000, 0, &report, &other), REDLOCK_ENOQUORUM);
+    int code = client_try(two, "name", 3000, 20000, &report, &other);
+    ck_assert_msg(code == 0, "%d: %s", code, client_told(&report));
+    ck_assert_int_eq(redlock_validity_ms(lock), 0);
+    ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
+    ck_assert_int_eq(redlock_release(other), 0);
+    redlock_close(one);
+    redlock_close(two);
+    masters_stop(masters);
+}
+END_TEST
+
+/* What a client has seen for long enough itself needs no uptime: a reconnect is no restart. */
+START_TEST(a_reconnect_to_a_known_master_is_no_restart)
+{
+    masters = masters_start(1, NULL);
+    redlock *client = client_open(guarded_file("max-ttl 2s\n"));
+    ck_assert(wait_until(client_ready(client) == 1, 20000));
+    master_do(masters, 0, "CLIENT", "KILL", "TYPE", "normal", NULL);
+    redlock_lock *lock = NULL;
+    int code = client_try(client, "name", 1000, 1000, &report, &lock);
+    ck_assert_msg(code == 0, "%d: %s", code, client_told(&report));
+    ck_assert_int_eq(redlock_release(lock), 0);
+    redlock_close(client);
+    masters_stop(masters);
+}
+END_TEST
+
+START_TEST(without_info_there_is_no_vote_but_with_the_guard_off)
+{
+    redlock_lock *lock = NULL;
+    masters = masters_start(1, NULL);
+    master_do(masters, 0, "ACL", "SETUSER", "default", "-info", NULL);
+    redlock *client = client_open(guarded_file("max-ttl 1s\n"));
+    ck_assert_int_eq(client_try(client, "name", 500, 0, &report, &lock), REDLOCK_ENOQUORUM);
+    ck_assert_int_eq(client_state(client, 0, text), REDLOCK_NODE_REFUSED);
+    ck_assert_ptr_nonnull(strstr(text, "INFO"));
+    redlock_close(client);
+    client = client_open(masters_file(masters, NULL));
+    ck_assert_int_eq(redlock_release(client_take(client, "name")), 0);
+    redlock_close(client);
+    masters_stop(masters);
+}
+END_TEST
+
+/* ---- twins and replicas ----------------------------------------------------------------- */
+
+static void expect_refused(struct node_list *list, unsigned node, const char *word, int code)
+{
+    redlock_lock *lock = NULL;
+    redlock *client = client_open(node_list_write(list));
+    int got = client_try(client, "name", 0, 0, &report, &lock);
+    ck_assert_msg(got == code, "%d: %s", got, client_told(&report));
+    if (code == 0)
+        ck_assert_int_eq(redlock_release(lock), 0);
+    ck_assert_int_eq(client_state(client, node, text), REDLOCK_NODE_REFUSED);
+    ck_assert_msg(strstr(text, word) != NULL, "%s", text);
+    ck_assert_uint_eq(report.nodes, masters->n + 1);
+    redlock_close(client);
+}
+
+START_TEST(one_server_under_two_names_votes_once)
+{
+    struct node_list list = {.len = 0};
+    masters = masters_start(1, NULL);
+    node_list_line(&list, "guard off");
+    node_list_add(&list, &masters->node[0].unix_at);
+    node_list_add(&list, &masters->node[0].tcp_at);
+    /* One vote of two that are configured. */
+    expect_refused(&list, 1, "same server", REDLOCK_ENOQUORUM);
+    masters_stop(masters);
+}
+END_TEST
+
+START_TEST(two_databases_of_one_server_vote_once)
+{
+    struct node_list list = {.len = 0};
+    masters = masters_start(2, NULL);
+    node_list_line(&list, "guard off");
+    node_list_add(&list, &masters->node[0].unix_at);
+    node_list_line(&list, "node redis://127.0.0.1:%d/3", masters->node[0].tcp_at.port);
+    node_list_add(&list, &masters->node[1].unix_at);
+    expect_refused(&list, 1, "same server", 0);
+    masters_stop(masters);
+}
+END_TEST
+
+START_TEST(databases_are_selected)
+{
+    struct node_list list = {.len = 0};
+    masters = masters_start(1, NULL);
+    node_list_line(&list, "guard off");
+    node_list_line(&list, "node redis://127.0.0.1:%d/3", masters->node[0].tcp_at.port);
+    redlock *client = client_open(node_list_write(&list));
+    redlock_lock *lock = client_take(client, "name");
+    ck_assert_ptr_nonnull(strstr(master_do(masters, 0, "INFO", "keyspace", NULL).text, "db3:"));
+    ck_assert_int_eq(redlock_release(lock), 0);
+    redlock_close(client);
+    masters_stop(masters);
+}
+END_TEST
+
+START_TEST(a_replica_has_no_vote)
+{
+    char port[16];
+    masters = masters_start(2, NULL);
+    snprintf(port, sizeof(port), "%d", masters->node[0].tcp_at.port);
+    master_do(masters, 1, "REPLICAOF", "127.0.0.1", port, NULL);
+    ck_assert(wait_until(strstr(master_do(masters, 1, "INFO", "replication", NULL).text,
+                                "master_link_status:up") != NULL, 20000));
+    redlock_lock *lock = NULL;
+    redlock *client = client_open(masters_file(masters, NULL));
+    ck_assert_int_eq(client_try(client, "name", 0, 0, &report, &lock), REDLOCK_ENOQUORUM);
+    ck_assert_int_eq(client_state(client, 1, text), REDLOCK_NODE_REFUSED);
+    ck_assert_ptr_nonnull(strstr(text, "replica"));
+
+    /* It becomes a master again: found without a restart of ours. */
+    master_do(masters, 1, "REPLICAOF", "NO", "ONE", NULL);
+    ck_assert(wait_until(client_ready(client) == 2, 10000));
+    ck_assert_int_eq(redlock_release(client_take(client, "name")), 0);
+    redlock_close(client);
+    masters_stop(masters);
+}
+END_TEST
+
+/* It was a master when we connected. */
+START_TEST(a_master_that_becomes_a_replica_loses_its_vote)
+{
+    char port[16];
+    redlock_lock *lock = NULL;
+    masters = masters_start(2, NULL);
+    redlock *client = client_open(masters_file(masters, NULL));
+    ck_assert_int_eq(redlock_release(client_take(client, "name")), 0);
+    snprintf(port, sizeof(port), "%d", masters->node[0].tcp_at.port);
+    master_do(masters, 1, "REPLICAOF", "127.0.0.1", port, NULL);
+    int code = client_try(client, "name", 0, 0, &report, &lock);
+    ck_assert_msg(code < 0, "%s", client_told(&report));
+    ck_assert_ptr_null(lock);
+    ck_assert(wait_until(client_state(client, 1, text) == REDLOCK_NODE_REFUSED, 10000));
+    redlock_close(client);
+    masters_stop(masters);
+}
+END_TEST
+
+START_TEST(a_master_that_may_evict_draws_a_warning)
+{
+    masters = masters_start(1, NULL);
+    master_do(masters, 0, "CONFIG", "SET", "maxmemory", "100mb", NULL);
+    master_do(masters, 0, "CONFIG", "SET", "maxmemory-policy", "allkeys-lru", NULL);
+    redlock *client = client_open(masters_file(masters, NULL));
+    ck_assert_int_eq(client_state(client, 0, text), REDLOCK_NODE_READY);
+    ck_assert_ptr_nonnull(strstr(text, "allkeys-lru"));
+    ck_assert_ptr_nonnull(strstr(text, "noeviction"));
+    redlock_close(client);
+    masters_stop(masters);
+}
+END_TEST
+
+/* ---- passwords and permissions ---------------------------------------------------------- */
+
+static void write_file(const char *path, const char *bytes)
+{
+    FILE *file = fopen(path, "w");
+    ck_assert(file && fputs(bytes, file) >= 0 && fclose(file) == 0);
+}
+
+START_TEST(passwords_are_given_and_read_again)
+{
+    char secret[SUITE_PATH_MAX + 16], node[512];
+    redlock_lock *lock = NULL;
+    masters = masters_start(1, NULL);
+    snprintf(secret, sizeof(secret), "%s/secret", masters->node[0].dir);
+    write_file(secret, "first\n");
+    snprintf(node, sizeof(node), "unix://%s", masters->node[0].unix_at.path);
+    master_do(masters, 0, "CONFIG", "SET", "requirepass", "first", NULL);
+    masters->password = "first";
+    struct node_list list = {.len = 0};
+    node_list_line(&list, "guard off");
+    node_list_line(&list, "node %s password-file=%s", node, secret);
+    redlock *client = client_open(node_list_write(&list));
+    ck_assert_int_eq(redlock_release(client_take(client, "name")), 0);
+
+    /* The password changes: refused with the server's own word, and then let in again. */
+    master_do(masters, 0, "CONFIG", "SET", "requirepass", "second", NULL);
+    masters->password = "second";
+    master_do(masters, 0, "CLIENT", "KILL", "TYPE", "normal", NULL);
+    ck_assert_int_eq(client_try(client, "name", 0, 200, &report, &lock), REDLOCK_ENOQUORUM);
+    ck_assert_ptr_nonnull(strstr(report.node[0].text, "WRONGPASS"));
+    ck_assert_ptr_null(strstr(report.node[0].text, "first"));
+    write_file(secret, "second");
+    int code = client_try(client, "name", 0, 5000, &report, &lock);
+    ck_assert_msg(code == 0, "%d: %s", code, client_told(&report));
+    ck_assert_int_eq(redlock_release(lock), 0);
+    redlock_close(client);
+    masters_stop(masters);
+}
+END_TEST
+
+START_TEST(no_password_where_one_is_wanted)
+{
+    redlock_lock *lock = NULL;
+    masters = masters_start(1, NULL);
+    master_do(masters, 0, "CONFIG", "SET", "requirepass", "secret", NULL);
+    masters->password = "secret";
+    redlock *client = client_open(masters_file(masters, NULL));
+    ck_assert_int_eq(client_try(client, "name", 0, 0, &report, &lock), REDLOCK_ENOQUORUM);
+    ck_assert_ptr_nonnull(strstr(report.node[0].text, "NOAUTH"));
+    redlock_close(client);
+    masters_stop(masters);
+}
+END_TEST
+
+START_TEST(users_and_their_permissions)
+{
+    redlock_lock *lock = NULL;
+    masters = masters_start(1, NULL);
+    master_do(masters, 0, "ACL", "SETUSER", "locks", "on", ">pw", "~*", "+@all", NULL);
+    setenv("TEST_REDLOCK_SECRET", "pw", 1);
+    struct node_list list = {.len = 0};
+    node_list_line(&list, "guard off");
+    node_list_line(&list, "node redis://locks@127.0.0.1:%d password-env=TEST_REDLOCK_SECRET",
+                   masters->node[0].tcp_at.port);
+    redlock *client = client_open(node_list_write(&list));
+    lock = client_take(client, "name");
+    ck_assert_ptr_nonnull(strstr(master_do(masters, 0, "CLIENT", "LIST", NULL).text,
+                                 "user=locks"));
+    ck_assert_int_eq(redlock_release(lock), 0);
+
+    master_do(masters, 0, "ACL", "SETUSER", "locks", "-@scripting", NULL);
+    lock = NULL;
+    ck_assert_int_eq(client_try(client, "name", 0, 0, &report, &lock), REDLOCK_ENOQUORUM);
+    ck_assert_ptr_nonnull(strstr(report.node[0].text, "NOPERM"));
+    master_do(masters, 0, "ACL", "SETUSER", "locks", "+@all", "resetkeys", "~other*", NULL);
+    ck_assert_int_eq(client_try(client, "name", 0, 0, &report, &lock), REDLOCK_ENOQUORUM);
+    ck_assert_ptr_nonnull(strstr(report.node[0].text, "NOPERM"));
+    ck_assert_int_eq(client_try(client, "other", 0, 0, &report, &lock), 0);
+    ck_assert_int_eq(redlock_release(lock), 0);
+    redlock_close(client);
+    masters_stop(masters);
+}
+END_TEST
+
+/* ---- status ----------------------------------------------------------------------------- */
+
+START_TEST(status_tells_what_each_node_is)
+{
+    masters = masters_start(5, NULL);
+    master_kill(masters, 1);
+    redlock *client = client_open(masters_file(masters, NULL));
+    status.size = sizeof(status);
+    ck_assert_int_eq(redlock_status(client, &status), 0);
+    ck_assert_uint_eq(status.nodes, 5);
+    ck_assert_uint_eq(status.needed, 3);
+    ck_assert_uint_eq(status.ready, 4);
+    ck_assert_int_eq(status.node[0].state, REDLOCK_NODE_READY);
+    ck_assert_int_gt(status.node[0].round_trip_us, 0);
+    ck_assert_int_ge(status.node[0].uptime_s, 0);
+    ck_assert_uint_eq(strlen(status.node[0].run_id), 40);
+    ck_assert_str_eq(status.node[0].role, "master");
+    ck_assert(status.node[0].version[0] >= '0' && status.node[0].version[0] <= '9');
+    ck_assert_str_eq(status.node[0].text, "");
+    ck_assert(status.node[1].state == REDLOCK_NODE_DOWN && status.node[1].text[0] != '\0');
+
+    master_pause(masters, 2);
+    int64_t begun = now_ms();
+    ck_assert_int_eq(redlock_status(client, &status), 0);
+    ck_assert_int_lt(now_ms() - begun, 2500);
+    ck_assert_int_eq(status.node[2].round_trip_us, -1);
+    ck_assert_int_eq(status.node[3].state, REDLOCK_NODE_READY);
+    master_resume(masters, 2);
+    ck_assert(wait_until(client_state(client, 2, NULL) == REDLOCK_NODE_READY, 10000));
+    master_kill(masters, 0);
+    master_kill(masters, 2);
+    ck_assert_int_eq(redlock_status(client, &status), REDLOCK_ENOQUORUM);
+    redlock_close(client);
+    masters_stop(masters);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("fitness_real");
+    TCase *tests = tcase_create("fitness_real");
+    tcase_set_timeout(tests, 60);
+    tcase_add_test(tests, young_masters_vote_when_they_are_old_enough);
+    tcase_add_test(tests, masters_restarted_empty_do_not_vote_within_the_ttl);
+    tcase_add_test(tests, a_reconnect_to_a_known_master_is_no_restart);
+    tcase_add_test(tests, without_info_there_is_no_vote_but_with_the_guard_off);
+    tcase_add_test(tests, one_server_under_two_names_votes_once);
+    tcase_add_test(tests, two_databases_of_one_server_vote_once);
+    tcase_add_test(tests, databases_are_selected);
+    tcase_add_test(tests, a_replica_has_no_vote);
+    tcase_add_test(tests, a_master_that_becomes_a_replica_loses_its_vote);
+    tcase_add_test(tests, a_master_that_may_evict_draws_a_warning);
+    tcase_add_test(tests, passwords_are_given_and_read_again);
+    tcase_add_test(tests, no_password_where_one_is_wanted);
+    tcase_add_test(tests, users_and_their_permissions);
+    tcase_add_test(tests, status_tells_what_each_node_is);
+    suite_add_tcase(suite, tests);
+    return suite_run(suite);
+}

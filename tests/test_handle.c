@@ -1,0 +1,378 @@
+/* test_handle.c - detached locks as text: there and back, every cut, every changed byte,
+ * and texts that are whole and yet no handle. */
+#include "config_auto.h"
+
+#include "handle.h"
+#include "prng.h"
+#include "suite.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BOOT_ID "01234567-89ab-cdef-0123-456789abcdef"
+
+static struct rl_handle sample(const char *token, const void *name, size_t name_len)
+{
+    struct rl_handle handle = {
+        .kind = REDLOCK_PLAIN,
+        .n = 5,
+        .boot_id = BOOT_ID,
+        .deadline_ns = INT64_C(0x0123456789abcdef),
+        .ttl_ms = 30000,
+        .token_len = strlen(token),
+        .name_len = name_len,
+    };
+    memcpy(handle.token, token, handle.token_len + 1);
+    memcpy(handle.name, name, name_len);
+    return handle;
+}
+
+static void check_same(const struct rl_handle *a, const struct rl_handle *b)
+{
+    ck_assert_int_eq(a->kind, b->kind);
+    ck_assert_uint_eq(a->n, b->n);
+    ck_assert_str_eq(a->boot_id, b->boot_id);
+    ck_assert_int_eq(a->deadline_ns, b->deadline_ns);
+    ck_assert_int_eq(a->ttl_ms, b->ttl_ms);
+    ck_assert_uint_eq(a->token_len, b->token_len);
+    ck_assert_str_eq(a->token, b->token);
+    ck_assert_uint_eq(a->name_len, b->name_len);
+    ck_assert_mem_eq(a->name, b->name, a->name_len);
+    ck_assert_int_eq(a->name[a->name_len], '\0');
+}
+
+static void round_trip(const struct rl_handle *handle)
+{
+    char text[REDLOCK_HANDLE_MAX];
+    struct rl_handle again;
+    memset(&again, 0x5a, sizeof(again));
+    ck_assert_int_eq(rl_handle_encode(handle, text, sizeof(text)), 0);
+    ck_assert_uint_eq(strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                   "0123456789-_"),
+                      strlen(text)); /* safe in a shell, a URL, a file name */
+    ck_assert_int_eq(rl_handle_decode(text, &again), 0);
+    check_same(handle, &again);
+}
+
+/* The form is for other processes, of other versions too: it must not change unnoticed. */
+START_TEST(the_text_is_the_documented_one)
+{
+    static const char expected[] =
+        "rl1AAUBI0VniavN7wEjRWeJq83vASNFZ4mrze8AAAAAAAB1MAMABnRva29yZGVyc4nq0q0";
+    struct rl_handle handle = sample("tok", "orders", 6);
+    char text[REDLOCK_HANDLE_MAX];
+    ck_assert_int_eq(rl_handle_encode(&handle, text, sizeof(text)), 0);
+    ck_assert_str_eq(text, expected);
+}
+END_TEST
+
+START_TEST(there_and_back)
+{
+    static const char bytes[] = "a\0b\n \xff{}\"'\\$\0";
+    struct rl_handle handle = sample("0123456789abcdef:host:42", "orders:42", 9);
+    round_trip(&handle);
+    handle = sample("t", bytes, sizeof(bytes) - 1); /* NULs, within and at the end */
+    round_trip(&handle);
+    handle = sample("t", "\0", 1);
+    round_trip(&handle);
+    handle.deadline_ns = INT64_MAX;
+    handle.ttl_ms = RL_TTL_LIMIT_MS;
+    handle.n = REDLOCK_NODES_MAX;
+    round_trip(&handle);
+    handle.deadline_ns = 0;
+    handle.ttl_ms = 1;
+    handle.n = 1;
+    round_trip(&handle);
+}
+END_TEST
+
+/* Every length of a name, and tokens of every length, so that every remainder of three and
+ * both limits are met. */
+START_TEST(all_lengths)
+{
+    static struct rl_handle handle;
+    struct rl_prng prng;
+    rl_prng_seed(&prng, 5);
+    handle = sample("t", "n", 1);
+    for (size_t i = 0; i < REDLOCK_NAME_MAX; i++)
+        handle.name[i] = (char)rl_prng_below(&prng, 256);
+    memset(handle.token, 'x', RL_TOKEN_MAX);
+    for (size_t len = 1; len <= REDLOCK_NAME_MAX; len += len < 300 ? 1 : 97) {
+        char kept = handle.name[len];
+        handle.name[len] = '\0';
+        handle.name_len = len;
+        handle.token_len = 1 + len % RL_TOKEN_MAX;
+        handle.token[handle.token_len] = '\0';
+        round_trip(&handle);
+        handle.token[handle.token_len] = 'x';
+        handle.name[len] = kept;
+    }
+    handle.name_len = REDLOCK_NAME_MAX;
+    handle.name[REDLOCK_NAME_MAX] = '\0';
+    handle.token_len = RL_TOKEN_MAX;
+    handle.token[RL_TOKEN_MAX] = '\0';
+    round_trip(&handle);
+}
+END_TEST
+
+START_TEST(a_place_that_is_too_small)
+{
+    struct rl_handle handle = sample("token", "name", 4);
+    char text[REDLOCK_HANDLE_MAX];
+    ck_assert_int_eq(rl_handle_encode(&handle, text, sizeof(text)), 0);
+    size_t needed = strlen(text) + 1;
+    bool fitted = false;
+    for (size_t size = 0; size < needed + 4; size++) {
+        memset(text, '#', sizeof(text));
+        int result = rl_handle_encode(&handle, text, size);
+        /* It may ask for the padding that other writers of base64 would use. */
+        ck_assert(result == 0 || (result == REDLOCK_EINVAL && size < needed + 3));
+        ck_assert(result != 0 || size >= needed);
+        ck_assert(result == 0 || text[0] == '#');
+        fitted |= result == 0;
+        for (size_t i = size; i < needed + 8; i++)
+            ck_assert_int_eq(text[i], '#');
+    }
+    ck_assert(fitted);
+}
+END_TEST
+
+static const char *const bad_boot_ids[] = {
+    "",
+    "0",
+    "01234567-89ab-cdef-0123-456789abcde",   /* a digit short */
+    "01234567-89ab-cdef-0123-456789abcdef0", /* one too many: no NUL is in the field */
+    "01234567-89ab-cdef-0123-456789abcdeg",
+    "01234567-89AB-CDEF-0123-456789ABCDEF",
+    "01234567 89ab cdef 0123 456789abcdef",
+    "------------------------------------",
+};
+
+START_TEST(a_boot_id_that_is_none)
+{
+    char text[REDLOCK_HANDLE_MAX];
+    struct rl_handle handle = sample("token", "name", 4);
+    size_t len = strlen(bad_boot_ids[_i]);
+    if (len >= sizeof(handle.boot_id))
+        len = sizeof(handle.boot_id) - 1; /* the dashes go, so that the digits are too many */
+    memset(handle.boot_id, 0, sizeof(handle.boot_id));
+    for (size_t from = 0, to = 0; from < strlen(bad_boot_ids[_i]) && to < len; from++) {
+        if (bad_boot_ids[_i][from] != '-' || strlen(bad_boot_ids[_i]) <= 36)
+            handle.boot_id[to++] = bad_boot_ids[_i][from];
+    }
+    ck_assert_int_eq(rl_handle_encode(&handle, text, sizeof(text)), REDLOCK_EINVAL);
+}
+END_TEST
+
+/* ---- damage ---------------------------------------------------------------------------- */
+
+/* Whatever comes of it: refused, or (bits of the last digit that carry nothing) the same. */
+static void refused_or_same(const char *text, const struct rl_handle *handle, bool may_be_same)
+{
+    static struct rl_handle again;
+    int result = rl_handle_decode(text, &again);
+    if (result == 0 && may_be_same)
+        check_same(handle, &again);
+    else
+        ck_assert_int_eq(result, REDLOCK_EHANDLE);
+}
+
+START_TEST(every_cut)
+{
+    for (size_t name_len = 1; name_len <= 3; name_len++) {
+        struct rl_handle handle = sample("0123:me", "abc", name_len);
+        char text[REDLOCK_HANDLE_MAX];
+        ck_assert_int_eq(rl_handle_encode(&handle, text, sizeof(text)), 0);
+        for (size_t len = strlen(text); len-- > 0;) {
+            text[len] = '\0';
+            refused_or_same(text, &handle, false);
+        }
+    }
+}
+END_TEST
+
+START_TEST(every_cut_at_the_front)
+{
+    struct rl_handle handle = sample("0123:me", "abc", 3);
+    char text[REDLOCK_HANDLE_MAX];
+    ck_assert_int_eq(rl_handle_encode(&handle, text, sizeof(text)), 0);
+    for (size_t at = 1; at <= strlen(text); at++)
+        refused_or_same(text + at, &handle, false);
+}
+END_TEST
+
+START_TEST(every_changed_byte)
+{
+    for (size_t name_len = 1; name_len <= 3; name_len++) {
+        struct rl_handle handle = sample("0123:me", "abc", name_len);
+        char text[REDLOCK_HANDLE_MAX];
+        ck_assert_int_eq(rl_handle_encode(&handle, text, sizeof(text)), 0);
+        size_t len = strlen(text);
+        for (size_t at = 0; at < len; at++) {
+            char kept = text[at];
+            for (int c = 1; c < 256; c++) {
+                if ((char)c == kept)
+                    continue;
+                text[at] = (char)c;
+                refused_or_same(text, &handle, at == len - 1);
+            }
+            text[at] = kept;
+        }
+    }
+}
+END_TEST
+
+/* A byte too many, wherever it stands (a line's end, a quote, a digit twice). */
+START_TEST(every_byte_too_many)
+{
+    struct rl_handle handle = sample("0123:me", "abc", 3);
+    char text[REDLOCK_HANDLE_MAX], more[REDLOCK_HANDLE_MAX + 1];
+    ck_assert_int_eq(rl_handle_encode(&handle, text, sizeof(text)), 0);
+    size_t len = strlen(text);
+    static const char extra[] = "\n \"A=_";
+    for (size_t at = 0; at <= len; at++) {
+        for (size_t i = 0; i < sizeof(extra) - 1; i++) {
+            memcpy(more, text, at);
+            more[at] = extra[i];
+            memcpy(more + at + 1, text + at, len - at + 1);
+            refused_or_same(more, &handle, false);
+        }
+    }
+}
+END_TEST
+
+START_TEST(a_text_without_end)
+{
+    static struct rl_handle again;
+    static const size_t sizes[] = {REDLOCK_HANDLE_MAX - 1, REDLOCK_HANDLE_MAX,
+                                   REDLOCK_HANDLE_MAX + 1, 1 << 20};
+    for (unsigned i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        char *text = malloc(sizes[i] + 1);
+        ck_assert_ptr_nonnull(text);
+        memset(text, 'A', sizes[i]);
+        memcpy(text, "rl1", 3);
+        text[sizes[i]] = '\0';
+        ck_assert_int_eq(rl_handle_decode(text, &again), REDLOCK_EHANDLE);
+        free(text);
+    }
+}
+END_TEST
+
+/* ---- whole texts that are no handles --------------------------------------------------- */
+
+/* An encoder of the test's own, which encodes anything. */
+static void put_digits(const unsigned char *bytes, size_t len, char *ret_text)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                 "0123456789-_";
+    unsigned bits = 0, held = 0;
+    for (size_t i = 0; i < len; i++) {
+        held = (held << 8 | bytes[i]) & 0xffff;
+        for (bits += 8; bits >= 6; bits -= 6)
+            *ret_text++ = digits[held >> (bits - 6) & 63];
+    }
+    if (bits > 0)
+        *ret_text++ = digits[held << (6 - bits) & 63];
+    *ret_text = '\0';
+}
+
+static int decode_fields(uint64_t ttl_ms, unsigned token_len, unsigned name_len,
+                         const char *rest, size_t rest_len)
+{
+    static struct rl_handle handle;
+    static unsigned char bytes[8192];
+    static char text[12000];
+    size_t len = 0;
+    bytes[len++] = 0;
+    bytes[len++] = 5;
+    for (unsigned i = 0; i < 16 + 8; i++)
+        bytes[len++] = 0x11;
+    for (unsigned i = 8; i-- > 0;)
+        bytes[len++] = (unsigned char)(ttl_ms >> (8 * i));
+    bytes[len++] = (unsigned char)token_len;
+    bytes[len++] = (unsigned char)(name_len >> 8);
+    bytes[len++] = (unsigned char)name_len;
+    memcpy(bytes + len, rest, rest_len);
+    len += rest_len;
+    uint32_t sum = 2166136261u;
+    for (size_t i = 0; i < len; i++)
+        sum = (sum ^ bytes[i]) * 16777619u;
+    for (unsigned i = 4; i-- > 0;)
+        bytes[len++] = (unsigned char)(sum >> (8 * i));
+    memcpy(text, "rl1", 4);
+    put_digits(bytes, len, text + 3);
+    return rl_handle_decode(text, &handle);
+}
+
+START_TEST(fields_that_cannot_be)
+{
+    static char filler[6000];
+    memset(filler, 'f', sizeof(filler));
+    const unsigned token_max = RL_TOKEN_MAX, name_max = REDLOCK_NAME_MAX;
+    ck_assert_int_eq(decode_fields(1000, 3, 4, "tokname", 7), 0); /* the encoder is right */
+    ck_assert_int_eq(decode_fields(1, 1, 1, "tn", 2), 0);
+    ck_assert_int_eq(decode_fields(RL_TTL_LIMIT_MS, token_max, name_max, filler,
+                                   token_max + name_max), 0);
+    ck_assert_int_eq(decode_fields(0, 3, 4, "tokname", 7), REDLOCK_EHANDLE);
+    ck_assert_int_eq(decode_fields(RL_TTL_LIMIT_MS + 1, 3, 4, "tokname", 7), REDLOCK_EHANDLE);
+    ck_assert_int_eq(decode_fields(UINT64_MAX, 3, 4, "tokname", 7), REDLOCK_EHANDLE);
+    ck_assert_int_eq(decode_fields(UINT64_C(1) << 63, 3, 4, "tokname", 7), REDLOCK_EHANDLE);
+    ck_assert_int_eq(decode_fields(1000, 0, 7, "tokname", 7), REDLOCK_EHANDLE);
+    ck_assert_int_eq(decode_fields(1000, 7, 0, "tokname", 7), REDLOCK_EHANDLE);
+    ck_assert_int_eq(decode_fields(1000, 0, 0, "", 0), REDLOCK_EHANDLE);
+    ck_assert_int_eq(decode_fields(1000, 3, 5, "tokname", 7), REDLOCK_EHANDLE);
+    ck_assert_int_eq(decode_fields(1000, 3, 3, "tokname", 7), REDLOCK_EHANDLE);
+    ck_assert_int_eq(decode_fields(1000, 255, 65535, "tokname", 7), REDLOCK_EHANDLE);
+    ck_assert_int_eq(decode_fields(1000, token_max + 1, 1, filler, token_max + 2),
+                     REDLOCK_EHANDLE);
+    ck_assert_int_eq(decode_fields(1000, 1, name_max + 1, filler, name_max + 2),
+                     REDLOCK_EHANDLE);
+    ck_assert_int_eq(decode_fields(1000, 3, 4, "t\0kname", 7), REDLOCK_EHANDLE);
+    ck_assert_int_eq(decode_fields(1000, 3, 4, "tokn\0me", 7), 0); /* in a name it may be */
+}
+END_TEST
+
+START_TEST(a_token_that_is_too_long)
+{
+    static struct rl_handle handle;
+    char text[REDLOCK_HANDLE_MAX];
+    handle = sample("t", "n", 1);
+    handle.token_len = RL_TOKEN_MAX + 1;
+    rl_handle_encode(&handle, text, sizeof(text));
+}
+END_TEST
+
+START_TEST(a_name_that_is_too_long)
+{
+    static struct rl_handle handle;
+    char text[REDLOCK_HANDLE_MAX];
+    handle = sample("t", "n", 1);
+    handle.name_len = REDLOCK_NAME_MAX + 1;
+    rl_handle_encode(&handle, text, sizeof(text));
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("handle");
+    TCase *whole = tcase_create("whole");
+    tcase_add_test(whole, the_text_is_the_documented_one);
+    tcase_add_test(whole, there_and_back);
+    tcase_add_test(whole, all_lengths);
+    tcase_add_test(whole, a_place_that_is_too_small);
+    tcase_add_loop_test(whole, a_boot_id_that_is_none, 0,
+                        (int)(sizeof(bad_boot_ids) / sizeof(bad_boot_ids[0])));
+    tcase_add_test_raise_signal(whole, a_token_that_is_too_long, SIGABRT);
+    tcase_add_test_raise_signal(whole, a_name_that_is_too_long, SIGABRT);
+    suite_add_tcase(suite, whole);
+    TCase *damaged = tcase_create("damaged");
+    tcase_add_test(damaged, every_cut);
+    tcase_add_test(damaged, every_cut_at_the_front);
+    tcase_add_test(damaged, every_changed_byte);
+    tcase_add_test(damaged, every_byte_too_many);
+    tcase_add_test(damaged, a_text_without_end);
+    tcase_add_test(damaged, fields_that_cannot_be);
+    suite_add_tcase(suite, damaged);
+    return suite_run(suite);
+}

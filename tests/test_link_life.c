@@ -1,0 +1,234 @@
+/* test_link_life.c - a link's descriptor: how it is set up, that it never stays behind, and
+ * what fork() and its shortage do to it. */
+#include "config_auto.h"
+
+#include "rig.h"
+#include "suite.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct rig rig;
+static struct endpoint at;
+static int listen_fd, peer_fd;
+
+/* Calls of the library's. */
+static unsigned epoll_ctls;
+
+int epoll_ctl(int set, int operation, int fd, struct epoll_event *event)
+{
+    epoll_ctls++;
+    return (int)syscall(SYS_epoll_ctl, set, operation, fd, event);
+}
+
+static void accept_peer(void)
+{
+    rig_expect_open(&rig);
+    peer_fd = accept4(listen_fd, NULL, NULL, SOCK_CLOEXEC);
+    ck_assert_int_ge(peer_fd, 0);
+}
+
+static void set_up_unix(void)
+{
+    char dir[SUITE_PATH_MAX];
+    suite_new_dir(dir);
+    endpoint_unix(&at, dir, "socket");
+    listen_fd = net_listen(&at, 16);
+    rig_begin_unix(&rig, at.path);
+    accept_peer();
+}
+
+static void set_up_tcp(void)
+{
+    at = (struct endpoint){.port = 0};
+    listen_fd = net_listen(&at, 16);
+    rig_begin_tcp(&rig, "127.0.0.1", at.port);
+    accept_peer();
+}
+
+static void tear_down(void)
+{
+    rig_end(&rig);
+    close(listen_fd);
+    close(peer_fd);
+}
+
+START_TEST(the_descriptor_is_ours_alone)
+{
+    int fd = rig.link->fd;
+    ck_assert_int_eq(fcntl(fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
+    ck_assert_int_eq(fcntl(fd, F_GETFL) & O_NONBLOCK, O_NONBLOCK);
+}
+END_TEST
+
+static int option(int level, int name)
+{
+    int value = -1;
+    socklen_t size = sizeof(value);
+    ck_assert_int_eq(getsockopt(rig.link->fd, level, name, &value, &size), 0);
+    return value;
+}
+
+START_TEST(a_tcp_socket_is_quick_and_notices_a_silent_end)
+{
+    ck_assert_int_ne(option(IPPROTO_TCP, TCP_NODELAY), 0);
+    ck_assert_int_ne(option(SOL_SOCKET, SO_KEEPALIVE), 0);
+    ck_assert_int_eq(option(IPPROTO_TCP, TCP_USER_TIMEOUT), 30000);
+    ck_assert_int_le(option(IPPROTO_TCP, TCP_KEEPIDLE), 30);
+    ck_assert_int_le(option(IPPROTO_TCP, TCP_KEEPINTVL), 10);
+}
+END_TEST
+
+START_TEST(an_error_event_without_anything_to_read_fails_the_link)
+{
+    rl_link_step(rig.link, EPOLLERR | EPOLLHUP, 0);
+    ck_assert_int_eq(rl_link_state(rig.link), RL_LINK_FAILED);
+    ck_assert_msg(strstr(rl_link_text(rig.link), strerror(ECONNRESET)), "%s",
+                  rl_link_text(rig.link));
+}
+END_TEST
+
+START_TEST(closing_lets_go_of_everything_and_opening_works_again)
+{
+    unsigned before = rig_descriptors();
+    for (int i = 0; i < 50; i++) {
+        char byte;
+        rl_link_close(rig.link);
+        ck_assert_int_eq(rl_link_state(rig.link), RL_LINK_IDLE);
+        ck_assert_str_eq(rl_link_text(rig.link), "");
+        ck_assert_int_eq(read(peer_fd, &byte, 1), 0); /* and the peer is told */
+        close(peer_fd);
+        rl_link_close(rig.link); /* once more is nothing */
+        accept_peer();
+    }
+    ck_assert_uint_eq(rig_descriptors(), before);
+}
+END_TEST
+
+START_TEST(a_link_may_be_freed_at_any_time)
+{
+    unsigned before = rig_descriptors();
+    rig_end(&rig);
+    ck_assert_uint_eq(rig_descriptors(), before - 3);
+    rl_link_free(NULL);
+    rl_link_free_in_child(NULL);
+    rig_begin_tcp(&rig, "127.0.0.1", 1);
+}
+END_TEST
+
+/* Run this in a forked child: what it returns must be 0. */
+static void in_child(int (*body)(void))
+{
+    int status;
+    pid_t pid = fork();
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0) {
+        alarm(5);
+        _exit(body());
+    }
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert_int_eq(status, 0);
+}
+
+static int free_the_link(void)
+{
+    unsigned before = rig_descriptors();
+    rl_link_free_in_child(rig.link);
+    return rig_descriptors() == before - 1 ? 0 : 1;
+}
+
+START_TEST(a_child_that_frees_its_copy_disturbs_nobody)
+{
+    char bytes[8];
+    unsigned before = epoll_ctls;
+    in_child(free_the_link);
+    ck_assert_uint_eq(epoll_ctls, before);
+    ck_assert_int_eq(rl_link_send(rig.link, "PING\r\n", 6), 6);
+    ck_assert_int_eq(read(peer_fd, bytes, sizeof(bytes)), 6);
+    ck_assert_int_eq(write(peer_fd, "+OK\r\n", 5), 5);
+    ck_assert(rig_turn(&rig, 5000)); /* still in the epoll set */
+    ck_assert(rig_read(&rig, bytes, 5));
+}
+END_TEST
+
+/* A child's copy of the descriptor keeps the connection, and its place in the epoll set, from
+ * ending with close(). */
+START_TEST(closing_works_while_a_child_has_a_copy)
+{
+    int ends[2];
+    char byte;
+    ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
+    pid_t pid = fork();
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0) {
+        close(ends[1]);
+        _exit((int)read(ends[0], &byte, 1));
+    }
+    ck_assert_int_eq(write(peer_fd, "x", 1), 1);
+    rl_link_close(rig.link);
+    ck_assert(!rig_turn(&rig, 0));
+    ck_assert(recv(peer_fd, &byte, 1, 0) <= 0);
+    close(ends[0]);
+    close(ends[1]);
+    waitpid(pid, NULL, 0);
+}
+END_TEST
+
+START_TEST(without_descriptors_the_link_fails_and_recovers)
+{
+    struct rlimit limit;
+    rl_link_close(rig.link);
+    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    rlim_t usual = limit.rlim_cur;
+    limit.rlim_cur = 3;
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    rig_open(&rig, 5000);
+    ck_assert_int_eq(rl_link_state(rig.link), RL_LINK_FAILED); /* at once */
+    ck_assert_msg(strstr(rl_link_text(rig.link), strerror(EMFILE)), "%s",
+                  rl_link_text(rig.link));
+    rl_link_close(rig.link);
+    limit.rlim_cur = usual;
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    rig_expect_open(&rig);
+}
+END_TEST
+
+static void add_tests(TCase *tcase)
+{
+    tcase_add_test(tcase, the_descriptor_is_ours_alone);
+    tcase_add_test(tcase, an_error_event_without_anything_to_read_fails_the_link);
+    tcase_add_test(tcase, closing_lets_go_of_everything_and_opening_works_again);
+    tcase_add_test(tcase, a_link_may_be_freed_at_any_time);
+    tcase_add_test(tcase, a_child_that_frees_its_copy_disturbs_nobody);
+    tcase_add_test(tcase, closing_works_while_a_child_has_a_copy);
+    tcase_add_test(tcase, without_descriptors_the_link_fails_and_recovers);
+}
+
+static TCase *new_case(Suite *suite, const char *name, void (*set_up)(void))
+{
+    TCase *tcase = tcase_create(name);
+    tcase_set_timeout(tcase, 30);
+    tcase_add_checked_fixture(tcase, set_up, tear_down);
+    suite_add_tcase(suite, tcase);
+    return tcase;
+}
+
+int main(void)
+{
+    Suite *suite = suite_create("link_life");
+    add_tests(new_case(suite, "unix", set_up_unix));
+    TCase *tcase = new_case(suite, "tcp", set_up_tcp);
+    add_tests(tcase);
+    tcase_add_test(tcase, a_tcp_socket_is_quick_and_notices_a_silent_end);
+    return suite_run(suite);
+}

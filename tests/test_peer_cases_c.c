@@ -1,0 +1,243 @@
+/* test_peer_cases_c.c - what went wrong for the users of other quorum locks when giving one
+ * back; each test is named after its case. */
+#include "config_auto.h"
+
+#include "client.h"
+#include "masters.h"
+#include "proxy.h"
+
+#include <dirent.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct masters *masters;
+static redlock *one, *two;
+static redlock_report report;
+static redlock_lock *lock;
+
+static void open_three(const char *settings)
+{
+    masters = masters_start(3, NULL);
+    one = client_open(masters_file(masters, settings));
+    two = client_open(masters_file(masters, settings));
+    ck_assert(wait_until(client_ready(one) == 3 && client_ready(two) == 3, 10000));
+}
+
+static void close_all(void)
+{
+    redlock_close(one);
+    redlock_close(two);
+    masters_stop(masters);
+}
+
+/* Taken, and granted by all three. */
+static redlock_lock *take_on_all(const char *name)
+{
+    redlock_lock *taken = client_take(one, name);
+    ck_assert(wait_until(masters_with(masters, name) == 3, 5000));
+    client_ready(one);
+    return taken;
+}
+
+START_TEST(c47_a_release_leaves_anothers_lock_alone)
+{
+    open_three(NULL);
+    lock = take_on_all("name");
+    for (unsigned i = 0; i < 3; i++)
+        master_do(masters, i, "DEL", "name", NULL);
+    redlock_lock *rival = client_take(two, "name");
+    ck_assert(wait_until(masters_with(masters, "name") == 3, 5000));
+    ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
+    for (unsigned i = 0; i < 3; i++)
+        ck_assert_str_eq(master_do(masters, i, "GET", "name", NULL).text, redlock_token(rival));
+    ck_assert_int_gt(redlock_validity_ms(rival), 0);
+    ck_assert_int_eq(redlock_release(rival), 0);
+    close_all();
+}
+END_TEST
+
+START_TEST(c48_a_release_after_the_end_says_expired_at_once)
+{
+    open_three(NULL);
+    ck_assert_int_eq(client_try(one, "name", 200, 0, NULL, &lock), 0);
+    ck_assert(wait_until(masters_with(masters, "name") == 0, 5000));
+    ck_assert_int_eq(redlock_validity_ms(lock), 0);
+    int64_t begun = now_ms();
+    ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
+    ck_assert_int_lt(now_ms() - begun, 200);
+    close_all();
+}
+END_TEST
+
+/* Expired is what it is, too, where nobody can be asked any more. */
+START_TEST(c48_b_and_is_not_taken_for_a_failure_of_the_masters)
+{
+    open_three(NULL);
+    ck_assert_int_eq(client_try(one, "name", 200, 0, NULL, &lock), 0);
+    ck_assert(wait_until(redlock_validity_ms(lock) == 0, 5000));
+    ck_assert(wait_until(masters_with(masters, "name") == 0, 5000));
+    master_kill(masters, 0);
+    int64_t begun = now_ms();
+    ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
+    ck_assert_int_lt(now_ms() - begun, 500);
+    close_all();
+}
+END_TEST
+
+START_TEST(c50_after_an_unknown_release_the_next_lock_is_a_fresh_one)
+{
+    char token[200];
+    open_three("node-timeout 100ms\n");
+    lock = take_on_all("name");
+    snprintf(token, sizeof(token), "%s", redlock_token(lock));
+    for (unsigned i = 0; i < 3; i++)
+        master_pause(masters, i);
+    ck_assert_int_eq(redlock_release(lock), REDLOCK_EUNKNOWN);
+    lock = NULL;
+    ck_assert_int_eq(client_try(one, "name", 0, 0, &report, &lock), REDLOCK_ENOQUORUM);
+    ck_assert_ptr_null(lock);
+    for (unsigned i = 0; i < 3; i++)
+        master_resume(masters, i);
+    int code = client_try(one, "name", 0, 5000, &report, &lock);
+    ck_assert_msg(code == 0, "%d: %s", code, client_told(&report));
+    ck_assert_str_ne(redlock_token(lock), token);
+    ck_assert_int_eq(redlock_release(lock), 0);
+    ck_assert(wait_until((client_ready(one), masters_with(masters, "name") == 0), 5000));
+    close_all();
+}
+END_TEST
+
+static unsigned threads(void)
+{
+    unsigned count = 0;
+    DIR *dir = opendir("/proc/self/task");
+    while (dir && readdir(dir))
+        count++;
+    closedir(dir);
+    return count;
+}
+
+START_TEST(c51_a_release_returns_at_the_quorum_and_is_finished_later)
+{
+    struct node_list list = {.len = 0};
+    masters = masters_start(3, NULL);
+    struct proxy *proxy = proxy_start(&masters->node[_i].unix_at, true);
+    node_list_line(&list, "guard off");
+    for (unsigned i = 0; i < 3; i++)
+        node_list_add(&list, i == (unsigned)_i ? proxy_endpoint(proxy)
+                                               : &masters->node[i].unix_at);
+    one = client_open(node_list_write(&list));
+    two = NULL;
+    ck_assert(wait_until(client_ready(one) == 3, 5000));
+    lock = take_on_all("name");
+    unsigned before = threads();
+    proxy_limit(proxy, PROXY_ALL, PROXY_THERE, 0);
+    int64_t begun = now_ms();
+    ck_assert_int_eq(redlock_release(lock), 0);
+    ck_assert_int_lt(now_ms() - begun, 300);
+    ck_assert(wait_until(masters_with(masters, "name") == 1, 5000));
+    ck_assert_uint_eq(client_stats(one).pending_releases, 1);
+    ck_assert_uint_eq(threads(), before);
+
+    proxy_limit(proxy, PROXY_ALL, PROXY_THERE, -1);
+    ck_assert(wait_until(masters_with(masters, "name") == 0, 1000)); /* it was sent long ago */
+    ck_assert(wait_until((client_ready(one), client_stats(one).pending_releases == 0), 5000));
+    redlock_close(one);
+    proxy_stop(proxy);
+    masters_stop(masters);
+}
+END_TEST
+
+START_TEST(c53_all_nodes_are_released_though_an_early_one_fails)
+{
+    open_three(NULL);
+    lock = take_on_all("name");
+    master_kill(masters, (unsigned)_i);
+    ck_assert_int_eq(redlock_release(lock), 0);
+    ck_assert(wait_until(masters_with(masters, "name") == 0, 5000));
+    close_all();
+}
+END_TEST
+
+START_TEST(c54_cleaning_up_never_crashes)
+{
+    open_three(NULL);
+    redlock_lock *locks[3] = {take_on_all("a"), take_on_all("b"), take_on_all("c")};
+    for (unsigned i = 0; i < 3; i++)
+        master_kill(masters, i);
+    ck_assert_int_eq(redlock_release(NULL), 0);
+    ck_assert_int_eq(redlock_release(locks[0]), REDLOCK_EUNKNOWN);
+    ck_assert_int_eq(redlock_release(locks[1]), REDLOCK_EUNKNOWN);
+    redlock_close(one); /* with one still held */
+    one = NULL;
+    redlock_close(NULL);
+    redlock_cancel(NULL);
+    close_all();
+}
+END_TEST
+
+START_TEST(c55_a_second_release_says_not_held)
+{
+    open_three(NULL);
+    lock = take_on_all("name");
+    ck_assert_int_eq(redlock_release(lock), 0);
+    ck_assert_int_eq(redlock_release(lock), REDLOCK_ENOTHELD);
+    ck_assert_int_eq(redlock_extend(lock, 0, NULL), REDLOCK_ENOTHELD);
+    ck_assert_int_eq(redlock_validity_ms(lock), 0);
+    char text[REDLOCK_HANDLE_MAX];
+    ck_assert_int_eq(redlock_detach(lock, text, sizeof(text)), REDLOCK_ENOTHELD);
+    /* Nor does the stale handle give away what was taken next. */
+    redlock_lock *next = client_take(one, "name");
+    ck_assert_int_eq(redlock_release(lock), REDLOCK_ENOTHELD);
+    ck_assert_int_gt(redlock_validity_ms(next), 0);
+    ck_assert_int_eq(redlock_release(next), 0);
+    close_all();
+}
+END_TEST
+
+static void *wait_for_name(void *ret_code)
+{
+    redlock_lock *mine = NULL;
+    *(int *)ret_code = client_try(two, "name", 0, 10000, NULL, &mine);
+    redlock_release(mine);
+    return NULL;
+}
+
+START_TEST(c56_a_forced_release_lets_waiters_in)
+{
+    int code = -100;
+    pthread_t thread;
+    open_three(NULL);
+    lock = take_on_all("name");
+    uint64_t before = client_stats(two).rounds;
+    ck_assert_int_eq(pthread_create(&thread, NULL, wait_for_name, &code), 0);
+    ck_assert(wait_until(client_stats(two).rounds > before + 2, 5000));
+    ck_assert_int_eq(redlock_force_release(one, "name", 4, NULL), 0);
+    int64_t begun = now_ms();
+    pthread_join(thread, NULL);
+    ck_assert_int_eq(code, 0);
+    ck_assert_int_lt(now_ms() - begun, 2000); /* of the 10 s that the holder had left */
+    ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
+    close_all();
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("peer_cases_c");
+    TCase *tests = tcase_create("peer_cases_c");
+    tcase_set_timeout(tests, 60);
+    tcase_add_test(tests, c47_a_release_leaves_anothers_lock_alone);
+    tcase_add_test(tests, c48_a_release_after_the_end_says_expired_at_once);
+    tcase_add_test(tests, c48_b_and_is_not_taken_for_a_failure_of_the_masters);
+    tcase_add_test(tests, c50_after_an_unknown_release_the_next_lock_is_a_fresh_one);
+    tcase_add_loop_test(tests, c51_a_release_returns_at_the_quorum_and_is_finished_later, 0, 3);
+    tcase_add_loop_test(tests, c53_all_nodes_are_released_though_an_early_one_fails, 0, 3);
+    tcase_add_test(tests, c54_cleaning_up_never_crashes);
+    tcase_add_test(tests, c55_a_second_release_says_not_held);
+    tcase_add_test(tests, c56_a_forced_release_lets_waiters_in);
+    suite_add_tcase(suite, tests);
+    return suite_run(suite);
+}

@@ -1,0 +1,97 @@
+/* test_run_signals.c - redlock run: signals are forwarded to COMMAND's group, and before there
+ * is one they end the wait. */
+#include "config_auto.h"
+
+#include "cli_rig.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define RUN_SH(name, script) REDLOCK("run", name, "--", "sh", "-c", script)
+
+static void expect_free(const char *name)
+{
+    ck_assert_msg(wait_until(masters_with(cli_masters, name) == 0, 3000), "%s is not free",
+                  name);
+}
+
+static const int forwarded[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+#define FORWARDED_COUNT (int)(sizeof(forwarded) / sizeof(forwarded[0]))
+
+START_TEST(signals_are_forwarded_to_the_group)
+{
+    struct program *program = program_start(
+        NULL, RUN_SH("forwarded",
+                     "trap 'echo got TERM; exit 3' TERM; trap 'echo got INT; exit 3' INT;"
+                     "trap 'echo got HUP; exit 3' HUP; trap 'echo got QUIT; exit 3' QUIT;"
+                     "trap 'echo got USR1; exit 3' USR1; trap 'echo got USR2; exit 3' USR2;"
+                     "echo ready; while :; do sleep 0.05; done"));
+    ck_assert(wait_until(program_printed(program, "ready"), 5000));
+    kill(program->pid, forwarded[_i]);
+    ck_assert_int_eq(program_wait(program, 5000), 3);
+    char expected[32];
+    snprintf(expected, sizeof(expected), "got %s\n", sigabbrev_np(forwarded[_i]));
+    ck_assert(program_printed(program, expected));
+    program_free(program);
+    ck_assert_uint_eq(masters_with(cli_masters, "forwarded"), 0);
+}
+END_TEST
+
+START_TEST(a_signal_kills_command_and_the_status_says_so)
+{
+    struct program *program =
+        program_start(NULL, RUN_SH("forwarded", "echo ready; exec sleep 60"));
+    ck_assert(wait_until(program_printed(program, "ready"), 5000));
+    kill(program->pid, forwarded[_i]);
+    ck_assert_int_eq(program_wait(program, 5000), 128 + forwarded[_i]);
+    program_free(program);
+    ck_assert_uint_eq(masters_with(cli_masters, "forwarded"), 0);
+}
+END_TEST
+
+START_TEST(a_signal_while_waiting_means_command_never_starts)
+{
+    (void)cli_take("waiting", "20s");
+    struct program *program =
+        program_start(NULL, REDLOCK("run", "-v", "waiting", "--", "echo", "started"));
+    ck_assert(wait_until(strstr(program_err(program), "; waiting") != NULL, 5000));
+    kill(program->pid, forwarded[_i]);
+    ck_assert_int_eq(program_wait(program, 5000), 128 + forwarded[_i]);
+    ck_assert_str_eq(program_out(program), "");
+    program_free(program);
+    for (unsigned i = 0; i < 5; i++)
+        (void)master_do(cli_masters, i, "DEL", "waiting", NULL);
+}
+END_TEST
+
+/* Whenever it comes: either COMMAND never started, or it was ended by the signal. */
+START_TEST(a_signal_at_any_moment_leaves_nothing_behind)
+{
+    for (int delay_us = 0; delay_us < 30000; delay_us += 1000) {
+        struct program *program = program_start(NULL, RUN_SH("moment", "sleep 60"));
+        usleep((useconds_t)delay_us);
+        kill(program->pid, SIGTERM);
+        ck_assert_int_eq(program_wait(program, 5000), 128 + SIGTERM);
+        program_free(program);
+        expect_free("moment");
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("run_signals");
+    TCase *plain = tcase_create("plain");
+    tcase_set_timeout(plain, 60);
+    tcase_add_unchecked_fixture(plain, cli_rig_start, cli_rig_stop);
+    tcase_add_loop_test(plain, signals_are_forwarded_to_the_group, 0, FORWARDED_COUNT);
+    tcase_add_loop_test(plain, a_signal_kills_command_and_the_status_says_so, 0,
+                        FORWARDED_COUNT);
+    tcase_add_loop_test(plain, a_signal_while_waiting_means_command_never_starts, 0,
+                        FORWARDED_COUNT);
+    tcase_add_test(plain, a_signal_at_any_moment_leaves_nothing_behind);
+    suite_add_tcase(suite, plain);
+    return suite_run(suite);
+}

@@ -1,0 +1,260 @@
+/* test_tls_data.c - bytes through a TLS session that never blocks: split, held back, and mixed
+ * with the protocol's own. */
+#include "config_auto.h"
+
+#include "suite.h"
+#include "tls_pair.h"
+
+#include <openssl/err.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+static struct tls_world world;
+static struct tls_pair pair;
+
+static void make_world(void)
+{
+    tls_world_make(&world);
+}
+
+static void begin_1_2(void)
+{
+    tls_pair_begin_shaken(&pair, &world, TLS1_2_VERSION);
+}
+
+static void begin_1_3(void)
+{
+    tls_pair_begin_shaken(&pair, &world, TLS1_3_VERSION);
+}
+
+static void end(void)
+{
+    ck_assert_uint_eq(ERR_peek_error(), 0);
+    tls_pair_end(&pair);
+}
+
+START_TEST(bytes_pass_both_ways)
+{
+    tls_pair_expect_nothing(&pair);
+    tls_pair_expect_sent(&pair, "PING\r\n");
+    tls_pair_expect_heard(&pair, "PING\r\n");
+    tls_pair_say(&pair, "+PONG\r\n", 7);
+    tls_pair_expect_got(&pair, "+PONG\r\n");
+    tls_pair_expect_nothing(&pair);
+}
+END_TEST
+
+/* OpenSSL has read them all from the socket by then: no epoll would tell of the rest. */
+START_TEST(one_receive_takes_every_record_that_has_come)
+{
+    tls_pair_say(&pair, "one ", 4);
+    tls_pair_say(&pair, "two ", 4);
+    tls_pair_say(&pair, "three", 5);
+    tls_pair_expect_got(&pair, "one two three");
+}
+END_TEST
+
+START_TEST(a_receive_never_takes_more_than_asked)
+{
+    char bytes[4] = "";
+    size_t got;
+    tls_pair_say(&pair, "abc", 3);
+    tls_pair_say(&pair, "defg", 4);
+    ck_assert_int_eq(rl_tls_recv(pair.client, bytes, 2, &got), RL_TLS_OK);
+    ck_assert_uint_eq(got, 2);
+    ck_assert_int_eq(memcmp(bytes, "ab\0", 3), 0);
+    ck_assert_int_eq(rl_tls_recv(pair.client, bytes, 4, &got), RL_TLS_OK);
+    ck_assert_int_eq(memcmp(bytes, "cdef", 4), 0);
+    tls_pair_expect_got(&pair, "g");
+}
+END_TEST
+
+START_TEST(records_may_come_byte_by_byte)
+{
+    char bytes[16] = "";
+    size_t total = 0, moved = 1;
+    pair.step = 1;
+    ck_assert_int_eq(SSL_write(pair.server, "slowly", 6), 6);
+    while (moved > 0) {
+        size_t got;
+        moved = tls_pair_move(&pair);
+        enum rl_tls_result result =
+            rl_tls_recv(pair.client, bytes + total, sizeof(bytes) - total, &got);
+        ck_assert(result == RL_TLS_OK || result == RL_TLS_WANT_READ);
+        total += got;
+    }
+    ck_assert_str_eq(bytes, "slowly");
+}
+END_TEST
+
+START_TEST(a_handshake_may_come_byte_by_byte)
+{
+    tls_pair_end(&pair);
+    tls_pair_begin(&pair, &world.node, tls_certs_server(world.dir, "named", NULL));
+    pair.step = 1;
+    ck_assert_int_eq(tls_pair_shake(&pair), RL_TLS_OK);
+    tls_pair_expect_sent(&pair, "PING\r\n");
+    tls_pair_expect_heard(&pair, "PING\r\n");
+}
+END_TEST
+
+/* Fill the socket until no more is taken: bytes taken. */
+static size_t fill(const unsigned char *bytes, size_t len)
+{
+    size_t total = 0, sent;
+    enum rl_tls_result result;
+    do {
+        result = rl_tls_send(pair.client, bytes + total, len - total, &sent);
+        total += sent;
+    } while (result == RL_TLS_OK && total < len);
+    ck_assert_int_eq(result, RL_TLS_WANT_WRITE);
+    ck_assert_uint_lt(total, len);
+    return total;
+}
+
+START_TEST(taken_bytes_are_taken_and_the_rest_is_free_to_change)
+{
+    enum { SIZE = 8 * 1024 * 1024 };
+    unsigned char *bytes = malloc(SIZE), *heard = malloc(SIZE + 64);
+    size_t sent = 1, len = 0;
+    ck_assert(bytes && heard);
+    for (size_t i = 0; i < SIZE; i++)
+        bytes[i] = (unsigned char)(i * 7 + i / 251);
+    size_t taken = fill(bytes, SIZE);
+    ck_assert_int_eq(rl_tls_send(pair.client, bytes + taken, SIZE - taken, &sent),
+                     RL_TLS_WANT_WRITE);
+    ck_assert_uint_eq(sent, 0);
+
+    /* The caller thinks again: what was not taken is replaced by something else, shorter,
+     * and the memory of what was taken is used anew. */
+    unsigned char *expected = malloc(SIZE);
+    memcpy(expected, bytes, taken);
+    memset(bytes, 0xee, SIZE);
+    bool replaced = false;
+    for (int turns = 0; turns < 100000 && len < taken + 4; turns++) {
+        len += tls_pair_hear(&pair, heard + len, SIZE + 64 - len);
+        if (!replaced && rl_tls_send(pair.client, NULL, 0, &sent) == RL_TLS_OK) {
+            tls_pair_expect_sent(&pair, "+OK\n");
+            replaced = true;
+        }
+    }
+    ck_assert_uint_eq(len, taken + 4);
+    ck_assert_int_eq(memcmp(heard, expected, taken), 0);
+    ck_assert_int_eq(memcmp(heard + taken, "+OK\n", 4), 0);
+    free(expected);
+    free(bytes);
+    free(heard);
+}
+END_TEST
+
+START_TEST(flushing_with_nothing_held_is_nothing)
+{
+    size_t sent = 1;
+    ck_assert_int_eq(rl_tls_send(pair.client, NULL, 0, &sent), RL_TLS_OK);
+    ck_assert_uint_eq(sent, 0);
+    ck_assert_uint_eq(tls_pair_move(&pair), 0);
+}
+END_TEST
+
+START_TEST(replies_are_read_while_sending_is_held_up)
+{
+    enum { SIZE = 8 * 1024 * 1024 };
+    unsigned char *bytes = calloc(1, SIZE);
+    fill(bytes, SIZE);
+    ck_assert_int_eq(SSL_write(pair.server, "+PONG\r\n", 7), 7);
+    /* Only towards the client: what it sent stays where it is. */
+    char *waiting;
+    long len = BIO_get_mem_data(SSL_get_wbio(pair.server), &waiting);
+    ck_assert_int_eq(send(pair.server_fd, waiting, (size_t)len, MSG_NOSIGNAL), len);
+    tls_pair_expect_got(&pair, "+PONG\r\n");
+    free(bytes);
+}
+END_TEST
+
+START_TEST(what_others_left_in_the_error_queue_misleads_nobody)
+{
+    ERR_put_error(ERR_LIB_USER, 0, 42, __FILE__, __LINE__);
+    tls_pair_expect_nothing(&pair);
+    ERR_put_error(ERR_LIB_USER, 0, 42, __FILE__, __LINE__);
+    tls_pair_expect_sent(&pair, "PING\r\n");
+}
+END_TEST
+
+START_TEST(new_keys_are_taken_and_answered)
+{
+    ck_assert_int_eq(SSL_key_update(pair.server, SSL_KEY_UPDATE_REQUESTED), 1);
+    tls_pair_say(&pair, "+OK\r\n", 5);
+    tls_pair_expect_got(&pair, "+OK\r\n");
+    tls_pair_expect_sent(&pair, "PING\r\n");
+    tls_pair_expect_heard(&pair, "PING\r\n");
+    tls_pair_say(&pair, "+PONG\r\n", 7);
+    tls_pair_expect_got(&pair, "+PONG\r\n");
+}
+END_TEST
+
+/* The answer to new keys does not fit into the socket: it is sent when there is room. */
+START_TEST(new_keys_are_answered_when_there_is_room)
+{
+    enum { SIZE = 8 * 1024 * 1024 };
+    unsigned char *bytes = calloc(1, SIZE), *heard = malloc(SIZE);
+    char reply[8];
+    size_t sent, got, taken = fill(bytes, SIZE), len = 0;
+    ck_assert_int_eq(SSL_key_update(pair.server, SSL_KEY_UPDATE_REQUESTED), 1);
+    ck_assert_int_eq(SSL_write(pair.server, "+OK\r\n", 5), 5);
+    char *waiting;
+    long size = BIO_get_mem_data(SSL_get_wbio(pair.server), &waiting);
+    ck_assert_int_eq(send(pair.server_fd, waiting, (size_t)size, MSG_NOSIGNAL), size);
+    BIO_reset(SSL_get_wbio(pair.server));
+
+    enum rl_tls_result result = rl_tls_recv(pair.client, reply, sizeof(reply), &got);
+    ck_assert_int_ne(result, RL_TLS_FAILED);
+    for (int turns = 0; turns < 100000 && len < taken; turns++) {
+        len += tls_pair_hear(&pair, heard + len, SIZE - len);
+        ck_assert_int_ne(rl_tls_send(pair.client, NULL, 0, &sent), RL_TLS_FAILED);
+    }
+    ck_assert_uint_eq(len, taken);
+    if (got == 0)
+        ck_assert_int_eq(rl_tls_recv(pair.client, reply, sizeof(reply), &got), RL_TLS_OK);
+    ck_assert_uint_eq(got, 5);
+    tls_pair_expect_sent(&pair, "PING\r\n");
+    tls_pair_expect_heard(&pair, "PING\r\n");
+    free(bytes);
+    free(heard);
+}
+END_TEST
+
+static void add_tests(TCase *tcase)
+{
+    tcase_add_test(tcase, bytes_pass_both_ways);
+    tcase_add_test(tcase, one_receive_takes_every_record_that_has_come);
+    tcase_add_test(tcase, a_receive_never_takes_more_than_asked);
+    tcase_add_test(tcase, records_may_come_byte_by_byte);
+    tcase_add_test(tcase, taken_bytes_are_taken_and_the_rest_is_free_to_change);
+    tcase_add_test(tcase, flushing_with_nothing_held_is_nothing);
+    tcase_add_test(tcase, replies_are_read_while_sending_is_held_up);
+    tcase_add_test(tcase, what_others_left_in_the_error_queue_misleads_nobody);
+}
+
+static TCase *new_case(Suite *suite, const char *name, void (*set_up)(void))
+{
+    TCase *tcase = tcase_create(name);
+    tcase_set_timeout(tcase, 30);
+    tcase_add_unchecked_fixture(tcase, make_world, NULL);
+    tcase_add_checked_fixture(tcase, set_up, end);
+    suite_add_tcase(suite, tcase);
+    return tcase;
+}
+
+int main(void)
+{
+    tls_certs_lax_policy();
+    Suite *suite = suite_create("tls_data");
+    add_tests(new_case(suite, "1.2", begin_1_2));
+    TCase *tcase = new_case(suite, "1.3", begin_1_3);
+    add_tests(tcase);
+    tcase_add_test(tcase, a_handshake_may_come_byte_by_byte);
+    tcase_add_test(tcase, new_keys_are_taken_and_answered);
+    tcase_add_test(tcase, new_keys_are_answered_when_there_is_room);
+    return suite_run(suite);
+}

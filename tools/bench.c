@@ -1,0 +1,158 @@
+/* bench.c - redlock-bench: how fast the library is next to the least that a client could do,
+ * measured in the same run, and what faults cost it. */
+#include "config_auto.h"
+
+#include "bench.h"
+
+#include "config_load.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#define SECRETS_MAX (RL_SECRET_MAX + 1)
+
+const struct bench_scenario bench_scenarios[BENCH_SCENARIOS] = {
+    {"pair", bench_run_pair, false},    {"memory", bench_run_memory, false},
+    {"fanout", bench_run_fanout, true}, {"down", bench_run_down, true},
+    {"stall", bench_run_stall, true},   {"rollback", bench_run_rollback, true},
+};
+
+/* The first CPU that we may run on is the only one from here on, for the masters too. */
+static bool pin(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof(set), &set) != 0)
+        return false;
+    for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+        if (!CPU_ISSET(cpu, &set))
+            continue;
+        CPU_ZERO(&set);
+        CPU_SET(cpu, &set);
+        return sched_setaffinity(0, sizeof(set), &set) == 0;
+    }
+    return false;
+}
+
+/* Masters of somebody else's: their addresses for the floors. */
+static int read_nodes(struct bench *bench, struct rl_config *config)
+{
+    static char secrets[REDLOCK_NODES_MAX][SECRETS_MAX];
+    char why[256];
+    redlock_error error = REDLOCK_ERROR_INIT;
+    redlock_config from = REDLOCK_CONFIG_INIT;
+    from.file = bench->options.nodes_file;
+    rl_config_init(config);
+    if (rl_config_load(config, &from, NULL, NULL, &error) != 0) {
+        fprintf(stderr, "redlock-bench: %s\n", error.text);
+        return EX_CONFIG;
+    }
+    bench->nodes = config->node_count;
+    bench->floors = true;
+    for (unsigned i = 0; i < bench->nodes; i++) {
+        const struct rl_node_config *node = &config->nodes[i];
+        int len = rl_node_secret(node, secrets[i], why, sizeof(why));
+        if (len < 0) {
+            fprintf(stderr, "redlock-bench: %s\n", why);
+            return EX_CONFIG;
+        }
+        bench->node[i] = (struct bench_node){
+            .path = node->path,
+            .host = node->host,
+            .port = node->port,
+            .db = node->db,
+            .user = node->user,
+            .password = len > 0 ? secrets[i] : NULL,
+        };
+        if (node->transport == RL_TLS)
+            bench->floors = false;
+    }
+    if (!bench->floors)
+        bench_note(&bench->report,
+                   "a master is reached by TLS: there is no floor to compare with");
+    return 0;
+}
+
+static int start_masters(struct bench *bench)
+{
+    char why[256];
+    bench->masters = bench_masters_start(bench->options.masters, bench->options.unix_sockets,
+                                         why, sizeof(why));
+    if (bench->masters == NULL) {
+        fprintf(stderr, "redlock-bench: %s\n", why);
+        return EX_UNAVAILABLE;
+    }
+    bench->nodes = bench->options.masters;
+    bench->nodes_file = bench->masters->node_file;
+    bench->floors = true;
+    for (unsigned i = 0; i < bench->nodes; i++)
+        bench->node[i] = bench_masters_node(bench->masters, i);
+    return 0;
+}
+
+static const char *transport(const struct bench *bench)
+{
+    unsigned sockets = 0;
+    for (unsigned i = 0; i < bench->nodes; i++)
+        sockets += bench->node[i].path != NULL;
+    if (!bench->floors)
+        return "TLS";
+    return sockets == 0              ? "TCP"
+           : sockets == bench->nodes ? "unix sockets"
+                                     : "TCP and unix sockets";
+}
+
+static int run_scenarios(struct bench *bench)
+{
+    const struct bench_options *options = &bench->options;
+    int status = 0;
+    bench->needed = bench->nodes / 2 + 1;
+    for (size_t i = 0; i < BENCH_SCENARIOS && status == 0; i++) {
+        if ((options->scenarios & 1U << i) == 0)
+            continue;
+        if (isatty(STDERR_FILENO))
+            fprintf(stderr, "redlock-bench: %s ...\n", bench_scenarios[i].name);
+        status = bench_scenarios[i].run(bench);
+    }
+    if (options->quick)
+        bench_note(&bench->report, "a quick run: its figures mean nothing");
+    struct bench_setting setting = {
+        .masters = options->nodes_file != NULL ? options->nodes_file : "private",
+        .transport = transport(bench),
+        .nodes = bench->nodes,
+        .rounds = options->rounds,
+        .slice_ms = options->slice_ms,
+        .pinned = options->pin,
+    };
+    if (status == 0)
+        (options->json ? bench_print_json : bench_print_table)(&bench->report, &setting,
+                                                               stdout);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    static struct bench bench; /* too big for a stack */
+    struct rl_config config;
+    bench.report.started_ns = bench_now_ns();
+    int status = bench_options_parse(&bench.options, argc, argv);
+    if (status >= 0)
+        return status;
+    if (bench.options.pin && !pin()) {
+        fprintf(stderr, "redlock-bench: cannot pin to one CPU: %s\n", strerror(errno));
+        return EX_OSERR;
+    }
+    rl_config_init(&config);
+    bench.nodes_file = bench.options.nodes_file;
+    status = bench.nodes_file != NULL ? read_nodes(&bench, &config) : start_masters(&bench);
+    if (status == 0)
+        status = run_scenarios(&bench);
+    bench_masters_end(bench.masters);
+    rl_config_free(&config);
+    if (status == 0 && (fflush(stdout) != 0 || ferror(stdout) != 0))
+        status = EX_IOERR;
+    return status;
+}

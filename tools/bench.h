@@ -1,0 +1,108 @@
+/* bench.h - what the parts of redlock-bench share: options, the masters to measure, a
+ * subject (the library, or a floor) that takes and gives a lock, and the scenarios. */
+#ifndef BENCH_H
+#define BENCH_H
+
+#include "bench_masters.h"
+#include "bench_report.h"
+#include "bench_stats.h"
+#include "bench_wire.h"
+
+#include <redlock.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define BENCH_ROUNDS_MAX 100
+
+struct bench_options {
+    const char *nodes_file; /* NULL: private masters */
+    unsigned masters;       /* how many of them */
+    unsigned rounds;
+    int64_t slice_ms; /* how long one subject is measured in one round */
+    int64_t memory_pairs;
+    int64_t down_tries;
+    unsigned scenarios; /* bit i: row i of the table of scenarios */
+    bool unix_sockets;
+    bool pin;
+    bool json;
+    bool quick;
+};
+
+struct bench {
+    struct bench_options options;
+    struct bench_masters *masters; /* NULL: somebody else's, named by a file */
+    const char *nodes_file;        /* of either */
+    struct bench_node node[REDLOCK_NODES_MAX];
+    unsigned nodes;
+    unsigned needed;
+    bool floors; /* false: a node is reached by TLS, where there is no floor to compare with */
+    struct bench_report report;
+};
+
+/* -1: go on. Else leave with this status; help, or what is wrong, has been written. */
+int bench_options_parse(struct bench_options *options, int argc, char **argv);
+
+/* One way to take and give a lock: the library's, or a floor's. */
+struct bench_subject {
+    const char *name;
+    void *context;
+    bool (*take)(void *context);
+    bool (*give)(void *context);
+};
+
+/* One slice of one subject. */
+struct bench_slice {
+    uint64_t pairs;
+    uint64_t failures;
+    double seconds;
+    double cpu_us; /* of this process, kernel included, for the whole slice */
+};
+
+/* Take and give until `duration_ms` have passed and `pairs_min` were done. The time of each
+ * successful take goes to `samples`, unless that is NULL. */
+struct bench_slice bench_measure(const struct bench_subject *subject, int64_t duration_ms,
+                                 uint64_t pairs_min, struct bench_samples *samples);
+
+/* The library as a subject. Its options may be changed between slices. */
+struct bench_library {
+    redlock *client;
+    redlock_lock *lock;
+    redlock_options options;
+    const char *name;
+    int code; /* what the last take returned */
+};
+
+/* What every client of a run is opened with: the nodes, and for private masters no restart
+ * guard, since they have only just been started. */
+redlock_config bench_config(const struct bench *bench);
+
+/* 0, or an exit status after a line on stderr. Waits until every master votes. */
+int bench_library_open(const redlock_config *config, const char *name, int64_t ttl_ms,
+                       struct bench_library *ret_library);
+struct bench_subject bench_library_subject(struct bench_library *library);
+void bench_library_close(struct bench_library *library);
+
+/* Wait until every master votes. False: that took more than 10 s; a line is on stderr. */
+bool bench_library_await(struct bench_library *library);
+
+#define BENCH_SCENARIOS 6
+
+struct bench_scenario {
+    const char *name;
+    int (*run)(struct bench *bench);
+    bool private_only; /* it kills and stops masters, or needs them near */
+};
+
+extern const struct bench_scenario bench_scenarios[BENCH_SCENARIOS];
+
+/* The scenarios: each adds its figures to the report. 0, or an exit status after a line on
+ * stderr. Only a scenario that could not be measured is an error, never a slow one. */
+int bench_run_pair(struct bench *bench);
+int bench_run_memory(struct bench *bench);
+int bench_run_fanout(struct bench *bench);
+int bench_run_down(struct bench *bench);
+int bench_run_stall(struct bench *bench);
+int bench_run_rollback(struct bench *bench);
+
+#endif

@@ -1,0 +1,63 @@
+/* bench_report.h - the figures of a run, as a table for people and as JSON for programs. */
+#ifndef BENCH_REPORT_H
+#define BENCH_REPORT_H
+
+#include "bench_stats.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#define BENCH_FIGURES_MAX 192
+#define BENCH_NOTES_MAX 16
+
+/* What a figure should be, if anything is asked of it. */
+enum bench_aim { BENCH_NO_AIM, BENCH_AT_LEAST, BENCH_AT_MOST };
+
+struct bench_figure {
+    const char *scenario;
+    char what[56];  /* "acquire p50" */
+    const char *of; /* "library", "floor, same bytes", ... */
+    const char *unit;
+    struct bench_summary summary;
+    enum bench_aim aim;
+    double bound;
+};
+
+struct bench_report {
+    struct bench_figure figure[BENCH_FIGURES_MAX];
+    size_t figures;
+    char note[BENCH_NOTES_MAX][160];
+    size_t notes;
+    int64_t started_ns;
+};
+
+/* What was run, for the head of the report. */
+struct bench_setting {
+    const char *masters;   /* "private" or the file's name */
+    const char *transport; /* "tcp", "unix", "mixed" */
+    unsigned nodes;
+    unsigned rounds;
+    int64_t slice_ms;
+    bool pinned;
+};
+
+/* A figure, printed in the order in which it was added. `scenario`, `of` and `unit` are
+ * borrowed. A summary of nothing is left out. */
+void bench_add(struct bench_report *report, const char *scenario, const char *what,
+               const char *of, const char *unit, struct bench_summary summary);
+
+/* Say what the figure added last should be; its median is what counts. A figure that missed
+ * its aim is marked, and nothing else follows from it. */
+void bench_aim(struct bench_report *report, enum bench_aim aim, double bound);
+
+/* A sentence for the end of the report. */
+void bench_note(struct bench_report *report, const char *text);
+
+bool bench_met(const struct bench_figure *figure);
+void bench_print_table(const struct bench_report *report, const struct bench_setting *setting,
+                       FILE *out);
+void bench_print_json(const struct bench_report *report, const struct bench_setting *setting,
+                      FILE *out);
+
+#endif

@@ -1,0 +1,37 @@
+/* bench_requests.h - the floors' requests, built beforehand, and the replies that mean yes. */
+#ifndef BENCH_REQUESTS_H
+#define BENCH_REQUESTS_H
+
+#include "bench_wire.h"
+
+#include <stdint.h>
+
+#define BENCH_REQUEST_MAX 512
+
+enum bench_floor_kind {
+    BENCH_SAME_BYTES, /* what the library sends: its scripts, a nonce and a token as long */
+    BENCH_BARE        /* SET NX PX, and a script that compares and deletes */
+};
+
+enum bench_verb { BENCH_TAKE, BENCH_GIVE };
+
+struct bench_bytes {
+    size_t len;
+    char at[BENCH_REQUEST_MAX];
+};
+
+struct bench_requests {
+    enum bench_floor_kind kind;
+    char sha[2][48]; /* of each verb's script */
+    struct bench_bytes request[2];
+    struct bench_bytes success[2]; /* the whole reply that means yes */
+};
+
+/* Have a server know the scripts; learns their SHA-1. False: it would not. */
+bool bench_requests_load(struct bench_requests *requests, struct bench_talk *talk);
+
+/* After a first load. */
+void bench_requests_build(struct bench_requests *requests, const char *name, const char *token,
+                          int64_t ttl_ms);
+
+#endif

@@ -1,0 +1,43 @@
+/* bench_stats.h - samples and what is said of them, clocks, CPU time and memory. */
+#ifndef BENCH_STATS_H
+#define BENCH_STATS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Durations of one slice. Never grows while it is measured. */
+struct bench_samples {
+    int64_t *ns;
+    size_t count;
+    size_t capacity;
+    bool sorted;
+};
+
+bool bench_samples_init(struct bench_samples *samples, size_t capacity);
+void bench_samples_free(struct bench_samples *samples);
+void bench_samples_clear(struct bench_samples *samples);
+void bench_samples_add(struct bench_samples *samples, int64_t ns); /* full: forgotten */
+
+/* The smallest sample that `per_mille` of a thousand are not above, in us. 0: no samples. */
+double bench_percentile_us(struct bench_samples *samples, unsigned per_mille);
+
+/* One figure of every round. */
+struct bench_summary {
+    double median;
+    double min;
+    double max;
+    size_t count; /* 0: nothing was measured */
+};
+
+/* Sorts `values`. */
+struct bench_summary bench_summarise(double *values, size_t count);
+struct bench_summary bench_summary_of(double value);
+
+int64_t bench_now_ns(void);      /* CLOCK_MONOTONIC */
+void bench_sleep_ms(int64_t ms); /* restarted after signals */
+double bench_cpu_us(void);       /* used by this process so far, kernel included */
+double bench_rss_kib(void);      /* resident now; -1: not known */
+double bench_peak_rss_kib(void); /* and at most so far; -1: not known */
+
+#endif

@@ -1,0 +1,145 @@
+/* cli.h - what the parts of redlock(1) share: exit statuses, what was asked for, one line on
+ * stderr that says why, and the way to a client.
+ *
+ *   redlock.c       the way in              cmd_run.c      run
+ *   cli_options.c   the command line        cmd_lock.c     lock, extend, release
+ *   cli_signal.c    signals while waiting   cmd_inspect.c  inspect
+ *   cli_client.c    file, client, codes     cmd_status.c   status
+ *   cli_take.c      taking a lock           cli_out.c      text and JSON
+ */
+#ifndef CLI_H
+#define CLI_H
+
+#include "limits.h"
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+/* redlock(1) lists them under EXIT STATUS. */
+enum cli_exit {
+    CLI_OK = 0,
+    CLI_NOT_OURS = 1, /* extend, release: not ours any more */
+    CLI_USAGE = 64,
+    CLI_NO_QUORUM = 69,
+    CLI_SYSTEM = 71, /* no memory, no descriptors, output that can't be written */
+    CLI_LOST = 74,
+    CLI_NOT_ACQUIRED = 75,
+    CLI_CONFIG = 78,
+    CLI_CANNOT_RUN = 126,
+    CLI_NOT_FOUND = 127,
+    CLI_SIGNALED = 128 /* plus the signal's number */
+};
+
+enum cli_verb {
+    CLI_NONE = 0,
+    CLI_RUN = 1 << 0,
+    CLI_LOCK = 1 << 1,
+    CLI_EXTEND = 1 << 2,
+    CLI_RELEASE = 1 << 3,
+    CLI_INSPECT = 1 << 4,
+    CLI_STATUS = 1 << 5
+};
+
+/* The signals as they were when we were started: what a command is started with. */
+struct cli_signals {
+    sigset_t mask;
+    sigset_t ignored;
+};
+
+/* What was asked for. The strings are argv's. */
+struct cli {
+    enum cli_verb verb;
+    const char *nodes_file; /* -n; NULL: look for one */
+    const char *operand;    /* NAME or HANDLE; NULL where it may be missing and is */
+    char **command;         /* run: up to a NULL */
+    int64_t ttl_ms;         /* 0: the node list's default */
+    int64_t wait_ms;        /* -1: for ever */
+    int64_t grace_ms;       /* -1: a quarter of the lease */
+    int not_acquired;       /* -E, or CLI_NOT_ACQUIRED */
+    bool json;
+    bool watch;
+    bool quiet;
+    bool verbose;
+    struct cli_signals signals;
+};
+
+/* ---- cli_options.c ---- */
+
+/* -1: go on. Else leave with this status; help, or what is wrong, has been written. */
+int cli_options_parse(struct cli *cli, int argc, char **argv);
+
+/* ---- cli_out.c ---- */
+
+/* "redlock: ...\n" to stderr in one write, unless -q. Text of others must come printable. */
+void cli_say(const struct cli *cli, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* A name, a handle or a token as printable text, cut to fit. */
+#define CLI_TEXT_MAX 256
+struct cli_text {
+    char text[CLI_TEXT_MAX];
+};
+struct cli_text cli_text(const void *bytes, size_t len);
+
+/* "85ms", "8.2s", "5m12s", "3h40m", "12d3h". */
+struct cli_text cli_time_text(int64_t ms);
+
+/* "key":"..." with bytes that are no UTF-8 as \ufffd, and then "key_hex":"..." too. */
+void cli_json_bytes(FILE *out, const char *key, const void *bytes, size_t len);
+void cli_json_text(FILE *out, const char *key, const char *text);
+
+/* "nodes":[{"node":"...","vote":"granted"},...] */
+void cli_json_votes(FILE *out, const redlock_report *report);
+
+/* -v: one line a node, on stderr. */
+void cli_say_votes(const struct cli *cli, const redlock_report *report);
+
+/* All of stdout is written: CLI_OK, or CLI_SYSTEM and a line that says so. */
+int cli_flush(const struct cli *cli);
+
+/* ---- cli_client.c ---- */
+
+/* The node list file to use, and a client on it. CLI_OK, or the status to leave with (the
+ * line has been written). `ret_path`: the file's absolute path, to be freed; or NULL. */
+int cli_open(const struct cli *cli, char **ret_path, redlock **ret_client);
+
+/* The status that an error code of the library means. */
+int cli_exit_of(int code);
+
+/* ---- cli_signal.c ---- */
+
+/* Remember how signals were; ignore SIGPIPE from here on. */
+void cli_signals_note(struct cli_signals *signals);
+
+/* From here on TERM, INT, HUP, QUIT, USR1 and USR2 (those that were not ignored) cancel every
+ * wait of `client`, NULL: of none, and are remembered. */
+void cli_cancel_on_signals(const struct cli *cli, redlock *client);
+
+/* The first of them that came, or 0. Block them first where none may be missed. */
+int cli_canceled_by(void);
+
+void cli_signals_to_forward(sigset_t *ret_set);
+
+/* ---- cli_take.c ---- */
+
+/* Take the lock that was asked for, with its wait. *ret_lock is NULL where it was not
+ * acquired; the status to leave with then may be 0 (-E 0). The caller must have called
+ * cli_cancel_on_signals(). `report` is the last round's. */
+int cli_take(const struct cli *cli, redlock *client, redlock_report *report,
+             redlock_lock **ret_lock);
+
+/* ---- the verbs: each returns the exit status ---- */
+
+int cmd_run(const struct cli *cli);
+int cmd_lock(const struct cli *cli);
+int cmd_extend(const struct cli *cli);
+int cmd_release(const struct cli *cli);
+int cmd_inspect(const struct cli *cli);
+int cmd_status(const struct cli *cli);
+
+/* Not for people: the process between `redlock run` and its command (run_guard.c). */
+#define CLI_GUARD_VERB "@guard"
+int cmd_guard(int argc, char **argv);
+
+#endif

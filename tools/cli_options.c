@@ -1,0 +1,295 @@
+/* cli_options.c - the command line, read with the tables of cli_options.h.
+ *
+ * Options may stand before the verb and on both sides of the operand; `--` ends them, and
+ * `run` wants it between NAME and the command, so that a forgotten NAME is an error and
+ * never the command's first word taken for one. */
+#include "config_auto.h"
+
+#include "cli_options.h"
+#include "duration.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define OPERANDS_KEPT 2
+
+/* The line, taken apart, before its parts are judged. */
+struct words {
+    const struct cli_verb_row *verb;
+    const char *operand[OPERANDS_KEPT];
+    int operands;
+    char **rest;   /* after `--`; NULL: there was none */
+    unsigned seen; /* a bit for each row of options */
+    bool help;
+    bool version;
+};
+
+static const struct cli_verb_row *verb_find(const char *name)
+{
+    for (size_t i = 0; i < CLI_VERB_COUNT; i++) {
+        if (strcmp(cli_verbs[i].name, name) == 0)
+            return &cli_verbs[i];
+    }
+    return NULL;
+}
+
+static size_t row_of(int letter)
+{
+    size_t row = 0;
+    while (row < CLI_OPTION_COUNT && cli_options[row].letter != letter)
+        row++;
+    assert(row < CLI_OPTION_COUNT);
+    return row;
+}
+
+static int print_version(const struct cli *cli)
+{
+    printf("redlock %s\n", redlock_version());
+    return cli_flush(cli);
+}
+
+/* ---- the values ---- */
+
+static int duration_set(const struct cli *cli, const char *option, const char *text,
+                        int64_t *ret_ms)
+{
+    const char *wrong = rl_duration_parse(text, strlen(text), ret_ms);
+    if (!wrong)
+        return -1;
+    cli_say(cli, "--%s '%s': %s", option, cli_text(text, strlen(text)).text, wrong);
+    return CLI_USAGE;
+}
+
+static int ttl_set(struct cli *cli, const char *text)
+{
+    int status = duration_set(cli, "ttl", text, &cli->ttl_ms);
+    if (status < 0 && cli->ttl_ms == 0) {
+        cli_say(cli, "--ttl 0: a lease must last some time, e.g. --ttl 10s");
+        return CLI_USAGE;
+    }
+    return status;
+}
+
+static int wait_set(struct cli *cli, const char *text)
+{
+    if (strcmp(text, "forever") == 0) {
+        cli->wait_ms = -1;
+        return -1;
+    }
+    return duration_set(cli, "wait", text, &cli->wait_ms);
+}
+
+static int conflict_set(struct cli *cli, const char *text)
+{
+    char *end = NULL;
+    errno = 0;
+    long number = strtol(text, &end, 10);
+    if (errno || end == text || *end || number < 0 || number > 255) {
+        cli_say(cli, "-E '%s': an exit status is a number from 0 to 255",
+                cli_text(text, strlen(text)).text);
+        return CLI_USAGE;
+    }
+    cli->not_acquired = (int)number;
+    return -1;
+}
+
+static int option_set(struct cli *cli, struct words *words, int letter, const char *value)
+{
+    words->seen |= 1U << row_of(letter);
+    switch (letter) {
+    case 'n':
+        cli->nodes_file = value;
+        return -1;
+    case CLI_OPT_TTL:
+        return ttl_set(cli, value);
+    case CLI_OPT_WAIT:
+        return wait_set(cli, value);
+    case CLI_OPT_TRY:
+        cli->wait_ms = 0;
+        return -1;
+    case CLI_OPT_GRACE:
+        return duration_set(cli, "grace", value, &cli->grace_ms);
+    case 'E':
+        return conflict_set(cli, value);
+    case CLI_OPT_JSON:
+        cli->json = true;
+        return -1;
+    case CLI_OPT_WATCH:
+        cli->watch = true;
+        return -1;
+    case 'q':
+        cli->quiet = true;
+        return -1;
+    case 'v':
+        cli->verbose = true;
+        return -1;
+    case 'h':
+        words->help = true;
+        return -1;
+    default:
+        assert(letter == 'V');
+        words->version = true;
+        return -1;
+    }
+}
+
+/* ---- the words ---- */
+
+static int unknown_option(const struct cli *cli, const struct words *words, int letter,
+                          const char *word)
+{
+    struct cli_text shown = cli_text(word, strlen(word));
+    if (letter == ':')
+        cli_say(cli, "%s needs a value; see redlock %s%s--help", shown.text,
+                words->verb ? words->verb->name : "", words->verb ? " " : "");
+    else
+        cli_say(cli, "%s is no option, or takes no value; see redlock %s%s--help", shown.text,
+                words->verb ? words->verb->name : "", words->verb ? " " : "");
+    return CLI_USAGE;
+}
+
+static int operand_add(const struct cli *cli, struct words *words, const char *word)
+{
+    if (!words->verb) {
+        words->verb = verb_find(word);
+        if (words->verb)
+            return -1;
+        cli_say(cli, "'%s' is no verb: use run, lock, extend, release, inspect or status",
+                cli_text(word, strlen(word)).text);
+        return CLI_USAGE;
+    }
+    if (words->operands < OPERANDS_KEPT)
+        words->operand[words->operands] = word;
+    words->operands++;
+    return -1;
+}
+
+/* Options and operands up to `--` or the end. */
+static int words_read(struct cli *cli, struct words *words, int argc, char **argv)
+{
+    struct option table[CLI_OPTION_COUNT + 1];
+    memset(table, 0, sizeof(table));
+    for (size_t i = 0; i < CLI_OPTION_COUNT; i++) {
+        table[i].name = cli_options[i].name;
+        table[i].has_arg = cli_options[i].argument ? required_argument : no_argument;
+        table[i].val = cli_options[i].letter;
+    }
+    opterr = 0;
+    optind = 1;
+    while (optind < argc) {
+        int before = optind;
+        int letter = getopt_long(argc, argv, "+:n:E:qvhV", table, NULL);
+        int status = -1;
+        if (letter == '?' || letter == ':') {
+            status = unknown_option(cli, words, letter, argv[before]);
+        } else if (letter >= 0) {
+            status = option_set(cli, words, letter, optarg);
+        } else if (optind > before) { /* it went past `--` */
+            words->rest = argv + optind;
+            return -1;
+        } else {
+            status = operand_add(cli, words, argv[optind]);
+            optind++;
+        }
+        if (status >= 0)
+            return status;
+    }
+    return -1;
+}
+
+/* run: NAME before `--`, the command after it. A NAME that begins with a dash is written
+ * after a `--` of its own: `run -- -NAME -- COMMAND`. */
+static int command_set(struct cli *cli, struct words *words)
+{
+    char **rest = words->rest;
+    if (words->operands == 0 && rest && rest[0] && rest[1] && strcmp(rest[1], "--") == 0) {
+        words->operand[words->operands++] = rest[0];
+        rest += 2;
+    }
+    const char *wrong = NULL;
+    if (words->operands == 0)
+        wrong = "the lock's NAME is missing";
+    else if (words->operands > 1)
+        wrong = "there is more than one NAME before --";
+    else if (!rest || !rest[0])
+        wrong = "the COMMAND is missing";
+    if (wrong) {
+        cli_say(cli, "%s: redlock run [OPTION ...] NAME -- COMMAND [ARG ...]", wrong);
+        return CLI_USAGE;
+    }
+    cli->command = rest;
+    return -1;
+}
+
+static int operand_set(struct cli *cli, struct words *words)
+{
+    for (char **rest = words->rest; rest && *rest; rest++)
+        (void)operand_add(cli, words, *rest);
+    bool optional = cli->verb == CLI_EXTEND || cli->verb == CLI_RELEASE;
+    int needed = cli->verb == CLI_STATUS ? 0 : 1;
+    if (words->operands == needed || (optional && words->operands == 0))
+        return -1;
+    cli_say(cli, "%s: redlock %s [OPTION ...]%s%s",
+            words->operands < needed ? "the lock's NAME is missing" : "too many words",
+            words->verb->name, needed ? " " : "", words->verb->operands);
+    return CLI_USAGE;
+}
+
+static int name_check(const struct cli *cli)
+{
+    bool is_name = cli->verb == CLI_RUN || cli->verb == CLI_LOCK || cli->verb == CLI_INSPECT;
+    size_t len = cli->operand ? strlen(cli->operand) : 0;
+    if (!is_name || (len > 0 && len <= REDLOCK_NAME_MAX))
+        return -1;
+    cli_say(cli, "the lock's name has %zu bytes: give it 1 to %d", len, REDLOCK_NAME_MAX);
+    return CLI_USAGE;
+}
+
+static int seen_check(const struct cli *cli, const struct words *words)
+{
+    for (size_t i = 0; i < CLI_OPTION_COUNT; i++) {
+        if ((words->seen & (1U << i)) && !(cli_options[i].verbs & cli->verb)) {
+            cli_say(cli, "%s has no option --%s; see redlock %s --help", words->verb->name,
+                    cli_options[i].name, words->verb->name);
+            return CLI_USAGE;
+        }
+    }
+    if (cli->grace_ms >= 0 && cli->ttl_ms > 0 && cli->grace_ms > cli->ttl_ms / 2) {
+        cli_say(cli, "--grace may be half of --ttl at most: the lease is extended each third");
+        return CLI_USAGE;
+    }
+    return -1;
+}
+
+int cli_options_parse(struct cli *cli, int argc, char **argv)
+{
+    struct words words = {0};
+    const int64_t wait_unset = -2;
+    cli->wait_ms = wait_unset;
+    cli->grace_ms = -1;
+    cli->not_acquired = CLI_NOT_ACQUIRED;
+
+    int status = words_read(cli, &words, argc, argv);
+    if (status >= 0)
+        return status;
+    if (words.help)
+        return cli_print_help(cli, words.verb);
+    if (words.version)
+        return print_version(cli);
+    if (!words.verb) {
+        cli_say(cli, "say what to do: redlock run|lock|extend|release|inspect|status ...; see "
+                     "redlock --help");
+        return CLI_USAGE;
+    }
+    cli->verb = words.verb->verb;
+    if (cli->wait_ms == wait_unset)
+        cli->wait_ms = cli->verb == CLI_RUN ? -1 : 0;
+    status = cli->verb == CLI_RUN ? command_set(cli, &words) : operand_set(cli, &words);
+    if (status < 0)
+        status = seen_check(cli, &words);
+    cli->operand = words.operands > 0 ? words.operand[0] : NULL;
+    return status < 0 ? name_check(cli) : status;
+}

@@ -1,0 +1,42 @@
+/* cli_options.h - the tables of verbs and options, from which getopt_long(3), the checks and
+ * every --help are made. */
+#ifndef CLI_OPTIONS_H
+#define CLI_OPTIONS_H
+
+#include "cli.h"
+
+#define CLI_VERBS_ALL (CLI_RUN | CLI_LOCK | CLI_EXTEND | CLI_RELEASE | CLI_INSPECT | CLI_STATUS)
+
+struct cli_verb_row {
+    enum cli_verb verb;
+    const char *name;
+    const char *operands;
+    const char *help;
+};
+
+struct cli_option_row {
+    int letter; /* what getopt_long() returns; printed where it is a letter */
+    const char *name;
+    const char *argument; /* NULL: takes none */
+    unsigned verbs;
+    const char *help;
+};
+
+enum {
+    CLI_OPT_TTL = 256,
+    CLI_OPT_WAIT,
+    CLI_OPT_TRY,
+    CLI_OPT_GRACE,
+    CLI_OPT_JSON,
+    CLI_OPT_WATCH
+};
+
+#define CLI_VERB_COUNT 6
+#define CLI_OPTION_COUNT 12
+extern const struct cli_verb_row cli_verbs[CLI_VERB_COUNT];
+extern const struct cli_option_row cli_options[CLI_OPTION_COUNT];
+
+/* To stdout: of one verb, or of all (NULL). The status to leave with. */
+int cli_print_help(const struct cli *cli, const struct cli_verb_row *verb);
+
+#endif

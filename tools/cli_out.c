@@ -1,0 +1,200 @@
+/* cli_out.c - text for people and JSON for programs. Names, handles, tokens and what masters
+ * say are bytes of others: nothing of theirs reaches a terminal or a JSON string unescaped. */
+#include "config_auto.h"
+
+#include "cli.h"
+
+#include "printable.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LINE_MAX_BYTES 2048
+
+static void write_all(int fd, const char *bytes, size_t len)
+{
+    while (len > 0) {
+        ssize_t written = write(fd, bytes, len);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return; /* stderr is gone: there is nobody left to tell */
+        bytes += written;
+        len -= (size_t)written;
+    }
+}
+
+void cli_say(const struct cli *cli, const char *format, ...)
+{
+    if (cli->quiet)
+        return;
+    char line[LINE_MAX_BYTES] = "redlock: ";
+    size_t prefix = strlen(line);
+    va_list arguments;
+    va_start(arguments, format);
+    int made = vsnprintf(line + prefix, sizeof(line) - prefix - 1, format, arguments);
+    va_end(arguments);
+    size_t len = prefix + (made > 0 ? (size_t)made : 0);
+    if (len > sizeof(line) - 2)
+        len = sizeof(line) - 2;
+    line[len] = '\n';
+    write_all(STDERR_FILENO, line, len + 1);
+}
+
+struct cli_text cli_text(const void *bytes, size_t len)
+{
+    struct cli_text shown;
+    rl_printable(shown.text, sizeof(shown.text), bytes, len);
+    return shown;
+}
+
+struct cli_text cli_time_text(int64_t ms)
+{
+    struct cli_text shown;
+    long long s = (long long)(ms / 1000);
+    if (ms < 1000)
+        snprintf(shown.text, sizeof(shown.text), "%lldms", (long long)ms);
+    else if (s < 60)
+        snprintf(shown.text, sizeof(shown.text), "%lld.%llds", s, (long long)ms / 100 % 10);
+    else if (s < 3600)
+        snprintf(shown.text, sizeof(shown.text), "%lldm%llds", s / 60, s % 60);
+    else if (s < 86400)
+        snprintf(shown.text, sizeof(shown.text), "%lldh%lldm", s / 3600, s / 60 % 60);
+    else
+        snprintf(shown.text, sizeof(shown.text), "%lldd%lldh", s / 86400, s / 3600 % 24);
+    return shown;
+}
+
+/* ---- JSON ---- */
+
+/* The length of the well-formed UTF-8 character at `bytes`; 0: it is none. */
+static size_t utf8_length(const unsigned char *bytes, size_t len)
+{
+    unsigned char first = bytes[0];
+    if (first < 0x80)
+        return 1;
+    size_t need = first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
+    if (need == 0 || need > len)
+        return 0;
+    unsigned char low = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
+    unsigned char high = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
+    if (bytes[1] < low || bytes[1] > high)
+        return 0;
+    for (size_t i = 2; i < need; i++) {
+        if ((bytes[i] & 0xc0) != 0x80)
+            return 0;
+    }
+    return need;
+}
+
+static void json_character(FILE *out, const unsigned char *bytes, size_t len)
+{
+    if (len == 0)
+        fputs("\\ufffd", out);
+    else if (len == 1 && (*bytes == '"' || *bytes == '\\'))
+        fprintf(out, "\\%c", *bytes);
+    else if (len == 1 && (*bytes < 0x20 || *bytes == 0x7f))
+        fprintf(out, "\\u%04x", (unsigned)*bytes);
+    else
+        fwrite(bytes, 1, len, out);
+}
+
+void cli_json_bytes(FILE *out, const char *key, const void *bytes, size_t len)
+{
+    const unsigned char *all = bytes;
+    bool exact = true;
+    fprintf(out, "\"%s\":\"", key);
+    for (size_t at = 0; at < len;) {
+        size_t used = utf8_length(all + at, len - at);
+        json_character(out, all + at, used);
+        exact = exact && used > 0;
+        at += used > 0 ? used : 1;
+    }
+    fputc('"', out);
+    if (exact)
+        return;
+    fprintf(out, ",\"%s_hex\":\"", key);
+    for (size_t at = 0; at < len; at++)
+        fprintf(out, "%02x", (unsigned)all[at]);
+    fputc('"', out);
+}
+
+void cli_json_text(FILE *out, const char *key, const char *text)
+{
+    cli_json_bytes(out, key, text, strlen(text));
+}
+
+static const char *vote_name(int vote)
+{
+    switch (vote) {
+    case REDLOCK_VOTE_GRANTED:
+        return "granted";
+    case REDLOCK_VOTE_HELD:
+        return "held";
+    case REDLOCK_VOTE_FREE:
+        return "free";
+    case REDLOCK_VOTE_FAILED:
+        return "failed";
+    default:
+        return "none";
+    }
+}
+
+void cli_json_votes(FILE *out, const redlock_report *report)
+{
+    fputs("\"nodes\":[", out);
+    for (unsigned i = 0; i < report->nodes; i++) {
+        const redlock_node_vote *vote = &report->node[i];
+        fputs(i > 0 ? ",{" : "{", out);
+        cli_json_text(out, "node", vote->node);
+        fputc(',', out);
+        cli_json_text(out, "vote", vote_name(vote->vote));
+        if (vote->vote == REDLOCK_VOTE_HELD) {
+            fputc(',', out);
+            cli_json_bytes(out, "holder", vote->holder, vote->holder_len);
+            if (vote->ttl_ms >= 0)
+                fprintf(out, ",\"ttl_ms\":%lld", (long long)vote->ttl_ms);
+            else
+                fputs(",\"ttl_ms\":null", out); /* for ever */
+        } else if (vote->vote == REDLOCK_VOTE_FAILED) {
+            fputc(',', out);
+            cli_json_text(out, "text", vote->text);
+        }
+        fputc('}', out);
+    }
+    fputc(']', out);
+}
+
+/* ---- votes for people ---- */
+
+void cli_say_votes(const struct cli *cli, const redlock_report *report)
+{
+    if (!cli->verbose)
+        return;
+    for (unsigned i = 0; i < report->nodes; i++) {
+        const redlock_node_vote *vote = &report->node[i];
+        const char *node = vote->node;
+        if (vote->vote == REDLOCK_VOTE_HELD)
+            cli_say(cli, "  %s: held by %s, %s%s", node,
+                    cli_text(vote->holder, vote->holder_len).text,
+                    vote->ttl_ms < 0 ? "for ever" : cli_time_text(vote->ttl_ms).text,
+                    vote->ttl_ms < 0 ? "" : " left");
+        else if (vote->vote == REDLOCK_VOTE_FAILED)
+            cli_say(cli, "  %s: failed: %s", node, vote->text);
+        else
+            cli_say(cli, "  %s: %s", node,
+                    vote->vote == REDLOCK_VOTE_NONE ? "no answer was needed"
+                                                    : vote_name(vote->vote));
+    }
+}
+
+int cli_flush(const struct cli *cli)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return CLI_OK;
+    cli_say(cli, "could not write to stdout: %s", strerror(errno));
+    return CLI_SYSTEM;
+}

@@ -1,0 +1,211 @@
+# check.sh - quickstart's check: all tests, built and run in every way that finds something
+# else, within half an hour. Sourced.
+#
+#   gcc         every warning an error; all tests: these are the ones that are counted
+#   sanitizers  the tests again under ASan and UBSan, and under TSan
+#   valgrind    the test programs of the first build
+#   clang       its warnings are others
+#   demo        what ./quickstart alone shows
+#   distcheck   the tarball builds elsewhere, from a read-only tree, passes, and cleans up
+#
+# shellcheck disable=SC2154 # what run.sh and build.sh set
+
+time_limit_s=1740
+passed=0 failed=0 skipped=0
+
+# ---- stages ----
+
+begin_stage() { # NAME TEXT
+    stage=$1
+    tell_time
+    stage_started=$now
+    say "== $1: $2"
+}
+
+end_stage() { # RESULT
+    tell_time
+    say "   $stage: $1 ($((now - stage_started)) s)"
+}
+
+# A failure that no test case stands for: it counts as one.
+fail_stage() { # WHAT LOG
+    failed=$((failed + 1))
+    say "   ---- the end of $2:"
+    tail -n 60 "$2" | sed 's/^/   | /'
+    end_stage "FAILED: $1"
+}
+
+time_left() {
+    tell_time
+    left=$((check_started + time_limit_s - now))
+    [ $left -gt 0 ] || left=1
+}
+
+run_step() { # LOG COMMAND...
+    step_log=build/logs/$1.log
+    shift
+    time_left
+    run_logged $left "$step_log" "$@"
+}
+
+# What a stage left running is ended, and is a failure: it may be a server of a test that
+# lost it, or a command that outlived its lock.
+check_leftovers() {
+    await 5 no_leftovers && return
+    for pid in $(leftovers); do
+        say "   left running: $pid $(tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null)"
+    done >"build/logs/$stage-left.log"
+    end_leftovers
+    fail_stage 'processes were left running' "build/logs/$stage-left.log"
+}
+
+# ---- counting ----
+
+# Of one test program: its cases by Check's own count where it has one, else itself. Prints
+# "PASSED FAILED SKIPPED".
+count_test() { # FILE.trs
+    verdict=$(sed -n 's/^:global-test-result: //p' "$1")
+    awk -v verdict="$verdict" '
+        BEGIN { cases = bad = 0 }
+        match($0, /Checks: [0-9]+, Failures: [0-9]+, Errors: [0-9]+/) {
+            split(substr($0, RSTART, RLENGTH), n, /[^0-9]+/)
+            cases += n[2]; bad += n[3] + n[4]
+        }
+        END {
+            broken = verdict != "PASS" && verdict != "SKIP" && verdict != "XFAIL"
+            if (verdict == "SKIP") { print 0, 0, 1; exit }
+            if (cases == 0) cases = 1
+            if (broken && bad == 0) bad = 1
+            print cases - bad, bad, 0
+        }' "${1%.trs}.log"
+}
+
+# Sets stage_passed, stage_failed and stage_skipped, and shows what failed.
+count_tests() { # BUILD
+    stage_passed=0 stage_failed=0 stage_skipped=0
+    for trs in $(find "$1" -name '*.trs' | sort); do
+        # shellcheck disable=SC2046 # words are wanted
+        set -- $(count_test "$trs")
+        stage_passed=$((stage_passed + $1))
+        stage_failed=$((stage_failed + $2))
+        stage_skipped=$((stage_skipped + $3))
+        if [ "$2" -gt 0 ]; then
+            say "   ---- FAILED: the end of ${trs%.trs}.log:"
+            tail -n 60 "${trs%.trs}.log" | sed 's/^/   | /'
+        elif [ "$3" -gt 0 ]; then
+            say "   skipped: ${trs%.trs}: $(tail -n 1 "${trs%.trs}.log")"
+        fi
+    done
+    failed=$((failed + stage_failed))
+}
+
+# What `make check` did, whose result is $1.
+judge_tests() { # RESULT BUILD
+    count_tests "$2"
+    if [ "$1" -ne 0 ] && [ $stage_failed -eq 0 ]; then
+        fail_stage "make check ended with $1" "$step_log"
+    else
+        counts="$stage_passed passed, $stage_failed failed, $stage_skipped skipped"
+        [ $stage_failed -eq 0 ] || counts="FAILED: $counts"
+        end_stage "$counts"
+    fi
+    check_leftovers
+}
+
+# ---- the stages ----
+
+# Configure and compile all, test programs too.
+build_stage() { # NAME CONFIGURE-ARGUMENT...
+    name=$1
+    configure_build "$@" || { fail_stage 'configure' "build/$name.log"; return 1; }
+    run_step "$name-make" make -C "build/$name" -j "$job_count" all ||
+        { fail_stage 'make' "$step_log"; return 1; }
+    run_step "$name-make-check" make -C "build/$name" -j "$job_count" check TESTS= ||
+        { fail_stage 'compiling the tests' "$step_log"; return 1; }
+}
+
+test_stage() { # NAME MAKE-ARGUMENT...
+    name=$1
+    shift
+    find "build/$name" -name '*.trs' -exec rm -f {} +
+    run_step "$name-check" "$@" make -C "build/$name" check
+    judge_tests $? "build/$name"
+}
+
+check_gcc() {
+    begin_stage gcc 'warnings are errors; all tests'
+    build_stage gcc --enable-werror CC=gcc || return
+    test_stage gcc env
+    passed=$stage_passed skipped=$stage_skipped
+}
+
+check_address() {
+    begin_stage address 'the tests under AddressSanitizer (leaks too) and UBSan'
+    build_stage address --enable-sanitize=address,undefined --disable-shared CC=gcc || return
+    test_stage address env ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1 \
+        UBSAN_OPTIONS=print_stacktrace=1
+}
+
+# With many random bits in addresses, older runtimes need a process without them.
+check_thread() {
+    begin_stage thread 'the tests under ThreadSanitizer'
+    echo 'int main(void) { return 0; }' >"$tmp/probe.c"
+    as_is='env'
+    gcc -fsanitize=thread -o "$tmp/probe" "$tmp/probe.c" 2>/dev/null
+    "$tmp/probe" 2>/dev/null || as_is="setarch $(uname -m) -R"
+    build_stage thread --enable-sanitize=thread --disable-shared CC=gcc || return
+    # shellcheck disable=SC2086 # words are wanted
+    test_stage thread $as_is env TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
+}
+
+check_valgrind() {
+    begin_stage valgrind 'the test programs of the first build'
+    find build/gcc -name '*.trs' -exec rm -f {} +
+    run_step valgrind make -C build/gcc check-valgrind
+    judge_tests $? build/gcc
+}
+
+check_clang() {
+    begin_stage clang 'its warnings are errors too'
+    build_stage clang --enable-werror CC=clang || return
+    end_stage 'compiles'
+}
+
+check_demo() {
+    begin_stage demo 'the story that ./quickstart tells'
+    if run_step demo ./quickstart; then
+        end_stage 'went as said'
+    else
+        fail_stage './quickstart' "$step_log"
+    fi
+    check_leftovers
+}
+
+check_distcheck() {
+    begin_stage distcheck 'the tarball'
+    if run_step distcheck make -C build/gcc distcheck; then
+        end_stage 'passed'
+    else
+        fail_stage 'make distcheck' "$step_log"
+    fi
+    check_leftovers
+}
+
+check() {
+    tell_time
+    check_started=$now
+    check_gcc
+    check_clang
+    if [ $passed -gt 0 ]; then
+        check_address
+        check_thread
+        check_valgrind
+        check_demo
+        check_distcheck
+    fi
+    tell_time
+    say "== all of it took $((now - check_started)) s; the tests are counted once, as built by gcc,"
+    say "   failures wherever they happened; $skipped skipped"
+    say "$passed passed, $failed failed"
+    [ $failed -eq 0 ] && [ $passed -gt 0 ]
+}

@@ -1,0 +1,103 @@
+# packages.sh - what quickstart needs on the machine, and how it gets it. Sourced.
+#
+# What counts is whether a thing works, not which package it came from.
+# shellcheck disable=SC2154 # tmp is run.sh's
+
+missing=
+
+need() { # PACKAGE CONDITION...
+    package=$1
+    shift
+    "$@" >/dev/null 2>&1 && return
+    case "$missing " in
+    *" $package "*) ;;
+    *) missing="$missing $package" ;;
+    esac
+}
+
+compiles() { # COMPILER
+    echo '#include <stdio.h>' | "$1" -x c -c -o "$tmp/probe.o" -
+}
+
+# The linker is asked too: a sanitizer's runtime comes in packages of its own.
+sanitizes() { # COMPILER SANITIZER
+    echo 'int main(void) { return 0; }' | "$1" "-fsanitize=$2" -x c -o "$tmp/probe" -
+}
+
+find_missing() { # demo|check
+    missing=
+    need gcc command -v gcc
+    need libc6-dev compiles gcc
+    need make command -v make
+    need autoconf command -v autoreconf
+    need automake command -v aclocal
+    need libtool command -v libtoolize
+    need pkg-config command -v pkg-config
+    need libhiredis-dev pkg-config --exists hiredis
+    need libssl-dev pkg-config --exists openssl
+    need uuid-dev pkg-config --exists uuid
+    need openssl command -v openssl
+    # valkey will do as well
+    need redis-server sh -c 'command -v redis-server || command -v valkey-server'
+    need redis-tools sh -c 'command -v redis-cli || command -v valkey-cli'
+    [ "$1" = check ] || return 0
+    need check pkg-config --exists check
+    need g++ command -v g++
+    need clang command -v clang
+    need valgrind valgrind --version
+    need shellcheck command -v shellcheck
+    need mandoc command -v mandoc
+    need python3 command -v python3
+    need gcc sanitizes gcc address
+    need gcc sanitizes gcc thread
+}
+
+as_root() {
+    if [ "$(id -u)" = 0 ]; then
+        "$@"
+    elif [ -t 0 ]; then
+        sudo "$@"
+    else
+        sudo -n "$@"
+    fi
+}
+
+install_missing() {
+    say "installing:$missing"
+    # An update that fails for some other source is no reason to stop.
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get -q update >build/logs/packages.log 2>&1 ||
+        say "(apt-get update failed; going on with the lists that are there)"
+    # shellcheck disable=SC2086 # words are wanted
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends \
+        -o DPkg::Lock::Timeout=300 install $missing >>build/logs/packages.log 2>&1 </dev/null ||
+        {
+            tail -n 20 build/logs/packages.log >&2
+            say "quickstart: apt-get could not install them; above is what it said" >&2
+            exit 1
+        }
+    case "$missing " in
+    *' redis-server '*)
+        say "(the package may start a server of its own on port 6379, which is not used here:"
+        say " 'systemctl disable --now redis-server' ends it)" ;;
+    esac
+}
+
+need_packages() { # demo|check
+    find_missing "$1"
+    [ -n "$missing" ] || return 0
+    if ! command -v apt-get >/dev/null; then
+        say "quickstart: please install what Debian calls:$missing" >&2
+        exit 69
+    fi
+    if [ "$(id -u)" != 0 ] && ! command -v sudo >/dev/null; then
+        say "quickstart: not root, and there is no sudo. As root, please run:" >&2
+        say "  apt-get install --no-install-recommends$missing" >&2
+        exit 69
+    fi
+    install_missing
+    find_missing "$1"
+    [ -z "$missing" ] || {
+        say "quickstart: installed, but still not working:$missing" >&2
+        exit 69
+    }
+}

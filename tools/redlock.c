@@ -1,0 +1,57 @@
+/* redlock.c - redlock(1): takes locks on a majority of Redis masters, from the shell. This
+ * file is the way in: it makes the three standard descriptors safe, notes the signals, reads
+ * the command line and calls the verb. */
+#include "config_auto.h"
+
+#include "cli.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A caller may have closed 0, 1 or 2; a connection to a master must not get that number. */
+static int open_standard_descriptors(void)
+{
+    int fd = 0;
+    do {
+        fd = open("/dev/null", O_RDWR); /* not close-on-exec: it stands in for 0, 1 or 2 */
+        if (fd < 0)
+            return -1;
+    } while (fd <= STDERR_FILENO);
+    return close(fd);
+}
+
+static int verb_call(const struct cli *cli)
+{
+    switch (cli->verb) {
+    case CLI_RUN:
+        return cmd_run(cli);
+    case CLI_LOCK:
+        return cmd_lock(cli);
+    case CLI_EXTEND:
+        return cmd_extend(cli);
+    case CLI_RELEASE:
+        return cmd_release(cli);
+    case CLI_INSPECT:
+        return cmd_inspect(cli);
+    case CLI_STATUS:
+        return cmd_status(cli);
+    case CLI_NONE:
+        break;
+    }
+    return CLI_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+    if (open_standard_descriptors() < 0)
+        return CLI_SYSTEM;
+    if (argc > 1 && strcmp(argv[1], CLI_GUARD_VERB) == 0)
+        return cmd_guard(argc, argv);
+
+    struct cli cli;
+    memset(&cli, 0, sizeof(cli));
+    cli_signals_note(&cli.signals);
+    int status = cli_options_parse(&cli, argc, argv);
+    return status >= 0 ? status : verb_call(&cli);
+}

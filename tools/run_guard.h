@@ -1,0 +1,76 @@
+/* run_guard.h - what `redlock run` and its guard say to each other, over a socket pair that
+ * keeps messages whole. Both ends are the same program, so structs travel as they are.
+ *
+ *   run  --- start, deadlines, signals, end --->  guard  --- fork, exec --->  COMMAND
+ *        <-- started, stopped, ending, ended ---
+ *
+ * The end of the stream is a message too: the other one is dead. */
+#ifndef RUN_GUARD_H
+#define RUN_GUARD_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* When what happens, counted back from the end of the lease. */
+struct guard_times {
+    int64_t grace_ns;  /* TERM comes so long before the end */
+    int64_t margin_ns; /* KILL comes so long before it, that all has ended at the end */
+};
+
+/* The first message. */
+struct guard_start {
+    struct guard_times times;
+    int64_t deadline_ns; /* boottime */
+    pid_t run_group;     /* whose terminal it is when COMMAND has ended */
+    bool foreground;     /* make COMMAND's group the terminal's foreground group */
+    sigset_t mask;       /* for COMMAND: signals as our caller had set them */
+    sigset_t ignored;
+};
+
+enum guard_order_kind {
+    GUARD_DEADLINE = 1, /* the lock was extended until deadline_ns */
+    GUARD_SIGNAL = 2,   /* signal COMMAND's group */
+    GUARD_END = 3       /* the lock is lost: KILL, now */
+};
+
+struct guard_order {
+    int kind;
+    int signal_number;
+    int64_t deadline_ns;
+};
+
+enum guard_news_kind {
+    GUARD_STARTED = 1, /* pid runs COMMAND */
+    GUARD_NOT_RUN = 2, /* value: errno of exec; the guard ends now */
+    GUARD_STOPPED = 3, /* value: the signal that stopped COMMAND */
+    GUARD_ENDING = 4,  /* value: enum guard_why; TERM or KILL was sent */
+    GUARD_ENDED = 5,   /* value: COMMAND's wait status; all has ended, the guard ends now */
+    GUARD_FAILED = 6   /* value: errno of what the guard needed and did not get; it ends now */
+};
+
+enum guard_why {
+    GUARD_WHY_NOTHING = 0, /* COMMAND ended by itself */
+    GUARD_WHY_LEFTOVERS,   /* it did, and left others in its group: those are ended */
+    GUARD_WHY_DEADLINE,    /* no extension came in time */
+    GUARD_WHY_LOST,        /* GUARD_END */
+    GUARD_WHY_ALONE        /* run is dead */
+};
+
+struct guard_news {
+    int kind;
+    int value;
+    int why; /* of ENDING and ENDED: enum guard_why */
+    pid_t pid;
+    int64_t at_ns; /* ENDED: when COMMAND itself had ended */
+};
+
+/* ---- run_child.c ---- */
+
+/* Fork and exec COMMAND as the leader of its own process group. Its pid, or -1 with errno.
+ * An errno can be read from *ret_exec_fd if exec fails, and its end if it does not. */
+pid_t run_child_start(char **command, const struct guard_start *start, int terminal_fd,
+                      int *ret_exec_fd);
+
+#endif
