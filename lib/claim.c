@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ROOM_NS RL_NS_PER_MS /* until a node that took no more may take more */
+
 /* ---- making and putting away ---------------------------------------------------------- */
 
 /* Random bytes are drawn by the pool, since one draw costs about as much as many. */
@@ -277,18 +279,40 @@ void rl_claim_tick(struct rl_claim *claim, int64_t now_ns)
 
 /* ---- all of them ---------------------------------------------------------------------- */
 
+static uint64_t nodes_up(const redlock *client)
+{
+    uint64_t nodes = 0;
+    for (unsigned i = 0; i < client->n; i++) {
+        if (client->nodes[i].mode == RL_UP)
+            nodes |= rl_bit(i);
+    }
+    return nodes;
+}
+
+/* When a claim that is still due a release must be looked at again: when a refused one may be
+ * said again, when there may be room for one, or when its keys have run out. */
+static int64_t look_again_ns(const struct rl_claim *claim, uint64_t up, int64_t now_ns)
+{
+    if (!claim->hold.due)
+        return INT64_MAX;
+    if (claim->retry_ns > now_ns)
+        return claim->retry_ns;
+    return claim->hold.due & up ? now_ns + ROOM_NS : claim->hold.due_until_ns;
+}
+
 void rl_claims_sweep(redlock *client, int64_t now_ns)
 {
     struct rl_claim *next;
+    uint64_t up = nodes_up(client);
     client->sweep_ns = INT64_MAX;
     for (struct rl_claim *claim = client->claims; claim; claim = next) {
         next = claim->next;
         if (claim->hold.phase != RL_HOLD_ENDING)
             continue;
         rl_claim_send_releases(claim, now_ns);
-        int64_t due = claim->retry_ns > now_ns ? claim->retry_ns : claim->hold.due_until_ns;
-        if (claim->hold.due && due < client->sweep_ns)
-            client->sweep_ns = due;
+        int64_t again_ns = look_again_ns(claim, up, now_ns);
+        if (again_ns < client->sweep_ns)
+            client->sweep_ns = again_ns;
         rl_claim_let_go(claim, now_ns);
     }
 }

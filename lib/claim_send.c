@@ -4,6 +4,7 @@
 #include "claim_parts.h"
 
 #include <assert.h>
+#include <string.h>
 
 #define REQUEST_MAX (REDLOCK_NAME_MAX + RL_TOKEN_MAX + 4096)
 
@@ -11,7 +12,7 @@
  * that have not carried the script's body yet, with the body. */
 struct request {
     enum rl_verb verb;
-    uint64_t nonce;
+    char nonce[RL_NONCE_LEN];
     int64_t ttl_ms;
     size_t by_hash_len, by_body_len; /* 0: not encoded yet */
     char by_hash[REQUEST_MAX];
@@ -21,7 +22,7 @@ struct request {
 static void request_init(struct request *request, struct rl_claim *claim, enum rl_verb verb)
 {
     request->verb = verb;
-    request->nonce = ++claim->client->nonce;
+    rl_nonce_text(++claim->client->nonce, request->nonce);
     request->by_hash_len = request->by_body_len = 0;
     int64_t ttl_ns = verb == RL_ACQUIRE ? claim->hold.ttl_ns : claim->hold.extend_ttl_ns;
     request->ttl_ms = ttl_ns / RL_NS_PER_MS;
@@ -31,16 +32,14 @@ static size_t encode(const struct request *request, const struct rl_claim *claim
                      char bytes[REQUEST_MAX])
 {
     const struct rl_script *script = &claim->kind->script[request->verb];
-    char nonce[RL_NONCE_LEN];
     struct rl_out out;
-    rl_nonce_text(request->nonce, nonce);
     rl_out_init(&out, bytes, REQUEST_MAX);
     rl_put_array(&out, 5u + script->with_token + script->with_ttl);
     rl_put_text(&out, by_body ? "EVAL" : "EVALSHA");
     rl_put_text(&out, by_body ? script->body : claim->client->sha[request->verb]);
     rl_put_bulk(&out, "1", 1);
     rl_put_bulk(&out, claim->name, claim->name_len);
-    rl_put_bulk(&out, nonce, sizeof(nonce));
+    rl_put_bulk(&out, request->nonce, sizeof(request->nonce));
     if (script->with_token)
         rl_put_bulk(&out, claim->token, claim->token_len);
     if (script->with_ttl)
@@ -63,13 +62,13 @@ static bool put(struct request *request, struct rl_claim *claim, struct rl_node 
         return false;
     struct rl_waiting waiting = {
         .claim = claim,
-        .nonce = request->nonce,
         .sent_ns = now_ns,
         .deadline_ns = now_ns + claim->budget_ns,
         .ask = RL_ASK_VERB,
         .verb = request->verb,
         .by_body = by_body,
     };
+    memcpy(waiting.nonce, request->nonce, sizeof(waiting.nonce));
     rl_node_put(node, slot, bytes, *len, &waiting);
     wire->scripts_known |= 1u << request->verb;
     claim->owed++;

@@ -41,7 +41,8 @@ int rl_client_enter(redlock *client, int *ret_cancel_state)
 
 void rl_client_leave(redlock *client, int cancel_state)
 {
-    rl_loop_flush(client, rl_clock_now_ns());
+    if (rl_loop_unflushed(client))
+        rl_loop_flush(client, rl_clock_now_ns());
     pthread_mutex_unlock(&client->mutex);
     pthread_setcancelstate(cancel_state, NULL);
 }

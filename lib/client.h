@@ -96,6 +96,7 @@ int64_t rl_client_round_trip_ns(redlock *client, uint64_t nodes);
 bool rl_client_ready(redlock *client, uint64_t able, int64_t now_ns, int64_t *ret_until_ns);
 
 /* loop.c: send what is queued; see to timers; wait until the op is done. Mutex held. */
+bool rl_loop_unflushed(const redlock *client);
 void rl_loop_flush(redlock *client, int64_t now_ns);
 void rl_loop_tick(redlock *client, int64_t now_ns);
 /* What has come in meanwhile is handled; catch_up: only after a long time of not looking. */

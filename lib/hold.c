@@ -318,7 +318,6 @@ static void learn(struct rl_hold *hold, uint64_t bit, unsigned slot, enum rl_vot
     }
     if (hold->carry[1 - slot] & bit)
         hold->unsure |= bit;
-    hold->reached |= bit;
     if (hold->phase != RL_HOLD_ENDING)
         return;
     /* Too late, and its life begins only now. A release that follows it on this link finds

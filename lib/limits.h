@@ -47,7 +47,7 @@
 
 #define RL_OUT_MIN 16384               /* bytes a link can always queue */
 #define RL_OUT_MAX (4 * 1024 * 1024)   /* and at most */
-#define RL_FIFO_MIN 64                 /* unanswered requests a link can always hold */
+#define RL_FIFO_MIN 256                 /* unanswered requests a link can always hold */
 #define RL_FIFO_MAX 65536
 
 #define RL_PENDING_RELEASES_MAX 65536 /* attempts that some master has yet to be rid of */

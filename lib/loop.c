@@ -144,6 +144,15 @@ const struct rl_node_events rl_client_events = {
 
 /* ---- turning -------------------------------------------------------------------------- */
 
+bool rl_loop_unflushed(const redlock *client)
+{
+    for (unsigned i = 0; i < client->n; i++) {
+        if (client->nodes[i].unflushed)
+            return true;
+    }
+    return false;
+}
+
 void rl_loop_flush(redlock *client, int64_t now_ns)
 {
     /* A flush that breaks a link may queue more elsewhere, hence the second look. */
@@ -223,8 +232,6 @@ static int64_t turn(redlock *client, int64_t now_ns, int64_t due_ns)
         else
             rl_node_step(events[i].data.ptr, events[i].events, now_ns);
     }
-    if (count > 0)
-        now_ns = rl_clock_now_ns();
     rl_loop_tick(client, now_ns);
     rl_loop_flush(client, now_ns);
     return now_ns;

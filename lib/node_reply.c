@@ -24,10 +24,8 @@ static bool starts(const char *text, const char *word)
 static bool read_answer(const struct rl_waiting *waiting, const struct rl_reply *reply,
                         struct rl_judged *judged)
 {
-    char nonce[RL_NONCE_LEN];
-    rl_nonce_text(waiting->nonce, nonce);
     if (reply->type != RL_REPLY_ARRAY || (reply->count != 2 && reply->count != 4) ||
-        reply->part[0].type != RL_REPLY_BULK || !rl_part_is(reply, 0, nonce, sizeof(nonce)) ||
+        reply->part[0].type != RL_REPLY_BULK || !rl_part_is(reply, 0, waiting->nonce, RL_NONCE_LEN) ||
         reply->part[1].type != RL_REPLY_INTEGER || reply->part[1].integer < 0 ||
         reply->part[1].integer > 1)
         return false;
@@ -44,13 +42,15 @@ static bool read_answer(const struct rl_waiting *waiting, const struct rl_reply 
     return rl_kind_answer_fits(waiting->verb, &judged->answer);
 }
 
-/* A reply that lay in the socket while nobody looked tells nothing of the way it came. */
+/* The round trip, smoothed upwards only: it is to tell how long an answer takes, not how long
+ * the worst one took. A reply that lay in the socket while nobody looked, or that came after
+ * its time, tells nothing of that. */
 static void measure(struct rl_node *node, const struct rl_waiting *waiting, int64_t now_ns)
 {
     int64_t round_trip_ns = now_ns - waiting->sent_ns;
-    if (waiting->sent_ns < node->settings->driven_since_ns)
+    if (waiting->sent_ns < node->settings->driven_since_ns || now_ns > waiting->deadline_ns)
         return;
-    if (node->round_trip_ns == 0)
+    if (node->round_trip_ns == 0 || round_trip_ns < node->round_trip_ns)
         node->round_trip_ns = round_trip_ns;
     else
         node->round_trip_ns += (round_trip_ns - node->round_trip_ns) / 8;

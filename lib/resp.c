@@ -176,6 +176,8 @@ int rl_reader_next(struct rl_reader *reader, const struct rl_reply **ret_reply)
     void *object = NULL;
     if (reader->why[0])
         return -1;
+    if (reader->unfinished == 0)
+        return 0; /* the last reply ended where the bytes did: nearly always */
     if (redisReaderGetReply(reader->hiredis, &object) != REDIS_OK) {
         refuse(reader, reader->hiredis->errstr);
         return -1;

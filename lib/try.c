@@ -14,6 +14,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define CUT_SHORT_NS (20 * RL_NS_PER_MS)
+
 enum phase { NODES, ROUND, PAUSE };
 
 struct try {
@@ -32,6 +34,7 @@ struct try {
     struct rl_backoff backoff;
     bool ordered_next;      /* the last round was split: ask one first */
     int loss;               /* what the last round came to */
+    bool cut_short;         /* the wait's end left it less time than an answer may take */
     bool starved;           /* and it was for want of masters that could be asked */
     unsigned held_count;
     int64_t held_ns[REDLOCK_NODES_MAX]; /* when each blocking key runs out, ascending */
@@ -100,8 +103,7 @@ static void start_round(struct try *try, uint64_t able, int64_t now_ns)
     if (budget < 0)
         budget = RL_ROUND_MIN_NS > remaining_ns(try, now_ns) ? RL_ROUND_MIN_NS
                                                              : remaining_ns(try, now_ns);
-    int result =
-        rl_claim_new(client, try->kind, try->name, try->name_len, NULL, &claim);
+    int result = rl_claim_new(client, try->kind, try->name, try->name_len, NULL, &claim);
     if (result) {
         give_up(try, result);
         return;
@@ -111,6 +113,7 @@ static void start_round(struct try *try, uint64_t able, int64_t now_ns)
     claim->op = &try->op;
     claim->lock = try->lock;
     try->op.claim = claim;
+    try->cut_short = try->asked && budget < CUT_SHORT_NS && budget < try->ttl_ns / client->n;
     try->phase = ROUND;
     try->asked = true;
     try->held_count = 0;
@@ -139,7 +142,10 @@ static void lost(struct try *try, int64_t now_ns)
     struct rl_claim *claim = try->op.claim;
     const struct rl_round *round = &claim->hold.ask;
     bool won_late = rl_round_verdict(round) == RL_WON;
-    try->loss = won_late || rl_round_no_quorum(round) ? REDLOCK_ENOQUORUM : REDLOCK_EHELD;
+    int loss = won_late || rl_round_no_quorum(round) ? REDLOCK_ENOQUORUM : REDLOCK_EHELD;
+    /* Silence in the last few milliseconds of a wait does not make another's lock vanish. */
+    if (!(try->cut_short && try->loss == REDLOCK_EHELD))
+        try->loss = loss;
     try->starved = try->loss == REDLOCK_ENOQUORUM &&
                    rl_count(rl_client_able(client, now_ns)) < rl_quorum_needed(client->n);
     try->ordered_next = rl_round_split(round);
@@ -328,9 +334,11 @@ static void begin(struct try *try, redlock *client, const void *name, size_t nam
 /* A lock that was won may have run out while the winner's thread did not run. */
 static int confirm(struct try *try)
 {
-    if (redlock_validity_ms(try->lock) > 0)
+    struct rl_claim *claim = try->op.claim;
+    int64_t now_ns = rl_clock_now_ns();
+    if (!rl_hold_over(&claim->hold, now_ns))
         return REDLOCK_OK;
-    rl_claim_release(try->op.claim, rl_clock_now_ns(), 0);
+    rl_claim_release(claim, now_ns, 0);
     return REDLOCK_ENOQUORUM;
 }
 

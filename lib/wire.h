@@ -16,7 +16,7 @@ enum rl_ask { RL_ASK_VERB, RL_ASK_AUTH, RL_ASK_SELECT, RL_ASK_SETNAME, RL_ASK_IN
 
 struct rl_waiting {
     struct rl_claim *claim; /* RL_ASK_VERB */
-    uint64_t nonce;
+    char nonce[RL_NONCE_LEN]; /* RL_ASK_VERB: what the reply must begin with */
     int64_t deadline_ns; /* past it, the node is not answering */
     int64_t sent_ns;
     enum rl_ask ask;

@@ -92,7 +92,7 @@ static void react(struct world *world, struct client *client, struct attempt *at
     if (did & RL_WANTS_RETAKE) {
         uint64_t nodes = hold->retake & client_able(world, client) &
                          ~carried_in_use(world, client, hold);
-        CHECK(world, hold->phase == RL_HOLD_HELD && now_ns < hold->deadline_ns); /* R8 */
+        CHECK(world, hold->phase == RL_HOLD_HELD && !rl_hold_over(hold, now_ns)); /* R8 */
         tally.retakes += nodes != 0;
         send_taking(world, client, attempt, RL_RETAKE, nodes, false);
     }
@@ -212,15 +212,17 @@ static bool still_wanted(struct world *world, struct client *client,
     const struct rl_hold *hold = &attempt->hold;
     switch (verb) {
     case RL_ACQUIRE:
-        return rl_hold_to_ask(hold) & rl_bit(node);
+        if (rl_hold_to_ask(hold) & rl_bit(node))
+            return true;
+        break;
     case RL_EXTEND:
         return rl_hold_to_extend(hold) & rl_bit(node);
     case RL_RETAKE:
-        return hold->phase == RL_HOLD_HELD &&
-               client_now_ns(world, client) < hold->deadline_ns;
+        break;
     default:
         return false;
     }
+    return hold->phase == RL_HOLD_HELD && !rl_hold_over(hold, client_now_ns(world, client));
 }
 
 void client_answered(struct world *world, struct client *client, unsigned node, unsigned slot,

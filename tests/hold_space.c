@@ -13,6 +13,8 @@ struct move {
     unsigned did;
 };
 
+#define CHOSEN UINT32_MAX /* `left` when the choice has been made */
+
 static bool chosen(struct move *move)
 {
     return move->left-- == 0;
@@ -49,24 +51,24 @@ static enum rl_vote run(const struct space *space, struct space_state *state, un
 /* ---- what a client does with its hold (lib/claim.c) ------------------------------------ */
 
 static bool put(struct space_state *state, unsigned h, unsigned i, unsigned slot,
-                enum rl_verb verb)
+                enum rl_verb verb, bool again)
 {
     struct space_link *link = &state->link[h][i][slot];
     if (link->down || link->count == SPACE_QUEUE)
         return false;
-    link->queue[link->count++] = (struct space_request){.verb = (uint8_t)verb};
+    link->queue[link->count++] = (struct space_request){.verb = (uint8_t)verb, .again = again};
     return true;
 }
 
 static unsigned send_taking(struct space_state *state, unsigned h, enum rl_verb verb,
-                            uint64_t nodes)
+                            uint64_t nodes, bool again)
 {
     unsigned did = 0;
     for (; nodes; nodes &= nodes - 1) {
         unsigned i = rl_first(nodes);
         if (state->hold[h].phase == RL_HOLD_ENDING)
             break;
-        if (put(state, h, i, state->active[h][i], verb))
+        if (put(state, h, i, state->active[h][i], verb, again))
             rl_hold_sent(&state->hold[h], i, state->active[h][i], verb, true);
         else
             did |= rl_hold_unsent(&state->hold[h], i, verb, state->now_ns);
@@ -78,7 +80,7 @@ static void send_release(struct space_state *state, unsigned h, unsigned i, unsi
 {
     bool active = slot == state->active[h][i];
     if (rl_hold_wants_release(&state->hold[h], i, slot, active) &&
-        put(state, h, i, slot, RL_RELEASE))
+        put(state, h, i, slot, RL_RELEASE, true))
         rl_hold_sent(&state->hold[h], i, slot, RL_RELEASE, active);
 }
 
@@ -110,13 +112,14 @@ static void react(struct move *move, unsigned h, unsigned did)
     if (did & RL_WANTS_REST) {
         uint64_t rest = rl_hold_ask_rest(hold, able(space, state, h),
                                          state->now_ns + space->node_ns);
-        unsigned more = send_taking(state, h, RL_ACQUIRE, rest);
+        unsigned more = send_taking(state, h, RL_ACQUIRE, rest, false);
         more |= rl_hold_tick(hold, state->now_ns);
         react(move, h, more);
     }
     if (did & RL_WANTS_RETAKE)
         send_taking(state, h, RL_RETAKE,
-                    hold->retake & able(space, state, h) & ~carried_in_use(space, state, h));
+                    hold->retake & able(space, state, h) & ~carried_in_use(space, state, h),
+                    true);
     for (unsigned i = 0; i < space->n; i++) {
         for (unsigned slot = 0; slot < RL_SLOTS; slot++) {
             if (!(space->lazy & rl_bit(i)))
@@ -144,7 +147,7 @@ static void begin(struct move *move, unsigned h)
         first = i;
         unsigned did = rl_hold_ask(hold, state->now_ns, state->now_ns + space->node_ns, nodes,
                                    first);
-        did |= send_taking(state, h, RL_ACQUIRE, rl_hold_to_ask(hold));
+        did |= send_taking(state, h, RL_ACQUIRE, rl_hold_to_ask(hold), false);
         react(move, h, did);
         return;
     }
@@ -163,7 +166,7 @@ static void act(struct move *move, unsigned h)
         unsigned did = rl_hold_extend(hold, state->now_ns, space->ttl_ns,
                                       state->now_ns + space->node_ns,
                                       able(space, state, h) & ~carried_in_use(space, state, h));
-        did |= send_taking(state, h, RL_EXTEND, rl_hold_to_extend(hold));
+        did |= send_taking(state, h, RL_EXTEND, rl_hold_to_extend(hold), false);
         react(move, h, did);
         return;
     }
@@ -179,17 +182,38 @@ static void act(struct move *move, unsigned h)
     }
 }
 
+/* Not executed: is the question still open? */
+static bool still_wanted(const struct space_state *state, const struct rl_hold *hold,
+                         unsigned i, enum rl_verb verb)
+{
+    if (verb == RL_ACQUIRE && (rl_hold_to_ask(hold) & rl_bit(i)))
+        return true;
+    if (verb == RL_EXTEND)
+        return rl_hold_to_extend(hold) & rl_bit(i);
+    return verb == RL_ACQUIRE && hold->phase == RL_HOLD_HELD &&
+           !rl_hold_over(hold, state->now_ns);
+}
+
 static void deliver(struct move *move, unsigned h, unsigned i, unsigned slot)
 {
     struct space_state *state = move->state;
+    struct rl_hold *hold = &state->hold[h];
     struct space_link *link = &state->link[h][i][slot];
     struct space_request request = link->queue[0];
     link->count--;
     memmove(link->queue, link->queue + 1, link->count * sizeof(request));
     link->queue[link->count] = (struct space_request){0};
-    react(move, h,
-          rl_hold_answer(&state->hold[h], i, slot, (enum rl_verb)request.verb,
-                         (enum rl_vote)request.vote, state->now_ns));
+    enum rl_verb verb = (enum rl_verb)request.verb;
+    unsigned did;
+    if (request.vote == UNEXECUTED) {
+        rl_hold_unexecuted(hold, i, slot, verb);
+        did = rl_hold_tick(hold, state->now_ns);
+        if (slot == state->active[h][i] && still_wanted(state, hold, i, verb))
+            did |= send_taking(state, h, verb, rl_bit(i), true);
+    } else {
+        did = rl_hold_answer(hold, i, slot, verb, (enum rl_vote)request.vote, state->now_ns);
+    }
+    react(move, h, did);
 }
 
 /* The master gets the first `kept` of what it has not executed; the rest is gone. */
@@ -222,14 +246,17 @@ static void on_link(struct move *move, unsigned h, unsigned i, unsigned slot)
         next++;
     if (next < link->count) {
         struct space_request *request = &link->queue[next];
-        for (int refused = 0; refused <= space->errors; refused++) {
-            if (chosen(move)) {
-                request->answered = true;
-                request->vote = (uint8_t)(refused ? RL_VOTE_FAILED
-                                                  : run(space, state, h, i,
-                                                        (enum rl_verb)request->verb));
-                return;
-            }
+        unsigned vote = 0;
+        if (chosen(move))
+            vote = run(space, state, h, i, (enum rl_verb)request->verb);
+        else if (space->errors && chosen(move))
+            vote = RL_VOTE_FAILED;
+        else if (space->scripts && !request->again && chosen(move))
+            vote = UNEXECUTED;
+        if (move->left == CHOSEN) {
+            request->answered = true;
+            request->vote = (uint8_t)vote;
+            return;
         }
     }
     if (next > 0 && chosen(move)) {
@@ -258,6 +285,7 @@ static void on_link(struct move *move, unsigned h, unsigned i, unsigned slot)
     if ((space->drains & rl_bit(i)) && slot == state->active[h][i] && link->count > 0 &&
         state->link[h][i][1 - slot].count == 0 && chosen(move)) {
         state->active[h][i] = (uint8_t)(1 - slot);
+        rl_hold_link_drains(&state->hold[h], i, slot);
         react(move, h, 0);
     }
 }
@@ -293,19 +321,18 @@ bool space_move(const struct space *space, struct space_state *state, unsigned n
                 unsigned *ret_did)
 {
     struct move move = {.space = space, .state = state, .left = number};
-    const unsigned none = UINT32_MAX; /* `left` when the choice has been made */
     if (chosen(&move))
         pass(&move);
-    for (unsigned i = 0; i < space->n && move.left != none; i++)
+    for (unsigned i = 0; i < space->n && move.left != CHOSEN; i++)
         others(&move, i);
-    for (unsigned h = 0; h < space->holds && move.left != none; h++) {
+    for (unsigned h = 0; h < space->holds && move.left != CHOSEN; h++) {
         if (state->now_ns >= rl_hold_next_ns(&state->hold[h]) || state->hold[h].due) {
             if (chosen(&move))
                 look(&move, h);
         }
-        if (move.left != none)
+        if (move.left != CHOSEN)
             act(&move, h);
-        for (unsigned i = 0; i < space->n * RL_SLOTS && move.left != none; i++)
+        for (unsigned i = 0; i < space->n * RL_SLOTS && move.left != CHOSEN; i++)
             on_link(&move, h, i / RL_SLOTS, i % RL_SLOTS);
     }
     for (unsigned k = 0; k < space->holds * space->n * RL_SLOTS && space->prompt; k++) {
@@ -316,7 +343,7 @@ bool space_move(const struct space *space, struct space_state *state, unsigned n
             deliver(&move, h, i, slot);
     }
     *ret_did = move.did;
-    return move.left == none;
+    return move.left == CHOSEN;
 }
 
 /* ---- what must not be ------------------------------------------------------------------ */
@@ -419,7 +446,8 @@ static uint64_t mix_links(uint64_t hash, const struct space_state *state, unsign
         const struct space_link *link = &state->link[h][i][slot];
         uint64_t word = (uint64_t)link->down << 1 | 1;
         for (unsigned k = 0; k < link->count; k++)
-            word = word << 7 | (uint64_t)link->queue[k].verb << 4 |
+            word = word << 8 | (uint64_t)link->queue[k].again << 7 |
+                   (uint64_t)link->queue[k].verb << 4 |
                    (uint64_t)link->queue[k].answered << 3 |
                    (uint64_t)link->queue[k].vote << 1 | 1;
         hash = mix(hash, word);

@@ -17,8 +17,9 @@
 
 struct space_request {
     uint8_t verb;
+    bool again;    /* sent a second time, with the script's body */
     bool answered;
-    uint8_t vote; /* of an answered one */
+    uint8_t vote; /* of an answered one; or UNEXECUTED */
 };
 
 struct space_node {
@@ -26,6 +27,7 @@ struct space_node {
     int64_t expires_ns;
 };
 #define STRANGER 9
+#define UNEXECUTED 3 /* beside enum rl_vote */
 
 struct space_link {
     bool down;
@@ -40,7 +42,8 @@ struct space {
     int64_t ttl_ns, node_ns; /* node_ns: a node's time in a round */
     bool strangers; /* others take and leave the key on any node at any time */
     bool ordered, extends, waits;
-    bool errors; /* requests that are refused and not executed */
+    bool errors; /* requests are refused and not executed */
+    bool scripts; /* are unknown there, and requests sent again */
     uint64_t breaks; /* nodes whose links can break, */
     uint64_t downs;  /* stay down for a while, */
     uint64_t drains; /* and drain */

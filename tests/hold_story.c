@@ -91,6 +91,7 @@ unsigned lose(struct story *story, unsigned node)
 void drain(struct story *story, unsigned node)
 {
     story->active[node] = 1 - story->active[node];
+    rl_hold_link_drains(&story->hold, node, 1 - story->active[node]);
 }
 
 unsigned extend(struct story *story, int64_t ttl_ms)
@@ -143,6 +144,11 @@ uint64_t send_releases_but(struct story *story, uint64_t down, uint64_t *ret_oth
 uint64_t send_releases(struct story *story, uint64_t *ret_other)
 {
     return send_releases_but(story, 0, ret_other);
+}
+
+int64_t over_ns(const struct story *story)
+{
+    return story->hold.deadline_ns - RL_VALIDITY_GRAIN_NS + 1;
 }
 
 bool settled(const struct story *story)

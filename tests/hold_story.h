@@ -83,7 +83,9 @@ uint64_t send_releases(struct story *story, uint64_t *ret_other);
 /* The same with the links in use of `down` not there. */
 uint64_t send_releases_but(struct story *story, uint64_t down, uint64_t *ret_other);
 
-/* Settled when all has been answered, and not before. */
+/* The first nanosecond at which the lock that is held is over. */
+int64_t over_ns(const struct story *story);
+
 bool settled(const struct story *story);
 
 #define NODES(...) nodes_of((const int[]){__VA_ARGS__, -1})

@@ -203,6 +203,9 @@ void link_drain(struct world *world, struct client *client, unsigned node)
     unsigned other = 1 - client->active[node];
     link_break(world, client, node, other); /* one may drain at a time */
     client->active[node] = other;
+    const struct link *link = &client->link[node][1 - other];
+    for (unsigned i = 0; i < link->count; i++)
+        rl_hold_link_drains(&link->queue[i].attempt->hold, node, 1 - other);
 }
 
 void stray_execute(struct world *world)

@@ -103,6 +103,30 @@ START_TEST(a_release_is_replayed_after_a_reconnect)
 }
 END_TEST
 
+/* More of them than a connection holds at once. */
+START_TEST(many_releases_are_replayed_after_a_reconnect)
+{
+    enum { LOCKS = 300 };
+    static redlock_lock *locks[LOCKS];
+    char name[32];
+    open_through_proxies(3, NULL);
+    for (int i = 0; i < LOCKS; i++) {
+        snprintf(name, sizeof(name), "name-%d", i);
+        locks[i] = client_take(one, name);
+    }
+    ck_assert(wait_until(master_do(masters, 2, "DBSIZE", NULL).number == LOCKS, 5000));
+    proxy_shut(proxies[2], true);
+    proxy_cut(proxies[2], PROXY_ALL, true);
+    for (int i = 0; i < LOCKS; i++)
+        ck_assert_int_eq(redlock_release(locks[i]), 0);
+    ck_assert_int_eq(master_do(masters, 2, "DBSIZE", NULL).number, LOCKS);
+    proxy_shut(proxies[2], false);
+    ck_assert(comes_true(one, master_do(masters, 2, "DBSIZE", NULL).number == 0, 4000));
+    ck_assert(comes_true(one, client_stats(one).pending_releases == 0, 4000));
+    close_all();
+}
+END_TEST
+
 START_TEST(a_reset_in_mid_request_is_a_lost_vote)
 {
     open_through_proxies(3, NULL);
@@ -174,6 +198,19 @@ START_TEST(a_lost_round_is_undone_on_a_stopped_node_when_it_resumes)
 }
 END_TEST
 
+/* How many scripts a master has executed. */
+static long long scripts_run(unsigned node)
+{
+    static const char *const names[] = {"cmdstat_eval:calls=", "cmdstat_evalsha:calls="};
+    struct reply info = master_do(masters, node, "INFO", "commandstats", NULL);
+    long long count = 0;
+    for (int i = 0; i < 2; i++) {
+        const char *at = strstr(info.text, names[i]);
+        count += at ? strtoll(at + strlen(names[i]), NULL, 10) : 0;
+    }
+    return count;
+}
+
 /* Silent for longer than stall-limit: the old link drains while a new one works. What was
  * asked on the old one may still be executed: a release must come behind it there too. */
 START_TEST(a_drained_link_is_released_too)
@@ -191,10 +228,15 @@ START_TEST(a_drained_link_is_released_too)
     ck_assert_int_eq(redlock_release(lock), 0);
     ck_assert(!master_has(masters, 2, "name"));
 
-    for (unsigned i = 0; i < before; i++)
-        proxy_limit(proxies[2], (int)i, PROXY_THERE, -1); /* now the old one arrives */
-    ck_assert(comes_true(one, client_stats(one).pending_releases == 0, 5000));
-    ck_assert_uint_eq(masters_with(masters, "name"), 0);
+    /* Now what the old one carried arrives, and its answers do not. */
+    long long run = scripts_run(2);
+    for (unsigned i = 0; i < before; i++) {
+        proxy_limit(proxies[2], (int)i, PROXY_BACK, 0);
+        proxy_limit(proxies[2], (int)i, PROXY_THERE, -1);
+    }
+    ck_assert(wait_until(scripts_run(2) > run, 5000));
+    ck_assert(wait_until(masters_with(masters, "name") == 0, 1000));
+    ck_assert_int_eq(scripts_run(2), run + 2); /* the acquire, and behind it the release */
     close_all();
 }
 END_TEST
@@ -420,6 +462,7 @@ int main(void)
     tcase_set_timeout(tests, 120);
     tcase_add_loop_test(tests, killed_before_or_after_the_acquire, 0, 2);
     tcase_add_loop_test(tests, a_release_is_replayed_after_a_reconnect, 0, 2);
+    tcase_add_test(tests, many_releases_are_replayed_after_a_reconnect);
     tcase_add_test(tests, a_reset_in_mid_request_is_a_lost_vote);
     tcase_add_test(tests, refused_connections_fail_at_once);
     tcase_add_test(tests, a_stopped_node_costs_nothing_and_follows_when_it_resumes);

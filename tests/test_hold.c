@@ -39,7 +39,7 @@ START_TEST(r1_won_too_late_is_lost)
         for (unsigned node = 0; node < 3; node++)
             rl_hold_sent(&story.hold, node, 0, RL_ACQUIRE, true);
         answer(&story, 0, RL_ACQUIRE, YES);
-        pass_ns(&story, VALID_NS - MS + 1 - early);
+        pass_ns(&story, VALID_NS - RL_VALIDITY_GRAIN_NS + 1 - early);
         unsigned did = answer(&story, 1, RL_ACQUIRE, YES);
         ck_assert_int_eq(did, early ? RL_DID_WIN : RL_DID_LOSE);
         ck_assert_int_eq(story.hold.phase, early ? RL_HOLD_HELD : RL_HOLD_ENDING);
@@ -189,7 +189,7 @@ START_TEST(r3_a_token_is_asked_for_once_while_asking)
     struct story story;
     story_begin(&story, 3);
     ask(&story);
-    ask(&story);
+    rl_hold_ask(&story.hold, story.now_ns, story.now_ns + MS, rl_all(3), -1);
 }
 END_TEST
 
@@ -201,7 +201,7 @@ START_TEST(ce16_a_lost_token_is_never_asked_for_again)
     ask(&story);
     answer(&story, 0, RL_ACQUIRE, NO);
     ck_assert_int_eq(answer(&story, 1, RL_ACQUIRE, NO), RL_DID_LOSE);
-    ask(&story);
+    rl_hold_ask(&story.hold, story.now_ns, story.now_ns + MS, rl_all(3), -1);
 }
 END_TEST
 
@@ -209,7 +209,7 @@ START_TEST(r3_a_token_that_is_held_is_not_asked_for)
 {
     struct story story;
     story_hold(&story, 3);
-    ask(&story);
+    rl_hold_ask(&story.hold, story.now_ns, story.now_ns + MS, rl_all(3), -1);
 }
 END_TEST
 

@@ -36,10 +36,10 @@ START_TEST(ce17_a_late_extension_is_the_end)
     for (int64_t early = 1; early >= 0; early--) {
         struct story story;
         story_hold_all(&story, 3);
-        story.now_ns = story.hold.deadline_ns - 10 * MS;
+        story.now_ns = over_ns(&story) - 10 * MS;
         extend(&story, TTL_MS);
         answer(&story, 0, RL_EXTEND, YES);
-        story.now_ns += 9 * MS + 1 - early; /* and nobody ticked */
+        story.now_ns += 10 * MS - early; /* and nobody ticked */
         unsigned did = answer(&story, 1, RL_EXTEND, YES);
         ck_assert_int_eq(did, early ? RL_DID_EXTEND : RL_DID_DIE);
         if (early)
@@ -58,7 +58,7 @@ START_TEST(r6_time_runs_out_while_extending)
     story_hold_all(&story, 3);
     story.now_ns = story.hold.deadline_ns - 10 * MS;
     extend(&story, TTL_MS);
-    ck_assert_int_eq(rl_hold_next_ns(&story.hold), story.hold.deadline_ns - MS + 1);
+    ck_assert_int_eq(rl_hold_next_ns(&story.hold), over_ns(&story));
     ck_assert_int_eq(pass_ns(&story, 9 * MS), 0);
     ck_assert_int_eq(pass_ns(&story, 1), RL_DID_DIE);
     ck_assert_int_eq(pass(&story, 500), 0); /* once */
@@ -70,7 +70,7 @@ START_TEST(r6_no_extension_begins_too_late)
 {
     struct story story;
     story_hold_all(&story, 3);
-    story.now_ns = story.hold.deadline_ns;
+    story.now_ns = over_ns(&story);
     ck_assert_int_eq(extend(&story, TTL_MS), RL_DID_DIE);
     ck_assert_uint_eq(rl_hold_to_extend(&story.hold), 0);
     ck_assert_uint_eq(send_releases(&story, NULL), rl_all(3));
@@ -82,7 +82,7 @@ START_TEST(r7_the_dead_are_not_extended)
 {
     struct story story;
     story_hold_all(&story, 3);
-    story.now_ns = story.hold.deadline_ns;
+    story.now_ns = over_ns(&story);
     extend(&story, TTL_MS);
     extend(&story, TTL_MS);
 }
@@ -325,7 +325,7 @@ START_TEST(r8_nothing_is_filled_in_when_it_has_run_out)
     extend(&story, TTL_MS);
     answer(&story, 0, RL_EXTEND, YES);
     answer(&story, 1, RL_EXTEND, YES);
-    story.now_ns = story.hold.deadline_ns;
+    story.now_ns = over_ns(&story);
     ck_assert_int_eq(answer(&story, 2, RL_EXTEND, NO), 0);
     ck_assert_uint_eq(story.hold.retake, 0);
 }

@@ -47,6 +47,7 @@ START_TEST(the_first_is_silent)
     ask_first(&story, 0);
     ck_assert_int_eq(pass_ns(&story, NODE_MS * MS - 1), 0);
     ck_assert_int_eq(pass_ns(&story, 1), RL_DID_LOSE);
+    ck_assert_uint_eq(story.hold.ask.failed, NODES(0)); /* the others have not */
     ck_assert_uint_eq(send_releases(&story, NULL), NODES(0));
 }
 END_TEST

@@ -3,6 +3,7 @@
 #include "config_auto.h"
 
 #include "client.h"
+#include "fake.h"
 #include "masters.h"
 
 #include <stdio.h>
@@ -176,6 +177,28 @@ START_TEST(a_validity_of_0_is_final)
         ck_assert(wait_until((client_ready(one), masters_with(masters, "name") == 0), 5000));
     }
     close_all();
+}
+END_TEST
+
+/* The server extended the key, and says so when the old deadline has passed: somebody else
+ * could have had it in between. */
+START_TEST(an_extension_that_comes_too_late_is_none)
+{
+    struct fake *fake;
+    redlock_lock *lock = NULL;
+    fakes_start(&fake, 1);
+    redlock *client = client_open(fakes_file(&fake, 1, NULL));
+    ck_assert(wait_until(client_ready(client) == 1, 5000));
+    ck_assert_int_eq(client_try(client, "name", 600, 0, NULL, &lock), 0);
+    fake_rule(fake, &(struct fake_rule){.match = "extend *", .delay_ms = 700});
+    ck_assert_int_eq(redlock_extend(lock, 20000, NULL), REDLOCK_EEXPIRED);
+    ck_assert_int_eq(redlock_validity_ms(lock), 0);
+    ck_assert(fake_has(fake, "name"));
+    ck_assert(wait_until((client_ready(client), !fake_has(fake, "name")), 5000));
+    ck_assert_int_eq(redlock_validity_ms(lock), 0);
+    ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
+    redlock_close(client);
+    fake_stop(fake);
 }
 END_TEST
 
@@ -392,6 +415,7 @@ int main(void)
     tcase_add_test(tests, extend_fills_in_a_minority_but_nothing_foreign);
     tcase_add_test(tests, a_lock_that_ran_out_stays_dead);
     tcase_add_test(tests, a_validity_of_0_is_final);
+    tcase_add_test(tests, an_extension_that_comes_too_late_is_none);
     tcase_add_test(tests, extend_without_a_quorum_keeps_what_is_left);
     tcase_add_test(tests, a_detached_lock_goes_on_in_another_client);
     tcase_add_test(tests, handles_that_are_not_ours_are_refused);

@@ -103,6 +103,51 @@ START_TEST(one_release_at_a_time)
 }
 END_TEST
 
+/* The link that the release went down does not answer: another takes its place, and the
+ * release goes down that one as well; the answers may come in any order, or not at all. */
+START_TEST(a_release_on_a_link_that_drains_is_said_again)
+{
+    for (int lost = 0; lost < 2; lost++) {
+        struct story story;
+        uint64_t other;
+        story_hold(&story, 3);
+        release(&story, false);
+        send_releases(&story, NULL);
+        answer(&story, 0, RL_RELEASE, YES);
+        answer(&story, 1, RL_RELEASE, YES);
+        drain(&story, 2);
+        ck_assert_uint_eq(send_releases(&story, &other), NODES(2));
+        ck_assert_uint_eq(other, 0);
+        answer(&story, 2, RL_RELEASE, NO);
+        ck_assert(!settled(&story));
+        if (lost) {
+            rl_hold_link_lost(&story.hold, 2, 0, story.now_ns);
+            ck_assert_uint_eq(send_releases(&story, NULL), NODES(2));
+            answer(&story, 2, RL_RELEASE, YES);
+        } else {
+            answer_on(&story, 2, 0, RL_ACQUIRE, YES);
+            answer_on(&story, 2, 0, RL_RELEASE, YES);
+        }
+        ck_assert(settled(&story));
+    }
+}
+END_TEST
+
+START_TEST(a_link_that_drains_and_owes_nothing)
+{
+    struct story story;
+    story_hold_all(&story, 3);
+    drain(&story, 0); /* not ended: nothing to release */
+    ck_assert_uint_eq(story.hold.due, 0);
+    release(&story, false);
+    send_releases(&story, NULL);
+    for (unsigned node = 0; node < 3; node++)
+        answer(&story, node, RL_RELEASE, YES);
+    drain(&story, 1);
+    ck_assert(settled(&story));
+}
+END_TEST
+
 /* ---- late grants after the end --------------------------------------------------------- */
 
 /* The draining link took no release (it was full); the new one's went before the late
@@ -274,8 +319,11 @@ START_TEST(an_attached_lock_runs_out)
 {
     struct story story;
     story_begin(&story, 3);
-    rl_hold_init_attached(&story.hold, 3, TTL_MS * MS, DRIFT_FACTOR, story.now_ns);
-    ck_assert_int_eq(extend(&story, TTL_MS), RL_DID_DIE);
+    for (int64_t early = 1; early >= 0; early--) {
+        rl_hold_init_attached(&story.hold, 3, TTL_MS * MS, DRIFT_FACTOR,
+                              story.now_ns + RL_VALIDITY_GRAIN_NS - 1 + early);
+        ck_assert_int_eq(extend(&story, TTL_MS), early ? 0 : RL_DID_DIE);
+    }
 }
 END_TEST
 
@@ -303,6 +351,8 @@ int main(void)
     tcase_add_test(again, a_link_lost_while_holding);
     tcase_add_test(again, a_lost_link_that_carried_nothing);
     tcase_add_test(again, one_release_at_a_time);
+    tcase_add_test(again, a_release_on_a_link_that_drains_is_said_again);
+    tcase_add_test(again, a_link_that_drains_and_owes_nothing);
     tcase_add_test(again, a_late_grant_that_no_release_follows);
     tcase_add_test(again, a_late_grants_life_begins_late);
     suite_add_tcase(suite, again);

@@ -201,12 +201,12 @@ static void ask(struct rl_node *node, enum rl_verb verb, int64_t now_ns, int64_t
 {
     static const char bytes[] = "*1\r\n$4\r\nPING\r\n";
     struct rl_waiting waiting = {
-        .nonce = ++nonce,
         .sent_ns = now_ns,
         .deadline_ns = now_ns + budget_ns,
         .ask = RL_ASK_VERB,
         .verb = verb,
     };
+    rl_nonce_text(++nonce, waiting.nonce);
     if (!rl_node_takes(node, node->active, sizeof(bytes) - 1, verb != RL_RELEASE))
         return;
     rl_node_put(node, node->active, bytes, sizeof(bytes) - 1, &waiting);
@@ -221,7 +221,6 @@ static void answer_well(struct rl_node *node, int64_t now_ns)
                                "uptime_in_seconds:100000\r\nrole:master\r\n";
     char bytes[512];
     struct rl_waiting *oldest = rl_wire_oldest(rl_node_wire(node));
-    char text[RL_NONCE_LEN];
     if (!oldest)
         return;
     if (oldest->ask == RL_ASK_INFO)
@@ -229,8 +228,7 @@ static void answer_well(struct rl_node *node, int64_t now_ns)
     else if (oldest->ask != RL_ASK_VERB)
         snprintf(bytes, sizeof(bytes), "+OK\r\n");
     else {
-        rl_nonce_text(oldest->nonce, text);
-        snprintf(bytes, sizeof(bytes), "*2\r\n$16\r\n%.16s\r\n:1\r\n", text);
+        snprintf(bytes, sizeof(bytes), "*2\r\n$16\r\n%.16s\r\n:1\r\n", oldest->nonce);
         grant_was_exact = true;
     }
     receive(node, node->active, bytes, strlen(bytes), now_ns);
