@@ -30,12 +30,16 @@
 
 uint64_t rl_client_able(redlock *client, int64_t now_ns)
 {
-    uint64_t able = 0;
+    uint64_t able = 0, prompt = 0;
     for (unsigned i = 0; i < client->n; i++) {
-        if (rl_node_able(&client->nodes[i], now_ns))
-            able |= rl_bit(i);
+        if (!rl_node_able(&client->nodes[i], now_ns))
+            continue;
+        able |= rl_bit(i);
+        if (!rl_node_lags(&client->nodes[i], now_ns))
+            prompt |= rl_bit(i);
     }
-    return able;
+    /* Slow is not dead: only who is not needed, even if one more fails, is left out. */
+    return rl_count(prompt) > rl_quorum_needed(client->n) ? prompt : able;
 }
 
 unsigned rl_client_pending(redlock *client)

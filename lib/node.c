@@ -12,6 +12,7 @@
 #include <sys/epoll.h>
 
 #define LATE_NS (100 * RL_NS_PER_MS)
+#define BACKLOG_MAX 8192 /* unanswered: a node with more is asked for no more votes */
 #define LAG_REQUESTS 64
 #define LAG_ROUND_TRIPS 8
 #define LAG_MIN_NS (20 * RL_NS_PER_MS)
@@ -187,9 +188,7 @@ bool rl_node_stalled(struct rl_node *node, int64_t now_ns)
     return now_ns >= stall_ns(node);
 }
 
-/* Many requests behind one that has waited for many round trips: whatever holds the server
- * up, adding to the heap helps nobody, and the other nodes decide without it. */
-static bool lags(struct rl_node *node, int64_t now_ns)
+bool rl_node_lags(struct rl_node *node, int64_t now_ns)
 {
     struct rl_wire *wire = rl_node_wire(node);
     if (wire->fifo_count < LAG_REQUESTS)
@@ -289,7 +288,7 @@ int64_t rl_node_due_ns(struct rl_node *node)
 bool rl_node_able(struct rl_node *node, int64_t now_ns)
 {
     return node->mode == RL_UP && node->fitness == RL_FIT && node->twin < 0 &&
-           !rl_node_stalled(node, now_ns) && !lags(node, now_ns) &&
+           !rl_node_stalled(node, now_ns) && rl_node_wire(node)->fifo_count < BACKLOG_MAX &&
            !rl_link_blocked(rl_node_wire(node)->link);
 }
 
@@ -314,8 +313,10 @@ const char *rl_node_why(struct rl_node *node, int64_t now_ns)
         return "the same server as an earlier node of the list";
     if (node->fitness != RL_FIT)
         return node->why;
-    if (rl_node_stalled(node, now_ns) || lags(node, now_ns))
+    if (rl_node_stalled(node, now_ns))
         return "does not answer";
+    if (rl_node_lags(node, now_ns))
+        return "lags behind: not asked, since enough others answer at once";
     if (rl_link_blocked(rl_node_wire(node)->link))
         return "takes no more requests";
     return node->why;

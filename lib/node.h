@@ -128,6 +128,10 @@ int64_t rl_node_due_ns(struct rl_node *node);
 /* May it be asked for its vote now? */
 bool rl_node_able(struct rl_node *node, int64_t now_ns);
 
+/* Are many requests waiting behind one that has waited for many round trips? Whatever holds
+ * that server up, more of them help nobody, as long as enough others can do without it. */
+bool rl_node_lags(struct rl_node *node, int64_t now_ns);
+
 /* Is the first attempt to reach it, or to learn whether it may vote by now, still under way
  * (so that waiting may be worth it)? */
 bool rl_node_pending(const struct rl_node *node);

@@ -28,6 +28,29 @@ START_TEST(waits_grow_to_the_limit_and_no_further)
 }
 END_TEST
 
+/* And they do grow: over many contenders, the longest k-th wait is near its own limit. */
+START_TEST(each_failure_doubles_the_longest_wait)
+{
+    int64_t longest[8] = {0};
+    for (uint64_t seed = 0; seed < 2000; seed++) {
+        struct rl_backoff backoff;
+        struct rl_prng prng;
+        rl_prng_seed(&prng, seed);
+        rl_backoff_init(&backoff, 5 * MS, 250 * MS);
+        for (int k = 0; k < 8; k++) {
+            int64_t wait = rl_backoff_next_ns(&backoff, &prng);
+            if (wait > longest[k])
+                longest[k] = wait;
+        }
+    }
+    for (int k = 0; k < 8; k++) {
+        int64_t limit = 5 * MS << k < 250 * MS ? 5 * MS << k : 250 * MS;
+        ck_assert_int_le(longest[k], limit);
+        ck_assert_int_gt(longest[k], limit - limit / 50);
+    }
+}
+END_TEST
+
 /* The largest of many waits comes near the ceiling, the smallest near nothing, and every
  * quarter gets its share: contenders in step are thrown apart. */
 START_TEST(the_jitter_is_full)
@@ -126,6 +149,7 @@ int main(void)
     Suite *suite = suite_create("backoff");
     TCase *tcase = tcase_create("backoff");
     tcase_add_test(tcase, waits_grow_to_the_limit_and_no_further);
+    tcase_add_test(tcase, each_failure_doubles_the_longest_wait);
     tcase_add_test(tcase, the_jitter_is_full);
     tcase_add_test(tcase, a_reset_begins_anew);
     tcase_add_test(tcase, the_same_seed_waits_the_same);

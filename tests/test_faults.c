@@ -53,7 +53,7 @@ static void close_all(void)
 }
 
 /* What `condition` waits for may need the client to move: every look gives it a turn. */
-#define comes_true(client, condition, limit_ms)                                              \
+#define comes_true(client, condition, limit_ms)                                                \
     wait_until((client_ready(client), (condition)), limit_ms)
 
 /* ---- a node is killed ------------------------------------------------------------------- */
@@ -262,6 +262,27 @@ START_TEST(a_late_grant_joins_the_hold_or_is_undone)
 }
 END_TEST
 
+/* Three nodes are quick, and two have fallen behind a caller who does not rest. They are
+ * alive, and with them there is a majority when one of the quick ones dies. */
+START_TEST(nodes_that_lag_count_when_another_one_dies)
+{
+    open_through_proxies(5, NULL);
+    proxy_delay(proxies[1], PROXY_ALL, PROXY_BACK, 60);
+    proxy_delay(proxies[2], PROXY_ALL, PROXY_BACK, 60);
+    for (int round = 0; round < 5; round++) {
+        for (int i = 0; i < 400; i++)
+            ck_assert_int_eq(redlock_release(client_take(one, "name")), 0);
+        master_pause(masters, 3);
+        int code = client_try(one, "name", 0, 0, &report, &lock);
+        ck_assert_msg(code == 0, "%d: %s", code, client_told(&report));
+        ck_assert_int_eq(redlock_release(lock), 0);
+        master_resume(masters, 3);
+        ck_assert(wait_until(client_ready(one) == 5, 5000));
+    }
+    close_all();
+}
+END_TEST
+
 START_TEST(the_fan_out_is_parallel)
 {
     int64_t best = INT64_MAX;
@@ -361,7 +382,8 @@ START_TEST(a_reply_that_comes_late_belongs_to_its_own_request)
     ck_assert_int_eq(client_try(one, "first", 0, 0, &report, &lock), REDLOCK_ENOQUORUM);
     proxy_delay(proxies[0], PROXY_ALL, PROXY_BACK, 0);
     master_do(masters, 0, "SET", "second", "rival", NULL);
-    ck_assert(wait_until(client_try(one, "second", 0, 0, &report, &lock) == REDLOCK_EHELD, 5000));
+    ck_assert(
+        wait_until(client_try(one, "second", 0, 0, &report, &lock) == REDLOCK_EHELD, 5000));
     ck_assert_str_eq(report.node[0].holder, "rival");
     ck_assert(comes_true(one, client_stats(one).pending_releases == 0, 5000));
     ck_assert(!master_has(masters, 0, "first"));
@@ -429,7 +451,8 @@ START_TEST(a_busy_master_is_released_later)
     lock = client_take(one, "name");
     ck_assert(wait_until(masters_with(masters, "name") == 3, 5000));
     ck_assert_int_eq(pthread_create(&thread, NULL, keep_busy, NULL), 0);
-    ck_assert(wait_until(strncmp(master_do(masters, 2, "PING", NULL).text, "BUSY", 4) == 0, 5000));
+    ck_assert(
+        wait_until(strncmp(master_do(masters, 2, "PING", NULL).text, "BUSY", 4) == 0, 5000));
     ck_assert_int_eq(redlock_release(lock), 0);
     ck_assert_int_eq(redlock_release(client_take(one, "other")), 0);
     ck_assert_str_eq(master_do(masters, 2, "SCRIPT", "KILL", NULL).text, "OK");
@@ -469,6 +492,7 @@ int main(void)
     tcase_add_test(tests, a_lost_round_is_undone_on_a_stopped_node_when_it_resumes);
     tcase_add_test(tests, a_drained_link_is_released_too);
     tcase_add_loop_test(tests, a_late_grant_joins_the_hold_or_is_undone, 0, 2);
+    tcase_add_test(tests, nodes_that_lag_count_when_another_one_dies);
     tcase_add_test(tests, the_fan_out_is_parallel);
     tcase_add_test(tests, a_black_holed_majority_fails_in_its_share);
     tcase_add_loop_test(tests, connections_that_hang_have_their_own_budget, 0, 4);

@@ -182,7 +182,8 @@ START_TEST(a_replica_has_no_vote)
     snprintf(port, sizeof(port), "%d", masters->node[0].tcp_at.port);
     master_do(masters, 1, "REPLICAOF", "127.0.0.1", port, NULL);
     ck_assert(wait_until(strstr(master_do(masters, 1, "INFO", "replication", NULL).text,
-                                "master_link_status:up") != NULL, 20000));
+                                "master_link_status:up") != NULL,
+                         20000));
     redlock_lock *lock = NULL;
     redlock *client = client_open(masters_file(masters, NULL));
     ck_assert_int_eq(client_try(client, "name", 0, 0, &report, &lock), REDLOCK_ENOQUORUM);
@@ -297,8 +298,8 @@ START_TEST(users_and_their_permissions)
                    masters->node[0].tcp_at.port);
     redlock *client = client_open(node_list_write(&list));
     lock = client_take(client, "name");
-    ck_assert_ptr_nonnull(strstr(master_do(masters, 0, "CLIENT", "LIST", NULL).text,
-                                 "user=locks"));
+    ck_assert_ptr_nonnull(
+        strstr(master_do(masters, 0, "CLIENT", "LIST", NULL).text, "user=locks"));
     ck_assert_int_eq(redlock_release(lock), 0);
 
     master_do(masters, 0, "ACL", "SETUSER", "locks", "-@scripting", NULL);

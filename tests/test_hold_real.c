@@ -280,8 +280,8 @@ START_TEST(handles_that_are_not_ours_are_refused)
     ck_assert_int_ne(redlock_attach(two, NULL, &lock), 0);
     ck_assert_ptr_null(lock);
 
-    ck_assert(wait_until(redlock_attach(two, text, &lock) != 0 || redlock_release(lock) > 0,
-                         5000));
+    ck_assert(
+        wait_until(redlock_attach(two, text, &lock) != 0 || redlock_release(lock) > 0, 5000));
     close_all();
 }
 END_TEST
@@ -289,7 +289,8 @@ END_TEST
 START_TEST(a_handle_has_one_text_only)
 {
     static const char *const names[] = {"a", "ab", "abc"}; /* every length of the rest */
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    static const char digits[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     char text[REDLOCK_HANDLE_MAX];
     open_three();
     for (int i = 0; i < 3; i++) {

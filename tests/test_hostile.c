@@ -80,7 +80,8 @@ static const struct {
     {"refused, ttl as a bulk", "*4\r\n{nonce}:0\r\n$1\r\n5\r\n$5\r\nrival\r\n", 0},
     {"refused, holder as a number", "*4\r\n{nonce}:0\r\n:5\r\n:5\r\n", 0},
     {"nested", "*2\r\n{nonce}*1\r\n:1\r\n", 0},
-    {"nested deep", "*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n:1\r\n", 0},
+    {"nested deep", "*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n:1\r\n",
+     0},
     {"nine elements", "*9\r\n{nonce}:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n", 0},
     {"RESP3 null", "_\r\n", 0},
     {"RESP3 push", ">2\r\n{nonce}:1\r\n", 0},
@@ -104,7 +105,8 @@ static void expect_no_grant(const char *what, int code)
 START_TEST(nothing_but_the_exact_answer_is_a_grant)
 {
     open_fakes(HOSTILE, "node-timeout 100ms\nlinger 0ms\n");
-    fake_rule(fakes[HOSTILE], &(struct fake_rule){.match = "acquire *", .times = 1,
+    fake_rule(fakes[HOSTILE], &(struct fake_rule){.match = "acquire *",
+                                                  .times = 1,
                                                   .reply = hostile[_i].bytes,
                                                   .reply_len = hostile[_i].len});
     expect_no_grant(hostile[_i].what, REDLOCK_ENOQUORUM);
@@ -121,7 +123,8 @@ END_TEST
 START_TEST(a_hostile_master_is_no_other_nodes_business)
 {
     open_fakes(0, "linger 0ms\n");
-    fake_rule(fakes[HOSTILE], &(struct fake_rule){.match = "acquire *", .times = 1,
+    fake_rule(fakes[HOSTILE], &(struct fake_rule){.match = "acquire *",
+                                                  .times = 1,
                                                   .reply = hostile[_i].bytes,
                                                   .reply_len = hostile[_i].len});
     ck_assert(wait_until(client_ready(client) == 3, 5000));
@@ -139,7 +142,8 @@ END_TEST
 START_TEST(a_hostile_greeting_keeps_it_from_voting)
 {
     open_fakes(0, "connect-timeout 700ms\nlinger 0ms\n");
-    fake_rule(fakes[HOSTILE], &(struct fake_rule){.match = "INFO*", .reply = hostile[_i].bytes,
+    fake_rule(fakes[HOSTILE], &(struct fake_rule){.match = "INFO*",
+                                                  .reply = hostile[_i].bytes,
                                                   .reply_len = hostile[_i].len});
     redlock_lock *lock = client_take(client, "name");
     ck_assert_int_eq(redlock_release(lock), 0);
@@ -160,8 +164,9 @@ START_TEST(replies_without_end_are_cut_off)
     memset(bytes, '1', LEN);
     memcpy(bytes, heads[_i], strlen(heads[_i]));
     open_fakes(HOSTILE, "linger 0ms\n");
-    fake_rule(fakes[HOSTILE], &(struct fake_rule){.match = "acquire *", .reply = bytes,
-                                                  .reply_len = LEN - 64, .times = 1});
+    fake_rule(fakes[HOSTILE],
+              &(struct fake_rule){
+                  .match = "acquire *", .reply = bytes, .reply_len = LEN - 64, .times = 1});
     int64_t begun = now_ms();
     expect_no_grant(heads[_i], REDLOCK_ENOQUORUM);
     /* The link is closed once it is too much, and not when the ttl's share is over. */
@@ -175,8 +180,9 @@ END_TEST
 START_TEST(a_byte_a_time_does_not_stretch_the_deadline)
 {
     open_fakes(HOSTILE, "node-timeout 150ms\nlinger 0ms\n");
-    fake_rule(fakes[HOSTILE], &(struct fake_rule){.match = "acquire *", .delay_ms = 60,
-                                                  .reply = "$", .times = 1});
+    fake_rule(
+        fakes[HOSTILE],
+        &(struct fake_rule){.match = "acquire *", .delay_ms = 60, .reply = "$", .times = 1});
     int64_t begun = now_ms();
     expect_no_grant("slow", REDLOCK_ENOQUORUM);
     ck_assert_int_ge(now_ms() - begun, 140);
@@ -189,7 +195,8 @@ START_TEST(unasked_replies_end_the_connection_and_count_for_nothing)
 {
     open_fakes(HOSTILE, "linger 0ms\n");
     /* A grant for the next one, sent with this one. */
-    fake_rule(fakes[HOSTILE], &(struct fake_rule){.match = "inspect *", .times = 1,
+    fake_rule(fakes[HOSTILE], &(struct fake_rule){.match = "inspect *",
+                                                  .times = 1,
                                                   .reply = "*2\r\n{nonce}:1\r\n"
                                                            "*2\r\n{nonce}:1\r\n"});
     report.size = sizeof(report);
@@ -210,9 +217,12 @@ static void cut_answer(size_t cut, size_t len, const char *reply, enum fake_then
     static const char settings[] = "node-timeout 60ms\nlinger 0ms\nstall-limit 50ms\n";
     client = client_open(fakes_file(fakes + HOSTILE, 1, settings));
     ck_assert(wait_until(client_ready(client) == 1, 5000));
-    fake_rule(fakes[HOSTILE], &(struct fake_rule){.match = "acquire *", .times = 1,
-                                                  .reply = reply, .cut = cut < len,
-                                                  .cut_at = cut, .then = ending});
+    fake_rule(fakes[HOSTILE], &(struct fake_rule){.match = "acquire *",
+                                                  .times = 1,
+                                                  .reply = reply,
+                                                  .cut = cut < len,
+                                                  .cut_at = cut,
+                                                  .then = ending});
     expect_no_grant("cut", cut < len ? REDLOCK_ENOQUORUM : REDLOCK_EHELD);
     fake_clear_rules(fakes[HOSTILE]);
 }
@@ -227,7 +237,8 @@ START_TEST(every_prefix_of_a_grant_is_no_grant)
         ck_assert(endings[_i] != FAKE_SILENT || fake_has(fakes[HOSTILE], "name"));
         /* It was executed: the release finds its way, by a new connection. */
         if (endings[_i] != FAKE_SILENT)
-            ck_assert(wait_until((client_ready(client), !fake_has(fakes[HOSTILE], "name")), 5000));
+            ck_assert(
+                wait_until((client_ready(client), !fake_has(fakes[HOSTILE], "name")), 5000));
         redlock_close(client);
         fake_forget_keys(fakes[HOSTILE]);
     }
@@ -237,7 +248,9 @@ END_TEST
 
 START_TEST(every_prefix_of_a_refusal_is_no_refusal_either)
 {
-    enum { LEN = sizeof("*4\r\n$16\r\n0123456789abcdef\r\n:0\r\n:1000\r\n$5\r\nrival\r\n") - 1 };
+    enum {
+        LEN = sizeof("*4\r\n$16\r\n0123456789abcdef\r\n:0\r\n:1000\r\n$5\r\nrival\r\n") - 1
+    };
     fakes_start(fakes + HOSTILE, 1);
     for (size_t cut = 0; cut <= LEN; cut++) {
         cut_answer(cut, LEN, REFUSAL, endings[_i]);
@@ -253,8 +266,9 @@ START_TEST(every_prefix_of_the_greeting_is_no_vote)
     /* Cut within the answer to INFO, which is longer than that. */
     for (size_t cut = 0; cut < 100; cut += 3) {
         open_fakes(0, "connect-timeout 700ms\nlinger 0ms\n");
-        fake_rule(fakes[HOSTILE], &(struct fake_rule){.match = "INFO*", .cut = true,
-                                                      .cut_at = cut, .then = endings[_i]});
+        fake_rule(fakes[HOSTILE],
+                  &(struct fake_rule){
+                      .match = "INFO*", .cut = true, .cut_at = cut, .then = endings[_i]});
         redlock_lock *lock = client_take(client, "name");
         ck_assert_uint_eq(fake_count(fakes[HOSTILE], "acquire *"), 0);
         ck_assert_int_eq(redlock_release(lock), 0);
@@ -268,8 +282,9 @@ END_TEST
 START_TEST(a_release_does_not_stay_in_a_dead_connection)
 {
     open_fakes(HOSTILE, "node-timeout 60ms\nlinger 0ms\nstall-limit 50ms\n");
-    fake_rule(fakes[HOSTILE], &(struct fake_rule){.match = "acquire *", .times = 1, .cut = true,
-                                                  .then = FAKE_SILENT});
+    fake_rule(fakes[HOSTILE],
+              &(struct fake_rule){
+                  .match = "acquire *", .times = 1, .cut = true, .then = FAKE_SILENT});
     ck_assert(wait_until(client_ready(client) == 1, 5000));
     expect_no_grant("cut", REDLOCK_ENOQUORUM);
     ck_assert(fake_has(fakes[HOSTILE], "name"));
@@ -284,8 +299,9 @@ END_TEST
 static void live_through(size_t split_at)
 {
     open_fakes(HOSTILE, NULL);
-    fake_rule(fakes[HOSTILE], &(struct fake_rule){.match = "*", .split_at = split_at,
-                                                  .split_each = split_at == 0});
+    fake_rule(
+        fakes[HOSTILE],
+        &(struct fake_rule){.match = "*", .split_at = split_at, .split_each = split_at == 0});
     redlock_lock *lock = client_take(client, "name"), *other = NULL;
     ck_assert_int_eq(client_try(client, "name", 0, 0, &report, &other), REDLOCK_EHELD);
     ck_assert_str_eq(report.node[0].holder, redlock_token(lock));
@@ -365,7 +381,8 @@ START_TEST(an_error_is_that_nodes_failure_with_its_text)
     ck_assert(wait_until(client_ready(client) == 3, 5000));
     expect_no_grant(errors[_i], REDLOCK_ENOQUORUM);
     ck_assert_int_eq(report.node[1].vote, REDLOCK_VOTE_FAILED);
-    ck_assert_msg(strncmp(report.node[1].text, errors[_i] + 1, 60) == 0, "%s", report.node[1].text);
+    ck_assert_msg(strncmp(report.node[1].text, errors[_i] + 1, 60) == 0, "%s",
+                  report.node[1].text);
     ck_assert(wait_until((client_ready(client), !fake_has(fakes[0], "name")), 5000));
 
     fake_clear_rules(fakes[1]);
@@ -410,8 +427,8 @@ START_TEST(a_loading_master_votes_when_it_is_loaded)
     open_fakes(HOSTILE, "linger 0ms\n");
     redlock_lock *lock = NULL;
     if (_i == 0)
-        fake_rule(fakes[HOSTILE], &(struct fake_rule){
-                                      .match = "INFO*",
+        fake_rule(fakes[HOSTILE],
+                  &(struct fake_rule){.match = "INFO*",
                                       .reply = "-LOADING Redis is loading the dataset\r\n"});
     else
         fake_says_also(fakes[HOSTILE], "loading:1\r\n");
@@ -430,12 +447,14 @@ START_TEST(max_clients_is_told_as_such)
 {
     char text[192];
     open_fakes(0, "linger 0ms\n");
-    fake_rule(fakes[HOSTILE], &(struct fake_rule){
-                                  .match = "*", .then = FAKE_CLOSE,
+    fake_rule(fakes[HOSTILE],
+              &(struct fake_rule){.match = "*",
+                                  .then = FAKE_CLOSE,
                                   .reply = "-ERR max number of clients reached\r\n"});
     ck_assert_int_eq(redlock_release(client_take(client, "name")), 0);
-    ck_assert(wait_until((client_state(client, HOSTILE, text),
-                          strstr(text, "max number of clients") != NULL), 5000));
+    ck_assert(wait_until(
+        (client_state(client, HOSTILE, text), strstr(text, "max number of clients") != NULL),
+        5000));
     close_fakes(0);
 }
 END_TEST
@@ -444,8 +463,8 @@ END_TEST
 START_TEST(texts_of_servers_are_made_printable)
 {
     open_fakes(HOSTILE, "linger 0ms\n");
-    fake_rule(fakes[HOSTILE], &(struct fake_rule){
-                                  .match = "acquire *",
+    fake_rule(fakes[HOSTILE],
+              &(struct fake_rule){.match = "acquire *",
                                   .reply = "-ERR \x1b[2J\x07 \n\xff\xc3\xa9 end\r\n"});
     expect_no_grant("control characters", REDLOCK_ENOQUORUM);
     for (const char *at = report.node[0].text; *at; at++)
@@ -467,7 +486,8 @@ START_TEST(a_password_goes_alone_and_first)
     redlock_config config = REDLOCK_CONFIG_INIT;
     config.nodes = &node;
     config.node_count = 1;
-    fake_rule(fakes[HOSTILE], &(struct fake_rule){.match = "AUTH *", .delay_ms = 200, .times = 1});
+    fake_rule(fakes[HOSTILE],
+              &(struct fake_rule){.match = "AUTH *", .delay_ms = 200, .times = 1});
     ck_assert_int_eq(redlock_open_config(&config, NULL, &client), 0);
     ck_assert_int_eq(redlock_release(client_take(client, "name")), 0);
     struct fake_record auth, next;

@@ -153,6 +153,21 @@ START_TEST(values_are_kept_whole_or_not_at_all)
 }
 END_TEST
 
+/* What is said last is what holds, be it less, or nothing. */
+START_TEST(what_is_said_twice)
+{
+    struct rl_info info = parse_text("role:master\nrole:ma\nrun_id:abc\nrun_id:a\x01""c\n"
+                                     "uptime_in_seconds:5\nuptime_in_seconds:x\n"
+                                     "loading:1\nloading:0\nmaxmemory:7\nmaxmemory:-7\n");
+    ck_assert_str_eq(info.role, "ma");
+    ck_assert_str_eq(info.run_id, "");
+    ck_assert_int_eq(info.uptime_s, -1);
+    ck_assert_int_eq(info.maxmemory, 0);
+    ck_assert(!info.loading);
+    ck_assert_str_eq(parse_text("role: master\n").role, "");
+}
+END_TEST
+
 static const struct {
     const char *value;
     int64_t number;
@@ -315,6 +330,7 @@ int main(void)
     tcase_add_test(text, lines_end_with_or_without_a_carriage_return);
     tcase_add_test(text, every_prefix_of_the_text);
     tcase_add_test(text, values_are_kept_whole_or_not_at_all);
+    tcase_add_test(text, what_is_said_twice);
     tcase_add_loop_test(text, numbers_are_digits, 0, COUNT(numbers));
     suite_add_tcase(suite, text);
     TCase *guard = tcase_create("guard");

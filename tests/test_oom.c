@@ -133,8 +133,12 @@ static void pairs(redlock *client, int count)
 {
     for (int i = 0; i < count; i++) {
         redlock_lock *lock = NULL;
-        if (client_try(client, "name", 0, 0, NULL, &lock) != 0 || redlock_release(lock) != 0)
-            suite_die("a pair failed");
+        int code = client_try(client, "name", 0, 0, &report, &lock);
+        if (code != 0)
+            suite_die("try %d: %d: %s", i, code, client_told(&report));
+        code = redlock_release(lock);
+        if (code != 0)
+            suite_die("release %d: %d", i, code);
     }
 }
 
@@ -187,7 +191,8 @@ START_TEST(a_stopped_node_gathers_no_memory)
     pairs(client, 10000);
     ck_assert_uint_le(mallinfo2().uordblks, in_use + (1 << 20));
     master_resume(masters, 3);
-    ck_assert(wait_until((client_ready(client), client_stats(client).pending_releases == 0), 10000));
+    ck_assert(
+        wait_until((client_ready(client), client_stats(client).pending_releases == 0), 10000));
     ck_assert_uint_eq(masters_with(masters, "name"), 0);
     redlock_close(client);
     masters_stop(masters);

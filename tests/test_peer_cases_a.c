@@ -131,8 +131,9 @@ START_TEST(a06_held_and_no_quorum_are_told_apart)
     static const struct {
         unsigned held, broken;
         int code;
-    } cases[] = {{3, 0, REDLOCK_EHELD},     {3, 2, REDLOCK_EHELD},     {2, 1, REDLOCK_EHELD},
-                 {1, 3, REDLOCK_ENOQUORUM}, {0, 3, REDLOCK_ENOQUORUM}, {2, 3, REDLOCK_ENOQUORUM},
+    } cases[] = {{3, 0, REDLOCK_EHELD},     {3, 2, REDLOCK_EHELD},
+                 {2, 1, REDLOCK_EHELD},     {1, 3, REDLOCK_ENOQUORUM},
+                 {0, 3, REDLOCK_ENOQUORUM}, {2, 3, REDLOCK_ENOQUORUM},
                  {1, 2, REDLOCK_EHELD}};
     open_fakes(5, NULL);
     static char refusal[] = "*4\r\n{nonce}:0\r\n:4321\r\n$5\r\nrival\r\n";
@@ -273,7 +274,8 @@ static void *contend(void *argument)
 static void run_contenders(struct contender *contenders, int count)
 {
     for (int i = 0; i < count; i++)
-        ck_assert_int_eq(pthread_create(&contenders[i].thread, NULL, contend, &contenders[i]), 0);
+        ck_assert_int_eq(pthread_create(&contenders[i].thread, NULL, contend, &contenders[i]),
+                         0);
     for (int i = 0; i < count; i++)
         pthread_join(contenders[i].thread, NULL);
     ck_assert_int_eq(overlaps, 0);
@@ -300,8 +302,8 @@ START_TEST(a14_fifty_contenders_make_progress_without_a_storm)
     uint64_t commands = 0;
     masters = masters_start(3, NULL);
     for (int i = 0; i < CONTENDERS; i++)
-        contenders[i] = (struct contender){.file = masters_file(masters, NULL), .takes = TAKES,
-                                           .hold_ms = 20};
+        contenders[i] = (struct contender){
+            .file = masters_file(masters, NULL), .takes = TAKES, .hold_ms = 20};
     int64_t begun = now_ms();
     run_contenders(contenders, CONTENDERS);
     int64_t took = now_ms() - begun;

@@ -126,8 +126,8 @@ START_TEST(c51_a_release_returns_at_the_quorum_and_is_finished_later)
     struct proxy *proxy = proxy_start(&masters->node[_i].unix_at, true);
     node_list_line(&list, "guard off");
     for (unsigned i = 0; i < 3; i++)
-        node_list_add(&list, i == (unsigned)_i ? proxy_endpoint(proxy)
-                                               : &masters->node[i].unix_at);
+        node_list_add(&list,
+                      i == (unsigned)_i ? proxy_endpoint(proxy) : &masters->node[i].unix_at);
     one = client_open(node_list_write(&list));
     two = NULL;
     ck_assert(wait_until(client_ready(one) == 3, 5000));

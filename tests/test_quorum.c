@@ -271,6 +271,7 @@ static const struct {
     {500 * MS, 5, 1 * MS, 0, 2 * MS},         /* never below 2 ms */
     {500 * MS, 5, 1 * MS, 40 * MS, 80 * MS},  /* nor below two round trips */
     {500 * MS, 5, 0, 60 * MS, 120 * MS},
+    {9 * MS, 5, 0, 3 * MS / 2, 3 * MS},
     {500 * MS, 64, 0, 0, 500 * MS / 64},
     {4 * MS, 5, 0, 0, 2 * MS},                /* little is left: what a round needs */
     {2 * MS, 5, 0, 0, 2 * MS},                /* just enough */

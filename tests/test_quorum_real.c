@@ -136,8 +136,8 @@ static void take_and_give_back(const void *name, size_t len)
     size_t got;
     ck_assert_int_eq(redlock_try_n(one, name, len, &options, &lock), 0);
     ck_assert(memcmp(redlock_name(lock, &got), name, len) == 0 && got == len);
-    ck_assert(wait_until(strcmp(master_do_n(masters, 0, 2, words, lens).text,
-                                redlock_token(lock)) == 0, 5000));
+    ck_assert(wait_until(
+        strcmp(master_do_n(masters, 0, 2, words, lens).text, redlock_token(lock)) == 0, 5000));
     ck_assert_int_eq(redlock_try_n(two, name, len, &options, &other), REDLOCK_EHELD);
     ck_assert_int_eq(redlock_release(lock), 0);
     ck_assert(wait_until(master_do_n(masters, 0, 2, words, lens).number == -1, 5000));
@@ -148,9 +148,10 @@ START_TEST(names_are_bytes)
     static const struct {
         const char *bytes;
         size_t len;
-    } names[] = {{"plain", 5},      {"with space", 10}, {"nul\0inside", 10}, {"\0", 1},
-                 {"line\r\nfeed", 10}, {"{braces}:x", 10}, {"%s%n%d", 6},      {"\xff\xfe\x80", 3},
-                 {"*2\r\n$1\r\na\r\n", 11}, {"quo\"te'", 7}};
+    } names[] = {{"plain", 5},   {"with space", 10},   {"nul\0inside", 10},
+                 {"\0", 1},      {"line\r\nfeed", 10}, {"{braces}:x", 10},
+                 {"%s%n%d", 6},  {"\xff\xfe\x80", 3},  {"*2\r\n$1\r\na\r\n", 11},
+                 {"quo\"te'", 7}};
     open_on(3, NULL);
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         take_and_give_back(names[i].bytes, names[i].len);

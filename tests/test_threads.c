@@ -19,12 +19,12 @@ static redlock *one, *two;
 static atomic_int failures;
 
 /* Check's assertions are the main thread's. */
-#define expect(condition)                                                                    \
-    do {                                                                                     \
-        if (!(condition)) {                                                                  \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                  \
-            atomic_fetch_add(&failures, 1);                                                  \
-        }                                                                                    \
+#define expect(condition)                                                                      \
+    do {                                                                                       \
+        if (!(condition)) {                                                                    \
+            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                    \
+            atomic_fetch_add(&failures, 1);                                                    \
+        }                                                                                      \
     } while (0)
 
 static void open_three(void)
@@ -177,7 +177,8 @@ START_TEST(every_wait_ends_in_its_own_time)
         pthread_join(waiters[i].thread, NULL);
         /* The last round has what is left, and the masters may be too slow for that. */
         ck_assert(waiters[i].code == REDLOCK_EHELD || waiters[i].code == REDLOCK_ENOQUORUM);
-        ck_assert_msg(waiters[i].took_ms >= waits[i] - 100 && waiters[i].took_ms < waits[i] + 250,
+        ck_assert_msg(waiters[i].took_ms >= waits[i] - 100 &&
+                          waiters[i].took_ms < waits[i] + 250,
                       "%d of %d ms", (int)waiters[i].took_ms, (int)waits[i]);
     }
     ck_assert_int_eq(redlock_release(held), 0);
@@ -247,7 +248,8 @@ static void *extend_shared(void *argument)
         if (code == REDLOCK_ENOTHELD)
             atomic_fetch_add(&not_held, 1);
     }
-    expect(redlock_extend(shared, 0, NULL) == REDLOCK_ENOTHELD || redlock_validity_ms(shared) > 0);
+    expect(redlock_extend(shared, 0, NULL) == REDLOCK_ENOTHELD ||
+           redlock_validity_ms(shared) > 0);
     return NULL;
 }
 

@@ -10,7 +10,7 @@
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define ALLOC_WORKS 0
 #elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||                   \
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||                     \
     __has_feature(memory_sanitizer)
 #define ALLOC_WORKS 0
 #endif

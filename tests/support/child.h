@@ -6,10 +6,10 @@
 
 /* In a child's function: leave with the line where it went wrong (nothing of Check works
  * there). */
-#define child_expect(condition)                                                              \
-    do {                                                                                     \
-        if (!(condition))                                                                    \
-            return __LINE__;                                                                 \
+#define child_expect(condition)                                                                \
+    do {                                                                                       \
+        if (!(condition))                                                                      \
+            return __LINE__;                                                                   \
     } while (0)
 
 struct child {

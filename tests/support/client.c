@@ -74,8 +74,8 @@ const char *client_told(const redlock_report *report)
     static _Thread_local char line[4096];
     size_t size = sizeof(line);
     size_t len = (size_t)snprintf(line, size, "%u granted, %u held, %u failed of %u, round %u",
-                                  report->granted, report->held, report->failed,
-                                  report->nodes, report->rounds);
+                                  report->granted, report->held, report->failed, report->nodes,
+                                  report->rounds);
     for (unsigned i = 0; i < report->nodes && len < size; i++)
         len += (size_t)snprintf(line + len, size - len, "; %u %s %s", i,
                                 votes[report->node[i].vote], report->node[i].text);

@@ -77,8 +77,8 @@ static void *door_main(void *argument)
         char byte;
         if (ready[0].revents && read(fake->wake[0], &byte, 1) < 0)
             suite_die("pipe: %s", strerror(errno));
-        int fd = listening && ready[1].revents ? accept4(ready[1].fd, NULL, NULL, SOCK_CLOEXEC)
-                                               : -1;
+        int fd =
+            listening && ready[1].revents ? accept4(ready[1].fd, NULL, NULL, SOCK_CLOEXEC) : -1;
         pthread_mutex_lock(&fake->mutex);
         if (fd >= 0 && fake->door == FAKE_OPEN)
             admit(fake, fd);

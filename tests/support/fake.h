@@ -33,11 +33,11 @@ struct fake_rule {
     const char *reply;
     size_t reply_len; /* 0: strlen(reply) */
 
-    int delay_ms;       /* executed at once, answered so much later */
-    bool cut;           /* only the first `cut_at` bytes of the answer are sent */
+    int delay_ms; /* executed at once, answered so much later */
+    bool cut;     /* only the first `cut_at` bytes of the answer are sent */
     size_t cut_at;
-    size_t split_at;    /* a pause after so many bytes of the answer */
-    bool split_each;    /* each byte is sent alone */
+    size_t split_at;     /* a pause after so many bytes of the answer */
+    bool split_each;     /* each byte is sent alone */
     enum fake_then then; /* afterwards */
 };
 

@@ -25,9 +25,9 @@ struct fake {
     bool stopping;
     struct endpoint at;
     char dir[SUITE_PATH_MAX];
-    int listener;     /* -1: nobody listens */
-    int fillers[2];   /* what fills the queue of a FAKE_HOLE */
-    int wake[2];      /* a pipe: the door is to change, or it is to stop */
+    int listener;   /* -1: nobody listens */
+    int fillers[2]; /* what fills the queue of a FAKE_HOLE */
+    int wake[2];    /* a pipe: the door is to change, or it is to stop */
     enum fake_door door;
     enum fake_door wanted_door;
     pthread_cond_t door_changed;

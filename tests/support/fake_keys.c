@@ -18,9 +18,12 @@ static const struct {
     const char *verb;
     const char *body;
 } scripts[FAKE_SCRIPTS] = {
-    [ACQUIRE] = {"acquire", rl_script_plain_acquire}, [EXTEND] = {"extend", rl_script_plain_extend},
-    [RETAKE] = {"retake", rl_script_plain_retake},    [RELEASE] = {"release", rl_script_plain_release},
-    [INSPECT] = {"inspect", rl_script_plain_inspect}, [FORCE] = {"force", rl_script_plain_force},
+    [ACQUIRE] = {"acquire", rl_script_plain_acquire},
+    [EXTEND] = {"extend", rl_script_plain_extend},
+    [RETAKE] = {"retake", rl_script_plain_retake},
+    [RELEASE] = {"release", rl_script_plain_release},
+    [INSPECT] = {"inspect", rl_script_plain_inspect},
+    [FORCE] = {"force", rl_script_plain_force},
 };
 
 static bool same(const struct wire_item *item, const char *text)
@@ -105,9 +108,9 @@ static int decide(struct fake_keys *keys, int script, struct fake_key *key,
     if (script == INSPECT)
         return !key;
     if (script == FORCE || script == RELEASE) {
-        bool ours = key && (script == FORCE || (key->value_len == argument[1].len &&
-                                                memcmp(key->value, argument[1].bytes,
-                                                       key->value_len) == 0));
+        bool ours = key && (script == FORCE ||
+                            (key->value_len == argument[1].len &&
+                             memcmp(key->value, argument[1].bytes, key->value_len) == 0));
         if (ours)
             key->end_ms = 0;
         return ours;
@@ -143,10 +146,10 @@ size_t fake_execute(struct fake_keys *keys, const struct wire_item *items, unsig
     int yes = decide(keys, script, key, name, argument);
     int nonce_len = (int)argument[0].len;
     if (!yes && (script == ACQUIRE || script == INSPECT))
-        return (size_t)snprintf(ret_reply, size,
-                                "*4\r\n$%d\r\n%.*s\r\n:0\r\n:%lld\r\n$%zu\r\n%.*s\r\n", nonce_len,
-                                nonce_len, argument[0].bytes, (long long)(key->end_ms - now_ms()),
-                                key->value_len, (int)key->value_len, key->value);
-    return (size_t)snprintf(ret_reply, size, "*2\r\n$%d\r\n%.*s\r\n:%d\r\n", nonce_len, nonce_len,
-                            argument[0].bytes, yes);
+        return (size_t)snprintf(
+            ret_reply, size, "*4\r\n$%d\r\n%.*s\r\n:0\r\n:%lld\r\n$%zu\r\n%.*s\r\n", nonce_len,
+            nonce_len, argument[0].bytes, (long long)(key->end_ms - now_ms()), key->value_len,
+            (int)key->value_len, key->value);
+    return (size_t)snprintf(ret_reply, size, "*2\r\n$%d\r\n%.*s\r\n:%d\r\n", nonce_len,
+                            nonce_len, argument[0].bytes, yes);
 }

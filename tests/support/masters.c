@@ -39,9 +39,25 @@ static void spawn(const struct masters *masters, struct master *master)
     char port[16];
     char log_path[SUITE_PATH_MAX + 8];
     const char *argv[ARGUMENTS_MAX] = {
-        "redis-server", "--port", port, "--bind", "127.0.0.1", "--unixsocket",
-        master->unix_at.path, "--unixsocketperm", "700", "--dir", master->dir, "--save", "",
-        "--maxmemory-policy", "noeviction", "--enable-debug-command", "yes", "--daemonize", "no",
+        "redis-server",
+        "--port",
+        port,
+        "--bind",
+        "127.0.0.1",
+        "--unixsocket",
+        master->unix_at.path,
+        "--unixsocketperm",
+        "700",
+        "--dir",
+        master->dir,
+        "--save",
+        "",
+        "--maxmemory-policy",
+        "noeviction",
+        "--enable-debug-command",
+        "yes",
+        "--daemonize",
+        "no",
     };
     unsigned argc = 0;
     while (argv[argc])

@@ -32,8 +32,8 @@ struct masters *masters_start(unsigned n, const char *const *extra);
 extern const char *const masters_keeping[]; /* `extra` for masters that keep their keys */
 void masters_stop(struct masters *masters);
 
-void master_kill(struct masters *masters, unsigned node);   /* SIGKILL, and it is gone */
-void master_pause(struct masters *masters, unsigned node);  /* SIGSTOP, and it stands */
+void master_kill(struct masters *masters, unsigned node);  /* SIGKILL, and it is gone */
+void master_pause(struct masters *masters, unsigned node); /* SIGSTOP, and it stands */
 void master_resume(struct masters *masters, unsigned node);
 /* Kill it if it runs, start it again and wait until it answers. `empty`: without its files. */
 void master_restart(struct masters *masters, unsigned node, bool empty);

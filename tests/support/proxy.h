@@ -28,7 +28,7 @@ void proxy_cut(struct proxy *proxy, int connection, bool reset);
 /* New connections are closed at once. */
 void proxy_shut(struct proxy *proxy, bool shut);
 
-unsigned proxy_connections(struct proxy *proxy); /* so far */
+unsigned proxy_connections(struct proxy *proxy);            /* so far */
 long proxy_passed(struct proxy *proxy, enum proxy_way way); /* bytes handed on, of all */
 
 #endif

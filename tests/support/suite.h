@@ -25,13 +25,13 @@ int64_t now_ms(void); /* monotonic */
 void pause_ms(int64_t ms);
 
 /* Poll `condition` until it is true or `limit_ms` have passed: its last value. */
-#define wait_until(condition, limit_ms)                                                      \
-    ({                                                                                       \
-        int64_t wait_end_ = now_ms() + (limit_ms);                                           \
-        bool wait_met_;                                                                      \
-        while (!(wait_met_ = (condition)) && now_ms() < wait_end_)                           \
-            pause_ms(2);                                                                     \
-        wait_met_;                                                                           \
+#define wait_until(condition, limit_ms)                                                        \
+    ({                                                                                         \
+        int64_t wait_end_ = now_ms() + (limit_ms);                                             \
+        bool wait_met_;                                                                        \
+        while (!(wait_met_ = (condition)) && now_ms() < wait_end_)                             \
+            pause_ms(2);                                                                       \
+        wait_met_;                                                                             \
     })
 
 #endif

@@ -2,8 +2,8 @@
 # else, within half an hour. Sourced.
 #
 #   gcc         every warning an error; all tests: these are the ones that are counted
-#   sanitizers  the tests again under ASan and UBSan, and under TSan
-#   valgrind    the test programs of the first build
+#   sanitizers  the tests again under ASan and UBSan, those with threads under TSan
+#   valgrind    test programs of the first build
 #   clang       its warnings are others
 #   demo        what ./quickstart alone shows
 #   distcheck   the tarball builds elsewhere, from a read-only tree, passes, and cleans up
@@ -128,7 +128,8 @@ test_stage() { # NAME MAKE-ARGUMENT...
     name=$1
     shift
     find "build/$name" -name '*.trs' -exec rm -f {} +
-    run_step "$name-check" "$@" make -C "build/$name" check
+    # Tests wait more than they work.
+    run_step "$name-check" "$@" make -C "build/$name" -j 3 -k check
     judge_tests $? "build/$name"
 }
 
@@ -148,20 +149,23 @@ check_address() {
 
 # With many random bits in addresses, older runtimes need a process without them.
 check_thread() {
-    begin_stage thread 'the tests under ThreadSanitizer'
+    begin_stage thread 'the tests with threads under ThreadSanitizer'
     echo 'int main(void) { return 0; }' >"$tmp/probe.c"
     as_is='env'
     gcc -fsanitize=thread -o "$tmp/probe" "$tmp/probe.c" 2>/dev/null
     "$tmp/probe" 2>/dev/null || as_is="setarch $(uname -m) -R"
     build_stage thread --enable-sanitize=thread --disable-shared CC=gcc || return
+    find build/thread -name '*.trs' -exec rm -f {} +
     # shellcheck disable=SC2086 # words are wanted
-    test_stage thread $as_is env TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
+    run_step thread-check $as_is env TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1 \
+        make -C build/thread -j 2 -k check-thread
+    judge_tests $? build/thread
 }
 
 check_valgrind() {
-    begin_stage valgrind 'the test programs of the first build'
+    begin_stage valgrind 'test programs of the first build'
     find build/gcc -name '*.trs' -exec rm -f {} +
-    run_step valgrind make -C build/gcc check-valgrind
+    run_step valgrind make -C build/gcc -j 3 -k check-valgrind
     judge_tests $? build/gcc
 }
 
@@ -183,7 +187,7 @@ check_demo() {
 
 check_distcheck() {
     begin_stage distcheck 'the tarball'
-    if run_step distcheck make -C build/gcc distcheck; then
+    if run_step distcheck make -C build/gcc -j 3 distcheck; then
         end_stage 'passed'
     else
         fail_stage 'make distcheck' "$step_log"
