@@ -273,29 +273,17 @@ void rl_hold_sent(struct rl_hold *hold, unsigned node, unsigned slot, enum rl_ve
         hold->retake &= ~bit;
 }
 
-static unsigned judge(struct rl_hold *hold, int64_t now_ns)
-{
-    if (hold->phase == RL_HOLD_ASKING)
-        return judge_ask(hold, now_ns);
-    if (hold->phase == RL_HOLD_HELD && hold->extending)
-        return judge_extend(hold, now_ns);
-    if (hold->releasing)
-        return check_release(hold);
-    return 0;
-}
-
 /* Count a vote in the round that the verb belongs to, if that is still open. */
 static unsigned count_vote(struct rl_hold *hold, unsigned node, enum rl_verb verb,
                            enum rl_vote vote, int64_t now_ns)
 {
-    bool counted = false;
     if (verb == RL_ACQUIRE && hold->phase == RL_HOLD_ASKING)
-        counted = rl_round_vote(&hold->ask, node, vote);
-    else if (verb == RL_EXTEND && hold->phase == RL_HOLD_HELD && hold->extending)
-        counted = rl_round_vote(&hold->extend, node, vote);
-    else if (verb == RL_RELEASE && hold->releasing)
-        counted = rl_round_vote(&hold->release, node, vote);
-    return counted ? judge(hold, now_ns) : 0;
+        return rl_round_vote(&hold->ask, node, vote) ? judge_ask(hold, now_ns) : 0;
+    if (verb == RL_EXTEND && hold->phase == RL_HOLD_HELD && hold->extending)
+        return rl_round_vote(&hold->extend, node, vote) ? judge_extend(hold, now_ns) : 0;
+    if (verb == RL_RELEASE && hold->releasing)
+        return rl_round_vote(&hold->release, node, vote) ? check_release(hold) : 0;
+    return 0;
 }
 
 unsigned rl_hold_unsent(struct rl_hold *hold, unsigned node, enum rl_verb verb, int64_t now_ns)

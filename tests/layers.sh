@@ -37,7 +37,8 @@ is_compilers()
 
 object_of()
 {
-    for object in "$build/lib/$1.o" "$build/lib/.libs/$1.o"; do
+    for object in "$build/lib/libredlock_core_la-$1.o" "$build/lib/$1.o" \
+        "$build/lib/.libs/libredlock_core_la-$1.o" "$build/lib/.libs/$1.o"; do
         [ ! -f "$object" ] || break
     done
     echo "$object"

@@ -26,8 +26,9 @@ START_TEST(lock_excludes_until_it_is_released)
     ck_assert_int_eq(program_run(NULL, REDLOCK("run", "--try", "excluded", "--", "true"), NULL),
                      75);
     ck_assert_int_eq(
-        program_run(
-            NULL, REDLOCK("run", "--wait", "50ms", "-E", "0", "excluded", "--", "false"), NULL),
+        program_run(NULL,
+                    REDLOCK("run", "--wait", "500ms", "-E", "0", "excluded", "--", "false"),
+                    NULL),
         0);
     ck_assert_int_eq(program_run(NULL, REDLOCK("release", handle), NULL), 0);
     ck_assert_int_eq(program_run(NULL, REDLOCK("release", handle), NULL), 1);
@@ -39,11 +40,11 @@ END_TEST
 
 START_TEST(lock_waits_as_long_as_it_is_told)
 {
-    (void)cli_take("waited:for", "1s");
+    (void)cli_take("waited:for", "3s");
     int64_t begin = now_ms();
-    ck_assert_int_eq(program_run(NULL, REDLOCK("lock", "--wait", "200ms", "waited:for"), NULL),
+    ck_assert_int_eq(program_run(NULL, REDLOCK("lock", "--wait", "500ms", "waited:for"), NULL),
                      75);
-    ck_assert_int_ge(now_ms() - begin, 190);
+    ck_assert_int_ge(now_ms() - begin, 490);
     ck_assert_int_eq(program_run(NULL, REDLOCK("lock", "--wait", "10s", "waited:for"), NULL),
                      0);
 }

@@ -315,6 +315,16 @@ START_TEST(an_attached_lock_may_be_anywhere)
 }
 END_TEST
 
+START_TEST(an_attached_lock_of_a_word_full_of_nodes)
+{
+    struct story story;
+    story_begin(&story, 64);
+    rl_hold_init_attached(&story.hold, 64, TTL_MS * MS, DRIFT_FACTOR, story.now_ns + 400 * MS);
+    release(&story, false);
+    ck_assert_uint_eq(send_releases(&story, NULL), UINT64_MAX);
+}
+END_TEST
+
 START_TEST(an_attached_lock_runs_out)
 {
     struct story story;
@@ -366,6 +376,7 @@ int main(void)
     suite_add_tcase(suite, settle);
     TCase *attached = tcase_create("attached");
     tcase_add_test(attached, an_attached_lock_may_be_anywhere);
+    tcase_add_test(attached, an_attached_lock_of_a_word_full_of_nodes);
     tcase_add_test(attached, an_attached_lock_runs_out);
     tcase_add_test(attached, an_attached_locks_keys_live_to_its_deadline);
     suite_add_tcase(suite, attached);

@@ -93,7 +93,7 @@ count_tests() { # BUILD
             say "   ---- FAILED: the end of ${trs%.trs}.log:"
             tail -n 60 "${trs%.trs}.log" | sed 's/^/   | /'
         elif [ "$3" -gt 0 ]; then
-            say "   skipped: ${trs%.trs}: $(tail -n 1 "${trs%.trs}.log")"
+            say "   skipped: ${trs%.trs}: $(grep -v '^SKIP ' "${trs%.trs}.log" | tail -n 1)"
         fi
     done
     failed=$((failed + stage_failed))
@@ -124,27 +124,29 @@ build_stage() { # NAME CONFIGURE-ARGUMENT...
         { fail_stage 'compiling the tests' "$step_log"; return 1; }
 }
 
-test_stage() { # NAME MAKE-ARGUMENT...
-    name=$1
-    shift
+# Tests wait more than they work: a few run at once.
+test_stage() { # NAME TARGET JOBS COMMAND...: COMMAND runs make
+    name=$1 target=$2 at_once=$3
+    shift 3
     find "build/$name" -name '*.trs' -exec rm -f {} +
-    # Tests wait more than they work.
-    run_step "$name-check" "$@" make -C "build/$name" -j 3 -k check
+    run_step "$name-$target" "$@" -C "build/$name" -j "$at_once" -k "$target"
     judge_tests $? "build/$name"
 }
 
 check_gcc() {
     begin_stage gcc 'warnings are errors; all tests'
     build_stage gcc --enable-werror CC=gcc || return
-    test_stage gcc env
+    test_stage gcc check 3 make
     passed=$stage_passed skipped=$stage_skipped
 }
 
+# Not the scripts: they test what no sanitizer sees, and some build the tree themselves.
 check_address() {
-    begin_stage address 'the tests under AddressSanitizer (leaks too) and UBSan'
+    begin_stage address 'the test programs under AddressSanitizer (leaks too) and UBSan'
     build_stage address --enable-sanitize=address,undefined --disable-shared CC=gcc || return
-    test_stage address env ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1 \
-        UBSAN_OPTIONS=print_stacktrace=1
+    # shellcheck disable=SC2016 # it is make's variable
+    test_stage address check 3 env ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1 \
+        UBSAN_OPTIONS=print_stacktrace=1 make 'TESTS=$(check_PROGRAMS)'
 }
 
 # With many random bits in addresses, older runtimes need a process without them.
@@ -155,18 +157,14 @@ check_thread() {
     gcc -fsanitize=thread -o "$tmp/probe" "$tmp/probe.c" 2>/dev/null
     "$tmp/probe" 2>/dev/null || as_is="setarch $(uname -m) -R"
     build_stage thread --enable-sanitize=thread --disable-shared CC=gcc || return
-    find build/thread -name '*.trs' -exec rm -f {} +
     # shellcheck disable=SC2086 # words are wanted
-    run_step thread-check $as_is env TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1 \
-        make -C build/thread -j 2 -k check-thread
-    judge_tests $? build/thread
+    test_stage thread check-thread 2 $as_is env \
+        TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1 make
 }
 
 check_valgrind() {
     begin_stage valgrind 'test programs of the first build'
-    find build/gcc -name '*.trs' -exec rm -f {} +
-    run_step valgrind make -C build/gcc -j 3 -k check-valgrind
-    judge_tests $? build/gcc
+    test_stage gcc check-valgrind 3 make
 }
 
 check_clang() {
