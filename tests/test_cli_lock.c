@@ -170,8 +170,7 @@ static const char *const odd_names[] = {
     "\xf0\x80\x80\xaf",
     "\xe2\x82",
     "\x80",
-    "a\xfe"
-    "b",
+    ("a\xfe" "b"),
     "\x7f\x01\x1f",
     "\xc3",
     "\xf0\x9f\x94\"",

@@ -55,8 +55,9 @@ END_TEST
 START_TEST(codes_are_never_renumbered)
 {
     static const char *const order[] = {
-        "EINVAL",  "ENOMEM",    "ECONFIG",  "ESYSTEM",  "ERANDOM", "EHELD", "ENOQUORUM", "EEXPIRED",
-        "ENOTHELD", "EUNKNOWN", "ECANCELED", "EFORK",   "EDEADLK", "EHANDLE", "EBUSY",
+        "EINVAL",   "ENOMEM",    "ECONFIG",  "ESYSTEM",  "ERANDOM",
+        "EHELD",    "ENOQUORUM", "EEXPIRED", "ENOTHELD", "EUNKNOWN",
+        "ECANCELED", "EFORK",    "EDEADLK",  "EHANDLE",  "EBUSY",
     };
     for (int i = 0; i < (int)(sizeof(order) / sizeof(order[0])); i++)
         ck_assert_str_eq(redlock_strerror_name(-1 - i) + strlen("REDLOCK_"), order[i]);

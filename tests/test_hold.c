@@ -182,6 +182,19 @@ START_TEST(a_request_that_could_not_be_queued_has_failed)
 }
 END_TEST
 
+/* A node that was down from the start can't fail a second time. */
+START_TEST(a_node_fails_once)
+{
+    struct story story;
+    story_begin(&story, 5);
+    story.able = rl_all(4);
+    ask(&story);
+    for (int times = 0; times < 5; times++)
+        ck_assert_int_eq(rl_hold_unsent(&story.hold, 4, RL_ACQUIRE, story.now_ns), 0);
+    ck_assert_uint_eq(story.hold.ask.failed, NODES(4));
+}
+END_TEST
+
 /* ---- R3: one attempt, one token, one acquire a node ------------------------------------ */
 
 START_TEST(r3_a_token_is_asked_for_once_while_asking)
@@ -377,6 +390,7 @@ int main(void)
     tcase_add_test(win, ce13_an_even_split_is_lost);
     tcase_add_test(win, a_majority_and_an_error_are_a_success);
     tcase_add_test(win, a_request_that_could_not_be_queued_has_failed);
+    tcase_add_test(win, a_node_fails_once);
     suite_add_tcase(suite, win);
     TCase *once = tcase_create("once");
     tcase_add_test_raise_signal(once, r3_a_token_is_asked_for_once_while_asking, SIGABRT);

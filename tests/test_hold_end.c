@@ -116,6 +116,21 @@ START_TEST(doubt_waits_for_all_answers)
 }
 END_TEST
 
+/* ... but not when a majority has said that it was ours. */
+START_TEST(a_majority_ends_the_doubt)
+{
+    struct story story;
+    story_hold_all(&story, 5);
+    release(&story, true);
+    send_releases(&story, NULL);
+    answer(&story, 0, RL_RELEASE, NO);
+    answer(&story, 1, RL_RELEASE, YES);
+    ck_assert_int_eq(answer(&story, 2, RL_RELEASE, YES), 0);
+    ck_assert_int_eq(answer(&story, 3, RL_RELEASE, YES), RL_DID_FINISH); /* 4 is silent */
+    ck_assert_int_eq(rl_hold_release_result(&story.hold), REDLOCK_OK);
+}
+END_TEST
+
 START_TEST(doubt_and_a_failure)
 {
     struct story story;
@@ -158,6 +173,45 @@ START_TEST(nobody_waits)
     for (unsigned node = 0; node < 3; node++)
         ck_assert_int_eq(answer(&story, node, RL_RELEASE, YES), 0);
     ck_assert(settled(&story));
+}
+END_TEST
+
+/* Of a node's two links one breaks: the other may yet tell. */
+START_TEST(a_broken_link_beside_one_that_owes)
+{
+    for (unsigned broken = 0; broken < RL_SLOTS; broken++) {
+        struct story story;
+        story_hold_all(&story, 3);
+        extend(&story, TTL_MS);
+        answer(&story, 0, RL_EXTEND, YES);
+        drain(&story, 2);
+        release(&story, true);
+        uint64_t other;
+        ck_assert_uint_eq(send_releases(&story, &other), rl_all(3));
+        ck_assert_uint_eq(other, NODES(2));
+        ck_assert_int_eq(rl_hold_link_lost(&story.hold, 2, broken, story.now_ns), 0);
+        ck_assert_uint_eq(story.hold.release.failed, 0);
+        ck_assert_int_eq(answer(&story, 0, RL_RELEASE, YES), 0);
+        if (broken == 1)
+            answer_on(&story, 2, 0, RL_EXTEND, YES);
+        ck_assert_int_eq(answer_on(&story, 2, 1 - broken, RL_RELEASE, YES), RL_DID_FINISH);
+        ck_assert_int_eq(rl_hold_release_result(&story.hold), REDLOCK_OK);
+    }
+}
+END_TEST
+
+START_TEST(both_links_broken)
+{
+    struct story story;
+    story_hold_all(&story, 3);
+    release(&story, true);
+    send_releases(&story, NULL);
+    drain(&story, 2);
+    send_releases(&story, NULL);
+    rl_hold_link_lost(&story.hold, 2, 0, story.now_ns);
+    ck_assert_uint_eq(story.hold.release.failed, 0);
+    rl_hold_link_lost(&story.hold, 2, 1, story.now_ns);
+    ck_assert_uint_eq(story.hold.release.failed, NODES(2));
 }
 END_TEST
 
@@ -332,9 +386,12 @@ int main(void)
     tcase_add_test(told, a_late_answer_to_a_release);
     tcase_add_test(told, nodes_that_never_had_it_are_rid_of_it);
     tcase_add_test(told, doubt_waits_for_all_answers);
+    tcase_add_test(told, a_majority_ends_the_doubt);
     tcase_add_test(told, doubt_and_a_failure);
     tcase_add_test(told, expired_before_anything_is_sent);
     tcase_add_test(told, nobody_waits);
+    tcase_add_test(told, a_broken_link_beside_one_that_owes);
+    tcase_add_test(told, both_links_broken);
     tcase_add_loop_test(told, every_release_has_one_verdict, 1, 6);
     tcase_add_test_raise_signal(told, a_result_before_its_time, SIGABRT);
     suite_add_tcase(suite, told);

@@ -30,7 +30,8 @@ START_TEST(r6_an_extension_counts_from_its_own_t0)
 END_TEST
 
 /* CE17: the majority's last yes at the moment the old validity is told as 0 (the last
- * millisecond of it), or a nanosecond before. Somebody may have held it in between: dead, released everywhere, never back. */
+ * millisecond of it), or a nanosecond before. Somebody may have held it in between: dead,
+ * released everywhere, never back. */
 START_TEST(ce17_a_late_extension_is_the_end)
 {
     for (int64_t early = 1; early >= 0; early--) {

@@ -15,8 +15,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define STAT_MAX 1024 /* the fields that are wanted stand within the first few hundred bytes   \
-                       */
+/* The fields that are wanted stand within the first few hundred bytes. */
+#define STAT_MAX 1024
 
 /* The name of the command stands in brackets and may hold anything, brackets too: the last
  * one ends it. False: the process is gone. */

@@ -67,20 +67,24 @@ bool scene_all_gone(const struct scene *scene)
     return true;
 }
 
-/* No key lives longer than the lease that was asked for, so that the earliest end of a key is
- * no earlier than the end of the validity, but for the drift. */
+static int later_first(const void *left, const void *right)
+{
+    int64_t a = *(const int64_t *)left;
+    int64_t b = *(const int64_t *)right;
+    return (a < b) - (a > b);
+}
+
 int64_t scene_validity_end_ms(int64_t ttl_ms)
 {
-    int64_t end_ms = INT64_MAX;
+    int64_t ends_ms[MASTERS_MAX] = {0}; /* of the key on each master; 0: it has none */
     for (unsigned i = 0; i < cli_masters->n; i++) {
-        if (cli_masters->node[i].pid == 0 || cli_masters->node[i].paused)
-            continue;
         int64_t now = boot_ms();
         long long left = master_do(cli_masters, i, "PTTL", SCENE_NAME, NULL).number;
-        if (left > 0 && now + left < end_ms)
-            end_ms = now + left;
+        ends_ms[i] = left > 0 ? now + left : 0;
     }
-    ck_assert_int_lt(end_ms, INT64_MAX);
+    qsort(ends_ms, cli_masters->n, sizeof(ends_ms[0]), later_first);
+    int64_t end_ms = ends_ms[cli_masters->n / 2];
+    ck_assert_int_gt(end_ms, 0);
     return end_ms - ttl_ms / 100 - 2;
 }
 

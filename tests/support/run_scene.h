@@ -28,9 +28,9 @@ void scene_begin(struct scene *scene, const char *ttl, const char *grace, const 
 
 bool scene_all_gone(const struct scene *scene);
 
-/* The time, as boot_ms(), at which the lease that was last granted is surely over: no key
- * lives longer than the lease that was asked for, so that the earliest end of a key is no
- * earlier than the end of the validity, but for the drift. */
+/* When, as boot_ms(), the validity of the lease that was last granted ends, to within a round
+ * trip: when the keys that a majority granted with it do, less the drift. All masters must
+ * run. Where an extension was under way it may be that one's end. */
 int64_t scene_validity_end_ms(int64_t ttl_ms);
 
 void scene_expect_gone_by(const struct scene *scene, int64_t end_ms);
