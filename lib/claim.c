@@ -112,6 +112,8 @@ int rl_claim_new(redlock *client, const struct rl_kind *kind, const void *name,
 static void put_away(struct rl_claim *claim, int64_t now_ns)
 {
     redlock *client = claim->client;
+    assert(!claim->spare);
+    claim->spare = true;
     if (!claim->query && rl_hold_expired_unreleased(&claim->hold, now_ns))
         client->stats.abandoned_releases++;
     if (claim->hold.phase == RL_HOLD_ENDING)

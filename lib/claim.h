@@ -13,6 +13,7 @@ struct rl_claim {
     struct rl_op *op;           /* the call that waits for it, or NULL */
     struct redlock_lock *lock;  /* the handle, or NULL */
     bool detached;              /* its keys are another process's business */
+    bool spare;                 /* put away: nobody has it any more */
     bool query;                 /* inspect, force: no hold, no token */
     unsigned owed;              /* requests that have not been answered, lost, ... */
     unsigned busy;              /* calls into this claim that are not back yet */

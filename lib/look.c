@@ -35,11 +35,8 @@ static uint64_t reachable(redlock *client, int64_t now_ns)
 static void query_finish(struct query *query, int64_t now_ns)
 {
     struct rl_op *op = &query->op;
-    struct rl_claim *claim = op->claim;
     unsigned good = rl_count(query->answered & ~query->failed);
     rl_report_end(op, &query->round, now_ns);
-    op->claim = NULL;
-    claim->op = NULL;
     rl_op_finish(op, good >= rl_quorum_needed(op->client->n) ? REDLOCK_OK
                                                               : REDLOCK_ENOQUORUM);
 }
@@ -50,6 +47,8 @@ static void query_heard(struct rl_op *op, struct rl_node *node, enum rl_verb ver
     struct query *query = (struct query *)op;
     uint64_t bit = rl_bit(node->index);
     int vote = REDLOCK_VOTE_FAILED;
+    if (op->done)
+        return;
     if (judged->vote == RL_VOTE_YES)
         vote = verb == RL_FORCE ? REDLOCK_VOTE_GRANTED : REDLOCK_VOTE_FREE;
     else if (judged->vote == RL_VOTE_NO)
@@ -120,6 +119,8 @@ static int ask_all(redlock *client, enum rl_verb verb, const void *name, size_t 
         rl_loop_flush(client, now_ns);
         rl_loop_wait(client, &query.op);
         rl_op_end(&query.op);
+        /* Only now: until here the claim is ours, whatever answers come late. */
+        claim->op = NULL;
         rl_claim_let_go(claim, rl_clock_now_ns());
         result = query.op.result;
     }

@@ -146,6 +146,22 @@ START_TEST(doubt_and_a_failure)
 }
 END_TEST
 
+/* The silent ones fail; the one that never had it does not. */
+START_TEST(doubt_and_silence)
+{
+    struct story story;
+    story_hold(&story, 5);
+    answer(&story, 3, RL_ACQUIRE, YES);
+    answer(&story, 4, RL_ACQUIRE, NO);
+    release(&story, true);
+    send_releases(&story, NULL);
+    answer(&story, 0, RL_RELEASE, NO);
+    ck_assert_int_eq(answer(&story, 1, RL_RELEASE, YES), 0);
+    ck_assert_int_eq(pass(&story, NODE_MS), RL_DID_FINISH);
+    ck_assert_int_eq(rl_hold_release_result(&story.hold), REDLOCK_OK); /* 0, 1 and 4 */
+}
+END_TEST
+
 /* The majority was lost before release was called, and that is known. */
 START_TEST(expired_before_anything_is_sent)
 {
@@ -197,6 +213,18 @@ START_TEST(a_broken_link_beside_one_that_owes)
         ck_assert_int_eq(answer_on(&story, 2, 1 - broken, RL_RELEASE, YES), RL_DID_FINISH);
         ck_assert_int_eq(rl_hold_release_result(&story.hold), REDLOCK_OK);
     }
+}
+END_TEST
+
+/* The acquire's link breaks before the release went down it: it still will be. */
+START_TEST(a_broken_link_that_carried_no_release)
+{
+    struct story story;
+    story_hold(&story, 3);
+    release(&story, true);
+    ck_assert_int_eq(lose(&story, 2), 0);
+    ck_assert_uint_eq(story.hold.release.failed, 0);
+    ck_assert_uint_eq(send_releases(&story, NULL), rl_all(3));
 }
 END_TEST
 
@@ -388,9 +416,11 @@ int main(void)
     tcase_add_test(told, doubt_waits_for_all_answers);
     tcase_add_test(told, a_majority_ends_the_doubt);
     tcase_add_test(told, doubt_and_a_failure);
+    tcase_add_test(told, doubt_and_silence);
     tcase_add_test(told, expired_before_anything_is_sent);
     tcase_add_test(told, nobody_waits);
     tcase_add_test(told, a_broken_link_beside_one_that_owes);
+    tcase_add_test(told, a_broken_link_that_carried_no_release);
     tcase_add_test(told, both_links_broken);
     tcase_add_loop_test(told, every_release_has_one_verdict, 1, 6);
     tcase_add_test_raise_signal(told, a_result_before_its_time, SIGABRT);

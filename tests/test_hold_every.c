@@ -82,6 +82,7 @@ static struct found search(const struct space *space)
 
 #define NODE(i) (UINT64_C(1) << (i))
 #define SHORT .ttl_ns = 2 * STEP, .node_ns = STEP
+#define PATIENT .ttl_ns = 2 * STEP, .node_ns = 2 * STEP /* answers may come a step later */
 #define ASKS (RL_DID_WIN | RL_DID_LOSE)
 #define EXTENDS (RL_DID_EXTEND | RL_DID_NOT_EXTEND | RL_DID_DIE)
 #define FILLS RL_WANTS_RETAKE
@@ -93,11 +94,11 @@ static const struct {
 } worlds[] = {
     /* one hold, and whatever others do with the keys */
     {ASKS | RL_DID_FINISH,
-     {.name = "released", .holds = 1, .n = 3, SHORT, .strangers = true, .waits = true}},
+     {.name = "released", .holds = 1, .n = 3, PATIENT, .strangers = true, .waits = true}},
     {ASKS | RL_WANTS_REST,
      {.name = "in order", .holds = 1, .n = 3, SHORT, .strangers = true, .ordered = true}},
-    {ASKS | EXTENDS | FILLS,
-     {.name = "extended", .holds = 1, .n = 3, SHORT, .strangers = true, .extends = true,
+    {ASKS | RL_DID_EXTEND | RL_DID_DIE | FILLS,
+     {.name = "extended", .holds = 1, .n = 3, PATIENT, .strangers = true, .extends = true,
       .prompt = true}},
     {ASKS | EXTENDS | FILLS,
      {.name = "held for long", .holds = 1, .n = 3, .ttl_ns = 3 * STEP, .node_ns = STEP,
@@ -130,6 +131,9 @@ static const struct {
       .lazy = NODE(0), .prompt = true}},
     /* two holds that contend */
     {ASKS, {.name = "two on three nodes", .holds = 2, .n = 3, SHORT, .prompt = true}},
+    {ASKS | RL_DID_FINISH,
+     {.name = "two that are patient", .holds = 2, .n = 2, PATIENT, .waits = true,
+      .prompt = true}},
     {ASKS | EXTENDS,
      {.name = "two on two nodes", .holds = 2, .n = 2, SHORT, .extends = true,
       .prompt = true}},

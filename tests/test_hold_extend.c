@@ -239,6 +239,47 @@ START_TEST(one_extension_at_a_time)
 }
 END_TEST
 
+/* Two links to one node have no order between them: the extension went down the new one and
+ * found nothing, then the acquire on the old one was executed. Its end is heard first, in
+ * whatever way; the extension's "no" that comes after it proves nothing. */
+START_TEST(a_no_on_one_link_proves_nothing_of_the_other)
+{
+    for (int broken = 0; broken < 2; broken++) {
+        struct story story;
+        story_hold(&story, 5);
+        drain(&story, 3);
+        drain(&story, 4);
+        extend(&story, TTL_MS);
+        for (unsigned node = 3; node < 5; node++) {
+            if (broken)
+                rl_hold_link_lost(&story.hold, node, 0, story.now_ns);
+            else
+                answer_on(&story, node, 0, RL_ACQUIRE, YES);
+        }
+        answer(&story, 3, RL_EXTEND, NO);
+        answer(&story, 4, RL_EXTEND, NO);
+        release(&story, false);
+        ck_assert_uint_eq(send_releases(&story, NULL), rl_all(5));
+    }
+}
+END_TEST
+
+/* Nor while the old one is not heard of. */
+START_TEST(a_no_on_one_link_while_the_other_is_silent)
+{
+    struct story story;
+    uint64_t other;
+    story_hold(&story, 3);
+    drain(&story, 2);
+    extend(&story, TTL_MS);
+    answer(&story, 2, RL_EXTEND, NO);
+    rl_hold_link_lost(&story.hold, 2, 0, story.now_ns);
+    release(&story, false);
+    ck_assert_uint_eq(send_releases(&story, &other), rl_all(3));
+    ck_assert_uint_eq(other, 0);
+}
+END_TEST
+
 /* ---- R8: filling in -------------------------------------------------------------------- */
 
 /* CE28: a node that lost the key, or never had it, gets it once a majority has said yes. */
@@ -266,6 +307,19 @@ START_TEST(r8_missing_nodes_are_filled_in_after_the_majoritys_yes)
     ck_assert_int_eq(story.hold.deadline_ns, t0_ns + VALID_NS);
     release(&story, false);
     ck_assert_uint_eq(send_releases(&story, NULL), rl_all(4)); /* 4 is another's */
+}
+END_TEST
+
+START_TEST(r8_two_late_nos)
+{
+    struct story story;
+    story_hold_all(&story, 5);
+    extend(&story, TTL_MS);
+    for (unsigned node = 0; node < 3; node++)
+        answer(&story, node, RL_EXTEND, YES);
+    ck_assert_int_eq(answer(&story, 3, RL_EXTEND, NO), RL_WANTS_RETAKE);
+    ck_assert_int_eq(answer(&story, 4, RL_EXTEND, NO), RL_WANTS_RETAKE);
+    ck_assert_uint_eq(story.hold.retake, NODES(3, 4)); /* nothing was sent in between */
 }
 END_TEST
 
@@ -392,10 +446,13 @@ int main(void)
     tcase_add_test(rounds, the_acquires_late_answers_count_in_no_extension);
     tcase_add_test(rounds, an_old_links_end_fails_no_later_round);
     tcase_add_test_raise_signal(rounds, one_extension_at_a_time, SIGABRT);
+    tcase_add_test(rounds, a_no_on_one_link_proves_nothing_of_the_other);
+    tcase_add_test(rounds, a_no_on_one_link_while_the_other_is_silent);
     tcase_add_test(rounds, release_wins_against_an_extension);
     suite_add_tcase(suite, rounds);
     TCase *filling = tcase_create("filling_in");
     tcase_add_test(filling, r8_missing_nodes_are_filled_in_after_the_majoritys_yes);
+    tcase_add_test(filling, r8_two_late_nos);
     tcase_add_test(filling, r8_a_late_no_is_filled_in_too);
     tcase_add_test(filling, r8_nothing_is_filled_in_after_a_failed_round);
     tcase_add_test(filling, r8_nothing_is_filled_in_for_an_older_rounds_no);

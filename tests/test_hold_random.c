@@ -166,10 +166,10 @@ static void history(uint64_t seed, unsigned n, unsigned clients, unsigned steps)
 
 START_TEST(histories_of_few_nodes)
 {
-    unsigned long first = setting("HOLD_SEED", 1), count = setting("HOLD_SEEDS", 3000);
+    unsigned long first = setting("HOLD_SEED", 1), count = setting("HOLD_SEEDS", 6000);
     for (unsigned long seed = first; seed < first + count; seed++)
         history(seed, 1 + (unsigned)(seed % 7), 2 + (unsigned)(seed / 7 % 2), 600);
-    if (count < 3000)
+    if (count < 6000)
         return;
     /* They were not dull: everything that can happen did, many times. */
     const unsigned long least = count / 30;
@@ -193,7 +193,7 @@ END_TEST
 START_TEST(histories_of_many_nodes)
 {
     static const unsigned sizes[] = {31, 63, 64};
-    unsigned long first = setting("HOLD_SEED", 1), count = setting("HOLD_SEEDS", 3000) / 50;
+    unsigned long first = setting("HOLD_SEED", 1), count = setting("HOLD_SEEDS", 6000) / 100;
     for (unsigned long seed = first; seed < first + count; seed++)
         history(seed, sizes[seed % 3], 2, 4000);
     ck_assert(count < 60 || tally.wins >= 20);

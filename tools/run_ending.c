@@ -8,8 +8,10 @@
 #include "proc_tree.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 
 #define KILL_AGAIN_MIN_NS (5 * RL_NS_PER_MS)
 #define KILL_AGAIN_MAX_NS (200 * RL_NS_PER_MS)
@@ -36,8 +38,8 @@ static pid_t scope_of(const struct guard *guard)
                                                                                 : 0;
 }
 
-/* Is anyone left to be ended? Where the tree can't be read there may be. */
-bool guard_anyone_left(const struct guard *guard)
+/* Where the tree can't be read there may be somebody. */
+static bool seen(const struct guard *guard)
 {
     struct proc_tree tree;
     if (!proc_tree_read(&tree, NULL, 0))
@@ -45,6 +47,17 @@ bool guard_anyone_left(const struct guard *guard)
     bool anyone = proc_tree_signal(&tree, scope_of(guard), 0, 0);
     proc_tree_free(&tree);
     return anyone;
+}
+
+/* Who has no child has no descendant, since orphans come to us. Which group they are in only
+ * /proc can tell; it is read process by process, and one that is handed from a dying parent to
+ * us meanwhile may be missed: twice nobody is nobody. */
+bool guard_anyone_left(const struct guard *guard)
+{
+    siginfo_t info;
+    if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 && errno == ECHILD)
+        return false;
+    return scope_of(guard) == 0 || seen(guard) || seen(guard);
 }
 
 /* Signal the group `scope`, 0: everything below us. COMMAND's group is signaled as one, so

@@ -197,15 +197,10 @@ static bool all_ended(struct guard *guard)
 {
     if (!guard->ended || guard->exec_fd >= 0)
         return false;
-    siginfo_t info;
-    if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 && errno == ECHILD)
-        return true; /* no child, so no descendant */
-    if (guard_anyone_left(guard)) {
-        if (guard->phase == GUARD_PHASE_RUNNING)
-            guard_start_ending(guard, GUARD_WHY_LEFTOVERS);
-        return false;
-    }
-    return true;
+    bool anyone = guard_anyone_left(guard);
+    if (anyone && guard->phase == GUARD_PHASE_RUNNING)
+        guard_start_ending(guard, GUARD_WHY_LEFTOVERS);
+    return !anyone;
 }
 
 /* Nothing is started where TERM would be due at once. */

@@ -50,8 +50,11 @@ void run_orphans_end(struct run *run)
 
     bool late = false;
     long pause_ms = AGAIN_MIN_MS;
-    while (kill_pass(run)) {
-        if (!late && rl_clock_now_ns() >= atomic_load(&run->extender.deadline_ns)) {
+    /* Twice nobody: /proc is read process by process, and somebody may have been handed from
+     * a dying parent to us between two looks. */
+    for (int empty = 0; empty < 2;) {
+        empty = kill_pass(run) ? 0 : empty + 1;
+        if (empty == 0 && !late && rl_clock_now_ns() >= atomic_load(&run->extender.deadline_ns)) {
             late = true;
             cli_say(run->cli, "the lock has run out, and some of the command does not end on "
                               "KILL; waiting for it");

@@ -29,6 +29,8 @@ configure_build() { # NAME ARGUMENT...
     if [ -f "$build/config.status" ] && [ "$(cat "$build/stamp" 2>/dev/null)" = "$stamp" ]; then
         return
     fi
+    # A distcheck that failed leaves a tree that can't be written to.
+    [ ! -d "$build" ] || chmod -R u+w "$build"
     rm -rf "$build"
     mkdir -p "$build"
     run_logged $build_limit_s "$build.log" sh -c 'cd "$1" && shift && exec ../../configure "$@"' \

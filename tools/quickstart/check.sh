@@ -103,7 +103,7 @@ count_tests() { # BUILD
 judge_tests() { # RESULT BUILD
     count_tests "$2"
     if [ "$1" -ne 0 ] && [ $stage_failed -eq 0 ]; then
-        fail_stage "make check ended with $1" "$step_log"
+        fail_stage "make ended with $1" "$step_log"
     else
         counts="$stage_passed passed, $stage_failed failed, $stage_skipped skipped"
         [ $stage_failed -eq 0 ] || counts="FAILED: $counts"
@@ -185,14 +185,16 @@ check_demo() {
     check_leftovers
 }
 
+# Where it fails it leaves its build, with the logs of the tests.
 check_distcheck() {
     begin_stage distcheck 'the tarball'
     if run_step distcheck make -C build/gcc -j 2 distcheck; then
         end_stage 'passed'
+        check_leftovers
     else
-        fail_stage 'make distcheck' "$step_log"
+        left_there=$(find build/gcc -maxdepth 1 -name 'libredlock-*' -type d)
+        judge_tests 1 "${left_there:-build/logs}"
     fi
-    check_leftovers
 }
 
 check() {
