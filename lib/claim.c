@@ -193,6 +193,27 @@ static void count(redlock *client, unsigned did)
         client->stats.lost++;
 }
 
+static uint64_t nodes_up(const redlock *client)
+{
+    uint64_t nodes = 0;
+    for (unsigned i = 0; i < client->n; i++) {
+        if (client->nodes[i].mode == RL_UP)
+            nodes |= rl_bit(i);
+    }
+    return nodes;
+}
+
+/* When a claim that is still due a release must be looked at again: when a refused one may be
+ * said again, when there may be room for one, or when its keys have run out. */
+static int64_t look_again_ns(const struct rl_claim *claim, uint64_t up, int64_t now_ns)
+{
+    if (!claim->hold.due)
+        return INT64_MAX;
+    if (claim->retry_ns > now_ns)
+        return claim->retry_ns;
+    return claim->hold.due & up ? now_ns + ROOM_NS : claim->hold.due_until_ns;
+}
+
 void rl_claim_react(struct rl_claim *claim, unsigned did, int64_t now_ns)
 {
     struct rl_hold *hold = &claim->hold;
@@ -211,11 +232,14 @@ void rl_claim_react(struct rl_claim *claim, unsigned did, int64_t now_ns)
         if (more)
             rl_claim_react(claim, more, now_ns);
     }
-    if (did & RL_WANTS_RETAKE)
+    if ((did & RL_WANTS_RETAKE) && !claim->detached)
         rl_claim_send_taking(claim, RL_RETAKE, fill_in(claim, now_ns), now_ns);
     rl_claim_send_releases(claim, now_ns);
-    if (hold->due && hold->due_until_ns < client->sweep_ns)
-        client->sweep_ns = hold->due_until_ns;
+    if (hold->due) {
+        int64_t again_ns = look_again_ns(claim, nodes_up(client), now_ns);
+        if (again_ns < client->sweep_ns)
+            client->sweep_ns = again_ns;
+    }
     if (did) {
         count(client, did);
         if (claim->op && claim->op->did)
@@ -263,7 +287,8 @@ void rl_claim_release(struct rl_claim *claim, int64_t now_ns, int64_t node_deadl
     /* Who is out of reach and not on its way has failed at once. */
     for (uint64_t rest = hold->due; rest && hold->releasing; rest &= rest - 1) {
         unsigned i = rl_first(rest);
-        if (!rl_node_pending(&claim->client->nodes[i]))
+        struct rl_node *node = &claim->client->nodes[i];
+        if (!rl_node_pending(node) && node->mode != RL_UP) /* UP: there is no room yet */
             did |= rl_hold_unsent(hold, i, RL_RELEASE, now_ns);
     }
     rl_claim_react(claim, did, now_ns);
@@ -280,27 +305,6 @@ void rl_claim_tick(struct rl_claim *claim, int64_t now_ns)
 }
 
 /* ---- all of them ---------------------------------------------------------------------- */
-
-static uint64_t nodes_up(const redlock *client)
-{
-    uint64_t nodes = 0;
-    for (unsigned i = 0; i < client->n; i++) {
-        if (client->nodes[i].mode == RL_UP)
-            nodes |= rl_bit(i);
-    }
-    return nodes;
-}
-
-/* When a claim that is still due a release must be looked at again: when a refused one may be
- * said again, when there may be room for one, or when its keys have run out. */
-static int64_t look_again_ns(const struct rl_claim *claim, uint64_t up, int64_t now_ns)
-{
-    if (!claim->hold.due)
-        return INT64_MAX;
-    if (claim->retry_ns > now_ns)
-        return claim->retry_ns;
-    return claim->hold.due & up ? now_ns + ROOM_NS : claim->hold.due_until_ns;
-}
 
 void rl_claims_sweep(redlock *client, int64_t now_ns)
 {

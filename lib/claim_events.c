@@ -32,6 +32,8 @@ void rl_claim_answered(void *owner, struct rl_node *node, unsigned slot,
 static bool still_wanted(const struct rl_claim *claim, unsigned node, enum rl_verb verb,
                          int64_t now_ns)
 {
+    if (claim->detached)
+        return false; /* its keys are another process's business */
     uint64_t bit = rl_bit(node);
     switch (verb) {
     case RL_ACQUIRE: /* or held by now: then it is one more late grant */

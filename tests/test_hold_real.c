@@ -160,6 +160,24 @@ START_TEST(a_lock_that_ran_out_stays_dead)
 }
 END_TEST
 
+/* More releases at once than a connection has room for. */
+START_TEST(close_gives_up_hundreds_of_locks)
+{
+    open_three();
+    for (int i = 0; i < 500; i++) {
+        char name[16];
+        redlock_lock *lock = NULL;
+        snprintf(name, sizeof(name), "name%d", i);
+        ck_assert_int_eq(client_try(one, name, 20000, 1000, NULL, &lock), 0);
+    }
+    redlock_close(one);
+    one = NULL;
+    for (unsigned i = 0; i < 3; i++)
+        ck_assert(wait_until(master_do(masters, i, "DBSIZE", NULL).number == 0, 5000));
+    close_all();
+}
+END_TEST
+
 /* Whoever has seen a 0 has stopped: not even in the last fraction of a millisecond may an
  * extension bring the lock back. */
 START_TEST(a_validity_of_0_is_final)
@@ -416,6 +434,7 @@ int main(void)
     tcase_add_test(tests, extend_fills_in_a_minority_but_nothing_foreign);
     tcase_add_test(tests, a_lock_that_ran_out_stays_dead);
     tcase_add_test(tests, a_validity_of_0_is_final);
+    tcase_add_test(tests, close_gives_up_hundreds_of_locks);
     tcase_add_test(tests, an_extension_that_comes_too_late_is_none);
     tcase_add_test(tests, extend_without_a_quorum_keeps_what_is_left);
     tcase_add_test(tests, a_detached_lock_goes_on_in_another_client);

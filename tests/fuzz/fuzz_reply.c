@@ -161,6 +161,9 @@ static void on_changed(void *owner, struct rl_node *node, int64_t now_ns)
 }
 
 static void on_log(void *owner, int level, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void on_log(void *owner, int level, const char *format, ...)
 {
     char text[512];
     va_list args;
