@@ -14,6 +14,8 @@
  *   - Destructors take NULL.
  *   - Every call may be made from any thread unless its comment says otherwise. Calls
  *     restart on EINTR and are no cancellation points.
+ *   - A call that can wait for the network says "Blocks". It fails with REDLOCK_EDEADLK
+ *     inside a callback and on the thread that drives the client with redlock_process().
  *   - In a fork()ed child every call on an inherited client fails with REDLOCK_EFORK, and
  *     validity is 0; redlock_close() frees the memory and sends nothing. Open anew there.
  */
@@ -103,8 +105,9 @@ enum redlock_log_level {
     REDLOCK_LOG_DEBUG = 3
 };
 
-/* One line of text, no newline, no secrets. Called from within other calls, while the client
- * is locked: a call on the same client from here returns EDEADLK. Be quick. */
+/* One line of text, no newline, no secrets. Called from within other calls, on their thread
+ * and while the client is locked: a call on the same client from here returns EDEADLK (and
+ * redlock_close() does nothing). Be quick. */
 typedef void redlock_log_fn(void *context, int level, const char *text);
 
 /* One master. NULL or 0 leaves a setting at its default; see redlock.conf(5). */
@@ -124,6 +127,14 @@ typedef struct redlock_node {
         sizeof(redlock_node), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL                 \
     }
 
+/* Who drives the client while no call of yours does: reads answers to releases, renews,
+ * tells of lost locks, runs the callbacks of asynchronous calls. */
+enum redlock_background {
+    REDLOCK_BACKGROUND_AUTO = 1,   /* a thread, from the first work that outlives a call on */
+    REDLOCK_BACKGROUND_ALWAYS = 2, /* a thread, from the beginning: redlock_open() starts it */
+    REDLOCK_BACKGROUND_NEVER = 3   /* nobody: such work waits for your next call */
+};
+
 /* A configuration built in code. `file` is read first where it is set; nodes are added to
  * its nodes, and any other field that is not 0 (or negative, where that is said) overrides. */
 typedef struct redlock_config {
@@ -142,28 +153,35 @@ typedef struct redlock_config {
     const char *client_name;    /* client-name: shown to others as the holder */
     redlock_log_fn *log;
     void *log_context;
-    int log_level; /* the most talkative level that is wanted; 0: errors only */
+    int log_level;  /* the most talkative level that is wanted; 0: errors only */
+    int background; /* 0 as the file says, or enum redlock_background */
 } redlock_config;
 #define REDLOCK_CONFIG_INIT                                                                  \
     {                                                                                        \
-        sizeof(redlock_config), NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0.0, 0, NULL, NULL, NULL, 1 \
+        sizeof(redlock_config), NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0.0, 0, NULL, NULL, NULL, 1, 0 \
     }
 
 /* Open a client on the node list `file`, or on a configuration. `error` may be NULL.
  * Neither waits for the network: connections are begun here and awaited by the first call
- * that needs them. A client uses at most 2N + 2 descriptors.
+ * that needs them. A client uses at most 3N + 4 descriptors: two connections a master (the
+ * second only while the first does not answer), one more a master from the first wait for a
+ * lock on, two of its own, and two from the first redlock_fd() on.
  * ECONFIG, EINVAL, ENOMEM, ESYSTEM, ERANDOM. */
 REDLOCK_API int redlock_open(const char *file, redlock_error *error, redlock **ret_client);
 REDLOCK_API int redlock_open_config(const redlock_config *config, redlock_error *error,
                                     redlock **ret_client);
 
-/* Release what is still held (except what was detached), wait at most `linger` for the
- * masters to confirm, and free everything; handles of this client are invalid afterwards.
- * No other call on the client may be running or follow. NULL is allowed. */
+/* End the client: calls that are blocked in other threads return ECANCELED first, callbacks
+ * of asynchronous calls that are not done run with ECANCELED on this thread; what is still
+ * held is released (except what was detached), at most `linger` is waited for the masters to
+ * confirm, and everything is freed: handles of this client are invalid afterwards, and no
+ * call may begin any more. NULL is allowed. Blocks. Inside a callback it does nothing but
+ * log an error. */
 REDLOCK_API void redlock_close(redlock *client);
 
-/* End every redlock_try() that is waiting on this client, and every later one, with
- * ECANCELED. Locks that are held stay held; extend and release work on. Async-signal-safe. */
+/* End every try that is waiting on this client, and every later one, with ECANCELED, for
+ * good: it is how a service shuts down. Locks that are held stay held; extend and release
+ * work on. From any thread, a callback, or a signal handler: async-signal-safe. */
 REDLOCK_API void redlock_cancel(redlock *client);
 
 /* ---- votes: what each master said ----------------------------------------------------- */
@@ -203,24 +221,41 @@ typedef struct redlock_report {
 
 enum redlock_kind { REDLOCK_PLAIN = 0 };
 
+/* The lock was lost, or is about to be: it could not be renewed, was taken away, or reached
+ * max_hold_ms. Called once a lock, by the deadline less a margin where our thread ran in
+ * time; redlock_validity_ms() is 0 from before the call on. The handle is still yours to
+ * release. Runs on the background thread or in redlock_process(), never in another call of
+ * yours but redlock_close(); redlock_release() keeps it from running, or waits for its end. */
+typedef void redlock_lost_fn(void *context, redlock_lock *lock);
+
 typedef struct redlock_options {
     size_t size;
     int kind;               /* enum redlock_kind */
     int64_t ttl_ms;         /* the lease; 0: the client's default */
     int64_t wait_ms;        /* 0: try once; -1: wait for ever; else at most so long */
-    redlock_report *report; /* NULL, or filled in with the last round's votes */
+    redlock_report *report; /* NULL, or filled in with the last round's votes; an
+                               asynchronous call writes it until its callback runs */
+    int auto_renew;         /* 1: extend it at every third of the ttl until it is released */
+    int64_t max_hold_ms;    /* auto_renew: give it up as lost after so long; 0: no cap */
+    redlock_lost_fn *on_lost; /* NULL, or told when it is lost */
+    void *lost_context;
 } redlock_options;
 #define REDLOCK_OPTIONS_INIT                                                                 \
     {                                                                                        \
-        sizeof(redlock_options), REDLOCK_PLAIN, 0, 0, NULL                                   \
+        sizeof(redlock_options), REDLOCK_PLAIN, 0, 0, NULL, 0, 0, NULL, NULL                 \
     }
 
 /* Take the lock `name`. `options` may be NULL. On 0 the caller owns *ret_lock and gives it
- * to redlock_release() or redlock_detach() once.
+ * to redlock_release() or redlock_detach() once. Blocks.
+ *
+ * Waiting: the masters queue those who wait, a release wakes the one that has waited longest;
+ * threads of one client that wait for one name are served in the order they came.
+ *
  * EHELD: another holds it, or the votes were split, in the last round that could be held.
  * ENOQUORUM: in the last round errors alone made a majority impossible.
  * EINVAL (name empty or too long, ttl not within the drift and max-ttl), ECANCELED, EFORK,
- * ENOMEM, ERANDOM, EBUSY (too many unconfirmed releases). */
+ * ENOMEM, ERANDOM, EDEADLK, EBUSY (too many unconfirmed releases), ESYSTEM (no background
+ * thread to be had for auto_renew or on_lost). */
 REDLOCK_API int redlock_try(redlock *client, const char *name, const redlock_options *options,
                             redlock_lock **ret_lock);
 
@@ -238,16 +273,17 @@ REDLOCK_API const char *redlock_token(const redlock_lock *lock);
 REDLOCK_API const char *redlock_name(const redlock_lock *lock, size_t *ret_len);
 
 /* Make the lease at least `ttl_ms` (0: what it was taken with) from now on. Upwards only:
- * asking for less than is left succeeds and sends nothing. `report` may be NULL.
+ * asking for less than is left succeeds and sends nothing. `report` may be NULL. Blocks.
  * EEXPIRED: it had run out, or a majority has lost it: it is dead and has been given up.
  * ENOQUORUM: not extended, but still valid for redlock_validity_ms(): try again. EINVAL,
- * ENOTHELD, EBUSY (another thread is extending it), EFORK. */
+ * ENOTHELD, EBUSY (another call is extending it), EFORK, EDEADLK. */
 REDLOCK_API int redlock_extend(redlock_lock *lock, int64_t ttl_ms, redlock_report *report);
 
 /* Give the lock up. Returns at the quorum of answers; the rest is finished behind the
- * caller's back, bounded by the TTL. Consumes the handle whatever it returns. NULL: 0.
+ * caller's back, bounded by the TTL. Consumes the handle whatever it returns, but for EFORK
+ * and EDEADLK, which do nothing. NULL: 0. Blocks; redlock_release_async() does not.
  * 0: released. EEXPIRED: it was not ours any more. EUNKNOWN: too few masters answered.
- * ENOTHELD: another thread released or detached it first. EFORK. */
+ * ENOTHELD: another thread released or detached it first. */
 REDLOCK_API int redlock_release(redlock_lock *lock);
 
 /* Turn the lock into a text that another process of this host and boot can attach. Consumes
@@ -265,14 +301,63 @@ REDLOCK_API int redlock_handle(const redlock_lock *lock, char *ret_text, size_t 
  * EEXPIRED: its deadline has passed. ENOMEM, EFORK. */
 REDLOCK_API int redlock_attach(redlock *client, const char *text, redlock_lock **ret_lock);
 
+/* ---- asynchronous calls, and event loops ---------------------------------------------- */
+
+/* An asynchronous call is done: `result` is what the blocking call would have returned, and
+ * `lock` the lock that was taken or extended (NULL where there is none). Callbacks of one
+ * client run one at a time, in the order in which the calls became done, on the thread that
+ * is in redlock_process(), else on the background thread; with `background never` and no
+ * redlock_process() they never run. Inside one, only calls that do not block are allowed.
+ * A call that could be begun calls back exactly once, redlock_close() included. */
+typedef void redlock_done_fn(void *context, int result, redlock_lock *lock);
+
+/* As redlock_try_n(); what `options` points to is copied but for the report. `ret_id`, where
+ * not NULL, is for redlock_cancel_try(). 0: begun. EINVAL, EFORK, ENOMEM, ESYSTEM. */
+REDLOCK_API int redlock_try_async(redlock *client, const void *name, size_t name_len,
+                                  const redlock_options *options, redlock_done_fn *done,
+                                  void *context, uint64_t *ret_id);
+
+/* End one asynchronous try with ECANCELED. ENOTHELD: it is done already (its callback has run
+ * or is about to, with whatever it came to). Does not block. EFORK. */
+REDLOCK_API int redlock_cancel_try(redlock *client, uint64_t id);
+
+/* As redlock_extend(). 0: begun. EINVAL, ENOTHELD, EBUSY, EEXPIRED, EFORK, ENOMEM, ESYSTEM. */
+REDLOCK_API int redlock_extend_async(redlock_lock *lock, int64_t ttl_ms,
+                                     redlock_report *report, redlock_done_fn *done,
+                                     void *context);
+
+/* As redlock_release(): returns once the release is on its way to every master that can be
+ * reached, and consumes the handle. `done` may be NULL: what came of it is then in
+ * redlock_stats and the log. 0: begun. ENOTHELD, ENOMEM (released all the same; `done` does
+ * not run), ESYSTEM (likewise), EFORK. */
+REDLOCK_API int redlock_release_async(redlock_lock *lock, redlock_done_fn *done,
+                                      void *context);
+
+/* A descriptor for poll(), epoll, libuv, libevent: readable when redlock_process() has
+ * something to do. The client is driven by the calling thread's loop from the first call on
+ * (and by whatever thread last called redlock_process()): no background thread runs then.
+ * Other threads may still make blocking calls. It is the client's: do not read or close it.
+ * ESYSTEM (no descriptors), EFORK. */
+REDLOCK_API int redlock_fd(redlock *client);
+
+/* When redlock_process() must be called at the latest even if the descriptor is not readable:
+ * ms from now, rounded up; -1: no need. Ask again after each redlock_process() and after each
+ * asynchronous call made outside of callbacks. */
+REDLOCK_API int redlock_timeout_ms(redlock *client);
+
+/* Do what there is to do without waiting, and run the callbacks that are due. Not inside a
+ * callback (EDEADLK). EFORK. */
+REDLOCK_API int redlock_process(redlock *client);
+
 /* ---- looking, and acting without a lock ----------------------------------------------- */
 
 /* Who holds `name` on each master, for how long, and has anyone a majority.
- * 0 when a majority answered, else ENOQUORUM; `ret_report` is filled in either way. */
+ * 0 when a majority answered, else ENOQUORUM; `ret_report` is filled in either way. Blocks. */
 REDLOCK_API int redlock_inspect(redlock *client, const void *name, size_t name_len,
                                 redlock_report *ret_report);
 
 /* Delete `name` on every master, whoever holds it. For operators: the holder is not asked.
+ * Those who wait for it are woken. Blocks.
  * 0 when a majority is certain to be free of it now, else ENOQUORUM. `report` may be NULL. */
 REDLOCK_API int redlock_force_release(redlock *client, const void *name, size_t name_len,
                                       redlock_report *report);
@@ -307,7 +392,7 @@ typedef struct redlock_status_report {
 } redlock_status_report;
 
 /* Is this quorum fit? Waits at most connect-timeout for every master to be known.
- * 0 where a quorum can vote, else ENOQUORUM; `ret_status` is filled in either way. */
+ * 0 where a quorum can vote, else ENOQUORUM; `ret_status` is filled in either way. Blocks. */
 REDLOCK_API int redlock_status(redlock *client, redlock_status_report *ret_status);
 
 /* Counters since redlock_open(). */
@@ -323,6 +408,11 @@ typedef struct redlock_stats {
     uint64_t commands;         /* sent to masters */
     uint64_t reconnects;
     uint64_t held;             /* now: handles that are held */
+    uint64_t unconfirmed;      /* releases that too few masters answered */
+    uint64_t waiting;          /* now: tries that wait for another's release */
+    uint64_t wakes;            /* messages of masters that a lock was released */
+    uint64_t probes;           /* rounds begun without one, in case it was lost */
+    uint64_t renewing;         /* now: locks that are renewed by themselves */
 } redlock_stats;
 
 REDLOCK_API int redlock_get_stats(redlock *client, redlock_stats *ret_stats);

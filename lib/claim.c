@@ -71,6 +71,51 @@ static struct rl_claim *take_spare(redlock *client, size_t name_len)
     return claim;
 }
 
+/* Its time has come: of a release that nobody waits for, or of a watched lock. A claim that
+ * an op is about is seen to by the op. */
+static void fire(struct rl_due *due, int64_t now_ns)
+{
+    struct rl_claim *claim = (struct rl_claim *)due;
+    if (claim->watch.on)
+        rl_watch_fire(claim, now_ns);
+    else if (!claim->op)
+        rl_claim_tick(claim, now_ns);
+}
+
+static void list(struct rl_claim *claim, struct rl_claim **head)
+{
+    claim->prev = NULL;
+    claim->next = *head;
+    if (claim->next)
+        claim->next->prev = claim;
+    *head = claim;
+}
+
+static void unlist(struct rl_claim *claim)
+{
+    redlock *client = claim->client;
+    if (claim->prev)
+        claim->prev->next = claim->next;
+    else if (claim->ends)
+        client->endings = claim->next;
+    else
+        client->claims = claim->next;
+    if (claim->next)
+        claim->next->prev = claim->prev;
+}
+
+/* Its hold has come to its end: what is left is to be rid of its keys. */
+static void enter_endings(struct rl_claim *claim)
+{
+    assert(!claim->ends);
+    unlist(claim);
+    claim->ends = true;
+    /* An attempt that another's key refused leaves it to that one to wake who waits. */
+    claim->silent = claim->hold.ask.no && rl_round_verdict(&claim->hold.ask) != RL_WON;
+    list(claim, &claim->client->endings);
+    claim->client->ending++;
+}
+
 int rl_claim_new(redlock *client, const struct rl_kind *kind, const void *name,
                  size_t name_len, const char *token, struct rl_claim **ret_claim)
 {
@@ -80,6 +125,7 @@ int rl_claim_new(redlock *client, const struct rl_kind *kind, const void *name,
     if (!claim)
         return REDLOCK_ENOMEM;
     *claim = (struct rl_claim){
+        .due.fire = fire,
         .client = client,
         .kind = kind,
         .name = claim->name,
@@ -89,7 +135,12 @@ int rl_claim_new(redlock *client, const struct rl_kind *kind, const void *name,
     };
     memcpy(claim->name, name, name_len);
     claim->name[name_len] = '\0';
-    int result = 0;
+    int result = rl_timers_reserve(&client->timers);
+    if (result) {
+        claim->next = client->spare_claims;
+        client->spare_claims = claim;
+        return result;
+    }
     if (token) {
         claim->token_len = strlen(token);
         memcpy(claim->token, token, claim->token_len + 1);
@@ -97,14 +148,12 @@ int rl_claim_new(redlock *client, const struct rl_kind *kind, const void *name,
         result = make_token(claim);
     }
     if (result) {
+        rl_timers_unreserve(&client->timers);
         claim->next = client->spare_claims;
         client->spare_claims = claim;
         return result;
     }
-    claim->next = client->claims;
-    if (claim->next)
-        claim->next->prev = claim;
-    client->claims = claim;
+    list(claim, &client->claims);
     *ret_claim = claim;
     return 0;
 }
@@ -116,14 +165,11 @@ static void put_away(struct rl_claim *claim, int64_t now_ns)
     claim->spare = true;
     if (!claim->query && rl_hold_expired_unreleased(&claim->hold, now_ns))
         client->stats.abandoned_releases++;
-    if (claim->hold.phase == RL_HOLD_ENDING)
-        client->ending--;
-    if (claim->prev)
-        claim->prev->next = claim->next;
-    else
-        client->claims = claim->next;
-    if (claim->next)
-        claim->next->prev = claim->prev;
+    rl_watch_end(claim);
+    client->ending -= claim->ends;
+    unlist(claim);
+    rl_loop_due(client, &claim->due, INT64_MAX);
+    rl_timers_unreserve(&client->timers);
     claim->next = client->spare_claims;
     client->spare_claims = claim;
 }
@@ -151,8 +197,8 @@ void rl_claim_leave(struct rl_claim *claim, int64_t now_ns)
 
 void rl_claims_free(redlock *client)
 {
-    struct rl_claim *lists[] = {client->claims, client->spare_claims};
-    for (unsigned i = 0; i < 2; i++) {
+    struct rl_claim *lists[] = {client->claims, client->endings, client->spare_claims};
+    for (unsigned i = 0; i < 3; i++) {
         while (lists[i]) {
             struct rl_claim *claim = lists[i];
             lists[i] = claim->next;
@@ -160,7 +206,7 @@ void rl_claims_free(redlock *client)
             free(claim);
         }
     }
-    client->claims = client->spare_claims = NULL;
+    client->claims = client->endings = client->spare_claims = NULL;
 }
 
 void rl_claim_hear(struct rl_claim *claim, struct rl_node *node, enum rl_verb verb,
@@ -172,9 +218,10 @@ void rl_claim_hear(struct rl_claim *claim, struct rl_node *node, enum rl_verb ve
 
 /* ---- what the hold wants done --------------------------------------------------------- */
 
-static uint64_t fill_in(struct rl_claim *claim, int64_t now_ns)
+/* Of `nodes`, those that owe no answer on the link in use: a second taking request there would
+ * have to wait for the first. */
+static uint64_t free_of_debt(const struct rl_claim *claim, uint64_t nodes)
 {
-    uint64_t nodes = claim->hold.retake & rl_client_able(claim->client, now_ns);
     for (uint64_t rest = nodes; rest; rest &= rest - 1) {
         unsigned i = rl_first(rest);
         if (claim->hold.carry[claim->client->nodes[i].active] & rl_bit(i))
@@ -183,14 +230,24 @@ static uint64_t fill_in(struct rl_claim *claim, int64_t now_ns)
     return nodes;
 }
 
-static void count(redlock *client, unsigned did)
+static void count(struct rl_claim *claim, unsigned did)
 {
+    redlock *client = claim->client;
     if (did & RL_DID_WIN)
         client->stats.acquired++;
     if (did & RL_DID_EXTEND)
         client->stats.extended++;
     if (did & RL_DID_DIE)
         client->stats.lost++;
+    if (did & RL_DID_FINISH) {
+        int result = rl_hold_release_result(&claim->hold);
+        client->stats.released += result == REDLOCK_OK;
+        client->stats.unconfirmed += result == REDLOCK_EUNKNOWN;
+        if (!claim->op)
+            rl_client_log(client, result ? REDLOCK_LOG_WARNING : REDLOCK_LOG_DEBUG,
+                          "a release that nobody waited for: %s",
+                          result ? redlock_strerror(result) : "confirmed");
+    }
 }
 
 static uint64_t nodes_up(const redlock *client)
@@ -219,7 +276,7 @@ void rl_claim_react(struct rl_claim *claim, unsigned did, int64_t now_ns)
     struct rl_hold *hold = &claim->hold;
     redlock *client = claim->client;
     if (did & (RL_DID_LOSE | RL_DID_DIE))
-        client->ending++;
+        enter_endings(claim);
     if (claim->lock)
         atomic_store(&claim->lock->deadline_ns, hold->deadline_ns);
     if (did & RL_WANTS_REST) {
@@ -233,7 +290,9 @@ void rl_claim_react(struct rl_claim *claim, unsigned did, int64_t now_ns)
             rl_claim_react(claim, more, now_ns);
     }
     if ((did & RL_WANTS_RETAKE) && !claim->detached)
-        rl_claim_send_taking(claim, RL_RETAKE, fill_in(claim, now_ns), now_ns);
+        rl_claim_send_taking(
+            claim, RL_RETAKE,
+            free_of_debt(claim, hold->retake & rl_client_able(client, now_ns)), now_ns);
     rl_claim_send_releases(claim, now_ns);
     if (hold->due) {
         int64_t again_ns = look_again_ns(claim, nodes_up(client), now_ns);
@@ -241,7 +300,9 @@ void rl_claim_react(struct rl_claim *claim, unsigned did, int64_t now_ns)
             client->sweep_ns = again_ns;
     }
     if (did) {
-        count(client, did);
+        count(claim, did);
+        if (claim->watch.on)
+            rl_watch_did(claim, did, now_ns);
         if (claim->op && claim->op->did)
             claim->op->did(claim->op, did, now_ns);
     }
@@ -264,13 +325,8 @@ void rl_claim_extend(struct rl_claim *claim, uint64_t able, int64_t ttl_ns, int6
                      int64_t node_deadline_ns)
 {
     rl_claim_enter(claim);
-    /* A node that owes us an answer on the same link can't be asked a second time. */
-    for (uint64_t rest = able; rest; rest &= rest - 1) {
-        unsigned i = rl_first(rest);
-        if (claim->hold.carry[claim->client->nodes[i].active] & rl_bit(i))
-            able &= ~rl_bit(i);
-    }
-    unsigned did = rl_hold_extend(&claim->hold, t0_ns, ttl_ns, node_deadline_ns, able);
+    unsigned did = rl_hold_extend(&claim->hold, t0_ns, ttl_ns, node_deadline_ns,
+                                  free_of_debt(claim, able));
     did |= rl_claim_send_taking(claim, RL_EXTEND, rl_hold_to_extend(&claim->hold), t0_ns);
     if (did)
         rl_claim_react(claim, did, t0_ns);
@@ -282,7 +338,10 @@ void rl_claim_release(struct rl_claim *claim, int64_t now_ns, int64_t node_deadl
     struct rl_hold *hold = &claim->hold;
     rl_claim_enter(claim);
     unsigned did = rl_hold_release(hold, now_ns, node_deadline_ns);
-    claim->client->ending++;
+    rl_watch_end(claim);
+    enter_endings(claim);
+    if (!claim->op)
+        rl_loop_due(claim->client, &claim->due, rl_hold_next_ns(hold));
     rl_claim_send_releases(claim, now_ns);
     /* Who is out of reach and not on its way has failed at once. */
     for (uint64_t rest = hold->due; rest && hold->releasing; rest &= rest - 1) {
@@ -311,10 +370,8 @@ void rl_claims_sweep(redlock *client, int64_t now_ns)
     struct rl_claim *next;
     uint64_t up = nodes_up(client);
     client->sweep_ns = INT64_MAX;
-    for (struct rl_claim *claim = client->claims; claim; claim = next) {
+    for (struct rl_claim *claim = client->endings; claim; claim = next) {
         next = claim->next;
-        if (claim->hold.phase != RL_HOLD_ENDING)
-            continue;
         rl_claim_send_releases(claim, now_ns);
         int64_t again_ns = look_again_ns(claim, up, now_ns);
         if (again_ns < client->sweep_ns)
@@ -340,10 +397,12 @@ static uint64_t hopeful(redlock *client, int64_t now_ns)
 bool rl_claims_pending(redlock *client, int64_t now_ns)
 {
     uint64_t nodes = hopeful(client, now_ns);
-    for (struct rl_claim *claim = client->claims; claim; claim = claim->next) {
-        const struct rl_hold *hold = &claim->hold;
-        if (hold->phase == RL_HOLD_ENDING &&
-            ((hold->due | hold->undo[0] | hold->undo[1]) & nodes))
+    for (struct rl_claim *claim = client->endings; claim; claim = claim->next) {
+        if ((claim->hold.due | claim->hold.undo[0] | claim->hold.undo[1]) & nodes)
+            return true;
+    }
+    for (; nodes; nodes &= nodes - 1) {
+        if (rl_node_owes_note(&client->nodes[rl_first(nodes)]))
             return true;
     }
     return false;

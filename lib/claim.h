@@ -6,7 +6,8 @@
 #include "op.h"
 
 struct rl_claim {
-    struct rl_claim *prev, *next; /* in client->claims; spare: next only */
+    struct rl_due due;            /* first: renewing, or the end of a release's time */
+    struct rl_claim *prev, *next; /* in client->claims or ->endings; spare: next only */
     redlock *client;
     const struct rl_kind *kind;
     struct rl_hold hold;
@@ -17,6 +18,19 @@ struct rl_claim {
     bool query;                 /* inspect, force: no hold, no token */
     unsigned owed;              /* requests that have not been answered, lost, ... */
     unsigned busy;              /* calls into this claim that are not back yet */
+    bool ends;                  /* is in client->endings */
+    bool silent;                /* its release wakes nobody: another's will */
+    uint64_t waiter;            /* the line (line.h) that it is asked for; 0: none */
+    int64_t waits_since_ns;     /* that line's first one */
+    struct rl_watch {
+        bool on;             /* its loss is to be told, or prevented */
+        bool renews;
+        int64_t until_ns;    /* the caller's max_hold_ms; INT64_MAX: none */
+        int64_t margin_ns;   /* lost so long before it runs out */
+        int64_t renew_ns;    /* when to extend it next */
+        bool asked;          /* an extension of ours is under way */
+        struct rl_backoff backoff;
+    } watch;
     int64_t budget_ns;          /* what one node may take of a round */
     int64_t retry_ns;           /* releases were refused: none before then */
     size_t token_len, name_len;
@@ -29,6 +43,11 @@ struct rl_claim {
  * EBUSY (RL_PENDING_RELEASES_MAX). */
 int rl_claim_new(redlock *client, const struct rl_kind *kind, const void *name,
                  size_t name_len, const char *token, struct rl_claim **ret_claim);
+
+/* Every way into a claim that can call an op back stands between these two: the op may let
+ * go of the claim, which must not vanish under the feet of those who are still in it. */
+void rl_claim_enter(struct rl_claim *claim);
+void rl_claim_leave(struct rl_claim *claim, int64_t now_ns);
 
 /* Begin rounds. The caller sees what came of it through op->did. */
 void rl_claim_ask(struct rl_claim *claim, uint64_t able, int first, int64_t t0_ns,
@@ -49,6 +68,10 @@ void rl_claim_tick(struct rl_claim *claim, int64_t now_ns);
 /* Queue whatever releases are due where they can be queued now. */
 void rl_claim_send_releases(struct rl_claim *claim, int64_t now_ns);
 
+/* Take a waiter of that number out of the queues of these nodes. */
+void rl_claim_leave_queue(redlock *client, const struct rl_kind *kind, uint64_t waiter,
+                          const void *name, size_t name_len, uint64_t nodes, int64_t now_ns);
+
 /* After op or lock was set to NULL: put the claim away if nothing needs it any more. After
  * this, or any call above that may have led to it, the claim may be gone. */
 void rl_claim_let_go(struct rl_claim *claim, int64_t now_ns);
@@ -60,6 +83,13 @@ void rl_claims_sweep(redlock *client, int64_t now_ns);
 bool rl_claims_pending(redlock *client, int64_t now_ns);
 
 void rl_claims_free(redlock *client);
+
+/* watch.c: see to it that it is renewed, that its loss is told; not any more; it is lost. */
+void rl_watch_begin(struct rl_claim *claim, const redlock_options *options, int64_t now_ns);
+void rl_watch_end(struct rl_claim *claim);
+void rl_watch_fire(struct rl_claim *claim, int64_t now_ns);
+/* Its hold did something. */
+void rl_watch_did(struct rl_claim *claim, unsigned did, int64_t now_ns);
 
 /* Node events. */
 void rl_claim_answered(void *owner, struct rl_node *node, unsigned slot,

@@ -4,11 +4,6 @@
 
 #include "claim.h"
 
-/* Every way into a claim that can call an op back stands between these two: the op may let
- * go of the claim, which must not vanish under the feet of those who are still in it. */
-void rl_claim_enter(struct rl_claim *claim);
-void rl_claim_leave(struct rl_claim *claim, int64_t now_ns);
-
 /* The one place where a hold's wishes (RL_DID_*, RL_WANTS_*) are carried out. */
 void rl_claim_react(struct rl_claim *claim, unsigned did, int64_t now_ns);
 

@@ -6,44 +6,89 @@
 #include <assert.h>
 #include <string.h>
 
-#define REQUEST_MAX (REDLOCK_NAME_MAX + RL_TOKEN_MAX + 4096)
+#define REQUEST_MAX (2 * REDLOCK_NAME_MAX + RL_TOKEN_MAX + 4096)
 
-/* A verb's request for a claim, encoded once for all nodes: by hash and, for connections
+/* A script's request for a claim, encoded once for all nodes: by hash and, for connections
  * that have not carried the script's body yet, with the body. */
 struct request {
-    enum rl_verb verb;
+    enum rl_verb script;
     char nonce[RL_NONCE_LEN];
     int64_t ttl_ms;
+    int64_t now_ns;
     size_t by_hash_len, by_body_len; /* 0: not encoded yet */
     char by_hash[REQUEST_MAX];
     char by_body[REQUEST_MAX];
 };
 
-static void request_init(struct request *request, struct rl_claim *claim, enum rl_verb verb)
+static void request_init(struct request *request, struct rl_claim *claim, enum rl_verb script,
+                         int64_t now_ns)
 {
-    request->verb = verb;
+    request->script = script;
+    request->now_ns = now_ns;
     rl_nonce_text(++claim->client->nonce, request->nonce);
     request->by_hash_len = request->by_body_len = 0;
-    int64_t ttl_ns = verb == RL_ACQUIRE ? claim->hold.ttl_ns : claim->hold.extend_ttl_ns;
+    int64_t ttl_ns = rl_verb_of(script) == RL_ACQUIRE ? claim->hold.ttl_ns
+                                                      : claim->hold.extend_ttl_ns;
     request->ttl_ms = ttl_ns / RL_NS_PER_MS;
+}
+
+/* For how long a lock is kept free for the one whom its release wakes: for its wake-up and its
+ * acquire to arrive, and a while for its scheduler. A liveness hint: too short is harmless. */
+static int64_t keep_ms(redlock *client)
+{
+    int64_t trip_ms = rl_client_round_trip_ns(client, rl_all(client->n)) / RL_NS_PER_MS;
+    int64_t ms = RL_KEEP_MIN_MS + 4 * trip_ms;
+    return ms < RL_KEEP_MAX_MS ? ms : RL_KEEP_MAX_MS;
+}
+
+static void put_argument(struct rl_out *out, const struct request *request,
+                         const struct rl_claim *claim, char which)
+{
+    char waiter[RL_WAITER_MAX];
+    switch (which) {
+    case 't':
+        rl_put_bulk(out, claim->token, claim->token_len);
+        break;
+    case 'T':
+        rl_put_number(out, request->ttl_ms);
+        break;
+    case 'w':
+        rl_put_bulk(out, waiter, rl_waiter_text(claim->client, claim->waiter, waiter));
+        break;
+    case 'a':
+        rl_put_number(out, (request->now_ns - claim->waits_since_ns) / 1000);
+        break;
+    case 'q':
+        rl_put_number(out, RL_QUEUE_TTL_MS);
+        break;
+    case 'k':
+        rl_put_number(out, claim->silent ? 0 : keep_ms(claim->client));
+        break;
+    default:
+        assert(!"an argument of the kind's table");
+    }
 }
 
 static size_t encode(const struct request *request, const struct rl_claim *claim, bool by_body,
                      char bytes[REQUEST_MAX])
 {
-    const struct rl_script *script = &claim->kind->script[request->verb];
+    const struct rl_script *script = &claim->kind->script[request->script];
     struct rl_out out;
     rl_out_init(&out, bytes, REQUEST_MAX);
-    rl_put_array(&out, 5u + script->with_token + script->with_ttl);
+    rl_put_array(&out, 4u + script->keys + (unsigned)strlen(script->args));
     rl_put_text(&out, by_body ? "EVAL" : "EVALSHA");
-    rl_put_text(&out, by_body ? script->body : claim->client->sha[request->verb]);
-    rl_put_bulk(&out, "1", 1);
+    rl_put_text(&out, by_body ? script->body : claim->client->sha[request->script]);
+    rl_put_number(&out, script->keys);
     rl_put_bulk(&out, claim->name, claim->name_len);
+    if (script->keys > 1) {
+        char queue[REDLOCK_NAME_MAX + sizeof(RL_QUEUE_SUFFIX)];
+        memcpy(queue, claim->name, claim->name_len);
+        memcpy(queue + claim->name_len, RL_QUEUE_SUFFIX, sizeof(RL_QUEUE_SUFFIX));
+        rl_put_bulk(&out, queue, claim->name_len + sizeof(RL_QUEUE_SUFFIX) - 1);
+    }
     rl_put_bulk(&out, request->nonce, sizeof(request->nonce));
-    if (script->with_token)
-        rl_put_bulk(&out, claim->token, claim->token_len);
-    if (script->with_ttl)
-        rl_put_number(&out, request->ttl_ms);
+    for (const char *which = script->args; *which; which++)
+        put_argument(&out, request, claim, *which);
     assert(!out.overflow);
     return out.len;
 }
@@ -53,46 +98,59 @@ static bool put(struct request *request, struct rl_claim *claim, struct rl_node 
                 unsigned slot, int64_t now_ns)
 {
     struct rl_wire *wire = &node->slot[slot].wire;
-    bool by_body = !(wire->scripts_known & (1u << request->verb));
+    bool by_body = !(wire->scripts_known & (1u << request->script));
     size_t *len = by_body ? &request->by_body_len : &request->by_hash_len;
     char *bytes = by_body ? request->by_body : request->by_hash;
     if (*len == 0)
         *len = encode(request, claim, by_body, bytes);
-    if (!rl_node_takes(node, slot, *len, request->verb != RL_RELEASE))
+    if (!rl_node_takes(node, slot, *len, request->script != RL_RELEASE))
         return false;
     struct rl_waiting waiting = {
         .claim = claim,
         .sent_ns = now_ns,
         .deadline_ns = now_ns + claim->budget_ns,
         .ask = RL_ASK_VERB,
-        .verb = request->verb,
+        .verb = rl_verb_of(request->script),
+        .script = request->script,
         .by_body = by_body,
     };
     memcpy(waiting.nonce, request->nonce, sizeof(waiting.nonce));
     rl_node_put(node, slot, bytes, *len, &waiting);
-    wire->scripts_known |= 1u << request->verb;
+    wire->scripts_known |= 1u << request->script;
     claim->owed++;
     claim->client->stats.commands++;
     return true;
 }
 
-unsigned rl_claim_send_taking(struct rl_claim *claim, enum rl_verb verb, uint64_t nodes,
-                            int64_t now_ns)
+/* Send `script` to `nodes`, as long as the hold wants it sent. */
+static unsigned send(struct rl_claim *claim, enum rl_verb script, uint64_t nodes, int64_t now_ns)
 {
     struct request request;
     unsigned did = 0;
-    request_init(&request, claim, verb);
+    if (!nodes)
+        return 0;
+    request_init(&request, claim, script, now_ns);
     for (; nodes; nodes &= nodes - 1) {
         unsigned i = rl_first(nodes);
         struct rl_node *node = &claim->client->nodes[i];
         if (claim->hold.phase == RL_HOLD_ENDING)
             break;
+        enum rl_verb verb = rl_verb_of(script);
         if (put(&request, claim, node, node->active, now_ns))
             rl_hold_sent(&claim->hold, i, node->active, verb, true);
         else
             did |= rl_hold_unsent(&claim->hold, i, verb, now_ns);
     }
     return did;
+}
+
+unsigned rl_claim_send_taking(struct rl_claim *claim, enum rl_verb verb, uint64_t nodes,
+                              int64_t now_ns)
+{
+    /* Who waits enters the queue where it will hear of a release. */
+    uint64_t queues = verb == RL_ACQUIRE && claim->waiter ? rl_subs_listening(claim->client) : 0;
+    unsigned did = send(claim, RL_WAIT, nodes & queues, now_ns);
+    return did | send(claim, verb, nodes & ~queues, now_ns);
 }
 
 void rl_claim_send_releases(struct rl_claim *claim, int64_t now_ns)
@@ -104,7 +162,7 @@ void rl_claim_send_releases(struct rl_claim *claim, int64_t now_ns)
     if (!nodes)
         return;
     struct request request;
-    request_init(&request, claim, RL_RELEASE);
+    request_init(&request, claim, RL_RELEASE, now_ns);
     for (; nodes; nodes &= nodes - 1) {
         unsigned i = rl_first(nodes);
         struct rl_node *node = &claim->client->nodes[i];
@@ -124,7 +182,7 @@ void rl_claim_query(struct rl_claim *claim, enum rl_verb verb, uint64_t nodes, i
     rl_claim_enter(claim);
     claim->query = true;
     claim->budget_ns = deadline_ns - now_ns;
-    request_init(&request, claim, verb);
+    request_init(&request, claim, verb, now_ns);
     for (; nodes; nodes &= nodes - 1) {
         struct rl_node *node = &claim->client->nodes[rl_first(nodes)];
         if (!put(&request, claim, node, node->active, now_ns)) {
@@ -133,4 +191,22 @@ void rl_claim_query(struct rl_claim *claim, enum rl_verb verb, uint64_t nodes, i
         }
     }
     rl_claim_leave(claim, now_ns);
+}
+
+void rl_claim_leave_queue(redlock *client, const struct rl_kind *kind, uint64_t waiter,
+                          const void *name, size_t name_len, uint64_t nodes, int64_t now_ns)
+{
+    /* Not a claim of its own: nothing is taken, and nobody waits for what comes of it. */
+    struct rl_claim leaving = {
+        .client = client,
+        .kind = kind,
+        .waiter = waiter,
+        .name = (char *)name,
+        .name_len = name_len,
+    };
+    struct request request;
+    request_init(&request, &leaving, RL_LEAVE, now_ns);
+    size_t len = encode(&request, &leaving, true, request.by_body);
+    for (; nodes; nodes &= nodes - 1)
+        rl_node_tell(&client->nodes[rl_first(nodes)], request.by_body, len, now_ns);
 }

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <openssl/evp.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,12 +40,46 @@ int rl_client_enter(redlock *client, int *ret_cancel_state)
     return REDLOCK_OK;
 }
 
-void rl_client_leave(redlock *client, int cancel_state)
+static void leave(redlock *client, int cancel_state)
 {
-    if (rl_loop_unflushed(client))
-        rl_loop_flush(client, rl_clock_now_ns());
     pthread_mutex_unlock(&client->mutex);
     pthread_setcancelstate(cancel_state, NULL);
+}
+
+void rl_client_leave(redlock *client, int cancel_state)
+{
+    /* What callbacks send leaves together, when the last one is back. */
+    if (rl_loop_unflushed(client) && !rl_notice_inside(client))
+        rl_loop_submit(client, rl_clock_now_ns());
+    rl_loop_wake(client);
+    rl_drive_leave(client);
+    leave(client, cancel_state);
+}
+
+int rl_client_enter_blocking(redlock *client, int *ret_cancel_state)
+{
+    int result = rl_client_enter(client, ret_cancel_state);
+    if (result)
+        return result;
+    const struct rl_drive *drive = &client->drive;
+    if (rl_notice_inside(client) ||
+        (drive->loop && pthread_equal(drive->loop_thread, pthread_self())))
+        result = REDLOCK_EDEADLK;
+    else if (client->closing)
+        result = REDLOCK_ECANCELED;
+    if (result)
+        leave(client, *ret_cancel_state);
+    else
+        client->callers++;
+    return result;
+}
+
+void rl_client_leave_blocking(redlock *client, int cancel_state)
+{
+    client->left_ns = client->turned_ns;
+    if (--client->callers == 0 && client->closing)
+        pthread_cond_signal(&client->idle);
+    rl_client_leave(client, cancel_state);
 }
 
 void rl_client_log(void *owner, int level, const char *format, ...)
@@ -121,10 +156,19 @@ static void name_holder(redlock *client)
 
 static void name_connection(redlock *client)
 {
-    char uuid[37];
-    rl_entropy_uuid(uuid);
+    rl_entropy_uuid(client->uuid);
     snprintf(client->settings.connection_name, sizeof(client->settings.connection_name),
-             "redlock:%s:%s", client->holder, uuid);
+             "redlock:%s:%s", client->holder, client->uuid);
+}
+
+/* Somebody wants the loop to look at more than descriptors: it does so after each wait. */
+static void on_wake(struct rl_tag *tag, unsigned events, int64_t now_ns)
+{
+    uint64_t count;
+    redlock *client = (redlock *)(void *)((char *)tag - offsetof(redlock, wake_tag));
+    (void)events, (void)now_ns;
+    while (read(client->wake_fd, &count, sizeof(count)) < 0 && errno == EINTR)
+        ;
 }
 
 static int open_descriptors(redlock *client, redlock_error *error)
@@ -135,7 +179,8 @@ static int open_descriptors(redlock *client, redlock_error *error)
         return fail(error, REDLOCK_ESYSTEM, "no descriptors left: %s; close some, or raise "
                                             "the limit (ulimit -n)",
                     strerror(errno));
-    struct epoll_event event = {.events = EPOLLIN, .data.ptr = client};
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = &client->wake_tag};
+    client->wake_tag.ready = on_wake;
     if (epoll_ctl(client->epoll_fd, EPOLL_CTL_ADD, client->wake_fd, &event) != 0)
         return fail(error, REDLOCK_ESYSTEM, "epoll: %s", strerror(errno));
     return 0;
@@ -193,6 +238,9 @@ static int build(redlock *client, const redlock_config *config, redlock_error *e
         return fail(error, REDLOCK_ESYSTEM, "this system tells no boot id: is /proc mounted?");
     if (hash_scripts(client) != 0)
         return fail(error, REDLOCK_ESYSTEM, "OpenSSL has no SHA-1");
+    if (rl_timers_reserve(&client->timers)) /* the first calls need no memory for theirs */
+        return fail(error, REDLOCK_ENOMEM, "out of memory");
+    rl_timers_unreserve(&client->timers);
     settle(client);
     name_holder(client);
     name_connection(client);
@@ -212,6 +260,17 @@ static void init_mutex(pthread_mutex_t *mutex)
     pthread_mutexattr_destroy(&attr);
 }
 
+/* In a child the parent's calls are still in progress: their callers are not here. */
+static void forget_ops(redlock *client)
+{
+    struct rl_op *next;
+    for (struct rl_op *op = client->ops; op; op = next) {
+        next = op->next;
+        if (op->async)
+            free(op);
+    }
+}
+
 /* `in_child`: after a fork, where nothing may be said to anybody. */
 static void destroy(redlock *client, bool in_child)
 {
@@ -221,8 +280,12 @@ static void destroy(redlock *client, bool in_child)
         else
             rl_node_done(&client->nodes[i]);
     }
+    rl_subs_done(client, in_child);
     free(client->nodes);
+    forget_ops(client);
     rl_claims_free(client);
+    rl_lines_free(client);
+    rl_timers_free(&client->timers);
     while (client->all_locks) {
         struct redlock_lock *lock = client->all_locks;
         client->all_locks = lock->next_all;
@@ -234,8 +297,19 @@ static void destroy(redlock *client, bool in_child)
         close(client->wake_fd);
     rl_config_free(&client->config);
     rl_wipe(client->random, sizeof(client->random));
-    if (!in_child)
+    rl_drive_done(client);
+    while (client->all_sleepers) {
+        struct rl_sleeper *sleeper = client->all_sleepers;
+        client->all_sleepers = sleeper->next_all;
+        if (!in_child)
+            pthread_cond_destroy(&sleeper->cond);
+        free(sleeper);
+    }
+    if (!in_child) {
+        pthread_cond_destroy(&client->idle);
+        pthread_cond_destroy(&client->notices.called);
         pthread_mutex_destroy(&client->mutex);
+    }
     free(client);
 }
 
@@ -246,12 +320,16 @@ static redlock *new_client(const redlock_config *config)
         return NULL;
     client->pid = getpid();
     client->epoll_fd = client->wake_fd = -1;
+    client->drive.kick_fd = client->drive.outer_fd = -1;
+    client->drive.told_ns = INT64_MAX;
     client->sweep_ns = INT64_MAX;
     client->log = config->log;
     client->log_context = config->log_context;
     client->log_level = config->log_level;
     client->stats.size = sizeof(client->stats);
     init_mutex(&client->mutex);
+    pthread_cond_init(&client->idle, NULL);
+    pthread_cond_init(&client->notices.called, NULL);
     return client;
 }
 
@@ -275,7 +353,13 @@ static int open_client(const redlock_config *given, redlock_error *error, redloc
     client->opened_ns = client->turned_ns = rl_clock_now_ns();
     rl_client_enter(client, &cancel_state);
     rl_loop_tick(client, client->opened_ns);
+    if (client->config.background == REDLOCK_BACKGROUND_ALWAYS)
+        result = rl_drive_need(client);
     rl_client_leave(client, cancel_state);
+    if (result) {
+        redlock_close(client);
+        return fail(error, result, "no background thread to be had");
+    }
     *ret_client = client;
     return REDLOCK_OK;
 }
@@ -327,7 +411,10 @@ int redlock_get_stats(redlock *client, redlock_stats *ret_stats)
     int result = rl_client_enter(client, &cancel_state);
     if (result)
         return result;
+    size_t size = ret_stats->size;
     *ret_stats = client->stats;
+    ret_stats->size = size;
+    ret_stats->waiting = client->lines.waiting;
     ret_stats->pending_releases = client->ending;
     ret_stats->held = 0;
     for (const struct redlock_lock *lock = client->all_locks; lock; lock = lock->next_all)
@@ -340,6 +427,8 @@ int redlock_get_stats(redlock *client, redlock_stats *ret_stats)
     rl_client_leave(client, cancel_state);
     return REDLOCK_OK;
 }
+
+/* ---- closing -------------------------------------------------------------------------- */
 
 /* Give up everything that a handle still holds. */
 static void release_all(redlock *client, int64_t now_ns)
@@ -356,6 +445,29 @@ static void release_all(redlock *client, int64_t now_ns)
     }
 }
 
+/* End what is in progress: the callers return, the callbacks are told, and what these begin
+ * ends likewise. */
+static void end_calls(redlock *client)
+{
+    const uint64_t one = 1;
+    client->closing = true;
+    atomic_store(&client->canceled, true);
+    rl_drive_stop(client);
+    while (client->ops || client->notices.first || client->callers > 0) {
+        int64_t now_ns = rl_clock_now_ns();
+        for (struct rl_op *op = client->ops; op; op = op->next) {
+            if (!op->done)
+                rl_op_abort(op, now_ns);
+        }
+        rl_notices_tell(client);
+        rl_loop_wake(client);
+        ssize_t ignored = write(client->wake_fd, &one, sizeof(one)); /* for who leads */
+        (void)ignored;
+        if (client->callers > 0)
+            pthread_cond_wait(&client->idle, &client->mutex);
+    }
+}
+
 void redlock_close(redlock *client)
 {
     int cancel_state;
@@ -365,7 +477,15 @@ void redlock_close(redlock *client)
         destroy(client, true);
         return;
     }
-    rl_client_enter(client, &cancel_state);
+    if (rl_client_enter(client, &cancel_state) != REDLOCK_OK)
+        return; /* from within the log callback */
+    if (rl_notice_inside(client)) {
+        rl_client_log(client, REDLOCK_LOG_ERROR,
+                      "redlock_close() inside a callback is not possible: nothing is closed");
+        rl_client_leave(client, cancel_state);
+        return;
+    }
+    end_calls(client);
     int64_t now_ns = rl_loop_catch_up(client);
     release_all(client, now_ns);
     rl_loop_flush(client, now_ns);

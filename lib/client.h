@@ -1,17 +1,24 @@
 /* client.h - what a client is made of, and how its parts meet. Internal.
  *
- *   op     one call of a user's: waits for nodes, for a round, for time (op.h)
- *   claim  one token on the nodes: a hold (core) and the requests that carry it (claim.h)
- *   node   one master (node.h)
- *   lock   the handle a user has: finds the claim, and knows the deadline by itself
+ *   op      one call of a user's: waits for nodes, for a round, for time (op.h)
+ *   claim   one token on the nodes: a hold (core) and the requests that carry it (claim.h)
+ *   node    one master (node.h); sub: where its releases are heard (sub.h)
+ *   line    the ops that wait for one name, in the order they came (line.h)
+ *   lock    the handle a user has: finds the claim, and knows the deadline by itself
+ *   notice  something that a user's callback is to be told (notice.h)
  *
- * One mutex guards it all; it is never held across a wait. Whoever waits first leads: runs
- * the loop for everybody, the mutex dropped while in epoll_wait. See loop.c.
+ * One mutex guards it all; it is never held across a wait or a callback. Whoever waits first
+ * leads: runs the loop for everybody (loop.c). Where nobody waits, the user's event loop or
+ * the background thread drives it (drive.c).
  */
 #ifndef RL_CLIENT_H
 #define RL_CLIENT_H
 
+#include "line.h"
 #include "node.h"
+#include "notice.h"
+#include "sub.h"
+#include "timer.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -20,14 +27,32 @@
 struct rl_op;
 struct rl_claim;
 
+/* What is due some time: an op or a claim. */
+struct rl_due {
+    struct rl_timer timer; /* first */
+    void (*fire)(struct rl_due *due, int64_t now_ns);
+};
+
 /* A user's handle. The memory stays a handle until the client closes, so that a thread that
  * comes too late finds "not held", and not somebody else's memory. */
 struct redlock_lock {
     _Atomic int64_t deadline_ns; /* 0: not valid */
     redlock *client;
     struct rl_claim *claim; /* NULL: not held by this handle (any more) */
+    struct rl_notice lost;  /* posted once, when it is lost */
+    redlock_lost_fn *on_lost;
+    void *lost_context;
     struct redlock_lock *next_free;
     struct redlock_lock *next_all;
+};
+
+/* Where a thread sleeps that does not lead. The memory stays until the client closes, so that
+ * it may be signalled after the mutex was dropped, when its thread may have gone on. */
+struct rl_sleeper {
+    pthread_cond_t cond;
+    bool due; /* in client->to_wake */
+    struct rl_sleeper *next; /* spare, or to be woken */
+    struct rl_sleeper *next_all;
 };
 
 #define RL_RANDOM_POOL 512
@@ -42,8 +67,12 @@ struct redlock {
 
     int epoll_fd;
     int wake_fd;
+    struct rl_tag wake_tag;
     atomic_bool canceled;
+    bool cancel_seen;
     bool closing;
+    unsigned callers;    /* blocking calls that are in progress */
+    pthread_cond_t idle; /* signalled when that becomes 0 */
 
     unsigned n;
     struct rl_node *nodes;
@@ -54,20 +83,50 @@ struct redlock {
     int64_t opened_ns;
     int64_t majority_ns; /* when a majority was first able to vote; 0: not yet */
     bool warm;           /* a round has been begun */
-    int64_t turned_ns;   /* when the loop last looked at its descriptors */
 
+    /* loop.c */
     struct rl_op *ops; /* calls in progress, newest first */
     struct rl_op *leader;
+    bool polling;      /* the leader waits for descriptors */
+    int64_t turned_ns; /* when the loop last looked at its descriptors */
+    int64_t left_ns;   /* the same, for a blocking call */
+    struct rl_timers timers;
+    struct rl_sleeper *spare_sleepers, *all_sleepers, *to_wake;
 
-    struct rl_claim *claims; /* not settled */
+    /* drive.c */
+    struct rl_drive {
+        int kick_fd;  /* wakes who drives; -1: nobody ever did */
+        int outer_fd; /* redlock_fd(): epoll_fd and kick_fd */
+        bool kicked;
+        bool loop;        /* by the user's event loop, on this thread */
+        pthread_t loop_thread;
+        bool runs, stop;  /* the background thread */
+        bool away;        /* it left the descriptors to callers, or to nobody */
+        pthread_t thread;
+        int64_t told_ns;  /* until when who drives sleeps; INT64_MIN: is awake */
+    } drive;
+    unsigned async_ops;
+    struct rl_notices notices;
+
+    /* Waiting: line.c, wake.c */
+    struct rl_lines lines;
+    struct rl_sub *subs; /* n of them, from the first wait on */
+    uint64_t listening;  /* nodes whose releases we hear */
+    char uuid[37];
+
+    struct rl_claim *claims;  /* asking or held */
+    struct rl_claim *endings; /* that some node may have to be rid of */
     struct rl_claim *spare_claims;
-    int64_t sweep_ns; /* when to look for claims whose keys have run out; INT64_MAX: none */
-    unsigned ending;  /* claims in ENDING */
+    int64_t sweep_ns;  /* when to look at the endings; INT64_MAX: no need */
+    unsigned ending;   /* how many there are */
+    unsigned watched;  /* locks that are renewed, or whose loss is to be told */
+    unsigned renewing; /* extension rounds under way for them */
     struct redlock_lock *free_locks, *free_locks_tail; /* first freed, first used again */
     unsigned free_lock_count;
     struct redlock_lock *all_locks;
 
     uint64_t nonce;
+    uint64_t last_id; /* of an asynchronous call */
     unsigned char random[RL_RANDOM_POOL];
     unsigned random_left;
     char boot_id[37];
@@ -82,29 +141,67 @@ struct redlock {
 int rl_client_enter(redlock *client, int *ret_cancel_state);
 void rl_client_leave(redlock *client, int cancel_state);
 
+/* The same for a call that may wait: REDLOCK_EDEADLK also inside callbacks and on the thread
+ * of the user's loop, REDLOCK_ECANCELED while the client is being closed. */
+int rl_client_enter_blocking(redlock *client, int *ret_cancel_state);
+void rl_client_leave_blocking(redlock *client, int cancel_state);
+
 void rl_client_log(void *client, int level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The nodes that can vote now; and how many are still on their way for the first time. */
+/* able.c: the nodes that can vote now; and how many are on their way for the first time. */
 uint64_t rl_client_able(redlock *client, int64_t now_ns);
 unsigned rl_client_pending(redlock *client);
 
 /* The round trip within which a majority of `nodes` answers; 0: unknown. */
 int64_t rl_client_round_trip_ns(redlock *client, uint64_t nodes);
 
-/* Are all nodes that a round could need as ready as they will be? See loop.c. */
+/* Are all nodes that a round could need as ready as they will be? See able.c. */
 bool rl_client_ready(redlock *client, uint64_t able, int64_t now_ns, int64_t *ret_until_ns);
 
-/* loop.c: send what is queued; see to timers; wait until the op is done. Mutex held. */
+/* A later node that is the same server as an earlier one has no vote. */
+void rl_client_find_twins(redlock *client);
+
+/* loop.c. Mutex held. */
+void rl_loop_due(redlock *client, struct rl_due *due, int64_t due_ns);
 bool rl_loop_unflushed(const redlock *client);
+/* Send what is queued; submit: unless the leader is awake, and does so for all together. */
 void rl_loop_flush(redlock *client, int64_t now_ns);
+void rl_loop_submit(redlock *client, int64_t now_ns);
+/* See to timers. */
 void rl_loop_tick(redlock *client, int64_t now_ns);
+int64_t rl_loop_next_due_ns(redlock *client);
+/* Milliseconds until then, rounded up; at most a second. */
+int rl_loop_timeout_ms(int64_t due_ns, int64_t now_ns);
+/* Handle what has happened. `late`: some of it may have lain there for a while. */
+void rl_loop_poll(redlock *client, bool late);
 /* What has come in meanwhile is handled; catch_up: only after a long time of not looking. */
 int64_t rl_loop_look(redlock *client);
 int64_t rl_loop_catch_up(redlock *client);
 void rl_loop_wait(redlock *client, struct rl_op *op);
 void rl_loop_linger(redlock *client, int64_t until_ns);
+/* Wake threads whose calls are done. */
+void rl_loop_wake(redlock *client);
 extern const struct rl_node_events rl_client_events;
+
+/* drive.c. Mutex held. */
+/* Somebody must see to what outlives this call: 0 or REDLOCK_ESYSTEM. */
+int rl_drive_need(redlock *client);
+/* A call is over: start or wake who drives, if there is reason to. */
+void rl_drive_leave(redlock *client);
+void rl_drive_kick(redlock *client);
+void rl_drive_stop(redlock *client); /* the background thread, and wait for its end */
+void rl_drive_done(redlock *client); /* close the descriptors */
+
+/* wake.c. Mutex held. */
+void rl_subs_want(redlock *client, int64_t now_ns);
+void rl_subs_unwant(redlock *client);
+uint64_t rl_subs_listening(const redlock *client);
+bool rl_subs_pending(const redlock *client);
+void rl_subs_tick(redlock *client, int64_t now_ns);
+int64_t rl_subs_due_ns(redlock *client);
+void rl_subs_done(redlock *client, bool in_child);
+size_t rl_waiter_text(const redlock *client, uint64_t number, char ret_text[RL_WAITER_MAX]);
 
 /* Handles. NULL: out of memory. */
 struct redlock_lock *rl_lock_new(redlock *client);

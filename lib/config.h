@@ -42,6 +42,7 @@ enum rl_setting {
     RL_SETTING_DRIFT_FACTOR,
     RL_SETTING_GUARD,
     RL_SETTING_CLIENT_NAME,
+    RL_SETTING_BACKGROUND,
     RL_SETTING_COUNT
 };
 
@@ -64,6 +65,7 @@ struct rl_config {
     double drift_factor;
     bool guard;
     char *client_name;   /* NULL: the client makes one from host and pid */
+    int background;      /* enum redlock_background */
     bool holds_password; /* a URL of the file has a password in it */
     char *file;          /* for messages; NULL: built in code alone */
     struct rl_place places[RL_SETTING_COUNT];

@@ -66,6 +66,14 @@ int rl_config_take(const redlock_config *from, redlock_config *ret_whole, redloc
                  whole.node_count, REDLOCK_NODES_MAX);
         return refuse(error, &shape, text);
     }
+    if (whole.background < 0 || whole.background > REDLOCK_BACKGROUND_NEVER) {
+        char text[RL_PROBLEM_TEXT_MAX];
+        snprintf(text, sizeof(text),
+                 "background is %d; it is REDLOCK_BACKGROUND_AUTO, _ALWAYS or _NEVER, or 0 "
+                 "(as the file says)",
+                 whole.background);
+        return refuse(error, &shape, text);
+    }
     if (whole.file && !whole.file[0])
         return refuse(error, &shape, "file is an empty string; give a path, or NULL for none");
     if (!whole.file && whole.node_count == 0)

@@ -63,6 +63,7 @@ int redlock_detach(redlock_lock *lock, char *ret_text, size_t size)
         lock->claim->detached = true;
         struct rl_claim *claim = lock->claim;
         claim->lock = NULL;
+        rl_watch_end(claim);
         rl_lock_recycle(lock);
         rl_claim_let_go(claim, rl_clock_now_ns());
     }

@@ -5,17 +5,29 @@
 #include "clock.h"
 #include "op.h"
 
+#include <stdlib.h>
+
 struct extend {
     struct rl_op op; /* first */
+    struct redlock_lock *lock;
     int64_t ttl_ns;
     int64_t nodes_until_ns;
     bool asked;
 };
 
+static struct extend *extend_of(struct rl_op *op)
+{
+    return (struct extend *)op;
+}
+
 static void extend_did(struct rl_op *op, unsigned did, int64_t now_ns)
 {
     if (!(did & (RL_DID_EXTEND | RL_DID_DIE | RL_DID_NOT_EXTEND)))
         return;
+    if (!extend_of(op)->asked && !(did & RL_DID_DIE)) {
+        rl_op_due(op, now_ns); /* a renewal that was under way is over */
+        return;
+    }
     rl_report_end(op, &op->claim->hold.extend, now_ns);
     if (did & RL_DID_EXTEND)
         rl_op_let_go(op, REDLOCK_OK);
@@ -57,83 +69,133 @@ static void extend_start(struct extend *extend, uint64_t able, int64_t now_ns)
     claim->budget_ns = budget;
     rl_report_begin(op, able, now_ns);
     int64_t t0_ns = rl_clock_now_ns();
-    op->due_ns = t0_ns + budget;
+    rl_op_due(op, t0_ns + budget);
     rl_claim_extend(claim, able, extend->ttl_ns, t0_ns, t0_ns + budget);
+}
+
+/* Does the lease last for as long as is asked for, as it is? */
+static bool lasts(const struct extend *extend, int64_t now_ns)
+{
+    const struct rl_hold *hold = &extend->op.claim->hold;
+    return !rl_hold_over(hold, now_ns) &&
+           rl_validity_end_ns(now_ns, extend->ttl_ns, hold->drift_factor) <= hold->deadline_ns;
 }
 
 static void extend_step(struct rl_op *op, int64_t now_ns)
 {
-    struct extend *extend = (struct extend *)op;
+    struct extend *extend = extend_of(op);
     int64_t until;
-    if (extend->asked) {
-        op->due_ns = rl_hold_next_ns(&op->claim->hold);
+    if (extend->asked || op->claim->hold.extending) {
+        rl_op_due(op, rl_hold_next_ns(&op->claim->hold));
         rl_claim_tick(op->claim, now_ns);
+        return;
+    }
+    if (lasts(extend, now_ns)) {
+        rl_op_let_go(op, REDLOCK_OK);
         return;
     }
     uint64_t able = rl_client_able(op->client, now_ns);
     if (now_ns < extend->nodes_until_ns &&
         !rl_client_ready(op->client, able, now_ns, &until)) {
-        op->due_ns = until < extend->nodes_until_ns ? until : extend->nodes_until_ns;
+        rl_op_due(op, until < extend->nodes_until_ns ? until : extend->nodes_until_ns);
         return;
     }
     extend_start(extend, able, now_ns);
 }
 
-static int extend_entered(redlock *client, struct redlock_lock *lock, int64_t ttl_ms,
-                          redlock_report *report)
+/* The winner's thread may not have run for a while. */
+static int extend_conclude(struct rl_op *op, redlock_lock **ret_lock)
 {
-    struct extend extend = {.ttl_ns = 0};
-    if (!rl_report_fits(report))
-        return REDLOCK_EINVAL;
-    rl_report_clear(client, report);
-    /* Late grants first: a node that still owes an answer can't be asked again. The client is
-     * unlocked meanwhile, so the handle is looked at after this. */
-    int64_t now_ns = rl_loop_look(client);
+    struct redlock_lock *lock = extend_of(op)->lock;
+    *ret_lock = lock;
+    return op->result == REDLOCK_OK && redlock_validity_ms(lock) == 0 ? REDLOCK_EEXPIRED
+                                                                      : op->result;
+}
+
+/* Check what the caller says; then `extend` is ready for extend_step(). */
+static int extend_prepare(struct extend *extend, struct redlock_lock *lock, int64_t ttl_ms,
+                          redlock_report *report, int64_t now_ns)
+{
+    redlock *client = lock->client;
     int result = rl_lock_check(lock);
     if (result)
         return result;
     struct rl_claim *claim = lock->claim;
-    int64_t ttl_ns = ttl_ms ? ttl_ms * RL_NS_PER_MS : claim->hold.ttl_ns;
-    if (ttl_ms < 0 || (ttl_ms && ttl_ms < RL_TTL_MIN_MS) ||
+    if (!rl_report_fits(report) || ttl_ms < 0 || (ttl_ms && ttl_ms < RL_TTL_MIN_MS) ||
         ttl_ms > client->config.max_ttl_ms)
         return REDLOCK_EINVAL;
     if (claim->hold.phase != RL_HOLD_HELD)
         return REDLOCK_EEXPIRED;
-    if (!rl_hold_over(&claim->hold, now_ns) &&
-        rl_validity_end_ns(now_ns, ttl_ns, client->config.drift_factor) <=
-            claim->hold.deadline_ns)
-        return REDLOCK_OK;
-    extend.ttl_ns = ttl_ns;
-    extend.nodes_until_ns = now_ns + client->settings.connect_timeout_ns;
-    if (extend.nodes_until_ns > claim->hold.deadline_ns)
-        extend.nodes_until_ns = claim->hold.deadline_ns;
-    rl_op_begin(&extend.op, client);
-    extend.op.claim = claim;
-    extend.op.report = report;
-    extend.op.step = extend_step;
-    extend.op.did = extend_did;
-    extend.op.heard = extend_heard;
-    claim->op = &extend.op;
-    extend_step(&extend.op, now_ns);
-    rl_loop_flush(client, now_ns);
-    rl_loop_wait(client, &extend.op);
-    rl_op_end(&extend.op);
-    return extend.op.result;
+    rl_report_clear(client, report);
+    extend->lock = lock;
+    extend->ttl_ns = ttl_ms ? ttl_ms * RL_NS_PER_MS : claim->hold.ttl_ns;
+    extend->nodes_until_ns = now_ns + client->settings.connect_timeout_ns;
+    if (extend->nodes_until_ns > claim->hold.deadline_ns)
+        extend->nodes_until_ns = claim->hold.deadline_ns;
+    extend->op.claim = claim;
+    extend->op.report = report;
+    extend->op.step = extend_step;
+    extend->op.did = extend_did;
+    extend->op.heard = extend_heard;
+    extend->op.conclude = extend_conclude;
+    if (rl_op_begin(&extend->op, client))
+        return REDLOCK_ENOMEM;
+    claim->op = &extend->op;
+    return 0;
 }
 
 int redlock_extend(redlock_lock *lock, int64_t ttl_ms, redlock_report *report)
 {
+    struct extend extend = {.asked = false};
+    redlock_lock *same;
     int cancel_state;
     if (!lock)
+        return REDLOCK_EINVAL;
+    redlock *client = lock->client;
+    int result = rl_client_enter_blocking(client, &cancel_state);
+    if (result)
+        return result;
+    /* Late grants first: a node that still owes an answer can't be asked again. The client is
+     * unlocked meanwhile, so the handle is looked at after this. */
+    int64_t now_ns = rl_loop_look(client);
+    result = extend_prepare(&extend, lock, ttl_ms, report, now_ns);
+    if (result == 0) {
+        extend_step(&extend.op, now_ns);
+        rl_loop_submit(client, now_ns);
+        result = rl_op_wait(&extend.op, &same);
+    }
+    rl_client_leave_blocking(client, cancel_state);
+    return result;
+}
+
+static int extend_async(redlock_lock *lock, int64_t ttl_ms, redlock_report *report,
+                        redlock_done_fn *done, void *context)
+{
+    redlock *client = lock->client;
+    int result = rl_drive_need(client);
+    struct extend *extend = result ? NULL : rl_op_new(client, sizeof(*extend), done, context);
+    if (!extend)
+        return result ? result : REDLOCK_ENOMEM;
+    int64_t now_ns = rl_clock_now_ns();
+    result = extend_prepare(extend, lock, ttl_ms, report, now_ns);
+    if (result)
+        free(extend);
+    else
+        extend_step(&extend->op, now_ns);
+    return result;
+}
+
+int redlock_extend_async(redlock_lock *lock, int64_t ttl_ms, redlock_report *report,
+                         redlock_done_fn *done, void *context)
+{
+    int cancel_state;
+    if (!lock || !done)
         return REDLOCK_EINVAL;
     redlock *client = lock->client;
     int result = rl_client_enter(client, &cancel_state);
     if (result)
         return result;
-    result = extend_entered(client, lock, ttl_ms, report);
-    /* The winner's thread may not have run for a while. */
-    if (result == REDLOCK_OK && redlock_validity_ms(lock) == 0)
-        result = REDLOCK_EEXPIRED;
+    result = extend_async(lock, ttl_ms, report, done, context);
     rl_client_leave(client, cancel_state);
     return result;
 }

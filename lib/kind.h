@@ -25,15 +25,31 @@ enum rl_verb {
     RL_RELEASE,
     RL_INSPECT,
     RL_FORCE,
+    RL_WAIT,  /* acquire, or enter the queue of those who wait */
+    RL_LEAVE, /* that queue */
     RL_VERBS
 };
 
 struct rl_script {
     const char *name; /* "plain_acquire" */
     const char *body;
-    bool with_token; /* ARGV[2] */
-    bool with_ttl;   /* ARGV[3] */
+    unsigned keys; /* 1: the lock; 2: and the queue of those who wait for it */
+    /* What follows the nonce in ARGV, a letter each: the (t)oken, the t(T)L, the (w)aiter,
+     * its (a)ge in us, the (q)ueue's life in ms, for how long the lock is (k)ept for whom a
+     * release wakes. */
+    const char *args;
 };
+
+/* The queue of those who wait for a lock stands beside it, under its name and this. A right
+ * to "NAME*" covers both. */
+#define RL_QUEUE_SUFFIX ":redlock:queue"
+
+/* The channel that a client listens on is this and its id (36 characters); a waiter is the
+ * client's id, a colon and a number. The scripts know both. */
+#define RL_WAKE_PREFIX "redlock:wake:"
+
+/* The value of a lock that is free but kept for a waiter begins so, and ends in its name. */
+#define RL_KEPT_PREFIX "redlock:next:"
 
 struct rl_kind {
     const char *name;
@@ -47,7 +63,9 @@ const struct rl_kind *rl_kind(int kind);
 struct rl_answer {
     bool granted;      /* the second element was 1 */
     bool with_holder;  /* four elements: ttl_ms and the holder's bytes */
+    bool with_place;   /* a fifth: how many are in the queue before us */
     int64_t ttl_ms;
+    int64_t place;
 };
 
 /* Does a verb's answer have the exact shape its script promises? Anything else is no vote. */
@@ -58,5 +76,15 @@ static inline bool rl_verb_takes(enum rl_verb verb)
 {
     return verb == RL_ACQUIRE || verb == RL_RETAKE || verb == RL_EXTEND;
 }
+
+/* For the core, to acquire is one thing, whether a refused one is queued or not. */
+static inline enum rl_verb rl_verb_of(enum rl_verb script)
+{
+    return script == RL_WAIT ? RL_ACQUIRE : script;
+}
+
+/* Is this what a master shows under a lock of ours, whose release will wake who waits? Else a
+ * peer's, which goes in silence. */
+bool rl_kind_holder_wakes(const char *holder, size_t len);
 
 #endif

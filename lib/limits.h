@@ -56,9 +56,20 @@
 
 #define RL_RECONNECT_MIN_MS 10
 #define RL_RECONNECT_MAX_MS 500
+#define RL_PING_AFTER_MS 5000    /* a subscriber that hears nothing asks for a PONG */
+#define RL_DENIED_AGAIN_MS 30000 /* and one that may not subscribe asks again */
 #define RL_RETRY_MIN_MS 5    /* the first backoff after a lost round */
 #define RL_RETRY_MAX_MS 250  /* and what it grows to */
+#define RL_PROBE_MS 1000     /* a waiter asks unwoken after so long, and later the more are before it */
+#define RL_PROBE_MAX_MS 8000
+#define RL_QUEUE_TTL_MS 30000 /* a queue lives on for so long after the last one asked */
+#define RL_KEEP_MIN_MS 20    /* for so long at least a lock is kept for whom its release wakes */
+#define RL_KEEP_MAX_MS 500
 #define RL_ROUND_MIN_NS (2 * RL_NS_PER_MS) /* no round starts with less a node */
+
+#define RL_RENEWALS_MAX 512 /* extension rounds under way at once for auto_renew */
+
+#define RL_WAITER_MAX 64 /* a client's id, a colon and a number */
 
 #define RL_TOKEN_RANDOM_BYTES 16
 #define RL_TOKEN_MAX (2 * RL_TOKEN_RANDOM_BYTES + 1 + RL_CLIENT_NAME_MAX)

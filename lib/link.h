@@ -34,9 +34,14 @@ enum rl_link_state {
 
 struct rl_link; /* defined in link_internal.h: sized by rl_link_new */
 
+/* What an epoll set's data pointer points to: the first member of whoever wants the events. */
+struct rl_tag {
+    void (*ready)(struct rl_tag *tag, unsigned epoll_events, int64_t now_ns);
+};
+
 /* `node` must outlive the link. `tls` is the node's context (tls.h), NULL where not TLS.
  * `wake_fd` is an eventfd that the resolver's thread writes to when a name is known.
- * NULL: out of memory. */
+ * `tag` is the epoll data pointer: in a client, a struct rl_tag. NULL: out of memory. */
 struct rl_tls_context;
 struct rl_link *rl_link_new(const struct rl_node_config *node, struct rl_tls_context *tls,
                             int epoll_fd, int wake_fd, void *tag);

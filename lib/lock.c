@@ -31,6 +31,8 @@ void rl_lock_recycle(struct redlock_lock *lock)
     redlock *client = lock->client;
     atomic_store(&lock->deadline_ns, 0);
     lock->claim = NULL;
+    rl_notice_drop(client, &lock->lost);
+    lock->on_lost = NULL;
     lock->next_free = NULL;
     if (client->free_lock_count++ == 0)
         client->free_locks = lock;

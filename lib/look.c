@@ -60,7 +60,7 @@ static void query_heard(struct rl_op *op, struct rl_node *node, enum rl_verb ver
     }
     rl_report_vote(op, node->index, vote, judged);
     if (!(query->asked & ~query->answered))
-        op->due_ns = 0; /* step() finishes it, out of the claim's way */
+        rl_op_due(op, 0); /* step() finishes it, out of the claim's way */
 }
 
 static void query_step(struct rl_op *op, int64_t now_ns)
@@ -71,19 +71,19 @@ static void query_step(struct rl_op *op, int64_t now_ns)
         int64_t until;
         if (now_ns < query->nodes_until_ns &&
             !rl_client_ready(client, rl_client_able(client, now_ns), now_ns, &until)) {
-            op->due_ns = until < query->nodes_until_ns ? until : query->nodes_until_ns;
+            rl_op_due(op, until < query->nodes_until_ns ? until : query->nodes_until_ns);
             return;
         }
         query->asked = reachable(client, now_ns);
         int64_t deadline_ns = now_ns + client->settings.connect_timeout_ns;
         rl_round_start(&query->round, client->n, now_ns, deadline_ns);
         rl_report_begin(op, query->asked, now_ns);
-        op->due_ns = deadline_ns;
+        rl_op_due(op, deadline_ns);
         rl_claim_query(op->claim, query->verb, query->asked, now_ns, deadline_ns);
     }
     uint64_t silent = query->asked & ~query->answered;
     if (silent && now_ns < query->round.node_deadline_ns) {
-        op->due_ns = query->round.node_deadline_ns;
+        rl_op_due(op, query->round.node_deadline_ns);
         return;
     }
     for (; silent; silent &= silent - 1)
@@ -100,13 +100,15 @@ static int ask_all(redlock *client, enum rl_verb verb, const void *name, size_t 
     if (!client || !name || name_len == 0 || name_len > REDLOCK_NAME_MAX ||
         !rl_report_fits(report))
         return REDLOCK_EINVAL;
-    int result = rl_client_enter(client, &cancel_state);
+    int result = rl_client_enter_blocking(client, &cancel_state);
     if (result)
         return result;
     int64_t now_ns = rl_loop_catch_up(client);
     result = rl_claim_new(client, rl_kind(REDLOCK_PLAIN), name, name_len, "-", &claim);
+    if (result == REDLOCK_OK)
+        result = rl_op_begin(&query.op, client);
     if (result == REDLOCK_OK) {
-        rl_op_begin(&query.op, client);
+        rl_claim_enter(claim); /* ours until the end, whatever answers come late */
         query.op.claim = claim;
         query.op.report = report;
         query.op.step = query_step;
@@ -116,15 +118,12 @@ static int ask_all(redlock *client, enum rl_verb verb, const void *name, size_t 
         query.nodes_until_ns = now_ns + client->settings.connect_timeout_ns;
         rl_report_clear(client, report);
         query_step(&query.op, now_ns);
-        rl_loop_flush(client, now_ns);
-        rl_loop_wait(client, &query.op);
-        rl_op_end(&query.op);
-        /* Only now: until here the claim is ours, whatever answers come late. */
+        rl_loop_submit(client, now_ns);
+        result = rl_op_wait(&query.op, NULL);
         claim->op = NULL;
-        rl_claim_let_go(claim, rl_clock_now_ns());
-        result = query.op.result;
+        rl_claim_leave(claim, rl_clock_now_ns());
     }
-    rl_client_leave(client, cancel_state);
+    rl_client_leave_blocking(client, cancel_state);
     return result;
 }
 
@@ -237,7 +236,7 @@ static void look_pinged(struct rl_op *op, struct rl_node *node, int64_t round_tr
     look->silent &= ~bit;
     look->status->node[node->index].round_trip_us = round_trip_ns / 1000;
     if (!look->silent)
-        op->due_ns = 0;
+        rl_op_due(op, 0);
 }
 
 static void look_step(struct rl_op *op, int64_t now_ns)
@@ -246,7 +245,7 @@ static void look_step(struct rl_op *op, int64_t now_ns)
     redlock *client = op->client;
     if (!look->asked) {
         if (rl_client_pending(client) > 0 && now_ns < look->until_ns) {
-            op->due_ns = look->until_ns;
+            rl_op_due(op, look->until_ns);
             return;
         }
         look->asked = true;
@@ -258,7 +257,7 @@ static void look_step(struct rl_op *op, int64_t now_ns)
         }
     }
     if (look->silent && now_ns < look->until_ns)
-        op->due_ns = look->until_ns;
+        rl_op_due(op, look->until_ns);
     else
         look_finish(look, now_ns);
 }
@@ -269,19 +268,22 @@ int redlock_status(redlock *client, redlock_status_report *ret_status)
     int cancel_state;
     if (!client || !ret_status || ret_status->size != sizeof(*ret_status))
         return REDLOCK_EINVAL;
-    int result = rl_client_enter(client, &cancel_state);
+    int result = rl_client_enter_blocking(client, &cancel_state);
     if (result)
         return result;
     int64_t now_ns = rl_loop_catch_up(client);
-    rl_op_begin(&look.op, client);
+    result = rl_op_begin(&look.op, client);
+    if (result) {
+        rl_client_leave_blocking(client, cancel_state);
+        return result;
+    }
     look.op.step = look_step;
     look.op.pinged = look_pinged;
     /* A little longer than connecting may take, so that its failure's text is known. */
     look.until_ns = now_ns + client->settings.connect_timeout_ns + 50 * RL_NS_PER_MS;
     look_step(&look.op, now_ns);
-    rl_loop_flush(client, now_ns);
-    rl_loop_wait(client, &look.op);
-    rl_op_end(&look.op);
-    rl_client_leave(client, cancel_state);
-    return look.op.result;
+    rl_loop_submit(client, now_ns);
+    result = rl_op_wait(&look.op, NULL);
+    rl_client_leave_blocking(client, cancel_state);
+    return result;
 }

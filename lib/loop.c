@@ -16,115 +16,29 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <string.h>
+#include <sched.h>
+#include <stdlib.h>
 #include <sys/epoll.h>
 #include <time.h>
 #include <unistd.h>
 
 #define EVENTS_A_TURN 64
+#define WAKE_MAX 64
 #define IDLE_LIMIT_NS (100 * RL_NS_PER_MS)
-#define GRACE_MIN_NS (10 * RL_NS_PER_MS)
-#define GRACE_MAX_NS (100 * RL_NS_PER_MS)
-
-/* ---- what the nodes are good for now -------------------------------------------------- */
-
-uint64_t rl_client_able(redlock *client, int64_t now_ns)
-{
-    uint64_t able = 0, prompt = 0;
-    for (unsigned i = 0; i < client->n; i++) {
-        if (!rl_node_able(&client->nodes[i], now_ns))
-            continue;
-        able |= rl_bit(i);
-        if (!rl_node_lags(&client->nodes[i], now_ns))
-            prompt |= rl_bit(i);
-    }
-    /* Slow is not dead: only who is not needed, even if one more fails, is left out. */
-    return rl_count(prompt) > rl_quorum_needed(client->n) ? prompt : able;
-}
-
-unsigned rl_client_pending(redlock *client)
-{
-    unsigned pending = 0;
-    for (unsigned i = 0; i < client->n; i++)
-        pending += rl_node_pending(&client->nodes[i]);
-    return pending;
-}
-
-int64_t rl_client_round_trip_ns(redlock *client, uint64_t nodes)
-{
-    int64_t sorted[REDLOCK_NODES_MAX];
-    unsigned count = 0;
-    for (; nodes; nodes &= nodes - 1) {
-        int64_t trip = client->nodes[rl_first(nodes)].round_trip_ns;
-        unsigned at = count++;
-        for (; at > 0 && sorted[at - 1] > trip; at--)
-            sorted[at] = sorted[at - 1];
-        sorted[at] = trip;
-    }
-    unsigned needed = rl_quorum_needed(client->n);
-    return count >= needed ? sorted[needed - 1] : 0;
-}
-
-/* A client that has never begun a round waits for all nodes, or for a majority and about as
- * long again, so that its first locks do not stand on a bare majority. Later, a majority
- * will do: a node that comes and goes must not cost every call a grace. Without a majority,
- * waiting is worth it as long as nodes that have not failed yet could make one. */
-bool rl_client_ready(redlock *client, uint64_t able, int64_t now_ns, int64_t *ret_until_ns)
-{
-    unsigned needed = rl_quorum_needed(client->n);
-    unsigned pending = rl_client_pending(client);
-    *ret_until_ns = INT64_MAX;
-    if (pending == 0)
-        return true;
-    if (rl_count(able) < needed)
-        return rl_count(able) + pending < needed;
-    if (client->warm)
-        return true;
-    if (client->majority_ns == 0)
-        client->majority_ns = now_ns;
-    int64_t grace = client->majority_ns - client->opened_ns;
-    if (grace < GRACE_MIN_NS)
-        grace = GRACE_MIN_NS;
-    if (grace > GRACE_MAX_NS)
-        grace = GRACE_MAX_NS;
-    *ret_until_ns = client->majority_ns + grace;
-    return now_ns >= *ret_until_ns;
-}
 
 /* ---- node events ---------------------------------------------------------------------- */
-
-/* A later node that is the same server as an earlier one has no vote. */
-static void find_twins(redlock *client)
-{
-    for (unsigned i = 0; i < client->n; i++) {
-        struct rl_node *node = &client->nodes[i];
-        int before = node->twin;
-        node->twin = -1;
-        for (unsigned k = 0; k < i && node->info.run_id[0]; k++) {
-            const char *other = client->nodes[k].info.run_id;
-            if (client->nodes[k].twin < 0 && strcmp(other, node->info.run_id) == 0) {
-                node->twin = (int)k;
-                break;
-            }
-        }
-        if (node->twin >= 0 && node->twin != before)
-            rl_client_log(client, REDLOCK_LOG_ERROR,
-                          "%s is the same server as %s: it has no vote; name %u different "
-                          "servers",
-                          node->config->label, client->nodes[node->twin].config->label,
-                          client->n);
-    }
-}
 
 static void on_changed(void *owner, struct rl_node *node, int64_t now_ns)
 {
     redlock *client = owner;
     (void)node;
-    find_twins(client);
+    rl_client_find_twins(client);
     if (client->ending > 0)
         client->sweep_ns = now_ns; /* releases that were due may go now */
-    for (struct rl_op *op = client->ops; op; op = op->next)
-        op->due_ns = now_ns; /* who waits for nodes may look again */
+    for (struct rl_op *op = client->ops; op; op = op->next) {
+        if (!op->done)
+            rl_op_due(op, now_ns); /* who waits for nodes may look again */
+    }
 }
 
 static void on_pinged(void *owner, struct rl_node *node, int64_t round_trip_ns)
@@ -172,37 +86,66 @@ void rl_loop_flush(redlock *client, int64_t now_ns)
     } while (again);
 }
 
-void rl_loop_tick(redlock *client, int64_t now_ns)
+void rl_loop_submit(redlock *client, int64_t now_ns)
 {
-    bool canceled = atomic_load(&client->canceled);
-    for (unsigned i = 0; i < client->n; i++)
-        rl_node_tick(&client->nodes[i], now_ns);
-    if (now_ns >= client->sweep_ns)
-        rl_claims_sweep(client, now_ns);
+    if (client->leader && !client->polling)
+        return;
+    rl_loop_flush(client, now_ns);
+}
+
+/* ---- time ----------------------------------------------------------------------------- */
+
+void rl_loop_due(redlock *client, struct rl_due *due, int64_t due_ns)
+{
+    rl_timer_set(&client->timers, &due->timer, due_ns);
+}
+
+/* Once for each call of redlock_cancel() would do; that none begins after it is the try's. */
+static void cancel_all(redlock *client, int64_t now_ns)
+{
+    client->cancel_seen = true;
     for (struct rl_op *op = client->ops; op; op = op->next) {
-        if (canceled && !op->done && op->cancel)
+        if (!op->done && op->cancel)
             op->cancel(op, now_ns);
-        if (!op->done && now_ns >= op->due_ns)
-            op->step(op, now_ns);
     }
 }
 
-static int64_t next_due_ns(redlock *client)
+void rl_loop_tick(redlock *client, int64_t now_ns)
 {
-    int64_t due = client->sweep_ns;
+    for (unsigned i = 0; i < client->n; i++)
+        rl_node_tick(&client->nodes[i], now_ns);
+    rl_subs_tick(client, now_ns);
+    if (now_ns >= client->sweep_ns)
+        rl_claims_sweep(client, now_ns);
+    if (atomic_load(&client->canceled) && !client->cancel_seen)
+        cancel_all(client, now_ns);
+    /* Each at most once or so, whatever they set anew. */
+    for (size_t left = client->timers.count; left > 0; left--) {
+        struct rl_due *due = (struct rl_due *)rl_timers_first(&client->timers);
+        if (!due || due->timer.due_ns > now_ns)
+            break;
+        rl_loop_due(client, due, INT64_MAX);
+        due->fire(due, now_ns);
+    }
+}
+
+int64_t rl_loop_next_due_ns(redlock *client)
+{
+    int64_t due = rl_timers_due_ns(&client->timers);
+    int64_t subs_due = rl_subs_due_ns(client);
+    if (client->sweep_ns < due)
+        due = client->sweep_ns;
+    if (subs_due < due)
+        due = subs_due;
     for (unsigned i = 0; i < client->n; i++) {
         int64_t node_due = rl_node_due_ns(&client->nodes[i]);
         if (node_due < due)
             due = node_due;
     }
-    for (struct rl_op *op = client->ops; op; op = op->next) {
-        if (!op->done && op->due_ns < due)
-            due = op->due_ns;
-    }
     return due;
 }
 
-static int timeout_ms(int64_t due_ns, int64_t now_ns)
+int rl_loop_timeout_ms(int64_t due_ns, int64_t now_ns)
 {
     if (due_ns <= now_ns)
         return 0;
@@ -212,31 +155,69 @@ static int timeout_ms(int64_t due_ns, int64_t now_ns)
     return ms > 1000 ? 1000 : (int)ms;
 }
 
-static void drain_wake(redlock *client)
-{
-    uint64_t count;
-    while (read(client->wake_fd, &count, sizeof(count)) < 0 && errno == EINTR)
-        ;
-}
+/* ---- turning -------------------------------------------------------------------------- */
 
-/* Wait until `due_ns` at the longest, then handle what there is. The mutex is dropped for
- * the wait. Returns the time after the wait. */
-static int64_t turn(redlock *client, int64_t now_ns, int64_t due_ns)
+/* Handle what has happened, if anything; `timeout_ms` is how long to wait for it, the mutex
+ * dropped. Returns the time after the wait. */
+static int64_t look(redlock *client, int timeout_ms)
 {
     struct epoll_event events[EVENTS_A_TURN];
-    int timeout = timeout_ms(due_ns, now_ns);
-    pthread_mutex_unlock(&client->mutex);
-    int count = epoll_wait(client->epoll_fd, events, EVENTS_A_TURN, timeout);
-    pthread_mutex_lock(&client->mutex);
-    now_ns = rl_clock_now_ns();
+    int count;
+    if (timeout_ms > 0) {
+        pthread_mutex_unlock(&client->mutex);
+        count = epoll_wait(client->epoll_fd, events, EVENTS_A_TURN, timeout_ms);
+        pthread_mutex_lock(&client->mutex);
+    } else {
+        count = epoll_wait(client->epoll_fd, events, EVENTS_A_TURN, 0);
+    }
+    int64_t now_ns = rl_clock_now_ns();
     client->turned_ns = now_ns;
     for (int i = 0; i < count; i++) {
-        if (events[i].data.ptr == client)
-            drain_wake(client);
-        else
-            rl_node_step(events[i].data.ptr, events[i].events, now_ns);
+        struct rl_tag *tag = events[i].data.ptr;
+        tag->ready(tag, events[i].events, now_ns);
     }
     rl_loop_tick(client, now_ns);
+    return now_ns;
+}
+
+void rl_loop_wake(redlock *client)
+{
+    while (client->to_wake) {
+        struct rl_sleeper *sleeper = client->to_wake;
+        client->to_wake = sleeper->next;
+        sleeper->due = false;
+        pthread_cond_signal(&sleeper->cond);
+    }
+}
+
+/* Threads whose calls are done are woken before anything is sent, and given the chance to add
+ * what they want to send next: one write a node carries it all. They are signalled without
+ * the mutex, which they would only wait for. */
+static void wake_and_yield(redlock *client)
+{
+    struct rl_sleeper *sleepers[WAKE_MAX];
+    unsigned count = 0;
+    while (client->to_wake && count < WAKE_MAX) {
+        struct rl_sleeper *sleeper = client->to_wake;
+        client->to_wake = sleeper->next;
+        sleeper->due = false;
+        sleepers[count++] = sleeper;
+    }
+    pthread_mutex_unlock(&client->mutex);
+    for (unsigned i = 0; i < count; i++)
+        pthread_cond_signal(&sleepers[i]->cond);
+    sched_yield();
+    pthread_mutex_lock(&client->mutex);
+}
+
+/* Wait until `due_ns` at the longest, then handle what there is, and send what came of it. */
+static int64_t turn(redlock *client, int64_t now_ns, int64_t due_ns)
+{
+    client->polling = true;
+    now_ns = look(client, rl_loop_timeout_ms(due_ns, now_ns));
+    client->polling = false;
+    if (client->to_wake)
+        wake_and_yield(client);
     rl_loop_flush(client, now_ns);
     return now_ns;
 }
@@ -248,7 +229,16 @@ int64_t rl_loop_look(redlock *client)
     if (client->leader)
         return now_ns;
     client->settings.driven_since_ns = now_ns;
-    return turn(client, now_ns, now_ns);
+    now_ns = look(client, 0);
+    rl_loop_flush(client, now_ns);
+    return now_ns;
+}
+
+void rl_loop_poll(redlock *client, bool late)
+{
+    if (late)
+        client->settings.driven_since_ns = rl_clock_now_ns();
+    look(client, 0);
 }
 
 int64_t rl_loop_catch_up(redlock *client)
@@ -266,15 +256,35 @@ static void lead(redlock *client, struct rl_op *op)
     client->leader = op;
     int64_t now_ns = rl_clock_now_ns();
     while (!op->done)
-        now_ns = turn(client, now_ns, next_due_ns(client));
+        now_ns = turn(client, now_ns, rl_loop_next_due_ns(client));
     client->leader = NULL;
     /* Somebody who sleeps must lead from here on. */
     for (struct rl_op *other = client->ops; other; other = other->next) {
-        if (other->waits && !other->done) {
-            pthread_cond_signal(&other->cond);
+        if (other->sleeper && !other->done) {
+            pthread_cond_signal(&other->sleeper->cond);
             break;
         }
     }
+}
+
+static struct rl_sleeper *take_sleeper(redlock *client)
+{
+    struct rl_sleeper *sleeper = client->spare_sleepers;
+    pthread_condattr_t attr;
+    if (sleeper) {
+        client->spare_sleepers = sleeper->next;
+        return sleeper;
+    }
+    sleeper = calloc(1, sizeof(*sleeper));
+    if (!sleeper)
+        return NULL;
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&sleeper->cond, &attr);
+    pthread_condattr_destroy(&attr);
+    sleeper->next_all = client->all_sleepers;
+    client->all_sleepers = sleeper;
+    return sleeper;
 }
 
 static void follow(redlock *client, struct rl_op *op)
@@ -282,29 +292,40 @@ static void follow(redlock *client, struct rl_op *op)
     int64_t now_ns = rl_clock_now_ns();
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
-    int64_t wait_ns = op->due_ns > now_ns ? op->due_ns - now_ns : 0;
+    int64_t due_ns = op->due.timer.due_ns;
+    int64_t wait_ns = due_ns > now_ns ? due_ns - now_ns : 0;
     if (wait_ns > RL_NS_PER_S)
         wait_ns = RL_NS_PER_S;
     int64_t at_ns = until.tv_nsec + wait_ns + RL_NS_PER_MS;
     until.tv_sec += (time_t)(at_ns / RL_NS_PER_S);
     until.tv_nsec = (long)(at_ns % RL_NS_PER_S);
-    op->waits = true;
-    int result = pthread_cond_timedwait(&op->cond, &client->mutex, &until);
-    op->waits = false;
+    int result = pthread_cond_timedwait(&op->sleeper->cond, &client->mutex, &until);
     if (result == ETIMEDOUT && !op->done && client->leader) {
         now_ns = rl_clock_now_ns();
         rl_loop_tick(client, now_ns);
-        rl_loop_flush(client, now_ns);
+        rl_loop_wake(client);
+        rl_loop_submit(client, now_ns);
     }
 }
 
 void rl_loop_wait(redlock *client, struct rl_op *op)
 {
+    rl_loop_wake(client); /* whose calls this one has ended */
     while (!op->done) {
-        if (client->leader)
+        if (client->leader && !op->sleeper)
+            op->sleeper = take_sleeper(client);
+        if (client->leader && op->sleeper)
             follow(client, op);
+        else if (client->leader) /* no memory for sleeping: look after it all the same */
+            turn(client, rl_clock_now_ns(), rl_loop_next_due_ns(client));
         else
             lead(client, op);
+    }
+    if (op->sleeper) {
+        assert(!op->sleeper->due);
+        op->sleeper->next = client->spare_sleepers;
+        client->spare_sleepers = op->sleeper;
+        op->sleeper = NULL;
     }
 }
 
@@ -313,7 +334,7 @@ void rl_loop_linger(redlock *client, int64_t until_ns)
     int64_t now_ns = rl_clock_now_ns();
     assert(!client->leader && !client->ops);
     while (now_ns < until_ns && rl_claims_pending(client, now_ns)) {
-        int64_t due = next_due_ns(client);
+        int64_t due = rl_loop_next_due_ns(client);
         now_ns = turn(client, now_ns, due < until_ns ? due : until_ns);
     }
 }

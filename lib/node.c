@@ -17,6 +17,11 @@
 #define LAG_ROUND_TRIPS 8
 #define LAG_MIN_NS (20 * RL_NS_PER_MS)
 
+static void on_ready(struct rl_tag *tag, unsigned epoll_events, int64_t now_ns)
+{
+    rl_node_step((struct rl_slot *)tag, epoll_events, now_ns);
+}
+
 int rl_node_init(struct rl_node *node, unsigned index, const struct rl_node_config *config,
                  const struct rl_node_settings *settings, int epoll_fd, int wake_fd, char *why,
                  size_t why_size)
@@ -39,9 +44,10 @@ int rl_node_init(struct rl_node *node, unsigned index, const struct rl_node_conf
     }
     for (unsigned i = 0; i < RL_SLOTS; i++) {
         struct rl_slot *slot = &node->slot[i];
+        slot->tag.ready = on_ready;
         slot->node = node;
         slot->index = i;
-        struct rl_link *link = rl_link_new(config, node->tls, epoll_fd, wake_fd, slot);
+        struct rl_link *link = rl_link_new(config, node->tls, epoll_fd, wake_fd, &slot->tag);
         if (!link || rl_wire_init(&slot->wire, link, rl_node_on_bulk, slot)) {
             rl_link_free(link);
             rl_node_done(node);
@@ -348,6 +354,16 @@ void rl_node_flush(struct rl_node *node, int64_t now_ns)
         if (!rl_wire_flush(wire))
             rl_node_lose(node, i, now_ns, "%s", rl_link_text(wire->link));
     }
+}
+
+bool rl_node_owes_note(struct rl_node *node)
+{
+    struct rl_wire *wire = rl_node_wire(node);
+    for (unsigned i = 0; i < wire->fifo_count; i++) {
+        if (rl_wire_waiting(wire, i)->ask == RL_ASK_NOTE)
+            return true;
+    }
+    return false;
 }
 
 bool rl_node_unsent(const struct rl_node *node)

@@ -74,7 +74,8 @@ struct rl_node_settings {
 };
 
 struct rl_slot {
-    struct rl_node *node; /* the event tag of the slot's link is the slot */
+    struct rl_tag tag; /* first: the event tag of the slot's link */
+    struct rl_node *node;
     unsigned index;
     struct rl_wire wire;
 };
@@ -154,6 +155,12 @@ void rl_node_flush(struct rl_node *node, int64_t now_ns);
 
 /* Queue a PING (for status) on the slot in use, where the node is UP and not stalled. */
 bool rl_node_ping(struct rl_node *node, int64_t now_ns, int64_t deadline_ns);
+
+/* Queue a request whose answer is of no interest, where the node is UP and there is room. */
+void rl_node_tell(struct rl_node *node, const void *bytes, size_t len, int64_t now_ns);
+
+/* Is such a request unanswered? */
+bool rl_node_owes_note(struct rl_node *node);
 
 /* Is anything queued that the kernel has not taken yet? */
 bool rl_node_unsent(const struct rl_node *node);

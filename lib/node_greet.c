@@ -69,6 +69,17 @@ bool rl_node_ping(struct rl_node *node, int64_t now_ns, int64_t deadline_ns)
     return true;
 }
 
+void rl_node_tell(struct rl_node *node, const void *bytes, size_t len, int64_t now_ns)
+{
+    struct rl_waiting waiting = {
+        .ask = RL_ASK_NOTE,
+        .sent_ns = now_ns,
+        .deadline_ns = now_ns + node->settings->connect_timeout_ns,
+    };
+    if (node->mode == RL_UP && rl_node_takes(node, node->active, len, true))
+        rl_node_put(node, node->active, bytes, len, &waiting);
+}
+
 void rl_node_greet(struct rl_node *node, int64_t now_ns)
 {
     char secret[RL_SECRET_MAX + 1];
@@ -242,6 +253,8 @@ void rl_node_greeted(struct rl_node *node, const struct rl_waiting *waiting,
     case RL_ASK_PING:
         node->settings->events->pinged(node->settings->owner, node, now_ns - waiting->sent_ns);
         break;
+    case RL_ASK_NOTE: /* whatever came of it */
+    case RL_ASK_SUBSCRIBE: /* a subscriber's only (sub.h) */
     case RL_ASK_VERB:
         break;
     }

@@ -20,17 +20,18 @@ static bool starts(const char *text, const char *word)
     return strncmp(text, word, len) == 0 && (text[len] == ' ' || text[len] == '\0');
 }
 
-/* An array of the nonce, 0 or 1, and for a refusal maybe the TTL and the holder. */
+/* An array of the nonce, 0 or 1, and for a refusal maybe the TTL and the holder, and maybe
+ * the place in a queue. */
 static bool read_answer(const struct rl_waiting *waiting, const struct rl_reply *reply,
                         struct rl_judged *judged)
 {
-    if (reply->type != RL_REPLY_ARRAY || (reply->count != 2 && reply->count != 4) ||
+    if (reply->type != RL_REPLY_ARRAY || (reply->count != 2 && reply->count != 4 && reply->count != 5) ||
         reply->part[0].type != RL_REPLY_BULK || !rl_part_is(reply, 0, waiting->nonce, RL_NONCE_LEN) ||
         reply->part[1].type != RL_REPLY_INTEGER || reply->part[1].integer < 0 ||
         reply->part[1].integer > 1)
         return false;
     judged->answer.granted = reply->part[1].integer == 1;
-    if (reply->count == 4) {
+    if (reply->count >= 4) {
         if (reply->part[2].type != RL_REPLY_INTEGER || reply->part[3].type != RL_REPLY_BULK)
             return false;
         judged->answer.with_holder = true;
@@ -38,8 +39,14 @@ static bool read_answer(const struct rl_waiting *waiting, const struct rl_reply 
         judged->holder = reply->text + reply->part[3].start;
         judged->holder_len = reply->part[3].kept;
     }
+    if (reply->count == 5) {
+        if (reply->part[4].type != RL_REPLY_INTEGER || reply->part[4].integer < 0)
+            return false;
+        judged->answer.with_place = true;
+        judged->answer.place = reply->part[4].integer;
+    }
     judged->vote = judged->answer.granted ? RL_VOTE_YES : RL_VOTE_NO;
-    return rl_kind_answer_fits(waiting->verb, &judged->answer);
+    return rl_kind_answer_fits(waiting->script, &judged->answer);
 }
 
 /* The round trip, smoothed upwards only: it is to tell how long an answer takes, not how long
@@ -76,7 +83,7 @@ static bool deliver(struct rl_slot *slot, const struct rl_waiting *waiting,
         rl_text_copy(text, sizeof(text), reply->text + reply->part[0].start,
                      reply->part[0].kept);
         if (starts(text, "NOSCRIPT")) {
-            slot->wire.scripts_known &= ~(1u << waiting->verb);
+            slot->wire.scripts_known &= ~(1u << waiting->script);
             settings->events->unexecuted(settings->owner, node, slot->index, waiting, now_ns);
             return true;
         }

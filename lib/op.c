@@ -7,31 +7,81 @@
 #include "text.h"
 
 #include <assert.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-void rl_op_begin(struct rl_op *op, redlock *client)
+static void fire(struct rl_due *due, int64_t now_ns)
 {
-    pthread_condattr_t attr;
-    *op = (struct rl_op){.client = client, .due_ns = INT64_MAX};
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&op->cond, &attr);
-    pthread_condattr_destroy(&attr);
+    struct rl_op *op = (struct rl_op *)due;
+    if (!op->done)
+        op->step(op, now_ns);
+}
+
+int rl_op_begin(struct rl_op *op, redlock *client)
+{
+    if (rl_timers_reserve(&client->timers) != 0)
+        return REDLOCK_ENOMEM;
+    op->client = client;
+    op->due.fire = fire;
     op->next = client->ops;
     if (op->next)
         op->next->prev = op;
     client->ops = op;
+    client->async_ops += op->async;
+    return REDLOCK_OK;
+}
+
+/* An asynchronous call is done, and this is its turn to say so. */
+static void tell(redlock *client, struct rl_notice *notice)
+{
+    struct rl_op *op =
+        (struct rl_op *)(void *)((char *)notice - offsetof(struct rl_op, notice));
+    redlock_lock *lock = NULL;
+    int result = op->conclude(op, &lock);
+    redlock_done_fn *told = op->tell;
+    void *context = op->context;
+    rl_op_end(op);
+    free(op);
+    rl_notice_call_begin(client, NULL);
+    told(context, result, lock);
+    rl_notice_call_end(client);
+}
+
+void *rl_op_new(redlock *client, size_t size, redlock_done_fn *told, void *context)
+{
+    struct rl_op *op = calloc(1, size);
+    if (!op)
+        return NULL;
+    op->async = true;
+    op->id = ++client->last_id;
+    op->notice.tell = tell;
+    op->tell = told;
+    op->context = context;
+    return op;
+}
+
+void rl_op_due(struct rl_op *op, int64_t due_ns)
+{
+    rl_loop_due(op->client, &op->due, due_ns);
 }
 
 void rl_op_finish(struct rl_op *op, int result)
 {
+    redlock *client = op->client;
+    struct rl_sleeper *sleeper = op->sleeper;
     assert(!op->done);
     op->done = true;
     op->result = result;
-    op->due_ns = INT64_MAX;
-    if (op->waits)
-        pthread_cond_signal(&op->cond);
+    rl_op_due(op, INT64_MAX);
+    if (op->async) {
+        rl_notice_post(client, &op->notice);
+    } else if (sleeper && !sleeper->due) {
+        sleeper->due = true;
+        sleeper->next = client->to_wake;
+        client->to_wake = sleeper;
+    }
 }
 
 void rl_op_let_go(struct rl_op *op, int result)
@@ -42,16 +92,36 @@ void rl_op_let_go(struct rl_op *op, int result)
     rl_op_finish(op, result);
 }
 
+void rl_op_abort(struct rl_op *op, int64_t now_ns)
+{
+    if (op->cancel)
+        op->cancel(op, now_ns);
+    else if (op->claim)
+        rl_op_let_go(op, REDLOCK_ECANCELED);
+    else
+        rl_op_finish(op, REDLOCK_ECANCELED);
+}
+
 void rl_op_end(struct rl_op *op)
 {
+    redlock *client = op->client;
     assert(op->done);
     if (op->prev)
         op->prev->next = op->next;
     else
-        op->client->ops = op->next;
+        client->ops = op->next;
     if (op->next)
         op->next->prev = op->prev;
-    pthread_cond_destroy(&op->cond);
+    client->async_ops -= op->async;
+    rl_timers_unreserve(&client->timers);
+}
+
+int rl_op_wait(struct rl_op *op, redlock_lock **ret_lock)
+{
+    rl_loop_wait(op->client, op);
+    int result = op->conclude ? op->conclude(op, ret_lock) : op->result;
+    rl_op_end(op);
+    return result;
 }
 
 bool rl_report_fits(const redlock_report *report)

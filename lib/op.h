@@ -1,20 +1,26 @@
-/* op.h - one call in progress. It lives on its caller's stack: the call does not return
- * before it is done. */
+/* op.h - one call in progress. That of a blocking call lives on its caller's stack: the call
+ * does not return before it is done. That of an asynchronous one is freed when its callback
+ * has been told. */
 #ifndef RL_OP_H
 #define RL_OP_H
 
 #include "client.h"
 
 struct rl_op {
+    struct rl_due due;         /* first: when step() must be called at the latest */
     struct rl_op *prev, *next; /* in client->ops */
     redlock *client;
     struct rl_claim *claim;    /* what it is about now; NULL: nothing */
-    int64_t due_ns;            /* when step() must be called at the latest */
     bool done;
     int result;
-    bool waits;                /* a thread sleeps on cond */
-    pthread_cond_t cond;
-    redlock_report *report;    /* or NULL */
+    struct rl_sleeper *sleeper; /* a thread sleeps there until it is done; or NULL */
+    redlock_report *report;     /* or NULL */
+
+    bool async;
+    uint64_t id;
+    struct rl_notice notice; /* async: that it is done */
+    redlock_done_fn *tell;
+    void *context;
 
     /* Time passed, or a node has changed. */
     void (*step)(struct rl_op *op, int64_t now_ns);
@@ -27,12 +33,24 @@ struct rl_op {
     void (*pinged)(struct rl_op *op, struct rl_node *node, int64_t round_trip_ns);
     /* redlock_cancel() was called. NULL: does not care. */
     void (*cancel)(struct rl_op *op, int64_t now_ns);
+    /* It is done, and whoever asked is there: the last words. */
+    int (*conclude)(struct rl_op *op, redlock_lock **ret_lock);
 };
 
-void rl_op_begin(struct rl_op *op, redlock *client);
+/* Into the client's list. REDLOCK_ENOMEM. The caller has filled in the callbacks. */
+int rl_op_begin(struct rl_op *op, redlock *client);
+
+/* An op of an asynchronous call: `size` bytes, which begin with it, zeroed. NULL: ENOMEM. */
+void *rl_op_new(redlock *client, size_t size, redlock_done_fn *tell, void *context);
+
+void rl_op_due(struct rl_op *op, int64_t due_ns);
 void rl_op_finish(struct rl_op *op, int result);
 void rl_op_let_go(struct rl_op *op, int result); /* of its claim, and finish */
-void rl_op_end(struct rl_op *op); /* out of the client's list; mutex held */
+void rl_op_abort(struct rl_op *op, int64_t now_ns); /* the client is being closed */
+void rl_op_end(struct rl_op *op); /* out of the client's list */
+
+/* Blocking: wait, conclude, end. */
+int rl_op_wait(struct rl_op *op, redlock_lock **ret_lock);
 
 /* ---- reports: what each node said, written only while the op is in progress ----------- */
 

@@ -35,11 +35,13 @@ struct row {
         int64_t ms;
         double factor;
         bool on;
+        int word; /* from 1 */
     } standard;
 };
 
-static parse_fn parse_duration, parse_factor, parse_switch, parse_client_name;
-static override_fn override_duration, override_factor, override_switch, override_client_name;
+static parse_fn parse_duration, parse_factor, parse_switch, parse_client_name, parse_background;
+static override_fn override_duration, override_factor, override_switch, override_client_name,
+    override_background;
 
 #define NAMES(text, member)                                                                    \
     .name = text, .code_name = #member, .offset = offsetof(struct rl_config, member),          \
@@ -72,6 +74,9 @@ static const struct row table[RL_SETTING_COUNT] = {
                           .override = override_switch, .standard.on = true},
     [RL_SETTING_CLIENT_NAME] = {NAMES("client-name", client_name), .parse = parse_client_name,
                                 .override = override_client_name},
+    [RL_SETTING_BACKGROUND] = {NAMES("background", background), .parse = parse_background,
+                               .override = override_background,
+                               .standard.word = REDLOCK_BACKGROUND_AUTO},
 };
 
 /* ---- types of values ------------------------------------------------------------------ */
@@ -224,6 +229,36 @@ static int override_client_name(const struct row *row, void *value, const void *
     return code < 0 ? code : 1;
 }
 
+static int parse_background(const struct row *row, void *value, const char *text, size_t len,
+                            struct rl_problem *problem)
+{
+    static const char *const words[] = {
+        [REDLOCK_BACKGROUND_AUTO] = "auto",
+        [REDLOCK_BACKGROUND_ALWAYS] = "always",
+        [REDLOCK_BACKGROUND_NEVER] = "never",
+    };
+    for (int i = REDLOCK_BACKGROUND_AUTO; i <= REDLOCK_BACKGROUND_NEVER; i++) {
+        if (strlen(words[i]) == len && memcmp(words[i], text, len) == 0) {
+            *(int *)value = i;
+            return 0;
+        }
+    }
+    return rl_problem_set(problem, 0, "%s is auto, always or never", row->name);
+}
+
+static int override_background(const struct row *row, void *value, const void *given,
+                               struct rl_problem *problem)
+{
+    (void)row;
+    (void)problem;
+    int wanted = *(const int *)given;
+    if (wanted == 0)
+        return 0;
+    assert(wanted >= REDLOCK_BACKGROUND_AUTO && wanted <= REDLOCK_BACKGROUND_NEVER);
+    *(int *)value = wanted;
+    return 1;
+}
+
 /* ---- the table, from outside ---------------------------------------------------------- */
 
 static void *field(struct rl_config *config, const struct row *row)
@@ -256,6 +291,8 @@ void rl_settings_default(struct rl_config *config)
             *(double *)field(config, row) = row->standard.factor;
         else if (row->parse == parse_switch)
             *(bool *)field(config, row) = row->standard.on;
+        else if (row->parse == parse_background)
+            *(int *)field(config, row) = row->standard.word;
         else
             *(char **)field(config, row) = NULL;
     }

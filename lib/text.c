@@ -24,3 +24,12 @@ void rl_text_copy(char *ret_text, size_t size, const char *bytes, size_t len)
     ret_text[len] = '\0';
     rl_text_clean(ret_text);
 }
+
+uint64_t rl_hash(const void *bytes, size_t len)
+{
+    uint64_t hash = UINT64_C(14695981039346656037);
+    const unsigned char *at = bytes;
+    for (size_t i = 0; i < len; i++)
+        hash = (hash ^ at[i]) * UINT64_C(1099511628211);
+    return hash;
+}

@@ -3,9 +3,13 @@
 #define RL_TEXT_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* Replace control characters by '?'. */
 void rl_text_clean(char *text);
+
+/* FNV-1a: the same for all clients. */
+uint64_t rl_hash(const void *bytes, size_t len);
 
 /* Copy as much as fits, cleaned, with a NUL. */
 void rl_text_copy(char *ret_text, size_t size, const char *bytes, size_t len);

@@ -6,11 +6,12 @@ root=${srcdir:-$(dirname "$0")/..}
 build=${builddir:-.}
 failed=0
 
-# What every core object may use; and what only those may that read a node list.
+# What every core object may use; and what only those may that read a node list, and the one
+# that makes room for timers.
 bytes='memchr memcmp bcmp memcpy memmem memmove memset strchr strcmp strlen strncmp'
 text='snprintf vsnprintf'
 memory='malloc calloc realloc free strdup'
-memory_users='config config_parse host node_options settings url url_text wipe'
+memory_users='config config_parse host node_options settings timer url url_text wipe'
 headers='assert.h inttypes.h stdarg.h stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h
     redlock.h config_auto.h scripts.h'
 

@@ -78,6 +78,7 @@ default_is linger "$(limit RL_DEFAULT_LINGER_MS)"
 default_is drift-factor "$(limit RL_DEFAULT_DRIFT_FACTOR)"
 default_is guard on
 default_is client-name 'host and process'
+default_is background auto
 
 ttl_least=$(limit RL_TTL_MIN_MS)
 ttl_most=$(limit RL_TTL_LIMIT_MS)

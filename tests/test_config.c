@@ -41,6 +41,7 @@ START_TEST(test_defaults)
     ck_assert_double_eq(config.drift_factor, RL_DEFAULT_DRIFT_FACTOR);
     ck_assert(config.guard);
     ck_assert_ptr_null(config.client_name);
+    ck_assert_int_eq(config.background, REDLOCK_BACKGROUND_AUTO);
     ck_assert(!config.holds_password);
     ck_assert_str_eq(config.file, "n.conf");
     rl_config_free(&config);
@@ -53,9 +54,9 @@ END_TEST
 
 START_TEST(test_every_setting)
 {
-    parse_good(
-        "max-ttl 20s\nttl 8s\nnode-timeout 250ms\nconnect-timeout 2s\nstall-limit 3s\n"
-        "linger 4s\ndrift-factor 0.05\nguard off\nclient-name aAzZ09._:@-\nnode redis://a\n");
+    parse_good("max-ttl 20s\nttl 8s\nnode-timeout 250ms\nconnect-timeout 2s\nstall-limit 3s\n"
+               "linger 4s\ndrift-factor 0.05\nguard off\nclient-name aAzZ09._:@-\n"
+               "background never\nnode redis://a\n");
     ck_assert_int_eq(config.max_ttl_ms, 20000);
     ck_assert_int_eq(config.ttl_ms, 8000);
     ck_assert_int_eq(config.node_timeout_ms, 250);
@@ -65,12 +66,29 @@ START_TEST(test_every_setting)
     ck_assert_double_eq(config.drift_factor, 0.05);
     ck_assert(!config.guard);
     ck_assert_str_eq(config.client_name, "aAzZ09._:@-");
+    ck_assert_int_eq(config.background, REDLOCK_BACKGROUND_NEVER);
     ck_assert_int_eq(config.places[RL_SETTING_MAX_TTL].line, 1);
     ck_assert_int_eq(config.places[RL_SETTING_MAX_TTL].column, 9);
     ck_assert_int_eq(config.places[RL_SETTING_CLIENT_NAME].line, 9);
     rl_config_free(&config);
     ck_assert_ptr_null(config.client_name);
     ck_assert(config.guard);
+    ck_assert_int_eq(config.background, REDLOCK_BACKGROUND_AUTO);
+}
+END_TEST
+
+START_TEST(test_background)
+{
+    parse_good("node redis://a\nbackground auto\n");
+    ck_assert_int_eq(config.background, REDLOCK_BACKGROUND_AUTO);
+    rl_config_free(&config);
+    parse_good("node redis://a\nbackground \"always\"\n");
+    ck_assert_int_eq(config.background, REDLOCK_BACKGROUND_ALWAYS);
+    rl_config_free(&config);
+    parse_good("background never # nobody\nnode redis://a\n");
+    ck_assert_int_eq(config.background, REDLOCK_BACKGROUND_NEVER);
+    ck_assert_int_eq(config.places[RL_SETTING_BACKGROUND].column, 12);
+    rl_config_free(&config);
 }
 END_TEST
 
@@ -262,6 +280,7 @@ int main(void)
     TCase *read = tcase_create("read");
     tcase_add_test(read, test_defaults);
     tcase_add_test(read, test_every_setting);
+    tcase_add_test(read, test_background);
     tcase_add_test(read, test_limits);
     tcase_add_loop_test(read, test_factors, 0, COUNT(factors));
     tcase_add_test(read, test_ttl_follows);

@@ -165,7 +165,8 @@ static void override(const redlock_config *from, int expected)
 {
     static const char text[] =
         "node redis://a\nmax-ttl 20s\nttl 8s\nnode-timeout 250ms\nconnect-timeout "
-        "2s\nstall-limit 3s\nlinger 4s\ndrift-factor 0.05\nguard off\nclient-name file\n";
+        "2s\nstall-limit 3s\nlinger 4s\ndrift-factor 0.05\nguard off\nclient-name file\n"
+        "background never\n";
     begin();
     ck_assert_int_eq(rl_config_parse(&config, "n.conf", text, strlen(text), &error), 0);
     ck_assert_int_eq(rl_config_override(&config, from, &error), expected);
@@ -184,6 +185,7 @@ START_TEST(test_override_nothing)
     ck_assert_double_eq(config.drift_factor, 0.05);
     ck_assert(!config.guard);
     ck_assert_str_eq(config.client_name, "file");
+    ck_assert_int_eq(config.background, REDLOCK_BACKGROUND_NEVER);
     for (int i = 0; i < RL_SETTING_COUNT; i++)
         ck_assert(!config.places[i].in_code && config.places[i].line > 0);
     rl_config_free(&config);
@@ -202,6 +204,7 @@ START_TEST(test_override_all)
     from.drift_factor = 0.5;
     from.guard = 1;
     from.client_name = "code";
+    from.background = REDLOCK_BACKGROUND_ALWAYS;
     override(&from, 0);
     ck_assert_int_eq(config.max_ttl_ms, 60000);
     ck_assert_int_eq(config.ttl_ms, 5000);
@@ -212,6 +215,7 @@ START_TEST(test_override_all)
     ck_assert_double_eq(config.drift_factor, 0.5);
     ck_assert(config.guard);
     ck_assert_str_eq(config.client_name, "code");
+    ck_assert_int_eq(config.background, REDLOCK_BACKGROUND_ALWAYS);
     ck_assert(config.places[RL_SETTING_TTL].in_code);
     rl_config_free(&config);
     from = (redlock_config)REDLOCK_CONFIG_INIT;

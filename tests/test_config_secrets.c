@@ -105,6 +105,7 @@ static const char *const lines[] = {
     "max-ttl=" SECRET,
     "drift-factor " SECRET,
     "guard " SECRET,
+    "background " SECRET,
     "client-name " SECRET "!",
     "client-name x " SECRET,
 };

@@ -30,10 +30,12 @@ START_TEST(test_take_same)
     from.node_count = 1;
     from.guard = -1;
     from.log_level = REDLOCK_LOG_DEBUG;
+    from.background = REDLOCK_BACKGROUND_NEVER;
     ck_assert_int_eq(rl_config_take(&from, &whole, &error), 0);
     ck_assert_ptr_eq(whole.nodes, &node);
     ck_assert_int_eq(whole.guard, -1);
     ck_assert_int_eq(whole.log_level, REDLOCK_LOG_DEBUG);
+    ck_assert_int_eq(whole.background, REDLOCK_BACKGROUND_NEVER);
     redlock_node taken;
     ck_assert_int_eq(rl_config_take_given(&whole, 0, &taken, &error), 0);
     ck_assert_str_eq(taken.url, "redis://a");
@@ -49,6 +51,7 @@ START_TEST(test_take_smaller)
     from.ttl_ms = 5000;
     from.client_name = "x";
     from.log_level = REDLOCK_LOG_DEBUG;
+    from.background = REDLOCK_BACKGROUND_NEVER;
     for (size_t size = offsetof(redlock_config, nodes); size < sizeof(from);
          size += _Alignof(redlock_config)) {
         begin();
@@ -64,6 +67,7 @@ START_TEST(test_take_smaller)
         ck_assert_int_eq(whole.client_name != NULL,
                          size > offsetof(redlock_config, client_name));
         ck_assert_int_eq(whole.log_level, REDLOCK_LOG_WARNING);
+        ck_assert_int_eq(whole.background, 0);
     }
 }
 END_TEST
@@ -119,6 +123,11 @@ static const struct {
     {{.size = sizeof(redlock_config), .file = "x", .node_count = 1}, "nodes is NULL"},
     {{.size = sizeof(redlock_config), .nodes = (const redlock_node *)&error, .node_count = 65},
      "node_count is 65; a node list has at most 64"},
+    {{.size = sizeof(redlock_config), .file = "x", .background = -1},
+     "redlock_config: background is -1; it is REDLOCK_BACKGROUND_AUTO, _ALWAYS or _NEVER, or "
+     "0 (as the file says)"},
+    {{.size = sizeof(redlock_config), .file = "x", .background = REDLOCK_BACKGROUND_NEVER + 1},
+     "redlock_config: background is 4; it is"},
 };
 
 START_TEST(test_bad_struct)

@@ -116,6 +116,7 @@ START_TEST(structs_begin_with_their_size)
                      0);
     ck_assert(config.drift_factor == 0.0);
     ck_assert_int_eq(config.guard, 0);
+    ck_assert_int_eq(config.background, 0);
 }
 END_TEST
 

@@ -1,25 +1,33 @@
-/* test_kind.c - the table of kinds: every verb has its script and arguments, and only an
- * answer of the promised shape is a vote. */
+/* test_kind.c - the table of kinds: every verb has its script and arguments, only an answer
+ * of the promised shape is a vote, and a holder that will wake who waits is known. */
 #include "config_auto.h"
 
 #include "kind.h"
+#include "limits.h"
 #include "suite.h"
 
 #include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct {
     enum rl_verb verb;
     const char *name;
-    bool token, ttl, takes;
+    unsigned keys;
+    const char *args;
+    bool takes, deletes;
     bool holder_yes, holder_no; /* does a yes, a no, name a holder? */
+    bool place_no;              /* and a no a place? */
 } verbs[] = {
-    {RL_ACQUIRE, "plain_acquire", true, true, true, false, true},
-    {RL_EXTEND, "plain_extend", true, true, true, false, false},
-    {RL_RETAKE, "plain_retake", true, true, true, false, false},
-    {RL_RELEASE, "plain_release", true, false, false, false, false},
-    {RL_INSPECT, "plain_inspect", false, false, false, false, true},
-    {RL_FORCE, "plain_force", false, false, false, false, false},
+    {RL_ACQUIRE, "plain_acquire", 1, "tT", true, false, false, true, false},
+    {RL_EXTEND, "plain_extend", 1, "tT", true, false, false, false, false},
+    {RL_RETAKE, "plain_retake", 1, "tT", true, false, false, false, false},
+    {RL_RELEASE, "plain_release", 2, "tk", false, true, false, false, false},
+    {RL_INSPECT, "plain_inspect", 1, "", false, false, false, true, false},
+    {RL_FORCE, "plain_force", 2, "k", false, true, false, false, false},
+    {RL_WAIT, "plain_wait", 2, "tTwaq", true, false, false, true, true},
+    {RL_LEAVE, "plain_leave", 2, "wk", false, true, false, false, false},
 };
 #define VERBS ((int)(sizeof(verbs) / sizeof(verbs[0])))
 
@@ -28,41 +36,105 @@ START_TEST(every_verb_has_a_script)
     const struct rl_script *script = &rl_kind(REDLOCK_PLAIN)->script[verbs[_i].verb];
     ck_assert_int_eq(VERBS, RL_VERBS);
     ck_assert_str_eq(script->name, verbs[_i].name);
-    ck_assert_int_eq(script->with_token, verbs[_i].token);
-    ck_assert_int_eq(script->with_ttl, verbs[_i].ttl);
-    ck_assert_int_eq(rl_verb_takes(verbs[_i].verb), verbs[_i].takes);
+    ck_assert_uint_eq(script->keys, verbs[_i].keys);
+    ck_assert_str_eq(script->args, verbs[_i].args);
 }
 END_TEST
 
-/* The arguments that the table promises are those that the script uses; every script starts
- * its answers with the nonce and works on one key. */
+/* The core knows one way to acquire. */
+START_TEST(waiting_is_acquiring_for_the_core)
+{
+    enum rl_verb verb = verbs[_i].verb;
+    ck_assert_int_eq(rl_verb_of(verb), verb == RL_WAIT ? RL_ACQUIRE : verb);
+    ck_assert_int_eq(rl_verb_takes(rl_verb_of(verb)), verbs[_i].takes);
+}
+END_TEST
+
+/* The script without its comments, which all are lines of their own. */
+static const char *code_of(enum rl_verb verb)
+{
+    static char code[8192];
+    size_t len = 0;
+    const char *line = rl_kind(REDLOCK_PLAIN)->script[verb].body;
+    while (*line) {
+        size_t line_len = strcspn(line, "\n") + 1;
+        ck_assert_uint_lt(len + line_len, sizeof(code));
+        if (strncmp(line, "--", 2) != 0) {
+            memcpy(code + len, line, line_len);
+            len += line_len;
+        }
+        line += line_len;
+    }
+    code[len] = '\0';
+    return code;
+}
+
+/* Are items 1 to `wanted` of an array used, and no others? */
+static void expect_used(const char *code, const char *array, unsigned wanted)
+{
+    for (unsigned i = 0; i < 20; i++) {
+        char item[16];
+        snprintf(item, sizeof(item), "%s[%u]", array, i);
+        ck_assert_msg((strstr(code, item) != NULL) == (i >= 1 && i <= wanted), "%s, of %u",
+                      item, wanted);
+    }
+    /* And by no other way than these. */
+    for (const char *at = code; (at = strstr(at, array)) != NULL; at++)
+        ck_assert(at[4] == '[' && at[5] >= '1' && at[5] <= '9' && at[6] == ']');
+}
+
+/* The keys and arguments that the table promises are those that the script uses; every script
+ * starts its answers with the nonce. */
 START_TEST(scripts_use_what_they_are_given)
 {
     const struct rl_script *script = &rl_kind(REDLOCK_PLAIN)->script[verbs[_i].verb];
-    const char *answer = strstr(script->body, "return ");
+    const char *code = code_of(verbs[_i].verb);
+    expect_used(code, "KEYS", script->keys);
+    expect_used(code, "ARGV", 1 + (unsigned)strlen(script->args));
+    const char *answer = strstr(code, "return ");
     ck_assert_ptr_nonnull(answer);
     for (; answer; answer = strstr(answer + 1, "return "))
         ck_assert(strncmp(answer, "return {ARGV[1], ", 17) == 0);
-    ck_assert_ptr_nonnull(strstr(script->body, "KEYS[1]"));
-    ck_assert_ptr_null(strstr(script->body, "KEYS[2]"));
-    ck_assert_int_eq(strstr(script->body, "ARGV[2]") != NULL, verbs[_i].token);
-    ck_assert_int_eq(strstr(script->body, "ARGV[3]") != NULL, verbs[_i].ttl);
-    ck_assert_ptr_null(strstr(script->body, "ARGV[4]"));
 }
 END_TEST
 
-/* CE19: nothing but force deletes a key whose token it has not compared. */
+/* CE19: nothing but force deletes a key whose value it has not compared. */
 START_TEST(ce19_a_release_compares_the_token)
 {
-    const struct rl_kind *kind = rl_kind(REDLOCK_PLAIN);
-    for (int i = 0; i < VERBS; i++) {
-        bool deletes = strstr(kind->script[verbs[i].verb].body, "'DEL'") != NULL;
-        ck_assert_int_eq(deletes, verbs[i].verb == RL_RELEASE || verbs[i].verb == RL_FORCE);
+    static const struct {
+        enum rl_verb verb;
+        const char *compare, *then;
+    } compares[] = {
+        {RL_RELEASE, "local mine = holder == ARGV[2]\n",
+         "if mine then\n  redis.call('DEL', KEYS[1])\n"},
+        {RL_LEAVE, "local kept = holder == '" RL_KEPT_PREFIX "' .. ARGV[2]\n",
+         "if kept then\n  redis.call('DEL', KEYS[1])\n"},
+    };
+    for (int i = 0; i < VERBS; i++)
+        ck_assert_int_eq(strstr(code_of(verbs[i].verb), "'DEL'") != NULL, verbs[i].deletes);
+    for (unsigned i = 0; i < sizeof(compares) / sizeof(compares[0]); i++) {
+        const char *code = code_of(compares[i].verb);
+        const char *compare = strstr(code, compares[i].compare);
+        ck_assert_ptr_nonnull(compare);
+        const char *then = strstr(compare, compares[i].then);
+        ck_assert_ptr_nonnull(then);
+        const char *deletes = strstr(code, "'DEL'");
+        ck_assert(deletes > then && strstr(deletes + 1, "'DEL'") == NULL);
     }
-    const char *release = kind->script[RL_RELEASE].body;
-    const char *compare = strstr(release, "redis.call('GET', KEYS[1]) == ARGV[2]");
-    ck_assert_ptr_nonnull(compare);
-    ck_assert(compare < strstr(release, "'DEL'"));
+}
+END_TEST
+
+/* What kind.h says of channels and kept locks is what the scripts do. */
+START_TEST(the_scripts_know_the_prefixes)
+{
+    static const enum rl_verb waking[] = {RL_RELEASE, RL_FORCE, RL_LEAVE};
+    for (unsigned i = 0; i < sizeof(waking) / sizeof(waking[0]); i++) {
+        const char *code = code_of(waking[i]);
+        ck_assert_ptr_nonnull(
+            strstr(code, "'" RL_WAKE_PREFIX "' .. string.sub(first[1], 1, 36)"));
+        ck_assert_ptr_nonnull(strstr(code, "'" RL_KEPT_PREFIX "' .. first[1]"));
+    }
+    ck_assert_ptr_nonnull(strstr(code_of(RL_WAIT), "'" RL_KEPT_PREFIX "' .. ARGV[4]"));
 }
 END_TEST
 
@@ -77,13 +149,59 @@ END_TEST
 
 START_TEST(only_the_promised_shape_fits)
 {
-    for (int granted = 0; granted < 2; granted++) {
-        for (int holder = 0; holder < 2; holder++) {
-            struct rl_answer answer = {.granted = granted, .with_holder = holder};
-            bool expected = granted ? verbs[_i].holder_yes : verbs[_i].holder_no;
-            ck_assert_int_eq(rl_kind_answer_fits(verbs[_i].verb, &answer),
-                             expected == (holder != 0));
-        }
+    for (unsigned bits = 0; bits < 8; bits++) {
+        struct rl_answer answer = {
+            .granted = bits & 1,
+            .with_holder = bits & 2,
+            .with_place = bits & 4,
+        };
+        bool holder = answer.granted ? verbs[_i].holder_yes : verbs[_i].holder_no;
+        bool place = !answer.granted && verbs[_i].place_no;
+        ck_assert_int_eq(rl_kind_answer_fits(verbs[_i].verb, &answer),
+                         answer.with_holder == holder && answer.with_place == place);
+    }
+}
+END_TEST
+
+#define RANDOM "0123456789abcdef0123456789abcdef" /* of a token */
+
+/* Tokens of ours, and locks kept for a waiter, are released with a message; what peers write
+ * is not. */
+START_TEST(which_holders_wake)
+{
+    static const struct {
+        const char *holder;
+        bool wakes;
+    } holders[] = {
+        {RANDOM ":service", true},
+        {RANDOM ":", true},
+        {"00000000000000000000000000000000:a:b", true},
+        {RANDOM, false},
+        {RANDOM "-service", false},
+        {RANDOM "0:service", false},
+        {"0123456789ABCDEF0123456789ABCDEF:service", false}, /* ours are in small letters */
+        {"0123456789abcdef0123456789abcde:service", false},
+        {"0123456789abcdef0123456789abcdeg:service", false},
+        {"/123456789abcdef0123456789abcdef:service", false},
+        {"`123456789abcdef0123456789abcdef:service", false},
+        {RL_KEPT_PREFIX "x", true},
+        {RL_KEPT_PREFIX, false}, /* for whom? */
+        {"redlock:nex", false},
+        {"redlock:NEXT:x", false},
+        {"x" RL_KEPT_PREFIX "x", false},
+        {"Ym9yZGVyczo0Mg==", false}, /* redsync's are base64 */
+        {"", false},
+    };
+    ck_assert_uint_eq(strlen(RANDOM), 2 * RL_TOKEN_RANDOM_BYTES);
+    for (unsigned i = 0; i < sizeof(holders) / sizeof(holders[0]); i++) {
+        /* In memory of its own size, where no byte behind it may be read. */
+        size_t len = strlen(holders[i].holder);
+        char *holder = malloc(len + (len == 0));
+        ck_assert_ptr_nonnull(holder);
+        memcpy(holder, holders[i].holder, len);
+        ck_assert_msg(rl_kind_holder_wakes(holder, len) == holders[i].wakes, "'%s'",
+                      holders[i].holder);
+        free(holder);
     }
 }
 END_TEST
@@ -93,10 +211,13 @@ int main(void)
     Suite *suite = suite_create("kind");
     TCase *tcase = tcase_create("plain");
     tcase_add_loop_test(tcase, every_verb_has_a_script, 0, VERBS);
+    tcase_add_loop_test(tcase, waiting_is_acquiring_for_the_core, 0, VERBS);
     tcase_add_loop_test(tcase, scripts_use_what_they_are_given, 0, VERBS);
     tcase_add_test(tcase, ce19_a_release_compares_the_token);
+    tcase_add_test(tcase, the_scripts_know_the_prefixes);
     tcase_add_test(tcase, unknown_kinds);
     tcase_add_loop_test(tcase, only_the_promised_shape_fits, 0, VERBS);
+    tcase_add_test(tcase, which_holders_wake);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

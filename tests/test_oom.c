@@ -72,7 +72,7 @@ START_TEST(every_allocation_may_fail)
     if (!alloc_works())
         return; /* a sanitizer has the allocator; the plain build tests this */
     masters = masters_start(3, NULL);
-    file = masters_file(masters, _i == 0 ? NULL : "linger 100ms\n");
+    file = masters_file(masters, _i == 0 ? "background never\n" : "background never\nlinger 100ms\n");
     ck_assert_int_eq(live_once(true), 0); /* what is made once and kept (OpenSSL) is made */
     long live = alloc_live(), failed_calls = 0;
     for (long number = 1;; number++) {

@@ -139,7 +139,7 @@ START_TEST(c51_a_release_returns_at_the_quorum_and_is_finished_later)
     ck_assert_int_lt(now_ms() - begun, 300);
     ck_assert(wait_until(masters_with(masters, "name") == 1, 5000));
     ck_assert_uint_eq(client_stats(one).pending_releases, 1);
-    ck_assert_uint_eq(threads(), before);
+    ck_assert_uint_le(threads(), before + 1); /* the client's own, however many are pending */
 
     proxy_limit(proxy, PROXY_ALL, PROXY_THERE, -1);
     ck_assert(wait_until(masters_with(masters, "name") == 0, 1000)); /* it was sent long ago */

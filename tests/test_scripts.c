@@ -3,8 +3,7 @@
 #include "config_auto.h"
 
 #include "../lib/client.h"
-#include "masters.h"
-#include "suite.h"
+#include "script_talk.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,17 +16,39 @@ static const struct rl_script *script_of(int verb)
 
 /* ---- the texts ------------------------------------------------------------------------- */
 
+/* The lines of lib/scripts/NAME.lua onto the end of `text`, with what they include. */
+static size_t append_file(const char *name, bool included, size_t len, char text[8192])
+{
+    static const char include[] = "-- include ";
+    const char *srcdir = getenv("srcdir");
+    char path[512], line[512];
+    snprintf(path, sizeof(path), "%s/lib/scripts/%s.lua", srcdir ? srcdir : ".", name);
+    FILE *file = fopen(path, "re");
+    ck_assert_msg(file, "%s can't be read", path);
+    while (fgets(line, sizeof(line), file)) {
+        size_t line_len = strlen(line);
+        ck_assert(line_len > 0 && line[line_len - 1] == '\n');
+        if (strncmp(line, include, strlen(include)) == 0) {
+            ck_assert(!included); /* parts include no parts: embed.awk doesn't */
+            line[line_len - 1] = '\0';
+            len = append_file(line + strlen(include), true, len, text);
+            continue;
+        }
+        ck_assert_uint_lt(len + line_len, 8192);
+        memcpy(text + len, line, line_len);
+        len += line_len;
+    }
+    ck_assert(feof(file));
+    fclose(file);
+    return len;
+}
+
 START_TEST(the_embedded_text_is_the_files)
 {
     const struct rl_script *script = script_of(_i);
-    const char *srcdir = getenv("srcdir");
-    char path[512], text[8192];
-    snprintf(path, sizeof(path), "%s/lib/scripts/%s.lua", srcdir ? srcdir : ".", script->name);
-    FILE *file = fopen(path, "re");
-    ck_assert_msg(file, "%s can't be read", path);
-    size_t len = fread(text, 1, sizeof(text), file);
-    ck_assert(feof(file) && len > 0);
-    fclose(file);
+    char text[8192];
+    size_t len = append_file(script->name, false, 0, text);
+    ck_assert_uint_gt(len, 0);
     ck_assert_uint_eq(strlen(script->body), len);
     ck_assert_mem_eq(script->body, text, len);
 }
@@ -47,6 +68,7 @@ END_TEST
 /* ---- on a server ----------------------------------------------------------------------- */
 
 static struct masters *masters;
+static struct talk talk;
 
 static void start(void)
 {
@@ -56,6 +78,17 @@ static void start(void)
 static void stop(void)
 {
     masters_stop(masters);
+}
+
+static void connect_to_it(void)
+{
+    talk_open(&talk, masters, 0);
+    talk_do(&talk, "FLUSHALL", (char *)NULL);
+}
+
+static void hang_up(void)
+{
+    talk_close(&talk);
 }
 
 /* EVALSHA's name as the library computes it, and as the server does. */
@@ -79,128 +112,184 @@ START_TEST(the_names_are_the_servers)
 }
 END_TEST
 
-static struct reply run(int verb, const char *token, const char *ttl_ms)
+/* The lock is "k", and who waits for it is always the same. */
+#define ID "11111111-2222-3333-4444-555555555555"
+#define WAITER ID ":1"
+#define QUEUE "k" RL_QUEUE_SUFFIX
+
+static struct script_told run(int verb, const char *token, int64_t ttl_ms)
 {
-    const char *body = script_of(verb)->body;
-    if (!token)
-        return master_do(masters, 0, "EVAL", body, "1", "k", "nonce", (char *)NULL);
-    if (!ttl_ms)
-        return master_do(masters, 0, "EVAL", body, "1", "k", "nonce", token, (char *)NULL);
-    return master_do(masters, 0, "EVAL", body, "1", "k", "nonce", token, ttl_ms, (char *)NULL);
+    struct script_call call = {
+        .name = "k",
+        .token = token,
+        .ttl_ms = ttl_ms,
+        .waiter = WAITER,
+        .age_us = 1000,
+        .queue_ms = 30000,
+        .keep_ms = 20000,
+    };
+    return script_run(&talk, (enum rl_verb)verb, &call);
 }
 
-#define TOOK "nonce 1"
-#define REFUSED "nonce 0"
-
-static void expect(struct reply reply, const char *text)
+/* Two elements: the nonce, and this. */
+static void expect(struct script_told told, int yes)
 {
-    ck_assert_int_eq(reply.type, '*');
-    ck_assert_str_eq(reply.text, text);
+    ck_assert_msg(told.type == '*', "%s", told.text);
+    ck_assert_uint_eq(told.parts, 2);
+    ck_assert_int_eq(told.yes, yes);
 }
 
-/* "nonce 0 TTL HOLDER", the TTL just below `ttl_ms`. */
-static void expect_holder(struct reply reply, long ttl_ms, const char *holder)
+#define TOOK 1
+#define REFUSED 0
+
+/* A no that tells a TTL just below `ttl_ms` and the holder; of plain_wait, a place too. */
+static void expect_holder(struct script_told told, int64_t ttl_ms, const char *holder)
 {
-    char nonce[16], who[64];
-    int no;
-    long left;
-    ck_assert_int_eq(reply.type, '*');
-    ck_assert_int_eq(sscanf(reply.text, "%15s %d %ld %63s", nonce, &no, &left, who), 4);
-    ck_assert_str_eq(nonce, "nonce");
-    ck_assert_int_eq(no, 0);
-    ck_assert_int_le(left, ttl_ms);
-    ck_assert_int_gt(left, ttl_ms - 5000);
-    ck_assert_str_eq(who, holder);
+    ck_assert_msg(told.type == '*', "%s", told.text);
+    ck_assert_uint_eq(told.parts, 4);
+    ck_assert_int_eq(told.yes, 0);
+    ck_assert_int_le(told.left_ms, ttl_ms);
+    ck_assert_int_gt(told.left_ms, ttl_ms < 0 ? ttl_ms - 1 : ttl_ms - 5000);
+    ck_assert_str_eq(told.holder, holder);
 }
 
-static long left_ms(void)
+static void expect_place(struct script_told told, int64_t ttl_ms, const char *holder, int place)
 {
-    return (long)master_do(masters, 0, "PTTL", "k", (char *)NULL).number;
+    ck_assert_uint_eq(told.parts, 5);
+    ck_assert_int_eq(told.place, place);
+    told.parts = 4;
+    expect_holder(told, ttl_ms, holder);
 }
 
-static void forget(void)
+static int64_t left_ms(void)
 {
-    master_do(masters, 0, "DEL", "k", (char *)NULL);
+    return talk_do(&talk, "PTTL", "k", (char *)NULL).number;
+}
+
+static bool queued(void)
+{
+    return talk_do(&talk, "ZSCORE", QUEUE, WAITER, (char *)NULL).number >= 0;
 }
 
 START_TEST(acquire_takes_what_is_free_and_names_who_has_it)
 {
-    expect(run(RL_ACQUIRE, "me", "60000"), TOOK);
+    expect(run(RL_ACQUIRE, "me", 60000), TOOK);
     ck_assert_int_le(left_ms(), 60000);
     ck_assert_int_gt(left_ms(), 55000);
-    expect_holder(run(RL_ACQUIRE, "you", "60000"), 60000, "me");
-    expect_holder(run(RL_ACQUIRE, "me", "90000"), 60000, "me"); /* its own too: CE14, CE16 */
-    master_do(masters, 0, "SET", "k", "them", (char *)NULL);
-    expect(run(RL_ACQUIRE, "me", "60000"), "nonce 0 -1 them"); /* for ever */
-    forget();
+    expect_holder(run(RL_ACQUIRE, "you", 60000), 60000, "me");
+    expect_holder(run(RL_ACQUIRE, "me", 90000), 60000, "me"); /* its own too: CE14, CE16 */
+    talk_do(&talk, "SET", "k", "them", (char *)NULL);
+    expect_holder(run(RL_ACQUIRE, "me", 60000), -1, "them"); /* for ever */
 }
 END_TEST
 
 START_TEST(extend_is_upwards_only_and_for_its_holder)
 {
-    expect(run(RL_EXTEND, "me", "60000"), REFUSED); /* nobody's */
-    expect(run(RL_ACQUIRE, "me", "60000"), TOOK);
-    expect(run(RL_EXTEND, "you", "90000"), REFUSED);
+    expect(run(RL_EXTEND, "me", 60000), REFUSED); /* nobody's */
+    expect(run(RL_ACQUIRE, "me", 60000), TOOK);
+    expect(run(RL_EXTEND, "you", 90000), REFUSED);
     ck_assert_int_le(left_ms(), 60000);
-    expect(run(RL_EXTEND, "me", "90000"), TOOK);
+    expect(run(RL_EXTEND, "me", 90000), TOOK);
     ck_assert_int_gt(left_ms(), 85000);
-    expect(run(RL_EXTEND, "me", "1000"), TOOK);
+    expect(run(RL_EXTEND, "me", 1000), TOOK);
     ck_assert_int_gt(left_ms(), 85000);
-    forget();
 }
 END_TEST
 
 START_TEST(retake_takes_what_is_free_too)
 {
-    expect(run(RL_RETAKE, "me", "60000"), TOOK);
+    expect(run(RL_RETAKE, "me", 60000), TOOK);
     ck_assert_int_gt(left_ms(), 55000);
-    expect(run(RL_RETAKE, "me", "90000"), TOOK);
+    expect(run(RL_RETAKE, "me", 90000), TOOK);
     ck_assert_int_gt(left_ms(), 85000);
-    expect(run(RL_RETAKE, "me", "1000"), TOOK);
+    expect(run(RL_RETAKE, "me", 1000), TOOK);
     ck_assert_int_gt(left_ms(), 85000);
-    expect(run(RL_RETAKE, "you", "90000"), REFUSED);
-    expect_holder(run(RL_INSPECT, NULL, NULL), 90000, "me");
-    forget();
+    expect(run(RL_RETAKE, "you", 90000), REFUSED);
+    expect_holder(run(RL_INSPECT, NULL, 0), 90000, "me");
 }
 END_TEST
 
 /* CE19: only the token's own key is deleted. */
 START_TEST(release_deletes_ones_own)
 {
-    expect(run(RL_RELEASE, "me", NULL), REFUSED);
-    expect(run(RL_ACQUIRE, "me", "60000"), TOOK);
-    expect(run(RL_RELEASE, "you", NULL), REFUSED);
-    expect(run(RL_RELEASE, "m", NULL), REFUSED);
-    expect_holder(run(RL_INSPECT, NULL, NULL), 60000, "me");
-    expect(run(RL_RELEASE, "me", NULL), TOOK);
-    expect(run(RL_RELEASE, "me", NULL), REFUSED);
+    expect(run(RL_RELEASE, "me", 0), REFUSED);
+    expect(run(RL_ACQUIRE, "me", 60000), TOOK);
+    expect(run(RL_RELEASE, "you", 0), REFUSED);
+    expect(run(RL_RELEASE, "m", 0), REFUSED);
+    expect_holder(run(RL_INSPECT, NULL, 0), 60000, "me");
+    expect(run(RL_RELEASE, "me", 0), TOOK);
+    expect(run(RL_RELEASE, "me", 0), REFUSED);
     ck_assert_int_eq(left_ms(), -2);
 }
 END_TEST
 
 START_TEST(inspect_looks_and_force_deletes)
 {
-    expect(run(RL_INSPECT, NULL, NULL), TOOK); /* free */
-    expect(run(RL_FORCE, NULL, NULL), REFUSED);
-    expect(run(RL_ACQUIRE, "me", "60000"), TOOK);
-    expect_holder(run(RL_INSPECT, NULL, NULL), 60000, "me");
-    expect(run(RL_FORCE, NULL, NULL), TOOK);
+    expect(run(RL_INSPECT, NULL, 0), TOOK); /* free */
+    expect(run(RL_FORCE, NULL, 0), REFUSED);
+    expect(run(RL_ACQUIRE, "me", 60000), TOOK);
+    expect_holder(run(RL_INSPECT, NULL, 0), 60000, "me");
+    expect(run(RL_FORCE, NULL, 0), TOOK);
     ck_assert_int_eq(left_ms(), -2);
+}
+END_TEST
+
+START_TEST(wait_takes_what_is_free_and_queues_who_is_refused)
+{
+    expect(run(RL_WAIT, "me", 60000), TOOK);
+    ck_assert_int_gt(left_ms(), 55000);
+    ck_assert(!queued());
+    expect_place(run(RL_WAIT, "you", 60000), 60000, "me", 0);
+    ck_assert(queued());
+    expect_place(run(RL_WAIT, "me", 90000), 60000, "me", 0); /* its own too: CE14, CE16 */
+    talk_do(&talk, "DEL", "k", (char *)NULL);
+    expect(run(RL_WAIT, "you", 60000), TOOK);
+    ck_assert(!queued());
+    talk_do(&talk, "SET", "k", "them", (char *)NULL);
+    expect_place(run(RL_WAIT, "me", 60000), -1, "them", 0); /* for ever */
+}
+END_TEST
+
+START_TEST(leave_leaves_the_queue_and_nothing_else)
+{
+    expect(run(RL_LEAVE, NULL, 0), TOOK); /* was not even there */
+    expect(run(RL_ACQUIRE, "me", 60000), TOOK);
+    expect_place(run(RL_WAIT, "you", 60000), 60000, "me", 0);
+    expect(run(RL_LEAVE, NULL, 0), TOOK);
+    ck_assert(!queued());
+    expect_holder(run(RL_INSPECT, NULL, 0), 60000, "me");
+}
+END_TEST
+
+START_TEST(release_and_force_wake_who_waits_and_keep_the_lock)
+{
+    struct talk listener;
+    char calls[TALK_CALLS_MAX][RL_WAITER_MAX];
+    talk_open(&listener, masters, 0);
+    talk_listen(&listener, ID);
+    expect(run(RL_ACQUIRE, "me", 60000), TOOK);
+    expect_place(run(RL_WAIT, "you", 60000), 60000, "me", 0);
+    expect(run(_i, "me", 0), TOOK);
+    ck_assert_uint_eq(talk_calls(&listener, calls), 1);
+    ck_assert_str_eq(calls[0], WAITER);
+    ck_assert(!queued());
+    expect_holder(run(RL_INSPECT, NULL, 0), 20000, RL_KEPT_PREFIX WAITER);
+    expect(run(RL_WAIT, "you", 60000), TOOK);
+    expect_holder(run(RL_INSPECT, NULL, 0), 60000, "you");
+    talk_close(&listener);
 }
 END_TEST
 
 /* Somebody's data under the name is an error for every verb, and stays. */
 START_TEST(data_of_another_type_is_left_alone)
 {
-    const struct rl_script *script = script_of(_i);
-    master_do(masters, 0, "RPUSH", "k", "data", (char *)NULL);
-    struct reply reply = run(_i, script->with_token ? "me" : NULL,
-                             script->with_ttl ? "60000" : NULL);
-    ck_assert_int_eq(reply.type, '-');
-    ck_assert_ptr_nonnull(strstr(reply.text, "WRONGTYPE"));
-    ck_assert_int_eq(master_do(masters, 0, "LLEN", "k", (char *)NULL).number, 1);
+    talk_do(&talk, "RPUSH", "k", "data", (char *)NULL);
+    struct script_told told = run(_i, "me", 60000);
+    ck_assert_int_eq(told.type, '-');
+    ck_assert_ptr_nonnull(strstr(told.text, "WRONGTYPE"));
+    ck_assert_int_eq(talk_do(&talk, "LLEN", "k", (char *)NULL).number, 1);
     ck_assert_int_eq(left_ms(), -1);
-    forget();
+    ck_assert_int_eq(talk_do(&talk, "DBSIZE", (char *)NULL).number, 1);
 }
 END_TEST
 
@@ -214,12 +303,19 @@ int main(void)
     TCase *server = tcase_create("server");
     tcase_set_timeout(server, 30);
     tcase_add_unchecked_fixture(server, start, stop);
+    tcase_add_checked_fixture(server, connect_to_it, hang_up);
     tcase_add_test(server, the_names_are_the_servers);
     tcase_add_test(server, acquire_takes_what_is_free_and_names_who_has_it);
     tcase_add_test(server, extend_is_upwards_only_and_for_its_holder);
     tcase_add_test(server, retake_takes_what_is_free_too);
     tcase_add_test(server, release_deletes_ones_own);
     tcase_add_test(server, inspect_looks_and_force_deletes);
+    tcase_add_test(server, wait_takes_what_is_free_and_queues_who_is_refused);
+    tcase_add_test(server, leave_leaves_the_queue_and_nothing_else);
+    tcase_add_loop_test(server, release_and_force_wake_who_waits_and_keep_the_lock, RL_RELEASE,
+                        RL_RELEASE + 1);
+    tcase_add_loop_test(server, release_and_force_wake_who_waits_and_keep_the_lock, RL_FORCE,
+                        RL_FORCE + 1);
     tcase_add_loop_test(server, data_of_another_type_is_left_alone, 0, RL_VERBS);
     suite_add_tcase(suite, server);
     return suite_run(suite);

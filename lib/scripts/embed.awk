@@ -1,5 +1,16 @@
 # Turn the .lua files named on the command line into one header: a string literal a line, so
-# that debuggers, strings(1) and diffs show Lua. Works in mawk, gawk and busybox awk.
+# that debuggers, strings(1) and diffs show Lua. Where a line says "-- include NAME", NAME.lua
+# beside that file is put in. Works in mawk, gawk and busybox awk.
+function emit(line) {
+    gsub(/\\/, "&&", line)
+    gsub(/["?]/, "\\\\&", line)
+    printf "    \"%s\\n\"\n", line
+}
+function include(path,    line) {
+    while ((getline line < path) > 0)
+        emit(line)
+    close(path)
+}
 function end_script() {
     if (open)
         print "    ;"
@@ -12,17 +23,18 @@ BEGIN {
 }
 FNR == 1 {
     end_script()
-    name = FILENAME
+    name = folder = FILENAME
     sub(/.*\//, "", name)
     sub(/\.lua$/, "", name)
+    sub(/[^\/]*$/, "", folder)
     printf "\nstatic const char rl_script_%s[] =\n", name
     open = 1
 }
-{
-    gsub(/\\/, "&&")
-    gsub(/["?]/, "\\\\&")
-    printf "    \"%s\\n\"\n", $0
+/^-- include / {
+    include(folder $3 ".lua")
+    next
 }
+{ emit($0) }
 END {
     end_script()
     print "\n#endif"

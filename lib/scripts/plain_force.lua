@@ -1,6 +1,10 @@
--- Delete the lock KEYS[1], whoever has it. GET first: it fails on data of another type.
+-- Delete the lock KEYS[1], whoever has it, and wake the first in the queue KEYS[2], for whom it
+-- is kept free during ARGV[2] ms. GET first: it fails on data of another type.
 -- Returns {nonce, 1}, or {nonce, 0} where there was none.
+-- include hand_on
+local there = 0
 if redis.call('GET', KEYS[1]) then
-  return {ARGV[1], redis.call('DEL', KEYS[1])}
+  there = redis.call('DEL', KEYS[1])
 end
-return {ARGV[1], 0}
+hand_on(KEYS[1], KEYS[2], ARGV[2])
+return {ARGV[1], there}

@@ -12,18 +12,22 @@
 #include <string.h>
 #include <strings.h>
 
-enum { ACQUIRE, EXTEND, RETAKE, RELEASE, INSPECT, FORCE };
+enum { ACQUIRE, EXTEND, RETAKE, RELEASE, INSPECT, FORCE, WAIT, LEAVE };
 
 static const struct {
     const char *verb;
     const char *body;
+    unsigned keys;
+    unsigned arguments; /* the nonce too */
 } scripts[FAKE_SCRIPTS] = {
-    [ACQUIRE] = {"acquire", rl_script_plain_acquire},
-    [EXTEND] = {"extend", rl_script_plain_extend},
-    [RETAKE] = {"retake", rl_script_plain_retake},
-    [RELEASE] = {"release", rl_script_plain_release},
-    [INSPECT] = {"inspect", rl_script_plain_inspect},
-    [FORCE] = {"force", rl_script_plain_force},
+    [ACQUIRE] = {"acquire", rl_script_plain_acquire, 1, 3},
+    [EXTEND] = {"extend", rl_script_plain_extend, 1, 3},
+    [RETAKE] = {"retake", rl_script_plain_retake, 1, 3},
+    [RELEASE] = {"release", rl_script_plain_release, 2, 3},
+    [INSPECT] = {"inspect", rl_script_plain_inspect, 1, 1},
+    [FORCE] = {"force", rl_script_plain_force, 2, 2},
+    [WAIT] = {"wait", rl_script_plain_wait, 2, 6},
+    [LEAVE] = {"leave", rl_script_plain_leave, 2, 3},
 };
 
 static bool same(const struct wire_item *item, const char *text)
@@ -33,9 +37,9 @@ static bool same(const struct wire_item *item, const char *text)
 
 int fake_script(const struct wire_item *items, unsigned count, bool *ret_whole)
 {
-    /* array, EVAL, body or digest, 1, name, nonce, ... */
+    /* array, EVAL, body or digest, number of keys, name, maybe the queue's, nonce, ... */
     *ret_whole = count > 5 && same(&items[1], "EVAL");
-    if (count < 6 || !(*ret_whole || same(&items[1], "EVALSHA")) || !same(&items[3], "1"))
+    if (count < 6 || !(*ret_whole || same(&items[1], "EVALSHA")))
         return -1;
     for (int i = 0; i < FAKE_SCRIPTS; i++) {
         unsigned char digest[SHA_DIGEST_LENGTH];
@@ -107,6 +111,8 @@ static int decide(struct fake_keys *keys, int script, struct fake_key *key,
 {
     if (script == INSPECT)
         return !key;
+    if (script == LEAVE) /* there are no queues here */
+        return 1;
     if (script == FORCE || script == RELEASE) {
         bool ours = key && (script == FORCE ||
                             (key->value_len == argument[1].len &&
@@ -120,7 +126,7 @@ static int decide(struct fake_keys *keys, int script, struct fake_key *key,
         put(keys, name, &argument[1], ttl_ms);
         return 1;
     }
-    if (!key || script == ACQUIRE || key->value_len != argument[1].len ||
+    if (!key || script == ACQUIRE || script == WAIT || key->value_len != argument[1].len ||
         memcmp(key->value, argument[1].bytes, key->value_len) != 0)
         return 0;
     if (key->end_ms < now_ms() + ttl_ms)
@@ -137,19 +143,20 @@ size_t fake_execute(struct fake_keys *keys, const struct wire_item *items, unsig
         keys->known[script] = true;
     if (script < 0 || !keys->known[script])
         return (size_t)snprintf(ret_reply, size, "-NOSCRIPT No matching script.\r\n");
-    const struct wire_item *name = &items[4], *argument = &items[5];
-    unsigned wanted = script == INSPECT || script == FORCE ? 6 : script == RELEASE ? 7 : 8;
-    if (count != wanted)
+    const struct wire_item *name = &items[4], *argument = name + scripts[script].keys;
+    if (count != 4 + scripts[script].keys + scripts[script].arguments)
         return (size_t)snprintf(ret_reply, size, "-ERR %s: %u words\r\n", scripts[script].verb,
                                 count);
     struct fake_key *key = find(keys, name->bytes, name->len, false);
     int yes = decide(keys, script, key, name, argument);
     int nonce_len = (int)argument[0].len;
-    if (!yes && (script == ACQUIRE || script == INSPECT))
+    bool waits = script == WAIT;
+    if (!yes && (script == ACQUIRE || script == INSPECT || waits))
         return (size_t)snprintf(
-            ret_reply, size, "*4\r\n$%d\r\n%.*s\r\n:0\r\n:%lld\r\n$%zu\r\n%.*s\r\n", nonce_len,
-            nonce_len, argument[0].bytes, (long long)(key->end_ms - now_ms()), key->value_len,
-            (int)key->value_len, key->value);
+            ret_reply, size, "*%d\r\n$%d\r\n%.*s\r\n:0\r\n:%lld\r\n$%zu\r\n%.*s\r\n%s",
+            waits ? 5 : 4, nonce_len, nonce_len, argument[0].bytes,
+            (long long)(key->end_ms - now_ms()), key->value_len, (int)key->value_len,
+            key->value, waits ? ":0\r\n" : "");
     return (size_t)snprintf(ret_reply, size, "*2\r\n$%d\r\n%.*s\r\n:%d\r\n", nonce_len,
                             nonce_len, argument[0].bytes, yes);
 }

@@ -1,0 +1,294 @@
+/* sub.c - the life of a subscriber's connection: see sub.h. What is said and heard on it:
+ * sub_talk.c. */
+#include "config_auto.h"
+
+#include "sub_parts.h"
+
+#include "text.h"
+#include "wipe.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#define LATE_NS (100 * RL_NS_PER_MS)
+
+static void on_ready(struct rl_tag *tag, unsigned epoll_events, int64_t now_ns);
+
+int rl_sub_init(struct rl_sub *sub, unsigned index, const struct rl_node_config *config,
+                const struct rl_node_settings *settings, const struct rl_sub_events *events,
+                struct rl_tls_context *tls, const char *uuid, int epoll_fd, int wake_fd)
+{
+    assert(strlen(uuid) == RL_UUID_LEN);
+    *sub = (struct rl_sub){
+        .tag = {.ready = on_ready},
+        .index = index,
+        .config = config,
+        .settings = settings,
+        .events = events,
+        .why = "not connected yet",
+    };
+    snprintf(sub->channel, sizeof(sub->channel), RL_WAKE_CHANNEL "%s", uuid);
+    rl_backoff_init(&sub->backoff, RL_RECONNECT_MIN_MS * RL_NS_PER_MS,
+                    RL_RECONNECT_MAX_MS * RL_NS_PER_MS);
+    struct rl_link *link = rl_link_new(config, tls, epoll_fd, wake_fd, &sub->tag);
+    if (!link || rl_wire_init(&sub->wire, link, NULL, NULL)) {
+        rl_link_free(link);
+        *sub = (struct rl_sub){0};
+        return REDLOCK_ENOMEM;
+    }
+    return 0;
+}
+
+static void done(struct rl_sub *sub, void (*free_link)(struct rl_link *))
+{
+    struct rl_link *link = sub->wire.link;
+    rl_sub_forget_secret(sub);
+    rl_wire_done(&sub->wire);
+    if (link)
+        free_link(link);
+    *sub = (struct rl_sub){0};
+}
+
+void rl_sub_done(struct rl_sub *sub)
+{
+    done(sub, rl_link_free);
+}
+
+void rl_sub_done_in_child(struct rl_sub *sub)
+{
+    done(sub, rl_link_free_in_child);
+}
+
+/* The one place that changes the mode. */
+void rl_sub_set_mode(struct rl_sub *sub, enum rl_sub_mode mode, int64_t now_ns)
+{
+    sub->mode = mode;
+    sub->since_ns = now_ns;
+    sub->pinged_ns = 0;
+}
+
+void rl_sub_forget_secret(struct rl_sub *sub)
+{
+    if (sub->wire.out)
+        rl_wipe(sub->wire.out, sub->wire.out_size);
+}
+
+/* ---- from nothing to a connection, and back ------------------------------------------- */
+
+static void step(struct rl_sub *sub, unsigned epoll_events, int64_t now_ns);
+
+static void connect_now(struct rl_sub *sub, int64_t now_ns)
+{
+    /* Long past its time, because nobody wanted it: what made it fail is history. */
+    if (sub->mode == RL_SUB_DOWN && now_ns - sub->retry_ns > LATE_NS) {
+        sub->failures = 0;
+        rl_backoff_reset(&sub->backoff);
+    }
+    sub->tried_ns = now_ns;
+    sub->deadline_ns = now_ns + sub->settings->connect_timeout_ns;
+    if (rl_wire_reset(&sub->wire, NULL, NULL)) {
+        snprintf(sub->why, sizeof(sub->why), "out of memory");
+        sub->failures++;
+        sub->retry_ns = now_ns + rl_backoff_next_ns(&sub->backoff, sub->settings->prng);
+        rl_sub_set_mode(sub, RL_SUB_DOWN, now_ns);
+        return;
+    }
+    sub->connects++;
+    rl_sub_set_mode(sub, RL_SUB_CONNECTING, now_ns);
+    rl_link_open(sub->wire.link, now_ns, sub->deadline_ns);
+    step(sub, 0, now_ns);
+}
+
+/* The connection is of no use: it is closed, and the next one planned by the caller. */
+static void hang_up(struct rl_sub *sub, const char *why)
+{
+    char text[sizeof(sub->why)];
+    /* A copy, as it may be the link's text that is the reason. */
+    rl_text_copy(text, sizeof(text), why, strlen(why));
+    rl_link_close(sub->wire.link);
+    memcpy(sub->why, text, sizeof(text));
+    rl_sub_forget_secret(sub);
+}
+
+/* The last thing done to a connection: the owner may ask for the next from within. */
+static void tell_left(struct rl_sub *sub, bool listened, int64_t now_ns)
+{
+    if (listened)
+        sub->events->changed(sub->settings->owner, sub->index, false, now_ns);
+}
+
+void rl_sub_lose(struct rl_sub *sub, int64_t now_ns, const char *format, ...)
+{
+    bool listened = sub->mode == RL_SUB_UP;
+    /* A server that answers and then hangs up again and again is not worth a race. */
+    bool lasted = listened && now_ns - sub->since_ns >= RL_NS_PER_S;
+    bool first = listened && sub->failures == 0;
+    char why[sizeof(sub->why)];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(why, sizeof(why), format, args);
+    va_end(args);
+    hang_up(sub, why);
+    if (lasted || first) {
+        rl_backoff_reset(&sub->backoff);
+        sub->failures = lasted ? 0 : 1;
+        sub->retry_ns = now_ns;
+    } else {
+        sub->failures++;
+        sub->retry_ns = now_ns + rl_backoff_next_ns(&sub->backoff, sub->settings->prng);
+    }
+    rl_sub_set_mode(sub, RL_SUB_DOWN, now_ns);
+    sub->events->log(sub->settings->owner,
+                     sub->failures <= 1 ? REDLOCK_LOG_WARNING : REDLOCK_LOG_DEBUG,
+                     "%s: the connection for wakes: %s", sub->config->label, sub->why);
+    tell_left(sub, listened, now_ns);
+}
+
+void rl_sub_deny(struct rl_sub *sub, int64_t now_ns, const char *why)
+{
+    hang_up(sub, why);
+    sub->failures++;
+    sub->retry_ns = now_ns + RL_DENIED_AGAIN_MS * RL_NS_PER_MS;
+    rl_sub_set_mode(sub, RL_SUB_DENIED, now_ns);
+    if (!sub->denied_told)
+        sub->events->log(sub->settings->owner, REDLOCK_LOG_WARNING,
+                         "%s: waits are not told of releases there: %s; allow the user "
+                         "SUBSCRIBE and the channels " RL_WAKE_CHANNEL "*",
+                         sub->config->label, sub->why);
+    sub->denied_told = true;
+}
+
+/* A server that hangs up on a newcomer says why in answer to the first thing it was told. */
+static const char *failure_text(const struct rl_sub *sub)
+{
+    bool answered = sub->mode == RL_SUB_SUBSCRIBING && sub->wire.why[0];
+    return answered ? sub->wire.why : rl_link_text(sub->wire.link);
+}
+
+static bool is_live(const struct rl_sub *sub)
+{
+    return sub->mode >= RL_SUB_CONNECTING && sub->mode <= RL_SUB_UP;
+}
+
+static void step(struct rl_sub *sub, unsigned epoll_events, int64_t now_ns)
+{
+    struct rl_link *link = sub->wire.link;
+    if (!is_live(sub))
+        return; /* an event that the link's end overtook */
+    rl_link_step(link, epoll_events, now_ns);
+    if (rl_link_state(link) == RL_LINK_OPEN && sub->mode == RL_SUB_CONNECTING)
+        rl_sub_greet(sub, now_ns);
+    if (rl_link_state(link) == RL_LINK_OPEN && (epoll_events & ~(unsigned)EPOLLOUT))
+        rl_sub_read(sub);
+    if (rl_link_state(link) == RL_LINK_OPEN)
+        rl_sub_flush(sub, now_ns);
+    if (rl_link_state(link) == RL_LINK_FAILED)
+        rl_sub_lose(sub, now_ns, "%s", failure_text(sub));
+}
+
+static void on_ready(struct rl_tag *tag, unsigned epoll_events, int64_t now_ns)
+{
+    step((struct rl_sub *)tag, epoll_events, now_ns);
+}
+
+/* ---- wishes and time ------------------------------------------------------------------ */
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t later(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static bool may_retry(const struct rl_sub *sub)
+{
+    return sub->wanted && (sub->mode == RL_SUB_DOWN || sub->mode == RL_SUB_DENIED);
+}
+
+void rl_sub_want(struct rl_sub *sub, int64_t now_ns)
+{
+    assert(sub->wire.link);
+    if (sub->wanted)
+        return;
+    sub->wanted = true;
+    if (sub->pinged_ns)
+        sub->pinged_ns = now_ns; /* nobody was there to hear the answer */
+    if (sub->mode == RL_SUB_OFF) {
+        sub->retry_ns = now_ns;
+        rl_sub_set_mode(sub, RL_SUB_DOWN, now_ns);
+    } else if (sub->mode == RL_SUB_DOWN) {
+        /* At once; only those who come and go in a hurry must not make it a storm. */
+        int64_t soonest_ns = sub->tried_ns + RL_RECONNECT_MIN_MS * RL_NS_PER_MS;
+        sub->retry_ns = earlier(sub->retry_ns, later(now_ns, soonest_ns));
+    }
+    if (may_retry(sub) && now_ns >= sub->retry_ns)
+        connect_now(sub, now_ns);
+}
+
+void rl_sub_unwant(struct rl_sub *sub)
+{
+    sub->wanted = false;
+}
+
+/* When to give up what is being awaited; INT64_MAX: nothing is. */
+static int64_t limit_ns(const struct rl_sub *sub)
+{
+    if (!is_live(sub))
+        return INT64_MAX;
+    if (sub->mode != RL_SUB_UP)
+        return sub->deadline_ns;
+    if (!sub->wanted || !sub->pinged_ns)
+        return INT64_MAX;
+    /* Whoever speaks is there, whatever is said. */
+    return later(sub->pinged_ns, sub->heard_ns) + sub->settings->stall_limit_ns;
+}
+
+static int64_t ping_ns(const struct rl_sub *sub)
+{
+    if (sub->mode != RL_SUB_UP || !sub->wanted || sub->pinged_ns)
+        return INT64_MAX;
+    return sub->heard_ns + RL_PING_AFTER_MS * RL_NS_PER_MS;
+}
+
+void rl_sub_tick(struct rl_sub *sub, int64_t now_ns)
+{
+    if (sub->mode == RL_SUB_CONNECTING)
+        step(sub, 0, now_ns);
+    /* What has come meanwhile may lie in the socket: silence is judged after a look. */
+    if (now_ns >= limit_ns(sub) && sub->mode != RL_SUB_CONNECTING)
+        step(sub, EPOLLIN, now_ns);
+    if (now_ns >= limit_ns(sub))
+        rl_sub_lose(sub, now_ns, "%s",
+                    sub->mode == RL_SUB_UP ? "does not answer"
+                                           : "no answer within connect-timeout");
+    if (now_ns >= ping_ns(sub))
+        rl_sub_ping(sub, now_ns);
+    if (may_retry(sub) && now_ns >= sub->retry_ns)
+        connect_now(sub, now_ns);
+}
+
+int64_t rl_sub_due_ns(struct rl_sub *sub)
+{
+    if (may_retry(sub))
+        return sub->retry_ns;
+    int64_t due_ns = earlier(limit_ns(sub), ping_ns(sub));
+    if (sub->mode == RL_SUB_CONNECTING)
+        due_ns = earlier(due_ns, rl_link_due_ns(sub->wire.link));
+    return due_ns;
+}
+
+bool rl_sub_listens(const struct rl_sub *sub)
+{
+    return sub->mode == RL_SUB_UP;
+}
+
+bool rl_sub_pending(const struct rl_sub *sub)
+{
+    return sub->wanted && sub->failures == 0 && sub->mode != RL_SUB_UP;
+}

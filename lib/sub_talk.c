@@ -1,0 +1,280 @@
+/* sub_talk.c - what a subscriber says to a server, and what it makes of the answers: see
+ * sub.h. Nothing is believed that was not asked for, and no message but our own exact member
+ * wakes anybody. */
+#include "config_auto.h"
+
+#include "sub_parts.h"
+
+#include "clock.h"
+#include "config_load.h"
+#include "text.h"
+#include "wipe.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* ---- what is said --------------------------------------------------------------------- */
+
+static void ask(struct rl_sub *sub, enum rl_ask what, const struct rl_out *out, int64_t now_ns)
+{
+    struct rl_waiting waiting = {.ask = what, .sent_ns = now_ns, .deadline_ns = INT64_MAX};
+    assert(!out->overflow);
+    /* There is always room: a greeting is short, and of PINGs only one is ever awaited. */
+    bool room = rl_wire_room(&sub->wire, out->len, false);
+    assert(room);
+    if (room)
+        rl_wire_put(&sub->wire, out->bytes, out->len, &waiting);
+}
+
+void rl_sub_flush(struct rl_sub *sub, int64_t now_ns)
+{
+    if (!rl_wire_unsent(&sub->wire))
+        return;
+    if (!rl_wire_flush(&sub->wire))
+        rl_sub_lose(sub, now_ns, "%s", rl_link_text(sub->wire.link));
+    else if (sub->mode == RL_SUB_AUTH && !rl_wire_unsent(&sub->wire))
+        rl_sub_forget_secret(sub);
+}
+
+/* The name is a courtesy: whether it was taken is of no interest. */
+static void subscribe(struct rl_sub *sub, int64_t now_ns)
+{
+    char bytes[512];
+    struct rl_out out;
+    rl_sub_set_mode(sub, RL_SUB_SUBSCRIBING, now_ns);
+    rl_out_init(&out, bytes, sizeof(bytes));
+    rl_put_array(&out, 3);
+    rl_put_text(&out, "CLIENT");
+    rl_put_text(&out, "SETNAME");
+    rl_put_text(&out, sub->settings->connection_name);
+    ask(sub, RL_ASK_SETNAME, &out, now_ns);
+    rl_out_init(&out, bytes, sizeof(bytes));
+    rl_put_array(&out, 2);
+    rl_put_text(&out, "SUBSCRIBE");
+    rl_put_text(&out, sub->channel);
+    ask(sub, RL_ASK_SUBSCRIBE, &out, now_ns);
+    rl_sub_flush(sub, now_ns);
+}
+
+void rl_sub_greet(struct rl_sub *sub, int64_t now_ns)
+{
+    const struct rl_node_config *config = sub->config;
+    char secret[RL_SECRET_MAX + 1];
+    char why[160];
+    int len = rl_node_secret(config, secret, why, sizeof(why));
+    if (len < 0) {
+        rl_sub_lose(sub, now_ns, "%s", why);
+        return;
+    }
+    if (len == 0) {
+        subscribe(sub, now_ns);
+        return;
+    }
+    char bytes[RL_SECRET_MAX + RL_USER_MAX + 64];
+    struct rl_out out;
+    rl_out_init(&out, bytes, sizeof(bytes));
+    rl_put_array(&out, config->user ? 3 : 2);
+    rl_put_text(&out, "AUTH");
+    if (config->user)
+        rl_put_text(&out, config->user);
+    rl_put_bulk(&out, secret, (size_t)len);
+    rl_sub_set_mode(sub, RL_SUB_AUTH, now_ns);
+    ask(sub, RL_ASK_AUTH, &out, now_ns);
+    rl_sub_flush(sub, now_ns);
+    rl_wipe(secret, sizeof(secret));
+    rl_wipe(bytes, sizeof(bytes));
+}
+
+void rl_sub_ping(struct rl_sub *sub, int64_t now_ns)
+{
+    char bytes[32];
+    struct rl_out out;
+    rl_out_init(&out, bytes, sizeof(bytes));
+    rl_put_array(&out, 1);
+    rl_put_text(&out, "PING");
+    ask(sub, RL_ASK_PING, &out, now_ns);
+    sub->pinged_ns = now_ns;
+    rl_sub_flush(sub, now_ns);
+}
+
+/* ---- what is heard -------------------------------------------------------------------- */
+
+static bool is_bulk(const struct rl_reply *reply, unsigned i, const char *text)
+{
+    return reply->part[i].type == RL_REPLY_BULK && rl_part_is(reply, i, text, strlen(text));
+}
+
+/* ["subscribe", channel, how many we have] */
+static bool is_confirmation(const struct rl_sub *sub, const struct rl_reply *reply)
+{
+    return reply->type == RL_REPLY_ARRAY && reply->count == 3 &&
+           is_bulk(reply, 0, "subscribe") && is_bulk(reply, 1, sub->channel) &&
+           reply->part[2].type == RL_REPLY_INTEGER && reply->part[2].integer > 0;
+}
+
+/* ["message", channel, payload] */
+static bool is_message(const struct rl_sub *sub, const struct rl_reply *reply)
+{
+    return reply->type == RL_REPLY_ARRAY && reply->count == 3 && is_bulk(reply, 0, "message") &&
+           is_bulk(reply, 1, sub->channel) && reply->part[2].type == RL_REPLY_BULK;
+}
+
+/* ["pong", ""]. Who may not PING is told so: an answer as well. But a bare PONG comes from a
+ * server that knows nothing of the subscription. */
+static bool is_pong(const struct rl_reply *reply)
+{
+    if (reply->type == RL_REPLY_ERROR)
+        return true;
+    return reply->type == RL_REPLY_ARRAY && reply->count == 2 && is_bulk(reply, 0, "pong") &&
+           is_bulk(reply, 1, "");
+}
+
+/* Decimal digits and nothing else. False: not a number of 64 bits. */
+static bool read_seq(const char *digits, size_t len, uint64_t *ret_seq)
+{
+    uint64_t seq = 0;
+    for (size_t i = 0; i < len; i++) {
+        if (digits[i] < '0' || digits[i] > '9')
+            return false;
+        unsigned digit = (unsigned)(digits[i] - '0');
+        if (seq > (UINT64_MAX - digit) / 10)
+            return false;
+        seq = seq * 10 + digit;
+    }
+    *ret_seq = seq;
+    return len > 0;
+}
+
+/* "<our uuid>:<seq>" */
+static bool read_member(const struct rl_sub *sub, const struct rl_reply *reply,
+                        uint64_t *ret_seq)
+{
+    const struct rl_element *part = &reply->part[2];
+    const char *member = reply->text + part->start;
+    const char *uuid = sub->channel + strlen(RL_WAKE_CHANNEL);
+    if (part->kept != part->len || part->len < RL_UUID_LEN + 1)
+        return false;
+    if (memcmp(member, uuid, RL_UUID_LEN) != 0 || member[RL_UUID_LEN] != ':')
+        return false;
+    return read_seq(member + RL_UUID_LEN + 1, part->len - RL_UUID_LEN - 1, ret_seq);
+}
+
+static void take_message(struct rl_sub *sub, const struct rl_reply *reply, int64_t now_ns)
+{
+    uint64_t seq;
+    if (read_member(sub, reply, &seq))
+        sub->events->woken(sub->settings->owner, sub->index, seq, now_ns);
+    else
+        sub->events->log(sub->settings->owner, REDLOCK_LOG_DEBUG,
+                         "%s: a message on our channel that names no waiter of ours",
+                         sub->config->label);
+}
+
+/* An error's text, cut and cleaned. */
+static void error_text(const struct rl_reply *reply, char *ret_text, size_t size)
+{
+    const struct rl_element *part = &reply->part[0];
+    rl_text_copy(ret_text, size, reply->text + part->start, part->kept);
+}
+
+/* The answer is not the one that lets us go on. */
+static void refused(struct rl_sub *sub, const char *to_what, const struct rl_reply *reply,
+                    int64_t now_ns)
+{
+    char text[160] = "an answer that is neither a yes nor an error";
+    if (reply->type == RL_REPLY_ERROR)
+        error_text(reply, text, sizeof(text));
+    if (reply->type == RL_REPLY_ERROR && strncmp(text, "NOPERM", 6) == 0)
+        rl_sub_deny(sub, now_ns, text);
+    else
+        rl_sub_lose(sub, now_ns, "%s: %s", to_what, text);
+}
+
+static void unasked(struct rl_sub *sub, const struct rl_reply *reply, int64_t now_ns)
+{
+    char text[160] = "sent something unasked";
+    /* "max number of clients reached" and the like come so. */
+    if (reply->type == RL_REPLY_ERROR)
+        error_text(reply, text, sizeof(text));
+    rl_sub_lose(sub, now_ns, "%s", text);
+}
+
+/* The answer to a question of ours. */
+static void take_answer(struct rl_sub *sub, enum rl_ask ask, const struct rl_reply *reply,
+                        int64_t now_ns)
+{
+    switch (ask) {
+    case RL_ASK_AUTH:
+        if (reply->type == RL_REPLY_STATUS && rl_part_is(reply, 0, "OK", 2))
+            subscribe(sub, now_ns);
+        else
+            refused(sub, "authentication failed", reply, now_ns);
+        break;
+    case RL_ASK_SETNAME:
+        /* Kept for the case that the server hangs up next. */
+        if (reply->type == RL_REPLY_ERROR)
+            error_text(reply, sub->wire.why, sizeof(sub->wire.why));
+        else if (reply->type != RL_REPLY_STATUS)
+            refused(sub, "CLIENT SETNAME", reply, now_ns);
+        break;
+    case RL_ASK_SUBSCRIBE:
+        if (!is_confirmation(sub, reply)) {
+            refused(sub, "SUBSCRIBE", reply, now_ns);
+            break;
+        }
+        rl_sub_set_mode(sub, RL_SUB_UP, now_ns);
+        sub->denied_told = false;
+        sub->why[0] = '\0';
+        sub->events->changed(sub->settings->owner, sub->index, true, now_ns);
+        break;
+    default:
+        assert(ask == RL_ASK_PING);
+        if (is_pong(reply))
+            sub->pinged_ns = 0;
+        else
+            rl_sub_lose(sub, now_ns, "PING: an answer that is no PONG of a subscriber's");
+    }
+}
+
+/* One reply. False: the connection is gone, and maybe another in its place. */
+static bool take(struct rl_sub *sub, const struct rl_reply *reply, int64_t now_ns)
+{
+    uint64_t connects = sub->connects;
+    struct rl_wire *wire = &sub->wire;
+    if (sub->mode == RL_SUB_UP && is_message(sub, reply)) {
+        take_message(sub, reply, now_ns);
+    } else if (!rl_wire_oldest(wire)) {
+        unasked(sub, reply, now_ns);
+    } else {
+        enum rl_ask ask = rl_wire_oldest(wire)->ask;
+        rl_wire_drop_oldest(wire);
+        take_answer(sub, ask, reply, now_ns);
+    }
+    return sub->connects == connects && rl_link_state(wire->link) == RL_LINK_OPEN;
+}
+
+void rl_sub_read(struct rl_sub *sub)
+{
+    char bytes[RL_READ_CHUNK];
+    struct rl_wire *wire = &sub->wire;
+    for (size_t budget = RL_READ_BUDGET; budget > 0;) {
+        ssize_t got = rl_link_recv(wire->link, bytes, sizeof(bytes));
+        if (got <= 0)
+            return; /* nothing now, or FAILED */
+        int64_t now_ns = rl_clock_now_ns();
+        sub->heard_ns = now_ns;
+        const struct rl_reply *reply;
+        int more = rl_reader_feed(wire->reader, bytes, (size_t)got) == 0 ? 1 : -1;
+        while (more == 1 && (more = rl_reader_next(wire->reader, &reply)) == 1) {
+            if (!take(sub, reply, now_ns))
+                return;
+        }
+        if (more < 0) {
+            rl_sub_lose(sub, now_ns, "%s", rl_reader_text(wire->reader));
+            return;
+        }
+        if ((size_t)got < sizeof(bytes))
+            return;
+        budget -= (size_t)got < budget ? (size_t)got : budget;
+    }
+}

@@ -1,0 +1,118 @@
+/* wake.c - hearing of releases: the client's subscriber connections (sub.h), made at the first
+ * wait for a lock, kept afterwards, and looked after while somebody waits. */
+#include "config_auto.h"
+
+#include "client.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void on_woken(void *owner, unsigned node, uint64_t number, int64_t now_ns)
+{
+    rl_line_woken(owner, node, number, now_ns);
+}
+
+static void on_changed(void *owner, unsigned node, bool listens, int64_t now_ns)
+{
+    redlock *client = owner;
+    if (listens)
+        client->listening |= rl_bit(node);
+    else
+        client->listening &= ~rl_bit(node);
+    rl_lines_changed(client, node, listens, now_ns);
+}
+
+static const struct rl_sub_events events = {
+    .woken = on_woken,
+    .changed = on_changed,
+    .log = rl_client_log,
+};
+
+static struct rl_sub *make(redlock *client)
+{
+    struct rl_sub *subs = calloc(client->n, sizeof(*subs));
+    for (unsigned i = 0; subs && i < client->n; i++) {
+        if (rl_sub_init(&subs[i], i, client->nodes[i].config, &client->settings, &events,
+                        client->nodes[i].tls, client->uuid, client->epoll_fd,
+                        client->wake_fd) == 0)
+            continue;
+        while (i > 0)
+            rl_sub_done(&subs[--i]);
+        free(subs);
+        subs = NULL;
+    }
+    return subs;
+}
+
+void rl_subs_want(redlock *client, int64_t now_ns)
+{
+    if (!client->subs)
+        client->subs = make(client);
+    if (!client->subs) /* no memory for them: who waits asks from time to time instead */
+        return;
+    for (unsigned i = 0; i < client->n; i++)
+        rl_sub_want(&client->subs[i], now_ns);
+}
+
+void rl_subs_unwant(redlock *client)
+{
+    for (unsigned i = 0; client->subs && i < client->n; i++)
+        rl_sub_unwant(&client->subs[i]);
+}
+
+uint64_t rl_subs_listening(const redlock *client)
+{
+    return client->listening;
+}
+
+bool rl_subs_pending(const redlock *client)
+{
+    for (unsigned i = 0; client->subs && i < client->n; i++) {
+        if (rl_sub_pending(&client->subs[i]))
+            return true;
+    }
+    return false;
+}
+
+void rl_subs_tick(redlock *client, int64_t now_ns)
+{
+    for (unsigned i = 0; client->subs && i < client->n; i++)
+        rl_sub_tick(&client->subs[i], now_ns);
+}
+
+int64_t rl_subs_due_ns(redlock *client)
+{
+    int64_t due_ns = INT64_MAX;
+    for (unsigned i = 0; client->subs && i < client->n; i++) {
+        int64_t sub_ns = rl_sub_due_ns(&client->subs[i]);
+        if (sub_ns < due_ns)
+            due_ns = sub_ns;
+    }
+    return due_ns;
+}
+
+void rl_subs_done(redlock *client, bool in_child)
+{
+    for (unsigned i = 0; client->subs && i < client->n; i++) {
+        if (in_child)
+            rl_sub_done_in_child(&client->subs[i]);
+        else
+            rl_sub_done(&client->subs[i]);
+    }
+    free(client->subs);
+    client->subs = NULL;
+}
+
+size_t rl_waiter_text(const redlock *client, uint64_t number, char ret_text[RL_WAITER_MAX])
+{
+    char digits[20];
+    size_t count = 0, len = sizeof(client->uuid) - 1;
+    memcpy(ret_text, client->uuid, len);
+    ret_text[len++] = ':';
+    do
+        digits[count++] = (char)('0' + number % 10);
+    while (number /= 10);
+    while (count > 0)
+        ret_text[len++] = digits[--count];
+    return len;
+}

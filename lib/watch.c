@@ -1,0 +1,185 @@
+/* watch.c - locks that are renewed by themselves, and those whose loss is to be told.
+ *
+ * A watched claim has one time at which it must be looked at: when the next extension is due
+ * (at two thirds of the TTL before the deadline), when the one that is under way has had its
+ * time, or when it must be given up for lost: a margin before the deadline, so that whoever
+ * is told has a moment left to stop in.
+ */
+#include "config_auto.h"
+
+#include "claim.h"
+#include "clock.h"
+
+#include <stddef.h>
+
+#define MARGIN_MIN_NS (3 * RL_NS_PER_MS)
+#define MARGIN_MAX_NS (100 * RL_NS_PER_MS)
+#define BUSY_NS (2 * RL_NS_PER_MS) /* while there are RL_RENEWALS_MAX under way */
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* When it is given up. */
+static int64_t lost_ns(const struct rl_claim *claim)
+{
+    return earlier(claim->hold.deadline_ns - claim->watch.margin_ns, claim->watch.until_ns);
+}
+
+static void plan(struct rl_claim *claim)
+{
+    int64_t due_ns = lost_ns(claim);
+    if (claim->hold.extending)
+        due_ns = earlier(due_ns, rl_hold_next_ns(&claim->hold));
+    else if (claim->watch.renews)
+        due_ns = earlier(due_ns, claim->watch.renew_ns);
+    rl_loop_due(claim->client, &claim->due, due_ns);
+}
+
+/* A third of the TTL has passed when two thirds are left. */
+static void plan_renewal(struct rl_claim *claim)
+{
+    int64_t left_ns = claim->hold.ttl_ns - claim->hold.ttl_ns / 3;
+    claim->watch.renew_ns =
+        claim->hold.deadline_ns + rl_drift_ns(claim->hold.ttl_ns, claim->hold.drift_factor) -
+        left_ns;
+}
+
+static void tell_lost(redlock *client, struct rl_notice *notice)
+{
+    redlock_lock *lock =
+        (redlock_lock *)(void *)((char *)notice - offsetof(struct redlock_lock, lost));
+    redlock_lost_fn *on_lost = lock->on_lost;
+    void *context = lock->lost_context;
+    rl_notice_call_begin(client, lock);
+    on_lost(context, lock);
+    rl_notice_call_end(client);
+}
+
+void rl_watch_begin(struct rl_claim *claim, const redlock_options *options, int64_t now_ns)
+{
+    struct rl_watch *watch = &claim->watch;
+    int64_t ttl_ns = claim->hold.ttl_ns;
+    *watch = (struct rl_watch){
+        .on = true,
+        .renews = options->auto_renew != 0,
+        .until_ns = INT64_MAX,
+        .margin_ns = ttl_ns / 20,
+    };
+    if (watch->margin_ns < MARGIN_MIN_NS)
+        watch->margin_ns = MARGIN_MIN_NS;
+    if (watch->margin_ns > MARGIN_MAX_NS)
+        watch->margin_ns = MARGIN_MAX_NS;
+    if (options->max_hold_ms > 0 && options->max_hold_ms < RL_DURATION_MAX_MS)
+        watch->until_ns = now_ns + options->max_hold_ms * RL_NS_PER_MS;
+    rl_backoff_init(&watch->backoff, RL_RETRY_MIN_MS * RL_NS_PER_MS,
+                    ttl_ns / 10 > RL_RETRY_MIN_MS * RL_NS_PER_MS
+                        ? ttl_ns / 10
+                        : RL_RETRY_MIN_MS * RL_NS_PER_MS);
+    claim->lock->on_lost = options->on_lost;
+    claim->lock->lost_context = options->lost_context;
+    claim->lock->lost.tell = tell_lost;
+    claim->client->watched++;
+    claim->client->stats.renewing += watch->renews;
+    plan_renewal(claim);
+    plan(claim);
+}
+
+/* Its extension is over, whatever came of it. */
+static void asked_no_more(struct rl_claim *claim)
+{
+    claim->client->renewing -= claim->watch.asked;
+    claim->watch.asked = false;
+}
+
+void rl_watch_end(struct rl_claim *claim)
+{
+    struct rl_watch *watch = &claim->watch;
+    if (!watch->on)
+        return;
+    asked_no_more(claim);
+    watch->on = false;
+    claim->client->watched--;
+    claim->client->stats.renewing -= watch->renews;
+    rl_loop_due(claim->client, &claim->due, INT64_MAX);
+}
+
+/* The end of the watch, once: whatever is left is given up at all nodes. */
+static void lose(struct rl_claim *claim)
+{
+    struct redlock_lock *lock = claim->lock;
+    redlock *client = claim->client;
+    rl_watch_end(claim);
+    rl_client_log(client, REDLOCK_LOG_WARNING, "a lock was lost: %s",
+                  claim->hold.phase == RL_HOLD_HELD ? "its time ran out"
+                                                    : "a majority has it no more");
+    if (lock && lock->on_lost)
+        rl_notice_post(client, &lock->lost);
+}
+
+static void give_up(struct rl_claim *claim, int64_t now_ns)
+{
+    lose(claim);
+    claim->client->stats.lost++;
+    /* An extension that a caller waits for has lost. */
+    if (claim->op)
+        rl_op_let_go(claim->op, REDLOCK_EEXPIRED);
+    rl_claim_release(claim, now_ns, 0);
+}
+
+static void renew(struct rl_claim *claim, int64_t now_ns)
+{
+    redlock *client = claim->client;
+    if (client->renewing >= RL_RENEWALS_MAX) {
+        claim->watch.renew_ns = now_ns + BUSY_NS;
+        plan(claim);
+        return;
+    }
+    uint64_t able = rl_client_able(client, now_ns);
+    int64_t left_ns = lost_ns(claim) - now_ns;
+    int64_t budget_ns =
+        rl_node_budget_ns(left_ns, client->n, client->config.node_timeout_ms * RL_NS_PER_MS,
+                          rl_client_round_trip_ns(client, able));
+    claim->budget_ns = budget_ns < 0 ? left_ns : budget_ns; /* a last one is worth trying */
+    claim->watch.asked = true;
+    client->renewing++;
+    int64_t t0_ns = rl_clock_now_ns();
+    rl_claim_extend(claim, able, claim->hold.ttl_ns, t0_ns, t0_ns + claim->budget_ns);
+    if (claim->watch.on)
+        plan(claim);
+}
+
+void rl_watch_fire(struct rl_claim *claim, int64_t now_ns)
+{
+    if (now_ns >= lost_ns(claim)) {
+        give_up(claim, now_ns);
+    } else if (claim->hold.extending) {
+        rl_claim_tick(claim, now_ns);
+        if (claim->watch.on)
+            plan(claim);
+    } else if (claim->watch.renews && now_ns >= claim->watch.renew_ns) {
+        renew(claim, now_ns);
+    } else {
+        plan(claim);
+    }
+}
+
+void rl_watch_did(struct rl_claim *claim, unsigned did, int64_t now_ns)
+{
+    struct rl_watch *watch = &claim->watch;
+    if (did & RL_DID_DIE) {
+        lose(claim);
+        return;
+    }
+    if (did & RL_DID_EXTEND) {
+        rl_backoff_reset(&watch->backoff);
+        plan_renewal(claim);
+    } else if (did & RL_DID_NOT_EXTEND) {
+        watch->renew_ns = now_ns + rl_backoff_next_ns(&watch->backoff, &claim->client->prng);
+    } else {
+        return;
+    }
+    asked_no_more(claim);
+    plan(claim);
+}

@@ -1,0 +1,225 @@
+/* script_talk.c - see script_talk.h. */
+#include "config_auto.h"
+
+#include "script_talk.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+
+enum { WORDS_MAX = 16, ASK_ROOM = 16384, LIMIT_S = 10 };
+
+void talk_open(struct talk *talk, const struct masters *masters, unsigned node)
+{
+    struct timeval limit = {.tv_sec = LIMIT_S};
+    talk->used = talk->len = 0;
+    talk->fd = net_connect(&masters->node[node].unix_at);
+    if (talk->fd < 0)
+        suite_die("can't connect to master %u", node);
+    setsockopt(talk->fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+}
+
+void talk_close(struct talk *talk)
+{
+    net_close(talk->fd, false);
+}
+
+static void say(struct talk *talk, unsigned argc, const char *const argv[],
+                const size_t lens[])
+{
+    char bytes[ASK_ROOM];
+    size_t len = wire_encode(bytes, sizeof(bytes), argc, argv, lens);
+    if (len == 0 || !net_send(talk->fd, bytes, len))
+        suite_die("can't send a command of %u words", argc);
+}
+
+static unsigned hear(struct talk *talk, struct wire_item items[WIRE_ITEMS_MAX])
+{
+    for (;;) {
+        unsigned count;
+        long used = wire_parse(talk->bytes + talk->used, talk->len - talk->used, items, &count);
+        if (used > 0) {
+            talk->used += (size_t)used;
+            return count;
+        }
+        memmove(talk->bytes, talk->bytes + talk->used, talk->len - talk->used);
+        talk->len -= talk->used;
+        talk->used = 0;
+        size_t room = sizeof(talk->bytes) - talk->len;
+        ssize_t got = used == 0 ? recv(talk->fd, talk->bytes + talk->len, room, 0) : -1;
+        if (got <= 0)
+            suite_die("a master says nothing, or no RESP");
+        talk->len += (size_t)got;
+    }
+}
+
+unsigned talk_ask(struct talk *talk, unsigned argc, const char *const argv[],
+                  const size_t lens[], struct wire_item ret_items[WIRE_ITEMS_MAX])
+{
+    say(talk, argc, argv, lens);
+    return hear(talk, ret_items);
+}
+
+struct wire_item talk_do(struct talk *talk, ...)
+{
+    struct wire_item items[WIRE_ITEMS_MAX];
+    const char *argv[WORDS_MAX];
+    size_t lens[WORDS_MAX];
+    unsigned argc = 0;
+    va_list words;
+    va_start(words, talk);
+    while (argc < WORDS_MAX && (argv[argc] = va_arg(words, const char *)) != NULL) {
+        lens[argc] = strlen(argv[argc]);
+        argc++;
+    }
+    va_end(words);
+    talk_ask(talk, argc, argv, lens, items);
+    return items[0];
+}
+
+/* ---- scripts --------------------------------------------------------------------------- */
+
+struct words {
+    unsigned count;
+    const char *at[WORDS_MAX];
+    size_t len[WORDS_MAX];
+    char number[WORDS_MAX][24];
+};
+
+static void add(struct words *words, const char *text, size_t len)
+{
+    words->at[words->count] = text;
+    words->len[words->count++] = len;
+}
+
+static void add_number(struct words *words, int64_t number)
+{
+    char *text = words->number[words->count];
+    int len = snprintf(text, sizeof(words->number[0]), "%" PRId64, number);
+    add(words, text, (size_t)len);
+}
+
+static void add_argument(struct words *words, const struct script_call *call, char letter)
+{
+    switch (letter) {
+    case 't':
+        add(words, call->token, strlen(call->token));
+        break;
+    case 'T':
+        add_number(words, call->ttl_ms);
+        break;
+    case 'w':
+        add(words, call->waiter, strlen(call->waiter));
+        break;
+    case 'a':
+        add_number(words, call->age_us);
+        break;
+    case 'q':
+        add_number(words, call->queue_ms);
+        break;
+    case 'k':
+        add_number(words, call->keep_ms);
+        break;
+    default:
+        suite_die("what is argument '%c'?", letter);
+    }
+}
+
+static void take_text(char *ret, size_t size, const struct wire_item *item)
+{
+    size_t len = item->len < size ? item->len : size - 1;
+    memcpy(ret, item->bytes, len);
+    ret[len] = '\0';
+}
+
+static struct script_told understand(const struct wire_item *items, unsigned count,
+                                     const char *nonce)
+{
+    struct script_told told = {.type = items[0].type, .parts = count - 1};
+    if (told.type == '-')
+        take_text(told.text, sizeof(told.text), &items[0]);
+    if (told.type != '*')
+        return told;
+    ck_assert(count > 2 && items[1].type == '$' && items[1].len == strlen(nonce) &&
+              memcmp(items[1].bytes, nonce, items[1].len) == 0);
+    ck_assert_int_eq(items[2].type, ':');
+    told.yes = items[2].number;
+    if (told.parts > 3) {
+        ck_assert(items[3].type == ':' && items[4].type == '$' && items[4].number >= 0);
+        told.left_ms = items[3].number;
+        told.holder_len = items[4].len;
+        take_text(told.holder, sizeof(told.holder), &items[4]);
+    }
+    if (told.parts > 4) {
+        ck_assert_int_eq(items[5].type, ':');
+        told.place = items[5].number;
+    }
+    return told;
+}
+
+struct script_told script_run(struct talk *talk, enum rl_verb verb,
+                              const struct script_call *call)
+{
+    static unsigned long number;
+    const struct rl_script *script = &rl_kind(REDLOCK_PLAIN)->script[verb];
+    size_t name_len = call->name_len > 0 ? call->name_len : strlen(call->name);
+    struct words words = {.count = 0};
+    struct wire_item items[WIRE_ITEMS_MAX];
+    char nonce[24], queue[1024];
+    int nonce_len = snprintf(nonce, sizeof(nonce), "nonce-%lu", ++number);
+    ck_assert_uint_lt(name_len + sizeof(RL_QUEUE_SUFFIX), sizeof(queue));
+    add(&words, "EVAL", 4);
+    add(&words, script->body, strlen(script->body));
+    add_number(&words, script->keys);
+    add(&words, call->name, name_len);
+    if (script->keys > 1) {
+        memcpy(queue, call->name, name_len);
+        memcpy(queue + name_len, RL_QUEUE_SUFFIX, sizeof(RL_QUEUE_SUFFIX));
+        add(&words, queue, name_len + strlen(RL_QUEUE_SUFFIX));
+    }
+    add(&words, nonce, (size_t)nonce_len);
+    for (const char *letter = script->args; *letter; letter++)
+        add_argument(&words, call, *letter);
+    unsigned count = talk_ask(talk, words.count, words.at, words.len, items);
+    return understand(items, count, nonce);
+}
+
+/* ---- waiters --------------------------------------------------------------------------- */
+
+void talk_listen(struct talk *talk, const char *id)
+{
+    char channel[64];
+    ck_assert_uint_eq(strlen(id), 36);
+    snprintf(channel, sizeof(channel), "%s%s", RL_WAKE_PREFIX, id);
+    struct wire_item first = talk_do(talk, "SUBSCRIBE", channel, (char *)NULL);
+    ck_assert_int_eq(first.type, '*');
+}
+
+static bool item_is(const struct wire_item *item, const char *text)
+{
+    return item->len == strlen(text) && memcmp(item->bytes, text, item->len) == 0;
+}
+
+unsigned talk_calls(struct talk *talk, char ret_waiters[TALK_CALLS_MAX][RL_WAITER_MAX])
+{
+    static const char *const ping[] = {"PING"};
+    static const size_t ping_len[] = {4};
+    struct wire_item items[WIRE_ITEMS_MAX];
+    unsigned calls = 0;
+    say(talk, 1, ping, ping_len);
+    for (;;) {
+        unsigned count = hear(talk, items);
+        if (count == 3 && item_is(&items[1], "pong"))
+            return calls;
+        ck_assert(count == 4 && item_is(&items[1], "message"));
+        ck_assert_uint_lt(calls, TALK_CALLS_MAX);
+        ck_assert_uint_lt(items[3].len, RL_WAITER_MAX);
+        /* A waiter is called by its client's channel. */
+        ck_assert(items[3].len > 36 && items[2].len == strlen(RL_WAKE_PREFIX) + 36);
+        ck_assert_mem_eq(items[2].bytes + strlen(RL_WAKE_PREFIX), items[3].bytes, 36);
+        take_text(ret_waiters[calls++], RL_WAITER_MAX, &items[3]);
+    }
+}

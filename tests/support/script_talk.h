@@ -1,0 +1,66 @@
+/* script_talk.h - connections to a master on which the library's scripts are run with the
+ * arguments that kind.c promises them, and on which waiters listen. Whatever goes wrong with
+ * the connection itself ends the program. */
+#ifndef TEST_SCRIPT_TALK_H
+#define TEST_SCRIPT_TALK_H
+
+#include "kind.h"
+#include "limits.h"
+#include "masters.h"
+#include "wire.h"
+
+struct talk {
+    int fd;
+    size_t used, len; /* what was handed out; what has been read */
+    char bytes[32768];
+};
+
+void talk_open(struct talk *talk, const struct masters *masters, unsigned node);
+void talk_close(struct talk *talk);
+
+/* Ask, and the items of the answer: their bytes are good until the next call. The words of
+ * talk_do() end with NULL, and it returns the first item. */
+unsigned talk_ask(struct talk *talk, unsigned argc, const char *const argv[],
+                  const size_t lens[], struct wire_item ret_items[WIRE_ITEMS_MAX]);
+struct wire_item talk_do(struct talk *talk, ...) __attribute__((sentinel));
+
+/* ---- scripts --------------------------------------------------------------------------- */
+
+/* What a script may be told; it gets what kind.c says. */
+struct script_call {
+    const char *name;
+    size_t name_len; /* 0: up to a NUL */
+    const char *token;
+    int64_t ttl_ms;
+    const char *waiter;
+    int64_t age_us;
+    int64_t queue_ms;
+    int64_t keep_ms;
+};
+
+struct script_told {
+    char type; /* '*', or '-' and `text` */
+    unsigned parts;
+    int64_t yes;
+    int64_t left_ms; /* with four parts */
+    size_t holder_len;
+    char holder[160];
+    int64_t place; /* with five */
+    char text[160];
+};
+
+/* Run it by EVAL; the nonce of an answer that is no error is compared. */
+struct script_told script_run(struct talk *talk, enum rl_verb verb,
+                              const struct script_call *call);
+
+/* ---- waiters --------------------------------------------------------------------------- */
+
+/* Subscribe to the channel of the client with this id (36 characters). */
+void talk_listen(struct talk *talk, const char *id);
+
+/* The waiters that were called since the last look: everything a script that has answered
+ * published is among them, since a PING is answered behind it. */
+#define TALK_CALLS_MAX 8
+unsigned talk_calls(struct talk *talk, char ret_waiters[TALK_CALLS_MAX][RL_WAITER_MAX]);
+
+#endif
