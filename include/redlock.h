@@ -312,7 +312,8 @@ REDLOCK_API int redlock_attach(redlock *client, const char *text, redlock_lock *
 typedef void redlock_done_fn(void *context, int result, redlock_lock *lock);
 
 /* As redlock_try_n(); what `options` points to is copied but for the report. `ret_id`, where
- * not NULL, is for redlock_cancel_try(). 0: begun. EINVAL, EFORK, ENOMEM, ESYSTEM. */
+ * not NULL, is for redlock_cancel_try(). 0: begun. EINVAL, ECANCELED (redlock_cancel() was
+ * called), EFORK, ENOMEM, ESYSTEM (no background thread to be had). */
 REDLOCK_API int redlock_try_async(redlock *client, const void *name, size_t name_len,
                                   const redlock_options *options, redlock_done_fn *done,
                                   void *context, uint64_t *ret_id);

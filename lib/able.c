@@ -93,3 +93,13 @@ void rl_client_find_twins(redlock *client)
                           client->n);
     }
 }
+
+bool rl_client_crowded(redlock *client, uint64_t able, int64_t now_ns)
+{
+    unsigned crowded = 0, needed = rl_quorum_needed(client->n);
+    if (rl_count(able) >= needed)
+        return false;
+    for (unsigned i = 0; i < client->n; i++)
+        crowded += rl_node_crowded(&client->nodes[i], now_ns);
+    return rl_count(able) + crowded >= needed;
+}

@@ -7,12 +7,14 @@
 
 /* A round of a waiter's: keep in mind where it is queued, and leave the queue where it has
  * been entered for nobody any more. */
-static void note_queue(struct rl_claim *claim, unsigned node, enum rl_vote vote, int64_t now_ns)
+static void note_queue(struct rl_claim *claim, unsigned node, const struct rl_judged *judged,
+                       int64_t now_ns)
 {
     redlock *client = claim->client;
+    bool queued = judged->vote == RL_VOTE_NO && judged->answer.place >= 0;
     if (rl_line_stands(client, claim->waiter))
-        rl_line_answered(client, claim->waiter, node, vote == RL_VOTE_NO);
-    else if (vote == RL_VOTE_NO)
+        rl_line_answered(client, claim->waiter, node, queued);
+    else if (queued)
         rl_claim_leave_queue(client, claim->kind, claim->waiter, claim->name, claim->name_len,
                              rl_bit(node), now_ns);
 }
@@ -26,7 +28,7 @@ void rl_claim_answered(void *owner, struct rl_node *node, unsigned slot,
     rl_claim_enter(claim);
     claim->owed--;
     if (waiting->script == RL_WAIT)
-        note_queue(claim, node->index, judged->vote, now_ns);
+        note_queue(claim, node->index, judged, now_ns);
     rl_claim_hear(claim, node, waiting->verb, judged);
     if (!claim->query) {
         if (waiting->verb == RL_RELEASE && judged->vote == RL_VOTE_FAILED) {

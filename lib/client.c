@@ -30,7 +30,7 @@ const char *redlock_version(void)
 
 int rl_client_enter(redlock *client, int *ret_cancel_state)
 {
-    if (getpid() != client->pid)
+    if (rl_born_elsewhere(&client->born))
         return REDLOCK_EFORK;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, ret_cancel_state);
     if (pthread_mutex_lock(&client->mutex) != 0) {
@@ -151,7 +151,7 @@ static void name_holder(redlock *client)
         if (!plain)
             *at = '-';
     }
-    snprintf(client->holder, sizeof(client->holder), "%s:%ld", host, (long)client->pid);
+    snprintf(client->holder, sizeof(client->holder), "%s:%ld", host, (long)client->born.pid);
 }
 
 static void name_connection(redlock *client)
@@ -298,6 +298,7 @@ static void destroy(redlock *client, bool in_child)
     rl_config_free(&client->config);
     rl_wipe(client->random, sizeof(client->random));
     rl_drive_done(client);
+    rl_born_done(&client->born);
     while (client->all_sleepers) {
         struct rl_sleeper *sleeper = client->all_sleepers;
         client->all_sleepers = sleeper->next_all;
@@ -318,7 +319,7 @@ static redlock *new_client(const redlock_config *config)
     redlock *client = calloc(1, sizeof(*client));
     if (!client)
         return NULL;
-    client->pid = getpid();
+    rl_born_here(&client->born);
     client->epoll_fd = client->wake_fd = -1;
     client->drive.kick_fd = client->drive.outer_fd = -1;
     client->drive.told_ns = INT64_MAX;
@@ -473,7 +474,7 @@ void redlock_close(redlock *client)
     int cancel_state;
     if (!client)
         return;
-    if (getpid() != client->pid) {
+    if (rl_born_elsewhere(&client->born)) {
         destroy(client, true);
         return;
     }

@@ -14,6 +14,7 @@
 #ifndef RL_CLIENT_H
 #define RL_CLIENT_H
 
+#include "born.h"
 #include "line.h"
 #include "node.h"
 #include "notice.h"
@@ -58,7 +59,7 @@ struct rl_sleeper {
 #define RL_RANDOM_POOL 512
 
 struct redlock {
-    pid_t pid;
+    struct rl_born born;
     pthread_mutex_t mutex;
     struct rl_config config;
     redlock_log_fn *log;
@@ -86,6 +87,7 @@ struct redlock {
 
     /* loop.c */
     struct rl_op *ops; /* calls in progress, newest first */
+    struct rl_op *crowd, *crowd_last; /* that wait until less is under way */
     struct rl_op *leader;
     bool polling;      /* the leader waits for descriptors */
     int64_t turned_ns; /* when the loop last looked at its descriptors */
@@ -158,6 +160,9 @@ int64_t rl_client_round_trip_ns(redlock *client, uint64_t nodes);
 
 /* Are all nodes that a round could need as ready as they will be? See able.c. */
 bool rl_client_ready(redlock *client, uint64_t able, int64_t now_ns, int64_t *ret_until_ns);
+
+/* Is a majority lacking only because so much is under way already? It will pass. */
+bool rl_client_crowded(redlock *client, uint64_t able, int64_t now_ns);
 
 /* A later node that is the same server as an earlier one has no vote. */
 void rl_client_find_twins(redlock *client);

@@ -84,7 +84,6 @@ static bool lasts(const struct extend *extend, int64_t now_ns)
 static void extend_step(struct rl_op *op, int64_t now_ns)
 {
     struct extend *extend = extend_of(op);
-    int64_t until;
     if (extend->asked || op->claim->hold.extending) {
         rl_op_due(op, rl_hold_next_ns(&op->claim->hold));
         rl_claim_tick(op->claim, now_ns);
@@ -95,12 +94,8 @@ static void extend_step(struct rl_op *op, int64_t now_ns)
         return;
     }
     uint64_t able = rl_client_able(op->client, now_ns);
-    if (now_ns < extend->nodes_until_ns &&
-        !rl_client_ready(op->client, able, now_ns, &until)) {
-        rl_op_due(op, until < extend->nodes_until_ns ? until : extend->nodes_until_ns);
-        return;
-    }
-    extend_start(extend, able, now_ns);
+    if (!rl_op_awaits_nodes(op, able, extend->nodes_until_ns, extend->nodes_until_ns, now_ns))
+        extend_start(extend, able, now_ns);
 }
 
 /* The winner's thread may not have run for a while. */

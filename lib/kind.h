@@ -65,7 +65,7 @@ struct rl_answer {
     bool with_holder;  /* four elements: ttl_ms and the holder's bytes */
     bool with_place;   /* a fifth: how many are in the queue before us */
     int64_t ttl_ms;
-    int64_t place;
+    int64_t place; /* -1: in no queue */
 };
 
 /* Does a verb's answer have the exact shape its script promises? Anything else is no vote. */

@@ -5,7 +5,6 @@
 #include "clock.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 struct redlock_lock *rl_lock_new(redlock *client)
 {
@@ -48,7 +47,7 @@ int64_t redlock_validity_ms(const redlock_lock *lock)
     if (!lock)
         return 0;
     int64_t deadline_ns = atomic_load(&lock->deadline_ns);
-    if (deadline_ns == 0 || getpid() != lock->client->pid)
+    if (deadline_ns == 0 || rl_born_elsewhere(&lock->client->born))
         return 0;
     int64_t left_ns = deadline_ns - rl_clock_now_ns();
     return left_ns > 0 ? left_ns / RL_NS_PER_MS : 0;

@@ -68,12 +68,9 @@ static void query_step(struct rl_op *op, int64_t now_ns)
     struct query *query = (struct query *)op;
     redlock *client = op->client;
     if (query->round.n == 0) {
-        int64_t until;
-        if (now_ns < query->nodes_until_ns &&
-            !rl_client_ready(client, rl_client_able(client, now_ns), now_ns, &until)) {
-            rl_op_due(op, until < query->nodes_until_ns ? until : query->nodes_until_ns);
+        if (rl_op_awaits_nodes(op, rl_client_able(client, now_ns), query->nodes_until_ns, now_ns,
+                               now_ns))
             return;
-        }
         query->asked = reachable(client, now_ns);
         int64_t deadline_ns = now_ns + client->settings.connect_timeout_ns;
         rl_round_start(&query->round, client->n, now_ns, deadline_ns);

@@ -127,6 +127,8 @@ void rl_loop_tick(redlock *client, int64_t now_ns)
         rl_loop_due(client, due, INT64_MAX);
         due->fire(due, now_ns);
     }
+    if (client->crowd)
+        rl_ops_go_on(client, now_ns);
 }
 
 int64_t rl_loop_next_due_ns(redlock *client)

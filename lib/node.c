@@ -291,11 +291,26 @@ int64_t rl_node_due_ns(struct rl_node *node)
     return due;
 }
 
-bool rl_node_able(struct rl_node *node, int64_t now_ns)
+static bool votes(struct rl_node *node, int64_t now_ns)
 {
     return node->mode == RL_UP && node->fitness == RL_FIT && node->twin < 0 &&
-           !rl_node_stalled(node, now_ns) && rl_node_wire(node)->fifo_count < BACKLOG_MAX &&
-           !rl_link_blocked(rl_node_wire(node)->link);
+           !rl_node_stalled(node, now_ns);
+}
+
+static bool is_full(struct rl_node *node)
+{
+    return rl_node_wire(node)->fifo_count >= BACKLOG_MAX ||
+           rl_link_blocked(rl_node_wire(node)->link);
+}
+
+bool rl_node_able(struct rl_node *node, int64_t now_ns)
+{
+    return votes(node, now_ns) && !is_full(node);
+}
+
+bool rl_node_crowded(struct rl_node *node, int64_t now_ns)
+{
+    return votes(node, now_ns) && is_full(node);
 }
 
 bool rl_node_pending(const struct rl_node *node)

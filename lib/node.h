@@ -129,6 +129,9 @@ int64_t rl_node_due_ns(struct rl_node *node);
 /* May it be asked for its vote now? */
 bool rl_node_able(struct rl_node *node, int64_t now_ns);
 
+/* It could be asked, were it not for all that it has yet to take or to answer. */
+bool rl_node_crowded(struct rl_node *node, int64_t now_ns);
+
 /* Are many requests waiting behind one that has waited for many round trips? Whatever holds
  * that server up, more of them help nobody, as long as enough others can do without it. */
 bool rl_node_lags(struct rl_node *node, int64_t now_ns);

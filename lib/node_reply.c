@@ -40,7 +40,7 @@ static bool read_answer(const struct rl_waiting *waiting, const struct rl_reply 
         judged->holder_len = reply->part[3].kept;
     }
     if (reply->count == 5) {
-        if (reply->part[4].type != RL_REPLY_INTEGER || reply->part[4].integer < 0)
+        if (reply->part[4].type != RL_REPLY_INTEGER || reply->part[4].integer < -1)
             return false;
         judged->answer.with_place = true;
         judged->answer.place = reply->part[4].integer;

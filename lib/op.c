@@ -67,6 +67,37 @@ void rl_op_due(struct rl_op *op, int64_t due_ns)
     rl_loop_due(op->client, &op->due, due_ns);
 }
 
+static void join_crowd(struct rl_op *op)
+{
+    redlock *client = op->client;
+    if (op->crowds)
+        return;
+    op->crowds = true;
+    op->crowd_next = NULL;
+    op->crowd_prev = client->crowd_last;
+    if (client->crowd_last)
+        client->crowd_last->crowd_next = op;
+    else
+        client->crowd = op;
+    client->crowd_last = op;
+}
+
+static void leave_crowd(struct rl_op *op)
+{
+    redlock *client = op->client;
+    if (!op->crowds)
+        return;
+    op->crowds = false;
+    if (op->crowd_prev)
+        op->crowd_prev->crowd_next = op->crowd_next;
+    else
+        client->crowd = op->crowd_next;
+    if (op->crowd_next)
+        op->crowd_next->crowd_prev = op->crowd_prev;
+    else
+        client->crowd_last = op->crowd_prev;
+}
+
 void rl_op_finish(struct rl_op *op, int result)
 {
     redlock *client = op->client;
@@ -74,6 +105,7 @@ void rl_op_finish(struct rl_op *op, int result)
     assert(!op->done);
     op->done = true;
     op->result = result;
+    leave_crowd(op);
     rl_op_due(op, INT64_MAX);
     if (op->async) {
         rl_notice_post(client, &op->notice);
@@ -114,6 +146,33 @@ void rl_op_end(struct rl_op *op)
         op->next->prev = op->prev;
     client->async_ops -= op->async;
     rl_timers_unreserve(&client->timers);
+}
+
+bool rl_op_awaits_nodes(struct rl_op *op, uint64_t able, int64_t until_ns, int64_t crowd_ns,
+                        int64_t now_ns)
+{
+    redlock *client = op->client;
+    int64_t again_ns;
+    if (now_ns < crowd_ns && rl_client_crowded(client, able, now_ns)) {
+        join_crowd(op);
+        rl_op_due(op, crowd_ns);
+        return true;
+    }
+    leave_crowd(op);
+    if (now_ns >= until_ns || rl_client_ready(client, able, now_ns, &again_ns))
+        return false;
+    rl_op_due(op, again_ns < until_ns ? again_ns : until_ns);
+    return true;
+}
+
+void rl_ops_go_on(redlock *client, int64_t now_ns)
+{
+    while (client->crowd &&
+           !rl_client_crowded(client, rl_client_able(client, now_ns), now_ns)) {
+        struct rl_op *op = client->crowd;
+        leave_crowd(op);
+        op->step(op, now_ns);
+    }
 }
 
 int rl_op_wait(struct rl_op *op, redlock_lock **ret_lock)

@@ -9,6 +9,8 @@
 struct rl_op {
     struct rl_due due;         /* first: when step() must be called at the latest */
     struct rl_op *prev, *next; /* in client->ops */
+    struct rl_op *crowd_prev, *crowd_next; /* in client->crowd */
+    bool crowds;
     redlock *client;
     struct rl_claim *claim;    /* what it is about now; NULL: nothing */
     bool done;
@@ -48,6 +50,15 @@ void rl_op_finish(struct rl_op *op, int result);
 void rl_op_let_go(struct rl_op *op, int result); /* of its claim, and finish */
 void rl_op_abort(struct rl_op *op, int64_t now_ns); /* the client is being closed */
 void rl_op_end(struct rl_op *op); /* out of the client's list */
+
+/* Is it worth waiting for more nodes than `able`: until `until_ns` for those on their way,
+ * until `crowd_ns` for those that have too much to do? Then the op is due again, or stands
+ * in the crowd: first come, first served. */
+bool rl_op_awaits_nodes(struct rl_op *op, uint64_t able, int64_t until_ns, int64_t crowd_ns,
+                        int64_t now_ns);
+
+/* Nodes may have room again: let those of the crowd go on for whom there is. */
+void rl_ops_go_on(redlock *client, int64_t now_ns);
 
 /* Blocking: wait, conclude, end. */
 int rl_op_wait(struct rl_op *op, redlock_lock **ret_lock);

@@ -168,17 +168,10 @@ static const char *failure_text(const struct rl_sub *sub)
     return answered ? sub->wire.why : rl_link_text(sub->wire.link);
 }
 
-static bool is_live(const struct rl_sub *sub)
-{
-    return sub->mode >= RL_SUB_CONNECTING && sub->mode <= RL_SUB_UP;
-}
-
 static void step(struct rl_sub *sub, unsigned epoll_events, int64_t now_ns)
 {
     struct rl_link *link = sub->wire.link;
-    if (!is_live(sub))
-        return; /* an event that the link's end overtook */
-    rl_link_step(link, epoll_events, now_ns);
+    rl_link_step(link, epoll_events, now_ns); /* nothing, where the event is too late */
     if (rl_link_state(link) == RL_LINK_OPEN && sub->mode == RL_SUB_CONNECTING)
         rl_sub_greet(sub, now_ns);
     if (rl_link_state(link) == RL_LINK_OPEN && (epoll_events & ~(unsigned)EPOLLOUT))
@@ -234,6 +227,11 @@ void rl_sub_want(struct rl_sub *sub, int64_t now_ns)
 void rl_sub_unwant(struct rl_sub *sub)
 {
     sub->wanted = false;
+}
+
+static bool is_live(const struct rl_sub *sub)
+{
+    return sub->mode >= RL_SUB_CONNECTING && sub->mode <= RL_SUB_UP;
 }
 
 /* When to give up what is being awaited; INT64_MAX: nothing is. */

@@ -191,7 +191,7 @@ static int64_t sleep_until_ns(struct try *try, bool split, int64_t now_ns)
                                      : rl_backoff_next_ns(&try->backoff, &client->prng));
     if (queued && line->wakes && line->woken_ns + grace_ns(client) < until)
         until = line->woken_ns + grace_ns(client);
-    if (queued && free_at > now_ns)
+    if (queued && free_at > now_ns && try->place < INT64_MAX)
         free_at += try->place * PLACE_NS;
     try->probes = queued;
     if (free_at > now_ns && free_at < until)
@@ -301,7 +301,8 @@ static void on_heard(struct rl_op *op, struct rl_node *node, enum rl_verb verb,
     bool kept = judged->holder_len > strlen(RL_KEPT_PREFIX) &&
                 memcmp(judged->holder, RL_KEPT_PREFIX, strlen(RL_KEPT_PREFIX)) == 0;
     try->foreign |= !rl_kind_holder_wakes(judged->holder, judged->holder_len);
-    if (judged->answer.with_place && judged->answer.place < try->place)
+    if (judged->answer.with_place && judged->answer.place >= 0 &&
+        judged->answer.place < try->place)
         try->place = judged->answer.place;
     /* What is kept for one that was woken is about to be held: no time to look again at. */
     if (judged->answer.ttl_ms < 0 || (kept && judged->answer.place > 0))
@@ -315,13 +316,12 @@ static void on_heard(struct rl_op *op, struct rl_node *node, enum rl_verb verb,
 
 static void wait_for_nodes(struct try *try, int64_t now_ns)
 {
-    redlock *client = try->op.client;
-    int64_t until;
-    uint64_t able = rl_client_able(client, now_ns);
-    if (!rl_client_ready(client, able, now_ns, &until) && now_ns < try->nodes_until_ns) {
-        rl_op_due(&try->op, until < try->nodes_until_ns ? until : try->nodes_until_ns);
+    uint64_t able = rl_client_able(try->op.client, now_ns);
+    int64_t crowd_ns = try->forever ? INT64_MAX : try->give_up_ns;
+    if (try->once)
+        crowd_ns = try->began_ns + try->ttl_ns;
+    if (rl_op_awaits_nodes(&try->op, able, try->nodes_until_ns, crowd_ns, now_ns))
         return;
-    }
     /* Connecting has a budget of its own: the first round gets all of the caller's. */
     if (!try->asked && !try->forever && !try->once)
         try->give_up_ns += now_ns - try->began_ns;
@@ -372,6 +372,8 @@ static void on_turn(struct rl_waiter *waiter, enum rl_turn why, int64_t now_ns)
 {
     struct try *try = (struct try *)(void *)((char *)waiter - offsetof(struct try, waiter));
     int64_t soon_ns = now_ns;
+    if (atomic_load(&try->op.client->canceled))
+        return; /* it is about to be told */
     if (why == RL_TURN_FIRST)
         begin_round(try, now_ns);
     if (try->phase != PAUSE || why == RL_TURN_FIRST)

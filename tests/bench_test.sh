@@ -56,21 +56,61 @@ sane_json() {
     fi
     ! grep -Eiq '"(median|min|max)": *-?(nan|inf)' "$work/out" &&
         [ "$(grep -c '"scenario"' "$work/out")" -gt 20 ] &&
+        [ "$(grep -c '"unit": "ratio"' "$work/out")" -gt 10 ] &&
+        [ "$(grep -c '"unit": "ratio"' "$work/out")" -eq \
+            "$(grep -c '"ratio": [.e0-9+-]*[,}]' "$work/out")" ] &&
         [ "$(grep -c '"scenario"' "$work/out")" -eq \
             "$(grep -c '"max": [-+.e0-9]*, "rounds": [1-9][0-9]*[,}]' "$work/out")" ]
 }
 
+# How often each column of a distribution was counted, together: the samples that there were.
+sane_distributions() {
+    awk -F '"us": ' '/"title"/ {
+        count = $0; sub(/.*"count": /, "", count); sub(/,.*/, "", count)
+        sum = 0
+        parts = split($2, part, /\], \[/)
+        for (i = 1; i <= parts; i++) { sub(/.*, /, "", part[i]); sum += part[i] + 0 }
+        rows++
+        if (count == 0 || sum != count) { bad++; print "not " count ": " $0 }
+    }
+    END { exit !(rows >= 10 && !bad) }' "$work/out"
+}
+
+# FIGURE (of a scenario with processes) is 0 wherever there is one.
+always_zero() {
+    [ "$(grep -c "$1\"" "$work/out")" -gt 5 ] &&
+        ! grep "$1\"" "$work/out" | grep -qv '"max": 0,'
+}
+
+# A picture that stands for itself, for light and for dark.
+sane_svg() {
+    if command -v python3 >/dev/null; then
+        python3 -c 'import sys, xml.dom.minidom as dom; dom.parse(sys.argv[1])' "$1" || return 1
+    fi
+    [ "$(grep -c '<rect' "$1")" -gt 20 ] && grep -q 'prefers-color-scheme: dark' "$1" &&
+        ! grep -Eq 'href|url\(' "$1"
+}
+
 # ---- a quick run of everything ----
-run --quick --json
+run --quick --json --svg "$work/drawn.svg"
 check 'a quick run succeeds' exits 0
 check 'its JSON is sane' sane_json
-for scenario in pair memory fan-out 'one down' 'majority down' rollback; do
+check 'its distributions are whole' sane_distributions
+check 'its drawing is sane' sane_svg "$work/drawn.svg"
+for scenario in pair memory fan-out 'one down' 'majority down' rollback 'no wait' 'in flight' \
+    threads hand-off crowd renew; do
     check "it has figures of: $scenario" says "\"scenario\": \"$scenario:" out
 done
 for subject in library 'floor, same bytes' 'floor, bare SET'; do
     check "it measured: $subject" says "\"pairs a second\", \"of\": \"$subject\"" out
 done
+for figure in '64: pairs a second' '512: pairs a second' '2: p50' '8: p50' \
+    '8, one killed: p50' '8, one stopped: p50'; do
+    check "it has a floor for: $figure" says "\"$figure\", \"of\": \"floor," out
+done
+check 'all locks of renew were taken' says '"what": "locks",.*"at_least": 200, "met": true' out
 check 'nothing failed on the way' eval '! says "failed pairs" out'
+check 'no lock was held by two at once' always_zero 'held by two at once'
 check 'it leaves nothing behind' left_nothing
 
 run --quick -s pair --unix -m 3
@@ -78,6 +118,29 @@ check 'a table, three masters, unix sockets' exits 0
 check 'the table names them' says '3 masters (private, unix sockets)' out
 check 'the table has the ratio' says 'pairs a second, library to' out
 check 'that leaves nothing behind' left_nothing
+
+# ---- drawings in the terminal ----
+run --quick -s pair
+check 'in ASCII where there is nothing else' eval '! grep -q "[^ -~]" "$work/out"'
+check 'that is a drawing' grep -Eq '^  library  +[.:=+*#@ -]+  [0-9]+$' "$work/out"
+if locale -a 2>/dev/null | grep -iqx 'C.utf-\?8'; then
+    LC_ALL=C.UTF-8 "$bench" --quick -s pair >"$work/out" 2>"$work/err"
+    check 'in blocks where there are some' says "$(printf '\342\226\210')" out
+fi
+run --quick -s pair --svg "$work/none/drawn.svg"
+check 'a drawing that cannot be written' exits 74
+check 'says so' says 'cannot write .*none/drawn.svg' err
+
+# ---- masters of somebody else's ----
+cluster=${REDLOCK_CLUSTER:-}
+if [ -x "$cluster" ]; then
+    "$cluster" up 3 --guard off --dir "$work/three" >"$work/out" 2>"$work/err"
+    run --quick -n "$work/three/redlock.conf" -s threads,handoff,crowd,renew
+    check 'contenders on masters of a file' exits 0
+    check 'with their floor' says '8: p50, library to' out
+    check 'and no fault' eval '! grep -Eq "killed|stopped" "$work/out"'
+    "$cluster" down --dir "$work/three" >/dev/null
+fi
 
 # ---- an end from outside ----
 "$bench" -s pair -r 100 >"$work/out" 2>"$work/err" &
@@ -94,15 +157,39 @@ status=$?
 check 'a TERM ends it' exits 143
 check 'and nothing is left behind' left_nothing
 
+# Contenders have no other sign of us than where they work.
+(cd "$TMPDIR" && exec "$bench" -s handoff -r 100 -d 60s) >"$work/out" 2>"$work/err" &
+pid=$!
+tries=0
+while [ "$(ours | wc -l)" -lt 8 ] && [ $tries -lt 500 ]; do # itself, masters, contenders
+    tries=$((tries + 1))
+    sleep 0.02
+done
+check 'it started contenders' [ $tries -lt 500 ]
+kill -KILL $pid
+wait $pid
+tries=0
+while [ -n "$(ours)" ] && [ $tries -lt 500 ]; do
+    tries=$((tries + 1))
+    sleep 0.02
+done
+check 'where it is killed they end, as its masters do' [ $tries -lt 500 ]
+rm -rf "$TMPDIR" && mkdir "$TMPDIR" # a killed one can't tidy up
+
 # ---- help, version, wrong usage, wrong files ----
 run --help
 check '--help succeeds' exits 0
-check '--help tells of --json' says '--json' out
+for told in --json --svg --locks --hold inflight threads handoff crowd renew nowait; do
+    check "--help tells of $told" says "$told" out
+done
+check '--help is silent on what is not for users' eval '! says "--worker" out'
 run --version
 check '--version succeeds' exits 0
 check '--version tells' says '^redlock-bench [0-9]' out
 for wrong in --nonsense -x operand '-r 0' '-r 1x' '-r 101' '-m 65' '-m -1' '-d 10' '-d 1ms' \
-    '-d 1h' '-s pairs' '-s pair,' '-s ,' '-n x -m 3' '-n x --unix' '-n x -s stall' '-r'; do
+    '-d 1h' '-s pairs' '-s pair,' '-s ,' '-n x -m 3' '-n x --unix' '-n x -s stall' '-r' \
+    '--locks 0' '--locks 1x' '--locks 1000001' '--locks' '--hold 10' '--hold 1ms' '--hold 2d' \
+    '--hold' '--svg' '-s handoffs' '--worker' '--worker 0' '--worker 0 1'; do
     # shellcheck disable=SC2086 # words on purpose
     run $wrong
     check "wrong usage: $wrong" exits 64

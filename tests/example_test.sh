@@ -136,13 +136,18 @@ export PKG_CONFIG_PATH LD_LIBRARY_PATH
 # shellcheck disable=SC2016 # no command is meant
 sed -n '/^```c$/,/^```$/p' "$srcdir/README.md" | sed '1d;$d' >"$work/readme.c"
 check "README.md's program is examples/minimal.c" cmp "$work/readme.c" "$srcdir/examples/minimal.c"
-compile() { # PROGRAM SOURCE
+compile() { # PROGRAM SOURCE [PACKAGE]
     # shellcheck disable=SC2046,SC2086 # words are wanted
     $cc -std=c11 -Wall -Wextra -Werror -O1 -g -pthread $instrument -o "$work/$1" "$2" \
-        $(pkg-config $static --cflags --libs redlock) >"$work/out" 2>&1
+        $(pkg-config $static --cflags --libs redlock ${3:-}) >"$work/out" 2>&1
 }
 check 'the example of README.md compiles' compile minimal "$work/readme.c"
 check 'the service compiles' compile locksmith "$srcdir/examples/locksmith.c"
+check 'the loop around poll() compiles' compile poll "$srcdir/examples/poll.c"
+for loop in libuv libevent; do
+    ! pkg-config --exists $loop ||
+        check "the loop of $loop compiles" compile $loop "$srcdir/examples/$loop.c" $loop
+done
 [ $failures -eq 0 ] || exit 1
 ldd "$work/locksmith" >"$work/out"
 [ -n "$sanitizers" ] ||

@@ -7,7 +7,9 @@ local function hand_on(lock, queue, ms)
     if first.err or not first[1] then
       return
     end
-    redis.call('ZREM', queue, first[1])
+    if redis.pcall('ZREM', queue, first[1]) ~= 1 then
+      return
+    end
     local heard = redis.pcall('PUBLISH', 'redlock:wake:' .. string.sub(first[1], 1, 36), first[1])
     if type(heard) ~= 'number' then
       return

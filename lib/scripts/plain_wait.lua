@@ -2,16 +2,20 @@
 -- free for the waiter ARGV[4]; else enter that waiter, who has waited for ARGV[5] us, into the
 -- queue KEYS[2], which lives for ARGV[6] ms more. By the server's clock less the time waited,
 -- all masters agree on who came first, whenever each of them heard of it.
--- Returns {nonce, 1}, or {nonce, 0, remaining ms (-1: for ever), holder, how many are before}.
+-- Returns {nonce, 1}, or {nonce, 0, remaining ms (-1: for ever), holder, how many are before
+-- (-1: it could not be entered)}.
 local holder = redis.call('GET', KEYS[1])
 if not holder or holder == 'redlock:next:' .. ARGV[4] then
   redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
   redis.pcall('ZREM', KEYS[2], ARGV[4])
   return {ARGV[1], 1}
 end
-local now = redis.call('TIME')
-local since = string.format('%.0f', now[1] * 1000000 + now[2] - ARGV[5])
-redis.pcall('ZADD', KEYS[2], since, ARGV[4])
-redis.pcall('PEXPIRE', KEYS[2], ARGV[6])
-local place = redis.pcall('ZRANK', KEYS[2], ARGV[4])
-return {ARGV[1], 0, redis.call('PTTL', KEYS[1]), holder, type(place) == 'number' and place or 0}
+local now, place = redis.pcall('TIME'), -1
+if not now.err then
+  local since = string.format('%.0f', now[1] * 1000000 + now[2] - ARGV[5])
+  if type(redis.pcall('ZADD', KEYS[2], since, ARGV[4])) == 'number' then
+    redis.pcall('PEXPIRE', KEYS[2], ARGV[6])
+    place = redis.pcall('ZRANK', KEYS[2], ARGV[4])
+  end
+end
+return {ARGV[1], 0, redis.call('PTTL', KEYS[1]), holder, type(place) == 'number' and place or -1}

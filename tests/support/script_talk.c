@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 
-enum { WORDS_MAX = 16, ASK_ROOM = 16384, LIMIT_S = 10 };
+enum { WORDS_MAX = 16, ASK_ROOM = 16384, LIMIT_S = 10, ID_LEN = 36 };
 
 void talk_open(struct talk *talk, const struct masters *masters, unsigned node)
 {
@@ -27,8 +27,7 @@ void talk_close(struct talk *talk)
     net_close(talk->fd, false);
 }
 
-static void say(struct talk *talk, unsigned argc, const char *const argv[],
-                const size_t lens[])
+static void say(struct talk *talk, unsigned argc, const char *const argv[], const size_t lens[])
 {
     char bytes[ASK_ROOM];
     size_t len = wire_encode(bytes, sizeof(bytes), argc, argv, lens);
@@ -189,11 +188,17 @@ struct script_told script_run(struct talk *talk, enum rl_verb verb,
 
 /* ---- waiters --------------------------------------------------------------------------- */
 
-void talk_listen(struct talk *talk, const char *id)
+const char *talk_waiter(unsigned client, unsigned number, char ret_waiter[RL_WAITER_MAX])
+{
+    snprintf(ret_waiter, RL_WAITER_MAX, "%08x-1111-4222-8333-444444444444:%u", client, number);
+    return ret_waiter;
+}
+
+void talk_listen(struct talk *talk, const char *waiter)
 {
     char channel[64];
-    ck_assert_uint_eq(strlen(id), 36);
-    snprintf(channel, sizeof(channel), "%s%s", RL_WAKE_PREFIX, id);
+    ck_assert_uint_gt(strlen(waiter), ID_LEN);
+    snprintf(channel, sizeof(channel), "%s%.*s", RL_WAKE_PREFIX, ID_LEN, waiter);
     struct wire_item first = talk_do(talk, "SUBSCRIBE", channel, (char *)NULL);
     ck_assert_int_eq(first.type, '*');
 }
@@ -218,8 +223,15 @@ unsigned talk_calls(struct talk *talk, char ret_waiters[TALK_CALLS_MAX][RL_WAITE
         ck_assert_uint_lt(calls, TALK_CALLS_MAX);
         ck_assert_uint_lt(items[3].len, RL_WAITER_MAX);
         /* A waiter is called by its client's channel. */
-        ck_assert(items[3].len > 36 && items[2].len == strlen(RL_WAKE_PREFIX) + 36);
-        ck_assert_mem_eq(items[2].bytes + strlen(RL_WAKE_PREFIX), items[3].bytes, 36);
+        ck_assert(items[3].len > ID_LEN && items[2].len == strlen(RL_WAKE_PREFIX) + ID_LEN);
+        ck_assert_mem_eq(items[2].bytes + strlen(RL_WAKE_PREFIX), items[3].bytes, ID_LEN);
         take_text(ret_waiters[calls++], RL_WAITER_MAX, &items[3]);
     }
+}
+
+const char *talk_called(struct talk *talk)
+{
+    static char calls[TALK_CALLS_MAX][RL_WAITER_MAX];
+    unsigned count = talk_calls(talk, calls);
+    return count == 0 ? "" : count == 1 ? calls[0] : "many";
 }

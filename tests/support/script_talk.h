@@ -55,12 +55,19 @@ struct script_told script_run(struct talk *talk, enum rl_verb verb,
 
 /* ---- waiters --------------------------------------------------------------------------- */
 
-/* Subscribe to the channel of the client with this id (36 characters). */
-void talk_listen(struct talk *talk, const char *id);
+/* The name of a waiter of some client's. */
+const char *talk_waiter(unsigned client, unsigned number, char ret_waiter[RL_WAITER_MAX]);
+
+/* Subscribe to the channel of this waiter's client. */
+void talk_listen(struct talk *talk, const char *waiter);
 
 /* The waiters that were called since the last look: everything a script that has answered
  * published is among them, since a PING is answered behind it. */
 #define TALK_CALLS_MAX 8
 unsigned talk_calls(struct talk *talk, char ret_waiters[TALK_CALLS_MAX][RL_WAITER_MAX]);
+
+/* The waiter that was called, where it is one ("" where it is nobody, "many"); good until the
+ * next call. */
+const char *talk_called(struct talk *talk);
 
 #endif

@@ -42,6 +42,8 @@ find_missing() { # demo|check
     need redis-tools sh -c 'command -v redis-cli || command -v valkey-cli'
     [ "$1" = check ] || return 0
     need check pkg-config --exists check
+    need libuv1-dev pkg-config --exists libuv
+    need libevent-dev pkg-config --exists 'libevent >= 2'
     need g++ command -v g++
     need clang command -v clang
     need valgrind valgrind --version

@@ -1,0 +1,204 @@
+/* example_loop.c - an example that has the library in an event loop (EXAMPLE: poll, libuv or
+ * libevent), on real masters: it renews its lock, waits its turn, and ends cleanly when it is
+ * done, told to end, or lost the lock. FOUND is "no" where configure found no such library. */
+#include "config_auto.h"
+
+#include "client.h"
+#include "masters.h"
+#include "program.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME "job:count"
+/* Shorter than what an example does under its lock: one that does not renew is too late. */
+#define SETTINGS "max-ttl 10s\nttl 1200ms\n"
+
+enum { NODES = 3, STEPS = 10, LIMIT_MS = 30000, PATH_SIZE = 4096 };
+
+static struct masters *masters;
+static char node_file[SUITE_PATH_MAX + 16];
+static char directory[SUITE_PATH_MAX]; /* of the file "counter" */
+
+static void set_up(void)
+{
+    masters = masters_start(NODES, NULL);
+    snprintf(node_file, sizeof(node_file), "%s", masters_file(masters, SETTINGS));
+    suite_new_dir(directory);
+}
+
+static void tear_down(void)
+{
+    masters_stop(masters);
+}
+
+static void path_of(const char *example, char *ret_path, size_t size)
+{
+    const char *build = getenv("builddir");
+    snprintf(ret_path, size, "%s/examples/%s", build && *build ? build : ".", example);
+}
+
+static struct program *start(const char *example)
+{
+    const struct program_how how = {.directory = directory};
+    char path[PATH_SIZE];
+    char absolute[PATH_SIZE];
+    path_of(example, path, sizeof(path));
+    if (!realpath(path, absolute))
+        suite_die("there is no %s; set builddir", path);
+    return program_start(&how, (const char *const[]){absolute, node_file, NAME, NULL});
+}
+
+static long counter(void)
+{
+    char path[SUITE_PATH_MAX + 16];
+    char text[32];
+    snprintf(path, sizeof(path), "%s/counter", directory);
+    file_text(path, text, sizeof(text));
+    return strtol(text, NULL, 10);
+}
+
+/* The steps that it says were done, at its end. */
+static long steps_of(struct program *program)
+{
+    const char *line = strstr(program_out(program), " steps\n");
+    ck_assert_msg(line != NULL, "%s%s", program_out(program), program_err(program));
+    while (line > program_out(program) && line[-1] != '\n')
+        line--;
+    return strtol(line, NULL, 10);
+}
+
+/* It did all, and says nothing on stderr. */
+static void expect_done(struct program *program)
+{
+    int status = program_wait(program, LIMIT_MS);
+    ck_assert_msg(status == 0, "%d: %s", status, program_err(program));
+    ck_assert_str_eq(program_err(program), "");
+    ck_assert_int_eq(steps_of(program), STEPS);
+    program_free(program);
+}
+
+/* It ended early with `text`, and every step that it did is in the file, no other. */
+static void expect_ended(struct program *program, const char *text)
+{
+    ck_assert_int_eq(program_wait(program, LIMIT_MS), 1);
+    ck_assert_str_eq(program_err(program), text);
+    ck_assert_int_lt(steps_of(program), STEPS);
+    ck_assert_int_eq(steps_of(program), counter());
+    program_free(program);
+}
+
+static bool is_free(void)
+{
+    return masters_with(masters, NAME) == 0;
+}
+
+START_TEST(it_holds_the_lock_for_longer_than_a_lease)
+{
+    struct program *program = start(EXAMPLE);
+    ck_assert(wait_until(program_printed(program, "taken\n"), LIMIT_MS));
+    ck_assert_uint_ge(masters_with(masters, NAME), 2);
+    expect_done(program);
+    ck_assert_int_eq(counter(), STEPS);
+    ck_assert(wait_until(is_free(), 1000)); /* less than a lease */
+}
+END_TEST
+
+/* One of three masters that is gone, or stands, costs nothing. */
+START_TEST(with_a_master_that_is_stopped)
+{
+    master_pause(masters, 0);
+    expect_done(start(EXAMPLE));
+    master_resume(masters, 0);
+    ck_assert_int_eq(counter(), STEPS);
+    ck_assert(wait_until(is_free(), 5000));
+}
+END_TEST
+
+/* A number that was read before another's was written would be lost. */
+START_TEST(they_take_turns)
+{
+    struct program *program[3] = {start(EXAMPLE), start("poll"), start(EXAMPLE)};
+    for (int i = 0; i < 3; i++)
+        expect_done(program[i]);
+    ck_assert_int_eq(counter(), 3 * STEPS);
+    ck_assert(wait_until(is_free(), 1000));
+}
+END_TEST
+
+static const int endings[] = {SIGTERM, SIGINT};
+
+START_TEST(told_to_end_while_it_works)
+{
+    struct program *program = start(EXAMPLE);
+    ck_assert(wait_until(counter() > 0, LIMIT_MS));
+    ck_assert_int_eq(kill(program->pid, endings[_i]), 0);
+    expect_ended(program, "");
+    ck_assert_int_gt(counter(), 0);
+    ck_assert(wait_until(is_free(), 1000));
+}
+END_TEST
+
+START_TEST(told_to_end_while_it_waits)
+{
+    redlock *client = client_open(node_file);
+    redlock_lock *lock = client_take(client, NAME);
+    struct program *program = start(EXAMPLE);
+    ck_assert(wait_until(program_printed(program, "waiting for " NAME "\n"), LIMIT_MS));
+    ck_assert_int_eq(kill(program->pid, endings[_i]), 0);
+    expect_ended(program, "not taken: canceled\n");
+    ck_assert_int_eq(counter(), 0);
+    ck_assert_int_eq(redlock_release(lock), 0); /* it is ours as before */
+    redlock_close(client);
+}
+END_TEST
+
+START_TEST(it_stops_when_the_lock_is_taken_away)
+{
+    struct program *program = start(EXAMPLE);
+    ck_assert(wait_until(counter() > 0, LIMIT_MS));
+    for (unsigned i = 0; i < NODES; i++)
+        (void)master_do(masters, i, "DEL", NAME, NULL);
+    expect_ended(program, "lost the lock\nreleasing: the lock was lost or had run out\n");
+    ck_assert(wait_until(is_free(), 1000));
+}
+END_TEST
+
+START_TEST(it_says_what_is_wrong_with_its_arguments)
+{
+    char path[PATH_SIZE];
+    struct program *program = NULL;
+    path_of(EXAMPLE, path, sizeof(path));
+    ck_assert_int_eq(program_run(NULL, (const char *const[]){path, NULL}, &program), 64);
+    ck_assert_ptr_nonnull(strstr(program_err(program), "usage: " EXAMPLE " NODES NAME"));
+    program_free(program);
+    const char *const missing[] = {path, "/nowhere/nodes.conf", NAME, NULL};
+    ck_assert_int_eq(program_run(NULL, missing, &program), 1);
+    ck_assert_ptr_nonnull(strstr(program_err(program), "/nowhere/nodes.conf"));
+    program_free(program);
+}
+END_TEST
+
+int main(void)
+{
+    if (strcmp(FOUND, "no") == 0) {
+        puts("configure found no " EXAMPLE ": examples/" EXAMPLE
+             ".c is not built, and not tested");
+        return 77; /* skipped, to automake */
+    }
+    Suite *suite = suite_create("example " EXAMPLE);
+    TCase *tests = tcase_create(EXAMPLE);
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_set_timeout(tests, 60);
+    tcase_add_test(tests, it_holds_the_lock_for_longer_than_a_lease);
+    tcase_add_test(tests, with_a_master_that_is_stopped);
+    tcase_add_test(tests, they_take_turns);
+    tcase_add_loop_test(tests, told_to_end_while_it_works, 0, 2);
+    tcase_add_loop_test(tests, told_to_end_while_it_waits, 0, 2);
+    tcase_add_test(tests, it_stops_when_the_lock_is_taken_away);
+    tcase_add_test(tests, it_says_what_is_wrong_with_its_arguments);
+    suite_add_tcase(suite, tests);
+    return suite_run(suite);
+}
