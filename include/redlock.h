@@ -307,7 +307,7 @@ REDLOCK_API int redlock_attach(redlock *client, const char *text, redlock_lock *
  * `lock` the lock that was taken or extended (NULL where there is none). Callbacks of one
  * client run one at a time, in the order in which the calls became done, on the thread that
  * is in redlock_process(), else on the background thread; with `background never` and no
- * redlock_process() they never run. Inside one, only calls that do not block are allowed.
+ * redlock_process() they run in redlock_close() only. Inside one, only calls that do not block are allowed.
  * A call that could be begun calls back exactly once, redlock_close() included. */
 typedef void redlock_done_fn(void *context, int result, redlock_lock *lock);
 
@@ -329,8 +329,8 @@ REDLOCK_API int redlock_extend_async(redlock_lock *lock, int64_t ttl_ms,
 
 /* As redlock_release(): returns once the release is on its way to every master that can be
  * reached, and consumes the handle. `done` may be NULL: what came of it is then in
- * redlock_stats and the log. 0: begun. ENOTHELD, ENOMEM (released all the same; `done` does
- * not run), ESYSTEM (likewise), EFORK. */
+ * redlock_stats and the log. 0: begun. EINVAL (NULL), ENOTHELD, ENOMEM (released all the
+ * same; `done` does not run), ESYSTEM (likewise), EFORK. */
 REDLOCK_API int redlock_release_async(redlock_lock *lock, redlock_done_fn *done,
                                       void *context);
 

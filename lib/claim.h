@@ -11,28 +11,28 @@ struct rl_claim {
     redlock *client;
     const struct rl_kind *kind;
     struct rl_hold hold;
-    struct rl_op *op;           /* the call that waits for it, or NULL */
-    struct redlock_lock *lock;  /* the handle, or NULL */
-    bool detached;              /* its keys are another process's business */
-    bool spare;                 /* put away: nobody has it any more */
-    bool query;                 /* inspect, force: no hold, no token */
-    unsigned owed;              /* requests that have not been answered, lost, ... */
-    unsigned busy;              /* calls into this claim that are not back yet */
-    bool ends;                  /* is in client->endings */
-    bool silent;                /* its release wakes nobody: another's will */
-    uint64_t waiter;            /* the line (line.h) that it is asked for; 0: none */
-    int64_t waits_since_ns;     /* that line's first one */
+    struct rl_op *op;          /* the call that waits for it, or NULL */
+    struct redlock_lock *lock; /* the handle, or NULL */
+    bool detached;             /* its keys are another process's business */
+    bool spare;                /* put away: nobody has it any more */
+    bool query;                /* inspect, force: no hold, no token */
+    unsigned owed;             /* requests that have not been answered, lost, ... */
+    unsigned busy;             /* calls into this claim that are not back yet */
+    bool ends;                 /* is in client->endings */
+    bool silent;               /* its release wakes nobody: another's will */
+    uint64_t waiter;           /* the line (line.h) that it is asked for; 0: none */
+    int64_t waits_since_ns;    /* that line's first one */
     struct rl_watch {
-        bool on;             /* its loss is to be told, or prevented */
+        bool on; /* its loss is to be told, or prevented */
         bool renews;
-        int64_t until_ns;    /* the caller's max_hold_ms; INT64_MAX: none */
-        int64_t margin_ns;   /* lost so long before it runs out */
-        int64_t renew_ns;    /* when to extend it next */
-        bool asked;          /* an extension of ours is under way */
+        int64_t until_ns;  /* the caller's max_hold_ms; INT64_MAX: none */
+        int64_t margin_ns; /* lost so long before it runs out */
+        int64_t renew_ns;  /* when to extend it next */
+        bool asked;        /* an extension of ours is under way */
         struct rl_backoff backoff;
     } watch;
-    int64_t budget_ns;          /* what one node may take of a round */
-    int64_t retry_ns;           /* releases were refused: none before then */
+    int64_t budget_ns; /* what one node may take of a round */
+    int64_t retry_ns;  /* releases were refused: none before then */
     size_t token_len, name_len;
     char token[RL_TOKEN_MAX + 1];
     size_t name_size;
@@ -41,8 +41,8 @@ struct rl_claim {
 
 /* A claim for `name`, with a fresh token unless `token` is given (attach). ENOMEM, ERANDOM,
  * EBUSY (RL_PENDING_RELEASES_MAX). */
-int rl_claim_new(redlock *client, const struct rl_kind *kind, const void *name,
-                 size_t name_len, const char *token, struct rl_claim **ret_claim);
+int rl_claim_new(redlock *client, const struct rl_kind *kind, const void *name, size_t name_len,
+                 const char *token, struct rl_claim **ret_claim);
 
 /* Every way into a claim that can call an op back stands between these two: the op may let
  * go of the claim, which must not vanish under the feet of those who are still in it. */

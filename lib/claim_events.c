@@ -37,9 +37,9 @@ void rl_claim_answered(void *owner, struct rl_node *node, unsigned slot,
                 claim->client->sweep_ns = claim->retry_ns;
         }
         rl_claim_react(claim,
-                       rl_hold_answer(&claim->hold, node->index, slot, waiting->verb, judged->vote,
-                             now_ns),
-              now_ns);
+                       rl_hold_answer(&claim->hold, node->index, slot, waiting->verb,
+                                      judged->vote, now_ns),
+                       now_ns);
     }
     rl_claim_leave(claim, now_ns);
 }
@@ -105,6 +105,7 @@ void rl_claim_lost(void *owner, struct rl_node *node, unsigned slot,
     claim->owed--;
     rl_claim_hear(claim, node, waiting->verb, &judged);
     if (!claim->query)
-        rl_claim_react(claim, rl_hold_link_lost(&claim->hold, node->index, slot, now_ns), now_ns);
+        rl_claim_react(claim, rl_hold_link_lost(&claim->hold, node->index, slot, now_ns),
+                       now_ns);
     rl_claim_leave(claim, now_ns);
 }

@@ -1,8 +1,11 @@
-/* claim_parts.h - what claim.c, claim_send.c and claim_events.c share, and nobody else. */
+/* claim_parts.h - what claim*.c share, and nobody else. */
 #ifndef RL_CLAIM_PARTS_H
 #define RL_CLAIM_PARTS_H
 
 #include "claim.h"
+
+/* claim_make.c: its hold has come to its end, what is left is to be rid of its keys. */
+void rl_claim_ends(struct rl_claim *claim);
 
 /* The one place where a hold's wishes (RL_DID_*, RL_WANTS_*) are carried out. */
 void rl_claim_react(struct rl_claim *claim, unsigned did, int64_t now_ns);

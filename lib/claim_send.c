@@ -27,8 +27,8 @@ static void request_init(struct request *request, struct rl_claim *claim, enum r
     request->now_ns = now_ns;
     rl_nonce_text(++claim->client->nonce, request->nonce);
     request->by_hash_len = request->by_body_len = 0;
-    int64_t ttl_ns = rl_verb_of(script) == RL_ACQUIRE ? claim->hold.ttl_ns
-                                                      : claim->hold.extend_ttl_ns;
+    int64_t ttl_ns =
+        rl_verb_of(script) == RL_ACQUIRE ? claim->hold.ttl_ns : claim->hold.extend_ttl_ns;
     request->ttl_ms = ttl_ns / RL_NS_PER_MS;
 }
 
@@ -123,7 +123,8 @@ static bool put(struct request *request, struct rl_claim *claim, struct rl_node 
 }
 
 /* Send `script` to `nodes`, as long as the hold wants it sent. */
-static unsigned send(struct rl_claim *claim, enum rl_verb script, uint64_t nodes, int64_t now_ns)
+static unsigned send(struct rl_claim *claim, enum rl_verb script, uint64_t nodes,
+                     int64_t now_ns)
 {
     struct request request;
     unsigned did = 0;
@@ -148,7 +149,8 @@ unsigned rl_claim_send_taking(struct rl_claim *claim, enum rl_verb verb, uint64_
                               int64_t now_ns)
 {
     /* Who waits enters the queue where it will hear of a release. */
-    uint64_t queues = verb == RL_ACQUIRE && claim->waiter ? rl_subs_listening(claim->client) : 0;
+    uint64_t queues =
+        verb == RL_ACQUIRE && claim->waiter ? rl_subs_listening(claim->client) : 0;
     unsigned did = send(claim, RL_WAIT, nodes & queues, now_ns);
     return did | send(claim, verb, nodes & ~queues, now_ns);
 }

@@ -51,7 +51,7 @@ struct redlock_lock {
  * it may be signalled after the mutex was dropped, when its thread may have gone on. */
 struct rl_sleeper {
     pthread_cond_t cond;
-    bool due; /* in client->to_wake */
+    bool due;                /* in client->to_wake */
     struct rl_sleeper *next; /* spare, or to be woken */
     struct rl_sleeper *next_all;
 };
@@ -86,10 +86,11 @@ struct redlock {
     bool warm;           /* a round has been begun */
 
     /* loop.c */
-    struct rl_op *ops; /* calls in progress, newest first */
+    struct rl_op *ops;                /* calls in progress, newest first */
     struct rl_op *crowd, *crowd_last; /* that wait until less is under way */
     struct rl_op *leader;
     bool polling;      /* the leader waits for descriptors */
+    int64_t polls_until_ns; /* until then at the longest */
     int64_t turned_ns; /* when the loop last looked at its descriptors */
     int64_t left_ns;   /* the same, for a blocking call */
     struct rl_timers timers;
@@ -100,12 +101,12 @@ struct redlock {
         int kick_fd;  /* wakes who drives; -1: nobody ever did */
         int outer_fd; /* redlock_fd(): epoll_fd and kick_fd */
         bool kicked;
-        bool loop;        /* by the user's event loop, on this thread */
+        bool loop; /* by the user's event loop, on this thread */
         pthread_t loop_thread;
-        bool runs, stop;  /* the background thread */
-        bool away;        /* it left the descriptors to callers, or to nobody */
+        bool runs, stop; /* the background thread */
+        bool away;       /* it left the descriptors to callers, or to nobody */
         pthread_t thread;
-        int64_t told_ns;  /* until when who drives sleeps; INT64_MIN: is awake */
+        int64_t told_ns; /* until when who drives sleeps; INT64_MIN: is awake */
     } drive;
     unsigned async_ops;
     struct rl_notices notices;
@@ -148,6 +149,9 @@ void rl_client_leave(redlock *client, int cancel_state);
 int rl_client_enter_blocking(redlock *client, int *ret_cancel_state);
 void rl_client_leave_blocking(redlock *client, int cancel_state);
 
+/* close.c: free everything. `in_child`: after a fork, where nothing may be said to anybody. */
+void rl_client_destroy(redlock *client, bool in_child);
+
 void rl_client_log(void *client, int level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -185,6 +189,8 @@ int64_t rl_loop_look(redlock *client);
 int64_t rl_loop_catch_up(redlock *client);
 void rl_loop_wait(redlock *client, struct rl_op *op);
 void rl_loop_linger(redlock *client, int64_t until_ns);
+/* What was begun may be due before the leader looks up. */
+void rl_loop_nudge(redlock *client);
 /* Wake threads whose calls are done. */
 void rl_loop_wake(redlock *client);
 extern const struct rl_node_events rl_client_events;

@@ -83,8 +83,8 @@ static int attach(redlock *client, const struct rl_handle *handle, redlock_lock 
     struct redlock_lock *lock = rl_lock_new(client);
     if (!lock)
         return REDLOCK_ENOMEM;
-    int result = rl_claim_new(client, kind, handle->name, handle->name_len, handle->token,
-                              &claim);
+    int result =
+        rl_claim_new(client, kind, handle->name, handle->name_len, handle->token, &claim);
     if (result) {
         rl_lock_recycle(lock);
         return result;

@@ -21,9 +21,9 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#define JUST_NS (5 * RL_NS_PER_MS)    /* callers that come and go come again within this */
-#define AWAY_NS (10 * RL_NS_PER_MS)   /* look in on them so often */
-#define LEADER_NS RL_NS_PER_S         /* and on one who waits */
+#define JUST_NS (5 * RL_NS_PER_MS)  /* callers that come and go come again within this */
+#define AWAY_NS (10 * RL_NS_PER_MS) /* look in on them so often */
+#define LEADER_NS RL_NS_PER_S       /* and on one who waits */
 
 /* ---- the kick ------------------------------------------------------------------------- */
 
@@ -64,13 +64,20 @@ static bool outlives(const redlock *client)
            client->notices.first;
 }
 
+/* Run the callbacks; what they begin is sent together. */
+static void tell(redlock *client)
+{
+    rl_notices_tell(client);
+    if (rl_loop_unflushed(client))
+        rl_loop_submit(client, rl_clock_now_ns());
+    rl_loop_wake(client);
+    rl_loop_nudge(client);
+}
+
 static void drive(redlock *client, bool late)
 {
     rl_loop_poll(client, late);
-    rl_notices_tell(client);
-    if (rl_loop_unflushed(client))
-        rl_loop_flush(client, rl_clock_now_ns());
-    rl_loop_wake(client);
+    tell(client);
 }
 
 /* ---- the background thread ------------------------------------------------------------ */
@@ -98,8 +105,7 @@ static void rest(redlock *client)
             self->told_ns = due_ns;
     }
     self->away = away;
-    int timeout = self->told_ns == INT64_MAX ? -1
-                                             : rl_loop_timeout_ms(self->told_ns, now_ns);
+    int timeout = self->told_ns == INT64_MAX ? -1 : rl_loop_timeout_ms(self->told_ns, now_ns);
     pthread_mutex_unlock(&client->mutex);
     poll(fds, away ? 1 : 2, timeout);
     pthread_mutex_lock(&client->mutex);
@@ -115,7 +121,7 @@ static void *run(void *argument)
     while (!client->drive.stop) {
         rest(client);
         if (client->leader)
-            rl_notices_tell(client); /* all else is the leader's */
+            tell(client); /* all else is the leader's */
         else
             drive(client, client->drive.away);
     }

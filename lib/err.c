@@ -8,8 +8,8 @@ const char *redlock_strerror(int code)
     switch (code) {
     case REDLOCK_OK:
         return "success";
-#define TEXT(name, value, text)                                                              \
-    case value:                                                                              \
+#define TEXT(name, value, text)                                                                \
+    case value:                                                                                \
         return text;
         REDLOCK_ERRORS(TEXT)
 #undef TEXT
@@ -23,8 +23,8 @@ const char *redlock_strerror_name(int code)
     switch (code) {
     case REDLOCK_OK:
         return "REDLOCK_OK";
-#define NAME(name, value, text)                                                              \
-    case value:                                                                              \
+#define NAME(name, value, text)                                                                \
+    case value:                                                                                \
         return "REDLOCK_" #name;
         REDLOCK_ERRORS(NAME)
 #undef NAME

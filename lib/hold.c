@@ -42,7 +42,8 @@ void rl_hold_init_attached(struct rl_hold *hold, unsigned n, int64_t ttl_ns,
  * TTL has passed, on a server whose clock may run slower than ours. */
 static void outlast(struct rl_hold *hold, int64_t now_ns)
 {
-    int64_t until = now_ns + hold->key_ttl_ns + rl_drift_ns(hold->key_ttl_ns, hold->drift_factor);
+    int64_t until =
+        now_ns + hold->key_ttl_ns + rl_drift_ns(hold->key_ttl_ns, hold->drift_factor);
     if (until > hold->due_until_ns)
         hold->due_until_ns = until;
 }
@@ -432,7 +433,8 @@ int64_t rl_hold_next_ns(const struct rl_hold *hold)
         return hold->ask.node_deadline_ns;
     if (hold->phase == RL_HOLD_HELD && hold->extending) {
         int64_t over_ns = hold->deadline_ns - RL_VALIDITY_GRAIN_NS + 1;
-        return hold->extend.node_deadline_ns < over_ns ? hold->extend.node_deadline_ns : over_ns;
+        return hold->extend.node_deadline_ns < over_ns ? hold->extend.node_deadline_ns
+                                                       : over_ns;
     }
     if (hold->releasing)
         return hold->release.node_deadline_ns;

@@ -66,14 +66,14 @@ static inline bool rl_hold_over(const struct rl_hold *hold, int64_t now_ns)
 
 /* What an event led to: a set. */
 enum {
-    RL_DID_WIN = 1 << 0,         /* HELD now */
-    RL_DID_LOSE = 1 << 1,        /* the attempt is lost: ENDING now */
-    RL_DID_EXTEND = 1 << 2,      /* the deadline has grown */
-    RL_DID_NOT_EXTEND = 1 << 3,  /* the extension failed; the old deadline stands */
-    RL_DID_DIE = 1 << 4,         /* the lock is lost: ENDING now */
-    RL_DID_FINISH = 1 << 5,      /* the release is decided: rl_hold_release_result() */
-    RL_WANTS_REST = 1 << 6,      /* send the acquire to `held_back` */
-    RL_WANTS_RETAKE = 1 << 7     /* send a retake to `retake` */
+    RL_DID_WIN = 1 << 0,        /* HELD now */
+    RL_DID_LOSE = 1 << 1,       /* the attempt is lost: ENDING now */
+    RL_DID_EXTEND = 1 << 2,     /* the deadline has grown */
+    RL_DID_NOT_EXTEND = 1 << 3, /* the extension failed; the old deadline stands */
+    RL_DID_DIE = 1 << 4,        /* the lock is lost: ENDING now */
+    RL_DID_FINISH = 1 << 5,     /* the release is decided: rl_hold_release_result() */
+    RL_WANTS_REST = 1 << 6,     /* send the acquire to `held_back` */
+    RL_WANTS_RETAKE = 1 << 7    /* send a retake to `retake` */
 };
 
 void rl_hold_init(struct rl_hold *hold, unsigned n, int64_t ttl_ns, double drift_factor);
@@ -114,24 +114,21 @@ void rl_hold_sent(struct rl_hold *hold, unsigned node, unsigned slot, enum rl_ve
                   bool active);
 
 /* A request could not be queued, or is not going to be: that node has failed. */
-unsigned rl_hold_unsent(struct rl_hold *hold, unsigned node, enum rl_verb verb,
-                        int64_t now_ns);
+unsigned rl_hold_unsent(struct rl_hold *hold, unsigned node, enum rl_verb verb, int64_t now_ns);
 
 /* A request was answered. `now_ns` was read after the answer's last byte. */
 unsigned rl_hold_answer(struct rl_hold *hold, unsigned node, unsigned slot, enum rl_verb verb,
                         enum rl_vote vote, int64_t now_ns);
 
 /* A request was certainly not executed (NOSCRIPT): forget that it was sent. */
-void rl_hold_unexecuted(struct rl_hold *hold, unsigned node, unsigned slot,
-                        enum rl_verb verb);
+void rl_hold_unexecuted(struct rl_hold *hold, unsigned node, unsigned slot, enum rl_verb verb);
 
 /* The link on a slot does not answer, and another one takes its place: what it owes may never
  * be answered, so a release that went down it must go down the other as well. */
 void rl_hold_link_drains(struct rl_hold *hold, unsigned node, unsigned slot);
 
 /* The link on a slot broke or was closed: what it owed is unknown from now on. */
-unsigned rl_hold_link_lost(struct rl_hold *hold, unsigned node, unsigned slot,
-                           int64_t now_ns);
+unsigned rl_hold_link_lost(struct rl_hold *hold, unsigned node, unsigned slot, int64_t now_ns);
 
 /* Time passed. */
 unsigned rl_hold_tick(struct rl_hold *hold, int64_t now_ns);

@@ -14,12 +14,12 @@
 #include <stdint.h>
 
 struct rl_info {
-    char run_id[48];       /* empty: not told */
-    char role[16];         /* empty: not told */
+    char run_id[48]; /* empty: not told */
+    char role[16];   /* empty: not told */
     char version[24];
-    char policy[32];       /* maxmemory_policy */
-    int64_t uptime_s;      /* -1: not told */
-    int64_t maxmemory;     /* bytes; 0: no limit, or not told */
+    char policy[32];   /* maxmemory_policy */
+    int64_t uptime_s;  /* -1: not told */
+    int64_t maxmemory; /* bytes; 0: no limit, or not told */
     bool cluster;
     bool loading;
 };

@@ -45,7 +45,8 @@ bool rl_kind_answer_fits(enum rl_verb verb, const struct rl_answer *answer)
 
 bool rl_kind_holder_wakes(const char *holder, size_t len)
 {
-    if (len > strlen(RL_KEPT_PREFIX) && memcmp(holder, RL_KEPT_PREFIX, strlen(RL_KEPT_PREFIX)) == 0)
+    if (len > strlen(RL_KEPT_PREFIX) &&
+        memcmp(holder, RL_KEPT_PREFIX, strlen(RL_KEPT_PREFIX)) == 0)
         return true;
     if (len <= 2 * RL_TOKEN_RANDOM_BYTES || holder[2 * RL_TOKEN_RANDOM_BYTES] != ':')
         return false;

@@ -61,9 +61,9 @@ const struct rl_kind *rl_kind(int kind);
 
 /* The heart of a reply, as resp.h delivers it. */
 struct rl_answer {
-    bool granted;      /* the second element was 1 */
-    bool with_holder;  /* four elements: ttl_ms and the holder's bytes */
-    bool with_place;   /* a fifth: how many are in the queue before us */
+    bool granted;     /* the second element was 1 */
+    bool with_holder; /* four elements: ttl_ms and the holder's bytes */
+    bool with_place;  /* a fifth: how many are in the queue before us */
     int64_t ttl_ms;
     int64_t place; /* -1: in no queue */
 };

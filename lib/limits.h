@@ -39,15 +39,15 @@
 
 #define RL_ADDRESSES_MAX 8 /* addresses of one name that are tried */
 
-#define RL_REPLY_MAX 65536       /* bytes in one reply of a master */
-#define RL_REPLY_ELEMENTS_MAX 8  /* elements in one reply */
-#define RL_REPLY_TEXT_MAX 512    /* bytes kept of a reply's strings */
-#define RL_READ_CHUNK 16384      /* bytes a read */
-#define RL_READ_BUDGET 65536     /* bytes read from one link a turn */
+#define RL_REPLY_MAX 65536      /* bytes in one reply of a master */
+#define RL_REPLY_ELEMENTS_MAX 8 /* elements in one reply */
+#define RL_REPLY_TEXT_MAX 512   /* bytes kept of a reply's strings */
+#define RL_READ_CHUNK 16384     /* bytes a read */
+#define RL_READ_BUDGET 65536    /* bytes read from one link a turn */
 
-#define RL_OUT_MIN 16384               /* bytes a link can always queue */
-#define RL_OUT_MAX (4 * 1024 * 1024)   /* and at most */
-#define RL_FIFO_MIN 256                 /* unanswered requests a link can always hold */
+#define RL_OUT_MIN 16384             /* bytes a link can always queue */
+#define RL_OUT_MAX (4 * 1024 * 1024) /* and at most */
+#define RL_FIFO_MIN 256              /* unanswered requests a link can always hold */
 #define RL_FIFO_MAX 65536
 
 #define RL_PENDING_RELEASES_MAX 65536 /* attempts that some master has yet to be rid of */
@@ -58,12 +58,13 @@
 #define RL_RECONNECT_MAX_MS 500
 #define RL_PING_AFTER_MS 5000    /* a subscriber that hears nothing asks for a PONG */
 #define RL_DENIED_AGAIN_MS 30000 /* and one that may not subscribe asks again */
-#define RL_RETRY_MIN_MS 5    /* the first backoff after a lost round */
-#define RL_RETRY_MAX_MS 250  /* and what it grows to */
-#define RL_PROBE_MS 1000     /* a waiter asks unwoken after so long, and later the more are before it */
+#define RL_RETRY_MIN_MS 5        /* the first backoff after a lost round */
+#define RL_RETRY_MAX_MS 250      /* and what it grows to */
+#define RL_PROBE_MS                                                                            \
+    1000 /* a waiter asks unwoken after so long, and later the more are before it */
 #define RL_PROBE_MAX_MS 8000
 #define RL_QUEUE_TTL_MS 30000 /* a queue lives on for so long after the last one asked */
-#define RL_KEEP_MIN_MS 20    /* for so long at least a lock is kept for whom its release wakes */
+#define RL_KEEP_MIN_MS 20 /* for so long at least a lock is kept for whom its release wakes */
 #define RL_KEEP_MAX_MS 500
 #define RL_ROUND_MIN_NS (2 * RL_NS_PER_MS) /* no round starts with less a node */
 

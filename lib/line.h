@@ -11,10 +11,10 @@
 
 /* Why the first one in a line is called. */
 enum rl_turn {
-    RL_TURN_FIRST,   /* it has just become the first */
-    RL_TURN_WOKEN,   /* a master has said that the lock was released */
-    RL_TURN_FREED,   /* this client has released it: the release is queued at the masters */
-    RL_TURN_LISTENS  /* releases are heard now that would have been missed before */
+    RL_TURN_FIRST,  /* it has just become the first */
+    RL_TURN_WOKEN,  /* a master has said that the lock was released */
+    RL_TURN_FREED,  /* this client has released it: the release is queued at the masters */
+    RL_TURN_LISTENS /* releases are heard now that would have been missed before */
 };
 
 /* Somebody in a line: part of a try. */

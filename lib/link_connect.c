@@ -281,8 +281,8 @@ static void look_up(struct rl_link *link, int64_t now_ns)
     char why[128];
 
     /* One that ended after its connect had is of an unknown age: good as an earlier one. */
-    if (link->lookup && rl_lookup_poll(link->lookup, &link->addresses, why,
-                                               sizeof(why)) != RL_LOOKUP_RUNNING)
+    if (link->lookup &&
+        rl_lookup_poll(link->lookup, &link->addresses, why, sizeof(why)) != RL_LOOKUP_RUNNING)
         forget_lookup(link);
     if (!link->lookup)
         link->lookup = rl_lookup_start(link->node->host, link->node->port, link->wake_fd);

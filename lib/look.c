@@ -37,8 +37,7 @@ static void query_finish(struct query *query, int64_t now_ns)
     struct rl_op *op = &query->op;
     unsigned good = rl_count(query->answered & ~query->failed);
     rl_report_end(op, &query->round, now_ns);
-    rl_op_finish(op, good >= rl_quorum_needed(op->client->n) ? REDLOCK_OK
-                                                              : REDLOCK_ENOQUORUM);
+    rl_op_finish(op, good >= rl_quorum_needed(op->client->n) ? REDLOCK_OK : REDLOCK_ENOQUORUM);
 }
 
 static void query_heard(struct rl_op *op, struct rl_node *node, enum rl_verb verb,
@@ -68,8 +67,8 @@ static void query_step(struct rl_op *op, int64_t now_ns)
     struct query *query = (struct query *)op;
     redlock *client = op->client;
     if (query->round.n == 0) {
-        if (rl_op_awaits_nodes(op, rl_client_able(client, now_ns), query->nodes_until_ns, now_ns,
-                               now_ns))
+        if (rl_op_awaits_nodes(op, rl_client_able(client, now_ns), query->nodes_until_ns,
+                               now_ns, now_ns))
             return;
         query->asked = reachable(client, now_ns);
         int64_t deadline_ns = now_ns + client->settings.connect_timeout_ns;

@@ -216,12 +216,23 @@ static void wake_and_yield(redlock *client)
 static int64_t turn(redlock *client, int64_t now_ns, int64_t due_ns)
 {
     client->polling = true;
+    client->polls_until_ns = due_ns;
     now_ns = look(client, rl_loop_timeout_ms(due_ns, now_ns));
     client->polling = false;
     if (client->to_wake)
         wake_and_yield(client);
     rl_loop_flush(client, now_ns);
     return now_ns;
+}
+
+void rl_loop_nudge(redlock *client)
+{
+    const uint64_t one = 1;
+    if (!client->polling || rl_loop_next_due_ns(client) >= client->polls_until_ns)
+        return;
+    client->polls_until_ns = INT64_MIN; /* once is enough */
+    ssize_t ignored = write(client->wake_fd, &one, sizeof(one));
+    (void)ignored;
 }
 
 /* The beginning of every call. Where nobody leads, nobody has looked since the last one. */

@@ -149,7 +149,8 @@ void rl_node_lose(struct rl_node *node, unsigned index, int64_t now_ns, const ch
         rl_node_set_mode(node, RL_DOWN, now_ns);
         node->ask_info_ns = INT64_MAX;
         node->settings->events->log(node->settings->owner,
-                                    node->failures <= 1 ? REDLOCK_LOG_WARNING : REDLOCK_LOG_DEBUG,
+                                    node->failures <= 1 ? REDLOCK_LOG_WARNING
+                                                        : REDLOCK_LOG_DEBUG,
                                     "%s: %s", node->config->label, why);
     } else {
         node->draining = false;
@@ -257,7 +258,8 @@ void rl_node_tick(struct rl_node *node, int64_t now_ns)
             node->asked_late = now_ns - node->ask_info_ns > LATE_NS;
             rl_node_ask_info(node, now_ns);
         }
-        if (stall_ns(node) < INT64_MAX && now_ns >= stall_ns(node) + node->settings->stall_limit_ns)
+        if (stall_ns(node) < INT64_MAX &&
+            now_ns >= stall_ns(node) + node->settings->stall_limit_ns)
             drain(node, now_ns);
         break;
     }

@@ -66,10 +66,10 @@ struct rl_node_settings {
     struct rl_prng *prng;
     int64_t connect_timeout_ns;
     int64_t stall_limit_ns;
-    int64_t drain_limit_ns;   /* a link that drains is closed after so long */
+    int64_t drain_limit_ns; /* a link that drains is closed after so long */
     int64_t guard_window_ns;
     bool guard;
-    int64_t driven_since_ns;  /* somebody has been looking at the links since then */
+    int64_t driven_since_ns;   /* somebody has been looking at the links since then */
     char connection_name[128]; /* CLIENT SETNAME */
 };
 
@@ -100,10 +100,10 @@ struct rl_node {
     struct rl_info info; /* of the last INFO; empty where it was denied */
     bool info_known;
     enum rl_fitness fitness;
-    int twin;             /* an earlier node that is the same server; -1: none */
-    int64_t run_seen_ns;  /* when this client first saw info.run_id here */
-    int64_t ask_info_ns;  /* when to ask again; INT64_MAX: no need */
-    bool asked_late;      /* nobody was there to ask when it was due: the answer is awaited */
+    int twin;            /* an earlier node that is the same server; -1: none */
+    int64_t run_seen_ns; /* when this client first saw info.run_id here */
+    int64_t ask_info_ns; /* when to ask again; INT64_MAX: no need */
+    bool asked_late;     /* nobody was there to ask when it was due: the answer is awaited */
     int64_t guard_until_ns;
     int64_t round_trip_ns; /* smoothed; 0: unknown */
     bool unflushed;
@@ -114,8 +114,8 @@ struct rl_node {
 
 /* 0, ENOMEM, or ECONFIG with `why` filled in (certificates). */
 int rl_node_init(struct rl_node *node, unsigned index, const struct rl_node_config *config,
-                 const struct rl_node_settings *settings, int epoll_fd, int wake_fd,
-                 char *why, size_t why_size);
+                 const struct rl_node_settings *settings, int epoll_fd, int wake_fd, char *why,
+                 size_t why_size);
 void rl_node_done(struct rl_node *node);
 void rl_node_done_in_child(struct rl_node *node);
 

@@ -253,7 +253,7 @@ void rl_node_greeted(struct rl_node *node, const struct rl_waiting *waiting,
     case RL_ASK_PING:
         node->settings->events->pinged(node->settings->owner, node, now_ns - waiting->sent_ns);
         break;
-    case RL_ASK_NOTE: /* whatever came of it */
+    case RL_ASK_NOTE:      /* whatever came of it */
     case RL_ASK_SUBSCRIBE: /* a subscriber's only (sub.h) */
     case RL_ASK_VERB:
         break;

@@ -25,8 +25,10 @@ static bool starts(const char *text, const char *word)
 static bool read_answer(const struct rl_waiting *waiting, const struct rl_reply *reply,
                         struct rl_judged *judged)
 {
-    if (reply->type != RL_REPLY_ARRAY || (reply->count != 2 && reply->count != 4 && reply->count != 5) ||
-        reply->part[0].type != RL_REPLY_BULK || !rl_part_is(reply, 0, waiting->nonce, RL_NONCE_LEN) ||
+    if (reply->type != RL_REPLY_ARRAY ||
+        (reply->count != 2 && reply->count != 4 && reply->count != 5) ||
+        reply->part[0].type != RL_REPLY_BULK ||
+        !rl_part_is(reply, 0, waiting->nonce, RL_NONCE_LEN) ||
         reply->part[1].type != RL_REPLY_INTEGER || reply->part[1].integer < 0 ||
         reply->part[1].integer > 1)
         return false;

@@ -19,7 +19,7 @@ struct rl_notices {
     struct rl_notice *first, *last;
     bool calling; /* a callback runs, on this thread */
     pthread_t caller;
-    const void *about; /* the lock whose loss it is told of, or NULL */
+    const void *about;     /* the lock whose loss it is told of, or NULL */
     pthread_cond_t called; /* signalled when it is back */
 };
 

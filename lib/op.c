@@ -244,9 +244,8 @@ void rl_report_vote(struct rl_op *op, unsigned node, int vote, const struct rl_j
     if (!judged->answer.with_holder)
         return;
     entry->ttl_ms = judged->answer.ttl_ms;
-    entry->holder_len = judged->holder_len < sizeof(entry->holder)
-                            ? judged->holder_len
-                            : sizeof(entry->holder) - 1;
+    entry->holder_len = judged->holder_len < sizeof(entry->holder) ? judged->holder_len
+                                                                   : sizeof(entry->holder) - 1;
     memcpy(entry->holder, judged->holder, entry->holder_len);
     entry->holder[entry->holder_len] = '\0';
 }

@@ -7,12 +7,12 @@
 #include "client.h"
 
 struct rl_op {
-    struct rl_due due;         /* first: when step() must be called at the latest */
-    struct rl_op *prev, *next; /* in client->ops */
+    struct rl_due due;                     /* first: when step() must be called at the latest */
+    struct rl_op *prev, *next;             /* in client->ops */
     struct rl_op *crowd_prev, *crowd_next; /* in client->crowd */
     bool crowds;
     redlock *client;
-    struct rl_claim *claim;    /* what it is about now; NULL: nothing */
+    struct rl_claim *claim; /* what it is about now; NULL: nothing */
     bool done;
     int result;
     struct rl_sleeper *sleeper; /* a thread sleeps there until it is done; or NULL */
@@ -47,9 +47,9 @@ void *rl_op_new(redlock *client, size_t size, redlock_done_fn *tell, void *conte
 
 void rl_op_due(struct rl_op *op, int64_t due_ns);
 void rl_op_finish(struct rl_op *op, int result);
-void rl_op_let_go(struct rl_op *op, int result); /* of its claim, and finish */
+void rl_op_let_go(struct rl_op *op, int result);    /* of its claim, and finish */
 void rl_op_abort(struct rl_op *op, int64_t now_ns); /* the client is being closed */
-void rl_op_end(struct rl_op *op); /* out of the client's list */
+void rl_op_end(struct rl_op *op);                   /* out of the client's list */
 
 /* Is it worth waiting for more nodes than `able`: until `until_ns` for those on their way,
  * until `crowd_ns` for those that have too much to do? Then the op is due again, or stands

@@ -13,8 +13,7 @@ unsigned rl_quorum_needed(unsigned n)
     return n / 2 + 1;
 }
 
-void rl_round_start(struct rl_round *round, unsigned n, int64_t t0_ns,
-                    int64_t node_deadline_ns)
+void rl_round_start(struct rl_round *round, unsigned n, int64_t t0_ns, int64_t node_deadline_ns)
 {
     assert(n >= 1 && n <= REDLOCK_NODES_MAX);
     assert(node_deadline_ns >= t0_ns);

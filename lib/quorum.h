@@ -25,7 +25,7 @@ struct rl_round {
     uint64_t yes;
     uint64_t no;
     uint64_t failed;
-    int64_t t0_ns;          /* read before the first byte of the round was sent */
+    int64_t t0_ns;            /* read before the first byte of the round was sent */
     int64_t node_deadline_ns; /* a node that is silent then has failed */
 };
 

@@ -46,7 +46,7 @@ struct rl_element {
     int64_t integer;
     size_t start; /* STATUS, ERROR, BULK: in text, where whatever fits was kept */
     size_t kept;
-    size_t len;   /* as it was sent */
+    size_t len; /* as it was sent */
 };
 
 /* A reply; the parts of an array, or the one part of anything else. */

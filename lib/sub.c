@@ -30,7 +30,7 @@ int rl_sub_init(struct rl_sub *sub, unsigned index, const struct rl_node_config 
         .events = events,
         .why = "not connected yet",
     };
-    snprintf(sub->channel, sizeof(sub->channel), RL_WAKE_CHANNEL "%s", uuid);
+    snprintf(sub->channel, sizeof(sub->channel), RL_WAKE_PREFIX "%s", uuid);
     rl_backoff_init(&sub->backoff, RL_RECONNECT_MIN_MS * RL_NS_PER_MS,
                     RL_RECONNECT_MAX_MS * RL_NS_PER_MS);
     struct rl_link *link = rl_link_new(config, tls, epoll_fd, wake_fd, &sub->tag);
@@ -156,7 +156,7 @@ void rl_sub_deny(struct rl_sub *sub, int64_t now_ns, const char *why)
     if (!sub->denied_told)
         sub->events->log(sub->settings->owner, REDLOCK_LOG_WARNING,
                          "%s: waits are not told of releases there: %s; allow the user "
-                         "SUBSCRIBE and the channels " RL_WAKE_CHANNEL "*",
+                         "SUBSCRIBE and the channels " RL_WAKE_PREFIX "*",
                          sub->config->label, sub->why);
     sub->denied_told = true;
 }

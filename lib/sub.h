@@ -24,7 +24,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define RL_WAKE_CHANNEL "redlock:wake:" /* and the client's uuid */
 #define RL_UUID_LEN 36
 
 enum rl_sub_mode {
@@ -54,7 +53,7 @@ struct rl_sub {
     const struct rl_node_settings *settings;
     const struct rl_sub_events *events;
     struct rl_wire wire;
-    char channel[sizeof(RL_WAKE_CHANNEL) + RL_UUID_LEN];
+    char channel[sizeof(RL_WAKE_PREFIX) + RL_UUID_LEN];
 
     enum rl_sub_mode mode;
     bool wanted;

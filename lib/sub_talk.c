@@ -151,7 +151,7 @@ static bool read_member(const struct rl_sub *sub, const struct rl_reply *reply,
 {
     const struct rl_element *part = &reply->part[2];
     const char *member = reply->text + part->start;
-    const char *uuid = sub->channel + strlen(RL_WAKE_CHANNEL);
+    const char *uuid = sub->channel + strlen(RL_WAKE_PREFIX);
     if (part->kept != part->len || part->len < RL_UUID_LEN + 1)
         return false;
     if (memcmp(member, uuid, RL_UUID_LEN) != 0 || member[RL_UUID_LEN] != ':')

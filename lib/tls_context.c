@@ -86,8 +86,7 @@ static bool set_trust(SSL_CTX *ssl, const struct rl_node_config *node, const str
         return false;
     if (node->ca_dir && !trust_directory(ssl, node->ca_dir, why))
         return false;
-    if (!node->ca_file && !node->ca_dir &&
-        SSL_CTX_set_default_verify_paths(ssl) != 1)
+    if (!node->ca_file && !node->ca_dir && SSL_CTX_set_default_verify_paths(ssl) != 1)
         return refuse_by_openssl(why, "the system's certificates", X509_get_default_cert_dir());
     return true;
 }
@@ -143,8 +142,8 @@ static bool set_rules(SSL_CTX *ssl)
 {
     SSL_CTX_set_verify(ssl, SSL_VERIFY_PEER, NULL);
     SSL_CTX_set_options(ssl, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
-    SSL_CTX_set_mode(ssl, SSL_MODE_ENABLE_PARTIAL_WRITE |
-                              SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_AUTO_RETRY);
+    SSL_CTX_set_mode(ssl, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
+                              SSL_MODE_AUTO_RETRY);
     /* Sessions are never resumed, and a cache has a lock that fork() could catch. */
     SSL_CTX_set_session_cache_mode(ssl, SSL_SESS_CACHE_OFF);
     /* One recv() for a record's head, its body, and whatever follows. */
@@ -224,8 +223,8 @@ struct rl_tls_context *rl_tls_context_new(const struct rl_node_config *node, cha
         rl_tls_take_error(ERR_LIB_NONE, name, sizeof(name));
         snprintf(why_text, why_size, "TLS can't be set up: %s", name);
     }
-    done = done && set_trust(context->ssl, node, &why) &&
-           set_own_certificate(context, node, &why);
+    done =
+        done && set_trust(context->ssl, node, &why) && set_own_certificate(context, node, &why);
     /* Loading leaves remarks behind even where it works. */
     ERR_clear_error();
     if (!done) {

@@ -41,9 +41,8 @@ static void plan(struct rl_claim *claim)
 static void plan_renewal(struct rl_claim *claim)
 {
     int64_t left_ns = claim->hold.ttl_ns - claim->hold.ttl_ns / 3;
-    claim->watch.renew_ns =
-        claim->hold.deadline_ns + rl_drift_ns(claim->hold.ttl_ns, claim->hold.drift_factor) -
-        left_ns;
+    claim->watch.renew_ns = claim->hold.deadline_ns +
+                            rl_drift_ns(claim->hold.ttl_ns, claim->hold.drift_factor) - left_ns;
 }
 
 static void tell_lost(redlock *client, struct rl_notice *notice)

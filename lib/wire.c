@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int rl_wire_init(struct rl_wire *wire, struct rl_link *link, rl_bulk_fn *on_bulk,
-                 void *context)
+int rl_wire_init(struct rl_wire *wire, struct rl_link *link, rl_bulk_fn *on_bulk, void *context)
 {
     *wire = (struct rl_wire){.link = link};
     wire->reader = rl_reader_new(on_bulk, context);

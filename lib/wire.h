@@ -12,17 +12,26 @@
 struct rl_claim;
 
 /* What a reply is for: a verb of a lock, or a step of the node's own. */
-enum rl_ask { RL_ASK_VERB, RL_ASK_AUTH, RL_ASK_SELECT, RL_ASK_SETNAME, RL_ASK_INFO, RL_ASK_PING, RL_ASK_NOTE, RL_ASK_SUBSCRIBE };
+enum rl_ask {
+    RL_ASK_VERB,
+    RL_ASK_AUTH,
+    RL_ASK_SELECT,
+    RL_ASK_SETNAME,
+    RL_ASK_INFO,
+    RL_ASK_PING,
+    RL_ASK_NOTE,
+    RL_ASK_SUBSCRIBE
+};
 
 struct rl_waiting {
-    struct rl_claim *claim; /* RL_ASK_VERB */
+    struct rl_claim *claim;   /* RL_ASK_VERB */
     char nonce[RL_NONCE_LEN]; /* RL_ASK_VERB: what the reply must begin with */
-    int64_t deadline_ns; /* past it, the node is not answering */
+    int64_t deadline_ns;      /* past it, the node is not answering */
     int64_t sent_ns;
     enum rl_ask ask;
     enum rl_verb verb;   /* what the core calls it */
     enum rl_verb script; /* and what it was */
-    bool by_body; /* EVAL, not EVALSHA */
+    bool by_body;        /* EVAL, not EVALSHA */
 };
 
 struct rl_wire {

@@ -161,8 +161,8 @@ START_TEST(only_our_own_members_wake)
     memcpy(longest, SUB_RIG_UUID ":", RL_UUID_LEN + 1);
     longest[sizeof(longest) - 1] = '\0';
     sub_rig_expect_listening(&rig);
-    publish(RL_WAKE_CHANNEL "1f0e0d0c-0b0a-4908-8706-050403020100", SUB_RIG_UUID ":1");
-    publish(RL_WAKE_CHANNEL, SUB_RIG_UUID ":1");
+    publish(RL_WAKE_PREFIX "1f0e0d0c-0b0a-4908-8706-050403020100", SUB_RIG_UUID ":1");
+    publish(RL_WAKE_PREFIX, SUB_RIG_UUID ":1");
     for (unsigned i = 0; i < count; i++)
         publish(SUB_RIG_CHANNEL, odd[i]);
     publish(SUB_RIG_CHANNEL, longest);
@@ -201,7 +201,7 @@ static void set_user(const char *channels, const char *commands)
 
 START_TEST(a_user_with_a_password_listens)
 {
-    set_user("&" RL_WAKE_CHANNEL "*", "+@all");
+    set_user("&" RL_WAKE_PREFIX "*", "+@all");
     sub_rig_expect_listening(&rig);
     const char *list = master_do(masters, 0, "CLIENT", "LIST", "TYPE", "pubsub", NULL).text;
     ck_assert_msg(strstr(list, " user=locks "), "%s", list);
@@ -253,7 +253,7 @@ static void expect_denied(void)
     ck_assert(sub_rig_until(&rig, rig.sub.mode == RL_SUB_DENIED));
     ck_assert(!rl_sub_listens(&rig.sub) && !rl_sub_pending(&rig.sub));
     ck_assert_uint_eq(rig.warnings, 1);
-    ck_assert_msg(strstr(rig.warning, "NOPERM") && strstr(rig.warning, RL_WAKE_CHANNEL "*"),
+    ck_assert_msg(strstr(rig.warning, "NOPERM") && strstr(rig.warning, RL_WAKE_PREFIX "*"),
                   "%s", rig.warning);
     ck_assert_int_eq(rig.sub.wire.link->fd, -1); /* no descriptor is spent on it */
 }
@@ -278,7 +278,7 @@ START_TEST(without_the_right_to_the_channel_it_is_denied_until_there_is)
     ck_assert(sub_rig_until(&rig, rig.sub.mode == RL_SUB_DENIED));
     ck_assert_uint_eq(rig.warnings, 1);
     /* and allowed at last. */
-    set_user("&" RL_WAKE_CHANNEL "*", "+@all");
+    set_user("&" RL_WAKE_PREFIX "*", "+@all");
     rl_sub_tick(&rig.sub, rig.sub.since_ns + DENIED_NS);
     ck_assert(sub_rig_until(&rig, rl_sub_listens(&rig.sub)));
     expect_heard(SUB_RIG_UUID ":1", 1);

@@ -1,0 +1,66 @@
+/* attempt.h - one acquisition in progress: wait for nodes, ask them, and on a loss sleep and
+ * ask again with a token of its own, until it is won or the time that the caller gave is over.
+ *
+ *   NODES --enough able, or none to hope for--> ROUND --won--> done
+ *     ^ ^                                         |
+ *     | +--- PAUSE <----------- lost -------------+--no time left--> done
+ *     |        ^ woken, the holder's TTL over, or a probe due
+ *     +----- LINED: others of this client wait for the same name, and came first
+ *
+ * Who was refused stands in the name's line (line.h), is queued at the masters by its next
+ * round, and sleeps until a majority of them has said that the lock was released.
+ */
+#ifndef RL_ATTEMPT_H
+#define RL_ATTEMPT_H
+
+#include "claim.h"
+
+enum rl_attempt_phase { RL_NODES, RL_ROUND, RL_PAUSE, RL_LINED };
+
+struct rl_attempt {
+    struct rl_op op; /* first: the callbacks get this one */
+    struct rl_waiter waiter;
+    enum rl_attempt_phase phase;
+    const struct rl_kind *kind;
+    const void *name;
+    size_t name_len;
+    redlock_options options;
+    int64_t ttl_ns;
+    bool forever, once;
+    bool asked; /* a first round has been begun */
+    int64_t began_ns;
+    int64_t give_up_ns;     /* where there is a wait budget */
+    int64_t nodes_until_ns; /* NODES: no longer than this */
+    int64_t pause_until_ns; /* PAUSE */
+    bool probes;            /* PAUSE: for a wake-up; its end is a fallback */
+    struct rl_backoff backoff;
+    bool ordered_next; /* the last round was split: ask one first */
+    int loss;          /* what the last round came to */
+    bool cut_short;    /* the wait's end left it less time than an answer may take */
+    bool starved;      /* and it was for want of masters that could be asked */
+    unsigned held_count;
+    int64_t held_ns[REDLOCK_NODES_MAX]; /* when each blocking key runs out, ascending */
+    bool foreign;                       /* a peer's, whose release nobody will hear of */
+    int64_t place; /* how many are in the queue before us, where that is least */
+    struct redlock_lock *lock;
+};
+
+/* Everything but the op's beginning (rl_op_begin) and the handle, `lock`. The options have been
+ * checked; the name stays the caller's. */
+void rl_attempt_init(struct rl_attempt *attempt, redlock *client, const void *name,
+                     size_t name_len, const redlock_options *options, int64_t ttl_ms);
+
+void rl_attempt_start(struct rl_attempt *attempt, int64_t now_ns);
+
+/* ---- attempt_sleep.c: between attempt*.c only ----------------------------------------- */
+
+/* After a loss: until when to sleep. */
+int64_t rl_attempt_sleep_until_ns(struct rl_attempt *attempt, bool split, int64_t now_ns);
+
+/* Has a majority said that the lock was released? */
+bool rl_attempt_woken(const struct rl_attempt *attempt);
+
+/* How long fewer wake-ups than a majority's are left to become one. */
+int64_t rl_attempt_grace_ns(redlock *client);
+
+#endif

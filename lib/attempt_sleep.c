@@ -1,0 +1,68 @@
+/* attempt_sleep.c - how long to sleep after a lost round: until it can be worth asking again.
+ *
+ * Who is queued at a majority of the masters is woken; all else is for what can go wrong with
+ * that: the holder's TTL runs out, a message gets lost (a probe), a peer releases in silence
+ * (a growing backoff, as for everything that nobody will tell).
+ */
+#include "config_auto.h"
+
+#include "attempt.h"
+
+#define WAKE_GRACE_NS RL_NS_PER_MS  /* between a first wake-up and a majority's */
+#define PLACE_NS (2 * RL_NS_PER_MS) /* between those who look whether a TTL has run out */
+
+/* The time from which a majority of keys could be free, if nobody does anything; or 0. */
+static int64_t free_at_ns(const struct rl_attempt *attempt, unsigned n)
+{
+    unsigned needed = rl_quorum_needed(n);
+    unsigned not_held = n - attempt->held_count;
+    if (not_held >= needed || attempt->held_count == 0)
+        return 0;
+    return attempt->held_ns[needed - not_held - 1];
+}
+
+/* Who waits unwoken asks all the same, less often the more are before it. */
+static int64_t probe_ns(const struct rl_attempt *attempt, redlock *client)
+{
+    int64_t ms = attempt->place < 4 * RL_PROBE_MAX_MS / RL_PROBE_MS
+                     ? RL_PROBE_MS * (4 + attempt->place) / 4
+                     : RL_PROBE_MAX_MS;
+    if (ms > RL_PROBE_MAX_MS)
+        ms = RL_PROBE_MAX_MS;
+    return (ms + (int64_t)rl_prng_below(&client->prng, (uint64_t)ms / 4)) * RL_NS_PER_MS;
+}
+
+/* A majority's wake-ups tell that a majority was released: fewer may be stray, or all there
+ * will be. */
+int64_t rl_attempt_grace_ns(redlock *client)
+{
+    int64_t trips = 2 * rl_client_round_trip_ns(client, rl_all(client->n));
+    return WAKE_GRACE_NS + trips +
+           (int64_t)rl_prng_below(&client->prng, (uint64_t)(WAKE_GRACE_NS + trips));
+}
+
+bool rl_attempt_woken(const struct rl_attempt *attempt)
+{
+    return rl_count(attempt->waiter.line->wakes) >= rl_quorum_needed(attempt->op.client->n);
+}
+
+int64_t rl_attempt_sleep_until_ns(struct rl_attempt *attempt, bool split, int64_t now_ns)
+{
+    redlock *client = attempt->op.client;
+    const struct rl_line *line = attempt->waiter.line;
+    int64_t free_at = free_at_ns(attempt, client->n);
+    bool queued = line && !split && !attempt->foreign && attempt->loss == REDLOCK_EHELD &&
+                  rl_count(line->queued & client->listening) >= rl_quorum_needed(client->n);
+    if (queued && rl_attempt_woken(attempt))
+        return now_ns;
+    int64_t until = now_ns + (queued ? probe_ns(attempt, client)
+                                     : rl_backoff_next_ns(&attempt->backoff, &client->prng));
+    if (queued && line->wakes && line->woken_ns + rl_attempt_grace_ns(client) < until)
+        until = line->woken_ns + rl_attempt_grace_ns(client);
+    if (queued && free_at > now_ns && attempt->place < INT64_MAX)
+        free_at += attempt->place * PLACE_NS;
+    attempt->probes = queued;
+    if (free_at > now_ns && free_at < until)
+        until = free_at + (int64_t)rl_prng_below(&client->prng, RL_RETRY_MIN_MS * RL_NS_PER_MS);
+    return until;
+}

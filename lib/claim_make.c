@@ -1,0 +1,206 @@
+/* claim_make.c - claims made and put away, and the two lists they are in meanwhile. */
+#include "config_auto.h"
+
+#include "claim_parts.h"
+
+#include "entropy.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Random bytes are drawn by the pool, since one draw costs about as much as many. */
+static int draw(redlock *client, unsigned char ret[RL_TOKEN_RANDOM_BYTES])
+{
+    if (client->random_left < RL_TOKEN_RANDOM_BYTES) {
+        int result = rl_entropy_bytes(client->random, sizeof(client->random));
+        if (result)
+            return result;
+        client->random_left = sizeof(client->random);
+    }
+    client->random_left -= RL_TOKEN_RANDOM_BYTES;
+    unsigned char *from = client->random + client->random_left;
+    memcpy(ret, from, RL_TOKEN_RANDOM_BYTES);
+    memset(from, 0, RL_TOKEN_RANDOM_BYTES); /* no byte is ever used twice */
+    return 0;
+}
+
+/* 32 hex digits that are random, a colon, and who we are, for people who look. */
+static int make_token(struct rl_claim *claim)
+{
+    static const char hex[] = "0123456789abcdef";
+    unsigned char bytes[RL_TOKEN_RANDOM_BYTES];
+    int result = draw(claim->client, bytes);
+    if (result)
+        return result;
+    char *at = claim->token;
+    for (size_t i = 0; i < sizeof(bytes); i++) {
+        *at++ = hex[bytes[i] >> 4];
+        *at++ = hex[bytes[i] & 15];
+    }
+    *at++ = ':';
+    size_t holder_len = strlen(claim->client->holder);
+    memcpy(at, claim->client->holder, holder_len + 1);
+    claim->token_len = (size_t)(at - claim->token) + holder_len;
+    return 0;
+}
+
+static struct rl_claim *take_spare(redlock *client, size_t name_len)
+{
+    struct rl_claim *claim = client->spare_claims;
+    if (claim)
+        client->spare_claims = claim->next;
+    else
+        claim = calloc(1, sizeof(*claim));
+    if (!claim)
+        return NULL;
+    if (claim->name_size < name_len + 1) {
+        char *name = realloc(claim->name, name_len + 1);
+        if (!name) {
+            claim->next = client->spare_claims;
+            client->spare_claims = claim;
+            return NULL;
+        }
+        claim->name = name;
+        claim->name_size = name_len + 1;
+    }
+    return claim;
+}
+
+/* Its time has come: of a release that nobody waits for, or of a watched lock. A claim that
+ * an op is about is seen to by the op. */
+static void fire(struct rl_due *due, int64_t now_ns)
+{
+    struct rl_claim *claim = (struct rl_claim *)due;
+    if (claim->watch.on)
+        rl_watch_fire(claim, now_ns);
+    else if (!claim->op)
+        rl_claim_tick(claim, now_ns);
+}
+
+static void list(struct rl_claim *claim, struct rl_claim **head)
+{
+    claim->prev = NULL;
+    claim->next = *head;
+    if (claim->next)
+        claim->next->prev = claim;
+    *head = claim;
+}
+
+static void unlist(struct rl_claim *claim)
+{
+    redlock *client = claim->client;
+    if (claim->prev)
+        claim->prev->next = claim->next;
+    else if (claim->ends)
+        client->endings = claim->next;
+    else
+        client->claims = claim->next;
+    if (claim->next)
+        claim->next->prev = claim->prev;
+}
+
+/* Its hold has come to its end: what is left is to be rid of its keys. */
+void rl_claim_ends(struct rl_claim *claim)
+{
+    assert(!claim->ends);
+    unlist(claim);
+    claim->ends = true;
+    /* An attempt that another's key refused leaves it to that one to wake who waits. */
+    claim->silent = claim->hold.ask.no && rl_round_verdict(&claim->hold.ask) != RL_WON;
+    list(claim, &claim->client->endings);
+    claim->client->ending++;
+}
+
+int rl_claim_new(redlock *client, const struct rl_kind *kind, const void *name, size_t name_len,
+                 const char *token, struct rl_claim **ret_claim)
+{
+    if (client->ending >= RL_PENDING_RELEASES_MAX)
+        return REDLOCK_EBUSY;
+    struct rl_claim *claim = take_spare(client, name_len);
+    if (!claim)
+        return REDLOCK_ENOMEM;
+    *claim = (struct rl_claim){
+        .due.fire = fire,
+        .client = client,
+        .kind = kind,
+        .name = claim->name,
+        .name_size = claim->name_size,
+        .name_len = name_len,
+        .budget_ns = RL_ROUND_MIN_NS,
+    };
+    memcpy(claim->name, name, name_len);
+    claim->name[name_len] = '\0';
+    int result = rl_timers_reserve(&client->timers);
+    if (result) {
+        claim->next = client->spare_claims;
+        client->spare_claims = claim;
+        return result;
+    }
+    if (token) {
+        claim->token_len = strlen(token);
+        memcpy(claim->token, token, claim->token_len + 1);
+    } else {
+        result = make_token(claim);
+    }
+    if (result) {
+        rl_timers_unreserve(&client->timers);
+        claim->next = client->spare_claims;
+        client->spare_claims = claim;
+        return result;
+    }
+    list(claim, &client->claims);
+    *ret_claim = claim;
+    return 0;
+}
+
+static void put_away(struct rl_claim *claim, int64_t now_ns)
+{
+    redlock *client = claim->client;
+    assert(!claim->spare);
+    claim->spare = true;
+    if (!claim->query && rl_hold_expired_unreleased(&claim->hold, now_ns))
+        client->stats.abandoned_releases++;
+    rl_watch_end(claim);
+    client->ending -= claim->ends;
+    unlist(claim);
+    rl_loop_due(client, &claim->due, INT64_MAX);
+    rl_timers_unreserve(&client->timers);
+    claim->next = client->spare_claims;
+    client->spare_claims = claim;
+}
+
+void rl_claim_let_go(struct rl_claim *claim, int64_t now_ns)
+{
+    if (claim->op || claim->lock || claim->owed > 0 || claim->busy > 0)
+        return;
+    if (claim->query || claim->detached || claim->hold.phase == RL_HOLD_NEW ||
+        rl_hold_settled(&claim->hold, now_ns))
+        put_away(claim, now_ns);
+}
+
+void rl_claim_enter(struct rl_claim *claim)
+{
+    claim->busy++;
+}
+
+void rl_claim_leave(struct rl_claim *claim, int64_t now_ns)
+{
+    assert(claim->busy > 0);
+    claim->busy--;
+    rl_claim_let_go(claim, now_ns);
+}
+
+void rl_claims_free(redlock *client)
+{
+    struct rl_claim *lists[] = {client->claims, client->endings, client->spare_claims};
+    for (unsigned i = 0; i < 3; i++) {
+        while (lists[i]) {
+            struct rl_claim *claim = lists[i];
+            lists[i] = claim->next;
+            free(claim->name);
+            free(claim);
+        }
+    }
+    client->claims = client->endings = client->spare_claims = NULL;
+}
