@@ -39,10 +39,11 @@ struct rl_attempt {
     bool cut_short;    /* the wait's end left it less time than an answer may take */
     bool starved;      /* and it was for want of masters that could be asked */
     unsigned held_count;
-    int64_t held_ns[REDLOCK_NODES_MAX]; /* when each blocking key runs out, ascending */
-    bool foreign;                       /* a peer's, whose release nobody will hear of */
+    bool foreign;  /* a peer's, whose release nobody will hear of */
     int64_t place; /* how many are in the queue before us, where that is least */
     struct redlock_lock *lock;
+    int64_t held_ns[REDLOCK_NODES_MAX]; /* held_count: when each blocking key runs out,
+                                           ascending. Last: what is zeroed ends before it */
 };
 
 /* Everything but the op's beginning (rl_op_begin) and the handle, `lock`. The options have been

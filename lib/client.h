@@ -88,6 +88,8 @@ struct redlock {
     /* loop.c */
     struct rl_op *ops;                /* calls in progress, newest first */
     struct rl_op *crowd, *crowd_last; /* that wait until less is under way */
+    struct rl_block *spare_blocks; /* op.c: where ops of asynchronous calls have lived */
+    unsigned spare_block_count;
     struct rl_op *leader;
     bool polling;      /* the leader waits for descriptors */
     int64_t polls_until_ns; /* until then at the longest */

@@ -15,8 +15,9 @@ static void forget_ops(redlock *client)
     for (struct rl_op *op = client->ops; op; op = next) {
         next = op->next;
         if (op->async)
-            free(op);
+            rl_op_free(client, op);
     }
+    rl_ops_free(client);
 }
 
 void rl_client_destroy(redlock *client, bool in_child)

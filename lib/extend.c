@@ -5,8 +5,6 @@
 #include "clock.h"
 #include "op.h"
 
-#include <stdlib.h>
-
 struct extend {
     struct rl_op op; /* first */
     struct redlock_lock *lock;
@@ -168,13 +166,14 @@ static int extend_async(redlock_lock *lock, int64_t ttl_ms, redlock_report *repo
 {
     redlock *client = lock->client;
     int result = rl_drive_need(client);
-    struct extend *extend = result ? NULL : rl_op_new(client, sizeof(*extend), done, context);
+    struct extend *extend =
+        result ? NULL : rl_op_new(client, sizeof(*extend), sizeof(*extend), done, context);
     if (!extend)
         return result ? result : REDLOCK_ENOMEM;
     int64_t now_ns = rl_clock_now_ns();
     result = extend_prepare(extend, lock, ttl_ms, report, now_ns);
     if (result)
-        free(extend);
+        rl_op_free(client, extend);
     else
         extend_step(&extend->op, now_ns);
     return result;

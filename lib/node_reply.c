@@ -127,6 +127,8 @@ static bool deliver_all(struct rl_slot *slot, int64_t now_ns)
         }
         struct rl_waiting waiting = *oldest;
         rl_wire_drop_oldest(wire);
+        if (wire->fifo_count > 0) /* whom the next reply is for: far away in memory */
+            __builtin_prefetch(rl_wire_oldest(wire)->claim, 1);
         if (waiting.ask == RL_ASK_VERB) {
             if (!deliver(slot, &waiting, reply, now_ns))
                 return false;

@@ -12,6 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define BLOCK_MIN 1536 /* an attempt at a lock with a name of usual length */
+#define BLOCKS_KEPT 1024
+
 static void fire(struct rl_due *due, int64_t now_ns)
 {
     struct rl_op *op = (struct rl_op *)due;
@@ -43,23 +46,74 @@ static void tell(redlock *client, struct rl_notice *notice)
     redlock_done_fn *told = op->tell;
     void *context = op->context;
     rl_op_end(op);
-    free(op);
+    rl_op_free(client, op);
     rl_notice_call_begin(client, NULL);
     told(context, result, lock);
     rl_notice_call_end(client);
 }
 
-void *rl_op_new(redlock *client, size_t size, redlock_done_fn *told, void *context)
+/* A block that an op lives in. Those that are free are kept in a list for the next ones. */
+struct rl_block {
+    struct rl_block *next;
+    size_t size;
+    struct rl_op op[];
+};
+
+static struct rl_block *take_block(redlock *client, size_t size)
 {
-    struct rl_op *op = calloc(1, size);
-    if (!op)
+    struct rl_block *block = client->spare_blocks;
+    if (block && block->size >= size) {
+        client->spare_blocks = block->next;
+        client->spare_block_count--;
+        return block;
+    }
+    if (size < BLOCK_MIN)
+        size = BLOCK_MIN;
+    block = malloc(sizeof(*block) + size);
+    if (block)
+        block->size = size;
+    return block;
+}
+
+void *rl_op_new(redlock *client, size_t size, size_t zeroed, redlock_done_fn *told,
+                void *context)
+{
+    struct rl_block *block = take_block(client, size);
+    if (!block)
         return NULL;
+    struct rl_op *op = block->op;
+    memset(op, 0, zeroed);
     op->async = true;
     op->id = ++client->last_id;
     op->notice.tell = tell;
     op->tell = told;
     op->context = context;
     return op;
+}
+
+void rl_op_free(redlock *client, void *op)
+{
+    if (!op)
+        return;
+    struct rl_block *block =
+        (struct rl_block *)(void *)((char *)op - offsetof(struct rl_block, op));
+    if (client->spare_block_count >= BLOCKS_KEPT) {
+        free(block);
+        return;
+    }
+    block->next = client->spare_blocks;
+    client->spare_blocks = block;
+    client->spare_block_count++;
+}
+
+void rl_ops_free(redlock *client)
+{
+    while (client->spare_blocks) {
+        struct rl_block *block = client->spare_blocks;
+        client->spare_blocks = block->next;
+        free(block);
+    }
+    client->spare_block_count = 0;
 }
 
 void rl_op_due(struct rl_op *op, int64_t due_ns)

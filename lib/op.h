@@ -42,8 +42,12 @@ struct rl_op {
 /* Into the client's list. REDLOCK_ENOMEM. The caller has filled in the callbacks. */
 int rl_op_begin(struct rl_op *op, redlock *client);
 
-/* An op of an asynchronous call: `size` bytes, which begin with it, zeroed. NULL: ENOMEM. */
-void *rl_op_new(redlock *client, size_t size, redlock_done_fn *tell, void *context);
+/* An op of an asynchronous call: `size` bytes, which begin with it, of which the first `zeroed`
+ * are. NULL: ENOMEM. Freed by rl_op_free(), which keeps some for the next. */
+void *rl_op_new(redlock *client, size_t size, size_t zeroed, redlock_done_fn *tell,
+                void *context);
+void rl_op_free(redlock *client, void *op);
+void rl_ops_free(redlock *client);
 
 void rl_op_due(struct rl_op *op, int64_t due_ns);
 void rl_op_finish(struct rl_op *op, int result);

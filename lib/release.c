@@ -4,8 +4,6 @@
 #include "clock.h"
 #include "claim.h"
 
-#include <stdlib.h>
-
 static void release_did(struct rl_op *op, unsigned did, int64_t now_ns)
 {
     (void)now_ns;
@@ -131,11 +129,11 @@ static int release_async(redlock *client, struct rl_claim *claim, redlock_done_f
     int result = done ? rl_drive_need(client) : 0;
     struct rl_op *op = NULL;
     if (done && result == 0) {
-        op = rl_op_new(client, sizeof(*op), done, context);
+        op = rl_op_new(client, sizeof(*op), sizeof(*op), done, context);
         result = op && rl_op_begin(op, client) == 0 ? 0 : REDLOCK_ENOMEM;
     }
     if (result) {
-        free(op);
+        rl_op_free(client, op);
         op = NULL;
     }
     if (op) {

@@ -5,8 +5,8 @@
 #include "attempt.h"
 #include "clock.h"
 
+#include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static int refuse(redlock *client, const char *why)
@@ -80,13 +80,14 @@ static int prepare(struct rl_attempt *attempt, redlock *client, const void *name
 int redlock_try_n(redlock *client, const void *name, size_t name_len,
                   const redlock_options *options, redlock_lock **ret_lock)
 {
-    struct rl_attempt attempt = {.asked = false}; /* all zero */
+    struct rl_attempt attempt;
     int cancel_state;
     if (!client || !ret_lock)
         return REDLOCK_EINVAL;
     int result = rl_client_enter_blocking(client, &cancel_state);
     if (result)
         return result;
+    memset(&attempt, 0, offsetof(struct rl_attempt, held_ns));
     int64_t now_ns = rl_loop_catch_up(client);
     result = prepare(&attempt, client, name, name_len, options);
     if (result == 0) {
@@ -111,12 +112,13 @@ static int try_async(redlock *client, const void *name, size_t name_len,
                      uint64_t *ret_id)
 {
     size_t kept = name_len <= REDLOCK_NAME_MAX ? name_len : 0;
-    struct rl_attempt *attempt = rl_op_new(client, sizeof(*attempt) + kept, done, context);
+    struct rl_attempt *attempt = rl_op_new(client, sizeof(*attempt) + kept,
+                                           offsetof(struct rl_attempt, held_ns), done, context);
     if (!attempt)
         return REDLOCK_ENOMEM;
     int result = prepare(attempt, client, name, name_len, options);
     if (result) {
-        free(attempt);
+        rl_op_free(client, attempt);
         return result;
     }
     memcpy(attempt + 1, name, name_len);
