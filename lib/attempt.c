@@ -81,6 +81,7 @@ static void start_round(struct rl_attempt *attempt, uint64_t able, int64_t now_n
     attempt->probes = false;
     rl_hold_init(&claim->hold, client->n, attempt->ttl_ns, client->config.drift_factor);
     claim->budget_ns = budget;
+    claim->contended = attempt->asked;
     claim->op = &attempt->op;
     claim->lock = attempt->lock;
     attempt->op.claim = claim;
@@ -89,7 +90,8 @@ static void start_round(struct rl_attempt *attempt, uint64_t able, int64_t now_n
     attempt->phase = RL_ROUND;
     attempt->asked = true;
     attempt->held_count = 0;
-    attempt->foreign = false;
+    attempt->foreign = attempt->disputed = false;
+    attempt->holder = 0;
     attempt->place = INT64_MAX;
     int first = attempt->ordered_next ? first_in_rotation(attempt, able, client->n) : -1;
     attempt->ordered_next = false;
@@ -100,9 +102,9 @@ static void start_round(struct rl_attempt *attempt, uint64_t able, int64_t now_n
     rl_claim_ask(claim, able, first, t0_ns, t0_ns + budget);
 }
 
-static void pause_after(struct rl_attempt *attempt, bool split, int64_t now_ns)
+static void pause_after(struct rl_attempt *attempt, bool split, uint64_t silent, int64_t now_ns)
 {
-    int64_t until = rl_attempt_sleep_until_ns(attempt, split, now_ns);
+    int64_t until = rl_attempt_sleep_until_ns(attempt, split, silent, now_ns);
     if (!attempt->forever) {
         /* The last attempt must still fit before the end; where none fits, it is over. */
         int64_t latest = attempt->give_up_ns - RL_ROUND_MIN_NS;
@@ -122,6 +124,7 @@ static void pause_after(struct rl_attempt *attempt, bool split, int64_t now_ns)
 static void stand(struct rl_attempt *attempt)
 {
     attempt->phase = RL_LINED;
+    attempt->lined = true;
     rl_op_due(&attempt->op, attempt->forever ? INT64_MAX : attempt->give_up_ns);
 }
 
@@ -137,7 +140,9 @@ static void lost(struct rl_attempt *attempt, int64_t now_ns)
         attempt->loss = loss;
     attempt->starved = attempt->loss == REDLOCK_ENOQUORUM &&
                        rl_count(rl_client_able(client, now_ns)) < rl_quorum_needed(client->n);
-    bool split = rl_round_split(round);
+    /* Also where all of many who ask at once have lost to each other. */
+    bool split = rl_round_split(round) || attempt->disputed;
+    uint64_t silent = rl_round_silent(round) & claim->queues;
     attempt->ordered_next = split;
     rl_report_end(&attempt->op, round, now_ns);
     claim->op = NULL;
@@ -158,7 +163,7 @@ static void lost(struct rl_attempt *attempt, int64_t now_ns)
     if (attempt->waiter.line && !rl_line_is_first(&attempt->waiter))
         stand(attempt);
     else
-        pause_after(attempt, split, now_ns);
+        pause_after(attempt, split, silent, now_ns);
 }
 
 static void won(struct rl_attempt *attempt, int64_t now_ns)
@@ -185,10 +190,32 @@ static void on_did(struct rl_op *op, unsigned did, int64_t now_ns)
     }
 }
 
+/* What a refusal tells of who has it, and for how long. */
+static void learn(struct rl_attempt *attempt, const struct rl_judged *judged)
+{
+    uint64_t holder = rl_hash(judged->holder, judged->holder_len);
+    bool kept = judged->holder_len > strlen(RL_KEPT_PREFIX) &&
+                memcmp(judged->holder, RL_KEPT_PREFIX, strlen(RL_KEPT_PREFIX)) == 0;
+    attempt->disputed |= attempt->holder && attempt->holder != holder;
+    attempt->holder = holder;
+    attempt->foreign |= !rl_kind_holder_wakes(judged->holder, judged->holder_len);
+    if (judged->answer.with_place && judged->answer.place >= 0 &&
+        judged->answer.place < attempt->place)
+        attempt->place = judged->answer.place;
+    /* One who has it will wake the next; whoever is merely about to may not get it. */
+    attempt->op.claim->silent = !attempt->disputed && !kept;
+    if (judged->answer.ttl_ms < 0)
+        return;
+    int64_t until = rl_clock_now_ns() + judged->answer.ttl_ms * RL_NS_PER_MS;
+    unsigned at = attempt->held_count++;
+    for (; at > 0 && attempt->held_ns[at - 1] > until; at--)
+        attempt->held_ns[at] = attempt->held_ns[at - 1];
+    attempt->held_ns[at] = until;
+}
+
 static void on_heard(struct rl_op *op, struct rl_node *node, enum rl_verb verb,
                      const struct rl_judged *judged)
 {
-    struct rl_attempt *attempt = attempt_of(op);
     static const int votes[] = {
         [RL_VOTE_YES] = REDLOCK_VOTE_GRANTED,
         [RL_VOTE_NO] = REDLOCK_VOTE_HELD,
@@ -197,22 +224,8 @@ static void on_heard(struct rl_op *op, struct rl_node *node, enum rl_verb verb,
     if (verb != RL_ACQUIRE)
         return;
     rl_report_vote(op, node->index, votes[judged->vote], judged);
-    if (judged->vote != RL_VOTE_NO)
-        return;
-    bool kept = judged->holder_len > strlen(RL_KEPT_PREFIX) &&
-                memcmp(judged->holder, RL_KEPT_PREFIX, strlen(RL_KEPT_PREFIX)) == 0;
-    attempt->foreign |= !rl_kind_holder_wakes(judged->holder, judged->holder_len);
-    if (judged->answer.with_place && judged->answer.place >= 0 &&
-        judged->answer.place < attempt->place)
-        attempt->place = judged->answer.place;
-    /* What is kept for one that was woken is about to be held: no time to look again at. */
-    if (judged->answer.ttl_ms < 0 || (kept && judged->answer.place > 0))
-        return;
-    int64_t until = rl_clock_now_ns() + judged->answer.ttl_ms * RL_NS_PER_MS;
-    unsigned at = attempt->held_count++;
-    for (; at > 0 && attempt->held_ns[at - 1] > until; at--)
-        attempt->held_ns[at] = attempt->held_ns[at - 1];
-    attempt->held_ns[at] = until;
+    if (judged->vote == RL_VOTE_NO)
+        learn(attempt_of(op), judged);
 }
 
 static void wait_for_nodes(struct rl_attempt *attempt, int64_t now_ns)
@@ -224,7 +237,7 @@ static void wait_for_nodes(struct rl_attempt *attempt, int64_t now_ns)
     if (rl_op_awaits_nodes(&attempt->op, able, attempt->nodes_until_ns, crowd_ns, now_ns))
         return;
     /* Connecting has a budget of its own: the first round gets all of the caller's. */
-    if (!attempt->asked && !attempt->forever && !attempt->once)
+    if (!attempt->asked && !attempt->lined && !attempt->forever && !attempt->once)
         attempt->give_up_ns += now_ns - attempt->began_ns;
     start_round(attempt, able, now_ns);
 }
@@ -268,29 +281,45 @@ static void step(struct rl_op *op, int64_t now_ns)
     }
 }
 
+/* Something that makes it worth asking sooner than planned: when; INT64_MAX: it does not. */
+static int64_t sooner_ns(struct rl_attempt *attempt, enum rl_turn why, int64_t now_ns)
+{
+    redlock *client = attempt->op.client;
+    switch (why) {
+    case RL_TURN_FIRST:
+    case RL_TURN_FREED:
+        return now_ns;
+    case RL_TURN_WOKEN:
+        return rl_attempt_woken(attempt)
+                   ? now_ns
+                   : attempt->waiter.line->woken_ns + rl_attempt_grace_ns(client);
+    case RL_TURN_LISTENS:
+        if (rl_count(client->listening) < rl_quorum_needed(client->n))
+            return INT64_MAX;
+        return rl_subs_pending(client) ? now_ns + LISTEN_NS : now_ns;
+    case RL_TURN_MISSED: /* counted on, and not queued there after all */
+        if (!attempt->probes || rl_attempt_will_be_woken(attempt, 0))
+            return INT64_MAX;
+        return now_ns + rl_backoff_next_ns(&attempt->backoff, &client->prng);
+    }
+    return INT64_MAX;
+}
+
 /* The first one in its line is called. */
 static void on_turn(struct rl_waiter *waiter, enum rl_turn why, int64_t now_ns)
 {
     struct rl_attempt *attempt =
         (struct rl_attempt *)(void *)((char *)waiter - offsetof(struct rl_attempt, waiter));
-    int64_t soon_ns = now_ns;
-    if (atomic_load(&attempt->op.client->canceled))
-        return; /* it is about to be told */
-    if (why == RL_TURN_FIRST)
-        begin_round(attempt, now_ns);
-    if (attempt->phase != RL_PAUSE || why == RL_TURN_FIRST)
-        return;
-    if (why == RL_TURN_FREED || (why == RL_TURN_WOKEN && rl_attempt_woken(attempt))) {
-        begin_round(attempt, now_ns);
-        return;
+    if (why == RL_TURN_FIRST) { /* its round is begun by the loop, lest losses nest */
+        attempt->phase = RL_PAUSE;
+        attempt->pause_until_ns = INT64_MAX;
     }
-    if (why == RL_TURN_WOKEN)
-        soon_ns = waiter->line->woken_ns + rl_attempt_grace_ns(attempt->op.client);
-    else if (rl_count(attempt->op.client->listening) < rl_quorum_needed(attempt->op.client->n))
+    if (attempt->phase != RL_PAUSE)
         return;
-    else if (rl_subs_pending(attempt->op.client))
-        soon_ns = now_ns + LISTEN_NS;
-    if (soon_ns < attempt->pause_until_ns) {
+    int64_t soon_ns = sooner_ns(attempt, why, now_ns);
+    if (soon_ns <= now_ns && (why == RL_TURN_WOKEN || why == RL_TURN_FREED)) {
+        begin_round(attempt, now_ns);
+    } else if (soon_ns < attempt->pause_until_ns) {
         attempt->pause_until_ns = soon_ns;
         rl_op_due(&attempt->op, soon_ns);
     }
@@ -380,6 +409,12 @@ void rl_attempt_start(struct rl_attempt *attempt, int64_t now_ns)
     } else if (attempt->waiter.line && !rl_line_is_first(&attempt->waiter)) {
         attempt->loss = REDLOCK_EHELD;
         stand(attempt);
+    } else if (attempt->waiter.line &&
+               now_ns < rl_line_parted_until_ns(client, attempt->name, attempt->name_len)) {
+        attempt->phase = RL_PAUSE;
+        attempt->pause_until_ns =
+            rl_line_parted_until_ns(client, attempt->name, attempt->name_len);
+        rl_op_due(&attempt->op, attempt->pause_until_ns);
     } else {
         step(&attempt->op, now_ns);
     }

@@ -27,6 +27,7 @@ struct rl_attempt {
     redlock_options options;
     int64_t ttl_ns;
     bool forever, once;
+    bool lined; /* has stood behind others */
     bool asked; /* a first round has been begun */
     int64_t began_ns;
     int64_t give_up_ns;     /* where there is a wait budget */
@@ -39,8 +40,10 @@ struct rl_attempt {
     bool cut_short;    /* the wait's end left it less time than an answer may take */
     bool starved;      /* and it was for want of masters that could be asked */
     unsigned held_count;
-    bool foreign;  /* a peer's, whose release nobody will hear of */
-    int64_t place; /* how many are in the queue before us, where that is least */
+    bool disputed;   /* by two others at least: perhaps nobody has a majority */
+    uint64_t holder; /* the hash of one of them; 0: none yet */
+    bool foreign;    /* a peer's, whose release nobody will hear of */
+    int64_t place;   /* how many are in the queue before us, where that is least */
     struct redlock_lock *lock;
     int64_t held_ns[REDLOCK_NODES_MAX]; /* held_count: when each blocking key runs out,
                                            ascending. Last: what is zeroed ends before it */
@@ -55,8 +58,13 @@ void rl_attempt_start(struct rl_attempt *attempt, int64_t now_ns);
 
 /* ---- attempt_sleep.c: between attempt*.c only ----------------------------------------- */
 
-/* After a loss: until when to sleep. */
-int64_t rl_attempt_sleep_until_ns(struct rl_attempt *attempt, bool split, int64_t now_ns);
+/* After a loss: until when to sleep. `silent`: nodes that may still answer that it is
+ * queued there. */
+int64_t rl_attempt_sleep_until_ns(struct rl_attempt *attempt, bool split, uint64_t silent,
+                                  int64_t now_ns);
+
+/* Is it queued at a majority, if the silent ones have queued it as well? */
+bool rl_attempt_will_be_woken(const struct rl_attempt *attempt, uint64_t silent);
 
 /* Has a majority said that the lock was released? */
 bool rl_attempt_woken(const struct rl_attempt *attempt);

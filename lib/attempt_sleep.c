@@ -46,13 +46,22 @@ bool rl_attempt_woken(const struct rl_attempt *attempt)
     return rl_count(attempt->waiter.line->wakes) >= rl_quorum_needed(attempt->op.client->n);
 }
 
-int64_t rl_attempt_sleep_until_ns(struct rl_attempt *attempt, bool split, int64_t now_ns)
+bool rl_attempt_will_be_woken(const struct rl_attempt *attempt, uint64_t silent)
+{
+    const redlock *client = attempt->op.client;
+    const struct rl_line *line = attempt->waiter.line;
+    uint64_t nodes = line ? (line->queued | line->wakes | silent) & client->listening : 0;
+    return rl_count(nodes) >= rl_quorum_needed(client->n);
+}
+
+int64_t rl_attempt_sleep_until_ns(struct rl_attempt *attempt, bool split, uint64_t silent,
+                                  int64_t now_ns)
 {
     redlock *client = attempt->op.client;
     const struct rl_line *line = attempt->waiter.line;
     int64_t free_at = free_at_ns(attempt, client->n);
-    bool queued = line && !split && !attempt->foreign && attempt->loss == REDLOCK_EHELD &&
-                  rl_count(line->queued & client->listening) >= rl_quorum_needed(client->n);
+    bool queued = !split && !attempt->foreign && attempt->loss == REDLOCK_EHELD &&
+                  rl_attempt_will_be_woken(attempt, silent);
     if (queued && rl_attempt_woken(attempt))
         return now_ns;
     int64_t until = now_ns + (queued ? probe_ns(attempt, client)

@@ -63,7 +63,7 @@ static uint64_t nodes_up(const redlock *client)
  * said again, when there may be room for one, or when its keys have run out. */
 static int64_t look_again_ns(const struct rl_claim *claim, uint64_t up, int64_t now_ns)
 {
-    if (!claim->hold.due)
+    if (!claim->hold.due || now_ns >= claim->hold.due_until_ns)
         return INT64_MAX;
     if (claim->retry_ns > now_ns)
         return claim->retry_ns;

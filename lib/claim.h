@@ -20,7 +20,9 @@ struct rl_claim {
     unsigned busy;             /* calls into this claim that are not back yet */
     bool ends;                 /* is in client->endings */
     bool silent;               /* its release wakes nobody: another's will */
+    bool contended;             /* it was not to be had at once */
     uint64_t waiter;           /* the line (line.h) that it is asked for; 0: none */
+    uint64_t queues;            /* nodes that were asked to enter it into their queues */
     int64_t waits_since_ns;    /* that line's first one */
     struct rl_watch {
         bool on; /* its loss is to be told, or prevented */

@@ -13,7 +13,7 @@ static void note_queue(struct rl_claim *claim, unsigned node, const struct rl_ju
     redlock *client = claim->client;
     bool queued = judged->vote == RL_VOTE_NO && judged->answer.place >= 0;
     if (rl_line_stands(client, claim->waiter))
-        rl_line_answered(client, claim->waiter, node, queued);
+        rl_line_answered(client, claim->waiter, node, queued, now_ns);
     else if (queued)
         rl_claim_leave_queue(client, claim->kind, claim->waiter, claim->name, claim->name_len,
                              rl_bit(node), now_ns);

@@ -106,8 +106,8 @@ void rl_claim_ends(struct rl_claim *claim)
     assert(!claim->ends);
     unlist(claim);
     claim->ends = true;
-    /* An attempt that another's key refused leaves it to that one to wake who waits. */
-    claim->silent = claim->hold.ask.no && rl_round_verdict(&claim->hold.ask) != RL_WON;
+    if (claim->silent && rl_round_verdict(&claim->hold.ask) == RL_WON)
+        claim->silent = false; /* it was held: whoever refused it did not have it */
     list(claim, &claim->client->endings);
     claim->client->ending++;
 }

@@ -41,8 +41,7 @@ void rl_client_leave(redlock *client, int cancel_state)
     if (rl_loop_unflushed(client) && !rl_notice_inside(client))
         rl_loop_submit(client, rl_clock_now_ns());
     rl_loop_wake(client);
-    if (client->async_ops > 0)
-        rl_loop_nudge(client);
+    rl_loop_nudge(client);
     rl_drive_leave(client);
     leave(client, cancel_state);
 }

@@ -88,13 +88,13 @@ struct redlock {
     /* loop.c */
     struct rl_op *ops;                /* calls in progress, newest first */
     struct rl_op *crowd, *crowd_last; /* that wait until less is under way */
-    struct rl_block *spare_blocks; /* op.c: where ops of asynchronous calls have lived */
+    struct rl_block *spare_blocks;    /* op.c: where ops of asynchronous calls have lived */
     unsigned spare_block_count;
     struct rl_op *leader;
-    bool polling;      /* the leader waits for descriptors */
+    bool polling;           /* the leader waits for descriptors */
     int64_t polls_until_ns; /* until then at the longest */
-    int64_t turned_ns; /* when the loop last looked at its descriptors */
-    int64_t left_ns;   /* the same, for a blocking call */
+    int64_t turned_ns;      /* when the loop last looked at its descriptors */
+    int64_t left_ns;        /* the same, for a blocking call */
     struct rl_timers timers;
     struct rl_sleeper *spare_sleepers, *all_sleepers, *to_wake;
 
@@ -116,7 +116,8 @@ struct redlock {
     /* Waiting: line.c, wake.c */
     struct rl_lines lines;
     struct rl_sub *subs; /* n of them, from the first wait on */
-    uint64_t listening;  /* nodes whose releases we hear */
+    bool subs_wanted;
+    uint64_t listening; /* nodes whose releases we hear */
     char uuid[37];
 
     struct rl_claim *claims;  /* asking or held */
@@ -191,7 +192,8 @@ int64_t rl_loop_look(redlock *client);
 int64_t rl_loop_catch_up(redlock *client);
 void rl_loop_wait(redlock *client, struct rl_op *op);
 void rl_loop_linger(redlock *client, int64_t until_ns);
-/* What was begun may be due before the leader looks up. */
+/* Whoever leads must look up: now; if something is due before it would. */
+void rl_loop_rouse(redlock *client);
 void rl_loop_nudge(redlock *client);
 /* Wake threads whose calls are done. */
 void rl_loop_wake(redlock *client);
@@ -208,7 +210,6 @@ void rl_drive_done(redlock *client); /* close the descriptors */
 
 /* wake.c. Mutex held. */
 void rl_subs_want(redlock *client, int64_t now_ns);
-void rl_subs_unwant(redlock *client);
 uint64_t rl_subs_listening(const redlock *client);
 bool rl_subs_pending(const redlock *client);
 void rl_subs_tick(redlock *client, int64_t now_ns);

@@ -67,6 +67,7 @@ static bool outlives(const redlock *client)
 /* Run the callbacks; what they begin is sent together. */
 static void tell(redlock *client)
 {
+    rl_loop_wake(client); /* before callbacks, which may take their time */
     rl_notices_tell(client);
     if (rl_loop_unflushed(client))
         rl_loop_submit(client, rl_clock_now_ns());
@@ -91,7 +92,7 @@ static void rest(redlock *client)
     bool away = client->leader || now_ns - client->left_ns < JUST_NS;
     struct pollfd fds[2] = {{.fd = self->kick_fd, .events = POLLIN},
                             {.fd = client->epoll_fd, .events = POLLIN}};
-    if (client->notices.first)
+    if (client->notices.first && !client->notices.calling)
         return;
     self->told_ns = rl_loop_next_due_ns(client);
     if (!always && !outlives(client)) {
@@ -167,7 +168,8 @@ void rl_drive_stop(redlock *client)
 
 int rl_drive_need(redlock *client)
 {
-    if (client->drive.loop || client->config.background == REDLOCK_BACKGROUND_NEVER)
+    if (client->closing || client->drive.loop ||
+        client->config.background == REDLOCK_BACKGROUND_NEVER)
         return 0;
     return start(client);
 }
@@ -175,7 +177,7 @@ int rl_drive_need(redlock *client)
 void rl_drive_leave(redlock *client)
 {
     struct rl_drive *drive = &client->drive;
-    if (drive->told_ns == INT64_MIN || !outlives(client))
+    if (client->closing || drive->told_ns == INT64_MIN || !outlives(client))
         return;
     if (drive->loop) {
         /* On its own thread, the user asks for the time-out again. */
@@ -184,7 +186,10 @@ void rl_drive_leave(redlock *client)
     } else if (client->config.background == REDLOCK_BACKGROUND_NEVER || start(client) != 0) {
         return;
     }
-    if (client->notices.first || rl_loop_next_due_ns(client) < drive->told_ns)
+    /* Somebody waits for a callback, and whoever led does so no more. */
+    bool blind = client->async_ops > 0 && drive->runs && drive->away && !client->leader &&
+                 drive->told_ns - client->turned_ns > AWAY_NS;
+    if (client->notices.first || blind || rl_loop_next_due_ns(client) < drive->told_ns)
         rl_drive_kick(client);
 }
 
@@ -216,9 +221,9 @@ static int make_outer(redlock *client)
             close(outer_fd);
         return REDLOCK_ESYSTEM;
     }
-    rl_drive_stop(client); /* at most one of the two drives */
     drive->outer_fd = outer_fd;
     drive->loop = true;
+    rl_drive_stop(client); /* at most one of the two drives */
     drive->told_ns = INT64_MAX;
     return 0;
 }
@@ -250,7 +255,8 @@ int redlock_timeout_ms(redlock *client)
     if (result)
         return result;
     int64_t due_ns = client->notices.first ? 0 : rl_loop_next_due_ns(client);
-    client->drive.told_ns = due_ns;
+    if (client->drive.loop)
+        client->drive.told_ns = due_ns;
     result = due_ns == INT64_MAX ? -1 : rl_loop_timeout_ms(due_ns, rl_clock_now_ns());
     rl_client_leave(client, cancel_state);
     return result;
@@ -269,10 +275,13 @@ int redlock_process(redlock *client)
     } else {
         struct rl_drive *self = &client->drive;
         self->loop_thread = pthread_self();
-        self->told_ns = INT64_MIN;
-        drain_kick(self);
+        if (self->loop) {
+            self->told_ns = INT64_MIN;
+            drain_kick(self);
+        }
         drive(client, false);
-        self->told_ns = rl_loop_next_due_ns(client);
+        if (self->loop)
+            self->told_ns = rl_loop_next_due_ns(client);
     }
     rl_client_leave(client, cancel_state);
     return result;

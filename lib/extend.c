@@ -53,6 +53,10 @@ static void extend_start(struct extend *extend, uint64_t able, int64_t now_ns)
     struct rl_claim *claim = op->claim;
     redlock *client = op->client;
     int64_t left = claim->hold.deadline_ns - now_ns;
+    if (rl_hold_over(&claim->hold, now_ns) && claim->watch.on) {
+        rl_watch_fire(claim, now_ns);
+        return;
+    }
     if (rl_hold_over(&claim->hold, now_ns)) {
         rl_claim_release(claim, now_ns, 0);
         rl_op_let_go(op, REDLOCK_EEXPIRED);
@@ -100,7 +104,7 @@ static void extend_step(struct rl_op *op, int64_t now_ns)
 static int extend_conclude(struct rl_op *op, redlock_lock **ret_lock)
 {
     struct redlock_lock *lock = extend_of(op)->lock;
-    *ret_lock = lock;
+    *ret_lock = lock->claim ? lock : NULL;
     return op->result == REDLOCK_OK && redlock_validity_ms(lock) == 0 ? REDLOCK_EEXPIRED
                                                                       : op->result;
 }

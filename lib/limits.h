@@ -68,6 +68,8 @@
 #define RL_KEEP_MAX_MS 500
 #define RL_ROUND_MIN_NS (2 * RL_NS_PER_MS) /* no round starts with less a node */
 
+#define RL_LOST_MARGIN_MIN_NS (3 * RL_NS_PER_MS)
+#define RL_LOST_MARGIN_MAX_NS (100 * RL_NS_PER_MS)
 #define RL_RENEWALS_MAX 512 /* extension rounds under way at once for auto_renew */
 
 #define RL_WAITER_MAX 64 /* a client's id, a colon and a number */

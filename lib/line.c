@@ -11,6 +11,7 @@
 #define PLACE_BITS 24
 #define PLACE_MASK ((UINT64_C(1) << PLACE_BITS) - 1)
 #define PLACES_MIN 16
+#define PARTING_MAX_NS (5 * RL_NS_PER_MS)
 
 /* ---- finding -------------------------------------------------------------------------- */
 
@@ -78,7 +79,7 @@ static int grow(struct rl_lines *lines)
 static void number(struct rl_lines *lines, struct rl_line *line, size_t place)
 {
     line->number = (++lines->last_number << PLACE_BITS) | place;
-    line->wakes = line->queued = 0;
+    line->wakes = line->queued = line->entered = 0;
     lines->place[place] = line;
 }
 
@@ -127,7 +128,7 @@ static struct rl_line *make(redlock *client, const struct rl_kind *kind, const v
     return line;
 }
 
-static void put_away(redlock *client, struct rl_line *line)
+static void put_away(redlock *client, struct rl_line *line, int64_t now_ns)
 {
     struct rl_lines *lines = &client->lines;
     struct rl_line **at = bucket_of(lines, line->name, line->name_len);
@@ -139,8 +140,7 @@ static void put_away(redlock *client, struct rl_line *line)
     lines->count--;
     line->next = lines->spare;
     lines->spare = line;
-    if (lines->count == 0)
-        rl_subs_unwant(client);
+    lines->left_ns = now_ns;
 }
 
 void rl_lines_free(redlock *client)
@@ -189,11 +189,14 @@ int rl_line_join(redlock *client, struct rl_waiter *waiter, const struct rl_kind
     return 0;
 }
 
-static void leave_queues(redlock *client, const struct rl_line *line, int64_t now_ns)
+/* Where we were woken the lock is kept for us: who gives up passes it on, who has won lets that
+ * run out, since the next one would be woken for nothing. */
+static void leave_queues(redlock *client, const struct rl_line *line, bool won, int64_t now_ns)
 {
-    if (line->queued)
+    uint64_t nodes = won ? line->entered & ~line->wakes : line->entered | line->wakes;
+    if (nodes)
         rl_claim_leave_queue(client, line->kind, line->number, line->name, line->name_len,
-                             line->queued, now_ns);
+                             nodes, now_ns);
 }
 
 void rl_line_leave(redlock *client, struct rl_waiter *waiter, bool won, int64_t now_ns)
@@ -213,24 +216,31 @@ void rl_line_leave(redlock *client, struct rl_waiter *waiter, bool won, int64_t 
     waiter->line = NULL;
     client->lines.waiting--;
     if (!line->first) {
-        leave_queues(client, line, now_ns);
-        put_away(client, line);
+        leave_queues(client, line, won, now_ns);
+        put_away(client, line, now_ns);
     } else if (was_first) {
         if (won) {
-            leave_queues(client, line, now_ns);
+            leave_queues(client, line, true, now_ns);
             number(&client->lines, line, line->number & PLACE_MASK);
         }
         line->first->turn(line->first, RL_TURN_FIRST, now_ns);
     }
 }
 
-void rl_line_answered(redlock *client, uint64_t number, unsigned node, bool queued)
+void rl_line_answered(redlock *client, uint64_t number, unsigned node, bool queued,
+                      int64_t now_ns)
 {
     struct rl_line *line = by_number(client, number);
-    if (line && queued)
+    if (!line)
+        return;
+    if (queued) {
         line->queued |= rl_bit(node);
-    else if (line)
+        line->entered |= rl_bit(node);
+    } else {
+        line->entered &= ~rl_bit(node);
         line->queued &= ~rl_bit(node);
+        line->first->turn(line->first, RL_TURN_MISSED, now_ns);
+    }
 }
 
 /* ---- what happens --------------------------------------------------------------------- */
@@ -266,4 +276,29 @@ void rl_line_freed(redlock *client, const void *name, size_t name_len, int64_t n
     struct rl_line *line = rl_line_find(client, name, name_len);
     if (line)
         line->first->turn(line->first, RL_TURN_FREED, now_ns);
+}
+
+/* ---- parting -------------------------------------------------------------------------- */
+
+void rl_line_part(redlock *client, const void *name, size_t name_len, int64_t now_ns)
+{
+    struct rl_lines *lines = &client->lines;
+    /* What a hand-off takes: the release, the wake-up, the acquire and its answer. */
+    int64_t pause_ns = 4 * rl_client_round_trip_ns(client, rl_all(client->n));
+    if (pause_ns > PARTING_MAX_NS)
+        pause_ns = PARTING_MAX_NS;
+    lines->parting[lines->partings++ % RL_PARTINGS] =
+        (struct rl_parting){.hash = rl_hash(name, name_len), .until_ns = now_ns + pause_ns};
+}
+
+int64_t rl_line_parted_until_ns(const redlock *client, const void *name, size_t name_len)
+{
+    const struct rl_lines *lines = &client->lines;
+    uint64_t hash = lines->partings > 0 ? rl_hash(name, name_len) : 0;
+    int64_t until_ns = 0;
+    for (unsigned i = 0; i < RL_PARTINGS && i < lines->partings; i++) {
+        if (lines->parting[i].hash == hash && lines->parting[i].until_ns > until_ns)
+            until_ns = lines->parting[i].until_ns;
+    }
+    return until_ns;
 }

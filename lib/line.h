@@ -11,10 +11,11 @@
 
 /* Why the first one in a line is called. */
 enum rl_turn {
-    RL_TURN_FIRST,  /* it has just become the first */
-    RL_TURN_WOKEN,  /* a master has said that the lock was released */
-    RL_TURN_FREED,  /* this client has released it: the release is queued at the masters */
-    RL_TURN_LISTENS /* releases are heard now that would have been missed before */
+    RL_TURN_FIRST,   /* it has just become the first */
+    RL_TURN_WOKEN,   /* a master has said that the lock was released */
+    RL_TURN_FREED,   /* this client has released it: the release is queued at the masters */
+    RL_TURN_LISTENS, /* releases are heard now that would have been missed before */
+    RL_TURN_MISSED   /* a node that was asked to queue it has not */
 };
 
 /* Somebody in a line: part of a try. */
@@ -30,11 +31,19 @@ struct rl_line {
     struct rl_waiter *first, *last;
     uint64_t wakes;   /* nodes that woke us since the first one asked last */
     int64_t woken_ns; /* the first of them */
-    uint64_t queued;  /* nodes that have us in their queue */
+    uint64_t queued;  /* nodes that have us in their queue, and that we hear */
+    uint64_t entered; /* nodes that may have us in their queue */
     const struct rl_kind *kind;
     size_t name_len, name_size;
     char *name;
 };
+
+/* A lock that was released a moment ago, after it had been waited for. */
+struct rl_parting {
+    uint64_t hash;
+    int64_t until_ns;
+};
+#define RL_PARTINGS 8
 
 struct rl_lines {
     struct rl_line **bucket; /* by name; a power of 2 */
@@ -42,7 +51,10 @@ struct rl_lines {
     size_t buckets, places, count;
     uint64_t last_number;
     unsigned waiting; /* waiters in all of them */
+    int64_t left_ns;  /* when the last line was put away */
     struct rl_line *spare;
+    struct rl_parting parting[RL_PARTINGS];
+    unsigned partings;
 };
 
 struct rl_line *rl_line_find(redlock *client, const void *name, size_t name_len);
@@ -60,7 +72,8 @@ static inline bool rl_line_is_first(const struct rl_waiter *waiter)
 void rl_line_leave(redlock *client, struct rl_waiter *waiter, bool won, int64_t now_ns);
 
 /* A node has answered a RL_WAIT with the line's number: queued there, or not (any more). */
-void rl_line_answered(redlock *client, uint64_t number, unsigned node, bool queued);
+void rl_line_answered(redlock *client, uint64_t number, unsigned node, bool queued,
+                      int64_t now_ns);
 
 /* Is the line of that number still there? */
 bool rl_line_stands(const redlock *client, uint64_t number);
@@ -71,6 +84,12 @@ void rl_lines_changed(redlock *client, unsigned node, bool listens, int64_t now_
 
 /* This client gives the lock up: the first in its line need not wait to hear of it. */
 void rl_line_freed(redlock *client, const void *name, size_t name_len, int64_t now_ns);
+
+/* Who has just released what others are likely to wait for lets them go first: the one who was
+ * woken and our own next try would meet at the masters, where ours would only be in the way.
+ * until_ns: when to ask for it again; 0: at once. */
+void rl_line_part(redlock *client, const void *name, size_t name_len, int64_t now_ns);
+int64_t rl_line_parted_until_ns(const redlock *client, const void *name, size_t name_len);
 
 void rl_lines_free(redlock *client);
 

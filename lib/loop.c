@@ -159,20 +159,38 @@ int rl_loop_timeout_ms(int64_t due_ns, int64_t now_ns)
 
 /* ---- turning -------------------------------------------------------------------------- */
 
-/* Handle what has happened, if anything; `timeout_ms` is how long to wait for it, the mutex
- * dropped. Returns the time after the wait. */
-static int64_t look(redlock *client, int timeout_ms)
+/* epoll_wait() to the nanosecond where there is such a thing, for pauses of a round trip. */
+static int wait_for(const redlock *client, struct epoll_event events[EVENTS_A_TURN],
+                    int64_t now_ns, int64_t due_ns)
+{
+#ifdef HAVE_EPOLL_PWAIT2
+    if (due_ns - now_ns < RL_NS_PER_MS && due_ns > now_ns) {
+        struct timespec time = {.tv_nsec = (long)(due_ns - now_ns)};
+        int count = epoll_pwait2(client->epoll_fd, events, EVENTS_A_TURN, &time, NULL);
+        if (count >= 0 || errno != ENOSYS) /* before Linux 5.11 */
+            return count;
+    }
+#endif
+    return epoll_wait(client->epoll_fd, events, EVENTS_A_TURN,
+                      rl_loop_timeout_ms(due_ns, now_ns));
+}
+
+/* Handle what has happened; wait for it until `due_ns` at the longest, the mutex dropped.
+ * Returns the time after the wait. */
+static int64_t look(redlock *client, int64_t now_ns, int64_t due_ns)
 {
     struct epoll_event events[EVENTS_A_TURN];
-    int count;
-    if (timeout_ms > 0) {
+    bool waits = due_ns > now_ns;
+    if (waits) {
+        client->polling = true;
         pthread_mutex_unlock(&client->mutex);
-        count = epoll_wait(client->epoll_fd, events, EVENTS_A_TURN, timeout_ms);
-        pthread_mutex_lock(&client->mutex);
-    } else {
-        count = epoll_wait(client->epoll_fd, events, EVENTS_A_TURN, 0);
     }
-    int64_t now_ns = rl_clock_now_ns();
+    int count = wait_for(client, events, now_ns, due_ns);
+    if (waits) {
+        pthread_mutex_lock(&client->mutex);
+        client->polling = false;
+    }
+    now_ns = rl_clock_now_ns();
     client->turned_ns = now_ns;
     for (int i = 0; i < count; i++) {
         struct rl_tag *tag = events[i].data.ptr;
@@ -215,24 +233,29 @@ static void wake_and_yield(redlock *client)
 /* Wait until `due_ns` at the longest, then handle what there is, and send what came of it. */
 static int64_t turn(redlock *client, int64_t now_ns, int64_t due_ns)
 {
-    client->polling = true;
     client->polls_until_ns = due_ns;
-    now_ns = look(client, rl_loop_timeout_ms(due_ns, now_ns));
-    client->polling = false;
+    now_ns = look(client, now_ns, due_ns);
     if (client->to_wake)
         wake_and_yield(client);
     rl_loop_flush(client, now_ns);
+    rl_loop_wake(client); /* whom the flush has ended, and the rest */
     return now_ns;
 }
 
-void rl_loop_nudge(redlock *client)
+void rl_loop_rouse(redlock *client)
 {
     const uint64_t one = 1;
-    if (!client->polling || rl_loop_next_due_ns(client) >= client->polls_until_ns)
+    if (!client->polling)
         return;
     client->polls_until_ns = INT64_MIN; /* once is enough */
     ssize_t ignored = write(client->wake_fd, &one, sizeof(one));
     (void)ignored;
+}
+
+void rl_loop_nudge(redlock *client)
+{
+    if (client->polling && rl_loop_next_due_ns(client) < client->polls_until_ns)
+        rl_loop_rouse(client);
 }
 
 /* The beginning of every call. Where nobody leads, nobody has looked since the last one. */
@@ -242,16 +265,17 @@ int64_t rl_loop_look(redlock *client)
     if (client->leader)
         return now_ns;
     client->settings.driven_since_ns = now_ns;
-    now_ns = look(client, 0);
+    now_ns = look(client, now_ns, now_ns);
     rl_loop_flush(client, now_ns);
     return now_ns;
 }
 
 void rl_loop_poll(redlock *client, bool late)
 {
+    int64_t now_ns = rl_clock_now_ns();
     if (late)
-        client->settings.driven_since_ns = rl_clock_now_ns();
-    look(client, 0);
+        client->settings.driven_since_ns = now_ns;
+    look(client, now_ns, now_ns);
 }
 
 int64_t rl_loop_catch_up(redlock *client)
@@ -271,13 +295,16 @@ static void lead(redlock *client, struct rl_op *op)
     while (!op->done)
         now_ns = turn(client, now_ns, rl_loop_next_due_ns(client));
     client->leader = NULL;
-    /* Somebody who sleeps must lead from here on. */
-    for (struct rl_op *other = client->ops; other; other = other->next) {
-        if (other->sleeper && !other->done) {
-            pthread_cond_signal(&other->sleeper->cond);
-            break;
-        }
-    }
+}
+
+/* Somebody who sleeps must lead from here on. */
+static void offer_lead(redlock *client)
+{
+    struct rl_op *op = client->ops;
+    while (op && !(op->sleeper && !op->done))
+        op = op->next;
+    if (op)
+        pthread_cond_signal(&op->sleeper->cond);
 }
 
 static struct rl_sleeper *take_sleeper(redlock *client)
@@ -321,6 +348,14 @@ static void follow(redlock *client, struct rl_op *op)
     }
 }
 
+static void nap(redlock *client)
+{
+    struct timespec a_moment = {.tv_nsec = RL_NS_PER_MS};
+    pthread_mutex_unlock(&client->mutex);
+    nanosleep(&a_moment, NULL);
+    pthread_mutex_lock(&client->mutex);
+}
+
 void rl_loop_wait(redlock *client, struct rl_op *op)
 {
     rl_loop_wake(client); /* whose calls this one has ended */
@@ -329,17 +364,20 @@ void rl_loop_wait(redlock *client, struct rl_op *op)
             op->sleeper = take_sleeper(client);
         if (client->leader && op->sleeper)
             follow(client, op);
-        else if (client->leader) /* no memory for sleeping: look after it all the same */
-            turn(client, rl_clock_now_ns(), rl_loop_next_due_ns(client));
+        else if (client->leader)
+            nap(client); /* no memory for sleeping as one should */
         else
             lead(client, op);
     }
     if (op->sleeper) {
-        assert(!op->sleeper->due);
+        if (op->sleeper->due) /* woken by time, before it was signalled */
+            rl_loop_wake(client);
         op->sleeper->next = client->spare_sleepers;
         client->spare_sleepers = op->sleeper;
         op->sleeper = NULL;
     }
+    if (!client->leader)
+        offer_lead(client);
 }
 
 void rl_loop_linger(redlock *client, int64_t until_ns)

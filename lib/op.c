@@ -161,6 +161,8 @@ void rl_op_finish(struct rl_op *op, int result)
     op->result = result;
     leave_crowd(op);
     rl_op_due(op, INT64_MAX);
+    if (op == client->leader)
+        rl_loop_rouse(client);
     if (op->async) {
         rl_notice_post(client, &op->notice);
     } else if (sleeper && !sleeper->due) {

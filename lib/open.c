@@ -89,6 +89,8 @@ static void on_wake(struct rl_tag *tag, unsigned events, int64_t now_ns)
     uint64_t count;
     redlock *client = (redlock *)(void *)((char *)tag - offsetof(redlock, wake_tag));
     (void)events, (void)now_ns;
+    if (client->polling) /* it is for the leader, who has not woken yet */
+        return;
     while (read(client->wake_fd, &count, sizeof(count)) < 0 && errno == EINTR)
         ;
 }

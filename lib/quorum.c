@@ -98,3 +98,11 @@ int64_t rl_node_budget_ns(int64_t remaining_ns, unsigned n, int64_t node_timeout
         budget = node_timeout_ns;
     return budget < least ? least : budget;
 }
+
+int64_t rl_lost_margin_ns(int64_t ttl_ns)
+{
+    int64_t margin_ns = ttl_ns / 20;
+    if (margin_ns < RL_LOST_MARGIN_MIN_NS)
+        return RL_LOST_MARGIN_MIN_NS;
+    return margin_ns < RL_LOST_MARGIN_MAX_NS ? margin_ns : RL_LOST_MARGIN_MAX_NS;
+}

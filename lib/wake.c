@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define UNWANTED_NS (5 * RL_NS_PER_S) /* who waited may wait again within this */
+
 static void on_woken(void *owner, unsigned node, uint64_t number, int64_t now_ns)
 {
     rl_line_woken(owner, node, number, now_ns);
@@ -50,14 +52,9 @@ void rl_subs_want(redlock *client, int64_t now_ns)
         client->subs = make(client);
     if (!client->subs) /* no memory for them: who waits asks from time to time instead */
         return;
+    client->subs_wanted = true;
     for (unsigned i = 0; i < client->n; i++)
         rl_sub_want(&client->subs[i], now_ns);
-}
-
-void rl_subs_unwant(redlock *client)
-{
-    for (unsigned i = 0; client->subs && i < client->n; i++)
-        rl_sub_unwant(&client->subs[i]);
 }
 
 uint64_t rl_subs_listening(const redlock *client)
@@ -74,8 +71,19 @@ bool rl_subs_pending(const redlock *client)
     return false;
 }
 
+/* Nobody has waited for a while: the connections are left alone. */
+static void unwant(redlock *client)
+{
+    client->subs_wanted = false;
+    for (unsigned i = 0; i < client->n; i++)
+        rl_sub_unwant(&client->subs[i]);
+}
+
 void rl_subs_tick(redlock *client, int64_t now_ns)
 {
+    if (client->subs_wanted && client->lines.count == 0 &&
+        now_ns - client->lines.left_ns > UNWANTED_NS)
+        unwant(client);
     for (unsigned i = 0; client->subs && i < client->n; i++)
         rl_sub_tick(&client->subs[i], now_ns);
 }

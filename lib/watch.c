@@ -12,8 +12,6 @@
 
 #include <stddef.h>
 
-#define MARGIN_MIN_NS (3 * RL_NS_PER_MS)
-#define MARGIN_MAX_NS (100 * RL_NS_PER_MS)
 #define BUSY_NS (2 * RL_NS_PER_MS) /* while there are RL_RENEWALS_MAX under way */
 
 static int64_t earlier(int64_t a, int64_t b)
@@ -64,12 +62,8 @@ void rl_watch_begin(struct rl_claim *claim, const redlock_options *options, int6
         .on = true,
         .renews = options->auto_renew != 0,
         .until_ns = INT64_MAX,
-        .margin_ns = ttl_ns / 20,
+        .margin_ns = rl_lost_margin_ns(ttl_ns),
     };
-    if (watch->margin_ns < MARGIN_MIN_NS)
-        watch->margin_ns = MARGIN_MIN_NS;
-    if (watch->margin_ns > MARGIN_MAX_NS)
-        watch->margin_ns = MARGIN_MAX_NS;
     if (options->max_hold_ms > 0 && options->max_hold_ms < RL_DURATION_MAX_MS)
         watch->until_ns = now_ns + options->max_hold_ms * RL_NS_PER_MS;
     rl_backoff_init(&watch->backoff, RL_RETRY_MIN_MS * RL_NS_PER_MS,
@@ -113,7 +107,7 @@ static void lose(struct rl_claim *claim)
     rl_client_log(client, REDLOCK_LOG_WARNING, "a lock was lost: %s",
                   claim->hold.phase == RL_HOLD_HELD ? "its time ran out"
                                                     : "a majority has it no more");
-    if (lock && lock->on_lost)
+    if (lock && lock->claim && lock->on_lost)
         rl_notice_post(client, &lock->lost);
 }
 
@@ -175,6 +169,12 @@ void rl_watch_did(struct rl_claim *claim, unsigned did, int64_t now_ns)
         rl_backoff_reset(&watch->backoff);
         plan_renewal(claim);
     } else if (did & RL_DID_NOT_EXTEND) {
+        rl_client_log(claim->client, REDLOCK_LOG_WARNING,
+                      "a lock was not renewed: %u of %u masters confirmed it and %u are needed; "
+                      "%lld ms are left to try again in",
+                      rl_count(claim->hold.extend.yes), claim->hold.n,
+                      rl_quorum_needed(claim->hold.n),
+                      (long long)((lost_ns(claim) - now_ns) / RL_NS_PER_MS));
         watch->renew_ns = now_ns + rl_backoff_next_ns(&watch->backoff, &claim->client->prng);
     } else {
         return;

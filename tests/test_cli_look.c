@@ -29,6 +29,43 @@ END_TEST
 
 /* ---- inspect and status ---- */
 
+static void set_all(const char *value, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        (void)master_do(cli_masters, i, "SET", "kept:free", value, "PX", "20000", NULL);
+}
+
+START_TEST(a_lock_kept_for_a_waiter_is_free)
+{
+    static const char waiter[] = "redlock:next:0b7a2c5e-0000-4000-8000-000000000001:7";
+    struct program *program = NULL;
+    set_all(waiter, 4);
+    ck_assert_int_eq(program_run(NULL, REDLOCK("inspect", "kept:free", "--json"), &program), 0);
+    cli_expect_json(program, "verdict", "free");
+    cli_expect_json(program, "kept", "true");
+    cli_expect_json(program, "nodes.0.vote", "free");
+    cli_expect_json(program, "nodes.0.kept", "true");
+    cli_expect_json(program, "nodes.0.ttl_ms", NULL);
+    ck_assert_ptr_null(strstr(program_out(program), "holder"));
+    program_free(program);
+    ck_assert_int_eq(program_run(NULL, REDLOCK("inspect", "kept:free"), &program), 0);
+    ck_assert(program_printed(program, "  free, kept for a waiter, "));
+    ck_assert(
+        program_printed(program, "'kept:free': free, kept for a waiter (on 4 of 5 masters)\n"));
+    program_free(program);
+
+    set_all("a holder", 3); /* one is kept still */
+    ck_assert_int_eq(program_run(NULL, REDLOCK("inspect", "kept:free", "--json"), &program), 0);
+    cli_expect_json(program, "verdict", "held");
+    cli_expect_json(program, "holder", "a holder");
+    cli_expect_json(program, "nodes.3.kept", "true");
+    ck_assert_ptr_null(strstr(program_out(program), "\"verdict\":\"held\",\"kept\""));
+    program_free(program);
+    for (unsigned i = 0; i < 4; i++)
+        (void)master_do(cli_masters, i, "DEL", "kept:free", NULL);
+}
+END_TEST
+
 START_TEST(inspect_tells_free_from_held_from_split)
 {
     struct program *program = NULL;
@@ -133,6 +170,7 @@ int main(void)
     tcase_add_unchecked_fixture(look, cli_rig_start, cli_rig_stop);
     tcase_add_test(look, a_holder_of_bytes_is_printed_safely);
     tcase_add_test(look, inspect_tells_free_from_held_from_split);
+    tcase_add_test(look, a_lock_kept_for_a_waiter_is_free);
     tcase_add_test(look, status_has_a_line_a_node_and_a_verdict);
     tcase_add_test(look, status_watch_looks_each_second_and_ends_on_interrupt);
     suite_add_tcase(suite, look);

@@ -13,7 +13,7 @@
 START_TEST(the_lock_is_extended_for_as_long_as_command_runs)
 {
     struct program *program =
-        program_start(NULL, REDLOCK("run", "--ttl", "400ms", "long", "--", "sleep", "3"));
+        program_start(NULL, REDLOCK("run", "--ttl", "800ms", "long", "--", "sleep", "3"));
     ck_assert(wait_until(masters_with(cli_masters, "long") >= 3, 5000));
     for (int64_t end = now_ms() + 2500; now_ms() < end; pause_ms(20))
         ck_assert_uint_ge(masters_with(cli_masters, "long"), 3);
@@ -21,6 +21,36 @@ START_TEST(the_lock_is_extended_for_as_long_as_command_runs)
     ck_assert_str_eq(program_err(program), "");
     program_free(program);
     ck_assert_uint_eq(masters_with(cli_masters, "long"), 0);
+}
+END_TEST
+
+/* The guard hears of each renewal well before half of the lease is gone. */
+START_TEST(with_half_of_the_lease_as_grace_command_is_left_alone)
+{
+    struct program *program = NULL;
+    ck_assert_int_eq(program_run(NULL,
+                                 REDLOCK("run", "--ttl", "4s", "--grace", "2s", "graced", "--",
+                                         "sleep", "6"),
+                                 &program),
+                     0);
+    ck_assert_str_eq(program_err(program), "");
+    program_free(program);
+}
+END_TEST
+
+/* It is for services that make other calls meanwhile: run makes none. */
+START_TEST(background_never_is_not_for_run)
+{
+    const char *nodes = masters_file(cli_masters, "background never\n");
+    struct program *program = NULL;
+    ck_assert_int_eq(
+        program_run(NULL,
+                    REDLOCK("run", "-n", nodes, "--ttl", "1500ms", "never", "--", "sleep", "3"),
+                    &program),
+        0);
+    ck_assert_str_eq(program_err(program), "");
+    program_free(program);
+    ck_assert_uint_eq(masters_with(cli_masters, "never"), 0);
 }
 END_TEST
 
@@ -107,6 +137,8 @@ int main(void)
     tcase_set_timeout(holding, 60);
     tcase_add_unchecked_fixture(holding, cli_rig_start, cli_rig_stop);
     tcase_add_test(holding, the_lock_is_extended_for_as_long_as_command_runs);
+    tcase_add_test(holding, with_half_of_the_lease_as_grace_command_is_left_alone);
+    tcase_add_test(holding, background_never_is_not_for_run);
     tcase_add_test(holding, what_command_leaves_in_its_group_is_ended_before_the_release);
     tcase_add_test(holding, a_daemon_that_command_starts_lives_on);
     suite_add_tcase(suite, holding);

@@ -26,6 +26,22 @@ START_TEST(lock_deleted_command_gone_and_74)
 }
 END_TEST
 
+START_TEST(with_v_a_lost_lock_is_explained)
+{
+    struct program *program =
+        program_start(NULL, REDLOCK("run", "-v", "--ttl", "1s", SCENE_NAME, "--", "sh", "-c",
+                                    "echo ready; exec sleep 79"));
+    ck_assert(wait_until(program_printed(program, "ready"), 5000));
+    for (unsigned i = 0; i < cli_masters->n; i++)
+        (void)master_do(cli_masters, i, "DEL", SCENE_NAME, NULL);
+    ck_assert_int_eq(program_wait(program, 5000), 74);
+    ck_assert_ptr_nonnull(strstr(program_err(program), "a majority has it no more\n"));
+    ck_assert_ptr_nonnull(
+        strstr(program_err(program), "'" SCENE_NAME "' was lost; the command was ended\n"));
+    program_free(program);
+}
+END_TEST
+
 START_TEST(lock_deleted_just_before_command_ends_is_74_too)
 {
     struct scene scene;
@@ -35,6 +51,29 @@ START_TEST(lock_deleted_just_before_command_ends_is_74_too)
     kill(scene.run->pid, SIGTERM);
     ck_assert_int_eq(program_wait(scene.run, 5000), 74);
     ck_assert_ptr_nonnull(strstr(program_err(scene.run), "lost before the command ended"));
+    program_free(scene.run);
+}
+END_TEST
+
+/* Held by a debugger it neither runs nor can be continued; it can be killed. */
+static void hang(pid_t guard)
+{
+    ck_assert_int_eq(ptrace(PTRACE_SEIZE, guard, NULL, NULL), 0);
+    ck_assert_int_eq(ptrace(PTRACE_INTERRUPT, guard, NULL, NULL), 0);
+}
+
+START_TEST(lock_deleted_and_the_guard_hangs)
+{
+    struct scene scene;
+    scene_begin(&scene, "6s", "1500ms", scene_stubborn, 3);
+    hang(scene.guard);
+    int64_t begin_ms = boot_ms();
+    for (unsigned i = 0; i < cli_masters->n; i++)
+        (void)master_do(cli_masters, i, "DEL", SCENE_NAME, NULL);
+    ck_assert_int_eq(program_wait(scene.run, 9000), 74);
+    ck_assert(scene_all_gone(&scene));
+    ck_assert_int_lt(boot_ms() - begin_ms, 4000); /* by the next extension, and not much more */
+    ck_assert_ptr_nonnull(strstr(program_err(scene.run), "guard"));
     program_free(scene.run);
 }
 END_TEST
@@ -85,13 +124,11 @@ START_TEST(a_short_loss_of_quorum_is_survived)
 }
 END_TEST
 
-/* Held by a debugger it neither runs nor can be continued; it can be killed. */
 START_TEST(guard_hangs_run_acts_before_validity_ends)
 {
     struct scene scene;
     scene_begin(&scene, "2s", "500ms", scene_stubborn, 3);
-    ck_assert_int_eq(ptrace(PTRACE_SEIZE, scene.guard, NULL, NULL), 0);
-    ck_assert_int_eq(ptrace(PTRACE_INTERRUPT, scene.guard, NULL, NULL), 0);
+    hang(scene.guard);
     int64_t end_ms = scene_validity_end_ms(2000) + 2000 / 3 + 200; /* one more may be out */
     for (unsigned i = 0; i < cli_masters->n; i++)
         master_pause(cli_masters, i);
@@ -109,7 +146,9 @@ int main(void)
     tcase_set_timeout(deleted, 60);
     tcase_add_unchecked_fixture(deleted, cli_rig_start, cli_rig_stop);
     tcase_add_test(deleted, lock_deleted_command_gone_and_74);
+    tcase_add_test(deleted, with_v_a_lost_lock_is_explained);
     tcase_add_test(deleted, lock_deleted_just_before_command_ends_is_74_too);
+    tcase_add_test(deleted, lock_deleted_and_the_guard_hangs);
     suite_add_tcase(suite, deleted);
     TCase *outages = tcase_create("outages");
     tcase_set_timeout(outages, 60);

@@ -56,7 +56,8 @@ START_TEST(a_signal_while_waiting_means_command_never_starts)
     (void)cli_take("waiting", "20s");
     struct program *program =
         program_start(NULL, REDLOCK("run", "-v", "waiting", "--", "echo", "started"));
-    ck_assert(wait_until(strstr(program_err(program), "; waiting") != NULL, 5000));
+    ck_assert(
+        wait_until(strstr(program_err(program), "; waiting in the queue\n") != NULL, 5000));
     kill(program->pid, forwarded[_i]);
     ck_assert_int_eq(program_wait(program, 5000), 128 + forwarded[_i]);
     ck_assert_str_eq(program_out(program), "");

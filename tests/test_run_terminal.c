@@ -97,7 +97,9 @@ static int suspend_and_foreground(void *unused)
     pid_t job = terminal_job(&tty, RUN("20s", reader), JOB_FOREGROUND);
     pid_t command = (pid_t)terminal_number(&tty, "pid=");
     for (int i = 0; i < 3; i++) {
+        /* It has the terminal before it is continued, which takes back a ^Z in between. */
         child_expect(terminal_is_of(&tty, command));
+        child_expect(wait_until(!process_stands(command), 5000));
         terminal_type(&tty, "\x1a");
         int status = terminal_wait(&tty, job);
         child_expect(status != -1 && WIFSTOPPED(status) && WSTOPSIG(status) == SIGTSTP);

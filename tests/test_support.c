@@ -187,15 +187,22 @@ END_TEST
 
 /* ---- fake masters ----------------------------------------------------------------------- */
 
-/* The scripts, sent whole: as the library would. */
+/* The scripts, sent whole: as the library would. Those that hand on know the queue's name. */
 static const char *eval(int fd, const char *verb, const char *nonce, const char *token,
                         const char *ttl, size_t want)
 {
     static char bytes[8192];
-    const char *body = fake_script_body(verb);
-    const char *words[] = {"EVAL", body, "1", "name", nonce, token, ttl};
-    size_t lens[7];
-    unsigned count = ttl ? 7 : token ? 6 : 5;
+    bool hands_on = strcmp(verb, "release") == 0 || strcmp(verb, "force") == 0;
+    const char *words[9] = {"EVAL", fake_script_body(verb), hands_on ? "2" : "1", "name"};
+    size_t lens[9];
+    unsigned count = 4;
+    if (hands_on)
+        words[count++] = "name:redlock:queue";
+    words[count++] = nonce;
+    if (token)
+        words[count++] = token;
+    if (ttl || hands_on)
+        words[count++] = ttl ? ttl : "20";
     for (unsigned i = 0; i < count; i++)
         lens[i] = strlen(words[i]);
     size_t len = wire_encode(bytes, sizeof(bytes) - 1, count, words, lens);

@@ -3,8 +3,9 @@
 #include "config_auto.h"
 
 #include "bench.h"
-
-#include "config_load.h"
+#include "bench_draw.h"
+#include "bench_nodes.h"
+#include "bench_shared.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -13,12 +14,13 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-#define SECRETS_MAX (RL_SECRET_MAX + 1)
-
 const struct bench_scenario bench_scenarios[BENCH_SCENARIOS] = {
-    {"pair", bench_run_pair, false},    {"memory", bench_run_memory, false},
-    {"fanout", bench_run_fanout, true}, {"down", bench_run_down, true},
-    {"stall", bench_run_stall, true},   {"rollback", bench_run_rollback, true},
+    {"pair", bench_run_pair, false},       {"memory", bench_run_memory, false},
+    {"fanout", bench_run_fanout, true},    {"down", bench_run_down, true},
+    {"stall", bench_run_stall, true},      {"rollback", bench_run_rollback, true},
+    {"nowait", bench_run_nowait, false},   {"inflight", bench_run_inflight, false},
+    {"threads", bench_run_threads, false}, {"handoff", bench_run_handoff, false},
+    {"crowd", bench_run_crowd, false},     {"renew", bench_run_renew, false},
 };
 
 /* The first CPU that we may run on is the only one from here on, for the masters too. */
@@ -35,45 +37,6 @@ static bool pin(void)
         return sched_setaffinity(0, sizeof(set), &set) == 0;
     }
     return false;
-}
-
-/* Masters of somebody else's: their addresses for the floors. */
-static int read_nodes(struct bench *bench, struct rl_config *config)
-{
-    static char secrets[REDLOCK_NODES_MAX][SECRETS_MAX];
-    char why[256];
-    redlock_error error = REDLOCK_ERROR_INIT;
-    redlock_config from = REDLOCK_CONFIG_INIT;
-    from.file = bench->options.nodes_file;
-    rl_config_init(config);
-    if (rl_config_load(config, &from, NULL, NULL, &error) != 0) {
-        fprintf(stderr, "redlock-bench: %s\n", error.text);
-        return EX_CONFIG;
-    }
-    bench->nodes = config->node_count;
-    bench->floors = true;
-    for (unsigned i = 0; i < bench->nodes; i++) {
-        const struct rl_node_config *node = &config->nodes[i];
-        int len = rl_node_secret(node, secrets[i], why, sizeof(why));
-        if (len < 0) {
-            fprintf(stderr, "redlock-bench: %s\n", why);
-            return EX_CONFIG;
-        }
-        bench->node[i] = (struct bench_node){
-            .path = node->path,
-            .host = node->host,
-            .port = node->port,
-            .db = node->db,
-            .user = node->user,
-            .password = len > 0 ? secrets[i] : NULL,
-        };
-        if (node->transport == RL_TLS)
-            bench->floors = false;
-    }
-    if (!bench->floors)
-        bench_note(&bench->report,
-                   "a master is reached by TLS: there is no floor to compare with");
-    return 0;
 }
 
 static int start_masters(struct bench *bench)
@@ -127,6 +90,10 @@ static int run_scenarios(struct bench *bench)
         .slice_ms = options->slice_ms,
         .pinned = options->pin,
     };
+    if (status == 0 && options->svg != NULL && !bench_draw_svg(&bench->report, options->svg)) {
+        fprintf(stderr, "redlock-bench: cannot write %s: %s\n", options->svg, strerror(errno));
+        status = EX_IOERR;
+    }
     if (status == 0)
         (options->json ? bench_print_json : bench_print_table)(&bench->report, &setting,
                                                                stdout);
@@ -136,7 +103,8 @@ static int run_scenarios(struct bench *bench)
 int main(int argc, char **argv)
 {
     static struct bench bench; /* too big for a stack */
-    struct rl_config config;
+    if (argc == 3 && strcmp(argv[1], BENCH_WORKER_OPTION) == 0)
+        return bench_worker_main(argv[2]);
     bench.report.started_ns = bench_now_ns();
     int status = bench_options_parse(&bench.options, argc, argv);
     if (status >= 0)
@@ -145,13 +113,12 @@ int main(int argc, char **argv)
         fprintf(stderr, "redlock-bench: cannot pin to one CPU: %s\n", strerror(errno));
         return EX_OSERR;
     }
-    rl_config_init(&config);
-    bench.nodes_file = bench.options.nodes_file;
-    status = bench.nodes_file != NULL ? read_nodes(&bench, &config) : start_masters(&bench);
+    status =
+        bench.options.nodes_file != NULL ? bench_nodes_read(&bench) : start_masters(&bench);
     if (status == 0)
         status = run_scenarios(&bench);
     bench_masters_end(bench.masters);
-    rl_config_free(&config);
+    bench_nodes_forget();
     if (status == 0 && (fflush(stdout) != 0 || ferror(stdout) != 0))
         status = EX_IOERR;
     return status;

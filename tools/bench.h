@@ -22,6 +22,9 @@ struct bench_options {
     int64_t slice_ms; /* how long one subject is measured in one round */
     int64_t memory_pairs;
     int64_t down_tries;
+    int64_t hold_ms;    /* how long the locks of `renew` are held */
+    unsigned locks;     /* and how many */
+    const char *svg;    /* NULL, or the file to draw into */
     unsigned scenarios; /* bit i: row i of the table of scenarios */
     bool unix_sockets;
     bool pin;
@@ -83,10 +86,14 @@ int bench_library_open(const redlock_config *config, const char *name, int64_t t
 struct bench_subject bench_library_subject(struct bench_library *library);
 void bench_library_close(struct bench_library *library);
 
+/* Take the lock and give it back, to learn what a token looks like. 0, or an exit status after
+ * a line on stderr. */
+int bench_library_token(struct bench_library *library, char *ret_token, size_t size);
+
 /* Wait until every master votes. False: that took more than 10 s; a line is on stderr. */
 bool bench_library_await(struct bench_library *library);
 
-#define BENCH_SCENARIOS 6
+#define BENCH_SCENARIOS 12
 
 struct bench_scenario {
     const char *name;
@@ -104,5 +111,11 @@ int bench_run_fanout(struct bench *bench);
 int bench_run_down(struct bench *bench);
 int bench_run_stall(struct bench *bench);
 int bench_run_rollback(struct bench *bench);
+int bench_run_inflight(struct bench *bench);
+int bench_run_threads(struct bench *bench);
+int bench_run_handoff(struct bench *bench);
+int bench_run_crowd(struct bench *bench);
+int bench_run_renew(struct bench *bench);
+int bench_run_nowait(struct bench *bench);
 
 #endif

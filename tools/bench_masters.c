@@ -23,7 +23,7 @@
 
 #define READY_LIMIT_MS 10000
 #define FILLED_AFTER_MS 50
-#define BACKLOG "4" /* small, so that it can be filled */
+#define BACKLOG "128" /* a crowd connects at once; and yet it can be filled */
 
 /* What the signal handler ends: it has no other way to learn of it. */
 static struct bench_masters *running;

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#define BENCH_FILLERS_MAX 32
+#define BENCH_FILLERS_MAX 160
 
 struct bench_master {
     volatile pid_t pid; /* 0: not running */

@@ -11,21 +11,28 @@
 #include <string.h>
 #include <sysexits.h>
 
+#define LOCKS_MAX 1000000
+#define HOLD_MAX_MS 86400000
+
 static void print_help(void)
 {
     puts("usage: redlock-bench [-n FILE | -m N [--unix]] [options]\n"
          "Measures the library next to raw sockets that send the same bytes, in one run.\n"
          "\n"
-         "  -n, --nodes FILE       measure these masters (pair and memory only)\n"
+         "  -n, --nodes FILE       measure these masters (without their faults)\n"
          "  -m, --masters N        start so many private ones (the default: 5)\n"
          "      --unix             reach them by unix sockets instead of loopback TCP\n"
-         "  -s, --scenario LIST    of pair,memory,fanout,down,stall,rollback\n"
+         "  -s, --scenario LIST    of pair,memory,fanout,down,stall,rollback,nowait,\n"
+         "                         inflight,threads,handoff,crowd,renew\n"
          "  -r, --rounds N         interleaved rounds (5)\n"
          "  -d, --duration TIME    how long one subject is measured a round (1s)\n"
          "      --memory           a million pairs in the scenario memory, not 50,000\n"
+         "      --locks N          locks in the scenario renew (10000)\n"
+         "      --hold TIME        how long renew holds them (12s)\n"
          "      --pin              everything on one CPU: quiet, and right for CPU cost\n"
          "      --quick            a smoke test of a few seconds: its figures mean nothing\n"
          "      --json             figures for machines\n"
+         "      --svg FILE         draw how latencies are distributed into this file\n"
          "      --help, --version");
 }
 
@@ -67,23 +74,47 @@ static bool parse_scenarios(const char *list, unsigned *ret_scenarios)
     return *ret_scenarios != 0;
 }
 
-enum { OPT_UNIX = 256, OPT_MEMORY, OPT_PIN, OPT_QUICK, OPT_JSON, OPT_HELP, OPT_VERSION };
+enum {
+    OPT_UNIX = 256,
+    OPT_MEMORY,
+    OPT_LOCKS,
+    OPT_HOLD,
+    OPT_PIN,
+    OPT_QUICK,
+    OPT_JSON,
+    OPT_SVG,
+    OPT_HELP,
+    OPT_VERSION
+};
 
 static const struct option long_options[] = {
-    {"nodes", required_argument, NULL, 'n'},
-    {"masters", required_argument, NULL, 'm'},
-    {"scenario", required_argument, NULL, 's'},
-    {"rounds", required_argument, NULL, 'r'},
-    {"duration", required_argument, NULL, 'd'},
-    {"unix", no_argument, NULL, OPT_UNIX},
-    {"memory", no_argument, NULL, OPT_MEMORY},
-    {"pin", no_argument, NULL, OPT_PIN},
-    {"quick", no_argument, NULL, OPT_QUICK},
-    {"json", no_argument, NULL, OPT_JSON},
-    {"help", no_argument, NULL, OPT_HELP},
-    {"version", no_argument, NULL, OPT_VERSION},
-    {NULL, 0, NULL, 0},
+    {"nodes", required_argument, NULL, 'n'},     {"masters", required_argument, NULL, 'm'},
+    {"scenario", required_argument, NULL, 's'},  {"rounds", required_argument, NULL, 'r'},
+    {"duration", required_argument, NULL, 'd'},  {"unix", no_argument, NULL, OPT_UNIX},
+    {"memory", no_argument, NULL, OPT_MEMORY},   {"locks", required_argument, NULL, OPT_LOCKS},
+    {"hold", required_argument, NULL, OPT_HOLD}, {"pin", no_argument, NULL, OPT_PIN},
+    {"quick", no_argument, NULL, OPT_QUICK},     {"json", no_argument, NULL, OPT_JSON},
+    {"svg", required_argument, NULL, OPT_SVG},   {"help", no_argument, NULL, OPT_HELP},
+    {"version", no_argument, NULL, OPT_VERSION}, {NULL, 0, NULL, 0},
 };
+
+static bool parse_time(const char *text, int64_t min_ms, int64_t max_ms, int64_t *ret_ms)
+{
+    return rl_parse_duration_ms(text, strlen(text), ret_ms) && *ret_ms >= min_ms &&
+           *ret_ms <= max_ms;
+}
+
+/* The smallest that still goes through everything. */
+static void choose_quick(struct bench_options *options)
+{
+    options->quick = true;
+    options->rounds = 1;
+    options->slice_ms = 50;
+    options->memory_pairs = 500;
+    options->down_tries = 200;
+    options->locks = 200;
+    options->hold_ms = 800;
+}
 
 /* 0, or an exit status after a line on stderr. */
 static int parse_option(struct bench_options *options, int option, const char *value)
@@ -103,8 +134,13 @@ static int parse_option(struct bench_options *options, int option, const char *v
         fine = parse_number(value, 1, BENCH_ROUNDS_MAX, &options->rounds);
         break;
     case 'd':
-        fine = rl_parse_duration_ms(value, strlen(value), &options->slice_ms) &&
-               options->slice_ms >= 10 && options->slice_ms <= 60000;
+        fine = parse_time(value, 10, 60000, &options->slice_ms);
+        break;
+    case OPT_LOCKS:
+        fine = parse_number(value, 1, LOCKS_MAX, &options->locks);
+        break;
+    case OPT_HOLD:
+        fine = parse_time(value, 100, HOLD_MAX_MS, &options->hold_ms);
         break;
     case OPT_UNIX:
         options->unix_sockets = true;
@@ -116,14 +152,13 @@ static int parse_option(struct bench_options *options, int option, const char *v
         options->pin = true;
         break;
     case OPT_QUICK:
-        options->quick = true;
-        options->rounds = 1;
-        options->slice_ms = 50;
-        options->memory_pairs = 500;
-        options->down_tries = 200;
+        choose_quick(options);
         break;
     case OPT_JSON:
         options->json = true;
+        break;
+    case OPT_SVG:
+        options->svg = value;
         break;
     default:
         return usage("an option is unknown or has no value", "");
@@ -155,7 +190,13 @@ int bench_options_parse(struct bench_options *options, int argc, char **argv)
 {
     int option;
     *options = (struct bench_options){
-        .rounds = 5, .slice_ms = 1000, .memory_pairs = 50000, .down_tries = 10000};
+        .rounds = 5,
+        .slice_ms = 1000,
+        .memory_pairs = 50000,
+        .down_tries = 10000,
+        .locks = 10000,
+        .hold_ms = 12000,
+    };
     opterr = 0;
     while ((option = getopt_long(argc, argv, "n:m:s:r:d:", long_options, NULL)) != -1) {
         if (option == OPT_HELP) {

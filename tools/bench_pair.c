@@ -3,6 +3,7 @@
 #include "config_auto.h"
 
 #include "bench_alloc.h"
+#include "bench_draw.h"
 #include "bench_floor.h"
 
 #include <stdlib.h>
@@ -101,6 +102,8 @@ static void measure_round(struct pair_run *run, unsigned round)
         series->p999_us[round] = bench_percentile_us(&run->samples[i], 999);
         series->bytes[round] = series->received / run->bench->nodes / pairs;
         series->failures += (double)total[i].failures;
+        bench_draw_add(&run->bench->report, "pair: take", run->subject[i].name,
+                       &run->samples[i]);
     }
 }
 
@@ -109,15 +112,9 @@ static int open_floors(struct pair_run *run)
     char token[256];
     struct bench *bench = run->bench;
     bench_measure(&run->subject[LIBRARY], 0, WARM_UP_PAIRS, NULL);
-    if (!run->subject[LIBRARY].take(&run->library)) {
-        fprintf(stderr, "redlock-bench: cannot take a lock: %s\n",
-                redlock_strerror(run->library.code));
-        return EX_UNAVAILABLE;
-    }
-    snprintf(token, sizeof(token), "%s", redlock_token(run->library.lock));
-    run->subject[LIBRARY].give(&run->library);
-    if (!bench->floors)
-        return 0;
+    int status = bench_library_token(&run->library, token, sizeof(token));
+    if (status != 0 || !bench->floors)
+        return status;
     for (unsigned i = 0; i < bench->nodes; i++) {
         if (!bench_talk_open(&run->talk[i], &bench->node[i])) {
             fprintf(stderr, "redlock-bench: master %u can't be reached by a plain socket\n",
@@ -125,8 +122,8 @@ static int open_floors(struct pair_run *run)
             return EX_UNAVAILABLE;
         }
     }
-    int status = bench_floor_open(bench, BENCH_SAME_BYTES, "redlock-bench:floor", token, TTL_MS,
-                                  &run->floor[SAME_BYTES]);
+    status = bench_floor_open(bench, BENCH_SAME_BYTES, "redlock-bench:floor", token, TTL_MS,
+                              &run->floor[SAME_BYTES]);
     if (status == 0)
         status = bench_floor_open(bench, BENCH_BARE, "redlock-bench:plain", token, TTL_MS,
                                   &run->floor[BARE]);
@@ -138,16 +135,6 @@ static int open_floors(struct pair_run *run)
     return status;
 }
 
-static void report_ratio(struct pair_run *run, const char *what, const double *above,
-                         const double *below, unsigned which, unsigned rounds)
-{
-    double ratio[BENCH_ROUNDS_MAX];
-    for (unsigned i = 0; i < rounds; i++)
-        ratio[i] = below[i] > 0 ? above[i] / below[i] : 0;
-    bench_add(&run->bench->report, scenario, what, run->subject[which].name, "ratio",
-              bench_summarise(ratio, rounds));
-}
-
 static void report_pairs(struct pair_run *run)
 {
     struct bench_report *report = &run->bench->report;
@@ -155,14 +142,14 @@ static void report_pairs(struct pair_run *run)
     const struct series *ours = &run->series[LIBRARY];
     /* The ratios first: bench_summarise() sorts, and a ratio is of two slices of one round. */
     for (unsigned i = SAME_BYTES; i < run->subjects; i++) {
-        report_ratio(run, "pairs a second, library to", ours->pairs, run->series[i].pairs, i,
-                     rounds);
+        bench_add_ratio(report, scenario, "pairs a second, library to", run->subject[i].name,
+                        ours->pairs, run->series[i].pairs, rounds);
         if (i == SAME_BYTES)
             bench_aim(report, BENCH_AT_LEAST, 0.85);
     }
     for (unsigned i = SAME_BYTES; i < run->subjects; i++)
-        report_ratio(run, "client CPU a pair, library to", ours->cpu_us, run->series[i].cpu_us,
-                     i, rounds);
+        bench_add_ratio(report, scenario, "client CPU a pair, library to", run->subject[i].name,
+                        ours->cpu_us, run->series[i].cpu_us, rounds);
     static const char *const figures[] = {"pairs a second",    "acquire p50",
                                           "acquire p99",       "acquire p99.9",
                                           "client CPU a pair", "bytes a pair to each master"};

@@ -3,10 +3,14 @@
 
 #include "bench_report.h"
 
+#include "bench_draw.h"
+
 #include <redlock.h>
 
 #include <assert.h>
 #include <string.h>
+
+#define RATIOS_MAX 100
 
 void bench_add(struct bench_report *report, const char *scenario, const char *what,
                const char *of, const char *unit, struct bench_summary summary)
@@ -18,6 +22,16 @@ void bench_add(struct bench_report *report, const char *scenario, const char *wh
     *figure =
         (struct bench_figure){.scenario = scenario, .of = of, .unit = unit, .summary = summary};
     snprintf(figure->what, sizeof(figure->what), "%s", what);
+}
+
+void bench_add_ratio(struct bench_report *report, const char *scenario, const char *what,
+                     const char *of, const double *above, const double *below, size_t rounds)
+{
+    double ratio[RATIOS_MAX];
+    assert(rounds <= RATIOS_MAX);
+    for (size_t i = 0; i < rounds; i++)
+        ratio[i] = below[i] > 0 ? above[i] / below[i] : 0;
+    bench_add(report, scenario, what, of, "ratio", bench_summarise(ratio, rounds));
 }
 
 void bench_aim(struct bench_report *report, enum bench_aim aim, double bound)
@@ -75,6 +89,7 @@ void bench_print_table(const struct bench_report *report, const struct bench_set
         fputc('\n', out);
     }
     fputc('\n', out);
+    bench_draw_text(report, out);
     for (size_t i = 0; i < report->notes; i++)
         fprintf(out, "note: %s\n", report->note[i]);
     fprintf(out, "took %.1f s\n", (double)(bench_now_ns() - report->started_ns) / 1e9);
@@ -112,6 +127,8 @@ static void print_figure(FILE *out, const struct bench_figure *figure)
     fprintf(out, "\"median\": %.6g, \"min\": %.6g, \"max\": %.6g, \"rounds\": %zu",
             figure->summary.median, figure->summary.min, figure->summary.max,
             figure->summary.count);
+    if (strcmp(figure->unit, "ratio") == 0)
+        fprintf(out, ", \"ratio\": %.6g", figure->summary.median);
     if (figure->aim != BENCH_NO_AIM)
         fprintf(out, ", \"%s\": %.6g, \"met\": %s",
                 figure->aim == BENCH_AT_LEAST ? "at_least" : "at_most", figure->bound,
@@ -136,7 +153,9 @@ void bench_print_json(const struct bench_report *report, const struct bench_sett
         fputs(i == 0 ? "\n  " : ",\n  ", out);
         print_figure(out, &report->figure[i]);
     }
-    fputs("\n ],\n \"notes\": [", out);
+    fputs("\n ],\n ", out);
+    bench_draw_json(report, out);
+    fputs("\"notes\": [", out);
     for (size_t i = 0; i < report->notes; i++) {
         fputs(i == 0 ? "\n  " : ",\n  ", out);
         print_string(out, report->note[i]);

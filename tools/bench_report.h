@@ -6,10 +6,13 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
-#define BENCH_FIGURES_MAX 192
+#define BENCH_FIGURES_MAX 384
 #define BENCH_NOTES_MAX 16
+#define BENCH_DRAWINGS_MAX 32
+#define BENCH_COLUMNS 96
 
 /* What a figure should be, if anything is asked of it. */
 enum bench_aim { BENCH_NO_AIM, BENCH_AT_LEAST, BENCH_AT_MOST };
@@ -24,11 +27,21 @@ struct bench_figure {
     double bound;
 };
 
+/* Samples of one subject, counted by their size; see bench_draw.h. */
+struct bench_drawing {
+    char title[56];
+    const char *of;
+    uint64_t count;
+    uint32_t column[BENCH_COLUMNS];
+};
+
 struct bench_report {
     struct bench_figure figure[BENCH_FIGURES_MAX];
     size_t figures;
     char note[BENCH_NOTES_MAX][160];
     size_t notes;
+    struct bench_drawing drawing[BENCH_DRAWINGS_MAX];
+    size_t drawings;
     int64_t started_ns;
 };
 
@@ -46,6 +59,10 @@ struct bench_setting {
  * borrowed. A summary of nothing is left out. */
 void bench_add(struct bench_report *report, const char *scenario, const char *what,
                const char *of, const char *unit, struct bench_summary summary);
+
+/* A figure of unit "ratio": of each round's values, the one to the other. */
+void bench_add_ratio(struct bench_report *report, const char *scenario, const char *what,
+                     const char *of, const double *above, const double *below, size_t rounds);
 
 /* Say what the figure added last should be; its median is what counts. A figure that missed
  * its aim is marked, and nothing else follows from it. */

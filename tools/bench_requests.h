@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #define BENCH_REQUEST_MAX 512
+#define BENCH_NONCE "1234567890123456" /* as long as the ones that the library sends */
 
 enum bench_floor_kind {
     BENCH_SAME_BYTES, /* what the library sends: its scripts, a nonce and a token as long */
@@ -26,6 +27,12 @@ struct bench_requests {
     struct bench_bytes request[2];
     struct bench_bytes success[2]; /* the whole reply that means yes */
 };
+
+/* Have a server know a script; learns its SHA-1. False: it would not. */
+bool bench_script_load(struct bench_talk *talk, const char *body, char ret_sha[48]);
+
+/* The reply of a script that says yes. */
+void bench_script_success(struct bench_bytes *ret_bytes);
 
 /* Have a server know the scripts; learns their SHA-1. False: it would not. */
 bool bench_requests_load(struct bench_requests *requests, struct bench_talk *talk);

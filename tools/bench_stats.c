@@ -88,6 +88,17 @@ struct bench_summary bench_summary_of(double value)
     return (struct bench_summary){.median = value, .min = value, .max = value, .count = 1};
 }
 
+double bench_jain(const uint64_t *shares, size_t count)
+{
+    double sum = 0;
+    double squares = 0;
+    for (size_t i = 0; i < count; i++) {
+        sum += (double)shares[i];
+        squares += (double)shares[i] * (double)shares[i];
+    }
+    return squares > 0 ? sum * sum / ((double)count * squares) : 0;
+}
+
 int64_t bench_now_ns(void)
 {
     struct timespec now;

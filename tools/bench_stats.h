@@ -34,6 +34,9 @@ struct bench_summary {
 struct bench_summary bench_summarise(double *values, size_t count);
 struct bench_summary bench_summary_of(double value);
 
+/* Jain's index of fairness: 1 where all have the same, 1 / count where one has it all. */
+double bench_jain(const uint64_t *shares, size_t count);
+
 int64_t bench_now_ns(void);      /* CLOCK_MONOTONIC */
 void bench_sleep_ms(int64_t ms); /* restarted after signals */
 double bench_cpu_us(void);       /* used by this process so far, kernel included */

@@ -87,6 +87,18 @@ int bench_library_open(const redlock_config *config, const char *name, int64_t t
     return 0;
 }
 
+int bench_library_token(struct bench_library *library, char *ret_token, size_t size)
+{
+    if (!library_take(library)) {
+        fprintf(stderr, "redlock-bench: cannot take a lock: %s\n",
+                redlock_strerror(library->code));
+        return EX_UNAVAILABLE;
+    }
+    snprintf(ret_token, size, "%s", redlock_token(library->lock));
+    library_give(library);
+    return 0;
+}
+
 void bench_library_close(struct bench_library *library)
 {
     assert(library->lock == NULL);

@@ -89,6 +89,9 @@ struct cli_text cli_time_text(int64_t ms);
 void cli_json_bytes(FILE *out, const char *key, const void *bytes, size_t len);
 void cli_json_text(FILE *out, const char *key, const char *text);
 
+/* Is what the master has under the name no hold, but keeps it for a waiter that was woken? */
+bool cli_is_kept(const redlock_node_vote *vote);
+
 /* "nodes":[{"node":"...","vote":"granted"},...] */
 void cli_json_votes(FILE *out, const redlock_report *report);
 
@@ -123,10 +126,10 @@ void cli_signals_to_forward(sigset_t *ret_set);
 
 /* ---- cli_take.c ---- */
 
-/* Take the lock that was asked for, with its wait. *ret_lock is NULL where it was not
- * acquired; the status to leave with then may be 0 (-E 0). The caller must have called
- * cli_cancel_on_signals(). `report` is the last round's. */
-int cli_take(const struct cli *cli, redlock *client, redlock_report *report,
+/* Take the lock that was asked for; TTL and wait in `how`, which must have a report, are
+ * filled in. *ret_lock is NULL where it was not acquired; the status to leave with then may
+ * be 0 (-E 0). The caller must have called cli_cancel_on_signals(). */
+int cli_take(const struct cli *cli, redlock *client, redlock_options *how,
              redlock_lock **ret_lock);
 
 /* ---- the verbs: each returns the exit status ---- */

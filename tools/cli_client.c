@@ -70,6 +70,9 @@ int cli_open(const struct cli *cli, char **ret_path, redlock **ret_client)
     config.log = log_line;
     config.log_context = (void *)(uintptr_t)cli; /* handed back to log_line, which only reads */
     config.log_level = cli->verbose ? REDLOCK_LOG_INFO : REDLOCK_LOG_ERROR;
+    /* No call of ours goes on while COMMAND runs; renewing does, whatever the file says. */
+    if (cli->verb == CLI_RUN)
+        config.background = REDLOCK_BACKGROUND_AUTO;
     redlock_error error = REDLOCK_ERROR_INIT;
     int code = redlock_open_config(&config, &error, ret_client);
     if (code != REDLOCK_OK) {

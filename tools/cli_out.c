@@ -4,6 +4,7 @@
 
 #include "cli.h"
 
+#include "kind.h"
 #include "printable.h"
 
 #include <assert.h>
@@ -143,6 +144,12 @@ static const char *vote_name(int vote)
     }
 }
 
+bool cli_is_kept(const redlock_node_vote *vote)
+{
+    return vote->ttl_ms >= 0 && vote->holder_len > strlen(RL_KEPT_PREFIX) &&
+           memcmp(vote->holder, RL_KEPT_PREFIX, strlen(RL_KEPT_PREFIX)) == 0;
+}
+
 void cli_json_votes(FILE *out, const redlock_report *report)
 {
     fputs("\"nodes\":[", out);
@@ -159,6 +166,8 @@ void cli_json_votes(FILE *out, const redlock_report *report)
                 fprintf(out, ",\"ttl_ms\":%lld", (long long)vote->ttl_ms);
             else
                 fputs(",\"ttl_ms\":null", out); /* for ever */
+        } else if (vote->vote == REDLOCK_VOTE_FREE && cli_is_kept(vote)) {
+            fprintf(out, ",\"kept\":true,\"ttl_ms\":%lld", (long long)vote->ttl_ms);
         } else if (vote->vote == REDLOCK_VOTE_FAILED) {
             fputc(',', out);
             cli_json_text(out, "text", vote->text);

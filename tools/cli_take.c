@@ -92,18 +92,17 @@ static int try_and_wait(const struct cli *cli, redlock *client, redlock_options 
     if (how->wait_ms == 0)
         return code;
     if (code == REDLOCK_ENOQUORUM || cli->verbose)
-        say_why(cli, code, how->report, "; waiting");
+        say_why(cli, code, how->report,
+                code == REDLOCK_EHELD ? "; waiting in the queue" : "; waiting");
     return redlock_try(client, cli->operand, how, ret_lock);
 }
 
-int cli_take(const struct cli *cli, redlock *client, redlock_report *report,
+int cli_take(const struct cli *cli, redlock *client, redlock_options *how,
              redlock_lock **ret_lock)
 {
-    redlock_options how = REDLOCK_OPTIONS_INIT;
-    how.ttl_ms = cli->ttl_ms;
-    how.report = report;
+    how->ttl_ms = cli->ttl_ms;
     *ret_lock = NULL;
-    int code = try_and_wait(cli, client, &how, ret_lock);
+    int code = try_and_wait(cli, client, how, ret_lock);
 
     /* A signal that came with the grant counts as having come before it. */
     int signal_number = cli_canceled_by();
@@ -115,9 +114,9 @@ int cli_take(const struct cli *cli, redlock *client, redlock_report *report,
         return CLI_SIGNALED + signal_number;
     }
     if (code == REDLOCK_OK) {
-        cli_say_votes(cli, report);
+        cli_say_votes(cli, how->report);
         return CLI_OK;
     }
-    say_why(cli, code, report, "");
+    say_why(cli, code, how->report, "");
     return code == REDLOCK_EHELD ? cli->not_acquired : cli_exit_of(code);
 }

@@ -5,6 +5,23 @@
 
 #include <string.h>
 
+/* A lock that is kept for a waiter who was woken is held by nobody. On how many masters. */
+static unsigned kept_is_free(redlock_report *report)
+{
+    unsigned kept = 0;
+    for (unsigned i = 0; i < report->nodes; i++) {
+        redlock_node_vote *vote = &report->node[i];
+        if (vote->vote != REDLOCK_VOTE_HELD || !cli_is_kept(vote))
+            continue;
+        vote->vote = REDLOCK_VOTE_FREE;
+        report->held--;
+        kept++;
+        if (report->majority == (int)i)
+            report->majority = -1; /* the others of it have the same value */
+    }
+    return kept;
+}
+
 static const char *verdict_of(const redlock_report *report, int code)
 {
     if (code != REDLOCK_OK)
@@ -31,7 +48,8 @@ static int64_t majority_ttl_ms(const redlock_report *report)
     return longest_ms;
 }
 
-static void print_json(const struct cli *cli, const redlock_report *report, const char *verdict)
+static void print_json(const struct cli *cli, const redlock_report *report, const char *verdict,
+                       unsigned kept)
 {
     putchar('{');
     cli_json_bytes(stdout, "name", cli->operand, strlen(cli->operand));
@@ -39,6 +57,8 @@ static void print_json(const struct cli *cli, const redlock_report *report, cons
     cli_json_votes(stdout, report);
     printf(",\"needed\":%u,", report->needed);
     cli_json_text(stdout, "verdict", verdict);
+    if (kept > 0 && strcmp(verdict, "free") == 0)
+        printf(",\"kept\":true");
     if (report->majority >= 0) {
         const redlock_node_vote *major = &report->node[report->majority];
         putchar(',');
@@ -57,7 +77,11 @@ static void print_vote(const redlock_node_vote *vote)
                vote->ttl_ms < 0 ? "" : " left");
         break;
     case REDLOCK_VOTE_FREE:
-        printf("%s  free\n", vote->node);
+        if (cli_is_kept(vote))
+            printf("%s  free, kept for a waiter, %s left\n", vote->node,
+                   cli_time_text(vote->ttl_ms).text);
+        else
+            printf("%s  free\n", vote->node);
         break;
     case REDLOCK_VOTE_FAILED:
         printf("%s  failed: %s\n", vote->node, vote->text);
@@ -68,7 +92,8 @@ static void print_vote(const redlock_node_vote *vote)
     }
 }
 
-static void print_text(const struct cli *cli, const redlock_report *report, int code)
+static void print_text(const struct cli *cli, const redlock_report *report, int code,
+                       unsigned kept)
 {
     for (unsigned i = 0; i < report->nodes; i++)
         print_vote(&report->node[i]);
@@ -86,6 +111,9 @@ static void print_text(const struct cli *cli, const redlock_report *report, int 
     } else if (report->held > 0) {
         printf("'%s': nobody has a majority (%u of %u masters hold a key)\n", name.text,
                report->held, report->nodes);
+    } else if (kept > 0) {
+        printf("'%s': free, kept for a waiter (on %u of %u masters)\n", name.text, kept,
+               report->nodes);
     } else {
         printf("'%s': free\n", name.text);
     }
@@ -105,10 +133,11 @@ int cmd_inspect(const struct cli *cli)
         redlock_close(client);
         return cli_exit_of(code);
     }
+    unsigned kept = kept_is_free(&report);
     if (cli->json)
-        print_json(cli, &report, verdict_of(&report, code));
+        print_json(cli, &report, verdict_of(&report, code), kept);
     else
-        print_text(cli, &report, code);
+        print_text(cli, &report, code, kept);
     int written = cli_flush(cli);
     if (code != REDLOCK_OK)
         cli_say(cli, "no quorum: %u of %u masters did not answer", report.failed, report.nodes);

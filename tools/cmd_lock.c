@@ -65,8 +65,10 @@ int cmd_lock(const struct cli *cli)
         return status;
     cli_cancel_on_signals(cli, client);
     redlock_report report = {.size = sizeof(report)};
+    redlock_options how = REDLOCK_OPTIONS_INIT;
+    how.report = &report;
     redlock_lock *lock = NULL;
-    status = cli_take(cli, client, &report, &lock);
+    status = cli_take(cli, client, &how, &lock);
     if (lock)
         status = hand_out(cli, client, lock, &report);
     cli_cancel_on_signals(cli, NULL);

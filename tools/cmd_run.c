@@ -1,13 +1,15 @@
 /* cmd_run.c - run: COMMAND under a lock, and never beyond it.
  *
- *   take the lock --> start the guard --> watch --> stop extending --> release --> leave
- *                        `--> starts COMMAND
+ *   take the lock --> start the guard --> watch --> release --> leave
+ *   (the library         `--> starts COMMAND
+ *    renews it)
  *
  * Whatever happens after the lock was taken, it is released on the way out; where we are
  * killed the guard ends COMMAND and the lock's TTL frees it. */
 #include "config_auto.h"
 
 #include "clock.h"
+#include "quorum.h"
 #include "run.h"
 
 #include <errno.h>
@@ -17,24 +19,29 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MARGIN_MIN_NS (50 * RL_NS_PER_MS)
+#define KILL_MIN_NS (50 * RL_NS_PER_MS)
 
 static struct cli_text name_of(const struct run *run)
 {
     return cli_text(run->cli->operand, strlen(run->cli->operand));
 }
 
-/* TERM a grace before the end, KILL a margin before it: a fifth of the grace, at least 50 ms,
- * and of a very short lease at most a quarter. */
+/* A lock that can't be renewed is given up, and so released, by the library a little before
+ * its end: 100 ms, and of a short lease a tenth, is no less than what it takes.
+ * TERM comes a grace before the end. KILL comes a fifth of the grace, at least 50 ms, before
+ * the lock is given up; of a very short lease at most a quarter before its end. */
 static bool times_set(struct run *run, int64_t lease_ms)
 {
     int64_t lease_ns = lease_ms * RL_NS_PER_MS;
     int64_t grace_ns =
         run->cli->grace_ms >= 0 ? run->cli->grace_ms * RL_NS_PER_MS : lease_ns / 4;
-    int64_t margin_ns = grace_ns / 5 > MARGIN_MIN_NS ? grace_ns / 5 : MARGIN_MIN_NS;
+    run->give_up_ns = 2 * rl_lost_margin_ns(lease_ns); /* and the time to be told in */
+    if (run->give_up_ns > RL_LOST_MARGIN_MAX_NS)
+        run->give_up_ns = RL_LOST_MARGIN_MAX_NS;
+    int64_t margin_ns =
+        run->give_up_ns + (grace_ns / 5 > KILL_MIN_NS ? grace_ns / 5 : KILL_MIN_NS);
     run->times.grace_ns = grace_ns;
     run->times.margin_ns = margin_ns < lease_ns / 4 ? margin_ns : lease_ns / 4;
-    run->extender.lease_ns = lease_ns;
     return grace_ns <= lease_ns / 2;
 }
 
@@ -59,20 +66,16 @@ static int hold_signals(struct run *run)
     return run->signal_fd < 0 ? errno : 0;
 }
 
-/* Start the guard and the extender, and watch. 0, or the errno of what could not be had. */
+/* Start the guard, and watch. 0, or the errno of what could not be had. */
 static int run_command(struct run *run, const char *nodes_path)
 {
     run_strangers_note(run);
     run_terminal_open(&run->terminal);
     int why = run_spawn(run, nodes_path);
     if (why == 0)
-        why = run_extender_start(&run->extender);
-    if (why == 0) {
         run_watch(run);
-        run_extender_stop(&run->extender);
-    } else if (run->guard > 0) {
+    else if (run->guard > 0)
         run_orphans_end(run);
-    }
     run_terminal_close(run);
     return why;
 }
@@ -93,31 +96,28 @@ static int exit_of_failure(const struct run *run, int why)
                 shown.text);
         return CLI_LOST;
     }
-    cli_say(run->cli, "no guard process, or no thread, could be had for %s: %s", shown.text,
-            strerror(why));
+    cli_say(run->cli, "no guard process could be had for %s: %s", shown.text, strerror(why));
     return CLI_SYSTEM;
 }
 
 /* COMMAND was ended by us. */
 static int exit_of_loss(const struct run *run)
 {
-    int failure = atomic_load(&run->extender.failure);
     if (run->guard_died)
         cli_say(run->cli,
                 "the guard process was killed, or hung; '%s' was given up and the "
                 "command with it",
                 name_of(run).text);
     else
-        cli_say(run->cli, "'%s' was lost (%s); the command was ended", name_of(run).text,
-                failure != 0 ? redlock_strerror(failure)
-                             : "this process did not run in time to extend it");
+        cli_say(run->cli, "'%s' was lost%s; the command was ended", name_of(run).text,
+                run->why == GUARD_WHY_DEADLINE ? " (it was not extended in time)" : "");
     return CLI_LOST;
 }
 
 static int exit_of_command(const struct run *run, int released)
 {
     bool was_ours = released != REDLOCK_EEXPIRED && released != REDLOCK_ENOTHELD &&
-                    run->ended_at_ns < atomic_load(&run->extender.deadline_ns);
+                    run->ended_at_ns < run->deadline_ns;
     if (!was_ours) {
         cli_say(run->cli, "'%s' was lost before the command ended", name_of(run).text);
         return CLI_LOST;
@@ -163,7 +163,7 @@ static void pass_on_interrupt(const struct run *run, int status)
 
 static int run_locked(struct run *run, const char *nodes_path)
 {
-    int64_t deadline_ns = run_deadline_ns(run->lock);
+    run->deadline_ns = run_deadline_ns(run->lock);
     int64_t validity_ms = redlock_validity_ms(run->lock);
     if (!times_set(run, run->cli->ttl_ms > 0 ? run->cli->ttl_ms : validity_ms)) {
         cli_say(run->cli, "--grace may be half of the TTL at most: the lease is extended each "
@@ -171,9 +171,6 @@ static int run_locked(struct run *run, const char *nodes_path)
         redlock_release(run->lock);
         return CLI_USAGE;
     }
-    run->extender.cli = run->cli;
-    run->extender.lock = run->lock;
-    atomic_store(&run->extender.deadline_ns, deadline_ns);
     int why = run_command(run, nodes_path);
     int released = redlock_release(run->lock);
     return exit_status(run, why, released);
@@ -186,8 +183,9 @@ int cmd_run(const struct cli *cli)
     if (!run)
         return CLI_SYSTEM;
     run->cli = cli;
-    run->extender.report.size = sizeof(run->extender.report);
-    run->control_fd = -1;
+    run->report.size = sizeof(run->report);
+    atomic_init(&run->control_fd, -1);
+    atomic_init(&run->lost_ns, 0);
     run->signal_fd = -1;
     int status = cli_open(cli, &nodes_path, &run->client);
     if (status != CLI_OK) {
@@ -195,7 +193,12 @@ int cmd_run(const struct cli *cli)
         return status;
     }
     cli_cancel_on_signals(cli, run->client);
-    status = cli_take(cli, run->client, &run->extender.report, &run->lock);
+    redlock_options how = REDLOCK_OPTIONS_INIT;
+    how.report = &run->report;
+    how.auto_renew = 1;
+    how.on_lost = run_lost;
+    how.lost_context = run;
+    status = cli_take(cli, run->client, &how, &run->lock);
     if (run->lock) {
         int why = hold_signals(run);
         int signal_number = cli_canceled_by();

@@ -3,11 +3,13 @@
  *
  *   cmd_run.c       the order of things, and the exit status
  *   run_spawn.c     the guard's start, and COMMAND's environment
- *   run_extend.c    a thread that extends the lock, and tells the guard of it
- *   run_watch.c     signals, and what the guard says
+ *   run_watch.c     the lock, signals, and what the guard says
  *   run_terminal.c  job control, as between a shell and its jobs
  *   run_orphans.c   what to do when the guard itself was killed
  *   run_guard.c, run_child.c   the other process
+ *
+ * The library renews the lock, on its own thread. It tells us where the lock is lost; that it
+ * was renewed is seen by looking, and the guard is told.
  */
 #ifndef RUN_H
 #define RUN_H
@@ -17,19 +19,6 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-
-/* The lock, kept: a thread that has the lock extended each third of its lease. */
-struct run_extender {
-    const struct cli *cli;
-    redlock_lock *lock;
-    int control_fd;
-    int64_t lease_ns;
-    _Atomic int64_t deadline_ns; /* boottime; 0: lost */
-    _Atomic int failure;         /* the code of the last extension; 0: it succeeded */
-    int stop_fd;
-    pthread_t thread;
-    redlock_report report;
-};
 
 /* The terminal, if there is one. */
 struct run_terminal {
@@ -42,15 +31,20 @@ struct run {
     const struct cli *cli;
     redlock *client;
     redlock_lock *lock;
+    redlock_report report;
     struct guard_times times;
-    struct run_extender extender;
+    int64_t give_up_ns;  /* the library gives the lock up so long before its end */
+    int64_t deadline_ns; /* boottime: the end that the guard was told of last */
     struct run_terminal terminal;
-    int control_fd;
     int signal_fd;
     pid_t guard;
     pid_t command;    /* its process group too; 0: not started */
     pid_t *strangers; /* children we had before */
     size_t stranger_count;
+
+    /* The library's thread uses these two as well. */
+    _Atomic int control_fd;  /* -1: there is no guard to talk to yet */
+    _Atomic int64_t lost_ns; /* when it told us that the lock is lost; 0: it has not */
 
     bool stop_asked; /* we were sent TSTP, and passed it on */
     bool int_passed_on;
@@ -64,19 +58,16 @@ struct run {
     int64_t ended_at_ns;
 };
 
-/* The time until which the lock is certainly ours; 0: it is not. */
-int64_t run_deadline_ns(const redlock_lock *lock);
-
 /* ---- run_spawn.c: 0 or an errno ---- */
 int run_spawn(struct run *run, const char *nodes_path);
 
-/* ---- run_extend.c ---- */
-int run_extender_start(struct run_extender *extender); /* 0 or an errno */
-void run_extender_stop(struct run_extender *extender); /* when its round under way is over */
-
-/* ---- run_watch.c: until all has ended ---- */
-void run_watch(struct run *run);
+/* ---- run_watch.c ---- */
+void run_watch(struct run *run); /* until all has ended */
 void run_order(const struct run *run, enum guard_order_kind kind, int signal_number);
+void run_lost(void *run, redlock_lock *lock); /* a redlock_lost_fn */
+
+/* The time until which the lock is certainly ours; 0: it is not. */
+int64_t run_deadline_ns(const redlock_lock *lock);
 
 /* ---- run_terminal.c ---- */
 void run_terminal_open(struct run_terminal *terminal);

@@ -3,7 +3,6 @@
  * subreaper above, and is killed here. */
 #include "config_auto.h"
 
-#include "clock.h"
 #include "proc_tree.h"
 #include "run.h"
 
@@ -48,14 +47,15 @@ void run_orphans_end(struct run *run)
     kill(run->guard, SIGKILL);
     run->guard_died = true;
 
-    bool late = false;
+    bool said = false;
     long pause_ms = AGAIN_MIN_MS;
     /* Twice nobody: /proc is read process by process, and somebody may have been handed from
      * a dying parent to us between two looks. */
     for (int empty = 0; empty < 2;) {
         empty = kill_pass(run) ? 0 : empty + 1;
-        if (empty == 0 && !late && rl_clock_now_ns() >= atomic_load(&run->extender.deadline_ns)) {
-            late = true;
+        if (empty == 0 && pause_ms == AGAIN_MAX_MS && !said &&
+            redlock_validity_ms(run->lock) == 0) {
+            said = true;
             cli_say(run->cli, "the lock has run out, and some of the command does not end on "
                               "KILL; waiting for it");
         }

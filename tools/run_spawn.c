@@ -136,18 +136,18 @@ static int spawn_guard(struct run *run, int guard_fd, const char *const values[O
     return why;
 }
 
-static int send_start(struct run *run)
+static int send_start(struct run *run, int control_fd)
 {
     struct guard_start start;
     memset(&start, 0, sizeof(start));
     start.times = run->times;
-    start.deadline_ns = atomic_load(&run->extender.deadline_ns);
+    start.deadline_ns = run->deadline_ns;
     start.run_group = getpgrp();
     start.foreground = run_terminal_wanted(&run->terminal);
     start.mask = run->cli->signals.mask;
     start.ignored = run->cli->signals.ignored;
     run->terminal.was_given = start.foreground;
-    ssize_t sent = send(run->control_fd, &start, sizeof(start), MSG_NOSIGNAL);
+    ssize_t sent = send(control_fd, &start, sizeof(start), MSG_NOSIGNAL);
     return sent == (ssize_t)sizeof(start) ? 0 : errno;
 }
 
@@ -165,7 +165,8 @@ int run_spawn(struct run *run, const char *nodes_path)
     const char *const values[OWN_VARIABLES] = {run->cli->operand, handle, nodes_path};
     int why = spawn_guard(run, ends[1], values);
     close(ends[1]);
-    run->control_fd = ends[0];
-    run->extender.control_fd = ends[0];
-    return why != 0 ? why : send_start(run);
+    if (why == 0)
+        why = send_start(run, ends[0]);
+    atomic_store(&run->control_fd, ends[0]); /* from now on run_lost() uses it */
+    return why;
 }

@@ -1,5 +1,6 @@
 /* run_watch.c - while COMMAND runs: signals go to it, by way of the guard, which knows whether
- * there is still somebody to signal; and what the guard says is noted. */
+ * there is still somebody to signal; what the guard says is noted; and the guard is told how
+ * the lock fares, which the library renews meanwhile. */
 #include "config_auto.h"
 
 #include "clock.h"
@@ -14,14 +15,64 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-void run_order(const struct run *run, enum guard_order_kind kind, int signal_number)
+#define LOOKS 24                     /* at the lock, in what is left of its time */
+#define LOST_NS (200 * RL_NS_PER_MS) /* within which the guard says that it ends COMMAND */
+
+/* ---- what the guard is told ---- */
+
+/* Never wait for the guard: it may be stopped. */
+static bool tell(int control_fd, enum guard_order_kind kind, int signal_number,
+                 int64_t deadline_ns)
 {
     struct guard_order order;
     memset(&order, 0, sizeof(order));
     order.kind = (int)kind;
     order.signal_number = signal_number;
-    (void)send(run->control_fd, &order, sizeof(order), MSG_NOSIGNAL | MSG_DONTWAIT);
+    order.deadline_ns = deadline_ns;
+    return send(control_fd, &order, sizeof(order), MSG_NOSIGNAL | MSG_DONTWAIT) ==
+           (ssize_t)sizeof(order);
 }
+
+void run_order(const struct run *run, enum guard_order_kind kind, int signal_number)
+{
+    (void)tell(atomic_load(&run->control_fd), kind, signal_number, 0);
+}
+
+/* On the library's thread. The watcher is woken, by a signal that it reads, to see to it that
+ * the guard acts; where there is neither yet, it finds `lost_ns` when it begins. */
+void run_lost(void *context, redlock_lock *lock)
+{
+    struct run *run = context;
+    (void)lock;
+    atomic_store(&run->lost_ns, rl_clock_now_ns());
+    int control_fd = atomic_load(&run->control_fd);
+    if (control_fd >= 0)
+        (void)tell(control_fd, GUARD_END, 0, 0);
+    kill(getpid(), SIGCHLD);
+}
+
+int64_t run_deadline_ns(const redlock_lock *lock)
+{
+    int64_t now_ns = rl_clock_now_ns(); /* first: the deadline errs on the early side */
+    int64_t validity_ms = redlock_validity_ms(lock);
+    return validity_ms > 0 ? now_ns + validity_ms * RL_NS_PER_MS : 0;
+}
+
+/* What the guard was not told does not count as known: it is told at the next look. */
+static void look_at_lock(struct run *run)
+{
+    if (atomic_load(&run->lost_ns) != 0) {
+        if (!run->ending)
+            run_order(run, GUARD_END, 0);
+        return;
+    }
+    int64_t deadline_ns = run_deadline_ns(run->lock);
+    if (deadline_ns - run->deadline_ns >= RL_NS_PER_MS &&
+        tell(atomic_load(&run->control_fd), GUARD_DEADLINE, 0, deadline_ns))
+        run->deadline_ns = deadline_ns;
+}
+
+/* ---- what is heard ---- */
 
 static void on_ended(struct run *run, const struct guard_news *news)
 {
@@ -69,7 +120,7 @@ static void on_news(struct run *run, const struct guard_news *news)
 static bool read_news(struct run *run)
 {
     struct guard_news news;
-    ssize_t got = recv(run->control_fd, &news, sizeof(news), MSG_DONTWAIT);
+    ssize_t got = recv(atomic_load(&run->control_fd), &news, sizeof(news), MSG_DONTWAIT);
     if (got == (ssize_t)sizeof(news))
         on_news(run, &news);
     return got == (ssize_t)sizeof(news) || (got < 0 && (errno == EAGAIN || errno == EINTR));
@@ -109,24 +160,36 @@ static void read_signals(struct run *run)
         on_signal(run, (int)info.ssi_signo);
 }
 
-/* The guard kills at the deadline less margin. When half of that margin is gone, it has not. */
+/* ---- the loop ---- */
+
+/* The guard kills at the deadline less margin. Halfway from there to the time at which the
+ * library gives the lock up, it has not. Nor has it where it says nothing to a loss. */
 static int64_t backstop_ns(const struct run *run)
 {
-    return atomic_load(&run->extender.deadline_ns) - run->times.margin_ns / 2;
+    int64_t lost_ns = atomic_load(&run->lost_ns);
+    int64_t at_ns = run->deadline_ns - (run->times.margin_ns + run->give_up_ns) / 2;
+    bool unheard = lost_ns != 0 && !run->ending;
+    return unheard && lost_ns + LOST_NS < at_ns ? lost_ns + LOST_NS : at_ns;
 }
 
+/* Until the next look at the lock, more of them the nearer its end is. */
 static int timeout_ms(const struct run *run)
 {
-    int64_t left_ms = (backstop_ns(run) - rl_clock_now_ns()) / RL_NS_PER_MS + 1;
-    if (left_ms < 0)
+    int64_t now_ns = rl_clock_now_ns();
+    int64_t look_ns = (run->deadline_ns - now_ns) / LOOKS;
+    int64_t wait_ns = backstop_ns(run) - now_ns;
+    if (look_ns < wait_ns)
+        wait_ns = look_ns;
+    if (wait_ns < 0)
         return 0;
-    return left_ms < 60000 ? (int)left_ms : 60000;
+    return wait_ns < 60 * RL_NS_PER_S ? (int)(wait_ns / RL_NS_PER_MS) + 1 : 60000;
 }
 
 void run_watch(struct run *run)
 {
     while (!run->ended) {
-        struct pollfd ready[] = {{.fd = run->control_fd, .events = POLLIN},
+        look_at_lock(run);
+        struct pollfd ready[] = {{.fd = atomic_load(&run->control_fd), .events = POLLIN},
                                  {.fd = run->signal_fd, .events = POLLIN}};
         (void)poll(ready, 2, timeout_ms(run)); /* failed: nothing is ready */
         /* News first: what the guard has done while we were stopped is not ours to do. */

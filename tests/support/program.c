@@ -181,14 +181,26 @@ int program_run(const struct program_how *how, const char *const argv[],
     return status;
 }
 
-bool process_lives(pid_t pid)
+/* 0: there is none any more. */
+static char state_of(pid_t pid)
 {
     char path[64];
     char text[512];
     snprintf(path, sizeof(path), "/proc/%ld/stat", (long)pid);
     file_text(path, text, sizeof(text));
     const char *name_end = strrchr(text, ')');
-    return name_end && strlen(name_end) > 2 && name_end[2] != 'Z' && name_end[2] != 'X';
+    return name_end && strlen(name_end) > 2 ? name_end[2] : '\0';
+}
+
+bool process_lives(pid_t pid)
+{
+    char state = state_of(pid);
+    return state != '\0' && state != 'Z' && state != 'X';
+}
+
+bool process_stands(pid_t pid)
+{
+    return state_of(pid) == 'T';
 }
 
 int64_t boot_ms(void)

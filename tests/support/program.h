@@ -49,6 +49,7 @@ int program_run(const struct program_how *how, const char *const argv[],
 
 /* Is it there, and has not ended (a zombie has). */
 bool process_lives(pid_t pid);
+bool process_stands(pid_t pid); /* by a signal */
 
 /* CLOCK_BOOTTIME, the clock of leases. */
 int64_t boot_ms(void);

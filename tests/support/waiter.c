@@ -1,0 +1,120 @@
+/* waiter.c - see waiter.h. */
+#include "config_auto.h"
+
+#include "waiter.h"
+
+#include <stdio.h>
+
+enum { MOMENT_MS = 10000, PROBE_MS = 1000 };
+
+static void *wait_for_it(void *argument)
+{
+    struct waiter *waiter = argument;
+    waiter->code =
+        client_try(waiter->client, waiter->name, 0, waiter->wait_ms, NULL, &waiter->lock);
+    waiter->back_ms = now_ms();
+    atomic_store(&waiter->back, true);
+    return NULL;
+}
+
+void waiter_start(struct waiter *waiter, redlock *client, const char *name, int64_t wait_ms)
+{
+    uint64_t before = client_stats(client).waiting;
+    *waiter = (struct waiter){
+        .client = client, .name = name, .wait_ms = wait_ms, .begun_ms = now_ms()};
+    if (pthread_create(&waiter->thread, NULL, wait_for_it, waiter) != 0)
+        suite_die("no thread for a waiter");
+    ck_assert_msg(
+        wait_until(client_stats(client).waiting > before || atomic_load(&waiter->back),
+                   MOMENT_MS),
+        "it does not wait for \"%s\"", name);
+}
+
+bool waiter_is_back(struct waiter *waiter, int64_t limit_ms)
+{
+    return wait_until(atomic_load(&waiter->back), limit_ms);
+}
+
+void waiter_expect_code(struct waiter *waiter, int code, int64_t limit_ms)
+{
+    ck_assert_msg(waiter_is_back(waiter, limit_ms), "waits after %d ms more", (int)limit_ms);
+    pthread_join(waiter->thread, NULL);
+    ck_assert_msg(waiter->code == code, "%s, not %s", redlock_strerror_name(waiter->code),
+                  redlock_strerror_name(code));
+}
+
+void waiter_expect_lock(struct waiter *waiter, int64_t limit_ms)
+{
+    waiter_expect_code(waiter, REDLOCK_OK, limit_ms);
+    ck_assert_int_eq(redlock_release(waiter->lock), REDLOCK_OK);
+}
+
+void waiter_expect_woken(struct waiter *waiter, uint64_t before, uint64_t wakes,
+                         int64_t since_ms)
+{
+    ck_assert_msg(waiter_is_back(waiter, MOMENT_MS), "waits on");
+    int64_t took = waiter->back_ms - since_ms;
+    ck_assert_msg(took < PROBE_MS, "looked by itself, maybe: after %d ms", (int)took);
+    uint64_t heard = client_stats(waiter->client).wakes - before;
+    ck_assert_msg(heard >= wakes, "woken by %d messages", (int)heard);
+    waiter_expect_lock(waiter, MOMENT_MS);
+}
+
+redlock_lock *take_everywhere(struct masters *masters, redlock *client, const char *name)
+{
+    unsigned running = 0;
+    for (unsigned i = 0; i < masters->n; i++)
+        running += masters->node[i].pid != 0 && !masters->node[i].paused;
+    /* What was given up last may still be on its way, or be kept for somebody. */
+    ck_assert(wait_until(masters_with(masters, name) == 0, MOMENT_MS));
+    redlock_lock *lock = client_take(client, name);
+    ck_assert(wait_until(masters_with(masters, name) == running, MOMENT_MS));
+    return lock;
+}
+
+/* The first master with another number in it than that; or n. */
+static unsigned queue_differs(struct masters *masters, const char *queue, long long count)
+{
+    for (unsigned i = 0; i < masters->n; i++) {
+        if (masters->node[i].pid == 0 || masters->node[i].paused)
+            continue;
+        struct reply reply = master_do(masters, i, "ZCARD", queue, NULL);
+        if (reply.type != ':' || reply.number != count)
+            return i;
+    }
+    return masters->n;
+}
+
+static const char *queue_of(const char *name)
+{
+    static _Thread_local char queue[128];
+    snprintf(queue, sizeof(queue), "%s:redlock:queue", name);
+    return queue;
+}
+
+bool queue_is(struct masters *masters, const char *name, long long count)
+{
+    return queue_differs(masters, queue_of(name), count) == masters->n;
+}
+
+void queue_becomes(struct masters *masters, const char *name, long long count)
+{
+    const char *queue = queue_of(name);
+    if (wait_until(queue_is(masters, name, count), MOMENT_MS))
+        return;
+    unsigned node = queue_differs(masters, queue, count);
+    if (node < masters->n)
+        ck_abort_msg("not %lld in the queue of \"%s\", but at master %u: %s", count, name, node,
+                     master_do(masters, node, "ZRANGE", queue, "0", "-1", NULL).text);
+}
+
+void nothing_is_left(struct masters *masters)
+{
+    for (unsigned i = 0; i < masters->n; i++) {
+        if (masters->node[i].pid == 0 || masters->node[i].paused)
+            continue;
+        bool empty = wait_until(master_do(masters, i, "DBSIZE", NULL).number == 0, MOMENT_MS);
+        ck_assert_msg(empty, "master %u has %s", i,
+                      master_do(masters, i, "KEYS", "*", NULL).text);
+    }
+}

@@ -1,0 +1,52 @@
+/* waiter.h - threads that wait for a lock, and what their waiting leaves on the masters. */
+#ifndef TEST_WAITER_H
+#define TEST_WAITER_H
+
+#include "client.h"
+#include "masters.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+struct waiter {
+    redlock *client;
+    const char *name;
+    int64_t wait_ms;
+    pthread_t thread;
+    atomic_bool back; /* its call has returned; all below is good from then on */
+    int code;
+    redlock_lock *lock;
+    int64_t begun_ms, back_ms;
+};
+
+/* It stands in its client's line when this returns: behind those who were started before. */
+void waiter_start(struct waiter *waiter, redlock *client, const char *name, int64_t wait_ms);
+
+/* Is it back before the limit? Its thread is not waited for otherwise. */
+bool waiter_is_back(struct waiter *waiter, int64_t limit_ms);
+
+/* Expect it to have the lock before the limit: its thread ends, and the lock is given up. */
+void waiter_expect_lock(struct waiter *waiter, int64_t limit_ms);
+
+/* The same, and that it was woken by `wakes` messages at least since its client had `before`:
+ * by itself it would not have looked within a second after `since_ms`, when it did so last. */
+void waiter_expect_woken(struct waiter *waiter, uint64_t before, uint64_t wakes,
+                         int64_t since_ms);
+
+/* Expect it to end with `code` before the limit. */
+void waiter_expect_code(struct waiter *waiter, int code, int64_t limit_ms);
+
+/* Take it on every running master, where client_take() is content with a majority: whoever
+ * waits is queued where it is refused, and nowhere else. */
+redlock_lock *take_everywhere(struct masters *masters, redlock *client, const char *name);
+
+/* Do all running masters have so many in the name's queue (0: no such key)? */
+bool queue_is(struct masters *masters, const char *name, long long count);
+
+/* Wait for that. */
+void queue_becomes(struct masters *masters, const char *name, long long count);
+
+/* All running masters are without a key within a moment, far below any queue's TTL. */
+void nothing_is_left(struct masters *masters);
+
+#endif

@@ -1,0 +1,398 @@
+/* test_renew.c - locks that are renewed by themselves: when, through which faults, beside the
+ * user's own calls, and not behind a release. How they are lost is test_loss.c's. */
+#include "config_auto.h"
+
+#include "fake.h"
+#include "masters.h"
+#include "told.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct masters *masters;
+static struct fake *fakes[3];
+static redlock *client;
+static redlock_lock *lock;
+static struct told lost;
+
+static void open_masters(const char *settings)
+{
+    masters = masters_start(3, NULL);
+    client = client_open(masters_file(masters, settings));
+    ck_assert(wait_until(client_ready(client) == 3, 10000));
+}
+
+static void open_fakes(const char *settings)
+{
+    fakes_start(fakes, 3);
+    client = client_open(fakes_file(fakes, 3, settings));
+    ck_assert(wait_until(client_ready(client) == 3, 10000));
+}
+
+static void close_masters(void)
+{
+    redlock_close(client);
+    masters_stop(masters);
+}
+
+static void close_fakes(void)
+{
+    redlock_close(client);
+    fakes_stop(fakes, 3);
+}
+
+/* It is held all the while, and nobody says that it is lost. */
+static void expect_held_for(int64_t ms)
+{
+    int64_t end = now_ms() + ms;
+    while (now_ms() < end) {
+        ck_assert_int_gt(redlock_validity_ms(lock), 0);
+        pause_ms(2);
+    }
+    ck_assert_int_eq(lost.calls, 0);
+}
+
+/* ---- when ------------------------------------------------------------------------------- */
+
+START_TEST(renewed_at_every_third_of_the_ttl)
+{
+    enum { TTL_MS = 600, TTLS = 3 };
+    open_fakes(NULL);
+    lock = told_take_renewed(client, "name", TTL_MS, &lost);
+    ck_assert_uint_eq(client_stats(client).renewing, 1);
+    expect_held_for(TTLS * TTL_MS);
+    ck_assert_int_eq(redlock_release(lock), 0);
+    ck_assert_uint_eq(client_stats(client).renewing, 0);
+    unsigned renewals = fake_count(fakes[0], "extend name *");
+    ck_assert_msg(renewals <= 3 * TTLS && renewals >= 2 * TTLS, "%u", renewals);
+    for (unsigned i = 1; i < renewals; i++) {
+        struct fake_record one, next;
+        ck_assert(fake_find(fakes[0], "extend name *", i - 1, &one));
+        ck_assert(fake_find(fakes[0], "extend name *", i, &next));
+        ck_assert_int_ge(next.at_ms - one.at_ms, TTL_MS / 6);
+        ck_assert_int_lt(next.at_ms - one.at_ms, TTL_MS * 2 / 3);
+    }
+    close_fakes();
+}
+END_TEST
+
+START_TEST(without_auto_renew_nothing_is_renewed)
+{
+    open_fakes(NULL);
+    ck_assert_int_eq(client_try(client, "name", 300, 0, NULL, &lock), 0);
+    ck_assert(wait_until(redlock_validity_ms(lock) == 0, 1000));
+    ck_assert_uint_eq(fake_count(fakes[0], "extend *"), 0);
+    ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
+    close_fakes();
+}
+END_TEST
+
+/* Nobody drives the client but redlock_process(). */
+START_TEST(background_never_renews_in_process_only)
+{
+    enum { TTL_MS = 600 };
+    open_fakes("background never\n");
+    lock = told_take_renewed(client, "name", TTL_MS, &lost);
+    ck_assert(!turn_until(client, redlock_validity_ms(lock) == 0, 2 * TTL_MS));
+    unsigned renewals = fake_count(fakes[0], "extend *");
+    ck_assert_uint_ge(renewals, 4);
+    ck_assert(wait_until(redlock_validity_ms(lock) == 0, 2 * TTL_MS));
+    ck_assert_uint_eq(fake_count(fakes[0], "extend *"), renewals);
+    ck_assert_int_eq(lost.calls, 0);
+    ck_assert_int_eq(redlock_process(client), 0);
+    ck_assert_int_eq(lost.calls, 1);
+    ck_assert_uint_eq(fake_count(fakes[0], "extend *"), renewals);
+    ck_assert_int_eq(redlock_release_async(lock, NULL, NULL), 0);
+    close_fakes();
+}
+END_TEST
+
+/* ---- through faults --------------------------------------------------------------------- */
+
+START_TEST(renewal_survives_one_node_that_is_down)
+{
+    enum { TTL_MS = 450 };
+    open_masters(NULL);
+    lock = told_take_renewed(client, "name", TTL_MS, &lost);
+    ck_assert(wait_until(masters_with(masters, "name") == 3, 5000));
+    if (_i == 0)
+        master_kill(masters, 1);
+    else
+        master_pause(masters, 1);
+    expect_held_for(2 * TTL_MS);
+    if (_i != 0)
+        master_resume(masters, 1);
+    ck_assert_int_eq(redlock_release(lock), 0);
+    close_masters();
+}
+END_TEST
+
+/* Each in turn loses all it had: what fills it in again is the renewals. */
+START_TEST(renewal_survives_the_restart_of_one_after_the_other)
+{
+    open_masters(NULL);
+    lock = told_take_renewed(client, "name", 1500, &lost);
+    for (unsigned i = 0; i < 3; i++) {
+        ck_assert(wait_until(masters_with(masters, "name") == 3, 5000));
+        master_restart(masters, i, true);
+        ck_assert_int_gt(redlock_validity_ms(lock), 0);
+    }
+    ck_assert(wait_until(masters_with(masters, "name") == 3, 5000));
+    ck_assert_int_eq(lost.calls, 0);
+    ck_assert_int_eq(redlock_release(lock), 0);
+    ck_assert(wait_until(masters_with(masters, "name") == 0, 2000));
+    close_masters();
+}
+END_TEST
+
+START_TEST(an_outage_shorter_than_the_validity_is_outlived)
+{
+    enum { TTL_MS = 1500 };
+    open_masters(NULL);
+    lock = told_take_renewed(client, "name", TTL_MS, &lost);
+    int64_t begun = now_ms();
+    master_pause(masters, 0);
+    master_pause(masters, 1);
+    expect_held_for(TTL_MS * 6 / 10);
+    ck_assert_uint_eq(client_stats(client).extended, 0);
+    master_resume(masters, 0);
+    master_resume(masters, 1);
+    expect_held_for(TTL_MS * 3 / 2 - (now_ms() - begun));
+    ck_assert_uint_gt(client_stats(client).extended, 0);
+    ck_assert_int_eq(redlock_release(lock), 0);
+    close_masters();
+}
+END_TEST
+
+/* The renewals are refused for half a second, and asked for again less and less often. */
+START_TEST(a_failed_renewal_is_tried_again_with_backoff)
+{
+    enum { TTL_MS = 1500 };
+    struct fake_rule broken = {.match = "extend *", .reply = "-ERR broken\r\n"};
+    open_fakes(NULL);
+    fake_rule(fakes[0], &broken);
+    fake_rule(fakes[1], &broken);
+    lock = told_take_renewed(client, "name", TTL_MS, &lost);
+    ck_assert(wait_until(fake_count(fakes[0], "extend *") > 0, TTL_MS));
+    expect_held_for(500);
+    unsigned tries = fake_count(fakes[0], "extend *");
+    ck_assert_msg(tries >= 2 && tries <= 50, "%u", tries);
+    fake_clear_rules(fakes[0]);
+    fake_clear_rules(fakes[1]);
+    ck_assert(wait_until(redlock_validity_ms(lock) > TTL_MS * 4 / 5, TTL_MS));
+    expect_held_for(TTL_MS / 2);
+    ck_assert_int_eq(redlock_release(lock), 0);
+    close_fakes();
+}
+END_TEST
+
+/* ---- beside the user's own calls -------------------------------------------------------- */
+
+/* The answers take 20 ms: most of these meet a renewal that is under way. */
+START_TEST(an_extension_meets_a_renewal_and_both_are_well)
+{
+    enum { TTL_MS = 450, TIMES = 12 };
+    struct fake_rule slow = {.match = "extend *", .delay_ms = 20};
+    open_fakes(NULL);
+    for (int i = 0; i < 3; i++)
+        fake_rule(fakes[i], &slow);
+    lock = told_take_renewed(client, "name", TTL_MS, &lost);
+    for (int i = 0; i < TIMES; i++) {
+        pause_ms(TTL_MS / 3 - 18 + i);
+        int code = redlock_extend(lock, 0, NULL);
+        ck_assert_msg(code == 0, "%s", redlock_strerror_name(code));
+        ck_assert_int_gt(redlock_validity_ms(lock), TTL_MS / 2);
+    }
+    ck_assert_uint_gt(client_stats(client).extended, TIMES + TIMES / 4);
+    ck_assert_int_eq(redlock_release(lock), 0);
+    close_fakes();
+}
+END_TEST
+
+START_TEST(a_longer_lease_puts_the_renewal_off)
+{
+    open_fakes(NULL);
+    lock = told_take_renewed(client, "name", 1500, &lost);
+    ck_assert_int_eq(redlock_extend(lock, 9000, NULL), 0);
+    ck_assert_int_gt(redlock_validity_ms(lock), 8000);
+    expect_held_for(900);
+    for (int i = 0; i < 3; i++) /* who still owed an answer was not asked */
+        ck_assert_uint_le(fake_count(fakes[i], "extend *"), 1);
+    ck_assert_int_eq(redlock_release(lock), 0);
+    close_fakes();
+}
+END_TEST
+
+START_TEST(a_detached_lock_is_renewed_no_more)
+{
+    char text[REDLOCK_HANDLE_MAX];
+    open_masters(NULL);
+    lock = told_take_renewed(client, "name", 600, &lost);
+    expect_held_for(700);
+    ck_assert_int_eq(redlock_detach(lock, text, sizeof(text)), 0);
+    ck_assert_uint_eq(client_stats(client).renewing, 0);
+    uint64_t extended = client_stats(client).extended;
+    ck_assert(wait_until(masters_with(masters, "name") == 0, 2000));
+    ck_assert_uint_eq(client_stats(client).extended, extended);
+    ck_assert_int_eq(lost.calls, 0);
+    close_masters();
+}
+END_TEST
+
+START_TEST(a_lock_that_was_lost_and_taken_again_is_renewed_again)
+{
+    enum { TTL_MS = 450 };
+    open_masters(NULL);
+    for (int i = 0; i < 2; i++) {
+        memset(&lost, 0, sizeof(lost));
+        lock = told_take_renewed(client, "name", TTL_MS, &lost);
+        expect_held_for(TTL_MS * 3 / 2);
+        for (unsigned node = 0; node < 3; node++)
+            master_do(masters, node, "DEL", "name", NULL);
+        ck_assert(wait_until(lost.calls == 1, TTL_MS));
+        ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
+    }
+    ck_assert_uint_eq(client_stats(client).renewing, 0);
+    close_masters();
+}
+END_TEST
+
+/* ---- racing a release ------------------------------------------------------------------- */
+
+enum { RACERS = 50, RACES_MAX = 10000, RACE_TTL_MS = 450 };
+static int races_each;
+static atomic_int released, late;
+
+/* What a master executes, as MONITOR tells it, until the end mark. */
+static struct monitor {
+    pthread_t thread;
+    int fd;
+    size_t len, size;
+    char *text;
+} monitor;
+
+static void *listen_to_master(void *argument)
+{
+    (void)argument;
+    ssize_t got;
+    do {
+        if (monitor.size - monitor.len < 65536)
+            monitor.text = realloc(monitor.text, monitor.size = 2 * monitor.size + 131072);
+        got = monitor.text ? read(monitor.fd, monitor.text + monitor.len, 65535) : -1;
+        if (got <= 0)
+            suite_die("MONITOR ended");
+        size_t look = monitor.len > 32 ? monitor.len - 32 : 0;
+        monitor.len += (size_t)got;
+        monitor.text[monitor.len] = '\0';
+        got = strstr(monitor.text + look, "\"that is all\"") ? 0 : got;
+    } while (got > 0);
+    return NULL;
+}
+
+static void monitor_start(void)
+{
+    char ok[5];
+    monitor.fd = net_connect(&masters->node[0].unix_at);
+    ck_assert(net_send(monitor.fd, "MONITOR\r\n", 9));
+    ck_assert_int_eq(read(monitor.fd, ok, 5), 5);
+    ck_assert_int_eq(pthread_create(&monitor.thread, NULL, listen_to_master, NULL), 0);
+}
+
+/* Released just when the renewal is due, or about. */
+static void *race(void *argument)
+{
+    int racer = (int)(intptr_t)argument;
+    unsigned seed = (unsigned)racer + 1;
+    for (int i = 0; i < races_each; i++) {
+        char name[32];
+        redlock_options options = REDLOCK_OPTIONS_INIT;
+        redlock_lock *mine = NULL;
+        options.ttl_ms = RACE_TTL_MS;
+        options.auto_renew = 1;
+        snprintf(name, sizeof(name), "race-%d-%d", racer, i);
+        if (redlock_try(client, name, &options, &mine) != 0) {
+            atomic_fetch_add(&late, 1);
+            continue;
+        }
+        usleep((useconds_t)(RACE_TTL_MS * 1000 / 3 - 3000 + rand_r(&seed) % 6000));
+        int code = redlock_release(mine);
+        atomic_fetch_add(code == 0 ? &released : &late, 1);
+    }
+    return NULL;
+}
+
+/* After the release of a name nothing else comes for it. How many were renewed before. */
+static int check_race(void)
+{
+    static unsigned char gone[RACERS][RACES_MAX], renewed[RACERS][RACES_MAX];
+    int renewals = 0, deleted = 0;
+    char *rest = NULL;
+    for (char *line = strtok_r(monitor.text, "\r\n", &rest); line;
+         line = strtok_r(NULL, "\r\n", &rest)) {
+        int racer, i;
+        char quote = 0;
+        const char *name = strstr(line, "\"race-");
+        if (!name || sscanf(name, "\"race-%d-%d%c", &racer, &i, &quote) != 3 || quote != '"')
+            continue;
+        ck_assert_msg(!gone[racer][i], "after its release: %s", line);
+        gone[racer][i] = strstr(line, "\"DEL\"") != NULL;
+        deleted += gone[racer][i];
+        renewals += strstr(line, "\"PEXPIRE\"") && !renewed[racer][i];
+        renewed[racer][i] |= strstr(line, "\"PEXPIRE\"") != NULL;
+    }
+    ck_assert_int_ge(deleted, released);
+    return renewals;
+}
+
+START_TEST(nothing_of_a_renewal_comes_behind_the_release)
+{
+    const char *wanted = getenv("RENEW_RACES");
+    pthread_t racers[RACERS];
+    races_each = (wanted ? atoi(wanted) : 1000) / RACERS;
+    ck_assert(races_each > 0 && races_each <= RACES_MAX);
+    open_masters(NULL);
+    monitor_start();
+    for (intptr_t i = 0; i < RACERS; i++)
+        ck_assert_int_eq(pthread_create(&racers[i], NULL, race, (void *)i), 0);
+    for (int i = 0; i < RACERS; i++)
+        pthread_join(racers[i], NULL);
+    ck_assert(wait_until(client_stats(client).pending_releases == 0, 5000));
+    redlock_stats stats = client_stats(client);
+    ck_assert_uint_eq(stats.renewing, 0);
+    ck_assert_uint_eq(stats.held, 0);
+    for (unsigned i = 0; i < 3; i++)
+        ck_assert_int_eq(master_do(masters, i, "DBSIZE", NULL).number, 0);
+    master_do(masters, 0, "ECHO", "that is all", NULL);
+    pthread_join(monitor.thread, NULL);
+    close(monitor.fd);
+    int renewals = check_race();
+    ck_assert_msg(late * 20 < released, "%d released, %d late", released, late);
+    ck_assert_msg(renewals > released / 10 && renewals < released, "%d of %d renewed before",
+                  renewals, released);
+    free(monitor.text);
+    close_masters();
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("renew");
+    TCase *tests = tcase_create("renew");
+    tcase_set_timeout(tests, 300);
+    tcase_add_test(tests, renewed_at_every_third_of_the_ttl);
+    tcase_add_test(tests, without_auto_renew_nothing_is_renewed);
+    tcase_add_test(tests, background_never_renews_in_process_only);
+    tcase_add_loop_test(tests, renewal_survives_one_node_that_is_down, 0, 2);
+    tcase_add_test(tests, renewal_survives_the_restart_of_one_after_the_other);
+    tcase_add_test(tests, an_outage_shorter_than_the_validity_is_outlived);
+    tcase_add_test(tests, a_failed_renewal_is_tried_again_with_backoff);
+    tcase_add_test(tests, an_extension_meets_a_renewal_and_both_are_well);
+    tcase_add_test(tests, a_longer_lease_puts_the_renewal_off);
+    tcase_add_test(tests, a_detached_lock_is_renewed_no_more);
+    tcase_add_test(tests, a_lock_that_was_lost_and_taken_again_is_renewed_again);
+    tcase_add_test(tests, nothing_of_a_renewal_comes_behind_the_release);
+    suite_add_tcase(suite, tests);
+    return suite_run(suite);
+}

@@ -1,0 +1,331 @@
+/* test_wait.c - waiting for a lock where nothing is broken: who waits is woken and does not
+ * ask in vain, finds what goes without a word, and ends in time. */
+#include "config_auto.h"
+
+#include "child.h"
+#include "client.h"
+#include "masters.h"
+#include "proxy.h"
+#include "waiter.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct masters *masters;
+static redlock *one, *two;
+static struct waiter waiter;
+
+static void open_masters(unsigned n)
+{
+    masters = masters_start(n, NULL);
+    one = client_open(masters_file(masters, NULL));
+    two = client_open(masters_file(masters, NULL));
+    ck_assert(wait_until(client_ready(one) == n && client_ready(two) == n, 10000));
+}
+
+static void close_all(void)
+{
+    nothing_is_left(masters);
+    redlock_close(one);
+    redlock_close(two);
+    masters_stop(masters);
+}
+
+static void set_everywhere(const char *value, const char *ttl_ms)
+{
+    for (unsigned i = 0; i < masters->n; i++) {
+        struct reply reply =
+            master_do(masters, i, "SET", "name", value, "NX", "PX", ttl_ms, NULL);
+        ck_assert_str_eq(reply.text, "OK");
+    }
+}
+
+static void delete_everywhere(void)
+{
+    for (unsigned i = 0; i < masters->n; i++)
+        ck_assert_int_eq(master_do(masters, i, "DEL", "name", NULL).number, 1);
+}
+
+/* ---- woken ------------------------------------------------------------------------------ */
+
+static const unsigned sizes[] = {1, 2, 3, 5};
+
+START_TEST(a_release_wakes_and_nothing_else_is_asked)
+{
+    unsigned n = sizes[_i];
+    open_masters(n);
+    for (int i = 0; i < 5; i++) {
+        redlock_stats before = client_stats(two);
+        redlock_lock *held = take_everywhere(masters, one, "name");
+        waiter_start(&waiter, two, "name", 30000);
+        queue_becomes(masters, "name", 1);
+        pause_ms(100); /* in which it is to do nothing */
+        ck_assert_int_eq(redlock_release(held), 0);
+        waiter_expect_woken(&waiter, before.wakes, n / 2 + 1, waiter.begun_ms);
+        /* One round that is refused, one that is woken, and one for each master that is heard
+         * of later than others; each may have to be undone. */
+        ck_assert_uint_le(client_stats(two).commands - before.commands, (2 + n) * 2 * n);
+    }
+    close_all();
+}
+END_TEST
+
+START_TEST(who_waits_in_a_queue_asks_nothing)
+{
+    open_masters(5);
+    redlock_lock *held = take_everywhere(masters, one, "name");
+    waiter_start(&waiter, two, "name", 30000);
+    queue_becomes(masters, "name", 1);
+    redlock_stats before, now;
+    int64_t begun;
+    do { /* a round of before may have answers under way */
+        before = client_stats(two);
+        begun = now_ms();
+        pause_ms(20);
+    } while (client_stats(two).commands != before.commands);
+    pause_ms(500);
+    now = client_stats(two);
+    /* By itself it looks once a second. */
+    ck_assert_int_le((int)(now.probes - before.probes), (now_ms() - begun + 1000) / 1000);
+    ck_assert_uint_le(now.commands - before.commands, (now.probes - before.probes) * 2 * 5);
+    ck_assert_int_eq(redlock_release(held), 0);
+    waiter_expect_lock(&waiter, 5000);
+    close_all();
+}
+END_TEST
+
+START_TEST(a_release_by_force_wakes)
+{
+    open_masters(3);
+    redlock *three = client_open(masters_file(masters, NULL));
+    redlock_lock *held = take_everywhere(masters, one, "name");
+    waiter_start(&waiter, two, "name", 30000);
+    queue_becomes(masters, "name", 1);
+    ck_assert_int_eq(redlock_force_release(three, "name", 4, NULL), 0);
+    waiter_expect_woken(&waiter, 0, 2, waiter.begun_ms);
+    ck_assert_int_eq(redlock_release(held), REDLOCK_EEXPIRED);
+    redlock_close(three);
+    close_all();
+}
+END_TEST
+
+/* Without waiting for answers; by another client that took it up; by closing the holder's. */
+START_TEST(a_release_of_any_sort_wakes)
+{
+    char text[REDLOCK_HANDLE_MAX];
+    open_masters(3);
+    redlock *three = client_open(masters_file(masters, NULL));
+    ck_assert(wait_until(client_ready(three) == 3, 10000));
+    redlock_lock *held = take_everywhere(masters, one, "name");
+    waiter_start(&waiter, two, "name", 30000);
+    queue_becomes(masters, "name", 1);
+    if (_i == 0) {
+        ck_assert_int_eq(redlock_release_async(held, NULL, NULL), 0);
+    } else if (_i == 1) {
+        ck_assert_int_eq(redlock_detach(held, text, sizeof(text)), 0);
+        ck_assert_int_eq(redlock_attach(three, text, &held), 0);
+        ck_assert_int_eq(redlock_release(held), 0);
+    } else {
+        redlock_close(one);
+        one = NULL;
+    }
+    waiter_expect_woken(&waiter, 0, 2, waiter.begun_ms);
+    redlock_close(three);
+    close_all();
+}
+END_TEST
+
+/* ---- not told --------------------------------------------------------------------------- */
+
+static int hold_for_ever(void *argument)
+{
+    redlock *client = NULL;
+    redlock_lock *lock = NULL;
+    child_expect(redlock_open(argument, NULL, &client) == 0);
+    child_expect(client_try(client, "name", 2700, 0, NULL, &lock) == 0);
+    pause_ms(60000);
+    return 0;
+}
+
+/* Rounds in case that a message was lost come at most at 1.25, 2.5 and 3.75 s and at least
+ * at 1, 2 and 3 s: none is near. */
+START_TEST(a_dead_holders_ttl_is_not_overslept)
+{
+    masters = masters_start(3, NULL);
+    struct child holder = child_start(hold_for_ever, (char *)masters_file(masters, NULL));
+    one = NULL;
+    two = client_open(masters_file(masters, NULL));
+    ck_assert(wait_until(masters_with(masters, "name") == 3, 10000));
+    ck_assert(wait_until(client_ready(two) == 3, 10000));
+    waiter_start(&waiter, two, "name", 30000);
+    int64_t left = master_do(masters, 0, "PTTL", "name", NULL).number, begun = now_ms();
+    kill(holder.pid, SIGKILL);
+    ck_assert_int_eq(child_wait(&holder, 10000), -2);
+    waiter_expect_lock(&waiter, 10000);
+    int64_t late = waiter.back_ms - (begun + left);
+    ck_assert_msg(late >= -20 && late < 250, "%d ms after its end", (int)late);
+    close_all();
+}
+END_TEST
+
+/* As the peers of the plain format do it: a bare SET with a value of their own, and a DEL
+ * that tells nobody. */
+START_TEST(a_peers_silent_release_is_found_soon)
+{
+    open_masters(3);
+    set_everywhere("cGVlcidzIHZhbHVlIGlzIGJhc2U2NA==", "20000");
+    waiter_start(&waiter, two, "name", 30000);
+    pause_ms(300);
+    ck_assert(!atomic_load(&waiter.back));
+    delete_everywhere();
+    waiter_expect_lock(&waiter, 700); /* it asks every 250 ms at least */
+    close_all();
+}
+END_TEST
+
+START_TEST(a_peers_ttl_is_not_overslept)
+{
+    open_masters(3);
+    set_everywhere("cGVlcidzIHZhbHVlIGlzIGJhc2U2NA==", "800");
+    waiter_start(&waiter, two, "name", 30000);
+    waiter_expect_lock(&waiter, 1500);
+    close_all();
+}
+END_TEST
+
+/* A lock of ours that somebody else deletes: only a probe can find that. */
+START_TEST(a_lock_that_vanishes_is_found_by_a_probe)
+{
+    open_masters(3);
+    redlock_lock *held = take_everywhere(masters, one, "name");
+    waiter_start(&waiter, two, "name", 30000);
+    queue_becomes(masters, "name", 1);
+    delete_everywhere();
+    waiter_expect_lock(&waiter, 3000);
+    ck_assert_uint_ge(client_stats(two).probes, 1);
+    ck_assert_uint_eq(client_stats(two).wakes, 0);
+    ck_assert_int_eq(redlock_release(held), REDLOCK_EEXPIRED);
+    close_all();
+}
+END_TEST
+
+/* Each time the end that it was told of has passed it looks again, and is none the wiser. */
+START_TEST(a_renewed_lock_is_waited_for_until_its_release)
+{
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_lock *held = NULL;
+    open_masters(3);
+    options.ttl_ms = 900;
+    options.auto_renew = 1;
+    ck_assert_int_eq(redlock_try(one, "name", &options, &held), 0);
+    waiter_start(&waiter, two, "name", 30000);
+    ck_assert(!waiter_is_back(&waiter, 3000));
+    ck_assert_int_gt(redlock_validity_ms(held), 0);
+    /* Renewed every 300 ms, it has 600 ms left at least whenever somebody looks. */
+    uint64_t most = (uint64_t)(now_ms() - waiter.begun_ms) / 450 + 5;
+    ck_assert_uint_le(client_stats(two).rounds, most);
+    ck_assert_int_eq(redlock_release(held), 0);
+    waiter_expect_lock(&waiter, 1000);
+    close_all();
+}
+END_TEST
+
+/* ---- how long --------------------------------------------------------------------------- */
+
+START_TEST(without_a_wait_nobody_queues)
+{
+    open_masters(3);
+    redlock_lock *held = take_everywhere(masters, one, "name"), *lock = NULL;
+    for (int i = 0; i < 50; i++)
+        ck_assert_int_eq(client_try(two, "name", 0, 0, NULL, &lock), REDLOCK_EHELD);
+    ck_assert(queue_is(masters, "name", 0));
+    ck_assert_uint_eq(client_stats(two).rounds, 50);
+    /* Nobody listens. */
+    for (unsigned i = 0; i < 3; i++)
+        ck_assert_str_eq(master_do(masters, i, "PUBSUB", "CHANNELS", "*", NULL).text, "");
+    /* And others of the client that wait for it do not make it wait. */
+    waiter_start(&waiter, two, "name", 30000);
+    queue_becomes(masters, "name", 1);
+    uint64_t rounds = client_stats(two).rounds;
+    ck_assert_int_eq(client_try(two, "name", 0, 0, NULL, &lock), REDLOCK_EHELD);
+    ck_assert_uint_gt(client_stats(two).rounds, rounds);
+    ck_assert_uint_eq(client_stats(two).waiting, 1);
+    ck_assert(queue_is(masters, "name", 1));
+    ck_assert_int_eq(redlock_release(held), 0);
+    waiter_expect_lock(&waiter, 5000);
+    close_all();
+}
+END_TEST
+
+/* A busy machine makes one late, but not each of five. */
+START_TEST(a_wait_is_never_overrun)
+{
+    static const int64_t waits[] = {1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233, 377};
+    open_masters(sizes[_i]);
+    redlock_lock *held = take_everywhere(masters, one, "name"), *lock = NULL;
+    for (unsigned i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
+        int64_t least = INT64_MAX;
+        for (int k = 0; k < 5 && least > waits[i] + 3; k++) {
+            int64_t begun = now_ms();
+            int code = client_try(two, "name", 0, waits[i], NULL, &lock);
+            int64_t took = now_ms() - begun;
+            least = took < least ? took : least;
+            bool hurried = waits[i] < 20 || took > waits[i];
+            ck_assert_msg(code == REDLOCK_EHELD || (hurried && code == REDLOCK_ENOQUORUM),
+                          "%s after %d of %d ms", redlock_strerror_name(code), (int)took,
+                          (int)waits[i]);
+            ck_assert_msg(took >= waits[i] - 10, "%d of %d ms", (int)took, (int)waits[i]);
+        }
+        ck_assert_msg(least <= waits[i] + 3, "%d of %d ms", (int)least, (int)waits[i]);
+    }
+    ck_assert_uint_eq(client_stats(two).waiting, 0);
+    queue_becomes(masters, "name", 0);
+    ck_assert_int_eq(redlock_release(held), 0);
+    close_all();
+}
+END_TEST
+
+/* The second in line has the time it asked for, and no more when it becomes the first. */
+START_TEST(a_wait_in_line_is_never_overrun)
+{
+    static struct waiter behind;
+    int64_t least = INT64_MAX;
+    open_masters(3);
+    redlock_lock *held = take_everywhere(masters, one, "name");
+    for (int i = 0; i < 3 && least > 410; i++) {
+        waiter_start(&waiter, two, "name", 300);
+        waiter_start(&behind, two, "name", 400);
+        waiter_expect_code(&waiter, REDLOCK_EHELD, 5000);
+        waiter_expect_code(&behind, REDLOCK_EHELD, 5000);
+        int64_t took = behind.back_ms - behind.begun_ms;
+        ck_assert_int_ge(took, 390);
+        least = took < least ? took : least;
+    }
+    ck_assert_msg(least <= 410, "%d of 400 ms", (int)least);
+    ck_assert_int_eq(redlock_release(held), 0);
+    close_all();
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("wait");
+    TCase *tests = tcase_create("wait");
+    tcase_set_timeout(tests, 60);
+    tcase_add_loop_test(tests, a_release_wakes_and_nothing_else_is_asked, 0, 4);
+    tcase_add_test(tests, who_waits_in_a_queue_asks_nothing);
+    tcase_add_test(tests, a_release_by_force_wakes);
+    tcase_add_loop_test(tests, a_release_of_any_sort_wakes, 0, 3);
+    tcase_add_test(tests, a_dead_holders_ttl_is_not_overslept);
+    tcase_add_test(tests, a_peers_silent_release_is_found_soon);
+    tcase_add_test(tests, a_peers_ttl_is_not_overslept);
+    tcase_add_test(tests, a_lock_that_vanishes_is_found_by_a_probe);
+    tcase_add_test(tests, a_renewed_lock_is_waited_for_until_its_release);
+    tcase_add_test(tests, without_a_wait_nobody_queues);
+    tcase_add_loop_test(tests, a_wait_is_never_overrun, 0, 4);
+    tcase_add_test(tests, a_wait_in_line_is_never_overrun);
+    suite_add_tcase(suite, tests);
+    return suite_run(suite);
+}
