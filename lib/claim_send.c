@@ -65,7 +65,7 @@ static void put_argument(struct rl_out *out, const struct request *request,
         rl_put_number(out, claim->silent ? 0 : keep_ms(claim->client));
         break;
     default:
-        assert(!"an argument of the kind's table");
+        assert(false && "an argument of the kind's table");
     }
 }
 

@@ -193,6 +193,7 @@ START_TEST(wakes_and_places_are_kept_by_node)
     ck_assert_uint_eq(line->queued, 4);
     rl_lines_changed(client, 2, false, 50);
     ck_assert_uint_eq(line->queued, 0);
+    ck_assert_uint_ne(line->entered & 4, 0); /* it is to be told when we leave */
     rl_line_answered(client, line->number, 2, true, 1);
     rl_line_answered(client, line->number, 2, false, 1);
     ck_assert_uint_eq(line->queued, 0);
