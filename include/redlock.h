@@ -211,7 +211,7 @@ typedef struct redlock_report {
     unsigned granted;
     unsigned held;
     unsigned failed;
-    unsigned rounds;      /* rounds that were begun */
+    unsigned rounds;      /* rounds that were begun; 0: it never came to be its turn */
     int majority;         /* inspect: a node whose holder a majority agrees on, or -1 */
     int64_t elapsed_ms;   /* of the last round */
     redlock_node_vote node[REDLOCK_NODES_MAX];

@@ -90,7 +90,7 @@ static void start_round(struct rl_attempt *attempt, uint64_t able, int64_t now_n
     attempt->phase = RL_ROUND;
     attempt->asked = true;
     attempt->held_count = 0;
-    attempt->foreign = attempt->disputed = false;
+    attempt->foreign = attempt->disputed = attempt->can_hear = false;
     attempt->holder = 0;
     attempt->place = INT64_MAX;
     int first = attempt->ordered_next ? first_in_rotation(attempt, able, client->n) : -1;
@@ -105,6 +105,8 @@ static void start_round(struct rl_attempt *attempt, uint64_t able, int64_t now_n
 static void pause_after(struct rl_attempt *attempt, bool split, uint64_t silent, int64_t now_ns)
 {
     int64_t until = rl_attempt_sleep_until_ns(attempt, split, silent, now_ns);
+    if (attempt->can_hear && now_ns + LISTEN_NS < until)
+        until = now_ns + LISTEN_NS;
     if (!attempt->forever) {
         /* The last attempt must still fit before the end; where none fits, it is over. */
         int64_t latest = attempt->give_up_ns - RL_ROUND_MIN_NS;
@@ -314,6 +316,7 @@ static void on_turn(struct rl_waiter *waiter, enum rl_turn why, int64_t now_ns)
         attempt->phase = RL_PAUSE;
         attempt->pause_until_ns = INT64_MAX;
     }
+    attempt->can_hear |= attempt->phase == RL_ROUND && why == RL_TURN_LISTENS;
     if (attempt->phase != RL_PAUSE)
         return;
     int64_t soon_ns = sooner_ns(attempt, why, now_ns);

@@ -27,8 +27,9 @@ struct rl_attempt {
     redlock_options options;
     int64_t ttl_ns;
     bool forever, once;
-    bool lined; /* has stood behind others */
-    bool asked; /* a first round has been begun */
+    bool lined;    /* has stood behind others */
+    bool can_hear; /* ROUND: a node is listened to now that was not when it was asked */
+    bool asked;    /* a first round has been begun */
     int64_t began_ns;
     int64_t give_up_ns;     /* where there is a wait budget */
     int64_t nodes_until_ns; /* NODES: no longer than this */

@@ -7,16 +7,22 @@
 
 /* A round of a waiter's: keep in mind where it is queued, and leave the queue where it has
  * been entered for nobody any more. */
-static void note_queue(struct rl_claim *claim, unsigned node, const struct rl_judged *judged,
+static void note_queue(struct rl_claim *claim, unsigned node, enum rl_queued queued,
                        int64_t now_ns)
 {
     redlock *client = claim->client;
-    bool queued = judged->vote == RL_VOTE_NO && judged->answer.place >= 0;
     if (rl_line_stands(client, claim->waiter))
         rl_line_answered(client, claim->waiter, node, queued, now_ns);
-    else if (queued)
+    else if (queued == RL_QUEUED)
         rl_claim_leave_queue(client, claim->kind, claim->waiter, claim->name, claim->name_len,
                              rl_bit(node), now_ns);
+}
+
+static enum rl_queued queued_by(const struct rl_judged *judged)
+{
+    if (judged->vote == RL_VOTE_FAILED)
+        return RL_MAYBE_QUEUED;
+    return judged->vote == RL_VOTE_NO && judged->answer.place >= 0 ? RL_QUEUED : RL_NOT_QUEUED;
 }
 
 void rl_claim_answered(void *owner, struct rl_node *node, unsigned slot,
@@ -28,7 +34,7 @@ void rl_claim_answered(void *owner, struct rl_node *node, unsigned slot,
     rl_claim_enter(claim);
     claim->owed--;
     if (waiting->script == RL_WAIT)
-        note_queue(claim, node->index, judged, now_ns);
+        note_queue(claim, node->index, queued_by(judged), now_ns);
     rl_claim_hear(claim, node, waiting->verb, judged);
     if (!claim->query) {
         if (waiting->verb == RL_RELEASE && judged->vote == RL_VOTE_FAILED) {
@@ -103,6 +109,8 @@ void rl_claim_lost(void *owner, struct rl_node *node, unsigned slot,
     (void)owner;
     rl_claim_enter(claim);
     claim->owed--;
+    if (waiting->script == RL_WAIT)
+        note_queue(claim, node->index, RL_MAYBE_QUEUED, now_ns);
     rl_claim_hear(claim, node, waiting->verb, &judged);
     if (!claim->query)
         rl_claim_react(claim, rl_hold_link_lost(&claim->hold, node->index, slot, now_ns),

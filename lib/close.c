@@ -91,6 +91,7 @@ static void end_calls(redlock *client)
             if (!op->done)
                 rl_op_abort(op, now_ns);
         }
+        rl_loop_wake(client);
         while (client->notices.calling) /* in another thread's redlock_process() */
             pthread_cond_wait(&client->notices.called, &client->mutex);
         rl_notices_tell(client);
@@ -119,6 +120,7 @@ void redlock_close(redlock *client)
         rl_client_leave(client, cancel_state);
         return;
     }
+    rl_loop_catch_up(client); /* what is found lost now can still be told */
     end_calls(client);
     int64_t now_ns = rl_loop_catch_up(client);
     release_all(client, now_ns);

@@ -121,6 +121,8 @@ static void *run(void *argument)
     pthread_mutex_lock(&client->mutex);
     while (!client->drive.stop) {
         rest(client);
+        if (client->drive.stop)
+            break; /* whoever closes the client tells the rest */
         if (client->leader)
             tell(client); /* all else is the leader's */
         else

@@ -227,20 +227,17 @@ void rl_line_leave(redlock *client, struct rl_waiter *waiter, bool won, int64_t 
     }
 }
 
-void rl_line_answered(redlock *client, uint64_t number, unsigned node, bool queued,
+void rl_line_answered(redlock *client, uint64_t number, unsigned node, enum rl_queued queued,
                       int64_t now_ns)
 {
     struct rl_line *line = by_number(client, number);
     if (!line)
         return;
-    if (queued) {
-        line->queued |= rl_bit(node);
-        line->entered |= rl_bit(node);
-    } else {
-        line->entered &= ~rl_bit(node);
-        line->queued &= ~rl_bit(node);
+    uint64_t bit = rl_bit(node);
+    line->queued = queued == RL_QUEUED ? line->queued | bit : line->queued & ~bit;
+    line->entered = queued == RL_NOT_QUEUED ? line->entered & ~bit : line->entered | bit;
+    if (queued != RL_QUEUED)
         line->first->turn(line->first, RL_TURN_MISSED, now_ns);
-    }
 }
 
 /* ---- what happens --------------------------------------------------------------------- */

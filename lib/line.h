@@ -71,8 +71,10 @@ static inline bool rl_line_is_first(const struct rl_waiter *waiter)
 /* Step out (in no line: nothing). `won`: the lock was taken. The next one has its turn. */
 void rl_line_leave(redlock *client, struct rl_waiter *waiter, bool won, int64_t now_ns);
 
-/* A node has answered a RL_WAIT with the line's number: queued there, or not (any more). */
-void rl_line_answered(redlock *client, uint64_t number, unsigned node, bool queued,
+/* What became of a RL_WAIT with the line's number at a node: queued there, not (any more), or
+ * nobody knows (an error, a broken link). */
+enum rl_queued { RL_QUEUED, RL_NOT_QUEUED, RL_MAYBE_QUEUED };
+void rl_line_answered(redlock *client, uint64_t number, unsigned node, enum rl_queued queued,
                       int64_t now_ns);
 
 /* Is the line of that number still there? */

@@ -182,22 +182,22 @@ START_TEST(wakes_and_places_are_kept_by_node)
     join(0, "name");
     struct rl_line *line = rl_line_find(client, "name", 4);
     for (unsigned i = 0; i < 3; i++)
-        rl_line_answered(client, line->number, i, true, 1);
+        rl_line_answered(client, line->number, i, RL_QUEUED, 1);
     ck_assert_uint_eq(line->queued, 7);
     rl_line_woken(client, 1, line->number, 30);
     rl_line_woken(client, 1, line->number, 40);
     ck_assert_uint_eq(line->wakes, 2);
     ck_assert_int_eq(line->woken_ns, 30);
     ck_assert_uint_eq(line->queued, 5);
-    rl_line_answered(client, line->number, 0, false, 1);
+    rl_line_answered(client, line->number, 0, RL_NOT_QUEUED, 1);
     ck_assert_uint_eq(line->queued, 4);
     rl_lines_changed(client, 2, false, 50);
     ck_assert_uint_eq(line->queued, 0);
     ck_assert_uint_ne(line->entered & 4, 0); /* it is to be told when we leave */
-    rl_line_answered(client, line->number, 2, true, 1);
-    rl_line_answered(client, line->number, 2, false, 1);
+    rl_line_answered(client, line->number, 2, RL_QUEUED, 1);
+    rl_line_answered(client, line->number, 2, RL_NOT_QUEUED, 1);
     ck_assert_uint_eq(line->queued, 0);
-    rl_line_answered(client, line->number + 1, 1, true, 1); /* of a line that is not */
+    rl_line_answered(client, line->number + 1, 1, RL_QUEUED, 1); /* of a line that is not */
     ck_assert_uint_eq(line->queued, 0);
     leave(0, true);
     tear_down();

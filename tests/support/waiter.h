@@ -40,7 +40,8 @@ void waiter_expect_code(struct waiter *waiter, int code, int64_t limit_ms);
  * waits is queued where it is refused, and nowhere else. */
 redlock_lock *take_everywhere(struct masters *masters, redlock *client, const char *name);
 
-/* Do all running masters have so many in the name's queue (0: no such key)? */
+/* Are so many in the name's queue? At a majority of all masters, and nowhere more: one that is
+ * listened to later than others may be entered later, too. 0: no running master has it. */
 bool queue_is(struct masters *masters, const char *name, long long count);
 
 /* Wait for that. */
