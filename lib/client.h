@@ -106,6 +106,7 @@ struct redlock {
         bool loop; /* by the user's event loop, on this thread */
         pthread_t loop_thread;
         bool runs, stop; /* the background thread */
+        bool refused;    /* it could not be started, and that was said */
         bool away;       /* it left the descriptors to callers, or to nobody */
         pthread_t thread;
         int64_t told_ns; /* until when who drives sleeps; INT64_MIN: is awake */

@@ -147,8 +147,10 @@ static int start(redlock *client)
     int error = pthread_create(&drive->thread, NULL, run, client);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (error) {
-        rl_client_log(client, REDLOCK_LOG_WARNING, "no background thread to be had: %s",
-                      strerror(error));
+        /* Once: it is tried again at the end of each call that would need it. */
+        int level = drive->refused ? REDLOCK_LOG_DEBUG : REDLOCK_LOG_WARNING;
+        drive->refused = true;
+        rl_client_log(client, level, "no background thread to be had: %s", strerror(error));
         return REDLOCK_ESYSTEM;
     }
     drive->runs = true;
