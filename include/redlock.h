@@ -338,7 +338,7 @@ REDLOCK_API int redlock_release_async(redlock_lock *lock, redlock_done_fn *done,
  * something to do. The client is driven by the calling thread's loop from the first call on
  * (and by whatever thread last called redlock_process()): no background thread runs then.
  * Other threads may still make blocking calls. It is the client's: do not read or close it.
- * ESYSTEM (no descriptors), EFORK. */
+ * ESYSTEM (no descriptors), EDEADLK (the first call, inside a callback), EFORK. */
 REDLOCK_API int redlock_fd(redlock *client);
 
 /* When redlock_process() must be called at the latest even if the descriptor is not readable:
