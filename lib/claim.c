@@ -17,9 +17,7 @@ void rl_claim_hear(struct rl_claim *claim, struct rl_node *node, enum rl_verb ve
 
 /* ---- what the hold wants done --------------------------------------------------------- */
 
-/* Of `nodes`, those that owe no answer on the link in use: a second taking request there would
- * have to wait for the first. */
-static uint64_t free_of_debt(const struct rl_claim *claim, uint64_t nodes)
+uint64_t rl_claim_free_of_debt(const struct rl_claim *claim, uint64_t nodes)
 {
     for (uint64_t rest = nodes; rest; rest &= rest - 1) {
         unsigned i = rl_first(rest);
@@ -89,9 +87,10 @@ void rl_claim_react(struct rl_claim *claim, unsigned did, int64_t now_ns)
             rl_claim_react(claim, more, now_ns);
     }
     if ((did & RL_WANTS_RETAKE) && !claim->detached)
-        rl_claim_send_taking(claim, RL_RETAKE,
-                             free_of_debt(claim, hold->retake & rl_client_able(client, now_ns)),
-                             now_ns);
+        rl_claim_send_taking(
+            claim, RL_RETAKE,
+            rl_claim_free_of_debt(claim, hold->retake & rl_client_able(client, now_ns)),
+            now_ns);
     rl_claim_send_releases(claim, now_ns);
     if (hold->due) {
         int64_t again_ns = look_again_ns(claim, nodes_up(client), now_ns);
@@ -125,7 +124,7 @@ void rl_claim_extend(struct rl_claim *claim, uint64_t able, int64_t ttl_ns, int6
 {
     rl_claim_enter(claim);
     unsigned did = rl_hold_extend(&claim->hold, t0_ns, ttl_ns, node_deadline_ns,
-                                  free_of_debt(claim, able));
+                                  rl_claim_free_of_debt(claim, able));
     did |= rl_claim_send_taking(claim, RL_EXTEND, rl_hold_to_extend(&claim->hold), t0_ns);
     if (did)
         rl_claim_react(claim, did, t0_ns);

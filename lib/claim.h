@@ -57,6 +57,10 @@ void rl_claim_ask(struct rl_claim *claim, uint64_t able, int first, int64_t t0_n
 void rl_claim_extend(struct rl_claim *claim, uint64_t able, int64_t ttl_ns, int64_t t0_ns,
                      int64_t node_deadline_ns);
 
+/* Of `nodes`, those that owe it no answer on the link in use: a second taking request there
+ * would have to wait for the first. */
+uint64_t rl_claim_free_of_debt(const struct rl_claim *claim, uint64_t nodes);
+
 /* Give up; with a deadline, op->did hears RL_DID_FINISH. */
 void rl_claim_release(struct rl_claim *claim, int64_t now_ns, int64_t node_deadline_ns);
 

@@ -5,6 +5,8 @@
 #include "clock.h"
 #include "op.h"
 
+#define DEBT_NS (5 * RL_NS_PER_MS) /* a node that owes an answer may be found stalled */
+
 struct extend {
     struct rl_op op; /* first */
     struct redlock_lock *lock;
@@ -43,6 +45,8 @@ static void extend_heard(struct rl_op *op, struct rl_node *node, enum rl_verb ve
         [RL_VOTE_NO] = REDLOCK_VOTE_FREE,
         [RL_VOTE_FAILED] = REDLOCK_VOTE_FAILED,
     };
+    if (!extend_of(op)->asked)
+        rl_op_due(op, 0); /* one debt less */
     if (verb == RL_EXTEND)
         rl_report_vote(op, node->index, votes[judged->vote], judged);
 }
@@ -83,6 +87,14 @@ static bool lasts(const struct extend *extend, int64_t now_ns)
            rl_validity_end_ns(now_ns, extend->ttl_ns, hold->drift_factor) <= hold->deadline_ns;
 }
 
+/* Right after it was won, a late answer may be all that a majority lacks. */
+static bool in_debt(const struct rl_op *op, uint64_t able)
+{
+    unsigned needed = rl_quorum_needed(op->client->n);
+    return rl_count(able) >= needed &&
+           rl_count(rl_claim_free_of_debt(op->claim, able)) < needed;
+}
+
 static void extend_step(struct rl_op *op, int64_t now_ns)
 {
     struct extend *extend = extend_of(op);
@@ -96,6 +108,10 @@ static void extend_step(struct rl_op *op, int64_t now_ns)
         return;
     }
     uint64_t able = rl_client_able(op->client, now_ns);
+    if (in_debt(op, able) && now_ns < extend->nodes_until_ns) {
+        rl_op_due(op, now_ns + DEBT_NS);
+        return;
+    }
     if (!rl_op_awaits_nodes(op, able, extend->nodes_until_ns, extend->nodes_until_ns, now_ns))
         extend_start(extend, able, now_ns);
 }

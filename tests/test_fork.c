@@ -13,8 +13,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#if defined(__SANITIZE_THREAD__)
-#define SETTINGS "background never\n" /* ThreadSanitizer can't follow a child with threads */
+/* ThreadSanitizer can't follow a child with threads; and AddressSanitizer's allocator does not
+ * survive a fork while another thread is in it. */
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#define SETTINGS "background never\n"
 #else
 #define SETTINGS NULL
 #endif

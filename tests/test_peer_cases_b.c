@@ -206,7 +206,7 @@ START_TEST(b30_a_slow_node_is_not_waited_for_and_not_asked_twice)
     pause_ms(800);
     ck_assert_int_eq(redlock_extend(lock, 20000, NULL), 0);
     ck_assert(wait_until(fake_count(fakes[2], "extend *") == 2, 2000));
-    ck_assert_uint_eq(fake_count(fakes[0], "extend *"), 5);
+    ck_assert(wait_until(fake_count(fakes[0], "extend *") == 5, 2000));
     ck_assert_int_eq(redlock_release(lock), 0);
     close_fakes();
 }
