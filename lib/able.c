@@ -46,6 +46,13 @@ int64_t rl_client_round_trip_ns(redlock *client, uint64_t nodes)
     return count >= needed ? sorted[needed - 1] : 0;
 }
 
+int64_t rl_client_budget_ns(redlock *client, uint64_t nodes, int64_t remaining_ns)
+{
+    return rl_node_budget_ns(remaining_ns, client->n,
+                             client->config.node_timeout_ms * RL_NS_PER_MS,
+                             rl_client_round_trip_ns(client, nodes));
+}
+
 /* A client that has never begun a round waits for all nodes, or for a majority and about as
  * long again, so that its first locks do not stand on a bare majority. Later, a majority
  * will do: a node that comes and goes must not cost every call a grace. Without a majority,

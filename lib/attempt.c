@@ -54,9 +54,7 @@ static void start_round(struct rl_attempt *attempt, uint64_t able, int64_t now_n
 {
     redlock *client = attempt->op.client;
     struct rl_claim *claim;
-    int64_t budget = rl_node_budget_ns(remaining_ns(attempt, now_ns), client->n,
-                                       client->config.node_timeout_ms * RL_NS_PER_MS,
-                                       rl_client_round_trip_ns(client, able));
+    int64_t budget = rl_client_budget_ns(client, able, remaining_ns(attempt, now_ns));
     if (budget < 0 && attempt->asked) {
         give_up(attempt, attempt->loss);
         return;
@@ -102,6 +100,13 @@ static void start_round(struct rl_attempt *attempt, uint64_t able, int64_t now_n
     rl_claim_ask(claim, able, first, t0_ns, t0_ns + budget);
 }
 
+static void pause_until(struct rl_attempt *attempt, int64_t until_ns)
+{
+    attempt->phase = RL_PAUSE;
+    attempt->pause_until_ns = until_ns;
+    rl_op_due(&attempt->op, until_ns);
+}
+
 static void pause_after(struct rl_attempt *attempt, bool split, uint64_t silent, int64_t now_ns)
 {
     int64_t until = rl_attempt_sleep_until_ns(attempt, split, silent, now_ns);
@@ -117,9 +122,7 @@ static void pause_after(struct rl_attempt *attempt, bool split, uint64_t silent,
         if (until > latest)
             until = latest;
     }
-    attempt->phase = RL_PAUSE;
-    attempt->pause_until_ns = until;
-    rl_op_due(&attempt->op, until);
+    pause_until(attempt, until);
 }
 
 /* Behind those of this client who came before: nothing to do but to give up in time. */
@@ -196,8 +199,7 @@ static void on_did(struct rl_op *op, unsigned did, int64_t now_ns)
 static void learn(struct rl_attempt *attempt, const struct rl_judged *judged)
 {
     uint64_t holder = rl_hash(judged->holder, judged->holder_len);
-    bool kept = judged->holder_len > strlen(RL_KEPT_PREFIX) &&
-                memcmp(judged->holder, RL_KEPT_PREFIX, strlen(RL_KEPT_PREFIX)) == 0;
+    bool kept = rl_kind_holder_is_kept(judged->holder, judged->holder_len);
     attempt->disputed |= attempt->holder && attempt->holder != holder;
     attempt->holder = holder;
     attempt->foreign |= !rl_kind_holder_wakes(judged->holder, judged->holder_len);
@@ -323,8 +325,7 @@ static void on_turn(struct rl_waiter *waiter, enum rl_turn why, int64_t now_ns)
     if (soon_ns <= now_ns && (why == RL_TURN_WOKEN || why == RL_TURN_FREED)) {
         begin_round(attempt, now_ns);
     } else if (soon_ns < attempt->pause_until_ns) {
-        attempt->pause_until_ns = soon_ns;
-        rl_op_due(&attempt->op, soon_ns);
+        pause_until(attempt, soon_ns);
     }
 }
 
@@ -407,17 +408,17 @@ void rl_attempt_start(struct rl_attempt *attempt, int64_t now_ns)
         attempt->give_up_ns =
             wait_ms > RL_DURATION_MAX_MS ? INT64_MAX / 2 : now_ns + wait_ms * RL_NS_PER_MS;
     int result = line_up(attempt, now_ns);
+    int64_t parted_ns =
+        attempt->waiter.line
+            ? rl_line_parted_until_ns(client, attempt->name, attempt->name_len)
+            : 0;
     if (result) {
         give_up(attempt, result);
     } else if (attempt->waiter.line && !rl_line_is_first(&attempt->waiter)) {
         attempt->loss = REDLOCK_EHELD;
         stand(attempt);
-    } else if (attempt->waiter.line &&
-               now_ns < rl_line_parted_until_ns(client, attempt->name, attempt->name_len)) {
-        attempt->phase = RL_PAUSE;
-        attempt->pause_until_ns =
-            rl_line_parted_until_ns(client, attempt->name, attempt->name_len);
-        rl_op_due(&attempt->op, attempt->pause_until_ns);
+    } else if (now_ns < parted_ns) {
+        pause_until(attempt, parted_ns);
     } else {
         step(&attempt->op, now_ns);
     }

@@ -149,8 +149,7 @@ unsigned rl_claim_send_taking(struct rl_claim *claim, enum rl_verb verb, uint64_
                               int64_t now_ns)
 {
     /* Who waits enters the queue where it will hear of a release. */
-    uint64_t queues =
-        verb == RL_ACQUIRE && claim->waiter ? rl_subs_listening(claim->client) : 0;
+    uint64_t queues = verb == RL_ACQUIRE && claim->waiter ? claim->client->listening : 0;
     claim->queues |= nodes & queues;
     unsigned did = send(claim, RL_WAIT, nodes & queues, now_ns);
     return did | send(claim, verb, nodes & ~queues, now_ns);

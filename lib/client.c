@@ -3,6 +3,7 @@
 
 #include "client.h"
 
+#include "bell.h"
 #include "clock.h"
 
 #include <errno.h>
@@ -89,13 +90,10 @@ void rl_client_log(void *owner, int level, const char *format, ...)
 
 void redlock_cancel(redlock *client)
 {
-    const uint64_t one = 1;
     int saved = errno;
     if (client) {
         atomic_store(&client->canceled, true);
-        /* A full counter is as good: the descriptor is readable either way. */
-        ssize_t ignored = write(client->wake_fd, &one, sizeof(one));
-        (void)ignored;
+        rl_bell_ring(client->wake_fd);
     }
     errno = saved;
 }

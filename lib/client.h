@@ -166,6 +166,9 @@ unsigned rl_client_pending(redlock *client);
 /* The round trip within which a majority of `nodes` answers; 0: unknown. */
 int64_t rl_client_round_trip_ns(redlock *client, uint64_t nodes);
 
+/* What one of `nodes` may take of a round that may take so long; -1: too little for a round. */
+int64_t rl_client_budget_ns(redlock *client, uint64_t nodes, int64_t remaining_ns);
+
 /* Are all nodes that a round could need as ready as they will be? See able.c. */
 bool rl_client_ready(redlock *client, uint64_t able, int64_t now_ns, int64_t *ret_until_ns);
 
@@ -211,7 +214,6 @@ void rl_drive_done(redlock *client); /* close the descriptors */
 
 /* wake.c. Mutex held. */
 void rl_subs_want(redlock *client, int64_t now_ns);
-uint64_t rl_subs_listening(const redlock *client);
 bool rl_subs_pending(const redlock *client);
 void rl_subs_tick(redlock *client, int64_t now_ns);
 int64_t rl_subs_due_ns(redlock *client);

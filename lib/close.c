@@ -81,7 +81,6 @@ static void release_all(redlock *client, int64_t now_ns)
  * ends likewise. */
 static void end_calls(redlock *client)
 {
-    const uint64_t one = 1;
     client->closing = true;
     atomic_store(&client->canceled, true);
     rl_drive_stop(client);
@@ -96,8 +95,6 @@ static void end_calls(redlock *client)
             pthread_cond_wait(&client->notices.called, &client->mutex);
         rl_notices_tell(client);
         rl_loop_wake(client);
-        ssize_t ignored = write(client->wake_fd, &one, sizeof(one)); /* for who leads */
-        (void)ignored;
         if (client->callers > 0)
             pthread_cond_wait(&client->idle, &client->mutex);
     }

@@ -8,10 +8,10 @@
  */
 #include "config_auto.h"
 
+#include "bell.h"
 #include "claim.h"
 #include "clock.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -36,23 +36,19 @@ static int make_kick(struct rl_drive *drive)
 
 void rl_drive_kick(redlock *client)
 {
-    const uint64_t one = 1;
     struct rl_drive *drive = &client->drive;
     if (drive->kick_fd < 0 || drive->kicked || drive->told_ns == INT64_MIN)
         return;
     drive->kicked = true;
-    ssize_t ignored = write(drive->kick_fd, &one, sizeof(one)); /* full is as good */
-    (void)ignored;
+    rl_bell_ring(drive->kick_fd);
 }
 
 static void drain_kick(struct rl_drive *drive)
 {
-    uint64_t count;
     if (!drive->kicked)
         return;
     drive->kicked = false;
-    while (read(drive->kick_fd, &count, sizeof(count)) < 0 && errno == EINTR)
-        ;
+    rl_bell_silence(drive->kick_fd);
 }
 
 /* ---- what both do --------------------------------------------------------------------- */

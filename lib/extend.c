@@ -66,9 +66,7 @@ static void extend_start(struct extend *extend, uint64_t able, int64_t now_ns)
         rl_op_let_go(op, REDLOCK_EEXPIRED);
         return;
     }
-    int64_t budget =
-        rl_node_budget_ns(left, client->n, client->config.node_timeout_ms * RL_NS_PER_MS,
-                          rl_client_round_trip_ns(client, able));
+    int64_t budget = rl_client_budget_ns(client, able, left);
     if (budget < 0)
         budget = left; /* a last attempt is worth making */
     extend->asked = true;

@@ -43,10 +43,15 @@ bool rl_kind_answer_fits(enum rl_verb verb, const struct rl_answer *answer)
            answer->with_place == (verb == RL_WAIT && !answer->granted);
 }
 
+bool rl_kind_holder_is_kept(const char *holder, size_t len)
+{
+    return len > strlen(RL_KEPT_PREFIX) &&
+           memcmp(holder, RL_KEPT_PREFIX, strlen(RL_KEPT_PREFIX)) == 0;
+}
+
 bool rl_kind_holder_wakes(const char *holder, size_t len)
 {
-    if (len > strlen(RL_KEPT_PREFIX) &&
-        memcmp(holder, RL_KEPT_PREFIX, strlen(RL_KEPT_PREFIX)) == 0)
+    if (rl_kind_holder_is_kept(holder, len))
         return true;
     if (len <= 2 * RL_TOKEN_RANDOM_BYTES || holder[2 * RL_TOKEN_RANDOM_BYTES] != ':')
         return false;

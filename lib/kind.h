@@ -83,6 +83,9 @@ static inline enum rl_verb rl_verb_of(enum rl_verb script)
     return script == RL_WAIT ? RL_ACQUIRE : script;
 }
 
+/* Is this what a master shows under a lock that is free but kept for a waiter? */
+bool rl_kind_holder_is_kept(const char *holder, size_t len);
+
 /* Is this what a master shows under a lock of ours, whose release will wake who waits? Else a
  * peer's, which goes in silence. */
 bool rl_kind_holder_wakes(const char *holder, size_t len);

@@ -10,6 +10,7 @@
  */
 #include "config_auto.h"
 
+#include "bell.h"
 #include "claim.h"
 #include "clock.h"
 #include "op.h"
@@ -200,14 +201,22 @@ static int64_t look(redlock *client, int64_t now_ns, int64_t due_ns)
     return now_ns;
 }
 
-void rl_loop_wake(redlock *client)
+/* The next one whose call is done, to be signalled; NULL: there is none. */
+static struct rl_sleeper *next_to_wake(redlock *client)
 {
-    while (client->to_wake) {
-        struct rl_sleeper *sleeper = client->to_wake;
+    struct rl_sleeper *sleeper = client->to_wake;
+    if (sleeper) {
         client->to_wake = sleeper->next;
         sleeper->due = false;
-        pthread_cond_signal(&sleeper->cond);
     }
+    return sleeper;
+}
+
+void rl_loop_wake(redlock *client)
+{
+    struct rl_sleeper *sleeper;
+    while ((sleeper = next_to_wake(client)))
+        pthread_cond_signal(&sleeper->cond);
 }
 
 /* Threads whose calls are done are woken before anything is sent, and given the chance to add
@@ -217,12 +226,8 @@ static void wake_and_yield(redlock *client)
 {
     struct rl_sleeper *sleepers[WAKE_MAX];
     unsigned count = 0;
-    while (client->to_wake && count < WAKE_MAX) {
-        struct rl_sleeper *sleeper = client->to_wake;
-        client->to_wake = sleeper->next;
-        sleeper->due = false;
-        sleepers[count++] = sleeper;
-    }
+    while (client->to_wake && count < WAKE_MAX)
+        sleepers[count++] = next_to_wake(client);
     pthread_mutex_unlock(&client->mutex);
     for (unsigned i = 0; i < count; i++)
         pthread_cond_signal(&sleepers[i]->cond);
@@ -244,12 +249,10 @@ static int64_t turn(redlock *client, int64_t now_ns, int64_t due_ns)
 
 void rl_loop_rouse(redlock *client)
 {
-    const uint64_t one = 1;
     if (!client->polling)
         return;
     client->polls_until_ns = INT64_MIN; /* once is enough */
-    ssize_t ignored = write(client->wake_fd, &one, sizeof(one));
-    (void)ignored;
+    rl_bell_ring(client->wake_fd);
 }
 
 void rl_loop_nudge(redlock *client)

@@ -3,6 +3,7 @@
 
 #include "client.h"
 
+#include "bell.h"
 #include "clock.h"
 #include "config_load.h"
 #include "config_take.h"
@@ -86,13 +87,11 @@ static void name_connection(redlock *client)
 /* Somebody wants the loop to look at more than descriptors: it does so after each wait. */
 static void on_wake(struct rl_tag *tag, unsigned events, int64_t now_ns)
 {
-    uint64_t count;
     redlock *client = (redlock *)(void *)((char *)tag - offsetof(redlock, wake_tag));
     (void)events, (void)now_ns;
     if (client->polling) /* it is for the leader, who has not woken yet */
         return;
-    while (read(client->wake_fd, &count, sizeof(count)) < 0 && errno == EINTR)
-        ;
+    rl_bell_silence(client->wake_fd);
 }
 
 static int open_descriptors(redlock *client, redlock_error *error)

@@ -28,9 +28,7 @@ static int release_conclude(struct rl_op *op, redlock_lock **ret_lock)
 static int64_t release_budget_ns(redlock *client, const struct rl_claim *claim, int64_t now_ns)
 {
     uint64_t able = rl_client_able(client, now_ns);
-    int64_t budget = rl_node_budget_ns(claim->hold.ttl_ns, client->n,
-                                       client->config.node_timeout_ms * RL_NS_PER_MS,
-                                       rl_client_round_trip_ns(client, able));
+    int64_t budget = rl_client_budget_ns(client, able, claim->hold.ttl_ns);
     if (budget < 0)
         budget = claim->hold.ttl_ns;
     if (rl_count(able) < rl_quorum_needed(client->n) && rl_client_pending(client) > 0)

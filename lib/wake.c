@@ -57,11 +57,6 @@ void rl_subs_want(redlock *client, int64_t now_ns)
         rl_sub_want(&client->subs[i], now_ns);
 }
 
-uint64_t rl_subs_listening(const redlock *client)
-{
-    return client->listening;
-}
-
 bool rl_subs_pending(const redlock *client)
 {
     for (unsigned i = 0; client->subs && i < client->n; i++) {

@@ -131,9 +131,7 @@ static void renew(struct rl_claim *claim, int64_t now_ns)
     }
     uint64_t able = rl_client_able(client, now_ns);
     int64_t left_ns = lost_ns(claim) - now_ns;
-    int64_t budget_ns =
-        rl_node_budget_ns(left_ns, client->n, client->config.node_timeout_ms * RL_NS_PER_MS,
-                          rl_client_round_trip_ns(client, able));
+    int64_t budget_ns = rl_client_budget_ns(client, able, left_ns);
     claim->budget_ns = budget_ns < 0 ? left_ns : budget_ns; /* a last one is worth trying */
     claim->watch.asked = true;
     client->renewing++;
@@ -169,12 +167,12 @@ void rl_watch_did(struct rl_claim *claim, unsigned did, int64_t now_ns)
         rl_backoff_reset(&watch->backoff);
         plan_renewal(claim);
     } else if (did & RL_DID_NOT_EXTEND) {
-        rl_client_log(claim->client, REDLOCK_LOG_WARNING,
-                      "a lock was not renewed: %u of %u masters confirmed it and %u are needed; "
-                      "%lld ms are left to try again in",
-                      rl_count(claim->hold.extend.yes), claim->hold.n,
-                      rl_quorum_needed(claim->hold.n),
-                      (long long)((lost_ns(claim) - now_ns) / RL_NS_PER_MS));
+        rl_client_log(
+            claim->client, REDLOCK_LOG_WARNING,
+            "a lock was not renewed: %u of %u masters confirmed it and %u are needed; "
+            "%lld ms are left to try again in",
+            rl_count(claim->hold.extend.yes), claim->hold.n, rl_quorum_needed(claim->hold.n),
+            (long long)((lost_ns(claim) - now_ns) / RL_NS_PER_MS));
         watch->renew_ns = now_ns + rl_backoff_next_ns(&watch->backoff, &claim->client->prng);
     } else {
         return;

@@ -7,7 +7,7 @@
 #include "client.h"
 #include "masters.h"
 #include "proxy.h"
-#include "waiter.h"
+#include "wait_scene.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -16,26 +16,6 @@
 #include <time.h>
 
 enum { SOON_MS = 4000, RUNS = 9 };
-
-static struct masters *masters;
-static redlock *one, *two;
-static struct waiter waiter;
-
-static void open_masters(unsigned n)
-{
-    masters = masters_start(n, NULL);
-    one = client_open(masters_file(masters, NULL));
-    two = client_open(masters_file(masters, NULL));
-    ck_assert(wait_until(client_ready(one) == n && client_ready(two) == n, 10000));
-}
-
-static void close_all(void)
-{
-    nothing_is_left(masters);
-    redlock_close(one);
-    redlock_close(two);
-    masters_stop(masters);
-}
 
 static int by_size(const void *a, const void *b)
 {

@@ -6,32 +6,12 @@
 #include "client.h"
 #include "masters.h"
 #include "proxy.h"
-#include "waiter.h"
+#include "wait_scene.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static struct masters *masters;
-static redlock *one, *two;
-static struct waiter waiter;
-
-static void open_masters(unsigned n)
-{
-    masters = masters_start(n, NULL);
-    one = client_open(masters_file(masters, NULL));
-    two = client_open(masters_file(masters, NULL));
-    ck_assert(wait_until(client_ready(one) == n && client_ready(two) == n, 10000));
-}
-
-static void close_all(void)
-{
-    nothing_is_left(masters);
-    redlock_close(one);
-    redlock_close(two);
-    masters_stop(masters);
-}
 
 static void set_everywhere(const char *value, const char *ttl_ms)
 {

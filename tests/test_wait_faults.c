@@ -6,33 +6,13 @@
 #include "client.h"
 #include "masters.h"
 #include "proxy.h"
-#include "waiter.h"
+#include "wait_scene.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { SOON_MS = 4000 }; /* a probe is due within 1.3 s, and the machine may be busy */
-
-static struct masters *masters;
-static redlock *one, *two;
-static struct waiter waiter;
-
-static void open_masters(unsigned n)
-{
-    masters = masters_start(n, NULL);
-    one = client_open(masters_file(masters, NULL));
-    two = client_open(masters_file(masters, NULL));
-    ck_assert(wait_until(client_ready(one) == n && client_ready(two) == n, 10000));
-}
-
-static void close_all(void)
-{
-    nothing_is_left(masters);
-    redlock_close(one);
-    redlock_close(two);
-    masters_stop(masters);
-}
 
 static void kill_subscribers(unsigned first, unsigned count)
 {

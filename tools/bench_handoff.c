@@ -230,9 +230,7 @@ static int measure_all(struct handoff_run *run)
 int bench_run_handoff(struct bench *bench)
 {
     struct handoff_run *run = calloc(1, sizeof(*run));
-    bool fine = run != NULL;
-    for (int i = 0; i < SUBJECTS && fine; i++)
-        fine = bench_samples_init(&run->samples[i], SAMPLES_MAX);
+    bool fine = run != NULL && bench_samples_init_all(run->samples, SUBJECTS, SAMPLES_MAX);
     int status = EX_OSERR;
     if (fine) {
         run->bench = bench;
@@ -240,8 +238,8 @@ int bench_run_handoff(struct bench *bench)
     } else {
         fprintf(stderr, "redlock-bench: out of memory\n");
     }
-    for (int i = 0; i < SUBJECTS && run != NULL; i++)
-        bench_samples_free(&run->samples[i]);
+    if (run != NULL)
+        bench_samples_free_all(run->samples, SUBJECTS);
     free(run);
     return status;
 }

@@ -195,9 +195,7 @@ static int measure_pairs(struct pair_run *run)
 int bench_run_pair(struct bench *bench)
 {
     struct pair_run *run = calloc(1, sizeof(*run));
-    bool fine = run != NULL;
-    for (unsigned i = 0; i < SUBJECTS && fine; i++)
-        fine = bench_samples_init(&run->samples[i], SAMPLES_MAX);
+    bool fine = run != NULL && bench_samples_init_all(run->samples, SUBJECTS, SAMPLES_MAX);
     int status = EX_OSERR;
     if (fine) {
         run->bench = bench;
@@ -207,8 +205,8 @@ int bench_run_pair(struct bench *bench)
     } else {
         fprintf(stderr, "redlock-bench: out of memory\n");
     }
-    for (unsigned i = 0; i < SUBJECTS && run != NULL; i++)
-        bench_samples_free(&run->samples[i]);
+    if (run != NULL)
+        bench_samples_free_all(run->samples, SUBJECTS);
     free(run);
     return status;
 }

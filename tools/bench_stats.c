@@ -26,6 +26,20 @@ void bench_samples_free(struct bench_samples *samples)
     *samples = (struct bench_samples){0};
 }
 
+bool bench_samples_init_all(struct bench_samples *samples, size_t count, size_t capacity)
+{
+    bool fine = true;
+    for (size_t i = 0; i < count; i++)
+        fine = bench_samples_init(&samples[i], capacity) && fine;
+    return fine;
+}
+
+void bench_samples_free_all(struct bench_samples *samples, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        bench_samples_free(&samples[i]);
+}
+
 void bench_samples_clear(struct bench_samples *samples)
 {
     samples->count = 0;

@@ -16,6 +16,10 @@ struct bench_samples {
 
 bool bench_samples_init(struct bench_samples *samples, size_t capacity);
 void bench_samples_free(struct bench_samples *samples);
+
+/* The same for an array of them; all can be freed, also where initializing failed. */
+bool bench_samples_init_all(struct bench_samples *samples, size_t count, size_t capacity);
+void bench_samples_free_all(struct bench_samples *samples, size_t count);
 void bench_samples_clear(struct bench_samples *samples);
 void bench_samples_add(struct bench_samples *samples, int64_t ns); /* full: forgotten */
 

@@ -146,8 +146,7 @@ static const char *vote_name(int vote)
 
 bool cli_is_kept(const redlock_node_vote *vote)
 {
-    return vote->ttl_ms >= 0 && vote->holder_len > strlen(RL_KEPT_PREFIX) &&
-           memcmp(vote->holder, RL_KEPT_PREFIX, strlen(RL_KEPT_PREFIX)) == 0;
+    return vote->ttl_ms >= 0 && rl_kind_holder_is_kept(vote->holder, vote->holder_len);
 }
 
 void cli_json_votes(FILE *out, const redlock_report *report)
