@@ -1,0 +1,91 @@
+/* sim_master.h - a model of redis-server, as far as the library uses one: the protocol over
+ * bytes, keys with expiry on a clock of its own, sorted sets, publish and subscribe, INFO,
+ * and the library's scripts as C functions. Random differential runs hold it against a real
+ * server (sim_master_real).
+ */
+#ifndef SIM_MASTER_H
+#define SIM_MASTER_H
+
+#include "sim_net.h"
+
+/* What becomes of its data when it starts again. */
+enum sim_restart { SIM_EMPTY, SIM_WHOLE, SIM_LATE /* without the last second */ };
+
+/* Answers that are errors, as a server in that state gives them, to the commands that it then
+ * refuses (a MISCONF refuses writes; LOADING refuses nearly all; NOPERM is for scripts ...). */
+enum sim_trouble {
+    SIM_NO_TROUBLE,
+    SIM_LOADING,
+    SIM_OOM,
+    SIM_MISCONF,
+    SIM_READONLY,
+    SIM_BUSY,
+    SIM_NOPERM,
+    SIM_NOAUTH,
+    SIM_MASTERDOWN,
+    SIM_GARBAGE,  /* bytes that are no protocol */
+    SIM_HUGE,     /* a bulk that is announced as huge, or never finished */
+    SIM_STRAY,    /* one reply too many: the stream is out of step */
+    SIM_WRONG,    /* a reply of another shape or with another nonce */
+    SIM_TROUBLES
+};
+
+enum sim_change {
+    SIM_TAKEN,    /* was absent (or kept for the one who took it), is somebody's */
+    SIM_LONGER,   /* PEXPIRE */
+    SIM_DELETED,  /* by a client's command */
+    SIM_EXPIRED,
+    SIM_FLUSHED,  /* FLUSHALL, DEBUG RELOAD NOSAVE and the like */
+    SIM_EVICTED,
+    SIM_FORGOTTEN, /* a restart that did not bring it back */
+    SIM_REVIVED   /* a restart that did */
+};
+
+/* A key that is a string (a lock) has changed. `by`: whose command, NULL where nobody's. */
+struct sim_changed {
+    unsigned master;
+    enum sim_change change;
+    const struct sim_proc *by;
+    const char *command; /* the script's name ("release"), or the command's; NULL */
+    const char *argument; /* the token that the command gave, NULL where it has none */
+    const char *name, *before, *after; /* the value; NULL: absent */
+    int64_t end_ns; /* true time at which it will expire, as far as is known now */
+};
+
+struct sim_masters_options {
+    unsigned count;
+    const char *password; /* NULL: none */
+    void (*changed)(const struct sim_changed *changed); /* NULL: nobody looks */
+};
+
+void sim_masters_begin(const struct sim_masters_options *options);
+void sim_masters_end(void);
+
+/* Faults. `master` counts from 0. */
+void sim_master_kill(unsigned master); /* at once; connections are reset or closed (drawn) */
+void sim_master_start(unsigned master, enum sim_restart how); /* new run_id, uptime 0 */
+bool sim_master_up(unsigned master);
+void sim_master_pause(unsigned master, int64_t for_ns); /* SIGSTOP, DEBUG SLEEP */
+void sim_master_step_clock(unsigned master, int64_t by_ns);
+void sim_master_clock_rate(unsigned master, int64_t rate_ppb);
+void sim_master_flushall(unsigned master);
+void sim_master_script_flush(unsigned master);
+bool sim_master_evict(unsigned master); /* one key, drawn. False: there was none */
+/* At this rate commands that such a state concerns are answered like that. */
+void sim_master_trouble(unsigned master, enum sim_trouble trouble, unsigned per_million);
+void sim_master_uptime(unsigned master, int64_t seconds); /* as if started so long ago */
+void sim_master_run_id(unsigned master, const char *run_id); /* for the same server twice */
+void sim_master_role(unsigned master, const char *role);
+/* How long a command takes it; at first 1 to 20 us. */
+void sim_master_slow(unsigned master, int64_t low_ns, int64_t high_ns);
+/* Stop reading its clients' bytes, or executing, right before or after the next script of
+ * that name, by being killed: "acquire", "release". */
+void sim_master_kill_at(unsigned master, const char *script, bool executed);
+
+/* Looking. The value is good until the master changes; NULL: absent. */
+const char *sim_master_get(unsigned master, const char *name, int64_t *ret_left_ns);
+size_t sim_master_keys(unsigned master);   /* of every type, expired ones not counted */
+uint64_t sim_master_commands(unsigned master); /* executed so far */
+uint64_t sim_master_troubled(unsigned master); /* answered with trouble so far */
+
+#endif
