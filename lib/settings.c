@@ -197,7 +197,7 @@ static int parse_client_name(const struct row *row, void *value, const char *tex
     for (size_t i = 0; i < len; i++) {
         char c = text[i];
         bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                     (c >= '0' && c <= '9') || (c != '\0' && strchr("._:@-", c));
+                     (c >= '0' && c <= '9') || memchr("._:@-", c, 5);
         if (!plain)
             return rl_problem_set(problem, i, "%s has letters, digits and . _ : @ - only",
                                   row->name);

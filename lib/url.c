@@ -112,7 +112,7 @@ static int parse_user(struct url *url, size_t end)
 static int parse_number(const struct url *url, size_t start, size_t end, int max)
 {
     int number = start < end ? 0 : -1;
-    for (size_t i = start; i < end && number >= 0; i++) {
+    for (size_t i = start; i < end; i++) {
         int digit = url->text[i] - '0';
         if (digit < 0 || digit > 9 || number > (max - digit) / 10)
             return -1;

@@ -66,6 +66,8 @@ static const struct {
     {"a..b", 2, "before each dot"},
     {"a b", 1, "letters, digits"},
     {"a/b", 1, "letters, digits"},
+    {"a[b", 1, "letters, digits"},
+    {"a{b", 1, "letters, digits"},
     {"a%", 1, "letters, digits"},
     {"caf\xc3\xa9", 3, "ASCII form (xn--...)"},
     {"[::1]", 0, "not an IPv6 address"},

@@ -293,6 +293,17 @@ START_TEST(what_a_node_may_take_of_a_round)
 }
 END_TEST
 
+/* A twentieth of the lease, within bounds. */
+START_TEST(a_loss_is_told_in_time)
+{
+    ck_assert_int_eq(rl_lost_margin_ns(RL_NS_PER_MS), RL_LOST_MARGIN_MIN_NS);
+    ck_assert_int_eq(rl_lost_margin_ns(20 * RL_LOST_MARGIN_MIN_NS - 1), RL_LOST_MARGIN_MIN_NS);
+    ck_assert_int_eq(rl_lost_margin_ns(S), S / 20);
+    ck_assert_int_eq(rl_lost_margin_ns(20 * RL_LOST_MARGIN_MAX_NS + 20), RL_LOST_MARGIN_MAX_NS);
+    ck_assert_int_eq(rl_lost_margin_ns(60 * S), RL_LOST_MARGIN_MAX_NS);
+}
+END_TEST
+
 START_TEST(a_budget_for_nobody)
 {
     rl_node_budget_ns(S, 0, 0, 0);
@@ -330,6 +341,7 @@ int main(void)
     tcase_add_test_raise_signal(time, a_negative_ttl_is_refused, SIGABRT);
     tcase_add_loop_test(time, what_a_node_may_take_of_a_round, 0,
                         (int)(sizeof(budgets) / sizeof(budgets[0])));
+    tcase_add_test(time, a_loss_is_told_in_time);
     tcase_add_test_raise_signal(time, a_budget_for_nobody, SIGABRT);
     tcase_add_test_raise_signal(time, a_negative_round_trip, SIGABRT);
     suite_add_tcase(suite, time);

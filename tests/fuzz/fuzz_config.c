@@ -1,12 +1,11 @@
 /* fuzz_config.c - any bytes as a node list file: it is refused with a place and a reason, or
  * it is good, and then what came out of it holds together.
  *
- * With a fuzzer: configure with CC=clang CFLAGS='-g -O1 -fsanitize=fuzzer-no-link,address,
- * undefined', make libredlock-core.la, and link this file against it with
- * -fsanitize=fuzzer,address,undefined; then run it on a copy of tests/fuzz/corpus/config. */
+ * With a fuzzer: see fuzz.sh. */
 #include "config_auto.h"
 
 #include "config.h"
+#include "fuzz.h"
 #include "problem.h"
 #include "quorum.h"
 #include "url.h"
@@ -14,16 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define REQUIRE(condition)                                                                     \
-    do {                                                                                       \
-        if (!(condition)) {                                                                    \
-            fprintf(stderr, "%s:%d: not true: %s\n", __FILE__, __LINE__, #condition);          \
-            abort();                                                                           \
-        }                                                                                      \
-    } while (0)
 
 static bool is_printable(const char *text)
 {

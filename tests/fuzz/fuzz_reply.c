@@ -1,13 +1,15 @@
 /* fuzz_reply.c - any bytes as a master's side of a conversation: the real node, wire and
- * reader over a link made of the input. Whatever comes, nobody crashes, memory is bounded,
+ * reader over a link made of the input (input_link.h). Whatever comes, nobody crashes, memory is bounded,
  * every request that was queued is heard of exactly once, and only the exact answer to a
  * request grants it.
  *
  * The input is a list of steps: a byte that says what happens, a byte for how much, and for
- * some steps so many bytes of the master's. With a fuzzer: see fuzz_config.c. */
+ * some steps so many bytes of the master's. With a fuzzer: see fuzz.sh. */
 #include "config_auto.h"
 
 #include "clock.h"
+#include "fuzz.h"
+#include "input_link.h"
 #include "node.h"
 
 #include <stdarg.h>
@@ -15,102 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define REQUIRE(condition)                                                                     \
-    do {                                                                                       \
-        if (!(condition)) {                                                                    \
-            fprintf(stderr, "%s:%d: not true: %s\n", __FILE__, __LINE__, #condition);          \
-            abort();                                                                           \
-        }                                                                                      \
-    } while (0)
-
-/* ---- a link whose other end is the input ---------------------------------------------- */
-
-struct rl_link {
-    enum rl_link_state state;
-    const uint8_t *bytes; /* received and not read yet */
-    size_t len;
-    bool ended;
-    size_t sent;
-};
-
-struct rl_link *rl_link_new(const struct rl_node_config *node, struct rl_tls_context *tls,
-                            int epoll_fd, int wake_fd, void *tag)
-{
-    (void)node, (void)tls, (void)epoll_fd, (void)wake_fd, (void)tag;
-    return calloc(1, sizeof(struct rl_link));
-}
-
-void rl_link_free(struct rl_link *link)
-{
-    free(link);
-}
-
-void rl_link_free_in_child(struct rl_link *link)
-{
-    free(link);
-}
-
-void rl_link_open(struct rl_link *link, int64_t now_ns, int64_t deadline_ns)
-{
-    REQUIRE(link->state == RL_LINK_IDLE && deadline_ns > now_ns);
-    *link = (struct rl_link){.state = RL_LINK_OPEN};
-}
-
-void rl_link_close(struct rl_link *link)
-{
-    *link = (struct rl_link){.state = RL_LINK_IDLE};
-}
-
-enum rl_link_state rl_link_state(const struct rl_link *link)
-{
-    return link->state;
-}
-
-const char *rl_link_text(const struct rl_link *link)
-{
-    (void)link;
-    return "the input says so";
-}
-
-void rl_link_step(struct rl_link *link, unsigned epoll_events, int64_t now_ns)
-{
-    (void)link, (void)epoll_events, (void)now_ns;
-}
-
-int64_t rl_link_due_ns(const struct rl_link *link)
-{
-    (void)link;
-    return INT64_MAX;
-}
-
-ssize_t rl_link_send(struct rl_link *link, const void *bytes, size_t len)
-{
-    (void)bytes;
-    link->sent += len;
-    return (ssize_t)len;
-}
-
-ssize_t rl_link_recv(struct rl_link *link, void *bytes, size_t len)
-{
-    size_t take = link->len < len ? link->len : len;
-    if (take == 0 && link->ended) {
-        link->state = RL_LINK_FAILED;
-        return -1;
-    }
-    memcpy(bytes, link->bytes, take);
-    link->bytes += take;
-    link->len -= take;
-    return (ssize_t)take;
-}
-
-bool rl_link_blocked(const struct rl_link *link)
-{
-    (void)link;
-    return false;
-}
 
 /* ---- the node's owner: counts ---------------------------------------------------------- */
 
@@ -125,7 +31,7 @@ static void on_answered(void *owner, struct rl_node *node, unsigned slot,
     (void)owner, (void)node, (void)slot, (void)now_ns;
     heard_count++;
     REQUIRE(judged->vote != RL_VOTE_YES || grant_was_exact);
-    REQUIRE(judged->vote == RL_VOTE_FAILED || rl_kind_answer_fits(waiting->verb, &judged->answer));
+    REQUIRE(judged->vote == RL_VOTE_FAILED || rl_kind_answer_fits(waiting->script, &judged->answer));
     REQUIRE(judged->vote != RL_VOTE_FAILED || judged->why);
 }
 
@@ -191,13 +97,10 @@ static void receive(struct rl_node *node, unsigned slot, const void *bytes, size
                     int64_t now_ns)
 {
     struct rl_link *link = node->slot[slot].wire.link;
-    if (link->state != RL_LINK_OPEN)
+    if (!input_link_give(link, bytes, len))
         return;
-    link->bytes = bytes;
-    link->len = len;
     rl_node_step(&node->slot[slot], EPOLLIN, now_ns);
-    link->bytes = NULL;
-    link->len = 0;
+    input_link_forget(link);
 }
 
 static void ask(struct rl_node *node, enum rl_verb verb, int64_t now_ns, int64_t budget_ns)
@@ -207,7 +110,8 @@ static void ask(struct rl_node *node, enum rl_verb verb, int64_t now_ns, int64_t
         .sent_ns = now_ns,
         .deadline_ns = now_ns + budget_ns,
         .ask = RL_ASK_VERB,
-        .verb = verb,
+        .verb = rl_verb_of(verb),
+        .script = verb,
     };
     rl_nonce_text(++nonce, waiting.nonce);
     if (!rl_node_takes(node, node->active, sizeof(bytes) - 1, verb != RL_RELEASE))
@@ -277,7 +181,7 @@ static void run_steps(struct rl_node *node, const uint8_t *data, size_t size)
             ask(node, much % RL_VERBS, now_ns, (1 + much) * RL_NS_PER_MS);
             break;
         case 4:
-            node->slot[much % RL_SLOTS].wire.link->ended = true;
+            input_link_end(node->slot[much % RL_SLOTS].wire.link);
             receive(node, much % RL_SLOTS, NULL, 0, now_ns);
             break;
         default:
@@ -292,6 +196,14 @@ static void run_steps(struct rl_node *node, const uint8_t *data, size_t size)
     }
 }
 
+static uint64_t hash(const uint8_t *data, size_t size)
+{
+    uint64_t sum = UINT64_C(14695981039346656037);
+    for (size_t i = 0; i < size; i++)
+        sum = (sum ^ data[i]) * UINT64_C(1099511628211);
+    return sum;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct rl_node_config config = {.transport = RL_UNIX, .label = "fuzz", .path = "/"};
@@ -300,7 +212,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct rl_node node;
     char why[128];
     put_count = heard_count = 0;
-    nonce = 0;
+    nonce = hash(data, size); /* so that no input can name it */
     settle(&settings, &prng);
     if (size > 0 && data[0] & 1)
         config.password = "secret";

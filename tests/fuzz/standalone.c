@@ -3,6 +3,8 @@
  * own corpus, $srcdir/tests/fuzz/corpus/CORPUS. */
 #include "config_auto.h"
 
+#include "fuzz.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <stdint.h>
@@ -10,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define INPUT_MAX (1 << 20)
 

@@ -1,0 +1,41 @@
+#!/bin/sh
+# fuzz.sh - let clang's fuzzer loose on a target, beginning from its corpus.
+#
+#   tests/fuzz/fuzz.sh TARGET [RUNS [SANITIZERS]]
+#
+# TARGET is config, reply, sub or text; RUNS how many inputs to try, a million by default;
+# SANITIZERS a list for -fsanitize, address,undefined by default, none for speed. It builds
+# below ./build/fuzz, keeps what it learns in build/fuzz/corpus/TARGET, and says how much was
+# tried. An input that breaks something is left in build/fuzz and named.
+set -eu
+cd "$(dirname "$0")/../.."
+
+case ${1:-} in
+config | reply | sub | text) target=$1 ;;
+*)
+    sed -n '4,9s/^# \{0,1\}//p' "$0" >&2
+    exit 64 ;;
+esac
+runs=${2:-1000000}
+sanitizers=${3:-address,undefined}
+case $sanitizers in
+none) with= dir=build/fuzz/plain ;;
+*) with=,$sanitizers dir=build/fuzz/$sanitizers ;;
+esac
+
+[ -x configure ] || ./autogen.sh
+mkdir -p "$dir" "build/fuzz/corpus/$target"
+top=$PWD
+cd "$dir"
+[ -f Makefile ] ||
+    "$top/configure" --quiet --disable-shared CC=clang "CFLAGS=-g -O2 -fsanitize=fuzzer-no-link$with"
+make --quiet lib/scripts.h libredlock-core.la
+link=
+case $target in reply | sub) link=$top/tests/fuzz/input_link.c ;; esac
+# shellcheck disable=SC2046,SC2086 # words are wanted
+clang -g -O2 "-fsanitize=fuzzer$with" -DHAVE_CONFIG_H -I. -I"$top/include" -iquote "$top/lib" \
+    $(pkg-config --cflags hiredis) -o "fuzz_$target" "$top/tests/fuzz/fuzz_$target.c" $link \
+    $(find . -name 'libredlock-core.a' | head -n 1) $(pkg-config --libs hiredis uuid openssl) -lpthread
+cd "$top/build/fuzz"
+exec "$top/$dir/fuzz_$target" -runs="$runs" -max_len=4096 -timeout=10 -print_final_stats=1 \
+    -artifact_prefix="$top/build/fuzz/" "corpus/$target" "$top/tests/fuzz/corpus/$target"

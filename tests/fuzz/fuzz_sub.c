@@ -1,0 +1,136 @@
+/* fuzz_sub.c - any bytes as a master's side of a subscription: the real subscriber, wire and
+ * reader over a link made of the input (input_link.h). Whatever comes, nobody crashes, memory
+ * is bounded, coming and going are told in turns, and nobody is woken who does not listen.
+ *
+ * The input is a list of steps, as fuzz_reply.c's. With a fuzzer: see fuzz.sh. */
+#include "config_auto.h"
+
+#include "fuzz.h"
+#include "input_link.h"
+#include "sub.h"
+
+#include <stdarg.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#define UUID "0f0e0d0c-0b0a-4908-8706-050403020100"
+#define CHANNEL RL_WAKE_PREFIX UUID
+
+static bool listens; /* as the subscriber told */
+
+static void on_woken(void *owner, unsigned node, uint64_t seq, int64_t now_ns)
+{
+    (void)owner, (void)node, (void)seq, (void)now_ns;
+    REQUIRE(listens);
+}
+
+static void on_changed(void *owner, unsigned node, bool now_listens, int64_t now_ns)
+{
+    (void)owner, (void)node, (void)now_ns;
+    REQUIRE(listens != now_listens);
+    listens = now_listens;
+}
+
+static void on_log(void *owner, int level, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void on_log(void *owner, int level, const char *format, ...)
+{
+    char text[512];
+    va_list args;
+    (void)owner, (void)level;
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    for (const char *at = text; *at; at++)
+        REQUIRE((unsigned char)*at >= 0x20 && *at != 0x7f);
+}
+
+static const struct rl_sub_events events = {
+    .woken = on_woken,
+    .changed = on_changed,
+    .log = on_log,
+};
+
+static void receive(struct rl_sub *sub, const void *bytes, size_t len, int64_t now_ns)
+{
+    if (!input_link_give(sub->wire.link, bytes, len))
+        return;
+    sub->tag.ready(&sub->tag, EPOLLIN, now_ns);
+    input_link_forget(sub->wire.link);
+}
+
+/* What lets the subscriber go on, or a message, or a pong. */
+static void say_well(struct rl_sub *sub, uint8_t what, int64_t now_ns)
+{
+    static const char confirmed[] =
+        "*3\r\n$9\r\nsubscribe\r\n$49\r\n" CHANNEL "\r\n:1\r\n";
+    static const char message[] =
+        "*3\r\n$7\r\nmessage\r\n$49\r\n" CHANNEL "\r\n$38\r\n" UUID ":7\r\n";
+    static const char *const words[] = {"+OK\r\n", confirmed, message,
+                                        "*2\r\n$4\r\npong\r\n$0\r\n\r\n"};
+    const char *word = words[what % 4];
+    receive(sub, word, strlen(word), now_ns);
+}
+
+static void run_steps(struct rl_sub *sub, const uint8_t *data, size_t size)
+{
+    int64_t now_ns = RL_NS_PER_S;
+    rl_sub_want(sub, now_ns);
+    while (size >= 2) {
+        uint8_t what = data[0] % 8, much = data[1];
+        size_t len = 0;
+        data += 2;
+        size -= 2;
+        switch (what) {
+        case 0:
+            len = much < size ? much : size;
+            receive(sub, data, len, now_ns);
+            break;
+        case 1:
+            now_ns += (int64_t)much * 100 * RL_NS_PER_MS;
+            break;
+        case 2:
+            input_link_end(sub->wire.link);
+            receive(sub, NULL, 0, now_ns);
+            break;
+        case 3:
+            rl_sub_unwant(sub);
+            break;
+        case 4:
+            rl_sub_want(sub, now_ns);
+            break;
+        default:
+            say_well(sub, much, now_ns);
+            break;
+        }
+        data += len;
+        size -= len;
+        rl_sub_tick(sub, now_ns);
+        REQUIRE(rl_sub_due_ns(sub) > 0);
+        REQUIRE(rl_sub_listens(sub) == listens);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct rl_node_config config = {.transport = RL_UNIX, .label = "fuzz", .path = "/"};
+    struct rl_prng prng;
+    struct rl_node_settings settings = {
+        .prng = &prng,
+        .connect_timeout_ns = RL_NS_PER_S,
+        .stall_limit_ns = RL_NS_PER_S,
+        .drain_limit_ns = 10 * RL_NS_PER_S,
+        .connection_name = "fuzz",
+    };
+    struct rl_sub sub;
+    rl_prng_seed(&prng, 1);
+    if (size > 0 && data[0] & 1)
+        config.password = "secret";
+    listens = false;
+    if (rl_sub_init(&sub, 0, &config, &settings, &events, NULL, UUID, -1, -1) != 0)
+        return 0;
+    run_steps(&sub, data, size);
+    rl_sub_done(&sub);
+    return 0;
+}

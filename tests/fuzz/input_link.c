@@ -1,0 +1,112 @@
+/* input_link.c - see input_link.h. It stands in for lib/link.c. */
+#include "config_auto.h"
+
+#include "fuzz.h"
+#include "input_link.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct rl_link {
+    enum rl_link_state state;
+    const uint8_t *bytes; /* received and not read yet */
+    size_t len;
+    bool ended;
+    size_t sent;
+};
+
+struct rl_link *rl_link_new(const struct rl_node_config *node, struct rl_tls_context *tls,
+                            int epoll_fd, int wake_fd, void *tag)
+{
+    (void)node, (void)tls, (void)epoll_fd, (void)wake_fd, (void)tag;
+    return calloc(1, sizeof(struct rl_link));
+}
+
+void rl_link_free(struct rl_link *link)
+{
+    free(link);
+}
+
+void rl_link_free_in_child(struct rl_link *link)
+{
+    free(link);
+}
+
+void rl_link_open(struct rl_link *link, int64_t now_ns, int64_t deadline_ns)
+{
+    REQUIRE(link->state == RL_LINK_IDLE && deadline_ns > now_ns);
+    *link = (struct rl_link){.state = RL_LINK_OPEN};
+}
+
+void rl_link_close(struct rl_link *link)
+{
+    *link = (struct rl_link){.state = RL_LINK_IDLE};
+}
+
+enum rl_link_state rl_link_state(const struct rl_link *link)
+{
+    return link->state;
+}
+
+const char *rl_link_text(const struct rl_link *link)
+{
+    (void)link;
+    return "the input says so";
+}
+
+void rl_link_step(struct rl_link *link, unsigned epoll_events, int64_t now_ns)
+{
+    (void)link, (void)epoll_events, (void)now_ns;
+}
+
+int64_t rl_link_due_ns(const struct rl_link *link)
+{
+    (void)link;
+    return INT64_MAX;
+}
+
+ssize_t rl_link_send(struct rl_link *link, const void *bytes, size_t len)
+{
+    (void)bytes;
+    link->sent += len;
+    return (ssize_t)len;
+}
+
+ssize_t rl_link_recv(struct rl_link *link, void *bytes, size_t len)
+{
+    size_t take = link->len < len ? link->len : len;
+    if (take == 0 && link->ended) {
+        link->state = RL_LINK_FAILED;
+        return -1;
+    }
+    memcpy(bytes, link->bytes, take);
+    link->bytes += take;
+    link->len -= take;
+    return (ssize_t)take;
+}
+
+bool rl_link_blocked(const struct rl_link *link)
+{
+    (void)link;
+    return false;
+}
+
+bool input_link_give(struct rl_link *link, const void *bytes, size_t len)
+{
+    if (link->state != RL_LINK_OPEN)
+        return false;
+    link->bytes = bytes;
+    link->len = len;
+    return true;
+}
+
+void input_link_forget(struct rl_link *link)
+{
+    link->bytes = NULL;
+    link->len = 0;
+}
+
+void input_link_end(struct rl_link *link)
+{
+    link->ended = true;
+}
