@@ -12,8 +12,7 @@
  * Descriptors: at most one at a time. It is registered with the client's epoll set by the
  * link itself (epoll data pointer = the `tag` given at init): while OPEN for EPOLLIN always,
  * EPOLLOUT only while it is blocked, and EPOLLWRNORM while TLS holds bytes that the socket
- * does not show any more. So: receive on any event but EPOLLOUT. The simulator replaces this
- * file.
+ * does not show any more. So: receive on any event but EPOLLOUT.
  */
 #ifndef RL_LINK_H
 #define RL_LINK_H

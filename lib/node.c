@@ -156,6 +156,8 @@ void rl_node_lose(struct rl_node *node, unsigned index, int64_t now_ns, const ch
         node->draining = false;
     }
     tell_lost(slot, now_ns);
+    if (active) /* who waits for nodes waits for one less */
+        node->settings->events->changed(node->settings->owner, node, now_ns);
 }
 
 /* The link in use does not answer: keep it for order, and connect anew beside it. */

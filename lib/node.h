@@ -53,7 +53,8 @@ struct rl_node_events {
     void (*lost)(void *owner, struct rl_node *node, unsigned slot,
                  const struct rl_waiting *waiting, int64_t now_ns);
     void (*pinged)(void *owner, struct rl_node *node, int64_t round_trip_ns);
-    /* UP, or what is known of the server has changed: look at twins and due releases. */
+    /* UP or lost, or what is known of the server has changed: look at twins and due releases,
+     * and whether to wait for it. */
     void (*changed)(void *owner, struct rl_node *node, int64_t now_ns);
     void (*log)(void *owner, int level, const char *format, ...)
         __attribute__((format(printf, 3, 4)));

@@ -182,7 +182,7 @@ END_TEST
 START_TEST(a_stopped_node_gathers_no_memory)
 {
     masters = masters_start(5, NULL);
-    redlock *client = client_open(masters_file(masters, "node-timeout 500ms\n"));
+    redlock *client = client_open(masters_file(masters, "node-timeout 2s\n"));
     ck_assert(wait_until(client_ready(client) == 5, 10000));
     pairs(client, 2000);
     master_pause(masters, 3);

@@ -105,6 +105,24 @@ START_TEST(a_minority_may_die_and_a_majority_may_not)
 END_TEST
 
 /* Half the keys are another's: one short of a majority for either. */
+/* A cold client waits for nodes that may come, and not for those that have refused. */
+START_TEST(masters_that_all_refuse_are_not_waited_for)
+{
+    enum { CONNECT_TIMEOUT_MS = 60000 };
+    masters = masters_start(3, NULL);
+    const char *file = masters_file(masters, "connect-timeout 60s\n");
+    for (unsigned i = 0; i < 3; i++)
+        master_kill(masters, i);
+    one = client_open(file);
+    int64_t begun = now_ms();
+    redlock_lock *lock = NULL;
+    ck_assert_int_eq(client_try(one, "name", 0, 0, &report, &lock), REDLOCK_ENOQUORUM);
+    ck_assert_int_lt(now_ms() - begun, CONNECT_TIMEOUT_MS / 4);
+    redlock_close(one);
+    masters_stop(masters);
+}
+END_TEST
+
 START_TEST(a_lost_round_leaves_no_key_on_any_node)
 {
     unsigned n = sizes[_i], needed = n / 2 + 1;
@@ -273,6 +291,7 @@ int main(void)
     tcase_set_timeout(tests, 120);
     tcase_add_loop_test(tests, a_majority_grants_and_excludes, 0, SIZES);
     tcase_add_loop_test(tests, a_minority_may_die_and_a_majority_may_not, 0, SIZES);
+    tcase_add_test(tests, masters_that_all_refuse_are_not_waited_for);
     tcase_add_loop_test(tests, a_lost_round_leaves_no_key_on_any_node, 0, SIZES);
     tcase_add_test(tests, names_are_bytes);
     tcase_add_test(tests, ttls_are_checked);

@@ -63,7 +63,7 @@ static void on_pinged(void *owner, struct rl_node *node, int64_t round_trip_ns)
 static void on_changed(void *owner, struct rl_node *node, int64_t now_ns)
 {
     (void)owner, (void)now_ns;
-    REQUIRE(node->mode == RL_UP);
+    REQUIRE(node->mode == RL_UP || node->mode == RL_DOWN);
 }
 
 static void on_log(void *owner, int level, const char *format, ...)
