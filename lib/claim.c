@@ -68,14 +68,34 @@ static int64_t look_again_ns(const struct rl_claim *claim, uint64_t up, int64_t 
     return claim->hold.due & up ? now_ns + ROOM_NS : claim->hold.due_until_ns;
 }
 
+/* The deadline that the handle shows, when the hold did something. Who was told 0 has made it 0
+ * (redlock_validity_ms): an extension that was confirmed in time, but is looked at only now,
+ * must not bring it back, and the hold is dead. Returns what it did after all. */
+static unsigned show_deadline(struct rl_claim *claim, unsigned did, int64_t now_ns)
+{
+    struct rl_hold *hold = &claim->hold;
+    _Atomic int64_t *deadline_ns = &claim->lock->deadline_ns;
+    int64_t shown_ns = atomic_load(deadline_ns);
+    if ((did & RL_DID_WIN) || hold->deadline_ns == 0)
+        atomic_store(deadline_ns, hold->deadline_ns);
+    if (!(did & RL_DID_EXTEND))
+        return did;
+    while (shown_ns != 0) {
+        if (atomic_compare_exchange_weak(deadline_ns, &shown_ns, hold->deadline_ns))
+            return did;
+    }
+    rl_hold_release(hold, now_ns, 0);
+    return (did & ~(unsigned)(RL_DID_EXTEND | RL_WANTS_RETAKE)) | RL_DID_DIE;
+}
+
 void rl_claim_react(struct rl_claim *claim, unsigned did, int64_t now_ns)
 {
     struct rl_hold *hold = &claim->hold;
     redlock *client = claim->client;
+    if (claim->lock)
+        did = show_deadline(claim, did, now_ns);
     if (did & (RL_DID_LOSE | RL_DID_DIE))
         rl_claim_ends(claim);
-    if (claim->lock)
-        atomic_store(&claim->lock->deadline_ns, hold->deadline_ns);
     if (did & RL_WANTS_REST) {
         uint64_t rest =
             rl_hold_ask_rest(hold, rl_client_able(client, now_ns), now_ns + claim->budget_ns);

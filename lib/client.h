@@ -191,7 +191,8 @@ int64_t rl_loop_next_due_ns(redlock *client);
 int rl_loop_timeout_ms(int64_t due_ns, int64_t now_ns);
 /* Handle what has happened. `late`: some of it may have lain there for a while. */
 void rl_loop_poll(redlock *client, bool late);
-/* What has come in meanwhile is handled; catch_up: only after a long time of not looking. */
+/* What has come in meanwhile is handled; catch_up: only after a long time of not looking, or
+ * where an answer is overdue. */
 int64_t rl_loop_look(redlock *client);
 int64_t rl_loop_catch_up(redlock *client);
 void rl_loop_wait(redlock *client, struct rl_op *op);
