@@ -222,8 +222,8 @@ typedef struct redlock_report {
 enum redlock_kind { REDLOCK_PLAIN = 0 };
 
 /* The lock was lost, or is about to be: it could not be renewed, was taken away, or reached
- * max_hold_ms. Called once a lock, by the deadline less a margin where our thread ran in
- * time; redlock_validity_ms() is 0 from before the call on. The handle is still yours to
+ * max_hold_ms. Called once a lock, a margin (a twentieth of the ttl, 3 to 100 ms) before it
+ * would run out where our thread ran in time; redlock_validity_ms() is 0 from before then on. The handle is still yours to
  * release. Runs on the background thread or in redlock_process(), never in another call of
  * yours but redlock_close(); redlock_release() keeps it from running, or waits for its end. */
 typedef void redlock_lost_fn(void *context, redlock_lock *lock);
@@ -264,7 +264,9 @@ REDLOCK_API int redlock_try_n(redlock *client, const void *name, size_t name_len
                               const redlock_options *options, redlock_lock **ret_lock);
 
 /* How long the lock is certainly ours, from now on; 0: stop. Never blocks, sends nothing,
- * counts down even if nothing of ours runs, and never comes back from 0. NULL gives 0. */
+ * counts down even if nothing of ours runs, and never comes back from 0. Where it is renewed, or
+ * its loss is told, it ends when the lock would be given up. What was told holds: however the
+ * lock is lost meanwhile, it gives up no master before then, unless you release it. NULL: 0. */
 REDLOCK_API int64_t redlock_validity_ms(const redlock_lock *lock);
 
 /* The value that stands for this hold on the masters, and the name. The memory is the

@@ -68,9 +68,16 @@ static int64_t look_again_ns(const struct rl_claim *claim, uint64_t up, int64_t 
     return claim->hold.due & up ? now_ns + ROOM_NS : claim->hold.due_until_ns;
 }
 
-/* The deadline that the handle shows, when the hold did something. Who was told 0 has made it 0
- * (redlock_validity_ms): an extension that was confirmed in time, but is looked at only now,
- * must not bring it back, and the hold is dead. Returns what it did after all. */
+/* The deadline that the handle shows, when the hold did something. Two things are promised
+ * (redlock_validity_ms):
+ *
+ * What was told holds. A hold that dies before the deadline that was shown keeps what keys it
+ * has until then, lest whoever relies on it meets another; unless the user gives it up first.
+ *
+ * 0 is the end. Who was told 0 has made the shown deadline 0: an extension that was confirmed in
+ * time, but is looked at only now, must not bring it back, and the hold is dead.
+ *
+ * Returns what the hold did after all. */
 static unsigned show_deadline(struct rl_claim *claim, unsigned did, int64_t now_ns)
 {
     struct rl_hold *hold = &claim->hold;
@@ -78,10 +85,12 @@ static unsigned show_deadline(struct rl_claim *claim, unsigned did, int64_t now_
     int64_t shown_ns = atomic_load(deadline_ns);
     if ((did & RL_DID_WIN) || hold->deadline_ns == 0)
         atomic_store(deadline_ns, hold->deadline_ns);
+    if (did & RL_DID_DIE)
+        claim->retry_ns = shown_ns;
     if (!(did & RL_DID_EXTEND))
         return did;
     while (shown_ns != 0) {
-        if (atomic_compare_exchange_weak(deadline_ns, &shown_ns, hold->deadline_ns))
+        if (atomic_compare_exchange_weak(deadline_ns, &shown_ns, rl_watch_deadline_ns(claim)))
             return did;
     }
     rl_hold_release(hold, now_ns, 0);
@@ -149,6 +158,14 @@ void rl_claim_extend(struct rl_claim *claim, uint64_t able, int64_t ttl_ns, int6
     if (did)
         rl_claim_react(claim, did, t0_ns);
     rl_claim_leave(claim, t0_ns);
+}
+
+void rl_claim_disown(struct rl_claim *claim, int64_t now_ns)
+{
+    claim->retry_ns = 0;
+    rl_claim_enter(claim);
+    rl_claim_send_releases(claim, now_ns);
+    rl_claim_leave(claim, now_ns);
 }
 
 void rl_claim_release(struct rl_claim *claim, int64_t now_ns, int64_t node_deadline_ns)

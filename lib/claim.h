@@ -34,7 +34,7 @@ struct rl_claim {
         struct rl_backoff backoff;
     } watch;
     int64_t budget_ns; /* what one node may take of a round */
-    int64_t retry_ns;  /* releases were refused: none before then */
+    int64_t retry_ns;  /* releases were refused, or are held back: none before then */
     size_t token_len, name_len;
     char token[RL_TOKEN_MAX + 1];
     size_t name_size;
@@ -63,6 +63,9 @@ uint64_t rl_claim_free_of_debt(const struct rl_claim *claim, uint64_t nodes);
 
 /* Give up; with a deadline, op->did hears RL_DID_FINISH. */
 void rl_claim_release(struct rl_claim *claim, int64_t now_ns, int64_t node_deadline_ns);
+
+/* Its user is done with it: releases of a hold that died are held back no longer. */
+void rl_claim_disown(struct rl_claim *claim, int64_t now_ns);
 
 /* Ask `nodes` a question that takes nothing (inspect, force). */
 void rl_claim_query(struct rl_claim *claim, enum rl_verb verb, uint64_t nodes, int64_t now_ns,
@@ -94,6 +97,13 @@ void rl_claims_free(redlock *client);
 void rl_watch_begin(struct rl_claim *claim, const redlock_options *options, int64_t now_ns);
 void rl_watch_end(struct rl_claim *claim);
 void rl_watch_fire(struct rl_claim *claim, int64_t now_ns);
+/* Until when its user may rely on it: where it is watched, until it is given up. Is that
+ * over? What is left of it by then is told as 0. */
+int64_t rl_watch_deadline_ns(const struct rl_claim *claim);
+static inline bool rl_watch_over(const struct rl_claim *claim, int64_t now_ns)
+{
+    return rl_watch_deadline_ns(claim) - now_ns < RL_VALIDITY_GRAIN_NS;
+}
 /* Its hold did something. */
 void rl_watch_did(struct rl_claim *claim, unsigned did, int64_t now_ns);
 

@@ -74,6 +74,8 @@ static void release_all(redlock *client, int64_t now_ns)
         claim->lock = NULL;
         if (claim->hold.phase == RL_HOLD_HELD)
             rl_claim_release(claim, now_ns, 0);
+        else
+            rl_claim_disown(claim, now_ns);
     }
 }
 

@@ -57,11 +57,11 @@ static void extend_start(struct extend *extend, uint64_t able, int64_t now_ns)
     struct rl_claim *claim = op->claim;
     redlock *client = op->client;
     int64_t left = claim->hold.deadline_ns - now_ns;
-    if (rl_hold_over(&claim->hold, now_ns) && claim->watch.on) {
+    if (rl_watch_over(claim, now_ns) && claim->watch.on) {
         rl_watch_fire(claim, now_ns);
         return;
     }
-    if (rl_hold_over(&claim->hold, now_ns)) {
+    if (rl_watch_over(claim, now_ns)) {
         rl_claim_release(claim, now_ns, 0);
         rl_op_let_go(op, REDLOCK_EEXPIRED);
         return;
@@ -80,9 +80,10 @@ static void extend_start(struct extend *extend, uint64_t able, int64_t now_ns)
 /* Does the lease last for as long as is asked for, as it is? */
 static bool lasts(const struct extend *extend, int64_t now_ns)
 {
-    const struct rl_hold *hold = &extend->op.claim->hold;
-    return !rl_hold_over(hold, now_ns) &&
-           rl_validity_end_ns(now_ns, extend->ttl_ns, hold->drift_factor) <= hold->deadline_ns;
+    const struct rl_claim *claim = extend->op.claim;
+    return !rl_watch_over(claim, now_ns) &&
+           rl_validity_end_ns(now_ns, extend->ttl_ns, claim->hold.drift_factor) <=
+               claim->hold.deadline_ns;
 }
 
 /* Right after it was won, a late answer may be all that a majority lacks. */

@@ -37,8 +37,9 @@ static int64_t release_budget_ns(redlock *client, const struct rl_claim *claim, 
 }
 
 /* The handle's claim, taken from it: whoever else comes finds it not held. An extension
- * that another caller waits for has lost against the release. NULL: not held by it. */
-static struct rl_claim *take_claim(struct redlock_lock *lock)
+ * that another caller waits for has lost against the release. `ret_over`: too late, its time
+ * was over. NULL: not held by it. */
+static struct rl_claim *take_claim(struct redlock_lock *lock, int64_t now_ns, bool *ret_over)
 {
     /* A callback that tells of its loss must not find it gone, or run after this. */
     rl_notice_wait(lock->client, lock);
@@ -49,6 +50,7 @@ static struct rl_claim *take_claim(struct redlock_lock *lock)
     atomic_store(&lock->deadline_ns, 0);
     lock->claim = NULL;
     claim->lock = NULL;
+    *ret_over = rl_watch_over(claim, now_ns);
     rl_watch_end(claim);
     if (claim->op)
         rl_op_let_go(claim->op, REDLOCK_ENOTHELD);
@@ -56,13 +58,13 @@ static struct rl_claim *take_claim(struct redlock_lock *lock)
 }
 
 /* Is there anything left to give up? If not, the claim is done with. */
-static bool ours(struct rl_claim *claim, int64_t now_ns)
+static bool ours(struct rl_claim *claim, bool over, int64_t now_ns)
 {
     if (claim->hold.phase != RL_HOLD_HELD) {
-        rl_claim_let_go(claim, now_ns);
+        rl_claim_disown(claim, now_ns);
         return false;
     }
-    if (rl_hold_over(&claim->hold, now_ns)) {
+    if (over) {
         claim->client->stats.lost++;
         rl_claim_release(claim, now_ns, 0);
         return false;
@@ -108,12 +110,14 @@ int redlock_release(redlock_lock *lock)
     if (result)
         return result;
     int64_t now_ns = rl_loop_catch_up(client); /* unlocks: the handle is looked at after it */
-    struct rl_claim *claim = take_claim(lock);
+    bool over;
+    struct rl_claim *claim = take_claim(lock, now_ns, &over);
     if (!claim) {
         rl_client_leave_blocking(client, cancel_state);
         return REDLOCK_ENOTHELD;
     }
-    result = ours(claim, now_ns) ? release_and_wait(client, claim, now_ns) : REDLOCK_EEXPIRED;
+    result = ours(claim, over, now_ns) ? release_and_wait(client, claim, now_ns)
+                                       : REDLOCK_EEXPIRED;
     rl_lock_recycle(lock);
     rl_client_leave_blocking(client, cancel_state);
     return result;
@@ -122,10 +126,9 @@ int redlock_release(redlock_lock *lock)
 /* ---- asynchronous --------------------------------------------------------------------- */
 
 /* With `done`, an op that waits for the outcome; without, the claim goes its way alone. */
-static int release_async(redlock *client, struct rl_claim *claim, redlock_done_fn *done,
-                         void *context)
+static int release_async(redlock *client, struct rl_claim *claim, bool over, int64_t now_ns,
+                         redlock_done_fn *done, void *context)
 {
-    int64_t now_ns = rl_clock_now_ns();
     int result = done ? rl_drive_need(client) : 0;
     struct rl_op *op = NULL;
     if (done && result == 0) {
@@ -141,7 +144,7 @@ static int release_async(redlock *client, struct rl_claim *claim, redlock_done_f
         op->did = release_did;
         op->conclude = release_conclude;
     }
-    if (!ours(claim, now_ns)) {
+    if (!ours(claim, over, now_ns)) {
         if (op)
             rl_op_finish(op, REDLOCK_EEXPIRED);
         return result;
@@ -165,9 +168,11 @@ int redlock_release_async(redlock_lock *lock, redlock_done_fn *done, void *conte
     int result = rl_client_enter(client, &cancel_state);
     if (result)
         return result;
-    struct rl_claim *claim = take_claim(lock);
+    bool over;
+    int64_t now_ns = rl_clock_now_ns();
+    struct rl_claim *claim = take_claim(lock, now_ns, &over);
     if (claim) {
-        result = release_async(client, claim, done, context);
+        result = release_async(client, claim, over, now_ns, done, context);
         rl_lock_recycle(lock);
     } else {
         result = REDLOCK_ENOTHELD;

@@ -19,10 +19,17 @@ static int64_t earlier(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* When it is given up. */
+int64_t rl_watch_deadline_ns(const struct rl_claim *claim)
+{
+    if (!claim->watch.on)
+        return claim->hold.deadline_ns;
+    return earlier(claim->hold.deadline_ns - claim->watch.margin_ns, claim->watch.until_ns);
+}
+
+/* When that is over, and it is given up. */
 static int64_t lost_ns(const struct rl_claim *claim)
 {
-    return earlier(claim->hold.deadline_ns - claim->watch.margin_ns, claim->watch.until_ns);
+    return rl_watch_deadline_ns(claim) - RL_VALIDITY_GRAIN_NS + 1;
 }
 
 static void plan(struct rl_claim *claim)
@@ -65,7 +72,8 @@ void rl_watch_begin(struct rl_claim *claim, const redlock_options *options, int6
         .margin_ns = rl_lost_margin_ns(ttl_ns),
     };
     if (options->max_hold_ms > 0 && options->max_hold_ms < RL_DURATION_MAX_MS)
-        watch->until_ns = now_ns + options->max_hold_ms * RL_NS_PER_MS;
+        watch->until_ns =
+            now_ns + options->max_hold_ms * RL_NS_PER_MS + RL_VALIDITY_GRAIN_NS - 1;
     rl_backoff_init(&watch->backoff, RL_RETRY_MIN_MS * RL_NS_PER_MS,
                     ttl_ns / 10 > RL_RETRY_MIN_MS * RL_NS_PER_MS
                         ? ttl_ns / 10
@@ -73,6 +81,7 @@ void rl_watch_begin(struct rl_claim *claim, const redlock_options *options, int6
     claim->lock->on_lost = options->on_lost;
     claim->lock->lost_context = options->lost_context;
     claim->lock->lost.tell = tell_lost;
+    atomic_store(&claim->lock->deadline_ns, rl_watch_deadline_ns(claim));
     claim->client->watched++;
     claim->client->stats.renewing += watch->renews;
     plan_renewal(claim);
@@ -143,7 +152,7 @@ static void renew(struct rl_claim *claim, int64_t now_ns)
 
 void rl_watch_fire(struct rl_claim *claim, int64_t now_ns)
 {
-    if (now_ns >= lost_ns(claim)) {
+    if (rl_watch_over(claim, now_ns)) {
         give_up(claim, now_ns);
     } else if (claim->hold.extending) {
         rl_claim_tick(claim, now_ns);

@@ -3,8 +3,10 @@
 #include "config_auto.h"
 
 #include "child.h"
+#include "limits.h"
 #include "masters.h"
 #include "program.h"
+#include "quorum.h"
 #include "told.h"
 
 #include <sched.h>
@@ -41,9 +43,10 @@ static redlock_lock *take(const char *name, const redlock_options *from, int64_t
     return taken;
 }
 
-/* The last moment to tell that `lock` is lost: its deadline, and as much as this machine was
- * late at the worst in waking up who slept for a millisecond. */
-static int64_t await_loss(int64_t limit_ms)
+/* The last moment to tell that `lock` is lost: its deadline (the validity ends a margin
+ * before it), and as much as this machine was late at the worst in waking up who slept for a
+ * millisecond. */
+static int64_t await_loss(int64_t ttl_ms, int64_t limit_ms)
 {
     int64_t begun = now_ms(), deadline_ms = 0, worst_ms = 0;
     while (lost.calls == 0 && now_ms() < begun + limit_ms) {
@@ -53,7 +56,7 @@ static int64_t await_loss(int64_t limit_ms)
         pause_ms(1);
         worst_ms = now_ms() - before > worst_ms ? now_ms() - before : worst_ms;
     }
-    return deadline_ms + worst_ms;
+    return deadline_ms + rl_lost_margin_ns(ttl_ms * RL_NS_PER_MS) / RL_NS_PER_MS + worst_ms;
 }
 
 /* Told once in `ms`, and never again. */
@@ -83,7 +86,7 @@ START_TEST(an_outage_that_outlasts_the_validity_is_told_once_and_in_time)
         else
             master_pause(masters, i);
     }
-    int64_t deadline_ms = await_loss(2 * TTL_MS);
+    int64_t deadline_ms = await_loss(TTL_MS, 2 * TTL_MS);
     expect_told_once(1000);
     ck_assert_msg(lost.at_ms <= deadline_ms && lost.at_ms > deadline_ms - 300, "%d ms before",
                   (int)(deadline_ms - lost.at_ms));
@@ -136,6 +139,26 @@ START_TEST(max_hold_ends_a_hold_that_could_be_renewed)
 }
 END_TEST
 
+/* Who reads the validity may rely on it, however the hold ends meanwhile. */
+START_TEST(nobody_else_has_it_before_the_validity_that_was_told_is_over)
+{
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    options.auto_renew = 1;
+    options.max_hold_ms = 500;
+    open_masters(NULL);
+    lock = take("name", &options, 2000);
+    int64_t told_ms = now_ms() + redlock_validity_ms(lock);
+    redlock_lock *other = NULL;
+    options = (redlock_options)REDLOCK_OPTIONS_INIT;
+    options.wait_ms = 10000;
+    ck_assert_int_eq(redlock_try(client, "name", &options, &other), 0);
+    ck_assert_int_ge(now_ms(), told_ms);
+    redlock_release(other);
+    redlock_release(lock);
+    close_masters();
+}
+END_TEST
+
 START_TEST(max_hold_below_the_ttl_is_kept_too)
 {
     redlock_options options = REDLOCK_OPTIONS_INIT;
@@ -161,7 +184,7 @@ START_TEST(on_lost_without_renewal_is_told_when_the_time_is_over)
     lock = take("name", &options, 2000);
     if (_i == 1) /* an extension of the user's puts it off */
         ck_assert_int_eq(redlock_extend(lock, 2500, NULL), 0);
-    int64_t deadline_ms = await_loss(4000);
+    int64_t deadline_ms = await_loss(2000, 4000);
     expect_told_once(4000);
     ck_assert_int_le(lost.at_ms, deadline_ms);
     ck_assert_int_gt(lost.at_ms, deadline_ms - 300);
@@ -330,7 +353,7 @@ static void *race(void *argument)
         atomic_store(&racer->released, false);
         if (redlock_try(client, name, &options, &mine) != 0)
             continue;
-        int64_t us = redlock_validity_ms(mine) * 1000 - 6000 + rand_r(&seed) % 6000;
+        int64_t us = redlock_validity_ms(mine) * 1000 - 3000 + rand_r(&seed) % 6000;
         usleep(us > 0 ? (useconds_t)us : 0);
         redlock_release(mine);
         atomic_store(&racer->released, true);
@@ -368,6 +391,7 @@ int main(void)
                         2);
     tcase_add_test(tests, what_was_taken_away_is_told_at_the_next_renewal);
     tcase_add_test(tests, max_hold_ends_a_hold_that_could_be_renewed);
+    tcase_add_test(tests, nobody_else_has_it_before_the_validity_that_was_told_is_over);
     tcase_add_test(tests, max_hold_below_the_ttl_is_kept_too);
     tcase_add_loop_test(tests, on_lost_without_renewal_is_told_when_the_time_is_over, 0, 2);
     tcase_add_loop_test(tests, stopped_for_longer_than_the_ttl_the_first_call_says_lost, 0, 3);
