@@ -62,6 +62,7 @@ static void extend_start(struct extend *extend, uint64_t able, int64_t now_ns)
         return;
     }
     if (rl_watch_over(claim, now_ns)) {
+        claim->retry_ns = claim->hold.deadline_ns;
         rl_claim_release(claim, now_ns, 0);
         rl_op_let_go(op, REDLOCK_EEXPIRED);
         return;

@@ -120,8 +120,10 @@ static void lose(struct rl_claim *claim)
         rl_notice_post(client, &lock->lost);
 }
 
+/* The last millisecond of what was told is the keys' still. */
 static void give_up(struct rl_claim *claim, int64_t now_ns)
 {
+    claim->retry_ns = rl_watch_deadline_ns(claim);
     lose(claim);
     claim->client->stats.lost++;
     /* An extension that a caller waits for has lost. */
