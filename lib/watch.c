@@ -135,7 +135,9 @@ static void give_up(struct rl_claim *claim, int64_t now_ns)
 static void renew(struct rl_claim *claim, int64_t now_ns)
 {
     redlock *client = claim->client;
-    if (client->renewing >= RL_RENEWALS_MAX) {
+    /* A caller's own extension goes first, or it would never have its turn where a round trip
+     * takes as long as a third of the TTL. */
+    if (claim->op || client->renewing >= RL_RENEWALS_MAX) {
         claim->watch.renew_ns = now_ns + BUSY_NS;
         plan(claim);
         return;
