@@ -12,7 +12,7 @@
 
 #include <stddef.h>
 
-#define BUSY_NS (2 * RL_NS_PER_MS) /* while there are RL_RENEWALS_MAX under way */
+#define BUSY_NS (2 * RL_NS_PER_MS) /* while others go first */
 
 static int64_t earlier(int64_t a, int64_t b)
 {

@@ -75,6 +75,26 @@ START_TEST(killed_before_or_after_the_acquire)
 }
 END_TEST
 
+/* A third of the TTL passes before a renewal is back: the next one is due at once, and yet a
+ * caller's own extension has its turn. */
+START_TEST(an_extension_has_its_turn_between_renewals)
+{
+    enum { TTL_MS = 900, WAY_MS = 160 };
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    options.ttl_ms = TTL_MS;
+    options.auto_renew = 1;
+    open_through_proxies(1, NULL);
+    proxy_delay(proxies[0], PROXY_ALL, PROXY_THERE, WAY_MS);
+    proxy_delay(proxies[0], PROXY_ALL, PROXY_BACK, WAY_MS);
+    ck_assert_int_eq(redlock_try(one, "name", &options, &lock), 0);
+    ck_assert(wait_until(client_stats(one).extended > 0, 5000));
+    ck_assert_int_eq(redlock_extend(lock, 20000, NULL), 0);
+    ck_assert_int_gt(redlock_validity_ms(lock), TTL_MS);
+    ck_assert_int_eq(redlock_release(lock), 0);
+    close_all();
+}
+END_TEST
+
 /* It was executed, the round is lost, and the link breaks before the release gets there: the
  * key must not stand until its ttl. */
 START_TEST(a_release_is_replayed_after_a_reconnect)
@@ -484,6 +504,7 @@ int main(void)
     TCase *tests = tcase_create("faults");
     tcase_set_timeout(tests, 120);
     tcase_add_loop_test(tests, killed_before_or_after_the_acquire, 0, 2);
+    tcase_add_test(tests, an_extension_has_its_turn_between_renewals);
     tcase_add_loop_test(tests, a_release_is_replayed_after_a_reconnect, 0, 2);
     tcase_add_test(tests, many_releases_are_replayed_after_a_reconnect);
     tcase_add_test(tests, a_reset_in_mid_request_is_a_lost_vote);

@@ -42,8 +42,13 @@ static bool pin(void)
 static int start_masters(struct bench *bench)
 {
     char why[256];
-    bench->masters = bench_masters_start(bench->options.masters, bench->options.unix_sockets,
-                                         why, sizeof(why));
+    struct servers_want want = {
+        .count = bench->options.masters,
+        .prefix = "redlock-bench",
+        .unix_sockets = bench->options.unix_sockets,
+        .end_on_signals = true,
+    };
+    bench->masters = servers_start(&want, why, sizeof(why));
     if (bench->masters == NULL) {
         fprintf(stderr, "redlock-bench: %s\n", why);
         return EX_UNAVAILABLE;
@@ -52,7 +57,7 @@ static int start_masters(struct bench *bench)
     bench->nodes_file = bench->masters->node_file;
     bench->floors = true;
     for (unsigned i = 0; i < bench->nodes; i++)
-        bench->node[i] = bench_masters_node(bench->masters, i);
+        bench->node[i] = servers_at(bench->masters, i);
     return 0;
 }
 
@@ -117,7 +122,7 @@ int main(int argc, char **argv)
         bench.options.nodes_file != NULL ? bench_nodes_read(&bench) : start_masters(&bench);
     if (status == 0)
         status = run_scenarios(&bench);
-    bench_masters_end(bench.masters);
+    servers_end(bench.masters);
     bench_nodes_forget();
     if (status == 0 && (fflush(stdout) != 0 || ferror(stdout) != 0))
         status = EX_IOERR;

@@ -3,10 +3,10 @@
 #ifndef BENCH_H
 #define BENCH_H
 
-#include "bench_masters.h"
+#include "servers.h"
 #include "bench_report.h"
 #include "bench_stats.h"
-#include "bench_wire.h"
+#include "server_talk.h"
 
 #include <redlock.h>
 
@@ -34,9 +34,9 @@ struct bench_options {
 
 struct bench {
     struct bench_options options;
-    struct bench_masters *masters; /* NULL: somebody else's, named by a file */
+    struct servers *masters; /* NULL: somebody else's, named by a file */
     const char *nodes_file;        /* of either */
-    struct bench_node node[REDLOCK_NODES_MAX];
+    struct server_at node[REDLOCK_NODES_MAX];
     unsigned nodes;
     unsigned needed;
     bool floors; /* false: a node is reached by TLS, where there is no floor to compare with */

@@ -48,7 +48,7 @@ struct bench_delay {
     int64_t delay_ns;
     int stop_fd;
     pthread_t thread;
-    struct bench_node node[REDLOCK_NODES_MAX];
+    struct server_at node[REDLOCK_NODES_MAX];
     int listener[REDLOCK_NODES_MAX];
     int port[REDLOCK_NODES_MAX];
     struct pipe pipe[PIPES_MAX];
@@ -87,7 +87,7 @@ static void accept_one(struct bench_delay *delay, unsigned index)
         struct pipe *pipe = &delay->pipe[i];
         if (pipe->client >= 0)
             continue;
-        int server = bench_connect(&delay->node[index]);
+        int server = server_connect(&delay->node[index]);
         if (server < 0)
             break;
         pipe->client = client;
@@ -214,7 +214,7 @@ static void free_delay(struct bench_delay *delay)
     free(delay);
 }
 
-struct bench_delay *bench_delay_start(const struct bench_node *nodes, unsigned count,
+struct bench_delay *bench_delay_start(const struct server_at *nodes, unsigned count,
                                       int64_t delay_ms)
 {
     struct bench_delay *delay = calloc(1, sizeof(*delay));

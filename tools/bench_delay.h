@@ -3,14 +3,14 @@
 #ifndef BENCH_DELAY_H
 #define BENCH_DELAY_H
 
-#include "bench_wire.h"
+#include "server_talk.h"
 
 #include <stdint.h>
 
 struct bench_delay;
 
 /* One proxy a node. NULL: errno. */
-struct bench_delay *bench_delay_start(const struct bench_node *nodes, unsigned count,
+struct bench_delay *bench_delay_start(const struct server_at *nodes, unsigned count,
                                       int64_t delay_ms);
 void bench_delay_end(struct bench_delay *delay); /* NULL is allowed */
 

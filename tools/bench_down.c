@@ -45,11 +45,11 @@ static bool inject(struct bench *bench, enum fault fault, unsigned index)
 {
     switch (fault) {
     case REFUSED:
-        return bench_master_kill(bench->masters, index);
+        return server_kill(bench->masters, index);
     case STOPPED:
-        return bench_master_stop(bench->masters, index);
+        return server_stop(bench->masters, index);
     default:
-        return bench_master_blackhole(bench->masters, index);
+        return server_blackhole(bench->masters, index);
     }
 }
 
@@ -57,8 +57,8 @@ static bool inject(struct bench *bench, enum fault fault, unsigned index)
 static bool heal(struct down_run *run, enum fault fault, unsigned index)
 {
     struct bench *bench = run->bench;
-    bool fine = fault == REFUSED ? bench_master_restart(bench->masters, index)
-                                 : bench_master_resume(bench->masters, index);
+    bool fine = fault == REFUSED ? server_restart(bench->masters, index)
+                                 : server_resume(bench->masters, index);
     return fine && bench_floor_reconnect(run->floor) && bench_library_await(&run->library);
 }
 

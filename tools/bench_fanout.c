@@ -66,7 +66,7 @@ static int measure_through(struct bench *bench, const struct bench_delay *delay)
     *far = *bench;
     for (unsigned i = 0; i < bench->nodes; i++) {
         int port = bench_delay_port(delay, i);
-        far->node[i] = (struct bench_node){.host = "127.0.0.1", .port = port};
+        far->node[i] = (struct server_at){.host = "127.0.0.1", .port = port};
         snprintf(url[i], sizeof(url[i]), "redis://127.0.0.1:%d", port);
         node[i] = (redlock_node)REDLOCK_NODE_INIT;
         node[i].url = url[i];

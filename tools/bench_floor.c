@@ -18,7 +18,7 @@
 #define UNANSWERED_MAX 4096 /* a power of two; a node that owes more is left alone */
 
 struct floor_link {
-    struct bench_node node;
+    struct server_at node;
     int fd;
     uint32_t sent;
     uint32_t answered;
@@ -147,7 +147,7 @@ static void receive(struct bench_floor *floor, unsigned i, enum bench_verb verb)
     while (at < len && link->answered != link->sent) {
         const char *reply = link->replies + at;
         bool yes = len - at >= success->len && memcmp(reply, success->at, success->len) == 0;
-        ssize_t whole = yes ? (ssize_t)success->len : bench_reply_length(reply, len - at);
+        ssize_t whole = yes ? (ssize_t)success->len : server_reply_length(reply, len - at);
         if (whole == 0)
             break;
         if (whole < 0) {
@@ -239,13 +239,13 @@ void bench_floor_limit(struct bench_floor *floor, int64_t limit_ms)
 static bool connect_link(struct bench_floor *floor, unsigned i)
 {
     struct floor_link *link = &floor->link[i];
-    struct bench_talk talk;
+    struct server_talk talk;
     drop(floor, i);
-    if (!bench_talk_open(&talk, &link->node))
+    if (!server_talk_open(&talk, &link->node))
         return false;
     if (!bench_requests_load(&floor->requests, &talk) ||
         fcntl(talk.fd, F_SETFL, O_NONBLOCK) != 0) {
-        bench_talk_close(&talk);
+        server_talk_close(&talk);
         return false;
     }
     link->fd = talk.fd;

@@ -58,13 +58,13 @@ struct handoff_run {
 
 static bool inject(struct handoff_run *run, bool begin)
 {
-    struct bench_masters *masters = run->bench->masters;
+    struct servers *masters = run->bench->masters;
     unsigned last = run->bench->nodes - 1;
     bool fine = true;
     if (run->way->fault == KILLED)
-        fine = begin ? bench_master_kill(masters, last) : bench_master_restart(masters, last);
+        fine = begin ? server_kill(masters, last) : server_restart(masters, last);
     else if (run->way->fault == STOPPED)
-        fine = begin ? bench_master_stop(masters, last) : bench_master_resume(masters, last);
+        fine = begin ? server_stop(masters, last) : server_resume(masters, last);
     if (!fine)
         fprintf(stderr, "redlock-bench: cannot %s master %u\n",
                 begin ? "kill or stop" : "bring back", last + 1);

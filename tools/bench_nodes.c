@@ -26,7 +26,7 @@ static bool take_node(struct bench *bench, unsigned i, char secret[SECRETS_MAX])
         fprintf(stderr, "redlock-bench: %s\n", why);
         return false;
     }
-    bench->node[i] = (struct bench_node){
+    bench->node[i] = (struct server_at){
         .path = node->path,
         .host = node->host,
         .port = node->port,

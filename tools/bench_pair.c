@@ -41,7 +41,7 @@ struct pair_run {
     struct bench_subject subject[SUBJECTS];
     unsigned subjects;
     struct bench_samples samples[SUBJECTS];
-    struct bench_talk talk[REDLOCK_NODES_MAX]; /* asks what the masters have received */
+    struct server_talk talk[REDLOCK_NODES_MAX]; /* asks what the masters have received */
     struct series series[SUBJECTS];
 };
 
@@ -52,7 +52,7 @@ static double bytes_received(struct pair_run *run)
     double sum = 0;
     char text[8192];
     for (unsigned i = 0; i < run->bench->nodes && run->bench->floors; i++) {
-        bench_talk_say(&run->talk[i], "INFO stats", text, sizeof(text));
+        server_talk_say(&run->talk[i], "INFO stats", text, sizeof(text));
         const char *at = strstr(text, field);
         if (at == NULL)
             return 0;
@@ -116,7 +116,7 @@ static int open_floors(struct pair_run *run)
     if (status != 0 || !bench->floors)
         return status;
     for (unsigned i = 0; i < bench->nodes; i++) {
-        if (!bench_talk_open(&run->talk[i], &bench->node[i])) {
+        if (!server_talk_open(&run->talk[i], &bench->node[i])) {
             fprintf(stderr, "redlock-bench: master %u can't be reached by a plain socket\n",
                     i + 1);
             return EX_UNAVAILABLE;
@@ -187,7 +187,7 @@ static int measure_pairs(struct pair_run *run)
     for (unsigned i = SAME_BYTES; i <= BARE; i++)
         bench_floor_close(run->floor[i]);
     for (unsigned i = 0; i < run->bench->nodes; i++)
-        bench_talk_close(&run->talk[i]);
+        server_talk_close(&run->talk[i]);
     bench_library_close(&run->library);
     return status;
 }

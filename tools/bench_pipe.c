@@ -172,7 +172,7 @@ static void receive(struct bench_pipe *pipe, struct pipe_node *node)
         const struct bench_bytes *success =
             &pipe->success[node->awaited[node->answered % AWAITED_MAX].verb];
         bool yes = len - at >= success->len && memcmp(reply, success->at, success->len) == 0;
-        ssize_t whole = yes ? (ssize_t)success->len : bench_reply_length(reply, len - at);
+        ssize_t whole = yes ? (ssize_t)success->len : server_reply_length(reply, len - at);
         if (whole == 0)
             break;
         if (whole < 0) {
@@ -248,11 +248,11 @@ struct bench_slice bench_pipe_run(struct bench_pipe *pipe, unsigned slots, int64
     return pipe->slice;
 }
 
-static bool connect_node(struct bench_pipe *pipe, unsigned i, const struct bench_node *node,
+static bool connect_node(struct bench_pipe *pipe, unsigned i, const struct server_at *node,
                          struct bench_requests *requests)
 {
-    struct bench_talk talk;
-    if (!bench_talk_open(&talk, node))
+    struct server_talk talk;
+    if (!server_talk_open(&talk, node))
         return false;
     pipe->node[i].fd = talk.fd;
     bool fine =

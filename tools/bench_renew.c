@@ -214,7 +214,7 @@ static int open_library(struct renew_run *run)
     redlock_config config = bench_config(bench);
     if (bench->masters != NULL && bench->nodes > MASTERS) {
         for (unsigned i = 0; i < MASTERS; i++) {
-            const struct bench_node *from = &bench->node[i];
+            const struct server_at *from = &bench->node[i];
             node[i] = (redlock_node)REDLOCK_NODE_INIT;
             node[i].url = url[i];
             if (from->path != NULL)

@@ -16,13 +16,13 @@ static const char give_bare[] = "if redis.call('GET', KEYS[1]) == ARGV[1] then\n
                                 "end\n"
                                 "return 0\n";
 
-bool bench_script_load(struct bench_talk *talk, const char *body, char ret_sha[48])
+bool bench_script_load(struct server_talk *talk, const char *body, char ret_sha[48])
 {
     const char *load[3] = {"SCRIPT", "LOAD", body};
-    return bench_talk_ask(talk, 3, load, ret_sha, 48) == '$' && strlen(ret_sha) == 40;
+    return server_talk_ask(talk, 3, load, ret_sha, 48) == '$' && strlen(ret_sha) == 40;
 }
 
-bool bench_requests_load(struct bench_requests *requests, struct bench_talk *talk)
+bool bench_requests_load(struct bench_requests *requests, struct server_talk *talk)
 {
     const struct rl_kind *plain = rl_kind(REDLOCK_PLAIN);
     if (requests->kind == BENCH_BARE)
@@ -33,7 +33,7 @@ bool bench_requests_load(struct bench_requests *requests, struct bench_talk *tal
 
 static void build(struct bench_bytes *bytes, size_t argc, const char *const *argv)
 {
-    bytes->len = bench_encode(bytes->at, sizeof(bytes->at), argc, argv);
+    bytes->len = server_encode(bytes->at, sizeof(bytes->at), argc, argv);
     assert(bytes->len > 0);
 }
 

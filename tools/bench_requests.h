@@ -2,7 +2,7 @@
 #ifndef BENCH_REQUESTS_H
 #define BENCH_REQUESTS_H
 
-#include "bench_wire.h"
+#include "server_talk.h"
 
 #include <stdint.h>
 
@@ -29,13 +29,13 @@ struct bench_requests {
 };
 
 /* Have a server know a script; learns its SHA-1. False: it would not. */
-bool bench_script_load(struct bench_talk *talk, const char *body, char ret_sha[48]);
+bool bench_script_load(struct server_talk *talk, const char *body, char ret_sha[48]);
 
 /* The reply of a script that says yes. */
 void bench_script_success(struct bench_bytes *ret_bytes);
 
 /* Have a server know the scripts; learns their SHA-1. False: it would not. */
-bool bench_requests_load(struct bench_requests *requests, struct bench_talk *talk);
+bool bench_requests_load(struct bench_requests *requests, struct server_talk *talk);
 
 /* After a first load. */
 void bench_requests_build(struct bench_requests *requests, const char *name, const char *token,

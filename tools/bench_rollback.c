@@ -28,7 +28,7 @@ struct rollback_run {
     struct bench_floor *floor;
     struct bench_subject subject[SUBJECTS];
     const char *name[SUBJECTS];
-    struct bench_talk talk[REDLOCK_NODES_MAX];
+    struct server_talk talk[REDLOCK_NODES_MAX];
     struct bench_samples lost[SUBJECTS];
     struct bench_samples silent[SUBJECTS];  /* a majority was silent: the others */
     struct bench_samples resumed[SUBJECTS]; /* the silent ones, once they resumed */
@@ -51,7 +51,7 @@ static void look(struct rollback_run *run, unsigned from, unsigned to, int64_t l
     while (now_ns - start_ns < look_ms * 1000000) {
         for (unsigned i = from; i < to; i++) {
             for (unsigned which = 0; which < SUBJECTS; which++) {
-                char type = bench_talk_say(&run->talk[i], words[which], text, sizeof(text));
+                char type = server_talk_say(&run->talk[i], words[which], text, sizeof(text));
                 now_ns = bench_now_ns();
                 if (type != ':' || strcmp(text, "0") != 0)
                     ret_last_ns[which] = now_ns - start_ns;
@@ -77,13 +77,13 @@ static void lose_to_another(struct rollback_run *run, unsigned which)
     unsigned held = run->bench->nodes - run->bench->needed + 1;
     snprintf(words, sizeof(words), "SET %s another PX 60000", run->name[which]);
     for (unsigned i = 0; i < held; i++)
-        bench_talk_say(&run->talk[i], words, text, sizeof(text));
+        server_talk_say(&run->talk[i], words, text, sizeof(text));
     lose(run, which);
     look(run, held, run->bench->nodes, LOOK_FOR_MS, last_ns);
     bench_samples_add(&run->lost[which], last_ns[which]);
     snprintf(words, sizeof(words), "DEL %s", run->name[which]);
     for (unsigned i = 0; i < held; i++)
-        bench_talk_say(&run->talk[i], words, text, sizeof(text));
+        server_talk_say(&run->talk[i], words, text, sizeof(text));
 }
 
 /* A majority is stopped before the try and resumes long after it. */
@@ -95,7 +95,7 @@ static int lose_to_silence(struct rollback_run *run)
     int64_t last_ns[SUBJECTS];
     int64_t stopped_ns = bench_now_ns();
     for (unsigned i = live; i < bench->nodes; i++)
-        fine = bench_master_stop(bench->masters, i) && fine;
+        fine = server_stop(bench->masters, i) && fine;
     for (unsigned which = 0; which < SUBJECTS && fine; which++) {
         lose(run, which);
         look(run, 0, live, LOOK_FOR_MS, last_ns);
@@ -105,7 +105,7 @@ static int lose_to_silence(struct rollback_run *run)
     if (stopped_ms < STOPPED_FOR_MS && !bench->options.quick)
         bench_sleep_ms(STOPPED_FOR_MS - stopped_ms);
     for (unsigned i = live; i < bench->nodes; i++)
-        fine = bench_master_resume(bench->masters, i) && fine;
+        fine = server_resume(bench->masters, i) && fine;
     if (!fine) {
         fprintf(stderr, "redlock-bench: masters can't be stopped and resumed\n");
         return EX_OSERR;
@@ -169,7 +169,7 @@ static int prepare(struct rollback_run *run)
             !bench_samples_init(&run->resumed[i], samples))
             return EX_OSERR;
     for (unsigned i = 0; i < bench->nodes; i++)
-        if (!bench_talk_open(&run->talk[i], &bench->node[i]))
+        if (!server_talk_open(&run->talk[i], &bench->node[i]))
             return EX_UNAVAILABLE;
     int status = bench_floor_open(bench, BENCH_SAME_BYTES, run->name[FLOOR],
                                   "0123456789abcdef0123456789abcdef", TTL_MS, &run->floor);
@@ -196,7 +196,7 @@ int bench_run_rollback(struct bench *bench)
     if (status == 0)
         status = measure_all(&run);
     for (unsigned i = 0; i < bench->nodes; i++)
-        bench_talk_close(&run.talk[i]);
+        server_talk_close(&run.talk[i]);
     for (unsigned i = 0; i < SUBJECTS; i++) {
         bench_samples_free(&run.lost[i]);
         bench_samples_free(&run.silent[i]);

@@ -66,7 +66,7 @@ static void see_line(struct seen *seen, const char *line)
 }
 
 /* Read what MONITOR has told until nothing more comes for 20 ms. */
-static void see_all(struct bench_talk *monitor, struct seen *seen)
+static void see_all(struct server_talk *monitor, struct seen *seen)
 {
     struct pollfd readable = {.fd = monitor->fd, .events = POLLIN};
     while (poll(&readable, 1, 20) > 0) {
@@ -90,8 +90,8 @@ static bool silence(struct stall_run *run, unsigned fault)
 {
     struct bench *bench = run->bench;
     for (unsigned i = bench->nodes - run->down; i < bench->nodes; i++) {
-        bool fine = fault == 0 ? bench_master_stop(bench->masters, i)
-                               : bench_master_blackhole(bench->masters, i);
+        bool fine = fault == 0 ? server_stop(bench->masters, i)
+                               : server_blackhole(bench->masters, i);
         if (!fine) {
             fprintf(stderr, "redlock-bench: cannot have master %u %s\n", i + 1,
                     fault_names[fault]);
@@ -106,7 +106,7 @@ static bool wake(struct stall_run *run)
     struct bench *bench = run->bench;
     bool fine = true;
     for (unsigned i = bench->nodes - run->down; i < bench->nodes; i++)
-        fine = bench_master_resume(bench->masters, i) && fine;
+        fine = server_resume(bench->masters, i) && fine;
     if (!fine)
         fprintf(stderr, "redlock-bench: stopped masters did not resume\n");
     return fine && bench_floor_reconnect(run->floor) && bench_library_await(&run->library);
@@ -128,21 +128,21 @@ static double timed_try(struct stall_run *run, int64_t wait_ms, int expected)
 
 static bool measure_once(struct stall_run *run, unsigned fault, int64_t wait_ms, unsigned round)
 {
-    static struct bench_talk monitor;
+    static struct server_talk monitor;
     char text[64];
     struct seen seen = {0};
     struct stall_series *series = &run->series;
     struct bench_subject floor = bench_floor_subject(run->floor);
     int64_t share_ms = (wait_ms > 0 ? wait_ms : TTL_MS) / run->bench->nodes;
-    if (!bench_talk_open(&monitor, &run->bench->node[0]) ||
-        bench_talk_say(&monitor, "MONITOR", text, sizeof(text)) != '+' ||
+    if (!server_talk_open(&monitor, &run->bench->node[0]) ||
+        server_talk_say(&monitor, "MONITOR", text, sizeof(text)) != '+' ||
         !silence(run, fault)) {
-        bench_talk_close(&monitor);
+        server_talk_close(&monitor);
         return false;
     }
     series->try_ms[round] = timed_try(run, wait_ms, REDLOCK_ENOQUORUM);
     see_all(&monitor, &seen);
-    bench_talk_close(&monitor);
+    server_talk_close(&monitor);
     series->next_ms[round] = timed_try(run, 0, REDLOCK_ENOQUORUM);
 
     bench_floor_limit(run->floor, share_ms);

@@ -103,7 +103,7 @@ static void receive(struct bench_wake *wake, struct wire *wire, unsigned i)
     size_t len = wire->got + (size_t)got;
     size_t at = 0;
     ssize_t whole;
-    while (at < len && (whole = bench_reply_length(wire->bytes + at, len - at)) > 0) {
+    while (at < len && (whole = server_reply_length(wire->bytes + at, len - at)) > 0) {
         if (wire == &wake->listens[i])
             wire->heard++;
         else
@@ -193,7 +193,7 @@ static bool watch(struct bench_wake *wake, struct wire *wire, int fd, uint32_t n
 }
 
 /* The scripts of both verbs; a bare take is none. */
-static bool load(const struct bench_wake *wake, struct bench_talk *talk, char ret_sha[2][48])
+static bool load(const struct bench_wake *wake, struct server_talk *talk, char ret_sha[2][48])
 {
     if (wake->contender == BENCH_WAKE_BARE)
         return bench_script_load(talk, give_bare, ret_sha[BENCH_GIVE]);
@@ -201,17 +201,17 @@ static bool load(const struct bench_wake *wake, struct bench_talk *talk, char re
            bench_script_load(talk, give_queued, ret_sha[BENCH_GIVE]);
 }
 
-static bool connect_node(struct bench_wake *wake, unsigned i, const struct bench_node *node,
+static bool connect_node(struct bench_wake *wake, unsigned i, const struct server_at *node,
                          const char *channel, char ret_sha[2][48])
 {
-    struct bench_talk talk;
+    struct server_talk talk;
     char text[64];
     const char *subscribe[2] = {"SUBSCRIBE", channel};
-    if (!bench_talk_open(&talk, node) || !watch(wake, &wake->asks[i], talk.fd, 2 * i) ||
+    if (!server_talk_open(&talk, node) || !watch(wake, &wake->asks[i], talk.fd, 2 * i) ||
         !load(wake, &talk, ret_sha))
         return false;
-    return bench_talk_open(&talk, node) && watch(wake, &wake->listens[i], talk.fd, 2 * i + 1) &&
-           bench_talk_ask(&talk, 2, subscribe, text, sizeof(text)) == '*';
+    return server_talk_open(&talk, node) && watch(wake, &wake->listens[i], talk.fd, 2 * i + 1) &&
+           server_talk_ask(&talk, 2, subscribe, text, sizeof(text)) == '*';
 }
 
 static bool connect_all(struct bench_wake *wake, const struct bench *bench, const char *channel,
@@ -240,9 +240,9 @@ static void build(struct bench_wake *wake, const char *name, int64_t ttl_ms, cha
     const char *take[8] = {"EVALSHA", sha[0], "2", name, queue, BENCH_NONCE, token, ttl};
     const char *give[8] = {"EVALSHA", sha[1], "2", name, queue, BENCH_NONCE, token, channel};
     struct bench_bytes *request = wake->request;
-    request[BENCH_TAKE].len = bench_encode(request[BENCH_TAKE].at, BENCH_REQUEST_MAX,
+    request[BENCH_TAKE].len = server_encode(request[BENCH_TAKE].at, BENCH_REQUEST_MAX,
                                            bare ? 6 : 8, bare ? set : take);
-    request[BENCH_GIVE].len = bench_encode(request[BENCH_GIVE].at, BENCH_REQUEST_MAX, 8, give);
+    request[BENCH_GIVE].len = server_encode(request[BENCH_GIVE].at, BENCH_REQUEST_MAX, 8, give);
     bench_script_success(&wake->success[BENCH_TAKE]);
     bench_script_success(&wake->success[BENCH_GIVE]);
     if (bare)

@@ -38,7 +38,7 @@ enum sim_change {
     SIM_FLUSHED,  /* FLUSHALL, DEBUG RELOAD NOSAVE and the like */
     SIM_EVICTED,
     SIM_FORGOTTEN, /* a restart that did not bring it back */
-    SIM_REVIVED   /* a restart that did */
+    SIM_REVIVED   /* a restart that did, whether or not it was there before; told of each key */
 };
 
 /* A key that is a string (a lock) has changed. `by`: whose command, NULL where nobody's. */
@@ -58,6 +58,7 @@ struct sim_masters_options {
     void (*changed)(const struct sim_changed *changed); /* NULL: nobody looks */
 };
 
+/* They have been up for a day, and their clocks show about the same. */
 void sim_masters_begin(const struct sim_masters_options *options);
 void sim_masters_end(void);
 
@@ -79,8 +80,10 @@ void sim_master_role(unsigned master, const char *role);
 /* How long a command takes it; at first 1 to 20 us. */
 void sim_master_slow(unsigned master, int64_t low_ns, int64_t high_ns);
 /* Stop reading its clients' bytes, or executing, right before or after the next script of
- * that name, by being killed: "acquire", "release". */
+ * that name, by being killed: "acquire", "release"; NULL: not any more. */
 void sim_master_kill_at(unsigned master, const char *script, bool executed);
+
+unsigned sim_master_count(void); /* as begun with */
 
 /* Looking. The value is good until the master changes; NULL: absent. */
 const char *sim_master_get(unsigned master, const char *name, int64_t *ret_left_ns);

@@ -15,16 +15,19 @@
 #include "sim_proc.h"
 
 enum { SIM_FD_BASE = 100000, SIM_MASTERS_MAX = 16, SIM_PORT = 6379 };
+enum { SIM_SEND_BUFFER = 65536 }; /* at first */
 
 enum sim_way { SIM_THERE, SIM_BACK, SIM_WAYS }; /* to the master, from it */
 
-/* What lies between one process and one master. Set by the world at any time. */
+/* What lies between one process and one master. Set by the world at any time; at first 20 to
+ * 100 us each way, and nothing goes wrong. */
 struct sim_path {
     int64_t delay_low_ns[SIM_WAYS], delay_high_ns[SIM_WAYS];
-    unsigned split_ppm;      /* a segment arrives in pieces, each with a delay of its own */
+    unsigned split_ppm;       /* a segment arrives in pieces, each with a delay of its own */
     unsigned short_write_ppm; /* send() takes only some bytes, or none (EAGAIN) */
     unsigned short_read_ppm;  /* recv() gives only some */
-    bool hole[SIM_WAYS];     /* private: use sim_path_hole() */
+    size_t send_buffer;       /* bytes that the client's kernel takes before it says EAGAIN */
+    bool hole[SIM_WAYS];      /* private: use sim_path_hole() */
 };
 
 struct sim_path *sim_path(const struct sim_proc *proc, unsigned master);
@@ -40,7 +43,7 @@ void sim_path_reset(const struct sim_proc *proc, unsigned master); /* RST to bot
  * sends later is answered with RST after `rst_after_ns` (SIM_NEVER: not at all). The master
  * sees nothing (a half-open connection), until it sends. */
 void sim_path_forget(const struct sim_proc *proc, unsigned master, int64_t rst_after_ns);
-/* Cut after so many more bytes that way have arrived. */
+/* Cut after so many more bytes that way have arrived; 0: at once. */
 void sim_path_cut_after(const struct sim_proc *proc, unsigned master, enum sim_way way,
                         uint64_t bytes, bool reset);
 
@@ -53,7 +56,9 @@ size_t sim_queued_bytes(const struct sim_proc *proc);
 
 /* A crash of the process: its kernel closes what it had open. Called by sim_proc_crash(). */
 void sim_net_crash(struct sim_proc *proc);
-void sim_net_end(struct sim_proc *proc); /* the table is freed; called by sim_procs_end() */
+/* The table is freed; called by sim_procs_end(). Masters that still have connections of it
+ * are told that these have left. */
+void sim_net_end(struct sim_proc *proc);
 
 /* ---- the masters' side ---------------------------------------------------------------- */
 

@@ -2,12 +2,10 @@
  * are switched at system calls, and only there), descriptors, and a fate: it is paused,
  * suspended, or killed at any of these calls.
  *
- * What of the library is bound here: clock_gettime, nanosleep, sched_yield, pthread_create,
- * _join, _self, _mutex_*, _cond_*, _setcancelstate, _sigmask, RAND_bytes, uuid_generate_random, gethostname,
- * malloc, calloc, realloc, free, rl_lookup_* (resolve.h). The binding is the linker's
- * (--wrap), for the library's objects; the simulator's own code calls the real ones by
- * the names that sim_real.h has where it needs them. Called outside of any simulated process
- * a bound function does the real thing.
+ * What the library calls of its system is bound to the simulator by the linker (--wrap);
+ * sim_real.h has all the names. The simulator's own code calls the real ones by the names
+ * that sim_real.h has where it needs them. Called outside of any simulated process a bound
+ * function does the real thing.
  */
 #ifndef SIM_PROC_H
 #define SIM_PROC_H
@@ -17,9 +15,11 @@
 struct sim_fiber;
 
 struct sim_proc_rates {
-    unsigned pause_ppm;     /* at a system call: the whole process stands for a while */
-    int64_t pause_max_ns;   /* sim_scale(10 us, this) */
-    unsigned switch_ppm;    /* at a system call: another thread of it gets its turn */
+    unsigned pause_ppm;   /* at a system call: the whole process stands for a while */
+    int64_t pause_max_ns; /* sim_scale(10 us, this) */
+    unsigned switch_ppm;  /* at a system call: another thread of it gets its turn */
+    unsigned stall_ppm;   /* at a system call: this thread stands, and the others go on */
+    int64_t stall_max_ns; /* sim_scale(10 us, this) */
     unsigned alloc_fail_ppm;
     unsigned lookup_fail_ppm; /* of a name */
     int64_t lookup_max_ns;
@@ -27,7 +27,7 @@ struct sim_proc_rates {
 
 struct sim_proc {
     unsigned index;
-    char name[16];              /* "p1", as the story calls it */
+    char name[16]; /* "p1", as the story calls it */
     struct sim_proc_rates rates;
     int64_t rate_ppb;           /* its clocks run so much too fast; negative: too slow */
     int64_t boottime_extra_ns;  /* BOOTTIME = true time at this rate + this */
@@ -35,9 +35,9 @@ struct sim_proc {
     int64_t awake_ns;           /* paused until then; 0: it runs */
     bool crashed;               /* see sim_proc_crash() */
     size_t live_bytes, live_blocks, peak_bytes; /* of its memory */
-    void *context;              /* the world's */
-    struct sim_fds *fds;        /* sim_net.h's */
-    struct sim_proc_parts *parts; /* sim_proc.c's */
+    void *context;                              /* the world's */
+    struct sim_fds *fds;                        /* sim_net.h's */
+    struct sim_proc_parts *parts;               /* sim_proc.c's */
 };
 
 /* Numbered in the order in which they are made. Freed by sim_procs_end(), which asserts that
@@ -78,13 +78,17 @@ void sim_proc_suspend(struct sim_proc *proc, int64_t for_ns);
 /* The same, and no clock of it counts it: a snapshot of its machine. Breaks an assumption. */
 void sim_proc_freeze(struct sim_proc *proc, int64_t for_ns);
 
+/* At the k-th of these calls from now (0: none) it stands for so long: all of it, or only the
+ * thread that makes the call. And how many calls there were so far. */
+void sim_proc_stop_at(struct sim_proc *proc, uint64_t kth, int64_t for_ns, bool thread);
+uint64_t sim_proc_calls(const struct sim_proc *proc);
+
 /* Killed: from here on nothing it does is seen by anybody: its connections end as the kernel
  * ends them, and new ones fail. Its threads run on as ghosts, so that its memory can be
  * given back the usual way; their programs ask for `crashed` and close their clients. */
 void sim_proc_crash(struct sim_proc *proc);
 
-/* Allocations fail only while this is positive for the process (the world's doing), with
- * rates.alloc_fail_ppm, or surely at the k-th from now (0: none). */
+/* Allocations fail at rates.alloc_fail_ppm, and surely at the k-th from now (0: none). */
 void sim_proc_fail_alloc(struct sim_proc *proc, uint64_t kth);
 
 /* Host names: names that the simulated resolver knows. "n1.sim" is master 0, and so on; at a

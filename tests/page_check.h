@@ -1,0 +1,12 @@
+/* page_check.h - is a page well-formed, and does it lean on nothing but itself? */
+#ifndef TEST_PAGE_CHECK_H
+#define TEST_PAGE_CHECK_H
+
+#include <stddef.h>
+
+/* NULL, or what is wrong and where. Stricter than HTML: every tag is closed in its order, or
+ * by itself; attributes are quoted; only &amp; &lt; &gt; &quot; &#39; stand for characters;
+ * ids are unique, and all that is referred to is there; nothing is fetched from elsewhere. */
+const char *page_problem(const char *page, size_t len);
+
+#endif

@@ -1,0 +1,198 @@
+#!/bin/sh
+# mutants.sh - breaks one rule at a time, and expects the simulator to find out.
+#
+#   make sim-mutants                    all of them
+#   make sim-mutants MUTANTS='a b'      these
+#   make sim-mutants BUDGET=60s         begin no more after so long, each day with others
+#   MUTANTS_ONLY_TABLES=yes mutants.sh  do the tables still fit the source?
+#
+# The tables tests/sim/mutants/*.txt have a few lines for each:
+#
+#   mutant NAME
+#   # what it breaks
+#   file lib/FILE.c
+#   -a line that is there, exactly, and exactly once
+#   +the line in its place
+#   by seeds K          random worlds: found by one of the first K seeds
+#   by scenario NAME    found by that named scenario
+#   by small            found by the exhaustive small worlds
+#   by stops            found by one history that is stopped at each of its system calls
+#
+# A table may change more than one place of a file, and more than one file. The changed copy is
+# compiled with the build's flags, and linked in front of the library, which is left as it is.
+# Each way that a mutant names has to find it, else it has survived, and so has the status 1.
+
+root=${srcdir:-$(dirname "$0")/../..}
+tables="$root/tests/sim/mutants"
+seconds=${MUTANTS_SECONDS:-120} # for one way
+jobs=${MUTANTS_JOBS:-2}
+work=$(mktemp -d "${TMPDIR:-/tmp}/redlock-mutants.XXXXXX") || exit 2
+export srcdir="$root"
+
+clean_up()
+{
+    trap - EXIT INT TERM
+    for pid in $workers; do
+        kill "$pid" 2>/dev/null
+    done
+    rm -rf "$work"
+}
+trap clean_up EXIT
+trap 'clean_up; exit 130' INT TERM
+
+apply()
+{
+    awk -f "$tables/apply.awk" "$@" "$tables"/*.txt
+}
+
+# What a run that failed has found: a word or two.
+found_what()
+{
+    if grep -q '^simulator: .*never sleeps' "$2"; then
+        echo "stuck"
+    elif grep -q 'Assertion' "$2"; then
+        echo "an assertion"
+    elif grep -q 'violation: ' "$2"; then
+        sed -n 's/.*violation: \([a-z ]*\):.*/\1/p' "$2" | sed 1q
+    elif grep -q 'not as expected: ' "$2"; then
+        echo "expectation"
+    elif grep -q 'the story differs' "$2"; then
+        echo "the story"
+    elif grep -q '^seed [0-9]*: ' "$2"; then
+        sed -n 's/^seed [0-9]*: \([a-z ]*\).*/\1/p' "$2" | sed 1q
+    else
+        echo "status $1"
+    fi
+}
+
+# The changed files of a mutant, compiled; then the program with them in it.
+build()
+{
+    apply -v mode=show -v name="$1" | sed -n 's/^file //p' >"$work/$1/files"
+    objects=
+    while read -r file; do
+        copy=$work/$1/$(basename "$file")
+        apply -v mode=change -v name="$1" -v file="$file" -v source="$root/$file" >"$copy" &&
+            $MUTANTS_COMPILE -iquote "$root/tests/sim" -w -c -o "$copy.o" "$copy" || return 1
+        objects="$objects $copy.o"
+    done <"$work/$1/files"
+    # Words, all of them.
+    # shellcheck disable=SC2086
+    $MUTANTS_LINK -o "$work/$1/sim" $MUTANTS_OBJECTS $objects $MUTANTS_LIBS
+}
+
+# by NAME WAY...: run it; 0 where it was found. What was found goes to the report.
+by()
+{
+    name=$1 out=$work/$1/out
+    shift
+    case $1 in
+    seeds) set -- "$@" --seeds "$2" ;;
+    scenario) set -- "$@" --named "$2" ;;
+    small | stops) set -- "$1" '' "--$1" ;;
+    *) return 1 ;;
+    esac
+    way=$1 which=$2
+    shift 2
+    timeout "$seconds" "$work/$name/sim" "$@" >"$out" 2>&1
+    status=$?
+    if [ "$status" -eq 0 ] || [ "$status" -eq 124 ]; then
+        late=
+        [ "$status" -eq 0 ] || late=" within $seconds s"
+        echo "NOT BY $way $which$late" >>"$work/$name/report"
+        return 1
+    elif [ "$status" -eq 2 ]; then # nothing was played
+        sed 1q "$out" >>"$work/$name/report"
+        return 1
+    fi
+    what=$(found_what "$status" "$out")
+    case $way in
+    seeds)
+        after=$(sed -n 's/^seed \([0-9]*\): .*/\1/p' "$out" | sed 1q)
+        echo "$what, seed ${after:-?}" >>"$work/$name/report"
+        ;;
+    scenario) echo "$what, $which" >>"$work/$name/report" ;;
+    *) echo "$what, $way" >>"$work/$name/report" ;;
+    esac
+}
+
+# One mutant: killed, survived or broken.
+run()
+{
+    began=$(date +%s)
+    verdict=killed
+    : >"$work/$1/report"
+    if build "$1" >"$work/$1/log" 2>&1; then
+        apply -v mode=show -v name="$1" | sed -n 's/^by //p' >"$work/$1/ways"
+        [ -s "$work/$1/ways" ] || verdict=BROKEN
+        while read -r way which; do
+            by "$1" "$way" "$which" || verdict=SURVIVED
+        done <"$work/$1/ways"
+    else
+        verdict=BROKEN
+        tail -n 3 "$work/$1/log" >"$work/$1/report"
+    fi
+    echo "$verdict" >"$work/$1/verdict"
+    took=$(($(date +%s) - began))
+    awk -v name="$1" -v verdict="$verdict" -v took="$took" '
+        NR == 1 { printf "%-38s %-9s %3ds  %s\n", name, verdict, took, $0; next }
+        { printf "%-38s %-9s %4s  %s\n", "", "", "", $0 }
+    ' "$work/$1/report"
+    rm -f "$work/$1/sim" "$work/$1"/*.o
+}
+
+# A worker takes the next one that nobody has taken, while there is time.
+worker()
+{
+    for name in $names; do
+        [ "$(date +%s)" -lt "$until" ] || return
+        mkdir "$work/$name" 2>/dev/null || continue
+        run "$name"
+    done
+}
+
+# The table may be stale in what nobody runs today.
+apply -v mode=list >"$work/names" || exit 1
+count=$(wc -l <"$work/names")
+if [ -n "$MUTANTS_ONLY_TABLES" ]; then
+    while read -r name; do
+        apply -v mode=show -v name="$name" | sed -n 's/^file //p' | while read -r file; do
+            apply -v mode=change -v name="$name" -v file="$file" -v source="$root/$file" \
+                >/dev/null || exit 1
+        done || exit 1
+    done <"$work/names"
+    echo "the tables fit: $count mutants"
+    exit 0
+fi
+names=${MUTANTS:-$(cat "$work/names")}
+now=$(date +%s)
+until=$((now + 86400))
+if [ -n "$BUDGET" ]; then
+    until=$((now + ${BUDGET%s}))
+    # Each day begins where the one before may have ended.
+    day=$((now / 86400))
+    first=$((day * 11 % count + 1))
+    names=$(awk -v first="$first" 'NR >= first' "$work/names"
+        awk -v first="$first" 'NR < first' "$work/names")
+fi
+
+printf '%-38s %-9s %4s  %s\n' mutant '' time 'found by'
+workers=
+i=0
+while [ "$i" -lt "$jobs" ]; do
+    worker &
+    workers="$workers $!"
+    i=$((i + 1))
+done
+wait
+workers=
+
+cat "$work"/*/verdict >"$work/verdicts" 2>/dev/null
+ran=$(wc -l <"$work/verdicts")
+killed=$(grep -c killed "$work/verdicts")
+printf '%d of %d mutants killed' "$killed" "$ran"
+if [ "$ran" -lt "$count" ]; then
+    printf ' (%d of %d were run)' "$ran" "$count"
+fi
+echo " in $(($(date +%s) - now)) s"
+[ "$ran" -gt 0 ] && [ "$killed" -eq "$ran" ]

@@ -1,0 +1,122 @@
+/* sim_client.c - see sim_client.h: the library's calls, told to the story and the oracles. */
+#include "config_auto.h"
+
+#include "sim_client.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { MARK_OPEN = 0x331, MARK_TRY, MARK_EXTEND, MARK_RELEASE, MARK_CLOSE };
+
+static void log_line(void *context, int level, const char *text)
+{
+    const struct sim_proc *proc = context;
+    static const char *const levels[] = {"error", "warning", "info", "debug"};
+    sim_tell("%s logs (%s): %s", proc->name, levels[level & 3], text);
+}
+
+redlock *sim_open(const struct sim_client_options *options)
+{
+    redlock_node nodes[SIM_MASTERS_MAX];
+    char urls[SIM_MASTERS_MAX][160];
+    redlock_config config = REDLOCK_CONFIG_INIT;
+    redlock_error error = REDLOCK_ERROR_INIT;
+    redlock *client = NULL;
+    char secret[96] = "";
+    unsigned count = options->masters ? options->masters : sim_master_count();
+    if (options->password)
+        snprintf(secret, sizeof(secret), ":%s@", options->password);
+    for (unsigned i = 0; i < count; i++) {
+        nodes[i] = (redlock_node)REDLOCK_NODE_INIT;
+        if (options->by_name)
+            snprintf(urls[i], sizeof(urls[i]), "redis://%sn%u.sim:%d", secret, i + 1, SIM_PORT);
+        else
+            snprintf(urls[i], sizeof(urls[i]), "redis://%s10.0.0.%u:%d", secret, i + 1,
+                     SIM_PORT);
+        nodes[i].url = urls[i];
+    }
+    config.nodes = nodes;
+    config.node_count = count;
+    config.max_ttl_ms = options->max_ttl_ms;
+    config.linger_ms = options->linger_ms;
+    config.node_timeout_ms = options->node_timeout_ms;
+    config.drift_factor = options->drift_factor;
+    config.guard = options->guard;
+    config.background = options->background;
+    if (sim_tells()) {
+        config.log = log_line;
+        config.log_context = sim_proc();
+        config.log_level = REDLOCK_LOG_DEBUG;
+    }
+    int result = redlock_open_config(&config, &error, &client);
+    sim_mark(MARK_OPEN, sim_proc()->index, (uint64_t)result);
+    if (result)
+        sim_tell("%s can't open a client: %s (%s)", sim_proc()->name, error.text,
+                 redlock_strerror_name(result));
+    else
+        sim_tell("%s opens a client", sim_proc()->name);
+    return result ? NULL : client;
+}
+
+void sim_tell_try(const char *name, const redlock_options *options)
+{
+    if (sim_tells())
+        sim_tell("%s asks for %s: ttl %lld ms, wait %lld ms%s", sim_proc()->name, name,
+                 options ? (long long)options->ttl_ms : 0,
+                 options ? (long long)options->wait_ms : 0,
+                 options && options->auto_renew ? ", renewed" : "");
+}
+
+int sim_try(redlock *client, const char *name, const redlock_options *options,
+            redlock_lock **ret_lock, struct sim_hold **ret_hold)
+{
+    sim_tell_try(name, options);
+    uint64_t call = sim_call_begins("redlock_try");
+    int result = redlock_try(client, name, options, ret_lock);
+    sim_call_ends(call);
+    sim_mark(MARK_TRY, sim_proc()->index, (uint64_t)result);
+    if (result == REDLOCK_OK)
+        *ret_hold = sim_took(*ret_lock, name);
+    else
+        sim_tell("%s does not get %s: %s", sim_proc()->name, name,
+                 redlock_strerror_name(result));
+    return result;
+}
+
+int sim_extend(redlock_lock *lock, struct sim_hold *hold, int64_t ttl_ms)
+{
+    uint64_t call = sim_call_begins("redlock_extend");
+    int result = redlock_extend(lock, ttl_ms, NULL);
+    sim_call_ends(call);
+    sim_mark(MARK_EXTEND, sim_proc()->index, (uint64_t)result);
+    int64_t left_ms = sim_believes(hold);
+    sim_tell("%s extends by %lld ms: %s, %lld ms are left", sim_proc()->name, (long long)ttl_ms,
+             redlock_strerror_name(result), (long long)left_ms);
+    if (result == REDLOCK_EEXPIRED && left_ms > 0)
+        sim_found(SIM_RISEN, "%s is told that a lock has expired, which is valid for %lld ms",
+                  sim_proc()->name, (long long)left_ms);
+    return result;
+}
+
+int sim_release(redlock_lock *lock, struct sim_hold *hold)
+{
+    sim_gives_up(hold);
+    uint64_t call = sim_call_begins("redlock_release");
+    int result = redlock_release(lock);
+    sim_call_ends(call);
+    sim_mark(MARK_RELEASE, sim_proc()->index, (uint64_t)result);
+    sim_tell("%s has released: %s", sim_proc()->name, redlock_strerror_name(result));
+    return result;
+}
+
+void sim_close(redlock *client)
+{
+    if (!client)
+        return;
+    sim_gives_up_all(client);
+    sim_tell("%s closes a client", sim_proc()->name);
+    uint64_t call = sim_call_begins("redlock_close");
+    redlock_close(client);
+    sim_call_ends(call);
+    sim_mark(MARK_CLOSE, sim_proc()->index, 0);
+}

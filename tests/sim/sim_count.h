@@ -1,0 +1,34 @@
+/* sim_count.h - what came of many worlds: sums that can be added up. */
+#ifndef SIM_COUNT_H
+#define SIM_COUNT_H
+
+#include "sim_fault.h"
+
+#include <stdio.h>
+
+struct sim_tally {
+    uint64_t seeds, broken_seeds; /* of these, with an assumption broken */
+    uint64_t tries, acquired, extended, released, lost, refused, no_quorum, other;
+    uint64_t crashes, detached, attached;
+    int64_t simulated_ns, held_ns;
+    uint64_t faults[SIM_FAULT_KINDS];
+    uint64_t breaks[SIM_ASSUMPTIONS];                /* seeds that broke it */
+    uint64_t costs[SIM_ASSUMPTIONS][SIM_ORACLES];    /* and what that cost */
+    uint64_t violations[SIM_ORACLES];
+    int64_t served_ns, served_most_ns; /* after the faults' end: all worlds, the slowest */
+    unsigned served_most_percent;      /* of the stated bound */
+    uint64_t hash; /* of all histories, in any order */
+};
+
+/* How long it took, and on how many cores. */
+struct sim_pace {
+    double seconds;
+    unsigned jobs;
+};
+
+void sim_tally_add(struct sim_tally *sum, const struct sim_tally *tally);
+void sim_tally_show(const struct sim_tally *tally, const struct sim_pace *pace, FILE *to);
+void sim_tally_json(const struct sim_tally *tally, const struct sim_pace *pace,
+                    uint64_t first, const char *verdict, FILE *to);
+
+#endif

@@ -1,0 +1,69 @@
+/* sim_fault.h - what goes wrong in a world. */
+#ifndef SIM_FAULT_H
+#define SIM_FAULT_H
+
+#include "sim_oracle.h"
+
+#include <stdint.h>
+
+/* name, word, the assumption that it breaks */
+#define SIM_FAULTS(X)                                                                        \
+    X(RESTART_EMPTY, "restart empty", SIM_ASSUMPTIONS)                                       \
+    X(RESTART_WHOLE, "restart whole", SIM_ASSUMPTIONS)                                       \
+    X(RESTART_LATE, "restart less a second", SIM_ASSUMPTIONS)                                \
+    X(KILL_AT, "killed at a script", SIM_ASSUMPTIONS)                                        \
+    X(PAUSE, "master paused", SIM_ASSUMPTIONS)                                               \
+    X(SLOW, "master slow", SIM_ASSUMPTIONS)                                                  \
+    X(TROUBLE, "error replies", SIM_ASSUMPTIONS)                                             \
+    X(LIES, "garbage, stray and wrong replies", SIM_ASSUMPTIONS)                             \
+    X(SCRIPT_FLUSH, "scripts forgotten", SIM_ASSUMPTIONS)                                    \
+    X(CLOCK_BACK, "master's clock set back", SIM_ASSUMPTIONS)                                \
+    X(CLOCK_RATE, "master's clock rate changed", SIM_ASSUMPTIONS)                            \
+    X(HOLE, "black hole", SIM_ASSUMPTIONS)                                                   \
+    X(HOLE_THERE, "requests vanish", SIM_ASSUMPTIONS)                                        \
+    X(HOLE_BACK, "replies vanish", SIM_ASSUMPTIONS)                                          \
+    X(CUT_OFF, "master cut off", SIM_ASSUMPTIONS)                                            \
+    X(HALVES, "partition in halves", SIM_ASSUMPTIONS)                                        \
+    X(RING, "ring of majorities", SIM_ASSUMPTIONS)                                           \
+    X(RESET, "connections reset", SIM_ASSUMPTIONS)                                           \
+    X(HALF_OPEN, "half-open connections", SIM_ASSUMPTIONS)                                   \
+    X(CUT_AFTER, "cut after some bytes", SIM_ASSUMPTIONS)                                    \
+    X(DELAY, "delays", SIM_ASSUMPTIONS)                                                      \
+    X(PROC_PAUSE, "process paused", SIM_ASSUMPTIONS)                                         \
+    X(PROC_SUSPEND, "process suspended", SIM_ASSUMPTIONS)                                    \
+    X(PROC_STUTTER, "process stutters", SIM_ASSUMPTIONS)                                     \
+    X(PROC_CRASH, "process killed", SIM_ASSUMPTIONS)                                         \
+    X(ALLOC, "allocations fail", SIM_ASSUMPTIONS)                                            \
+    X(NO_FDS, "no descriptors", SIM_ASSUMPTIONS)                                             \
+    X(LOOKUP, "look-ups fail", SIM_ASSUMPTIONS)                                              \
+    X(FLUSHALL, "FLUSHALL", SIM_KEYS_STAY)                                                   \
+    X(EVICT, "eviction", SIM_KEYS_STAY)                                                      \
+    X(UNGUARDED, "restart empty, no guard", SIM_GUARD_ON)                                    \
+    X(STEP, "master's clock steps forward", SIM_NO_STEP)                                     \
+    X(FAST, "master's clock too fast", SIM_RATES)                                            \
+    X(FREEZE, "snapshot of a process", SIM_TIME_COUNTS)                                      \
+    X(REPLACE, "another server in a node's place", SIM_ONE_SERVER)
+
+enum sim_fault {
+#define SIM_FAULT_ENUM(name, word, breaks) SIM_FAULT_##name,
+    SIM_FAULTS(SIM_FAULT_ENUM)
+#undef SIM_FAULT_ENUM
+    SIM_FAULT_KINDS
+};
+
+const char *sim_fault_word(enum sim_fault fault);
+
+/* Draw which there are and how often, and schedule them, up to `until_ns`. */
+void sim_faults_begin(int64_t until_ns);
+/* When the last effect of those done so far will be over. */
+int64_t sim_faults_over_ns(void);
+/* Everything is undone that does not end by itself. */
+void sim_faults_end(void);
+
+/* sim_fault_do.c: do it once, for so long. True: there was something to do it to. */
+bool sim_fault_do(enum sim_fault fault, int64_t for_ns);
+void sim_fault_undo_all(void);
+int64_t sim_fault_over_ns(void);
+void sim_fault_do_begin(void);
+
+#endif

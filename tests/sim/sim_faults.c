@@ -1,0 +1,81 @@
+/* sim_faults.c - which faults a world has, and when (a swarm: each seed draws some of them, and
+ * for each how often and for how long). */
+#include "config_auto.h"
+
+#include "sim_fault.h"
+#include "sim_world.h"
+
+struct source {
+    struct sim_event event; /* first */
+    int64_t mean_ns, longest_ns;
+};
+
+static struct source sources[SIM_FAULT_KINDS];
+static int64_t until_ns;
+
+static const enum sim_assumption breaks[SIM_FAULT_KINDS] = {
+#define SIM_FAULT_BREAKS(name, word, broken) [SIM_FAULT_##name] = (broken),
+    SIM_FAULTS(SIM_FAULT_BREAKS)
+#undef SIM_FAULT_BREAKS
+};
+
+const char *sim_fault_word(enum sim_fault fault)
+{
+    static const char *const words[SIM_FAULT_KINDS] = {
+#define SIM_FAULT_WORD(name, word, broken) [SIM_FAULT_##name] = (word),
+        SIM_FAULTS(SIM_FAULT_WORD)
+#undef SIM_FAULT_WORD
+    };
+    return words[fault];
+}
+
+static void schedule(struct source *source)
+{
+    int64_t at_ns = sim_now_ns() + sim_scale(source->mean_ns / 16 + 1, source->mean_ns * 4);
+    if (at_ns < until_ns)
+        sim_at(&source->event, at_ns);
+}
+
+static void on_due(struct sim_event *event)
+{
+    struct source *source = (struct source *)event;
+    enum sim_fault fault = (enum sim_fault)(source - sources);
+    if (sim_fault_do(fault, sim_scale(100 * SIM_US, source->longest_ns))) {
+        sim_world.tally->faults[fault]++;
+        if (breaks[fault] != SIM_ASSUMPTIONS)
+            sim_broke(breaks[fault]);
+    }
+    schedule(source);
+}
+
+void sim_faults_begin(int64_t end_ns)
+{
+    const struct sim_plan *plan = &sim_world.plan;
+    /* Few kinds in one world and many in another; none at all in some. */
+    unsigned part = (unsigned)(sim_below(10) * sim_below(10) * 6000);
+    until_ns = end_ns;
+    sim_fault_do_begin();
+    for (unsigned i = 0; i < SIM_FAULT_KINDS; i++) {
+        struct source *source = &sources[i];
+        bool on = breaks[i] == SIM_ASSUMPTIONS ? sim_chance(part) : breaks[i] == plan->breaks;
+        *source = (struct source){
+            .event.fire = on_due,
+            .mean_ns = sim_scale(plan->work_ns / 64 + SIM_MS, plan->work_ns),
+            .longest_ns = sim_scale(2 * SIM_MS, 2 * SIM_S),
+        };
+        if (on)
+            schedule(source);
+    }
+}
+
+int64_t sim_faults_over_ns(void)
+{
+    return sim_fault_over_ns();
+}
+
+void sim_faults_end(void)
+{
+    for (unsigned i = 0; i < SIM_FAULT_KINDS; i++)
+        sim_not(&sources[i].event);
+    sim_fault_undo_all();
+}

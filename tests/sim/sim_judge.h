@@ -1,0 +1,23 @@
+/* sim_judge.h - between the parts of the oracles, and for who shows what they found. */
+#ifndef SIM_JUDGE_H
+#define SIM_JUDGE_H
+
+#include "sim_oracle.h"
+
+const char *sim_oracle_name(enum sim_oracle oracle);
+const char *sim_assumption_name(enum sim_assumption assumption);
+unsigned sim_assumptions_broken(void); /* a bit each */
+
+/* sim_holds.c */
+void sim_holds_begin(void);
+void sim_holds_end(void);
+void sim_look_for_open_holds(void);
+/* The one with this token in which its program believes now; NULL: nobody does. */
+const struct sim_hold *sim_believed(const char *token);
+int64_t sim_believes_for_ns(const struct sim_hold *hold); /* so much longer */
+const char *sim_holder(const struct sim_hold *hold); /* its process's name */
+
+/* sim_oracle.c */
+void sim_look_for_open_calls(void);
+
+#endif

@@ -1,0 +1,127 @@
+/* sim_keys.c - the oracle of keys: nobody's lock is deleted, replaced or cut short by who does
+ * not have its token, nor by its own process while that still believes in it; and at the end
+ * nothing is left. */
+#include "config_auto.h"
+
+#include "sim_judge.h"
+
+#include "limits.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    SHOWN = 8,                          /* of a value, in a story */
+    QUEUED_BYTES_MAX = 8 * 1024 * 1024, /* of a process's connections, all together */
+    CLIENT_BYTES_MAX = 24 * 1024 * 1024,
+    MARK_KEY = 0x321
+};
+
+/* A value that keeps a lock free for who was woken is no token. */
+static bool kept(const char *value)
+{
+    return strncmp(value, "redlock:next:", strlen("redlock:next:")) == 0;
+}
+
+static bool is(const char *text, const char *other)
+{
+    return text && strcmp(text, other) == 0;
+}
+
+static void found(const struct sim_changed *changed, const char *what)
+{
+    sim_found(SIM_STRANGER, "%s: %s on n%u %s (%.*s -> %.*s) by %s %s", what, changed->name,
+              changed->master + 1, changed->command ? changed->command : "nobody", SHOWN,
+              changed->before ? changed->before : "absent", SHOWN,
+              changed->after ? changed->after : "absent", changed->by ? changed->by->name : "-",
+              changed->argument ? changed->argument : "");
+}
+
+static void look_at_taken(const struct sim_changed *changed)
+{
+    if (changed->before && !kept(changed->before))
+        found(changed, "another's lock is replaced");
+    else if (!changed->after)
+        found(changed, "the lock is taken for nothing");
+    else if (!kept(changed->after) && changed->argument &&
+             strcmp(changed->after, changed->argument) != 0)
+        found(changed, "the lock is taken for another token");
+}
+
+static void look_at_deleted(const struct sim_changed *changed)
+{
+    const struct sim_hold *hold;
+    if (!changed->before || kept(changed->before) || is(changed->command, "force"))
+        return;
+    if (!changed->argument || strcmp(changed->before, changed->argument) != 0) {
+        found(changed, "another's lock is deleted");
+        return;
+    }
+    hold = sim_believed(changed->before);
+    if (hold)
+        sim_found(SIM_STRANGER,
+                  "%s on n%u (%.*s) is deleted while %s believes in it for %.3f ms more",
+                  changed->name, changed->master + 1, SHOWN, changed->before, sim_holder(hold),
+                  (double)sim_believes_for_ns(hold) / (double)SIM_MS);
+}
+
+void sim_key_changed(const struct sim_changed *changed)
+{
+    sim_mark(MARK_KEY, changed->master, changed->change);
+    switch (changed->change) {
+    case SIM_TAKEN:
+        look_at_taken(changed);
+        break;
+    case SIM_LONGER:
+        if (!changed->before || !changed->argument ||
+            strcmp(changed->before, changed->argument) != 0)
+            found(changed, "another's lock is made to last longer");
+        break;
+    case SIM_DELETED:
+        look_at_deleted(changed);
+        break;
+    case SIM_EXPIRED:
+    case SIM_FLUSHED:
+    case SIM_EVICTED:
+    case SIM_FORGOTTEN:
+    case SIM_REVIVED:
+        break;
+    }
+}
+
+/* ---- bounds, and the end -------------------------------------------------------------- */
+
+void sim_look_at_sizes(const struct sim_proc *proc, unsigned clients)
+{
+    unsigned fds = sim_open_fds(proc), most = clients * (3 * sim_master_count() + 4);
+    size_t queued = sim_queued_bytes(proc);
+    if (proc->crashed)
+        return;
+    if (fds > most)
+        sim_found(SIM_SWOLLEN, "%s has %u descriptors open, of %u that %u clients may have",
+                  proc->name, fds, most, clients);
+    if (queued > QUEUED_BYTES_MAX)
+        sim_found(SIM_SWOLLEN, "%zu bytes are queued between %s and masters", queued,
+                  proc->name);
+    if (proc->peak_bytes > (size_t)CLIENT_BYTES_MAX)
+        sim_found(SIM_SWOLLEN, "%s had %zu bytes of memory", proc->name, proc->peak_bytes);
+}
+
+void sim_look_for_leftovers(void)
+{
+    for (unsigned i = 0; i < sim_master_count(); i++) {
+        if (sim_master_keys(i) > 0)
+            sim_found(SIM_LEFTOVER, "%zu keys are left on n%u", sim_master_keys(i), i + 1);
+    }
+    for (unsigned i = 0; i < sim_proc_count(); i++) {
+        const struct sim_proc *proc = sim_proc_at(i);
+        if (sim_open_fds(proc) > 0)
+            sim_found(SIM_LEFTOVER, "%s has left %u descriptors open", proc->name,
+                      sim_open_fds(proc));
+        if (proc->live_blocks > 0)
+            sim_found(SIM_LEFTOVER, "%s has left %zu bytes of memory in %zu blocks", proc->name,
+                      proc->live_bytes, proc->live_blocks);
+    }
+    sim_look_for_open_calls();
+    sim_look_for_open_holds();
+}

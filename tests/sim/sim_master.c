@@ -1,0 +1,232 @@
+/* sim_master.c - the processes of model masters: what the world does to them, and what it may
+ * see of them. */
+#include "config_auto.h"
+
+#include "sim_master_parts.h"
+#include "sim_parts.h"
+
+#include <stdio.h>
+
+static struct sim_server servers[SIM_MASTERS_MAX];
+static struct sim_masters_options settings;
+
+struct sim_server *sim_server(unsigned master)
+{
+    assert(master < settings.count);
+    return &servers[master];
+}
+
+unsigned sim_servers(void)
+{
+    return settings.count;
+}
+
+unsigned sim_master_count(void)
+{
+    return settings.count;
+}
+
+const struct sim_masters_options *sim_masters_options(void)
+{
+    return &settings;
+}
+
+/* No choice: no two of them are ever the same. */
+static void draw_run_id(struct sim_server *server)
+{
+    unsigned char bytes[sizeof(server->run_id) - 1];
+    sim_random_bytes(bytes, sizeof(bytes));
+    for (size_t i = 0; i < sizeof(bytes); i++)
+        server->run_id[i] = "0123456789abcdef"[bytes[i] % 16];
+}
+
+/* ---- a world ---------------------------------------------------------------------------- */
+
+/* They have been up for a day, and their clocks show about the same. */
+static void begin(struct sim_server *server, unsigned index, int64_t wall_ns)
+{
+    /* What grows is kept. */
+    struct sim_session **session = server->session, **ready = server->ready;
+    struct sim_key **key = server->key;
+    struct sim_undo undo = server->undo;
+    size_t sessions_size = server->sessions_size, keys_size = server->keys_size;
+    memset(server, 0, sizeof(*server));
+    server->session = session;
+    server->ready = ready;
+    server->sessions_size = sessions_size;
+    server->key = key;
+    server->keys_size = keys_size;
+    server->undo = undo;
+    sim_undo_forget(server);
+
+    server->index = index;
+    server->up = true;
+    server->wall_ns = wall_ns + sim_between(-2 * SIM_MS, 2 * SIM_MS);
+    server->started_s = server->wall_ns / SIM_S - 86400;
+    server->low_ns = 1 * SIM_US;
+    server->high_ns = 20 * SIM_US;
+    memcpy(server->role, "master", sizeof("master"));
+    draw_run_id(server);
+    sim_session_ready(server);
+}
+
+void sim_masters_begin(const struct sim_masters_options *options)
+{
+    assert(options->count <= SIM_MASTERS_MAX);
+    settings = *options;
+    int64_t wall_ns = 1700000000 * SIM_S + sim_between(0, SIM_S - 1);
+    for (unsigned i = 0; i < settings.count; i++)
+        begin(&servers[i], i, wall_ns);
+}
+
+void sim_masters_end(void)
+{
+    for (unsigned i = 0; i < settings.count; i++) {
+        struct sim_server *server = &servers[i];
+        sim_not(&server->work);
+        sim_sessions_drop(server);
+        while (server->keys > 0)
+            sim_key_drop(server->key[server->keys - 1]);
+        server->up = false;
+    }
+    settings = (struct sim_masters_options){0};
+}
+
+/* ---- life and death --------------------------------------------------------------------- */
+
+bool sim_master_up(unsigned master)
+{
+    return sim_server(master)->up;
+}
+
+void sim_server_kill(struct sim_server *server)
+{
+    if (!server->up)
+        return;
+    sim_mark(SIM_MARK_MASTER, server->index, 0);
+    sim_tell("n%u is killed", server->index + 1);
+    server->up = false;
+    server->dying = false;
+    server->kill_at = NULL;
+    server->killed_ns = sim_now_ns();
+    server->paused_until_ns = 0;
+    server->scripts_known = 0;
+    sim_not(&server->work);
+    sim_sessions_kill(server);
+}
+
+void sim_master_kill(unsigned master)
+{
+    sim_server_kill(sim_server(master));
+}
+
+void sim_master_kill_at(unsigned master, const char *script, bool executed)
+{
+    sim_server(master)->kill_at = script;
+    sim_server(master)->kill_after = executed;
+}
+
+void sim_master_start(unsigned master, enum sim_restart how)
+{
+    static const char *const modes[] = {"empty", "with all keys", "without the last second"};
+    struct sim_server *server = sim_server(master);
+    sim_server_kill(server);
+    sim_mark(SIM_MARK_MASTER, master, 1 + (uint64_t)how);
+    sim_tell("n%u restarts %s", master + 1, modes[how]);
+    sim_restart_keys(server, how);
+    server->up = true;
+    server->started_s = sim_wall_ns(server) / SIM_S;
+    draw_run_id(server);
+}
+
+void sim_master_pause(unsigned master, int64_t for_ns)
+{
+    struct sim_server *server = sim_server(master);
+    int64_t until_ns = sim_now_ns() + for_ns;
+    sim_mark(SIM_MARK_MASTER, master, (uint64_t)for_ns);
+    sim_tell("n%u stands for %lld ms", master + 1, (long long)(for_ns / SIM_MS));
+    if (until_ns > server->paused_until_ns)
+        server->paused_until_ns = until_ns;
+    sim_not(&server->work);
+    sim_session_work(server);
+}
+
+/* ---- what is done to what it has --------------------------------------------------------- */
+
+void sim_master_flushall(unsigned master)
+{
+    struct sim_server *server = sim_server(master);
+    const struct sim_call call = {.server = server, .name = "flushall"};
+    if (!server->up)
+        return;
+    for (size_t i = server->keys; i-- > 0;)
+        sim_key_delete(server->key[i], &call, SIM_FLUSHED);
+}
+
+void sim_master_script_flush(unsigned master)
+{
+    sim_mark(SIM_MARK_MASTER, master, 0);
+    sim_tell("n%u forgets its scripts", master + 1);
+    sim_server(master)->scripts_known = 0;
+}
+
+bool sim_master_evict(unsigned master)
+{
+    struct sim_server *server = sim_server(master);
+    if (!server->up || server->keys == 0)
+        return false;
+    sim_key_delete(server->key[sim_below(server->keys)], NULL, SIM_EVICTED);
+    return true;
+}
+
+void sim_master_uptime(unsigned master, int64_t seconds)
+{
+    struct sim_server *server = sim_server(master);
+    server->started_s = (sim_wall_ns(server) - seconds * SIM_S) / SIM_S;
+}
+
+void sim_master_run_id(unsigned master, const char *run_id)
+{
+    struct sim_server *server = sim_server(master);
+    snprintf(server->run_id, sizeof(server->run_id), "%s", run_id);
+}
+
+void sim_master_role(unsigned master, const char *role)
+{
+    struct sim_server *server = sim_server(master);
+    snprintf(server->role, sizeof(server->role), "%s", role);
+}
+
+void sim_master_slow(unsigned master, int64_t low_ns, int64_t high_ns)
+{
+    assert(low_ns >= 0 && high_ns >= low_ns);
+    sim_server(master)->low_ns = low_ns;
+    sim_server(master)->high_ns = high_ns;
+}
+
+/* ---- looking ---------------------------------------------------------------------------- */
+
+const char *sim_master_get(unsigned master, const char *name, int64_t *ret_left_ns)
+{
+    struct sim_server *server = sim_server(master);
+    const struct sim_key *key = sim_key_at(server, 0, name, strlen(name));
+    if (!server->up || !key || key->is_set || sim_wall_ms(server) > key->end_ms)
+        return NULL;
+    if (ret_left_ns)
+        *ret_left_ns = key->expires.place ? key->expires.at_ns - sim_now_ns() : SIM_NEVER;
+    return key->value.bytes;
+}
+
+size_t sim_master_keys(unsigned master)
+{
+    struct sim_server *server = sim_server(master);
+    size_t keys = 0;
+    for (size_t i = 0; server->up && i < server->keys; i++)
+        keys += sim_wall_ms(server) <= server->key[i]->end_ms;
+    return keys;
+}
+
+uint64_t sim_master_commands(unsigned master)
+{
+    return sim_server(master)->commands;
+}

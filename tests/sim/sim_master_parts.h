@@ -1,0 +1,286 @@
+/* sim_master_parts.h - between the files of the model masters: a server, its keys, its
+ * connections, and one command on its way through.
+ *
+ *   sim_master.c   processes: started, killed, stopped; what the world does to them
+ *   sim_wall.c     the wall clock of each
+ *   sim_session.c  connections: whose command is next, and when
+ *   sim_request.c  bytes to words
+ *   sim_reply.c    replies to bytes
+ *   sim_commands.c, sim_commands_keys.c, sim_commands_talk.c: Redis's commands
+ *   sim_scripts.c, sim_scripts_plain.c, sim_script_calls.c: the
+ *   library's scripts
+ *   sim_trouble.c  error states, and replies that are none
+ *   sim_data.c, sim_zset.c: keys; sim_undo.c: what a crash takes back; sim_restart.c: what is
+ * left
+ */
+#ifndef SIM_MASTER_PARTS_H
+#define SIM_MASTER_PARTS_H
+
+#include "sim_master.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum {
+    SIM_WORDS_MAX = 64,
+    SIM_CHANNELS_MAX = 16,
+    SIM_CHANNEL_MAX = 127,
+    SIM_MEMBER_MAX = 79,
+    SIM_BUCKETS = 512, /* a power of two */
+    SIM_SCRIPTS_MAX = 32
+};
+
+/* What sim_mark() is told of masters. */
+enum { SIM_MARK_MASTER = 0x4d00, SIM_MARK_COMMAND, SIM_MARK_KEY, SIM_MARK_TROUBLE };
+
+/* realloc(), and not the process's that happens to run. It does not fail. */
+void *sim_grown(void *block, size_t bytes);
+
+/* Bytes with a NUL behind them. */
+struct sim_word {
+    const char *bytes;
+    size_t len;
+};
+
+/* Bytes that grow, and are used again. */
+struct sim_text {
+    char *bytes;
+    size_t len, size;
+};
+
+void sim_text_set(struct sim_text *text, const char *bytes, size_t len);
+void sim_text_add(struct sim_text *text, const char *bytes, size_t len);
+
+/* ---- keys ------------------------------------------------------------------------------ */
+
+struct sim_member {
+    double score;
+    size_t len;
+    char text[SIM_MEMBER_MAX + 1];
+};
+
+struct sim_key {
+    struct sim_event expires; /* must be first */
+    struct sim_server *server;
+    struct sim_key *next; /* in its bucket, or of those that are free */
+    uint64_t hash;
+    size_t place; /* among all keys of the server */
+    unsigned db;
+    bool is_set;    /* a sorted set; else a string */
+    bool seen;      /* by a restart */
+    int64_t end_ms; /* of the server's wall clock; SIM_NEVER */
+    struct sim_text name, value, was;
+    struct sim_member *member; /* in order */
+    size_t members, members_size;
+};
+
+struct sim_undo {
+    struct sim_undo_entry *entry;
+    size_t count, size;
+    struct sim_text bytes;
+    bool undoing;
+};
+
+/* ---- servers --------------------------------------------------------------------------- */
+
+struct sim_server {
+    unsigned index;
+    bool up;
+    char run_id[41], role[16];
+
+    /* The wall clock showed wall_ns at the true time wall_at_ns, and goes at that rate. */
+    int64_t wall_ns, wall_at_ns, rate_ppb;
+    int64_t started_s; /* of the wall clock, whole seconds, as Redis keeps it */
+
+    /* Work: one command after the other. */
+    struct sim_event work;
+    int64_t paused_until_ns, killed_ns, low_ns, high_ns;
+    struct sim_session **session, **ready;
+    size_t sessions, sessions_size, readies, channels;
+    uint64_t accepted, commands, troubled;
+    const char *kill_at; /* a script's name */
+    bool kill_after, dying;
+
+    enum sim_trouble trouble;
+    unsigned trouble_ppm;
+
+    uint32_t scripts_known; /* a bit each */
+    struct sim_key *bucket[SIM_BUCKETS];
+    struct sim_key **key;
+    size_t keys, keys_size;
+    struct sim_undo undo;
+};
+
+struct sim_server *sim_server(unsigned master);
+unsigned sim_servers(void);
+const struct sim_masters_options *sim_masters_options(void);
+
+/* Its wall clock now; the true time at which that shows (past ones: any that is past). */
+int64_t sim_wall_ns(const struct sim_server *server);
+int64_t sim_wall_true_ns(const struct sim_server *server, int64_t wall_ns);
+int64_t sim_wall_ms(const struct sim_server *server);
+
+/* ---- connections ----------------------------------------------------------------------- */
+
+struct sim_channel {
+    size_t len;
+    char name[SIM_CHANNEL_MAX + 1];
+};
+
+struct sim_session {
+    struct sim_session *next_free;
+    struct sim_server *server;
+    struct sim_conn *conn; /* NULL: the client is gone */
+    const struct sim_proc *by;
+    uint64_t number;
+    size_t place, ready_place; /* among the server's; SIZE_MAX: not ready */
+    bool running, ends;        /* in a command; to be closed behind its reply */
+    bool authenticated;
+    unsigned db;
+    size_t channels;
+    struct sim_channel channel[SIM_CHANNELS_MAX];
+
+    /* What was heard and not executed yet: in[start ..]. All offsets count from start. */
+    struct sim_text in;
+    size_t start, at;
+    int64_t words_left; /* 0: between two commands */
+    int64_t bulk_left;  /* -1: the length is next */
+    unsigned words;
+    size_t word_at[SIM_WORDS_MAX], word_len[SIM_WORDS_MAX];
+    char error[80]; /* no protocol: what is answered before it is closed */
+};
+
+/* A command is whole (its words are in call->word), or wrong (session->error). */
+bool sim_request_parse(struct sim_session *session);
+void sim_request_words(const struct sim_session *session, struct sim_word *ret_words);
+void sim_request_done(struct sim_session *session); /* the next one */
+
+void sim_sessions_kill(struct sim_server *server); /* by the end of its process */
+void sim_sessions_drop(struct sim_server *server); /* the world is over */
+void sim_session_ready(struct sim_server *server); /* it can be given work */
+void sim_session_work(struct sim_server *server);  /* there may be some */
+
+/* Say it to whoever listens: how many. */
+int64_t sim_publish(struct sim_server *server, const struct sim_word *channel,
+                    const struct sim_word *message);
+struct sim_channel *sim_session_listens(struct sim_session *session,
+                                        const struct sim_word *channel);
+
+/* ---- commands -------------------------------------------------------------------------- */
+
+enum sim_flag {
+    SIM_WRITES = 1,
+    SIM_DENYOOM = 2,
+    SIM_STALE = 4,
+    SIM_WHILE_LOADING = 8,
+    SIM_ALLOW_BUSY = 16,
+    SIM_NO_AUTH = 32,
+    SIM_SCRIPTING = 64, /* of the category */
+    SIM_IS_PING = 128,
+    SIM_IN_SUBSCRIBER = 256
+};
+
+struct sim_call {
+    struct sim_server *server;
+    struct sim_session *session;
+    const struct sim_command *command;
+    enum sim_trouble trouble; /* the state that this command meets */
+    bool dirty;               /* a script that has written */
+    unsigned db;
+    int64_t now_ms;
+    unsigned words;
+    struct sim_word word[SIM_WORDS_MAX];
+    /* For whoever looks at changes. */
+    const char *name, *argument;
+    struct sim_text *out;
+};
+
+struct sim_command {
+    const char *name; /* "client|setname" for a subcommand */
+    int arity;        /* negative: at least */
+    unsigned flags;
+    void (*run)(struct sim_call *call);
+};
+
+/* Execute what call->word says; the reply is in call->out. */
+void sim_command_run(struct sim_call *call);
+extern const struct sim_command sim_commands_keys[], sim_commands_talk[]; /* name NULL: end */
+void sim_run_eval(struct sim_call *call);
+void sim_run_evalsha(struct sim_call *call);
+void sim_run_script_load(struct sim_call *call);
+void sim_run_script_exists(struct sim_call *call);
+
+bool sim_word_is(const struct sim_word *word, const char *text); /* in any case */
+/* As Redis reads integers: no sign +, no leading zeros, no blanks. */
+bool sim_word_integer(const struct sim_word *word, int64_t *ret);
+bool sim_word_float(const struct sim_word *word, double *ret);
+
+/* The end that "PX ttl" and the like mean. False: none that Redis would take. */
+bool sim_end_ms(const struct sim_call *call, int64_t ttl_ms, int64_t *ret_end_ms);
+
+/* Error texts, without "-" and CRLF. */
+extern const char sim_wrong_type[], sim_not_integer[], sim_not_float[], sim_syntax[];
+
+/* ---- replies --------------------------------------------------------------------------- */
+
+void sim_put(struct sim_text *out, const char *text);
+void sim_put_error(struct sim_text *out, const char *text); /* "ERR ..." */
+void sim_put_ok(struct sim_text *out);
+void sim_put_integer(struct sim_text *out, int64_t number);
+void sim_put_array(struct sim_text *out, size_t elements);
+void sim_put_bulk(struct sim_text *out, const char *bytes, size_t len);
+void sim_put_nil(struct sim_text *out);
+void sim_put_number(struct sim_text *out, int64_t number); /* digits only */
+
+/* ---- troubles -------------------------------------------------------------------------- */
+
+/* What this command meets. */
+enum sim_trouble sim_trouble_draw(struct sim_server *server);
+/* The error text with which it is refused, or NULL. `scripted`: from within a script. */
+const char *sim_trouble_refuses(const struct sim_call *call, unsigned flags, bool scripted);
+/* EVAL and EVALSHA look at this themselves. */
+extern const char sim_masterdown[];
+/* A reply is ready, and maybe made another. */
+void sim_trouble_twist(struct sim_call *call);
+
+/* ---- what changes keys ----------------------------------------------------------------- */
+
+struct sim_key *sim_key_find(struct sim_server *server, unsigned db, const char *bytes,
+                             size_t len);
+/* Also one that has expired right now and was not dropped yet. */
+struct sim_key *sim_key_at(struct sim_server *server, unsigned db, const char *bytes,
+                           size_t len);
+/* `call` says whose doing it is; NULL: nobody's. The kind of change is told as it is. */
+void sim_key_set(struct sim_server *server, const struct sim_call *call,
+                 const struct sim_word *name, const struct sim_word *value, int64_t end_ms);
+void sim_key_delete(struct sim_key *key, const struct sim_call *call, enum sim_change change);
+void sim_key_end(struct sim_key *key, const struct sim_call *call, int64_t end_ms);
+
+/* The rest is told to nobody, and serves restarts and undoing. */
+struct sim_key *sim_key_new(struct sim_server *server, unsigned db, const char *bytes,
+                            size_t len, bool is_set);
+void sim_key_drop(struct sim_key *key);
+void sim_key_move(struct sim_key *key, int64_t end_ms); /* its end, and the event */
+void sim_key_tell(const struct sim_key *key, const struct sim_call *call,
+                  enum sim_change change, const char *before, const char *after);
+
+/* Sorted sets. */
+size_t sim_member_find(const struct sim_key *key, const char *bytes,
+                       size_t len); /* or members */
+/* True: it is new. Makes the key where `*key` is NULL. */
+bool sim_member_put(struct sim_server *server, unsigned db, const struct sim_word *name,
+                    struct sim_key **key, double score, const char *bytes, size_t len);
+void sim_member_remove(struct sim_key *key, size_t which); /* the last one: the key goes */
+
+/* What was so until now, for a crash that takes the last second back. */
+void sim_undo_absent(const struct sim_key *key);
+void sim_undo_whole(const struct sim_key *key); /* the key with all that is in it */
+void sim_undo_end(const struct sim_key *key);
+void sim_undo_member(const struct sim_key *key, const struct sim_member *member, bool was);
+void sim_undo_since(struct sim_server *server, int64_t since_ns);
+void sim_undo_forget(struct sim_server *server);
+
+void sim_server_kill(struct sim_server *server);
+void sim_restart_keys(struct sim_server *server, enum sim_restart how);
+
+#endif

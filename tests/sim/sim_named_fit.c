@@ -1,0 +1,164 @@
+/* sim_named_fit.c - scenarios of who may vote: masters that were restarted, that are one and
+ * the same, that are no masters, that nobody can reach. */
+#include "config_auto.h"
+
+#include "sim_named.h"
+
+#define ONCE 0
+
+/* ann has n1 and n2, since n3 is far from her; then n2 is started again. */
+static struct sim_player *ann_loses_n2(const struct sim_client_options *how,
+                                       enum sim_restart restart)
+{
+    struct sim_player *ann = sim_is_there("ann", how);
+    sim_delay_ms(ann, 2, 20000, 1);
+    sim_curtain();
+    sim_expect(sim_takes(ann, how->max_ttl_ms, ONCE) == REDLOCK_OK);
+    sim_pass_ms(100);
+    sim_master_kill(1);
+    sim_master_start(1, restart);
+    return ann;
+}
+
+static void amnesia_after(enum sim_restart restart)
+{
+    struct sim_client_options how = {.max_ttl_ms = 1000};
+    sim_stage(3);
+    struct sim_player *ann = ann_loses_n2(&how, restart);
+    struct sim_player *bob = sim_enters("bob", &how);
+    sim_expect(sim_takes(bob, 1000, 500) != REDLOCK_OK);
+    sim_expect(sim_asks_validity(ann) > 0);
+    /* n1's key runs out: with n1 and n3 bob has a majority without n2. */
+    sim_expect(sim_takes(bob, 1000, 3000) == REDLOCK_OK);
+    sim_expect(sim_asks_validity(ann) == 0);
+    sim_expect(sim_releases(bob) == REDLOCK_OK);
+}
+
+static void amnesia(void)
+{
+    amnesia_after(SIM_EMPTY);
+}
+
+static void late_restart(void)
+{
+    amnesia_after(SIM_LATE);
+}
+
+/* bob's client has known n2 for longer than a lease can last: but not this process. */
+static void guard_knows_the_process(void)
+{
+    struct sim_client_options how = {.max_ttl_ms = 1000};
+    sim_stage(3);
+    struct sim_player *bob = sim_is_there("bob", &how);
+    sim_pass_ms(3000);
+    struct sim_player *ann = ann_loses_n2(&how, SIM_EMPTY);
+    sim_takes(bob, 1000, ONCE); /* finds its connection broken */
+    sim_pass_ms(20);
+    sim_expect(bob->result != REDLOCK_OK);
+    sim_expect(sim_takes(bob, 1000, 500) != REDLOCK_OK);
+    sim_expect(sim_asks_validity(ann) > 0);
+}
+
+/* n2's uptime is told in whole seconds, and up to one too long: what was started 2.6 s ago may
+ * tell of three, for which ann's lease may last. Where in a second n2 is started makes the
+ * difference: hence twice, half a second apart. */
+static void ask_too_early(struct sim_player *ann, const char *bob_name)
+{
+    sim_expect(sim_takes(ann, 2960, ONCE) == REDLOCK_OK);
+    sim_pass_ms(100);
+    sim_master_kill(1);
+    sim_master_start(1, SIM_EMPTY);
+    sim_pass_ms(2600);
+    struct sim_player *bob = sim_enters(bob_name, &ann->how);
+    sim_expect(sim_takes(bob, 2960, ONCE) != REDLOCK_OK);
+    sim_expect(sim_asks_validity(ann) > 0);
+}
+
+static void guard_to_the_second(void)
+{
+    struct sim_client_options how = {.max_ttl_ms = 2960};
+    sim_stage(3);
+    struct sim_player *ann = sim_is_there("ann", &how);
+    sim_delay_ms(ann, 2, 20000, 1);
+    sim_curtain();
+    int64_t began_ns = sim_now_ns();
+    ask_too_early(ann, "bob");
+    sim_run_until(began_ns + 4500 * SIM_MS);
+    sim_expect(sim_releases(ann) == REDLOCK_EEXPIRED);
+    ask_too_early(ann, "cat");
+}
+
+static void twins(void)
+{
+    sim_stage(3);
+    sim_master_run_id(0, "0123456789abcdef0123456789abcdef01234567");
+    sim_master_run_id(1, "0123456789abcdef0123456789abcdef01234567");
+    sim_master_kill(2);
+    sim_broke(SIM_ONE_SERVER);
+    sim_curtain();
+    struct sim_player *ann = sim_enters("ann", NULL);
+    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_ENOQUORUM);
+    sim_expect(sim_keys() == 0);
+}
+
+static void replica(void)
+{
+    sim_stage(3);
+    sim_master_role(1, "slave");
+    sim_master_role(2, "slave");
+    sim_curtain();
+    struct sim_player *ann = sim_enters("ann", NULL);
+    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_ENOQUORUM);
+    sim_expect(sim_keys() == 0);
+}
+
+static void nobody_there(void)
+{
+    sim_stage(3);
+    for (unsigned i = 0; i < 3; i++)
+        sim_master_kill(i);
+    sim_curtain();
+    struct sim_player *ann = sim_enters("ann", NULL);
+    int64_t began_ns = sim_now_ns();
+    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_ENOQUORUM);
+    sim_expect(ann->done_ns - began_ns <= 10 * SIM_MS);
+}
+
+static void back_again(void)
+{
+    sim_stage(3);
+    struct sim_player *ann = sim_is_there("ann", NULL);
+    sim_curtain();
+    for (unsigned i = 0; i < 2; i++)
+        sim_master_kill(i);
+    sim_begins_to_take(ann, 1000, 10000);
+    sim_pass_ms(1000);
+    for (unsigned i = 0; i < 2; i++)
+        sim_master_start(i, SIM_WHOLE);
+    int64_t back_ns = sim_now_ns();
+    sim_expect(sim_finishes(ann) == REDLOCK_OK);
+    /* The guard: max-ttl and its drift, by what the client has seen itself. */
+    sim_expect(ann->done_ns - back_ns >= 1010 * SIM_MS);
+    sim_expect(ann->done_ns - back_ns <= 2000 * SIM_MS);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+}
+
+const struct sim_scenario sim_named_fit[] = {
+    {"amnesia",
+     "CE2. n2 comes back without ann's key: it has no vote until every lease is over that may "
+     "rest\non what it lost.",
+     amnesia},
+    {"late-restart", "CE3. n2 comes back without the last second: likewise.", late_restart},
+    {"guard-knows-the-process",
+     "bob has known n2 for long, and then it is another process: no vote.",
+     guard_knows_the_process},
+    {"guard-to-the-second",
+     "n2 was started less than three seconds ago and may tell of three, for which ann's lease "
+     "may\nlast: no vote.",
+     guard_to_the_second},
+    {"twins", "CE14. n1 and n2 are one server under two names: one vote.", twins},
+    {"replica", "CE4. n2 and n3 are replicas: no votes.", replica},
+    {"nobody-there", "No master can be reached: the answer comes at once.", nobody_there},
+    {"back-again", "Two masters are away and come back while ann waits.", back_again},
+    {0},
+};

@@ -1,0 +1,231 @@
+/* sim_named_wait.c - scenarios of waiting: woken, not woken, first come, gone. */
+#include "config_auto.h"
+
+#include "sim_named.h"
+
+#define ONCE 0
+
+static void hand_off(void)
+{
+    sim_stage(3);
+    struct sim_player *ann = sim_is_there("ann", NULL);
+    struct sim_player *bob = sim_is_there("bob", NULL);
+    sim_curtain();
+    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+    sim_begins_to_take(bob, 1000, 5000);
+    sim_pass_ms(200);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+    int64_t free_ns = sim_now_ns();
+    sim_expect(sim_finishes(bob) == REDLOCK_OK);
+    sim_expect(bob->done_ns - free_ns <= 5 * SIM_MS);
+    sim_expect(sim_releases(bob) == REDLOCK_OK);
+}
+
+/* bob's connections are forgotten, so that the masters tell nobody. */
+static void lost_wake_up(void)
+{
+    struct sim_client_options how = {.max_ttl_ms = 30000};
+    sim_stage(3);
+    struct sim_player *ann = sim_is_there("ann", &how);
+    struct sim_player *bob = sim_is_there("bob", &how);
+    sim_curtain();
+    sim_expect(sim_takes(ann, 30000, ONCE) == REDLOCK_OK);
+    sim_begins_to_take(bob, 1000, -1);
+    sim_pass_ms(200);
+    for (unsigned i = 0; i < 3; i++)
+        sim_path_forget(bob->proc, i, 1 * SIM_MS);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+    int64_t free_ns = sim_now_ns();
+    sim_expect(sim_finishes(bob) == REDLOCK_OK);
+    sim_expect(bob->done_ns - free_ns <= 2500 * SIM_MS);
+    sim_expect(sim_releases(bob) == REDLOCK_OK);
+}
+
+static void waiter_gives_up(void)
+{
+    sim_stage(3);
+    struct sim_player *ann = sim_is_there("ann", NULL);
+    struct sim_player *bob = sim_is_there("bob", NULL);
+    struct sim_player *cat = sim_is_there("cat", NULL);
+    sim_curtain();
+    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+    sim_begins_to_take(bob, 1000, 100);
+    sim_pass_ms(20);
+    sim_begins_to_take(cat, 1000, 5000);
+    sim_expect(sim_finishes(bob) == REDLOCK_EHELD);
+    sim_pass_ms(100);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+    int64_t free_ns = sim_now_ns();
+    sim_expect(sim_finishes(cat) == REDLOCK_OK);
+    sim_expect(cat->done_ns - free_ns <= 5 * SIM_MS);
+    sim_expect(sim_releases(cat) == REDLOCK_OK);
+}
+
+static void waiter_crashes(void)
+{
+    sim_stage(3);
+    struct sim_player *ann = sim_is_there("ann", NULL);
+    struct sim_player *bob = sim_is_there("bob", NULL);
+    struct sim_player *cat = sim_is_there("cat", NULL);
+    sim_curtain();
+    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+    sim_begins_to_take(bob, 1000, 1000);
+    sim_pass_ms(20);
+    sim_begins_to_take(cat, 1000, 5000);
+    sim_pass_ms(100);
+    sim_crashes(bob);
+    sim_pass_ms(20);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+    int64_t free_ns = sim_now_ns();
+    sim_expect(sim_finishes(cat) == REDLOCK_OK);
+    sim_expect(cat->done_ns - free_ns <= 5 * SIM_MS);
+    sim_expect(sim_releases(cat) == REDLOCK_OK);
+}
+
+static void first_come(void)
+{
+    sim_stage(3);
+    struct sim_player *ann = sim_is_there("ann", NULL);
+    struct sim_player *bob = sim_is_there("bob", NULL);
+    struct sim_player *cat = sim_is_there("cat", NULL);
+    sim_curtain();
+    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+    sim_begins_to_take(bob, 1000, 5000);
+    sim_pass_ms(20);
+    sim_begins_to_take(cat, 1000, 5000);
+    sim_pass_ms(100);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+    sim_expect(sim_finishes(bob) == REDLOCK_OK);
+    sim_pass_ms(100);
+    sim_expect(sim_releases(bob) == REDLOCK_OK);
+    sim_expect(sim_finishes(cat) == REDLOCK_OK);
+    sim_expect(sim_releases(cat) == REDLOCK_OK);
+    sim_pass_ms(10);
+    sim_expect(sim_keys() == 0);
+}
+
+static void threads_of_one_client(void)
+{
+    sim_stage(3);
+    struct sim_player *ann = sim_is_there("ann", NULL);
+    struct sim_player *more[2] = {sim_beside(ann), sim_beside(ann)};
+    sim_curtain();
+    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+    sim_begins_to_take(more[0], 1000, 5000);
+    sim_pass_ms(10);
+    sim_begins_to_take(more[1], 1000, 5000);
+    sim_pass_ms(100);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+    sim_expect(sim_finishes(more[0]) == REDLOCK_OK);
+    sim_expect(sim_releases(more[0]) == REDLOCK_OK);
+    sim_expect(sim_finishes(more[1]) == REDLOCK_OK);
+    sim_expect(sim_releases(more[1]) == REDLOCK_OK);
+}
+
+static void wait_is_over(void)
+{
+    sim_stage(3);
+    struct sim_player *ann = sim_is_there("ann", NULL);
+    struct sim_player *bob = sim_is_there("bob", NULL);
+    sim_curtain();
+    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+    int64_t began_ns = sim_now_ns();
+    sim_expect(sim_takes(bob, 1000, 300) == REDLOCK_EHELD);
+    sim_expect(bob->done_ns - began_ns >= 290 * SIM_MS);
+    sim_expect(bob->done_ns - began_ns <= 305 * SIM_MS);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+}
+
+static void act_cancel(struct sim_player *player)
+{
+    redlock_cancel(player->client);
+}
+
+static void canceled(void)
+{
+    sim_stage(3);
+    struct sim_player *ann = sim_is_there("ann", NULL);
+    struct sim_player *bob = sim_is_there("bob", NULL);
+    struct sim_player *thread = sim_beside(bob);
+    sim_curtain();
+    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+    sim_begins_to_take(bob, 1000, -1);
+    sim_pass_ms(100);
+    sim_does(thread, act_cancel);
+    sim_expect(sim_finishes(bob) == REDLOCK_ECANCELED);
+    sim_expect(bob->done_ns - thread->done_ns <= SIM_MS);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+}
+
+/* ---- calls that call back ------------------------------------------------------------- */
+
+static struct {
+    uint64_t call;
+    unsigned told;
+    int result;
+    redlock_lock *lock;
+} back;
+
+static void on_done(void *context, int result, redlock_lock *lock)
+{
+    (void)context;
+    sim_call_ends(back.call);
+    back.told++;
+    back.result = result;
+    back.lock = lock;
+}
+
+static void act_try_async(struct sim_player *player)
+{
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    options.ttl_ms = 1000;
+    back.call = sim_call_begins("redlock_try_async");
+    player->result =
+        redlock_try_async(player->client, "jobs", 4, &options, on_done, NULL, NULL);
+    sim_tell("%s asks for jobs, and goes on", player->proc->name);
+}
+
+static void act_release_async(struct sim_player *player)
+{
+    back.call = sim_call_begins("redlock_release_async");
+    player->result = redlock_release_async(back.lock, on_done, NULL);
+    sim_tell("%s releases jobs, and goes on", player->proc->name);
+}
+
+static void callbacks(void)
+{
+    sim_stage(3);
+    struct sim_player *ann = sim_is_there("ann", NULL);
+    back.told = 0;
+    sim_curtain();
+    sim_expect(sim_does(ann, act_try_async) == REDLOCK_OK);
+    sim_pass_ms(50);
+    sim_expect(back.told == 1 && back.result == REDLOCK_OK && back.lock);
+    sim_expect(sim_keys() == 3);
+    sim_expect(sim_does(ann, act_release_async) == REDLOCK_OK);
+    sim_pass_ms(50);
+    sim_expect(back.told == 2 && back.result == REDLOCK_OK && !back.lock);
+    sim_expect(sim_keys() == 0);
+}
+
+const struct sim_scenario sim_named_wait[] = {
+    {"hand-off", "bob waits for ann's lock: the masters wake him when she releases it.",
+     hand_off},
+    {"lost-wake-up",
+     "The masters wake bob, and he hears nothing: he asks from time to time all the same.",
+     lost_wake_up},
+    {"waiter-gives-up",
+     "bob has waited for long enough: he leaves the queues, and cat, who came later, is woken.",
+     waiter_gives_up},
+    {"waiter-crashes", "bob is killed while he waits: the next in the queue is woken.",
+     waiter_crashes},
+    {"first-come", "bob waits, then cat: they get the lock in that order.", first_come},
+    {"threads-of-one-client",
+     "Three threads of one process: it stands in the queues once, and serves them in order.",
+     threads_of_one_client},
+    {"wait-is-over", "The lock is not to be had within the time that bob gives it.",
+     wait_is_over},
+    {"canceled", "bob's service is shut down while he waits.", canceled},
+    {"callbacks", "Calls that do not wait call back, once each.", callbacks},
+    {0},
+};

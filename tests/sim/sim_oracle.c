@@ -1,0 +1,153 @@
+/* sim_oracle.c - see sim_oracle.h: verdicts, assumptions, and calls that are done once. */
+#include "config_auto.h"
+
+#include "sim_judge.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { CALLS_MAX = 1024, MARK_FOUND = 0x301, MARK_CALL = 0x302, MARK_CALLED = 0x303 };
+
+static struct sim_verdict verdict;
+static unsigned broken; /* assumptions, a bit each */
+
+/* Calls that have not ended, by number; 0: a free place. */
+static struct call {
+    uint64_t number;
+    const char *what;
+    const struct sim_proc *proc;
+} calls[CALLS_MAX];
+static uint64_t last_call;
+
+const char *sim_oracle_name(enum sim_oracle oracle)
+{
+    static const char *const names[SIM_ORACLES] = {
+        [SIM_OVERLAP] = "overlap", [SIM_RISEN] = "risen",       [SIM_STRANGER] = "stranger",
+        [SIM_TWICE] = "twice",     [SIM_TOO_LONG] = "too long", [SIM_LEFTOVER] = "leftover",
+        [SIM_STUCK] = "stuck",     [SIM_SWOLLEN] = "swollen",
+    };
+    return names[oracle];
+}
+
+const char *sim_assumption_name(enum sim_assumption assumption)
+{
+    static const char *const names[SIM_ASSUMPTIONS] = {
+        [SIM_KEYS_STAY] = "keys stay",         [SIM_GUARD_ON] = "guard on",
+        [SIM_NO_STEP] = "no clock steps",      [SIM_RATES] = "clock rates",
+        [SIM_TIME_COUNTS] = "all time counts", [SIM_ONE_SERVER] = "one server a node",
+    };
+    return names[assumption];
+}
+
+void sim_oracle_begin(void)
+{
+    memset(&verdict, 0, sizeof(verdict));
+    memset(calls, 0, sizeof(calls));
+    broken = 0;
+    last_call = 0;
+    sim_holds_begin();
+}
+
+void sim_oracle_end(void)
+{
+    sim_holds_end();
+}
+
+void sim_broke(enum sim_assumption assumption)
+{
+    if (!(broken & 1u << assumption) && sim_tells())
+        sim_tell("an assumption is broken: %s", sim_assumption_name(assumption));
+    broken |= 1u << assumption;
+}
+
+bool sim_assumptions_hold(void)
+{
+    return broken == 0;
+}
+
+unsigned sim_assumptions_broken(void)
+{
+    return broken;
+}
+
+const struct sim_verdict *sim_verdict(void)
+{
+    return &verdict;
+}
+
+bool sim_violated(void)
+{
+    for (unsigned i = 0; i < SIM_ORACLES; i++) {
+        if (verdict.violations[i])
+            return true;
+    }
+    return false;
+}
+
+/* What a broken assumption can cost. Nothing excuses a call that is done twice or memory that
+ * is lost; nor does anything that happens to keys excuse a stranger's hand on them. */
+static bool excused(enum sim_oracle oracle)
+{
+    return broken && (oracle == SIM_OVERLAP || oracle == SIM_STUCK);
+}
+
+void sim_found(enum sim_oracle oracle, const char *format, ...)
+{
+    char text[sizeof(verdict.text)];
+    va_list arguments;
+    bool cost = excused(oracle);
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    if (cost)
+        verdict.costs[oracle]++;
+    else if (!sim_violated()) /* the first violation is what the verdict tells */
+        snprintf(verdict.text, sizeof(verdict.text), "%.10s: %.240s", sim_oracle_name(oracle),
+                 text);
+    if (!cost)
+        verdict.violations[oracle]++;
+    else if (verdict.text[0] == '\0')
+        snprintf(verdict.text, sizeof(verdict.text), "%.10s: %.240s", sim_oracle_name(oracle),
+                 text);
+    sim_mark(MARK_FOUND, oracle, cost);
+    sim_tell("%s %s: %s", cost ? "COST" : "VIOLATION", sim_oracle_name(oracle), text);
+}
+
+/* ---- calls ---------------------------------------------------------------------------- */
+
+uint64_t sim_call_begins(const char *what)
+{
+    for (unsigned tried = 0; tried < CALLS_MAX; tried++) {
+        struct call *call = &calls[++last_call % CALLS_MAX];
+        if (call->number)
+            continue;
+        *call = (struct call){last_call, what, sim_proc()};
+        sim_mark(MARK_CALL, last_call, call->proc ? call->proc->index : 0);
+        return last_call;
+    }
+    assert(false); /* more calls at once than any world has */
+    return 0;
+}
+
+void sim_call_ends(uint64_t number)
+{
+    struct call *call = &calls[number % CALLS_MAX];
+    if (call->number != number) {
+        sim_found(SIM_TWICE, "call %llu is done a second time", (unsigned long long)number);
+        return;
+    }
+    sim_mark(MARK_CALLED, number, 0);
+    call->number = 0;
+}
+
+void sim_look_for_open_calls(void)
+{
+    for (unsigned i = 0; i < CALLS_MAX; i++) {
+        if (calls[i].number)
+            sim_found(SIM_TWICE, "%s of %s was begun and never done", calls[i].what,
+                      calls[i].proc ? calls[i].proc->name : "nobody");
+        calls[i].number = 0;
+    }
+}

@@ -1,0 +1,94 @@
+/* sim_oracle.h - what must stay true, judged in true time, and said once it is not.
+ *
+ * Programs of simulated processes tell what the library told them; the masters tell what
+ * happens to keys (sim_master.h, changed). The oracles compare. What they find while all
+ * assumptions hold is a violation; after an assumption was broken it is a cost, and counted
+ * apart.
+ *
+ *   overlap    two believe in one lock at one time
+ *   risen      a hold is valid again after it had run out
+ *   stranger   a key deleted or shortened by somebody whose token it does not have
+ *   twice      a call is done twice, or not at all
+ *   too long   redlock_validity_ms() says more than the deadline in force allows
+ *   leftover   a key, a queue entry, a byte of memory, a descriptor is left at the end
+ *   stuck      no faults any more, and still no lock within the stated bound
+ *   swollen    memory, queues or descriptors above their bounds
+ */
+#ifndef SIM_ORACLE_H
+#define SIM_ORACLE_H
+
+#include "sim_master.h"
+
+#include <redlock.h>
+
+/* What the documentation asks of the world. */
+enum sim_assumption {
+    SIM_KEYS_STAY,    /* FLUSHALL, eviction, DEL by hand */
+    SIM_GUARD_ON,     /* a restart that lost keys, without the guard */
+    SIM_NO_STEP,      /* a master's clock stepped */
+    SIM_RATES,        /* clocks within the drift factor of each other */
+    SIM_TIME_COUNTS,  /* the client's clock counts all time (no snapshots) */
+    SIM_ONE_SERVER,   /* each node is one server, and another than the others */
+    SIM_ASSUMPTIONS
+};
+
+enum sim_oracle {
+    SIM_OVERLAP, SIM_RISEN, SIM_STRANGER, SIM_TWICE, SIM_TOO_LONG, SIM_LEFTOVER, SIM_STUCK,
+    SIM_SWOLLEN, SIM_ORACLES
+};
+
+void sim_oracle_begin(void);
+void sim_oracle_end(void);
+
+/* An assumption is broken, for this world from now on. */
+void sim_broke(enum sim_assumption assumption);
+bool sim_assumptions_hold(void);
+
+/* What was found. `text`: the first one, a sentence. */
+struct sim_verdict {
+    unsigned violations[SIM_ORACLES]; /* while assumptions held */
+    unsigned costs[SIM_ORACLES];      /* after one was broken */
+    char text[256];
+};
+const struct sim_verdict *sim_verdict(void);
+bool sim_violated(void); /* any, while assumptions held */
+void sim_found(enum sim_oracle oracle, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* ---- holds ---------------------------------------------------------------------------- */
+
+/* One lock, as the program that took it believes in it. Memory is the oracle's. */
+struct sim_hold;
+
+/* redlock_try() has returned it. Every redlock_validity_ms(lock) of the program goes through
+ * sim_believes(), which checks the answer; the deadline in force is looked at by the oracle
+ * itself whenever anybody else takes the name, and when it passes. */
+struct sim_hold *sim_took(redlock_lock *lock, const char *name);
+int64_t sim_believes(struct sim_hold *hold); /* redlock_validity_ms(), checked */
+/* Right before redlock_release(), _detach(): from here on the program uses it no more. */
+void sim_gives_up(struct sim_hold *hold);
+void sim_gives_up_all(const redlock *client); /* right before redlock_close() */
+void sim_lost(const redlock_lock *lock); /* its on_lost was called */
+/* Right after redlock_detach() has succeeded: the program believes in the text now, for as
+ * long as it was valid; and right after redlock_attach(), by a client of the same host. */
+void sim_detached(struct sim_hold *hold);
+void sim_attached(struct sim_hold *hold, redlock_lock *lock);
+
+/* For masters' options. */
+void sim_key_changed(const struct sim_changed *changed);
+
+/* Each call that is done once: begin, then end with the same number. */
+uint64_t sim_call_begins(const char *what);
+void sim_call_ends(uint64_t call);
+
+/* Memory, descriptors and queues of a process, and the bounds that they must keep. */
+void sim_look_at_sizes(const struct sim_proc *proc, unsigned clients);
+
+/* At the end of a world, when all clients are closed, after a time in which every key must
+ * have gone. */
+void sim_look_for_leftovers(void);
+
+uint64_t sim_acquired(void); /* holds so far */
+int64_t sim_held_ns(void);   /* true time held, all together */
+
+#endif

@@ -1,0 +1,236 @@
+/* sim_script_calls.c - what the scripts of the library call, in Redis's order of checks, and
+ * how a script's errors and replies look. */
+#include "config_auto.h"
+
+#include "sim_script_parts.h"
+
+#include <stdio.h>
+
+static const char bad_arguments[] =
+    "ERR Lua redis lib command arguments must be strings or integers";
+
+/* May the script call such a command? From the first write on, some refusals are over. */
+static const char *enter(struct sim_run *run, unsigned flags)
+{
+    const char *error = sim_trouble_refuses(run->call, flags, true);
+    if (!error && flags & SIM_WRITES)
+        run->call->dirty = true;
+    return error;
+}
+
+static struct sim_key *find(const struct sim_run *run, const struct sim_word *name)
+{
+    return sim_key_find(run->call->server, run->call->db, name->bytes, name->len);
+}
+
+const char *sim_script_get(struct sim_run *run, const struct sim_word *name,
+                           const struct sim_key **ret_key)
+{
+    if (!name)
+        return bad_arguments;
+    const char *error = enter(run, 0);
+    if (error)
+        return error;
+    *ret_key = find(run, name);
+    return *ret_key && (*ret_key)->is_set ? sim_wrong_type : NULL;
+}
+
+const char *sim_script_set(struct sim_run *run, const struct sim_word *name,
+                           const struct sim_word *value, const struct sim_word *ttl,
+                           bool if_absent, bool *ret_done)
+{
+    int64_t ttl_ms, end_ms;
+    if (!name || !value || !ttl)
+        return bad_arguments;
+    const char *error = enter(run, SIM_WRITES | SIM_DENYOOM);
+    if (error)
+        return error;
+    if (!sim_word_integer(ttl, &ttl_ms))
+        return sim_not_integer;
+    if (ttl_ms <= 0 || !sim_end_ms(run->call, ttl_ms, &end_ms))
+        return "ERR invalid expire time in 'set' command";
+    *ret_done = !if_absent || !find(run, name);
+    if (*ret_done)
+        sim_key_set(run->call->server, run->call, name, value, end_ms);
+    return NULL;
+}
+
+const char *sim_script_del(struct sim_run *run, const struct sim_word *name, bool *ret_there)
+{
+    if (!name)
+        return bad_arguments;
+    const char *error = enter(run, SIM_WRITES);
+    if (error)
+        return error;
+    struct sim_key *key = find(run, name);
+    *ret_there = key != NULL;
+    if (key)
+        sim_key_delete(key, run->call, SIM_DELETED);
+    return NULL;
+}
+
+const char *sim_script_pttl(struct sim_run *run, const struct sim_word *name,
+                            int64_t *ret_left_ms)
+{
+    if (!name)
+        return bad_arguments;
+    const char *error = enter(run, 0);
+    if (error)
+        return error;
+    const struct sim_key *key = find(run, name);
+    *ret_left_ms = !key ? -2 : key->end_ms == SIM_NEVER ? -1 : key->end_ms - run->call->now_ms;
+    return NULL;
+}
+
+const char *sim_script_pexpire(struct sim_run *run, const struct sim_word *name,
+                               const struct sim_word *ttl)
+{
+    int64_t ttl_ms, end_ms;
+    if (!name || !ttl)
+        return bad_arguments;
+    const char *error = enter(run, SIM_WRITES);
+    if (error)
+        return error;
+    if (!sim_word_integer(ttl, &ttl_ms))
+        return sim_not_integer;
+    if (!sim_end_ms(run->call, ttl_ms, &end_ms))
+        return "ERR invalid expire time in 'pexpire' command";
+    struct sim_key *key = find(run, name);
+    if (key && end_ms <= run->call->now_ms)
+        sim_key_delete(key, run->call, SIM_DELETED);
+    else if (key)
+        sim_key_end(key, run->call, end_ms);
+    return NULL;
+}
+
+/* ---- sorted sets, messages -------------------------------------------------------------- */
+
+static const char *find_set(struct sim_run *run, unsigned flags, const struct sim_word *name,
+                            struct sim_key **ret_key)
+{
+    if (!name)
+        return bad_arguments;
+    const char *error = enter(run, flags);
+    if (error)
+        return error;
+    *ret_key = find(run, name);
+    return *ret_key && !(*ret_key)->is_set ? sim_wrong_type : NULL;
+}
+
+const char *sim_script_zadd(struct sim_run *run, const struct sim_word *name, double score,
+                            const struct sim_word *member)
+{
+    struct sim_key *key;
+    const char *error = find_set(run, SIM_WRITES | SIM_DENYOOM, name, &key);
+    if (!error && score != score)
+        error = sim_not_float;
+    if (!error)
+        sim_member_put(run->call->server, run->call->db, name, &key, score, member->bytes,
+                       member->len);
+    return error;
+}
+
+const char *sim_script_zrem(struct sim_run *run, const struct sim_word *name,
+                            const struct sim_word *member, bool *ret_there)
+{
+    struct sim_key *key;
+    const char *error = member ? find_set(run, SIM_WRITES, name, &key) : bad_arguments;
+    *ret_there = false;
+    if (error || !key)
+        return error;
+    size_t which = sim_member_find(key, member->bytes, member->len);
+    *ret_there = which < key->members;
+    if (*ret_there)
+        sim_member_remove(key, which);
+    return NULL;
+}
+
+const char *sim_script_zrank(struct sim_run *run, const struct sim_word *name,
+                             const struct sim_word *member, int64_t *ret_rank)
+{
+    struct sim_key *key;
+    const char *error = find_set(run, 0, name, &key);
+    *ret_rank = -1;
+    if (error || !key)
+        return error;
+    size_t which = sim_member_find(key, member->bytes, member->len);
+    if (which < key->members)
+        *ret_rank = (int64_t)which;
+    return NULL;
+}
+
+const char *sim_script_first(struct sim_run *run, const struct sim_word *name,
+                             char ret_text[SIM_MEMBER_MAX + 1], struct sim_word *ret_member)
+{
+    struct sim_key *key;
+    const char *error = find_set(run, 0, name, &key);
+    *ret_member = (struct sim_word){NULL, 0};
+    if (error || !key)
+        return error;
+    memcpy(ret_text, key->member[0].text, key->member[0].len + 1);
+    *ret_member = (struct sim_word){ret_text, key->member[0].len};
+    return NULL;
+}
+
+/* ---- how it ends ------------------------------------------------------------------------ */
+
+static int line_of(const struct sim_run *run, const char *where)
+{
+    const char *at = strstr(run->body, where);
+    assert(at && "the script has changed, and its model has not");
+    int line = 1;
+    for (const char *c = run->body; c < at; c++)
+        line += *c == '\n';
+    return line;
+}
+
+void sim_script_fail(struct sim_run *run, const char *where, const char *error)
+{
+    char text[768];
+    snprintf(text, sizeof(text), "%s script: %s, on @user_script:%d.", error, run->sha,
+             line_of(run, where));
+    sim_put_error(run->call->out, text);
+}
+
+void sim_script_fail_lua(struct sim_run *run, const char *where, const char *error)
+{
+    char text[256];
+    snprintf(text, sizeof(text), "ERR user_script:%d: %s", line_of(run, where), error);
+    sim_script_fail(run, where, text);
+}
+
+/* Lua's tables end at the first nil: without a nonce there is nothing in the answer. */
+static bool begin_answer(struct sim_run *run, size_t parts, bool yes)
+{
+    const struct sim_word *nonce = sim_argv_at(run, 1);
+    struct sim_text *out = run->call->out;
+    run->answered = true;
+    run->yes = yes;
+    sim_put_array(out, nonce ? parts : 0);
+    if (!nonce)
+        return false;
+    sim_put_bulk(out, nonce->bytes, nonce->len);
+    sim_put_integer(out, yes);
+    return true;
+}
+
+void sim_script_answer(struct sim_run *run, bool yes)
+{
+    begin_answer(run, 2, yes);
+}
+
+void sim_script_refuse(struct sim_run *run, int64_t left_ms, const struct sim_word *holder,
+                       const int64_t *place)
+{
+    struct sim_text *out = run->call->out;
+    size_t len = holder->len < sizeof(run->holder) ? holder->len : sizeof(run->holder) - 1;
+    memcpy(run->holder, holder->bytes, len);
+    run->holder[len] = '\0';
+    run->left_ms = left_ms;
+    if (!begin_answer(run, place ? 5 : 4, false))
+        return;
+    sim_put_integer(out, left_ms);
+    sim_put_bulk(out, holder->bytes, holder->len);
+    if (place)
+        sim_put_integer(out, *place);
+}

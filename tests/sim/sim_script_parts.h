@@ -1,0 +1,67 @@
+/* sim_script_parts.h - between the files of the model masters' scripts: a run of one, and what
+ * redis.call() and redis.pcall() come to. */
+#ifndef SIM_SCRIPT_PARTS_H
+#define SIM_SCRIPT_PARTS_H
+
+#include "sim_master_parts.h"
+
+#include "kind.h"
+
+struct sim_run {
+    struct sim_call *call;
+    const char *body;
+    const char *sha;
+    const struct sim_word *keys, *args; /* KEYS[i + 1], ARGV[i + 1] */
+    unsigned n_keys, n_args;
+    /* For the story. */
+    bool answered, yes;
+    int64_t left_ms;
+    char holder[64];
+};
+
+typedef void sim_script_fn(struct sim_run *run);
+
+/* NULL: nobody has taught the model this script. */
+sim_script_fn *sim_script_fn_of(const char *name);
+
+/* NULL: nil. */
+static inline const struct sim_word *sim_keys_at(const struct sim_run *run, unsigned i)
+{
+    return i <= run->n_keys ? &run->keys[i - 1] : NULL;
+}
+
+static inline const struct sim_word *sim_argv_at(const struct sim_run *run, unsigned i)
+{
+    return i <= run->n_args ? &run->args[i - 1] : NULL;
+}
+
+/* Commands, as scripts call them: the error's text, or NULL. Words that are NULL are nil. */
+const char *sim_script_get(struct sim_run *run, const struct sim_word *name,
+                           const struct sim_key **ret_key);
+const char *sim_script_set(struct sim_run *run, const struct sim_word *name,
+                           const struct sim_word *value, const struct sim_word *ttl,
+                           bool if_absent, bool *ret_done);
+const char *sim_script_del(struct sim_run *run, const struct sim_word *name, bool *ret_there);
+const char *sim_script_pttl(struct sim_run *run, const struct sim_word *name,
+                            int64_t *ret_left_ms);
+const char *sim_script_pexpire(struct sim_run *run, const struct sim_word *name,
+                               const struct sim_word *ttl);
+const char *sim_script_zadd(struct sim_run *run, const struct sim_word *name, double score,
+                            const struct sim_word *member);
+const char *sim_script_zrem(struct sim_run *run, const struct sim_word *name,
+                            const struct sim_word *member, bool *ret_there);
+const char *sim_script_zrank(struct sim_run *run, const struct sim_word *name,
+                             const struct sim_word *member, int64_t *ret_rank); /* -1: nil */
+/* A copy of the first member; `ret_member->len` 0 and bytes NULL: there is none. */
+const char *sim_script_first(struct sim_run *run, const struct sim_word *name,
+                             char ret_text[SIM_MEMBER_MAX + 1], struct sim_word *ret_member);
+
+/* How a script ends. `where`: what the line holds on which it stood. */
+void sim_script_fail(struct sim_run *run, const char *where, const char *error);
+void sim_script_fail_lua(struct sim_run *run, const char *where, const char *error);
+void sim_script_answer(struct sim_run *run, bool yes); /* {ARGV[1], 1 or 0} */
+/* {ARGV[1], 0, PTTL, holder}, and the place where `place` is not NULL. */
+void sim_script_refuse(struct sim_run *run, int64_t left_ms, const struct sim_word *holder,
+                       const int64_t *place);
+
+#endif

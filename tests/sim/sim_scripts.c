@@ -1,0 +1,208 @@
+/* sim_scripts.c - EVAL, EVALSHA and SCRIPT of model masters, for the scripts in the table of
+ * kinds. Other scripts are not known to them. */
+#include "config_auto.h"
+
+#include "sim_script_parts.h"
+
+#include <ctype.h>
+#include <openssl/sha.h>
+#include <stdio.h>
+
+enum { SHA_LEN = 2 * SHA_DIGEST_LENGTH };
+
+struct script {
+    const char *name;       /* "plain_acquire" */
+    const char *short_name; /* "acquire" */
+    const char *body;
+    size_t len;
+    int token; /* which of ARGV it is, from 1; 0: none */
+    sim_script_fn *run;
+    char sha[SHA_LEN + 1];
+};
+
+static struct script scripts[SIM_SCRIPTS_MAX];
+static unsigned n_scripts;
+
+static void name_sha(const char *bytes, size_t len, char ret_sha[SHA_LEN + 1])
+{
+    unsigned char digest[SHA_DIGEST_LENGTH];
+    SHA1((const unsigned char *)bytes, len, digest);
+    for (size_t i = 0; i < sizeof(digest); i++)
+        snprintf(ret_sha + 2 * i, 3, "%02x", digest[i]);
+}
+
+/* Once: the table of kinds, and who plays what in it. */
+static void learn(void)
+{
+    const struct rl_kind *kind;
+    for (int k = 0; (kind = rl_kind(k)); k++) {
+        for (int verb = 0; verb < RL_VERBS; verb++) {
+            const struct rl_script *from = &kind->script[verb];
+            if (!from->name)
+                continue;
+            assert(n_scripts < SIM_SCRIPTS_MAX);
+            struct script *script = &scripts[n_scripts++];
+            const char *bar = strchr(from->name, '_'), *token = strchr(from->args, 't');
+            script->name = from->name;
+            script->short_name = bar ? bar + 1 : from->name;
+            script->body = from->body;
+            script->len = strlen(from->body);
+            script->token = token ? (int)(token - from->args) + 2 : 0;
+            script->run = sim_script_fn_of(from->name);
+            assert(script->run && "a script that the model masters can't play");
+            name_sha(script->body, script->len, script->sha);
+        }
+    }
+}
+
+static const struct script *by_sha(const struct sim_word *word)
+{
+    char sha[SHA_LEN];
+    if (n_scripts == 0)
+        learn();
+    if (word->len != SHA_LEN)
+        return NULL;
+    for (unsigned i = 0; i < n_scripts; i++) {
+        if (memcmp(scripts[i].sha, word->bytes, SHA_LEN) == 0)
+            return &scripts[i];
+    }
+    for (size_t i = 0; i < SHA_LEN; i++)
+        sha[i] = (char)tolower((unsigned char)word->bytes[i]);
+    for (unsigned i = 0; i < n_scripts; i++) {
+        if (memcmp(scripts[i].sha, sha, SHA_LEN) == 0)
+            return &scripts[i];
+    }
+    return NULL;
+}
+
+static const struct script *by_body(const struct sim_word *word)
+{
+    if (n_scripts == 0)
+        learn();
+    for (unsigned i = 0; i < n_scripts; i++) {
+        if (scripts[i].len == word->len && memcmp(scripts[i].body, word->bytes, word->len) == 0)
+            return &scripts[i];
+    }
+    return NULL;
+}
+
+static uint32_t bit(const struct script *script)
+{
+    return UINT32_C(1) << (script - scripts);
+}
+
+static void tell(const struct sim_run *run, const struct script *script)
+{
+    const struct sim_call *call = run->call;
+    const struct sim_word *lock = sim_keys_at(run, 1), *ttl = sim_argv_at(run, 3);
+    bool timed = script->token && ttl && !strchr("rl", script->short_name[0]);
+    char text[128];
+    if (!run->answered)
+        snprintf(text, sizeof(text), "fails: %.100s", call->out->bytes);
+    else if (run->yes && timed)
+        snprintf(text, sizeof(text), "granted, %.20s ms", ttl->bytes);
+    else if (run->holder[0])
+        snprintf(text, sizeof(text), "%s has it, for %lld ms more", run->holder,
+                 (long long)run->left_ms);
+    else
+        snprintf(text, sizeof(text), run->yes ? "done" : "not its own");
+    text[strcspn(text, "\r")] = '\0';
+    sim_tell("n%u %s %s for %s: %s", call->server->index + 1, script->short_name,
+             lock ? lock->bytes : "?", call->session->by ? call->session->by->name : "?", text);
+}
+
+static void run_script(struct sim_call *call, const struct script *script, int64_t keys)
+{
+    struct sim_server *server = call->server;
+    struct sim_run run = {
+        .call = call,
+        .body = script->body,
+        .sha = script->sha,
+        .keys = &call->word[3],
+        .n_keys = (unsigned)keys,
+        .args = &call->word[3 + keys],
+        .n_args = call->words - 3 - (unsigned)keys,
+    };
+    bool killed = server->kill_at && strcmp(server->kill_at, script->short_name) == 0;
+    const struct sim_word *token =
+        script->token ? sim_argv_at(&run, (unsigned)script->token) : NULL;
+    server->dying = killed;
+    if (killed && !server->kill_after)
+        return;
+    call->name = script->short_name;
+    call->argument = token ? token->bytes : NULL;
+    script->run(&run);
+    sim_mark(SIM_MARK_COMMAND, bit(script), run.yes);
+    if (sim_tells())
+        tell(&run, script);
+}
+
+/* EVAL and EVALSHA have their words checked alike. False: it has been said what is wrong. */
+static bool read_keys(struct sim_call *call, int64_t *ret_keys)
+{
+    const char *error = NULL;
+    if (!sim_word_integer(&call->word[2], ret_keys))
+        error = sim_not_integer;
+    else if (*ret_keys > call->words - 3)
+        error = "ERR Number of keys can't be greater than number of args";
+    else if (*ret_keys < 0)
+        error = "ERR Number of keys can't be negative";
+    if (error)
+        sim_put_error(call->out, error);
+    return !error;
+}
+
+static void run_known(struct sim_call *call, const struct script *script, int64_t keys)
+{
+    if (call->trouble == SIM_MASTERDOWN) {
+        call->server->troubled++;
+        sim_put_error(call->out, sim_masterdown);
+        return;
+    }
+    run_script(call, script, keys);
+}
+
+void sim_run_eval(struct sim_call *call)
+{
+    int64_t keys;
+    if (!read_keys(call, &keys))
+        return;
+    const struct script *script = by_body(&call->word[1]);
+    if (!script) {
+        sim_put_error(call->out, "ERR model masters play the library's scripts only");
+        return;
+    }
+    call->server->scripts_known |= bit(script);
+    run_known(call, script, keys);
+}
+
+void sim_run_evalsha(struct sim_call *call)
+{
+    int64_t keys;
+    const struct script *script = by_sha(&call->word[1]);
+    if (call->word[1].len == SHA_LEN && !read_keys(call, &keys))
+        return;
+    if (!script || !(call->server->scripts_known & bit(script)))
+        sim_put_error(call->out, "NOSCRIPT No matching script. Please use EVAL.");
+    else
+        run_known(call, script, keys);
+}
+
+void sim_run_script_load(struct sim_call *call)
+{
+    char sha[SHA_LEN + 1];
+    const struct script *script = by_body(&call->word[2]);
+    if (script)
+        call->server->scripts_known |= bit(script);
+    name_sha(call->word[2].bytes, call->word[2].len, sha);
+    sim_put_bulk(call->out, sha, SHA_LEN);
+}
+
+void sim_run_script_exists(struct sim_call *call)
+{
+    sim_put_array(call->out, call->words - 2);
+    for (unsigned i = 2; i < call->words; i++) {
+        const struct script *script = by_sha(&call->word[i]);
+        sim_put_integer(call->out, script && call->server->scripts_known & bit(script));
+    }
+}

@@ -1,0 +1,318 @@
+/* sim_scripts_plain.c - the scripts of the plain kind (lib/scripts/plain_*.lua), said in C
+ * line by line. Held against the real ones on a real server by test_sim_master_real. */
+#include "config_auto.h"
+
+#include "sim_script_parts.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+
+static bool value_is(const struct sim_key *key, const struct sim_word *word)
+{
+    return key && word && key->value.len == word->len &&
+           memcmp(key->value.bytes, word->bytes, word->len) == 0;
+}
+
+/* Is the lock kept for that waiter? */
+static bool kept_for(const struct sim_key *key, const struct sim_word *waiter)
+{
+    size_t prefix = sizeof(RL_KEPT_PREFIX) - 1;
+    return key && key->value.len == prefix + waiter->len &&
+           memcmp(key->value.bytes, RL_KEPT_PREFIX, prefix) == 0 &&
+           memcmp(key->value.bytes + prefix, waiter->bytes, waiter->len) == 0;
+}
+
+/* As Lua makes a number of a string. False: it makes none. */
+static bool read_number(const struct sim_word *word, double *ret)
+{
+    char *end;
+    int64_t integer;
+    if (sim_word_integer(word, &integer)) { /* nearly all are */
+        *ret = (double)integer;
+        return true;
+    }
+    *ret = strtod(word->bytes, &end);
+    if (end == word->bytes)
+        return false;
+    while (isspace((unsigned char)*end))
+        end++;
+    return *end == '\0';
+}
+
+static struct sim_word value_of(const struct sim_key *key)
+{
+    return (struct sim_word){key->value.bytes, key->value.len};
+}
+
+/* hand_on.lua. False: the script has failed. */
+static bool hand_on(struct sim_run *run, const struct sim_word *lock,
+                    const struct sim_word *queue, const struct sim_word *ms)
+{
+    char text[SIM_MEMBER_MAX + 1];
+    char channel[sizeof(RL_WAKE_PREFIX) + 36], kept[sizeof(RL_KEPT_PREFIX) + SIM_MEMBER_MAX];
+    struct sim_word first;
+    for (int i = 0; i < 1000; i++) {
+        bool there;
+        if (sim_script_first(run, queue, text, &first) || !first.bytes)
+            return true;
+        if (sim_script_zrem(run, queue, &first, &there) || !there)
+            return true;
+        size_t id = first.len < 36 ? first.len : 36, prefix = sizeof(RL_WAKE_PREFIX) - 1;
+        memcpy(channel, RL_WAKE_PREFIX, prefix);
+        memcpy(channel + prefix, first.bytes, id);
+        channel[prefix + id] = '\0';
+        if (sim_publish(run->call->server, &(struct sim_word){channel, prefix + id}, &first) ==
+            0)
+            continue;
+        prefix = sizeof(RL_KEPT_PREFIX) - 1;
+        memcpy(kept, RL_KEPT_PREFIX, prefix);
+        memcpy(kept + prefix, first.bytes, first.len + 1);
+        const char *error = sim_script_set(
+            run, lock, &(struct sim_word){kept, prefix + first.len}, ms, false, &there);
+        if (error)
+            sim_script_fail(run, "redis.call('SET', lock", error);
+        return !error;
+    }
+    return true;
+}
+
+static void acquire(struct sim_run *run)
+{
+    bool done;
+    int64_t left_ms;
+    const struct sim_key *key;
+    const struct sim_word *lock = sim_keys_at(run, 1);
+    const char *where = "redis.call('SET'";
+    const char *error =
+        sim_script_set(run, lock, sim_argv_at(run, 2), sim_argv_at(run, 3), true, &done);
+    if (!error && done) {
+        sim_script_answer(run, true);
+        return;
+    }
+    if (!error) {
+        where = "redis.call('PTTL'";
+        error = sim_script_pttl(run, lock, &left_ms);
+    }
+    if (!error)
+        error = sim_script_get(run, lock, &key);
+    if (error) {
+        sim_script_fail(run, where, error);
+        return;
+    }
+    struct sim_word holder = value_of(key);
+    sim_script_refuse(run, left_ms, &holder, NULL);
+}
+
+/* The end of extend and retake: it is ours, and is to last at least so long. */
+static void lengthen(struct sim_run *run)
+{
+    const struct sim_word *ttl = sim_argv_at(run, 3);
+    int64_t left_ms;
+    double wanted_ms;
+    const char *error = sim_script_pttl(run, sim_keys_at(run, 1), &left_ms);
+    if (error) {
+        sim_script_fail(run, "redis.call('PTTL'", error);
+        return;
+    }
+    if (!ttl || !read_number(ttl, &wanted_ms)) {
+        sim_script_fail_lua(run, "redis.call('PTTL'", "attempt to compare number with nil");
+        return;
+    }
+    if ((double)left_ms < wanted_ms &&
+        (error = sim_script_pexpire(run, sim_keys_at(run, 1), ttl))) {
+        sim_script_fail(run, "redis.call('PEXPIRE'", error);
+        return;
+    }
+    sim_script_answer(run, true);
+}
+
+static void extend(struct sim_run *run)
+{
+    const struct sim_key *key;
+    const char *error = sim_script_get(run, sim_keys_at(run, 1), &key);
+    if (error)
+        sim_script_fail(run, "redis.call('GET'", error);
+    else if (!value_is(key, sim_argv_at(run, 2)))
+        sim_script_answer(run, false);
+    else
+        lengthen(run);
+}
+
+static void retake(struct sim_run *run)
+{
+    bool done;
+    const struct sim_key *key;
+    const char *where = "redis.call('GET'";
+    const char *error = sim_script_get(run, sim_keys_at(run, 1), &key);
+    if (!error && !key) {
+        where = "redis.call('SET'";
+        error = sim_script_set(run, sim_keys_at(run, 1), sim_argv_at(run, 2),
+                               sim_argv_at(run, 3), false, &done);
+        if (!error) {
+            sim_script_answer(run, true);
+            return;
+        }
+    }
+    if (error)
+        sim_script_fail(run, where, error);
+    else if (!value_is(key, sim_argv_at(run, 2)))
+        sim_script_answer(run, false);
+    else
+        lengthen(run);
+}
+
+static void release(struct sim_run *run)
+{
+    bool there;
+    const struct sim_key *key;
+    const struct sim_word *ms = sim_argv_at(run, 3);
+    const char *error = sim_script_get(run, sim_keys_at(run, 1), &key);
+    if (error) {
+        sim_script_fail(run, "redis.call('GET'", error);
+        return;
+    }
+    bool nobodys = !key, mine = value_is(key, sim_argv_at(run, 2));
+    if (mine && (error = sim_script_del(run, sim_keys_at(run, 1), &there))) {
+        sim_script_fail(run, "redis.call('DEL'", error);
+        return;
+    }
+    bool silent = ms && ms->len == 1 && ms->bytes[0] == '0';
+    if (!silent && (mine || nobodys) &&
+        !hand_on(run, sim_keys_at(run, 1), sim_keys_at(run, 2), ms))
+        return;
+    sim_script_answer(run, mine);
+}
+
+static void inspect(struct sim_run *run)
+{
+    int64_t left_ms;
+    const struct sim_key *key;
+    const char *error = sim_script_get(run, sim_keys_at(run, 1), &key);
+    if (error) {
+        sim_script_fail(run, "redis.call('GET'", error);
+    } else if (!key) {
+        sim_script_answer(run, true);
+    } else {
+        sim_script_pttl(run, sim_keys_at(run, 1), &left_ms);
+        struct sim_word holder = value_of(key);
+        sim_script_refuse(run, left_ms, &holder, NULL);
+    }
+}
+
+static void force(struct sim_run *run)
+{
+    bool there = false;
+    const struct sim_key *key;
+    const char *where = "redis.call('GET'";
+    const char *error = sim_script_get(run, sim_keys_at(run, 1), &key);
+    if (!error && key) {
+        where = "redis.call('DEL'";
+        error = sim_script_del(run, sim_keys_at(run, 1), &there);
+    }
+    if (error)
+        sim_script_fail(run, where, error);
+    else if (hand_on(run, sim_keys_at(run, 1), sim_keys_at(run, 2), sim_argv_at(run, 2)))
+        sim_script_answer(run, there);
+}
+
+/* As printf("%.0f") rounds it: to even. */
+static double whole(double number)
+{
+    const double big = 4503599627370496.0; /* from here on there are no fractions */
+    if (!(number > -big && number < big))
+        return number;
+    return number < 0 ? number - big + big : number + big - big;
+}
+
+/* Into the queue, by the server's clock less the time waited: the place; -1: it could not be
+ * done; -2: the script has failed. */
+static int64_t enter_queue(struct sim_run *run)
+{
+    const struct sim_word *queue = sim_keys_at(run, 2), *age = sim_argv_at(run, 5);
+    double age_us;
+    if (!age || !read_number(age, &age_us)) {
+        sim_script_fail_lua(run, "local since",
+                            age ? "attempt to perform arithmetic on field '?' (a string value)"
+                                : "attempt to perform arithmetic on field '?' (a nil value)");
+        return -2;
+    }
+    int64_t now_us = sim_wall_ns(run->call->server) / SIM_US, place = -1;
+    double since = whole((double)now_us - age_us);
+    if (sim_script_zadd(run, queue, since, sim_argv_at(run, 4)) == NULL) {
+        sim_script_pexpire(run, queue, sim_argv_at(run, 6));
+        sim_script_zrank(run, queue, sim_argv_at(run, 4), &place);
+    }
+    return place;
+}
+
+static void wait(struct sim_run *run)
+{
+    bool done;
+    int64_t left_ms, place;
+    const struct sim_key *key;
+    const struct sim_word *lock = sim_keys_at(run, 1), *waiter = sim_argv_at(run, 4);
+    const char *error = sim_script_get(run, lock, &key);
+    if (error) {
+        sim_script_fail(run, "redis.call('GET'", error);
+    } else if (key && !waiter) {
+        sim_script_fail_lua(run,
+                            "or holder ==", "attempt to concatenate field '?' (a nil value)");
+    } else if (!key || kept_for(key, waiter)) {
+        error =
+            sim_script_set(run, lock, sim_argv_at(run, 2), sim_argv_at(run, 3), false, &done);
+        if (error) {
+            sim_script_fail(run, "redis.call('SET'", error);
+            return;
+        }
+        sim_script_zrem(run, sim_keys_at(run, 2), waiter, &done);
+        sim_script_answer(run, true);
+    } else if ((place = enter_queue(run)) != -2) {
+        sim_script_pttl(run, lock, &left_ms);
+        struct sim_word holder = value_of(key);
+        sim_script_refuse(run, left_ms, &holder, &place);
+    }
+}
+
+static void leave(struct sim_run *run)
+{
+    bool there;
+    const struct sim_key *key;
+    const struct sim_word *lock = sim_keys_at(run, 1), *waiter = sim_argv_at(run, 2);
+    sim_script_zrem(run, sim_keys_at(run, 2), waiter, &there);
+    const char *error = sim_script_get(run, lock, &key);
+    if (error) {
+        sim_script_fail(run, "redis.call('GET'", error);
+        return;
+    }
+    if (!waiter) {
+        sim_script_fail_lua(run, "local kept",
+                            "attempt to concatenate field '?' (a nil value)");
+        return;
+    }
+    bool nobodys = !key, kept = kept_for(key, waiter);
+    if (kept && (error = sim_script_del(run, lock, &there))) {
+        sim_script_fail(run, "redis.call('DEL'", error);
+        return;
+    }
+    if ((kept || nobodys) && !hand_on(run, lock, sim_keys_at(run, 2), sim_argv_at(run, 3)))
+        return;
+    sim_script_answer(run, true);
+}
+
+static const struct {
+    const char *name;
+    sim_script_fn *run;
+} scripts[] = {
+    {"plain_acquire", acquire}, {"plain_extend", extend},   {"plain_retake", retake},
+    {"plain_release", release}, {"plain_inspect", inspect}, {"plain_force", force},
+    {"plain_wait", wait},       {"plain_leave", leave},
+};
+
+sim_script_fn *sim_script_fn_of(const char *name)
+{
+    for (size_t i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++) {
+        if (strcmp(scripts[i].name, name) == 0)
+            return scripts[i].run;
+    }
+    return NULL;
+}

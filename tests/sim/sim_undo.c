@@ -1,0 +1,131 @@
+/* sim_undo.c - what a crash takes back: how each key was before each change of the last
+ * second. Expiry needs no entry, as ends are times of the wall clock: what had expired is not
+ * brought back. */
+#include "config_auto.h"
+
+#include "sim_master_parts.h"
+
+struct sim_undo_entry {
+    int64_t at_ns;
+    enum { WAS_ABSENT, WAS_STRING, WAS_ENDING, WAS_MEMBER, WAS_NO_MEMBER } what;
+    unsigned db;
+    int64_t end_ms;
+    double score;
+    size_t at, name_len, len; /* in the bytes: the name, and what belongs to it */
+};
+
+/* Forget what is too old for any crash to come. */
+static void shrink(struct sim_undo *undo)
+{
+    int64_t since_ns = sim_now_ns() - SIM_S;
+    size_t old = 0;
+    if (undo->count == 0)
+        return;
+    while (old < undo->count && undo->entry[old].at_ns <= since_ns)
+        old++;
+    size_t from = old < undo->count ? undo->entry[old].at : undo->bytes.len;
+    undo->count -= old;
+    memmove(undo->entry, undo->entry + old, undo->count * sizeof(struct sim_undo_entry));
+    for (size_t i = 0; i < undo->count; i++)
+        undo->entry[i].at -= from;
+    undo->bytes.len -= from;
+    memmove(undo->bytes.bytes, undo->bytes.bytes + from, undo->bytes.len);
+}
+
+static void enter(const struct sim_key *key, struct sim_undo_entry *entry, const char *bytes,
+                  size_t len)
+{
+    struct sim_undo *undo = &key->server->undo;
+    if (undo->undoing)
+        return;
+    if (undo->count == undo->size) {
+        shrink(undo);
+        if (undo->count >= undo->size / 2) {
+            undo->size = 2 * undo->size + 64;
+            undo->entry = sim_grown(undo->entry, undo->size * sizeof(struct sim_undo_entry));
+        }
+    }
+    entry->at_ns = sim_now_ns();
+    entry->db = key->db;
+    entry->at = undo->bytes.len;
+    entry->name_len = key->name.len;
+    entry->len = len;
+    sim_text_add(&undo->bytes, key->name.bytes, key->name.len);
+    sim_text_add(&undo->bytes, bytes, len);
+    undo->entry[undo->count++] = *entry;
+}
+
+void sim_undo_absent(const struct sim_key *key)
+{
+    enter(key, &(struct sim_undo_entry){.what = WAS_ABSENT}, "", 0);
+}
+
+void sim_undo_end(const struct sim_key *key)
+{
+    enter(key, &(struct sim_undo_entry){.what = WAS_ENDING, .end_ms = key->end_ms}, "", 0);
+}
+
+void sim_undo_member(const struct sim_key *key, const struct sim_member *member, bool was)
+{
+    struct sim_undo_entry entry = {
+        .what = was ? WAS_MEMBER : WAS_NO_MEMBER,
+        .score = member->score,
+    };
+    enter(key, &entry, member->text, member->len);
+}
+
+/* Undone backwards: first the members, then the end. */
+void sim_undo_whole(const struct sim_key *key)
+{
+    if (!key->is_set) {
+        struct sim_undo_entry entry = {.what = WAS_STRING, .end_ms = key->end_ms};
+        enter(key, &entry, key->value.bytes, key->value.len);
+        return;
+    }
+    sim_undo_end(key);
+    for (size_t i = 0; i < key->members; i++)
+        sim_undo_member(key, &key->member[i], true);
+}
+
+static void take_back(struct sim_server *server, const struct sim_undo_entry *entry)
+{
+    const char *bytes = server->undo.bytes.bytes + entry->at;
+    const struct sim_word name = {bytes, entry->name_len};
+    struct sim_key *key = sim_key_at(server, entry->db, name.bytes, name.len);
+    bool of_set = entry->what == WAS_MEMBER || entry->what == WAS_NO_MEMBER;
+    bytes += entry->name_len;
+    if (key && (entry->what == WAS_ABSENT || (of_set && !key->is_set) ||
+                (entry->what == WAS_STRING && key->is_set))) {
+        sim_key_drop(key);
+        key = NULL;
+    }
+    if (entry->what == WAS_STRING) {
+        if (!key)
+            key = sim_key_new(server, entry->db, name.bytes, name.len, false);
+        sim_text_set(&key->value, bytes, entry->len);
+        sim_key_move(key, entry->end_ms);
+    } else if (entry->what == WAS_ENDING && key) {
+        sim_key_move(key, entry->end_ms);
+    } else if (entry->what == WAS_MEMBER) {
+        sim_member_put(server, entry->db, &name, &key, entry->score, bytes, entry->len);
+    } else if (entry->what == WAS_NO_MEMBER && key) {
+        size_t which = sim_member_find(key, bytes, entry->len);
+        if (which < key->members)
+            sim_member_remove(key, which);
+    }
+}
+
+void sim_undo_since(struct sim_server *server, int64_t since_ns)
+{
+    struct sim_undo *undo = &server->undo;
+    undo->undoing = true;
+    while (undo->count > 0 && undo->entry[undo->count - 1].at_ns > since_ns)
+        take_back(server, &undo->entry[--undo->count]);
+    undo->undoing = false;
+}
+
+void sim_undo_forget(struct sim_server *server)
+{
+    server->undo.count = 0;
+    server->undo.bytes.len = 0;
+}

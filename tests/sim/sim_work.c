@@ -1,0 +1,339 @@
+/* sim_work.c - programs: a supervisor that opens and closes the client, and threads that take
+ * locks, look at them, make them last longer, hand them on, give them up or let them run out.
+ */
+#include "config_auto.h"
+
+#include "sim_world.h"
+
+#include "client.h"
+
+bool sim_leaves(const struct sim_actor *actor)
+{
+    return actor->leaving || actor->proc->crashed || sim_world.phase == SIM_OVER;
+}
+
+const char *sim_draw_name(void)
+{
+    return sim_world.plan.name[sim_below(sim_world.plan.names)];
+}
+
+void sim_on_lost(void *context, redlock_lock *lock)
+{
+    (void)context;
+    sim_world.tally->lost++;
+    sim_lost(lock);
+    if (sim_below(4) == 0) /* a callback may take its time */
+        sim_nap(sim_scale(10 * SIM_US, 20 * SIM_MS));
+}
+
+void sim_draw_options(redlock_options *ret_options, bool renews)
+{
+    *ret_options = (redlock_options)REDLOCK_OPTIONS_INIT;
+    ret_options->ttl_ms = sim_scale(30, sim_world.plan.ttl_max_ms);
+    switch (sim_below(8)) {
+    case 0:
+    case 1:
+        break;
+    case 2:
+        ret_options->wait_ms = -1;
+        ret_options->ttl_ms =
+            sim_scale(sim_world.plan.ttl_sure_ms, sim_world.plan.ttl_max_ms);
+        break;
+    default:
+        ret_options->wait_ms = sim_scale(1, 2 * sim_world.plan.ttl_max_ms);
+        break;
+    }
+    if (!renews || sim_below(3))
+        return;
+    ret_options->auto_renew = (int)sim_below(2);
+    if (sim_below(3)) /* others only look at the validity */
+        ret_options->on_lost = sim_on_lost;
+    if (ret_options->auto_renew && sim_below(3) == 0)
+        ret_options->max_hold_ms = sim_scale(1, 2 * sim_world.plan.ttl_max_ms);
+}
+
+/* ---- a lock that is held -------------------------------------------------------------- */
+
+/* Its time passes in steps, and the program looks at each. Over: true. */
+static bool pass_time(const struct sim_actor *actor, struct sim_hold *hold, int64_t for_ns)
+{
+    while (for_ns > 0) {
+        int64_t step_ns = for_ns < SIM_STEP_NS ? for_ns : SIM_STEP_NS;
+        if (sim_below(2))
+            step_ns = sim_scale(SIM_US, step_ns + SIM_US);
+        sim_nap(step_ns);
+        if (sim_leaves(actor) || sim_believes(hold) == 0)
+            return true;
+        if (sim_world.phase == SIM_CALM)
+            return false;
+        for_ns -= step_ns;
+    }
+    return false;
+}
+
+static void hand_on(struct sim_actor *actor, redlock_lock *lock, struct sim_hold *hold)
+{
+    for (unsigned i = 0; i < SIM_TEXTS_MAX; i++) {
+        struct sim_text *text = &sim_world.text[actor->host][i];
+        if (text->hold)
+            continue;
+        int result = redlock_detach(lock, text->text, sizeof(text->text));
+        sim_tell("%s detaches: %s", actor->proc->name, redlock_strerror_name(result));
+        if (result) {
+            sim_release(lock, hold);
+            return;
+        }
+        sim_world.tally->detached++;
+        sim_detached(hold);
+        text->hold = hold;
+        return;
+    }
+    sim_release(lock, hold);
+}
+
+static void count_release(int result)
+{
+    if (result == REDLOCK_OK)
+        sim_world.tally->released++;
+}
+
+static void release_later(struct sim_actor *actor, redlock_lock *lock, struct sim_hold *hold)
+{
+    sim_gives_up(hold);
+    int result = redlock_release_async(lock, NULL, NULL);
+    sim_tell("%s leaves the release to others: %s", actor->proc->name,
+             redlock_strerror_name(result));
+}
+
+static void end_hold(struct sim_actor *actor, redlock_lock *lock, struct sim_hold *hold,
+                     bool renewed)
+{
+    switch (sim_world.phase == SIM_CALM ? 9 : sim_below(20)) {
+    case 0:
+        hand_on(actor, lock, hold);
+        break;
+    case 1:
+    case 2:
+    case 3:
+        release_later(actor, lock, hold);
+        break;
+    case 4: /* it is left to whoever closes the client */
+        if (!renewed && sim_below(4) == 0)
+            break;
+        /* fall through */
+    default:
+        count_release(sim_release(lock, hold));
+        break;
+    }
+}
+
+static void hold_it(struct sim_actor *actor, redlock_lock *lock, struct sim_hold *hold,
+                    int64_t ttl_ms, bool renewed)
+{
+    int64_t ttl_ns = ttl_ms * SIM_MS;
+    unsigned rounds = sim_below(3) ? 1 : (unsigned)sim_below(5) + 1;
+    while (rounds-- > 0) {
+        /* Mostly a moment, now and then for longer than it lasts. */
+        int64_t for_ns = sim_scale(SIM_US, sim_below(8) ? ttl_ns / 4 : ttl_ns + ttl_ns / 4);
+        if (pass_time(actor, hold, for_ns) || rounds == 0)
+            break;
+        int64_t more_ms = sim_below(2) ? 0 : sim_scale(30, sim_world.plan.ttl_max_ms);
+        int result = sim_extend(lock, hold, more_ms);
+        if (sim_leaves(actor))
+            return;
+        sim_world.tally->extended += result == REDLOCK_OK;
+        if (result == REDLOCK_EEXPIRED)
+            break;
+    }
+    if (!sim_leaves(actor))
+        end_hold(actor, lock, hold, renewed);
+}
+
+static bool take_up(struct sim_actor *actor)
+{
+    for (unsigned i = 0; i < SIM_TEXTS_MAX; i++) {
+        struct sim_text *text = &sim_world.text[actor->host][i];
+        struct sim_hold *hold = text->hold;
+        redlock_lock *lock;
+        if (!hold)
+            continue;
+        text->hold = NULL;
+        int result = redlock_attach(actor->client, text->text, &lock);
+        sim_tell("%s attaches: %s", actor->proc->name, redlock_strerror_name(result));
+        if (result) {
+            sim_gives_up(hold);
+            return false;
+        }
+        sim_world.tally->attached++;
+        sim_attached(hold, lock);
+        hold_it(actor, lock, hold, sim_world.plan.ttl_max_ms / 2 + 1, false);
+        return true;
+    }
+    return false;
+}
+
+/* ---- a thread ------------------------------------------------------------------------- */
+
+void sim_count_try(const char *name, int result)
+{
+    struct sim_tally *tally = sim_world.tally;
+    if (sim_tells() && result)
+        sim_tell("%s does not get %s: %s", sim_proc()->name, name,
+                 redlock_strerror_name(result));
+    tally->tries++;
+    tally->refused += result == REDLOCK_EHELD;
+    tally->no_quorum += result == REDLOCK_ENOQUORUM;
+    tally->other +=
+        result != REDLOCK_OK && result != REDLOCK_EHELD && result != REDLOCK_ENOQUORUM;
+}
+
+static int blocking_try(struct sim_actor *actor, const char *name,
+                        const redlock_options *options, redlock_lock **ret_lock,
+                        struct sim_hold **ret_hold)
+{
+    uint64_t call = sim_call_begins("redlock_try");
+    sim_tell_try(name, options);
+    actor->calling++;
+    int result = redlock_try(actor->client, name, options, ret_lock);
+    actor->calling--;
+    sim_call_ends(call);
+    sim_count_try(name, result);
+    /* The client may be closed by now, and the lock gone with it. */
+    if (result == REDLOCK_OK && !actor->leaving)
+        *ret_hold = sim_took(*ret_lock, name);
+    return result;
+}
+
+static void work(struct sim_actor *actor)
+{
+    redlock_options options;
+    redlock_lock *lock;
+    struct sim_hold *hold;
+    const char *name = sim_draw_name();
+    if (sim_below(4) == 0 && take_up(actor))
+        return;
+    sim_draw_options(&options, actor->options.background != REDLOCK_BACKGROUND_NEVER &&
+                                   actor->style != SIM_LOOPING);
+    int result = blocking_try(actor, name, &options, &lock, &hold);
+    if (sim_leaves(actor))
+        return;
+    if (result == REDLOCK_OK)
+        hold_it(actor, lock, hold, options.ttl_ms, options.auto_renew);
+}
+
+/* After the faults' end: each name once, whatever it takes. */
+static void be_served(struct sim_actor *actor)
+{
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_lock *lock;
+    struct sim_hold *hold;
+    options.wait_ms = -1;
+    options.ttl_ms = sim_world.plan.ttl_max_ms;
+    for (unsigned i = 0; i < sim_world.plan.names && !sim_leaves(actor);) {
+        int result = blocking_try(actor, sim_world.plan.name[i], &options, &lock, &hold);
+        sim_nap(SIM_MS);
+        if (sim_leaves(actor) || result == REDLOCK_ECANCELED)
+            return;
+        if (result)
+            continue;
+        count_release(sim_release(lock, hold));
+        i++;
+    }
+}
+
+static void *run_thread(void *argument)
+{
+    struct sim_actor *actor = argument;
+    while (!sim_leaves(actor) && sim_world.phase == SIM_WORK) {
+        work(actor);
+        if (sim_leaves(actor))
+            break;
+        sim_nap(sim_scale(SIM_US, sim_below(4) ? SIM_MS : SIM_STEP_NS));
+    }
+    if (!sim_leaves(actor) && sim_world.phase == SIM_CALM) {
+        be_served(actor);
+        if (!sim_leaves(actor))
+            actor->calm++;
+    }
+    sim_thread_ends(actor);
+    return NULL;
+}
+
+void sim_thread_ends(struct sim_actor *actor)
+{
+    actor->running--;
+    sim_actor_call(actor);
+}
+
+/* ---- the supervisor ------------------------------------------------------------------- */
+
+static void start_threads(struct sim_actor *actor)
+{
+    actor->leaving = false;
+    actor->calm = actor->calling = 0;
+    actor->running = actor->threads;
+    for (unsigned i = 0; i < actor->threads; i++) {
+        bool loops = i == 0 && actor->style != SIM_BLOCKING;
+        sim_fiber_new(actor->proc, loops ? sim_loop : run_thread, actor);
+    }
+}
+
+void sim_actor_call(struct sim_actor *actor)
+{
+    if (actor->watches)
+        sim_wake(actor->supervisor);
+}
+
+/* Sleep until the client is to be closed. */
+static void watch(struct sim_actor *actor, int64_t until_ns)
+{
+    while (actor->running > 0 && !actor->proc->crashed && sim_world.phase != SIM_OVER) {
+        if (sim_world.phase == SIM_WORK && sim_now_ns() >= until_ns)
+            return;
+        sim_look_at_sizes(actor->proc, 1);
+        actor->watches = true;
+        sim_sleep(sim_world.phase == SIM_WORK ? until_ns : SIM_NEVER);
+        actor->watches = false;
+    }
+}
+
+/* Threads that are blocked may be ended by closing; those on their way in may not be. */
+static bool all_blocked(const struct sim_actor *actor)
+{
+    return actor->style == SIM_BLOCKING && actor->client->callers == actor->running &&
+           actor->calling == actor->running;
+}
+
+static void end_client(struct sim_actor *actor)
+{
+    bool cancels = sim_below(2) || actor->style != SIM_BLOCKING || sim_world.phase == SIM_OVER;
+    actor->leaving = true;
+    if (actor->proc->crashed || cancels)
+        redlock_cancel(actor->client);
+    while (actor->running > 0 && !(all_blocked(actor) && !cancels))
+        sim_nap(sim_scale(100 * SIM_US, 5 * SIM_MS));
+    sim_look_at_sizes(actor->proc, 1);
+    sim_close(actor->client);
+    while (actor->running > 0)
+        sim_sleep(sim_now_ns() + SIM_MS);
+    actor->client = NULL;
+}
+
+void *sim_supervise(void *argument)
+{
+    struct sim_actor *actor = argument;
+    while (!actor->proc->crashed && sim_world.phase != SIM_OVER &&
+           actor->calm < actor->threads) {
+        actor->client = sim_open(&actor->options);
+        if (!actor->client) {
+            sim_nap(sim_scale(SIM_MS, SIM_STEP_NS));
+            continue;
+        }
+        start_threads(actor);
+        watch(actor, sim_now_ns() + sim_scale(sim_world.plan.work_ns / 16 + SIM_MS,
+                                              sim_world.plan.work_ns * 2));
+        end_client(actor);
+    }
+    actor->gone = true;
+    return NULL;
+}

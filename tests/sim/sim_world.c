@@ -1,0 +1,226 @@
+/* sim_world.c - see sim_world.h: what a seed draws, and the order of things. */
+#include "config_auto.h"
+
+#include "sim_world.h"
+
+#include "sim_fiber.h"
+#include "sim_judge.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { TTL_MIN_MS = 30, TRIP = 16 };
+
+struct sim_world sim_world;
+
+/* ---- what is drawn -------------------------------------------------------------------- */
+
+static unsigned draw_masters(void)
+{
+    static const unsigned char counts[] = {1, 2, 3, 3, 3, 3, 3, 3, 4, 4, 5, 5, 5, 5, 6, 7};
+    return counts[sim_below(sizeof(counts))];
+}
+
+/* Rates within which two clocks measure the same time with less than the drift between them. */
+static double draw_spread(double drift_factor)
+{
+    double most = (drift_factor > 0 ? drift_factor : 0.01) / 2;
+    return most * (double)sim_below(100) / 100;
+}
+
+static void draw_options(struct sim_plan *plan)
+{
+    static const double drifts[] = {0, 0, 0, 0.01, 0.001, 0.05};
+    struct sim_client_options *options = &plan->options;
+    options->max_ttl_ms = plan->ttl_max_ms * sim_between(2, 4) / 2;
+    options->drift_factor = drifts[sim_below(6)];
+    options->by_name = sim_below(5) == 0;
+    options->guard = plan->breaks == SIM_GUARD_ON ? -1 : 0;
+    options->node_timeout_ms =
+        sim_below(4) ? 0 : sim_scale(plan->ttl_sure_ms / plan->masters + 1, 200);
+    options->password = sim_below(6) ? NULL : "secret";
+    options->linger_ms = sim_below(3) ? 0 : sim_below(2) ? -1 : sim_scale(1, 2000);
+}
+
+/* A request and its answer: most of them in one piece, each of which takes a delay. */
+static void draw_delays(struct sim_plan *plan)
+{
+    int64_t most_ns = (plan->ttl_max_ms - TTL_MIN_MS) * SIM_MS / (TRIP * plan->masters);
+    plan->delay_high_ns = sim_scale(20 * SIM_US, sim_below(4) ? SIM_MS : 15 * SIM_MS);
+    if (plan->delay_high_ns > most_ns)
+        plan->delay_high_ns = most_ns;
+    plan->delay_low_ns = plan->delay_high_ns / sim_between(1, 10);
+    plan->ttl_sure_ms = TTL_MIN_MS + TRIP * plan->masters * plan->delay_high_ns / SIM_MS;
+}
+
+static void draw_plan(struct sim_plan *plan)
+{
+    memset(plan, 0, sizeof(*plan));
+    plan->masters = draw_masters();
+    plan->actors = (unsigned)sim_between(2, 6);
+    plan->names = 1 + (unsigned)sim_below(SIM_NAMES_MAX);
+    for (unsigned i = 0; i < plan->names; i++)
+        snprintf(plan->name[i], sizeof(plan->name[i]), "lock-%c", 'a' + (char)i);
+    plan->ttl_max_ms = sim_scale(60, 10000);
+    plan->breaks =
+        sim_below(100) < 85 ? SIM_ASSUMPTIONS : (enum sim_assumption)sim_below(SIM_ASSUMPTIONS);
+    draw_delays(plan);
+    draw_options(plan);
+    plan->rate_spread = draw_spread(plan->options.drift_factor);
+    plan->split_ppm = sim_below(2) ? 0 : (unsigned)sim_scale(100, 300000);
+    plan->short_ppm = sim_below(2) ? 0 : (unsigned)sim_scale(100, 300000);
+    plan->switch_ppm = (unsigned)sim_scale(10, 200000);
+    plan->work_ns = sim_scale(500 * SIM_MS, 20 * SIM_S);
+    plan->enough = (uint64_t)sim_scale(16, 500);
+}
+
+/* ---- who there is --------------------------------------------------------------------- */
+
+static void set_clock(struct sim_proc *proc, const struct sim_proc *before)
+{
+    int64_t most = (int64_t)(sim_world.plan.rate_spread * 1e9);
+    if (before) { /* of the same host */
+        proc->rate_ppb = before->rate_ppb;
+        proc->boottime_extra_ns = before->boottime_extra_ns;
+        proc->monotonic_extra_ns = before->monotonic_extra_ns;
+        proc->parts->boottime_stop = before->parts->boottime_stop;
+        proc->parts->monotonic_stop = before->parts->monotonic_stop;
+        memcpy(proc->parts->boot_id, before->parts->boot_id, sizeof(proc->parts->boot_id));
+        return;
+    }
+    proc->rate_ppb = sim_between(-most, most);
+}
+
+static void set_network(const struct sim_proc *proc)
+{
+    const struct sim_plan *plan = &sim_world.plan;
+    for (unsigned i = 0; i < plan->masters; i++) {
+        struct sim_path *path = sim_path(proc, i);
+        for (unsigned way = 0; way < SIM_WAYS; way++) {
+            path->delay_low_ns[way] = plan->delay_low_ns;
+            path->delay_high_ns[way] = plan->delay_high_ns;
+        }
+        path->split_ppm = plan->split_ppm;
+        path->short_read_ppm = path->short_write_ppm = plan->short_ppm;
+    }
+}
+
+static void draw_style(struct sim_actor *actor)
+{
+    static const int backgrounds[] = {
+        0, 0, 0, REDLOCK_BACKGROUND_AUTO, REDLOCK_BACKGROUND_ALWAYS, REDLOCK_BACKGROUND_NEVER,
+    };
+    actor->style = sim_below(4) ? SIM_BLOCKING : sim_below(2) ? SIM_CALLBACKS : SIM_LOOPING;
+    actor->threads = sim_below(3) ? 1 : 1 + (unsigned)sim_below(SIM_THREADS_MAX);
+    actor->options = sim_world.plan.options;
+    actor->options.background = backgrounds[sim_below(6)];
+    if (actor->style == SIM_CALLBACKS && actor->options.background == REDLOCK_BACKGROUND_NEVER)
+        actor->options.background = 0;
+}
+
+struct sim_actor *sim_actor_start(unsigned host, const struct sim_proc *before)
+{
+    char name[16];
+    assert(sim_world.actor_count < SIM_ACTORS_MAX);
+    struct sim_actor *actor = &sim_world.actor[sim_world.actor_count++];
+    *actor = (struct sim_actor){.host = host};
+    snprintf(name, sizeof(name), "p%u", sim_world.actor_count);
+    actor->proc = sim_proc_new(name);
+    actor->proc->context = actor;
+    actor->proc->rates.switch_ppm = sim_world.plan.switch_ppm;
+    actor->proc->rates.lookup_max_ns = SIM_LOOKUP_NS;
+    set_clock(actor->proc, before);
+    set_network(actor->proc);
+    draw_style(actor);
+    actor->supervisor = sim_fiber_new(actor->proc, sim_supervise, actor);
+    return actor;
+}
+
+static void begin_masters(void)
+{
+    const struct sim_plan *plan = &sim_world.plan;
+    int64_t most = (int64_t)(plan->rate_spread * 1e9);
+    struct sim_masters_options options = {
+        .count = plan->masters,
+        .password = plan->options.password,
+        .changed = sim_key_changed,
+    };
+    sim_masters_begin(&options);
+    for (unsigned i = 0; i < plan->masters; i++) {
+        sim_master_clock_rate(i, sim_between(-most, most));
+        if (sim_below(4)) /* others have just been started, and do not vote yet */
+            sim_master_uptime(i, sim_scale(1, 1000000));
+    }
+}
+
+/* ---- the order of things -------------------------------------------------------------- */
+
+static void tell_plan(uint64_t seed)
+{
+    const struct sim_plan *plan = &sim_world.plan;
+    if (!sim_tells())
+        return;
+    sim_tell("seed %llu: %u masters, %u processes, %u names, ttl <= %lld ms, max-ttl %lld ms, "
+             "delays %.3f to %.3f ms, %.3f s of work%s%s",
+             (unsigned long long)seed, plan->masters, plan->actors, plan->names,
+             (long long)plan->ttl_max_ms, (long long)plan->options.max_ttl_ms,
+             (double)plan->delay_low_ns / (double)SIM_MS,
+             (double)plan->delay_high_ns / (double)SIM_MS,
+             (double)plan->work_ns / (double)SIM_S,
+             plan->breaks == SIM_ASSUMPTIONS ? "" : ", breaks: ",
+             plan->breaks == SIM_ASSUMPTIONS ? "" : sim_assumption_name(plan->breaks));
+}
+
+static void take_down(struct sim_tally *tally)
+{
+    const struct sim_verdict *verdict = sim_verdict();
+    unsigned broken = sim_assumptions_broken();
+    tally->seeds++;
+    tally->broken_seeds += broken != 0;
+    tally->acquired += sim_acquired();
+    tally->held_ns += sim_held_ns();
+    tally->simulated_ns += sim_now_ns();
+    tally->hash += sim_hash() * 0x9e3779b97f4a7c15u; /* in whatever order they are played */
+    for (unsigned i = 0; i < SIM_ORACLES; i++)
+        tally->violations[i] += verdict->violations[i];
+    for (unsigned k = 0; k < SIM_ASSUMPTIONS; k++) {
+        if (!(broken & 1u << k))
+            continue;
+        tally->breaks[k]++;
+        for (unsigned i = 0; i < SIM_ORACLES; i++)
+            tally->costs[k][i] += verdict->costs[i];
+    }
+}
+
+static bool more_work(void *context)
+{
+    (void)context;
+    return sim_acquired() < sim_world.plan.enough;
+}
+
+bool sim_world_play(uint64_t seed, struct sim_tally *tally)
+{
+    sim_begin(seed);
+    sim_oracle_begin();
+    memset(&sim_world, 0, sizeof(sim_world));
+    sim_world.tally = tally;
+    draw_plan(&sim_world.plan);
+    tell_plan(seed);
+    begin_masters();
+    for (unsigned i = 0; i < sim_world.plan.actors; i++)
+        sim_actor_start(i, NULL);
+    sim_faults_begin(sim_world.plan.work_ns);
+    sim_run_while(more_work, NULL, sim_world.plan.work_ns);
+    sim_faults_end();
+    sim_run_until(sim_faults_over_ns());
+    bool ended = sim_calm_down();
+    if (ended)
+        sim_clear_up();
+    take_down(tally);
+    if (ended) {
+        sim_oracle_end();
+        sim_end();
+    }
+    return ended;
+}

@@ -1,0 +1,111 @@
+/* sim_world.h - one seed's world: masters, hosts and processes with programs that take locks,
+ * faults, and an end in which everything must come right.
+ *
+ *   sim_world.c   what is drawn, and the order of things
+ *   sim_work.c    programs of threads that make blocking calls
+ *   sim_loop.c    programs that are driven by an event loop or by callbacks
+ *   sim_faults.c  which faults there are and when (sim_fault.h)
+ *   sim_end.c     no faults any more: is everybody served, and is nothing left?
+ *   sim_count.h   what came of many of them
+ */
+#ifndef SIM_WORLD_H
+#define SIM_WORLD_H
+
+#include "sim_client.h"
+#include "sim_count.h"
+
+enum { SIM_NAMES_MAX = 3, SIM_ACTORS_MAX = 24, SIM_THREADS_MAX = 3, SIM_TEXTS_MAX = 4 };
+
+#define SIM_LOOKUP_NS SIM_MS /* of a name, at the most, when all is well */
+/* Nothing of a program's lasts longer than this without a look at whether it is to end. */
+#define SIM_STEP_NS (50 * SIM_MS)
+
+/* How a process does its work. */
+enum sim_style {
+    SIM_BLOCKING, /* threads that make blocking calls */
+    SIM_CALLBACKS, /* a thread that makes asynchronous ones; the background thread calls back */
+    SIM_LOOPING    /* the same, and it drives the client itself; others may block */
+};
+
+/* What a seed has drawn. */
+struct sim_plan {
+    unsigned masters, actors, names;
+    char name[SIM_NAMES_MAX][24];
+    int64_t ttl_max_ms; /* of the locks; max-ttl is no less */
+    /* With less a lock may never be had, for a node's share of it is too short for an answer.
+     * Who waits for ever asks for no less. */
+    int64_t ttl_sure_ms;
+    struct sim_client_options options; /* of all clients */
+    int64_t delay_low_ns, delay_high_ns;
+    unsigned split_ppm, short_ppm, switch_ppm;
+    double rate_spread; /* clocks run at most so much too fast or too slow, of 1 */
+    int64_t work_ns;    /* so long there may be faults */
+    uint64_t enough;    /* or until so many locks were taken */
+    enum sim_assumption breaks; /* SIM_ASSUMPTIONS: none */
+};
+
+/* A lock as text, waiting for somebody of its host to take it up. */
+struct sim_text {
+    struct sim_hold *hold; /* NULL: none */
+    char text[512];
+};
+
+/* A process with its program. One that is killed has a successor on its host. */
+struct sim_actor {
+    struct sim_proc *proc;
+    unsigned host;
+    enum sim_style style;
+    unsigned threads;
+    struct sim_client_options options;
+    redlock *client;
+    struct sim_fiber *supervisor;
+    bool leaving; /* its threads are to let go of the client */
+    bool watches; /* the supervisor sleeps, and may be called */
+    unsigned running, calm; /* threads that work; that were served after the faults' end */
+    unsigned calling; /* threads within a blocking call that may be ended by closing */
+    bool gone;
+};
+
+enum sim_phase { SIM_WORK, SIM_CALM, SIM_OVER };
+
+struct sim_world {
+    struct sim_plan plan;
+    struct sim_actor actor[SIM_ACTORS_MAX];
+    unsigned actor_count;
+    struct sim_text text[SIM_ACTORS_MAX][SIM_TEXTS_MAX]; /* by host */
+    enum sim_phase phase;
+    int64_t calm_ns; /* when the last fault had ended */
+    bool broken_off;  /* not everybody was served in time */
+    int64_t back_ns; /* masters' clocks were set back by so much, all together */
+    struct sim_tally *tally;
+};
+
+extern struct sim_world sim_world;
+
+/* Play it from beginning to end. False: it can't be ended, the process is of no more use. */
+bool sim_world_play(uint64_t seed, struct sim_tally *tally);
+
+/* sim_world.c: a process on that host begins its program. */
+struct sim_actor *sim_actor_start(unsigned host, const struct sim_proc *before);
+
+/* sim_work.c */
+void *sim_supervise(void *actor); /* the main thread of every process */
+void sim_actor_call(struct sim_actor *actor); /* the supervisor looks up */
+bool sim_leaves(const struct sim_actor *actor); /* its threads have to come to an end */
+void sim_thread_ends(struct sim_actor *actor);
+void sim_on_lost(void *context, redlock_lock *lock);
+void sim_count_try(const char *name, int result);
+/* sim_loop.c */
+void *sim_loop(void *actor);
+
+/* A lock's options, drawn. `renews`: it may ask for what needs somebody who drives. */
+void sim_draw_options(redlock_options *ret_options, bool renews);
+const char *sim_draw_name(void);
+
+/* sim_end.c */
+/* The faults have ended: wait until all are served and gone. False: they can't be ended. */
+bool sim_calm_down(void);
+/* Wait until every key must have gone, look for what is left, and free everything. */
+void sim_clear_up(void);
+
+#endif

@@ -1,0 +1,234 @@
+/* sim_master_rig.c - see sim_master_rig.h. */
+#include "config_auto.h"
+
+#include "sim_master_rig.h"
+
+#include "kind.h"
+#include "suite.h"
+#include "wire.h"
+
+#include <openssl/sha.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* This program binds nothing: what is real is what there is. */
+void *rig_realloc(void *block, size_t size) __asm__("__real_realloc");
+void *rig_realloc(void *block, size_t size)
+{
+    return realloc(block, size);
+}
+
+struct rig_change changes[RIG_CHANGES_MAX];
+unsigned n_changes;
+
+static void keep_text(char *ret, size_t size, const char *text)
+{
+    snprintf(ret, size, "%s", text ? text : "-");
+}
+
+static void keep_change(const struct sim_changed *changed)
+{
+    struct rig_change *kept = &changes[n_changes++ % RIG_CHANGES_MAX];
+    kept->master = changed->master;
+    kept->change = changed->change;
+    keep_text(kept->command, sizeof(kept->command), changed->command);
+    keep_text(kept->argument, sizeof(kept->argument), changed->argument);
+    keep_text(kept->name, sizeof(kept->name), changed->name);
+    keep_text(kept->before, sizeof(kept->before), changed->before);
+    keep_text(kept->after, sizeof(kept->after), changed->after);
+    kept->at_ns = sim_now_ns();
+    kept->end_ns = changed->end_ns;
+}
+
+void rig_begin(uint64_t seed, unsigned masters, const char *password)
+{
+    struct sim_masters_options options = {masters, password, keep_change};
+    n_changes = 0;
+    sim_begin(seed);
+    sim_masters_begin(&options);
+}
+
+void rig_end(void)
+{
+    sim_masters_end();
+    sim_end();
+}
+
+void expect_change(unsigned which, enum sim_change change, const char *command,
+                   const char *before, const char *after)
+{
+    ck_assert_uint_lt(which, n_changes);
+    ck_assert_int_eq(changes[which].change, change);
+    ck_assert_str_eq(changes[which].command, command);
+    ck_assert_str_eq(changes[which].before, before);
+    ck_assert_str_eq(changes[which].after, after);
+}
+
+/* ---- connections ------------------------------------------------------------------------ */
+
+const struct sim_proc *sim_conn_proc(const struct sim_conn *conn)
+{
+    (void)conn;
+    return NULL;
+}
+
+void sim_conn_say(struct sim_conn *conn, const void *bytes, size_t len)
+{
+    if (conn->ended)
+        suite_die("a model master talks on a connection that it has ended");
+    if (conn->len + len >= sizeof(conn->said))
+        suite_die("a model master talks too much");
+    memcpy(conn->said + conn->len, bytes, len);
+    conn->len += len;
+    conn->said[conn->len] = '\0';
+}
+
+void sim_conn_end(struct sim_conn *conn, bool reset)
+{
+    if (conn->ended)
+        suite_die("a model master ends a connection twice");
+    conn->ended = true;
+    conn->reset = reset;
+}
+
+struct sim_conn *dial(unsigned master)
+{
+    struct sim_conn *conn = calloc(1, sizeof(*conn));
+    if (!conn || !sim_master_listens(master))
+        suite_die("n%u can't be reached", master + 1);
+    conn->master = master;
+    conn->session = sim_master_accept(master, conn);
+    return conn;
+}
+
+void hang_up(struct sim_conn *conn)
+{
+    if (!conn->ended)
+        sim_master_left(conn->session);
+    free(conn);
+}
+
+void send_bytes(struct sim_conn *conn, const void *bytes, size_t len)
+{
+    if (!conn->ended)
+        sim_master_hear(conn->session, bytes, len);
+}
+
+enum { WORDS_MAX = 32, REQUEST_BYTES = 8192 };
+
+static void send_all(struct sim_conn *conn, unsigned count, const char *const words[])
+{
+    char bytes[REQUEST_BYTES];
+    size_t lens[WORDS_MAX];
+    for (unsigned i = 0; i < count; i++)
+        lens[i] = strlen(words[i]);
+    size_t len = wire_encode(bytes, sizeof(bytes), count, words, lens);
+    if (len == 0)
+        suite_die("a request is too long");
+    send_bytes(conn, bytes, len);
+}
+
+static unsigned gather(const char *words[WORDS_MAX], unsigned count, va_list arguments)
+{
+    const char *word;
+    while ((word = va_arg(arguments, const char *))) {
+        if (count == WORDS_MAX)
+            suite_die("too many words");
+        words[count++] = word;
+    }
+    return count;
+}
+
+void send_words(struct sim_conn *conn, ...)
+{
+    const char *words[WORDS_MAX];
+    va_list arguments;
+    va_start(arguments, conn);
+    unsigned count = gather(words, 0, arguments);
+    va_end(arguments);
+    send_all(conn, count, words);
+}
+
+void pass(int64_t ns)
+{
+    sim_run_until(sim_now_ns() + ns);
+}
+
+size_t heard_len;
+
+const char *heard(struct sim_conn *conn)
+{
+    static char text[sizeof(conn->said)];
+    memcpy(text, conn->said, conn->len + 1);
+    heard_len = conn->len;
+    conn->len = 0;
+    conn->said[0] = '\0';
+    return text;
+}
+
+const char *ask(struct sim_conn *conn, ...)
+{
+    const char *words[WORDS_MAX];
+    va_list arguments;
+    va_start(arguments, conn);
+    unsigned count = gather(words, 0, arguments);
+    va_end(arguments);
+    send_all(conn, count, words);
+    pass(SIM_MS);
+    return heard(conn);
+}
+
+/* ---- scripts ---------------------------------------------------------------------------- */
+
+static const struct rl_script *script_of(const char *short_name)
+{
+    const struct rl_kind *kind = rl_kind(REDLOCK_PLAIN);
+    for (int verb = 0; verb < RL_VERBS; verb++) {
+        if (strcmp(strchr(kind->script[verb].name, '_') + 1, short_name) == 0)
+            return &kind->script[verb];
+    }
+    suite_die("no script %s", short_name);
+}
+
+const char *script_body(const char *short_name)
+{
+    return script_of(short_name)->body;
+}
+
+unsigned script_keys(const char *short_name)
+{
+    return script_of(short_name)->keys;
+}
+
+void teach_scripts(struct sim_conn *conn)
+{
+    const struct rl_kind *kind = rl_kind(REDLOCK_PLAIN);
+    for (int verb = 0; verb < RL_VERBS; verb++)
+        ask(conn, "SCRIPT", "LOAD", kind->script[verb].body, NULL);
+}
+
+const char *script_sha(const char *short_name)
+{
+    static char hex[2 * SHA_DIGEST_LENGTH + 1];
+    unsigned char digest[SHA_DIGEST_LENGTH];
+    const char *body = script_body(short_name);
+    SHA1((const unsigned char *)body, strlen(body), digest);
+    for (size_t i = 0; i < sizeof(digest); i++)
+        snprintf(hex + 2 * i, 3, "%02x", digest[i]);
+    return hex;
+}
+
+const char *ask_script(struct sim_conn *conn, const char *script, ...)
+{
+    const char *words[WORDS_MAX] = {"EVALSHA", script_sha(script),
+                                    script_keys(script) == 1 ? "1" : "2"};
+    va_list arguments;
+    va_start(arguments, script);
+    unsigned count = gather(words, 3, arguments);
+    va_end(arguments);
+    send_all(conn, count, words);
+    pass(SIM_MS);
+    return heard(conn);
+}

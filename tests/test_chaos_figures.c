@@ -1,0 +1,452 @@
+/* test_chaos_figures.c - the verdict and the figures of redlock-chaos: what a run has shown,
+ * waits and hand-offs, when a majority votes, availability and recovery. */
+#include "config_auto.h"
+
+#include "chaos_made.h"
+
+#include "chaos_kinds.h"
+#include "chaos_stats.h"
+#include "suite.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct made made;
+static const struct chaos_verdict *verdict;
+
+static void set_up(void)
+{
+    made_init(&made);
+}
+
+static void tear_down(void)
+{
+    made_free(&made);
+}
+
+/* ---- what a run has shown --------------------------------------------------------------- */
+
+static void two_overlap(void)
+{
+    made_asks(&made, 100 * MS, 0, 0);
+    made_holds(&made, 200 * MS, 900 * MS, 0, 0);
+    made_asks(&made, 150 * MS, 1, 0);
+    made_holds(&made, 500 * MS, 1500 * MS, 1, 0);
+}
+
+START_TEST(a_fault_that_was_never_seen_shows_nothing)
+{
+    made_pair(&made, 0, 1, 0, 0);
+    made_fault(&made, CHAOS_FAULT_PAUSE, 1 * SEC, 2 * SEC, 1, 0)->seen = _i > 0;
+    made_fault(&made, CHAOS_FAULT_PAUSE, 3 * SEC, 4 * SEC, 1, 0)->seen = false;
+    verdict = made_check(&made);
+    ck_assert_int_eq(verdict->exit_status, _i > 0 ? 0 : 2);
+    ck_assert_int_eq(verdict->passed, _i > 0);
+    ck_assert_uint_eq(verdict->faults_done, 2);
+    ck_assert_uint_eq(verdict->faults_unseen, _i > 0 ? 1 : 2);
+    ck_assert_int_eq(strstr(verdict->text, "pause") != NULL, _i == 0);
+}
+END_TEST
+
+START_TEST(a_kind_that_was_asked_for_and_not_done_shows_nothing)
+{
+    made_pair(&made, 0, 1, 0, 0);
+    made_fault(&made, CHAOS_FAULT_PAUSE, 1 * SEC, 2 * SEC, 1, 0);
+    made_fault(&made, CHAOS_FAULT_OOM, 3 * SEC, 4 * SEC, 1, 0)->begun_ns = 0;
+    made.options.faults |= CHAOS_BIT(CHAOS_FAULT_RESET);
+    verdict = made_check(&made);
+    ck_assert_int_eq(verdict->exit_status, 2);
+    ck_assert_ptr_nonnull(strstr(verdict->text, "reset, oom"));
+    ck_assert_ptr_null(strstr(verdict->text, "pause"));
+}
+END_TEST
+
+START_TEST(too_few_holds_show_nothing)
+{
+    made_pair(&made, 0, 1, 0, 0);
+    made_pair(&made, 10 * MS, 2, 0, 0);
+    made.options.min_holds = 2 + (unsigned)_i;
+    ck_assert_int_eq(made_check(&made)->exit_status, _i == 0 ? 0 : 2);
+}
+END_TEST
+
+START_TEST(an_early_end_and_full_logs_show_nothing)
+{
+    made_pair(&made, 0, 1, 0, 0);
+    if (_i == 0)
+        snprintf(made.history.error, sizeof(made.history.error), "a master would not start");
+    else
+        made.history.lost_events = 1;
+    verdict = made_check(&made);
+    ck_assert_int_eq(verdict->exit_status, 2);
+    ck_assert_ptr_nonnull(strstr(verdict->text, _i == 0 ? "would not start" : "1 events"));
+}
+END_TEST
+
+/* What is missing in the log may be what a record is ahead by; what is there still counts. */
+START_TEST(full_logs_do_not_accuse_records)
+{
+    made.history.lost_events = 1;
+    made_writes(&made, 4 * MS, 7, 0, 0);
+    made.history.record[0] = 9;
+    ck_assert_uint_eq(made_check(&made)->lost_updates, 0);
+    made_writes(&made, 5 * MS, 7, 1, 0);
+    ck_assert_uint_eq(made_check(&made)->lost_updates, 1);
+    ck_assert_int_eq(made.verdict->exit_status, 1);
+}
+END_TEST
+
+START_TEST(a_violation_is_more_than_having_shown_nothing)
+{
+    two_overlap();
+    made.options.min_holds = 1000;
+    ck_assert_int_eq(made_check(&made)->exit_status, 1);
+}
+END_TEST
+
+START_TEST(the_broken_client_must_be_caught)
+{
+    made.options.self_test = true;
+    if (_i == 1) {
+        two_overlap();
+        made_fault(&made, CHAOS_FAULT_FLUSHALL, 300 * MS, 301 * MS, 1, 0); /* an excuse */
+    } else if (_i == 2) {
+        two_overlap();
+    }
+    verdict = made_check(&made);
+    ck_assert_int_eq(verdict->exit_status, _i == 2 ? 0 : 2);
+    ck_assert_int_eq(verdict->passed, _i == 2);
+}
+END_TEST
+
+START_TEST(an_empty_history_is_judged)
+{
+    verdict = made_check(&made);
+    ck_assert_int_eq(verdict->exit_status, 0);
+    ck_assert_uint_eq(verdict->holds, 0);
+    ck_assert_uint_eq(verdict->wait.count, 0);
+    made.options.min_holds = 1;
+    ck_assert_int_eq(made_check(&made)->exit_status, 2);
+}
+END_TEST
+
+/* ---- waits and hand-offs ---------------------------------------------------------------- */
+
+START_TEST(waits_holds_and_hand_offs)
+{
+    made_asks(&made, 0, 0, 0);
+    made_holds(&made, 10 * MS, SEC, 0, 0);
+    made_asks(&made, 20 * MS, 1, 0);
+    made_event(&made, 50 * MS, CHAOS_LETS_GO, 0, 0);
+    made_holds(&made, 53 * MS, SEC, 1, 0); /* asked before: 3 ms */
+    made_event(&made, 60 * MS, CHAOS_LETS_GO, 1, 0);
+    made_asks(&made, 61 * MS, 2, 0);
+    made_holds(&made, 65 * MS, 100 * MS, 2, 0); /* asked later: no hand-off */
+    made_asks(&made, 90 * MS, 3, 0);
+    made_holds(&made, 150 * MS, 200 * MS, 3, 0); /* its time ran out: none either */
+    verdict = made_check(&made);
+    ck_assert_uint_eq(verdict->hand_off.count, 1);
+    ck_assert_double_eq_tol(verdict->hand_off.max_ms, 3, 1e-9);
+    ck_assert_uint_eq(verdict->wait.count, 4);
+    ck_assert_double_eq_tol(verdict->wait.max_ms, 60, 1e-9);
+    ck_assert_double_eq_tol(verdict->wait.p50_ms, 10, 1e-9);
+    ck_assert_double_eq_tol(verdict->hold.max_ms, 50, 1e-9);
+    ck_assert_double_eq_tol(verdict->hold.p50_ms, 35, 1e-9);
+    ck_assert_double_eq_tol(verdict->holds_per_s, 0.4, 1e-9);
+}
+END_TEST
+
+START_TEST(nothing_is_passed_on_to_another_name)
+{
+    made_asks(&made, 0, 0, 0);
+    made_holds(&made, 10 * MS, SEC, 0, 0);
+    made_asks(&made, 20 * MS, 1, 1);
+    made_event(&made, 50 * MS, CHAOS_LETS_GO, 0, 0);
+    made_holds(&made, 53 * MS, SEC, 1, 1);
+    ck_assert_uint_eq(made_check(&made)->hand_off.count, 0);
+}
+END_TEST
+
+START_TEST(quantiles_are_by_nearest_rank)
+{
+    int64_t ns[100];
+    for (int i = 0; i < 100; i++)
+        ns[i] = (100 - i) * MS;
+    struct chaos_quantiles quantiles = chaos_quantiles_of(ns, 100);
+    ck_assert_double_eq(quantiles.p50_ms, 50);
+    ck_assert_double_eq(quantiles.p90_ms, 90);
+    ck_assert_double_eq(quantiles.p99_ms, 99);
+    ck_assert_double_eq(quantiles.max_ms, 100);
+    int64_t one = 7 * MS;
+    quantiles = chaos_quantiles_of(&one, 1);
+    ck_assert_double_eq(quantiles.p50_ms, 7);
+    ck_assert_double_eq(quantiles.p99_ms, 7);
+}
+END_TEST
+
+START_TEST(a_histogram_has_every_time_in_its_column)
+{
+    const int64_t ns[] = {0, 999, 1000, 1300, 1 * MS, 1 * MS + 1, 10 * MS, 3600 * SEC};
+    struct chaos_histogram histogram;
+    chaos_histogram_of(ns, sizeof(ns) / sizeof(ns[0]), &histogram);
+    ck_assert_uint_eq(histogram.count, 8);
+    ck_assert_uint_eq(histogram.column[0], 3);
+    ck_assert_uint_eq(histogram.column[1], 1);
+    ck_assert_uint_eq(histogram.column[30], 2);
+    ck_assert_uint_eq(histogram.column[40], 1);
+    ck_assert_uint_eq(histogram.column[CHAOS_COLUMNS - 1], 1);
+    ck_assert_double_eq(chaos_column_ns(30), 1e6);
+}
+END_TEST
+
+START_TEST(a_series_has_every_hold_in_its_interval)
+{
+    for (unsigned i = 0; i < 100; i++)
+        made_pair(&made, i * 100 * MS, i + 1, 0, 0);
+    made_asks(&made, 9990 * MS, 1, 1);
+    made_event(&made, 10 * SEC, CHAOS_REFUSED, 1, 1); /* the last moment is in it too */
+    made_sort(&made);
+    struct chaos_story story;
+    static struct chaos_series series;
+    chaos_story_read(&made.history, &story);
+    chaos_series_of(&made.history, &story, &series);
+    uint64_t holds = 0;
+    ck_assert_int_eq(series.every_ns * (int64_t)series.count, 10 * SEC);
+    for (size_t i = 0; i < series.count; i++)
+        holds += series.point[i].holds;
+    ck_assert_uint_eq(holds, 100);
+    ck_assert_uint_eq(series.point[0].holds, 1);
+    ck_assert_double_eq_tol(series.point[0].p99_ms, 1, 1e-9);
+    ck_assert_uint_eq(series.point[series.count - 1].refusals, 1);
+    chaos_story_free(&story);
+}
+END_TEST
+
+/* ---- who reaches a majority when -------------------------------------------------------- */
+
+static uint64_t able_at(int64_t at_ns)
+{
+    size_t count;
+    struct chaos_able *able = chaos_able_list(&made.history, &count);
+    uint64_t clients = 0;
+    for (size_t i = 0; i < count && able[i].from_ns <= at_ns; i++)
+        clients = able[i].clients;
+    free(able);
+    return clients;
+}
+
+/* Three masters of five are hit, or two; what contenders 0 .. 3 can do then, and after it. */
+static const struct {
+    enum chaos_fault_kind kind;
+    uint64_t nodes, clients, able;
+    bool guarded; /* for 3 s after it */
+} reaches[] = {
+    {CHAOS_FAULT_KILL, 0x07, 0, 0x0, true},
+    {CHAOS_FAULT_KILL, 0x03, 0, 0xf, false},
+    {CHAOS_FAULT_KILL_AOF, 0x1c, 0, 0x0, true},
+    {CHAOS_FAULT_PAUSE, 0x07, 0, 0x0, false},
+    {CHAOS_FAULT_SLEEP, 0x07, 0, 0x0, false},
+    {CHAOS_FAULT_CLIENT_PAUSE, 0x07, 0, 0x0, false},
+    {CHAOS_FAULT_OOM, 0x07, 0, 0x0, false},
+    {CHAOS_FAULT_DISCONNECT, 0x07, 0, 0x0, false},
+    {CHAOS_FAULT_PARTITION, 0x07, 0x1, 0xe, false},
+    {CHAOS_FAULT_PARTITION, 0x07, 0x0, 0x0, false}, /* no contender named: all */
+    {CHAOS_FAULT_PARTITION_THERE, 0x1f, 0x6, 0x9, false},
+    {CHAOS_FAULT_PARTITION_BACK, 0x03, 0xf, 0xf, false},
+    {CHAOS_FAULT_HALVES, 0x07, 0x3, 0x3, false},
+    {CHAOS_FAULT_HALVES, 0x03, 0x3, 0xc, false},
+    {CHAOS_FAULT_RING, 0x1f, 0xf, 0xf, false},
+    {CHAOS_FAULT_DELAY, 0x1f, 0xf, 0xf, false},
+    {CHAOS_FAULT_FLUSHALL, 0x1f, 0xf, 0xf, false},
+    {CHAOS_FAULT_CLOCK, 0x07, 0, 0xf, true}, /* put right by a new process */
+};
+
+START_TEST(faults_take_a_majority_away)
+{
+    made_fault(&made, reaches[_i].kind, 2 * SEC, 4 * SEC, reaches[_i].nodes,
+               reaches[_i].clients);
+    ck_assert_uint_eq(able_at(2 * SEC - 1), 0xf);
+    ck_assert_uint_eq(able_at(2 * SEC), reaches[_i].able);
+    ck_assert_uint_eq(able_at(4 * SEC - 1), reaches[_i].able);
+    ck_assert_uint_eq(able_at(4 * SEC), reaches[_i].guarded ? 0 : 0xf);
+    ck_assert_uint_eq(able_at(7 * SEC - 1), reaches[_i].guarded ? 0 : 0xf);
+    ck_assert_uint_eq(able_at(7 * SEC), 0xf);
+}
+END_TEST
+
+/* Nobody knows whether somebody else's client waits after a restart: it need not. */
+START_TEST(the_guard_is_ours_alone)
+{
+    made.options.client_cmd = "other";
+    made_fault(&made, CHAOS_FAULT_KILL, 2 * SEC, 4 * SEC, 0x07, 0);
+    ck_assert_uint_eq(able_at(4 * SEC - 1), 0);
+    ck_assert_uint_eq(able_at(4 * SEC), 0xf);
+    ck_assert_int_eq(chaos_node_state(&made.history, 0, 4 * SEC), CHAOS_NODE_UP);
+}
+END_TEST
+
+/* Two masters are down, and the ring leaves each contender three: not always the right ones. */
+START_TEST(a_ring_and_dead_masters_add_up)
+{
+    made_fault(&made, CHAOS_FAULT_KILL, 2 * SEC, 0, 0x3, 0);
+    made_fault(&made, CHAOS_FAULT_RING, 3 * SEC, 4 * SEC, 0x1f, 0xf);
+    ck_assert_uint_eq(able_at(2 * SEC), 0xf);
+    ck_assert_uint_eq(able_at(3 * SEC), 0x4); /* 2 reaches 2, 3 and 4 */
+    ck_assert_uint_eq(able_at(9 * SEC), 0xf); /* and the dead ones stay dead */
+    ck_assert_int_eq(chaos_node_state(&made.history, 0, 9 * SEC), CHAOS_NODE_DOWN);
+    ck_assert_int_eq(chaos_node_state(&made.history, 2, 9 * SEC), CHAOS_NODE_UP);
+}
+END_TEST
+
+START_TEST(the_worst_of_several_faults_is_the_state)
+{
+    made_fault(&made, CHAOS_FAULT_OOM, 1 * SEC, 9 * SEC, 0x1, 0);
+    made_fault(&made, CHAOS_FAULT_PAUSE, 2 * SEC, 4 * SEC, 0x1, 0);
+    made_fault(&made, CHAOS_FAULT_KILL, 3 * SEC, 5 * SEC, 0x1, 0);
+    static const enum chaos_node_state states[] = {
+        CHAOS_NODE_UP,   CHAOS_NODE_NO_VOTE, CHAOS_NODE_SILENT,
+        CHAOS_NODE_DOWN, CHAOS_NODE_DOWN,    CHAOS_NODE_NO_VOTE,
+    };
+    for (unsigned i = 0; i < 6; i++)
+        ck_assert_int_eq(chaos_node_state(&made.history, 0, i * SEC), states[i]);
+    ck_assert_int_eq(chaos_node_state(&made.history, 1, 3 * SEC), CHAOS_NODE_UP);
+}
+END_TEST
+
+/* ---- availability and recovery ---------------------------------------------------------- */
+
+/* One lock of two, held from 0 to `held` ms, asked for from then, had again at `again` ms. */
+static void gap(int64_t held, int64_t again)
+{
+    made.options.names = 1;
+    made_asks(&made, 0, 0, 0);
+    made_holds(&made, 0, 9 * SEC, 0, 0);
+    made_asks(&made, MS, 1, 0);
+    made_event(&made, held * MS, CHAOS_LETS_GO, 0, 0);
+    made_holds(&made, again * MS, 10 * SEC, 1, 0);
+}
+
+START_TEST(a_short_gap_is_a_hand_off_and_a_long_one_is_not)
+{
+    gap(2000, 3000 + _i);
+    verdict = made_check(&made);
+    ck_assert_int_eq(verdict->longest_unavailable_ns, (1000 + _i) * MS);
+    ck_assert_double_eq_tol(verdict->available, _i == 0 ? 1 : 1 - 0.1001, 1e-9);
+    ck_assert_int_eq(verdict->recovery_ns, 0);
+}
+END_TEST
+
+START_TEST(without_a_majority_nothing_is_missed)
+{
+    gap(2000, 6250);
+    made_fault(&made, CHAOS_FAULT_PAUSE, 1900 * MS, 6 * SEC, 0x07, 0);
+    verdict = made_check(&made);
+    ck_assert_int_eq(verdict->longest_unavailable_ns, 250 * MS);
+    ck_assert_int_eq(verdict->recovery_ns, 250 * MS);
+    ck_assert_double_eq_tol(verdict->available, 1, 1e-9);
+}
+END_TEST
+
+/* A majority votes, but not for the one that asks. */
+START_TEST(a_gap_is_one_of_those_who_can_have_it)
+{
+    gap(2000, 6250);
+    made_fault(&made, CHAOS_FAULT_PARTITION, 1900 * MS, 6 * SEC, 0x07, CHAOS_BIT(1));
+    verdict = made_check(&made);
+    ck_assert_int_eq(verdict->longest_unavailable_ns, 250 * MS);
+    ck_assert_int_eq(verdict->recovery_ns, 0); /* it never went away for the others */
+}
+END_TEST
+
+START_TEST(nobody_asks_and_nothing_is_missed)
+{
+    made.options.names = 1;
+    made_pair(&made, 0, 1, 0, 0);
+    made_pair(&made, 8 * SEC, 2, 0, 0);
+    verdict = made_check(&made);
+    ck_assert_int_eq(verdict->longest_unavailable_ns, 1 * MS);
+    ck_assert_int_eq(verdict->recovery_ns, 0); /* the beginning is no return */
+    ck_assert_double_eq_tol(verdict->available, 1, 1e-9);
+}
+END_TEST
+
+/* The second gap after a majority's return is not what it took to recover. */
+START_TEST(recovery_is_the_first_gap_after_a_return)
+{
+    made.options.names = 1;
+    made_fault(&made, CHAOS_FAULT_PAUSE, 1 * SEC, 2 * SEC, 0x07, 0);
+    made_asks(&made, 1 * SEC, 0, 0);
+    made_asks(&made, 1 * SEC, 1, 0);
+    made_holds(&made, 2 * SEC + 30 * MS, 5 * SEC, 0, 0);
+    made_event(&made, 3 * SEC, CHAOS_LETS_GO, 0, 0);
+    made_holds(&made, 3 * SEC + 70 * MS, 5 * SEC, 1, 0);
+    verdict = made_check(&made);
+    ck_assert_int_eq(verdict->recovery_ns, 30 * MS);
+    ck_assert_int_eq(verdict->recovery_at_ns, 2 * SEC);
+    ck_assert_int_eq(verdict->longest_unavailable_ns, 70 * MS);
+    ck_assert_int_eq(verdict->longest_at_ns, 3 * SEC);
+    ck_assert_uint_eq(verdict->longest_name, 0);
+}
+END_TEST
+
+/* Who is refused and asks again at once has wanted it all the time. */
+START_TEST(refusals_do_not_hide_a_gap)
+{
+    made.options.names = 1;
+    for (int i = 0; i < 20; i++) {
+        made_asks(&made, SEC + i * 200 * MS, 0, 0);
+        made_event(&made, SEC + i * 200 * MS + 150 * MS, CHAOS_REFUSED, 0, 0);
+    }
+    made_asks(&made, 5 * SEC, 0, 0);
+    made_holds(&made, 5 * SEC, 6 * SEC, 0, 0);
+    verdict = made_check(&made);
+    ck_assert_uint_eq(verdict->refusals, 20);
+    ck_assert_int_eq(verdict->longest_unavailable_ns, 4 * SEC);
+    ck_assert_double_eq_tol(verdict->wait.max_ms, 4000, 1e-9);
+}
+END_TEST
+
+START_TEST(recovery_that_never_comes_counts_until_the_end)
+{
+    made.options.names = 1;
+    made_asks(&made, 1 * SEC, 0, 0);
+    made_fault(&made, CHAOS_FAULT_PAUSE, 500 * MS, 6 * SEC, 0x07, 0);
+    verdict = made_check(&made);
+    ck_assert_int_eq(verdict->recovery_ns, 4 * SEC);
+    ck_assert_double_eq_tol(verdict->available, 1 - 4.0 / 4.5, 1e-9);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("chaos_figures");
+    TCase *tcase = tcase_create("figures");
+    tcase_add_checked_fixture(tcase, set_up, tear_down);
+    tcase_add_loop_test(tcase, a_fault_that_was_never_seen_shows_nothing, 0, 2);
+    tcase_add_test(tcase, a_kind_that_was_asked_for_and_not_done_shows_nothing);
+    tcase_add_loop_test(tcase, too_few_holds_show_nothing, 0, 2);
+    tcase_add_loop_test(tcase, an_early_end_and_full_logs_show_nothing, 0, 2);
+    tcase_add_test(tcase, full_logs_do_not_accuse_records);
+    tcase_add_test(tcase, a_violation_is_more_than_having_shown_nothing);
+    tcase_add_loop_test(tcase, the_broken_client_must_be_caught, 0, 3);
+    tcase_add_test(tcase, an_empty_history_is_judged);
+    tcase_add_test(tcase, waits_holds_and_hand_offs);
+    tcase_add_test(tcase, nothing_is_passed_on_to_another_name);
+    tcase_add_test(tcase, quantiles_are_by_nearest_rank);
+    tcase_add_test(tcase, a_histogram_has_every_time_in_its_column);
+    tcase_add_test(tcase, a_series_has_every_hold_in_its_interval);
+    tcase_add_loop_test(tcase, faults_take_a_majority_away, 0,
+                        sizeof(reaches) / sizeof(reaches[0]));
+    tcase_add_test(tcase, the_guard_is_ours_alone);
+    tcase_add_test(tcase, a_ring_and_dead_masters_add_up);
+    tcase_add_test(tcase, the_worst_of_several_faults_is_the_state);
+    tcase_add_loop_test(tcase, a_short_gap_is_a_hand_off_and_a_long_one_is_not, 0, 2);
+    tcase_add_test(tcase, without_a_majority_nothing_is_missed);
+    tcase_add_test(tcase, a_gap_is_one_of_those_who_can_have_it);
+    tcase_add_test(tcase, nobody_asks_and_nothing_is_missed);
+    tcase_add_test(tcase, recovery_is_the_first_gap_after_a_return);
+    tcase_add_test(tcase, refusals_do_not_hide_a_gap);
+    tcase_add_test(tcase, recovery_that_never_comes_counts_until_the_end);
+    suite_add_tcase(suite, tcase);
+    return suite_run(suite);
+}

@@ -1,0 +1,345 @@
+/* test_sim_master_states.c - states in which redis-server refuses commands, brought about on a
+ * real one, and the same troubles of a model master: both must refuse the same commands, in
+ * the same words, and do the others alike. */
+#include "config_auto.h"
+
+#include "sim_real_pair.h"
+
+#include "info.h"
+#include "net.h"
+#include "suite.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define NONCE "0123456789abcdef"
+#define WAITER "00000001-aaaa-bbbb-cccc-123456789abc:1"
+#define OTHER "00000002-aaaa-bbbb-cccc-123456789abc:7"
+#define HOURS "7200000"
+
+static const char *const with_debug[] = {"--enable-debug-command", "yes",
+                                         "--enable-protected-configs", "yes", NULL};
+static struct masters *masters;
+static struct pair_run run;
+
+static void both(const char *first, ...) __attribute__((sentinel));
+static void both(const char *first, ...)
+{
+    struct pair_words words = {0};
+    va_list arguments;
+    const char *word;
+    pair_word(&words, first);
+    va_start(arguments, first);
+    while ((word = va_arg(arguments, const char *)))
+        pair_word(&words, word);
+    va_end(arguments);
+    pair_send(&run, 0, &words);
+}
+
+static void begin(const char *password)
+{
+    pair_begin(&run, 1, 2, masters, password);
+    if (password)
+        return;
+    both("FLUSHALL", NULL);
+    both("SET", "held", "mine", "PX", "3600000", NULL);
+    both("SET", "kept", "redlock:next:" WAITER, "PX", "3600000", NULL);
+    both("ZADD", "q", "5", OTHER, NULL);
+    both("ZADD", "q2", "5", OTHER, NULL);
+    both("SCRIPT", "LOAD", script_body("extend"), NULL);
+    pair_compare(&run, 0);
+    pair_send_bytes(&run, 1, "SUBSCRIBE redlock:wake:00000002-aaaa-bbbb-cccc-123456789abc\r\n");
+    pair_compare(&run, 1);
+}
+
+/* Sent at once, so that a state need not last for long. */
+static void ask_scripts(void)
+{
+    both("EVALSHA", script_sha("extend"), "1", "held", NONCE, "mine", HOURS, NULL);
+    both("EVALSHA", script_sha("inspect"), "1", "held", NONCE, NULL);
+    both("EVAL", script_body("acquire"), "1", "new", NONCE, "t", HOURS, NULL);
+    both("EVAL", script_body("acquire"), "1", "held", NONCE, "t", HOURS, NULL);
+    both("EVAL", script_body("extend"), "1", "held", NONCE, "mine", "1", NULL);
+    both("EVAL", script_body("retake"), "1", "new2", NONCE, "t", HOURS, NULL);
+    both("EVAL", script_body("retake"), "1", "held", NONCE, "mine", "9000000", NULL);
+    both("EVAL", script_body("inspect"), "1", "held", NONCE, NULL);
+    both("EVAL", script_body("wait"), "2", "new3", "nq", NONCE, "t", HOURS, WAITER, "5", HOURS,
+         NULL);
+    both("EVAL", script_body("wait"), "2", "held", "q", NONCE, "t", HOURS, WAITER, "5", HOURS,
+         NULL);
+    both("EVAL", script_body("release"), "2", "nobodys", "q2", NONCE, "t", HOURS, NULL);
+    both("EVAL", script_body("leave"), "2", "kept", "q", NONCE, WAITER, HOURS, NULL);
+    both("EVAL", script_body("release"), "2", "held", "q", NONCE, "mine", HOURS, NULL);
+    both("EVAL", script_body("force"), "2", "held", "q", NONCE, HOURS, NULL);
+    both("EVAL", script_body("inspect"), "1", "held", NONCE, NULL);
+}
+
+static void ask_commands(void)
+{
+    both("PING", NULL);
+    both("GET", "held", NULL);
+    both("SET", "x", "y", NULL);
+    both("PTTL", "held", NULL);
+    both("ZADD", "zz", "1", "m", NULL);
+    both("ZREM", "q", OTHER, NULL);
+    both("ZCARD", "q", NULL);
+    both("ZRANGE", "q", "0", "-1", NULL);
+    both("EXISTS", "held", NULL);
+    both("TYPE", "held", NULL);
+    both("PEXPIRE", "held", HOURS, NULL);
+    both("DEL", "held", NULL);
+    both("SELECT", "0", NULL);
+    both("CLIENT", "SETNAME", "me", NULL);
+    both("SCRIPT", "EXISTS", script_sha("extend"), NULL);
+    both("EVALSHA", "ffffffffffffffffffffffffffffffffffffffff", "0", NULL);
+    both("EVALSHA", "ffffffffffffffffffffffffffffffffffffffff", "9", NULL);
+    both("DBSIZE", NULL);
+    both("FOO", NULL);
+    both("GET", NULL);
+}
+
+/* All of it; what may be said is too much for one batch of the real one's buffers otherwise. */
+static void ask_all(void)
+{
+    ask_scripts();
+    pair_compare(&run, 0);
+    ask_commands();
+    pair_compare(&run, 0);
+}
+
+static void real_do(const char *a, const char *b, const char *c, const char *d)
+{
+    struct reply reply = master_do(masters, 0, a, b, c, d, (char *)NULL);
+    ck_assert_msg(reply.type && reply.type != '-', "%s %s: %s", a, b ? b : "", reply.text);
+}
+
+/* ---- INFO ------------------------------------------------------------------------------- */
+
+static void real_info(struct rl_info *ret_info)
+{
+    static char bytes[16384];
+    size_t len = 0;
+    int fd = net_connect(&masters->node[0].unix_at);
+    ck_assert(fd >= 0 && net_send(fd, "INFO\r\n", 6));
+    while (len < 2 || memcmp(bytes + len - 2, "\r\n", 2) != 0 || !strstr(bytes, "# Keyspace")) {
+        ssize_t got = recv(fd, bytes + len, sizeof(bytes) - 1 - len, 0);
+        ck_assert(got > 0);
+        len += (size_t)got;
+        bytes[len] = '\0';
+    }
+    close(fd);
+    rl_info_parse(bytes, len, ret_info);
+}
+
+static void compare_info(void)
+{
+    struct rl_info model, real;
+    const char *text = ask(run.pair[0].model, "INFO", NULL);
+    rl_info_parse(text, strlen(text), &model);
+    real_info(&real);
+    ck_assert_str_eq(model.role, real.role);
+    ck_assert_str_eq(model.version, real.version);
+    ck_assert_str_eq(model.policy, real.policy);
+    ck_assert_uint_eq(strlen(model.run_id), strlen(real.run_id));
+    ck_assert_int_eq(model.maxmemory, real.maxmemory);
+    ck_assert_int_eq(model.cluster, real.cluster);
+    ck_assert_int_eq(model.loading, real.loading);
+    ck_assert(model.uptime_s >= 0 && real.uptime_s >= 0);
+}
+
+/* ---- the states ------------------------------------------------------------------------- */
+
+static void in_state(enum sim_trouble trouble)
+{
+    sim_master_trouble(0, trouble, 1000000);
+    ask_all();
+    ck_assert_uint_gt(sim_master_troubled(0), 3);
+}
+
+static void out_of_state(void)
+{
+    sim_master_trouble(0, SIM_NO_TROUBLE, 0);
+    ask_all();
+    pair_end(&run);
+}
+
+START_TEST(without_a_trouble)
+{
+    begin(NULL);
+    compare_info();
+    ask_all();
+    ck_assert_uint_eq(sim_master_troubled(0), 0);
+    ck_assert_uint_gt(run.tally.messages, 0);
+    pair_end(&run);
+}
+END_TEST
+
+START_TEST(out_of_memory)
+{
+    begin(NULL);
+    real_do("CONFIG", "SET", "maxmemory", "1");
+    in_state(SIM_OOM);
+    compare_info();
+    real_do("CONFIG", "SET", "maxmemory", "0");
+    out_of_state();
+}
+END_TEST
+
+static bool save_failed(void)
+{
+    return strstr(master_do(masters, 0, "INFO", "persistence", (char *)NULL).text,
+                  "rdb_last_bgsave_status:err") != NULL;
+}
+
+START_TEST(disk_that_takes_nothing)
+{
+    char dir[SUITE_PATH_MAX];
+    suite_new_dir(dir);
+    begin(NULL);
+    real_do("CONFIG", "SET", "dir", dir);
+    suite_remove_dir(dir);
+    real_do("CONFIG", "SET", "save", "3600 1");
+    real_do("BGSAVE", NULL, NULL, NULL);
+    ck_assert(wait_until(save_failed(), 10000));
+    in_state(SIM_MISCONF);
+    compare_info();
+    real_do("CONFIG", "SET", "stop-writes-on-bgsave-error", "no");
+    out_of_state();
+}
+END_TEST
+
+START_TEST(replica_that_is_read_only)
+{
+    begin(NULL);
+    real_do("REPLICAOF", "127.0.0.1", "1", NULL);
+    in_state(SIM_READONLY);
+    compare_info();
+    real_do("REPLICAOF", "NO", "ONE", NULL);
+    out_of_state();
+}
+END_TEST
+
+START_TEST(replica_without_its_master)
+{
+    begin(NULL);
+    real_do("CONFIG", "SET", "replica-serve-stale-data", "no");
+    real_do("REPLICAOF", "127.0.0.1", "1", NULL);
+    in_state(SIM_MASTERDOWN);
+    compare_info();
+    real_do("REPLICAOF", "NO", "ONE", NULL);
+    out_of_state();
+}
+END_TEST
+
+START_TEST(no_right_to_scripts)
+{
+    begin(NULL);
+    real_do("ACL", "SETUSER", "default", "-@scripting");
+    in_state(SIM_NOPERM);
+    real_do("ACL", "SETUSER", "default", "+@all");
+    out_of_state();
+}
+END_TEST
+
+/* What is left of the answer comes when the state is over. */
+static int begin_to_ask(const char *request)
+{
+    int fd = net_connect(&masters->node[0].unix_at);
+    ck_assert(fd >= 0 && net_send(fd, request, strlen(request)));
+    return fd;
+}
+
+static bool refuses_with(const char *text)
+{
+    return strncmp(master_do(masters, 0, "GET", "x", (char *)NULL).text, text, strlen(text)) ==
+           0;
+}
+
+START_TEST(busy_with_a_script)
+{
+    begin(NULL);
+    real_do("CONFIG", "SET", "lua-time-limit", "1");
+    int fd = begin_to_ask("*3\r\n$4\r\nEVAL\r\n$17\r\nwhile true do end\r\n$1\r\n0\r\n");
+    ck_assert(wait_until(refuses_with("BUSY"), 10000));
+    in_state(SIM_BUSY);
+    real_do("SCRIPT", "KILL", NULL, NULL);
+    ck_assert(wait_until(!refuses_with("BUSY"), 10000));
+    close(fd);
+    out_of_state();
+}
+END_TEST
+
+START_TEST(loading_its_data)
+{
+    begin(NULL);
+    real_do("DEBUG", "POPULATE", "40000", NULL);
+    real_do("CONFIG", "SET", "key-load-delay", "200");
+    real_do("CONFIG", "SET", "loading-process-events-interval-bytes", "1024");
+    int fd = begin_to_ask("DEBUG RELOAD\r\n");
+    ck_assert(wait_until(refuses_with("LOADING"), 10000));
+    in_state(SIM_LOADING);
+    compare_info();
+    ck_assert_msg(refuses_with("LOADING"), "it has loaded all before it was asked all");
+    close(fd);
+    pair_end(&run);
+}
+END_TEST
+
+/* Nobody has said who he is. */
+START_TEST(strangers)
+{
+    real_do("CONFIG", "SET", "requirepass", "secret");
+    begin("secret");
+    ask_commands();
+    both("AUTH", "wrong", NULL);
+    both("AUTH", "default", "wrong", NULL);
+    both("AUTH", "nobody", "secret", NULL);
+    both("AUTH", "a", "b", "c", NULL);
+    both("GET", "held", NULL);
+    both("AUTH", "secret", NULL);
+    both("GET", "held", NULL);
+    pair_compare(&run, 0);
+    ask_all();
+    pair_send_bytes(&run, 1, "*11\r\n$1\r\n");
+    pair_compare_end(&run, 1);
+    pair_send_bytes(&run, 1, "*1\r\n$16385\r\n");
+    pair_compare_end(&run, 1);
+    both("AUTH", "default", "secret", NULL);
+    pair_compare(&run, 0);
+    pair_end(&run);
+}
+END_TEST
+
+static void start(void)
+{
+    masters = masters_start(1, with_debug);
+}
+
+static void stop(void)
+{
+    masters_stop(masters);
+}
+
+int main(void)
+{
+    Suite *suite = suite_create("sim_master_states");
+    TCase *tcase = tcase_create("states");
+    tcase_set_timeout(tcase, 60);
+    tcase_add_checked_fixture(tcase, start, stop);
+    tcase_add_test(tcase, without_a_trouble);
+    tcase_add_test(tcase, out_of_memory);
+    tcase_add_test(tcase, disk_that_takes_nothing);
+    tcase_add_test(tcase, replica_that_is_read_only);
+    tcase_add_test(tcase, replica_without_its_master);
+    tcase_add_test(tcase, no_right_to_scripts);
+    tcase_add_test(tcase, busy_with_a_script);
+    tcase_add_test(tcase, loading_its_data);
+    tcase_add_test(tcase, strangers);
+    suite_add_tcase(suite, tcase);
+    return suite_run(suite);
+}

@@ -1,0 +1,216 @@
+/* chaos.c - redlock-chaos: contenders, faults, and a checker; the order of things. */
+#include "config_auto.h"
+
+#include "chaos_ask.h"
+#include "chaos_nodes.h"
+#include "chaos_options.h"
+#include "chaos_play.h"
+#include "chaos_prepare.h"
+#include "chaos_report.h"
+#include "chaos_schedule.h"
+
+#include "clock.h"
+#include "duration.h"
+#include "entropy.h"
+#include "limits.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SHOWN_NOTHING 2
+
+static void fail(const char *text)
+{
+    fprintf(stderr, "redlock-chaos: %s\n", text);
+}
+
+/* ---- beginning ------------------------------------------------------------------------- */
+
+static int start_place(struct chaos_run *run)
+{
+    static const struct chaos_place_type *const types[] = {
+        [CHAOS_LOCAL] = &chaos_place_local,
+        [CHAOS_FILE] = &chaos_place_file,
+        [CHAOS_COMPOSE] = &chaos_place_compose,
+    };
+    char why[512] = "";
+    run->place =
+        (struct chaos_place){.type = types[run->options->where], .options = run->options};
+    rl_config_init(&run->place.config);
+    if (!run->place.type->start(&run->place, why, sizeof(why))) {
+        fail(why);
+        return run->options->where == CHAOS_FILE ? EX_CONFIG : EX_UNAVAILABLE;
+    }
+    run->nodes = run->place.config.node_count;
+    return -1;
+}
+
+/* What is possible here, and when it will be done. */
+static int make_schedule(struct chaos_run *run, struct chaos_options *options, uint64_t named)
+{
+    char why[256] = "", needs[RL_DURATION_TEXT_MAX];
+    uint64_t asked = options->faults;
+    chaos_ask_leave(run, options, named);
+    if (!chaos_play_possible(run, named, &options->faults, why, sizeof(why)))
+        return chaos_usage("%s", why);
+    if (asked != 0 && options->faults == 0)
+        return chaos_usage("none of these faults is possible here");
+    int64_t needs_ms = chaos_schedule_needs_ms(options, run->nodes);
+    if (needs_ms > options->duration_ms) {
+        rl_duration_format((needs_ms + 999) / 1000 * 1000, needs);
+        return chaos_usage(
+            "--duration is too short for each of these kinds of faults to occur; "
+            "give %s or more, or fewer --faults",
+            needs);
+    }
+    run->fault_count = chaos_schedule(options, run->nodes, run->faults);
+    return -1;
+}
+
+static void announce(const struct chaos_run *run)
+{
+    const struct chaos_options *options = run->options;
+    char duration[RL_DURATION_TEXT_MAX], ttl[RL_DURATION_TEXT_MAX];
+    rl_duration_format(options->duration_ms, duration);
+    rl_duration_format(options->ttl_ms, ttl);
+    printf("%u contenders, %u locks of %s, %u masters (%s), %s, seed %llu\n", options->clients,
+           options->names, ttl, run->nodes, run->place.type->name, duration,
+           (unsigned long long)options->seed);
+    for (unsigned i = 0; !run->place.ours && i < run->nodes; i++)
+        printf("  %s\n", run->place.config.nodes[i].label);
+    printf("%zu faults:", run->fault_count);
+    for (int i = 0; i < CHAOS_FAULT_KINDS; i++)
+        if ((options->faults >> i & 1) != 0)
+            printf(" %s", chaos_fault_word((enum chaos_fault_kind)i));
+    printf("%s\n", options->faults == 0 ? " none" : "");
+    fflush(stdout);
+}
+
+static bool start_run(struct chaos_run *run, char *why, size_t why_size)
+{
+    char uuid[37];
+    if (!chaos_await_votes(run, why, why_size))
+        return false;
+    struct chaos_record *record = chaos_record_new(run->options);
+    if (record == NULL) {
+        snprintf(why, why_size, "no memory for the logs: %s", strerror(errno));
+        return false;
+    }
+    rl_entropy_uuid(uuid);
+    snprintf(record->prefix, sizeof(record->prefix), "redlock-chaos:%.8s:", uuid);
+    record->parent = getpid();
+    run->record = record;
+    run->proxies =
+        chaos_proxies_start(&run->place.config, run->options->clients, why, why_size);
+    if (run->proxies == NULL || !chaos_nodes_write(&run->place.config, run->place.dir,
+                                                   run->proxies, record, why, why_size))
+        return false;
+    run->begun_unix_s = time(NULL);
+    record->begun_ns = rl_clock_now_ns();
+    return chaos_crew_start(&run->crew, run->options, record, why, why_size);
+}
+
+/* ---- end ------------------------------------------------------------------------------- */
+
+static void clean_up(struct chaos_run *run)
+{
+    chaos_proxies_end(run->proxies);
+    run->proxies = NULL;
+    run->place.type->end(&run->place);
+}
+
+static void end_run(struct chaos_run *run, struct chaos_history *ret_history)
+{
+    int number;
+    run->ending = true;
+    if (chaos_run_signals(&number) > 0)
+        chaos_run_fail(run, "ended by signal %d (%s)", number, strsignal(number));
+    *ret_history = (struct chaos_history){
+        .options = run->options,
+        .nodes = run->nodes,
+        .needed = run->nodes / 2 + 1,
+        .begun_unix_s = run->begun_unix_s,
+        .duration_ns = chaos_now_ns(),
+        .guard_ns =
+            run->place.config.guard ? chaos_schedule_guard_ms(run->options) * RL_NS_PER_MS : 0,
+        .faults = run->faults,
+    };
+    unsigned killed = chaos_crew_end(&run->crew);
+    if (killed > 0)
+        chaos_run_fail(run, "%u contenders did not end when they were told to", killed);
+    ret_history->orphans = chaos_count_orphans(run);
+    while (ret_history->fault_count < run->fault_count &&
+           run->faults[ret_history->fault_count].begun_ns > 0)
+        ret_history->fault_count++;
+    for (unsigned i = 0; i < run->nodes; i++)
+        ret_history->node_name[i] = run->place.config.nodes[i].label;
+    memcpy(ret_history->server_version, run->server_version,
+           sizeof(ret_history->server_version));
+    memcpy(ret_history->record, (const void *)run->record->value, sizeof(ret_history->record));
+    ret_history->events =
+        chaos_record_events(run->record, &ret_history->event_count, &ret_history->lost_events);
+    if (ret_history->events == NULL)
+        chaos_run_fail(run, "no memory for the logs of all contenders");
+    memcpy(ret_history->error, run->error, sizeof(ret_history->error));
+}
+
+static int conclude(struct chaos_run *run)
+{
+    static struct chaos_history history;
+    static struct chaos_verdict verdict;
+    end_run(run, &history);
+    chaos_live_end(&run->live);
+    chaos_check(&history, &verdict);
+    chaos_report_text(&history, &verdict, stdout);
+    int status = verdict.exit_status;
+    if (run->options->report != NULL && !chaos_report_write(&history, &verdict))
+        status = EX_IOERR;
+    free((void *)history.events);
+    return status;
+}
+
+static int play(struct chaos_run *run)
+{
+    int number;
+    char why[512] = "";
+    if (!start_run(run, why, sizeof(why))) {
+        fail(why);
+        return chaos_run_signals(&number) > 0 ? SHOWN_NOTHING : EX_UNAVAILABLE;
+    }
+    chaos_live_begin(&run->live, stderr, run->options->duration_ms * RL_NS_PER_MS);
+    chaos_play(run);
+    return conclude(run);
+}
+
+int main(int argc, char **argv)
+{
+    static struct chaos_run run; /* too big for a stack */
+    static struct chaos_options options;
+    static struct chaos_fault faults[CHAOS_FAULTS_MAX];
+    uint64_t named = 0;
+    int status = chaos_options_parse(&options, argc, argv, &named);
+    if (status >= 0)
+        return status;
+    run.options = &options;
+    run.faults = faults;
+    chaos_run_set(&run);
+    chaos_run_watch_signals();
+    status = start_place(&run);
+    if (status >= 0)
+        return status;
+    status = make_schedule(&run, &options, named);
+    if (status < 0) {
+        announce(&run);
+        status = play(&run);
+    }
+    clean_up(&run);
+    chaos_record_free(run.record);
+    if (fflush(stdout) != 0 && status == 0)
+        status = EX_IOERR;
+    return status;
+}

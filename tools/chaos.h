@@ -1,0 +1,225 @@
+/* chaos.h - what the parts of redlock-chaos share: what was asked for, what happened, and
+ * what came of it. The schedule, the checker and the reports are pure functions of these.
+ *
+ *   chaos.c            the order of things, and the exit status
+ *   chaos_options.c    the command line
+ *   chaos_schedule.c   which fault when: drawn from the seed before anything begins
+ *   chaos_kinds.c      the faults' words, and what they break
+ *   chaos_reach.c      whom a fault cuts off, and the state of a node
+ *   chaos_fault*.c     faults: done, seen to have an effect, undone
+ *   chaos_proxy.c      the proxies through which contenders reach the masters
+ *   chaos_worker.c     contenders: processes that take locks and write under them
+ *   chaos_check.c      the checker
+ *   chaos_live.c       the terminal while it runs
+ *   chaos_html.c, chaos_json.c ...   the report
+ */
+#ifndef CHAOS_H
+#define CHAOS_H
+
+#include <redlock.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum { CHAOS_CLIENTS_MAX = 64, CHAOS_NAMES_MAX = 64, CHAOS_FAULTS_MAX = 4096 };
+
+/* ---- faults --------------------------------------------------------------------------- */
+
+/* What an operation of a contender rests on; a fault may break one. */
+enum chaos_assumption {
+    CHAOS_NONE_BROKEN,
+    CHAOS_KEYS_STAY, /* keys stay until they expire or are released */
+    CHAOS_NO_STEP,   /* the masters' clocks do not step forward */
+    CHAOS_GUARD      /* masters that lost keys do not vote for a max-ttl */
+};
+
+/* name on the command line, what it does, assumption that it breaks */
+#define CHAOS_FAULTS(X)                                                                      \
+    X(KILL, "kill", "SIGKILL a master, start it again empty", CHAOS_NONE_BROKEN)             \
+    X(KILL_AOF, "kill-aof", "SIGKILL a master, start it again from its AOF", CHAOS_NONE_BROKEN) \
+    X(KILL_RDB, "kill-rdb", "SIGKILL a master, start it again from an RDB file", CHAOS_NONE_BROKEN) \
+    X(PAUSE, "pause", "SIGSTOP a master, SIGCONT it later", CHAOS_NONE_BROKEN)               \
+    X(PAUSE_HOLDER, "pause-holder", "SIGSTOP a contender that holds a lock, for longer than its TTL", CHAOS_NONE_BROKEN) \
+    X(KILL_HOLDER, "kill-holder", "SIGKILL a contender that holds a lock, start another", CHAOS_NONE_BROKEN) \
+    X(PARTITION, "partition", "some contenders can't reach some masters", CHAOS_NONE_BROKEN) \
+    X(PARTITION_THERE, "partition-there", "requests vanish on their way to a master", CHAOS_NONE_BROKEN) \
+    X(PARTITION_BACK, "partition-back", "replies of a master vanish", CHAOS_NONE_BROKEN)     \
+    X(HALVES, "halves", "contenders and masters are cut into two halves", CHAOS_NONE_BROKEN) \
+    X(RING, "ring", "each contender reaches another majority of the masters", CHAOS_NONE_BROKEN) \
+    X(DELAY, "delay", "bytes to and from a master take long", CHAOS_NONE_BROKEN)             \
+    X(SPLIT, "split", "bytes arrive one by one", CHAOS_NONE_BROKEN)                          \
+    X(HALF_OPEN, "half-open", "connections stay open and nothing passes any more", CHAOS_NONE_BROKEN) \
+    X(RESET, "reset", "connections are reset", CHAOS_NONE_BROKEN)                            \
+    X(CLOCK, "clock", "a master's clock steps forward", CHAOS_NO_STEP)                       \
+    X(CLOCK_BACK, "clock-back", "a master's clock steps back", CHAOS_NONE_BROKEN)            \
+    X(SCRIPT_FLUSH, "script-flush", "a master forgets its scripts", CHAOS_NONE_BROKEN)       \
+    X(FLUSHALL, "flushall", "a master forgets its keys", CHAOS_KEYS_STAY)                    \
+    X(CLIENT_PAUSE, "client-pause", "CLIENT PAUSE on a master", CHAOS_NONE_BROKEN)           \
+    X(SLEEP, "sleep", "DEBUG SLEEP on a master", CHAOS_NONE_BROKEN)                          \
+    X(OOM, "oom", "a master is at its maxmemory", CHAOS_NONE_BROKEN)                         \
+    X(DISCONNECT, "disconnect", "compose: a container leaves the network", CHAOS_NONE_BROKEN)
+
+enum chaos_fault_kind {
+#define CHAOS_FAULT_ENUM(name, word, text, breaks) CHAOS_FAULT_##name,
+    CHAOS_FAULTS(CHAOS_FAULT_ENUM)
+#undef CHAOS_FAULT_ENUM
+    CHAOS_FAULT_KINDS
+};
+
+/* One fault, from the schedule on. Times count from the beginning of the run. */
+struct chaos_fault {
+    enum chaos_fault_kind kind;
+    int64_t planned_ns, length_ns; /* what the schedule says */
+    uint64_t nodes;                /* masters that it is about, a bit each */
+    uint64_t clients;              /* contenders that it is about */
+    int64_t step_ms;               /* clock: how far; delay: how long */
+    int64_t begun_ns;              /* read right before it is done; 0: it was not */
+    int64_t undone_ns;             /* read right after it was undone; 0: it was not */
+    bool seen;                     /* it was observed to have an effect while it lasted */
+    char text[120];                /* how that was seen, or why it was not */
+};
+
+/* ---- what was asked for --------------------------------------------------------------- */
+
+enum chaos_where { CHAOS_LOCAL, CHAOS_FILE, CHAOS_COMPOSE };
+
+struct chaos_options {
+    enum chaos_where where;
+    const char *nodes_file;  /* FILE */
+    unsigned local;          /* LOCAL: so many masters */
+    unsigned clients, names;
+    int64_t duration_ms, ttl_ms, hold_ms;
+    uint64_t faults;         /* a bit a kind */
+    uint64_t seed;
+    const char *report;      /* a directory, or NULL */
+    const char *client_cmd;  /* --client: somebody else's client, see docs/CHAOS.md */
+    bool self_test;          /* our own broken client, which must be caught */
+    bool yes;
+    unsigned min_holds;      /* fewer than these, and the run has shown nothing */
+    int argc;
+    char **argv; /* as given: for the line that reproduces it */
+};
+
+/* ---- what happened -------------------------------------------------------------------- */
+
+enum chaos_what {
+    CHAOS_ASKS,      /* begins to try */
+    CHAOS_HOLDS,     /* has it, until `until_ns` as it believes; again while it has it: it
+                        was prolonged, and was never invalid in between */
+    CHAOS_REFUSED,   /* did not get it; `result` says why */
+    CHAOS_READS,     /* read `value` from the shared record, believing */
+    CHAOS_WRITES,    /* wrote `value` = what it read + 1; right before it believed to hold it
+                        until `until_ns`. `at_ns` is right after: where that is later, the
+                        write landed too late, which no lease can prevent. Who is killed in
+                        between leaves a record that is ahead of the log by one */
+    CHAOS_LETS_GO,   /* stops believing, begins to release */
+    CHAOS_RELEASED,  /* `result` says what came of it */
+    CHAOS_LOSES      /* found out, while it held it, that it does not any more */
+};
+
+/* One line of a contender's log, in memory that outlives the contender. */
+struct chaos_event {
+    int64_t at_ns;    /* CLOCK_BOOTTIME since the run's beginning: one clock for all */
+    int64_t until_ns; /* HOLDS, WRITES */
+    uint64_t value;   /* READS, WRITES */
+    uint64_t token;   /* HOLDS: a fencing token where there is one; 0: none */
+    int32_t result;
+    uint16_t client, name;
+    uint8_t what;     /* enum chaos_what */
+};
+
+/* How it went with one node, or the quorum, from some time on. */
+enum chaos_node_state {
+    CHAOS_NODE_UP,
+    CHAOS_NODE_NO_VOTE, /* it answers and grants nothing: restarted lately, out of memory */
+    CHAOS_NODE_SILENT,
+    CHAOS_NODE_DOWN
+};
+
+struct chaos_history {
+    const struct chaos_options *options;
+    unsigned nodes, needed;
+    const char *node_name[REDLOCK_NODES_MAX]; /* without secrets */
+    char server_version[24];
+    int64_t begun_unix_s; /* the wall clock, for the report's head */
+    int64_t duration_ns;  /* what it really took */
+    int64_t guard_ns;     /* a master that was started again does not vote for so long */
+    size_t event_count;   /* sorted by time */
+    const struct chaos_event *events;
+    size_t fault_count;   /* in order of planned_ns */
+    const struct chaos_fault *faults;
+    uint64_t record[CHAOS_NAMES_MAX];  /* the shared records at the end */
+    unsigned orphans;                  /* keys that were left a max-ttl after the end */
+    uint64_t lost_events;              /* logs that were full */
+    char error[256];                   /* why the run ended before its time, or "" */
+};
+
+/* ---- what came of it ------------------------------------------------------------------ */
+
+struct chaos_finding {
+    enum { CHAOS_OVERLAP, CHAOS_LOST_UPDATE, CHAOS_TOKEN_ORDER, CHAOS_ORPHAN } what;
+    int64_t at_ns;
+    int64_t for_ns;           /* overlap: how long */
+    unsigned name, client, other;
+    bool excused;             /* an assumption was broken by a fault that could cause it */
+    const struct chaos_fault *by;
+    char text[200];
+};
+
+struct chaos_quantiles {
+    size_t count;
+    double p50_ms, p90_ms, p99_ms, max_ms;
+};
+
+struct chaos_verdict {
+    size_t finding_count;
+    struct chaos_finding finding[256]; /* the first of them */
+    uint64_t overlaps, lost_updates, token_disorders, orphans; /* while assumptions held */
+    uint64_t excused;                                          /* the others, all kinds */
+    uint64_t holds, refusals, losses, writes;
+    uint64_t faults_done, faults_unseen;
+    struct chaos_quantiles wait, hold, hand_off;
+    double holds_per_s;
+    double available; /* part of the time with a voting majority in which a lock was held or to be had */
+    /* With a majority able to vote, nobody has a lock that is asked for: the longest time; and
+     * the longest time after a majority's return, until the next hold. Of which name, when. */
+    int64_t longest_unavailable_ns, longest_at_ns;
+    int64_t recovery_ns, recovery_at_ns;
+    unsigned longest_name, recovery_name;
+    bool passed;
+    int exit_status;     /* 0, 1 (violation), 2 (the run has shown nothing) */
+    char text[256];      /* one sentence */
+};
+
+/* chaos_check.c. `ret_verdict` is large: not on the stack. */
+void chaos_check(const struct chaos_history *history, struct chaos_verdict *ret_verdict);
+
+/* chaos_schedule.c: at most CHAOS_FAULTS_MAX; the number of them. */
+size_t chaos_schedule(const struct chaos_options *options, unsigned nodes,
+                      struct chaos_fault *ret_faults);
+
+const char *chaos_fault_word(enum chaos_fault_kind kind);
+const char *chaos_fault_text(enum chaos_fault_kind kind);
+enum chaos_assumption chaos_fault_breaks(enum chaos_fault_kind kind);
+bool chaos_fault_restarts(enum chaos_fault_kind kind); /* undone, the master was started anew */
+/* Whether `fault`, while it is in force, keeps this contender from this master. The masters
+ * and contenders of HALVES that have their bit are one half; in a RING, contenders that have
+ * theirs reach only the majority that begins with the master of their number, and so round.
+ * But for HALVES, no bit at all means all contenders. */
+bool chaos_fault_cuts(const struct chaos_fault *fault, unsigned nodes, unsigned client,
+                      unsigned node);
+/* guard_ns; 0 for somebody else's client, which may have no such rule. */
+int64_t chaos_guard_ns(const struct chaos_history *history);
+/* Of its own: the worst that a fault makes of it. Not who is cut off from it. */
+enum chaos_node_state chaos_node_state(const struct chaos_history *history, unsigned node,
+                                       int64_t at_ns);
+
+/* The reports: 0 or -1 with errno. */
+int chaos_report_html(const struct chaos_history *history, const struct chaos_verdict *verdict,
+                      FILE *to);
+int chaos_report_json(const struct chaos_history *history, const struct chaos_verdict *verdict,
+                      FILE *to);
+
+#endif

@@ -1,0 +1,119 @@
+/* chaos_broken.c - the contender of --self-test: a client as they are often written, and
+ * wrong. It asks one master, the first that answers soon enough, with a plain SET NX PX, and
+ * believes for a whole ttl from the answer on. So a fault that keeps two contenders from the
+ * same master makes both hold one lock, and the checker must catch that. */
+#include "config_auto.h"
+
+#include "chaos_worker.h"
+
+#include "config_load.h"
+#include "limits.h"
+#include "server_talk.h"
+
+#include <poll.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sysexits.h>
+
+#define PATIENCE_MS 100
+
+struct scene {
+    struct chaos_contender *contender;
+    struct rl_config config;
+    struct server_at at[REDLOCK_NODES_MAX];
+    char secret[REDLOCK_NODES_MAX][RL_SECRET_MAX + 1];
+};
+
+static bool read_nodes(struct scene *scene, char *why, size_t why_size)
+{
+    redlock_config from = REDLOCK_CONFIG_INIT;
+    redlock_error error = REDLOCK_ERROR_INIT;
+    from.file = scene->contender->seat->nodes_file;
+    rl_config_init(&scene->config);
+    if (rl_config_load(&scene->config, &from, NULL, NULL, &error) != 0) {
+        snprintf(why, why_size, "%s", error.text);
+        return false;
+    }
+    for (unsigned i = 0; i < scene->config.node_count; i++) {
+        const struct rl_node_config *node = &scene->config.nodes[i];
+        int len = rl_node_secret(node, scene->secret[i], why, why_size);
+        if (len < 0 || node->transport == RL_TLS) {
+            if (len >= 0)
+                snprintf(why, why_size, "the client of --self-test can't do TLS");
+            return false;
+        }
+        scene->at[i] = (struct server_at){.host = node->host,
+                                          .port = node->port,
+                                          .db = node->db,
+                                          .user = node->user,
+                                          .password = len > 0 ? scene->secret[i] : NULL};
+    }
+    return true;
+}
+
+/* The first master that answers at all decides. False: none did, or it has another's. */
+static bool take(struct scene *scene, struct server_talk *talk, const char *name,
+                 const char *token)
+{
+    char ttl[24], text[128];
+    const char *set[] = {"SET", name, token, "NX", "PX", ttl};
+    snprintf(ttl, sizeof(ttl), "%lld", (long long)scene->contender->options->ttl_ms);
+    for (unsigned i = 0; i < scene->config.node_count; i++) {
+        if (!server_talk_open_within(talk, &scene->at[i], PATIENCE_MS))
+            continue;
+        char type = server_talk_ask(talk, 6, set, text, sizeof(text));
+        if (type == '+')
+            return true;
+        server_talk_close(talk);
+        if (type != 0)
+            return false;
+    }
+    return false;
+}
+
+static void turn(struct scene *scene, uint64_t number)
+{
+    struct chaos_contender *contender = scene->contender;
+    struct chaos_record *record = contender->record;
+    struct chaos_seat *seat = contender->seat;
+    struct server_talk talk;
+    struct chaos_turn drawn;
+    char name[CHAOS_LOCK_NAME_MAX], token[64], text[128];
+    const char *del[] = {"DEL", name};
+    chaos_turn_draw(contender, &drawn);
+    chaos_record_lock_name(record, drawn.name, name);
+    snprintf(token, sizeof(token), "broken-%u-%llu", (unsigned)seat->client,
+             (unsigned long long)number);
+    chaos_asks(record, seat, drawn.name);
+    if (!take(scene, &talk, name, token)) {
+        chaos_refused(record, seat, drawn.name, REDLOCK_EHELD);
+        (void)poll(NULL, 0, 1 + (int)rl_prng_below(&contender->prng, 20));
+        return;
+    }
+    int64_t until_ns = chaos_record_now_ns(record) + contender->options->ttl_ms * RL_NS_PER_MS;
+    chaos_holds(record, seat, drawn.name, until_ns, 0);
+    uint64_t value = chaos_reads(record, seat, drawn.name);
+    int64_t hold_ms = drawn.renew ? contender->options->ttl_ms / 2 : drawn.hold_ms;
+    (void)poll(NULL, 0, (int)hold_ms);
+    if (chaos_record_now_ns(record) < until_ns)
+        chaos_writes(record, seat, drawn.name, value + 1, until_ns);
+    chaos_lets_go(record, seat, drawn.name);
+    bool done = server_talk_ask(&talk, 2, del, text, sizeof(text)) == ':';
+    server_talk_close(&talk);
+    chaos_released(record, seat, drawn.name, done ? 0 : REDLOCK_EUNKNOWN);
+}
+
+int chaos_contend_broken(struct chaos_contender *contender)
+{
+    static struct scene scene; /* a process of its own: there is one */
+    char why[512];
+    scene.contender = contender;
+    if (!read_nodes(&scene, why, sizeof(why))) {
+        chaos_fails(contender->record, contender->seat, why);
+        return EX_SOFTWARE;
+    }
+    for (uint64_t number = 0; !chaos_contender_ends(contender); number++)
+        turn(&scene, number);
+    rl_config_free(&scene.config);
+    return 0;
+}

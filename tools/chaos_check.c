@@ -1,0 +1,173 @@
+/* chaos_check.c - the checker: what of a history must not be, and the figures of it.
+ *
+ *   overlap       two believed holds of one name at the same time. A hold is believed from
+ *                 HOLDS until the first of LETS_GO, LOSES and until_ns, that moment excluded
+ *   token order   a hold whose fencing token is not above that of every earlier one
+ *   lost update   a write under the lock that a later one did not see: chaos_check_record.c
+ *   orphan        a key that is left when every lease is over
+ *
+ * A finding is excused where a fault that breaks a documented assumption can have caused it:
+ * chaos_excuse.c has the rule. */
+#include "config_auto.h"
+
+#include "chaos_check.h"
+
+#include "chaos_stats.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t *counter_of(struct chaos_verdict *verdict, const struct chaos_finding *finding)
+{
+    if (finding->excused)
+        return &verdict->excused;
+    switch (finding->what) {
+    case CHAOS_OVERLAP:
+        return &verdict->overlaps;
+    case CHAOS_LOST_UPDATE:
+        return &verdict->lost_updates;
+    case CHAOS_TOKEN_ORDER:
+        return &verdict->token_disorders;
+    case CHAOS_ORPHAN:
+        break;
+    }
+    return &verdict->orphans;
+}
+
+void chaos_find(struct chaos_found *found, const struct chaos_finding *finding, uint64_t times)
+{
+    struct chaos_verdict *verdict = found->verdict;
+    const size_t most = sizeof(verdict->finding) / sizeof(verdict->finding[0]);
+    *counter_of(verdict, finding) += times;
+    if (verdict->finding_count < most) {
+        verdict->finding[verdict->finding_count++] = *finding;
+        return;
+    }
+    for (size_t i = most; !finding->excused && i-- > 0;) {
+        if (!verdict->finding[i].excused)
+            continue;
+        verdict->finding[i] = *finding;
+        return;
+    }
+}
+
+static void find_overlap(struct chaos_found *found, const struct chaos_hold *earlier,
+                         const struct chaos_hold *later)
+{
+    int64_t end_ns = earlier->end_ns < later->end_ns ? earlier->end_ns : later->end_ns;
+    struct chaos_finding finding = {
+        .what = CHAOS_OVERLAP,
+        .at_ns = later->at_ns,
+        .for_ns = end_ns - later->at_ns,
+        .name = later->name,
+        .client = later->client,
+        .other = earlier->client,
+        .by = chaos_excuse(found->history, earlier->asked_ns, later->at_ns, false),
+    };
+    finding.excused = finding.by != NULL;
+    snprintf(finding.text, sizeof(finding.text),
+             "contender %u believed to hold lock %u while contender %u did, for %.3f ms",
+             (unsigned)later->client, (unsigned)later->name, (unsigned)earlier->client,
+             (double)finding.for_ns / 1e6);
+    chaos_find(found, &finding, 1);
+}
+
+/* Each pair once. Those that may still overlap what comes are few: contenders hold one each,
+ * but for those that were killed. */
+static void check_overlaps(struct chaos_found *found, unsigned name)
+{
+    const struct chaos_story *story = found->story;
+    size_t first = story->first_hold[name], last = story->first_hold[name + 1];
+    const struct chaos_hold **open = chaos_room(last - first, sizeof(*open));
+    size_t count = 0;
+    for (size_t i = first; i < last; i++) {
+        const struct chaos_hold *hold = &story->hold[i];
+        if (hold->end_ns <= hold->at_ns)
+            continue; /* over before it began: nobody believed in it */
+        size_t kept = 0;
+        for (size_t k = 0; k < count; k++) {
+            if (open[k]->end_ns <= hold->at_ns)
+                continue;
+            find_overlap(found, open[k], hold);
+            open[kept++] = open[k];
+        }
+        open[kept] = hold;
+        count = kept + 1;
+    }
+    free(open);
+}
+
+static void check_tokens(struct chaos_found *found, unsigned name)
+{
+    const struct chaos_story *story = found->story;
+    const struct chaos_hold *highest = NULL;
+    for (size_t i = story->first_hold[name]; i < story->first_hold[name + 1]; i++) {
+        const struct chaos_hold *hold = &story->hold[i];
+        if (hold->token == 0 || hold->end_ns <= hold->at_ns)
+            continue;
+        if (highest == NULL || hold->token > highest->token) {
+            highest = hold;
+            continue;
+        }
+        struct chaos_finding finding = {
+            .what = CHAOS_TOKEN_ORDER,
+            .at_ns = hold->at_ns,
+            .name = name,
+            .client = hold->client,
+            .other = highest->client,
+            .by = chaos_excuse(found->history, 0, hold->at_ns, true),
+        };
+        finding.excused = finding.by != NULL;
+        snprintf(finding.text, sizeof(finding.text),
+                 "contender %u got token %" PRIu64 " for lock %u after contender %u had "
+                 "%" PRIu64,
+                 (unsigned)hold->client, hold->token, name, (unsigned)highest->client,
+                 highest->token);
+        chaos_find(found, &finding, 1);
+    }
+}
+
+static void check_orphans(struct chaos_found *found)
+{
+    if (found->history->orphans == 0)
+        return;
+    struct chaos_finding finding = {
+        .what = CHAOS_ORPHAN,
+        .at_ns = found->history->duration_ns,
+        .by = chaos_excuse_orphans(found->history),
+    };
+    finding.excused = finding.by != NULL;
+    snprintf(finding.text, sizeof(finding.text),
+             "%u keys were left on masters when every lease was over", found->history->orphans);
+    chaos_find(found, &finding, found->history->orphans);
+}
+
+static int by_time(const void *left, const void *right)
+{
+    const struct chaos_finding *a = left, *b = right;
+    if (a->at_ns != b->at_ns)
+        return a->at_ns < b->at_ns ? -1 : 1;
+    return (a->what > b->what) - (a->what < b->what);
+}
+
+void chaos_check(const struct chaos_history *history, struct chaos_verdict *ret_verdict)
+{
+    assert(history->nodes <= REDLOCK_NODES_MAX && history->options->names <= CHAOS_NAMES_MAX);
+    struct chaos_story story;
+    struct chaos_found found = {history, &story, ret_verdict};
+    memset(ret_verdict, 0, sizeof(*ret_verdict));
+    chaos_story_read(history, &story);
+    for (unsigned name = 0; name < CHAOS_NAMES_MAX; name++) {
+        check_overlaps(&found, name);
+        check_tokens(&found, name);
+    }
+    chaos_check_record(&found);
+    check_orphans(&found);
+    qsort(ret_verdict->finding, ret_verdict->finding_count, sizeof(ret_verdict->finding[0]),
+          by_time);
+    chaos_stats_figures(history, &story, ret_verdict);
+    chaos_check_verdict(&found);
+    chaos_story_free(&story);
+}

@@ -1,0 +1,116 @@
+/* chaos_html_figures.c - the figures of the run: the most telling ones large, all in a table.
+ */
+#include "config_auto.h"
+
+#include "chaos_page.h"
+
+static void put_tile(struct chaos_page *page, const char *what, const char *value,
+                     const char *note)
+{
+    fprintf(page->to, "<div><dt>%s</dt><dd>%s", what, value);
+    if (note != NULL)
+        fprintf(page->to, "<small>%s</small>", note);
+    fputs("</dd></div>\n", page->to);
+}
+
+static void put_count(struct chaos_page *page, const char *what, uint64_t count,
+                      const char *note)
+{
+    char text[CHAOS_COUNT_MAX];
+    put_tile(page, what, chaos_count(count, text), note);
+}
+
+static void put_span(struct chaos_page *page, const char *what, int64_t ns, const char *note)
+{
+    char text[CHAOS_SPAN_MAX];
+    put_tile(page, what, chaos_span(ns, text), note);
+}
+
+static void put_tiles(struct chaos_page *page)
+{
+    const struct chaos_verdict *verdict = page->verdict;
+    char text[64];
+    uint64_t violations =
+        verdict->overlaps + verdict->lost_updates + verdict->token_disorders + verdict->orphans;
+    fputs("<dl class=\"tiles\">\n", page->to);
+    put_count(page, "Violations", violations, "while the assumptions held");
+    put_count(page, "Excused findings", verdict->excused, "a fault had broken an assumption");
+    snprintf(text, sizeof(text), "%.1f a second", verdict->holds_per_s);
+    put_count(page, "Locks taken", verdict->holds, text);
+    snprintf(text, sizeof(text), "%u without a visible effect",
+             (unsigned)verdict->faults_unseen);
+    put_count(page, "Faults done", verdict->faults_done, text);
+    snprintf(text, sizeof(text), "%.4g %%", 100 * verdict->available);
+    put_tile(page, "Available", text, "of the time with a voting majority");
+    if (verdict->recovery_ns > 0)
+        put_span(page, "Slowest recovery", verdict->recovery_ns,
+                 "from a majority's return to the next hold");
+    else
+        put_tile(page, "Slowest recovery", "none", "no majority came back to be waited for");
+    put_span(page, "Hand-off, median", (int64_t)(verdict->hand_off.p50_ms * 1e6),
+             "from letting go to the next hold");
+    put_span(page, "Longest gap", verdict->longest_unavailable_ns,
+             "nobody had a lock that was asked for");
+    fputs("</dl>\n", page->to);
+}
+
+static void put_quantiles(struct chaos_page *page, const char *what,
+                          const struct chaos_quantiles *quantiles)
+{
+    char text[CHAOS_COUNT_MAX];
+    fprintf(page->to, "<tr><th scope=\"row\">%s</th><td class=\"num\">%s</td>", what,
+            chaos_count(quantiles->count, text));
+    const double ms[] = {quantiles->p50_ms, quantiles->p90_ms, quantiles->p99_ms,
+                         quantiles->max_ms};
+    for (size_t i = 0; i < sizeof(ms) / sizeof(ms[0]); i++)
+        fprintf(page->to, "<td class=\"num\">%.3f</td>", ms[i]);
+    fputs("</tr>\n", page->to);
+}
+
+static void put_counts(struct chaos_page *page)
+{
+    const struct chaos_verdict *verdict = page->verdict;
+    const struct {
+        const char *what;
+        uint64_t count;
+    } rows[] = {
+        {"Overlaps of believed holds", verdict->overlaps},
+        {"Lost updates of the shared records", verdict->lost_updates},
+        {"Fencing tokens out of order", verdict->token_disorders},
+        {"Keys left behind", verdict->orphans},
+        {"The same, excused by a broken assumption", verdict->excused},
+        {"Locks taken", verdict->holds},
+        {"Writes under a lock", verdict->writes},
+        {"Attempts refused", verdict->refusals},
+        {"Holds found to be lost", verdict->losses},
+        {"Faults done", verdict->faults_done},
+        {"Faults done and not seen to have an effect", verdict->faults_unseen},
+    };
+    fputs("<details><summary>All counts</summary><table><thead><tr><th scope=\"col\">what</th>"
+          "<th scope=\"col\" class=\"num\">count</th></tr></thead><tbody>\n",
+          page->to);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        char text[CHAOS_COUNT_MAX];
+        fprintf(page->to, "<tr><th scope=\"row\">%s</th><td class=\"num\">%s</td></tr>\n",
+                rows[i].what, chaos_count(rows[i].count, text));
+    }
+    fputs("</tbody></table></details>\n", page->to);
+}
+
+void chaos_html_figures(struct chaos_page *page)
+{
+    fputs("<section aria-labelledby=\"figures\"><h2 id=\"figures\">Figures</h2>\n", page->to);
+    put_tiles(page);
+    fputs("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Times\"><table>"
+          "<thead><tr><th scope=\"col\">milliseconds</th><th scope=\"col\" class=\"num\">count"
+          "</th><th scope=\"col\" class=\"num\">p50</th><th scope=\"col\" class=\"num\">p90"
+          "</th><th scope=\"col\" class=\"num\">p99</th><th scope=\"col\" class=\"num\">longest"
+          "</th></tr></thead><tbody>\n",
+          page->to);
+    put_quantiles(page, "from asking to having it", &page->verdict->wait);
+    put_quantiles(page, "having it", &page->verdict->hold);
+    put_quantiles(page, "from letting go to the next who asked", &page->verdict->hand_off);
+    fputs("</tbody></table></div>\n", page->to);
+    put_counts(page);
+    fputs("</section>\n", page->to);
+}

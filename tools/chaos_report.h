@@ -1,0 +1,16 @@
+/* chaos_report.h - what is said at the end: in the terminal, and as files. */
+#ifndef CHAOS_REPORT_H
+#define CHAOS_REPORT_H
+
+#include "chaos.h"
+
+/* The figures and the verdict, in some lines. */
+void chaos_report_text(const struct chaos_history *history, const struct chaos_verdict *verdict,
+                       FILE *to);
+
+/* report.html and report.json in the directory that the options name, made if need be. False,
+ * after a line on stderr. */
+bool chaos_report_write(const struct chaos_history *history,
+                        const struct chaos_verdict *verdict);
+
+#endif

@@ -1,0 +1,134 @@
+/* chaos_verdict.c - what a run comes to: an exit status, and one sentence.
+ *
+ *   1  something happened that must not while every assumption holds
+ *   2  the run has shown nothing: it ended early, a kind of fault that was asked for was never
+ *      seen to take effect, too few locks were taken, logs were full, or the broken client of
+ *      --self-test was not caught
+ *   0  neither. What broken assumptions cost is told, and is no failure
+ *
+ * With --self-test a violation is what must be found, so it counts as 0. */
+#include "config_auto.h"
+
+#include "chaos_check.h"
+#include "chaos_out.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+/* What a run has not shown, as the end of a sentence; parts are joined by "; ". */
+struct reason {
+    char text[200];
+    size_t len;
+};
+
+__attribute__((format(printf, 2, 3))) static void add(struct reason *reason, const char *format,
+                                                      ...)
+{
+    size_t room = sizeof(reason->text) - reason->len;
+    const char *glue = reason->len > 0 ? "; " : "";
+    if (room <= strlen(glue) + 1)
+        return;
+    memcpy(reason->text + reason->len, glue, strlen(glue) + 1);
+    reason->len += strlen(glue);
+    va_list arguments;
+    va_start(arguments, format);
+    int added = vsnprintf(reason->text + reason->len, sizeof(reason->text) - reason->len,
+                          format, arguments);
+    va_end(arguments);
+    if (added > 0)
+        reason->len += strlen(reason->text + reason->len);
+}
+
+static bool was_seen(const struct chaos_history *history, unsigned kind)
+{
+    for (size_t i = 0; i < history->fault_count; i++)
+        if (history->faults[i].kind == kind && history->faults[i].begun_ns != 0 &&
+            history->faults[i].seen)
+            return true;
+    return false;
+}
+
+static void look_for_unseen(const struct chaos_history *history, struct reason *reason)
+{
+    char words[120] = "";
+    size_t len = 0;
+    for (unsigned kind = 0; kind < CHAOS_FAULT_KINDS; kind++) {
+        if ((history->options->faults & CHAOS_BIT(kind)) == 0 || was_seen(history, kind))
+            continue;
+        int added = snprintf(words + len, sizeof(words) - len, "%s%s", len > 0 ? ", " : "",
+                             chaos_fault_word(kind));
+        len += added > 0 ? strlen(words + len) : 0;
+    }
+    if (len > 0)
+        add(reason, "no effect was ever seen of %s", words);
+}
+
+static void look_for_nothing(const struct chaos_found *found, struct reason *reason)
+{
+    const struct chaos_history *history = found->history;
+    if (history->error[0] != '\0')
+        add(reason, "%s", history->error);
+    if (history->lost_events > 0)
+        add(reason, "%" PRIu64 " events did not fit into the logs", history->lost_events);
+    if (found->verdict->holds < history->options->min_holds)
+        add(reason, "%" PRIu64 " holds, and at least %u were asked for", found->verdict->holds,
+            history->options->min_holds);
+    if (history->options->self_test)
+        add(reason, "the broken client was not caught");
+    look_for_unseen(history, reason);
+}
+
+/* "2 overlaps, 1 lost update" */
+static void count_violations(const struct chaos_verdict *verdict, struct reason *reason)
+{
+    const struct {
+        uint64_t count;
+        const char *one, *many;
+    } kinds[] = {
+        {verdict->overlaps, "overlap", "overlaps"},
+        {verdict->lost_updates, "lost update", "lost updates"},
+        {verdict->token_disorders, "token out of order", "tokens out of order"},
+        {verdict->orphans, "orphaned key", "orphaned keys"},
+    };
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        if (kinds[i].count > 0)
+            add(reason, "%" PRIu64 " %s", kinds[i].count,
+                kinds[i].count == 1 ? kinds[i].one : kinds[i].many);
+}
+
+static void say_passed(struct chaos_verdict *verdict)
+{
+    char holds[CHAOS_COUNT_MAX], faults[CHAOS_COUNT_MAX];
+    int len = snprintf(
+        verdict->text, sizeof(verdict->text), "No violation in %s holds under %s faults",
+        chaos_count(verdict->holds, holds), chaos_count(verdict->faults_done, faults));
+    if (verdict->excused > 0 && len > 0)
+        snprintf(verdict->text + len, sizeof(verdict->text) - (size_t)len,
+                 " while the assumptions held; %" PRIu64 " where a fault had broken one",
+                 verdict->excused);
+}
+
+void chaos_check_verdict(struct chaos_found *found)
+{
+    struct chaos_verdict *verdict = found->verdict;
+    struct reason violations = {.len = 0}, nothing = {.len = 0};
+    count_violations(verdict, &violations);
+    look_for_nothing(found, &nothing);
+    bool self_test = found->history->options->self_test;
+    if (violations.len > 0 && self_test) {
+        snprintf(verdict->text, sizeof(verdict->text), "The broken client was caught: %s",
+                 violations.text);
+    } else if (violations.len > 0) {
+        verdict->exit_status = 1;
+        snprintf(verdict->text, sizeof(verdict->text),
+                 "Violation while the assumptions held: %s", violations.text);
+    } else if (nothing.len > 0) {
+        verdict->exit_status = 2;
+        snprintf(verdict->text, sizeof(verdict->text), "The run has shown nothing: %s",
+                 nothing.text);
+    } else {
+        say_passed(verdict);
+    }
+    verdict->passed = verdict->exit_status == 0;
+}
