@@ -4,6 +4,8 @@
 #   gcc         every warning an error; all tests: these are the ones that are counted
 #   sanitizers  the tests again under ASan and UBSan, those with threads under TSan
 #   valgrind    test programs of the first build
+#   simulator   simulated worlds for a while, and rules broken that it must find
+#   chaos       contenders on real masters, with every fault
 #   clang       its warnings are others
 #   demo        what ./quickstart alone shows
 #   distcheck   the tarball builds elsewhere, from a read-only tree, passes, and cleans up
@@ -169,6 +171,29 @@ check_valgrind() {
     test_stage gcc check-valgrind 2 make
 }
 
+# The same seeds each time; `make soak` plays others.
+check_simulator() {
+    begin_stage simulator 'worlds that must not be violated, and mutants that must be found'
+    run_step worlds build/gcc/tests/sim/sim --first 1000001 --seeds 1000000 \
+        --jobs "$job_count" --time-limit 75 ||
+        { fail_stage 'a world was violated' "$step_log"; return; }
+    worlds=$(awk '$1 == "seeds" { print $2 }' "$step_log")
+    run_step mutants make -C build/gcc sim-mutants BUDGET=45s ||
+        { fail_stage 'a mutant was not found' "$step_log"; return; }
+    end_stage "$worlds worlds, $(tail -n 1 "$step_log")"
+}
+
+check_chaos() {
+    begin_stage chaos 'a minute of every fault on five real masters'
+    if run_step chaos build/gcc/tools/redlock-chaos --local 5 --faults all --duration 60s --seed 1 \
+        --report build/chaos; then
+        end_stage "$(tail -n 1 "$step_log")"
+    else
+        fail_stage 'redlock-chaos' "$step_log"
+    fi
+    check_leftovers
+}
+
 check_clang() {
     begin_stage clang 'its warnings are errors too'
     build_stage clang --enable-werror CC=clang || return
@@ -206,6 +231,8 @@ check() {
         check_address
         check_thread
         check_valgrind
+        check_simulator
+        check_chaos
         check_demo
         check_distcheck
     fi
