@@ -8,6 +8,7 @@
 
 #define GRACE_MIN_NS (10 * RL_NS_PER_MS)
 #define GRACE_MAX_NS (100 * RL_NS_PER_MS)
+#define LATE_NS (5 * RL_NS_PER_MS) /* between looks at a node that is late */
 
 uint64_t rl_client_able(redlock *client, int64_t now_ns)
 {
@@ -53,6 +54,15 @@ int64_t rl_client_budget_ns(redlock *client, uint64_t nodes, int64_t remaining_n
                              rl_client_round_trip_ns(client, nodes));
 }
 
+bool rl_client_overdue(redlock *client, int64_t now_ns)
+{
+    for (unsigned i = 0; i < client->n; i++) {
+        if (rl_node_stalled(&client->nodes[i], now_ns))
+            return true;
+    }
+    return false;
+}
+
 /* A client that has never begun a round waits for all nodes, or for a majority and about as
  * long again, so that its first locks do not stand on a bare majority. Later, a majority
  * will do: a node that comes and goes must not cost every call a grace. Without a majority,
@@ -64,8 +74,12 @@ bool rl_client_ready(redlock *client, uint64_t able, int64_t now_ns, int64_t *re
     *ret_until_ns = INT64_MAX;
     if (pending == 0)
         return true;
-    if (rl_count(able) < needed)
+    if (rl_count(able) < needed) {
+        /* One that is late may answer yet, and tells nobody but whom it answers. */
+        if (rl_client_overdue(client, now_ns))
+            *ret_until_ns = now_ns + LATE_NS;
         return rl_count(able) + pending < needed;
+    }
     if (client->warm)
         return true;
     if (client->majority_ns == 0)

@@ -347,7 +347,7 @@ static int conclude(struct rl_op *op, redlock_lock **ret_lock)
     if (result == REDLOCK_OK) {
         int64_t now_ns = rl_clock_now_ns();
         lock->claim = claim;
-        if (!rl_hold_over(&claim->hold, now_ns)) {
+        if (!rl_watch_over(claim, now_ns)) {
             *ret_lock = lock;
             return REDLOCK_OK;
         }
@@ -356,7 +356,7 @@ static int conclude(struct rl_op *op, redlock_lock **ret_lock)
         if (claim->hold.phase == RL_HOLD_HELD)
             rl_claim_release(claim, now_ns, 0);
         else
-            rl_claim_let_go(claim, now_ns);
+            rl_claim_disown(claim, now_ns);
     }
     rl_lock_recycle(lock);
     return result;

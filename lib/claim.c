@@ -74,8 +74,9 @@ static int64_t look_again_ns(const struct rl_claim *claim, uint64_t up, int64_t 
  * What was told holds. A hold that dies before the deadline that was shown keeps what keys it
  * has until then, lest whoever relies on it meets another; unless the user gives it up first.
  *
- * 0 is the end. Who was told 0 has made the shown deadline 0: an extension that was confirmed in
- * time, but is looked at only now, must not bring it back, and the hold is dead.
+ * 0 is the end. Who was told 0 has made the shown deadline 0: an extension that was confirmed
+ * in time, but is looked at only now, must not bring it back, and the hold is dead. Another
+ * thread may have been told of the last millisecond, which is not over yet.
  *
  * Returns what the hold did after all. */
 static unsigned show_deadline(struct rl_claim *claim, unsigned did, int64_t now_ns)
@@ -86,13 +87,14 @@ static unsigned show_deadline(struct rl_claim *claim, unsigned did, int64_t now_
     if ((did & RL_DID_WIN) || hold->deadline_ns == 0)
         atomic_store(deadline_ns, hold->deadline_ns);
     if (did & RL_DID_DIE)
-        claim->retry_ns = shown_ns;
+        claim->retry_ns = shown_ns != 0 ? shown_ns : now_ns + RL_VALIDITY_GRAIN_NS;
     if (!(did & RL_DID_EXTEND))
         return did;
     while (shown_ns != 0) {
         if (atomic_compare_exchange_weak(deadline_ns, &shown_ns, rl_watch_deadline_ns(claim)))
             return did;
     }
+    claim->retry_ns = now_ns + RL_VALIDITY_GRAIN_NS;
     rl_hold_release(hold, now_ns, 0);
     return (did & ~(unsigned)(RL_DID_EXTEND | RL_WANTS_RETAKE)) | RL_DID_DIE;
 }

@@ -169,6 +169,9 @@ int64_t rl_client_round_trip_ns(redlock *client, uint64_t nodes);
 /* What one of `nodes` may take of a round that may take so long; -1: too little for a round. */
 int64_t rl_client_budget_ns(redlock *client, uint64_t nodes, int64_t remaining_ns);
 
+/* Does some node owe an answer past its time? */
+bool rl_client_overdue(redlock *client, int64_t now_ns);
+
 /* Are all nodes that a round could need as ready as they will be? See able.c. */
 bool rl_client_ready(redlock *client, uint64_t able, int64_t now_ns, int64_t *ret_until_ns);
 

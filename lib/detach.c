@@ -7,12 +7,13 @@
 
 #include <string.h>
 
-static int encode(redlock *client, const struct rl_claim *claim, char *ret_text, size_t size)
+static int encode(redlock *client, const struct rl_claim *claim, int64_t deadline_ns,
+                  char *ret_text, size_t size)
 {
     struct rl_handle handle = {
         .kind = REDLOCK_PLAIN,
         .n = client->n,
-        .deadline_ns = claim->hold.deadline_ns,
+        .deadline_ns = deadline_ns,
         .ttl_ms = claim->hold.ttl_ns / RL_NS_PER_MS,
         .token_len = claim->token_len,
         .name_len = claim->name_len,
@@ -23,14 +24,19 @@ static int encode(redlock *client, const struct rl_claim *claim, char *ret_text,
     return rl_handle_encode(&handle, ret_text, size);
 }
 
-/* The text of a handle that is valid; why not, otherwise. */
-static int handle_text(redlock *client, const redlock_lock *lock, char *ret_text, size_t size)
+/* The text of a handle that is valid; why not, otherwise. Who only shows it goes on watching
+ * the lock, and may give it up before its keys run out. */
+static int handle_text(redlock *client, const redlock_lock *lock, bool detaches, char *ret_text,
+                       size_t size)
 {
-    if (!lock->claim)
+    const struct rl_claim *claim = lock->claim;
+    if (!claim)
         return REDLOCK_ENOTHELD;
     if (redlock_validity_ms(lock) == 0)
         return REDLOCK_EEXPIRED;
-    return encode(client, lock->claim, ret_text, size);
+    return encode(client, claim,
+                  detaches ? claim->hold.deadline_ns : rl_watch_deadline_ns(claim), ret_text,
+                  size);
 }
 
 int redlock_handle(const redlock_lock *lock, char *ret_text, size_t size)
@@ -42,7 +48,7 @@ int redlock_handle(const redlock_lock *lock, char *ret_text, size_t size)
     int result = rl_client_enter(client, &cancel_state);
     if (result)
         return result;
-    result = handle_text(client, lock, ret_text, size);
+    result = handle_text(client, lock, false, ret_text, size);
     rl_client_leave(client, cancel_state);
     return result;
 }
@@ -58,7 +64,7 @@ int redlock_detach(redlock_lock *lock, char *ret_text, size_t size)
         return result;
     result = rl_lock_check(lock);
     if (result == REDLOCK_OK)
-        result = handle_text(client, lock, ret_text, size);
+        result = handle_text(client, lock, true, ret_text, size);
     if (result == REDLOCK_OK) {
         lock->claim->detached = true;
         struct rl_claim *claim = lock->claim;

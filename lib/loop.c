@@ -281,20 +281,11 @@ void rl_loop_poll(redlock *client, bool late)
     look(client, now_ns, now_ns);
 }
 
-/* Does some node owe an answer past its time? It may lie in the socket by now. */
-static bool overdue(redlock *client, int64_t now_ns)
-{
-    for (unsigned i = 0; i < client->n; i++) {
-        if (rl_node_stalled(&client->nodes[i], now_ns))
-            return true;
-    }
-    return false;
-}
-
 int64_t rl_loop_catch_up(redlock *client)
 {
+    /* An answer that is overdue may lie in the socket by now. */
     int64_t now_ns = rl_clock_now_ns();
-    if (now_ns - client->turned_ns > IDLE_LIMIT_NS || overdue(client, now_ns))
+    if (now_ns - client->turned_ns > IDLE_LIMIT_NS || rl_client_overdue(client, now_ns))
         return rl_loop_look(client);
     if (!client->leader)
         client->settings.driven_since_ns = now_ns;

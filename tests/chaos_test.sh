@@ -1,114 +1,95 @@
 #!/bin/sh
 # chaos_test.sh - redlock-chaos on real masters: short runs with many faults find nothing wrong,
 # a broken client is caught, whatever is wrong with the command line is told, masters of
-# others are left alone, and no way out leaves a process or a file.
+# others are left alone, and no way out leaves a process or a file. CHAOS_LONG=1: long runs
+# of the same faults, and nothing else; CHAOS_LONG=1 CHAOS_SEED=N: with another seed.
 
-set -u
-LC_ALL=C
-export LC_ALL
-chaos=${REDLOCK_CHAOS:-./redlock-chaos}
+# shellcheck disable=SC1091,SC2154 # chaos_rig.sh sets them
+. "${srcdir:-.}/tests/chaos_rig.sh"
 cluster=${REDLOCK_CLUSTER:-}
-command -v redis-server >/dev/null || command -v valkey-server >/dev/null || exit 77
+long=${CHAOS_LONG:-}
+seed=${CHAOS_SEED:-1}
+three=$work/masters
 
-work=$(mktemp -d "${TMPDIR:-/tmp}/redlock-chaos-test.XXXXXX") || exit 99
-checks=0 failures=0
-TMPDIR=$work/tmp
-export TMPDIR
-mkdir "$TMPDIR"
+# Every kind that was done has been seen to have an effect each time.
+all_seen() { # KINDS
+    awk '/seen to have an effect/ { kinds++; n = $2 + 0
+            sub(/.*an effect: /, ""); sub(/;.*/, ""); if ($0 + 0 != n) bad++ }
+        END { exit !(kinds >= '"$1"' && !bad) }' "$work/$it.out"
+}
 
-# The processes that work below our directory: masters; and runs, which begin in it.
-ours() {
-    for p in /proc/[0-9]*; do
-        case $(readlink "$p/cwd" 2>/dev/null) in
-        "$work"/*) echo "${p#/proc/}" ;;
-        esac
+# ---- faults by kind, side by side ----
+
+# Three masters and few contenders are enough for every kind to be done once; it is the long
+# runs that look for what is rare.
+faults() { # NAME DURATION FAULTS ARGUMENT...
+    name=$1 duration=$2 kinds=$3
+    shift 3
+    size='--local 3 --clients 4'
+    if [ -n "$long" ]; then duration=10m size='--local 5 --clients 8'; fi
+    # shellcheck disable=SC2086 # words on purpose
+    begin "$name" --ttl 500ms --seed "$seed" $size --duration "$duration" \
+        --faults "$kinds" "$@"
+}
+
+nothing_wrong() { # NAME KINDS
+    end "$1"
+    check 'nothing wrong is found' exits 0
+    check 'it says what it found' says '^No violation in [1-9]' out
+    check 'each fault had an effect' all_seen "$2"
+    check 'nothing is left behind' left_nothing
+}
+
+begin_faults() {
+    faults procs 9s kill,kill-aof,kill-rdb,pause
+    faults network 16s partition,partition-there,partition-back,halves,ring,delay,split,half-open,reset
+    faults holders 11s pause-holder,kill-holder,script-flush,client-pause,sleep,oom
+    # What breaks an assumption may cost something, which is told and is no violation.
+    faults broken 8s clock,clock-back,flushall --report "$work/report"
+}
+
+end_faults() {
+    nothing_wrong procs 4
+    nothing_wrong broken 3
+    check 'there is a report for people' grep -q '<svg' "$work/report/report.html"
+    if command -v python3 >/dev/null; then
+        check 'and one for machines' python3 -m json.tool "$work/report/report.json" "$work/parsed"
+    fi
+    nothing_wrong holders 6
+    nothing_wrong network 9
+}
+
+if [ -n "$long" ]; then
+    begin_faults
+    end_faults
+    tell
+    exit
+fi
+
+# ---- masters of others, meanwhile ----
+
+maxmemories() {
+    for i in 1 2 3; do
+        REDISCLI_AUTH='a b:%@' redis-cli -s "$three/$i/redis.sock" CONFIG GET maxmemory
     done
 }
 
-clean_up() {
-    [ ! -d "$work/three" ] || "$cluster" down --dir "$work/three" >/dev/null 2>&1
-    for p in $(ours); do kill -KILL "$p" 2>/dev/null; done
-    rm -rf "$work"
-}
-trap 'clean_up' EXIT
-trap 'exit 99' HUP INT TERM
-
-check() { # WHAT COMMAND...
-    what=$1
-    shift
-    checks=$((checks + 1))
-    "$@" && return
-    failures=$((failures + 1))
-    printf 'FAILED: %s\n' "$what"
-    for f in out err; do [ ! -s "$work/$f" ] || tail -n 30 "$work/$f" | sed "s/^/    $f| /"; done
-}
-
-run() { # ARGUMENT...
-    (cd "$TMPDIR" && exec "$chaos" "$@") >"$work/out" 2>"$work/err"
-    status=$?
-}
-
-left_nothing() { [ -z "$(ls -A "$TMPDIR")" ] && [ -z "$(ours)" ]; }
-says() { grep -q -- "$1" "$work/$2"; }
-exits() { [ "$status" -eq "$1" ]; }
-
-# Every kind that was done has been seen to have an effect each time.
-all_seen() {
-    awk '/seen to have an effect/ { kinds++; n = $2 + 0
-            sub(/.*an effect: /, ""); sub(/;.*/, ""); if ($0 + 0 != n) bad++ }
-        END { exit !(kinds >= '"$1"' && !bad) }' "$work/out"
-}
-
-# ---- faults by kind ----
-
-run --duration 10s --ttl 500ms --seed 1 --faults kill,kill-aof,kill-rdb,pause --clients 5
-check 'killed and stopped masters: nothing wrong' exits 0
-check 'killed and stopped masters: each had an effect' all_seen 4
-check 'it says what it found' says '^No violation in [1-9]' out
-check 'nothing is left behind' left_nothing
-
-run --duration 15s --ttl 500ms --seed 2 --clients 5 --faults \
-    partition,partition-there,partition-back,halves,ring,delay,split,half-open,reset
-check 'faults of the network: nothing wrong' exits 0
-check 'faults of the network: each had an effect' all_seen 9
-
-run --duration 11s --ttl 500ms --seed 3 --faults pause-holder,kill-holder,script-flush,client-pause,sleep,oom
-check 'faults of holders, and by commands: nothing wrong' exits 0
-check 'faults of holders, and by commands: each had an effect' all_seen 6
-
-# What breaks an assumption may cost something, which is told and is no violation.
-run --duration 9s --ttl 500ms --seed 4 --faults clock,clock-back,flushall --report "$work/report"
-check 'clocks and lost keys: no violation' exits 0
-check 'clocks and lost keys: each had an effect' all_seen 3
-check 'there is a report for people' grep -q '<svg' "$work/report/report.html"
-if command -v python3 >/dev/null; then
-    check 'and one for machines' python3 -m json.tool "$work/report/report.json" "$work/parsed"
-fi
-check 'nothing is left behind by all of these' left_nothing
-
-run --duration 5s --local 1 --clients 2 --names 1 --faults none
-check 'one master, no faults' exits 0
-
-# ---- a run that shows nothing is no success ----
-
-run --duration 5s --faults none --min-holds 1000000
-check 'too few holds show nothing' exits 2
-run --self-test --duration 9s --ttl 500ms --seed 5 --faults partition,kill,pause
-check 'the broken client is caught' exits 0
-check 'that is said' says 'broken client was caught' out
-run --self-test --duration 5s --seed 6 --clients 1 --faults none
-check 'a broken client that is not caught shows nothing' exits 2
-
-# ---- masters of others ----
-
-if [ -x "$cluster" ]; then
-    "$cluster" up 3 --max-ttl 1s --password 'a b:%@' --dir "$work/three" >"$work/out" 2>&1
-    list=$work/three/redlock.conf
-    pids=$("$cluster" ls --dir "$work/three")
-    run --nodes "$list" --duration 9s --ttl 500ms --seed 7 --clients 4 --faults \
+up() {
+    [ -x "$cluster" ] || return 0
+    "$cluster" up 3 --max-ttl 1s --password 'a b:%@' --dir "$three" >"$work/up.out" 2>&1
+    list=$three/redlock.conf
+    pids=$("$cluster" ls --dir "$three")
+    maxmemories >"$work/before"
+    begin ways --nodes "$list" --duration 9s --ttl 500ms --seed 7 --clients 4 --faults \
         partition,reset,half-open,pause-holder
+}
+
+to_others() {
+    [ -x "$cluster" ] || return 0
+    end ways
     check 'masters of a node list, with a password' exits 0
     check 'faults on the way to them' all_seen 4
+    check 'nothing is left behind' left_nothing
     run --nodes "$list" --faults client-pause
     check 'nothing is done to them without --yes' exits 64
     check 'which is said' says 'client-pause: .*--yes' err
@@ -117,62 +98,99 @@ if [ -x "$cluster" ]; then
     run --nodes "$list" --yes --faults all --duration 6s
     check 'a short run of all of theirs is refused' exits 64
     check 'what others would miss is left out' says '^left out: flushall (.*named' out
-    run --nodes "$list" --yes --duration 7s --ttl 500ms --seed 8 --faults client-pause,oom
-    check 'what was agreed to is done' exits 0
-    check 'and was seen' all_seen 2
-    for i in 1 2 3; do
-        REDISCLI_AUTH='a b:%@' redis-cli -s "$work/three/$i/redis.sock" CONFIG GET maxmemory |
-            grep -qx 0 || echo "$i"
-    done >"$work/changed"
-    check 'and undone' [ ! -s "$work/changed" ]
-    check 'they are the same as before' [ "$pids" = "$("$cluster" ls --dir "$work/three")" ]
     run --nodes "$list" --ttl 5s
     check 'a ttl above their max-ttl is refused' exits 78
-    "$cluster" down --dir "$work/three" >/dev/null
-fi
-run --nodes "$work/missing"
-check 'a node list that is not there' exits 78
+    begin agreed --nodes "$list" --yes --duration 7s --ttl 500ms --seed 8 \
+        --faults client-pause,oom
+}
+
+agreed_with_others() {
+    [ -x "$cluster" ] || return 0
+    end agreed
+    check 'what was agreed to is done' exits 0
+    check 'and was seen' all_seen 2
+    maxmemories >"$work/after"
+    check 'and undone' cmp -s "$work/before" "$work/after"
+    check 'they are the same as before' [ "$pids" = "$("$cluster" ls --dir "$three")" ]
+    "$cluster" down --dir "$three" >/dev/null
+}
 
 # ---- an end from outside ----
 
-await_masters() {
-    tries=0
-    while [ "$(ours | wc -l)" -lt "$1" ] && [ $tries -lt 500 ]; do
-        tries=$((tries + 1))
-        sleep 0.02
+there_are() { [ "$(ours "$work/$it" | wc -l)" -ge "$1" ]; }
+gone() { [ -z "$(ours "$work/$it")" ]; }
+
+begin_early() { # NAME PROCESSES ARGUMENT...: it has so many
+    name=$1 processes=$2
+    shift 2
+    begin "$name" --local 3 --clients 4 --seed 9 "$@"
+    check 'it runs' await there_are "$processes"
+}
+
+masters_of() { # NAME
+    for p in $(ours "$work/$1"); do
+        ! grep -qx 'redis-server\|valkey-server' "/proc/$p/comm" 2>/dev/null || echo "$p"
     done
-    [ $tries -lt 500 ]
 }
 
-end_early() { # SIGNAL SECONDS PROCESSES: so long after there are so many
-    (cd "$TMPDIR" && exec "$chaos" --seed 9) >"$work/out" 2>"$work/err" &
-    pid=$!
-    check "before $1: it runs" await_masters "$3"
-    sleep "$2"
-    kill -s "$1" $pid
-    wait $pid 2>/dev/null
-    status=$?
+stop() { # NAME SIGNAL
+    it=$1
+    kill -s "$2" "$(cat "$work/$1.pid")"
+    end "$1"
 }
 
-end_early TERM 0 2
+# ---- all of these ----
+
+begin_faults
+up
+begin_early too_soon 2
+stop too_soon TERM
 check 'a TERM before it has begun' exits 2
 check 'leaves nothing behind' left_nothing
-end_early INT 3 15
+# A run of its own, three masters, four contenders, the proxies.
+begin_early killed 9
+stop killed KILL
+check 'where it is killed, all of its processes end' await gone
+to_others
+end_faults
+
+# Who asks one master is sure to be found out where halves reach different ones.
+begin liar --self-test --local 3 --duration 7s --ttl 500ms --seed 5 \
+    --faults halves,kill,pause
+begin alone --duration 5s --local 1 --clients 2 --names 1 --faults none
+begin few --duration 5s --local 3 --clients 4 --faults none --min-holds 1000000
+begin uncaught --self-test --local 3 --duration 5s --seed 6 --clients 1 --faults none
+printf 'node redis://127.0.0.1:%d\n' 1 2 3 >"$work/nobody"
+begun=$(date +%s)
+begin absent --nodes "$work/nobody" --faults none
+begin_early died 9 --duration 20s --faults none
+kill -KILL "$(masters_of died | head -n 1)"
+begin_early amid 9 --faults partition,reset --hold 1ms
+sleep 3 # faults begin after a second
+stop amid INT
 check 'an INT amid faults' exits 2
 check 'is reported' says 'ended by signal 2' out
 check 'with what was found so far' says '^holds: [1-9]' out
+check 'and was amid them' says '^faults: [1-9]' out
 check 'and leaves nothing behind' left_nothing
-end_early KILL 2 15
-gone() {
-    tries=0
-    while [ -n "$(ours)" ] && [ $tries -lt 500 ]; do
-        tries=$((tries + 1))
-        sleep 0.02
-    done
-    [ $tries -lt 500 ]
-}
-check 'where it is killed, all of its processes end' gone
-rm -rf "$TMPDIR" && mkdir "$TMPDIR" # a killed one can't tidy up
+end died
+check 'a master that somebody else ends is the end of the run' exits 2
+check 'which is said' says 'node [0-2] was ended by signal 9' out
+check 'and leaves nothing behind' left_nothing
+end alone
+check 'one master, no faults' exits 0
+end few
+check 'too few holds show nothing' exits 2
+end uncaught
+check 'a broken client that is not caught shows nothing' exits 2
+end liar
+check 'the broken client is caught' exits 0
+check 'that is said' says 'broken client was caught' out
+end absent
+check 'masters that are not there' exits 69
+check 'are named' says '127.0.0.1:1 does not answer' err
+check 'and not waited for as those are that do not vote yet' [ $(($(date +%s) - begun)) -lt 60 ]
+agreed_with_others
 
 # ---- help, version, wrong usage ----
 
@@ -193,7 +211,8 @@ for wrong in --nonsense -x operand '--local 0' '--local 65' '--local x' '--clien
     # shellcheck disable=SC2086 # words on purpose
     run $wrong
     check "wrong usage: $wrong" exits 64
-    check "one line about: $wrong" [ "$(wc -l <"$work/err")" -eq 1 ]
+    check "one line about: $wrong" [ "$(wc -l <"$work/$it.err")" -eq 1 ]
+    check "nothing is left behind of: $wrong" left_nothing
 done
 run --faults kil
 check 'what was meant is guessed' says 'did you mean kill' err
@@ -201,7 +220,11 @@ run --duration 5s --faults kill,pause,sleep,oom
 check 'how long it would have to be is told' says 'give [0-9]*s or more' err
 run --faults ''
 check 'wrong usage: an empty list' exits 64
-check 'nothing of all this is left behind' left_nothing
+run --report "$work/none/report"
+check 'where no report can be written, there is no run' exits 74
+check 'it says why' says 'cannot make' err
+check 'nothing was begun' [ ! -s "$work/$it.out" ]
+run --nodes "$work/missing"
+check 'a node list that is not there' exits 78
 
-printf '%d checks, %d failures\n' "$checks" "$failures"
-[ "$failures" -eq 0 ]
+tell

@@ -111,6 +111,45 @@ START_TEST(what_others_have_completed_is_told_by_the_loop)
 }
 END_TEST
 
+static void *wait_beside(void *argument)
+{
+    redlock_lock *lock = NULL;
+    (void)argument;
+    client_try(client, "held", 0, 6000, NULL, &lock);
+    redlock_release(lock);
+    return NULL;
+}
+
+/* Won, and taken away before the loop tells of it. Nobody has been told how long it is valid,
+ * so that nothing is kept. */
+START_TEST(what_was_lost_before_it_was_told_is_given_up_at_once)
+{
+    enum { TTL_MS = 3000 };
+    pthread_t thread;
+    struct told told = {.calls = 0};
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    options.ttl_ms = TTL_MS;
+    options.auto_renew = 1;
+    open_masters(NULL);
+    redlock_fd(client);
+    ck_assert_int_eq(redlock_try_async(client, "name", 4, &options, told_done, &told, NULL), 0);
+    ck_assert_int_eq(pthread_create(&thread, NULL, wait_beside, NULL), 0);
+    ck_assert(wait_until(masters_with(masters, "name") == 3, 5000));
+    master_do(masters, 0, "DEL", "name", NULL);
+    master_do(masters, 2, "DEL", "name", NULL);
+    int64_t begun = now_ms();
+    ck_assert(wait_until(client_stats(client).lost == 1, TTL_MS));
+    ck_assert(turn_until(client, told.calls == 1, 1000));
+    ck_assert_int_eq(told.result, REDLOCK_ENOQUORUM);
+    ck_assert(turn_until(client, !master_has(masters, 1, "name"), 1000));
+    ck_assert_int_lt(now_ms() - begun, TTL_MS * 2 / 3);
+    ck_assert_uint_eq(client_stats(client).pending_releases, 0);
+    redlock_cancel(client);
+    pthread_join(thread, NULL);
+    close_masters();
+}
+END_TEST
+
 /* Another thread leads, and sleeps: what a callback begins must leave all the same. */
 static struct told chained;
 
@@ -281,6 +320,7 @@ int main(void)
     tcase_set_timeout(tests, 60);
     tcase_add_loop_test(tests, other_threads_may_block_on_a_client_that_a_loop_drives, 0, 3);
     tcase_add_test(tests, what_others_have_completed_is_told_by_the_loop);
+    tcase_add_test(tests, what_was_lost_before_it_was_told_is_given_up_at_once);
     tcase_add_test(tests, what_callbacks_begin_beside_a_sleeping_leader_is_not_late);
     tcase_add_test(tests, the_time_of_an_asynchronous_call_is_kept_beside_a_sleeping_leader);
     tcase_add_test(tests, a_callback_may_begin_the_next_call_without_end);

@@ -235,7 +235,7 @@ static long long scripts_run(unsigned node)
  * asked on the old one may still be executed: a release must come behind it there too. */
 START_TEST(a_drained_link_is_released_too)
 {
-    open_through_proxies(3, "node-timeout 100ms\nstall-limit 100ms\n");
+    open_through_proxies(3, "node-timeout 300ms\nstall-limit 300ms\n");
     unsigned before = proxy_connections(proxies[2]);
     proxy_limit(proxies[2], PROXY_ALL, PROXY_THERE, 0);
     lock = client_take(one, "name");
@@ -247,6 +247,8 @@ START_TEST(a_drained_link_is_released_too)
     ck_assert_int_eq(redlock_release(another), 0);
     ck_assert_int_eq(redlock_release(lock), 0);
     ck_assert(!master_has(masters, 2, "name"));
+    client_take(one, "behind");
+    ck_assert(wait_until(master_has(masters, 2, "behind"), 5000)); /* and all before it */
 
     /* Now what the old one carried arrives, and its answers do not. */
     long long run = scripts_run(2);

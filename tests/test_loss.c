@@ -139,21 +139,27 @@ START_TEST(max_hold_ends_a_hold_that_could_be_renewed)
 }
 END_TEST
 
-/* Who reads the validity may rely on it, however the hold ends meanwhile. */
+/* Who reads the validity may rely on it, however the hold ends meanwhile. 1: of a handle that
+ * was shown. */
 START_TEST(nobody_else_has_it_before_the_validity_that_was_told_is_over)
 {
+    char text[REDLOCK_HANDLE_MAX];
     redlock_options options = REDLOCK_OPTIONS_INIT;
     options.auto_renew = 1;
     options.max_hold_ms = 500;
     open_masters(NULL);
     lock = take("name", &options, 2000);
-    int64_t told_ms = now_ms() + redlock_validity_ms(lock);
-    redlock_lock *other = NULL;
+    redlock_lock *other = NULL, *shown = NULL;
+    ck_assert_int_eq(redlock_handle(lock, text, sizeof(text)), 0);
+    if (_i == 1)
+        ck_assert_int_eq(redlock_attach(client, text, &shown), 0);
+    int64_t told_ms = now_ms() + redlock_validity_ms(shown ? shown : lock);
     options = (redlock_options)REDLOCK_OPTIONS_INIT;
     options.wait_ms = 10000;
     ck_assert_int_eq(redlock_try(client, "name", &options, &other), 0);
     ck_assert_int_ge(now_ms(), told_ms);
     redlock_release(other);
+    redlock_release(shown);
     redlock_release(lock);
     close_masters();
 }
@@ -391,7 +397,8 @@ int main(void)
                         2);
     tcase_add_test(tests, what_was_taken_away_is_told_at_the_next_renewal);
     tcase_add_test(tests, max_hold_ends_a_hold_that_could_be_renewed);
-    tcase_add_test(tests, nobody_else_has_it_before_the_validity_that_was_told_is_over);
+    tcase_add_loop_test(tests, nobody_else_has_it_before_the_validity_that_was_told_is_over, 0,
+                        2);
     tcase_add_test(tests, max_hold_below_the_ttl_is_kept_too);
     tcase_add_loop_test(tests, on_lost_without_renewal_is_told_when_the_time_is_over, 0, 2);
     tcase_add_loop_test(tests, stopped_for_longer_than_the_ttl_the_first_call_says_lost, 0, 3);

@@ -72,14 +72,20 @@ static int make_schedule(struct chaos_run *run, struct chaos_options *options, u
     return -1;
 }
 
+static const char *plural(unsigned count)
+{
+    return count == 1 ? "" : "s";
+}
+
 static void announce(const struct chaos_run *run)
 {
     const struct chaos_options *options = run->options;
     char duration[RL_DURATION_TEXT_MAX], ttl[RL_DURATION_TEXT_MAX];
     rl_duration_format(options->duration_ms, duration);
     rl_duration_format(options->ttl_ms, ttl);
-    printf("%u contenders, %u locks of %s, %u masters (%s), %s, seed %llu\n", options->clients,
-           options->names, ttl, run->nodes, run->place.type->name, duration,
+    printf("%u contender%s, %u lock%s of %s, %u master%s (%s), %s, seed %llu\n",
+           options->clients, plural(options->clients), options->names, plural(options->names),
+           ttl, run->nodes, plural(run->nodes), run->place.type->name, duration,
            (unsigned long long)options->seed);
     for (unsigned i = 0; !run->place.ours && i < run->nodes; i++)
         printf("  %s\n", run->place.config.nodes[i].label);
@@ -142,7 +148,7 @@ static void end_run(struct chaos_run *run, struct chaos_history *ret_history)
     };
     unsigned killed = chaos_crew_end(&run->crew);
     if (killed > 0)
-        chaos_run_fail(run, "%u contenders did not end when they were told to", killed);
+        chaos_run_fail(run, "%u contender%s did not end when told to", killed, plural(killed));
     ret_history->orphans = chaos_count_orphans(run);
     while (ret_history->fault_count < run->fault_count &&
            run->faults[ret_history->fault_count].begun_ns > 0)
@@ -198,6 +204,8 @@ int main(int argc, char **argv)
         return status;
     run.options = &options;
     run.faults = faults;
+    if (options.report != NULL && !chaos_report_prepare(options.report))
+        return EX_IOERR;
     chaos_run_set(&run);
     chaos_run_watch_signals();
     status = start_place(&run);

@@ -12,13 +12,6 @@ struct active {
     struct chaos_fault *fault;
 };
 
-static int compare_ns(const void *left, const void *right)
-{
-    int64_t a = *(const int64_t *)left;
-    int64_t b = *(const int64_t *)right;
-    return (a > b) - (a < b);
-}
-
 static int64_t over_ns(const struct chaos_history *history, const struct chaos_fault *fault)
 {
     if (fault->undone_ns == 0)
@@ -41,7 +34,7 @@ static int64_t *changes_of(const struct chaos_history *history, size_t *ret_coun
         at_ns[count++] = fault->undone_ns;
         at_ns[count++] = over_ns(history, fault);
     }
-    qsort(at_ns, count, sizeof(*at_ns), compare_ns);
+    qsort(at_ns, count, sizeof(*at_ns), chaos_compare_ns);
     *ret_count = count;
     return at_ns;
 }

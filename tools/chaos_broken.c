@@ -87,7 +87,7 @@ static void turn(struct scene *scene, uint64_t number)
     chaos_asks(record, seat, drawn.name);
     if (!take(scene, &talk, name, token)) {
         chaos_refused(record, seat, drawn.name, REDLOCK_EHELD);
-        (void)poll(NULL, 0, 1 + (int)rl_prng_below(&contender->prng, 20));
+        chaos_rest_a_little(contender);
         return;
     }
     int64_t until_ns = chaos_record_now_ns(record) + contender->options->ttl_ms * RL_NS_PER_MS;

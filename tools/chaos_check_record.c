@@ -104,8 +104,8 @@ static void find_lost(struct chaos_found *found, struct record *record,
             asked_ns = holds[i]->asked_ns;
     finding.by = chaos_excuse(found->history, asked_ns, event->at_ns, false);
     finding.excused = finding.by != NULL;
-    if (finding.excused)
-        record->explained += lost; /* two wrote at once: maybe logged in another order than done */
+    if (finding.excused) /* two wrote at once: maybe logged in another order than done */
+        record->explained += lost;
     snprintf(finding.text, sizeof(finding.text),
              "contender %u wrote %" PRIu64 " to record %u after contender %u had made it "
              "%" PRIu64 ": %" PRIu64 " lost",

@@ -193,12 +193,6 @@ static enum chaos_said use(struct scene *scene, const struct chaos_turn *drawn)
     return CHAOS_SAID_OK;
 }
 
-/* Who was refused comes again soon, but not as fast as it can. */
-static void rest_a_little(struct chaos_contender *contender)
-{
-    (void)poll(NULL, 0, 1 + (int)rl_prng_below(&contender->prng, 20));
-}
-
 /* False: there is no talking to it any more. */
 static bool turn(struct scene *scene)
 {
@@ -217,7 +211,7 @@ static bool turn(struct scene *scene)
     if (said != CHAOS_SAID_OK) {
         chaos_refused(record, seat, drawn.name, chaos_talk_code(scene->talk));
         if (said == CHAOS_SAID_NO)
-            rest_a_little(contender);
+            chaos_rest_a_little(contender);
         return said == CHAOS_SAID_NO;
     }
     chaos_holds(record, seat, drawn.name, since_begin(scene, scene->deadline_ns), scene->token);

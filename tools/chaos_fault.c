@@ -9,8 +9,6 @@
 #include <string.h>
 #include <time.h>
 
-#define SILENT_MS 150 /* so long a master that works has never taken for a PING */
-#define ANSWER_MS 1000
 #define CLOCK_SLACK_MS 500
 #define FROM_FILES (CHAOS_BIT_OF(KILL_AOF) | CHAOS_BIT_OF(KILL_RDB))
 #define KILLS (FROM_FILES | CHAOS_BIT_OF(KILL))
@@ -84,9 +82,9 @@ bool chaos_masters_are_silent(struct chaos_run *run, struct chaos_fault *fault)
 {
     char text[CHAOS_NODES_TEXT];
     uint64_t answered;
-    if (ask_all(run, fault->nodes, SILENT_MS, &answered) == 0)
+    if (ask_all(run, fault->nodes, CHAOS_SILENT_MS, &answered) == 0)
         return chaos_fault_tell(fault, "no answer to a PING from %s in %d ms",
-                                chaos_nodes_text(fault->nodes, text), SILENT_MS);
+                                chaos_nodes_text(fault->nodes, text), CHAOS_SILENT_MS);
     chaos_fault_tell(fault, "a PING is still answered by %s", chaos_nodes_text(answered, text));
     return false;
 }
@@ -95,7 +93,7 @@ bool chaos_masters_answer(struct chaos_run *run, struct chaos_fault *fault)
 {
     char text[CHAOS_NODES_TEXT];
     uint64_t answered;
-    ask_all(run, fault->nodes, ANSWER_MS, &answered);
+    ask_all(run, fault->nodes, CHAOS_ANSWER_MS, &answered);
     if (answered == fault->nodes)
         return true;
     chaos_fault_tell(fault, "no answer afterwards from %s",

@@ -7,14 +7,15 @@
 #include "server_talk.h"
 
 #define CHAOS_ACTIVE_MAX 8
-#define CHAOS_PROBES_MAX (CHAOS_CLIENTS_MAX * REDLOCK_NODES_MAX)
+#define CHAOS_SILENT_MS 150 /* so long a master that works has never taken for a PING */
+#define CHAOS_ANSWER_MS 1000
 
 /* What is known of it between its beginning and its end. */
 struct chaos_active {
     struct chaos_fault *fault; /* NULL: this place is free */
     bool done;                 /* it was done, or a part of it: to be undone */
     bool failed;               /* a part of it only */
-    int64_t until_ns;          /* holders: believed until then. commands: they last so long */
+    int64_t until_ns;          /* holders: believed until then */
     size_t events;             /* holders: what it had said */
     int client;                /* holders: who; -1: nobody */
     uint32_t lives;            /* holders: of the seat */

@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SILENT_MS 150
-#define ANSWER_MS 1000
 #define RESET_EVERY_MS 150
 #define STANDING (CHAOS_BIT_OF(PARTITION) | CHAOS_BIT_OF(HALVES) | CHAOS_BIT_OF(RING))
 #define CUTTING (STANDING | CHAOS_BIT_OF(PARTITION_THERE) | CHAOS_BIT_OF(PARTITION_BACK))
@@ -138,7 +136,8 @@ static bool seen_cut(struct chaos_run *run, struct chaos_fault *fault)
     size_t count = 0;
     int64_t fastest_ns;
     struct counts before = count_bytes(run, fault);
-    size_t silent = count_answers(run, fault, CHAOS_NO_ANSWER, SILENT_MS, &count, &fastest_ns);
+    size_t silent =
+        count_answers(run, fault, CHAOS_NO_ANSWER, CHAOS_SILENT_MS, &count, &fastest_ns);
     struct counts after = count_bytes(run, fault);
     uint64_t went = after.went[CHAOS_THERE] - before.went[CHAOS_THERE];
     uint64_t lost_there = after.lost[CHAOS_THERE] - before.lost[CHAOS_THERE];
@@ -156,8 +155,8 @@ static bool seen_delay(struct chaos_run *run, struct chaos_fault *fault)
 {
     size_t count = 0;
     int64_t fastest_ns;
-    size_t answered = count_answers(run, fault, CHAOS_ANSWERS, ANSWER_MS + 4 * fault->step_ms,
-                                    &count, &fastest_ns);
+    size_t answered = count_answers(run, fault, CHAOS_ANSWERS,
+                                    CHAOS_ANSWER_MS + 4 * fault->step_ms, &count, &fastest_ns);
     if (answered == 0) {
         chaos_fault_tell(fault, "no path answers at all");
         return false;
@@ -172,7 +171,8 @@ static bool seen_split(struct chaos_run *run, struct chaos_fault *fault)
     size_t count = 0;
     int64_t fastest_ns;
     struct counts before = count_bytes(run, fault);
-    size_t answered = count_answers(run, fault, CHAOS_ANSWERS, ANSWER_MS, &count, &fastest_ns);
+    size_t answered =
+        count_answers(run, fault, CHAOS_ANSWERS, CHAOS_ANSWER_MS, &count, &fastest_ns);
     struct counts after = count_bytes(run, fault);
     uint64_t bytes = after.went[CHAOS_BACK] - before.went[CHAOS_BACK];
     uint64_t parts = after.parts[CHAOS_BACK] - before.parts[CHAOS_BACK];
@@ -192,7 +192,7 @@ static bool seen_from_before(struct chaos_run *run, struct chaos_active *active)
     (void)run;
     if (active->probe == NULL)
         return false;
-    chaos_probe_all(active->probe, active->probes, SILENT_MS, true);
+    chaos_probe_all(active->probe, active->probes, CHAOS_SILENT_MS, true);
     for (size_t i = 0; i < active->probes; i++)
         found += active->probe[i].answer == wanted;
     chaos_fault_tell(fault, "%zu of %zu connections from before it are %s", found,
@@ -209,7 +209,7 @@ static bool begin(struct chaos_run *run, struct chaos_active *active)
     if ((FROM_BEFORE & CHAOS_BIT(fault->kind)) != 0) {
         active->probe = make_probes(run, fault, &active->probes);
         if (active->probe != NULL)
-            chaos_probe_all(active->probe, active->probes, ANSWER_MS, true);
+            chaos_probe_all(active->probe, active->probes, CHAOS_ANSWER_MS, true);
         /* Those that were not answered (TLS) have been let in as well when this returns. */
         (void)chaos_proxies_obey(run->proxies);
     }
@@ -257,7 +257,8 @@ static bool gone(struct chaos_run *run, struct chaos_active *active)
     struct chaos_fault *fault = active->fault;
     size_t count = 0;
     int64_t fastest_ns;
-    size_t answered = count_answers(run, fault, CHAOS_ANSWERS, ANSWER_MS, &count, &fastest_ns);
+    size_t answered =
+        count_answers(run, fault, CHAOS_ANSWERS, CHAOS_ANSWER_MS, &count, &fastest_ns);
     if (answered == count &&
         (fault->kind != CHAOS_FAULT_DELAY || fastest_ns < 2 * fault->step_ms * RL_NS_PER_MS))
         return true;

@@ -54,5 +54,5 @@ static bool never(struct chaos_place *place, const struct chaos_fault *fault, un
 }
 
 const struct chaos_place_type chaos_place_file = {
-    "file", start_file, end_file, cannot_file, never, never,
+    "file", start_file, end_file, cannot_file, never, never, NULL,
 };

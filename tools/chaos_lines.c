@@ -142,6 +142,15 @@ static bool read_some(struct chaos_lines *lines, int wait_ms)
     return got > 0 || (got < 0 && errno == EINTR);
 }
 
+/* Its children may keep the pipe open for longer. */
+static bool has_ended(const struct chaos_lines *lines)
+{
+    siginfo_t info = {.si_pid = 0};
+    return lines->pid == 0 ||
+           (waitid(P_PID, (id_t)lines->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+            info.si_pid == lines->pid);
+}
+
 enum chaos_line chaos_lines_hear(struct chaos_lines *lines,
                                  const struct chaos_patience *patience,
                                  char ret_line[CHAOS_LINE_MAX + 1])
@@ -159,7 +168,9 @@ enum chaos_line chaos_lines_hear(struct chaos_lines *lines,
         if (patience->limit_ms >= 0 && waited_ns > patience->limit_ms * RL_NS_PER_MS)
             return give_up(lines, CHAOS_LINE_LATE, ret_line);
         int64_t before_ns = rl_clock_now_ns();
-        if (lines->from < 0 || !read_some(lines, SLICE_MS))
+        size_t held = lines->held;
+        bool ended = has_ended(lines); /* first: its last words are in the pipe by then */
+        if (lines->from < 0 || !read_some(lines, SLICE_MS) || (ended && lines->held == held))
             return give_up(lines, CHAOS_LINE_END, ret_line);
         /* While we are stopped, so is it: that is no time in which it could have answered. */
         int64_t spent_ns = rl_clock_now_ns() - before_ns;

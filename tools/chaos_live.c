@@ -169,21 +169,6 @@ void chaos_live_draw(struct chaos_live *live, const struct chaos_progress *progr
     live->drawn_ns = progress->now_ns;
 }
 
-void chaos_live_say(struct chaos_live *live, const char *format, ...)
-{
-    va_list arguments;
-    if (live->line_open)
-        fputs("\r\033[K", live->to);
-    va_start(arguments, format);
-    vfprintf(live->to, format, arguments);
-    va_end(arguments);
-    fputc('\n', live->to);
-    fflush(live->to);
-    live->line_open = false;
-    if (live->terminal)
-        live->drawn_ns = -1; /* the line comes back with the next state */
-}
-
 void chaos_live_end(struct chaos_live *live)
 {
     if (live->line_open)

@@ -34,10 +34,6 @@ void chaos_live_begin(struct chaos_live *ret_live, FILE *to, int64_t duration_ns
 /* To be called a few times a second; draws when it is time. */
 void chaos_live_draw(struct chaos_live *live, const struct chaos_progress *progress);
 
-/* Something worth a line of its own, which stays. No newline at its end. */
-void chaos_live_say(struct chaos_live *live, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
 /* The last state stays, and the cursor stands on a new line. */
 void chaos_live_end(struct chaos_live *live);
 

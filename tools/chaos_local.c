@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -24,6 +25,7 @@ struct local {
     struct servers *servers;
     char clock_lib[512];
     const char *no_clock; /* why clocks can't be stepped; NULL: they can be */
+    uint64_t launching;   /* those whose first process may end, and another be tried */
 };
 
 static struct servers *servers_of(const struct chaos_place *place)
@@ -159,6 +161,10 @@ static bool inflict_local(struct chaos_place *place, const struct chaos_fault *f
     struct servers *servers = servers_of(place);
     bool done = false;
     snprintf(why, why_size, "the system refused it");
+    if (servers->master[node].pid == 0) {
+        snprintf(why, why_size, "its process has ended");
+        return false;
+    }
     switch (fault->kind) {
     case CHAOS_FAULT_KILL:
     case CHAOS_FAULT_KILL_AOF:
@@ -182,15 +188,20 @@ static bool inflict_local(struct chaos_place *place, const struct chaos_fault *f
     return done;
 }
 
-static bool launch(struct servers *servers, unsigned node, enum server_from from, char *why,
+static bool launch(struct chaos_place *place, unsigned node, enum server_from from, char *why,
                    size_t why_size)
 {
+    struct local *local = place->self;
+    struct servers *servers = local->servers;
     bool ended = false;
     int64_t limit_ns = rl_clock_now_ns() + READY_LIMIT_MS * RL_NS_PER_MS;
+    if (servers->master[node].pid > 0) /* it was never killed: the fault was done by half */
+        return true;
     if (!server_launch(servers, node, from)) {
         snprintf(why, why_size, "no process could be started");
         return false;
     }
+    local->launching |= UINT64_C(1) << node;
     while (!server_is_ready(servers, node, &ended)) {
         /* Its port may have been an outgoing connection's for a moment. */
         if (ended && !server_launch(servers, node, from))
@@ -198,6 +209,7 @@ static bool launch(struct servers *servers, unsigned node, enum server_from from
         if (rl_clock_now_ns() > limit_ns || !chaos_pause_ms(5))
             break;
     }
+    local->launching &= ~(UINT64_C(1) << node);
     /* From now on it keeps what it has again. */
     if (from == SERVER_FROM_RDB && !say(servers, node, "CONFIG SET appendonly yes"))
         snprintf(why, why_size, "it does not begin an append-only file");
@@ -215,22 +227,44 @@ static bool undo_local(struct chaos_place *place, const struct chaos_fault *faul
     switch (fault->kind) {
     case CHAOS_FAULT_PAUSE:
         snprintf(why, why_size, "it can't be continued");
+        if (!servers->master[node].stopped) /* it never stood, or has ended */
+            return servers->master[node].pid > 0;
         return server_resume(servers, node);
     case CHAOS_FAULT_KILL_AOF:
-        return launch(servers, node, SERVER_FROM_AOF, why, why_size);
+        return launch(place, node, SERVER_FROM_AOF, why, why_size);
     case CHAOS_FAULT_KILL_RDB:
-        return launch(servers, node, SERVER_FROM_RDB, why, why_size);
+        return launch(place, node, SERVER_FROM_RDB, why, why_size);
     case CHAOS_FAULT_CLOCK:
     case CHAOS_FAULT_CLOCK_BACK:
-        server_kill(servers, node);
+        if (servers->master[node].pid > 0)
+            server_kill(servers, node);
         step_clock(servers, node, 0);
-        return launch(servers, node, SERVER_EMPTY, why, why_size);
+        return launch(place, node, SERVER_EMPTY, why, why_size);
     default:
         assert(fault->kind == CHAOS_FAULT_KILL);
-        return launch(servers, node, SERVER_EMPTY, why, why_size);
+        return launch(place, node, SERVER_EMPTY, why, why_size);
     }
 }
 
+/* Where somebody else ends a master of ours, the faults are not those that are reported. */
+static bool fine_local(struct chaos_place *place, char *why, size_t why_size)
+{
+    const struct local *local = place->self;
+    for (unsigned i = 0; i < local->servers->count; i++) {
+        int status;
+        if ((local->launching >> i & 1) != 0 || !server_has_ended(local->servers, i, &status))
+            continue;
+        if (WIFSIGNALED(status))
+            snprintf(why, why_size, "node %u was ended by signal %d (%s), by no fault", i,
+                     WTERMSIG(status), strsignal(WTERMSIG(status)));
+        else
+            snprintf(why, why_size, "node %u ended with status %d, by no fault", i,
+                     WEXITSTATUS(status));
+        return false;
+    }
+    return true;
+}
+
 const struct chaos_place_type chaos_place_local = {
-    "local", start_local, end_local, cannot_local, inflict_local, undo_local,
+    "local", start_local, end_local, cannot_local, inflict_local, undo_local, fine_local,
 };

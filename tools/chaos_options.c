@@ -220,7 +220,7 @@ static int take_option(struct chaos_options *options, struct given *given, int o
         given->places++;
         options->where = CHAOS_FILE;
         options->nodes_file = value;
-        return -1;
+        return *value != '\0' ? -1 : chaos_usage("--nodes needs the name of a file");
     case OPT_COMPOSE:
         given->places++;
         options->where = CHAOS_COMPOSE;

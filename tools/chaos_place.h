@@ -25,8 +25,9 @@ struct chaos_place_type {
      * start() that worked; also after a signal, so in any state. Not in a signal handler. */
     void (*end)(struct chaos_place *place);
 
-    /* NULL: this kind, one of CHAOS_OF_PLACES, can be done to masters here. Else why not, as the end of a sentence:
-     * "containers have no clock of their own". Asked before the first fault, after start(). */
+    /* NULL: this kind, one of CHAOS_OF_PLACES, can be done to masters here. Else why not, as
+     * the end of a sentence: "containers have no clock of their own". Asked before the first
+     * fault, after start(). */
     const char *(*cannot)(const struct chaos_place *place, enum chaos_fault_kind kind);
 
     /* Do it to one master, and return when it is done as far as can be told from outside
@@ -38,6 +39,9 @@ struct chaos_place_type {
      * not wait until it answers: that is looked at afterwards. */
     bool (*undo)(struct chaos_place *place, const struct chaos_fault *fault, unsigned node,
                  char *why, size_t why_size);
+
+    /* Every master is there that should be. False: `why`. NULL: it is not looked after. */
+    bool (*fine)(struct chaos_place *place, char *why, size_t why_size);
 };
 
 struct chaos_place {
@@ -56,7 +60,7 @@ extern const struct chaos_place_type chaos_place_compose;
 /* How long the contenders' max-ttl is, and so the guard of a master that was restarted. */
 int64_t chaos_place_max_ttl_ms(const struct chaos_place *place);
 
-/* Sleep; what is shown goes on meanwhile, and dead contenders are replaced. For everything
+/* Sleep; what is shown goes on meanwhile, and who has died is noticed. For everything
  * that takes longer than some milliseconds: poll a condition with this in between. Returns
  * false at once when the run is to end (a signal came): give up then, or be quick. */
 bool chaos_pause_ms(int64_t ms);

@@ -11,7 +11,9 @@
 
 #include <string.h>
 
+#define ANSWER_LIMIT_MS 10000
 #define VOTES_LIMIT_MS 30000 /* beyond the guard's window */
+#define TELL_AFTER_MS 3000
 #define ORPHAN_SLACK_MS 1000
 
 int64_t chaos_place_max_ttl_ms(const struct chaos_place *place)
@@ -42,24 +44,39 @@ static bool votes(struct chaos_run *run, unsigned node, bool *ret_heard)
            rl_guard_wait_ns(window_ns, info.uptime_s, 0) == 0;
 }
 
-bool chaos_await_votes(struct chaos_run *run, char *why, size_t why_size)
+/* Who is not there at all is not waited for as long as who was started lately. */
+static bool await_vote(struct chaos_run *run, unsigned node, int64_t begun_ns, char *why,
+                       size_t why_size)
 {
-    int64_t limit_ns = rl_clock_now_ns() +
-                       (chaos_place_max_ttl_ms(&run->place) + VOTES_LIMIT_MS) * RL_NS_PER_MS;
-    for (unsigned i = 0; i < run->nodes; i++) {
-        bool heard = false;
-        while (!votes(run, i, &heard)) {
-            if (rl_clock_now_ns() > limit_ns) {
-                snprintf(why, why_size, "%s %s", run->place.config.nodes[i].label,
-                         heard ? "does not become fit to vote" : "does not answer");
-                return false;
-            }
-            if (!chaos_pause_ms(20)) {
-                snprintf(why, why_size, "interrupted before the run began");
-                return false;
-            }
+    bool heard = false, told = false;
+    const char *label = run->place.config.nodes[node].label;
+    while (!votes(run, node, &heard)) {
+        int64_t waited_ms = (rl_clock_now_ns() - begun_ns) / RL_NS_PER_MS;
+        int64_t fit_ms = chaos_place_max_ttl_ms(&run->place) + VOTES_LIMIT_MS;
+        if (waited_ms > (heard ? fit_ms : ANSWER_LIMIT_MS)) {
+            snprintf(why, why_size, "%s %s", label,
+                     heard ? "does not become fit to vote"
+                           : "does not answer; is it up, and are user and password right?");
+            return false;
+        }
+        if (!told && waited_ms > TELL_AFTER_MS)
+            fprintf(stderr, "redlock-chaos: %s %s; waiting\n", label,
+                    heard ? "was started lately and does not vote yet" : "does not answer");
+        told = told || waited_ms > TELL_AFTER_MS;
+        if (!chaos_pause_ms(20)) {
+            snprintf(why, why_size, "interrupted before the run began");
+            return false;
         }
     }
+    return true;
+}
+
+bool chaos_await_votes(struct chaos_run *run, char *why, size_t why_size)
+{
+    int64_t begun_ns = rl_clock_now_ns();
+    for (unsigned i = 0; i < run->nodes; i++)
+        if (!await_vote(run, i, begun_ns, why, why_size))
+            return false;
     return true;
 }
 

@@ -5,8 +5,10 @@
 #include "chaos_report.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define PATH_SIZE 4200
 
@@ -91,14 +93,28 @@ static bool write_one(const char *dir, const char *name, const struct chaos_hist
     return fine;
 }
 
-bool chaos_report_write(const struct chaos_history *history,
-                        const struct chaos_verdict *verdict)
+bool chaos_report_prepare(const char *dir)
 {
-    const char *dir = history->options->report;
+    char path[PATH_SIZE];
     if (mkdir(dir, 0777) != 0 && errno != EEXIST) {
         fprintf(stderr, "redlock-chaos: cannot make %s: %s\n", dir, strerror(errno));
         return false;
     }
+    snprintf(path, sizeof(path), "%s/.redlock-chaos.XXXXXX", dir);
+    int fd = mkstemp(path);
+    if (fd < 0) {
+        fprintf(stderr, "redlock-chaos: cannot write into %s: %s\n", dir, strerror(errno));
+        return false;
+    }
+    close(fd);
+    (void)unlink(path);
+    return true;
+}
+
+bool chaos_report_write(const struct chaos_history *history,
+                        const struct chaos_verdict *verdict)
+{
+    const char *dir = history->options->report;
     bool html = write_one(dir, "report.html", history, verdict, chaos_report_html);
     return write_one(dir, "report.json", history, verdict, chaos_report_json) && html;
 }

@@ -8,8 +8,12 @@
 void chaos_report_text(const struct chaos_history *history, const struct chaos_verdict *verdict,
                        FILE *to);
 
-/* report.html and report.json in the directory that the options name, made if need be. False,
- * after a line on stderr. */
+/* Make the directory for the reports, and see that files can be made there: before the run, or
+ * all of it may be for nothing. False, after a line on stderr. */
+bool chaos_report_prepare(const char *dir);
+
+/* report.html and report.json in the directory that the options name. False, after a line on
+ * stderr. */
 bool chaos_report_write(const struct chaos_history *history,
                         const struct chaos_verdict *verdict);
 

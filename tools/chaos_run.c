@@ -159,6 +159,9 @@ static void look_around(struct chaos_run *run)
             chaos_run_fail(run, "%s", why);
         if (chaos_proxies_gone(run->proxies))
             chaos_run_fail(run, "the process of the proxies has ended");
+        if (run->place.type->fine != NULL &&
+            !run->place.type->fine(&run->place, why, sizeof(why)))
+            chaos_run_fail(run, "%s", why);
     }
     draw(run);
 }

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-static int compare_ns(const void *left, const void *right)
+int chaos_compare_ns(const void *left, const void *right)
 {
     int64_t a = *(const int64_t *)left;
     int64_t b = *(const int64_t *)right;
@@ -23,7 +23,7 @@ struct chaos_quantiles chaos_quantiles_of(int64_t *ns, size_t count)
 {
     if (count == 0)
         return (struct chaos_quantiles){0};
-    qsort(ns, count, sizeof(ns[0]), compare_ns);
+    qsort(ns, count, sizeof(ns[0]), chaos_compare_ns);
     return (struct chaos_quantiles){
         .count = count,
         .p50_ms = rank_ms(ns, count, 50),

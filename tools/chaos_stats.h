@@ -62,4 +62,7 @@ struct chaos_histogram {
 void chaos_histogram_of(const int64_t *ns, size_t count, struct chaos_histogram *ret_histogram);
 double chaos_column_ns(unsigned column); /* where it begins */
 
+/* For qsort(): two int64_t. */
+int chaos_compare_ns(const void *left, const void *right);
+
 #endif

@@ -72,7 +72,7 @@ static void draw_throughput(struct chaos_page *page)
     fprintf(page->to, "<path class=\"area\" d=\"M%.1f %.1f", LEFT, TOP + HEIGHT);
     for (size_t i = 0; i < series->count; i++) {
         int64_t to_ns, from_ns = interval(page, i, &to_ns);
-        fprintf(page->to, "%s%.1fV%.1fH%.1f", i == 0 ? "H" : "H", chaos_x(&scale, from_ns),
+        fprintf(page->to, "H%.1fV%.1fH%.1f", chaos_x(&scale, from_ns),
                 TOP + HEIGHT - HEIGHT * rate_of(page, i) / most, chaos_x(&scale, to_ns));
     }
     fprintf(page->to, "V%.1fz\"/>\n", TOP + HEIGHT);

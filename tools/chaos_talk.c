@@ -33,7 +33,6 @@ struct chaos_talk {
     bool spoilt; /* nothing may be asked any more */
     bool wrong;  /* and that is an error */
     int code;
-    char name[80];
     char reason[256];
     char answer[CHAOS_LINE_MAX + 1];
 };
@@ -167,7 +166,6 @@ static void greet(struct chaos_talk *talk)
     talk->greeted = ask(talk, line, &of_hello, false, &rest);
     if (talk->greeted == CHAOS_SAID_NO)
         talk->greeted = spoil(talk, line, "refused to begin");
-    rl_printable(talk->name, sizeof(talk->name), rest, strlen(rest));
     free(line);
 }
 
@@ -191,11 +189,6 @@ struct chaos_talk *chaos_talk_start(const struct chaos_talk_plan *plan)
 enum chaos_said chaos_talk_greeted(const struct chaos_talk *talk)
 {
     return talk->greeted;
-}
-
-const char *chaos_talk_name(const struct chaos_talk *talk)
-{
-    return talk->name;
 }
 
 enum chaos_said chaos_talk_validity(struct chaos_talk *talk, int64_t *ret_deadline_ns)

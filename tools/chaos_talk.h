@@ -36,9 +36,8 @@ struct chaos_talk; /* one program */
  * chaos_talk_greeted(). */
 struct chaos_talk *chaos_talk_start(const struct chaos_talk_plan *plan);
 
-/* What came of the greeting; `chaos_talk_name` is what it says it is, "" if it says nothing. */
+/* What came of the greeting. */
 enum chaos_said chaos_talk_greeted(const struct chaos_talk *talk);
-const char *chaos_talk_name(const struct chaos_talk *talk);
 
 /* Take `name`, waiting for about `wait_ms` at most if it can do so, and ask until when.
  * `ret_token` is 0 where it has none. An acquired lock that has no validity left is released,

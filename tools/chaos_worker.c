@@ -98,8 +98,7 @@ static bool use(struct scene *scene, const struct chaos_turn *drawn, bool by_its
     return true;
 }
 
-/* Who was refused comes again soon, but not as fast as it can. */
-static void rest_a_little(struct chaos_contender *contender)
+void chaos_rest_a_little(struct chaos_contender *contender)
 {
     (void)poll(NULL, 0, 1 + (int)rl_prng_below(&contender->prng, 20));
 }
@@ -123,7 +122,7 @@ static void turn(struct scene *scene)
     int code = redlock_try(scene->client, name, &options, &scene->lock);
     if (code != 0) {
         chaos_refused(record, seat, drawn.name, code);
-        rest_a_little(contender);
+        chaos_rest_a_little(contender);
         return;
     }
     scene->until_ns = believed_until(scene);

@@ -26,6 +26,9 @@ struct chaos_turn {
 };
 void chaos_turn_draw(struct chaos_contender *contender, struct chaos_turn *ret_turn);
 
+/* Who was refused comes again soon, but not as fast as it can. */
+void chaos_rest_a_little(struct chaos_contender *contender);
+
 /* True: let go and come to an end. */
 bool chaos_contender_ends(const struct chaos_contender *contender);
 

@@ -155,17 +155,23 @@ bool server_launch(struct servers *servers, unsigned index, enum server_from fro
     return true;
 }
 
-bool server_is_ready(struct servers *servers, unsigned index, bool *ret_ended)
+bool server_has_ended(struct servers *servers, unsigned index, int *ret_status)
 {
     struct server *server = &servers->master[index];
+    if (server->pid == 0 || waitpid(server->pid, ret_status, WNOHANG) != server->pid)
+        return false;
+    server->pid = 0;
+    server->stopped = false;
+    return true;
+}
+
+bool server_is_ready(struct servers *servers, unsigned index, bool *ret_ended)
+{
     int status;
     *ret_ended = false;
     if (answers(servers, index))
         return true;
-    if (server->pid == 0 || waitpid(server->pid, &status, WNOHANG) == server->pid) {
-        server->pid = 0;
-        *ret_ended = true;
-    }
+    *ret_ended = server_has_ended(servers, index, &status) || servers->master[index].pid == 0;
     return false;
 }
 
@@ -200,14 +206,17 @@ bool server_restart(struct servers *servers, unsigned index)
     return server_start(servers, index);
 }
 
-static bool signal_and_await(pid_t pid, int number, int options)
+/* One that has ended instead, by somebody else's hand, is reaped by that. */
+static bool signal_and_await(struct server *master, int number, int options)
 {
     int status;
-    if (kill(pid, number) != 0)
+    if (kill(master->pid, number) != 0)
         return false;
-    while (waitpid(pid, &status, options) < 0)
+    while (waitpid(master->pid, &status, options) < 0)
         if (errno != EINTR)
             return false;
+    if (WIFEXITED(status) || WIFSIGNALED(status))
+        master->pid = 0;
     return options == WUNTRACED ? WIFSTOPPED(status) : WIFCONTINUED(status);
 }
 
@@ -215,7 +224,7 @@ bool server_stop(struct servers *servers, unsigned index)
 {
     struct server *master = &servers->master[index];
     assert(master->pid > 0 && !master->stopped);
-    master->stopped = signal_and_await(master->pid, SIGSTOP, WUNTRACED);
+    master->stopped = signal_and_await(master, SIGSTOP, WUNTRACED);
     return master->stopped;
 }
 
@@ -253,6 +262,7 @@ bool server_resume(struct servers *servers, unsigned index)
             close(master->filler[i]);
         master->filler[i] = -1;
     }
-    master->stopped = !signal_and_await(master->pid, SIGCONT, WCONTINUED);
-    return !master->stopped;
+    bool goes_on = signal_and_await(master, SIGCONT, WCONTINUED);
+    master->stopped = !goes_on && master->pid > 0;
+    return goes_on;
 }

@@ -62,6 +62,9 @@ struct server_at servers_at(const struct servers *servers, unsigned index);
 bool server_kill(struct servers *servers, unsigned index);
 bool server_stop(struct servers *servers, unsigned index);
 
+/* It has ended, and not by one of these, since this was asked last: how, as of waitpid(). */
+bool server_has_ended(struct servers *servers, unsigned index, int *ret_status);
+
 /* At the same address; and wait until it answers. */
 bool server_restart(struct servers *servers, unsigned index);
 

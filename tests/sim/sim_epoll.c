@@ -16,7 +16,7 @@
 #include <poll.h>
 #include <time.h>
 
-enum { POLL_MAX = 8, LOOKS_AT_ONCE = 1000 };
+enum { POLL_MAX = 8 };
 
 static LIST_HEAD(, sim_watch) spare_watches = LIST_HEAD_INITIALIZER(spare_watches);
 
@@ -153,18 +153,6 @@ static bool is_any_ready(struct sim_file *const *files, const uint32_t *events, 
     return false;
 }
 
-/* System calls take no time here; but who looks again and again, and never waits, would stop
- * all clocks: so many looks in one instant take as long as they do elsewhere. */
-static void look(struct sim_fds *fds)
-{
-    if (fds->looked_ns != sim_now_ns()) {
-        fds->looked_ns = sim_now_ns();
-        fds->looks = 0;
-    }
-    if (++fds->looks == LOOKS_AT_ONCE)
-        sim_sleep(sim_now_ns() + LOOKS_AT_ONCE * SIM_US);
-}
-
 /* Sleep until one of them is ready, or so long. `wait_ns` < 0: for ever. */
 static void wait_for(struct sim_file *const *files, const uint32_t *events, unsigned count,
                      int64_t wait_ns)
@@ -173,12 +161,8 @@ static void wait_for(struct sim_file *const *files, const uint32_t *events, unsi
     struct sim_sleeper sleepers[POLL_MAX];
     int64_t end_ns = wait_ns < 0 ? SIM_NEVER : sim_monotonic_ns(proc) + wait_ns;
     assert(count <= POLL_MAX);
-    if (is_any_ready(files, events, count))
+    if (wait_ns == 0 || is_any_ready(files, events, count))
         return;
-    if (wait_ns == 0) {
-        look(proc->fds);
-        return;
-    }
     for (unsigned i = 0; i < count; i++) {
         sleepers[i].fiber = sim_fiber();
         sleepers[i].events = events[i];

@@ -55,15 +55,13 @@ const char *sim_fault_word(enum sim_fault fault);
 
 /* Draw which there are and how often, and schedule them, up to `until_ns`. */
 void sim_faults_begin(int64_t until_ns);
-/* When the last effect of those done so far will be over. */
-int64_t sim_faults_over_ns(void);
 /* Everything is undone that does not end by itself. */
 void sim_faults_end(void);
 
 /* sim_fault_do.c: do it once, for so long. True: there was something to do it to. */
 bool sim_fault_do(enum sim_fault fault, int64_t for_ns);
 void sim_fault_undo_all(void);
-int64_t sim_fault_over_ns(void);
+int64_t sim_fault_over_ns(void); /* when the last effect of those done so far will be over */
 void sim_fault_do_begin(void);
 
 #endif

@@ -110,7 +110,8 @@ static bool kill_at(struct sim_effect *effect)
     if (!sim_master_up(effect->master))
         return false;
     effect->how = (enum sim_restart)sim_below(3);
-    sim_master_kill_at(effect->master, scripts[sim_below(5)], sim_below(2));
+    bool executed = sim_below(2);
+    sim_master_kill_at(effect->master, scripts[sim_below(5)], executed);
     return true;
 }
 
@@ -131,6 +132,14 @@ static bool replace(unsigned master)
     return true;
 }
 
+/* One of them, for so many of its requests. */
+static void trouble(unsigned master, enum sim_trouble first, enum sim_trouble last,
+                    unsigned least_ppm, unsigned most_ppm)
+{
+    unsigned ppm = (unsigned)sim_scale(least_ppm, most_ppm);
+    sim_master_trouble(master, (enum sim_trouble)sim_between(first, last), ppm);
+}
+
 static bool do_to_master(struct sim_effect *effect, int64_t for_ns)
 {
     unsigned master = effect->master;
@@ -142,12 +151,10 @@ static bool do_to_master(struct sim_effect *effect, int64_t for_ns)
         sim_master_slow(master, 50 * SIM_US, sim_scale(100 * SIM_US, 20 * SIM_MS));
         return true;
     case SIM_FAULT_TROUBLE:
-        sim_master_trouble(master, (enum sim_trouble)sim_between(SIM_LOADING, SIM_MASTERDOWN),
-                           (unsigned)sim_scale(SIM_ALL / 1000, SIM_ALL));
+        trouble(master, SIM_LOADING, SIM_MASTERDOWN, SIM_ALL / 1000, SIM_ALL);
         return true;
     case SIM_FAULT_LIES:
-        sim_master_trouble(master, (enum sim_trouble)sim_between(SIM_GARBAGE, SIM_WRONG),
-                           (unsigned)sim_scale(SIM_ALL / 10000, SIM_ALL / 5));
+        trouble(master, SIM_GARBAGE, SIM_WRONG, SIM_ALL / 10000, SIM_ALL / 5);
         return true;
     case SIM_FAULT_SCRIPT_FLUSH:
         sim_master_script_flush(master);

@@ -74,6 +74,13 @@ static void draw_pairs(struct sim_effect *effect, const struct sim_actor *actor)
     effect->ways[SIM_BACK] = effect->fault != SIM_FAULT_HOLE_THERE;
 }
 
+static void cut_after(const struct sim_proc *proc, unsigned master)
+{
+    bool reset = sim_below(2);
+    uint64_t bytes = (uint64_t)sim_scale(1, 2000);
+    sim_path_cut_after(proc, master, sim_below(2) ? SIM_THERE : SIM_BACK, bytes, reset);
+}
+
 void sim_fault_do_to_path(struct sim_effect *effect, struct sim_actor *actor)
 {
     unsigned master = effect->master;
@@ -86,8 +93,7 @@ void sim_fault_do_to_path(struct sim_effect *effect, struct sim_actor *actor)
                         sim_below(2) ? SIM_NEVER : sim_scale(SIM_MS, SIM_S));
         break;
     case SIM_FAULT_CUT_AFTER:
-        sim_path_cut_after(actor->proc, master, sim_below(2) ? SIM_THERE : SIM_BACK,
-                           (uint64_t)sim_scale(1, 2000), sim_below(2));
+        cut_after(actor->proc, master);
         break;
     case SIM_FAULT_DELAY:
         effect->proc = sim_below(2) ? actor->proc : NULL;

@@ -58,19 +58,12 @@ void sim_faults_begin(int64_t end_ns)
     for (unsigned i = 0; i < SIM_FAULT_KINDS; i++) {
         struct source *source = &sources[i];
         bool on = breaks[i] == SIM_ASSUMPTIONS ? sim_chance(part) : breaks[i] == plan->breaks;
-        *source = (struct source){
-            .event.fire = on_due,
-            .mean_ns = sim_scale(plan->work_ns / 64 + SIM_MS, plan->work_ns),
-            .longest_ns = sim_scale(2 * SIM_MS, 2 * SIM_S),
-        };
+        *source = (struct source){.event.fire = on_due};
+        source->mean_ns = sim_scale(plan->work_ns / 64 + SIM_MS, plan->work_ns);
+        source->longest_ns = sim_scale(2 * SIM_MS, 2 * SIM_S);
         if (on)
             schedule(source);
     }
-}
-
-int64_t sim_faults_over_ns(void)
-{
-    return sim_fault_over_ns();
 }
 
 void sim_faults_end(void)

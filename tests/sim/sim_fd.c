@@ -55,8 +55,6 @@ struct sim_fds *sim_fds(const struct sim_proc *proc)
     }
     fds->refused = false;
     fds->port = 0;
-    fds->looked_ns = 0;
-    fds->looks = 0;
     fds->open = fds->lowest = 0;
     for (unsigned i = 0; i < fds->size; i++)
         fds->files[i] = NULL;

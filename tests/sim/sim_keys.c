@@ -11,9 +11,9 @@
 #include <string.h>
 
 enum {
-    SHOWN = 8,                          /* of a value, in a story */
-    QUEUED_BYTES_MAX = 8 * 1024 * 1024, /* of a process's connections, all together */
-    CLIENT_BYTES_MAX = 24 * 1024 * 1024,
+    SHOWN = 8,                      /* of a value, in a story */
+    QUEUED_BYTES_MAX = 1024 * 1024, /* of a process's connections, all together */
+    CLIENT_BYTES_MAX = 4 * 1024 * 1024,
     MARK_KEY = 0x321
 };
 

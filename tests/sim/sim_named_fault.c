@@ -216,6 +216,31 @@ static void wrong_reply(void)
     believe_nothing(SIM_WRONG);
 }
 
+/* n3 takes no connections and n2 answers late. What ann's thread asks for waits for n3; when n2
+ * has answered there is a majority, and nothing to wait for. */
+static void extension_waits_for_no_more(void)
+{
+    sim_stage(3);
+    struct sim_player *ann = sim_is_there("ann", NULL), *thread = sim_beside(ann);
+    sim_pass_ms(1500);
+    sim_curtain();
+    sim_watches(ann, true);
+    sim_expect(sim_takes(ann, 600, ONCE) == REDLOCK_OK);
+    sim_delay_ms(ann, 1, 1, 250);
+    sim_expect(sim_takes(thread, 100, ONCE) == REDLOCK_EHELD);
+    sim_delay_ms(ann, 1, 1, 1);
+    sim_pass_ms(100);
+    sim_path_hole(ann->proc, 2, SIM_THERE, true);
+    sim_path_reset(ann->proc, 2);
+    sim_pass_ms(5);
+    ann->extend_ms = 1000;
+    int64_t began_ns = sim_now_ns();
+    sim_expect(sim_does(ann, sim_act_extend) == REDLOCK_OK);
+    sim_expect(sim_now_ns() - began_ns < 500 * SIM_MS);
+    sim_expect(ann->told_lost == 0);
+    sim_path_hole(ann->proc, 2, SIM_THERE, false);
+}
+
 const struct sim_scenario sim_named_fault[] = {
     {"clock-stepped",
      "CE1. n3's clock jumps a minute ahead, and ann's key is gone there: bob has the lock as "
@@ -249,5 +274,9 @@ const struct sim_scenario sim_named_fault[] = {
      stray_reply},
     {"wrong-reply", "CE20. Answers of another shape or to another question: no votes.",
      wrong_reply},
+    {"extension-waits-for-no-more",
+     "n3 is out of reach and n2 is late: an extension that waits goes on when n2 has answered, "
+     "and the\nlock is kept.",
+     extension_waits_for_no_more},
     {0},
 };

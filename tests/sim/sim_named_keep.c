@@ -73,6 +73,33 @@ static void extension_in_the_last_millisecond(void)
     sim_expect(sim_asks_validity(ann) == 0);
 }
 
+/* 1000 ms less 12 of drift: until 988. At 986.9 one of ann's threads is told of a millisecond
+ * more, and another is told 0 at 987.25. Her extension is confirmed at 987.5. */
+static void the_last_millisecond(void)
+{
+    sim_stage(3);
+    struct sim_player *ann = sim_is_there("ann", NULL), *early = sim_beside(ann);
+    struct sim_player *late = sim_beside(ann), *bob = sim_is_there("bob", NULL);
+    for (unsigned i = 0; i < 3; i++) {
+        sim_delay_ms(ann, i, 0, 2);
+        sim_delay_ms(bob, i, 0, 0);
+    }
+    sim_curtain();
+    int64_t began_ns = sim_now_ns();
+    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+    sim_looks_on(early, ann, began_ns + 986900 * SIM_US);
+    sim_looks_on(late, ann, began_ns + 987250 * SIM_US);
+    sim_run_until(began_ns + 985490 * SIM_US);
+    ann->extend_ms = 1000;
+    sim_begins(ann, sim_act_extend);
+    sim_run_until(began_ns + 987600 * SIM_US);
+    sim_expect(early->validity_ms == 1 && late->validity_ms == 0);
+    sim_expect(sim_finishes(ann) == REDLOCK_EEXPIRED);
+    sim_expect(sim_takes(bob, 1000, ONCE) == REDLOCK_EHELD);
+    sim_expect(sim_releases(ann) == REDLOCK_EEXPIRED);
+    sim_expect(sim_takes(bob, 1000, ONCE) == REDLOCK_OK);
+}
+
 /* n2 has lost the key and n3 is silent: one yes. The old deadline stands. */
 static void extension_by_a_minority(void)
 {
@@ -261,6 +288,10 @@ const struct sim_scenario sim_named_keep[] = {
     {"extension-in-the-last-millisecond",
      "CE17. The validity has been told as 0 when the extension is confirmed: the lock is lost.",
      extension_in_the_last_millisecond},
+    {"the-last-millisecond",
+     "One of ann's threads is told of a last millisecond, another of none: bob waits for its "
+     "end.",
+     the_last_millisecond},
     {"extension-by-a-minority",
      "One master of three confirms an extension: the old deadline stands, and nothing is "
      "filled in.",

@@ -223,6 +223,23 @@ static void stalled_master_costs_nothing(void)
     sim_expect(sim_keys() == 0);
 }
 
+/* Won at 2 ms, of a lease whose loss is told at 3.9. ann is stopped from before her call
+ * returns until 4.5, each time one system call later: less is left by then than can be told. */
+static void won_and_lost_since(void)
+{
+    sim_stage(3);
+    struct sim_player *ann = sim_is_there("ann", NULL);
+    sim_curtain();
+    sim_watches(ann, true);
+    for (unsigned call = 21; call < 26; call++) {
+        sim_proc_stop_at(ann->proc, call, 2500 * SIM_US, false);
+        sim_expect(sim_takes(ann, 10, ONCE) == REDLOCK_ENOQUORUM);
+        sim_pass_ms(50);
+    }
+    sim_expect(ann->told_lost == 0);
+    sim_expect(sim_keys() == 0);
+}
+
 const struct sim_scenario sim_named_take[] = {
     {"win", "A majority of yes: the lock is ours. The third yes joins it.", win},
     {"first-contact",
@@ -255,6 +272,9 @@ const struct sim_scenario sim_named_take[] = {
     {"won-too-late",
      "CE25. The only master's yes comes within its time, and yet too late: nothing is left.",
      won_too_late},
+    {"won-and-lost-since",
+     "A watched lock is to be given up by the time at which the call returns: it was not won.",
+     won_and_lost_since},
     {"token-for-every-attempt", "CE16, CE27. The same client, the same lock, another token.",
      token_for_every_attempt},
     {"stalled-master-costs-nothing",

@@ -102,8 +102,6 @@ struct sim_fds {
     LIST_ENTRY(sim_fds) pooled;
     bool refused;                /* EMFILE */
     uint16_t port;               /* the last that was given out, over SIM_PORTS_FROM */
-    int64_t looked_ns;           /* the last wait that was none, */
-    unsigned looks;              /* and how many there were at that time */
     unsigned open, size, lowest; /* none below `lowest` is free */
     struct sim_file **files;
     struct sim_route routes[SIM_MASTERS_MAX];

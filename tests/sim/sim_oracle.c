@@ -62,11 +62,6 @@ void sim_broke(enum sim_assumption assumption)
     broken |= 1u << assumption;
 }
 
-bool sim_assumptions_hold(void)
-{
-    return broken == 0;
-}
-
 unsigned sim_assumptions_broken(void)
 {
     return broken;

@@ -42,7 +42,6 @@ void sim_oracle_end(void);
 
 /* An assumption is broken, for this world from now on. */
 void sim_broke(enum sim_assumption assumption);
-bool sim_assumptions_hold(void);
 
 /* What was found. `text`: the first one, a sentence. */
 struct sim_verdict {

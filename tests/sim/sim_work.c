@@ -221,8 +221,8 @@ static void work(struct sim_actor *actor)
         hold_it(actor, lock, hold, options.ttl_ms, options.auto_renew);
 }
 
-/* After the faults' end: each name once, whatever it takes. */
-static void be_served(struct sim_actor *actor)
+/* After the faults' end: each name once, whatever it takes. False: it has to leave. */
+static bool be_served(struct sim_actor *actor)
 {
     redlock_options options = REDLOCK_OPTIONS_INIT;
     redlock_lock *lock;
@@ -232,13 +232,14 @@ static void be_served(struct sim_actor *actor)
     for (unsigned i = 0; i < sim_world.plan.names && !sim_leaves(actor);) {
         int result = blocking_try(actor, sim_world.plan.name[i], &options, &lock, &hold);
         sim_nap(SIM_MS);
-        if (sim_leaves(actor) || result == REDLOCK_ECANCELED)
-            return;
+        if (sim_leaves(actor))
+            return false;
         if (result)
             continue;
         count_release(sim_release(lock, hold));
         i++;
     }
+    return !sim_leaves(actor);
 }
 
 static void *run_thread(void *argument)
@@ -250,11 +251,8 @@ static void *run_thread(void *argument)
             break;
         sim_nap(sim_scale(SIM_US, sim_below(4) ? SIM_MS : SIM_STEP_NS));
     }
-    if (!sim_leaves(actor) && sim_world.phase == SIM_CALM) {
-        be_served(actor);
-        if (!sim_leaves(actor))
-            actor->calm++;
-    }
+    if (!sim_leaves(actor) && sim_world.phase == SIM_CALM && be_served(actor))
+        actor->calm++;
     sim_thread_ends(actor);
     return NULL;
 }

@@ -176,6 +176,8 @@ static void take_down(struct sim_tally *tally)
 {
     const struct sim_verdict *verdict = sim_verdict();
     unsigned broken = sim_assumptions_broken();
+    /* Nothing but what the seed has drawn to be broken excuses anything. */
+    assert(broken == 0 || broken == 1u << sim_world.plan.breaks);
     tally->seeds++;
     tally->broken_seeds += broken != 0;
     tally->acquired += sim_acquired();
@@ -213,7 +215,7 @@ bool sim_world_play(uint64_t seed, struct sim_tally *tally)
     sim_faults_begin(sim_world.plan.work_ns);
     sim_run_while(more_work, NULL, sim_world.plan.work_ns);
     sim_faults_end();
-    sim_run_until(sim_faults_over_ns());
+    sim_run_until(sim_fault_over_ns());
     bool ended = sim_calm_down();
     if (ended)
         sim_clear_up();

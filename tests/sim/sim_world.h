@@ -75,7 +75,6 @@ struct sim_world {
     struct sim_text text[SIM_ACTORS_MAX][SIM_TEXTS_MAX]; /* by host */
     enum sim_phase phase;
     int64_t calm_ns; /* when the last fault had ended */
-    bool broken_off;  /* not everybody was served in time */
     int64_t back_ns; /* masters' clocks were set back by so much, all together */
     struct sim_tally *tally;
 };
