@@ -23,12 +23,15 @@
 #include "sim_world.h"
 
 #include "limits.h"
+#include "link_internal.h"
 
 #define PROBE_MAX_NS (RL_PROBE_MAX_MS * 5 / 4 * SIM_MS)
 #define RETRY_MAX_NS (RL_RETRY_MAX_MS * SIM_MS)
 #define ENDS_WITHIN_NS (100 * SIM_S)
 #define GONE_AFTER_NS (RL_QUEUE_TTL_MS * SIM_MS)
-#define UNDER_WAY_NS SIM_S /* what was sent last may be executed so much later */
+/* What was sent last may be executed so much later: bytes that a hole held are sent again by
+ * and by, until the sockets' TCP_USER_TIMEOUT. */
+#define UNDER_WAY_NS (RL_LINK_DEAD_AFTER_MS * SIM_MS + SIM_S)
 
 static int64_t with_drift(int64_t ns)
 {
