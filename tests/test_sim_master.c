@@ -3,37 +3,14 @@
  * their starts and ends. */
 #include "config_auto.h"
 
-#include "sim_master_rig.h"
+#include "sim_master_one.h"
 
 #include "suite.h"
 
 #include <string.h>
 
-#define NONCE "0123456789abcdef"
-#define YES "*2\r\n$16\r\n" NONCE "\r\n:1\r\n"
-#define NO "*2\r\n$16\r\n" NONCE "\r\n:0\r\n"
 #define WAITER "00000001-aaaa-bbbb-cccc-123456789abc:1"
 #define CHANNEL "redlock:wake:00000001-aaaa-bbbb-cccc-123456789abc"
-
-static struct sim_conn *conn;
-
-static void begin(void)
-{
-    rig_begin(1, 3, NULL);
-    conn = dial(0);
-    teach_scripts(conn);
-}
-
-static void end(void)
-{
-    hang_up(conn);
-    rig_end();
-}
-
-static const char *acquire(const char *name, const char *token, const char *ttl)
-{
-    return ask_script(conn, "acquire", name, NONCE, token, ttl, NULL);
-}
 
 /* ---- keys and their ends ----------------------------------------------------------------- */
 
@@ -189,7 +166,7 @@ int main(void)
 {
     Suite *suite = suite_create("sim_master");
     TCase *tcase = tcase_create("masters");
-    tcase_add_checked_fixture(tcase, begin, end);
+    tcase_add_checked_fixture(tcase, one_begin, one_end);
     tcase_add_test(tcase, a_lock_is_taken_lengthened_and_given_up);
     tcase_add_test(tcase, a_key_expires_by_the_rule_of_redis);
     tcase_add_test(tcase, a_step_of_the_clock_moves_every_end);

@@ -2,35 +2,12 @@
  * and no other. */
 #include "config_auto.h"
 
-#include "sim_master_rig.h"
+#include "sim_master_one.h"
 
 #include "suite.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#define NONCE "0123456789abcdef"
-#define YES "*2\r\n$16\r\n" NONCE "\r\n:1\r\n"
-#define NO "*2\r\n$16\r\n" NONCE "\r\n:0\r\n"
-static struct sim_conn *conn;
-
-static void begin(void)
-{
-    rig_begin(1, 3, NULL);
-    conn = dial(0);
-    teach_scripts(conn);
-}
-
-static void end(void)
-{
-    hang_up(conn);
-    rig_end();
-}
-
-static const char *acquire(const char *name, const char *token, const char *ttl)
-{
-    return ask_script(conn, "acquire", name, NONCE, token, ttl, NULL);
-}
 
 /* ---- time it takes ------------------------------------------------------------------------
  */
@@ -179,7 +156,7 @@ END_TEST
 START_TEST(one_seed_is_one_history)
 {
     uint64_t hash[3];
-    end();
+    one_end();
     for (int i = 0; i < 3; i++) {
         rig_begin(i == 2 ? 8 : 7, 3, NULL);
         conn = dial(0);
@@ -194,7 +171,7 @@ START_TEST(one_seed_is_one_history)
     }
     ck_assert_uint_eq(hash[0], hash[1]);
     ck_assert_uint_ne(hash[0], hash[2]);
-    begin();
+    one_begin();
 }
 END_TEST
 
@@ -231,7 +208,7 @@ int main(void)
 {
     Suite *suite = suite_create("sim_master_faults");
     TCase *tcase = tcase_create("masters");
-    tcase_add_checked_fixture(tcase, begin, end);
+    tcase_add_checked_fixture(tcase, one_begin, one_end);
     tcase_add_test(tcase, a_master_that_stands_answers_later);
     tcase_add_test(tcase, a_slow_master_takes_its_time_for_each_command);
     tcase_add_test(tcase, order_is_kept_within_a_connection_and_drawn_between_two);

@@ -2,37 +2,13 @@
  * connections, keys and scripts, and what they say of themselves. */
 #include "config_auto.h"
 
-#include "sim_master_rig.h"
+#include "sim_master_one.h"
 
 #include "info.h"
 #include "suite.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#define NONCE "0123456789abcdef"
-#define YES "*2\r\n$16\r\n" NONCE "\r\n:1\r\n"
-#define NO "*2\r\n$16\r\n" NONCE "\r\n:0\r\n"
-
-static struct sim_conn *conn;
-
-static void begin(void)
-{
-    rig_begin(1, 3, NULL);
-    conn = dial(0);
-    teach_scripts(conn);
-}
-
-static void end(void)
-{
-    hang_up(conn);
-    rig_end();
-}
-
-static const char *acquire(const char *name, const char *token, const char *ttl)
-{
-    return ask_script(conn, "acquire", name, NONCE, token, ttl, NULL);
-}
 
 static int64_t uptime_s(void)
 {
@@ -306,7 +282,7 @@ int main(void)
 {
     Suite *suite = suite_create("sim_master_life");
     TCase *tcase = tcase_create("masters");
-    tcase_add_checked_fixture(tcase, begin, end);
+    tcase_add_checked_fixture(tcase, one_begin, one_end);
     tcase_add_test(tcase, a_killed_master_is_silent);
     tcase_add_test(tcase, connections_are_reset_or_closed);
     tcase_add_test(tcase, a_restart_begins_anew);

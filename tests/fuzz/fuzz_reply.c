@@ -12,7 +12,6 @@
 #include "input_link.h"
 #include "node.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,21 +65,6 @@ static void on_changed(void *owner, struct rl_node *node, int64_t now_ns)
     REQUIRE(node->mode == RL_UP || node->mode == RL_DOWN);
 }
 
-static void on_log(void *owner, int level, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static void on_log(void *owner, int level, const char *format, ...)
-{
-    char text[512];
-    va_list args;
-    (void)owner, (void)level;
-    va_start(args, format);
-    vsnprintf(text, sizeof(text), format, args);
-    va_end(args);
-    for (const char *at = text; *at; at++)
-        REQUIRE((unsigned char)*at >= 0x20 && *at != 0x7f);
-}
-
 static const struct rl_node_events events = {
     .answered = on_answered,
     .unexecuted = on_unexecuted,
@@ -88,7 +72,7 @@ static const struct rl_node_events events = {
     .lost = on_lost,
     .pinged = on_pinged,
     .changed = on_changed,
-    .log = on_log,
+    .log = input_log,
 };
 
 /* ---- the steps ------------------------------------------------------------------------- */

@@ -9,7 +9,6 @@
 #include "input_link.h"
 #include "sub.h"
 
-#include <stdarg.h>
 #include <string.h>
 #include <sys/epoll.h>
 
@@ -31,25 +30,10 @@ static void on_changed(void *owner, unsigned node, bool now_listens, int64_t now
     listens = now_listens;
 }
 
-static void on_log(void *owner, int level, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static void on_log(void *owner, int level, const char *format, ...)
-{
-    char text[512];
-    va_list args;
-    (void)owner, (void)level;
-    va_start(args, format);
-    vsnprintf(text, sizeof(text), format, args);
-    va_end(args);
-    for (const char *at = text; *at; at++)
-        REQUIRE((unsigned char)*at >= 0x20 && *at != 0x7f);
-}
-
 static const struct rl_sub_events events = {
     .woken = on_woken,
     .changed = on_changed,
-    .log = on_log,
+    .log = input_log,
 };
 
 static void receive(struct rl_sub *sub, const void *bytes, size_t len, int64_t now_ns)

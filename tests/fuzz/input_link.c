@@ -4,6 +4,7 @@
 #include "fuzz.h"
 #include "input_link.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,6 +80,8 @@ ssize_t rl_link_recv(struct rl_link *link, void *bytes, size_t len)
         link->state = RL_LINK_FAILED;
         return -1;
     }
+    if (take == 0)
+        return 0;
     memcpy(bytes, link->bytes, take);
     link->bytes += take;
     link->len -= take;
@@ -109,4 +112,16 @@ void input_link_forget(struct rl_link *link)
 void input_link_end(struct rl_link *link)
 {
     link->ended = true;
+}
+
+void input_log(void *owner, int level, const char *format, ...)
+{
+    char text[512];
+    va_list args;
+    (void)owner, (void)level;
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    for (const char *at = text; *at; at++)
+        REQUIRE((unsigned char)*at >= 0x20 && *at != 0x7f);
 }

@@ -12,4 +12,8 @@ void input_link_forget(struct rl_link *link);
 /* Behind what was given, the other end has hung up. */
 void input_link_end(struct rl_link *link);
 
+/* What is logged of it must be fit to print. */
+void input_log(void *owner, int level, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
 #endif
