@@ -240,8 +240,8 @@ START_TEST(descriptors_are_no_more_than_was_promised)
     int code = 0;
     struct told told = {.calls = 0};
     masters = masters_start(N, NULL);
+    other = client_open(masters_file(masters, NULL));
     file = masters_file(masters, "stall-limit 200ms\nnode-timeout 100ms\n");
-    other = client_open(file);
     redlock_lock *held = client_take(other, "held");
     unsigned before = rig_descriptors(), most = 0;
     client = client_open(file);
