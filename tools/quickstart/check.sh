@@ -180,7 +180,7 @@ check_simulator() {
     worlds=$(awk '$1 == "seeds" { print $2 }' "$step_log")
     run_step mutants make -C build/gcc sim-mutants BUDGET=45s ||
         { fail_stage 'a mutant was not found' "$step_log"; return; }
-    end_stage "$worlds worlds, $(tail -n 1 "$step_log")"
+    end_stage "$worlds worlds, $(grep 'mutants killed' "$step_log")"
 }
 
 check_chaos() {
