@@ -315,6 +315,15 @@ START_TEST(b35_a_try_that_was_given_up_is_not_renewed_and_leaves_no_key)
 }
 END_TEST
 
+/* Bytes that reached the masters: one of them may be greeted anew, and get nothing else. */
+static long passed_there(void)
+{
+    long passed = 0;
+    for (unsigned i = 0; i < 3; i++)
+        passed += proxy_passed(proxies[i], PROXY_THERE);
+    return passed;
+}
+
 /* Each renewal's answers are kept back, and then the connections end. */
 START_TEST(b36_after_a_connection_error_the_next_renewal_is_made)
 {
@@ -323,9 +332,9 @@ START_TEST(b36_after_a_connection_error_the_next_renewal_is_made)
     for (int i = 0; i < 3; i++) {
         uint64_t extended = client_stats(one).extended;
         /* Before: one that is sent right now may be the last until its connection ends. */
-        long passed = proxy_passed(proxies[1], PROXY_THERE);
+        long passed = passed_there();
         let_answers_pass(0);
-        ck_assert(wait_until(proxy_passed(proxies[1], PROXY_THERE) > passed, 1000));
+        ck_assert(wait_until(passed_there() > passed, 1000));
         for (unsigned k = 0; k < 3; k++)
             proxy_cut(proxies[k], PROXY_ALL, i % 2 == 1);
         let_answers_pass(-1);
