@@ -223,9 +223,10 @@ enum redlock_kind { REDLOCK_PLAIN = 0 };
 
 /* The lock was lost, or is about to be: it could not be renewed, was taken away, or reached
  * max_hold_ms. Called once a lock, a margin (a twentieth of the ttl, 3 to 100 ms) before it
- * would run out where our thread ran in time; redlock_validity_ms() is 0 from before then on. The handle is still yours to
- * release. Runs on the background thread or in redlock_process(), never in another call of
- * yours but redlock_close(); redlock_release() keeps it from running, or waits for its end. */
+ * would run out where our thread ran in time; redlock_validity_ms() is 0 from before then on.
+ * The handle is still yours to release. Runs on the background thread or in
+ * redlock_process(), never in another call of yours but redlock_close(); redlock_release()
+ * keeps it from running, or waits for its end. */
 typedef void redlock_lost_fn(void *context, redlock_lock *lock);
 
 typedef struct redlock_options {

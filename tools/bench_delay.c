@@ -62,20 +62,6 @@ static void end_pipe(struct pipe *pipe)
     pipe->first = pipe->count = 0;
 }
 
-static bool send_all(int fd, const char *bytes, size_t len)
-{
-    while (len > 0) {
-        ssize_t sent = send(fd, bytes, len, MSG_NOSIGNAL);
-        if (sent < 0 && errno == EINTR)
-            continue;
-        if (sent <= 0)
-            return false;
-        bytes += sent;
-        len -= (size_t)sent;
-    }
-    return true;
-}
-
 static void accept_one(struct bench_delay *delay, unsigned index)
 {
     int on = 1;
@@ -101,7 +87,7 @@ static void pass_request(struct pipe *pipe)
 {
     char bytes[4096];
     ssize_t got = recv(pipe->client, bytes, sizeof(bytes), 0);
-    if (got <= 0 || !send_all(pipe->server, bytes, (size_t)got))
+    if (got <= 0 || !server_send_all(pipe->server, bytes, (size_t)got))
         end_pipe(pipe);
 }
 
@@ -122,7 +108,7 @@ static void pass_due(struct pipe *pipe, int64_t now_ns)
 {
     while (pipe->count > 0 && pipe->chunk[pipe->first].due_ns <= now_ns) {
         const struct chunk *chunk = &pipe->chunk[pipe->first];
-        if (!send_all(pipe->client, chunk->bytes, chunk->len)) {
+        if (!server_send_all(pipe->client, chunk->bytes, chunk->len)) {
             end_pipe(pipe);
             return;
         }

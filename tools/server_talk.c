@@ -141,7 +141,7 @@ void server_talk_close(struct server_talk *talk)
     talk->fd = -1;
 }
 
-static bool send_all(int fd, const char *bytes, size_t len)
+bool server_send_all(int fd, const char *bytes, size_t len)
 {
     while (len > 0) {
         ssize_t sent = send(fd, bytes, len, MSG_NOSIGNAL);
@@ -182,7 +182,7 @@ char server_talk_ask(struct server_talk *talk, size_t argc, const char *const *a
     size_t len = server_encode(request, sizeof(request), argc, argv);
     assert(size > 0);
     ret_text[0] = '\0';
-    if (talk->fd < 0 || len == 0 || !send_all(talk->fd, request, len))
+    if (talk->fd < 0 || len == 0 || !server_send_all(talk->fd, request, len))
         return 0;
     size_t whole = await_reply(talk);
     if (whole == 0)

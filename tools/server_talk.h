@@ -29,6 +29,9 @@ size_t server_encode(char *buffer, size_t size, size_t argc, const char *const *
 /* The length of the first whole reply in `bytes`; 0: there is none yet; -1: not a reply. */
 ssize_t server_reply_length(const char *bytes, size_t len);
 
+/* All of it, on a blocking socket. False: errno. */
+bool server_send_all(int fd, const char *bytes, size_t len);
+
 /* Ask one thing at a time. */
 struct server_talk {
     int fd;
