@@ -61,7 +61,10 @@ REDLOCK_API const char *redlock_version(void);
     X(EFORK, -12, "this client belongs to the parent process")                               \
     X(EDEADLK, -13, "a blocking call is not allowed here")                                   \
     X(EHANDLE, -14, "not a handle of this host, this boot and these masters")                \
-    X(EBUSY, -15, "another call is at work on this lock, or too much is pending")
+    X(EBUSY, -15, "another call is at work on this lock, or too much is pending")  \
+    X(EUPGRADE, -16, "a reader can't become the writer: release the read lock first")        \
+    X(EKIND, -17, "another kind of lock, or other data, has that name")                      \
+    X(ENOTSUP, -18, "this kind of lock is not possible on these masters")
 
 enum redlock_error_code {
     REDLOCK_OK = 0,
@@ -219,7 +222,13 @@ typedef struct redlock_report {
 
 /* ---- locks ---------------------------------------------------------------------------- */
 
-enum redlock_kind { REDLOCK_PLAIN = 0 };
+enum redlock_kind {
+    REDLOCK_PLAIN = 0,     /* one holder; as redsync, node-redlock and others write it */
+    REDLOCK_REENTRANT = 1, /* its owner may take it again; Redisson's RLock */
+    REDLOCK_FAIR = 2,      /* the same, in the order they asked; RFairLock; one master only */
+    REDLOCK_READ = 3,      /* shared with other readers of the name; RReadWriteLock's */
+    REDLOCK_WRITE = 4      /* excludes readers and writers of the name */
+};
 
 /* The lock was lost, or is about to be: it could not be renewed, was taken away, or reached
  * max_hold_ms. Called once a lock, a margin (a twentieth of the ttl, 3 to 100 ms) before it
@@ -240,10 +249,13 @@ typedef struct redlock_options {
     int64_t max_hold_ms;    /* auto_renew: give it up as lost after so long; 0: no cap */
     redlock_lost_fn *on_lost; /* NULL, or told when it is lost */
     void *lost_context;
+    const char *owner; /* all kinds but plain: NULL for the calling thread of this client; else
+                          who has it in this text, so that several threads or processes may
+                          act as one. 1 to 128 bytes; copied */
 } redlock_options;
 #define REDLOCK_OPTIONS_INIT                                                                 \
     {                                                                                        \
-        sizeof(redlock_options), REDLOCK_PLAIN, 0, 0, NULL, 0, 0, NULL, NULL                 \
+        sizeof(redlock_options), REDLOCK_PLAIN, 0, 0, NULL, 0, 0, NULL, NULL, NULL           \
     }
 
 /* Take the lock `name`. `options` may be NULL. On 0 the caller owns *ret_lock and gives it
@@ -256,7 +268,8 @@ typedef struct redlock_options {
  * ENOQUORUM: in the last round errors alone made a majority impossible.
  * EINVAL (name empty or too long, ttl not within the drift and max-ttl), ECANCELED, EFORK,
  * ENOMEM, ERANDOM, EDEADLK, EBUSY (too many unconfirmed releases), ESYSTEM (no background
- * thread to be had for auto_renew or on_lost). */
+ * thread to be had for auto_renew or on_lost). EUPGRADE, EKIND: at once, whatever wait_ms is.
+ * ENOTSUP: a fair lock on more than one master. */
 REDLOCK_API int redlock_try(redlock *client, const char *name, const redlock_options *options,
                             redlock_lock **ret_lock);
 

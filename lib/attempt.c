@@ -4,6 +4,7 @@
 #include "attempt.h"
 
 #include "clock.h"
+#include "owner.h"
 #include "text.h"
 
 #include <stddef.h>
@@ -29,7 +30,7 @@ static int64_t remaining_ns(const struct rl_attempt *attempt, int64_t now_ns)
 static int first_in_rotation(const struct rl_attempt *attempt, uint64_t able, unsigned n)
 {
     /* The same for all clients. */
-    unsigned start = (unsigned)((rl_hash(attempt->name, attempt->name_len) >> 32) % n);
+    unsigned start = (unsigned)((rl_hash(attempt->target.name, attempt->target.name_len) >> 32) % n);
     for (unsigned i = 0; i < n; i++) {
         unsigned node = (start + i) % n;
         if (able & rl_bit(node))
@@ -64,8 +65,7 @@ static void start_round(struct rl_attempt *attempt, uint64_t able, int64_t now_n
         budget = RL_ROUND_MIN_NS > remaining_ns(attempt, now_ns)
                      ? RL_ROUND_MIN_NS
                      : remaining_ns(attempt, now_ns);
-    int result =
-        rl_claim_new(client, attempt->kind, attempt->name, attempt->name_len, NULL, &claim);
+    int result = rl_claim_new(client, &attempt->target, NULL, &claim);
     if (result) {
         give_up(attempt, result);
         return;
@@ -88,6 +88,7 @@ static void start_round(struct rl_attempt *attempt, uint64_t able, int64_t now_n
     attempt->phase = RL_ROUND;
     attempt->asked = true;
     attempt->held_count = 0;
+    attempt->refused = 0;
     attempt->foreign = attempt->disputed = attempt->can_hear = false;
     attempt->holder = 0;
     attempt->place = INT64_MAX;
@@ -153,13 +154,15 @@ static void lost(struct rl_attempt *attempt, int64_t now_ns)
     claim->op = NULL;
     claim->lock = NULL;
     attempt->op.claim = NULL;
-    if (attempt->once) {
+    if (attempt->refused)
+        attempt->loss = attempt->refused;
+    if (attempt->once || attempt->refused) {
         give_up(attempt, attempt->loss);
         return;
     }
     if (!attempt->waiter.line && attempt->loss == REDLOCK_EHELD) {
-        int result = rl_line_join(client, &attempt->waiter, attempt->kind, attempt->name,
-                                  attempt->name_len, now_ns);
+        int result = rl_line_join(client, &attempt->waiter, attempt->target.kind,
+                                  attempt->target.name, attempt->target.name_len, now_ns);
         if (result) {
             give_up(attempt, result);
             return;
@@ -202,7 +205,12 @@ static void learn(struct rl_attempt *attempt, const struct rl_judged *judged)
     bool kept = rl_kind_holder_is_kept(judged->holder, judged->holder_len);
     attempt->disputed |= attempt->holder && attempt->holder != holder;
     attempt->holder = holder;
-    attempt->foreign |= !rl_kind_holder_wakes(judged->holder, judged->holder_len);
+    attempt->foreign |= attempt->target.kind->channel == RL_CHANNEL_CLIENT &&
+                        !rl_kind_holder_wakes(judged->holder, judged->holder_len);
+    if (judged->answer.code == RL_UPGRADES)
+        attempt->refused = REDLOCK_EUPGRADE;
+    else if (judged->answer.code == RL_MISKINDED)
+        attempt->refused = REDLOCK_EKIND;
     if (judged->answer.with_place && judged->answer.place >= 0 &&
         judged->answer.place < attempt->place)
         attempt->place = judged->answer.place;
@@ -362,9 +370,23 @@ static int conclude(struct rl_op *op, redlock_lock **ret_lock)
     return result;
 }
 
-void rl_attempt_init(struct rl_attempt *attempt, redlock *client, const void *name,
-                     size_t name_len, const redlock_options *options, int64_t ttl_ms)
+void rl_attempt_init(struct rl_attempt *attempt, redlock *client, const struct rl_kind *kind,
+                     const void *name, size_t name_len, const redlock_options *options,
+                     int64_t ttl_ms)
 {
+    size_t owner_len = options->owner ? strlen(options->owner) : 0;
+    attempt->owner[0] = '\0';
+    if (options->owner)
+        memcpy(attempt->owner, options->owner, owner_len + 1);
+    else if (kind->channel != RL_CHANNEL_CLIENT)
+        owner_len = rl_owner_text(client, attempt->owner);
+    attempt->target = (struct rl_target){
+        .kind = kind,
+        .name = name,
+        .name_len = name_len,
+        .owner = attempt->owner,
+        .owner_len = owner_len,
+    };
     attempt->op.report = options->report;
     attempt->op.step = step;
     attempt->op.did = on_did;
@@ -373,9 +395,6 @@ void rl_attempt_init(struct rl_attempt *attempt, redlock *client, const void *na
     attempt->op.conclude = conclude;
     attempt->waiter.turn = on_turn;
     attempt->phase = RL_NODES;
-    attempt->kind = rl_kind(options->kind);
-    attempt->name = name;
-    attempt->name_len = name_len;
     attempt->options = *options;
     attempt->ttl_ns = ttl_ms * RL_NS_PER_MS;
     attempt->forever = options->wait_ms < 0;
@@ -392,10 +411,10 @@ static int line_up(struct rl_attempt *attempt, int64_t now_ns)
 {
     redlock *client = attempt->op.client;
     bool hears = rl_count(client->listening) >= rl_quorum_needed(client->n);
-    if (attempt->once || !(hears || rl_line_find(client, attempt->name, attempt->name_len)))
+    if (attempt->once || !(hears || rl_line_find(client, attempt->target.name, attempt->target.name_len)))
         return 0;
-    return rl_line_join(client, &attempt->waiter, attempt->kind, attempt->name,
-                        attempt->name_len, now_ns);
+    return rl_line_join(client, &attempt->waiter, attempt->target.kind, attempt->target.name,
+                        attempt->target.name_len, now_ns);
 }
 
 void rl_attempt_start(struct rl_attempt *attempt, int64_t now_ns)
@@ -410,7 +429,7 @@ void rl_attempt_start(struct rl_attempt *attempt, int64_t now_ns)
     int result = line_up(attempt, now_ns);
     int64_t parted_ns =
         attempt->waiter.line
-            ? rl_line_parted_until_ns(client, attempt->name, attempt->name_len)
+            ? rl_line_parted_until_ns(client, attempt->target.name, attempt->target.name_len)
             : 0;
     if (result) {
         give_up(attempt, result);

@@ -21,9 +21,7 @@ struct rl_attempt {
     struct rl_op op; /* first: the callbacks get this one */
     struct rl_waiter waiter;
     enum rl_attempt_phase phase;
-    const struct rl_kind *kind;
-    const void *name;
-    size_t name_len;
+    struct rl_target target;
     redlock_options options;
     int64_t ttl_ns;
     bool forever, once;
@@ -38,6 +36,7 @@ struct rl_attempt {
     struct rl_backoff backoff;
     bool ordered_next; /* the last round was split: ask one first */
     int loss;          /* what the last round came to */
+    int refused;       /* REDLOCK_E*: this round was refused for good by some master; or 0 */
     bool cut_short;    /* the wait's end left it less time than an answer may take */
     bool starved;      /* and it was for want of masters that could be asked */
     unsigned held_count;
@@ -47,13 +46,15 @@ struct rl_attempt {
     int64_t place;   /* how many are in the queue before us, where that is least */
     struct redlock_lock *lock;
     int64_t held_ns[REDLOCK_NODES_MAX]; /* held_count: when each blocking key runs out,
-                                           ascending. Last: what is zeroed ends before it */
+                                           ascending. What is zeroed ends before it */
+    char owner[RL_OWNER_MAX + 1];
 };
 
 /* Everything but the op's beginning (rl_op_begin) and the handle, `lock`. The options have been
  * checked; the name stays the caller's. */
-void rl_attempt_init(struct rl_attempt *attempt, redlock *client, const void *name,
-                     size_t name_len, const redlock_options *options, int64_t ttl_ms);
+void rl_attempt_init(struct rl_attempt *attempt, redlock *client, const struct rl_kind *kind,
+                     const void *name, size_t name_len, const redlock_options *options,
+                     int64_t ttl_ms);
 
 void rl_attempt_start(struct rl_attempt *attempt, int64_t now_ns);
 

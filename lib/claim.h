@@ -9,7 +9,7 @@ struct rl_claim {
     struct rl_due due;            /* first: renewing, or the end of a release's time */
     struct rl_claim *prev, *next; /* in client->claims or ->endings; spare: next only */
     redlock *client;
-    const struct rl_kind *kind;
+    struct rl_target target; /* its bytes are in `bytes` */
     struct rl_hold hold;
     struct rl_op *op;          /* the call that waits for it, or NULL */
     struct redlock_lock *lock; /* the handle, or NULL */
@@ -35,16 +35,16 @@ struct rl_claim {
     } watch;
     int64_t budget_ns; /* what one node may take of a round */
     int64_t retry_ns;  /* releases were refused, or are held back: none before then */
-    size_t token_len, name_len;
+    size_t token_len;
     char token[RL_TOKEN_MAX + 1];
-    size_t name_size;
-    char *name;
+    size_t bytes_size;
+    char *bytes; /* the name and the owner, each with a NUL */
 };
 
-/* A claim for `name`, with a fresh token unless `token` is given (attach). ENOMEM, ERANDOM,
+/* A claim for `target`, with a fresh token unless `token` is given (attach). ENOMEM, ERANDOM,
  * EBUSY (RL_PENDING_RELEASES_MAX). */
-int rl_claim_new(redlock *client, const struct rl_kind *kind, const void *name, size_t name_len,
-                 const char *token, struct rl_claim **ret_claim);
+int rl_claim_new(redlock *client, const struct rl_target *target, const char *token,
+                 struct rl_claim **ret_claim);
 
 /* Every way into a claim that can call an op back stands between these two: the op may let
  * go of the claim, which must not vanish under the feet of those who are still in it. */
@@ -78,8 +78,8 @@ void rl_claim_tick(struct rl_claim *claim, int64_t now_ns);
 void rl_claim_send_releases(struct rl_claim *claim, int64_t now_ns);
 
 /* Take a waiter of that number out of the queues of these nodes. */
-void rl_claim_leave_queue(redlock *client, const struct rl_kind *kind, uint64_t waiter,
-                          const void *name, size_t name_len, uint64_t nodes, int64_t now_ns);
+void rl_claim_leave_queue(redlock *client, const struct rl_target *target, uint64_t waiter,
+                          uint64_t nodes, int64_t now_ns);
 
 /* After op or lock was set to NULL: put the claim away if nothing needs it any more. After
  * this, or any call above that may have led to it, the claim may be gone. */

@@ -14,8 +14,7 @@ static void note_queue(struct rl_claim *claim, unsigned node, enum rl_queued que
     if (rl_line_stands(client, claim->waiter))
         rl_line_answered(client, claim->waiter, node, queued, now_ns);
     else if (queued == RL_QUEUED)
-        rl_claim_leave_queue(client, claim->kind, claim->waiter, claim->name, claim->name_len,
-                             rl_bit(node), now_ns);
+        rl_claim_leave_queue(client, &claim->target, claim->waiter, rl_bit(node), now_ns);
 }
 
 static enum rl_queued queued_by(const struct rl_judged *judged)

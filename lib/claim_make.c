@@ -45,7 +45,7 @@ static int make_token(struct rl_claim *claim)
     return 0;
 }
 
-static struct rl_claim *take_spare(redlock *client, size_t name_len)
+static struct rl_claim *take_spare(redlock *client, size_t size)
 {
     struct rl_claim *claim = client->spare_claims;
     if (claim)
@@ -54,17 +54,31 @@ static struct rl_claim *take_spare(redlock *client, size_t name_len)
         claim = calloc(1, sizeof(*claim));
     if (!claim)
         return NULL;
-    if (claim->name_size < name_len + 1) {
-        char *name = realloc(claim->name, name_len + 1);
-        if (!name) {
+    if (claim->bytes_size < size) {
+        char *bytes = realloc(claim->bytes, size);
+        if (!bytes) {
             claim->next = client->spare_claims;
             client->spare_claims = claim;
             return NULL;
         }
-        claim->name = name;
-        claim->name_size = name_len + 1;
+        claim->bytes = bytes;
+        claim->bytes_size = size;
     }
     return claim;
+}
+
+/* The target's bytes, kept for as long as the claim is. */
+static void keep_target(struct rl_claim *claim, const struct rl_target *target)
+{
+    char *owner = claim->bytes + target->name_len + 1;
+    claim->target = *target;
+    memcpy(claim->bytes, target->name, target->name_len);
+    claim->bytes[target->name_len] = '\0';
+    if (target->owner_len > 0)
+        memcpy(owner, target->owner, target->owner_len);
+    owner[target->owner_len] = '\0';
+    claim->target.name = claim->bytes;
+    claim->target.owner = owner;
 }
 
 /* Its time has come: of a release that nobody waits for, or of a watched lock. A claim that
@@ -112,25 +126,22 @@ void rl_claim_ends(struct rl_claim *claim)
     claim->client->ending++;
 }
 
-int rl_claim_new(redlock *client, const struct rl_kind *kind, const void *name, size_t name_len,
-                 const char *token, struct rl_claim **ret_claim)
+int rl_claim_new(redlock *client, const struct rl_target *target, const char *token,
+                 struct rl_claim **ret_claim)
 {
     if (client->ending >= RL_PENDING_RELEASES_MAX)
         return REDLOCK_EBUSY;
-    struct rl_claim *claim = take_spare(client, name_len);
+    struct rl_claim *claim = take_spare(client, target->name_len + target->owner_len + 2);
     if (!claim)
         return REDLOCK_ENOMEM;
     *claim = (struct rl_claim){
         .due.fire = fire,
         .client = client,
-        .kind = kind,
-        .name = claim->name,
-        .name_size = claim->name_size,
-        .name_len = name_len,
+        .bytes = claim->bytes,
+        .bytes_size = claim->bytes_size,
         .budget_ns = RL_ROUND_MIN_NS,
     };
-    memcpy(claim->name, name, name_len);
-    claim->name[name_len] = '\0';
+    keep_target(claim, target);
     int result = rl_timers_reserve(&client->timers);
     if (result) {
         claim->next = client->spare_claims;
@@ -198,7 +209,7 @@ void rl_claims_free(redlock *client)
         while (lists[i]) {
             struct rl_claim *claim = lists[i];
             lists[i] = claim->next;
-            free(claim->name);
+            free(claim->bytes);
             free(claim);
         }
     }

@@ -3,30 +3,34 @@
 
 #include "claim_parts.h"
 
+#include "key.h"
+
 #include <assert.h>
 #include <string.h>
 
-#define REQUEST_MAX (2 * REDLOCK_NAME_MAX + RL_TOKEN_MAX + 4096)
-
 /* A script's request for a claim, encoded once for all nodes: by hash and, for connections
- * that have not carried the script's body yet, with the body. */
+ * that have not carried the script's body yet, with the body. The bytes are the client's: one
+ * request is made at a time, and none while another is being queued. */
 struct request {
     enum rl_verb script;
+    unsigned number; /* rl_script_number */
     char nonce[RL_NONCE_LEN];
     int64_t ttl_ms;
     int64_t now_ns;
     size_t by_hash_len, by_body_len; /* 0: not encoded yet */
-    char by_hash[REQUEST_MAX];
-    char by_body[REQUEST_MAX];
+    char *by_hash, *by_body;
 };
 
 static void request_init(struct request *request, struct rl_claim *claim, enum rl_verb script,
                          int64_t now_ns)
 {
     request->script = script;
+    request->number = rl_script_number(claim->target.kind, script);
     request->now_ns = now_ns;
     rl_nonce_text(++claim->client->nonce, request->nonce);
     request->by_hash_len = request->by_body_len = 0;
+    request->by_hash = claim->client->request_bytes;
+    request->by_body = request->by_hash + RL_REQUEST_MAX;
     int64_t ttl_ns =
         rl_verb_of(script) == RL_ACQUIRE ? claim->hold.ttl_ns : claim->hold.extend_ttl_ns;
     request->ttl_ms = ttl_ns / RL_NS_PER_MS;
@@ -46,6 +50,9 @@ static void put_argument(struct rl_out *out, const struct request *request,
 {
     char waiter[RL_WAITER_MAX];
     switch (which) {
+    case 'o':
+        rl_put_bulk(out, claim->target.owner, claim->target.owner_len);
+        break;
     case 't':
         rl_put_bulk(out, claim->token, claim->token_len);
         break;
@@ -61,6 +68,12 @@ static void put_argument(struct rl_out *out, const struct request *request,
     case 'q':
         rl_put_number(out, RL_QUEUE_TTL_MS);
         break;
+    case 'f':
+        rl_put_number(out, RL_FAIR_WAITER_MS);
+        break;
+    case 'm':
+        rl_put_number(out, RL_WRITER_MARK_MS);
+        break;
     case 'k':
         rl_put_number(out, claim->silent ? 0 : keep_ms(claim->client));
         break;
@@ -69,23 +82,28 @@ static void put_argument(struct rl_out *out, const struct request *request,
     }
 }
 
-static size_t encode(const struct request *request, const struct rl_claim *claim, bool by_body,
-                     char bytes[REQUEST_MAX])
+static void put_keys(struct rl_out *out, const char *letters, const struct rl_target *target)
 {
-    const struct rl_script *script = &claim->kind->script[request->script];
-    struct rl_out out;
-    rl_out_init(&out, bytes, REQUEST_MAX);
-    rl_put_array(&out, 4u + script->keys + (unsigned)strlen(script->args));
-    rl_put_text(&out, by_body ? "EVAL" : "EVALSHA");
-    rl_put_text(&out, by_body ? script->body : claim->client->sha[request->script]);
-    rl_put_number(&out, script->keys);
-    rl_put_bulk(&out, claim->name, claim->name_len);
-    if (script->keys > 1) {
-        char queue[REDLOCK_NAME_MAX + sizeof(RL_QUEUE_SUFFIX)];
-        memcpy(queue, claim->name, claim->name_len);
-        memcpy(queue + claim->name_len, RL_QUEUE_SUFFIX, sizeof(RL_QUEUE_SUFFIX));
-        rl_put_bulk(&out, queue, claim->name_len + sizeof(RL_QUEUE_SUFFIX) - 1);
+    char key[RL_KEY_MAX];
+    rl_put_number(out, (int64_t)strlen(letters));
+    for (; *letters; letters++) {
+        if (*letters == 'n')
+            rl_put_bulk(out, target->name, target->name_len);
+        else
+            rl_put_bulk(out, key, rl_key_text(*letters, target, key));
     }
+}
+
+static size_t encode(const struct request *request, const struct rl_claim *claim, bool by_body,
+                     char bytes[RL_REQUEST_MAX])
+{
+    const struct rl_script *script = &claim->target.kind->script[request->script];
+    struct rl_out out;
+    rl_out_init(&out, bytes, RL_REQUEST_MAX);
+    rl_put_array(&out, 4u + (unsigned)(strlen(script->keys) + strlen(script->args)));
+    rl_put_text(&out, by_body ? "EVAL" : "EVALSHA");
+    rl_put_text(&out, by_body ? script->body : claim->client->sha[request->number]);
+    put_keys(&out, script->keys, &claim->target);
     rl_put_bulk(&out, request->nonce, sizeof(request->nonce));
     for (const char *which = script->args; *which; which++)
         put_argument(&out, request, claim, *which);
@@ -98,7 +116,7 @@ static bool put(struct request *request, struct rl_claim *claim, struct rl_node 
                 unsigned slot, int64_t now_ns)
 {
     struct rl_wire *wire = &node->slot[slot].wire;
-    bool by_body = !(wire->scripts_known & (1u << request->script));
+    bool by_body = !wire->script_known[request->number];
     size_t *len = by_body ? &request->by_body_len : &request->by_hash_len;
     char *bytes = by_body ? request->by_body : request->by_hash;
     if (*len == 0)
@@ -112,11 +130,12 @@ static bool put(struct request *request, struct rl_claim *claim, struct rl_node 
         .ask = RL_ASK_VERB,
         .verb = rl_verb_of(request->script),
         .script = request->script,
+        .number = request->number,
         .by_body = by_body,
     };
     memcpy(waiting.nonce, request->nonce, sizeof(waiting.nonce));
     rl_node_put(node, slot, bytes, *len, &waiting);
-    wire->scripts_known |= 1u << request->script;
+    wire->script_known[request->number] = true;
     claim->owed++;
     claim->client->stats.commands++;
     return true;
@@ -195,17 +214,17 @@ void rl_claim_query(struct rl_claim *claim, enum rl_verb verb, uint64_t nodes, i
     rl_claim_leave(claim, now_ns);
 }
 
-void rl_claim_leave_queue(redlock *client, const struct rl_kind *kind, uint64_t waiter,
-                          const void *name, size_t name_len, uint64_t nodes, int64_t now_ns)
+void rl_claim_leave_queue(redlock *client, const struct rl_target *target, uint64_t waiter,
+                          uint64_t nodes, int64_t now_ns)
 {
     /* Not a claim of its own: nothing is taken, and nobody waits for what comes of it. */
     struct rl_claim leaving = {
         .client = client,
-        .kind = kind,
+        .target = *target,
         .waiter = waiter,
-        .name = (char *)name,
-        .name_len = name_len,
     };
+    if (!target->kind->script[RL_LEAVE].body)
+        return;
     struct request request;
     request_init(&request, &leaving, RL_LEAVE, now_ns);
     size_t len = encode(&request, &leaving, true, request.by_body);

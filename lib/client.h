@@ -79,7 +79,8 @@ struct redlock {
     struct rl_node *nodes;
     struct rl_node_settings settings;
     struct rl_prng prng;
-    char sha[RL_VERBS][41]; /* of the plain kind's scripts */
+    char sha[RL_SCRIPTS][41];
+    char *request_bytes; /* claim_send.c: a request by hash and by body, RL_REQUEST_MAX each */
 
     int64_t opened_ns;
     int64_t majority_ns; /* when a majority was first able to vote; 0: not yet */

@@ -30,6 +30,7 @@ void rl_client_destroy(redlock *client, bool in_child)
     }
     rl_subs_done(client, in_child);
     free(client->nodes);
+    free(client->request_bytes);
     forget_ops(client);
     rl_claims_free(client);
     rl_lines_free(client);

@@ -11,16 +11,16 @@ static int encode(redlock *client, const struct rl_claim *claim, int64_t deadlin
                   char *ret_text, size_t size)
 {
     struct rl_handle handle = {
-        .kind = REDLOCK_PLAIN,
+        .kind = (int)rl_kind_row(claim->target.kind),
         .n = client->n,
         .deadline_ns = deadline_ns,
         .ttl_ms = claim->hold.ttl_ns / RL_NS_PER_MS,
         .token_len = claim->token_len,
-        .name_len = claim->name_len,
+        .name_len = claim->target.name_len,
     };
     memcpy(handle.boot_id, client->boot_id, sizeof(handle.boot_id));
     memcpy(handle.token, claim->token, claim->token_len + 1);
-    memcpy(handle.name, claim->name, claim->name_len + 1);
+    memcpy(handle.name, claim->target.name, claim->target.name_len + 1);
     return rl_handle_encode(&handle, ret_text, size);
 }
 
@@ -80,8 +80,12 @@ int redlock_detach(redlock_lock *lock, char *ret_text, size_t size)
 static int attach(redlock *client, const struct rl_handle *handle, redlock_lock **ret_lock)
 {
     struct rl_claim *claim;
-    const struct rl_kind *kind = rl_kind(handle->kind);
-    if (!kind || handle->n != client->n || strcmp(handle->boot_id, client->boot_id) != 0 ||
+    struct rl_target target = {
+        .kind = rl_kind(handle->kind),
+        .name = handle->name,
+        .name_len = handle->name_len,
+    };
+    if (!target.kind || handle->n != client->n || strcmp(handle->boot_id, client->boot_id) != 0 ||
         handle->ttl_ms > client->config.max_ttl_ms)
         return REDLOCK_EHANDLE;
     if (handle->deadline_ns - rl_clock_now_ns() < RL_VALIDITY_GRAIN_NS)
@@ -89,8 +93,7 @@ static int attach(redlock *client, const struct rl_handle *handle, redlock_lock 
     struct redlock_lock *lock = rl_lock_new(client);
     if (!lock)
         return REDLOCK_ENOMEM;
-    int result =
-        rl_claim_new(client, kind, handle->name, handle->name_len, handle->token, &claim);
+    int result = rl_claim_new(client, &target, handle->token, &claim);
     if (result) {
         rl_lock_recycle(lock);
         return result;

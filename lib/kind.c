@@ -9,29 +9,50 @@
 
 #include <string.h>
 
-static const struct rl_kind kinds[] = {
-    [REDLOCK_PLAIN] =
+#define SCRIPT(script, keys, args)                                                             \
+    {                                                                                          \
+        #script, rl_script_##script, keys, args                                                \
+    }
+
+static const struct rl_kind kinds[RL_ROWS] = {
+    [RL_ROW_PLAIN] =
         {
             .name = "plain",
+            .shown = "plain lock",
+            .channel = RL_CHANNEL_CLIENT,
             .script =
                 {
-                    [RL_ACQUIRE] = {"plain_acquire", rl_script_plain_acquire, 1, "tT"},
-                    [RL_EXTEND] = {"plain_extend", rl_script_plain_extend, 1, "tT"},
-                    [RL_RETAKE] = {"plain_retake", rl_script_plain_retake, 1, "tT"},
-                    [RL_RELEASE] = {"plain_release", rl_script_plain_release, 2, "tk"},
-                    [RL_INSPECT] = {"plain_inspect", rl_script_plain_inspect, 1, ""},
-                    [RL_FORCE] = {"plain_force", rl_script_plain_force, 2, "k"},
-                    [RL_WAIT] = {"plain_wait", rl_script_plain_wait, 2, "tTwaq"},
-                    [RL_LEAVE] = {"plain_leave", rl_script_plain_leave, 2, "wk"},
+                    [RL_ACQUIRE] = SCRIPT(plain_acquire, "n", "tT"),
+                    [RL_EXTEND] = SCRIPT(plain_extend, "n", "tT"),
+                    [RL_RETAKE] = SCRIPT(plain_retake, "n", "tT"),
+                    [RL_RELEASE] = SCRIPT(plain_release, "nq", "tk"),
+                    [RL_INSPECT] = SCRIPT(plain_inspect, "n", ""),
+                    [RL_FORCE] = SCRIPT(plain_force, "nq", "k"),
+                    [RL_WAIT] = SCRIPT(plain_wait, "nq", "tTwaq"),
+                    [RL_LEAVE] = SCRIPT(plain_leave, "nq", "wk"),
                 },
         },
 };
 
-const struct rl_kind *rl_kind(int kind)
+const struct rl_kind *rl_kind(int row)
 {
-    if (kind < 0 || (size_t)kind >= sizeof(kinds) / sizeof(kinds[0]))
+    return row >= 0 && row < RL_ROWS && kinds[row].name ? &kinds[row] : NULL;
+}
+
+const struct rl_kind *rl_kind_on(int kind, unsigned n)
+{
+    if (kind < REDLOCK_PLAIN || kind > REDLOCK_WRITE)
         return NULL;
-    return &kinds[kind];
+    if (n > 1 && kind == REDLOCK_READ)
+        return rl_kind(RL_ROW_QREAD);
+    if (n > 1 && kind == REDLOCK_WRITE)
+        return rl_kind(RL_ROW_QWRITE);
+    return rl_kind(kind);
+}
+
+unsigned rl_kind_row(const struct rl_kind *kind)
+{
+    return (unsigned)(kind - kinds);
 }
 
 bool rl_kind_answer_fits(enum rl_verb verb, const struct rl_answer *answer)
@@ -39,6 +60,8 @@ bool rl_kind_answer_fits(enum rl_verb verb, const struct rl_answer *answer)
     /* Only a refused acquire and an inspection of a held lock name a holder, and they
      * always do; who is queued is told the place. */
     bool acquires = rl_verb_of(verb) == RL_ACQUIRE;
+    if (answer->code > RL_GRANTED && !acquires)
+        return false;
     return answer->with_holder == ((acquires || verb == RL_INSPECT) && !answer->granted) &&
            answer->with_place == (verb == RL_WAIT && !answer->granted);
 }

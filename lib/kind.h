@@ -31,12 +31,13 @@ enum rl_verb {
 };
 
 struct rl_script {
-    const char *name; /* "plain_acquire" */
+    const char *name; /* "plain_acquire"; NULL: the kind needs none for this verb */
     const char *body;
-    unsigned keys; /* 1: the lock; 2: and the queue of those who wait for it */
-    /* What follows the nonce in ARGV, a letter each: the (t)oken, the t(T)L, the (w)aiter,
-     * its (a)ge in us, the (q)ueue's life in ms, for how long the lock is (k)ept for whom a
-     * release wakes. */
+    const char *keys; /* KEYS, a letter each: see key.h */
+    /* What follows the nonce in ARGV, a letter each: the (o)wner, the (t)oken, the t(T)L, the
+     * (w)aiter, its (a)ge in us, the (q)ueue's life in ms, for how long the lock is (k)ept for
+     * whom a release wakes (0: it wakes nobody), how long a waiter of a (f)air lock is
+     * believed to live, and how long the (m)ark of a waiting writer stands. */
     const char *args;
 };
 
@@ -51,17 +52,74 @@ struct rl_script {
 /* The value of a lock that is free but kept for a waiter begins so, and ends in its name. */
 #define RL_KEPT_PREFIX "redlock:next:"
 
+/* Where a release is heard of. */
+enum rl_channel {
+    RL_CHANNEL_CLIENT, /* each client has one: the queue on the master says whom to wake */
+    RL_CHANNEL_LOCK,   /* each name has one */
+    RL_CHANNEL_FAIR,   /* each name and owner */
+    RL_CHANNEL_RW      /* each name, for readers and writers */
+};
+
+/* The rows of the table. The first ones are what users know (enum redlock_kind), on one master
+ * or on any number of them; the others are what some of these are on more than one. */
+enum rl_row {
+    RL_ROW_PLAIN = REDLOCK_PLAIN,
+    RL_ROW_REENTRANT = REDLOCK_REENTRANT,
+    RL_ROW_FAIR = REDLOCK_FAIR,
+    RL_ROW_READ = REDLOCK_READ,
+    RL_ROW_WRITE = REDLOCK_WRITE,
+    RL_ROW_QREAD,
+    RL_ROW_QWRITE,
+    RL_ROW_SEVERAL, /* plain, several names at once */
+    RL_ROWS
+};
+
 struct rl_kind {
     const char *name;
+    const char *shown;  /* for people: "reentrant lock" */
+    unsigned max_nodes; /* 0: any number */
+    int64_t max_ttl_ms; /* 0: as the client's */
+    enum rl_channel channel;
+    bool queues_at_once; /* who may wait is queued by its first round, heard or not */
     struct rl_script script[RL_VERBS];
 };
 
-/* NULL: no such kind. */
-const struct rl_kind *rl_kind(int kind);
+/* NULL: no such row. */
+const struct rl_kind *rl_kind(int row);
+
+/* The row of a kind that users name, on n masters. NULL: there is no such kind. */
+const struct rl_kind *rl_kind_on(int kind, unsigned n);
+
+unsigned rl_kind_row(const struct rl_kind *kind);
+
+/* A number below RL_SCRIPTS for every script. */
+#define RL_SCRIPTS (RL_ROWS * RL_VERBS)
+static inline unsigned rl_script_number(const struct rl_kind *kind, enum rl_verb verb)
+{
+    return rl_kind_row(kind) * RL_VERBS + (unsigned)verb;
+}
+
+/* What a lock is asked for: of which kind, under which name, for whom. The bytes are somebody
+ * else's. Only kinds with an owner in their keys or arguments have one. */
+struct rl_target {
+    const struct rl_kind *kind;
+    const void *name;
+    size_t name_len;
+    const char *owner;
+    size_t owner_len;
+};
 
 /* The heart of a reply, as resp.h delivers it. */
+enum rl_code {
+    RL_REFUSED = 0,
+    RL_GRANTED = 1,
+    RL_UPGRADES = 2, /* refused for good: a reader asks to be the writer */
+    RL_MISKINDED = 3 /* refused for good: what the "holder" tells stands under that name */
+};
+
 struct rl_answer {
-    bool granted;     /* the second element was 1 */
+    bool granted;     /* the code was RL_GRANTED */
+    enum rl_code code; /* the second element */
     bool with_holder; /* four elements: ttl_ms and the holder's bytes */
     bool with_place;  /* a fifth: how many are in the queue before us */
     int64_t ttl_ms;

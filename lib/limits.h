@@ -45,7 +45,8 @@
 #define RL_READ_CHUNK 16384     /* bytes a read */
 #define RL_READ_BUDGET 65536    /* bytes read from one link a turn */
 
-#define RL_OUT_MIN 16384             /* bytes a link can always queue */
+#define RL_REQUEST_MAX 49152         /* bytes in one request: eight long keys and a script */
+#define RL_OUT_MIN 65536             /* bytes a link can always queue */
 #define RL_OUT_MAX (4 * 1024 * 1024) /* and at most */
 #define RL_FIFO_MIN 256              /* unanswered requests a link can always hold */
 #define RL_FIFO_MAX 65536
@@ -64,6 +65,8 @@
     1000 /* a waiter asks unwoken after so long, and later the more are before it */
 #define RL_PROBE_MAX_MS 8000
 #define RL_QUEUE_TTL_MS 30000 /* a queue lives on for so long after the last one asked */
+#define RL_FAIR_WAITER_MS 15000 /* a waiter of a fair lock that was not heard of is gone */
+#define RL_WRITER_MARK_MS 4000  /* the mark of a waiting writer that does not renew it */
 #define RL_KEEP_MIN_MS 20 /* for so long at least a lock is kept for whom its release wakes */
 #define RL_KEEP_MAX_MS 500
 #define RL_ROUND_MIN_NS (2 * RL_NS_PER_MS) /* no round starts with less a node */
@@ -71,6 +74,8 @@
 #define RL_LOST_MARGIN_MIN_NS (3 * RL_NS_PER_MS)
 #define RL_LOST_MARGIN_MAX_NS (100 * RL_NS_PER_MS)
 #define RL_RENEWALS_MAX 512 /* extension rounds under way at once for auto_renew */
+
+#define RL_OWNER_MAX 128 /* bytes in an owner, the thread or whatever a caller names */
 
 #define RL_WAITER_MAX 64 /* a client's id, a colon and a number */
 

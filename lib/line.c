@@ -194,9 +194,13 @@ int rl_line_join(redlock *client, struct rl_waiter *waiter, const struct rl_kind
 static void leave_queues(redlock *client, const struct rl_line *line, bool won, int64_t now_ns)
 {
     uint64_t nodes = won ? line->entered & ~line->wakes : line->entered | line->wakes;
+    struct rl_target target = {
+        .kind = line->kind,
+        .name = line->name,
+        .name_len = line->name_len,
+    };
     if (nodes)
-        rl_claim_leave_queue(client, line->kind, line->number, line->name, line->name_len,
-                             nodes, now_ns);
+        rl_claim_leave_queue(client, &target, line->number, nodes, now_ns);
 }
 
 void rl_line_leave(redlock *client, struct rl_waiter *waiter, bool won, int64_t now_ns)

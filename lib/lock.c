@@ -69,8 +69,8 @@ const char *redlock_name(const redlock_lock *lock, size_t *ret_len)
 {
     bool held = lock && lock->claim;
     if (ret_len)
-        *ret_len = held ? lock->claim->name_len : 0;
-    return held ? lock->claim->name : "";
+        *ret_len = held ? lock->claim->target.name_len : 0;
+    return held ? lock->claim->target.name : "";
 }
 
 int rl_lock_check(const struct redlock_lock *lock)

@@ -100,7 +100,12 @@ static int ask_all(redlock *client, enum rl_verb verb, const void *name, size_t 
     if (result)
         return result;
     int64_t now_ns = rl_loop_catch_up(client);
-    result = rl_claim_new(client, rl_kind(REDLOCK_PLAIN), name, name_len, "-", &claim);
+    struct rl_target target = {
+        .kind = rl_kind(REDLOCK_PLAIN),
+        .name = name,
+        .name_len = name_len,
+    };
+    result = rl_claim_new(client, &target, "-", &claim);
     if (result == REDLOCK_OK)
         result = rl_op_begin(&query.op, client);
     if (result == REDLOCK_OK) {

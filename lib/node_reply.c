@@ -20,7 +20,7 @@ static bool starts(const char *text, const char *word)
     return strncmp(text, word, len) == 0 && (text[len] == ' ' || text[len] == '\0');
 }
 
-/* An array of the nonce, 0 or 1, and for a refusal maybe the TTL and the holder, and maybe
+/* An array of the nonce, a code, and for a refusal maybe the TTL and the holder, and maybe
  * the place in a queue. */
 static bool read_answer(const struct rl_waiting *waiting, const struct rl_reply *reply,
                         struct rl_judged *judged)
@@ -30,9 +30,10 @@ static bool read_answer(const struct rl_waiting *waiting, const struct rl_reply 
         reply->part[0].type != RL_REPLY_BULK ||
         !rl_part_is(reply, 0, waiting->nonce, RL_NONCE_LEN) ||
         reply->part[1].type != RL_REPLY_INTEGER || reply->part[1].integer < 0 ||
-        reply->part[1].integer > 1)
+        reply->part[1].integer > RL_MISKINDED)
         return false;
-    judged->answer.granted = reply->part[1].integer == 1;
+    judged->answer.code = (enum rl_code)reply->part[1].integer;
+    judged->answer.granted = judged->answer.code == RL_GRANTED;
     if (reply->count >= 4) {
         if (reply->part[2].type != RL_REPLY_INTEGER || reply->part[3].type != RL_REPLY_BULK)
             return false;
@@ -85,7 +86,7 @@ static bool deliver(struct rl_slot *slot, const struct rl_waiting *waiting,
         rl_text_copy(text, sizeof(text), reply->text + reply->part[0].start,
                      reply->part[0].kept);
         if (starts(text, "NOSCRIPT")) {
-            slot->wire.scripts_known &= ~(1u << waiting->script);
+            slot->wire.script_known[waiting->number] = false;
             settings->events->unexecuted(settings->owner, node, slot->index, waiting, now_ns);
             return true;
         }

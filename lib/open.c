@@ -38,22 +38,33 @@ static void warn(void *context, const char *text)
     rl_client_log(context, REDLOCK_LOG_WARNING, "%s", text);
 }
 
-/* EVALSHA's names for the scripts. */
-static int hash_scripts(redlock *client)
+/* EVALSHA's name for a script. */
+static int hash_script(const char *body, char ret_sha[41])
 {
     static const char hex[] = "0123456789abcdef";
-    const struct rl_kind *kind = rl_kind(REDLOCK_PLAIN);
-    for (unsigned verb = 0; verb < RL_VERBS; verb++) {
-        unsigned char sum[EVP_MAX_MD_SIZE];
-        unsigned len = 0;
-        const char *body = kind->script[verb].body;
-        if (!EVP_Digest(body, strlen(body), sum, &len, EVP_sha1(), NULL) || len != 20)
-            return REDLOCK_ESYSTEM;
-        for (unsigned i = 0; i < len; i++) {
-            client->sha[verb][2 * i] = hex[sum[i] >> 4];
-            client->sha[verb][2 * i + 1] = hex[sum[i] & 15];
+    unsigned char sum[EVP_MAX_MD_SIZE];
+    unsigned len = 0;
+    if (!EVP_Digest(body, strlen(body), sum, &len, EVP_sha1(), NULL) || len != 20)
+        return REDLOCK_ESYSTEM;
+    for (unsigned i = 0; i < len; i++) {
+        ret_sha[2 * i] = hex[sum[i] >> 4];
+        ret_sha[2 * i + 1] = hex[sum[i] & 15];
+    }
+    ret_sha[40] = '\0';
+    return 0;
+}
+
+static int hash_scripts(redlock *client)
+{
+    for (int row = 0; row < RL_ROWS; row++) {
+        const struct rl_kind *kind = rl_kind(row);
+        for (unsigned verb = 0; kind && verb < RL_VERBS; verb++) {
+            const char *body = kind->script[verb].body;
+            int result =
+                body ? hash_script(body, client->sha[rl_script_number(kind, verb)]) : 0;
+            if (result)
+                return result;
         }
-        client->sha[verb][40] = '\0';
     }
     return 0;
 }
@@ -162,6 +173,9 @@ static int build(redlock *client, const redlock_config *config, redlock_error *e
         return fail(error, REDLOCK_ESYSTEM, "this system tells no boot id: is /proc mounted?");
     if (hash_scripts(client) != 0)
         return fail(error, REDLOCK_ESYSTEM, "OpenSSL has no SHA-1");
+    client->request_bytes = malloc(2 * RL_REQUEST_MAX);
+    if (!client->request_bytes)
+        return fail(error, REDLOCK_ENOMEM, "out of memory");
     if (rl_timers_reserve(&client->timers)) /* the first calls need no memory for theirs */
         return fail(error, REDLOCK_ENOMEM, "out of memory");
     rl_timers_unreserve(&client->timers);
@@ -183,7 +197,6 @@ static void init_mutex(pthread_mutex_t *mutex)
     pthread_mutex_init(mutex, &attr);
     pthread_mutexattr_destroy(&attr);
 }
-
 
 static redlock *new_client(const redlock_config *config)
 {

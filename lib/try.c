@@ -4,6 +4,7 @@
 
 #include "attempt.h"
 #include "clock.h"
+#include "owner.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -17,9 +18,11 @@ static int refuse(redlock *client, const char *why)
 
 /* Everything that can be wrong with what the caller says; the log tells what would be right. */
 static int check(redlock *client, const void *name, size_t name_len,
-                 const redlock_options *options, int64_t *ret_ttl_ms)
+                 const struct rl_kind *kind, const redlock_options *options,
+                 int64_t *ret_ttl_ms)
 {
     char why[160];
+    const char *sentence;
     if (!name || name_len == 0)
         return refuse(client, "a lock needs a name of at least one byte");
     if (name_len > REDLOCK_NAME_MAX) {
@@ -33,21 +36,45 @@ static int check(redlock *client, const void *name, size_t name_len,
     if (options->max_hold_ms < 0 || (options->max_hold_ms > 0 && !options->auto_renew))
         return refuse(client,
                       "max_hold_ms must be 0 (no cap) or more, and goes with auto_renew");
-    if (options->wait_ms < -1 || !rl_kind(options->kind))
-        return refuse(client, "wait_ms must be -1 (for ever), 0 (once) or more, and kind one "
-                              "of enum redlock_kind");
+    if (options->wait_ms < -1)
+        return refuse(client, "wait_ms must be -1 (for ever), 0 (once) or more");
+    if (options->owner && !rl_owner_allowed(options->owner, &sentence))
+        return refuse(client, sentence);
     int64_t ttl_ms = options->ttl_ms ? options->ttl_ms : client->config.ttl_ms;
     int64_t max_ms = client->config.max_ttl_ms;
+    if (kind->max_ttl_ms && kind->max_ttl_ms < max_ms)
+        max_ms = kind->max_ttl_ms;
     if (ttl_ms < RL_TTL_MIN_MS || ttl_ms > max_ms ||
         rl_drift_ns(ttl_ms * RL_NS_PER_MS, client->config.drift_factor) >=
             ttl_ms * RL_NS_PER_MS) {
         snprintf(why, sizeof(why),
                  "a ttl of %lld ms is not possible: it must be at least %d ms, above the drift "
-                 "and at most max-ttl (%lld ms)",
-                 (long long)ttl_ms, RL_TTL_MIN_MS, (long long)max_ms);
+                 "and at most %s (%lld ms)",
+                 (long long)ttl_ms, RL_TTL_MIN_MS,
+                 max_ms < client->config.max_ttl_ms ? "what this kind allows" : "max-ttl",
+                 (long long)max_ms);
         return refuse(client, why);
     }
     *ret_ttl_ms = ttl_ms;
+    return 0;
+}
+
+/* The kind of lock that the options name, on as many masters as there are. */
+static int choose_kind(redlock *client, const redlock_options *options,
+                       const struct rl_kind **ret_kind)
+{
+    char why[160];
+    const struct rl_kind *kind = rl_kind_on(options->kind, client->n);
+    if (!kind)
+        return refuse(client, "kind must be one of enum redlock_kind");
+    if (kind->max_nodes && client->n > kind->max_nodes) {
+        snprintf(why, sizeof(why),
+                 "a %s is not possible on %u masters: it needs a node list of %u", kind->shown,
+                 client->n, kind->max_nodes);
+        refuse(client, why);
+        return REDLOCK_ENOTSUP;
+    }
+    *ret_kind = kind;
     return 0;
 }
 
@@ -57,16 +84,19 @@ static int prepare(struct rl_attempt *attempt, redlock *client, const void *name
                    size_t name_len, const redlock_options *options)
 {
     static const redlock_options defaults = REDLOCK_OPTIONS_INIT;
-    int64_t ttl_ms;
+    const struct rl_kind *kind = NULL;
+    int64_t ttl_ms = 0;
     options = options ? options : &defaults;
-    int result = check(client, name, name_len, options, &ttl_ms);
+    int result = choose_kind(client, options, &kind);
+    if (result == 0)
+        result = check(client, name, name_len, kind, options, &ttl_ms);
     if (result == 0 && atomic_load(&client->canceled))
         result = REDLOCK_ECANCELED;
     if (result == 0 && (options->auto_renew || options->on_lost || attempt->op.async))
         result = rl_drive_need(client);
     if (result)
         return result;
-    rl_attempt_init(attempt, client, name, name_len, options, ttl_ms);
+    rl_attempt_init(attempt, client, kind, name, name_len, options, ttl_ms);
     attempt->lock = rl_lock_new(client);
     if (!attempt->lock)
         return REDLOCK_ENOMEM;
@@ -122,7 +152,7 @@ static int try_async(redlock *client, const void *name, size_t name_len,
         return result;
     }
     memcpy(attempt + 1, name, name_len);
-    attempt->name = attempt + 1;
+    attempt->target.name = attempt + 1;
     if (ret_id)
         *ret_id = attempt->op.id;
     rl_attempt_start(attempt, rl_clock_now_ns());

@@ -31,6 +31,7 @@ struct rl_waiting {
     enum rl_ask ask;
     enum rl_verb verb;   /* what the core calls it */
     enum rl_verb script; /* and what it was */
+    unsigned number;     /* of that script (rl_script_number) */
     bool by_body;        /* EVAL, not EVALSHA */
 };
 
@@ -41,7 +42,7 @@ struct rl_wire {
     size_t out_start, out_end, out_size;
     struct rl_waiting *fifo; /* a ring; fifo_size is a power of 2 */
     unsigned fifo_first, fifo_count, fifo_size;
-    uint32_t scripts_known; /* by verb: the body was sent on this connection */
+    bool script_known[RL_SCRIPTS]; /* its body was sent on this connection */
     bool broken;            /* the stream makes no sense, or no memory for it: close */
     char why[160];
 };

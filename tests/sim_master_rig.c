@@ -199,7 +199,7 @@ const char *script_body(const char *short_name)
 
 unsigned script_keys(const char *short_name)
 {
-    return script_of(short_name)->keys;
+    return (unsigned)strlen(script_of(short_name)->keys);
 }
 
 void teach_scripts(struct sim_conn *conn)

@@ -50,9 +50,9 @@ static void build_script(struct bench_requests *requests, enum bench_verb verb,
     snprintf(keep, sizeof(keep), "%d", RL_KEEP_MIN_MS);
     argv[argc++] = "EVALSHA";
     argv[argc++] = requests->sha[verb];
-    argv[argc++] = script->keys > 1 ? "2" : "1";
+    argv[argc++] = script->keys[1] ? "2" : "1";
     argv[argc++] = name;
-    if (script->keys > 1)
+    if (script->keys[1])
         argv[argc++] = queue;
     argv[argc++] = BENCH_NONCE;
     for (const char *which = script->args; *which != '\0'; which++) {

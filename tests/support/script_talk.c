@@ -3,6 +3,8 @@
 
 #include "script_talk.h"
 
+#include "key.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,7 +12,7 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 
-enum { WORDS_MAX = 16, ASK_ROOM = 16384, LIMIT_S = 10, ID_LEN = 36 };
+enum { WORDS_MAX = 24, ASK_ROOM = 16384, LIMIT_S = 10, ID_LEN = 36 };
 
 void talk_open(struct talk *talk, const struct masters *masters, unsigned node)
 {
@@ -81,6 +83,8 @@ struct wire_item talk_do(struct talk *talk, ...)
 
 /* ---- scripts --------------------------------------------------------------------------- */
 
+#define KEYS_MAX 8
+
 struct words {
     unsigned count;
     const char *at[WORDS_MAX];
@@ -104,6 +108,9 @@ static void add_number(struct words *words, int64_t number)
 static void add_argument(struct words *words, const struct script_call *call, char letter)
 {
     switch (letter) {
+    case 'o':
+        add(words, call->owner, strlen(call->owner));
+        break;
     case 't':
         add(words, call->token, strlen(call->token));
         break;
@@ -121,6 +128,12 @@ static void add_argument(struct words *words, const struct script_call *call, ch
         break;
     case 'k':
         add_number(words, call->keep_ms);
+        break;
+    case 'f':
+        add_number(words, call->fair_ms);
+        break;
+    case 'm':
+        add_number(words, call->mark_ms);
         break;
     default:
         suite_die("what is argument '%c'?", letter);
@@ -163,22 +176,25 @@ struct script_told script_run(struct talk *talk, enum rl_verb verb,
                               const struct script_call *call)
 {
     static unsigned long number;
-    const struct rl_script *script = &rl_kind(REDLOCK_PLAIN)->script[verb];
-    size_t name_len = call->name_len > 0 ? call->name_len : strlen(call->name);
+    static char keys[KEYS_MAX][RL_KEY_MAX];
+    const struct rl_script *script = &rl_kind(call->row)->script[verb];
+    struct rl_target target = {
+        .kind = rl_kind(call->row),
+        .name = call->name,
+        .name_len = call->name_len > 0 ? call->name_len : strlen(call->name),
+        .owner = call->owner,
+        .owner_len = call->owner ? strlen(call->owner) : 0,
+    };
     struct words words = {.count = 0};
     struct wire_item items[WIRE_ITEMS_MAX];
-    char nonce[24], queue[1024];
+    char nonce[24];
     int nonce_len = snprintf(nonce, sizeof(nonce), "nonce-%lu", ++number);
-    ck_assert_uint_lt(name_len + sizeof(RL_QUEUE_SUFFIX), sizeof(queue));
+    ck_assert_uint_le(strlen(script->keys), KEYS_MAX);
     add(&words, "EVAL", 4);
     add(&words, script->body, strlen(script->body));
-    add_number(&words, script->keys);
-    add(&words, call->name, name_len);
-    if (script->keys > 1) {
-        memcpy(queue, call->name, name_len);
-        memcpy(queue + name_len, RL_QUEUE_SUFFIX, sizeof(RL_QUEUE_SUFFIX));
-        add(&words, queue, name_len + strlen(RL_QUEUE_SUFFIX));
-    }
+    add_number(&words, (int64_t)strlen(script->keys));
+    for (unsigned i = 0; script->keys[i]; i++)
+        add(&words, keys[i], rl_key_text(script->keys[i], &target, keys[i]));
     add(&words, nonce, (size_t)nonce_len);
     for (const char *letter = script->args; *letter; letter++)
         add_argument(&words, call, *letter);

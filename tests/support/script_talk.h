@@ -28,14 +28,18 @@ struct wire_item talk_do(struct talk *talk, ...) __attribute__((sentinel));
 
 /* What a script may be told; it gets what kind.c says. */
 struct script_call {
+    int row; /* enum rl_row */
     const char *name;
-    size_t name_len; /* 0: up to a NUL */
+    size_t name_len;   /* 0: up to a NUL */
+    const char *owner; /* kinds that have one */
     const char *token;
     int64_t ttl_ms;
     const char *waiter;
     int64_t age_us;
     int64_t queue_ms;
     int64_t keep_ms;
+    int64_t fair_ms; /* how long a waiter of a fair lock is believed to live */
+    int64_t mark_ms; /* how long the mark of a waiting writer stands */
 };
 
 struct script_told {
