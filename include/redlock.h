@@ -94,6 +94,7 @@ typedef struct redlock_error {
 
 #define REDLOCK_NODES_MAX 64    /* masters in one node list */
 #define REDLOCK_NAME_MAX 4096   /* bytes in a lock's name */
+#define REDLOCK_NAMES_MAX 64    /* names that one call takes at once */
 #define REDLOCK_HANDLE_MAX 6144 /* bytes of a detached handle's text, with its NUL */
 
 /* ---- a client ------------------------------------------------------------------------- */
@@ -277,16 +278,81 @@ REDLOCK_API int redlock_try(redlock *client, const char *name, const redlock_opt
 REDLOCK_API int redlock_try_n(redlock *client, const void *name, size_t name_len,
                               const redlock_options *options, redlock_lock **ret_lock);
 
+/* ---- several names at once ------------------------------------------------------------ */
+
+/* Bytes with a length: these two fields, for good. */
+typedef struct redlock_bytes {
+    const void *bytes;
+    size_t len;
+} redlock_bytes;
+
+/* Take the locks of all these names, or of none: in one script a master, so that two callers who
+ * name the same ones in any order can't block each other. A name that is given twice is one name.
+ * The handle stands for all of them together: its validity, extending, renewing and releasing are
+ * theirs. Each name is a plain lock, to everybody else too. At most REDLOCK_NAMES_MAX names of
+ * REDLOCK_NAME_MAX bytes together. Blocks.
+ *
+ * As redlock_try(); of those names that others have, the report tells about the first one, in the
+ * order of their bytes. EINVAL also: no name, or too many. ENOTSUP: of a kind that is not plain. */
+REDLOCK_API int redlock_try_all(redlock *client, const char *const names[], size_t count,
+                                const redlock_options *options, redlock_lock **ret_lock);
+
+/* The same for names that are bytes with a length. */
+REDLOCK_API int redlock_try_all_n(redlock *client, const redlock_bytes *names, size_t count,
+                                  const redlock_options *options, redlock_lock **ret_lock);
+
+/* ---- locks of several clients --------------------------------------------------------- */
+
+#define REDLOCK_ITEMS_MAX 64 /* items of one redlock_try_many() */
+
+/* One of the locks that are taken together: a name on the masters of a client. */
+typedef struct redlock_item {
+    size_t size;
+    redlock *client;
+    const void *name;
+    size_t name_len;                /* 0: the name is a C string */
+    const redlock_options *options; /* or NULL; its wait_ms is 0, for they wait together */
+    redlock_lock *lock;             /* filled in: yours, or NULL */
+    int result;                     /* filled in: what its last call came to */
+} redlock_item;
+#define REDLOCK_ITEM(client, name, options)                                                  \
+    {                                                                                        \
+        sizeof(redlock_item), (client), (name), 0, (options), NULL, 0                        \
+    }
+
+/* Take the locks of all items, or of none: they may be on different masters, of different kinds,
+ * and in any order; those who wait for each other's never block each other for good. wait_ms: 0:
+ * try once; -1: wait for ever; else at most so long. 0: every item has its lock, and all of them
+ * were valid when the last one was taken. Else none has one; the code is that of an item in
+ * whose result it stands, and what was taken is being released. Blocks.
+ * As redlock_try() of the item that failed; EEXPIRED: what was taken first ran out before the
+ * last one was. EINVAL: no item, too many, or one plain lock twice. */
+REDLOCK_API int redlock_try_many(redlock_item *items, size_t count, int64_t wait_ms);
+
+/* The least validity of all their locks; 0 where one has none. */
+REDLOCK_API int64_t redlock_validity_many(const redlock_item *items, size_t count);
+
+/* Release them all, whatever comes of each (see its result). The first code that is not 0.
+ * Blocks. */
+REDLOCK_API int redlock_release_many(redlock_item *items, size_t count);
+
+/* ---- a lock that is held -------------------------------------------------------------- */
+
 /* How long the lock is certainly ours, from now on; 0: stop. Never blocks, sends nothing,
  * counts down even if nothing of ours runs, and never comes back from 0. Where it is renewed, or
  * its loss is told, it ends when the lock would be given up. What was told holds: however the
  * lock is lost meanwhile, it gives up no master before then, unless you release it. NULL: 0. */
 REDLOCK_API int64_t redlock_validity_ms(const redlock_lock *lock);
 
-/* The value that stands for this hold on the masters, and the name. The memory is the
- * lock's and is good until it is released or detached. */
+/* The value that stands for this hold on the masters, and the name (of several, the first one).
+ * The memory is the lock's and is good until it is released or detached. */
 REDLOCK_API const char *redlock_token(const redlock_lock *lock);
 REDLOCK_API const char *redlock_name(const redlock_lock *lock, size_t *ret_len);
+
+/* How many names it has, and each of them, in the order of their bytes; "" past the last. */
+REDLOCK_API size_t redlock_name_count(const redlock_lock *lock);
+REDLOCK_API const char *redlock_name_at(const redlock_lock *lock, size_t index,
+                                        size_t *ret_len);
 
 /* Make the lease at least `ttl_ms` (0: what it was taken with) from now on. Upwards only:
  * asking for less than is left succeeds and sends nothing. `report` may be NULL. Blocks.
@@ -334,6 +400,11 @@ REDLOCK_API int redlock_try_async(redlock *client, const void *name, size_t name
                                   const redlock_options *options, redlock_done_fn *done,
                                   void *context, uint64_t *ret_id);
 
+/* As redlock_try_all_n(), likewise. */
+REDLOCK_API int redlock_try_all_async(redlock *client, const redlock_bytes *names, size_t count,
+                                      const redlock_options *options, redlock_done_fn *done,
+                                      void *context, uint64_t *ret_id);
+
 /* End one asynchronous try with ECANCELED. ENOTHELD: it is done already (its callback has run
  * or is about to, with whatever it came to). Does not block. EFORK. */
 REDLOCK_API int redlock_cancel_try(redlock *client, uint64_t id);
@@ -375,9 +446,93 @@ REDLOCK_API int redlock_inspect(redlock *client, const void *name, size_t name_l
 
 /* Delete `name` on every master, whoever holds it. For operators: the holder is not asked.
  * Those who wait for it are woken. Blocks.
- * 0 when a majority is certain to be free of it now, else ENOQUORUM. `report` may be NULL. */
+ * Somebody's data is no lock and stays.
+ * 0 when a majority is certain to be free of it now, else ENOQUORUM, or EKIND where a master
+ * has other data under that name. `report` may be NULL. */
 REDLOCK_API int redlock_force_release(redlock *client, const void *name, size_t name_len,
                                       redlock_report *report);
+
+/* What stands under a name. */
+enum redlock_form {
+    REDLOCK_FORM_UNKNOWN = 0,    /* no answer; or masters that do not agree */
+    REDLOCK_FORM_FREE = 1,       /* nothing */
+    REDLOCK_FORM_KEPT = 2,       /* nobody has the lock: it is kept for a waiter just woken */
+    REDLOCK_FORM_PLAIN = 3,
+    REDLOCK_FORM_REENTRANT = 4,  /* a fair lock that nobody waits for looks the same */
+    REDLOCK_FORM_FAIR = 5,       /* one that has a queue of waiters */
+    REDLOCK_FORM_READ_WRITE = 6,
+    REDLOCK_FORM_DATA = 7        /* somebody's data, no lock */
+};
+
+#define REDLOCK_HOLDERS_SHOWN 16 /* so many holders are named, and the others counted */
+
+typedef struct redlock_holder {
+    int mode;        /* REDLOCK_READ, REDLOCK_WRITE; else REDLOCK_PLAIN: it has it alone */
+    unsigned count;  /* how often; 0: a reader whose lease has run out */
+    int64_t ttl_ms;  /* its lease; -1: for ever */
+    size_t owner_len;
+    char owner[136]; /* an owner or a token, at most 128 bytes of it; bytes, NUL added */
+} redlock_holder;
+
+/* What one master says; or what a majority of them does. */
+typedef struct redlock_view {
+    int form;           /* enum redlock_form */
+    int64_t ttl_ms;     /* what is under the name goes away by itself; -1: never */
+    unsigned waiting;   /* in queues, and connections that listen for a release */
+    int64_t writer_ms;  /* a waiting writer keeps new readers out for so long; 0: none does */
+    unsigned holders;   /* all of them */
+    unsigned shown;     /* and in `holder`; a majority's: whom it agrees on */
+    redlock_holder holder[REDLOCK_HOLDERS_SHOWN];
+    char data[16];      /* DATA: its type, "list" */
+} redlock_view;
+
+typedef struct redlock_node_view {
+    const char *node; /* the master's URL without secrets; valid until redlock_close() */
+    int answered;     /* 0: `text` says why not */
+    redlock_view view;
+    char text[192];
+} redlock_node_view;
+
+/* About 190 KiB: not on the stack. */
+typedef struct redlock_description {
+    size_t size;
+    unsigned nodes;
+    unsigned needed;
+    unsigned answered;
+    redlock_view majority;
+    redlock_node_view node[REDLOCK_NODES_MAX];
+} redlock_description;
+
+/* What stands under `name`, who has it, who waits: on each master, and as far as a majority of
+ * them says the same (counts and times are then those that a majority has at least). `owner`,
+ * where not NULL, is looked for first, so that it is named if it is among the holders.
+ * Nothing is changed. Blocks.
+ * 0 when a majority answered, else ENOQUORUM; `ret_description`, whose size is set, is filled
+ * in either way. EINVAL (also: an owner that none can have), EFORK, ENOMEM, EBUSY, EDEADLK. */
+REDLOCK_API int redlock_describe(redlock *client, const void *name, size_t name_len,
+                                 const char *owner, redlock_description *ret_description);
+
+/* What one owner has of a lock. */
+typedef struct redlock_holds {
+    size_t size;
+    unsigned count;  /* how often it has it; 0: not at all */
+    int64_t ttl_ms;  /* and until when the longest of these holds is kept for it; -1: for ever */
+    int held;        /* 1: somebody has it, the owner or another: nobody else could take it now */
+    int64_t held_ms; /* held: for so long, if nobody makes it longer; -1: for ever */
+} redlock_holds;
+#define REDLOCK_HOLDS_INIT                                                                   \
+    {                                                                                        \
+        sizeof(redlock_holds), 0, 0, 0, 0                                                    \
+    }
+
+/* How often has an owner `name`? Of `options`, `kind` (any but plain) and `owner` count, as they
+ * do for redlock_try(). As the masters see it, whoever took it, also a process that is gone:
+ * as often as a majority of them says at least. It is no proof that a hold is valid for so long;
+ * redlock_validity_ms() tells that. Blocks.
+ * 0 when a majority answered, else ENOQUORUM (`ret_holds` is what is certain). EINVAL, ENOMEM,
+ * EFORK, EBUSY, EDEADLK. */
+REDLOCK_API int redlock_hold_count(redlock *client, const void *name, size_t name_len,
+                                   const redlock_options *options, redlock_holds *ret_holds);
 
 enum redlock_node_state {
     REDLOCK_NODE_DOWN = 0,       /* not connected; text says why */

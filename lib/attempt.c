@@ -30,7 +30,8 @@ static int64_t remaining_ns(const struct rl_attempt *attempt, int64_t now_ns)
 static int first_in_rotation(const struct rl_attempt *attempt, uint64_t able, unsigned n)
 {
     /* The same for all clients. */
-    unsigned start = (unsigned)((rl_hash(attempt->target.name, attempt->target.name_len) >> 32) % n);
+    unsigned start =
+        (unsigned)((rl_hash(attempt->target.name, attempt->target.name_len) >> 32) % n);
     for (unsigned i = 0; i < n; i++) {
         unsigned node = (start + i) % n;
         if (able & rl_bit(node))
@@ -72,14 +73,20 @@ static void start_round(struct rl_attempt *attempt, uint64_t able, int64_t now_n
     }
     if (attempt->waiter.line) {
         claim->waiter = attempt->waiter.line->number;
+        claim->waiter_round = ++attempt->waiter.line->rounds;
         claim->waits_since_ns = attempt->began_ns;
         client->stats.probes += attempt->probes && !attempt->waiter.line->wakes;
+        /* Where we were woken by name it is kept for us, and nobody else is told. */
+        if (attempt->waiter.line->wakes && !attempt->waiter.line->ear)
+            attempt->ordered_next = false;
         attempt->waiter.line->wakes = 0;
     }
     attempt->probes = false;
     rl_hold_init(&claim->hold, client->n, attempt->ttl_ns, client->config.drift_factor);
+    claim->hold.several = attempt->target.kind->several;
     claim->budget_ns = budget;
     claim->contended = attempt->asked;
+    claim->waits = !attempt->once;
     claim->op = &attempt->op;
     claim->lock = attempt->lock;
     attempt->op.claim = claim;
@@ -88,12 +95,13 @@ static void start_round(struct rl_attempt *attempt, uint64_t able, int64_t now_n
     attempt->phase = RL_ROUND;
     attempt->asked = true;
     attempt->held_count = 0;
-    attempt->refused = 0;
+    attempt->upgrades = attempt->miskinded = 0;
     attempt->foreign = attempt->disputed = attempt->can_hear = false;
     attempt->holder = 0;
     attempt->place = INT64_MAX;
     int first = attempt->ordered_next ? first_in_rotation(attempt, able, client->n) : -1;
     attempt->ordered_next = false;
+    attempt->ordered = first >= 0;
     rl_report_begin(&attempt->op, able, now_ns);
     /* t0: nothing of this round has been handed to the kernel yet. */
     int64_t t0_ns = rl_clock_now_ns();
@@ -108,11 +116,22 @@ static void pause_until(struct rl_attempt *attempt, int64_t until_ns)
     rl_op_due(&attempt->op, until_ns);
 }
 
+/* Would a majority be heard that releases the lock? */
+static bool hears(const struct rl_attempt *attempt)
+{
+    const redlock *client = attempt->op.client;
+    uint64_t nodes = rl_line_listening(client, attempt->waiter.line);
+    return rl_count(nodes) >= rl_quorum_needed(client->n);
+}
+
 static void pause_after(struct rl_attempt *attempt, bool split, uint64_t silent, int64_t now_ns)
 {
     int64_t until = rl_attempt_sleep_until_ns(attempt, split, silent, now_ns);
-    if (attempt->can_hear && now_ns + LISTEN_NS < until)
-        until = now_ns + LISTEN_NS;
+    bool more = attempt->target.kind->channel == RL_CHANNEL_CLIENT ||
+                rl_line_pending(attempt->op.client, attempt->waiter.line);
+    int64_t listen_ns = more ? LISTEN_NS : 0;
+    if (attempt->can_hear && now_ns + listen_ns < until)
+        until = now_ns + listen_ns;
     if (!attempt->forever) {
         /* The last attempt must still fit before the end; where none fits, it is over. */
         int64_t latest = attempt->give_up_ns - RL_ROUND_MIN_NS;
@@ -132,6 +151,22 @@ static void stand(struct rl_attempt *attempt)
     attempt->phase = RL_LINED;
     attempt->lined = true;
     rl_op_due(&attempt->op, attempt->forever ? INT64_MAX : attempt->give_up_ns);
+}
+
+/* Would it be in vain to ask again? One master alone may have what was undone elsewhere long
+ * ago; but who has the lock to read, here, will not become its writer by waiting. */
+static int refused_for_good(const struct rl_attempt *attempt, const struct rl_round *round,
+                            int64_t now_ns)
+{
+    unsigned spare = round->n - rl_quorum_needed(round->n);
+    unsigned failed = rl_count(round->failed);
+    if (attempt->miskinded > 0 && attempt->miskinded + failed > spare)
+        return REDLOCK_EKIND;
+    if (attempt->upgrades > 0 &&
+        (attempt->upgrades + failed > spare ||
+         rl_claims_read(attempt->op.client, &attempt->target, now_ns)))
+        return REDLOCK_EUPGRADE;
+    return 0;
 }
 
 static void lost(struct rl_attempt *attempt, int64_t now_ns)
@@ -154,19 +189,21 @@ static void lost(struct rl_attempt *attempt, int64_t now_ns)
     claim->op = NULL;
     claim->lock = NULL;
     attempt->op.claim = NULL;
-    if (attempt->refused)
-        attempt->loss = attempt->refused;
-    if (attempt->once || attempt->refused) {
+    int refused = refused_for_good(attempt, round, now_ns);
+    if (refused)
+        attempt->loss = refused;
+    if (attempt->once || refused) {
         give_up(attempt, attempt->loss);
         return;
     }
     if (!attempt->waiter.line && attempt->loss == REDLOCK_EHELD) {
-        int result = rl_line_join(client, &attempt->waiter, attempt->target.kind,
-                                  attempt->target.name, attempt->target.name_len, now_ns);
+        int result = rl_line_join(client, &attempt->waiter, &attempt->target, now_ns);
         if (result) {
             give_up(attempt, result);
             return;
         }
+        /* Another line hears there already: no word will come that this one does. */
+        attempt->can_hear |= attempt->waiter.line->ear && hears(attempt);
     }
     if (attempt->waiter.line && !rl_line_is_first(&attempt->waiter))
         stand(attempt);
@@ -202,18 +239,18 @@ static void on_did(struct rl_op *op, unsigned did, int64_t now_ns)
 static void learn(struct rl_attempt *attempt, const struct rl_judged *judged)
 {
     uint64_t holder = rl_hash(judged->holder, judged->holder_len);
-    bool kept = rl_kind_holder_is_kept(judged->holder, judged->holder_len);
+    bool queues = attempt->target.kind->channel == RL_CHANNEL_CLIENT; /* marks of ours */
+    bool kept = queues && rl_kind_holder_is_kept(judged->holder, judged->holder_len);
     attempt->disputed |= attempt->holder && attempt->holder != holder;
     attempt->holder = holder;
-    attempt->foreign |= attempt->target.kind->channel == RL_CHANNEL_CLIENT &&
-                        !rl_kind_holder_wakes(judged->holder, judged->holder_len);
+    attempt->foreign |= queues && !rl_kind_holder_wakes(judged->holder, judged->holder_len);
     if (judged->answer.code == RL_UPGRADES)
-        attempt->refused = REDLOCK_EUPGRADE;
+        attempt->upgrades++;
     else if (judged->answer.code == RL_MISKINDED)
-        attempt->refused = REDLOCK_EKIND;
-    if (judged->answer.with_place && judged->answer.place >= 0 &&
-        judged->answer.place < attempt->place)
-        attempt->place = judged->answer.place;
+        attempt->miskinded++;
+    int64_t place = rl_kind_broadcasts(attempt->target.kind) ? 0 : judged->answer.place;
+    if (judged->answer.with_place && place >= 0 && place < attempt->place)
+        attempt->place = place;
     /* One who has it will wake the next; whoever is merely about to may not get it. */
     attempt->op.claim->silent = !attempt->disputed && !kept;
     if (judged->answer.ttl_ms < 0)
@@ -306,9 +343,9 @@ static int64_t sooner_ns(struct rl_attempt *attempt, enum rl_turn why, int64_t n
                    ? now_ns
                    : attempt->waiter.line->woken_ns + rl_attempt_grace_ns(client);
     case RL_TURN_LISTENS:
-        if (rl_count(client->listening) < rl_quorum_needed(client->n))
+        if (!hears(attempt))
             return INT64_MAX;
-        return rl_subs_pending(client) ? now_ns + LISTEN_NS : now_ns;
+        return rl_line_pending(client, attempt->waiter.line) ? now_ns + LISTEN_NS : now_ns;
     case RL_TURN_MISSED: /* counted on, and not queued there after all */
         if (!attempt->probes || rl_attempt_will_be_woken(attempt, 0))
             return INT64_MAX;
@@ -406,15 +443,19 @@ void rl_attempt_init(struct rl_attempt *attempt, redlock *client, const struct r
 }
 
 /* Stand in the name's line, where there is one, or where waiting can be expected to be worth
- * one: then a first round that is lost has entered the masters' queues already. */
+ * one: then a first round that is lost has entered the masters' queues already. Who may have
+ * the lock by its owner asks first: it must not wait for those who wait for itself. */
 static int line_up(struct rl_attempt *attempt, int64_t now_ns)
 {
     redlock *client = attempt->op.client;
-    bool hears = rl_count(client->listening) >= rl_quorum_needed(client->n);
-    if (attempt->once || !(hears || rl_line_find(client, attempt->target.name, attempt->target.name_len)))
+    const struct rl_kind *kind = attempt->target.kind;
+    bool joins = kind->queues_at_once;
+    if (attempt->once)
         return 0;
-    return rl_line_join(client, &attempt->waiter, attempt->target.kind, attempt->target.name,
-                        attempt->target.name_len, now_ns);
+    if (kind->channel == RL_CHANNEL_CLIENT)
+        joins = rl_count(client->listening) >= rl_quorum_needed(client->n) ||
+                rl_line_find(client, &attempt->target);
+    return joins ? rl_line_join(client, &attempt->waiter, &attempt->target, now_ns) : 0;
 }
 
 void rl_attempt_start(struct rl_attempt *attempt, int64_t now_ns)
@@ -428,9 +469,7 @@ void rl_attempt_start(struct rl_attempt *attempt, int64_t now_ns)
             wait_ms > RL_DURATION_MAX_MS ? INT64_MAX / 2 : now_ns + wait_ms * RL_NS_PER_MS;
     int result = line_up(attempt, now_ns);
     int64_t parted_ns =
-        attempt->waiter.line
-            ? rl_line_parted_until_ns(client, attempt->target.name, attempt->target.name_len)
-            : 0;
+        attempt->waiter.line ? rl_line_parted_until_ns(client, &attempt->target) : 0;
     if (result) {
         give_up(attempt, result);
     } else if (attempt->waiter.line && !rl_line_is_first(&attempt->waiter)) {

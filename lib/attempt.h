@@ -35,8 +35,9 @@ struct rl_attempt {
     bool probes;            /* PAUSE: for a wake-up; its end is a fallback */
     struct rl_backoff backoff;
     bool ordered_next; /* the last round was split: ask one first */
+    bool ordered;      /* as this round did */
     int loss;          /* what the last round came to */
-    int refused;       /* REDLOCK_E*: this round was refused for good by some master; or 0 */
+    unsigned upgrades, miskinded; /* masters that refused this round for good, and why */
     bool cut_short;    /* the wait's end left it less time than an answer may take */
     bool starved;      /* and it was for want of masters that could be asked */
     unsigned held_count;

@@ -16,19 +16,25 @@ static int64_t free_at_ns(const struct rl_attempt *attempt, unsigned n)
 {
     unsigned needed = rl_quorum_needed(n);
     unsigned not_held = n - attempt->held_count;
+    /* The first one refused, and no other was asked: it stands for all. */
+    if (attempt->ordered && attempt->held_count == 1)
+        return attempt->held_ns[0];
     if (not_held >= needed || attempt->held_count == 0)
         return 0;
     return attempt->held_ns[needed - not_held - 1];
 }
 
-/* Who waits unwoken asks all the same, less often the more are before it. */
+/* Who waits unwoken asks all the same, less often the more are before it; where masters believe
+ * who is silent to be gone, often enough to be heard of in time even if two get lost. */
 static int64_t probe_ns(const struct rl_attempt *attempt, redlock *client)
 {
+    bool fair = attempt->target.kind->channel == RL_CHANNEL_FAIR;
+    int64_t most_ms = fair ? RL_FAIR_WAITER_MS / 4 : RL_PROBE_MAX_MS;
     int64_t ms = attempt->place < 4 * RL_PROBE_MAX_MS / RL_PROBE_MS
                      ? RL_PROBE_MS * (4 + attempt->place) / 4
                      : RL_PROBE_MAX_MS;
-    if (ms > RL_PROBE_MAX_MS)
-        ms = RL_PROBE_MAX_MS;
+    if (ms > most_ms)
+        ms = most_ms;
     return (ms + (int64_t)rl_prng_below(&client->prng, (uint64_t)ms / 4)) * RL_NS_PER_MS;
 }
 
@@ -50,7 +56,8 @@ bool rl_attempt_will_be_woken(const struct rl_attempt *attempt, uint64_t silent)
 {
     const redlock *client = attempt->op.client;
     const struct rl_line *line = attempt->waiter.line;
-    uint64_t nodes = line ? (line->queued | line->wakes | silent) & client->listening : 0;
+    uint64_t known = line ? line->queued | line->wakes | silent : 0;
+    uint64_t nodes = known & rl_line_listening(client, line);
     return rl_count(nodes) >= rl_quorum_needed(client->n);
 }
 
@@ -60,6 +67,8 @@ int64_t rl_attempt_sleep_until_ns(struct rl_attempt *attempt, bool split, uint64
     redlock *client = attempt->op.client;
     const struct rl_line *line = attempt->waiter.line;
     int64_t free_at = free_at_ns(attempt, client->n);
+    if (free_at != 0 && free_at <= now_ns) /* it was about to run out, or has done so since */
+        free_at = now_ns + 1;
     bool queued = !split && !attempt->foreign && attempt->loss == REDLOCK_EHELD &&
                   rl_attempt_will_be_woken(attempt, silent);
     if (queued && rl_attempt_woken(attempt))

@@ -21,7 +21,9 @@ struct rl_claim {
     bool ends;                 /* is in client->endings */
     bool silent;               /* its release wakes nobody: another's will */
     bool contended;             /* it was not to be had at once */
+    bool waits;                 /* who asks will ask again where it is refused */
     uint64_t waiter;           /* the line (line.h) that it is asked for; 0: none */
+    uint64_t waiter_round;     /* the how manieth of that line's */
     uint64_t queues;            /* nodes that were asked to enter it into their queues */
     int64_t waits_since_ns;    /* that line's first one */
     struct rl_watch {
@@ -90,6 +92,9 @@ void rl_claims_sweep(redlock *client, int64_t now_ns);
 
 /* Is a release still unsent or unanswered on a node from which an answer can be hoped for? */
 bool rl_claims_pending(redlock *client, int64_t now_ns);
+
+/* Is there a read lock of the target's owner on its name? */
+bool rl_claims_read(const redlock *client, const struct rl_target *target, int64_t now_ns);
 
 void rl_claims_free(redlock *client);
 

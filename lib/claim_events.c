@@ -5,23 +5,35 @@
 
 #define RELEASE_RETRY_NS (100 * RL_NS_PER_MS)
 
+/* Where masters know waiters by their owner: has this one come back meanwhile? */
+static bool stands_again(const struct rl_claim *claim)
+{
+    return claim->target.kind->channel == RL_CHANNEL_FAIR &&
+           rl_line_find(claim->client, &claim->target);
+}
+
 /* A round of a waiter's: keep in mind where it is queued, and leave the queue where it has
  * been entered for nobody any more. */
 static void note_queue(struct rl_claim *claim, unsigned node, enum rl_queued queued,
                        int64_t now_ns)
 {
     redlock *client = claim->client;
+    if (queued == RL_QUEUED && claim->target.kind->channel == RL_CHANNEL_CLIENT &&
+        claim->waiter_round != rl_line_rounds(client, claim->waiter))
+        queued = RL_WAS_QUEUED;
     if (rl_line_stands(client, claim->waiter))
         rl_line_answered(client, claim->waiter, node, queued, now_ns);
-    else if (queued == RL_QUEUED)
+    else if ((queued == RL_QUEUED || queued == RL_WAS_QUEUED) && !stands_again(claim))
         rl_claim_leave_queue(client, &claim->target, claim->waiter, rl_bit(node), now_ns);
 }
 
-static enum rl_queued queued_by(const struct rl_judged *judged)
+/* Where all are told of a release, who was refused hears of it, in a queue or not. */
+static enum rl_queued queued_by(const struct rl_claim *claim, const struct rl_judged *judged)
 {
     if (judged->vote == RL_VOTE_FAILED)
         return RL_MAYBE_QUEUED;
-    return judged->vote == RL_VOTE_NO && judged->answer.place >= 0 ? RL_QUEUED : RL_NOT_QUEUED;
+    bool told = judged->answer.place >= 0 || rl_kind_broadcasts(claim->target.kind);
+    return judged->vote == RL_VOTE_NO && told ? RL_QUEUED : RL_NOT_QUEUED;
 }
 
 void rl_claim_answered(void *owner, struct rl_node *node, unsigned slot,
@@ -33,7 +45,7 @@ void rl_claim_answered(void *owner, struct rl_node *node, unsigned slot,
     rl_claim_enter(claim);
     claim->owed--;
     if (waiting->script == RL_WAIT)
-        note_queue(claim, node->index, queued_by(judged), now_ns);
+        note_queue(claim, node->index, queued_by(claim, judged), now_ns);
     rl_claim_hear(claim, node, waiting->verb, judged);
     if (!claim->query) {
         if (waiting->verb == RL_RELEASE && judged->vote == RL_VOTE_FAILED) {
@@ -104,7 +116,8 @@ void rl_claim_lost(void *owner, struct rl_node *node, unsigned slot,
                    const struct rl_waiting *waiting, int64_t now_ns)
 {
     struct rl_claim *claim = waiting->claim;
-    struct rl_judged judged = {.vote = RL_VOTE_FAILED, .why = node->why};
+    const char *why = node->slot[slot].wire.why;
+    struct rl_judged judged = {.vote = RL_VOTE_FAILED, .why = *why ? why : node->why};
     (void)owner;
     rl_claim_enter(claim);
     claim->owed--;

@@ -202,6 +202,21 @@ void rl_claim_leave(struct rl_claim *claim, int64_t now_ns)
     rl_claim_let_go(claim, now_ns);
 }
 
+bool rl_claims_read(const redlock *client, const struct rl_target *target, int64_t now_ns)
+{
+    for (const struct rl_claim *claim = client->claims; claim; claim = claim->next) {
+        const struct rl_target *has = &claim->target;
+        unsigned row = rl_kind_row(has->kind);
+        if ((row == RL_ROW_READ || row == RL_ROW_QREAD) && claim->hold.phase == RL_HOLD_HELD &&
+            !rl_hold_over(&claim->hold, now_ns) && has->name_len == target->name_len &&
+            has->owner_len == target->owner_len &&
+            memcmp(has->name, target->name, target->name_len) == 0 &&
+            memcmp(has->owner, target->owner, target->owner_len) == 0)
+            return true;
+    }
+    return false;
+}
+
 void rl_claims_free(redlock *client)
 {
     struct rl_claim *lists[] = {client->claims, client->endings, client->spare_claims};

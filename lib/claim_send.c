@@ -4,6 +4,7 @@
 #include "claim_parts.h"
 
 #include "key.h"
+#include "names.h"
 
 #include <assert.h>
 #include <string.h>
@@ -72,7 +73,12 @@ static void put_argument(struct rl_out *out, const struct request *request,
         rl_put_number(out, RL_FAIR_WAITER_MS);
         break;
     case 'm':
-        rl_put_number(out, RL_WRITER_MARK_MS);
+        rl_put_number(out, request->script == RL_WAIT ? RL_WRITER_MARK_MS
+                           : claim->waits             ? RL_WRITER_FIRST_MARK_MS
+                                                      : 0);
+        break;
+    case 'K':
+        rl_put_number(out, keep_ms(claim->client));
         break;
     case 'k':
         rl_put_number(out, claim->silent ? 0 : keep_ms(claim->client));
@@ -85,12 +91,17 @@ static void put_argument(struct rl_out *out, const struct request *request,
 static void put_keys(struct rl_out *out, const char *letters, const struct rl_target *target)
 {
     char key[RL_KEY_MAX];
-    rl_put_number(out, (int64_t)strlen(letters));
     for (; *letters; letters++) {
-        if (*letters == 'n')
-            rl_put_bulk(out, target->name, target->name_len);
-        else
-            rl_put_bulk(out, key, rl_key_text(*letters, target, key));
+        struct rl_target one = *target;
+        redlock_bytes name;
+        for (size_t at = 0; rl_names_next(target, &at, &name);) {
+            one.name = name.bytes;
+            one.name_len = name.len;
+            if (*letters == 'n' || *letters == 'N')
+                rl_put_bulk(out, name.bytes, name.len);
+            else
+                rl_put_bulk(out, key, rl_key_text(*letters, &one, key));
+        }
     }
 }
 
@@ -98,11 +109,13 @@ static size_t encode(const struct request *request, const struct rl_claim *claim
                      char bytes[RL_REQUEST_MAX])
 {
     const struct rl_script *script = &claim->target.kind->script[request->script];
+    size_t keys = strlen(script->keys) * rl_names_count(&claim->target);
     struct rl_out out;
     rl_out_init(&out, bytes, RL_REQUEST_MAX);
-    rl_put_array(&out, 4u + (unsigned)(strlen(script->keys) + strlen(script->args)));
+    rl_put_array(&out, 4u + (unsigned)(keys + strlen(script->args)));
     rl_put_text(&out, by_body ? "EVAL" : "EVALSHA");
     rl_put_text(&out, by_body ? script->body : claim->client->sha[request->number]);
+    rl_put_number(&out, (int64_t)keys);
     put_keys(&out, script->keys, &claim->target);
     rl_put_bulk(&out, request->nonce, sizeof(request->nonce));
     for (const char *which = script->args; *which; which++)
@@ -168,7 +181,9 @@ unsigned rl_claim_send_taking(struct rl_claim *claim, enum rl_verb verb, uint64_
                               int64_t now_ns)
 {
     /* Who waits enters the queue where it will hear of a release. */
-    uint64_t queues = verb == RL_ACQUIRE && claim->waiter ? claim->client->listening : 0;
+    uint64_t queues = 0;
+    if (verb == RL_ACQUIRE && claim->waiter)
+        queues = rl_line_queues_at(claim->client, claim->target.kind, claim->waiter);
     claim->queues |= nodes & queues;
     unsigned did = send(claim, RL_WAIT, nodes & queues, now_ns);
     return did | send(claim, verb, nodes & ~queues, now_ns);

@@ -119,7 +119,9 @@ struct redlock {
     struct rl_lines lines;
     struct rl_sub *subs; /* n of them, from the first wait on */
     bool subs_wanted;
-    uint64_t listening; /* nodes whose releases we hear */
+    bool subs_unflushed; /* they may have something to send */
+    struct rl_ears ears; /* what they listen on beside their own channels */
+    uint64_t listening; /* nodes whose releases of plain locks we hear */
     char uuid[37];
 
     struct rl_claim *claims;  /* asking or held */
@@ -219,6 +221,9 @@ void rl_drive_done(redlock *client); /* close the descriptors */
 
 /* wake.c. Mutex held. */
 void rl_subs_want(redlock *client, int64_t now_ns);
+/* Users of an ear have come or gone: it may be gone itself afterwards. */
+void rl_subs_tune(redlock *client, struct rl_ear *ear, int64_t now_ns);
+void rl_subs_flush(redlock *client, int64_t now_ns);
 bool rl_subs_pending(const redlock *client);
 void rl_subs_tick(redlock *client, int64_t now_ns);
 int64_t rl_subs_due_ns(redlock *client);

@@ -34,6 +34,7 @@ void rl_client_destroy(redlock *client, bool in_child)
     forget_ops(client);
     rl_claims_free(client);
     rl_lines_free(client);
+    rl_ears_free(&client->ears);
     rl_timers_free(&client->timers);
     while (client->all_locks) {
         struct redlock_lock *lock = client->all_locks;

@@ -17,10 +17,13 @@ static int encode(redlock *client, const struct rl_claim *claim, int64_t deadlin
         .ttl_ms = claim->hold.ttl_ns / RL_NS_PER_MS,
         .token_len = claim->token_len,
         .name_len = claim->target.name_len,
+        .owner_len = rl_kind_owned(claim->target.kind) ? claim->target.owner_len : 0,
     };
     memcpy(handle.boot_id, client->boot_id, sizeof(handle.boot_id));
     memcpy(handle.token, claim->token, claim->token_len + 1);
-    memcpy(handle.name, claim->target.name, claim->target.name_len + 1);
+    memcpy(handle.name, claim->target.name, claim->target.name_len);
+    if (handle.owner_len > 0)
+        memcpy(handle.owner, claim->target.owner, handle.owner_len);
     return rl_handle_encode(&handle, ret_text, size);
 }
 
@@ -84,8 +87,10 @@ static int attach(redlock *client, const struct rl_handle *handle, redlock_lock 
         .kind = rl_kind(handle->kind),
         .name = handle->name,
         .name_len = handle->name_len,
+        .owner = handle->owner,
+        .owner_len = handle->owner_len,
     };
-    if (!target.kind || handle->n != client->n || strcmp(handle->boot_id, client->boot_id) != 0 ||
+    if (handle->n != client->n || strcmp(handle->boot_id, client->boot_id) != 0 ||
         handle->ttl_ms > client->config.max_ttl_ms)
         return REDLOCK_EHANDLE;
     if (handle->deadline_ns - rl_clock_now_ns() < RL_VALIDITY_GRAIN_NS)
@@ -100,6 +105,7 @@ static int attach(redlock *client, const struct rl_handle *handle, redlock_lock 
     }
     rl_hold_init_attached(&claim->hold, client->n, handle->ttl_ms * RL_NS_PER_MS,
                           client->config.drift_factor, handle->deadline_ns);
+    claim->hold.several = target.kind->several;
     claim->lock = lock;
     lock->claim = claim;
     atomic_store(&lock->deadline_ns, handle->deadline_ns);

@@ -134,8 +134,9 @@ static int extend_prepare(struct extend *extend, struct redlock_lock *lock, int6
     if (result)
         return result;
     struct rl_claim *claim = lock->claim;
+    int64_t kind_max_ms = claim->target.kind->max_ttl_ms;
     if (!rl_report_fits(report) || ttl_ms < 0 || (ttl_ms && ttl_ms < RL_TTL_MIN_MS) ||
-        ttl_ms > client->config.max_ttl_ms)
+        ttl_ms > client->config.max_ttl_ms || (kind_max_ms && ttl_ms > kind_max_ms))
         return REDLOCK_EINVAL;
     if (claim->hold.phase != RL_HOLD_HELD)
         return REDLOCK_EEXPIRED;

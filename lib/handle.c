@@ -7,11 +7,15 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define HEAD "rl1"
+/* With and without a kind and an owner. */
+#define HEAD_PLAIN "rl1"
+#define HEAD_KIND "rl2"
 #define HEAD_LEN 3
+#define KIND_MAX 16
 #define FIXED_BYTES (1 + 1 + 16 + 8 + 8 + 1 + 2)
 #define SUM_BYTES 4
-#define BYTES_MAX (FIXED_BYTES + RL_TOKEN_MAX + REDLOCK_NAME_MAX + SUM_BYTES)
+#define BYTES_MAX                                                                              \
+    (FIXED_BYTES + 1 + KIND_MAX + RL_TOKEN_MAX + RL_NAMES_BYTES_MAX + RL_OWNER_MAX + SUM_BYTES)
 
 /* Whatever the lengths, the text fits what the header promises. */
 _Static_assert(HEAD_LEN + (BYTES_MAX + 2) / 3 * 4 + 1 <= REDLOCK_HANDLE_MAX,
@@ -125,12 +129,21 @@ static size_t from_text(const char *text, unsigned char bytes[BYTES_MAX + 3])
     return count;
 }
 
+static unsigned char *put_bytes(unsigned char *at, const void *bytes, size_t len)
+{
+    memcpy(at, bytes, len);
+    return at + len;
+}
+
 int rl_handle_encode(const struct rl_handle *handle, char *ret_text, size_t size)
 {
     unsigned char bytes[BYTES_MAX];
     unsigned char *at = bytes;
-    assert(handle->token_len <= RL_TOKEN_MAX && handle->name_len <= REDLOCK_NAME_MAX);
-    at = put_number(at, (uint64_t)handle->kind, 1);
+    bool plain = handle->kind == RL_ROW_PLAIN;
+    const char *kind = rl_kind(handle->kind)->name;
+    assert(handle->token_len <= RL_TOKEN_MAX && handle->name_len <= RL_NAMES_BYTES_MAX);
+    assert(handle->owner_len <= RL_OWNER_MAX && strlen(kind) <= KIND_MAX);
+    at = put_number(at, plain ? 0 : strlen(kind), 1);
     at = put_number(at, handle->n, 1);
     if (!pack_boot_id(handle->boot_id, at))
         return REDLOCK_EINVAL;
@@ -139,33 +152,91 @@ int rl_handle_encode(const struct rl_handle *handle, char *ret_text, size_t size
     at = put_number(at, (uint64_t)handle->ttl_ms, 8);
     at = put_number(at, handle->token_len, 1);
     at = put_number(at, handle->name_len, 2);
-    memcpy(at, handle->token, handle->token_len);
-    at += handle->token_len;
-    memcpy(at, handle->name, handle->name_len);
-    at += handle->name_len;
+    if (!plain) {
+        at = put_number(at, handle->owner_len, 1);
+        at = put_bytes(at, kind, strlen(kind));
+    }
+    at = put_bytes(at, handle->token, handle->token_len);
+    at = put_bytes(at, handle->name, handle->name_len);
+    at = put_bytes(at, handle->owner, plain ? 0 : handle->owner_len);
     at = put_number(at, sum_of(bytes, (size_t)(at - bytes)), SUM_BYTES);
     size_t len = (size_t)(at - bytes);
     if (size < HEAD_LEN + (len + 2) / 3 * 4 + 1)
         return REDLOCK_EINVAL;
-    memcpy(ret_text, HEAD, HEAD_LEN);
+    memcpy(ret_text, plain ? HEAD_PLAIN : HEAD_KIND, HEAD_LEN);
     to_text(bytes, len, ret_text + HEAD_LEN);
+    return 0;
+}
+
+/* Of those that somebody can hold. */
+static int kind_named(const unsigned char *name, size_t len)
+{
+    for (int row = RL_ROW_PLAIN + 1; row < RL_ROWS; row++) {
+        const struct rl_kind *kind = rl_kind(row);
+        if (kind->script[RL_ACQUIRE].name && strlen(kind->name) == len &&
+            memcmp(kind->name, name, len) == 0)
+            return row;
+    }
+    return -1;
+}
+
+/* May a lock of that kind have these names, and this owner? */
+static bool fits(const struct rl_handle *handle)
+{
+    const struct rl_kind *kind = rl_kind(handle->kind);
+    if ((handle->owner_len > 0) != rl_kind_owned(kind) ||
+        memchr(handle->owner, '\0', handle->owner_len))
+        return false;
+    return kind->several ? rl_names_fit(handle->name, handle->name_len)
+                         : handle->name_len <= REDLOCK_NAME_MAX;
+}
+
+static const unsigned char *take_text(const unsigned char *at, size_t len, char *ret_text)
+{
+    memcpy(ret_text, at, len);
+    ret_text[len] = '\0';
+    return at + len;
+}
+
+/* What the lengths and the kind say follows: it must be there, and nothing else. */
+static int take_rest(struct rl_handle *handle, bool plain, size_t kind_len,
+                     const unsigned char *at, const unsigned char *end)
+{
+    handle->owner_len = plain ? 0 : (size_t)take_number(&at, 1);
+    if (handle->token_len == 0 || handle->token_len > RL_TOKEN_MAX || handle->name_len == 0 ||
+        handle->name_len > RL_NAMES_BYTES_MAX || handle->owner_len > RL_OWNER_MAX ||
+        (size_t)(end - at) !=
+            kind_len + handle->token_len + handle->name_len + handle->owner_len ||
+        handle->ttl_ms < 1 || handle->ttl_ms > RL_TTL_LIMIT_MS)
+        return REDLOCK_EHANDLE;
+    handle->kind = plain ? RL_ROW_PLAIN : kind_named(at, kind_len);
+    if (handle->kind < 0)
+        return REDLOCK_EHANDLE;
+    at = take_text(at + kind_len, handle->token_len, handle->token);
+    at = take_text(at, handle->name_len, handle->name);
+    take_text(at, handle->owner_len, handle->owner);
+    if (memchr(handle->token, '\0', handle->token_len) || !fits(handle))
+        return REDLOCK_EHANDLE;
     return 0;
 }
 
 int rl_handle_decode(const char *text, struct rl_handle *ret_handle)
 {
     unsigned char bytes[BYTES_MAX + 3];
-    if (strncmp(text, HEAD, HEAD_LEN) != 0)
+    bool plain = strncmp(text, HEAD_PLAIN, HEAD_LEN) == 0;
+    if (!plain && strncmp(text, HEAD_KIND, HEAD_LEN) != 0)
         return REDLOCK_EHANDLE;
     size_t len = from_text(text + HEAD_LEN, bytes);
-    if (len < FIXED_BYTES + SUM_BYTES)
+    if (len < FIXED_BYTES + (plain ? 0u : 1u) + SUM_BYTES)
         return REDLOCK_EHANDLE;
     const unsigned char *end = bytes + len - SUM_BYTES;
     const unsigned char *at = end;
     if (take_number(&at, SUM_BYTES) != sum_of(bytes, len - SUM_BYTES))
         return REDLOCK_EHANDLE;
     at = bytes;
-    ret_handle->kind = (int)take_number(&at, 1);
+    size_t kind_len = (size_t)take_number(&at, 1);
+    if (plain && kind_len > 0)
+        return REDLOCK_EHANDLE;
     ret_handle->n = (unsigned)take_number(&at, 1);
     unpack_boot_id(at, ret_handle->boot_id);
     at += 16;
@@ -173,17 +244,5 @@ int rl_handle_decode(const char *text, struct rl_handle *ret_handle)
     ret_handle->ttl_ms = (int64_t)take_number(&at, 8);
     ret_handle->token_len = (size_t)take_number(&at, 1);
     ret_handle->name_len = (size_t)take_number(&at, 2);
-    if (ret_handle->token_len == 0 || ret_handle->token_len > RL_TOKEN_MAX ||
-        ret_handle->name_len == 0 || ret_handle->name_len > REDLOCK_NAME_MAX ||
-        (size_t)(end - at) != ret_handle->token_len + ret_handle->name_len ||
-        ret_handle->ttl_ms < 1 || ret_handle->ttl_ms > RL_TTL_LIMIT_MS)
-        return REDLOCK_EHANDLE;
-    memcpy(ret_handle->token, at, ret_handle->token_len);
-    ret_handle->token[ret_handle->token_len] = '\0';
-    at += ret_handle->token_len;
-    memcpy(ret_handle->name, at, ret_handle->name_len);
-    ret_handle->name[ret_handle->name_len] = '\0';
-    if (memchr(ret_handle->token, '\0', ret_handle->token_len))
-        return REDLOCK_EHANDLE;
-    return 0;
+    return take_rest(ret_handle, plain, kind_len, at, end);
 }

@@ -2,8 +2,12 @@
  * it up again, and enough to see that it is whole, of this boot and of as many masters.
  * Core: pure.
  *
- *   "rl1" then base64url of: kind(1) n(1) boot id(16) deadline(8) ttl_ms(8) token_len(1)
+ *   "rl1" then base64url of: 0(1) n(1) boot id(16) deadline(8) ttl_ms(8) token_len(1)
  *   name_len(2) token name sum(4); numbers big-endian; sum: FNV-1a of all before it.
+ *   A plain lock is always told so, as it was before there were other kinds.
+ *
+ *   "rl2" then base64url of: kind_len(1) n(1) boot id(16) deadline(8) ttl_ms(8) token_len(1)
+ *   name_len(2) owner_len(1) kind token name owner sum(4). The kind is told by its name.
  *
  * The sum tells a handle that was cut short or mistyped; it is no protection against
  * forgery, for who can write to the masters needs no handle.
@@ -11,17 +15,20 @@
 #ifndef RL_HANDLE_H
 #define RL_HANDLE_H
 
+#include "kind.h"
 #include "limits.h"
+#include "names.h"
 
 struct rl_handle {
-    int kind;
+    int kind; /* enum rl_row */
     unsigned n;
     char boot_id[37];    /* as text */
     int64_t deadline_ns; /* boottime */
     int64_t ttl_ms;
-    size_t token_len, name_len;
+    size_t token_len, name_len, owner_len;
     char token[RL_TOKEN_MAX + 1];
-    char name[REDLOCK_NAME_MAX + 1];
+    char name[RL_NAMES_BYTES_MAX + 1]; /* of several names: packed (names.h) */
+    char owner[RL_OWNER_MAX + 1];      /* of kinds that have one */
 };
 
 /* 0, or REDLOCK_EINVAL where `size` is too small. */

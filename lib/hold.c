@@ -295,13 +295,14 @@ unsigned rl_hold_unsent(struct rl_hold *hold, unsigned node, enum rl_verb verb, 
 }
 
 /* The answer to a taking verb tells where the key is, in every phase. */
-static void learn(struct rl_hold *hold, uint64_t bit, unsigned slot, enum rl_vote vote,
-                  int64_t now_ns)
+static void learn(struct rl_hold *hold, uint64_t bit, unsigned slot, enum rl_verb verb,
+                  enum rl_vote vote, int64_t now_ns)
 {
     if (vote == RL_VOTE_NO) {
         /* A refusal proves the key absent, unless another link's request may have come or
-         * may yet come behind this one. */
-        if (!((hold->carry[1 - slot] | hold->unsure) & bit))
+         * may yet come behind this one. Of several keys it proves that they are not all ours. */
+        bool all_absent = !hold->several || verb == RL_ACQUIRE;
+        if (all_absent && !((hold->carry[1 - slot] | hold->unsure) & bit))
             hold->reached &= ~bit;
         return;
     }
@@ -333,7 +334,7 @@ unsigned rl_hold_answer(struct rl_hold *hold, unsigned node, unsigned slot, enum
     }
     assert(hold->carry[slot] & bit);
     hold->carry[slot] &= ~bit;
-    learn(hold, bit, slot, vote, now_ns);
+    learn(hold, bit, slot, verb, vote, now_ns);
     bool fresh = hold->fresh[slot] & bit;
     if (fresh)
         did |= count_vote(hold, node, verb, vote, now_ns);

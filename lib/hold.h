@@ -33,6 +33,7 @@ struct rl_hold {
     enum rl_phase phase;
     unsigned n;
     double drift_factor;
+    bool several;        /* keys on a node: one that refuses to extend may have some of them */
     int64_t ttl_ns;      /* what the acquire asked for */
     int64_t key_ttl_ns;  /* the longest TTL any node was told: how long a key may live */
     int64_t deadline_ns; /* HELD: ours until then. Only grows; 0 in every other phase */

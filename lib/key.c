@@ -18,9 +18,12 @@ struct shape {
 static const struct shape shapes[] = {
     {'n', false, "", "", false, ""},
     {'q', false, "", RL_QUEUE_SUFFIX, false, ""},
+    {'N', false, "", "", false, ""},
+    {'M', false, "", RL_QUEUE_SUFFIX, false, ""},
     {'h', false, "", ":redlock:holds", false, ""},
     {'s', false, "", ":redlock:seen", false, ""},
     {'m', false, "", ":redlock:writer", false, ""},
+    {'R', false, "", ":redlock:readers", false, ""},
     {'b', true, "", "", false, ""},
     {'c', true, "redisson_lock__channel:", "", false, ""},
     {'f', true, "redisson_lock__channel:", ":", true, ""},
@@ -66,4 +69,15 @@ size_t rl_key_text(char letter, const struct rl_target *target, char ret_text[RL
         at = put(at, target->owner, target->owner_len);
     at = put_text(at, shape->after_owner);
     return (size_t)(at - ret_text);
+}
+
+size_t rl_key_channel(const struct rl_target *target, char ret_text[RL_KEY_MAX])
+{
+    static const char letters[] = {
+        [RL_CHANNEL_LOCK] = 'c',
+        [RL_CHANNEL_FAIR] = 'f',
+        [RL_CHANNEL_RW] = 'C',
+    };
+    assert(target->kind->channel != RL_CHANNEL_CLIENT);
+    return rl_key_text(letters[target->kind->channel], target, ret_text);
 }

@@ -6,6 +6,7 @@
  *   h  NAME:redlock:holds                the tokens of those who have it
  *   s  NAME:redlock:seen                 when who waits for a fair lock was last heard of
  *   m  NAME:redlock:writer               a writer waits
+ *   R  NAME:redlock:readers              readers wait
  *   b  {NAME}                            as Redisson names what belongs to a lock
  *   c  redisson_lock__channel:{NAME}     where Redisson's locks tell of a release
  *   f  redisson_lock__channel:{NAME}:OWNER       and its fair ones
@@ -25,7 +26,11 @@
 
 #define RL_KEY_MAX (REDLOCK_NAME_MAX + RL_OWNER_MAX + 64)
 
-/* The key as bytes (not N or M, which are many). Returns the length. */
+/* The key as bytes (N and M: of the one name that the target then has). Returns the length. */
 size_t rl_key_text(char letter, const struct rl_target *target, char ret_text[RL_KEY_MAX]);
+
+/* The channel on which who waits for it hears of releases; of kinds that have one (not
+ * RL_CHANNEL_CLIENT). Returns the length. */
+size_t rl_key_channel(const struct rl_target *target, char ret_text[RL_KEY_MAX]);
 
 #endif

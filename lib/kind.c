@@ -26,10 +26,130 @@ static const struct rl_kind kinds[RL_ROWS] = {
                     [RL_EXTEND] = SCRIPT(plain_extend, "n", "tT"),
                     [RL_RETAKE] = SCRIPT(plain_retake, "n", "tT"),
                     [RL_RELEASE] = SCRIPT(plain_release, "nq", "tk"),
-                    [RL_INSPECT] = SCRIPT(plain_inspect, "n", ""),
-                    [RL_FORCE] = SCRIPT(plain_force, "nq", "k"),
                     [RL_WAIT] = SCRIPT(plain_wait, "nq", "tTwaq"),
                     [RL_LEAVE] = SCRIPT(plain_leave, "nq", "wk"),
+                },
+        },
+    [RL_ROW_REENTRANT] =
+        {
+            .name = "reentrant",
+            .shown = "reentrant lock",
+            .channel = RL_CHANNEL_LOCK,
+            .script =
+                {
+                    [RL_ACQUIRE] = SCRIPT(reentrant_acquire, "nh", "otT"),
+                    [RL_EXTEND] = SCRIPT(reentrant_extend, "nh", "otT"),
+                    [RL_RETAKE] = SCRIPT(reentrant_retake, "nh", "otT"),
+                    [RL_RELEASE] = SCRIPT(reentrant_release, "nhc", "otk"),
+                    [RL_WAIT] = SCRIPT(reentrant_wait, "nh", "otT"),
+                },
+        },
+    /* Extended as the reentrant kind: who waits for it is no matter then. */
+    [RL_ROW_FAIR] =
+        {
+            .name = "fair",
+            .shown = "fair lock",
+            .max_nodes = 1,
+            .channel = RL_CHANNEL_FAIR,
+            .queues_at_once = true,
+            .script =
+                {
+                    [RL_ACQUIRE] = SCRIPT(fair_acquire, "nhQOsc", "otTf"),
+                    [RL_EXTEND] = SCRIPT(reentrant_extend, "nh", "otT"),
+                    [RL_RETAKE] = SCRIPT(fair_retake, "nhQOsc", "otTf"),
+                    [RL_RELEASE] = SCRIPT(fair_release, "nhQOsc", "otkf"),
+                    [RL_WAIT] = SCRIPT(fair_wait, "nhQOsc", "otTf"),
+                    [RL_LEAVE] = SCRIPT(fair_leave, "nhQOsc", "of"),
+                },
+        },
+    /* Never silent when it is undone: what refused one of its names leaves the others free, and
+     * nobody else will tell those who wait for them. */
+    [RL_ROW_SEVERAL] =
+        {
+            .name = "several",
+            .shown = "plain lock on several names",
+            .channel = RL_CHANNEL_CLIENT,
+            .several = true,
+            .script =
+                {
+                    [RL_ACQUIRE] = SCRIPT(several_acquire, "N", "tT"),
+                    [RL_EXTEND] = SCRIPT(several_extend, "N", "tT"),
+                    [RL_RETAKE] = SCRIPT(several_retake, "N", "tT"),
+                    [RL_RELEASE] = SCRIPT(several_release, "NM", "tK"),
+                    [RL_WAIT] = SCRIPT(several_wait, "NM", "tTwaqK"),
+                    [RL_LEAVE] = SCRIPT(several_leave, "NM", "wK"),
+                },
+        },
+    /* On one master: Redisson's. A lease above this one would be cut by the first reader of
+     * Redisson's that renews the lock of them all. */
+    [RL_ROW_READ] =
+        {
+            .name = "read",
+            .shown = "read lock",
+            .max_ttl_ms = RL_SHARED_TTL_MAX_MS,
+            .channel = RL_CHANNEL_RW,
+            .script =
+                {
+                    [RL_ACQUIRE] = SCRIPT(read_acquire, "nbmR", "otTw"),
+                    [RL_EXTEND] = SCRIPT(read_extend, "nb", "otT"),
+                    [RL_RETAKE] = SCRIPT(read_retake, "nb", "otT"),
+                    [RL_RELEASE] = SCRIPT(read_release, "nbCR", "otk"),
+                    [RL_WAIT] = SCRIPT(read_wait, "nbmR", "otTwm"),
+                    [RL_LEAVE] = SCRIPT(read_leave, "nbmR", "w"),
+                },
+        },
+    [RL_ROW_WRITE] =
+        {
+            .name = "write",
+            .shown = "write lock",
+            .channel = RL_CHANNEL_RW,
+            .script =
+                {
+                    [RL_ACQUIRE] = SCRIPT(write_acquire, "nbmR", "otTwm"),
+                    [RL_EXTEND] = SCRIPT(write_extend, "nb", "otT"),
+                    [RL_RETAKE] = SCRIPT(write_retake, "nb", "otT"),
+                    [RL_RELEASE] = SCRIPT(write_release, "nbCR", "otk"),
+                    [RL_WAIT] = SCRIPT(write_wait, "nbmR", "otTwm"),
+                    [RL_LEAVE] = SCRIPT(write_leave, "nmC", "w"),
+                },
+        },
+    [RL_ROW_QREAD] =
+        {
+            .name = "qread",
+            .shown = "read lock",
+            .channel = RL_CHANNEL_RW,
+            .script =
+                {
+                    [RL_ACQUIRE] = SCRIPT(qread_acquire, "nm", "otT"),
+                    [RL_EXTEND] = SCRIPT(qread_extend, "n", "otT"),
+                    [RL_RETAKE] = SCRIPT(qread_retake, "n", "otT"),
+                    [RL_RELEASE] = SCRIPT(qread_release, "nCR", "otk"),
+                    [RL_WAIT] = SCRIPT(qread_wait, "nmR", "otTm"),
+                },
+        },
+    [RL_ROW_QWRITE] =
+        {
+            .name = "qwrite",
+            .shown = "write lock",
+            .channel = RL_CHANNEL_RW,
+            .script =
+                {
+                    [RL_ACQUIRE] = SCRIPT(qwrite_acquire, "nmR", "otT"),
+                    [RL_EXTEND] = SCRIPT(qwrite_extend, "n", "otT"),
+                    [RL_RETAKE] = SCRIPT(qwrite_retake, "n", "otT"),
+                    [RL_RELEASE] = SCRIPT(qwrite_release, "nCR", "otk"),
+                    [RL_WAIT] = SCRIPT(qwrite_wait, "nmR", "otTwm"),
+                    [RL_LEAVE] = SCRIPT(qwrite_leave, "mC", "w"),
+                },
+        },
+    [RL_ROW_ANY] =
+        {
+            .name = "any",
+            .shown = "lock",
+            .script =
+                {
+                    [RL_INSPECT] = SCRIPT(inspect, "n", "o"),
+                    [RL_FORCE] = SCRIPT(force, "nq", "k"),
                 },
         },
 };
@@ -57,13 +177,16 @@ unsigned rl_kind_row(const struct rl_kind *kind)
 
 bool rl_kind_answer_fits(enum rl_verb verb, const struct rl_answer *answer)
 {
-    /* Only a refused acquire and an inspection of a held lock name a holder, and they
-     * always do; who is queued is told the place. */
+    /* Only a refused acquire, an inspection, and who must not delete somebody's data are told
+     * what stands there, and they always are; who is queued is told the place. */
     bool acquires = rl_verb_of(verb) == RL_ACQUIRE;
-    if (answer->code > RL_GRANTED && !acquires)
+    bool miskinded = answer->code == RL_MISKINDED;
+    if (answer->code > RL_GRANTED && !acquires && !(miskinded && verb == RL_FORCE))
         return false;
-    return answer->with_holder == ((acquires || verb == RL_INSPECT) && !answer->granted) &&
-           answer->with_place == (verb == RL_WAIT && !answer->granted);
+    return answer->with_holder == ((acquires && !answer->granted) || verb == RL_INSPECT ||
+                                   (verb == RL_FORCE && miskinded)) &&
+           answer->with_place == (verb == RL_WAIT && !answer->granted) &&
+           answer->with_details == (verb == RL_INSPECT);
 }
 
 bool rl_kind_holder_is_kept(const char *holder, size_t len)

@@ -36,7 +36,7 @@ struct rl_script {
     const char *keys; /* KEYS, a letter each: see key.h */
     /* What follows the nonce in ARGV, a letter each: the (o)wner, the (t)oken, the t(T)L, the
      * (w)aiter, its (a)ge in us, the (q)ueue's life in ms, for how long the lock is (k)ept for
-     * whom a release wakes (0: it wakes nobody), how long a waiter of a (f)air lock is
+     * whom a release wakes (0: it wakes nobody; capital: never 0), how long a waiter of a (f)air lock is
      * believed to live, and how long the (m)ark of a waiting writer stands. */
     const char *args;
 };
@@ -71,6 +71,7 @@ enum rl_row {
     RL_ROW_QREAD,
     RL_ROW_QWRITE,
     RL_ROW_SEVERAL, /* plain, several names at once */
+    RL_ROW_ANY, /* no kind of its own: how locks of all kinds are looked at, and deleted */
     RL_ROWS
 };
 
@@ -81,8 +82,21 @@ struct rl_kind {
     int64_t max_ttl_ms; /* 0: as the client's */
     enum rl_channel channel;
     bool queues_at_once; /* who may wait is queued by its first round, heard or not */
+    bool several;        /* its name is several, packed (names.h) */
     struct rl_script script[RL_VERBS];
 };
+
+/* Is whoever waits told of every release, without being in a queue for it? */
+static inline bool rl_kind_broadcasts(const struct rl_kind *kind)
+{
+    return kind->channel == RL_CHANNEL_LOCK || kind->channel == RL_CHANNEL_RW;
+}
+
+/* Does it ask who has it, or only whether a token does? */
+static inline bool rl_kind_owned(const struct rl_kind *kind)
+{
+    return kind->channel != RL_CHANNEL_CLIENT;
+}
 
 /* NULL: no such row. */
 const struct rl_kind *rl_kind(int row);
@@ -122,6 +136,7 @@ struct rl_answer {
     enum rl_code code; /* the second element */
     bool with_holder; /* four elements: ttl_ms and the holder's bytes */
     bool with_place;  /* a fifth: how many are in the queue before us */
+    bool with_details; /* or, of an inspection: a text for view.h */
     int64_t ttl_ms;
     int64_t place; /* -1: in no queue */
 };

@@ -41,7 +41,7 @@
 
 #define RL_REPLY_MAX 65536      /* bytes in one reply of a master */
 #define RL_REPLY_ELEMENTS_MAX 8 /* elements in one reply */
-#define RL_REPLY_TEXT_MAX 512   /* bytes kept of a reply's strings */
+#define RL_REPLY_TEXT_MAX (REDLOCK_NAME_MAX + 512) /* bytes kept of its strings: a channel */
 #define RL_READ_CHUNK 16384     /* bytes a read */
 #define RL_READ_BUDGET 65536    /* bytes read from one link a turn */
 
@@ -58,6 +58,8 @@
 #define RL_RECONNECT_MIN_MS 10
 #define RL_RECONNECT_MAX_MS 500
 #define RL_PING_AFTER_MS 5000    /* a subscriber that hears nothing asks for a PONG */
+#define RL_CHANNEL_ASKS_MAX 240  /* channels that one server is asked for at once */
+#define RL_UNLEFT_MAX 1000       /* channels that it does not let go of */
 #define RL_DENIED_AGAIN_MS 30000 /* and one that may not subscribe asks again */
 #define RL_RETRY_MIN_MS 5        /* the first backoff after a lost round */
 #define RL_RETRY_MAX_MS 250      /* and what it grows to */
@@ -66,6 +68,10 @@
 #define RL_PROBE_MAX_MS 8000
 #define RL_QUEUE_TTL_MS 30000 /* a queue lives on for so long after the last one asked */
 #define RL_FAIR_WAITER_MS 15000 /* a waiter of a fair lock that was not heard of is gone */
+/* A reader of Redisson's renews the lock of all readers for so long, whatever they asked for. */
+#define RL_SHARED_TTL_MAX_MS 30000
+/* Until it listens, and says so again. Who gives up before leaves it there for so long. */
+#define RL_WRITER_FIRST_MARK_MS 200
 #define RL_WRITER_MARK_MS 4000  /* the mark of a waiting writer that does not renew it */
 #define RL_KEEP_MIN_MS 20 /* for so long at least a lock is kept for whom its release wakes */
 #define RL_KEEP_MAX_MS 500

@@ -2,6 +2,7 @@
 #include "config_auto.h"
 
 #include "claim.h"
+#include "key.h"
 #include "text.h"
 
 #include <assert.h>
@@ -11,29 +12,40 @@
 #define PLACE_BITS 24
 #define PLACE_MASK ((UINT64_C(1) << PLACE_BITS) - 1)
 #define PLACES_MIN 16
-#define PARTING_MAX_NS (5 * RL_NS_PER_MS)
 
 /* ---- finding -------------------------------------------------------------------------- */
 
-static struct rl_line **bucket_of(const struct rl_lines *lines, const void *name, size_t len)
+static struct rl_line **bucket_of(const struct rl_lines *lines, const struct rl_target *target)
 {
-    uint64_t hash = rl_hash(name, len);
+    uint64_t hash = rl_hash(target->name, target->name_len);
     return &lines->bucket[hash & (lines->buckets - 1)];
 }
 
-struct rl_line *rl_line_find(redlock *client, const void *name, size_t name_len)
+/* Of one kind and name; where the masters serve owners in turn, also of one owner. */
+static bool is_for(const struct rl_line *line, const struct rl_target *target)
+{
+    const struct rl_target *own = &line->target;
+    if (own->kind != target->kind || own->name_len != target->name_len ||
+        memcmp(own->name, target->name, own->name_len) != 0)
+        return false;
+    return own->kind->channel != RL_CHANNEL_FAIR ||
+           (own->owner_len == target->owner_len &&
+            memcmp(own->owner, target->owner, own->owner_len) == 0);
+}
+
+struct rl_line *rl_line_find(redlock *client, const struct rl_target *target)
 {
     const struct rl_lines *lines = &client->lines;
     if (lines->count == 0)
         return NULL;
-    for (struct rl_line *line = *bucket_of(lines, name, name_len); line; line = line->next) {
-        if (line->name_len == name_len && memcmp(line->name, name, name_len) == 0)
+    for (struct rl_line *line = *bucket_of(lines, target); line; line = line->next) {
+        if (is_for(line, target))
             return line;
     }
     return NULL;
 }
 
-static struct rl_line *by_number(const redlock *client, uint64_t number)
+struct rl_line *rl_line_by_number(const redlock *client, uint64_t number)
 {
     const struct rl_lines *lines = &client->lines;
     uint64_t place = number & PLACE_MASK;
@@ -41,9 +53,15 @@ static struct rl_line *by_number(const redlock *client, uint64_t number)
     return line && line->number == number ? line : NULL;
 }
 
+uint64_t rl_line_rounds(const redlock *client, uint64_t number)
+{
+    const struct rl_line *line = rl_line_by_number(client, number);
+    return line ? line->rounds : 0;
+}
+
 bool rl_line_stands(const redlock *client, uint64_t number)
 {
-    return by_number(client, number) != NULL;
+    return rl_line_by_number(client, number) != NULL;
 }
 
 /* ---- making and putting away ---------------------------------------------------------- */
@@ -65,7 +83,7 @@ static int grow(struct rl_lines *lines)
         struct rl_line *line = place[i];
         if (!line)
             continue;
-        struct rl_line **at = bucket_of(&grown, line->name, line->name_len);
+        struct rl_line **at = bucket_of(&grown, &line->target);
         line->next = *at;
         *at = line;
     }
@@ -83,45 +101,101 @@ static void number(struct rl_lines *lines, struct rl_line *line, size_t place)
     lines->place[place] = line;
 }
 
-static struct rl_line *take_spare(struct rl_lines *lines, size_t name_len)
+static struct rl_line *take_spare(struct rl_lines *lines, size_t size)
 {
     struct rl_line *line = lines->spare;
     if (line)
         lines->spare = line->next;
     else
         line = calloc(1, sizeof(*line));
-    if (line && line->name_size < name_len) {
-        char *name = realloc(line->name, name_len);
-        if (!name) {
+    if (line && line->bytes_size < size) {
+        char *bytes = realloc(line->bytes, size);
+        if (!bytes) {
             line->next = lines->spare;
             lines->spare = line;
             return NULL;
         }
-        line->name = name;
-        line->name_size = name_len;
+        line->bytes = bytes;
+        line->bytes_size = size;
     }
     return line;
 }
 
-static struct rl_line *make(redlock *client, const struct rl_kind *kind, const void *name,
-                            size_t name_len)
+static void keep_target(struct rl_line *line, const struct rl_target *target)
+{
+    line->target = *target;
+    line->target.name = memcpy(line->bytes, target->name, target->name_len);
+    line->target.owner = line->bytes + target->name_len;
+    line->target.owner_len = target->kind->channel == RL_CHANNEL_FAIR ? target->owner_len : 0;
+    if (line->target.owner_len > 0)
+        memcpy(line->bytes + target->name_len, target->owner, target->owner_len);
+}
+
+/* Hear where releases of its kind are told of. False: no memory. */
+static bool give_ear(redlock *client, struct rl_line *line)
+{
+    char channel[RL_KEY_MAX];
+    line->ear = NULL;
+    if (line->target.kind->channel == RL_CHANNEL_CLIENT)
+        return true;
+    size_t len = rl_key_channel(&line->target, channel);
+    struct rl_ear *ear = rl_ear_take(&client->ears, channel, len);
+    if (!ear)
+        return false;
+    line->ear = ear;
+    line->ear_prev = NULL;
+    line->ear_next = ear->lines;
+    if (ear->lines)
+        ear->lines->ear_prev = line;
+    ear->lines = line;
+    return true;
+}
+
+void rl_line_let_ear_go(redlock *client, struct rl_ear *ear, int64_t now_ns)
+{
+    rl_ear_drop(&client->ears, ear);
+    if (ear->users == 0)
+        rl_subs_tune(client, ear, now_ns);
+}
+
+static void take_ear(redlock *client, struct rl_line *line, int64_t now_ns)
+{
+    struct rl_ear *ear = line->ear;
+    if (!ear)
+        return;
+    if (ear->told == line)
+        ear->told = line->ear_next;
+    if (line->ear_next)
+        line->ear_next->ear_prev = line->ear_prev;
+    if (line->ear_prev)
+        line->ear_prev->ear_next = line->ear_next;
+    else
+        ear->lines = line->ear_next;
+    line->ear = NULL;
+    rl_line_let_ear_go(client, ear, now_ns);
+}
+
+static struct rl_line *make(redlock *client, const struct rl_target *target)
 {
     struct rl_lines *lines = &client->lines;
     if (lines->count == PLACE_MASK || (lines->count == lines->places && grow(lines)))
         return NULL;
-    struct rl_line *line = take_spare(lines, name_len);
+    struct rl_line *line = take_spare(lines, target->name_len + target->owner_len);
     if (!line)
         return NULL;
+    keep_target(line, target);
+    if (!give_ear(client, line)) {
+        line->next = lines->spare;
+        lines->spare = line;
+        return NULL;
+    }
     /* There is one, and near where the last one was put. */
     size_t place = lines->count;
     while (lines->place[place])
         place = (place + 1) & (lines->places - 1);
     number(lines, line, place);
-    line->kind = kind;
     line->first = line->last = NULL;
-    line->name_len = name_len;
-    memcpy(line->name, name, name_len);
-    struct rl_line **bucket = bucket_of(lines, name, name_len);
+    struct rl_line **bucket = bucket_of(lines, target);
     line->next = *bucket;
     *bucket = line;
     lines->count++;
@@ -131,13 +205,14 @@ static struct rl_line *make(redlock *client, const struct rl_kind *kind, const v
 static void put_away(redlock *client, struct rl_line *line, int64_t now_ns)
 {
     struct rl_lines *lines = &client->lines;
-    struct rl_line **at = bucket_of(lines, line->name, line->name_len);
+    struct rl_line **at = bucket_of(lines, &line->target);
     assert(!line->first);
     while (*at != line)
         at = &(*at)->next;
     *at = line->next;
     lines->place[line->number & PLACE_MASK] = NULL;
     lines->count--;
+    take_ear(client, line, now_ns);
     line->next = lines->spare;
     lines->spare = line;
     lines->left_ns = now_ns;
@@ -156,7 +231,7 @@ void rl_lines_free(redlock *client)
     while (lines->spare) {
         struct rl_line *line = lines->spare;
         lines->spare = line->next;
-        free(line->name);
+        free(line->bytes);
         free(line);
     }
     free(lines->bucket);
@@ -166,16 +241,18 @@ void rl_lines_free(redlock *client)
 
 /* ---- standing in it ------------------------------------------------------------------- */
 
-int rl_line_join(redlock *client, struct rl_waiter *waiter, const struct rl_kind *kind,
-                 const void *name, size_t name_len, int64_t now_ns)
+int rl_line_join(redlock *client, struct rl_waiter *waiter, const struct rl_target *target,
+                 int64_t now_ns)
 {
     assert(!waiter->line);
-    struct rl_line *line = rl_line_find(client, name, name_len);
+    struct rl_line *line = rl_line_find(client, target);
     if (!line) {
-        line = make(client, kind, name, name_len);
+        line = make(client, target);
         if (!line)
             return REDLOCK_ENOMEM;
         rl_subs_want(client, now_ns);
+        if (line->ear)
+            rl_subs_tune(client, line->ear, now_ns);
     }
     waiter->line = line;
     waiter->next = NULL;
@@ -189,18 +266,18 @@ int rl_line_join(redlock *client, struct rl_waiter *waiter, const struct rl_kind
     return 0;
 }
 
-/* Where we were woken the lock is kept for us: who gives up passes it on, who has won lets that
- * run out, since the next one would be woken for nothing. */
+/* Where we were woken by name we were taken out of the queue, and the lock is kept for us: who
+ * gives up passes it on, who has won lets that run out, since the next one would be woken for
+ * nothing. Who waits for several names may still be queued for others of them; and where all
+ * were told, nothing has changed. */
 static void leave_queues(redlock *client, const struct rl_line *line, bool won, int64_t now_ns)
 {
-    uint64_t nodes = won ? line->entered & ~line->wakes : line->entered | line->wakes;
-    struct rl_target target = {
-        .kind = line->kind,
-        .name = line->name,
-        .name_len = line->name_len,
-    };
+    uint64_t woken = line->ear ? 0 : line->wakes;
+    uint64_t nodes = won ? line->entered : line->entered | woken;
+    if (won && !line->target.kind->several)
+        nodes &= ~woken;
     if (nodes)
-        rl_claim_leave_queue(client, &target, line->number, nodes, now_ns);
+        rl_claim_leave_queue(client, &line->target, line->number, nodes, now_ns);
 }
 
 void rl_line_leave(redlock *client, struct rl_waiter *waiter, bool won, int64_t now_ns)
@@ -234,72 +311,16 @@ void rl_line_leave(redlock *client, struct rl_waiter *waiter, bool won, int64_t 
 void rl_line_answered(redlock *client, uint64_t number, unsigned node, enum rl_queued queued,
                       int64_t now_ns)
 {
-    struct rl_line *line = by_number(client, number);
+    struct rl_line *line = rl_line_by_number(client, number);
     if (!line)
         return;
     uint64_t bit = rl_bit(node);
-    line->queued = queued == RL_QUEUED ? line->queued | bit : line->queued & ~bit;
+    /* Where we were woken by name meanwhile, that took us out: its word has been quicker. */
+    if (queued == RL_QUEUED && (line->ear || !(line->wakes & bit)))
+        line->queued |= bit;
+    else if (queued != RL_WAS_QUEUED)
+        line->queued &= ~bit;
     line->entered = queued == RL_NOT_QUEUED ? line->entered & ~bit : line->entered | bit;
-    if (queued != RL_QUEUED)
+    if (queued == RL_NOT_QUEUED || queued == RL_MAYBE_QUEUED)
         line->first->turn(line->first, RL_TURN_MISSED, now_ns);
-}
-
-/* ---- what happens --------------------------------------------------------------------- */
-
-void rl_line_woken(redlock *client, unsigned node, uint64_t number, int64_t now_ns)
-{
-    struct rl_line *line = by_number(client, number);
-    client->stats.wakes++;
-    if (!line)
-        return;
-    if (!line->wakes)
-        line->woken_ns = now_ns;
-    line->wakes |= rl_bit(node);
-    line->queued &= ~rl_bit(node); /* it was taken out to be woken */
-    line->first->turn(line->first, RL_TURN_WOKEN, now_ns);
-}
-
-void rl_lines_changed(redlock *client, unsigned node, bool listens, int64_t now_ns)
-{
-    const struct rl_lines *lines = &client->lines;
-    for (size_t i = 0; i < lines->places; i++) {
-        struct rl_line *line = lines->place[i];
-        if (!line)
-            continue;
-        line->queued &= ~rl_bit(node);
-        if (listens)
-            line->first->turn(line->first, RL_TURN_LISTENS, now_ns);
-    }
-}
-
-void rl_line_freed(redlock *client, const void *name, size_t name_len, int64_t now_ns)
-{
-    struct rl_line *line = rl_line_find(client, name, name_len);
-    if (line)
-        line->first->turn(line->first, RL_TURN_FREED, now_ns);
-}
-
-/* ---- parting -------------------------------------------------------------------------- */
-
-void rl_line_part(redlock *client, const void *name, size_t name_len, int64_t now_ns)
-{
-    struct rl_lines *lines = &client->lines;
-    /* What a hand-off takes: the release, the wake-up, the acquire and its answer. */
-    int64_t pause_ns = 4 * rl_client_round_trip_ns(client, rl_all(client->n));
-    if (pause_ns > PARTING_MAX_NS)
-        pause_ns = PARTING_MAX_NS;
-    lines->parting[lines->partings++ % RL_PARTINGS] =
-        (struct rl_parting){.hash = rl_hash(name, name_len), .until_ns = now_ns + pause_ns};
-}
-
-int64_t rl_line_parted_until_ns(const redlock *client, const void *name, size_t name_len)
-{
-    const struct rl_lines *lines = &client->lines;
-    uint64_t hash = lines->partings > 0 ? rl_hash(name, name_len) : 0;
-    int64_t until_ns = 0;
-    for (unsigned i = 0; i < RL_PARTINGS && i < lines->partings; i++) {
-        if (lines->parting[i].hash == hash && lines->parting[i].until_ns > until_ns)
-            until_ns = lines->parting[i].until_ns;
-    }
-    return until_ns;
 }

@@ -1,9 +1,11 @@
 /* line.h - the tries of this client that wait for one name: first come, first served. Only
  * the first one asks the masters, and it is queued there under the line's number, so that a
- * process is one contender however many of its threads wait. Mutex held. */
+ * process is one contender however many of its threads wait. Each kind of lock has lines of its
+ * own, and where the masters serve owners in turn, so has each owner. Mutex held. */
 #ifndef RL_LINE_H
 #define RL_LINE_H
 
+#include "ear.h"
 #include "kind.h"
 
 #include <redlock.h>
@@ -28,14 +30,18 @@ struct rl_waiter {
 struct rl_line {
     struct rl_line *next; /* in its bucket; spare */
     uint64_t number;      /* what the masters know it by */
+    uint64_t rounds;      /* that its first ones have begun */
     struct rl_waiter *first, *last;
-    uint64_t wakes;   /* nodes that woke us since the first one asked last */
-    int64_t woken_ns; /* the first of them */
-    uint64_t queued;  /* nodes that have us in their queue, and that we hear */
-    uint64_t entered; /* nodes that may have us in their queue */
-    const struct rl_kind *kind;
-    size_t name_len, name_size;
-    char *name;
+    uint64_t wakes;     /* nodes that woke us since the first one asked last */
+    int64_t woken_ns;   /* the first of them */
+    uint64_t queued;    /* nodes that have us in their queue, or tell everybody */
+    uint64_t entered;   /* nodes that may have us in their queue */
+    struct rl_ear *ear; /* where it hears of releases; NULL: on the client's own channel */
+    struct rl_line *ear_next, *ear_prev; /* others that hear there */
+    struct rl_target
+        target; /* its bytes are in `bytes`; the owner only where each has a line */
+    size_t bytes_size;
+    char *bytes;
 };
 
 /* A lock that was released a moment ago, after it had been waited for. */
@@ -57,11 +63,19 @@ struct rl_lines {
     unsigned partings;
 };
 
-struct rl_line *rl_line_find(redlock *client, const void *name, size_t name_len);
+struct rl_line *rl_line_find(redlock *client, const struct rl_target *target);
 
-/* Stand at the end of the name's line. REDLOCK_ENOMEM. */
-int rl_line_join(redlock *client, struct rl_waiter *waiter, const struct rl_kind *kind,
-                 const void *name, size_t name_len, int64_t now_ns);
+/* Stand at the end of the target's line. REDLOCK_ENOMEM. */
+int rl_line_join(redlock *client, struct rl_waiter *waiter, const struct rl_target *target,
+                 int64_t now_ns);
+
+/* The nodes from which its first one would hear of a release; may there soon be more? */
+uint64_t rl_line_listening(const redlock *client, const struct rl_line *line);
+bool rl_line_pending(const redlock *client, const struct rl_line *line);
+
+/* The nodes at which a try of this kind that stands in the line of that number is to be queued
+ * when it asks. */
+uint64_t rl_line_queues_at(const redlock *client, const struct rl_kind *kind, uint64_t number);
 
 static inline bool rl_line_is_first(const struct rl_waiter *waiter)
 {
@@ -71,28 +85,43 @@ static inline bool rl_line_is_first(const struct rl_waiter *waiter)
 /* Step out (in no line: nothing). `won`: the lock was taken. The next one has its turn. */
 void rl_line_leave(redlock *client, struct rl_waiter *waiter, bool won, int64_t now_ns);
 
-/* What became of a RL_WAIT with the line's number at a node: queued there, not (any more), or
- * nobody knows (an error, a broken link). */
-enum rl_queued { RL_QUEUED, RL_NOT_QUEUED, RL_MAYBE_QUEUED };
+/* What became of a RL_WAIT with the line's number at a node: queued there; in a round before
+ * the last one, so that it may have been woken since, and the word of that been quicker; not
+ * (any more); or nobody knows (an error, a broken link). */
+enum rl_queued { RL_QUEUED, RL_WAS_QUEUED, RL_NOT_QUEUED, RL_MAYBE_QUEUED };
 void rl_line_answered(redlock *client, uint64_t number, unsigned node, enum rl_queued queued,
                       int64_t now_ns);
+
+/* How many rounds have been begun for the line of that number. */
+uint64_t rl_line_rounds(const redlock *client, uint64_t number);
 
 /* Is the line of that number still there? */
 bool rl_line_stands(const redlock *client, uint64_t number);
 
-/* A node says that the lock was released; a node is (not) listened to any more. */
+/* A node says that the lock was released; a node is (not) listened to any more: on the client's
+ * own channel; on an ear's. */
 void rl_line_woken(redlock *client, unsigned node, uint64_t number, int64_t now_ns);
 void rl_lines_changed(redlock *client, unsigned node, bool listens, int64_t now_ns);
+void rl_line_heard(redlock *client, unsigned node, struct rl_ear *ear, int64_t now_ns);
+void rl_line_hears(redlock *client, unsigned node, struct rl_ear *ear, int64_t now_ns);
 
-/* This client gives the lock up: the first in its line need not wait to hear of it. */
-void rl_line_freed(redlock *client, const void *name, size_t name_len, int64_t now_ns);
+/* This client gives the lock up: the first in its line need not wait to hear of it. Only where
+ * releases are heard on the client's own channel: elsewhere the message is as quick. */
+void rl_line_freed(redlock *client, const struct rl_target *target, int64_t now_ns);
 
 /* Who has just released what others are likely to wait for lets them go first: the one who was
  * woken and our own next try would meet at the masters, where ours would only be in the way.
- * until_ns: when to ask for it again; 0: at once. */
-void rl_line_part(redlock *client, const void *name, size_t name_len, int64_t now_ns);
-int64_t rl_line_parted_until_ns(const redlock *client, const void *name, size_t name_len);
+ * until_ns: when to ask for it again; 0: at once. As above, of plain locks only. */
+void rl_line_part(redlock *client, const struct rl_target *target, int64_t now_ns);
+int64_t rl_line_parted_until_ns(const redlock *client, const struct rl_target *target);
 
 void rl_lines_free(redlock *client);
+
+/* ---- between line*.c only ------------------------------------------------------------- */
+
+struct rl_line *rl_line_by_number(const redlock *client, uint64_t number); /* or NULL */
+
+/* An ear has a user less. */
+void rl_line_let_ear_go(redlock *client, struct rl_ear *ear, int64_t now_ns);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "claim.h"
 #include "clock.h"
+#include "names.h"
 
 #include <stdlib.h>
 
@@ -65,12 +66,29 @@ const char *redlock_token(const redlock_lock *lock)
     return lock && lock->claim ? lock->claim->token : "";
 }
 
+const char *redlock_name_at(const redlock_lock *lock, size_t index, size_t *ret_len)
+{
+    redlock_bytes name = {.bytes = "", .len = 0};
+    size_t at = 0;
+    for (size_t i = 0; lock && lock->claim && i <= index; i++) {
+        if (!rl_names_next(&lock->claim->target, &at, &name)) {
+            name = (redlock_bytes){.bytes = "", .len = 0};
+            break;
+        }
+    }
+    if (ret_len)
+        *ret_len = name.len;
+    return name.bytes;
+}
+
 const char *redlock_name(const redlock_lock *lock, size_t *ret_len)
 {
-    bool held = lock && lock->claim;
-    if (ret_len)
-        *ret_len = held ? lock->claim->target.name_len : 0;
-    return held ? lock->claim->target.name : "";
+    return redlock_name_at(lock, 0, ret_len);
+}
+
+size_t redlock_name_count(const redlock_lock *lock)
+{
+    return lock && lock->claim ? rl_names_count(&lock->claim->target) : 0;
 }
 
 int rl_lock_check(const struct redlock_lock *lock)

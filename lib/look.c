@@ -1,9 +1,12 @@
 /* look.c - calls that take no lock: inspect, force a release, status. */
 #include "config_auto.h"
 
+#include "look.h"
+
 #include "claim.h"
 #include "clock.h"
-#include "op.h"
+#include "text.h"
+#include "view.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -16,8 +19,10 @@ struct query {
     uint64_t asked;
     uint64_t answered;
     uint64_t failed;
+    uint64_t miskinded; /* force: there is no lock, and what there is stays */
     int64_t nodes_until_ns;
-    struct rl_round round; /* for the report */
+    struct rl_round round;    /* for the report */
+    redlock_node_view *views; /* or NULL */
 };
 
 /* Nodes that can be asked: also those that may not vote, for their keys are real. */
@@ -37,7 +42,34 @@ static void query_finish(struct query *query, int64_t now_ns)
     struct rl_op *op = &query->op;
     unsigned good = rl_count(query->answered & ~query->failed);
     rl_report_end(op, &query->round, now_ns);
-    rl_op_finish(op, good >= rl_quorum_needed(op->client->n) ? REDLOCK_OK : REDLOCK_ENOQUORUM);
+    if (good >= rl_quorum_needed(op->client->n))
+        rl_op_finish(op, REDLOCK_OK);
+    else
+        rl_op_finish(op, query->miskinded ? REDLOCK_EKIND : REDLOCK_ENOQUORUM);
+}
+
+static bool read_view(const struct query *query, unsigned node, const struct rl_judged *judged)
+{
+    redlock_node_view *to = query->views ? &query->views[node] : NULL;
+    if (!to || judged->vote == RL_VOTE_FAILED)
+        return true;
+    to->answered =
+        rl_view_read(judged->details, judged->details_len, judged->answer.ttl_ms, &to->view);
+    return to->answered;
+}
+
+/* Somebody's data is left alone: that master is not certain to be free of a lock by this. */
+static void query_miskinded(struct query *query, unsigned node, const struct rl_judged *judged)
+{
+    struct rl_judged failed = {.vote = RL_VOTE_FAILED};
+    char what[64], why[128];
+    rl_text_copy(what, sizeof(what), judged->holder, judged->holder_len);
+    snprintf(why, sizeof(why), "has %s under this name, which was left alone", what);
+    failed.why = why;
+    query->miskinded |= rl_bit(node);
+    query->failed |= rl_bit(node);
+    rl_round_vote(&query->round, node, RL_VOTE_FAILED);
+    rl_report_vote(&query->op, node, REDLOCK_VOTE_FAILED, &failed);
 }
 
 static void query_heard(struct rl_op *op, struct rl_node *node, enum rl_verb verb,
@@ -53,11 +85,18 @@ static void query_heard(struct rl_op *op, struct rl_node *node, enum rl_verb ver
     else if (judged->vote == RL_VOTE_NO)
         vote = verb == RL_FORCE ? REDLOCK_VOTE_FREE : REDLOCK_VOTE_HELD;
     query->answered |= bit;
+    struct rl_judged unread = {.vote = RL_VOTE_FAILED, .why = "told what can't be understood"};
+    if (!read_view(query, node->index, judged))
+        judged = &unread;
     if (judged->vote == RL_VOTE_FAILED) {
+        vote = REDLOCK_VOTE_FAILED;
         query->failed |= bit;
         rl_round_vote(&query->round, node->index, RL_VOTE_FAILED);
     }
-    rl_report_vote(op, node->index, vote, judged);
+    if (judged->answer.code == RL_MISKINDED)
+        query_miskinded(query, node->index, judged);
+    else
+        rl_report_vote(op, node->index, vote, judged);
     if (!(query->asked & ~query->answered))
         rl_op_due(op, 0); /* step() finishes it, out of the claim's way */
 }
@@ -87,25 +126,20 @@ static void query_step(struct rl_op *op, int64_t now_ns)
     query_finish(query, now_ns);
 }
 
-static int ask_all(redlock *client, enum rl_verb verb, const void *name, size_t name_len,
-                   redlock_report *report)
+int rl_look(redlock *client, enum rl_verb verb, const struct rl_target *target,
+            redlock_report *report, redlock_node_view *views)
 {
-    struct query query = {.verb = verb};
+    struct query query = {.verb = verb, .views = views};
     struct rl_claim *claim;
     int cancel_state;
-    if (!client || !name || name_len == 0 || name_len > REDLOCK_NAME_MAX ||
-        !rl_report_fits(report))
+    if (!client || !target->name || target->name_len == 0 ||
+        target->name_len > REDLOCK_NAME_MAX || !rl_report_fits(report))
         return REDLOCK_EINVAL;
     int result = rl_client_enter_blocking(client, &cancel_state);
     if (result)
         return result;
     int64_t now_ns = rl_loop_catch_up(client);
-    struct rl_target target = {
-        .kind = rl_kind(REDLOCK_PLAIN),
-        .name = name,
-        .name_len = name_len,
-    };
-    result = rl_claim_new(client, &target, "-", &claim);
+    result = rl_claim_new(client, target, "-", &claim);
     if (result == REDLOCK_OK)
         result = rl_op_begin(&query.op, client);
     if (result == REDLOCK_OK) {
@@ -143,6 +177,18 @@ static int find_majority(const redlock_report *report)
             return (int)i;
     }
     return -1;
+}
+
+static int ask_all(redlock *client, enum rl_verb verb, const void *name, size_t name_len,
+                   redlock_report *report)
+{
+    struct rl_target target = {
+        .kind = rl_kind(RL_ROW_ANY),
+        .name = name,
+        .name_len = name_len,
+        .owner = "",
+    };
+    return rl_look(client, verb, &target, report, NULL);
 }
 
 int redlock_inspect(redlock *client, const void *name, size_t name_len,

@@ -65,6 +65,8 @@ const struct rl_node_events rl_client_events = {
 
 bool rl_loop_unflushed(const redlock *client)
 {
+    if (client->subs_unflushed)
+        return true;
     for (unsigned i = 0; i < client->n; i++) {
         if (client->nodes[i].unflushed)
             return true;
@@ -78,6 +80,8 @@ void rl_loop_flush(redlock *client, int64_t now_ns)
     bool again;
     do {
         again = false;
+        if (client->subs_unflushed)
+            rl_subs_flush(client, now_ns);
         for (unsigned i = 0; i < client->n; i++) {
             if (client->nodes[i].unflushed) {
                 rl_node_flush(&client->nodes[i], now_ns);

@@ -35,6 +35,8 @@ struct rl_judged {
     struct rl_answer answer; /* YES, NO */
     const char *holder;      /* with_holder */
     size_t holder_len;
+    const char *details; /* with_details */
+    size_t details_len;
     const char *why; /* FAILED: the master's own words */
 };
 

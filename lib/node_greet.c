@@ -255,6 +255,7 @@ void rl_node_greeted(struct rl_node *node, const struct rl_waiting *waiting,
         break;
     case RL_ASK_NOTE:      /* whatever came of it */
     case RL_ASK_SUBSCRIBE: /* a subscriber's only (sub.h) */
+    case RL_ASK_UNSUBSCRIBE:
     case RL_ASK_VERB:
         break;
     }

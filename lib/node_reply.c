@@ -21,7 +21,7 @@ static bool starts(const char *text, const char *word)
 }
 
 /* An array of the nonce, a code, and for a refusal maybe the TTL and the holder, and maybe
- * the place in a queue. */
+ * the place in a queue; or what an inspection tells. */
 static bool read_answer(const struct rl_waiting *waiting, const struct rl_reply *reply,
                         struct rl_judged *judged)
 {
@@ -42,7 +42,11 @@ static bool read_answer(const struct rl_waiting *waiting, const struct rl_reply 
         judged->holder = reply->text + reply->part[3].start;
         judged->holder_len = reply->part[3].kept;
     }
-    if (reply->count == 5) {
+    if (reply->count == 5 && reply->part[4].type == RL_REPLY_BULK) {
+        judged->answer.with_details = true;
+        judged->details = reply->text + reply->part[4].start;
+        judged->details_len = reply->part[4].kept;
+    } else if (reply->count == 5) {
         if (reply->part[4].type != RL_REPLY_INTEGER || reply->part[4].integer < -1)
             return false;
         judged->answer.with_place = true;
@@ -74,6 +78,10 @@ static bool ends_connection(const char *error)
            starts(error, "NOAUTH") || starts(error, "LOADING");
 }
 
+/* What a master of a cluster answers to keys that it may not see together, and what helps. */
+static const char crossslot[] = "CROSSSLOT: a cluster wants all keys of a lock in one slot: give "
+                                "its names a common hash tag, as {orders}:1 and {orders}:2";
+
 /* One reply for one entry. False: out of step, or the connection is of no more use. */
 static bool deliver(struct rl_slot *slot, const struct rl_waiting *waiting,
                     const struct rl_reply *reply, int64_t now_ns)
@@ -90,6 +98,8 @@ static bool deliver(struct rl_slot *slot, const struct rl_waiting *waiting,
             settings->events->unexecuted(settings->owner, node, slot->index, waiting, now_ns);
             return true;
         }
+        if (starts(text, "CROSSSLOT"))
+            rl_text_copy(text, sizeof(text), crossslot, strlen(crossslot));
         judged.why = text;
         settings->events->answered(settings->owner, node, slot->index, waiting, &judged,
                                    now_ns);
@@ -100,8 +110,8 @@ static bool deliver(struct rl_slot *slot, const struct rl_waiting *waiting,
     }
     if (!read_answer(waiting, reply, &judged)) {
         /* Unknown, not refused: whatever was executed, it was not what we asked for. */
-        settings->events->lost(settings->owner, node, slot->index, waiting, now_ns);
         set_why(&slot->wire, "answered something that was not asked for");
+        settings->events->lost(settings->owner, node, slot->index, waiting, now_ns);
         return false;
     }
     measure(node, waiting, now_ns);

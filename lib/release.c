@@ -79,9 +79,9 @@ static void release(struct rl_claim *claim, int64_t now_ns)
     claim->budget_ns = release_budget_ns(client, claim, now_ns);
     rl_claim_enter(claim);
     rl_claim_release(claim, now_ns, now_ns + claim->budget_ns);
-    rl_line_freed(client, claim->target.name, claim->target.name_len, now_ns);
+    rl_line_freed(client, &claim->target, now_ns);
     if (claim->contended)
-        rl_line_part(client, claim->target.name, claim->target.name_len, now_ns);
+        rl_line_part(client, &claim->target, now_ns);
     rl_claim_leave(claim, now_ns);
 }
 

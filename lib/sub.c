@@ -111,6 +111,7 @@ static void hang_up(struct rl_sub *sub, const char *why)
     rl_link_close(sub->wire.link);
     memcpy(sub->why, text, sizeof(text));
     rl_sub_forget_secret(sub);
+    rl_sub_forget_ears(sub);
 }
 
 /* The last thing done to a connection: the owner may ask for the next from within. */
@@ -122,9 +123,9 @@ static void tell_left(struct rl_sub *sub, bool listened, int64_t now_ns)
 
 void rl_sub_lose(struct rl_sub *sub, int64_t now_ns, const char *format, ...)
 {
-    bool listened = sub->mode == RL_SUB_UP;
+    bool listened = rl_sub_listens(sub);
     /* A server that answers and then hangs up again and again is not worth a race. */
-    bool lasted = listened && now_ns - sub->since_ns >= RL_NS_PER_S;
+    bool lasted = sub->mode == RL_SUB_UP && now_ns - sub->since_ns >= RL_NS_PER_S;
     bool first = listened && sub->failures == 0;
     char why[sizeof(sub->why)];
     va_list args;
@@ -147,12 +148,21 @@ void rl_sub_lose(struct rl_sub *sub, int64_t now_ns, const char *format, ...)
     tell_left(sub, listened, now_ns);
 }
 
+/* To others it may have the right: then it is UP, and deaf. */
 void rl_sub_deny(struct rl_sub *sub, int64_t now_ns, const char *why)
 {
-    hang_up(sub, why);
     sub->failures++;
-    sub->retry_ns = now_ns + RL_DENIED_AGAIN_MS * RL_NS_PER_MS;
-    rl_sub_set_mode(sub, RL_SUB_DENIED, now_ns);
+    if (rl_sub_has_ears(sub) && sub->mode >= RL_SUB_SUBSCRIBING) {
+        rl_text_copy(sub->why, sizeof(sub->why), why, strlen(why));
+        sub->again_ns = now_ns + RL_DENIED_AGAIN_MS * RL_NS_PER_MS;
+        sub->deaf = true;
+        if (sub->mode != RL_SUB_UP)
+            rl_sub_set_mode(sub, RL_SUB_UP, now_ns);
+    } else {
+        hang_up(sub, why);
+        sub->retry_ns = now_ns + RL_DENIED_AGAIN_MS * RL_NS_PER_MS;
+        rl_sub_set_mode(sub, RL_SUB_DENIED, now_ns);
+    }
     if (!sub->denied_told)
         sub->events->log(sub->settings->owner, REDLOCK_LOG_WARNING,
                          "%s: waits are not told of releases there: %s; allow the user "
@@ -234,6 +244,15 @@ static bool is_live(const struct rl_sub *sub)
     return sub->mode >= RL_SUB_CONNECTING && sub->mode <= RL_SUB_UP;
 }
 
+/* Denied its own channel, it had none: now there may be one that it is allowed. */
+void rl_sub_reconsider(struct rl_sub *sub, int64_t now_ns)
+{
+    if (sub->mode != RL_SUB_DENIED)
+        return;
+    int64_t soonest_ns = sub->tried_ns + RL_RECONNECT_MIN_MS * RL_NS_PER_MS;
+    sub->retry_ns = earlier(sub->retry_ns, later(now_ns, soonest_ns));
+}
+
 /* When to give up what is being awaited; INT64_MAX: nothing is. */
 static int64_t limit_ns(const struct rl_sub *sub)
 {
@@ -254,6 +273,12 @@ static int64_t ping_ns(const struct rl_sub *sub)
     return sub->heard_ns + RL_PING_AFTER_MS * RL_NS_PER_MS;
 }
 
+static int64_t again_ns(const struct rl_sub *sub)
+{
+    bool denied = sub->mode == RL_SUB_UP && sub->wanted && sub->again_ns;
+    return denied ? sub->again_ns : INT64_MAX;
+}
+
 void rl_sub_tick(struct rl_sub *sub, int64_t now_ns)
 {
     if (sub->mode == RL_SUB_CONNECTING)
@@ -267,6 +292,10 @@ void rl_sub_tick(struct rl_sub *sub, int64_t now_ns)
                                            : "no answer within connect-timeout");
     if (now_ns >= ping_ns(sub))
         rl_sub_ping(sub, now_ns);
+    if (now_ns >= again_ns(sub))
+        rl_sub_ask_again(sub, now_ns);
+    rl_sub_catch_up(sub, now_ns);
+    rl_sub_flush(sub, now_ns);
     if (may_retry(sub) && now_ns >= sub->retry_ns)
         connect_now(sub, now_ns);
 }
@@ -275,7 +304,7 @@ int64_t rl_sub_due_ns(struct rl_sub *sub)
 {
     if (may_retry(sub))
         return sub->retry_ns;
-    int64_t due_ns = earlier(limit_ns(sub), ping_ns(sub));
+    int64_t due_ns = earlier(earlier(limit_ns(sub), ping_ns(sub)), again_ns(sub));
     if (sub->mode == RL_SUB_CONNECTING)
         due_ns = earlier(due_ns, rl_link_due_ns(sub->wire.link));
     return due_ns;
@@ -283,7 +312,7 @@ int64_t rl_sub_due_ns(struct rl_sub *sub)
 
 bool rl_sub_listens(const struct rl_sub *sub)
 {
-    return sub->mode == RL_SUB_UP;
+    return sub->mode == RL_SUB_UP && !sub->deaf;
 }
 
 bool rl_sub_pending(const struct rl_sub *sub)

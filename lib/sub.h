@@ -7,6 +7,10 @@
  *          want    +-- DOWN <---+             |
  *                  +-- DENIED <---- NOPERM ---+
  *
+ * Beside the client's own channel it listens on those of ears (ear.h), which come and go while
+ * it is UP. A user may lack the right to one and have it to another: then the connection
+ * stays, for as long as there is any to be heard on.
+ *
  * What is heard is a hint and no more: messages can get lost, be late, or be made up by
  * anybody who may publish. So whoever waits looks again by himself from time to time, and
  * nothing here ever counts as a vote.
@@ -19,6 +23,7 @@
 #define RL_SUB_H
 
 #include "backoff.h"
+#include "ear.h"
 #include "node.h"
 
 #include <stdbool.h>
@@ -44,6 +49,10 @@ struct rl_sub_events {
     void (*changed)(void *owner, unsigned node, bool listens, int64_t now_ns);
     void (*log)(void *owner, int level, const char *format, ...)
         __attribute__((format(printf, 3, 4)));
+    /* Something was published on an ear's channel; from now on such things are heard there. No
+     * word when that ends: the ear's bits say so. */
+    void (*heard)(void *owner, unsigned node, struct rl_ear *ear, int64_t now_ns);
+    void (*hears)(void *owner, unsigned node, struct rl_ear *ear, int64_t now_ns);
 };
 
 struct rl_sub {
@@ -54,10 +63,17 @@ struct rl_sub {
     const struct rl_sub_events *events;
     struct rl_wire wire;
     char channel[sizeof(RL_WAKE_PREFIX) + RL_UUID_LEN];
+    struct rl_ears *ears; /* all the client's; NULL: there are none. Set by the owner */
 
     enum rl_sub_mode mode;
     bool wanted;
     bool denied_told;    /* NOPERM was logged, and has not been got over since */
+    bool deaf;           /* UP: not on the client's own channel, to which it has no right */
+    bool behind;         /* SUBSCRIBING, UP: some ear may have a wish that was not sent yet */
+    bool ear_told;       /* NOPERM for an ear's channel was logged */
+    unsigned confirmed;  /* channels that the server says we have */
+    unsigned unleft;     /* ears that it does not let us end */
+    int64_t again_ns;    /* UP: when to ask again for what was denied; 0: nothing was */
     int64_t since_ns;    /* of the mode */
     int64_t deadline_ns; /* CONNECTING, AUTH, SUBSCRIBING */
     int64_t retry_ns;    /* DOWN, DENIED */
@@ -90,7 +106,13 @@ void rl_sub_unwant(struct rl_sub *sub);
 void rl_sub_tick(struct rl_sub *sub, int64_t now_ns);
 int64_t rl_sub_due_ns(struct rl_sub *sub); /* INT64_MAX: no need */
 
-/* Has the server confirmed that what is published now will be heard? */
+/* An ear's users have come or gone: say so, if that is possible now. It is sent by
+ * rl_sub_flush(). */
+void rl_sub_tune(struct rl_sub *sub, struct rl_ear *ear, int64_t now_ns);
+void rl_sub_flush(struct rl_sub *sub, int64_t now_ns);
+
+/* Has the server confirmed that what is published now on the client's own channel will be
+ * heard? */
 bool rl_sub_listens(const struct rl_sub *sub);
 
 /* Is the first attempt still under way, so that waiting for it may be worth it? */

@@ -13,14 +13,39 @@ void rl_sub_lose(struct rl_sub *sub, int64_t now_ns, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void rl_sub_deny(struct rl_sub *sub, int64_t now_ns, const char *why);
 
+/* There is a channel to be asked for that it may not have been denied. */
+void rl_sub_reconsider(struct rl_sub *sub, int64_t now_ns);
+
 /* Overwrite whatever was queued. */
 void rl_sub_forget_secret(struct rl_sub *sub);
 
-/* sub_talk.c: the link has opened; ask for a sign of life; send what is queued; read what
- * there is. Each may lose the connection. */
+/* sub_talk.c: the link has opened; ask for a sign of life; read what there is. Each, as
+ * rl_sub_flush() does, may lose the connection. */
 void rl_sub_greet(struct rl_sub *sub, int64_t now_ns);
 void rl_sub_ping(struct rl_sub *sub, int64_t now_ns);
-void rl_sub_flush(struct rl_sub *sub, int64_t now_ns);
 void rl_sub_read(struct rl_sub *sub);
+void rl_sub_ask(struct rl_sub *sub, const struct rl_waiting *waiting, const struct rl_out *out);
+/* Ask for the client's own channel. */
+void rl_sub_subscribe(struct rl_sub *sub, int64_t now_ns);
+/* The answer is not the one that lets us go on. */
+void rl_sub_refused(struct rl_sub *sub, const char *to_what, const struct rl_reply *reply,
+                    int64_t now_ns);
+bool rl_sub_is_noperm(const struct rl_reply *reply);
+
+/* sub_ears.c: what ears wish is said, as far as there is room; an answer about one, which may
+ * lose the connection; a message on one (false: on none); ask again for what was denied; the
+ * connection is gone. */
+void rl_sub_catch_up(struct rl_sub *sub, int64_t now_ns);
+void rl_sub_ear_answered(struct rl_sub *sub, const struct rl_waiting *waiting,
+                         const struct rl_reply *reply, int64_t now_ns);
+bool rl_sub_ear_message(struct rl_sub *sub, const struct rl_reply *reply, int64_t now_ns);
+void rl_sub_ask_again(struct rl_sub *sub, int64_t now_ns);
+void rl_sub_forget_ears(struct rl_sub *sub);
+
+/* Is there a channel, beside the client's own, that is worth the connection? */
+static inline bool rl_sub_has_ears(const struct rl_sub *sub)
+{
+    return sub->ears && sub->ears->used > 0;
+}
 
 #endif

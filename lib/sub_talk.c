@@ -15,20 +15,26 @@
 
 /* ---- what is said --------------------------------------------------------------------- */
 
-static void ask(struct rl_sub *sub, enum rl_ask what, const struct rl_out *out, int64_t now_ns)
+void rl_sub_ask(struct rl_sub *sub, const struct rl_waiting *waiting, const struct rl_out *out)
 {
-    struct rl_waiting waiting = {.ask = what, .sent_ns = now_ns, .deadline_ns = INT64_MAX};
     assert(!out->overflow);
-    /* There is always room: a greeting is short, and of PINGs only one is ever awaited. */
+    /* There is always room: a greeting is short, of PINGs only one is ever awaited, and ears
+     * leave some. */
     bool room = rl_wire_room(&sub->wire, out->len, false);
     assert(room);
     if (room)
-        rl_wire_put(&sub->wire, out->bytes, out->len, &waiting);
+        rl_wire_put(&sub->wire, out->bytes, out->len, waiting);
+}
+
+static void ask(struct rl_sub *sub, enum rl_ask what, const struct rl_out *out, int64_t now_ns)
+{
+    struct rl_waiting waiting = {.ask = what, .sent_ns = now_ns, .deadline_ns = INT64_MAX};
+    rl_sub_ask(sub, &waiting, out);
 }
 
 void rl_sub_flush(struct rl_sub *sub, int64_t now_ns)
 {
-    if (!rl_wire_unsent(&sub->wire))
+    if (!rl_wire_unsent(&sub->wire) || rl_link_state(sub->wire.link) != RL_LINK_OPEN)
         return;
     if (!rl_wire_flush(&sub->wire))
         rl_sub_lose(sub, now_ns, "%s", rl_link_text(sub->wire.link));
@@ -36,8 +42,19 @@ void rl_sub_flush(struct rl_sub *sub, int64_t now_ns)
         rl_sub_forget_secret(sub);
 }
 
+void rl_sub_subscribe(struct rl_sub *sub, int64_t now_ns)
+{
+    char bytes[128];
+    struct rl_out out;
+    rl_out_init(&out, bytes, sizeof(bytes));
+    rl_put_array(&out, 2);
+    rl_put_text(&out, "SUBSCRIBE");
+    rl_put_text(&out, sub->channel);
+    ask(sub, RL_ASK_SUBSCRIBE, &out, now_ns);
+}
+
 /* The name is a courtesy: whether it was taken is of no interest. */
-static void subscribe(struct rl_sub *sub, int64_t now_ns)
+static void begin(struct rl_sub *sub, int64_t now_ns)
 {
     char bytes[512];
     struct rl_out out;
@@ -48,11 +65,9 @@ static void subscribe(struct rl_sub *sub, int64_t now_ns)
     rl_put_text(&out, "SETNAME");
     rl_put_text(&out, sub->settings->connection_name);
     ask(sub, RL_ASK_SETNAME, &out, now_ns);
-    rl_out_init(&out, bytes, sizeof(bytes));
-    rl_put_array(&out, 2);
-    rl_put_text(&out, "SUBSCRIBE");
-    rl_put_text(&out, sub->channel);
-    ask(sub, RL_ASK_SUBSCRIBE, &out, now_ns);
+    rl_sub_subscribe(sub, now_ns);
+    sub->behind = true;
+    rl_sub_catch_up(sub, now_ns);
     rl_sub_flush(sub, now_ns);
 }
 
@@ -67,7 +82,7 @@ void rl_sub_greet(struct rl_sub *sub, int64_t now_ns)
         return;
     }
     if (len == 0) {
-        subscribe(sub, now_ns);
+        begin(sub, now_ns);
         return;
     }
     char bytes[RL_SECRET_MAX + RL_USER_MAX + 64];
@@ -120,11 +135,13 @@ static bool is_message(const struct rl_sub *sub, const struct rl_reply *reply)
 }
 
 /* ["pong", ""]. Who may not PING is told so: an answer as well. But a bare PONG comes from a
- * server that knows nothing of the subscription. */
-static bool is_pong(const struct rl_reply *reply)
+ * server that knows nothing of any subscription. */
+static bool is_pong(const struct rl_sub *sub, const struct rl_reply *reply)
 {
     if (reply->type == RL_REPLY_ERROR)
         return true;
+    if (sub->confirmed == 0)
+        return reply->type == RL_REPLY_STATUS && rl_part_is(reply, 0, "PONG", 4);
     return reply->type == RL_REPLY_ARRAY && reply->count == 2 && is_bulk(reply, 0, "pong") &&
            is_bulk(reply, 1, "");
 }
@@ -177,14 +194,19 @@ static void error_text(const struct rl_reply *reply, char *ret_text, size_t size
     rl_text_copy(ret_text, size, reply->text + part->start, part->kept);
 }
 
-/* The answer is not the one that lets us go on. */
-static void refused(struct rl_sub *sub, const char *to_what, const struct rl_reply *reply,
+bool rl_sub_is_noperm(const struct rl_reply *reply)
+{
+    return reply->type == RL_REPLY_ERROR && reply->part[0].kept >= 6 &&
+           memcmp(reply->text + reply->part[0].start, "NOPERM", 6) == 0;
+}
+
+void rl_sub_refused(struct rl_sub *sub, const char *to_what, const struct rl_reply *reply,
                     int64_t now_ns)
 {
     char text[160] = "an answer that is neither a yes nor an error";
     if (reply->type == RL_REPLY_ERROR)
         error_text(reply, text, sizeof(text));
-    if (reply->type == RL_REPLY_ERROR && strncmp(text, "NOPERM", 6) == 0)
+    if (rl_sub_is_noperm(reply))
         rl_sub_deny(sub, now_ns, text);
     else
         rl_sub_lose(sub, now_ns, "%s: %s", to_what, text);
@@ -200,36 +222,38 @@ static void unasked(struct rl_sub *sub, const struct rl_reply *reply, int64_t no
 }
 
 /* The answer to a question of ours. */
-static void take_answer(struct rl_sub *sub, enum rl_ask ask, const struct rl_reply *reply,
-                        int64_t now_ns)
+static void take_answer(struct rl_sub *sub, const struct rl_waiting *waiting,
+                        const struct rl_reply *reply, int64_t now_ns)
 {
-    switch (ask) {
+    switch (waiting->ask) {
     case RL_ASK_AUTH:
         if (reply->type == RL_REPLY_STATUS && rl_part_is(reply, 0, "OK", 2))
-            subscribe(sub, now_ns);
+            begin(sub, now_ns);
         else
-            refused(sub, "authentication failed", reply, now_ns);
+            rl_sub_refused(sub, "authentication failed", reply, now_ns);
         break;
     case RL_ASK_SETNAME:
         /* Kept for the case that the server hangs up next. */
         if (reply->type == RL_REPLY_ERROR)
             error_text(reply, sub->wire.why, sizeof(sub->wire.why));
         else if (reply->type != RL_REPLY_STATUS)
-            refused(sub, "CLIENT SETNAME", reply, now_ns);
+            rl_sub_refused(sub, "CLIENT SETNAME", reply, now_ns);
         break;
     case RL_ASK_SUBSCRIBE:
         if (!is_confirmation(sub, reply)) {
-            refused(sub, "SUBSCRIBE", reply, now_ns);
+            rl_sub_refused(sub, "SUBSCRIBE", reply, now_ns);
             break;
         }
-        rl_sub_set_mode(sub, RL_SUB_UP, now_ns);
-        sub->denied_told = false;
+        if (sub->mode != RL_SUB_UP)
+            rl_sub_set_mode(sub, RL_SUB_UP, now_ns);
+        sub->confirmed++;
+        sub->deaf = sub->denied_told = false;
         sub->why[0] = '\0';
         sub->events->changed(sub->settings->owner, sub->index, true, now_ns);
         break;
     default:
-        assert(ask == RL_ASK_PING);
-        if (is_pong(reply))
+        assert(waiting->ask == RL_ASK_PING);
+        if (is_pong(sub, reply))
             sub->pinged_ns = 0;
         else
             rl_sub_lose(sub, now_ns, "PING: an answer that is no PONG of a subscriber's");
@@ -241,14 +265,19 @@ static bool take(struct rl_sub *sub, const struct rl_reply *reply, int64_t now_n
 {
     uint64_t connects = sub->connects;
     struct rl_wire *wire = &sub->wire;
-    if (sub->mode == RL_SUB_UP && is_message(sub, reply)) {
+    if (rl_sub_listens(sub) && is_message(sub, reply)) {
         take_message(sub, reply, now_ns);
+    } else if (rl_sub_ear_message(sub, reply, now_ns)) {
+        /* a hint, and told */
     } else if (!rl_wire_oldest(wire)) {
         unasked(sub, reply, now_ns);
     } else {
-        enum rl_ask ask = rl_wire_oldest(wire)->ask;
+        struct rl_waiting waiting = *rl_wire_oldest(wire);
         rl_wire_drop_oldest(wire);
-        take_answer(sub, ask, reply, now_ns);
+        if (waiting.ear)
+            rl_sub_ear_answered(sub, &waiting, reply, now_ns);
+        else
+            take_answer(sub, &waiting, reply, now_ns);
     }
     return sub->connects == connects && rl_link_state(wire->link) == RL_LINK_OPEN;
 }

@@ -1,6 +1,8 @@
 /* try.c - redlock_try*: what the caller says is checked, then an attempt (attempt.h) is made,
- * waited for or left to call back. */
+ * waited for or left to call back. Those for several names: try_all.c. */
 #include "config_auto.h"
+
+#include "try.h"
 
 #include "attempt.h"
 #include "clock.h"
@@ -16,20 +18,36 @@ static int refuse(redlock *client, const char *why)
     return REDLOCK_EINVAL;
 }
 
+/* The name, or several as one. */
+static int check_names(redlock *client, const struct rl_asked *asked,
+                       struct rl_target *ret_target)
+{
+    char why[160];
+    const redlock_bytes *name = asked->names;
+    if (asked->packed) {
+        ret_target->name = asked->packed;
+        ret_target->name_len =
+            rl_names_pack(name, asked->count, asked->packed, why, sizeof(why));
+        return ret_target->name_len ? 0 : refuse(client, why);
+    }
+    if (!name->bytes || name->len == 0)
+        return refuse(client, "a lock needs a name of at least one byte");
+    if (name->len > REDLOCK_NAME_MAX) {
+        snprintf(why, sizeof(why), "the name has %zu bytes; at most %d are allowed", name->len,
+                 REDLOCK_NAME_MAX);
+        return refuse(client, why);
+    }
+    ret_target->name = name->bytes;
+    ret_target->name_len = name->len;
+    return 0;
+}
+
 /* Everything that can be wrong with what the caller says; the log tells what would be right. */
-static int check(redlock *client, const void *name, size_t name_len,
-                 const struct rl_kind *kind, const redlock_options *options,
+static int check(redlock *client, const struct rl_kind *kind, const redlock_options *options,
                  int64_t *ret_ttl_ms)
 {
     char why[160];
     const char *sentence;
-    if (!name || name_len == 0)
-        return refuse(client, "a lock needs a name of at least one byte");
-    if (name_len > REDLOCK_NAME_MAX) {
-        snprintf(why, sizeof(why), "the name has %zu bytes; at most %d are allowed", name_len,
-                 REDLOCK_NAME_MAX);
-        return refuse(client, why);
-    }
     if (options->size != sizeof(*options) || !rl_report_fits(options->report))
         return refuse(client, "a struct's size is wrong: use REDLOCK_OPTIONS_INIT, and set "
                               "report.size to sizeof(redlock_report)");
@@ -60,13 +78,17 @@ static int check(redlock *client, const void *name, size_t name_len,
 }
 
 /* The kind of lock that the options name, on as many masters as there are. */
-static int choose_kind(redlock *client, const redlock_options *options,
-                       const struct rl_kind **ret_kind)
+static int choose_kind(redlock *client, const struct rl_asked *asked,
+                       const redlock_options *options, const struct rl_kind **ret_kind)
 {
     char why[160];
     const struct rl_kind *kind = rl_kind_on(options->kind, client->n);
     if (!kind)
         return refuse(client, "kind must be one of enum redlock_kind");
+    if (asked->packed && options->kind != REDLOCK_PLAIN) {
+        refuse(client, "only plain locks can be taken on several names at once");
+        return REDLOCK_ENOTSUP;
+    }
     if (kind->max_nodes && client->n > kind->max_nodes) {
         snprintf(why, sizeof(why),
                  "a %s is not possible on %u masters: it needs a node list of %u", kind->shown,
@@ -74,29 +96,33 @@ static int choose_kind(redlock *client, const redlock_options *options,
         refuse(client, why);
         return REDLOCK_ENOTSUP;
     }
-    *ret_kind = kind;
+    *ret_kind = asked->packed ? rl_kind(RL_ROW_SEVERAL) : kind;
     return 0;
+}
+
+/* What a try is about: all but the owner, which is the attempt's. */
+static int aim(redlock *client, const struct rl_asked *asked, const redlock_options *options,
+               struct rl_target *ret_target)
+{
+    int result = choose_kind(client, asked, options, &ret_target->kind);
+    return result ? result : check_names(client, asked, ret_target);
 }
 
 /* What both calls begin with: a `try` that has been checked and given a handle, ready to be
  * put to work with rl_attempt_start(). */
-static int prepare(struct rl_attempt *attempt, redlock *client, const void *name,
-                   size_t name_len, const redlock_options *options)
+static int prepare(struct rl_attempt *attempt, redlock *client, const struct rl_target *target,
+                   const redlock_options *options)
 {
-    static const redlock_options defaults = REDLOCK_OPTIONS_INIT;
-    const struct rl_kind *kind = NULL;
     int64_t ttl_ms = 0;
-    options = options ? options : &defaults;
-    int result = choose_kind(client, options, &kind);
-    if (result == 0)
-        result = check(client, name, name_len, kind, options, &ttl_ms);
+    int result = check(client, target->kind, options, &ttl_ms);
     if (result == 0 && atomic_load(&client->canceled))
         result = REDLOCK_ECANCELED;
     if (result == 0 && (options->auto_renew || options->on_lost || attempt->op.async))
         result = rl_drive_need(client);
     if (result)
         return result;
-    rl_attempt_init(attempt, client, kind, name, name_len, options, ttl_ms);
+    rl_attempt_init(attempt, client, target->kind, target->name, target->name_len, options,
+                    ttl_ms);
     attempt->lock = rl_lock_new(client);
     if (!attempt->lock)
         return REDLOCK_ENOMEM;
@@ -107,19 +133,25 @@ static int prepare(struct rl_attempt *attempt, redlock *client, const void *name
     return 0;
 }
 
-int redlock_try_n(redlock *client, const void *name, size_t name_len,
-                  const redlock_options *options, redlock_lock **ret_lock)
+static const redlock_options defaults = REDLOCK_OPTIONS_INIT;
+
+int rl_try(redlock *client, const struct rl_asked *asked, const redlock_options *options,
+           redlock_lock **ret_lock)
 {
     struct rl_attempt attempt;
+    struct rl_target target;
     int cancel_state;
     if (!client || !ret_lock)
         return REDLOCK_EINVAL;
     int result = rl_client_enter_blocking(client, &cancel_state);
     if (result)
         return result;
+    options = options ? options : &defaults;
     memset(&attempt, 0, offsetof(struct rl_attempt, held_ns));
     int64_t now_ns = rl_loop_catch_up(client);
-    result = prepare(&attempt, client, name, name_len, options);
+    result = aim(client, asked, options, &target);
+    if (result == 0)
+        result = prepare(&attempt, client, &target, options);
     if (result == 0) {
         rl_attempt_start(&attempt, now_ns);
         rl_loop_submit(client, now_ns);
@@ -127,6 +159,14 @@ int redlock_try_n(redlock *client, const void *name, size_t name_len,
     }
     rl_client_leave_blocking(client, cancel_state);
     return result;
+}
+
+int redlock_try_n(redlock *client, const void *name, size_t name_len,
+                  const redlock_options *options, redlock_lock **ret_lock)
+{
+    const redlock_bytes one = {.bytes = name, .len = name_len};
+    const struct rl_asked asked = {.names = &one, .count = 1};
+    return rl_try(client, &asked, options, ret_lock);
 }
 
 int redlock_try(redlock *client, const char *name, const redlock_options *options,
@@ -137,21 +177,25 @@ int redlock_try(redlock *client, const char *name, const redlock_options *option
 
 /* ---- asynchronous --------------------------------------------------------------------- */
 
-static int try_async(redlock *client, const void *name, size_t name_len,
+/* The attempt's block ends in the name. */
+static int try_async(redlock *client, const struct rl_asked *asked,
                      const redlock_options *options, redlock_done_fn *done, void *context,
                      uint64_t *ret_id)
 {
-    size_t kept = name_len <= REDLOCK_NAME_MAX ? name_len : 0;
-    struct rl_attempt *attempt = rl_op_new(client, sizeof(*attempt) + kept,
+    struct rl_target target;
+    int result = aim(client, asked, options, &target);
+    if (result)
+        return result;
+    struct rl_attempt *attempt = rl_op_new(client, sizeof(*attempt) + target.name_len,
                                            offsetof(struct rl_attempt, held_ns), done, context);
     if (!attempt)
         return REDLOCK_ENOMEM;
-    int result = prepare(attempt, client, name, name_len, options);
+    result = prepare(attempt, client, &target, options);
     if (result) {
         rl_op_free(client, attempt);
         return result;
     }
-    memcpy(attempt + 1, name, name_len);
+    memcpy(attempt + 1, target.name, target.name_len);
     attempt->target.name = attempt + 1;
     if (ret_id)
         *ret_id = attempt->op.id;
@@ -159,9 +203,8 @@ static int try_async(redlock *client, const void *name, size_t name_len,
     return 0;
 }
 
-int redlock_try_async(redlock *client, const void *name, size_t name_len,
-                      const redlock_options *options, redlock_done_fn *done, void *context,
-                      uint64_t *ret_id)
+int rl_try_async(redlock *client, const struct rl_asked *asked, const redlock_options *options,
+                 redlock_done_fn *done, void *context, uint64_t *ret_id)
 {
     int cancel_state;
     if (!client || !done)
@@ -169,9 +212,18 @@ int redlock_try_async(redlock *client, const void *name, size_t name_len,
     int result = rl_client_enter(client, &cancel_state);
     if (result)
         return result;
-    result = try_async(client, name, name_len, options, done, context, ret_id);
+    result = try_async(client, asked, options ? options : &defaults, done, context, ret_id);
     rl_client_leave(client, cancel_state);
     return result;
+}
+
+int redlock_try_async(redlock *client, const void *name, size_t name_len,
+                      const redlock_options *options, redlock_done_fn *done, void *context,
+                      uint64_t *ret_id)
+{
+    const redlock_bytes one = {.bytes = name, .len = name_len};
+    const struct rl_asked asked = {.names = &one, .count = 1};
+    return rl_try_async(client, &asked, options, done, context, ret_id);
 }
 
 int redlock_cancel_try(redlock *client, uint64_t id)

@@ -24,10 +24,22 @@ static void on_changed(void *owner, unsigned node, bool listens, int64_t now_ns)
     rl_lines_changed(client, node, listens, now_ns);
 }
 
+static void on_heard(void *owner, unsigned node, struct rl_ear *ear, int64_t now_ns)
+{
+    rl_line_heard(owner, node, ear, now_ns);
+}
+
+static void on_hears(void *owner, unsigned node, struct rl_ear *ear, int64_t now_ns)
+{
+    rl_line_hears(owner, node, ear, now_ns);
+}
+
 static const struct rl_sub_events events = {
     .woken = on_woken,
     .changed = on_changed,
     .log = rl_client_log,
+    .heard = on_heard,
+    .hears = on_hears,
 };
 
 static struct rl_sub *make(redlock *client)
@@ -41,8 +53,10 @@ static struct rl_sub *make(redlock *client)
         while (i > 0)
             rl_sub_done(&subs[--i]);
         free(subs);
-        subs = NULL;
+        return NULL;
     }
+    for (unsigned i = 0; subs && i < client->n; i++)
+        subs[i].ears = &client->ears;
     return subs;
 }
 
@@ -55,6 +69,21 @@ void rl_subs_want(redlock *client, int64_t now_ns)
     client->subs_wanted = true;
     for (unsigned i = 0; i < client->n; i++)
         rl_sub_want(&client->subs[i], now_ns);
+}
+
+void rl_subs_tune(redlock *client, struct rl_ear *ear, int64_t now_ns)
+{
+    for (unsigned i = 0; client->subs && i < client->n; i++)
+        rl_sub_tune(&client->subs[i], ear, now_ns);
+    rl_ear_settle(&client->ears, ear);
+    client->subs_unflushed = client->subs != NULL;
+}
+
+void rl_subs_flush(redlock *client, int64_t now_ns)
+{
+    client->subs_unflushed = false;
+    for (unsigned i = 0; client->subs && i < client->n; i++)
+        rl_sub_flush(&client->subs[i], now_ns);
 }
 
 bool rl_subs_pending(const redlock *client)

@@ -10,6 +10,7 @@
 #include "resp.h"
 
 struct rl_claim;
+struct rl_ear;
 
 /* What a reply is for: a verb of a lock, or a step of the node's own. */
 enum rl_ask {
@@ -20,11 +21,15 @@ enum rl_ask {
     RL_ASK_INFO,
     RL_ASK_PING,
     RL_ASK_NOTE,
-    RL_ASK_SUBSCRIBE
+    RL_ASK_SUBSCRIBE,
+    RL_ASK_UNSUBSCRIBE
 };
 
 struct rl_waiting {
-    struct rl_claim *claim;   /* RL_ASK_VERB */
+    union {
+        struct rl_claim *claim; /* RL_ASK_VERB */
+        struct rl_ear *ear;     /* RL_ASK_(UN)SUBSCRIBE; NULL: the client's own channel */
+    };
     char nonce[RL_NONCE_LEN]; /* RL_ASK_VERB: what the reply must begin with */
     int64_t deadline_ns;      /* past it, the node is not answering */
     int64_t sent_ns;

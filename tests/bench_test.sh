@@ -98,7 +98,7 @@ check 'its JSON is sane' sane_json
 check 'its distributions are whole' sane_distributions
 check 'its drawing is sane' sane_svg "$work/drawn.svg"
 for scenario in pair memory fan-out 'one down' 'majority down' rollback 'no wait' 'in flight' \
-    threads hand-off crowd renew; do
+    threads hand-off crowd renew fair; do
     check "it has figures of: $scenario" says "\"scenario\": \"$scenario:" out
 done
 for subject in library 'floor, same bytes' 'floor, bare SET'; do
@@ -111,6 +111,7 @@ done
 check 'all locks of renew were taken' says '"what": "locks",.*"at_least": 200, "met": true' out
 check 'nothing failed on the way' eval '! says "failed pairs" out'
 check 'no lock was held by two at once' always_zero 'held by two at once'
+check 'nobody had a fair lock out of turn' says 'served out of turn",.*"max": 0, .*"met": true' out
 check 'it leaves nothing behind' left_nothing
 
 run --quick -s pair --unix -m 3
@@ -137,9 +138,10 @@ check 'says so' says 'cannot write .*none/drawn.svg' err
 cluster=${REDLOCK_CLUSTER:-}
 if [ -x "$cluster" ]; then
     "$cluster" up 3 --guard off --dir "$work/three" >"$work/out" 2>"$work/err"
-    run --quick -n "$work/three/redlock.conf" -s threads,handoff,crowd,renew
+    run --quick -n "$work/three/redlock.conf" -s threads,handoff,crowd,renew,rw
     check 'contenders on masters of a file' exits 0
     check 'with their floor' says '8: p50, library to' out
+    check 'with the wait of writers' says '3 masters: the writer waits, p99' out
     check 'and no fault' eval '! grep -Eq "killed|stopped" "$work/out"'
     "$cluster" down --dir "$work/three" >/dev/null
 fi
@@ -181,7 +183,7 @@ rm -rf "$TMPDIR" && mkdir "$TMPDIR" # a killed one can't tidy up
 # ---- help, version, wrong usage, wrong files ----
 run --help
 check '--help succeeds' exits 0
-for told in --json --svg --locks --hold inflight threads handoff crowd renew nowait; do
+for told in --json --svg --locks --hold inflight threads handoff crowd renew nowait fair rw; do
     check "--help tells of $told" says "$told" out
 done
 check '--help is silent on what is not for users' eval '! says "--worker" out'

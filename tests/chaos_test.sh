@@ -206,7 +206,7 @@ for wrong in --nonsense -x operand '--local 0' '--local 65' '--local x' '--clien
     '--clients 65' '--names 0' '--duration 1s' '--duration 5' '--ttl 1ms' '--ttl' \
     '--hold 1s' '--seed -1' '--seed 1x' '--faults kil' '--faults kill,' '--faults ,' \
     '--local 3 --compose' '--nodes x --local 3' '--self-test --client x' '--min-holds x' \
-    '--kind plain' '--fenced' '--faults disconnect' '--local 2 --faults ring' \
+    '--fenced' '--faults disconnect' '--local 2 --faults ring' \
     '--duration 5s --faults kill,pause,sleep,oom'; do
     # shellcheck disable=SC2086 # words on purpose
     run $wrong

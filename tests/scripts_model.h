@@ -4,13 +4,9 @@
 #ifndef TEST_SCRIPTS_MODEL_H
 #define TEST_SCRIPTS_MODEL_H
 
-#include "script_talk.h"
+#include "model_frame.h"
 
 enum { MODEL_CLIENTS = 4, MODEL_WAITERS = 2 * MODEL_CLIENTS, MODEL_HOLDER_MAX = 128 };
-
-struct span {
-    int64_t low_ms, high_ms;
-};
 
 struct model_lock {
     char holder[MODEL_HOLDER_MAX]; /* "": it is free */
@@ -62,7 +58,11 @@ static inline void model_free(struct model_lock *lock)
     lock->holder[0] = '\0';
 }
 
-/* Is the lock kept for a waiter? */
+/* Is the lock kept for a waiter? For this one? */
 bool model_kept(const struct model_lock *lock);
+bool model_kept_for(const struct model_lock *lock, unsigned waiter);
+
+/* Has the master the same waiters in that queue, in the same order? */
+bool model_queue_is(struct talk *talk, const char *queue, const struct model_lock *lock);
 
 #endif

@@ -184,10 +184,15 @@ const char *ask(struct sim_conn *conn, ...)
 
 static const struct rl_script *script_of(const char *short_name)
 {
-    const struct rl_kind *kind = rl_kind(REDLOCK_PLAIN);
-    for (int verb = 0; verb < RL_VERBS; verb++) {
-        if (strcmp(strchr(kind->script[verb].name, '_') + 1, short_name) == 0)
-            return &kind->script[verb];
+    char plain[64];
+    snprintf(plain, sizeof(plain), "plain_%s", short_name);
+    for (int row = 0; row < RL_ROWS; row++) {
+        const struct rl_kind *kind = rl_kind(row);
+        for (int verb = 0; kind && verb < RL_VERBS; verb++) {
+            const char *name = kind->script[verb].name;
+            if (name && (strcmp(name, short_name) == 0 || strcmp(name, plain) == 0))
+                return &kind->script[verb];
+        }
     }
     suite_die("no script %s", short_name);
 }
@@ -202,11 +207,23 @@ unsigned script_keys(const char *short_name)
     return (unsigned)strlen(script_of(short_name)->keys);
 }
 
+const char *script_key_letters(const char *short_name)
+{
+    return script_of(short_name)->keys;
+}
+
+const char *script_arg_letters(const char *short_name)
+{
+    return script_of(short_name)->args;
+}
+
 void teach_scripts(struct sim_conn *conn)
 {
     const struct rl_kind *kind = rl_kind(REDLOCK_PLAIN);
-    for (int verb = 0; verb < RL_VERBS; verb++)
-        ask(conn, "SCRIPT", "LOAD", kind->script[verb].body, NULL);
+    for (int verb = 0; verb < RL_VERBS; verb++) {
+        if (kind->script[verb].body)
+            ask(conn, "SCRIPT", "LOAD", kind->script[verb].body, NULL);
+    }
 }
 
 const char *script_sha(const char *short_name)

@@ -50,5 +50,7 @@ void teach_scripts(struct sim_conn *conn); /* SCRIPT LOAD, all of them */
 const char *script_body(const char *short_name);
 const char *script_sha(const char *short_name);
 unsigned script_keys(const char *short_name);
+const char *script_key_letters(const char *short_name); /* as the table of kinds has them */
+const char *script_arg_letters(const char *short_name);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "sim_real_words.h"
 
-#include "kind.h"
+#include "key.h"
 #include "sim_master_rig.h"
 #include "suite.h"
 
@@ -54,22 +54,31 @@ static const char *upper_case(const char *text)
     return upper;
 }
 
-static const char *script_args(const char *short_name)
-{
-    const struct rl_kind *kind = rl_kind(REDLOCK_PLAIN);
-    for (int verb = 0; verb < RL_VERBS; verb++) {
-        if (strcmp(strchr(kind->script[verb].name, '_') + 1, short_name) == 0)
-            return kind->script[verb].args;
-    }
-    suite_die("no script %s", short_name);
-}
-
 /* ---- what commands are made of ----------------------------------------------------------- */
 
 const char *some_lock(void)
 {
     static const char *const locks[] = {"a", "orders:42", "x y", "l\xff\x01z", "shared"};
     return locks[below(5)];
+}
+
+/* Where mostly readers and writers are; where owners are that take it again. */
+static const char *some_shared(void)
+{
+    static const char *const locks[] = {"rw", "r w", "{rw}:1"};
+    return below(8) ? locks[below(3)] : some_lock();
+}
+
+static const char *some_nested(void)
+{
+    static const char *const locks[] = {"re", "r e", "{re}:1"};
+    return below(8) ? locks[below(3)] : some_lock();
+}
+
+/* The locks of that script's kind. */
+static const char *lock_for(const char *script)
+{
+    return script[0] == 'q' ? some_shared() : script[0] == 'r' ? some_nested() : some_lock();
 }
 
 const char *some_queue(void)
@@ -86,6 +95,34 @@ static const char *some_token(void)
 {
     static const char *const tokens[] = {"tok-1", "tok-2", "tok-3:host", "", "0"};
     return tokens[below(10) ? below(3) : below(5)];
+}
+
+static const char *some_owner(void)
+{
+    static const char *const owners[] = {"ann", "a", "a:1", "1:a", "%d.*", ""};
+    return owners[below(20) ? below(5) : below(6)];
+}
+
+/* No two are the same, nor near to each other: who is in a set is in one order then. */
+static const char *some_lease(void)
+{
+    static const char *const odd[] = {"abc", "", "-1", "-7200000"};
+    static char lease[24];
+    static unsigned last;
+    if (below(40) == 0)
+        return odd[below(4)];
+    snprintf(lease, sizeof(lease), "%u000%s", 36000 + 1000 * (++last % 100000),
+             below(8) ? "" : ".5");
+    return lease;
+}
+
+/* The key of that letter, of some lock. */
+static const char *some_key(char letter, const char *lock)
+{
+    static char key[RL_KEY_MAX + 1];
+    struct rl_target target = {.name = lock, .name_len = strlen(lock)};
+    key[rl_key_text(letter, &target, key)] = '\0';
+    return key;
 }
 
 static const char *some_waiter(void)
@@ -137,36 +174,73 @@ static const char *some_age(void)
 
 /* ---- commands --------------------------------------------------------------------------- */
 
-static const char *const names[] = {"acquire", "extend", "retake", "release",
-                                    "inspect", "force",  "wait",   "leave"};
+static const char *const names[] = {"acquire", "extend", "retake", "release", "wait", "leave"};
+enum { NAMES = sizeof(names) / sizeof(names[0]) };
 
-static void script_arguments(struct pair_words *words, const char *name)
+static void script_arguments(struct pair_words *words, const char *name, bool leases)
 {
-    const char *args = script_args(name);
+    const char *args = script_arg_letters(name);
     pair_word(words, "0123456789abcdef");
     for (; *args; args++)
-        pair_word(words, *args == 't'   ? some_token()
-                         : *args == 'T' ? some_ttl()
-                         : *args == 'w' ? some_waiter()
-                         : *args == 'a' ? some_age()
-                         : *args == 'q' ? some_ttl()
-                         : below(5)     ? some_ttl()
-                                        : "0");
+        pair_word(words, *args == 't'             ? some_token()
+                         : *args == 'o'           ? some_owner()
+                         : *args == 'T' && leases ? some_lease()
+                         : *args == 'T'           ? some_ttl()
+                         : *args == 'w'           ? some_waiter()
+                         : *args == 'a'           ? some_age()
+                         : *args == 'q'           ? some_ttl()
+                         : *args == 'm'           ? some_ttl()
+                         : below(5)               ? some_ttl()
+                                                  : "0");
+}
+
+/* The keys of one lock, by their letters; some of another's. */
+static void script_key_words(struct pair_words *words, const char *name)
+{
+    const char *lock = lock_for(name), *letters = script_key_letters(name);
+    struct rl_target target = {.name = lock, .name_len = strlen(lock)};
+    for (; *letters; letters++) {
+        char key[RL_KEY_MAX + 1];
+        key[rl_key_text(*letters, &target, key)] = '\0';
+        if (*letters == 'n' || below(40))
+            pair_word(words, key);
+        else
+            pair_word(words,
+                      *letters == 'q' && below(2) ? lock : some_key(*letters, lock_for(name)));
+    }
+}
+
+static const char *draw_script(void)
+{
+    static const unsigned weights[] = {15, 8, 6, 28, 32, 11};
+    static const char *const sets[] = {
+        "qread_acquire",  "qread_wait",     "qread_wait",     "qread_extend",
+        "qread_retake",   "qread_release",  "qread_release",  "qread_release",
+        "qwrite_acquire", "qwrite_wait",    "qwrite_wait",    "qwrite_extend",
+        "qwrite_retake",  "qwrite_release", "qwrite_release", "qwrite_leave",
+    };
+    static const char *const nested[] = {
+        "reentrant_acquire", "reentrant_wait",   "reentrant_wait",    "reentrant_release",
+        "reentrant_release", "reentrant_extend", "reentrant_release", "reentrant_retake",
+    };
+    unsigned what = below(100), which = 0;
+    if (below(5) == 0)
+        return nested[below(sizeof(nested) / sizeof(nested[0]))];
+    if (below(4) == 0)
+        return sets[below(sizeof(sets) / sizeof(sets[0]))];
+    while (what >= weights[which])
+        what -= weights[which++];
+    return names[which];
 }
 
 /* Mostly by hash; some with a word too few or too many, or a number of keys that is not so. */
 static void make_script(struct pair_words *words)
 {
-    static const unsigned weights[] = {15, 8, 6, 25, 5, 3, 28, 10};
     static const char *const numbers[] = {"0", "1", "2", "3", "-1", "x", "", "99"};
-    unsigned what = below(100), which = 0;
-    while (what >= weights[which])
-        what -= weights[which++];
-    const char *name = names[which], *lock = some_lock();
-    unsigned keys = script_keys(name);
+    const char *name = draw_script(), *letters = script_key_letters(name);
+    char keys[24];
     bool odd = below(30) == 0;
-    char queue[64];
-    snprintf(queue, sizeof(queue), "%s:redlock:queue", lock);
+    snprintf(keys, sizeof(keys), "%zu", strlen(letters));
     if (below(8) == 0) {
         pair_word(words, "EVAL");
         pair_word(words, script_body(name));
@@ -174,13 +248,9 @@ static void make_script(struct pair_words *words)
         pair_word(words, below(20) ? "EVALSHA" : "evalSHA");
         pair_word(words, below(50) ? script_sha(name) : upper_case(script_sha(name)));
     }
-    pair_word(words, odd && below(2) ? numbers[below(8)] : keys == 1 ? "1" : "2");
-    pair_word(words, lock);
-    if (keys == 2 && below(40) == 0)
-        pair_word(words, below(2) ? lock : some_queue());
-    else if (keys == 2)
-        pair_word(words, queue);
-    script_arguments(words, name);
+    pair_word(words, odd && below(2) ? numbers[below(8)] : keys);
+    script_key_words(words, name);
+    script_arguments(words, name, strchr(name, '_')); /* all but plain ones */
     if (odd && below(2))
         words->count -= 1 + below(words->count - 2);
     else if (odd && below(3) == 0)
@@ -195,7 +265,7 @@ static void make_line(struct pair_words *words, const char *line)
         size_t len = strcspn(line, " ");
         snprintf(word, sizeof(word), "%.*s", (int)len, line);
         line += len + (line[len] == ' ');
-        const char *name = names[below(8)];
+        const char *name = names[below(NAMES)];
         pair_word(words, word[0] != '%'   ? word
                          : word[1] == 'l' ? some_lock()
                          : word[1] == 'q' ? some_queue()
@@ -203,6 +273,13 @@ static void make_line(struct pair_words *words, const char *line)
                          : word[1] == 'n' ? some_ttl()
                          : word[1] == 'w' ? some_waiter()
                          : word[1] == 'c' ? some_channel()
+                         : word[1] == 'r' ? some_shared()
+                         : word[1] == 'e' ? some_nested()
+                         : word[1] == 'm' ? some_key('m', some_shared())
+                         : word[1] == 'R' ? some_key('R', some_shared())
+                         : word[1] == 'h' ? some_key('h', some_nested())
+                         : word[1] == 'C' ? some_key('C', some_shared())
+                         : word[1] == 'L' ? some_key('c', some_nested())
                          : word[1] == 'b' ? script_body(name)
                                           : script_sha(name));
     }
@@ -252,6 +329,26 @@ static const char *const on_keys[] = {
     "DEL %l",
     "DEL %q",
     "DEL %l %q",
+    "DEL %m",
+    "GET %R",
+    "PTTL %R",
+    "DEL %R",
+    "GET %m",
+    "PTTL %m",
+    "ZADD %m 1 foreign",
+    "ZADD %R 1 foreign",
+    "ZRANGE %r 0 -1",
+    "ZRANGE %r 0 -1",
+    "PTTL %r",
+    "DEL %r",
+    "TYPE %r",
+    "HGET %e ann",
+    "HGET %e a:1",
+    "SCARD %h",
+    "PTTL %h",
+    "PTTL %e",
+    "DEL %e",
+    "DEL %h",
 };
 
 static const char *const now_and_then[] = {
@@ -277,6 +374,19 @@ static const char *const now_and_then[] = {
     "PTTL",
     "GET %q",
     "ZCARD %l",
+    "ZADD %r 1 foreign",
+    "SET %r foreign",
+    "HSET %e ann 2",
+    "HSET %e ann x a:1 0",
+    "HSET %e mode read",
+    "HSET %e mode read x",
+    "SADD %h tok-1 foreign",
+    "SADD %e foreign",
+    "SET %h foreign",
+    "SET %e foreign",
+    "DEL %e %h",
+    "DEL %e %h",
+    "DEL %r",
     "DBSIZE x",
     "EXISTS",
 };
@@ -313,8 +423,9 @@ static const char *const talk[] = {
 
 /* All channels at once are left in an order that nobody knows. */
 static const char *const listening[] = {
-    "SUBSCRIBE %c",   "SUBSCRIBE %c", "SUBSCRIBE %c %c", "SUBSCRIBE", "UNSUBSCRIBE %c",
-    "UNSUBSCRIBE %c", "PING",         "PING x",
+    "SUBSCRIBE %L",   "UNSUBSCRIBE %L", "SUBSCRIBE %C",    "SUBSCRIBE %C", "UNSUBSCRIBE %C",
+    "SUBSCRIBE %c",   "SUBSCRIBE %c",   "SUBSCRIBE %c %c", "SUBSCRIBE",    "UNSUBSCRIBE %c",
+    "UNSUBSCRIBE %c", "PING",           "PING x",
 };
 
 #define ONE_OF(lines) lines[below(sizeof(lines) / sizeof(lines[0]))]

@@ -40,7 +40,10 @@ static atomic_bool over;
 static int call_all_that_block(void)
 {
     static redlock_status_report status = {.size = sizeof(status)};
+    redlock_options owner = REDLOCK_OPTIONS_INIT;
+    redlock_holds holds = REDLOCK_HOLDS_INIT;
     redlock_lock *lock = NULL;
+    owner.kind = REDLOCK_REENTRANT;
     if (client_try(client, "other", 0, 0, NULL, &lock) != REDLOCK_EDEADLK || lock)
         return 1;
     if (redlock_extend(mine, 0, NULL) != REDLOCK_EDEADLK)
@@ -53,6 +56,8 @@ static int call_all_that_block(void)
         return 5;
     if (redlock_status(client, &status) != REDLOCK_EDEADLK)
         return 6;
+    if (redlock_hold_count(client, "held", 4, &owner, &holds) != REDLOCK_EDEADLK)
+        return 10;
     return 0;
 }
 

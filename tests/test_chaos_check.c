@@ -25,8 +25,8 @@ static void tear_down(void)
 
 static uint64_t findings(void)
 {
-    return verdict->overlaps + verdict->lost_updates + verdict->token_disorders +
-           verdict->orphans + verdict->excused;
+    return verdict->overlaps + verdict->lost_updates + verdict->changed_reads +
+           verdict->token_disorders + verdict->orphans + verdict->excused;
 }
 
 /* ---- overlaps --------------------------------------------------------------------------- */

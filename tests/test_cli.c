@@ -16,7 +16,14 @@ static const char *const wrong_usage[][8] = {
     {"run", "a"},
     {"run", "a", "--"},
     {"run", "--", "true"},
-    {"run", "a", "b", "--", "true"},
+    {"run", "a", "", "--", "true"},
+    {"run", "--shared", "--fair", "a", "--", "true"},
+    {"run", "--exclusive", "--shared", "a", "--", "true"},
+    {"run", "--shared", "a", "b", "--", "true"},
+    {"run", "--owner", "me", "a", "--", "true"},
+    {"run", "--fair", "a", "--", "true"}, /* there are five masters */
+    {"run", "--reentrant", "--owner", "", "a", "--", "true"},
+    {"run", "--shared=yes", "a", "--", "true"},
     {"run", "--json", "a", "--", "true"},
     {"run", "", "--", "true"},
     {"run", "--ttl"},
@@ -28,7 +35,9 @@ static const char *const wrong_usage[][8] = {
     {"run", "--grace=6s", "a", "--", "true"}, /* the default TTL is 10s */
     {"lock"},
     {"lock", ""},
-    {"lock", "a", "b"},
+    {"lock", "--reentrant", "--owner", "mode", "a"},
+    {"lock", "--reentrant", "--owner", "me:write", "a"},
+    {"lock", "--fair", "a", "b"},
     {"lock", "a", "--grace", "1s"},
     {"lock", "-E", "256", "a"},
     {"lock", "-E", "x", "a"},
@@ -37,12 +46,16 @@ static const char *const wrong_usage[][8] = {
     {"lock", "--ttl", "31s", "a"}, /* over max-ttl */
     {"lock", "--nonsense", "a"},
     {"extend"},
+    {"extend", "--shared", "not-a-handle"},
     {"extend", "not-a-handle"},
     {"release"},
     {"release", "not-a-handle"},
     {"release", "a", "b"},
     {"inspect"},
     {"inspect", "--ttl", "1s", "a"},
+    {"inspect", "--fair", "a"},
+    {"inspect", "--owner", "mode", "a"},
+    {"inspect", "a", "b"},
     {"status", "a"},
     {"@guard", "1", "true"},
 };
@@ -69,7 +82,7 @@ START_TEST(quiet_says_nothing_of_it)
     ck_assert_int_eq(program_run(NULL, REDLOCK("-q", "lock"), &program), 64);
     ck_assert_str_eq(program_err(program), "");
     program_free(program);
-    ck_assert_int_eq(program_run(NULL, REDLOCK("lock", "--quiet", "a", "b"), &program), 64);
+    ck_assert_int_eq(program_run(NULL, REDLOCK("lock", "--quiet", "a", ""), &program), 64);
     ck_assert_str_eq(program_err(program), "");
     program_free(program);
 }
@@ -86,6 +99,21 @@ START_TEST(a_name_over_the_limit_is_64)
     program_free(program);
     name[REDLOCK_NAME_MAX] = '\0';
     ck_assert_int_eq(program_run(NULL, REDLOCK("run", name, "--", "true"), NULL), 0);
+    ck_assert_int_eq(program_run(NULL, REDLOCK("run", name, "x", "--", "true"), &program), 64);
+    ck_assert_ptr_nonnull(strstr(program_err(program), "all of them together"));
+    program_free(program);
+}
+END_TEST
+
+START_TEST(more_names_than_can_be_taken_are_64)
+{
+    const char *argv[REDLOCK_NAMES_MAX + 4] = {program_redlock(), "lock"};
+    for (int i = 0; i <= REDLOCK_NAMES_MAX; i++)
+        argv[2 + i] = "n";
+    struct program *program = NULL;
+    ck_assert_int_eq(program_run(NULL, argv, &program), 64);
+    ck_assert_ptr_nonnull(strstr(program_err(program), "65 names are too many: 64 can be"));
+    program_free(program);
 }
 END_TEST
 
@@ -185,6 +213,7 @@ int main(void)
                         WRONG_USAGE_COUNT);
     tcase_add_test(line, quiet_says_nothing_of_it);
     tcase_add_test(line, a_name_over_the_limit_is_64);
+    tcase_add_test(line, more_names_than_can_be_taken_are_64);
     tcase_add_test(line, every_verb_has_help_and_a_version);
     tcase_add_test(line, no_node_list_is_78_and_names_the_places);
     tcase_add_test(line, the_node_list_is_found_where_it_is_said_to_be);

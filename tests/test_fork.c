@@ -48,6 +48,9 @@ static int call_everything(void *argument)
     redlock_lock *other = NULL;
     redlock_stats stats = {.size = sizeof(stats)};
     char text[REDLOCK_HANDLE_MAX];
+    redlock_options owner = REDLOCK_OPTIONS_INIT;
+    redlock_holds holds = REDLOCK_HOLDS_INIT;
+    owner.kind = REDLOCK_REENTRANT;
     report.size = sizeof(report);
     status.size = sizeof(status);
     child_expect(redlock_validity_ms(lock) == 0);
@@ -58,6 +61,7 @@ static int call_everything(void *argument)
     child_expect(redlock_release(lock) == REDLOCK_EFORK);
     child_expect(redlock_attach(client, "anything", &other) == REDLOCK_EFORK);
     child_expect(redlock_inspect(client, "name", 4, &report) == REDLOCK_EFORK);
+    child_expect(redlock_hold_count(client, "name", 4, &owner, &holds) == REDLOCK_EFORK);
     child_expect(redlock_force_release(client, "name", 4, NULL) == REDLOCK_EFORK);
     child_expect(redlock_status(client, &status) == REDLOCK_EFORK);
     child_expect(redlock_get_stats(client, &stats) == REDLOCK_EFORK);

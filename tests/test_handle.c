@@ -29,6 +29,25 @@ static struct rl_handle sample(const char *token, const void *name, size_t name_
     return handle;
 }
 
+/* The same, of any kind; those that have an owner get one. */
+static struct rl_handle sample_of(int row, const char *token, const void *name, size_t name_len)
+{
+    struct rl_handle handle = sample(token, name, name_len);
+    handle.kind = row;
+    if (rl_kind_owned(rl_kind(row))) {
+        handle.owner_len = strlen("client:7");
+        memcpy(handle.owner, "client:7", handle.owner_len);
+    }
+    return handle;
+}
+
+/* Of each form of the text, one. */
+static struct rl_handle sample_form(int form, const char *token, const void *name,
+                                    size_t name_len)
+{
+    return sample_of(form == 0 ? RL_ROW_PLAIN : RL_ROW_REENTRANT, token, name, name_len);
+}
+
 static void check_same(const struct rl_handle *a, const struct rl_handle *b)
 {
     ck_assert_int_eq(a->kind, b->kind);
@@ -41,6 +60,9 @@ static void check_same(const struct rl_handle *a, const struct rl_handle *b)
     ck_assert_uint_eq(a->name_len, b->name_len);
     ck_assert_mem_eq(a->name, b->name, a->name_len);
     ck_assert_int_eq(b->name[b->name_len], '\0');
+    ck_assert_uint_eq(a->owner_len, b->owner_len);
+    ck_assert_mem_eq(a->owner, b->owner, a->owner_len);
+    ck_assert_int_eq(b->owner[b->owner_len], '\0');
 }
 
 static void round_trip(const struct rl_handle *handle)
@@ -65,6 +87,49 @@ START_TEST(the_text_is_the_documented_one)
     char text[REDLOCK_HANDLE_MAX];
     ck_assert_int_eq(rl_handle_encode(&handle, text, sizeof(text)), 0);
     ck_assert_str_eq(text, expected);
+}
+END_TEST
+
+START_TEST(the_text_of_other_kinds_is_the_documented_one)
+{
+    static const char expected[] = "rl2CQUBI0VniavN7wEjRWeJq83vASNFZ4mrze8AAAAAAAB1MAMABghyZWVu"
+                                   "dHJhbnR0b2tvcmRlcnNjbGllbnQ6N82iZGM";
+    struct rl_handle handle = sample_of(RL_ROW_REENTRANT, "tok", "orders", 6);
+    char text[REDLOCK_HANDLE_MAX];
+    ck_assert_int_eq(rl_handle_encode(&handle, text, sizeof(text)), 0);
+    ck_assert_str_eq(text, expected);
+}
+END_TEST
+
+/* Every kind, with the longest of everything too. */
+START_TEST(every_kind_there_and_back)
+{
+    static char bytes[REDLOCK_NAMES_MAX][REDLOCK_NAME_MAX / REDLOCK_NAMES_MAX];
+    redlock_bytes names[REDLOCK_NAMES_MAX];
+    if (!rl_kind(_i) || !rl_kind(_i)->script[RL_ACQUIRE].name)
+        return; /* nobody holds such a lock */
+    struct rl_handle handle = sample_of(_i, "0123:me", "orders", 6);
+    for (unsigned i = 0; i < REDLOCK_NAMES_MAX; i++) {
+        memset(bytes[i], 'a' + (int)i % 26, sizeof(bytes[i]));
+        bytes[i][1] = (char)i;
+        names[i] = (redlock_bytes){.bytes = bytes[i], .len = sizeof(bytes[i])};
+    }
+    if (rl_kind(_i)->several)
+        handle.name_len = rl_names_pack(names, 2, handle.name, NULL, 0);
+    round_trip(&handle);
+    if (rl_kind(_i)->several) {
+        handle.name_len = rl_names_pack(names, REDLOCK_NAMES_MAX, handle.name, NULL, 0);
+    } else {
+        memset(handle.name, 'n', REDLOCK_NAME_MAX);
+        handle.name_len = REDLOCK_NAME_MAX;
+    }
+    memset(handle.token, 't', RL_TOKEN_MAX);
+    handle.token_len = RL_TOKEN_MAX;
+    if (rl_kind_owned(rl_kind(_i))) {
+        memset(handle.owner, 'o', RL_OWNER_MAX);
+        handle.owner_len = RL_OWNER_MAX;
+    }
+    round_trip(&handle);
 }
 END_TEST
 
@@ -172,7 +237,7 @@ static void refused(const char *text)
 START_TEST(every_cut)
 {
     for (size_t name_len = 1; name_len <= 3; name_len++) {
-        struct rl_handle handle = sample("0123:me", "abc", name_len);
+        struct rl_handle handle = sample_form(_i, "0123:me", "abc", name_len);
         char text[REDLOCK_HANDLE_MAX];
         ck_assert_int_eq(rl_handle_encode(&handle, text, sizeof(text)), 0);
         for (size_t len = strlen(text); len-- > 0;) {
@@ -185,7 +250,7 @@ END_TEST
 
 START_TEST(every_cut_at_the_front)
 {
-    struct rl_handle handle = sample("0123:me", "abc", 3);
+    struct rl_handle handle = sample_form(_i, "0123:me", "abc", 3);
     char text[REDLOCK_HANDLE_MAX];
     ck_assert_int_eq(rl_handle_encode(&handle, text, sizeof(text)), 0);
     for (size_t at = 1; at <= strlen(text); at++)
@@ -196,7 +261,7 @@ END_TEST
 START_TEST(every_changed_byte)
 {
     for (size_t name_len = 1; name_len <= 3; name_len++) {
-        struct rl_handle handle = sample("0123:me", "abc", name_len);
+        struct rl_handle handle = sample_form(_i, "0123:me", "abc", name_len);
         char text[REDLOCK_HANDLE_MAX];
         ck_assert_int_eq(rl_handle_encode(&handle, text, sizeof(text)), 0);
         size_t len = strlen(text);
@@ -217,7 +282,7 @@ END_TEST
 /* A byte too many, wherever it stands (a line's end, a quote, a digit twice). */
 START_TEST(every_byte_too_many)
 {
-    struct rl_handle handle = sample("0123:me", "abc", 3);
+    struct rl_handle handle = sample_form(_i, "0123:me", "abc", 3);
     char text[REDLOCK_HANDLE_MAX], more[REDLOCK_HANDLE_MAX + 1];
     ck_assert_int_eq(rl_handle_encode(&handle, text, sizeof(text)), 0);
     size_t len = strlen(text);
@@ -240,7 +305,7 @@ START_TEST(a_text_without_end)
         char *text = malloc(len + 1);
         ck_assert_ptr_nonnull(text);
         memset(text, 'A', len);
-        memcpy(text, "rl1", 3);
+        memcpy(text, _i == 0 ? "rl1" : "rl2", 3);
         text[len] = '\0';
         refused(text);
         free(text);
@@ -267,18 +332,24 @@ static void put_digits(const unsigned char *bytes, size_t len, char *ret_text)
 }
 
 /* The bytes with their right sum, decoded. There is room behind them. */
-static int decode_bytes(unsigned char *bytes, size_t len)
+static int decode_form(const char *head, unsigned char *bytes, size_t len,
+                       struct rl_handle *ret_handle)
 {
-    static struct rl_handle handle;
     static char text[12000];
     uint32_t sum = 2166136261u;
     for (size_t i = 0; i < len; i++)
         sum = (sum ^ bytes[i]) * 16777619u;
     for (unsigned i = 4; i-- > 0;)
         bytes[len++] = (unsigned char)(sum >> (8 * i));
-    memcpy(text, "rl1", 4);
+    memcpy(text, head, 4);
     put_digits(bytes, len, text + 3);
-    return rl_handle_decode(text, &handle);
+    return rl_handle_decode(text, ret_handle);
+}
+
+static int decode_bytes(unsigned char *bytes, size_t len)
+{
+    static struct rl_handle handle;
+    return decode_form("rl1", bytes, len, &handle);
 }
 
 static int decode_fields(uint64_t ttl_ms, unsigned token_len, unsigned name_len,
@@ -338,6 +409,71 @@ START_TEST(fields_that_cannot_be)
 }
 END_TEST
 
+static const char nul_within[3] = "o\0o";
+
+/* The second form, of these parts and lengths. */
+static int decode_kind(const char *kind, unsigned kind_len, const char *owner,
+                       unsigned owner_len, const char *name, unsigned name_len)
+{
+    static struct rl_handle handle;
+    static unsigned char bytes[8192];
+    size_t len = 0;
+    bytes[len++] = (unsigned char)kind_len;
+    memset(bytes + len, 0, 1 + 16 + 8 + 8);
+    bytes[len + 1 + 16 + 8 + 7] = 100; /* the ttl */
+    len += 1 + 16 + 8 + 8;
+    bytes[len++] = 1;
+    bytes[len++] = (unsigned char)(name_len >> 8);
+    bytes[len++] = (unsigned char)name_len;
+    bytes[len++] = (unsigned char)owner_len;
+    size_t owner_bytes = owner == nul_within ? sizeof(nul_within) : strlen(owner);
+    const struct {
+        const char *text;
+        size_t len;
+    } parts[] = {{kind, strlen(kind)}, {"t", 1}, {name, name_len}, {owner, owner_bytes}};
+    for (unsigned i = 0; i < 4; i++) {
+        memcpy(bytes + len, parts[i].text, parts[i].len);
+        len += parts[i].len;
+    }
+    return decode_form("rl2", bytes, len, &handle);
+}
+
+START_TEST(kinds_that_cannot_be)
+{
+    static char filler[RL_NAMES_BYTES_MAX + 1];
+    char long_owner[RL_OWNER_MAX + 2];
+    memset(filler, 'f', sizeof(filler));
+    memset(long_owner, 'o', sizeof(long_owner));
+    long_owner[RL_OWNER_MAX + 1] = '\0';
+    ck_assert_int_eq(decode_kind("reentrant", 9, "o", 1, "n", 1), 0); /* the encoder is right */
+    ck_assert_int_eq(decode_kind("reentrant", 9, "o", 1, filler, REDLOCK_NAME_MAX), 0);
+    ck_assert_int_eq(decode_kind("several", 7, "", 0, "\0\1n\0\0\1o\0", 8), 0);
+    ck_assert_int_eq(decode_kind("any", 3, "", 0, "n", 1), REDLOCK_EHANDLE);
+    ck_assert_int_eq(decode_kind("any", 3, "o", 1, "n", 1), REDLOCK_EHANDLE);
+    ck_assert_int_eq(decode_kind("reentrant", 9, "", 0, "n", 1), REDLOCK_EHANDLE);
+    ck_assert_int_eq(decode_kind("reentrant", 9, "o", 2, "n", 1), REDLOCK_EHANDLE);
+    ck_assert_int_eq(decode_kind("reentrant", 9, "owner", 4, "n", 1), REDLOCK_EHANDLE);
+    ck_assert_int_eq(decode_kind("reentrant", 8, "o", 1, "n", 1), REDLOCK_EHANDLE);
+    ck_assert_int_eq(decode_kind("reentrant", 255, "o", 1, "n", 1), REDLOCK_EHANDLE);
+    ck_assert_int_eq(decode_kind("", 0, "o", 1, "n", 1), REDLOCK_EHANDLE);
+    ck_assert_int_eq(decode_kind("plain", 5, "", 0, "n", 1), REDLOCK_EHANDLE); /* is rl1 */
+    ck_assert_int_eq(decode_kind("Reentrant", 9, "o", 1, "n", 1), REDLOCK_EHANDLE);
+    ck_assert_int_eq(decode_kind("reentran", 8, "o", 1, "n", 1), REDLOCK_EHANDLE);
+    ck_assert_int_eq(decode_kind("reentrant", 9, "o", 1, filler, REDLOCK_NAME_MAX + 1),
+                     REDLOCK_EHANDLE);
+    ck_assert_int_eq(decode_kind("reentrant", 9, long_owner, RL_OWNER_MAX + 1, "n", 1),
+                     REDLOCK_EHANDLE);
+    ck_assert_int_eq(decode_kind("reentrant", 9, "o", 1, filler, RL_NAMES_BYTES_MAX),
+                     REDLOCK_EHANDLE);
+    ck_assert_int_eq(decode_kind("several", 7, "", 0, filler, RL_NAMES_BYTES_MAX + 1),
+                     REDLOCK_EHANDLE);
+    ck_assert_int_eq(decode_kind("reentrant", 9, nul_within, 3, "n", 1), REDLOCK_EHANDLE);
+    ck_assert_int_eq(decode_kind("several", 7, "o", 1, "\0\1n\0\0\1o\0", 8), REDLOCK_EHANDLE);
+    ck_assert_int_eq(decode_kind("several", 7, "", 0, "\0\1o\0\0\1n\0", 8), REDLOCK_EHANDLE);
+    ck_assert_int_eq(decode_kind("several", 7, "", 0, "n", 1), REDLOCK_EHANDLE);
+}
+END_TEST
+
 START_TEST(a_token_that_is_too_long)
 {
     static struct rl_handle handle;
@@ -353,7 +489,7 @@ START_TEST(a_name_that_is_too_long)
     static struct rl_handle handle;
     char text[REDLOCK_HANDLE_MAX];
     handle = sample("t", "n", 1);
-    handle.name_len = REDLOCK_NAME_MAX + 1;
+    handle.name_len = RL_NAMES_BYTES_MAX + 1;
     rl_handle_encode(&handle, text, sizeof(text));
 }
 END_TEST
@@ -364,6 +500,8 @@ int main(void)
     TCase *whole = tcase_create("whole");
     tcase_add_test(whole, the_text_is_the_documented_one);
     tcase_add_test(whole, there_and_back);
+    tcase_add_test(whole, the_text_of_other_kinds_is_the_documented_one);
+    tcase_add_loop_test(whole, every_kind_there_and_back, 0, RL_ROWS);
     tcase_add_test(whole, all_lengths);
     tcase_add_test(whole, a_place_that_is_too_small);
     tcase_add_loop_test(whole, a_boot_id_that_is_none, 0,
@@ -372,13 +510,14 @@ int main(void)
     tcase_add_test_raise_signal(whole, a_name_that_is_too_long, SIGABRT);
     suite_add_tcase(suite, whole);
     TCase *damaged = tcase_create("damaged");
-    tcase_add_test(damaged, every_cut);
-    tcase_add_test(damaged, every_cut_at_the_front);
-    tcase_add_test(damaged, every_changed_byte);
-    tcase_add_test(damaged, every_byte_too_many);
-    tcase_add_test(damaged, a_text_without_end);
+    tcase_add_loop_test(damaged, every_cut, 0, 2);
+    tcase_add_loop_test(damaged, every_cut_at_the_front, 0, 2);
+    tcase_add_loop_test(damaged, every_changed_byte, 0, 2);
+    tcase_add_loop_test(damaged, every_byte_too_many, 0, 2);
+    tcase_add_loop_test(damaged, a_text_without_end, 0, 2);
     tcase_add_test(damaged, short_and_whole);
     tcase_add_test(damaged, fields_that_cannot_be);
+    tcase_add_test(damaged, kinds_that_cannot_be);
     suite_add_tcase(suite, damaged);
     return suite_run(suite);
 }

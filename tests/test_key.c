@@ -28,6 +28,7 @@ static const struct {
     {'h', "a b:redlock:holds", "x{a}:redlock:holds"},
     {'s', "a b:redlock:seen", "x{a}:redlock:seen"},
     {'m', "a b:redlock:writer", "x{a}:redlock:writer"},
+    {'R', "a b:redlock:readers", "x{a}:redlock:readers"},
     {'b', "{a b}", "x{a}"},
     {'c', "redisson_lock__channel:{a b}", "redisson_lock__channel:x{a}"},
     {'f', "redisson_lock__channel:{a b}:u:7", "redisson_lock__channel:x{a}:u:7"},

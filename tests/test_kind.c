@@ -19,21 +19,29 @@ static const struct {
     bool takes, deletes;
     bool holder_yes, holder_no; /* does a yes, a no, name a holder? */
     bool place_no;              /* and a no a place? */
+    bool details;               /* and both of them details? */
 } verbs[] = {
-    {RL_ACQUIRE, "plain_acquire", "n", "tT", true, false, false, true, false},
-    {RL_EXTEND, "plain_extend", "n", "tT", true, false, false, false, false},
-    {RL_RETAKE, "plain_retake", "n", "tT", true, false, false, false, false},
-    {RL_RELEASE, "plain_release", "nq", "tk", false, true, false, false, false},
-    {RL_INSPECT, "plain_inspect", "n", "", false, false, false, true, false},
-    {RL_FORCE, "plain_force", "nq", "k", false, true, false, false, false},
-    {RL_WAIT, "plain_wait", "nq", "tTwaq", true, false, false, true, true},
-    {RL_LEAVE, "plain_leave", "nq", "wk", false, true, false, false, false},
+    {RL_ACQUIRE, "plain_acquire", "n", "tT", true, false, false, true, false, false},
+    {RL_EXTEND, "plain_extend", "n", "tT", true, false, false, false, false, false},
+    {RL_RETAKE, "plain_retake", "n", "tT", true, false, false, false, false, false},
+    {RL_RELEASE, "plain_release", "nq", "tk", false, true, false, false, false, false},
+    {RL_INSPECT, "inspect", "n", "o", false, false, true, true, false, true},
+    {RL_FORCE, "force", "nq", "k", false, true, false, false, false, false},
+    {RL_WAIT, "plain_wait", "nq", "tTwaq", true, false, false, true, true, false},
+    {RL_LEAVE, "plain_leave", "nq", "wk", false, true, false, false, false, false},
 };
 #define VERBS ((int)(sizeof(verbs) / sizeof(verbs[0])))
 
+/* Looking and deleting are the same for all kinds. */
+static const struct rl_script *script_of(enum rl_verb verb)
+{
+    bool any = verb == RL_INSPECT || verb == RL_FORCE;
+    return &rl_kind(any ? RL_ROW_ANY : RL_ROW_PLAIN)->script[verb];
+}
+
 START_TEST(every_verb_has_a_script)
 {
-    const struct rl_script *script = &rl_kind(REDLOCK_PLAIN)->script[verbs[_i].verb];
+    const struct rl_script *script = script_of(verbs[_i].verb);
     ck_assert_int_eq(VERBS, RL_VERBS);
     ck_assert_str_eq(script->name, verbs[_i].name);
     ck_assert_str_eq(script->keys, verbs[_i].keys);
@@ -55,7 +63,7 @@ static const char *code_of(enum rl_verb verb)
 {
     static char code[8192];
     size_t len = 0;
-    const char *line = rl_kind(REDLOCK_PLAIN)->script[verb].body;
+    const char *line = script_of(verb)->body;
     while (*line) {
         size_t line_len = strcspn(line, "\n") + 1;
         ck_assert_uint_lt(len + line_len, sizeof(code));
@@ -83,15 +91,34 @@ static void expect_used(const char *code, const char *array, unsigned wanted)
         ck_assert(at[4] == '[' && at[5] >= '1' && at[5] <= '9' && at[6] == ']');
 }
 
+/* Without its functions, whose returns are no answers. */
+static const char *outside_functions(const char *code)
+{
+    static char outside[8192];
+    size_t len = 0;
+    bool inside = false;
+    for (; *code; code += strcspn(code, "\n") + 1) {
+        size_t line_len = strcspn(code, "\n") + 1;
+        inside |= strncmp(code, "local function ", 15) == 0;
+        if (!inside) {
+            memcpy(outside + len, code, line_len);
+            len += line_len;
+        }
+        inside &= strncmp(code, "end\n", 4) != 0;
+    }
+    outside[len] = '\0';
+    return outside;
+}
+
 /* The keys and arguments that the table promises are those that the script uses; every script
  * starts its answers with the nonce. */
 START_TEST(scripts_use_what_they_are_given)
 {
-    const struct rl_script *script = &rl_kind(REDLOCK_PLAIN)->script[verbs[_i].verb];
+    const struct rl_script *script = script_of(verbs[_i].verb);
     const char *code = code_of(verbs[_i].verb);
     expect_used(code, "KEYS", (unsigned)strlen(script->keys));
     expect_used(code, "ARGV", 1 + (unsigned)strlen(script->args));
-    const char *answer = strstr(code, "return ");
+    const char *answer = strstr(outside_functions(code), "return ");
     ck_assert_ptr_nonnull(answer);
     for (; answer; answer = strstr(answer + 1, "return "))
         ck_assert(strncmp(answer, "return {ARGV[1], ", 17) == 0);
@@ -140,7 +167,7 @@ END_TEST
 
 START_TEST(unknown_kinds)
 {
-    static const int unknown[] = {-1, 1, 2, 100, INT_MIN, INT_MAX};
+    static const int unknown[] = {-1, RL_ROWS, 100, INT_MIN, INT_MAX};
     ck_assert_str_eq(rl_kind(REDLOCK_PLAIN)->name, "plain");
     for (unsigned i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++)
         ck_assert_ptr_null(rl_kind(unknown[i]));
@@ -149,17 +176,35 @@ END_TEST
 
 START_TEST(only_the_promised_shape_fits)
 {
-    for (unsigned bits = 0; bits < 8; bits++) {
+    for (unsigned bits = 0; bits < 16; bits++) {
         struct rl_answer answer = {
             .granted = bits & 1,
             .with_holder = bits & 2,
             .with_place = bits & 4,
+            .with_details = bits & 8,
         };
         bool holder = answer.granted ? verbs[_i].holder_yes : verbs[_i].holder_no;
         bool place = !answer.granted && verbs[_i].place_no;
         ck_assert_int_eq(rl_kind_answer_fits(verbs[_i].verb, &answer),
-                         answer.with_holder == holder && answer.with_place == place);
+                         answer.with_holder == holder && answer.with_place == place &&
+                             answer.with_details == verbs[_i].details);
     }
+}
+END_TEST
+
+/* Who must not delete what is no lock is told what it is; to look is never refused. */
+START_TEST(data_is_named_to_who_would_delete_it)
+{
+    struct rl_answer answer = {.code = RL_MISKINDED, .with_holder = true};
+    ck_assert(rl_kind_answer_fits(RL_FORCE, &answer));
+    ck_assert(!rl_kind_answer_fits(RL_RELEASE, &answer));
+    answer.with_holder = false;
+    ck_assert(!rl_kind_answer_fits(RL_FORCE, &answer));
+    answer = (struct rl_answer){.code = RL_UPGRADES, .with_holder = true};
+    ck_assert(!rl_kind_answer_fits(RL_FORCE, &answer));
+    answer =
+        (struct rl_answer){.code = RL_MISKINDED, .with_holder = true, .with_details = true};
+    ck_assert(!rl_kind_answer_fits(RL_INSPECT, &answer));
 }
 END_TEST
 
@@ -217,6 +262,7 @@ int main(void)
     tcase_add_test(tcase, the_scripts_know_the_prefixes);
     tcase_add_test(tcase, unknown_kinds);
     tcase_add_loop_test(tcase, only_the_promised_shape_fits, 0, VERBS);
+    tcase_add_test(tcase, data_is_named_to_who_would_delete_it);
     tcase_add_test(tcase, which_holders_wake);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);

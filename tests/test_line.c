@@ -61,11 +61,31 @@ static void tear_down(void)
     redlock_close(client);
 }
 
+static struct rl_target plain(const char *name)
+{
+    return (struct rl_target){
+        .kind = rl_kind(REDLOCK_PLAIN),
+        .name = name,
+        .name_len = strlen(name),
+    };
+}
+
+static struct rl_line *find(const char *name)
+{
+    struct rl_target target = plain(name);
+    return rl_line_find(client, &target);
+}
+
 static void join(int i, const char *name)
 {
-    ck_assert_int_eq(
-        rl_line_join(client, &told[i].waiter, rl_kind(REDLOCK_PLAIN), name, strlen(name), 1),
-        0);
+    struct rl_target target = plain(name);
+    ck_assert_int_eq(rl_line_join(client, &told[i].waiter, &target, 1), 0);
+}
+
+static void freed(const char *name)
+{
+    struct rl_target target = plain(name);
+    rl_line_freed(client, &target, 3);
 }
 
 static void leave(int i, bool won)
@@ -75,7 +95,7 @@ static void leave(int i, bool won)
 
 static uint64_t number(const char *name)
 {
-    struct rl_line *line = rl_line_find(client, name, strlen(name));
+    struct rl_line *line = find(name);
     ck_assert_ptr_nonnull(line);
     return line->number;
 }
@@ -97,7 +117,7 @@ START_TEST(first_come_is_first)
         if (i + 1 < WAITERS)
             ck_assert_uint_eq(told[i + 1].turns[RL_TURN_FIRST], 1);
     }
-    ck_assert_ptr_null(rl_line_find(client, "name", 4));
+    ck_assert_ptr_null(find("name"));
     tear_down();
 }
 END_TEST
@@ -156,8 +176,8 @@ START_TEST(only_the_first_of_the_right_line_is_called)
     join(1, "name");
     join(2, "other");
     rl_line_woken(client, 0, number("name"), 3);
-    rl_line_freed(client, "name", 4, 3);
-    rl_line_freed(client, "nam", 3, 3);
+    freed("name");
+    freed("nam");
     ck_assert_uint_eq(told[0].turns[RL_TURN_WOKEN], 1);
     ck_assert_uint_eq(told[0].turns[RL_TURN_FREED], 1);
     ck_assert_uint_eq(turns(&told[1]) + turns(&told[2]), 0);
@@ -180,7 +200,7 @@ START_TEST(wakes_and_places_are_kept_by_node)
 {
     set_up();
     join(0, "name");
-    struct rl_line *line = rl_line_find(client, "name", 4);
+    struct rl_line *line = find("name");
     for (unsigned i = 0; i < 3; i++)
         rl_line_answered(client, line->number, i, RL_QUEUED, 1);
     ck_assert_uint_eq(line->queued, 7);
@@ -204,6 +224,33 @@ START_TEST(wakes_and_places_are_kept_by_node)
 }
 END_TEST
 
+/* Answers and wake-ups come on connections of their own: whichever is read first, who was woken
+ * by name is in no queue any more. */
+START_TEST(a_wake_up_may_be_quicker_than_the_answer_before_it)
+{
+    set_up();
+    join(0, "name");
+    struct rl_line *line = find("name");
+    line->rounds = 5;
+    ck_assert_uint_eq(rl_line_rounds(client, line->number), 5);
+    ck_assert_uint_eq(rl_line_rounds(client, line->number + 1), 0);
+    rl_line_woken(client, 1, line->number, 30);
+    rl_line_answered(client, line->number, 1, RL_QUEUED, 31);
+    ck_assert_uint_eq(line->queued, 0);
+    ck_assert_uint_eq(line->entered, 2); /* it is left all the same, to be sure */
+    /* The next round has begun by the time that it is read. */
+    line->wakes = 0;
+    rl_line_answered(client, line->number, 1, RL_WAS_QUEUED, 32);
+    ck_assert_uint_eq(line->queued, 0);
+    rl_line_answered(client, line->number, 1, RL_QUEUED, 33);
+    rl_line_answered(client, line->number, 1, RL_WAS_QUEUED, 34);
+    ck_assert_uint_eq(line->queued, 2);
+    ck_assert_uint_eq(told[0].turns[RL_TURN_MISSED], 0);
+    leave(0, true);
+    tear_down();
+}
+END_TEST
+
 /* Names come and go; each finds its own line, by name and by number. */
 START_TEST(many_lines_are_told_apart)
 {
@@ -214,11 +261,10 @@ START_TEST(many_lines_are_told_apart)
     memset(many, 0, sizeof(many));
     for (int round = 0; round < 2; round++) {
         for (int i = round; i < NAMES; i += 1 + round) {
-            int len = snprintf(name, sizeof(name), "name-%d", i);
+            snprintf(name, sizeof(name), "name-%d", i);
+            struct rl_target target = plain(name);
             many[i].waiter.turn = turn;
-            ck_assert_int_eq(rl_line_join(client, &many[i].waiter, rl_kind(REDLOCK_PLAIN), name,
-                                          (size_t)len, 1),
-                             0);
+            ck_assert_int_eq(rl_line_join(client, &many[i].waiter, &target, 1), 0);
             numbers[i] = number(name);
         }
         for (int i = 0; i < NAMES; i += 2)
@@ -226,13 +272,188 @@ START_TEST(many_lines_are_told_apart)
         for (int i = 0; i < NAMES; i++) {
             snprintf(name, sizeof(name), "name-%d", i);
             ck_assert_int_eq(rl_line_stands(client, numbers[i]), i % 2);
-            struct rl_line *line = rl_line_find(client, name, strlen(name));
+            struct rl_line *line = find(name);
             ck_assert_int_eq(line != NULL, i % 2);
             ck_assert(!line || (line->number == numbers[i] && line->first == &many[i].waiter));
         }
         for (int i = 1; i < NAMES; i += 2)
             rl_line_leave(client, &many[i].waiter, true, 2);
     }
+    tear_down();
+}
+END_TEST
+
+/* ---- lines that hear on channels -------------------------------------------------------- */
+
+static const struct rl_kind lock_kind = {.name = "lock", .channel = RL_CHANNEL_LOCK};
+static const struct rl_kind read_kind = {.name = "read", .channel = RL_CHANNEL_RW};
+static const struct rl_kind write_kind = {.name = "write", .channel = RL_CHANNEL_RW};
+static const struct rl_kind fair_kind = {
+    .name = "fair", .channel = RL_CHANNEL_FAIR, .queues_at_once = true};
+
+static struct rl_target target_of(const struct rl_kind *kind, const char *owner)
+{
+    struct rl_target target = plain("name");
+    target.kind = kind;
+    target.owner = owner;
+    target.owner_len = strlen(owner);
+    return target;
+}
+
+static struct rl_line *stand(int i, const struct rl_kind *kind, const char *owner)
+{
+    struct rl_target target = target_of(kind, owner);
+    ck_assert_int_eq(rl_line_join(client, &told[i].waiter, &target, 1), 0);
+    ck_assert_ptr_eq(rl_line_find(client, &target), told[i].waiter.line);
+    return told[i].waiter.line;
+}
+
+static struct rl_ear *ear_of(const char *channel)
+{
+    return rl_ear_find(&client->ears, channel, strlen(channel));
+}
+
+START_TEST(a_line_is_of_one_kind_and_where_owners_queue_of_one_owner)
+{
+    set_up();
+    join(0, "name");
+    ck_assert_ptr_null(told[0].waiter.line->ear);
+    ck_assert_ptr_ne(stand(1, &lock_kind, "ann"), told[0].waiter.line);
+    ck_assert_ptr_eq(stand(2, &lock_kind, "bob"), told[1].waiter.line);
+    ck_assert_ptr_ne(stand(3, &fair_kind, "ann"), told[1].waiter.line);
+    ck_assert_ptr_ne(stand(4, &fair_kind, "bob"), told[3].waiter.line);
+    ck_assert_ptr_eq(stand(5, &fair_kind, "ann"), told[3].waiter.line);
+    stand(6, &read_kind, "ann");
+    ck_assert_ptr_ne(stand(7, &write_kind, "ann"), told[6].waiter.line);
+    ck_assert_ptr_eq(told[6].waiter.line->ear, told[7].waiter.line->ear);
+    ck_assert_ptr_eq(told[1].waiter.line->ear, ear_of("redisson_lock__channel:{name}"));
+    ck_assert_ptr_eq(told[4].waiter.line->ear, ear_of("redisson_lock__channel:{name}:bob"));
+    ck_assert_ptr_eq(told[7].waiter.line->ear, ear_of("redisson_rwlock:{name}"));
+    ck_assert_uint_eq(client->ears.used, 4);
+    leave(6, false);
+    ck_assert_ptr_nonnull(ear_of("redisson_rwlock:{name}"));
+    leave(7, true);
+    ck_assert_ptr_null(ear_of("redisson_rwlock:{name}"));
+    for (int i = 0; i < 6; i++)
+        leave(i, i % 2 == 0);
+    ck_assert_uint_eq(client->ears.count, 0);
+    tear_down();
+}
+END_TEST
+
+/* As a subscriber does. */
+static void hears(struct rl_ear *ear, unsigned node)
+{
+    ear->heard |= rl_bit(node);
+    rl_line_hears(client, node, ear, 3);
+}
+
+START_TEST(all_that_hear_a_channel_are_told_and_stay_queued)
+{
+    set_up();
+    struct rl_line *reads = stand(0, &read_kind, "ann");
+    stand(1, &read_kind, "bob");
+    struct rl_line *writes = stand(2, &write_kind, "cyd");
+    struct rl_line *other = stand(3, &lock_kind, "dan");
+    hears(reads->ear, 1);
+    ck_assert_uint_eq(rl_line_listening(client, reads), 2);
+    ck_assert_uint_eq(rl_line_listening(client, writes), 2);
+    ck_assert_uint_eq(rl_line_listening(client, other), 0);
+    ck_assert_uint_eq(told[0].turns[RL_TURN_LISTENS], 1);
+    ck_assert_uint_eq(told[2].turns[RL_TURN_LISTENS], 1);
+    rl_line_answered(client, reads->number, 1, RL_QUEUED, 4);
+    rl_line_heard(client, 1, reads->ear, 5);
+    rl_line_heard(client, 1, reads->ear, 6);
+    ck_assert_uint_eq(reads->wakes, 2);
+    ck_assert_int_eq(reads->woken_ns, 5);
+    ck_assert_uint_eq(reads->queued, 2);
+    ck_assert_uint_eq(told[0].turns[RL_TURN_WOKEN], 2);
+    ck_assert_uint_eq(told[2].turns[RL_TURN_WOKEN], 2);
+    ck_assert_uint_eq(turns(&told[1]) + turns(&told[3]), 0);
+    /* What was said while it was not heard is lost. */
+    reads->ear->heard = 0;
+    hears(reads->ear, 1);
+    ck_assert_uint_eq(reads->queued, 0);
+    reads->ear->asked = 2; /* its end is on its way */
+    ck_assert_uint_eq(rl_line_listening(client, reads), 0);
+    ck_assert(rl_line_pending(client, reads));
+    reads->ear->asked = reads->ear->heard = 0;
+    for (int i = 0; i < 4; i++)
+        leave(i, true);
+    ck_assert_uint_eq(client->ears.count, 0);
+    tear_down();
+}
+END_TEST
+
+/* The client's own channel, its numbers and its releases are not theirs. */
+START_TEST(what_is_of_plain_locks_does_not_concern_them)
+{
+    set_up();
+    struct rl_line *line = stand(0, &lock_kind, "ann");
+    struct rl_target target = target_of(&lock_kind, "ann");
+    line->queued = 2;
+    client->listening = 7;
+    rl_lines_changed(client, 1, false, 3);
+    rl_lines_changed(client, 1, true, 3);
+    rl_line_woken(client, 1, line->number, 3);
+    rl_line_freed(client, &target, 3);
+    rl_line_part(client, &target, 3);
+    ck_assert_uint_eq(turns(&told[0]), 0);
+    ck_assert_uint_eq(line->queued, 2);
+    ck_assert_uint_eq(line->wakes, 0);
+    ck_assert_int_eq(rl_line_parted_until_ns(client, &target), 0);
+    ck_assert_uint_eq(rl_line_listening(client, line), 0);
+    ck_assert_uint_eq(rl_line_queues_at(client, &lock_kind, line->number), 0);
+    line->ear->heard = 4;
+    ck_assert_uint_eq(rl_line_queues_at(client, &lock_kind, line->number), 4);
+    ck_assert_uint_eq(rl_line_queues_at(client, &lock_kind, line->number + 1), 0);
+    ck_assert_uint_eq(rl_line_queues_at(client, rl_kind(REDLOCK_PLAIN), 1), 7);
+    ck_assert_uint_eq(rl_line_queues_at(client, &fair_kind, 1), 7); /* all there are */
+    line->ear->heard = 0;
+    client->listening = 0;
+    leave(0, false);
+    tear_down();
+}
+END_TEST
+
+static int goes[WAITERS]; /* who leaves when this one is woken; -1: nobody */
+
+static void turn_and_go(struct rl_waiter *waiter, enum rl_turn why, int64_t now_ns)
+{
+    struct told *one = (struct told *)waiter;
+    one->turns[why]++;
+    int who = goes[one - told];
+    if (why == RL_TURN_WOKEN && who >= 0)
+        rl_line_leave(client, &told[who].waiter, false, now_ns);
+}
+
+/* Who is told may leave, and take others along: all that are left are told, once. */
+START_TEST(whoever_is_told_may_leave)
+{
+    set_up();
+    const char *const owners[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
+    static const struct rl_kind kinds[WAITERS] = {
+        {.channel = RL_CHANNEL_RW}, {.channel = RL_CHANNEL_RW}, {.channel = RL_CHANNEL_RW},
+        {.channel = RL_CHANNEL_RW}, {.channel = RL_CHANNEL_RW}, {.channel = RL_CHANNEL_RW},
+        {.channel = RL_CHANNEL_RW}, {.channel = RL_CHANNEL_RW},
+    };
+    for (int i = 0; i < WAITERS; i++) {
+        told[i].waiter.turn = turn_and_go;
+        stand(i, &kinds[i], owners[i]);
+        goes[i] = (i + _i) % WAITERS;
+    }
+    struct rl_ear *ear = told[0].waiter.line->ear;
+    ear->heard = 1; /* it is not gone with the last of them */
+    rl_line_heard(client, 0, ear, 3);
+    for (int i = 0; i < WAITERS; i++) {
+        bool there = told[i].waiter.line != NULL;
+        ck_assert_uint_le(told[i].turns[RL_TURN_WOKEN], 1);
+        ck_assert(!there || told[i].turns[RL_TURN_WOKEN] == 1);
+        rl_line_leave(client, &told[i].waiter, false, 4);
+    }
+    ck_assert_ptr_eq(ear_of("redisson_rwlock:{name}"), ear);
+    rl_ears_forget(&client->ears, 1);
+    ck_assert_uint_eq(client->ears.count, 0);
     tear_down();
 }
 END_TEST
@@ -246,7 +467,12 @@ int main(void)
     tcase_add_test(tests, a_number_is_good_for_one_lock);
     tcase_add_test(tests, only_the_first_of_the_right_line_is_called);
     tcase_add_test(tests, wakes_and_places_are_kept_by_node);
+    tcase_add_test(tests, a_wake_up_may_be_quicker_than_the_answer_before_it);
     tcase_add_test(tests, many_lines_are_told_apart);
+    tcase_add_test(tests, a_line_is_of_one_kind_and_where_owners_queue_of_one_owner);
+    tcase_add_test(tests, all_that_hear_a_channel_are_told_and_stay_queued);
+    tcase_add_test(tests, what_is_of_plain_locks_does_not_concern_them);
+    tcase_add_loop_test(tests, whoever_is_told_may_leave, 0, WAITERS);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

@@ -21,6 +21,14 @@ static bool may_be(int code)
     return code == 0 || code == REDLOCK_ENOMEM;
 }
 
+static int count_holds(redlock *client)
+{
+    redlock_options owner = REDLOCK_OPTIONS_INIT;
+    redlock_holds holds = REDLOCK_HOLDS_INIT;
+    owner.kind = REDLOCK_REENTRANT;
+    return redlock_hold_count(client, "name", 4, &owner, &holds);
+}
+
 /* With one of three nodes without memory the others go on. The line where something came out
  * that may not, or 0. No assertion of Check's: it allocates. */
 static int live_once(bool whole)
@@ -48,7 +56,7 @@ static int live_once(bool whole)
         return __LINE__;
     if (lock && redlock_validity_ms(lock) <= 0)
         return __LINE__;
-    if (!may_be(redlock_inspect(client, "name", 4, &report)))
+    if (!may_be(redlock_inspect(client, "name", 4, &report)) || !may_be(count_holds(client)))
         return __LINE__;
     if (lock) {
         code = redlock_detach(lock, text, sizeof(text));
@@ -129,11 +137,56 @@ START_TEST(a_reconnect_without_memory_is_tried_again)
 }
 END_TEST
 
+/* Each wait makes a line, and listens on a channel, on connections that the first one makes. */
+START_TEST(a_wait_without_memory_ends_and_leaves_nothing)
+{
+    if (!alloc_works())
+        return;
+    masters = masters_start(1, NULL);
+    redlock *holder = client_open(masters_file(masters, NULL));
+    redlock_lock *held = client_take_as(holder, "name", REDLOCK_REENTRANT, NULL);
+    file = masters_file(masters, "background never\n");
+    redlock_close(client_open(file)); /* what is made once and kept is made */
+    long live = alloc_live(), failed_calls = 0;
+    for (long number = 1;; number++) {
+        redlock_lock *lock = NULL;
+        redlock *client = client_open(file);
+        ck_assert(wait_until(client_ready(client) == 1, 5000));
+        alloc_fail_at(number);
+        int code = client_try_as(client, "name", REDLOCK_REENTRANT, NULL, 20, &lock);
+        long counted = alloc_count();
+        alloc_fail_at(0);
+        redlock_close(client);
+        ck_assert_msg(code == REDLOCK_EHELD || code == REDLOCK_ENOMEM,
+                      "allocation %ld failed: %s", number, redlock_strerror_name(code));
+        ck_assert_msg(alloc_live() <= live, "allocation %ld failed: %ld blocks leaked", number,
+                      alloc_live() - live);
+        if (counted < number)
+            break;
+        failed_calls++;
+    }
+    ck_assert_int_ge(failed_calls, 8);
+    ck_assert_int_eq(redlock_release(held), 0);
+    redlock_close(holder);
+    masters_stop(masters);
+}
+END_TEST
+
+/* Of which the pairs are: none, for one name. */
+static size_t several;
+
+static int try_some(redlock *client, redlock_lock **ret_lock)
+{
+    static const char *const names[] = {"b", "c", "a", "name"};
+    return several ? client_try_all(client, names, several, 0, &report, ret_lock)
+                   : client_try(client, "name", 0, 0, &report, ret_lock);
+}
+
 static void pairs(redlock *client, int count)
 {
     for (int i = 0; i < count; i++) {
         redlock_lock *lock = NULL;
-        int code = client_try(client, "name", 0, 0, &report, &lock);
+        int code = try_some(client, &lock);
         if (code != 0)
             suite_die("try %d: %d: %s", i, code, client_told(&report));
         code = redlock_release(lock);
@@ -142,8 +195,42 @@ static void pairs(redlock *client, int count)
     }
 }
 
+/* A release is sent, whatever there is no memory for: of as many names as there may be. */
+START_TEST(several_names_are_released_without_memory)
+{
+    static char bytes[REDLOCK_NAMES_MAX][REDLOCK_NAME_MAX / REDLOCK_NAMES_MAX];
+    redlock_bytes names[REDLOCK_NAMES_MAX];
+    if (!alloc_works())
+        return;
+    for (size_t i = 0; i < REDLOCK_NAMES_MAX; i++) {
+        memset(bytes[i], 'A' + (int)i, sizeof(bytes[i]));
+        names[i] = (redlock_bytes){.bytes = bytes[i], .len = sizeof(bytes[i])};
+    }
+    masters = masters_start(3, NULL);
+    redlock *client = client_open(masters_file(masters, NULL));
+    for (long number = 1;; number++) {
+        redlock_lock *lock = NULL;
+        ck_assert(wait_until(client_ready(client) == 3, 10000));
+        ck_assert_int_eq(
+            redlock_try_all_n(client, names, REDLOCK_NAMES_MAX, NULL, &lock), 0);
+        alloc_fail_at(number);
+        int code = redlock_release(lock);
+        long counted = alloc_count();
+        alloc_fail_at(0);
+        ck_assert(code == REDLOCK_OK || code == REDLOCK_EUNKNOWN);
+        for (unsigned i = 0; i < 3; i++)
+            ck_assert(wait_until(master_do(masters, i, "DBSIZE", NULL).number == 0, 2000));
+        if (counted < number)
+            break;
+    }
+    redlock_close(client);
+    masters_stop(masters);
+}
+END_TEST
+
 START_TEST(a_round_allocates_nothing)
 {
+    several = _i == 0 ? 0 : 4;
     masters = masters_start(5, NULL);
     redlock *client = client_open(masters_file(masters, NULL));
     ck_assert(wait_until(client_ready(client) == 5, 10000));
@@ -206,7 +293,9 @@ int main(void)
     tcase_set_timeout(tests, 300);
     tcase_add_loop_test(tests, every_allocation_may_fail, 0, 2);
     tcase_add_test(tests, a_reconnect_without_memory_is_tried_again);
-    tcase_add_test(tests, a_round_allocates_nothing);
+    tcase_add_test(tests, a_wait_without_memory_ends_and_leaves_nothing);
+    tcase_add_test(tests, several_names_are_released_without_memory);
+    tcase_add_loop_test(tests, a_round_allocates_nothing, 0, 2);
     tcase_add_test(tests, memory_is_flat_over_many_pairs);
     tcase_add_test(tests, a_stopped_node_gathers_no_memory);
     suite_add_tcase(suite, tests);

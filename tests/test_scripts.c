@@ -11,12 +11,14 @@
 
 static const struct rl_script *script_of(int verb)
 {
-    return &rl_kind(REDLOCK_PLAIN)->script[verb];
+    bool any = verb == RL_INSPECT || verb == RL_FORCE;
+    return &rl_kind(any ? RL_ROW_ANY : RL_ROW_PLAIN)->script[verb];
 }
 
 /* ---- the texts ------------------------------------------------------------------------- */
 
-/* The lines of lib/scripts/NAME.lua onto the end of `text`, with what they include. */
+/* The lines of lib/scripts/NAME.lua onto the end of `text`, with what they include and without
+ * comments. */
 static size_t append_file(const char *name, bool included, size_t len, char text[8192])
 {
     static const char include[] = "-- include ";
@@ -34,6 +36,8 @@ static size_t append_file(const char *name, bool included, size_t len, char text
             len = append_file(line + strlen(include), true, len, text);
             continue;
         }
+        if (strncmp(line, "-- ", 3) == 0)
+            continue;
         ck_assert_uint_lt(len + line_len, 8192);
         memcpy(text + len, line, line_len);
         len += line_len;
@@ -106,7 +110,9 @@ START_TEST(the_names_are_the_servers)
         struct reply reply =
             master_do(masters, 0, "SCRIPT", "LOAD", script_of(verb)->body, (char *)NULL);
         ck_assert_int_eq(reply.type, '$');
-        ck_assert_str_eq(client->sha[verb], reply.text);
+        unsigned row = verb == RL_INSPECT || verb == RL_FORCE ? RL_ROW_ANY : RL_ROW_PLAIN;
+        unsigned number = rl_script_number(rl_kind((int)row), (enum rl_verb)verb);
+        ck_assert_str_eq(client->sha[number], reply.text);
     }
     redlock_close(client);
 }
@@ -141,11 +147,21 @@ static void expect(struct script_told told, int yes)
 #define TOOK 1
 #define REFUSED 0
 
+/* What an inspection says of a lock that nobody has. */
+static void expect_free(void)
+{
+    struct script_told told = run(RL_INSPECT, NULL, 0);
+    ck_assert_uint_eq(told.parts, 5);
+    ck_assert_int_eq(told.yes, 1);
+    ck_assert_int_eq(told.left_ms, -2);
+    ck_assert_uint_eq(told.holder_len, 0);
+}
+
 /* A no that tells a TTL just below `ttl_ms` and the holder; of plain_wait, a place too. */
 static void expect_holder(struct script_told told, int64_t ttl_ms, const char *holder)
 {
     ck_assert_msg(told.type == '*', "%s", told.text);
-    ck_assert_uint_eq(told.parts, 4);
+    ck_assert_uint_eq(told.parts, told.details_len > 0 ? 5 : 4); /* of an inspection */
     ck_assert_int_eq(told.yes, 0);
     ck_assert_int_le(told.left_ms, ttl_ms);
     ck_assert_int_gt(told.left_ms, ttl_ms < 0 ? ttl_ms - 1 : ttl_ms - 5000);
@@ -224,7 +240,7 @@ END_TEST
 
 START_TEST(inspect_looks_and_force_deletes)
 {
-    expect(run(RL_INSPECT, NULL, 0), TOOK); /* free */
+    expect_free();
     expect(run(RL_FORCE, NULL, 0), REFUSED);
     expect(run(RL_ACQUIRE, "me", 60000), TOOK);
     expect_holder(run(RL_INSPECT, NULL, 0), 60000, "me");
@@ -277,13 +293,26 @@ START_TEST(release_and_force_wake_who_waits_and_keep_the_lock)
 }
 END_TEST
 
-/* Somebody's data under the name is an error for every verb, and stays. */
+/* Somebody's data under the name is told to who wants it, looks at it or would delete it, an
+ * error for every other verb, and stays. */
 START_TEST(data_of_another_type_is_left_alone)
 {
     talk_do(&talk, "RPUSH", "k", "data", (char *)NULL);
     struct script_told told = run(_i, "me", 60000);
-    ck_assert_int_eq(told.type, '-');
-    ck_assert_ptr_nonnull(strstr(told.text, "WRONGTYPE"));
+    if (_i == RL_ACQUIRE || _i == RL_WAIT) {
+        ck_assert_int_eq(told.yes, RL_MISKINDED);
+        ck_assert_int_eq(told.left_ms, -1);
+        ck_assert_str_eq(told.holder, "a list");
+        ck_assert_uint_eq(told.parts, _i == RL_WAIT ? 5 : 4);
+    } else if (_i == RL_INSPECT || _i == RL_FORCE) {
+        ck_assert_int_eq(told.yes, _i == RL_FORCE ? RL_MISKINDED : RL_REFUSED);
+        ck_assert_int_eq(told.left_ms, -1);
+        ck_assert_str_eq(told.holder, "a list that is no lock");
+        ck_assert_uint_eq(told.parts, _i == RL_INSPECT ? 5 : 4);
+    } else {
+        ck_assert_int_eq(told.type, '-');
+        ck_assert_ptr_nonnull(strstr(told.text, "WRONGTYPE"));
+    }
     ck_assert_int_eq(talk_do(&talk, "LLEN", "k", (char *)NULL).number, 1);
     ck_assert_int_eq(left_ms(), -1);
     ck_assert_int_eq(talk_do(&talk, "DBSIZE", (char *)NULL).number, 1);

@@ -61,13 +61,11 @@ static void begin(const char *password)
 static void ask_scripts(void)
 {
     both("EVALSHA", script_sha("extend"), "1", "held", NONCE, "mine", HOURS, NULL);
-    both("EVALSHA", script_sha("inspect"), "1", "held", NONCE, NULL);
     both("EVAL", script_body("acquire"), "1", "new", NONCE, "t", HOURS, NULL);
     both("EVAL", script_body("acquire"), "1", "held", NONCE, "t", HOURS, NULL);
     both("EVAL", script_body("extend"), "1", "held", NONCE, "mine", "1", NULL);
     both("EVAL", script_body("retake"), "1", "new2", NONCE, "t", HOURS, NULL);
     both("EVAL", script_body("retake"), "1", "held", NONCE, "mine", "9000000", NULL);
-    both("EVAL", script_body("inspect"), "1", "held", NONCE, NULL);
     both("EVAL", script_body("wait"), "2", "new3", "nq", NONCE, "t", HOURS, WAITER, "5", HOURS,
          NULL);
     both("EVAL", script_body("wait"), "2", "held", "q", NONCE, "t", HOURS, WAITER, "5", HOURS,
@@ -75,8 +73,6 @@ static void ask_scripts(void)
     both("EVAL", script_body("release"), "2", "nobodys", "q2", NONCE, "t", HOURS, NULL);
     both("EVAL", script_body("leave"), "2", "kept", "q", NONCE, WAITER, HOURS, NULL);
     both("EVAL", script_body("release"), "2", "held", "q", NONCE, "mine", HOURS, NULL);
-    both("EVAL", script_body("force"), "2", "held", "q", NONCE, HOURS, NULL);
-    both("EVAL", script_body("inspect"), "1", "held", NONCE, NULL);
 }
 
 static void ask_commands(void)

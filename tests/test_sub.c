@@ -156,7 +156,7 @@ START_TEST(only_our_own_members_wake)
         "0F0E0D0C-0B0A-4908-8706-050403020100:1",
     };
     unsigned count = sizeof(odd) / sizeof(odd[0]);
-    char longest[2000];
+    char longest[RL_REPLY_TEXT_MAX + 100];
     memset(longest, '0', sizeof(longest) - 1); /* longer than what is kept of a reply */
     memcpy(longest, SUB_RIG_UUID ":", RL_UUID_LEN + 1);
     longest[sizeof(longest) - 1] = '\0';

@@ -117,6 +117,46 @@ START_TEST(a_release_of_any_sort_wakes)
 }
 END_TEST
 
+enum { TURNS = 1200, SLOW_MS = 900 };
+
+/* How many of its turns came as late as a probe does. */
+static void *take_turns(void *client)
+{
+    static _Thread_local redlock_lock *lock;
+    uintptr_t slow = 0;
+    for (int i = 0; i < TURNS; i++) {
+        int64_t begun_ms = now_ms();
+        if (client_try(client, "name", 0, 30000, NULL, &lock) != 0)
+            return (void *)(uintptr_t)TURNS;
+        slow += now_ms() - begun_ms >= SLOW_MS;
+        redlock_release(lock);
+    }
+    return (void *)slow;
+}
+
+/* Each wants it again at once, so that releases, wake-ups and rounds of both meet on the
+ * masters in every order: none leaves both of them asleep until one looks by itself. */
+START_TEST(few_who_take_turns_are_always_woken)
+{
+    enum { FEW = 3 };
+    pthread_t thread[FEW];
+    uintptr_t slow = 0;
+    open_masters(3);
+    redlock *three = client_open(masters_file(masters, NULL));
+    redlock *clients[FEW] = {one, two, three};
+    for (int i = 0; i < FEW; i++)
+        ck_assert_int_eq(pthread_create(&thread[i], NULL, take_turns, clients[i]), 0);
+    for (int i = 0; i < FEW; i++) {
+        void *result;
+        pthread_join(thread[i], &result);
+        slow += (uintptr_t)result;
+    }
+    ck_assert_msg(slow <= 1, "%d of %d turns came late", (int)slow, FEW * TURNS);
+    redlock_close(three);
+    close_all();
+}
+END_TEST
+
 /* ---- not told --------------------------------------------------------------------------- */
 
 static int hold_for_ever(void *argument)
@@ -297,6 +337,7 @@ int main(void)
     tcase_add_loop_test(tests, a_release_wakes_and_nothing_else_is_asked, 0, 4);
     tcase_add_test(tests, who_waits_in_a_queue_asks_nothing);
     tcase_add_test(tests, a_release_by_force_wakes);
+    tcase_add_test(tests, few_who_take_turns_are_always_woken);
     tcase_add_loop_test(tests, a_release_of_any_sort_wakes, 0, 3);
     tcase_add_test(tests, a_dead_holders_ttl_is_not_overslept);
     tcase_add_test(tests, a_peers_silent_release_is_found_soon);

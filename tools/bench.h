@@ -80,6 +80,11 @@ struct bench_library {
  * guard, since they have only just been started. */
 redlock_config bench_config(const struct bench *bench);
 
+/* The same with one private master alone, which `node` and `url` tell of. */
+#define BENCH_URL_MAX 512
+redlock_config bench_config_of_one(const struct bench *bench, const struct server_at *at,
+                                   redlock_node *node, char url[BENCH_URL_MAX]);
+
 /* 0, or an exit status after a line on stderr. Waits until every master votes. */
 int bench_library_open(const redlock_config *config, const char *name, int64_t ttl_ms,
                        struct bench_library *ret_library);
@@ -93,7 +98,7 @@ int bench_library_token(struct bench_library *library, char *ret_token, size_t s
 /* Wait until every master votes. False: that took more than 10 s; a line is on stderr. */
 bool bench_library_await(struct bench_library *library);
 
-#define BENCH_SCENARIOS 12
+#define BENCH_SCENARIOS 15
 
 struct bench_scenario {
     const char *name;
@@ -117,5 +122,8 @@ int bench_run_handoff(struct bench *bench);
 int bench_run_crowd(struct bench *bench);
 int bench_run_renew(struct bench *bench);
 int bench_run_nowait(struct bench *bench);
+int bench_run_rw(struct bench *bench);
+int bench_run_fair(struct bench *bench);
+int bench_run_kinds(struct bench *bench);
 
 #endif

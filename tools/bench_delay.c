@@ -25,7 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PIPES_MAX 64 /* connections through all proxies together */
+#define PIPES_MAX 128 /* connections through all proxies together */
 #define CHUNKS 256
 #define CHUNK_SIZE 1024
 

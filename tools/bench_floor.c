@@ -257,15 +257,16 @@ static bool connect_link(struct bench_floor *floor, unsigned i)
     return link->fd >= 0;
 }
 
-int bench_floor_open(const struct bench *bench, enum bench_floor_kind kind, const char *name,
-                     const char *token, int64_t ttl_ms, struct bench_floor **ret_floor)
+static int open_floor(const struct bench *bench, const struct bench_requests *requests,
+                      const char *name, const char *token, int64_t ttl_ms,
+                      struct bench_floor **ret_floor)
 {
     struct bench_floor *floor = calloc(1, sizeof(*floor));
     if (floor == NULL) {
         fprintf(stderr, "redlock-bench: out of memory\n");
         return EX_OSERR;
     }
-    floor->requests.kind = kind;
+    floor->requests = *requests;
     floor->nodes = bench->nodes;
     floor->needed = bench->needed;
     for (unsigned i = 0; i < floor->nodes; i++)
@@ -283,6 +284,24 @@ int bench_floor_open(const struct bench *bench, enum bench_floor_kind kind, cons
     bench_requests_build(&floor->requests, name, token, ttl_ms);
     *ret_floor = floor;
     return 0;
+}
+
+int bench_floor_open(const struct bench *bench, enum bench_floor_kind kind, const char *name,
+                     const char *token, int64_t ttl_ms, struct bench_floor **ret_floor)
+{
+    static struct bench_requests requests; /* too big for a stack */
+    requests = (struct bench_requests){.kind = kind};
+    return open_floor(bench, &requests, name, token, ttl_ms, ret_floor);
+}
+
+int bench_floor_open_kind(const struct bench *bench, const struct rl_kind *lock,
+                          const char *owner, const char *name, const char *token,
+                          int64_t ttl_ms, struct bench_floor **ret_floor)
+{
+    static struct bench_requests requests;
+    requests =
+        (struct bench_requests){.kind = BENCH_SAME_BYTES, .lock = lock, .owner = owner};
+    return open_floor(bench, &requests, name, token, ttl_ms, ret_floor);
 }
 
 bool bench_floor_reconnect(struct bench_floor *floor)

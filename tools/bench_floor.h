@@ -15,6 +15,11 @@ struct bench_floor;
 /* `token` is as long as the library's. 0, or an exit status after a line on stderr. */
 int bench_floor_open(const struct bench *bench, enum bench_floor_kind kind, const char *name,
                      const char *token, int64_t ttl_ms, struct bench_floor **ret_floor);
+
+/* The same with the scripts of another kind of lock, for that owner. */
+int bench_floor_open_kind(const struct bench *bench, const struct rl_kind *lock,
+                          const char *owner, const char *name, const char *token,
+                          int64_t ttl_ms, struct bench_floor **ret_floor);
 void bench_floor_close(struct bench_floor *floor);
 struct bench_subject bench_floor_subject(struct bench_floor *floor);
 

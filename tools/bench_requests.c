@@ -4,12 +4,13 @@
 
 #include "bench_requests.h"
 
-#include "kind.h"
-#include "limits.h"
+#include "key.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
+
+#define KEYS_MAX 8
 
 static const char give_bare[] = "if redis.call('GET', KEYS[1]) == ARGV[1] then\n"
                                 "  return redis.call('DEL', KEYS[1])\n"
@@ -22,13 +23,18 @@ bool bench_script_load(struct server_talk *talk, const char *body, char ret_sha[
     return server_talk_ask(talk, 3, load, ret_sha, 48) == '$' && strlen(ret_sha) == 40;
 }
 
+static const struct rl_script *script_of(const struct bench_requests *requests)
+{
+    return (requests->lock ? requests->lock : rl_kind(REDLOCK_PLAIN))->script;
+}
+
 bool bench_requests_load(struct bench_requests *requests, struct server_talk *talk)
 {
-    const struct rl_kind *plain = rl_kind(REDLOCK_PLAIN);
+    const struct rl_script *script = script_of(requests);
     if (requests->kind == BENCH_BARE)
         return bench_script_load(talk, give_bare, requests->sha[BENCH_GIVE]);
-    return bench_script_load(talk, plain->script[RL_ACQUIRE].body, requests->sha[BENCH_TAKE]) &&
-           bench_script_load(talk, plain->script[RL_RELEASE].body, requests->sha[BENCH_GIVE]);
+    return bench_script_load(talk, script[RL_ACQUIRE].body, requests->sha[BENCH_TAKE]) &&
+           bench_script_load(talk, script[RL_RELEASE].body, requests->sha[BENCH_GIVE]);
 }
 
 static void build(struct bench_bytes *bytes, size_t argc, const char *const *argv)
@@ -37,28 +43,63 @@ static void build(struct bench_bytes *bytes, size_t argc, const char *const *arg
     assert(bytes->len > 0);
 }
 
+/* What a letter of a kind's table stands for, as claim_send.c has it. */
+static const char *argument(const struct bench_requests *requests, char which,
+                            const char *token, const char *ttl)
+{
+    static char keep[16], mark[16], life[16];
+    switch (which) {
+    case 'o':
+        return requests->owner;
+    case 't':
+        return token;
+    case 'T':
+        return ttl;
+    case 'k':
+        snprintf(keep, sizeof(keep), "%d", RL_KEEP_MIN_MS);
+        return keep;
+    case 'm':
+        snprintf(mark, sizeof(mark), "%d", RL_WRITER_MARK_MS);
+        return mark;
+    case 'f':
+        snprintf(life, sizeof(life), "%d", RL_FAIR_WAITER_MS);
+        return life;
+    case 'w': /* nobody waits: as the library's own, by length */
+        return "01234567-0123-0123-0123-0123456789ab:1";
+    default:
+        assert(false && "a letter that no floor needs yet");
+        return "";
+    }
+}
+
 /* What the library sends for a verb, by its table of kinds. */
 static void build_script(struct bench_requests *requests, enum bench_verb verb,
                          const struct rl_script *script, const char *name, const char *token,
                          const char *ttl)
 {
-    char queue[BENCH_REQUEST_MAX];
-    char keep[16];
-    const char *argv[16];
+    static char key[KEYS_MAX][RL_KEY_MAX + 1];
+    struct rl_target target = {
+        .kind = requests->lock,
+        .name = name,
+        .name_len = strlen(name),
+        .owner = requests->owner,
+        .owner_len = requests->owner ? strlen(requests->owner) : 0,
+    };
+    char keys[24];
+    const char *argv[24];
     size_t argc = 0;
-    snprintf(queue, sizeof(queue), "%s%s", name, RL_QUEUE_SUFFIX);
-    snprintf(keep, sizeof(keep), "%d", RL_KEEP_MIN_MS);
+    snprintf(keys, sizeof(keys), "%zu", strlen(script->keys));
+    assert(strlen(script->keys) <= KEYS_MAX);
     argv[argc++] = "EVALSHA";
     argv[argc++] = requests->sha[verb];
-    argv[argc++] = script->keys[1] ? "2" : "1";
-    argv[argc++] = name;
-    if (script->keys[1])
-        argv[argc++] = queue;
-    argv[argc++] = BENCH_NONCE;
-    for (const char *which = script->args; *which != '\0'; which++) {
-        assert(strchr("tTk", *which) != NULL);
-        argv[argc++] = *which == 't' ? token : *which == 'T' ? ttl : keep;
+    argv[argc++] = keys;
+    for (size_t i = 0; script->keys[i] != '\0'; i++) {
+        key[i][rl_key_text(script->keys[i], &target, key[i])] = '\0';
+        argv[argc++] = key[i];
     }
+    argv[argc++] = BENCH_NONCE;
+    for (const char *which = script->args; *which != '\0'; which++)
+        argv[argc++] = argument(requests, *which, token, ttl);
     build(&requests->request[verb], argc, argv);
 }
 
@@ -72,7 +113,7 @@ void bench_script_success(struct bench_bytes *ret_bytes)
 static void build_same(struct bench_requests *requests, const char *name, const char *token,
                        const char *ttl)
 {
-    const struct rl_script *script = rl_kind(REDLOCK_PLAIN)->script;
+    const struct rl_script *script = script_of(requests);
     build_script(requests, BENCH_TAKE, &script[RL_ACQUIRE], name, token, ttl);
     build_script(requests, BENCH_GIVE, &script[RL_RELEASE], name, token, ttl);
     bench_script_success(&requests->success[BENCH_TAKE]);

@@ -2,11 +2,12 @@
 #ifndef BENCH_REQUESTS_H
 #define BENCH_REQUESTS_H
 
+#include "kind.h"
 #include "server_talk.h"
 
 #include <stdint.h>
 
-#define BENCH_REQUEST_MAX 512
+#define BENCH_REQUEST_MAX 1024
 #define BENCH_NONCE "1234567890123456" /* as long as the ones that the library sends */
 
 enum bench_floor_kind {
@@ -23,6 +24,8 @@ struct bench_bytes {
 
 struct bench_requests {
     enum bench_floor_kind kind;
+    const struct rl_kind *lock; /* whose scripts; NULL: the plain kind's */
+    const char *owner;          /* for kinds that have one */
     char sha[2][48]; /* of each verb's script */
     struct bench_bytes request[2];
     struct bench_bytes success[2]; /* the whole reply that means yes */

@@ -17,6 +17,21 @@ redlock_config bench_config(const struct bench *bench)
     return config;
 }
 
+redlock_config bench_config_of_one(const struct bench *bench, const struct server_at *at,
+                                   redlock_node *node, char url[BENCH_URL_MAX])
+{
+    redlock_config config = bench_config(bench);
+    if (at->path != NULL)
+        snprintf(url, BENCH_URL_MAX, "unix://%s?db=%d", at->path, at->db);
+    else
+        snprintf(url, BENCH_URL_MAX, "redis://%s:%d/%d", at->host, at->port, at->db);
+    node->url = url;
+    config.file = NULL;
+    config.nodes = node;
+    config.node_count = 1;
+    return config;
+}
+
 static bool library_take(void *context)
 {
     struct bench_library *library = context;

@@ -55,6 +55,8 @@ static int make_schedule(struct chaos_run *run, struct chaos_options *options, u
 {
     char why[256] = "", needs[RL_DURATION_TEXT_MAX];
     uint64_t asked = options->faults;
+    if (options->lock == CHAOS_FAIR && run->nodes > 1)
+        return chaos_usage("--kind fair is for one master, and these are %u", run->nodes);
     chaos_ask_leave(run, options, named);
     if (!chaos_play_possible(run, named, &options->faults, why, sizeof(why)))
         return chaos_usage("%s", why);
@@ -83,9 +85,10 @@ static void announce(const struct chaos_run *run)
     char duration[RL_DURATION_TEXT_MAX], ttl[RL_DURATION_TEXT_MAX];
     rl_duration_format(options->duration_ms, duration);
     rl_duration_format(options->ttl_ms, ttl);
-    printf("%u contender%s, %u lock%s of %s, %u master%s (%s), %s, seed %llu\n",
-           options->clients, plural(options->clients), options->names, plural(options->names),
-           ttl, run->nodes, plural(run->nodes), run->place.type->name, duration,
+    printf("%u contender%s, %u %s lock%s of %s, %u master%s (%s), %s, seed %llu\n",
+           options->clients, plural(options->clients), options->names,
+           chaos_lock_word(options->lock), plural(options->names), ttl, run->nodes,
+           plural(run->nodes), run->place.type->name, duration,
            (unsigned long long)options->seed);
     for (unsigned i = 0; !run->place.ours && i < run->nodes; i++)
         printf("  %s\n", run->place.config.nodes[i].label);

@@ -85,11 +85,16 @@ struct chaos_fault {
 
 enum chaos_where { CHAOS_LOCAL, CHAOS_FILE, CHAOS_COMPOSE };
 
+/* Which kind of lock the contenders take; in their turns, and in the checker, readers of a
+ * read-write lock are `shared`, and everybody else holds alone. */
+enum chaos_lock { CHAOS_PLAIN, CHAOS_REENTRANT, CHAOS_FAIR, CHAOS_READ_WRITE, CHAOS_LOCKS };
+
 struct chaos_options {
     enum chaos_where where;
     const char *nodes_file;  /* FILE */
     unsigned local;          /* LOCAL: so many masters */
     unsigned clients, names;
+    enum chaos_lock lock;
     int64_t duration_ms, ttl_ms, hold_ms;
     uint64_t faults;         /* a bit a kind */
     uint64_t seed;
@@ -109,7 +114,8 @@ enum chaos_what {
     CHAOS_HOLDS,     /* has it, until `until_ns` as it believes; again while it has it: it
                         was prolonged, and was never invalid in between */
     CHAOS_REFUSED,   /* did not get it; `result` says why */
-    CHAOS_READS,     /* read `value` from the shared record, believing */
+    CHAOS_READS,     /* read `value` from the shared record, believing. Of a reader with
+                        `until_ns`: again, having believed right before to hold it until then */
     CHAOS_WRITES,    /* wrote `value` = what it read + 1; right before it believed to hold it
                         until `until_ns`. `at_ns` is right after: where that is later, the
                         write landed too late, which no lease can prevent. Who is killed in
@@ -122,12 +128,13 @@ enum chaos_what {
 /* One line of a contender's log, in memory that outlives the contender. */
 struct chaos_event {
     int64_t at_ns;    /* CLOCK_BOOTTIME since the run's beginning: one clock for all */
-    int64_t until_ns; /* HOLDS, WRITES */
+    int64_t until_ns; /* HOLDS, WRITES, and READS of a reader that does so again */
     uint64_t value;   /* READS, WRITES */
     uint64_t token;   /* HOLDS: a fencing token where there is one; 0: none */
     int32_t result;
     uint16_t client, name;
     uint8_t what;     /* enum chaos_what */
+    uint8_t shared;   /* 1: as a reader */
 };
 
 /* How it went with one node, or the quorum, from some time on. */
@@ -159,7 +166,13 @@ struct chaos_history {
 /* ---- what came of it ------------------------------------------------------------------ */
 
 struct chaos_finding {
-    enum { CHAOS_OVERLAP, CHAOS_LOST_UPDATE, CHAOS_TOKEN_ORDER, CHAOS_ORPHAN } what;
+    enum {
+        CHAOS_OVERLAP,
+        CHAOS_LOST_UPDATE,
+        CHAOS_CHANGED_READ,
+        CHAOS_TOKEN_ORDER,
+        CHAOS_ORPHAN
+    } what;
     int64_t at_ns;
     int64_t for_ns;           /* overlap: how long */
     unsigned name, client, other;
@@ -176,8 +189,10 @@ struct chaos_quantiles {
 struct chaos_verdict {
     size_t finding_count;
     struct chaos_finding finding[256]; /* the first of them */
-    uint64_t overlaps, lost_updates, token_disorders, orphans; /* while assumptions held */
-    uint64_t excused;                                          /* the others, all kinds */
+    /* While assumptions held; and the others, all kinds. */
+    uint64_t overlaps, lost_updates, changed_reads, token_disorders, orphans;
+    uint64_t excused;
+    uint64_t shared; /* of `holds` */
     uint64_t holds, refusals, losses, writes;
     uint64_t faults_done, faults_unseen;
     struct chaos_quantiles wait, hold, hand_off;
@@ -200,6 +215,7 @@ void chaos_check(const struct chaos_history *history, struct chaos_verdict *ret_
 size_t chaos_schedule(const struct chaos_options *options, unsigned nodes,
                       struct chaos_fault *ret_faults);
 
+const char *chaos_lock_word(enum chaos_lock lock); /* "plain" */
 const char *chaos_fault_word(enum chaos_fault_kind kind);
 const char *chaos_fault_text(enum chaos_fault_kind kind);
 enum chaos_assumption chaos_fault_breaks(enum chaos_fault_kind kind);

@@ -1,7 +1,9 @@
 /* chaos_broken.c - the contender of --self-test: a client as they are often written, and
  * wrong. It asks one master, the first that answers soon enough, with a plain SET NX PX, and
  * believes for a whole ttl from the answer on. So a fault that keeps two contenders from the
- * same master makes both hold one lock, and the checker must catch that. */
+ * same master makes both hold one lock, and the checker must catch that. Its readers look that
+ * there is no writer, and leave nothing that a writer could see. With --kind fair there is but
+ * one master, and it looks first whether the lock is free, and takes it then. */
 #include "config_auto.h"
 
 #include "chaos_worker.h"
@@ -51,24 +53,39 @@ static bool read_nodes(struct scene *scene, char *why, size_t why_size)
     return true;
 }
 
-/* The first master that answers at all decides. False: none did, or it has another's. */
-static bool take(struct scene *scene, struct server_talk *talk, const char *name,
-                 const char *token)
+/* 1: it has it; 0: somebody else has; -1: no answer. */
+static int take_there(const struct scene *scene, struct server_talk *talk, const char *name,
+                      const char *token, bool shared)
 {
     char ttl[24], text[128];
-    const char *set[] = {"SET", name, token, "NX", "PX", ttl};
+    const char *set[] = {"SET", name, token, "PX", ttl, "NX"};
+    const char *look[] = {"EXISTS", name};
+    bool fair = scene->contender->options->lock == CHAOS_FAIR;
+    char type;
     snprintf(ttl, sizeof(ttl), "%lld", (long long)scene->contender->options->ttl_ms);
-    for (unsigned i = 0; i < scene->config.node_count; i++) {
+    if (shared || fair) {
+        type = server_talk_ask(talk, 2, look, text, sizeof(text));
+        if (type == 0 || shared || strcmp(text, "0") != 0)
+            return type == 0 ? -1 : strcmp(text, "0") == 0;
+        (void)poll(NULL, 0, 1);
+    }
+    type = server_talk_ask(talk, fair ? 5 : 6, set, text, sizeof(text));
+    return type == 0 ? -1 : type == '+';
+}
+
+/* The first master that answers at all decides. False: none did, or it has another's. */
+static bool take(struct scene *scene, struct server_talk *talk, const char *name,
+                 const char *token, bool shared)
+{
+    int taken = -1;
+    for (unsigned i = 0; i < scene->config.node_count && taken < 0; i++) {
         if (!server_talk_open_within(talk, &scene->at[i], PATIENCE_MS))
             continue;
-        char type = server_talk_ask(talk, 6, set, text, sizeof(text));
-        if (type == '+')
-            return true;
-        server_talk_close(talk);
-        if (type != 0)
-            return false;
+        taken = take_there(scene, talk, name, token, shared);
+        if (taken != 1)
+            server_talk_close(talk);
     }
-    return false;
+    return taken == 1;
 }
 
 static void turn(struct scene *scene, uint64_t number)
@@ -84,8 +101,9 @@ static void turn(struct scene *scene, uint64_t number)
     chaos_record_lock_name(record, drawn.name, name);
     snprintf(token, sizeof(token), "broken-%u-%llu", (unsigned)seat->client,
              (unsigned long long)number);
+    seat->shared = drawn.shared;
     chaos_asks(record, seat, drawn.name);
-    if (!take(scene, &talk, name, token)) {
+    if (!take(scene, &talk, name, token, drawn.shared)) {
         chaos_refused(record, seat, drawn.name, REDLOCK_EHELD);
         chaos_rest_a_little(contender);
         return;
@@ -95,10 +113,12 @@ static void turn(struct scene *scene, uint64_t number)
     uint64_t value = chaos_reads(record, seat, drawn.name);
     int64_t hold_ms = drawn.renew ? contender->options->ttl_ms / 2 : drawn.hold_ms;
     (void)poll(NULL, 0, (int)hold_ms);
-    if (chaos_record_now_ns(record) < until_ns)
+    if (chaos_record_now_ns(record) < until_ns && drawn.shared)
+        chaos_reads_again(record, seat, drawn.name, until_ns);
+    else if (chaos_record_now_ns(record) < until_ns)
         chaos_writes(record, seat, drawn.name, value + 1, until_ns);
     chaos_lets_go(record, seat, drawn.name);
-    bool done = server_talk_ask(&talk, 2, del, text, sizeof(text)) == ':';
+    bool done = drawn.shared || server_talk_ask(&talk, 2, del, text, sizeof(text)) == ':';
     server_talk_close(&talk);
     chaos_released(record, seat, drawn.name, done ? 0 : REDLOCK_EUNKNOWN);
 }

@@ -1,9 +1,11 @@
 /* chaos_check.c - the checker: what of a history must not be, and the figures of it.
  *
- *   overlap       two believed holds of one name at the same time. A hold is believed from
- *                 HOLDS until the first of LETS_GO, LOSES and until_ns, that moment excluded
+ *   overlap       two believed holds of one name at the same time, unless both are readers'.
+ *                 A hold is believed from HOLDS until the first of LETS_GO, LOSES and
+ *                 until_ns, that moment excluded
  *   token order   a hold whose fencing token is not above that of every earlier one
  *   lost update   a write under the lock that a later one did not see: chaos_check_record.c
+ *   changed read  a record that changed while a reader held it: there too
  *   orphan        a key that is left when every lease is over
  *
  * A finding is excused where a fault that breaks a documented assumption can have caused it:
@@ -28,6 +30,8 @@ static uint64_t *counter_of(struct chaos_verdict *verdict, const struct chaos_fi
         return &verdict->overlaps;
     case CHAOS_LOST_UPDATE:
         return &verdict->lost_updates;
+    case CHAOS_CHANGED_READ:
+        return &verdict->changed_reads;
     case CHAOS_TOKEN_ORDER:
         return &verdict->token_disorders;
     case CHAOS_ORPHAN:
@@ -68,14 +72,18 @@ static void find_overlap(struct chaos_found *found, const struct chaos_hold *ear
     };
     finding.excused = finding.by != NULL;
     snprintf(finding.text, sizeof(finding.text),
-             "contender %u believed to hold lock %u while contender %u did, for %.3f ms",
-             (unsigned)later->client, (unsigned)later->name, (unsigned)earlier->client,
+             "contender %u believed to %s lock %u while contender %u did%s, for %.3f ms",
+             (unsigned)later->client, later->shared ? "read under" : "hold",
+             (unsigned)later->name, (unsigned)earlier->client,
+             earlier->shared == later->shared ? ""
+             : later->shared                  ? ", as a writer"
+                                              : ", as a reader",
              (double)finding.for_ns / 1e6);
     chaos_find(found, &finding, 1);
 }
 
-/* Each pair once. Those that may still overlap what comes are few: contenders hold one each,
- * but for those that were killed. */
+/* Each pair once; readers overlap as they like. Those that may still overlap what comes are
+ * few: contenders hold one each, but for those that were killed. */
 static void check_overlaps(struct chaos_found *found, unsigned name)
 {
     const struct chaos_story *story = found->story;
@@ -90,7 +98,8 @@ static void check_overlaps(struct chaos_found *found, unsigned name)
         for (size_t k = 0; k < count; k++) {
             if (open[k]->end_ns <= hold->at_ns)
                 continue;
-            find_overlap(found, open[k], hold);
+            if (!open[k]->shared || !hold->shared)
+                find_overlap(found, open[k], hold);
             open[kept++] = open[k];
         }
         open[kept] = hold;

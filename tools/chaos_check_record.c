@@ -5,6 +5,7 @@
  *     lost, its own among them in the end
  *   - a write that is not 1 above what its contender read in this hold
  *   - a record that is not what the last write made it, or a value that nobody wrote
+ *   - a record that a reader reads twice in one hold, and that is another the second time
  *
  * Two things are no fault of a lock. Who is killed between writing and logging that leaves a
  * record that is 1 ahead. And who is stopped between its last look at the lock and the write
@@ -18,7 +19,7 @@
 #include <stdlib.h>
 
 struct reader {
-    bool has_read;
+    bool has_read, shared;
     uint64_t value;
     int64_t at_ns;
 };
@@ -39,7 +40,7 @@ struct record {
 /* Of a contender that was killed: what it read may have been written. */
 static void forget_read(struct record *record, unsigned client, bool killed)
 {
-    if (killed && record->reader[client].has_read)
+    if (killed && record->reader[client].has_read && !record->reader[client].shared)
         record->explained++;
     record->reader[client].has_read = false;
 }
@@ -137,13 +138,45 @@ static void write_to(struct chaos_found *found, struct record *record,
     record->writer = event->client;
 }
 
+/* A reader reads again. Too late, where it was stopped before that: then it proves nothing. */
+static void read_again(struct chaos_found *found, struct record *record,
+                       const struct chaos_event *event)
+{
+    const struct reader *reader = &record->reader[event->client];
+    if (!reader->has_read || !reader->shared || event->value == reader->value ||
+        event->at_ns > event->until_ns)
+        return;
+    struct chaos_finding finding = {
+        .what = CHAOS_CHANGED_READ,
+        .at_ns = event->at_ns,
+        .name = record->name,
+        .client = event->client,
+        .other = record->writer,
+    };
+    const struct chaos_hold *hold =
+        chaos_story_hold_at(found->story, record->name, event->client, event->at_ns);
+    if (!was_late(found, record, event, &finding)) {
+        finding.by = chaos_excuse(found->history, hold != NULL ? hold->asked_ns : reader->at_ns,
+                                  event->at_ns, false);
+        finding.excused = finding.by != NULL;
+        snprintf(finding.text, sizeof(finding.text),
+                 "contender %u read %" PRIu64 " from record %u under its read lock, and then "
+                 "%" PRIu64,
+                 (unsigned)event->client, reader->value, record->name, event->value);
+    }
+    chaos_find(found, &finding, 1);
+}
+
 static void take(struct chaos_found *found, struct record *record,
                  const struct chaos_event *event)
 {
     struct reader *reader = &record->reader[event->client];
     switch ((enum chaos_what)event->what) {
     case CHAOS_READS:
-        *reader = (struct reader){true, event->value, event->at_ns};
+        if (event->shared && event->until_ns != 0)
+            read_again(found, record, event);
+        else
+            *reader = (struct reader){true, event->shared, event->value, event->at_ns};
         break;
     case CHAOS_WRITES:
         write_to(found, record, event);

@@ -41,8 +41,10 @@ static void put_run(struct chaos_page *page)
         chaos_html_put(page->to, options->client_cmd);
         fputs("</code>", page->to);
     }
-    fprintf(page->to, ", %u %s, %s.</p>\n", options->names,
-            options->names == 1 ? "lock" : "locks", chaos_span(history->duration_ns, span));
+    fprintf(page->to, ", %u %s%s%s, %s.</p>\n", options->names,
+            options->lock == CHAOS_PLAIN ? "" : chaos_lock_word(options->lock),
+            options->lock == CHAOS_PLAIN ? "" : " ", options->names == 1 ? "lock" : "locks",
+            chaos_span(history->duration_ns, span));
 }
 
 void chaos_html_head(struct chaos_page *page)

@@ -30,8 +30,8 @@ static void put_tiles(struct chaos_page *page)
 {
     const struct chaos_verdict *verdict = page->verdict;
     char text[64];
-    uint64_t violations =
-        verdict->overlaps + verdict->lost_updates + verdict->token_disorders + verdict->orphans;
+    uint64_t violations = verdict->overlaps + verdict->lost_updates + verdict->changed_reads +
+                          verdict->token_disorders + verdict->orphans;
     fputs("<dl class=\"tiles\">\n", page->to);
     put_count(page, "Violations", violations, "while the assumptions held");
     put_count(page, "Excused findings", verdict->excused, "a fault had broken an assumption");
@@ -76,10 +76,12 @@ static void put_counts(struct chaos_page *page)
     } rows[] = {
         {"Overlaps of believed holds", verdict->overlaps},
         {"Lost updates of the shared records", verdict->lost_updates},
+        {"Records that changed under a read lock", verdict->changed_reads},
         {"Fencing tokens out of order", verdict->token_disorders},
         {"Keys left behind", verdict->orphans},
         {"The same, excused by a broken assumption", verdict->excused},
         {"Locks taken", verdict->holds},
+        {"Of these, by readers", verdict->shared},
         {"Writes under a lock", verdict->writes},
         {"Attempts refused", verdict->refusals},
         {"Holds found to be lost", verdict->losses},

@@ -54,6 +54,8 @@ static void put_options(FILE *to, const struct chaos_history *history)
     put_text(to, "where", places[options->where]);
     fputs(", ", to);
     put_text(to, "client", options->client_cmd);
+    fputs(", ", to);
+    put_text(to, "kind", chaos_lock_word(options->lock));
     fprintf(to,
             ", \"seed\": \"%" PRIu64 "\", \"clients\": %u, \"names\": %u, \"duration_ms\": "
             "%" PRId64 ", \"ttl_ms\": %" PRId64 ", \"hold_ms\": %" PRId64
@@ -113,12 +115,14 @@ static void put_figures(FILE *to, const struct chaos_verdict *verdict)
     fprintf(
         to,
         "\"figures\": {\n  \"overlaps\": %" PRIu64 ", \"lost_updates\": %" PRIu64
-        ", \"token_disorders\": %" PRIu64 ", \"orphans\": %" PRIu64 ", \"excused\": %" PRIu64
-        ",\n  \"holds\": %" PRIu64 ", \"refusals\": %" PRIu64 ", \"losses\": %" PRIu64
+        ", \"changed_reads\": %" PRIu64 ", \"token_disorders\": %" PRIu64
+        ", \"orphans\": %" PRIu64 ", \"excused\": %" PRIu64 ",\n  \"holds\": %" PRIu64
+        ", \"shared\": %" PRIu64 ", \"refusals\": %" PRIu64 ", \"losses\": %" PRIu64
         ", \"writes\": %" PRIu64 ", \"faults_done\": %" PRIu64 ", \"faults_unseen\": %" PRIu64
         ",\n  \"holds_per_s\": %.3f, \"available\": %.6f,\n",
-        verdict->overlaps, verdict->lost_updates, verdict->token_disorders, verdict->orphans,
-        verdict->excused, verdict->holds, verdict->refusals, verdict->losses, verdict->writes,
+        verdict->overlaps, verdict->lost_updates, verdict->changed_reads,
+        verdict->token_disorders, verdict->orphans, verdict->excused, verdict->holds,
+        verdict->shared, verdict->refusals, verdict->losses, verdict->writes,
         verdict->faults_done, verdict->faults_unseen, verdict->holds_per_s, verdict->available);
     put_quantiles(to, "wait", &verdict->wait);
     put_quantiles(to, "hold", &verdict->hold);

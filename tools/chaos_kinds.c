@@ -1,4 +1,5 @@
-/* chaos_kinds.c - the kinds of faults: their words, what they do, what they break. */
+/* chaos_kinds.c - the kinds of faults: their words, what they do, what they break; and those of
+ * locks. */
 #include "config_auto.h"
 
 #include "chaos.h"
@@ -18,6 +19,13 @@ static const struct {
     CHAOS_FAULTS(CHAOS_FAULT_ROW)
 #undef CHAOS_FAULT_ROW
 };
+
+const char *chaos_lock_word(enum chaos_lock lock)
+{
+    static const char *const words[CHAOS_LOCKS] = {"plain", "reentrant", "fair", "read-write"};
+    assert(lock < CHAOS_LOCKS);
+    return words[lock];
+}
 
 const char *chaos_fault_word(enum chaos_fault_kind kind)
 {

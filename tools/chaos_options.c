@@ -32,6 +32,7 @@ static void print_help(void)
         "      --compose[=FILE]   use the masters of docker-compose.yml, started if need be\n"
         "      --clients N        contenders, each a process (8)\n"
         "      --names N          locks that they contend for (3)\n"
+        "      --kind WORD        of locks: plain (the default), reentrant, fair, read-write\n"
         "      --duration TIME    how long (30s)\n"
         "      --ttl TIME         of each lock, and the max-ttl of masters of ours (1s)\n"
         "      --hold TIME        how long a lock is mostly held (20ms)\n"
@@ -112,6 +113,17 @@ static int take_seed(const char *text, uint64_t *ret_seed)
     return -1;
 }
 
+static int take_kind(const char *word, enum chaos_lock *ret_lock)
+{
+    for (int lock = 0; lock < CHAOS_LOCKS; lock++) {
+        if (strcmp(word, chaos_lock_word((enum chaos_lock)lock)) != 0)
+            continue;
+        *ret_lock = (enum chaos_lock)lock;
+        return -1;
+    }
+    return chaos_usage("--kind '%.40s': give plain, reentrant, fair or read-write", word);
+}
+
 /* One word of --faults. */
 static int take_fault(const char *word, size_t len, uint64_t *faults, uint64_t *named)
 {
@@ -165,6 +177,7 @@ enum {
     OPT_COMPOSE,
     OPT_CLIENTS,
     OPT_NAMES,
+    OPT_KIND,
     OPT_DURATION,
     OPT_TTL,
     OPT_HOLD,
@@ -185,6 +198,7 @@ static const struct option long_options[] = {
     {"compose", optional_argument, NULL, OPT_COMPOSE},
     {"clients", required_argument, NULL, OPT_CLIENTS},
     {"names", required_argument, NULL, OPT_NAMES},
+    {"kind", required_argument, NULL, OPT_KIND},
     {"duration", required_argument, NULL, OPT_DURATION},
     {"ttl", required_argument, NULL, OPT_TTL},
     {"hold", required_argument, NULL, OPT_HOLD},
@@ -230,6 +244,8 @@ static int take_option(struct chaos_options *options, struct given *given, int o
         return take_number("clients", value, 1, CHAOS_CLIENTS_MAX, &options->clients);
     case OPT_NAMES:
         return take_number("names", value, 1, CHAOS_NAMES_MAX, &options->names);
+    case OPT_KIND:
+        return take_kind(value, &options->lock);
     case OPT_DURATION:
         return take_time("duration", value, DURATION_MIN_MS, DURATION_MAX_MS,
                          &options->duration_ms);
@@ -268,6 +284,13 @@ static int complete(struct chaos_options *options, const struct given *given)
         return chaos_usage("--local, --nodes and --compose exclude each other; keep one");
     if (options->self_test && options->client_cmd != NULL)
         return chaos_usage("--self-test brings a client of its own; leave --client out");
+    if (options->lock != CHAOS_PLAIN && options->client_cmd != NULL)
+        return chaos_usage("--kind is for our own contenders; leave --client out");
+    if (options->lock == CHAOS_FAIR && options->where == CHAOS_LOCAL) {
+        if (given->places > 0 && options->local != 1)
+            return chaos_usage("--kind fair is for one master: say --local 1");
+        options->local = 1;
+    }
     if (options->hold_ms * 2 > options->ttl_ms)
         return chaos_usage(
             "--hold is over half of --ttl; hold for less, or make the ttl longer");

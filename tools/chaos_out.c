@@ -181,6 +181,8 @@ const char *chaos_finding_word(const struct chaos_finding *finding)
         return "overlap";
     case CHAOS_LOST_UPDATE:
         return "lost update";
+    case CHAOS_CHANGED_READ:
+        return "changed read";
     case CHAOS_TOKEN_ORDER:
         return "token order";
     case CHAOS_ORPHAN:

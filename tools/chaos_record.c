@@ -78,6 +78,7 @@ static void log_event(struct chaos_seat *seat, enum chaos_what what, unsigned na
     event.what = (uint8_t)what;
     event.name = (uint16_t)name;
     event.client = seat->client;
+    event.shared = seat->shared;
     seat->event[count] = event;
     /* Who is killed before this has not said it. */
     atomic_store_explicit(&seat->count, count + 1, memory_order_release);
@@ -105,6 +106,7 @@ void chaos_holds(struct chaos_record *record, struct chaos_seat *seat, unsigned 
     if (atomic_load(&seat->believes_until_ns) == 0)
         atomic_fetch_add(&seat->holds, 1);
     atomic_store(&seat->holds_name, name);
+    atomic_store(&seat->holds_shared, seat->shared);
     atomic_store(&seat->believes_until_ns, until_ns);
 }
 
@@ -115,6 +117,15 @@ uint64_t chaos_reads(struct chaos_record *record, struct chaos_seat *seat, unsig
     struct chaos_event event = {.at_ns = chaos_record_now_ns(record), .value = value};
     log_event(seat, CHAOS_READS, name, event);
     return value;
+}
+
+void chaos_reads_again(struct chaos_record *record, struct chaos_seat *seat, unsigned name,
+                       int64_t until_ns)
+{
+    assert(name < CHAOS_NAMES_MAX && seat->shared);
+    struct chaos_event event = {.until_ns = until_ns, .value = record->value[name]};
+    event.at_ns = chaos_record_now_ns(record);
+    log_event(seat, CHAOS_READS, name, event);
 }
 
 void chaos_writes(struct chaos_record *record, struct chaos_seat *seat, unsigned name,

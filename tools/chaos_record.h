@@ -20,8 +20,10 @@ struct chaos_seat {
     /* By the contender, looked at by the parent: faults are aimed at who holds something. */
     _Atomic int64_t believes_until_ns; /* 0: it holds nothing */
     _Atomic uint32_t holds_name;
-    _Atomic uint32_t lives;            /* how often a contender began here */
-    _Atomic uint64_t holds;            /* locks that were had */
+    _Atomic bool holds_shared;
+    _Atomic uint32_t lives; /* how often a contender began here */
+    _Atomic uint64_t holds; /* locks that were had */
+    bool shared;            /* what it says now it says as a reader; its own business */
 
     /* Its log. */
     size_t room;
@@ -34,7 +36,7 @@ struct chaos_record {
     /* Written by the parent before there is a contender. */
     int64_t begun_ns; /* CLOCK_BOOTTIME: where all times of the run count from */
     pid_t parent;
-    char prefix[48];  /* of the locks' names, so that runs do not meet */
+    char prefix[48]; /* of the locks' names, so that runs do not meet */
     unsigned seats;
     _Atomic bool ending; /* contenders let go and exit */
 
@@ -68,6 +70,9 @@ void chaos_holds(struct chaos_record *record, struct chaos_seat *seat, unsigned 
                  int64_t until_ns, uint64_t token);
 /* Both only where it believes to hold it, looked at right before. `until_ns`: as believed. */
 uint64_t chaos_reads(struct chaos_record *record, struct chaos_seat *seat, unsigned name);
+/* A reader, once more in the same hold: it must read the same. */
+void chaos_reads_again(struct chaos_record *record, struct chaos_seat *seat, unsigned name,
+                       int64_t until_ns);
 void chaos_writes(struct chaos_record *record, struct chaos_seat *seat, unsigned name,
                   uint64_t value, int64_t until_ns);
 void chaos_loses(struct chaos_record *record, struct chaos_seat *seat, unsigned name);

@@ -71,8 +71,9 @@ bool chaos_run_is_over(const struct chaos_run *run)
 
 /* ---- what is to be seen meanwhile ------------------------------------------------------ */
 
-/* Two who hold one lock at one moment: the first is looked at again after the second, so what
- * is counted is certain. What is certain and not seen here, the checker finds in the logs. */
+/* Two who hold one lock at one moment, and do not both read: the first is looked at again after
+ * the second, so what is counted is certain. What is certain and not seen here, the checker
+ * finds in the logs. */
 static void look_for_two(struct chaos_run *run)
 {
     static int64_t told[CHAOS_CLIENTS_MAX];
@@ -86,8 +87,10 @@ static void look_for_two(struct chaos_run *run)
         for (unsigned b = 0; b < record->seats; b++) {
             struct chaos_seat *other = &record->seat[b];
             int64_t other_ns = atomic_load(&other->believes_until_ns);
-            bool same = b != a && atomic_load(&other->holds_name) == name &&
-                        atomic_load(&other->believes_until_ns) == other_ns;
+            bool same =
+                b != a && atomic_load(&other->holds_name) == name &&
+                !(atomic_load(&one->holds_shared) && atomic_load(&other->holds_shared)) &&
+                atomic_load(&other->believes_until_ns) == other_ns;
             int64_t now_ns = chaos_now_ns();
             if (same && other_ns > now_ns && until_ns > now_ns &&
                 atomic_load(&one->believes_until_ns) == until_ns &&

@@ -63,6 +63,8 @@ void chaos_stats_figures(const struct chaos_history *history, const struct chaos
                          struct chaos_verdict *verdict)
 {
     verdict->holds = story->hold_count;
+    for (size_t i = 0; i < story->hold_count; i++)
+        verdict->shared += story->hold[i].shared;
     verdict->refusals = story->refusals;
     verdict->losses = story->losses;
     verdict->writes = story->writes;

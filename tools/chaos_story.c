@@ -79,6 +79,7 @@ static void hold(struct chaos_story *story, struct seat *seat, const struct chao
         .client = event->client,
         .name = event->name,
         .ending = CHAOS_RAN_OUT,
+        .shared = event->shared,
     };
     seat->hold = story->hold_count;
 }

@@ -21,6 +21,7 @@ struct chaos_hold {
     uint64_t token;
     uint16_t client, name;
     uint8_t ending; /* enum chaos_ending */
+    bool shared;    /* by a reader */
 };
 
 /* One contender that tries: [from_ns, to_ns), until it has it or was refused. */

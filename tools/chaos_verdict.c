@@ -88,6 +88,7 @@ static void count_violations(const struct chaos_verdict *verdict, struct reason 
     } kinds[] = {
         {verdict->overlaps, "overlap", "overlaps"},
         {verdict->lost_updates, "lost update", "lost updates"},
+        {verdict->changed_reads, "changed read", "changed reads"},
         {verdict->token_disorders, "token out of order", "tokens out of order"},
         {verdict->orphans, "orphaned key", "orphaned keys"},
     };

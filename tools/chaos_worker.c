@@ -1,5 +1,5 @@
-/* chaos_worker.c - the contender that takes its locks by redlock.h: it reads, holds, looks
- * whether the lock is still its own, and writes; and tells of all of it. */
+/* chaos_worker.c - the contender that takes its locks by redlock.h, of every kind: it reads,
+ * holds, looks whether the lock is still its own, and writes; and tells of all of it. */
 #include "config_auto.h"
 
 #include "chaos_worker.h"
@@ -38,6 +38,10 @@ void chaos_turn_draw(struct chaos_contender *contender, struct chaos_turn *ret_t
         options->hold_ms / 2 + (int64_t)rl_prng_below(prng, (uint64_t)options->hold_ms + 1);
     if (ret_turn->renew)
         ret_turn->hold_ms = ttl_ms + (int64_t)rl_prng_below(prng, (uint64_t)ttl_ms);
+    if (options->lock == CHAOS_PLAIN)
+        return;
+    ret_turn->shared = options->lock == CHAOS_READ_WRITE && rl_prng_below(prng, 2) == 0;
+    ret_turn->again = rl_prng_below(prng, 3) == 0;
 }
 
 bool chaos_contender_ends(const struct chaos_contender *contender)
@@ -82,20 +86,106 @@ static bool hold(struct scene *scene, const struct chaos_turn *drawn, bool by_it
     return true;
 }
 
-/* Read, hold, write. False: lost. */
+static int kind_of(const struct chaos_options *options, bool shared)
+{
+    switch (options->lock) {
+    case CHAOS_REENTRANT:
+        return REDLOCK_REENTRANT;
+    case CHAOS_FAIR:
+        return REDLOCK_FAIR;
+    case CHAOS_READ_WRITE:
+        return shared ? REDLOCK_READ : REDLOCK_WRITE;
+    default:
+        return REDLOCK_PLAIN;
+    }
+}
+
+/* What the turn draws, but for waiting. */
+static redlock_options asked_for(const struct scene *scene, bool shared, bool by_itself)
+{
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    options.kind = kind_of(scene->contender->options, shared);
+    options.ttl_ms = scene->contender->options->ttl_ms;
+    options.auto_renew = by_itself;
+    return options;
+}
+
+/* Take it once more. NULL: not to be had just now. */
+static redlock_lock *take_again(struct scene *scene, bool shared, bool by_itself)
+{
+    char name[CHAOS_LOCK_NAME_MAX];
+    redlock_lock *lock = NULL;
+    redlock_options options = asked_for(scene, shared, by_itself);
+    chaos_record_lock_name(scene->contender->record, scene->name, name);
+    return redlock_try(scene->client, name, &options, &lock) == 0 ? lock : NULL;
+}
+
+/* Two holds of one owner: whichever is given up first, the other one stays. */
+static void nest(struct scene *scene, const struct chaos_turn *drawn, bool by_itself)
+{
+    redlock_lock *inner = take_again(scene, drawn->shared, by_itself);
+    if (inner == NULL)
+        return;
+    if (rl_prng_below(&scene->contender->prng, 2) == 0) {
+        redlock_lock *outer = scene->lock;
+        scene->lock = inner;
+        inner = outer;
+    }
+    (void)redlock_release(inner);
+}
+
+/* The same record again: nobody may have written to it. False: lost. */
+static bool read_on(struct scene *scene)
+{
+    struct chaos_contender *contender = scene->contender;
+    int64_t until_ns = believed_until(scene);
+    if (until_ns > 0)
+        chaos_reads_again(contender->record, contender->seat, scene->name, until_ns);
+    return until_ns > 0;
+}
+
+/* The writer becomes a reader, with nobody in between, and reads what it wrote. False: lost. */
+static bool go_on_as_reader(struct scene *scene)
+{
+    struct chaos_contender *contender = scene->contender;
+    struct chaos_record *record = contender->record;
+    struct chaos_seat *seat = contender->seat;
+    redlock_lock *writes = scene->lock, *reads = take_again(scene, true, false);
+    if (reads == NULL)
+        return true;
+    scene->lock = reads;
+    int64_t until_ns = believed_until(scene);
+    chaos_lets_go(record, seat, scene->name);
+    seat->shared = true;
+    if (until_ns > 0)
+        chaos_holds(record, seat, scene->name, until_ns, 0);
+    chaos_released(record, seat, scene->name, redlock_release(writes));
+    if (until_ns == 0 || redlock_validity_ms(reads) == 0)
+        return false;
+    (void)chaos_reads(record, seat, scene->name);
+    (void)poll(NULL, 0, (int)(contender->options->hold_ms / 2));
+    return read_on(scene);
+}
+
+/* Read, hold, write; a reader reads again instead. False: lost. */
 static bool use(struct scene *scene, const struct chaos_turn *drawn, bool by_itself)
 {
     struct chaos_contender *contender = scene->contender;
+    bool writer = contender->options->lock == CHAOS_READ_WRITE && !drawn->shared;
+    if (drawn->again && !writer)
+        nest(scene, drawn, by_itself);
     if (redlock_validity_ms(scene->lock) == 0)
         return false;
     uint64_t value = chaos_reads(contender->record, contender->seat, scene->name);
     if (!hold(scene, drawn, by_itself))
         return false;
+    if (drawn->shared)
+        return read_on(scene);
     int64_t until_ns = believed_until(scene);
     if (until_ns == 0)
         return false;
     chaos_writes(contender->record, contender->seat, scene->name, value + 1, until_ns);
-    return true;
+    return drawn->again && writer ? go_on_as_reader(scene) : true;
 }
 
 void chaos_rest_a_little(struct chaos_contender *contender)
@@ -103,27 +193,38 @@ void chaos_rest_a_little(struct chaos_contender *contender)
     (void)poll(NULL, 0, 1 + (int)rl_prng_below(&contender->prng, 20));
 }
 
-static void turn(struct scene *scene)
+/* Refusals that no fault may bring about: the run must not go on as if nothing were wrong. */
+static bool is_nonsense(int code)
+{
+    return code == REDLOCK_EINVAL || code == REDLOCK_EKIND || code == REDLOCK_EUPGRADE ||
+           code == REDLOCK_ENOTSUP;
+}
+
+/* False: it makes no sense to go on. */
+static bool turn(struct scene *scene)
 {
     struct chaos_contender *contender = scene->contender;
     struct chaos_record *record = contender->record;
     struct chaos_seat *seat = contender->seat;
-    redlock_options options = REDLOCK_OPTIONS_INIT;
     char name[CHAOS_LOCK_NAME_MAX];
     struct chaos_turn drawn;
     chaos_turn_draw(contender, &drawn);
     bool by_itself = drawn.renew && rl_prng_below(&contender->prng, 2) == 0;
-    options.ttl_ms = contender->options->ttl_ms;
+    redlock_options options = asked_for(scene, drawn.shared, by_itself);
     options.wait_ms = drawn.wait_ms;
-    options.auto_renew = by_itself;
     scene->name = drawn.name;
+    seat->shared = drawn.shared;
     chaos_record_lock_name(record, drawn.name, name);
     chaos_asks(record, seat, drawn.name);
     int code = redlock_try(scene->client, name, &options, &scene->lock);
     if (code != 0) {
         chaos_refused(record, seat, drawn.name, code);
+        if (is_nonsense(code)) {
+            chaos_fails(record, seat, redlock_strerror(code));
+            return false;
+        }
         chaos_rest_a_little(contender);
-        return;
+        return true;
     }
     scene->until_ns = believed_until(scene);
     if (scene->until_ns > 0)
@@ -132,6 +233,7 @@ static void turn(struct scene *scene)
         chaos_loses(record, seat, drawn.name);
     chaos_lets_go(record, seat, drawn.name);
     chaos_released(record, seat, drawn.name, redlock_release(scene->lock));
+    return true;
 }
 
 int chaos_contend_redlock(struct chaos_contender *contender)
@@ -142,8 +244,9 @@ int chaos_contend_redlock(struct chaos_contender *contender)
         chaos_fails(contender->record, contender->seat, error.text);
         return EX_SOFTWARE;
     }
-    while (!chaos_contender_ends(contender))
-        turn(&scene);
+    bool sound = true;
+    while (sound && !chaos_contender_ends(contender))
+        sound = turn(&scene);
     redlock_close(scene.client);
-    return 0;
+    return sound ? 0 : EX_SOFTWARE;
 }

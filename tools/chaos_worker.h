@@ -23,6 +23,9 @@ struct chaos_turn {
     int64_t wait_ms; /* ask for at most so long */
     int64_t hold_ms; /* between reading and writing */
     bool renew;      /* hold it for longer than its ttl, prolonging it */
+    bool shared;     /* as a reader, who reads, holds, and reads again */
+    bool again; /* take it once more meanwhile: a writer goes on as a reader, others give up
+                   one or the other hold first */
 };
 void chaos_turn_draw(struct chaos_contender *contender, struct chaos_turn *ret_turn);
 

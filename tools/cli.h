@@ -3,9 +3,11 @@
  *
  *   redlock.c       the way in              cmd_run.c      run
  *   cli_options.c   the command line        cmd_lock.c     lock, extend, release
+ *   cli_check.c     what goes together
  *   cli_signal.c    signals while waiting   cmd_inspect.c  inspect
  *   cli_client.c    file, client, codes     cmd_status.c   status
  *   cli_take.c      taking a lock           cli_out.c      text and JSON
+ *   cli_refused.c   why it was not had      cli_view.c     what masters know of a lock
  */
 #ifndef CLI_H
 #define CLI_H
@@ -21,6 +23,7 @@ enum cli_exit {
     CLI_OK = 0,
     CLI_NOT_OURS = 1, /* extend, release: not ours any more */
     CLI_USAGE = 64,
+    CLI_KIND = 65, /* another kind of lock, or no lock, has the name; or a reader would write */
     CLI_NO_QUORUM = 69,
     CLI_SYSTEM = 71, /* no memory, no descriptors, output that can't be written */
     CLI_LOST = 74,
@@ -52,11 +55,15 @@ struct cli {
     enum cli_verb verb;
     const char *nodes_file; /* -n; NULL: look for one */
     const char *operand;    /* NAME or HANDLE; NULL where it may be missing and is */
-    char **command;         /* run: up to a NULL */
-    int64_t ttl_ms;         /* 0: the node list's default */
-    int64_t wait_ms;        /* -1: for ever */
-    int64_t grace_ms;       /* -1: a quarter of the lease */
-    int not_acquired;       /* -E, or CLI_NOT_ACQUIRED */
+    unsigned name_count;    /* run, lock: NAME and more of them; inspect: 1 */
+    const char *names[REDLOCK_NAMES_MAX]; /* the first is `operand` */
+    char **command;                       /* run: up to a NULL */
+    int kind;                             /* enum redlock_kind */
+    const char *owner;                    /* NULL: not given */
+    int64_t ttl_ms;                       /* 0: the node list's default */
+    int64_t wait_ms;                      /* -1: for ever */
+    int64_t grace_ms;                     /* -1: a quarter of the lease */
+    int not_acquired;                     /* -E, or CLI_NOT_ACQUIRED */
     bool json;
     bool watch;
     bool quiet;
@@ -82,8 +89,29 @@ struct cli_text {
 };
 struct cli_text cli_text(const void *bytes, size_t len);
 
+/* The name or names, each in quotes. */
+struct cli_text cli_names_text(const struct cli *cli);
+
 /* "85ms", "8.2s", "5m12s", "3h40m", "12d3h". */
 struct cli_text cli_time_text(int64_t ms);
+
+/* "8.2s left", "for ever". */
+struct cli_text cli_left_text(int64_t ttl_ms);
+
+/* "plain", "read", ... */
+const char *cli_kind_word(int kind);
+
+/* The names of a lock, which are gone when its handle is. */
+struct cli_names {
+    size_t count;
+    size_t len[REDLOCK_NAMES_MAX];
+    char bytes[REDLOCK_NAME_MAX]; /* one behind the other */
+};
+void cli_names_of(const redlock_lock *lock, struct cli_names *ret_names);
+struct cli_text cli_first_name(const struct cli_names *names);
+
+/* "name":"...", of several "names":[{"name":"..."},...] */
+void cli_json_names(FILE *out, const struct cli_names *names);
 
 /* "key":"..." with bytes that are no UTF-8 as \ufffd, and then "key_hex":"..." too. */
 void cli_json_bytes(FILE *out, const char *key, const void *bytes, size_t len);
@@ -131,6 +159,23 @@ void cli_signals_to_forward(sigset_t *ret_set);
  * be 0 (-E 0). The caller must have called cli_cancel_on_signals(). */
 int cli_take(const struct cli *cli, redlock *client, redlock_options *how,
              redlock_lock **ret_lock);
+
+/* ---- cli_refused.c ---- */
+
+/* The line that says why it was not had, with what happens next, and with -v the votes. */
+void cli_say_refused(const struct cli *cli, int code, const redlock_report *report,
+                     const char *then);
+
+/* ---- cli_view.c: what redlock_describe() tells ---- */
+
+/* "plain", "reentrant", "fair", "read-write", "data", "free", "unknown". */
+const char *cli_form_word(const redlock_view *view);
+/* "held by a (2 holds), 5s left", "read by 3: a, b, c; 5s left; 2 wait": in one line. */
+struct cli_text cli_view_text(const redlock_view *view);
+/* A line for each holder that is named, and for the others, where there are several. */
+void cli_print_holders(const redlock_view *view);
+/* ,"kind":"...","ttl_ms":...,"holders":[...],... of what is not free. */
+void cli_json_view(FILE *out, const redlock_view *view);
 
 /* ---- the verbs: each returns the exit status ---- */
 

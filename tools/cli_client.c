@@ -34,7 +34,11 @@ int cli_exit_of(int code)
         return CLI_OK;
     case REDLOCK_EINVAL:
     case REDLOCK_EHANDLE:
+    case REDLOCK_ENOTSUP:
         return CLI_USAGE;
+    case REDLOCK_EKIND:
+    case REDLOCK_EUPGRADE:
+        return CLI_KIND;
     case REDLOCK_ECONFIG:
         return CLI_CONFIG;
     case REDLOCK_EHELD:

@@ -6,11 +6,12 @@
 #define VERBS_JSON (CLI_VERBS_ALL & ~CLI_RUN)
 
 const struct cli_verb_row cli_verbs[CLI_VERB_COUNT] = {
-    {CLI_RUN, "run", "NAME -- COMMAND [ARG ...]", "run COMMAND while the lock NAME is held"},
-    {CLI_LOCK, "lock", "NAME", "take the lock NAME and print a handle that stands for it"},
+    {CLI_RUN, "run", "NAME ... -- COMMAND [ARG ...]",
+     "run COMMAND while the lock NAME is held, or all of them"},
+    {CLI_LOCK, "lock", "NAME ...", "take the lock NAME and print a handle that stands for it"},
     {CLI_EXTEND, "extend", "HANDLE|-", "make the lease last longer; prints the new handle"},
     {CLI_RELEASE, "release", "HANDLE|-", "give the lock up"},
-    {CLI_INSPECT, "inspect", "NAME", "who holds NAME on each master, and has a majority"},
+    {CLI_INSPECT, "inspect", "NAME", "who holds NAME on each master, and who waits"},
     {CLI_STATUS, "status", "", "is this quorum of masters fit?"},
 };
 
@@ -20,6 +21,13 @@ const struct cli_option_row cli_options[CLI_OPTION_COUNT] = {
     {CLI_OPT_WAIT, "wait", "D", CLI_RUN | CLI_LOCK,
      "wait so long for the lock: 10s, 0, forever"},
     {CLI_OPT_TRY, "try", NULL, CLI_RUN | CLI_LOCK, "the same as --wait 0"},
+    {CLI_OPT_SHARED, "shared", NULL, CLI_RUN | CLI_LOCK, "with other readers, but no writer"},
+    {CLI_OPT_EXCLUSIVE, "exclusive", NULL, CLI_RUN | CLI_LOCK, "as the writer, alone"},
+    {CLI_OPT_REENTRANT, "reentrant", NULL, CLI_RUN | CLI_LOCK, "its owner may take it again"},
+    {CLI_OPT_FAIR, "fair", NULL, CLI_RUN | CLI_LOCK,
+     "the same, in the order they came (one master)"},
+    {CLI_OPT_OWNER, "owner", "TEXT", CLI_RUN | CLI_LOCK | CLI_INSPECT,
+     "who has it, of these four kinds; this process"},
     {CLI_OPT_GRACE, "grace", "D", CLI_RUN, "TERM comes so long before the lease is over"},
     {'E', "conflict-exit-code", "N", CLI_RUN | CLI_LOCK, "exit status for \"not acquired\""},
     {CLI_OPT_JSON, "json", NULL, VERBS_JSON, "print JSON"},
@@ -55,7 +63,7 @@ int cli_print_help(const struct cli *cli, const struct cli_verb_row *verb)
         printf("usage: redlock VERB [OPTION ...] ...\n\nLocks on a majority of Redis masters."
                "\n\n");
         for (size_t i = 0; i < CLI_VERB_COUNT; i++)
-            printf("  %-8s %-29s %s\n", cli_verbs[i].name, cli_verbs[i].operands,
+            printf("  %-8s %-30s %s\n", cli_verbs[i].name, cli_verbs[i].operands,
                    cli_verbs[i].help);
         printf("\n");
         print_options(CLI_VERBS_ALL);

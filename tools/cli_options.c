@@ -1,7 +1,7 @@
 /* cli_options.c - the command line, read with the tables of cli_options.h.
  *
  * Options may stand before the verb and on both sides of the operand; `--` ends them, and
- * `run` wants it between NAME and the command, so that a forgotten NAME is an error and
+ * `run` wants it between names and the command, so that a forgotten NAME is an error and
  * never the command's first word taken for one. */
 #include "config_auto.h"
 
@@ -14,13 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OPERANDS_KEPT 2
-
 /* The line, taken apart, before its parts are judged. */
 struct words {
     const struct cli_verb_row *verb;
-    const char *operand[OPERANDS_KEPT];
-    int operands;
+    const char *operand[REDLOCK_NAMES_MAX];
+    unsigned operands;
+    const char *kind; /* the option that named it; NULL: none did */
     char **rest;   /* after `--`; NULL: there was none */
     unsigned seen; /* a bit for each row of options */
     bool help;
@@ -96,6 +95,23 @@ static int conflict_set(struct cli *cli, const char *text)
     return -1;
 }
 
+/* One of the options that say of which kind the lock is. */
+static int kind_set(struct cli *cli, struct words *words, int letter)
+{
+    int kind = letter == CLI_OPT_SHARED      ? REDLOCK_READ
+               : letter == CLI_OPT_EXCLUSIVE ? REDLOCK_WRITE
+               : letter == CLI_OPT_FAIR      ? REDLOCK_FAIR
+                                             : REDLOCK_REENTRANT;
+    const char *name = cli_options[row_of(letter)].name;
+    if (words->kind && kind != cli->kind) {
+        cli_say(cli, "--%s and --%s are two kinds of lock: choose one", words->kind, name);
+        return CLI_USAGE;
+    }
+    words->kind = name;
+    cli->kind = kind;
+    return -1;
+}
+
 static int option_set(struct cli *cli, struct words *words, int letter, const char *value)
 {
     words->seen |= 1U << row_of(letter);
@@ -119,6 +135,14 @@ static int option_set(struct cli *cli, struct words *words, int letter, const ch
         return -1;
     case CLI_OPT_WATCH:
         cli->watch = true;
+        return -1;
+    case CLI_OPT_SHARED:
+    case CLI_OPT_EXCLUSIVE:
+    case CLI_OPT_FAIR:
+    case CLI_OPT_REENTRANT:
+        return kind_set(cli, words, letter);
+    case CLI_OPT_OWNER:
+        cli->owner = value;
         return -1;
     case 'q':
         cli->quiet = true;
@@ -161,7 +185,7 @@ static int operand_add(const struct cli *cli, struct words *words, const char *w
                 cli_text(word, strlen(word)).text);
         return CLI_USAGE;
     }
-    if (words->operands < OPERANDS_KEPT)
+    if (words->operands < REDLOCK_NAMES_MAX)
         words->operand[words->operands] = word;
     words->operands++;
     return -1;
@@ -200,7 +224,7 @@ static int words_read(struct cli *cli, struct words *words, int argc, char **arg
     return -1;
 }
 
-/* run: NAME before `--`, the command after it. A NAME that begins with a dash is written
+/* run: names before `--`, the command after it. A NAME that begins with a dash is written
  * after a `--` of its own: `run -- -NAME -- COMMAND`. */
 static int command_set(struct cli *cli, struct words *words)
 {
@@ -212,12 +236,10 @@ static int command_set(struct cli *cli, struct words *words)
     const char *wrong = NULL;
     if (words->operands == 0)
         wrong = "the lock's NAME is missing";
-    else if (words->operands > 1)
-        wrong = "there is more than one NAME before --";
     else if (!rest || !rest[0])
         wrong = "the COMMAND is missing";
     if (wrong) {
-        cli_say(cli, "%s: redlock run [OPTION ...] NAME -- COMMAND [ARG ...]", wrong);
+        cli_say(cli, "%s: redlock run [OPTION ...] NAME ... -- COMMAND [ARG ...]", wrong);
         return CLI_USAGE;
     }
     cli->command = rest;
@@ -229,22 +251,13 @@ static int operand_set(struct cli *cli, struct words *words)
     for (char **rest = words->rest; rest && *rest; rest++)
         (void)operand_add(cli, words, *rest);
     bool optional = cli->verb == CLI_EXTEND || cli->verb == CLI_RELEASE;
-    int needed = cli->verb == CLI_STATUS ? 0 : 1;
-    if (words->operands == needed || (optional && words->operands == 0))
+    unsigned needed = cli->verb == CLI_STATUS ? 0 : 1;
+    if (words->operands == needed || (optional && words->operands == 0) ||
+        (cli->verb == CLI_LOCK && words->operands > needed))
         return -1;
     cli_say(cli, "%s: redlock %s [OPTION ...]%s%s",
             words->operands < needed ? "the lock's NAME is missing" : "too many words",
             words->verb->name, needed ? " " : "", words->verb->operands);
-    return CLI_USAGE;
-}
-
-static int name_check(const struct cli *cli)
-{
-    bool is_name = cli->verb == CLI_RUN || cli->verb == CLI_LOCK || cli->verb == CLI_INSPECT;
-    size_t len = cli->operand ? strlen(cli->operand) : 0;
-    if (!is_name || (len > 0 && len <= REDLOCK_NAME_MAX))
-        return -1;
-    cli_say(cli, "the lock's name has %zu bytes: give it 1 to %d", len, REDLOCK_NAME_MAX);
     return CLI_USAGE;
 }
 
@@ -290,6 +303,8 @@ int cli_options_parse(struct cli *cli, int argc, char **argv)
     status = cli->verb == CLI_RUN ? command_set(cli, &words) : operand_set(cli, &words);
     if (status < 0)
         status = seen_check(cli, &words);
+    if (status < 0)
+        status = cli_check_kind(cli, words.kind, words.operands);
     cli->operand = words.operands > 0 ? words.operand[0] : NULL;
-    return status < 0 ? name_check(cli) : status;
+    return status < 0 ? cli_check_names(cli, words.operand, words.operands) : status;
 }

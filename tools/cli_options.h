@@ -28,13 +28,23 @@ enum {
     CLI_OPT_TRY,
     CLI_OPT_GRACE,
     CLI_OPT_JSON,
-    CLI_OPT_WATCH
+    CLI_OPT_WATCH,
+    CLI_OPT_SHARED,
+    CLI_OPT_EXCLUSIVE,
+    CLI_OPT_FAIR,
+    CLI_OPT_REENTRANT,
+    CLI_OPT_OWNER
 };
 
 #define CLI_VERB_COUNT 6
-#define CLI_OPTION_COUNT 12
+#define CLI_OPTION_COUNT 17
 extern const struct cli_verb_row cli_verbs[CLI_VERB_COUNT];
 extern const struct cli_option_row cli_options[CLI_OPTION_COUNT];
+
+/* cli_check.c: -1, or the status to leave with. `option` named the kind; NULL: none did. The
+ * names are taken over into `cli`. */
+int cli_check_kind(const struct cli *cli, const char *option, unsigned names);
+int cli_check_names(struct cli *cli, const char *const names[], unsigned count);
 
 /* To stdout: of one verb, or of all (NULL). The status to leave with. */
 int cli_print_help(const struct cli *cli, const struct cli_verb_row *verb);

@@ -69,6 +69,58 @@ struct cli_text cli_time_text(int64_t ms)
     return shown;
 }
 
+struct cli_text cli_left_text(int64_t ttl_ms)
+{
+    struct cli_text shown = {"for ever"};
+    if (ttl_ms >= 0)
+        snprintf(shown.text, sizeof(shown.text), "%.200s left", cli_time_text(ttl_ms).text);
+    return shown;
+}
+
+struct cli_text cli_names_text(const struct cli *cli)
+{
+    static const char more[] = ", ...";
+    struct cli_text all = {""};
+    size_t len = 0;
+    for (unsigned i = 0; i < cli->name_count; i++) {
+        char one[CLI_TEXT_MAX - 2 * sizeof(more)];
+        rl_printable(one, sizeof(one), cli->names[i], strlen(cli->names[i]));
+        if (len + strlen(one) + sizeof(", ''") + sizeof(more) > sizeof(all.text)) {
+            memcpy(all.text + len, more, sizeof(more));
+            break;
+        }
+        len += (size_t)snprintf(all.text + len, sizeof(all.text) - len, "%s'%s'",
+                                i > 0 ? ", " : "", one);
+    }
+    return all;
+}
+
+void cli_names_of(const redlock_lock *lock, struct cli_names *ret_names)
+{
+    size_t used = 0, len = 0;
+    ret_names->count = 0;
+    for (size_t i = 0; i < redlock_name_count(lock) && i < REDLOCK_NAMES_MAX; i++) {
+        const char *name = redlock_name_at(lock, i, &len);
+        if (len > sizeof(ret_names->bytes) - used)
+            break;
+        memcpy(ret_names->bytes + used, name, len);
+        ret_names->len[ret_names->count++] = len;
+        used += len;
+    }
+}
+
+struct cli_text cli_first_name(const struct cli_names *names)
+{
+    return cli_text(names->bytes, names->count > 0 ? names->len[0] : 0);
+}
+
+const char *cli_kind_word(int kind)
+{
+    static const char *const words[] = {"plain", "reentrant", "fair", "read", "write"};
+    assert(kind >= 0 && (size_t)kind < sizeof(words) / sizeof(words[0]));
+    return words[kind];
+}
+
 /* ---- JSON ---- */
 
 /* The length of the well-formed UTF-8 character at `bytes`; 0: it is none. */
@@ -126,6 +178,20 @@ void cli_json_bytes(FILE *out, const char *key, const void *bytes, size_t len)
 void cli_json_text(FILE *out, const char *key, const char *text)
 {
     cli_json_bytes(out, key, text, strlen(text));
+}
+
+void cli_json_names(FILE *out, const struct cli_names *names)
+{
+    const char *at = names->bytes;
+    if (names->count > 1)
+        fputs("\"names\":[", out);
+    for (size_t i = 0; i < names->count; at += names->len[i++]) {
+        fputs(names->count == 1 ? "" : i > 0 ? ",{" : "{", out);
+        cli_json_bytes(out, "name", at, names->len[i]);
+        fputs(names->count == 1 ? "" : "}", out);
+    }
+    if (names->count > 1)
+        fputc(']', out);
 }
 
 static const char *vote_name(int vote)
@@ -186,10 +252,9 @@ void cli_say_votes(const struct cli *cli, const redlock_report *report)
         const redlock_node_vote *vote = &report->node[i];
         const char *node = vote->node;
         if (vote->vote == REDLOCK_VOTE_HELD)
-            cli_say(cli, "  %s: held by %s, %s%s", node,
+            cli_say(cli, "  %s: held by %s, %s", node,
                     cli_text(vote->holder, vote->holder_len).text,
-                    vote->ttl_ms < 0 ? "for ever" : cli_time_text(vote->ttl_ms).text,
-                    vote->ttl_ms < 0 ? "" : " left");
+                    cli_left_text(vote->ttl_ms).text);
         else if (vote->vote == REDLOCK_VOTE_FAILED)
             cli_say(cli, "  %s: failed: %s", node, vote->text);
         else

@@ -1,73 +1,10 @@
-/* cli_take.c - taking the lock that was asked for, and the one line that says why not. */
+/* cli_take.c - taking the lock that was asked for. */
 #include "config_auto.h"
 
 #include "cli.h"
 #include "clock.h"
 
 #include <string.h>
-
-/* The first node's own words, for the line that says why there is no quorum. */
-static const char *first_failure(const redlock_report *report, const char **ret_node)
-{
-    for (unsigned i = 0; i < report->nodes; i++) {
-        if (report->node[i].vote == REDLOCK_VOTE_FAILED) {
-            *ret_node = report->node[i].node;
-            return report->node[i].text;
-        }
-    }
-    return NULL;
-}
-
-static const redlock_node_vote *first_holder(const redlock_report *report)
-{
-    for (unsigned i = 0; i < report->nodes; i++) {
-        if (report->node[i].vote == REDLOCK_VOTE_HELD)
-            return &report->node[i];
-    }
-    return NULL;
-}
-
-static void say_held(const struct cli *cli, const char *name, const redlock_report *report,
-                     const char *then)
-{
-    const redlock_node_vote *holder = first_holder(report);
-    if (!holder || (report->granted > 0 && report->held < report->needed))
-        cli_say(cli,
-                "'%s' was not acquired: the votes were split (%u granted, %u held by "
-                "another, %u failed; %u of %u needed)%s",
-                name, report->granted, report->held, report->failed, report->needed,
-                report->nodes, then);
-    else
-        cli_say(cli, "'%s' is held by another (%u of %u masters say so: %s, %s%s)%s", name,
-                report->held, report->nodes, cli_text(holder->holder, holder->holder_len).text,
-                holder->ttl_ms < 0 ? "for ever" : cli_time_text(holder->ttl_ms).text,
-                holder->ttl_ms < 0 ? "" : " left", then);
-}
-
-static void say_no_quorum(const struct cli *cli, const char *name, const redlock_report *report,
-                          const char *then)
-{
-    const char *node = NULL;
-    const char *why = first_failure(report, &node);
-    cli_say(cli,
-            "'%s' was not acquired: no quorum, %u of %u masters failed and %u are needed%s"
-            "%s%s%s%s%s",
-            name, report->failed, report->nodes, report->needed, why ? " (" : "",
-            why ? node : "", why ? ": " : "", why ? why : "", why ? ")" : "", then);
-}
-
-static void say_why(const struct cli *cli, int code, const redlock_report *report,
-                    const char *then)
-{
-    struct cli_text name = cli_text(cli->operand, strlen(cli->operand));
-    if (code == REDLOCK_EHELD)
-        say_held(cli, name.text, report, then);
-    else if (code == REDLOCK_ENOQUORUM)
-        say_no_quorum(cli, name.text, report, then);
-    else if (code != REDLOCK_EINVAL) /* then the library has said what, as an error */
-        cli_say(cli, "'%s' was not acquired: %s", name.text, redlock_strerror(code));
-    cli_say_votes(cli, report);
-}
 
 /* What is left of the wait: -1 for ever. */
 static int64_t wait_left_ms(const struct cli *cli, int64_t began_ns)
@@ -78,29 +15,41 @@ static int64_t wait_left_ms(const struct cli *cli, int64_t began_ns)
     return gone_ms < cli->wait_ms ? cli->wait_ms - gone_ms : 0;
 }
 
+static int try_once(const struct cli *cli, redlock *client, const redlock_options *how,
+                    redlock_lock **ret_lock)
+{
+    if (cli->name_count > 1)
+        return redlock_try_all(client, cli->names, cli->name_count, how, ret_lock);
+    return redlock_try(client, cli->operand, how, ret_lock);
+}
+
 /* One try, and where it fails and there is time to wait, a word on what is waited for: no
  * quorum is worth it always, another holder with -v. */
 static int try_and_wait(const struct cli *cli, redlock *client, redlock_options *how,
                         redlock_lock **ret_lock)
 {
     int64_t began_ns = rl_clock_now_ns();
+    bool queues = cli->kind == REDLOCK_PLAIN || cli->kind == REDLOCK_FAIR;
     how->wait_ms = 0;
-    int code = redlock_try(client, cli->operand, how, ret_lock);
+    int code = try_once(cli, client, how, ret_lock);
     if (code != REDLOCK_EHELD && code != REDLOCK_ENOQUORUM)
         return code;
     how->wait_ms = wait_left_ms(cli, began_ns);
     if (how->wait_ms == 0)
         return code;
     if (code == REDLOCK_ENOQUORUM || cli->verbose)
-        say_why(cli, code, how->report,
-                code == REDLOCK_EHELD ? "; waiting in the queue" : "; waiting");
-    return redlock_try(client, cli->operand, how, ret_lock);
+        cli_say_refused(cli, code, how->report,
+                        code == REDLOCK_EHELD && queues ? "; waiting in the queue"
+                                                        : "; waiting");
+    return try_once(cli, client, how, ret_lock);
 }
 
 int cli_take(const struct cli *cli, redlock *client, redlock_options *how,
              redlock_lock **ret_lock)
 {
     how->ttl_ms = cli->ttl_ms;
+    how->kind = cli->kind;
+    how->owner = cli->owner;
     *ret_lock = NULL;
     int code = try_and_wait(cli, client, how, ret_lock);
 
@@ -117,6 +66,6 @@ int cli_take(const struct cli *cli, redlock *client, redlock_options *how,
         cli_say_votes(cli, how->report);
         return CLI_OK;
     }
-    say_why(cli, code, how->report, "");
+    cli_say_refused(cli, code, how->report, "");
     return code == REDLOCK_EHELD ? cli->not_acquired : cli_exit_of(code);
 }

@@ -12,8 +12,7 @@
 
 struct answer {
     char handle[REDLOCK_HANDLE_MAX];
-    char name[REDLOCK_NAME_MAX];
-    size_t name_len;
+    struct cli_names names;
     int64_t validity_ms;
 };
 
@@ -25,7 +24,7 @@ static void print_answer(const struct cli *cli, const struct answer *answer,
         return;
     }
     putchar('{');
-    cli_json_bytes(stdout, "name", answer->name, answer->name_len);
+    cli_json_names(stdout, &answer->names);
     putchar(',');
     cli_json_text(stdout, "handle", answer->handle);
     printf(",\"validity_ms\":%lld,", (long long)answer->validity_ms);
@@ -38,10 +37,7 @@ static int hand_out(const struct cli *cli, redlock *client, redlock_lock *lock,
                     const redlock_report *report)
 {
     struct answer answer;
-    size_t name_len = 0;
-    const char *name = redlock_name(lock, &name_len);
-    answer.name_len = name_len < sizeof(answer.name) ? name_len : sizeof(answer.name);
-    memcpy(answer.name, name, answer.name_len);
+    cli_names_of(lock, &answer.names);
     answer.validity_ms = redlock_validity_ms(lock);
     int code = redlock_detach(lock, answer.handle, sizeof(answer.handle));
     if (code != REDLOCK_OK) {
@@ -190,17 +186,14 @@ int cmd_release(const struct cli *cli)
     if (status != CLI_OK)
         return status;
     struct answer answer;
-    size_t name_len = 0;
-    const char *name = redlock_name(lock, &name_len);
-    answer.name_len = name_len < sizeof(answer.name) ? name_len : sizeof(answer.name);
-    memcpy(answer.name, name, answer.name_len);
+    cli_names_of(lock, &answer.names);
     int code = redlock_release(lock);
     if (code != REDLOCK_OK)
-        cli_say(cli, "'%s': %s", cli_text(answer.name, answer.name_len).text,
-                redlock_strerror(code));
+        cli_say(cli, "'%s'%s: %s", cli_first_name(&answer.names).text,
+                answer.names.count > 1 ? " and the others" : "", redlock_strerror(code));
     if (cli->json) {
         putchar('{');
-        cli_json_bytes(stdout, "name", answer.name, answer.name_len);
+        cli_json_names(stdout, &answer.names);
         putchar(',');
         cli_json_text(stdout, "result", release_word(code));
         printf("}\n");

@@ -23,7 +23,7 @@
 
 static struct cli_text name_of(const struct run *run)
 {
-    return cli_text(run->cli->operand, strlen(run->cli->operand));
+    return cli_names_text(run->cli);
 }
 
 /* A lock that can't be renewed is given up, and so released, by the library a little before
@@ -92,7 +92,7 @@ static int exit_of_failure(const struct run *run, int why)
         return error == ENOENT ? CLI_NOT_FOUND : CLI_CANNOT_RUN;
     }
     if (why == ETIME) {
-        cli_say(run->cli, "'%s' ran out before %s could be started", name_of(run).text,
+        cli_say(run->cli, "%s ran out before %s could be started", name_of(run).text,
                 shown.text);
         return CLI_LOST;
     }
@@ -105,11 +105,11 @@ static int exit_of_loss(const struct run *run)
 {
     if (run->guard_died)
         cli_say(run->cli,
-                "the guard process was killed, or hung; '%s' was given up and the "
+                "the guard process was killed, or hung; %s was given up and the "
                 "command with it",
                 name_of(run).text);
     else
-        cli_say(run->cli, "'%s' was lost%s; the command was ended", name_of(run).text,
+        cli_say(run->cli, "%s was lost%s; the command was ended", name_of(run).text,
                 run->why == GUARD_WHY_DEADLINE ? " (it was not extended in time)" : "");
     return CLI_LOST;
 }
@@ -119,12 +119,12 @@ static int exit_of_command(const struct run *run, int released)
     bool was_ours = released != REDLOCK_EEXPIRED && released != REDLOCK_ENOTHELD &&
                     run->ended_at_ns < run->deadline_ns;
     if (!was_ours) {
-        cli_say(run->cli, "'%s' was lost before the command ended", name_of(run).text);
+        cli_say(run->cli, "%s was lost before the command ended", name_of(run).text);
         return CLI_LOST;
     }
     if (released != REDLOCK_OK)
         cli_say(run->cli,
-                "'%s' was not released on a majority (%s); it is free when its TTL "
+                "%s was not released on a majority (%s); it is free when its TTL "
                 "is over",
                 name_of(run).text, redlock_strerror(released));
     if (WIFSIGNALED(run->status))

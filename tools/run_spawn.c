@@ -15,9 +15,9 @@
 
 extern char **environ;
 
-#define OWN_VARIABLES 3
+#define OWN_VARIABLES 4
 static const char *const own_names[OWN_VARIABLES] = {
-    "REDLOCK_NAME=", "REDLOCK_HANDLE=", "REDLOCK_NODES="};
+    "REDLOCK_NAME=", "REDLOCK_HANDLE=", "REDLOCK_NODES=", "REDLOCK_KIND="};
 
 struct environment {
     char *own[OWN_VARIABLES];
@@ -151,8 +151,24 @@ static int send_start(struct run *run, int control_fd)
     return sent == (ssize_t)sizeof(start) ? 0 : errno;
 }
 
+/* Several names are a line each. */
+static void join_names(const struct cli *cli,
+                       char ret_text[REDLOCK_NAME_MAX + REDLOCK_NAMES_MAX])
+{
+    size_t used = 0;
+    for (unsigned i = 0; i < cli->name_count; i++) {
+        size_t len = strlen(cli->names[i]);
+        if (i > 0)
+            ret_text[used++] = '\n';
+        memcpy(ret_text + used, cli->names[i], len);
+        used += len;
+    }
+    ret_text[used] = '\0';
+}
+
 int run_spawn(struct run *run, const char *nodes_path)
 {
+    char names[REDLOCK_NAME_MAX + REDLOCK_NAMES_MAX]; /* as cli_options.c lets through */
     char handle[REDLOCK_HANDLE_MAX];
     if (redlock_handle(run->lock, handle, sizeof(handle)) != REDLOCK_OK)
         return ETIME;
@@ -162,7 +178,9 @@ int run_spawn(struct run *run, const char *nodes_path)
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
         return errno;
-    const char *const values[OWN_VARIABLES] = {run->cli->operand, handle, nodes_path};
+    const char *const values[OWN_VARIABLES] = {names, handle, nodes_path,
+                                               cli_kind_word(run->cli->kind)};
+    join_names(run->cli, names);
     int why = spawn_guard(run, ends[1], values);
     close(ends[1]);
     if (why == 0)

@@ -1,7 +1,10 @@
 # Turn the .lua files named on the command line into one header: a string literal a line, so
 # that debuggers, strings(1) and diffs show Lua. Where a line says "-- include NAME", NAME.lua
-# beside that file is put in. Works in mawk, gawk and busybox awk.
+# beside that file is put in; other lines that are comments stay out of what masters are sent.
+# Works in mawk, gawk and busybox awk.
 function emit(line) {
+    if (line ~ /^-- /)
+        return
     gsub(/\\/, "&&", line)
     gsub(/["?]/, "\\\\&", line)
     printf "    \"%s\\n\"\n", line

@@ -3,8 +3,14 @@
 -- queue KEYS[2], which lives for ARGV[6] ms more. By the server's clock less the time waited,
 -- all masters agree on who came first, whenever each of them heard of it.
 -- Returns {nonce, 1}, or {nonce, 0, remaining ms (-1: for ever), holder, how many are before
--- (-1: it could not be entered)}.
-local holder = redis.call('GET', KEYS[1])
+-- (-1: it could not be entered)}, or where something else stands under that name {nonce, 3,
+-- remaining ms (-1: for ever), what, -1}.
+-- include other_data
+local holder = redis.pcall('GET', KEYS[1])
+if type(holder) == 'table' then
+  local what = other_data(KEYS[1], 'string') or redis.call('GET', KEYS[1])
+  return {ARGV[1], 3, redis.call('PTTL', KEYS[1]), what, -1}
+end
 if not holder or holder == 'redlock:next:' .. ARGV[4] then
   redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
   redis.pcall('ZREM', KEYS[2], ARGV[4])

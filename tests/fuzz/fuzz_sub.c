@@ -1,6 +1,7 @@
 /* fuzz_sub.c - any bytes as a master's side of a subscription: the real subscriber, wire and
  * reader over a link made of the input (input_link.h). Whatever comes, nobody crashes, memory
- * is bounded, coming and going are told in turns, and nobody is woken who does not listen.
+ * is bounded, coming and going are told in turns, and nobody is woken who does not listen: on
+ * the client's own channel, and on others that lines come and go with.
  *
  * The input is a list of steps, as fuzz_reply.c's. With a fuzzer: see fuzz.sh. */
 #include "config_auto.h"
@@ -30,11 +31,53 @@ static void on_changed(void *owner, unsigned node, bool now_listens, int64_t now
     listens = now_listens;
 }
 
+/* ---- other channels --------------------------------------------------------------------- */
+
+enum { EARS = 4 };
+static struct rl_ears ears;
+static struct rl_ear *taken[EARS]; /* by a line; NULL: by none */
+
+static void on_ear(void *owner, unsigned node, struct rl_ear *ear, int64_t now_ns)
+{
+    (void)owner, (void)now_ns;
+    REQUIRE(node == 0 && ear->users > 0 && rl_ear_listening(ear) == 1);
+}
+
 static const struct rl_sub_events events = {
     .woken = on_woken,
     .changed = on_changed,
     .log = input_log,
+    .heard = on_ear,
+    .hears = on_ear,
 };
+
+/* A line comes, or the last one goes. */
+static void turn_ear(struct rl_sub *sub, unsigned which, int64_t now_ns)
+{
+    char text[] = "channel-0";
+    text[8] = (char)('0' + which);
+    struct rl_ear *ear = taken[which];
+    if (ear)
+        rl_ear_drop(&ears, ear);
+    else if (!(ear = rl_ear_take(&ears, text, strlen(text))))
+        return;
+    taken[which] = taken[which] ? NULL : ear;
+    rl_sub_tune(sub, ear, now_ns);
+    rl_ear_settle(&ears, ear);
+}
+
+/* What masters have said is forgotten with the connection, and nothing is kept for nobody. */
+static void require_ears(const struct rl_sub *sub)
+{
+    bool talks = sub->mode == RL_SUB_SUBSCRIBING || sub->mode == RL_SUB_UP;
+    REQUIRE(ears.count <= EARS);
+    for (size_t i = 0; i < ears.count; i++) {
+        const struct rl_ear *ear = ears.all[i];
+        REQUIRE(talks || (ear->asked | ear->heard | ear->denied) == 0);
+        REQUIRE(ear->users > 0 || ear->asked || ear->heard);
+        REQUIRE(ear->users <= 1);
+    }
+}
 
 static void receive(struct rl_sub *sub, const void *bytes, size_t len, int64_t now_ns)
 {
@@ -47,13 +90,35 @@ static void receive(struct rl_sub *sub, const void *bytes, size_t len, int64_t n
 /* What lets the subscriber go on, or a message, or a pong. */
 static void say_well(struct rl_sub *sub, uint8_t what, int64_t now_ns)
 {
-    static const char confirmed[] =
-        "*3\r\n$9\r\nsubscribe\r\n$49\r\n" CHANNEL "\r\n:1\r\n";
+    static const char confirmed[] = "*3\r\n$9\r\nsubscribe\r\n$49\r\n" CHANNEL "\r\n:1\r\n";
     static const char message[] =
         "*3\r\n$7\r\nmessage\r\n$49\r\n" CHANNEL "\r\n$38\r\n" UUID ":7\r\n";
     static const char *const words[] = {"+OK\r\n", confirmed, message,
                                         "*2\r\n$4\r\npong\r\n$0\r\n\r\n"};
     const char *word = words[what % 4];
+    receive(sub, word, strlen(word), now_ns);
+}
+
+/* The same about another channel; or a line comes or goes. */
+static void say_of_ear(struct rl_sub *sub, uint8_t what, int64_t now_ns)
+{
+    static const char *const words[] = {
+        "*3\r\n$9\r\nsubscribe\r\n$9\r\nchannel-%c\r\n:2\r\n",
+        "*3\r\n$11\r\nunsubscribe\r\n$9\r\nchannel-%c\r\n:1\r\n",
+        "*3\r\n$7\r\nmessage\r\n$9\r\nchannel-%c\r\n$1\r\n0\r\n",
+        "-NOPERM channel-%c\r\n",
+    };
+    char word[80];
+    unsigned which = what % EARS, action = what / EARS % 8;
+    if (action >= sizeof(words) / sizeof(words[0])) {
+        turn_ear(sub, which, now_ns);
+        return;
+    }
+    size_t len = strlen(words[action]);
+    memcpy(word, words[action], len + 1);
+    char *mark = strchr(word, '%');
+    *mark = (char)('0' + which);
+    memmove(mark + 1, mark + 2, strlen(mark + 2) + 1);
     receive(sub, word, strlen(word), now_ns);
 }
 
@@ -84,6 +149,9 @@ static void run_steps(struct rl_sub *sub, const uint8_t *data, size_t size)
         case 4:
             rl_sub_want(sub, now_ns);
             break;
+        case 7:
+            say_of_ear(sub, much, now_ns);
+            break;
         default:
             say_well(sub, much, now_ns);
             break;
@@ -93,6 +161,7 @@ static void run_steps(struct rl_sub *sub, const uint8_t *data, size_t size)
         rl_sub_tick(sub, now_ns);
         REQUIRE(rl_sub_due_ns(sub) > 0);
         REQUIRE(rl_sub_listens(sub) == listens);
+        require_ears(sub);
     }
 }
 
@@ -114,7 +183,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     listens = false;
     if (rl_sub_init(&sub, 0, &config, &settings, &events, NULL, UUID, -1, -1) != 0)
         return 0;
+    memset(taken, 0, sizeof(taken));
+    sub.ears = &ears;
     run_steps(&sub, data, size);
     rl_sub_done(&sub);
+    rl_ears_free(&ears);
     return 0;
 }

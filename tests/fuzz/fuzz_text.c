@@ -22,7 +22,7 @@ static void read_handle(const char *text)
     if (code != 0)
         return;
     REQUIRE(handle.token_len >= 1 && handle.token_len <= RL_TOKEN_MAX);
-    REQUIRE(handle.name_len >= 1 && handle.name_len <= REDLOCK_NAME_MAX);
+    REQUIRE(handle.name_len >= 1 && handle.name_len <= RL_NAMES_BYTES_MAX);
     REQUIRE(rl_handle_encode(&handle, again, sizeof(again)) == 0);
     REQUIRE(strcmp(again, text) == 0);
 }

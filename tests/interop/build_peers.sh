@@ -1,29 +1,113 @@
 #!/bin/sh
-# build_peers.sh - fetch and build the other clients of docs/CHAOS.md, each in a directory of
-# its own below DIR. This downloads; no test and no build of the project does, or needs it.
+# build_peers.sh - fetch and build other lock clients, each in a directory of its own below DIR,
+# where their package managers keep all that they download, too. No build of the project does
+# that, or needs it, and no test but those of `make check-peers` and `make check-interop`.
 #
-#   tests/interop/build_peers.sh DIR
+#   tests/interop/build_peers.sh DIR [PEER...]    redsync and node-redlock if none is named
+#
+# What can't be had is skipped, and DIR/PEER/skipped says why. What was had and can't be built is
+# an error. What is there and of the same sources is not built again.
 
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-[ $# -eq 1 ] || { echo 'Usage: build_peers.sh DIR' >&2; exit 64; }
+[ $# -ge 1 ] || { echo 'Usage: build_peers.sh DIR [PEER...]' >&2; exit 64; }
 mkdir -p "$1"
 into=$(cd "$1" && pwd)
+shift
+[ $# -gt 0 ] || set -- redsync node-redlock
 
-if command -v go >/dev/null; then
-    mkdir -p "$into/redsync"
-    cp "$here"/redsync/* "$into/redsync/"
-    (cd "$into/redsync" && go build -o redsync .)
-    echo "redsync: $into/redsync/redsync"
-else
-    echo 'redsync: skipped, there is no go'
-fi
+fetch_limit_s=${PEERS_FETCH_LIMIT:-180}
 
-if command -v node >/dev/null && command -v npm >/dev/null; then
-    mkdir -p "$into/node-redlock"
-    cp "$here"/node-redlock/* "$into/node-redlock/"
-    (cd "$into/node-redlock" && npm ci --no-audit --no-fund --ignore-scripts >/dev/null)
-    echo "node-redlock: node $into/node-redlock/index.js"
-else
-    echo 'node-redlock: skipped, there is no node, or no npm'
-fi
+# What a package manager does with the network: it may fail.
+fetch() { # COMMAND...
+    fetched=0
+    timeout "$fetch_limit_s" "$@" >"$peer_dir/fetch.log" 2>&1 </dev/null || fetched=$?
+    return $fetched
+}
+
+skip() { # REASON
+    printf '%s\n' "$1" >"$peer_dir/skipped"
+    echo "$peer: skipped, $1"
+}
+
+# The first error that it tells is what went wrong.
+not_fetched() { # PROGRAM
+    if [ "$fetched" -eq 124 ]; then
+        skip "$1 did not fetch it within $fetch_limit_s s"
+    else
+        told=$(sed "s/$(printf '\033')\[[0-9;]*m//g" "$peer_dir/fetch.log" |
+            grep -m 1 -iE 'error|could not|invalid' | cut -c 1-160)
+        skip "$1 could not fetch it: ${told:-$(tail -n 1 "$peer_dir/fetch.log")}"
+    fi
+}
+
+runs() { command -v "$1" >/dev/null && "$@" >/dev/null 2>&1; }
+
+build_redsync() {
+    runs go version || { skip 'there is no go'; return; }
+    export GOPATH="$into/go" GOCACHE="$into/go/cache" GOFLAGS=-modcacherw
+    cd "$peer_dir"
+    fetch go mod download || { not_fetched go; return; }
+    go build -o redsync .
+}
+
+build_node_redlock() {
+    { runs node --version && runs npm --version; } || { skip 'there is no node, or no npm'; return; }
+    fetch npm ci --prefix "$peer_dir" --cache "$into/npm" --no-audit --no-fund --ignore-scripts ||
+        not_fetched npm
+}
+
+# The version is all that differs between two drivers.
+build_redisson() { # VERSION
+    { runs java -version && runs javac -version; } || { skip 'there is no JDK'; return; }
+    runs mvn --version || { skip 'there is no mvn'; return; }
+    fetch mvn -B -q -Dstyle.color=never -f "$peer_dir/pom.xml" "-Dmaven.repo.local=$into/maven" "-Dredisson=$1" \
+        dependency:copy-dependencies "-DoutputDirectory=$peer_dir/lib" ||
+        { not_fetched mvn; return; }
+    javac -nowarn -proc:none -d "$peer_dir" -cp "$peer_dir/lib/*" "$peer_dir/Driver.java"
+}
+
+build_python() {
+    runs python3 -c 'import ensurepip, venv' || { skip 'there is no python3, or no venv of it'; return; }
+    fetch python3 -m venv "$peer_dir/venv" || { not_fetched 'python3 -m venv'; return; }
+    fetch "$peer_dir/venv/bin/pip" install --no-cache-dir --disable-pip-version-check \
+        -r "$peer_dir/requirements.txt" || not_fetched pip
+}
+
+make_peer() { # PEER
+    peer=$1
+    case $peer in
+    redsync) sources=redsync build=build_redsync ;;
+    node-redlock) sources=node-redlock build=build_node_redlock ;;
+    redisson-4) sources=redisson build='build_redisson 4.7.0' ;;
+    redisson-3) sources=redisson build='build_redisson 3.17.7' ;;
+    python) sources=python build=build_python ;;
+    *) echo "build_peers.sh: no such peer: $peer" >&2; exit 64 ;;
+    esac
+    peer_dir=$into/$peer
+    stamp="$build $(cat "$here/$sources"/* | cksum)"
+    [ "$(cat "$peer_dir/stamp" 2>/dev/null)" != "$stamp" ] || return 0
+    rm -rf "$peer_dir"
+    mkdir -p "$peer_dir"
+    cp "$here/$sources"/* "$peer_dir/"
+    $build
+    if [ ! -e "$peer_dir/skipped" ]; then
+        echo "$peer: $peer_dir"
+        printf '%s\n' "$stamp" >"$peer_dir/stamp"
+    fi
+}
+
+# Each package manager by itself, all at once: two of one would meet in its directory.
+jobs=
+for first; do
+    case " $jobs " in *" ${first%-[0-9]}:"*) continue ;; esac
+    (
+        for peer; do
+            [ "${peer%-[0-9]}" != "${first%-[0-9]}" ] || make_peer "$peer"
+        done
+    ) &
+    jobs="$jobs ${first%-[0-9]}:$!"
+done
+for job in $jobs; do
+    wait "${job#*:}"
+done

@@ -13,7 +13,9 @@
 #   file lib/FILE.c
 #   -a line that is there, exactly, and exactly once
 #   +the line in its place
-#   by seeds K          random worlds: found by one of the first K seeds
+#   by seeds K          random worlds of plain locks: found by one of the first K seeds
+#   by shared K         the same, of readers and writers
+#   by reentrant K      the same, of reentrant locks
 #   by scenario NAME    found by that named scenario
 #   by small            found by the exhaustive small worlds
 #   by stops            found by one history that is stopped at each of its system calls
@@ -87,7 +89,8 @@ by()
     name=$1 out=$work/$1/out
     shift
     case $1 in
-    seeds) set -- "$@" --seeds "$2" ;;
+    seeds) set -- "$@" --seeds "$2" --kinds plain ;;
+    shared | reentrant) set -- "$@" --seeds "$2" --kinds "$1" ;;
     scenario) set -- "$@" --named "$2" ;;
     small | stops) set -- "$1" '' "--$1" ;;
     *) return 1 ;;
@@ -107,9 +110,10 @@ by()
     fi
     what=$(found_what "$status" "$out")
     case $way in
-    seeds)
+    seeds | shared | reentrant)
         after=$(sed -n 's/^seed \([0-9]*\): .*/\1/p' "$out" | sed 1q)
-        echo "$what, seed ${after:-?}" >>"$work/$name/report"
+        [ "$way" = seeds ] && way=
+        echo "$what, ${way:+$way }seed ${after:-?}" >>"$work/$name/report"
         ;;
     scenario) echo "$what, $which" >>"$work/$name/report" ;;
     *) echo "$what, $way" >>"$work/$name/report" ;;

@@ -21,8 +21,8 @@ struct options {
 
 static const char usage[] =
     "usage: sim [--seeds N] [--first S] [--jobs J] [--time-limit SECONDS] [--keep-going]\n"
-    "           [--json]\n"
-    "       sim --seed S [--trace]\n" SIM_MODES_USAGE
+    "           [--kinds FAMILY] [--json]\n"
+    "       sim --seed S [--kinds FAMILY] [--trace]\n" SIM_MODES_USAGE
     "\n"
     "Plays simulated worlds of processes that lock, and masters and networks that fail, and\n"
     "checks them in true time. A seed is a world: the same one is always the same history.\n"
@@ -34,6 +34,7 @@ static const char usage[] =
     "  --jobs J         processes that play (one)\n"
     "  --time-limit T   begin no more seeds after so many seconds\n"
     "  --keep-going     after a violation, too\n"
+    "  --kinds FAMILY   of locks: plain, reentrant, shared; any (each seed has its own)\n"
     "  --json           figures for programs\n" SIM_MODES_HELP
     "\n"
     "Exit status: 0, 1 where something was violated, 2 where the command line is wrong.\n";
@@ -51,9 +52,22 @@ static bool take_number(const char *text, uint64_t most, uint64_t *ret_number)
     return *end == '\0';
 }
 
+static bool take_family(const char *name)
+{
+    for (int family = 0; family <= SIM_FAMILIES; family++) {
+        if (strcmp(sim_family_name((enum sim_family)family), name) == 0) {
+            sim_family_wanted = family;
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool take_option(struct options *options, int option, const char *value)
 {
     uint64_t number = 0;
+    if (option == 'K')
+        return take_family(value);
     if (value && !take_number(value, INT64_MAX, &number))
         return false;
     switch (option) {
@@ -99,6 +113,7 @@ static bool take_options(int argc, char **argv, struct options *options)
         {"json", no_argument, NULL, 'J'},
         {"time-limit", required_argument, NULL, 'l'},
         {"keep-going", no_argument, NULL, 'k'},
+        {"kinds", required_argument, NULL, 'K'},
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
     };
@@ -150,8 +165,10 @@ static int play_many(const char *program, const struct options *options)
         sim_tally_show(&result.tally, &result.pace, stdout);
     fflush(stdout);
     for (unsigned i = 0; i < result.bad_count && i < SIM_BAD_MAX; i++)
-        fprintf(stderr, "seed %" PRIu64 ": %s\n  replay: %s --seed %" PRIu64 " --trace\n",
-                result.bad[i].seed, result.bad[i].text, program, result.bad[i].seed);
+        fprintf(stderr,
+                "seed %" PRIu64 ": %s\n  replay: %s --seed %" PRIu64 " --kinds %s --trace\n",
+                result.bad[i].seed, result.bad[i].text, program, result.bad[i].seed,
+                sim_family_name((enum sim_family)sim_family_wanted));
     if (result.bad_count)
         fprintf(stderr, "%u seeds are not as they should be\n", result.bad_count);
     return result.bad_count ? EXIT_VIOLATION : EXIT_SUCCESS;

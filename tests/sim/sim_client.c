@@ -60,8 +60,13 @@ redlock *sim_open(const struct sim_client_options *options)
 
 void sim_tell_try(const char *name, const redlock_options *options)
 {
+    static const char *const kinds[] = {"for ", "for reentrant ", "for fair ", "to read ",
+                                        "to write "};
     if (sim_tells())
-        sim_tell("%s asks for %s: ttl %lld ms, wait %lld ms%s", sim_proc()->name, name,
+        sim_tell("%s asks %s%s%s%s: ttl %lld ms, wait %lld ms%s", sim_proc()->name,
+                 options ? kinds[options->kind] : kinds[0], name,
+                 options && options->owner ? " as " : "",
+                 options && options->owner ? options->owner : "",
                  options ? (long long)options->ttl_ms : 0,
                  options ? (long long)options->wait_ms : 0,
                  options && options->auto_renew ? ", renewed" : "");

@@ -26,7 +26,7 @@ static void run_get(struct sim_call *call)
     const struct sim_key *key = find(call, 1);
     if (!key)
         sim_put_nil(call->out);
-    else if (key->is_set)
+    else if (key->type != SIM_STRING)
         sim_put_error(call->out, sim_wrong_type);
     else
         sim_put_bulk(call->out, key->value.bytes, key->value.len);
@@ -86,7 +86,7 @@ static void run_set(struct sim_call *call)
     if (read_set_options(call, &options))
         error = read_set_end(call, &options, &end_ms);
     struct sim_key *key = find(call, 1);
-    if (!error && options.get && key && key->is_set)
+    if (!error && options.get && key && key->type != SIM_STRING)
         error = sim_wrong_type;
     if (error) {
         sim_put_error(call->out, error);
@@ -134,7 +134,9 @@ static void run_exists(struct sim_call *call)
 static void run_type(struct sim_call *call)
 {
     const struct sim_key *key = find(call, 1);
-    sim_put(call->out, !key ? "+none\r\n" : key->is_set ? "+zset\r\n" : "+string\r\n");
+    sim_put(call->out, "+");
+    sim_put(call->out, key ? sim_type_name(key->type) : "none");
+    sim_put(call->out, "\r\n");
 }
 
 static void run_pttl(struct sim_call *call)
@@ -197,7 +199,7 @@ static void run_dbsize(struct sim_call *call)
 static bool find_set(struct sim_call *call, struct sim_key **ret_key)
 {
     *ret_key = find(call, 1);
-    if (!*ret_key || (*ret_key)->is_set)
+    if (!*ret_key || (*ret_key)->type == SIM_ZSET)
         return true;
     sim_put_error(call->out, sim_wrong_type);
     return false;
@@ -272,6 +274,62 @@ static void run_zrange(struct sim_call *call)
         sim_put_bulk(call->out, key->member[i].text, key->member[i].len);
 }
 
+/* ---- hashes, sets: as much as puts other data where a lock is to be -----------------------
+ */
+
+static void run_hset(struct sim_call *call)
+{
+    int64_t added = 0;
+    struct sim_key *key = find(call, 1);
+    if (call->words % 2 != 0)
+        sim_put_error(call->out, "ERR wrong number of arguments for 'hset' command");
+    else if (key && key->type != SIM_HASH)
+        sim_put_error(call->out, sim_wrong_type);
+    else {
+        for (unsigned i = 2; i < call->words; i += 2)
+            added += sim_member_set(call->server, call->db, &call->word[1], &key, SIM_HASH,
+                                    &call->word[i], &call->word[i + 1]);
+        sim_put_integer(call->out, added);
+    }
+}
+
+static void run_hget(struct sim_call *call)
+{
+    const struct sim_key *key = find(call, 1);
+    const struct sim_word *field = &call->word[2];
+    size_t which = key ? sim_member_find(key, field->bytes, field->len) : 0;
+    if (key && key->type != SIM_HASH)
+        sim_put_error(call->out, sim_wrong_type);
+    else if (!key || which == key->members)
+        sim_put_nil(call->out);
+    else
+        sim_put_bulk(call->out, key->member[which].value, key->member[which].value_len);
+}
+
+static void run_sadd(struct sim_call *call)
+{
+    static const struct sim_word none = {"", 0};
+    int64_t added = 0;
+    struct sim_key *key = find(call, 1);
+    if (key && key->type != SIM_SET) {
+        sim_put_error(call->out, sim_wrong_type);
+        return;
+    }
+    for (unsigned i = 2; i < call->words; i++)
+        added += sim_member_set(call->server, call->db, &call->word[1], &key, SIM_SET,
+                                &call->word[i], &none);
+    sim_put_integer(call->out, added);
+}
+
+static void run_scard(struct sim_call *call)
+{
+    const struct sim_key *key = find(call, 1);
+    if (key && key->type != SIM_SET)
+        sim_put_error(call->out, sim_wrong_type);
+    else
+        sim_put_integer(call->out, key ? (int64_t)key->members : 0);
+}
+
 const struct sim_command sim_commands_keys[] = {
     {"get", 2, 0, run_get},
     {"set", -3, SIM_WRITES | SIM_DENYOOM, run_set},
@@ -287,5 +345,9 @@ const struct sim_command sim_commands_keys[] = {
     {"zrem", -3, SIM_WRITES, run_zrem},
     {"zcard", 2, 0, run_zcard},
     {"zrange", -4, 0, run_zrange},
+    {"hset", -4, SIM_WRITES | SIM_DENYOOM, run_hset},
+    {"hget", 3, 0, run_hget},
+    {"sadd", -3, SIM_WRITES | SIM_DENYOOM, run_sadd},
+    {"scard", 2, 0, run_scard},
     {NULL, 0, 0, NULL},
 };

@@ -1,4 +1,4 @@
-/* sim_data.c - the keys of a model master: strings and sorted sets in a hash table. A key
+/* sim_data.c - the keys of a model master: strings, and what has members, in a hash table. A key
  * expires at the moment at which Redis would not find it any more, so that who looks on hears
  * of it in time; memory is used again, also by the next world. */
 #include "config_auto.h"
@@ -79,7 +79,7 @@ struct sim_key *sim_key_find(struct sim_server *server, unsigned db, const char 
 }
 
 struct sim_key *sim_key_new(struct sim_server *server, unsigned db, const char *bytes,
-                            size_t len, bool is_set)
+                            size_t len, enum sim_type type)
 {
     struct sim_key *key = free_keys;
     if (key)
@@ -92,7 +92,7 @@ struct sim_key *sim_key_new(struct sim_server *server, unsigned db, const char *
     }
     key->server = server;
     key->db = db;
-    key->is_set = is_set;
+    key->type = type;
     key->seen = false;
     key->end_ms = SIM_NEVER;
     key->expires.fire = expire;
@@ -139,7 +139,7 @@ void sim_key_tell(const struct sim_key *key, const struct sim_call *call,
 {
     sim_mark(SIM_MARK_KEY, (uint64_t)key->server->index << 8 | change, key->hash);
     void (*changed)(const struct sim_changed *) = sim_masters_options()->changed;
-    if (key->is_set || !changed)
+    if (key->type != SIM_STRING || !changed)
         return;
     struct sim_changed told = {
         .master = key->server->index,
@@ -157,6 +157,17 @@ void sim_key_tell(const struct sim_key *key, const struct sim_call *call,
     changed(&told);
 }
 
+const char *sim_type_name(enum sim_type type)
+{
+    static const char *const names[] = {
+        [SIM_STRING] = "string",
+        [SIM_ZSET] = "zset",
+        [SIM_HASH] = "hash",
+        [SIM_SET] = "set",
+    };
+    return names[type];
+}
+
 static const char *story_of(enum sim_change change)
 {
     return change == SIM_EXPIRED   ? "expires"
@@ -171,7 +182,7 @@ void sim_key_delete(struct sim_key *key, const struct sim_call *call, enum sim_c
         sim_undo_whole(key);
     if (sim_tells() && story_of(change))
         sim_tell("n%u: %s %s%s%s", key->server->index + 1, key->name.bytes, story_of(change),
-                 key->is_set ? "" : ", was ", key->is_set ? "" : key->value.bytes);
+                 key->type ? "" : ", was ", key->type ? "" : key->value.bytes);
     sim_key_tell(key, call, change, key->value.bytes, NULL);
     sim_key_drop(key);
 }
@@ -181,14 +192,14 @@ void sim_key_set(struct sim_server *server, const struct sim_call *call,
 {
     unsigned db = call ? call->db : 0;
     struct sim_key *key = sim_key_find(server, db, name->bytes, name->len);
-    if (key && key->is_set) {
+    if (key && key->type != SIM_STRING) {
         sim_undo_whole(key);
         sim_key_drop(key);
         key = NULL;
     }
     bool is_new = !key;
     if (is_new) {
-        key = sim_key_new(server, db, name->bytes, name->len, false);
+        key = sim_key_new(server, db, name->bytes, name->len, SIM_STRING);
         sim_undo_absent(key);
     } else {
         sim_undo_whole(key);

@@ -14,6 +14,7 @@
  *   wakes    a subscriber that hears nothing: a PING after 5 s and the same link once more;
  *            until then a wake-up may be lost, and a waiter asks by itself after a probe's
  *            longest time
+ *   mark     of a writer that waited and is gone
  *   turns    each of the others is served before: a hold of a step at the most (1 ms and two
  *            trips mostly) and a hand-off of a few trips, or a pause after a split
  */
@@ -55,7 +56,8 @@ static int64_t served_within_ns(void)
         if (!sim_world.actor[i].proc->crashed)
             turns += sim_world.actor[i].threads * plan->names;
     }
-    return keys_ns + guard_ns + link_ns + wakes_ns +
+    int64_t mark_ns = plan->family == SIM_SHARED_LOCKS ? RL_WRITER_MARK_MS * SIM_MS : 0;
+    return keys_ns + guard_ns + link_ns + wakes_ns + mark_ns +
            turns * (SIM_STEP_NS + RETRY_MAX_NS + 20 * plan->delay_high_ns);
 }
 

@@ -34,6 +34,8 @@ struct sim_hold {
     int64_t told_ns;              /* until then, its program was told, it is valid */
     int64_t took_ns;              /* true time */
     struct sim_hold *prev, *next; /* open ones */
+    bool shared;                  /* with others who read */
+    char owner[RL_OWNER_MAX + 1]; /* "": a plain lock has none */
     char name[NAME_MAX_SHOWN];
     char token[RL_TOKEN_MAX + 1];
 };
@@ -94,12 +96,20 @@ const struct sim_hold *sim_believed(const char *token)
 
 /* ---- looking -------------------------------------------------------------------------- */
 
+/* Readers may read together, and an owner may have its lock as often as it likes. */
+static bool conflict(const struct sim_hold *one, const struct sim_hold *other)
+{
+    if (strcmp(one->name, other->name) != 0 || (one->shared && other->shared))
+        return false;
+    return one->owner[0] == '\0' || strcmp(one->owner, other->owner) != 0;
+}
+
 static void look_for_overlap(const struct sim_hold *hold)
 {
     if (!believes(hold))
         return;
     for (const struct sim_hold *other = open_holds; other; other = other->next) {
-        if (other == hold || strcmp(other->name, hold->name) != 0 || !believes(other))
+        if (other == hold || !conflict(hold, other) || !believes(other))
             continue;
         int64_t left_ns = sim_believes_for_ns(other);
         sim_found(SIM_OVERLAP,
@@ -186,7 +196,11 @@ struct sim_hold *sim_took(redlock_lock *lock, const char *name)
     /* Whoever else has it: what they have been told meanwhile is seen first. */
     for (struct sim_hold *other = hold->next; other; other = other->next)
         look(other);
+    const struct rl_target *target = &lock->claim->target;
     hold->lock = lock;
+    hold->shared =
+        target->kind == rl_kind(RL_ROW_QREAD) || target->kind == rl_kind(RL_ROW_READ);
+    snprintf(hold->owner, sizeof(hold->owner), "%.*s", (int)target->owner_len, target->owner);
     snprintf(hold->token, sizeof(hold->token), "%s", redlock_token(lock));
     acquired++;
     sim_mark(MARK_TOOK, hold->proc->index, (uint64_t)in_force_ns(hold));

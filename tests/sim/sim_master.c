@@ -210,11 +210,20 @@ const char *sim_master_get(unsigned master, const char *name, int64_t *ret_left_
 {
     struct sim_server *server = sim_server(master);
     const struct sim_key *key = sim_key_at(server, 0, name, strlen(name));
-    if (!server->up || !key || key->is_set || sim_wall_ms(server) > key->end_ms)
+    if (!server->up || !key || key->type != SIM_STRING || sim_wall_ms(server) > key->end_ms)
         return NULL;
     if (ret_left_ns)
         *ret_left_ns = key->expires.place ? key->expires.at_ns - sim_now_ns() : SIM_NEVER;
     return key->value.bytes;
+}
+
+size_t sim_master_members(unsigned master, const char *name)
+{
+    struct sim_server *server = sim_server(master);
+    const struct sim_key *key = sim_key_at(server, 0, name, strlen(name));
+    if (!server->up || !key || key->type == SIM_STRING || sim_wall_ms(server) > key->end_ms)
+        return 0;
+    return key->members;
 }
 
 size_t sim_master_keys(unsigned master)

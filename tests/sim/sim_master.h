@@ -87,6 +87,7 @@ unsigned sim_master_count(void); /* as begun with */
 
 /* Looking. The value is good until the master changes; NULL: absent. */
 const char *sim_master_get(unsigned master, const char *name, int64_t *ret_left_ns);
+size_t sim_master_members(unsigned master, const char *name); /* of what is no string */
 size_t sim_master_keys(unsigned master);   /* of every type, expired ones not counted */
 uint64_t sim_master_commands(unsigned master); /* executed so far */
 uint64_t sim_master_troubled(unsigned master); /* answered with trouble so far */

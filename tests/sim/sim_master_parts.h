@@ -23,11 +23,12 @@
 
 enum {
     SIM_WORDS_MAX = 64,
-    SIM_CHANNELS_MAX = 16,
+    SIM_CHANNELS_MAX = 32,
     SIM_CHANNEL_MAX = 127,
-    SIM_MEMBER_MAX = 79,
+    SIM_MEMBER_MAX = 239,
+    SIM_VALUE_MAX = 23,
     SIM_BUCKETS = 512, /* a power of two */
-    SIM_SCRIPTS_MAX = 32
+    SIM_SCRIPTS_MAX = 64 /* bits */
 };
 
 /* What sim_mark() is told of masters. */
@@ -53,10 +54,13 @@ void sim_text_add(struct sim_text *text, const char *bytes, size_t len);
 
 /* ---- keys ------------------------------------------------------------------------------ */
 
+enum sim_type { SIM_STRING, SIM_ZSET, SIM_HASH, SIM_SET };
+
+/* Of a sorted set; a field of a hash, and its value; of a set. */
 struct sim_member {
     double score;
-    size_t len;
-    char text[SIM_MEMBER_MAX + 1];
+    size_t len, value_len;
+    char text[SIM_MEMBER_MAX + 1], value[SIM_VALUE_MAX + 1];
 };
 
 struct sim_key {
@@ -66,7 +70,7 @@ struct sim_key {
     uint64_t hash;
     size_t place; /* among all keys of the server */
     unsigned db;
-    bool is_set;    /* a sorted set; else a string */
+    enum sim_type type;
     bool seen;      /* by a restart */
     int64_t end_ms; /* of the server's wall clock; SIM_NEVER */
     struct sim_text name, value, was;
@@ -104,12 +108,15 @@ struct sim_server {
     enum sim_trouble trouble;
     unsigned trouble_ppm;
 
-    uint32_t scripts_known; /* a bit each */
+    uint64_t scripts_known; /* a bit each */
     struct sim_key *bucket[SIM_BUCKETS];
     struct sim_key **key;
     size_t keys, keys_size;
     struct sim_undo undo;
 };
+
+/* As TYPE says it. */
+const char *sim_type_name(enum sim_type type);
 
 struct sim_server *sim_server(unsigned master);
 unsigned sim_servers(void);
@@ -258,18 +265,22 @@ void sim_key_end(struct sim_key *key, const struct sim_call *call, int64_t end_m
 
 /* The rest is told to nobody, and serves restarts and undoing. */
 struct sim_key *sim_key_new(struct sim_server *server, unsigned db, const char *bytes,
-                            size_t len, bool is_set);
+                            size_t len, enum sim_type type);
 void sim_key_drop(struct sim_key *key);
 void sim_key_move(struct sim_key *key, int64_t end_ms); /* its end, and the event */
 void sim_key_tell(const struct sim_key *key, const struct sim_call *call,
                   enum sim_change change, const char *before, const char *after);
 
-/* Sorted sets. */
+/* Sorted sets, and what else has members. */
 size_t sim_member_find(const struct sim_key *key, const char *bytes,
                        size_t len); /* or members */
 /* True: it is new. Makes the key where `*key` is NULL. */
 bool sim_member_put(struct sim_server *server, unsigned db, const struct sim_word *name,
                     struct sim_key **key, double score, const char *bytes, size_t len);
+/* The same for a hash or a set. */
+bool sim_member_set(struct sim_server *server, unsigned db, const struct sim_word *name,
+                    struct sim_key **key, enum sim_type type, const struct sim_word *member,
+                    const struct sim_word *value);
 void sim_member_remove(struct sim_key *key, size_t which); /* the last one: the key goes */
 
 /* What was so until now, for a crash that takes the last second back. */

@@ -18,7 +18,8 @@ struct sim_scenario {
 
 /* One file each, ended by one without a name. */
 extern const struct sim_scenario sim_named_take[], sim_named_undo[], sim_named_keep[],
-    sim_named_wait[], sim_named_fault[], sim_named_fit[];
+    sim_named_wait[], sim_named_fault[], sim_named_fit[], sim_named_shared[],
+    sim_named_nested[];
 
 /* ---- the world ------------------------------------------------------------------------ */
 

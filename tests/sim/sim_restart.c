@@ -25,7 +25,7 @@ static void remember(struct sim_server *server)
     }
     for (size_t i = 0; i < server->keys; i++) {
         const struct sim_key *key = server->key[i];
-        if (key->is_set)
+        if (key->type != SIM_STRING)
             continue;
         struct was *was = &before.was[before.count++];
         *was = (struct was){.db = key->db, .name = before.bytes.len, .name_len = key->name.len};
@@ -39,7 +39,7 @@ static void remember(struct sim_server *server)
 static void tell_forgotten(struct sim_server *server, const struct was *was)
 {
     const char *bytes = before.bytes.bytes;
-    struct sim_key *key = sim_key_new(server, was->db, bytes + was->name, was->name_len, false);
+    struct sim_key *key = sim_key_new(server, was->db, bytes + was->name, was->name_len, SIM_STRING);
     sim_key_tell(key, NULL, SIM_FORGOTTEN, bytes + was->value, NULL);
     sim_key_drop(key);
 }
@@ -52,7 +52,7 @@ static void tell(struct sim_server *server)
         const struct was *was = &before.was[i];
         const char *bytes = before.bytes.bytes;
         struct sim_key *key = sim_key_at(server, was->db, bytes + was->name, was->name_len);
-        if (!key || key->is_set) {
+        if (!key || key->type != SIM_STRING) {
             tell_forgotten(server, was);
             continue;
         }
@@ -61,7 +61,7 @@ static void tell(struct sim_server *server)
     }
     for (size_t i = 0; i < server->keys; i++) {
         struct sim_key *key = server->key[i];
-        if (!key->seen && !key->is_set)
+        if (!key->seen && key->type == SIM_STRING)
             sim_key_tell(key, NULL, SIM_REVIVED, NULL, key->value.bytes);
     }
 }

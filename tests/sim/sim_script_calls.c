@@ -4,13 +4,15 @@
 
 #include "sim_script_parts.h"
 
+#include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static const char bad_arguments[] =
     "ERR Lua redis lib command arguments must be strings or integers";
 
 /* May the script call such a command? From the first write on, some refusals are over. */
-static const char *enter(struct sim_run *run, unsigned flags)
+const char *sim_script_enter(struct sim_run *run, unsigned flags)
 {
     const char *error = sim_trouble_refuses(run->call, flags, true);
     if (!error && flags & SIM_WRITES)
@@ -18,7 +20,7 @@ static const char *enter(struct sim_run *run, unsigned flags)
     return error;
 }
 
-static struct sim_key *find(const struct sim_run *run, const struct sim_word *name)
+struct sim_key *sim_script_key(const struct sim_run *run, const struct sim_word *name)
 {
     return sim_key_find(run->call->server, run->call->db, name->bytes, name->len);
 }
@@ -28,11 +30,24 @@ const char *sim_script_get(struct sim_run *run, const struct sim_word *name,
 {
     if (!name)
         return bad_arguments;
-    const char *error = enter(run, 0);
+    const char *error = sim_script_enter(run, 0);
     if (error)
         return error;
-    *ret_key = find(run, name);
-    return *ret_key && (*ret_key)->is_set ? sim_wrong_type : NULL;
+    *ret_key = sim_script_key(run, name);
+    return *ret_key && (*ret_key)->type != SIM_STRING ? sim_wrong_type : NULL;
+}
+
+const char *sim_script_type(struct sim_run *run, const struct sim_word *name,
+                            const char **ret_type)
+{
+    if (!name)
+        return bad_arguments;
+    const char *error = sim_script_enter(run, 0);
+    if (error)
+        return error;
+    const struct sim_key *key = sim_script_key(run, name);
+    *ret_type = key ? sim_type_name(key->type) : "none";
+    return NULL;
 }
 
 const char *sim_script_set(struct sim_run *run, const struct sim_word *name,
@@ -42,14 +57,14 @@ const char *sim_script_set(struct sim_run *run, const struct sim_word *name,
     int64_t ttl_ms, end_ms;
     if (!name || !value || !ttl)
         return bad_arguments;
-    const char *error = enter(run, SIM_WRITES | SIM_DENYOOM);
+    const char *error = sim_script_enter(run, SIM_WRITES | SIM_DENYOOM);
     if (error)
         return error;
     if (!sim_word_integer(ttl, &ttl_ms))
         return sim_not_integer;
     if (ttl_ms <= 0 || !sim_end_ms(run->call, ttl_ms, &end_ms))
         return "ERR invalid expire time in 'set' command";
-    *ret_done = !if_absent || !find(run, name);
+    *ret_done = !if_absent || !sim_script_key(run, name);
     if (*ret_done)
         sim_key_set(run->call->server, run->call, name, value, end_ms);
     return NULL;
@@ -59,10 +74,10 @@ const char *sim_script_del(struct sim_run *run, const struct sim_word *name, boo
 {
     if (!name)
         return bad_arguments;
-    const char *error = enter(run, SIM_WRITES);
+    const char *error = sim_script_enter(run, SIM_WRITES);
     if (error)
         return error;
-    struct sim_key *key = find(run, name);
+    struct sim_key *key = sim_script_key(run, name);
     *ret_there = key != NULL;
     if (key)
         sim_key_delete(key, run->call, SIM_DELETED);
@@ -74,10 +89,10 @@ const char *sim_script_pttl(struct sim_run *run, const struct sim_word *name,
 {
     if (!name)
         return bad_arguments;
-    const char *error = enter(run, 0);
+    const char *error = sim_script_enter(run, 0);
     if (error)
         return error;
-    const struct sim_key *key = find(run, name);
+    const struct sim_key *key = sim_script_key(run, name);
     *ret_left_ms = !key ? -2 : key->end_ms == SIM_NEVER ? -1 : key->end_ms - run->call->now_ms;
     return NULL;
 }
@@ -88,19 +103,43 @@ const char *sim_script_pexpire(struct sim_run *run, const struct sim_word *name,
     int64_t ttl_ms, end_ms;
     if (!name || !ttl)
         return bad_arguments;
-    const char *error = enter(run, SIM_WRITES);
+    const char *error = sim_script_enter(run, SIM_WRITES);
     if (error)
         return error;
     if (!sim_word_integer(ttl, &ttl_ms))
         return sim_not_integer;
     if (!sim_end_ms(run->call, ttl_ms, &end_ms))
         return "ERR invalid expire time in 'pexpire' command";
-    struct sim_key *key = find(run, name);
+    struct sim_key *key = sim_script_key(run, name);
     if (key && end_ms <= run->call->now_ms)
         sim_key_delete(key, run->call, SIM_DELETED);
     else if (key)
         sim_key_end(key, run->call, end_ms);
     return NULL;
+}
+
+const char *sim_script_pexpireat(struct sim_run *run, const struct sim_word *name, double at_ms)
+{
+    char text[400];
+    int64_t end_ms;
+    const char *error = sim_script_enter(run, SIM_WRITES);
+    if (error)
+        return error;
+    int len = snprintf(text, sizeof(text), "%.0f", at_ms);
+    if (!sim_word_integer(&(struct sim_word){text, (size_t)len}, &end_ms))
+        return sim_not_integer;
+    struct sim_key *key = sim_script_key(run, name);
+    if (key && end_ms <= run->call->now_ms)
+        sim_key_delete(key, run->call, SIM_DELETED);
+    else if (key)
+        sim_key_end(key, run->call, end_ms);
+    return NULL;
+}
+
+void sim_script_publish(struct sim_run *run, const struct sim_word *channel, const char *text)
+{
+    if (channel)
+        sim_publish(run->call->server, channel, &(struct sim_word){text, strlen(text)});
 }
 
 /* ---- sorted sets, messages -------------------------------------------------------------- */
@@ -110,11 +149,11 @@ static const char *find_set(struct sim_run *run, unsigned flags, const struct si
 {
     if (!name)
         return bad_arguments;
-    const char *error = enter(run, flags);
+    const char *error = sim_script_enter(run, flags);
     if (error)
         return error;
-    *ret_key = find(run, name);
-    return *ret_key && !(*ret_key)->is_set ? sim_wrong_type : NULL;
+    *ret_key = sim_script_key(run, name);
+    return *ret_key && (*ret_key)->type != SIM_ZSET ? sim_wrong_type : NULL;
 }
 
 const char *sim_script_zadd(struct sim_run *run, const struct sim_word *name, double score,
@@ -172,6 +211,32 @@ const char *sim_script_first(struct sim_run *run, const struct sim_word *name,
     return NULL;
 }
 
+/* ---- numbers --------------------------------------------------------------------------- */
+
+bool sim_lua_number(const struct sim_word *word, double *ret)
+{
+    char *end;
+    int64_t integer;
+    if (sim_word_integer(word, &integer)) { /* nearly all are */
+        *ret = (double)integer;
+        return true;
+    }
+    *ret = strtod(word->bytes, &end);
+    if (end == word->bytes)
+        return false;
+    while (isspace((unsigned char)*end))
+        end++;
+    return *end == '\0';
+}
+
+double sim_lua_whole(double number)
+{
+    const double big = 4503599627370496.0; /* from here on there are no fractions */
+    if (!(number > -big && number < big))
+        return number;
+    return number < 0 ? number - big + big : number + big - big;
+}
+
 /* ---- how it ends ------------------------------------------------------------------------ */
 
 static int line_of(const struct sim_run *run, const char *where)
@@ -200,17 +265,17 @@ void sim_script_fail_lua(struct sim_run *run, const char *where, const char *err
 }
 
 /* Lua's tables end at the first nil: without a nonce there is nothing in the answer. */
-static bool begin_answer(struct sim_run *run, size_t parts, bool yes)
+static bool begin_answer(struct sim_run *run, size_t parts, int code)
 {
     const struct sim_word *nonce = sim_argv_at(run, 1);
     struct sim_text *out = run->call->out;
     run->answered = true;
-    run->yes = yes;
+    run->yes = code == RL_GRANTED;
     sim_put_array(out, nonce ? parts : 0);
     if (!nonce)
         return false;
     sim_put_bulk(out, nonce->bytes, nonce->len);
-    sim_put_integer(out, yes);
+    sim_put_integer(out, code);
     return true;
 }
 
@@ -219,18 +284,38 @@ void sim_script_answer(struct sim_run *run, bool yes)
     begin_answer(run, 2, yes);
 }
 
-void sim_script_refuse(struct sim_run *run, int64_t left_ms, const struct sim_word *holder,
-                       const int64_t *place)
+void sim_script_refuse(struct sim_run *run, enum rl_code code, int64_t left_ms,
+                       const struct sim_word *holder, const int64_t *place)
 {
     struct sim_text *out = run->call->out;
     size_t len = holder->len < sizeof(run->holder) ? holder->len : sizeof(run->holder) - 1;
     memcpy(run->holder, holder->bytes, len);
     run->holder[len] = '\0';
     run->left_ms = left_ms;
-    if (!begin_answer(run, place ? 5 : 4, false))
+    if (!begin_answer(run, place ? 5 : 4, (int)code))
         return;
     sim_put_integer(out, left_ms);
     sim_put_bulk(out, holder->bytes, holder->len);
     if (place)
         sim_put_integer(out, *place);
+}
+
+void sim_script_other_data(struct sim_run *run, const struct sim_word *name,
+                           const char *expected, const char *error, const int64_t *place)
+{
+    const char *type;
+    char what[16];
+    int64_t left_ms;
+    if (error != sim_wrong_type) /* and so would TYPE fail */
+        type = NULL;
+    else if (!(error = sim_script_type(run, name, &type)))
+        error = sim_script_pttl(run, name, &left_ms);
+    if (error) {
+        sim_script_fail(run, "redis.call('TYPE'", error);
+        return;
+    }
+    assert(strcmp(type, expected) != 0);
+    snprintf(what, sizeof(what), "a %s", strcmp(type, "zset") == 0 ? "sorted set" : type);
+    sim_script_refuse(run, RL_MISKINDED, left_ms, &(struct sim_word){what, strlen(what)},
+                      place);
 }

@@ -21,8 +21,21 @@ struct sim_run {
 
 typedef void sim_script_fn(struct sim_run *run);
 
-/* NULL: nobody has taught the model this script. */
-sim_script_fn *sim_script_fn_of(const char *name);
+struct sim_known_script {
+    const char *name; /* NULL: the end */
+    sim_script_fn *run;
+};
+extern const struct sim_known_script sim_scripts_plain[], sim_scripts_qrw[],
+    sim_scripts_reentrant[];
+
+/* May a script call a command with such flags now? The error, or NULL. */
+const char *sim_script_enter(struct sim_run *run, unsigned flags);
+/* Whatever stands there; NULL: nothing. */
+struct sim_key *sim_script_key(const struct sim_run *run, const struct sim_word *name);
+
+/* As Lua makes a number of a string (false: it makes none), and as %.0f rounds: to even. */
+bool sim_lua_number(const struct sim_word *word, double *ret);
+double sim_lua_whole(double number);
 
 /* NULL: nil. */
 static inline const struct sim_word *sim_keys_at(const struct sim_run *run, unsigned i)
@@ -38,6 +51,8 @@ static inline const struct sim_word *sim_argv_at(const struct sim_run *run, unsi
 /* Commands, as scripts call them: the error's text, or NULL. Words that are NULL are nil. */
 const char *sim_script_get(struct sim_run *run, const struct sim_word *name,
                            const struct sim_key **ret_key);
+const char *sim_script_type(struct sim_run *run, const struct sim_word *name,
+                            const char **ret_type);
 const char *sim_script_set(struct sim_run *run, const struct sim_word *name,
                            const struct sim_word *value, const struct sim_word *ttl,
                            bool if_absent, bool *ret_done);
@@ -52,16 +67,26 @@ const char *sim_script_zrem(struct sim_run *run, const struct sim_word *name,
                             const struct sim_word *member, bool *ret_there);
 const char *sim_script_zrank(struct sim_run *run, const struct sim_word *name,
                              const struct sim_word *member, int64_t *ret_rank); /* -1: nil */
+/* PEXPIREAT of a whole number. */
+const char *sim_script_pexpireat(struct sim_run *run, const struct sim_word *name,
+                                 double at_ms);
+/* Errors are the script's own business. */
+void sim_script_publish(struct sim_run *run, const struct sim_word *channel, const char *text);
 /* A copy of the first member; `ret_member->len` 0 and bytes NULL: there is none. */
 const char *sim_script_first(struct sim_run *run, const struct sim_word *name,
                              char ret_text[SIM_MEMBER_MAX + 1], struct sim_word *ret_member);
+
+/* other_data.lua, after a command for data of the type `expected` has failed with `error`: what
+ * stands there is answered (and `place` where it is not NULL), or how the script fails. */
+void sim_script_other_data(struct sim_run *run, const struct sim_word *name,
+                           const char *expected, const char *error, const int64_t *place);
 
 /* How a script ends. `where`: what the line holds on which it stood. */
 void sim_script_fail(struct sim_run *run, const char *where, const char *error);
 void sim_script_fail_lua(struct sim_run *run, const char *where, const char *error);
 void sim_script_answer(struct sim_run *run, bool yes); /* {ARGV[1], 1 or 0} */
-/* {ARGV[1], 0, PTTL, holder}, and the place where `place` is not NULL. */
-void sim_script_refuse(struct sim_run *run, int64_t left_ms, const struct sim_word *holder,
-                       const int64_t *place);
+/* {ARGV[1], code, ms left, holder}, and the place where `place` is not NULL. */
+void sim_script_refuse(struct sim_run *run, enum rl_code code, int64_t left_ms,
+                       const struct sim_word *holder, const int64_t *place);
 
 #endif

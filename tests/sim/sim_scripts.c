@@ -15,7 +15,7 @@ struct script {
     const char *short_name; /* "acquire" */
     const char *body;
     size_t len;
-    int token; /* which of ARGV it is, from 1; 0: none */
+    int token, ttl; /* which of ARGV they are, from 1; 0: none */
     sim_script_fn *run;
     char sha[SHA_LEN + 1];
 };
@@ -31,6 +31,22 @@ static void name_sha(const char *bytes, size_t len, char ret_sha[SHA_LEN + 1])
         snprintf(ret_sha + 2 * i, 3, "%02x", digest[i]);
 }
 
+static sim_script_fn *player_of(const char *name)
+{
+    static const struct sim_known_script *const known[] = {
+        sim_scripts_plain,
+        sim_scripts_qrw,
+        sim_scripts_reentrant,
+    };
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+        for (const struct sim_known_script *script = known[i]; script->name; script++) {
+            if (strcmp(script->name, name) == 0)
+                return script->run;
+        }
+    }
+    return NULL; /* nobody plays it: it is not known to them */
+}
+
 /* Once: the table of kinds, and who plays what in it. */
 static void learn(void)
 {
@@ -39,17 +55,19 @@ static void learn(void)
         kind = rl_kind(k);
         for (int verb = 0; kind && verb < RL_VERBS; verb++) {
             const struct rl_script *from = &kind->script[verb];
-            if (!from->name || !sim_script_fn_of(from->name))
+            if (!from->name || !player_of(from->name))
                 continue;
             assert(n_scripts < SIM_SCRIPTS_MAX);
             struct script *script = &scripts[n_scripts++];
             const char *bar = strchr(from->name, '_'), *token = strchr(from->args, 't');
+            const char *ttl = strchr(from->args, 'T');
             script->name = from->name;
             script->short_name = bar ? bar + 1 : from->name;
             script->body = from->body;
             script->len = strlen(from->body);
             script->token = token ? (int)(token - from->args) + 2 : 0;
-            script->run = sim_script_fn_of(from->name);
+            script->ttl = ttl ? (int)(ttl - from->args) + 2 : 0;
+            script->run = player_of(from->name);
             name_sha(script->body, script->len, script->sha);
         }
     }
@@ -86,26 +104,30 @@ static const struct script *by_body(const struct sim_word *word)
     return NULL;
 }
 
-static uint32_t bit(const struct script *script)
+static uint64_t bit(const struct script *script)
 {
-    return UINT32_C(1) << (script - scripts);
+    return UINT64_C(1) << (script - scripts);
 }
 
 static void tell(const struct sim_run *run, const struct script *script)
 {
     const struct sim_call *call = run->call;
-    const struct sim_word *lock = sim_keys_at(run, 1), *ttl = sim_argv_at(run, 3);
-    bool timed = script->token && ttl && !strchr("rl", script->short_name[0]);
+    const struct sim_word *lock = sim_keys_at(run, 1);
+    const struct sim_word *ttl = script->ttl ? sim_argv_at(run, (unsigned)script->ttl) : NULL;
+    bool timed = ttl && script->short_name[0] != 'r';
     char text[128];
-    if (!run->answered)
-        snprintf(text, sizeof(text), "fails: %.100s", call->out->bytes);
-    else if (run->yes && timed)
+    if (!run->answered) { /* less the script's hash, which is no part of the story */
+        const char *error = call->out->bytes, *end = strstr(error, " script: ");
+        size_t len = end ? (size_t)(end - error) : strcspn(error, "\r");
+        snprintf(text, sizeof(text), "fails: %.*s", (int)(len < 100 ? len : 100), error);
+    } else if (run->yes && timed) {
         snprintf(text, sizeof(text), "granted, %.20s ms", ttl->bytes);
-    else if (run->holder[0])
+    } else if (run->holder[0]) {
         snprintf(text, sizeof(text), "%s has it, for %lld ms more", run->holder,
                  (long long)run->left_ms);
-    else
+    } else {
         snprintf(text, sizeof(text), run->yes ? "done" : "not its own");
+    }
     text[strcspn(text, "\r")] = '\0';
     sim_tell("n%u %s %s for %s: %s", call->server->index + 1, script->short_name,
              lock ? lock->bytes : "?", call->session->by ? call->session->by->name : "?", text);

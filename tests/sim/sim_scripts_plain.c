@@ -4,9 +4,6 @@
 
 #include "sim_script_parts.h"
 
-#include <ctype.h>
-#include <stdlib.h>
-
 static bool value_is(const struct sim_key *key, const struct sim_word *word)
 {
     return key && word && key->value.len == word->len &&
@@ -20,23 +17,6 @@ static bool kept_for(const struct sim_key *key, const struct sim_word *waiter)
     return key && key->value.len == prefix + waiter->len &&
            memcmp(key->value.bytes, RL_KEPT_PREFIX, prefix) == 0 &&
            memcmp(key->value.bytes + prefix, waiter->bytes, waiter->len) == 0;
-}
-
-/* As Lua makes a number of a string. False: it makes none. */
-static bool read_number(const struct sim_word *word, double *ret)
-{
-    char *end;
-    int64_t integer;
-    if (sim_word_integer(word, &integer)) { /* nearly all are */
-        *ret = (double)integer;
-        return true;
-    }
-    *ret = strtod(word->bytes, &end);
-    if (end == word->bytes)
-        return false;
-    while (isspace((unsigned char)*end))
-        end++;
-    return *end == '\0';
 }
 
 static struct sim_word value_of(const struct sim_key *key)
@@ -93,14 +73,16 @@ static void acquire(struct sim_run *run)
         where = "redis.call('PTTL'";
         error = sim_script_pttl(run, lock, &left_ms);
     }
-    if (!error)
-        error = sim_script_get(run, lock, &key);
     if (error) {
         sim_script_fail(run, where, error);
         return;
     }
+    if ((error = sim_script_get(run, lock, &key))) {
+        sim_script_other_data(run, lock, "string", error, NULL);
+        return;
+    }
     struct sim_word holder = value_of(key);
-    sim_script_refuse(run, left_ms, &holder, NULL);
+    sim_script_refuse(run, RL_REFUSED, left_ms, &holder, NULL);
 }
 
 /* The end of extend and retake: it is ours, and is to last at least so long. */
@@ -114,7 +96,7 @@ static void lengthen(struct sim_run *run)
         sim_script_fail(run, "redis.call('PTTL'", error);
         return;
     }
-    if (!ttl || !read_number(ttl, &wanted_ms)) {
+    if (!ttl || !sim_lua_number(ttl, &wanted_ms)) {
         sim_script_fail_lua(run, "redis.call('PTTL'", "attempt to compare number with nil");
         return;
     }
@@ -183,61 +165,20 @@ static void release(struct sim_run *run)
     sim_script_answer(run, mine);
 }
 
-static void inspect(struct sim_run *run)
-{
-    int64_t left_ms;
-    const struct sim_key *key;
-    const char *error = sim_script_get(run, sim_keys_at(run, 1), &key);
-    if (error) {
-        sim_script_fail(run, "redis.call('GET'", error);
-    } else if (!key) {
-        sim_script_answer(run, true);
-    } else {
-        sim_script_pttl(run, sim_keys_at(run, 1), &left_ms);
-        struct sim_word holder = value_of(key);
-        sim_script_refuse(run, left_ms, &holder, NULL);
-    }
-}
-
-static void force(struct sim_run *run)
-{
-    bool there = false;
-    const struct sim_key *key;
-    const char *where = "redis.call('GET'";
-    const char *error = sim_script_get(run, sim_keys_at(run, 1), &key);
-    if (!error && key) {
-        where = "redis.call('DEL'";
-        error = sim_script_del(run, sim_keys_at(run, 1), &there);
-    }
-    if (error)
-        sim_script_fail(run, where, error);
-    else if (hand_on(run, sim_keys_at(run, 1), sim_keys_at(run, 2), sim_argv_at(run, 2)))
-        sim_script_answer(run, there);
-}
-
-/* As printf("%.0f") rounds it: to even. */
-static double whole(double number)
-{
-    const double big = 4503599627370496.0; /* from here on there are no fractions */
-    if (!(number > -big && number < big))
-        return number;
-    return number < 0 ? number - big + big : number + big - big;
-}
-
 /* Into the queue, by the server's clock less the time waited: the place; -1: it could not be
  * done; -2: the script has failed. */
 static int64_t enter_queue(struct sim_run *run)
 {
     const struct sim_word *queue = sim_keys_at(run, 2), *age = sim_argv_at(run, 5);
     double age_us;
-    if (!age || !read_number(age, &age_us)) {
+    if (!age || !sim_lua_number(age, &age_us)) {
         sim_script_fail_lua(run, "local since",
                             age ? "attempt to perform arithmetic on field '?' (a string value)"
                                 : "attempt to perform arithmetic on field '?' (a nil value)");
         return -2;
     }
     int64_t now_us = sim_wall_ns(run->call->server) / SIM_US, place = -1;
-    double since = whole((double)now_us - age_us);
+    double since = sim_lua_whole((double)now_us - age_us);
     if (sim_script_zadd(run, queue, since, sim_argv_at(run, 4)) == NULL) {
         sim_script_pexpire(run, queue, sim_argv_at(run, 6));
         sim_script_zrank(run, queue, sim_argv_at(run, 4), &place);
@@ -248,12 +189,12 @@ static int64_t enter_queue(struct sim_run *run)
 static void wait(struct sim_run *run)
 {
     bool done;
-    int64_t left_ms, place;
+    int64_t left_ms, place, nowhere = -1;
     const struct sim_key *key;
     const struct sim_word *lock = sim_keys_at(run, 1), *waiter = sim_argv_at(run, 4);
     const char *error = sim_script_get(run, lock, &key);
     if (error) {
-        sim_script_fail(run, "redis.call('GET'", error);
+        sim_script_other_data(run, lock, "string", error, &nowhere);
     } else if (key && !waiter) {
         sim_script_fail_lua(run,
                             "or holder ==", "attempt to concatenate field '?' (a nil value)");
@@ -269,7 +210,7 @@ static void wait(struct sim_run *run)
     } else if ((place = enter_queue(run)) != -2) {
         sim_script_pttl(run, lock, &left_ms);
         struct sim_word holder = value_of(key);
-        sim_script_refuse(run, left_ms, &holder, &place);
+        sim_script_refuse(run, RL_REFUSED, left_ms, &holder, &place);
     }
 }
 
@@ -299,20 +240,8 @@ static void leave(struct sim_run *run)
     sim_script_answer(run, true);
 }
 
-static const struct {
-    const char *name;
-    sim_script_fn *run;
-} scripts[] = {
+const struct sim_known_script sim_scripts_plain[] = {
     {"plain_acquire", acquire}, {"plain_extend", extend},   {"plain_retake", retake},
-    {"plain_release", release}, {"plain_inspect", inspect}, {"plain_force", force},
-    {"plain_wait", wait},       {"plain_leave", leave},
+    {"plain_release", release}, {"plain_wait", wait},       {"plain_leave", leave},
+    {NULL, NULL},
 };
-
-sim_script_fn *sim_script_fn_of(const char *name)
-{
-    for (size_t i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++) {
-        if (strcmp(scripts[i].name, name) == 0)
-            return scripts[i].run;
-    }
-    return NULL;
-}

@@ -10,8 +10,10 @@ struct sim_undo_entry {
     enum { WAS_ABSENT, WAS_STRING, WAS_ENDING, WAS_MEMBER, WAS_NO_MEMBER } what;
     unsigned db;
     int64_t end_ms;
+    enum sim_type type;
     double score;
     size_t at, name_len, len; /* in the bytes: the name, and what belongs to it */
+    size_t value_len;         /* at its end */
 };
 
 /* Forget what is too old for any crash to come. */
@@ -33,7 +35,7 @@ static void shrink(struct sim_undo *undo)
 }
 
 static void enter(const struct sim_key *key, struct sim_undo_entry *entry, const char *bytes,
-                  size_t len)
+                  size_t len, const char *value)
 {
     struct sim_undo *undo = &key->server->undo;
     if (undo->undoing)
@@ -47,39 +49,43 @@ static void enter(const struct sim_key *key, struct sim_undo_entry *entry, const
     }
     entry->at_ns = sim_now_ns();
     entry->db = key->db;
+    entry->type = key->type;
     entry->at = undo->bytes.len;
     entry->name_len = key->name.len;
-    entry->len = len;
+    entry->len = len + entry->value_len;
     sim_text_add(&undo->bytes, key->name.bytes, key->name.len);
     sim_text_add(&undo->bytes, bytes, len);
+    sim_text_add(&undo->bytes, value, entry->value_len);
     undo->entry[undo->count++] = *entry;
 }
 
 void sim_undo_absent(const struct sim_key *key)
 {
-    enter(key, &(struct sim_undo_entry){.what = WAS_ABSENT}, "", 0);
+    enter(key, &(struct sim_undo_entry){.what = WAS_ABSENT}, "", 0, "");
 }
 
 void sim_undo_end(const struct sim_key *key)
 {
-    enter(key, &(struct sim_undo_entry){.what = WAS_ENDING, .end_ms = key->end_ms}, "", 0);
+    enter(key, &(struct sim_undo_entry){.what = WAS_ENDING, .end_ms = key->end_ms}, "", 0, "");
 }
 
 void sim_undo_member(const struct sim_key *key, const struct sim_member *member, bool was)
 {
     struct sim_undo_entry entry = {
         .what = was ? WAS_MEMBER : WAS_NO_MEMBER,
+        .end_ms = key->end_ms,
         .score = member->score,
+        .value_len = member->value_len,
     };
-    enter(key, &entry, member->text, member->len);
+    enter(key, &entry, member->text, member->len, member->value);
 }
 
 /* Undone backwards: first the members, then the end. */
 void sim_undo_whole(const struct sim_key *key)
 {
-    if (!key->is_set) {
+    if (key->type == SIM_STRING) {
         struct sim_undo_entry entry = {.what = WAS_STRING, .end_ms = key->end_ms};
-        enter(key, &entry, key->value.bytes, key->value.len);
+        enter(key, &entry, key->value.bytes, key->value.len, "");
         return;
     }
     sim_undo_end(key);
@@ -94,22 +100,31 @@ static void take_back(struct sim_server *server, const struct sim_undo_entry *en
     struct sim_key *key = sim_key_at(server, entry->db, name.bytes, name.len);
     bool of_set = entry->what == WAS_MEMBER || entry->what == WAS_NO_MEMBER;
     bytes += entry->name_len;
-    if (key && (entry->what == WAS_ABSENT || (of_set && !key->is_set) ||
-                (entry->what == WAS_STRING && key->is_set))) {
+    if (key && (entry->what == WAS_ABSENT || (of_set && key->type != entry->type) ||
+                (entry->what == WAS_STRING && key->type != SIM_STRING))) {
         sim_key_drop(key);
         key = NULL;
     }
     if (entry->what == WAS_STRING) {
         if (!key)
-            key = sim_key_new(server, entry->db, name.bytes, name.len, false);
+            key = sim_key_new(server, entry->db, name.bytes, name.len, SIM_STRING);
         sim_text_set(&key->value, bytes, entry->len);
         sim_key_move(key, entry->end_ms);
     } else if (entry->what == WAS_ENDING && key) {
         sim_key_move(key, entry->end_ms);
     } else if (entry->what == WAS_MEMBER) {
-        sim_member_put(server, entry->db, &name, &key, entry->score, bytes, entry->len);
+        bool had_key = key != NULL;
+        if (entry->type == SIM_ZSET)
+            sim_member_put(server, entry->db, &name, &key, entry->score, bytes, entry->len);
+        else
+            sim_member_set(
+                server, entry->db, &name, &key, entry->type,
+                &(struct sim_word){bytes, entry->len - entry->value_len},
+                &(struct sim_word){bytes + entry->len - entry->value_len, entry->value_len});
+        if (!had_key) /* it has expired since, and had more time then */
+            sim_key_move(key, entry->end_ms);
     } else if (entry->what == WAS_NO_MEMBER && key) {
-        size_t which = sim_member_find(key, bytes, entry->len);
+        size_t which = sim_member_find(key, bytes, entry->len - entry->value_len);
         if (which < key->members)
             sim_member_remove(key, which);
     }

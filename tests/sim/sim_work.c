@@ -29,6 +29,7 @@ void sim_on_lost(void *context, redlock_lock *lock)
 void sim_draw_options(redlock_options *ret_options, bool renews)
 {
     *ret_options = (redlock_options)REDLOCK_OPTIONS_INIT;
+    sim_draw_kind(ret_options);
     ret_options->ttl_ms = sim_scale(30, sim_world.plan.ttl_max_ms);
     switch (sim_below(8)) {
     case 0:
@@ -204,9 +205,33 @@ static int blocking_try(struct sim_actor *actor, const char *name,
     return result;
 }
 
+/* It is taken once more meanwhile, and either of the two is given up first. */
+static void hold_both(struct sim_actor *actor, const char *name, redlock_lock *lock,
+                      struct sim_hold *hold, const redlock_options *options,
+                      const redlock_options *inner_options)
+{
+    redlock_lock *inner;
+    struct sim_hold *inner_hold;
+    if (pass_time(actor, hold, sim_scale(SIM_US, SIM_STEP_NS)) && sim_leaves(actor))
+        return;
+    int result = blocking_try(actor, name, inner_options, &inner, &inner_hold);
+    if (sim_leaves(actor))
+        return;
+    if (result == REDLOCK_OK && sim_below(2)) {
+        count_release(sim_release(lock, hold));
+        if (!sim_leaves(actor))
+            hold_it(actor, inner, inner_hold, inner_options->ttl_ms, inner_options->auto_renew);
+        return;
+    }
+    if (result == REDLOCK_OK)
+        hold_it(actor, inner, inner_hold, inner_options->ttl_ms, inner_options->auto_renew);
+    if (!sim_leaves(actor))
+        hold_it(actor, lock, hold, options->ttl_ms, options->auto_renew);
+}
+
 static void work(struct sim_actor *actor)
 {
-    redlock_options options;
+    redlock_options options, inner;
     redlock_lock *lock;
     struct sim_hold *hold;
     const char *name = sim_draw_name();
@@ -217,7 +242,11 @@ static void work(struct sim_actor *actor)
     int result = blocking_try(actor, name, &options, &lock, &hold);
     if (sim_leaves(actor))
         return;
-    if (result == REDLOCK_OK)
+    if (result != REDLOCK_OK)
+        return;
+    if (sim_draw_nested(&options, &inner))
+        hold_both(actor, name, lock, hold, &options, &inner);
+    else
         hold_it(actor, lock, hold, options.ttl_ms, options.auto_renew);
 }
 
@@ -229,6 +258,7 @@ static bool be_served(struct sim_actor *actor)
     struct sim_hold *hold;
     options.wait_ms = -1;
     options.ttl_ms = sim_world.plan.ttl_max_ms;
+    sim_draw_kind(&options);
     for (unsigned i = 0; i < sim_world.plan.names && !sim_leaves(actor);) {
         int result = blocking_try(actor, sim_world.plan.name[i], &options, &lock, &hold);
         sim_nap(SIM_MS);

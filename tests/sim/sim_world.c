@@ -54,10 +54,13 @@ static void draw_delays(struct sim_plan *plan)
     plan->ttl_sure_ms = TTL_MIN_MS + TRIP * plan->masters * plan->delay_high_ns / SIM_MS;
 }
 
-static void draw_plan(struct sim_plan *plan)
+static void draw_plan(struct sim_plan *plan, uint64_t seed)
 {
     memset(plan, 0, sizeof(*plan));
+    plan->family = sim_family_of(seed);
     plan->masters = draw_masters();
+    if (plan->family == SIM_SHARED_LOCKS && plan->masters == 1)
+        plan->masters = 3; /* on one it is another format */
     plan->actors = (unsigned)sim_between(2, 6);
     plan->names = 1 + (unsigned)sim_below(SIM_NAMES_MAX);
     for (unsigned i = 0; i < plan->names; i++)
@@ -161,6 +164,8 @@ static void tell_plan(uint64_t seed)
     const struct sim_plan *plan = &sim_world.plan;
     if (!sim_tells())
         return;
+    if (plan->family != SIM_PLAIN_LOCKS)
+        sim_tell("%s locks", sim_family_name(plan->family));
     sim_tell("seed %llu: %u masters, %u processes, %u names, ttl <= %lld ms, max-ttl %lld ms, "
              "delays %.3f to %.3f ms, %.3f s of work%s%s",
              (unsigned long long)seed, plan->masters, plan->actors, plan->names,
@@ -207,7 +212,7 @@ bool sim_world_play(uint64_t seed, struct sim_tally *tally)
     sim_oracle_begin();
     memset(&sim_world, 0, sizeof(sim_world));
     sim_world.tally = tally;
-    draw_plan(&sim_world.plan);
+    draw_plan(&sim_world.plan, seed);
     tell_plan(seed);
     begin_masters();
     for (unsigned i = 0; i < sim_world.plan.actors; i++)

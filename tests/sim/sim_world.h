@@ -4,6 +4,7 @@
  *   sim_world.c   what is drawn, and the order of things
  *   sim_work.c    programs of threads that make blocking calls
  *   sim_loop.c    programs that are driven by an event loop or by callbacks
+ *   sim_kinds.c   of which kinds their locks are
  *   sim_faults.c  which faults there are and when (sim_fault.h)
  *   sim_end.c     no faults any more: is everybody served, and is nothing left?
  *   sim_count.h   what came of many of them
@@ -20,6 +21,14 @@ enum { SIM_NAMES_MAX = 3, SIM_ACTORS_MAX = 24, SIM_THREADS_MAX = 3, SIM_TEXTS_MA
 /* Nothing of a program's lasts longer than this without a look at whether it is to end. */
 #define SIM_STEP_NS (50 * SIM_MS)
 
+/* Of which kinds the locks of a world are. */
+enum sim_family {
+    SIM_PLAIN_LOCKS,
+    SIM_REENTRANT_LOCKS, /* nested tries, too */
+    SIM_SHARED_LOCKS,    /* readers and writers; the same, and from one to the other */
+    SIM_FAMILIES
+};
+
 /* How a process does its work. */
 enum sim_style {
     SIM_BLOCKING, /* threads that make blocking calls */
@@ -29,6 +38,7 @@ enum sim_style {
 
 /* What a seed has drawn. */
 struct sim_plan {
+    enum sim_family family;
     unsigned masters, actors, names;
     char name[SIM_NAMES_MAX][24];
     int64_t ttl_max_ms; /* of the locks; max-ttl is no less */
@@ -75,6 +85,7 @@ struct sim_world {
     struct sim_text text[SIM_ACTORS_MAX][SIM_TEXTS_MAX]; /* by host */
     enum sim_phase phase;
     int64_t calm_ns; /* when the last fault had ended */
+    unsigned owners; /* so far */
     int64_t back_ns; /* masters' clocks were set back by so much, all together */
     struct sim_tally *tally;
 };
@@ -96,6 +107,14 @@ void sim_on_lost(void *context, redlock_lock *lock);
 void sim_count_try(const char *name, int result);
 /* sim_loop.c */
 void *sim_loop(void *actor);
+
+/* sim_kinds.c. SIM_FAMILIES: the seed says which. */
+extern int sim_family_wanted;
+const char *sim_family_name(enum sim_family family);
+enum sim_family sim_family_of(uint64_t seed);
+void sim_draw_kind(redlock_options *options);
+/* The options for taking it once more, by the same owner. False: it does not. */
+bool sim_draw_nested(const redlock_options *outer, redlock_options *ret_inner);
 
 /* A lock's options, drawn. `renews`: it may ask for what needs somebody who drives. */
 void sim_draw_options(redlock_options *ret_options, bool renews);

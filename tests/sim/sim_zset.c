@@ -1,5 +1,5 @@
 /* sim_zset.c - sorted sets of model masters: members by score, and by their bytes where scores
- * are the same. */
+ * are the same. Hashes and sets are that without scores. */
 #include "config_auto.h"
 
 #include "sim_master_parts.h"
@@ -40,22 +40,39 @@ static void take_out(struct sim_key *key, size_t which)
             (key->members - which) * sizeof(struct sim_member));
 }
 
+static bool put(struct sim_server *server, unsigned db, const struct sim_word *name,
+                struct sim_key **key, enum sim_type type, const struct sim_member *member)
+{
+    if (!*key)
+        *key = sim_key_new(server, db, name->bytes, name->len, type);
+    size_t which = sim_member_find(*key, member->text, member->len);
+    bool is_new = which == (*key)->members;
+    sim_undo_member(*key, is_new ? member : &(*key)->member[which], !is_new);
+    if (!is_new)
+        take_out(*key, which);
+    insert(*key, member);
+    sim_mark(SIM_MARK_KEY, server->index, (*key)->hash);
+    return is_new;
+}
+
 bool sim_member_put(struct sim_server *server, unsigned db, const struct sim_word *name,
                     struct sim_key **key, double score, const char *bytes, size_t len)
 {
     struct sim_member member = {.score = score, .len = len};
     assert(len <= SIM_MEMBER_MAX);
     memcpy(member.text, bytes, len);
-    if (!*key)
-        *key = sim_key_new(server, db, name->bytes, name->len, true);
-    size_t which = sim_member_find(*key, bytes, len);
-    bool is_new = which == (*key)->members;
-    sim_undo_member(*key, is_new ? &member : &(*key)->member[which], !is_new);
-    if (!is_new)
-        take_out(*key, which);
-    insert(*key, &member);
-    sim_mark(SIM_MARK_KEY, server->index, (*key)->hash);
-    return is_new;
+    return put(server, db, name, key, SIM_ZSET, &member);
+}
+
+bool sim_member_set(struct sim_server *server, unsigned db, const struct sim_word *name,
+                    struct sim_key **key, enum sim_type type, const struct sim_word *bytes,
+                    const struct sim_word *value)
+{
+    struct sim_member member = {.len = bytes->len, .value_len = value->len};
+    assert(bytes->len <= SIM_MEMBER_MAX && value->len <= SIM_VALUE_MAX);
+    memcpy(member.text, bytes->bytes, bytes->len);
+    memcpy(member.value, value->bytes, value->len);
+    return put(server, db, name, key, type, &member);
 }
 
 void sim_member_remove(struct sim_key *key, size_t which)

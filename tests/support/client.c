@@ -27,11 +27,52 @@ int client_try(redlock *client, const char *name, int64_t ttl_ms, int64_t wait_m
     return redlock_try(client, name, &options, ret_lock);
 }
 
+int client_try_as(redlock *client, const char *name, int kind, const char *owner,
+                  int64_t wait_ms, redlock_lock **ret_lock)
+{
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    options.ttl_ms = CLIENT_TTL_MS;
+    options.wait_ms = wait_ms;
+    options.kind = kind;
+    options.owner = owner;
+    return redlock_try(client, name, &options, ret_lock);
+}
+
+redlock_lock *client_take_as(redlock *client, const char *name, int kind, const char *owner)
+{
+    redlock_lock *lock = NULL;
+    int code = client_try_as(client, name, kind, owner, 0, &lock);
+    ck_assert_msg(code == 0 && lock, "%s", redlock_strerror_name(code));
+    return lock;
+}
+
 redlock_lock *client_take(redlock *client, const char *name)
 {
     static _Thread_local redlock_report report;
     redlock_lock *lock = NULL;
     int code = client_try(client, name, 0, 0, &report, &lock);
+    ck_assert_msg(code == 0 && lock, "%s: %s", redlock_strerror_name(code),
+                  client_told(&report));
+    return lock;
+}
+
+int client_try_all(redlock *client, const char *const names[], size_t count, int64_t wait_ms,
+                   redlock_report *report, redlock_lock **ret_lock)
+{
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    options.ttl_ms = CLIENT_TTL_MS;
+    options.wait_ms = wait_ms;
+    options.report = report;
+    if (report)
+        report->size = sizeof(*report);
+    return redlock_try_all(client, names, count, &options, ret_lock);
+}
+
+redlock_lock *client_take_all(redlock *client, const char *const names[], size_t count)
+{
+    static _Thread_local redlock_report report;
+    redlock_lock *lock = NULL;
+    int code = client_try_all(client, names, count, 0, &report, &lock);
     ck_assert_msg(code == 0 && lock, "%s: %s", redlock_strerror_name(code),
                   client_told(&report));
     return lock;

@@ -16,6 +16,16 @@ redlock_lock *client_take(redlock *client, const char *name);
 int client_try(redlock *client, const char *name, int64_t ttl_ms, int64_t wait_ms,
                redlock_report *report, redlock_lock **ret_lock);
 
+/* The same for a lock of another kind; `owner` NULL: the calling thread. */
+int client_try_as(redlock *client, const char *name, int kind, const char *owner,
+                  int64_t wait_ms, redlock_lock **ret_lock);
+redlock_lock *client_take_as(redlock *client, const char *name, int kind, const char *owner);
+
+/* redlock_try_all(), likewise; and must succeed. */
+int client_try_all(redlock *client, const char *const names[], size_t count, int64_t wait_ms,
+                   redlock_report *report, redlock_lock **ret_lock);
+redlock_lock *client_take_all(redlock *client, const char *const names[], size_t count);
+
 /* Is the name free for this client just now? Takes it and gives it back. */
 bool client_can_take(redlock *client, const char *name);
 

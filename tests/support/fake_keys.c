@@ -24,8 +24,8 @@ static const struct {
     [EXTEND] = {"extend", rl_script_plain_extend, 1, 3},
     [RETAKE] = {"retake", rl_script_plain_retake, 1, 3},
     [RELEASE] = {"release", rl_script_plain_release, 2, 3},
-    [INSPECT] = {"inspect", rl_script_plain_inspect, 1, 1},
-    [FORCE] = {"force", rl_script_plain_force, 2, 2},
+    [INSPECT] = {"inspect", rl_script_inspect, 1, 2},
+    [FORCE] = {"force", rl_script_force, 2, 2},
     [WAIT] = {"wait", rl_script_plain_wait, 2, 6},
     [LEAVE] = {"leave", rl_script_plain_leave, 2, 3},
 };
@@ -134,6 +134,23 @@ static int decide(struct fake_keys *keys, int script, struct fake_key *key,
     return 1;
 }
 
+/* What inspect.lua says: there are plain locks here, and no queues. */
+static size_t tell(const struct fake_key *key, const struct wire_item *nonce, char *ret_reply,
+                   size_t size)
+{
+    char details[FAKE_VALUE_MAX + 64];
+    long long left_ms = key ? key->end_ms - now_ms() : -2;
+    int holder_len = key ? (int)key->value_len : 0, nonce_len = (int)nonce->len;
+    const char *holder = key ? key->value : "";
+    int len = key ? snprintf(details, sizeof(details), "plain 0 0 1\nx 1 %lld %d %.*s\n",
+                             left_ms, holder_len, holder_len, holder)
+                  : snprintf(details, sizeof(details), "free 0 0 0\n");
+    return (size_t)snprintf(ret_reply, size,
+                            "*5\r\n$%d\r\n%.*s\r\n:%d\r\n:%lld\r\n$%d\r\n%.*s\r\n$%d\r\n%s\r\n",
+                            nonce_len, nonce_len, nonce->bytes, !key, left_ms, holder_len,
+                            holder_len, holder, len, details);
+}
+
 size_t fake_execute(struct fake_keys *keys, const struct wire_item *items, unsigned count,
                     char *ret_reply, size_t size)
 {
@@ -151,12 +168,14 @@ size_t fake_execute(struct fake_keys *keys, const struct wire_item *items, unsig
     int yes = decide(keys, script, key, name, argument);
     int nonce_len = (int)argument[0].len;
     bool waits = script == WAIT;
-    if (!yes && (script == ACQUIRE || script == INSPECT || waits))
-        return (size_t)snprintf(
-            ret_reply, size, "*%d\r\n$%d\r\n%.*s\r\n:0\r\n:%lld\r\n$%zu\r\n%.*s\r\n%s",
-            waits ? 5 : 4, nonce_len, nonce_len, argument[0].bytes,
-            (long long)(key->end_ms - now_ms()), key->value_len, (int)key->value_len,
-            key->value, waits ? ":0\r\n" : "");
+    if (script == INSPECT)
+        return tell(key, argument, ret_reply, size);
+    if (!yes && (script == ACQUIRE || waits))
+        return (size_t)snprintf(ret_reply, size,
+                                "*%d\r\n$%d\r\n%.*s\r\n:0\r\n:%lld\r\n$%zu\r\n%.*s\r\n%s",
+                                waits ? 5 : 4, nonce_len, nonce_len, argument[0].bytes,
+                                (long long)(key->end_ms - now_ms()), key->value_len,
+                                (int)key->value_len, key->value, waits ? ":0\r\n" : "");
     return (size_t)snprintf(ret_reply, size, "*2\r\n$%d\r\n%.*s\r\n:%d\r\n", nonce_len,
                             nonce_len, argument[0].bytes, yes);
 }

@@ -64,10 +64,12 @@ static size_t rule_reply(const struct fake_rule *rule, const struct wire_item *i
     static const char mark[] = "{nonce}";
     size_t len = rule->reply_len > 0 ? rule->reply_len : strlen(rule->reply);
     size_t used = 0;
+    unsigned keys = count > 5 ? (unsigned)strtoul(items[3].bytes, NULL, 10) : 0;
+    const struct wire_item *nonce = 4 + keys < count ? &items[4 + keys] : NULL;
     for (size_t i = 0; i < len && used + 64 < size;) {
-        if (count > 5 && len - i >= 7 && memcmp(rule->reply + i, mark, 7) == 0) {
-            used += (size_t)snprintf(ret + used, 64, "$%zu\r\n%.*s\r\n", items[5].len,
-                                     (int)items[5].len, items[5].bytes);
+        if (keys > 0 && nonce && len - i >= 7 && memcmp(rule->reply + i, mark, 7) == 0) {
+            used += (size_t)snprintf(ret + used, 64, "$%zu\r\n%.*s\r\n", nonce->len,
+                                     (int)nonce->len, nonce->bytes);
             i += 7;
         } else {
             ret[used++] = rule->reply[i++];

@@ -4,6 +4,7 @@
 #include "script_talk.h"
 
 #include "key.h"
+#include "names.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -12,7 +13,7 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 
-enum { WORDS_MAX = 24, ASK_ROOM = 16384, LIMIT_S = 10, ID_LEN = 36 };
+enum { WORDS_MAX = 48, ASK_ROOM = 16384, LIMIT_S = 10, ID_LEN = 36 };
 
 void talk_open(struct talk *talk, const struct masters *masters, unsigned node)
 {
@@ -83,7 +84,7 @@ struct wire_item talk_do(struct talk *talk, ...)
 
 /* ---- scripts --------------------------------------------------------------------------- */
 
-#define KEYS_MAX 8
+#define KEYS_MAX 24
 
 struct words {
     unsigned count;
@@ -109,7 +110,7 @@ static void add_argument(struct words *words, const struct script_call *call, ch
 {
     switch (letter) {
     case 'o':
-        add(words, call->owner, strlen(call->owner));
+        add(words, call->owner ? call->owner : "", call->owner ? strlen(call->owner) : 0);
         break;
     case 't':
         add(words, call->token, strlen(call->token));
@@ -127,6 +128,7 @@ static void add_argument(struct words *words, const struct script_call *call, ch
         add_number(words, call->queue_ms);
         break;
     case 'k':
+    case 'K':
         add_number(words, call->keep_ms);
         break;
     case 'f':
@@ -165,36 +167,60 @@ static struct script_told understand(const struct wire_item *items, unsigned cou
         told.holder_len = items[4].len;
         take_text(told.holder, sizeof(told.holder), &items[4]);
     }
-    if (told.parts > 4) {
+    if (told.parts > 4 && items[5].type == '$') {
+        told.details_len = items[5].len;
+        take_text(told.details, sizeof(told.details), &items[5]);
+    } else if (told.parts > 4) {
         ck_assert_int_eq(items[5].type, ':');
         told.place = items[5].number;
     }
     return told;
 }
 
+/* The keys, of every name that the call is about. Returns how many. */
+static unsigned make_keys(const char *letters, const struct rl_target *target,
+                          struct wire_item ret_keys[KEYS_MAX])
+{
+    static char bytes[KEYS_MAX][RL_KEY_MAX];
+    unsigned count = 0;
+    for (; *letters; letters++) {
+        struct rl_target one = *target;
+        redlock_bytes name;
+        for (size_t at = 0; rl_names_next(target, &at, &name); count++) {
+            ck_assert_uint_lt(count, KEYS_MAX);
+            one.name = name.bytes;
+            one.name_len = name.len;
+            ret_keys[count].bytes = bytes[count];
+            ret_keys[count].len = rl_key_text(*letters, &one, bytes[count]);
+        }
+    }
+    return count;
+}
+
 struct script_told script_run(struct talk *talk, enum rl_verb verb,
                               const struct script_call *call)
 {
     static unsigned long number;
-    static char keys[KEYS_MAX][RL_KEY_MAX];
-    const struct rl_script *script = &rl_kind(call->row)->script[verb];
+    bool any = verb == RL_INSPECT || verb == RL_FORCE;
+    const struct rl_kind *kind = rl_kind(any ? RL_ROW_ANY : call->row);
+    const struct rl_script *script = &kind->script[verb];
     struct rl_target target = {
-        .kind = rl_kind(call->row),
+        .kind = kind,
         .name = call->name,
         .name_len = call->name_len > 0 ? call->name_len : strlen(call->name),
         .owner = call->owner,
         .owner_len = call->owner ? strlen(call->owner) : 0,
     };
     struct words words = {.count = 0};
-    struct wire_item items[WIRE_ITEMS_MAX];
+    struct wire_item items[WIRE_ITEMS_MAX], keys[KEYS_MAX];
+    unsigned key_count = make_keys(script->keys, &target, keys);
     char nonce[24];
     int nonce_len = snprintf(nonce, sizeof(nonce), "nonce-%lu", ++number);
-    ck_assert_uint_le(strlen(script->keys), KEYS_MAX);
     add(&words, "EVAL", 4);
     add(&words, script->body, strlen(script->body));
-    add_number(&words, (int64_t)strlen(script->keys));
-    for (unsigned i = 0; script->keys[i]; i++)
-        add(&words, keys[i], rl_key_text(script->keys[i], &target, keys[i]));
+    add_number(&words, key_count);
+    for (unsigned i = 0; i < key_count; i++)
+        add(&words, keys[i].bytes, keys[i].len);
     add(&words, nonce, (size_t)nonce_len);
     for (const char *letter = script->args; *letter; letter++)
         add_argument(&words, call, *letter);
@@ -224,25 +250,38 @@ static bool item_is(const struct wire_item *item, const char *text)
     return item->len == strlen(text) && memcmp(item->bytes, text, item->len) == 0;
 }
 
-unsigned talk_calls(struct talk *talk, char ret_waiters[TALK_CALLS_MAX][RL_WAITER_MAX])
+unsigned talk_messages(struct talk *talk, struct talk_message ret_messages[TALK_CALLS_MAX])
 {
     static const char *const ping[] = {"PING"};
     static const size_t ping_len[] = {4};
     struct wire_item items[WIRE_ITEMS_MAX];
-    unsigned calls = 0;
+    unsigned messages = 0;
     say(talk, 1, ping, ping_len);
     for (;;) {
         unsigned count = hear(talk, items);
         if (count == 3 && item_is(&items[1], "pong"))
-            return calls;
+            return messages;
         ck_assert(count == 4 && item_is(&items[1], "message"));
-        ck_assert_uint_lt(calls, TALK_CALLS_MAX);
-        ck_assert_uint_lt(items[3].len, RL_WAITER_MAX);
-        /* A waiter is called by its client's channel. */
-        ck_assert(items[3].len > ID_LEN && items[2].len == strlen(RL_WAKE_PREFIX) + ID_LEN);
-        ck_assert_mem_eq(items[2].bytes + strlen(RL_WAKE_PREFIX), items[3].bytes, ID_LEN);
-        take_text(ret_waiters[calls++], RL_WAITER_MAX, &items[3]);
+        ck_assert_uint_lt(messages, TALK_CALLS_MAX);
+        struct talk_message *message = &ret_messages[messages++];
+        take_text(message->channel, sizeof(message->channel), &items[2]);
+        take_text(message->text, sizeof(message->text), &items[3]);
     }
+}
+
+unsigned talk_calls(struct talk *talk, char ret_waiters[TALK_CALLS_MAX][RL_WAITER_MAX])
+{
+    struct talk_message messages[TALK_CALLS_MAX];
+    unsigned count = talk_messages(talk, messages);
+    for (unsigned i = 0; i < count; i++) {
+        /* A waiter is called by its client's channel. */
+        size_t prefix = strlen(RL_WAKE_PREFIX), len = strlen(messages[i].text);
+        ck_assert_uint_lt(len, RL_WAITER_MAX);
+        ck_assert(len > ID_LEN && strlen(messages[i].channel) == prefix + ID_LEN);
+        ck_assert_mem_eq(messages[i].channel + prefix, messages[i].text, ID_LEN);
+        memcpy(ret_waiters[i], messages[i].text, len + 1);
+    }
+    return count;
 }
 
 const char *talk_called(struct talk *talk)

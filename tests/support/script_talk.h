@@ -28,9 +28,9 @@ struct wire_item talk_do(struct talk *talk, ...) __attribute__((sentinel));
 
 /* What a script may be told; it gets what kind.c says. */
 struct script_call {
-    int row; /* enum rl_row */
+    int row; /* enum rl_row; RL_INSPECT and RL_FORCE are the same for all */
     const char *name;
-    size_t name_len;   /* 0: up to a NUL */
+    size_t name_len;   /* 0: up to a NUL; of several: as rl_names_pack() makes them */
     const char *owner; /* kinds that have one */
     const char *token;
     int64_t ttl_ms;
@@ -50,6 +50,8 @@ struct script_told {
     size_t holder_len;
     char holder[160];
     int64_t place; /* with five */
+    size_t details_len; /* or, of RL_INSPECT */
+    char details[4096];
     char text[160];
 };
 
@@ -65,9 +67,17 @@ const char *talk_waiter(unsigned client, unsigned number, char ret_waiter[RL_WAI
 /* Subscribe to the channel of this waiter's client. */
 void talk_listen(struct talk *talk, const char *waiter);
 
-/* The waiters that were called since the last look: everything a script that has answered
- * published is among them, since a PING is answered behind it. */
+/* What was published since the last look in the channels that this connection is subscribed to
+ * (one, at least): everything a script that has answered published is among it, since a PING is
+ * answered behind it. */
 #define TALK_CALLS_MAX 8
+struct talk_message {
+    char channel[512];
+    char text[160];
+};
+unsigned talk_messages(struct talk *talk, struct talk_message ret_messages[TALK_CALLS_MAX]);
+
+/* The waiters that were called since the last look. */
 unsigned talk_calls(struct talk *talk, char ret_waiters[TALK_CALLS_MAX][RL_WAITER_MAX]);
 
 /* The waiter that was called, where it is one ("" where it is nobody, "many"); good until the

@@ -10,24 +10,58 @@ enum { MOMENT_MS = 10000, PROBE_MS = 1000 };
 static void *wait_for_it(void *argument)
 {
     struct waiter *waiter = argument;
-    waiter->code =
-        client_try(waiter->client, waiter->name, 0, waiter->wait_ms, NULL, &waiter->lock);
+    waiter->code = waiter->names
+                       ? client_try_all(waiter->client, waiter->names, waiter->name_count,
+                                        waiter->wait_ms, NULL, &waiter->lock)
+                       : client_try_as(waiter->client, waiter->name, waiter->kind,
+                                       waiter->owner, waiter->wait_ms, &waiter->lock);
     waiter->back_ms = now_ms();
     atomic_store(&waiter->back, true);
     return NULL;
 }
 
-void waiter_start(struct waiter *waiter, redlock *client, const char *name, int64_t wait_ms)
+static void start(struct waiter *waiter)
 {
+    redlock *client = waiter->client;
     uint64_t before = client_stats(client).waiting;
-    *waiter = (struct waiter){
-        .client = client, .name = name, .wait_ms = wait_ms, .begun_ms = now_ms()};
+    waiter->begun_ms = now_ms();
     if (pthread_create(&waiter->thread, NULL, wait_for_it, waiter) != 0)
         suite_die("no thread for a waiter");
     ck_assert_msg(
         wait_until(client_stats(client).waiting > before || atomic_load(&waiter->back),
                    MOMENT_MS),
-        "it does not wait for \"%s\"", name);
+        "it does not wait for \"%s\"", waiter->name);
+}
+
+void waiter_start_as(struct waiter *waiter, redlock *client, const char *name, int kind,
+                     const char *owner, int64_t wait_ms)
+{
+    *waiter = (struct waiter){
+        .client = client,
+        .name = name,
+        .kind = kind,
+        .owner = owner,
+        .wait_ms = wait_ms,
+    };
+    start(waiter);
+}
+
+void waiter_start_all(struct waiter *waiter, redlock *client, const char *const names[],
+                      size_t count, int64_t wait_ms)
+{
+    *waiter = (struct waiter){
+        .client = client,
+        .name = names[0],
+        .names = names,
+        .name_count = count,
+        .wait_ms = wait_ms,
+    };
+    start(waiter);
+}
+
+void waiter_start(struct waiter *waiter, redlock *client, const char *name, int64_t wait_ms)
+{
+    waiter_start_as(waiter, client, name, REDLOCK_PLAIN, NULL, wait_ms);
 }
 
 bool waiter_is_back(struct waiter *waiter, int64_t limit_ms)

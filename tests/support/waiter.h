@@ -11,6 +11,10 @@
 struct waiter {
     redlock *client;
     const char *name;
+    int kind;
+    const char *owner;
+    const char *const *names; /* several at once: name_count of them; or NULL */
+    size_t name_count;
     int64_t wait_ms;
     pthread_t thread;
     atomic_bool back; /* its call has returned; all below is good from then on */
@@ -21,6 +25,14 @@ struct waiter {
 
 /* It stands in its client's line when this returns: behind those who were started before. */
 void waiter_start(struct waiter *waiter, redlock *client, const char *name, int64_t wait_ms);
+
+/* The same for a lock of another kind; `owner` NULL: the thread. */
+void waiter_start_as(struct waiter *waiter, redlock *client, const char *name, int kind,
+                     const char *owner, int64_t wait_ms);
+
+/* The same for several names at once, which stay the caller's. */
+void waiter_start_all(struct waiter *waiter, redlock *client, const char *const names[],
+                      size_t count, int64_t wait_ms);
 
 /* Is it back before the limit? Its thread is not waited for otherwise. */
 bool waiter_is_back(struct waiter *waiter, int64_t limit_ms);

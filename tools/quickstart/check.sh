@@ -7,6 +7,7 @@
 #   simulator   simulated worlds for a while, and rules broken that it must find
 #   chaos       contenders on real masters, with every fault
 #   clang       its warnings are others
+#   interop     other lock clients on the same masters, as far as they can be fetched
 #   demo        what ./quickstart alone shows
 #   distcheck   the tarball builds elsewhere, from a read-only tree, passes, and cleans up
 #
@@ -194,6 +195,42 @@ check_chaos() {
     check_leftovers
 }
 
+# It downloads, below build/ alone. What can't be had in time is skipped, and it is said why.
+interop_fetch_s=150
+interop_turns=2000
+interop_budget_s=180 # and no case begins later
+
+check_interop() {
+    begin_stage interop 'other lock clients on the same masters'
+    want_runtimes
+    run_step interop-make make -C build/gcc tests/interop/ours ||
+        { fail_stage 'make' "$step_log"; return; }
+    run_logged $interop_fetch_s build/logs/interop-peers.log \
+        env PEERS_FETCH_LIMIT=$interop_fetch_s make -C build/gcc interop-peers
+    result=$?
+    if [ $result -ne 0 ] && [ $result -ne 124 ]; then
+        fail_stage 'what was fetched could not be built' build/logs/interop-peers.log
+        return
+    fi
+    run_step interop python3 -B tests/interop/suite.py --ours build/gcc/tests/interop/ours \
+        --peers build/gcc/interop-peers --jobs 4 --turns $interop_turns \
+        --budget $interop_budget_s
+    result=$?
+    sed -n 's/^skipped - \(.*, all kinds: .*\)/   skipped: \1/p' "$step_log"
+    late=$(grep -c ': no time is left$' "$step_log")
+    [ "$late" -eq 0 ] || say "   skipped: $late cases, for which no time was left"
+    counts=$(tail -n 2 "$step_log" | tr '\n' ' ')
+    if [ $result -eq 0 ]; then
+        end_stage "$counts"
+    else
+        # What failed is somewhere in it; where nothing did, the end tells why it ended.
+        failed_log=build/logs/interop-failed.log
+        grep '^FAILED' "$step_log" >$failed_log || tail -n 60 "$step_log" >$failed_log
+        fail_stage "$counts" $failed_log
+    fi
+    check_leftovers
+}
+
 check_clang() {
     begin_stage clang 'its warnings are errors too'
     build_stage clang --enable-werror CC=clang || return
@@ -235,6 +272,7 @@ check() {
         check_valgrind
         check_simulator
         check_chaos
+        check_interop
         check_demo
         check_distcheck
     fi

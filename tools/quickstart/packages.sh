@@ -103,3 +103,32 @@ need_packages() { # demo|check
         exit 69
     }
 }
+
+# The runtimes of other lock clients: each is had or not, and nothing fails. Debian's go is not
+# asked for: it is too old for redsync.
+runtime_fetch_s=120
+
+want_runtimes() {
+    missing=
+    need openjdk-17-jdk-headless sh -c 'java -version && javac -version'
+    need maven mvn --version
+    need nodejs node --version
+    need npm npm --version
+    need python3-venv python3 -c 'import ensurepip, venv'
+    [ -n "$missing" ] && command -v apt-get >/dev/null || return 0
+    say "   installing, if they can be had:$missing"
+    install_wanted 3>&1 >build/logs/runtimes.log 2>&1 </dev/null
+}
+
+install_wanted() {
+    as_root timeout -k 10 $runtime_fetch_s apt-get -q update
+    for package in $missing; do
+        # The network may take too long, unpacking does not: what is begun there is ended.
+        if ! { as_root timeout -k 10 $runtime_fetch_s \
+            apt-get -q -y -d --no-install-recommends install "$package" &&
+            as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends \
+                -o DPkg::Lock::Timeout=60 install "$package"; }; then
+            say "   $package can't be had; build/logs/runtimes.log says why" >&3
+        fi
+    done
+}

@@ -17,6 +17,7 @@ const { dependencies } = require("./package.json");
 const best = process.argv.includes("--best");
 const v4 = process.argv.includes("--v4");
 
+const namesOf = (name) => name.split(","); // that are to be taken together
 const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
 const oneLine = (error) => `${error.message}`.split(/\s+/).join(" ").slice(0, 200);
 
@@ -53,7 +54,7 @@ class ByHand {
     this.redlock = v4 ? new Redlock4(clients) : new Redlock5(clients);
   }
   async acquire(name) {
-    this.lock = await this.redlock.acquire(v4 ? name : [name], this.ttl);
+    this.lock = await this.redlock.acquire(namesOf(name), this.ttl);
   }
   expiration() {
     return this.lock.expiration;
@@ -79,7 +80,7 @@ class ByUsing {
   // Resolved when the lock is held; the routine then waits for release().
   once(name) {
     return new Promise((held, refused) => {
-      this.ended = this.redlock.using([name], this.ttl, (signal) => {
+      this.ended = this.redlock.using(namesOf(name), this.ttl, (signal) => {
         this.signal = signal;
         held();
         return new Promise((done) => (this.done = done));

@@ -1,10 +1,10 @@
 // main.go - redsync as a client for redlock-chaos --client, see docs/CHAOS.md.
 //
-//	go build && redlock-chaos --client './redlock-chaos-redsync [--best]' ...
+//	go build && redlock-chaos --client './redlock-chaos-redsync [--best | --tries]' ...
 //
 // By itself it is the README's example with the run's expiry, and all else at its default. With
 // --best it is told to do what it can: not to wait for all masters where a majority has
-// answered, to mind its time limits, and to try again soon.
+// answered, to mind its time limits, and to try again soon; with --tries only the last of these.
 package main
 
 import (
@@ -30,6 +30,7 @@ const version = "4.18.1" // as in go.mod
 // What is not said here is go-redis's default, or redsync's.
 type settings struct {
 	best  bool
+	tries bool
 	ttl   time.Duration
 	wait  time.Duration
 	pools []redis.Pool
@@ -56,18 +57,21 @@ func (s *settings) connect(url string) error {
 func (s *settings) mutex(name string) *redsync.Mutex {
 	options := []redsync.Option{redsync.WithExpiry(s.ttl)}
 	if s.best {
-		options = append(options, redsync.WithFailFast(true), redsync.WithTries(1))
+		options = append(options, redsync.WithFailFast(true))
+	}
+	if s.best || s.tries {
+		options = append(options, redsync.WithTries(1))
 	}
 	return redsync.New(s.pools...).NewMutex(name, options...)
 }
 
-// With --best: one try after the other until the time is up, which is what WithTries() and
-// WithRetryDelayFunc() do, but for that they can't be told a time.
+// With --best and --tries: one try after the other until the time is up, which is what
+// WithTries() and WithRetryDelayFunc() do, but for that they can't be told a time.
 func (s *settings) lock(mutex *redsync.Mutex) error {
 	giveUp := time.Now().Add(s.wait)
 	for {
 		err := mutex.LockContext(context.Background())
-		if err == nil || !s.best {
+		if err == nil || !(s.best || s.tries) {
 			return err
 		}
 		pause := time.Duration(10+rand.Intn(40)) * time.Millisecond
@@ -181,7 +185,11 @@ func (c *client) answer(words []string) (answer string, ok bool) {
 }
 
 func main() {
-	c := client{settings: settings{best: len(os.Args) > 1 && os.Args[1] == "--best"}}
+	mode := ""
+	if len(os.Args) > 1 {
+		mode = os.Args[1]
+	}
+	c := client{settings: settings{best: mode == "--best", tries: mode == "--tries"}}
 	logging.Disable()
 	lines := bufio.NewScanner(os.Stdin)
 	for lines.Scan() {

@@ -1,0 +1,18 @@
+-- Take the lock for the owner ARGV[2], with the token ARGV[3] during ARGV[4] ms at least, if
+-- it has it already, or if nobody has it and nobody else is the first in the queue; who is
+-- that may have missed that it is free. Returns what take() does.
+local function fair_take()
+  local head, foreign = first()
+  if foreign then
+    return 3, -1, foreign
+  end
+  if head and head ~= ARGV[2] and redis.call('EXISTS', KEYS[1]) == 0 then
+    wake(head)
+    return 0, left_of(head), head
+  end
+  local code, left, who = take()
+  if code == 1 and head then
+    drop(ARGV[2])
+  end
+  return code, left, who
+end

@@ -1,0 +1,26 @@
+local function is_in(set)
+  for _, member in ipairs(redis.call('ZRANGE', set, 0, -1)) do
+    if owner_of(member) == ARGV[2] then
+      return true
+    end
+  end
+end
+
+-- What is answered: 1; or 0 or 3, the ms left, and who or what keeps the reader out: no mark
+-- where it is its turn.
+local function take(turn)
+  local there = tidy(KEYS[1])
+  if there then
+    return 3, redis.call('PTTL', KEYS[1]), there
+  end
+  local holder, ends = writer(KEYS[1])
+  if holder then
+    return 0, ends - now, holder
+  end
+  local mark = redis.pcall('GET', KEYS[2])
+  if type(mark) == 'string' and not turn and not is_in(KEYS[1]) then
+    return 0, redis.call('PTTL', KEYS[2]), 'a writer that waits'
+  end
+  put(KEYS[1], 'r:' .. me, ARGV[4])
+  return 1
+end

@@ -1,0 +1,28 @@
+-- Take the lock KEYS[1] for the owner ARGV[2], as Redisson does, if nobody else has it: the
+-- owner's count is that of the tokens in KEYS[2] (and of what a peer that calls itself by the
+-- same owner has added), so that ARGV[3] counts once, however often it is asked for. Both live
+-- for ARGV[4] ms at least. Returns 1, or why not: 0 or 3, remaining ms, what stands there.
+local function take()
+  local count = count_of_owner()
+  if not count and redis.call('EXISTS', KEYS[1]) == 1 then
+    local what, owner = what_stands(KEYS[1])
+    return owner and 0 or 3, redis.call('PTTL', KEYS[1]), owner or what
+  end
+  local known = among_tokens('SISMEMBER')
+  if known == nil then
+    local what = other_data(KEYS[2], 'set') .. ' under its name and :redlock:holds'
+    return 3, redis.call('PTTL', KEYS[2]), what
+  end
+  -- Tokens without a lock, or more than its owner counts: somebody deleted it meanwhile.
+  if redis.call('SCARD', KEYS[2]) > (count or 0) then
+    redis.call('DEL', KEYS[2])
+    known = false
+  end
+  if not known then
+    redis.call('HINCRBY', KEYS[1], ARGV[2], 1)
+    redis.call('SADD', KEYS[2], ARGV[3])
+  end
+  at_least(KEYS[1], ARGV[4])
+  at_least(KEYS[2], ARGV[4])
+  return 1
+end

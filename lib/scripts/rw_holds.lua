@@ -1,0 +1,37 @@
+-- The lock KEYS[1] counts an owner's holds in a field, and each has a lease beside it, as with
+-- Redisson. Its value is the token: a hold is known by it, and is over when its lease is.
+local call = redis.call
+local function lease(field, i)
+  return KEYS[2] .. ':' .. field .. ':rwlock_timeout:' .. i
+end
+-- A field of the lock; false, and what stands there where it is no hash.
+local function get(field)
+  local value = redis.pcall('HGET', KEYS[1], field)
+  local there = type(value) == 'table' and call('TYPE', KEYS[1]).ok
+  if there == 'hash' or there == 'none' then
+    call('HGET', KEYS[1], field) -- it failed for another reason
+  end
+  return not there and value, there
+end
+local function count_of(field)
+  return tonumber((get(field))) or 0
+end
+local function find(field, token)
+  for i = count_of(field), 1, -1 do
+    if call('GET', lease(field, i)) == token then
+      return i
+    end
+  end
+end
+local function at_least(key, ms)
+  if call('PTTL', key) < tonumber(ms) then
+    call('PEXPIRE', key, ms)
+  end
+end
+-- A writer's leases last as long as the lock, so that each is there when it is given up.
+local function keep_writes()
+  local field, left = ARGV[2] .. ':write', call('PTTL', KEYS[1])
+  for i = 1, count_of(field) do
+    at_least(lease(field, i), left)
+  end
+end

@@ -1,0 +1,71 @@
+-- Give the hold with the token ARGV[3] in `field` up. The lock then lasts as long as the
+-- longest lease of those who are left. Who waits is told as Redisson does: '0' by the last
+-- reader, '1' to all by a writer, also where readers stay who were the writer. After a writer
+-- the readers KEYS[4] who wait have their turn, for ARGV[4] ms. By pcall: no right to a channel
+-- must not undo the release.
+local function longest()
+  local most, all = 0, call('HGETALL', KEYS[1])
+  for at = 1, #all, 2 do
+    for i = 1, math.min(tonumber(all[at + 1]) or 0, 65536) do
+      most = math.max(most, call('PTTL', lease(all[at], i)))
+    end
+  end
+  return most
+end
+local function take_out(field, i)
+  local count = count_of(field)
+  local last = count
+  call('DEL', lease(field, i))
+  if field == ARGV[2] then
+    close_gaps(field)
+    return
+  end
+  while last > i and call('EXISTS', lease(field, last)) == 0 do
+    last = last - 1
+  end
+  if last > i then
+    call('RENAME', lease(field, last), lease(field, i))
+  end
+  call('HINCRBY', KEYS[1], field, -1)
+  if count == 1 then
+    call('HDEL', KEYS[1], field)
+  end
+end
+local function give_up(field)
+  local i = find(field, ARGV[3])
+  if not i then
+    -- What is left of a lock that somebody deleted.
+    local count = count_of(field)
+    for k = count + 1, count + 16 do
+      if call('GET', lease(field, k)) == ARGV[3] then
+        call('DEL', lease(field, k))
+      end
+    end
+    return 0
+  end
+  local was = get('mode')
+  take_out(field, i)
+  local writes = was == 'write' and count_of(ARGV[2] .. ':write') or 0
+  if writes > 0 then
+    return 1
+  end
+  local left = longest()
+  if left > 0 then
+    call('PEXPIRE', KEYS[1], left)
+  else
+    call('DEL', KEYS[1])
+  end
+  local reads_on = was == 'write' and left > 0
+  if reads_on then
+    call('HSET', KEYS[1], 'mode', 'read')
+  end
+  if ARGV[4] ~= '0' and (reads_on or left <= 0) then
+    local waits = was == 'write' and redis.pcall('SCARD', KEYS[4])
+    if type(waits) == 'number' and waits > 0 then
+      call('SADD', KEYS[4], 'turn')
+      call('PEXPIRE', KEYS[4], ARGV[4])
+    end
+    redis.pcall('PUBLISH', KEYS[3], was == 'write' and '1' or '0')
+  end
+  return 1
+end

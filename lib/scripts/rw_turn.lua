@@ -1,0 +1,21 @@
+-- The clients of readers who were kept out and wait are in KEYS[4]. When a writer is done it is
+-- their turn: no writer comes before them, and no mark KEYS[3] of one keeps them out. Who comes
+-- meanwhile is not among them.
+local function is_in(member)
+  return redis.pcall('SISMEMBER', KEYS[4], member) == 1
+end
+local function kept_out_ms()
+  local marked = redis.call('PTTL', KEYS[3])
+  return marked > 0 and not (is_in('turn') and is_in(client)) and marked or 0
+end
+local function goes_in(ms)
+  if not is_in('turn') and type(redis.pcall('SADD', KEYS[4], client)) == 'number' then
+    at_least(KEYS[4], ms)
+  end
+end
+local function goes_out()
+  local gone = redis.pcall('SREM', KEYS[4], client)
+  if gone == 1 and is_in('turn') and redis.call('SCARD', KEYS[4]) == 1 then
+    redis.call('DEL', KEYS[4])
+  end
+end

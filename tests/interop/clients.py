@@ -1,0 +1,157 @@
+"""clients.py - the lock clients of the interop suite: processes that are told in lines what to
+do. What they are told is in docs/INTEROP.md."""
+
+import os
+import queue
+import subprocess
+import threading
+import time
+from dataclasses import dataclass, field
+from typing import Callable, List
+
+ANSWER_S = 60  # longer than any wait of a case
+START_S = 60
+
+
+class Broken(Exception):
+    """What was expected did not come to be: the case has failed."""
+
+
+class Answer:
+    """What will be said to a line."""
+
+    def __init__(self, asked):
+        self.asked = asked
+        self.text = None
+        self.at = 0.0
+        self.event = threading.Event()
+
+    def come(self, text):
+        self.text, self.at = text, time.monotonic()
+        self.event.set()
+
+    def done(self):
+        return self.event.is_set()
+
+    def wait(self, seconds=ANSWER_S):
+        if not self.event.wait(seconds):
+            raise Broken(f"no answer within {seconds:.1f} s to: {self.asked}")
+        return self.text
+
+
+class Driver:
+    """One process. A line that names a thread is answered when that thread is done with it."""
+
+    def __init__(self, command, urls, ttl_ms, log):
+        self.command = command
+        self.owed = {}
+        self.lock = threading.Lock()
+        with open(log, "ab") as errors:
+            self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=errors,
+                                            stdout=subprocess.PIPE, text=True, bufsize=1)
+        self.reader = threading.Thread(target=self.read, daemon=True)
+        self.reader.start()
+        said = self.send("", "hello", 1, "ttl_ms", ttl_ms, "nodes", *urls).wait(START_S)
+        if not said.startswith("ok"):
+            raise Broken(f"{command[0]} said: {said}")
+        self.version = said[3:]
+
+    def send(self, thread, *words):
+        line = (f"@{thread} " if thread else "") + " ".join(str(word) for word in words)
+        answer = Answer(line)
+        with self.lock:
+            self.owed.setdefault(thread, queue.Queue()).put(answer)
+            try:
+                self.process.stdin.write(line + "\n")
+            except OSError:
+                answer.come("no: the client is gone")
+        return answer
+
+    def read(self):
+        for line in self.process.stdout:
+            thread, text = "", line.rstrip("\n")
+            if text.startswith("@"):
+                thread, _, text = text[1:].partition(" ")
+            self.owed[thread].get_nowait().come(text)
+        for answers in list(self.owed.values()):
+            while not answers.empty():
+                answers.get().come("no: the client has ended")
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def end(self):
+        try:
+            self.process.stdin.write("quit\n")
+            self.process.stdin.close()
+            self.process.wait(15)
+        except (OSError, ValueError, subprocess.TimeoutExpired):
+            self.kill()
+
+
+@dataclass
+class Client:
+    """A kind of process. What can't be had has a reason instead of a command."""
+
+    name: str
+    kinds: List[str]
+    command: List[str] = field(default_factory=list)
+    missing: str = ""
+    threads: bool = False    # does several things at once, and has a lease for each lock
+    renews: bool = False     # renews what is taken without a lease
+    extends: bool = True     # or when it is told to
+    tells_loss: bool = True  # says when a lock that is released was another's
+    impatient: bool = False  # gives up before the time that it is told
+    refusal: str = "no held"  # what it says when another has it
+    key: Callable[[str], str] = str  # what the key of a name is
+
+
+REDISSON_KINDS = ["reentrant", "fair", "write", "read", "reentrant on 3"]
+PLAIN_KINDS = ["plain", "plain on 3"]
+SEVERAL_KINDS = PLAIN_KINDS + ["several", "several on 3"]
+
+
+def made(peers, directory, *paths):
+    """Why it is not there, or nothing."""
+    try:
+        with open(os.path.join(peers, directory, "skipped"), encoding="utf-8") as file:
+            return file.read().strip()
+    except OSError:
+        there = all(os.path.exists(os.path.join(peers, directory, path)) for path in paths)
+        return "" if there else "build_peers.sh has not made it"
+
+
+def redisson(peers, directory):
+    there = os.path.join(peers, directory)
+    return Client(
+        directory, REDISSON_KINDS,
+        ["java", "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData",
+         "-cp", f"{there}:{there}/lib/*", "Driver"],
+        missing=made(peers, directory, "Driver.class"), threads=True, renews=True)
+
+
+def python(peers, name, kinds, **rest):
+    there = os.path.join(peers, "python")
+    return Client(name, kinds, [f"{there}/venv/bin/python", f"{there}/driver.py", name],
+                  missing=made(peers, "python", "venv/bin/python"), **rest)
+
+
+def clients(ours, peers):
+    """The library, and everybody else."""
+    node = ["node", os.path.join(peers, "node-redlock", "index.js")]
+    no_node = made(peers, "node-redlock", "node_modules")
+    return Client("ours", REDISSON_KINDS + SEVERAL_KINDS, [ours], threads=True, renews=True), [
+        redisson(peers, "redisson-4"),
+        redisson(peers, "redisson-3"),
+        # Not --best: with WithFailFast(true) it leaves keys behind, on the slowest of three.
+        Client("redsync", PLAIN_KINDS, [os.path.join(peers, "redsync", "redsync"), "--tries"],
+               missing=made(peers, "redsync", "redsync")),
+        Client("node-redlock-5", SEVERAL_KINDS, node + ["--best"], missing=no_node, renews=True,
+               refusal="no"),
+        Client("node-redlock-4", PLAIN_KINDS, node + ["--v4"], missing=no_node, impatient=True,
+               refusal="no"),
+        python(peers, "redis-py", ["plain"]),
+        python(peers, "redlock-py", PLAIN_KINDS, extends=False, tells_loss=False),
+        python(peers, "pottery", PLAIN_KINDS, key=lambda name: "redlock:" + name),
+    ]

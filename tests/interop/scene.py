@@ -1,0 +1,229 @@
+"""scene.py - what a case of the interop suite has to do with: two libraries, and a name."""
+
+import itertools
+import os
+import time
+
+from clients import Broken, Driver
+from masters import Masters
+
+LEASE_MS = 30000   # of a lock that nobody waits to run out
+WAKE_S = 5         # a waiter has it so soon after a release: far less than the lease
+LEFT_S = 8         # and so soon nothing is left on the masters
+WATCH_MS = 1500    # the lease of what is renewed
+
+numbers = itertools.count(1)
+
+
+def await_true(what, condition, within=10):
+    give_up = time.monotonic() + within
+    while not condition():
+        if time.monotonic() > give_up:
+            raise Broken(f"not within {within} s: {what}")
+        time.sleep(0.01)
+
+
+class Waiting:
+    """A try that goes on."""
+
+    def __init__(self, side, kind, wait_ms):
+        self.side, self.words = side, side.words(kind, wait_ms)
+        self.give_up = time.monotonic() + wait_ms / 1000
+        self.answer = side.send(*self.words)
+
+    def done(self):
+        return self.answer.done()
+
+    def got(self, within):
+        """When it was got."""
+        deadline = time.monotonic() + within
+        while True:
+            text = self.answer.wait(max(0.1, deadline - time.monotonic()))
+            if text.startswith("ok"):
+                return self.answer.at
+            if not self.side.client.impatient or time.monotonic() > min(deadline, self.give_up):
+                raise Broken(f"{self.side} did not get it: {text}")
+            self.answer = self.side.send(*self.words)
+
+    def not_got(self, within):
+        text = self.answer.wait(within)
+        if not text.startswith("no"):
+            raise Broken(f"{self.side} was to give up: {text}")
+
+
+class Side:
+    """A thread of one of the two libraries."""
+
+    def __init__(self, scene, client, thread, driver, lease_ms, name):
+        self.scene, self.client, self.thread, self.driver = scene, client, thread, driver
+        self.lease_ms = lease_ms  # 0: it is renewed
+        self.name = name or scene.name_for(client)
+
+    def __str__(self):
+        return f"{self.thread} ({self.client.name})"
+
+    def send(self, *words):
+        return self.driver.send(self.thread if self.client.threads else "", *words)
+
+    def words(self, kind, wait_ms):
+        lease = [self.lease_ms] if self.client.threads and self.lease_ms else []
+        return ["acquire", self.name, wait_ms, kind or self.scene.kind] + lease
+
+    def expect(self, what, *words):
+        text = self.send(*words).wait()
+        if not text.startswith(what):
+            raise Broken(f"{self} was to say {what} to {' '.join(str(w) for w in words)}: {text}")
+        return text
+
+    def take(self, kind=None):
+        """It is free, and nobody is in the way. (There are clients that have yet to connect.)"""
+        Waiting(self, kind, 2000).got(WAKE_S)
+
+    def refused(self, kind=None):
+        self.expect(self.client.refusal, *self.words(kind, 0))
+
+    def begin(self, kind=None, wait_ms=LEASE_MS):
+        """Wait for it, and return once the waiting has begun: all tries that come before it are
+        over, so that only a message, or time, can bring the next."""
+        waiters, tries = self.scene.waiters(), self.scene.masters.writes()
+        waiting = Waiting(self, kind, wait_ms)
+
+        def waits():
+            more = self.scene.masters.writes() - tries
+            if self.client.threads and not waiters:
+                # One try, the subscription, and another; ours of plain locks is there already.
+                enough = 1 if self.scene.kind == "plain" else 2
+                return self.scene.waiters() and more >= enough
+            # Threads of one client share a subscription, and who only polls has none.
+            return self.scene.waiters() > waiters or more
+        await_true(f"{self} waits", lambda: waiting.done() or waits())
+        return waiting
+
+    def release(self, kind=None):
+        self.expect("ok", "release", self.name, kind or self.scene.kind)
+
+    def release_lost(self, kind=None):
+        """It is not ours any more, and that is known."""
+        tells = self.client.tells_loss and (self.client.name == "ours" or not self.scene.quorum or
+                                            self.scene.kind == "plain")
+        self.expect(("gone", "no") if tells else "", "release", self.name, kind or self.scene.kind)
+
+    def ask(self, verb, kind=None):
+        return self.expect("ok", verb, self.name, kind or self.scene.kind)[3:]
+
+    def renew(self):
+        """Keep what was taken without a lease."""
+        if not self.client.renews:
+            self.expect("ok", "extend")
+
+
+class Scene:
+    """A case: the masters, a fresh name, `one` library and the `other`."""
+
+    def __init__(self, stage, kind, one, other):
+        self.stage, self.kind = stage, kind.split(" ")[0]
+        self.quorum = kind.endswith(" on 3")
+        self.masters = stage.masters(3 if self.quorum else 1)
+        self.name = f"interop:{next(numbers)}"
+        if kind.startswith("several"):
+            self.kind, self.name = "plain", f"{self.name},{self.name}:b"
+        self.first, self.second = one, other
+        self.peer, self.ours = (one, other) if other.name == "ours" else (other, one)
+        self.killed = []
+        self.noted = ""  # a figure, of what a case is about
+
+    def name_for(self, client):
+        """Both sides must mean the same key."""
+        return self.name if client.key(self.name) == self.key else self.key
+
+    @property
+    def key(self):
+        return self.peer.key(self.name)
+
+    def side(self, client, thread, lease_ms=LEASE_MS, alone=False, name=None):
+        """With no lease it is renewed, or the case has to see to it; alone: may be killed. It
+        wants the scene's lock, or that of another name."""
+        ttl_ms = WATCH_MS if not lease_ms else LEASE_MS if client.threads else lease_ms
+        driver = self.stage.driver(client, self.masters, thread, ttl_ms, alone)
+        if alone:
+            self.killed.append(driver)
+        return Side(self, client, thread, driver, lease_ms, name)
+
+    def one(self, thread="ann", **rest):
+        return self.side(self.first, thread, **rest)
+
+    def other(self, thread="bob", **rest):
+        return self.side(self.second, thread, **rest)
+
+    def waiters(self):
+        """Who waits in a way that the masters know of."""
+        first = self.masters.all[0]
+        name = self.key.split(",")[0]
+        queued = first.ask("ZCARD", name + ":redlock:queue") if self.kind == "plain" else 0
+        return queued + self.masters.listeners("{" + name)
+
+    def owners(self):
+        """Who has it how often, as Redisson writes it on the first master."""
+        fields = self.masters.all[0].ask("HGETALL", self.key)
+        return {name: int(value) for name, value in zip(fields[::2], fields[1::2])
+                if name != "mode"}
+
+    def count(self, count, *sides):
+        """It is had so often, and each of those who have it says so."""
+        # One of three masters may be the last to hear of it.
+        await_true(f"the first master's count is {count}",
+                   lambda: sum(self.owners().values()) == count)
+        for side in sides:
+            if not (self.quorum and side.client.name != "ours"):  # RedissonRedLock can't tell
+                side.expect(f"ok {count // len(sides)}", "count", side.name, self.kind)
+
+    def end(self):
+        for driver in self.killed:
+            driver.end()
+        await_true("nothing is left", lambda: not any(self.masters.keys()), LEFT_S)
+
+
+    def give_up(self):
+        """Nobody knows what they do now."""
+        for driver in self.killed:
+            driver.kill()
+        self.stage.clear()
+
+
+class Stage:
+    """What the cases of one peer share: masters, and clients that run."""
+
+    def __init__(self, logs):
+        self.logs = logs
+        self.of_count = {}
+        self.drivers = {}
+        os.makedirs(logs, exist_ok=True)
+
+    def masters(self, count):
+        if count not in self.of_count:
+            self.of_count[count] = Masters(count)
+        return self.of_count[count]
+
+    def driver(self, client, masters, thread, ttl_ms, alone):
+        """Who does one thing at a time is a process a thread."""
+        key = (client.name, masters.directory, "" if client.threads else thread, ttl_ms)
+        if alone or key not in self.drivers:
+            log = os.path.join(self.logs, client.name + ".log")
+            driver = Driver(client.command, masters.urls, ttl_ms, log)
+            if alone:
+                return driver
+            self.drivers[key] = driver
+        return self.drivers[key]
+
+    def clear(self):
+        for driver in self.drivers.values():
+            driver.kill()
+        self.drivers.clear()
+        for masters in self.of_count.values():
+            masters.forget()
+
+    def end(self):
+        for driver in self.drivers.values():
+            driver.end()
+        for masters in self.of_count.values():
+            masters.end()

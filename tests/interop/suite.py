@@ -1,0 +1,205 @@
+#!/usr/bin/env python3
+"""suite.py - the library and other lock clients, on the same locks of the same masters.
+
+    tests/interop/suite.py --ours PROGRAM --peers DIR [--only TEXT]... [--turns N]
+
+PROGRAM is made of ours.c, DIR by build_peers.sh. A line a case; --only runs those whose lines
+have one of the texts. See docs/INTEROP.md.
+"""
+
+import argparse
+import concurrent.futures
+import os
+import signal
+import sys
+import threading
+import time
+
+import cases_crowd
+import cases_every
+import cases_fair
+import cases_several
+import cases_shared
+from clients import Broken, clients
+from masters import server_program
+from scene import Scene, Stage
+
+EVERY = [
+    cases_every.held_is_refused,
+    cases_every.lease_runs_out,
+    cases_every.release_wakes,
+    cases_every.renewal_is_seen,
+    cases_every.death_frees,
+    cases_every.force_frees,
+]
+NESTED = [cases_every.nested_is_counted]
+OWNER = [cases_several.two_are_one_owner]
+SEVERAL = [cases_several.one_of_them_is_enough]
+MULTI = [cases_several.multilock_is_its_locks]
+UNFORCED = [case for case in EVERY if case is not cases_every.force_frees]
+FAIR = [
+    cases_fair.order_is_kept,
+    cases_fair.newcomer_is_refused,
+    cases_fair.who_leaves_is_passed_over,
+    cases_fair.who_dies_is_passed_over,
+    cases_fair.head_has_it_when_the_lease_runs_out,
+]
+SHARED = [
+    cases_shared.readers_share,
+    cases_shared.writer_excludes,
+    cases_shared.readers_are_woken,
+    cases_shared.writer_is_woken,
+    cases_shared.writer_becomes_reader,
+    cases_shared.readers_hear_of_that,
+    cases_shared.writer_reads_for_itself_alone,
+    cases_shared.a_dead_reader_lapses,
+    cases_shared.a_readers_renewal_is_seen,
+    cases_shared.nested_reads_are_counted,
+]
+CROWD = [cases_crowd.no_update_is_lost]
+CASES = {
+    "plain": EVERY + CROWD,
+    "plain on 3": EVERY + CROWD,
+    "several": UNFORCED + SEVERAL + CROWD,
+    "several on 3": UNFORCED + SEVERAL + CROWD,
+    "reentrant": EVERY + NESTED + OWNER + MULTI + CROWD,
+    "reentrant on 3": EVERY + NESTED + CROWD,
+    "fair": EVERY + NESTED + OWNER + FAIR + CROWD,
+    "write": EVERY + NESTED + OWNER + CROWD,
+    "read": SHARED + [cases_crowd.readers_see_no_write],
+}
+LAPSES = [
+    cases_every.lease_runs_out,
+    cases_every.death_frees,
+    cases_fair.head_has_it_when_the_lease_runs_out,
+]
+CROWDS = CROWD + [cases_crowd.readers_see_no_write]
+ONCE = CROWDS + MULTI + OWNER  # they have both orders in them
+
+
+def impossible(kind, case, one, other):
+    """Why a case is none for these two, or nothing."""
+    if case is cases_every.lease_runs_out and one.renews and not one.threads:
+        return f"{one.name} renews by itself"
+    if case is cases_every.renewal_is_seen and not (one.renews or one.extends):
+        return f"{one.name} can't extend a lock"
+    if case is cases_every.force_frees and (
+            not other.threads or (kind == "reentrant on 3" and other.name != "ours")):
+        return f"{other.name} takes nothing of this kind away by force"
+    if kind == "fair" and case in LAPSES and other.name == "redisson-3":
+        return "it may sleep on when the lease is over, by its own reckoning (4.7.0 does not)"
+    if case is cases_shared.readers_hear_of_that and one.name.startswith("redisson"):
+        return f"{one.name} does not tell readers that wait"
+    return ""
+
+
+class Report:
+    """A line a case, as they are done."""
+
+    def __init__(self):
+        self.lock = threading.Lock()
+        self.passed = self.failed = self.skipped = 0
+        self.began = time.monotonic()
+        self.ending = False  # somebody has had enough
+
+    def say(self, word, title, more):
+        with self.lock:
+            self.passed += word == "ok"
+            self.failed += word == "FAILED"
+            self.skipped += word == "skipped"
+            print(f"{word} - {title}{': ' if more else ''}{more}", flush=True)
+
+
+class Lane:
+    """All cases of one peer, one after the other."""
+
+    def __init__(self, options, report, ours, peer):
+        self.options, self.report, self.ours, self.peer = options, report, ours, peer
+        self.stage = Stage(os.path.join(options.peers, "logs"))
+
+    def over(self):
+        return self.report.ending or time.monotonic() - self.report.began > self.options.budget
+
+    def wanted(self, title):
+        return not self.options.only or any(text in title for text in self.options.only)
+
+    def run_case(self, title, kind, case, one, other):
+        began = time.monotonic()
+        scene = None
+        try:
+            scene = Scene(self.stage, kind, one, other)
+            case(*([scene, self.options.turns] if case in CROWDS else [scene]))
+            scene.end()
+        except Exception as error:  # any is a failure of this case, and of no other
+            text = f"{error}" if isinstance(error, Broken) else repr(error)
+            if scene:
+                text += f" [{scene.masters.told()}]"
+                scene.give_up()
+            self.report.say("FAILED", title, text)
+            return
+        took = f"{time.monotonic() - began:.1f} s"
+        self.report.say("ok", title, f"{scene.noted}, {took}" if scene.noted else took)
+
+    def run_pair(self, kind, case):
+        orders = [(self.ours, self.peer), (self.peer, self.ours)]
+        for one, other in orders[:1] if case in ONCE else orders:
+            title = f"{self.peer.name}, {kind}, {one.name} first: {case.__name__}"
+            if not self.wanted(title):
+                continue
+            reason = "no time is left" if self.over() else impossible(kind, case, one, other)
+            if reason:
+                self.report.say("skipped", title, reason)
+            else:
+                self.run_case(title, kind, case, one, other)
+
+    def run(self):
+        if self.peer.missing:
+            self.report.say("skipped", f"{self.peer.name}, all kinds", self.peer.missing)
+            return
+        try:
+            for kind in self.peer.kinds:
+                for case in CASES[kind]:
+                    self.run_pair(kind, case)
+        finally:
+            self.stage.end()
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--ours", required=True)
+    parser.add_argument("--peers", required=True)
+    parser.add_argument("--only", action="append", help="cases whose line has this text")
+    parser.add_argument("--turns", type=int, default=10000, help="of a crowd")
+    parser.add_argument("--budget", type=float, default=1e9, metavar="SECONDS",
+                        help="begin no case later than that; those are skipped")
+    parser.add_argument("--jobs", type=int, default=2, help="peers at a time")
+    parser.add_argument("--instead", help="a peer that plays the library's part: who is at fault?")
+    return parser.parse_args()
+
+
+def main():
+    options = parse()
+    if not server_program():
+        print("there is no redis-server")
+        sys.exit(77)
+    report = Report()
+    ours, peers = clients(options.ours, options.peers)
+    if options.instead:
+        ours = next(peer for peer in peers if peer.name == options.instead)
+    lanes = [Lane(options, report, ours, peer) for peer in peers
+             if set(peer.kinds) <= set(ours.kinds) and peer.name != ours.name]
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        try:
+            for done in [pool.submit(lane.run) for lane in lanes]:
+                done.result()
+        except KeyboardInterrupt:
+            report.ending = True  # what has begun is ended, and cleans up
+    print(f"{time.monotonic() - report.began:.0f} s; turns of each crowd: {options.turns}; "
+          f"{report.skipped} skipped")
+    print(f"Checks: {report.passed + report.failed}, Failures: {report.failed}, Errors: 0")
+    sys.exit(130 if report.ending else 1 if report.failed else 0)
+
+
+main()

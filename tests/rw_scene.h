@@ -1,0 +1,38 @@
+/* rw_scene.h - one master, two clients, and a lock to read and to write: what the tests of
+ * these share. An owner of NULL is the calling thread. */
+#ifndef TEST_RW_SCENE_H
+#define TEST_RW_SCENE_H
+
+#include "child.h"
+#include "wait_scene.h"
+
+#include <signal.h>
+
+#define NAME "name"
+
+/* "owner-0" and so on; good for as many as there may be. */
+const char *owner(int number);
+
+int try_read(redlock *client, const char *owner, int64_t wait_ms, redlock_lock **ret_lock);
+int try_write(redlock *client, const char *owner, int64_t wait_ms, redlock_lock **ret_lock);
+
+/* Must succeed at once. */
+redlock_lock *read_as(redlock *client, const char *owner);
+redlock_lock *write_as(redlock *client, const char *owner);
+redlock_lock *take_for(redlock *client, bool write, const char *owner, int64_t ttl_ms);
+
+/* How often the master counts that owner, in Redisson's format. */
+int held_by(const char *owner, bool write);
+
+/* How long the lock itself lasts; a reader's lease (-2: it has run out). */
+void expect_left(int64_t least_ms, int64_t most_ms);
+int64_t lease_left(const char *owner, int index);
+
+/* Wait until so many clients listen to the lock's channel; until a writer's mark is there. */
+void await_listeners(int count);
+void await_mark(bool there);
+
+/* What Redisson does: this field, and that mode, for 30 s. */
+void peer_takes(const char *field, const char *mode);
+
+#endif

@@ -1,0 +1,68 @@
+/* sim_kinds.c - worlds in which locks are of other kinds than plain. Which ones is a matter of
+ * the seed's number, and not drawn: a world of plain locks is the same whatever others there
+ * are. Contenders of a name are of one family, since a name that holds another is refused. */
+#include "config_auto.h"
+
+#include "sim_world.h"
+
+#include <stdio.h>
+
+int sim_family_wanted = SIM_FAMILIES;
+
+const char *sim_family_name(enum sim_family family)
+{
+    static const char *const names[SIM_FAMILIES + 1] = {
+        [SIM_PLAIN_LOCKS] = "plain",
+        [SIM_REENTRANT_LOCKS] = "reentrant",
+        [SIM_SHARED_LOCKS] = "shared",
+        [SIM_FAMILIES] = "any",
+    };
+    return names[family];
+}
+
+enum sim_family sim_family_of(uint64_t seed)
+{
+    static const enum sim_family families[] = {
+        SIM_PLAIN_LOCKS, SIM_PLAIN_LOCKS,     SIM_PLAIN_LOCKS,  SIM_PLAIN_LOCKS,
+        SIM_PLAIN_LOCKS, SIM_REENTRANT_LOCKS, SIM_SHARED_LOCKS, SIM_SHARED_LOCKS,
+    };
+    if (sim_family_wanted != SIM_FAMILIES)
+        return (enum sim_family)sim_family_wanted;
+    return families[seed * 0x9e3779b97f4a7c15u >> 61];
+}
+
+/* An owner of its own for every use of a lock; who takes it once more meanwhile is the same. */
+static const char *new_owner(void)
+{
+    static char owners[64][24];
+    char *owner = owners[sim_world.owners++ % 64];
+    snprintf(owner, sizeof(owners[0]), "%s-%u", sim_proc()->name, sim_world.owners);
+    return owner;
+}
+
+void sim_draw_kind(redlock_options *options)
+{
+    switch (sim_world.plan.family) {
+    case SIM_REENTRANT_LOCKS:
+        options->kind = REDLOCK_REENTRANT;
+        break;
+    case SIM_SHARED_LOCKS:
+        options->kind = sim_below(3) ? REDLOCK_READ : REDLOCK_WRITE;
+        break;
+    default:
+        return;
+    }
+    options->owner = new_owner();
+}
+
+bool sim_draw_nested(const redlock_options *outer, redlock_options *ret_inner)
+{
+    if (outer->kind == REDLOCK_PLAIN || sim_below(3))
+        return false;
+    *ret_inner = *outer;
+    if (outer->kind != REDLOCK_REENTRANT)
+        ret_inner->kind = sim_below(2) ? REDLOCK_READ : REDLOCK_WRITE;
+    ret_inner->ttl_ms = sim_scale(30, sim_world.plan.ttl_max_ms);
+    ret_inner->wait_ms = sim_below(2) ? 0 : sim_scale(1, sim_world.plan.ttl_max_ms);
+    return true;
+}

@@ -1,0 +1,124 @@
+/* sim_named_nested.c - scenarios of reentrant locks on several masters: every nested try is a
+ * hold of its own, and what masters count are tokens. */
+#include "config_auto.h"
+
+#include "sim_named.h"
+
+#define ONCE 0
+
+static struct sim_player *nests(struct sim_player *player, const char *owner)
+{
+    player->options.kind = REDLOCK_REENTRANT;
+    player->options.owner = owner;
+    return player;
+}
+
+/* Masters on which an owner has it so often. */
+static unsigned with(size_t holds)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < sim_master_count(); i++)
+        count += sim_master_members(i, "jobs:redlock:holds") == holds;
+    return count;
+}
+
+static void any_order(void)
+{
+    sim_stage(3);
+    struct sim_player *ann = nests(sim_is_there("ann", NULL), "ann");
+    struct sim_player *inner = nests(sim_beside(ann), "ann");
+    struct sim_player *bob = nests(sim_is_there("bob", NULL), "bob");
+    sim_curtain();
+    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+    sim_expect(sim_takes(inner, 1000, ONCE) == REDLOCK_OK);
+    sim_expect(with(2) == 3);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+    sim_expect(sim_takes(bob, 1000, ONCE) == REDLOCK_EHELD);
+    sim_expect(sim_asks_validity(inner) > 0);
+    sim_expect(sim_releases(inner) == REDLOCK_OK);
+    sim_expect(sim_takes(bob, 1000, ONCE) == REDLOCK_OK);
+    sim_expect(sim_releases(bob) == REDLOCK_OK);
+    sim_expect(with(0) == 3);
+}
+
+static void shorter(void)
+{
+    sim_stage(3);
+    struct sim_player *ann = nests(sim_is_there("ann", NULL), "ann");
+    struct sim_player *inner = nests(sim_beside(ann), "ann");
+    struct sim_player *bob = nests(sim_is_there("bob", NULL), "bob");
+    sim_curtain();
+    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+    sim_expect(sim_takes(inner, 100, ONCE) == REDLOCK_OK);
+    sim_pass_ms(200);
+    sim_expect(sim_asks_validity(inner) == 0);
+    sim_expect(sim_asks_validity(ann) > 0);
+    sim_expect(sim_takes(bob, 1000, ONCE) == REDLOCK_EHELD);
+    sim_expect(sim_releases(inner) == REDLOCK_EEXPIRED);
+    sim_expect(sim_takes(bob, 1000, ONCE) == REDLOCK_EHELD);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+    sim_expect(sim_takes(bob, 1000, ONCE) == REDLOCK_OK);
+    sim_expect(sim_releases(bob) == REDLOCK_OK);
+}
+
+/* The second try reaches n1 alone: the connections to n2 and n3 break with it on them. It is
+ * undone wherever it was sent, and there that must undo nothing. */
+static void lost_inner_try(void)
+{
+    sim_stage(3);
+    struct sim_player *ann = nests(sim_is_there("ann", NULL), "ann");
+    struct sim_player *inner = nests(sim_beside(ann), "ann");
+    struct sim_player *bob = nests(sim_is_there("bob", NULL), "bob");
+    sim_curtain();
+    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+    sim_delay_ms(ann, 1, 20, 1);
+    sim_delay_ms(ann, 2, 20, 1);
+    sim_begins_to_take(inner, 1000, ONCE);
+    sim_pass_ms(5);
+    sim_path_reset(ann->proc, 1);
+    sim_path_reset(ann->proc, 2);
+    sim_expect(sim_finishes(inner) == REDLOCK_ENOQUORUM);
+    sim_delay_ms(ann, 1, 1, 1);
+    sim_delay_ms(ann, 2, 1, 1);
+    sim_pass_ms(20);
+    sim_extends(ann, 1000); /* in which she connects, and what was sent is undone */
+    sim_pass_ms(20);
+    sim_expect(sim_extends(ann, 1000) == REDLOCK_OK);
+    sim_expect(with(1) == 3);
+    sim_expect(sim_takes(bob, 1000, ONCE) == REDLOCK_EHELD);
+    sim_expect(sim_asks_validity(ann) > 0);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+    sim_pass_ms(50);
+    sim_expect(with(0) == 3);
+}
+
+static void handed_over(void)
+{
+    sim_stage(3);
+    struct sim_player *ann = nests(sim_is_there("ann", NULL), "ann");
+    struct sim_player *inner = nests(sim_beside(ann), "ann");
+    struct sim_player *bob = nests(sim_is_there("bob", NULL), "bob");
+    sim_curtain();
+    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+    sim_expect(sim_takes(inner, 1000, ONCE) == REDLOCK_OK);
+    sim_begins_to_take(bob, 1000, 5000);
+    sim_pass_ms(50);
+    sim_expect(sim_releases(inner) == REDLOCK_OK);
+    sim_pass_ms(50);
+    sim_expect(bob->act != NULL);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+    int64_t free_ns = sim_now_ns();
+    sim_expect(sim_finishes(bob) == REDLOCK_OK);
+    sim_expect(bob->done_ns - free_ns <= 5 * SIM_MS);
+    sim_expect(sim_releases(bob) == REDLOCK_OK);
+}
+
+const struct sim_scenario sim_named_nested[] = {
+    {"nested", "ann has it twice, and gives the outer one up first.", any_order},
+    {"nested-shorter", "The inner lease is the shorter one: the outer one lasts.", shorter},
+    {"CE18-nested",
+     "The inner try is lost and undone: what masters count are tokens, so the outer one stays.",
+     lost_inner_try},
+    {"nested-hand-off", "bob is woken when ann has given up all that she had.", handed_over},
+    {0},
+};

@@ -1,0 +1,240 @@
+/* sim_named_shared.c - scenarios of readers and writers on several masters. */
+#include "config_auto.h"
+
+#include "sim_named.h"
+
+#define ONCE 0
+
+/* The lock is asked for to read or to write, by that owner. */
+static struct sim_player *who(struct sim_player *player, int kind, const char *owner)
+{
+    player->options.kind = kind;
+    player->options.owner = owner;
+    return player;
+}
+
+static struct sim_player *reader(const char *name)
+{
+    return who(sim_is_there(name, NULL), REDLOCK_READ, name);
+}
+
+static struct sim_player *writer(const char *name)
+{
+    return who(sim_is_there(name, NULL), REDLOCK_WRITE, name);
+}
+
+/* Masters on which so many have it. */
+static unsigned with(size_t holds)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < sim_master_count(); i++)
+        count += sim_master_members(i, "jobs") == holds;
+    return count;
+}
+
+static void shared(void)
+{
+    sim_stage(3);
+    struct sim_player *ann = reader("ann"), *bob = reader("bob"), *cat = writer("cat");
+    sim_curtain();
+    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+    sim_expect(sim_takes(bob, 1000, ONCE) == REDLOCK_OK);
+    sim_expect(with(2) == 3);
+    sim_expect(sim_takes(cat, 1000, ONCE) == REDLOCK_EHELD);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+    sim_expect(sim_takes(cat, 1000, ONCE) == REDLOCK_EHELD);
+    sim_expect(sim_releases(bob) == REDLOCK_OK);
+    sim_expect(sim_takes(cat, 1000, ONCE) == REDLOCK_OK);
+    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_EHELD);
+    sim_expect(sim_releases(cat) == REDLOCK_OK);
+    sim_pass_ms(10);
+    sim_expect(with(0) == 3);
+}
+
+static void downgrade(void)
+{
+    sim_stage(3);
+    struct sim_player *ann = writer("ann"), *bob = reader("bob"), *cat = writer("cat");
+    struct sim_player *reads = who(sim_beside(ann), REDLOCK_READ, "ann");
+    sim_curtain();
+    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+    sim_expect(sim_takes(reads, 1000, ONCE) == REDLOCK_OK);
+    sim_begins_to_take(bob, 1000, 5000);
+    sim_pass_ms(50);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+    int64_t free_ns = sim_now_ns();
+    sim_expect(sim_finishes(bob) == REDLOCK_OK);
+    sim_expect(bob->done_ns - free_ns <= 5 * SIM_MS);
+    sim_expect(sim_takes(cat, 1000, ONCE) == REDLOCK_EHELD);
+    sim_expect(sim_asks_validity(reads) > 0);
+    sim_expect(sim_releases(bob) == REDLOCK_OK);
+    sim_expect(sim_takes(cat, 1000, ONCE) == REDLOCK_EHELD);
+    sim_expect(sim_releases(reads) == REDLOCK_OK);
+    sim_expect(sim_takes(cat, 1000, ONCE) == REDLOCK_OK);
+    sim_expect(sim_releases(cat) == REDLOCK_OK);
+}
+
+static void upgrade(void)
+{
+    sim_stage(3);
+    struct sim_player *ann = reader("ann");
+    struct sim_player *writes = who(sim_beside(ann), REDLOCK_WRITE, "ann");
+    sim_curtain();
+    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+    int64_t asked_ns = sim_now_ns();
+    sim_expect(sim_takes(writes, 1000, 5000) == REDLOCK_EUPGRADE);
+    sim_expect(sim_now_ns() - asked_ns <= 5 * SIM_MS);
+    sim_expect(sim_asks_validity(ann) > 0);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+    sim_expect(sim_takes(writes, 1000, ONCE) == REDLOCK_OK);
+    sim_expect(sim_releases(writes) == REDLOCK_OK);
+}
+
+static void writer_waits(void)
+{
+    sim_stage(3);
+    struct sim_player *ann = reader("ann"), *bob = reader("bob"), *cat = writer("cat");
+    struct sim_player *again = who(sim_beside(ann), REDLOCK_READ, "ann");
+    sim_curtain();
+    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+    sim_begins_to_take(cat, 1000, 5000);
+    sim_pass_ms(50);
+    sim_begins_to_take(bob, 1000, 5000);
+    sim_pass_ms(20);
+    sim_expect(bob->act != NULL);
+    sim_expect(sim_takes(again, 1000, ONCE) == REDLOCK_OK);
+    sim_expect(sim_releases(again) == REDLOCK_OK);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+    sim_expect(sim_finishes(cat) == REDLOCK_OK);
+    sim_pass_ms(20);
+    sim_expect(bob->act != NULL);
+    sim_expect(sim_releases(cat) == REDLOCK_OK);
+    int64_t free_ns = sim_now_ns();
+    sim_expect(sim_finishes(bob) == REDLOCK_OK);
+    sim_expect(bob->done_ns - free_ns <= 5 * SIM_MS);
+    sim_expect(sim_releases(bob) == REDLOCK_OK);
+}
+
+/* Its mark stands for 4 s after it was last heard of. */
+static void writer_crashes(void)
+{
+    struct sim_client_options how = {.max_ttl_ms = 30000};
+    sim_stage(3);
+    struct sim_player *ann = who(sim_is_there("ann", &how), REDLOCK_READ, "ann");
+    struct sim_player *bob = reader("bob"), *cat = writer("cat");
+    sim_curtain();
+    sim_expect(sim_takes(ann, 30000, ONCE) == REDLOCK_OK);
+    sim_begins_to_take(cat, 1000, 30000);
+    sim_pass_ms(100);
+    sim_crashes(cat);
+    int64_t dead_ns = sim_now_ns();
+    sim_expect(sim_takes(bob, 1000, 30000) == REDLOCK_OK);
+    sim_expect(bob->done_ns - dead_ns > 3 * SIM_S);
+    sim_expect(bob->done_ns - dead_ns <= 5 * SIM_S);
+    sim_expect(sim_releases(bob) == REDLOCK_OK);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+}
+
+/* On different masters each of them is first. */
+static void race(void)
+{
+    sim_stage(3);
+    struct sim_player *ann = reader("ann"), *bob = writer("bob");
+    sim_delay_ms(ann, 2, 5, 1);
+    sim_delay_ms(bob, 0, 5, 1);
+    sim_delay_ms(bob, 1, 2, 1);
+    sim_curtain();
+    sim_begins_to_take(ann, 1000, ONCE);
+    sim_begins_to_take(bob, 1000, ONCE);
+    sim_expect(sim_finishes(ann) == REDLOCK_OK);
+    sim_expect(sim_finishes(bob) == REDLOCK_EHELD);
+    sim_pass_ms(20);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+    sim_pass_ms(20);
+    sim_expect(with(0) == 3);
+}
+
+/* n3 is back without its keys, and may vote at once (no guard). */
+static void reader_filled_in(void)
+{
+    struct sim_client_options how = {.guard = -1};
+    sim_stage(3);
+    struct sim_player *ann = who(sim_is_there("ann", &how), REDLOCK_READ, "ann");
+    struct sim_player *bob = who(sim_is_there("bob", &how), REDLOCK_WRITE, "bob");
+    sim_curtain();
+    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+    sim_master_kill(2);
+    sim_master_start(2, SIM_EMPTY);
+    sim_pass_ms(200);
+    sim_expect(with(1) == 2);
+    sim_expect(sim_extends(ann, 1000) == REDLOCK_OK); /* which connects */
+    sim_pass_ms(20);
+    sim_expect(sim_extends(ann, 1000) == REDLOCK_OK);
+    sim_pass_ms(20);
+    sim_expect(with(1) == 3);
+    sim_expect(sim_takes(bob, 1000, ONCE) == REDLOCK_EHELD);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+}
+
+static void lease_of_its_own(void)
+{
+    sim_stage(3);
+    struct sim_player *ann = reader("ann"), *bob = reader("bob"), *cat = writer("cat");
+    sim_curtain();
+    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+    sim_expect(sim_takes(bob, 300, ONCE) == REDLOCK_OK);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+    sim_expect(sim_takes(cat, 1000, ONCE) == REDLOCK_EHELD);
+    sim_pass_ms(310);
+    sim_expect(sim_takes(cat, 1000, ONCE) == REDLOCK_OK);
+    sim_expect(sim_releases(bob) == REDLOCK_EEXPIRED);
+    sim_expect(sim_asks_validity(cat) > 0);
+    sim_expect(with(1) == 3);
+    sim_expect(sim_releases(cat) == REDLOCK_OK);
+}
+
+static void turns(void)
+{
+    sim_stage(3);
+    struct sim_player *ann = writer("ann"), *bob = reader("bob");
+    for (unsigned i = 0; i < 3; i++)
+        sim_delay_ms(bob, i, 4, 4); /* he can't be there before her */
+    sim_curtain();
+    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+    sim_begins_to_take(bob, 1000, 5000);
+    sim_pass_ms(50);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+    sim_begins_to_take(ann, 1000, 5000);
+    sim_expect(sim_finishes(bob) == REDLOCK_OK);
+    sim_expect(ann->act != NULL);
+    sim_pass_ms(20);
+    sim_expect(sim_releases(bob) == REDLOCK_OK);
+    int64_t free_ns = sim_now_ns();
+    sim_expect(sim_finishes(ann) == REDLOCK_OK);
+    sim_expect(ann->done_ns - free_ns <= 5 * SIM_MS);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+}
+
+const struct sim_scenario sim_named_shared[] = {
+    {"shared", "ann and bob read at one time; cat, who writes, is alone.", shared},
+    {"shared-downgrade",
+     "ann writes, and reads on when she has written: bob reads beside her at once.", downgrade},
+    {"shared-upgrade", "ann reads and wants to write: she would wait for herself.", upgrade},
+    {"shared-writer-waits",
+     "cat waits to write: who reads already may do so again, and nobody else begins to.",
+     writer_waits},
+    {"shared-writer-crashes", "cat waits to write and is killed: her mark runs out.",
+     writer_crashes},
+    {"shared-turns",
+     "ann writes, and wants to write again at once: bob, who waits to read, has his turn.",
+     turns},
+    {"shared-race", "A reader and a writer ask at one time, and each is first somewhere.",
+     race},
+    {"shared-filled-in",
+     "A master has lost a reader: it is told anew at the reader's next extension.",
+     reader_filled_in},
+    {"shared-leases",
+     "bob's lease is his own: it ends when it ends, and giving it up then harms nobody.",
+     lease_of_its_own},
+    {0},
+};

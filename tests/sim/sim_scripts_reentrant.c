@@ -1,0 +1,295 @@
+/* sim_scripts_reentrant.c - the scripts of reentrant locks (lib/scripts/reentrant_*.lua), said
+ * in C. Held against the real ones on a real server by test_sim_master_real. */
+#include "config_auto.h"
+
+#include "sim_script_parts.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char bad_arguments[] =
+    "ERR Lua redis lib command arguments must be strings or integers";
+
+enum { NO = 0, YES = 1, OTHER_DATA = -1, FAILED = -2 };
+
+static struct sim_key *key_at(const struct sim_run *run, unsigned i)
+{
+    const struct sim_word *name = sim_keys_at(run, i);
+    return name ? sim_script_key(run, name) : NULL;
+}
+
+/* counted.lua. -1: it is none. */
+static int64_t counted(const struct sim_member *member)
+{
+    int64_t count = 0;
+    if (member->value_len == 0 || member->value_len >= 16)
+        return -1;
+    for (size_t i = 0; i < member->value_len; i++) {
+        if (!isdigit((unsigned char)member->value[i]))
+            return -1;
+        count = 10 * count + (member->value[i] - '0');
+    }
+    return count;
+}
+
+static const struct sim_member *field(const struct sim_key *key, const char *bytes, size_t len)
+{
+    size_t which = sim_member_find(key, bytes, len);
+    return which < key->members ? &key->member[which] : NULL;
+}
+
+/* other_data.lua where that command has failed: OTHER_DATA, or how the script fails. */
+static int other_data(struct sim_run *run, unsigned key, enum sim_type expected,
+                      const char *error, const char *where)
+{
+    const char *type;
+    const char *type_error = sim_script_type(run, sim_keys_at(run, key), &type);
+    if (type_error) {
+        sim_script_fail(run, "redis.call('TYPE'", type_error);
+        return FAILED;
+    }
+    if (strcmp(type, sim_type_name(expected)) != 0 && strcmp(type, "none") != 0)
+        return OTHER_DATA;
+    sim_script_fail(run, where, error);
+    return FAILED;
+}
+
+/* count_of_owner(); NO: not at all. */
+static int64_t count_of_owner(struct sim_run *run)
+{
+    const struct sim_word *owner = sim_argv_at(run, 2);
+    const struct sim_key *key = key_at(run, 1);
+    const char *error = owner && sim_keys_at(run, 1) ? sim_script_enter(run, 0) : bad_arguments;
+    if (!error && key && key->type != SIM_HASH)
+        error = sim_wrong_type;
+    if (error) {
+        int other = other_data(run, 1, SIM_HASH, error, "redis.call('HMGET'");
+        return other == OTHER_DATA ? NO : other;
+    }
+    if (!key || field(key, "mode", 4))
+        return NO;
+    const struct sim_member *own = field(key, owner->bytes, owner->len);
+    int64_t count = own ? counted(own) : -1;
+    return count >= 0 ? count + 1 : NO; /* 0 is a count, too */
+}
+
+/* Is ARGV[3] among the tokens KEYS[2]? */
+static int among_tokens(struct sim_run *run, unsigned flags)
+{
+    const struct sim_word *token = sim_argv_at(run, 3);
+    const struct sim_key *key = key_at(run, 2);
+    const char *error =
+        token && sim_keys_at(run, 2) ? sim_script_enter(run, flags) : bad_arguments;
+    if (!error && key && key->type != SIM_SET)
+        error = sim_wrong_type;
+    if (error)
+        return other_data(run, 2, SIM_SET, error, "redis.call(command");
+    return key && field(key, token->bytes, token->len) ? YES : NO;
+}
+
+/* What the oracles are told of a token that comes or goes, as of a lock that is a string. */
+static void tell(const struct sim_run *run, enum sim_change change)
+{
+    const char *token = sim_argv_at(run, 3)->bytes;
+    struct sim_key key = *key_at(run, 1);
+    bool taken = change == SIM_TAKEN;
+    key.type = SIM_STRING;
+    sim_key_tell(&key, run->call, change, taken ? NULL : token, taken ? token : NULL);
+}
+
+static bool at_least(struct sim_run *run, unsigned which)
+{
+    const struct sim_word *name = sim_keys_at(run, which), *ms = sim_argv_at(run, 4);
+    int64_t left_ms;
+    double wanted_ms;
+    sim_script_pttl(run, name, &left_ms);
+    if (!ms || !sim_lua_number(ms, &wanted_ms)) {
+        sim_script_fail_lua(run, "redis.call('PTTL', key) <",
+                            "attempt to compare number with nil");
+        return false;
+    }
+    const char *error = (double)left_ms < wanted_ms ? sim_script_pexpire(run, name, ms) : NULL;
+    if (error)
+        sim_script_fail(run, "redis.call('PEXPIRE'", error);
+    return !error;
+}
+
+static bool set_count(struct sim_run *run, int64_t count, const char *where)
+{
+    char text[24];
+    struct sim_key *key = key_at(run, 1);
+    const char *error = sim_script_enter(run, SIM_WRITES | SIM_DENYOOM);
+    if (error) {
+        sim_script_fail(run, where, error);
+        return false;
+    }
+    int len = snprintf(text, sizeof(text), "%lld", (long long)count);
+    sim_member_set(run->call->server, run->call->db, sim_keys_at(run, 1), &key, SIM_HASH,
+                   sim_argv_at(run, 2), &(struct sim_word){text, (size_t)len});
+    return true;
+}
+
+/* ---- taking ---------------------------------------------------------------------------- */
+
+static void refuse(struct sim_run *run, unsigned key, enum rl_code code, const char *text,
+                   size_t len, const int64_t *place)
+{
+    int64_t left_ms;
+    sim_script_pttl(run, sim_keys_at(run, key), &left_ms);
+    sim_script_refuse(run, code, left_ms, &(struct sim_word){text, len}, place);
+}
+
+/* what_stands.lua, answered. */
+static void refuse_what_stands(struct sim_run *run, const struct sim_key *key,
+                               const int64_t *place)
+{
+    char what[64];
+    if (key->type == SIM_HASH && !field(key, "mode", 4) && key->members == 1 &&
+        counted(&key->member[0]) >= 0) {
+        refuse(run, 1, RL_REFUSED, key->member[0].text, key->member[0].len, place);
+        return;
+    }
+    if (key->type == SIM_HASH)
+        snprintf(what, sizeof(what), "%s",
+                 field(key, "mode", 4) ? "a read-write lock of Redisson"
+                                       : "a hash that is no lock");
+    else if (key->type == SIM_STRING)
+        snprintf(what, sizeof(what), "a string (a plain lock, or data)");
+    else
+        snprintf(what, sizeof(what), "a %s",
+                 key->type == SIM_ZSET ? "sorted set" : sim_type_name(key->type));
+    refuse(run, 1, RL_MISKINDED, what, strlen(what), place);
+}
+
+static bool add(struct sim_run *run, int64_t count)
+{
+    static const struct sim_word none = {"", 0};
+    struct sim_key *tokens;
+    if (!set_count(run, count + 1, "redis.call('HINCRBY'"))
+        return false;
+    tokens = key_at(run, 2);
+    sim_member_set(run->call->server, run->call->db, sim_keys_at(run, 2), &tokens, SIM_SET,
+                   sim_argv_at(run, 3), &none);
+    tell(run, SIM_TAKEN);
+    return true;
+}
+
+/* True: taken. Else it has been answered why not, but for retake; or the script has failed. */
+static bool take(struct sim_run *run, bool answers, const int64_t *place)
+{
+    int64_t count = count_of_owner(run);
+    const struct sim_key *key = key_at(run, 1), *tokens;
+    if (count == FAILED)
+        return false;
+    if (count == NO && key) {
+        if (answers)
+            refuse_what_stands(run, key, place);
+        else
+            sim_script_answer(run, false);
+        return false;
+    }
+    count = count == NO ? 0 : count - 1;
+    int known = among_tokens(run, 0);
+    if (known == OTHER_DATA) {
+        char what[96];
+        enum sim_type type = key_at(run, 2)->type;
+        snprintf(what, sizeof(what), "a %s under its name and :redlock:holds",
+                 type == SIM_ZSET ? "sorted set" : sim_type_name(type));
+        if (answers)
+            refuse(run, 2, RL_MISKINDED, what, strlen(what), place);
+        else
+            sim_script_answer(run, false);
+    }
+    if (known < 0)
+        return false;
+    tokens = key_at(run, 2);
+    if (tokens && (int64_t)tokens->members > count) {
+        bool done;
+        const char *error = sim_script_del(run, sim_keys_at(run, 2), &done);
+        if (error) {
+            sim_script_fail(run, "redis.call('DEL'", error);
+            return false;
+        }
+        known = NO;
+    }
+    return (known == YES || add(run, count)) && at_least(run, 1) && at_least(run, 2);
+}
+
+static void acquire(struct sim_run *run)
+{
+    if (take(run, true, NULL))
+        sim_script_answer(run, true);
+}
+
+static void wait(struct sim_run *run)
+{
+    static const int64_t nowhere = -1;
+    if (take(run, true, &nowhere))
+        sim_script_answer(run, true);
+}
+
+static void retake(struct sim_run *run)
+{
+    if (take(run, false, NULL))
+        sim_script_answer(run, true);
+}
+
+/* ---- the rest -------------------------------------------------------------------------- */
+
+static void extend(struct sim_run *run)
+{
+    int64_t count = count_of_owner(run);
+    if (count == FAILED)
+        return;
+    int known = count == NO ? NO : among_tokens(run, 0);
+    if (known == NO || known == OTHER_DATA)
+        sim_script_answer(run, false);
+    else if (known == YES && at_least(run, 1) && at_least(run, 2))
+        sim_script_answer(run, true);
+}
+
+/* give(): YES, NO or FAILED. */
+static int give(struct sim_run *run)
+{
+    int64_t count = count_of_owner(run);
+    if (count == FAILED || count == NO)
+        return (int)count;
+    int mine = among_tokens(run, SIM_WRITES);
+    if (mine != YES)
+        return mine == FAILED ? FAILED : NO;
+    const struct sim_word *token = sim_argv_at(run, 3);
+    struct sim_key *tokens = key_at(run, 2);
+    tell(run, SIM_DELETED);
+    sim_member_remove(tokens, sim_member_find(tokens, token->bytes, token->len));
+    tokens = key_at(run, 2);
+    int64_t left = tokens ? (int64_t)tokens->members : 0;
+    count -= 2; /* as it was, less one */
+    if (left > count)
+        count = left;
+    if (count > 0)
+        return set_count(run, count, "redis.call('HSET'") ? YES : FAILED;
+    bool done;
+    const char *error = sim_script_del(run, sim_keys_at(run, 1), &done);
+    if (error)
+        sim_script_fail(run, "redis.call('DEL'", error);
+    return error ? FAILED : YES;
+}
+
+static void release(struct sim_run *run)
+{
+    const struct sim_word *keep = sim_argv_at(run, 4);
+    bool silent = keep && keep->len == 1 && keep->bytes[0] == '0';
+    int mine = give(run);
+    if (mine == FAILED)
+        return;
+    if (!silent && !key_at(run, 1))
+        sim_script_publish(run, sim_keys_at(run, 3), "0");
+    sim_script_answer(run, mine == YES);
+}
+
+const struct sim_known_script sim_scripts_reentrant[] = {
+    {"reentrant_acquire", acquire}, {"reentrant_wait", wait},
+    {"reentrant_extend", extend},   {"reentrant_retake", retake},
+    {"reentrant_release", release}, {NULL, NULL},
+};

@@ -1,0 +1,90 @@
+/* test_kind_rows.c - every row of the table of kinds: the verbs that a lock needs have scripts,
+ * these use what they are given and no more, and are texts that can be sent. */
+#include "config_auto.h"
+
+#include "key.h"
+#include "suite.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { ITEMS = 20 };
+
+/* Those that are locks, of one name or several. */
+static bool is_lock(const struct rl_kind *kind)
+{
+    return kind && kind->script[RL_ACQUIRE].name;
+}
+
+START_TEST(every_kind_can_do_what_locks_do)
+{
+    static const enum rl_verb needed[] = {RL_ACQUIRE, RL_WAIT, RL_EXTEND, RL_RETAKE,
+                                          RL_RELEASE};
+    const struct rl_kind *kind = rl_kind(_i);
+    if (!is_lock(kind))
+        return;
+    ck_assert_uint_eq(rl_kind_row(kind), (unsigned)_i);
+    ck_assert(kind->name[0] && kind->shown[0]);
+    for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
+        const struct rl_script *script = &kind->script[needed[i]];
+        ck_assert_msg(script->name && script->body, "%s, verb %d", kind->name, (int)needed[i]);
+        ck_assert_msg(strchr(script->args, 't'), "%s knows no token", script->name);
+        ck_assert_int_eq(strchr(script->args, 'o') != NULL, rl_kind_owned(kind));
+        ck_assert_int_eq(strchr(script->args, 'T') != NULL, needed[i] != RL_RELEASE);
+        ck_assert(script->keys[0] == (kind->several ? 'N' : 'n'));
+    }
+    ck_assert(strpbrk(kind->script[RL_RELEASE].args, "kK"));
+}
+END_TEST
+
+START_TEST(kinds_have_names_of_their_own)
+{
+    for (int other = 0; other < _i && rl_kind(_i); other++)
+        ck_assert(!rl_kind(other) || strcmp(rl_kind(other)->name, rl_kind(_i)->name) != 0);
+}
+END_TEST
+
+START_TEST(scripts_are_given_all_arguments_that_they_use)
+{
+    const struct rl_kind *kind = rl_kind(_i);
+    for (int verb = 0; kind && verb < RL_VERBS; verb++) {
+        const struct rl_script *script = &kind->script[verb];
+        for (size_t i = 0; script->name && i < ITEMS; i++) {
+            char item[24];
+            snprintf(item, sizeof(item), "ARGV[%zu]", i);
+            bool given = i >= 1 && i <= 1 + strlen(script->args);
+            ck_assert_msg(given || !strstr(script->body, item), "%s: %s", script->name, item);
+        }
+    }
+}
+END_TEST
+
+START_TEST(scripts_are_ascii_and_fit_a_request)
+{
+    const struct rl_kind *kind = rl_kind(_i);
+    for (int verb = 0; kind && verb < RL_VERBS; verb++) {
+        const struct rl_script *script = &kind->script[verb];
+        if (!script->name)
+            continue;
+        for (const char *at = script->body; *at; at++)
+            ck_assert_msg(*at == '\n' || (*at >= ' ' && *at <= '~'), "%s", script->name);
+        size_t len = strlen(script->body);
+        size_t keys = kind->several ? 2 : strlen(script->keys);
+        ck_assert_int_eq(script->body[len - 1], '\n');
+        len += keys * (RL_KEY_MAX + 16) + (2 + strlen(script->args)) * (RL_OWNER_MAX + 16) + 64;
+        ck_assert_msg(len < RL_REQUEST_MAX, "%s: %zu bytes", script->name, len);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("kind_rows");
+    TCase *tcase = tcase_create("rows");
+    tcase_add_loop_test(tcase, every_kind_can_do_what_locks_do, 0, RL_ROWS);
+    tcase_add_loop_test(tcase, kinds_have_names_of_their_own, 0, RL_ROWS);
+    tcase_add_loop_test(tcase, scripts_are_given_all_arguments_that_they_use, 0, RL_ROWS);
+    tcase_add_loop_test(tcase, scripts_are_ascii_and_fit_a_request, 0, RL_ROWS);
+    suite_add_tcase(suite, tcase);
+    return suite_run(suite);
+}

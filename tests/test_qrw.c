@@ -1,0 +1,356 @@
+/* test_qrw.c - locks to read and to write on several masters: what test_rw.c expects of one
+ * holds on a quorum, also while masters are gone. Cases f87, g82, g83 and g89 are named after
+ * what users of other locks have met. */
+#include "config_auto.h"
+
+#include "rw_scene.h"
+
+#include <unistd.h>
+
+enum { MOMENT_MS = 10000, PROBE_MS = 1000, READERS = 8, MARK_MS = 4000 };
+#define MARK NAME ":redlock:writer"
+
+static const unsigned sizes[] = {2, 3, 5};
+
+/* How many holds that master knows of. */
+static int held_at(unsigned node)
+{
+    return (int)master_do(masters, node, "ZCARD", NAME, NULL).number;
+}
+
+static bool held_everywhere(int count)
+{
+    for (unsigned i = 0; i < masters->n; i++) {
+        if (masters->node[i].pid != 0 && !masters->node[i].paused && held_at(i) != count)
+            return false;
+    }
+    return true;
+}
+
+static bool marked(void)
+{
+    return masters_with(masters, MARK) > masters->n / 2;
+}
+
+/* A majority's answers are enough for the caller: wait for those of the others. */
+static redlock_lock *everywhere(redlock_lock *lock, int count)
+{
+    ck_assert(wait_until(held_everywhere(count), MOMENT_MS));
+    return lock;
+}
+
+/* ---- sharing and excluding -------------------------------------------------------------- */
+
+START_TEST(readers_share_and_a_writer_is_alone_on_a_quorum)
+{
+    open_masters(sizes[_i]);
+    redlock_lock *reads[READERS], *write = NULL;
+    for (int i = 0; i < READERS; i++)
+        reads[i] = everywhere(read_as(i % 2 ? one : two, owner(i)), i + 1);
+    for (int i = 0; i < READERS; i++) {
+        ck_assert_int_eq(try_write(one, "writer", 0, &write), REDLOCK_EHELD);
+        ck_assert_int_eq(redlock_release(reads[i]), 0);
+    }
+    write = write_as(one, "writer");
+    ck_assert_int_eq(try_write(two, owner(0), 0, &reads[0]), REDLOCK_EHELD);
+    ck_assert_int_eq(try_read(two, owner(0), 0, &reads[0]), REDLOCK_EHELD);
+    ck_assert_int_eq(redlock_release(write), 0);
+    reads[0] = read_as(two, owner(0));
+    ck_assert_int_eq(redlock_release(reads[0]), 0);
+    close_all();
+}
+END_TEST
+
+/* However often and in whatever order: the lock goes with the last hold. */
+START_TEST(nested_holds_are_given_up_in_any_order)
+{
+    static const int orders[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 1, 0}};
+    redlock_lock *locks[3], *other = NULL;
+    open_masters(3);
+    for (unsigned i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
+        for (int k = 0; k < 3; k++)
+            locks[k] = everywhere(take_for(one, _i, "owner", 10000 + 5000 * (k % 2)), k + 1);
+        for (int k = 0; k < 3; k++) {
+            ck_assert_int_eq(try_write(two, "other", 0, &other), REDLOCK_EHELD);
+            ck_assert_int_eq(redlock_release(locks[orders[i][k]]), 0);
+            ck_assert_int_eq(redlock_release(locks[orders[i][k]]), REDLOCK_ENOTHELD);
+        }
+        ck_assert_int_eq(redlock_release(write_as(two, "other")), 0);
+    }
+    close_all();
+}
+END_TEST
+
+/* Each reader's lease is its own. */
+START_TEST(a_dead_readers_lease_ends_whoever_reads_on)
+{
+    redlock_lock *lock = NULL;
+    open_masters(3);
+    redlock_lock *longer = everywhere(take_for(one, false, "longer", 20000), 1);
+    redlock_lock *shorter = everywhere(take_for(two, false, "shorter", 300), 2);
+    ck_assert(wait_until(redlock_validity_ms(shorter) == 0, MOMENT_MS));
+    ck_assert_int_eq(redlock_extend(shorter, 0, NULL), REDLOCK_EEXPIRED);
+    ck_assert_int_eq(redlock_release(shorter), REDLOCK_EEXPIRED);
+    ck_assert_int_eq(try_write(one, "writer", 0, &lock), REDLOCK_EHELD);
+    ck_assert_int_eq(redlock_release(longer), 0);
+    ck_assert_int_eq(redlock_release(write_as(two, "writer")), 0);
+    close_all();
+}
+END_TEST
+
+START_TEST(other_kinds_under_the_name_are_told)
+{
+    redlock_lock *lock = NULL;
+    open_masters(3);
+    redlock_lock *held = everywhere(read_as(one, "reader"), 1);
+    ck_assert_int_eq(client_try(two, NAME, 0, 30000, NULL, &lock), REDLOCK_EKIND);
+    ck_assert_int_eq(client_try_as(two, NAME, REDLOCK_REENTRANT, "x", 30000, &lock),
+                     REDLOCK_EKIND);
+    ck_assert_int_gt(redlock_validity_ms(held), 0);
+    ck_assert_int_eq(redlock_release(held), 0);
+    held = take_everywhere(masters, one, NAME);
+    ck_assert_int_eq(try_read(two, "reader", 30000, &lock), REDLOCK_EKIND);
+    ck_assert_int_eq(try_write(two, "writer", 30000, &lock), REDLOCK_EKIND);
+    ck_assert_int_eq(redlock_release(held), 0);
+    close_all();
+}
+END_TEST
+
+/* ---- from one to the other -------------------------------------------------------------- */
+
+START_TEST(g82_readers_come_at_once_when_a_writer_reads_on)
+{
+    redlock_lock *lock = NULL;
+    open_masters(3);
+    redlock_lock *write = write_as(one, "writer");
+    redlock_lock *read = everywhere(read_as(one, "writer"), 2);
+    uint64_t before = client_stats(two).wakes;
+    waiter_start_as(&waiter, two, NAME, REDLOCK_READ, "reader", 30000);
+    await_listeners(1);
+    int64_t released_ms = now_ms();
+    ck_assert_int_eq(redlock_release(write), 0);
+    waiter_expect_woken(&waiter, before, 1, released_ms);
+    ck_assert_int_eq(redlock_extend(read, 20000, NULL), 0);
+    ck_assert_int_eq(try_write(two, "other", 0, &lock), REDLOCK_EHELD);
+    ck_assert_int_eq(redlock_release(read), 0);
+    ck_assert_int_eq(redlock_release(write_as(two, "other")), 0);
+    close_all();
+}
+END_TEST
+
+START_TEST(g83_a_reader_who_wants_to_write_is_told_so_at_once)
+{
+    redlock_lock *write = NULL;
+    open_masters(3);
+    redlock_lock *read = everywhere(read_as(one, NULL), 1);
+    for (int others = 0; others < 2; others++) {
+        redlock_lock *other = others ? everywhere(read_as(two, NULL), 2) : NULL;
+        int64_t begun_ms = now_ms();
+        ck_assert_int_eq(try_write(one, NULL, 0, &write), REDLOCK_EUPGRADE);
+        ck_assert_int_eq(try_write(one, NULL, -1, &write), REDLOCK_EUPGRADE);
+        ck_assert_int_lt(now_ms() - begun_ms, PROBE_MS);
+        ck_assert_int_gt(redlock_validity_ms(read), 0);
+        if (other)
+            ck_assert_int_eq(redlock_release(other), 0);
+    }
+    ck_assert_uint_eq(masters_with(masters, MARK), 0); /* nor does it keep others out */
+    ck_assert_int_eq(redlock_release(read), 0);
+    ck_assert_int_eq(redlock_release(write_as(one, NULL)), 0);
+    close_all();
+}
+END_TEST
+
+/* What was left on one master, as by an attempt that could not be undone there yet, is no read
+ * lock: it refuses, and the writer may wait for its end. */
+START_TEST(a_leftover_on_one_master_makes_no_reader)
+{
+    redlock_lock *write = NULL;
+    open_masters(3);
+    master_do(masters, 0, "ZADD", NAME, "99999999999999", "r:2:me:left-over", (char *)NULL);
+    master_do(masters, 1, "ZADD", NAME, "99999999999999", "r:5:other:token", (char *)NULL);
+    ck_assert_int_eq(try_write(one, "me", 0, &write), REDLOCK_EHELD);
+    master_do(masters, 1, "ZADD", NAME, "99999999999999", "r:2:me:left-over", (char *)NULL);
+    master_do(masters, 1, "ZREM", NAME, "r:5:other:token", (char *)NULL);
+    ck_assert_int_eq(try_write(one, "me", -1, &write), REDLOCK_EUPGRADE);
+    for (unsigned i = 0; i < 2; i++)
+        master_do(masters, i, "DEL", NAME, (char *)NULL);
+    ck_assert_int_eq(redlock_release(write_as(one, "me")), 0);
+    close_all();
+}
+END_TEST
+
+/* ---- writers who wait ------------------------------------------------------------------- */
+
+START_TEST(a_writer_who_waits_keeps_new_readers_out)
+{
+    static struct waiter reader;
+    redlock_lock *lock = NULL, *nested = NULL;
+    open_masters(3);
+    redlock_lock *read = everywhere(read_as(one, "early"), 1);
+    waiter_start_as(&waiter, two, NAME, REDLOCK_WRITE, "writer", 30000);
+    ck_assert(wait_until(masters_with(masters, MARK) == 3, MOMENT_MS));
+    ck_assert_int_eq(try_read(one, "late", 0, &lock), REDLOCK_EHELD);
+    waiter_start_as(&reader, one, NAME, REDLOCK_READ, "late", 30000);
+    /* Who reads already may do so again: the writer waits for it. */
+    ck_assert_int_eq(try_read(one, "early", 30000, &nested), 0);
+    ck_assert_int_eq(redlock_release(nested), 0);
+    ck_assert(!waiter_is_back(&waiter, 0) && !waiter_is_back(&reader, 0));
+    ck_assert_int_eq(redlock_release(read), 0);
+    ck_assert(waiter_is_back(&waiter, MOMENT_MS));
+    ck_assert(!waiter_is_back(&reader, 0));
+    waiter_expect_lock(&waiter, 0);
+    waiter_expect_lock(&reader, MOMENT_MS);
+    close_all();
+}
+END_TEST
+
+START_TEST(a_writer_who_leaves_lets_readers_in_at_once)
+{
+    static struct waiter reader;
+    open_masters(3);
+    redlock_lock *read = everywhere(read_as(one, "early"), 1);
+    waiter_start_as(&waiter, two, NAME, REDLOCK_WRITE, "writer", 700);
+    ck_assert(wait_until(marked(), MOMENT_MS));
+    waiter_start_as(&reader, one, NAME, REDLOCK_READ, "late", 30000);
+    waiter_expect_code(&waiter, REDLOCK_EHELD, MOMENT_MS);
+    int64_t left_ms = now_ms();
+    waiter_expect_lock(&reader, MOMENT_MS);
+    ck_assert_int_lt(reader.back_ms - left_ms, PROBE_MS / 2);
+    ck_assert(wait_until(masters_with(masters, MARK) == 0, PROBE_MS));
+    ck_assert_int_eq(redlock_release(read), 0);
+    close_all();
+}
+END_TEST
+
+static int wait_to_write(void *argument)
+{
+    redlock *client = NULL;
+    redlock_lock *lock = NULL;
+    child_expect(redlock_open(argument, NULL, &client) == 0);
+    return client_try_as(client, NAME, REDLOCK_WRITE, "writer", -1, &lock);
+}
+
+START_TEST(g89_the_mark_of_a_dead_writer_runs_out)
+{
+    open_masters(3);
+    redlock_lock *read = everywhere(read_as(one, "early"), 1);
+    struct child child = child_start(wait_to_write, (void *)masters_file(masters, NULL));
+    ck_assert(wait_until(marked(), MOMENT_MS));
+    kill(child.pid, SIGKILL);
+    int64_t killed_ms = now_ms();
+    ck_assert_int_eq(child_wait(&child, MOMENT_MS), -2);
+    waiter_start_as(&waiter, two, NAME, REDLOCK_READ, "late", 30000);
+    ck_assert(!waiter_is_back(&waiter, 0));
+    waiter_expect_lock(&waiter, MOMENT_MS);
+    ck_assert_int_lt(waiter.back_ms - killed_ms, MARK_MS + 2 * PROBE_MS);
+    ck_assert_int_eq(redlock_release(read), 0);
+    close_all();
+}
+END_TEST
+
+static int read_and_die(void *argument)
+{
+    redlock *client = NULL;
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_lock *lock = NULL;
+    child_expect(redlock_open(argument, NULL, &client) == 0);
+    options.kind = REDLOCK_READ;
+    options.ttl_ms = 1000;
+    child_expect(redlock_try(client, NAME, &options, &lock) == 0);
+    kill(getpid(), SIGKILL);
+    return 0;
+}
+
+START_TEST(a_reader_that_was_killed_costs_its_lease_and_no_more)
+{
+    open_masters(3);
+    int64_t begun_ms = now_ms();
+    ck_assert_int_eq(child_run(read_and_die, (void *)masters_file(masters, NULL), MOMENT_MS),
+                     -2);
+    waiter_start_as(&waiter, two, NAME, REDLOCK_WRITE, "writer", 30000);
+    waiter_expect_lock(&waiter, MOMENT_MS);
+    ck_assert_int_ge(waiter.back_ms - begun_ms, 1000);
+    ck_assert_int_lt(waiter.back_ms - waiter.begun_ms, 1000 + PROBE_MS);
+    close_all();
+}
+END_TEST
+
+/* ---- masters that are gone -------------------------------------------------------------- */
+
+START_TEST(one_master_may_be_gone)
+{
+    redlock_lock *lock = NULL;
+    open_masters(3);
+    if (_i)
+        master_pause(masters, 1);
+    else
+        master_kill(masters, 1);
+    redlock_lock *reads[2] = {read_as(one, "a"), read_as(two, "b")};
+    ck_assert_int_eq(try_write(one, "w", 0, &lock), REDLOCK_EHELD);
+    waiter_start_as(&waiter, one, NAME, REDLOCK_WRITE, "w", 30000);
+    ck_assert(wait_until(masters_with(masters, MARK) == 2, MOMENT_MS));
+    ck_assert_int_eq(redlock_release(reads[0]), 0);
+    ck_assert_int_eq(redlock_release(reads[1]), 0);
+    ck_assert(waiter_is_back(&waiter, MOMENT_MS));
+    ck_assert_int_eq(waiter.code, 0);
+    ck_assert_int_eq(try_read(two, "b", 0, &lock), REDLOCK_EHELD);
+    waiter_expect_lock(&waiter, 0);
+    if (_i)
+        master_resume(masters, 1);
+    close_all();
+}
+END_TEST
+
+/* A majority still has it, so that the rest is filled in; where the majority has lost it, it is
+ * lost, and whoever has it there by then stays. */
+START_TEST(what_a_minority_lost_is_filled_in)
+{
+    redlock_lock *lock = NULL;
+    open_masters(3);
+    redlock_lock *held = everywhere(take_for(one, _i, "owner", 20000), 1);
+    ck_assert_int_eq(master_do(masters, 2, "DEL", NAME, NULL).number, 1);
+    /* Answers that come after the majority's are read by the next call. */
+    ck_assert(wait_until(redlock_extend(held, 0, NULL) == 0 && held_everywhere(1), MOMENT_MS));
+    ck_assert_int_eq(master_do(masters, 0, "DEL", NAME, NULL).number, 1);
+    ck_assert_int_eq(master_do(masters, 1, "DEL", NAME, NULL).number, 1);
+    ck_assert_int_eq(try_write(two, "other", 0, &lock), 0);
+    ck_assert_int_ne(redlock_extend(held, 0, NULL), 0);
+    ck_assert_int_eq(redlock_validity_ms(held), 0);
+    redlock_release(held);
+    ck_assert_int_gt(redlock_validity_ms(lock), 0);
+    ck_assert_int_eq(redlock_extend(lock, 0, NULL), 0);
+    ck_assert_int_eq(redlock_release(lock), 0);
+    close_all();
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("qrw");
+    TCase *shares = tcase_create("shares");
+    tcase_set_timeout(shares, 60);
+    tcase_add_loop_test(shares, readers_share_and_a_writer_is_alone_on_a_quorum, 0, 3);
+    tcase_add_loop_test(shares, nested_holds_are_given_up_in_any_order, 0, 2);
+    tcase_add_test(shares, a_dead_readers_lease_ends_whoever_reads_on);
+    tcase_add_test(shares, other_kinds_under_the_name_are_told);
+    suite_add_tcase(suite, shares);
+    TCase *changes = tcase_create("changes");
+    tcase_set_timeout(changes, 60);
+    tcase_add_test(changes, g82_readers_come_at_once_when_a_writer_reads_on);
+    tcase_add_test(changes, g83_a_reader_who_wants_to_write_is_told_so_at_once);
+    tcase_add_test(changes, a_leftover_on_one_master_makes_no_reader);
+    suite_add_tcase(suite, changes);
+    TCase *waits = tcase_create("waits");
+    tcase_set_timeout(waits, 60);
+    tcase_add_test(waits, a_writer_who_waits_keeps_new_readers_out);
+    tcase_add_test(waits, a_writer_who_leaves_lets_readers_in_at_once);
+    tcase_add_test(waits, g89_the_mark_of_a_dead_writer_runs_out);
+    tcase_add_test(waits, a_reader_that_was_killed_costs_its_lease_and_no_more);
+    suite_add_tcase(suite, waits);
+    TCase *gone = tcase_create("gone");
+    tcase_set_timeout(gone, 60);
+    tcase_add_loop_test(gone, one_master_may_be_gone, 0, 2);
+    tcase_add_loop_test(gone, what_a_minority_lost_is_filled_in, 0, 2);
+    suite_add_tcase(suite, gone);
+    return suite_run(suite);
+}

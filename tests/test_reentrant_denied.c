@@ -1,0 +1,140 @@
+/* test_reentrant_denied.c - the scripts of the reentrant kind for a user who may not do all:
+ * what is done with a lock is done where only telling of it is denied; else it is an error,
+ * nothing is changed, and nothing is taken for another kind of lock. */
+#include "config_auto.h"
+
+#include "script_talk.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define CHANNEL "redisson_lock__channel:{k}"
+
+static struct masters *masters;
+static struct talk talk, restricted;
+
+static void start(void)
+{
+    masters = masters_start(1, NULL);
+}
+
+static void stop(void)
+{
+    masters_stop(masters);
+}
+
+static void begin(void)
+{
+    talk_open(&talk, masters, 0);
+    talk_do(&talk, "FLUSHALL", (char *)NULL);
+}
+
+static void end(void)
+{
+    talk_close(&restricted);
+    talk_close(&talk);
+}
+
+/* A user who may do everything but what the rules say. */
+static void log_in(const char *const *rules)
+{
+    const char *words[20] = {"ACL", "SETUSER", "few", "reset", "on", ">pw", "+@all"};
+    size_t lens[20];
+    unsigned count = 7;
+    struct wire_item items[WIRE_ITEMS_MAX];
+    for (; *rules; rules++)
+        words[count++] = *rules;
+    for (unsigned i = 0; i < count; i++)
+        lens[i] = strlen(words[i]);
+    talk_ask(&talk, count, words, lens, items);
+    ck_assert_msg(items[0].type == '+', "%.*s", (int)items[0].len, items[0].bytes);
+    talk_open(&restricted, masters, 0);
+    ck_assert_int_eq(talk_do(&restricted, "AUTH", "few", "pw", (char *)NULL).type, '+');
+}
+
+static struct script_told run(struct talk *via, enum rl_verb verb, const char *token)
+{
+    struct script_call call = {
+        .row = REDLOCK_REENTRANT,
+        .name = "k",
+        .owner = "me",
+        .token = token,
+        .ttl_ms = 60000,
+        .keep_ms = 20,
+    };
+    return script_run(via, verb, &call);
+}
+
+static int64_t count(void)
+{
+    return talk_do(&talk, "SCARD", "k:redlock:holds", (char *)NULL).number;
+}
+
+START_TEST(a_release_is_done_where_it_cannot_be_told)
+{
+    static const char *const rules[][4] = {
+        {"~*", "resetchannels"},
+        {"~*", "resetchannels", "&redlock:wake:*"},
+        {"~*", "&*", "-publish"},
+    };
+    struct talk ear;
+    struct talk_message messages[TALK_CALLS_MAX];
+    talk_open(&ear, masters, 0);
+    ck_assert_int_eq(talk_do(&ear, "SUBSCRIBE", CHANNEL, (char *)NULL).type, '*');
+    log_in(rules[_i]);
+    ck_assert_int_eq(run(&restricted, RL_ACQUIRE, "a").yes, 1);
+    ck_assert_int_eq(run(&restricted, RL_WAIT, "b").yes, 1);
+    ck_assert_int_eq(run(&restricted, RL_EXTEND, "a").yes, 1);
+    ck_assert_int_eq(count(), 2);
+    ck_assert_int_eq(run(&restricted, RL_RELEASE, "a").yes, 1);
+    ck_assert_int_eq(count(), 1);
+    ck_assert_int_eq(run(&restricted, RL_RELEASE, "b").yes, 1);
+    ck_assert_int_eq(talk_do(&talk, "DBSIZE", (char *)NULL).number, 0);
+    ck_assert_uint_eq(talk_messages(&ear, messages), 0);
+    /* And it would have been. */
+    ck_assert_int_eq(run(&talk, RL_ACQUIRE, "a").yes, 1);
+    ck_assert_int_eq(run(&talk, RL_RELEASE, "a").yes, 1);
+    ck_assert_uint_eq(talk_messages(&ear, messages), 1);
+    talk_close(&ear);
+}
+END_TEST
+
+/* Half a right is none: an error for all, whether there is a lock or not. */
+START_TEST(what_is_denied_is_an_error_and_changes_nothing)
+{
+    static const char *const rules[][5] = {
+        {"~k", "~redisson*", "&*"}, /* not the tokens */
+        {"~k:redlock:holds", "~redisson*", "&*"},
+        {"~*", "&*", "-hmget"},
+        {"~*", "&*", "-sismember", "-srem"},
+    };
+    static const enum rl_verb verbs[] = {RL_ACQUIRE, RL_WAIT, RL_EXTEND, RL_RETAKE, RL_RELEASE};
+    log_in(rules[_i]);
+    for (unsigned held = 0; held < 2; held++) {
+        for (unsigned i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
+            bool looks = held || verbs[i] == RL_ACQUIRE || verbs[i] == RL_WAIT ||
+                         verbs[i] == RL_RETAKE || _i < 3;
+            struct script_told told = run(&restricted, verbs[i], "a");
+            ck_assert_msg(told.type == '-' || (!looks && told.yes == 0), "%s, %s: %d",
+                          rl_kind(REDLOCK_REENTRANT)->script[verbs[i]].name,
+                          held ? "held" : "free", (int)told.yes);
+            ck_assert_int_eq(count(), held);
+            ck_assert_int_eq(talk_do(&talk, "DBSIZE", (char *)NULL).number, held ? 2 : 0);
+        }
+        ck_assert_int_eq(run(&talk, RL_ACQUIRE, "a").yes, 1);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("reentrant_denied");
+    TCase *tcase = tcase_create("denied");
+    tcase_set_timeout(tcase, 30);
+    tcase_add_unchecked_fixture(tcase, start, stop);
+    tcase_add_checked_fixture(tcase, begin, end);
+    tcase_add_loop_test(tcase, a_release_is_done_where_it_cannot_be_told, 0, 3);
+    tcase_add_loop_test(tcase, what_is_denied_is_an_error_and_changes_nothing, 0, 4);
+    suite_add_tcase(suite, tcase);
+    return suite_run(suite);
+}

@@ -1,0 +1,99 @@
+/* cli_refused.c - the one line that says why a lock was not acquired. */
+#include "config_auto.h"
+
+#include "cli.h"
+
+#include <string.h>
+
+/* The first node's own words, for the line that says why there is no quorum. */
+static const char *first_failure(const redlock_report *report, const char **ret_node)
+{
+    for (unsigned i = 0; i < report->nodes; i++) {
+        if (report->node[i].vote == REDLOCK_VOTE_FAILED) {
+            *ret_node = report->node[i].node;
+            return report->node[i].text;
+        }
+    }
+    return NULL;
+}
+
+static const redlock_node_vote *first_holder(const redlock_report *report)
+{
+    for (unsigned i = 0; i < report->nodes; i++) {
+        if (report->node[i].vote == REDLOCK_VOTE_HELD)
+            return &report->node[i];
+    }
+    return NULL;
+}
+
+static void say_held(const struct cli *cli, const char *name, const redlock_report *report,
+                     const char *then)
+{
+    const redlock_node_vote *holder = first_holder(report);
+    if (!holder || (report->granted > 0 && report->held < report->needed))
+        cli_say(cli,
+                "%s was not acquired: the votes were split (%u granted, %u held by "
+                "another, %u failed; %u of %u needed)%s",
+                name, report->granted, report->held, report->failed, report->needed,
+                report->nodes, then);
+    else
+        cli_say(cli, "%s %s held by another (%u of %u masters say so: %s, %s)%s", name,
+                cli->name_count > 1 ? "are not all free, one is" : "is", report->held,
+                report->nodes, cli_text(holder->holder, holder->holder_len).text,
+                cli_left_text(holder->ttl_ms).text, then);
+}
+
+static void say_no_quorum(const struct cli *cli, const char *name, const redlock_report *report,
+                          const char *then)
+{
+    const char *node = NULL;
+    const char *why = first_failure(report, &node);
+    cli_say(cli,
+            "%s was not acquired: no quorum, %u of %u masters failed and %u are needed%s"
+            "%s%s%s%s%s",
+            name, report->failed, report->nodes, report->needed, why ? " (" : "",
+            why ? node : "", why ? ": " : "", why ? why : "", why ? ")" : "", then);
+}
+
+/* Another kind of lock stands there, or none: what was wanted, and what is there. */
+static void say_kind(const struct cli *cli, const char *name, const redlock_report *report)
+{
+    const redlock_node_vote *holder = first_holder(report);
+    cli_say(
+        cli,
+        "%s was not acquired: a %s lock was asked for, and what has that name is %s (on %u of "
+        "%u masters)",
+        name, cli_kind_word(cli->kind),
+        holder ? cli_text(holder->holder, holder->holder_len).text : "something else",
+        report->held, report->nodes);
+}
+
+void cli_say_refused(const struct cli *cli, int code, const redlock_report *report,
+                     const char *then)
+{
+    struct cli_text name = cli_names_text(cli);
+    switch (code) {
+    case REDLOCK_EHELD:
+        say_held(cli, name.text, report, then);
+        break;
+    case REDLOCK_ENOQUORUM:
+        say_no_quorum(cli, name.text, report, then);
+        break;
+    case REDLOCK_EKIND:
+        say_kind(cli, name.text, report);
+        break;
+    case REDLOCK_EUPGRADE:
+        cli_say(cli,
+                "%s was not acquired: its owner reads it, and a reader can't become the "
+                "writer: release the read lock first",
+                name.text);
+        break;
+    case REDLOCK_EINVAL: /* the library has said what, as an error */
+    case REDLOCK_ENOTSUP:
+        break;
+    default:
+        cli_say(cli, "%s was not acquired: %s", name.text, redlock_strerror(code));
+        break;
+    }
+    cli_say_votes(cli, report);
+}
