@@ -41,6 +41,12 @@ tells() { cat "$work/$it.out" "$work/$it.err" | grep -Fq -- "$1"; }
 heard() { grep -Eq -- "$2" "$work/$1.heard"; }
 count() { grep -c "^$2" "$work/$1.heard"; }
 
+# releases_all CLIENT CONTENDERS: but for those between whose two the end of the run fell.
+releases_all() {
+    kept=$(($(count "$1" acquire) - $(count "$1" release)))
+    [ "$kept" -ge 0 ] && [ "$kept" -le "$2" ]
+}
+
 # ---- what it is told, and what it says ----
 
 client honest 'acquire) echo ok $count'
@@ -74,7 +80,7 @@ check 'once' [ "$(count honest hello)" -eq 1 ]
 check 'it is told names and times' heard honest '^acquire [^ ]+ [0-9]+$'
 check 'it is asked for its validity' heard honest '^validity $'
 check 'now and then to extend' heard honest '^extend $'
-check 'as many releases as locks' [ "$(count honest acquire)" -eq "$(count honest release)" ]
+check 'as many releases as locks' releases_all honest 1
 check 'and it is told to end' [ "$(tail -n 1 "$work/honest.heard")" = 'quit ' ]
 check 'that leaves nothing behind' left_nothing
 end liar
@@ -84,7 +90,7 @@ check 'no locks at all have shown nothing' exits 2
 check 'and that is no fault in what it said' eval '! tells "the client"'
 end late
 check 'a lock that has run out is none' exits 2
-check 'and is released' [ "$(count late acquire)" -eq "$(count late release)" ]
+check 'and is released' releases_all late 2
 end loser
 check 'losses, releases that fail, and lines that end as elsewhere are no error' exits 0
 end unfenced
