@@ -61,7 +61,7 @@ REDLOCK_API const char *redlock_version(void);
     X(EFORK, -12, "this client belongs to the parent process")                               \
     X(EDEADLK, -13, "a blocking call is not allowed here")                                   \
     X(EHANDLE, -14, "not a handle of this host, this boot and these masters")                \
-    X(EBUSY, -15, "another call is at work on this lock, or too much is pending")  \
+    X(EBUSY, -15, "another call is at work on this lock, or too much is pending")            \
     X(EUPGRADE, -16, "a reader can't become the writer: release the read lock first")        \
     X(EKIND, -17, "another kind of lock, or other data, has that name")                      \
     X(ENOTSUP, -18, "this kind of lock is not possible on these masters")
@@ -203,7 +203,8 @@ typedef struct redlock_node_vote {
     int vote;         /* enum redlock_vote */
     int64_t ttl_ms;   /* HELD: how long the holder's key has left there; -1 for ever */
     size_t holder_len;
-    char holder[128]; /* HELD: the value under the key, cut to fit; bytes, NUL added */
+    char holder[128]; /* HELD: the value under the key, cut to fit; bytes, NUL added. Of kinds
+                         that are not plain the owner, or words: "2 readers", "a list" */
     char text[192];   /* FAILED: why; printable */
 } redlock_node_vote;
 
@@ -252,7 +253,8 @@ typedef struct redlock_options {
     void *lost_context;
     const char *owner; /* all kinds but plain: NULL for the calling thread of this client; else
                           who has it in this text, so that several threads or processes may
-                          act as one. 1 to 128 bytes; copied */
+                          act as one. 1 to 128 bytes, not "mode", not ending in ":write";
+                          copied */
 } redlock_options;
 #define REDLOCK_OPTIONS_INIT                                                                 \
     {                                                                                        \
@@ -262,15 +264,17 @@ typedef struct redlock_options {
 /* Take the lock `name`. `options` may be NULL. On 0 the caller owns *ret_lock and gives it
  * to redlock_release() or redlock_detach() once. Blocks.
  *
- * Waiting: the masters queue those who wait, a release wakes the one that has waited longest;
- * threads of one client that wait for one name are served in the order they came.
+ * Waiting: the masters queue those who wait for a plain or a fair lock, a release wakes the one
+ * that has waited longest; of other kinds it wakes all. Threads of one client that wait for one
+ * name are served in the order they came.
  *
  * EHELD: another holds it, or the votes were split, in the last round that could be held.
  * ENOQUORUM: in the last round errors alone made a majority impossible.
- * EINVAL (name empty or too long, ttl not within the drift and max-ttl), ECANCELED, EFORK,
- * ENOMEM, ERANDOM, EDEADLK, EBUSY (too many unconfirmed releases), ESYSTEM (no background
- * thread to be had for auto_renew or on_lost). EUPGRADE, EKIND: at once, whatever wait_ms is.
- * ENOTSUP: a fair lock on more than one master. */
+ * EINVAL (name empty or too long, ttl not within the drift and max-ttl, or above 30 s for
+ * REDLOCK_READ on one master; the log tells), ECANCELED, EFORK, ENOMEM, ERANDOM, EDEADLK,
+ * EBUSY (too many unconfirmed releases), ESYSTEM (no background thread to be had for auto_renew
+ * or on_lost). EUPGRADE, EKIND: at once, whatever wait_ms is. ENOTSUP: a fair lock on more than
+ * one master. */
 REDLOCK_API int redlock_try(redlock *client, const char *name, const redlock_options *options,
                             redlock_lock **ret_lock);
 
@@ -326,7 +330,8 @@ typedef struct redlock_item {
  * were valid when the last one was taken. Else none has one; the code is that of an item in
  * whose result it stands, and what was taken is being released. Blocks.
  * As redlock_try() of the item that failed; EEXPIRED: what was taken first ran out before the
- * last one was. EINVAL: no item, too many, or one plain lock twice. */
+ * last one was. EINVAL also: one plain lock twice; no item, too many, or one of another size,
+ * where nothing is filled in. */
 REDLOCK_API int redlock_try_many(redlock_item *items, size_t count, int64_t wait_ms);
 
 /* The least validity of all their locks; 0 where one has none. */
@@ -389,13 +394,13 @@ REDLOCK_API int redlock_attach(redlock *client, const char *text, redlock_lock *
  * `lock` the lock that was taken or extended (NULL where there is none). Callbacks of one
  * client run one at a time, in the order in which the calls became done, on the thread that
  * is in redlock_process(), else on the background thread; with `background never` and no
- * redlock_process() they run in redlock_close() only. Inside one, only calls that do not block are allowed.
- * A call that could be begun calls back exactly once, redlock_close() included. */
+ * redlock_process() they run in redlock_close() only. Inside one, only calls that do not block
+ * are allowed. A call that could be begun calls back exactly once, redlock_close() included. */
 typedef void redlock_done_fn(void *context, int result, redlock_lock *lock);
 
 /* As redlock_try_n(); what `options` points to is copied but for the report. `ret_id`, where
- * not NULL, is for redlock_cancel_try(). 0: begun. EINVAL, ECANCELED (redlock_cancel() was
- * called), EFORK, ENOMEM, ESYSTEM (no background thread to be had). */
+ * not NULL, is for redlock_cancel_try(). 0: begun. EINVAL, ENOTSUP, ECANCELED
+ * (redlock_cancel() was called), EFORK, ENOMEM, ESYSTEM (no background thread to be had). */
 REDLOCK_API int redlock_try_async(redlock *client, const void *name, size_t name_len,
                                   const redlock_options *options, redlock_done_fn *done,
                                   void *context, uint64_t *ret_id);
@@ -440,15 +445,16 @@ REDLOCK_API int redlock_process(redlock *client);
 /* ---- looking, and acting without a lock ----------------------------------------------- */
 
 /* Who holds `name` on each master, for how long, and has anyone a majority.
- * 0 when a majority answered, else ENOQUORUM; `ret_report` is filled in either way. Blocks. */
+ * 0 when a majority answered, else ENOQUORUM; `ret_report`, whose size is set, is filled in
+ * either way. EINVAL, EFORK, ENOMEM, EBUSY, EDEADLK. Blocks. */
 REDLOCK_API int redlock_inspect(redlock *client, const void *name, size_t name_len,
                                 redlock_report *ret_report);
 
 /* Delete `name` on every master, whoever holds it. For operators: the holder is not asked.
- * Those who wait for it are woken. Blocks.
- * Somebody's data is no lock and stays.
+ * Those who wait for it are woken. Somebody's data is no lock and stays. Blocks.
  * 0 when a majority is certain to be free of it now, else ENOQUORUM, or EKIND where a master
- * has other data under that name. `report` may be NULL. */
+ * has other data under that name. `report` may be NULL. EINVAL, EFORK, ENOMEM, EBUSY,
+ * EDEADLK. */
 REDLOCK_API int redlock_force_release(redlock *client, const void *name, size_t name_len,
                                       redlock_report *report);
 
@@ -525,10 +531,10 @@ typedef struct redlock_holds {
         sizeof(redlock_holds), 0, 0, 0, 0                                                    \
     }
 
-/* How often has an owner `name`? Of `options`, `kind` (any but plain) and `owner` count, as they
- * do for redlock_try(). As the masters see it, whoever took it, also a process that is gone:
- * as often as a majority of them says at least. It is no proof that a hold is valid for so long;
- * redlock_validity_ms() tells that. Blocks.
+/* How often has an owner `name`? Of `options`, not NULL here, `kind` (any but plain) and `owner`
+ * count, as they do for redlock_try(). As the masters see it, whoever took it, also a process
+ * that is gone: as often as a majority of them says at least. It is no proof that a hold is valid
+ * for so long; redlock_validity_ms() tells that. Blocks.
  * 0 when a majority answered, else ENOQUORUM (`ret_holds` is what is certain). EINVAL, ENOMEM,
  * EFORK, EBUSY, EDEADLK. */
 REDLOCK_API int redlock_hold_count(redlock *client, const void *name, size_t name_len,

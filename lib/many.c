@@ -48,12 +48,26 @@ static bool same_plain(const redlock_item *one, const redlock_item *other)
            !(other->options && other->options->kind != REDLOCK_PLAIN);
 }
 
-static int check(redlock_item *items, size_t count, int64_t wait_ms)
+/* Whatever comes of it, what an item is left with is of this call. */
+static int clear(redlock_item *items, size_t count)
 {
     if (!items || count == 0 || count > REDLOCK_ITEMS_MAX)
         return REDLOCK_EINVAL;
     for (size_t i = 0; i < count; i++) {
-        if (items[i].size != sizeof(*items) || !items[i].client || !items[i].name)
+        if (items[i].size != sizeof(*items))
+            return REDLOCK_EINVAL;
+    }
+    for (size_t i = 0; i < count; i++) {
+        items[i].lock = NULL;
+        items[i].result = REDLOCK_OK;
+    }
+    return REDLOCK_OK;
+}
+
+static int check(const redlock_item *items, size_t count, int64_t wait_ms)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!items[i].client || !items[i].name)
             return REDLOCK_EINVAL;
     }
     if (wait_ms < -1)
@@ -157,15 +171,13 @@ int redlock_try_many(redlock_item *items, size_t count, int64_t wait_ms)
     struct rl_backoff backoff;
     struct rl_prng prng;
     size_t first = 0;
-    int result = check(items, count, wait_ms);
+    int result = clear(items, count);
+    if (result == REDLOCK_OK)
+        result = check(items, count, wait_ms);
     if (result == REDLOCK_OK)
         result = seed(items[0].client, &prng);
     if (result)
         return result;
-    for (size_t i = 0; i < count; i++) {
-        items[i].lock = NULL;
-        items[i].result = REDLOCK_OK;
-    }
     rl_backoff_init(&backoff, RL_RETRY_MIN_MS * RL_NS_PER_MS, RL_RETRY_MAX_MS * RL_NS_PER_MS);
     if (wait_ms > 0)
         taking.end_ns = wait_ms > RL_DURATION_MAX_MS

@@ -18,7 +18,7 @@ int redlock_try_all(redlock *client, const char *const names[], size_t count,
                     const redlock_options *options, redlock_lock **ret_lock)
 {
     redlock_bytes bytes[REDLOCK_NAMES_MAX];
-    for (size_t i = 0; names && i < count && i < REDLOCK_NAMES_MAX; i++)
+    for (size_t i = 0; names && count <= REDLOCK_NAMES_MAX && i < count; i++)
         bytes[i] = (redlock_bytes){
             .bytes = names[i],
             .len = names[i] ? strlen(names[i]) : 0,

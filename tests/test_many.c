@@ -218,7 +218,9 @@ START_TEST(what_is_wrong_takes_nothing)
     ck_assert_int_eq(redlock_try_many(NULL, 1, 0), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_try_many(items, 0, 0), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_try_many(crowd, REDLOCK_ITEMS_MAX + 1, 0), REDLOCK_EINVAL);
+    items[0].lock = (redlock_lock *)&items; /* of an earlier call */
     ck_assert_int_eq(redlock_try_many(items, 1, -2), REDLOCK_EINVAL);
+    ck_assert_ptr_null(items[0].lock);
     ck_assert_int_eq(redlock_try_many(items, 2, 0), REDLOCK_EINVAL); /* one plain lock twice */
     items[1].name = NULL;
     ck_assert_int_eq(redlock_try_many(items, 2, 0), REDLOCK_EINVAL);

@@ -27,7 +27,7 @@ const struct cli_option_row cli_options[CLI_OPTION_COUNT] = {
     {CLI_OPT_FAIR, "fair", NULL, CLI_RUN | CLI_LOCK,
      "the same, in the order they came (one master)"},
     {CLI_OPT_OWNER, "owner", "TEXT", CLI_RUN | CLI_LOCK | CLI_INSPECT,
-     "who has it, of these four kinds; this process"},
+     "who has it, of these four kinds (this process); inspect: who is shown first"},
     {CLI_OPT_GRACE, "grace", "D", CLI_RUN, "TERM comes so long before the lease is over"},
     {'E', "conflict-exit-code", "N", CLI_RUN | CLI_LOCK, "exit status for \"not acquired\""},
     {CLI_OPT_JSON, "json", NULL, VERBS_JSON, "print JSON"},
