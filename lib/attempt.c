@@ -162,9 +162,8 @@ static int refused_for_good(const struct rl_attempt *attempt, const struct rl_ro
     unsigned failed = rl_count(round->failed);
     if (attempt->miskinded > 0 && attempt->miskinded + failed > spare)
         return REDLOCK_EKIND;
-    if (attempt->upgrades > 0 &&
-        (attempt->upgrades + failed > spare ||
-         rl_claims_read(attempt->op.client, &attempt->target, now_ns)))
+    if (attempt->upgrades > 0 && (attempt->upgrades + failed > spare ||
+                                  rl_claims_read(attempt->op.client, &attempt->target, now_ns)))
         return REDLOCK_EUPGRADE;
     return 0;
 }
@@ -196,7 +195,9 @@ static void lost(struct rl_attempt *attempt, int64_t now_ns)
         give_up(attempt, attempt->loss);
         return;
     }
-    if (!attempt->waiter.line && attempt->loss == REDLOCK_EHELD) {
+    /* Who has it by its owner asks on, outside of the line: those in it may wait for that. */
+    if (!attempt->waiter.line && attempt->loss == REDLOCK_EHELD &&
+        !rl_claims_own(client, &attempt->target, now_ns)) {
         int result = rl_line_join(client, &attempt->waiter, &attempt->target, now_ns);
         if (result) {
             give_up(attempt, result);
@@ -241,7 +242,9 @@ static void learn(struct rl_attempt *attempt, const struct rl_judged *judged)
     uint64_t holder = rl_hash(judged->holder, judged->holder_len);
     bool queues = attempt->target.kind->channel == RL_CHANNEL_CLIENT; /* marks of ours */
     bool kept = queues && rl_kind_holder_is_kept(judged->holder, judged->holder_len);
-    attempt->disputed |= attempt->holder && attempt->holder != holder;
+    /* Readers are many, and each master may name another of them. */
+    if (attempt->target.kind->channel != RL_CHANNEL_RW)
+        attempt->disputed |= attempt->holder && attempt->holder != holder;
     attempt->holder = holder;
     attempt->foreign |= queues && !rl_kind_holder_wakes(judged->holder, judged->holder_len);
     if (judged->answer.code == RL_UPGRADES)
@@ -249,13 +252,18 @@ static void learn(struct rl_attempt *attempt, const struct rl_judged *judged)
     else if (judged->answer.code == RL_MISKINDED)
         attempt->miskinded++;
     int64_t place = rl_kind_broadcasts(attempt->target.kind) ? 0 : judged->answer.place;
+    if (place > INT32_MAX) /* a master may say anything: times are made of these two */
+        place = INT32_MAX;
     if (judged->answer.with_place && place >= 0 && place < attempt->place)
         attempt->place = place;
     /* One who has it will wake the next; whoever is merely about to may not get it. */
     attempt->op.claim->silent = !attempt->disputed && !kept;
-    if (judged->answer.ttl_ms < 0)
+    int64_t ttl_ms = judged->answer.ttl_ms;
+    if (ttl_ms < 0)
         return;
-    int64_t until = rl_clock_now_ns() + judged->answer.ttl_ms * RL_NS_PER_MS;
+    if (ttl_ms > RL_DURATION_MAX_MS)
+        ttl_ms = RL_DURATION_MAX_MS;
+    int64_t until = rl_clock_now_ns() + ttl_ms * RL_NS_PER_MS;
     unsigned at = attempt->held_count++;
     for (; at > 0 && attempt->held_ns[at - 1] > until; at--)
         attempt->held_ns[at] = attempt->held_ns[at - 1];

@@ -20,11 +20,11 @@ struct rl_claim {
     unsigned busy;             /* calls into this claim that are not back yet */
     bool ends;                 /* is in client->endings */
     bool silent;               /* its release wakes nobody: another's will */
-    bool contended;             /* it was not to be had at once */
-    bool waits;                 /* who asks will ask again where it is refused */
+    bool contended;            /* it was not to be had at once */
+    bool waits;                /* who asks will ask again where it is refused */
     uint64_t waiter;           /* the line (line.h) that it is asked for; 0: none */
-    uint64_t waiter_round;     /* the how manieth of that line's */
-    uint64_t queues;            /* nodes that were asked to enter it into their queues */
+    uint64_t waiter_round;     /* which one of that line's rounds */
+    uint64_t queues;           /* nodes that were asked to enter it into their queues */
     int64_t waits_since_ns;    /* that line's first one */
     struct rl_watch {
         bool on; /* its loss is to be told, or prevented */
@@ -93,8 +93,10 @@ void rl_claims_sweep(redlock *client, int64_t now_ns);
 /* Is a release still unsent or unanswered on a node from which an answer can be hoped for? */
 bool rl_claims_pending(redlock *client, int64_t now_ns);
 
-/* Is there a read lock of the target's owner on its name? */
+/* Has the target's owner, through this client, its name already: to read; in any way? Of kinds
+ * that have owners. */
 bool rl_claims_read(const redlock *client, const struct rl_target *target, int64_t now_ns);
+bool rl_claims_own(const redlock *client, const struct rl_target *target, int64_t now_ns);
 
 void rl_claims_free(redlock *client);
 

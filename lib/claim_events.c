@@ -5,10 +5,10 @@
 
 #define RELEASE_RETRY_NS (100 * RL_NS_PER_MS)
 
-/* Where masters know waiters by their owner: has this one come back meanwhile? */
+/* Where masters know waiters by their owner or their client: is one there again meanwhile? */
 static bool stands_again(const struct rl_claim *claim)
 {
-    return claim->target.kind->channel == RL_CHANNEL_FAIR &&
+    return claim->target.kind->channel != RL_CHANNEL_CLIENT &&
            rl_line_find(claim->client, &claim->target);
 }
 

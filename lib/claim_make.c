@@ -202,16 +202,33 @@ void rl_claim_leave(struct rl_claim *claim, int64_t now_ns)
     rl_claim_let_go(claim, now_ns);
 }
 
+/* Is it held, of a kind with owners, under the target's name and for its owner? */
+static bool is_own(const struct rl_claim *claim, const struct rl_target *target, int64_t now_ns)
+{
+    const struct rl_target *has = &claim->target;
+    return rl_kind_owned(has->kind) && claim->hold.phase == RL_HOLD_HELD &&
+           !rl_hold_over(&claim->hold, now_ns) && has->name_len == target->name_len &&
+           has->owner_len == target->owner_len &&
+           memcmp(has->name, target->name, target->name_len) == 0 &&
+           memcmp(has->owner, target->owner, target->owner_len) == 0;
+}
+
 bool rl_claims_read(const redlock *client, const struct rl_target *target, int64_t now_ns)
 {
     for (const struct rl_claim *claim = client->claims; claim; claim = claim->next) {
-        const struct rl_target *has = &claim->target;
-        unsigned row = rl_kind_row(has->kind);
-        if ((row == RL_ROW_READ || row == RL_ROW_QREAD) && claim->hold.phase == RL_HOLD_HELD &&
-            !rl_hold_over(&claim->hold, now_ns) && has->name_len == target->name_len &&
-            has->owner_len == target->owner_len &&
-            memcmp(has->name, target->name, target->name_len) == 0 &&
-            memcmp(has->owner, target->owner, target->owner_len) == 0)
+        unsigned row = rl_kind_row(claim->target.kind);
+        if ((row == RL_ROW_READ || row == RL_ROW_QREAD) && is_own(claim, target, now_ns))
+            return true;
+    }
+    return false;
+}
+
+bool rl_claims_own(const redlock *client, const struct rl_target *target, int64_t now_ns)
+{
+    if (!rl_kind_owned(target->kind))
+        return false;
+    for (const struct rl_claim *claim = client->claims; claim; claim = claim->next) {
+        if (is_own(claim, target, now_ns))
             return true;
     }
     return false;

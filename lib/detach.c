@@ -91,7 +91,7 @@ static int attach(redlock *client, const struct rl_handle *handle, redlock_lock 
         .owner_len = handle->owner_len,
     };
     if (handle->n != client->n || strcmp(handle->boot_id, client->boot_id) != 0 ||
-        handle->ttl_ms > client->config.max_ttl_ms)
+        handle->deadline_ns < 0 || handle->ttl_ms > client->config.max_ttl_ms)
         return REDLOCK_EHANDLE;
     if (handle->deadline_ns - rl_clock_now_ns() < RL_VALIDITY_GRAIN_NS)
         return REDLOCK_EEXPIRED;

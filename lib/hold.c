@@ -300,7 +300,8 @@ static void learn(struct rl_hold *hold, uint64_t bit, unsigned slot, enum rl_ver
 {
     if (vote == RL_VOTE_NO) {
         /* A refusal proves the key absent, unless another link's request may have come or
-         * may yet come behind this one. Of several keys it proves that they are not all ours. */
+         * may yet come behind this one. Of several keys it proves that they are not all ours.
+         */
         bool all_absent = !hold->several || verb == RL_ACQUIRE;
         if (all_absent && !((hold->carry[1 - slot] | hold->unsure) & bit))
             hold->reached &= ~bit;

@@ -36,8 +36,8 @@ struct rl_script {
     const char *keys; /* KEYS, a letter each: see key.h */
     /* What follows the nonce in ARGV, a letter each: the (o)wner, the (t)oken, the t(T)L, the
      * (w)aiter, its (a)ge in us, the (q)ueue's life in ms, for how long the lock is (k)ept for
-     * whom a release wakes (0: it wakes nobody; capital: never 0), how long a waiter of a (f)air lock is
-     * believed to live, and how long the (m)ark of a waiting writer stands. */
+     * whom a release wakes (0: it wakes nobody; capital: never 0), how long a waiter of a
+     * (f)air lock is believed to live, and how long the (m)ark of a waiting writer stands. */
     const char *args;
 };
 
@@ -71,7 +71,7 @@ enum rl_row {
     RL_ROW_QREAD,
     RL_ROW_QWRITE,
     RL_ROW_SEVERAL, /* plain, several names at once */
-    RL_ROW_ANY, /* no kind of its own: how locks of all kinds are looked at, and deleted */
+    RL_ROW_ANY,     /* no kind of its own: how locks of all kinds are looked at, and deleted */
     RL_ROWS
 };
 
@@ -132,10 +132,10 @@ enum rl_code {
 };
 
 struct rl_answer {
-    bool granted;     /* the code was RL_GRANTED */
+    bool granted;      /* the code was RL_GRANTED */
     enum rl_code code; /* the second element */
-    bool with_holder; /* four elements: ttl_ms and the holder's bytes */
-    bool with_place;  /* a fifth: how many are in the queue before us */
+    bool with_holder;  /* four elements: ttl_ms and the holder's bytes */
+    bool with_place;   /* a fifth: how many are in the queue before us */
     bool with_details; /* or, of an inspection: a text for view.h */
     int64_t ttl_ms;
     int64_t place; /* -1: in no queue */

@@ -140,8 +140,10 @@ int rl_look(redlock *client, enum rl_verb verb, const struct rl_target *target,
         return result;
     int64_t now_ns = rl_loop_catch_up(client);
     result = rl_claim_new(client, target, "-", &claim);
-    if (result == REDLOCK_OK)
-        result = rl_op_begin(&query.op, client);
+    if (result == REDLOCK_OK && rl_op_begin(&query.op, client)) {
+        rl_claim_let_go(claim, now_ns);
+        result = REDLOCK_ENOMEM;
+    }
     if (result == REDLOCK_OK) {
         rl_claim_enter(claim); /* ours until the end, whatever answers come late */
         query.op.claim = claim;

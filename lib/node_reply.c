@@ -79,8 +79,9 @@ static bool ends_connection(const char *error)
 }
 
 /* What a master of a cluster answers to keys that it may not see together, and what helps. */
-static const char crossslot[] = "CROSSSLOT: a cluster wants all keys of a lock in one slot: give "
-                                "its names a common hash tag, as {orders}:1 and {orders}:2";
+static const char crossslot[] =
+    "CROSSSLOT: a cluster wants all keys of a lock in one slot: give "
+    "its names a common hash tag, as {orders}:1 and {orders}:2";
 
 /* One reply for one entry. False: out of step, or the connection is of no more use. */
 static bool deliver(struct rl_slot *slot, const struct rl_waiting *waiting,

@@ -69,7 +69,7 @@ int rl_op_wait(struct rl_op *op, redlock_lock **ret_lock);
 
 /* ---- reports: what each node said, written only while the op is in progress ----------- */
 
-/* A caller's report, of a size we know; else NULL and *ret_error = REDLOCK_EINVAL. */
+/* Is it NULL, or a caller's report of a size that we know? */
 bool rl_report_fits(const redlock_report *report);
 
 void rl_report_clear(const redlock *client, redlock_report *report);

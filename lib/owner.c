@@ -29,8 +29,9 @@ bool rl_owner_allowed(const char *owner, const char **ret_why)
     static const char writer[] = ":write"; /* as Redisson marks the writer among owners */
     size_t len = strlen(owner);
     size_t suffix = sizeof(writer) - 1;
-    *ret_why = "an owner is a text of 1 to 128 bytes, other than \"mode\" and without \":write\" "
-               "at its end";
+    *ret_why =
+        "an owner is a text of 1 to 128 bytes, other than \"mode\" and without \":write\" "
+        "at its end";
     return len > 0 && len <= RL_OWNER_MAX && strcmp(owner, "mode") != 0 &&
            !(len >= suffix && strcmp(owner + len - suffix, writer) == 0);
 }

@@ -314,8 +314,11 @@ START_TEST(f75_who_is_taken_out_comes_again)
     redlock_lock *held = fair_hold(one, NULL);
     fair_wait(&waiter, two, "patient");
     struct fair_peer peer = fair_peer_open(&talk, "peer:1");
-    fair_age(fair_left_ms("patient") + 1);
-    ck_assert(!fair_peer_locks(&peer));
+    /* Its own probe may be quicker than the peer: then it has entered the queue anew. */
+    for (int i = 0; i < 10 && strcmp(fair_queued_at(0), "peer:1") != 0; i++) {
+        fair_age(fair_left_ms("patient") + 1);
+        ck_assert(!fair_peer_locks(&peer));
+    }
     ck_assert_str_eq(fair_queued_at(0), "peer:1");
     fair_queue_becomes(2);
     ck_assert_str_eq(fair_queued_at(1), "patient");

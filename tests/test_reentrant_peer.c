@@ -189,6 +189,7 @@ START_TEST(what_is_no_reentrant_lock_is_left_alone)
         {"SET", "name", "0123456789abcdef0123456789abcdef:plain", NULL},
         {"HSET", "name", "mode", "read", NULL},
         {"HSET", "name", "field", "value", NULL},
+        {"HSET", "name", "me", "5", NULL}, /* for ever: no lock, if the owner's own field */
         {"RPUSH", "name", "a", "b", NULL},
     };
     redlock_report report = {.size = sizeof(report)};
@@ -196,6 +197,7 @@ START_TEST(what_is_no_reentrant_lock_is_left_alone)
     redlock_lock *lock = NULL;
     options.kind = REDLOCK_REENTRANT;
     options.wait_ms = -1;
+    options.owner = "me";
     options.report = &report;
     open_masters(sizes[_i]);
     for (size_t k = 0; k < sizeof(there) / sizeof(there[0]); k++) {

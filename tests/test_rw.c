@@ -288,7 +288,8 @@ END_TEST
 START_TEST(what_else_has_the_name_is_left_alone)
 {
     static const char *const data[][4] = {
-        {"SET", "x"}, {"HSET", "owner", "1"}, {"RPUSH", "x"}, {"HSET", "mode", "fast"}};
+        {"SET", "x"}, {"HSET", "owner", "1"}, {"RPUSH", "x"}, {"HSET", "mode", "fast"},
+        {"HSET", "mode", "read"}};
     redlock_lock *lock = NULL;
     open_masters(1);
     for (unsigned i = 0; i < sizeof(data) / sizeof(data[0]); i++) {

@@ -10,4 +10,4 @@ local left, holder = redis.call('PTTL', KEYS[1]), redis.pcall('GET', KEYS[1])
 if type(holder) == 'table' then
   return {ARGV[1], 3, left, other_data(KEYS[1], 'string') or redis.call('GET', KEYS[1])}
 end
-return {ARGV[1], 0, left, holder}
+return {ARGV[1], 0, left, string.sub(holder, 1, 512)}

@@ -1,8 +1,10 @@
 -- Give the lock KEYS[1] up, if the token ARGV[2] has it. Where nobody has it now, the first in
 -- the queue KEYS[2] is woken, and the lock kept free for it during ARGV[3] ms (0: nobody is).
 -- Returns {nonce, 1}, or {nonce, 0} where it was gone or another's already.
+-- include other_data
+-- include holder
 -- include hand_on
-local holder = redis.call('GET', KEYS[1])
+local holder = holder_of(KEYS[1])
 local mine = holder == ARGV[2]
 if mine then
   redis.call('DEL', KEYS[1])

@@ -1,7 +1,9 @@
 -- As plain_extend, and where nobody has the lock it is taken: for a master that lost or
 -- never had the key of a lock that a majority has just confirmed.
 -- Returns {nonce, 1}, or {nonce, 0} where another has it.
-local holder = redis.call('GET', KEYS[1])
+-- include other_data
+-- include holder
+local holder = holder_of(KEYS[1])
 if not holder then
   redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
   return {ARGV[1], 1}

@@ -24,4 +24,5 @@ if not now.err then
     place = redis.pcall('ZRANK', KEYS[2], ARGV[4])
   end
 end
-return {ARGV[1], 0, redis.call('PTTL', KEYS[1]), holder, type(place) == 'number' and place or -1}
+place = type(place) == 'number' and place or -1
+return {ARGV[1], 0, redis.call('PTTL', KEYS[1]), string.sub(holder, 1, 512), place}

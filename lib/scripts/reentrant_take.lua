@@ -7,6 +7,8 @@ local function take()
   if not count and redis.call('EXISTS', KEYS[1]) == 1 then
     local what, owner = what_stands(KEYS[1])
     return owner and 0 or 3, redis.call('PTTL', KEYS[1]), owner or what
+  elseif count and (redis.call('HLEN', KEYS[1]) > 1 or redis.call('PTTL', KEYS[1]) < 0) then
+    return 3, redis.call('PTTL', KEYS[1]), 'a hash that is no lock'
   end
   local known = among_tokens('SISMEMBER')
   if known == nil then

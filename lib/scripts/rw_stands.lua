@@ -1,7 +1,17 @@
+-- A lock has an end, and nothing but counts beside its mode; of many fields that is believed.
+local function is_lock()
+  local all = call('HLEN', KEYS[1]) <= 16 and call('HGETALL', KEYS[1]) or {}
+  for i = 1, #all, 2 do
+    if all[i] ~= 'mode' and not string.find(all[i + 1], '^%d+$') then
+      return false
+    end
+  end
+  return call('PTTL', KEYS[1]) >= 0
+end
 -- What stands under the name: its mode; 'free'; or nil and what it is, if that is no such lock.
 local function what_mode()
   local mode, there = get('mode')
-  if mode == 'read' or mode == 'write' then
+  if (mode == 'read' or mode == 'write') and is_lock() then
     return mode
   elseif there then
     return nil, there == 'string' and 'a plain lock, or data' or 'a ' .. there

@@ -6,5 +6,5 @@ local function blocked(lock, holder)
     local what = other_data(lock, 'string') or redis.call('GET', lock)
     return {ARGV[1], 3, left, what .. ' under ' .. lock}
   end
-  return {ARGV[1], 0, left, holder}
+  return {ARGV[1], 0, left, string.sub(holder, 1, 512)}
 end

@@ -7,7 +7,7 @@ local function what_stands(key)
     return 'a read-write lock of Redisson'
   end
   local pair = redis.call('HLEN', key) == 1 and redis.call('HGETALL', key)
-  if pair and counted(pair[2]) then
+  if pair and counted(pair[2]) and redis.call('PTTL', key) >= 0 then
     return 'a reentrant or a fair lock', pair[1]
   end
   return 'a hash that is no lock'

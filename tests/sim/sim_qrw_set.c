@@ -156,6 +156,8 @@ bool sim_qrw_put(const struct sim_qrw *qrw, int mode)
     bool is_new = !key || which == key->members;
     if (!is_new && key->member[which].score >= ends_ms)
         return true;
+    if (!is_new && !sim_qrw_settle(qrw))
+        return false;
     const char *error = sim_script_zadd(run, qrw->set, sim_lua_whole(ends_ms), &member);
     if (error) {
         sim_script_fail(run, "redis.call('ZADD'", error);

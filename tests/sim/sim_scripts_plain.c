@@ -6,7 +6,7 @@
 
 static bool value_is(const struct sim_key *key, const struct sim_word *word)
 {
-    return key && word && key->value.len == word->len &&
+    return key && word && key->type == SIM_STRING && key->value.len == word->len &&
            memcmp(key->value.bytes, word->bytes, word->len) == 0;
 }
 
@@ -14,14 +14,35 @@ static bool value_is(const struct sim_key *key, const struct sim_word *word)
 static bool kept_for(const struct sim_key *key, const struct sim_word *waiter)
 {
     size_t prefix = sizeof(RL_KEPT_PREFIX) - 1;
-    return key && key->value.len == prefix + waiter->len &&
+    return key && key->type == SIM_STRING && key->value.len == prefix + waiter->len &&
            memcmp(key->value.bytes, RL_KEPT_PREFIX, prefix) == 0 &&
            memcmp(key->value.bytes + prefix, waiter->bytes, waiter->len) == 0;
 }
 
+/* As much of it as a refusal tells. */
 static struct sim_word value_of(const struct sim_key *key)
 {
-    return (struct sim_word){key->value.bytes, key->value.len};
+    size_t len = key->value.len;
+    return (struct sim_word){key->value.bytes, len < 512 ? len : 512};
+}
+
+/* holder.lua: NULL: nobody. False: the script has failed. */
+static bool holder_of(struct sim_run *run, const struct sim_word *lock,
+                      const struct sim_key **ret_key)
+{
+    const char *type;
+    const char *error = sim_script_get(run, lock, ret_key);
+    if (!error)
+        return true;
+    const char *type_error = sim_script_type(run, lock, &type);
+    if (type_error) {
+        sim_script_fail(run, "redis.call('TYPE'", type_error);
+        return false;
+    }
+    if (strcmp(type, "string") != 0 && strcmp(type, "none") != 0)
+        return true;
+    sim_script_fail(run, "redis.call('GET'", error);
+    return false;
 }
 
 /* hand_on.lua. False: the script has failed. */
@@ -111,10 +132,9 @@ static void lengthen(struct sim_run *run)
 static void extend(struct sim_run *run)
 {
     const struct sim_key *key;
-    const char *error = sim_script_get(run, sim_keys_at(run, 1), &key);
-    if (error)
-        sim_script_fail(run, "redis.call('GET'", error);
-    else if (!value_is(key, sim_argv_at(run, 2)))
+    if (!holder_of(run, sim_keys_at(run, 1), &key))
+        return;
+    if (!value_is(key, sim_argv_at(run, 2)))
         sim_script_answer(run, false);
     else
         lengthen(run);
@@ -124,10 +144,10 @@ static void retake(struct sim_run *run)
 {
     bool done;
     const struct sim_key *key;
-    const char *where = "redis.call('GET'";
-    const char *error = sim_script_get(run, sim_keys_at(run, 1), &key);
-    if (!error && !key) {
-        where = "redis.call('SET'";
+    const char *error = NULL;
+    if (!holder_of(run, sim_keys_at(run, 1), &key))
+        return;
+    if (!key) {
         error = sim_script_set(run, sim_keys_at(run, 1), sim_argv_at(run, 2),
                                sim_argv_at(run, 3), false, &done);
         if (!error) {
@@ -136,7 +156,7 @@ static void retake(struct sim_run *run)
         }
     }
     if (error)
-        sim_script_fail(run, where, error);
+        sim_script_fail(run, "redis.call('SET'", error);
     else if (!value_is(key, sim_argv_at(run, 2)))
         sim_script_answer(run, false);
     else
@@ -148,11 +168,9 @@ static void release(struct sim_run *run)
     bool there;
     const struct sim_key *key;
     const struct sim_word *ms = sim_argv_at(run, 3);
-    const char *error = sim_script_get(run, sim_keys_at(run, 1), &key);
-    if (error) {
-        sim_script_fail(run, "redis.call('GET'", error);
+    const char *error;
+    if (!holder_of(run, sim_keys_at(run, 1), &key))
         return;
-    }
     bool nobodys = !key, mine = value_is(key, sim_argv_at(run, 2));
     if (mine && (error = sim_script_del(run, sim_keys_at(run, 1), &there))) {
         sim_script_fail(run, "redis.call('DEL'", error);
@@ -220,11 +238,9 @@ static void leave(struct sim_run *run)
     const struct sim_key *key;
     const struct sim_word *lock = sim_keys_at(run, 1), *waiter = sim_argv_at(run, 2);
     sim_script_zrem(run, sim_keys_at(run, 2), waiter, &there);
-    const char *error = sim_script_get(run, lock, &key);
-    if (error) {
-        sim_script_fail(run, "redis.call('GET'", error);
+    const char *error;
+    if (!holder_of(run, lock, &key))
         return;
-    }
     if (!waiter) {
         sim_script_fail_lua(run, "local kept",
                             "attempt to concatenate field '?' (a nil value)");

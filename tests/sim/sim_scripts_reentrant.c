@@ -146,7 +146,7 @@ static void refuse_what_stands(struct sim_run *run, const struct sim_key *key,
 {
     char what[64];
     if (key->type == SIM_HASH && !field(key, "mode", 4) && key->members == 1 &&
-        counted(&key->member[0]) >= 0) {
+        counted(&key->member[0]) >= 0 && key->end_ms != SIM_NEVER) {
         refuse(run, 1, RL_REFUSED, key->member[0].text, key->member[0].len, place);
         return;
     }
@@ -185,6 +185,14 @@ static bool take(struct sim_run *run, bool answers, const int64_t *place)
     if (count == NO && key) {
         if (answers)
             refuse_what_stands(run, key, place);
+        else
+            sim_script_answer(run, false);
+        return false;
+    }
+    if (count != NO && (key->members > 1 || key->end_ms == SIM_NEVER)) {
+        static const char what[] = "a hash that is no lock";
+        if (answers)
+            refuse(run, 1, RL_MISKINDED, what, sizeof(what) - 1, place);
         else
             sim_script_answer(run, false);
         return false;
