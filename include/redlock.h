@@ -522,7 +522,7 @@ REDLOCK_API int redlock_describe(redlock *client, const void *name, size_t name_
 typedef struct redlock_holds {
     size_t size;
     unsigned count;  /* how often it has it; 0: not at all */
-    int64_t ttl_ms;  /* and until when the longest of these holds is kept for it; -1: for ever */
+    int64_t ttl_ms;  /* and for how long it has the name still, to read or to write; -1: for ever */
     int held;        /* 1: somebody has it, the owner or another: nobody else could take it now */
     int64_t held_ms; /* held: for so long, if nobody makes it longer; -1: for ever */
 } redlock_holds;
