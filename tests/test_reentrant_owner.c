@@ -193,6 +193,34 @@ START_TEST(a_nested_try_does_not_stand_behind_those_who_wait)
 }
 END_TEST
 
+/* Nor where it is refused for a moment: one master has another's key, and one says nothing. */
+START_TEST(a_nested_try_that_was_refused_does_not_stand_there_either)
+{
+    enum { SILENT_MS = 700, WAIT_MS = 6000, TTL_MS = 300 };
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_lock *outer = NULL, *inner = NULL;
+    char silent[16];
+    snprintf(silent, sizeof(silent), "%d", SILENT_MS);
+    open_masters(3);
+    master_do(masters, 2, "HSET", "name", "other", "1", NULL);
+    master_do(masters, 2, "PEXPIRE", "name", "60000", NULL);
+    ck_assert_int_eq(client_try_as(one, "name", REDLOCK_REENTRANT, "outer", 0, &outer), 0);
+    waiter_start_as(&waiter, one, "name", REDLOCK_REENTRANT, "who waits", 60000);
+    ck_assert(wait_until(client_stats(one).waiting == 1, 10000));
+    master_do(masters, 1, "CLIENT", "PAUSE", silent, "ALL", NULL);
+    options.kind = REDLOCK_REENTRANT;
+    options.owner = "outer";
+    options.ttl_ms = TTL_MS;
+    options.wait_ms = WAIT_MS;
+    ck_assert_int_eq(redlock_try(one, "name", &options, &inner), 0);
+    redlock_release(inner);
+    master_do(masters, 2, "DEL", "name", NULL);
+    ck_assert_int_eq(redlock_release(outer), 0);
+    waiter_expect_lock(&waiter, 10000);
+    close_all();
+}
+END_TEST
+
 /* Not while a hold is left. */
 START_TEST(only_the_last_release_lets_others_in)
 {
@@ -304,6 +332,7 @@ int main(void)
     tcase_add_loop_test(tcase, d59_a_named_owner_is_one_whoever_acts_for_it, 0, 2);
     tcase_add_test(tcase, an_owner_that_cannot_be_is_refused);
     tcase_add_loop_test(tcase, a_nested_try_does_not_stand_behind_those_who_wait, 0, 2);
+    tcase_add_test(tcase, a_nested_try_that_was_refused_does_not_stand_there_either);
     tcase_add_loop_test(tcase, only_the_last_release_lets_others_in, 0, 2);
     tcase_add_loop_test(tcase, waiters_of_one_owner_have_it_together, 0, 2);
     tcase_add_loop_test(tcase, c56_a_forced_release_wakes_who_waits, 0, 2);
