@@ -75,10 +75,11 @@ START_TEST(a_plain_lock_is_its_tokens)
     ck_assert_int_eq(look(0)->form, REDLOCK_FORM_FREE);
     redlock_lock *lock = client_take(one, "name");
     const redlock_view *view = look(1);
+    /* One that was slow a moment ago is not asked. */
+    ck_assert(wait_until((look(1), all->answered == sizes[_i]), 5000));
     ck_assert_int_eq(view->form, REDLOCK_FORM_PLAIN);
     expect_holder(view, 0, REDLOCK_PLAIN, redlock_token(lock));
     ck_assert_uint_eq(all->nodes, sizes[_i]);
-    ck_assert_uint_eq(all->answered, sizes[_i]);
     for (unsigned i = 0; i < all->nodes; i++) {
         ck_assert_int_eq(all->node[i].answered, 1);
         ck_assert_ptr_nonnull(strstr(all->node[i].node, "redis.sock"));
