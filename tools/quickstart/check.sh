@@ -151,7 +151,7 @@ check_address() {
     # shellcheck disable=SC2016 # it is make's variable
     test_stage address check 2 env ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1 \
         UBSAN_OPTIONS=print_stacktrace=1 \
-        make 'TESTS=$(filter-out tests/test_run_guard tests/test_run_lost $(model_tests),$(check_PROGRAMS))'
+        make 'TESTS=$(filter-out $(unsanitized_tests),$(check_PROGRAMS))'
 }
 
 # With many random bits in addresses, older runtimes need a process without them.
