@@ -415,23 +415,19 @@ static int conclude(struct rl_op *op, redlock_lock **ret_lock)
     return result;
 }
 
-void rl_attempt_init(struct rl_attempt *attempt, redlock *client, const struct rl_kind *kind,
-                     const void *name, size_t name_len, const redlock_options *options,
+void rl_attempt_init(struct rl_attempt *attempt, redlock *client,
+                     const struct rl_target *target, const redlock_options *options,
                      int64_t ttl_ms)
 {
     size_t owner_len = options->owner ? strlen(options->owner) : 0;
     attempt->owner[0] = '\0';
     if (options->owner)
         memcpy(attempt->owner, options->owner, owner_len + 1);
-    else if (kind->channel != RL_CHANNEL_CLIENT)
+    else if (rl_kind_owned(target->kind))
         owner_len = rl_owner_text(client, attempt->owner);
-    attempt->target = (struct rl_target){
-        .kind = kind,
-        .name = name,
-        .name_len = name_len,
-        .owner = attempt->owner,
-        .owner_len = owner_len,
-    };
+    attempt->target = *target;
+    attempt->target.owner = attempt->owner;
+    attempt->target.owner_len = owner_len;
     attempt->op.report = options->report;
     attempt->op.step = step;
     attempt->op.did = on_did;
@@ -460,7 +456,7 @@ static int line_up(struct rl_attempt *attempt, int64_t now_ns)
     bool joins = kind->queues_at_once;
     if (attempt->once)
         return 0;
-    if (kind->channel == RL_CHANNEL_CLIENT)
+    if (!rl_kind_owned(kind))
         joins = rl_count(client->listening) >= rl_quorum_needed(client->n) ||
                 rl_line_find(client, &attempt->target);
     return joins ? rl_line_join(client, &attempt->waiter, &attempt->target, now_ns) : 0;

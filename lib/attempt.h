@@ -53,8 +53,8 @@ struct rl_attempt {
 
 /* Everything but the op's beginning (rl_op_begin) and the handle, `lock`. The options have been
  * checked; the name stays the caller's. */
-void rl_attempt_init(struct rl_attempt *attempt, redlock *client, const struct rl_kind *kind,
-                     const void *name, size_t name_len, const redlock_options *options,
+void rl_attempt_init(struct rl_attempt *attempt, redlock *client,
+                     const struct rl_target *target, const redlock_options *options,
                      int64_t ttl_ms);
 
 void rl_attempt_start(struct rl_attempt *attempt, int64_t now_ns);

@@ -121,8 +121,7 @@ static int prepare(struct rl_attempt *attempt, redlock *client, const struct rl_
         result = rl_drive_need(client);
     if (result)
         return result;
-    rl_attempt_init(attempt, client, target->kind, target->name, target->name_len, options,
-                    ttl_ms);
+    rl_attempt_init(attempt, client, target, options, ttl_ms);
     attempt->lock = rl_lock_new(client);
     if (!attempt->lock)
         return REDLOCK_ENOMEM;

@@ -35,23 +35,6 @@ static void end(void)
     talk_close(&talk);
 }
 
-/* A user who may do everything but what the rules say. */
-static void log_in(const char *const *rules)
-{
-    const char *words[20] = {"ACL", "SETUSER", "few", "reset", "on", ">pw", "+@all"};
-    size_t lens[20];
-    unsigned count = 7;
-    struct wire_item items[WIRE_ITEMS_MAX];
-    for (; *rules; rules++)
-        words[count++] = *rules;
-    for (unsigned i = 0; i < count; i++)
-        lens[i] = strlen(words[i]);
-    talk_ask(&talk, count, words, lens, items);
-    ck_assert_msg(items[0].type == '+', "%.*s", (int)items[0].len, items[0].bytes);
-    talk_open(&restricted, masters, 0);
-    ck_assert_int_eq(talk_do(&restricted, "AUTH", "few", "pw", (char *)NULL).type, '+');
-}
-
 static struct script_told run(struct talk *via, enum rl_verb verb, const char *token)
 {
     struct script_call call = {
@@ -81,7 +64,7 @@ START_TEST(a_release_is_done_where_it_cannot_be_told)
     struct talk_message messages[TALK_CALLS_MAX];
     talk_open(&ear, masters, 0);
     ck_assert_int_eq(talk_do(&ear, "SUBSCRIBE", CHANNEL, (char *)NULL).type, '*');
-    log_in(rules[_i]);
+    talk_log_in(&talk, masters, rules[_i], &restricted);
     ck_assert_int_eq(run(&restricted, RL_ACQUIRE, "a").yes, 1);
     ck_assert_int_eq(run(&restricted, RL_WAIT, "b").yes, 1);
     ck_assert_int_eq(run(&restricted, RL_EXTEND, "a").yes, 1);
@@ -109,7 +92,7 @@ START_TEST(what_is_denied_is_an_error_and_changes_nothing)
         {"~*", "&*", "-sismember", "-srem"},
     };
     static const enum rl_verb verbs[] = {RL_ACQUIRE, RL_WAIT, RL_EXTEND, RL_RETAKE, RL_RELEASE};
-    log_in(rules[_i]);
+    talk_log_in(&talk, masters, rules[_i], &restricted);
     for (unsigned held = 0; held < 2; held++) {
         for (unsigned i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
             bool looks = held || verbs[i] == RL_ACQUIRE || verbs[i] == RL_WAIT ||

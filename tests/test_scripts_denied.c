@@ -10,22 +10,6 @@
 /* A user who may do everything but what the rules say. */
 static struct talk restricted;
 
-static void log_in(const char *const *rules)
-{
-    const char *words[20] = {"ACL", "SETUSER", "few", "reset", "on", ">pw", "+@all"};
-    size_t lens[20];
-    unsigned count = 7;
-    struct wire_item items[WIRE_ITEMS_MAX];
-    for (; *rules; rules++)
-        words[count++] = *rules;
-    for (unsigned i = 0; i < count; i++)
-        lens[i] = strlen(words[i]);
-    talk_ask(&talk, count, words, lens, items);
-    ck_assert_msg(items[0].type == '+', "%.*s", (int)items[0].len, items[0].bytes);
-    talk_open(&restricted, masters, 0);
-    ck_assert_int_eq(talk_do(&restricted, "AUTH", "few", "pw", (char *)NULL).type, '+');
-}
-
 /* What its script answers to this user: no error, and as many elements as always. */
 static int few(unsigned client, enum rl_verb verb)
 {
@@ -71,7 +55,7 @@ START_TEST(without_the_rights_of_waiters_locks_come_and_go)
 {
     static const enum rl_verb ways[] = {RL_RELEASE, RL_FORCE};
     listen_as(2);
-    log_in(some_rules[_i]);
+    talk_log_in(&talk, masters, some_rules[_i], &restricted);
     for (unsigned i = 0; i < 2; i++) {
         talk_do(&talk, "DEL", QUEUE, (char *)NULL);
         take_hold_and_give_up(ways[i]);
@@ -98,7 +82,7 @@ START_TEST(a_release_is_done_where_nobody_can_be_woken)
     for (unsigned i = 0; i < 2 * sizeof(mute) / sizeof(mute[0]); i++) {
         talk_do(&talk, "DEL", QUEUE, LOCK, (char *)NULL);
         contend();
-        log_in(mute[i / 2]);
+        talk_log_in(&talk, masters, mute[i / 2], &restricted);
         ck_assert_int_eq(few(1, i % 2 ? RL_FORCE : RL_RELEASE), 1);
         ck_assert_int_eq(lock_left_ms(), -2);
         ck_assert_uint_eq(called(), 0);
@@ -118,7 +102,7 @@ START_TEST(a_right_to_the_names_is_one_to_the_queues)
 {
     static const char *const rules[] = {"~orders:*", "resetchannels", "&redlock:wake:*", NULL};
     listen_as(2);
-    log_in(rules);
+    talk_log_in(&talk, masters, rules, &restricted);
     take_hold_and_give_up(RL_RELEASE);
     ck_assert_uint_eq(called(), 2);
     ck_assert_uint_eq(kept_for(), 2);

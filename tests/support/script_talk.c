@@ -82,6 +82,23 @@ struct wire_item talk_do(struct talk *talk, ...)
     return items[0];
 }
 
+void talk_log_in(struct talk *talk, const struct masters *masters, const char *const *rules,
+                 struct talk *ret_restricted)
+{
+    const char *words[20] = {"ACL", "SETUSER", "few", "reset", "on", ">pw", "+@all"};
+    size_t lens[20];
+    unsigned count = 7;
+    struct wire_item items[WIRE_ITEMS_MAX];
+    for (; *rules; rules++)
+        words[count++] = *rules;
+    for (unsigned i = 0; i < count; i++)
+        lens[i] = strlen(words[i]);
+    talk_ask(talk, count, words, lens, items);
+    ck_assert_msg(items[0].type == '+', "%.*s", (int)items[0].len, items[0].bytes);
+    talk_open(ret_restricted, masters, 0);
+    ck_assert_int_eq(talk_do(ret_restricted, "AUTH", "few", "pw", (char *)NULL).type, '+');
+}
+
 /* ---- scripts --------------------------------------------------------------------------- */
 
 #define KEYS_MAX 24

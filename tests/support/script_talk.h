@@ -24,6 +24,11 @@ unsigned talk_ask(struct talk *talk, unsigned argc, const char *const argv[],
                   const size_t lens[], struct wire_item ret_items[WIRE_ITEMS_MAX]);
 struct wire_item talk_do(struct talk *talk, ...) __attribute__((sentinel));
 
+/* Make a user, by way of `talk`, who may do everything but what the rules say, and talk as that
+ * one. */
+void talk_log_in(struct talk *talk, const struct masters *masters, const char *const *rules,
+                 struct talk *ret_restricted);
+
 /* ---- scripts --------------------------------------------------------------------------- */
 
 /* What a script may be told; it gets what kind.c says. */
