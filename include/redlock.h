@@ -330,8 +330,9 @@ typedef struct redlock_item {
  * were valid when the last one was taken. Else none has one; the code is that of an item in
  * whose result it stands, and what was taken is being released. Blocks.
  * As redlock_try() of the item that failed; EEXPIRED: what was taken first ran out before the
- * last one was. EINVAL also: one plain lock twice; no item, too many, or one of another size,
- * where nothing is filled in. */
+ * last one was. EINVAL also: no item, too many, or one of another size, where nothing is filled
+ * in; and two items of a client that name one lock and could not both be had, whichever is taken
+ * first: they can as readers, and for one owner with any one kind but plain. */
 REDLOCK_API int redlock_try_many(redlock_item *items, size_t count, int64_t wait_ms);
 
 /* The least validity of all their locks; 0 where one has none. */

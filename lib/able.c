@@ -47,6 +47,11 @@ int64_t rl_client_round_trip_ns(redlock *client, uint64_t nodes)
     return count >= needed ? sorted[needed - 1] : 0;
 }
 
+int64_t rl_client_patience_ns(redlock *client)
+{
+    return rl_patience_ns(rl_client_round_trip_ns(client, rl_all(client->n)));
+}
+
 int64_t rl_client_budget_ns(redlock *client, uint64_t nodes, int64_t remaining_ns)
 {
     return rl_node_budget_ns(remaining_ns, client->n,

@@ -1,46 +1,17 @@
-/* attempt.c - see attempt.h. */
+/* attempt.c - see attempt.h: a try, but for its rounds: when they begin, and how it ends. */
 #include "config_auto.h"
 
 #include "attempt.h"
 
 #include "clock.h"
 #include "owner.h"
-#include "text.h"
 
 #include <stddef.h>
 #include <string.h>
 
-#define CUT_SHORT_NS (20 * RL_NS_PER_MS)
 #define LISTEN_NS RL_NS_PER_MS /* between a first node that is listened to and more */
 
-static struct rl_attempt *attempt_of(struct rl_op *op)
-{
-    return (struct rl_attempt *)op;
-}
-
-/* What is left for a round: of the wait budget, or of the TTL, whichever is less. */
-static int64_t remaining_ns(const struct rl_attempt *attempt, int64_t now_ns)
-{
-    if (attempt->forever || attempt->once)
-        return attempt->ttl_ns;
-    int64_t left = attempt->give_up_ns - now_ns;
-    return left < attempt->ttl_ns ? left : attempt->ttl_ns;
-}
-
-static int first_in_rotation(const struct rl_attempt *attempt, uint64_t able, unsigned n)
-{
-    /* The same for all clients. */
-    unsigned start =
-        (unsigned)((rl_hash(attempt->target.name, attempt->target.name_len) >> 32) % n);
-    for (unsigned i = 0; i < n; i++) {
-        unsigned node = (start + i) % n;
-        if (able & rl_bit(node))
-            return (int)node;
-    }
-    return -1;
-}
-
-static void give_up(struct rl_attempt *attempt, int result)
+void rl_attempt_give_up(struct rl_attempt *attempt, int result)
 {
     struct rl_claim *claim = attempt->op.claim;
     attempt->op.claim = NULL;
@@ -52,63 +23,6 @@ static void give_up(struct rl_attempt *attempt, int result)
     rl_line_leave(attempt->op.client, &attempt->waiter, false, rl_clock_now_ns());
 }
 
-static void start_round(struct rl_attempt *attempt, uint64_t able, int64_t now_ns)
-{
-    redlock *client = attempt->op.client;
-    struct rl_claim *claim;
-    int64_t budget = rl_client_budget_ns(client, able, remaining_ns(attempt, now_ns));
-    if (budget < 0 && attempt->asked) {
-        give_up(attempt, attempt->loss);
-        return;
-    }
-    /* The first round is always made, however slow the masters were when last heard of. */
-    if (budget < 0)
-        budget = RL_ROUND_MIN_NS > remaining_ns(attempt, now_ns)
-                     ? RL_ROUND_MIN_NS
-                     : remaining_ns(attempt, now_ns);
-    int result = rl_claim_new(client, &attempt->target, NULL, &claim);
-    if (result) {
-        give_up(attempt, result);
-        return;
-    }
-    if (attempt->waiter.line) {
-        claim->waiter = attempt->waiter.line->number;
-        claim->waiter_round = ++attempt->waiter.line->rounds;
-        claim->waits_since_ns = attempt->began_ns;
-        client->stats.probes += attempt->probes && !attempt->waiter.line->wakes;
-        /* Where we were woken by name it is kept for us, and nobody else is told. */
-        if (attempt->waiter.line->wakes && !attempt->waiter.line->ear)
-            attempt->ordered_next = false;
-        attempt->waiter.line->wakes = 0;
-    }
-    attempt->probes = false;
-    rl_hold_init(&claim->hold, client->n, attempt->ttl_ns, client->config.drift_factor);
-    claim->hold.several = attempt->target.kind->several;
-    claim->budget_ns = budget;
-    claim->contended = attempt->asked;
-    claim->waits = !attempt->once;
-    claim->op = &attempt->op;
-    claim->lock = attempt->lock;
-    attempt->op.claim = claim;
-    attempt->cut_short =
-        attempt->asked && budget < CUT_SHORT_NS && budget < attempt->ttl_ns / client->n;
-    attempt->phase = RL_ROUND;
-    attempt->asked = true;
-    attempt->held_count = 0;
-    attempt->upgrades = attempt->miskinded = 0;
-    attempt->foreign = attempt->disputed = attempt->can_hear = false;
-    attempt->holder = 0;
-    attempt->place = INT64_MAX;
-    int first = attempt->ordered_next ? first_in_rotation(attempt, able, client->n) : -1;
-    attempt->ordered_next = false;
-    attempt->ordered = first >= 0;
-    rl_report_begin(&attempt->op, able, now_ns);
-    /* t0: nothing of this round has been handed to the kernel yet. */
-    int64_t t0_ns = rl_clock_now_ns();
-    rl_op_due(&attempt->op, t0_ns + budget);
-    rl_claim_ask(claim, able, first, t0_ns, t0_ns + budget);
-}
-
 static void pause_until(struct rl_attempt *attempt, int64_t until_ns)
 {
     attempt->phase = RL_PAUSE;
@@ -117,17 +31,17 @@ static void pause_until(struct rl_attempt *attempt, int64_t until_ns)
 }
 
 /* Would a majority be heard that releases the lock? */
-static bool hears(const struct rl_attempt *attempt)
+bool rl_attempt_hears(const struct rl_attempt *attempt)
 {
     const redlock *client = attempt->op.client;
     uint64_t nodes = rl_line_listening(client, attempt->waiter.line);
     return rl_count(nodes) >= rl_quorum_needed(client->n);
 }
 
-static void pause_after(struct rl_attempt *attempt, bool split, uint64_t silent, int64_t now_ns)
+void rl_attempt_pause(struct rl_attempt *attempt, bool split, uint64_t silent, int64_t now_ns)
 {
     int64_t until = rl_attempt_sleep_until_ns(attempt, split, silent, now_ns);
-    bool more = attempt->target.kind->channel == RL_CHANNEL_CLIENT ||
+    bool more = rl_kind_queues(attempt->target.kind) ||
                 rl_line_pending(attempt->op.client, attempt->waiter.line);
     int64_t listen_ns = more ? LISTEN_NS : 0;
     if (attempt->can_hear && now_ns + listen_ns < until)
@@ -136,7 +50,7 @@ static void pause_after(struct rl_attempt *attempt, bool split, uint64_t silent,
         /* The last attempt must still fit before the end; where none fits, it is over. */
         int64_t latest = attempt->give_up_ns - RL_ROUND_MIN_NS;
         if (now_ns >= latest) {
-            give_up(attempt, attempt->loss);
+            rl_attempt_give_up(attempt, attempt->loss);
             return;
         }
         if (until > latest)
@@ -146,143 +60,11 @@ static void pause_after(struct rl_attempt *attempt, bool split, uint64_t silent,
 }
 
 /* Behind those of this client who came before: nothing to do but to give up in time. */
-static void stand(struct rl_attempt *attempt)
+void rl_attempt_stand(struct rl_attempt *attempt)
 {
     attempt->phase = RL_LINED;
     attempt->lined = true;
     rl_op_due(&attempt->op, attempt->forever ? INT64_MAX : attempt->give_up_ns);
-}
-
-/* Would it be in vain to ask again? One master alone may have what was undone elsewhere long
- * ago; but who has the lock to read, here, will not become its writer by waiting. */
-static int refused_for_good(const struct rl_attempt *attempt, const struct rl_round *round,
-                            int64_t now_ns)
-{
-    unsigned spare = round->n - rl_quorum_needed(round->n);
-    unsigned failed = rl_count(round->failed);
-    if (attempt->miskinded > 0 && attempt->miskinded + failed > spare)
-        return REDLOCK_EKIND;
-    if (attempt->upgrades > 0 && (attempt->upgrades + failed > spare ||
-                                  rl_claims_read(attempt->op.client, &attempt->target, now_ns)))
-        return REDLOCK_EUPGRADE;
-    return 0;
-}
-
-static void lost(struct rl_attempt *attempt, int64_t now_ns)
-{
-    redlock *client = attempt->op.client;
-    struct rl_claim *claim = attempt->op.claim;
-    const struct rl_round *round = &claim->hold.ask;
-    bool won_late = rl_round_verdict(round) == RL_WON;
-    int loss = won_late || rl_round_no_quorum(round) ? REDLOCK_ENOQUORUM : REDLOCK_EHELD;
-    /* Silence in the last few milliseconds of a wait does not make another's lock vanish. */
-    if (!(attempt->cut_short && attempt->loss == REDLOCK_EHELD))
-        attempt->loss = loss;
-    attempt->starved = attempt->loss == REDLOCK_ENOQUORUM &&
-                       rl_count(rl_client_able(client, now_ns)) < rl_quorum_needed(client->n);
-    /* Also where all of many who ask at once have lost to each other. */
-    bool split = rl_round_split(round) || attempt->disputed;
-    uint64_t silent = rl_round_silent(round) & claim->queues;
-    attempt->ordered_next = split;
-    rl_report_end(&attempt->op, round, now_ns);
-    claim->op = NULL;
-    claim->lock = NULL;
-    attempt->op.claim = NULL;
-    int refused = refused_for_good(attempt, round, now_ns);
-    if (refused)
-        attempt->loss = refused;
-    if (attempt->once || refused) {
-        give_up(attempt, attempt->loss);
-        return;
-    }
-    /* Who has it by its owner asks on, outside of the line: those in it may wait for that. */
-    if (!attempt->waiter.line && attempt->loss == REDLOCK_EHELD &&
-        !rl_claims_own(client, &attempt->target, now_ns)) {
-        int result = rl_line_join(client, &attempt->waiter, &attempt->target, now_ns);
-        if (result) {
-            give_up(attempt, result);
-            return;
-        }
-        /* Another line hears there already: no word will come that this one does. */
-        attempt->can_hear |= attempt->waiter.line->ear && hears(attempt);
-    }
-    if (attempt->waiter.line && !rl_line_is_first(&attempt->waiter))
-        stand(attempt);
-    else
-        pause_after(attempt, split, silent, now_ns);
-}
-
-static void won(struct rl_attempt *attempt, int64_t now_ns)
-{
-    struct rl_op *op = &attempt->op;
-    struct rl_claim *claim = op->claim;
-    rl_report_end(op, &claim->hold.ask, now_ns);
-    claim->op = NULL;
-    if (attempt->options.auto_renew || attempt->options.on_lost)
-        rl_watch_begin(claim, &attempt->options, now_ns);
-    rl_op_finish(op, REDLOCK_OK);
-    rl_line_leave(op->client, &attempt->waiter, true, now_ns);
-}
-
-static void on_did(struct rl_op *op, unsigned did, int64_t now_ns)
-{
-    struct rl_attempt *attempt = attempt_of(op);
-    if (did & RL_DID_WIN) {
-        won(attempt, now_ns);
-    } else if (did & RL_DID_LOSE) {
-        lost(attempt, now_ns);
-    } else {
-        rl_op_due(op, rl_hold_next_ns(&op->claim->hold));
-    }
-}
-
-/* What a refusal tells of who has it, and for how long. */
-static void learn(struct rl_attempt *attempt, const struct rl_judged *judged)
-{
-    uint64_t holder = rl_hash(judged->holder, judged->holder_len);
-    bool queues = attempt->target.kind->channel == RL_CHANNEL_CLIENT; /* marks of ours */
-    bool kept = queues && rl_kind_holder_is_kept(judged->holder, judged->holder_len);
-    /* Readers are many, and each master may name another of them. */
-    if (attempt->target.kind->channel != RL_CHANNEL_RW)
-        attempt->disputed |= attempt->holder && attempt->holder != holder;
-    attempt->holder = holder;
-    attempt->foreign |= queues && !rl_kind_holder_wakes(judged->holder, judged->holder_len);
-    if (judged->answer.code == RL_UPGRADES)
-        attempt->upgrades++;
-    else if (judged->answer.code == RL_MISKINDED)
-        attempt->miskinded++;
-    int64_t place = rl_kind_broadcasts(attempt->target.kind) ? 0 : judged->answer.place;
-    if (place > INT32_MAX) /* a master may say anything: times are made of these two */
-        place = INT32_MAX;
-    if (judged->answer.with_place && place >= 0 && place < attempt->place)
-        attempt->place = place;
-    /* One who has it will wake the next; whoever is merely about to may not get it. */
-    attempt->op.claim->silent = !attempt->disputed && !kept;
-    int64_t ttl_ms = judged->answer.ttl_ms;
-    if (ttl_ms < 0)
-        return;
-    if (ttl_ms > RL_DURATION_MAX_MS)
-        ttl_ms = RL_DURATION_MAX_MS;
-    int64_t until = rl_clock_now_ns() + ttl_ms * RL_NS_PER_MS;
-    unsigned at = attempt->held_count++;
-    for (; at > 0 && attempt->held_ns[at - 1] > until; at--)
-        attempt->held_ns[at] = attempt->held_ns[at - 1];
-    attempt->held_ns[at] = until;
-}
-
-static void on_heard(struct rl_op *op, struct rl_node *node, enum rl_verb verb,
-                     const struct rl_judged *judged)
-{
-    static const int votes[] = {
-        [RL_VOTE_YES] = REDLOCK_VOTE_GRANTED,
-        [RL_VOTE_NO] = REDLOCK_VOTE_HELD,
-        [RL_VOTE_FAILED] = REDLOCK_VOTE_FAILED,
-    };
-    if (verb != RL_ACQUIRE)
-        return;
-    rl_report_vote(op, node->index, votes[judged->vote], judged);
-    if (judged->vote == RL_VOTE_NO)
-        learn(attempt_of(op), judged);
 }
 
 static void wait_for_nodes(struct rl_attempt *attempt, int64_t now_ns)
@@ -296,7 +78,7 @@ static void wait_for_nodes(struct rl_attempt *attempt, int64_t now_ns)
     /* Connecting has a budget of its own: the first round gets all of the caller's. */
     if (!attempt->asked && !attempt->lined && !attempt->forever && !attempt->once)
         attempt->give_up_ns += now_ns - attempt->began_ns;
-    start_round(attempt, able, now_ns);
+    rl_attempt_round(attempt, able, now_ns);
 }
 
 /* Ask (again). */
@@ -310,14 +92,13 @@ static void begin_round(struct rl_attempt *attempt, int64_t now_ns)
 
 static void step(struct rl_op *op, int64_t now_ns)
 {
-    struct rl_attempt *attempt = attempt_of(op);
+    struct rl_attempt *attempt = rl_attempt_of(op);
     switch (attempt->phase) {
     case RL_NODES:
         wait_for_nodes(attempt, now_ns);
         break;
     case RL_ROUND:
-        rl_op_due(op, rl_hold_next_ns(&op->claim->hold));
-        rl_claim_tick(op->claim, now_ns);
+        rl_attempt_step_round(attempt, now_ns);
         break;
     case RL_PAUSE: {
         /* Masters that have come back end a pause for want of a quorum. */
@@ -331,9 +112,9 @@ static void step(struct rl_op *op, int64_t now_ns)
     }
     case RL_LINED:
         if (!attempt->forever && now_ns >= attempt->give_up_ns)
-            give_up(attempt, attempt->loss);
+            rl_attempt_give_up(attempt, attempt->loss);
         else
-            stand(attempt);
+            rl_attempt_stand(attempt);
         break;
     }
 }
@@ -351,7 +132,7 @@ static int64_t sooner_ns(struct rl_attempt *attempt, enum rl_turn why, int64_t n
                    ? now_ns
                    : attempt->waiter.line->woken_ns + rl_attempt_grace_ns(client);
     case RL_TURN_LISTENS:
-        if (!hears(attempt))
+        if (!rl_attempt_hears(attempt))
             return INT64_MAX;
         return rl_line_pending(client, attempt->waiter.line) ? now_ns + LISTEN_NS : now_ns;
     case RL_TURN_MISSED: /* counted on, and not queued there after all */
@@ -385,7 +166,7 @@ static void on_turn(struct rl_waiter *waiter, enum rl_turn why, int64_t now_ns)
 static void on_cancel(struct rl_op *op, int64_t now_ns)
 {
     struct rl_claim *claim = op->claim;
-    give_up(attempt_of(op), REDLOCK_ECANCELED);
+    rl_attempt_give_up(rl_attempt_of(op), REDLOCK_ECANCELED);
     if (claim)
         rl_claim_release(claim, now_ns, 0);
 }
@@ -393,7 +174,7 @@ static void on_cancel(struct rl_op *op, int64_t now_ns)
 /* A lock that was won may have run out while the winner's thread did not run. */
 static int conclude(struct rl_op *op, redlock_lock **ret_lock)
 {
-    struct rl_attempt *attempt = attempt_of(op);
+    struct rl_attempt *attempt = rl_attempt_of(op);
     struct redlock_lock *lock = attempt->lock;
     struct rl_claim *claim = op->claim;
     int result = op->result;
@@ -430,8 +211,8 @@ void rl_attempt_init(struct rl_attempt *attempt, redlock *client,
     attempt->target.owner_len = owner_len;
     attempt->op.report = options->report;
     attempt->op.step = step;
-    attempt->op.did = on_did;
-    attempt->op.heard = on_heard;
+    attempt->op.did = rl_attempt_did;
+    attempt->op.heard = rl_attempt_heard;
     attempt->op.cancel = on_cancel;
     attempt->op.conclude = conclude;
     attempt->waiter.turn = on_turn;
@@ -475,10 +256,10 @@ void rl_attempt_start(struct rl_attempt *attempt, int64_t now_ns)
     int64_t parted_ns =
         attempt->waiter.line ? rl_line_parted_until_ns(client, &attempt->target) : 0;
     if (result) {
-        give_up(attempt, result);
+        rl_attempt_give_up(attempt, result);
     } else if (attempt->waiter.line && !rl_line_is_first(&attempt->waiter)) {
         attempt->loss = REDLOCK_EHELD;
-        stand(attempt);
+        rl_attempt_stand(attempt);
     } else if (now_ns < parted_ns) {
         pause_until(attempt, parted_ns);
     } else {

@@ -25,21 +25,22 @@ struct rl_attempt {
     redlock_options options;
     int64_t ttl_ns;
     bool forever, once;
-    bool lined;    /* has stood behind others */
-    bool can_hear; /* ROUND: a node is listened to now that was not when it was asked */
-    bool asked;    /* a first round has been begun */
+    bool lined;     /* has stood behind others */
+    bool can_hear;  /* ROUND: a node is listened to now that was not when it was asked */
+    bool asked;     /* a first round has been begun */
+    uint64_t among; /* ROUND: the nodes that it began with */
     int64_t began_ns;
     int64_t give_up_ns;     /* where there is a wait budget */
     int64_t nodes_until_ns; /* NODES: no longer than this */
     int64_t pause_until_ns; /* PAUSE */
     bool probes;            /* PAUSE: for a wake-up; its end is a fallback */
     struct rl_backoff backoff;
-    bool ordered_next; /* the last round was split: ask one first */
-    bool ordered;      /* as this round did */
-    int loss;          /* what the last round came to */
+    bool ordered_next;            /* the last round was split: ask one first */
+    bool ordered;                 /* as this round did */
+    int loss;                     /* what the last round came to */
     unsigned upgrades, miskinded; /* masters that refused this round for good, and why */
-    bool cut_short;    /* the wait's end left it less time than an answer may take */
-    bool starved;      /* and it was for want of masters that could be asked */
+    bool cut_short;               /* the wait's end left it less time than an answer may take */
+    bool starved;                 /* and it was for want of masters that could be asked */
     unsigned held_count;
     bool disputed;   /* by two others at least: perhaps nobody has a majority */
     uint64_t holder; /* the hash of one of them; 0: none yet */
@@ -59,7 +60,29 @@ void rl_attempt_init(struct rl_attempt *attempt, redlock *client,
 
 void rl_attempt_start(struct rl_attempt *attempt, int64_t now_ns);
 
-/* ---- attempt_sleep.c: between attempt*.c only ----------------------------------------- */
+/* ---- between attempt*.c only ---------------------------------------------------------- */
+
+static inline struct rl_attempt *rl_attempt_of(struct rl_op *op)
+{
+    return (struct rl_attempt *)op;
+}
+
+/* attempt.c: after a lost round it sleeps, or stands in its line, or is over. */
+void rl_attempt_pause(struct rl_attempt *attempt, bool split, uint64_t silent, int64_t now_ns);
+void rl_attempt_stand(struct rl_attempt *attempt);
+void rl_attempt_give_up(struct rl_attempt *attempt, int result);
+
+/* Would a majority be heard that releases the lock? */
+bool rl_attempt_hears(const struct rl_attempt *attempt);
+
+/* attempt_round.c: begin a round among the nodes that are able; the op's calls in it. */
+void rl_attempt_round(struct rl_attempt *attempt, uint64_t able, int64_t now_ns);
+void rl_attempt_step_round(struct rl_attempt *attempt, int64_t now_ns);
+void rl_attempt_did(struct rl_op *op, unsigned did, int64_t now_ns);
+void rl_attempt_heard(struct rl_op *op, struct rl_node *node, enum rl_verb verb,
+                      const struct rl_judged *judged);
+
+/* attempt_sleep.c. */
 
 /* After a loss: until when to sleep. `silent`: nodes that may still answer that it is
  * queued there. */

@@ -200,6 +200,15 @@ void rl_claim_tick(struct rl_claim *claim, int64_t now_ns)
     rl_claim_leave(claim, now_ns);
 }
 
+void rl_claim_cut(struct rl_claim *claim, int64_t now_ns)
+{
+    rl_claim_enter(claim);
+    unsigned did = rl_hold_cut(&claim->hold, now_ns);
+    if (did)
+        rl_claim_react(claim, did, now_ns);
+    rl_claim_leave(claim, now_ns);
+}
+
 /* ---- all of them ---------------------------------------------------------------------- */
 
 void rl_claims_sweep(redlock *client, int64_t now_ns)
@@ -215,6 +224,14 @@ void rl_claims_sweep(redlock *client, int64_t now_ns)
             client->sweep_ns = again_ns;
         rl_claim_let_go(claim, now_ns);
     }
+}
+
+uint64_t rl_claims_unsettled(const redlock *client, int64_t now_ns)
+{
+    uint64_t count = client->ending;
+    for (const struct rl_claim *claim = client->endings; claim; claim = claim->next)
+        count -= claim->lock && rl_hold_settled(&claim->hold, now_ns);
+    return count;
 }
 
 /* Nodes that answer, and nodes that are on their way to do so. A node that is down or does

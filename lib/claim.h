@@ -73,6 +73,9 @@ void rl_claim_disown(struct rl_claim *claim, int64_t now_ns);
 void rl_claim_query(struct rl_claim *claim, enum rl_verb verb, uint64_t nodes, int64_t now_ns,
                     int64_t deadline_ns);
 
+/* The round is not worth its remaining time. */
+void rl_claim_cut(struct rl_claim *claim, int64_t now_ns);
+
 /* Time passed. */
 void rl_claim_tick(struct rl_claim *claim, int64_t now_ns);
 
@@ -89,6 +92,10 @@ void rl_claim_let_go(struct rl_claim *claim, int64_t now_ns);
 
 /* Put away every claim that is settled by now; send what is due. */
 void rl_claims_sweep(redlock *client, int64_t now_ns);
+
+/* How many have ended, of which some master may have a key yet; not those that are but a lost
+ * lock whose handle nobody has released. */
+uint64_t rl_claims_unsettled(const redlock *client, int64_t now_ns);
 
 /* Is a release still unsent or unanswered on a node from which an answer can be hoped for? */
 bool rl_claims_pending(redlock *client, int64_t now_ns);

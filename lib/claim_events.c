@@ -8,8 +8,7 @@
 /* Where masters know waiters by their owner or their client: is one there again meanwhile? */
 static bool stands_again(const struct rl_claim *claim)
 {
-    return claim->target.kind->channel != RL_CHANNEL_CLIENT &&
-           rl_line_find(claim->client, &claim->target);
+    return !rl_kind_queues(claim->target.kind) && rl_line_find(claim->client, &claim->target);
 }
 
 /* A round of a waiter's: keep in mind where it is queued, and leave the queue where it has
@@ -18,7 +17,7 @@ static void note_queue(struct rl_claim *claim, unsigned node, enum rl_queued que
                        int64_t now_ns)
 {
     redlock *client = claim->client;
-    if (queued == RL_QUEUED && claim->target.kind->channel == RL_CHANNEL_CLIENT &&
+    if (queued == RL_QUEUED && rl_kind_queues(claim->target.kind) &&
         claim->waiter_round != rl_line_rounds(client, claim->waiter))
         queued = RL_WAS_QUEUED;
     if (rl_line_stands(client, claim->waiter))

@@ -4,6 +4,7 @@
 #include "client.h"
 
 #include "bell.h"
+#include "claim.h"
 #include "clock.h"
 
 #include <errno.h>
@@ -98,6 +99,17 @@ void redlock_cancel(redlock *client)
     errno = saved;
 }
 
+int rl_client_refuse(redlock *client, const char *why)
+{
+    int cancel_state;
+    int result = rl_client_enter(client, &cancel_state);
+    if (result)
+        return result;
+    rl_client_log(client, REDLOCK_LOG_ERROR, "%s", why);
+    rl_client_leave(client, cancel_state);
+    return REDLOCK_EINVAL;
+}
+
 int redlock_get_stats(redlock *client, redlock_stats *ret_stats)
 {
     int cancel_state;
@@ -110,7 +122,7 @@ int redlock_get_stats(redlock *client, redlock_stats *ret_stats)
     *ret_stats = client->stats;
     ret_stats->size = size;
     ret_stats->waiting = client->lines.waiting;
-    ret_stats->pending_releases = client->ending;
+    ret_stats->pending_releases = rl_claims_unsettled(client, rl_clock_now_ns());
     ret_stats->held = 0;
     for (const struct redlock_lock *lock = client->all_locks; lock; lock = lock->next_all)
         ret_stats->held += lock->claim != NULL;
@@ -122,4 +134,3 @@ int redlock_get_stats(redlock *client, redlock_stats *ret_stats)
     rl_client_leave(client, cancel_state);
     return REDLOCK_OK;
 }
-

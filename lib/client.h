@@ -162,12 +162,19 @@ void rl_client_destroy(redlock *client, bool in_child);
 void rl_client_log(void *client, int level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Log what is wrong with what the caller says: EINVAL, or why even that is not possible. For
+ * who has not entered the client. */
+int rl_client_refuse(redlock *client, const char *why);
+
 /* able.c: the nodes that can vote now; and how many are on their way for the first time. */
 uint64_t rl_client_able(redlock *client, int64_t now_ns);
 unsigned rl_client_pending(redlock *client);
 
 /* The round trip within which a majority of `nodes` answers; 0: unknown. */
 int64_t rl_client_round_trip_ns(redlock *client, uint64_t nodes);
+
+/* How long a majority may be silent until its answers are more likely to be lost than late. */
+int64_t rl_client_patience_ns(redlock *client);
 
 /* What one of `nodes` may take of a round that may take so long; -1: too little for a round. */
 int64_t rl_client_budget_ns(redlock *client, uint64_t nodes, int64_t remaining_ns);

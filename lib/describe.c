@@ -52,9 +52,12 @@ int redlock_describe(redlock *client, const void *name, size_t name_len, const c
         .owner_len = owner ? strlen(owner) : 0,
     };
     const char *why;
-    if (!ret_description || ret_description->size != sizeof(*ret_description) ||
-        (owner && !rl_owner_allowed(owner, &why)))
+    if (!client)
         return REDLOCK_EINVAL;
+    if (!ret_description || ret_description->size != sizeof(*ret_description))
+        return rl_client_refuse(client, "set description.size to sizeof(redlock_description)");
+    if (owner && !rl_owner_allowed(owner, &why))
+        return rl_client_refuse(client, why);
     return describe(client, &target, ret_description);
 }
 

@@ -60,6 +60,13 @@ static bool outlives(const redlock *client)
            client->notices.first;
 }
 
+/* Is there a channel to be left whose beginning, or end, a master has yet to confirm? That alone
+ * begins no thread; but who sleeps on it would be sent all messages there, and never look. */
+static bool leaves_channels(const redlock *client)
+{
+    return client->ears.count > client->ears.used;
+}
+
 /* Run the callbacks; what they begin is sent together. */
 static void tell(redlock *client)
 {
@@ -91,7 +98,7 @@ static void rest(redlock *client)
     if (client->notices.first && !client->notices.calling)
         return;
     self->told_ns = rl_loop_next_due_ns(client);
-    if (!always && !outlives(client)) {
+    if (!always && !outlives(client) && !leaves_channels(client)) {
         self->told_ns = INT64_MAX;
         away = true;
     } else if (client->leader) {

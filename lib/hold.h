@@ -131,6 +131,9 @@ void rl_hold_link_drains(struct rl_hold *hold, unsigned node, unsigned slot);
 /* The link on a slot broke or was closed: what it owed is unknown from now on. */
 unsigned rl_hold_link_lost(struct rl_hold *hold, unsigned node, unsigned slot, int64_t now_ns);
 
+/* While ASKING: the deadline of the nodes that are asked is now. */
+unsigned rl_hold_cut(struct rl_hold *hold, int64_t now_ns);
+
 /* Time passed. */
 unsigned rl_hold_tick(struct rl_hold *hold, int64_t now_ns);
 

@@ -57,16 +57,28 @@ static void sum_up(const struct rl_held_by_all *all, int kind, redlock_holds *re
     ret->held_ms = blocked_ms == INT64_MAX ? -1 : blocked_ms;
 }
 
+/* What is wrong with what the caller says; NULL: nothing. */
+static const char *why_not(const redlock_options *options, const redlock_holds *holds)
+{
+    const char *why;
+    if (!options || options->size != sizeof(*options) || !holds ||
+        holds->size != sizeof(*holds))
+        return "to count holds needs REDLOCK_OPTIONS_INIT and REDLOCK_HOLDS_INIT";
+    if (options->kind <= REDLOCK_PLAIN || options->kind > REDLOCK_WRITE)
+        return "kind must be one of enum redlock_kind, and not plain: a plain lock has no "
+               "owner";
+    return options->owner && !rl_owner_allowed(options->owner, &why) ? why : NULL;
+}
+
 int redlock_hold_count(redlock *client, const void *name, size_t name_len,
                        const redlock_options *options, redlock_holds *ret_holds)
 {
     char owner[RL_OWNER_MAX + 1];
-    const char *why;
-    if (!client || !options || options->size != sizeof(*options) || !ret_holds ||
-        ret_holds->size != sizeof(*ret_holds) || options->kind <= REDLOCK_PLAIN ||
-        options->kind > REDLOCK_WRITE ||
-        (options->owner && !rl_owner_allowed(options->owner, &why)))
+    if (!client)
         return REDLOCK_EINVAL;
+    const char *why = why_not(options, ret_holds);
+    if (why)
+        return rl_client_refuse(client, why);
     size_t owner_len = options->owner ? strlen(options->owner) : rl_owner_text(client, owner);
     struct rl_held_by_all *all = calloc(1, sizeof(*all));
     if (!all)

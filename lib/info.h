@@ -3,8 +3,9 @@
  * The restart guard: a master that came back without its keys must not vote until every
  * lease that could rest on a lost key has run out, for a lease of max-ttl. It votes iff it
  * has been up for long enough, or this client has itself seen this very process (run_id)
- * for long enough. A second less is a proven hole, and INFO over-reports the uptime by up
- * to a second, hence the - 1.
+ * for long enough, and neither as a replica, which has its master's keys, nor loading others. A
+ * second less is a proven hole, and INFO over-reports the uptime by up to a second, hence
+ * the - 1.
  */
 #ifndef RL_INFO_H
 #define RL_INFO_H

@@ -78,6 +78,6 @@ size_t rl_key_channel(const struct rl_target *target, char ret_text[RL_KEY_MAX])
         [RL_CHANNEL_FAIR] = 'f',
         [RL_CHANNEL_RW] = 'C',
     };
-    assert(target->kind->channel != RL_CHANNEL_CLIENT);
+    assert(!rl_kind_queues(target->kind));
     return rl_key_text(letters[target->kind->channel], target, ret_text);
 }

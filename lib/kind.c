@@ -124,7 +124,7 @@ static const struct rl_kind kinds[RL_ROWS] = {
                     [RL_EXTEND] = SCRIPT(qread_extend, "n", "otT"),
                     [RL_RETAKE] = SCRIPT(qread_retake, "n", "otT"),
                     [RL_RELEASE] = SCRIPT(qread_release, "nCR", "otk"),
-                    [RL_WAIT] = SCRIPT(qread_wait, "nmR", "otTm"),
+                    [RL_WAIT] = SCRIPT(qread_wait, "nmR", "otTma"),
                 },
         },
     [RL_ROW_QWRITE] =
@@ -134,10 +134,10 @@ static const struct rl_kind kinds[RL_ROWS] = {
             .channel = RL_CHANNEL_RW,
             .script =
                 {
-                    [RL_ACQUIRE] = SCRIPT(qwrite_acquire, "nmR", "otT"),
+                    [RL_ACQUIRE] = SCRIPT(qwrite_acquire, "nmR", "otTwm"),
                     [RL_EXTEND] = SCRIPT(qwrite_extend, "n", "otT"),
                     [RL_RETAKE] = SCRIPT(qwrite_retake, "n", "otT"),
-                    [RL_RELEASE] = SCRIPT(qwrite_release, "nCR", "otk"),
+                    [RL_RELEASE] = SCRIPT(qwrite_release, "nmCR", "otkw"),
                     [RL_WAIT] = SCRIPT(qwrite_wait, "nmR", "otTwm"),
                     [RL_LEAVE] = SCRIPT(qwrite_leave, "mC", "w"),
                 },

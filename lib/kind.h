@@ -86,6 +86,12 @@ struct rl_kind {
     struct rl_script script[RL_VERBS];
 };
 
+/* Are those who wait in a queue of this library's, and woken by their names? */
+static inline bool rl_kind_queues(const struct rl_kind *kind)
+{
+    return kind->channel == RL_CHANNEL_CLIENT;
+}
+
 /* Is whoever waits told of every release, without being in a queue for it? */
 static inline bool rl_kind_broadcasts(const struct rl_kind *kind)
 {
@@ -95,7 +101,7 @@ static inline bool rl_kind_broadcasts(const struct rl_kind *kind)
 /* Does it ask who has it, or only whether a token does? */
 static inline bool rl_kind_owned(const struct rl_kind *kind)
 {
-    return kind->channel != RL_CHANNEL_CLIENT;
+    return !rl_kind_queues(kind);
 }
 
 /* NULL: no such row. */

@@ -56,7 +56,9 @@
 #define RL_HANDLES_RESTING 64 /* released handles that are not used again yet */
 
 #define RL_RECONNECT_MIN_MS 10
-#define RL_RECONNECT_MAX_MS 500
+#define RL_RECONNECT_MAX_MS 330 /* not twice as often on end: some four times a second */
+#define RL_SILENT_NS (500 * RL_NS_PER_MS) /* unanswered for so long, it is rather lost: */
+#define RL_SILENT_ROUND_TRIPS 8           /* or for so many, whichever is longer */
 #define RL_PING_AFTER_MS 5000    /* a subscriber that hears nothing asks for a PONG */
 #define RL_CHANNEL_ASKS_MAX 240  /* channels that one server is asked for at once */
 #define RL_UNLEFT_MAX 1000       /* channels that it does not let go of */

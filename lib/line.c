@@ -136,7 +136,7 @@ static bool give_ear(redlock *client, struct rl_line *line)
 {
     char channel[RL_KEY_MAX];
     line->ear = NULL;
-    if (line->target.kind->channel == RL_CHANNEL_CLIENT)
+    if (rl_kind_queues(line->target.kind))
         return true;
     size_t len = rl_key_channel(&line->target, channel);
     struct rl_ear *ear = rl_ear_take(&client->ears, channel, len);

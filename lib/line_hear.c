@@ -25,7 +25,7 @@ uint64_t rl_line_queues_at(const redlock *client, const struct rl_kind *kind, ui
 {
     if (kind->queues_at_once)
         return rl_all(client->n);
-    if (kind->channel == RL_CHANNEL_CLIENT)
+    if (rl_kind_queues(kind))
         return client->listening;
     return rl_line_listening(client, rl_line_by_number(client, number));
 }
@@ -107,7 +107,7 @@ void rl_line_freed(redlock *client, const struct rl_target *target, int64_t now_
 void rl_line_part(redlock *client, const struct rl_target *target, int64_t now_ns)
 {
     struct rl_lines *lines = &client->lines;
-    if (target->kind->channel != RL_CHANNEL_CLIENT)
+    if (!rl_kind_queues(target->kind))
         return;
     /* What a hand-off takes: the release, the wake-up, the acquire and its answer. */
     int64_t pause_ns = 4 * rl_client_round_trip_ns(client, rl_all(client->n));
@@ -121,7 +121,7 @@ void rl_line_part(redlock *client, const struct rl_target *target, int64_t now_n
 int64_t rl_line_parted_until_ns(const redlock *client, const struct rl_target *target)
 {
     const struct rl_lines *lines = &client->lines;
-    if (lines->partings == 0 || target->kind->channel != RL_CHANNEL_CLIENT)
+    if (lines->partings == 0 || !rl_kind_queues(target->kind))
         return 0;
     uint64_t hash = rl_hash(target->name, target->name_len);
     int64_t until_ns = 0;

@@ -32,6 +32,8 @@ struct rl_link *rl_link_new(const struct rl_node_config *node, struct rl_tls_con
     link->epoll_fd = epoll_fd;
     link->wake_fd = wake_fd;
     link->fd = -1;
+    for (unsigned i = 0; i < RL_LINK_TRIES - 1; i++)
+        link->older[i] = -1;
     link->due_ns = INT64_MAX;
     if (node->transport != RL_UNIX)
         link->numeric = rl_resolve_numeric(node->host, node->port, &link->addresses);
@@ -56,6 +58,10 @@ void rl_link_free_in_child(struct rl_link *link)
     rl_tls_free_quietly(link->tls);
     if (link->fd >= 0)
         close(link->fd);
+    for (unsigned i = 0; i < RL_LINK_TRIES - 1; i++) {
+        if (link->older[i] >= 0)
+            close(link->older[i]);
+    }
     rl_lookup_free_in_child(link->lookup);
     free(link);
 }
@@ -75,20 +81,30 @@ bool rl_link_watch(struct rl_link *link, uint32_t events)
     return true;
 }
 
+void rl_link_drop_fd(struct rl_link *link, int fd, bool registered)
+{
+    /* A forked child may have a copy of the descriptor, with which both the connection and
+     * its place in the epoll set would live on after close(). */
+    if (registered)
+        epoll_ctl(link->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
+    shutdown(fd, SHUT_RDWR);
+    close(fd);
+}
+
 void rl_link_drop(struct rl_link *link)
 {
     rl_tls_free(link->tls);
     link->tls = NULL;
     link->blocked = false;
     link->holds_more = false;
+    for (unsigned i = 0; i < RL_LINK_TRIES - 1; i++) {
+        if (link->older[i] >= 0)
+            rl_link_drop_fd(link, link->older[i], true);
+        link->older[i] = -1;
+    }
     if (link->fd < 0)
         return;
-    /* A forked child may have a copy of the descriptor, with which both the connection and
-     * its place in the epoll set would live on after close(). */
-    if (link->registered)
-        epoll_ctl(link->epoll_fd, EPOLL_CTL_DEL, link->fd, NULL);
-    shutdown(link->fd, SHUT_RDWR);
-    close(link->fd);
+    rl_link_drop_fd(link, link->fd, link->registered);
     link->fd = -1;
     link->registered = false;
     link->watched = 0;
@@ -129,6 +145,16 @@ void rl_link_close(struct rl_link *link)
     link->state = RL_LINK_IDLE;
     link->due_ns = INT64_MAX;
     link->text[0] = '\0';
+}
+
+void rl_link_abort(struct rl_link *link)
+{
+    const struct linger at_once = {.l_onoff = 1, .l_linger = 0};
+
+    /* Without it TCP goes on to send what is left, up to the first byte that is answered. */
+    if (link->fd >= 0)
+        setsockopt(link->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+    rl_link_close(link);
 }
 
 enum rl_link_state rl_link_state(const struct rl_link *link)

@@ -9,10 +9,11 @@
  *     ^                        |             |              |          |
  *     +----- rl_link_close ----+--------- FAILED (text says why) ------+
  *
- * Descriptors: at most one at a time. It is registered with the client's epoll set by the
- * link itself (epoll data pointer = the `tag` given at init): while OPEN for EPOLLIN always,
- * EPOLLOUT only while it is blocked, and EPOLLWRNORM while TLS holds bytes that the socket
- * does not show any more. So: receive on any event but EPOLLOUT.
+ * Descriptors: one; up to four while an address is silent, which is tried once more every 250
+ * ms. They are registered with the client's epoll set by the link itself (epoll data pointer =
+ * the `tag` given at init): while OPEN for EPOLLIN always, EPOLLOUT only while it is blocked,
+ * and EPOLLWRNORM while TLS holds bytes that the socket does not show any more. So: receive on
+ * any event but EPOLLOUT.
  */
 #ifndef RL_LINK_H
 #define RL_LINK_H
@@ -54,6 +55,10 @@ void rl_link_open(struct rl_link *link, int64_t now_ns, int64_t deadline_ns);
  * look-up that hangs is joined by the next open: one thread a link at the most. `wake_fd` may
  * fire for it until the link is freed.) */
 void rl_link_close(struct rl_link *link);
+
+/* Close it, and take back what has been sent and not arrived: it might arrive long after what
+ * is sent by another way. */
+void rl_link_abort(struct rl_link *link);
 
 enum rl_link_state rl_link_state(const struct rl_link *link);
 

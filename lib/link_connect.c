@@ -2,7 +2,9 @@
  *
  * The addresses are tried one after the other; each may use its share of the time that is
  * left (remaining / addresses left), so that a silent one costs no more than that and a
- * refused one costs nothing. The TLS handshake counts to its address' share.
+ * refused one costs nothing. The TLS handshake counts to its address' share. One that is silent
+ * is tried again and again meanwhile, each time on a socket more, and the first to be connected
+ * is the one that stays.
  *
  * Every connect looks the name up anew. Where that fails, or takes more than half of the
  * budget, the addresses found earlier are used, if there are any.
@@ -168,6 +170,7 @@ static void become_connected(struct rl_link *link, int64_t now_ns)
         return;
     }
     link->state = RL_LINK_SECURING;
+    link->due_ns = link->share_ns;
     step_securing(link, now_ns);
 }
 
@@ -182,7 +185,7 @@ static void connect_unix(struct rl_link *link, int64_t now_ns)
     memcpy(address.sun_path, link->node->path, len);
     snprintf(link->where, sizeof(link->where), "%s", link->node->path);
     link->state = RL_LINK_CONNECTING;
-    link->due_ns = link->deadline_ns;
+    link->due_ns = link->share_ns = link->deadline_ns;
     int error = start_socket(link, (const struct sockaddr *)&address, sizeof(address));
     if (error == 0)
         return;
@@ -192,6 +195,64 @@ static void connect_unix(struct rl_link *link, int64_t now_ns)
     }
     note_errno(link, "", error);
     rl_link_fail(link);
+}
+
+/* ---- one address on several sockets --------------------------------------------------- */
+
+/* The sockets, newest first. */
+static int *socket_at(struct rl_link *link, unsigned i)
+{
+    return i == 0 ? &link->fd : &link->older[i - 1];
+}
+
+/* One less; those behind it move up. */
+static void drop_at(struct rl_link *link, unsigned i)
+{
+    if (*socket_at(link, i) >= 0)
+        rl_link_drop_fd(link, *socket_at(link, i), i > 0 || link->registered);
+    for (; i < RL_LINK_TRIES - 1; i++)
+        *socket_at(link, i) = *socket_at(link, i + 1);
+    *socket_at(link, i) = -1;
+    link->registered = link->fd >= 0;
+    link->watched = link->fd >= 0 ? EPOLLOUT : 0;
+}
+
+/* The same address again, on a socket more; the oldest one makes room for it. */
+static void connect_again(struct rl_link *link, int64_t now_ns)
+{
+    const struct rl_address *address = &link->addresses.list[link->next_address - 1];
+
+    assert(link->fd >= 0 && link->next_address > 0);
+    link->due_ns = earlier(link->share_ns, now_ns + RL_LINK_AGAIN_NS);
+    drop_at(link, RL_LINK_TRIES - 1);
+    for (unsigned i = RL_LINK_TRIES - 1; i > 0; i--)
+        *socket_at(link, i) = *socket_at(link, i - 1);
+    link->fd = -1;
+    link->registered = false;
+    if (start_socket(link, &address->as.any, address->len) != 0)
+        drop_at(link, 0); /* one of the others may do it yet */
+}
+
+/* 0: one is connected, and the only one now. EINPROGRESS: none yet. Else why none will be. */
+static int race_error(struct rl_link *link)
+{
+    int error = EINPROGRESS;
+
+    for (unsigned i = 0; i < RL_LINK_TRIES && *socket_at(link, i) >= 0;) {
+        error = socket_error(*socket_at(link, i));
+        if (error == 0) {
+            while (i-- > 0)
+                drop_at(link, 0);
+            while (link->older[0] >= 0)
+                drop_at(link, 1);
+            return 0;
+        }
+        if (error == EINPROGRESS)
+            i++;
+        else
+            drop_at(link, i);
+    }
+    return link->fd >= 0 ? EINPROGRESS : error;
 }
 
 /* ---- all addresses -------------------------------------------------------------------- */
@@ -218,7 +279,8 @@ static void connect_next(struct rl_link *link, int64_t now_ns)
         int error = start_socket(link, &address->as.any, address->len);
         if (error == 0) {
             link->state = RL_LINK_CONNECTING;
-            link->due_ns = now_ns + share_ns;
+            link->share_ns = now_ns + share_ns;
+            link->due_ns = earlier(link->share_ns, now_ns + RL_LINK_AGAIN_NS);
             return;
         }
         note_errno(link, is_shortage(error) ? "no socket to be had: " : "", error);
@@ -318,14 +380,16 @@ static void step_connecting(struct rl_link *link, uint32_t events, int64_t now_n
             connect_unix(link, now_ns);
         return;
     }
-    int error = events != 0 ? socket_error(link->fd) : EINPROGRESS;
+    int error = events != 0 ? race_error(link) : EINPROGRESS;
     if (error == 0) {
         become_connected(link, now_ns);
     } else if (error != EINPROGRESS) {
         note_errno(link, "", error);
         give_up_address(link, now_ns);
-    } else if (now_ns >= link->due_ns) {
+    } else if (now_ns >= link->share_ns) {
         give_up_with(link, "timed out while connecting", now_ns);
+    } else if (now_ns >= link->due_ns) {
+        connect_again(link, now_ns);
     }
 }
 

@@ -18,6 +18,12 @@
 /* How often a unix socket with a full backlog is tried: it does not say when there is room. */
 #define RL_LINK_BACKLOG_RETRY_NS (5 * RL_NS_PER_MS)
 
+/* An address that is silent is tried once more beside the tries under way. The kernel alone
+ * says SYN again after 1, 3, 7 s: a way that is open again would be found so much later. Each
+ * of the tries has as long as they all together, for addresses that are merely far. */
+#define RL_LINK_AGAIN_NS (250 * RL_NS_PER_MS)
+#define RL_LINK_TRIES 4
+
 struct rl_link {
     const struct rl_node_config *node;
     struct rl_tls_context *tls_context;
@@ -26,9 +32,10 @@ struct rl_link {
     int wake_fd;
 
     enum rl_link_state state;
-    int fd;           /* -1: none */
-    bool registered;  /* with the epoll set, */
-    uint32_t watched; /* for these events */
+    int fd;                       /* -1: none */
+    int older[RL_LINK_TRIES - 1]; /* CONNECTING: earlier tries of the address, newest first */
+    bool registered;              /* fd, with the epoll set, as all older ones are, */
+    uint32_t watched;             /* for these events */
     bool blocked;
     bool blocked_on_input; /* rare: TLS waits for a message of its own */
     bool holds_more;       /* TLS has read more than was asked for */
@@ -36,6 +43,7 @@ struct rl_link {
 
     int64_t deadline_ns; /* of the whole connect */
     int64_t due_ns;      /* of what is being done now */
+    int64_t share_ns;    /* CONNECTING, SECURING: until when this address may use the time */
     bool numeric;        /* the addresses are the node's own, never looked up */
     struct rl_lookup *lookup;
     struct rl_addresses addresses; /* the last that were found */
@@ -54,8 +62,11 @@ void rl_link_connect_step(struct rl_link *link, uint32_t events, int64_t now_ns)
 /* Be told of these events from now on. False: the system refused; errno is set. */
 bool rl_link_watch(struct rl_link *link, uint32_t events);
 
-/* Give the socket up, and its session. */
+/* Give all sockets up, and the session. */
 void rl_link_drop(struct rl_link *link);
+
+/* Take one socket out of the epoll set, and close it. */
+void rl_link_drop_fd(struct rl_link *link, int fd, bool registered);
 
 /* Add "where: what" to the text: several addresses may each have their own story. */
 void rl_link_note(struct rl_link *link, const char *where, const char *what);

@@ -5,6 +5,7 @@
 
 #include "claim.h"
 #include "clock.h"
+#include "names.h"
 #include "text.h"
 #include "view.h"
 
@@ -131,10 +132,14 @@ int rl_look(redlock *client, enum rl_verb verb, const struct rl_target *target,
 {
     struct query query = {.verb = verb, .views = views};
     struct rl_claim *claim;
+    char why[160];
     int cancel_state;
-    if (!client || !target->name || target->name_len == 0 ||
-        target->name_len > REDLOCK_NAME_MAX || !rl_report_fits(report))
+    if (!client)
         return REDLOCK_EINVAL;
+    if (!rl_name_allowed(target->name, target->name_len, why, sizeof(why)))
+        return rl_client_refuse(client, why);
+    if (!rl_report_fits(report))
+        return rl_client_refuse(client, "set report.size to sizeof(redlock_report)");
     int result = rl_client_enter_blocking(client, &cancel_state);
     if (result)
         return result;
@@ -196,8 +201,10 @@ static int ask_all(redlock *client, enum rl_verb verb, const void *name, size_t 
 int redlock_inspect(redlock *client, const void *name, size_t name_len,
                     redlock_report *ret_report)
 {
-    if (!ret_report)
+    if (!client)
         return REDLOCK_EINVAL;
+    if (!ret_report)
+        return rl_client_refuse(client, "to inspect a lock needs a report");
     int result = ask_all(client, RL_INSPECT, name, name_len, ret_report);
     if (result == REDLOCK_OK || result == REDLOCK_ENOQUORUM)
         ret_report->majority = find_majority(ret_report);

@@ -28,24 +28,32 @@ static size_t name_len(const redlock_item *item)
     return item->name_len ? item->name_len : strlen(item->name);
 }
 
-static int refuse(redlock *client, const char *why)
+static int kind_of(const redlock_item *item)
 {
-    int cancel_state;
-    int result = rl_client_enter(client, &cancel_state);
-    if (result)
-        return result;
-    rl_client_log(client, REDLOCK_LOG_ERROR, "%s", why);
-    rl_client_leave(client, cancel_state);
-    return REDLOCK_EINVAL;
+    return item->options ? item->options->kind : REDLOCK_PLAIN;
 }
 
-/* Only one of two plain locks of one name can ever be had. */
-static bool same_plain(const redlock_item *one, const redlock_item *other)
+static bool same_owner(const redlock_item *one, const redlock_item *other)
+{
+    const char *a = one->options ? one->options->owner : NULL;
+    const char *b = other->options ? other->options->owner : NULL;
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static bool same_name(const redlock_item *one, const redlock_item *other)
 {
     return one->client == other->client && name_len(one) == name_len(other) &&
-           memcmp(one->name, other->name, name_len(one)) == 0 &&
-           !(one->options && one->options->kind != REDLOCK_PLAIN) &&
-           !(other->options && other->options->kind != REDLOCK_PLAIN);
+           memcmp(one->name, other->name, name_len(one)) == 0;
+}
+
+/* Can both be had under one name, whichever is taken first? Readers do not exclude each other,
+ * and an owner does not exclude itself; but who reads can't become the writer. */
+static bool go_together(const redlock_item *one, const redlock_item *other)
+{
+    int kind = kind_of(one);
+    if (kind != kind_of(other) || kind == REDLOCK_PLAIN)
+        return false;
+    return kind == REDLOCK_READ || same_owner(one, other);
 }
 
 /* Whatever comes of it, what an item is left with is of this call. */
@@ -71,15 +79,19 @@ static int check(const redlock_item *items, size_t count, int64_t wait_ms)
             return REDLOCK_EINVAL;
     }
     if (wait_ms < -1)
-        return refuse(items[0].client, "wait_ms must be -1 (for ever), 0 (once) or more");
+        return rl_client_refuse(items[0].client,
+                                "wait_ms must be -1 (for ever), 0 (once) or more");
     for (size_t i = 0; i < count; i++) {
         const redlock_options *options = items[i].options;
         if (options && (options->size != sizeof(*options) || options->wait_ms != 0))
-            return refuse(items[i].client, "an item's options must begin with "
-                                           "REDLOCK_OPTIONS_INIT, and leave wait_ms at 0");
+            return rl_client_refuse(items[i].client,
+                                    "an item's options must begin with "
+                                    "REDLOCK_OPTIONS_INIT, and leave wait_ms at 0");
         for (size_t k = 0; k < i; k++) {
-            if (same_plain(&items[i], &items[k]))
-                return refuse(items[i].client, "one plain lock is named by two items");
+            if (same_name(&items[i], &items[k]) && !go_together(&items[i], &items[k]))
+                return rl_client_refuse(items[i].client, "two items have one name, and can't "
+                                                         "both be had: only readers can, and "
+                                                         "one kind again for one owner");
         }
     }
     return REDLOCK_OK;

@@ -43,6 +43,18 @@ static char *put(char *at, const redlock_bytes *name)
     return at;
 }
 
+bool rl_name_allowed(const void *name, size_t len, char *why, size_t why_size)
+{
+    if (!name || len == 0)
+        snprintf(why, why_size, "a lock needs a name of at least one byte");
+    else if (len > REDLOCK_NAME_MAX)
+        snprintf(why, why_size, "the name has %zu bytes; at most %d are allowed", len,
+                 REDLOCK_NAME_MAX);
+    else
+        return true;
+    return false;
+}
+
 size_t rl_names_pack(const redlock_bytes *names, size_t count,
                      char ret_bytes[RL_NAMES_BYTES_MAX], char *why, size_t why_size)
 {

@@ -11,6 +11,9 @@
 
 #define RL_NAMES_BYTES_MAX (REDLOCK_NAME_MAX + 3 * REDLOCK_NAMES_MAX)
 
+/* May a lock have this name? Else `why` is filled in. */
+bool rl_name_allowed(const void *name, size_t len, char *why, size_t why_size);
+
 /* Returns the number of bytes, or 0 with `why` filled in: no names, too many, too long. */
 size_t rl_names_pack(const redlock_bytes *names, size_t count,
                      char ret_bytes[RL_NAMES_BYTES_MAX], char *why, size_t why_size);

@@ -99,7 +99,7 @@ static void connect_now(struct rl_node *node, int64_t now_ns)
     node->deadline_ns = now_ns + node->settings->connect_timeout_ns;
     if (rl_wire_reset(&slot->wire, rl_node_on_bulk, slot)) {
         node->failures++;
-        node->retry_ns = now_ns + rl_backoff_next_ns(&node->backoff, node->settings->prng);
+        node->retry_ns = now_ns + rl_backoff_calm_ns(&node->backoff, node->settings->prng);
         return;
     }
     rl_node_set_mode(node, RL_CONNECTING, now_ns);
@@ -132,7 +132,11 @@ void rl_node_lose(struct rl_node *node, unsigned index, int64_t now_ns, const ch
     va_end(args);
     rl_text_clean(why);
 
-    rl_link_close(slot->wire.link);
+    /* A release that is sent anew, by another link, must not be overtaken by its acquire. */
+    if (slot->wire.fifo_count > 0)
+        rl_link_abort(slot->wire.link);
+    else
+        rl_link_close(slot->wire.link);
     if (active) {
         /* A server that answers and then hangs up again and again is not worth a race. */
         bool lasted = node->mode == RL_UP && now_ns - node->since_ns >= RL_NS_PER_S;
@@ -144,7 +148,7 @@ void rl_node_lose(struct rl_node *node, unsigned index, int64_t now_ns, const ch
             node->retry_ns = now_ns;
         } else {
             node->failures++;
-            node->retry_ns = now_ns + rl_backoff_next_ns(&node->backoff, node->settings->prng);
+            node->retry_ns = now_ns + rl_backoff_calm_ns(&node->backoff, node->settings->prng);
         }
         rl_node_set_mode(node, RL_DOWN, now_ns);
         node->ask_info_ns = INT64_MAX;
@@ -171,9 +175,9 @@ static void drain(struct rl_node *node, int64_t now_ns)
                                 node->config->label);
     struct rl_slot *slot = &node->slot[node->active];
     node->draining = true;
+    node->drained_ns = now_ns;
     node->drain_until_ns = now_ns + node->settings->drain_limit_ns;
     node->active = other;
-    node->failures++;
     snprintf(node->why, sizeof(node->why), "does not answer");
     rl_node_set_mode(node, RL_DOWN, now_ns);
     node->ask_info_ns = INT64_MAX;
@@ -190,6 +194,26 @@ static int64_t stall_ns(struct rl_node *node)
 {
     const struct rl_waiting *oldest = rl_wire_oldest(rl_node_wire(node));
     return node->mode == RL_UP && oldest ? oldest->deadline_ns : INT64_MAX;
+}
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* When to connect anew beside the link in use. Where it is silent for longer than an answer
+ * takes, bytes may have been lost that TCP sends again only much later; but a server that hangs
+ * is not to be connected to again and again. */
+static int64_t drain_ns(struct rl_node *node)
+{
+    const struct rl_waiting *oldest = rl_wire_oldest(rl_node_wire(node));
+    int64_t limit_ns = node->settings->stall_limit_ns;
+    if (node->mode != RL_UP || !oldest)
+        return INT64_MAX;
+    int64_t silent_ns = oldest->sent_ns + rl_patience_ns(node->round_trip_ns);
+    if (silent_ns < node->drained_ns + limit_ns)
+        silent_ns = node->drained_ns + limit_ns;
+    return earlier(silent_ns, oldest->deadline_ns + limit_ns);
 }
 
 bool rl_node_stalled(struct rl_node *node, int64_t now_ns)
@@ -235,13 +259,33 @@ void rl_node_step(struct rl_slot *slot, unsigned epoll_events, int64_t now_ns)
         rl_node_lose(node, slot->index, now_ns, "%s", failure_text(slot));
 }
 
+/* The link that drains has answered all, and the other is not up yet: it was merely late. */
+static void take_back(struct rl_node *node, int64_t now_ns)
+{
+    struct rl_slot *slot = &node->slot[node->active];
+    rl_link_close(slot->wire.link);
+    tell_lost(slot, now_ns);
+    node->active = 1 - node->active;
+    node->draining = false;
+    node->why[0] = '\0';
+    rl_node_set_mode(node, RL_UP, now_ns);
+    node->ask_info_ns = now_ns;
+    node->settings->events->changed(node->settings->owner, node, now_ns);
+}
+
+static void tick_draining(struct rl_node *node, int64_t now_ns)
+{
+    const struct rl_wire *wire = &node->slot[1 - node->active].wire;
+    if (wire->fifo_count == 0 && node->mode != RL_UP)
+        take_back(node, now_ns);
+    else if (wire->fifo_count == 0 || now_ns >= node->drain_until_ns)
+        rl_node_lose(node, 1 - node->active, now_ns, "drained");
+}
+
 void rl_node_tick(struct rl_node *node, int64_t now_ns)
 {
-    if (node->draining) {
-        struct rl_wire *wire = &node->slot[1 - node->active].wire;
-        if (wire->fifo_count == 0 || now_ns >= node->drain_until_ns)
-            rl_node_lose(node, 1 - node->active, now_ns, "drained");
-    }
+    if (node->draining)
+        tick_draining(node, now_ns);
     switch (node->mode) {
     case RL_DOWN:
         break;
@@ -260,18 +304,15 @@ void rl_node_tick(struct rl_node *node, int64_t now_ns)
             node->asked_late = now_ns - node->ask_info_ns > LATE_NS;
             rl_node_ask_info(node, now_ns);
         }
-        if (stall_ns(node) < INT64_MAX &&
-            now_ns >= stall_ns(node) + node->settings->stall_limit_ns)
+        /* What has come meanwhile may lie in the socket: silence is judged after a look. */
+        if (now_ns >= drain_ns(node))
+            rl_node_step(&node->slot[node->active], EPOLLIN, now_ns);
+        if (now_ns >= drain_ns(node))
             drain(node, now_ns);
         break;
     }
     if (node->mode == RL_DOWN && now_ns >= node->retry_ns)
         connect_now(node, now_ns);
-}
-
-static int64_t earlier(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
 }
 
 int64_t rl_node_due_ns(struct rl_node *node)
@@ -287,10 +328,7 @@ int64_t rl_node_due_ns(struct rl_node *node)
     case RL_GREETING:
         return earlier(due, node->deadline_ns);
     case RL_UP:
-        due = earlier(due, node->ask_info_ns);
-        if (stall_ns(node) < INT64_MAX)
-            due = earlier(due, stall_ns(node) + node->settings->stall_limit_ns);
-        return due;
+        return earlier(due, earlier(node->ask_info_ns, drain_ns(node)));
     }
     return due;
 }

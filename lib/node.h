@@ -8,10 +8,11 @@
  * names the connection and asks INFO: without it there is no vote (info.h).
  *
  * A node has two slots. One is in use. When the oldest request on it has been unanswered for
- * stall-limit past its deadline, the link drains: it stays for order (what was sent on it
+ * much longer than an answer takes, the link drains: it stays for order (what was sent on it
  * may still be executed, and the release must come behind it) while the other slot connects
- * anew. A node whose oldest request is past its deadline is stalled: it gets no new
- * acquires, so a dead node costs nothing and gathers no memory.
+ * anew; again after stall-limit at the earliest. A node whose oldest request is past its
+ * deadline is stalled: it gets no new acquires, so a dead node costs nothing and gathers no
+ * memory.
  */
 #ifndef RL_NODE_H
 #define RL_NODE_H
@@ -90,7 +91,8 @@ struct rl_node {
     struct rl_tls_context *tls;
     struct rl_slot slot[RL_SLOTS];
     unsigned active;
-    bool draining; /* the other slot's link */
+    bool draining;      /* the other slot's link */
+    int64_t drained_ns; /* when a link last began to drain */
     int64_t drain_until_ns;
 
     enum rl_mode mode;
@@ -105,6 +107,7 @@ struct rl_node {
     enum rl_fitness fitness;
     int twin;            /* an earlier node that is the same server; -1: none */
     int64_t run_seen_ns; /* when this client first saw info.run_id here */
+    bool replaced;       /* and last saw it get other keys than it had: rl_node_replaced() */
     int64_t ask_info_ns; /* when to ask again; INT64_MAX: no need */
     bool asked_late;     /* nobody was there to ask when it was due: the answer is awaited */
     int64_t guard_until_ns;
@@ -190,6 +193,10 @@ void rl_node_greeted(struct rl_node *node, const struct rl_waiting *waiting,
                      const struct rl_reply *reply, int64_t now_ns);
 void rl_node_ask_info(struct rl_node *node, int64_t now_ns);
 void rl_node_on_bulk(void *slot, const char *bytes, size_t len);
+
+/* It is a replica now or loads a file, or did when it answered: what it had before is lost, and
+ * its uptime says nothing of that. */
+void rl_node_replaced(struct rl_node *node, int64_t now_ns);
 
 /* node_reply.c: read what there is and hand it out. */
 void rl_node_read(struct rl_slot *slot, int64_t now_ns);

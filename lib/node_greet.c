@@ -124,8 +124,10 @@ void rl_node_on_bulk(void *context, const char *bytes, size_t len)
     memcpy(before, node->info.run_id, sizeof(before));
     rl_info_parse(bytes, len, &node->info);
     node->info_known = true;
-    if (strcmp(before, node->info.run_id) != 0)
+    if (strcmp(before, node->info.run_id) != 0) {
         node->run_seen_ns = 0; /* a new process: judge() starts its time */
+        node->replaced = false;
+    }
 }
 
 static void unfit(struct rl_node *node, int64_t now_ns, int64_t again_ns, const char *why)
@@ -135,11 +137,18 @@ static void unfit(struct rl_node *node, int64_t now_ns, int64_t again_ns, const 
     snprintf(node->why, sizeof(node->why), "%s", why);
 }
 
+void rl_node_replaced(struct rl_node *node, int64_t now_ns)
+{
+    node->replaced = true;
+    node->run_seen_ns = now_ns;
+}
+
 /* Has it been up, or known to us, for long enough (info.h)? */
 static void judge_guard(struct rl_node *node, int64_t now_ns)
 {
-    int64_t wait = rl_guard_wait_ns(node->settings->guard_window_ns, node->info.uptime_s,
-                                    now_ns - node->run_seen_ns);
+    int64_t uptime_s = node->replaced ? -1 : node->info.uptime_s;
+    int64_t wait =
+        rl_guard_wait_ns(node->settings->guard_window_ns, uptime_s, now_ns - node->run_seen_ns);
     if (wait == 0) {
         node->fitness = RL_FIT;
         return;
@@ -148,7 +157,8 @@ static void judge_guard(struct rl_node *node, int64_t now_ns)
     node->guard_until_ns = now_ns + wait;
     node->ask_info_ns = node->guard_until_ns;
     snprintf(node->why, sizeof(node->why),
-             "restarted less than max-ttl ago: its vote is withheld by the restart guard");
+             "%s less than max-ttl ago: its vote is withheld by the restart guard",
+             node->replaced ? "was a replica or loaded its keys anew" : "restarted");
 }
 
 /* What INFO said decides whether this server may vote. */
@@ -158,9 +168,12 @@ static void judge_info(struct rl_node *node, int64_t now_ns)
     node->why[0] = '\0';
     if (node->run_seen_ns == 0)
         node->run_seen_ns = now_ns;
+    bool replica = info->role[0] && strcmp(info->role, "master") != 0;
+    if (replica)
+        rl_node_replaced(node, now_ns);
     if (info->loading)
         unfit(node, now_ns, ASK_LOADING_NS, "loading its data set");
-    else if (info->role[0] && strcmp(info->role, "master") != 0)
+    else if (replica)
         unfit(node, now_ns, ASK_AGAIN_NS,
               "is a replica: name its master, or an independent server, instead");
     else if (!info->run_id[0] && node->settings->guard)

@@ -106,6 +106,8 @@ static bool deliver(struct rl_slot *slot, const struct rl_waiting *waiting,
                                    now_ns);
         if (!ends_connection(text))
             return true;
+        if (!starts(text, "NOAUTH"))
+            rl_node_replaced(node, now_ns);
         set_why(&slot->wire, text);
         return false;
     }

@@ -99,6 +99,12 @@ int64_t rl_node_budget_ns(int64_t remaining_ns, unsigned n, int64_t node_timeout
     return budget < least ? least : budget;
 }
 
+int64_t rl_patience_ns(int64_t round_trip_ns)
+{
+    int64_t trips_ns = RL_SILENT_ROUND_TRIPS * round_trip_ns;
+    return trips_ns > RL_SILENT_NS ? trips_ns : RL_SILENT_NS;
+}
+
 int64_t rl_lost_margin_ns(int64_t ttl_ns)
 {
     int64_t margin_ns = ttl_ns / 20;

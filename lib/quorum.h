@@ -83,4 +83,7 @@ int64_t rl_lost_margin_ns(int64_t ttl_ns);
 int64_t rl_node_budget_ns(int64_t remaining_ns, unsigned n, int64_t node_timeout_ns,
                           int64_t round_trip_ns);
 
+/* How long an answer may take until it is rather lost than late. */
+int64_t rl_patience_ns(int64_t round_trip_ns);
+
 #endif

@@ -73,7 +73,7 @@ void rl_sub_set_mode(struct rl_sub *sub, enum rl_sub_mode mode, int64_t now_ns)
 void rl_sub_forget_secret(struct rl_sub *sub)
 {
     if (sub->wire.out)
-        rl_wipe(sub->wire.out, sub->wire.out_size);
+        rl_wipe(sub->wire.out, RL_SUB_AUTH_MAX);
 }
 
 /* ---- from nothing to a connection, and back ------------------------------------------- */
@@ -92,7 +92,7 @@ static void connect_now(struct rl_sub *sub, int64_t now_ns)
     if (rl_wire_reset(&sub->wire, NULL, NULL)) {
         snprintf(sub->why, sizeof(sub->why), "out of memory");
         sub->failures++;
-        sub->retry_ns = now_ns + rl_backoff_next_ns(&sub->backoff, sub->settings->prng);
+        sub->retry_ns = now_ns + rl_backoff_calm_ns(&sub->backoff, sub->settings->prng);
         rl_sub_set_mode(sub, RL_SUB_DOWN, now_ns);
         return;
     }
@@ -139,7 +139,7 @@ void rl_sub_lose(struct rl_sub *sub, int64_t now_ns, const char *format, ...)
         sub->retry_ns = now_ns;
     } else {
         sub->failures++;
-        sub->retry_ns = now_ns + rl_backoff_next_ns(&sub->backoff, sub->settings->prng);
+        sub->retry_ns = now_ns + rl_backoff_calm_ns(&sub->backoff, sub->settings->prng);
     }
     rl_sub_set_mode(sub, RL_SUB_DOWN, now_ns);
     sub->events->log(sub->settings->owner,

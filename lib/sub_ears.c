@@ -86,15 +86,6 @@ void rl_sub_forget_ears(struct rl_sub *sub)
 
 /* ---- what is heard -------------------------------------------------------------------- */
 
-/* [what, channel, how many we have] */
-static bool confirms(const struct rl_reply *reply, const char *what, const struct rl_ear *ear)
-{
-    return reply->type == RL_REPLY_ARRAY && reply->count == 3 &&
-           reply->part[0].type == RL_REPLY_BULK && rl_part_is(reply, 0, what, strlen(what)) &&
-           reply->part[1].type == RL_REPLY_BULK && rl_part_is(reply, 1, ear->text, ear->len) &&
-           reply->part[2].type == RL_REPLY_INTEGER && reply->part[2].integer >= 0;
-}
-
 static void tell_denied(struct rl_sub *sub, const struct rl_ear *ear, bool begins)
 {
     char channel[128];
@@ -128,7 +119,7 @@ void rl_sub_ear_answered(struct rl_sub *sub, const struct rl_waiting *waiting,
     uint64_t bit = rl_bit(sub->index);
     bool begins = waiting->ask == RL_ASK_SUBSCRIBE;
     bool denied = rl_sub_is_noperm(reply);
-    if (!denied && !confirms(reply, begins ? "subscribe" : "unsubscribe", ear)) {
+    if (!denied && !rl_sub_confirms(reply, begins, ear->text, ear->len)) {
         rl_sub_refused(sub, begins ? "SUBSCRIBE" : "UNSUBSCRIBE", reply, now_ns);
         return;
     }

@@ -16,7 +16,9 @@ void rl_sub_deny(struct rl_sub *sub, int64_t now_ns, const char *why);
 /* There is a channel to be asked for that it may not have been denied. */
 void rl_sub_reconsider(struct rl_sub *sub, int64_t now_ns);
 
-/* Overwrite whatever was queued. */
+/* Overwrite the login, which is the first request of a connection, and so begins where what is
+ * queued does. */
+#define RL_SUB_AUTH_MAX (RL_SECRET_MAX + RL_USER_MAX + 64)
 void rl_sub_forget_secret(struct rl_sub *sub);
 
 /* sub_talk.c: the link has opened; ask for a sign of life; read what there is. Each, as
@@ -31,6 +33,9 @@ void rl_sub_subscribe(struct rl_sub *sub, int64_t now_ns);
 void rl_sub_refused(struct rl_sub *sub, const char *to_what, const struct rl_reply *reply,
                     int64_t now_ns);
 bool rl_sub_is_noperm(const struct rl_reply *reply);
+/* Does the server say that we are on that channel now, or not any more? */
+bool rl_sub_confirms(const struct rl_reply *reply, bool begins, const char *channel,
+                     size_t len);
 
 /* sub_ears.c: what ears wish is said, as far as there is room; an answer about one, which may
  * lose the connection; a message on one (false: on none); ask again for what was denied; the

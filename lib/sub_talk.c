@@ -85,7 +85,7 @@ void rl_sub_greet(struct rl_sub *sub, int64_t now_ns)
         begin(sub, now_ns);
         return;
     }
-    char bytes[RL_SECRET_MAX + RL_USER_MAX + 64];
+    char bytes[RL_SUB_AUTH_MAX];
     struct rl_out out;
     rl_out_init(&out, bytes, sizeof(bytes));
     rl_put_array(&out, config->user ? 3 : 2);
@@ -119,12 +119,13 @@ static bool is_bulk(const struct rl_reply *reply, unsigned i, const char *text)
     return reply->part[i].type == RL_REPLY_BULK && rl_part_is(reply, i, text, strlen(text));
 }
 
-/* ["subscribe", channel, how many we have] */
-static bool is_confirmation(const struct rl_sub *sub, const struct rl_reply *reply)
+/* [what, channel, how many we have] */
+bool rl_sub_confirms(const struct rl_reply *reply, bool begins, const char *channel, size_t len)
 {
     return reply->type == RL_REPLY_ARRAY && reply->count == 3 &&
-           is_bulk(reply, 0, "subscribe") && is_bulk(reply, 1, sub->channel) &&
-           reply->part[2].type == RL_REPLY_INTEGER && reply->part[2].integer > 0;
+           is_bulk(reply, 0, begins ? "subscribe" : "unsubscribe") &&
+           reply->part[1].type == RL_REPLY_BULK && rl_part_is(reply, 1, channel, len) &&
+           reply->part[2].type == RL_REPLY_INTEGER && reply->part[2].integer >= begins;
 }
 
 /* ["message", channel, payload] */
@@ -240,7 +241,7 @@ static void take_answer(struct rl_sub *sub, const struct rl_waiting *waiting,
             rl_sub_refused(sub, "CLIENT SETNAME", reply, now_ns);
         break;
     case RL_ASK_SUBSCRIBE:
-        if (!is_confirmation(sub, reply)) {
+        if (!rl_sub_confirms(reply, true, sub->channel, strlen(sub->channel))) {
             rl_sub_refused(sub, "SUBSCRIBE", reply, now_ns);
             break;
         }

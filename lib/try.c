@@ -30,13 +30,8 @@ static int check_names(redlock *client, const struct rl_asked *asked,
             rl_names_pack(name, asked->count, asked->packed, why, sizeof(why));
         return ret_target->name_len ? 0 : refuse(client, why);
     }
-    if (!name->bytes || name->len == 0)
-        return refuse(client, "a lock needs a name of at least one byte");
-    if (name->len > REDLOCK_NAME_MAX) {
-        snprintf(why, sizeof(why), "the name has %zu bytes; at most %d are allowed", name->len,
-                 REDLOCK_NAME_MAX);
+    if (!rl_name_allowed(name->bytes, name->len, why, sizeof(why)))
         return refuse(client, why);
-    }
     ret_target->name = name->bytes;
     ret_target->name_len = name->len;
     return 0;

@@ -125,8 +125,11 @@ bool rl_view_read(const char *bytes, size_t len, int64_t ttl_ms, redlock_view *r
     if (!take_form(&text, &view->form) || !take_count(&text, ' ', &view->waiting) ||
         !take_number(&text, ' ', &view->writer_ms) || !take_count(&text, '\n', &view->holders))
         return false;
+    if (view->holders > 0 &&
+        (view->form == REDLOCK_FORM_FREE || view->form == REDLOCK_FORM_DATA))
+        return false;
     if (view->form == REDLOCK_FORM_DATA)
-        return view->holders == 0 && take_type(&text, view) && text.at == text.end;
+        return take_type(&text, view) && text.at == text.end;
     while (text.at < text.end && view->shown < REDLOCK_HOLDERS_SHOWN) {
         if (!take_holder(&text, &view->holder[view->shown++]))
             return false;

@@ -42,12 +42,16 @@ static void plan(struct rl_claim *claim)
     rl_loop_due(claim->client, &claim->due, due_ns);
 }
 
-/* A third of the TTL has passed when two thirds are left. */
+/* When a third of the TTL has passed; of one so short that the margin is most of it, half of
+ * the time after which the lock would be given up. */
 static void plan_renewal(struct rl_claim *claim)
 {
-    int64_t left_ns = claim->hold.ttl_ns - claim->hold.ttl_ns / 3;
-    claim->watch.renew_ns = claim->hold.deadline_ns +
-                            rl_drift_ns(claim->hold.ttl_ns, claim->hold.drift_factor) - left_ns;
+    const struct rl_hold *hold = &claim->hold;
+    int64_t ends_ns = hold->deadline_ns + rl_drift_ns(hold->ttl_ns, hold->drift_factor);
+    int64_t begun_ns = ends_ns - hold->ttl_ns;
+    int64_t lost_ns = hold->deadline_ns - claim->watch.margin_ns - RL_VALIDITY_GRAIN_NS;
+    claim->watch.renew_ns =
+        earlier(begun_ns + hold->ttl_ns / 3, begun_ns + (lost_ns - begun_ns) / 2);
 }
 
 static void tell_lost(redlock *client, struct rl_notice *notice)

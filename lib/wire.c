@@ -12,7 +12,7 @@ int rl_wire_init(struct rl_wire *wire, struct rl_link *link, rl_bulk_fn *on_bulk
     *wire = (struct rl_wire){.link = link};
     wire->reader = rl_reader_new(on_bulk, context);
     wire->out = malloc(RL_OUT_MIN);
-    wire->fifo = calloc(RL_FIFO_MIN, sizeof(*wire->fifo));
+    wire->fifo = malloc(RL_FIFO_MIN * sizeof(*wire->fifo));
     if (!wire->reader || !wire->out || !wire->fifo) {
         rl_wire_done(wire);
         return REDLOCK_ENOMEM;
@@ -121,11 +121,6 @@ struct rl_waiting *rl_wire_waiting(struct rl_wire *wire, unsigned i)
 {
     assert(i < wire->fifo_count);
     return &wire->fifo[(wire->fifo_first + i) & (wire->fifo_size - 1)];
-}
-
-struct rl_waiting *rl_wire_oldest(struct rl_wire *wire)
-{
-    return wire->fifo_count > 0 ? rl_wire_waiting(wire, 0) : NULL;
 }
 
 void rl_wire_drop_oldest(struct rl_wire *wire)

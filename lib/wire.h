@@ -71,10 +71,15 @@ void rl_wire_put(struct rl_wire *wire, const void *bytes, size_t len,
 /* Hand queued bytes to the kernel, as far as it takes them. False: the link has FAILED. */
 bool rl_wire_flush(struct rl_wire *wire);
 
-/* The oldest awaited reply; NULL: none. Then drop it. */
-struct rl_waiting *rl_wire_oldest(struct rl_wire *wire);
-void rl_wire_drop_oldest(struct rl_wire *wire);
 struct rl_waiting *rl_wire_waiting(struct rl_wire *wire, unsigned i); /* 0: the oldest */
+
+/* The oldest awaited reply; NULL: none. Asked for in every turn. Then drop it. */
+static inline struct rl_waiting *rl_wire_oldest(struct rl_wire *wire)
+{
+    return wire->fifo_count > 0 ? &wire->fifo[wire->fifo_first] : NULL;
+}
+
+void rl_wire_drop_oldest(struct rl_wire *wire);
 
 static inline bool rl_wire_unsent(const struct rl_wire *wire)
 {

@@ -63,12 +63,3 @@ void peer_gives_back(const char *name, const char *message)
             master_do(masters, i, "PUBLISH", channel, message, NULL);
     }
 }
-
-void is_quiet(redlock *client)
-{
-    redlock_stats before;
-    do {
-        before = client_stats(client);
-        pause_ms(30);
-    } while (client_stats(client).commands != before.commands);
-}

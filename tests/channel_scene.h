@@ -13,10 +13,6 @@ long long listeners(unsigned node, const char *channel);
 /* Wait until that many do, at each of the masters that run. */
 void listeners_become(const char *channel, long long count);
 
-/* Wait until it does not ask any more but from time to time: it hears all it can, and what it
- * was refused last has come. */
-void is_quiet(redlock *client);
-
 /* How many channels have listeners there. */
 long long channels(unsigned node);
 

@@ -35,9 +35,11 @@ contend re3 reentrant 3 "$many"
 nothing_wrong rw3
 nothing_wrong rw1
 nothing_wrong re3
+contend se3 several 3 "$many" --report "$work/several"
 contend re1 reentrant 1 "${many#kill,}"
 contend fair fair 1 "${many#kill,}"
 [ -n "$long" ] || contend liar-rw read-write 3 none --self-test --min-holds 0
+nothing_wrong se3
 nothing_wrong re1
 nothing_wrong fair
 if [ -n "$long" ]; then
@@ -50,10 +52,14 @@ check 'by what it reads, too' says 'broken client was caught: .*changed read' ou
 begin liar-fair --kind fair --self-test --duration 7s --ttl 500ms --clients 4 --names 1 --faults none
 begin liar-re --kind reentrant --local 3 --self-test --duration 7s --ttl 500ms --seed 5 \
     --faults halves,kill,pause
+begin liar-se --kind several --local 3 --self-test --duration 7s --ttl 500ms --clients 4 \
+    --faults none
 end liar-fair
 check 'who looks and then takes is caught' exits 0
 end liar-re
 check 'who asks one master is caught' exits 0
+end liar-se
+check 'who takes one of several names is caught' exits 0
 
 # ---- what a report says ----
 
@@ -68,11 +74,14 @@ assert report["figures"]["changed_reads"] == 0' "$work/report/report.json"
 fi
 check 'and people are told of which kind the locks are' grep -q '3 read-write locks' \
     "$work/report/report.html"
+check 'also where they are taken several at once' grep -q '3 locks, several at once' \
+    "$work/several/report.html"
+check 'and so are programs' grep -q '"kind": "several"' "$work/several/report.json"
 
 # ---- what does not go together ----
 
 for wrong in '--kind' '--kind shared' '--kind fair --local 3' '--kind fair --local 5' \
-    '--kind read-write --client x'; do
+    '--kind read-write --client x' '--kind several --names 1'; do
     # shellcheck disable=SC2086 # words on purpose
     run $wrong
     check "wrong usage: $wrong" exits 64

@@ -142,6 +142,10 @@ compile() { # PROGRAM SOURCE [PACKAGE]
         $(pkg-config $static --cflags --libs redlock ${3:-}) >"$work/out" 2>&1
 }
 check 'the example of README.md compiles' compile minimal "$work/readme.c"
+# shellcheck disable=SC2016
+sed -n '/^```C$/,/^```$/p' "$srcdir/README.md" | grep -v '^```' >"$work/readme_parts.c"
+cp "$srcdir/tests/example_readme.c" "$work/parts.c"
+check 'the other examples of README.md compile' compile parts "$work/parts.c"
 check 'the service compiles' compile locksmith "$srcdir/examples/locksmith.c"
 check 'the loop around poll() compiles' compile poll "$srcdir/examples/poll.c"
 for loop in libuv libevent; do
@@ -181,6 +185,8 @@ check 'and their work is done' number_is 3 ink
 check 'who is slower than the lease is late' \
     answer_is '^late slow slices=0 extended=0$' "$work/b" "slow 1 $((max_ttl_s * 1000 + 500)) 0"
 check 'late work has no effect' number_is 0 slow
+"$work/parts" "$work/c/redlock.conf" >"$work/out" 2>&1
+check 'what README.md says of readers, and of two names at once, is so' says '^all of it$'
 for bad in '' ' ' nonsense 'UP 1 1 1' '../up 1 1 1' 'x 1 1' 'x 1 1 1 1' 'x -1 1 1' 'x 1 1 one' \
     'x 99999999999999999999 1 1' "$(printf '%0500d' 0 | tr 0 x) 1 1 1"; do
     check "bad: '$bad'" answer_is '^bad ' "$work/b" "$bad"

@@ -3,6 +3,8 @@
 
 #include "fair_scene.h"
 
+#include "limits.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,6 +108,16 @@ struct child fair_child(const char *owner)
     struct child child = child_start(wait_in_child, (char *)owner);
     fair_queue_becomes(before + 1);
     return child;
+}
+
+struct script_call fair_call(const char *owner)
+{
+    return (struct script_call){.row = REDLOCK_FAIR,
+                                .name = FAIR_NAME,
+                                .owner = owner,
+                                .token = "t",
+                                .ttl_ms = 10000,
+                                .fair_ms = RL_FAIR_WAITER_MS};
 }
 
 struct fair_peer fair_peer_open(struct talk *talk, const char *owner)

@@ -43,6 +43,9 @@ void fair_age(int64_t ms);
  * (RPUSH "order"), and gives it back. */
 struct child fair_child(const char *owner);
 
+/* What a try of `owner` sends, for script_run(). */
+struct script_call fair_call(const char *owner);
+
 /* One of Redisson's, on a connection of its own. */
 struct fair_peer fair_peer_open(struct talk *talk, const char *owner);
 

@@ -111,10 +111,11 @@ static struct qrw_told read_lock(struct qrw_lock *lock, const struct qrw_call *c
     struct who writers = look(lock, OTHER_WRITERS, call->owner);
     struct qrw_told told = {.code = RL_GRANTED, .published = -1};
     bool waits = call->verb == RL_WAIT, turn = waits && lock->readers == QRW_TURN;
+    bool has_turn = turn && when.low_ms - call->age_ms <= lock->turn_began.low_ms;
     if (writers.count > 0) {
         told = refuse(RL_REFUSED, writers.end, when);
         told.holders = writers.owners;
-    } else if (lock->mark >= 0 && !turn && look(lock, OWN, call->owner).count == 0) {
+    } else if (lock->mark >= 0 && !has_turn && look(lock, OWN, call->owner).count == 0) {
         told = refuse(RL_REFUSED, lock->mark_end, when);
         told.other = "a writer that waits";
     } else {
@@ -148,7 +149,7 @@ static struct qrw_told write_lock(struct qrw_lock *lock, const struct qrw_call *
         put(lock, call, when);
         lock->mark = -1;
     }
-    if (marks && call->verb == RL_WAIT && !lock->mark_is_data) {
+    if (marks && call->mark_ms > 0 && !lock->mark_is_data) {
         lock->mark = (int)call->waiter;
         lock->mark_end = from_now(when, call->mark_ms);
     }
@@ -162,11 +163,19 @@ static bool retakes(struct qrw_lock *lock, const struct qrw_call *call)
     return look(lock, call->writer ? OTHERS : OTHER_WRITERS, call->owner).count == 0;
 }
 
+/* A writer's release takes back what its client left where it was refused. */
+static void unmark(struct qrw_lock *lock, const struct qrw_call *call)
+{
+    if (call->writer && call->keep_ms > 0 && lock->mark == (int)call->waiter)
+        lock->mark = -1;
+}
+
 static struct qrw_told release(struct qrw_lock *lock, const struct qrw_call *call,
                                struct qrw_span when)
 {
     struct qrw_told told = {.code = RL_REFUSED, .published = -1};
     struct qrw_member *mine = find(lock, call);
+    unmark(lock, call);
     if (!mine)
         return told;
     drop(lock, (unsigned)(mine - lock->member));
@@ -177,6 +186,7 @@ static struct qrw_told release(struct qrw_lock *lock, const struct qrw_call *cal
         told.published = 1;
         if (lock->readers != QRW_NOBODY) {
             lock->readers = QRW_TURN;
+            lock->turn_began = when;
             lock->readers_end = from_now(when, call->keep_ms);
         }
     } else if (!call->writer && lock->members == 0) {
@@ -206,6 +216,8 @@ struct qrw_told qrw_run(struct qrw_lock *lock, const struct qrw_call *call,
     if (call->verb == RL_LEAVE)
         return leave(lock, call);
     if (lock->other) {
+        if (call->verb == RL_RELEASE)
+            unmark(lock, call);
         struct qrw_span for_ever = {when.high_ms - 1, when.low_ms - 1};
         struct qrw_told told = {.code = RL_REFUSED, .published = -1};
         if (takes) {

@@ -31,7 +31,7 @@ struct qrw_lock {
     struct qrw_span mark_end;
     bool mark_is_data;
     enum { QRW_NOBODY, QRW_WAITS, QRW_TURN } readers; /* who were kept out */
-    struct qrw_span readers_end;
+    struct qrw_span readers_end, turn_began;
 };
 
 struct qrw_call {
@@ -39,6 +39,7 @@ struct qrw_call {
     enum rl_verb verb;
     unsigned owner, token, waiter;
     int64_t ttl_ms, mark_ms, keep_ms; /* keep_ms 0: silently */
+    int64_t age_ms;                   /* for so long it has waited */
 };
 
 struct qrw_told {

@@ -106,7 +106,7 @@ static void refuse_for(const struct rw_lock *lock, struct span when, struct fram
     char who[160] = "";
     for (unsigned owner = 0; owner < RW_OWNERS; owner++) {
         if (lock->writes[owner].count > 0)
-            snprintf(who, sizeof(who), "%s:write", rw_owners[owner]);
+            snprintf(who, sizeof(who), "%s", rw_owners[owner]);
         else if (lock->mode == RW_READ && fields(lock) == 1 && lock->reads[owner].count > 0)
             snprintf(who, sizeof(who), "%s", rw_owners[owner]);
     }

@@ -84,7 +84,28 @@ void await_listeners(int count)
 
 void await_mark(bool there)
 {
-    ck_assert(wait_until(master_has(masters, 0, NAME ":redlock:writer") == there, MOMENT_MS));
+    ck_assert(wait_until(masters_with(masters, MARK) == (there ? masters->n : 0), MOMENT_MS));
+}
+
+bool marked(void)
+{
+    return masters_with(masters, MARK) > masters->n / 2;
+}
+
+bool held_everywhere(int count)
+{
+    for (unsigned i = 0; i < masters->n; i++) {
+        if (masters->node[i].pid != 0 && !masters->node[i].paused &&
+            master_do(masters, i, "ZCARD", NAME, NULL).number != count)
+            return false;
+    }
+    return true;
+}
+
+redlock_lock *everywhere(redlock_lock *lock, int count)
+{
+    ck_assert(masters->n == 1 || wait_until(held_everywhere(count), MOMENT_MS));
+    return lock;
 }
 
 void peer_takes(const char *field, const char *mode)

@@ -79,6 +79,24 @@ static void come_back_for(struct run *run, const struct model_lock *lock)
         left->high_ms = lock->end.high_ms - run->when.low_ms;
 }
 
+/* Who has waited for longer gets what is kept for this one; if it listens. */
+static bool is_wanted(const struct run *run, const struct model_lock *lock)
+{
+    return lock->queued > 0 && lock->queue[0].waiter != run->call->waiter &&
+           lock->queue[0].rank < run->call->rank;
+}
+
+static void give_way(struct run *run, unsigned i)
+{
+    struct model_lock *lock = &run->locks[i], kept = *lock;
+    unsigned calls = run->told.calls;
+    do_one(run, i, RL_LEAVE, NULL);
+    if (run->told.calls > calls)
+        return;
+    memcpy(lock->holder, kept.holder, sizeof(kept.holder));
+    lock->end = kept.end;
+}
+
 /* Queued for what others have; what is free is left to those who wait for that alone. */
 static bool wait(struct run *run)
 {
@@ -90,7 +108,9 @@ static bool wait(struct run *run)
         if (!(run->names & 1u << i))
             continue;
         enum state state = state_of(run, i, true);
-        if (state == KEPT)
+        if (state == KEPT && is_wanted(run, &run->locks[i]))
+            give_way(run, i);
+        else if (state == KEPT)
             come_back_for(run, &run->locks[i]);
         else
             do_one(run, i, state == FREE ? RL_LEAVE : RL_WAIT, i == first ? &place : NULL);

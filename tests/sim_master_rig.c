@@ -44,7 +44,8 @@ static void keep_change(const struct sim_changed *changed)
 
 void rig_begin(uint64_t seed, unsigned masters, const char *password)
 {
-    struct sim_masters_options options = {masters, password, keep_change};
+    struct sim_masters_options options = {
+        .count = masters, .password = password, .changed = keep_change};
     n_changes = 0;
     sim_begin(seed);
     sim_masters_begin(&options);

@@ -195,7 +195,7 @@ static bool same_item(struct pair_run *run, const struct wire_item *model,
         if (apart_ms > run->times_apart_ms)
             run->times_apart_ms = apart_ms;
         run->tally.times++;
-        return model->number > 1000 && real->number > 1000 &&
+        return model->number > 250 && real->number > 250 &&
                apart_ms <= 2 * run->apart_ns / SIM_MS + SPARE_MS;
     }
     if (model->type == '*' || model->number < 0 || real->number < 0)

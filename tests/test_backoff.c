@@ -51,6 +51,45 @@ START_TEST(each_failure_doubles_the_longest_wait)
 }
 END_TEST
 
+/* No two in less than half of the longest wait, and they are spread over the other half. */
+START_TEST(a_calm_wait_is_half_of_the_longest_at_least)
+{
+    for (unsigned k = 0; k < 9; k++) {
+        int64_t ceiling = 10 * MS << k < 330 * MS ? 10 * MS << k : 330 * MS;
+        int64_t shortest = INT64_MAX, longest = 0;
+        for (uint64_t seed = 0; seed < 2000; seed++) {
+            struct rl_backoff backoff;
+            struct rl_prng prng;
+            int64_t wait = 0;
+            rl_prng_seed(&prng, seed);
+            rl_backoff_init(&backoff, 10 * MS, 330 * MS);
+            for (unsigned i = 0; i <= k; i++)
+                wait = rl_backoff_calm_ns(&backoff, &prng);
+            ck_assert_int_ge(wait, ceiling / 2);
+            ck_assert_int_le(wait, ceiling);
+            shortest = wait < shortest ? wait : shortest;
+            longest = wait > longest ? wait : longest;
+        }
+        ck_assert_int_lt(shortest, ceiling / 2 + ceiling / 50);
+        ck_assert_int_gt(longest, ceiling - ceiling / 50);
+    }
+}
+END_TEST
+
+START_TEST(the_shortest_calm_wait_is_no_less)
+{
+    struct rl_backoff backoff;
+    struct rl_prng prng;
+    rl_prng_seed(&prng, 1);
+    rl_backoff_init(&backoff, 1, 2);
+    ck_assert_int_eq(rl_backoff_calm_ns(&backoff, &prng), 1);
+    for (int i = 0; i < 100; i++) {
+        int64_t wait = rl_backoff_calm_ns(&backoff, &prng);
+        ck_assert(wait == 1 || wait == 2);
+    }
+}
+END_TEST
+
 /* The largest of many waits comes near the ceiling, the smallest near nothing, and every
  * quarter gets its share: contenders in step are thrown apart. */
 START_TEST(the_jitter_is_full)
@@ -150,6 +189,8 @@ int main(void)
     TCase *tcase = tcase_create("backoff");
     tcase_add_test(tcase, waits_grow_to_the_limit_and_no_further);
     tcase_add_test(tcase, each_failure_doubles_the_longest_wait);
+    tcase_add_test(tcase, a_calm_wait_is_half_of_the_longest_at_least);
+    tcase_add_test(tcase, the_shortest_calm_wait_is_no_less);
     tcase_add_test(tcase, the_jitter_is_full);
     tcase_add_test(tcase, a_reset_begins_anew);
     tcase_add_test(tcase, the_same_seed_waits_the_same);

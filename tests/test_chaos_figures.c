@@ -371,6 +371,20 @@ START_TEST(nobody_asks_and_nothing_is_missed)
 END_TEST
 
 /* The second gap after a majority's return is not what it took to recover. */
+/* Who asks for several locks at once waits for all, and tells nothing of any one of them: not
+ * before it is refused and asks for one alone. */
+START_TEST(who_asks_for_several_makes_no_gap)
+{
+    made_asks(&made, 1 * SEC, 0, 0);
+    made.event[made.count - 1].joint = (uint8_t)_i;
+    made_event(&made, 3 * SEC, CHAOS_REFUSED, 0, 0);
+    made_asks(&made, 3 * SEC + 10 * MS, 0, 0);
+    made_holds(&made, 3 * SEC + 30 * MS, 4 * SEC, 0, 0);
+    verdict = made_check(&made);
+    ck_assert_int_eq(verdict->longest_unavailable_ns, _i ? 20 * MS : 2 * SEC + 30 * MS);
+}
+END_TEST
+
 START_TEST(recovery_is_the_first_gap_after_a_return)
 {
     made.options.names = 1;
@@ -444,6 +458,7 @@ int main(void)
     tcase_add_test(tcase, without_a_majority_nothing_is_missed);
     tcase_add_test(tcase, a_gap_is_one_of_those_who_can_have_it);
     tcase_add_test(tcase, nobody_asks_and_nothing_is_missed);
+    tcase_add_loop_test(tcase, who_asks_for_several_makes_no_gap, 0, 2);
     tcase_add_test(tcase, recovery_is_the_first_gap_after_a_return);
     tcase_add_test(tcase, refusals_do_not_hide_a_gap);
     tcase_add_test(tcase, recovery_that_never_comes_counts_until_the_end);

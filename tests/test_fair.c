@@ -228,12 +228,7 @@ START_TEST(f72_a_first_that_goes_wakes_the_next)
     struct talk talk;
     fair_open();
     talk_open(&talk, masters, 0);
-    struct script_call first = {.row = REDLOCK_FAIR,
-                                .name = FAIR_NAME,
-                                .owner = "first",
-                                .token = "t",
-                                .ttl_ms = 10000,
-                                .fair_ms = 15000};
+    struct script_call first = fair_call("first");
     redlock_lock *held = fair_hold(one, NULL);
     ck_assert_int_eq(script_run(&talk, RL_WAIT, &first).yes, 0);
     fair_wait(&waiter, two, "next");

@@ -82,12 +82,7 @@ START_TEST(the_next_one_is_woken_by_who_looks)
     struct talk talk;
     fair_open();
     talk_open(&talk, masters, 0);
-    struct script_call dead = {.row = REDLOCK_FAIR,
-                               .name = FAIR_NAME,
-                               .owner = "dead",
-                               .token = "t",
-                               .ttl_ms = 10000,
-                               .fair_ms = RL_FAIR_WAITER_MS};
+    struct script_call dead = fair_call("dead"), other = fair_call("passes by");
     redlock_lock *held = fair_hold(one, NULL);
     script_run(&talk, RL_WAIT, &dead);
     fair_wait(&waiter, two, "next");
@@ -97,8 +92,6 @@ START_TEST(the_next_one_is_woken_by_who_looks)
     /* Now, and not when it looks by itself. */
     silence("dead");
     uint64_t before = client_stats(two).wakes;
-    struct script_call other = dead;
-    other.owner = "passes by";
     ck_assert_int_eq(script_run(&talk, RL_ACQUIRE, &other).yes, 0);
     ck_assert(waiter_is_back(&waiter, FAIR_SOON_MS));
     ck_assert_uint_ge(client_stats(two).wakes - before, 1);

@@ -470,7 +470,7 @@ START_TEST(a_busy_master_is_released_later)
 {
     pthread_t thread;
     open_straight(3, NULL);
-    master_do(masters, 2, "CONFIG", "SET", "busy-reply-threshold", "50", NULL);
+    master_do(masters, 2, "CONFIG", "SET", "lua-time-limit", "50", NULL);
     lock = client_take(one, "name");
     ck_assert(wait_until(masters_with(masters, "name") == 3, 5000));
     ck_assert_int_eq(pthread_create(&thread, NULL, keep_busy, NULL), 0);

@@ -218,6 +218,33 @@ START_TEST(a_master_that_becomes_a_replica_loses_its_vote)
 }
 END_TEST
 
+/* It has its master's keys, whatever its own uptime: what it had granted before is forgotten,
+ * and can't be granted again before that is over. */
+START_TEST(who_was_a_replica_does_not_vote_within_the_ttl)
+{
+    char port[16];
+    redlock_lock *lock = NULL;
+    masters = masters_start(2, NULL);
+    redlock *client = client_open(guarded_file("max-ttl 2s\n"));
+    ck_assert(wait_until(client_ready(client) == 2, 20000));
+    snprintf(port, sizeof(port), "%d", masters->node[0].tcp_at.port);
+    master_do(masters, 1, "REPLICAOF", "127.0.0.1", port, NULL);
+    int code = client_try(client, "name", 1000, 0, &report, &lock);
+    int64_t refused = now_ms();
+    ck_assert_msg(code < 0, "%s", client_told(&report));
+    master_do(masters, 1, "REPLICAOF", "NO", "ONE", NULL);
+
+    ck_assert(wait_until(client_state(client, 1, text) == REDLOCK_NODE_GUARDED, 20000));
+    ck_assert_ptr_nonnull(strstr(text, "was a replica"));
+    code = client_try(client, "name", 1000, 20000, &report, &lock);
+    ck_assert_msg(code == 0, "%d: %s", code, client_told(&report));
+    ck_assert_int_ge(now_ms() - refused, 1900);
+    ck_assert_int_eq(redlock_release(lock), 0);
+    redlock_close(client);
+    masters_stop(masters);
+}
+END_TEST
+
 START_TEST(a_master_that_may_evict_draws_a_warning)
 {
     masters = masters_start(1, NULL);
@@ -367,6 +394,7 @@ int main(void)
     tcase_add_test(tests, databases_are_selected);
     tcase_add_test(tests, a_replica_has_no_vote);
     tcase_add_test(tests, a_master_that_becomes_a_replica_loses_its_vote);
+    tcase_add_test(tests, who_was_a_replica_does_not_vote_within_the_ttl);
     tcase_add_test(tests, a_master_that_may_evict_draws_a_warning);
     tcase_add_test(tests, passwords_are_given_and_read_again);
     tcase_add_test(tests, no_password_where_one_is_wanted);

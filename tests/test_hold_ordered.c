@@ -52,6 +52,31 @@ START_TEST(the_first_is_silent)
 }
 END_TEST
 
+START_TEST(a_round_is_cut)
+{
+    struct story story;
+    story_begin(&story, 5);
+    ask(&story);
+    answer(&story, 0, RL_ACQUIRE, YES);
+    answer(&story, 1, RL_ACQUIRE, YES);
+    ck_assert_int_eq(rl_hold_cut(&story.hold, story.now_ns), RL_DID_LOSE);
+    ck_assert_uint_eq(story.hold.ask.failed, NODES(2, 3, 4));
+    ck_assert_uint_eq(send_releases(&story, NULL), NODES(0, 1, 2, 3, 4));
+    /* A grant that comes now is one too late. */
+    ck_assert_int_eq(answer(&story, 2, RL_ACQUIRE, YES), 0);
+}
+END_TEST
+
+START_TEST(a_round_is_cut_while_the_first_one_is_asked)
+{
+    struct story story;
+    story_begin(&story, 5);
+    ask_first(&story, 0);
+    ck_assert_int_eq(rl_hold_cut(&story.hold, story.now_ns), RL_DID_LOSE);
+    ck_assert_uint_eq(send_releases(&story, NULL), NODES(0));
+}
+END_TEST
+
 START_TEST(the_first_ones_link_breaks)
 {
     struct story story;
@@ -194,6 +219,8 @@ int main(void)
     tcase_add_test(tcase, the_first_grants_and_the_rest_follow);
     tcase_add_test(tcase, the_first_refuses_and_no_other_is_written_to);
     tcase_add_test(tcase, the_first_is_silent);
+    tcase_add_test(tcase, a_round_is_cut);
+    tcase_add_test(tcase, a_round_is_cut_while_the_first_one_is_asked);
     tcase_add_test(tcase, the_first_ones_link_breaks);
     tcase_add_test(tcase, the_first_cannot_be_written_to);
     tcase_add_test(tcase, the_first_was_not_executed);

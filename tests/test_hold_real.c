@@ -209,8 +209,8 @@ START_TEST(an_extension_that_comes_too_late_is_none)
     fakes_start(&fake, 1);
     redlock *client = client_open(fakes_file(&fake, 1, NULL));
     ck_assert(wait_until(client_ready(client) == 1, 5000));
-    ck_assert_int_eq(client_try(client, "name", 600, 0, NULL, &lock), 0);
-    fake_rule(fake, &(struct fake_rule){.match = "extend *", .delay_ms = 700});
+    ck_assert_int_eq(client_try(client, "name", 300, 0, NULL, &lock), 0);
+    fake_rule(fake, &(struct fake_rule){.match = "extend *", .delay_ms = 400});
     ck_assert_int_eq(redlock_extend(lock, 20000, NULL), REDLOCK_EEXPIRED);
     ck_assert_int_eq(redlock_validity_ms(lock), 0);
     ck_assert(fake_has(fake, "name"));

@@ -370,7 +370,7 @@ START_TEST(an_error_is_that_nodes_failure_with_its_text)
 {
     char reply[256];
     snprintf(reply, sizeof(reply), "%s\r\n", errors[_i]);
-    open_fakes(0, "linger 0ms\n");
+    open_fakes(0, "guard off\nlinger 0ms\n"); /* it would remember who was a replica */
     ck_assert(wait_until(client_ready(client) == 3, 5000));
     struct fake_rule rule = {.match = "acquire *", .reply = reply};
     fake_rule(fakes[HOSTILE], &rule);

@@ -115,6 +115,22 @@ START_TEST(closing_lets_go_of_everything_and_opening_works_again)
 }
 END_TEST
 
+/* What has arrived can be read; and TCP says that there is nobody any more to send the rest, or
+ * to take an answer, where it would be content with an end of the one direction. */
+START_TEST(an_abort_takes_back_what_has_not_arrived)
+{
+    char bytes[8];
+    ck_assert_int_eq(rl_link_send(rig.link, "hello", 5), 5);
+    rl_link_abort(rig.link);
+    ck_assert_int_eq(rl_link_state(rig.link), RL_LINK_IDLE);
+    ck_assert_int_eq(read(peer_fd, bytes, sizeof(bytes)), 5);
+    ck_assert_int_eq(send(peer_fd, "x", 1, MSG_NOSIGNAL), -1);
+    ck_assert(errno == EPIPE || errno == ECONNRESET);
+    rl_link_abort(rig.link); /* once more is nothing */
+    ck_assert_int_eq(rl_link_state(rig.link), RL_LINK_IDLE);
+}
+END_TEST
+
 START_TEST(a_link_may_be_freed_at_any_time)
 {
     unsigned before = rig_descriptors();
@@ -208,6 +224,7 @@ static void add_tests(TCase *tcase)
     tcase_add_test(tcase, the_descriptor_is_ours_alone);
     tcase_add_test(tcase, an_error_event_without_anything_to_read_fails_the_link);
     tcase_add_test(tcase, closing_lets_go_of_everything_and_opening_works_again);
+    tcase_add_test(tcase, an_abort_takes_back_what_has_not_arrived);
     tcase_add_test(tcase, a_link_may_be_freed_at_any_time);
     tcase_add_test(tcase, a_child_that_frees_its_copy_disturbs_nobody);
     tcase_add_test(tcase, closing_works_while_a_child_has_a_copy);

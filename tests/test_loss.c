@@ -165,6 +165,24 @@ START_TEST(nobody_else_has_it_before_the_validity_that_was_told_is_over)
 }
 END_TEST
 
+/* Its handle may stay for long: the masters are rid of it. */
+START_TEST(a_lost_lock_is_no_pending_release)
+{
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    open_masters(NULL);
+    options.auto_renew = 1;
+    options.max_hold_ms = 100;
+    lock = take("name", &options, 2000);
+    ck_assert(wait_until(client_stats(client).lost == 1, 1000));
+    ck_assert(wait_until(client_stats(client).pending_releases == 0, 1000));
+    ck_assert_uint_eq(client_stats(client).held, 1);
+    ck_assert_uint_eq(masters_with(masters, "name"), 0);
+    ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
+    ck_assert_uint_eq(client_stats(client).pending_releases, 0);
+    close_masters();
+}
+END_TEST
+
 START_TEST(max_hold_below_the_ttl_is_kept_too)
 {
     redlock_options options = REDLOCK_OPTIONS_INIT;
@@ -400,6 +418,7 @@ int main(void)
     tcase_add_loop_test(tests, nobody_else_has_it_before_the_validity_that_was_told_is_over, 0,
                         2);
     tcase_add_test(tests, max_hold_below_the_ttl_is_kept_too);
+    tcase_add_test(tests, a_lost_lock_is_no_pending_release);
     tcase_add_loop_test(tests, on_lost_without_renewal_is_told_when_the_time_is_over, 0, 2);
     tcase_add_loop_test(tests, stopped_for_longer_than_the_ttl_the_first_call_says_lost, 0, 3);
     tcase_add_test(tests, a_lost_lock_may_be_released_in_its_callback);

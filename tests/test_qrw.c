@@ -1,43 +1,15 @@
-/* test_qrw.c - locks to read and to write on several masters: what test_rw.c expects of one
- * holds on a quorum, also while masters are gone. Cases f87, g82, g83 and g89 are named after
- * what users of other locks have met. */
+/* test_qrw.c - locks to read and to write on several masters: what a quorum makes different
+ * from one master, also while masters are gone. What is the same is in test_rw.c and
+ * test_rw_wait.c, on one master and on three. */
 #include "config_auto.h"
 
 #include "rw_scene.h"
 
 #include <unistd.h>
 
-enum { MOMENT_MS = 10000, PROBE_MS = 1000, READERS = 8, MARK_MS = 4000 };
-#define MARK NAME ":redlock:writer"
+enum { MOMENT_MS = 10000, PROBE_MS = 1000, READERS = 8 };
 
 static const unsigned sizes[] = {2, 3, 5};
-
-/* How many holds that master knows of. */
-static int held_at(unsigned node)
-{
-    return (int)master_do(masters, node, "ZCARD", NAME, NULL).number;
-}
-
-static bool held_everywhere(int count)
-{
-    for (unsigned i = 0; i < masters->n; i++) {
-        if (masters->node[i].pid != 0 && !masters->node[i].paused && held_at(i) != count)
-            return false;
-    }
-    return true;
-}
-
-static bool marked(void)
-{
-    return masters_with(masters, MARK) > masters->n / 2;
-}
-
-/* A majority's answers are enough for the caller: wait for those of the others. */
-static redlock_lock *everywhere(redlock_lock *lock, int count)
-{
-    ck_assert(wait_until(held_everywhere(count), MOMENT_MS));
-    return lock;
-}
 
 /* ---- sharing and excluding -------------------------------------------------------------- */
 
@@ -118,48 +90,6 @@ END_TEST
 
 /* ---- from one to the other -------------------------------------------------------------- */
 
-START_TEST(g82_readers_come_at_once_when_a_writer_reads_on)
-{
-    redlock_lock *lock = NULL;
-    open_masters(3);
-    redlock_lock *write = write_as(one, "writer");
-    redlock_lock *read = everywhere(read_as(one, "writer"), 2);
-    uint64_t before = client_stats(two).wakes;
-    waiter_start_as(&waiter, two, NAME, REDLOCK_READ, "reader", 30000);
-    await_listeners(1);
-    int64_t released_ms = now_ms();
-    ck_assert_int_eq(redlock_release(write), 0);
-    waiter_expect_woken(&waiter, before, 1, released_ms);
-    ck_assert_int_eq(redlock_extend(read, 20000, NULL), 0);
-    ck_assert_int_eq(try_write(two, "other", 0, &lock), REDLOCK_EHELD);
-    ck_assert_int_eq(redlock_release(read), 0);
-    ck_assert_int_eq(redlock_release(write_as(two, "other")), 0);
-    close_all();
-}
-END_TEST
-
-START_TEST(g83_a_reader_who_wants_to_write_is_told_so_at_once)
-{
-    redlock_lock *write = NULL;
-    open_masters(3);
-    redlock_lock *read = everywhere(read_as(one, NULL), 1);
-    for (int others = 0; others < 2; others++) {
-        redlock_lock *other = others ? everywhere(read_as(two, NULL), 2) : NULL;
-        int64_t begun_ms = now_ms();
-        ck_assert_int_eq(try_write(one, NULL, 0, &write), REDLOCK_EUPGRADE);
-        ck_assert_int_eq(try_write(one, NULL, -1, &write), REDLOCK_EUPGRADE);
-        ck_assert_int_lt(now_ms() - begun_ms, PROBE_MS);
-        ck_assert_int_gt(redlock_validity_ms(read), 0);
-        if (other)
-            ck_assert_int_eq(redlock_release(other), 0);
-    }
-    ck_assert_uint_eq(masters_with(masters, MARK), 0); /* nor does it keep others out */
-    ck_assert_int_eq(redlock_release(read), 0);
-    ck_assert_int_eq(redlock_release(write_as(one, NULL)), 0);
-    close_all();
-}
-END_TEST
-
 /* What was left on one master, as by an attempt that could not be undone there yet, is no read
  * lock: it refuses, and the writer may wait for its end. */
 START_TEST(a_leftover_on_one_master_makes_no_reader)
@@ -179,74 +109,7 @@ START_TEST(a_leftover_on_one_master_makes_no_reader)
 }
 END_TEST
 
-/* ---- writers who wait ------------------------------------------------------------------- */
-
-START_TEST(a_writer_who_waits_keeps_new_readers_out)
-{
-    static struct waiter reader;
-    redlock_lock *lock = NULL, *nested = NULL;
-    open_masters(3);
-    redlock_lock *read = everywhere(read_as(one, "early"), 1);
-    waiter_start_as(&waiter, two, NAME, REDLOCK_WRITE, "writer", 30000);
-    ck_assert(wait_until(masters_with(masters, MARK) == 3, MOMENT_MS));
-    ck_assert_int_eq(try_read(one, "late", 0, &lock), REDLOCK_EHELD);
-    waiter_start_as(&reader, one, NAME, REDLOCK_READ, "late", 30000);
-    /* Who reads already may do so again: the writer waits for it. */
-    ck_assert_int_eq(try_read(one, "early", 30000, &nested), 0);
-    ck_assert_int_eq(redlock_release(nested), 0);
-    ck_assert(!waiter_is_back(&waiter, 0) && !waiter_is_back(&reader, 0));
-    ck_assert_int_eq(redlock_release(read), 0);
-    ck_assert(waiter_is_back(&waiter, MOMENT_MS));
-    ck_assert(!waiter_is_back(&reader, 0));
-    waiter_expect_lock(&waiter, 0);
-    waiter_expect_lock(&reader, MOMENT_MS);
-    close_all();
-}
-END_TEST
-
-START_TEST(a_writer_who_leaves_lets_readers_in_at_once)
-{
-    static struct waiter reader;
-    open_masters(3);
-    redlock_lock *read = everywhere(read_as(one, "early"), 1);
-    waiter_start_as(&waiter, two, NAME, REDLOCK_WRITE, "writer", 700);
-    ck_assert(wait_until(marked(), MOMENT_MS));
-    waiter_start_as(&reader, one, NAME, REDLOCK_READ, "late", 30000);
-    waiter_expect_code(&waiter, REDLOCK_EHELD, MOMENT_MS);
-    int64_t left_ms = now_ms();
-    waiter_expect_lock(&reader, MOMENT_MS);
-    ck_assert_int_lt(reader.back_ms - left_ms, PROBE_MS / 2);
-    ck_assert(wait_until(masters_with(masters, MARK) == 0, PROBE_MS));
-    ck_assert_int_eq(redlock_release(read), 0);
-    close_all();
-}
-END_TEST
-
-static int wait_to_write(void *argument)
-{
-    redlock *client = NULL;
-    redlock_lock *lock = NULL;
-    child_expect(redlock_open(argument, NULL, &client) == 0);
-    return client_try_as(client, NAME, REDLOCK_WRITE, "writer", -1, &lock);
-}
-
-START_TEST(g89_the_mark_of_a_dead_writer_runs_out)
-{
-    open_masters(3);
-    redlock_lock *read = everywhere(read_as(one, "early"), 1);
-    struct child child = child_start(wait_to_write, (void *)masters_file(masters, NULL));
-    ck_assert(wait_until(marked(), MOMENT_MS));
-    kill(child.pid, SIGKILL);
-    int64_t killed_ms = now_ms();
-    ck_assert_int_eq(child_wait(&child, MOMENT_MS), -2);
-    waiter_start_as(&waiter, two, NAME, REDLOCK_READ, "late", 30000);
-    ck_assert(!waiter_is_back(&waiter, 0));
-    waiter_expect_lock(&waiter, MOMENT_MS);
-    ck_assert_int_lt(waiter.back_ms - killed_ms, MARK_MS + 2 * PROBE_MS);
-    ck_assert_int_eq(redlock_release(read), 0);
-    close_all();
-}
-END_TEST
+/* ---- who dies --------------------------------------------------------------------------- */
 
 static int read_and_die(void *argument)
 {
@@ -336,17 +199,12 @@ int main(void)
     suite_add_tcase(suite, shares);
     TCase *changes = tcase_create("changes");
     tcase_set_timeout(changes, 60);
-    tcase_add_test(changes, g82_readers_come_at_once_when_a_writer_reads_on);
-    tcase_add_test(changes, g83_a_reader_who_wants_to_write_is_told_so_at_once);
     tcase_add_test(changes, a_leftover_on_one_master_makes_no_reader);
     suite_add_tcase(suite, changes);
-    TCase *waits = tcase_create("waits");
-    tcase_set_timeout(waits, 60);
-    tcase_add_test(waits, a_writer_who_waits_keeps_new_readers_out);
-    tcase_add_test(waits, a_writer_who_leaves_lets_readers_in_at_once);
-    tcase_add_test(waits, g89_the_mark_of_a_dead_writer_runs_out);
-    tcase_add_test(waits, a_reader_that_was_killed_costs_its_lease_and_no_more);
-    suite_add_tcase(suite, waits);
+    TCase *killed = tcase_create("killed");
+    tcase_set_timeout(killed, 60);
+    tcase_add_test(killed, a_reader_that_was_killed_costs_its_lease_and_no_more);
+    suite_add_tcase(suite, killed);
     TCase *gone = tcase_create("gone");
     tcase_set_timeout(gone, 60);
     tcase_add_loop_test(gone, one_master_may_be_gone, 0, 2);

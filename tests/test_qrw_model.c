@@ -15,6 +15,7 @@
 
 enum { LOCKS = 3, OPERATIONS = 100000, SLACK_MS = 3 };
 #define HOUR_MS INT64_C(3600000)
+#define HALF_HOUR_MS (HOUR_MS / 2)
 
 static const char *const names[LOCKS] = {"a", "a b", "{orders}:42"};
 /* Where they begin and end must be known: no two of these may be taken for one another. */
@@ -28,7 +29,7 @@ struct world {
     struct talk talk, ear;
     struct qrw_lock lock[LOCKS];
     unsigned long told[2][RL_VERBS][4], published[2], nested, over, marks_over, turns_over,
-        turns, others;
+        turns, late, others;
     char doing[64];
 };
 
@@ -170,6 +171,8 @@ static struct qrw_call draw_call(struct world *world, const struct qrw_lock *loc
         RL_ACQUIRE, RL_ACQUIRE, RL_WAIT,   RL_WAIT,   RL_WAIT,  RL_RELEASE, RL_RELEASE,
         RL_RELEASE, RL_RELEASE, RL_EXTEND, RL_RETAKE, RL_LEAVE, RL_RELEASE,
     };
+    /* Since before the last turn began; and of one that began half an hour ago. */
+    static const int64_t ages[] = {-1, HALF_HOUR_MS / 2, HALF_HOUR_MS * 3 / 2, 10 * HOUR_MS};
     struct qrw_call call = {
         .writer = draw(world, 3) == 0,
         .verb = verbs[draw(world, sizeof(verbs) / sizeof(verbs[0]))],
@@ -178,6 +181,7 @@ static struct qrw_call draw_call(struct world *world, const struct qrw_lock *loc
         .waiter = draw(world, QRW_WAITERS),
         .ttl_ms = draw_ttl(world),
         .mark_ms = draw(world, 8) == 0 ? 1 + draw(world, 3) : HOUR_MS,
+        .age_ms = ages[draw(world, 4)],
         .keep_ms = draw(world, 4) == 0   ? 0
                    : draw(world, 4) == 0 ? 1 + draw(world, 3)
                                          : HOUR_MS,
@@ -192,6 +196,8 @@ static struct qrw_call draw_call(struct world *world, const struct qrw_lock *loc
     }
     if (call.verb == RL_LEAVE)
         call.writer = true;
+    if (call.verb == RL_ACQUIRE && draw(world, 4) == 0)
+        call.mark_ms = 0; /* it does not wait */
     if (lock->mark >= 0 && draw(world, 3) == 0) {
         call.waiter = (unsigned)lock->mark;
         call.verb = draw(world, 2) ? RL_LEAVE : call.verb;
@@ -215,6 +221,7 @@ static void run_script(struct world *world, unsigned i)
         .waiter = talk_waiter(drawn.waiter, 1, waiter),
         .keep_ms = drawn.keep_ms,
         .mark_ms = drawn.mark_ms,
+        .age_us = drawn.age_ms * 1000,
     };
     snprintf(world->doing, sizeof(world->doing), "%s of '%s'",
              rl_kind(row)->script[drawn.verb].name, names[i]);
@@ -226,6 +233,8 @@ static void run_script(struct world *world, unsigned i)
     compare(world, i, &drawn, &told, &expected);
     world->told[drawn.writer][drawn.verb][expected.code]++;
     world->turns += lock->readers == QRW_TURN;
+    world->late += expected.code == RL_REFUSED && !drawn.writer && drawn.verb == RL_WAIT &&
+                   lock->readers == QRW_TURN && expected.other;
     world->nested +=
         drawn.writer && expected.code == RL_GRANTED && lock->members > before && before > 0;
     pass(world, i);
@@ -265,9 +274,29 @@ static void stranger(struct world *world, unsigned i)
     lock->other = what == 0 ? "a string" : what == 1 ? "a list" : "a sorted set";
 }
 
+/* Half an hour passes for the turn of readers. */
+static void turn_passes(struct world *world, unsigned i)
+{
+    struct qrw_lock *lock = &world->lock[i];
+    char key[RL_KEY_MAX + 1], left[24];
+    int64_t at_ms = now_ms();
+    if (lock->readers != QRW_TURN || lock->readers_end.low_ms - at_ms < HALF_HOUR_MS + 60000)
+        return;
+    snprintf(world->doing, sizeof(world->doing), "time passes for the turn at '%s'", names[i]);
+    int64_t left_ms =
+        talk_do(&world->talk, "PTTL", key_of('R', i, key), (char *)NULL).number - HALF_HOUR_MS;
+    snprintf(left, sizeof(left), "%lld", (long long)left_ms);
+    talk_do(&world->talk, "PEXPIRE", key, left, (char *)NULL);
+    lock->readers_end = (struct qrw_span){at_ms + left_ms, now_ms() + 1 + left_ms};
+    lock->turn_began.low_ms -= HALF_HOUR_MS;
+    lock->turn_began.high_ms -= HALF_HOUR_MS;
+}
+
 static void step(struct world *world)
 {
     unsigned i = draw(world, LOCKS);
+    if (draw(world, 8) == 0)
+        turn_passes(world, i);
     if (draw(world, world->lock[i].other ? 10 : 300) == 0)
         stranger(world, i);
     else
@@ -319,6 +348,7 @@ static void expect_no_dull_life(const struct world *world)
     ck_assert_uint_gt(world->marks_over, least / 4);
     ck_assert_uint_gt(world->turns, least);
     ck_assert_uint_gt(world->turns_over, least / 4);
+    ck_assert_uint_gt(world->late, least / 4);
     ck_assert_uint_gt(world->others, least);
 }
 

@@ -294,6 +294,15 @@ START_TEST(what_a_node_may_take_of_a_round)
 END_TEST
 
 /* A twentieth of the lease, within bounds. */
+START_TEST(an_answer_is_late_before_it_is_lost)
+{
+    ck_assert_int_eq(rl_patience_ns(0), 500 * MS);
+    ck_assert_int_eq(rl_patience_ns(62 * MS), 500 * MS);
+    ck_assert_int_eq(rl_patience_ns(63 * MS), 504 * MS);
+    ck_assert_int_eq(rl_patience_ns(2 * S), 16 * S);
+}
+END_TEST
+
 START_TEST(a_loss_is_told_in_time)
 {
     ck_assert_int_eq(rl_lost_margin_ns(RL_NS_PER_MS), RL_LOST_MARGIN_MIN_NS);
@@ -341,6 +350,7 @@ int main(void)
     tcase_add_test_raise_signal(time, a_negative_ttl_is_refused, SIGABRT);
     tcase_add_loop_test(time, what_a_node_may_take_of_a_round, 0,
                         (int)(sizeof(budgets) / sizeof(budgets[0])));
+    tcase_add_test(time, an_answer_is_late_before_it_is_lost);
     tcase_add_test(time, a_loss_is_told_in_time);
     tcase_add_test_raise_signal(time, a_budget_for_nobody, SIGABRT);
     tcase_add_test_raise_signal(time, a_negative_round_trip, SIGABRT);

@@ -78,6 +78,22 @@ START_TEST(renewed_at_every_third_of_the_ttl)
 }
 END_TEST
 
+/* A third of the shortest lease is over half a millisecond before the lock would be given up,
+ * and who sleeps does so for whole ones. */
+START_TEST(a_lease_that_is_mostly_margin_is_renewed_in_time)
+{
+    enum { TTL_MS = 10, MARGIN_MS = 3 };
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    open_fakes("background never\n");
+    options.ttl_ms = TTL_MS;
+    options.auto_renew = 1;
+    ck_assert(wait_until(redlock_try(client, "name", &options, &lock) == 0, 10000));
+    ck_assert_int_le(redlock_timeout_ms(client), (TTL_MS - 2 - MARGIN_MS) / 2);
+    (void)redlock_release(lock);
+    close_fakes();
+}
+END_TEST
+
 START_TEST(without_auto_renew_nothing_is_renewed)
 {
     open_fakes(NULL);
@@ -382,6 +398,7 @@ int main(void)
     TCase *tests = tcase_create("renew");
     tcase_set_timeout(tests, 300);
     tcase_add_test(tests, renewed_at_every_third_of_the_ttl);
+    tcase_add_test(tests, a_lease_that_is_mostly_margin_is_renewed_in_time);
     tcase_add_test(tests, without_auto_renew_nothing_is_renewed);
     tcase_add_test(tests, background_never_renews_in_process_only);
     tcase_add_loop_test(tests, renewal_survives_one_node_that_is_down, 0, 2);

@@ -152,7 +152,7 @@ static void pass_edges(unsigned i)
 static bool is_unsure(struct frame *frame, unsigned i, struct span when)
 {
     struct talk_message messages[TALK_CALLS_MAX];
-    if (when.high_ms - when.low_ms < EDGE_MS || !on_edge(&lock[i], when))
+    if (!on_edge(&lock[i], when))
         return false;
     frame_heard(frame, messages);
     talk_do(&frame->talk, "DEL", name[i], key_of(i, 'h'), (char *)NULL);

@@ -14,6 +14,7 @@
 #define CHANNEL "redisson_lock__channel:{" LOCK "}"
 #define RW_CHANNEL "redisson_rwlock:{" LOCK "}"
 #define WRITER LOCK ":redlock:writer"
+#define READERS LOCK ":redlock:readers"
 #define HOLDS LOCK ":redlock:holds"
 
 static redlock_view view;
@@ -395,11 +396,13 @@ START_TEST(a_read_write_lock_is_deleted_and_all_are_told)
             put_member("r:5:alice:T1", 30000);
         }
         talk_do(&talk, "SET", WRITER, "w", "PX", "4000", (char *)NULL);
+        talk_do(&talk, "SADD", READERS, "c", (char *)NULL);
         ck_assert_int_eq(force_on(LOCK).yes, 1);
         expect_heard(RW_CHANNEL, "1");
         look();
         ck_assert_int_eq(view.form, REDLOCK_FORM_FREE);
         ck_assert_int_eq(view.writer_ms, 0);
+        ck_assert_int_eq(count_keys(), 1); /* a reader's lease, which ends */
     }
 }
 END_TEST

@@ -186,9 +186,9 @@ static void people(struct frame *frame, unsigned i)
     static const struct {
         const char *words[4], *what;
     } data[] = {
-        {{"SET", "x", NULL, NULL}, "a plain lock, or data"},
+        {{"SET", "x", NULL, NULL}, "a string (a plain lock, or data)"},
         {{"LPUSH", "x", NULL, NULL}, "a list"},
-        {{"HSET", "you", "1", NULL}, "a reentrant lock, or data"},
+        {{"HSET", "you", "1", NULL}, "a hash that is no lock"},
         {{"HSET", "mode", "fast", NULL}, "a hash that is no lock"},
     };
     unsigned what = frame_draw(frame, 5);

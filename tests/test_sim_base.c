@@ -10,7 +10,7 @@
 
 /* ---- time ----------------------------------------------------------------------------- */
 
-enum { MANY = 500 };
+enum { MANY = 500, MEDDLED = 5000 };
 
 struct note {
     struct sim_event event;
@@ -75,6 +75,45 @@ START_TEST(events_happen_in_the_order_of_time)
 {
     for (uint64_t seed = 0; seed < 50; seed++)
         play(seed);
+}
+END_TEST
+
+/* It is the first of all that are planned, and goes on to move, take back and plan others. */
+static void meddle(struct sim_event *event)
+{
+    bool first = true;
+    happened++;
+    for (unsigned i = 0; i < MANY; i++) {
+        const struct sim_event *other = &notes[i].event;
+        if (other->place && (other->at_ns < event->at_ns ||
+                             (other->at_ns == event->at_ns && other->tie < event->tie)))
+            first = false;
+    }
+    ck_assert(first);
+    for (uint64_t changes = happened < MEDDLED ? sim_below(5) : 0; changes > 0; changes--) {
+        struct sim_event *other = sim_chance(300000) ? event : &notes[sim_below(MANY)].event;
+        if (sim_chance(200000))
+            sim_not(other);
+        else
+            sim_at(other, sim_now_ns() + sim_between(0, 20));
+    }
+}
+
+START_TEST(what_happens_may_plan_move_and_take_back)
+{
+    for (uint64_t seed = 0; seed < 5; seed++) {
+        begin(seed);
+        for (unsigned i = 0; i < MANY; i++) {
+            notes[i].event.fire = meddle;
+            if (i % 3 == 0)
+                sim_at(&notes[i].event, sim_between(0, 50));
+        }
+        ck_assert(sim_run_while(NULL, NULL, SIM_NEVER));
+        ck_assert_uint_ge(happened, MEDDLED);
+        for (unsigned i = 0; i < MANY; i++)
+            ck_assert_uint_eq(notes[i].event.place, 0);
+        sim_end();
+    }
 }
 END_TEST
 
@@ -309,6 +348,7 @@ int main(void)
     Suite *suite = suite_create("sim_base");
     TCase *tcase = tcase_create("time");
     tcase_add_test(tcase, events_happen_in_the_order_of_time);
+    tcase_add_test(tcase, what_happens_may_plan_move_and_take_back);
     tcase_add_test(tcase, one_seed_is_one_history);
     tcase_add_test(tcase, what_is_due_together_comes_in_any_order);
     tcase_add_test(tcase, what_is_past_happens_now);

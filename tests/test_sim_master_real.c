@@ -48,6 +48,30 @@ static void let_expire(struct pair_run *run)
     pair_await_gone(run, lock);
 }
 
+/* One name of two is kept for who asks, and stays so for longer. All of it at once, so that how
+ * fast we are does not matter. */
+static void let_stay(struct pair_run *run)
+{
+    static const char waiter[] = "00000001-aaaa-bbbb-cccc-123456789abc:1";
+    struct pair_words kept = {0}, other = {0}, round = {0}, gone = {0};
+    bool first = below(2);
+    const char *one = first ? "a" : "x y", *two = first ? "x y" : "a";
+    char value[80], age[24];
+    snprintf(value, sizeof(value), "redlock:next:%s", waiter);
+    snprintf(age, sizeof(age), "%u", 1200000 + below(1600000)); /* us: for 300 ms and more */
+    pair_line(&kept, "SET", one, value, "PX", "290", NULL);
+    pair_line(&other, "SET", two, "peer", "PX", "7200000", NULL);
+    pair_line(&round, "EVAL", script_body("several_wait"), "4", "a", "x y", "a:redlock:queue",
+              "x y:redlock:queue", "0123456789abcdef", "tok-1", "7200000", waiter, age,
+              "7200000", "7200000", NULL);
+    pair_line(&gone, "DEL", one, two, NULL);
+    pair_send(run, 0, &kept);
+    pair_send(run, 0, &other);
+    pair_send(run, 0, &round);
+    pair_send(run, 0, &gone);
+    pair_compare(run, 0);
+}
+
 static void speak_no_protocol(struct pair_run *run, unsigned pair)
 {
     static const char *const nonsense[] = {
@@ -79,6 +103,10 @@ static void step(struct pair_run *run)
     struct pair_words words;
     if (below(400) == 0) {
         let_expire(run);
+        return;
+    }
+    if (below(400) == 0) {
+        let_stay(run);
         return;
     }
     if (below(300) == 0) {

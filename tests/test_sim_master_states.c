@@ -75,6 +75,27 @@ static void ask_scripts(void)
     both("EVAL", script_body("release"), "2", "held", "q", NONCE, "mine", HOURS, NULL);
 }
 
+/* Two names at once; "two" is held, too, where it can be. */
+static void ask_several(void)
+{
+    both("SET", "two", "mine", "PX", "3600000", NULL);
+    both("EVAL", script_body("several_extend"), "2", "held", "two", NONCE, "mine", HOURS, NULL);
+    both("EVAL", script_body("several_extend"), "2", "held", "two", NONCE, "mine", "1", NULL);
+    both("EVAL", script_body("several_acquire"), "2", "new4", "new5", NONCE, "t", HOURS, NULL);
+    both("EVAL", script_body("several_acquire"), "2", "new6", "two", NONCE, "t", HOURS, NULL);
+    both("EVAL", script_body("several_retake"), "2", "new6", "two", NONCE, "mine", HOURS, NULL);
+    both("EVAL", script_body("several_wait"), "4", "new7", "new8", "q3", "q4", NONCE, "t",
+         HOURS, WAITER, "5", HOURS, HOURS, NULL);
+    both("EVAL", script_body("several_wait"), "4", "kept", "two", "q3", "q4", NONCE, "t", HOURS,
+         WAITER, "5", HOURS, HOURS, NULL);
+    both("EVAL", script_body("several_wait"), "4", "free", "two", "q2", "q4", NONCE, "t", HOURS,
+         WAITER, "5", HOURS, HOURS, NULL);
+    both("EVAL", script_body("several_release"), "4", "new7", "two", "q3", "q4", NONCE, "mine",
+         HOURS, NULL);
+    both("EVAL", script_body("several_leave"), "4", "two", "free2", "q3", "q4", NONCE, WAITER,
+         HOURS, NULL);
+}
+
 static void ask_commands(void)
 {
     both("PING", NULL);
@@ -102,6 +123,8 @@ static void ask_commands(void)
 /* All of it; what may be said is too much for one batch of the real one's buffers otherwise. */
 static void ask_all(void)
 {
+    ask_several();
+    pair_compare(&run, 0);
     ask_scripts();
     pair_compare(&run, 0);
     ask_commands();

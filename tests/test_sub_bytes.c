@@ -3,30 +3,10 @@
 #include "config_auto.h"
 
 #include "prng.h"
-#include "sub_rig.h"
+#include "sub_scene.h"
 
 #include <stdio.h>
 #include <string.h>
-
-static struct sub_rig rig;
-static struct sub_peer peer;
-
-static void set_up(void)
-{
-    sub_peer_begin(&peer, &rig);
-    sub_rig_begin(&rig);
-}
-
-static void tear_down(void)
-{
-    sub_rig_end(&rig);
-    sub_peer_end(&peer);
-}
-
-static void say(const char *text)
-{
-    sub_peer_say(&peer, &rig, text);
-}
 
 /* The next connection, without a wait for the backoff. */
 static void want_again(void)
@@ -245,7 +225,7 @@ int main(void)
     Suite *suite = suite_create("sub_bytes");
     TCase *tcase = tcase_create("bytes");
     tcase_set_timeout(tcase, 30);
-    tcase_add_checked_fixture(tcase, set_up, tear_down);
+    tcase_add_checked_fixture(tcase, sub_set_up, sub_tear_down);
     tcase_add_loop_test(tcase, no_other_answer_is_a_confirmation, 0,
                         sizeof(at_subscribing) / sizeof(at_subscribing[0]));
     tcase_add_loop_test(tcase, nothing_but_messages_comes_unasked, 0,

@@ -3,14 +3,11 @@
 #include "config_auto.h"
 
 #include "clock.h"
-#include "sub_rig.h"
+#include "sub_scene.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static struct sub_rig rig;
-static struct sub_peer peer;
 
 #define NAME "redisson_lock__channel:{name}"
 #define ASKS(what, len) "*2\r\n$" what "\r\n$" len "\r\n"
@@ -22,23 +19,6 @@ static struct sub_peer peer;
 #define NOPERM "-NOPERM this user has no permissions to access one of the channels\r\n"
 #define BIT rl_bit(SUB_RIG_INDEX)
 #define DENIED_NS (RL_DENIED_AGAIN_MS * RL_NS_PER_MS)
-
-static void set_up(void)
-{
-    sub_peer_begin(&peer, &rig);
-    sub_rig_begin(&rig);
-}
-
-static void tear_down(void)
-{
-    sub_rig_end(&rig);
-    sub_peer_end(&peer);
-}
-
-static void say(const char *text)
-{
-    sub_peer_say(&peer, &rig, text);
-}
 
 static void forget_heard(void)
 {
@@ -452,6 +432,7 @@ static const char *const wrong[][2] = {
     {"b", SUB_CONFIRMED},
     {"b", SUB_PONG},
     {"b", "*3\r\n$9\r\nsubscribe\r\n$29\r\nredisson_lock__channel:{eman}\r\n:2\r\n"},
+    {"b", "*3\r\n$9\r\nsubscribe\r\n$29\r\n" NAME "\r\n:0\r\n"},
     {"b", "*3\r\n$9\r\nsubscribe\r\n$29\r\n" NAME "\r\n:-1\r\n"},
     {"b", "*3\r\n$9\r\nsubscribe\r\n$29\r\n" NAME "\r\n$1\r\n2\r\n"},
     {"b", "*2\r\n$9\r\nsubscribe\r\n$29\r\n" NAME "\r\n"},
@@ -504,7 +485,7 @@ int main(void)
     Suite *suite = suite_create("sub_ears");
     TCase *tests = tcase_create("ears");
     tcase_set_timeout(tests, 60);
-    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_checked_fixture(tests, sub_set_up, sub_tear_down);
     tcase_add_test(tests, a_channel_is_asked_for_heard_and_ended);
     tcase_add_test(tests, what_is_wanted_before_there_is_a_connection_waits_for_it);
     tcase_add_test(tests, a_lost_connection_hears_nothing_and_the_next_one_asks);

@@ -6,34 +6,12 @@
 #include "child.h"
 #include "clock.h"
 #include "rig.h"
-#include "sub_rig.h"
+#include "sub_scene.h"
 
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <unistd.h>
-
-static struct sub_rig rig;
-static struct sub_peer peer;
-
-static void set_up(void)
-{
-    sub_peer_begin(&peer, &rig);
-    sub_rig_begin(&rig);
-}
-
-static void tear_down(void)
-{
-    sub_rig_end(&rig);
-    sub_peer_end(&peer);
-}
-
-/* Nobody listens there any more: an attempt fails at once. */
-static void shut_the_door(void)
-{
-    close(peer.listener);
-    peer.listener = net_listen(&(struct endpoint){.port = 0}, 1);
-}
 
 START_TEST(nothing_is_made_of_nothing)
 {
@@ -205,7 +183,7 @@ int main(void)
     Suite *suite = suite_create("sub_hold");
     TCase *tcase = tcase_create("hold");
     tcase_set_timeout(tcase, 30);
-    tcase_add_checked_fixture(tcase, set_up, tear_down);
+    tcase_add_checked_fixture(tcase, sub_set_up, sub_tear_down);
     tcase_add_test(tcase, nothing_is_made_of_nothing);
     tcase_add_test(tcase, it_may_be_done_with_at_any_step);
     tcase_add_test(tcase, an_event_that_comes_too_late_is_nothing);

@@ -3,32 +3,10 @@
 #include "config_auto.h"
 
 #include "clock.h"
-#include "sub_rig.h"
+#include "sub_scene.h"
 
 #include <sys/socket.h>
 #include <unistd.h>
-
-static struct sub_rig rig;
-static struct sub_peer peer;
-
-static void set_up(void)
-{
-    sub_peer_begin(&peer, &rig);
-    sub_rig_begin(&rig);
-}
-
-static void tear_down(void)
-{
-    sub_rig_end(&rig);
-    sub_peer_end(&peer);
-}
-
-/* Nobody listens there any more: an attempt fails at once. */
-static void shut_the_door(void)
-{
-    close(peer.listener);
-    peer.listener = net_listen(&(struct endpoint){.port = 0}, 1);
-}
 
 /* ---- when ----------------------------------------------------------------------------- */
 
@@ -219,7 +197,7 @@ int main(void)
     Suite *suite = suite_create("sub_life");
     TCase *tcase = tcase_create("life");
     tcase_set_timeout(tcase, 30);
-    tcase_add_checked_fixture(tcase, set_up, tear_down);
+    tcase_add_checked_fixture(tcase, sub_set_up, sub_tear_down);
     tcase_add_test(tcase, a_first_loss_is_made_good_at_once_and_then_less_eagerly);
     tcase_add_test(tcase, a_server_that_is_gone_is_tried_again_and_again_but_not_all_the_time);
     tcase_add_test(tcase, whoever_comes_after_a_pause_does_not_wait_for_the_backoff);

@@ -3,27 +3,12 @@
 #include "config_auto.h"
 
 #include "clock.h"
-#include "sub_rig.h"
+#include "sub_scene.h"
 
 #include <string.h>
 
 #define PING_AFTER_NS (RL_PING_AFTER_MS * RL_NS_PER_MS)
 #define PING "*1\r\n$4\r\nPING\r\n"
-
-static struct sub_rig rig;
-static struct sub_peer peer;
-
-static void set_up(void)
-{
-    sub_peer_begin(&peer, &rig);
-    sub_rig_begin(&rig);
-}
-
-static void tear_down(void)
-{
-    sub_rig_end(&rig);
-    sub_peer_end(&peer);
-}
 
 static void set_up_with_password(void)
 {
@@ -31,11 +16,6 @@ static void set_up_with_password(void)
     rig.node.user = (char *)"locks";
     rig.node.password = (char *)"s3cr3t-word";
     sub_rig_begin(&rig);
-}
-
-static void say(const char *text)
-{
-    sub_peer_say(&peer, &rig, text);
 }
 
 /* ---- the greeting --------------------------------------------------------------------- */
@@ -271,7 +251,7 @@ int main(void)
     Suite *suite = suite_create("sub_peer");
     TCase *tcase = tcase_create("open");
     tcase_set_timeout(tcase, 30);
-    tcase_add_checked_fixture(tcase, set_up, tear_down);
+    tcase_add_checked_fixture(tcase, sub_set_up, sub_tear_down);
     tcase_add_test(tcase, only_the_servers_word_makes_it_listen);
     tcase_add_test(tcase, a_name_that_is_refused_is_done_without);
     tcase_add_test(tcase, a_newcomer_that_is_turned_away_is_told_why);
@@ -284,7 +264,7 @@ int main(void)
     suite_add_tcase(suite, tcase);
     tcase = tcase_create("password");
     tcase_set_timeout(tcase, 30);
-    tcase_add_checked_fixture(tcase, set_up_with_password, tear_down);
+    tcase_add_checked_fixture(tcase, set_up_with_password, sub_tear_down);
     tcase_add_test(tcase, a_password_goes_alone_and_first_and_does_not_stay);
     tcase_add_test(tcase, a_password_that_is_not_taken_is_forgotten);
     tcase_add_test(tcase, without_a_password_to_be_had_it_says_nothing);

@@ -132,6 +132,8 @@ START_TEST(nothing_else_is_read)
         "free nan 0 0\n",
         "free 0 9999999999999999999 0\n",
         "free 0 0 0\nx 1 9 1 a\n", /* more are shown than there are */
+        "free 0 0 1\nx 1 9 1 a\n", /* free, and somebody has it */
+        "free 0 0 1\n",
         "plain 0 0 1\nx 1 9 1 a",
         "plain 0 0 1\nx 1 9 2 a\n",
         "plain 0 0 1\nx 1 9 1 ab\n",

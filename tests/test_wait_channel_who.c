@@ -132,6 +132,29 @@ START_TEST(a_client_that_is_canceled_or_closed_ends_its_waits)
 }
 END_TEST
 
+/* The master listened for it before the client knew: there is more to be said, though nobody
+ * waits for anything any more. */
+START_TEST(a_channel_is_left_that_was_not_confirmed_yet)
+{
+    struct told told;
+    struct proxy *proxy = open_with_proxy();
+    redlock_lock *held = client_take_as(one, "name", REDLOCK_REENTRANT, NULL);
+    int known = (int)proxy_connections(proxy);
+    proxy_delay(proxy, PROXY_ALL, PROXY_BACK, 300);
+    for (int i = 0; i < known; i++)
+        proxy_delay(proxy, i, PROXY_BACK, 0);
+    try_async(two, "name", &told);
+    listeners_become(CHANNEL_OF("name"), 1);
+    redlock_cancel(two);
+    ck_assert(wait_until(all_told(&told, 1), SOON_MS));
+    ck_assert_int_eq(told.result, REDLOCK_ECANCELED);
+    listeners_become(CHANNEL_OF("name"), 0);
+    ck_assert_int_eq(redlock_release(held), 0);
+    close_all();
+    proxy_stop(proxy);
+}
+END_TEST
+
 /* Again and again, so that each end of a wait meets the beginning of the next. */
 START_TEST(threads_that_take_turns_lose_no_wake)
 {
@@ -255,6 +278,7 @@ int main(void)
     tcase_add_test(tests, a_thousand_names_at_once);
     tcase_add_test(tests, who_goes_leaves_the_channel);
     tcase_add_loop_test(tests, a_client_that_is_canceled_or_closed_ends_its_waits, 0, 2);
+    tcase_add_test(tests, a_channel_is_left_that_was_not_confirmed_yet);
     tcase_add_test(tests, threads_that_take_turns_lose_no_wake);
     tcase_add_test(tests, who_may_not_hear_a_channel_asks_instead);
     tcase_add_test(tests, who_may_hear_nothing_asks_as_well);

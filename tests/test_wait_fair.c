@@ -3,7 +3,6 @@
 #include "config_auto.h"
 
 #include "channel_scene.h"
-#include "proxy.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -110,14 +109,7 @@ END_TEST
  * the time it hears of the first place, it is the second one that would be given up. */
 START_TEST(who_comes_back_keeps_its_place)
 {
-    masters = masters_start(1, NULL);
-    struct proxy *proxy = proxy_start(&masters->node[0].tcp_at, false);
-    struct node_list list = {.len = 0};
-    node_list_line(&list, "guard off");
-    node_list_add(&list, proxy_endpoint(proxy));
-    one = client_open(masters_file(masters, NULL));
-    two = client_open(node_list_write(&list));
-    ck_assert(wait_until(client_ready(one) == 1 && client_ready(two) == 1, SOON_MS));
+    struct proxy *proxy = open_with_proxy();
     redlock_lock *held = hold(), *lock = NULL;
     proxy_delay(proxy, PROXY_ALL, PROXY_BACK, 100);
     int code = client_try_as(two, "name", REDLOCK_FAIR, "waiter", 20, &lock);

@@ -15,6 +15,40 @@ void open_masters(unsigned n)
     ck_assert(wait_until(client_ready(one) == n && client_ready(two) == n, 10000));
 }
 
+struct proxy *open_with_proxy(void)
+{
+    struct node_list list = {.len = 0};
+    masters = masters_start(1, NULL);
+    struct proxy *proxy = proxy_start(&masters->node[0].tcp_at, false);
+    node_list_line(&list, "guard off");
+    node_list_add(&list, proxy_endpoint(proxy));
+    one = client_open(masters_file(masters, NULL));
+    two = client_open(node_list_write(&list));
+    ck_assert(wait_until(client_ready(one) == 1 && client_ready(two) == 1, 10000));
+    return proxy;
+}
+
+void is_quiet(redlock *client)
+{
+    redlock_stats before;
+    do {
+        before = client_stats(client);
+        pause_ms(30);
+    } while (client_stats(client).commands != before.commands);
+}
+
+void expect_quiet(redlock *client)
+{
+    is_quiet(client);
+    redlock_stats before = client_stats(client);
+    int64_t begun = now_ms();
+    pause_ms(500);
+    redlock_stats now = client_stats(client);
+    uint64_t probes = now.probes - before.probes;
+    ck_assert_int_le((int)probes, (now_ms() - begun + 1000) / 1000);
+    ck_assert_uint_le(now.commands - before.commands, probes * 2 * masters->n);
+}
+
 void close_all(void)
 {
     nothing_is_left(masters);

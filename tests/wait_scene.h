@@ -1,7 +1,9 @@
-/* wait_scene.h - masters, one who holds and another who waits: what the tests of waiting share. */
+/* wait_scene.h - masters, one who holds and another who waits: what the tests of waiting share.
+ */
 #ifndef TEST_WAIT_SCENE_H
 #define TEST_WAIT_SCENE_H
 
+#include "proxy.h"
 #include "waiter.h"
 
 extern struct masters *masters;
@@ -10,6 +12,16 @@ extern struct waiter waiter;
 
 /* So many masters, and both clients ready on all of them. */
 void open_masters(unsigned n);
+
+/* One master, and the second client reaches it by way of this proxy, which the caller stops. */
+struct proxy *open_with_proxy(void);
+
+/* Wait until it does not ask any more but from time to time: it hears all it can, and what it
+ * was refused last has come. */
+void is_quiet(redlock *client);
+
+/* From then on it looks once a second, and asks nothing else. */
+void expect_quiet(redlock *client);
 
 /* Nothing is left on the masters; they and the clients end. */
 void close_all(void);

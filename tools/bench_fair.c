@@ -1,11 +1,13 @@
 /* bench_fair.c - fifty who wait for one fair lock, each with a client of its own: have they
  * their turns in the order they came, and how long is it from one's release to the next one's,
  * in round trips? On this machine, where a round trip is less than a script takes with fifty in
- * the queue, and with replies and messages that come a millisecond later. */
+ * the queue: next to fifty who say the same on raw sockets; and with replies and messages that
+ * come a millisecond later. */
 #include "config_auto.h"
 
 #include "bench.h"
 #include "bench_delay.h"
+#include "bench_fair_floor.h"
 
 #include <pthread.h>
 #include <semaphore.h>
@@ -29,11 +31,14 @@
 
 static const char scenario[] = "fair: 50 wait for a lock that each holds for 1 ms, on 1 master";
 
+enum { LIBRARY, FLOOR, SUBJECTS };
+
 struct fair_run;
 
 struct waiter {
     struct fair_run *run;
     struct bench_library library;
+    struct bench_fair_floor *floor;
     pthread_t thread;
     sem_t go;
     unsigned place; /* in the queue of this lap */
@@ -42,25 +47,36 @@ struct waiter {
 struct fair_run {
     struct bench *bench;
     const char *way;
+    bool far; /* there is no floor */
     struct waiter waiter[WAITERS];
     struct bench_library holder;
+    struct bench_fair_floor *floor_holder;
     struct server_talk talk;
+    unsigned which; /* of the subjects has this lap */
     sem_t done;
     atomic_bool over;
     atomic_uint taken;    /* in this lap */
     atomic_llong left_ns; /* when the last one gave it back */
     atomic_uint misplaced, failures;
     unsigned started;
-    struct bench_samples handoffs, pings;
+    struct bench_samples handoffs[SUBJECTS], pings;
     pthread_mutex_t mutex; /* of the samples */
-    double p50[BENCH_ROUNDS_MAX], p99[BENCH_ROUNDS_MAX], longest[BENCH_ROUNDS_MAX];
+    double p50[SUBJECTS][BENCH_ROUNDS_MAX], p99[BENCH_ROUNDS_MAX], longest[BENCH_ROUNDS_MAX];
     double trip[BENCH_ROUNDS_MAX];
 };
+
+static struct bench_subject subject_of(const struct fair_run *run,
+                                       struct bench_library *library,
+                                       struct bench_fair_floor *floor)
+{
+    return run->which == FLOOR ? bench_fair_floor_subject(floor)
+                               : bench_library_subject(library);
+}
 
 static void take_turn(struct waiter *waiter)
 {
     struct fair_run *run = waiter->run;
-    struct bench_subject subject = bench_library_subject(&waiter->library);
+    struct bench_subject subject = subject_of(run, &waiter->library, waiter->floor);
     if (!subject.take(subject.context)) {
         atomic_fetch_add(&run->failures, 1);
         return;
@@ -69,7 +85,7 @@ static void take_turn(struct waiter *waiter)
     if (atomic_fetch_add(&run->taken, 1) != waiter->place)
         atomic_fetch_add(&run->misplaced, 1);
     pthread_mutex_lock(&run->mutex);
-    bench_samples_add(&run->handoffs, now_ns - atomic_load(&run->left_ns));
+    bench_samples_add(&run->handoffs[run->which], now_ns - atomic_load(&run->left_ns));
     pthread_mutex_unlock(&run->mutex);
     usleep(HOLD_US);
     atomic_store(&run->left_ns, bench_now_ns());
@@ -106,9 +122,10 @@ static bool await_queued(struct fair_run *run, unsigned count)
 
 /* One of us has it; all come, one behind the other, each time another one first; it is given
  * back, and goes from hand to hand. */
-static bool run_lap(struct fair_run *run, unsigned first)
+static bool run_lap(struct fair_run *run, unsigned which, unsigned first)
 {
-    struct bench_subject holder = bench_library_subject(&run->holder);
+    run->which = which;
+    struct bench_subject holder = subject_of(run, &run->holder, run->floor_holder);
     bool fine = holder.take(holder.context);
     unsigned came = 0;
     atomic_store(&run->taken, 0);
@@ -145,13 +162,16 @@ static bool measure_round(struct fair_run *run, unsigned round)
     int64_t end_ns = bench_now_ns() + run->bench->options.slice_ms * INT64_C(1000000);
     bool fine = true;
     unsigned lap = 0;
-    bench_samples_clear(&run->handoffs);
-    do
-        fine = run_lap(run, lap++ * 7 % WAITERS);
-    while (fine && bench_now_ns() < end_ns);
-    run->p50[round] = bench_percentile_us(&run->handoffs, 500);
-    run->p99[round] = bench_percentile_us(&run->handoffs, 990);
-    run->longest[round] = bench_percentile_us(&run->handoffs, 1000);
+    for (unsigned i = 0; i < SUBJECTS; i++)
+        bench_samples_clear(&run->handoffs[i]);
+    do {
+        unsigned first = lap++ * 7 % WAITERS;
+        fine = run_lap(run, LIBRARY, first) && (run->far || run_lap(run, FLOOR, first));
+    } while (fine && bench_now_ns() < end_ns);
+    for (unsigned i = 0; i < SUBJECTS; i++)
+        run->p50[i][round] = bench_percentile_us(&run->handoffs[i], 500);
+    run->p99[round] = bench_percentile_us(&run->handoffs[LIBRARY], 990);
+    run->longest[round] = bench_percentile_us(&run->handoffs[LIBRARY], 1000);
     run->trip[round] = round_trip_us(run);
     return fine;
 }
@@ -172,16 +192,22 @@ static void add_count(struct fair_run *run, const char *what, const char *unit, 
     bench_aim(&run->bench->report, BENCH_AT_MOST, 0);
 }
 
-static void report(struct fair_run *run, bool far)
+static void report(struct fair_run *run)
 {
     struct bench_report *to = &run->bench->report;
     char text[56];
     snprintf(text, sizeof(text), "%s: hand-off, p50, to a round trip", run->way);
-    bench_add_ratio(to, scenario, text, "PING", run->p50, run->trip,
+    bench_add_ratio(to, scenario, text, "PING", run->p50[LIBRARY], run->trip,
                     run->bench->options.rounds);
-    if (far)
+    if (run->far)
         bench_aim(to, BENCH_AT_MOST, 3);
-    add(run, "hand-off, p50", "library", run->p50);
+    add(run, "hand-off, p50", "library", run->p50[LIBRARY]);
+    if (!run->far) {
+        snprintf(text, sizeof(text), "%s: hand-off, p50, library to floor", run->way);
+        bench_add_ratio(to, scenario, text, "same scripts", run->p50[LIBRARY], run->p50[FLOOR],
+                        run->bench->options.rounds);
+        add(run, "hand-off, p50", "floor, same scripts", run->p50[FLOOR]);
+    }
     add(run, "hand-off, p99", "library", run->p99);
     add(run, "hand-off, the longest", "library", run->longest);
     add(run, "round trip, p50", "PING", run->trip);
@@ -199,18 +225,27 @@ static int open_one(const redlock_config *config, struct bench_library *library)
     return status;
 }
 
+static bool open_floor(const struct fair_run *run, const struct server_at *at, unsigned number,
+                       struct bench_fair_floor **ret_floor)
+{
+    *ret_floor = run->far ? NULL : bench_fair_floor_open(at, NAME, number, TTL_MS);
+    return run->far || *ret_floor != NULL;
+}
+
 static int open_all(struct fair_run *run, const redlock_config *config,
                     const struct server_at *at)
 {
     int status = open_one(config, &run->holder);
-    if (status == 0 && !server_talk_open(&run->talk, at))
+    if (status == 0 && (!server_talk_open(&run->talk, at) ||
+                        !open_floor(run, at, WAITERS, &run->floor_holder)))
         status = EX_OSERR;
     for (unsigned i = 0; i < WAITERS && status == 0; i++) {
         struct waiter *waiter = &run->waiter[i];
         waiter->run = run;
         sem_init(&waiter->go, 0, 0);
         status = open_one(config, &waiter->library);
-        if (status == 0 && pthread_create(&waiter->thread, NULL, take_turns, waiter) == 0)
+        if (status == 0 && open_floor(run, at, i, &waiter->floor) &&
+            pthread_create(&waiter->thread, NULL, take_turns, waiter) == 0)
             run->started++;
         else if (status == 0)
             status = EX_OSERR;
@@ -228,31 +263,34 @@ static void close_all(struct fair_run *run)
     for (unsigned i = 0; i < WAITERS; i++) {
         if (run->waiter[i].library.client != NULL)
             bench_library_close(&run->waiter[i].library);
+        bench_fair_floor_close(run->waiter[i].floor);
     }
+    bench_fair_floor_close(run->floor_holder);
     if (run->holder.client != NULL)
         bench_library_close(&run->holder);
     server_talk_close(&run->talk);
 }
 
-static int measure(struct fair_run *run, const struct server_at *at, bool far)
+static int measure(struct fair_run *run, const struct server_at *at)
 {
     redlock_node node = REDLOCK_NODE_INIT;
     char url[BENCH_URL_MAX];
     redlock_config config = bench_config_of_one(run->bench, at, &node, url);
     int status = open_all(run, &config, at);
-    bool fine = status == 0 && run_lap(run, 0); /* all connect, and listen for the first time */
+    /* All connect, and listen for the first time. */
+    bool fine = status == 0 && run_lap(run, LIBRARY, 0) && (run->far || run_lap(run, FLOOR, 0));
     for (unsigned round = 0; round < run->bench->options.rounds && fine; round++)
         fine = measure_round(run, round);
     close_all(run);
     if (fine)
-        report(run, far);
+        report(run);
     return status == 0 && !fine ? EX_OSERR : status;
 }
 
 static struct fair_run *new_run(struct bench *bench, const char *way)
 {
     struct fair_run *run = calloc(1, sizeof(*run));
-    if (run == NULL || !bench_samples_init(&run->handoffs, SAMPLES_MAX) ||
+    if (run == NULL || !bench_samples_init_all(run->handoffs, SUBJECTS, SAMPLES_MAX) ||
         !bench_samples_init(&run->pings, PINGS)) {
         fprintf(stderr, "redlock-bench: out of memory\n");
         free(run);
@@ -271,8 +309,9 @@ static int run_one(struct bench *bench, const char *way, const struct server_at 
     struct fair_run *run = new_run(bench, way);
     if (run == NULL)
         return EX_OSERR;
-    int status = measure(run, at, far);
-    bench_samples_free(&run->handoffs);
+    run->far = far;
+    int status = measure(run, at);
+    bench_samples_free_all(run->handoffs, SUBJECTS);
     bench_samples_free(&run->pings);
     free(run);
     return status;

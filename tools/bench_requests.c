@@ -23,18 +23,23 @@ bool bench_script_load(struct server_talk *talk, const char *body, char ret_sha[
     return server_talk_ask(talk, 3, load, ret_sha, 48) == '$' && strlen(ret_sha) == 40;
 }
 
-static const struct rl_script *script_of(const struct bench_requests *requests)
+static const struct rl_script *script_of(const struct bench_requests *requests,
+                                         enum bench_verb verb)
 {
-    return (requests->lock ? requests->lock : rl_kind(REDLOCK_PLAIN))->script;
+    const struct rl_kind *lock = requests->lock ? requests->lock : rl_kind(REDLOCK_PLAIN);
+    enum rl_verb take = requests->waits ? RL_WAIT : RL_ACQUIRE;
+    return &lock->script[verb == BENCH_TAKE ? take : RL_RELEASE];
 }
 
 bool bench_requests_load(struct bench_requests *requests, struct server_talk *talk)
 {
-    const struct rl_script *script = script_of(requests);
     if (requests->kind == BENCH_BARE)
         return bench_script_load(talk, give_bare, requests->sha[BENCH_GIVE]);
-    return bench_script_load(talk, script[RL_ACQUIRE].body, requests->sha[BENCH_TAKE]) &&
-           bench_script_load(talk, script[RL_RELEASE].body, requests->sha[BENCH_GIVE]);
+    for (enum bench_verb verb = BENCH_TAKE; verb <= BENCH_GIVE; verb++) {
+        if (!bench_script_load(talk, script_of(requests, verb)->body, requests->sha[verb]))
+            return false;
+    }
+    return true;
 }
 
 static void build(struct bench_bytes *bytes, size_t argc, const char *const *argv)
@@ -113,9 +118,8 @@ void bench_script_success(struct bench_bytes *ret_bytes)
 static void build_same(struct bench_requests *requests, const char *name, const char *token,
                        const char *ttl)
 {
-    const struct rl_script *script = script_of(requests);
-    build_script(requests, BENCH_TAKE, &script[RL_ACQUIRE], name, token, ttl);
-    build_script(requests, BENCH_GIVE, &script[RL_RELEASE], name, token, ttl);
+    for (enum bench_verb verb = BENCH_TAKE; verb <= BENCH_GIVE; verb++)
+        build_script(requests, verb, script_of(requests, verb), name, token, ttl);
     bench_script_success(&requests->success[BENCH_TAKE]);
     bench_script_success(&requests->success[BENCH_GIVE]);
 }

@@ -85,9 +85,13 @@ static void announce(const struct chaos_run *run)
     char duration[RL_DURATION_TEXT_MAX], ttl[RL_DURATION_TEXT_MAX];
     rl_duration_format(options->duration_ms, duration);
     rl_duration_format(options->ttl_ms, ttl);
-    printf("%u contender%s, %u %s lock%s of %s, %u master%s (%s), %s, seed %llu\n",
-           options->clients, plural(options->clients), options->names,
-           chaos_lock_word(options->lock), plural(options->names), ttl, run->nodes,
+    bool several = options->lock == CHAOS_SEVERAL;
+    char kind[24] = "";
+    if (!several)
+        snprintf(kind, sizeof(kind), "%s ", chaos_lock_word(options->lock));
+    printf("%u contender%s, %u %slock%s of %s%s, %u master%s (%s), %s, seed %llu\n",
+           options->clients, plural(options->clients), options->names, kind,
+           plural(options->names), ttl, several ? ", several at once" : "", run->nodes,
            plural(run->nodes), run->place.type->name, duration,
            (unsigned long long)options->seed);
     for (unsigned i = 0; !run->place.ours && i < run->nodes; i++)

@@ -86,8 +86,16 @@ struct chaos_fault {
 enum chaos_where { CHAOS_LOCAL, CHAOS_FILE, CHAOS_COMPOSE };
 
 /* Which kind of lock the contenders take; in their turns, and in the checker, readers of a
- * read-write lock are `shared`, and everybody else holds alone. */
-enum chaos_lock { CHAOS_PLAIN, CHAOS_REENTRANT, CHAOS_FAIR, CHAOS_READ_WRITE, CHAOS_LOCKS };
+ * read-write lock are `shared`, and everybody else holds alone. SEVERAL: plain ones, of several
+ * names at once. */
+enum chaos_lock {
+    CHAOS_PLAIN,
+    CHAOS_REENTRANT,
+    CHAOS_FAIR,
+    CHAOS_READ_WRITE,
+    CHAOS_SEVERAL,
+    CHAOS_LOCKS
+};
 
 struct chaos_options {
     enum chaos_where where;
@@ -135,6 +143,7 @@ struct chaos_event {
     uint16_t client, name;
     uint8_t what;     /* enum chaos_what */
     uint8_t shared;   /* 1: as a reader */
+    uint8_t joint;    /* 1: with others at once, so that it alone is not to be had */
 };
 
 /* How it went with one node, or the quorum, from some time on. */

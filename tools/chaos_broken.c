@@ -2,8 +2,9 @@
  * wrong. It asks one master, the first that answers soon enough, with a plain SET NX PX, and
  * believes for a whole ttl from the answer on. So a fault that keeps two contenders from the
  * same master makes both hold one lock, and the checker must catch that. Its readers look that
- * there is no writer, and leave nothing that a writer could see. With --kind fair there is but
- * one master, and it looks first whether the lock is free, and takes it then. */
+ * there is no writer, and leave nothing that a writer could see. Of several names it takes the
+ * first, and believes to have all of them. With --kind fair there is but one master, and it
+ * looks first whether the lock is free, and takes it then. */
 #include "config_auto.h"
 
 #include "chaos_worker.h"
@@ -88,6 +89,37 @@ static bool take(struct scene *scene, struct server_talk *talk, const char *name
     return taken == 1;
 }
 
+static unsigned name_of(const struct chaos_turn *drawn, unsigned i)
+{
+    return i == 0 ? drawn->name : drawn->other[i - 1];
+}
+
+/* What it does, and says, with its one key. */
+static void use(struct scene *scene, const struct chaos_turn *drawn)
+{
+    struct chaos_contender *contender = scene->contender;
+    struct chaos_record *record = contender->record;
+    struct chaos_seat *seat = contender->seat;
+    uint64_t value[CHAOS_NAMES_MAX];
+    int64_t hold_ms = drawn->renew ? contender->options->ttl_ms / 2 : drawn->hold_ms;
+    int64_t until_ns = chaos_record_now_ns(record) + contender->options->ttl_ms * RL_NS_PER_MS;
+    for (unsigned i = 0; i <= drawn->more; i++)
+        chaos_holds(record, seat, name_of(drawn, i), until_ns, 0);
+    for (unsigned i = 0; i <= drawn->more; i++)
+        value[i] = chaos_reads(record, seat, name_of(drawn, i));
+    (void)poll(NULL, 0, (int)hold_ms);
+    for (unsigned i = 0; i <= drawn->more; i++) {
+        if (chaos_record_now_ns(record) >= until_ns)
+            break;
+        if (drawn->shared)
+            chaos_reads_again(record, seat, name_of(drawn, i), until_ns);
+        else
+            chaos_writes(record, seat, name_of(drawn, i), value[i] + 1, until_ns);
+    }
+    for (unsigned i = 0; i <= drawn->more; i++)
+        chaos_lets_go(record, seat, name_of(drawn, i));
+}
+
 static void turn(struct scene *scene, uint64_t number)
 {
     struct chaos_contender *contender = scene->contender;
@@ -102,25 +134,20 @@ static void turn(struct scene *scene, uint64_t number)
     snprintf(token, sizeof(token), "broken-%u-%llu", (unsigned)seat->client,
              (unsigned long long)number);
     seat->shared = drawn.shared;
-    chaos_asks(record, seat, drawn.name);
+    seat->joint = drawn.more > 0;
+    for (unsigned i = 0; i <= drawn.more; i++)
+        chaos_asks(record, seat, name_of(&drawn, i));
     if (!take(scene, &talk, name, token, drawn.shared)) {
-        chaos_refused(record, seat, drawn.name, REDLOCK_EHELD);
+        for (unsigned i = 0; i <= drawn.more; i++)
+            chaos_refused(record, seat, name_of(&drawn, i), REDLOCK_EHELD);
         chaos_rest_a_little(contender);
         return;
     }
-    int64_t until_ns = chaos_record_now_ns(record) + contender->options->ttl_ms * RL_NS_PER_MS;
-    chaos_holds(record, seat, drawn.name, until_ns, 0);
-    uint64_t value = chaos_reads(record, seat, drawn.name);
-    int64_t hold_ms = drawn.renew ? contender->options->ttl_ms / 2 : drawn.hold_ms;
-    (void)poll(NULL, 0, (int)hold_ms);
-    if (chaos_record_now_ns(record) < until_ns && drawn.shared)
-        chaos_reads_again(record, seat, drawn.name, until_ns);
-    else if (chaos_record_now_ns(record) < until_ns)
-        chaos_writes(record, seat, drawn.name, value + 1, until_ns);
-    chaos_lets_go(record, seat, drawn.name);
+    use(scene, &drawn);
     bool done = drawn.shared || server_talk_ask(&talk, 2, del, text, sizeof(text)) == ':';
     server_talk_close(&talk);
-    chaos_released(record, seat, drawn.name, done ? 0 : REDLOCK_EUNKNOWN);
+    for (unsigned i = 0; i <= drawn.more; i++)
+        chaos_released(record, seat, name_of(&drawn, i), done ? 0 : REDLOCK_EUNKNOWN);
 }
 
 int chaos_contend_broken(struct chaos_contender *contender)

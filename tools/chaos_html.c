@@ -41,9 +41,11 @@ static void put_run(struct chaos_page *page)
         chaos_html_put(page->to, options->client_cmd);
         fputs("</code>", page->to);
     }
-    fprintf(page->to, ", %u %s%s%s, %s.</p>\n", options->names,
-            options->lock == CHAOS_PLAIN ? "" : chaos_lock_word(options->lock),
-            options->lock == CHAOS_PLAIN ? "" : " ", options->names == 1 ? "lock" : "locks",
+    bool several = options->lock == CHAOS_SEVERAL,
+         plain = options->lock == CHAOS_PLAIN || several;
+    fprintf(page->to, ", %u %s%s%s%s, %s.</p>\n", options->names,
+            plain ? "" : chaos_lock_word(options->lock), plain ? "" : " ",
+            options->names == 1 ? "lock" : "locks", several ? ", several at once" : "",
             chaos_span(history->duration_ns, span));
 }
 

@@ -22,7 +22,8 @@ static const struct {
 
 const char *chaos_lock_word(enum chaos_lock lock)
 {
-    static const char *const words[CHAOS_LOCKS] = {"plain", "reentrant", "fair", "read-write"};
+    static const char *const words[CHAOS_LOCKS] = {"plain", "reentrant", "fair", "read-write",
+                                                   "several"};
     assert(lock < CHAOS_LOCKS);
     return words[lock];
 }

@@ -32,7 +32,8 @@ static void print_help(void)
         "      --compose[=FILE]   use the masters of docker-compose.yml, started if need be\n"
         "      --clients N        contenders, each a process (8)\n"
         "      --names N          locks that they contend for (3)\n"
-        "      --kind WORD        of locks: plain (the default), reentrant, fair, read-write\n"
+        "      --kind WORD        of locks: plain (the default), reentrant, fair, read-write,\n"
+        "                         several (names at once)\n"
         "      --duration TIME    how long (30s)\n"
         "      --ttl TIME         of each lock, and the max-ttl of masters of ours (1s)\n"
         "      --hold TIME        how long a lock is mostly held (20ms)\n"
@@ -121,7 +122,8 @@ static int take_kind(const char *word, enum chaos_lock *ret_lock)
         *ret_lock = (enum chaos_lock)lock;
         return -1;
     }
-    return chaos_usage("--kind '%.40s': give plain, reentrant, fair or read-write", word);
+    return chaos_usage("--kind '%.40s': give plain, reentrant, fair, read-write or several",
+                       word);
 }
 
 /* One word of --faults. */
@@ -291,6 +293,8 @@ static int complete(struct chaos_options *options, const struct given *given)
             return chaos_usage("--kind fair is for one master: say --local 1");
         options->local = 1;
     }
+    if (options->lock == CHAOS_SEVERAL && options->names < 2)
+        return chaos_usage("--kind several is of two names or more: say --names 2");
     if (options->hold_ms * 2 > options->ttl_ms)
         return chaos_usage(
             "--hold is over half of --ttl; hold for less, or make the ttl longer");

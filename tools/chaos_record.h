@@ -23,7 +23,8 @@ struct chaos_seat {
     _Atomic bool holds_shared;
     _Atomic uint32_t lives; /* how often a contender began here */
     _Atomic uint64_t holds; /* locks that were had */
-    bool shared;            /* what it says now it says as a reader; its own business */
+    bool shared;            /* what it says now it says as a reader, */
+    bool joint;             /* or of several names at once; its own business */
 
     /* Its log. */
     size_t room;

@@ -1,6 +1,8 @@
 /* chaos_stats_gaps.c - how available the locks were: gaps in which nobody had a lock, though
  * a contender asked for it that could reach a majority able to vote.
  *
+ * Who asks for several names at once waits for all of them, and tells nothing of any one.
+ *
  * One walk a name over the times at which a hold, a try or who is able begins or ends. A gap
  * between a majority's return and the next hold of the name is its recovery. */
 #include "config_auto.h"
@@ -50,7 +52,7 @@ static size_t marks_of(const struct chaos_history *history, const struct chaos_s
     }
     for (size_t i = story->first_try[name]; i < story->first_try[name + 1]; i++) {
         const struct chaos_try *try = &story->try[i];
-        if (try->to_ns == try->from_ns)
+        if (try->to_ns == try->from_ns || try->joint)
             continue;
         ret_marks[count++] = (struct mark){try->from_ns, BEGINS_TRY, try->client, 0};
         ret_marks[count++] = (struct mark){try->to_ns, ENDS_TRY, try->client, 0};

@@ -38,7 +38,8 @@ static void ask(struct chaos_story *story, struct seat *seat, const struct chaos
     seat->hold = 0;
     if (seat->try != 0 && !seat->asks) {
         struct chaos_try *last = &story->try[seat->try - 1];
-        seat->asks = event->at_ns - last->to_ns <= ASKS_AGAIN_NS;
+        seat->asks =
+            event->at_ns - last->to_ns <= ASKS_AGAIN_NS && last->joint == (event->joint != 0);
         if (seat->asks) {
             last->to_ns = INT64_MAX;
             return;
@@ -51,6 +52,7 @@ static void ask(struct chaos_story *story, struct seat *seat, const struct chaos
         .to_ns = INT64_MAX,
         .client = event->client,
         .name = event->name,
+        .joint = event->joint,
     };
     seat->try = story->try_count;
     seat->asks = true;

@@ -28,6 +28,7 @@ struct chaos_hold {
 struct chaos_try {
     int64_t from_ns, to_ns;
     uint16_t client, name;
+    bool joint; /* of several names at once: none of them alone is to be had */
 };
 
 /* Both by name, then by time: those of name n are [first[n], first[n + 1]). */

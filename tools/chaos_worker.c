@@ -9,6 +9,7 @@
 #include <assert.h>
 #include <poll.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <sysexits.h>
 #include <unistd.h>
 
@@ -19,9 +20,30 @@ struct scene {
     struct chaos_contender *contender;
     redlock *client;
     redlock_lock *lock;
-    unsigned name;
-    int64_t until_ns; /* as told to the log */
+    unsigned count; /* names that it is of, */
+    unsigned name[CHAOS_NAMES_MAX];
+    uint64_t value[CHAOS_NAMES_MAX]; /* and what their records were, in that order */
+    int64_t until_ns;                /* as told to the log */
 };
+
+/* Two names or more in two turns of three, in any order. */
+static void draw_names(struct chaos_contender *contender, struct chaos_turn *turn)
+{
+    struct rl_prng *prng = &contender->prng;
+    unsigned names = contender->options->names, all[CHAOS_NAMES_MAX];
+    if (rl_prng_below(prng, 3) == 0)
+        return;
+    for (unsigned i = 0; i < names; i++)
+        all[i] = i;
+    for (unsigned i = names - 1; i > 0; i--) {
+        unsigned k = (unsigned)rl_prng_below(prng, i + 1), kept = all[i];
+        all[i] = all[k];
+        all[k] = kept;
+    }
+    turn->name = all[0];
+    turn->more = 1 + (unsigned)rl_prng_below(prng, names - 1);
+    memcpy(turn->other, all + 1, turn->more * sizeof(*all));
+}
 
 void chaos_turn_draw(struct chaos_contender *contender, struct chaos_turn *ret_turn)
 {
@@ -40,6 +62,10 @@ void chaos_turn_draw(struct chaos_contender *contender, struct chaos_turn *ret_t
         ret_turn->hold_ms = ttl_ms + (int64_t)rl_prng_below(prng, (uint64_t)ttl_ms);
     if (options->lock == CHAOS_PLAIN)
         return;
+    if (options->lock == CHAOS_SEVERAL) {
+        draw_names(contender, ret_turn);
+        return;
+    }
     ret_turn->shared = options->lock == CHAOS_READ_WRITE && rl_prng_below(prng, 2) == 0;
     ret_turn->again = rl_prng_below(prng, 3) == 0;
 }
@@ -57,6 +83,29 @@ static int64_t believed_until(const struct scene *scene)
     int64_t now_ns = chaos_record_now_ns(scene->contender->record);
     int64_t validity_ms = redlock_validity_ms(scene->lock);
     return validity_ms > 0 ? now_ns + validity_ms * RL_NS_PER_MS : 0;
+}
+
+/* The same of all its names. */
+static void say(struct scene *scene,
+                void (*what)(struct chaos_record *, struct chaos_seat *, unsigned name))
+{
+    for (unsigned i = 0; i < scene->count; i++)
+        what(scene->contender->record, scene->contender->seat, scene->name[i]);
+}
+
+static void say_holds(struct scene *scene)
+{
+    for (unsigned i = 0; i < scene->count; i++)
+        chaos_holds(scene->contender->record, scene->contender->seat, scene->name[i],
+                    scene->until_ns, 0);
+}
+
+static void say_code(struct scene *scene, int code,
+                     void (*what)(struct chaos_record *, struct chaos_seat *, unsigned name,
+                                  int code))
+{
+    for (unsigned i = 0; i < scene->count; i++)
+        what(scene->contender->record, scene->contender->seat, scene->name[i], code);
 }
 
 /* Hold it for so long. False: it was lost meanwhile. */
@@ -79,7 +128,7 @@ static bool hold(struct scene *scene, const struct chaos_turn *drawn, bool by_it
             return false;
         if (until_ns > scene->until_ns + RL_NS_PER_MS) {
             scene->until_ns = until_ns;
-            chaos_holds(contender->record, contender->seat, scene->name, until_ns, 0);
+            say_holds(scene);
         }
         now_ns = chaos_record_now_ns(contender->record);
     }
@@ -116,7 +165,7 @@ static redlock_lock *take_again(struct scene *scene, bool shared, bool by_itself
     char name[CHAOS_LOCK_NAME_MAX];
     redlock_lock *lock = NULL;
     redlock_options options = asked_for(scene, shared, by_itself);
-    chaos_record_lock_name(scene->contender->record, scene->name, name);
+    chaos_record_lock_name(scene->contender->record, scene->name[0], name);
     return redlock_try(scene->client, name, &options, &lock) == 0 ? lock : NULL;
 }
 
@@ -140,7 +189,7 @@ static bool read_on(struct scene *scene)
     struct chaos_contender *contender = scene->contender;
     int64_t until_ns = believed_until(scene);
     if (until_ns > 0)
-        chaos_reads_again(contender->record, contender->seat, scene->name, until_ns);
+        chaos_reads_again(contender->record, contender->seat, scene->name[0], until_ns);
     return until_ns > 0;
 }
 
@@ -155,14 +204,14 @@ static bool go_on_as_reader(struct scene *scene)
         return true;
     scene->lock = reads;
     int64_t until_ns = believed_until(scene);
-    chaos_lets_go(record, seat, scene->name);
+    chaos_lets_go(record, seat, scene->name[0]);
     seat->shared = true;
     if (until_ns > 0)
-        chaos_holds(record, seat, scene->name, until_ns, 0);
-    chaos_released(record, seat, scene->name, redlock_release(writes));
+        chaos_holds(record, seat, scene->name[0], until_ns, 0);
+    chaos_released(record, seat, scene->name[0], redlock_release(writes));
     if (until_ns == 0 || redlock_validity_ms(reads) == 0)
         return false;
-    (void)chaos_reads(record, seat, scene->name);
+    (void)chaos_reads(record, seat, scene->name[0]);
     (void)poll(NULL, 0, (int)(contender->options->hold_ms / 2));
     return read_on(scene);
 }
@@ -176,15 +225,19 @@ static bool use(struct scene *scene, const struct chaos_turn *drawn, bool by_its
         nest(scene, drawn, by_itself);
     if (redlock_validity_ms(scene->lock) == 0)
         return false;
-    uint64_t value = chaos_reads(contender->record, contender->seat, scene->name);
+    for (unsigned i = 0; i < scene->count; i++)
+        scene->value[i] = chaos_reads(contender->record, contender->seat, scene->name[i]);
     if (!hold(scene, drawn, by_itself))
         return false;
     if (drawn->shared)
         return read_on(scene);
-    int64_t until_ns = believed_until(scene);
-    if (until_ns == 0)
-        return false;
-    chaos_writes(contender->record, contender->seat, scene->name, value + 1, until_ns);
+    for (unsigned i = 0; i < scene->count; i++) {
+        int64_t until_ns = believed_until(scene);
+        if (until_ns == 0)
+            return false;
+        chaos_writes(contender->record, contender->seat, scene->name[i], scene->value[i] + 1,
+                     until_ns);
+    }
     return drawn->again && writer ? go_on_as_reader(scene) : true;
 }
 
@@ -200,27 +253,41 @@ static bool is_nonsense(int code)
            code == REDLOCK_ENOTSUP;
 }
 
+/* One name, or all of them at once. */
+static int take(struct scene *scene, const redlock_options *options)
+{
+    char text[CHAOS_NAMES_MAX][CHAOS_LOCK_NAME_MAX];
+    const char *name[CHAOS_NAMES_MAX];
+    for (unsigned i = 0; i < scene->count; i++) {
+        chaos_record_lock_name(scene->contender->record, scene->name[i], text[i]);
+        name[i] = text[i];
+    }
+    if (scene->count == 1)
+        return redlock_try(scene->client, name[0], options, &scene->lock);
+    return redlock_try_all(scene->client, name, scene->count, options, &scene->lock);
+}
+
 /* False: it makes no sense to go on. */
 static bool turn(struct scene *scene)
 {
     struct chaos_contender *contender = scene->contender;
-    struct chaos_record *record = contender->record;
     struct chaos_seat *seat = contender->seat;
-    char name[CHAOS_LOCK_NAME_MAX];
     struct chaos_turn drawn;
     chaos_turn_draw(contender, &drawn);
     bool by_itself = drawn.renew && rl_prng_below(&contender->prng, 2) == 0;
     redlock_options options = asked_for(scene, drawn.shared, by_itself);
     options.wait_ms = drawn.wait_ms;
-    scene->name = drawn.name;
+    scene->count = 1 + drawn.more;
+    scene->name[0] = drawn.name;
+    memcpy(scene->name + 1, drawn.other, drawn.more * sizeof(*drawn.other));
     seat->shared = drawn.shared;
-    chaos_record_lock_name(record, drawn.name, name);
-    chaos_asks(record, seat, drawn.name);
-    int code = redlock_try(scene->client, name, &options, &scene->lock);
+    seat->joint = drawn.more > 0;
+    say(scene, chaos_asks);
+    int code = take(scene, &options);
     if (code != 0) {
-        chaos_refused(record, seat, drawn.name, code);
+        say_code(scene, code, chaos_refused);
         if (is_nonsense(code)) {
-            chaos_fails(record, seat, redlock_strerror(code));
+            chaos_fails(contender->record, seat, redlock_strerror(code));
             return false;
         }
         chaos_rest_a_little(contender);
@@ -228,11 +295,11 @@ static bool turn(struct scene *scene)
     }
     scene->until_ns = believed_until(scene);
     if (scene->until_ns > 0)
-        chaos_holds(record, seat, drawn.name, scene->until_ns, 0);
+        say_holds(scene);
     if (scene->until_ns == 0 || !use(scene, &drawn, by_itself))
-        chaos_loses(record, seat, drawn.name);
-    chaos_lets_go(record, seat, drawn.name);
-    chaos_released(record, seat, drawn.name, redlock_release(scene->lock));
+        say(scene, chaos_loses);
+    say(scene, chaos_lets_go);
+    say_code(scene, redlock_release(scene->lock), chaos_released);
     return true;
 }
 

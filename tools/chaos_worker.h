@@ -20,10 +20,12 @@ struct chaos_contender {
 /* One turn: ask for a lock of the seat's choice, read, hold, write, let go. */
 struct chaos_turn {
     unsigned name;
-    int64_t wait_ms; /* ask for at most so long */
-    int64_t hold_ms; /* between reading and writing */
-    bool renew;      /* hold it for longer than its ttl, prolonging it */
-    bool shared;     /* as a reader, who reads, holds, and reads again */
+    unsigned more;                   /* SEVERAL: names beside it, in any order, */
+    unsigned other[CHAOS_NAMES_MAX]; /* all different */
+    int64_t wait_ms;                 /* ask for at most so long */
+    int64_t hold_ms;                 /* between reading and writing */
+    bool renew;                      /* hold it for longer than its ttl, prolonging it */
+    bool shared;                     /* as a reader, who reads, holds, and reads again */
     bool again; /* take it once more meanwhile: a writer goes on as a reader, others give up
                    one or the other hold first */
 };

@@ -178,7 +178,7 @@ static size_t await_reply(struct server_talk *talk)
 char server_talk_ask(struct server_talk *talk, size_t argc, const char *const *argv,
                      char *ret_text, size_t size)
 {
-    char request[8192];
+    char request[16384]; /* a long script */
     size_t len = server_encode(request, sizeof(request), argc, argv);
     assert(size > 0);
     ret_text[0] = '\0';

@@ -9,12 +9,17 @@
 -- include fair_take
 local function enter(who)
   local till = tonumber(redis.call('ZSCORE', KEYS[4], who))
-  if not till then
-    local last = redis.call('LINDEX', KEYS[3], -1)
+  local last = redis.call('LINDEX', KEYS[3], -1)
+  -- A master without memory refuses the first write, and none behind one that was done.
+  local done = till and redis.pcall('ZADD', KEYS[5], now, who) or
+    redis.pcall('RPUSH', KEYS[3], who)
+  if type(done) ~= 'number' then
+    return -1
+  elseif not till then
     local from = last and tonumber(redis.call('ZSCORE', KEYS[4], last)) or
       now + redis.call('PTTL', KEYS[1])
-    redis.call('RPUSH', KEYS[3], who)
     redis.call('ZADD', KEYS[4], math.max(now, from) + share, who)
+    redis.call('ZADD', KEYS[5], now, who)
   else
     -- Has waited for so long that Redisson's would take it for gone, if those before it take
     -- their shares back.
@@ -23,7 +28,6 @@ local function enter(who)
       move(who, now + (place + 1) * share - till, true)
     end
   end
-  redis.call('ZADD', KEYS[5], now, who)
   set_end()
   return redis.call('ZRANK', KEYS[4], who)
 end

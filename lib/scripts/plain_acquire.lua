@@ -3,11 +3,12 @@
 -- Returns {nonce, 1}, or {nonce, 0, remaining ms (-1: for ever), holder}, or where something else
 -- stands under that name {nonce, 3, remaining ms (-1: for ever), what}.
 -- include other_data
+-- include other_kind
 if redis.call('SET', KEYS[1], ARGV[2], 'NX', 'PX', ARGV[3]) then
   return {ARGV[1], 1}
 end
 local left, holder = redis.call('PTTL', KEYS[1]), redis.pcall('GET', KEYS[1])
 if type(holder) == 'table' then
-  return {ARGV[1], 3, left, other_data(KEYS[1], 'string') or redis.call('GET', KEYS[1])}
+  return {ARGV[1], 3, left, other_kind(KEYS[1])}
 end
 return {ARGV[1], 0, left, string.sub(holder, 1, 512)}

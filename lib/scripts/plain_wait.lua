@@ -6,9 +6,10 @@
 -- (-1: it could not be entered)}, or where something else stands under that name {nonce, 3,
 -- remaining ms (-1: for ever), what, -1}.
 -- include other_data
+-- include other_kind
 local holder = redis.pcall('GET', KEYS[1])
 if type(holder) == 'table' then
-  local what = other_data(KEYS[1], 'string') or redis.call('GET', KEYS[1])
+  local what = other_kind(KEYS[1])
   return {ARGV[1], 3, redis.call('PTTL', KEYS[1]), what, -1}
 end
 if not holder or holder == 'redlock:next:' .. ARGV[4] then

@@ -9,7 +9,7 @@ if tidy(KEYS[1]) or redis.call('ZREM', KEYS[1], 'r:' .. me) == 0 then
 end
 settle(KEYS[1])
 if ARGV[4] ~= '0' and redis.call('EXISTS', KEYS[1]) == 0 then
-  if redis.pcall('GET', KEYS[3]) == 'turn' then
+  if string.find(tostring(redis.pcall('GET', KEYS[3])), '^turn:') then
     redis.call('DEL', KEYS[3])
   end
   redis.pcall('PUBLISH', KEYS[2], '0')

@@ -1,7 +1,8 @@
--- The waiter ARGV[2] waits no more: its mark KEYS[1] goes, and those whom it kept out are woken
--- by '1' on the lock's channel KEYS[2].
+-- The waiter ARGV[2] waits no more: its client's mark KEYS[1] goes, and those whom it kept out
+-- are woken by '1' on the lock's channel KEYS[2].
 -- Returns {nonce, 1}.
-if redis.pcall('GET', KEYS[1]) == ARGV[2] then
+local client = string.sub(ARGV[2], 1, 36)
+if redis.pcall('GET', KEYS[1]) == client then
   redis.call('DEL', KEYS[1])
   redis.pcall('PUBLISH', KEYS[2], '1')
 end

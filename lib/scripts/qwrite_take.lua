@@ -30,7 +30,7 @@ local function take()
   if reads and not writes then
     return 2, tonumber(all[#all]) - now, holder or ARGV[2]
   end
-  if not writes and redis.pcall('GET', KEYS[3]) == 'turn' then
+  if not writes and string.find(tostring(redis.pcall('GET', KEYS[3])), '^turn:') then
     return 0, redis.call('PTTL', KEYS[3]), 'readers whose turn it is', true
   end
   put(KEYS[1], 'w:' .. me, ARGV[4])

@@ -13,8 +13,13 @@ local function get(field)
   end
   return not there and value, there
 end
+-- What a field counts; nil where it is no count, or of more holds than a script should look at.
+local most_holds = 9999
+local function as_count(value)
+  return string.find(value or '', '^%d%d?%d?%d?$') and tonumber(value)
+end
 local function count_of(field)
-  return tonumber((get(field))) or 0
+  return as_count(get(field)) or 0
 end
 local function find(field, token)
   for i = count_of(field), 1, -1 do

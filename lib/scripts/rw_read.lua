@@ -12,6 +12,9 @@ local function take(kept_out_ms)
     at_least(lease(ARGV[2], i), ARGV[4])
   else
     i = 1 + (mode == 'free' and 0 or close_gaps(ARGV[2]))
+    if i > most_holds then
+      return refuse(mode)
+    end
     local ms = i == 1 and mode ~= 'write' and kept_out_ms and kept_out_ms() or 0
     if ms > 0 then
       return 0, ms, 'a writer that waits'

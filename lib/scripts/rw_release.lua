@@ -1,16 +1,21 @@
 -- Give the hold with the token ARGV[3] in `field` up. The lock then lasts as long as the
 -- longest lease of those who are left. Who waits is told as Redisson does: '0' by the last
 -- reader, '1' to all by a writer, also where readers stay who were the writer. After a writer
--- the readers KEYS[4] who wait have their turn, for ARGV[4] ms. By pcall: no right to a channel
--- must not undo the release.
+-- the readers KEYS[4] who wait have their turn, for ARGV[4] ms. By pcall: no right to that or
+-- to a channel must make it look undone.
+
+-- Of more leases than a script should look at: what the lock lasts anyway.
 local function longest()
-  local most, all = 0, call('HGETALL', KEYS[1])
+  local most, looks = 0, call('HLEN', KEYS[1])
+  local all = looks <= 10000 and call('HGETALL', KEYS[1]) or {}
   for at = 1, #all, 2 do
-    for i = 1, math.min(tonumber(all[at + 1]) or 0, 65536) do
+    local count = all[at] ~= 'mode' and (as_count(all[at + 1]) or 20000) or 0
+    looks = looks + count
+    for i = 1, looks <= 20000 and count or 0 do
       most = math.max(most, call('PTTL', lease(all[at], i)))
     end
   end
-  return most
+  return looks <= 20000 and most or call('PTTL', KEYS[1])
 end
 local function take_out(field, i)
   local count = count_of(field)
@@ -61,9 +66,8 @@ local function give_up(field)
   end
   if ARGV[4] ~= '0' and (reads_on or left <= 0) then
     local waits = was == 'write' and redis.pcall('SCARD', KEYS[4])
-    if type(waits) == 'number' and waits > 0 then
-      call('SADD', KEYS[4], 'turn')
-      call('PEXPIRE', KEYS[4], ARGV[4])
+    if type(waits) == 'number' and redis.pcall('PEXPIRE', KEYS[4], ARGV[4]) == 1 then
+      redis.pcall('SADD', KEYS[4], 'turn')
     end
     redis.pcall('PUBLISH', KEYS[3], was == 'write' and '1' or '0')
   end

@@ -1,8 +1,15 @@
--- A lock has an end, and nothing but counts beside its mode; of many fields that is believed.
+-- A lock has an end, and nothing but counts beside its mode; of many fields that is believed,
+-- but not of the owner's own.
 local function is_lock()
-  local all = call('HLEN', KEYS[1]) <= 16 and call('HGETALL', KEYS[1]) or {}
-  for i = 1, #all, 2 do
-    if all[i] ~= 'mode' and not string.find(all[i + 1], '^%d+$') then
+  local all = call('HLEN', KEYS[1]) <= 16 and call('HGETALL', KEYS[1])
+  for i = 1, all and #all or 0, 2 do
+    if all[i] ~= 'mode' and not as_count(all[i + 1]) then
+      return false
+    end
+  end
+  for _, field in ipairs(all and {} or {ARGV[2], ARGV[2] .. ':write'}) do
+    local value = get(field)
+    if value and not as_count(value) then
       return false
     end
   end
@@ -13,22 +20,24 @@ local function what_mode()
   local mode, there = get('mode')
   if (mode == 'read' or mode == 'write') and is_lock() then
     return mode
+  elseif there == 'string' then
+    return nil, 'a string (a plain lock, or data)'
   elseif there then
-    return nil, there == 'string' and 'a plain lock, or data' or 'a ' .. there
+    return nil, there == 'zset' and 'a sorted set' or 'a ' .. there
   elseif call('EXISTS', KEYS[1]) == 0 then
     return 'free'
   end
-  return nil, mode and 'a hash that is no lock' or 'a reentrant lock, or data'
+  local counts = not mode and call('HLEN', KEYS[1]) == 1 and is_lock()
+  return nil, counts and 'a reentrant or a fair lock' or 'a hash that is no lock'
 end
 -- Who has it, for whoever is refused.
 local function refuse(mode)
   local many = call('HLEN', KEYS[1]) - 1
   local who = many .. ' readers'
-  local few = mode == 'write' or many == 1
+  local few = many == 1 or mode == 'write' and many <= 16
   for _, field in ipairs(few and call('HKEYS', KEYS[1]) or {}) do
-    if field ~= 'mode' and (mode == 'read' or string.sub(field, -6) == ':write') then
-      who = field
-    end
+    local owner = mode == 'read' and field or string.match(field, '^(.*):write$')
+    who = field ~= 'mode' and owner or who
   end
   return 0, call('PTTL', KEYS[1]), who, mode == 'read'
 end

@@ -15,7 +15,7 @@ local function goes_in(ms)
 end
 local function goes_out()
   local gone = redis.pcall('SREM', KEYS[4], client)
-  if gone == 1 and is_in('turn') and redis.call('SCARD', KEYS[4]) == 1 then
-    redis.call('DEL', KEYS[4])
+  if gone == 1 and is_in('turn') and redis.pcall('SCARD', KEYS[4]) == 1 then
+    redis.pcall('DEL', KEYS[4])
   end
 end

@@ -21,6 +21,9 @@ local function take(insists)
     -- A count without a lease is of a thread of Redisson's that is the same owner.
     local count = mode == 'write' and count_of(field) or 0
     i = 1
+    if count == most_holds then
+      return refuse(mode)
+    end
     while i <= count and call('EXISTS', lease(field, i)) == 1 do
       i = i + 1
     end

@@ -1,8 +1,10 @@
 -- Make all the locks KEYS last at least ARGV[3] ms more, if the token ARGV[2] has every one.
 -- Upwards only: an extension that arrives late must not cut a longer one.
 -- Returns {nonce, 1}, or {nonce, 0} where one is gone or another's; then all are left as they are.
+-- include other_data
+-- include holder
 for i = 1, #KEYS do
-  if redis.pcall('GET', KEYS[i]) ~= ARGV[2] then
+  if holder_of(KEYS[i]) ~= ARGV[2] then
     return {ARGV[1], 0}
   end
 end

@@ -2,12 +2,14 @@
 -- half, those that are kept free for it, or free, are handed on to the next ones in their queues,
 -- for whom they are kept free during ARGV[3] ms.
 -- Returns {nonce, 1}.
+-- include other_data
+-- include holder
 -- include hand_on
 local count, kept = #KEYS / 2, 'redlock:next:' .. ARGV[2]
 for i = 1, count do
   local lock, queue = KEYS[i], KEYS[count + i]
   redis.pcall('ZREM', queue, ARGV[2])
-  local holder = redis.pcall('GET', lock)
+  local holder = holder_of(lock)
   if holder == kept then
     redis.call('DEL', lock)
   end

@@ -2,10 +2,12 @@
 -- has one now, the first in its queue (the second half of KEYS) is woken, and the lock is kept free
 -- for it during ARGV[3] ms (0: nobody is).
 -- Returns {nonce, 1}, or {nonce, 0} where one was gone or another's already.
+-- include other_data
+-- include holder
 -- include hand_on
 local count, all = #KEYS / 2, 1
 for i = 1, count do
-  local holder = redis.pcall('GET', KEYS[i])
+  local holder = holder_of(KEYS[i])
   local mine = holder == ARGV[2]
   if mine then
     redis.call('DEL', KEYS[i])

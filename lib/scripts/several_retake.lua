@@ -1,8 +1,10 @@
 -- As several_extend, and those of the locks that nobody has are taken: for a master that lost or
 -- never had keys of what a majority has just confirmed.
 -- Returns {nonce, 1}, or {nonce, 0} where another has one; then all are left as they are.
+-- include other_data
+-- include holder
 for i = 1, #KEYS do
-  local holder = redis.pcall('GET', KEYS[i])
+  local holder = holder_of(KEYS[i])
   if holder and holder ~= ARGV[2] then
     return {ARGV[1], 0}
   end

@@ -1,7 +1,7 @@
 /* fuzz_reply.c - any bytes as a master's side of a conversation: the real node, wire and
- * reader over a link made of the input (input_link.h). Whatever comes, nobody crashes, memory is bounded,
- * every request that was queued is heard of exactly once, and only the exact answer to a
- * request grants it.
+ * reader over a link made of the input (input_link.h). Whatever comes, nobody crashes, memory
+ * is bounded, every request that was queued is heard of exactly once, and only the exact answer
+ * to a request grants it.
  *
  * The input is a list of steps: a byte that says what happens, a byte for how much, and for
  * some steps so many bytes of the master's. With a fuzzer: see fuzz.sh. */
@@ -11,6 +11,7 @@
 #include "fuzz.h"
 #include "input_link.h"
 #include "node.h"
+#include "view.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +24,15 @@ static unsigned put_count, heard_count;
 static uint64_t nonce;
 static bool grant_was_exact; /* the last step's bytes were made to be a grant of `nonce` */
 
+/* What an inspection tells is read, as look.c does. */
+static void look_at(const struct rl_judged *judged)
+{
+    static redlock_view view;
+    if (judged->answer.with_details &&
+        rl_view_read(judged->details, judged->details_len, judged->answer.ttl_ms, &view))
+        REQUIRE(view.shown <= REDLOCK_HOLDERS_SHOWN && view.shown <= view.holders);
+}
+
 static void on_answered(void *owner, struct rl_node *node, unsigned slot,
                         const struct rl_waiting *waiting, const struct rl_judged *judged,
                         int64_t now_ns)
@@ -30,8 +40,11 @@ static void on_answered(void *owner, struct rl_node *node, unsigned slot,
     (void)owner, (void)node, (void)slot, (void)now_ns;
     heard_count++;
     REQUIRE(judged->vote != RL_VOTE_YES || grant_was_exact);
-    REQUIRE(judged->vote == RL_VOTE_FAILED || rl_kind_answer_fits(waiting->script, &judged->answer));
+    REQUIRE(judged->vote == RL_VOTE_FAILED ||
+            rl_kind_answer_fits(waiting->script, &judged->answer));
     REQUIRE(judged->vote != RL_VOTE_FAILED || judged->why);
+    REQUIRE(judged->answer.granted == (judged->vote == RL_VOTE_YES));
+    look_at(judged);
 }
 
 static void on_unexecuted(void *owner, struct rl_node *node, unsigned slot,
@@ -126,6 +139,41 @@ static void answer_well(struct rl_node *node, int64_t now_ns)
     grant_was_exact = false;
 }
 
+/* To the oldest question, in its name, whatever the input makes of the rest: up to seven
+ * elements of any type. How much of the input that took. */
+static size_t answer_somehow(struct rl_node *node, uint8_t count, const uint8_t *data,
+                             size_t size, int64_t now_ns)
+{
+    enum { ELEMENT_MAX = UINT8_MAX + 16 };
+    char bytes[RL_REPLY_ELEMENTS_MAX * ELEMENT_MAX], *at = bytes;
+    size_t used = 0;
+    struct rl_waiting *oldest = rl_wire_oldest(rl_node_wire(node));
+    if (!oldest || oldest->ask != RL_ASK_VERB)
+        return 0;
+    count %= RL_REPLY_ELEMENTS_MAX;
+    at += snprintf(at, ELEMENT_MAX, "*%u\r\n$16\r\n%.16s\r\n", count + 1U, oldest->nonce);
+    grant_was_exact = count > 0 && size >= 2 && data[0] % 8 == 0 && data[1] == 1;
+    for (; count > 0 && size - used >= 2; count--) {
+        uint8_t type = data[used] % 8, much = data[used + 1];
+        used += 2;
+        if (type < 2) {
+            at += snprintf(at, ELEMENT_MAX, ":%d\r\n", type == 0 ? much : -much);
+        } else if (type == 2) {
+            at += snprintf(at, ELEMENT_MAX, "%s", much % 2 ? "+OK\r\n" : "$-1\r\n");
+        } else {
+            size_t len = much < size - used ? much : size - used;
+            at += snprintf(at, ELEMENT_MAX, "$%zu\r\n", len);
+            memcpy(at, data + used, len);
+            memcpy(at + len, "\r\n", 2);
+            at += len + 2;
+            used += len;
+        }
+    }
+    receive(node, node->active, bytes, (size_t)(at - bytes), now_ns);
+    grant_was_exact = false;
+    return used;
+}
+
 static void settle(struct rl_node_settings *settings, struct rl_prng *prng)
 {
     rl_prng_seed(prng, 1);
@@ -146,18 +194,16 @@ static void run_steps(struct rl_node *node, const uint8_t *data, size_t size)
     int64_t now_ns = rl_clock_now_ns();
     while (size >= 2) {
         uint8_t what = data[0] % 8, much = data[1];
+        size_t len = 0;
         data += 2;
         size -= 2;
         switch (what) {
         case 0:
-        case 1: /* the master sends `much` bytes of the input, on the slot in use or the other */
-        {
-            size_t len = much < size ? much : size;
+        case 1: /* the master sends `much` bytes of the input, on the slot in use or the other
+                 */
+            len = much < size ? much : size;
             receive(node, what == 0 ? node->active : 1 - node->active, data, len, now_ns);
-            data += len;
-            size -= len;
             break;
-        }
         case 2:
             now_ns += (int64_t)much * 20 * RL_NS_PER_MS;
             break;
@@ -168,10 +214,15 @@ static void run_steps(struct rl_node *node, const uint8_t *data, size_t size)
             input_link_end(node->slot[much % RL_SLOTS].wire.link);
             receive(node, much % RL_SLOTS, NULL, 0, now_ns);
             break;
+        case 5:
+            len = answer_somehow(node, much, data, size, now_ns);
+            break;
         default:
             answer_well(node, now_ns);
             break;
         }
+        data += len;
+        size -= len;
         rl_node_tick(node, now_ns);
         rl_node_flush(node, now_ns);
         (void)rl_node_able(node, now_ns);

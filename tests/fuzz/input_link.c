@@ -44,6 +44,11 @@ void rl_link_close(struct rl_link *link)
     *link = (struct rl_link){.state = RL_LINK_IDLE};
 }
 
+void rl_link_abort(struct rl_link *link)
+{
+    rl_link_close(link);
+}
+
 enum rl_link_state rl_link_state(const struct rl_link *link)
 {
     return link->state;

@@ -16,6 +16,9 @@
 #   by seeds K          random worlds of plain locks: found by one of the first K seeds
 #   by shared K         the same, of readers and writers
 #   by reentrant K      the same, of reentrant locks
+#   by fair K           the same, of fair locks on one master
+#   by rw K             the same, of readers and writers on one
+#   by several K        the same, of several names at once
 #   by scenario NAME    found by that named scenario
 #   by small            found by the exhaustive small worlds
 #   by stops            found by one history that is stopped at each of its system calls
@@ -90,7 +93,7 @@ by()
     shift
     case $1 in
     seeds) set -- "$@" --seeds "$2" --kinds plain ;;
-    shared | reentrant) set -- "$@" --seeds "$2" --kinds "$1" ;;
+    shared | reentrant | fair | rw | several) set -- "$@" --seeds "$2" --kinds "$1" ;;
     scenario) set -- "$@" --named "$2" ;;
     small | stops) set -- "$1" '' "--$1" ;;
     *) return 1 ;;
@@ -110,7 +113,7 @@ by()
     fi
     what=$(found_what "$status" "$out")
     case $way in
-    seeds | shared | reentrant)
+    seeds | shared | reentrant | fair | rw | several)
         after=$(sed -n 's/^seed \([0-9]*\): .*/\1/p' "$out" | sed 1q)
         [ "$way" = seeds ] && way=
         echo "$what, ${way:+$way }seed ${after:-?}" >>"$work/$name/report"

@@ -34,7 +34,8 @@ static const char usage[] =
     "  --jobs J         processes that play (one)\n"
     "  --time-limit T   begin no more seeds after so many seconds\n"
     "  --keep-going     after a violation, too\n"
-    "  --kinds FAMILY   of locks: plain, reentrant, shared; any (each seed has its own)\n"
+    "  --kinds FAMILY   of locks: plain, reentrant, shared, several, fair, rw; any (each seed\n"
+    "                   has its own)\n"
     "  --json           figures for programs\n" SIM_MODES_HELP
     "\n"
     "Exit status: 0, 1 where something was violated, 2 where the command line is wrong.\n";

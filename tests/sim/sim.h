@@ -35,7 +35,12 @@ struct sim_event {
     void (*fire)(struct sim_event *event);
 };
 
-int64_t sim_now_ns(void); /* since the world began */
+extern int64_t sim_present_ns; /* sim_time.c's own */
+
+static inline int64_t sim_now_ns(void) /* since the world began */
+{
+    return sim_present_ns;
+}
 
 /* It happens then, or now where that is past. One that is scheduled is moved. */
 void sim_at(struct sim_event *event, int64_t at_ns);
@@ -57,7 +62,13 @@ void sim_end(void);            /* the memory of it is freed; asserts that nothin
 
 uint64_t sim_below(uint64_t n);                    /* 0 .. n-1 */
 int64_t sim_between(int64_t low, int64_t high);    /* low .. high, both included */
-bool sim_chance(unsigned per_million);
+bool sim_drawn(unsigned per_million);              /* sim_chance() where there is one */
+
+static inline bool sim_chance(unsigned per_million)
+{
+    return per_million > 0 && sim_drawn(per_million);
+}
+
 /* Mostly small, sometimes large: low .. high by orders of magnitude. low > 0. */
 int64_t sim_scale(int64_t low, int64_t high);
 

@@ -123,10 +123,8 @@ int64_t sim_between(int64_t low, int64_t high)
     return low + (int64_t)sim_below((uint64_t)(high - low) + 1);
 }
 
-bool sim_chance(unsigned per_million)
+bool sim_drawn(unsigned per_million)
 {
-    if (per_million == 0)
-        return false;
     if (per_million >= 1000000)
         return true;
     /* Asked at every system call: no division, and no bias that anybody could see. */

@@ -3,6 +3,8 @@
 
 #include "sim_client.h"
 
+#include "sim_names.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -77,7 +79,7 @@ int sim_try(redlock *client, const char *name, const redlock_options *options,
 {
     sim_tell_try(name, options);
     uint64_t call = sim_call_begins("redlock_try");
-    int result = redlock_try(client, name, options, ret_lock);
+    int result = sim_names_try(client, name, options, ret_lock);
     sim_call_ends(call);
     sim_mark(MARK_TRY, sim_proc()->index, (uint64_t)result);
     if (result == REDLOCK_OK)

@@ -18,7 +18,9 @@ static int64_t unrated(int64_t counted_ns, int64_t rate_ppb)
 {
     if (rate_ppb == 0)
         return counted_ns;
-    int64_t true_ns = (int64_t)((__int128)counted_ns * SIM_S / (SIM_S + rate_ppb));
+    /* Nearly; and a division of so large numbers would take longer than all else here. */
+    double share = (double)rate_ppb / (double)(SIM_S + rate_ppb);
+    int64_t true_ns = counted_ns - (int64_t)((double)counted_ns * share);
     while (rated(true_ns, rate_ppb) >= counted_ns)
         true_ns--;
     while (rated(true_ns, rate_ppb) < counted_ns)

@@ -14,7 +14,8 @@ const char sim_not_integer[] = "ERR value is not an integer or out of range";
 const char sim_not_float[] = "ERR value is not a valid float";
 const char sim_syntax[] = "ERR syntax error";
 
-static const struct sim_command *const tables[] = {sim_commands_talk, sim_commands_keys};
+static const struct sim_command *const tables[] = {sim_commands_talk, sim_commands_keys,
+                                                 sim_commands_lists};
 
 /* The command of that name; of a name with a bar, the subcommand. */
 static const struct sim_command *find(const struct sim_word *name, const struct sim_word *sub)

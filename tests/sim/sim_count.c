@@ -104,11 +104,13 @@ static void show_violations(const struct sim_tally *tally, FILE *to)
 
 void sim_tally_show(const struct sim_tally *tally, const struct sim_pace *pace, FILE *to)
 {
-    double s = pace->seconds, core_s = s * pace->jobs;
+    double s = pace->seconds;
     fprintf(to, "seeds                     %12" PRIu64 "   %.0f a second\n", tally->seeds,
             per(tally->seeds, s));
-    fprintf(to, "acquisitions              %12" PRIu64 "   %.0f a second, %.0f a core\n",
-            tally->acquired, per(tally->acquired, s), per(tally->acquired, core_s));
+    fprintf(to,
+            "acquisitions              %12" PRIu64
+            "   %.0f a second, %.0f a second of a core\n",
+            tally->acquired, per(tally->acquired, s), per(tally->acquired, pace->core_seconds));
     fprintf(to,
             "of tries                  %12" PRIu64 "   %" PRIu64 " held, %" PRIu64
             " no quorum, %" PRIu64 " other\n",
@@ -162,8 +164,8 @@ void sim_tally_json(const struct sim_tally *tally, const struct sim_pace *pace, 
 {
     fprintf(to,
             "{\n  \"first\": %" PRIu64 ", \"seeds\": %" PRIu64 ", \"seconds\": %.3f, "
-            "\"jobs\": %u",
-            first, tally->seeds, pace->seconds, pace->jobs);
+            "\"core_seconds\": %.3f, \"jobs\": %u",
+            first, tally->seeds, pace->seconds, pace->core_seconds, pace->jobs);
     fprintf(to,
             ",\n  \"acquisitions\": %" PRIu64 ", \"tries\": %" PRIu64
             ", \"extensions\": %" PRIu64 ", \"releases\": %" PRIu64,

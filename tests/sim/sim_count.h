@@ -20,9 +20,9 @@ struct sim_tally {
     uint64_t hash; /* of all histories, in any order */
 };
 
-/* How long it took, and on how many cores. */
+/* How long it took, how much of that the jobs had a core, and how many they were. */
 struct sim_pace {
-    double seconds;
+    double seconds, core_seconds;
     unsigned jobs;
 };
 

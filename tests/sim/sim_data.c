@@ -17,15 +17,10 @@ void *sim_grown(void *block, size_t bytes)
     return block;
 }
 
-void sim_text_add(struct sim_text *text, const char *bytes, size_t len)
+void sim_text_grow(struct sim_text *text, size_t len)
 {
-    if (text->len + len + 1 > text->size) {
-        text->size = 2 * (text->len + len) + 64;
-        text->bytes = sim_grown(text->bytes, text->size);
-    }
-    memcpy(text->bytes + text->len, bytes, len);
-    text->len += len;
-    text->bytes[text->len] = '\0';
+    text->size = 2 * (text->len + len) + 64;
+    text->bytes = sim_grown(text->bytes, text->size);
 }
 
 void sim_text_set(struct sim_text *text, const char *bytes, size_t len)
@@ -34,6 +29,7 @@ void sim_text_set(struct sim_text *text, const char *bytes, size_t len)
     sim_text_add(text, bytes, len);
 }
 
+/* What the story calls a key by. */
 static uint64_t hash_of(unsigned db, const char *bytes, size_t len)
 {
     uint64_t hash = len * 0x9e3779b97f4a7c15u + db, part;
@@ -48,6 +44,15 @@ static uint64_t hash_of(unsigned db, const char *bytes, size_t len)
     return hash ^ hash >> 29;
 }
 
+/* Where it is looked for: names differ in their ends, and a script looks for many. */
+static struct sim_key **bucket_of(struct sim_server *server, const char *bytes, size_t len)
+{
+    uint64_t end = 0;
+    size_t part = len < sizeof(end) ? len : sizeof(end);
+    memcpy(&end, bytes + len - part, part);
+    return &server->bucket[((end + len) * 0x9e3779b97f4a7c15u >> 32) % SIM_BUCKETS];
+}
+
 static void expire(struct sim_event *event)
 {
     struct sim_key *key = (struct sim_key *)event;
@@ -60,9 +65,8 @@ static void expire(struct sim_event *event)
 struct sim_key *sim_key_at(struct sim_server *server, unsigned db, const char *bytes,
                            size_t len)
 {
-    uint64_t hash = hash_of(db, bytes, len);
-    struct sim_key *key = server->bucket[hash % SIM_BUCKETS];
-    while (key && (key->hash != hash || key->db != db || key->name.len != len ||
+    struct sim_key *key = *bucket_of(server, bytes, len);
+    while (key && (key->db != db || key->name.len != len ||
                    memcmp(key->name.bytes, bytes, len) != 0))
         key = key->next;
     return key;
@@ -100,8 +104,9 @@ struct sim_key *sim_key_new(struct sim_server *server, unsigned db, const char *
     sim_text_set(&key->name, bytes, len);
     sim_text_set(&key->value, "", 0);
     key->hash = hash_of(db, bytes, len);
-    key->next = server->bucket[key->hash % SIM_BUCKETS];
-    server->bucket[key->hash % SIM_BUCKETS] = key;
+    struct sim_key **bucket = bucket_of(server, bytes, len);
+    key->next = *bucket;
+    *bucket = key;
     key->place = server->keys;
     server->key[server->keys++] = key;
     return key;
@@ -110,7 +115,7 @@ struct sim_key *sim_key_new(struct sim_server *server, unsigned db, const char *
 void sim_key_drop(struct sim_key *key)
 {
     struct sim_server *server = key->server;
-    struct sim_key **link = &server->bucket[key->hash % SIM_BUCKETS];
+    struct sim_key **link = bucket_of(server, key->name.bytes, key->name.len);
     while (*link != key)
         link = &(*link)->next;
     *link = key->next;
@@ -164,6 +169,7 @@ const char *sim_type_name(enum sim_type type)
         [SIM_ZSET] = "zset",
         [SIM_HASH] = "hash",
         [SIM_SET] = "set",
+        [SIM_LIST] = "list",
     };
     return names[type];
 }

@@ -8,13 +8,14 @@
  *            and as much as masters' clocks were set back by
  *   guard    a master that was started at the last moment is believed after max-ttl, its
  *            drift, two roundings to whole seconds and a second until INFO is asked for again
- *   link     a request that is never answered: a round's time for one node (ttl), stall-limit,
- *            connect-timeout, and the pause before connecting; twice, for what was begun in
- *            trouble may fail once more
+ *   link     a request that is never answered: a client's patience, the pause between two
+ *            connections beside silent ones (stall-limit), connect-timeout, and the pause before
+ *            connecting; twice, for what was begun in trouble may fail once more
  *   wakes    a subscriber that hears nothing: a PING after 5 s and the same link once more;
  *            until then a wake-up may be lost, and a waiter asks by itself after a probe's
  *            longest time
- *   mark     of a writer that waited and is gone
+ *   gone     a writer that waited and is gone, until its mark is; those who waited for a fair
+ *            lock and are gone, until they are not waited for any more
  *   turns    each of the others is served before: a hold of a step at the most (1 ms and two
  *            trips mostly) and a hand-off of a few trips, or a pause after a split
  */
@@ -25,11 +26,14 @@
 
 #include "limits.h"
 #include "link_internal.h"
+#include "quorum.h"
 
 #define PROBE_MAX_NS (RL_PROBE_MAX_MS * 5 / 4 * SIM_MS)
 #define RETRY_MAX_NS (RL_RETRY_MAX_MS * SIM_MS)
 #define ENDS_WITHIN_NS (100 * SIM_S)
 #define GONE_AFTER_NS (RL_QUEUE_TTL_MS * SIM_MS)
+/* A fair queue: five minutes for each who is in it. */
+#define FAIR_GONE_NS (24 * 3600 * SIM_S)
 /* What was sent last may be executed so much later: bytes that a hole held are sent again by
  * and by, until the sockets' TCP_USER_TIMEOUT. */
 #define UNDER_WAY_NS (RL_LINK_DEAD_AFTER_MS * SIM_MS + SIM_S)
@@ -41,23 +45,35 @@ static int64_t with_drift(int64_t ns)
            2 * SIM_MS;
 }
 
+static int64_t gone_ns(void)
+{
+    switch (sim_world.plan.family) {
+    case SIM_SHARED_LOCKS:
+    case SIM_RW_LOCKS:
+        return RL_WRITER_MARK_MS * SIM_MS;
+    case SIM_FAIR_LOCKS:
+        return with_drift(RL_FAIR_WAITER_MS * SIM_MS) + sim_world.back_ns;
+    default:
+        return 0;
+    }
+}
+
 static int64_t served_within_ns(void)
 {
     const struct sim_plan *plan = &sim_world.plan;
     int64_t ttl_ns = plan->ttl_max_ms * SIM_MS;
     int64_t keys_ns = with_drift(ttl_ns) + sim_world.back_ns;
     int64_t guard_ns = with_drift(plan->options.max_ttl_ms * SIM_MS) + 3 * SIM_S;
-    int64_t link_ns = 2 * (ttl_ns + (RL_DEFAULT_STALL_LIMIT_MS + RL_DEFAULT_CONNECT_TIMEOUT_MS +
-                                     RL_RECONNECT_MAX_MS) *
-                                        SIM_MS);
+    int64_t pauses_ms =
+        RL_DEFAULT_STALL_LIMIT_MS + RL_DEFAULT_CONNECT_TIMEOUT_MS + RL_RECONNECT_MAX_MS;
+    int64_t link_ns = 2 * (rl_patience_ns(2 * plan->delay_high_ns) + pauses_ms * SIM_MS);
     int64_t wakes_ns = RL_PING_AFTER_MS * SIM_MS + link_ns + PROBE_MAX_NS;
     int64_t turns = 0;
     for (unsigned i = 0; i < sim_world.actor_count; i++) {
         if (!sim_world.actor[i].proc->crashed)
             turns += sim_world.actor[i].threads * plan->names;
     }
-    int64_t mark_ns = plan->family == SIM_SHARED_LOCKS ? RL_WRITER_MARK_MS * SIM_MS : 0;
-    return keys_ns + guard_ns + link_ns + wakes_ns + mark_ns +
+    return keys_ns + guard_ns + link_ns + wakes_ns + gone_ns() +
            turns * (SIM_STEP_NS + RETRY_MAX_NS + 20 * plan->delay_high_ns);
 }
 
@@ -132,8 +148,11 @@ void sim_clear_up(void)
                 sim_gives_up(sim_world.text[i][k].hold);
         }
     }
+    int64_t last_ns = sim_world.plan.family == SIM_FAIR_LOCKS ? FAIR_GONE_NS : GONE_AFTER_NS;
+    /* In which nothing happens. */
+    sim_world.tally->simulated_ns -= with_drift(last_ns) - with_drift(GONE_AFTER_NS);
     sim_run_until(sim_now_ns() + UNDER_WAY_NS + sim_world.back_ns +
-                  with_drift(key_ns > GONE_AFTER_NS ? key_ns : GONE_AFTER_NS));
+                  with_drift(key_ns > last_ns ? key_ns : last_ns));
     sim_look_for_leftovers();
     sim_masters_end();
     sim_procs_end();

@@ -9,18 +9,9 @@
 #include <errno.h>
 #include <string.h>
 
-static struct sim_fiber *running;
+struct sim_fiber *sim_fiber_present;
+struct sim_proc *sim_proc_present;
 static struct sim_fiber *spares; /* of worlds that are over */
-
-struct sim_proc *sim_proc(void)
-{
-    return running ? running->proc : NULL;
-}
-
-struct sim_fiber *sim_fiber(void)
-{
-    return running;
-}
 
 bool sim_fiber_ended(const struct sim_fiber *fiber)
 {
@@ -34,20 +25,22 @@ static void go_on(struct sim_event *event)
     struct sim_fiber *fiber = (struct sim_fiber *)event;
     struct sim_proc *proc = fiber->proc;
 
-    assert(!running && fiber->state != SIM_RUNS && fiber->state != SIM_ENDED);
+    assert(!sim_fiber_present && fiber->state != SIM_RUNS && fiber->state != SIM_ENDED);
     if (proc->awake_ns > sim_now_ns()) {
         sim_at(event, proc->awake_ns);
         return;
     }
     sim_mark(SIM_MARK_RUNS, proc->index, fiber->number);
     fiber->state = SIM_RUNS;
-    running = fiber;
+    sim_fiber_present = fiber;
+    sim_proc_present = proc;
     int error = errno;
     errno = fiber->error;
     sim_context_enter(&fiber->context);
     fiber->error = errno;
     errno = error;
-    running = NULL;
+    sim_fiber_present = NULL;
+    sim_proc_present = NULL;
     if (fiber->state == SIM_ENDED)
         sim_context_drop(&fiber->context);
 }
@@ -96,7 +89,7 @@ void sim_fiber_free(struct sim_fiber *fiber)
 
 static bool sleep_until(int64_t until_ns, bool by_wall)
 {
-    struct sim_fiber *fiber = running;
+    struct sim_fiber *fiber = sim_fiber_present;
 
     assert(fiber);
     fiber->state = SIM_ASLEEP;
@@ -121,7 +114,7 @@ bool sim_sleep_by_wall(int64_t until_ns)
 
 void sim_fiber_stand(int64_t until_ns)
 {
-    struct sim_fiber *fiber = running;
+    struct sim_fiber *fiber = sim_fiber_present;
 
     fiber->state = SIM_READY;
     sim_at(&fiber->event, until_ns);
@@ -130,7 +123,7 @@ void sim_fiber_stand(int64_t until_ns)
 
 void sim_nap(int64_t own_ns)
 {
-    struct sim_fiber *fiber = running;
+    struct sim_fiber *fiber = sim_fiber_present;
     int64_t own_now_ns = sim_own_ns(fiber->proc);
 
     fiber->deaf = true;

@@ -11,6 +11,7 @@
 #include "config_auto.h"
 
 #include "sim_judge.h"
+#include "sim_names.h"
 
 #include "claim.h"
 
@@ -35,6 +36,7 @@ struct sim_hold {
     int64_t took_ns;              /* true time */
     struct sim_hold *prev, *next; /* open ones */
     bool shared;                  /* with others who read */
+    bool several;                 /* names */
     char owner[RL_OWNER_MAX + 1]; /* "": a plain lock has none */
     char name[NAME_MAX_SHOWN];
     char token[RL_TOKEN_MAX + 1];
@@ -99,7 +101,10 @@ const struct sim_hold *sim_believed(const char *token)
 /* Readers may read together, and an owner may have its lock as often as it likes. */
 static bool conflict(const struct sim_hold *one, const struct sim_hold *other)
 {
-    if (strcmp(one->name, other->name) != 0 || (one->shared && other->shared))
+    bool several = one->several || other->several;
+    if (several ? !sim_names_meet(one->name, other->name) : strcmp(one->name, other->name) != 0)
+        return false;
+    if (one->shared && other->shared)
         return false;
     return one->owner[0] == '\0' || strcmp(one->owner, other->owner) != 0;
 }
@@ -187,6 +192,7 @@ static struct sim_hold *new_hold(const char *name)
         open_holds->prev = hold;
     open_holds = hold;
     snprintf(hold->name, sizeof(hold->name), "%s", name);
+    hold->several = sim_names_several(hold->name);
     return hold;
 }
 

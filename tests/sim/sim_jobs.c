@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -37,6 +38,16 @@ static double now_s(void)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* Of the jobs that have ended. */
+static double core_s(void)
+{
+    struct rusage usage;
+    if (getrusage(RUSAGE_CHILDREN, &usage))
+        return 0;
+    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+           (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
 static void keep(struct job *job, uint64_t seed, const char *text)
@@ -190,7 +201,7 @@ int sim_jobs_run(const struct sim_run *run, struct sim_result *ret_result)
     }
     tend_all(run, jobs, begun_s);
     collect(run, jobs, ret_result);
-    ret_result->pace = (struct sim_pace){now_s() - begun_s, run->jobs};
+    ret_result->pace = (struct sim_pace){now_s() - begun_s, core_s(), run->jobs};
     munmap(jobs, size);
     return 0;
 }

@@ -17,6 +17,12 @@ const struct sim_hold *sim_believed(const char *token);
 int64_t sim_believes_for_ns(const struct sim_hold *hold); /* so much longer */
 const char *sim_holder(const struct sim_hold *hold); /* its process's name */
 
+/* sim_order.c */
+void sim_order_begin(void);
+/* Has it lost a key that may have said which waiters of a fair lock are this library's? Others
+ * have no end. */
+bool sim_order_evicted(unsigned master);
+
 /* sim_oracle.c */
 void sim_look_for_open_calls(void);
 

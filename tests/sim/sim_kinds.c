@@ -6,15 +6,18 @@
 #include "sim_world.h"
 
 #include <stdio.h>
+#include <string.h>
+
+enum { SET_MAX = 4, SET_BYTES = 32 };
 
 int sim_family_wanted = SIM_FAMILIES;
 
 const char *sim_family_name(enum sim_family family)
 {
     static const char *const names[SIM_FAMILIES + 1] = {
-        [SIM_PLAIN_LOCKS] = "plain",
-        [SIM_REENTRANT_LOCKS] = "reentrant",
-        [SIM_SHARED_LOCKS] = "shared",
+        [SIM_PLAIN_LOCKS] = "plain",   [SIM_REENTRANT_LOCKS] = "reentrant",
+        [SIM_SHARED_LOCKS] = "shared", [SIM_SEVERAL_LOCKS] = "several",
+        [SIM_FAIR_LOCKS] = "fair",     [SIM_RW_LOCKS] = "rw",
         [SIM_FAMILIES] = "any",
     };
     return names[family];
@@ -23,12 +26,14 @@ const char *sim_family_name(enum sim_family family)
 enum sim_family sim_family_of(uint64_t seed)
 {
     static const enum sim_family families[] = {
-        SIM_PLAIN_LOCKS, SIM_PLAIN_LOCKS,     SIM_PLAIN_LOCKS,  SIM_PLAIN_LOCKS,
-        SIM_PLAIN_LOCKS, SIM_REENTRANT_LOCKS, SIM_SHARED_LOCKS, SIM_SHARED_LOCKS,
+        SIM_PLAIN_LOCKS,     SIM_PLAIN_LOCKS,     SIM_PLAIN_LOCKS,  SIM_PLAIN_LOCKS,
+        SIM_PLAIN_LOCKS,     SIM_PLAIN_LOCKS,     SIM_RW_LOCKS,     SIM_SEVERAL_LOCKS,
+        SIM_REENTRANT_LOCKS, SIM_REENTRANT_LOCKS, SIM_SHARED_LOCKS, SIM_SHARED_LOCKS,
+        SIM_RW_LOCKS,        SIM_SEVERAL_LOCKS,   SIM_FAIR_LOCKS,   SIM_FAIR_LOCKS,
     };
     if (sim_family_wanted != SIM_FAMILIES)
         return (enum sim_family)sim_family_wanted;
-    return families[seed * 0x9e3779b97f4a7c15u >> 61];
+    return families[seed * 0x9e3779b97f4a7c15u >> 60];
 }
 
 /* An owner of its own for every use of a lock; who takes it once more meanwhile is the same. */
@@ -46,7 +51,11 @@ void sim_draw_kind(redlock_options *options)
     case SIM_REENTRANT_LOCKS:
         options->kind = REDLOCK_REENTRANT;
         break;
+    case SIM_FAIR_LOCKS:
+        options->kind = REDLOCK_FAIR;
+        break;
     case SIM_SHARED_LOCKS:
+    case SIM_RW_LOCKS:
         options->kind = sim_below(3) ? REDLOCK_READ : REDLOCK_WRITE;
         break;
     default:
@@ -60,9 +69,46 @@ bool sim_draw_nested(const redlock_options *outer, redlock_options *ret_inner)
     if (outer->kind == REDLOCK_PLAIN || sim_below(3))
         return false;
     *ret_inner = *outer;
-    if (outer->kind != REDLOCK_REENTRANT)
+    if (outer->kind == REDLOCK_READ || outer->kind == REDLOCK_WRITE)
         ret_inner->kind = sim_below(2) ? REDLOCK_READ : REDLOCK_WRITE;
     ret_inner->ttl_ms = sim_scale(30, sim_world.plan.ttl_max_ms);
     ret_inner->wait_ms = sim_below(2) ? 0 : sim_scale(1, sim_world.plan.ttl_max_ms);
     return true;
+}
+
+/* ---- names ----------------------------------------------------------------------------- */
+
+/* So many names from the first one on, in such steps: then some may come twice. */
+static const char *names_text(unsigned count, unsigned first, unsigned step)
+{
+    static char texts[SIM_NAMES_MAX][SET_MAX][SIM_NAMES_MAX][SIM_NAMES_MAX][SET_BYTES];
+    unsigned names = sim_world.plan.names;
+    char *text = texts[names - 1][count - 1][first][step];
+    size_t len = strlen(text);
+    if (len > 0)
+        return text;
+    for (unsigned i = 0; i < count; i++)
+        len += (size_t)snprintf(text + len, SET_BYTES - len, "%s%s", i ? "+" : "",
+                                sim_world.plan.name[(first + i * step) % names]);
+    return text;
+}
+
+const char *sim_draw_name(void)
+{
+    const struct sim_plan *plan = &sim_world.plan;
+    unsigned first = (unsigned)sim_below(plan->names);
+    if (plan->family != SIM_SEVERAL_LOCKS || sim_below(3) == 0)
+        return plan->name[first];
+    unsigned count = 2 + (unsigned)sim_below(SET_MAX - 1);
+    unsigned step = sim_below(8) ? 1 + (unsigned)sim_below(plan->names - 1) : 0;
+    return names_text(count, first, step);
+}
+
+const char *sim_served_name(unsigned i)
+{
+    const struct sim_plan *plan = &sim_world.plan;
+    if (plan->family != SIM_SEVERAL_LOCKS || i > 0)
+        return plan->name[i];
+    unsigned which = sim_proc()->index;
+    return names_text(plan->names, which % plan->names, 1 + which % (plan->names - 1));
 }

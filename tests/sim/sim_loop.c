@@ -5,10 +5,10 @@
  * goes on from callbacks or when its time has come. */
 #include "config_auto.h"
 
+#include "sim_names.h"
 #include "sim_world.h"
 
 #include <poll.h>
-#include <string.h>
 
 enum { SLOTS = 3 };
 
@@ -148,13 +148,13 @@ static void ask(struct slot *slot)
     if (calm) {
         options.wait_ms = -1;
         options.ttl_ms = sim_world.plan.ttl_max_ms;
-        slot->name = sim_world.plan.name[slot->served % sim_world.plan.names];
+        slot->name = sim_served_name(slot->served % sim_world.plan.names);
     }
     slot->state = TRYING;
     begin(slot, "redlock_try_async");
     sim_tell_try(slot->name, &options);
-    int result = redlock_try_async(slot->actor->client, slot->name, strlen(slot->name),
-                                   &options, on_tried, slot, &slot->id);
+    int result = sim_names_try_async(slot->actor->client, slot->name, &options, on_tried, slot,
+                                     &slot->id);
     if (result) {
         end(slot);
         slot->state = FREE;

@@ -126,6 +126,13 @@ void sim_master_kill_at(unsigned master, const char *script, bool executed)
     sim_server(master)->kill_after = executed;
 }
 
+void sim_tell_lost(const struct sim_server *server, bool torn, bool evicted)
+{
+    if (settings.asked)
+        settings.asked(&(struct sim_asked){
+            .master = server->index, .torn = torn, .evicted = evicted});
+}
+
 void sim_master_start(unsigned master, enum sim_restart how)
 {
     static const char *const modes[] = {"empty", "with all keys", "without the last second"};
@@ -134,6 +141,8 @@ void sim_master_start(unsigned master, enum sim_restart how)
     sim_mark(SIM_MARK_MASTER, master, 1 + (uint64_t)how);
     sim_tell("n%u restarts %s", master + 1, modes[how]);
     sim_restart_keys(server, how);
+    if (how != SIM_WHOLE)
+        sim_tell_lost(server, how == SIM_LATE, false);
     server->up = true;
     server->started_s = sim_wall_ns(server) / SIM_S;
     draw_run_id(server);
@@ -161,6 +170,7 @@ void sim_master_flushall(unsigned master)
         return;
     for (size_t i = server->keys; i-- > 0;)
         sim_key_delete(server->key[i], &call, SIM_FLUSHED);
+    sim_tell_lost(server, false, false);
 }
 
 void sim_master_script_flush(unsigned master)
@@ -176,6 +186,7 @@ bool sim_master_evict(unsigned master)
     if (!server->up || server->keys == 0)
         return false;
     sim_key_delete(server->key[sim_below(server->keys)], NULL, SIM_EVICTED);
+    sim_tell_lost(server, true, true);
     return true;
 }
 

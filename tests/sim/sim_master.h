@@ -52,10 +52,23 @@ struct sim_changed {
     int64_t end_ns; /* true time at which it will expire, as far as is known now */
 };
 
+/* A script of fair locks was asked for and has answered; or (`script` NULL) the master's data is
+ * another now: gone, or `torn`, as by an eviction. */
+struct sim_asked {
+    unsigned master;
+    const char *script, *name, *owner;
+    bool had; /* the lock was somebody's before */
+    bool torn, evicted;
+    int code;       /* enum rl_code */
+    int64_t place;  /* -1: it was put in no queue */
+    int64_t now_ms; /* of the master's clock */
+};
+
 struct sim_masters_options {
     unsigned count;
     const char *password; /* NULL: none */
     void (*changed)(const struct sim_changed *changed); /* NULL: nobody looks */
+    void (*asked)(const struct sim_asked *asked);       /* NULL: likewise */
 };
 
 /* They have been up for a day, and their clocks show about the same. */

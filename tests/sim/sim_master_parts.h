@@ -6,9 +6,9 @@
  *   sim_session.c  connections: whose command is next, and when
  *   sim_request.c  bytes to words
  *   sim_reply.c    replies to bytes
- *   sim_commands.c, sim_commands_keys.c, sim_commands_talk.c: Redis's commands
- *   sim_scripts.c, sim_scripts_plain.c, sim_script_calls.c: the
- *   library's scripts
+ *   sim_commands.c, sim_commands_keys.c, sim_commands_talk.c, sim_lists.c: Redis's commands
+ *   sim_scripts.c, sim_scripts_*.c, sim_plain.c, sim_qrw_set.c, sim_fair_queue.c,
+ *   sim_script_calls.c: the library's scripts
  *   sim_trouble.c  error states, and replies that are none
  *   sim_data.c, sim_zset.c: keys; sim_undo.c: what a crash takes back; sim_restart.c: what is
  * left
@@ -23,7 +23,7 @@
 
 enum {
     SIM_WORDS_MAX = 64,
-    SIM_CHANNELS_MAX = 32,
+    SIM_CHANNELS_MAX = 512,
     SIM_CHANNEL_MAX = 127,
     SIM_MEMBER_MAX = 239,
     SIM_VALUE_MAX = 23,
@@ -50,13 +50,22 @@ struct sim_text {
 };
 
 void sim_text_set(struct sim_text *text, const char *bytes, size_t len);
-void sim_text_add(struct sim_text *text, const char *bytes, size_t len);
+void sim_text_grow(struct sim_text *text, size_t len); /* room for so many more */
+
+static inline void sim_text_add(struct sim_text *text, const char *bytes, size_t len)
+{
+    if (text->len + len + 1 > text->size)
+        sim_text_grow(text, len);
+    memcpy(text->bytes + text->len, bytes, len);
+    text->len += len;
+    text->bytes[text->len] = '\0';
+}
 
 /* ---- keys ------------------------------------------------------------------------------ */
 
-enum sim_type { SIM_STRING, SIM_ZSET, SIM_HASH, SIM_SET };
+enum sim_type { SIM_STRING, SIM_ZSET, SIM_HASH, SIM_SET, SIM_LIST };
 
-/* Of a sorted set; a field of a hash, and its value; of a set. */
+/* Of a sorted set; a field of a hash, and its value; of a set; of a list. */
 struct sim_member {
     double score;
     size_t len, value_len;
@@ -211,7 +220,8 @@ struct sim_command {
 
 /* Execute what call->word says; the reply is in call->out. */
 void sim_command_run(struct sim_call *call);
-extern const struct sim_command sim_commands_keys[], sim_commands_talk[]; /* name NULL: end */
+extern const struct sim_command sim_commands_keys[], sim_commands_lists[],
+    sim_commands_talk[]; /* name NULL: end */
 void sim_run_eval(struct sim_call *call);
 void sim_run_evalsha(struct sim_call *call);
 void sim_run_script_load(struct sim_call *call);
@@ -282,6 +292,14 @@ bool sim_member_set(struct sim_server *server, unsigned db, const struct sim_wor
                     struct sim_key **key, enum sim_type type, const struct sim_word *member,
                     const struct sim_word *value);
 void sim_member_remove(struct sim_key *key, size_t which); /* the last one: the key goes */
+
+/* Lists, whose members need not be different ones. */
+void sim_list_push(struct sim_server *server, unsigned db, const struct sim_word *name,
+                   const char *bytes, size_t len);
+void sim_list_remove(struct sim_key *key, size_t which); /* the last one: the key goes */
+
+/* Its data is gone, or torn: whoever looks at the order of waiters is told. */
+void sim_tell_lost(const struct sim_server *server, bool torn, bool evicted);
 
 /* What was so until now, for a crash that takes the last second back. */
 void sim_undo_absent(const struct sim_key *key);

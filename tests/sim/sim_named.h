@@ -3,7 +3,7 @@
  *
  * A scenario directs: it lets time pass, tells players what to do and masters and networks what
  * becomes of them, and says what it expects. A player is a process with one client of the
- * library, which wants the lock "jobs".
+ * library, which wants the lock "jobs" mostly.
  */
 #ifndef SIM_NAMED_H
 #define SIM_NAMED_H
@@ -19,7 +19,8 @@ struct sim_scenario {
 /* One file each, ended by one without a name. */
 extern const struct sim_scenario sim_named_take[], sim_named_undo[], sim_named_keep[],
     sim_named_wait[], sim_named_fault[], sim_named_fit[], sim_named_shared[],
-    sim_named_nested[];
+    sim_named_nested[], sim_named_several[], sim_named_fair[], sim_named_rw[],
+    sim_named_loss[];
 
 /* ---- the world ------------------------------------------------------------------------ */
 
@@ -58,7 +59,8 @@ struct sim_player {
     bool left;
     struct sim_client_options how;
     redlock *client;
-    bool beside; /* the client is another player's */
+    bool beside;       /* the client is another player's */
+    const char *names; /* what it takes, as in sim_names.h; NULL: the lock "jobs" */
     redlock_options options;
     int64_t extend_ms;
     redlock_lock *lock; /* NULL: it has none */

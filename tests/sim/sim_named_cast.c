@@ -43,7 +43,8 @@ unsigned sim_taken_by(const char *script)
 
 void sim_stage(unsigned masters)
 {
-    struct sim_masters_options options = {.count = masters, .changed = on_changed};
+    struct sim_masters_options options = {
+        .count = masters, .changed = on_changed, .asked = sim_master_asked};
     sim_masters_begin(&options);
     for (unsigned i = 0; i < masters; i++) {
         char run_id[41]; /* an odometer draws the same for all */
@@ -110,8 +111,8 @@ void sim_act_take(struct sim_player *player)
     player->report.size = sizeof(player->report);
     if (player->options.on_lost)
         player->options.lost_context = player;
-    player->result =
-        sim_try(player->client, LOCK, &player->options, &player->lock, &player->hold);
+    player->result = sim_try(player->client, player->names ? player->names : LOCK,
+                             &player->options, &player->lock, &player->hold);
     if (player->result == REDLOCK_OK)
         snprintf(player->token, sizeof(player->token), "%s", redlock_token(player->lock));
 }

@@ -13,6 +13,19 @@ static struct sim_player *nests(struct sim_player *player, const char *owner)
     return player;
 }
 
+/* ann; a thread of hers, and so the same owner; and bob. */
+static struct sim_player *ann, *inner, *bob;
+
+static void ann_has_it(void)
+{
+    sim_stage(3);
+    ann = nests(sim_is_there("ann", NULL), "ann");
+    inner = nests(sim_beside(ann), "ann");
+    bob = nests(sim_is_there("bob", NULL), "bob");
+    sim_curtain();
+    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+}
+
 /* Masters on which an owner has it so often. */
 static unsigned with(size_t holds)
 {
@@ -24,12 +37,7 @@ static unsigned with(size_t holds)
 
 static void any_order(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = nests(sim_is_there("ann", NULL), "ann");
-    struct sim_player *inner = nests(sim_beside(ann), "ann");
-    struct sim_player *bob = nests(sim_is_there("bob", NULL), "bob");
-    sim_curtain();
-    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+    ann_has_it();
     sim_expect(sim_takes(inner, 1000, ONCE) == REDLOCK_OK);
     sim_expect(with(2) == 3);
     sim_expect(sim_releases(ann) == REDLOCK_OK);
@@ -43,12 +51,7 @@ static void any_order(void)
 
 static void shorter(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = nests(sim_is_there("ann", NULL), "ann");
-    struct sim_player *inner = nests(sim_beside(ann), "ann");
-    struct sim_player *bob = nests(sim_is_there("bob", NULL), "bob");
-    sim_curtain();
-    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+    ann_has_it();
     sim_expect(sim_takes(inner, 100, ONCE) == REDLOCK_OK);
     sim_pass_ms(200);
     sim_expect(sim_asks_validity(inner) == 0);
@@ -65,12 +68,7 @@ static void shorter(void)
  * undone wherever it was sent, and there that must undo nothing. */
 static void lost_inner_try(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = nests(sim_is_there("ann", NULL), "ann");
-    struct sim_player *inner = nests(sim_beside(ann), "ann");
-    struct sim_player *bob = nests(sim_is_there("bob", NULL), "bob");
-    sim_curtain();
-    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+    ann_has_it();
     sim_delay_ms(ann, 1, 20, 1);
     sim_delay_ms(ann, 2, 20, 1);
     sim_begins_to_take(inner, 1000, ONCE);
@@ -94,12 +92,7 @@ static void lost_inner_try(void)
 
 static void handed_over(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = nests(sim_is_there("ann", NULL), "ann");
-    struct sim_player *inner = nests(sim_beside(ann), "ann");
-    struct sim_player *bob = nests(sim_is_there("bob", NULL), "bob");
-    sim_curtain();
-    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+    ann_has_it();
     sim_expect(sim_takes(inner, 1000, ONCE) == REDLOCK_OK);
     sim_begins_to_take(bob, 1000, 5000);
     sim_pass_ms(50);
@@ -113,6 +106,28 @@ static void handed_over(void)
     sim_expect(sim_releases(bob) == REDLOCK_OK);
 }
 
+/* bob is another thread of the same client, and first in its line. Who waits behind him would
+ * wait for him who waits for her. */
+static void past_who_waits(void)
+{
+    sim_stage(3);
+    ann = nests(sim_is_there("ann", NULL), "ann");
+    inner = nests(sim_beside(ann), "ann");
+    bob = nests(sim_beside(ann), "bob");
+    sim_curtain();
+    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+    sim_begins_to_take(bob, 1000, 5000);
+    sim_pass_ms(50);
+    int64_t began_ns = sim_now_ns();
+    sim_expect(sim_takes(inner, 1000, 500) == REDLOCK_OK);
+    sim_expect(sim_now_ns() - began_ns <= 5 * SIM_MS);
+    sim_expect(bob->act != NULL);
+    sim_expect(sim_releases(inner) == REDLOCK_OK);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+    sim_expect(sim_finishes(bob) == REDLOCK_OK);
+    sim_expect(sim_releases(bob) == REDLOCK_OK);
+}
+
 const struct sim_scenario sim_named_nested[] = {
     {"nested", "ann has it twice, and gives the outer one up first.", any_order},
     {"nested-shorter", "The inner lease is the shorter one: the outer one lasts.", shorter},
@@ -120,5 +135,8 @@ const struct sim_scenario sim_named_nested[] = {
      "The inner try is lost and undone: what masters count are tokens, so the outer one stays.",
      lost_inner_try},
     {"nested-hand-off", "bob is woken when ann has given up all that she had.", handed_over},
+    {"nested-past-a-waiter",
+     "Another thread of her client waits for ann's lock: she takes it once more, past him.",
+     past_who_waits},
     {0},
 };

@@ -215,6 +215,29 @@ static void turns(void)
     sim_expect(sim_releases(ann) == REDLOCK_OK);
 }
 
+static void latecomer(void)
+{
+    sim_stage(3);
+    struct sim_player *ann = writer("ann"), *bob = reader("bob"), *dan = reader("dan");
+    for (unsigned i = 0; i < 3; i++)
+        sim_delay_ms(bob, i, 4, 4);
+    sim_curtain();
+    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+    sim_begins_to_take(bob, 1000, 5000);
+    sim_pass_ms(50);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+    sim_begins_to_take(ann, 1000, 5000);
+    sim_expect(sim_finishes(bob) == REDLOCK_OK);
+    sim_begins_to_take(dan, 1000, 5000);
+    sim_pass_ms(14);
+    sim_expect(sim_releases(bob) == REDLOCK_OK);
+    sim_expect(sim_finishes(ann) == REDLOCK_OK);
+    sim_expect(dan->act != NULL);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+    sim_expect(sim_finishes(dan) == REDLOCK_OK);
+    sim_expect(sim_releases(dan) == REDLOCK_OK);
+}
+
 const struct sim_scenario sim_named_shared[] = {
     {"shared", "ann and bob read at one time; cat, who writes, is alone.", shared},
     {"shared-downgrade",
@@ -228,6 +251,9 @@ const struct sim_scenario sim_named_shared[] = {
     {"shared-turns",
      "ann writes, and wants to write again at once: bob, who waits to read, has his turn.",
      turns},
+    {"shared-latecomer",
+     "It is bob's turn, who has waited; dan, who comes later, comes after ann, who writes.",
+     latecomer},
     {"shared-race", "A reader and a writer ask at one time, and each is first somewhere.",
      race},
     {"shared-filled-in",

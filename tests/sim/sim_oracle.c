@@ -26,7 +26,7 @@ const char *sim_oracle_name(enum sim_oracle oracle)
     static const char *const names[SIM_ORACLES] = {
         [SIM_OVERLAP] = "overlap", [SIM_RISEN] = "risen",       [SIM_STRANGER] = "stranger",
         [SIM_TWICE] = "twice",     [SIM_TOO_LONG] = "too long", [SIM_LEFTOVER] = "leftover",
-        [SIM_STUCK] = "stuck",     [SIM_SWOLLEN] = "swollen",
+        [SIM_STUCK] = "stuck",     [SIM_SWOLLEN] = "swollen",   [SIM_UNFAIR] = "unfair",
     };
     return names[oracle];
 }
@@ -37,6 +37,7 @@ const char *sim_assumption_name(enum sim_assumption assumption)
         [SIM_KEYS_STAY] = "keys stay",         [SIM_GUARD_ON] = "guard on",
         [SIM_NO_STEP] = "no clock steps",      [SIM_RATES] = "clock rates",
         [SIM_TIME_COUNTS] = "all time counts", [SIM_ONE_SERVER] = "one server a node",
+        [SIM_ONE_LIST] = "one list of nodes",
     };
     return names[assumption];
 }
@@ -48,6 +49,7 @@ void sim_oracle_begin(void)
     broken = 0;
     last_call = 0;
     sim_holds_begin();
+    sim_order_begin();
 }
 
 void sim_oracle_end(void)
@@ -85,7 +87,7 @@ bool sim_violated(void)
  * is lost; nor does anything that happens to keys excuse a stranger's hand on them. */
 static bool excused(enum sim_oracle oracle)
 {
-    return broken && (oracle == SIM_OVERLAP || oracle == SIM_STUCK);
+    return broken && (oracle == SIM_OVERLAP || oracle == SIM_STUCK || oracle == SIM_UNFAIR);
 }
 
 void sim_found(enum sim_oracle oracle, const char *format, ...)

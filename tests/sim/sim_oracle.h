@@ -13,6 +13,7 @@
  *   leftover   a key, a queue entry, a byte of memory, a descriptor is left at the end
  *   stuck      no faults any more, and still no lock within the stated bound
  *   swollen    memory, queues or descriptors above their bounds
+ *   unfair     one who waits for a fair lock is overtaken
  */
 #ifndef SIM_ORACLE_H
 #define SIM_ORACLE_H
@@ -29,12 +30,13 @@ enum sim_assumption {
     SIM_RATES,        /* clocks within the drift factor of each other */
     SIM_TIME_COUNTS,  /* the client's clock counts all time (no snapshots) */
     SIM_ONE_SERVER,   /* each node is one server, and another than the others */
+    SIM_ONE_LIST,     /* all clients have the same nodes */
     SIM_ASSUMPTIONS
 };
 
 enum sim_oracle {
     SIM_OVERLAP, SIM_RISEN, SIM_STRANGER, SIM_TWICE, SIM_TOO_LONG, SIM_LEFTOVER, SIM_STUCK,
-    SIM_SWOLLEN, SIM_ORACLES
+    SIM_SWOLLEN, SIM_UNFAIR, SIM_ORACLES
 };
 
 void sim_oracle_begin(void);
@@ -75,6 +77,7 @@ void sim_attached(struct sim_hold *hold, redlock_lock *lock);
 
 /* For masters' options. */
 void sim_key_changed(const struct sim_changed *changed);
+void sim_master_asked(const struct sim_asked *asked);
 
 /* Each call that is done once: begin, then end with the same number. */
 uint64_t sim_call_begins(const char *what);

@@ -48,8 +48,18 @@ struct sim_proc *sim_proc_at(unsigned index);
 void sim_procs_end(void);
 
 /* The process and the thread that run; NULL: none, the world itself does. */
-struct sim_proc *sim_proc(void);
-struct sim_fiber *sim_fiber(void);
+extern struct sim_fiber *sim_fiber_present; /* these are sim_fiber.c's own */
+extern struct sim_proc *sim_proc_present;
+
+static inline struct sim_proc *sim_proc(void)
+{
+    return sim_proc_present;
+}
+
+static inline struct sim_fiber *sim_fiber(void)
+{
+    return sim_fiber_present;
+}
 
 /* A thread of it. It begins at the present time. */
 struct sim_fiber *sim_fiber_new(struct sim_proc *proc, void *(*run)(void *), void *argument);

@@ -16,13 +16,18 @@ bool sim_qrw_begin(struct sim_qrw *qrw, struct sim_run *run)
                                   : "attempt to get length of field '?' (a nil value)");
         return false;
     }
-    for (int mode = SIM_QRW_READER; mode <= SIM_QRW_WRITER; mode++) {
-        int len = snprintf(qrw->me[mode], sizeof(qrw->me[mode]), "%c:%zu:%s:%s",
-                           mode == SIM_QRW_WRITER ? 'w' : 'r', owner->len, owner->bytes,
-                           token->bytes);
-        assert(len < (int)sizeof(qrw->me[mode]));
-        qrw->me_len = (size_t)len;
-    }
+    static struct sim_text me;
+    sim_text_set(&me, "r:", 2);
+    sim_put_number(&me, (int64_t)owner->len);
+    sim_text_add(&me, ":", 1);
+    sim_text_add(&me, owner->bytes, owner->len);
+    sim_text_add(&me, ":", 1);
+    sim_text_add(&me, token->bytes, token->len);
+    assert(me.len < sizeof(qrw->me[0]));
+    qrw->me_len = me.len;
+    for (int mode = SIM_QRW_READER; mode <= SIM_QRW_WRITER; mode++)
+        memcpy(qrw->me[mode], me.bytes, me.len + 1);
+    qrw->me[SIM_QRW_WRITER][0] = 'w';
     const char *error = sim_script_enter(run, SIM_STALE | SIM_WHILE_LOADING);
     if (error)
         sim_script_fail(run, "redis.call('TIME'", error);

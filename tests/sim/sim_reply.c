@@ -86,7 +86,7 @@ bool sim_word_integer(const struct sim_word *word, int64_t *ret)
         if (digits[i] < '0' || digits[i] > '9')
             return false;
         unsigned digit = (unsigned)(digits[i] - '0');
-        if (number > (limit - digit) / 10)
+        if (i == 18 && number > (limit - digit) / 10) /* none can be too large before */
             return false;
         number = number * 10 + digit;
     }

@@ -47,11 +47,28 @@ static int parse_inline(struct sim_session *session, char *base, size_t len)
     return session->words > 0 ? 1 : -1;
 }
 
+/* A line that is a number of a few digits, as nearly all are. False: look closer. */
+static bool take_short_number(struct sim_session *session, const char *base, size_t len,
+                              int64_t *ret_number)
+{
+    size_t from = session->at + 1, at = from;
+    int64_t number = 0;
+    while (at < len && at - from < 9 && base[at] >= '0' && base[at] <= '9')
+        number = number * 10 + (base[at++] - '0');
+    if (at == from || at + 2 > len || base[at] != '\r' || (base[from] == '0' && at - from > 1))
+        return false;
+    session->at = at + 2;
+    *ret_number = number;
+    return true;
+}
+
 /* The number behind the byte at `at`: 1, and `at` is behind its line; 0: it is not all here
  * yet; -1: it is none. */
 static int take_number(struct sim_session *session, const char *base, size_t len,
                        int64_t *ret_number)
 {
+    if (take_short_number(session, base, len, ret_number))
+        return 1;
     const char *from = base + session->at;
     const char *end = memchr(from, '\r', len - session->at);
     if (!end || (size_t)(end - base) + 2 > len)

@@ -125,9 +125,13 @@ const char *sim_script_pexpireat(struct sim_run *run, const struct sim_word *nam
     const char *error = sim_script_enter(run, SIM_WRITES);
     if (error)
         return error;
-    int len = snprintf(text, sizeof(text), "%.0f", at_ms);
-    if (!sim_word_integer(&(struct sim_word){text, (size_t)len}, &end_ms))
-        return sim_not_integer;
+    if (at_ms >= 1 && at_ms < 1e15 && (double)(int64_t)at_ms == at_ms) {
+        end_ms = (int64_t)at_ms; /* nearly always: no need of digits */
+    } else {
+        int len = snprintf(text, sizeof(text), "%.0f", at_ms);
+        if (!sim_word_integer(&(struct sim_word){text, (size_t)len}, &end_ms))
+            return sim_not_integer;
+    }
     struct sim_key *key = sim_script_key(run, name);
     if (key && end_ms <= run->call->now_ms)
         sim_key_delete(key, run->call, SIM_DELETED);
@@ -196,6 +200,15 @@ const char *sim_script_zrank(struct sim_run *run, const struct sim_word *name,
     if (which < key->members)
         *ret_rank = (int64_t)which;
     return NULL;
+}
+
+const char *sim_script_head(struct sim_run *run, const struct sim_word *name,
+                            const struct sim_member **ret_member)
+{
+    struct sim_key *key;
+    const char *error = find_set(run, 0, name, &key);
+    *ret_member = error || !key ? NULL : &key->member[0];
+    return error;
 }
 
 const char *sim_script_first(struct sim_run *run, const struct sim_word *name,
@@ -271,6 +284,7 @@ static bool begin_answer(struct sim_run *run, size_t parts, int code)
     struct sim_text *out = run->call->out;
     run->answered = true;
     run->yes = code == RL_GRANTED;
+    run->code = code;
     sim_put_array(out, nonce ? parts : 0);
     if (!nonce)
         return false;
@@ -292,6 +306,7 @@ void sim_script_refuse(struct sim_run *run, enum rl_code code, int64_t left_ms,
     memcpy(run->holder, holder->bytes, len);
     run->holder[len] = '\0';
     run->left_ms = left_ms;
+    run->place = place ? *place : -1;
     if (!begin_answer(run, place ? 5 : 4, (int)code))
         return;
     sim_put_integer(out, left_ms);
@@ -303,8 +318,8 @@ void sim_script_refuse(struct sim_run *run, enum rl_code code, int64_t left_ms,
 void sim_script_other_data(struct sim_run *run, const struct sim_word *name,
                            const char *expected, const char *error, const int64_t *place)
 {
-    const char *type;
-    char what[16];
+    const char *type, *may_be = "";
+    char what[64];
     int64_t left_ms;
     if (error != sim_wrong_type) /* and so would TYPE fail */
         type = NULL;
@@ -315,7 +330,13 @@ void sim_script_other_data(struct sim_run *run, const struct sim_word *name,
         return;
     }
     assert(strcmp(type, expected) != 0);
-    snprintf(what, sizeof(what), "a %s", strcmp(type, "zset") == 0 ? "sorted set" : type);
+    bool plain = strcmp(expected, "string") == 0; /* other_kind.lua */
+    if (plain && strcmp(type, "hash") == 0)
+        may_be = " (a reentrant, fair or read-write lock, or data)";
+    else if (plain && strcmp(type, "zset") == 0)
+        may_be = " (a read-write lock, or data)";
+    snprintf(what, sizeof(what), "a %s%s", strcmp(type, "zset") == 0 ? "sorted set" : type,
+             may_be);
     sim_script_refuse(run, RL_MISKINDED, left_ms, &(struct sim_word){what, strlen(what)},
                       place);
 }

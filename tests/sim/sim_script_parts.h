@@ -15,6 +15,8 @@ struct sim_run {
     unsigned n_keys, n_args;
     /* For the story. */
     bool answered, yes;
+    int code;
+    int64_t place;
     int64_t left_ms;
     char holder[64];
 };
@@ -25,8 +27,8 @@ struct sim_known_script {
     const char *name; /* NULL: the end */
     sim_script_fn *run;
 };
-extern const struct sim_known_script sim_scripts_plain[], sim_scripts_qrw[],
-    sim_scripts_reentrant[];
+extern const struct sim_known_script sim_scripts_fair[], sim_scripts_plain[],
+    sim_scripts_qrw[], sim_scripts_reentrant[], sim_scripts_rw[], sim_scripts_several[];
 
 /* May a script call a command with such flags now? The error, or NULL. */
 const char *sim_script_enter(struct sim_run *run, unsigned flags);
@@ -72,6 +74,9 @@ const char *sim_script_pexpireat(struct sim_run *run, const struct sim_word *nam
                                  double at_ms);
 /* Errors are the script's own business. */
 void sim_script_publish(struct sim_run *run, const struct sim_word *channel, const char *text);
+/* Its first member, good until it changes; NULL: there is none. */
+const char *sim_script_head(struct sim_run *run, const struct sim_word *name,
+                            const struct sim_member **ret_member);
 /* A copy of the first member; `ret_member->len` 0 and bytes NULL: there is none. */
 const char *sim_script_first(struct sim_run *run, const struct sim_word *name,
                              char ret_text[SIM_MEMBER_MAX + 1], struct sim_word *ret_member);

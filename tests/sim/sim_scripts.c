@@ -15,7 +15,8 @@ struct script {
     const char *short_name; /* "acquire" */
     const char *body;
     size_t len;
-    int token, ttl; /* which of ARGV they are, from 1; 0: none */
+    int token, ttl;   /* which of ARGV they are, from 1; 0: none */
+    unsigned several; /* keys of each name; 0: it is for one name */
     sim_script_fn *run;
     char sha[SHA_LEN + 1];
 };
@@ -34,9 +35,8 @@ static void name_sha(const char *bytes, size_t len, char ret_sha[SHA_LEN + 1])
 static sim_script_fn *player_of(const char *name)
 {
     static const struct sim_known_script *const known[] = {
-        sim_scripts_plain,
-        sim_scripts_qrw,
-        sim_scripts_reentrant,
+        sim_scripts_fair,      sim_scripts_plain, sim_scripts_qrw,
+        sim_scripts_reentrant, sim_scripts_rw,    sim_scripts_several,
     };
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
         for (const struct sim_known_script *script = known[i]; script->name; script++) {
@@ -67,6 +67,7 @@ static void learn(void)
             script->len = strlen(from->body);
             script->token = token ? (int)(token - from->args) + 2 : 0;
             script->ttl = ttl ? (int)(ttl - from->args) + 2 : 0;
+            script->several = kind->several ? (unsigned)strlen(from->keys) : 0;
             script->run = player_of(from->name);
             name_sha(script->body, script->len, script->sha);
         }
@@ -109,13 +110,24 @@ static uint64_t bit(const struct script *script)
     return UINT64_C(1) << (script - scripts);
 }
 
+/* The lock, or several. */
+static const char *names_of(const struct sim_run *run, const struct script *script,
+                            char ret_names[128])
+{
+    unsigned count = script->several ? run->n_keys / script->several : 1;
+    size_t len = 0;
+    for (unsigned i = 1; i <= count && i <= run->n_keys && len < 128; i++)
+        len += (size_t)snprintf(ret_names + len, 128 - len, "%s%s", i > 1 ? "+" : "",
+                                run->keys[i - 1].bytes);
+    return len > 0 ? ret_names : "?";
+}
+
 static void tell(const struct sim_run *run, const struct script *script)
 {
     const struct sim_call *call = run->call;
-    const struct sim_word *lock = sim_keys_at(run, 1);
     const struct sim_word *ttl = script->ttl ? sim_argv_at(run, (unsigned)script->ttl) : NULL;
     bool timed = ttl && script->short_name[0] != 'r';
-    char text[128];
+    char text[128], names[128];
     if (!run->answered) { /* less the script's hash, which is no part of the story */
         const char *error = call->out->bytes, *end = strstr(error, " script: ");
         size_t len = end ? (size_t)(end - error) : strcspn(error, "\r");
@@ -130,7 +142,27 @@ static void tell(const struct sim_run *run, const struct script *script)
     }
     text[strcspn(text, "\r")] = '\0';
     sim_tell("n%u %s %s for %s: %s", call->server->index + 1, script->short_name,
-             lock ? lock->bytes : "?", call->session->by ? call->session->by->name : "?", text);
+             names_of(run, script, names), call->session->by ? call->session->by->name : "?",
+             text);
+}
+
+/* Whoever looks at fair locks is told what was asked. */
+static void tell_asked(const struct sim_run *run, const struct script *script, bool had)
+{
+    void (*asked)(const struct sim_asked *) = sim_masters_options()->asked;
+    const struct sim_word *owner = sim_argv_at(run, 2);
+    if (!asked || !run->answered || !owner)
+        return;
+    asked(&(struct sim_asked){
+        .master = run->call->server->index,
+        .script = script->name,
+        .name = run->keys[0].bytes,
+        .owner = owner->bytes,
+        .had = had,
+        .code = run->code,
+        .place = run->place,
+        .now_ms = run->call->now_ms,
+    });
 }
 
 static void run_script(struct sim_call *call, const struct script *script, int64_t keys)
@@ -153,7 +185,11 @@ static void run_script(struct sim_call *call, const struct script *script, int64
         return;
     call->name = script->short_name;
     call->argument = token ? token->bytes : NULL;
+    bool fair = strncmp(script->name, "fair_", 5) == 0;
+    bool had = fair && sim_script_key(&run, &run.keys[0]);
     script->run(&run);
+    if (fair)
+        tell_asked(&run, script, had);
     sim_mark(SIM_MARK_COMMAND, bit(script), run.yes);
     if (sim_tells())
         tell(&run, script);

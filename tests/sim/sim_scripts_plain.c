@@ -2,80 +2,7 @@
  * line by line. Held against the real ones on a real server by test_sim_master_real. */
 #include "config_auto.h"
 
-#include "sim_script_parts.h"
-
-static bool value_is(const struct sim_key *key, const struct sim_word *word)
-{
-    return key && word && key->type == SIM_STRING && key->value.len == word->len &&
-           memcmp(key->value.bytes, word->bytes, word->len) == 0;
-}
-
-/* Is the lock kept for that waiter? */
-static bool kept_for(const struct sim_key *key, const struct sim_word *waiter)
-{
-    size_t prefix = sizeof(RL_KEPT_PREFIX) - 1;
-    return key && key->type == SIM_STRING && key->value.len == prefix + waiter->len &&
-           memcmp(key->value.bytes, RL_KEPT_PREFIX, prefix) == 0 &&
-           memcmp(key->value.bytes + prefix, waiter->bytes, waiter->len) == 0;
-}
-
-/* As much of it as a refusal tells. */
-static struct sim_word value_of(const struct sim_key *key)
-{
-    size_t len = key->value.len;
-    return (struct sim_word){key->value.bytes, len < 512 ? len : 512};
-}
-
-/* holder.lua: NULL: nobody. False: the script has failed. */
-static bool holder_of(struct sim_run *run, const struct sim_word *lock,
-                      const struct sim_key **ret_key)
-{
-    const char *type;
-    const char *error = sim_script_get(run, lock, ret_key);
-    if (!error)
-        return true;
-    const char *type_error = sim_script_type(run, lock, &type);
-    if (type_error) {
-        sim_script_fail(run, "redis.call('TYPE'", type_error);
-        return false;
-    }
-    if (strcmp(type, "string") != 0 && strcmp(type, "none") != 0)
-        return true;
-    sim_script_fail(run, "redis.call('GET'", error);
-    return false;
-}
-
-/* hand_on.lua. False: the script has failed. */
-static bool hand_on(struct sim_run *run, const struct sim_word *lock,
-                    const struct sim_word *queue, const struct sim_word *ms)
-{
-    char text[SIM_MEMBER_MAX + 1];
-    char channel[sizeof(RL_WAKE_PREFIX) + 36], kept[sizeof(RL_KEPT_PREFIX) + SIM_MEMBER_MAX];
-    struct sim_word first;
-    for (int i = 0; i < 1000; i++) {
-        bool there;
-        if (sim_script_first(run, queue, text, &first) || !first.bytes)
-            return true;
-        if (sim_script_zrem(run, queue, &first, &there) || !there)
-            return true;
-        size_t id = first.len < 36 ? first.len : 36, prefix = sizeof(RL_WAKE_PREFIX) - 1;
-        memcpy(channel, RL_WAKE_PREFIX, prefix);
-        memcpy(channel + prefix, first.bytes, id);
-        channel[prefix + id] = '\0';
-        if (sim_publish(run->call->server, &(struct sim_word){channel, prefix + id}, &first) ==
-            0)
-            continue;
-        prefix = sizeof(RL_KEPT_PREFIX) - 1;
-        memcpy(kept, RL_KEPT_PREFIX, prefix);
-        memcpy(kept + prefix, first.bytes, first.len + 1);
-        const char *error = sim_script_set(
-            run, lock, &(struct sim_word){kept, prefix + first.len}, ms, false, &there);
-        if (error)
-            sim_script_fail(run, "redis.call('SET', lock", error);
-        return !error;
-    }
-    return true;
-}
+#include "sim_plain.h"
 
 static void acquire(struct sim_run *run)
 {
@@ -102,7 +29,7 @@ static void acquire(struct sim_run *run)
         sim_script_other_data(run, lock, "string", error, NULL);
         return;
     }
-    struct sim_word holder = value_of(key);
+    struct sim_word holder = sim_value_of(key);
     sim_script_refuse(run, RL_REFUSED, left_ms, &holder, NULL);
 }
 
@@ -132,9 +59,9 @@ static void lengthen(struct sim_run *run)
 static void extend(struct sim_run *run)
 {
     const struct sim_key *key;
-    if (!holder_of(run, sim_keys_at(run, 1), &key))
+    if (!sim_holder_of(run, sim_keys_at(run, 1), &key))
         return;
-    if (!value_is(key, sim_argv_at(run, 2)))
+    if (!sim_value_is(key, sim_argv_at(run, 2)))
         sim_script_answer(run, false);
     else
         lengthen(run);
@@ -145,7 +72,7 @@ static void retake(struct sim_run *run)
     bool done;
     const struct sim_key *key;
     const char *error = NULL;
-    if (!holder_of(run, sim_keys_at(run, 1), &key))
+    if (!sim_holder_of(run, sim_keys_at(run, 1), &key))
         return;
     if (!key) {
         error = sim_script_set(run, sim_keys_at(run, 1), sim_argv_at(run, 2),
@@ -157,7 +84,7 @@ static void retake(struct sim_run *run)
     }
     if (error)
         sim_script_fail(run, "redis.call('SET'", error);
-    else if (!value_is(key, sim_argv_at(run, 2)))
+    else if (!sim_value_is(key, sim_argv_at(run, 2)))
         sim_script_answer(run, false);
     else
         lengthen(run);
@@ -169,16 +96,16 @@ static void release(struct sim_run *run)
     const struct sim_key *key;
     const struct sim_word *ms = sim_argv_at(run, 3);
     const char *error;
-    if (!holder_of(run, sim_keys_at(run, 1), &key))
+    if (!sim_holder_of(run, sim_keys_at(run, 1), &key))
         return;
-    bool nobodys = !key, mine = value_is(key, sim_argv_at(run, 2));
+    bool nobodys = !key, mine = sim_value_is(key, sim_argv_at(run, 2));
     if (mine && (error = sim_script_del(run, sim_keys_at(run, 1), &there))) {
         sim_script_fail(run, "redis.call('DEL'", error);
         return;
     }
     bool silent = ms && ms->len == 1 && ms->bytes[0] == '0';
     if (!silent && (mine || nobodys) &&
-        !hand_on(run, sim_keys_at(run, 1), sim_keys_at(run, 2), ms))
+        !sim_hand_on(run, sim_keys_at(run, 1), sim_keys_at(run, 2), ms))
         return;
     sim_script_answer(run, mine);
 }
@@ -187,16 +114,11 @@ static void release(struct sim_run *run)
  * done; -2: the script has failed. */
 static int64_t enter_queue(struct sim_run *run)
 {
-    const struct sim_word *queue = sim_keys_at(run, 2), *age = sim_argv_at(run, 5);
-    double age_us;
-    if (!age || !sim_lua_number(age, &age_us)) {
-        sim_script_fail_lua(run, "local since",
-                            age ? "attempt to perform arithmetic on field '?' (a string value)"
-                                : "attempt to perform arithmetic on field '?' (a nil value)");
+    const struct sim_word *queue = sim_keys_at(run, 2);
+    int64_t place = -1;
+    double since;
+    if (!sim_waits_since(run, sim_argv_at(run, 5), &since))
         return -2;
-    }
-    int64_t now_us = sim_wall_ns(run->call->server) / SIM_US, place = -1;
-    double since = sim_lua_whole((double)now_us - age_us);
     if (sim_script_zadd(run, queue, since, sim_argv_at(run, 4)) == NULL) {
         sim_script_pexpire(run, queue, sim_argv_at(run, 6));
         sim_script_zrank(run, queue, sim_argv_at(run, 4), &place);
@@ -216,7 +138,7 @@ static void wait(struct sim_run *run)
     } else if (key && !waiter) {
         sim_script_fail_lua(run,
                             "or holder ==", "attempt to concatenate field '?' (a nil value)");
-    } else if (!key || kept_for(key, waiter)) {
+    } else if (!key || sim_kept_for(key, waiter)) {
         error =
             sim_script_set(run, lock, sim_argv_at(run, 2), sim_argv_at(run, 3), false, &done);
         if (error) {
@@ -227,7 +149,7 @@ static void wait(struct sim_run *run)
         sim_script_answer(run, true);
     } else if ((place = enter_queue(run)) != -2) {
         sim_script_pttl(run, lock, &left_ms);
-        struct sim_word holder = value_of(key);
+        struct sim_word holder = sim_value_of(key);
         sim_script_refuse(run, RL_REFUSED, left_ms, &holder, &place);
     }
 }
@@ -239,25 +161,29 @@ static void leave(struct sim_run *run)
     const struct sim_word *lock = sim_keys_at(run, 1), *waiter = sim_argv_at(run, 2);
     sim_script_zrem(run, sim_keys_at(run, 2), waiter, &there);
     const char *error;
-    if (!holder_of(run, lock, &key))
+    if (!sim_holder_of(run, lock, &key))
         return;
     if (!waiter) {
         sim_script_fail_lua(run, "local kept",
                             "attempt to concatenate field '?' (a nil value)");
         return;
     }
-    bool nobodys = !key, kept = kept_for(key, waiter);
+    bool nobodys = !key, kept = sim_kept_for(key, waiter);
     if (kept && (error = sim_script_del(run, lock, &there))) {
         sim_script_fail(run, "redis.call('DEL'", error);
         return;
     }
-    if ((kept || nobodys) && !hand_on(run, lock, sim_keys_at(run, 2), sim_argv_at(run, 3)))
+    if ((kept || nobodys) && !sim_hand_on(run, lock, sim_keys_at(run, 2), sim_argv_at(run, 3)))
         return;
     sim_script_answer(run, true);
 }
 
 const struct sim_known_script sim_scripts_plain[] = {
-    {"plain_acquire", acquire}, {"plain_extend", extend},   {"plain_retake", retake},
-    {"plain_release", release}, {"plain_wait", wait},       {"plain_leave", leave},
+    {"plain_acquire", acquire},
+    {"plain_extend", extend},
+    {"plain_retake", retake},
+    {"plain_release", release},
+    {"plain_wait", wait},
+    {"plain_leave", leave},
     {NULL, NULL},
 };

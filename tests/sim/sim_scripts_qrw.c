@@ -4,14 +4,18 @@
 
 #include "sim_qrw.h"
 
-/* What the key KEYS[i] says, of readers who wait or have their turn. False: nothing, or it is
- * other data. */
+#include <ctype.h>
+#include <stdio.h>
+
+#define TURN "turn:"
+
+/* What the key KEYS[i] says, of readers who wait or have their turn: how it begins. False:
+ * nothing, or it is other data. */
 static bool readers_say(struct sim_run *run, unsigned i, const char *text)
 {
     const struct sim_key *key;
     return !sim_script_get(run, sim_keys_at(run, i), &key) && key &&
-           (!text || (key->value.len == strlen(text) &&
-                      memcmp(key->value.bytes, text, key->value.len) == 0));
+           key->value.len >= strlen(text) && memcmp(key->value.bytes, text, strlen(text)) == 0;
 }
 
 /* ---- reading --------------------------------------------------------------------------- */
@@ -52,12 +56,46 @@ static void read_acquire(struct sim_run *run)
     take_to_read(run, false, NULL);
 }
 
+/* For how many ms it is the readers' turn; false: it is not. */
+static bool turn_lasts(struct sim_run *run, double *ret_ms)
+{
+    const struct sim_key *key;
+    size_t digits = strlen(TURN);
+    if (!readers_say(run, 3, TURN) || sim_script_get(run, sim_keys_at(run, 3), &key))
+        return false;
+    while (digits < key->value.len && isdigit((unsigned char)key->value.bytes[digits]))
+        digits++;
+    struct sim_word number = {key->value.bytes + strlen(TURN), digits - strlen(TURN)};
+    return digits == key->value.len && number.len > 0 && sim_lua_number(&number, ret_ms);
+}
+
+/* Has it waited since before the turn began? False: the script has failed. */
+static bool look_at_age(struct sim_run *run, double turn_ms, bool *ret_has_turn)
+{
+    const struct sim_word *age = sim_argv_at(run, 6);
+    double age_us;
+    int64_t left_ms;
+    if (!age || !sim_lua_number(age, &age_us)) {
+        sim_script_fail_lua(run, "take(turn and",
+                            age ? "attempt to perform arithmetic on field '?' (a string value)"
+                                : "attempt to perform arithmetic on field '?' (a nil value)");
+        return false;
+    }
+    sim_script_pttl(run, sim_keys_at(run, 3), &left_ms);
+    *ret_has_turn = age_us / 1000 >= turn_ms - (double)left_ms;
+    return true;
+}
+
 static void read_wait(struct sim_run *run)
 {
-    bool done, turn = readers_say(run, 3, "turn");
+    double turn_ms;
+    bool done, has_turn = false, turn = turn_lasts(run, &turn_ms);
+    struct sim_qrw qrw;
     const struct sim_key *key;
     const struct sim_word *name = sim_keys_at(run, 3);
-    if (take_to_read(run, turn, &nowhere) && !turn && !sim_script_get(run, name, &key))
+    if (!sim_qrw_begin(&qrw, run) || (turn && !look_at_age(run, turn_ms, &has_turn)))
+        return;
+    if (take_to_read(run, has_turn, &nowhere) && !turn && !sim_script_get(run, name, &key))
         sim_script_set(run, name, &(struct sim_word){"wait", 4}, sim_argv_at(run, 5), false,
                        &done);
 }
@@ -98,7 +136,7 @@ static bool take_to_write(struct sim_run *run, const int64_t *place)
         sim_qrw_refuse(&qrw, RL_UPGRADES, key->member[key->members - 1].score, &holder, place);
         return false;
     }
-    if (owns == 0 && readers_say(run, 3, "turn")) {
+    if (owns == 0 && readers_say(run, 3, TURN)) {
         static const char readers[] = "readers whose turn it is";
         int64_t left_ms;
         sim_script_pttl(run, sim_keys_at(run, 3), &left_ms);
@@ -111,34 +149,63 @@ static bool take_to_write(struct sim_run *run, const int64_t *place)
     return false;
 }
 
+/* The client of a waiter. False: the script has failed. */
+static bool client_of(struct sim_run *run, const struct sim_word *waiter,
+                      struct sim_word *ret_client)
+{
+    if (waiter)
+        *ret_client = (struct sim_word){waiter->bytes, waiter->len < 36 ? waiter->len : 36};
+    else
+        sim_script_fail_lua(run, "string.sub(ARGV[",
+                            "bad argument #1 to 'sub' (string expected, got nil)");
+    return waiter != NULL;
+}
+
+static bool is_zero(const struct sim_word *word)
+{
+    return word && word->len == 1 && word->bytes[0] == '0';
+}
+
+static void take_or_mark(struct sim_run *run, const int64_t *place)
+{
+    bool done;
+    struct sim_qrw qrw;
+    struct sim_word client;
+    const struct sim_key *mark;
+    const struct sim_word *name = sim_keys_at(run, 2), *ttl = sim_argv_at(run, 6);
+    if (sim_qrw_begin(&qrw, run) && client_of(run, sim_argv_at(run, 5), &client) &&
+        take_to_write(run, place) && !is_zero(ttl) && !sim_script_get(run, name, &mark))
+        sim_script_set(run, name, &client, ttl, false, &done);
+}
+
 static void write_acquire(struct sim_run *run)
 {
-    take_to_write(run, NULL);
+    take_or_mark(run, NULL);
 }
 
 static void write_wait(struct sim_run *run)
 {
-    bool done;
-    const struct sim_key *mark;
-    const struct sim_word *name = sim_keys_at(run, 2);
-    if (take_to_write(run, &nowhere) && !sim_script_get(run, name, &mark))
-        sim_script_set(run, name, sim_argv_at(run, 5), sim_argv_at(run, 6), false, &done);
+    take_or_mark(run, &nowhere);
 }
 
-static bool is_waiters(const struct sim_key *mark, const struct sim_word *waiter)
+/* Is the key KEYS[i] the mark that this client left? */
+static bool is_marked_by(struct sim_run *run, unsigned i, const struct sim_word *client)
 {
-    return mark && waiter && mark->value.len == waiter->len &&
-           memcmp(mark->value.bytes, waiter->bytes, waiter->len) == 0;
+    const struct sim_key *mark;
+    return !sim_script_get(run, sim_keys_at(run, i), &mark) && mark &&
+           mark->value.len == client->len &&
+           memcmp(mark->value.bytes, client->bytes, client->len) == 0;
 }
 
 static void write_leave(struct sim_run *run)
 {
     bool done;
-    const struct sim_key *mark;
-    const struct sim_word *name = sim_keys_at(run, 1);
-    const char *error = sim_script_get(run, name, &mark);
-    if (!error && is_waiters(mark, sim_argv_at(run, 2))) {
-        if ((error = sim_script_del(run, name, &done))) {
+    struct sim_word client;
+    if (!client_of(run, sim_argv_at(run, 2), &client))
+        return;
+    if (is_marked_by(run, 1, &client)) {
+        const char *error = sim_script_del(run, sim_keys_at(run, 1), &done);
+        if (error) {
             sim_script_fail(run, "redis.call('DEL', KEYS[1]", error);
             return;
         }
@@ -170,52 +237,79 @@ static void lengthen(struct sim_run *run, int mode, bool retakes)
         sim_script_answer(run, true);
 }
 
-/* The last one has gone: whose turn is it? False: the script has failed. */
-static bool turn_over(struct sim_run *run, int mode, const struct sim_word *keep)
+/* The last reader has gone: their turn is over. False: the script has failed. */
+static bool end_turn(struct sim_run *run)
 {
     bool done;
-    const struct sim_word *readers = sim_keys_at(run, 3);
-    if (mode == SIM_QRW_WRITER && readers_say(run, 3, NULL))
-        sim_script_set(run, readers, &(struct sim_word){"turn", 4}, keep, false, &done);
     const char *error = NULL;
-    if (mode == SIM_QRW_READER && readers_say(run, 3, "turn") &&
-        (error = sim_script_del(run, readers, &done)))
+    if (readers_say(run, 3, TURN) && (error = sim_script_del(run, sim_keys_at(run, 3), &done)))
         sim_script_fail(run, "redis.call('DEL', KEYS[3]", error);
     if (!error)
-        sim_script_publish(run, sim_keys_at(run, 2), mode == SIM_QRW_READER ? "0" : "1");
+        sim_script_publish(run, sim_keys_at(run, 2), "0");
     return !error;
 }
 
-static void release(struct sim_run *run, int mode)
+/* The last writer has gone: it is the turn of readers who wait. */
+static void begin_turn(struct sim_run *run, const struct sim_word *keep)
 {
-    struct sim_qrw qrw;
-    const struct sim_member *writer;
-    const struct sim_word *keep = sim_argv_at(run, 4);
-    if (!sim_qrw_begin(&qrw, run))
-        return;
-    enum sim_tidied tidied = sim_qrw_tidy(&qrw, false, NULL);
+    bool done;
+    char text[64];
+    int len = keep ? snprintf(text, sizeof(text), TURN "%.50s", keep->bytes) : 0;
+    if (readers_say(run, 4, ""))
+        sim_script_set(run, sim_keys_at(run, 4), &(struct sim_word){text, (size_t)len}, keep,
+                       false, &done);
+    sim_script_publish(run, sim_keys_at(run, 3), "1");
+}
+
+/* Take that member of mine out. False: it is not there, or the script has failed, and that has
+ * been answered. */
+static bool take_out(struct sim_qrw *qrw, int mode)
+{
+    struct sim_run *run = qrw->run;
+    enum sim_tidied tidied = sim_qrw_tidy(qrw, false, NULL);
     if (tidied == SIM_QRW_FAILED)
-        return;
+        return false;
     const char *error = tidied == SIM_QRW_OURS ? sim_script_enter(run, SIM_WRITES) : NULL;
     if (error) {
         sim_script_fail(run, "redis.call('ZREM'", error);
-        return;
+        return false;
     }
-    struct sim_key *key = tidied == SIM_QRW_OURS ? sim_qrw_set(&qrw) : NULL;
-    size_t which = key ? sim_member_find(key, qrw.me[mode], qrw.me_len) : 0;
+    struct sim_key *key = tidied == SIM_QRW_OURS ? sim_qrw_set(qrw) : NULL;
+    size_t which = key ? sim_member_find(key, qrw->me[mode], qrw->me_len) : 0;
     if (!key || which == key->members) {
         sim_script_answer(run, false);
-        return;
+        return false;
     }
-    sim_qrw_tell(&qrw, &key->member[which], SIM_DELETED);
+    sim_qrw_tell(qrw, &key->member[which], SIM_DELETED);
     sim_member_remove(key, which);
-    if (!sim_qrw_settle(&qrw))
+    return sim_qrw_settle(qrw);
+}
+
+static void read_release(struct sim_run *run)
+{
+    struct sim_qrw qrw;
+    if (!sim_qrw_begin(&qrw, run) || !take_out(&qrw, SIM_QRW_READER))
         return;
-    bool silent = keep && keep->len == 1 && keep->bytes[0] == '0';
-    bool last = mode == SIM_QRW_READER ? !sim_qrw_set(&qrw)
-                                       : sim_qrw_look(&qrw, false, true, &writer) == 0;
-    if (!last || silent || turn_over(run, mode, keep))
+    if (is_zero(sim_argv_at(run, 4)) || sim_qrw_set(&qrw) || end_turn(run))
         sim_script_answer(run, true);
+}
+
+static void write_release(struct sim_run *run)
+{
+    bool done;
+    struct sim_qrw qrw;
+    struct sim_word client;
+    const struct sim_member *writer;
+    const struct sim_word *keep = sim_argv_at(run, 4);
+    if (!sim_qrw_begin(&qrw, run) || !client_of(run, sim_argv_at(run, 5), &client))
+        return;
+    if (!is_zero(keep) && is_marked_by(run, 2, &client))
+        sim_script_del(run, sim_keys_at(run, 2), &done);
+    if (!take_out(&qrw, SIM_QRW_WRITER))
+        return;
+    if (!is_zero(keep) && sim_qrw_look(&qrw, false, true, &writer) == 0)
+        begin_turn(run, keep);
+    sim_script_answer(run, true);
 }
 
 static void read_extend(struct sim_run *run)
@@ -228,11 +322,6 @@ static void read_retake(struct sim_run *run)
     lengthen(run, SIM_QRW_READER, true);
 }
 
-static void read_release(struct sim_run *run)
-{
-    release(run, SIM_QRW_READER);
-}
-
 static void write_extend(struct sim_run *run)
 {
     lengthen(run, SIM_QRW_WRITER, false);
@@ -241,11 +330,6 @@ static void write_extend(struct sim_run *run)
 static void write_retake(struct sim_run *run)
 {
     lengthen(run, SIM_QRW_WRITER, true);
-}
-
-static void write_release(struct sim_run *run)
-{
-    release(run, SIM_QRW_WRITER);
 }
 
 const struct sim_known_script sim_scripts_qrw[] = {

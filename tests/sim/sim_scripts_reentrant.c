@@ -2,7 +2,7 @@
  * in C. Held against the real ones on a real server by test_sim_master_real. */
 #include "config_auto.h"
 
-#include "sim_script_parts.h"
+#include "sim_reentrant.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -132,24 +132,25 @@ static bool set_count(struct sim_run *run, int64_t count, const char *where)
 
 /* ---- taking ---------------------------------------------------------------------------- */
 
-static void refuse(struct sim_run *run, unsigned key, enum rl_code code, const char *text,
-                   size_t len, const int64_t *place)
+static bool refused(struct sim_run *run, unsigned key, enum rl_code code, const char *text,
+                    size_t len, struct sim_taken *ret)
 {
-    int64_t left_ms;
-    sim_script_pttl(run, sim_keys_at(run, key), &left_ms);
-    sim_script_refuse(run, code, left_ms, &(struct sim_word){text, len}, place);
+    sim_script_pttl(run, sim_keys_at(run, key), &ret->left_ms);
+    ret->code = code;
+    ret->len = len;
+    memcpy(ret->who, text, len);
+    ret->who[len] = '\0';
+    return true;
 }
 
-/* what_stands.lua, answered. */
-static void refuse_what_stands(struct sim_run *run, const struct sim_key *key,
-                               const int64_t *place)
+/* what_stands.lua */
+static bool refused_by_what_stands(struct sim_run *run, const struct sim_key *key,
+                                   struct sim_taken *ret)
 {
     char what[64];
     if (key->type == SIM_HASH && !field(key, "mode", 4) && key->members == 1 &&
-        counted(&key->member[0]) >= 0 && key->end_ms != SIM_NEVER) {
-        refuse(run, 1, RL_REFUSED, key->member[0].text, key->member[0].len, place);
-        return;
-    }
+        counted(&key->member[0]) >= 0 && key->end_ms != SIM_NEVER)
+        return refused(run, 1, RL_REFUSED, key->member[0].text, key->member[0].len, ret);
     if (key->type == SIM_HASH)
         snprintf(what, sizeof(what), "%s",
                  field(key, "mode", 4) ? "a read-write lock of Redisson"
@@ -159,7 +160,7 @@ static void refuse_what_stands(struct sim_run *run, const struct sim_key *key,
     else
         snprintf(what, sizeof(what), "a %s",
                  key->type == SIM_ZSET ? "sorted set" : sim_type_name(key->type));
-    refuse(run, 1, RL_MISKINDED, what, strlen(what), place);
+    return refused(run, 1, RL_MISKINDED, what, strlen(what), ret);
 }
 
 static bool add(struct sim_run *run, int64_t count)
@@ -175,28 +176,18 @@ static bool add(struct sim_run *run, int64_t count)
     return true;
 }
 
-/* True: taken. Else it has been answered why not, but for retake; or the script has failed. */
-static bool take(struct sim_run *run, bool answers, const int64_t *place)
+bool sim_reentrant_take(struct sim_run *run, struct sim_taken *ret)
 {
+    static const char no_lock[] = "a hash that is no lock";
     int64_t count = count_of_owner(run);
     const struct sim_key *key = key_at(run, 1), *tokens;
+    ret->code = RL_GRANTED;
     if (count == FAILED)
         return false;
-    if (count == NO && key) {
-        if (answers)
-            refuse_what_stands(run, key, place);
-        else
-            sim_script_answer(run, false);
-        return false;
-    }
-    if (count != NO && (key->members > 1 || key->end_ms == SIM_NEVER)) {
-        static const char what[] = "a hash that is no lock";
-        if (answers)
-            refuse(run, 1, RL_MISKINDED, what, sizeof(what) - 1, place);
-        else
-            sim_script_answer(run, false);
-        return false;
-    }
+    if (count == NO && key)
+        return refused_by_what_stands(run, key, ret);
+    if (count != NO && (key->members > 1 || key->end_ms == SIM_NEVER))
+        return refused(run, 1, RL_MISKINDED, no_lock, sizeof(no_lock) - 1, ret);
     count = count == NO ? 0 : count - 1;
     int known = among_tokens(run, 0);
     if (known == OTHER_DATA) {
@@ -204,10 +195,7 @@ static bool take(struct sim_run *run, bool answers, const int64_t *place)
         enum sim_type type = key_at(run, 2)->type;
         snprintf(what, sizeof(what), "a %s under its name and :redlock:holds",
                  type == SIM_ZSET ? "sorted set" : sim_type_name(type));
-        if (answers)
-            refuse(run, 2, RL_MISKINDED, what, strlen(what), place);
-        else
-            sim_script_answer(run, false);
+        return refused(run, 2, RL_MISKINDED, what, strlen(what), ret);
     }
     if (known < 0)
         return false;
@@ -224,23 +212,35 @@ static bool take(struct sim_run *run, bool answers, const int64_t *place)
     return (known == YES || add(run, count)) && at_least(run, 1) && at_least(run, 2);
 }
 
+void sim_taken_answer(struct sim_run *run, const struct sim_taken *taken, const int64_t *place)
+{
+    if (taken->code == RL_GRANTED)
+        sim_script_answer(run, true);
+    else
+        sim_script_refuse(run, taken->code, taken->left_ms,
+                          &(struct sim_word){taken->who, taken->len}, place);
+}
+
 static void acquire(struct sim_run *run)
 {
-    if (take(run, true, NULL))
-        sim_script_answer(run, true);
+    struct sim_taken taken;
+    if (sim_reentrant_take(run, &taken))
+        sim_taken_answer(run, &taken, NULL);
 }
 
 static void wait(struct sim_run *run)
 {
     static const int64_t nowhere = -1;
-    if (take(run, true, &nowhere))
-        sim_script_answer(run, true);
+    struct sim_taken taken;
+    if (sim_reentrant_take(run, &taken))
+        sim_taken_answer(run, &taken, &nowhere);
 }
 
 static void retake(struct sim_run *run)
 {
-    if (take(run, false, NULL))
-        sim_script_answer(run, true);
+    struct sim_taken taken;
+    if (sim_reentrant_take(run, &taken))
+        sim_script_answer(run, taken.code == RL_GRANTED);
 }
 
 /* ---- the rest -------------------------------------------------------------------------- */
@@ -284,16 +284,22 @@ static int give(struct sim_run *run)
     return error ? FAILED : YES;
 }
 
+bool sim_reentrant_give(struct sim_run *run, bool *ret_mine)
+{
+    int mine = give(run);
+    *ret_mine = mine == YES;
+    return mine != FAILED;
+}
+
 static void release(struct sim_run *run)
 {
     const struct sim_word *keep = sim_argv_at(run, 4);
-    bool silent = keep && keep->len == 1 && keep->bytes[0] == '0';
-    int mine = give(run);
-    if (mine == FAILED)
+    bool silent = keep && keep->len == 1 && keep->bytes[0] == '0', mine;
+    if (!sim_reentrant_give(run, &mine))
         return;
     if (!silent && !key_at(run, 1))
         sim_script_publish(run, sim_keys_at(run, 3), "0");
-    sim_script_answer(run, mine == YES);
+    sim_script_answer(run, mine);
 }
 
 const struct sim_known_script sim_scripts_reentrant[] = {

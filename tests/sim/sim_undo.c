@@ -7,7 +7,7 @@
 
 struct sim_undo_entry {
     int64_t at_ns;
-    enum { WAS_ABSENT, WAS_STRING, WAS_ENDING, WAS_MEMBER, WAS_NO_MEMBER } what;
+    enum { WAS_ABSENT, WAS_STRING, WAS_LIST, WAS_ENDING, WAS_MEMBER, WAS_NO_MEMBER } what;
     unsigned db;
     int64_t end_ms;
     enum sim_type type;
@@ -80,6 +80,20 @@ void sim_undo_member(const struct sim_key *key, const struct sim_member *member,
     enter(key, &entry, member->text, member->len, member->value);
 }
 
+/* As it was, each with its length before it. */
+static void enter_list(const struct sim_key *key)
+{
+    static struct sim_text text;
+    text.len = 0;
+    for (size_t i = 0; i < key->members; i++) {
+        unsigned char len = (unsigned char)key->member[i].len;
+        sim_text_add(&text, (const char *)&len, 1);
+        sim_text_add(&text, key->member[i].text, len);
+    }
+    enter(key, &(struct sim_undo_entry){.what = WAS_LIST, .end_ms = key->end_ms},
+          text.bytes ? text.bytes : "", text.len, "");
+}
+
 /* Undone backwards: first the members, then the end. */
 void sim_undo_whole(const struct sim_key *key)
 {
@@ -87,10 +101,25 @@ void sim_undo_whole(const struct sim_key *key)
         struct sim_undo_entry entry = {.what = WAS_STRING, .end_ms = key->end_ms};
         enter(key, &entry, key->value.bytes, key->value.len, "");
         return;
+    } else if (key->type == SIM_LIST) {
+        enter_list(key);
+        return;
     }
     sim_undo_end(key);
     for (size_t i = 0; i < key->members; i++)
         sim_undo_member(key, &key->member[i], true);
+}
+
+static void take_back_list(struct sim_server *server, const struct sim_undo_entry *entry,
+                           const struct sim_word *name)
+{
+    const char *at = name->bytes + name->len, *end = at + entry->len;
+    while (at < end) {
+        size_t len = (unsigned char)*at++;
+        sim_list_push(server, entry->db, name, at, len);
+        at += len;
+    }
+    sim_key_move(sim_key_at(server, entry->db, name->bytes, name->len), entry->end_ms);
 }
 
 static void take_back(struct sim_server *server, const struct sim_undo_entry *entry)
@@ -100,8 +129,9 @@ static void take_back(struct sim_server *server, const struct sim_undo_entry *en
     struct sim_key *key = sim_key_at(server, entry->db, name.bytes, name.len);
     bool of_set = entry->what == WAS_MEMBER || entry->what == WAS_NO_MEMBER;
     bytes += entry->name_len;
-    if (key && (entry->what == WAS_ABSENT || (of_set && key->type != entry->type) ||
-                (entry->what == WAS_STRING && key->type != SIM_STRING))) {
+    if (key &&
+        (entry->what == WAS_ABSENT || (of_set && key->type != entry->type) ||
+         entry->what == WAS_LIST || (entry->what == WAS_STRING && key->type != SIM_STRING))) {
         sim_key_drop(key);
         key = NULL;
     }
@@ -110,6 +140,8 @@ static void take_back(struct sim_server *server, const struct sim_undo_entry *en
             key = sim_key_new(server, entry->db, name.bytes, name.len, SIM_STRING);
         sim_text_set(&key->value, bytes, entry->len);
         sim_key_move(key, entry->end_ms);
+    } else if (entry->what == WAS_LIST) {
+        take_back_list(server, entry, &name);
     } else if (entry->what == WAS_ENDING && key) {
         sim_key_move(key, entry->end_ms);
     } else if (entry->what == WAS_MEMBER) {

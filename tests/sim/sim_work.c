@@ -3,6 +3,7 @@
  */
 #include "config_auto.h"
 
+#include "sim_names.h"
 #include "sim_world.h"
 
 #include "client.h"
@@ -10,11 +11,6 @@
 bool sim_leaves(const struct sim_actor *actor)
 {
     return actor->leaving || actor->proc->crashed || sim_world.phase == SIM_OVER;
-}
-
-const char *sim_draw_name(void)
-{
-    return sim_world.plan.name[sim_below(sim_world.plan.names)];
 }
 
 void sim_on_lost(void *context, redlock_lock *lock)
@@ -195,7 +191,7 @@ static int blocking_try(struct sim_actor *actor, const char *name,
     uint64_t call = sim_call_begins("redlock_try");
     sim_tell_try(name, options);
     actor->calling++;
-    int result = redlock_try(actor->client, name, options, ret_lock);
+    int result = sim_names_try(actor->client, name, options, ret_lock);
     actor->calling--;
     sim_call_ends(call);
     sim_count_try(name, result);
@@ -260,7 +256,7 @@ static bool be_served(struct sim_actor *actor)
     options.ttl_ms = sim_world.plan.ttl_max_ms;
     sim_draw_kind(&options);
     for (unsigned i = 0; i < sim_world.plan.names && !sim_leaves(actor);) {
-        int result = blocking_try(actor, sim_world.plan.name[i], &options, &lock, &hold);
+        int result = blocking_try(actor, sim_served_name(i), &options, &lock, &hold);
         sim_nap(SIM_MS);
         if (sim_leaves(actor))
             return false;

@@ -61,8 +61,12 @@ static void draw_plan(struct sim_plan *plan, uint64_t seed)
     plan->masters = draw_masters();
     if (plan->family == SIM_SHARED_LOCKS && plan->masters == 1)
         plan->masters = 3; /* on one it is another format */
+    if (plan->family == SIM_FAIR_LOCKS || plan->family == SIM_RW_LOCKS)
+        plan->masters = 1;
     plan->actors = (unsigned)sim_between(2, 6);
     plan->names = 1 + (unsigned)sim_below(SIM_NAMES_MAX);
+    if (plan->family == SIM_SEVERAL_LOCKS && plan->names == 1)
+        plan->names = SIM_NAMES_MAX;
     for (unsigned i = 0; i < plan->names; i++)
         snprintf(plan->name[i], sizeof(plan->name[i]), "lock-%c", 'a' + (char)i);
     plan->ttl_max_ms = sim_scale(60, 10000);
@@ -148,6 +152,7 @@ static void begin_masters(void)
         .count = plan->masters,
         .password = plan->options.password,
         .changed = sim_key_changed,
+        .asked = sim_master_asked,
     };
     sim_masters_begin(&options);
     for (unsigned i = 0; i < plan->masters; i++) {

@@ -26,6 +26,9 @@ enum sim_family {
     SIM_PLAIN_LOCKS,
     SIM_REENTRANT_LOCKS, /* nested tries, too */
     SIM_SHARED_LOCKS,    /* readers and writers; the same, and from one to the other */
+    SIM_SEVERAL_LOCKS,   /* plain ones, one at a time or several at once */
+    SIM_FAIR_LOCKS,      /* on one master */
+    SIM_RW_LOCKS,        /* readers and writers, on one master */
     SIM_FAMILIES
 };
 
@@ -115,10 +118,13 @@ enum sim_family sim_family_of(uint64_t seed);
 void sim_draw_kind(redlock_options *options);
 /* The options for taking it once more, by the same owner. False: it does not. */
 bool sim_draw_nested(const redlock_options *outer, redlock_options *ret_inner);
+/* A name, or several of them as one (sim_names.h). Good for ever. */
+const char *sim_draw_name(void);
+/* What everybody must get in the end, by a number below plan.names. */
+const char *sim_served_name(unsigned i);
 
 /* A lock's options, drawn. `renews`: it may ask for what needs somebody who drives. */
 void sim_draw_options(redlock_options *ret_options, bool renews);
-const char *sim_draw_name(void);
 
 /* sim_end.c */
 /* The faults have ended: wait until all are served and gone. False: they can't be ended. */

@@ -49,18 +49,18 @@ int loopback_listen(const char *address, int port, int backlog)
     return fd;
 }
 
-void loopback_black_hole(const char *address, int port)
+int loopback_black_hole(const char *address, int port)
 {
     union name name;
     socklen_t len = fill(&name, address, port);
-    loopback_listen(address, port, 0);
+    int listens = loopback_listen(address, port, 0);
     for (int i = 0; i < 8; i++) {
         /* Not by connect(), which a test may have a stand-in for. */
         int fd = socket(name.any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
         syscall(SYS_connect, fd, &name, len);
         struct pollfd ready = {.fd = fd, .events = POLLOUT};
         if (poll(&ready, 1, 100) == 0)
-            return;
+            return listens;
     }
     suite_die("%s still answers", address);
 }

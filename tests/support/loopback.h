@@ -5,8 +5,9 @@
 /* Listen on this address and port; never fails but by ending the program. */
 int loopback_listen(const char *address, int port, int backlog);
 
-/* Make this address of 127/8 one that answers no SYN: its backlog is full. */
-void loopback_black_hole(const char *address, int port);
+/* Make this address of 127/8 one that answers no SYN: its backlog is full. Returns who listens
+ * there: with a longer backlog it answers. */
+int loopback_black_hole(const char *address, int port);
 
 /* `format` with the port in place of each %d; good until the next call. */
 const char *loopback_text(const char *format, int port);

@@ -54,8 +54,6 @@ static void spawn(const struct masters *masters, struct master *master)
         "",
         "--maxmemory-policy",
         "noeviction",
-        "--enable-debug-command",
-        "yes",
         "--daemonize",
         "no",
     };

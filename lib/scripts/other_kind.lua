@@ -1,0 +1,8 @@
+-- What stands under the name of a plain lock where GET has failed, and which locks look so.
+local function other_kind(lock)
+  local what = other_data(lock, 'string') or redis.call('GET', lock)
+  if what == 'a hash' then
+    return 'a hash (a reentrant, fair or read-write lock, or data)'
+  end
+  return what == 'a sorted set' and 'a sorted set (a read-write lock, or data)' or what
+end

@@ -1,0 +1,259 @@
+/* test_refused.c - what a caller says and can't be meant is EINVAL, and a line of the log tells
+ * what would be right: of calls that only look, and of items that exclude each other. And who
+ * is refused by another is told its name. */
+#include "config_auto.h"
+
+#include "client.h"
+#include "masters.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CLIENTS = 2 };
+
+static struct masters *masters;
+static redlock *client[CLIENTS];
+static char logged[512]; /* the last line */
+
+static void note(void *context, int level, const char *text)
+{
+    (void)context;
+    ck_assert_int_eq(level, REDLOCK_LOG_ERROR);
+    snprintf(logged, sizeof(logged), "%s", text);
+}
+
+static void open_masters(unsigned n)
+{
+    redlock_config config = REDLOCK_CONFIG_INIT;
+    masters = masters_start(n, NULL);
+    config.file = masters_file(masters, NULL);
+    config.log = note;
+    config.log_level = REDLOCK_LOG_ERROR;
+    for (unsigned i = 0; i < CLIENTS; i++) {
+        ck_assert_int_eq(redlock_open_config(&config, NULL, &client[i]), 0);
+        ck_assert(wait_until(client_ready(client[i]) == n, 10000));
+    }
+    logged[0] = '\0';
+}
+
+static void close_all(void)
+{
+    ck_assert(wait_until(masters_with(masters, "name") == 0, 5000));
+    for (unsigned i = 0; i < CLIENTS; i++)
+        redlock_close(client[i]);
+    masters_stop(masters);
+}
+
+/* It was EINVAL, and the log has told so. */
+static void expect(int result, const char *part)
+{
+    ck_assert_int_eq(result, REDLOCK_EINVAL);
+    ck_assert_msg(strstr(logged, part), "'%s' in '%s'", part, logged);
+    logged[0] = '\0';
+}
+
+/* ---- looking ---------------------------------------------------------------------------- */
+
+static const char no_name[] = "at least one byte", long_name[] = "at most 4096";
+
+START_TEST(to_describe)
+{
+    redlock_description *all = calloc(1, sizeof(*all));
+    ck_assert_ptr_nonnull(all);
+    all->size = sizeof(*all);
+    open_masters(1);
+    expect(redlock_describe(client[0], NULL, 4, NULL, all), no_name);
+    expect(redlock_describe(client[0], "name", 0, NULL, all), no_name);
+    expect(redlock_describe(client[0], "name", REDLOCK_NAME_MAX + 1, NULL, all), long_name);
+    expect(redlock_describe(client[0], "name", 4, "mode", all), "1 to 128 bytes");
+    expect(redlock_describe(client[0], "name", 4, NULL, NULL), "redlock_description");
+    all->size--;
+    expect(redlock_describe(client[0], "name", 4, NULL, all), "redlock_description");
+    free(all);
+    close_all();
+}
+END_TEST
+
+START_TEST(to_count_holds)
+{
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_holds holds = REDLOCK_HOLDS_INIT;
+    open_masters(1);
+    expect(redlock_hold_count(client[0], "name", 4, &options, &holds), "no owner");
+    options.kind = REDLOCK_WRITE + 1;
+    expect(redlock_hold_count(client[0], "name", 4, &options, &holds), "enum redlock_kind");
+    options.kind = REDLOCK_WRITE;
+    expect(redlock_hold_count(client[0], NULL, 4, &options, &holds), no_name);
+    expect(redlock_hold_count(client[0], "name", REDLOCK_NAME_MAX + 1, &options, &holds),
+           long_name);
+    expect(redlock_hold_count(client[0], "name", 4, NULL, &holds), "REDLOCK_OPTIONS_INIT");
+    expect(redlock_hold_count(client[0], "name", 4, &options, NULL), "REDLOCK_HOLDS_INIT");
+    options.owner = "me:write";
+    expect(redlock_hold_count(client[0], "name", 4, &options, &holds), "1 to 128 bytes");
+    close_all();
+}
+END_TEST
+
+START_TEST(to_inspect_and_to_force)
+{
+    redlock_report report = {.size = sizeof(report)};
+    open_masters(1);
+    expect(redlock_inspect(client[0], "name", 0, &report), no_name);
+    expect(redlock_inspect(client[0], "name", 4, NULL), "needs a report");
+    expect(redlock_force_release(client[0], NULL, 4, NULL), no_name);
+    report.size--;
+    expect(redlock_inspect(client[0], "name", 4, &report), "report.size");
+    expect(redlock_force_release(client[0], "name", 4, &report), "report.size");
+    close_all();
+}
+END_TEST
+
+/* ---- by another ------------------------------------------------------------------------- */
+
+/* Not every master has answered when it is decided. */
+static const redlock_node_vote *first_held(const redlock_report *report)
+{
+    unsigned i = 0;
+    while (i < report->nodes && report->node[i].vote != REDLOCK_VOTE_HELD)
+        i++;
+    ck_assert_uint_lt(i, report->nodes);
+    return &report->node[i];
+}
+
+/* As the owner calls itself, also where the masters mark it as the writer. */
+START_TEST(the_writer_is_told_by_its_name)
+{
+    static const unsigned sizes[] = {1, 3};
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_report *report = calloc(1, sizeof(*report));
+    redlock_lock *other;
+    ck_assert_ptr_nonnull(report);
+    report->size = sizeof(*report);
+    open_masters(sizes[_i]);
+    redlock_lock *lock = client_take_as(client[0], "name", REDLOCK_WRITE, "w1");
+    options.report = report;
+    options.owner = "r1";
+    for (options.kind = REDLOCK_READ; options.kind <= REDLOCK_WRITE; options.kind++) {
+        ck_assert_int_eq(redlock_try(client[1], "name", &options, &other), REDLOCK_EHELD);
+        ck_assert_str_eq(first_held(report)->holder, "w1");
+        ck_assert_int_eq(client_try_as(client[1], "name", options.kind, "r1", 50, &other),
+                         REDLOCK_EHELD);
+    }
+    ck_assert_int_eq(redlock_release(lock), 0);
+    free(report);
+    close_all();
+}
+END_TEST
+
+/* ---- two items of one name -------------------------------------------------------------- */
+
+/* What the two items are, and can they be had together? */
+struct pair {
+    int kind[2];
+    const char *owner[2];
+    bool can;
+};
+
+enum { PLAIN = REDLOCK_PLAIN, REENTRANT, FAIR, READ, WRITE };
+
+static const struct pair pairs[] = {
+    {{PLAIN, PLAIN}, {NULL, NULL}, false},
+    {{PLAIN, REENTRANT}, {NULL, NULL}, false},
+    {{PLAIN, READ}, {NULL, NULL}, false},
+    {{REENTRANT, REENTRANT}, {NULL, NULL}, true},
+    {{REENTRANT, REENTRANT}, {"a", "a"}, true},
+    {{REENTRANT, REENTRANT}, {"a", "b"}, false},
+    {{REENTRANT, REENTRANT}, {"a", NULL}, false},
+    {{REENTRANT, WRITE}, {"a", "a"}, false},
+    {{READ, READ}, {NULL, NULL}, true},
+    {{READ, READ}, {"a", "a"}, true},
+    {{READ, READ}, {"a", "b"}, true},
+    {{READ, READ}, {NULL, "b"}, true},
+    {{WRITE, WRITE}, {NULL, NULL}, true},
+    {{WRITE, WRITE}, {"a", "a"}, true},
+    {{WRITE, WRITE}, {"a", "b"}, false},
+    /* The writer may read as well, but who reads can't become the writer. */
+    {{WRITE, READ}, {"a", "a"}, false},
+    {{WRITE, READ}, {"a", "b"}, false},
+    /* On one master only. */
+    {{FAIR, FAIR}, {NULL, NULL}, true},
+    {{FAIR, FAIR}, {"a", "b"}, false},
+    {{FAIR, REENTRANT}, {"a", "a"}, false},
+};
+enum { PAIRS = sizeof(pairs) / sizeof(pairs[0]) };
+
+static void take_both(const struct pair *pair, unsigned first)
+{
+    redlock_options options[2];
+    redlock_item items[2];
+    for (unsigned i = 0; i < 2; i++) {
+        options[i] = (redlock_options)REDLOCK_OPTIONS_INIT;
+        options[i].kind = pair->kind[(first + i) % 2];
+        options[i].owner = pair->owner[(first + i) % 2];
+        items[i] = (redlock_item)REDLOCK_ITEM(client[0], "name", &options[i]);
+    }
+    int result = redlock_try_many(items, 2, 0);
+    if (!pair->can) {
+        expect(result, "two items have one name");
+        ck_assert(!items[0].lock && !items[1].lock);
+        ck_assert_uint_eq(client_stats(client[0]).rounds, 0);
+        return;
+    }
+    ck_assert_msg(result == 0, "%s", redlock_strerror_name(result));
+    ck_assert_int_gt(redlock_validity_many(items, 2), 0);
+    /* They are two locks, each given up by itself. */
+    redlock_lock *other;
+    ck_assert_int_eq(redlock_release(items[0].lock), 0);
+    ck_assert_int_eq(client_try_as(client[1], "name", REDLOCK_WRITE, "c", 0, &other),
+                     pair->kind[0] == READ || pair->kind[0] == WRITE ? REDLOCK_EHELD
+                                                                     : REDLOCK_EKIND);
+    ck_assert_int_eq(redlock_release(items[1].lock), 0);
+    ck_assert(wait_until(masters_with(masters, "name") == 0, 5000));
+}
+
+START_TEST(two_items_of_one_name)
+{
+    const struct pair *pair = &pairs[_i];
+    static const unsigned sizes[] = {1, 3};
+    bool fair = pair->kind[0] == FAIR || pair->kind[1] == FAIR;
+    for (unsigned i = 0; i < (fair ? 1 : 2); i++) {
+        open_masters(sizes[i]);
+        take_both(pair, 0);
+        take_both(pair, 1);
+        close_all();
+    }
+}
+END_TEST
+
+/* Other names, and other clients, are no matter of this. */
+START_TEST(two_items_that_differ_in_name_or_client)
+{
+    open_masters(1);
+    redlock_item items[] = {REDLOCK_ITEM(client[0], "name", NULL),
+                            REDLOCK_ITEM(client[0], "nam", NULL)};
+    ck_assert_int_eq(redlock_try_many(items, 2, 0), 0);
+    ck_assert_int_eq(redlock_release_many(items, 2), 0);
+    items[0].name_len = 3; /* which makes it the same */
+    expect(redlock_try_many(items, 2, 0), "two items have one name");
+    items[0] = (redlock_item)REDLOCK_ITEM(client[1], "nam", NULL);
+    ck_assert_int_eq(redlock_try_many(items, 2, 0), REDLOCK_EHELD);
+    ck_assert_str_eq(logged, "");
+    close_all();
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("refused");
+    TCase *tcase = tcase_create("refused");
+    tcase_set_timeout(tcase, 30);
+    tcase_add_test(tcase, to_describe);
+    tcase_add_test(tcase, to_count_holds);
+    tcase_add_test(tcase, to_inspect_and_to_force);
+    tcase_add_loop_test(tcase, the_writer_is_told_by_its_name, 0, 2);
+    tcase_add_loop_test(tcase, two_items_of_one_name, 0, PAIRS);
+    tcase_add_test(tcase, two_items_that_differ_in_name_or_client);
+    suite_add_tcase(suite, tcase);
+    return suite_run(suite);
+}
