@@ -169,7 +169,8 @@ typedef struct redlock_config {
  * Neither waits for the network: connections are begun here and awaited by the first call
  * that needs them. A client uses at most 3N + 4 descriptors: two connections a master (the
  * second only while the first does not answer), one more a master from the first wait for a
- * lock on, two of its own, and two from the first redlock_fd() on.
+ * lock on, two of its own, and two from the first redlock_fd() on; and up to three more for each
+ * connection that is being made while the master's address is silent: 9N + 4 in all.
  * ECONFIG, EINVAL, ENOMEM, ESYSTEM, ERANDOM. */
 REDLOCK_API int redlock_open(const char *file, redlock_error *error, redlock **ret_client);
 REDLOCK_API int redlock_open_config(const redlock_config *config, redlock_error *error,
@@ -328,7 +329,8 @@ typedef struct redlock_item {
  * and in any order; those who wait for each other's never block each other for good. wait_ms: 0:
  * try once; -1: wait for ever; else at most so long. 0: every item has its lock, and all of them
  * were valid when the last one was taken. Else none has one; the code is that of an item in
- * whose result it stands, and what was taken is being released. Blocks.
+ * whose result it stands (of none, where nothing was tried), and what was taken is being
+ * released. Blocks.
  * As redlock_try() of the item that failed; EEXPIRED: what was taken first ran out before the
  * last one was. EINVAL also: no item, too many, or one of another size, where nothing is filled
  * in; and two items of a client that name one lock and could not both be had, whichever is taken

@@ -156,7 +156,7 @@ static const struct rl_kind kinds[RL_ROWS] = {
 
 const struct rl_kind *rl_kind(int row)
 {
-    return row >= 0 && row < RL_ROWS && kinds[row].name ? &kinds[row] : NULL;
+    return row >= 0 && row < RL_ROWS ? &kinds[row] : NULL;
 }
 
 const struct rl_kind *rl_kind_on(int kind, unsigned n)

@@ -91,6 +91,19 @@ void rl_link_drop_fd(struct rl_link *link, int fd, bool registered)
     close(fd);
 }
 
+/* Take back what has been sent and not arrived. */
+static void reset(struct rl_link *link)
+{
+    const struct sockaddr nowhere = {.sa_family = AF_UNSPEC};
+
+    rl_tls_free_quietly(link->tls);
+    link->tls = NULL;
+    /* Otherwise TCP goes on to send what is left, up to the first byte that is answered. Not by
+     * SO_LINGER and close(): a forked child may have a copy of the descriptor. */
+    if (link->fd >= 0 && link->node->transport != RL_UNIX)
+        connect(link->fd, &nowhere, sizeof(nowhere));
+}
+
 void rl_link_drop(struct rl_link *link)
 {
     rl_tls_free(link->tls);
@@ -123,6 +136,8 @@ void rl_link_note(struct rl_link *link, const char *where, const char *what)
 void rl_link_fail(struct rl_link *link)
 {
     assert(link->text[0] != '\0');
+    if (link->state == RL_LINK_OPEN)
+        reset(link);
     rl_link_drop(link);
     link->state = RL_LINK_FAILED;
     link->due_ns = INT64_MAX;
@@ -149,11 +164,7 @@ void rl_link_close(struct rl_link *link)
 
 void rl_link_abort(struct rl_link *link)
 {
-    const struct linger at_once = {.l_onoff = 1, .l_linger = 0};
-
-    /* Without it TCP goes on to send what is left, up to the first byte that is answered. */
-    if (link->fd >= 0)
-        setsockopt(link->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+    reset(link);
     rl_link_close(link);
 }
 
@@ -316,7 +327,13 @@ static void step_open(struct rl_link *link, uint32_t events)
     if ((events & (EPOLLERR | EPOLLHUP)) != 0 && (events & EPOLLIN) == 0) {
         int error = 0;
         socklen_t size = sizeof(error);
+        struct sockaddr_storage peer;
+        socklen_t peer_len = sizeof(peer);
         getsockopt(link->fd, SOL_SOCKET, SO_ERROR, &error, &size);
+        /* It may have been meant for a socket that lost the race to this one. */
+        if (link->node->transport != RL_UNIX && error == 0 &&
+            getpeername(link->fd, (struct sockaddr *)&peer, &peer_len) == 0)
+            return;
         errno = error != 0 ? error : ECONNRESET;
         fail_with_errno(link);
     } else if (link->blocked && (events & (EPOLLIN | EPOLLOUT)) != 0) {

@@ -217,14 +217,16 @@ static void drop_at(struct rl_link *link, unsigned i)
     link->watched = link->fd >= 0 ? EPOLLOUT : 0;
 }
 
-/* The same address again, on a socket more; the oldest one makes room for it. */
+/* The same address again, on a socket more. The oldest one but the first makes room for it: an
+ * address may be further away than all of the others have time. */
 static void connect_again(struct rl_link *link, int64_t now_ns)
 {
     const struct rl_address *address = &link->addresses.list[link->next_address - 1];
 
     assert(link->fd >= 0 && link->next_address > 0);
     link->due_ns = earlier(link->share_ns, now_ns + RL_LINK_AGAIN_NS);
-    drop_at(link, RL_LINK_TRIES - 1);
+    if (*socket_at(link, RL_LINK_TRIES - 1) >= 0)
+        drop_at(link, RL_LINK_TRIES - 2);
     for (unsigned i = RL_LINK_TRIES - 1; i > 0; i--)
         *socket_at(link, i) = *socket_at(link, i - 1);
     link->fd = -1;

@@ -19,8 +19,8 @@
 #define RL_LINK_BACKLOG_RETRY_NS (5 * RL_NS_PER_MS)
 
 /* An address that is silent is tried once more beside the tries under way. The kernel alone
- * says SYN again after 1, 3, 7 s: a way that is open again would be found so much later. Each
- * of the tries has as long as they all together, for addresses that are merely far. */
+ * says SYN again after 1, 3, 7 s: a way that is open again would be found so much later. The
+ * first of the tries stays, for addresses that are merely far. */
 #define RL_LINK_AGAIN_NS (250 * RL_NS_PER_MS)
 #define RL_LINK_TRIES 4
 

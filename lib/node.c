@@ -133,10 +133,7 @@ void rl_node_lose(struct rl_node *node, unsigned index, int64_t now_ns, const ch
     rl_text_clean(why);
 
     /* A release that is sent anew, by another link, must not be overtaken by its acquire. */
-    if (slot->wire.fifo_count > 0)
-        rl_link_abort(slot->wire.link);
-    else
-        rl_link_close(slot->wire.link);
+    rl_link_abort(slot->wire.link);
     if (active) {
         /* A server that answers and then hangs up again and again is not worth a race. */
         bool lasted = node->mode == RL_UP && now_ns - node->since_ns >= RL_NS_PER_S;

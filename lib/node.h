@@ -107,7 +107,7 @@ struct rl_node {
     enum rl_fitness fitness;
     int twin;            /* an earlier node that is the same server; -1: none */
     int64_t run_seen_ns; /* when this client first saw info.run_id here */
-    bool replaced;       /* and last saw it get other keys than it had: rl_node_replaced() */
+    int64_t replaced_ns; /* and last saw other keys come here, whoever it was; 0: never */
     int64_t ask_info_ns; /* when to ask again; INT64_MAX: no need */
     bool asked_late;     /* nobody was there to ask when it was due: the answer is awaited */
     int64_t guard_until_ns;

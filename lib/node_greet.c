@@ -124,10 +124,8 @@ void rl_node_on_bulk(void *context, const char *bytes, size_t len)
     memcpy(before, node->info.run_id, sizeof(before));
     rl_info_parse(bytes, len, &node->info);
     node->info_known = true;
-    if (strcmp(before, node->info.run_id) != 0) {
+    if (strcmp(before, node->info.run_id) != 0)
         node->run_seen_ns = 0; /* a new process: judge() starts its time */
-        node->replaced = false;
-    }
 }
 
 static void unfit(struct rl_node *node, int64_t now_ns, int64_t again_ns, const char *why)
@@ -139,16 +137,24 @@ static void unfit(struct rl_node *node, int64_t now_ns, int64_t again_ns, const 
 
 void rl_node_replaced(struct rl_node *node, int64_t now_ns)
 {
-    node->replaced = true;
-    node->run_seen_ns = now_ns;
+    node->replaced_ns = now_ns;
+    /* Said on a link that drains, it counts for the other one, too. */
+    if (node->mode == RL_UP && node->settings->guard) {
+        node->fitness = RL_GUARDED;
+        node->ask_info_ns = now_ns;
+        snprintf(node->why, sizeof(node->why), "is a replica or loads its keys anew");
+    }
 }
 
 /* Has it been up, or known to us, for long enough (info.h)? */
 static void judge_guard(struct rl_node *node, int64_t now_ns)
 {
-    int64_t uptime_s = node->replaced ? -1 : node->info.uptime_s;
-    int64_t wait =
-        rl_guard_wait_ns(node->settings->guard_window_ns, uptime_s, now_ns - node->run_seen_ns);
+    int64_t window_ns = node->settings->guard_window_ns;
+    int64_t wait = rl_guard_wait_ns(window_ns, node->info.uptime_s, now_ns - node->run_seen_ns);
+    int64_t anew =
+        node->replaced_ns > 0 ? rl_guard_wait_ns(window_ns, -1, now_ns - node->replaced_ns) : 0;
+    if (wait < anew)
+        wait = anew;
     if (wait == 0) {
         node->fitness = RL_FIT;
         return;
@@ -158,7 +164,7 @@ static void judge_guard(struct rl_node *node, int64_t now_ns)
     node->ask_info_ns = node->guard_until_ns;
     snprintf(node->why, sizeof(node->why),
              "%s less than max-ttl ago: its vote is withheld by the restart guard",
-             node->replaced ? "was a replica or loaded its keys anew" : "restarted");
+             anew > 0 ? "was a replica or loaded its keys anew" : "restarted");
 }
 
 /* What INFO said decides whether this server may vote. */

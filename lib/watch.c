@@ -49,9 +49,9 @@ static void plan_renewal(struct rl_claim *claim)
     const struct rl_hold *hold = &claim->hold;
     int64_t ends_ns = hold->deadline_ns + rl_drift_ns(hold->ttl_ns, hold->drift_factor);
     int64_t begun_ns = ends_ns - hold->ttl_ns;
-    int64_t lost_ns = hold->deadline_ns - claim->watch.margin_ns - RL_VALIDITY_GRAIN_NS;
+    int64_t given_up_ns = hold->deadline_ns - claim->watch.margin_ns - RL_VALIDITY_GRAIN_NS;
     claim->watch.renew_ns =
-        earlier(begun_ns + hold->ttl_ns / 3, begun_ns + (lost_ns - begun_ns) / 2);
+        earlier(begun_ns + hold->ttl_ns / 3, begun_ns + (given_up_ns - begun_ns) / 2);
 }
 
 static void tell_lost(redlock *client, struct rl_notice *notice)

@@ -171,6 +171,8 @@ START_TEST(unknown_kinds)
     ck_assert_str_eq(rl_kind(REDLOCK_PLAIN)->name, "plain");
     for (unsigned i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++)
         ck_assert_ptr_null(rl_kind(unknown[i]));
+    ck_assert_ptr_null(rl_kind_on(-1, 1));
+    ck_assert_ptr_null(rl_kind_on(REDLOCK_WRITE + 1, 1));
 }
 END_TEST
 

@@ -10,40 +10,17 @@
 #include <string.h>
 
 #define FAIR_QUEUE "redisson_lock_queue:{k}"
+#define FAIR_TIMEOUT "redisson_lock_timeout:{k}"
 #define FAIR_SEEN "k:redlock:seen"
-
-static struct masters *masters;
-static struct talk talk;
-
-static void start(void)
-{
-    masters = masters_start(1, NULL);
-}
-
-static void stop(void)
-{
-    masters_stop(masters);
-}
-
-static void begin(void)
-{
-    talk_open(&talk, masters, 0);
-    talk_do(&talk, "FLUSHALL", (char *)NULL);
-}
-
-static void end(void)
-{
-    talk_close(&talk);
-}
 
 static int64_t number(const char *command, const char *key)
 {
-    return talk_do(&talk, command, key, (char *)NULL).number;
+    return talk_do(&talk_here, command, key, (char *)NULL).number;
 }
 
 static bool text_is(const char *key, const char *text)
 {
-    struct wire_item item = talk_do(&talk, "GET", key, (char *)NULL);
+    struct wire_item item = talk_do(&talk_here, "GET", key, (char *)NULL);
     return item.type == '$' && item.len == strlen(text) &&
            memcmp(item.bytes, text, item.len) == 0;
 }
@@ -85,12 +62,12 @@ START_TEST(who_may_not_look_is_not_told_that_it_is_anothers)
 {
     static const char *const rules[] = {"~*", "&*", "-get", NULL};
     struct talk restricted;
-    talk_log_in(&talk, masters, rules, &restricted);
+    talk_log_in(&talk_here, talk_masters, rules, &restricted);
     for (unsigned held = 0; held < 2; held++) {
         struct script_told told = run(&restricted, RL_ROW_SEVERAL, all_verbs[_i], "mine");
         ck_assert_int_eq(told.type, '-');
-        ck_assert_int_eq(talk_do(&talk, "DBSIZE", (char *)NULL).number, 2 * held);
-        ck_assert_int_eq(run(&talk, RL_ROW_SEVERAL, RL_ACQUIRE, "mine").yes, !held);
+        ck_assert_int_eq(talk_do(&talk_here, "DBSIZE", (char *)NULL).number, 2 * held);
+        ck_assert_int_eq(run(&talk_here, RL_ROW_SEVERAL, RL_ACQUIRE, "mine").yes, !held);
     }
     talk_close(&restricted);
 }
@@ -99,22 +76,22 @@ END_TEST
 /* Data that stands under one of the names is not ours, and the other name is. */
 START_TEST(data_under_one_of_the_names_is_no_error)
 {
-    ck_assert_int_eq(run(&talk, RL_ROW_SEVERAL, RL_ACQUIRE, "mine").yes, 1);
-    talk_do(&talk, "DEL", "m", (char *)NULL);
-    talk_do(&talk, "RPUSH", "m", "some", "data", (char *)NULL);
-    ck_assert_int_eq(run(&talk, RL_ROW_SEVERAL, RL_ACQUIRE, "new").yes, RL_REFUSED);
-    struct script_told told = run(&talk, RL_ROW_SEVERAL, RL_EXTEND, "mine");
+    ck_assert_int_eq(run(&talk_here, RL_ROW_SEVERAL, RL_ACQUIRE, "mine").yes, 1);
+    talk_do(&talk_here, "DEL", "m", (char *)NULL);
+    talk_do(&talk_here, "RPUSH", "m", "some", "data", (char *)NULL);
+    ck_assert_int_eq(run(&talk_here, RL_ROW_SEVERAL, RL_ACQUIRE, "new").yes, RL_REFUSED);
+    struct script_told told = run(&talk_here, RL_ROW_SEVERAL, RL_EXTEND, "mine");
     ck_assert(told.type == '*' && told.yes == 0);
-    told = run(&talk, RL_ROW_SEVERAL, RL_RETAKE, "mine");
+    told = run(&talk_here, RL_ROW_SEVERAL, RL_RETAKE, "mine");
     ck_assert(told.type == '*' && told.yes == 0);
-    told = run(&talk, RL_ROW_SEVERAL, RL_LEAVE, "new");
+    told = run(&talk_here, RL_ROW_SEVERAL, RL_LEAVE, "new");
     ck_assert(told.type == '*' && told.yes == 1);
     ck_assert(text_is("k", "mine"));
-    told = run(&talk, RL_ROW_SEVERAL, RL_RELEASE, "mine");
+    told = run(&talk_here, RL_ROW_SEVERAL, RL_RELEASE, "mine");
     ck_assert(told.type == '*' && told.yes == 0);
     ck_assert_int_eq(number("EXISTS", "k"), 0);
     ck_assert_int_eq(number("LLEN", "m"), 2);
-    told = run(&talk, RL_ROW_SEVERAL, RL_WAIT, "new");
+    told = run(&talk_here, RL_ROW_SEVERAL, RL_WAIT, "new");
     ck_assert(told.type == '*' && told.parts == 5 && told.yes == RL_MISKINDED);
 }
 END_TEST
@@ -132,11 +109,12 @@ START_TEST(which_locks_look_so_is_told)
         {{"ZADD", "1", "r:2:me:T"}, "a sorted set (a read-write lock, or data)"},
     };
     for (unsigned i = 0; i < sizeof(data) / sizeof(data[0]); i++) {
-        talk_do(&talk, data[i].words[0], "k", data[i].words[1], data[i].words[2], (char *)NULL);
-        struct script_told told = run(&talk, RL_ROW_PLAIN, RL_ACQUIRE, "me");
+        talk_do(&talk_here, data[i].words[0], "k", data[i].words[1], data[i].words[2],
+                (char *)NULL);
+        struct script_told told = run(&talk_here, RL_ROW_PLAIN, RL_ACQUIRE, "me");
         ck_assert(told.yes == RL_MISKINDED && told.parts == 4);
         ck_assert_str_eq(told.holder, data[i].what);
-        told = run(&talk, RL_ROW_PLAIN, RL_WAIT, "me");
+        told = run(&talk_here, RL_ROW_PLAIN, RL_WAIT, "me");
         ck_assert(told.yes == RL_MISKINDED && told.parts == 5 && told.place == -1);
         ck_assert_str_eq(told.holder, data[i].what);
         ck_assert_int_eq(number("DEL", "k"), 1);
@@ -159,14 +137,49 @@ START_TEST(what_stands_there_instead_is_told)
         {{"HSET", "mode", "fast"}, "60000", "a hash that is no lock"},
     };
     for (unsigned i = 0; i < sizeof(data) / sizeof(data[0]); i++) {
-        talk_do(&talk, data[i].words[0], "k", data[i].words[1], data[i].words[2], (char *)NULL);
+        talk_do(&talk_here, data[i].words[0], "k", data[i].words[1], data[i].words[2],
+                (char *)NULL);
         if (data[i].ttl_ms)
-            talk_do(&talk, "PEXPIRE", "k", data[i].ttl_ms, (char *)NULL);
+            talk_do(&talk_here, "PEXPIRE", "k", data[i].ttl_ms, (char *)NULL);
         for (int row = RL_ROW_READ; row <= RL_ROW_WRITE; row++) {
-            struct script_told told = run(&talk, row, RL_ACQUIRE, "me");
+            struct script_told told = run(&talk_here, row, RL_ACQUIRE, "me");
             ck_assert_int_eq(told.yes, RL_MISKINDED);
             ck_assert_str_eq(told.holder, data[i].what);
         }
+        ck_assert_int_eq(number("DEL", "k"), 1);
+    }
+}
+END_TEST
+
+/* ---- what somebody else lost, or wrote -------------------------------------------------- */
+
+/* The key that says which waiters are ours is evicted: those who are left are taken for
+ * Redisson's, but not for ever. */
+START_TEST(a_queue_that_lost_whose_it_is_still_ends)
+{
+    ck_assert_int_eq(run(&talk_here, RL_ROW_FAIR, RL_ACQUIRE, "mine").yes, 1);
+    ck_assert_int_eq(run(&talk_here, RL_ROW_FAIR, RL_WAIT, "dies").place, 0);
+    ck_assert_int_eq(run(&talk_here, RL_ROW_FAIR, RL_WAIT, "leaves").place, 1);
+    ck_assert_int_eq(number("DEL", FAIR_SEEN), 1);
+    ck_assert_int_eq(run(&talk_here, RL_ROW_FAIR, RL_LEAVE, "leaves").yes, 1);
+    ck_assert_int_eq(number("LLEN", FAIR_QUEUE), 1);
+    ck_assert_int_gt(number("PTTL", FAIR_QUEUE), 0);
+    ck_assert_int_gt(number("PTTL", FAIR_TIMEOUT), 0);
+}
+END_TEST
+
+/* A score that is no time: what is asked for is done, and said to be. */
+START_TEST(a_score_that_is_no_time_hinders_no_release)
+{
+    static const char *const scores[] = {"inf", "1e300"};
+    static const int rows[] = {RL_ROW_QREAD, RL_ROW_QWRITE};
+    for (unsigned i = 0; i < 4; i++) {
+        int row = rows[i % 2];
+        ck_assert_int_eq(run(&talk_here, row, RL_ACQUIRE, "mine").yes, 1);
+        talk_do(&talk_here, "ZADD", "k", scores[i / 2], "r:4:them:x", (char *)NULL);
+        struct script_told told = run(&talk_here, row, RL_RELEASE, "mine");
+        ck_assert_msg(told.type == '*' && told.yes == 1, "%s: %s", scores[i / 2], told.text);
+        ck_assert_int_eq(number("ZCARD", "k"), 1);
         ck_assert_int_eq(number("DEL", "k"), 1);
     }
 }
@@ -176,8 +189,8 @@ END_TEST
 
 static void set_memory(const char *bytes)
 {
-    ck_assert_int_eq(talk_do(&talk, "CONFIG", "SET", "maxmemory", bytes, (char *)NULL).type,
-                     '+');
+    ck_assert_int_eq(
+        talk_do(&talk_here, "CONFIG", "SET", "maxmemory", bytes, (char *)NULL).type, '+');
 }
 
 /* Who asks is told who has it and for how long, and that it stands in no queue; who has it
@@ -191,10 +204,10 @@ START_TEST(a_master_without_memory_answers_those_who_wait)
         int holds = row == RL_ROW_READ    ? RL_ROW_WRITE
                     : row == RL_ROW_QREAD ? RL_ROW_QWRITE
                                           : row;
-        ck_assert_int_eq(run(&talk, holds, RL_ACQUIRE, "mine").yes, 1);
+        ck_assert_int_eq(run(&talk_here, holds, RL_ACQUIRE, "mine").yes, 1);
         set_memory("1");
-        struct script_told told = run(&talk, row, RL_WAIT, "other");
-        struct script_told freed = run(&talk, holds, RL_RELEASE, "mine");
+        struct script_told told = run(&talk_here, row, RL_WAIT, "other");
+        struct script_told freed = run(&talk_here, holds, RL_RELEASE, "mine");
         set_memory("0");
         ck_assert_msg(told.type == '*', "%s: %s", rl_kind(row)->name, told.text);
         ck_assert(told.parts == 5 && told.yes == RL_REFUSED);
@@ -203,7 +216,7 @@ START_TEST(a_master_without_memory_answers_those_who_wait)
         ck_assert_uint_gt(told.holder_len, 0);
         ck_assert_msg(freed.type == '*' && freed.yes == 1, "%s: %s", rl_kind(row)->name,
                       freed.text);
-        ck_assert_int_eq(talk_do(&talk, "DBSIZE", (char *)NULL).number, 0);
+        ck_assert_int_eq(talk_do(&talk_here, "DBSIZE", (char *)NULL).number, 0);
     }
 }
 END_TEST
@@ -211,20 +224,20 @@ END_TEST
 /* Also who stands in the queue already: it keeps its place, but is not heard of. */
 START_TEST(a_place_in_the_queue_outlives_the_want_of_memory)
 {
-    ck_assert_int_eq(run(&talk, RL_ROW_FAIR, RL_ACQUIRE, "mine").yes, 1);
-    ck_assert_int_eq(run(&talk, RL_ROW_FAIR, RL_WAIT, "first").place, 0);
-    ck_assert_int_eq(run(&talk, RL_ROW_FAIR, RL_WAIT, "second").place, 1);
+    ck_assert_int_eq(run(&talk_here, RL_ROW_FAIR, RL_ACQUIRE, "mine").yes, 1);
+    ck_assert_int_eq(run(&talk_here, RL_ROW_FAIR, RL_WAIT, "first").place, 0);
+    ck_assert_int_eq(run(&talk_here, RL_ROW_FAIR, RL_WAIT, "second").place, 1);
     set_memory("1");
-    struct script_told told = run(&talk, RL_ROW_FAIR, RL_WAIT, "second");
-    struct script_told late = run(&talk, RL_ROW_FAIR, RL_WAIT, "third");
+    struct script_told told = run(&talk_here, RL_ROW_FAIR, RL_WAIT, "second");
+    struct script_told late = run(&talk_here, RL_ROW_FAIR, RL_WAIT, "third");
     set_memory("0");
     ck_assert_msg(told.type == '*' && told.parts == 5, "%s", told.text);
     ck_assert(told.yes == 0 && told.place == -1 && strcmp(told.holder, "mine") == 0);
     ck_assert_msg(late.type == '*' && late.place == -1, "%s", late.text);
     ck_assert_int_eq(number("LLEN", FAIR_QUEUE), 2);
     ck_assert_int_eq(number("ZCARD", FAIR_SEEN), 2);
-    ck_assert_int_eq(run(&talk, RL_ROW_FAIR, RL_WAIT, "second").place, 1);
-    ck_assert_int_eq(run(&talk, RL_ROW_FAIR, RL_WAIT, "third").place, 2);
+    ck_assert_int_eq(run(&talk_here, RL_ROW_FAIR, RL_WAIT, "second").place, 1);
+    ck_assert_int_eq(run(&talk_here, RL_ROW_FAIR, RL_WAIT, "third").place, 2);
 }
 END_TEST
 
@@ -233,12 +246,13 @@ int main(void)
     Suite *suite = suite_create("kinds_denied");
     TCase *tcase = tcase_create("denied");
     tcase_set_timeout(tcase, 30);
-    tcase_add_unchecked_fixture(tcase, start, stop);
-    tcase_add_checked_fixture(tcase, begin, end);
+    talk_fixtures(tcase);
     tcase_add_loop_test(tcase, who_may_not_look_is_not_told_that_it_is_anothers, 0, ALL_VERBS);
     tcase_add_test(tcase, data_under_one_of_the_names_is_no_error);
     tcase_add_test(tcase, which_locks_look_so_is_told);
     tcase_add_test(tcase, what_stands_there_instead_is_told);
+    tcase_add_test(tcase, a_queue_that_lost_whose_it_is_still_ends);
+    tcase_add_test(tcase, a_score_that_is_no_time_hinders_no_release);
     tcase_add_test(tcase, a_master_without_memory_answers_those_who_wait);
     tcase_add_test(tcase, a_place_in_the_queue_outlives_the_want_of_memory);
     suite_add_tcase(suite, tcase);

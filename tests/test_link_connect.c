@@ -9,6 +9,8 @@
 #include "rig.h"
 #include "suite.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -23,6 +25,8 @@ static int port;
 /* What the library calls instead of connect(): it can make TCP connect a socket to itself, as
  * happens by chance with ports of the ephemeral range. */
 static bool connect_to_self;
+/* All but the first go there: one address whose tries fare differently. */
+static struct sockaddr_in divert_to;
 static unsigned connects;
 
 int connect(int fd, const struct sockaddr *to, socklen_t len)
@@ -30,7 +34,15 @@ int connect(int fd, const struct sockaddr *to, socklen_t len)
     connects++;
     if (connect_to_self && bind(fd, to, len) != 0)
         return -1;
+    if (divert_to.sin_family != AF_UNSPEC && connects > 1)
+        to = (const struct sockaddr *)&divert_to;
     return (int)syscall(SYS_connect, fd, to, len);
+}
+
+static void divert(const char *address)
+{
+    divert_to = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons((in_port_t)port)};
+    ck_assert_int_eq(inet_pton(AF_INET, address, &divert_to.sin_addr), 1);
 }
 
 static const char *with_port(const char *format)
@@ -136,7 +148,7 @@ START_TEST(an_address_that_was_silent_is_found_soon)
 }
 END_TEST
 
-/* Each of the tries has its second: time is handed in. */
+/* Time is handed in. */
 START_TEST(a_silent_address_is_tried_four_times_a_second)
 {
     loopback_black_hole("127.0.0.2", port);
@@ -159,6 +171,49 @@ START_TEST(a_silent_address_is_tried_four_times_a_second)
     rl_link_step(rig.link, 0, end_ns);
     ck_assert_int_eq(rl_link_state(rig.link), RL_LINK_FAILED);
     ck_assert_uint_eq(rig_descriptors(), before);
+}
+END_TEST
+
+/* Where it is further away than a second, none of the later tries has the time: it is the first
+ * that is answered, when four and more of them are under way. */
+START_TEST(an_address_that_is_far_away_is_found)
+{
+    int listens = loopback_black_hole("127.0.0.2", port);
+    loopback_black_hole("127.0.0.3", port);
+    rig_end(&rig);
+    rig_begin_tcp(&rig, "127.0.0.2", port);
+    divert("127.0.0.3");
+    int64_t now_ns = rl_clock_now_ns();
+    rl_link_open(rig.link, now_ns, now_ns + 60 * RL_NS_PER_S);
+    for (unsigned i = 1; i < 20; i++)
+        rl_link_step(rig.link, 0, rl_link_due_ns(rig.link));
+    ck_assert_uint_eq(connects, 20);
+    ck_assert_int_eq(listen(listens, 64), 0);
+    ck_assert_int_eq(rig_settle(&rig, LIMIT_MS), RL_LINK_OPEN);
+}
+END_TEST
+
+/* The news of both come at once: of the one that is connected, and of one that is refused. */
+START_TEST(a_refusal_does_not_end_the_try_that_was_connected)
+{
+    enum { EVENTS = 2 };
+    struct epoll_event events[EVENTS];
+    loopback_listen("127.0.0.2", port, 8);
+    rig_end(&rig);
+    rig_begin_tcp(&rig, "127.0.0.2", port);
+    divert("127.0.0.3"); /* where nobody listens */
+    int64_t now_ns = rl_clock_now_ns();
+    rl_link_open(rig.link, now_ns, now_ns + LIMIT_MS * RL_NS_PER_MS);
+    rl_link_step(rig.link, 0, rl_link_due_ns(rig.link));
+    ck_assert_uint_eq(connects, 2);
+    ck_assert(wait_until(epoll_wait(rig.epoll_fd, events, EVENTS, 0) == EVENTS, LIMIT_MS));
+    /* Either may be told first. */
+    bool refused_first = (events[0].events & EPOLLERR) != 0;
+    ck_assert((events[refused_first ? 0 : 1].events & EPOLLERR) != 0);
+    rl_link_step(rig.link, events[refused_first ? 1 : 0].events, now_ns);
+    ck_assert_int_eq(rl_link_state(rig.link), RL_LINK_OPEN);
+    rl_link_step(rig.link, events[refused_first ? 0 : 1].events, now_ns);
+    ck_assert_int_eq(rl_link_state(rig.link), RL_LINK_OPEN);
 }
 END_TEST
 
@@ -262,6 +317,8 @@ int main(void)
     tcase_add_test(tcase, a_silent_address_costs_its_share_and_no_more);
     tcase_add_test(tcase, an_address_that_was_silent_is_found_soon);
     tcase_add_test(tcase, a_silent_address_is_tried_four_times_a_second);
+    tcase_add_test(tcase, an_address_that_is_far_away_is_found);
+    tcase_add_test(tcase, a_refusal_does_not_end_the_try_that_was_connected);
     tcase_add_test(tcase, silence_everywhere_ends_with_the_budget);
     tcase_add_test(tcase, a_budget_that_is_over_tries_nothing);
     tcase_add_test(tcase, where_there_is_no_descriptor_no_other_address_is_tried);

@@ -91,6 +91,12 @@ END_TEST
 
 START_TEST(an_error_event_without_anything_to_read_fails_the_link)
 {
+    if (rig.node.transport != RL_UNIX) {
+        const struct sockaddr nowhere = {.sa_family = AF_UNSPEC};
+        rl_link_step(rig.link, EPOLLERR | EPOLLHUP, 0); /* as if for one that lost the race */
+        ck_assert_int_eq(rl_link_state(rig.link), RL_LINK_OPEN);
+        ck_assert_int_eq(connect(rig.link->fd, &nowhere, sizeof(nowhere)), 0);
+    }
     rl_link_step(rig.link, EPOLLERR | EPOLLHUP, 0);
     ck_assert_int_eq(rl_link_state(rig.link), RL_LINK_FAILED);
     ck_assert_msg(strstr(rl_link_text(rig.link), strerror(ECONNRESET)), "%s",
@@ -177,26 +183,94 @@ START_TEST(a_child_that_frees_its_copy_disturbs_nobody)
 }
 END_TEST
 
+/* A child that has a copy of every descriptor, until let_go(). */
+struct copier {
+    pid_t pid;
+    int ends[2];
+};
+
+static struct copier copy_all(void)
+{
+    struct copier copier;
+    char byte;
+    ck_assert_int_eq(pipe2(copier.ends, O_CLOEXEC), 0);
+    copier.pid = fork();
+    ck_assert_int_ge(copier.pid, 0);
+    if (copier.pid == 0) {
+        close(copier.ends[1]);
+        _exit((int)read(copier.ends[0], &byte, 1));
+    }
+    return copier;
+}
+
+static void let_go(const struct copier *copier)
+{
+    close(copier->ends[0]);
+    close(copier->ends[1]);
+    waitpid(copier->pid, NULL, 0);
+}
+
 /* A child's copy of the descriptor keeps the connection, and its place in the epoll set, from
  * ending with close(). */
 START_TEST(closing_works_while_a_child_has_a_copy)
 {
-    int ends[2];
     char byte;
-    ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
-    pid_t pid = fork();
-    ck_assert_int_ge(pid, 0);
-    if (pid == 0) {
-        close(ends[1]);
-        _exit((int)read(ends[0], &byte, 1));
-    }
+    struct copier copier = copy_all();
     ck_assert_int_eq(write(peer_fd, "x", 1), 1);
     rl_link_close(rig.link);
     ck_assert(!rig_turn(&rig, 0));
     ck_assert(recv(peer_fd, &byte, 1, 0) <= 0);
-    close(ends[0]);
-    close(ends[1]);
-    waitpid(pid, NULL, 0);
+    let_go(&copier);
+}
+END_TEST
+
+/* Send until the kernel takes no more: how much it has taken. */
+static size_t send_all_it_takes(void)
+{
+    static const char bytes[65536];
+    size_t taken = 0;
+    while (!rl_link_blocked(rig.link)) {
+        ssize_t sent = rl_link_send(rig.link, bytes, sizeof(bytes));
+        ck_assert_int_ge(sent, 0);
+        taken += (size_t)sent;
+    }
+    return taken;
+}
+
+/* The peer sends no more: the link learns that by reading, and fails. */
+static void half_close(void)
+{
+    char byte;
+    int64_t end_ms = now_ms() + 5000;
+    ck_assert_int_eq(shutdown(peer_fd, SHUT_WR), 0);
+    while (rl_link_recv(rig.link, &byte, 1) == 0) {
+        ck_assert_int_lt(now_ms(), end_ms);
+        rig_turn(&rig, 100);
+    }
+    ck_assert_int_eq(rl_link_state(rig.link), RL_LINK_FAILED);
+}
+
+/* TCP would go on to send it: while a child has a copy of the descriptor also after a close()
+ * that is to discard it, and to a peer that has closed its own direction only. */
+START_TEST(what_waits_in_the_kernel_is_taken_back)
+{
+    const struct timeval limit = {.tv_sec = 5};
+    static char bytes[65536];
+    struct copier copier;
+    size_t taken = send_all_it_takes(), arrived = 0;
+    ssize_t got;
+    if (_i == 1)
+        copier = copy_all();
+    if (_i == 2)
+        half_close();
+    rl_link_abort(rig.link);
+    setsockopt(peer_fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+    while ((got = read(peer_fd, bytes, sizeof(bytes))) > 0)
+        arrived += (size_t)got;
+    ck_assert(got == -1 && errno == ECONNRESET);
+    ck_assert_uint_lt(arrived, taken);
+    if (_i == 1)
+        let_go(&copier);
 }
 END_TEST
 
@@ -247,5 +321,6 @@ int main(void)
     TCase *tcase = new_case(suite, "tcp", set_up_tcp);
     add_tests(tcase);
     tcase_add_test(tcase, a_tcp_socket_is_quick_and_notices_a_silent_end);
+    tcase_add_loop_test(tcase, what_waits_in_the_kernel_is_taken_back, 0, 3);
     return suite_run(suite);
 }

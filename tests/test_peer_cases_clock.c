@@ -123,8 +123,9 @@ START_TEST(b45_a_step_of_a_servers_clock_is_found_at_the_next_extension)
     for (unsigned i = 0; i < 3 - count; i++)
         node_list_add(&list, &masters->node[i].unix_at);
     one = client_open(node_list_write(&list));
+    ck_assert(wait_until(client_ready(one) == 3, 5000));
     lock = client_take(one, "name");
-    redlock_lock *renewed = told_take_renewed(one, "renewed", 900, &lost);
+    redlock_lock *renewed = told_take_renewed(one, "renewed", 2500, &lost);
     ck_assert(wait_until(masters_with(stepped, "name") == count &&
                              masters_with(masters, "name") == 3 - count,
                          2000));
@@ -134,7 +135,7 @@ START_TEST(b45_a_step_of_a_servers_clock_is_found_at_the_next_extension)
     ck_assert_int_gt(redlock_validity_ms(lock), 0);
     ck_assert_int_le(redlock_validity_ms(lock), CLIENT_TTL_MS);
     ck_assert_int_eq(redlock_extend(lock, 20000, NULL), _i == 1 ? REDLOCK_EEXPIRED : 0);
-    pause_ms(1000); /* more than a ttl of the other */
+    pause_ms(2600); /* more than a ttl of the other */
     ck_assert_int_eq(lost.calls, _i == 1 ? 1 : 0);
     ck_assert_int_eq(redlock_validity_ms(renewed) == 0, _i == 1);
     ck_assert_int_eq(redlock_release(renewed), _i == 1 ? REDLOCK_EEXPIRED : 0);

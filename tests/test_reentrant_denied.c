@@ -10,31 +10,6 @@
 
 #define CHANNEL "redisson_lock__channel:{k}"
 
-static struct masters *masters;
-static struct talk talk, restricted;
-
-static void start(void)
-{
-    masters = masters_start(1, NULL);
-}
-
-static void stop(void)
-{
-    masters_stop(masters);
-}
-
-static void begin(void)
-{
-    talk_open(&talk, masters, 0);
-    talk_do(&talk, "FLUSHALL", (char *)NULL);
-}
-
-static void end(void)
-{
-    talk_close(&restricted);
-    talk_close(&talk);
-}
-
 static struct script_told run(struct talk *via, enum rl_verb verb, const char *token)
 {
     struct script_call call = {
@@ -50,7 +25,7 @@ static struct script_told run(struct talk *via, enum rl_verb verb, const char *t
 
 static int64_t count(void)
 {
-    return talk_do(&talk, "SCARD", "k:redlock:holds", (char *)NULL).number;
+    return talk_do(&talk_here, "SCARD", "k:redlock:holds", (char *)NULL).number;
 }
 
 START_TEST(a_release_is_done_where_it_cannot_be_told)
@@ -60,11 +35,11 @@ START_TEST(a_release_is_done_where_it_cannot_be_told)
         {"~*", "resetchannels", "&redlock:wake:*"},
         {"~*", "&*", "-publish"},
     };
-    struct talk ear;
+    struct talk ear, restricted;
     struct talk_message messages[TALK_CALLS_MAX];
-    talk_open(&ear, masters, 0);
+    talk_open(&ear, talk_masters, 0);
     ck_assert_int_eq(talk_do(&ear, "SUBSCRIBE", CHANNEL, (char *)NULL).type, '*');
-    talk_log_in(&talk, masters, rules[_i], &restricted);
+    talk_log_in(&talk_here, talk_masters, rules[_i], &restricted);
     ck_assert_int_eq(run(&restricted, RL_ACQUIRE, "a").yes, 1);
     ck_assert_int_eq(run(&restricted, RL_WAIT, "b").yes, 1);
     ck_assert_int_eq(run(&restricted, RL_EXTEND, "a").yes, 1);
@@ -72,13 +47,14 @@ START_TEST(a_release_is_done_where_it_cannot_be_told)
     ck_assert_int_eq(run(&restricted, RL_RELEASE, "a").yes, 1);
     ck_assert_int_eq(count(), 1);
     ck_assert_int_eq(run(&restricted, RL_RELEASE, "b").yes, 1);
-    ck_assert_int_eq(talk_do(&talk, "DBSIZE", (char *)NULL).number, 0);
+    ck_assert_int_eq(talk_do(&talk_here, "DBSIZE", (char *)NULL).number, 0);
     ck_assert_uint_eq(talk_messages(&ear, messages), 0);
     /* And it would have been. */
-    ck_assert_int_eq(run(&talk, RL_ACQUIRE, "a").yes, 1);
-    ck_assert_int_eq(run(&talk, RL_RELEASE, "a").yes, 1);
+    ck_assert_int_eq(run(&talk_here, RL_ACQUIRE, "a").yes, 1);
+    ck_assert_int_eq(run(&talk_here, RL_RELEASE, "a").yes, 1);
     ck_assert_uint_eq(talk_messages(&ear, messages), 1);
     talk_close(&ear);
+    talk_close(&restricted);
 }
 END_TEST
 
@@ -92,7 +68,8 @@ START_TEST(what_is_denied_is_an_error_and_changes_nothing)
         {"~*", "&*", "-sismember", "-srem"},
     };
     static const enum rl_verb verbs[] = {RL_ACQUIRE, RL_WAIT, RL_EXTEND, RL_RETAKE, RL_RELEASE};
-    talk_log_in(&talk, masters, rules[_i], &restricted);
+    struct talk restricted;
+    talk_log_in(&talk_here, talk_masters, rules[_i], &restricted);
     for (unsigned held = 0; held < 2; held++) {
         for (unsigned i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
             bool looks = held || verbs[i] == RL_ACQUIRE || verbs[i] == RL_WAIT ||
@@ -102,10 +79,11 @@ START_TEST(what_is_denied_is_an_error_and_changes_nothing)
                           rl_kind(REDLOCK_REENTRANT)->script[verbs[i]].name,
                           held ? "held" : "free", (int)told.yes);
             ck_assert_int_eq(count(), held);
-            ck_assert_int_eq(talk_do(&talk, "DBSIZE", (char *)NULL).number, held ? 2 : 0);
+            ck_assert_int_eq(talk_do(&talk_here, "DBSIZE", (char *)NULL).number, held ? 2 : 0);
         }
-        ck_assert_int_eq(run(&talk, RL_ACQUIRE, "a").yes, 1);
+        ck_assert_int_eq(run(&talk_here, RL_ACQUIRE, "a").yes, 1);
     }
+    talk_close(&restricted);
 }
 END_TEST
 
@@ -114,8 +92,7 @@ int main(void)
     Suite *suite = suite_create("reentrant_denied");
     TCase *tcase = tcase_create("denied");
     tcase_set_timeout(tcase, 30);
-    tcase_add_unchecked_fixture(tcase, start, stop);
-    tcase_add_checked_fixture(tcase, begin, end);
+    talk_fixtures(tcase);
     tcase_add_loop_test(tcase, a_release_is_done_where_it_cannot_be_told, 0, 3);
     tcase_add_loop_test(tcase, what_is_denied_is_an_error_and_changes_nothing, 0, 4);
     suite_add_tcase(suite, tcase);

@@ -71,30 +71,6 @@ END_TEST
 
 /* ---- on a server ----------------------------------------------------------------------- */
 
-static struct masters *masters;
-static struct talk talk;
-
-static void start(void)
-{
-    masters = masters_start(1, NULL);
-}
-
-static void stop(void)
-{
-    masters_stop(masters);
-}
-
-static void connect_to_it(void)
-{
-    talk_open(&talk, masters, 0);
-    talk_do(&talk, "FLUSHALL", (char *)NULL);
-}
-
-static void hang_up(void)
-{
-    talk_close(&talk);
-}
-
 /* EVALSHA's name as the library computes it, and as the server does. */
 START_TEST(the_names_are_the_servers)
 {
@@ -108,7 +84,7 @@ START_TEST(the_names_are_the_servers)
     ck_assert_msg(redlock_open_config(&config, &error, &client) == 0, "%s", error.text);
     for (int verb = 0; verb < RL_VERBS; verb++) {
         struct reply reply =
-            master_do(masters, 0, "SCRIPT", "LOAD", script_of(verb)->body, (char *)NULL);
+            master_do(talk_masters, 0, "SCRIPT", "LOAD", script_of(verb)->body, (char *)NULL);
         ck_assert_int_eq(reply.type, '$');
         unsigned row = verb == RL_INSPECT || verb == RL_FORCE ? RL_ROW_ANY : RL_ROW_PLAIN;
         unsigned number = rl_script_number(rl_kind((int)row), (enum rl_verb)verb);
@@ -133,7 +109,7 @@ static struct script_told run(int verb, const char *token, int64_t ttl_ms)
         .queue_ms = 30000,
         .keep_ms = 20000,
     };
-    return script_run(&talk, (enum rl_verb)verb, &call);
+    return script_run(&talk_here, (enum rl_verb)verb, &call);
 }
 
 /* Two elements: the nonce, and this. */
@@ -178,12 +154,12 @@ static void expect_place(struct script_told told, int64_t ttl_ms, const char *ho
 
 static int64_t left_ms(void)
 {
-    return talk_do(&talk, "PTTL", "k", (char *)NULL).number;
+    return talk_do(&talk_here, "PTTL", "k", (char *)NULL).number;
 }
 
 static bool queued(void)
 {
-    return talk_do(&talk, "ZSCORE", QUEUE, WAITER, (char *)NULL).number >= 0;
+    return talk_do(&talk_here, "ZSCORE", QUEUE, WAITER, (char *)NULL).number >= 0;
 }
 
 START_TEST(acquire_takes_what_is_free_and_names_who_has_it)
@@ -193,7 +169,7 @@ START_TEST(acquire_takes_what_is_free_and_names_who_has_it)
     ck_assert_int_gt(left_ms(), 55000);
     expect_holder(run(RL_ACQUIRE, "you", 60000), 60000, "me");
     expect_holder(run(RL_ACQUIRE, "me", 90000), 60000, "me"); /* its own too: CE14, CE16 */
-    talk_do(&talk, "SET", "k", "them", (char *)NULL);
+    talk_do(&talk_here, "SET", "k", "them", (char *)NULL);
     expect_holder(run(RL_ACQUIRE, "me", 60000), -1, "them"); /* for ever */
 }
 END_TEST
@@ -257,10 +233,10 @@ START_TEST(wait_takes_what_is_free_and_queues_who_is_refused)
     expect_place(run(RL_WAIT, "you", 60000), 60000, "me", 0);
     ck_assert(queued());
     expect_place(run(RL_WAIT, "me", 90000), 60000, "me", 0); /* its own too: CE14, CE16 */
-    talk_do(&talk, "DEL", "k", (char *)NULL);
+    talk_do(&talk_here, "DEL", "k", (char *)NULL);
     expect(run(RL_WAIT, "you", 60000), TOOK);
     ck_assert(!queued());
-    talk_do(&talk, "SET", "k", "them", (char *)NULL);
+    talk_do(&talk_here, "SET", "k", "them", (char *)NULL);
     expect_place(run(RL_WAIT, "me", 60000), -1, "them", 0); /* for ever */
 }
 END_TEST
@@ -279,7 +255,7 @@ END_TEST
 START_TEST(release_and_force_wake_who_waits_and_keep_the_lock)
 {
     struct talk listener;
-    talk_open(&listener, masters, 0);
+    talk_open(&listener, talk_masters, 0);
     talk_listen(&listener, WAITER);
     expect(run(RL_ACQUIRE, "me", 60000), TOOK);
     expect_place(run(RL_WAIT, "you", 60000), 60000, "me", 0);
@@ -297,7 +273,7 @@ END_TEST
  * nobody's lock to every other verb, and stays. */
 START_TEST(data_of_another_type_is_left_alone)
 {
-    talk_do(&talk, "RPUSH", "k", "data", (char *)NULL);
+    talk_do(&talk_here, "RPUSH", "k", "data", (char *)NULL);
     struct script_told told = run(_i, "me", 60000);
     if (_i == RL_ACQUIRE || _i == RL_WAIT) {
         ck_assert_int_eq(told.yes, RL_MISKINDED);
@@ -313,9 +289,9 @@ START_TEST(data_of_another_type_is_left_alone)
         ck_assert_int_eq(told.type, '*');
         ck_assert_int_eq(told.yes, _i == RL_LEAVE);
     }
-    ck_assert_int_eq(talk_do(&talk, "LLEN", "k", (char *)NULL).number, 1);
+    ck_assert_int_eq(talk_do(&talk_here, "LLEN", "k", (char *)NULL).number, 1);
     ck_assert_int_eq(left_ms(), -1);
-    ck_assert_int_eq(talk_do(&talk, "DBSIZE", (char *)NULL).number, 1);
+    ck_assert_int_eq(talk_do(&talk_here, "DBSIZE", (char *)NULL).number, 1);
 }
 END_TEST
 
@@ -328,8 +304,7 @@ int main(void)
     suite_add_tcase(suite, texts);
     TCase *server = tcase_create("server");
     tcase_set_timeout(server, 30);
-    tcase_add_unchecked_fixture(server, start, stop);
-    tcase_add_checked_fixture(server, connect_to_it, hang_up);
+    talk_fixtures(server);
     tcase_add_test(server, the_names_are_the_servers);
     tcase_add_test(server, acquire_takes_what_is_free_and_names_who_has_it);
     tcase_add_test(server, extend_is_upwards_only_and_for_its_holder);

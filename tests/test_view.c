@@ -150,6 +150,7 @@ START_TEST(nothing_else_is_read)
         "data 0 0 1\nlist\n",
         "data 0 0 0\nlist\nx 1 9 1 a\n",
         "data 0 0 0\n\x1b[31m\n",
+        "data 0 0 0\nlist\x7f\n",
     };
     for (unsigned i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         redlock_view view;
@@ -319,6 +320,23 @@ START_TEST(more_are_counted_than_shown)
 }
 END_TEST
 
+/* Twenty-four of whom each is told by two of three, who tell sixteen each. */
+START_TEST(more_are_agreed_on_than_can_be_shown)
+{
+    static char text[3][2048];
+    for (unsigned i = 0; i < 3; i++) {
+        size_t len = (size_t)snprintf(text[i], sizeof(text[i]), "read-write 0 0 24\n");
+        for (unsigned k = 0; k < REDLOCK_HOLDERS_SHOWN; k++)
+            len += (size_t)snprintf(text[i] + len, sizeof(text[i]) - len, "r 1 9 2 %02u\n",
+                                    (8 * i + k) % 24);
+    }
+    const redlock_view *view = AGREE(9, text[0], text[1], text[2]);
+    ck_assert_uint_eq(view->holders, 24);
+    ck_assert_uint_eq(view->shown, REDLOCK_HOLDERS_SHOWN);
+    ck_assert_str_eq(view->holder[REDLOCK_HOLDERS_SHOWN - 1].owner, "15");
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("view");
@@ -339,6 +357,7 @@ int main(void)
     tcase_add_test(together, forms_are_agreed_on_too);
     tcase_add_test(together, for_ever_is_the_longest);
     tcase_add_test(together, more_are_counted_than_shown);
+    tcase_add_test(together, more_are_agreed_on_than_can_be_shown);
     suite_add_tcase(suite, together);
     return suite_run(suite);
 }

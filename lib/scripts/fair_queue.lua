@@ -7,9 +7,11 @@ local share, life, clock = 300000, tonumber(ARGV[#ARGV]), redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 
 -- While one of ours is in it, the queue ends with it at last, and not before any of Redisson's;
--- all keys at one moment: an owner without a time would be the first for ever.
+-- all keys at one moment: an owner without a time would be the first for ever. A queue that has an
+-- end and nothing of ours has lost that (evicted): whose the rest is nobody knows, and it ends.
+local lost = false
 local function set_end()
-  if redis.call('EXISTS', KEYS[5]) == 0 then
+  if redis.call('EXISTS', KEYS[5]) == 0 and not lost then
     redis.call('PERSIST', KEYS[3])
     redis.call('PERSIST', KEYS[4])
     return
@@ -77,6 +79,7 @@ local function first()
       redis.call(i == 3 and 'LLEN' or 'ZCARD', KEYS[i])
     end
   end
+  lost = places > 0 and not silent[1] and redis.call('PTTL', KEYS[3]) >= 0
   local head = places > 0 and redis.call('LINDEX', KEYS[3], 0)
   local till = head and redis.call('ZSCORE', KEYS[4], head)
   local ours = head and redis.call('ZSCORE', KEYS[5], head)

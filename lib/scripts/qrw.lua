@@ -25,11 +25,13 @@ local function tidy(set)
   end
 end
 
--- The set lives for as long as the last one in it.
+-- The set lives for as long as the last one in it. A score of somebody else's may be no time: a
+-- script that failed on it would have done what it is for, and not say so.
 local function settle(set)
   local last = redis.call('ZRANGE', set, -1, -1, 'WITHSCORES')
   if last[2] then
-    redis.call('PEXPIREAT', set, string.format('%.0f', tonumber(last[2])))
+    local ends = math.min(tonumber(last[2]), 1e15)
+    redis.call('PEXPIREAT', set, string.format('%.0f', ends))
   end
 end
 

@@ -195,16 +195,6 @@ static void run_dbsize(struct sim_call *call)
 
 /* ---- sorted sets ------------------------------------------------------------------------ */
 
-/* The set of that name, or NULL. False: it is no set, and that has been said. */
-static bool find_set(struct sim_call *call, struct sim_key **ret_key)
-{
-    *ret_key = find(call, 1);
-    if (!*ret_key || (*ret_key)->type == SIM_ZSET)
-        return true;
-    sim_put_error(call->out, sim_wrong_type);
-    return false;
-}
-
 static void run_zadd(struct sim_call *call)
 {
     double score[SIM_WORDS_MAX];
@@ -220,7 +210,7 @@ static void run_zadd(struct sim_call *call)
             return;
         }
     }
-    if (!find_set(call, &key))
+    if (!sim_find_of_type(call, SIM_ZSET, &key))
         return;
     for (unsigned i = 2; i < call->words; i += 2)
         added += sim_member_put(call->server, call->db, &call->word[1], &key, score[i],
@@ -232,7 +222,7 @@ static void run_zrem(struct sim_call *call)
 {
     int64_t removed = 0;
     struct sim_key *key;
-    if (!find_set(call, &key))
+    if (!sim_find_of_type(call, SIM_ZSET, &key))
         return;
     for (unsigned i = 2; key && i < call->words; i++) {
         size_t which = sim_member_find(key, call->word[i].bytes, call->word[i].len);
@@ -249,29 +239,12 @@ static void run_zrem(struct sim_call *call)
 
 static void run_zcard(struct sim_call *call)
 {
-    struct sim_key *key;
-    if (find_set(call, &key))
-        sim_put_integer(call->out, key ? (int64_t)key->members : 0);
+    sim_run_count(call, SIM_ZSET);
 }
 
 static void run_zrange(struct sim_call *call)
 {
-    int64_t from, to;
-    struct sim_key *key;
-    if (!sim_word_integer(&call->word[2], &from) || !sim_word_integer(&call->word[3], &to)) {
-        sim_put_error(call->out, sim_not_integer);
-        return;
-    }
-    if (!find_set(call, &key))
-        return;
-    int64_t members = key ? (int64_t)key->members : 0;
-    from = from < 0 ? from + members : from;
-    to = to < 0 ? to + members : to;
-    from = from < 0 ? 0 : from;
-    to = to >= members ? members - 1 : to;
-    sim_put_array(call->out, from <= to ? (size_t)(to - from + 1) : 0);
-    for (int64_t i = from; i <= to; i++)
-        sim_put_bulk(call->out, key->member[i].text, key->member[i].len);
+    sim_run_range(call, SIM_ZSET);
 }
 
 /* ---- hashes, sets: as much as puts other data where a lock is to be -----------------------

@@ -10,6 +10,7 @@ struct sim_fair {
     struct sim_run *run;
     const struct sim_word *queue, *times, *seen; /* KEYS[3] to [5] */
     double now_ms, life_ms;
+    bool lost; /* the queue has an end, and no `seen` */
 };
 
 #define SIM_FAIR_SHARE_MS 300000.0
@@ -23,7 +24,7 @@ struct sim_fair_first {
     char text[SIM_MEMBER_MAX + 1];
     char foreign[96]; /* not "": what stands in the queue's place */
 };
-bool sim_fair_first(const struct sim_fair *fair, struct sim_fair_first *ret);
+bool sim_fair_first(struct sim_fair *fair, struct sim_fair_first *ret);
 
 int64_t sim_fair_left_ms(const struct sim_fair *fair, const struct sim_word *head);
 bool sim_fair_move(const struct sim_fair *fair, const struct sim_word *who, double ms,

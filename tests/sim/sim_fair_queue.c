@@ -95,7 +95,7 @@ static void persist(const struct sim_fair *fair, const struct sim_word *name)
 
 bool sim_fair_set_end(const struct sim_fair *fair)
 {
-    if (!key_of(fair, fair->seen)) {
+    if (!key_of(fair, fair->seen) && !fair->lost) {
         if (!sim_fair_may(fair, SIM_WRITES, "redis.call('PERSIST'"))
             return false;
         persist(fair, fair->queue);
@@ -232,7 +232,7 @@ static void look(const struct sim_fair *fair, struct sim_fair_first *ret)
     ret->head = (struct sim_word){ret->text, queue->member[0].len};
 }
 
-bool sim_fair_first(const struct sim_fair *fair, struct sim_fair_first *ret)
+bool sim_fair_first(struct sim_fair *fair, struct sim_fair_first *ret)
 {
     double till, heard;
     ret->foreign[0] = '\0';
@@ -244,6 +244,7 @@ bool sim_fair_first(const struct sim_fair *fair, struct sim_fair_first *ret)
         return true;
     const struct sim_key *queue = key_of(fair, fair->queue);
     const struct sim_key *times = key_of(fair, fair->times), *seen = key_of(fair, fair->seen);
+    fair->lost = queue && !seen && queue->end_ms != SIM_NEVER;
     look(fair, ret);
     bool torn = (queue ? queue->members : 0) != (times ? times->members : 0);
     bool silent = seen && seen->member[0].score + fair->life_ms < fair->now_ms, lost = false;

@@ -1,5 +1,5 @@
-/* sim_lists.c - lists of model masters, and Redis's commands on them, as far as tests use them.
- */
+/* sim_lists.c - lists of model masters, and Redis's commands on them, as far as tests use them:
+ * what looks at a range or a count of members serves sorted sets as well. */
 #include "config_auto.h"
 
 #include "sim_master_parts.h"
@@ -37,12 +37,11 @@ void sim_list_remove(struct sim_key *key, size_t which)
         sim_key_drop(key);
 }
 
-/* The list of that name, or NULL. False: it is no list, and that has been said. */
-static bool find_list(struct sim_call *call, struct sim_key **ret_key)
+bool sim_find_of_type(struct sim_call *call, enum sim_type type, struct sim_key **ret_key)
 {
     const struct sim_word *name = &call->word[1];
     *ret_key = sim_key_find(call->server, call->db, name->bytes, name->len);
-    if (!*ret_key || (*ret_key)->type == SIM_LIST)
+    if (!*ret_key || (*ret_key)->type == type)
         return true;
     sim_put_error(call->out, sim_wrong_type);
     return false;
@@ -51,16 +50,16 @@ static bool find_list(struct sim_call *call, struct sim_key **ret_key)
 static void run_rpush(struct sim_call *call)
 {
     struct sim_key *key;
-    if (!find_list(call, &key))
+    if (!sim_find_of_type(call, SIM_LIST, &key))
         return;
     for (unsigned i = 2; i < call->words; i++)
         sim_list_push(call->server, call->db, &call->word[1], call->word[i].bytes,
                       call->word[i].len);
-    find_list(call, &key);
+    sim_find_of_type(call, SIM_LIST, &key);
     sim_put_integer(call->out, (int64_t)key->members);
 }
 
-static void run_lrange(struct sim_call *call)
+void sim_run_range(struct sim_call *call, enum sim_type type)
 {
     int64_t from, to;
     struct sim_key *key;
@@ -68,7 +67,7 @@ static void run_lrange(struct sim_call *call)
         sim_put_error(call->out, sim_not_integer);
         return;
     }
-    if (!find_list(call, &key))
+    if (!sim_find_of_type(call, type, &key))
         return;
     int64_t members = key ? (int64_t)key->members : 0;
     from = from < 0 ? from + members : from;
@@ -80,11 +79,21 @@ static void run_lrange(struct sim_call *call)
         sim_put_bulk(call->out, key->member[i].text, key->member[i].len);
 }
 
-static void run_llen(struct sim_call *call)
+void sim_run_count(struct sim_call *call, enum sim_type type)
 {
     struct sim_key *key;
-    if (find_list(call, &key))
+    if (sim_find_of_type(call, type, &key))
         sim_put_integer(call->out, key ? (int64_t)key->members : 0);
+}
+
+static void run_lrange(struct sim_call *call)
+{
+    sim_run_range(call, SIM_LIST);
+}
+
+static void run_llen(struct sim_call *call)
+{
+    sim_run_count(call, SIM_LIST);
 }
 
 const struct sim_command sim_commands_lists[] = {

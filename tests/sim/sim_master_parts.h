@@ -227,6 +227,13 @@ void sim_run_evalsha(struct sim_call *call);
 void sim_run_script_load(struct sim_call *call);
 void sim_run_script_exists(struct sim_call *call);
 
+/* The key that the first argument names, or NULL. False: it is of another type, and that has
+ * been said. */
+bool sim_find_of_type(struct sim_call *call, enum sim_type type, struct sim_key **ret_key);
+/* LRANGE and ZRANGE; LLEN and ZCARD. */
+void sim_run_range(struct sim_call *call, enum sim_type type);
+void sim_run_count(struct sim_call *call, enum sim_type type);
+
 bool sim_word_is(const struct sim_word *word, const char *text); /* in any case */
 /* As Redis reads integers: no sign +, no leading zeros, no blanks. */
 bool sim_word_integer(const struct sim_word *word, int64_t *ret);

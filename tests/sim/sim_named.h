@@ -86,6 +86,13 @@ struct sim_player *sim_is_there(const char *name, const struct sim_client_option
 /* Another thread of its process, on the same client. */
 struct sim_player *sim_beside(struct sim_player *player);
 
+/* It takes locks of that kind from now on, as an owner of its process's name. */
+struct sim_player *sim_of_kind(struct sim_player *player, int kind);
+
+/* How many scenarios begin: three masters, ann and bob, the curtain, and ann has taken the lock
+ * for so long. */
+struct sim_player *sim_ann_has_it(int64_t ttl_ms, bool renewed, struct sim_player **ret_bob);
+
 /* Begin to do something, and do it until it is done. */
 void sim_begins(struct sim_player *player, void (*act)(struct sim_player *player));
 int sim_does(struct sim_player *player, void (*act)(struct sim_player *player));
@@ -97,6 +104,8 @@ int sim_takes(struct sim_player *player, int64_t ttl_ms, int64_t wait_ms);
 int sim_extends(struct sim_player *player, int64_t ttl_ms);
 int sim_releases(struct sim_player *player);
 int64_t sim_asks_validity(struct sim_player *player);
+/* One gives it up, and another, who waits, has it within so long. */
+void sim_hands_over(struct sim_player *from, struct sim_player *to, int64_t within_ms);
 /* A player beside one that has the lock looks at that at this time. */
 void sim_looks_on(struct sim_player *beside, const struct sim_player *holder, int64_t at_ns);
 void sim_goes(struct sim_player *player); /* its client is closed */

@@ -208,6 +208,13 @@ struct sim_player *sim_beside(struct sim_player *other)
     return player;
 }
 
+struct sim_player *sim_of_kind(struct sim_player *player, int kind)
+{
+    player->options.kind = kind;
+    player->options.owner = player->proc->name;
+    return player;
+}
+
 void sim_begins(struct sim_player *player, void (*act)(struct sim_player *player))
 {
     assert(!player->act);
@@ -265,6 +272,26 @@ int64_t sim_asks_validity(struct sim_player *player)
 {
     sim_does(player, sim_act_look);
     return player->validity_ms;
+}
+
+void sim_hands_over(struct sim_player *from, struct sim_player *to, int64_t within_ms)
+{
+    sim_expect(sim_releases(from) == REDLOCK_OK);
+    int64_t free_ns = sim_now_ns();
+    sim_expect(sim_finishes(to) == REDLOCK_OK);
+    sim_expect(to->done_ns - free_ns <= within_ms * SIM_MS);
+}
+
+struct sim_player *sim_ann_has_it(int64_t ttl_ms, bool renewed, struct sim_player **ret_bob)
+{
+    sim_stage(3);
+    struct sim_player *ann = sim_is_there("ann", NULL);
+    *ret_bob = sim_is_there("bob", NULL);
+    sim_curtain();
+    if (renewed)
+        sim_watches(ann, true);
+    sim_expect(sim_takes(ann, ttl_ms, 0) == REDLOCK_OK);
+    return ann;
 }
 
 static void act_look_on(struct sim_player *player)

@@ -4,16 +4,24 @@
 #include "sim_named.h"
 
 #define ONCE 0
+#define SOON_MS 6 /* a few trips */
 #define QUEUE "redisson_lock_queue:{jobs}"
 
 /* Everybody for a name of his own; the leases may be long ones. */
 static struct sim_player *one(const char *name)
 {
     struct sim_client_options how = {.max_ttl_ms = 60000};
-    struct sim_player *player = sim_is_there(name, &how);
-    player->options.kind = REDLOCK_FAIR;
-    player->options.owner = name;
-    return player;
+    return sim_of_kind(sim_is_there(name, &how), REDLOCK_FAIR);
+}
+
+static struct sim_player *ann, *bob, *cat;
+
+static void three_enter(void)
+{
+    sim_stage(1);
+    ann = one("ann");
+    bob = one("bob");
+    cat = one("cat");
 }
 
 static void begins_to_wait(struct sim_player *player, int64_t wait_ms)
@@ -22,19 +30,20 @@ static void begins_to_wait(struct sim_player *player, int64_t wait_ms)
     sim_pass_ms(50);
 }
 
-/* Served within a few trips. */
-static void is_next(struct sim_player *player, int64_t free_ns)
+static void are_next(struct sim_player *first, struct sim_player *second)
 {
-    sim_expect(sim_finishes(player) == REDLOCK_OK);
-    sim_expect(player->done_ns - free_ns <= 6 * SIM_MS);
+    sim_hands_over(ann, first, SOON_MS);
+    sim_pass_ms(100);
+    sim_expect(second->act != NULL);
+    sim_hands_over(first, second, SOON_MS);
+    sim_expect(sim_releases(second) == REDLOCK_OK);
 }
 
 /* The lock is free and bob is told so: whoever is nearer comes too late. */
 static void order(void)
 {
-    sim_stage(1);
-    struct sim_player *ann = one("ann"), *bob = one("bob"), *cat = one("cat"),
-                      *dan = one("dan");
+    three_enter();
+    struct sim_player *dan = one("dan");
     sim_delay_ms(bob, 0, 4, 4);
     sim_curtain();
     sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
@@ -45,11 +54,9 @@ static void order(void)
     begins_to_wait(ann, 5000);
     sim_expect(sim_finishes(bob) == REDLOCK_OK);
     sim_expect(cat->act != NULL);
-    sim_expect(sim_releases(bob) == REDLOCK_OK);
-    is_next(cat, sim_now_ns());
+    sim_hands_over(bob, cat, SOON_MS);
     sim_expect(ann->act != NULL);
-    sim_expect(sim_releases(cat) == REDLOCK_OK);
-    is_next(ann, sim_now_ns());
+    sim_hands_over(cat, ann, SOON_MS);
     sim_expect(sim_releases(ann) == REDLOCK_OK);
     sim_expect(sim_master_members(0, QUEUE) == 0);
 }
@@ -57,9 +64,8 @@ static void order(void)
 /* A waiter that says nothing is waited for 15 s, and so are two of them. */
 static void waiters_crash(void)
 {
-    sim_stage(1);
-    struct sim_player *ann = one("ann"), *bob = one("bob"), *cat = one("cat"),
-                      *dan = one("dan");
+    three_enter();
+    struct sim_player *dan = one("dan");
     sim_curtain();
     sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
     begins_to_wait(bob, 30000);
@@ -78,8 +84,7 @@ static void waiters_crash(void)
 
 static void leaver(void)
 {
-    sim_stage(1);
-    struct sim_player *ann = one("ann"), *bob = one("bob"), *cat = one("cat");
+    three_enter();
     sim_curtain();
     sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
     begins_to_wait(bob, 300);
@@ -87,8 +92,7 @@ static void leaver(void)
     sim_expect(sim_finishes(bob) == REDLOCK_EHELD);
     sim_pass_ms(10);
     sim_expect(sim_master_members(0, QUEUE) == 1);
-    sim_expect(sim_releases(ann) == REDLOCK_OK);
-    is_next(cat, sim_now_ns());
+    sim_hands_over(ann, cat, SOON_MS);
     sim_expect(sim_releases(cat) == REDLOCK_OK);
 }
 
@@ -96,9 +100,9 @@ static void leaver(void)
 static void nested(void)
 {
     sim_stage(1);
-    struct sim_player *ann = one("ann"), *bob = one("bob"), *inner = sim_beside(ann);
-    inner->options.kind = REDLOCK_FAIR;
-    inner->options.owner = "ann";
+    ann = one("ann");
+    bob = one("bob");
+    struct sim_player *inner = sim_of_kind(sim_beside(ann), REDLOCK_FAIR);
     sim_curtain();
     sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
     begins_to_wait(bob, 5000);
@@ -106,57 +110,43 @@ static void nested(void)
     sim_expect(sim_releases(ann) == REDLOCK_OK);
     sim_pass_ms(50);
     sim_expect(bob->act != NULL);
-    sim_expect(sim_releases(inner) == REDLOCK_OK);
-    is_next(bob, sim_now_ns());
+    sim_hands_over(inner, bob, SOON_MS);
     sim_expect(sim_releases(bob) == REDLOCK_OK);
 }
 
 /* For longer than a silent one is believed in: it says in time that it is there. */
 static void patience(void)
 {
-    sim_stage(1);
-    struct sim_player *ann = one("ann"), *bob = one("bob"), *cat = one("cat");
+    three_enter();
     sim_curtain();
     sim_expect(sim_takes(ann, 60000, ONCE) == REDLOCK_OK);
     begins_to_wait(bob, -1);
     sim_pass_ms(10000);
     begins_to_wait(cat, -1);
     sim_pass_ms(12000);
-    sim_expect(sim_releases(ann) == REDLOCK_OK);
-    is_next(bob, sim_now_ns());
-    sim_pass_ms(100);
-    sim_expect(cat->act != NULL);
-    sim_expect(sim_releases(bob) == REDLOCK_OK);
-    is_next(cat, sim_now_ns());
-    sim_expect(sim_releases(cat) == REDLOCK_OK);
+    are_next(bob, cat);
 }
 
 /* bob's process stands for longer than he is waited for: he is at the end when he comes again.
  */
 static void stopped_waiter(void)
 {
-    sim_stage(1);
-    struct sim_player *ann = one("ann"), *bob = one("bob"), *cat = one("cat");
+    three_enter();
     sim_curtain();
     sim_expect(sim_takes(ann, 60000, ONCE) == REDLOCK_OK);
     begins_to_wait(bob, -1);
     begins_to_wait(cat, -1);
     sim_proc_pause(bob->proc, 20 * SIM_S);
     sim_pass_ms(25000);
-    sim_expect(sim_releases(ann) == REDLOCK_OK);
-    is_next(cat, sim_now_ns());
-    sim_pass_ms(100);
-    sim_expect(bob->act != NULL);
-    sim_expect(sim_releases(cat) == REDLOCK_OK);
-    is_next(bob, sim_now_ns());
-    sim_expect(sim_releases(bob) == REDLOCK_OK);
+    are_next(cat, bob);
 }
 
 /* A queue ends six minutes after the last one in it would not be waited for any more. */
 static void nobody_left(void)
 {
     sim_stage(1);
-    struct sim_player *ann = one("ann"), *bob = one("bob");
+    ann = one("ann");
+    bob = one("bob");
     sim_curtain();
     sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
     begins_to_wait(bob, 30000);

@@ -35,11 +35,7 @@ static void clock_stepped(void)
 
 static void flushed(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", NULL);
-    struct sim_player *bob = sim_is_there("bob", NULL);
-    sim_curtain();
-    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+    struct sim_player *bob, *ann = sim_ann_has_it(1000, false, &bob);
     sim_pass_ms(100);
     for (unsigned i = 0; i < 3; i++)
         sim_master_flushall(i);

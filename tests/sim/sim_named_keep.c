@@ -22,11 +22,7 @@ static void extension(void)
 
 static void slow_extension(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", NULL);
-    struct sim_player *bob = sim_is_there("bob", NULL);
-    sim_curtain();
-    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+    struct sim_player *bob, *ann = sim_ann_has_it(1000, false, &bob);
     sim_pass_ms(300);
     for (unsigned i = 0; i < 3; i++)
         sim_delay_ms(ann, i, 1, 150);
@@ -120,15 +116,22 @@ static void extension_by_a_minority(void)
     sim_expect_costs(SIM_OVERLAP, false);
 }
 
-static void healed(void)
+/* n3 loses the key of her lock. */
+static struct sim_player *ann_loses_n3(int64_t ttl_ms)
 {
     sim_stage(3);
     struct sim_player *ann = sim_is_there("ann", NULL);
     sim_curtain();
-    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+    sim_expect(sim_takes(ann, ttl_ms, ONCE) == REDLOCK_OK);
     sim_pass_ms(100);
     sim_master_flushall(2);
     sim_broke(SIM_KEYS_STAY);
+    return ann;
+}
+
+static void healed(void)
+{
+    struct sim_player *ann = ann_loses_n3(1000);
     sim_delay_ms(ann, 0, 1, 2);
     sim_expect(sim_extends(ann, 1000) == REDLOCK_OK);
     sim_pass_ms(5);
@@ -140,13 +143,7 @@ static void healed(void)
 /* n3's no comes back when the lock has run out: it is not filled in any more. */
 static void healed_only_while_valid(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", NULL);
-    sim_curtain();
-    sim_expect(sim_takes(ann, 300, ONCE) == REDLOCK_OK);
-    sim_pass_ms(100);
-    sim_master_flushall(2);
-    sim_broke(SIM_KEYS_STAY);
+    struct sim_player *ann = ann_loses_n3(300);
     sim_delay_ms(ann, 2, 1, 400);
     sim_expect(sim_extends(ann, 300) == REDLOCK_OK);
     sim_pass_ms(410);
@@ -195,12 +192,7 @@ static void released_while_renewed(void)
 /* The last extension that won counts for 300 ms less 5; the loss is told 15 ms before. */
 static void loss_told(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", NULL);
-    struct sim_player *bob = sim_is_there("bob", NULL);
-    sim_curtain();
-    sim_watches(ann, true);
-    sim_expect(sim_takes(ann, 300, ONCE) == REDLOCK_OK);
+    struct sim_player *bob, *ann = sim_ann_has_it(300, true, &bob);
     sim_pass_ms(150);
     int64_t left_ms = sim_asks_validity(ann), now_ns = sim_now_ns();
     for (unsigned i = 0; i < 3; i++)
@@ -233,11 +225,7 @@ static void held_for_long_enough(void)
 
 static void paused_holder(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", NULL);
-    struct sim_player *bob = sim_is_there("bob", NULL);
-    sim_curtain();
-    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+    struct sim_player *bob, *ann = sim_ann_has_it(1000, false, &bob);
     sim_expect(sim_asks_validity(ann) > 0);
     sim_proc_pause(ann->proc, 2000 * SIM_MS);
     sim_expect(sim_takes(bob, 1000, 3000) == REDLOCK_OK);
@@ -247,11 +235,7 @@ static void paused_holder(void)
 
 static void suspended(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", NULL);
-    struct sim_player *bob = sim_is_there("bob", NULL);
-    sim_curtain();
-    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+    struct sim_player *bob, *ann = sim_ann_has_it(1000, false, &bob);
     sim_expect(sim_asks_validity(ann) > 0);
     sim_proc_suspend(ann->proc, 1300 * SIM_MS);
     sim_expect(sim_takes(bob, 1000, 3000) == REDLOCK_OK);
@@ -262,12 +246,7 @@ static void suspended(void)
 
 static void paused_while_it_renews(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", NULL);
-    struct sim_player *bob = sim_is_there("bob", NULL);
-    sim_curtain();
-    sim_watches(ann, true);
-    sim_expect(sim_takes(ann, 300, ONCE) == REDLOCK_OK);
+    struct sim_player *bob, *ann = sim_ann_has_it(300, true, &bob);
     sim_pass_us(102500); /* its first renewal is under way */
     sim_proc_pause(ann->proc, 1000 * SIM_MS);
     sim_expect(sim_takes(bob, 1000, 3000) == REDLOCK_OK);

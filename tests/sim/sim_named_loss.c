@@ -131,12 +131,7 @@ static void reloaded(void)
 /* The same, and it is seen in time: the next renewal fills n3 in before anybody asks. */
 static void reloaded_and_renewed(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", NULL);
-    struct sim_player *bob = sim_is_there("bob", NULL);
-    sim_curtain();
-    sim_watches(ann, true);
-    sim_expect(sim_takes(ann, 300, ONCE) == REDLOCK_OK);
+    struct sim_player *bob, *ann = sim_ann_has_it(300, true, &bob);
     sim_pass_ms(50);
     sim_master_flushall(2);
     sim_broke(SIM_KEYS_STAY);

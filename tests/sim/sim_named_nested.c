@@ -99,10 +99,7 @@ static void handed_over(void)
     sim_expect(sim_releases(inner) == REDLOCK_OK);
     sim_pass_ms(50);
     sim_expect(bob->act != NULL);
-    sim_expect(sim_releases(ann) == REDLOCK_OK);
-    int64_t free_ns = sim_now_ns();
-    sim_expect(sim_finishes(bob) == REDLOCK_OK);
-    sim_expect(bob->done_ns - free_ns <= 5 * SIM_MS);
+    sim_hands_over(ann, bob, 5);
     sim_expect(sim_releases(bob) == REDLOCK_OK);
 }
 

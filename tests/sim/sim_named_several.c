@@ -58,11 +58,51 @@ static bool is_kept(unsigned master, const char *name)
     return value && strncmp(value, prefix, strlen(prefix)) == 0;
 }
 
+/* ann wants both. */
+static struct sim_player *ann, *bob, *cat, *dan;
+
+static void two_enter(const char *bobs)
+{
+    sim_stage(3);
+    ann = who("ann", "left+right");
+    bob = who("bob", bobs);
+}
+
+static void bob_and_cat_want_one(void)
+{
+    two_enter("left");
+    cat = who("cat", "right");
+}
+
+static void all_are_patient(void)
+{
+    sim_stage(3);
+    ann = patient("ann", "left+right");
+    bob = patient("bob", "left");
+    cat = patient("cat", "right");
+    dan = patient("dan", "left");
+}
+
+/* ann waits for it and for what cat has, and bob behind her for it alone. */
+static void dan_gives_up_left(int64_t waited_ms)
+{
+    sim_curtain();
+    sim_expect(sim_takes(cat, 5000, ONCE) == REDLOCK_OK);
+    sim_expect(sim_takes(dan, 5000, ONCE) == REDLOCK_OK);
+    sim_begins_to_take(ann, 1000, WHILE_MS);
+    sim_pass_ms(waited_ms);
+    sim_begins_to_take(bob, 1000, WHILE_MS);
+    sim_pass_ms(waited_ms);
+    sim_expect(sim_releases(dan) == REDLOCK_OK);
+}
+
 static void all_or_none(void)
 {
     sim_stage(3);
-    struct sim_player *ann = who("ann", "left+right"), *bob = who("bob", "right+other"),
-                      *cat = who("cat", "left"), *dan = who("dan", "right+left+right");
+    ann = who("ann", "left+right");
+    bob = who("bob", "right+other");
+    cat = who("cat", "left");
+    dan = who("dan", "right+left+right");
     sim_curtain();
     sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
     sim_expect(has_both(ann));
@@ -85,8 +125,7 @@ static void all_or_none(void)
 
 static void opposite_orders(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = who("ann", "left+right"), *bob = who("bob", "right+left");
+    two_enter("right+left");
     sim_delay_ms(ann, 2, 5, 1);
     sim_delay_ms(bob, 0, 5, 1);
     sim_delay_ms(bob, 1, 2, 1);
@@ -96,10 +135,7 @@ static void opposite_orders(void)
     sim_expect(sim_finishes(ann) == REDLOCK_OK);
     sim_pass_ms(50);
     sim_expect(bob->act != NULL);
-    sim_expect(sim_releases(ann) == REDLOCK_OK);
-    int64_t free_ns = sim_now_ns();
-    sim_expect(sim_finishes(bob) == REDLOCK_OK);
-    sim_expect(bob->done_ns - free_ns <= 20 * SIM_MS);
+    sim_hands_over(ann, bob, 20);
     sim_expect(sim_releases(bob) == REDLOCK_OK);
 }
 
@@ -107,9 +143,7 @@ static void opposite_orders(void)
  */
 static void given_back(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = who("ann", "left+right"), *bob = who("bob", "left"),
-                      *cat = who("cat", "right");
+    bob_and_cat_want_one();
     sim_delay_ms(cat, 0, 40, 1);
     sim_curtain();
     sim_expect(sim_takes(cat, 1000, ONCE) == REDLOCK_OK);
@@ -132,8 +166,7 @@ static void given_back(void)
 /* All masters grant it, and two of the answers are lost with their connections. */
 static void lost_replies(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = who("ann", "left+right"), *bob = who("bob", "right");
+    two_enter("right");
     sim_delay_ms(ann, 1, 1, 20);
     sim_delay_ms(ann, 2, 1, 20);
     sim_curtain();
@@ -156,8 +189,7 @@ static void lost_replies(void)
 
 static void restarted(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = who("ann", "left+right"), *bob = who("bob", "right");
+    two_enter("right");
     sim_curtain();
     sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
     sim_pass_ms(100);
@@ -183,9 +215,7 @@ static void restarted(void)
  * left of the lock is given up where it is. */
 static void one_name_lost(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = who("ann", "left+right"), *bob = who("bob", "left"),
-                      *cat = who("cat", "right");
+    bob_and_cat_want_one();
     sim_curtain();
     sim_broke(SIM_KEYS_STAY);
     sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
@@ -212,26 +242,14 @@ static void one_name_lost(void)
  * wants nothing else, gets it. */
 static void goes_on(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = patient("ann", "left+right"), *bob = patient("bob", "left"),
-                      *cat = patient("cat", "right"), *dan = patient("dan", "left");
-    sim_curtain();
-    sim_expect(sim_takes(cat, 5000, ONCE) == REDLOCK_OK);
-    sim_expect(sim_takes(dan, 5000, ONCE) == REDLOCK_OK);
-    sim_begins_to_take(ann, 1000, WHILE_MS);
-    sim_pass_ms(200);
-    sim_begins_to_take(bob, 1000, WHILE_MS);
-    sim_pass_ms(200);
-    sim_expect(sim_releases(dan) == REDLOCK_OK);
+    all_are_patient();
+    dan_gives_up_left(200);
     int64_t free_ns = sim_now_ns();
     sim_expect(sim_finishes(bob) == REDLOCK_OK);
     sim_expect(bob->done_ns - free_ns > 90 * SIM_MS);
     sim_expect(bob->done_ns - free_ns < 150 * SIM_MS);
     sim_expect(sim_releases(cat) == REDLOCK_OK);
-    sim_expect(sim_releases(bob) == REDLOCK_OK);
-    free_ns = sim_now_ns();
-    sim_expect(sim_finishes(ann) == REDLOCK_OK);
-    sim_expect(ann->done_ns - free_ns < 10 * SIM_MS);
+    sim_hands_over(bob, ann, 10);
     sim_expect(has_both(ann));
     sim_expect(sim_releases(ann) == REDLOCK_OK);
 }
@@ -240,18 +258,9 @@ static void goes_on(void)
  * them, is told when she gives it back. The other masters keep it for her. */
 static void in_vain(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = patient("ann", "left+right"), *bob = patient("bob", "left"),
-                      *cat = patient("cat", "right"), *dan = patient("dan", "left");
+    all_are_patient();
     sim_delay_ms(cat, 0, 20000, 1);
-    sim_curtain();
-    sim_expect(sim_takes(cat, 5000, ONCE) == REDLOCK_OK);
-    sim_expect(sim_takes(dan, 5000, ONCE) == REDLOCK_OK);
-    sim_begins_to_take(ann, 1000, WHILE_MS);
-    sim_pass_ms(50);
-    sim_begins_to_take(bob, 1000, WHILE_MS);
-    sim_pass_ms(50);
-    sim_expect(sim_releases(dan) == REDLOCK_OK);
+    dan_gives_up_left(50);
     sim_pass_ms(5);
     sim_expect(is_kept(0, "left"));
     sim_expect(sim_finishes(bob) == REDLOCK_OK);
@@ -267,10 +276,11 @@ static void in_vain(void)
 static void gives_way(void)
 {
     sim_stage(3);
-    struct sim_player *ann = patient("ann", "left+right"),
-                      *bob = patient("bob", "right+left+third+fourth"),
-                      *cat = patient("cat", "left"), *dan = patient("dan", "right"),
-                      *eve = patient("eve", "third"), *fay = patient("fay", "fourth");
+    ann = patient("ann", "left+right");
+    bob = patient("bob", "right+left+third+fourth");
+    cat = patient("cat", "left");
+    dan = patient("dan", "right");
+    struct sim_player *eve = patient("eve", "third"), *fay = patient("fay", "fourth");
     sim_curtain();
     sim_expect(sim_takes(cat, 10000, ONCE) == REDLOCK_OK);
     sim_expect(sim_takes(eve, 10000, ONCE) == REDLOCK_OK);
@@ -290,10 +300,7 @@ static void gives_way(void)
     sim_expect(sim_finishes(ann) == REDLOCK_OK);
     sim_expect(ann->done_ns - free_ns < 300 * SIM_MS);
     sim_expect(bob->act != NULL);
-    sim_expect(sim_releases(ann) == REDLOCK_OK);
-    free_ns = sim_now_ns();
-    sim_expect(sim_finishes(bob) == REDLOCK_OK);
-    sim_expect(bob->done_ns - free_ns < 10 * SIM_MS);
+    sim_hands_over(ann, bob, 10);
     sim_expect(sim_releases(bob) == REDLOCK_OK);
 }
 

@@ -1,29 +1,41 @@
-/* sim_named_shared.c - scenarios of readers and writers on several masters. */
+/* sim_named_shared.c - scenarios of readers and writers on several masters, and the steps of
+ * those that are the same on one. */
 #include "config_auto.h"
 
-#include "sim_named.h"
+#include "sim_named_parts.h"
 
 #define ONCE 0
 
-/* The lock is asked for to read or to write, by that owner. */
-static struct sim_player *who(struct sim_player *player, int kind, const char *owner)
+static struct sim_player *one(const char *name, int kind)
 {
-    player->options.kind = kind;
-    player->options.owner = owner;
-    return player;
+    struct sim_client_options how = {.max_ttl_ms = 30000};
+    return sim_of_kind(sim_is_there(name, &how), kind);
 }
 
-static struct sim_player *reader(const char *name)
+struct sim_player *sim_reader(const char *name)
 {
-    return who(sim_is_there(name, NULL), REDLOCK_READ, name);
+    return one(name, REDLOCK_READ);
 }
 
-static struct sim_player *writer(const char *name)
+struct sim_player *sim_writer(const char *name)
 {
-    return who(sim_is_there(name, NULL), REDLOCK_WRITE, name);
+    return one(name, REDLOCK_WRITE);
 }
 
-/* Masters on which so many have it. */
+/* ---- on one master or on three ---------------------------------------------------------- */
+
+/* bob reads and cat writes, mostly. */
+static struct sim_player *ann, *bob, *cat;
+
+static void three_enter(unsigned masters, int anns_kind)
+{
+    sim_stage(masters);
+    ann = one("ann", anns_kind);
+    bob = sim_reader("bob");
+    cat = sim_writer("cat");
+}
+
+/* Masters on which so many have it, or which have so many members for it. */
 static unsigned with(size_t holds)
 {
     unsigned count = 0;
@@ -32,14 +44,13 @@ static unsigned with(size_t holds)
     return count;
 }
 
-static void shared(void)
+void sim_plays_together(unsigned masters, size_t beside)
 {
-    sim_stage(3);
-    struct sim_player *ann = reader("ann"), *bob = reader("bob"), *cat = writer("cat");
+    three_enter(masters, REDLOCK_READ);
     sim_curtain();
     sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
     sim_expect(sim_takes(bob, 1000, ONCE) == REDLOCK_OK);
-    sim_expect(with(2) == 3);
+    sim_expect(with(2 + beside) == masters);
     sim_expect(sim_takes(cat, 1000, ONCE) == REDLOCK_EHELD);
     sim_expect(sim_releases(ann) == REDLOCK_OK);
     sim_expect(sim_takes(cat, 1000, ONCE) == REDLOCK_EHELD);
@@ -47,26 +58,28 @@ static void shared(void)
     sim_expect(sim_takes(cat, 1000, ONCE) == REDLOCK_OK);
     sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_EHELD);
     sim_expect(sim_releases(cat) == REDLOCK_OK);
+}
+
+static void shared(void)
+{
+    sim_plays_together(3, 0);
     sim_pass_ms(10);
     sim_expect(with(0) == 3);
 }
 
-static void downgrade(void)
+void sim_plays_downgrade(unsigned masters)
 {
-    sim_stage(3);
-    struct sim_player *ann = writer("ann"), *bob = reader("bob"), *cat = writer("cat");
-    struct sim_player *reads = who(sim_beside(ann), REDLOCK_READ, "ann");
+    three_enter(masters, REDLOCK_WRITE);
+    struct sim_player *reads = sim_of_kind(sim_beside(ann), REDLOCK_READ);
     sim_curtain();
     sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
     sim_expect(sim_takes(reads, 1000, ONCE) == REDLOCK_OK);
     sim_begins_to_take(bob, 1000, 5000);
     sim_pass_ms(50);
-    sim_expect(sim_releases(ann) == REDLOCK_OK);
-    int64_t free_ns = sim_now_ns();
-    sim_expect(sim_finishes(bob) == REDLOCK_OK);
-    sim_expect(bob->done_ns - free_ns <= 5 * SIM_MS);
+    sim_hands_over(ann, bob, 5);
     sim_expect(sim_takes(cat, 1000, ONCE) == REDLOCK_EHELD);
-    sim_expect(sim_asks_validity(reads) > 0);
+    if (masters > 1) /* and a majority keeps hers for her */
+        sim_expect(sim_asks_validity(reads) > 0);
     sim_expect(sim_releases(bob) == REDLOCK_OK);
     sim_expect(sim_takes(cat, 1000, ONCE) == REDLOCK_EHELD);
     sim_expect(sim_releases(reads) == REDLOCK_OK);
@@ -74,11 +87,16 @@ static void downgrade(void)
     sim_expect(sim_releases(cat) == REDLOCK_OK);
 }
 
-static void upgrade(void)
+static void downgrade(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = reader("ann");
-    struct sim_player *writes = who(sim_beside(ann), REDLOCK_WRITE, "ann");
+    sim_plays_downgrade(3);
+}
+
+void sim_plays_upgrade(unsigned masters)
+{
+    sim_stage(masters);
+    ann = sim_reader("ann");
+    struct sim_player *writes = sim_of_kind(sim_beside(ann), REDLOCK_WRITE);
     sim_curtain();
     sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
     int64_t asked_ns = sim_now_ns();
@@ -90,11 +108,15 @@ static void upgrade(void)
     sim_expect(sim_releases(writes) == REDLOCK_OK);
 }
 
-static void writer_waits(void)
+static void upgrade(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = reader("ann"), *bob = reader("bob"), *cat = writer("cat");
-    struct sim_player *again = who(sim_beside(ann), REDLOCK_READ, "ann");
+    sim_plays_upgrade(3);
+}
+
+void sim_plays_writer_waits(unsigned masters)
+{
+    three_enter(masters, REDLOCK_READ);
+    struct sim_player *again = sim_of_kind(sim_beside(ann), REDLOCK_READ);
     sim_curtain();
     sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
     sim_begins_to_take(cat, 1000, 5000);
@@ -108,20 +130,19 @@ static void writer_waits(void)
     sim_expect(sim_finishes(cat) == REDLOCK_OK);
     sim_pass_ms(20);
     sim_expect(bob->act != NULL);
-    sim_expect(sim_releases(cat) == REDLOCK_OK);
-    int64_t free_ns = sim_now_ns();
-    sim_expect(sim_finishes(bob) == REDLOCK_OK);
-    sim_expect(bob->done_ns - free_ns <= 5 * SIM_MS);
+    sim_hands_over(cat, bob, 5);
     sim_expect(sim_releases(bob) == REDLOCK_OK);
 }
 
-/* Its mark stands for 4 s after it was last heard of. */
-static void writer_crashes(void)
+static void writer_waits(void)
 {
-    struct sim_client_options how = {.max_ttl_ms = 30000};
-    sim_stage(3);
-    struct sim_player *ann = who(sim_is_there("ann", &how), REDLOCK_READ, "ann");
-    struct sim_player *bob = reader("bob"), *cat = writer("cat");
+    sim_plays_writer_waits(3);
+}
+
+/* Its mark stands for 4 s after it was last heard of. */
+void sim_plays_writer_crashes(unsigned masters)
+{
+    three_enter(masters, REDLOCK_READ);
     sim_curtain();
     sim_expect(sim_takes(ann, 30000, ONCE) == REDLOCK_OK);
     sim_begins_to_take(cat, 1000, 30000);
@@ -135,11 +156,50 @@ static void writer_crashes(void)
     sim_expect(sim_releases(ann) == REDLOCK_OK);
 }
 
+static void writer_crashes(void)
+{
+    sim_plays_writer_crashes(3);
+}
+
+/* ann has written, and wants to again at once; bob waited to read, and does. */
+static void bobs_turn(void)
+{
+    for (unsigned i = 0; i < sim_master_count(); i++)
+        sim_delay_ms(bob, i, 4, 4); /* he can't be there before her */
+    sim_curtain();
+    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+    sim_begins_to_take(bob, 1000, 5000);
+    sim_pass_ms(50);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+    sim_begins_to_take(ann, 1000, 5000);
+    sim_expect(sim_finishes(bob) == REDLOCK_OK);
+}
+
+void sim_plays_turns(unsigned masters)
+{
+    sim_stage(masters);
+    ann = sim_writer("ann");
+    bob = sim_reader("bob");
+    bobs_turn();
+    sim_expect(ann->act != NULL);
+    sim_pass_ms(20);
+    sim_hands_over(bob, ann, 5);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+}
+
+static void turns(void)
+{
+    sim_plays_turns(3);
+}
+
+/* ---- on three masters ------------------------------------------------------------------- */
+
 /* On different masters each of them is first. */
 static void race(void)
 {
     sim_stage(3);
-    struct sim_player *ann = reader("ann"), *bob = writer("bob");
+    ann = sim_reader("ann");
+    bob = sim_writer("bob");
     sim_delay_ms(ann, 2, 5, 1);
     sim_delay_ms(bob, 0, 5, 1);
     sim_delay_ms(bob, 1, 2, 1);
@@ -159,8 +219,8 @@ static void reader_filled_in(void)
 {
     struct sim_client_options how = {.guard = -1};
     sim_stage(3);
-    struct sim_player *ann = who(sim_is_there("ann", &how), REDLOCK_READ, "ann");
-    struct sim_player *bob = who(sim_is_there("bob", &how), REDLOCK_WRITE, "bob");
+    ann = sim_of_kind(sim_is_there("ann", &how), REDLOCK_READ);
+    bob = sim_of_kind(sim_is_there("bob", &how), REDLOCK_WRITE);
     sim_curtain();
     sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
     sim_master_kill(2);
@@ -178,8 +238,7 @@ static void reader_filled_in(void)
 
 static void lease_of_its_own(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = reader("ann"), *bob = reader("bob"), *cat = writer("cat");
+    three_enter(3, REDLOCK_READ);
     sim_curtain();
     sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
     sim_expect(sim_takes(bob, 300, ONCE) == REDLOCK_OK);
@@ -193,41 +252,13 @@ static void lease_of_its_own(void)
     sim_expect(sim_releases(cat) == REDLOCK_OK);
 }
 
-static void turns(void)
-{
-    sim_stage(3);
-    struct sim_player *ann = writer("ann"), *bob = reader("bob");
-    for (unsigned i = 0; i < 3; i++)
-        sim_delay_ms(bob, i, 4, 4); /* he can't be there before her */
-    sim_curtain();
-    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
-    sim_begins_to_take(bob, 1000, 5000);
-    sim_pass_ms(50);
-    sim_expect(sim_releases(ann) == REDLOCK_OK);
-    sim_begins_to_take(ann, 1000, 5000);
-    sim_expect(sim_finishes(bob) == REDLOCK_OK);
-    sim_expect(ann->act != NULL);
-    sim_pass_ms(20);
-    sim_expect(sim_releases(bob) == REDLOCK_OK);
-    int64_t free_ns = sim_now_ns();
-    sim_expect(sim_finishes(ann) == REDLOCK_OK);
-    sim_expect(ann->done_ns - free_ns <= 5 * SIM_MS);
-    sim_expect(sim_releases(ann) == REDLOCK_OK);
-}
-
 static void latecomer(void)
 {
     sim_stage(3);
-    struct sim_player *ann = writer("ann"), *bob = reader("bob"), *dan = reader("dan");
-    for (unsigned i = 0; i < 3; i++)
-        sim_delay_ms(bob, i, 4, 4);
-    sim_curtain();
-    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
-    sim_begins_to_take(bob, 1000, 5000);
-    sim_pass_ms(50);
-    sim_expect(sim_releases(ann) == REDLOCK_OK);
-    sim_begins_to_take(ann, 1000, 5000);
-    sim_expect(sim_finishes(bob) == REDLOCK_OK);
+    ann = sim_writer("ann");
+    bob = sim_reader("bob");
+    struct sim_player *dan = sim_reader("dan");
+    bobs_turn();
     sim_begins_to_take(dan, 1000, 5000);
     sim_pass_ms(14);
     sim_expect(sim_releases(bob) == REDLOCK_OK);

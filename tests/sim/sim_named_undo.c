@@ -126,11 +126,7 @@ static void half_open(void)
 
 static void foreign_release(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", NULL);
-    struct sim_player *bob = sim_is_there("bob", NULL);
-    sim_curtain();
-    sim_expect(sim_takes(ann, 300, ONCE) == REDLOCK_OK);
+    struct sim_player *bob, *ann = sim_ann_has_it(300, false, &bob);
     sim_proc_pause(ann->proc, 400 * SIM_MS);
     sim_pass_ms(350);
     sim_expect(sim_takes(bob, 1000, ONCE) == REDLOCK_OK);
@@ -142,11 +138,7 @@ static void foreign_release(void)
 
 static void holder_crashes(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", NULL);
-    struct sim_player *bob = sim_is_there("bob", NULL);
-    sim_curtain();
-    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+    struct sim_player *bob, *ann = sim_ann_has_it(1000, false, &bob);
     sim_pass_ms(100);
     sim_crashes(ann);
     int64_t began_ns = sim_now_ns();

@@ -7,17 +7,10 @@
 
 static void hand_off(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", NULL);
-    struct sim_player *bob = sim_is_there("bob", NULL);
-    sim_curtain();
-    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+    struct sim_player *bob, *ann = sim_ann_has_it(1000, false, &bob);
     sim_begins_to_take(bob, 1000, 5000);
     sim_pass_ms(200);
-    sim_expect(sim_releases(ann) == REDLOCK_OK);
-    int64_t free_ns = sim_now_ns();
-    sim_expect(sim_finishes(bob) == REDLOCK_OK);
-    sim_expect(bob->done_ns - free_ns <= 5 * SIM_MS);
+    sim_hands_over(ann, bob, 5);
     sim_expect(sim_releases(bob) == REDLOCK_OK);
 }
 
@@ -34,10 +27,7 @@ static void lost_wake_up(void)
     sim_pass_ms(200);
     for (unsigned i = 0; i < 3; i++)
         sim_path_forget(bob->proc, i, 1 * SIM_MS);
-    sim_expect(sim_releases(ann) == REDLOCK_OK);
-    int64_t free_ns = sim_now_ns();
-    sim_expect(sim_finishes(bob) == REDLOCK_OK);
-    sim_expect(bob->done_ns - free_ns <= 2500 * SIM_MS);
+    sim_hands_over(ann, bob, 2500);
     sim_expect(sim_releases(bob) == REDLOCK_OK);
 }
 
@@ -54,10 +44,7 @@ static void waiter_gives_up(void)
     sim_begins_to_take(cat, 1000, 5000);
     sim_expect(sim_finishes(bob) == REDLOCK_EHELD);
     sim_pass_ms(100);
-    sim_expect(sim_releases(ann) == REDLOCK_OK);
-    int64_t free_ns = sim_now_ns();
-    sim_expect(sim_finishes(cat) == REDLOCK_OK);
-    sim_expect(cat->done_ns - free_ns <= 5 * SIM_MS);
+    sim_hands_over(ann, cat, 5);
     sim_expect(sim_releases(cat) == REDLOCK_OK);
 }
 
@@ -75,10 +62,7 @@ static void waiter_crashes(void)
     sim_pass_ms(100);
     sim_crashes(bob);
     sim_pass_ms(20);
-    sim_expect(sim_releases(ann) == REDLOCK_OK);
-    int64_t free_ns = sim_now_ns();
-    sim_expect(sim_finishes(cat) == REDLOCK_OK);
-    sim_expect(cat->done_ns - free_ns <= 5 * SIM_MS);
+    sim_hands_over(ann, cat, 5);
     sim_expect(sim_releases(cat) == REDLOCK_OK);
 }
 
@@ -124,11 +108,7 @@ static void threads_of_one_client(void)
 
 static void wait_is_over(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", NULL);
-    struct sim_player *bob = sim_is_there("bob", NULL);
-    sim_curtain();
-    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+    struct sim_player *bob, *ann = sim_ann_has_it(1000, false, &bob);
     int64_t began_ns = sim_now_ns();
     sim_expect(sim_takes(bob, 1000, 300) == REDLOCK_EHELD);
     sim_expect(bob->done_ns - began_ns >= 290 * SIM_MS);

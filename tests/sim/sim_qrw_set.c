@@ -135,9 +135,9 @@ enum sim_tidied sim_qrw_tidy(const struct sim_qrw *qrw, bool tells, const int64_
 bool sim_qrw_settle(const struct sim_qrw *qrw)
 {
     const struct sim_key *key = sim_qrw_set(qrw);
+    double score = key ? key->member[key->members - 1].score : 0;
     const char *error =
-        key ? sim_script_pexpireat(qrw->run, qrw->set, key->member[key->members - 1].score)
-            : NULL;
+        key ? sim_script_pexpireat(qrw->run, qrw->set, score < 1e15 ? score : 1e15) : NULL;
     if (error)
         sim_script_fail(qrw->run, "redis.call('PEXPIREAT'", error);
     return !error;

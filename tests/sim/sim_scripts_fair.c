@@ -30,7 +30,7 @@ static void refused(enum rl_code code, int64_t left_ms, const char *text, size_t
 }
 
 /* fair_take.lua. False: the script has failed. */
-static bool take(const struct sim_fair *fair, struct sim_taken *ret)
+static bool take(struct sim_fair *fair, struct sim_taken *ret)
 {
     struct sim_run *run = fair->run;
     const struct sim_word *owner = sim_argv_at(run, 2);

@@ -29,6 +29,12 @@ struct wire_item talk_do(struct talk *talk, ...) __attribute__((sentinel));
 void talk_log_in(struct talk *talk, const struct masters *masters, const char *const *rules,
                  struct talk *ret_restricted);
 
+/* Fixtures: one master for all tests of a program, emptied for each of them, and who talks with
+ * it. */
+extern struct masters *talk_masters;
+extern struct talk talk_here;
+void talk_fixtures(TCase *tcase);
+
 /* ---- scripts --------------------------------------------------------------------------- */
 
 /* What a script may be told; it gets what kind.c says. */

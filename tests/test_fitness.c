@@ -1,0 +1,118 @@
+/* test_fitness.c - whom the restart guard lets vote, with scripted masters: what was once seen
+ * is not forgotten over what is heard next, and counts by whichever link it is said. */
+#include "config_auto.h"
+
+#include "client.h"
+#include "fake.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static struct fake *fake;
+static redlock *client;
+static redlock_status_report status;
+static char text[192];
+
+static void open_one(const char *settings)
+{
+    fakes_start(&fake, 1);
+    client = client_open(fakes_file(&fake, 1, settings));
+    ck_assert(wait_until(client_ready(client) == 1, 5000));
+}
+
+static void close_all(void)
+{
+    redlock_close(client);
+    fakes_stop(&fake, 1);
+}
+
+static const char *run_id(void)
+{
+    status.size = sizeof(status);
+    redlock_status(client, &status);
+    return status.node[0].run_id;
+}
+
+/* It says that it is one, on its next connection. */
+static void is_seen_as_a_replica(void)
+{
+    fake_says(fake, NULL, -1, "slave");
+    fake_hang_up(fake, false);
+    ck_assert(wait_until(client_state(client, 0, text) == REDLOCK_NODE_REFUSED, 5000));
+    ck_assert_ptr_nonnull(strstr(text, "is a replica"));
+}
+
+static void expect_guarded(void)
+{
+    ck_assert_msg(wait_until(client_state(client, 0, text) == REDLOCK_NODE_GUARDED, 5000), "%s",
+                  text);
+    ck_assert(wait_until((client_state(client, 0, text), strstr(text, "was a replica") != NULL),
+                         5000));
+    ck_assert(!client_can_take(client, "another"));
+}
+
+START_TEST(a_refused_info_makes_nobody_forget_a_replica)
+{
+    open_one("max-ttl 20s\n");
+    is_seen_as_a_replica();
+    fake_rule(fake, &(struct fake_rule){.match = "INFO*",
+                                        .times = 1,
+                                        .reply = "-BUSY Redis is busy running a script.\r\n"});
+    ck_assert(wait_until(
+        (client_state(client, 0, text), strstr(text, "INFO was refused") != NULL), 5000));
+    fake_says(fake, NULL, -1, "master");
+    expect_guarded();
+    close_all();
+}
+END_TEST
+
+START_TEST(nor_does_another_server_under_its_name)
+{
+    static const char another[] = "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb";
+    char first[sizeof(status.node[0].run_id)];
+    open_one("max-ttl 20s\n");
+    snprintf(first, sizeof(first), "%s", run_id());
+    is_seen_as_a_replica();
+    fake_says(fake, another, -1, "slave");
+    fake_hang_up(fake, false);
+    ck_assert(wait_until(strcmp(run_id(), another) == 0, 5000));
+    fake_says(fake, first, -1, "master");
+    fake_hang_up(fake, false);
+    ck_assert(wait_until(strcmp(run_id(), first) == 0, 5000));
+    expect_guarded();
+    close_all();
+}
+END_TEST
+
+/* The link that drains brings it when the other one, by which it votes, is up. */
+START_TEST(a_draining_link_tells_of_its_server)
+{
+    redlock_report report;
+    redlock_lock *lock = NULL;
+    open_one("max-ttl 20s\nstall-limit 5s\nlinger 0ms\n");
+    fake_rule(fake, &(struct fake_rule){
+                        .match = "acquire *",
+                        .times = 1,
+                        .delay_ms = 2000,
+                        .reply = "-READONLY You can't write against a read only replica.\r\n"});
+    int code = client_try(client, "name", 0, 5000, &report, &lock);
+    ck_assert_msg(code == 0, "%d: %s", code, client_told(&report));
+    ck_assert_uint_eq(fake_connections(fake), 2);
+    expect_guarded();
+    ck_assert_uint_eq(fake_connections(fake), 2);
+    ck_assert_int_eq(redlock_release(lock), 0);
+    close_all();
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("fitness");
+    TCase *tests = tcase_create("guard");
+    tcase_set_timeout(tests, 30);
+    tcase_add_test(tests, a_refused_info_makes_nobody_forget_a_replica);
+    tcase_add_test(tests, nor_does_another_server_under_its_name);
+    tcase_add_test(tests, a_draining_link_tells_of_its_server);
+    suite_add_tcase(suite, tests);
+    return suite_run(suite);
+}
