@@ -123,7 +123,7 @@ START_TEST(g90_a_release_by_who_has_it_no_more_wakes_nobody)
     redlock_lock *lost = take_for(one, write, "lost", 10000);
     waiter_start_as(&waiter, two, NAME, REDLOCK_WRITE, "waits", 30000);
     await_listeners(1);
-    is_quiet(two); /* it does not find by itself what is free in between */
+    client_is_quiet(two); /* it does not find by itself what is free in between */
     master_do(masters, 0, "DEL", NAME, NULL);
     peer_takes("11111111-2222-4333-8444-555555555555:7:write", "write");
     uint64_t before = client_stats(two).wakes;

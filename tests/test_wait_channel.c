@@ -34,7 +34,7 @@ START_TEST(a_release_wakes_who_waits)
         uint64_t before = client_stats(two).wakes;
         wait_for("name");
         listeners_become(CHANNEL_OF("name"), 1);
-        is_quiet(two);
+        client_is_quiet(two);
         int64_t released_ms = now_ms();
         ck_assert_int_eq(redlock_release(held), 0);
         waiter_expect_woken(&waiter, before, sizes[_i] / 2 + 1, released_ms);
@@ -51,7 +51,7 @@ START_TEST(any_message_is_a_hint_and_no_more)
     peer_takes("name");
     wait_for("name");
     listeners_become(CHANNEL_OF("name"), 1);
-    is_quiet(two);
+    client_is_quiet(two);
     static const char *const messages[] = {"0", "1", "", "free at last", "redlock:wake"};
     for (unsigned i = 0; i < sizeof(messages) / sizeof(messages[0]); i++) {
         uint64_t before = client_stats(two).rounds;
@@ -59,7 +59,7 @@ START_TEST(any_message_is_a_hint_and_no_more)
             master_do(masters, node, "PUBLISH", CHANNEL_OF("name"), messages[i], NULL);
         ck_assert(wait_until(client_stats(two).rounds > before, PROBE_MS / 2));
         ck_assert(!waiter_is_back(&waiter, 0));
-        is_quiet(two);
+        client_is_quiet(two);
     }
     /* and hears of the next one as well. */
     int64_t released_ms = now_ms();
@@ -90,7 +90,7 @@ START_TEST(what_goes_without_a_word_is_found)
     peer_takes("name");
     wait_for("name");
     listeners_become(CHANNEL_OF("name"), 1);
-    is_quiet(two);
+    client_is_quiet(two);
     peer_gives_back("name", NULL);
     waiter_expect_lock(&waiter, 5 * PROBE_MS);
     close_all();
@@ -133,7 +133,7 @@ START_TEST(readers_and_writers_of_a_name_share_a_channel)
     pause_ms(50);
     listeners_become("redisson_rwlock:{name}", 1);
     uint64_t before = client_stats(two).wakes;
-    is_quiet(two);
+    client_is_quiet(two);
     int64_t released_ms = now_ms();
     ck_assert_int_eq(redlock_release(held), 0);
     waiter_expect_woken(&reader, before, 2, released_ms);
@@ -190,7 +190,7 @@ START_TEST(names_of_any_length_are_heard)
         redlock_lock *held = hold(name);
         wait_for(name);
         listeners_become(channel, 1);
-        is_quiet(two);
+        client_is_quiet(two);
         int64_t released_ms = now_ms();
         ck_assert_int_eq(redlock_release(held), 0);
         waiter_expect_woken(&waiter, before, 1, released_ms);
@@ -212,7 +212,7 @@ START_TEST(a_broken_connection_listens_anew)
             master_do(masters, i, "CLIENT", "KILL", "TYPE", "pubsub", NULL);
     }
     listeners_become(CHANNEL_OF("name"), 1);
-    is_quiet(two);
+    client_is_quiet(two);
     uint64_t before = client_stats(two).wakes;
     int64_t released_ms = now_ms();
     ck_assert_int_eq(redlock_release(held), 0);
@@ -227,7 +227,7 @@ START_TEST(what_was_missed_is_asked_for_when_it_listens_again)
     peer_takes("name");
     wait_for("name");
     listeners_become(CHANNEL_OF("name"), 1);
-    is_quiet(two);
+    client_is_quiet(two);
     int64_t gone_ms = now_ms();
     peer_gives_back("name", NULL);
     ck_assert_int_eq(master_do(masters, 0, "CLIENT", "KILL", "TYPE", "pubsub", NULL).number, 1);

@@ -259,7 +259,7 @@ START_TEST(who_may_hear_the_channel_alone_is_woken)
         uint64_t before = client_stats(two).wakes;
         waiter_start_as(&waiter, two, "name", REDLOCK_REENTRANT, NULL, WAIT_MS);
         listeners_become(CHANNEL_OF("name"), 1);
-        is_quiet(two);
+        client_is_quiet(two);
         int64_t released_ms = now_ms();
         ck_assert_int_eq(redlock_release(held), 0);
         waiter_expect_woken(&waiter, before, 1, released_ms);

@@ -95,7 +95,7 @@ START_TEST(who_gives_up_makes_room)
     queue_has(1);
     listeners_become(FAIR_CHANNEL "first", 0);
     listeners_become(FAIR_CHANNEL "second", 1);
-    is_quiet(two);
+    client_is_quiet(two);
     uint64_t before = client_stats(two).wakes;
     int64_t released_ms = now_ms();
     ck_assert_int_eq(redlock_release(held), 0);

@@ -28,18 +28,9 @@ struct proxy *open_with_proxy(void)
     return proxy;
 }
 
-void is_quiet(redlock *client)
-{
-    redlock_stats before;
-    do {
-        before = client_stats(client);
-        pause_ms(30);
-    } while (client_stats(client).commands != before.commands);
-}
-
 void expect_quiet(redlock *client)
 {
-    is_quiet(client);
+    client_is_quiet(client);
     redlock_stats before = client_stats(client);
     int64_t begun = now_ms();
     pause_ms(500);

@@ -16,10 +16,6 @@ void open_masters(unsigned n);
 /* One master, and the second client reaches it by way of this proxy, which the caller stops. */
 struct proxy *open_with_proxy(void);
 
-/* Wait until it does not ask any more but from time to time: it hears all it can, and what it
- * was refused last has come. */
-void is_quiet(redlock *client);
-
 /* From then on it looks once a second, and asks nothing else. */
 void expect_quiet(redlock *client);
 

@@ -122,3 +122,12 @@ const char *client_told(const redlock_report *report)
                                 votes[report->node[i].vote], report->node[i].text);
     return line;
 }
+
+void client_is_quiet(redlock *client)
+{
+    redlock_stats before;
+    do {
+        before = client_stats(client);
+        pause_ms(30);
+    } while (client_stats(client).commands != before.commands);
+}

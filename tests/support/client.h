@@ -37,6 +37,10 @@ unsigned client_ready(redlock *client); /* nodes that vote */
 /* Now. */
 redlock_stats client_stats(redlock *client);
 
+/* Wait until it does not ask any more but from time to time: it hears all it can, and what it
+ * was refused last has come. */
+void client_is_quiet(redlock *client);
+
 /* The report in one line, for messages; the next call overwrites it. */
 const char *client_told(const redlock_report *report);
 
