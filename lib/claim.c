@@ -191,22 +191,24 @@ void rl_claim_release(struct rl_claim *claim, int64_t now_ns, int64_t node_deadl
     rl_claim_leave(claim, now_ns);
 }
 
-void rl_claim_tick(struct rl_claim *claim, int64_t now_ns)
+static void apply(struct rl_claim *claim, int64_t now_ns,
+                  unsigned (*happens)(struct rl_hold *hold, int64_t now_ns))
 {
     rl_claim_enter(claim);
-    unsigned did = rl_hold_tick(&claim->hold, now_ns);
+    unsigned did = happens(&claim->hold, now_ns);
     if (did)
         rl_claim_react(claim, did, now_ns);
     rl_claim_leave(claim, now_ns);
 }
 
+void rl_claim_tick(struct rl_claim *claim, int64_t now_ns)
+{
+    apply(claim, now_ns, rl_hold_tick);
+}
+
 void rl_claim_cut(struct rl_claim *claim, int64_t now_ns)
 {
-    rl_claim_enter(claim);
-    unsigned did = rl_hold_cut(&claim->hold, now_ns);
-    if (did)
-        rl_claim_react(claim, did, now_ns);
-    rl_claim_leave(claim, now_ns);
+    apply(claim, now_ns, rl_hold_cut);
 }
 
 /* ---- all of them ---------------------------------------------------------------------- */

@@ -29,6 +29,7 @@ struct sim_hold {
     bool over;                   /* its program was told so, or could be: for good */
     bool told;                   /* on_lost was called */
     redlock_lock *lock;          /* NULL: as text */
+    bool leaves;                 /* a call detaches it: its handle goes before that is back */
     bool attached;               /* by a client that knows no TTL but the text's */
     struct sim_proc *proc;
     int64_t deadline_ns;          /* in force when it was last looked at; own time */
@@ -140,7 +141,7 @@ static void await_over(struct sim_hold *hold)
 static void look(struct sim_hold *hold)
 {
     int64_t deadline_ns = in_force_ns(hold);
-    if (!hold->open)
+    if (!hold->open || hold->leaves)
         return;
     if (hold->over && !runs_out(hold, deadline_ns) && !hold->proc->crashed) {
         sim_found(SIM_RISEN, "%s's %s (%.8s) is valid again after it had run out",
@@ -307,10 +308,19 @@ void sim_lost(const redlock_lock *lock)
     hold->told_ns = 0;
 }
 
-void sim_detached(struct sim_hold *hold)
+void sim_detaches(struct sim_hold *hold)
 {
-    if (hold->open)
+    look(hold);
+    hold->leaves = true;
+}
+
+void sim_detached(struct sim_hold *hold, bool gone)
+{
+    hold->leaves = false;
+    if (hold->open && gone)
         hold->lock = NULL; /* deadline_ns is what was in force; nothing moves it any more */
+    else
+        look(hold);
 }
 
 void sim_attached(struct sim_hold *hold, redlock_lock *lock)

@@ -70,9 +70,11 @@ int64_t sim_believes(struct sim_hold *hold); /* redlock_validity_ms(), checked *
 void sim_gives_up(struct sim_hold *hold);
 void sim_gives_up_all(const redlock *client); /* right before redlock_close() */
 void sim_lost(const redlock_lock *lock); /* its on_lost was called */
-/* Right after redlock_detach() has succeeded: the program believes in the text now, for as
- * long as it was valid; and right after redlock_attach(), by a client of the same host. */
-void sim_detached(struct sim_hold *hold);
+/* Right before redlock_detach(), and right after it: where it succeeded the program believes in
+ * the text now, for as long as it was valid; and right after redlock_attach(), by a client of the
+ * same host. */
+void sim_detaches(struct sim_hold *hold);
+void sim_detached(struct sim_hold *hold, bool gone);
 void sim_attached(struct sim_hold *hold, redlock_lock *lock);
 
 /* For masters' options. */

@@ -74,14 +74,15 @@ static void hand_on(struct sim_actor *actor, redlock_lock *lock, struct sim_hold
         struct sim_text *text = &sim_world.text[actor->host][i];
         if (text->hold)
             continue;
+        sim_detaches(hold);
         int result = redlock_detach(lock, text->text, sizeof(text->text));
+        sim_detached(hold, result == REDLOCK_OK);
         sim_tell("%s detaches: %s", actor->proc->name, redlock_strerror_name(result));
         if (result) {
             sim_release(lock, hold);
             return;
         }
         sim_world.tally->detached++;
-        sim_detached(hold);
         text->hold = hold;
         return;
     }
