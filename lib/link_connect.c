@@ -11,6 +11,7 @@
  */
 #include "config_auto.h"
 
+#include "clock.h"
 #include "link_internal.h"
 
 #include <assert.h>
@@ -23,11 +24,6 @@
 #include <unistd.h>
 
 static void connect_next(struct rl_link *link, int64_t now_ns);
-
-static int64_t earlier(int64_t a_ns, int64_t b_ns)
-{
-    return a_ns < b_ns ? a_ns : b_ns;
-}
 
 /* ---- one socket ----------------------------------------------------------------------- */
 
@@ -190,7 +186,7 @@ static void connect_unix(struct rl_link *link, int64_t now_ns)
     if (error == 0)
         return;
     if (error == EAGAIN) {
-        link->due_ns = earlier(link->deadline_ns, now_ns + RL_LINK_BACKLOG_RETRY_NS);
+        link->due_ns = rl_earlier_ns(link->deadline_ns, now_ns + RL_LINK_BACKLOG_RETRY_NS);
         return;
     }
     note_errno(link, "", error);
@@ -224,7 +220,7 @@ static void connect_again(struct rl_link *link, int64_t now_ns)
     const struct rl_address *address = &link->addresses.list[link->next_address - 1];
 
     assert(link->fd >= 0 && link->next_address > 0);
-    link->due_ns = earlier(link->share_ns, now_ns + RL_LINK_AGAIN_NS);
+    link->due_ns = rl_earlier_ns(link->share_ns, now_ns + RL_LINK_AGAIN_NS);
     if (*socket_at(link, RL_LINK_TRIES - 1) >= 0)
         drop_at(link, RL_LINK_TRIES - 2);
     for (unsigned i = RL_LINK_TRIES - 1; i > 0; i--)
@@ -282,7 +278,7 @@ static void connect_next(struct rl_link *link, int64_t now_ns)
         if (error == 0) {
             link->state = RL_LINK_CONNECTING;
             link->share_ns = now_ns + share_ns;
-            link->due_ns = earlier(link->share_ns, now_ns + RL_LINK_AGAIN_NS);
+            link->due_ns = rl_earlier_ns(link->share_ns, now_ns + RL_LINK_AGAIN_NS);
             return;
         }
         note_errno(link, is_shortage(error) ? "no socket to be had: " : "", error);
@@ -357,9 +353,10 @@ static void look_up(struct rl_link *link, int64_t now_ns)
         return;
     }
     link->state = RL_LINK_RESOLVING;
-    link->due_ns = link->addresses.count > 0
-                       ? earlier(link->deadline_ns, now_ns + (link->deadline_ns - now_ns) / 2)
-                       : link->deadline_ns;
+    link->due_ns =
+        link->addresses.count > 0
+            ? rl_earlier_ns(link->deadline_ns, now_ns + (link->deadline_ns - now_ns) / 2)
+            : link->deadline_ns;
 }
 
 void rl_link_connect(struct rl_link *link, int64_t now_ns)

@@ -1,6 +1,7 @@
 /* node.c - the life of a node's connections: see node.h. */
 #include "config_auto.h"
 
+#include "clock.h"
 #include "node.h"
 
 #include "text.h"
@@ -193,11 +194,6 @@ static int64_t stall_ns(struct rl_node *node)
     return node->mode == RL_UP && oldest ? oldest->deadline_ns : INT64_MAX;
 }
 
-static int64_t earlier(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* When to connect anew beside the link in use. Where it is silent for longer than an answer
  * takes, bytes may have been lost that TCP sends again only much later; but a server that hangs
  * is not to be connected to again and again. */
@@ -210,7 +206,7 @@ static int64_t drain_ns(struct rl_node *node)
     int64_t silent_ns = oldest->sent_ns + rl_patience_ns(node->round_trip_ns);
     if (silent_ns < node->drained_ns + limit_ns)
         silent_ns = node->drained_ns + limit_ns;
-    return earlier(silent_ns, oldest->deadline_ns + limit_ns);
+    return rl_earlier_ns(silent_ns, oldest->deadline_ns + limit_ns);
 }
 
 bool rl_node_stalled(struct rl_node *node, int64_t now_ns)
@@ -317,15 +313,15 @@ int64_t rl_node_due_ns(struct rl_node *node)
     int64_t due = node->draining ? node->drain_until_ns : INT64_MAX;
     switch (node->mode) {
     case RL_DOWN:
-        return earlier(due, node->retry_ns);
+        return rl_earlier_ns(due, node->retry_ns);
     case RL_CONNECTING:
-        due = earlier(due, rl_link_due_ns(rl_node_wire(node)->link));
-        return earlier(due, node->deadline_ns);
+        due = rl_earlier_ns(due, rl_link_due_ns(rl_node_wire(node)->link));
+        return rl_earlier_ns(due, node->deadline_ns);
     case RL_AUTH:
     case RL_GREETING:
-        return earlier(due, node->deadline_ns);
+        return rl_earlier_ns(due, node->deadline_ns);
     case RL_UP:
-        return earlier(due, earlier(node->ask_info_ns, drain_ns(node)));
+        return rl_earlier_ns(due, rl_earlier_ns(node->ask_info_ns, drain_ns(node)));
     }
     return due;
 }

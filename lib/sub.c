@@ -2,6 +2,7 @@
  * sub_talk.c. */
 #include "config_auto.h"
 
+#include "clock.h"
 #include "sub_parts.h"
 
 #include "text.h"
@@ -199,11 +200,6 @@ static void on_ready(struct rl_tag *tag, unsigned epoll_events, int64_t now_ns)
 
 /* ---- wishes and time ------------------------------------------------------------------ */
 
-static int64_t earlier(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 static int64_t later(int64_t a, int64_t b)
 {
     return a > b ? a : b;
@@ -228,7 +224,7 @@ void rl_sub_want(struct rl_sub *sub, int64_t now_ns)
     } else if (sub->mode == RL_SUB_DOWN) {
         /* At once; only those who come and go in a hurry must not make it a storm. */
         int64_t soonest_ns = sub->tried_ns + RL_RECONNECT_MIN_MS * RL_NS_PER_MS;
-        sub->retry_ns = earlier(sub->retry_ns, later(now_ns, soonest_ns));
+        sub->retry_ns = rl_earlier_ns(sub->retry_ns, later(now_ns, soonest_ns));
     }
     if (may_retry(sub) && now_ns >= sub->retry_ns)
         connect_now(sub, now_ns);
@@ -250,7 +246,7 @@ void rl_sub_reconsider(struct rl_sub *sub, int64_t now_ns)
     if (sub->mode != RL_SUB_DENIED)
         return;
     int64_t soonest_ns = sub->tried_ns + RL_RECONNECT_MIN_MS * RL_NS_PER_MS;
-    sub->retry_ns = earlier(sub->retry_ns, later(now_ns, soonest_ns));
+    sub->retry_ns = rl_earlier_ns(sub->retry_ns, later(now_ns, soonest_ns));
 }
 
 /* When to give up what is being awaited; INT64_MAX: nothing is. */
@@ -304,9 +300,9 @@ int64_t rl_sub_due_ns(struct rl_sub *sub)
 {
     if (may_retry(sub))
         return sub->retry_ns;
-    int64_t due_ns = earlier(earlier(limit_ns(sub), ping_ns(sub)), again_ns(sub));
+    int64_t due_ns = rl_earlier_ns(rl_earlier_ns(limit_ns(sub), ping_ns(sub)), again_ns(sub));
     if (sub->mode == RL_SUB_CONNECTING)
-        due_ns = earlier(due_ns, rl_link_due_ns(sub->wire.link));
+        due_ns = rl_earlier_ns(due_ns, rl_link_due_ns(sub->wire.link));
     return due_ns;
 }
 

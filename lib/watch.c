@@ -14,16 +14,12 @@
 
 #define BUSY_NS (2 * RL_NS_PER_MS) /* while others go first */
 
-static int64_t earlier(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 int64_t rl_watch_deadline_ns(const struct rl_claim *claim)
 {
     if (!claim->watch.on)
         return claim->hold.deadline_ns;
-    return earlier(claim->hold.deadline_ns - claim->watch.margin_ns, claim->watch.until_ns);
+    return rl_earlier_ns(claim->hold.deadline_ns - claim->watch.margin_ns,
+                         claim->watch.until_ns);
 }
 
 /* When that is over, and it is given up. */
@@ -36,9 +32,9 @@ static void plan(struct rl_claim *claim)
 {
     int64_t due_ns = lost_ns(claim);
     if (claim->hold.extending)
-        due_ns = earlier(due_ns, rl_hold_next_ns(&claim->hold));
+        due_ns = rl_earlier_ns(due_ns, rl_hold_next_ns(&claim->hold));
     else if (claim->watch.renews)
-        due_ns = earlier(due_ns, claim->watch.renew_ns);
+        due_ns = rl_earlier_ns(due_ns, claim->watch.renew_ns);
     rl_loop_due(claim->client, &claim->due, due_ns);
 }
 
@@ -51,7 +47,7 @@ static void plan_renewal(struct rl_claim *claim)
     int64_t begun_ns = ends_ns - hold->ttl_ns;
     int64_t given_up_ns = hold->deadline_ns - claim->watch.margin_ns - RL_VALIDITY_GRAIN_NS;
     claim->watch.renew_ns =
-        earlier(begun_ns + hold->ttl_ns / 3, begun_ns + (given_up_ns - begun_ns) / 2);
+        rl_earlier_ns(begun_ns + hold->ttl_ns / 3, begun_ns + (given_up_ns - begun_ns) / 2);
 }
 
 static void tell_lost(redlock *client, struct rl_notice *notice)

@@ -116,6 +116,38 @@ START_TEST(silence_ends_with_the_user_timeout)
 }
 END_TEST
 
+static bool relayed;
+
+static void take_it_back(struct sim_proc *proc)
+{
+    const struct sockaddr nowhere = {.sa_family = AF_UNSPEC};
+    char answer[3];
+    sim_path(proc, 0)->relay = relayed;
+    int fd = call(0);
+    say(fd, "abc", 3);
+    ck_assert_uint_eq(hear(fd, answer, 3, SIM_S), 3);
+    sim_path_hole(proc, 0, SIM_THERE, true);
+    say(fd, "def", 3);
+    let_pass(SIM_S);
+    ck_assert_int_eq(connect(fd, &nowhere, sizeof(nowhere)), 0);
+    ck_assert_int_eq(shutdown(fd, SHUT_RDWR), relayed ? 0 : -1);
+    close(fd);
+    sim_path_hole(proc, 0, SIM_THERE, false);
+    let_pass(60 * SIM_S);
+    ck_assert_uint_eq(echo[0].len, relayed ? 6U : 3U);
+    let_pass(1000 * SIM_S);
+    ck_assert_uint_eq(echo[0].left, 1);
+}
+
+START_TEST(what_is_taken_back_does_not_arrive_unless_a_relay_has_it)
+{
+    relayed = false;
+    play(1, take_it_back);
+    relayed = true;
+    play(1, take_it_back);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("sim_hole");
@@ -123,6 +155,7 @@ int main(void)
     tcase_add_test(tcase, a_hole_delays_and_loses_nothing);
     tcase_add_test(tcase, connecting_hangs_while_there_is_a_hole);
     tcase_add_test(tcase, silence_ends_with_the_user_timeout);
+    tcase_add_test(tcase, what_is_taken_back_does_not_arrive_unless_a_relay_has_it);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

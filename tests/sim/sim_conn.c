@@ -209,6 +209,16 @@ void sim_conn_finish(struct sim_conn *conn)
         sim_pipe_put_mark(&conn->pipe[SIM_THERE], SIM_FIN);
 }
 
+void sim_conn_reset(struct sim_conn *conn)
+{
+    struct sim_file *socket = conn->socket;
+    if (!conn->forgotten)
+        sim_pipe_put_reset(&conn->pipe[SIM_THERE]);
+    sim_not(&conn->timer);
+    socket->as.socket.state = SIM_OVER;
+    sim_socket_update(socket);
+}
+
 void sim_conn_close(struct sim_conn *conn)
 {
     struct sim_socket *socket = &conn->socket->as.socket;

@@ -26,6 +26,7 @@ struct sim_path {
     unsigned split_ppm;       /* a segment arrives in pieces, each with a delay of its own */
     unsigned short_write_ppm; /* send() takes only some bytes, or none (EAGAIN) */
     unsigned short_read_ppm;  /* recv() gives only some */
+    bool relay;               /* what is between sends on what a client has taken back */
     size_t send_buffer;       /* bytes that the client's kernel takes before it says EAGAIN */
     bool hole[SIM_WAYS];      /* private: use sim_path_hole() */
 };

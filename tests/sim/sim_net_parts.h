@@ -176,6 +176,8 @@ struct sim_conn {
 void sim_conn_connect(struct sim_file *socket, unsigned master);
 void sim_conn_close(struct sim_conn *conn);  /* the socket does not know it afterwards */
 void sim_conn_finish(struct sim_conn *conn); /* shutdown: no more is sent */
+/* What hangs in a hole is not sent again; what is under way arrives, and after it an RST. */
+void sim_conn_reset(struct sim_conn *conn);
 size_t sim_conn_send(struct sim_conn *conn, const void *bytes, size_t len);
 size_t sim_conn_room(const struct sim_conn *conn);
 /* The client's end is over, with that error; nothing of it is sent any more. */

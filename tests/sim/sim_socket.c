@@ -115,8 +115,11 @@ int sim_bound_connect(int fd, const struct sockaddr *address, socklen_t len)
     if (!file)
         return sim_real_connect(fd, address, len);
     struct sim_socket *socket = socket_of(file);
-    if (address->sa_family == AF_UNSPEC) /* an abort: here TCP sends on, as ever */
+    if (address->sa_family == AF_UNSPEC) {
+        if (socket->state == SIM_CONNECTED && !socket->conn->route->path.relay)
+            sim_conn_reset(socket->conn);
         return 0;
+    }
     assert(len == sizeof(to) && address->sa_family == AF_INET);
     memcpy(&to, address, sizeof(to));
     uint32_t master = ntohl(to.sin_addr.s_addr) - NET_OF_MASTERS;

@@ -78,6 +78,7 @@ static void draw_plan(struct sim_plan *plan, uint64_t seed)
     plan->split_ppm = sim_below(2) ? 0 : (unsigned)sim_scale(100, 300000);
     plan->short_ppm = sim_below(2) ? 0 : (unsigned)sim_scale(100, 300000);
     plan->switch_ppm = (unsigned)sim_scale(10, 200000);
+    plan->relays = sim_below(4) == 0;
     plan->work_ns = sim_scale(500 * SIM_MS, 20 * SIM_S);
     plan->enough = (uint64_t)sim_scale(16, 500);
 }
@@ -108,6 +109,7 @@ static void set_network(const struct sim_proc *proc)
             path->delay_low_ns[way] = plan->delay_low_ns;
             path->delay_high_ns[way] = plan->delay_high_ns;
         }
+        path->relay = plan->relays;
         path->split_ppm = plan->split_ppm;
         path->short_read_ppm = path->short_write_ppm = plan->short_ppm;
     }
