@@ -67,6 +67,22 @@ struct bench_slice {
 struct bench_slice bench_measure(const struct bench_subject *subject, int64_t duration_ms,
                                  uint64_t pairs_min, struct bench_samples *samples);
 
+/* Add a slice to what others of its subject came to. */
+void bench_slice_add(struct bench_slice *total, struct bench_slice slice);
+
+/* What is said of one subject, a value a round. */
+struct bench_series {
+    double pairs[BENCH_ROUNDS_MAX];  /* a second */
+    double cpu_us[BENCH_ROUNDS_MAX]; /* a pair */
+    double p50_us[BENCH_ROUNDS_MAX]; /* of the samples */
+    double p99_us[BENCH_ROUNDS_MAX];
+    double failures; /* of all rounds */
+};
+
+/* The values of a round: of all its slices together, and their samples. */
+void bench_series_set(struct bench_series *series, unsigned round,
+                      const struct bench_slice *total, struct bench_samples *samples);
+
 /* The library as a subject. Its options may be changed between slices. */
 struct bench_library {
     redlock *client;

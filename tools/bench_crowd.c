@@ -126,9 +126,8 @@ static int measure(struct crowd_run *run)
 
 int bench_run_crowd(struct bench *bench)
 {
-    struct crowd_run *run = calloc(1, sizeof(*run));
+    struct crowd_run *run = bench_zeroed(sizeof(*run));
     if (run == NULL || !bench_samples_init(&run->samples, BENCH_HANDOFFS_MAX)) {
-        fprintf(stderr, "redlock-bench: out of memory\n");
         free(run);
         return EX_OSERR;
     }

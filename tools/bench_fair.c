@@ -289,10 +289,9 @@ static int measure(struct fair_run *run, const struct server_at *at)
 
 static struct fair_run *new_run(struct bench *bench, const char *way)
 {
-    struct fair_run *run = calloc(1, sizeof(*run));
+    struct fair_run *run = bench_zeroed(sizeof(*run));
     if (run == NULL || !bench_samples_init_all(run->handoffs, SUBJECTS, SAMPLES_MAX) ||
         !bench_samples_init(&run->pings, PINGS)) {
-        fprintf(stderr, "redlock-bench: out of memory\n");
         free(run);
         return NULL;
     }

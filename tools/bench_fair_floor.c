@@ -100,12 +100,10 @@ static bool subscribe(struct bench_fair_floor *floor, const char *name)
 struct bench_fair_floor *bench_fair_floor_open(const struct server_at *at, const char *name,
                                                unsigned number, int64_t ttl_ms)
 {
-    struct bench_fair_floor *floor = calloc(1, sizeof(*floor));
+    struct bench_fair_floor *floor = bench_zeroed(sizeof(*floor));
     char token[2 * RL_TOKEN_RANDOM_BYTES + 1];
-    if (floor == NULL) {
-        fprintf(stderr, "redlock-bench: out of memory\n");
+    if (floor == NULL)
         return NULL;
-    }
     floor->asks.fd = floor->listens.fd = -1;
     snprintf(floor->owner, sizeof(floor->owner), "%08x-0123-0123-0123-0123456789ab:1", number);
     snprintf(token, sizeof(token), "%032x", number);

@@ -60,7 +60,7 @@ static int measure_through(struct bench *bench, const struct bench_delay *delay)
 {
     char url[REDLOCK_NODES_MAX][48];
     redlock_node node[REDLOCK_NODES_MAX];
-    struct bench *far = malloc(sizeof(*far));
+    struct bench *far = bench_zeroed(sizeof(*far));
     if (far == NULL)
         return EX_OSERR;
     *far = *bench;

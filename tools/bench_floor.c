@@ -261,11 +261,9 @@ static int open_floor(const struct bench *bench, const struct bench_requests *re
                       const char *name, const char *token, int64_t ttl_ms,
                       struct bench_floor **ret_floor)
 {
-    struct bench_floor *floor = calloc(1, sizeof(*floor));
-    if (floor == NULL) {
-        fprintf(stderr, "redlock-bench: out of memory\n");
+    struct bench_floor *floor = bench_zeroed(sizeof(*floor));
+    if (floor == NULL)
         return EX_OSERR;
-    }
     floor->requests = *requests;
     floor->nodes = bench->nodes;
     floor->needed = bench->needed;

@@ -5,7 +5,6 @@
 #include "bench_draw.h"
 #include "bench_group.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <sysexits.h>
 
@@ -229,17 +228,10 @@ static int measure_all(struct handoff_run *run)
 
 int bench_run_handoff(struct bench *bench)
 {
-    struct handoff_run *run = calloc(1, sizeof(*run));
-    bool fine = run != NULL && bench_samples_init_all(run->samples, SUBJECTS, SAMPLES_MAX);
+    struct handoff_run run = {.bench = bench};
     int status = EX_OSERR;
-    if (fine) {
-        run->bench = bench;
-        status = measure_all(run);
-    } else {
-        fprintf(stderr, "redlock-bench: out of memory\n");
-    }
-    if (run != NULL)
-        bench_samples_free_all(run->samples, SUBJECTS);
-    free(run);
+    if (bench_samples_init_all(run.samples, SUBJECTS, SAMPLES_MAX))
+        status = measure_all(&run);
+    bench_samples_free_all(run.samples, SUBJECTS);
     return status;
 }

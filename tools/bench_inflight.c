@@ -49,11 +49,7 @@ struct inflight_run {
     struct bench_pipe *pipe;
     struct flight flight;
     struct bench_samples samples[SUBJECTS];
-    double pairs[SUBJECTS][BENCH_ROUNDS_MAX];
-    double cpu_us[SUBJECTS][BENCH_ROUNDS_MAX];
-    double p50_us[SUBJECTS][BENCH_ROUNDS_MAX];
-    double p99_us[SUBJECTS][BENCH_ROUNDS_MAX];
-    double failures[SUBJECTS];
+    struct bench_series series[SUBJECTS];
 };
 
 static void on_taken(void *context, int result, redlock_lock *lock);
@@ -145,21 +141,12 @@ static void measure_round(struct inflight_run *run, unsigned slots, unsigned rou
         bench_samples_clear(&run->samples[i]);
     for (int at = 0; at < SLICES * subjects; at++) {
         int which = (at + at / subjects) % subjects; /* another one begins every turn */
-        struct bench_slice slice = run_one(run, which, slots, slice_ms > 0 ? slice_ms : 1);
-        total[which].pairs += slice.pairs;
-        total[which].failures += slice.failures;
-        total[which].seconds += slice.seconds;
-        total[which].cpu_us += slice.cpu_us;
+        bench_slice_add(&total[which], run_one(run, which, slots, slice_ms > 0 ? slice_ms : 1));
     }
     char title[56];
     snprintf(title, sizeof(title), "take, %u in flight", slots);
     for (int i = 0; i < subjects; i++) {
-        double pairs = total[i].pairs > 0 ? (double)total[i].pairs : 1;
-        run->pairs[i][round] = (double)total[i].pairs / total[i].seconds;
-        run->cpu_us[i][round] = total[i].cpu_us / pairs;
-        run->p50_us[i][round] = bench_percentile_us(&run->samples[i], 500);
-        run->p99_us[i][round] = bench_percentile_us(&run->samples[i], 990);
-        run->failures[i] += (double)total[i].failures;
+        bench_series_set(&run->series[i], round, &total[i], &run->samples[i]);
         bench_draw_add(&run->bench->report, title, of[i], &run->samples[i]);
     }
 }
@@ -167,34 +154,32 @@ static void measure_round(struct inflight_run *run, unsigned slots, unsigned rou
 static void report(struct inflight_run *run, unsigned slots)
 {
     struct bench_report *to = &run->bench->report;
+    const struct bench_series *ours = &run->series[LIBRARY];
+    const struct bench_series *floor = &run->series[FLOOR];
     unsigned rounds = run->bench->options.rounds;
     int subjects = run->pipe != NULL ? SUBJECTS : 1;
     char what[56];
     if (subjects > FLOOR) {
         snprintf(what, sizeof(what), "%u: pairs a second, library to", slots);
-        bench_add_ratio(to, scenario, what, of[FLOOR], run->pairs[LIBRARY], run->pairs[FLOOR],
-                        rounds);
+        bench_add_ratio(to, scenario, what, of[FLOOR], ours->pairs, floor->pairs, rounds);
         bench_aim(to, BENCH_AT_LEAST, 0.8);
         snprintf(what, sizeof(what), "%u: client CPU a pair, library to", slots);
-        bench_add_ratio(to, scenario, what, of[FLOOR], run->cpu_us[LIBRARY], run->cpu_us[FLOOR],
-                        rounds);
+        bench_add_ratio(to, scenario, what, of[FLOOR], ours->cpu_us, floor->cpu_us, rounds);
     }
     static const char *const figures[] = {"pairs a second", "client CPU a pair", "take p50",
                                           "take p99"};
     static const char *const units[] = {"1/s", "us", "us", "us"};
     for (size_t f = 0; f < sizeof(figures) / sizeof(figures[0]); f++)
         for (int i = 0; i < subjects; i++) {
-            double *values[] = {run->pairs[i], run->cpu_us[i], run->p50_us[i], run->p99_us[i]};
+            struct bench_series *series = &run->series[i];
+            double *values[] = {series->pairs, series->cpu_us, series->p50_us, series->p99_us};
             snprintf(what, sizeof(what), "%u: %s", slots, figures[f]);
             bench_add(to, scenario, what, of[i], units[f], bench_summarise(values[f], rounds));
         }
+    snprintf(what, sizeof(what), "%u: ", slots);
     for (int i = 0; i < subjects; i++) {
-        if (run->failures[i] > 0) {
-            snprintf(what, sizeof(what), "%u: failed pairs", slots);
-            bench_add(to, scenario, what, of[i], "pairs", bench_summary_of(run->failures[i]));
-            bench_aim(to, BENCH_AT_MOST, 0);
-        }
-        run->failures[i] = 0;
+        bench_add_failed_pairs(to, scenario, what, of[i], run->series[i].failures);
+        run->series[i].failures = 0;
     }
 }
 
@@ -242,17 +227,14 @@ static int measure_all(struct inflight_run *run)
 
 int bench_run_inflight(struct bench *bench)
 {
-    struct inflight_run *run = calloc(1, sizeof(*run));
-    bool fine = run != NULL && bench_samples_init_all(run->samples, SUBJECTS, SAMPLES_MAX);
+    struct inflight_run *run = bench_zeroed(sizeof(*run));
     int status = EX_OSERR;
-    if (fine) {
-        run->bench = bench;
+    if (run == NULL)
+        return status;
+    run->bench = bench;
+    if (bench_samples_init_all(run->samples, SUBJECTS, SAMPLES_MAX))
         status = measure_all(run);
-    } else {
-        fprintf(stderr, "redlock-bench: out of memory\n");
-    }
-    if (run != NULL)
-        bench_samples_free_all(run->samples, SUBJECTS);
+    bench_samples_free_all(run->samples, SUBJECTS);
     free(run);
     return status;
 }

@@ -28,11 +28,7 @@ struct giver {
 struct nowait_run {
     struct bench *bench;
     struct giver giver[SUBJECTS];
-    double pairs[SUBJECTS][BENCH_ROUNDS_MAX];
-    double p50_us[SUBJECTS][BENCH_ROUNDS_MAX];
-    double p99_us[SUBJECTS][BENCH_ROUNDS_MAX];
-    double cpu_us[SUBJECTS][BENCH_ROUNDS_MAX];
-    double failures[SUBJECTS];
+    struct bench_series series[SUBJECTS];
 };
 
 static bool take(void *context)
@@ -61,21 +57,11 @@ static void measure_round(struct nowait_run *run, unsigned round)
         int which = (at + at / SUBJECTS) % SUBJECTS;
         struct bench_subject subject = {
             .name = of[which], .context = &run->giver[which], .take = take, .give = give};
-        struct bench_slice slice =
-            bench_measure(&subject, run->bench->options.slice_ms / (2 * SLICES), 1, NULL);
-        total[which].pairs += slice.pairs;
-        total[which].failures += slice.failures;
-        total[which].seconds += slice.seconds;
-        total[which].cpu_us += slice.cpu_us;
+        int64_t slice_ms = run->bench->options.slice_ms / (2 * SLICES);
+        bench_slice_add(&total[which], bench_measure(&subject, slice_ms, 1, NULL));
     }
-    for (int i = 0; i < SUBJECTS; i++) {
-        double pairs = total[i].pairs > 0 ? (double)total[i].pairs : 1;
-        run->pairs[i][round] = (double)total[i].pairs / total[i].seconds;
-        run->cpu_us[i][round] = total[i].cpu_us / pairs;
-        run->p50_us[i][round] = bench_percentile_us(&run->giver[i].samples, 500);
-        run->p99_us[i][round] = bench_percentile_us(&run->giver[i].samples, 990);
-        run->failures[i] += (double)total[i].failures;
-    }
+    for (int i = 0; i < SUBJECTS; i++)
+        bench_series_set(&run->series[i], round, &total[i], &run->giver[i].samples);
 }
 
 static void report(struct nowait_run *run)
@@ -83,23 +69,19 @@ static void report(struct nowait_run *run)
     struct bench_report *to = &run->bench->report;
     unsigned rounds = run->bench->options.rounds;
     bench_add_ratio(to, scenario, "pairs a second, not awaited to", of[AWAITED],
-                    run->pairs[NOT_AWAITED], run->pairs[AWAITED], rounds);
+                    run->series[NOT_AWAITED].pairs, run->series[AWAITED].pairs, rounds);
     static const char *const figures[] = {"pairs a second", "the release call, p50",
                                           "the release call, p99", "client CPU a pair"};
     static const char *const units[] = {"1/s", "us", "us", "us"};
     for (size_t f = 0; f < sizeof(figures) / sizeof(figures[0]); f++)
         for (int i = 0; i < SUBJECTS; i++) {
-            double *values[] = {run->pairs[i], run->p50_us[i], run->p99_us[i], run->cpu_us[i]};
+            struct bench_series *series = &run->series[i];
+            double *values[] = {series->pairs, series->p50_us, series->p99_us, series->cpu_us};
             bench_add(to, scenario, figures[f], of[i], units[f],
                       bench_summarise(values[f], rounds));
         }
-    for (int i = 0; i < SUBJECTS; i++) {
-        if (run->failures[i] == 0)
-            continue;
-        bench_add(to, scenario, "failed pairs", of[i], "pairs",
-                  bench_summary_of(run->failures[i]));
-        bench_aim(to, BENCH_AT_MOST, 0);
-    }
+    for (int i = 0; i < SUBJECTS; i++)
+        bench_add_failed_pairs(to, scenario, "", of[i], run->series[i].failures);
 }
 
 static int measure_all(struct nowait_run *run)
@@ -127,7 +109,7 @@ static int measure_all(struct nowait_run *run)
 
 int bench_run_nowait(struct bench *bench)
 {
-    struct nowait_run *run = calloc(1, sizeof(*run));
+    struct nowait_run *run = bench_zeroed(sizeof(*run));
     bool fine = run != NULL;
     for (int i = 0; i < SUBJECTS && fine; i++)
         fine = bench_samples_init(&run->giver[i].samples, SAMPLES_MAX);
@@ -135,8 +117,6 @@ int bench_run_nowait(struct bench *bench)
     if (fine) {
         run->bench = bench;
         status = measure_all(run);
-    } else {
-        fprintf(stderr, "redlock-bench: out of memory\n");
     }
     for (int i = 0; i < SUBJECTS && run != NULL; i++)
         bench_samples_free(&run->giver[i].samples);

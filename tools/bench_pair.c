@@ -22,16 +22,11 @@ enum { LIBRARY, SAME_BYTES, BARE };
 static const char scenario[] = "pair: one try and release at a time";
 static const char memory[] = "memory: the same, many times";
 
-/* What is said of one subject, a value a round. */
-struct series {
-    double pairs[BENCH_ROUNDS_MAX];
-    double cpu_us[BENCH_ROUNDS_MAX];
-    double p50_us[BENCH_ROUNDS_MAX];
-    double p99_us[BENCH_ROUNDS_MAX];
+/* What is said of one subject here alone, a value a round. */
+struct pair_series {
     double p999_us[BENCH_ROUNDS_MAX];
     double bytes[BENCH_ROUNDS_MAX];
     double received; /* bytes, in this round */
-    double failures;
 };
 
 struct pair_run {
@@ -42,7 +37,8 @@ struct pair_run {
     unsigned subjects;
     struct bench_samples samples[SUBJECTS];
     struct server_talk talk[REDLOCK_NODES_MAX]; /* asks what the masters have received */
-    struct series series[SUBJECTS];
+    struct bench_series series[SUBJECTS];
+    struct pair_series extra[SUBJECTS];
 };
 
 /* Bytes that all masters have received so far, from anyone; 0 where they do not say. */
@@ -67,15 +63,12 @@ static double bytes_received(struct pair_run *run)
 /* A short slice of one subject; the round's figures are of all its slices together. */
 static void measure_slice(struct pair_run *run, unsigned which, struct bench_slice *total)
 {
-    struct series *series = &run->series[which];
     double bytes = bytes_received(run);
     struct bench_slice slice = bench_measure(
         &run->subject[which], run->bench->options.slice_ms / SLICES, 1, &run->samples[which]);
-    series->received += bytes_received(run) - bytes - ASKED_BYTES * (double)run->bench->nodes;
-    total->pairs += slice.pairs;
-    total->failures += slice.failures;
-    total->seconds += slice.seconds;
-    total->cpu_us += slice.cpu_us;
+    run->extra[which].received +=
+        bytes_received(run) - bytes - ASKED_BYTES * (double)run->bench->nodes;
+    bench_slice_add(total, slice);
 }
 
 /* The machine's mood changes by the second, so the subjects take turns of a tenth of the
@@ -85,7 +78,7 @@ static void measure_round(struct pair_run *run, unsigned round)
     struct bench_slice total[SUBJECTS] = {{0}};
     for (unsigned i = 0; i < run->subjects; i++) {
         bench_samples_clear(&run->samples[i]);
-        run->series[i].received = 0;
+        run->extra[i].received = 0;
     }
     for (unsigned turn = 0; turn < SLICES; turn++)
         for (unsigned i = 0; i < run->subjects; i++) {
@@ -93,15 +86,11 @@ static void measure_round(struct pair_run *run, unsigned round)
             measure_slice(run, which, &total[which]);
         }
     for (unsigned i = 0; i < run->subjects; i++) {
-        struct series *series = &run->series[i];
+        struct pair_series *extra = &run->extra[i];
         double pairs = total[i].pairs > 0 ? (double)total[i].pairs : 1;
-        series->pairs[round] = (double)total[i].pairs / total[i].seconds;
-        series->cpu_us[round] = total[i].cpu_us / pairs;
-        series->p50_us[round] = bench_percentile_us(&run->samples[i], 500);
-        series->p99_us[round] = bench_percentile_us(&run->samples[i], 990);
-        series->p999_us[round] = bench_percentile_us(&run->samples[i], 999);
-        series->bytes[round] = series->received / run->bench->nodes / pairs;
-        series->failures += (double)total[i].failures;
+        bench_series_set(&run->series[i], round, &total[i], &run->samples[i]);
+        extra->p999_us[round] = bench_percentile_us(&run->samples[i], 999);
+        extra->bytes[round] = extra->received / run->bench->nodes / pairs;
         bench_draw_add(&run->bench->report, "pair: take", run->subject[i].name,
                        &run->samples[i]);
     }
@@ -139,7 +128,7 @@ static void report_pairs(struct pair_run *run)
 {
     struct bench_report *report = &run->bench->report;
     unsigned rounds = run->bench->options.rounds;
-    const struct series *ours = &run->series[LIBRARY];
+    const struct bench_series *ours = &run->series[LIBRARY];
     /* The ratios first: bench_summarise() sorts, and a ratio is of two slices of one round. */
     for (unsigned i = SAME_BYTES; i < run->subjects; i++) {
         bench_add_ratio(report, scenario, "pairs a second, library to", run->subject[i].name,
@@ -156,19 +145,17 @@ static void report_pairs(struct pair_run *run)
     static const char *const units[] = {"1/s", "us", "us", "us", "us", "bytes"};
     for (size_t f = 0; f < sizeof(figures) / sizeof(figures[0]); f++)
         for (unsigned i = 0; i < run->subjects; i++) {
-            struct series *series = &run->series[i];
-            double *values[] = {series->pairs,   series->p50_us, series->p99_us,
-                                series->p999_us, series->cpu_us, series->bytes};
-            if (values[f] != series->bytes || run->bench->floors)
+            struct bench_series *series = &run->series[i];
+            struct pair_series *extra = &run->extra[i];
+            double *values[] = {series->pairs,  series->p50_us, series->p99_us,
+                                extra->p999_us, series->cpu_us, extra->bytes};
+            if (values[f] != extra->bytes || run->bench->floors)
                 bench_add(report, scenario, figures[f], run->subject[i].name, units[f],
                           bench_summarise(values[f], rounds));
         }
     for (unsigned i = 0; i < run->subjects; i++)
-        if (run->series[i].failures > 0) {
-            bench_add(report, scenario, "failed pairs", run->subject[i].name, "pairs",
-                      bench_summary_of(run->series[i].failures));
-            bench_aim(report, BENCH_AT_MOST, 0);
-        }
+        bench_add_failed_pairs(report, scenario, "", run->subject[i].name,
+                               run->series[i].failures);
 }
 
 static int measure_pairs(struct pair_run *run)
@@ -194,19 +181,16 @@ static int measure_pairs(struct pair_run *run)
 
 int bench_run_pair(struct bench *bench)
 {
-    struct pair_run *run = calloc(1, sizeof(*run));
-    bool fine = run != NULL && bench_samples_init_all(run->samples, SUBJECTS, SAMPLES_MAX);
+    struct pair_run *run = bench_zeroed(sizeof(*run));
     int status = EX_OSERR;
-    if (fine) {
-        run->bench = bench;
-        for (unsigned i = 0; i < REDLOCK_NODES_MAX; i++)
-            run->talk[i].fd = -1;
+    if (run == NULL)
+        return status;
+    run->bench = bench;
+    for (unsigned i = 0; i < REDLOCK_NODES_MAX; i++)
+        run->talk[i].fd = -1;
+    if (bench_samples_init_all(run->samples, SUBJECTS, SAMPLES_MAX))
         status = measure_pairs(run);
-    } else {
-        fprintf(stderr, "redlock-bench: out of memory\n");
-    }
-    if (run != NULL)
-        bench_samples_free_all(run->samples, SUBJECTS);
+    bench_samples_free_all(run->samples, SUBJECTS);
     free(run);
     return status;
 }

@@ -282,11 +282,9 @@ int bench_pipe_open(const struct bench *bench, const char *token, int64_t ttl_ms
     static struct bench_requests requests; /* big for a stack, and the same for every slot */
     requests = (struct bench_requests){.kind = BENCH_SAME_BYTES};
     struct bench_pipe *pipe =
-        calloc(1, sizeof(*pipe) + bench->nodes * sizeof(struct pipe_node));
-    if (pipe == NULL) {
-        fprintf(stderr, "redlock-bench: out of memory\n");
+        bench_zeroed(sizeof(*pipe) + bench->nodes * sizeof(struct pipe_node));
+    if (pipe == NULL)
         return EX_OSERR;
-    }
     pipe->nodes = bench->nodes;
     pipe->needed = bench->needed;
     pipe->epoll_fd = epoll_create1(EPOLL_CLOEXEC);

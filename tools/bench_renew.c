@@ -233,11 +233,9 @@ static int open_library(struct renew_run *run)
 int bench_run_renew(struct bench *bench)
 {
     struct renew_run run = {.bench = bench, .locks = bench->options.locks};
-    run.lock = calloc(run.locks, sizeof(run.lock[0]));
-    if (run.lock == NULL) {
-        fprintf(stderr, "redlock-bench: out of memory\n");
+    run.lock = bench_zeroed(run.locks * sizeof(run.lock[0]));
+    if (run.lock == NULL)
         return EX_OSERR;
-    }
     pthread_mutex_init(&run.mutex, NULL);
     pthread_cond_init(&run.done, NULL);
     int status = open_library(&run);

@@ -41,6 +41,17 @@ void bench_aim(struct bench_report *report, enum bench_aim aim, double bound)
     report->figure[report->figures - 1].bound = bound;
 }
 
+void bench_add_failed_pairs(struct bench_report *report, const char *scenario,
+                            const char *prefix, const char *of, double failures)
+{
+    char what[56];
+    if (failures == 0)
+        return;
+    snprintf(what, sizeof(what), "%sfailed pairs", prefix);
+    bench_add(report, scenario, what, of, "pairs", bench_summary_of(failures));
+    bench_aim(report, BENCH_AT_MOST, 0);
+}
+
 void bench_note(struct bench_report *report, const char *text)
 {
     if (report->notes < BENCH_NOTES_MAX)

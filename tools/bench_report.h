@@ -68,6 +68,10 @@ void bench_add_ratio(struct bench_report *report, const char *scenario, const ch
  * its aim is marked, and nothing else follows from it. */
 void bench_aim(struct bench_report *report, enum bench_aim aim, double bound);
 
+/* A figure "PREFIXfailed pairs", which should be 0 and is left out where it is. */
+void bench_add_failed_pairs(struct bench_report *report, const char *scenario,
+                            const char *prefix, const char *of, double failures);
+
 /* A sentence for the end of the report. */
 void bench_note(struct bench_report *report, const char *text);
 

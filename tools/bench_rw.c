@@ -192,7 +192,7 @@ static int measure(struct rw_run *run, const redlock_config *config, const char 
 
 int bench_run_rw(struct bench *bench)
 {
-    struct rw_run *run = calloc(1, sizeof(*run));
+    struct rw_run *run = bench_zeroed(sizeof(*run));
     int status = EX_OSERR;
     if (run != NULL && bench_samples_init(&run->waits, SAMPLES_MAX) &&
         bench_samples_init(&run->ahead, SAMPLES_MAX)) {
@@ -209,8 +209,6 @@ int bench_run_rw(struct bench *bench)
                  bench->nodes == 1 ? "" : "s");
         if (status == 0 && (bench->masters == NULL || bench->nodes > 1))
             status = measure(run, &all, masters);
-    } else {
-        fprintf(stderr, "redlock-bench: out of memory\n");
     }
     if (run != NULL) {
         bench_samples_free(&run->waits);

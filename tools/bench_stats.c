@@ -6,17 +6,30 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
+static void *or_tell(void *memory)
+{
+    if (memory == NULL)
+        fprintf(stderr, "redlock-bench: out of memory\n");
+    return memory;
+}
+
+void *bench_zeroed(size_t size)
+{
+    return or_tell(calloc(1, size));
+}
+
 bool bench_samples_init(struct bench_samples *samples, size_t capacity)
 {
     assert(capacity > 0);
     *samples = (struct bench_samples){.capacity = capacity};
-    samples->ns = malloc(capacity * sizeof(samples->ns[0]));
+    samples->ns = or_tell(malloc(capacity * sizeof(samples->ns[0])));
     return samples->ns != NULL;
 }
 
@@ -29,8 +42,9 @@ void bench_samples_free(struct bench_samples *samples)
 bool bench_samples_init_all(struct bench_samples *samples, size_t count, size_t capacity)
 {
     bool fine = true;
-    for (size_t i = 0; i < count; i++)
-        fine = bench_samples_init(&samples[i], capacity) && fine;
+    memset(samples, 0, count * sizeof(samples[0]));
+    for (size_t i = 0; i < count && fine; i++)
+        fine = bench_samples_init(&samples[i], capacity);
     return fine;
 }
 

@@ -6,6 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Zeroed memory, for free(). NULL: there is none, and a line is on stderr. */
+void *bench_zeroed(size_t size);
+
 /* Durations of one slice. Never grows while it is measured. */
 struct bench_samples {
     int64_t *ns;
@@ -14,6 +17,7 @@ struct bench_samples {
     bool sorted;
 };
 
+/* False: no memory; a line is on stderr. */
 bool bench_samples_init(struct bench_samples *samples, size_t capacity);
 void bench_samples_free(struct bench_samples *samples);
 

@@ -1,4 +1,5 @@
-/* bench_subject.c - the library as a subject, and the loop in which subjects are timed. */
+/* bench_subject.c - the library as a subject, the loop in which subjects are timed, and what a
+ * round of it comes to. */
 #include "config_auto.h"
 
 #include "bench.h"
@@ -145,4 +146,23 @@ struct bench_slice bench_measure(const struct bench_subject *subject, int64_t du
     slice.seconds = (double)(now_ns - start_ns) / 1e9;
     slice.cpu_us = bench_cpu_us() - cpu_us;
     return slice;
+}
+
+void bench_slice_add(struct bench_slice *total, struct bench_slice slice)
+{
+    total->pairs += slice.pairs;
+    total->failures += slice.failures;
+    total->seconds += slice.seconds;
+    total->cpu_us += slice.cpu_us;
+}
+
+void bench_series_set(struct bench_series *series, unsigned round,
+                      const struct bench_slice *total, struct bench_samples *samples)
+{
+    double pairs = total->pairs > 0 ? (double)total->pairs : 1;
+    series->pairs[round] = (double)total->pairs / total->seconds;
+    series->cpu_us[round] = total->cpu_us / pairs;
+    series->p50_us[round] = bench_percentile_us(samples, 500);
+    series->p99_us[round] = bench_percentile_us(samples, 990);
+    series->failures += (double)total->failures;
 }

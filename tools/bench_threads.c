@@ -146,14 +146,6 @@ static void end_crew(struct crew *crew)
     pthread_mutex_destroy(&crew->mutex);
 }
 
-static void add(struct bench_slice *total, struct bench_slice slice)
-{
-    total->pairs += slice.pairs;
-    total->failures += slice.failures;
-    total->seconds += slice.seconds;
-    total->cpu_us += slice.cpu_us;
-}
-
 static void measure_round(struct threads_run *run, unsigned threads, unsigned round)
 {
     struct bench_slice ours = {0};
@@ -161,11 +153,11 @@ static void measure_round(struct threads_run *run, unsigned threads, unsigned ro
     int64_t slice_ms = run->bench->options.slice_ms / (3 * SLICES);
     for (unsigned i = 0; i < SLICES; i++) {
         if (i % 2 == 1)
-            add(&ours, run_crew(&run->crew, threads, slice_ms));
+            bench_slice_add(&ours, run_crew(&run->crew, threads, slice_ms));
         if (run->pipe != NULL)
-            add(&floors, bench_pipe_run(run->pipe, threads, slice_ms, NULL));
+            bench_slice_add(&floors, bench_pipe_run(run->pipe, threads, slice_ms, NULL));
         if (i % 2 == 0)
-            add(&ours, run_crew(&run->crew, threads, slice_ms));
+            bench_slice_add(&ours, run_crew(&run->crew, threads, slice_ms));
     }
     run->ours[round] = (double)ours.pairs / ours.seconds;
     run->ours_us[round] = ours.pairs > 0 ? ours.cpu_us / (double)ours.pairs : 0;
@@ -195,12 +187,9 @@ static void report(struct threads_run *run, unsigned threads)
     bench_add(to, scenario, cpu, "library", "us", bench_summarise(run->ours_us, rounds));
     if (floors)
         bench_add(to, scenario, cpu, floor_name, "us", bench_summarise(run->floors_us, rounds));
-    if (run->failures > 0) {
-        snprintf(pairs, sizeof(pairs), "%u: failed pairs", threads);
-        bench_add(to, scenario, pairs, "both", "pairs", bench_summary_of(run->failures));
-        bench_aim(to, BENCH_AT_MOST, 0);
-        run->failures = 0;
-    }
+    snprintf(pairs, sizeof(pairs), "%u: ", threads);
+    bench_add_failed_pairs(to, scenario, pairs, "both", run->failures);
+    run->failures = 0;
 }
 
 static int measure_all(struct threads_run *run)
@@ -236,11 +225,9 @@ static int measure_all(struct threads_run *run)
 
 int bench_run_threads(struct bench *bench)
 {
-    struct threads_run *run = calloc(1, sizeof(*run));
-    if (run == NULL) {
-        fprintf(stderr, "redlock-bench: out of memory\n");
+    struct threads_run *run = bench_zeroed(sizeof(*run));
+    if (run == NULL)
         return EX_OSERR;
-    }
     run->bench = bench;
     int status = measure_all(run);
     free(run);

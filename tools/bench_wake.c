@@ -254,11 +254,9 @@ int bench_wake_open(const struct bench *bench, enum bench_contender contender, u
 {
     char channel[2][CHANNEL_MAX];
     char sha[2][48] = {"", ""};
-    struct bench_wake *wake = calloc(1, sizeof(*wake));
-    if (wake == NULL) {
-        fprintf(stderr, "redlock-bench: out of memory\n");
+    struct bench_wake *wake = bench_zeroed(sizeof(*wake));
+    if (wake == NULL)
         return EX_OSERR;
-    }
     wake->nodes = bench->nodes;
     wake->needed = bench->needed;
     wake->contender = contender;

@@ -12,19 +12,12 @@ const char *chaos_chart_power(int decade)
 
 void chaos_chart_begin(struct chaos_page *page, const char *title, const char *description)
 {
-    fputs("<figure><figcaption>", page->to);
-    chaos_html_put(page->to, title);
-    fputs("</figcaption><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"",
-          page->to);
-    chaos_html_put(page->to, title);
-    fputs("\">\n", page->to);
-    chaos_svg_begin(page, WIDTH, TOP + HEIGHT + AXIS, "chart", title, description);
+    chaos_svg_figure_begin(page, WIDTH, TOP + HEIGHT + AXIS, "chart", title, description);
 }
 
 void chaos_chart_end(struct chaos_page *page)
 {
-    chaos_svg_end(page);
-    fputs("</div></figure>\n", page->to);
+    chaos_svg_figure_end(page);
 }
 
 void chaos_chart_level(struct chaos_page *page, double y, const char *text)

@@ -44,6 +44,11 @@ void chaos_svg_begin(struct chaos_page *page, double width, double height, const
                      const char *title, const char *description);
 void chaos_svg_end(struct chaos_page *page);
 
+/* The same as a figure that scrolls sideways, with its title as its caption. */
+void chaos_svg_figure_begin(struct chaos_page *page, double width, double height,
+                            const char *class, const char *title, const char *description);
+void chaos_svg_figure_end(struct chaos_page *page);
+
 /* Stripes and hatches, one for each contender, once a page. */
 void chaos_svg_patterns(struct chaos_page *page);
 /* The attribute that paints something as this contender's. */

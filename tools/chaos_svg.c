@@ -34,6 +34,24 @@ void chaos_svg_end(struct chaos_page *page)
     fputs("</svg>\n", page->to);
 }
 
+void chaos_svg_figure_begin(struct chaos_page *page, double width, double height,
+                            const char *class, const char *title, const char *description)
+{
+    fputs("<figure><figcaption>", page->to);
+    chaos_html_put(page->to, title);
+    fputs("</figcaption><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"",
+          page->to);
+    chaos_html_put(page->to, title);
+    fputs("\">\n", page->to);
+    chaos_svg_begin(page, width, height, class, title, description);
+}
+
+void chaos_svg_figure_end(struct chaos_page *page)
+{
+    chaos_svg_end(page);
+    fputs("</div></figure>\n", page->to);
+}
+
 /* Contenders differ by hue, and those of the same hue by their stripes. Neighbours differ by
  * both, for those who can't tell the hues apart. */
 static unsigned stripes_of(unsigned client)

@@ -142,15 +142,9 @@ void chaos_svg_close_up(struct chaos_page *page, unsigned name, int64_t from_ns,
     struct close close = {.scale = {from_ns, to_ns, LEFT, WIDTH - LEFT}, .name = name};
     find_rows(page, &close);
     double bottom = TOP + ROW * close.rows;
-    fputs("<figure><figcaption>", page->to);
-    chaos_html_put(page->to, title);
-    fputs("</figcaption><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"",
-          page->to);
-    chaos_html_put(page->to, title);
-    fputs("\">\n", page->to);
-    chaos_svg_begin(page, WIDTH, bottom + 20, "close", title,
-                    "A row for each contender. Bars are believed holds, thin lines the time "
-                    "in which it asked; hollow dots are reads, full ones writes.");
+    chaos_svg_figure_begin(page, WIDTH, bottom + 20, "close", title,
+                           "A row for each contender. Bars are believed holds, thin lines the "
+                           "time in which it asked; hollow dots are reads, full ones writes.");
     chaos_svg_bands(page, &close.scale, TOP, bottom);
     chaos_svg_time_axis(page, &close.scale, TOP, bottom, bottom + 15);
     for (unsigned i = 0; i < CHAOS_CLIENTS_MAX; i++)
@@ -165,6 +159,5 @@ void chaos_svg_close_up(struct chaos_page *page, unsigned name, int64_t from_ns,
     draw_holds(page, &close);
     if (has_room(page, &close))
         draw_marks(page, &close);
-    chaos_svg_end(page);
-    fputs("</div></figure>\n", page->to);
+    chaos_svg_figure_end(page);
 }
