@@ -2,50 +2,28 @@
 # bench_test.sh - does redlock-bench work, print sane JSON, refuse what is wrong, and leave
 # nothing behind? No figure is judged here: a test must not depend on how busy a machine is.
 
-set -u
-LC_ALL=C
-export LC_ALL
+# shellcheck disable=SC1091,SC2154 # shell_rig.sh sets them
+. "${srcdir:-.}/tests/shell_rig.sh"
 bench=${REDLOCK_BENCH:-./redlock-bench}
 command -v redis-server >/dev/null || command -v valkey-server >/dev/null || exit 77
 
-work=$(mktemp -d "${TMPDIR:-/tmp}/redlock-bench-test.XXXXXX") || exit 99
-checks=0 failures=0
+make_work redlock-bench-test
 TMPDIR=$work/tmp
 export TMPDIR
 mkdir "$TMPDIR"
 
-# The servers that work below our directory.
-ours() {
-    for p in /proc/[0-9]*; do
-        case $(readlink "$p/cwd" 2>/dev/null) in
-        "$work"/*) echo "${p#/proc/}" ;;
-        esac
-    done
-}
-
-clean_up() {
-    for p in $(ours); do kill -KILL "$p" 2>/dev/null; done
-    rm -rf "$work"
-}
-trap 'clean_up' EXIT
-trap 'exit 99' HUP INT TERM
-
-check() { # WHAT COMMAND...
-    what=$1
-    shift
-    checks=$((checks + 1))
-    "$@" && return
-    failures=$((failures + 1))
-    printf 'FAILED: %s\n' "$what"
-    for f in out err; do [ ! -s "$work/$f" ] || sed "s/^/    $f| /" "$work/$f"; done
-}
+# shellcheck disable=SC2046 # words are wanted
+clean_up() { kill_all $(working_in "$work"); }
 
 run() { # ARGUMENT...
     "$bench" "$@" >"$work/out" 2>"$work/err"
     status=$?
 }
 
-left_nothing() { [ -z "$(ls -A "$TMPDIR")" ] && [ -z "$(ours)" ]; }
+# Servers, and contenders that were started below our directory.
+there_are() { [ "$(working_in "$work" | wc -l)" -ge "$1" ]; }
+none_left() { [ -z "$(working_in "$work")" ]; }
+left_nothing() { [ -z "$(ls -A "$TMPDIR")" ] && none_left; }
 says() { grep -q -- "$1" "$work/$2"; }
 exits() { [ "$status" -eq "$1" ]; }
 
@@ -149,12 +127,7 @@ fi
 # ---- an end from outside ----
 "$bench" -s pair -r 100 >"$work/out" 2>"$work/err" &
 pid=$!
-tries=0
-while [ "$(ours | wc -l)" -lt 5 ] && [ $tries -lt 500 ]; do
-    tries=$((tries + 1))
-    sleep 0.02
-done
-check 'it started its masters' [ $tries -lt 500 ]
+check 'it started its masters' await there_are 5
 kill -TERM $pid
 wait $pid
 status=$?
@@ -164,20 +137,10 @@ check 'and nothing is left behind' left_nothing
 # Contenders have no other sign of us than where they work.
 (cd "$TMPDIR" && exec "$bench" -s handoff -r 100 -d 60s) >"$work/out" 2>"$work/err" &
 pid=$!
-tries=0
-while [ "$(ours | wc -l)" -lt 8 ] && [ $tries -lt 500 ]; do # itself, masters, contenders
-    tries=$((tries + 1))
-    sleep 0.02
-done
-check 'it started contenders' [ $tries -lt 500 ]
+check 'it started contenders' await there_are 8 # itself, masters, contenders
 kill -KILL $pid
 wait $pid
-tries=0
-while [ -n "$(ours)" ] && [ $tries -lt 500 ]; do
-    tries=$((tries + 1))
-    sleep 0.02
-done
-check 'where it is killed they end, as its masters do' [ $tries -lt 500 ]
+check 'where it is killed they end, as its masters do' await none_left
 rm -rf "$TMPDIR" && mkdir "$TMPDIR" # a killed one can't tidy up
 
 # ---- help, version, wrong usage, wrong files ----
@@ -212,5 +175,4 @@ run -n "$work/nobody" -s pair --quick
 check 'masters that are not there' exits 69
 check 'nothing of all this is left behind' left_nothing
 
-printf '%d checks, %d failures\n' "$checks" "$failures"
-[ "$failures" -eq 0 ]
+tell

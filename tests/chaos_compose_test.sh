@@ -5,36 +5,19 @@
 # that had no effect? (With docker itself: docs/TESTING.md.)
 # shellcheck disable=SC2016 # what is quoted is for the programs
 
-set -u
-LC_ALL=C
-export LC_ALL
+# shellcheck disable=SC1091,SC2154 # shell_rig.sh sets them
+. "${srcdir:-.}/tests/shell_rig.sh"
 chaos=${REDLOCK_CHAOS:-./redlock-chaos}
 case $chaos in /*) ;; *) chaos=$PWD/$chaos ;; esac
 command -v redis-server >/dev/null || exit 77
 
-work=$(mktemp -d "${TMPDIR:-/tmp}/redlock-chaos-compose.XXXXXX") || exit 99
-checks=0 failures=0
+make_work redlock-chaos-compose
 FAKE=$work/fake TMPDIR=$work/tmp
 export FAKE TMPDIR
 mkdir "$FAKE" "$TMPDIR" "$work/bin" "$work/none"
 
-servers() { cat "$FAKE"/*/pid 2>/dev/null; }
-clean_up() {
-    for p in $(servers); do kill -KILL "$p" 2>/dev/null; done
-    rm -rf "$work"
-}
-trap 'clean_up' EXIT
-trap 'exit 99' HUP INT TERM
-
-check() { # WHAT COMMAND...
-    what=$1
-    shift
-    checks=$((checks + 1))
-    "$@" && return
-    failures=$((failures + 1))
-    printf 'FAILED: %s\n' "$what"
-    for f in out err; do [ ! -s "$work/$f" ] || tail -n 15 "$work/$f" | sed "s/^/    $f| /"; done
-}
+# shellcheck disable=SC2046 # words are wanted
+clean_up() { kill_all $(cat "$FAKE"/*/pid 2>/dev/null); }
 
 # ---- containers: a directory each, with a port, and a pid while it runs ----
 
@@ -184,11 +167,8 @@ run --duration 5s --faults none
 check 'a service without a master is left out' says '2 masters (compose)'
 rm "$FAKE/c2/unpublished"
 kill -KILL "$(cat "$FAKE/c3/pid")"
-tries=0
-while kill -0 "$(cat "$FAKE/c3/pid")" 2>/dev/null && [ $tries -lt 100 ]; do
-    sleep 0.1
-    tries=$((tries + 1))
-done
+has_ended() { ! kill -0 "$(cat "$FAKE/$1/pid")" 2>/dev/null; }
+await has_ended c3
 run --duration 20s --faults none
 check 'one that is there and does not run' exits 69
 check 'is named' says 'service m3 is there but does not run'
@@ -197,5 +177,4 @@ status=$?
 check 'no docker' exits 69
 check 'is said' says 'neither "docker compose" nor "docker-compose" works'
 
-printf 'Checks: %d, Failures: %d, Errors: 0\n' "$checks" "$failures"
-[ "$failures" -eq 0 ]
+tell

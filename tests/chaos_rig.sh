@@ -3,32 +3,27 @@
 # shellcheck shell=sh
 # shellcheck disable=SC2034 # whoever sources it uses what it sets
 
-set -u
-LC_ALL=C
-export LC_ALL
+# shellcheck disable=SC1091 # shell_rig.sh has what all tests in shell share
+. "${srcdir:-.}/tests/shell_rig.sh"
 chaos=${REDLOCK_CHAOS:-./redlock-chaos}
 case $chaos in /*) ;; *) chaos=$PWD/$chaos ;; esac
 command -v redis-server >/dev/null || command -v valkey-server >/dev/null || exit 77
 
-work=$(mktemp -d "${TMPDIR:-/tmp}/rl-chaos.XXXXXX") || exit 99
-checks=0 failures=0
+make_work rl-chaos
 it='' status=''
 
 # The processes that work below a directory, or were told a file in it. Masters and runs begin
 # below it, and so does whatever they start.
 ours() { # DIRECTORY
+    set -- "$1/" /proc/[0-9]*/cmdline # now: grep is told the directory, too
     {
-        find /proc/[0-9]*/cwd -maxdepth 0 '(' -lname "$1" -o -lname "$1/*" ')'
-        grep -lsaF "$1/" /proc/[0-9]*/cmdline
-    } 2>/dev/null | cut -d / -f 3 | sort -u
+        working_in "${1%/}"
+        grep -lsaF "$@"
+    } | sed 's|^/proc/\([0-9]*\)/.*|\1|' | sort -u
 }
 
-clean_up() {
-    for p in $(ours "$work"); do kill -KILL "$p" 2>/dev/null; done
-    rm -rf "$work"
-}
-trap 'clean_up' EXIT
-trap 'exit 99' HUP INT TERM
+# shellcheck disable=SC2046 # words are wanted
+clean_up() { kill_all $(ours "$work"); }
 
 # Begin a run called NAME, which is not waited for. It has the directory $work/NAME, which must
 # be empty afterwards; what it says is in $work/NAME.out and .err. (Names are short: there are
@@ -58,33 +53,11 @@ run() { # ARGUMENT...
     end now
 }
 
-check() { # WHAT COMMAND...
-    what=$1
-    shift
-    checks=$((checks + 1))
-    "$@" && return
-    failures=$((failures + 1))
-    printf 'FAILED: %s: %s (status %s)\n' "$it" "$what" "$status"
-    for f in out err; do
-        [ ! -s "$work/$it.$f" ] || tail -n 30 "$work/$it.$f" | sed "s/^/    $f| /"
-    done
+show() {
+    printf '    of %s, status %s\n' "$it" "$status"
+    show_files "$work/$it.out" "$work/$it.err"
 }
 
 left_nothing() { [ -z "$(ls -A "$work/$it")" ] && [ -z "$(ours "$work/$it")" ]; }
 says() { grep -q -- "$1" "$work/$it.$2"; }
 exits() { [ "$status" -eq "$1" ]; }
-
-# Until a command succeeds, ten seconds long.
-await() { # COMMAND...
-    tries=0
-    until "$@"; do
-        tries=$((tries + 1))
-        [ $tries -lt 500 ] || return 1
-        sleep 0.02
-    done
-}
-
-tell() {
-    printf '%d checks, %d failures\n' "$checks" "$failures"
-    [ "$failures" -eq 0 ]
-}

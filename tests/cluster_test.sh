@@ -5,39 +5,21 @@
 # ours), so that a server that got lost is seen, and nobody else's is ever touched.
 
 # shellcheck disable=SC2016,SC2089,SC2090 # what stands in single quotes is meant so
-set -u
-LC_ALL=C
-export LC_ALL
+
+# shellcheck disable=SC1091,SC2154 # shell_rig.sh sets them
+. "${srcdir:-.}/tests/shell_rig.sh"
 cluster=${REDLOCK_CLUSTER:-./tools/redlock-cluster}
 server=$(command -v redis-server || command -v valkey-server) || exit 77
 cli=$(command -v redis-cli || command -v valkey-cli) || exit 77
 unset REDLOCK_SERVER REDISCLI_AUTH
 
-work=$(mktemp -d "${TMPDIR:-/tmp}/redlock-cluster-test.XXXXXX") || exit 99
+make_work redlock-cluster-test
 d=$work/c
-checks=0 failures=0 background=
+background=
 
-fail() {
-    failures=$((failures + 1))
-    printf 'FAILED: %s\n' "$1"
-    [ ! -s "$work/out" ] || sed 's/^/    | /' "$work/out"
-}
-
-# The processes that work in our directory.
-ours() {
-    for p in /proc/[0-9]*; do
-        case $(readlink "$p/cwd" 2>/dev/null) in
-        "$work"/* | "$work") echo "${p#/proc/}" ;;
-        esac
-    done
-}
-
-clean_up() {
-    for p in $background $(ours); do kill -KILL "$p" 2>/dev/null; done
-    rm -rf "$work"
-}
-trap 'clean_up' EXIT
-trap 'exit 99' HUP INT TERM
+ours() { working_in "$work"; }
+# shellcheck disable=SC2046,SC2086 # words are wanted
+clean_up() { kill_all $background $(ours); }
 
 # STATUS PATTERN ARGUMENT...: the command ends so, and says something that matches ('': says
 # nothing at all).
@@ -61,15 +43,6 @@ expect_with() {
     fi
 }
 
-# WHAT COMMAND...
-check() {
-    what=$1
-    shift
-    checks=$((checks + 1))
-    : >"$work/out"
-    "$@" >>"$work/out" 2>&1 || fail "$what ($*)"
-}
-
 not() { ! "$@"; }
 
 # A zombie has ended: that its parent has yet to look is not its fault.
@@ -77,15 +50,6 @@ runs() { # PID
     case $(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null) in
     '' | Z* | X*) return 1 ;;
     esac
-}
-
-eventually() { # COMMAND..., within 10 s
-    polls=0
-    until "$@"; do
-        polls=$((polls + 1))
-        [ $polls -lt 200 ] || return 1
-        sleep 0.05
-    done
 }
 
 ask() { timeout 2 "$cli" -s "$d/$1/redis.sock" "$2" ${3+"$3"} ${4+"$4"} 2>/dev/null; } # INDEX COMMAND...
@@ -387,7 +351,7 @@ END
     "$cluster" restart 1 --dir "$work/other" >"$work/restart" 2>&1 &
     restart=$!
     background="$background $restart"
-    check 'it tries' eventually grep -q 'already in use' "$work/other/1/redis.log"
+    check 'it tries' await grep -q 'already in use' "$work/other/1/redis.log"
     expect 0 '' down --dir "$d"
     check 'it has the port in the end' wait $restart
     check 'and answers' [ "$("$cli" -p "$taken" PING)" = PONG ]
@@ -405,8 +369,8 @@ a_signal_during_up_leaves_nothing() {
             >/dev/null 2>&1 &
         starter=$!
         background="$background $starter"
-        check 'the last master is started' eventually test -s "$d/3/pid"
-        check 'the first answers' eventually says PONG 1 PING
+        check 'the last master is started' await test -s "$d/3/pid"
+        check 'the first answers' await says PONG 1 PING
         check 'others see it starting' not "$cluster" up 1 --dir "$d"
         kill -s $signal $starter
         wait $starter
@@ -421,7 +385,7 @@ down_after_up_was_killed() {
     "$cluster" up 3 --dir "$d" >/dev/null 2>&1 &
     starter=$!
     background="$background $starter"
-    check 'the second master is started' eventually test -s "$d/2/pid"
+    check 'the second master is started' await test -s "$d/2/pid"
     kill -KILL $starter
     wait $starter
     expect 0 '' down --dir "$d"
@@ -451,5 +415,4 @@ for case in \
     $case
 done
 check 'nothing of ours is left running' none_left
-echo "Checks: $checks, Failures: $failures, Errors: 0"
-[ $failures = 0 ]
+tell

@@ -3,31 +3,14 @@
 # every function and test that is named there exists, links lead somewhere, versions agree,
 # and the shell example of README.md does what it says.
 
-set -u
-LC_ALL=C
-export LC_ALL
+# shellcheck disable=SC1091,SC2154 # shell_rig.sh sets them
+. "${srcdir:-.}/tests/shell_rig.sh"
 root=$(cd "${srcdir:-.}" && pwd) || exit 99
 tools=${builddir:-$PWD}/tools
-work=$(mktemp -d "${TMPDIR:-/tmp}/redlock-docs.XXXXXX") || exit 99
 cluster=${REDLOCK_CLUSTER:-$tools/redlock-cluster}
-checks=0 failures=0
+make_work redlock-docs
 
-clean_up() {
-    [ ! -d "$work/five" ] || "$cluster" down --dir "$work/five"
-    rm -rf "$work"
-}
-trap 'clean_up' EXIT
-trap 'exit 99' HUP INT TERM
-
-check() { # WHAT COMMAND...
-    what=$1
-    shift
-    checks=$((checks + 1))
-    "$@" >"$work/out" 2>&1 && return
-    failures=$((failures + 1))
-    printf 'FAILED: %s\n' "$what"
-    sed 's/^/    | /' "$work/out"
-}
+clean_up() { [ ! -d "$work/five" ] || "$cluster" down --dir "$work/five"; }
 
 cd "$root" || exit 99
 design=docs/DESIGN.md
@@ -93,15 +76,13 @@ if command -v redis-server >/dev/null && [ -x "$tools/redlock" ]; then
     cd "$work" || exit 99
     PATH=$tools:$PATH sh -u ./example.sh >said 2>&1 </dev/null
     status=$?
-    cp said out
     check 'the shell example ends well' [ $status -eq 0 ]
     check 'it ran its command under the lock' grep -qx 'nobody else is at it' said
     check 'three of five were fit' grep -q '^fit: 3 of 5 masters vote' said
     check 'it saw its lock with two masters down' grep -q "^'backup': held by " said
-    [ $failures -eq 0 ] || sed 's/^/    said| /' said
+    [ $failures -eq 0 ] || show_files said
 else
     echo 'there is no redis-server, or no redlock: the shell example was not run'
 fi
 
-printf 'Checks: %d, Failures: %d, Errors: 0\n' "$checks" "$failures"
-[ "$failures" -eq 0 ]
+tell

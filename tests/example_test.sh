@@ -6,9 +6,8 @@
 # A job's number in its file must be the sum of the slices that the services say they did:
 # one less is an update that was lost, one more is work that was done twice.
 
-set -u
-LC_ALL=C
-export LC_ALL
+# shellcheck disable=SC1091,SC2154 # shell_rig.sh sets them
+. "${srcdir:-.}/tests/shell_rig.sh"
 srcdir=$(cd "${srcdir:-.}" && pwd) || exit 99
 for program in redis-server redis-cli pkg-config make; do
     command -v $program >/dev/null || {
@@ -26,27 +25,15 @@ sanitizers=$(sed -n 's/^SANITIZE_CFLAGS *=.*-fsanitize=\([^ ]*\).*/\1/p' \
     "${builddir:-.}/Makefile" 2>/dev/null)
 unset REDLOCK_SERVER REDISCLI_AUTH CFLAGS CPPFLAGS LDFLAGS MAKEFLAGS MFLAGS MAKELEVEL DESTDIR
 
-work=$(mktemp -d "${TMPDIR:-/tmp}/redlock-example.XXXXXX") || exit 99
+make_work redlock-example
 cluster=$work/build/tools/redlock-cluster
 max_ttl_s=4
-checks=0 failures=0 services='' asking=''
+services='' asking=''
 
 clean_up() {
-    for p in $services $asking; do kill -KILL "$p" 2>/dev/null; done
+    # shellcheck disable=SC2086 # words are wanted
+    kill_all $services $asking
     [ ! -d "$work/c" ] || "$cluster" down --dir "$work/c"
-    rm -rf "$work"
-}
-trap 'clean_up' EXIT
-trap 'exit 99' HUP INT TERM
-
-check() { # WHAT COMMAND...
-    what=$1
-    shift
-    checks=$((checks + 1))
-    "$@" && return
-    failures=$((failures + 1))
-    printf 'FAILED: %s (%s)\n' "$what" "$*"
-    [ ! -s "$work/out" ] || sed 's/^/    | /' "$work/out"
 }
 
 give_up() {
@@ -306,5 +293,4 @@ check 'who waits is told to stop, or was not heard any more' \
     says '^(stopped ending slices=0 extended=0|locksmith: .*)$'
 check 'the socket is gone' [ ! -e "$work/b" ]
 
-printf 'Checks: %d, Failures: %d, Errors: 0\n' "$checks" "$failures"
-[ "$failures" -eq 0 ]
+tell

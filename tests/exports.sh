@@ -6,6 +6,7 @@ root=${srcdir:-$(dirname "$0")/..}
 library=${builddir:-.}/.libs/libredlock.so
 work=$(mktemp -d "${TMPDIR:-/tmp}/rl-exports-XXXXXX") || exit 99
 trap 'rm -rf "$work"' EXIT
+trap 'exit 99' HUP INT TERM
 failed=0
 
 if [ ! -f "$library" ]; then

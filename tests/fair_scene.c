@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+static struct talk talks[FAIR_PEERS]; /* of peers */
+static unsigned peers;
+
 void fair_open(void)
 {
     open_masters(1);
@@ -16,6 +19,8 @@ void fair_open(void)
 
 void fair_close(void)
 {
+    while (peers > 0)
+        talk_close(&talks[--peers]);
     close_all();
 }
 
@@ -120,8 +125,10 @@ struct script_call fair_call(const char *owner)
                                 .fair_ms = RL_FAIR_WAITER_MS};
 }
 
-struct fair_peer fair_peer_open(struct talk *talk, const char *owner)
+struct fair_peer fair_peer_open(const char *owner)
 {
+    ck_assert_uint_lt(peers, FAIR_PEERS);
+    struct talk *talk = &talks[peers++];
     talk_open(talk, masters, 0);
     return (struct fair_peer){
         .talk = talk, .name = FAIR_NAME, .owner = owner, .lease_ms = 30000, .wait_ms = 300000};

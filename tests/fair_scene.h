@@ -12,7 +12,7 @@
 #define FAIR_TIMES "redisson_lock_timeout:{" FAIR_NAME "}"
 #define FAIR_SEEN FAIR_NAME ":redlock:seen"
 
-enum { FAIR_LONG_MS = 60000, FAIR_SOON_MS = 10000, FAIR_PROBE_MS = 1000 };
+enum { FAIR_LONG_MS = 60000, FAIR_SOON_MS = 10000, FAIR_PROBE_MS = 1000, FAIR_PEERS = 3 };
 
 /* One master, both clients ready; nothing may be left on it, and it ends. */
 void fair_open(void);
@@ -46,7 +46,7 @@ struct child fair_child(const char *owner);
 /* What a try of `owner` sends, for script_run(). */
 struct script_call fair_call(const char *owner);
 
-/* One of Redisson's, on a connection of its own. */
-struct fair_peer fair_peer_open(struct talk *talk, const char *owner);
+/* One of Redisson's, on a connection of its own that fair_close() closes. */
+struct fair_peer fair_peer_open(const char *owner);
 
 #endif

@@ -4,6 +4,7 @@
 root=${srcdir:-$(dirname "$0")/..}
 work=$(mktemp -d "${TMPDIR:-/tmp}/rl-header-XXXXXX") || exit 99
 trap 'rm -rf "$work"' EXIT
+trap 'exit 99' HUP INT TERM
 checks=0
 failed=0
 

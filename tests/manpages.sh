@@ -3,30 +3,12 @@
 # structs and errors are the header's, every example of section 3 compiles, every script is
 # told of, and mandoc finds nothing to complain of.
 
-set -u
-LC_ALL=C
-export LC_ALL
+# shellcheck disable=SC1091,SC2154 # shell_rig.sh sets them
+. "${srcdir:-.}/tests/shell_rig.sh"
 root=$(cd "${srcdir:-.}" && pwd) || exit 99
 header=$root/include/redlock.h
 cc=${CC:-cc}
-work=$(mktemp -d "${TMPDIR:-/tmp}/redlock-man.XXXXXX") || exit 99
-trap 'rm -rf "$work"' EXIT
-trap 'exit 99' HUP INT TERM
-checks=0 failures=0
-
-fail() {
-    failures=$((failures + 1))
-    printf 'FAILED: %s\n' "$1"
-}
-
-check() { # WHAT COMMAND...
-    what=$1
-    shift
-    checks=$((checks + 1))
-    "$@" >"$work/out" 2>&1 && return
-    fail "$what"
-    sed 's/^/    | /' "$work/out"
-}
+make_work redlock-man
 
 same() { # WHAT FILE FILE
     check "$1" diff "$2" "$3"
@@ -172,5 +154,4 @@ for page in "$root"/man/*.[1-9]; do
     check "mandoc -T lint $page" diff /dev/null "$work/lint"
 done
 
-printf 'Checks: %d, Failures: %d, Errors: 0\n' "$checks" "$failures"
-[ "$failures" -eq 0 ]
+tell

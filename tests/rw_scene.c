@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOMENT_MS = 10000, OWNERS = 64 };
+enum { MOMENT_MS = 10000, OWNERS = 64, READERS = 8 };
 
 #define CHANNEL "redisson_rwlock:{" NAME "}"
 
@@ -49,6 +49,25 @@ redlock_lock *take_for(redlock *client, bool write, const char *owner, int64_t t
     int code = redlock_try(client, NAME, &options, &lock);
     ck_assert_msg(code == 0, "%s", redlock_strerror_name(code));
     return lock;
+}
+
+void readers_share_and_a_writer_does_not(unsigned n)
+{
+    redlock_lock *reads[READERS], *write = NULL;
+    open_masters(n);
+    for (int i = 0; i < READERS; i++)
+        reads[i] = everywhere(read_as(i % 2 ? one : two, owner(i)), i + 1);
+    for (int i = 0; i < READERS; i++) {
+        ck_assert_int_eq(try_write(one, "writer", 0, &write), REDLOCK_EHELD);
+        ck_assert_int_eq(redlock_release(reads[i]), 0);
+    }
+    write = write_as(one, "writer");
+    ck_assert_int_eq(try_write(two, owner(0), 0, &reads[0]), REDLOCK_EHELD);
+    ck_assert_int_eq(try_read(two, owner(0), 0, &reads[0]), REDLOCK_EHELD);
+    ck_assert_int_eq(redlock_release(write), 0);
+    reads[0] = read_as(two, owner(0));
+    ck_assert_int_eq(redlock_release(reads[0]), 0);
+    close_all();
 }
 
 int held_by(const char *owner, bool write)

@@ -22,6 +22,10 @@ redlock_lock *read_as(redlock *client, const char *owner);
 redlock_lock *write_as(redlock *client, const char *owner);
 redlock_lock *take_for(redlock *client, bool write, const char *owner, int64_t ttl_ms);
 
+/* The rule itself, on so many masters: some read beside each other, through both clients, and
+ * who writes is alone. */
+void readers_share_and_a_writer_does_not(unsigned n);
+
 /* On one master: how often it counts that owner, in Redisson's format. */
 int held_by(const char *owner, bool write);
 

@@ -119,10 +119,21 @@ void send_bytes(struct sim_conn *conn, const void *bytes, size_t len)
 
 enum { WORDS_MAX = 32, REQUEST_BYTES = 8192 };
 
-static void send_all(struct sim_conn *conn, unsigned count, const char *const words[])
+/* These words, and the arguments behind them up to a NULL. */
+static void send_all(struct sim_conn *conn, const char *const first[], unsigned first_count,
+                     va_list arguments)
 {
     char bytes[REQUEST_BYTES];
+    const char *words[WORDS_MAX], *word;
     size_t lens[WORDS_MAX];
+    unsigned count;
+    for (count = 0; count < first_count; count++)
+        words[count] = first[count];
+    while ((word = va_arg(arguments, const char *))) {
+        if (count == WORDS_MAX)
+            suite_die("too many words");
+        words[count++] = word;
+    }
     for (unsigned i = 0; i < count; i++)
         lens[i] = strlen(words[i]);
     size_t len = wire_encode(bytes, sizeof(bytes), count, words, lens);
@@ -131,25 +142,12 @@ static void send_all(struct sim_conn *conn, unsigned count, const char *const wo
     send_bytes(conn, bytes, len);
 }
 
-static unsigned gather(const char *words[WORDS_MAX], unsigned count, va_list arguments)
-{
-    const char *word;
-    while ((word = va_arg(arguments, const char *))) {
-        if (count == WORDS_MAX)
-            suite_die("too many words");
-        words[count++] = word;
-    }
-    return count;
-}
-
 void send_words(struct sim_conn *conn, ...)
 {
-    const char *words[WORDS_MAX];
     va_list arguments;
     va_start(arguments, conn);
-    unsigned count = gather(words, 0, arguments);
+    send_all(conn, NULL, 0, arguments);
     va_end(arguments);
-    send_all(conn, count, words);
 }
 
 void pass(int64_t ns)
@@ -171,12 +169,10 @@ const char *heard(struct sim_conn *conn)
 
 const char *ask(struct sim_conn *conn, ...)
 {
-    const char *words[WORDS_MAX];
     va_list arguments;
     va_start(arguments, conn);
-    unsigned count = gather(words, 0, arguments);
+    send_all(conn, NULL, 0, arguments);
     va_end(arguments);
-    send_all(conn, count, words);
     pass(SIM_MS);
     return heard(conn);
 }
@@ -240,13 +236,12 @@ const char *script_sha(const char *short_name)
 
 const char *ask_script(struct sim_conn *conn, const char *script, ...)
 {
-    const char *words[WORDS_MAX] = {"EVALSHA", script_sha(script),
-                                    script_keys(script) == 1 ? "1" : "2"};
+    const char *const first[] = {"EVALSHA", script_sha(script),
+                                 script_keys(script) == 1 ? "1" : "2"};
     va_list arguments;
     va_start(arguments, script);
-    unsigned count = gather(words, 3, arguments);
+    send_all(conn, first, 3, arguments);
     va_end(arguments);
-    send_all(conn, count, words);
     pass(SIM_MS);
     return heard(conn);
 }

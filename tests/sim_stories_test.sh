@@ -7,7 +7,8 @@ set -u
 sim=${builddir:?}/tests/sim/sim
 root=${srcdir:?}
 log=$(mktemp "${TMPDIR:-/tmp}/sim_stories.XXXXXX") || exit 1
-trap 'rm -f "$log"' EXIT
+trap 'rm -rf "$log" "$log.d"' EXIT
+trap 'exit 1' HUP INT TERM
 failed=0
 
 fail()

@@ -1,8 +1,7 @@
 /* The node list file: what is read from it, and what it is by default. */
 #include "config_auto.h"
 
-#include "config.h"
-#include "suite.h"
+#include "conf.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,19 +12,9 @@
 static struct rl_config config;
 static redlock_error error;
 
-static int parse_n(const char *text, size_t len)
-{
-    error = (redlock_error)REDLOCK_ERROR_INIT;
-    rl_config_init(&config);
-    int code = rl_config_parse(&config, "n.conf", text, len, &error);
-    if (code == 0)
-        code = rl_config_check(&config, &error);
-    return code;
-}
-
 static void parse_good(const char *text)
 {
-    int code = parse_n(text, strlen(text));
+    int code = conf_parse(text, strlen(text), &config, &error);
     ck_assert_msg(code == 0, "%s", error.text);
 }
 
@@ -54,19 +43,8 @@ END_TEST
 
 START_TEST(test_every_setting)
 {
-    parse_good("max-ttl 20s\nttl 8s\nnode-timeout 250ms\nconnect-timeout 2s\nstall-limit 3s\n"
-               "linger 4s\ndrift-factor 0.05\nguard off\nclient-name aAzZ09._:@-\n"
-               "background never\nnode redis://a\n");
-    ck_assert_int_eq(config.max_ttl_ms, 20000);
-    ck_assert_int_eq(config.ttl_ms, 8000);
-    ck_assert_int_eq(config.node_timeout_ms, 250);
-    ck_assert_int_eq(config.connect_timeout_ms, 2000);
-    ck_assert_int_eq(config.stall_limit_ms, 3000);
-    ck_assert_int_eq(config.linger_ms, 4000);
-    ck_assert_double_eq(config.drift_factor, 0.05);
-    ck_assert(!config.guard);
-    ck_assert_str_eq(config.client_name, "aAzZ09._:@-");
-    ck_assert_int_eq(config.background, REDLOCK_BACKGROUND_NEVER);
+    parse_good(CONF_EVERY "node redis://a\n");
+    conf_expect_every(&config);
     ck_assert_int_eq(config.places[RL_SETTING_MAX_TTL].line, 1);
     ck_assert_int_eq(config.places[RL_SETTING_MAX_TTL].column, 9);
     ck_assert_int_eq(config.places[RL_SETTING_CLIENT_NAME].line, 9);
@@ -233,7 +211,7 @@ START_TEST(test_most_nodes)
     ck_assert_str_eq(config.nodes[63].label, "redis://n63:6379");
     rl_config_free(&config);
     snprintf(text + len, sizeof(text) - len, "ttl 1s\n node redis://n64\n");
-    ck_assert_int_eq(parse_n(text, strlen(text)), REDLOCK_ECONFIG);
+    ck_assert_int_eq(conf_parse(text, strlen(text), &config, &error), REDLOCK_ECONFIG);
     ck_assert_str_eq(error.text,
                      "n.conf:66:2: more than 64 nodes; a quorum is small: 3, 5 or 7");
 }

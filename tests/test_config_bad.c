@@ -1,8 +1,7 @@
 /* The node list file: all that can be wrong with it, each with its place and reason. */
 #include "config_auto.h"
 
-#include "config.h"
-#include "suite.h"
+#include "conf.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,12 +14,7 @@ static redlock_error error;
 
 static int parse_n(const char *text, size_t len)
 {
-    error = (redlock_error)REDLOCK_ERROR_INIT;
-    rl_config_init(&config);
-    int code = rl_config_parse(&config, "n.conf", text, len, &error);
-    if (code == 0)
-        code = rl_config_check(&config, &error);
-    return code;
+    return conf_parse(text, len, &config, &error);
 }
 
 static const struct {

@@ -1,8 +1,7 @@
 /* A configuration built in code: nodes, and settings that override the file's. */
 #include "config_auto.h"
 
-#include "config.h"
-#include "suite.h"
+#include "conf.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -163,10 +162,7 @@ END_TEST
 /* On top of a file that sets them all. */
 static void override(const redlock_config *from, int expected)
 {
-    static const char text[] =
-        "node redis://a\nmax-ttl 20s\nttl 8s\nnode-timeout 250ms\nconnect-timeout "
-        "2s\nstall-limit 3s\nlinger 4s\ndrift-factor 0.05\nguard off\nclient-name file\n"
-        "background never\n";
+    static const char text[] = "node redis://a\n" CONF_EVERY;
     begin();
     ck_assert_int_eq(rl_config_parse(&config, "n.conf", text, strlen(text), &error), 0);
     ck_assert_int_eq(rl_config_override(&config, from, &error), expected);
@@ -176,16 +172,7 @@ START_TEST(test_override_nothing)
 {
     redlock_config from = REDLOCK_CONFIG_INIT;
     override(&from, 0);
-    ck_assert_int_eq(config.max_ttl_ms, 20000);
-    ck_assert_int_eq(config.ttl_ms, 8000);
-    ck_assert_int_eq(config.node_timeout_ms, 250);
-    ck_assert_int_eq(config.connect_timeout_ms, 2000);
-    ck_assert_int_eq(config.stall_limit_ms, 3000);
-    ck_assert_int_eq(config.linger_ms, 4000);
-    ck_assert_double_eq(config.drift_factor, 0.05);
-    ck_assert(!config.guard);
-    ck_assert_str_eq(config.client_name, "file");
-    ck_assert_int_eq(config.background, REDLOCK_BACKGROUND_NEVER);
+    conf_expect_every(&config);
     for (int i = 0; i < RL_SETTING_COUNT; i++)
         ck_assert(!config.places[i].in_code && config.places[i].line > 0);
     rl_config_free(&config);

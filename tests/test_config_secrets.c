@@ -1,8 +1,7 @@
 /* No error text gives a password away, however wrong the line is that it stands in. */
 #include "config_auto.h"
 
-#include "config.h"
-#include "suite.h"
+#include "conf.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,11 +15,7 @@ static redlock_error error;
 static int parse(const char *text, size_t len)
 {
     struct rl_config config;
-    error = (redlock_error)REDLOCK_ERROR_INIT;
-    rl_config_init(&config);
-    int code = rl_config_parse(&config, "n.conf", text, len, &error);
-    if (code == 0)
-        code = rl_config_check(&config, &error);
+    int code = conf_parse(text, len, &config, &error);
     rl_config_free(&config);
     return code;
 }

@@ -46,12 +46,7 @@ START_TEST(threads_are_served_in_the_order_in_which_they_came)
             waiter_start(&waiters[i], two, "name", 60000);
         ck_assert_uint_eq(client_stats(two).waiting, LINED);
         ck_assert_int_eq(redlock_release(held), 0);
-        for (int i = 0; i < LINED; i++) {
-            ck_assert(waiter_is_back(&waiters[i], 20000));
-            for (int k = i + 1; k < LINED; k++)
-                ck_assert_msg(!atomic_load(&waiters[k].back), "%d came before %d", k, i);
-            waiter_expect_lock(&waiters[i], 0);
-        }
+        waiters_expect_in_turn(waiters, LINED, 20000);
     }
     redlock_close(one);
     redlock_close(two);

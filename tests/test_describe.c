@@ -3,9 +3,8 @@
  * them. */
 #include "config_auto.h"
 
-#include "client.h"
+#include "clients.h"
 #include "fake.h"
-#include "masters.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -13,17 +12,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static struct masters *masters;
-static redlock *one, *two;
 static redlock_description *all;
 
 static const unsigned sizes[] = {1, 3};
 
 static void open_masters(unsigned n)
 {
-    masters = masters_start(n, NULL);
-    one = client_open(masters_file(masters, NULL));
-    two = client_open(masters_file(masters, NULL));
+    open_cold_clients(n, NULL);
     all = calloc(1, sizeof(*all));
     ck_assert_ptr_nonnull(all);
     all->size = sizeof(*all);
@@ -31,9 +26,7 @@ static void open_masters(unsigned n)
 
 static void close_all(void)
 {
-    redlock_close(one);
-    redlock_close(two);
-    masters_stop(masters);
+    close_clients();
     free(all);
 }
 

@@ -24,12 +24,7 @@ START_TEST(f71_threads_are_served_in_the_order_they_came)
     for (int i = 0; i < CROWD; i++)
         fair_wait(&crowd[i], two, NULL);
     ck_assert_int_eq(redlock_release(held), 0);
-    for (int i = 0; i < CROWD; i++) {
-        ck_assert(waiter_is_back(&crowd[i], FAIR_SOON_MS));
-        for (int later = i + 1; later < CROWD; later++)
-            ck_assert(!waiter_is_back(&crowd[later], 0));
-        waiter_expect_lock(&crowd[i], FAIR_SOON_MS);
-    }
+    waiters_expect_in_turn(crowd, CROWD, FAIR_SOON_MS);
     fair_close();
 }
 END_TEST
@@ -88,10 +83,9 @@ END_TEST
 /* Where somebody waits, who would not wait is refused, also while the lock is free. */
 START_TEST(nobody_slips_in_before_the_first)
 {
-    struct talk talk;
     redlock_lock *lock = NULL;
     fair_open();
-    struct fair_peer peer = fair_peer_open(&talk, "peer:1");
+    struct fair_peer peer = fair_peer_open("peer:1");
     redlock_lock *held = fair_hold(one, NULL);
     ck_assert(!fair_peer_locks(&peer)); /* and does not react to what it is told */
     ck_assert_int_eq(redlock_release(held), 0);
@@ -102,7 +96,6 @@ START_TEST(nobody_slips_in_before_the_first)
     }
     ck_assert(fair_peer_locks(&peer));
     ck_assert_int_eq(fair_peer_unlocks(&peer), 1);
-    talk_close(&talk);
     fair_close();
 }
 END_TEST
@@ -248,7 +241,6 @@ END_TEST
 /* Redisson's behind them is waited for as long as if they had never been there. */
 START_TEST(f74_ten_who_give_up_move_nobody)
 {
-    struct talk talk;
     fair_open();
     redlock_lock *held = fair_hold(one, NULL);
     int64_t lease_ms = master_do(masters, 0, "PTTL", FAIR_NAME, NULL).number;
@@ -256,7 +248,7 @@ START_TEST(f74_ten_who_give_up_move_nobody)
         waiter_start_as(&crowd[i], two, FAIR_NAME, REDLOCK_FAIR, NULL, 1000);
         fair_queue_becomes(i + 1);
     }
-    struct fair_peer peer = fair_peer_open(&talk, "peer:1");
+    struct fair_peer peer = fair_peer_open("peer:1");
     ck_assert(!fair_peer_locks(&peer));
     ck_assert_int_gt(fair_left_ms(peer.owner), 10 * SHARE_MS);
     for (int i = 0; i < 10; i++)
@@ -267,7 +259,6 @@ START_TEST(f74_ten_who_give_up_move_nobody)
     ck_assert_int_gt(left_ms, lease_ms + SHARE_MS - FAIR_SOON_MS);
     fair_peer_leaves(&peer);
     ck_assert_int_eq(redlock_release(held), 0);
-    talk_close(&talk);
     fair_close();
 }
 END_TEST
@@ -278,11 +269,10 @@ END_TEST
  * behind it with it. */
 START_TEST(f75_who_waits_for_more_than_five_minutes_keeps_its_place)
 {
-    struct talk talk;
     fair_open();
     redlock_lock *held = fair_hold(one, NULL);
     fair_wait(&waiter, two, "patient");
-    struct fair_peer peer = fair_peer_open(&talk, "peer:1");
+    struct fair_peer peer = fair_peer_open("peer:1");
     ck_assert(!fair_peer_locks(&peer));
     for (int i = 0; i < 2; i++) {
         fair_age(fair_left_ms("patient") - SHARE_MS / 10);
@@ -296,7 +286,6 @@ START_TEST(f75_who_waits_for_more_than_five_minutes_keeps_its_place)
     ck_assert_int_eq(redlock_release(held), 0);
     waiter_expect_lock(&waiter, FAIR_SOON_MS);
     fair_peer_leaves(&peer);
-    talk_close(&talk);
     fair_close();
 }
 END_TEST
@@ -304,11 +293,10 @@ END_TEST
 /* And if its time is over all the same, it comes again. */
 START_TEST(f75_who_is_taken_out_comes_again)
 {
-    struct talk talk;
     fair_open();
     redlock_lock *held = fair_hold(one, NULL);
     fair_wait(&waiter, two, "patient");
-    struct fair_peer peer = fair_peer_open(&talk, "peer:1");
+    struct fair_peer peer = fair_peer_open("peer:1");
     /* Its own probe may be quicker than the peer: then it has entered the queue anew. */
     for (int i = 0; i < 10 && strcmp(fair_queued_at(0), "peer:1") != 0; i++) {
         fair_age(fair_left_ms("patient") + 1);
@@ -320,7 +308,6 @@ START_TEST(f75_who_is_taken_out_comes_again)
     fair_peer_leaves(&peer);
     ck_assert_int_eq(redlock_release(held), 0);
     waiter_expect_lock(&waiter, FAIR_SOON_MS);
-    talk_close(&talk);
     fair_close();
 }
 END_TEST
@@ -378,8 +365,7 @@ END_TEST
 START_TEST(f80_a_lock_that_runs_out_is_the_firsts)
 {
     fair_open();
-    struct talk talk;
-    struct fair_peer peer = fair_peer_open(&talk, "peer:1");
+    struct fair_peer peer = fair_peer_open("peer:1");
     peer.lease_ms = 2700; /* rounds in case of lost messages are not near */
     ck_assert(fair_peer_locks(&peer));
     int64_t taken_ms = now_ms();
@@ -391,7 +377,6 @@ START_TEST(f80_a_lock_that_runs_out_is_the_firsts)
     ck_assert(!waiter_is_back(&crowd[1], 0));
     waiter_expect_lock(&crowd[0], FAIR_SOON_MS);
     waiter_expect_lock(&crowd[1], FAIR_SOON_MS);
-    talk_close(&talk);
     fair_close();
 }
 END_TEST

@@ -145,11 +145,10 @@ END_TEST
 /* The more are before it the less often it looks, but often enough to be believed alive. */
 START_TEST(who_is_far_back_is_heard_of_in_time)
 {
-    struct talk talk;
     char owner[32];
     fair_open();
     redlock_lock *held = fair_hold(one, NULL);
-    struct fair_peer peer = fair_peer_open(&talk, owner);
+    struct fair_peer peer = fair_peer_open(owner);
     for (int i = 0; i < 60; i++) {
         snprintf(owner, sizeof(owner), "peer:%d", i);
         ck_assert(!fair_peer_locks(&peer));
@@ -169,7 +168,6 @@ START_TEST(who_is_far_back_is_heard_of_in_time)
     }
     ck_assert_int_eq(redlock_release(held), 0);
     waiter_expect_lock(&waiter, FAIR_SOON_MS);
-    talk_close(&talk);
     fair_close();
 }
 END_TEST

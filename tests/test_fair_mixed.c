@@ -10,8 +10,8 @@
 #define SHARE_MS INT64_C(300000)
 enum { LEASE_MS = 30000, SLACK_MS = 2000 };
 
-static struct talk talk[3], ear;
-static struct fair_peer peer[3];
+static struct talk ear;
+static struct fair_peer peer[FAIR_PEERS];
 
 static void open_peers(int count)
 {
@@ -20,16 +20,14 @@ static void open_peers(int count)
     fair_open();
     talk_open(&ear, masters, 0);
     for (int i = 0; i < count; i++) {
-        peer[i] = fair_peer_open(&talk[i], owner[i]);
+        peer[i] = fair_peer_open(owner[i]);
         talk_do(&ear, "SUBSCRIBE", fair_peer_channel(FAIR_NAME, owner[i], channel),
                 (char *)NULL);
     }
 }
 
-static void close_peers(int count)
+static void close_peers(void)
 {
-    for (int i = 0; i < count; i++)
-        talk_close(&talk[i]);
     talk_close(&ear);
     fair_close();
 }
@@ -80,7 +78,7 @@ START_TEST(all_have_their_turns)
     released_ms = now_ms();
     ck_assert_int_eq(fair_peer_unlocks(&peer[1]), 1);
     waiter_expect_woken(&last, 1, 1, released_ms);
-    close_peers(2);
+    close_peers();
 }
 END_TEST
 
@@ -106,7 +104,7 @@ START_TEST(the_times_are_redissons)
     waiter_expect_lock(&waiter, FAIR_SOON_MS);
     ck_assert(fair_peer_locks(&peer[2]));
     ck_assert_int_eq(fair_peer_unlocks(&peer[2]), 1);
-    close_peers(3);
+    close_peers();
 }
 END_TEST
 
@@ -126,7 +124,7 @@ START_TEST(ours_outlasts_those_before_it)
         ck_assert_int_eq(fair_peer_unlocks(&peer[i]), 1);
     }
     waiter_expect_lock(&waiter, FAIR_SOON_MS);
-    close_peers(3);
+    close_peers();
 }
 END_TEST
 
@@ -145,7 +143,7 @@ START_TEST(ours_outlasts_a_patient_one)
     is_about(fair_left_ms("ours"), SHARE_MS);
     ck_assert_int_eq(fair_peer_unlocks(&peer[0]), 1);
     waiter_expect_lock(&waiter, FAIR_SOON_MS);
-    close_peers(1);
+    close_peers();
 }
 END_TEST
 
@@ -163,7 +161,7 @@ START_TEST(a_silent_redisson_is_waited_for_until_its_time)
     ck_assert_msg(waiter.back_ms >= over_ms - 5 && waiter.back_ms < over_ms + 500, "%d ms late",
                   (int)(waiter.back_ms - over_ms));
     waiter_expect_lock(&waiter, FAIR_SOON_MS);
-    close_peers(1);
+    close_peers();
 }
 END_TEST
 
@@ -184,7 +182,7 @@ START_TEST(a_queue_of_redissons_alone_is_left_as_it_was)
     ck_assert_int_eq(redlock_release(held), 0);
     ck_assert(fair_peer_locks(&peer[0]));
     ck_assert_int_eq(fair_peer_unlocks(&peer[0]), 1);
-    close_peers(1);
+    close_peers();
 }
 END_TEST
 
@@ -202,7 +200,7 @@ START_TEST(what_redisson_has_twice_it_gives_back_twice)
     ck_assert(!fair_peer_tries(&peer[0]));
     ck_assert_int_eq(fair_peer_unlocks(&peer[0]), -1);
     waiter_expect_lock(&waiter, FAIR_SOON_MS);
-    close_peers(1);
+    close_peers();
 }
 END_TEST
 

@@ -2,9 +2,8 @@
  * masters behind a proxy where it is the network's turn. */
 #include "config_auto.h"
 
-#include "client.h"
+#include "clients.h"
 #include "fake.h"
-#include "masters.h"
 #include "proxy.h"
 
 #include <pthread.h>
@@ -14,31 +13,15 @@
 
 enum { NODES_MAX = 5 };
 
-static struct masters *masters;
 static struct proxy *proxies[NODES_MAX];
-static redlock *one, *two;
 static redlock_report report;
 static redlock_lock *lock;
 
 /* Client `one` sees the masters through proxies, `two` sees them as they are. */
 static void open_through_proxies(unsigned n, const char *settings)
 {
-    struct node_list list = {.len = 0};
     masters = masters_start(n, NULL);
-    for (unsigned i = 0; i < n; i++) {
-        proxies[i] = proxy_start(&masters->node[i].unix_at, false);
-        node_list_add(&list, proxy_endpoint(proxies[i]));
-    }
-    node_list_line(&list, "guard off\n%s", settings ? settings : "");
-    one = client_open(node_list_write(&list));
-    two = client_open(masters_file(masters, settings));
-    ck_assert(wait_until(client_ready(one) == n && client_ready(two) == n, 10000));
-}
-
-static void open_straight(unsigned n, const char *settings)
-{
-    masters = masters_start(n, NULL);
-    one = client_open(masters_file(masters, settings));
+    one = client_open(proxies_start(masters, proxies, false, settings));
     two = client_open(masters_file(masters, settings));
     ck_assert(wait_until(client_ready(one) == n && client_ready(two) == n, 10000));
 }
@@ -47,8 +30,8 @@ static void close_all(void)
 {
     redlock_close(one);
     redlock_close(two);
-    for (unsigned i = 0; i < masters->n && proxies[i]; i++)
-        proxy_stop(proxies[i]);
+    if (proxies[0])
+        proxies_stop(proxies, masters->n);
     masters_stop(masters);
 }
 
@@ -183,7 +166,7 @@ END_TEST
 
 START_TEST(a_stopped_node_costs_nothing_and_follows_when_it_resumes)
 {
-    open_straight(5, NULL);
+    open_clients(5, NULL);
     master_pause(masters, 4);
     for (int i = 0; i < 50; i++) {
         int64_t begun = now_ms();
@@ -206,7 +189,7 @@ END_TEST
 
 START_TEST(a_lost_round_is_undone_on_a_stopped_node_when_it_resumes)
 {
-    open_straight(3, NULL);
+    open_clients(3, NULL);
     master_pause(masters, 2);
     master_do(masters, 0, "SET", "name", "rival", NULL);
     master_do(masters, 1, "SET", "name", "rival", NULL);
@@ -425,7 +408,7 @@ static void expect_error(const char *word)
 
 START_TEST(out_of_memory_there_refuses_new_locks_only)
 {
-    open_straight(1, NULL);
+    open_clients(1, NULL);
     redlock_lock *held = client_take(one, "held");
     master_do(masters, 0, "CONFIG", "SET", "maxmemory", "1", NULL);
     expect_error("OOM");
@@ -438,7 +421,7 @@ END_TEST
 
 START_TEST(foreign_data_under_the_name_is_an_error_and_stays)
 {
-    open_straight(1, NULL);
+    open_clients(1, NULL);
     master_do(masters, 0, "RPUSH", "name", "data", NULL);
     ck_assert_int_eq(client_try(one, "name", 0, 0, &report, &lock), REDLOCK_EKIND);
     ck_assert_str_eq(report.node[0].holder, "a list");
@@ -449,7 +432,7 @@ END_TEST
 
 START_TEST(writes_that_are_refused_fail_that_node)
 {
-    open_straight(1, NULL);
+    open_clients(1, NULL);
     master_do(masters, 0, "CONFIG", "SET", "min-replicas-to-write", "1", NULL);
     expect_error("NOREPLICAS");
     master_do(masters, 0, "CONFIG", "SET", "min-replicas-to-write", "0", NULL);
@@ -469,7 +452,7 @@ static void *keep_busy(void *argument)
 START_TEST(a_busy_master_is_released_later)
 {
     pthread_t thread;
-    open_straight(3, NULL);
+    open_clients(3, NULL);
     master_do(masters, 2, "CONFIG", "SET", "lua-time-limit", "50", NULL);
     lock = client_take(one, "name");
     ck_assert(wait_until(masters_with(masters, "name") == 3, 5000));
@@ -487,7 +470,7 @@ END_TEST
 
 START_TEST(flushed_keys_are_found_by_the_next_extension)
 {
-    open_straight(3, NULL);
+    open_clients(3, NULL);
     lock = client_take(one, "name");
     ck_assert(wait_until(masters_with(masters, "name") == 3, 5000));
     client_ready(one); /* a grant that came late is heard */

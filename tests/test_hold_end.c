@@ -7,6 +7,14 @@
 
 #include <signal.h>
 
+/* What all had is given up, and they are told. */
+static void give_up(struct story *story, unsigned n)
+{
+    story_hold_all(story, n);
+    release(story, true);
+    send_releases(story, NULL);
+}
+
 /* ---- what the caller of release is told ------------------------------------------------ */
 
 START_TEST(released_at_the_quorum)
@@ -34,9 +42,7 @@ END_TEST
 START_TEST(expired_as_soon_as_that_is_certain)
 {
     struct story story;
-    story_hold_all(&story, 5);
-    release(&story, true);
-    send_releases(&story, NULL);
+    give_up(&story, 5);
     answer(&story, 0, RL_RELEASE, YES);
     answer(&story, 1, RL_RELEASE, NO);
     ck_assert_int_eq(answer(&story, 2, RL_RELEASE, NO), 0);
@@ -48,9 +54,7 @@ END_TEST
 START_TEST(unknown_as_soon_as_that_is_certain)
 {
     struct story story;
-    story_hold_all(&story, 5);
-    release(&story, true);
-    send_releases(&story, NULL);
+    give_up(&story, 5);
     answer(&story, 0, RL_RELEASE, FAILED);
     ck_assert_int_eq(lose(&story, 1), 0);
     ck_assert_int_eq(rl_hold_unsent(&story.hold, 2, RL_RELEASE, story.now_ns), RL_DID_FINISH);
@@ -61,9 +65,7 @@ END_TEST
 START_TEST(silence_makes_it_unknown)
 {
     struct story story;
-    story_hold_all(&story, 3);
-    release(&story, true);
-    send_releases(&story, NULL);
+    give_up(&story, 3);
     ck_assert_int_eq(rl_hold_next_ns(&story.hold), story.now_ns + NODE_MS * MS);
     ck_assert_int_eq(pass_ns(&story, NODE_MS * MS - 1), 0);
     ck_assert_int_eq(pass_ns(&story, 1), RL_DID_FINISH);
@@ -77,9 +79,7 @@ END_TEST
 START_TEST(a_late_answer_to_a_release)
 {
     struct story story;
-    story_hold_all(&story, 3);
-    release(&story, true);
-    send_releases(&story, NULL);
+    give_up(&story, 3);
     answer(&story, 0, RL_RELEASE, YES);
     story.now_ns += NODE_MS * MS; /* and nobody ticked */
     ck_assert_int_eq(answer(&story, 1, RL_RELEASE, YES), RL_DID_FINISH);
@@ -120,9 +120,7 @@ END_TEST
 START_TEST(a_majority_ends_the_doubt)
 {
     struct story story;
-    story_hold_all(&story, 5);
-    release(&story, true);
-    send_releases(&story, NULL);
+    give_up(&story, 5);
     answer(&story, 0, RL_RELEASE, NO);
     answer(&story, 1, RL_RELEASE, YES);
     ck_assert_int_eq(answer(&story, 2, RL_RELEASE, YES), 0);
@@ -134,9 +132,7 @@ END_TEST
 START_TEST(doubt_and_a_failure)
 {
     struct story story;
-    story_hold_all(&story, 5);
-    release(&story, true);
-    send_releases(&story, NULL);
+    give_up(&story, 5);
     answer(&story, 0, RL_RELEASE, NO);
     answer(&story, 1, RL_RELEASE, YES);
     answer(&story, 2, RL_RELEASE, YES);
@@ -231,9 +227,7 @@ END_TEST
 START_TEST(both_links_broken)
 {
     struct story story;
-    story_hold_all(&story, 3);
-    release(&story, true);
-    send_releases(&story, NULL);
+    give_up(&story, 3);
     drain(&story, 2);
     send_releases(&story, NULL);
     rl_hold_link_lost(&story.hold, 2, 0, story.now_ns);

@@ -2,32 +2,14 @@
  * looked at and taken away. */
 #include "config_auto.h"
 
-#include "client.h"
+#include "clients.h"
 #include "fake.h"
-#include "masters.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static struct masters *masters;
-static redlock *one, *two;
 static redlock_report report;
-
-static void open_three(void)
-{
-    masters = masters_start(3, NULL);
-    const char *file = masters_file(masters, NULL);
-    one = client_open(file);
-    two = client_open(file);
-}
-
-static void close_all(void)
-{
-    redlock_close(one);
-    redlock_close(two);
-    masters_stop(masters);
-}
 
 static long long pttl(unsigned node)
 {
@@ -39,7 +21,7 @@ static long long pttl(unsigned node)
 START_TEST(extend_lengthens_everywhere)
 {
     redlock_lock *lock = NULL;
-    open_three();
+    open_cold_clients(3, NULL);
     ck_assert_int_eq(client_try(one, "name", 3000, 0, NULL, &lock), 0);
     ck_assert(wait_until(masters_with(masters, "name") == 3, 5000));
     client_ready(one); /* a grant that came late is heard */
@@ -51,13 +33,13 @@ START_TEST(extend_lengthens_everywhere)
     for (unsigned i = 0; i < 3; i++)
         ck_assert(wait_until(pttl(i) > 15000, 5000));
     ck_assert_int_eq(redlock_release(lock), 0);
-    close_all();
+    close_clients();
 }
 END_TEST
 
 START_TEST(extend_goes_upwards_only)
 {
-    open_three();
+    open_cold_clients(3, NULL);
     redlock_lock *lock = client_take(one, "name");
     ck_assert(wait_until(masters_with(masters, "name") == 3, 5000));
     int64_t before = redlock_validity_ms(lock);
@@ -67,27 +49,27 @@ START_TEST(extend_goes_upwards_only)
     ck_assert_int_gt(redlock_validity_ms(lock), before - 1000);
     ck_assert_int_gt(pttl(0), 5000);
     ck_assert_int_eq(redlock_release(lock), 0);
-    close_all();
+    close_clients();
 }
 END_TEST
 
 START_TEST(extend_without_a_ttl_repeats_the_first)
 {
     redlock_lock *lock = NULL;
-    open_three();
+    open_cold_clients(3, NULL);
     ck_assert_int_eq(client_try(one, "name", 2000, 0, NULL, &lock), 0);
     ck_assert(wait_until(redlock_validity_ms(lock) < 1500, 5000));
     ck_assert_int_eq(redlock_extend(lock, 0, NULL), 0);
     ck_assert_int_gt(redlock_validity_ms(lock), 1500);
     ck_assert_int_eq(redlock_release(lock), 0);
-    close_all();
+    close_clients();
 }
 END_TEST
 
 /* Two grants were a majority, the third has come meanwhile: it is a node like the others. */
 START_TEST(extend_hears_late_grants_first)
 {
-    open_three();
+    open_cold_clients(3, NULL);
     for (int i = 0; i < 30; i++) {
         redlock_lock *lock = client_take(one, "name");
         ck_assert(wait_until(masters_with(masters, "name") == 3, 5000));
@@ -96,13 +78,13 @@ START_TEST(extend_hears_late_grants_first)
         ck_assert_int_eq(redlock_release(lock), 0);
         ck_assert(wait_until((client_ready(one), masters_with(masters, "name") == 0), 5000));
     }
-    close_all();
+    close_clients();
 }
 END_TEST
 
 START_TEST(extend_finds_a_lock_lost_on_a_majority)
 {
-    open_three();
+    open_cold_clients(3, NULL);
     redlock_lock *lock = client_take(one, "name");
     ck_assert(wait_until(masters_with(masters, "name") == 3, 5000));
     client_ready(one); /* a grant that came late is heard */
@@ -118,14 +100,14 @@ START_TEST(extend_finds_a_lock_lost_on_a_majority)
     ck_assert(wait_until((client_ready(one), !master_has(masters, 1, "name")), 5000));
     ck_assert_str_eq(master_do(masters, 2, "GET", "name", NULL).text, "rival");
     ck_assert_uint_eq(client_stats(one).lost, 1);
-    close_all();
+    close_clients();
 }
 END_TEST
 
 START_TEST(extend_fills_in_a_minority_but_nothing_foreign)
 {
     char token[200];
-    open_three();
+    open_cold_clients(3, NULL);
     redlock_lock *lock = client_take(one, "name");
     ck_assert(wait_until(masters_with(masters, "name") == 3, 5000));
     client_ready(one);
@@ -143,14 +125,14 @@ START_TEST(extend_fills_in_a_minority_but_nothing_foreign)
     ck_assert_int_eq(redlock_release(lock), 0);
     ck_assert(wait_until(masters_with(masters, "name") == 1, 5000));
     ck_assert_str_eq(master_do(masters, 1, "GET", "name", NULL).text, "rival");
-    close_all();
+    close_clients();
 }
 END_TEST
 
 START_TEST(a_lock_that_ran_out_stays_dead)
 {
     redlock_lock *lock = NULL;
-    open_three();
+    open_cold_clients(3, NULL);
     ck_assert_int_eq(client_try(one, "name", 300, 0, NULL, &lock), 0);
     ck_assert(wait_until(redlock_validity_ms(lock) == 0, 5000));
     ck_assert_int_eq(redlock_extend(lock, 20000, NULL), REDLOCK_EEXPIRED);
@@ -158,14 +140,14 @@ START_TEST(a_lock_that_ran_out_stays_dead)
     for (unsigned i = 0; i < 3; i++)
         ck_assert_int_lt(pttl(i), 301);
     ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
-    close_all();
+    close_clients();
 }
 END_TEST
 
 /* More releases at once than a connection has room for. */
 START_TEST(close_gives_up_hundreds_of_locks)
 {
-    open_three();
+    open_cold_clients(3, NULL);
     for (int i = 0; i < 500; i++) {
         char name[16];
         redlock_lock *lock = NULL;
@@ -176,7 +158,7 @@ START_TEST(close_gives_up_hundreds_of_locks)
     one = NULL;
     for (unsigned i = 0; i < 3; i++)
         ck_assert(wait_until(master_do(masters, i, "DBSIZE", NULL).number == 0, 5000));
-    close_all();
+    close_clients();
 }
 END_TEST
 
@@ -184,7 +166,7 @@ END_TEST
  * extension bring the lock back. */
 START_TEST(a_validity_of_0_is_final)
 {
-    open_three();
+    open_cold_clients(3, NULL);
     for (int i = 0; i < 50; i++) {
         redlock_lock *lock = NULL;
         ck_assert_int_eq(client_try(one, "name", 25, 1000, NULL, &lock), 0);
@@ -196,7 +178,7 @@ START_TEST(a_validity_of_0_is_final)
         ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
         ck_assert(wait_until((client_ready(one), masters_with(masters, "name") == 0), 5000));
     }
-    close_all();
+    close_clients();
 }
 END_TEST
 
@@ -225,7 +207,7 @@ END_TEST
 /* No majority answers the extension: not extended, but ours while the old deadline lasts. */
 START_TEST(extend_without_a_quorum_keeps_what_is_left)
 {
-    open_three();
+    open_cold_clients(3, NULL);
     redlock_lock *lock = client_take(one, "name");
     master_kill(masters, 0);
     master_kill(masters, 1);
@@ -235,7 +217,7 @@ START_TEST(extend_without_a_quorum_keeps_what_is_left)
     int code = redlock_release(lock);
     ck_assert_int_eq(code, REDLOCK_EUNKNOWN);
     ck_assert(wait_until(!master_has(masters, 2, "name"), 5000));
-    close_all();
+    close_clients();
 }
 END_TEST
 
@@ -245,7 +227,7 @@ START_TEST(a_detached_lock_goes_on_in_another_client)
 {
     char text[REDLOCK_HANDLE_MAX], token[200];
     redlock_lock *lock, *taken = NULL, *other = NULL;
-    open_three();
+    open_cold_clients(3, NULL);
     lock = client_take(one, "name");
     snprintf(token, sizeof(token), "%s", redlock_token(lock));
     ck_assert_int_eq(redlock_detach(lock, text, 4), REDLOCK_EINVAL);
@@ -267,7 +249,7 @@ START_TEST(a_detached_lock_goes_on_in_another_client)
     ck_assert_int_gt(redlock_validity_ms(taken), 15000);
     ck_assert_int_eq(redlock_release(taken), 0);
     ck_assert(wait_until(masters_with(masters, "name") == 0, 5000));
-    close_all();
+    close_clients();
 }
 END_TEST
 
@@ -275,7 +257,7 @@ START_TEST(handles_that_are_not_ours_are_refused)
 {
     char text[REDLOCK_HANDLE_MAX], bad[REDLOCK_HANDLE_MAX + 8];
     redlock_lock *lock = NULL;
-    open_three();
+    open_cold_clients(3, NULL);
     ck_assert_int_eq(client_try(one, "a {name} %s", 500, 0, NULL, &lock), 0);
     ck_assert_int_eq(redlock_detach(lock, text, sizeof(text)), 0);
     size_t len = strlen(text);
@@ -302,7 +284,7 @@ START_TEST(handles_that_are_not_ours_are_refused)
 
     ck_assert(
         wait_until(redlock_attach(two, text, &lock) != 0 || redlock_release(lock) > 0, 5000));
-    close_all();
+    close_clients();
 }
 END_TEST
 
@@ -312,7 +294,7 @@ START_TEST(a_handle_has_one_text_only)
     static const char digits[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     char text[REDLOCK_HANDLE_MAX];
-    open_three();
+    open_cold_clients(3, NULL);
     for (int i = 0; i < 3; i++) {
         redlock_lock *lock = client_take(one, names[i]);
         ck_assert_int_eq(redlock_detach(lock, text, sizeof(text)), 0);
@@ -323,7 +305,7 @@ START_TEST(a_handle_has_one_text_only)
             ck_assert_int_eq(code, *digit == own ? 0 : REDLOCK_EHANDLE);
         }
     }
-    close_all();
+    close_clients();
 }
 END_TEST
 
@@ -331,12 +313,12 @@ START_TEST(a_handle_past_its_deadline_is_refused)
 {
     char text[REDLOCK_HANDLE_MAX];
     redlock_lock *lock = NULL;
-    open_three();
+    open_cold_clients(3, NULL);
     ck_assert_int_eq(client_try(one, "name", 300, 0, NULL, &lock), 0);
     ck_assert_int_eq(redlock_detach(lock, text, sizeof(text)), 0);
     ck_assert(wait_until(masters_with(masters, "name") == 0, 5000));
     ck_assert_int_eq(redlock_attach(two, text, &lock), REDLOCK_EEXPIRED);
-    close_all();
+    close_clients();
 }
 END_TEST
 
@@ -344,7 +326,7 @@ START_TEST(a_handle_of_another_number_of_masters_is_refused)
 {
     char text[REDLOCK_HANDLE_MAX];
     redlock_lock *lock;
-    open_three();
+    open_cold_clients(3, NULL);
     struct masters *others = masters_start(1, NULL);
     redlock *stranger = client_open(masters_file(others, NULL));
     lock = client_take(one, "name");
@@ -352,7 +334,7 @@ START_TEST(a_handle_of_another_number_of_masters_is_refused)
     ck_assert_int_eq(redlock_attach(stranger, text, &lock), REDLOCK_EHANDLE);
     redlock_close(stranger);
     masters_stop(others);
-    close_all();
+    close_clients();
 }
 END_TEST
 
@@ -360,7 +342,7 @@ END_TEST
 
 START_TEST(inspect_tells_who_holds_it)
 {
-    open_three();
+    open_cold_clients(3, NULL);
     ck_assert_int_eq(redlock_inspect(two, "name", 4, &report), REDLOCK_EINVAL); /* no size */
     report.size = sizeof(report);
     ck_assert_int_eq(redlock_inspect(two, "name", 4, &report), 0);
@@ -386,13 +368,13 @@ START_TEST(inspect_tells_who_holds_it)
     master_kill(masters, 1);
     ck_assert_int_eq(redlock_inspect(two, "name", 4, &report), REDLOCK_ENOQUORUM);
     ck_assert_int_eq(report.node[2].vote, REDLOCK_VOTE_FREE);
-    close_all();
+    close_clients();
 }
 END_TEST
 
 START_TEST(force_release_frees_it_whoever_holds_it)
 {
-    open_three();
+    open_cold_clients(3, NULL);
     redlock_lock *lock = client_take(one, "name");
     ck_assert(wait_until(masters_with(masters, "name") == 3, 5000));
     ck_assert_int_eq(redlock_force_release(two, "name", 4, NULL), 0);
@@ -406,20 +388,20 @@ START_TEST(force_release_frees_it_whoever_holds_it)
         master_do(masters, i, "RPUSH", "name", "not a lock", NULL);
     ck_assert_int_ne(redlock_force_release(two, "name", 4, &report), 0);
     ck_assert_uint_eq(masters_with(masters, "name"), 3); /* and never other data */
-    close_all();
+    close_clients();
 }
 END_TEST
 
 START_TEST(close_releases_what_is_held)
 {
-    open_three();
+    open_cold_clients(3, NULL);
     client_take(one, "name");
     client_take(one, "other");
     redlock_close(one);
     one = NULL;
     ck_assert_uint_eq(masters_with(masters, "name"), 0); /* confirmed before it returned */
     ck_assert_uint_eq(masters_with(masters, "other"), 0);
-    close_all();
+    close_clients();
 }
 END_TEST
 

@@ -2,8 +2,7 @@
  * no more, ends or resets. */
 #include "config_auto.h"
 
-#include "rig.h"
-#include "suite.h"
+#include "link_scene.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -15,12 +14,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static struct rig rig;
-static struct endpoint at;
-static int listen_fd, peer_fd;
-
 /* System calls that the library makes, counted. */
-static unsigned sends, recvs, epoll_ctls;
+static unsigned sends, recvs;
 
 ssize_t send(int fd, const void *bytes, size_t len, int flags)
 {
@@ -32,44 +27,6 @@ ssize_t recv(int fd, void *bytes, size_t len, int flags)
 {
     recvs++;
     return syscall(SYS_recvfrom, fd, bytes, len, flags, NULL, NULL);
-}
-
-int epoll_ctl(int set, int operation, int fd, struct epoll_event *event)
-{
-    epoll_ctls++;
-    return (int)syscall(SYS_epoll_ctl, set, operation, fd, event);
-}
-
-static void accept_peer(void)
-{
-    rig_expect_open(&rig);
-    peer_fd = accept4(listen_fd, NULL, NULL, SOCK_CLOEXEC);
-    ck_assert_int_ge(peer_fd, 0);
-}
-
-static void set_up_unix(void)
-{
-    char dir[SUITE_PATH_MAX];
-    suite_new_dir(dir);
-    endpoint_unix(&at, dir, "socket");
-    listen_fd = net_listen(&at, 16);
-    rig_begin_unix(&rig, at.path);
-    accept_peer();
-}
-
-static void set_up_tcp(void)
-{
-    at = (struct endpoint){.port = 0};
-    listen_fd = net_listen(&at, 16);
-    rig_begin_tcp(&rig, "127.0.0.1", at.port);
-    accept_peer();
-}
-
-static void tear_down(void)
-{
-    rig_end(&rig);
-    close(listen_fd);
-    close(peer_fd);
 }
 
 /* "127.0.0.1:port" or the socket's path, and a reason. */
@@ -238,20 +195,11 @@ static void add_tests(TCase *tcase)
     tcase_add_test(tcase, sending_to_a_peer_that_is_gone_raises_no_signal);
 }
 
-static TCase *new_case(Suite *suite, const char *name, void (*set_up)(void))
-{
-    TCase *tcase = tcase_create(name);
-    tcase_set_timeout(tcase, 30);
-    tcase_add_checked_fixture(tcase, set_up, tear_down);
-    suite_add_tcase(suite, tcase);
-    return tcase;
-}
-
 int main(void)
 {
     Suite *suite = suite_create("link");
-    add_tests(new_case(suite, "unix", set_up_unix));
-    TCase *tcase = new_case(suite, "tcp", set_up_tcp);
+    add_tests(new_peer_case(suite, "unix", set_up_unix));
+    TCase *tcase = new_peer_case(suite, "tcp", set_up_tcp);
     add_tests(tcase);
     tcase_add_test(tcase, a_reset_is_told);
     return suite_run(suite);

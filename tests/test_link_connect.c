@@ -5,9 +5,8 @@
 #include "clock.h"
 #include "fake_dns.h"
 #include "limits.h"
+#include "link_scene.h"
 #include "loopback.h"
-#include "rig.h"
-#include "suite.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -18,9 +17,6 @@
 #include <unistd.h>
 
 enum { LIMIT_MS = 5000 };
-
-static struct rig rig;
-static int port;
 
 /* What the library calls instead of connect(): it can make TCP connect a socket to itself, as
  * happens by chance with ports of the ephemeral range. */
@@ -43,24 +39,6 @@ static void divert(const char *address)
 {
     divert_to = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons((in_port_t)port)};
     ck_assert_int_eq(inet_pton(AF_INET, address, &divert_to.sin_addr), 1);
-}
-
-static const char *with_port(const char *format)
-{
-    return loopback_text(format, port);
-}
-
-static void set_up(void)
-{
-    port = net_free_port();
-    rig_begin_tcp(&rig, "redis.example", port);
-}
-
-static void tear_down(void)
-{
-    rig_end(&rig);
-    fake_dns_release();
-    ck_assert(wait_until(fake_dns_lent() == 0 && fake_dns_waiting() == 0, LIMIT_MS));
 }
 
 START_TEST(refused_addresses_are_passed_over_at_once)
@@ -309,7 +287,7 @@ int main(void)
     Suite *suite = suite_create("link_connect");
     TCase *tcase = tcase_create("addresses");
     tcase_set_timeout(tcase, 30);
-    tcase_add_checked_fixture(tcase, set_up, tear_down);
+    tcase_add_checked_fixture(tcase, set_up_name, tear_down_name);
     tcase_add_test(tcase, refused_addresses_are_passed_over_at_once);
     tcase_add_test(tcase, both_families_are_tried);
     tcase_add_test(tcase, where_all_refuse_each_is_named);

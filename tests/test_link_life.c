@@ -2,8 +2,7 @@
  * what fork() and its shortage do to it. */
 #include "config_auto.h"
 
-#include "rig.h"
-#include "suite.h"
+#include "link_scene.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,54 +13,8 @@
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-static struct rig rig;
-static struct endpoint at;
-static int listen_fd, peer_fd;
-
-/* Calls of the library's. */
-static unsigned epoll_ctls;
-
-int epoll_ctl(int set, int operation, int fd, struct epoll_event *event)
-{
-    epoll_ctls++;
-    return (int)syscall(SYS_epoll_ctl, set, operation, fd, event);
-}
-
-static void accept_peer(void)
-{
-    rig_expect_open(&rig);
-    peer_fd = accept4(listen_fd, NULL, NULL, SOCK_CLOEXEC);
-    ck_assert_int_ge(peer_fd, 0);
-}
-
-static void set_up_unix(void)
-{
-    char dir[SUITE_PATH_MAX];
-    suite_new_dir(dir);
-    endpoint_unix(&at, dir, "socket");
-    listen_fd = net_listen(&at, 16);
-    rig_begin_unix(&rig, at.path);
-    accept_peer();
-}
-
-static void set_up_tcp(void)
-{
-    at = (struct endpoint){.port = 0};
-    listen_fd = net_listen(&at, 16);
-    rig_begin_tcp(&rig, "127.0.0.1", at.port);
-    accept_peer();
-}
-
-static void tear_down(void)
-{
-    rig_end(&rig);
-    close(listen_fd);
-    close(peer_fd);
-}
 
 START_TEST(the_descriptor_is_ours_alone)
 {
@@ -305,20 +258,11 @@ static void add_tests(TCase *tcase)
     tcase_add_test(tcase, without_descriptors_the_link_fails_and_recovers);
 }
 
-static TCase *new_case(Suite *suite, const char *name, void (*set_up)(void))
-{
-    TCase *tcase = tcase_create(name);
-    tcase_set_timeout(tcase, 30);
-    tcase_add_checked_fixture(tcase, set_up, tear_down);
-    suite_add_tcase(suite, tcase);
-    return tcase;
-}
-
 int main(void)
 {
     Suite *suite = suite_create("link_life");
-    add_tests(new_case(suite, "unix", set_up_unix));
-    TCase *tcase = new_case(suite, "tcp", set_up_tcp);
+    add_tests(new_peer_case(suite, "unix", set_up_unix));
+    TCase *tcase = new_peer_case(suite, "tcp", set_up_tcp);
     add_tests(tcase);
     tcase_add_test(tcase, a_tcp_socket_is_quick_and_notices_a_silent_end);
     tcase_add_loop_test(tcase, what_waits_in_the_kernel_is_taken_back, 0, 3);

@@ -5,9 +5,8 @@
 #include "clock.h"
 #include "fake_dns.h"
 #include "limits.h"
+#include "link_scene.h"
 #include "loopback.h"
-#include "rig.h"
-#include "suite.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,27 +15,6 @@
 #include <unistd.h>
 
 enum { LIMIT_MS = 5000 };
-
-static struct rig rig;
-static int port;
-
-static const char *with_port(const char *format)
-{
-    return loopback_text(format, port);
-}
-
-static void set_up(void)
-{
-    port = net_free_port();
-    rig_begin_tcp(&rig, "redis.example", port);
-}
-
-static void tear_down(void)
-{
-    rig_end(&rig);
-    fake_dns_release();
-    ck_assert(wait_until(fake_dns_lent() == 0 && fake_dns_waiting() == 0, LIMIT_MS));
-}
 
 START_TEST(a_name_leads_to_its_address)
 {
@@ -91,7 +69,7 @@ START_TEST(a_link_may_be_freed_while_its_name_is_looked_up)
     ck_assert(wait_until(fake_dns_waiting() == 0 && fake_dns_threads() == 0, LIMIT_MS));
     ck_assert_int_eq(read(ends[0], &byte, 1), -1);
     ck_assert_int_eq(errno, EAGAIN);
-    set_up();
+    set_up_name();
 }
 END_TEST
 
@@ -177,7 +155,7 @@ int main(void)
     Suite *suite = suite_create("link_names");
     TCase *tcase = tcase_create("names");
     tcase_set_timeout(tcase, 30);
-    tcase_add_checked_fixture(tcase, set_up, tear_down);
+    tcase_add_checked_fixture(tcase, set_up_name, tear_down_name);
     tcase_add_test(tcase, a_name_leads_to_its_address);
     tcase_add_test(tcase, a_resolver_that_hangs_costs_the_budget_and_one_thread);
     tcase_add_test(tcase, a_link_may_be_freed_while_its_name_is_looked_up);

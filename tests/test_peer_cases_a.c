@@ -3,9 +3,8 @@
  * names, are not here. */
 #include "config_auto.h"
 
-#include "client.h"
+#include "clients.h"
 #include "fake.h"
-#include "masters.h"
 #include "proxy.h"
 
 #include <pthread.h>
@@ -14,26 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct masters *masters;
 static struct fake *fakes[5];
-static redlock *one, *two;
 static redlock_report report;
 static redlock_lock *lock;
-
-static void open_masters(unsigned n, const char *settings)
-{
-    masters = masters_start(n, NULL);
-    one = client_open(masters_file(masters, settings));
-    two = client_open(masters_file(masters, settings));
-    ck_assert(wait_until(client_ready(one) == n && client_ready(two) == n, 10000));
-}
-
-static void close_masters(void)
-{
-    redlock_close(one);
-    redlock_close(two);
-    masters_stop(masters);
-}
 
 static void open_fakes(unsigned n, const char *settings)
 {
@@ -65,7 +47,7 @@ static void held_by_rival(unsigned first, unsigned count)
 /* The share of one of three in a ttl of 10 s would be 3.3 s. */
 START_TEST(a01_one_black_holed_node_is_not_waited_for)
 {
-    open_masters(3, NULL);
+    open_clients(3, NULL);
     master_pause(masters, (unsigned)_i);
     int64_t begun = now_ms();
     lock = client_take(one, "name");
@@ -74,7 +56,7 @@ START_TEST(a01_one_black_holed_node_is_not_waited_for)
     ck_assert_int_eq(redlock_release(lock), 0);
     ck_assert_int_lt(now_ms() - begun, 300);
     master_resume(masters, (unsigned)_i);
-    close_masters();
+    close_clients();
 }
 END_TEST
 
@@ -87,7 +69,7 @@ START_TEST(a02_one_node_that_was_never_there_is_no_harm)
     for (int i = 0; i < 20; i++)
         ck_assert_int_eq(redlock_release(client_take(one, "name")), 0);
     ck_assert(client_state(one, (unsigned)_i, NULL) != REDLOCK_NODE_READY);
-    close_masters();
+    close_clients();
 }
 END_TEST
 
@@ -110,7 +92,7 @@ END_TEST
 START_TEST(a05_even_split_fails_and_never_hangs)
 {
     unsigned n = _i == 0 ? 2 : 4;
-    open_masters(n, NULL);
+    open_clients(n, NULL);
     held_by_rival(0, n / 2);
     int64_t begun = now_ms();
     ck_assert_int_eq(client_try(one, "name", 0, 0, &report, &lock), REDLOCK_EHELD);
@@ -122,7 +104,7 @@ START_TEST(a05_even_split_fails_and_never_hangs)
     ck_assert_int_lt(now_ms() - begun, 1000);
     ck_assert_ptr_null(lock);
     ck_assert(wait_until(masters_with(masters, "name") == n / 2, 2000));
-    close_masters();
+    close_clients();
 }
 END_TEST
 
@@ -184,7 +166,7 @@ END_TEST
 
 START_TEST(a08_validity_counts_from_the_last_attempt)
 {
-    open_masters(3, NULL);
+    open_clients(3, NULL);
     for (unsigned i = 0; i < 3; i++)
         master_do(masters, i, "SET", "name", "rival", "PX", "1500", NULL);
     int64_t begun = now_ms();
@@ -195,7 +177,7 @@ START_TEST(a08_validity_counts_from_the_last_attempt)
     ck_assert_int_gt(validity, 3000 - 30 - 2 - 1000);
     ck_assert_int_le(validity, 3000 - 30 - 2);
     ck_assert_int_eq(redlock_release(lock), 0);
-    close_masters();
+    close_clients();
 }
 END_TEST
 
@@ -223,7 +205,7 @@ END_TEST
 
 START_TEST(a11_the_quorum_is_of_the_configured_nodes)
 {
-    open_masters(5, NULL);
+    open_clients(5, NULL);
     for (unsigned i = 0; i < 3; i++)
         master_kill(masters, i);
     for (int i = 0; i < 20; i++)
@@ -231,7 +213,7 @@ START_TEST(a11_the_quorum_is_of_the_configured_nodes)
     ck_assert_int_eq(client_try(one, "name", 0, 1200, &report, &lock), REDLOCK_ENOQUORUM);
     ck_assert_uint_eq(report.needed, 3);
     ck_assert_uint_eq(masters_with(masters, "name"), 0);
-    close_masters();
+    close_clients();
 }
 END_TEST
 
@@ -319,7 +301,7 @@ END_TEST
 
 START_TEST(a15_a_wait_ends_in_time_beside_a_slow_node)
 {
-    open_masters(3, NULL);
+    open_clients(3, NULL);
     held_by_rival(0, 2);
     master_pause(masters, 2);
     for (int64_t wait = 100; wait <= 900; wait += 400) {
@@ -329,19 +311,19 @@ START_TEST(a15_a_wait_ends_in_time_beside_a_slow_node)
         ck_assert_msg(took < wait + 200, "%d of %d ms", (int)took, (int)wait);
     }
     master_resume(masters, 2);
-    close_masters();
+    close_clients();
 }
 END_TEST
 
 START_TEST(a16_without_a_wait_there_is_one_round)
 {
-    open_masters(3, NULL);
+    open_clients(3, NULL);
     held_by_rival(0, 3);
     uint64_t rounds = client_stats(one).rounds;
     ck_assert_int_eq(client_try(one, "name", 0, 0, &report, &lock), REDLOCK_EHELD);
     ck_assert_uint_eq(report.rounds, 1);
     ck_assert_uint_eq(client_stats(one).rounds, rounds + 1);
-    close_masters();
+    close_clients();
 }
 END_TEST
 
@@ -359,16 +341,11 @@ static void *cancel_soon(void *argument)
 START_TEST(a18_canceled_as_the_quorum_arrives_is_held_or_gone)
 {
     struct proxy *proxies[3];
-    struct node_list list = {.len = 0};
     int canceled = 0, held = 0;
     masters = masters_start(3, NULL);
-    node_list_line(&list, "guard off");
-    for (unsigned i = 0; i < 3; i++) {
-        proxies[i] = proxy_start(&masters->node[i].unix_at, true);
+    const char *file = proxies_start(masters, proxies, true, NULL);
+    for (unsigned i = 0; i < 3; i++)
         proxy_delay(proxies[i], PROXY_ALL, PROXY_BACK, 4);
-        node_list_add(&list, proxy_endpoint(proxies[i]));
-    }
-    const char *file = node_list_write(&list);
     for (int us = 0; us < 10000; us += 250) {
         pthread_t thread;
         one = client_open(file);
@@ -389,8 +366,7 @@ START_TEST(a18_canceled_as_the_quorum_arrives_is_held_or_gone)
         redlock_close(one);
     }
     ck_assert_msg(held > 0 && canceled > 0, "%d held, %d canceled", held, canceled);
-    for (unsigned i = 0; i < 3; i++)
-        proxy_stop(proxies[i]);
+    proxies_stop(proxies, 3);
     masters_stop(masters);
 }
 END_TEST
@@ -476,7 +452,7 @@ START_TEST(a23_evicted_locks_are_told_as_lost)
     ck_assert_int_eq(redlock_extend(lock, 20000, NULL), REDLOCK_EEXPIRED);
     ck_assert_int_eq(redlock_validity_ms(lock), 0);
     ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
-    close_masters();
+    close_clients();
 }
 END_TEST
 

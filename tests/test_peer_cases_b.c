@@ -4,8 +4,8 @@
 #include "config_auto.h"
 
 #include "child.h"
+#include "clients.h"
 #include "fake.h"
-#include "masters.h"
 #include "proxy.h"
 #include "told.h"
 
@@ -16,28 +16,11 @@
 #include <string.h>
 #include <unistd.h>
 
-static struct masters *masters;
 static struct fake *fakes[3];
 static struct proxy *proxies[3];
-static redlock *one, *two;
 static redlock_report report = {.size = sizeof(report)};
 static redlock_lock *lock;
 static struct told lost;
-
-static void open_masters(const char *settings)
-{
-    masters = masters_start(3, NULL);
-    one = client_open(masters_file(masters, settings));
-    two = client_open(masters_file(masters, settings));
-    ck_assert(wait_until(client_ready(one) == 3 && client_ready(two) == 3, 10000));
-}
-
-static void close_masters(void)
-{
-    redlock_close(one);
-    redlock_close(two);
-    masters_stop(masters);
-}
 
 static void open_fakes(const char *settings)
 {
@@ -54,22 +37,15 @@ static void close_fakes(void)
 
 static void open_proxied(void)
 {
-    struct node_list list = {.len = 0};
     masters = masters_start(3, NULL);
-    node_list_line(&list, "guard off");
-    for (unsigned i = 0; i < 3; i++) {
-        proxies[i] = proxy_start(&masters->node[i].unix_at, true);
-        node_list_add(&list, proxy_endpoint(proxies[i]));
-    }
-    one = client_open(node_list_write(&list));
+    one = client_open(proxies_start(masters, proxies, true, NULL));
     ck_assert(wait_until(client_ready(one) == 3, 10000));
 }
 
 static void close_proxied(void)
 {
     redlock_close(one);
-    for (unsigned i = 0; i < 3; i++)
-        proxy_stop(proxies[i]);
+    proxies_stop(proxies, 3);
     masters_stop(masters);
 }
 
@@ -113,7 +89,7 @@ END_TEST
 
 START_TEST(b26_an_extension_counts_from_its_own_start)
 {
-    open_masters(NULL);
+    open_clients(3, NULL);
     ck_assert_int_eq(client_try(one, "name", 1000, 0, NULL, &lock), 0);
     master_kill(masters, 1);
     for (int64_t ttl = 1000; ttl <= 9000; ttl += 2000) {
@@ -124,7 +100,7 @@ START_TEST(b26_an_extension_counts_from_its_own_start)
         ck_assert_int_ge(left, ttl - drift_ms(ttl) - took - 2);
     }
     ck_assert_int_eq(redlock_release(lock), 0);
-    close_masters();
+    close_clients();
 }
 END_TEST
 
@@ -146,7 +122,7 @@ END_TEST
 
 START_TEST(b27_a_lock_that_a_majority_lost_is_lost)
 {
-    open_masters(NULL);
+    open_clients(3, NULL);
     lock = client_take(one, "name");
     ck_assert(wait_until(masters_with(masters, "name") == 3, 5000));
     client_ready(one);
@@ -162,14 +138,14 @@ START_TEST(b27_a_lock_that_a_majority_lost_is_lost)
     ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
     ck_assert(wait_until(!master_has(masters, 2, "name"), 2000));
     ck_assert_uint_eq(masters_with(masters, "name"), _i == 0 ? 0 : 2); /* the rival's */
-    close_masters();
+    close_clients();
 }
 END_TEST
 
 START_TEST(b28_a_key_lost_on_a_minority_is_filled_in_where_it_is_absent)
 {
     unsigned node = (unsigned)_i % 3;
-    open_masters(NULL);
+    open_clients(3, NULL);
     lock = client_take(one, "name");
     ck_assert(wait_until(masters_with(masters, "name") == 3, 5000));
     client_ready(one);
@@ -187,7 +163,7 @@ START_TEST(b28_a_key_lost_on_a_minority_is_filled_in_where_it_is_absent)
                      _i < 3 ? redlock_token(lock) : "rival");
     ck_assert_int_eq(redlock_release(lock), 0);
     ck_assert(wait_until(masters_with(masters, "name") == (_i < 3 ? 0u : 1u), 2000));
-    close_masters();
+    close_clients();
 }
 END_TEST
 
@@ -239,7 +215,7 @@ END_TEST
 /* Nobody drives the client: the deadline is kept all the same. */
 START_TEST(b32_validity_ends_without_any_thread_and_the_loss_is_told_once)
 {
-    open_masters("background never\n");
+    open_clients(3, "background never\n");
     lock = told_take_renewed(one, "name", 400, &lost);
     int64_t end = now_ms() + redlock_validity_ms(lock);
     for (int64_t now = now_ms(); redlock_validity_ms(lock) > 0; now = now_ms())
@@ -250,7 +226,7 @@ START_TEST(b32_validity_ends_without_any_thread_and_the_loss_is_told_once)
         ck_assert_int_eq(redlock_process(one), 0);
     ck_assert_int_eq(lost.calls, 1);
     ck_assert_int_eq(redlock_validity_ms(lock), 0);
-    close_masters();
+    close_clients();
 }
 END_TEST
 
@@ -269,7 +245,7 @@ START_TEST(b32_validity_ends_though_the_watchdog_is_stalled)
 {
     redlock_options options = REDLOCK_OPTIONS_INIT;
     redlock_lock *short_one;
-    open_masters(NULL);
+    open_clients(3, NULL);
     options.ttl_ms = 100;
     options.on_lost = stall;
     ck_assert_int_eq(redlock_try(one, "short", &options, &short_one), 0);
@@ -281,7 +257,7 @@ START_TEST(b32_validity_ends_though_the_watchdog_is_stalled)
     ck_assert(wait_until(lost.calls == 1, 1000));
     ck_assert_int_eq(redlock_validity_ms(lock), 0);
     ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
-    close_masters();
+    close_clients();
 }
 END_TEST
 
@@ -350,7 +326,7 @@ END_TEST
 START_TEST(b37_a_lock_taken_again_after_its_loss_is_renewed)
 {
     struct told again = {.calls = 0};
-    open_masters(NULL);
+    open_clients(3, NULL);
     lock = told_take_renewed(one, "name", 450, &lost);
     for (unsigned i = 0; i < 3; i++)
         master_do(masters, i, "FLUSHALL", NULL);
@@ -362,7 +338,7 @@ START_TEST(b37_a_lock_taken_again_after_its_loss_is_renewed)
     ck_assert_uint_ge(client_stats(one).extended, 4);
     ck_assert_int_eq(again.calls, 0);
     ck_assert_int_eq(redlock_release(next), 0);
-    close_masters();
+    close_clients();
 }
 END_TEST
 
@@ -371,7 +347,7 @@ START_TEST(b38_many_locks_are_all_renewed_in_time)
     int count = number("PEER_LOCKS", 1000);
     int64_t ttl_ms = count > 20000 ? 30000 : 3000, least = ttl_ms;
     redlock_lock **locks = calloc((size_t)count, sizeof(*locks));
-    open_masters("max-ttl 60s\nlinger 10s\n");
+    open_clients(3, "max-ttl 60s\nlinger 10s\n");
     for (int i = 0; i < count; i++) {
         char name[24];
         snprintf(name, sizeof(name), "name-%d", i);
@@ -391,7 +367,7 @@ START_TEST(b38_many_locks_are_all_renewed_in_time)
     ck_assert_int_eq(master_do(masters, 0, "DBSIZE", NULL).number, 0);
     one = NULL;
     free(locks);
-    close_masters();
+    close_clients();
 }
 END_TEST
 
@@ -399,7 +375,7 @@ START_TEST(b39_after_many_locks_nothing_is_left_of_them)
 {
     int count = number("PEER_PAIRS", 10000);
     size_t in_use = 0;
-    open_masters(NULL);
+    open_clients(3, NULL);
     for (int i = 0; i < count; i++) {
         if (i == count / 2)
             in_use = mallinfo2().uordblks;
@@ -419,7 +395,7 @@ START_TEST(b39_after_many_locks_nothing_is_left_of_them)
     ck_assert_uint_le(mallinfo2().uordblks, in_use + (1 << 20));
     for (unsigned i = 0; i < 3; i++)
         ck_assert_int_eq(master_do(masters, i, "DBSIZE", NULL).number, 0);
-    close_masters();
+    close_clients();
 }
 END_TEST
 
@@ -439,7 +415,7 @@ static int hold_for_ever(void *argument)
 START_TEST(b40_the_key_of_a_killed_holder_is_gone_within_its_ttl)
 {
     char byte;
-    open_masters(NULL);
+    open_clients(3, NULL);
     ck_assert_int_eq(pipe(ready), 0);
     struct child child = child_start(hold_for_ever, (void *)masters_file(masters, NULL));
     ck_assert_int_eq(read(ready[0], &byte, 1), 1);
@@ -451,7 +427,7 @@ START_TEST(b40_the_key_of_a_killed_holder_is_gone_within_its_ttl)
     ck_assert_int_eq(client_try(two, "name", 0, 5000, NULL, &lock), 0);
     ck_assert_int_lt(now_ms() - begun, 700 + 800);
     ck_assert_int_eq(redlock_release(lock), 0);
-    close_masters();
+    close_clients();
 }
 END_TEST
 
@@ -463,7 +439,7 @@ START_TEST(b42_a_cap_on_the_hold_ends_what_hangs)
     options.auto_renew = 1;
     options.max_hold_ms = 800;
     redlock_lock *next;
-    open_masters(NULL);
+    open_clients(3, NULL);
     int64_t begun = now_ms();
     ck_assert_int_eq(redlock_try(one, "name", &options, &lock), 0);
     ck_assert_int_eq(client_try(two, "name", 0, 10000, NULL, &next), 0);
@@ -472,7 +448,7 @@ START_TEST(b42_a_cap_on_the_hold_ends_what_hangs)
     ck_assert_int_eq(redlock_validity_ms(lock), 0);
     ck_assert_int_eq(redlock_release(next), 0);
     ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
-    close_masters();
+    close_clients();
 }
 END_TEST
 

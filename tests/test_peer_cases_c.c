@@ -2,8 +2,7 @@
  * back; each test is named after its case. */
 #include "config_auto.h"
 
-#include "client.h"
-#include "masters.h"
+#include "clients.h"
 #include "proxy.h"
 
 #include <dirent.h>
@@ -12,25 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct masters *masters;
-static redlock *one, *two;
 static redlock_report report;
 static redlock_lock *lock;
-
-static void open_three(const char *settings)
-{
-    masters = masters_start(3, NULL);
-    one = client_open(masters_file(masters, settings));
-    two = client_open(masters_file(masters, settings));
-    ck_assert(wait_until(client_ready(one) == 3 && client_ready(two) == 3, 10000));
-}
-
-static void close_all(void)
-{
-    redlock_close(one);
-    redlock_close(two);
-    masters_stop(masters);
-}
 
 /* Taken, and granted by all three. */
 static redlock_lock *take_on_all(const char *name)
@@ -43,7 +25,7 @@ static redlock_lock *take_on_all(const char *name)
 
 START_TEST(c47_a_release_leaves_anothers_lock_alone)
 {
-    open_three(NULL);
+    open_clients(3, NULL);
     lock = take_on_all("name");
     for (unsigned i = 0; i < 3; i++)
         master_do(masters, i, "DEL", "name", NULL);
@@ -54,27 +36,27 @@ START_TEST(c47_a_release_leaves_anothers_lock_alone)
         ck_assert_str_eq(master_do(masters, i, "GET", "name", NULL).text, redlock_token(rival));
     ck_assert_int_gt(redlock_validity_ms(rival), 0);
     ck_assert_int_eq(redlock_release(rival), 0);
-    close_all();
+    close_clients();
 }
 END_TEST
 
 START_TEST(c48_a_release_after_the_end_says_expired_at_once)
 {
-    open_three(NULL);
+    open_clients(3, NULL);
     ck_assert_int_eq(client_try(one, "name", 200, 0, NULL, &lock), 0);
     ck_assert(wait_until(masters_with(masters, "name") == 0, 5000));
     ck_assert_int_eq(redlock_validity_ms(lock), 0);
     int64_t begun = now_ms();
     ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
     ck_assert_int_lt(now_ms() - begun, 200);
-    close_all();
+    close_clients();
 }
 END_TEST
 
 /* Expired is what it is, too, where nobody can be asked any more. */
 START_TEST(c48_b_and_is_not_taken_for_a_failure_of_the_masters)
 {
-    open_three(NULL);
+    open_clients(3, NULL);
     ck_assert_int_eq(client_try(one, "name", 200, 0, NULL, &lock), 0);
     ck_assert(wait_until(redlock_validity_ms(lock) == 0, 5000));
     ck_assert(wait_until(masters_with(masters, "name") == 0, 5000));
@@ -82,14 +64,14 @@ START_TEST(c48_b_and_is_not_taken_for_a_failure_of_the_masters)
     int64_t begun = now_ms();
     ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
     ck_assert_int_lt(now_ms() - begun, 500);
-    close_all();
+    close_clients();
 }
 END_TEST
 
 START_TEST(c50_after_an_unknown_release_the_next_lock_is_a_fresh_one)
 {
     char token[200];
-    open_three("node-timeout 100ms\n");
+    open_clients(3, "node-timeout 100ms\n");
     lock = take_on_all("name");
     snprintf(token, sizeof(token), "%s", redlock_token(lock));
     for (unsigned i = 0; i < 3; i++)
@@ -105,7 +87,7 @@ START_TEST(c50_after_an_unknown_release_the_next_lock_is_a_fresh_one)
     ck_assert_str_ne(redlock_token(lock), token);
     ck_assert_int_eq(redlock_release(lock), 0);
     ck_assert(wait_until((client_ready(one), masters_with(masters, "name") == 0), 5000));
-    close_all();
+    close_clients();
 }
 END_TEST
 
@@ -152,18 +134,18 @@ END_TEST
 
 START_TEST(c53_all_nodes_are_released_though_an_early_one_fails)
 {
-    open_three(NULL);
+    open_clients(3, NULL);
     lock = take_on_all("name");
     master_kill(masters, (unsigned)_i);
     ck_assert_int_eq(redlock_release(lock), 0);
     ck_assert(wait_until(masters_with(masters, "name") == 0, 5000));
-    close_all();
+    close_clients();
 }
 END_TEST
 
 START_TEST(c54_cleaning_up_never_crashes)
 {
-    open_three(NULL);
+    open_clients(3, NULL);
     redlock_lock *locks[3] = {take_on_all("a"), take_on_all("b"), take_on_all("c")};
     for (unsigned i = 0; i < 3; i++)
         master_kill(masters, i);
@@ -174,13 +156,13 @@ START_TEST(c54_cleaning_up_never_crashes)
     one = NULL;
     redlock_close(NULL);
     redlock_cancel(NULL);
-    close_all();
+    close_clients();
 }
 END_TEST
 
 START_TEST(c55_a_second_release_says_not_held)
 {
-    open_three(NULL);
+    open_clients(3, NULL);
     lock = take_on_all("name");
     ck_assert_int_eq(redlock_release(lock), 0);
     ck_assert_int_eq(redlock_release(lock), REDLOCK_ENOTHELD);
@@ -193,7 +175,7 @@ START_TEST(c55_a_second_release_says_not_held)
     ck_assert_int_eq(redlock_release(lock), REDLOCK_ENOTHELD);
     ck_assert_int_gt(redlock_validity_ms(next), 0);
     ck_assert_int_eq(redlock_release(next), 0);
-    close_all();
+    close_clients();
 }
 END_TEST
 
@@ -209,7 +191,7 @@ START_TEST(c56_a_forced_release_lets_waiters_in)
 {
     int code = -100;
     pthread_t thread;
-    open_three(NULL);
+    open_clients(3, NULL);
     lock = take_on_all("name");
     uint64_t before = client_stats(two).rounds;
     ck_assert_int_eq(pthread_create(&thread, NULL, wait_for_name, &code), 0);
@@ -220,7 +202,7 @@ START_TEST(c56_a_forced_release_lets_waiters_in)
     ck_assert_int_eq(code, 0);
     ck_assert_int_lt(now_ms() - begun, 2000); /* of the 10 s that the holder had left */
     ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
-    close_all();
+    close_clients();
 }
 END_TEST
 

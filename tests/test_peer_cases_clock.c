@@ -2,7 +2,7 @@
  * was stepped, or ran otherwise than ours; each test is named after its case. */
 #include "config_auto.h"
 
-#include "masters.h"
+#include "clients.h"
 #include "told.h"
 
 #include <errno.h>
@@ -15,8 +15,6 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-static struct masters *masters;
-static redlock *one, *two;
 static redlock_lock *lock;
 static struct told lost;
 
@@ -56,10 +54,7 @@ START_TEST(b44_steps_of_the_wall_clock_change_nothing)
     struct told waited = {.calls = 0};
     redlock_lock *taken = NULL;
     time_t before = 0, after = 0;
-    masters = masters_start(3, NULL);
-    one = client_open(masters_file(masters, NULL));
-    two = client_open(masters_file(masters, NULL));
-    ck_assert(wait_until(client_ready(one) == 3 && client_ready(two) == 3, 10000));
+    open_clients(3, NULL);
     lock = told_take_renewed(one, "name", 600, &lost);
     ck_assert_int_eq(pthread_create(&thread, NULL, step_wall_clock, &waited), 0);
     for (int64_t end = now_ms() + 1000; now_ms() < end; pause_ms(1)) {
@@ -79,9 +74,7 @@ START_TEST(b44_steps_of_the_wall_clock_change_nothing)
     pthread_join(thread, NULL);
     ck_assert_int_eq(lost.calls, 0);
     ck_assert_int_eq(redlock_release(lock), 0);
-    redlock_close(one);
-    redlock_close(two);
-    masters_stop(masters);
+    close_clients();
 }
 END_TEST
 

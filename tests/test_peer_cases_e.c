@@ -45,14 +45,8 @@ START_TEST(e_62_a_release_before_the_subscription_wakes_all_the_same)
 {
     int64_t took[RUNS];
     struct proxy *proxies[3];
-    struct node_list list = {.len = 0};
     masters = masters_start(3, NULL);
-    node_list_line(&list, "guard off");
-    for (unsigned i = 0; i < 3; i++) {
-        proxies[i] = proxy_start(&masters->node[i].unix_at, true);
-        node_list_add(&list, proxy_endpoint(proxies[i]));
-    }
-    const char *file = node_list_write(&list);
+    const char *file = proxies_start(masters, proxies, true, NULL);
     one = client_open(masters_file(masters, NULL));
     ck_assert(wait_until(client_ready(one) == 3, 10000));
     for (int run = 0; run < RUNS; run++) {
@@ -80,8 +74,7 @@ START_TEST(e_62_a_release_before_the_subscription_wakes_all_the_same)
     ck_assert_msg(middle < 25, "%d ms in the median", (int)middle);
     two = NULL;
     close_all();
-    for (unsigned i = 0; i < 3; i++)
-        proxy_stop(proxies[i]);
+    proxies_stop(proxies, 3);
 }
 END_TEST
 
@@ -247,9 +240,7 @@ START_TEST(e_68_nothing_is_published_but_to_one_who_waits)
     for (unsigned i = 0; i < 3; i++)
         ck_assert_int_eq(info(i, "commandstats", "cmdstat_publish:calls="), 0);
     for (int i = 0; i < HAND_OFFS; i++) {
-        redlock_lock *held = take_everywhere(masters, one, "name");
-        waiter_start(&waiter, two, "name", 30000);
-        queue_becomes(masters, "name", 1);
+        redlock_lock *held = hold_and_wait();
         ck_assert_int_eq(redlock_release(held), 0);
         waiter_expect_lock(&waiter, SOON_MS);
     }
@@ -267,9 +258,7 @@ END_TEST
 START_TEST(e_69_a_queue_never_outlives_its_ttl)
 {
     open_masters(3);
-    redlock_lock *held = take_everywhere(masters, one, "name");
-    waiter_start(&waiter, two, "name", 30000);
-    queue_becomes(masters, "name", 1);
+    redlock_lock *held = hold_and_wait();
     for (unsigned i = 0; i < 3; i++) {
         long long left = master_do(masters, i, "PTTL", "name:redlock:queue", NULL).number;
         ck_assert_msg(left > 0 && left <= 60000, "%lld ms", left);
@@ -337,9 +326,7 @@ START_TEST(e_70_a_release_reaches_who_waits_within_20_ms)
     if (_i == 2)
         master_pause(masters, 1);
     for (int i = 0; i < HAND_OFFS; i++) {
-        redlock_lock *held = take_everywhere(masters, one, "name");
-        waiter_start(&waiter, two, "name", 30000);
-        queue_becomes(masters, "name", 1);
+        redlock_lock *held = hold_and_wait();
         int64_t begun = now_ms();
         ck_assert_int_eq(redlock_release(held), 0);
         ck_assert(waiter_is_back(&waiter, SOON_MS));

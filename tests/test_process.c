@@ -3,8 +3,7 @@
 #include "config_auto.h"
 
 #include "child.h"
-#include "client.h"
-#include "masters.h"
+#include "clients.h"
 
 #include <dirent.h>
 #include <signal.h>
@@ -14,25 +13,8 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-static struct masters *masters;
-static redlock *one, *two;
 static redlock_report report;
 static redlock_lock *lock;
-
-static void open_straight(unsigned n, const char *settings)
-{
-    masters = masters_start(n, NULL);
-    one = client_open(masters_file(masters, settings));
-    two = client_open(masters_file(masters, settings));
-    ck_assert(wait_until(client_ready(one) == n && client_ready(two) == n, 10000));
-}
-
-static void close_all(void)
-{
-    redlock_close(one);
-    redlock_close(two);
-    masters_stop(masters);
-}
 
 /* ---- descriptors ------------------------------------------------------------------------ */
 
@@ -126,7 +108,7 @@ static void count_signal(int number)
 /* A signal without SA_RESTART every 200 us, in every call. */
 START_TEST(interrupted_calls_go_on)
 {
-    open_straight(3, NULL);
+    open_clients(3, NULL);
     struct sigaction action = {.sa_handler = count_signal};
     ck_assert_int_eq(sigaction(SIGALRM, &action, NULL), 0);
     struct itimerval every = {.it_interval.tv_usec = 200, .it_value.tv_usec = 200};
@@ -149,7 +131,7 @@ START_TEST(interrupted_calls_go_on)
     ck_assert_int_eq(redlock_release(client_take(one, "name")), 0);
     memset(&every, 0, sizeof(every));
     setitimer(ITIMER_REAL, &every, NULL);
-    close_all();
+    close_clients();
 }
 END_TEST
 
@@ -166,7 +148,7 @@ START_TEST(sigpipe_is_never_raised)
 {
     struct sigaction action = {.sa_handler = count_broken_pipe};
     ck_assert_int_eq(sigaction(SIGPIPE, &action, NULL), 0);
-    open_straight(3, NULL);
+    open_clients(3, NULL);
     for (int i = 0; i < 60; i++) {
         for (unsigned k = 0; k < 3; k++)
             master_do(masters, k, "CLIENT", "KILL", "TYPE", "normal", NULL);
@@ -179,7 +161,7 @@ START_TEST(sigpipe_is_never_raised)
     lock = NULL;
     ck_assert_int_ne(client_try(one, "name", 0, 0, NULL, &lock), 0);
     ck_assert_int_eq(pipes_broken, 0);
-    close_all();
+    close_clients();
 }
 END_TEST
 
@@ -187,7 +169,7 @@ END_TEST
 
 START_TEST(close_lingers_for_releases_but_not_for_ever)
 {
-    open_straight(3, "linger 400ms\n");
+    open_clients(3, "linger 400ms\n");
     lock = client_take(one, "name");
     ck_assert(wait_until(masters_with(masters, "name") == 3, 5000));
     master_pause(masters, 1);
@@ -200,25 +182,25 @@ START_TEST(close_lingers_for_releases_but_not_for_ever)
     /* The stopped one was sent its release before the connection was closed. */
     master_resume(masters, 1);
     ck_assert(wait_until(!master_has(masters, 1, "name"), 2000));
-    close_all();
+    close_clients();
 }
 END_TEST
 
 START_TEST(close_without_linger_still_sends_them)
 {
-    open_straight(3, "linger 0ms\n");
+    open_clients(3, "linger 0ms\n");
     client_take(one, "name");
     ck_assert(wait_until(masters_with(masters, "name") == 3, 5000));
     redlock_close(one);
     one = NULL;
     ck_assert(wait_until(masters_with(masters, "name") == 0, 2000));
-    close_all();
+    close_clients();
 }
 END_TEST
 
 START_TEST(close_with_everything_dead_returns)
 {
-    open_straight(3, NULL);
+    open_clients(3, NULL);
     client_take(one, "name");
     for (unsigned i = 0; i < 3; i++)
         master_kill(masters, i);
@@ -226,7 +208,7 @@ START_TEST(close_with_everything_dead_returns)
     redlock_close(one);
     one = NULL;
     ck_assert_int_lt(now_ms() - begun, 1500);
-    close_all();
+    close_clients();
 }
 END_TEST
 

@@ -2,8 +2,7 @@
  * every number of masters, and everything a name or a ttl may be. */
 #include "config_auto.h"
 
-#include "client.h"
-#include "masters.h"
+#include "clients.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,24 +11,7 @@
 static const unsigned sizes[] = {1, 2, 3, 4, 5, 7, 31};
 enum { SIZES = sizeof(sizes) / sizeof(sizes[0]) };
 
-static struct masters *masters;
-static redlock *one, *two;
 static redlock_report report;
-
-static void open_on(unsigned n, const char *settings)
-{
-    masters = masters_start(n, NULL);
-    const char *file = masters_file(masters, settings);
-    one = client_open(file);
-    two = client_open(file);
-}
-
-static void close_all(void)
-{
-    redlock_close(one);
-    redlock_close(two);
-    masters_stop(masters);
-}
 
 /* ---- every number of masters ------------------------------------------------------------ */
 
@@ -37,7 +19,7 @@ START_TEST(a_majority_grants_and_excludes)
 {
     unsigned n = sizes[_i], needed = n / 2 + 1;
     redlock_lock *lock = NULL, *other = NULL;
-    open_on(n, NULL);
+    open_cold_clients(n, NULL);
     /* A cold client does not wait for all of them. */
     ck_assert(wait_until(client_ready(one) == n, 10000));
 
@@ -68,7 +50,7 @@ START_TEST(a_majority_grants_and_excludes)
     ck_assert(wait_until(masters_with(masters, "name") == 0, 5000));
     other = client_take(two, "name");
     ck_assert_int_eq(redlock_release(other), 0);
-    close_all();
+    close_clients();
 }
 END_TEST
 
@@ -76,7 +58,7 @@ START_TEST(a_minority_may_die_and_a_majority_may_not)
 {
     unsigned n = sizes[_i], needed = n / 2 + 1;
     redlock_lock *lock = NULL;
-    open_on(n, NULL);
+    open_cold_clients(n, NULL);
     redlock_release(client_take(one, "warm"));
 
     for (unsigned i = 0; i < n - needed; i++)
@@ -100,7 +82,7 @@ START_TEST(a_minority_may_die_and_a_majority_may_not)
     code = client_try(one, "name", 0, 10000, &report, &lock);
     ck_assert_msg(code == 0, "%d: %s", code, client_told(&report));
     ck_assert_int_eq(redlock_release(lock), 0);
-    close_all();
+    close_clients();
 }
 END_TEST
 
@@ -127,7 +109,7 @@ START_TEST(a_lost_round_leaves_no_key_on_any_node)
 {
     unsigned n = sizes[_i], needed = n / 2 + 1;
     redlock_lock *lock = NULL;
-    open_on(n, NULL);
+    open_cold_clients(n, NULL);
     redlock_release(client_take(one, "warm"));
     for (unsigned i = 0; i < n - needed + 1; i++)
         master_do(masters, i, "SET", "name", "rival", NULL);
@@ -139,7 +121,7 @@ START_TEST(a_lost_round_leaves_no_key_on_any_node)
     }
     for (unsigned i = 0; i < n - needed + 1; i++)
         ck_assert_str_eq(master_do(masters, i, "GET", "name", NULL).text, "rival");
-    close_all();
+    close_clients();
 }
 END_TEST
 
@@ -170,7 +152,7 @@ START_TEST(names_are_bytes)
                  {"\0", 1},      {"line\r\nfeed", 10}, {"{braces}:x", 10},
                  {"%s%n%d", 6},  {"\xff\xfe\x80", 3},  {"*2\r\n$1\r\na\r\n", 11},
                  {"quo\"te'", 7}};
-    open_on(3, NULL);
+    open_cold_clients(3, NULL);
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         take_and_give_back(names[i].bytes, names[i].len);
     char *longest = calloc(1, 1 << 20);
@@ -188,7 +170,7 @@ START_TEST(names_are_bytes)
     ck_assert_int_eq(redlock_inspect(one, longest, 1 << 20, &report), REDLOCK_EINVAL);
     ck_assert_ptr_null(lock);
     free(longest);
-    close_all();
+    close_clients();
 }
 END_TEST
 
@@ -196,7 +178,7 @@ START_TEST(ttls_are_checked)
 {
     static const int64_t bad[] = {1, 2, 9, -1, -10000, 5001, INT64_MAX, INT64_MIN};
     redlock_lock *lock = NULL;
-    open_on(1, "max-ttl 5s\nttl 3s\n");
+    open_cold_clients(1, "max-ttl 5s\nttl 3s\n");
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
         ck_assert_int_eq(client_try(one, "name", bad[i], 0, NULL, &lock), REDLOCK_EINVAL);
     ck_assert_ptr_null(lock);
@@ -213,14 +195,14 @@ START_TEST(ttls_are_checked)
     ck_assert_int_gt(redlock_validity_ms(lock), 2000);
     ck_assert_int_le(redlock_validity_ms(lock), 3000 - 30 - 2);
     ck_assert_int_eq(redlock_release(lock), 0);
-    close_all();
+    close_clients();
 }
 END_TEST
 
 START_TEST(options_are_checked)
 {
     redlock_lock *lock = NULL;
-    open_on(1, NULL);
+    open_cold_clients(1, NULL);
     redlock_options options = REDLOCK_OPTIONS_INIT;
     options.size = 1;
     ck_assert_int_eq(redlock_try(one, "name", &options, &lock), REDLOCK_EINVAL);
@@ -239,7 +221,7 @@ START_TEST(options_are_checked)
     redlock_stats stats = {.size = 1};
     ck_assert_int_eq(redlock_get_stats(one, &stats), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_validity_ms(NULL), 0);
-    close_all();
+    close_clients();
 }
 END_TEST
 
@@ -248,7 +230,7 @@ END_TEST
 START_TEST(flushed_scripts_are_sent_again)
 {
     redlock_lock *lock;
-    open_on(3, NULL);
+    open_cold_clients(3, NULL);
     for (int round = 0; round < 3; round++) {
         for (unsigned i = 0; i < 3; i++)
             master_do(masters, i, "SCRIPT", "FLUSH", NULL);
@@ -263,7 +245,7 @@ START_TEST(flushed_scripts_are_sent_again)
         ck_assert_int_eq(redlock_release(lock), 0);
         ck_assert(wait_until((client_ready(one), masters_with(masters, "name") == 0), 5000));
     }
-    close_all();
+    close_clients();
 }
 END_TEST
 
@@ -271,7 +253,7 @@ START_TEST(tokens_are_never_used_twice)
 {
     enum { TAKES = 200 };
     static char tokens[TAKES][160];
-    open_on(1, "client-name here\n");
+    open_cold_clients(1, "client-name here\n");
     for (int i = 0; i < TAKES; i++) {
         redlock_lock *lock = client_take(i % 2 ? one : two, "name");
         snprintf(tokens[i], sizeof(tokens[i]), "%s", redlock_token(lock));
@@ -280,7 +262,7 @@ START_TEST(tokens_are_never_used_twice)
             ck_assert_str_ne(tokens[k], tokens[i]);
     }
     ck_assert_ptr_nonnull(strstr(tokens[0], "here"));
-    close_all();
+    close_clients();
 }
 END_TEST
 

@@ -21,14 +21,8 @@ static int64_t again_ms;
 
 static void open_all(unsigned n)
 {
-    struct node_list list = {.len = 0};
     masters = masters_start(n, NULL);
-    for (unsigned i = 0; i < n; i++) {
-        proxies[i] = proxy_start(&masters->node[i].unix_at, false);
-        node_list_add(&list, proxy_endpoint(proxies[i]));
-    }
-    node_list_line(&list, "guard off\n");
-    client = client_open(node_list_write(&list));
+    client = client_open(proxies_start(masters, proxies, false, NULL));
     ck_assert(wait_until(client_ready(client) == n, 10000));
     ck_assert_int_eq(redlock_release(client_take(client, "name")), 0);
     before = proxy_connections(proxies[0]);
@@ -39,8 +33,7 @@ static void close_all(void)
     ck_assert_int_eq(redlock_release(lock), 0);
     ck_assert(wait_until(masters_with(masters, "name") == 0, 5000));
     redlock_close(client);
-    for (unsigned i = 0; i < masters->n; i++)
-        proxy_stop(proxies[i]);
+    proxies_stop(proxies, masters->n);
     masters_stop(masters);
 }
 

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOMENT_MS = 10000, PROBE_MS = 1000, READERS = 8 };
+enum { MOMENT_MS = 10000, PROBE_MS = 1000 };
 
 static const unsigned sizes[] = {1, 3};
 
@@ -17,20 +17,7 @@ static const unsigned sizes[] = {1, 3};
 
 START_TEST(readers_share_and_a_writer_is_alone)
 {
-    open_masters(1);
-    redlock_lock *reads[READERS], *write = NULL;
-    for (int i = 0; i < READERS; i++)
-        reads[i] = read_as(i % 2 ? one : two, owner(i));
-    ck_assert_int_eq(try_write(one, "writer", 0, &write), REDLOCK_EHELD);
-    for (int i = 0; i < READERS; i++) {
-        ck_assert_int_eq(try_write(one, "writer", 0, &write), REDLOCK_EHELD);
-        ck_assert_int_eq(redlock_release(reads[i]), 0);
-    }
-    write = write_as(one, "writer");
-    ck_assert_int_eq(try_write(two, owner(0), 0, &reads[0]), REDLOCK_EHELD);
-    ck_assert_int_eq(try_read(two, owner(0), 0, &reads[0]), REDLOCK_EHELD);
-    ck_assert_int_eq(redlock_release(write), 0);
-    close_all();
+    readers_share_and_a_writer_does_not(1);
 }
 END_TEST
 

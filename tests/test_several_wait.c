@@ -86,12 +86,7 @@ START_TEST(threads_of_one_client_hand_it_on)
         waiter_start_all(&waiters[i], two, ab, 2, 60000);
     ck_assert_uint_eq(client_stats(two).waiting, LINED);
     ck_assert_int_eq(redlock_release(held), 0);
-    for (int i = 0; i < LINED; i++) {
-        ck_assert(waiter_is_back(&waiters[i], 20000));
-        for (int k = i + 1; k < LINED; k++)
-            ck_assert_msg(!atomic_load(&waiters[k].back), "%d came before %d", k, i);
-        waiter_expect_lock(&waiters[i], 0);
-    }
+    waiters_expect_in_turn(waiters, LINED, 20000);
     close_all();
 }
 END_TEST
@@ -117,17 +112,25 @@ START_TEST(who_waits_for_the_rest_blocks_nothing)
 }
 END_TEST
 
+/* Three masters; the first client has a and b, each by itself, and the second waits for both.
+ * Returns the third. */
+static redlock *open_and_wait_for(redlock_lock **ret_a, redlock_lock **ret_b)
+{
+    open_masters(3);
+    redlock *three = open_third();
+    *ret_a = take_everywhere(masters, one, "a");
+    *ret_b = take_everywhere(masters, one, "b");
+    waiter_start_all(&waiter, two, ab, 2, 30000);
+    queue_becomes(masters, "a", 1);
+    return three;
+}
+
 /* It was woken for a, and can't use it: the next one in a's queue is not left to look by itself
  * (a second later, at the earliest). */
 START_TEST(what_it_can_not_use_goes_to_the_next)
 {
-    open_masters(3);
-    redlock *three = client_open(masters_file(masters, NULL));
-    ck_assert(wait_until(client_ready(three) == 3, 10000));
-    redlock_lock *a = take_everywhere(masters, one, "a"),
-                 *b = take_everywhere(masters, one, "b");
-    waiter_start_all(&waiter, two, ab, 2, 30000);
-    queue_becomes(masters, "a", 1);
+    redlock_lock *a, *b;
+    redlock *three = open_and_wait_for(&a, &b);
     waiter_start(&plain, three, "a", 30000);
     queue_becomes(masters, "a", 2);
     int64_t begun = now_ms();
@@ -146,13 +149,8 @@ END_TEST
  */
 START_TEST(what_it_took_in_vain_goes_to_the_next_at_once)
 {
-    open_masters(3);
-    redlock *three = client_open(masters_file(masters, NULL));
-    ck_assert(wait_until(client_ready(three) == 3, 10000));
-    redlock_lock *a = take_everywhere(masters, one, "a"),
-                 *b = take_everywhere(masters, one, "b");
-    waiter_start_all(&waiter, two, ab, 2, 30000);
-    queue_becomes(masters, "a", 1);
+    redlock_lock *a, *b;
+    redlock *three = open_and_wait_for(&a, &b);
     pause_ms(2100);
     waiter_start(&plain, three, "a", 30000);
     queue_becomes(masters, "a", 2);
@@ -211,8 +209,7 @@ END_TEST
 START_TEST(who_gives_up_leaves_all_queues_and_hands_on)
 {
     open_masters(3);
-    redlock *three = client_open(masters_file(masters, NULL));
-    ck_assert(wait_until(client_ready(three) == 3, 10000));
+    redlock *three = open_third();
     redlock_lock *held = client_take_all(one, abc, 3);
     waiter_start_all(&waiter, two, abc, 3, _i == 0 ? 400 : 30000);
     for (int i = 0; i < 3; i++)

@@ -1,8 +1,7 @@
 /* test_threads.c - one client, many threads: who waits, who leads, and who gives up. */
 #include "config_auto.h"
 
-#include "client.h"
-#include "masters.h"
+#include "clients.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -14,8 +13,6 @@
 
 enum { THREADS = 8 };
 
-static struct masters *masters;
-static redlock *one, *two;
 static atomic_int failures;
 
 /* Check's assertions are the main thread's. */
@@ -27,19 +24,9 @@ static atomic_int failures;
         }                                                                                      \
     } while (0)
 
-static void open_three(void)
-{
-    masters = masters_start(3, NULL);
-    one = client_open(masters_file(masters, NULL));
-    two = client_open(masters_file(masters, NULL));
-    ck_assert(wait_until(client_ready(one) == 3 && client_ready(two) == 3, 10000));
-}
-
 static void close_all(void)
 {
-    redlock_close(one);
-    redlock_close(two);
-    masters_stop(masters);
+    close_clients();
     ck_assert_int_eq(failures, 0);
 }
 
@@ -70,7 +57,7 @@ static void *take_own_names(void *argument)
 
 START_TEST(threads_share_the_connections)
 {
-    open_three();
+    open_clients(3, NULL);
     run_threads(take_own_names);
     struct reply info = master_do(masters, 0, "INFO", "clients", NULL);
     /* One, two, and who asks. */
@@ -104,7 +91,7 @@ static void *count_under_lock(void *argument)
 
 START_TEST(no_update_is_lost_under_the_lock)
 {
-    open_three();
+    open_clients(3, NULL);
     run_threads(count_under_lock);
     ck_assert_int_eq(counter, THREADS * 25);
     close_all();
@@ -141,7 +128,7 @@ static void start_waiter(struct waiter *waiter, int64_t wait_ms)
 START_TEST(a_long_wait_delays_nobody)
 {
     struct waiter waiter;
-    open_three();
+    open_clients(3, NULL);
     redlock_lock *held = client_take(two, "held");
     start_waiter(&waiter, 30000);
     int64_t worst = 0, begun;
@@ -167,7 +154,7 @@ START_TEST(every_wait_ends_in_its_own_time)
 {
     static const int64_t waits[THREADS] = {100, 900, 200, 800, 300, 700, 400, 500};
     struct waiter waiters[THREADS];
-    open_three();
+    open_clients(3, NULL);
     redlock_lock *held = client_take(two, "held");
     /* Connecting is not part of a wait. */
     ck_assert(wait_until(client_ready(one) == 3, 10000));
@@ -191,7 +178,7 @@ END_TEST
 START_TEST(a_wait_for_ever_ends_with_the_lock)
 {
     struct waiter waiter;
-    open_three();
+    open_clients(3, NULL);
     redlock_lock *held = client_take(two, "held");
     start_waiter(&waiter, -1);
     ck_assert_int_eq(redlock_release(held), 0);
@@ -225,7 +212,7 @@ static void *release_shared(void *argument)
 
 START_TEST(of_two_releases_one_wins)
 {
-    open_three();
+    open_clients(3, NULL);
     for (int i = 1; i <= 200; i++) {
         pthread_t thread;
         shared = client_take(one, "name");
@@ -255,7 +242,7 @@ static void *extend_shared(void *argument)
 
 START_TEST(a_release_wins_over_an_extension)
 {
-    open_three();
+    open_clients(3, NULL);
     for (int i = 0; i < 100; i++) {
         pthread_t thread;
         shared = client_take(one, "name");
@@ -290,7 +277,7 @@ static void *look_at_validity(void *argument)
 START_TEST(validity_may_be_read_at_any_time)
 {
     pthread_t thread;
-    open_three();
+    open_clients(3, NULL);
     for (int i = 0; i < 20; i++) {
         shared = client_take(one, "name");
         atomic_store(&looking, true);
@@ -315,7 +302,7 @@ static void cancel_by_signal(int number)
 START_TEST(cancel_ends_every_wait_and_no_hold)
 {
     struct waiter waiters[3];
-    open_three();
+    open_clients(3, NULL);
     redlock_lock *held = client_take(two, "held"), *mine = client_take(one, "mine");
     for (int i = 0; i < 3; i++)
         start_waiter(&waiters[i], -1);
@@ -343,7 +330,7 @@ END_TEST
 START_TEST(cancel_wakes_a_loop_that_sleeps)
 {
     struct waiter waiter;
-    open_three();
+    open_clients(3, NULL);
     for (unsigned i = 0; i < 3; i++)
         master_pause(masters, i);
     start_waiter(&waiter, -1); /* a node's share of the ttl is 3.3 s */
@@ -376,7 +363,7 @@ static void *take_until_canceled(void *argument)
 
 START_TEST(a_canceled_thread_leaves_the_client_whole)
 {
-    open_three();
+    open_clients(3, NULL);
     redlock_lock *held = client_take(two, "held");
     for (int i = 0; i < 20; i++) {
         pthread_t thread;
@@ -414,7 +401,7 @@ static void *open_and_close(void *argument)
 
 START_TEST(clients_come_and_go_in_parallel)
 {
-    open_three();
+    open_clients(3, NULL);
     shared_file = masters_file(masters, NULL);
     run_threads(open_and_close);
     ck_assert_int_eq(master_do(masters, 0, "DBSIZE", NULL).number, 0);

@@ -2,37 +2,12 @@
  * with the protocol's own. */
 #include "config_auto.h"
 
-#include "suite.h"
-#include "tls_pair.h"
+#include "tls_scene.h"
 
 #include <openssl/err.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-
-static struct tls_world world;
-static struct tls_pair pair;
-
-static void make_world(void)
-{
-    tls_world_make(&world);
-}
-
-static void begin_1_2(void)
-{
-    tls_pair_begin_shaken(&pair, &world, TLS1_2_VERSION);
-}
-
-static void begin_1_3(void)
-{
-    tls_pair_begin_shaken(&pair, &world, TLS1_3_VERSION);
-}
-
-static void end(void)
-{
-    ck_assert_uint_eq(ERR_peek_error(), 0);
-    tls_pair_end(&pair);
-}
 
 START_TEST(bytes_pass_both_ways)
 {
@@ -236,22 +211,12 @@ static void add_tests(TCase *tcase)
     tcase_add_test(tcase, what_others_left_in_the_error_queue_misleads_nobody);
 }
 
-static TCase *new_case(Suite *suite, const char *name, void (*set_up)(void))
-{
-    TCase *tcase = tcase_create(name);
-    tcase_set_timeout(tcase, 30);
-    tcase_add_unchecked_fixture(tcase, make_world, NULL);
-    tcase_add_checked_fixture(tcase, set_up, end);
-    suite_add_tcase(suite, tcase);
-    return tcase;
-}
-
 int main(void)
 {
     tls_certs_lax_policy();
     Suite *suite = suite_create("tls_data");
-    add_tests(new_case(suite, "1.2", begin_1_2));
-    TCase *tcase = new_case(suite, "1.3", begin_1_3);
+    add_tests(new_tls_case(suite, "1.2", begin_1_2));
+    TCase *tcase = new_tls_case(suite, "1.3", begin_1_3);
     add_tests(tcase);
     tcase_add_test(tcase, a_handshake_may_come_byte_by_byte);
     tcase_add_test(tcase, new_keys_are_taken_and_answered);

@@ -2,9 +2,8 @@
  * the handshake, a peer that is gone; and what is said and sent then. */
 #include "config_auto.h"
 
-#include "suite.h"
 #include "tls_internal.h"
-#include "tls_pair.h"
+#include "tls_scene.h"
 
 #include <errno.h>
 #include <openssl/err.h>
@@ -15,33 +14,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static struct tls_world world;
-static struct tls_pair pair;
-
-static void make_world(void)
-{
-    tls_world_make(&world);
-}
-
-static void begin_1_2(void)
-{
-    tls_pair_begin_shaken(&pair, &world, TLS1_2_VERSION);
-}
-
-static void begin_1_3(void)
-{
-    tls_pair_begin_shaken(&pair, &world, TLS1_3_VERSION);
-}
-
 static void begin_raw(void)
 {
     tls_pair_begin(&pair, &world.node, NULL);
-}
-
-static void end(void)
-{
-    ck_assert_uint_eq(ERR_peek_error(), 0);
-    tls_pair_end(&pair);
 }
 
 START_TEST(an_end_without_goodbye_is_an_end_after_the_last_byte)
@@ -260,25 +235,15 @@ static void add_tests(TCase *tcase)
     tcase_add_test(tcase, a_context_may_be_freed_before_its_sessions);
 }
 
-static TCase *new_case(Suite *suite, const char *name, void (*set_up)(void))
-{
-    TCase *tcase = tcase_create(name);
-    tcase_set_timeout(tcase, 30);
-    tcase_add_unchecked_fixture(tcase, make_world, NULL);
-    tcase_add_checked_fixture(tcase, set_up, end);
-    suite_add_tcase(suite, tcase);
-    return tcase;
-}
-
 int main(void)
 {
     tls_certs_lax_policy();
     Suite *suite = suite_create("tls_end");
-    add_tests(new_case(suite, "1.3", begin_1_3));
-    TCase *tcase = new_case(suite, "1.2", begin_1_2);
+    add_tests(new_tls_case(suite, "1.3", begin_1_3));
+    TCase *tcase = new_tls_case(suite, "1.2", begin_1_2);
     add_tests(tcase);
     tcase_add_test(tcase, renegotiation_is_refused);
-    tcase = new_case(suite, "handshake", begin_raw);
+    tcase = new_tls_case(suite, "handshake", begin_raw);
     tcase_add_test(tcase, a_server_may_hang_up_in_the_handshake);
     tcase_add_loop_test(tcase, a_server_that_speaks_something_else_is_told_so, 0, 3);
     tcase_add_loop_test(tcase, every_kind_of_garbage_fails_the_handshake, 0, 100);

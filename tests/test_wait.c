@@ -38,9 +38,7 @@ START_TEST(a_release_wakes_and_nothing_else_is_asked)
     open_masters(n);
     for (int i = 0; i < 5; i++) {
         redlock_stats before = client_stats(two);
-        redlock_lock *held = take_everywhere(masters, one, "name");
-        waiter_start(&waiter, two, "name", 30000);
-        queue_becomes(masters, "name", 1);
+        redlock_lock *held = hold_and_wait();
         pause_ms(100); /* in which it is to do nothing */
         ck_assert_int_eq(redlock_release(held), 0);
         waiter_expect_woken(&waiter, before.wakes, n / 2 + 1, waiter.begun_ms);
@@ -55,9 +53,7 @@ END_TEST
 START_TEST(who_waits_in_a_queue_asks_nothing)
 {
     open_masters(5);
-    redlock_lock *held = take_everywhere(masters, one, "name");
-    waiter_start(&waiter, two, "name", 30000);
-    queue_becomes(masters, "name", 1);
+    redlock_lock *held = hold_and_wait();
     expect_quiet(two);
     ck_assert_int_eq(redlock_release(held), 0);
     waiter_expect_lock(&waiter, 5000);
@@ -69,9 +65,7 @@ START_TEST(a_release_by_force_wakes)
 {
     open_masters(3);
     redlock *three = client_open(masters_file(masters, NULL));
-    redlock_lock *held = take_everywhere(masters, one, "name");
-    waiter_start(&waiter, two, "name", 30000);
-    queue_becomes(masters, "name", 1);
+    redlock_lock *held = hold_and_wait();
     ck_assert_int_eq(redlock_force_release(three, "name", 4, NULL), 0);
     waiter_expect_woken(&waiter, 0, 2, waiter.begun_ms);
     ck_assert_int_eq(redlock_release(held), REDLOCK_EEXPIRED);
@@ -85,11 +79,8 @@ START_TEST(a_release_of_any_sort_wakes)
 {
     char text[REDLOCK_HANDLE_MAX];
     open_masters(3);
-    redlock *three = client_open(masters_file(masters, NULL));
-    ck_assert(wait_until(client_ready(three) == 3, 10000));
-    redlock_lock *held = take_everywhere(masters, one, "name");
-    waiter_start(&waiter, two, "name", 30000);
-    queue_becomes(masters, "name", 1);
+    redlock *three = open_third();
+    redlock_lock *held = hold_and_wait();
     if (_i == 0) {
         ck_assert_int_eq(redlock_release_async(held, NULL, NULL), 0);
     } else if (_i == 1) {
@@ -208,9 +199,7 @@ END_TEST
 START_TEST(a_lock_that_vanishes_is_found_by_a_probe)
 {
     open_masters(3);
-    redlock_lock *held = take_everywhere(masters, one, "name");
-    waiter_start(&waiter, two, "name", 30000);
-    queue_becomes(masters, "name", 1);
+    redlock_lock *held = hold_and_wait();
     delete_everywhere();
     waiter_expect_lock(&waiter, 3000);
     ck_assert_uint_ge(client_stats(two).probes, 1);

@@ -43,12 +43,7 @@ START_TEST(owners_come_in_the_order_in_which_they_asked)
     }
     ck_assert_int_eq(redlock_release(held), 0);
     int64_t since_ms = now_ms();
-    for (int i = 0; i < OWNERS; i++) {
-        ck_assert_msg(waiter_is_back(&waiters[i], SOON_MS), "%d", i);
-        for (int k = i + 1; k < OWNERS; k++)
-            ck_assert(!waiter_is_back(&waiters[k], 0));
-        waiter_expect_lock(&waiters[i], SOON_MS);
-    }
+    waiters_expect_in_turn(waiters, OWNERS, SOON_MS);
     /* Each would have looked by itself after a second. */
     ck_assert_int_lt(now_ms() - since_ms, PROBE_MS);
     close_all();

@@ -55,9 +55,7 @@ static const struct {
 START_TEST(subscribers_killed_while_waiting_come_back_and_queue)
 {
     open_masters(5);
-    redlock_lock *held = take_everywhere(masters, one, "name");
-    waiter_start(&waiter, two, "name", 30000);
-    queue_becomes(masters, "name", 1);
+    redlock_lock *held = hold_and_wait();
     int64_t begun = 0;
     for (int i = 0; i < 3; i++) {
         kill_subscribers(some[_i].first, some[_i].count);
@@ -74,9 +72,7 @@ START_TEST(subscribers_killed_around_a_release_are_no_loss)
 {
     open_masters(5);
     for (int i = 0; i < 6; i++) {
-        redlock_lock *held = take_everywhere(masters, one, "name");
-        waiter_start(&waiter, two, "name", 30000);
-        queue_becomes(masters, "name", 1);
+        redlock_lock *held = hold_and_wait();
         if (i % 2 == 0)
             kill_subscribers(some[_i].first, some[_i].count);
         ck_assert_int_eq(redlock_release(held), 0);
@@ -144,15 +140,9 @@ END_TEST
 START_TEST(without_a_subscription_it_asks_and_later_listens)
 {
     struct proxy *proxies[3];
-    struct node_list list = {.len = 0};
     masters = masters_start(3, NULL);
-    node_list_line(&list, "guard off");
-    for (unsigned i = 0; i < 3; i++) {
-        proxies[i] = proxy_start(&masters->node[i].unix_at, true);
-        node_list_add(&list, proxy_endpoint(proxies[i]));
-    }
     one = client_open(masters_file(masters, NULL));
-    two = client_open(node_list_write(&list));
+    two = client_open(proxies_start(masters, proxies, true, NULL));
     ck_assert(wait_until(client_ready(one) == 3 && client_ready(two) == 3, 10000));
     redlock_lock *held = take_everywhere(masters, one, "name");
     for (unsigned i = 0; i < 3; i++) {
@@ -176,8 +166,7 @@ START_TEST(without_a_subscription_it_asks_and_later_listens)
     queue_becomes(masters, "name", 1);
     expect_woken(held, waiter.begun_ms);
     close_all();
-    for (unsigned i = 0; i < 3; i++)
-        proxy_stop(proxies[i]);
+    proxies_stop(proxies, 3);
 }
 END_TEST
 
@@ -189,9 +178,7 @@ static void (*const harms[])(struct masters *masters, unsigned node) = {master_k
 START_TEST(a_master_that_goes_while_one_waits_is_not_missed)
 {
     open_masters(5);
-    redlock_lock *held = take_everywhere(masters, one, "name");
-    waiter_start(&waiter, two, "name", 30000);
-    queue_becomes(masters, "name", 1);
+    redlock_lock *held = hold_and_wait();
     harms[_i](masters, 2);
     expect_woken(held, waiter.begun_ms);
     if (masters->node[2].paused)
@@ -230,9 +217,7 @@ END_TEST
 START_TEST(masters_that_come_back_empty_are_queued_at_again)
 {
     open_masters(3);
-    redlock_lock *held = take_everywhere(masters, one, "name");
-    waiter_start(&waiter, two, "name", 30000);
-    queue_becomes(masters, "name", 1);
+    redlock_lock *held = hold_and_wait();
     master_restart(masters, 0, true);
     ck_assert(wait_until(subscribers(0) == 1, 10000));
     expect_woken(held, waiter.begun_ms);

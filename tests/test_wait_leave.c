@@ -152,15 +152,9 @@ END_TEST
 START_TEST(who_gives_up_unreachable_leaves_the_queue)
 {
     struct proxy *proxies[3];
-    struct node_list list = {.len = 0};
     open_masters(3);
-    node_list_line(&list, "guard off");
-    for (unsigned i = 0; i < 3; i++) {
-        proxies[i] = proxy_start(&masters->node[i].unix_at, true);
-        node_list_add(&list, proxy_endpoint(proxies[i]));
-    }
     redlock_close(two);
-    two = client_open(node_list_write(&list));
+    two = client_open(proxies_start(masters, proxies, true, NULL));
     ck_assert(wait_until(client_ready(two) == 3, 10000));
     redlock_lock *held = take_everywhere(masters, one, "name");
     waiter_start(&waiter, two, "name", 1500);
@@ -173,8 +167,7 @@ START_TEST(who_gives_up_unreachable_leaves_the_queue)
     queue_becomes(masters, "name", 0);
     ck_assert_int_eq(redlock_release(held), 0);
     close_all();
-    for (unsigned i = 0; i < 3; i++)
-        proxy_stop(proxies[i]);
+    proxies_stop(proxies, 3);
 }
 END_TEST
 

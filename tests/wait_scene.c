@@ -3,16 +3,11 @@
 
 #include "wait_scene.h"
 
-struct masters *masters;
-redlock *one, *two;
 struct waiter waiter;
 
 void open_masters(unsigned n)
 {
-    masters = masters_start(n, NULL);
-    one = client_open(masters_file(masters, NULL));
-    two = client_open(masters_file(masters, NULL));
-    ck_assert(wait_until(client_ready(one) == n && client_ready(two) == n, 10000));
+    open_clients(n, NULL);
 }
 
 struct proxy *open_with_proxy(void)
@@ -26,6 +21,21 @@ struct proxy *open_with_proxy(void)
     two = client_open(node_list_write(&list));
     ck_assert(wait_until(client_ready(one) == 1 && client_ready(two) == 1, 10000));
     return proxy;
+}
+
+redlock *open_third(void)
+{
+    redlock *three = client_open(masters_file(masters, NULL));
+    ck_assert(wait_until(client_ready(three) == masters->n, 10000));
+    return three;
+}
+
+redlock_lock *hold_and_wait(void)
+{
+    redlock_lock *held = take_everywhere(masters, one, "name");
+    waiter_start(&waiter, two, "name", 30000);
+    queue_becomes(masters, "name", 1);
+    return held;
 }
 
 void expect_quiet(redlock *client)
@@ -43,7 +53,5 @@ void expect_quiet(redlock *client)
 void close_all(void)
 {
     nothing_is_left(masters);
-    redlock_close(one);
-    redlock_close(two);
-    masters_stop(masters);
+    close_clients();
 }

@@ -15,7 +15,7 @@ cd "$(dirname "$0")/../.."
 case ${1:-} in
 config | reply | sub | text | view) target=$1 ;;
 *)
-    sed -n '4,11s/^# \{0,1\}//p' "$0" >&2
+    sed -n '4,11s/^# \{0,1\}//p' tests/fuzz/fuzz.sh >&2
     exit 64 ;;
 esac
 runs=${2:-1000000}

@@ -3,30 +3,19 @@
 # faults: many locks, and no two at once. Only `make check-peers` runs it, since
 # build_peers.sh, which it calls, downloads.
 
-set -u
-LC_ALL=C
-export LC_ALL
+# shellcheck disable=SC1091,SC2154 # shell_rig.sh sets them
+. "$(dirname "$0")/../shell_rig.sh"
 chaos=${REDLOCK_CHAOS:-./redlock-chaos}
 here=$(cd "$(dirname "$0")" && pwd)
 command -v redis-server >/dev/null || command -v valkey-server >/dev/null || exit 77
 command -v go >/dev/null || command -v node >/dev/null || exit 77
 
-work=$(mktemp -d "${TMPDIR:-/tmp}/redlock-peers.XXXXXX") || exit 99
-trap 'rm -rf "$work"' EXIT
-trap 'exit 99' HUP INT TERM
-checks=0 failures=0
-
+make_work redlock-peers
 "$here/build_peers.sh" "$work" || exit 99
 
 try() { # WHAT COMMAND
-    checks=$((checks + 1))
-    if "$chaos" --local 3 --faults none --duration 10s --ttl 2s --clients 3 --names 2 \
-        --min-holds 30 --client "exec $2" >"$work/said" 2>&1; then
-        return
-    fi
-    failures=$((failures + 1))
-    echo "FAILED: $1"
-    sed 's/^/    | /' "$work/said"
+    check "$1" "$chaos" --local 3 --faults none --duration 10s --ttl 2s --clients 3 --names 2 \
+        --min-holds 30 --client "exec $2"
 }
 
 if [ -x "$work/redsync/redsync" ]; then
@@ -42,5 +31,4 @@ if command -v python3 >/dev/null; then
     try 'one master' "python3 $here/single_master.py"
 fi
 
-printf 'Checks: %d, Failures: %d, Errors: 0\n' "$checks" "$failures"
-[ "$failures" -eq 0 ]
+tell

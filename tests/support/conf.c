@@ -55,3 +55,28 @@ int conf_load(const char *file)
     from.file = file;
     return conf_load_config(&from);
 }
+
+int conf_parse(const char *text, size_t len, struct rl_config *ret_config,
+               redlock_error *ret_error)
+{
+    *ret_error = (redlock_error)REDLOCK_ERROR_INIT;
+    rl_config_init(ret_config);
+    int code = rl_config_parse(ret_config, "n.conf", text, len, ret_error);
+    if (code == 0)
+        code = rl_config_check(ret_config, ret_error);
+    return code;
+}
+
+void conf_expect_every(const struct rl_config *config)
+{
+    ck_assert_int_eq(config->max_ttl_ms, 20000);
+    ck_assert_int_eq(config->ttl_ms, 8000);
+    ck_assert_int_eq(config->node_timeout_ms, 250);
+    ck_assert_int_eq(config->connect_timeout_ms, 2000);
+    ck_assert_int_eq(config->stall_limit_ms, 3000);
+    ck_assert_int_eq(config->linger_ms, 4000);
+    ck_assert_double_eq(config->drift_factor, 0.05);
+    ck_assert(!config->guard);
+    ck_assert_str_eq(config->client_name, "aAzZ09._:@-");
+    ck_assert_int_eq(config->background, REDLOCK_BACKGROUND_NEVER);
+}

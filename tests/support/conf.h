@@ -1,4 +1,5 @@
-/* conf.h - node list files in a directory of the test's own, loaded as a client loads them. */
+/* conf.h - node list files in a directory of the test's own, loaded as a client loads them; and
+ * their text alone. */
 #ifndef TEST_CONF_H
 #define TEST_CONF_H
 
@@ -23,5 +24,17 @@ int conf_load_config(const redlock_config *from);
 extern struct rl_config conf_config;
 extern redlock_error conf_error;
 extern char conf_warnings[4096];
+
+/* ---- without a file --------------------------------------------------------------------- */
+
+/* Parse and check, as "n.conf". Returns what these return. */
+int conf_parse(const char *text, size_t len, struct rl_config *ret_config,
+               redlock_error *ret_error);
+
+/* Lines that set all there is to what it is not by default; a config must have that. */
+#define CONF_EVERY                                                                             \
+    "max-ttl 20s\nttl 8s\nnode-timeout 250ms\nconnect-timeout 2s\nstall-limit 3s\n"            \
+    "linger 4s\ndrift-factor 0.05\nguard off\nclient-name aAzZ09._:@-\nbackground never\n"
+void conf_expect_every(const struct rl_config *config);
 
 #endif

@@ -1,7 +1,8 @@
-/* node_list.c - node list files for the tests; see masters.h. */
+/* node_list.c - node list files for the tests; see masters.h and proxy.h. */
 #include "config_auto.h"
 
 #include "masters.h"
+#include "proxy.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -38,4 +39,23 @@ const char *node_list_write(struct node_list *list)
         suite_die("can't write %s", list->path);
     chmod(list->path, 0600);
     return list->path;
+}
+
+const char *proxies_start(const struct masters *masters, struct proxy *ret_proxies[],
+                          bool on_unix_socket, const char *settings)
+{
+    static struct node_list list;
+    list.len = 0;
+    for (unsigned i = 0; i < masters->n; i++) {
+        ret_proxies[i] = proxy_start(&masters->node[i].unix_at, on_unix_socket);
+        node_list_add(&list, proxy_endpoint(ret_proxies[i]));
+    }
+    node_list_line(&list, "guard off\n%s", settings ? settings : "");
+    return node_list_write(&list);
+}
+
+void proxies_stop(struct proxy *const proxies[], unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        proxy_stop(proxies[i]);
 }

@@ -3,6 +3,7 @@
 #ifndef TEST_PROXY_H
 #define TEST_PROXY_H
 
+#include "masters.h"
 #include "net.h"
 #include "suite.h"
 
@@ -15,6 +16,12 @@ struct proxy;
 struct proxy *proxy_start(const struct endpoint *master, bool on_unix_socket);
 void proxy_stop(struct proxy *proxy);
 const struct endpoint *proxy_endpoint(const struct proxy *proxy);
+
+/* One before each master, and a node list file of them all: "guard off", and `settings` as for
+ * masters_file(). The path is good until the next call. */
+const char *proxies_start(const struct masters *masters, struct proxy *ret_proxies[],
+                          bool on_unix_socket, const char *settings);
+void proxies_stop(struct proxy *const proxies[], unsigned count);
 
 /* `connection` counts from 0 in the order in which they came. */
 void proxy_delay(struct proxy *proxy, int connection, enum proxy_way way, int ms);

@@ -83,6 +83,16 @@ void waiter_expect_lock(struct waiter *waiter, int64_t limit_ms)
     ck_assert_int_eq(redlock_release(waiter->lock), REDLOCK_OK);
 }
 
+void waiters_expect_in_turn(struct waiter waiters[], int count, int64_t limit_ms)
+{
+    for (int i = 0; i < count; i++) {
+        ck_assert_msg(waiter_is_back(&waiters[i], limit_ms), "%d waits on", i);
+        for (int k = i + 1; k < count; k++)
+            ck_assert_msg(!atomic_load(&waiters[k].back), "%d came before %d", k, i);
+        waiter_expect_lock(&waiters[i], 0);
+    }
+}
+
 void waiter_expect_woken(struct waiter *waiter, uint64_t before, uint64_t wakes,
                          int64_t since_ms)
 {

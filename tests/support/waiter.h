@@ -40,6 +40,9 @@ bool waiter_is_back(struct waiter *waiter, int64_t limit_ms);
 /* Expect it to have the lock before the limit: its thread ends, and the lock is given up. */
 void waiter_expect_lock(struct waiter *waiter, int64_t limit_ms);
 
+/* The same of all of these, one after the other; nobody is back before those who came first. */
+void waiters_expect_in_turn(struct waiter waiters[], int count, int64_t limit_ms);
+
 /* The same, and that it was woken by `wakes` messages at least since its client had `before`:
  * by itself it would not have looked within a second after `since_ms`, when it did so last. */
 void waiter_expect_woken(struct waiter *waiter, uint64_t before, uint64_t wakes,

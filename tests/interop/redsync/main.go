@@ -143,20 +143,8 @@ func (c *client) validity() string {
 	return fmt.Sprintf("ok %d", max(0, time.Until(c.mutex.Until()).Milliseconds()))
 }
 
-func (c *client) extend() string {
-	ok, err := c.mutex.Extend()
-	switch {
-	case ok:
-		return "ok"
-	case gone(err):
-		return refusal("gone", err)
-	default:
-		return refusal("no", err)
-	}
-}
-
-func (c *client) release() string {
-	ok, err := c.mutex.Unlock()
+// What is said of an extension or a release.
+func outcome(ok bool, err error) string {
 	switch {
 	case ok:
 		return "ok"
@@ -176,9 +164,9 @@ func (c *client) answer(words []string) (answer string, ok bool) {
 	case "validity":
 		return c.validity(), true
 	case "extend":
-		return c.extend(), true
+		return outcome(c.mutex.Extend()), true
 	case "release":
-		return c.release(), true
+		return outcome(c.mutex.Unlock()), true
 	default: // quit
 		return "", false
 	}
