@@ -10,6 +10,7 @@
 
 #include <redlock.h>
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -110,6 +111,9 @@ void bench_library_close(struct bench_library *library);
 /* Take the lock and give it back, to learn what a token looks like. 0, or an exit status after
  * a line on stderr. */
 int bench_library_token(struct bench_library *library, char *ret_token, size_t size);
+
+/* False: a thread could not be had; a line is on stderr. */
+bool bench_thread_start(pthread_t *ret_thread, void *(*run)(void *), void *context);
 
 /* Wait until every master votes. False: that took more than 10 s; a line is on stderr. */
 bool bench_library_await(struct bench_library *library);

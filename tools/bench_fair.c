@@ -245,7 +245,7 @@ static int open_all(struct fair_run *run, const redlock_config *config,
         sem_init(&waiter->go, 0, 0);
         status = open_one(config, &waiter->library);
         if (status == 0 && open_floor(run, at, i, &waiter->floor) &&
-            pthread_create(&waiter->thread, NULL, take_turns, waiter) == 0)
+            bench_thread_start(&waiter->thread, take_turns, waiter))
             run->started++;
         else if (status == 0)
             status = EX_OSERR;

@@ -152,7 +152,7 @@ static int open_all(struct rw_run *run, const redlock_config *config)
         status = open_one(run, config, REDLOCK_READ, &run->reader[i].library);
     }
     for (unsigned i = 0; i < READERS && status == 0; i++) {
-        if (pthread_create(&run->reader[i].thread, NULL, read_on, &run->reader[i]) == 0)
+        if (bench_thread_start(&run->reader[i].thread, read_on, &run->reader[i]))
             run->started++;
         else
             status = EX_OSERR;

@@ -6,6 +6,7 @@
 
 #include <assert.h>
 #include <stdio.h>
+#include <string.h>
 #include <sysexits.h>
 
 #define READY_LIMIT_MS 10000
@@ -31,6 +32,14 @@ redlock_config bench_config_of_one(const struct bench *bench, const struct serve
     config.nodes = node;
     config.node_count = 1;
     return config;
+}
+
+bool bench_thread_start(pthread_t *ret_thread, void *(*run)(void *), void *context)
+{
+    int code = pthread_create(ret_thread, NULL, run, context);
+    if (code != 0)
+        fprintf(stderr, "redlock-bench: cannot start a thread: %s\n", strerror(code));
+    return code == 0;
 }
 
 static bool library_take(void *context)

@@ -126,7 +126,7 @@ static bool start_crew(struct crew *crew)
         struct worker *worker = &crew->worker[i];
         worker->crew = crew;
         snprintf(worker->name, sizeof(worker->name), "redlock-bench:thrds:%03u", i);
-        if (pthread_create(&worker->thread, NULL, work, worker) != 0)
+        if (!bench_thread_start(&worker->thread, work, worker))
             return false;
         crew->threads++;
     }
@@ -206,10 +206,8 @@ static int measure_all(struct threads_run *run)
     if (status == 0) {
         run->crew.client = run->library.client;
         run->crew.options = run->library.options;
-        if (!start_crew(&run->crew)) {
-            fprintf(stderr, "redlock-bench: cannot start %u threads\n", THREADS_MAX);
+        if (!start_crew(&run->crew))
             status = EX_OSERR;
-        }
         for (size_t c = 0; c < sizeof(counts) / sizeof(counts[0]) && status == 0; c++) {
             run_crew(&run->crew, counts[c], WARM_UP_MS);
             for (unsigned round = 0; round < bench->options.rounds; round++)
