@@ -331,8 +331,8 @@ typedef struct redlock_item {
  * were valid when the last one was taken. Else none has one; the code is that of an item in
  * whose result it stands (of none, where nothing was tried), and what was taken is being
  * released. Blocks.
- * As redlock_try() of the item that failed; EEXPIRED: what was taken first ran out before the
- * last one was. EINVAL also: no item, too many, or one of another size, where nothing is filled
+ * As redlock_try() of the item that failed; ECANCELED: one of the clients was cancelled, or is
+ * being closed; EEXPIRED: what was taken first ran out before the last one was. EINVAL also: no item, too many, or one of another size, where nothing is filled
  * in; and two items of a client that name one lock and could not both be had, whichever is taken
  * first: they can as readers, and for one owner with any one kind but plain. */
 REDLOCK_API int redlock_try_many(redlock_item *items, size_t count, int64_t wait_ms);

@@ -5,6 +5,7 @@
 
 #include "clock.h"
 #include "owner.h"
+#include "try.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -171,6 +172,17 @@ static void on_cancel(struct rl_op *op, int64_t now_ns)
         rl_claim_release(claim, now_ns, 0);
 }
 
+/* Of the clients that it is tried on together, one is cancelled or is being closed. */
+static bool ended(const struct rl_op *op)
+{
+    const struct rl_beside *beside = ((const struct rl_attempt *)op)->beside;
+    for (size_t i = 0; i < beside->count; i++) {
+        if (atomic_load(&beside->items[i].client->canceled))
+            return true;
+    }
+    return false;
+}
+
 /* A lock that was won may have run out while the winner's thread did not run. */
 static int conclude(struct rl_op *op, redlock_lock **ret_lock)
 {
@@ -214,6 +226,7 @@ void rl_attempt_init(struct rl_attempt *attempt, redlock *client,
     attempt->op.did = rl_attempt_did;
     attempt->op.heard = rl_attempt_heard;
     attempt->op.cancel = on_cancel;
+    attempt->op.ended = attempt->beside ? ended : NULL;
     attempt->op.conclude = conclude;
     attempt->waiter.turn = on_turn;
     attempt->phase = RL_NODES;

@@ -22,6 +22,7 @@ struct rl_attempt {
     struct rl_waiter waiter;
     enum rl_attempt_phase phase;
     struct rl_target target;
+    const struct rl_beside *beside; /* or NULL */
     redlock_options options;
     int64_t ttl_ns;
     bool forever, once;
@@ -52,7 +53,7 @@ struct rl_attempt {
     char owner[RL_OWNER_MAX + 1];
 };
 
-/* Everything but the op's beginning (rl_op_begin) and the handle, `lock`. The options have been
+/* Everything but the op's beginning (rl_op_begin), `beside` and the handle, `lock`. The options have been
  * checked; the name stays the caller's. */
 void rl_attempt_init(struct rl_attempt *attempt, redlock *client,
                      const struct rl_target *target, const redlock_options *options,

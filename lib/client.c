@@ -74,6 +74,22 @@ void rl_client_leave_blocking(redlock *client, int cancel_state)
     rl_client_leave(client, cancel_state);
 }
 
+int rl_client_stay(redlock *client)
+{
+    int cancel_state;
+    int result = rl_client_enter_blocking(client, &cancel_state);
+    if (result == REDLOCK_OK)
+        leave(client, cancel_state); /* and is counted still */
+    return result;
+}
+
+void rl_client_go(redlock *client)
+{
+    int cancel_state;
+    if (rl_client_enter(client, &cancel_state) == REDLOCK_OK)
+        rl_client_leave_blocking(client, cancel_state);
+}
+
 void rl_client_log(void *owner, int level, const char *format, ...)
 {
     redlock *client = owner;

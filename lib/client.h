@@ -156,6 +156,11 @@ void rl_client_leave(redlock *client, int cancel_state);
 int rl_client_enter_blocking(redlock *client, int *ret_cancel_state);
 void rl_client_leave_blocking(redlock *client, int cancel_state);
 
+/* A call that is made of several, on several clients: until it goes, none of them is freed. As
+ * rl_client_enter_blocking(). */
+int rl_client_stay(redlock *client);
+void rl_client_go(redlock *client);
+
 /* close.c: free everything. `in_child`: after a fork, where nothing may be said to anybody. */
 void rl_client_destroy(redlock *client, bool in_child);
 

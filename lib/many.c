@@ -12,6 +12,7 @@
 #include "backoff.h"
 #include "clock.h"
 #include "client.h"
+#include "try.h"
 
 #include <string.h>
 #include <time.h>
@@ -107,14 +108,47 @@ static void give_up_all(const struct taking *taking)
     }
 }
 
-static int take(redlock_item *item, int64_t wait_ms)
+/* None of their clients is freed from here on: closing one ends the call first. */
+static int stay(redlock_item *items, size_t count)
 {
+    for (size_t i = 0; i < count; i++) {
+        items[i].result = rl_client_stay(items[i].client);
+        if (items[i].result == REDLOCK_OK)
+            continue;
+        for (size_t k = 0; k < i; k++)
+            rl_client_go(items[k].client);
+        return items[i].result;
+    }
+    return REDLOCK_OK;
+}
+
+static void go(const struct taking *taking)
+{
+    for (size_t i = 0; i < taking->count; i++)
+        rl_client_go(taking->items[i].client);
+}
+
+/* The one whose client has ended the try of another. */
+static size_t find_canceled(const struct taking *taking, size_t at)
+{
+    for (size_t i = 0; i < taking->count; i++) {
+        if (atomic_load(&taking->items[i].client->canceled))
+            return i;
+    }
+    return at;
+}
+
+static int take(const struct taking *taking, redlock_item *item, int64_t wait_ms)
+{
+    const struct rl_beside beside = {.items = taking->items, .count = taking->count};
+    const redlock_bytes name = {.bytes = item->name, .len = name_len(item)};
+    const struct rl_asked asked = {.names = &name, .count = 1, .beside = &beside};
     redlock_options options = REDLOCK_OPTIONS_INIT;
     redlock_lock *lock = NULL;
     if (item->options)
         options = *item->options;
     options.wait_ms = wait_ms;
-    item->result = redlock_try_n(item->client, item->name, name_len(item), &options, &lock);
+    item->result = rl_try(item->client, &asked, &options, &lock);
     item->lock = item->result == REDLOCK_OK ? lock : NULL;
     return item->result;
 }
@@ -136,7 +170,11 @@ static int take_all(const struct taking *taking, size_t first, size_t *ret_refus
     size_t at = first;
     for (size_t i = 0; i < taking->count && result == REDLOCK_OK; i++) {
         at = (first + i) % taking->count;
-        result = take(&taking->items[at], i == 0 ? remaining_ms(taking) : 0);
+        result = take(taking, &taking->items[at], i == 0 ? remaining_ms(taking) : 0);
+    }
+    if (result == REDLOCK_ECANCELED) {
+        at = find_canceled(taking, at);
+        taking->items[at].result = result;
     }
     for (size_t i = 0; i < taking->count && result == REDLOCK_OK; i++) {
         at = i;
@@ -166,15 +204,15 @@ static void pause_ns(int64_t ns)
 }
 
 /* A seed of the client's, whose generator is under its lock. */
-static int seed(redlock *client, struct rl_prng *prng)
+static void seed(redlock *client, struct rl_prng *prng)
 {
     int cancel_state;
-    int result = rl_client_enter(client, &cancel_state);
-    if (result)
-        return result;
-    rl_prng_seed(prng, rl_prng_next(&client->prng));
-    rl_client_leave(client, cancel_state);
-    return REDLOCK_OK;
+    uint64_t number = 0;
+    if (rl_client_enter(client, &cancel_state) == REDLOCK_OK) {
+        number = rl_prng_next(&client->prng);
+        rl_client_leave(client, cancel_state);
+    }
+    rl_prng_seed(prng, number);
 }
 
 int redlock_try_many(redlock_item *items, size_t count, int64_t wait_ms)
@@ -187,9 +225,10 @@ int redlock_try_many(redlock_item *items, size_t count, int64_t wait_ms)
     if (result == REDLOCK_OK)
         result = check(items, count, wait_ms);
     if (result == REDLOCK_OK)
-        result = seed(items[0].client, &prng);
+        result = stay(items, count);
     if (result)
         return result;
+    seed(items[0].client, &prng);
     rl_backoff_init(&backoff, RL_RETRY_MIN_MS * RL_NS_PER_MS, RL_RETRY_MAX_MS * RL_NS_PER_MS);
     if (wait_ms > 0)
         taking.end_ns = wait_ms > RL_DURATION_MAX_MS
@@ -204,6 +243,7 @@ int redlock_try_many(redlock_item *items, size_t count, int64_t wait_ms)
             pause = left_ms * RL_NS_PER_MS;
         pause_ns(pause);
     }
+    go(&taking);
     return result;
 }
 
@@ -222,7 +262,16 @@ int redlock_release_many(redlock_item *items, size_t count)
 {
     int first = REDLOCK_OK;
     for (size_t i = 0; items && i < count; i++) {
-        items[i].result = redlock_release(items[i].lock);
+        redlock_lock *lock = items[i].lock;
+        items[i].result = lock ? rl_client_stay(lock->client) : REDLOCK_OK;
+    }
+    for (size_t i = 0; items && i < count; i++) {
+        redlock_lock *lock = items[i].lock;
+        if (lock && items[i].result == REDLOCK_OK) {
+            redlock *client = lock->client;
+            items[i].result = redlock_release(lock);
+            rl_client_go(client);
+        }
         if (items[i].result != REDLOCK_EFORK && items[i].result != REDLOCK_EDEADLK)
             items[i].lock = NULL;
         if (first == REDLOCK_OK)

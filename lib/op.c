@@ -4,6 +4,7 @@
 #include "op.h"
 
 #include "claim.h"
+#include "clock.h"
 #include "text.h"
 
 #include <assert.h>
@@ -14,11 +15,16 @@
 
 #define BLOCK_MIN 1536 /* an attempt at a lock with a name of usual length */
 #define BLOCKS_KEPT 1024
+#define ENDED_NS (100 * RL_NS_PER_MS) /* between looks at what is outside of the client */
 
 static void fire(struct rl_due *due, int64_t now_ns)
 {
     struct rl_op *op = (struct rl_op *)due;
-    if (!op->done)
+    if (op->done)
+        return;
+    if (op->ended && op->ended(op))
+        op->cancel(op, now_ns);
+    else
         op->step(op, now_ns);
 }
 
@@ -118,6 +124,8 @@ void rl_ops_free(redlock *client)
 
 void rl_op_due(struct rl_op *op, int64_t due_ns)
 {
+    if (op->ended && !op->done)
+        due_ns = rl_earlier_ns(due_ns, rl_clock_now_ns() + ENDED_NS);
     rl_loop_due(op->client, &op->due, due_ns);
 }
 

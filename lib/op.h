@@ -35,6 +35,9 @@ struct rl_op {
     void (*pinged)(struct rl_op *op, struct rl_node *node, int64_t round_trip_ns);
     /* redlock_cancel() was called. NULL: does not care. */
     void (*cancel)(struct rl_op *op, int64_t now_ns);
+    /* Is it to be cancelled for what happened outside of the client? Asked from time to time.
+     * NULL: nothing there matters. */
+    bool (*ended)(const struct rl_op *op);
     /* It is done, and whoever asked is there: the last words. */
     int (*conclude)(struct rl_op *op, redlock_lock **ret_lock);
 };

@@ -142,6 +142,7 @@ int rl_try(redlock *client, const struct rl_asked *asked, const redlock_options 
         return result;
     options = options ? options : &defaults;
     memset(&attempt, 0, offsetof(struct rl_attempt, held_ns));
+    attempt.beside = asked->beside;
     int64_t now_ns = rl_loop_catch_up(client);
     result = aim(client, asked, options, &target);
     if (result == 0)

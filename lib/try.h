@@ -4,10 +4,18 @@
 
 #include "names.h"
 
+/* What is taken together, on several clients (many.c): the try ends with ECANCELED when one of
+ * them does. */
+struct rl_beside {
+    const redlock_item *items;
+    size_t count;
+};
+
 struct rl_asked {
     const redlock_bytes *names;
     size_t count;
     char *packed; /* RL_NAMES_BYTES_MAX bytes for the names as one; NULL: it is one name */
+    const struct rl_beside *beside; /* or NULL */
 };
 
 int rl_try(redlock *client, const struct rl_asked *asked, const redlock_options *options,

@@ -326,6 +326,70 @@ START_TEST(it_sleeps_where_it_is_refused_and_holds_nothing)
 }
 END_TEST
 
+/* Who waits for the lock of one client is told that another one is being closed, or cancelled;
+ * and closing waits for that, since the call goes on with that client otherwise. */
+START_TEST(the_end_of_any_client_ends_it)
+{
+    static struct many many;
+    open_both();
+    redlock_lock *held = client_take(other_single, "x");
+    many = (struct many){
+        .items = {REDLOCK_ITEM(on_three, "a", NULL), REDLOCK_ITEM(on_single, "x", NULL)},
+        .count = 2,
+    };
+    start(&many, -1);
+    queue_becomes(single, "x", 1);
+    if (_i == 0) {
+        redlock_close(on_three);
+        on_three = NULL;
+        ck_assert(wait_until(atomic_load(&many.back), 100));
+    } else {
+        redlock_cancel(on_three);
+        ck_assert(wait_until(atomic_load(&many.back), 2000));
+    }
+    pthread_join(many.thread, NULL);
+    ck_assert_int_eq(many.code, REDLOCK_ECANCELED);
+    ck_assert_int_eq(many.items[0].result, REDLOCK_ECANCELED);
+    ck_assert_ptr_null(many.items[0].lock);
+    ck_assert_ptr_null(many.items[1].lock);
+    ck_assert_int_eq(redlock_release(held), 0);
+    close_both();
+}
+END_TEST
+
+static void *release_them(void *argument)
+{
+    struct many *many = argument;
+    many->code = redlock_release_many(many->items, many->count);
+    atomic_store(&many->back, true);
+    return NULL;
+}
+
+/* One whose lock is released last is not closed before that. */
+START_TEST(closing_waits_for_a_release_of_many)
+{
+    static struct many many;
+    pthread_t resumer;
+    open_both();
+    many = (struct many){
+        .items = {REDLOCK_ITEM(on_single, "x", NULL), REDLOCK_ITEM(on_three, "a", NULL)},
+        .count = 2,
+    };
+    ck_assert_int_eq(redlock_try_many(many.items, 2, 1000), 0);
+    master_pause(single, 0);
+    ck_assert_int_eq(pthread_create(&many.thread, NULL, release_them, &many), 0);
+    pause_ms(100);
+    ck_assert_int_eq(pthread_create(&resumer, NULL, resume_later, NULL), 0);
+    redlock_close(on_three);
+    on_three = NULL;
+    ck_assert(wait_until(atomic_load(&many.back), 100));
+    pthread_join(many.thread, NULL);
+    pthread_join(resumer, NULL);
+    ck_assert_ptr_null(many.items[1].lock);
+    close_both();
+}
+END_TEST
+
 /* Where it is refused in the end, that is what it waits for, in whatever order they stand. */
 START_TEST(its_time_is_bounded)
 {
@@ -426,6 +490,8 @@ int main(void)
     tcase_add_test(tcase, what_is_wrong_takes_nothing);
     tcase_add_test(tcase, a_cancelled_client_ends_it);
     tcase_add_test(tcase, it_sleeps_where_it_is_refused_and_holds_nothing);
+    tcase_add_loop_test(tcase, the_end_of_any_client_ends_it, 0, 2);
+    tcase_add_test(tcase, closing_waits_for_a_release_of_many);
     tcase_add_loop_test(tcase, its_time_is_bounded, 0, 2);
     tcase_set_timeout(crowd, 120);
     tcase_add_test(crowd, ce91_processes_in_any_order);
