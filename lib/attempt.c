@@ -74,6 +74,8 @@ static void wait_for_nodes(struct rl_attempt *attempt, int64_t now_ns)
     int64_t crowd_ns = attempt->forever ? INT64_MAX : attempt->give_up_ns;
     if (attempt->once)
         crowd_ns = attempt->began_ns + attempt->ttl_ns;
+    if (attempt->once && attempt->beside)
+        crowd_ns = rl_earlier_ns(crowd_ns, attempt->beside->until_ns);
     if (rl_op_awaits_nodes(&attempt->op, able, attempt->nodes_until_ns, crowd_ns, now_ns))
         return;
     /* Connecting has a budget of its own: the first round gets all of the caller's. */

@@ -140,7 +140,11 @@ static size_t find_canceled(const struct taking *taking, size_t at)
 
 static int take(const struct taking *taking, redlock_item *item, int64_t wait_ms)
 {
-    const struct rl_beside beside = {.items = taking->items, .count = taking->count};
+    const struct rl_beside beside = {
+        .items = taking->items,
+        .count = taking->count,
+        .until_ns = taking->wait_ms > 0 ? taking->end_ns : INT64_MAX,
+    };
     const redlock_bytes name = {.bytes = item->name, .len = name_len(item)};
     const struct rl_asked asked = {.names = &name, .count = 1, .beside = &beside};
     redlock_options options = REDLOCK_OPTIONS_INIT;

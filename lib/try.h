@@ -9,6 +9,7 @@
 struct rl_beside {
     const redlock_item *items;
     size_t count;
+    int64_t until_ns; /* until when the others wait, and who asks once as well */
 };
 
 struct rl_asked {

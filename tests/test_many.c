@@ -413,6 +413,27 @@ START_TEST(its_time_is_bounded)
 }
 END_TEST
 
+/* However long a lease those have whose master says nothing. */
+START_TEST(a_silent_master_takes_no_more_than_the_wait)
+{
+    static struct many many;
+    open_both();
+    many = (struct many){
+        .items = {REDLOCK_ITEM(on_three, "a", NULL), REDLOCK_ITEM(on_single, "x", NULL)},
+        .count = 2,
+    };
+    master_pause(single, 0);
+    start(&many, 300);
+    pthread_join(many.thread, NULL);
+    ck_assert_int_eq(many.code, REDLOCK_ENOQUORUM);
+    ck_assert_int_eq(many.items[1].result, REDLOCK_ENOQUORUM);
+    ck_assert_msg(many.took_ms < 600, "%d ms", (int)many.took_ms);
+    master_resume(single, 0);
+    expect_none(many.items, 2);
+    close_both();
+}
+END_TEST
+
 /* ---- contention ------------------------------------------------------------------------- */
 
 enum { CREW = 6, TURNS = 40 };
@@ -493,6 +514,7 @@ int main(void)
     tcase_add_loop_test(tcase, the_end_of_any_client_ends_it, 0, 2);
     tcase_add_test(tcase, closing_waits_for_a_release_of_many);
     tcase_add_loop_test(tcase, its_time_is_bounded, 0, 2);
+    tcase_add_test(tcase, a_silent_master_takes_no_more_than_the_wait);
     tcase_set_timeout(crowd, 120);
     tcase_add_test(crowd, ce91_processes_in_any_order);
     suite_add_tcase(suite, tcase);
