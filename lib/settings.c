@@ -147,7 +147,7 @@ static int parse_factor(const struct row *row, void *value, const char *text, si
         number = number * 10 + (text[at] - '0');
         scale *= 10;
     }
-    if (len == 1 && text[0] == '.')
+    if (len == 0 || (len == 1 && text[0] == '.'))
         return rl_problem_set(problem, 0, "%s", bad_factor);
     *(double *)value = (double)number / (double)scale;
     return 0;

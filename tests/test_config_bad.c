@@ -78,6 +78,7 @@ static const struct {
     {"drift-factor 1.0\n", 1, 14, "from 0 to below 1"},
     {"drift-factor -0.1\n", 1, 14, "from 0 to below 1"},
     {"drift-factor .\n", 1, 14, "from 0 to below 1"},
+    {"drift-factor \"\"\n", 1, 15, "from 0 to below 1"},
     {"drift-factor 0,01\n", 1, 14, "from 0 to below 1"},
     {"drift-factor 1e-2\n", 1, 14, "from 0 to below 1"},
     {"drift-factor 0.0.1\n", 1, 14, "from 0 to below 1"},
