@@ -76,12 +76,17 @@ static void wait_for_nodes(struct rl_attempt *attempt, int64_t now_ns)
         crowd_ns = attempt->began_ns + attempt->ttl_ns;
     if (attempt->once && attempt->beside)
         crowd_ns = rl_earlier_ns(crowd_ns, attempt->beside->until_ns);
-    if (rl_op_awaits_nodes(&attempt->op, able, attempt->nodes_until_ns, crowd_ns, now_ns))
+    bool waits =
+        rl_op_awaits_nodes(&attempt->op, able, attempt->nodes_until_ns, crowd_ns, now_ns);
+    if (waits && !attempt->op.crowds)
         return;
-    /* Connecting has a budget of its own: the first round gets all of the caller's. */
-    if (!attempt->asked && !attempt->lined && !attempt->forever && !attempt->once)
+    /* Connecting has a budget of its own: the first round gets all of the caller's, less what
+     * it has to stand in a crowd for. */
+    if (!attempt->timed && !attempt->lined && !attempt->forever && !attempt->once)
         attempt->give_up_ns += now_ns - attempt->began_ns;
-    rl_attempt_round(attempt, able, now_ns);
+    attempt->timed = true;
+    if (!waits)
+        rl_attempt_round(attempt, able, now_ns);
 }
 
 /* Ask (again). */

@@ -29,6 +29,7 @@ struct rl_attempt {
     bool lined;     /* has stood behind others */
     bool can_hear;  /* ROUND: a node is listened to now that was not when it was asked */
     bool asked;     /* a first round has been begun */
+    bool timed;     /* the wait has: connecting, which is no part of it, is over */
     uint64_t among; /* ROUND: the nodes that it began with */
     int64_t began_ns;
     int64_t give_up_ns;     /* where there is a wait budget */

@@ -358,6 +358,34 @@ START_TEST(connections_that_hang_have_their_own_budget)
 }
 END_TEST
 
+static void never_mind(void *context, int result, redlock_lock *none)
+{
+    (void)context, (void)result, (void)none;
+}
+
+/* So many requests are unanswered that the next ones wait their turn: that is part of a wait,
+ * as connecting is not. */
+START_TEST(a_crowd_takes_no_more_than_the_wait)
+{
+    redlock_options patient = REDLOCK_OPTIONS_INIT;
+    char name[16];
+    open_clients(1, "ttl 30s\n");
+    patient.wait_ms = 20000;
+    master_pause(masters, 0);
+    for (int i = 0; i < 9000; i++) {
+        size_t len = (size_t)snprintf(name, sizeof(name), "n%d", i);
+        ck_assert_int_eq(redlock_try_async(one, name, len, &patient, never_mind, NULL, NULL),
+                         0);
+    }
+    int64_t begun = now_ms();
+    ck_assert_int_eq(client_try(one, "x", 0, 400, NULL, &lock), REDLOCK_ENOQUORUM);
+    int64_t took_ms = now_ms() - begun;
+    ck_assert_msg(took_ms >= 350 && took_ms < 700, "%d ms", (int)took_ms);
+    master_resume(masters, 0);
+    close_clients();
+}
+END_TEST
+
 START_TEST(a_name_that_does_not_resolve_delays_nobody)
 {
     struct node_list list = {.len = 0};
@@ -503,6 +531,7 @@ int main(void)
     tcase_add_test(tests, the_fan_out_is_parallel);
     tcase_add_test(tests, a_black_holed_majority_fails_in_its_share);
     tcase_add_loop_test(tests, connections_that_hang_have_their_own_budget, 0, 4);
+    tcase_add_test(tests, a_crowd_takes_no_more_than_the_wait);
     tcase_add_test(tests, a_name_that_does_not_resolve_delays_nobody);
     tcase_add_test(tests, a_reply_that_comes_late_belongs_to_its_own_request);
     tcase_add_test(tests, out_of_memory_there_refuses_new_locks_only);
