@@ -332,9 +332,10 @@ typedef struct redlock_item {
  * whose result it stands (of none, where nothing was tried), and what was taken is being
  * released. Blocks.
  * As redlock_try() of the item that failed; ECANCELED: one of the clients was cancelled, or is
- * being closed; EEXPIRED: what was taken first ran out before the last one was. EINVAL also: no item, too many, or one of another size, where nothing is filled
- * in; and two items of a client that name one lock and could not both be had, whichever is taken
- * first: they can as readers, and for one owner with any one kind but plain. */
+ * being closed; EEXPIRED: what was taken first ran out before the last one was. EINVAL also: no
+ * item, too many, or one of another size, where nothing is filled in; and two items of a client
+ * that name one lock and could not both be had, whichever is taken first: they can as readers,
+ * and for one owner with any one kind but plain. */
 REDLOCK_API int redlock_try_many(redlock_item *items, size_t count, int64_t wait_ms);
 
 /* The least validity of all their locks; 0 where one has none. */

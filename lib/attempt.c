@@ -47,17 +47,12 @@ void rl_attempt_pause(struct rl_attempt *attempt, bool split, uint64_t silent, i
     int64_t listen_ns = more ? LISTEN_NS : 0;
     if (attempt->can_hear && now_ns + listen_ns < until)
         until = now_ns + listen_ns;
-    if (!attempt->forever) {
-        /* The last attempt must still fit before the end; where none fits, it is over. */
-        int64_t latest = attempt->give_up_ns - RL_ROUND_MIN_NS;
-        if (now_ns >= latest) {
-            rl_attempt_give_up(attempt, attempt->loss);
-            return;
-        }
-        if (until > latest)
-            until = latest;
-    }
-    pause_until(attempt, until);
+    /* The last attempt must still fit before the end; where none fits, it is over. */
+    int64_t latest = attempt->give_up_ns - RL_ROUND_MIN_NS;
+    if (now_ns >= latest)
+        rl_attempt_give_up(attempt, attempt->loss);
+    else
+        pause_until(attempt, rl_earlier_ns(until, latest));
 }
 
 /* Behind those of this client who came before: nothing to do but to give up in time. */
@@ -65,17 +60,15 @@ void rl_attempt_stand(struct rl_attempt *attempt)
 {
     attempt->phase = RL_LINED;
     attempt->lined = true;
-    rl_op_due(&attempt->op, attempt->forever ? INT64_MAX : attempt->give_up_ns);
+    rl_op_due(&attempt->op, attempt->give_up_ns);
 }
 
 static void wait_for_nodes(struct rl_attempt *attempt, int64_t now_ns)
 {
     uint64_t able = rl_client_able(attempt->op.client, now_ns);
-    int64_t crowd_ns = attempt->forever ? INT64_MAX : attempt->give_up_ns;
+    int64_t crowd_ns = attempt->give_up_ns;
     if (attempt->once)
-        crowd_ns = attempt->began_ns + attempt->ttl_ns;
-    if (attempt->once && attempt->beside)
-        crowd_ns = rl_earlier_ns(crowd_ns, attempt->beside->until_ns);
+        crowd_ns = rl_earlier_ns(crowd_ns, attempt->began_ns + attempt->ttl_ns);
     bool waits =
         rl_op_awaits_nodes(&attempt->op, able, attempt->nodes_until_ns, crowd_ns, now_ns);
     if (waits && !attempt->op.crowds)
@@ -119,7 +112,7 @@ static void step(struct rl_op *op, int64_t now_ns)
         break;
     }
     case RL_LINED:
-        if (!attempt->forever && now_ns >= attempt->give_up_ns)
+        if (now_ns >= attempt->give_up_ns)
             rl_attempt_give_up(attempt, attempt->loss);
         else
             rl_attempt_stand(attempt);
@@ -263,15 +256,25 @@ static int line_up(struct rl_attempt *attempt, int64_t now_ns)
     return joins ? rl_line_join(client, &attempt->waiter, &attempt->target, now_ns) : 0;
 }
 
+/* When it is to be over. Who asks once takes no longer than those beside him who wait. */
+static int64_t last_ns(const struct rl_attempt *attempt, int64_t now_ns)
+{
+    int64_t wait_ms = attempt->options.wait_ms;
+    if (attempt->once && attempt->beside)
+        return attempt->beside->until_ns;
+    if (attempt->once || attempt->forever)
+        return INT64_MAX;
+    if (wait_ms > RL_DURATION_MAX_MS)
+        return INT64_MAX / 2; /* to which connecting is added */
+    return now_ns + wait_ms * RL_NS_PER_MS;
+}
+
 void rl_attempt_start(struct rl_attempt *attempt, int64_t now_ns)
 {
     redlock *client = attempt->op.client;
-    int64_t wait_ms = attempt->options.wait_ms;
-    attempt->began_ns = attempt->give_up_ns = now_ns;
+    attempt->began_ns = now_ns;
+    attempt->give_up_ns = last_ns(attempt, now_ns);
     attempt->nodes_until_ns = now_ns + client->settings.connect_timeout_ns;
-    if (wait_ms > 0)
-        attempt->give_up_ns =
-            wait_ms > RL_DURATION_MAX_MS ? INT64_MAX / 2 : now_ns + wait_ms * RL_NS_PER_MS;
     int result = line_up(attempt, now_ns);
     int64_t parted_ns =
         attempt->waiter.line ? rl_line_parted_until_ns(client, &attempt->target) : 0;

@@ -32,7 +32,7 @@ struct rl_attempt {
     bool timed;     /* the wait has: connecting, which is no part of it, is over */
     uint64_t among; /* ROUND: the nodes that it began with */
     int64_t began_ns;
-    int64_t give_up_ns;     /* where there is a wait budget */
+    int64_t give_up_ns;     /* far away where there is no wait budget */
     int64_t nodes_until_ns; /* NODES: no longer than this */
     int64_t pause_until_ns; /* PAUSE */
     bool probes;            /* PAUSE: for a wake-up; its end is a fallback */
@@ -54,8 +54,8 @@ struct rl_attempt {
     char owner[RL_OWNER_MAX + 1];
 };
 
-/* Everything but the op's beginning (rl_op_begin), `beside` and the handle, `lock`. The options have been
- * checked; the name stays the caller's. */
+/* Everything but the op's beginning (rl_op_begin), `beside` and the handle, `lock`. The options
+ * have been checked; the name stays the caller's. */
 void rl_attempt_init(struct rl_attempt *attempt, redlock *client,
                      const struct rl_target *target, const redlock_options *options,
                      int64_t ttl_ms);

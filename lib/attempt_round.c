@@ -5,17 +5,13 @@
 
 #include "clock.h"
 #include "text.h"
-#include "try.h"
 
 #define CUT_SHORT_NS (20 * RL_NS_PER_MS)
 
 /* What is left for a round: of the wait budget, or of the TTL, whichever is less. */
 static int64_t remaining_ns(const struct rl_attempt *attempt, int64_t now_ns)
 {
-    int64_t until_ns = attempt->once && attempt->beside ? attempt->beside->until_ns : INT64_MAX;
-    if (!attempt->forever && !attempt->once)
-        until_ns = attempt->give_up_ns;
-    int64_t left = until_ns - now_ns;
+    int64_t left = attempt->give_up_ns - now_ns;
     return left < attempt->ttl_ns ? left : attempt->ttl_ns;
 }
 
