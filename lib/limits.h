@@ -39,7 +39,9 @@
 
 #define RL_ADDRESSES_MAX 8 /* addresses of one name that are tried */
 
-#define RL_REPLY_MAX 65536      /* bytes in one reply of a master */
+/* Bytes in an answer to INFO: in Redis 6.2 to 7 each error that ever was may add a line to it. */
+#define RL_REPLY_INFO_MAX (1024 * 1024)
+#define RL_REPLY_MAX 65536      /* and in any other reply of a master */
 #define RL_REPLY_ELEMENTS_MAX 8 /* elements in one reply */
 #define RL_REPLY_TEXT_MAX (REDLOCK_NAME_MAX + 512) /* bytes kept of its strings: a channel */
 #define RL_READ_CHUNK 16384     /* bytes a read */

@@ -122,6 +122,15 @@ static bool deliver(struct rl_slot *slot, const struct rl_waiting *waiting,
     return true;
 }
 
+/* The next reply, as long as what it answers allows: 1, 0 or -1, as rl_reader_next(). */
+static int next_reply(struct rl_wire *wire, const struct rl_reply **ret_reply)
+{
+    const struct rl_waiting *oldest = rl_wire_oldest(wire);
+    bool info = oldest && oldest->ask == RL_ASK_INFO;
+    rl_reader_allow(wire->reader, info ? RL_REPLY_INFO_MAX : RL_REPLY_MAX);
+    return rl_reader_next(wire->reader, ret_reply);
+}
+
 /* Hand out every whole reply. False: the link must be closed, wire.why says why. */
 static bool deliver_all(struct rl_slot *slot, int64_t now_ns)
 {
@@ -129,7 +138,7 @@ static bool deliver_all(struct rl_slot *slot, int64_t now_ns)
     struct rl_node *node = slot->node;
     const struct rl_reply *reply;
     int got;
-    while ((got = rl_reader_next(wire->reader, &reply)) == 1) {
+    while ((got = next_reply(wire, &reply)) == 1) {
         const struct rl_waiting *oldest = rl_wire_oldest(wire);
         if (!oldest) {
             /* "max number of clients reached" and the like come unasked. */

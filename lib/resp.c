@@ -15,6 +15,7 @@ struct rl_reader {
     rl_bulk_fn *on_bulk;
     void *context;
     size_t unfinished; /* bytes fed since the last whole reply */
+    size_t most;       /* and how many that may be */
     char why[160];     /* set: the stream is not to be trusted any more */
     struct rl_reply reply;
 };
@@ -142,6 +143,7 @@ struct rl_reader *rl_reader_new(rl_bulk_fn *on_bulk, void *context)
     };
     reader->on_bulk = on_bulk;
     reader->context = context;
+    reader->most = RL_REPLY_MAX;
     reader->hiredis = redisReaderCreateWithFunctions(&reader->hooks);
     if (!reader->hiredis) {
         free(reader);
@@ -171,6 +173,11 @@ int rl_reader_feed(struct rl_reader *reader, const char *bytes, size_t len)
     return 0;
 }
 
+void rl_reader_allow(struct rl_reader *reader, size_t most)
+{
+    reader->most = most;
+}
+
 int rl_reader_next(struct rl_reader *reader, const struct rl_reply **ret_reply)
 {
     void *object = NULL;
@@ -183,7 +190,7 @@ int rl_reader_next(struct rl_reader *reader, const struct rl_reply **ret_reply)
         return -1;
     }
     if (!object) {
-        if (reader->unfinished > RL_REPLY_MAX) {
+        if (reader->unfinished > reader->most) {
             refuse(reader, "the reply is longer than any that was asked for");
             return -1;
         }

@@ -70,6 +70,9 @@ void rl_reader_free(struct rl_reader *reader);
 /* 0, or -1: see rl_reader_text. */
 int rl_reader_feed(struct rl_reader *reader, const char *bytes, size_t len);
 
+/* How long a reply may be from now on; RL_REPLY_MAX at first. */
+void rl_reader_allow(struct rl_reader *reader, size_t most);
+
 /* 1: *ret_reply is the next reply, good until the next call. 0: not all of it is here yet.
  * -1: what came is no reply of a master; the link must be closed. */
 int rl_reader_next(struct rl_reader *reader, const struct rl_reply **ret_reply);

@@ -267,6 +267,23 @@ static void write_file(const char *path, const char *bytes)
     ck_assert(file && fputs(bytes, file) >= 0 && fclose(file) == 0);
 }
 
+/* Redis 6.2 to 7 never forgets an error's first word, and INFO tells them all. */
+START_TEST(a_master_that_has_seen_many_errors_votes)
+{
+    masters = masters_start(1, NULL);
+    for (int i = 0; i < 2000; i++) {
+        char code[64];
+        snprintf(code, sizeof(code), "CODE%026d went wrong", i);
+        ck_assert_int_eq(
+            master_do(masters, 0, "EVAL", "return {err = ARGV[1]}", "0", code, NULL).type, '-');
+    }
+    redlock *client = client_open(masters_file(masters, NULL));
+    ck_assert(wait_until(client_ready(client) == 1, 10000));
+    redlock_close(client);
+    masters_stop(masters);
+}
+END_TEST
+
 START_TEST(passwords_are_given_and_read_again)
 {
     char secret[SUITE_PATH_MAX + 16], node[512];
@@ -396,6 +413,7 @@ int main(void)
     tcase_add_test(tests, a_master_that_becomes_a_replica_loses_its_vote);
     tcase_add_test(tests, who_was_a_replica_does_not_vote_within_the_ttl);
     tcase_add_test(tests, a_master_that_may_evict_draws_a_warning);
+    tcase_add_test(tests, a_master_that_has_seen_many_errors_votes);
     tcase_add_test(tests, passwords_are_given_and_read_again);
     tcase_add_test(tests, no_password_where_one_is_wanted);
     tcase_add_test(tests, users_and_their_permissions);
