@@ -23,7 +23,7 @@ static void note_queue(struct rl_claim *claim, unsigned node, enum rl_queued que
     if (rl_line_stands(client, claim->waiter))
         rl_line_answered(client, claim->waiter, node, queued, now_ns);
     else if ((queued == RL_QUEUED || queued == RL_WAS_QUEUED) && !stands_again(claim))
-        rl_claim_leave_queue(client, &claim->target, claim->waiter, rl_bit(node), now_ns);
+        rl_line_depart(client, &claim->target, claim->waiter, rl_bit(node), now_ns);
 }
 
 /* Where all are told of a release, who was refused hears of it, in a queue or not. */

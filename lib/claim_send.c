@@ -229,8 +229,8 @@ void rl_claim_query(struct rl_claim *claim, enum rl_verb verb, uint64_t nodes, i
     rl_claim_leave(claim, now_ns);
 }
 
-void rl_claim_leave_queue(redlock *client, const struct rl_target *target, uint64_t waiter,
-                          uint64_t nodes, int64_t now_ns)
+uint64_t rl_claim_leave_queue(redlock *client, const struct rl_target *target, uint64_t waiter,
+                              uint64_t nodes, int64_t now_ns)
 {
     /* Not a claim of its own: nothing is taken, and nobody waits for what comes of it. */
     struct rl_claim leaving = {
@@ -238,11 +238,16 @@ void rl_claim_leave_queue(redlock *client, const struct rl_target *target, uint6
         .target = *target,
         .waiter = waiter,
     };
+    uint64_t untold = 0;
     if (!target->kind->script[RL_LEAVE].body)
-        return;
+        return 0;
     struct request request;
     request_init(&request, &leaving, RL_LEAVE, now_ns);
     size_t len = encode(&request, &leaving, true, request.by_body);
-    for (; nodes; nodes &= nodes - 1)
-        rl_node_tell(&client->nodes[rl_first(nodes)], request.by_body, len, now_ns);
+    for (; nodes; nodes &= nodes - 1) {
+        unsigned i = rl_first(nodes);
+        if (!rl_node_tell(&client->nodes[i], request.by_body, len, now_ns))
+            untold |= rl_bit(i);
+    }
+    return untold;
 }

@@ -234,6 +234,8 @@ void rl_lines_free(redlock *client)
         free(line->bytes);
         free(line);
     }
+    for (unsigned i = 0; i < RL_DEPARTED; i++)
+        free(lines->departed[i].bytes);
     free(lines->bucket);
     free(lines->place);
     *lines = (struct rl_lines){0};
@@ -277,7 +279,7 @@ static void leave_queues(redlock *client, const struct rl_line *line, bool won, 
     if (won && !line->target.kind->several)
         nodes &= ~woken;
     if (nodes)
-        rl_claim_leave_queue(client, &line->target, line->number, nodes, now_ns);
+        rl_line_depart(client, &line->target, line->number, nodes, now_ns);
 }
 
 void rl_line_leave(redlock *client, struct rl_waiter *waiter, bool won, int64_t now_ns)

@@ -51,6 +51,17 @@ struct rl_parting {
 };
 #define RL_PARTINGS 8
 
+/* A line that left its queues while masters could not be told: there it would be woken in the
+ * place of others who wait. */
+struct rl_departed {
+    uint64_t nodes; /* that have yet to be told; 0: none */
+    uint64_t number;
+    int64_t until_ns; /* the queue's life */
+    struct rl_target target;
+    char *bytes; /* its name */
+};
+#define RL_DEPARTED 16
+
 struct rl_lines {
     struct rl_line **bucket; /* by name; a power of 2 */
     struct rl_line **place;  /* by the low bits of the number */
@@ -61,6 +72,8 @@ struct rl_lines {
     struct rl_line *spare;
     struct rl_parting parting[RL_PARTINGS];
     unsigned partings;
+    struct rl_departed departed[RL_DEPARTED];
+    unsigned departures;
 };
 
 struct rl_line *rl_line_find(redlock *client, const struct rl_target *target);
@@ -114,6 +127,13 @@ void rl_line_freed(redlock *client, const struct rl_target *target, int64_t now_
  * until_ns: when to ask for it again; 0: at once. As above, of plain locks only. */
 void rl_line_part(redlock *client, const struct rl_target *target, int64_t now_ns);
 int64_t rl_line_parted_until_ns(const redlock *client, const struct rl_target *target);
+
+/* Out of the queues of these nodes: now, or when they can be told. Is that still to come? One is
+ * UP again. */
+void rl_line_depart(redlock *client, const struct rl_target *target, uint64_t number,
+                    uint64_t nodes, int64_t now_ns);
+bool rl_lines_departing(const redlock *client, int64_t now_ns);
+void rl_lines_node_up(redlock *client, unsigned node, int64_t now_ns);
 
 void rl_lines_free(redlock *client);
 

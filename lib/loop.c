@@ -32,8 +32,9 @@
 static void on_changed(void *owner, struct rl_node *node, int64_t now_ns)
 {
     redlock *client = owner;
-    (void)node;
     rl_client_find_twins(client);
+    if (node->mode == RL_UP)
+        rl_lines_node_up(client, node->index, now_ns);
     if (client->ending > 0)
         client->sweep_ns = now_ns; /* releases that were due may go now */
     for (struct rl_op *op = client->ops; op; op = op->next) {

@@ -165,8 +165,8 @@ void rl_node_flush(struct rl_node *node, int64_t now_ns);
 /* Queue a PING (for status) on the slot in use, where the node is UP and not stalled. */
 bool rl_node_ping(struct rl_node *node, int64_t now_ns, int64_t deadline_ns);
 
-/* Queue a request whose answer is of no interest, where the node is UP and there is room. */
-void rl_node_tell(struct rl_node *node, const void *bytes, size_t len, int64_t now_ns);
+/* Queue a request whose answer is of no interest. False: it is not UP, or there is no room. */
+bool rl_node_tell(struct rl_node *node, const void *bytes, size_t len, int64_t now_ns);
 
 /* Is such a request unanswered? */
 bool rl_node_owes_note(struct rl_node *node);

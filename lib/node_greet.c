@@ -69,15 +69,17 @@ bool rl_node_ping(struct rl_node *node, int64_t now_ns, int64_t deadline_ns)
     return true;
 }
 
-void rl_node_tell(struct rl_node *node, const void *bytes, size_t len, int64_t now_ns)
+bool rl_node_tell(struct rl_node *node, const void *bytes, size_t len, int64_t now_ns)
 {
     struct rl_waiting waiting = {
         .ask = RL_ASK_NOTE,
         .sent_ns = now_ns,
         .deadline_ns = now_ns + node->settings->connect_timeout_ns,
     };
-    if (node->mode == RL_UP && rl_node_takes(node, node->active, len, true))
+    bool takes = node->mode == RL_UP && rl_node_takes(node, node->active, len, true);
+    if (takes)
         rl_node_put(node, node->active, bytes, len, &waiting);
+    return takes;
 }
 
 void rl_node_greet(struct rl_node *node, int64_t now_ns)

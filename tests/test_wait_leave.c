@@ -171,6 +171,36 @@ START_TEST(who_gives_up_unreachable_leaves_the_queue)
 }
 END_TEST
 
+/* The other way round: it would be reached, but can't say that it has given up before its
+ * master is there again. Else the release would be handed on to nobody. */
+START_TEST(who_gives_up_cut_off_leaves_the_queue_later)
+{
+    struct proxy *proxies[3];
+    open_masters(3);
+    redlock_close(two);
+    two = client_open(proxies_start(masters, proxies, true, NULL));
+    ck_assert(wait_until(client_ready(two) == 3, 10000));
+    redlock_lock *held = take_everywhere(masters, one, "name");
+    waiter_start(&waiter, two, "name", 1500);
+    queue_becomes(masters, "name", 1);
+    for (unsigned i = 0; i < 3; i++) {
+        proxy_shut(proxies[i], true);
+        proxy_cut(proxies[i], 0, false);
+    }
+    ck_assert(waiter_is_back(&waiter, SOON_MS));
+    ck_assert_int_ne(waiter.code, 0);
+    pthread_join(waiter.thread, NULL);
+    ck_assert(queue_is(masters, "name", 1));
+    for (unsigned i = 0; i < 3; i++)
+        proxy_shut(proxies[i], false);
+    ck_assert(wait_until(client_ready(two) == 3, 10000));
+    queue_becomes(masters, "name", 0);
+    ck_assert_int_eq(redlock_release(held), 0);
+    close_all();
+    proxies_stop(proxies, 3);
+}
+END_TEST
+
 /* ---- woken, and gone -------------------------------------------------------------------- */
 
 /* The release wakes the first, which does not run; then it is canceled. Were the wake-up not
@@ -266,6 +296,7 @@ int main(void)
     tcase_add_test(tests, who_is_canceled_leaves_the_queue);
     tcase_add_loop_test(tests, a_client_that_is_canceled_or_closed_leaves_its_queues, 0, 2);
     tcase_add_test(tests, who_gives_up_unreachable_leaves_the_queue);
+    tcase_add_test(tests, who_gives_up_cut_off_leaves_the_queue_later);
     tcase_add_test(tests, who_leaves_woken_wakes_the_next);
     tcase_add_test(tests, a_killed_waiter_is_skipped);
     tcase_add_test(tests, a_stopped_waiter_delays_the_others_for_a_bounded_time);
