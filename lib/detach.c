@@ -93,7 +93,10 @@ static int attach(redlock *client, const struct rl_handle *handle, redlock_lock 
     if (handle->n != client->n || strcmp(handle->boot_id, client->boot_id) != 0 ||
         handle->deadline_ns < 0 || handle->ttl_ms > client->config.max_ttl_ms)
         return REDLOCK_EHANDLE;
-    if (handle->deadline_ns - rl_clock_now_ns() < RL_VALIDITY_GRAIN_NS)
+    int64_t left_ns = handle->deadline_ns - rl_clock_now_ns();
+    if (left_ns > client->config.max_ttl_ms * RL_NS_PER_MS) /* no lock lasts for so long */
+        return REDLOCK_EHANDLE;
+    if (left_ns < RL_VALIDITY_GRAIN_NS)
         return REDLOCK_EEXPIRED;
     struct redlock_lock *lock = rl_lock_new(client);
     if (!lock)

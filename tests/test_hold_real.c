@@ -4,6 +4,7 @@
 
 #include "clients.h"
 #include "fake.h"
+#include "handle.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -338,6 +339,29 @@ START_TEST(a_handle_of_another_number_of_masters_is_refused)
 }
 END_TEST
 
+/* No lock of these masters can have such a deadline, whoever wrote it. */
+START_TEST(a_handle_that_lasts_too_long_is_refused)
+{
+    static const int64_t later_ms[] = {40000, INT64_MAX / 1000000};
+    struct rl_handle handle;
+    char text[REDLOCK_HANDLE_MAX];
+    redlock_lock *lock = NULL;
+    open_cold_clients(3, "max-ttl 30s\n");
+    lock = client_take(one, "name");
+    ck_assert_int_eq(redlock_detach(lock, text, sizeof(text)), 0);
+    ck_assert_int_eq(rl_handle_decode(text, &handle), 0);
+    int64_t deadline_ns = handle.deadline_ns;
+    handle.deadline_ns = _i == 0 ? deadline_ns + later_ms[0] * 1000000 : later_ms[1] * 1000000;
+    ck_assert_int_eq(rl_handle_encode(&handle, text, sizeof(text)), 0);
+    ck_assert_int_eq(redlock_attach(two, text, &lock), REDLOCK_EHANDLE);
+    handle.deadline_ns = deadline_ns;
+    ck_assert_int_eq(rl_handle_encode(&handle, text, sizeof(text)), 0);
+    ck_assert_int_eq(redlock_attach(two, text, &lock), 0);
+    ck_assert_int_eq(redlock_release(lock), 0);
+    close_clients();
+}
+END_TEST
+
 /* ---- looking, and taking away ----------------------------------------------------------- */
 
 START_TEST(inspect_tells_who_holds_it)
@@ -426,6 +450,7 @@ int main(void)
     tcase_add_test(tests, a_handle_has_one_text_only);
     tcase_add_test(tests, a_handle_past_its_deadline_is_refused);
     tcase_add_test(tests, a_handle_of_another_number_of_masters_is_refused);
+    tcase_add_loop_test(tests, a_handle_that_lasts_too_long_is_refused, 0, 2);
     tcase_add_test(tests, inspect_tells_who_holds_it);
     tcase_add_test(tests, force_release_frees_it_whoever_holds_it);
     tcase_add_test(tests, close_releases_what_is_held);
