@@ -367,7 +367,7 @@ REDLOCK_API const char *redlock_name_at(const redlock_lock *lock, size_t index,
  * asking for less than is left succeeds and sends nothing. `report` may be NULL. Blocks.
  * EEXPIRED: it had run out, or a majority has lost it: it is dead and has been given up.
  * ENOQUORUM: not extended, but still valid for redlock_validity_ms(): try again. EINVAL,
- * ENOTHELD, EBUSY (another call is extending it), EFORK, EDEADLK. */
+ * ENOTHELD, EBUSY (another call is extending it), ECANCELED, ENOMEM, EFORK, EDEADLK. */
 REDLOCK_API int redlock_extend(redlock_lock *lock, int64_t ttl_ms, redlock_report *report);
 
 /* Give the lock up. Returns at the quorum of answers; the rest is finished behind the
@@ -388,7 +388,8 @@ REDLOCK_API int redlock_detach(redlock_lock *lock, char *ret_text, size_t size);
 REDLOCK_API int redlock_handle(const redlock_lock *lock, char *ret_text, size_t size);
 
 /* Take a detached lock up again. The client must be on the same masters.
- * EHANDLE: not a handle, cut short, of another boot, or for another number of masters.
+ * EHANDLE: not a handle, cut short, of another boot, for another number of masters, or with a
+ * lease or a deadline beyond max_ttl_ms.
  * EEXPIRED: its deadline has passed. ENOMEM, EFORK. */
 REDLOCK_API int redlock_attach(redlock *client, const char *text, redlock_lock **ret_lock);
 
@@ -574,7 +575,8 @@ typedef struct redlock_status_report {
 } redlock_status_report;
 
 /* Is this quorum fit? Waits at most connect-timeout for every master to be known.
- * 0 where a quorum can vote, else ENOQUORUM; `ret_status` is filled in either way. Blocks. */
+ * 0 where a quorum can vote, else ENOQUORUM; `ret_status` is filled in either way. Blocks.
+ * EINVAL, ECANCELED, ENOMEM, EFORK, EDEADLK. */
 REDLOCK_API int redlock_status(redlock *client, redlock_status_report *ret_status);
 
 /* Counters since redlock_open(). */

@@ -4,6 +4,7 @@
 #include "claim_parts.h"
 
 #include "entropy.h"
+#include "text.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -28,16 +29,11 @@ static int draw(redlock *client, unsigned char ret[RL_TOKEN_RANDOM_BYTES])
 /* 32 hex digits that are random, a colon, and who we are, for people who look. */
 static int make_token(struct rl_claim *claim)
 {
-    static const char hex[] = "0123456789abcdef";
     unsigned char bytes[RL_TOKEN_RANDOM_BYTES];
     int result = draw(claim->client, bytes);
     if (result)
         return result;
-    char *at = claim->token;
-    for (size_t i = 0; i < sizeof(bytes); i++) {
-        *at++ = hex[bytes[i] >> 4];
-        *at++ = hex[bytes[i] & 15];
-    }
+    char *at = rl_put_hex(claim->token, bytes, sizeof(bytes));
     *at++ = ':';
     size_t holder_len = strlen(claim->client->holder);
     memcpy(at, claim->client->holder, holder_len + 1);

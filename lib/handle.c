@@ -3,6 +3,8 @@
 
 #include "handle.h"
 
+#include "text.h"
+
 #include <assert.h>
 #include <stdbool.h>
 #include <string.h>
@@ -46,24 +48,15 @@ static uint64_t take_number(const unsigned char **at, unsigned bytes)
     return number;
 }
 
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return -1;
-}
-
-/* "01234567-89ab-..." -> 16 bytes; digits only count. */
+/* "01234567-89ab-..." -> 16 bytes; small digits only count, as it has to be one text. */
 static bool pack_boot_id(const char *text, unsigned char bytes[16])
 {
     unsigned nibbles = 0;
     for (; *text; text++) {
-        int value = hex_value(*text);
+        int value = rl_hex_value(*text);
         if (*text == '-')
             continue;
-        if (value < 0 || nibbles >= 32)
+        if (value < 0 || (*text >= 'A' && *text <= 'F') || nibbles >= 32)
             return false;
         if (nibbles % 2 == 0)
             bytes[nibbles / 2] = (unsigned char)(value << 4);
@@ -76,13 +69,11 @@ static bool pack_boot_id(const char *text, unsigned char bytes[16])
 
 static void unpack_boot_id(const unsigned char bytes[16], char ret_text[37])
 {
-    static const char hex[] = "0123456789abcdef";
     char *at = ret_text;
-    for (unsigned i = 0; i < 16; i++) {
+    for (unsigned i = 0; i < 16; i += 2) {
         if (i == 4 || i == 6 || i == 8 || i == 10)
             *at++ = '-';
-        *at++ = hex[bytes[i] >> 4];
-        *at++ = hex[bytes[i] & 15];
+        at = rl_put_hex(at, bytes + i, 2);
     }
     *at = '\0';
 }

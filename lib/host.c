@@ -3,6 +3,7 @@
 
 #include "host.h"
 #include "limits.h"
+#include "text.h"
 
 #include <assert.h>
 #include <stdint.h>
@@ -46,21 +47,13 @@ static bool parse_ipv4(const char *text, size_t len, uint8_t ret_bytes[4])
     return at == len;
 }
 
-static int hex_value(char letter)
-{
-    if (is_digit(letter))
-        return letter - '0';
-    letter = lower(letter);
-    return letter >= 'a' && letter <= 'f' ? letter - 'a' + 10 : -1;
-}
-
 /* Up to four hex digits: how many there were. */
 static size_t parse_group(const char *text, size_t len, uint8_t ret_bytes[2])
 {
     unsigned number = 0;
     size_t at = 0;
-    while (at < len && at < 4 && hex_value(text[at]) >= 0)
-        number = number * 16 + (unsigned)hex_value(text[at++]);
+    while (at < len && at < 4 && rl_hex_value(text[at]) >= 0)
+        number = number * 16 + (unsigned)rl_hex_value(text[at++]);
     ret_bytes[0] = (uint8_t)(number >> 8);
     ret_bytes[1] = (uint8_t)(number & 0xff);
     return at;

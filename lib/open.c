@@ -8,6 +8,7 @@
 #include "config_load.h"
 #include "config_take.h"
 #include "entropy.h"
+#include "text.h"
 
 #include <errno.h>
 #include <openssl/evp.h>
@@ -41,16 +42,11 @@ static void warn(void *context, const char *text)
 /* EVALSHA's name for a script. */
 static int hash_script(const char *body, char ret_sha[41])
 {
-    static const char hex[] = "0123456789abcdef";
     unsigned char sum[EVP_MAX_MD_SIZE];
     unsigned len = 0;
     if (!EVP_Digest(body, strlen(body), sum, &len, EVP_sha1(), NULL) || len != 20)
         return REDLOCK_ESYSTEM;
-    for (unsigned i = 0; i < len; i++) {
-        ret_sha[2 * i] = hex[sum[i] >> 4];
-        ret_sha[2 * i + 1] = hex[sum[i] & 15];
-    }
-    ret_sha[40] = '\0';
+    *rl_put_hex(ret_sha, sum, len) = '\0';
     return 0;
 }
 

@@ -2,6 +2,7 @@
 #include "config_auto.h"
 
 #include "url_text.h"
+#include "text.h"
 #include "wipe.h"
 
 #include <assert.h>
@@ -12,23 +13,14 @@
 /* A label: a scheme, a user and a path (or host) of which each byte may need three. */
 #define LABEL_MAX (9 + 3 * RL_USER_MAX + 1 + 3 * RL_HOST_MAX + 32)
 
-static int hex_value(char letter)
-{
-    if (letter >= '0' && letter <= '9')
-        return letter - '0';
-    if (letter >= 'a' && letter <= 'f')
-        return letter - 'a' + 10;
-    return letter >= 'A' && letter <= 'F' ? letter - 'A' + 10 : -1;
-}
-
 /* The byte at text[*at], with *at moved behind it; -1: a '%' without two hex digits. */
 static int next_byte(const char *text, size_t *at, size_t end)
 {
     if (text[*at] != '%')
         return (unsigned char)text[(*at)++];
-    if (end - *at < 3 || hex_value(text[*at + 1]) < 0 || hex_value(text[*at + 2]) < 0)
+    if (end - *at < 3 || rl_hex_value(text[*at + 1]) < 0 || rl_hex_value(text[*at + 2]) < 0)
         return -1;
-    int byte = hex_value(text[*at + 1]) * 16 + hex_value(text[*at + 2]);
+    int byte = rl_hex_value(text[*at + 1]) * 16 + rl_hex_value(text[*at + 2]);
     *at += 3;
     return byte;
 }

@@ -41,7 +41,6 @@ int rl_wire_reset(struct rl_wire *wire, rl_bulk_fn *on_bulk, void *context)
     wire->out_start = wire->out_end = 0;
     wire->fifo_first = wire->fifo_count = 0;
     memset(wire->script_known, 0, sizeof(wire->script_known));
-    wire->broken = false;
     wire->why[0] = '\0';
     return 0;
 }

@@ -37,7 +37,6 @@ struct rl_waiting {
     enum rl_verb verb;   /* what the core calls it */
     enum rl_verb script; /* and what it was */
     unsigned number;     /* of that script (rl_script_number) */
-    bool by_body;        /* EVAL, not EVALSHA */
 };
 
 struct rl_wire {
@@ -48,7 +47,6 @@ struct rl_wire {
     struct rl_waiting *fifo; /* a ring; fifo_size is a power of 2 */
     unsigned fifo_first, fifo_count, fifo_size;
     bool script_known[RL_SCRIPTS]; /* its body was sent on this connection */
-    bool broken;            /* the stream makes no sense, or no memory for it: close */
     char why[160];
 };
 
