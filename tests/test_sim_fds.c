@@ -236,6 +236,7 @@ static void run_short(struct sim_proc *proc)
     ck_assert_int_eq(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), -1);
     ck_assert_int_eq(errno, EMFILE);
     ck_assert_uint_eq(sim_open_fds(proc), 1);
+    ck_assert_uint_eq(proc->felt.no_fds, 3);
     ring(bell); /* those that there are stay */
     sim_proc_no_fds(proc, false);
     int fd = call(0);

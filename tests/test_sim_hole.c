@@ -27,9 +27,12 @@ static void fall_into_a_hole(struct sim_proc *proc)
     let_pass(5 * SIM_S);
     ck_assert_uint_eq(echo[0].len, way_tested == SIM_THERE ? 0 : 6);
     ck_assert_uint_eq(ready(fd), EPOLLOUT);
+    ck_assert_uint_gt(sim_path_felt(proc, 0)->held[way_tested], 0);
+    ck_assert_uint_eq(sim_path_felt(proc, 0)->held[SIM_WAYS - 1 - way_tested], 0);
     /* Elsewhere all goes on. */
     say(idle, "abc", 3);
     ck_assert_uint_eq(hear(idle, answer, 3, SIM_S), 3);
+    ck_assert_uint_eq(sim_path_felt(proc, 1)->held[way_tested], 0);
     sim_path_hole(proc, 0, way_tested, false);
     ck_assert_uint_eq(hear(fd, answer, 6, 10 * SIM_S), 6);
     ck_assert_mem_eq(answer, "abcdef", 6);
@@ -129,12 +132,14 @@ static void take_it_back(struct sim_proc *proc)
     sim_path_hole(proc, 0, SIM_THERE, true);
     say(fd, "def", 3);
     let_pass(SIM_S);
+    say(fd, "ghi", 3); /* it is held, too, by what lies before it */
+    ck_assert_uint_eq(sim_path_felt(proc, 0)->held[SIM_THERE], 2);
     ck_assert_int_eq(connect(fd, &nowhere, sizeof(nowhere)), 0);
     ck_assert_int_eq(shutdown(fd, SHUT_RDWR), relayed ? 0 : -1);
     close(fd);
     sim_path_hole(proc, 0, SIM_THERE, false);
     let_pass(60 * SIM_S);
-    ck_assert_uint_eq(echo[0].len, relayed ? 6U : 3U);
+    ck_assert_uint_eq(echo[0].len, relayed ? 9U : 3U);
     let_pass(1000 * SIM_S);
     ck_assert_uint_eq(echo[0].left, 1);
 }

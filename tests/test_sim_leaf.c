@@ -112,6 +112,8 @@ static int64_t look_up(const struct question *question, uint64_t seed, unsigned 
     scene.proc->rates.switch_ppm = 100000;
     sim_fiber_new(scene.proc, look_it_up, &copy);
     ck_assert(sim_run_while(NULL, NULL, SIM_NEVER - 1));
+    bool slow = scene.at_ns[0] > SIM_LOOKUP_NS, fails = fail_ppm > 0;
+    ck_assert(question->abandoned || (scene.proc->felt.lookups > 0) == (slow || fails));
     sim_procs_end();
     ck_assert(question->found || !question->abandoned || sim_now_ns() == scene.at_ns[0]);
     sim_end();

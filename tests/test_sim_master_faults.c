@@ -26,12 +26,18 @@ START_TEST(a_master_that_stands_answers_later)
     ck_assert_str_eq(heard(other), "+PONG\r\n");
     const char *text = heard(conn);
     ck_assert_ptr_nonnull(strstr(text, "$3\r\none\r\n:69")); /* its clock went on */
+    uint64_t stood = sim_master_felt(0)->stood;
+    ck_assert_uint_gt(stood, 0);
+    sim_master_pause(0, SIM_MS); /* and nobody asks for anything */
+    pass(SIM_S);
+    ck_assert_uint_eq(sim_master_felt(0)->stood, stood);
     hang_up(other);
 }
 END_TEST
 
 START_TEST(a_slow_master_takes_its_time_for_each_command)
 {
+    ck_assert_uint_eq(sim_master_felt(0)->slow, 0);
     sim_master_slow(0, 100 * SIM_MS, 100 * SIM_MS);
     struct sim_conn *other = dial(0);
     send_words(conn, "PING", NULL);
@@ -43,6 +49,7 @@ START_TEST(a_slow_master_takes_its_time_for_each_command)
         pass(SIM_MS);
         ck_assert_uint_eq(conn->len + other->len, 7 * said);
     }
+    ck_assert_uint_eq(sim_master_felt(0)->slow, 3);
     hang_up(other);
 }
 END_TEST
@@ -108,9 +115,14 @@ START_TEST(flushed_evicted_and_without_scripts)
     ck_assert(!sim_master_evict(0));
     ck_assert_uint_eq(sim_master_keys(0), 0);
     ck_assert_str_eq(acquire("k", "one", "10000"), YES);
+    ck_assert_uint_gt(sim_master_scripts(0), 0);
     sim_master_script_flush(0);
-    ck_assert_str_eq(acquire("l", "one", "10000"),
-                     "-NOSCRIPT No matching script. Please use EVAL.\r\n");
+    ck_assert_uint_eq(sim_master_scripts(0), 0);
+    ck_assert_uint_eq(sim_master_felt(0)->unknown, 0);
+    for (int i = 0; i < 2; i++)
+        ck_assert_str_eq(acquire("l", "one", "10000"),
+                         "-NOSCRIPT No matching script. Please use EVAL.\r\n");
+    ck_assert_uint_eq(sim_master_felt(0)->unknown, 1); /* the second one misses nothing more */
     ck_assert_str_eq(sim_master_get(0, "k", NULL), "one");
 }
 END_TEST

@@ -41,6 +41,7 @@ START_TEST(a_killed_master_is_silent)
     sim_master_kill(0);
     pass(SIM_S);
     ck_assert(conn->ended && !sim_master_up(0) && !sim_master_listens(0));
+    ck_assert_uint_eq(sim_master_felt(0)->ended, 1);
     ck_assert_str_eq(heard(conn), "");
     ck_assert_ptr_null(sim_master_get(0, "k", NULL));
     ck_assert_uint_eq(sim_master_keys(0), 0);
@@ -231,10 +232,13 @@ START_TEST(it_is_killed_right_before_or_behind_a_script)
     ck_assert_str_eq(acquire("k", "one", "10000"), YES);
     ck_assert_str_eq(ask_script(conn, "release", "k", "q", NONCE, "one", "0", NULL), "");
     ck_assert(!sim_master_up(0) && conn->ended);
+    ck_assert_uint_eq(sim_master_felt(0)->hits, 1);
     restart(SIM_WHOLE);
     ck_assert_str_eq(sim_master_get(0, "k", NULL), "one");
 
     sim_master_kill_at(0, "release", true);
+    restart(SIM_WHOLE); /* no other death ends that */
+    ck_assert_uint_eq(sim_master_felt(0)->hits, 1);
     ck_assert_str_eq(
         ask(conn, "EVAL", script_body("release"), "2", "k", "q", NONCE, "one", "0", NULL), "");
     ck_assert(!sim_master_up(0));

@@ -130,6 +130,7 @@ static void talk_evenly(struct sim_proc *proc)
         ck_assert_int_eq(sim_now_ns(), before_ns + 3 * SIM_MS);
         ck_assert_uint_eq(echo[0].pieces, i);
     }
+    ck_assert_uint_eq(sim_path_felt(proc, 0)->sent, 2 + 200); /* two to connect */
     close(fd);
     let_pass(SIM_S);
     ck_assert_uint_eq(echo[0].left, 1);
@@ -175,7 +176,6 @@ END_TEST
 
 static void be_refused(struct sim_proc *proc)
 {
-    (void)proc;
     echo[0].listens = false;
     int fd = dial(0);
     ck_assert_uint_eq(ready(fd), 0);
@@ -184,6 +184,7 @@ static void be_refused(struct sim_proc *proc)
     ck_assert_int_eq(take_error(fd), 0);
     ck_assert_uint_eq(ready(fd), over);
     ck_assert_uint_eq(echo[0].sessions, 0);
+    ck_assert_uint_eq(sim_path_felt(proc, 0)->refused, 1);
     close(fd);
 }
 
@@ -210,6 +211,8 @@ static void be_reset(struct sim_proc *proc)
     let_pass(SIM_S);
     ck_assert_uint_eq(echo[0].len, 3);
     ck_assert_uint_eq(ready(other), EPOLLOUT);
+    ck_assert_uint_eq(sim_path_felt(proc, 0)->reset, 1);
+    ck_assert_uint_eq(sim_path_felt(proc, 1)->reset, 0);
     close(fd);
     close(other);
 }
@@ -225,7 +228,11 @@ static void be_forgotten(struct sim_proc *proc)
     char answer[3];
     int fd = call(0);
     say(fd, "abc", 3);
+    ck_assert_uint_eq(sim_path_open(proc, 0), 1);
     sim_path_forget(proc, 0, 2 * SIM_S);
+    ck_assert_uint_eq(sim_path_open(proc, 0), 0);
+    uint64_t lost = sim_path_felt(proc, 0)->lost;
+    ck_assert_uint_eq(lost, 1); /* what was under way */
     ck_assert_uint_eq(hear(fd, answer, 3, SIM_S), 0);
     ck_assert_uint_eq(ready(fd), EPOLLOUT);
     int64_t begin_ns = sim_now_ns();
@@ -235,6 +242,7 @@ static void be_forgotten(struct sim_proc *proc)
     ck_assert_int_eq(recv_error(fd), ECONNRESET);
     ck_assert_uint_eq(echo[0].len + echo[0].left, 0);
     sim_conn_say(echo[0].conn, "!", 1);
+    ck_assert_uint_eq(sim_path_felt(proc, 0)->lost, lost + 2);
     let_pass(3 * SIM_S);
     ck_assert_uint_eq(echo[0].left, 1);
     close(fd);
@@ -274,6 +282,7 @@ static void be_cut(struct sim_proc *proc)
     for (unsigned i = 0; i < 4 && ready(fd) == EPOLLOUT; i++)
         say(fd, bytes + 5 * i, 5);
     size_t heard = hear(fd, answer, sizeof(answer), SIM_S);
+    ck_assert_uint_eq(sim_path_felt(proc, 0)->cut, 1);
     ck_assert_mem_eq(answer, bytes, heard);
     ck_assert_mem_eq(echo[0].heard, bytes, echo[0].len);
     ck_assert_uint_eq(way_tested == SIM_THERE ? echo[0].len : heard, cut_bytes);

@@ -32,6 +32,8 @@ static void expect(void (*halt)(struct sim_proc *, int64_t), int64_t for_ns, int
     scene_run_to(2 * SIM_MS);
     if (halt)
         halt(scene.proc, for_ns);
+    scene_run_to(50 * SIM_MS);
+    ck_assert_uint_eq(scene.proc->felt.late, true_ns > 10 * SIM_MS);
     scene_end();
     ck_assert_int_eq(scene.at_ns[7], true_ns);
     ck_assert_int_eq(scene.at_ns[3] - scene.at_ns[0], boottime_ns);
@@ -120,6 +122,7 @@ START_TEST(a_paused_process_stands_and_others_go_on)
     scene_start(scene.proc, look_often);
     scene_start(scene.proc, sleep_and_look);
     scene_run_to(100 * SIM_MS);
+    ck_assert_uint_eq(scene.proc->felt.late, 0);
     sim_proc_pause(scene.proc, 500 * SIM_MS);
     ck_assert_int_eq(scene.proc->awake_ns, 600 * SIM_MS);
     sim_proc_pause(scene.proc, 100 * SIM_MS);
@@ -131,6 +134,8 @@ START_TEST(a_paused_process_stands_and_others_go_on)
     ck_assert_uint_eq(scene.count, before + 1);
     scene_run_to(700 * SIM_MS);
     ck_assert_int_eq(scene.proc->awake_ns, 0);
+    ck_assert_uint_eq(scene.proc->felt.late, 3);
+    ck_assert_uint_eq(scene.other->felt.late, 0);
     ck_assert_uint_gt(scene.count, before + 250);
     ck_assert_int_eq(scene.at_ns[0], 600 * SIM_MS);
     scene_end();
@@ -176,6 +181,8 @@ START_TEST(pauses_are_drawn_at_system_calls)
     scene.proc->rates.pause_ppm = 100000;
     scene.proc->rates.pause_max_ns = 100 * SIM_MS;
     scene_start(scene.proc, look_often);
+    scene_run_to(SIM_S);
+    ck_assert_uint_gt(scene.proc->felt.stutters, 3);
     scene_end();
     ck_assert_uint_lt(scene.count, 900);
     ck_assert_uint_gt(scene.count, 10);
@@ -318,6 +325,7 @@ START_TEST(allocations_fail_at_a_rate)
     scene_start(scene.proc, allocate_much);
     scene_run_to(1);
     ck_assert(scene.count > 50 && scene.count < 150);
+    ck_assert_uint_eq(scene.proc->felt.no_memory, scene.count);
     scene.count = 0;
     scene_start(scene.other, allocate_much);
     scene_end();

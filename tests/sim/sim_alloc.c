@@ -52,6 +52,7 @@ bool sim_alloc_fails(size_t size)
     bool drawn = !proc->crashed && sim_chance(proc->rates.alloc_fail_ppm);
     if (!counted && !drawn)
         return false;
+    proc->felt.no_memory++;
     sim_mark(SIM_MARK_NO_MEMORY, proc->index, size);
     if (sim_tells())
         sim_tell("%s has no memory for %zu bytes", proc->name, size);

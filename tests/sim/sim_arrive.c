@@ -12,6 +12,7 @@
 static void begin_there(struct sim_conn *conn)
 {
     if (!sim_master_listens(conn->route->master)) {
+        conn->route->felt.refused++;
         sim_pipe_put_reset(&conn->pipe[SIM_BACK]);
         return;
     }

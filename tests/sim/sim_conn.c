@@ -194,6 +194,7 @@ size_t sim_conn_send(struct sim_conn *conn, const void *bytes, size_t len)
     if (conn->sent == conn->acked)
         conn->since_ns = sim_now_ns();
     conn->sent += len;
+    conn->route->felt.lost += conn->forgotten;
     if (!conn->forgotten)
         sim_pipe_put(&conn->pipe[SIM_THERE], bytes, len);
     else if (conn->rst_after_ns != SIM_NEVER && conn->rst_ns == SIM_NEVER)
@@ -267,6 +268,7 @@ void sim_conn_say(struct sim_conn *conn, const void *bytes, size_t len)
     assert(conn->served);
     if (len == 0)
         return;
+    conn->route->felt.lost += conn->forgotten;
     if (!conn->forgotten)
         sim_pipe_put(&conn->pipe[SIM_BACK], bytes, len);
     else if (conn->rst_after_ns != SIM_NEVER)

@@ -34,6 +34,7 @@ static void begin_route(struct sim_route *route, struct sim_proc *proc, unsigned
         .send_buffer = SIM_SEND_BUFFER,
     };
     route->path = usual;
+    route->felt = (struct sim_path_felt){0};
     route->proc = proc;
     route->master = master;
     LIST_INIT(&route->conns);
@@ -106,6 +107,7 @@ struct sim_file *sim_file_new(enum sim_file_kind kind)
     struct sim_proc *proc = sim_proc();
     struct sim_fds *fds = sim_fds(proc);
     if (fds->refused) {
+        proc->felt.no_fds++;
         errno = EMFILE;
         return NULL;
     }

@@ -27,6 +27,7 @@ static void go_on(struct sim_event *event)
 
     assert(!sim_fiber_present && fiber->state != SIM_RUNS && fiber->state != SIM_ENDED);
     if (proc->awake_ns > sim_now_ns()) {
+        proc->felt.late++;
         sim_at(event, proc->awake_ns);
         return;
     }
@@ -146,8 +147,10 @@ void sim_wake(struct sim_fiber *fiber)
 
 void sim_fiber_postpone(struct sim_fiber *fiber, int64_t by_ns, bool wall_too)
 {
-    if (fiber->state == SIM_ASLEEP && fiber->event.place && (wall_too || !fiber->wall_timer))
-        sim_at(&fiber->event, fiber->event.at_ns + by_ns);
+    if (fiber->state != SIM_ASLEEP || !fiber->event.place || (fiber->wall_timer && !wall_too))
+        return;
+    fiber->proc->felt.late++;
+    sim_at(&fiber->event, fiber->event.at_ns + by_ns);
 }
 
 void sim_fiber_hurry(struct sim_fiber *fiber, int64_t paused_until_ns)

@@ -45,10 +45,11 @@ static unsigned master_of(const char *host)
 
 static void find(struct lookup *lookup)
 {
-    const struct sim_proc *proc = sim_proc();
+    struct sim_proc *proc = sim_proc();
 
     lookup->state = RL_LOOKUP_FAILED;
     if (proc->crashed || sim_chance(proc->rates.lookup_fail_ppm)) {
+        proc->felt.lookups++;
         lookup->why = "Temporary failure in name resolution";
     } else if (lookup->master == SIM_MASTERS_MAX) {
         lookup->why = "Name or service not known";
@@ -69,10 +70,14 @@ static void find(struct lookup *lookup)
 static void *look_up(void *argument)
 {
     struct lookup *lookup = argument;
-    int64_t slowest_ns = sim_proc()->rates.lookup_max_ns;
+    struct sim_proc *proc = sim_proc();
+    int64_t takes_ns;
 
-    if (!lookup->abandoned)
-        sim_sleep(sim_now_ns() + sim_scale(FASTEST_NS, slowest_ns));
+    if (!lookup->abandoned) {
+        takes_ns = sim_scale(FASTEST_NS, proc->rates.lookup_max_ns);
+        proc->felt.lookups += takes_ns > SIM_LOOKUP_NS;
+        sim_sleep(sim_now_ns() + takes_ns);
+    }
     if (!lookup->abandoned) {
         const uint64_t one = 1;
         find(lookup);

@@ -64,7 +64,7 @@ static void begin(struct sim_server *server, unsigned index, int64_t wall_ns)
     server->wall_ns = wall_ns + sim_between(-2 * SIM_MS, 2 * SIM_MS);
     server->started_s = server->wall_ns / SIM_S - 86400;
     server->low_ns = 1 * SIM_US;
-    server->high_ns = 20 * SIM_US;
+    server->high_ns = SIM_QUICK_NS;
     memcpy(server->role, "master", sizeof("master"));
     draw_run_id(server);
     sim_session_ready(server);
@@ -105,12 +105,15 @@ void sim_server_kill(struct sim_server *server)
         return;
     sim_mark(SIM_MARK_MASTER, server->index, 0);
     sim_tell("n%u is killed", server->index + 1);
+    server->felt.ended += server->sessions;
+    server->felt.hits += server->dying;
+    if (server->dying)
+        server->kill_at = NULL;
     server->up = false;
     server->dying = false;
-    server->kill_at = NULL;
     server->killed_ns = sim_now_ns();
     server->paused_until_ns = 0;
-    server->scripts_known = 0;
+    server->scripts_known = server->scripts_forgotten = 0;
     sim_not(&server->work);
     sim_sessions_kill(server);
 }
@@ -175,9 +178,11 @@ void sim_master_flushall(unsigned master)
 
 void sim_master_script_flush(unsigned master)
 {
+    struct sim_server *server = sim_server(master);
     sim_mark(SIM_MARK_MASTER, master, 0);
     sim_tell("n%u forgets its scripts", master + 1);
-    sim_server(master)->scripts_known = 0;
+    server->scripts_forgotten |= server->scripts_known;
+    server->scripts_known = 0;
 }
 
 bool sim_master_evict(unsigned master)
@@ -246,7 +251,17 @@ size_t sim_master_keys(unsigned master)
     return keys;
 }
 
+unsigned sim_master_scripts(unsigned master)
+{
+    return (unsigned)__builtin_popcountll(sim_server(master)->scripts_known);
+}
+
 uint64_t sim_master_commands(unsigned master)
 {
     return sim_server(master)->commands;
+}
+
+const struct sim_master_felt *sim_master_felt(unsigned master)
+{
+    return &sim_server(master)->felt;
 }

@@ -102,7 +102,18 @@ unsigned sim_master_count(void); /* as begun with */
 const char *sim_master_get(unsigned master, const char *name, int64_t *ret_left_ns);
 size_t sim_master_members(unsigned master, const char *name); /* of what is no string */
 size_t sim_master_keys(unsigned master);   /* of every type, expired ones not counted */
+unsigned sim_master_scripts(unsigned master); /* that it knows */
 uint64_t sim_master_commands(unsigned master); /* executed so far */
 uint64_t sim_master_troubled(unsigned master); /* answered with trouble so far */
+
+/* What came of other faults so far. */
+struct sim_master_felt {
+    uint64_t ended;   /* connections, by its death */
+    uint64_t hits;    /* scripts at which it was killed */
+    uint64_t stood;   /* commands that waited for the end of a pause */
+    uint64_t slow;    /* commands for which it took more time than usual */
+    uint64_t unknown; /* scripts asked for that it had been made to forget */
+};
+const struct sim_master_felt *sim_master_felt(unsigned master);
 
 #endif

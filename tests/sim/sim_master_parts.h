@@ -21,6 +21,8 @@
 #include <assert.h>
 #include <string.h>
 
+#define SIM_QUICK_NS (20 * SIM_US) /* a command takes no longer when all is well */
+
 enum {
     SIM_WORDS_MAX = 64,
     SIM_CHANNELS_MAX = 512,
@@ -111,13 +113,14 @@ struct sim_server {
     struct sim_session **session, **ready;
     size_t sessions, sessions_size, readies, channels;
     uint64_t accepted, commands, troubled;
+    struct sim_master_felt felt;
     const char *kill_at; /* a script's name */
     bool kill_after, dying;
 
     enum sim_trouble trouble;
     unsigned trouble_ppm;
 
-    uint64_t scripts_known; /* a bit each */
+    uint64_t scripts_known, scripts_forgotten; /* a bit each; by a flush */
     struct sim_key *bucket[SIM_BUCKETS];
     struct sim_key **key;
     size_t keys, keys_size;

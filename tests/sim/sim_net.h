@@ -48,6 +48,17 @@ void sim_path_forget(const struct sim_proc *proc, unsigned master, int64_t rst_a
 void sim_path_cut_after(const struct sim_proc *proc, unsigned master, enum sim_way way,
                         uint64_t bytes, bool reset);
 
+/* What came of all that so far. */
+struct sim_path_felt {
+    uint64_t held[SIM_WAYS]; /* pieces that came to a hole */
+    uint64_t sent;           /* pieces, each with a delay */
+    uint64_t refused;        /* attempts to connect, since the master was down */
+    uint64_t reset, cut;     /* connections */
+    uint64_t lost;           /* what was said to an end that has forgotten */
+};
+unsigned sim_path_open(const struct sim_proc *proc, unsigned master); /* connections */
+const struct sim_path_felt *sim_path_felt(const struct sim_proc *proc, unsigned master);
+
 /* Descriptors are refused (EMFILE) to the process while on. */
 void sim_proc_no_fds(struct sim_proc *proc, bool on);
 

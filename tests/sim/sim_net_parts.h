@@ -93,6 +93,7 @@ struct sim_file {
 /* In sim_fds.paths: what the world sets, and what there is. */
 struct sim_route {
     struct sim_path path;
+    struct sim_path_felt felt;
     struct sim_proc *proc;
     unsigned master;
     LIST_HEAD(, sim_conn) conns;

@@ -105,8 +105,10 @@ static void end_both(struct sim_conn *conn, bool reset)
 static void reset_one(struct sim_conn *conn, void *argument)
 {
     (void)argument;
-    if (!conn->forgotten)
-        end_both(conn, true);
+    if (conn->forgotten)
+        return;
+    conn->route->felt.reset++;
+    end_both(conn, true);
 }
 
 void sim_path_reset(const struct sim_proc *proc, unsigned master)
@@ -123,6 +125,7 @@ static void forget_one(struct sim_conn *conn, void *argument)
     if (conn->forgotten || !conn->served)
         return; /* those that have just begun begin again */
     conn->forgotten = true;
+    conn->route->felt.lost += conn->pipe[SIM_THERE].count + conn->pipe[SIM_BACK].count;
     conn->rst_after_ns = *(const int64_t *)argument;
     sim_pipe_clear(&conn->pipe[SIM_THERE]);
     sim_pipe_clear(&conn->pipe[SIM_BACK]);
@@ -148,6 +151,7 @@ struct cut {
 void sim_path_cut(struct sim_conn *conn, bool reset)
 {
     sim_conn_tell(conn, SIM_THERE, "is cut", 0);
+    conn->route->felt.cut++;
     conn->pipe[SIM_THERE].cut = conn->pipe[SIM_BACK].cut = false;
     end_both(conn, reset);
 }
@@ -173,6 +177,20 @@ void sim_path_cut_after(const struct sim_proc *proc, unsigned master, enum sim_w
 }
 
 /* ---- looking -------------------------------------------------------------------------- */
+
+unsigned sim_path_open(const struct sim_proc *proc, unsigned master)
+{
+    const struct sim_conn *conn = LIST_FIRST(&route_of(proc, master)->conns);
+    unsigned count = 0;
+    for (; conn; conn = LIST_NEXT(conn, of_route))
+        count += conn->served && !conn->forgotten;
+    return count;
+}
+
+const struct sim_path_felt *sim_path_felt(const struct sim_proc *proc, unsigned master)
+{
+    return &route_of(proc, master)->felt;
+}
 
 size_t sim_queued_bytes(const struct sim_proc *proc)
 {

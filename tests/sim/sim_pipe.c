@@ -39,6 +39,7 @@ static bool is_lost(const struct sim_pipe *pipe)
 static void stall(struct sim_pipe *pipe)
 {
     pipe->stalled = true;
+    pipe->conn->route->felt.held[pipe->way]++;
     if (pipe->reset && is_lost(pipe))
         sim_pipe_clear(pipe);
 }
@@ -107,6 +108,8 @@ static void add_at(struct sim_pipe *pipe, int64_t at_ns, enum sim_segment_kind k
     pipe->last_ns = at_ns;
     *segment_at(pipe, pipe->count++) =
         (struct sim_segment){.at_ns = at_ns, .sent_ns = sim_now_ns(), .len = len, .kind = kind};
+    pipe->conn->route->felt.sent++;
+    pipe->conn->route->felt.held[pipe->way] += pipe->stalled;
     if (pipe->count == 1)
         sim_at(&pipe->event, at_ns);
 }

@@ -219,8 +219,10 @@ void sim_system_call(void)
     proc->parts->calls++;
     if (proc->parts->stop_at > 0 && --proc->parts->stop_at == 0)
         stop(proc);
-    if (!proc->crashed && sim_chance(proc->rates.pause_ppm))
+    if (!proc->crashed && sim_chance(proc->rates.pause_ppm)) {
+        proc->felt.stutters++;
         sim_proc_pause(proc, sim_scale(PAUSE_MIN_NS, proc->rates.pause_max_ns));
+    }
     if (proc->awake_ns > sim_now_ns())
         sim_fiber_stand(proc->awake_ns);
     if (++sim_fiber()->calls % CALLS_AT_ONCE == 0)

@@ -14,6 +14,8 @@
 
 struct sim_fiber;
 
+#define SIM_LOOKUP_NS SIM_MS /* of a name, at the most, when all is well */
+
 struct sim_proc_rates {
     unsigned pause_ppm;   /* at a system call: the whole process stands for a while */
     int64_t pause_max_ns; /* sim_scale(10 us, this) */
@@ -23,6 +25,15 @@ struct sim_proc_rates {
     unsigned alloc_fail_ppm;
     unsigned lookup_fail_ppm; /* of a name */
     int64_t lookup_max_ns;
+};
+
+/* What came of faults so far. */
+struct sim_proc_felt {
+    uint64_t late;      /* threads that would have gone on, and stood */
+    uint64_t stutters;  /* pauses that its rates have drawn */
+    uint64_t no_memory; /* allocations that failed */
+    uint64_t no_fds;    /* descriptors refused */
+    uint64_t lookups;   /* that failed, or took more time than usual */
 };
 
 struct sim_proc {
@@ -35,9 +46,10 @@ struct sim_proc {
     int64_t awake_ns;           /* paused until then; 0: it runs */
     bool crashed;               /* see sim_proc_crash() */
     size_t live_bytes, live_blocks, peak_bytes; /* of its memory */
-    void *context;                              /* the world's */
-    struct sim_fds *fds;                        /* sim_net.h's */
-    struct sim_proc_parts *parts;               /* sim_proc.c's */
+    struct sim_proc_felt felt;
+    void *context;                /* the world's */
+    struct sim_fds *fds;          /* sim_net.h's */
+    struct sim_proc_parts *parts; /* sim_proc.c's */
 };
 
 /* Numbered in the order in which they are made. Freed by sim_procs_end(), which asserts that

@@ -240,10 +240,15 @@ void sim_run_evalsha(struct sim_call *call)
     const struct script *script = by_sha(&call->word[1]);
     if (call->word[1].len == SHA_LEN && !read_keys(call, &keys))
         return;
-    if (!script || !(call->server->scripts_known & bit(script)))
-        sim_put_error(call->out, "NOSCRIPT No matching script. Please use EVAL.");
-    else
+    if (script && call->server->scripts_known & bit(script)) {
         run_known(call, script, keys);
+        return;
+    }
+    if (script && call->server->scripts_forgotten & bit(script)) {
+        call->server->scripts_forgotten &= ~bit(script);
+        call->server->felt.unknown++;
+    }
+    sim_put_error(call->out, "NOSCRIPT No matching script. Please use EVAL.");
 }
 
 void sim_run_script_load(struct sim_call *call)

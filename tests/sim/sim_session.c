@@ -36,8 +36,11 @@ void sim_session_work(struct sim_server *server)
     if (!server->up || server->readies == 0 || server->work.place)
         return;
     int64_t at_ns = sim_now_ns();
-    if (at_ns < server->paused_until_ns)
+    if (at_ns < server->paused_until_ns) {
         at_ns = server->paused_until_ns;
+        server->felt.stood++;
+    }
+    server->felt.slow += server->high_ns > SIM_QUICK_NS;
     sim_at(&server->work, at_ns + sim_between(server->low_ns, server->high_ns));
 }
 

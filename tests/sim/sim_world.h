@@ -17,7 +17,6 @@
 
 enum { SIM_NAMES_MAX = 3, SIM_ACTORS_MAX = 24, SIM_THREADS_MAX = 3, SIM_TEXTS_MAX = 4 };
 
-#define SIM_LOOKUP_NS SIM_MS /* of a name, at the most, when all is well */
 /* Nothing of a program's lasts longer than this without a look at whether it is to end. */
 #define SIM_STEP_NS (50 * SIM_MS)
 
