@@ -21,6 +21,25 @@ static void add(uint64_t *sums, const uint64_t *counts, unsigned n)
         sums[i] += counts[i];
 }
 
+static double share(const struct sim_slowest *one)
+{
+    return one->bound_ns > 0 ? (double)one->took_ns / (double)one->bound_ns : 0;
+}
+
+/* Of two that are as slow the first one, so that it is no matter who played them. */
+static void slower(struct sim_slowest *slowest, const struct sim_slowest *one)
+{
+    double a = share(slowest), b = share(one);
+    if (a < b || (a <= b && one->bound_ns > 0 && one->seed < slowest->seed))
+        *slowest = *one;
+}
+
+void sim_tally_served(struct sim_tally *tally, const struct sim_slowest *one)
+{
+    tally->served_ns += one->took_ns;
+    slower(&tally->slowest, one);
+}
+
 void sim_tally_add(struct sim_tally *sum, const struct sim_tally *tally)
 {
     sum->seeds += tally->seeds;
@@ -40,10 +59,7 @@ void sim_tally_add(struct sim_tally *sum, const struct sim_tally *tally)
     sum->held_ns += tally->held_ns;
     sum->served_ns += tally->served_ns;
     sum->hash += tally->hash;
-    if (tally->served_most_ns > sum->served_most_ns)
-        sum->served_most_ns = tally->served_most_ns;
-    if (tally->served_most_percent > sum->served_most_percent)
-        sum->served_most_percent = tally->served_most_percent;
+    slower(&sum->slowest, &tally->slowest);
     add(sum->faults, tally->faults, SIM_FAULT_KINDS);
     add(sum->breaks, tally->breaks, SIM_ASSUMPTIONS);
     add(sum->violations, tally->violations, SIM_ORACLES);
@@ -105,6 +121,7 @@ static void show_violations(const struct sim_tally *tally, FILE *to)
 void sim_tally_show(const struct sim_tally *tally, const struct sim_pace *pace, FILE *to)
 {
     double s = pace->seconds;
+    uint64_t whole = tally->seeds - tally->broken_seeds;
     fprintf(to, "seeds                     %12" PRIu64 "   %.0f a second\n", tally->seeds,
             per(tally->seeds, s));
     fprintf(to,
@@ -124,9 +141,11 @@ void sim_tally_show(const struct sim_tally *tally, const struct sim_pace *pace, 
             seconds(tally->simulated_ns) / 3600,
             seconds(tally->simulated_ns) / (s > 0 ? s : 1));
     fprintf(to, "lock-hours                %12.2f\n", seconds(tally->held_ns) / 3600);
-    fprintf(to, "all served after faults   %12.3f s   at most %.3f s, %u %% of the bound\n",
-            tally->seeds ? seconds(tally->served_ns) / (double)tally->seeds : 0,
-            seconds(tally->served_most_ns), tally->served_most_percent);
+    fprintf(to,
+            "all served after faults   %12.3f s   at most %.0f %% of the bound: %.3f s, seed "
+            "%" PRIu64 "\n",
+            seconds(tally->served_ns) / (whole > 0 ? (double)whole : 1),
+            100 * share(&tally->slowest), seconds(tally->slowest.took_ns), tally->slowest.seed);
     show_faults(tally, to);
     show_costs(tally, to);
     show_violations(tally, to);
@@ -173,8 +192,9 @@ void sim_tally_json(const struct sim_tally *tally, const struct sim_pace *pace, 
     fprintf(to, ",\n  \"acquisitions_per_s\": %.0f, \"simulated_s\": %.3f, \"lock_s\": %.3f",
             per(tally->acquired, pace->seconds), seconds(tally->simulated_ns),
             seconds(tally->held_ns));
-    fprintf(to, ",\n  \"served_most_s\": %.3f, \"served_most_percent_of_bound\": %u",
-            seconds(tally->served_most_ns), tally->served_most_percent);
+    fprintf(
+        to, ",\n  \"slowest\": {\"seed\": %" PRIu64 ", \"served_s\": %.3f, \"bound_s\": %.3f}",
+        tally->slowest.seed, seconds(tally->slowest.took_ns), seconds(tally->slowest.bound_ns));
     json_counts("faults", tally->faults, SIM_FAULT_KINDS, fault_name, to);
     json_counts("broken", tally->breaks, SIM_ASSUMPTIONS, assumption_name, to);
     fprintf(to, ",\n  \"costs\": {");

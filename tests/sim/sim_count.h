@@ -6,6 +6,12 @@
 
 #include <stdio.h>
 
+/* Of the worlds in which all assumptions held: the one that needed most of its bound. */
+struct sim_slowest {
+    uint64_t seed;
+    int64_t took_ns, bound_ns;
+};
+
 struct sim_tally {
     uint64_t seeds, broken_seeds; /* of these, with an assumption broken */
     uint64_t tries, acquired, extended, released, lost, refused, no_quorum, other;
@@ -15,8 +21,8 @@ struct sim_tally {
     uint64_t breaks[SIM_ASSUMPTIONS];                /* seeds that broke it */
     uint64_t costs[SIM_ASSUMPTIONS][SIM_ORACLES];    /* and what that cost */
     uint64_t violations[SIM_ORACLES];
-    int64_t served_ns, served_most_ns; /* after the faults' end: all worlds, the slowest */
-    unsigned served_most_percent;      /* of the stated bound */
+    int64_t served_ns; /* after the faults' end, in worlds in which all assumptions held */
+    struct sim_slowest slowest;
     uint64_t hash; /* of all histories, in any order */
 };
 
@@ -26,6 +32,7 @@ struct sim_pace {
     unsigned jobs;
 };
 
+void sim_tally_served(struct sim_tally *tally, const struct sim_slowest *one);
 void sim_tally_add(struct sim_tally *sum, const struct sim_tally *tally);
 void sim_tally_show(const struct sim_tally *tally, const struct sim_pace *pace, FILE *to);
 void sim_tally_json(const struct sim_tally *tally, const struct sim_pace *pace,

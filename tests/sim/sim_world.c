@@ -218,6 +218,7 @@ bool sim_world_play(uint64_t seed, struct sim_tally *tally)
     sim_begin(seed);
     sim_oracle_begin();
     memset(&sim_world, 0, sizeof(sim_world));
+    sim_world.seed = seed;
     sim_world.tally = tally;
     draw_plan(&sim_world.plan, seed);
     tell_plan(seed);

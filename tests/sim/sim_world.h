@@ -82,6 +82,7 @@ struct sim_actor {
 enum sim_phase { SIM_WORK, SIM_CALM, SIM_OVER };
 
 struct sim_world {
+    uint64_t seed;
     struct sim_plan plan;
     struct sim_actor actor[SIM_ACTORS_MAX];
     unsigned actor_count;
