@@ -1,6 +1,7 @@
 #!/bin/sh
 # The simulator, for as long as a check may take: a few thousand worlds without a violation,
-# and one seed that is the same history each time it is played, alone or among others.
+# one seed that is the same history each time it is played, alone or among others, and faults
+# of every kind that take effect.
 set -eu
 
 sim=${builddir:?}/tests/sim/sim
@@ -32,4 +33,24 @@ alone=$(hash_of)
 [ -n "$alone" ] || fail "no hash is told"
 [ "$alone" = "$(hash_of --jobs 2)" ] || fail "seeds 1 to 40 depend on what was played before"
 
-"$sim" --seeds "$seeds" --jobs 2 --time-limit "$limit" || fail "violated"
+"$sim" --seeds "$seeds" --jobs 2 --time-limit "$limit" >"$dir/all" || {
+    cat "$dir/all"
+    fail "violated"
+}
+cat "$dir/all"
+
+# "  master paused    1100   of 1160, 95 %", where there were enough to tell.
+weak=$(awk '/^faults that took effect/ { on = 1; next }
+    !NF { on = 0 }
+    on && $(NF - 2) + 0 >= 100 && $(NF - 1) < 40' "$dir/all")
+[ -z "$weak" ] || fail "too many of these faults change nothing:
+$weak"
+
+# All that there are; those that break an assumption are rare.
+played=$(sed -n 's/^seeds *\([0-9]*\) .*/\1/p' "$dir/all")
+"$sim" --seeds 1 --json | sed -n 's/^ *"faults": {"\(.*\)": [0-9]*},$/\1/p' |
+    sed 's/": [0-9]*, "/\n/g' >"$dir/kinds"
+[ -s "$dir/kinds" ] || fail "no kinds of faults are told"
+[ "$played" -lt 1000 ] || while read -r kind; do
+    grep -q "^  $kind  *[1-9]" "$dir/all" || fail "no $kind took effect"
+done <"$dir/kinds"

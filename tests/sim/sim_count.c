@@ -61,6 +61,7 @@ void sim_tally_add(struct sim_tally *sum, const struct sim_tally *tally)
     sum->hash += tally->hash;
     slower(&sum->slowest, &tally->slowest);
     add(sum->faults, tally->faults, SIM_FAULT_KINDS);
+    add(sum->felt, tally->felt, SIM_FAULT_KINDS);
     add(sum->breaks, tally->breaks, SIM_ASSUMPTIONS);
     add(sum->violations, tally->violations, SIM_ORACLES);
     for (unsigned i = 0; i < SIM_ASSUMPTIONS; i++)
@@ -81,11 +82,15 @@ static double per(uint64_t count, double of)
 
 static void show_faults(const struct sim_tally *tally, FILE *to)
 {
-    fprintf(to, "\nfaults done%27" PRIu64 "\n", sum_of(tally->faults, SIM_FAULT_KINDS));
+    uint64_t felt = sum_of(tally->felt, SIM_FAULT_KINDS);
+    uint64_t done = sum_of(tally->faults, SIM_FAULT_KINDS);
+    fprintf(to, "\nfaults that took effect   %12" PRIu64 "   of %" PRIu64 "\n", felt, done);
     for (unsigned i = 0; i < SIM_FAULT_KINDS; i++) {
-        if (tally->faults[i])
-            fprintf(to, "  %-32s %10" PRIu64 "\n", sim_fault_word((enum sim_fault)i),
-                    tally->faults[i]);
+        if (!tally->faults[i])
+            continue;
+        fprintf(to, "  %-32s %10" PRIu64 "   of %" PRIu64 ", %.0f %%\n",
+                sim_fault_word((enum sim_fault)i), tally->felt[i], tally->faults[i],
+                100 * per(tally->felt[i], (double)tally->faults[i]));
     }
 }
 
@@ -195,7 +200,8 @@ void sim_tally_json(const struct sim_tally *tally, const struct sim_pace *pace, 
     fprintf(
         to, ",\n  \"slowest\": {\"seed\": %" PRIu64 ", \"served_s\": %.3f, \"bound_s\": %.3f}",
         tally->slowest.seed, seconds(tally->slowest.took_ns), seconds(tally->slowest.bound_ns));
-    json_counts("faults", tally->faults, SIM_FAULT_KINDS, fault_name, to);
+    json_counts("faults", tally->felt, SIM_FAULT_KINDS, fault_name, to);
+    json_counts("faults_done", tally->faults, SIM_FAULT_KINDS, fault_name, to);
     json_counts("broken", tally->breaks, SIM_ASSUMPTIONS, assumption_name, to);
     fprintf(to, ",\n  \"costs\": {");
     for (unsigned i = 0; i < SIM_ASSUMPTIONS; i++)

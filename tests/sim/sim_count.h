@@ -17,7 +17,7 @@ struct sim_tally {
     uint64_t tries, acquired, extended, released, lost, refused, no_quorum, other;
     uint64_t crashes, detached, attached;
     int64_t simulated_ns, held_ns;
-    uint64_t faults[SIM_FAULT_KINDS];
+    uint64_t faults[SIM_FAULT_KINDS], felt[SIM_FAULT_KINDS]; /* done; that took effect */
     uint64_t breaks[SIM_ASSUMPTIONS];                /* seeds that broke it */
     uint64_t costs[SIM_ASSUMPTIONS][SIM_ORACLES];    /* and what that cost */
     uint64_t violations[SIM_ORACLES];

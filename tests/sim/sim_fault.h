@@ -1,4 +1,11 @@
-/* sim_fault.h - what goes wrong in a world. */
+/* sim_fault.h - what goes wrong in a world.
+ *
+ *   sim_faults.c      which kinds there are, and when
+ *   sim_fault_aim.c   to whom they are done
+ *   sim_fault_do.c    done, undone, counted
+ *   sim_fault_master.c, sim_fault_path.c, sim_fault_proc.c: what is done
+ *   sim_fault_felt.c  has anybody met it?
+ */
 #ifndef SIM_FAULT_H
 #define SIM_FAULT_H
 
@@ -57,6 +64,11 @@ const char *sim_fault_word(enum sim_fault fault);
 void sim_faults_begin(int64_t until_ns);
 /* Everything is undone that does not end by itself. */
 void sim_faults_end(void);
+/* Those that are still to be met when all else is over are counted: met, or not. */
+void sim_fault_count_all(void);
+
+/* sim_fault_aim.c: in such a world as this one. */
+bool sim_fault_means_something(enum sim_fault fault);
 
 /* sim_fault_do.c: do it once, for so long. True: there was something to do it to. */
 bool sim_fault_do(enum sim_fault fault, int64_t for_ns);

@@ -5,55 +5,56 @@
 
 /* ---- done ----------------------------------------------------------------------------- */
 
-static bool crash(struct sim_proc *proc)
+static void crash(struct sim_proc *proc)
 {
-    if (sim_world.actor_count + sim_fault_successors() >= SIM_ACTORS_MAX)
-        return false;
     sim_world.tally->crashes++;
     sim_proc_crash(proc);
     for (unsigned i = 0; i < sim_world.actor_count; i++) {
         if (sim_world.actor[i].proc == proc)
             sim_actor_call(&sim_world.actor[i]);
     }
-    return true;
 }
 
-bool sim_fault_do_to_proc(struct sim_effect *effect, struct sim_proc *proc, int64_t for_ns)
+static void stutter(struct sim_proc *proc, int64_t for_ns)
 {
-    effect->proc = proc;
+    proc->rates.pause_ppm = (unsigned)sim_scale(100, SIM_ALL / 100);
+    proc->rates.pause_max_ns = sim_scale(20 * SIM_US, 300 * SIM_MS);
+    proc->rates.switch_ppm = (unsigned)sim_scale(100, SIM_ALL / 2);
+    sim_fault_lasts_until(sim_now_ns() + for_ns + proc->rates.pause_max_ns);
+}
+
+void sim_fault_do_to_proc(const struct sim_effect *effect, int64_t for_ns)
+{
+    struct sim_proc *proc = effect->proc;
     switch (effect->fault) {
     case SIM_FAULT_PROC_PAUSE:
         sim_proc_pause(proc, for_ns);
-        return true;
+        break;
     case SIM_FAULT_PROC_SUSPEND:
         sim_proc_suspend(proc, for_ns);
-        return true;
+        break;
     case SIM_FAULT_FREEZE:
         sim_proc_freeze(proc, for_ns);
-        return true;
+        break;
     case SIM_FAULT_PROC_STUTTER:
-        proc->rates.pause_ppm = (unsigned)sim_scale(10, SIM_ALL / 100);
-        proc->rates.pause_max_ns = sim_scale(20 * SIM_US, 300 * SIM_MS);
-        proc->rates.switch_ppm = (unsigned)sim_scale(100, SIM_ALL / 2);
-        sim_fault_lasts_until(sim_now_ns() + for_ns + proc->rates.pause_max_ns);
-        return true;
+        stutter(proc, for_ns);
+        break;
     case SIM_FAULT_ALLOC:
         if (sim_below(2))
             sim_proc_fail_alloc(proc, sim_below(40) + 1);
         else
             proc->rates.alloc_fail_ppm = (unsigned)sim_scale(100, SIM_ALL / 2);
-        return true;
+        break;
     case SIM_FAULT_NO_FDS:
         sim_proc_no_fds(proc, true);
-        return true;
+        break;
     case SIM_FAULT_LOOKUP:
-        if (!sim_world.plan.options.by_name)
-            return false;
         proc->rates.lookup_fail_ppm = (unsigned)sim_scale(SIM_ALL / 10, SIM_ALL);
         proc->rates.lookup_max_ns = sim_scale(SIM_MS, 3 * SIM_S);
-        return true;
+        break;
     default:
-        return crash(proc);
+        crash(proc);
+        break;
     }
 }
 

@@ -61,7 +61,7 @@ void sim_faults_begin(int64_t end_ns)
         *source = (struct source){.event.fire = on_due};
         source->mean_ns = sim_scale(plan->work_ns / 64 + SIM_MS, plan->work_ns);
         source->longest_ns = sim_scale(2 * SIM_MS, 2 * SIM_S);
-        if (on)
+        if (on && sim_fault_means_something((enum sim_fault)i))
             schedule(source);
     }
 }

@@ -230,6 +230,7 @@ bool sim_world_play(uint64_t seed, struct sim_tally *tally)
     sim_faults_end();
     sim_run_until(sim_fault_over_ns());
     bool ended = sim_calm_down();
+    sim_fault_count_all();
     if (ended)
         sim_clear_up();
     take_down(tally);

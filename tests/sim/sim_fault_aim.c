@@ -1,0 +1,95 @@
+/* sim_fault_aim.c - to whom a fault is done: to somebody to whom it can mean something. */
+#include "config_auto.h"
+
+#include "sim_effect.h"
+
+bool sim_fault_is_of_master(enum sim_fault fault)
+{
+    return fault <= SIM_FAULT_CLOCK_RATE || fault == SIM_FAULT_FLUSHALL ||
+           fault == SIM_FAULT_EVICT || fault == SIM_FAULT_UNGUARDED ||
+           fault == SIM_FAULT_STEP || fault == SIM_FAULT_FAST || fault == SIM_FAULT_REPLACE;
+}
+
+bool sim_fault_is_of_path(enum sim_fault fault)
+{
+    return fault >= SIM_FAULT_HOLE && fault <= SIM_FAULT_DELAY;
+}
+
+bool sim_fault_means_something(enum sim_fault fault)
+{
+    const struct sim_plan *plan = &sim_world.plan;
+    switch (fault) {
+    case SIM_FAULT_RING: /* a majority is less than all */
+        return plan->masters > 2;
+    case SIM_FAULT_CLOCK_RATE: /* there is another one */
+        return plan->rate_spread * 1e9 >= 1;
+    case SIM_FAULT_LOOKUP:
+        return plan->options.by_name;
+    default:
+        return true;
+    }
+}
+
+static bool fits_master(enum sim_fault fault, unsigned master)
+{
+    switch (fault) {
+    case SIM_FAULT_SCRIPT_FLUSH:
+        return sim_master_scripts(master) > 0;
+    case SIM_FAULT_CLOCK_BACK: /* somebody is timed by it */
+    case SIM_FAULT_STEP:
+    case SIM_FAULT_FLUSHALL:
+    case SIM_FAULT_EVICT:
+    case SIM_FAULT_REPLACE:
+        return sim_master_keys(master) > 0;
+    default:
+        return sim_master_up(master);
+    }
+}
+
+static bool aim_at_master(struct sim_effect *effect)
+{
+    unsigned n = sim_world.plan.masters, start = (unsigned)sim_below(n);
+    for (unsigned i = 0; i < n; i++) {
+        effect->master = (start + i) % n;
+        if (fits_master(effect->fault, effect->master) && !sim_fault_waits(effect))
+            return true;
+    }
+    return false;
+}
+
+/* The process, or the path to the master that was drawn. */
+static bool fits_proc(const struct sim_effect *effect, const struct sim_proc *proc)
+{
+    switch (effect->fault) {
+    case SIM_FAULT_RESET:
+    case SIM_FAULT_HALF_OPEN:
+    case SIM_FAULT_CUT_AFTER:
+        return sim_path_open(proc, effect->master) > 0;
+    case SIM_FAULT_PROC_CRASH: /* it will have a successor */
+        return sim_world.actor_count + sim_fault_successors() < SIM_ACTORS_MAX;
+    default:
+        return true;
+    }
+}
+
+static bool aim_at_proc(struct sim_effect *effect)
+{
+    unsigned n = sim_world.actor_count, start = (unsigned)sim_below(n);
+    for (unsigned i = 0; i < n; i++) {
+        const struct sim_actor *actor = &sim_world.actor[(start + i) % n];
+        if (actor->gone || actor->proc->crashed || !fits_proc(effect, actor->proc))
+            continue;
+        effect->proc = actor->proc;
+        if (!sim_fault_waits(effect))
+            return true;
+    }
+    return false;
+}
+
+bool sim_fault_aim(struct sim_effect *effect)
+{
+    if (sim_fault_is_of_master(effect->fault))
+        return aim_at_master(effect);
+    effect->master = (unsigned)sim_below(sim_world.plan.masters);
+    return aim_at_proc(effect);
+}
