@@ -59,7 +59,7 @@ client unfenced 'acquire) echo ok $((1000000 - count))'
 client waiting 'acquire) exec sleep 1000' # for ever: is ended with the run
 meet honest --clients 1 --names 1 --min-holds 20
 meet liar --clients 3 --names 1
-meet refuser --clients 2
+meet refuser --clients 2 --min-holds 0
 meet late --clients 2 --names 1
 meet loser --clients 1 --names 1 --min-holds 5
 meet unfenced --clients 1 --names 1
@@ -87,6 +87,7 @@ end liar
 check 'who gives one lock to three is caught' exits 1
 end refuser
 check 'no locks at all have shown nothing' exits 2
+check 'also where none were asked for' tells 'no lock was ever had'
 check 'and that is no fault in what it said' eval '! tells "the client"'
 end late
 check 'a lock that has run out is none' exits 2

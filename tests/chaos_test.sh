@@ -205,6 +205,8 @@ check '--version tells' says '^redlock-chaos [0-9]' out
 for wrong in --nonsense -x operand '--local 0' '--local 65' '--local x' '--clients 0' \
     '--clients 65' '--names 0' '--duration 1s' '--duration 5' '--ttl 1ms' '--ttl' \
     '--hold 1s' '--seed -1' '--seed 1x' '--faults kil' '--faults kill,' '--faults ,' \
+    '--faults kill,-kill' '--faults none,-kill' '--faults none,kill' '--faults kill,none' \
+    '--faults all,none' '--faults kill,-kill,-pause' '--faults pause,-kill,-pause' \
     '--local 3 --compose' '--nodes x --local 3' '--self-test --client x' '--min-holds x' \
     '--fenced' '--faults disconnect' '--local 2 --faults ring' \
     '--duration 5s --faults kill,pause,sleep,oom'; do
@@ -216,6 +218,10 @@ for wrong in --nonsense -x operand '--local 0' '--local 65' '--local x' '--clien
 done
 run --faults kil
 check 'what was meant is guessed' says 'did you mean kill' err
+run --faults kill,-kill
+check 'what is left of it is told' says 'nothing is left of that; name a kind that stays' err
+run --faults none,-kill
+check 'none with others: what would be right is told' says 'none stands alone' err
 run --duration 5s --faults kill,pause,sleep,oom
 check 'how long it would have to be is told' says 'give [0-9]*s or more' err
 run --faults ''

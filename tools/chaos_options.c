@@ -126,7 +126,7 @@ static int take_kind(const char *word, enum chaos_lock *ret_lock)
                        word);
 }
 
-/* One word of --faults. */
+/* One word of --faults, of which `none` is not one: that stands alone. */
 static int take_fault(const char *word, size_t len, uint64_t *faults, uint64_t *named)
 {
     if (len == 3 && memcmp(word, "all", 3) == 0) {
@@ -134,7 +134,7 @@ static int take_fault(const char *word, size_t len, uint64_t *faults, uint64_t *
         return -1;
     }
     if (len == 4 && memcmp(word, "none", 4) == 0)
-        return -1;
+        return chaos_usage("--faults: none stands alone; leave it or the other kinds out");
     bool out = len > 0 && word[0] == '-';
     int kind = chaos_fault_find(word + out, len - out);
     if (kind < 0) {
@@ -145,8 +145,6 @@ static int take_fault(const char *word, size_t len, uint64_t *faults, uint64_t *
                            meant != NULL ? meant : "", meant != NULL ? "?" : "");
     }
     if (out) {
-        if (*faults == 0)
-            *faults = CHAOS_ALL;
         *faults &= ~CHAOS_BIT(kind);
         *named &= ~CHAOS_BIT(kind);
     } else {
@@ -158,17 +156,28 @@ static int take_fault(const char *word, size_t len, uint64_t *faults, uint64_t *
 
 static int take_faults(const char *list, uint64_t *ret_faults, uint64_t *ret_named)
 {
-    int status = -1;
+    const char *rest = list;
     *ret_faults = *ret_named = 0;
     if (*list == '\0')
         return chaos_usage("--faults: the list is empty; for no faults at all say none");
+    if (strcmp(list, "none") == 0)
+        return -1;
+    if (*list == '-') /* out of what, if not of all */
+        *ret_faults = CHAOS_ALL;
     for (;;) {
-        size_t len = strcspn(list, ",");
-        status = take_fault(list, len, ret_faults, ret_named);
-        if (status >= 0 || list[len] == '\0')
+        size_t len = strcspn(rest, ",");
+        int status = take_fault(rest, len, ret_faults, ret_named);
+        if (status >= 0)
             return status;
-        list += len + 1;
+        if (rest[len] == '\0')
+            break;
+        rest += len + 1;
     }
+    if (*ret_faults == 0)
+        return chaos_usage("--faults %.60s: nothing is left of that; name a kind that stays, "
+                           "or say none alone",
+                           list);
+    return -1;
 }
 
 /* ---- the line ------------------------------------------------------------------------- */

@@ -71,7 +71,9 @@ static void look_for_nothing(const struct chaos_found *found, struct reason *rea
         add(reason, "%s", history->error);
     if (history->lost_events > 0)
         add(reason, "%" PRIu64 " events did not fit into the logs", history->lost_events);
-    if (found->verdict->holds < history->options->min_holds)
+    if (found->verdict->holds == 0)
+        add(reason, "no lock was ever had");
+    else if (found->verdict->holds < history->options->min_holds)
         add(reason, "%" PRIu64 " holds, and at least %u were asked for", found->verdict->holds,
             history->options->min_holds);
     if (history->options->self_test)
