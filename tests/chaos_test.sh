@@ -218,6 +218,8 @@ for wrong in --nonsense -x operand '--local 0' '--local 65' '--local x' '--clien
 done
 run --faults kil
 check 'what was meant is guessed' says 'did you mean kill' err
+run --fenced
+check 'why nothing is fenced is told' says 'the library has no fencing tokens that grow' err
 run --faults kill,-kill
 check 'what is left of it is told' says 'nothing is left of that; name a kind that stays' err
 run --faults none,-kill
