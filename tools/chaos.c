@@ -156,7 +156,7 @@ static void end_run(struct chaos_run *run, struct chaos_history *ret_history)
     unsigned killed = chaos_crew_end(&run->crew);
     if (killed > 0)
         chaos_run_fail(run, "%u contender%s did not end when told to", killed, plural(killed));
-    ret_history->orphans = chaos_count_orphans(run);
+    chaos_count_orphans(run, ret_history->orphans);
     while (ret_history->fault_count < run->fault_count &&
            run->faults[ret_history->fault_count].begun_ns > 0)
         ret_history->fault_count++;

@@ -167,7 +167,7 @@ struct chaos_history {
     size_t fault_count;   /* in order of planned_ns */
     const struct chaos_fault *faults;
     uint64_t record[CHAOS_NAMES_MAX];  /* the shared records at the end */
-    unsigned orphans;                  /* keys that were left a max-ttl after the end */
+    unsigned orphans[REDLOCK_NODES_MAX]; /* keys that were left a max-ttl after the end */
     uint64_t lost_events;              /* logs that were full */
     char error[256];                   /* why the run ended before its time, or "" */
 };

@@ -140,17 +140,20 @@ static void check_tokens(struct chaos_found *found, unsigned name)
 
 static void check_orphans(struct chaos_found *found)
 {
-    if (found->history->orphans == 0)
-        return;
-    struct chaos_finding finding = {
-        .what = CHAOS_ORPHAN,
-        .at_ns = found->history->duration_ns,
-        .by = chaos_excuse_orphans(found->history),
-    };
-    finding.excused = finding.by != NULL;
-    snprintf(finding.text, sizeof(finding.text),
-             "%u keys were left on masters when every lease was over", found->history->orphans);
-    chaos_find(found, &finding, found->history->orphans);
+    for (unsigned node = 0; node < found->history->nodes; node++) {
+        unsigned keys = found->history->orphans[node];
+        struct chaos_finding finding = {
+            .what = CHAOS_ORPHAN,
+            .at_ns = found->history->duration_ns,
+            .by = chaos_excuse_orphans(found->history, node),
+        };
+        finding.excused = finding.by != NULL;
+        snprintf(finding.text, sizeof(finding.text),
+                 "node %u had %u key%s left when every lease was over", node, keys,
+                 keys == 1 ? "" : "s");
+        if (keys > 0)
+            chaos_find(found, &finding, keys);
+    }
 }
 
 static int by_time(const void *left, const void *right)

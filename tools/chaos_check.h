@@ -28,7 +28,10 @@ enum chaos_assumption chaos_broken_by(const struct chaos_history *history,
  * `taken_ns`; NULL: none. `keys_only`: steps of clocks can't have. */
 const struct chaos_fault *chaos_excuse(const struct chaos_history *history, int64_t asked_ns,
                                        int64_t taken_ns, bool keys_only);
-const struct chaos_fault *chaos_excuse_orphans(const struct chaos_history *history);
+
+/* The step back of this master's clock that was still in force at the end. NULL: there is none. */
+const struct chaos_fault *chaos_excuse_orphans(const struct chaos_history *history,
+                                               unsigned node);
 
 /* The fault that stopped this contender at some time in [from_ns, to_ns]. NULL: none did. */
 const struct chaos_fault *chaos_pause_of(const struct chaos_history *history, unsigned client,

@@ -18,7 +18,11 @@
  *     without its keys, from when the fault is begun until it is undone.
  *
  * Fencing tokens rest on counters that outlive locks: there any earlier loss of keys counts.
- * Keys that are left behind are excused by clocks that were stepped back: they live longer. */
+ *
+ * Keys that are left on a master are excused while its clock is stepped back: those from before
+ * the step live longer, by as much. Once it is put right none does, whichever way: those from
+ * before have their own time again, those from meanwhile a shorter one, and a new process has
+ * none. */
 #include "config_auto.h"
 
 #include "chaos_check.h"
@@ -91,12 +95,15 @@ const struct chaos_fault *chaos_excuse(const struct chaos_history *history, int6
     return masters_of(history, hit) >= both ? first : NULL;
 }
 
-const struct chaos_fault *chaos_excuse_orphans(const struct chaos_history *history)
+const struct chaos_fault *chaos_excuse_orphans(const struct chaos_history *history,
+                                               unsigned node)
 {
-    for (size_t i = 0; i < history->fault_count; i++)
-        if (history->faults[i].kind == CHAOS_FAULT_CLOCK_BACK &&
-            history->faults[i].begun_ns != 0)
-            return &history->faults[i];
+    for (size_t i = 0; i < history->fault_count; i++) {
+        const struct chaos_fault *fault = &history->faults[i];
+        if (fault->kind == CHAOS_FAULT_CLOCK_BACK && fault->begun_ns != 0 &&
+            fault->undone_ns == 0 && (fault->nodes & CHAOS_BIT(node)) != 0)
+            return fault;
+    }
     return NULL;
 }
 

@@ -82,37 +82,42 @@ bool chaos_await_votes(struct chaos_run *run, char *why, size_t why_size)
 
 /* ---- what is left ---------------------------------------------------------------------- */
 
-static unsigned count_keys(struct chaos_run *run, redlock *client)
+static unsigned count_keys(struct chaos_run *run, redlock *client,
+                           unsigned ret_keys[REDLOCK_NODES_MAX])
 {
     static redlock_report report;
     char name[CHAOS_LOCK_NAME_MAX];
     unsigned keys = 0;
     report.size = sizeof(report);
+    memset(ret_keys, 0, REDLOCK_NODES_MAX * sizeof(*ret_keys));
     for (unsigned i = 0; i < run->options->names; i++) {
         chaos_record_lock_name(run->record, i, name);
-        if (redlock_inspect(client, name, strlen(name), &report) == 0 || report.nodes > 0)
-            keys += report.held;
+        if (redlock_inspect(client, name, strlen(name), &report) != 0 && report.nodes == 0)
+            continue;
+        for (unsigned node = 0; node < report.nodes; node++)
+            ret_keys[node] += report.node[node].vote == REDLOCK_VOTE_HELD;
+        keys += report.held;
     }
     return keys;
 }
 
-unsigned chaos_count_orphans(struct chaos_run *run)
+void chaos_count_orphans(struct chaos_run *run, unsigned ret_keys[REDLOCK_NODES_MAX])
 {
     char path[CHAOS_PATH_MAX], why[200];
     redlock_error error = REDLOCK_ERROR_INIT;
     redlock *client = NULL;
-    unsigned keys;
     int64_t end_ns = rl_clock_now_ns() +
                      (chaos_place_max_ttl_ms(&run->place) + ORPHAN_SLACK_MS) * RL_NS_PER_MS;
     if (!chaos_nodes_write_direct(&run->place.config, run->place.dir, path, why, sizeof(why)) ||
         redlock_open(path, &error, &client) != 0) {
         chaos_run_fail(run, "it could not be looked at what is left: %s",
                        error.text[0] != '\0' ? error.text : why);
-        return 0;
+        return;
     }
-    do {
-        keys = count_keys(run, client);
-    } while (keys > 0 && rl_clock_now_ns() < end_ns && chaos_pause_ms(50));
+    while (count_keys(run, client, ret_keys) > 0 && rl_clock_now_ns() < end_ns)
+        if (!chaos_pause_ms(50)) { /* who does not wait for leases has seen nothing */
+            memset(ret_keys, 0, REDLOCK_NODES_MAX * sizeof(*ret_keys));
+            break;
+        }
     redlock_close(client);
-    return keys;
 }

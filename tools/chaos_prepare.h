@@ -8,7 +8,7 @@
  * lets it vote, and note the server's version. False: `why`. */
 bool chaos_await_votes(struct chaos_run *run, char *why, size_t why_size);
 
-/* Keys of the run's locks that masters still have a max-ttl after its end. */
-unsigned chaos_count_orphans(struct chaos_run *run);
+/* Keys of the run's locks that each master still has a max-ttl after its end. */
+void chaos_count_orphans(struct chaos_run *run, unsigned ret_keys[REDLOCK_NODES_MAX]);
 
 #endif
