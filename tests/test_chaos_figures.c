@@ -48,6 +48,35 @@ START_TEST(a_fault_that_was_never_seen_shows_nothing)
 }
 END_TEST
 
+/* Of so many so many were seen. */
+static const struct {
+    unsigned done, seen;
+    const char *says; /* NULL: enough */
+} effects[] = {
+    {1, 1, NULL},    {2, 1, NULL},
+    {3, 2, NULL},    {3, 1, "of most faults of pause (2 of 3)"},
+    {4, 2, NULL},    {5, 3, NULL},
+    {100, 50, NULL}, {100, 49, "of most faults of pause (51 of 100)"},
+    {5, 5, NULL},    {5, 0, "ever seen of pause"},
+};
+
+START_TEST(a_kind_that_mostly_has_no_effect_shows_nothing)
+{
+    made_pair(&made, 0, 1, 0, 0);
+    for (unsigned i = 0; i < effects[_i].done; i++) {
+        made_fault(&made, CHAOS_FAULT_PAUSE, (1 + i) * MS, (2 + i) * MS, 1, 0)->seen =
+            i < effects[_i].seen;
+        made_fault(&made, CHAOS_FAULT_OOM, (1 + i) * MS, (2 + i) * MS, 1, 0); /* all seen */
+    }
+    verdict = made_check(&made);
+    ck_assert_int_eq(verdict->exit_status, effects[_i].says == NULL ? 0 : 2);
+    ck_assert_uint_eq(verdict->faults_unseen, effects[_i].done - effects[_i].seen);
+    if (effects[_i].says != NULL)
+        ck_assert_ptr_nonnull(strstr(verdict->text, effects[_i].says));
+    ck_assert_ptr_null(strstr(verdict->text, "oom"));
+}
+END_TEST
+
 START_TEST(a_kind_that_was_asked_for_and_not_done_shows_nothing)
 {
     made_pair(&made, 0, 1, 0, 0);
@@ -436,6 +465,8 @@ int main(void)
     TCase *tcase = tcase_create("figures");
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_add_loop_test(tcase, a_fault_that_was_never_seen_shows_nothing, 0, 2);
+    tcase_add_loop_test(tcase, a_kind_that_mostly_has_no_effect_shows_nothing, 0,
+                        sizeof(effects) / sizeof(effects[0]));
     tcase_add_test(tcase, a_kind_that_was_asked_for_and_not_done_shows_nothing);
     tcase_add_loop_test(tcase, too_few_holds_show_nothing, 0, 2);
     tcase_add_loop_test(tcase, an_early_end_and_full_logs_show_nothing, 0, 2);

@@ -2,8 +2,8 @@
  *
  *   1  something happened that must not while every assumption holds
  *   2  the run has shown nothing: it ended early, a kind of fault that was asked for was never
- *      seen to take effect, too few locks were taken, logs were full, or the broken client of
- *      --self-test was not caught
+ *      seen to take effect, or in less than half of its faults, too few locks were taken,
+ *      logs were full, or the broken client of --self-test was not caught
  *   0  neither. What broken assumptions cost is told, and is no failure
  *
  * With --self-test a violation is what must be found, so it counts as 0. */
@@ -16,17 +16,18 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* What a run has not shown, as the end of a sentence; parts are joined by "; ". */
+/* What a run has not shown, as the end of a sentence. */
 struct reason {
     char text[200];
     size_t len;
 };
 
-__attribute__((format(printf, 2, 3))) static void add(struct reason *reason, const char *format,
-                                                      ...)
+__attribute__((format(printf, 3, 4))) static void add(struct reason *reason, const char *glue,
+                                                      const char *format, ...)
 {
     size_t room = sizeof(reason->text) - reason->len;
-    const char *glue = reason->len > 0 ? "; " : "";
+    if (reason->len == 0)
+        glue = "";
     if (room <= strlen(glue) + 1)
         return;
     memcpy(reason->text + reason->len, glue, strlen(glue) + 1);
@@ -40,44 +41,59 @@ __attribute__((format(printf, 2, 3))) static void add(struct reason *reason, con
         reason->len += strlen(reason->text + reason->len);
 }
 
-static bool was_seen(const struct chaos_history *history, unsigned kind)
+/* How many faults of a kind were done, and how many of them without a visible effect. */
+struct effect {
+    unsigned done, unseen;
+};
+
+static struct effect effect_of(const struct chaos_history *history, unsigned kind)
 {
-    for (size_t i = 0; i < history->fault_count; i++)
-        if (history->faults[i].kind == kind && history->faults[i].begun_ns != 0 &&
-            history->faults[i].seen)
-            return true;
-    return false;
+    struct effect effect = {0, 0};
+    for (size_t i = 0; i < history->fault_count; i++) {
+        const struct chaos_fault *fault = &history->faults[i];
+        if (fault->kind != kind || fault->begun_ns == 0)
+            continue;
+        effect.done++;
+        effect.unseen += !fault->seen;
+    }
+    return effect;
 }
 
+/* Of a kind of which none was seen nothing is shown, and hardly more of one that mostly failed.
+ */
 static void look_for_unseen(const struct chaos_history *history, struct reason *reason)
 {
-    char words[120] = "";
-    size_t len = 0;
+    struct reason never = {.len = 0}, mostly = {.len = 0};
     for (unsigned kind = 0; kind < CHAOS_FAULT_KINDS; kind++) {
-        if ((history->options->faults & CHAOS_BIT(kind)) == 0 || was_seen(history, kind))
+        struct effect effect = effect_of(history, kind);
+        if ((history->options->faults & CHAOS_BIT(kind)) == 0)
             continue;
-        int added = snprintf(words + len, sizeof(words) - len, "%s%s", len > 0 ? ", " : "",
-                             chaos_fault_word(kind));
-        len += added > 0 ? strlen(words + len) : 0;
+        if (effect.unseen == effect.done)
+            add(&never, ", ", "%s", chaos_fault_word(kind));
+        else if (effect.unseen > effect.done / 2)
+            add(&mostly, ", ", "%s (%u of %u)", chaos_fault_word(kind), effect.unseen,
+                effect.done);
     }
-    if (len > 0)
-        add(reason, "no effect was ever seen of %s", words);
+    if (never.len > 0)
+        add(reason, "; ", "no effect was ever seen of %s", never.text);
+    if (mostly.len > 0)
+        add(reason, "; ", "no effect was seen of most faults of %s", mostly.text);
 }
 
 static void look_for_nothing(const struct chaos_found *found, struct reason *reason)
 {
     const struct chaos_history *history = found->history;
     if (history->error[0] != '\0')
-        add(reason, "%s", history->error);
+        add(reason, "; ", "%s", history->error);
     if (history->lost_events > 0)
-        add(reason, "%" PRIu64 " events did not fit into the logs", history->lost_events);
+        add(reason, "; ", "%" PRIu64 " events did not fit into the logs", history->lost_events);
     if (found->verdict->holds == 0)
-        add(reason, "no lock was ever had");
+        add(reason, "; ", "no lock was ever had");
     else if (found->verdict->holds < history->options->min_holds)
-        add(reason, "%" PRIu64 " holds, and at least %u were asked for", found->verdict->holds,
-            history->options->min_holds);
+        add(reason, "; ", "%" PRIu64 " holds, and at least %u were asked for",
+            found->verdict->holds, history->options->min_holds);
     if (history->options->self_test)
-        add(reason, "the broken client was not caught");
+        add(reason, "; ", "the broken client was not caught");
     look_for_unseen(history, reason);
 }
 
@@ -96,7 +112,7 @@ static void count_violations(const struct chaos_verdict *verdict, struct reason 
     };
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         if (kinds[i].count > 0)
-            add(reason, "%" PRIu64 " %s", kinds[i].count,
+            add(reason, "; ", "%" PRIu64 " %s", kinds[i].count,
                 kinds[i].count == 1 ? kinds[i].one : kinds[i].many);
 }
 
