@@ -41,6 +41,10 @@ tells() { cat "$work/$it.out" "$work/$it.err" | grep -Fq -- "$1"; }
 heard() { grep -Eq -- "$2" "$work/$1.heard"; }
 count() { grep -c "^$2" "$work/$1.heard"; }
 
+# Bytes of the longest line that "many" heard and that fits the pattern, its newline included.
+longest() { awk -v which="$1" '$0 ~ which && length($0) >= n { n = length($0) + 1 } END { print n }' \
+    "$work/many.heard"; }
+
 # releases_all CLIENT CONTENDERS: but for those between whose two the end of the run fell.
 releases_all() {
     kept=$(($(count "$1" acquire) - $(count "$1" release)))
@@ -50,6 +54,7 @@ releases_all() {
 # ---- what it is told, and what it says ----
 
 client honest 'acquire) echo ok $count'
+client many
 client liar
 client refuser 'acquire) echo no held'
 client late 'validity) echo ok 0'
@@ -58,6 +63,8 @@ client loser 'validity) [ $((count % 4)) -eq 0 ] && echo gone away || echo ok 90
 client unfenced 'acquire) echo ok $((1000000 - count))'
 client waiting 'acquire) exec sleep 1000' # for ever: is ended with the run
 meet honest --clients 1 --names 1 --min-holds 20
+begin many --local 25 --faults none --duration 5s --seed 1 --clients 1 --names 64 \
+    --min-holds 10 --client "exec sh $work/many.sh"
 meet liar --clients 3 --names 1
 meet refuser --clients 2 --min-holds 0
 meet late --clients 2 --names 1
@@ -83,6 +90,11 @@ check 'now and then to extend' heard honest '^extend $'
 check 'as many releases as locks' releases_all honest 1
 check 'and it is told to end' [ "$(tail -n 1 "$work/honest.heard")" = 'quit ' ]
 check 'that leaves nothing behind' left_nothing
+end many
+check 'many masters are told of in a line as long as it takes' exits 0
+check 'that is above 512 bytes, then' [ "$(longest '^hello')" -gt 512 ]
+check 'and no other line is' [ "$(longest '^[^h]')" -le 512 ]
+check 'which the documentation says' grep -q 'bytes, either way, but for `hello`' "$root/docs/CHAOS.md"
 end liar
 check 'who gives one lock to three is caught' exits 1
 end refuser

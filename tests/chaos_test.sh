@@ -133,6 +133,11 @@ masters_of() { # NAME
     done
 }
 
+refuse_writes() {
+    socket=$(find "$work/$it" -type s | head -n 1)
+    [ -n "$socket" ] && [ "$(redis-cli -s "$socket" CONFIG SET min-replicas-to-write 1)" = OK ]
+}
+
 stop() { # NAME SIGNAL
     it=$1
     kill -s "$2" "$(cat "$work/$1.pid")"
@@ -165,6 +170,9 @@ begun=$(date +%s)
 begin absent --nodes "$work/nobody" --faults none
 begin_early died 9 --duration 20s --faults none
 kill -KILL "$(masters_of died | head -n 1)"
+# Who can't be made to keep a key proves nothing by coming back without it.
+begin bare --local 1 --clients 1 --duration 6s --faults kill --min-holds 0
+check 'the only master is told to take no writes' await refuse_writes
 begin_early amid 9 --faults partition,reset --hold 1ms
 sleep 3 # faults begin after a second
 stop amid INT
@@ -177,6 +185,9 @@ end died
 check 'a master that somebody else ends is the end of the run' exits 2
 check 'which is said' says 'node [0-2] was ended by signal 9' out
 check 'and leaves nothing behind' left_nothing
+end bare
+check 'a kill of which nothing could be seen is not done' exits 2
+check 'and why is said' says 'kill .*: 0; else: node 0 could not be made to keep a marker' out
 end alone
 check 'one master, no faults' exits 0
 end few

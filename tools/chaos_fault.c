@@ -103,8 +103,8 @@ bool chaos_masters_answer(struct chaos_run *run, struct chaos_fault *fault)
 
 /* ---- markers: is what was there before still there ------------------------------------- */
 
-/* A key that says of a restarted master what it has begun with: "kept" is in its files, with
- * RDB "after" is not. They outlive the lease of any lock. */
+/* A key that says of a restarted master what it has begun with: "kept" is in its files, where
+ * it has any, with RDB "after" is not. They outlive the lease of any lock. */
 static bool put(struct chaos_run *run, unsigned node, const char *name)
 {
     char text[128];
@@ -128,7 +128,7 @@ static void forget(struct chaos_run *run, unsigned node)
                      run->record->prefix);
 }
 
-static bool prepare_files(struct chaos_run *run, struct chaos_fault *fault)
+static bool put_markers(struct chaos_run *run, struct chaos_fault *fault)
 {
     char text[128];
     for (unsigned i = 0; i < run->nodes; i++) {
@@ -215,12 +215,8 @@ static bool begin(struct chaos_run *run, struct chaos_active *active)
 {
     struct chaos_fault *fault = active->fault;
     char why[96] = "";
-    if ((FROM_FILES & CHAOS_BIT(fault->kind)) != 0 && !prepare_files(run, fault))
+    if ((KILLS & CHAOS_BIT(fault->kind)) != 0 && !put_markers(run, fault))
         return false;
-    if (fault->kind == CHAOS_FAULT_KILL)
-        for (unsigned i = 0; i < run->nodes; i++)
-            if ((fault->nodes >> i & 1) != 0)
-                put(run, i, "kept"); /* which must be gone afterwards */
     for (unsigned i = 0; i < run->nodes; i++) {
         if ((fault->nodes >> i & 1) == 0)
             continue;
