@@ -170,6 +170,11 @@ begun=$(date +%s)
 begin absent --nodes "$work/nobody" --faults none
 begin_early died 9 --duration 20s --faults none
 kill -KILL "$(masters_of died | head -n 1)"
+# No lock is held twice here: it is the keys that give them away.
+begin keeper --self-test=no-release --local 3 --duration 6s --ttl 500ms --clients 4 --names 1 \
+    --faults none --min-holds 0
+begin leaver --self-test=no-rollback --local 3 --duration 6s --ttl 500ms --clients 4 --names 1 \
+    --faults none --min-holds 0
 # Who can't be made to keep a key proves nothing by coming back without it.
 begin bare --local 1 --clients 1 --duration 6s --faults kill --min-holds 0
 check 'the only master is told to take no writes' await refuse_writes
@@ -188,6 +193,14 @@ check 'and leaves nothing behind' left_nothing
 end bare
 check 'a kill of which nothing could be seen is not done' exits 2
 check 'and why is said' says 'kill .*: 0; else: node 0 could not be made to keep a marker' out
+end keeper
+check 'who never gives a lock back is caught' exits 0
+check 'by keys that stay after that' says 'ms after contender [0-3] had let go of it' out
+check 'and by nothing else' says 'broken client was caught: [0-9]* orphaned keys*$' out
+end leaver
+check 'who never undoes a try in vain is caught' exits 0
+check 'by keys that were of no use' says 'by which nobody ever had the lock' out
+check 'and by nothing else' says 'broken client was caught: [0-9]* orphaned keys*$' out
 end alone
 check 'one master, no faults' exits 0
 end few
@@ -218,7 +231,8 @@ for wrong in --nonsense -x operand '--local 0' '--local 65' '--local x' '--clien
     '--hold 1s' '--seed -1' '--seed 1x' '--faults kil' '--faults kill,' '--faults ,' \
     '--faults kill,-kill' '--faults none,-kill' '--faults none,kill' '--faults kill,none' \
     '--faults all,none' '--faults kill,-kill,-pause' '--faults pause,-kill,-pause' \
-    '--local 3 --compose' '--nodes x --local 3' '--self-test --client x' '--min-holds x' \
+    '--local 3 --compose' '--nodes x --local 3' '--self-test --client x' '--min-holds x' '--self-test=x' \
+    '--self-test=no-release --kind fair' \
     '--fenced' '--faults disconnect' '--local 2 --faults ring' \
     '--duration 5s --faults kill,pause,sleep,oom'; do
     # shellcheck disable=SC2086 # words on purpose

@@ -2,6 +2,7 @@
 #include "config_auto.h"
 
 #include "chaos_ask.h"
+#include "chaos_keys.h"
 #include "chaos_nodes.h"
 #include "chaos_options.h"
 #include "chaos_play.h"
@@ -125,13 +126,17 @@ static bool start_run(struct chaos_run *run, char *why, size_t why_size)
         return false;
     run->begun_unix_s = time(NULL);
     record->begun_ns = rl_clock_now_ns();
-    return chaos_crew_start(&run->crew, run->options, record, why, why_size);
+    run->keys = chaos_keys_start(run, why, why_size);
+    return run->keys != NULL &&
+           chaos_crew_start(&run->crew, run->options, record, why, why_size);
 }
 
 /* ---- end ------------------------------------------------------------------------------- */
 
 static void clean_up(struct chaos_run *run)
 {
+    chaos_keys_free(run->keys);
+    run->keys = NULL;
     chaos_proxies_end(run->proxies);
     run->proxies = NULL;
     run->place.type->end(&run->place);
@@ -153,10 +158,9 @@ static void end_run(struct chaos_run *run, struct chaos_history *ret_history)
             run->place.config.guard ? chaos_schedule_guard_ms(run->options) * RL_NS_PER_MS : 0,
         .faults = run->faults,
     };
-    unsigned killed = chaos_crew_end(&run->crew);
-    if (killed > 0)
-        chaos_run_fail(run, "%u contender%s did not end when told to", killed, plural(killed));
-    chaos_count_orphans(run, ret_history->orphans);
+    chaos_end_contenders(run, ret_history);
+    chaos_keys_stop(run->keys);
+    ret_history->stays = chaos_keys_stays(run->keys, &ret_history->stay_count);
     while (ret_history->fault_count < run->fault_count &&
            run->faults[ret_history->fault_count].begun_ns > 0)
         ret_history->fault_count++;
@@ -167,7 +171,7 @@ static void end_run(struct chaos_run *run, struct chaos_history *ret_history)
     memcpy(ret_history->record, (const void *)run->record->value, sizeof(ret_history->record));
     ret_history->events =
         chaos_record_events(run->record, &ret_history->event_count, &ret_history->lost_events);
-    if (ret_history->events == NULL)
+    if (ret_history->events == NULL || ret_history->stays == NULL)
         chaos_run_fail(run, "no memory for the logs of all contenders");
     memcpy(ret_history->error, run->error, sizeof(ret_history->error));
 }
@@ -184,6 +188,7 @@ static int conclude(struct chaos_run *run)
     if (run->options->report != NULL && !chaos_report_write(&history, &verdict))
         status = EX_IOERR;
     free((void *)history.events);
+    free((void *)history.stays);
     return status;
 }
 

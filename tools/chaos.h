@@ -9,6 +9,7 @@
  *   chaos_fault*.c     faults: done, seen to have an effect, undone
  *   chaos_proxy.c      the proxies through which contenders reach the masters
  *   chaos_worker.c     contenders: processes that take locks and write under them
+ *   chaos_keys.c       what the masters have under the names of the locks meanwhile
  *   chaos_check.c      the checker
  *   chaos_live.c       the terminal while it runs
  *   chaos_html.c, chaos_json.c ...   the report
@@ -97,6 +98,14 @@ enum chaos_lock {
     CHAOS_LOCKS
 };
 
+/* What is wrong with the client of --self-test. */
+enum chaos_breach {
+    CHAOS_ONE_MASTER,  /* it asks one master alone */
+    CHAOS_NO_RELEASE,  /* the same, and it never gives its key back */
+    CHAOS_NO_ROLLBACK, /* it asks all, and leaves what it was given where that is no majority */
+    CHAOS_BREACHES
+};
+
 struct chaos_options {
     enum chaos_where where;
     const char *nodes_file;  /* FILE */
@@ -109,6 +118,7 @@ struct chaos_options {
     const char *report;      /* a directory, or NULL */
     const char *client_cmd;  /* --client: somebody else's client, see docs/CHAOS.md */
     bool self_test;          /* our own broken client, which must be caught */
+    enum chaos_breach breach;
     bool yes;
     unsigned min_holds;      /* fewer than these, and the run has shown nothing */
     int argc;
@@ -137,13 +147,21 @@ enum chaos_what {
 struct chaos_event {
     int64_t at_ns;    /* CLOCK_BOOTTIME since the run's beginning: one clock for all */
     int64_t until_ns; /* HOLDS, WRITES, and READS of a reader that does so again */
-    uint64_t value;   /* READS, WRITES */
+    uint64_t value;   /* READS, WRITES; HOLDS: what stands for it on masters, 0: unknown */
     uint64_t token;   /* HOLDS: a fencing token where there is one; 0: none */
     int32_t result;
     uint16_t client, name;
     uint8_t what;     /* enum chaos_what */
     uint8_t shared;   /* 1: as a reader */
     uint8_t joint;    /* 1: with others at once, so that it alone is not to be had */
+};
+
+/* A key that was seen on a master for longer than half a ttl: from when to when at least, and
+ * what of it is in the logs of those who hold it (chaos_key_of). */
+struct chaos_stay {
+    int64_t from_ns, to_ns;
+    uint64_t key;
+    uint16_t node, name;
 };
 
 /* How it went with one node, or the quorum, from some time on. */
@@ -167,6 +185,10 @@ struct chaos_history {
     size_t fault_count;   /* in order of planned_ns */
     const struct chaos_fault *faults;
     uint64_t record[CHAOS_NAMES_MAX];  /* the shared records at the end */
+    size_t stay_count;
+    const struct chaos_stay *stays;
+    unsigned left[REDLOCK_NODES_MAX];    /* keys while the contenders ended and afterwards, as */
+    int64_t left_ns[REDLOCK_NODES_MAX];  /* they were seen last; 0: nobody looked, or saw any */
     unsigned orphans[REDLOCK_NODES_MAX]; /* keys that were left a max-ttl after the end */
     uint64_t lost_events;              /* logs that were full */
     char error[256];                   /* why the run ended before its time, or "" */

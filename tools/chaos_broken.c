@@ -4,9 +4,15 @@
  * same master makes both hold one lock, and the checker must catch that. Its readers look that
  * there is no writer, and leave nothing that a writer could see. Of several names it takes the
  * first, and believes to have all of them. With --kind fair there is but one master, and it
- * looks first whether the lock is free, and takes it then. */
+ * looks first whether the lock is free, and takes it then.
+ *
+ * With --self-test=no-release it never gives its key back. With no-rollback it asks all
+ * masters, one after the other, believes only where a majority said yes, and gives that back;
+ * what it was given where others were faster stays there. */
 #include "config_auto.h"
 
+#include "chaos_keys.h"
+#include "chaos_kinds.h"
 #include "chaos_worker.h"
 
 #include "config_load.h"
@@ -17,6 +23,7 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sysexits.h>
+#include <unistd.h>
 
 #define PATIENCE_MS 100
 
@@ -74,19 +81,46 @@ static int take_there(const struct scene *scene, struct server_talk *talk, const
     return type == 0 ? -1 : type == '+';
 }
 
-/* The first master that answers at all decides. False: none did, or it has another's. */
-static bool take(struct scene *scene, struct server_talk *talk, const char *name,
-                 const char *token, bool shared)
+/* The first master that answers at all decides; of no-rollback a majority, from any one on.
+ * Where it has the key now: a bit each; 0: another has the lock, or nobody answered. */
+static uint64_t take(struct scene *scene, const char *name, const char *token, bool shared)
 {
-    int taken = -1;
-    for (unsigned i = 0; i < scene->config.node_count && taken < 0; i++) {
-        if (!server_talk_open_within(talk, &scene->at[i], PATIENCE_MS))
+    struct server_talk talk;
+    struct chaos_contender *contender = scene->contender;
+    bool all = contender->options->breach == CHAOS_NO_ROLLBACK;
+    unsigned nodes = scene->config.node_count, yes = 0;
+    unsigned first = all ? (unsigned)rl_prng_below(&contender->prng, nodes) : 0;
+    uint64_t taken = 0;
+    for (unsigned i = 0; i < nodes; i++) {
+        unsigned node = (first + i) % nodes;
+        if (!server_talk_open_within(&talk, &scene->at[node], PATIENCE_MS))
             continue;
-        taken = take_there(scene, talk, name, token, shared);
-        if (taken != 1)
-            server_talk_close(talk);
+        int said = take_there(scene, &talk, name, token, shared);
+        server_talk_close(&talk);
+        if (said == 1)
+            taken |= CHAOS_BIT(node);
+        yes += said == 1;
+        if (!all && said >= 0)
+            return taken;
     }
-    return taken == 1;
+    return yes > nodes / 2 ? taken : 0;
+}
+
+static bool give_back(struct scene *scene, uint64_t taken, const char *name)
+{
+    struct server_talk talk;
+    char text[128];
+    const char *del[] = {"DEL", name};
+    bool done = true;
+    for (unsigned i = 0; i < scene->config.node_count; i++) {
+        if ((taken & CHAOS_BIT(i)) == 0)
+            continue;
+        bool open = server_talk_open_within(&talk, &scene->at[i], PATIENCE_MS);
+        done = open && server_talk_ask(&talk, 2, del, text, sizeof(text)) == ':' && done;
+        if (open)
+            server_talk_close(&talk);
+    }
+    return done;
 }
 
 static unsigned name_of(const struct chaos_turn *drawn, unsigned i)
@@ -125,27 +159,26 @@ static void turn(struct scene *scene, uint64_t number)
     struct chaos_contender *contender = scene->contender;
     struct chaos_record *record = contender->record;
     struct chaos_seat *seat = contender->seat;
-    struct server_talk talk;
     struct chaos_turn drawn;
-    char name[CHAOS_LOCK_NAME_MAX], token[64], text[128];
-    const char *del[] = {"DEL", name};
+    char name[CHAOS_LOCK_NAME_MAX], token[64];
     chaos_turn_draw(contender, &drawn);
     chaos_record_lock_name(record, drawn.name, name);
-    snprintf(token, sizeof(token), "broken-%u-%llu", (unsigned)seat->client,
-             (unsigned long long)number);
+    snprintf(token, sizeof(token), "broken-%d-%llu", (int)getpid(), (unsigned long long)number);
+    seat->key = chaos_key_of(token, strlen(token));
     seat->shared = drawn.shared;
     seat->joint = drawn.more > 0;
     for (unsigned i = 0; i <= drawn.more; i++)
         chaos_asks(record, seat, name_of(&drawn, i));
-    if (!take(scene, &talk, name, token, drawn.shared)) {
+    uint64_t taken = take(scene, name, token, drawn.shared);
+    if (taken == 0) {
         for (unsigned i = 0; i <= drawn.more; i++)
             chaos_refused(record, seat, name_of(&drawn, i), REDLOCK_EHELD);
         chaos_rest_a_little(contender);
         return;
     }
     use(scene, &drawn);
-    bool done = drawn.shared || server_talk_ask(&talk, 2, del, text, sizeof(text)) == ':';
-    server_talk_close(&talk);
+    bool keeps = drawn.shared || contender->options->breach == CHAOS_NO_RELEASE;
+    bool done = keeps || give_back(scene, taken, name);
     for (unsigned i = 0; i <= drawn.more; i++)
         chaos_released(record, seat, name_of(&drawn, i), done ? 0 : REDLOCK_EUNKNOWN);
 }

@@ -6,7 +6,8 @@
  *   token order   a hold whose fencing token is not above that of every earlier one
  *   lost update   a write under the lock that a later one did not see: chaos_check_record.c
  *   changed read  a record that changed while a reader held it: there too
- *   orphan        a key that is left when every lease is over
+ *   orphan        a key that is left when every lease is over, or that its contender did not
+ *                 take back: chaos_check_keys.c
  *
  * A finding is excused where a fault that breaks a documented assumption can have caused it:
  * chaos_excuse.c has the rule. */
@@ -177,6 +178,7 @@ void chaos_check(const struct chaos_history *history, struct chaos_verdict *ret_
     }
     chaos_check_record(&found);
     check_orphans(&found);
+    chaos_check_keys(&found);
     qsort(ret_verdict->finding, ret_verdict->finding_count, sizeof(ret_verdict->finding[0]),
           by_time);
     chaos_stats_figures(history, &story, ret_verdict);

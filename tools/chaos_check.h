@@ -16,6 +16,7 @@ struct chaos_found {
 void chaos_find(struct chaos_found *found, const struct chaos_finding *finding, uint64_t times);
 
 void chaos_check_record(struct chaos_found *found);  /* chaos_check_record.c */
+void chaos_check_keys(struct chaos_found *found);    /* chaos_check_keys.c */
 void chaos_check_verdict(struct chaos_found *found); /* chaos_verdict.c */
 
 /* ---- excuses (chaos_excuse.c) ----------------------------------------------------------- */
@@ -29,7 +30,8 @@ enum chaos_assumption chaos_broken_by(const struct chaos_history *history,
 const struct chaos_fault *chaos_excuse(const struct chaos_history *history, int64_t asked_ns,
                                        int64_t taken_ns, bool keys_only);
 
-/* The step back of this master's clock that was still in force at the end. NULL: there is none. */
+/* The step back of this master's clock that was still in force at the end. NULL: there is none.
+ */
 const struct chaos_fault *chaos_excuse_orphans(const struct chaos_history *history,
                                                unsigned node);
 

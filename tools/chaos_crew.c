@@ -60,7 +60,7 @@ bool chaos_crew_start(struct chaos_crew *crew, const struct chaos_options *optio
     for (unsigned i = 0; i < options->clients; i++)
         if (!begin(crew, i)) {
             snprintf(why, why_size, "cannot start a contender: %s", strerror(errno));
-            chaos_crew_end(crew);
+            chaos_crew_end(crew, NULL, NULL);
             return false;
         }
     return true;
@@ -156,7 +156,8 @@ bool chaos_crew_replace(struct chaos_crew *crew, unsigned client)
     return crew->vacant[client] && begin(crew, client);
 }
 
-unsigned chaos_crew_end(struct chaos_crew *crew)
+unsigned chaos_crew_end(struct chaos_crew *crew, void (*meanwhile)(void *context),
+                        void *context)
 {
     struct timespec nap = {.tv_nsec = 5000000};
     unsigned left, killed = 0;
@@ -174,6 +175,8 @@ unsigned chaos_crew_end(struct chaos_crew *crew)
             }
             left += crew->pid[i] != 0;
         }
+        if (meanwhile != NULL)
+            meanwhile(context);
         if (left > 0)
             nanosleep(&nap, NULL);
     } while (left > 0 && rl_clock_now_ns() < limit_ns);

@@ -30,7 +30,9 @@ bool chaos_crew_resume(struct chaos_crew *crew, unsigned client);
 bool chaos_crew_kill(struct chaos_crew *crew, unsigned client);
 bool chaos_crew_replace(struct chaos_crew *crew, unsigned client);
 
-/* Have them let go and end; who does not is killed. How many were. */
-unsigned chaos_crew_end(struct chaos_crew *crew);
+/* Have them let go and end; who does not is killed. How many were. `meanwhile`, where not NULL,
+ * is called again and again until all have ended. */
+unsigned chaos_crew_end(struct chaos_crew *crew, void (*meanwhile)(void *context),
+                        void *context);
 
 #endif

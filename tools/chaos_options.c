@@ -42,7 +42,8 @@ static void print_help(void)
         "      --seed N           draw the faults from this seed (a new one)\n"
         "      --report DIR       write report.html and report.json there\n"
         "      --client CMD       let CMD take the locks: a line protocol, redlock-chaos(1)\n"
-        "      --self-test        let a client take them that is broken; it must be caught\n"
+        "      --self-test[=HOW]  let a client take them that is broken; it must be caught:\n"
+        "                         one-master (the default), no-release, no-rollback\n"
         "      --min-holds N      fewer holds than these have shown nothing (4 a second)\n"
         "      --yes              with --nodes: faults may be done to the masters themselves\n"
         "      --help, --version\n"
@@ -124,6 +125,22 @@ static int take_kind(const char *word, enum chaos_lock *ret_lock)
     }
     return chaos_usage("--kind '%.40s': give plain, reentrant, fair, read-write or several",
                        word);
+}
+
+static int take_breach(const char *word, enum chaos_breach *ret_breach)
+{
+    static const char *const words[CHAOS_BREACHES] = {"one-master", "no-release",
+                                                      "no-rollback"};
+    *ret_breach = CHAOS_ONE_MASTER;
+    if (word == NULL)
+        return -1;
+    for (int breach = 0; breach < CHAOS_BREACHES; breach++) {
+        if (strcmp(word, words[breach]) != 0)
+            continue;
+        *ret_breach = (enum chaos_breach)breach;
+        return -1;
+    }
+    return chaos_usage("--self-test '%.40s': give one-master, no-release or no-rollback", word);
 }
 
 /* One word of --faults, of which `none` is not one: that stands alone. */
@@ -218,7 +235,7 @@ static const struct option long_options[] = {
     {"seed", required_argument, NULL, OPT_SEED},
     {"report", required_argument, NULL, OPT_REPORT},
     {"client", required_argument, NULL, OPT_CLIENT},
-    {"self-test", no_argument, NULL, OPT_SELF_TEST},
+    {"self-test", optional_argument, NULL, OPT_SELF_TEST},
     {"min-holds", required_argument, NULL, OPT_MIN_HOLDS},
     {"fenced", no_argument, NULL, OPT_FENCED},
     {"yes", no_argument, NULL, OPT_YES},
@@ -280,7 +297,7 @@ static int take_option(struct chaos_options *options, struct given *given, int o
         return *value != '\0' ? -1 : chaos_usage("--client needs a command");
     case OPT_SELF_TEST:
         options->self_test = true;
-        return -1;
+        return take_breach(value, &options->breach);
     case OPT_MIN_HOLDS:
         given->min_holds = true;
         return take_number("min-holds", value, 0, 1000000000, &options->min_holds);
@@ -300,6 +317,9 @@ static int complete(struct chaos_options *options, const struct given *given)
         return chaos_usage("--local, --nodes and --compose exclude each other; keep one");
     if (options->self_test && options->client_cmd != NULL)
         return chaos_usage("--self-test brings a client of its own; leave --client out");
+    if (options->lock != CHAOS_PLAIN && options->breach != CHAOS_ONE_MASTER)
+        return chaos_usage("--self-test=no-release and no-rollback are of plain locks; leave "
+                           "--kind out");
     if (options->lock != CHAOS_PLAIN && options->client_cmd != NULL)
         return chaos_usage("--kind is for our own contenders; leave --client out");
     if (options->lock == CHAOS_FAIR && options->where == CHAOS_LOCAL) {

@@ -15,6 +15,8 @@
 #define VOTES_LIMIT_MS 30000 /* beyond the guard's window */
 #define TELL_AFTER_MS 3000
 #define ORPHAN_SLACK_MS 1000
+#define LEFT_PART                                                                              \
+    4 /* of a ttl: what was sent has arrived by then, and other keys are still there */
 
 int64_t chaos_place_max_ttl_ms(const struct chaos_place *place)
 {
@@ -82,42 +84,71 @@ bool chaos_await_votes(struct chaos_run *run, char *why, size_t why_size)
 
 /* ---- what is left ---------------------------------------------------------------------- */
 
-static unsigned count_keys(struct chaos_run *run, redlock *client,
-                           unsigned ret_keys[REDLOCK_NODES_MAX])
+/* Looks at the masters behind the proxies' back. */
+struct look {
+    struct chaos_run *run;
+    struct chaos_history *history;
+    redlock *client; /* NULL: there is none */
+    unsigned keys;   /* all that were seen now, by master in orphans */
+};
+
+static void look_once(void *context)
 {
     static redlock_report report;
+    struct look *look = context;
+    struct chaos_history *history = look->history;
     char name[CHAOS_LOCK_NAME_MAX];
-    unsigned keys = 0;
+    int64_t asked_ns = chaos_now_ns();
+    look->keys = 0;
     report.size = sizeof(report);
-    memset(ret_keys, 0, REDLOCK_NODES_MAX * sizeof(*ret_keys));
-    for (unsigned i = 0; i < run->options->names; i++) {
-        chaos_record_lock_name(run->record, i, name);
-        if (redlock_inspect(client, name, strlen(name), &report) != 0 && report.nodes == 0)
+    memset(history->orphans, 0, sizeof(history->orphans));
+    for (unsigned i = 0; look->client != NULL && i < look->run->options->names; i++) {
+        chaos_record_lock_name(look->run->record, i, name);
+        if (redlock_inspect(look->client, name, strlen(name), &report) != 0 &&
+            report.nodes == 0)
             continue;
         for (unsigned node = 0; node < report.nodes; node++)
-            ret_keys[node] += report.node[node].vote == REDLOCK_VOTE_HELD;
-        keys += report.held;
+            history->orphans[node] += report.node[node].vote == REDLOCK_VOTE_HELD;
+        look->keys += report.held;
     }
-    return keys;
+    for (unsigned node = 0; node < look->run->nodes; node++) {
+        if (history->orphans[node] == 0)
+            continue;
+        history->left[node] = history->orphans[node];
+        history->left_ns[node] = asked_ns;
+    }
 }
 
-void chaos_count_orphans(struct chaos_run *run, unsigned ret_keys[REDLOCK_NODES_MAX])
+static redlock *open_direct(struct chaos_run *run)
 {
     char path[CHAOS_PATH_MAX], why[200];
     redlock_error error = REDLOCK_ERROR_INIT;
     redlock *client = NULL;
-    int64_t end_ns = rl_clock_now_ns() +
-                     (chaos_place_max_ttl_ms(&run->place) + ORPHAN_SLACK_MS) * RL_NS_PER_MS;
     if (!chaos_nodes_write_direct(&run->place.config, run->place.dir, path, why, sizeof(why)) ||
-        redlock_open(path, &error, &client) != 0) {
+        redlock_open(path, &error, &client) != 0)
         chaos_run_fail(run, "it could not be looked at what is left: %s",
                        error.text[0] != '\0' ? error.text : why);
-        return;
-    }
-    while (count_keys(run, client, ret_keys) > 0 && rl_clock_now_ns() < end_ns)
-        if (!chaos_pause_ms(50)) { /* who does not wait for leases has seen nothing */
-            memset(ret_keys, 0, REDLOCK_NODES_MAX * sizeof(*ret_keys));
+    return client;
+}
+
+void chaos_end_contenders(struct chaos_run *run, struct chaos_history *history)
+{
+    struct look look = {run, history, open_direct(run), 0};
+    unsigned killed = chaos_crew_end(&run->crew, look_once, &look);
+    if (killed > 0)
+        chaos_run_fail(run, "%u contender%s did not end when told to", killed,
+                       killed == 1 ? "" : "s");
+    int64_t end_ns =
+        chaos_now_ns() + (chaos_place_max_ttl_ms(&run->place) + ORPHAN_SLACK_MS) * RL_NS_PER_MS;
+    look_once(&look);
+    while (look.keys > 0 && chaos_now_ns() < end_ns) {
+        if (!chaos_pause_ms(20)) { /* who does not wait for leases knows of no orphans */
+            memset(history->orphans, 0, sizeof(history->orphans));
             break;
         }
-    redlock_close(client);
+        look_once(&look);
+    }
+    if (run->error[0] != '\0' || run->options->client_cmd != NULL)
+        memset(history->left_ns, 0, sizeof(history->left_ns));
+    redlock_close(look.client);
 }

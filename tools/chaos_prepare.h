@@ -8,7 +8,9 @@
  * lets it vote, and note the server's version. False: `why`. */
 bool chaos_await_votes(struct chaos_run *run, char *why, size_t why_size);
 
-/* Keys of the run's locks that each master still has a max-ttl after its end. */
-void chaos_count_orphans(struct chaos_run *run, unsigned ret_keys[REDLOCK_NODES_MAX]);
+/* End the contenders, and look meanwhile and afterwards which keys of the run's locks the masters
+ * have: until there are none, or a max-ttl later. Fills in `left` (where the contenders are ours
+ * and end in order: others may be ended amid a try) and `orphans`. */
+void chaos_end_contenders(struct chaos_run *run, struct chaos_history *history);
 
 #endif

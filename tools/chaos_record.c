@@ -102,7 +102,11 @@ void chaos_holds(struct chaos_record *record, struct chaos_seat *seat, unsigned 
                  int64_t until_ns, uint64_t token)
 {
     struct chaos_event event = {
-        .at_ns = chaos_record_now_ns(record), .until_ns = until_ns, .token = token};
+        .at_ns = chaos_record_now_ns(record),
+        .until_ns = until_ns,
+        .token = token,
+        .value = seat->key,
+    };
     log_event(seat, CHAOS_HOLDS, name, event);
     if (atomic_load(&seat->believes_until_ns) == 0)
         atomic_fetch_add(&seat->holds, 1);

@@ -24,7 +24,8 @@ struct chaos_seat {
     _Atomic uint32_t lives; /* how often a contender began here */
     _Atomic uint64_t holds; /* locks that were had */
     bool shared;            /* what it says now it says as a reader, */
-    bool joint;             /* or of several names at once; its own business */
+    bool joint;             /* or of several names at once, */
+    uint64_t key;           /* and of what it holds, chaos_key_of(); its own business */
 
     /* Its log. */
     size_t room;

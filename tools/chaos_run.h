@@ -12,6 +12,7 @@ struct chaos_run {
     struct chaos_place place;
     struct chaos_record *record;
     struct chaos_proxies *proxies;
+    struct chaos_keys *keys;
     struct chaos_crew crew;
     struct chaos_live live;
     size_t fault_count;

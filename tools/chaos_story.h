@@ -19,6 +19,7 @@ struct chaos_hold {
     int64_t until_ns; /* as it believed last */
     int64_t end_ns;   /* the first of that, its letting go, and its finding out */
     uint64_t token;
+    uint64_t key; /* on masters; 0: unknown */
     uint16_t client, name;
     uint8_t ending; /* enum chaos_ending */
     bool shared;    /* by a reader */

@@ -2,6 +2,7 @@
  * holds, looks whether the lock is still its own, and writes; and tells of all of it. */
 #include "config_auto.h"
 
+#include "chaos_keys.h"
 #include "chaos_worker.h"
 
 #include "limits.h"
@@ -293,6 +294,8 @@ static bool turn(struct scene *scene)
         chaos_rest_a_little(contender);
         return true;
     }
+    const char *token = redlock_token(scene->lock);
+    seat->key = chaos_key_of(token, strlen(token));
     scene->until_ns = believed_until(scene);
     if (scene->until_ns > 0)
         say_holds(scene);
