@@ -26,7 +26,7 @@ faults() { # NAME DURATION FAULTS ARGUMENT...
     name=$1 duration=$2 kinds=$3
     shift 3
     size='--local 3 --clients 4'
-    if [ -n "$long" ]; then duration=10m size='--local 5 --clients 8'; fi
+    if [ -n "$long" ]; then duration=10m size='--local 5 --clients 8 --max-recovery 3s'; fi
     # shellcheck disable=SC2086 # words on purpose
     begin "$name" --ttl 500ms --seed "$seed" $size --duration "$duration" \
         --faults "$kinds" "$@"
@@ -163,6 +163,8 @@ end_faults
 begin liar --self-test --local 3 --duration 7s --ttl 500ms --seed 5 \
     --faults halves,kill,pause
 begin alone --duration 5s --local 1 --clients 2 --names 1 --faults none
+begin slow --local 1 --duration 6s --ttl 500ms --clients 4 --names 1 --seed 3 \
+    --faults kill,partition --max-recovery 1ms
 begin few --duration 5s --local 3 --clients 4 --faults none --min-holds 1000000
 begin uncaught --self-test --local 3 --duration 5s --seed 6 --clients 1 --faults none
 printf 'node redis://127.0.0.1:%d\n' 1 2 3 >"$work/nobody"
@@ -203,6 +205,9 @@ check 'by keys that were of no use' says 'by which nobody ever had the lock' out
 check 'and by nothing else' says 'broken client was caught: [0-9]* orphaned keys*$' out
 end alone
 check 'one master, no faults' exits 0
+end slow
+check 'a majority that comes back is not of use within a ms' exits 1
+check 'which is said' says 'could vote again, and 1 ms are the most' out
 end few
 check 'too few holds show nothing' exits 2
 end uncaught
@@ -231,7 +236,7 @@ for wrong in --nonsense -x operand '--local 0' '--local 65' '--local x' '--clien
     '--hold 1s' '--seed -1' '--seed 1x' '--faults kil' '--faults kill,' '--faults ,' \
     '--faults kill,-kill' '--faults none,-kill' '--faults none,kill' '--faults kill,none' \
     '--faults all,none' '--faults kill,-kill,-pause' '--faults pause,-kill,-pause' \
-    '--local 3 --compose' '--nodes x --local 3' '--self-test --client x' '--min-holds x' '--self-test=x' \
+    '--local 3 --compose' '--nodes x --local 3' '--self-test --client x' '--min-holds x' '--self-test=x' '--max-recovery 0s' \
     '--self-test=no-release --kind fair' \
     '--fenced' '--faults disconnect' '--local 2 --faults ring' \
     '--duration 5s --faults kill,pause,sleep,oom'; do

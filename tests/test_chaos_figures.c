@@ -431,6 +431,36 @@ START_TEST(recovery_is_the_first_gap_after_a_return)
 }
 END_TEST
 
+/* 0: it may take as long as it does. */
+static const struct {
+    int64_t max_ms;
+    bool late;
+} bounds[] = {{0, false}, {1, true}, {29, true}, {30, false}, {31, false}};
+
+START_TEST(a_recovery_that_takes_too_long_is_a_violation)
+{
+    made.options.names = 2;
+    made.options.max_recovery_ms = bounds[_i].max_ms;
+    made_fault(&made, CHAOS_FAULT_PAUSE, 1 * SEC, 2 * SEC, 0x07, 0);
+    made_asks(&made, 1 * SEC, 0, 1);
+    made_asks(&made, 1 * SEC, 1, 0);
+    made_holds(&made, 2 * SEC + 30 * MS, 5 * SEC, 0, 1);
+    made_holds(&made, 2 * SEC + 20 * MS, 5 * SEC, 1, 0);
+    made_asks(&made, 6 * SEC, 0, 1);
+    made_holds(&made, 6500 * MS, 7 * SEC, 0, 1); /* slower, and after no return */
+    verdict = made_check(&made);
+    ck_assert_uint_eq(verdict->late, bounds[_i].late ? 1 : 0);
+    ck_assert_int_eq(verdict->exit_status, bounds[_i].late ? 1 : 0);
+    ck_assert_uint_eq(verdict->finding_count, bounds[_i].late ? 1 : 0);
+    if (bounds[_i].late) {
+        ck_assert_int_eq(verdict->finding[0].what, CHAOS_LATE);
+        ck_assert_uint_eq(verdict->finding[0].name, 1);
+        ck_assert_int_eq(verdict->finding[0].at_ns, 2 * SEC);
+        ck_assert_ptr_nonnull(strstr(verdict->text, "1 late recovery"));
+    }
+}
+END_TEST
+
 /* Who is refused and asks again at once has wanted it all the time. */
 START_TEST(refusals_do_not_hide_a_gap)
 {
@@ -453,8 +483,10 @@ START_TEST(recovery_that_never_comes_counts_until_the_end)
     made.options.names = 1;
     made_asks(&made, 1 * SEC, 0, 0);
     made_fault(&made, CHAOS_FAULT_PAUSE, 500 * MS, 6 * SEC, 0x07, 0);
+    made.options.max_recovery_ms = 3999;
     verdict = made_check(&made);
     ck_assert_int_eq(verdict->recovery_ns, 4 * SEC);
+    ck_assert_uint_eq(verdict->late, 1);
     ck_assert_double_eq_tol(verdict->available, 1 - 4.0 / 4.5, 1e-9);
 }
 END_TEST
@@ -491,6 +523,8 @@ int main(void)
     tcase_add_loop_test(tcase, who_asks_for_several_makes_no_gap, 0, 2);
     tcase_add_test(tcase, recovery_is_the_first_gap_after_a_return);
     tcase_add_test(tcase, refusals_do_not_hide_a_gap);
+    tcase_add_loop_test(tcase, a_recovery_that_takes_too_long_is_a_violation, 0,
+                        sizeof(bounds) / sizeof(bounds[0]));
     tcase_add_test(tcase, recovery_that_never_comes_counts_until_the_end);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);

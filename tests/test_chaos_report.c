@@ -182,9 +182,12 @@ static void expect_number(const char *path, double expected)
 START_TEST(json_has_the_figures)
 {
     made_run(&made, &plans[2]);
+    made.options.max_recovery_ms = 1;
     report();
     const struct chaos_verdict *verdict = made.verdict;
     ck_assert_uint_gt(verdict->overlaps, 0);
+    expect_number("options.max_recovery_ms", 1);
+    expect_number("figures.late_recoveries", (double)verdict->late);
     expect_number("figures.overlaps", (double)verdict->overlaps);
     expect_number("figures.lost_updates", (double)verdict->lost_updates);
     expect_number("figures.excused", (double)verdict->excused);

@@ -113,6 +113,7 @@ struct chaos_options {
     unsigned clients, names;
     enum chaos_lock lock;
     int64_t duration_ms, ttl_ms, hold_ms;
+    int64_t max_recovery_ms; /* a lock must be had so soon after a majority's return; 0: any */
     uint64_t faults;         /* a bit a kind */
     uint64_t seed;
     const char *report;      /* a directory, or NULL */
@@ -202,10 +203,11 @@ struct chaos_finding {
         CHAOS_LOST_UPDATE,
         CHAOS_CHANGED_READ,
         CHAOS_TOKEN_ORDER,
-        CHAOS_ORPHAN
+        CHAOS_ORPHAN,
+        CHAOS_LATE /* a lock was had too long after a majority's return */
     } what;
     int64_t at_ns;
-    int64_t for_ns;           /* overlap: how long */
+    int64_t for_ns;           /* overlap, late: how long */
     unsigned name, client, other;
     bool excused;             /* an assumption was broken by a fault that could cause it */
     const struct chaos_fault *by;
@@ -221,7 +223,7 @@ struct chaos_verdict {
     size_t finding_count;
     struct chaos_finding finding[256]; /* the first of them */
     /* While assumptions held; and the others, all kinds. */
-    uint64_t overlaps, lost_updates, changed_reads, token_disorders, orphans;
+    uint64_t overlaps, lost_updates, changed_reads, token_disorders, orphans, late;
     uint64_t excused;
     uint64_t shared; /* of `holds` */
     uint64_t holds, refusals, losses, writes;

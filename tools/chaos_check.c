@@ -8,6 +8,7 @@
  *   changed read  a record that changed while a reader held it: there too
  *   orphan        a key that is left when every lease is over, or that its contender did not
  *                 take back: chaos_check_keys.c
+ *   late          a lock that was not had for too long after a majority's return
  *
  * A finding is excused where a fault that breaks a documented assumption can have caused it:
  * chaos_excuse.c has the rule. */
@@ -35,6 +36,8 @@ static uint64_t *counter_of(struct chaos_verdict *verdict, const struct chaos_fi
         return &verdict->changed_reads;
     case CHAOS_TOKEN_ORDER:
         return &verdict->token_disorders;
+    case CHAOS_LATE:
+        return &verdict->late;
     case CHAOS_ORPHAN:
         break;
     }
@@ -157,6 +160,27 @@ static void check_orphans(struct chaos_found *found)
     }
 }
 
+/* The slowest recovery stands for all. That is no matter of assumptions: a majority could vote.
+ */
+static void check_recovery(struct chaos_found *found)
+{
+    const struct chaos_verdict *verdict = found->verdict;
+    int64_t max_ms = found->history->options->max_recovery_ms;
+    struct chaos_finding finding = {
+        .what = CHAOS_LATE,
+        .at_ns = verdict->recovery_at_ns,
+        .for_ns = verdict->recovery_ns,
+        .name = verdict->recovery_name,
+    };
+    snprintf(
+        finding.text, sizeof(finding.text),
+        "lock %u was not had for %.0f ms after a majority could vote again, and %lld ms are "
+        "the most",
+        verdict->recovery_name, (double)verdict->recovery_ns / 1e6, (long long)max_ms);
+    if (max_ms > 0 && verdict->recovery_ns > max_ms * CHAOS_MS)
+        chaos_find(found, &finding, 1);
+}
+
 static int by_time(const void *left, const void *right)
 {
     const struct chaos_finding *a = left, *b = right;
@@ -179,9 +203,10 @@ void chaos_check(const struct chaos_history *history, struct chaos_verdict *ret_
     chaos_check_record(&found);
     check_orphans(&found);
     chaos_check_keys(&found);
+    chaos_stats_figures(history, &story, ret_verdict);
+    check_recovery(&found);
     qsort(ret_verdict->finding, ret_verdict->finding_count, sizeof(ret_verdict->finding[0]),
           by_time);
-    chaos_stats_figures(history, &story, ret_verdict);
     chaos_check_verdict(&found);
     chaos_story_free(&story);
 }

@@ -31,7 +31,7 @@ static void put_tiles(struct chaos_page *page)
     const struct chaos_verdict *verdict = page->verdict;
     char text[64];
     uint64_t violations = verdict->overlaps + verdict->lost_updates + verdict->changed_reads +
-                          verdict->token_disorders + verdict->orphans;
+                          verdict->token_disorders + verdict->orphans + verdict->late;
     fputs("<dl class=\"tiles\">\n", page->to);
     put_count(page, "Violations", violations, "while the assumptions held");
     put_count(page, "Excused findings", verdict->excused, "a fault had broken an assumption");
@@ -79,6 +79,7 @@ static void put_counts(struct chaos_page *page)
         {"Records that changed under a read lock", verdict->changed_reads},
         {"Fencing tokens out of order", verdict->token_disorders},
         {"Keys left behind", verdict->orphans},
+        {"Recoveries that took longer than allowed", verdict->late},
         {"The same, excused by a broken assumption", verdict->excused},
         {"Locks taken", verdict->holds},
         {"Of these, by readers", verdict->shared},

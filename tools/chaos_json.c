@@ -59,9 +59,10 @@ static void put_options(FILE *to, const struct chaos_history *history)
     fprintf(to,
             ", \"seed\": \"%" PRIu64 "\", \"clients\": %u, \"names\": %u, \"duration_ms\": "
             "%" PRId64 ", \"ttl_ms\": %" PRId64 ", \"hold_ms\": %" PRId64
+            ", \"max_recovery_ms\": %" PRId64
             ", \"min_holds\": %u, \"self_test\": %s, \"faults\": [",
             options->seed, options->clients, options->names, options->duration_ms,
-            options->ttl_ms, options->hold_ms, options->min_holds,
+            options->ttl_ms, options->hold_ms, options->max_recovery_ms, options->min_holds,
             options->self_test ? "true" : "false");
     for (unsigned kind = 0; kind < CHAOS_FAULT_KINDS; kind++) {
         if ((options->faults & CHAOS_BIT(kind)) == 0)
@@ -116,13 +117,13 @@ static void put_figures(FILE *to, const struct chaos_verdict *verdict)
         to,
         "\"figures\": {\n  \"overlaps\": %" PRIu64 ", \"lost_updates\": %" PRIu64
         ", \"changed_reads\": %" PRIu64 ", \"token_disorders\": %" PRIu64
-        ", \"orphans\": %" PRIu64 ", \"excused\": %" PRIu64 ",\n  \"holds\": %" PRIu64
-        ", \"shared\": %" PRIu64 ", \"refusals\": %" PRIu64 ", \"losses\": %" PRIu64
-        ", \"writes\": %" PRIu64 ", \"faults_done\": %" PRIu64 ", \"faults_unseen\": %" PRIu64
-        ",\n  \"holds_per_s\": %.3f, \"available\": %.6f,\n",
+        ", \"orphans\": %" PRIu64 ", \"late_recoveries\": %" PRIu64 ", \"excused\": %" PRIu64
+        ",\n  \"holds\": %" PRIu64 ", \"shared\": %" PRIu64 ", \"refusals\": %" PRIu64
+        ", \"losses\": %" PRIu64 ", \"writes\": %" PRIu64 ", \"faults_done\": %" PRIu64
+        ", \"faults_unseen\": %" PRIu64 ",\n  \"holds_per_s\": %.3f, \"available\": %.6f,\n",
         verdict->overlaps, verdict->lost_updates, verdict->changed_reads,
-        verdict->token_disorders, verdict->orphans, verdict->excused, verdict->holds,
-        verdict->shared, verdict->refusals, verdict->losses, verdict->writes,
+        verdict->token_disorders, verdict->orphans, verdict->late, verdict->excused,
+        verdict->holds, verdict->shared, verdict->refusals, verdict->losses, verdict->writes,
         verdict->faults_done, verdict->faults_unseen, verdict->holds_per_s, verdict->available);
     put_quantiles(to, "wait", &verdict->wait);
     put_quantiles(to, "hold", &verdict->hold);
@@ -171,7 +172,8 @@ static void put_finding(FILE *to, const struct chaos_history *history,
     fputs(", ", to);
     put_ms(to, "at_ms", finding->at_ns, true);
     fputs(", ", to);
-    put_ms(to, "for_ms", finding->for_ns, finding->what == CHAOS_OVERLAP);
+    put_ms(to, "for_ms", finding->for_ns,
+           finding->what == CHAOS_OVERLAP || finding->what == CHAOS_LATE);
     fprintf(to, ", \"name\": %u, \"client\": %u, \"other\": %u, \"excused\": %s, \"fault\": ",
             finding->name, finding->client, finding->other,
             finding->excused ? "true" : "false");

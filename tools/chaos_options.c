@@ -44,6 +44,7 @@ static void print_help(void)
         "      --client CMD       let CMD take the locks: a line protocol, redlock-chaos(1)\n"
         "      --self-test[=HOW]  let a client take them that is broken; it must be caught:\n"
         "                         one-master (the default), no-release, no-rollback\n"
+        "      --max-recovery TIME  a lock must be had that soon after a majority's return\n"
         "      --min-holds N      fewer holds than these have shown nothing (4 a second)\n"
         "      --yes              with --nodes: faults may be done to the masters themselves\n"
         "      --help, --version\n"
@@ -214,6 +215,7 @@ enum {
     OPT_REPORT,
     OPT_CLIENT,
     OPT_SELF_TEST,
+    OPT_MAX_RECOVERY,
     OPT_MIN_HOLDS,
     OPT_FENCED,
     OPT_YES,
@@ -236,6 +238,7 @@ static const struct option long_options[] = {
     {"report", required_argument, NULL, OPT_REPORT},
     {"client", required_argument, NULL, OPT_CLIENT},
     {"self-test", optional_argument, NULL, OPT_SELF_TEST},
+    {"max-recovery", required_argument, NULL, OPT_MAX_RECOVERY},
     {"min-holds", required_argument, NULL, OPT_MIN_HOLDS},
     {"fenced", no_argument, NULL, OPT_FENCED},
     {"yes", no_argument, NULL, OPT_YES},
@@ -298,6 +301,8 @@ static int take_option(struct chaos_options *options, struct given *given, int o
     case OPT_SELF_TEST:
         options->self_test = true;
         return take_breach(value, &options->breach);
+    case OPT_MAX_RECOVERY:
+        return take_time("max-recovery", value, 1, DURATION_MAX_MS, &options->max_recovery_ms);
     case OPT_MIN_HOLDS:
         given->min_holds = true;
         return take_number("min-holds", value, 0, 1000000000, &options->min_holds);

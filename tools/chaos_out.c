@@ -185,6 +185,8 @@ const char *chaos_finding_word(const struct chaos_finding *finding)
         return "changed read";
     case CHAOS_TOKEN_ORDER:
         return "token order";
+    case CHAOS_LATE:
+        return "late recovery";
     case CHAOS_ORPHAN:
         break;
     }

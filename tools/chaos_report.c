@@ -65,11 +65,11 @@ void chaos_report_text(const struct chaos_history *history, const struct chaos_v
         100 * verdict->available, (double)verdict->longest_unavailable_ns / 1e6,
         (double)verdict->recovery_ns / 1e6);
     fprintf(to,
-            "overlaps: %llu, lost updates: %llu, changed reads: %llu, keys left: %llu; "
-            "excused by a broken assumption: %llu\n",
+            "overlaps: %llu, lost updates: %llu, changed reads: %llu, keys left: %llu, late "
+            "recoveries: %llu; excused by a broken assumption: %llu\n",
             (unsigned long long)verdict->overlaps, (unsigned long long)verdict->lost_updates,
             (unsigned long long)verdict->changed_reads, (unsigned long long)verdict->orphans,
-            (unsigned long long)verdict->excused);
+            (unsigned long long)verdict->late, (unsigned long long)verdict->excused);
     for (size_t i = 0; i < verdict->finding_count && i < 10; i++)
         fprintf(to, "  %s%s\n", verdict->finding[i].text,
                 verdict->finding[i].excused ? " (excused)" : "");

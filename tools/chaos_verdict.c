@@ -109,6 +109,7 @@ static void count_violations(const struct chaos_verdict *verdict, struct reason 
         {verdict->changed_reads, "changed read", "changed reads"},
         {verdict->token_disorders, "token out of order", "tokens out of order"},
         {verdict->orphans, "orphaned key", "orphaned keys"},
+        {verdict->late, "late recovery", "late recoveries"},
     };
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         if (kinds[i].count > 0)
