@@ -24,6 +24,13 @@ static void wait_for(const char *name)
     waiter_start_as(&waiter, two, name, REDLOCK_REENTRANT, NULL, WAIT_MS);
 }
 
+/* By one message at least. There may be no second: once one master has told of it a majority
+ * may grant the lock before the others are heard, and who has it listens no more. */
+static void expect_told(struct waiter *who, uint64_t before, int64_t released_ms)
+{
+    waiter_expect_woken(who, before, 1, released_ms);
+}
+
 /* ---- woken ------------------------------------------------------------------------------ */
 
 START_TEST(a_release_wakes_who_waits)
@@ -37,7 +44,7 @@ START_TEST(a_release_wakes_who_waits)
         client_is_quiet(two);
         int64_t released_ms = now_ms();
         ck_assert_int_eq(redlock_release(held), 0);
-        waiter_expect_woken(&waiter, before, sizes[_i] / 2 + 1, released_ms);
+        expect_told(&waiter, before, released_ms);
         listeners_become(CHANNEL_OF("name"), 0);
     }
     close_all();
@@ -65,7 +72,7 @@ START_TEST(any_message_is_a_hint_and_no_more)
     int64_t released_ms = now_ms();
     uint64_t before = client_stats(two).wakes;
     peer_gives_back("name", "0");
-    waiter_expect_woken(&waiter, before, sizes[_i] / 2 + 1, released_ms);
+    expect_told(&waiter, before, released_ms);
     close_all();
 }
 END_TEST
@@ -136,7 +143,7 @@ START_TEST(readers_and_writers_of_a_name_share_a_channel)
     client_is_quiet(two);
     int64_t released_ms = now_ms();
     ck_assert_int_eq(redlock_release(held), 0);
-    waiter_expect_woken(&reader, before, 2, released_ms);
+    expect_told(&reader, before, released_ms);
     listeners_become("redisson_rwlock:{name}", 0);
     close_all();
 }
@@ -193,7 +200,7 @@ START_TEST(names_of_any_length_are_heard)
         client_is_quiet(two);
         int64_t released_ms = now_ms();
         ck_assert_int_eq(redlock_release(held), 0);
-        waiter_expect_woken(&waiter, before, 1, released_ms);
+        expect_told(&waiter, before, released_ms);
     }
     close_all();
 }
@@ -216,7 +223,7 @@ START_TEST(a_broken_connection_listens_anew)
     uint64_t before = client_stats(two).wakes;
     int64_t released_ms = now_ms();
     ck_assert_int_eq(redlock_release(held), 0);
-    waiter_expect_woken(&waiter, before, sizes[_i] / 2 + 1, released_ms);
+    expect_told(&waiter, before, released_ms);
     close_all();
 }
 END_TEST
