@@ -13,7 +13,8 @@
 #define ASK_AGAIN_NS RL_NS_PER_S
 #define ASK_LOADING_NS (100 * RL_NS_PER_MS)
 
-static void ask(struct rl_node *node, enum rl_ask what, const struct rl_out *out,
+/* False: there is no room. Not so in a greeting, whose buffer is empty. */
+static bool ask(struct rl_node *node, enum rl_ask what, const struct rl_out *out,
                 int64_t now_ns, int64_t deadline_ns)
 {
     struct rl_waiting waiting = {
@@ -23,8 +24,9 @@ static void ask(struct rl_node *node, enum rl_ask what, const struct rl_out *out
     };
     assert(!out->overflow);
     if (!rl_wire_room(rl_node_wire(node), out->len, true))
-        return; /* only ever in a greeting, whose buffer is empty */
+        return false;
     rl_node_put(node, node->active, out->bytes, out->len, &waiting);
+    return true;
 }
 
 static void say_hello(struct rl_node *node, int64_t now_ns)
@@ -54,8 +56,9 @@ void rl_node_ask_info(struct rl_node *node, int64_t now_ns)
 {
     static char info[] = "*1\r\n$4\r\nINFO\r\n";
     struct rl_out out = {.bytes = info, .size = sizeof(info) - 1, .len = sizeof(info) - 1};
-    node->ask_info_ns = INT64_MAX;
-    ask(node, RL_ASK_INFO, &out, now_ns, now_ns + node->settings->connect_timeout_ns);
+    int64_t deadline_ns = now_ns + node->settings->connect_timeout_ns;
+    bool asked = ask(node, RL_ASK_INFO, &out, now_ns, deadline_ns);
+    node->ask_info_ns = asked ? INT64_MAX : now_ns + ASK_AGAIN_NS;
 }
 
 bool rl_node_ping(struct rl_node *node, int64_t now_ns, int64_t deadline_ns)
@@ -65,8 +68,7 @@ bool rl_node_ping(struct rl_node *node, int64_t now_ns, int64_t deadline_ns)
     if (node->mode != RL_UP || rl_node_stalled(node, now_ns) ||
         !rl_node_takes(node, node->active, out.len, false))
         return false;
-    ask(node, RL_ASK_PING, &out, now_ns, deadline_ns);
-    return true;
+    return ask(node, RL_ASK_PING, &out, now_ns, deadline_ns);
 }
 
 bool rl_node_tell(struct rl_node *node, const void *bytes, size_t len, int64_t now_ns)
