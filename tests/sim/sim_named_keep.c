@@ -20,6 +20,30 @@ static void extension(void)
     sim_expect(sim_releases(ann) == REDLOCK_OK);
 }
 
+static void answers_of_an_older_round(void)
+{
+    struct sim_client_options how = {.max_ttl_ms = 10000, .node_timeout_ms = 100};
+    sim_stage(3);
+    struct sim_player *ann = sim_is_there("ann", &how), *bob = sim_is_there("bob", &how);
+    sim_curtain();
+    sim_watches(ann, false); /* somebody looks at the connections meanwhile */
+    sim_expect(sim_takes(ann, 10000, ONCE) == REDLOCK_OK);
+    for (unsigned i = 1; i < 3; i++)
+        sim_delay_ms(ann, i, 1, 3000);
+    int64_t began_ns = sim_now_ns();
+    sim_expect(sim_extends(ann, 10000) == REDLOCK_ENOQUORUM);
+    for (unsigned i = 1; i < 3; i++)
+        sim_delay_ms(ann, i, 1, 1);
+    sim_run_until(began_ns + 2960 * SIM_MS); /* connected anew beside those that are silent */
+    for (unsigned i = 1; i < 3; i++)
+        sim_delay_ms(ann, i, 400, 1);
+    sim_expect(sim_extends(ann, 10000) == REDLOCK_ENOQUORUM);
+    for (unsigned i = 1; i < 3; i++)
+        sim_path_reset(ann->proc, i); /* what it has asked the second time never comes */
+    sim_expect(sim_takes(bob, 1000, 9000) == REDLOCK_OK);
+    sim_expect(sim_asks_validity(ann) == 0);
+}
+
 static void slow_extension(void)
 {
     struct sim_player *bob, *ann = sim_ann_has_it(1000, false, &bob);
@@ -258,6 +282,10 @@ static void paused_while_it_renews(void)
 
 const struct sim_scenario sim_named_keep[] = {
     {"extension", "A majority makes the lock last longer.", extension},
+    {"answers-of-an-older-round",
+     "R6. Answers to an extension that was given up come while the next one is open: they tell "
+     "of a TTL that began before it, and are not counted.",
+     answers_of_an_older_round},
     {"slow-extension", "CE12. Its answers take 150 ms: it counts from before its first byte.",
      slow_extension},
     {"late-extension",
