@@ -111,6 +111,13 @@ by()
         sed 1q "$out" >>"$work/$name/report"
         return 1
     fi
+    # Failed, but was it played? A name that is none, or a story that was never written, is no
+    # finding.
+    if [ "$status" -eq 1 ] && [ "$way" = scenario ] &&
+        { ! grep -q "^FAIL $which\$" "$out" || grep -q '^  there is no ' "$out"; }; then
+        echo "NOT PLAYED: $way $which" >>"$work/$name/report"
+        return 1
+    fi
     what=$(found_what "$status" "$out")
     case $way in
     seeds | shared | reentrant | fair | rw | several)
