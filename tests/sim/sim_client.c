@@ -83,7 +83,7 @@ int sim_try(redlock *client, const char *name, const redlock_options *options,
     sim_call_ends(call);
     sim_mark(MARK_TRY, sim_proc()->index, (uint64_t)result);
     if (result == REDLOCK_OK)
-        *ret_hold = sim_took(*ret_lock, name);
+        *ret_hold = sim_took(*ret_lock, name, options);
     else
         sim_tell("%s does not get %s: %s", sim_proc()->name, name,
                  redlock_strerror_name(result));

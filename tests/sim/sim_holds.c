@@ -197,17 +197,28 @@ static struct sim_hold *new_hold(const char *name)
     return hold;
 }
 
-struct sim_hold *sim_took(redlock_lock *lock, const char *name)
+/* An owner that nobody has named is the library's to make up. */
+static void set_owner(struct sim_hold *hold, const redlock_options *asked)
+{
+    const struct rl_target *target = &hold->lock->claim->target;
+    if (!asked || asked->kind == REDLOCK_PLAIN)
+        return;
+    if (asked->owner)
+        snprintf(hold->owner, sizeof(hold->owner), "%s", asked->owner);
+    else
+        snprintf(hold->owner, sizeof(hold->owner), "%.*s", (int)target->owner_len,
+                 target->owner);
+}
+
+struct sim_hold *sim_took(redlock_lock *lock, const char *name, const redlock_options *asked)
 {
     struct sim_hold *hold = new_hold(name);
     /* Whoever else has it: what they have been told meanwhile is seen first. */
     for (struct sim_hold *other = hold->next; other; other = other->next)
         look(other);
-    const struct rl_target *target = &lock->claim->target;
     hold->lock = lock;
-    hold->shared =
-        target->kind == rl_kind(RL_ROW_QREAD) || target->kind == rl_kind(RL_ROW_READ);
-    snprintf(hold->owner, sizeof(hold->owner), "%.*s", (int)target->owner_len, target->owner);
+    hold->shared = asked && asked->kind == REDLOCK_READ;
+    set_owner(hold, asked);
     snprintf(hold->token, sizeof(hold->token), "%s", redlock_token(lock));
     acquired++;
     sim_mark(MARK_TOOK, hold->proc->index, (uint64_t)in_force_ns(hold));

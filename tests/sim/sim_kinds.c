@@ -37,15 +37,7 @@ enum sim_family sim_family_of(uint64_t seed)
 }
 
 /* An owner of its own for every use of a lock; who takes it once more meanwhile is the same. */
-static const char *new_owner(void)
-{
-    static char owners[64][24];
-    char *owner = owners[sim_world.owners++ % 64];
-    snprintf(owner, sizeof(owners[0]), "%s-%u", sim_proc()->name, sim_world.owners);
-    return owner;
-}
-
-void sim_draw_kind(redlock_options *options)
+void sim_draw_kind(redlock_options *options, char owner[SIM_OWNER_BYTES])
 {
     switch (sim_world.plan.family) {
     case SIM_REENTRANT_LOCKS:
@@ -61,7 +53,8 @@ void sim_draw_kind(redlock_options *options)
     default:
         return;
     }
-    options->owner = new_owner();
+    snprintf(owner, SIM_OWNER_BYTES, "%s-%u", sim_proc()->name, ++sim_world.owners);
+    options->owner = owner;
 }
 
 bool sim_draw_nested(const redlock_options *outer, redlock_options *ret_inner)

@@ -19,6 +19,8 @@ struct slot {
     uint64_t call, id;
     int64_t due_ns; /* own time of the next step */
     const char *name;
+    redlock_options options; /* with which it was asked for */
+    char owner[SIM_OWNER_BYTES];
     unsigned served; /* names, after the faults' end */
     redlock_lock *lock;
     struct sim_hold *hold;
@@ -132,7 +134,7 @@ static void on_tried(void *context, int result, redlock_lock *lock)
     if (result != REDLOCK_OK || slot->actor->leaving) /* what is closed now gives it up */
         return;
     slot->lock = lock;
-    slot->hold = sim_took(lock, slot->name);
+    slot->hold = sim_took(lock, slot->name, &slot->options);
     slot->state = HELD;
     slot->served += sim_world.phase == SIM_CALM;
     if (sim_below(6) == 0)
@@ -142,18 +144,18 @@ static void on_tried(void *context, int result, redlock_lock *lock)
 static void ask(struct slot *slot)
 {
     bool calm = sim_world.phase == SIM_CALM;
-    redlock_options options;
-    sim_draw_options(&options, true);
+    redlock_options *options = &slot->options;
+    sim_draw_options(options, slot->owner, true);
     slot->name = sim_draw_name();
     if (calm) {
-        options.wait_ms = -1;
-        options.ttl_ms = sim_world.plan.ttl_max_ms;
+        options->wait_ms = -1;
+        options->ttl_ms = sim_world.plan.ttl_max_ms;
         slot->name = sim_served_name(slot->served % sim_world.plan.names);
     }
     slot->state = TRYING;
     begin(slot, "redlock_try_async");
-    sim_tell_try(slot->name, &options);
-    int result = sim_names_try_async(slot->actor->client, slot->name, &options, on_tried, slot,
+    sim_tell_try(slot->name, options);
+    int result = sim_names_try_async(slot->actor->client, slot->name, options, on_tried, slot,
                                      &slot->id);
     if (result) {
         end(slot);

@@ -61,10 +61,12 @@ void sim_found(enum sim_oracle oracle, const char *format, ...)
 /* One lock, as the program that took it believes in it. Memory is the oracle's. */
 struct sim_hold;
 
-/* redlock_try() has returned it. Every redlock_validity_ms(lock) of the program goes through
- * sim_believes(), which checks the answer; the deadline in force is looked at by the oracle
- * itself whenever anybody else takes the name, and when it passes. */
-struct sim_hold *sim_took(redlock_lock *lock, const char *name);
+/* redlock_try() has returned it, asked for with these options (NULL: none): by them it is judged
+ * whom it excludes, and not by what the library has made of them. Every
+ * redlock_validity_ms(lock) of the program goes through sim_believes(), which checks the answer;
+ * the deadline in force is looked at by the oracle itself whenever anybody else takes the name,
+ * and when it passes. */
+struct sim_hold *sim_took(redlock_lock *lock, const char *name, const redlock_options *asked);
 int64_t sim_believes(struct sim_hold *hold); /* redlock_validity_ms(), checked */
 /* Right before redlock_release(), _detach(): from here on the program uses it no more. */
 void sim_gives_up(struct sim_hold *hold);

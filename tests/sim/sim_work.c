@@ -22,10 +22,10 @@ void sim_on_lost(void *context, redlock_lock *lock)
         sim_nap(sim_scale(10 * SIM_US, 20 * SIM_MS));
 }
 
-void sim_draw_options(redlock_options *ret_options, bool renews)
+void sim_draw_options(redlock_options *ret_options, char owner[SIM_OWNER_BYTES], bool renews)
 {
     *ret_options = (redlock_options)REDLOCK_OPTIONS_INIT;
-    sim_draw_kind(ret_options);
+    sim_draw_kind(ret_options, owner);
     ret_options->ttl_ms = sim_scale(30, sim_world.plan.ttl_max_ms);
     switch (sim_below(8)) {
     case 0:
@@ -198,7 +198,7 @@ static int blocking_try(struct sim_actor *actor, const char *name,
     sim_count_try(name, result);
     /* The client may be closed by now, and the lock gone with it. */
     if (result == REDLOCK_OK && !actor->leaving)
-        *ret_hold = sim_took(*ret_lock, name);
+        *ret_hold = sim_took(*ret_lock, name, options);
     return result;
 }
 
@@ -229,13 +229,15 @@ static void hold_both(struct sim_actor *actor, const char *name, redlock_lock *l
 static void work(struct sim_actor *actor)
 {
     redlock_options options, inner;
+    char owner[SIM_OWNER_BYTES];
     redlock_lock *lock;
     struct sim_hold *hold;
     const char *name = sim_draw_name();
     if (sim_below(4) == 0 && take_up(actor))
         return;
-    sim_draw_options(&options, actor->options.background != REDLOCK_BACKGROUND_NEVER &&
-                                   actor->style != SIM_LOOPING);
+    sim_draw_options(&options, owner,
+                     actor->options.background != REDLOCK_BACKGROUND_NEVER &&
+                         actor->style != SIM_LOOPING);
     int result = blocking_try(actor, name, &options, &lock, &hold);
     if (sim_leaves(actor))
         return;
@@ -251,11 +253,12 @@ static void work(struct sim_actor *actor)
 static bool be_served(struct sim_actor *actor)
 {
     redlock_options options = REDLOCK_OPTIONS_INIT;
+    char owner[SIM_OWNER_BYTES];
     redlock_lock *lock;
     struct sim_hold *hold;
     options.wait_ms = -1;
     options.ttl_ms = sim_world.plan.ttl_max_ms;
-    sim_draw_kind(&options);
+    sim_draw_kind(&options, owner);
     for (unsigned i = 0; i < sim_world.plan.names && !sim_leaves(actor);) {
         int result = blocking_try(actor, sim_served_name(i), &options, &lock, &hold);
         sim_nap(SIM_MS);

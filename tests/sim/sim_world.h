@@ -15,7 +15,13 @@
 #include "sim_client.h"
 #include "sim_count.h"
 
-enum { SIM_NAMES_MAX = 3, SIM_ACTORS_MAX = 24, SIM_THREADS_MAX = 3, SIM_TEXTS_MAX = 4 };
+enum {
+    SIM_NAMES_MAX = 3,
+    SIM_ACTORS_MAX = 24,
+    SIM_THREADS_MAX = 3,
+    SIM_TEXTS_MAX = 4,
+    SIM_OWNER_BYTES = 24
+};
 
 /* Nothing of a program's lasts longer than this without a look at whether it is to end. */
 #define SIM_STEP_NS (50 * SIM_MS)
@@ -116,7 +122,8 @@ void *sim_loop(void *actor);
 extern int sim_family_wanted;
 const char *sim_family_name(enum sim_family family);
 enum sim_family sim_family_of(uint64_t seed);
-void sim_draw_kind(redlock_options *options);
+/* The owner's text is the caller's, and must last as long as the options. */
+void sim_draw_kind(redlock_options *options, char owner[SIM_OWNER_BYTES]);
 /* The options for taking it once more, by the same owner. False: it does not. */
 bool sim_draw_nested(const redlock_options *outer, redlock_options *ret_inner);
 /* A name, or several of them as one (sim_names.h). Good for ever. */
@@ -125,7 +132,7 @@ const char *sim_draw_name(void);
 const char *sim_served_name(unsigned i);
 
 /* A lock's options, drawn. `renews`: it may ask for what needs somebody who drives. */
-void sim_draw_options(redlock_options *ret_options, bool renews);
+void sim_draw_options(redlock_options *ret_options, char owner[SIM_OWNER_BYTES], bool renews);
 
 /* sim_end.c */
 /* The faults have ended: wait until all are served and gone. False: they can't be ended. */
