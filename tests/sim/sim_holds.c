@@ -125,6 +125,24 @@ static void look_for_overlap(const struct sim_hold *hold)
     }
 }
 
+/* Believed in on a majority's word, it is a majority's to keep. What breaks an assumption takes
+ * keys away. */
+static void look_for_backing(const struct sim_hold *hold)
+{
+    if (sim_assumptions_broken() || !hold->lock || !believes(hold))
+        return;
+    int64_t until_ns = sim_true_ns(hold->proc, believes_until_ns(hold));
+    int64_t max_ttl_ns = hold->lock->client->config.max_ttl_ms * SIM_MS;
+    unsigned n = sim_master_count();
+    unsigned behind = sim_masters_behind(hold->name, hold->token, until_ns, max_ttl_ns);
+    if (behind < n / 2 + 1)
+        sim_found(
+            SIM_TOO_LONG,
+            "%s believes in %s (%.8s) for %.3f ms more, and %u of %u masters keep it so long",
+            hold->proc->name, hold->name, hold->token,
+            (double)(until_ns - sim_now_ns()) / (double)SIM_MS, behind, n);
+}
+
 /* When it is over as redlock_validity_ms() tells it. */
 static bool runs_out(const struct sim_hold *hold, int64_t deadline_ns)
 {
@@ -155,8 +173,10 @@ static void look(struct sim_hold *hold)
         sim_not(&hold->over_event);
     else if (longer)
         await_over(hold);
-    if (longer)
+    if (longer) {
         look_for_overlap(hold);
+        look_for_backing(hold);
+    }
 }
 
 /* It may grow after all as long as nobody was told that it has passed: a thread may come late

@@ -17,6 +17,11 @@ const struct sim_hold *sim_believed(const char *token);
 int64_t sim_believes_for_ns(const struct sim_hold *hold); /* so much longer */
 const char *sim_holder(const struct sim_hold *hold); /* its process's name */
 
+/* sim_backing.c: how many masters have these names under that token until then; nobody asks for
+ * more than max-ttl. */
+unsigned sim_masters_behind(const char *names, const char *token, int64_t until_ns,
+                            int64_t max_ttl_ns);
+
 /* sim_order.c */
 void sim_order_begin(void);
 /* Has it lost a key that may have said which waiters of a fair lock are this library's? Others

@@ -47,6 +47,20 @@ static size_t split(const char *names, redlock_bytes ret_names[NAMES_MAX])
     return count;
 }
 
+unsigned sim_names_count(const char *names)
+{
+    redlock_bytes name[NAMES_MAX];
+    size_t count = split(names, name);
+    unsigned different = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t k = 0;
+        while (name[k].len != name[i].len || memcmp(name[k].bytes, name[i].bytes, name[i].len))
+            k++;
+        different += k == i;
+    }
+    return different;
+}
+
 int sim_names_try(redlock *client, const char *names, const redlock_options *options,
                   redlock_lock **ret_lock)
 {

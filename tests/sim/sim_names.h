@@ -11,6 +11,8 @@ bool sim_names_several(const char *names);
 /* Is one of them among those others? Both may be one name. */
 bool sim_names_meet(const char *names, const char *others);
 
+unsigned sim_names_count(const char *names); /* different ones */
+
 /* redlock_try() or redlock_try_async(), or those for several names where there is a plus. */
 int sim_names_try(redlock *client, const char *names, const redlock_options *options,
                   redlock_lock **ret_lock);

@@ -9,7 +9,8 @@
  *   risen      a hold is valid again after it had run out
  *   stranger   a key deleted or shortened by somebody whose token it does not have
  *   twice      a call is done twice, or not at all
- *   too long   redlock_validity_ms() says more than the deadline in force allows
+ *   too long   redlock_validity_ms() says more than the deadline in force allows, or that is later
+ *              than a majority of the masters keeps the lock for
  *   leftover   a key, a queue entry, a byte of memory, a descriptor is left at the end
  *   stuck      no faults any more, and still no lock within the stated bound
  *   swollen    memory, queues or descriptors above their bounds
