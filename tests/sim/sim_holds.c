@@ -3,7 +3,8 @@
  * A program believes in its lock from when it was told of it until it gives it up, for as long
  * as the deadline in force (the one that redlock_validity_ms() counts down to) is ahead on its
  * own clock. Its process may stand meanwhile: its clock decides all the same. A process that
- * was killed believes nothing.
+ * was killed believes nothing; but what it has detached is a text that others of its host take
+ * up, and is believed in without it.
  *
  * Two that believe in one name at one time are an overlap. It is looked for at each grant and
  * at each change of a deadline, which is all there can begin one.
@@ -74,8 +75,8 @@ static int64_t believes_until_ns(const struct sim_hold *hold)
 
 static bool believes(const struct sim_hold *hold)
 {
-    return hold->open && !hold->proc->crashed &&
-           sim_own_ns(hold->proc) < believes_until_ns(hold);
+    bool alive = !hold->proc->crashed || !hold->lock;
+    return hold->open && alive && sim_own_ns(hold->proc) < believes_until_ns(hold);
 }
 
 int64_t sim_believes_for_ns(const struct sim_hold *hold)
@@ -362,6 +363,7 @@ void sim_attached(struct sim_hold *hold, redlock_lock *lock)
     hold->lock = lock;
     hold->proc = sim_proc();
     look(hold);
+    look_for_overlap(hold);
 }
 
 /* ---- the end -------------------------------------------------------------------------- */

@@ -88,14 +88,38 @@ static int among_tokens(struct sim_run *run, unsigned flags)
     return key && field(key, token->bytes, token->len) ? YES : NO;
 }
 
-/* What the oracles are told of a token that comes or goes, as of a lock that is a string. */
-static void tell(const struct sim_run *run, enum sim_change change)
+/* Who is counted beside the owner, and can't be any more when that has the lock; NULL: nobody.
+ */
+static const char *beside(const struct sim_run *run, const struct sim_key *key)
 {
-    const char *token = sim_argv_at(run, 3)->bytes;
+    const struct sim_word *owner = sim_argv_at(run, 2);
+    for (size_t i = 0; i < key->members; i++) {
+        const struct sim_member *member = &key->member[i];
+        if (member->len != owner->len || memcmp(member->text, owner->bytes, owner->len) != 0)
+            return member->text;
+    }
+    return NULL;
+}
+
+/* What the oracles are told of a token that comes or goes, as of a lock that is a string: one
+ * that comes beside another owner's as if it took that one's place. */
+static void tell(const struct sim_run *run, enum sim_change change, const char *token)
+{
     struct sim_key key = *key_at(run, 1);
-    bool taken = change == SIM_TAKEN;
     key.type = SIM_STRING;
-    sim_key_tell(&key, run->call, change, taken ? NULL : token, taken ? token : NULL);
+    if (change == SIM_TAKEN)
+        sim_key_tell(&key, run->call, change, beside(run, &key), token);
+    else
+        sim_key_tell(&key, run->call, change, token, NULL);
+}
+
+/* The lock goes, and with it whatever tokens there still are. (Those that an
+ * acquire takes out for stale have lost it before.) */
+static void tell_deleted(const struct sim_run *run)
+{
+    const struct sim_key *tokens = key_at(run, 2);
+    for (size_t i = 0; tokens && i < tokens->members; i++)
+        tell(run, SIM_DELETED, tokens->member[i].text);
 }
 
 static bool at_least(struct sim_run *run, unsigned which)
@@ -172,7 +196,7 @@ static bool add(struct sim_run *run, int64_t count)
     tokens = key_at(run, 2);
     sim_member_set(run->call->server, run->call->db, sim_keys_at(run, 2), &tokens, SIM_SET,
                    sim_argv_at(run, 3), &none);
-    tell(run, SIM_TAKEN);
+    tell(run, SIM_TAKEN, sim_argv_at(run, 3)->bytes);
     return true;
 }
 
@@ -268,7 +292,7 @@ static int give(struct sim_run *run)
         return mine == FAILED ? FAILED : NO;
     const struct sim_word *token = sim_argv_at(run, 3);
     struct sim_key *tokens = key_at(run, 2);
-    tell(run, SIM_DELETED);
+    tell(run, SIM_DELETED, token->bytes);
     sim_member_remove(tokens, sim_member_find(tokens, token->bytes, token->len));
     tokens = key_at(run, 2);
     int64_t left = tokens ? (int64_t)tokens->members : 0;
@@ -277,6 +301,7 @@ static int give(struct sim_run *run)
         count = left;
     if (count > 0)
         return set_count(run, count, "redis.call('HSET'") ? YES : FAILED;
+    tell_deleted(run);
     bool done;
     const char *error = sim_script_del(run, sim_keys_at(run, 1), &done);
     if (error)

@@ -115,6 +115,18 @@ static void set_network(const struct sim_proc *proc)
     }
 }
 
+/* The first ones of the masters only: a majority of them is none of all. One alone has
+ * another format for readers and writers. */
+static void draw_list(struct sim_actor *actor)
+{
+    const struct sim_plan *plan = &sim_world.plan;
+    unsigned least = plan->family == SIM_SHARED_LOCKS ? 2 : 1;
+    if (plan->breaks != SIM_ONE_LIST || plan->masters <= least || sim_below(2))
+        return;
+    actor->options.masters = (unsigned)sim_between(least, plan->masters - 1);
+    sim_broke(SIM_ONE_LIST);
+}
+
 static void draw_style(struct sim_actor *actor)
 {
     static const int backgrounds[] = {
@@ -126,6 +138,7 @@ static void draw_style(struct sim_actor *actor)
     actor->options.background = backgrounds[sim_below(6)];
     if (actor->style == SIM_CALLBACKS && actor->options.background == REDLOCK_BACKGROUND_NEVER)
         actor->options.background = 0;
+    draw_list(actor);
 }
 
 struct sim_actor *sim_actor_start(unsigned host, const struct sim_proc *before)
