@@ -1,12 +1,9 @@
-/* sim_work.c - programs: a supervisor that opens and closes the client, and threads that take
- * locks, look at them, make them last longer, hand them on, give them up or let them run out.
- */
+/* sim_work.c - programs: threads that take locks, look at them, make them last longer, hand
+ * them on, give them up or let them run out. */
 #include "config_auto.h"
 
 #include "sim_names.h"
 #include "sim_world.h"
-
-#include "client.h"
 
 bool sim_leaves(const struct sim_actor *actor)
 {
@@ -272,7 +269,7 @@ static bool be_served(struct sim_actor *actor)
     return !sim_leaves(actor);
 }
 
-static void *run_thread(void *argument)
+void *sim_work(void *argument)
 {
     struct sim_actor *actor = argument;
     while (!sim_leaves(actor) && sim_world.phase == SIM_WORK) {
@@ -291,77 +288,4 @@ void sim_thread_ends(struct sim_actor *actor)
 {
     actor->running--;
     sim_actor_call(actor);
-}
-
-/* ---- the supervisor ------------------------------------------------------------------- */
-
-static void start_threads(struct sim_actor *actor)
-{
-    actor->leaving = false;
-    actor->calm = actor->calling = 0;
-    actor->running = actor->threads;
-    for (unsigned i = 0; i < actor->threads; i++) {
-        bool loops = i == 0 && actor->style != SIM_BLOCKING;
-        sim_fiber_new(actor->proc, loops ? sim_loop : run_thread, actor);
-    }
-}
-
-void sim_actor_call(struct sim_actor *actor)
-{
-    if (actor->watches)
-        sim_wake(actor->supervisor);
-}
-
-/* Sleep until the client is to be closed. */
-static void watch(struct sim_actor *actor, int64_t until_ns)
-{
-    while (actor->running > 0 && !actor->proc->crashed && sim_world.phase != SIM_OVER) {
-        if (sim_world.phase == SIM_WORK && sim_now_ns() >= until_ns)
-            return;
-        sim_look_at_sizes(actor->proc, 1);
-        actor->watches = true;
-        sim_sleep(sim_world.phase == SIM_WORK ? until_ns : SIM_NEVER);
-        actor->watches = false;
-    }
-}
-
-/* Threads that are blocked may be ended by closing; those on their way in may not be. */
-static bool all_blocked(const struct sim_actor *actor)
-{
-    return actor->style == SIM_BLOCKING && actor->client->callers == actor->running &&
-           actor->calling == actor->running;
-}
-
-static void end_client(struct sim_actor *actor)
-{
-    bool cancels = sim_below(2) || actor->style != SIM_BLOCKING || sim_world.phase == SIM_OVER;
-    actor->leaving = true;
-    if (actor->proc->crashed || cancels)
-        redlock_cancel(actor->client);
-    while (actor->running > 0 && !(all_blocked(actor) && !cancels))
-        sim_nap(sim_scale(100 * SIM_US, 5 * SIM_MS));
-    sim_look_at_sizes(actor->proc, 1);
-    sim_close(actor->client);
-    while (actor->running > 0)
-        sim_sleep(sim_now_ns() + SIM_MS);
-    actor->client = NULL;
-}
-
-void *sim_supervise(void *argument)
-{
-    struct sim_actor *actor = argument;
-    while (!actor->proc->crashed && sim_world.phase != SIM_OVER &&
-           actor->calm < actor->threads) {
-        actor->client = sim_open(&actor->options);
-        if (!actor->client) {
-            sim_nap(sim_scale(SIM_MS, SIM_STEP_NS));
-            continue;
-        }
-        start_threads(actor);
-        watch(actor, sim_now_ns() + sim_scale(sim_world.plan.work_ns / 16 + SIM_MS,
-                                              sim_world.plan.work_ns * 2));
-        end_client(actor);
-    }
-    actor->gone = true;
-    return NULL;
 }

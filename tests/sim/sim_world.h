@@ -2,6 +2,7 @@
  * faults, and an end in which everything must come right.
  *
  *   sim_world.c   what is drawn, and the order of things
+ *   sim_supervise.c  programs' main threads, which open and close clients
  *   sim_work.c    programs of threads that make blocking calls
  *   sim_loop.c    programs that are driven by an event loop or by callbacks
  *   sim_kinds.c   of which kinds their locks are
@@ -108,9 +109,11 @@ bool sim_world_play(uint64_t seed, struct sim_tally *tally);
 /* sim_world.c: a process on that host begins its program. */
 struct sim_actor *sim_actor_start(unsigned host, const struct sim_proc *before);
 
-/* sim_work.c */
+/* sim_supervise.c */
 void *sim_supervise(void *actor); /* the main thread of every process */
 void sim_actor_call(struct sim_actor *actor); /* the supervisor looks up */
+/* sim_work.c */
+void *sim_work(void *actor);
 bool sim_leaves(const struct sim_actor *actor); /* its threads have to come to an end */
 void sim_thread_ends(struct sim_actor *actor);
 void sim_on_lost(void *context, redlock_lock *lock);
