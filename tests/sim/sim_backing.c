@@ -9,26 +9,30 @@
 #include "sim_master_parts.h"
 #include "sim_names.h"
 
+#include "limits.h"
+
+enum { TOKEN_DIGITS = 2 * RL_TOKEN_RANDOM_BYTES };
+
 static int64_t end_ns_of(const struct sim_key *key)
 {
     return key->expires.place ? key->expires.at_ns : SIM_NEVER;
 }
 
-/* Does the text end so, behind who it is? A set of tokens has them alone. */
-static bool ends_in(const struct sim_member *member, const char *token)
+/* Does the text end so? Who it is may stand before a token. */
+static bool ends_in(const char *text, size_t text_len, const char *end)
 {
-    size_t len = strlen(token);
-    return member->len >= len && memcmp(member->text + member->len - len, token, len) == 0;
+    size_t len = strlen(end);
+    return text_len >= len && memcmp(text + text_len - len, end, len) == 0;
 }
 
 /* Until when a key has this token; 0: it does not have it. */
 static int64_t has_until_ns(const struct sim_key *key, const char *token)
 {
     if (key->type == SIM_STRING)
-        return strcmp(key->value.bytes, token) == 0 ? end_ns_of(key) : 0;
+        return ends_in(key->value.bytes, key->value.len, token) ? end_ns_of(key) : 0;
     for (size_t i = 0; i < key->members; i++) {
         const struct sim_member *member = &key->member[i];
-        if (!ends_in(member, token))
+        if (!ends_in(member->text, member->len, token))
             continue;
         if (key->type != SIM_ZSET)
             return end_ns_of(key);
@@ -62,18 +66,71 @@ static int64_t keeps_until_ns(struct sim_server *server, const char *names, cons
     return end_ns_of(own) < until_ns ? end_ns_of(own) : until_ns;
 }
 
+/* One that was killed since a round was begun that may have given it a token, to last until
+ * then: that was max-ttl before at the earliest. A tenth is more than clocks may differ by. */
+static bool has_died(const struct sim_server *server, int64_t until_ns, int64_t max_ttl_ns)
+{
+    return server->killed_ns > 0 && server->killed_ns > until_ns - max_ttl_ns - max_ttl_ns / 10;
+}
+
 unsigned sim_masters_behind(const char *names, const char *token, int64_t until_ns,
                             int64_t max_ttl_ns)
 {
     unsigned count = 0;
     for (unsigned i = 0; i < sim_master_count(); i++) {
         struct sim_server *server = sim_server(i);
-        /* One that was killed may have had it, and does not vote until whatever it had is over;
-         * the round that made it last so long was begun max-ttl before that at the earliest. A
-         * tenth is more than clocks may differ by. */
-        bool died = server->killed_ns > 0 &&
-                    server->killed_ns > until_ns - max_ttl_ns - max_ttl_ns / 10;
-        count += died || keeps_until_ns(server, names, token) >= until_ns;
+        /* It does not vote until whatever it had is over. */
+        count += has_died(server, until_ns, max_ttl_ns) ||
+                 keeps_until_ns(server, names, token) >= until_ns;
     }
     return count;
+}
+
+unsigned sim_masters_with(const char *token, int64_t max_ttl_ns)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < sim_master_count(); i++) {
+        const struct sim_server *server = sim_server(i);
+        bool has = false;
+        for (size_t k = 0; k < server->keys; k++)
+            has |= has_until_ns(server->key[k], token) > sim_now_ns();
+        count += has && !has_died(server, sim_now_ns(), max_ttl_ns);
+    }
+    return count;
+}
+
+/* ---- what is left ---------------------------------------------------------------------- */
+
+/* The token in such a text, if it is one of that holder's that was not detached; NULL: none. */
+static const char *token_in(const char *text, size_t len, const char *holder)
+{
+    size_t holder_len = strlen(holder), token_len = TOKEN_DIGITS + 1 + holder_len;
+    if (len < token_len || !ends_in(text, len, holder) || text[len - holder_len - 1] != ':')
+        return NULL;
+    const char *token = text + len - token_len;
+    return sim_was_detached(token) ? NULL : token;
+}
+
+static const char *token_of(const struct sim_key *key, const char *holder)
+{
+    if (key->type == SIM_STRING)
+        return token_in(key->value.bytes, key->value.len, holder);
+    const char *token = NULL;
+    for (size_t i = 0; i < key->members && !token; i++)
+        token = token_in(key->member[i].text, key->member[i].len, holder);
+    return token;
+}
+
+const char *sim_token_left(const char *holder, unsigned *ret_master)
+{
+    for (unsigned i = 0; i < sim_master_count(); i++) {
+        const struct sim_server *server = sim_server(i);
+        for (size_t k = 0; k < server->keys; k++) {
+            const char *token = token_of(server->key[k], holder);
+            *ret_master = i;
+            if (token)
+                return token;
+        }
+    }
+    return NULL;
 }

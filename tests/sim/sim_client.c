@@ -92,10 +92,12 @@ int sim_try(redlock *client, const char *name, const redlock_options *options,
 
 int sim_extend(redlock_lock *lock, struct sim_hold *hold, int64_t ttl_ms)
 {
+    int64_t began_ns = sim_own_ns(sim_proc());
     uint64_t call = sim_call_begins("redlock_extend");
     int result = redlock_extend(lock, ttl_ms, NULL);
     sim_call_ends(call);
     sim_mark(MARK_EXTEND, sim_proc()->index, (uint64_t)result);
+    sim_extended(hold, ttl_ms, began_ns, result);
     int64_t left_ms = sim_believes(hold);
     sim_tell("%s extends by %lld ms: %s, %lld ms are left", sim_proc()->name, (long long)ttl_ms,
              redlock_strerror_name(result), (long long)left_ms);
@@ -112,6 +114,7 @@ int sim_release(redlock_lock *lock, struct sim_hold *hold)
     int result = redlock_release(lock);
     sim_call_ends(call);
     sim_mark(MARK_RELEASE, sim_proc()->index, (uint64_t)result);
+    sim_released(hold, result);
     sim_tell("%s has released: %s", sim_proc()->name, redlock_strerror_name(result));
     return result;
 }

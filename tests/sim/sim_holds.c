@@ -11,10 +11,8 @@
  */
 #include "config_auto.h"
 
-#include "sim_judge.h"
+#include "sim_held.h"
 #include "sim_names.h"
-
-#include "claim.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -22,27 +20,7 @@
 
 #define LATER_NS (5 * SIM_MS) /* looks at one whose deadline has passed */
 
-enum { HOLDS_MAX = 2048, NAME_MAX_SHOWN = 32, MARK_TOOK = 0x311, MARK_GAVE = 0x312 };
-
-struct sim_hold {
-    struct sim_event over_event; /* first: the deadline passes */
-    bool open;                   /* its program has not given it up */
-    bool over;                   /* its program was told so, or could be: for good */
-    bool told;                   /* on_lost was called */
-    redlock_lock *lock;          /* NULL: as text */
-    bool leaves;                 /* a call detaches it: its handle goes before that is back */
-    bool attached;               /* by a client that knows no TTL but the text's */
-    struct sim_proc *proc;
-    int64_t deadline_ns;          /* in force when it was last looked at; own time */
-    int64_t told_ns;              /* until then, its program was told, it is valid */
-    int64_t took_ns;              /* true time */
-    struct sim_hold *prev, *next; /* open ones */
-    bool shared;                  /* with others who read */
-    bool several;                 /* names */
-    char owner[RL_OWNER_MAX + 1]; /* "": a plain lock has none */
-    char name[NAME_MAX_SHOWN];
-    char token[RL_TOKEN_MAX + 1];
-};
+enum { HOLDS_MAX = 2048, MARK_TOOK = 0x311, MARK_GAVE = 0x312 };
 
 /* Taken round and round, so that what was given up is not used again at once: a callback that
  * tells of its loss may still come. */
@@ -61,7 +39,7 @@ void sim_holds_begin(void)
     held_ns = 0;
 }
 
-static int64_t in_force_ns(const struct sim_hold *hold)
+int64_t sim_hold_in_force_ns(const struct sim_hold *hold)
 {
     return hold->lock ? atomic_load(&hold->lock->deadline_ns) : hold->deadline_ns;
 }
@@ -69,7 +47,7 @@ static int64_t in_force_ns(const struct sim_hold *hold)
 /* What it goes by, on its own clock: the deadline, and what it was told when it looked. */
 static int64_t believes_until_ns(const struct sim_hold *hold)
 {
-    int64_t deadline_ns = in_force_ns(hold);
+    int64_t deadline_ns = sim_hold_in_force_ns(hold);
     return deadline_ns > hold->told_ns ? deadline_ns : hold->told_ns;
 }
 
@@ -132,10 +110,9 @@ static void look_for_backing(const struct sim_hold *hold)
 {
     if (sim_assumptions_broken() || !hold->lock || !believes(hold))
         return;
-    int64_t until_ns = sim_true_ns(hold->proc, believes_until_ns(hold));
-    int64_t max_ttl_ns = hold->lock->client->config.max_ttl_ms * SIM_MS;
+    int64_t until_ns = sim_true_ns(hold->proc, believes_until_ns(hold) + hold->margin_ns);
     unsigned n = sim_master_count();
-    unsigned behind = sim_masters_behind(hold->name, hold->token, until_ns, max_ttl_ns);
+    unsigned behind = sim_masters_behind(hold->name, hold->token, until_ns, hold->max_ttl_ns);
     if (behind < n / 2 + 1)
         sim_found(
             SIM_TOO_LONG,
@@ -145,7 +122,7 @@ static void look_for_backing(const struct sim_hold *hold)
 }
 
 /* When it is over as redlock_validity_ms() tells it. */
-static bool runs_out(const struct sim_hold *hold, int64_t deadline_ns)
+bool sim_hold_runs_out(const struct sim_hold *hold, int64_t deadline_ns)
 {
     return deadline_ns - sim_own_ns(hold->proc) < RL_VALIDITY_GRAIN_NS;
 }
@@ -157,17 +134,20 @@ static void await_over(struct sim_hold *hold)
 }
 
 /* The deadline may have changed since; it may have passed. */
-static void look(struct sim_hold *hold)
+void sim_hold_look(struct sim_hold *hold)
 {
-    int64_t deadline_ns = in_force_ns(hold);
+    int64_t deadline_ns = sim_hold_in_force_ns(hold);
     if (!hold->open || hold->leaves)
         return;
-    if (hold->over && !runs_out(hold, deadline_ns) && !hold->proc->crashed) {
+    if (hold->over && !sim_hold_runs_out(hold, deadline_ns) && !hold->proc->crashed) {
         sim_found(SIM_RISEN, "%s's %s (%.8s) is valid again after it had run out",
                   hold->proc->name, hold->name, hold->token);
         hold->over = false;
     }
     bool longer = deadline_ns > hold->deadline_ns;
+    if (longer && deadline_ns > hold->until_ns)
+        sim_found(SIM_TOO_LONG, "%s has %s (%.8s) for longer than it wants to",
+                  hold->proc->name, hold->name, hold->token);
     hold->deadline_ns = deadline_ns;
     hold->over |= deadline_ns == 0;
     if (hold->over)
@@ -185,10 +165,10 @@ static void look(struct sim_hold *hold)
 static void on_over(struct sim_event *event)
 {
     struct sim_hold *hold = (struct sim_hold *)event;
-    look(hold);
+    sim_hold_look(hold);
     if (hold->over || !hold->open)
         return;
-    if (runs_out(hold, hold->deadline_ns))
+    if (sim_hold_runs_out(hold, hold->deadline_ns))
         sim_at(&hold->over_event, sim_now_ns() + LATER_NS);
     else
         await_over(hold);
@@ -231,64 +211,46 @@ static void set_owner(struct sim_hold *hold, const redlock_options *asked)
                  target->owner);
 }
 
+/* As it is documented. */
+static int64_t margin_ns(int64_t ttl_ns)
+{
+    int64_t part_ns = ttl_ns / 20;
+    return part_ns < 3 * SIM_MS ? 3 * SIM_MS : part_ns > 100 * SIM_MS ? 100 * SIM_MS : part_ns;
+}
+
 struct sim_hold *sim_took(redlock_lock *lock, const char *name, const redlock_options *asked)
 {
     struct sim_hold *hold = new_hold(name);
     /* Whoever else has it: what they have been told meanwhile is seen first. */
     for (struct sim_hold *other = hold->next; other; other = other->next)
-        look(other);
+        sim_hold_look(other);
     hold->lock = lock;
+    hold->max_ttl_ns = lock->client->config.max_ttl_ms * SIM_MS;
     hold->shared = asked && asked->kind == REDLOCK_READ;
+    hold->hears = asked && asked->on_lost;
+    hold->watched = asked && (asked->on_lost || asked->auto_renew);
+    hold->margin_ns = hold->watched ? margin_ns(asked->ttl_ms * SIM_MS) : 0;
+    hold->until_ns = INT64_MAX;
+    if (hold->watched && asked->max_hold_ms > 0)
+        hold->until_ns =
+            sim_own_ns(hold->proc) + asked->max_hold_ms * SIM_MS + RL_VALIDITY_GRAIN_NS;
     set_owner(hold, asked);
     snprintf(hold->token, sizeof(hold->token), "%s", redlock_token(lock));
     acquired++;
-    sim_mark(MARK_TOOK, hold->proc->index, (uint64_t)in_force_ns(hold));
+    sim_mark(MARK_TOOK, hold->proc->index, (uint64_t)sim_hold_in_force_ns(hold));
     if (sim_tells())
         sim_tell("%s has %s (%.8s) for %.3f ms", hold->proc->name, name, hold->token,
-                 (double)(in_force_ns(hold) - sim_own_ns(hold->proc)) / (double)SIM_MS);
-    look(hold);
+                 (double)(sim_hold_in_force_ns(hold) - sim_own_ns(hold->proc)) /
+                     (double)SIM_MS);
+    sim_hold_look(hold);
     return hold;
-}
-
-/* The longest that any lock of its TTL can be valid for, counted from before the first byte. */
-static int64_t whole_ms(const struct sim_hold *hold)
-{
-    const struct rl_claim *claim = hold->lock->claim;
-    if (!claim || claim->hold.reached == 0)
-        return INT64_MAX;
-    return rl_validity_end_ns(0, claim->hold.key_ttl_ns, claim->hold.drift_factor) / SIM_MS;
-}
-
-/* What is told was so at some time of the call: it may be old when it is heard, since a thread
- * can be stopped right before. */
-int64_t sim_believes(struct sim_hold *hold)
-{
-    int64_t before_ns = in_force_ns(hold), own_ns = sim_own_ns(hold->proc);
-    int64_t left_ms = redlock_validity_ms(hold->lock);
-    int64_t after_ns = in_force_ns(hold);
-    /* It may have been lost in between, or made to last longer. */
-    int64_t most_ns = before_ns > after_ns ? before_ns : after_ns;
-    int64_t most_ms = (most_ns - own_ns) / SIM_MS;
-    if (!hold->attached && most_ms > whole_ms(hold))
-        most_ms = whole_ms(hold);
-    if (left_ms > 0 && left_ms > most_ms)
-        sim_found(
-            SIM_TOO_LONG, "%s is told that it has %s (%.8s) for %lld ms more: %lld are left",
-            hold->proc->name, hold->name, hold->token, (long long)left_ms, (long long)most_ms);
-    look(hold);
-    if (left_ms == 0) /* it has been told to stop */
-        hold->told_ns = 0;
-    else if (own_ns + left_ms * SIM_MS > hold->told_ns)
-        hold->told_ns = own_ns + left_ms * SIM_MS;
-    hold->over |= left_ms == 0;
-    return left_ms;
 }
 
 void sim_gives_up(struct sim_hold *hold)
 {
     if (!hold->open)
         return;
-    look(hold);
+    sim_hold_look(hold);
     int64_t until_ns = sim_now_ns();
     int64_t over_ns = sim_true_ns(hold->proc, hold->deadline_ns);
     if (over_ns < until_ns && over_ns > hold->took_ns)
@@ -305,7 +267,7 @@ void sim_gives_up(struct sim_hold *hold)
     sim_mark(MARK_GAVE, hold->proc->index, hold->over);
     if (sim_tells())
         sim_tell("%s gives up %s (%.8s)%s", hold->proc->name, hold->name, hold->token,
-                 runs_out(hold, hold->deadline_ns) ? ", which has run out" : "");
+                 sim_hold_runs_out(hold, hold->deadline_ns) ? ", which has run out" : "");
 }
 
 void sim_gives_up_all(const redlock *client)
@@ -318,41 +280,37 @@ void sim_gives_up_all(const redlock *client)
     }
 }
 
-void sim_lost(const redlock_lock *lock)
+struct sim_hold *sim_hold_of(const redlock_lock *lock)
 {
     struct sim_hold *hold = open_holds;
     while (hold && hold->lock != lock)
         hold = hold->next;
-    if (!hold) /* it was lost before its program was told that it had it */
-        return;
-    sim_mark(MARK_GAVE, hold->proc->index, 2);
-    if (sim_tells())
-        sim_tell("%s is told that %s (%.8s) is lost", hold->proc->name, hold->name,
-                 hold->token);
-    look(hold);
-    if (!runs_out(hold, hold->deadline_ns) && !hold->proc->crashed)
-        sim_found(SIM_TOO_LONG, "%s is told that %s (%.8s) is lost, and it is still valid",
-                  hold->proc->name, hold->name, hold->token);
-    if (hold->told)
-        sim_found(SIM_TWICE, "%s is told twice that %s (%.8s) is lost", hold->proc->name,
-                  hold->name, hold->token);
-    hold->over = hold->told = true;
-    hold->told_ns = 0;
+    return hold;
 }
 
 void sim_detaches(struct sim_hold *hold)
 {
-    look(hold);
+    sim_hold_look(hold);
     hold->leaves = true;
 }
 
 void sim_detached(struct sim_hold *hold, bool gone)
 {
     hold->leaves = false;
+    hold->detached |= gone;
     if (hold->open && gone)
         hold->lock = NULL; /* deadline_ns is what was in force; nothing moves it any more */
     else
-        look(hold);
+        sim_hold_look(hold);
+}
+
+bool sim_was_detached(const char *token)
+{
+    for (size_t i = 0; i < pool_next && i < HOLDS_MAX; i++) {
+        if (pool[i].detached && strcmp(pool[i].token, token) == 0)
+            return true;
+    }
+    return false;
 }
 
 void sim_attached(struct sim_hold *hold, redlock_lock *lock)
@@ -360,9 +318,12 @@ void sim_attached(struct sim_hold *hold, redlock_lock *lock)
     if (!hold->open)
         return;
     hold->attached = true;
+    hold->hears = hold->watched = false; /* the text says nothing of that */
+    hold->margin_ns = 0;
+    hold->until_ns = INT64_MAX;
     hold->lock = lock;
     hold->proc = sim_proc();
-    look(hold);
+    sim_hold_look(hold);
     look_for_overlap(hold);
 }
 

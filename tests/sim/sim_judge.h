@@ -22,6 +22,12 @@ const char *sim_holder(const struct sim_hold *hold); /* its process's name */
 unsigned sim_masters_behind(const char *names, const char *token, int64_t until_ns,
                             int64_t max_ttl_ns);
 
+/* How many have anything under it now, and were not killed since it may have been given. */
+unsigned sim_masters_with(const char *token, int64_t max_ttl_ns);
+
+/* sim_holds.c: was it detached? */
+bool sim_was_detached(const char *token);
+
 /* sim_order.c */
 void sim_order_begin(void);
 /* Has it lost a key that may have said which waiters of a fair lock are this library's? Others

@@ -18,6 +18,7 @@ struct slot {
     bool begun; /* a call that will call back */
     uint64_t call, id;
     int64_t due_ns; /* own time of the next step */
+    int64_t extend_ms, began_ns;
     const char *name;
     redlock_options options; /* with which it was asked for */
     char owner[SIM_OWNER_BYTES];
@@ -53,6 +54,7 @@ static void on_released(void *context, int result, redlock_lock *lock)
     (void)lock;
     end(slot);
     sim_tell("%s: released: %s", slot->actor->proc->name, redlock_strerror_name(result));
+    sim_released(slot->hold, result);
     sim_world.tally->released += result == REDLOCK_OK;
     slot->state = FREE;
     rest(slot, SIM_STEP_NS);
@@ -85,6 +87,7 @@ static void on_extended(void *context, int result, redlock_lock *lock)
     sim_world.tally->extended += result == REDLOCK_OK;
     if (slot->actor->leaving)
         return;
+    sim_extended(slot->hold, slot->extend_ms, slot->began_ns, result);
     sim_tell("%s: extended: %s, %lld ms are left", slot->actor->proc->name,
              redlock_strerror_name(result), (long long)sim_believes(slot->hold));
     slot->state = HELD;
@@ -95,8 +98,9 @@ static void extend(struct slot *slot)
 {
     slot->state = BUSY;
     begin(slot, "redlock_extend_async");
-    int result = redlock_extend_async(slot->lock, sim_scale(30, sim_world.plan.ttl_max_ms),
-                                      NULL, on_extended, slot);
+    slot->extend_ms = sim_scale(30, sim_world.plan.ttl_max_ms);
+    slot->began_ns = sim_own_ns(slot->actor->proc);
+    int result = redlock_extend_async(slot->lock, slot->extend_ms, NULL, on_extended, slot);
     if (result == REDLOCK_OK)
         return;
     end(slot);

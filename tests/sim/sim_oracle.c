@@ -27,6 +27,7 @@ const char *sim_oracle_name(enum sim_oracle oracle)
         [SIM_OVERLAP] = "overlap", [SIM_RISEN] = "risen",       [SIM_STRANGER] = "stranger",
         [SIM_TWICE] = "twice",     [SIM_TOO_LONG] = "too long", [SIM_LEFTOVER] = "leftover",
         [SIM_STUCK] = "stuck",     [SIM_SWOLLEN] = "swollen",   [SIM_UNFAIR] = "unfair",
+        [SIM_UNTRUE] = "untrue",
     };
     return names[oracle];
 }

@@ -8,12 +8,13 @@
  *   overlap    two believe in one lock at one time
  *   risen      a hold is valid again after it had run out
  *   stranger   a key deleted or shortened by somebody whose token it does not have
- *   twice      a call is done twice, or not at all
- *   too long   redlock_validity_ms() says more than the deadline in force allows, or that is later
- *              than a majority of the masters keeps the lock for
+ *   twice      a call is done twice, or not at all; likewise the loss of a lock is told
+ *   too long   redlock_validity_ms() says more than the deadline in force allows, or that is
+ *              later than a majority of the masters keeps the lock for
  *   leftover   a key, a queue entry, a byte of memory, a descriptor is left at the end
  *   stuck      no faults any more, and still no lock within the stated bound
  *   swollen    memory, queues or descriptors above their bounds
+ *   untrue     what came of a call is not what it told, or it took longer than it may
  *   unfair     one who waits for a fair lock is overtaken
  */
 #ifndef SIM_ORACLE_H
@@ -37,7 +38,7 @@ enum sim_assumption {
 
 enum sim_oracle {
     SIM_OVERLAP, SIM_RISEN, SIM_STRANGER, SIM_TWICE, SIM_TOO_LONG, SIM_LEFTOVER, SIM_STUCK,
-    SIM_SWOLLEN, SIM_UNFAIR, SIM_ORACLES
+    SIM_SWOLLEN, SIM_UNFAIR, SIM_UNTRUE, SIM_ORACLES
 };
 
 void sim_oracle_begin(void);
@@ -62,23 +63,34 @@ void sim_found(enum sim_oracle oracle, const char *format, ...)
 /* One lock, as the program that took it believes in it. Memory is the oracle's. */
 struct sim_hold;
 
-/* redlock_try() has returned it, asked for with these options (NULL: none): by them it is judged
- * whom it excludes, and not by what the library has made of them. Every
- * redlock_validity_ms(lock) of the program goes through sim_believes(), which checks the answer;
- * the deadline in force is looked at by the oracle itself whenever anybody else takes the name,
- * and when it passes. */
+/* redlock_try() has returned it, asked for with these options (NULL: none): by them it is
+ * judged whom it excludes, and not by what the library has made of them. Every
+ * redlock_validity_ms(lock) of the program goes through sim_believes(), which checks the
+ * answer; the deadline in force is looked at by the oracle itself whenever anybody else takes
+ * the name, and when it passes. */
 struct sim_hold *sim_took(redlock_lock *lock, const char *name, const redlock_options *asked);
 int64_t sim_believes(struct sim_hold *hold); /* redlock_validity_ms(), checked */
 /* Right before redlock_release(), _detach(): from here on the program uses it no more. */
 void sim_gives_up(struct sim_hold *hold);
 void sim_gives_up_all(const redlock *client); /* right before redlock_close() */
 void sim_lost(const redlock_lock *lock); /* its on_lost was called */
-/* Right before redlock_detach(), and right after it: where it succeeded the program believes in
- * the text now, for as long as it was valid; and right after redlock_attach(), by a client of the
- * same host. */
+void sim_lost_heard(const redlock_lock *lock); /* its on_lost is about to return */
+/* It asked to be told of its loss, and is over: was it not told so far? And if that has lasted
+ * for long: */
+bool sim_awaits_loss(const struct sim_hold *hold);
+void sim_lost_in_silence(const struct sim_hold *hold);
+/* Right before redlock_detach(), and right after it: where it succeeded the program believes
+ * in the text now, for as long as it was valid; and right after redlock_attach(), by a client
+ * of the same host. */
 void sim_detaches(struct sim_hold *hold);
 void sim_detached(struct sim_hold *hold, bool gone);
 void sim_attached(struct sim_hold *hold, redlock_lock *lock);
+
+/* What a call that has just been done has come to. `began_ns`: own time. A try is judged by the
+ * time it took only where no process was stopped so far. */
+void sim_waited(const char *name, const redlock_options *asked, int64_t began_ns);
+void sim_extended(const struct sim_hold *hold, int64_t ttl_ms, int64_t began_ns, int result);
+void sim_released(const struct sim_hold *hold, int result);
 
 /* For masters' options. */
 void sim_key_changed(const struct sim_changed *changed);
@@ -94,6 +106,10 @@ void sim_look_at_sizes(const struct sim_proc *proc, unsigned clients);
 /* At the end of a world, when all clients are closed, after a time in which every key must
  * have gone. */
 void sim_look_for_leftovers(void);
+
+/* Some token of that holder's, as tokens tell it, under which a master has anything still that
+ * was not detached, good until that changes. NULL: there is none. */
+const char *sim_token_left(const char *holder, unsigned *ret_master);
 
 uint64_t sim_acquired(void); /* holds so far */
 int64_t sim_held_ns(void);   /* true time held, all together */

@@ -5,6 +5,8 @@
 #include "sim_names.h"
 #include "sim_world.h"
 
+#define LOSS_TOLD_NS (5 * SIM_S) /* on_lost may take its time, and so may threads */
+
 bool sim_leaves(const struct sim_actor *actor)
 {
     return actor->leaving || actor->proc->crashed || sim_world.phase == SIM_OVER;
@@ -17,6 +19,7 @@ void sim_on_lost(void *context, redlock_lock *lock)
     sim_lost(lock);
     if (sim_below(4) == 0) /* a callback may take its time */
         sim_nap(sim_scale(10 * SIM_US, 20 * SIM_MS));
+    sim_lost_heard(lock);
 }
 
 void sim_draw_options(redlock_options *ret_options, char owner[SIM_OWNER_BYTES], bool renews)
@@ -30,8 +33,7 @@ void sim_draw_options(redlock_options *ret_options, char owner[SIM_OWNER_BYTES],
         break;
     case 2:
         ret_options->wait_ms = -1;
-        ret_options->ttl_ms =
-            sim_scale(sim_world.plan.ttl_sure_ms, sim_world.plan.ttl_max_ms);
+        ret_options->ttl_ms = sim_scale(sim_world.plan.ttl_sure_ms, sim_world.plan.ttl_max_ms);
         break;
     default:
         ret_options->wait_ms = sim_scale(1, 2 * sim_world.plan.ttl_max_ms);
@@ -63,6 +65,19 @@ static bool pass_time(const struct sim_actor *actor, struct sim_hold *hold, int6
         for_ns -= step_ns;
     }
     return false;
+}
+
+/* Who asked to be told of a loss may rely on that, and look at nothing else. */
+static void await_loss(const struct sim_actor *actor, const struct sim_hold *hold)
+{
+    int64_t until_ns = sim_own_ns(actor->proc) + LOSS_TOLD_NS;
+    while (sim_awaits_loss(hold) && !sim_leaves(actor) && sim_world.phase == SIM_WORK) {
+        if (sim_own_ns(actor->proc) > until_ns) {
+            sim_lost_in_silence(hold);
+            return;
+        }
+        sim_nap(SIM_STEP_NS);
+    }
 }
 
 static void hand_on(struct sim_actor *actor, redlock_lock *lock, struct sim_hold *hold)
@@ -130,9 +145,14 @@ static void hold_it(struct sim_actor *actor, redlock_lock *lock, struct sim_hold
     while (rounds-- > 0) {
         /* Mostly a moment, now and then for longer than it lasts. */
         int64_t for_ns = sim_scale(SIM_US, sim_below(8) ? ttl_ns / 4 : ttl_ns + ttl_ns / 4);
-        if (pass_time(actor, hold, for_ns) || rounds == 0)
+        bool over = pass_time(actor, hold, for_ns);
+        if (over && sim_below(2))
+            await_loss(actor, hold);
+        if (over || rounds == 0)
             break;
         int64_t more_ms = sim_below(2) ? 0 : sim_scale(30, sim_world.plan.ttl_max_ms);
+        if (more_ms > 0 && sim_below(8) == 0) /* which is refused */
+            more_ms += sim_world.plan.options.max_ttl_ms;
         int result = sim_extend(lock, hold, more_ms);
         if (sim_leaves(actor))
             return;
@@ -144,8 +164,22 @@ static void hold_it(struct sim_actor *actor, redlock_lock *lock, struct sim_hold
         end_hold(actor, lock, hold, renewed);
 }
 
+/* A text of another host's is none here: its times are of another clock. */
+static void take_up_foreign(struct sim_actor *actor)
+{
+    unsigned host = (actor->host + 1) % sim_world.plan.actors;
+    const struct sim_text *text = &sim_world.text[host][0];
+    redlock_lock *lock;
+    int result = text->hold ? redlock_attach(actor->client, text->text, &lock) : 0;
+    if (text->hold && (result == REDLOCK_OK || result == REDLOCK_EEXPIRED))
+        sim_found(SIM_UNTRUE, "%s attaches what another host has detached: %s",
+                  actor->proc->name, redlock_strerror_name(result));
+}
+
 static bool take_up(struct sim_actor *actor)
 {
+    if (sim_below(4) == 0)
+        take_up_foreign(actor);
     for (unsigned i = 0; i < SIM_TEXTS_MAX; i++) {
         struct sim_text *text = &sim_world.text[actor->host][i];
         struct sim_hold *hold = text->hold;
@@ -182,10 +216,18 @@ void sim_count_try(const char *name, int result)
         result != REDLOCK_OK && result != REDLOCK_EHELD && result != REDLOCK_ENOQUORUM;
 }
 
+/* Has any process been stopped so far? */
+static bool any_stood(void)
+{
+    return sim_world_faults(SIM_FAULT_PROC_PAUSE, SIM_FAULT_PROC_STUTTER) > 0 ||
+           sim_world_faults(SIM_FAULT_FREEZE, SIM_FAULT_FREEZE) > 0;
+}
+
 static int blocking_try(struct sim_actor *actor, const char *name,
                         const redlock_options *options, redlock_lock **ret_lock,
                         struct sim_hold **ret_hold)
 {
+    int64_t began_ns = sim_own_ns(sim_proc());
     uint64_t call = sim_call_begins("redlock_try");
     sim_tell_try(name, options);
     actor->calling++;
@@ -193,6 +235,8 @@ static int blocking_try(struct sim_actor *actor, const char *name,
     actor->calling--;
     sim_call_ends(call);
     sim_count_try(name, result);
+    if (!any_stood())
+        sim_waited(name, options, began_ns);
     /* The client may be closed by now, and the lock gone with it. */
     if (result == REDLOCK_OK && !actor->leaving)
         *ret_hold = sim_took(*ret_lock, name, options);

@@ -177,6 +177,14 @@ static void begin_masters(void)
     }
 }
 
+uint64_t sim_world_faults(enum sim_fault first, enum sim_fault last)
+{
+    uint64_t count = 0;
+    for (unsigned i = first; i <= last; i++)
+        count += sim_world.tally->faults[i] - sim_world.faults[i];
+    return count;
+}
+
 /* ---- the order of things -------------------------------------------------------------- */
 
 static void tell_plan(uint64_t seed)
@@ -233,6 +241,7 @@ bool sim_world_play(uint64_t seed, struct sim_tally *tally)
     memset(&sim_world, 0, sizeof(sim_world));
     sim_world.seed = seed;
     sim_world.tally = tally;
+    memcpy(sim_world.faults, tally->faults, sizeof(sim_world.faults));
     draw_plan(&sim_world.plan, seed);
     tell_plan(seed);
     begin_masters();

@@ -99,6 +99,7 @@ struct sim_world {
     unsigned owners; /* so far */
     int64_t back_ns; /* masters' clocks were set back by so much, all together */
     struct sim_tally *tally;
+    uint64_t faults[SIM_FAULT_KINDS]; /* of the worlds before it */
 };
 
 extern struct sim_world sim_world;
@@ -106,7 +107,9 @@ extern struct sim_world sim_world;
 /* Play it from beginning to end. False: it can't be ended, the process is of no more use. */
 bool sim_world_play(uint64_t seed, struct sim_tally *tally);
 
-/* sim_world.c: a process on that host begins its program. */
+/* sim_world.c: how many there were in it, of these kinds. */
+uint64_t sim_world_faults(enum sim_fault first, enum sim_fault last);
+/* A process on that host begins its program. */
 struct sim_actor *sim_actor_start(unsigned host, const struct sim_proc *before);
 
 /* sim_supervise.c */

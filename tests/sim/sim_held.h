@@ -1,0 +1,50 @@
+/* sim_held.h - one hold, between the files of the oracles of holds: who believes in what
+ * (sim_holds.c), and is what programs are told so (sim_told.c)? */
+#ifndef SIM_HELD_H
+#define SIM_HELD_H
+
+#include "sim_judge.h"
+
+#include "claim.h"
+
+enum { SIM_NAMES_SHOWN = 32 };
+
+struct sim_hold {
+    struct sim_event over_event; /* first: the deadline passes */
+    bool open;                   /* its program has not given it up */
+    bool over;                   /* its program was told so, or could be: for good */
+    bool told;                   /* on_lost was called */
+    redlock_lock *lock;          /* NULL: as text */
+    bool leaves;                 /* a call detaches it: its handle goes before that is back */
+    bool detached;               /* at any time */
+    bool attached;               /* by a client that knows no TTL but the text's */
+    struct sim_proc *proc;
+    int64_t deadline_ns;          /* in force when it was last looked at; own time */
+    int64_t told_ns;              /* until then, its program was told, it is valid */
+    int64_t took_ns;              /* true time */
+    struct sim_hold *prev, *next; /* open ones */
+    bool shared;                  /* with others who read */
+    bool hears;                   /* it asked to be told of a loss */
+    bool watched;                 /* its validity ends before its deadline */
+    int64_t max_ttl_ns;           /* nobody may ask for more */
+    int64_t margin_ns;            /* so long before its keys may go it is given up */
+    int64_t until_ns;             /* and then at the latest, which it asked for; own time */
+    bool several;                 /* names */
+    char owner[RL_OWNER_MAX + 1]; /* "": a plain lock has none */
+    char name[SIM_NAMES_SHOWN];
+    char token[RL_TOKEN_MAX + 1];
+};
+
+/* The deadline that redlock_validity_ms() counts down to. */
+int64_t sim_hold_in_force_ns(const struct sim_hold *hold);
+
+/* When it is over as redlock_validity_ms() tells it. */
+bool sim_hold_runs_out(const struct sim_hold *hold, int64_t deadline_ns);
+
+/* The deadline may have changed since; it may have passed. */
+void sim_hold_look(struct sim_hold *hold);
+
+/* Of those that were not given up; NULL: none. */
+struct sim_hold *sim_hold_of(const redlock_lock *lock);
+
+#endif
