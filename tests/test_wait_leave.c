@@ -148,21 +148,28 @@ START_TEST(a_client_that_is_canceled_or_closed_leaves_its_queues)
 }
 END_TEST
 
-/* Its entry is still in the queue when it gives up, though it would not be reached. */
-START_TEST(who_gives_up_unreachable_leaves_the_queue)
+/* Somebody waits, and this connection of his to each master is cut and does not come back. */
+static redlock_lock *cut_who_waits(struct proxy *ret_proxies[3], int connection)
 {
-    struct proxy *proxies[3];
     open_masters(3);
     redlock_close(two);
-    two = client_open(proxies_start(masters, proxies, true, NULL));
+    two = client_open(proxies_start(masters, ret_proxies, true, NULL));
     ck_assert(wait_until(client_ready(two) == 3, 10000));
     redlock_lock *held = take_everywhere(masters, one, "name");
     waiter_start(&waiter, two, "name", 1500);
     queue_becomes(masters, "name", 1);
     for (unsigned i = 0; i < 3; i++) {
-        proxy_shut(proxies[i], true);
-        proxy_cut(proxies[i], 1, false);
+        proxy_shut(ret_proxies[i], true);
+        proxy_cut(ret_proxies[i], connection, false);
     }
+    return held;
+}
+
+/* Its entry is still in the queue when it gives up, though it would not be reached. */
+START_TEST(who_gives_up_unreachable_leaves_the_queue)
+{
+    struct proxy *proxies[3];
+    redlock_lock *held = cut_who_waits(proxies, 1);
     waiter_expect_code(&waiter, REDLOCK_EHELD, SOON_MS);
     queue_becomes(masters, "name", 0);
     ck_assert_int_eq(redlock_release(held), 0);
@@ -176,17 +183,7 @@ END_TEST
 START_TEST(who_gives_up_cut_off_leaves_the_queue_later)
 {
     struct proxy *proxies[3];
-    open_masters(3);
-    redlock_close(two);
-    two = client_open(proxies_start(masters, proxies, true, NULL));
-    ck_assert(wait_until(client_ready(two) == 3, 10000));
-    redlock_lock *held = take_everywhere(masters, one, "name");
-    waiter_start(&waiter, two, "name", 1500);
-    queue_becomes(masters, "name", 1);
-    for (unsigned i = 0; i < 3; i++) {
-        proxy_shut(proxies[i], true);
-        proxy_cut(proxies[i], 0, false);
-    }
+    redlock_lock *held = cut_who_waits(proxies, 0);
     ck_assert(waiter_is_back(&waiter, SOON_MS));
     ck_assert_int_ne(waiter.code, 0);
     pthread_join(waiter.thread, NULL);
