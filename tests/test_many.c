@@ -297,18 +297,25 @@ static void start(struct many *many, int64_t wait_ms)
     ck_assert_int_eq(pthread_create(&many->thread, NULL, try_them, many), 0);
 }
 
+/* Let it wait for "a" of three masters and "x" of one, which another client has: that one's. */
+static redlock_lock *start_behind_x(struct many *many, int64_t wait_ms)
+{
+    open_both();
+    redlock_lock *held = client_take(other_single, "x");
+    *many = (struct many){
+        .items = {REDLOCK_ITEM(on_three, "a", NULL), REDLOCK_ITEM(on_single, "x", NULL)},
+        .count = 2,
+    };
+    start(many, wait_ms);
+    queue_becomes(single, "x", 1);
+    return held;
+}
+
 /* Asleep in the queue of the one that it was refused, holding none: others have the rest. */
 START_TEST(it_sleeps_where_it_is_refused_and_holds_nothing)
 {
     static struct many many;
-    open_both();
-    redlock_lock *held = client_take(other_single, "x");
-    many = (struct many){
-        .items = {REDLOCK_ITEM(on_three, "a", NULL), REDLOCK_ITEM(on_single, "x", NULL)},
-        .count = 2,
-    };
-    start(&many, 30000);
-    queue_becomes(single, "x", 1);
+    redlock_lock *held = start_behind_x(&many, 30000);
     ck_assert(wait_until(client_can_take(other_three, "a"), 1000));
     uint64_t rounds = client_stats(on_three).rounds, wakes = client_stats(on_single).wakes;
     for (int64_t end = now_ms() + 500; now_ms() < end; pause_ms(10))
@@ -331,14 +338,7 @@ END_TEST
 START_TEST(the_end_of_any_client_ends_it)
 {
     static struct many many;
-    open_both();
-    redlock_lock *held = client_take(other_single, "x");
-    many = (struct many){
-        .items = {REDLOCK_ITEM(on_three, "a", NULL), REDLOCK_ITEM(on_single, "x", NULL)},
-        .count = 2,
-    };
-    start(&many, -1);
-    queue_becomes(single, "x", 1);
+    redlock_lock *held = start_behind_x(&many, -1);
     if (_i == 0) {
         redlock_close(on_three);
         on_three = NULL;
