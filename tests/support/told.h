@@ -26,9 +26,12 @@ void told_lost(void *context, redlock_lock *lock);
 /* Wait for events as long as the client says, at most `limit_ms`, and let it process them. */
 void told_turn(redlock *client, int64_t limit_ms);
 
-/* Turn until `condition` is true or `limit_ms` have passed: its last value. */
+/* Turn until `condition` is true or `limit_ms` have passed: its last value. It has the
+ * callbacks run in its turns only, also where the calls before it had begun a background
+ * thread. */
 #define turn_until(client, condition, limit_ms)                                                \
     ({                                                                                         \
+        ck_assert_int_ge(redlock_fd(client), 0);                                               \
         int64_t turn_end_ = now_ms() + (limit_ms);                                             \
         bool turn_met_;                                                                        \
         while (!(turn_met_ = (condition)) && now_ms() < turn_end_)                             \
