@@ -175,12 +175,8 @@ static void on_cancel(struct rl_op *op, int64_t now_ns)
 /* Of the clients that it is tried on together, one is cancelled or is being closed. */
 static bool ended(const struct rl_op *op)
 {
-    const struct rl_beside *beside = ((const struct rl_attempt *)op)->beside;
-    for (size_t i = 0; i < beside->count; i++) {
-        if (atomic_load(&beside->items[i].client->canceled))
-            return true;
-    }
-    return false;
+    const struct rl_attempt *attempt = (const struct rl_attempt *)op;
+    return rl_beside_ended(attempt->beside) < attempt->beside->count;
 }
 
 /* A lock that was won may have run out while the winner's thread did not run. */

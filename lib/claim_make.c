@@ -41,6 +41,12 @@ static int make_token(struct rl_claim *claim)
     return 0;
 }
 
+static void put_spare(redlock *client, struct rl_claim *claim)
+{
+    claim->next = client->spare_claims;
+    client->spare_claims = claim;
+}
+
 static struct rl_claim *take_spare(redlock *client, size_t size)
 {
     struct rl_claim *claim = client->spare_claims;
@@ -53,8 +59,7 @@ static struct rl_claim *take_spare(redlock *client, size_t size)
     if (claim->bytes_size < size) {
         char *bytes = realloc(claim->bytes, size);
         if (!bytes) {
-            claim->next = client->spare_claims;
-            client->spare_claims = claim;
+            put_spare(client, claim);
             return NULL;
         }
         claim->bytes = bytes;
@@ -140,8 +145,7 @@ int rl_claim_new(redlock *client, const struct rl_target *target, const char *to
     keep_target(claim, target);
     int result = rl_timers_reserve(&client->timers);
     if (result) {
-        claim->next = client->spare_claims;
-        client->spare_claims = claim;
+        put_spare(client, claim);
         return result;
     }
     if (token) {
@@ -152,8 +156,7 @@ int rl_claim_new(redlock *client, const struct rl_target *target, const char *to
     }
     if (result) {
         rl_timers_unreserve(&client->timers);
-        claim->next = client->spare_claims;
-        client->spare_claims = claim;
+        put_spare(client, claim);
         return result;
     }
     list(claim, &client->claims);
@@ -173,8 +176,7 @@ static void put_away(struct rl_claim *claim, int64_t now_ns)
     unlist(claim);
     rl_loop_due(client, &claim->due, INT64_MAX);
     rl_timers_unreserve(&client->timers);
-    claim->next = client->spare_claims;
-    client->spare_claims = claim;
+    put_spare(client, claim);
 }
 
 void rl_claim_let_go(struct rl_claim *claim, int64_t now_ns)

@@ -21,6 +21,8 @@ const char *redlock_version(void)
 
 int rl_client_enter(redlock *client, int *ret_cancel_state)
 {
+    if (!client)
+        return REDLOCK_EINVAL;
     if (rl_born_elsewhere(&client->born))
         return REDLOCK_EFORK;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, ret_cancel_state);

@@ -147,7 +147,8 @@ struct redlock {
 
 /* Enter and leave a public call: fork check, mutex, and no thread cancellation in between
  * (a thread that vanished in epoll_wait would leave the others without a leader).
- * 0, REDLOCK_EFORK, or REDLOCK_EDEADLK (called back from within the client). */
+ * 0, REDLOCK_EINVAL (it is NULL), REDLOCK_EFORK, or REDLOCK_EDEADLK (called back from within
+ * the client). */
 int rl_client_enter(redlock *client, int *ret_cancel_state);
 void rl_client_leave(redlock *client, int cancel_state);
 

@@ -239,8 +239,6 @@ static int make_outer(redlock *client)
 int redlock_fd(redlock *client)
 {
     int cancel_state;
-    if (!client)
-        return REDLOCK_EINVAL;
     int result = rl_client_enter(client, &cancel_state);
     if (result)
         return result;
@@ -257,8 +255,6 @@ int redlock_fd(redlock *client)
 int redlock_timeout_ms(redlock *client)
 {
     int cancel_state;
-    if (!client)
-        return REDLOCK_EINVAL;
     int result = rl_client_enter(client, &cancel_state);
     if (result)
         return result;
@@ -273,8 +269,6 @@ int redlock_timeout_ms(redlock *client)
 int redlock_process(redlock *client)
 {
     int cancel_state;
-    if (!client)
-        return REDLOCK_EINVAL;
     int result = rl_client_enter(client, &cancel_state);
     if (result)
         return result;

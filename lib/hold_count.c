@@ -2,28 +2,16 @@
 #include "config_auto.h"
 
 #include "look.h"
+#include "numbers.h"
 #include "owner.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Of so many numbers that the masters gave, the largest ones first. */
-static int descending(const void *one, const void *other)
-{
-    int64_t a = *(const int64_t *)one, b = *(const int64_t *)other;
-    return (a < b) - (a > b);
-}
-
-static int64_t nth_largest(int64_t numbers[REDLOCK_NODES_MAX], unsigned count, unsigned nth)
-{
-    qsort(numbers, count, sizeof(numbers[0]), descending);
-    return numbers[nth];
-}
-
 /* What is there has some time left, if less than a millisecond. */
-static int64_t time_or_ever(int64_t ms)
+static int64_t time_left(int64_t ms)
 {
-    return ms < 0 ? INT64_MAX : ms > 0 ? ms : 1;
+    return ms == 0 ? 1 : ms;
 }
 
 static unsigned holds_of(const struct rl_held_by *node, int kind)
@@ -37,24 +25,20 @@ static unsigned holds_of(const struct rl_held_by *node, int kind)
  * that the others are no majority. */
 static void sum_up(const struct rl_held_by_all *all, int kind, redlock_holds *ret)
 {
-    int64_t counts[REDLOCK_NODES_MAX] = {0}, own_ms[REDLOCK_NODES_MAX] = {0};
-    int64_t held_ms[REDLOCK_NODES_MAX] = {0};
-    unsigned majority = all->needed - 1, blocks = all->nodes - all->needed;
+    struct rl_numbers counts = {0}, own_ms = {0}, held_ms = {0};
     for (unsigned i = 0; i < all->nodes; i++) {
         const struct rl_held_by *node = &all->node[i];
         if (!node->answered || !node->held)
             continue;
-        held_ms[i] = time_or_ever(node->ttl_ms);
-        counts[i] = holds_of(node, kind);
-        own_ms[i] = counts[i] > 0 ? time_or_ever(node->own_ttl_ms) : 0;
+        unsigned holds = holds_of(node, kind);
+        rl_numbers_add(&held_ms, time_left(node->ttl_ms));
+        rl_numbers_add(&counts, holds);
+        rl_numbers_add(&own_ms, holds > 0 ? time_left(node->own_ttl_ms) : 0);
     }
-    int64_t count = nth_largest(counts, all->nodes, majority);
-    int64_t ttl_ms = nth_largest(own_ms, all->nodes, majority);
-    int64_t blocked_ms = nth_largest(held_ms, all->nodes, blocks);
-    ret->count = (unsigned)count;
-    ret->ttl_ms = ttl_ms == INT64_MAX ? -1 : ttl_ms;
-    ret->held = blocked_ms > 0;
-    ret->held_ms = blocked_ms == INT64_MAX ? -1 : blocked_ms;
+    ret->count = (unsigned)rl_numbers_reached(&counts, all->needed);
+    ret->ttl_ms = rl_numbers_reached(&own_ms, all->needed);
+    ret->held_ms = rl_numbers_reached(&held_ms, all->nodes - all->needed + 1);
+    ret->held = ret->held_ms != 0;
 }
 
 /* What is wrong with what the caller says; NULL: nothing. */

@@ -235,7 +235,7 @@ static int state_of(struct rl_node *node, int64_t now_ns)
     case RL_CONNECTING:
     case RL_AUTH:
     case RL_GREETING:
-        return node->failures ? REDLOCK_NODE_DOWN : REDLOCK_NODE_CONNECTING;
+        return node->retry.failures ? REDLOCK_NODE_DOWN : REDLOCK_NODE_CONNECTING;
     case RL_UP:
         break;
     }

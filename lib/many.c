@@ -128,23 +128,18 @@ static void go(const struct taking *taking)
         rl_client_go(taking->items[i].client);
 }
 
-/* The one whose client has ended the try of another. */
-static size_t find_canceled(const struct taking *taking, size_t at)
+static struct rl_beside beside_of(const struct taking *taking)
 {
-    for (size_t i = 0; i < taking->count; i++) {
-        if (atomic_load(&taking->items[i].client->canceled))
-            return i;
-    }
-    return at;
-}
-
-static int take(const struct taking *taking, redlock_item *item, int64_t wait_ms)
-{
-    const struct rl_beside beside = {
+    return (struct rl_beside){
         .items = taking->items,
         .count = taking->count,
         .until_ns = taking->wait_ms > 0 ? taking->end_ns : INT64_MAX,
     };
+}
+
+static int take(const struct taking *taking, redlock_item *item, int64_t wait_ms)
+{
+    const struct rl_beside beside = beside_of(taking);
     const redlock_bytes name = {.bytes = item->name, .len = name_len(item)};
     const struct rl_asked asked = {.names = &name, .count = 1, .beside = &beside};
     redlock_options options = REDLOCK_OPTIONS_INIT;
@@ -177,7 +172,10 @@ static int take_all(const struct taking *taking, size_t first, size_t *ret_refus
         result = take(taking, &taking->items[at], i == 0 ? remaining_ms(taking) : 0);
     }
     if (result == REDLOCK_ECANCELED) {
-        at = find_canceled(taking, at);
+        /* Maybe the client of another one than this has ended its try. */
+        const struct rl_beside beside = beside_of(taking);
+        size_t ended = rl_beside_ended(&beside);
+        at = ended < taking->count ? ended : at;
         taking->items[at].result = result;
     }
     for (size_t i = 0; i < taking->count && result == REDLOCK_OK; i++) {

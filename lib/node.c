@@ -36,8 +36,7 @@ int rl_node_init(struct rl_node *node, unsigned index, const struct rl_node_conf
         .info = {.uptime_s = -1},
         .why = "not connected yet",
     };
-    rl_backoff_init(&node->backoff, RL_RECONNECT_MIN_MS * RL_NS_PER_MS,
-                    RL_RECONNECT_MAX_MS * RL_NS_PER_MS);
+    rl_retry_init(&node->retry);
     if (config->transport == RL_TLS) {
         node->tls = rl_tls_context_new(config, why, why_size);
         if (!node->tls)
@@ -92,15 +91,10 @@ static void connect_now(struct rl_node *node, int64_t now_ns)
 {
     struct rl_slot *slot = &node->slot[node->active];
     assert(node->mode == RL_DOWN);
-    /* Long past its time, because nobody was there to do it: what made it fail is history. */
-    if (now_ns - node->retry_ns > LATE_NS && node->retry_ns > 0) {
-        node->failures = 0;
-        rl_backoff_reset(&node->backoff);
-    }
+    rl_retry_begin(&node->retry, now_ns);
     node->deadline_ns = now_ns + node->settings->connect_timeout_ns;
     if (rl_wire_reset(&slot->wire, rl_node_on_bulk, slot)) {
-        node->failures++;
-        node->retry_ns = now_ns + rl_backoff_calm_ns(&node->backoff, node->settings->prng);
+        rl_retry_failed(&node->retry, node->settings->prng, now_ns);
         return;
     }
     rl_node_set_mode(node, RL_CONNECTING, now_ns);
@@ -135,24 +129,18 @@ void rl_node_lose(struct rl_node *node, unsigned index, int64_t now_ns, const ch
 
     /* A release that is sent anew, by another link, must not be overtaken by its acquire. */
     rl_link_abort(slot->wire.link);
+    rl_wire_forget_login(&slot->wire);
     if (active) {
-        /* A server that answers and then hangs up again and again is not worth a race. */
-        bool lasted = node->mode == RL_UP && now_ns - node->since_ns >= RL_NS_PER_S;
-        bool first = node->mode == RL_UP && node->failures == 0;
         memcpy(node->why, why, sizeof(why));
-        if (lasted || first) {
-            rl_backoff_reset(&node->backoff);
-            node->failures = lasted ? 0 : 1;
-            node->retry_ns = now_ns;
-        } else {
-            node->failures++;
-            node->retry_ns = now_ns + rl_backoff_calm_ns(&node->backoff, node->settings->prng);
-        }
+        if (node->mode == RL_UP)
+            rl_retry_lost(&node->retry, node->settings->prng, node->since_ns, now_ns);
+        else
+            rl_retry_failed(&node->retry, node->settings->prng, now_ns);
         rl_node_set_mode(node, RL_DOWN, now_ns);
         node->ask_info_ns = INT64_MAX;
         node->settings->events->log(node->settings->owner,
-                                    node->failures <= 1 ? REDLOCK_LOG_WARNING
-                                                        : REDLOCK_LOG_DEBUG,
+                                    node->retry.failures <= 1 ? REDLOCK_LOG_WARNING
+                                                              : REDLOCK_LOG_DEBUG,
                                     "%s: %s", node->config->label, why);
     } else {
         node->draining = false;
@@ -179,7 +167,7 @@ static void drain(struct rl_node *node, int64_t now_ns)
     snprintf(node->why, sizeof(node->why), "does not answer");
     rl_node_set_mode(node, RL_DOWN, now_ns);
     node->ask_info_ns = INT64_MAX;
-    node->retry_ns = now_ns;
+    node->retry.at_ns = now_ns;
     for (unsigned i = 0; i < slot->wire.fifo_count; i++) {
         const struct rl_waiting *waiting = rl_wire_waiting(&slot->wire, i);
         if (waiting->ask == RL_ASK_VERB)
@@ -244,7 +232,7 @@ void rl_node_step(struct rl_slot *slot, unsigned epoll_events, int64_t now_ns)
         if (active && node->mode == RL_CONNECTING)
             rl_node_greet(node, now_ns);
         if (rl_link_state(link) == RL_LINK_OPEN && (epoll_events & ~(unsigned)EPOLLOUT))
-            rl_node_read(slot, now_ns);
+            rl_node_read(slot);
         if (rl_link_state(link) == RL_LINK_OPEN && rl_wire_unsent(&slot->wire))
             rl_wire_flush(&slot->wire);
     }
@@ -304,7 +292,7 @@ void rl_node_tick(struct rl_node *node, int64_t now_ns)
             drain(node, now_ns);
         break;
     }
-    if (node->mode == RL_DOWN && now_ns >= node->retry_ns)
+    if (node->mode == RL_DOWN && now_ns >= node->retry.at_ns)
         connect_now(node, now_ns);
 }
 
@@ -313,7 +301,7 @@ int64_t rl_node_due_ns(struct rl_node *node)
     int64_t due = node->draining ? node->drain_until_ns : INT64_MAX;
     switch (node->mode) {
     case RL_DOWN:
-        return rl_earlier_ns(due, node->retry_ns);
+        return rl_earlier_ns(due, node->retry.at_ns);
     case RL_CONNECTING:
         due = rl_earlier_ns(due, rl_link_due_ns(rl_node_wire(node)->link));
         return rl_earlier_ns(due, node->deadline_ns);
@@ -350,7 +338,7 @@ bool rl_node_crowded(struct rl_node *node, int64_t now_ns)
 
 bool rl_node_pending(const struct rl_node *node)
 {
-    return node->mode == RL_UP ? node->asked_late : node->failures == 0;
+    return node->mode == RL_UP ? node->asked_late : node->retry.failures == 0;
 }
 
 const char *rl_node_why(struct rl_node *node, int64_t now_ns)

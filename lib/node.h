@@ -17,9 +17,9 @@
 #ifndef RL_NODE_H
 #define RL_NODE_H
 
-#include "backoff.h"
 #include "hold.h"
 #include "info.h"
+#include "retry.h"
 #include "tls.h"
 #include "wire.h"
 
@@ -98,9 +98,7 @@ struct rl_node {
     enum rl_mode mode;
     int64_t since_ns;    /* of the mode */
     int64_t deadline_ns; /* CONNECTING, AUTH, GREETING */
-    int64_t retry_ns;    /* DOWN */
-    unsigned failures;   /* to get UP, in a row */
-    struct rl_backoff backoff;
+    struct rl_retry retry;
 
     struct rl_info info; /* of the last INFO; empty where it was denied */
     bool info_known;
@@ -199,6 +197,6 @@ void rl_node_on_bulk(void *slot, const char *bytes, size_t len);
 void rl_node_replaced(struct rl_node *node, int64_t now_ns);
 
 /* node_reply.c: read what there is and hand it out. */
-void rl_node_read(struct rl_slot *slot, int64_t now_ns);
+void rl_node_read(struct rl_slot *slot);
 
 #endif

@@ -1,9 +1,10 @@
 /* node_greet.c - what is said on a new connection, and what a master must answer to vote. */
 #include "config_auto.h"
 
-#include "config_load.h"
 #include "node.h"
-#include "text.h"
+
+#include "login.h"
+#include "wipe.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -42,10 +43,7 @@ static void say_hello(struct rl_node *node, int64_t now_ns)
         ask(node, RL_ASK_SELECT, &out, now_ns, node->deadline_ns);
     }
     rl_out_init(&out, bytes, sizeof(bytes));
-    rl_put_array(&out, 3);
-    rl_put_text(&out, "CLIENT");
-    rl_put_text(&out, "SETNAME");
-    rl_put_text(&out, node->settings->connection_name);
+    rl_login_put_name(&out, node->settings->connection_name);
     ask(node, RL_ASK_SETNAME, &out, now_ns, node->deadline_ns);
     node->ask_info_ns = now_ns;
     rl_node_ask_info(node, now_ns);
@@ -86,34 +84,25 @@ bool rl_node_tell(struct rl_node *node, const void *bytes, size_t len, int64_t n
 
 void rl_node_greet(struct rl_node *node, int64_t now_ns)
 {
-    char secret[RL_SECRET_MAX + 1];
+    char bytes[RL_LOGIN_MAX];
     char why[160];
-    int len = rl_node_secret(node->config, secret, why, sizeof(why));
-    if (len < 0) {
+    struct rl_out out;
+    rl_out_init(&out, bytes, sizeof(bytes));
+    if (rl_login_put(&out, node->config, why, sizeof(why)) < 0) {
         rl_node_lose(node, node->active, now_ns, "%s", why);
         return;
     }
-    if (len == 0) {
+    if (out.len == 0) {
         say_hello(node, now_ns);
         return;
     }
-    char bytes[RL_SECRET_MAX + RL_USER_MAX + 64];
-    struct rl_out out;
-    rl_out_init(&out, bytes, sizeof(bytes));
-    rl_put_array(&out, node->config->user ? 3 : 2);
-    rl_put_text(&out, "AUTH");
-    if (node->config->user)
-        rl_put_text(&out, node->config->user);
-    rl_put_bulk(&out, secret, (size_t)len);
+    struct rl_waiting waiting = {
+        .ask = RL_ASK_AUTH, .sent_ns = now_ns, .deadline_ns = node->deadline_ns};
     rl_node_set_mode(node, RL_AUTH, now_ns);
-    ask(node, RL_ASK_AUTH, &out, now_ns, node->deadline_ns);
-    rl_node_flush(node, now_ns);
-    rl_wipe(secret, sizeof(secret));
+    rl_wire_put_login(rl_node_wire(node), bytes, out.len, &waiting);
+    node->commands++;
     rl_wipe(bytes, sizeof(bytes));
-    /* The copy that went through the wire's buffer, where the kernel took it all. */
-    struct rl_wire *wire = rl_node_wire(node);
-    if (node->mode == RL_AUTH && !rl_wire_unsent(wire))
-        rl_wipe(wire->out, out.len);
+    rl_node_flush(node, now_ns);
 }
 
 /* INFO's text is longer than a reply keeps: it is parsed on the way in. */
@@ -229,13 +218,6 @@ static void enter_up(struct rl_node *node, const char *before, int64_t now_ns)
                                     node->config->label, node->why);
 }
 
-/* An error reply's text, cut and cleaned. */
-static void error_text(const struct rl_reply *reply, char *ret_text, size_t size)
-{
-    const struct rl_element *part = &reply->part[0];
-    rl_text_copy(ret_text, size, reply->text + part->start, part->kept);
-}
-
 void rl_node_greeted(struct rl_node *node, const struct rl_waiting *waiting,
                      const struct rl_reply *reply, int64_t now_ns)
 {
@@ -243,11 +225,11 @@ void rl_node_greeted(struct rl_node *node, const struct rl_waiting *waiting,
     char before[sizeof(node->why)];
     bool refused = reply->type == RL_REPLY_ERROR;
     if (refused)
-        error_text(reply, text, sizeof(text));
+        rl_error_text(reply, text, sizeof(text));
     memcpy(before, node->why, sizeof(before));
     switch (waiting->ask) {
     case RL_ASK_AUTH:
-        if (reply->type == RL_REPLY_STATUS && rl_part_is(reply, 0, "OK", 2))
+        if (rl_login_accepted(reply))
             say_hello(node, now_ns);
         else
             rl_node_lose(node, node->active, now_ns, "authentication failed: %s",

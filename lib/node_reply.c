@@ -2,7 +2,6 @@
  * exact expected answer is a grant. */
 #include "config_auto.h"
 
-#include "clock.h"
 #include "node.h"
 #include "text.h"
 
@@ -92,8 +91,7 @@ static bool deliver(struct rl_slot *slot, const struct rl_waiting *waiting,
     struct rl_judged judged = {.vote = RL_VOTE_FAILED};
     char text[160];
     if (reply->type == RL_REPLY_ERROR) {
-        rl_text_copy(text, sizeof(text), reply->text + reply->part[0].start,
-                     reply->part[0].kept);
+        rl_error_text(reply, text, sizeof(text));
         if (starts(text, "NOSCRIPT")) {
             slot->wire.script_known[waiting->number] = false;
             settings->events->unexecuted(settings->owner, node, slot->index, waiting, now_ns);
@@ -122,69 +120,37 @@ static bool deliver(struct rl_slot *slot, const struct rl_waiting *waiting,
     return true;
 }
 
-/* The next reply, as long as what it answers allows: 1, 0 or -1, as rl_reader_next(). */
-static int next_reply(struct rl_wire *wire, const struct rl_reply **ret_reply)
+/* One reply. */
+static bool take(void *context, const struct rl_reply *reply, int64_t now_ns)
 {
+    struct rl_slot *slot = context;
+    struct rl_wire *wire = &slot->wire;
     const struct rl_waiting *oldest = rl_wire_oldest(wire);
-    bool info = oldest && oldest->ask == RL_ASK_INFO;
-    rl_reader_allow(wire->reader, info ? RL_REPLY_INFO_MAX : RL_REPLY_MAX);
-    return rl_reader_next(wire->reader, ret_reply);
+    if (!oldest) {
+        char text[160];
+        rl_unasked_text(reply, text, sizeof(text));
+        rl_node_lose(slot->node, slot->index, now_ns, "%s", text);
+        return false;
+    }
+    struct rl_waiting waiting = *oldest;
+    rl_wire_drop_oldest(wire);
+    if (wire->fifo_count > 0) /* whom the next reply is for: far away in memory */
+        __builtin_prefetch(rl_wire_oldest(wire)->claim, 1);
+    if (waiting.ask != RL_ASK_VERB) {
+        if (slot->index == slot->node->active)
+            rl_node_greeted(slot->node, &waiting, reply, now_ns);
+    } else if (!deliver(slot, &waiting, reply, now_ns)) {
+        rl_node_lose(slot->node, slot->index, now_ns, "%s", wire->why);
+        return false;
+    }
+    /* A callback may have given the link up. */
+    return rl_link_state(wire->link) == RL_LINK_OPEN;
 }
 
-/* Hand out every whole reply. False: the link must be closed, wire.why says why. */
-static bool deliver_all(struct rl_slot *slot, int64_t now_ns)
+void rl_node_read(struct rl_slot *slot)
 {
     struct rl_wire *wire = &slot->wire;
-    struct rl_node *node = slot->node;
-    const struct rl_reply *reply;
-    int got;
-    while ((got = next_reply(wire, &reply)) == 1) {
-        const struct rl_waiting *oldest = rl_wire_oldest(wire);
-        if (!oldest) {
-            /* "max number of clients reached" and the like come unasked. */
-            if (reply->type == RL_REPLY_ERROR)
-                rl_text_copy(wire->why, sizeof(wire->why), reply->text, reply->part[0].kept);
-            else
-                set_why(wire, "sent something unasked");
-            return false;
-        }
-        struct rl_waiting waiting = *oldest;
-        rl_wire_drop_oldest(wire);
-        if (wire->fifo_count > 0) /* whom the next reply is for: far away in memory */
-            __builtin_prefetch(rl_wire_oldest(wire)->claim, 1);
-        if (waiting.ask == RL_ASK_VERB) {
-            if (!deliver(slot, &waiting, reply, now_ns))
-                return false;
-        } else if (slot->index == node->active) {
-            rl_node_greeted(node, &waiting, reply, now_ns);
-        }
-        /* A callback may have given the link up. */
-        if (rl_link_state(wire->link) != RL_LINK_OPEN)
-            return true;
-    }
-    if (got < 0)
-        set_why(wire, rl_reader_text(wire->reader));
-    return got == 0;
-}
-
-void rl_node_read(struct rl_slot *slot, int64_t now_ns)
-{
-    char bytes[RL_READ_CHUNK];
-    struct rl_wire *wire = &slot->wire;
-    for (size_t budget = RL_READ_BUDGET; budget > 0;) {
-        ssize_t got = rl_link_recv(wire->link, bytes, sizeof(bytes));
-        if (got <= 0)
-            return; /* nothing now, or FAILED: rl_node_step() sees it */
-        /* After the bytes, not before: what they prove is only as old as this. */
-        now_ns = rl_clock_now_ns();
-        if (rl_reader_feed(wire->reader, bytes, (size_t)got) != 0 ||
-            !deliver_all(slot, now_ns)) {
-            const char *why = wire->why[0] ? wire->why : rl_reader_text(wire->reader);
-            rl_node_lose(slot->node, slot->index, now_ns, "%s", why);
-            return;
-        }
-        if (rl_link_state(wire->link) != RL_LINK_OPEN || (size_t)got < sizeof(bytes))
-            return;
-        budget -= (size_t)got < budget ? (size_t)got : budget;
-    }
+    if (!rl_wire_read(wire, take, slot))
+        rl_node_lose(slot->node, slot->index, wire->heard_ns, "%s",
+                     rl_reader_text(wire->reader));
 }

@@ -3,6 +3,8 @@
 
 #include "resp.h"
 
+#include "text.h"
+
 #include <assert.h>
 #include <hiredis/hiredis.h>
 #include <stdio.h>
@@ -218,4 +220,19 @@ bool rl_part_is(const struct rl_reply *reply, unsigned i, const char *bytes, siz
     const struct rl_element *part = &reply->part[i];
     return part->len == len && part->kept == len &&
            memcmp(reply->text + part->start, bytes, len) == 0;
+}
+
+void rl_error_text(const struct rl_reply *reply, char *ret_text, size_t size)
+{
+    assert(reply->type == RL_REPLY_ERROR);
+    rl_text_copy(ret_text, size, reply->text + reply->part[0].start, reply->part[0].kept);
+}
+
+void rl_unasked_text(const struct rl_reply *reply, char *ret_text, size_t size)
+{
+    static const char unasked[] = "sent something unasked";
+    if (reply->type == RL_REPLY_ERROR)
+        rl_error_text(reply, ret_text, size);
+    else
+        rl_text_copy(ret_text, size, unasked, sizeof(unasked) - 1);
 }

@@ -83,4 +83,11 @@ const char *rl_reader_text(const struct rl_reader *reader);
 /* Is part i of the reply exactly these bytes? */
 bool rl_part_is(const struct rl_reply *reply, unsigned i, const char *bytes, size_t len);
 
+/* The text of an error reply, cut and cleaned. */
+void rl_error_text(const struct rl_reply *reply, char *ret_text, size_t size);
+
+/* What to say of a reply that nobody awaits: "max number of clients reached" and the like come
+ * so. */
+void rl_unasked_text(const struct rl_reply *reply, char *ret_text, size_t size);
+
 #endif

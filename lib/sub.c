@@ -14,8 +14,6 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-#define LATE_NS (100 * RL_NS_PER_MS)
-
 static void on_ready(struct rl_tag *tag, unsigned epoll_events, int64_t now_ns);
 
 int rl_sub_init(struct rl_sub *sub, unsigned index, const struct rl_node_config *config,
@@ -32,8 +30,7 @@ int rl_sub_init(struct rl_sub *sub, unsigned index, const struct rl_node_config 
         .why = "not connected yet",
     };
     snprintf(sub->channel, sizeof(sub->channel), RL_WAKE_PREFIX "%s", uuid);
-    rl_backoff_init(&sub->backoff, RL_RECONNECT_MIN_MS * RL_NS_PER_MS,
-                    RL_RECONNECT_MAX_MS * RL_NS_PER_MS);
+    rl_retry_init(&sub->retry);
     struct rl_link *link = rl_link_new(config, tls, epoll_fd, wake_fd, &sub->tag);
     if (!link || rl_wire_init(&sub->wire, link, NULL, NULL)) {
         rl_link_free(link);
@@ -46,7 +43,6 @@ int rl_sub_init(struct rl_sub *sub, unsigned index, const struct rl_node_config 
 static void done(struct rl_sub *sub, void (*free_link)(struct rl_link *))
 {
     struct rl_link *link = sub->wire.link;
-    rl_sub_forget_secret(sub);
     rl_wire_done(&sub->wire);
     if (link)
         free_link(link);
@@ -71,29 +67,17 @@ void rl_sub_set_mode(struct rl_sub *sub, enum rl_sub_mode mode, int64_t now_ns)
     sub->pinged_ns = 0;
 }
 
-void rl_sub_forget_secret(struct rl_sub *sub)
-{
-    if (sub->wire.out)
-        rl_wipe(sub->wire.out, RL_SUB_AUTH_MAX);
-}
-
 /* ---- from nothing to a connection, and back ------------------------------------------- */
 
 static void step(struct rl_sub *sub, unsigned epoll_events, int64_t now_ns);
 
 static void connect_now(struct rl_sub *sub, int64_t now_ns)
 {
-    /* Long past its time, because nobody wanted it: what made it fail is history. */
-    if (sub->mode == RL_SUB_DOWN && now_ns - sub->retry_ns > LATE_NS) {
-        sub->failures = 0;
-        rl_backoff_reset(&sub->backoff);
-    }
-    sub->tried_ns = now_ns;
+    rl_retry_begin(&sub->retry, now_ns);
     sub->deadline_ns = now_ns + sub->settings->connect_timeout_ns;
     if (rl_wire_reset(&sub->wire, NULL, NULL)) {
         snprintf(sub->why, sizeof(sub->why), "out of memory");
-        sub->failures++;
-        sub->retry_ns = now_ns + rl_backoff_calm_ns(&sub->backoff, sub->settings->prng);
+        rl_retry_failed(&sub->retry, sub->settings->prng, now_ns);
         rl_sub_set_mode(sub, RL_SUB_DOWN, now_ns);
         return;
     }
@@ -111,7 +95,7 @@ static void hang_up(struct rl_sub *sub, const char *why)
     rl_text_copy(text, sizeof(text), why, strlen(why));
     rl_link_close(sub->wire.link);
     memcpy(sub->why, text, sizeof(text));
-    rl_sub_forget_secret(sub);
+    rl_wire_forget_login(&sub->wire);
     rl_sub_forget_ears(sub);
 }
 
@@ -125,26 +109,19 @@ static void tell_left(struct rl_sub *sub, bool listened, int64_t now_ns)
 void rl_sub_lose(struct rl_sub *sub, int64_t now_ns, const char *format, ...)
 {
     bool listened = rl_sub_listens(sub);
-    /* A server that answers and then hangs up again and again is not worth a race. */
-    bool lasted = sub->mode == RL_SUB_UP && now_ns - sub->since_ns >= RL_NS_PER_S;
-    bool first = listened && sub->failures == 0;
     char why[sizeof(sub->why)];
     va_list args;
     va_start(args, format);
     vsnprintf(why, sizeof(why), format, args);
     va_end(args);
     hang_up(sub, why);
-    if (lasted || first) {
-        rl_backoff_reset(&sub->backoff);
-        sub->failures = lasted ? 0 : 1;
-        sub->retry_ns = now_ns;
-    } else {
-        sub->failures++;
-        sub->retry_ns = now_ns + rl_backoff_calm_ns(&sub->backoff, sub->settings->prng);
-    }
+    if (sub->mode == RL_SUB_UP)
+        rl_retry_lost(&sub->retry, sub->settings->prng, sub->since_ns, now_ns);
+    else
+        rl_retry_failed(&sub->retry, sub->settings->prng, now_ns);
     rl_sub_set_mode(sub, RL_SUB_DOWN, now_ns);
     sub->events->log(sub->settings->owner,
-                     sub->failures <= 1 ? REDLOCK_LOG_WARNING : REDLOCK_LOG_DEBUG,
+                     sub->retry.failures <= 1 ? REDLOCK_LOG_WARNING : REDLOCK_LOG_DEBUG,
                      "%s: the connection for wakes: %s", sub->config->label, sub->why);
     tell_left(sub, listened, now_ns);
 }
@@ -152,16 +129,16 @@ void rl_sub_lose(struct rl_sub *sub, int64_t now_ns, const char *format, ...)
 /* To others it may have the right: then it is UP, and deaf. */
 void rl_sub_deny(struct rl_sub *sub, int64_t now_ns, const char *why)
 {
-    sub->failures++;
+    int64_t again_ns = now_ns + RL_DENIED_AGAIN_MS * RL_NS_PER_MS;
+    rl_retry_put_off(&sub->retry, again_ns);
     if (rl_sub_has_ears(sub) && sub->mode >= RL_SUB_SUBSCRIBING) {
         rl_text_copy(sub->why, sizeof(sub->why), why, strlen(why));
-        sub->again_ns = now_ns + RL_DENIED_AGAIN_MS * RL_NS_PER_MS;
+        sub->again_ns = again_ns;
         sub->deaf = true;
         if (sub->mode != RL_SUB_UP)
             rl_sub_set_mode(sub, RL_SUB_UP, now_ns);
     } else {
         hang_up(sub, why);
-        sub->retry_ns = now_ns + RL_DENIED_AGAIN_MS * RL_NS_PER_MS;
         rl_sub_set_mode(sub, RL_SUB_DENIED, now_ns);
     }
     if (!sub->denied_told)
@@ -219,14 +196,12 @@ void rl_sub_want(struct rl_sub *sub, int64_t now_ns)
     if (sub->pinged_ns)
         sub->pinged_ns = now_ns; /* nobody was there to hear the answer */
     if (sub->mode == RL_SUB_OFF) {
-        sub->retry_ns = now_ns;
+        sub->retry.at_ns = now_ns;
         rl_sub_set_mode(sub, RL_SUB_DOWN, now_ns);
     } else if (sub->mode == RL_SUB_DOWN) {
-        /* At once; only those who come and go in a hurry must not make it a storm. */
-        int64_t soonest_ns = sub->tried_ns + RL_RECONNECT_MIN_MS * RL_NS_PER_MS;
-        sub->retry_ns = rl_earlier_ns(sub->retry_ns, later(now_ns, soonest_ns));
+        rl_retry_hasten(&sub->retry, now_ns);
     }
-    if (may_retry(sub) && now_ns >= sub->retry_ns)
+    if (may_retry(sub) && now_ns >= sub->retry.at_ns)
         connect_now(sub, now_ns);
 }
 
@@ -243,10 +218,8 @@ static bool is_live(const struct rl_sub *sub)
 /* Denied its own channel, it had none: now there may be one that it is allowed. */
 void rl_sub_reconsider(struct rl_sub *sub, int64_t now_ns)
 {
-    if (sub->mode != RL_SUB_DENIED)
-        return;
-    int64_t soonest_ns = sub->tried_ns + RL_RECONNECT_MIN_MS * RL_NS_PER_MS;
-    sub->retry_ns = rl_earlier_ns(sub->retry_ns, later(now_ns, soonest_ns));
+    if (sub->mode == RL_SUB_DENIED)
+        rl_retry_hasten(&sub->retry, now_ns);
 }
 
 /* When to give up what is being awaited; INT64_MAX: nothing is. */
@@ -259,14 +232,14 @@ static int64_t limit_ns(const struct rl_sub *sub)
     if (!sub->wanted || !sub->pinged_ns)
         return INT64_MAX;
     /* Whoever speaks is there, whatever is said. */
-    return later(sub->pinged_ns, sub->heard_ns) + sub->settings->stall_limit_ns;
+    return later(sub->pinged_ns, sub->wire.heard_ns) + sub->settings->stall_limit_ns;
 }
 
 static int64_t ping_ns(const struct rl_sub *sub)
 {
     if (sub->mode != RL_SUB_UP || !sub->wanted || sub->pinged_ns)
         return INT64_MAX;
-    return sub->heard_ns + RL_PING_AFTER_MS * RL_NS_PER_MS;
+    return sub->wire.heard_ns + RL_PING_AFTER_MS * RL_NS_PER_MS;
 }
 
 static int64_t again_ns(const struct rl_sub *sub)
@@ -292,14 +265,14 @@ void rl_sub_tick(struct rl_sub *sub, int64_t now_ns)
         rl_sub_ask_again(sub, now_ns);
     rl_sub_catch_up(sub, now_ns);
     rl_sub_flush(sub, now_ns);
-    if (may_retry(sub) && now_ns >= sub->retry_ns)
+    if (may_retry(sub) && now_ns >= sub->retry.at_ns)
         connect_now(sub, now_ns);
 }
 
 int64_t rl_sub_due_ns(struct rl_sub *sub)
 {
     if (may_retry(sub))
-        return sub->retry_ns;
+        return sub->retry.at_ns;
     int64_t due_ns = rl_earlier_ns(rl_earlier_ns(limit_ns(sub), ping_ns(sub)), again_ns(sub));
     if (sub->mode == RL_SUB_CONNECTING)
         due_ns = rl_earlier_ns(due_ns, rl_link_due_ns(sub->wire.link));
@@ -313,5 +286,5 @@ bool rl_sub_listens(const struct rl_sub *sub)
 
 bool rl_sub_pending(const struct rl_sub *sub)
 {
-    return sub->wanted && sub->failures == 0 && sub->mode != RL_SUB_UP;
+    return sub->wanted && sub->retry.failures == 0 && sub->mode != RL_SUB_UP;
 }

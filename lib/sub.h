@@ -22,9 +22,9 @@
 #ifndef RL_SUB_H
 #define RL_SUB_H
 
-#include "backoff.h"
 #include "ear.h"
 #include "node.h"
+#include "retry.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -76,12 +76,8 @@ struct rl_sub {
     int64_t again_ns;    /* UP: when to ask again for what was denied; 0: nothing was */
     int64_t since_ns;    /* of the mode */
     int64_t deadline_ns; /* CONNECTING, AUTH, SUBSCRIBING */
-    int64_t retry_ns;    /* DOWN, DENIED */
-    int64_t tried_ns;    /* the last attempt's begin; 0: none */
-    int64_t heard_ns;    /* UP: when bytes came last */
-    int64_t pinged_ns;   /* UP: since when a PONG is awaited; 0: none is */
-    unsigned failures;   /* to get UP, in a row */
-    struct rl_backoff backoff;
+    struct rl_retry retry;
+    int64_t pinged_ns; /* UP: since when a PONG is awaited; 0: none is */
     uint64_t connects;
     char why[192]; /* DOWN, DENIED: the reason */
 };

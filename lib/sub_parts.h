@@ -16,11 +16,6 @@ void rl_sub_deny(struct rl_sub *sub, int64_t now_ns, const char *why);
 /* There is a channel to be asked for that it may not have been denied. */
 void rl_sub_reconsider(struct rl_sub *sub, int64_t now_ns);
 
-/* Overwrite the login, which is the first request of a connection, and so begins where what is
- * queued does. */
-#define RL_SUB_AUTH_MAX (RL_SECRET_MAX + RL_USER_MAX + 64)
-void rl_sub_forget_secret(struct rl_sub *sub);
-
 /* sub_talk.c: the link has opened; ask for a sign of life; read what there is. Each, as
  * rl_sub_flush() does, may lose the connection. */
 void rl_sub_greet(struct rl_sub *sub, int64_t now_ns);

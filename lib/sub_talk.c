@@ -5,8 +5,7 @@
 
 #include "sub_parts.h"
 
-#include "clock.h"
-#include "config_load.h"
+#include "login.h"
 #include "text.h"
 #include "wipe.h"
 
@@ -38,8 +37,6 @@ void rl_sub_flush(struct rl_sub *sub, int64_t now_ns)
         return;
     if (!rl_wire_flush(&sub->wire))
         rl_sub_lose(sub, now_ns, "%s", rl_link_text(sub->wire.link));
-    else if (sub->mode == RL_SUB_AUTH && !rl_wire_unsent(&sub->wire))
-        rl_sub_forget_secret(sub);
 }
 
 void rl_sub_subscribe(struct rl_sub *sub, int64_t now_ns)
@@ -53,17 +50,13 @@ void rl_sub_subscribe(struct rl_sub *sub, int64_t now_ns)
     ask(sub, RL_ASK_SUBSCRIBE, &out, now_ns);
 }
 
-/* The name is a courtesy: whether it was taken is of no interest. */
 static void begin(struct rl_sub *sub, int64_t now_ns)
 {
     char bytes[512];
     struct rl_out out;
     rl_sub_set_mode(sub, RL_SUB_SUBSCRIBING, now_ns);
     rl_out_init(&out, bytes, sizeof(bytes));
-    rl_put_array(&out, 3);
-    rl_put_text(&out, "CLIENT");
-    rl_put_text(&out, "SETNAME");
-    rl_put_text(&out, sub->settings->connection_name);
+    rl_login_put_name(&out, sub->settings->connection_name);
     ask(sub, RL_ASK_SETNAME, &out, now_ns);
     rl_sub_subscribe(sub, now_ns);
     sub->behind = true;
@@ -73,31 +66,24 @@ static void begin(struct rl_sub *sub, int64_t now_ns)
 
 void rl_sub_greet(struct rl_sub *sub, int64_t now_ns)
 {
-    const struct rl_node_config *config = sub->config;
-    char secret[RL_SECRET_MAX + 1];
+    char bytes[RL_LOGIN_MAX];
     char why[160];
-    int len = rl_node_secret(config, secret, why, sizeof(why));
-    if (len < 0) {
+    struct rl_out out;
+    rl_out_init(&out, bytes, sizeof(bytes));
+    if (rl_login_put(&out, sub->config, why, sizeof(why)) < 0) {
         rl_sub_lose(sub, now_ns, "%s", why);
         return;
     }
-    if (len == 0) {
+    if (out.len == 0) {
         begin(sub, now_ns);
         return;
     }
-    char bytes[RL_SUB_AUTH_MAX];
-    struct rl_out out;
-    rl_out_init(&out, bytes, sizeof(bytes));
-    rl_put_array(&out, config->user ? 3 : 2);
-    rl_put_text(&out, "AUTH");
-    if (config->user)
-        rl_put_text(&out, config->user);
-    rl_put_bulk(&out, secret, (size_t)len);
+    struct rl_waiting waiting = {
+        .ask = RL_ASK_AUTH, .sent_ns = now_ns, .deadline_ns = INT64_MAX};
     rl_sub_set_mode(sub, RL_SUB_AUTH, now_ns);
-    ask(sub, RL_ASK_AUTH, &out, now_ns);
-    rl_sub_flush(sub, now_ns);
-    rl_wipe(secret, sizeof(secret));
+    rl_wire_put_login(&sub->wire, bytes, out.len, &waiting);
     rl_wipe(bytes, sizeof(bytes));
+    rl_sub_flush(sub, now_ns);
 }
 
 void rl_sub_ping(struct rl_sub *sub, int64_t now_ns)
@@ -188,13 +174,6 @@ static void take_message(struct rl_sub *sub, const struct rl_reply *reply, int64
                          sub->config->label);
 }
 
-/* An error's text, cut and cleaned. */
-static void error_text(const struct rl_reply *reply, char *ret_text, size_t size)
-{
-    const struct rl_element *part = &reply->part[0];
-    rl_text_copy(ret_text, size, reply->text + part->start, part->kept);
-}
-
 bool rl_sub_is_noperm(const struct rl_reply *reply)
 {
     return reply->type == RL_REPLY_ERROR && reply->part[0].kept >= 6 &&
@@ -206,7 +185,7 @@ void rl_sub_refused(struct rl_sub *sub, const char *to_what, const struct rl_rep
 {
     char text[160] = "an answer that is neither a yes nor an error";
     if (reply->type == RL_REPLY_ERROR)
-        error_text(reply, text, sizeof(text));
+        rl_error_text(reply, text, sizeof(text));
     if (rl_sub_is_noperm(reply))
         rl_sub_deny(sub, now_ns, text);
     else
@@ -215,10 +194,8 @@ void rl_sub_refused(struct rl_sub *sub, const char *to_what, const struct rl_rep
 
 static void unasked(struct rl_sub *sub, const struct rl_reply *reply, int64_t now_ns)
 {
-    char text[160] = "sent something unasked";
-    /* "max number of clients reached" and the like come so. */
-    if (reply->type == RL_REPLY_ERROR)
-        error_text(reply, text, sizeof(text));
+    char text[160];
+    rl_unasked_text(reply, text, sizeof(text));
     rl_sub_lose(sub, now_ns, "%s", text);
 }
 
@@ -228,7 +205,7 @@ static void take_answer(struct rl_sub *sub, const struct rl_waiting *waiting,
 {
     switch (waiting->ask) {
     case RL_ASK_AUTH:
-        if (reply->type == RL_REPLY_STATUS && rl_part_is(reply, 0, "OK", 2))
+        if (rl_login_accepted(reply))
             begin(sub, now_ns);
         else
             rl_sub_refused(sub, "authentication failed", reply, now_ns);
@@ -236,7 +213,7 @@ static void take_answer(struct rl_sub *sub, const struct rl_waiting *waiting,
     case RL_ASK_SETNAME:
         /* Kept for the case that the server hangs up next. */
         if (reply->type == RL_REPLY_ERROR)
-            error_text(reply, sub->wire.why, sizeof(sub->wire.why));
+            rl_error_text(reply, sub->wire.why, sizeof(sub->wire.why));
         else if (reply->type != RL_REPLY_STATUS)
             rl_sub_refused(sub, "CLIENT SETNAME", reply, now_ns);
         break;
@@ -261,9 +238,10 @@ static void take_answer(struct rl_sub *sub, const struct rl_waiting *waiting,
     }
 }
 
-/* One reply. False: the connection is gone, and maybe another in its place. */
-static bool take(struct rl_sub *sub, const struct rl_reply *reply, int64_t now_ns)
+/* One reply. */
+static bool take(void *context, const struct rl_reply *reply, int64_t now_ns)
 {
+    struct rl_sub *sub = context;
     uint64_t connects = sub->connects;
     struct rl_wire *wire = &sub->wire;
     if (rl_sub_listens(sub) && is_message(sub, reply)) {
@@ -285,26 +263,7 @@ static bool take(struct rl_sub *sub, const struct rl_reply *reply, int64_t now_n
 
 void rl_sub_read(struct rl_sub *sub)
 {
-    char bytes[RL_READ_CHUNK];
     struct rl_wire *wire = &sub->wire;
-    for (size_t budget = RL_READ_BUDGET; budget > 0;) {
-        ssize_t got = rl_link_recv(wire->link, bytes, sizeof(bytes));
-        if (got <= 0)
-            return; /* nothing now, or FAILED */
-        int64_t now_ns = rl_clock_now_ns();
-        sub->heard_ns = now_ns;
-        const struct rl_reply *reply;
-        int more = rl_reader_feed(wire->reader, bytes, (size_t)got) == 0 ? 1 : -1;
-        while (more == 1 && (more = rl_reader_next(wire->reader, &reply)) == 1) {
-            if (!take(sub, reply, now_ns))
-                return;
-        }
-        if (more < 0) {
-            rl_sub_lose(sub, now_ns, "%s", rl_reader_text(wire->reader));
-            return;
-        }
-        if ((size_t)got < sizeof(bytes))
-            return;
-        budget -= (size_t)got < budget ? (size_t)got : budget;
-    }
+    if (!rl_wire_read(wire, take, sub))
+        rl_sub_lose(sub, wire->heard_ns, "%s", rl_reader_text(wire->reader));
 }

@@ -127,6 +127,14 @@ static int prepare(struct rl_attempt *attempt, redlock *client, const struct rl_
     return 0;
 }
 
+size_t rl_beside_ended(const struct rl_beside *beside)
+{
+    size_t i = 0;
+    while (i < beside->count && !atomic_load(&beside->items[i].client->canceled))
+        i++;
+    return i;
+}
+
 static const redlock_options defaults = REDLOCK_OPTIONS_INIT;
 
 int rl_try(redlock *client, const struct rl_asked *asked, const redlock_options *options,
@@ -224,8 +232,6 @@ int redlock_try_async(redlock *client, const void *name, size_t name_len,
 int redlock_cancel_try(redlock *client, uint64_t id)
 {
     int cancel_state;
-    if (!client)
-        return REDLOCK_EINVAL;
     int result = rl_client_enter(client, &cancel_state);
     if (result)
         return result;

@@ -12,6 +12,9 @@ struct rl_beside {
     int64_t until_ns; /* until when the others wait, and who asks once as well */
 };
 
+/* The place of one whose client is cancelled or is being closed; `count`: there is none. */
+size_t rl_beside_ended(const struct rl_beside *beside);
+
 struct rl_asked {
     const redlock_bytes *names;
     size_t count;

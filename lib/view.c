@@ -1,11 +1,9 @@
-/* view.c - see view.h. Core.
- *
- * What a majority says of numbers is the largest that a majority reaches: of 2, 1 and 3 holds
- * on three masters, 2. So a hold that is on a majority is counted, and one that is not, is not.
- */
+/* view.c - see view.h. Core. */
 #include "config_auto.h"
 
 #include "view.h"
+
+#include "numbers.h"
 
 #include "kind.h"
 #include "limits.h"
@@ -167,35 +165,6 @@ unsigned rl_view_holds(const redlock_view *view, const void *owner, size_t owner
 
 /* ---- all of them together --------------------------------------------------------------- */
 
-/* Numbers of masters, of which a majority's is wanted. */
-struct numbers {
-    unsigned count;
-    int64_t number[REDLOCK_NODES_MAX];
-};
-
-static void add(struct numbers *numbers, int64_t number)
-{
-    numbers->number[numbers->count++] = number;
-}
-
-/* What at least `needed` of them reach; 0 where they are too few. For ever (-1) is the most. */
-static int64_t reached(struct numbers *numbers, unsigned needed)
-{
-    if (numbers->count < needed)
-        return 0;
-    for (unsigned i = 1; i < numbers->count; i++) {
-        for (unsigned k = i; k > 0; k--) {
-            int64_t *low = &numbers->number[k - 1], *high = &numbers->number[k];
-            if ((uint64_t)*low >= (uint64_t)*high) /* -1 is the largest then */
-                break;
-            int64_t swap = *low;
-            *low = *high;
-            *high = swap;
-        }
-    }
-    return numbers->number[needed - 1];
-}
-
 static const redlock_holder *find(const redlock_view *view, const redlock_holder *holder)
 {
     for (unsigned i = 0; i < view->shown; i++) {
@@ -210,21 +179,21 @@ static const redlock_holder *find(const redlock_view *view, const redlock_holder
 static bool agree_on(redlock_description *all, const redlock_holder *holder)
 {
     redlock_view *majority = &all->majority;
-    struct numbers counts = {0}, ttls = {0};
+    struct rl_numbers counts = {0}, ttls = {0};
     for (unsigned i = 0; i < all->nodes; i++) {
         const redlock_holder *same = find(&all->node[i].view, holder);
         if (!all->node[i].answered || !same)
             continue;
-        add(&counts, same->count);
-        add(&ttls, same->ttl_ms);
+        rl_numbers_add(&counts, same->count);
+        rl_numbers_add(&ttls, same->ttl_ms);
     }
     if (counts.count < all->needed)
         return false;
     if (majority->shown < REDLOCK_HOLDERS_SHOWN) {
         redlock_holder *added = &majority->holder[majority->shown++];
         *added = *holder;
-        added->count = (unsigned)reached(&counts, all->needed);
-        added->ttl_ms = reached(&ttls, all->needed);
+        added->count = (unsigned)rl_numbers_reached(&counts, all->needed);
+        added->ttl_ms = rl_numbers_reached(&ttls, all->needed);
     }
     return true;
 }
@@ -278,7 +247,7 @@ static int agree_on_form(const redlock_description *all)
 void rl_view_agree(redlock_description *all)
 {
     redlock_view *majority = &all->majority;
-    struct numbers ttls = {0}, waiting = {0}, writer = {0}, holders = {0};
+    struct rl_numbers ttls = {0}, waiting = {0}, writer = {0}, holders = {0};
     bool cut = false;
     *majority = (redlock_view){.form = REDLOCK_FORM_UNKNOWN};
     all->answered = 0;
@@ -287,10 +256,10 @@ void rl_view_agree(redlock_description *all)
         if (!all->node[i].answered)
             continue;
         all->answered++;
-        add(&ttls, view->form == REDLOCK_FORM_FREE ? 0 : view->ttl_ms);
-        add(&waiting, view->waiting);
-        add(&writer, view->writer_ms);
-        add(&holders, view->holders);
+        rl_numbers_add(&ttls, view->form == REDLOCK_FORM_FREE ? 0 : view->ttl_ms);
+        rl_numbers_add(&waiting, view->waiting);
+        rl_numbers_add(&writer, view->writer_ms);
+        rl_numbers_add(&holders, view->holders);
         cut = cut || view->holders > view->shown;
         if (view->form == REDLOCK_FORM_DATA)
             memcpy(majority->data, view->data, sizeof(majority->data));
@@ -301,10 +270,10 @@ void rl_view_agree(redlock_description *all)
         majority->form = form;
     if (form != REDLOCK_FORM_DATA)
         majority->data[0] = '\0';
-    unsigned most = (unsigned)reached(&holders, all->needed);
+    unsigned most = (unsigned)rl_numbers_reached(&holders, all->needed);
     if (cut && most > majority->holders)
         majority->holders = most;
-    majority->ttl_ms = reached(&ttls, all->needed);
-    majority->waiting = (unsigned)reached(&waiting, all->needed);
-    majority->writer_ms = reached(&writer, all->needed);
+    majority->ttl_ms = rl_numbers_reached(&ttls, all->needed);
+    majority->waiting = (unsigned)rl_numbers_reached(&waiting, all->needed);
+    majority->writer_ms = rl_numbers_reached(&writer, all->needed);
 }

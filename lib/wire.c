@@ -3,6 +3,9 @@
 
 #include "wire.h"
 
+#include "clock.h"
+#include "wipe.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +27,7 @@ int rl_wire_init(struct rl_wire *wire, struct rl_link *link, rl_bulk_fn *on_bulk
 
 void rl_wire_done(struct rl_wire *wire)
 {
+    rl_wire_forget_login(wire);
     rl_reader_free(wire->reader);
     free(wire->out);
     free(wire->fifo);
@@ -36,6 +40,7 @@ int rl_wire_reset(struct rl_wire *wire, rl_bulk_fn *on_bulk, void *context)
     struct rl_reader *reader = rl_reader_new(on_bulk, context);
     if (!reader)
         return REDLOCK_ENOMEM;
+    rl_wire_forget_login(wire);
     rl_reader_free(wire->reader);
     wire->reader = reader;
     wire->out_start = wire->out_end = 0;
@@ -100,6 +105,21 @@ void rl_wire_put(struct rl_wire *wire, const void *bytes, size_t len,
     *rl_wire_waiting(wire, wire->fifo_count - 1) = *waiting;
 }
 
+void rl_wire_put_login(struct rl_wire *wire, const void *bytes, size_t len,
+                       const struct rl_waiting *waiting)
+{
+    assert(wire->out_end == 0);
+    rl_wire_put(wire, bytes, len, waiting);
+    wire->secret_len = len;
+}
+
+void rl_wire_forget_login(struct rl_wire *wire)
+{
+    if (wire->secret_len > 0)
+        rl_wipe(wire->out, wire->secret_len);
+    wire->secret_len = 0;
+}
+
 bool rl_wire_flush(struct rl_wire *wire)
 {
     while (rl_wire_unsent(wire) && !rl_link_blocked(wire->link)) {
@@ -111,8 +131,45 @@ bool rl_wire_flush(struct rl_wire *wire)
         if (sent == 0)
             break;
     }
-    if (!rl_wire_unsent(wire))
+    if (!rl_wire_unsent(wire)) {
         wire->out_start = wire->out_end = 0;
+        rl_wire_forget_login(wire);
+    }
+    return true;
+}
+
+/* The next reply, as long as what it answers allows: 1, 0 or -1, as rl_reader_next(). */
+static int next_reply(struct rl_wire *wire, const struct rl_reply **ret_reply)
+{
+    const struct rl_waiting *oldest = rl_wire_oldest(wire);
+    bool info = oldest && oldest->ask == RL_ASK_INFO;
+    rl_reader_allow(wire->reader, info ? RL_REPLY_INFO_MAX : RL_REPLY_MAX);
+    return rl_reader_next(wire->reader, ret_reply);
+}
+
+bool rl_wire_read(struct rl_wire *wire, rl_take_fn *take, void *context)
+{
+    char bytes[RL_READ_CHUNK];
+    for (size_t budget = RL_READ_BUDGET; budget > 0;) {
+        ssize_t got = rl_link_recv(wire->link, bytes, sizeof(bytes));
+        if (got <= 0)
+            return true; /* nothing now, or FAILED */
+        /* After the bytes, not before: what they prove is only as old as this. */
+        int64_t now_ns = wire->heard_ns = rl_clock_now_ns();
+        const struct rl_reply *reply;
+        if (rl_reader_feed(wire->reader, bytes, (size_t)got) != 0)
+            return false;
+        int more;
+        while ((more = next_reply(wire, &reply)) == 1) {
+            if (!take(context, reply, now_ns))
+                return true;
+        }
+        if (more < 0)
+            return false;
+        if ((size_t)got < sizeof(bytes))
+            return true;
+        budget -= (size_t)got < budget ? (size_t)got : budget;
+    }
     return true;
 }
 

@@ -46,6 +46,8 @@ struct rl_wire {
     size_t out_start, out_end, out_size;
     struct rl_waiting *fifo; /* a ring; fifo_size is a power of 2 */
     unsigned fifo_first, fifo_count, fifo_size;
+    size_t secret_len;             /* `out` begins with a login, or what is left of one */
+    int64_t heard_ns;              /* when bytes came last */
     bool script_known[RL_SCRIPTS]; /* its body was sent on this connection */
     char why[160];
 };
@@ -66,8 +68,24 @@ bool rl_wire_room(struct rl_wire *wire, size_t len, bool may_grow);
 void rl_wire_put(struct rl_wire *wire, const void *bytes, size_t len,
                  const struct rl_waiting *waiting);
 
+/* The same, of a login: the first request, and the only one until it is answered. It is
+ * overwritten once the kernel has it. */
+void rl_wire_put_login(struct rl_wire *wire, const void *bytes, size_t len,
+                       const struct rl_waiting *waiting);
+
+/* Overwrite a login that did not leave. */
+void rl_wire_forget_login(struct rl_wire *wire);
+
 /* Hand queued bytes to the kernel, as far as it takes them. False: the link has FAILED. */
 bool rl_wire_flush(struct rl_wire *wire);
+
+/* A whole reply. False: the connection is gone, and maybe another in its place. */
+typedef bool rl_take_fn(void *context, const struct rl_reply *reply, int64_t now_ns);
+
+/* Read what there is, within a turn's budget, and have each whole reply taken. False: what came
+ * is no reply of a server, as rl_reader_text() tells. The link may be closed, or have FAILED.
+ */
+bool rl_wire_read(struct rl_wire *wire, rl_take_fn *take, void *context);
 
 struct rl_waiting *rl_wire_waiting(struct rl_wire *wire, unsigned i); /* 0: the oldest */
 

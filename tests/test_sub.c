@@ -215,9 +215,9 @@ START_TEST(a_user_needs_nothing_but_the_channel_and_subscribe)
     sub_rig_expect_listening(&rig);
     expect_heard(SUB_RIG_UUID ":1", 1);
     /* Not even PING: to be refused is an answer. */
-    rig.sub.heard_ns -= RL_PING_AFTER_MS * RL_NS_PER_MS;
-    int64_t before = rig.sub.heard_ns;
-    ck_assert(sub_rig_until(&rig, rig.sub.heard_ns > before && !rig.sub.pinged_ns));
+    rig.sub.wire.heard_ns -= RL_PING_AFTER_MS * RL_NS_PER_MS;
+    int64_t before = rig.sub.wire.heard_ns;
+    ck_assert(sub_rig_until(&rig, rig.sub.wire.heard_ns > before && !rig.sub.pinged_ns));
     expect_heard(SUB_RIG_UUID ":2", 2);
     ck_assert_uint_eq(rig.went, 0);
 }
@@ -228,7 +228,7 @@ START_TEST(a_wrong_password_is_told_and_a_right_one_is_found)
     set_user("&*", "+@all");
     rig.node.password = (char *)"wrong";
     sub_rig_want(&rig);
-    ck_assert(sub_rig_until(&rig, rig.sub.failures >= 3));
+    ck_assert(sub_rig_until(&rig, rig.sub.retry.failures >= 3));
     ck_assert_int_eq(strncmp(rig.sub.why, "authentication failed: WRONGPASS", 32), 0);
     ck_assert(!rl_sub_pending(&rig.sub));
     ck_assert_uint_eq(rig.warnings, 1); /* and not one an attempt */
@@ -242,7 +242,7 @@ START_TEST(a_server_that_wants_a_password_is_told_of)
     master_do(masters, 0, "CONFIG", "SET", "requirepass", "s3cr3t", NULL);
     masters->password = "s3cr3t";
     sub_rig_want(&rig);
-    ck_assert(sub_rig_until(&rig, rig.sub.failures > 0));
+    ck_assert(sub_rig_until(&rig, rig.sub.retry.failures > 0));
     ck_assert_msg(strstr(rig.sub.why, "NOAUTH"), "%s", rig.sub.why);
 }
 END_TEST
@@ -316,7 +316,7 @@ START_TEST(a_restarted_server_is_found)
 {
     sub_rig_expect_listening(&rig);
     master_kill(masters, 0);
-    ck_assert(sub_rig_until(&rig, rig.went == 1 && rig.sub.failures >= 3));
+    ck_assert(sub_rig_until(&rig, rig.went == 1 && rig.sub.retry.failures >= 3));
     ck_assert(!rl_sub_pending(&rig.sub));
     master_restart(masters, 0, true);
     ck_assert(sub_rig_until(&rig, rig.came == 2));
@@ -329,13 +329,13 @@ START_TEST(a_stopped_server_is_found_out_by_a_ping)
     rig.settings.connect_timeout_ns = RL_NS_PER_S / 5;
     sub_rig_expect_listening(&rig);
     master_pause(masters, 0);
-    rig.sub.heard_ns -= RL_PING_AFTER_MS * RL_NS_PER_MS;
+    rig.sub.wire.heard_ns -= RL_PING_AFTER_MS * RL_NS_PER_MS;
     int64_t begun_ns = rl_clock_now_ns();
     ck_assert(sub_rig_until(&rig, rig.went == 1));
     ck_assert_int_ge(rl_clock_now_ns() - begun_ns, rig.settings.stall_limit_ns);
     ck_assert_str_eq(rig.sub.why, "does not answer");
     /* The kernel still lets newcomers in, and nobody talks to them. */
-    ck_assert(sub_rig_until(&rig, rig.sub.failures >= 2));
+    ck_assert(sub_rig_until(&rig, rig.sub.retry.failures >= 2));
     ck_assert_str_eq(rig.sub.why, "no answer within connect-timeout");
     master_resume(masters, 0);
     ck_assert(sub_rig_until(&rig, rig.came == 2));
@@ -347,7 +347,7 @@ START_TEST(a_server_that_is_there_answers_the_ping)
 {
     sub_rig_expect_listening(&rig);
     for (int i = 0; i < 5; i++) {
-        rig.sub.heard_ns -= RL_PING_AFTER_MS * RL_NS_PER_MS;
+        rig.sub.wire.heard_ns -= RL_PING_AFTER_MS * RL_NS_PER_MS;
         sub_rig_turn(&rig, 0);
         ck_assert_int_ne(rig.sub.pinged_ns, 0);
         ck_assert(sub_rig_until(&rig, !rig.sub.pinged_ns));

@@ -269,7 +269,7 @@ START_TEST(a_server_that_does_not_read_is_given_up)
     }
     ck_assert_uint_le(rig.sub.wire.fifo_count, RL_CHANNEL_ASKS_MAX);
     ck_assert_uint_le(rig.sub.wire.out_size, RL_OUT_MAX);
-    int64_t ping_ns = rig.sub.heard_ns + RL_PING_AFTER_MS * RL_NS_PER_MS;
+    int64_t ping_ns = rig.sub.wire.heard_ns + RL_PING_AFTER_MS * RL_NS_PER_MS;
     rl_sub_tick(&rig.sub, ping_ns);
     ck_assert_int_eq(rig.sub.pinged_ns, ping_ns);
     rl_sub_tick(&rig.sub, ping_ns + rig.settings.stall_limit_ns);
@@ -296,7 +296,7 @@ START_TEST(a_channel_that_is_denied_costs_no_connection)
     /* It is asked again in its time. */
     forget_heard();
     int64_t again_ns = rig.sub.again_ns;
-    rig.sub.heard_ns = again_ns; /* no PING */
+    rig.sub.wire.heard_ns = again_ns; /* no PING */
     ck_assert_int_eq(rl_sub_due_ns(&rig.sub), again_ns);
     rl_sub_tick(&rig.sub, again_ns - 1);
     ck_assert_uint_eq(ear->asked, 0);
@@ -328,7 +328,7 @@ START_TEST(who_may_not_hear_its_own_channel_hears_others)
     end(ear);
     ck_assert(sub_peer_hears(&peer, &rig, ENDS));
     say(ENDED);
-    rl_sub_tick(&rig.sub, rig.sub.heard_ns + RL_PING_AFTER_MS * RL_NS_PER_MS);
+    rl_sub_tick(&rig.sub, rig.sub.wire.heard_ns + RL_PING_AFTER_MS * RL_NS_PER_MS);
     ck_assert(sub_peer_hears(&peer, &rig, "PING"));
     say("+PONG\r\n");
     ck_assert_int_eq(rig.sub.mode, RL_SUB_UP);
@@ -338,13 +338,13 @@ START_TEST(who_may_not_hear_its_own_channel_hears_others)
     ck_assert(sub_peer_hears(&peer, &rig, BEGINS));
     say(BEGUN);
     forget_heard();
-    rig.sub.heard_ns = rig.sub.again_ns;
+    rig.sub.wire.heard_ns = rig.sub.again_ns;
     rl_sub_tick(&rig.sub, rig.sub.again_ns);
     ck_assert(sub_peer_hears(&peer, &rig, SUB_RIG_CHANNEL));
     say(NOPERM);
     ck_assert(!rl_sub_listens(&rig.sub));
     ck_assert_uint_eq(rig.warnings, 1);
-    rig.sub.heard_ns = rig.sub.again_ns;
+    rig.sub.wire.heard_ns = rig.sub.again_ns;
     rl_sub_tick(&rig.sub, rig.sub.again_ns);
     ck_assert(sub_rig_until(&rig, rig.sub.wire.fifo_count == 1));
     say(SUB_CONFIRMED SUB_MESSAGE_7);
@@ -366,7 +366,7 @@ START_TEST(who_may_hear_nothing_and_wants_nothing_hangs_up)
     ck_assert_int_eq(rig.sub.mode, RL_SUB_UP);
     end(ear);
     ck_assert_uint_eq(rig.ears.count, 0);
-    rig.sub.heard_ns = rig.sub.again_ns;
+    rig.sub.wire.heard_ns = rig.sub.again_ns;
     rl_sub_tick(&rig.sub, rig.sub.again_ns);
     say(NOPERM);
     ck_assert_int_eq(rig.sub.mode, RL_SUB_DENIED);
@@ -382,7 +382,7 @@ START_TEST(denied_everything_it_tries_for_who_comes_with_a_channel)
     ck_assert(sub_peer_hears(&peer, &rig, "SUBSCRIBE"));
     say(SUB_OK NOPERM);
     ck_assert_int_eq(rig.sub.mode, RL_SUB_DENIED);
-    rig.sub.tried_ns -= RL_NS_PER_S;
+    rig.sub.retry.begun_ns -= RL_NS_PER_S;
     begin(NAME);
     ck_assert(sub_rig_until(&rig, rig.sub.connects == 2));
     sub_peer_admit(&peer, &rig);

@@ -21,9 +21,9 @@ START_TEST(a_first_loss_is_made_good_at_once_and_then_less_eagerly)
     rig.sub.since_ns = rl_clock_now_ns();
     sub_peer_hang_up(&peer);
     ck_assert(sub_rig_until(&rig, rig.went == 2));
-    ck_assert_uint_eq(rig.sub.failures, 2);
-    ck_assert_int_gt(rig.sub.retry_ns, rig.sub.since_ns);
-    ck_assert_int_le(rig.sub.retry_ns, rig.sub.since_ns + RL_RECONNECT_MAX_MS * RL_NS_PER_MS);
+    ck_assert_uint_eq(rig.sub.retry.failures, 2);
+    ck_assert_int_gt(rig.sub.retry.at_ns, rig.sub.since_ns);
+    ck_assert_int_le(rig.sub.retry.at_ns, rig.sub.since_ns + RL_RECONNECT_MAX_MS * RL_NS_PER_MS);
     sub_peer_expect_listening(&peer, &rig);
     rig.sub.since_ns -= RL_NS_PER_S; /* it has been well since */
     sub_peer_hang_up(&peer);
@@ -63,7 +63,7 @@ START_TEST(whoever_comes_after_a_pause_does_not_wait_for_the_backoff)
     rl_sub_want(&rig.sub, now_ns);
     for (int i = 0; i < 20; i++)
         rl_sub_tick(&rig.sub, now_ns = rl_sub_due_ns(&rig.sub));
-    rig.sub.retry_ns = now_ns + RL_RECONNECT_MAX_MS * RL_NS_PER_MS;
+    rig.sub.retry.at_ns = now_ns + RL_RECONNECT_MAX_MS * RL_NS_PER_MS;
     uint64_t connects = rig.sub.connects;
     now_ns += RL_RECONNECT_MIN_MS * RL_NS_PER_MS;
     rl_sub_want(&rig.sub, now_ns); /* one more is nothing new */
@@ -78,7 +78,7 @@ START_TEST(whoever_comes_after_a_pause_does_not_wait_for_the_backoff)
     rl_sub_unwant(&rig.sub);
     rl_sub_want(&rig.sub, now_ns + 3600 * RL_NS_PER_S);
     ck_assert_uint_eq(rig.sub.connects, connects + 2);
-    ck_assert_uint_eq(rig.sub.failures, 1);
+    ck_assert_uint_eq(rig.sub.retry.failures, 1);
 }
 END_TEST
 
@@ -163,7 +163,7 @@ START_TEST(who_hears_of_a_loss_may_want_the_next_at_once)
     rig.on_went = unwant_and_want;
     for (unsigned i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
         sub_peer_expect_listening(&peer, &rig);
-        rig.sub.tried_ns = 0;
+        rig.sub.retry.begun_ns = 0;
         if (ends[i])
             sub_peer_say(&peer, &rig, ends[i]);
         else
@@ -172,7 +172,7 @@ START_TEST(who_hears_of_a_loss_may_want_the_next_at_once)
         ck_assert_uint_eq(rig.sub.connects, i + 2);
     }
     sub_peer_expect_listening(&peer, &rig);
-    int64_t ping_ns = rig.sub.heard_ns + RL_PING_AFTER_MS * RL_NS_PER_MS;
+    int64_t ping_ns = rig.sub.wire.heard_ns + RL_PING_AFTER_MS * RL_NS_PER_MS;
     rl_sub_tick(&rig.sub, ping_ns);
     rl_sub_tick(&rig.sub, ping_ns + rig.settings.stall_limit_ns);
     ck_assert_uint_eq(rig.went, rig.came);
