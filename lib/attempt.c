@@ -78,6 +78,7 @@ static void wait_for_nodes(struct rl_attempt *attempt, int64_t now_ns)
     if (!attempt->timed && !attempt->lined && !attempt->forever && !attempt->once)
         attempt->give_up_ns += now_ns - attempt->began_ns;
     attempt->timed = true;
+    attempt->nodes_until_ns = rl_earlier_ns(attempt->nodes_until_ns, attempt->give_up_ns);
     if (!waits)
         rl_attempt_round(attempt, able, now_ns);
 }
