@@ -119,6 +119,25 @@ int sim_release(redlock_lock *lock, struct sim_hold *hold)
     return result;
 }
 
+int sim_detach(redlock_lock *lock, struct sim_hold *hold, char *ret_text, size_t size)
+{
+    sim_detaches(hold);
+    int result = redlock_detach(lock, ret_text, size);
+    sim_detached(hold, result == REDLOCK_OK);
+    sim_tell("%s detaches: %s", sim_proc()->name, redlock_strerror_name(result));
+    return result;
+}
+
+int sim_attach(redlock *client, const char *text, struct sim_hold *hold,
+               redlock_lock **ret_lock)
+{
+    int result = redlock_attach(client, text, ret_lock);
+    sim_tell("%s attaches: %s", sim_proc()->name, redlock_strerror_name(result));
+    if (result == REDLOCK_OK)
+        sim_attached(hold, *ret_lock);
+    return result;
+}
+
 void sim_close(redlock *client)
 {
     if (!client)

@@ -28,6 +28,9 @@ int sim_try(redlock *client, const char *name, const redlock_options *options,
             redlock_lock **ret_lock, struct sim_hold **ret_hold);
 int sim_extend(redlock_lock *lock, struct sim_hold *hold, int64_t ttl_ms);
 int sim_release(redlock_lock *lock, struct sim_hold *hold);
+int sim_detach(redlock_lock *lock, struct sim_hold *hold, char *ret_text, size_t size);
+int sim_attach(redlock *client, const char *text, struct sim_hold *hold,
+               redlock_lock **ret_lock);
 void sim_close(redlock *client);
 
 #endif

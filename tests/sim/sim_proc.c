@@ -68,6 +68,16 @@ struct sim_proc *sim_proc_new(const char *name)
     return proc;
 }
 
+void sim_proc_share_host(struct sim_proc *proc, const struct sim_proc *other)
+{
+    proc->rate_ppb = other->rate_ppb;
+    proc->boottime_extra_ns = other->boottime_extra_ns;
+    proc->monotonic_extra_ns = other->monotonic_extra_ns;
+    proc->parts->boottime_stop = other->parts->boottime_stop;
+    proc->parts->monotonic_stop = other->parts->monotonic_stop;
+    memcpy(proc->parts->boot_id, other->parts->boot_id, sizeof(proc->parts->boot_id));
+}
+
 unsigned sim_proc_count(void)
 {
     return count;

@@ -55,6 +55,8 @@ struct sim_proc {
 /* Numbered in the order in which they are made. Freed by sim_procs_end(), which asserts that
  * all their threads have ended. */
 struct sim_proc *sim_proc_new(const char *name);
+/* It runs on the other's host: one boot, and the same clocks. */
+void sim_proc_share_host(struct sim_proc *proc, const struct sim_proc *other);
 unsigned sim_proc_count(void);
 struct sim_proc *sim_proc_at(unsigned index);
 void sim_procs_end(void);

@@ -86,11 +86,7 @@ static void hand_on(struct sim_actor *actor, redlock_lock *lock, struct sim_hold
         struct sim_text *text = &sim_world.text[actor->host][i];
         if (text->hold)
             continue;
-        sim_detaches(hold);
-        int result = redlock_detach(lock, text->text, sizeof(text->text));
-        sim_detached(hold, result == REDLOCK_OK);
-        sim_tell("%s detaches: %s", actor->proc->name, redlock_strerror_name(result));
-        if (result) {
+        if (sim_detach(lock, hold, text->text, sizeof(text->text))) {
             sim_release(lock, hold);
             return;
         }
@@ -187,14 +183,11 @@ static bool take_up(struct sim_actor *actor)
         if (!hold)
             continue;
         text->hold = NULL;
-        int result = redlock_attach(actor->client, text->text, &lock);
-        sim_tell("%s attaches: %s", actor->proc->name, redlock_strerror_name(result));
-        if (result) {
+        if (sim_attach(actor->client, text->text, hold, &lock)) {
             sim_gives_up(hold);
             return false;
         }
         sim_world.tally->attached++;
-        sim_attached(hold, lock);
         hold_it(actor, lock, hold, sim_world.plan.ttl_max_ms / 2 + 1, false);
         return true;
     }

@@ -88,16 +88,10 @@ static void draw_plan(struct sim_plan *plan, uint64_t seed)
 static void set_clock(struct sim_proc *proc, const struct sim_proc *before)
 {
     int64_t most = (int64_t)(sim_world.plan.rate_spread * 1e9);
-    if (before) { /* of the same host */
-        proc->rate_ppb = before->rate_ppb;
-        proc->boottime_extra_ns = before->boottime_extra_ns;
-        proc->monotonic_extra_ns = before->monotonic_extra_ns;
-        proc->parts->boottime_stop = before->parts->boottime_stop;
-        proc->parts->monotonic_stop = before->parts->monotonic_stop;
-        memcpy(proc->parts->boot_id, before->parts->boot_id, sizeof(proc->parts->boot_id));
-        return;
-    }
-    proc->rate_ppb = sim_between(-most, most);
+    if (before)
+        sim_proc_share_host(proc, before);
+    else
+        proc->rate_ppb = sim_between(-most, most);
 }
 
 static void set_network(const struct sim_proc *proc)
