@@ -20,7 +20,7 @@ struct sim_scenario {
 extern const struct sim_scenario sim_named_take[], sim_named_undo[], sim_named_keep[],
     sim_named_wait[], sim_named_fault[], sim_named_fit[], sim_named_shared[],
     sim_named_nested[], sim_named_several[], sim_named_fair[], sim_named_rw[],
-    sim_named_loss[];
+    sim_named_loss[], sim_named_links[], sim_named_detach[];
 
 /* ---- the world ------------------------------------------------------------------------ */
 
@@ -82,6 +82,9 @@ struct sim_player *sim_enters(const char *name, const struct sim_client_options 
 
 /* The same, and it has had the lock once: connections stand and scripts are known. */
 struct sim_player *sim_is_there(const char *name, const struct sim_client_options *how);
+
+/* The same, on another player's host. */
+struct sim_player *sim_lives_with(struct sim_player *other, const char *name);
 
 /* Another thread of its process, on the same client. */
 struct sim_player *sim_beside(struct sim_player *player);

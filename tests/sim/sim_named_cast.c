@@ -174,9 +174,9 @@ static struct sim_player *new_player(struct sim_proc *proc)
     return player;
 }
 
-struct sim_player *sim_enters(const char *name, const struct sim_client_options *how)
+static struct sim_player *enter(struct sim_proc *proc, const struct sim_client_options *how)
 {
-    struct sim_player *player = new_player(sim_proc_new(name));
+    struct sim_player *player = new_player(proc);
     if (how)
         player->how = *how;
     if (!player->how.max_ttl_ms)
@@ -188,15 +188,31 @@ struct sim_player *sim_enters(const char *name, const struct sim_client_options 
     return player;
 }
 
-struct sim_player *sim_is_there(const char *name, const struct sim_client_options *how)
+struct sim_player *sim_enters(const char *name, const struct sim_client_options *how)
 {
-    struct sim_player *player = sim_enters(name, how);
+    return enter(sim_proc_new(name), how);
+}
+
+static struct sim_player *has_it_once(struct sim_player *player)
+{
     int result = sim_takes(player, player->how.max_ttl_ms, 0);
     assert(result == REDLOCK_OK);
     if (result == REDLOCK_OK)
         sim_releases(player);
     sim_pass_ms(10);
     return player;
+}
+
+struct sim_player *sim_is_there(const char *name, const struct sim_client_options *how)
+{
+    return has_it_once(sim_enters(name, how));
+}
+
+struct sim_player *sim_lives_with(struct sim_player *other, const char *name)
+{
+    struct sim_proc *proc = sim_proc_new(name);
+    sim_proc_share_host(proc, other->proc);
+    return has_it_once(enter(proc, &other->how));
 }
 
 struct sim_player *sim_beside(struct sim_player *other)

@@ -129,6 +129,41 @@ static void clocks_beyond_the_drift(void)
     sim_expect(sim_extends(ann, 1000) == REDLOCK_EEXPIRED);
 }
 
+/* From now on its clocks run so much too fast. */
+static void runs_at(struct sim_player *player, int64_t rate_ppb)
+{
+    struct sim_proc *proc = player->proc;
+    int64_t own_ns = sim_own_ns(proc);
+    proc->rate_ppb = rate_ppb;
+    int64_t back_ns = sim_own_ns(proc) - own_ns; /* it shows what it has shown */
+    proc->boottime_extra_ns -= back_ns;
+    proc->monotonic_extra_ns -= back_ns;
+}
+
+/* Neither clock is 1 % off the masters', and bob's is nearly 2 % faster than ann's. For 10 s by
+ * hers, less the drift, ann has n1 and n2, and bob knows from the beginning that n2 has been
+ * started anew. */
+static void guard_within_the_drift(void)
+{
+    struct sim_client_options how = {.max_ttl_ms = 10000};
+    sim_stage(3);
+    struct sim_player *ann = sim_is_there("ann", &how);
+    sim_delay_ms(ann, 2, 20000, 1);
+    runs_at(ann, -9900000);
+    sim_curtain();
+    int64_t began_ns = sim_now_ns();
+    sim_expect(sim_takes(ann, 10000, ONCE) == REDLOCK_OK);
+    sim_master_kill(1);
+    sim_master_start(1, SIM_EMPTY);
+    struct sim_player *bob = sim_enters("bob", &how);
+    runs_at(bob, 9900000);
+    sim_expect(sim_takes(bob, 1000, ONCE) == REDLOCK_EHELD);
+    sim_run_until(began_ns + 9985 * SIM_MS);
+    bob_asks_until_he_has_it(bob);
+    sim_expect(sim_asks_validity(ann) == 0);
+    sim_expect(bob->done_ns - began_ns < 10050 * SIM_MS);
+}
+
 /* CE28: n3 goes, which bob needs; ann's late grants have made five of three. */
 static void quorum_lost_after_success(void)
 {
@@ -256,6 +291,10 @@ const struct sim_scenario sim_named_fault[] = {
     {"clocks-beyond-the-drift",
      "CE22. The masters' clocks run 5 % too fast, more than the drift allows for: a cost.",
      clocks_beyond_the_drift},
+    {"guard-within-the-drift",
+     "CE2. bob's clock is faster than ann's by nearly twice the drift: n2, which has lost "
+     "ann's key,\nhas no vote before her lock is over by her clock.",
+     guard_within_the_drift},
     {"quorum-lost-after-success",
      "CE28. ann has three of five, and then all: one of the three that loses its keys changes "
      "nothing.",

@@ -88,6 +88,23 @@ static void guard_to_the_second(void)
     ask_too_early(ann, "cat");
 }
 
+/* n2's name leads to n1's server when ann has the lock, and n3 is silent: one yes is left. */
+static void renewed_by_a_twin(void)
+{
+    struct sim_player *bob, *ann = sim_ann_has_it(600, true, &bob);
+    sim_pass_ms(50);
+    sim_broke(SIM_ONE_SERVER);
+    sim_master_run_id(1, "0000000000000000000000000000000000000001");
+    sim_path_reset(ann->proc, 1);
+    sim_path_hole(ann->proc, 2, SIM_THERE, true);
+    sim_pass_ms(10);
+    sim_expect(sim_extends(ann, 600) == REDLOCK_ENOQUORUM);
+    sim_pass_ms(600);
+    sim_expect(ann->told_lost == 1 && !ann->lost_valid);
+    sim_path_hole(ann->proc, 2, SIM_THERE, false);
+    sim_expect(sim_releases(ann) == REDLOCK_EEXPIRED);
+}
+
 static void twins(void)
 {
     sim_stage(3);
@@ -156,6 +173,10 @@ const struct sim_scenario sim_named_fit[] = {
      "n2 was started less than three seconds ago and may tell of three, for which ann's lease "
      "may\nlast: no vote.",
      guard_to_the_second},
+    {"renewed-by-a-twin",
+     "CE14. n2's name leads to n1's server since ann has the lock: its yes is not counted "
+     "twice\nwhen she extends it, or when it is renewed.",
+     renewed_by_a_twin},
     {"twins", "CE14. n1 and n2 are one server under two names: one vote.", twins},
     {"replica", "CE4. n2 and n3 are replicas: no votes.", replica},
     {"nobody-there", "No master can be reached: the answer comes at once.", nobody_there},

@@ -1,0 +1,95 @@
+/* sim_named_detach.c - scenarios of locks that are handed on to another process: who had one is
+ * told of its masters' answers still, and has nothing to do with its keys any more. */
+#include "config_auto.h"
+
+#include "sim_named.h"
+
+#define ONCE 0
+
+static char text[REDLOCK_HANDLE_MAX];
+
+static void act_detach(struct sim_player *player)
+{
+    player->result = sim_detach(player->lock, player->hold, text, sizeof(text));
+    player->lock = NULL;
+}
+
+static void act_attach(struct sim_player *player)
+{
+    player->result = sim_attach(player->client, text, player->hold, &player->lock);
+}
+
+/* ann's lock is bob's, who gives it up. Then she takes another, and finds n3's late answer. */
+static void hand_on(struct sim_player *ann, struct sim_player *bob)
+{
+    sim_expect(sim_does(ann, act_detach) == REDLOCK_OK);
+    bob->hold = ann->hold;
+    ann->hold = NULL;
+    sim_expect(sim_does(bob, act_attach) == REDLOCK_OK);
+    sim_expect(sim_asks_validity(bob) > 900);
+    sim_expect(sim_releases(bob) == REDLOCK_OK);
+    sim_delay_ms(ann, 2, 1, 1);
+    sim_pass_ms(60);
+    ann->names = "other";
+    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+    sim_pass_ms(5);
+    sim_expect(sim_keys() == 0);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+}
+
+static void detached(void)
+{
+    sim_stage(3);
+    struct sim_player *ann = sim_is_there("ann", NULL);
+    struct sim_player *bob = sim_lives_with(ann, "bob");
+    sim_curtain();
+    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+    sim_pass_ms(5);
+    hand_on(ann, bob);
+}
+
+/* The acquire is lost with its connection to n3, which says so late, and when a majority has
+ * confirmed the lock. */
+static void detached_and_not_filled_in(void)
+{
+    sim_stage(3);
+    struct sim_player *ann = sim_is_there("ann", NULL);
+    struct sim_player *bob = sim_lives_with(ann, "bob");
+    sim_curtain();
+    sim_begins_to_take(ann, 1000, ONCE);
+    sim_pass_us(500);
+    sim_path_reset(ann->proc, 2);
+    sim_expect(sim_finishes(ann) == REDLOCK_OK);
+    sim_pass_ms(10);
+    sim_expect(sim_extends(ann, 1000) == REDLOCK_OK); /* n3 is not greeted yet */
+    sim_pass_ms(10);
+    sim_delay_ms(ann, 2, 1, 50);
+    sim_expect(sim_extends(ann, 1000) == REDLOCK_OK);
+    hand_on(ann, bob);
+}
+
+/* n3 has forgotten the script, and says so late. */
+static void detached_and_not_asked_again(void)
+{
+    sim_stage(3);
+    struct sim_player *ann = sim_is_there("ann", NULL);
+    struct sim_player *bob = sim_lives_with(ann, "bob");
+    sim_master_script_flush(2);
+    sim_delay_ms(ann, 2, 1, 50);
+    sim_curtain();
+    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+    hand_on(ann, bob);
+}
+
+const struct sim_scenario sim_named_detach[] = {
+    {"detached", "ann's lock is handed on to bob, who gives it up.", detached},
+    {"detached-and-not-filled-in",
+     "n3 tells ann that it has no key of a lock that she has handed on: she leaves it alone.",
+     detached_and_not_filled_in},
+    {"detached-and-not-asked-again",
+     "n3 tells ann that it has not executed the acquire of a lock that she has handed on: it "
+     "is "
+     "not\nasked again.",
+     detached_and_not_asked_again},
+    {0},
+};
