@@ -22,7 +22,7 @@ bool sim_fault_means_something(enum sim_fault fault)
     case SIM_FAULT_RING: /* a majority is less than all */
         return plan->masters > 2;
     case SIM_FAULT_CLOCK_RATE: /* there is another one */
-        return plan->rate_spread * 1e9 >= 1;
+        return plan->master_rate_ppb >= 1;
     case SIM_FAULT_LOOKUP:
         return plan->options.by_name;
     default:

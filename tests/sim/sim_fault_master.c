@@ -54,7 +54,7 @@ static void step(struct sim_effect *effect, int64_t by_ns)
 
 static void do_to_clock(struct sim_effect *effect)
 {
-    int64_t most = (int64_t)(sim_world.plan.rate_spread * 1e9);
+    int64_t most = sim_world.plan.master_rate_ppb;
     switch (effect->fault) {
     case SIM_FAULT_CLOCK_BACK:
         step(effect, -sim_scale(SIM_MS, SIM_S));

@@ -87,9 +87,8 @@ const struct sim_scenario sim_named_detach[] = {
      "n3 tells ann that it has no key of a lock that she has handed on: she leaves it alone.",
      detached_and_not_filled_in},
     {"detached-and-not-asked-again",
-     "n3 tells ann that it has not executed the acquire of a lock that she has handed on: it "
-     "is "
-     "not\nasked again.",
+     "n3 tells ann that it has not executed the acquire of a lock that she has handed on: "
+     "it is not\nasked again.",
      detached_and_not_asked_again},
     {0},
 };

@@ -137,6 +137,23 @@ static void canceled(void)
     sim_expect(sim_releases(ann) == REDLOCK_OK);
 }
 
+/* n1 has granted it, n2 and n3 have as well, but bob does not know that yet. */
+static void canceled_in_a_round(void)
+{
+    sim_stage(3);
+    struct sim_player *bob = sim_is_there("bob", NULL);
+    struct sim_player *thread = sim_beside(bob);
+    sim_delay_ms(bob, 1, 1, 20);
+    sim_delay_ms(bob, 2, 1, 20);
+    sim_curtain();
+    sim_begins_to_take(bob, 1000, ONCE);
+    sim_pass_ms(5);
+    sim_does(thread, act_cancel);
+    sim_expect(sim_finishes(bob) == REDLOCK_ECANCELED);
+    sim_pass_ms(5);
+    sim_expect(sim_keys() == 0);
+}
+
 /* ---- calls that call back ------------------------------------------------------------- */
 
 static struct {
@@ -206,6 +223,9 @@ const struct sim_scenario sim_named_wait[] = {
     {"wait-is-over", "The lock is not to be had within the time that bob gives it.",
      wait_is_over},
     {"canceled", "bob's service is shut down while he waits.", canceled},
+    {"canceled-in-a-round",
+     "bob's service is shut down while masters are asked: what they grant is given back.",
+     canceled_in_a_round},
     {"callbacks", "Calls that do not wait call back, once each.", callbacks},
     {0},
 };

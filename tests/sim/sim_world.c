@@ -22,11 +22,15 @@ static unsigned draw_masters(void)
     return counts[sim_below(sizeof(counts))];
 }
 
-/* Rates within which two clocks measure the same time with less than the drift between them. */
-static double draw_spread(double drift_factor)
+/* Rates within which a client and a master measure the same time with less than the drift
+ * between them: whichever of them is to blame for it. Two clients may be twice as far from each
+ * other. */
+static void draw_rates(struct sim_plan *plan, double drift_factor)
 {
-    double most = (drift_factor > 0 ? drift_factor : 0.01) / 2;
-    return most * (double)sim_below(100) / 100;
+    int64_t most_ppb = (int64_t)((drift_factor > 0 ? drift_factor : 0.01) * 1e9);
+    most_ppb = most_ppb * (int64_t)sim_below(100) / 100;
+    plan->master_rate_ppb = sim_between(0, most_ppb);
+    plan->client_rate_ppb = most_ppb - plan->master_rate_ppb;
 }
 
 static void draw_options(struct sim_plan *plan)
@@ -74,7 +78,7 @@ static void draw_plan(struct sim_plan *plan, uint64_t seed)
         sim_below(100) < 85 ? SIM_ASSUMPTIONS : (enum sim_assumption)sim_below(SIM_ASSUMPTIONS);
     draw_delays(plan);
     draw_options(plan);
-    plan->rate_spread = draw_spread(plan->options.drift_factor);
+    draw_rates(plan, plan->options.drift_factor);
     plan->split_ppm = sim_below(2) ? 0 : (unsigned)sim_scale(100, 300000);
     plan->short_ppm = sim_below(2) ? 0 : (unsigned)sim_scale(100, 300000);
     plan->switch_ppm = (unsigned)sim_scale(10, 200000);
@@ -87,7 +91,7 @@ static void draw_plan(struct sim_plan *plan, uint64_t seed)
 
 static void set_clock(struct sim_proc *proc, const struct sim_proc *before)
 {
-    int64_t most = (int64_t)(sim_world.plan.rate_spread * 1e9);
+    int64_t most = sim_world.plan.client_rate_ppb;
     if (before)
         sim_proc_share_host(proc, before);
     else
@@ -156,7 +160,7 @@ struct sim_actor *sim_actor_start(unsigned host, const struct sim_proc *before)
 static void begin_masters(void)
 {
     const struct sim_plan *plan = &sim_world.plan;
-    int64_t most = (int64_t)(plan->rate_spread * 1e9);
+    int64_t most = plan->master_rate_ppb;
     struct sim_masters_options options = {
         .count = plan->masters,
         .password = plan->options.password,

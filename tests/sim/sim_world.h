@@ -57,10 +57,10 @@ struct sim_plan {
     struct sim_client_options options; /* of all clients */
     int64_t delay_low_ns, delay_high_ns;
     unsigned split_ppm, short_ppm, switch_ppm;
-    bool relays;        /* in every path there is one */
-    double rate_spread; /* clocks run at most so much too fast or too slow, of 1 */
-    int64_t work_ns;    /* so long there may be faults */
-    uint64_t enough;    /* or until so many locks were taken */
+    bool relays;     /* in every path there is one */
+    int64_t work_ns; /* so long there may be faults */
+    uint64_t enough; /* or until so many locks were taken */
+    int64_t client_rate_ppb, master_rate_ppb; /* clocks run at most so much too fast or slow */
     enum sim_assumption breaks; /* SIM_ASSUMPTIONS: none */
 };
 
