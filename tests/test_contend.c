@@ -150,8 +150,10 @@ START_TEST(a_hand_off_within_a_client_needs_no_message)
         redlock_lock *held = take_everywhere(masters, one, "name");
         uint64_t rounds = client_stats(one).rounds;
         waiter_start(&waiter, one, "name", 60000);
-        /* Its pauses have grown. */
+        /* Its pauses have grown; and when the status is told, the round is over: who is in one
+         * is not told. */
         ck_assert(wait_until(client_stats(one).rounds >= rounds + 7, 10000));
+        ck_assert_uint_eq(client_ready(one), 3);
         int64_t begun = now_ms();
         ck_assert_int_eq(redlock_release(held), 0);
         ck_assert(waiter_is_back(&waiter, 5000));
