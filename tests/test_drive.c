@@ -215,10 +215,12 @@ START_TEST(never_leaves_it_to_the_next_call)
     master_resume(masters, 1);
     ck_assert(wait_until(masters_with(masters, "name") == 0, 5000)); /* it was sent */
     ck_assert_uint_eq(client_stats(client).pending_releases, 1);     /* nobody has heard */
+    /* What a master executes first may be what it answers last. */
     if (_i == 0)
         client_ready(client);
     else
-        ck_assert_int_eq(redlock_process(client), 0);
+        ck_assert(wait_until(
+            redlock_process(client) == 0 && client_stats(client).pending_releases == 0, 5000));
     ck_assert_uint_eq(client_stats(client).pending_releases, 0);
     close_masters();
 }
@@ -302,10 +304,10 @@ static int live_in_child(void *argument)
     child_expect(redlock_open(file, NULL, &own) == 0);
     redlock_options options = REDLOCK_OPTIONS_INIT;
     child_expect(client_try(own, "renewed", 0, 0, NULL, &lock) == REDLOCK_EHELD);
-    options.ttl_ms = 300;
+    options.ttl_ms = 900;
     options.auto_renew = 1;
     child_expect(redlock_try(own, "own", &options, &lock) == 0);
-    child_expect(!wait_until(redlock_validity_ms(lock) == 0, 600));
+    child_expect(!wait_until(redlock_validity_ms(lock) == 0, 1200));
     child_expect(background_threads(NULL) == 1);
     child_expect(redlock_release(lock) == 0);
     child_expect(redlock_try_async(own, "own", 3, NULL, told_done, &took, NULL) == 0);
@@ -323,7 +325,7 @@ START_TEST(a_child_lives_anew_and_its_parent_goes_on)
     open_masters(NULL);
     other = client_open(file);
     redlock_lock *held = client_take(other, "held");
-    renewed = told_take_renewed(client, "renewed", 600, &lost);
+    renewed = told_take_renewed(client, "renewed", 1500, &lost);
     told_try(client, "held", -1, &waiting);
     ck_assert(wait_until(background_threads(NULL) == 1, 2000));
     ck_assert(wait_until(client_stats(client).waiting == 1, 5000));
