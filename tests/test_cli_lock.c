@@ -95,7 +95,7 @@ START_TEST(extend_refuses_a_passed_deadline_and_a_handle_cut_short)
     char handle[REDLOCK_HANDLE_MAX];
     snprintf(handle, sizeof(handle), "%s", cli_take("short:lived", "300ms"));
     struct program *program = NULL;
-    ck_assert(wait_until(masters_with(cli_masters, "short:lived") == 0, 5000));
+    ck_assert(wait_until(masters_with(cli_masters, "short:lived") == 0, CLI_MOMENT_MS));
     ck_assert_int_eq(program_run(NULL, REDLOCK("extend", handle), &program), 1);
     ck_assert(cli_one_line(program_err(program)));
     ck_assert_str_eq(program_out(program), "");

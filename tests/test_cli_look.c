@@ -113,7 +113,7 @@ START_TEST(status_watch_looks_each_second_and_ends_on_interrupt)
                              strchr(strchr(program_out(program), '\n') + 1, '\n'),
                          5000));
     kill(program->pid, SIGINT);
-    ck_assert_int_eq(program_wait(program, 3000), 0);
+    ck_assert_int_eq(program_wait(program, CLI_MOMENT_MS), 0);
     const char *line = program_out(program);
     for (const char *end = strchr(line, '\n'); end; line = end + 1, end = strchr(line, '\n'))
         ck_assert(json_valid(line, (size_t)(end - line)));

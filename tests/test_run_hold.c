@@ -13,11 +13,11 @@
 START_TEST(the_lock_is_extended_for_as_long_as_command_runs)
 {
     struct program *program =
-        program_start(NULL, REDLOCK("run", "--ttl", "800ms", "long", "--", "sleep", "3"));
-    ck_assert(wait_until(masters_with(cli_masters, "long") >= 3, 5000));
-    for (int64_t end = now_ms() + 2500; now_ms() < end; pause_ms(20))
+        program_start(NULL, REDLOCK("run", "--ttl", "1500ms", "long", "--", "sleep", "6"));
+    ck_assert(wait_until(masters_with(cli_masters, "long") >= 3, CLI_MOMENT_MS));
+    for (int64_t end = now_ms() + 4000; now_ms() < end; pause_ms(20))
         ck_assert_uint_ge(masters_with(cli_masters, "long"), 3);
-    ck_assert_int_eq(program_wait(program, 5000), 0);
+    ck_assert_int_eq(program_wait(program, CLI_MOMENT_MS), 0);
     ck_assert_str_eq(program_err(program), "");
     program_free(program);
     ck_assert_uint_eq(masters_with(cli_masters, "long"), 0);

@@ -13,7 +13,7 @@
 
 static void expect_free(const char *name)
 {
-    ck_assert_msg(wait_until(masters_with(cli_masters, name) == 0, 3000), "%s is not free",
+    ck_assert_msg(wait_until(masters_with(cli_masters, name) == 0, 5000), "%s is not free",
                   name);
 }
 
@@ -28,9 +28,9 @@ START_TEST(signals_are_forwarded_to_the_group)
                      "trap 'echo got HUP; exit 3' HUP; trap 'echo got QUIT; exit 3' QUIT;"
                      "trap 'echo got USR1; exit 3' USR1; trap 'echo got USR2; exit 3' USR2;"
                      "echo ready; while :; do sleep 0.05; done"));
-    ck_assert(wait_until(program_printed(program, "ready"), 5000));
+    ck_assert(wait_until(program_printed(program, "ready"), CLI_MOMENT_MS));
     kill(program->pid, forwarded[_i]);
-    ck_assert_int_eq(program_wait(program, 5000), 3);
+    ck_assert_int_eq(program_wait(program, CLI_MOMENT_MS), 3);
     char expected[32];
     snprintf(expected, sizeof(expected), "got %s\n", sigabbrev_np(forwarded[_i]));
     ck_assert(program_printed(program, expected));
@@ -43,9 +43,9 @@ START_TEST(a_signal_kills_command_and_the_status_says_so)
 {
     struct program *program =
         program_start(NULL, RUN_SH("forwarded", "echo ready; exec sleep 60"));
-    ck_assert(wait_until(program_printed(program, "ready"), 5000));
+    ck_assert(wait_until(program_printed(program, "ready"), CLI_MOMENT_MS));
     kill(program->pid, forwarded[_i]);
-    ck_assert_int_eq(program_wait(program, 5000), 128 + forwarded[_i]);
+    ck_assert_int_eq(program_wait(program, CLI_MOMENT_MS), 128 + forwarded[_i]);
     program_free(program);
     ck_assert_uint_eq(masters_with(cli_masters, "forwarded"), 0);
 }
@@ -56,10 +56,10 @@ START_TEST(a_signal_while_waiting_means_command_never_starts)
     (void)cli_take("waiting", "20s");
     struct program *program =
         program_start(NULL, REDLOCK("run", "-v", "waiting", "--", "echo", "started"));
-    ck_assert(
-        wait_until(strstr(program_err(program), "; waiting in the queue\n") != NULL, 5000));
+    ck_assert(wait_until(strstr(program_err(program), "; waiting in the queue\n") != NULL,
+                         CLI_MOMENT_MS));
     kill(program->pid, forwarded[_i]);
-    ck_assert_int_eq(program_wait(program, 5000), 128 + forwarded[_i]);
+    ck_assert_int_eq(program_wait(program, CLI_MOMENT_MS), 128 + forwarded[_i]);
     ck_assert_str_eq(program_out(program), "");
     program_free(program);
     for (unsigned i = 0; i < 5; i++)
@@ -74,7 +74,7 @@ START_TEST(a_signal_at_any_moment_leaves_nothing_behind)
         struct program *program = program_start(NULL, RUN_SH("moment", "sleep 60"));
         usleep((useconds_t)delay_us);
         kill(program->pid, SIGTERM);
-        ck_assert_int_eq(program_wait(program, 5000), 128 + SIGTERM);
+        ck_assert_int_eq(program_wait(program, CLI_MOMENT_MS), 128 + SIGTERM);
         program_free(program);
         expect_free("moment");
     }

@@ -23,7 +23,7 @@ static const char reader[] = "echo pid=$$.; read line; echo got=$line.";
 
 static bool free_soon(void)
 {
-    return wait_until(masters_with(cli_masters, "tty") == 0, 3000);
+    return wait_until(masters_with(cli_masters, "tty") == 0, 5000);
 }
 
 static int foreground(void *unused)
@@ -99,7 +99,7 @@ static int suspend_and_foreground(void *unused)
     for (int i = 0; i < 3; i++) {
         /* It has the terminal before it is continued, which takes back a ^Z in between. */
         child_expect(terminal_is_of(&tty, command));
-        child_expect(wait_until(!process_stands(command), 5000));
+        child_expect(wait_until(!process_stands(command), CLI_MOMENT_MS));
         terminal_type(&tty, "\x1a");
         int status = terminal_wait(&tty, job);
         child_expect(status != -1 && WIFSTOPPED(status) && WSTOPSIG(status) == SIGTSTP);
@@ -228,7 +228,7 @@ static int suspended_beyond_the_lease(void *unused)
     terminal_type(&tty, "\x1a");
     int status = terminal_wait(&tty, job);
     child_expect(status != -1 && WIFSTOPPED(status));
-    child_expect(wait_until(!process_lives(command), 1100));
+    child_expect(wait_until(!process_lives(command), 5000));
     terminal_fg(&tty, job);
     status = terminal_wait(&tty, job);
     child_expect(status != -1 && WIFEXITED(status) && WEXITSTATUS(status) == 74);
@@ -253,7 +253,7 @@ static int run_killed_terminal_returned(void *unused)
     tcsetpgrp(tty.slave, command); /* a background job of sh has no terminal as stdin */
     kill(run, SIGKILL);
     child_expect(terminal_is_of(&tty, job));
-    child_expect(wait_until(!process_lives(command), 1100));
+    child_expect(wait_until(!process_lives(command), 5000));
     terminal_type(&tty, "back\n");
     child_expect(terminal_shows(&tty, "got=back."));
     child_expect(terminal_wait(&tty, job) == 0);

@@ -10,6 +10,9 @@
 
 extern struct masters *cli_masters;
 
+/* How long to wait for what comes in no time, on a machine that is not too busy. */
+enum { CLI_MOMENT_MS = 20000 };
+
 /* Fixtures, for a whole case or for each test. */
 void cli_rig_start(void);
 void cli_rig_start_keeping(void); /* masters that keep their keys when they are killed */

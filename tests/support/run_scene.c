@@ -45,7 +45,7 @@ void scene_begin(struct scene *scene, const char *ttl, const char *grace, const 
     struct program_how how = {.in_its_directory = true};
     scene->run = program_start(&how, REDLOCK("run", "--ttl", ttl, "--grace", grace, SCENE_NAME,
                                              "--", "sh", "-c", script));
-    ck_assert(wait_until(has_begun(scene->run, pid_count), 5000));
+    ck_assert(wait_until(has_begun(scene->run, pid_count), CLI_MOMENT_MS));
     const char *at = program_out(scene->run);
     scene->guard = scene_number(&at, "guard=");
     at = program_out(scene->run);
@@ -90,14 +90,14 @@ int64_t scene_validity_end_ms(int64_t ttl_ms)
 
 void scene_expect_gone_by(const struct scene *scene, int64_t end_ms)
 {
-    ck_assert_msg(wait_until(scene_all_gone(scene), 20000), "COMMAND lives on");
+    ck_assert_msg(wait_until(scene_all_gone(scene), CLI_MOMENT_MS), "COMMAND lives on");
     ck_assert_int_lt(boot_ms(), end_ms);
 }
 
 void scene_expect_free_soon(void)
 {
     ck_assert_int_eq(
-        program_run(NULL, REDLOCK("lock", "--wait", "4s", SCENE_NAME, "--ttl", "100ms"), NULL),
+        program_run(NULL, REDLOCK("lock", "--wait", "20s", SCENE_NAME, "--ttl", "100ms"), NULL),
         0);
-    ck_assert(wait_until(masters_with(cli_masters, SCENE_NAME) == 0, 2000));
+    ck_assert(wait_until(masters_with(cli_masters, SCENE_NAME) == 0, CLI_MOMENT_MS));
 }
