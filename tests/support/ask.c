@@ -5,6 +5,7 @@
 
 #include "wire.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,6 +50,8 @@ static void receive(int fd, unsigned skip, struct reply *ret)
             continue;
         }
         ssize_t got = used == 0 ? recv(fd, bytes + len, REPLY_ROOM - len, 0) : -1;
+        if (got < 0 && used == 0 && errno == EINTR) /* also of who was stopped meanwhile */
+            continue;
         if (got <= 0)
             break;
         len += (size_t)got;

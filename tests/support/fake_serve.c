@@ -175,6 +175,8 @@ void *fake_serve(void *argument)
     bool silent = false, over = bytes == NULL;
     while (!over) {
         ssize_t got = recv(connection->fd, bytes + len, ROOM - len, 0);
+        if (got < 0 && errno == EINTR)
+            continue;
         if (got <= 0)
             break;
         len += (size_t)got;

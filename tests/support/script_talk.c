@@ -6,6 +6,7 @@
 #include "key.h"
 #include "names.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -52,6 +53,8 @@ static unsigned hear(struct talk *talk, struct wire_item items[WIRE_ITEMS_MAX])
         talk->used = 0;
         size_t room = sizeof(talk->bytes) - talk->len;
         ssize_t got = used == 0 ? recv(talk->fd, talk->bytes + talk->len, room, 0) : -1;
+        if (got < 0 && used == 0 && errno == EINTR) /* also of who was stopped meanwhile */
+            continue;
         if (got <= 0)
             suite_die("a master says nothing, or no RESP");
         talk->len += (size_t)got;
