@@ -11,7 +11,7 @@ extern redlock *one, *two;
 /* So many masters, and both clients ready on all of them; `settings` as for masters_file(). */
 void open_clients(unsigned n, const char *settings);
 
-/* The same of clients that may not have connected yet. */
+/* The same of clients that may not have connected yet, and have ten seconds to. */
 void open_cold_clients(unsigned n, const char *settings);
 
 /* The clients end (NULL: it did before), and the masters. */
