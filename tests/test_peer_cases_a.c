@@ -51,10 +51,10 @@ START_TEST(a01_one_black_holed_node_is_not_waited_for)
     master_pause(masters, (unsigned)_i);
     int64_t begun = now_ms();
     lock = client_take(one, "name");
-    ck_assert_int_lt(now_ms() - begun, 300);
+    ck_assert_int_lt(now_ms() - begun, 1500);
     begun = now_ms();
     ck_assert_int_eq(redlock_release(lock), 0);
-    ck_assert_int_lt(now_ms() - begun, 300);
+    ck_assert_int_lt(now_ms() - begun, 1500);
     master_resume(masters, (unsigned)_i);
     close_clients();
 }
@@ -142,24 +142,24 @@ START_TEST(a06_held_and_no_quorum_are_told_apart)
 END_TEST
 
 /* Every grant comes within the node's share of the ttl, but little or nothing is left then:
- * with this drift, 398 ms less the round. */
+ * with this drift, 798 ms less the round. */
 START_TEST(a07_a_majority_that_comes_too_late_is_a_loss)
 {
     open_fakes(3, "drift-factor 0.8\n");
     rule_for(0, 3, (struct fake_rule){.delay_ms = 100});
-    ck_assert_int_eq(client_try(one, "name", 2000, 0, &report, &lock), 0);
-    ck_assert_int_le(redlock_validity_ms(lock), 298);
+    ck_assert_int_eq(client_try(one, "name", 4000, 0, &report, &lock), 0);
+    ck_assert_int_le(redlock_validity_ms(lock), 698);
     ck_assert_int_eq(redlock_release(lock), 0);
 
-    rule_for(0, 3, (struct fake_rule){.delay_ms = 450});
+    rule_for(0, 3, (struct fake_rule){.delay_ms = 900});
     lock = NULL;
     int64_t begun = now_ms();
-    int code = client_try(one, "late", 2000, 0, &report, &lock);
+    int code = client_try(one, "late", 4000, 0, &report, &lock);
     ck_assert_msg(code < 0, "%s", client_told(&report));
-    ck_assert_int_ge(now_ms() - begun, 390); /* it waited for them */
+    ck_assert_int_ge(now_ms() - begun, 790); /* it waited for them */
     ck_assert_ptr_null(lock);
     for (unsigned i = 0; i < 3; i++)
-        ck_assert(wait_until((client_ready(one), !fake_has(fakes[i], "late")), 1000));
+        ck_assert(wait_until((client_ready(one), !fake_has(fakes[i], "late")), 3000));
     close_fakes(3);
 }
 END_TEST
@@ -308,7 +308,8 @@ START_TEST(a15_a_wait_ends_in_time_beside_a_slow_node)
         int64_t begun = now_ms();
         ck_assert_int_eq(client_try(one, "name", 0, wait, &report, &lock), REDLOCK_EHELD);
         int64_t took = now_ms() - begun;
-        ck_assert_msg(took < wait + 200, "%d of %d ms", (int)took, (int)wait);
+        /* The slow one's share of the ttl would be 3.3 s. */
+        ck_assert_msg(took < wait + 1000, "%d of %d ms", (int)took, (int)wait);
     }
     master_resume(masters, 2);
     close_clients();
@@ -384,11 +385,11 @@ START_TEST(a20_no_release_overtakes_its_acquire)
     one = client_open(node_list_write(&list));
     ck_assert(wait_until(client_ready(one) == 3, 5000));
     held_by_rival(0, 2);
-    proxy_delay(slow, PROXY_ALL, PROXY_THERE, 200);
+    proxy_delay(slow, PROXY_ALL, PROXY_THERE, 700);
     long before = proxy_passed(slow, PROXY_BACK);
     int64_t begun = now_ms();
     ck_assert_int_eq(client_try(one, "name", 0, 0, &report, &lock), REDLOCK_EHELD);
-    ck_assert_int_lt(now_ms() - begun, 150);
+    ck_assert_int_lt(now_ms() - begun, 600);
     /* Both were answered: then no key. */
     ck_assert(wait_until(proxy_passed(slow, PROXY_BACK) - before >= 2 * 24, 5000));
     ck_assert(wait_until(!master_has(masters, 2, "name"), 100));
@@ -421,9 +422,9 @@ START_TEST(a22_connecting_has_its_own_budget)
 {
     fakes_start(fakes, 3);
     for (unsigned i = 0; i < 3; i++)
-        fake_rule(fakes[i], &(struct fake_rule){.match = "INFO*", .delay_ms = 500});
-    one = client_open(fakes_file(fakes, 3, NULL));
-    ck_assert_int_eq(client_try(one, "name", 300, 0, &report, &lock), 0);
+        fake_rule(fakes[i], &(struct fake_rule){.match = "INFO*", .delay_ms = 1200});
+    one = client_open(fakes_file(fakes, 3, "connect-timeout 3s\n"));
+    ck_assert_int_eq(client_try(one, "name", 1000, 0, &report, &lock), 0);
     ck_assert_int_gt(redlock_validity_ms(lock), 150);
     ck_assert_int_eq(redlock_release(lock), 0);
     close_fakes(3);

@@ -90,9 +90,9 @@ END_TEST
 START_TEST(b26_an_extension_counts_from_its_own_start)
 {
     open_clients(3, NULL);
-    ck_assert_int_eq(client_try(one, "name", 1000, 0, NULL, &lock), 0);
+    ck_assert_int_eq(client_try(one, "name", 3000, 0, NULL, &lock), 0);
     master_kill(masters, 1);
-    for (int64_t ttl = 1000; ttl <= 9000; ttl += 2000) {
+    for (int64_t ttl = 3000; ttl <= 11000; ttl += 2000) {
         int64_t begun = now_ms();
         ck_assert_int_eq(redlock_extend(lock, ttl, &report), 0);
         int64_t left = redlock_validity_ms(lock), took = now_ms() - begun;
@@ -107,8 +107,8 @@ END_TEST
 START_TEST(b26_a_lock_that_has_run_out_is_refused_without_asking)
 {
     open_fakes(NULL);
-    ck_assert_int_eq(client_try(one, "name", 400, 0, NULL, &lock), 0);
-    ck_assert(wait_until(redlock_validity_ms(lock) == 0, 1000));
+    ck_assert_int_eq(client_try(one, "name", 600, 0, NULL, &lock), 0);
+    ck_assert(wait_until(redlock_validity_ms(lock) == 0, 5000));
     for (int i = 0; i < 3; i++)
         ck_assert_int_eq(redlock_extend(lock, 10000, NULL), REDLOCK_EEXPIRED);
     ck_assert_int_eq(redlock_validity_ms(lock), 0);
@@ -169,17 +169,18 @@ END_TEST
 
 START_TEST(b30_a_slow_node_is_not_waited_for_and_not_asked_twice)
 {
-    struct fake_rule slow = {.match = "extend *", .delay_ms = 700, .times = 1};
+    enum { SLOW_MS = 2000 };
+    struct fake_rule slow = {.match = "extend *", .delay_ms = SLOW_MS, .times = 1};
     open_fakes(NULL);
     lock = client_take(one, "name");
     ck_assert(wait_until((client_ready(one), fake_has(fakes[2], "name")), 2000));
     fake_rule(fakes[2], &slow);
-    for (int64_t ttl = 12000; ttl < 16000; ttl += 1000) {
-        int64_t begun = now_ms();
+    int64_t first = now_ms();
+    for (int64_t ttl = 12000; ttl < 16000; ttl += 1000)
         ck_assert_int_eq(redlock_extend(lock, ttl, &report), 0);
-        ck_assert_int_lt(now_ms() - begun, 600);
-    }
-    pause_ms(800);
+    ck_assert_int_lt(now_ms() - first, SLOW_MS * 3 / 4);
+    pause_ms(SLOW_MS + 100);
+    client_ready(one); /* what it had to say is heard */
     ck_assert_int_eq(redlock_extend(lock, 20000, NULL), 0);
     ck_assert(wait_until(fake_count(fakes[2], "extend *") == 2, 2000));
     ck_assert(wait_until(fake_count(fakes[0], "extend *") == 5, 2000));
@@ -205,8 +206,8 @@ START_TEST(b31_a_failing_renewal_is_retried_until_validity_ends_and_not_in_a_loo
     ck_assert(fake_find(fakes[0], "extend *", 0, &first));
     ck_assert(fake_find(fakes[0], "extend *", tries - 1, &last));
     ck_assert_int_lt(first.at_ms, end - 1000);
-    ck_assert_int_gt(last.at_ms, end - 400);
-    ck_assert_int_le(lost.at_ms, end + 100);
+    ck_assert_int_gt(last.at_ms, end - 700);
+    ck_assert_int_le(lost.at_ms, end + 500);
     ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
     close_fakes();
 }
@@ -246,15 +247,15 @@ START_TEST(b32_validity_ends_though_the_watchdog_is_stalled)
     redlock_options options = REDLOCK_OPTIONS_INIT;
     redlock_lock *short_one;
     open_clients(3, NULL);
-    options.ttl_ms = 100;
+    options.ttl_ms = 600;
     options.on_lost = stall;
     ck_assert_int_eq(redlock_try(one, "short", &options, &short_one), 0);
-    lock = told_take_renewed(one, "name", 600, &lost);
-    ck_assert(wait_until(stalled, 2000));
-    ck_assert(wait_until(redlock_validity_ms(lock) == 0, 700));
+    lock = told_take_renewed(one, "name", 1000, &lost);
+    ck_assert(wait_until(stalled, 5000));
+    ck_assert(wait_until(redlock_validity_ms(lock) == 0, 5000));
     ck_assert_int_eq(lost.calls, 0);
     atomic_store(&let_go, true);
-    ck_assert(wait_until(lost.calls == 1, 1000));
+    ck_assert(wait_until(lost.calls == 1, 5000));
     ck_assert_int_eq(redlock_validity_ms(lock), 0);
     ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
     close_clients();
@@ -266,7 +267,7 @@ START_TEST(b35_a_try_that_was_given_up_is_not_renewed_and_leaves_no_key)
 {
     struct told told = {.calls = 0};
     redlock_options options = REDLOCK_OPTIONS_INIT;
-    options.ttl_ms = 600;
+    options.ttl_ms = 4000;
     options.wait_ms = 250;
     options.auto_renew = 1;
     uint64_t id;
@@ -278,11 +279,11 @@ START_TEST(b35_a_try_that_was_given_up_is_not_renewed_and_leaves_no_key)
         ck_assert_int_eq(redlock_try_async(one, "name", 4, &options, told_done, &told, &id), 0);
         ck_assert(wait_until(masters_with(masters, "name") == 3, 200) || told.calls == 0);
         ck_assert_int_eq(redlock_cancel_try(one, id), 0);
-        ck_assert(wait_until(told.calls == 1, 1000));
+        ck_assert(wait_until(told.calls == 1, 5000));
         ck_assert_int_eq(told.result, REDLOCK_ECANCELED);
     }
     ck_assert_uint_eq(client_stats(one).renewing, 0);
-    ck_assert(wait_until(masters_with(masters, "name") == 0, 400)); /* not by its TTL */
+    ck_assert(wait_until(masters_with(masters, "name") == 0, 2000)); /* not by its TTL */
     let_answers_pass(-1);
     ck_assert(!wait_until(masters_with(masters, "name") > 0, 500));
     ck_assert_uint_eq(client_stats(one).extended, 0);
@@ -327,14 +328,14 @@ START_TEST(b37_a_lock_taken_again_after_its_loss_is_renewed)
 {
     struct told again = {.calls = 0};
     open_clients(3, NULL);
-    lock = told_take_renewed(one, "name", 450, &lost);
+    lock = told_take_renewed(one, "name", 900, &lost);
     for (unsigned i = 0; i < 3; i++)
         master_do(masters, i, "FLUSHALL", NULL);
-    ck_assert(wait_until(lost.calls == 1, 1000));
+    ck_assert(wait_until(lost.calls == 1, 5000));
     redlock_lock *next =
-        told_take_renewed(one, "name", 450, &again); /* the old one not yet freed */
+        told_take_renewed(one, "name", 900, &again); /* the old one not yet freed */
     ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
-    ck_assert(!wait_until(redlock_validity_ms(next) == 0, 1000));
+    ck_assert(!wait_until(redlock_validity_ms(next) == 0, 2000));
     ck_assert_uint_ge(client_stats(one).extended, 4);
     ck_assert_int_eq(again.calls, 0);
     ck_assert_int_eq(redlock_release(next), 0);
@@ -401,12 +402,14 @@ END_TEST
 
 /* ---- holders that are gone, or hang ----------------------------------------------------- */
 
+enum { KILLED_TTL_MS = 1500 };
+
 static int ready[2];
 
 static int hold_for_ever(void *argument)
 {
     redlock *own = client_open(argument);
-    lock = told_take_renewed(own, "name", 700, NULL);
+    lock = told_take_renewed(own, "name", KILLED_TTL_MS, NULL);
     child_expect(write(ready[1], "", 1) == 1);
     for (;;)
         pause_ms(1000);
@@ -419,13 +422,13 @@ START_TEST(b40_the_key_of_a_killed_holder_is_gone_within_its_ttl)
     ck_assert_int_eq(pipe(ready), 0);
     struct child child = child_start(hold_for_ever, (void *)masters_file(masters, NULL));
     ck_assert_int_eq(read(ready[0], &byte, 1), 1);
-    pause_ms(1000); /* it is renewed */
+    pause_ms(KILLED_TTL_MS * 4 / 3); /* it is renewed */
     ck_assert_int_eq(client_try(two, "name", 0, 0, NULL, &lock), REDLOCK_EHELD);
     kill(child.pid, SIGKILL);
     int64_t begun = now_ms();
     ck_assert_int_eq(child_wait(&child, 5000), -2);
     ck_assert_int_eq(client_try(two, "name", 0, 5000, NULL, &lock), 0);
-    ck_assert_int_lt(now_ms() - begun, 700 + 800);
+    ck_assert_int_lt(now_ms() - begun, KILLED_TTL_MS + 800);
     ck_assert_int_eq(redlock_release(lock), 0);
     close_clients();
 }
@@ -435,16 +438,16 @@ END_TEST
 START_TEST(b42_a_cap_on_the_hold_ends_what_hangs)
 {
     redlock_options options = REDLOCK_OPTIONS_INIT;
-    options.ttl_ms = 300;
+    options.ttl_ms = 900;
     options.auto_renew = 1;
-    options.max_hold_ms = 800;
+    options.max_hold_ms = 2000;
     redlock_lock *next;
     open_clients(3, NULL);
     int64_t begun = now_ms();
     ck_assert_int_eq(redlock_try(one, "name", &options, &lock), 0);
     ck_assert_int_eq(client_try(two, "name", 0, 10000, NULL, &next), 0);
-    ck_assert_int_ge(now_ms() - begun, 700);
-    ck_assert_int_lt(now_ms() - begun, 800 + 800);
+    ck_assert_int_ge(now_ms() - begun, 1900);
+    ck_assert_int_lt(now_ms() - begun, 2000 + 2000);
     ck_assert_int_eq(redlock_validity_ms(lock), 0);
     ck_assert_int_eq(redlock_release(next), 0);
     ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);

@@ -43,12 +43,12 @@ END_TEST
 START_TEST(c48_a_release_after_the_end_says_expired_at_once)
 {
     open_clients(3, NULL);
-    ck_assert_int_eq(client_try(one, "name", 200, 0, NULL, &lock), 0);
+    ck_assert_int_eq(client_try(one, "name", 600, 0, NULL, &lock), 0);
     ck_assert(wait_until(masters_with(masters, "name") == 0, 5000));
     ck_assert_int_eq(redlock_validity_ms(lock), 0);
     int64_t begun = now_ms();
     ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
-    ck_assert_int_lt(now_ms() - begun, 200);
+    ck_assert_int_lt(now_ms() - begun, 1000);
     close_clients();
 }
 END_TEST
@@ -57,13 +57,13 @@ END_TEST
 START_TEST(c48_b_and_is_not_taken_for_a_failure_of_the_masters)
 {
     open_clients(3, NULL);
-    ck_assert_int_eq(client_try(one, "name", 200, 0, NULL, &lock), 0);
+    ck_assert_int_eq(client_try(one, "name", 600, 0, NULL, &lock), 0);
     ck_assert(wait_until(redlock_validity_ms(lock) == 0, 5000));
     ck_assert(wait_until(masters_with(masters, "name") == 0, 5000));
     master_kill(masters, 0);
     int64_t begun = now_ms();
     ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
-    ck_assert_int_lt(now_ms() - begun, 500);
+    ck_assert_int_lt(now_ms() - begun, 1500);
     close_clients();
 }
 END_TEST
@@ -118,7 +118,7 @@ START_TEST(c51_a_release_returns_at_the_quorum_and_is_finished_later)
     proxy_limit(proxy, PROXY_ALL, PROXY_THERE, 0);
     int64_t begun = now_ms();
     ck_assert_int_eq(redlock_release(lock), 0);
-    ck_assert_int_lt(now_ms() - begun, 300);
+    ck_assert_int_lt(now_ms() - begun, 1500); /* a node's share of the ttl would be 3.3 s */
     ck_assert(wait_until(masters_with(masters, "name") == 1, 5000));
     ck_assert_uint_eq(client_stats(one).pending_releases, 1);
     ck_assert_uint_le(threads(), before + 1); /* the client's own, however many are pending */
