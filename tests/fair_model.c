@@ -24,12 +24,17 @@ static struct span later(struct span a, struct span b)
                          .high_ms = a.high_ms > b.high_ms ? a.high_ms : b.high_ms};
 }
 
-/* When the lock ends, by the master's clock; or now. */
+/* When the lock ends, by the master's clock; or now. A script has read that clock before it
+ * asks how much is left, and the master may stand still in between. */
 static struct span end_of_lock(const struct fair *fair, const struct fair_call *call)
 {
     if (reentrant_free(&fair->lock) || fair->lock.life.for_ever)
         return call->now;
-    return plus(fair->lock.life.end, call->now.low_ms - call->when.low_ms);
+    struct span end = fair->lock.life.end;
+    end.low_ms += call->now.low_ms - call->when.low_ms;
+    end.low_ms -= call->now.high_ms - call->now.low_ms;
+    end.high_ms += call->now.high_ms - call->when.high_ms + 1;
+    return end;
 }
 
 /* ---- the queue -------------------------------------------------------------------------- */
@@ -317,8 +322,11 @@ bool fair_peer_lock(struct fair *fair, const struct fair_call *call, int64_t wai
     if (!enters || own->known)
         return false;
     /* PTTL of what is not there is -2. */
-    struct span base = reentrant_free(lock) ? plus(call->now, -2) : end_of_lock(fair, call);
-    base.low_ms -= call->now.high_ms - call->now.low_ms; /* its clock was read before */
+    struct span base = end_of_lock(fair, call);
+    if (reentrant_free(lock)) {
+        base = plus(call->now, -2);
+        base.low_ms -= call->now.high_ms - call->now.low_ms; /* its clock was read before */
+    }
     unsigned last = fair->places > 0 ? fair->place[fair->places - 1] : 0;
     if (fair->places > 0 && last != call->who && fair->till[last].known)
         base = fair->till[last].at;
