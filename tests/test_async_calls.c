@@ -184,7 +184,7 @@ START_TEST(cancel_ends_every_asynchronous_try)
         ck_assert_int_eq(told[i].result, REDLOCK_ECANCELED);
         ck_assert_ptr_null(told[i].lock);
     }
-    ck_assert_int_lt(now_ms() - begun, 500);
+    ck_assert_int_lt(now_ms() - begun, 900); /* by itself it would look after a second */
     if (_i / 2 == 1)
         pthread_join(thread, NULL);
     ck_assert_int_eq(redlock_try_async(client, "late", 4, NULL, told_done, &first, NULL),

@@ -132,15 +132,15 @@ START_TEST(max_hold_ends_a_hold_that_could_be_renewed)
 {
     redlock_options options = REDLOCK_OPTIONS_INIT;
     options.auto_renew = 1;
-    options.max_hold_ms = 1000;
+    options.max_hold_ms = 2000;
     options.on_lost = told_lost;
     options.lost_context = &lost;
     open_masters(NULL);
     int64_t begun = now_ms();
-    lock = take("name", &options, 600);
-    expect_told_once(3000);
-    ck_assert_int_ge(lost.at_ms - begun, 1000);
-    ck_assert_int_lt(lost.at_ms - begun, 1700);
+    lock = take("name", &options, 1000);
+    expect_told_once(10000);
+    ck_assert_int_ge(lost.at_ms - begun, 2000);
+    ck_assert_int_lt(lost.at_ms - begun, 3000);
     ck_assert_uint_ge(client_stats(client).extended, 3);
     ck_assert_uint_eq(masters_with(masters, "name"), 0); /* given up, not left to run out */
     ck_assert(client_can_take(client, "name"));
@@ -182,9 +182,9 @@ START_TEST(a_lost_lock_is_no_pending_release)
     open_masters(NULL);
     options.auto_renew = 1;
     options.max_hold_ms = 100;
-    lock = take("name", &options, 2000);
-    ck_assert(wait_until(client_stats(client).lost == 1, 1000));
-    ck_assert(wait_until(client_stats(client).pending_releases == 0, 1000));
+    lock = take("name", &options, 6000);
+    ck_assert(wait_until(client_stats(client).lost == 1, 1500));
+    ck_assert(wait_until(client_stats(client).pending_releases == 0, 1500));
     ck_assert_uint_eq(client_stats(client).held, 1);
     ck_assert_uint_eq(masters_with(masters, "name"), 0);
     ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
@@ -203,7 +203,7 @@ START_TEST(max_hold_below_the_ttl_is_kept_too)
     lock = take("name", &options, 10000);
     ck_assert(wait_until(redlock_validity_ms(lock) == 0, 3000));
     ck_assert_int_ge(now_ms() - begun, 300);
-    ck_assert_int_lt(now_ms() - begun, 900);
+    ck_assert_int_lt(now_ms() - begun, 2000);
     ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
     close_masters();
 }
@@ -235,7 +235,7 @@ static int ready[2];
 /* Until the clock jumps by more than the lease; then the first call. */
 static int stop_and_look(void *argument)
 {
-    const int64_t ttl_ms = 500;
+    const int64_t ttl_ms = 1000;
     int first = *(int *)argument;
     redlock_options options = REDLOCK_OPTIONS_INIT;
     redlock_error error = REDLOCK_ERROR_INIT;
@@ -256,7 +256,7 @@ static int stop_and_look(void *argument)
         child_expect(redlock_release(lock) == REDLOCK_EEXPIRED);
     child_expect(redlock_validity_ms(lock) == 0);
     if (first < 2) {
-        child_expect(wait_until(lost.calls == 1, 2000));
+        child_expect(wait_until(lost.calls == 1, 5000));
         child_expect(redlock_extend(lock, 0, NULL) == REDLOCK_EEXPIRED);
         child_expect(redlock_release(lock) == REDLOCK_EEXPIRED);
     }
@@ -277,7 +277,7 @@ START_TEST(stopped_for_longer_than_the_ttl_the_first_call_says_lost)
     pause_ms(250); /* it is renewed at first */
     ck_assert_uint_ge(masters_with(masters, "name"), 2);
     kill(child.pid, SIGSTOP);
-    ck_assert(wait_until(masters_with(masters, "name") == 0, 2000));
+    ck_assert(wait_until(masters_with(masters, "name") == 0, 5000));
     pause_ms(300);
     kill(child.pid, SIGCONT);
     ck_assert_int_eq(child_wait(&child, 10000), 0);
@@ -302,8 +302,8 @@ START_TEST(a_lost_lock_may_be_released_in_its_callback)
     options.on_lost = release_it;
     options.lost_context = &done;
     open_masters(NULL);
-    lock = take("name", &options, 200);
-    ck_assert(wait_until(done.calls == 1, 2000));
+    lock = take("name", &options, 600);
+    ck_assert(wait_until(done.calls == 1, 5000));
     ck_assert_int_eq(in_callback, REDLOCK_EDEADLK);
     ck_assert_int_eq(begun, 0);
     ck_assert_int_eq(done.result, REDLOCK_EEXPIRED);
@@ -339,8 +339,8 @@ START_TEST(a_release_waits_for_the_callback_that_runs)
     redlock_options options = REDLOCK_OPTIONS_INIT;
     options.on_lost = be_slow;
     open_masters(NULL);
-    lock = take("name", &options, 200);
-    ck_assert(wait_until(in_callback == 1, 2000));
+    lock = take("name", &options, 600);
+    ck_assert(wait_until(in_callback == 1, 5000));
     after_release = 1;
     ck_assert_int_eq(pthread_create(&thread, NULL, release_beside, NULL), 0);
     ck_assert(client_can_take(client, "other")); /* nobody else is in its way */
