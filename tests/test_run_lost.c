@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/wait.h>
 
 START_TEST(lock_deleted_command_gone_and_74)
 {
@@ -61,6 +62,7 @@ static void hang(pid_t guard)
 {
     ck_assert_int_eq(ptrace(PTRACE_SEIZE, guard, NULL, NULL), 0);
     ck_assert_int_eq(ptrace(PTRACE_INTERRUPT, guard, NULL, NULL), 0);
+    ck_assert_int_eq(waitpid(guard, NULL, __WALL), guard);
 }
 
 START_TEST(lock_deleted_and_the_guard_hangs)
