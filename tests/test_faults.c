@@ -62,7 +62,7 @@ END_TEST
  * caller's own extension has its turn. */
 START_TEST(an_extension_has_its_turn_between_renewals)
 {
-    enum { TTL_MS = 900, WAY_MS = 160 };
+    enum { TTL_MS = 1800, WAY_MS = 320 };
     redlock_options options = REDLOCK_OPTIONS_INIT;
     options.ttl_ms = TTL_MS;
     options.auto_renew = 1;
@@ -172,7 +172,7 @@ START_TEST(a_stopped_node_costs_nothing_and_follows_when_it_resumes)
         int64_t begun = now_ms();
         lock = client_take(one, "name");
         ck_assert_int_eq(redlock_release(lock), 0);
-        ck_assert_int_lt(now_ms() - begun, 500);
+        ck_assert_int_lt(now_ms() - begun, 1500); /* a share of the ttl would be 2 s */
     }
     /* Resumed, it executes what it was sent: acquires, and behind each its release. */
     master_resume(masters, 4);
@@ -313,15 +313,15 @@ START_TEST(a_black_holed_majority_fails_in_its_share)
     for (unsigned i = 0; i < 3; i++)
         proxy_limit(proxies[i], PROXY_ALL, PROXY_BACK, 0);
     int64_t begun = now_ms();
-    ck_assert_int_eq(client_try(one, "name", 500, 0, &report, &lock), REDLOCK_ENOQUORUM);
+    ck_assert_int_eq(client_try(one, "name", 2500, 0, &report, &lock), REDLOCK_ENOQUORUM);
     int64_t took = now_ms() - begun;
-    ck_assert_msg(took >= 95 && took < 200, "%d ms", (int)took); /* 500 / 5, and a margin */
+    ck_assert_msg(took >= 495 && took < 1000, "%d ms", (int)took); /* 2500 / 5, and a margin */
     ck_assert_uint_ge(report.failed, 3);
 
     begun = now_ms();
     ck_assert_int_eq(client_try(one, "name", 0, 500, &report, &lock), REDLOCK_ENOQUORUM);
     took = now_ms() - begun;
-    ck_assert_msg(took >= 400 && took < 700, "%d ms", (int)took); /* waits, and no longer */
+    ck_assert_msg(took >= 400 && took < 1500, "%d ms", (int)took); /* waits, and no longer */
     for (unsigned i = 0; i < 3; i++)
         proxy_limit(proxies[i], PROXY_ALL, PROXY_BACK, -1);
     ck_assert(comes_true(one, client_stats(one).pending_releases == 0, 5000));

@@ -126,10 +126,12 @@ START_TEST(ce92_what_was_taken_is_given_up_whatever_fails)
 }
 END_TEST
 
+enum { BRIEF_MS = 600, LATER_MS = 2 * BRIEF_MS };
+
 static void *resume_later(void *argument)
 {
     (void)argument;
-    pause_ms(400);
+    pause_ms(LATER_MS);
     master_resume(single, 0);
     return NULL;
 }
@@ -139,7 +141,7 @@ START_TEST(ce94_all_must_be_held_at_the_end)
 {
     redlock_options brief = REDLOCK_OPTIONS_INIT;
     pthread_t thread;
-    brief.ttl_ms = 200;
+    brief.ttl_ms = BRIEF_MS;
     open_both();
     redlock_item items[] = {
         REDLOCK_ITEM(on_three, "a", &brief),
@@ -185,7 +187,7 @@ START_TEST(each_has_options_of_its_own)
     redlock_options renewed = REDLOCK_OPTIONS_INIT, reentrant = REDLOCK_OPTIONS_INIT;
     redlock_lock *again = NULL;
     open_both();
-    renewed.ttl_ms = 500;
+    renewed.ttl_ms = 1200;
     renewed.auto_renew = 1;
     reentrant.kind = REDLOCK_REENTRANT;
     redlock_item items[] = {
@@ -193,7 +195,7 @@ START_TEST(each_has_options_of_its_own)
         REDLOCK_ITEM(on_single, "x", &reentrant),
     };
     ck_assert_int_eq(redlock_try_many(items, 2, 1000), 0);
-    for (int64_t end = now_ms() + 1200; now_ms() < end; pause_ms(20))
+    for (int64_t end = now_ms() + 2500; now_ms() < end; pause_ms(20))
         ck_assert(redlock_validity_many(items, 2) > 0);
     ck_assert_int_eq(redlock_try(on_single, "x", &reentrant, &again), 0);
     ck_assert_int_eq(redlock_release(again), 0);
@@ -317,17 +319,21 @@ START_TEST(it_sleeps_where_it_is_refused_and_holds_nothing)
     static struct many many;
     redlock_lock *held = start_behind_x(&many, 30000);
     ck_assert(wait_until(client_can_take(other_three, "a"), 1000));
-    uint64_t rounds = client_stats(on_three).rounds, wakes = client_stats(on_single).wakes;
-    for (int64_t end = now_ms() + 500; now_ms() < end; pause_ms(10))
-        ck_assert(client_can_take(other_three, "a"));
-    ck_assert_uint_eq(client_stats(on_three).rounds, rounds);
+    redlock_stats three_before = client_stats(on_three), before = client_stats(on_single);
+    for (int64_t end = now_ms() + 500; now_ms() < end; pause_ms(10)) {
+        /* It looks by itself when a second is over. */
+        bool free_now = client_can_take(other_three, "a");
+        ck_assert(free_now || client_stats(on_single).probes > before.probes);
+    }
+    uint64_t rounds = client_stats(on_three).rounds - three_before.rounds;
+    ck_assert_uint_le(rounds, client_stats(on_single).probes - before.probes);
     int64_t begun = now_ms();
     ck_assert_int_eq(redlock_release(held), 0);
     ck_assert(wait_until(atomic_load(&many.back), 10000));
     pthread_join(many.thread, NULL);
     ck_assert_int_eq(many.code, 0);
     ck_assert_int_lt(now_ms() - begun, 900); /* by itself it would have looked later */
-    ck_assert_uint_ge(client_stats(on_single).wakes, wakes + 1);
+    ck_assert_uint_ge(client_stats(on_single).wakes, before.wakes + 1);
     ck_assert_int_eq(redlock_release_many(many.items, 2), 0);
     close_both();
 }
@@ -342,7 +348,7 @@ START_TEST(the_end_of_any_client_ends_it)
     if (_i == 0) {
         redlock_close(on_three);
         on_three = NULL;
-        ck_assert(wait_until(atomic_load(&many.back), 100));
+        ck_assert(wait_until(atomic_load(&many.back), 500));
     } else {
         redlock_cancel(on_three);
         ck_assert(wait_until(atomic_load(&many.back), 2000));
@@ -377,12 +383,13 @@ START_TEST(closing_waits_for_a_release_of_many)
     };
     ck_assert_int_eq(redlock_try_many(many.items, 2, 1000), 0);
     master_pause(single, 0);
+    uint64_t commands = client_stats(on_single).commands;
     ck_assert_int_eq(pthread_create(&many.thread, NULL, release_them, &many), 0);
-    pause_ms(100);
+    ck_assert(wait_until(client_stats(on_single).commands > commands, 10000));
     ck_assert_int_eq(pthread_create(&resumer, NULL, resume_later, NULL), 0);
     redlock_close(on_three);
     on_three = NULL;
-    ck_assert(wait_until(atomic_load(&many.back), 100));
+    ck_assert(wait_until(atomic_load(&many.back), LATER_MS / 2));
     pthread_join(many.thread, NULL);
     pthread_join(resumer, NULL);
     ck_assert_ptr_null(many.items[1].lock);
@@ -406,7 +413,7 @@ START_TEST(its_time_is_bounded)
     pthread_join(many.thread, NULL);
     ck_assert_int_eq(many.code, REDLOCK_EHELD);
     ck_assert_int_eq(many.items[_i == 0 ? 1 : 0].result, REDLOCK_EHELD);
-    ck_assert_msg(many.took_ms >= 600 && many.took_ms < 1500, "%d ms", (int)many.took_ms);
+    ck_assert_msg(many.took_ms >= 600 && many.took_ms < 3000, "%d ms", (int)many.took_ms);
     expect_none(many.items, 2);
     ck_assert_int_eq(redlock_release(held), 0);
     close_both();
@@ -427,7 +434,7 @@ START_TEST(a_silent_master_takes_no_more_than_the_wait)
     pthread_join(many.thread, NULL);
     ck_assert_int_eq(many.code, REDLOCK_ENOQUORUM);
     ck_assert_int_eq(many.items[1].result, REDLOCK_ENOQUORUM);
-    ck_assert_msg(many.took_ms < 600, "%d ms", (int)many.took_ms);
+    ck_assert_msg(many.took_ms < 2000, "%d ms", (int)many.took_ms);
     master_resume(single, 0);
     expect_none(many.items, 2);
     close_both();

@@ -177,7 +177,7 @@ START_TEST(close_lingers_for_releases_but_not_for_ever)
     redlock_close(one);
     one = NULL;
     int64_t took = now_ms() - begun;
-    ck_assert_int_lt(took, 1000);
+    ck_assert_int_lt(took, 3000);
     ck_assert_uint_eq(masters_with(masters, "name"), 0);
     /* The stopped one was sent its release before the connection was closed. */
     master_resume(masters, 1);
@@ -207,7 +207,7 @@ START_TEST(close_with_everything_dead_returns)
     int64_t begun = now_ms();
     redlock_close(one);
     one = NULL;
-    ck_assert_int_lt(now_ms() - begun, 1500);
+    ck_assert_int_lt(now_ms() - begun, 3000);
     close_clients();
 }
 END_TEST

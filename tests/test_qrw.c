@@ -46,7 +46,7 @@ START_TEST(a_dead_readers_lease_ends_whoever_reads_on)
     redlock_lock *lock = NULL;
     open_masters(3);
     redlock_lock *longer = everywhere(take_for(one, false, "longer", 20000), 1);
-    redlock_lock *shorter = everywhere(take_for(two, false, "shorter", 300), 2);
+    redlock_lock *shorter = everywhere(take_for(two, false, "shorter", 900), 2);
     ck_assert(wait_until(redlock_validity_ms(shorter) == 0, MOMENT_MS));
     ck_assert_int_eq(redlock_extend(shorter, 0, NULL), REDLOCK_EEXPIRED);
     ck_assert_int_eq(redlock_release(shorter), REDLOCK_EEXPIRED);

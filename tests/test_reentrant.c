@@ -138,7 +138,7 @@ END_TEST
 START_TEST(d61_a_lease_that_ends_two_deep_ends_both)
 {
     open_masters(sizes[_i]);
-    redlock_lock *outer = take_for(one, NULL, 800), *inner = take_for(one, NULL, 1000);
+    redlock_lock *outer = take_for(one, NULL, 1200), *inner = take_for(one, NULL, 1500);
     ck_assert(wait_until(masters_with(masters, "name") == 0, 5000));
     ck_assert_int_eq(redlock_validity_ms(outer), 0);
     ck_assert_int_eq(redlock_validity_ms(inner), 0);
@@ -159,7 +159,7 @@ END_TEST
 START_TEST(an_outer_hold_that_ran_out_leaves_nothing_behind)
 {
     open_masters(sizes[_i]);
-    redlock_lock *outer = take_for(one, NULL, 800), *inner = take(one, NULL);
+    redlock_lock *outer = take_for(one, NULL, 1200), *inner = take(one, NULL);
     count_becomes(2);
     ck_assert(wait_until(redlock_validity_ms(outer) == 0, 5000));
     ck_assert_int_gt(redlock_validity_ms(inner), 0);

@@ -85,7 +85,7 @@ START_TEST(a_dead_readers_lease_ends_whoever_reads_on)
 {
     open_masters(1);
     char text[REDLOCK_HANDLE_MAX];
-    redlock_lock *dead = take_for(one, false, "dead", 200);
+    redlock_lock *dead = take_for(one, false, "dead", 700);
     redlock_lock *alive = take_for(one, false, "alive", 20000);
     ck_assert_int_eq(redlock_detach(dead, text, sizeof(text)), 0);
     waiter_start_as(&waiter, two, NAME, REDLOCK_WRITE, "writer", 30000);
@@ -184,7 +184,7 @@ START_TEST(d60_who_has_it_is_told_and_who_had_it_is_not)
     ck_assert_int_eq(redlock_release(write), 0);
     ck_assert_uint_eq(ask(REDLOCK_WRITE, "owner").count, 0);
     ck_assert_uint_eq(ask(REDLOCK_READ, "owner").count, 1);
-    redlock_lock *dead = take_for(one, false, "dead", 200);
+    redlock_lock *dead = take_for(one, false, "dead", 700);
     ck_assert_uint_eq(ask(REDLOCK_READ, "dead").count, 1);
     ck_assert_int_eq(redlock_detach(dead, text, sizeof(text)), 0);
     ck_assert(wait_until(lease_left("dead", 1) == -2, MOMENT_MS));
@@ -260,7 +260,7 @@ START_TEST(a_lock_that_a_peer_cut_is_lost_at_the_next_renewal)
     atomic_int losses = 0;
     open_masters(1);
     options.kind = _i ? REDLOCK_WRITE : REDLOCK_READ;
-    options.ttl_ms = 900;
+    options.ttl_ms = 1500;
     options.auto_renew = 1;
     options.on_lost = count_loss;
     options.lost_context = &losses;
