@@ -313,15 +313,18 @@ START_TEST(a_black_holed_majority_fails_in_its_share)
     for (unsigned i = 0; i < 3; i++)
         proxy_limit(proxies[i], PROXY_ALL, PROXY_BACK, 0);
     int64_t begun = now_ms();
-    ck_assert_int_eq(client_try(one, "name", 2500, 0, &report, &lock), REDLOCK_ENOQUORUM);
+    ck_assert_int_eq(client_try(one, "name", 1000, 0, &report, &lock), REDLOCK_ENOQUORUM);
     int64_t took = now_ms() - begun;
-    ck_assert_msg(took >= 495 && took < 1000, "%d ms", (int)took); /* 2500 / 5, and a margin */
+    /* 1000 / 5, and not that of one after the other. */
+    ck_assert_msg(took >= 195 && took < 600, "%d ms", (int)took);
     ck_assert_uint_ge(report.failed, 3);
 
     begun = now_ms();
     ck_assert_int_eq(client_try(one, "name", 0, 500, &report, &lock), REDLOCK_ENOQUORUM);
     took = now_ms() - begun;
-    ck_assert_msg(took >= 400 && took < 1500, "%d ms", (int)took); /* waits, and no longer */
+    /* It waits, and no longer; where that is a second after they fell silent it connects anew,
+     * which takes as long once more. */
+    ck_assert_msg(took >= 400 && took < 1900, "%d ms", (int)took);
     for (unsigned i = 0; i < 3; i++)
         proxy_limit(proxies[i], PROXY_ALL, PROXY_BACK, -1);
     ck_assert(comes_true(one, client_stats(one).pending_releases == 0, 5000));
