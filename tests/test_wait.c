@@ -150,8 +150,8 @@ static int hold_for_ever(void *argument)
 }
 
 /* Rounds in case that a message was lost come at most at 1.25, 2.5 and 3.75 s and at least
- * at 1, 2 and 3 s: none is near. */
-START_TEST(a_dead_holders_ttl_is_not_overslept)
+ * at 1, 2 and 3 s: none is near. How long after its end it is taken. */
+static int64_t outwait_the_dead(void)
 {
     masters = masters_start(3, NULL);
     struct child holder = child_start(hold_for_ever, (char *)masters_file(masters, NULL));
@@ -165,8 +165,18 @@ START_TEST(a_dead_holders_ttl_is_not_overslept)
     ck_assert_int_eq(child_wait(&holder, 10000), -2);
     waiter_expect_lock(&waiter, 10000);
     int64_t late = waiter.back_ms - (begun + left);
-    ck_assert_msg(late >= -20 && late < 250, "%d ms after its end", (int)late);
+    ck_assert_msg(late >= -20, "%d ms before its end", (int)-late);
     close_all();
+    return late;
+}
+
+/* A busy machine makes one late, but not each of three. */
+START_TEST(a_dead_holders_ttl_is_not_overslept)
+{
+    int64_t late = outwait_the_dead();
+    for (int i = 0; i < 2 && late >= 250; i++)
+        late = outwait_the_dead();
+    ck_assert_msg(late < 250, "%d ms after its end", (int)late);
 }
 END_TEST
 
