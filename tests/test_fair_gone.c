@@ -25,16 +25,6 @@ static void kill_child(struct child *child)
     ck_assert_int_eq(child_wait(child, FAIR_SOON_MS), -2);
 }
 
-/* When this returns it has stopped: the signal alone leaves it the time until it is next given
- * a core. */
-static void stop_child(const struct child *child)
-{
-    int status;
-    ck_assert_int_eq(kill(child->pid, SIGSTOP), 0);
-    ck_assert_int_eq(waitpid(child->pid, &status, WUNTRACED), child->pid);
-    ck_assert(WIFSTOPPED(status));
-}
-
 /* The release tells the dead one; whoever is next looks often enough. In true time, once. */
 START_TEST(a_killed_waiter_costs_one_timeout)
 {
@@ -118,7 +108,7 @@ START_TEST(a_stopped_waiter_comes_again)
     redlock_lock *held = fair_hold(one, NULL);
     struct child first = fair_child("first");
     fair_wait(&waiter, two, "second");
-    stop_child(&first);
+    child_signal(first.pid, SIGSTOP, WUNTRACED);
     silence("first");
     ck_assert_int_eq(redlock_release(held), 0);
     ck_assert(waiter_is_back(&waiter, 3 * FAIR_PROBE_MS));
@@ -140,7 +130,7 @@ START_TEST(a_short_stop_costs_no_place)
     redlock_lock *held = fair_hold(one, NULL);
     struct child first = fair_child("first");
     fair_wait(&waiter, two, "second");
-    stop_child(&first);
+    child_signal(first.pid, SIGSTOP, WUNTRACED);
     ck_assert_int_eq(redlock_release(held), 0);
     ck_assert(!waiter_is_back(&waiter, 3 * FAIR_PROBE_MS));
     ck_assert_str_eq(fair_queued_at(0), "first");

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static struct masters *masters;
@@ -276,7 +277,7 @@ START_TEST(stopped_for_longer_than_the_ttl_the_first_call_says_lost)
     ck_assert_int_eq(read(ready[0], &byte, 1), 1);
     pause_ms(250); /* it is renewed at first */
     ck_assert_uint_ge(masters_with(masters, "name"), 2);
-    kill(child.pid, SIGSTOP);
+    child_signal(child.pid, SIGSTOP, WUNTRACED);
     ck_assert(wait_until(masters_with(masters, "name") == 0, 5000));
     pause_ms(300);
     kill(child.pid, SIGCONT);

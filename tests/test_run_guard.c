@@ -2,10 +2,12 @@
  * guard and COMMAND may die or stop. */
 #include "config_auto.h"
 
+#include "child.h"
 #include "run_scene.h"
 
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 
 /* ---- redlock run dies or stops ---- */
 
@@ -47,7 +49,7 @@ START_TEST(run_stopped_command_gone_before_validity_ends)
 {
     struct scene scene;
     scene_begin(&scene, "2s", "500ms", scene_stubborn, 3);
-    scene_stop_run(&scene);
+    child_signal(scene.run->pid, SIGSTOP, WUNTRACED);
     scene_expect_gone_by(&scene, scene_validity_end_ms(2000) - 100);
     scene_expect_free_soon();
     kill(scene.run->pid, SIGCONT);
@@ -61,7 +63,7 @@ START_TEST(run_stopped_for_a_moment_goes_on)
 {
     struct scene scene;
     scene_begin(&scene, "3s", "750ms", scene_polite, 1);
-    scene_stop_run(&scene);
+    child_signal(scene.run->pid, SIGSTOP, WUNTRACED);
     pause_ms(700); /* TERM is due after 2220 ms of a lease, of which 1000 may be gone */
     kill(scene.run->pid, SIGCONT);
     pause_ms(4000);
@@ -106,7 +108,7 @@ START_TEST(run_stopped_a_polite_command_gets_term_a_grace_before_the_end)
 {
     struct scene scene;
     scene_begin(&scene, "4s", "2s", scene_polite, 1);
-    scene_stop_run(&scene);
+    child_signal(scene.run->pid, SIGSTOP, WUNTRACED);
     int64_t end_ms = scene_validity_end_ms(4000);
     ck_assert(wait_until(scene_all_gone(&scene), 15000));
     ck_assert(program_printed(scene.run, "got TERM"));
@@ -122,7 +124,7 @@ START_TEST(run_stopped_and_command_stopped_too)
 {
     struct scene scene;
     scene_begin(&scene, "2s", "500ms", scene_polite, 1);
-    scene_stop_run(&scene);
+    child_signal(scene.run->pid, SIGSTOP, WUNTRACED);
     kill(scene.pids[0], SIGSTOP);
     int64_t end_ms = scene_validity_end_ms(2000);
     scene_expect_gone_by(&scene, end_ms);
@@ -194,7 +196,7 @@ START_TEST(guard_and_run_killed_at_once_command_itself_dies)
 {
     struct scene scene;
     scene_begin(&scene, "1s", "250ms", scene_stubborn, 3);
-    scene_stop_run(&scene); /* so that it can't help */
+    child_signal(scene.run->pid, SIGSTOP, WUNTRACED); /* so that it can't help */
     kill(scene.guard, SIGKILL);
     kill(scene.run->pid, SIGKILL);
     ck_assert(wait_until(!process_lives(scene.pids[0]), CLI_MOMENT_MS));

@@ -264,8 +264,7 @@ START_TEST(a_stopped_waiter_delays_the_others_for_a_bounded_time)
     redlock_lock *held = take_everywhere(masters, one, "name");
     struct child child = child_start(wait_in_child, (char *)masters_file(masters, NULL));
     queue_becomes(masters, "name", 1);
-    kill(child.pid, SIGSTOP);
-    ck_assert_int_eq(waitpid(child.pid, NULL, WUNTRACED), child.pid);
+    child_signal(child.pid, SIGSTOP, WUNTRACED);
     waiter_start(&waiter, two, "name", 30000);
     waiter_start(&other, three, "name", 30000);
     queue_becomes(masters, "name", 3);

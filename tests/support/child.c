@@ -62,3 +62,11 @@ int child_run(int (*body)(void *argument), void *argument, int limit_ms)
     struct child child = child_start(body, argument);
     return child_wait(&child, limit_ms);
 }
+
+void child_signal(pid_t pid, int number, int effect)
+{
+    int status;
+    kill(pid, number);
+    while (waitpid(pid, &status, effect) < 0 && errno == EINTR)
+        continue;
+}

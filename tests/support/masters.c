@@ -3,6 +3,8 @@
 
 #include "masters.h"
 
+#include "child.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -117,30 +119,20 @@ void master_kill(struct masters *masters, unsigned node)
     struct master *master = &masters->node[node];
     if (master->pid == 0)
         return;
-    kill(master->pid, SIGKILL);
-    while (waitpid(master->pid, NULL, 0) < 0 && errno == EINTR)
-        continue;
+    child_signal(master->pid, SIGKILL, 0);
     master->pid = 0;
     master->paused = false;
 }
 
-static void send_and_await(struct master *master, int number, int change)
-{
-    int status;
-    kill(master->pid, number);
-    while (waitpid(master->pid, &status, change) < 0 && errno == EINTR)
-        continue;
-}
-
 void master_pause(struct masters *masters, unsigned node)
 {
-    send_and_await(&masters->node[node], SIGSTOP, WUNTRACED);
+    child_signal(masters->node[node].pid, SIGSTOP, WUNTRACED);
     masters->node[node].paused = true;
 }
 
 void master_resume(struct masters *masters, unsigned node)
 {
-    send_and_await(&masters->node[node], SIGCONT, WCONTINUED);
+    child_signal(masters->node[node].pid, SIGCONT, WCONTINUED);
     masters->node[node].paused = false;
 }
 

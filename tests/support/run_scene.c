@@ -3,11 +3,9 @@
 
 #include "run_scene.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 
 /* COMMAND, a child in its group, and a grandchild that left the group and the session and was
  * orphaned (a daemon); all ignore TERM. */
@@ -58,14 +56,6 @@ void scene_begin(struct scene *scene, const char *ttl, const char *grace, const 
     ck_assert_int_eq(scene->pid_count, pid_count);
     for (int i = 0; i < scene->pid_count; i++)
         ck_assert(process_lives(scene->pids[i]));
-}
-
-void scene_stop_run(const struct scene *scene)
-{
-    int status;
-    kill(scene->run->pid, SIGSTOP);
-    ck_assert_int_eq(waitpid(scene->run->pid, &status, WUNTRACED), scene->run->pid);
-    ck_assert(WIFSTOPPED(status));
 }
 
 bool scene_all_gone(const struct scene *scene)

@@ -26,10 +26,6 @@ extern const char scene_polite[];
 void scene_begin(struct scene *scene, const char *ttl, const char *grace, const char *script,
                  int pid_count);
 
-/* Stop run. When this returns it has stopped: the signal alone leaves it the time until it is
- * next given a core, in which it may extend the lock. */
-void scene_stop_run(const struct scene *scene);
-
 bool scene_all_gone(const struct scene *scene);
 
 /* When, as boot_ms(), the validity of the lease that was last granted ends, to within a round
