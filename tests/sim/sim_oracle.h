@@ -29,7 +29,7 @@ enum sim_assumption {
     SIM_KEYS_STAY,    /* FLUSHALL, eviction, DEL by hand */
     SIM_GUARD_ON,     /* a restart that lost keys, without the guard */
     SIM_NO_STEP,      /* a master's clock stepped */
-    SIM_RATES,        /* clocks within the drift factor of each other */
+    SIM_RATES,        /* a client's clock within the drift factor of a master's */
     SIM_TIME_COUNTS,  /* the client's clock counts all time (no snapshots) */
     SIM_ONE_SERVER,   /* each node is one server, and another than the others */
     SIM_ONE_LIST,     /* all clients have the same nodes */
