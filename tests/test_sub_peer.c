@@ -3,13 +3,13 @@
 #include "config_auto.h"
 
 #include "clock.h"
-#include "login.h"
 #include "sub_parts.h"
 #include "sub_scene.h"
 
 #include <string.h>
 
 #define PING_AFTER_NS (RL_PING_AFTER_MS * RL_NS_PER_MS)
+#define LOGIN "*3\r\n$4\r\nAUTH\r\n$5\r\nlocks\r\n$11\r\ns3cr3t-word\r\n"
 #define PING "*1\r\n$4\r\nPING\r\n"
 
 static void set_up_with_password(void)
@@ -70,7 +70,7 @@ END_TEST
  */
 static bool has_secret(const struct rl_sub *sub)
 {
-    return memmem(sub->wire.out, RL_LOGIN_MAX, "s3cr3t", 6) != NULL;
+    return memmem(sub->wire.out, sizeof(LOGIN) - 1, "s3cr3t", 6) != NULL;
 }
 
 START_TEST(a_password_goes_alone_and_first_and_does_not_stay)
@@ -81,7 +81,7 @@ START_TEST(a_password_goes_alone_and_first_and_does_not_stay)
     for (int i = 0; i < 10; i++)
         sub_rig_turn(&rig, 1);
     ck_assert(sub_peer_hears(&peer, &rig, "word\r\n"));
-    ck_assert_str_eq(peer.heard, "*3\r\n$4\r\nAUTH\r\n$5\r\nlocks\r\n$11\r\ns3cr3t-word\r\n");
+    ck_assert_str_eq(peer.heard, LOGIN);
     ck_assert_int_eq(rig.sub.mode, RL_SUB_AUTH);
     ck_assert(!has_secret(&rig.sub));
     say(SUB_OK);
