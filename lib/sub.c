@@ -6,7 +6,6 @@
 #include "sub_parts.h"
 
 #include "text.h"
-#include "wipe.h"
 
 #include <assert.h>
 #include <stdarg.h>

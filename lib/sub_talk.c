@@ -6,7 +6,6 @@
 #include "sub_parts.h"
 
 #include "login.h"
-#include "text.h"
 #include "wipe.h"
 
 #include <assert.h>

@@ -157,14 +157,12 @@ const struct sim_scenario sim_named_links[] = {
      reset_before_the_release},
     {"refused-before-the-acquire",
      "R4. A connection is given up while an acquire is under way on it, which a relay brings "
-     "all "
-     "the\nsame. n3 says before that that it has no key: it is told of the release "
+     "all the\nsame. n3 says before that that it has no key: it is told of the release "
      "nevertheless.",
      refused_before_the_acquire},
     {"refused-beside-the-acquire",
      "R4. n3 says that it has no key on a connection beside the one that has the acquire, "
-     "which "
-     "comes\nlater: it is told of the release.",
+     "which comes\nlater: it is told of the release.",
      refused_beside_the_acquire},
     {"release-beside-a-slow-link",
      "R4. A release is long under way to n3: it goes down the connection that is made beside, "
