@@ -190,11 +190,11 @@ check 'and was amid them' says '^faults: [1-9]' out
 check 'and leaves nothing behind' left_nothing
 end died
 check 'a master that somebody else ends is the end of the run' exits 2
-check 'which is said' says 'node [0-2] was ended by signal 9' out
+check 'which is said' says 'node [1-3] was ended by signal 9' out
 check 'and leaves nothing behind' left_nothing
 end bare
 check 'a kill of which nothing could be seen is not done' exits 2
-check 'and why is said' says 'kill .*: 0; else: node 0 could not be made to keep a marker' out
+check 'and why is said' says 'kill .*: 0; else: node 1 could not be made to keep a marker' out
 end keeper
 check 'who never gives a lock back is caught' exits 0
 check 'by keys that stay after that' says 'ms after contender [0-3] had let go of it' out

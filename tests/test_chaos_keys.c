@@ -179,7 +179,7 @@ START_TEST(nothing_is_left_when_all_have_ended)
     ck_assert_int_eq(verdict->exit_status, ends[_i].left > 0 ? 1 : 0);
     if (ends[_i].left == 5)
         ck_assert_ptr_nonnull(
-            strstr(verdict->finding[0].text, "node 0 had 2 keys left 1000 ms after"));
+            strstr(verdict->finding[0].text, "node 1 had 2 keys left 1000 ms after"));
 }
 END_TEST
 

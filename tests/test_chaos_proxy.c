@@ -35,7 +35,7 @@ static void set_up(void)
     from.nodes = node;
     from.node_count = 2;
     ck_assert_int_eq(rl_config_load(&config, &from, NULL, NULL, &error), 0);
-    proxies = chaos_proxies_start(&config, CLIENTS, why, sizeof(why));
+    proxies = chaos_proxies_start(&config, CLIENTS, NULL, why, sizeof(why));
     ck_assert_ptr_nonnull(proxies);
 }
 

@@ -225,7 +225,7 @@ START_TEST(what_did_not_happen_is_null)
     ck_assert_str_eq(value("faults.1.begun_ms"), "null");
     ck_assert_str_eq(value("faults.0.breaks"), "keys-stay");
     ck_assert_str_eq(value("faults.1.breaks"), "null");
-    ck_assert_str_eq(value("faults.0.nodes.1"), "2");
+    ck_assert_str_eq(value("faults.0.nodes.1"), "3");
     ck_assert_str_eq(value("faults.0.clients.0"), "1");
     ck_assert_str_eq(value("run.error"), "null");
     ck_assert_ptr_nonnull(strstr(page, "not done"));

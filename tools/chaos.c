@@ -119,8 +119,8 @@ static bool start_run(struct chaos_run *run, char *why, size_t why_size)
     snprintf(record->prefix, sizeof(record->prefix), "redlock-chaos:%.8s:", uuid);
     record->parent = getpid();
     run->record = record;
-    run->proxies =
-        chaos_proxies_start(&run->place.config, run->options->clients, why, why_size);
+    run->proxies = chaos_proxies_start(&run->place.config, run->options->clients,
+                                       &record->proxies_stalls, why, why_size);
     if (run->proxies == NULL || !chaos_nodes_write(&run->place.config, run->place.dir,
                                                    run->proxies, record, why, why_size))
         return false;
@@ -142,6 +142,28 @@ static void clean_up(struct chaos_run *run)
     run->place.type->end(&run->place);
 }
 
+/* What heartbeats and looks at masters have logged, less what faults explain. NULL: no memory.
+ */
+static struct chaos_stall *collect_stalls(const struct chaos_run *run,
+                                          const struct chaos_history *history,
+                                          size_t *ret_count)
+{
+    const struct chaos_stall_log *logs[CHAOS_CLIENTS_MAX + 1 + REDLOCK_NODES_MAX];
+    unsigned log_count = 0;
+    size_t total = 0;
+    for (unsigned i = 0; i < run->options->clients; i++)
+        logs[log_count++] = &run->record->stalls[i];
+    logs[log_count++] = &run->record->proxies_stalls;
+    for (unsigned i = 0; i < run->nodes; i++)
+        if (chaos_keys_silences(run->keys, i) != NULL)
+            logs[log_count++] = chaos_keys_silences(run->keys, i);
+    struct chaos_stall *stalls = malloc(log_count * CHAOS_STALLS_MAX * sizeof(*stalls));
+    for (unsigned i = 0; stalls != NULL && i < log_count; i++)
+        total += chaos_stalls_of(logs[i], run->record->begun_ns, stalls + total);
+    *ret_count = stalls != NULL ? chaos_stalls_sift(history, stalls, total) : 0;
+    return stalls;
+}
+
 static void end_run(struct chaos_run *run, struct chaos_history *ret_history)
 {
     int number;
@@ -157,6 +179,7 @@ static void end_run(struct chaos_run *run, struct chaos_history *ret_history)
         .guard_ns =
             run->place.config.guard ? chaos_schedule_guard_ms(run->options) * RL_NS_PER_MS : 0,
         .faults = run->faults,
+        .load = run->load,
     };
     chaos_end_contenders(run, ret_history);
     chaos_keys_stop(run->keys);
@@ -164,6 +187,7 @@ static void end_run(struct chaos_run *run, struct chaos_history *ret_history)
     while (ret_history->fault_count < run->fault_count &&
            run->faults[ret_history->fault_count].begun_ns > 0)
         ret_history->fault_count++;
+    ret_history->stalls = collect_stalls(run, ret_history, &ret_history->stall_count);
     for (unsigned i = 0; i < run->nodes; i++)
         ret_history->node_name[i] = run->place.config.nodes[i].label;
     memcpy(ret_history->server_version, run->server_version,
@@ -171,7 +195,8 @@ static void end_run(struct chaos_run *run, struct chaos_history *ret_history)
     memcpy(ret_history->record, (const void *)run->record->value, sizeof(ret_history->record));
     ret_history->events =
         chaos_record_events(run->record, &ret_history->event_count, &ret_history->lost_events);
-    if (ret_history->events == NULL || ret_history->stays == NULL)
+    if (ret_history->events == NULL || ret_history->stays == NULL ||
+        ret_history->stalls == NULL)
         chaos_run_fail(run, "no memory for the logs of all contenders");
     memcpy(ret_history->error, run->error, sizeof(ret_history->error));
 }
@@ -189,6 +214,7 @@ static int conclude(struct chaos_run *run)
         status = EX_IOERR;
     free((void *)history.events);
     free((void *)history.stays);
+    free((void *)history.stalls);
     return status;
 }
 

@@ -10,6 +10,7 @@
  *   chaos_proxy.c      the proxies through which contenders reach the masters
  *   chaos_worker.c     contenders: processes that take locks and write under them
  *   chaos_keys.c       what the masters have under the names of the locks meanwhile
+ *   chaos_stall.c      times in which the machine did not let a process run
  *   chaos_check.c      the checker
  *   chaos_live.c       the terminal while it runs
  *   chaos_html.c, chaos_json.c ...   the report
@@ -165,6 +166,22 @@ struct chaos_stay {
     uint16_t node, name;
 };
 
+/* A time in which a process did not run, or a master did not answer, and no fault was the cause:
+ * chaos_stall.h. */
+enum chaos_stalled { CHAOS_STALLED_CONTENDER, CHAOS_STALLED_PROXIES, CHAOS_STALLED_MASTER };
+
+struct chaos_stall {
+    int64_t from_ns, to_ns;
+    uint16_t number; /* of the contender, of the master */
+    uint8_t what;    /* enum chaos_stalled */
+};
+
+/* How busy the machine was meanwhile: its load average over a minute. */
+struct chaos_load {
+    unsigned processors;
+    double begin, highest;
+};
+
 /* How it went with one node, or the quorum, from some time on. */
 enum chaos_node_state {
     CHAOS_NODE_UP,
@@ -188,6 +205,9 @@ struct chaos_history {
     uint64_t record[CHAOS_NAMES_MAX];  /* the shared records at the end */
     size_t stay_count;
     const struct chaos_stay *stays;
+    size_t stall_count; /* in order of from_ns */
+    const struct chaos_stall *stalls;
+    struct chaos_load load;
     unsigned left[REDLOCK_NODES_MAX];    /* keys while the contenders ended and afterwards, as */
     int64_t left_ns[REDLOCK_NODES_MAX];  /* they were seen last; 0: nobody looked, or saw any */
     unsigned orphans[REDLOCK_NODES_MAX]; /* keys that were left a max-ttl after the end */
@@ -209,9 +229,10 @@ struct chaos_finding {
     int64_t at_ns;
     int64_t for_ns;           /* overlap, late: how long */
     unsigned name, client, other;
-    bool excused;             /* an assumption was broken by a fault that could cause it */
+    bool excused;             /* an assumption was broken by a fault that could cause it, */
     const struct chaos_fault *by;
-    char text[200];
+    bool stalled;             /* or the machine stalled for so long */
+    char text[240];
 };
 
 struct chaos_quantiles {
@@ -225,6 +246,10 @@ struct chaos_verdict {
     /* While assumptions held; and the others, all kinds. */
     uint64_t overlaps, lost_updates, changed_reads, token_disorders, orphans, late;
     uint64_t excused;
+    uint64_t stalled; /* of `excused` */
+    uint64_t stalls;  /* that were long enough to matter; the longest; contenders of these */
+    int64_t longest_stall_ns;
+    unsigned starved;
     uint64_t shared; /* of `holds` */
     uint64_t holds, refusals, losses, writes;
     uint64_t faults_done, faults_unseen;
@@ -238,7 +263,7 @@ struct chaos_verdict {
     unsigned longest_name, recovery_name;
     bool passed;
     int exit_status;     /* 0, 1 (violation), 2 (the run has shown nothing) */
-    char text[256];      /* one sentence */
+    char text[512];      /* one sentence */
 };
 
 /* chaos_check.c. `ret_verdict` is large: not on the stack. */

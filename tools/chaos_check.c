@@ -16,6 +16,7 @@
 
 #include "chaos_check.h"
 
+#include "chaos_stall.h"
 #include "chaos_stats.h"
 
 #include <assert.h>
@@ -49,6 +50,7 @@ void chaos_find(struct chaos_found *found, const struct chaos_finding *finding, 
     struct chaos_verdict *verdict = found->verdict;
     const size_t most = sizeof(verdict->finding) / sizeof(verdict->finding[0]);
     *counter_of(verdict, finding) += times;
+    verdict->stalled += finding->stalled ? times : 0;
     if (verdict->finding_count < most) {
         verdict->finding[verdict->finding_count++] = *finding;
         return;
@@ -153,7 +155,7 @@ static void check_orphans(struct chaos_found *found)
         };
         finding.excused = finding.by != NULL;
         snprintf(finding.text, sizeof(finding.text),
-                 "node %u had %u key%s left when every lease was over", node, keys,
+                 "node %u had %u key%s left when every lease was over", node + 1, keys,
                  keys == 1 ? "" : "s");
         if (keys > 0)
             chaos_find(found, &finding, keys);
@@ -177,8 +179,32 @@ static void check_recovery(struct chaos_found *found)
         "lock %u was not had for %.0f ms after a majority could vote again, and %lld ms are "
         "the most",
         verdict->recovery_name, (double)verdict->recovery_ns / 1e6, (long long)max_ms);
+    int64_t stalled_ns =
+        chaos_stalled_ns(found->history, UINT64_MAX, UINT64_MAX, verdict->recovery_at_ns,
+                         verdict->recovery_at_ns + verdict->recovery_ns);
+    finding.stalled = finding.excused =
+        verdict->recovery_ns <= max_ms * CHAOS_MS + stalled_ns && stalled_ns > 0;
     if (max_ms > 0 && verdict->recovery_ns > max_ms * CHAOS_MS)
         chaos_find(found, &finding, 1);
+}
+
+/* How the machine did: stalls of a tenth of a ttl and more may matter. */
+static void sum_up_stalls(const struct chaos_history *history, struct chaos_verdict *verdict)
+{
+    uint64_t starved = 0;
+    for (size_t i = 0; i < history->stall_count; i++) {
+        const struct chaos_stall *stall = &history->stalls[i];
+        int64_t length_ns = stall->to_ns - stall->from_ns;
+        if (length_ns < history->options->ttl_ms * CHAOS_MS / 10)
+            continue;
+        verdict->stalls++;
+        if (stall->what == CHAOS_STALLED_CONTENDER)
+            starved |= CHAOS_BIT(stall->number);
+        if (length_ns > verdict->longest_stall_ns)
+            verdict->longest_stall_ns = length_ns;
+    }
+    for (; starved != 0; starved &= starved - 1)
+        verdict->starved++;
 }
 
 static int by_time(const void *left, const void *right)
@@ -205,6 +231,7 @@ void chaos_check(const struct chaos_history *history, struct chaos_verdict *ret_
     chaos_check_keys(&found);
     chaos_stats_figures(history, &story, ret_verdict);
     check_recovery(&found);
+    sum_up_stalls(history, ret_verdict);
     qsort(ret_verdict->finding, ret_verdict->finding_count, sizeof(ret_verdict->finding[0]),
           by_time);
     chaos_check_verdict(&found);

@@ -11,15 +11,25 @@
  *
  * A fault can keep a release from a master: what was done to it, to the way there, or to a
  * contender while the key was wanted no more, or within a ttl before, explains it, and such a
- * key is not counted. */
+ * key is not counted.
+ *
+ * So can a machine that stalls: time in which its contender, the proxies or the master did not
+ * run is not held against the key. Where the key would be counted without that, it is excused.
+ */
 #include "config_auto.h"
 
 #include "chaos_check.h"
 
+#include "chaos_stall.h"
+
 #include <stdlib.h>
+#include <string.h>
 
 /* A key went before its time was over where that was still so long ahead: ttl / 5. */
 #define EARLY_PART 5
+
+/* Masters are looked at so often, or a little later: a key was set so long before at most. */
+#define SEEN_LATE_NS (100 * CHAOS_MS)
 
 static bool is_of_all(enum chaos_fault_kind kind)
 {
@@ -45,6 +55,41 @@ static bool is_explained(const struct chaos_history *history, unsigned node,
     return false;
 }
 
+/* Those who may have set a key that was seen first at that time, and by which nobody has had
+ * the lock: who was trying then, or a moment before. */
+static uint64_t who_tried(const struct chaos_story *story, const struct chaos_stay *stay)
+{
+    uint64_t clients = 0;
+    for (size_t i = story->first_try[stay->name]; i < story->first_try[stay->name + 1]; i++)
+        if (story->try[i].from_ns <= stay->from_ns &&
+            story->try[i].to_ns >= stay->from_ns - SEEN_LATE_NS)
+            clients |= CHAOS_BIT(story->try[i].client);
+    return clients;
+}
+
+/* The longest that one of these may have been kept from taking its key back. */
+static int64_t stalled_ns(const struct chaos_history *history, uint64_t clients, unsigned node,
+                          int64_t from_ns, int64_t to_ns)
+{
+    int64_t longest_ns = chaos_stalled_ns(history, 0, CHAOS_BIT(node), from_ns, to_ns);
+    for (unsigned i = 0; i < history->options->clients; i++) {
+        if ((clients & CHAOS_BIT(i)) == 0)
+            continue;
+        int64_t ns = chaos_stalled_ns(history, CHAOS_BIT(i), CHAOS_BIT(node), from_ns, to_ns);
+        if (ns > longest_ns)
+            longest_ns = ns;
+    }
+    return longest_ns;
+}
+
+static void say_stalled(struct chaos_finding *finding, int64_t stalled_ns)
+{
+    size_t len = strlen(finding->text);
+    finding->excused = finding->stalled = true;
+    snprintf(finding->text + len, sizeof(finding->text) - len,
+             "; the machine stalled for %.0f ms of that", (double)stalled_ns / 1e6);
+}
+
 static void judge(struct chaos_found *found, const struct chaos_stay *stay,
                   const struct chaos_hold *hold)
 {
@@ -63,16 +108,21 @@ static void judge(struct chaos_found *found, const struct chaos_stay *stay,
         .other = hold != NULL ? hold->client : 0,
     };
     double ms = (double)(stay->to_ns - since_ns) / 1e6;
+    unsigned node = stay->node + 1U;
     if (hold != NULL)
         snprintf(finding.text, sizeof(finding.text),
                  "node %u had the key of lock %u for %.0f ms after contender %u had let go of "
                  "it, until it ran out",
-                 (unsigned)stay->node, (unsigned)stay->name, ms, (unsigned)hold->client);
+                 node, (unsigned)stay->name, ms, (unsigned)hold->client);
     else
         snprintf(finding.text, sizeof(finding.text),
                  "node %u had a key of lock %u for %.0f ms, until it ran out, by which nobody "
                  "ever had the lock",
-                 (unsigned)stay->node, (unsigned)stay->name, ms);
+                 node, (unsigned)stay->name, ms);
+    uint64_t clients = hold != NULL ? CHAOS_BIT(hold->client) : who_tried(found->story, stay);
+    int64_t lost_ns = stalled_ns(history, clients, stay->node, since_ns, stay->to_ns);
+    if (stay->to_ns < since_ns + ttl_ns / 2 + lost_ns)
+        say_stalled(&finding, lost_ns);
     chaos_find(found, &finding, 1);
 }
 
@@ -128,8 +178,11 @@ static void check_left(struct chaos_found *found)
             continue;
         struct chaos_finding finding = {.what = CHAOS_ORPHAN, .at_ns = seen_ns};
         snprintf(finding.text, sizeof(finding.text),
-                 "node %u had %u key%s left %.0f ms after the last contender had let go", node,
-                 keys, keys == 1 ? "" : "s", (double)(seen_ns - last_ns) / 1e6);
+                 "node %u had %u key%s left %.0f ms after the last contender had let go",
+                 node + 1, keys, keys == 1 ? "" : "s", (double)(seen_ns - last_ns) / 1e6);
+        int64_t lost_ns = stalled_ns(history, UINT64_MAX, node, last_ns, seen_ns);
+        if (seen_ns < last_ns + ttl_ns / 2 + lost_ns)
+            say_stalled(&finding, lost_ns);
         chaos_find(found, &finding, keys);
     }
 }

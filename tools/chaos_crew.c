@@ -30,6 +30,8 @@ static _Noreturn void be_contender(const struct chaos_crew *crew, unsigned clien
         signal(usual[i], SIG_DFL);
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != crew->record->parent)
         _exit(1);
+    if (!chaos_heartbeat(&crew->record->stalls[client], CHAOS_STALLED_CONTENDER, client))
+        _exit(1);
     uint64_t life = atomic_fetch_add(&seat->lives, 1);
     rl_prng_seed(&contender.prng, crew->options->seed ^ (client + 1) << 20 ^ life << 40);
     _exit(crew->body(&contender));

@@ -47,7 +47,7 @@ const char *chaos_nodes_text(uint64_t nodes, char ret_text[CHAOS_NODES_TEXT])
         const char *before = len == 0          ? (many ? "nodes " : "node ")
                              : nodes >> i == 1 ? " and "
                                                : ", ";
-        len += (size_t)snprintf(ret_text + len, CHAOS_NODES_TEXT - len, "%s%u", before, i);
+        len += (size_t)snprintf(ret_text + len, CHAOS_NODES_TEXT - len, "%s%u", before, i + 1);
     }
     return ret_text;
 }
@@ -139,7 +139,7 @@ static bool put_markers(struct chaos_run *run, struct chaos_fault *fault)
             fine = chaos_master_say(run, i, text, sizeof(text), "SAVE") == '+' &&
                    put(run, i, "after");
         if (!fine) {
-            chaos_fault_tell(fault, "node %u could not be made to keep a marker: %.60s", i,
+            chaos_fault_tell(fault, "node %u could not be made to keep a marker: %.60s", i + 1,
                              text);
             return false;
         }
@@ -152,13 +152,13 @@ static bool began_as_told(struct chaos_run *run, struct chaos_fault *fault, unsi
 {
     bool kept = false, after = false;
     if (!has(run, node, "kept", &kept) || !has(run, node, "after", &after)) {
-        chaos_fault_tell(fault, "node %u can't be asked afterwards", node);
+        chaos_fault_tell(fault, "node %u can't be asked afterwards", node + 1);
         return false;
     }
     bool want = (FROM_FILES & CHAOS_BIT(fault->kind)) != 0;
     if (kept == want && !(after && fault->kind == CHAOS_FAULT_KILL_RDB))
         return true;
-    chaos_fault_tell(fault, "node %u began with%s what it had", node, want ? "out" : "");
+    chaos_fault_tell(fault, "node %u began with%s what it had", node + 1, want ? "out" : "");
     return false;
 }
 
@@ -193,7 +193,7 @@ static bool clocks_are_ahead(struct chaos_run *run, struct chaos_fault *fault, i
             continue;
         if (!clock_ahead_ms(run, i, &ahead_ms) || ahead_ms < by_ms - CLOCK_SLACK_MS ||
             ahead_ms > by_ms + CLOCK_SLACK_MS) {
-            chaos_fault_tell(fault, "TIME of node %u is %+lld ms from ours, not %+lld", i,
+            chaos_fault_tell(fault, "TIME of node %u is %+lld ms from ours, not %+lld", i + 1,
                              (long long)ahead_ms, (long long)by_ms);
             return false;
         }
@@ -222,7 +222,7 @@ static bool begin(struct chaos_run *run, struct chaos_active *active)
             continue;
         active->done = true;
         if (!run->place.type->inflict(&run->place, fault, i, why, sizeof(why))) {
-            chaos_fault_tell(fault, "node %u: %.90s", i, why);
+            chaos_fault_tell(fault, "node %u: %.90s", i + 1, why);
             return false;
         }
     }
@@ -247,7 +247,7 @@ static bool undo(struct chaos_run *run, struct chaos_active *active)
     for (unsigned i = 0; i < run->nodes; i++)
         if ((fault->nodes >> i & 1) != 0 &&
             !run->place.type->undo(&run->place, fault, i, why, sizeof(why))) {
-            chaos_fault_tell(fault, "node %u: %.90s", i, why);
+            chaos_fault_tell(fault, "node %u: %.90s", i + 1, why);
             fine = false;
         }
     return fine;

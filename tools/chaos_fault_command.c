@@ -161,7 +161,7 @@ static bool seen(struct chaos_run *run, struct chaos_active *active)
                                                                  : "forgot a key of ours";
     for (unsigned i = 0; i < run->nodes; i++)
         if ((fault->nodes >> i & 1) != 0 && !is_hit(run, active, i)) {
-            chaos_fault_tell(fault, "it can't be seen that node %u %s", i, what);
+            chaos_fault_tell(fault, "it can't be seen that node %u %s", i + 1, what);
             return false;
         }
     return chaos_fault_tell(fault, "%s %s", chaos_nodes_text(fault->nodes, text), what);
@@ -176,7 +176,7 @@ static bool begin(struct chaos_run *run, struct chaos_active *active)
             continue;
         active->done = true;
         if (!inflict(run, active, i)) {
-            chaos_fault_tell(active->fault, "node %u did not take the command", i);
+            chaos_fault_tell(active->fault, "node %u did not take the command", i + 1);
             return false;
         }
     }
@@ -193,7 +193,7 @@ static bool undo(struct chaos_run *run, struct chaos_active *active)
         if (active->maxmemory[i][0] != '\0' &&
             chaos_master_say(run, i, text, sizeof(text), "CONFIG SET maxmemory %s",
                              active->maxmemory[i]) != '+') {
-            chaos_fault_tell(fault, "the maxmemory of node %u is not put back: %s", i,
+            chaos_fault_tell(fault, "the maxmemory of node %u is not put back: %s", i + 1,
                              active->maxmemory[i]);
             fine = false;
         }
@@ -210,7 +210,7 @@ static bool gone(struct chaos_run *run, struct chaos_active *active)
         if ((fault->nodes >> i & 1) != 0 &&
             chaos_master_say(run, i, text, sizeof(text), "SET %soom 1 PX 1000",
                              run->record->prefix) != '+') {
-            chaos_fault_tell(fault, "node %u still answers a SET with: %.60s", i, text);
+            chaos_fault_tell(fault, "node %u still answers a SET with: %.60s", i + 1, text);
             return false;
         }
     return true;

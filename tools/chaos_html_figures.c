@@ -26,15 +26,42 @@ static void put_span(struct chaos_page *page, const char *what, int64_t ns, cons
     put_tile(page, what, chaos_span(ns, text), note);
 }
 
+/* The machine that all of it ran on: whether it let processes run. */
+static void put_machine(struct chaos_page *page)
+{
+    const struct chaos_history *history = page->history;
+    const struct chaos_verdict *verdict = page->verdict;
+    char text[80], note[80], span[CHAOS_SPAN_MAX];
+    if (verdict->stalls == 0) {
+        put_tile(page, "Stalls of the machine", "none", "of a tenth of a TTL or more");
+    } else {
+        snprintf(note, sizeof(note), "%llu stalls; %u of %u contenders did not run at times",
+                 (unsigned long long)verdict->stalls, verdict->starved,
+                 history->options->clients);
+        put_tile(page, "Longest stall of the machine",
+                 chaos_span(verdict->longest_stall_ns, span), note);
+    }
+    if (history->load.processors == 0)
+        return;
+    snprintf(text, sizeof(text), "%.1f", history->load.highest);
+    snprintf(note, sizeof(note), "at most, of %u processor%s; %.1f at the beginning",
+             history->load.processors, history->load.processors == 1 ? "" : "s",
+             history->load.begin);
+    put_tile(page, "Load of the machine", text, note);
+}
+
 static void put_tiles(struct chaos_page *page)
 {
     const struct chaos_verdict *verdict = page->verdict;
-    char text[64];
+    char text[80];
     uint64_t violations = verdict->overlaps + verdict->lost_updates + verdict->changed_reads +
                           verdict->token_disorders + verdict->orphans + verdict->late;
     fputs("<dl class=\"tiles\">\n", page->to);
     put_count(page, "Violations", violations, "while the assumptions held");
-    put_count(page, "Excused findings", verdict->excused, "a fault had broken an assumption");
+    snprintf(text, sizeof(text), "%u of them by a stall of the machine",
+             (unsigned)verdict->stalled);
+    put_count(page, "Excused findings", verdict->excused,
+              verdict->stalled > 0 ? text : "a fault had broken an assumption");
     snprintf(text, sizeof(text), "%.1f a second", verdict->holds_per_s);
     put_count(page, "Locks taken", verdict->holds, text);
     snprintf(text, sizeof(text), "%u without a visible effect",
@@ -51,6 +78,7 @@ static void put_tiles(struct chaos_page *page)
              "from letting go to the next hold");
     put_span(page, "Longest gap", verdict->longest_unavailable_ns,
              "nobody had a lock that was asked for");
+    put_machine(page);
     fputs("</dl>\n", page->to);
 }
 
@@ -81,11 +109,13 @@ static void put_counts(struct chaos_page *page)
         {"Keys left behind", verdict->orphans},
         {"Recoveries that took longer than allowed", verdict->late},
         {"The same, excused by a broken assumption", verdict->excused},
+        {"Of these, by a stall of the machine", verdict->stalled},
         {"Locks taken", verdict->holds},
         {"Of these, by readers", verdict->shared},
         {"Writes under a lock", verdict->writes},
         {"Attempts refused", verdict->refusals},
         {"Holds found to be lost", verdict->losses},
+        {"Stalls of the machine of a tenth of a TTL or more", verdict->stalls},
         {"Faults done", verdict->faults_done},
         {"Faults done and not seen to have an effect", verdict->faults_unseen},
     };

@@ -52,7 +52,10 @@ static void put_finding(struct chaos_page *page, size_t i)
         fprintf(page->to, "<a href=\"#fault-%zu\">%s</a> at %s", fault + 1,
                 chaos_fault_word(finding->by->kind), chaos_span(finding->by->begun_ns, at));
     } else {
-        fputs(finding->excused ? "the write came too late" : "none that could", page->to);
+        fputs(finding->stalled   ? "none: the machine stalled"
+              : finding->excused ? "the write came too late"
+                                 : "none that could",
+              page->to);
     }
     fputs("</td></tr>\n", page->to);
 }
@@ -102,8 +105,8 @@ static void put_fault(struct chaos_page *page, size_t i)
 {
     const struct chaos_fault *fault = &page->history->faults[i];
     char nodes[CHAOS_MEMBERS_MAX], clients[CHAOS_MEMBERS_MAX], span[CHAOS_SPAN_MAX];
-    chaos_members("node", fault->nodes, page->history->nodes, nodes);
-    chaos_members("contender", fault->clients, page->history->options->clients, clients);
+    chaos_members("node", 1, fault->nodes, page->history->nodes, nodes);
+    chaos_members("contender", 0, fault->clients, page->history->options->clients, clients);
     fprintf(page->to,
             "<tr id=\"fault-%zu\"><th scope=\"row\">%zu</th><td class=\"nowrap\">%s</td>"
             "<td class=\"to\">%s%s%s</td><td class=\"num\">%.2f</td>",
@@ -247,5 +250,14 @@ void chaos_html_assumptions(struct chaos_page *page)
                 "<span class=\"tag nothing\">broken</span></td><td>a holder was stopped "
                 "between its last look and a write</td><td>%zu findings</td></tr>\n",
                 late);
+    fputs("<tr><th scope=\"row\">The machine lets processes run</th><td>", page->to);
+    if (page->verdict->stalls == 0)
+        fputs("<span class=\"tag pass\">held</span></td><td>-</td><td>-</td></tr>\n", page->to);
+    else
+        fprintf(page->to,
+                "<span class=\"tag nothing\">broken</span> %" PRIu64
+                " %s</td><td>stalls of the machine</td><td>%" PRIu64 " findings</td></tr>\n",
+                page->verdict->stalls, page->verdict->stalls == 1 ? "time" : "times",
+                page->verdict->stalled);
     fputs("</tbody></table></div></section>\n", page->to);
 }

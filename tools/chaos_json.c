@@ -10,6 +10,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#define STALLS_LISTED 2000 /* a machine that is too busy has no end of them */
+
 static void put_text(FILE *to, const char *key, const char *value)
 {
     fprintf(to, "\"%s\": ", key);
@@ -27,15 +29,15 @@ static void put_ms(FILE *to, const char *key, int64_t ns, bool there)
         fprintf(to, "\"%s\": null", key);
 }
 
-/* The numbers of a set's members. */
-static void put_members(FILE *to, const char *key, uint64_t members)
+/* The numbers of a set's members, the first of which is `first`. */
+static void put_members(FILE *to, const char *key, unsigned first, uint64_t members)
 {
     const char *glue = "";
     fprintf(to, "\"%s\": [", key);
     for (unsigned i = 0; i < 64; i++) {
         if ((members & CHAOS_BIT(i)) == 0)
             continue;
-        fprintf(to, "%s%u", glue, i);
+        fprintf(to, "%s%u", glue, i + first);
         glue = ", ";
     }
     fputs("]", to);
@@ -86,6 +88,8 @@ static void put_run(FILE *to, const struct chaos_history *history)
     put_ms(to, "lasted_ms", history->duration_ns, true);
     fputs(", ", to);
     put_text(to, "error", history->error[0] != '\0' ? history->error : NULL);
+    fprintf(to, ", \"processors\": %u, \"load_at_begin\": %.2f, \"load_highest\": %.2f",
+            history->load.processors, history->load.begin, history->load.highest);
     fputs(", \"node_names\": [", to);
     for (unsigned i = 0; i < history->nodes; i++) {
         fputs(i > 0 ? ", " : "", to);
@@ -125,6 +129,12 @@ static void put_figures(FILE *to, const struct chaos_verdict *verdict)
         verdict->token_disorders, verdict->orphans, verdict->late, verdict->excused,
         verdict->holds, verdict->shared, verdict->refusals, verdict->losses, verdict->writes,
         verdict->faults_done, verdict->faults_unseen, verdict->holds_per_s, verdict->available);
+    fprintf(to,
+            "  \"excused_by_stalls\": %" PRIu64 ", \"stalls\": %" PRIu64
+            ", \"stalled_contenders\": %u, ",
+            verdict->stalled, verdict->stalls, verdict->starved);
+    put_ms(to, "longest_stall_ms", verdict->longest_stall_ns, true);
+    fputs(",\n", to);
     put_quantiles(to, "wait", &verdict->wait);
     put_quantiles(to, "hold", &verdict->hold);
     put_quantiles(to, "hand_off", &verdict->hand_off);
@@ -154,9 +164,9 @@ static void put_fault(FILE *to, const struct chaos_history *history,
     fputs(", ", to);
     put_ms(to, "undone_ms", fault->undone_ns, fault->undone_ns != 0);
     fprintf(to, ", \"step_ms\": %" PRId64 ", ", fault->step_ms);
-    put_members(to, "nodes", fault->nodes);
+    put_members(to, "nodes", 1, fault->nodes);
     fputs(", ", to);
-    put_members(to, "clients", fault->clients);
+    put_members(to, "clients", 0, fault->clients);
     fputs(", ", to);
     put_text(to, "breaks", words[chaos_broken_by(history, fault)]);
     fprintf(to, ", \"seen\": %s, ", fault->seen ? "true" : "false");
@@ -174,9 +184,11 @@ static void put_finding(FILE *to, const struct chaos_history *history,
     fputs(", ", to);
     put_ms(to, "for_ms", finding->for_ns,
            finding->what == CHAOS_OVERLAP || finding->what == CHAOS_LATE);
-    fprintf(to, ", \"name\": %u, \"client\": %u, \"other\": %u, \"excused\": %s, \"fault\": ",
-            finding->name, finding->client, finding->other,
-            finding->excused ? "true" : "false");
+    fprintf(to,
+            ", \"name\": %u, \"client\": %u, \"other\": %u, \"excused\": %s, "
+            "\"stalled\": %s, \"fault\": ",
+            finding->name, finding->client, finding->other, finding->excused ? "true" : "false",
+            finding->stalled ? "true" : "false");
     if (finding->by != NULL) /* its place in "faults", from 0 */
         fprintf(to, "%zu, ", (size_t)(finding->by - history->faults));
     else
@@ -197,6 +209,28 @@ static void put_lists(FILE *to, const struct chaos_history *history,
     for (size_t i = 0; i < verdict->finding_count; i++) {
         fputs(i > 0 ? ",\n  " : "\n  ", to);
         put_finding(to, history, &verdict->finding[i]);
+    }
+    fputs("],\n", to);
+}
+
+/* Of what: "contender", "proxies", "node"; its number counts as elsewhere. */
+static void put_stalls(FILE *to, const struct chaos_history *history)
+{
+    static const char *const words[] = {"contender", "proxies", "node"};
+    size_t count = history->stall_count < STALLS_LISTED ? history->stall_count : STALLS_LISTED;
+    fputs("\"stalls\": [", to);
+    for (size_t i = 0; i < count; i++) {
+        const struct chaos_stall *stall = &history->stalls[i];
+        fputs(i > 0 ? ",\n  {" : "\n  {", to);
+        put_text(to, "of", words[stall->what]);
+        if (stall->what != CHAOS_STALLED_PROXIES)
+            fprintf(to, ", \"number\": %u",
+                    stall->number + (stall->what == CHAOS_STALLED_MASTER ? 1U : 0U));
+        fputs(", ", to);
+        put_ms(to, "from_ms", stall->from_ns, true);
+        fputs(", ", to);
+        put_ms(to, "to_ms", stall->to_ns, true);
+        fputs("}", to);
     }
     fputs("],\n", to);
 }
@@ -247,6 +281,7 @@ int chaos_report_json(const struct chaos_history *history, const struct chaos_ve
     put_verdict(to, verdict);
     put_figures(to, verdict);
     put_lists(to, history, verdict);
+    put_stalls(to, history);
     put_series(to, &series);
     put_hand_offs(to, &story);
     fputs("}\n", to);

@@ -7,6 +7,7 @@
 #include "chaos_keys.h"
 
 #include "chaos_fault.h"
+#include "clock.h"
 #include "limits.h"
 
 #include <errno.h>
@@ -26,6 +27,7 @@
 struct node_keys {
     _Atomic size_t count;
     struct chaos_stay stay[STAYS_MAX];
+    struct chaos_stall_log silences;
 };
 
 struct chaos_keys {
@@ -140,8 +142,13 @@ static _Noreturn void be_looking(struct chaos_run *run, struct node_keys *mine, 
     }
     if (!chaos_master_at(run, node, &look.at))
         _exit(0);
-    while (look_once(&look))
+    for (bool asks = true; asks;) {
+        int64_t asked_ns = rl_clock_now_ns();
+        asks = look_once(&look);
+        chaos_stall_put(&mine->silences, CHAOS_STALLED_MASTER, node, asked_ns,
+                        rl_clock_now_ns());
         (void)poll(NULL, 0, EVERY_MS);
+    }
     _exit(0);
 }
 
@@ -206,6 +213,11 @@ struct chaos_stay *chaos_keys_stays(const struct chaos_keys *keys, size_t *ret_c
         at += count;
     }
     return stays;
+}
+
+const struct chaos_stall_log *chaos_keys_silences(const struct chaos_keys *keys, unsigned node)
+{
+    return keys->of != NULL ? &keys->of[node].silences : NULL;
 }
 
 void chaos_keys_free(struct chaos_keys *keys)

@@ -18,6 +18,9 @@ void chaos_keys_stop(struct chaos_keys *keys);
 
 /* All that stayed longer than half a ttl, in new memory; NULL: errno. */
 struct chaos_stay *chaos_keys_stays(const struct chaos_keys *keys, size_t *ret_count);
+
+/* When this master took long to answer; NULL: it was not looked at. */
+const struct chaos_stall_log *chaos_keys_silences(const struct chaos_keys *keys, unsigned node);
 void chaos_keys_free(struct chaos_keys *keys);
 
 #endif

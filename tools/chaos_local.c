@@ -255,10 +255,10 @@ static bool fine_local(struct chaos_place *place, char *why, size_t why_size)
         if ((local->launching >> i & 1) != 0 || !server_has_ended(local->servers, i, &status))
             continue;
         if (WIFSIGNALED(status))
-            snprintf(why, why_size, "node %u was ended by signal %d (%s), by no fault", i,
+            snprintf(why, why_size, "node %u was ended by signal %d (%s), by no fault", i + 1,
                      WTERMSIG(status), strsignal(WTERMSIG(status)));
         else
-            snprintf(why, why_size, "node %u ended with status %d, by no fault", i,
+            snprintf(why, why_size, "node %u ended with status %d, by no fault", i + 1,
                      WEXITSTATUS(status));
         return false;
     }

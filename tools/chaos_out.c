@@ -140,7 +140,7 @@ void chaos_command(const struct chaos_options *options, char ret_text[CHAOS_COMM
         fits = add_word(ret_text, &len, "--seed") && add_word(ret_text, &len, seed);
 }
 
-const char *chaos_members(const char *what, uint64_t members, unsigned all,
+const char *chaos_members(const char *what, unsigned first, uint64_t members, unsigned all,
                           char ret_text[CHAOS_MEMBERS_MAX])
 {
     size_t len = 0;
@@ -151,7 +151,7 @@ const char *chaos_members(const char *what, uint64_t members, unsigned all,
             continue;
         count++;
         snprintf(ret_text + len, CHAOS_MEMBERS_MAX - len, "%s%s%u", len > 0 ? ", " : what,
-                 len > 0 ? "" : " ", i);
+                 len > 0 ? "" : " ", i + first);
         len += strlen(ret_text + len);
     }
     if (count == all && all > 1)

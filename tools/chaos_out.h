@@ -27,9 +27,10 @@ const char *chaos_date(int64_t unix_s, char ret_text[CHAOS_DATE_MAX]);
 enum { CHAOS_COMMAND_MAX = 4096 };
 void chaos_command(const struct chaos_options *options, char ret_text[CHAOS_COMMAND_MAX]);
 
-/* "node 1, 3", "all nodes", "": the members of a set, of so many that there are. */
+/* "node 1, 3", "all nodes", "": the members of a set, of so many that there are; the first of
+ * them has that number. */
 enum { CHAOS_MEMBERS_MAX = 260 };
-const char *chaos_members(const char *what, uint64_t members, unsigned all,
+const char *chaos_members(const char *what, unsigned first, uint64_t members, unsigned all,
                           char ret_text[CHAOS_MEMBERS_MAX]);
 
 const char *chaos_assumption_text(enum chaos_assumption assumption);

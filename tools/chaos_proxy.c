@@ -123,14 +123,20 @@ static bool prepare(struct chaos_proxies *proxies, const struct rl_config *confi
 }
 
 struct chaos_proxies *chaos_proxies_start(const struct rl_config *config, unsigned clients,
-                                          char *why, size_t why_size)
+                                          struct chaos_stall_log *stalls, char *why,
+                                          size_t why_size)
 {
     static struct chaos_proxies only;
     struct chaos_proxies *proxies = &only;
     unsigned paths = clients * config->node_count;
     assert(paths > 0 && proxies->pid == 0);
     *proxies = (struct chaos_proxies){
-        .clients = clients, .nodes = config->node_count, .wake = -1, .orders = MAP_FAILED};
+        .clients = clients,
+        .nodes = config->node_count,
+        .wake = -1,
+        .orders = MAP_FAILED,
+        .stalls = stalls,
+    };
     raise_limit();
     proxies->listener = malloc(paths * sizeof(int));
     proxies->port = calloc(paths, sizeof(int));

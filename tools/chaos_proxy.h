@@ -37,10 +37,13 @@ struct chaos_path {
 };
 
 struct chaos_proxies;
+struct chaos_stall_log;
 
-/* Begin to listen, and fork. One set a process. NULL: `why`. */
+/* Begin to listen, and fork. One set a process. What it does not run is logged in `stalls`, or
+ * nowhere where that is NULL. NULL: `why`. */
 struct chaos_proxies *chaos_proxies_start(const struct rl_config *config, unsigned clients,
-                                          char *why, size_t why_size);
+                                          struct chaos_stall_log *stalls, char *why,
+                                          size_t why_size);
 void chaos_proxies_end(struct chaos_proxies *proxies); /* NULL is allowed */
 
 int chaos_proxies_port(const struct chaos_proxies *proxies, unsigned client, unsigned node);

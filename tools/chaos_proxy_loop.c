@@ -3,6 +3,7 @@
 #include "config_auto.h"
 
 #include "chaos_proxy_parts.h"
+#include "chaos_stall.h"
 
 #include "clock.h"
 #include "limits.h"
@@ -198,6 +199,8 @@ _Noreturn void chaos_proxy_main(struct chaos_proxies *proxies, pid_t parent)
     loop.pipe = calloc(loop.room, sizeof(loop.pipe[0]));
     loop.epoll = epoll_create1(EPOLL_CLOEXEC);
     if (loop.pipe == NULL || loop.epoll < 0)
+        _exit(1);
+    if (proxies->stalls != NULL && !chaos_heartbeat(proxies->stalls, CHAOS_STALLED_PROXIES, 0))
         _exit(1);
     watch(&loop, proxies->wake, tag(TAG_WAKE, 0));
     for (unsigned i = 0; i < paths; i++)

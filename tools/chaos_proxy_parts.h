@@ -24,6 +24,7 @@ struct chaos_proxies {
     struct chaos_address master[REDLOCK_NODES_MAX];
     size_t orders_size;
     struct chaos_orders *orders;
+    struct chaos_stall_log *stalls; /* or NULL */
 };
 
 /* The life of the process. */

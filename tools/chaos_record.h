@@ -4,7 +4,7 @@
 #ifndef CHAOS_RECORD_H
 #define CHAOS_RECORD_H
 
-#include "chaos.h"
+#include "chaos_stall.h"
 
 #include <stdatomic.h>
 #include <sys/types.h>
@@ -49,6 +49,10 @@ struct chaos_record {
     /* What the locks are for: read, waited over, and written without any atomicity. */
     volatile uint64_t value[CHAOS_NAMES_MAX];
     struct chaos_seat seat[CHAOS_CLIENTS_MAX];
+
+    /* By heartbeats, on the clock itself. */
+    struct chaos_stall_log proxies_stalls;
+    struct chaos_stall_log stalls[CHAOS_CLIENTS_MAX];
 };
 
 /* Memory for all of it, zeroed and shared with children. NULL: errno. */

@@ -70,6 +70,13 @@ void chaos_report_text(const struct chaos_history *history, const struct chaos_v
             (unsigned long long)verdict->overlaps, (unsigned long long)verdict->lost_updates,
             (unsigned long long)verdict->changed_reads, (unsigned long long)verdict->orphans,
             (unsigned long long)verdict->late, (unsigned long long)verdict->excused);
+    fprintf(
+        to,
+        "machine: load %.1f at the beginning, %.1f at most, of %u processors; stalls: %llu, "
+        "the longest %.0f ms, contenders that did not run at times: %u\n",
+        history->load.begin, history->load.highest, history->load.processors,
+        (unsigned long long)verdict->stalls, (double)verdict->longest_stall_ns / 1e6,
+        verdict->starved);
     for (size_t i = 0; i < verdict->finding_count && i < 10; i++)
         fprintf(to, "  %s%s\n", verdict->finding[i].text,
                 verdict->finding[i].excused ? " (excused)" : "");

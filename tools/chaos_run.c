@@ -10,8 +10,10 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define SLICE_MS 10
 #define DRAW_EVERY_MS 100
@@ -132,6 +134,20 @@ static enum chaos_node_state state_of(const struct chaos_run *run, unsigned node
     return chaos_node_state(&so_far, node, chaos_now_ns());
 }
 
+static void look_at_load(struct chaos_run *run)
+{
+    double load = 0;
+    if (getloadavg(&load, 1) != 1)
+        return;
+    if (run->load.processors == 0) {
+        long processors = sysconf(_SC_NPROCESSORS_ONLN);
+        run->load = (struct chaos_load){.processors = processors > 0 ? (unsigned)processors : 1,
+                                        .begin = load};
+    }
+    if (load > run->load.highest)
+        run->load.highest = load;
+}
+
 static void draw(struct chaos_run *run)
 {
     static int64_t drawn_ns;
@@ -143,6 +159,7 @@ static void draw(struct chaos_run *run)
     if (drawn_ns != 0 && progress.now_ns < drawn_ns + DRAW_EVERY_MS * RL_NS_PER_MS)
         return;
     drawn_ns = progress.now_ns;
+    look_at_load(run);
     for (unsigned i = 0; i < run->record->seats; i++)
         progress.holds += atomic_load(&run->record->seat[i].holds);
     for (unsigned i = 0; i < run->nodes; i++)

@@ -21,7 +21,8 @@ struct chaos_run {
     int64_t begun_unix_s;
     uint64_t violations; /* two were seen with one lock: as far as is known meanwhile */
     bool ending;         /* faults are being undone: whoever waits may finish */
-    char error[256];     /* why it ends before its time, or "" */
+    struct chaos_load load;
+    char error[256]; /* why it ends before its time, or "" */
     char server_version[24];
 };
 

@@ -191,8 +191,8 @@ void chaos_svg_fault_title(struct chaos_page *page, const struct chaos_fault *fa
     char at[CHAOS_SPAN_MAX], length[CHAOS_SPAN_MAX];
     int64_t from_ns = 0, to_ns = 0;
     chaos_fault_span(page, fault, &from_ns, &to_ns);
-    chaos_members("node", fault->nodes, page->history->nodes, nodes);
-    chaos_members("contender", fault->clients, page->history->options->clients, clients);
+    chaos_members("node", 1, fault->nodes, page->history->nodes, nodes);
+    chaos_members("contender", 0, fault->clients, page->history->options->clients, clients);
     fprintf(page->to, "%s: %s%s%s, at %s for %s; %s", chaos_fault_word(fault->kind), nodes,
             nodes[0] != '\0' && clients[0] != '\0' ? "; " : "", clients,
             chaos_span(from_ns, at), chaos_span(to_ns - from_ns, length),

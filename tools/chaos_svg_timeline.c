@@ -116,7 +116,8 @@ static void draw_node(struct chaos_page *page, const struct chaos_scale *scale, 
                 "<rect %s x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.0f\">"
                 "<title>node %u: %s from %.2f s to %.2f s</title></rect>\n",
                 paint[state], scale->left + (double)i, y + 6 - heights[state] / 2,
-                (double)(next - i), heights[state], node, words[state], (double)from_ns / 1e9,
+                (double)(next - i), heights[state], node + 1, words[state],
+                (double)from_ns / 1e9,
                 (double)(scale->from_ns + (int64_t)((double)next * cell_ns)) / 1e9);
         i = next;
     }
@@ -181,7 +182,7 @@ static void draw_labels(struct chaos_page *page, const struct place *place)
     if (place->fault_rows > 0)
         put_label(page, place->faults + 10, "head", "faults");
     for (unsigned i = 0; i < page->history->nodes; i++) {
-        snprintf(text, sizeof(text), "node %u", i);
+        snprintf(text, sizeof(text), "node %u", i + 1);
         put_label(page, place->nodes + NODE_ROW * i + 10, "row", text);
     }
     put_label(page, place->majority + 10, "head", "majority");
@@ -246,7 +247,7 @@ static void put_nodes(struct chaos_page *page)
 {
     fputs("<details><summary>The masters</summary><ul class=\"legend\">", page->to);
     for (unsigned i = 0; i < page->history->nodes; i++) {
-        fprintf(page->to, "<li>node %u: <code>", i);
+        fprintf(page->to, "<li>node %u: <code>", i + 1);
         if (page->history->node_name[i] != NULL)
             chaos_html_put(page->to, page->history->node_name[i]);
         fputs("</code></li>\n", page->to);

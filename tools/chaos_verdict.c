@@ -16,6 +16,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#define STALL_PART 4
+
 /* What a run has not shown, as the end of a sentence. */
 struct reason {
     char text[200];
@@ -124,9 +126,30 @@ static void say_passed(struct chaos_verdict *verdict)
         verdict->text, sizeof(verdict->text), "No violation in %s holds under %s faults",
         chaos_count(verdict->holds, holds), chaos_count(verdict->faults_done, faults));
     if (verdict->excused > 0 && len > 0)
+        len += snprintf(verdict->text + len, sizeof(verdict->text) - (size_t)len,
+                        " while the assumptions held");
+    uint64_t by_faults = verdict->excused - verdict->stalled;
+    if (by_faults > 0 && len > 0)
+        len += snprintf(verdict->text + len, sizeof(verdict->text) - (size_t)len,
+                        "; %" PRIu64 " where a fault had broken one", by_faults);
+    if (verdict->stalled > 0 && len > 0)
         snprintf(verdict->text + len, sizeof(verdict->text) - (size_t)len,
-                 " while the assumptions held; %" PRIu64 " where a fault had broken one",
-                 verdict->excused);
+                 "; %" PRIu64 " where the machine had stalled", verdict->stalled);
+}
+
+/* Worth a word where a part of a ttl went so, or something was excused by it. */
+static void say_stalled(const struct chaos_history *history, struct chaos_verdict *verdict)
+{
+    size_t len = strlen(verdict->text);
+    int64_t long_ns = history->options->ttl_ms * CHAOS_MS / STALL_PART;
+    if (verdict->stalled == 0 && verdict->longest_stall_ns < long_ns)
+        return;
+    snprintf(verdict->text + len, sizeof(verdict->text) - len,
+             "; the machine stalled: %u of %u contenders did not run at times, %.0f ms is the "
+             "longest stall, the load went up to %.1f on %u processor%s",
+             verdict->starved, history->options->clients,
+             (double)verdict->longest_stall_ns / 1e6, history->load.highest,
+             history->load.processors, history->load.processors == 1 ? "" : "s");
 }
 
 void chaos_check_verdict(struct chaos_found *found)
@@ -151,4 +174,5 @@ void chaos_check_verdict(struct chaos_found *found)
         say_passed(verdict);
     }
     verdict->passed = verdict->exit_status == 0;
+    say_stalled(found->history, verdict);
 }
