@@ -554,6 +554,9 @@ enum redlock_node_state {
     REDLOCK_NODE_READY = 5       /* votes */
 };
 
+/* `refusal` is the error with which the server itself refused a request about a lock last, or
+ * with which it would by what INFO says (OOM, MISCONF, NOREPLICAS); also where enough others
+ * granted the lock, or where the answer came too late to count. */
 typedef struct redlock_node_status {
     const char *node;       /* the URL without secrets; valid until redlock_close() */
     int state;              /* enum redlock_node_state */
@@ -564,6 +567,8 @@ typedef struct redlock_node_status {
     char role[16];    /* "master", "slave", ... */
     char version[24]; /* the server's */
     char text[192];   /* why it is in this state, or a warning; empty where all is well */
+    char refusal[160];      /* its own last error, see below; empty: none */
+    int64_t refused_ago_ms; /* so long ago; -1: never */
 } redlock_node_status;
 
 typedef struct redlock_status_report {

@@ -6,6 +6,7 @@
 #include "limits.h"
 
 #include <assert.h>
+#include <stddef.h>
 #include <string.h>
 
 /* Copy a value that fits; one that does not is as good as none. */
@@ -41,36 +42,68 @@ static bool is(const char *key, size_t len, const char *name)
     return len == strlen(name) && memcmp(key, name, len) == 0;
 }
 
+/* What is read of INFO: a text, a number, or whether it has this one value. */
+enum form { TEXT, NUMBER, FLAG };
+
+#define FIELD(name) offsetof(struct rl_info, name), sizeof(((struct rl_info *)0)->name)
+
+static const struct row {
+    const char *key;
+    enum form form;
+    size_t at, size;
+    const char *value;
+} rows[] = {
+    {"run_id", TEXT, FIELD(run_id), NULL},
+    {"role", TEXT, FIELD(role), NULL},
+    {"redis_version", TEXT, FIELD(version), NULL},
+    {"maxmemory_policy", TEXT, FIELD(policy), NULL},
+    {"uptime_in_seconds", NUMBER, FIELD(uptime_s), NULL},
+    {"maxmemory", NUMBER, FIELD(maxmemory), NULL},
+    {"used_memory", NUMBER, FIELD(used_memory), NULL},
+    {"mem_not_counted_for_evict", NUMBER, FIELD(uncounted_memory), NULL},
+    {"min_slaves_good_slaves", NUMBER, FIELD(good_replicas), NULL},
+    {"redis_mode", FLAG, FIELD(sentinel), "sentinel"},
+    {"server_mode", FLAG, FIELD(sentinel), "sentinel"}, /* valkey's */
+    {"cluster_enabled", FLAG, FIELD(cluster), "1"},
+    {"loading", FLAG, FIELD(loading), "1"},
+    {"rdb_last_bgsave_status", FLAG, FIELD(rdb_failed), "err"},
+    {"aof_last_write_status", FLAG, FIELD(aof_failed), "err"},
+};
+
+static void take_value(const struct row *row, const char *value, size_t len,
+                       struct rl_info *info)
+{
+    void *field = (char *)info + row->at;
+    switch (row->form) {
+    case TEXT:
+        take_text(field, row->size, value, len);
+        break;
+    case NUMBER:
+        assert(row->size == sizeof(int64_t));
+        *(int64_t *)field = take_number(value, len);
+        break;
+    case FLAG:
+        assert(row->size == sizeof(bool));
+        *(bool *)field = is(value, len, row->value);
+        break;
+    }
+}
+
 static void take_line(const char *line, size_t len, struct rl_info *info)
 {
     const char *colon = memchr(line, ':', len);
     if (!colon)
         return;
     size_t key_len = (size_t)(colon - line);
-    const char *value = colon + 1;
-    size_t value_len = len - key_len - 1;
-
-    if (is(line, key_len, "run_id"))
-        take_text(info->run_id, sizeof(info->run_id), value, value_len);
-    else if (is(line, key_len, "role"))
-        take_text(info->role, sizeof(info->role), value, value_len);
-    else if (is(line, key_len, "redis_version"))
-        take_text(info->version, sizeof(info->version), value, value_len);
-    else if (is(line, key_len, "maxmemory_policy"))
-        take_text(info->policy, sizeof(info->policy), value, value_len);
-    else if (is(line, key_len, "uptime_in_seconds"))
-        info->uptime_s = take_number(value, value_len);
-    else if (is(line, key_len, "maxmemory"))
-        info->maxmemory = take_number(value, value_len);
-    else if (is(line, key_len, "cluster_enabled"))
-        info->cluster = take_number(value, value_len) == 1;
-    else if (is(line, key_len, "loading"))
-        info->loading = take_number(value, value_len) == 1;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        if (is(line, key_len, rows[i].key))
+            take_value(&rows[i], colon + 1, len - key_len - 1, info);
+    }
 }
 
 void rl_info_parse(const char *text, size_t len, struct rl_info *ret_info)
 {
-    *ret_info = (struct rl_info){.uptime_s = -1};
+    *ret_info = (struct rl_info){.uptime_s = -1, .good_replicas = -1};
     while (len > 0) {
         const char *end = memchr(text, '\n', len);
         size_t line_len = end ? (size_t)(end - text) : len;
@@ -84,6 +117,47 @@ void rl_info_parse(const char *text, size_t len, struct rl_info *ret_info)
     }
     if (ret_info->maxmemory < 0)
         ret_info->maxmemory = 0;
+}
+
+static bool evicts(const struct rl_info *info)
+{
+    return info->maxmemory > 0 && info->policy[0] && strcmp(info->policy, "noeviction") != 0;
+}
+
+const char *rl_info_unfit(const struct rl_info *info)
+{
+    if (info->loading)
+        return "loading its data set";
+    if (info->sentinel)
+        return "is a Sentinel, which keeps no keys: name independent masters instead";
+    if (info->cluster)
+        return "is a member of a Redis Cluster, whose keys move to other members and to "
+               "replicas: name an independent server instead";
+    if (info->role[0] && strcmp(info->role, "master") != 0)
+        return "is a replica: name its master, or an independent server, instead";
+    if (evicts(info))
+        return "evicts keys, and locks with them: set maxmemory-policy noeviction";
+    return NULL;
+}
+
+const char *rl_info_refusal(const struct rl_info *info)
+{
+    int64_t counted = info->used_memory;
+    if (info->uncounted_memory > 0)
+        counted -= info->uncounted_memory;
+    if (info->maxmemory > 0 && counted > info->maxmemory)
+        return "OOM: it uses more than maxmemory, so it takes no locks: free memory, or raise "
+               "maxmemory";
+    if (info->aof_failed)
+        return "MISCONF: its last write to the append only file failed, so it takes no locks: "
+               "free the disk";
+    if (info->rdb_failed)
+        return "MISCONF: its last RDB save failed, so it may take no locks: free the disk, or "
+               "set stop-writes-on-bgsave-error no";
+    if (info->good_replicas == 0)
+        return "NOREPLICAS: it has none of the replicas that min-replicas-to-write asks for, so "
+               "it takes no locks: set that to 0";
+    return NULL;
 }
 
 int64_t rl_guard_window_ns(int64_t max_ttl_ns, double drift_factor)

@@ -21,12 +21,26 @@ struct rl_info {
     char policy[32];   /* maxmemory_policy */
     int64_t uptime_s;  /* -1: not told */
     int64_t maxmemory; /* bytes; 0: no limit, or not told */
+    int64_t used_memory;
+    int64_t uncounted_memory; /* the part of it that the limit is not about */
+    int64_t good_replicas;    /* -1: it does not ask for any */
+    bool sentinel;
     bool cluster;
     bool loading;
+    bool rdb_failed; /* its last attempt to save, or to write its log */
+    bool aof_failed;
 };
 
 /* Parse the text of INFO. Unknown and malformed lines are passed over. */
 void rl_info_parse(const char *text, size_t len, struct rl_info *ret_info);
+
+/* Why this server can't be a master of locks, whatever else is true; NULL: nothing is known
+ * against it. A static text. */
+const char *rl_info_unfit(const struct rl_info *info);
+
+/* Why it refuses locks now, or may: the error that it answers, and what would be right. NULL: it
+ * does not. A static text. */
+const char *rl_info_refusal(const struct rl_info *info);
 
 /* How long a vote is withheld after a restart: max_ttl * (1 + drift_factor). */
 int64_t rl_guard_window_ns(int64_t max_ttl_ns, double drift_factor);

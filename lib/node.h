@@ -114,6 +114,10 @@ struct rl_node {
     uint64_t commands;
     uint64_t connects;
     char why[192]; /* DOWN, UNFIT: the reason; UP: a warning or empty */
+
+    /* What it refused last of its own accord, as its error or INFO says. */
+    char refusal[160]; /* empty: nothing so far */
+    int64_t refused_ns;
 };
 
 /* 0, ENOMEM, or ECONFIG with `why` filled in (certificates). */
@@ -191,6 +195,9 @@ void rl_node_greeted(struct rl_node *node, const struct rl_waiting *waiting,
                      const struct rl_reply *reply, int64_t now_ns);
 void rl_node_ask_info(struct rl_node *node, int64_t now_ns);
 void rl_node_on_bulk(void *slot, const char *bytes, size_t len);
+
+/* It refuses what it is asked, whatever has been decided without it. */
+void rl_node_refuses(struct rl_node *node, const char *why, int64_t now_ns);
 
 /* It is a replica now or loads a file, or did when it answered: what it had before is lost, and
  * its uptime says nothing of that. */

@@ -128,6 +128,12 @@ static void unfit(struct rl_node *node, int64_t now_ns, int64_t again_ns, const 
     snprintf(node->why, sizeof(node->why), "%s", why);
 }
 
+void rl_node_refuses(struct rl_node *node, const char *why, int64_t now_ns)
+{
+    snprintf(node->refusal, sizeof(node->refusal), "%s", why);
+    node->refused_ns = now_ns;
+}
+
 void rl_node_replaced(struct rl_node *node, int64_t now_ns)
 {
     node->replaced_ns = now_ns;
@@ -170,11 +176,12 @@ static void judge_info(struct rl_node *node, int64_t now_ns)
     bool replica = info->role[0] && strcmp(info->role, "master") != 0;
     if (replica)
         rl_node_replaced(node, now_ns);
-    if (info->loading)
-        unfit(node, now_ns, ASK_LOADING_NS, "loading its data set");
-    else if (replica)
-        unfit(node, now_ns, ASK_AGAIN_NS,
-              "is a replica: name its master, or an independent server, instead");
+    const char *unfit_why = rl_info_unfit(info);
+    const char *refusal = rl_info_refusal(info);
+    if (refusal)
+        rl_node_refuses(node, refusal, now_ns);
+    if (unfit_why)
+        unfit(node, now_ns, info->loading ? ASK_LOADING_NS : ASK_AGAIN_NS, unfit_why);
     else if (!info->run_id[0] && node->settings->guard)
         unfit(node, now_ns, ASK_AGAIN_NS,
               "INFO names no run_id, so a restart could not be seen: no vote");
@@ -182,14 +189,8 @@ static void judge_info(struct rl_node *node, int64_t now_ns)
         judge_guard(node, now_ns);
     else
         node->fitness = RL_FIT;
-    if (node->fitness != RL_FIT)
-        return;
-    if (info->cluster)
-        snprintf(node->why, sizeof(node->why),
-                 "warning: is a cluster node: slots can move away, and keys with them");
-    else if (info->maxmemory > 0 && info->policy[0] && strcmp(info->policy, "noeviction") != 0)
-        snprintf(node->why, sizeof(node->why),
-                 "warning: maxmemory-policy %s may evict locks: set noeviction", info->policy);
+    if (node->fitness == RL_FIT && refusal)
+        snprintf(node->why, sizeof(node->why), "warning: %s", refusal);
 }
 
 static void info_denied(struct rl_node *node, const char *text, int64_t now_ns)

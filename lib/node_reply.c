@@ -77,11 +77,6 @@ static bool ends_connection(const char *error)
            starts(error, "NOAUTH") || starts(error, "LOADING");
 }
 
-/* What a master of a cluster answers to keys that it may not see together, and what helps. */
-static const char crossslot[] =
-    "CROSSSLOT: a cluster wants all keys of a lock in one slot: give "
-    "its names a common hash tag, as {orders}:1 and {orders}:2";
-
 /* One reply for one entry. False: out of step, or the connection is of no more use. */
 static bool deliver(struct rl_slot *slot, const struct rl_waiting *waiting,
                     const struct rl_reply *reply, int64_t now_ns)
@@ -97,9 +92,8 @@ static bool deliver(struct rl_slot *slot, const struct rl_waiting *waiting,
             settings->events->unexecuted(settings->owner, node, slot->index, waiting, now_ns);
             return true;
         }
-        if (starts(text, "CROSSSLOT"))
-            rl_text_copy(text, sizeof(text), crossslot, strlen(crossslot));
         judged.why = text;
+        rl_node_refuses(node, text, now_ns);
         settings->events->answered(settings->owner, node, slot->index, waiting, &judged,
                                    now_ns);
         if (!ends_connection(text))

@@ -105,6 +105,20 @@ START_TEST(a_draining_link_tells_of_its_server)
 }
 END_TEST
 
+/* It answers INFO as any server does, and would be asked for keys that it does not know. */
+START_TEST(a_sentinel_has_no_vote)
+{
+    fakes_start(&fake, 1);
+    fake_says_also(fake, "redis_mode:sentinel\r\n");
+    client = client_open(fakes_file(&fake, 1, NULL));
+    ck_assert_int_eq(client_state(client, 0, text), REDLOCK_NODE_REFUSED);
+    ck_assert_msg(strstr(text, "is a Sentinel") != NULL, "%s", text);
+    ck_assert(!client_can_take(client, "name"));
+    ck_assert_uint_eq(fake_count(fake, "acquire *"), 0);
+    close_all();
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("fitness");
@@ -113,6 +127,7 @@ int main(void)
     tcase_add_test(tests, a_refused_info_makes_nobody_forget_a_replica);
     tcase_add_test(tests, nor_does_another_server_under_its_name);
     tcase_add_test(tests, a_draining_link_tells_of_its_server);
+    tcase_add_test(tests, a_sentinel_has_no_vote);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

@@ -245,16 +245,39 @@ START_TEST(who_was_a_replica_does_not_vote_within_the_ttl)
 }
 END_TEST
 
-START_TEST(a_master_that_may_evict_draws_a_warning)
+static void expect_unfit(const char *word)
+{
+    redlock_lock *lock = NULL;
+    redlock *client = client_open(masters_file(masters, NULL));
+    ck_assert_int_eq(client_try(client, "name", 0, 0, &report, &lock), REDLOCK_ENOQUORUM);
+    ck_assert_ptr_null(lock);
+    ck_assert_msg(strstr(report.node[0].text, word) != NULL, "%s", report.node[0].text);
+    ck_assert_int_eq(client_state(client, 0, text), REDLOCK_NODE_REFUSED);
+    ck_assert_msg(strstr(text, word) != NULL, "%s", text);
+    redlock_close(client);
+}
+
+START_TEST(a_master_that_may_evict_has_no_vote)
 {
     masters = masters_start(1, NULL);
     master_do(masters, 0, "CONFIG", "SET", "maxmemory", "100mb", NULL);
     master_do(masters, 0, "CONFIG", "SET", "maxmemory-policy", "allkeys-lru", NULL);
-    redlock *client = client_open(masters_file(masters, NULL));
-    ck_assert_int_eq(client_state(client, 0, text), REDLOCK_NODE_READY);
-    ck_assert_ptr_nonnull(strstr(text, "allkeys-lru"));
-    ck_assert_ptr_nonnull(strstr(text, "noeviction"));
-    redlock_close(client);
+    expect_unfit("noeviction");
+    masters_stop(masters);
+}
+END_TEST
+
+/* Its slots can move away and it has replicas; and what two keys need is refused. */
+START_TEST(a_member_of_a_cluster_has_no_vote)
+{
+    static const char *const cluster[] = {"--cluster-enabled", "yes", NULL};
+    masters = masters_start(1, cluster);
+    master_do(masters, 0, "CLUSTER", "ADDSLOTSRANGE", "0", "16383", NULL);
+    ck_assert(wait_until(
+        strstr(master_do(masters, 0, "CLUSTER", "INFO", NULL).text, "cluster_state:ok"),
+        20000));
+    expect_unfit("Redis Cluster");
+    ck_assert(!master_has(masters, 0, "name"));
     masters_stop(masters);
 }
 END_TEST
@@ -397,6 +420,54 @@ START_TEST(status_tells_what_each_node_is)
 }
 END_TEST
 
+static const redlock_node_status *status_of(redlock *client, unsigned node)
+{
+    status.size = sizeof(status);
+    redlock_status(client, &status);
+    return &status.node[node];
+}
+
+/* What INFO tells of it before anybody has asked for a lock. */
+START_TEST(status_tells_of_refusals_to_come)
+{
+    masters = masters_start(3, NULL);
+    master_do(masters, 0, "CONFIG", "SET", "maxmemory", "1", NULL);
+    master_do(masters, 1, "CONFIG", "SET", "min-replicas-to-write", "1", NULL);
+    redlock *client = client_open(masters_file(masters, NULL));
+    const redlock_node_status *node = status_of(client, 0);
+    ck_assert_int_eq(strncmp(node->refusal, "OOM", 3), 0);
+    ck_assert_ptr_nonnull(strstr(node->text, "maxmemory"));
+    ck_assert_int_ge(node->refused_ago_ms, 0);
+    ck_assert_int_eq(strncmp(status_of(client, 1)->refusal, "NOREPLICAS", 10), 0);
+    ck_assert_str_eq(status_of(client, 2)->refusal, "");
+    ck_assert_int_eq(status_of(client, 2)->refused_ago_ms, -1);
+    redlock_close(client);
+    masters_stop(masters);
+}
+END_TEST
+
+/* The other two have decided without it, and are faster. */
+START_TEST(status_tells_of_a_refusal_that_changed_nothing)
+{
+    masters = masters_start(3, NULL);
+    redlock *client = client_open(masters_file(masters, NULL));
+    ck_assert(wait_until(client_ready(client) == 3, 10000));
+    ck_assert_str_eq(status_of(client, 2)->refusal, "");
+    master_do(masters, 2, "CONFIG", "SET", "min-replicas-to-write", "1", NULL);
+    master_pause(masters, 2);
+    redlock_lock *lock = client_take(client, "name");
+    master_resume(masters, 2);
+    ck_assert(wait_until(status_of(client, 2)->refusal[0] != '\0', 10000));
+    ck_assert_int_eq(strncmp(status.node[2].refusal, "NOREPLICAS", 10), 0);
+    ck_assert_int_lt(status.node[2].refused_ago_ms, 10000);
+    ck_assert_int_eq(status.node[2].state, REDLOCK_NODE_READY);
+    ck_assert_str_eq(status.node[0].refusal, "");
+    ck_assert_int_eq(redlock_release(lock), 0);
+    redlock_close(client);
+    masters_stop(masters);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("fitness_real");
@@ -412,12 +483,15 @@ int main(void)
     tcase_add_test(tests, a_replica_has_no_vote);
     tcase_add_test(tests, a_master_that_becomes_a_replica_loses_its_vote);
     tcase_add_test(tests, who_was_a_replica_does_not_vote_within_the_ttl);
-    tcase_add_test(tests, a_master_that_may_evict_draws_a_warning);
+    tcase_add_test(tests, a_master_that_may_evict_has_no_vote);
+    tcase_add_test(tests, a_member_of_a_cluster_has_no_vote);
     tcase_add_test(tests, a_master_that_has_seen_many_errors_votes);
     tcase_add_test(tests, passwords_are_given_and_read_again);
     tcase_add_test(tests, no_password_where_one_is_wanted);
     tcase_add_test(tests, users_and_their_permissions);
     tcase_add_test(tests, status_tells_what_each_node_is);
+    tcase_add_test(tests, status_tells_of_refusals_to_come);
+    tcase_add_test(tests, status_tells_of_a_refusal_that_changed_nothing);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

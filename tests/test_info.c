@@ -96,6 +96,64 @@ static const char *const nothing[] = {
     "run_id:\nrole:\nredis_version:\nmaxmemory_policy:\nuptime_in_seconds:\nmaxmemory:\n",
 };
 
+static const struct {
+    const char *text, *why; /* why: NULL, or a word of it */
+} fitness[] = {
+    {"role:master\nredis_mode:standalone\ncluster_enabled:0\nloading:0\nmaxmemory:0\n", NULL},
+    {"", NULL},
+    {"role:slave\n", "is a replica"},
+    {"loading:1\n", "loading"},
+    {"loading:1\nrole:slave\n", "loading"},
+    {"redis_mode:sentinel\n", "is a Sentinel"},
+    {"server_mode:sentinel\n", "is a Sentinel"},
+    {"redis_mode:sentinels\n", NULL},
+    {"redis_mode:cluster\ncluster_enabled:1\n", "member of a Redis Cluster"},
+    {"cluster_enabled:1\nrole:slave\n", "member of a Redis Cluster"},
+    {"maxmemory:1\nmaxmemory_policy:volatile-ttl\n", "noeviction"},
+    {"maxmemory:1\nmaxmemory_policy:allkeys-lru\n", "noeviction"},
+    {"maxmemory:1\nmaxmemory_policy:noeviction\n", NULL},
+    {"maxmemory:0\nmaxmemory_policy:allkeys-lru\n", NULL}, /* has no reason to */
+    {"maxmemory:1\n", NULL},
+};
+
+START_TEST(what_makes_a_server_unfit)
+{
+    struct rl_info info = parse_text(fitness[_i].text);
+    const char *why = rl_info_unfit(&info);
+    ck_assert_int_eq(why != NULL, fitness[_i].why != NULL);
+    if (why)
+        ck_assert_msg(strstr(why, fitness[_i].why) != NULL, "%s", why);
+}
+END_TEST
+
+static const struct {
+    const char *text, *why;
+} refusals[] = {
+    {"", NULL},
+    {"maxmemory:0\nused_memory:1000\n", NULL},
+    {"maxmemory:1000\nused_memory:1000\n", NULL},
+    {"maxmemory:1000\nused_memory:1001\n", "OOM"},
+    {"maxmemory:1000\nused_memory:1100\nmem_not_counted_for_evict:100\n", NULL},
+    {"maxmemory:1000\nused_memory:1101\nmem_not_counted_for_evict:100\n", "OOM"},
+    {"maxmemory:1000\nused_memory:1001\nmem_not_counted_for_evict:x\n", "OOM"},
+    {"rdb_last_bgsave_status:ok\naof_last_write_status:ok\n", NULL},
+    {"rdb_last_bgsave_status:err\naof_last_write_status:ok\n", "MISCONF: its last RDB save"},
+    {"rdb_last_bgsave_status:ok\naof_last_write_status:err\n", "MISCONF: its last write"},
+    {"min_slaves_good_slaves:0\n", "NOREPLICAS"},
+    {"min_slaves_good_slaves:1\n", NULL},
+    {"min_slaves_good_slaves:x\n", NULL},
+};
+
+START_TEST(what_a_server_would_refuse)
+{
+    struct rl_info info = parse_text(refusals[_i].text);
+    const char *why = rl_info_refusal(&info);
+    ck_assert_int_eq(why != NULL, refusals[_i].why != NULL);
+    if (why)
+        ck_assert_msg(strncmp(why, refusals[_i].why, strlen(refusals[_i].why)) == 0, "%s", why);
+}
+END_TEST
+
 START_TEST(texts_that_tell_nothing)
 {
     struct rl_info info = parse_text(nothing[_i]);
@@ -327,6 +385,8 @@ int main(void)
     TCase *text = tcase_create("text");
     tcase_add_test(text, a_servers_own_text);
     tcase_add_loop_test(text, texts_that_tell_nothing, 0, COUNT(nothing));
+    tcase_add_loop_test(text, what_makes_a_server_unfit, 0, COUNT(fitness));
+    tcase_add_loop_test(text, what_a_server_would_refuse, 0, COUNT(refusals));
     tcase_add_test(text, lines_end_with_or_without_a_carriage_return);
     tcase_add_test(text, every_prefix_of_the_text);
     tcase_add_test(text, values_are_kept_whole_or_not_at_all);

@@ -527,30 +527,6 @@ START_TEST(masters_that_forget_the_scripts_are_sent_them_again)
 }
 END_TEST
 
-/* A master of a cluster wants the keys of a script in one slot. */
-START_TEST(ce95_names_in_several_slots)
-{
-    static const char *const cluster[] = {"--cluster-enabled", "yes", NULL};
-    static const char *const tagged[] = {"{orders}:2", "{orders}:1"};
-    redlock_report report;
-    redlock_lock *lock = NULL;
-    masters = masters_start(1, cluster);
-    ck_assert_str_eq(master_do(masters, 0, "CLUSTER", "ADDSLOTSRANGE", "0", "16383", NULL).text,
-                     "OK");
-    ck_assert(wait_until(
-        strstr(master_do(masters, 0, "CLUSTER", "INFO", NULL).text, "cluster_state:ok"),
-        20000));
-    one = client_open(masters_file(masters, NULL));
-    two = NULL;
-    ck_assert_int_eq(client_try_all(one, ab, 2, 0, &report, &lock), REDLOCK_ENOQUORUM);
-    ck_assert_msg(strstr(report.node[0].text, "{orders}:1") != NULL, "%s", report.node[0].text);
-    lock = client_take_all(one, tagged, 2);
-    ck_assert_int_eq(redlock_extend(lock, 20000, NULL), 0);
-    ck_assert_int_eq(redlock_release(lock), 0);
-    close_all();
-}
-END_TEST
-
 int main(void)
 {
     Suite *suite = suite_create("several");
@@ -577,7 +553,6 @@ int main(void)
     tcase_add_test(tcase, a_dead_and_a_silent_master_are_done_without);
     tcase_add_test(tcase, too_few_masters_are_no_quorum);
     tcase_add_test(tcase, masters_that_forget_the_scripts_are_sent_them_again);
-    tcase_add_test(tcase, ce95_names_in_several_slots);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

@@ -168,6 +168,11 @@ static void compare_info(void)
     ck_assert_int_eq(model.maxmemory, real.maxmemory);
     ck_assert_int_eq(model.cluster, real.cluster);
     ck_assert_int_eq(model.loading, real.loading);
+    ck_assert_int_eq(model.sentinel, real.sentinel);
+    ck_assert_int_eq(model.rdb_failed, real.rdb_failed);
+    ck_assert_int_eq(model.aof_failed, real.aof_failed);
+    ck_assert_int_eq(model.good_replicas, real.good_replicas);
+    ck_assert_int_eq(rl_info_refusal(&model) != NULL, rl_info_refusal(&real) != NULL);
     ck_assert(model.uptime_s >= 0 && real.uptime_s >= 0);
 }
 

@@ -41,6 +41,8 @@ static void read_info(const char *text, size_t len)
     require_ended(info.version, sizeof(info.version));
     require_ended(info.policy, sizeof(info.policy));
     REQUIRE(info.uptime_s >= -1 && info.maxmemory >= 0);
+    const char *unfit = rl_info_unfit(&info), *refusal = rl_info_refusal(&info);
+    REQUIRE((!unfit || strlen(unfit) < 160) && (!refusal || strlen(refusal) < 160));
     REQUIRE(rl_guard_wait_ns(30 * RL_NS_PER_S, info.uptime_s, 0) >= 0);
 }
 

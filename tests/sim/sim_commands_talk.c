@@ -106,12 +106,14 @@ static void run_info(struct sim_call *call)
                        "# Clients\r\nconnected_clients:%zu\r\n\r\n"
                        "# Memory\r\nused_memory:1048576\r\nmaxmemory:%d\r\n"
                        "maxmemory_policy:noeviction\r\n\r\n"
-                       "# Persistence\r\nloading:%d\r\nasync_loading:0\r\n\r\n"
+                       "# Persistence\r\nloading:%d\r\nasync_loading:0\r\n"
+                       "rdb_last_bgsave_status:%s\r\naof_last_write_status:ok\r\n\r\n"
                        "# Replication\r\nrole:%s\r\nconnected_slaves:0\r\n\r\n"
                        "# Cluster\r\ncluster_enabled:0\r\n\r\n# Keyspace\r\n",
                        1000 + server->index, server->run_id, SIM_PORT, uptime_s,
                        uptime_s / 86400, server->sessions, call->trouble == SIM_OOM,
-                       call->trouble == SIM_LOADING, replica ? "slave" : server->role);
+                       call->trouble == SIM_LOADING, call->trouble == SIM_MISCONF ? "err" : "ok",
+                       replica ? "slave" : server->role);
     assert(len > 0 && (size_t)len < sizeof(text));
     sim_put_bulk(call->out, text, (size_t)len);
 }
