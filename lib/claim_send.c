@@ -144,6 +144,7 @@ static bool put(struct request *request, struct rl_claim *claim, struct rl_node 
         .verb = rl_verb_of(request->script),
         .script = request->script,
         .number = request->number,
+        .with_body = by_body,
     };
     memcpy(waiting.nonce, request->nonce, sizeof(waiting.nonce));
     rl_node_put(node, slot, bytes, *len, &waiting);

@@ -46,7 +46,7 @@ struct rl_node_events {
     void (*answered)(void *owner, struct rl_node *node, unsigned slot,
                      const struct rl_waiting *waiting, const struct rl_judged *judged,
                      int64_t now_ns);
-    /* NOSCRIPT: certainly not executed. */
+    /* NOSCRIPT to a digest: certainly not executed. */
     void (*unexecuted)(void *owner, struct rl_node *node, unsigned slot,
                        const struct rl_waiting *waiting, int64_t now_ns);
     /* The link that should bring the answer drains: told of each request that it owes. */

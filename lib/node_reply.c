@@ -77,6 +77,15 @@ static bool ends_connection(const char *error)
            starts(error, "NOAUTH") || starts(error, "LOADING");
 }
 
+/* Unknown, not refused: whatever was executed, it was not what we asked for. */
+static void answered_nonsense(struct rl_slot *slot, const struct rl_waiting *waiting,
+                              const char *why, int64_t now_ns)
+{
+    const struct rl_node_settings *settings = slot->node->settings;
+    set_why(&slot->wire, why);
+    settings->events->lost(settings->owner, slot->node, slot->index, waiting, now_ns);
+}
+
 /* One reply for one entry. False: out of step, or the connection is of no more use. */
 static bool deliver(struct rl_slot *slot, const struct rl_waiting *waiting,
                     const struct rl_reply *reply, int64_t now_ns)
@@ -87,6 +96,11 @@ static bool deliver(struct rl_slot *slot, const struct rl_waiting *waiting,
     char text[160];
     if (reply->type == RL_REPLY_ERROR) {
         rl_error_text(reply, text, sizeof(text));
+        if (starts(text, "NOSCRIPT") && waiting->with_body) {
+            answered_nonsense(slot, waiting, "answered NOSCRIPT to a script's own text",
+                              now_ns);
+            return false;
+        }
         if (starts(text, "NOSCRIPT")) {
             slot->wire.script_known[waiting->number] = false;
             settings->events->unexecuted(settings->owner, node, slot->index, waiting, now_ns);
@@ -104,9 +118,7 @@ static bool deliver(struct rl_slot *slot, const struct rl_waiting *waiting,
         return false;
     }
     if (!read_answer(waiting, reply, &judged)) {
-        /* Unknown, not refused: whatever was executed, it was not what we asked for. */
-        set_why(&slot->wire, "answered something that was not asked for");
-        settings->events->lost(settings->owner, node, slot->index, waiting, now_ns);
+        answered_nonsense(slot, waiting, "answered something that was not asked for", now_ns);
         return false;
     }
     measure(node, waiting, now_ns);

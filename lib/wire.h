@@ -37,6 +37,7 @@ struct rl_waiting {
     enum rl_verb verb;   /* what the core calls it */
     enum rl_verb script; /* and what it was */
     unsigned number;     /* of that script (rl_script_number) */
+    bool with_body;      /* the request carried the script, not its digest alone */
 };
 
 struct rl_wire {
