@@ -56,7 +56,7 @@ START_TEST(nor_is_a_question)
 {
     redlock_report report = {.size = sizeof(report)};
     open_with_a_liar();
-    fake_rule(fakes[0], &(struct fake_rule){.match = "inspect *", .delay_ms = FOR_MS});
+    fake_rule(fakes[0], &(struct fake_rule){.match = "inspect *", .delay_ms = 100});
     ck_assert_int_eq(redlock_inspect(client, "name", 4, &report), 0);
     ck_assert_int_eq(report.node[LIAR].vote, REDLOCK_VOTE_FAILED);
     expect_few_requests();
