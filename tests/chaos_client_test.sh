@@ -34,7 +34,8 @@ meet() { # CLIENT ARGUMENT...
 serve() { # NAME COMMAND ARGUMENT...
     name=$1 command=$2
     shift 2
-    begin "$name" --local 3 --faults none --duration 5s --ttl 1s --seed 1 --client "$command" "$@"
+    begin "$name" --local 3 --faults none --duration 5s --ttl 1s --seed 1 --min-masters 0 \
+        --client "$command" "$@"
 }
 
 tells() { cat "$work/$it.out" "$work/$it.err" | grep -Fq -- "$1"; }
@@ -64,7 +65,7 @@ client unfenced 'acquire) echo ok $((1000000 - count))'
 client waiting 'acquire) exec sleep 1000' # for ever: is ended with the run
 meet honest --clients 1 --names 1 --min-holds 20
 begin many --local 25 --faults none --duration 5s --seed 1 --clients 1 --names 64 \
-    --min-holds 10 --client "exec sh $work/many.sh"
+    --min-holds 10 --min-masters 0 --client "exec sh $work/many.sh"
 meet liar --clients 3 --names 1
 meet refuser --clients 2 --min-holds 0
 meet late --clients 2 --names 1
@@ -74,9 +75,21 @@ begun=$(date +%s)
 meet waiting --clients 2
 serve none "exec $work/none-such" --clients 1
 if command -v python3 >/dev/null; then
-    serve real "exec python3 $root/tests/interop/single_master.py" --clients 3 --names 2 --min-holds 20
+    one="exec python3 $root/tests/interop/single_master.py"
+    serve real "$one" --clients 3 --names 2 --min-holds 20 --report "$work/real/report"
+    serve single "$one" --clients 3 --names 2 --min-masters 2
     end real
-    check 'a lock on one master passes where nothing happens to it' exits 0
+    check 'a lock on one master passes where no more is asked of it' exits 0
+    check 'how many masters it asks is told' tells 'masters asked per hold: 1 of 3; 1 at least'
+    check 'also to programs' \
+        grep -q '"masters_asked_per_hold": 1.000' "$work/real/report/report.json"
+    begin one --local 3 --faults none --duration 5s --ttl 1s --seed 1 --client "$one" --clients 3
+    end single
+    check 'and not where more is' exits 2
+    end one
+    check 'by default, a majority is' exits 2
+    check 'that is said' tells 'asked 1 of 3 masters per hold, and a lock of 2 at least'
+    check 'and it is not called passed' eval '! tells "No violation"'
 fi
 
 end honest

@@ -461,6 +461,71 @@ START_TEST(a_recovery_that_takes_too_long_is_a_violation)
 }
 END_TEST
 
+/* The only lock is not to be had from 2 s to 4 s of 10 s, though a majority votes. */
+static const struct {
+    double least;
+    int64_t stalled_ms; /* of these */
+    unsigned violations, excused;
+} least[] = {
+    {0, 0, 0, 0}, {0.7999, 0, 0, 0}, {0.81, 0, 1, 0},
+    {1, 0, 1, 0}, {0.85, 400, 1, 0}, {0.85, 600, 0, 1},
+};
+
+START_TEST(a_lock_that_is_to_be_had_too_seldom_is_a_violation)
+{
+    made.options.names = 1;
+    made.options.min_available = least[_i].least;
+    made_asks(&made, 2 * SEC, 0, 0);
+    made_holds(&made, 4 * SEC, 5 * SEC, 0, 0);
+    const struct chaos_stall stall = {.from_ns = 3 * SEC,
+                                      .to_ns = 3 * SEC + least[_i].stalled_ms * MS};
+    made.history.stalls = &stall;
+    made.history.stall_count = 1;
+    verdict = made_check(&made);
+    ck_assert_double_eq_tol(verdict->available, 0.8, 1e-9);
+    ck_assert_uint_eq(verdict->scarce, least[_i].violations);
+    ck_assert_uint_eq(verdict->excused, least[_i].excused);
+    ck_assert_int_eq(verdict->exit_status, least[_i].violations > 0 ? 1 : 0);
+    if (least[_i].violations > 0)
+        ck_assert_ptr_nonnull(strstr(verdict->text, "to be had 80 % of the time only"));
+}
+END_TEST
+
+/* A client that asks so many of five masters for each of its three locks. */
+static const struct {
+    unsigned asked[3], min;
+    int status;
+} asked[] = {
+    {{1, 1, 1}, CHAOS_MAJORITY, 2},
+    {{3, 3, 3}, CHAOS_MAJORITY, 0},
+    {{5, 5, 5}, CHAOS_MAJORITY, 0},
+    {{3, 3, 2}, CHAOS_MAJORITY, 2},
+    {{1, 1, 1}, 0, 0},
+    {{1, 1, 1}, 1, 0},
+    {{4, 4, 4}, 5, 2},
+};
+
+START_TEST(a_client_that_asks_too_few_masters_has_shown_nothing)
+{
+    unsigned fewest = 5;
+    made.options.client_cmd = "client";
+    made.options.min_masters = asked[_i].min;
+    for (int i = 0; i < 3; i++) {
+        made_asks(&made, (1 + i) * SEC, 0, 0);
+        made_holds(&made, (1 + i) * SEC + MS, (1 + i) * SEC + 9 * MS, 0, 0);
+        made.event[made.count - 1].asked = (uint8_t)asked[_i].asked[i];
+        if (fewest > asked[_i].asked[i])
+            fewest = asked[_i].asked[i];
+    }
+    verdict = made_check(&made);
+    ck_assert_int_eq(verdict->exit_status, asked[_i].status);
+    ck_assert_uint_eq(verdict->asked_least, fewest);
+    ck_assert(verdict->passed == (asked[_i].status == 0));
+    if (asked[_i].status != 0)
+        ck_assert_ptr_nonnull(strstr(verdict->text, "of 5 masters per hold"));
+}
+END_TEST
+
 /* Who is refused and asks again at once has wanted it all the time. */
 START_TEST(refusals_do_not_hide_a_gap)
 {
@@ -525,6 +590,10 @@ int main(void)
     tcase_add_test(tcase, refusals_do_not_hide_a_gap);
     tcase_add_loop_test(tcase, a_recovery_that_takes_too_long_is_a_violation, 0,
                         sizeof(bounds) / sizeof(bounds[0]));
+    tcase_add_loop_test(tcase, a_lock_that_is_to_be_had_too_seldom_is_a_violation, 0,
+                        sizeof(least) / sizeof(least[0]));
+    tcase_add_loop_test(tcase, a_client_that_asks_too_few_masters_has_shown_nothing, 0,
+                        sizeof(asked) / sizeof(asked[0]));
     tcase_add_test(tcase, recovery_that_never_comes_counts_until_the_end);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);

@@ -214,6 +214,28 @@ START_TEST(json_has_the_figures)
 }
 END_TEST
 
+/* Amber, and another word, where findings are excused: by a fault, or a stall. */
+START_TEST(what_is_excused_is_not_called_passed)
+{
+    made_init(&made);
+    made_pair(&made, 1 * SEC, 1, 0, 0);
+    if (_i > 0) {
+        made_asks(&made, 2 * SEC, 0, 0);
+        made_holds(&made, 2100 * MS, 5 * SEC, 0, 0);
+        made_asks(&made, 2 * SEC, 1, 0);
+        made_holds(&made, 3 * SEC, 5 * SEC, 1, 0);
+        made_fault(&made, CHAOS_FAULT_FLUSHALL, 2500 * MS, 2600 * MS, 0x1f, 0);
+    }
+    (void)made_check(&made);
+    write_both();
+    expect_sound();
+    ck_assert_int_eq(made.verdict->exit_status, 0);
+    ck_assert_str_eq(value("verdict.judged"), _i > 0 ? "excused" : "passed");
+    ck_assert((_i > 0) == (strstr(page, "<h1>Passed</h1>") == NULL));
+    ck_assert((_i > 0) == (strstr(page, "class=\"verdict nothing\"") != NULL));
+}
+END_TEST
+
 START_TEST(what_did_not_happen_is_null)
 {
     made_init(&made);
@@ -427,6 +449,7 @@ int main(void)
     tcase_add_test(tcase, the_timeline_has_who_held_it_when);
     tcase_add_test(tcase, json_has_the_figures);
     tcase_add_test(tcase, what_did_not_happen_is_null);
+    tcase_add_loop_test(tcase, what_is_excused_is_not_called_passed, 0, 2);
     tcase_add_test(tcase, the_page_has_the_figures);
     tcase_add_loop_test(tcase, the_verdict_is_in_words, 0,
                         sizeof(verdicts) / sizeof(verdicts[0]));

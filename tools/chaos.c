@@ -128,7 +128,7 @@ static bool start_run(struct chaos_run *run, char *why, size_t why_size)
     record->begun_ns = rl_clock_now_ns();
     run->keys = chaos_keys_start(run, why, why_size);
     return run->keys != NULL &&
-           chaos_crew_start(&run->crew, run->options, record, why, why_size);
+           chaos_crew_start(&run->crew, run->options, record, run->proxies, why, why_size);
 }
 
 /* ---- end ------------------------------------------------------------------------------- */

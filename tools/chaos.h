@@ -20,10 +20,14 @@
 
 #include <redlock.h>
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+
+/* --min-masters: a majority of however many there are. */
+#define CHAOS_MAJORITY UINT_MAX
 
 enum { CHAOS_CLIENTS_MAX = 64, CHAOS_NAMES_MAX = 64, CHAOS_FAULTS_MAX = 4096 };
 
@@ -122,7 +126,9 @@ struct chaos_options {
     bool self_test;          /* our own broken client, which must be caught */
     enum chaos_breach breach;
     bool yes;
-    unsigned min_holds;      /* fewer than these, and the run has shown nothing */
+    unsigned min_holds;      /* fewer than these, and the run has shown nothing; */
+    unsigned min_masters;    /* so has a client that asks fewer masters a hold; 0: any number */
+    double min_available;    /* a part of 1: a lock must be to be had so often; 0: any */
     int argc;
     char **argv; /* as given: for the line that reproduces it */
 };
@@ -156,6 +162,7 @@ struct chaos_event {
     uint8_t what;     /* enum chaos_what */
     uint8_t shared;   /* 1: as a reader */
     uint8_t joint;    /* 1: with others at once, so that it alone is not to be had */
+    uint8_t asked;    /* HOLDS, of --client: masters to which it has sent something since ASKS */
 };
 
 /* A key that was seen on a master for longer than half a ttl: from when to when at least, and
@@ -224,7 +231,8 @@ struct chaos_finding {
         CHAOS_CHANGED_READ,
         CHAOS_TOKEN_ORDER,
         CHAOS_ORPHAN,
-        CHAOS_LATE /* a lock was had too long after a majority's return */
+        CHAOS_LATE,  /* a lock was had too long after a majority's return */
+        CHAOS_SCARCE /* locks were to be had too seldom while a majority could vote */
     } what;
     int64_t at_ns;
     int64_t for_ns;           /* overlap, late: how long */
@@ -244,7 +252,7 @@ struct chaos_verdict {
     size_t finding_count;
     struct chaos_finding finding[256]; /* the first of them */
     /* While assumptions held; and the others, all kinds. */
-    uint64_t overlaps, lost_updates, changed_reads, token_disorders, orphans, late;
+    uint64_t overlaps, lost_updates, changed_reads, token_disorders, orphans, late, scarce;
     uint64_t excused;
     uint64_t stalled; /* of `excused` */
     uint64_t stalls;  /* that were long enough to matter; the longest; contenders of these */
@@ -256,6 +264,9 @@ struct chaos_verdict {
     struct chaos_quantiles wait, hold, hand_off;
     double holds_per_s;
     double available; /* part of the time with a voting majority in which a lock was held or to be had */
+    int64_t unavailable_ns, able_ns;      /* it is 1 less the one by the other */
+    double asked_mean;                    /* --client: masters asked per hold; */
+    unsigned asked_least;                 /* the fewest; both 0: nobody counted */
     /* With a majority able to vote, nobody has a lock that is asked for: the longest time; and
      * the longest time after a majority's return, until the next hold. Of which name, when. */
     int64_t longest_unavailable_ns, longest_at_ns;

@@ -9,6 +9,7 @@
  *   orphan        a key that is left when every lease is over, or that its contender did not
  *                 take back: chaos_check_keys.c
  *   late          a lock that was not had for too long after a majority's return
+ *   scarce        locks that were to be had for too small a part of the time
  *
  * A finding is excused where a fault that breaks a documented assumption can have caused it:
  * chaos_excuse.c has the rule. */
@@ -39,6 +40,8 @@ static uint64_t *counter_of(struct chaos_verdict *verdict, const struct chaos_fi
         return &verdict->token_disorders;
     case CHAOS_LATE:
         return &verdict->late;
+    case CHAOS_SCARCE:
+        return &verdict->scarce;
     case CHAOS_ORPHAN:
         break;
     }
@@ -188,6 +191,35 @@ static void check_recovery(struct chaos_found *found)
         chaos_find(found, &finding, 1);
 }
 
+/* Where a majority could vote for no time at all nothing is known of it. */
+static void check_available(struct chaos_found *found)
+{
+    const struct chaos_history *history = found->history;
+    const struct chaos_verdict *verdict = found->verdict;
+    double least = history->options->min_available;
+    if (verdict->able_ns == 0 || verdict->available >= least)
+        return;
+    struct chaos_finding finding = {
+        .what = CHAOS_SCARCE,
+        .at_ns = verdict->longest_at_ns,
+        .for_ns = verdict->longest_unavailable_ns,
+        .name = verdict->longest_name,
+    };
+    /* Time is counted once for each lock, so time that was lost is, too. */
+    int64_t stalled_ns =
+        history->options->names *
+        chaos_stalled_ns(history, UINT64_MAX, UINT64_MAX, 0, history->duration_ns);
+    int64_t held_against_ns = verdict->unavailable_ns - stalled_ns;
+    finding.stalled = finding.excused =
+        (double)held_against_ns <= (1 - least) * (double)verdict->able_ns;
+    snprintf(
+        finding.text, sizeof(finding.text),
+        "locks were to be had %.4g %% of the time in which a majority could vote, and %.4g "
+        "%% are the least; this is the longest gap",
+        100 * verdict->available, 100 * least);
+    chaos_find(found, &finding, 1);
+}
+
 /* How the machine did: stalls of a tenth of a ttl and more may matter. */
 static void sum_up_stalls(const struct chaos_history *history, struct chaos_verdict *verdict)
 {
@@ -231,6 +263,7 @@ void chaos_check(const struct chaos_history *history, struct chaos_verdict *ret_
     chaos_check_keys(&found);
     chaos_stats_figures(history, &story, ret_verdict);
     check_recovery(&found);
+    check_available(&found);
     sum_up_stalls(history, ret_verdict);
     qsort(ret_verdict->finding, ret_verdict->finding_count, sizeof(ret_verdict->finding[0]),
           by_time);

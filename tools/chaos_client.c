@@ -193,6 +193,25 @@ static enum chaos_said use(struct scene *scene, const struct chaos_turn *drawn)
     return CHAOS_SAID_OK;
 }
 
+/* What the client has sent to each master so far. */
+static void read_sent(const struct chaos_contender *contender, uint64_t *ret_bytes)
+{
+    for (unsigned i = 0; i < contender->nodes; i++)
+        ret_bytes[i] = atomic_load(&contender->path[i].came[CHAOS_THERE]);
+}
+
+/* To how many it has sent anything since then. A grant comes after the request, which the proxy
+ * has counted before it passed it on. */
+static uint8_t count_asked(const struct chaos_contender *contender, const uint64_t *before)
+{
+    uint64_t now[REDLOCK_NODES_MAX];
+    uint8_t asked = 0;
+    read_sent(contender, now);
+    for (unsigned i = 0; i < contender->nodes; i++)
+        asked = (uint8_t)(asked + (now[i] != before[i]));
+    return asked;
+}
+
 /* False: there is no talking to it any more. */
 static bool turn(struct scene *scene)
 {
@@ -200,11 +219,13 @@ static bool turn(struct scene *scene)
     struct chaos_record *record = contender->record;
     struct chaos_seat *seat = contender->seat;
     char name[CHAOS_LOCK_NAME_MAX];
+    uint64_t sent[REDLOCK_NODES_MAX];
     struct chaos_turn drawn;
     chaos_turn_draw(contender, &drawn);
     scene->token = 0;
     scene->name = drawn.name;
     chaos_record_lock_name(record, drawn.name, name);
+    read_sent(contender, sent);
     chaos_asks(record, seat, drawn.name);
     enum chaos_said said = chaos_talk_acquire(scene->talk, name, drawn.wait_ms,
                                               &scene->deadline_ns, &scene->token);
@@ -214,6 +235,7 @@ static bool turn(struct scene *scene)
             chaos_rest_a_little(contender);
         return said == CHAOS_SAID_NO;
     }
+    seat->asked = count_asked(contender, sent);
     chaos_holds(record, seat, drawn.name, since_begin(scene, scene->deadline_ns), scene->token);
     said = use(scene, &drawn);
     if (said == CHAOS_SAID_GONE)

@@ -24,7 +24,12 @@ static _Noreturn void be_contender(const struct chaos_crew *crew, unsigned clien
     static const int usual[] = {SIGHUP, SIGINT, SIGTERM, SIGPIPE};
     struct chaos_seat *seat = &crew->record->seat[client];
     struct chaos_contender contender = {
-        .options = crew->options, .record = crew->record, .seat = seat};
+        .options = crew->options,
+        .record = crew->record,
+        .seat = seat,
+        .nodes = chaos_proxies_nodes(crew->proxies),
+        .path = chaos_proxies_path(crew->proxies, client, 0),
+    };
     setpgid(0, 0);
     for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
         signal(usual[i], SIG_DFL);
@@ -52,10 +57,11 @@ static bool begin(struct chaos_crew *crew, unsigned client)
 }
 
 bool chaos_crew_start(struct chaos_crew *crew, const struct chaos_options *options,
-                      struct chaos_record *record, char *why, size_t why_size)
+                      struct chaos_record *record, struct chaos_proxies *proxies, char *why,
+                      size_t why_size)
 {
     assert(record->parent == getpid());
-    *crew = (struct chaos_crew){.options = options, .record = record};
+    *crew = (struct chaos_crew){.options = options, .record = record, .proxies = proxies};
     crew->body = options->client_cmd != NULL ? chaos_contend_client
                  : options->self_test        ? chaos_contend_broken
                                              : chaos_contend_redlock;

@@ -7,6 +7,7 @@
 struct chaos_crew {
     const struct chaos_options *options;
     struct chaos_record *record;
+    struct chaos_proxies *proxies;
     int (*body)(struct chaos_contender *contender);
     pid_t pid[CHAOS_CLIENTS_MAX]; /* 0: nobody is there */
     bool stopped[CHAOS_CLIENTS_MAX];
@@ -15,7 +16,8 @@ struct chaos_crew {
 
 /* Begin them all. False: `why`, and none is left. */
 bool chaos_crew_start(struct chaos_crew *crew, const struct chaos_options *options,
-                      struct chaos_record *record, char *why, size_t why_size);
+                      struct chaos_record *record, struct chaos_proxies *proxies, char *why,
+                      size_t why_size);
 
 /* Has any ended that should not have? Then `why` says how. */
 bool chaos_crew_fine(struct chaos_crew *crew, char *why, size_t why_size);

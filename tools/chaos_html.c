@@ -10,16 +10,12 @@
 static const struct look {
     const char *class, *word, *icon;
 } looks[] = {
-    {"pass", "Passed", "M14 27l8 8 17-19"},
-    {"fail", "Violation", "M17 17l18 18M35 17l-18 18"},
-    {"nothing", "Nothing shown", "M19 20c0-9 15-9 14 0 0 5-7 5-7 11M26 38v.5"},
+    [CHAOS_PASSED] = {"pass", "Passed", "M14 27l8 8 17-19"},
+    [CHAOS_EXCUSED] = {"nothing", "Excused findings", "M26 13v17M26 38v.5"},
+    [CHAOS_VIOLATION] = {"fail", "Violation", "M17 17l18 18M35 17l-18 18"},
+    [CHAOS_NOTHING] = {"nothing", "Nothing shown", "M19 20c0-9 15-9 14 0 0 5-7 5-7 11M26 38v.5"},
+    [CHAOS_CAUGHT] = {"pass", "Caught", "M14 27l8 8 17-19"},
 };
-
-static const struct look *look_of(const struct chaos_verdict *verdict)
-{
-    int status = verdict->exit_status;
-    return &looks[status >= 0 && status <= 2 ? status : 2];
-}
 
 static void put_run(struct chaos_page *page)
 {
@@ -51,7 +47,7 @@ static void put_run(struct chaos_page *page)
 
 void chaos_html_head(struct chaos_page *page)
 {
-    const struct look *look = look_of(page->verdict);
+    const struct look *look = &looks[chaos_judged(page->history, page->verdict)];
     char command[CHAOS_COMMAND_MAX];
     put_run(page);
     fprintf(page->to,
@@ -60,8 +56,7 @@ void chaos_html_head(struct chaos_page *page)
             "stroke=\"currentColor\" stroke-width=\"3\"/><path d=\"%s\" fill=\"none\" "
             "stroke=\"currentColor\" stroke-width=\"4\" stroke-linecap=\"round\"/></svg>\n"
             "<div><h1>%s</h1>\n<p>",
-            look->class, look->icon,
-            page->history->options->self_test && page->verdict->passed ? "Caught" : look->word);
+            look->class, look->icon, look->word);
     chaos_html_put(page->to, page->verdict->text);
     fprintf(page->to,
             ". <span class=\"soft\">Exit status %d.</span></p>\n"

@@ -55,7 +55,8 @@ static void put_tiles(struct chaos_page *page)
     const struct chaos_verdict *verdict = page->verdict;
     char text[80];
     uint64_t violations = verdict->overlaps + verdict->lost_updates + verdict->changed_reads +
-                          verdict->token_disorders + verdict->orphans + verdict->late;
+                          verdict->token_disorders + verdict->orphans + verdict->late +
+                          verdict->scarce;
     fputs("<dl class=\"tiles\">\n", page->to);
     put_count(page, "Violations", violations, "while the assumptions held");
     snprintf(text, sizeof(text), "%u of them by a stall of the machine",
@@ -64,6 +65,13 @@ static void put_tiles(struct chaos_page *page)
               verdict->stalled > 0 ? text : "a fault had broken an assumption");
     snprintf(text, sizeof(text), "%.1f a second", verdict->holds_per_s);
     put_count(page, "Locks taken", verdict->holds, text);
+    if (page->history->options->client_cmd != NULL) {
+        char note[80];
+        snprintf(text, sizeof(text), "%.3g of %u", verdict->asked_mean, page->history->nodes);
+        snprintf(note, sizeof(note), "by the client; %u at least, and a majority is %u",
+                 verdict->asked_least, page->history->needed);
+        put_tile(page, "Masters asked per hold", text, note);
+    }
     snprintf(text, sizeof(text), "%u without a visible effect",
              (unsigned)verdict->faults_unseen);
     put_count(page, "Faults done", verdict->faults_done, text);
@@ -108,6 +116,7 @@ static void put_counts(struct chaos_page *page)
         {"Fencing tokens out of order", verdict->token_disorders},
         {"Keys left behind", verdict->orphans},
         {"Recoveries that took longer than allowed", verdict->late},
+        {"Locks to be had less often than asked for", verdict->scarce},
         {"The same, excused by a broken assumption", verdict->excused},
         {"Of these, by a stall of the machine", verdict->stalled},
         {"Locks taken", verdict->holds},

@@ -62,9 +62,12 @@ static void put_options(FILE *to, const struct chaos_history *history)
             ", \"seed\": \"%" PRIu64 "\", \"clients\": %u, \"names\": %u, \"duration_ms\": "
             "%" PRId64 ", \"ttl_ms\": %" PRId64 ", \"hold_ms\": %" PRId64
             ", \"max_recovery_ms\": %" PRId64
-            ", \"min_holds\": %u, \"self_test\": %s, \"faults\": [",
+            ", \"min_holds\": %u, \"min_available\": %.4f, \"min_masters\": %u, \"self_test\": "
+            "%s, \"faults\": [",
             options->seed, options->clients, options->names, options->duration_ms,
             options->ttl_ms, options->hold_ms, options->max_recovery_ms, options->min_holds,
+            options->min_available,
+            options->min_masters == CHAOS_MAJORITY ? history->needed : options->min_masters,
             options->self_test ? "true" : "false");
     for (unsigned kind = 0; kind < CHAOS_FAULT_KINDS; kind++) {
         if ((options->faults & CHAOS_BIT(kind)) == 0)
@@ -98,10 +101,13 @@ static void put_run(FILE *to, const struct chaos_history *history)
     fputs("]},\n", to);
 }
 
-static void put_verdict(FILE *to, const struct chaos_verdict *verdict)
+static void put_verdict(FILE *to, const struct chaos_history *history,
+                        const struct chaos_verdict *verdict)
 {
     fprintf(to, "\"verdict\": {\"passed\": %s, \"exit_status\": %d, ",
             verdict->passed ? "true" : "false", verdict->exit_status);
+    put_text(to, "judged", chaos_judged_word(chaos_judged(history, verdict)));
+    fputs(", ", to);
     put_text(to, "text", verdict->text);
     fputs("},\n", to);
 }
@@ -130,9 +136,11 @@ static void put_figures(FILE *to, const struct chaos_verdict *verdict)
         verdict->holds, verdict->shared, verdict->refusals, verdict->losses, verdict->writes,
         verdict->faults_done, verdict->faults_unseen, verdict->holds_per_s, verdict->available);
     fprintf(to,
-            "  \"excused_by_stalls\": %" PRIu64 ", \"stalls\": %" PRIu64
-            ", \"stalled_contenders\": %u, ",
-            verdict->stalled, verdict->stalls, verdict->starved);
+            "  \"available_too_seldom\": %" PRIu64 ", \"masters_asked_per_hold\": %.3f, "
+            "\"masters_asked_least\": %u, \"excused_by_stalls\": %" PRIu64
+            ", \"stalls\": %" PRIu64 ", \"stalled_contenders\": %u, ",
+            verdict->scarce, verdict->asked_mean, verdict->asked_least, verdict->stalled,
+            verdict->stalls, verdict->starved);
     put_ms(to, "longest_stall_ms", verdict->longest_stall_ns, true);
     fputs(",\n", to);
     put_quantiles(to, "wait", &verdict->wait);
@@ -183,7 +191,8 @@ static void put_finding(FILE *to, const struct chaos_history *history,
     put_ms(to, "at_ms", finding->at_ns, true);
     fputs(", ", to);
     put_ms(to, "for_ms", finding->for_ns,
-           finding->what == CHAOS_OVERLAP || finding->what == CHAOS_LATE);
+           finding->what == CHAOS_OVERLAP || finding->what == CHAOS_LATE ||
+               finding->what == CHAOS_SCARCE);
     fprintf(to,
             ", \"name\": %u, \"client\": %u, \"other\": %u, \"excused\": %s, "
             "\"stalled\": %s, \"fault\": ",
@@ -278,7 +287,7 @@ int chaos_report_json(const struct chaos_history *history, const struct chaos_ve
     fprintf(to, "{\"program\": \"redlock-chaos\", \"version\": \"%s\",\n", REDLOCK_VERSION);
     put_options(to, history);
     put_run(to, history);
-    put_verdict(to, verdict);
+    put_verdict(to, history, verdict);
     put_figures(to, verdict);
     put_lists(to, history, verdict);
     put_stalls(to, history);

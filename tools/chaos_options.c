@@ -45,6 +45,9 @@ static void print_help(void)
         "      --self-test[=HOW]  let a client take them that is broken; it must be caught:\n"
         "                         one-master (the default), no-release, no-rollback\n"
         "      --max-recovery TIME  a lock must be had that soon after a majority's return\n"
+        "      --min-available P  locks must be to be had so much of the time, in %\n"
+        "      --min-masters N    --client: fewer masters asked per hold have shown nothing\n"
+        "                         (a majority of them; 0: any number will do)\n"
         "      --min-holds N      fewer holds than these have shown nothing (4 a second)\n"
         "      --yes              with --nodes: faults may be done to the masters themselves\n"
         "      --help, --version\n"
@@ -102,6 +105,19 @@ static int take_time(const char *option, const char *text, int64_t min_ms, int64
         return chaos_usage("--%s %.40s: give a time from %s to %s", option, text, min, max);
     }
     *ret_ms = ms;
+    return -1;
+}
+
+static int take_percent(const char *option, const char *text, double *ret_part)
+{
+    char *end = NULL;
+    errno = 0;
+    double percent = strtod(text, &end);
+    if (*text < '0' || *text > '9' || errno != 0 || !(percent >= 0 && percent <= 100) ||
+        (*end != '\0' && strcmp(end, "%") != 0))
+        return chaos_usage("--%s '%.40s': give a number from 0 to 100, of percent", option,
+                           text);
+    *ret_part = percent / 100;
     return -1;
 }
 
@@ -216,7 +232,9 @@ enum {
     OPT_CLIENT,
     OPT_SELF_TEST,
     OPT_MAX_RECOVERY,
+    OPT_MIN_AVAILABLE,
     OPT_MIN_HOLDS,
+    OPT_MIN_MASTERS,
     OPT_FENCED,
     OPT_YES,
     OPT_HELP,
@@ -239,7 +257,9 @@ static const struct option long_options[] = {
     {"client", required_argument, NULL, OPT_CLIENT},
     {"self-test", optional_argument, NULL, OPT_SELF_TEST},
     {"max-recovery", required_argument, NULL, OPT_MAX_RECOVERY},
+    {"min-available", required_argument, NULL, OPT_MIN_AVAILABLE},
     {"min-holds", required_argument, NULL, OPT_MIN_HOLDS},
+    {"min-masters", required_argument, NULL, OPT_MIN_MASTERS},
     {"fenced", no_argument, NULL, OPT_FENCED},
     {"yes", no_argument, NULL, OPT_YES},
     {"help", no_argument, NULL, OPT_HELP},
@@ -253,6 +273,7 @@ struct given {
     bool faults;
     bool seed;
     bool min_holds;
+    bool min_masters;
     uint64_t named;
 };
 
@@ -306,6 +327,11 @@ static int take_option(struct chaos_options *options, struct given *given, int o
     case OPT_MIN_HOLDS:
         given->min_holds = true;
         return take_number("min-holds", value, 0, 1000000000, &options->min_holds);
+    case OPT_MIN_AVAILABLE:
+        return take_percent("min-available", value, &options->min_available);
+    case OPT_MIN_MASTERS:
+        given->min_masters = true;
+        return take_number("min-masters", value, 0, REDLOCK_NODES_MAX, &options->min_masters);
     case OPT_FENCED: /* people look for it */
         return chaos_usage("--fenced: the library has no fencing tokens that grow, so there is "
                            "nothing to check; those of a --client are always checked");
@@ -325,6 +351,8 @@ static int complete(struct chaos_options *options, const struct given *given)
     if (options->lock != CHAOS_PLAIN && options->breach != CHAOS_ONE_MASTER)
         return chaos_usage("--self-test=no-release and no-rollback are of plain locks; leave "
                            "--kind out");
+    if (given->min_masters && options->client_cmd == NULL)
+        return chaos_usage("--min-masters is about the client of --client; leave it out");
     if (options->lock != CHAOS_PLAIN && options->client_cmd != NULL)
         return chaos_usage("--kind is for our own contenders; leave --client out");
     if (options->lock == CHAOS_FAIR && options->where == CHAOS_LOCAL) {
@@ -339,6 +367,8 @@ static int complete(struct chaos_options *options, const struct given *given)
             "--hold is over half of --ttl; hold for less, or make the ttl longer");
     if (!given->faults)
         options->faults = CHAOS_DEFAULT;
+    if (!given->min_masters && options->client_cmd != NULL)
+        options->min_masters = CHAOS_MAJORITY;
     if (!given->min_holds)
         options->min_holds = (unsigned)(options->duration_ms / 1000 * HOLDS_PER_S);
     if (!given->seed) {

@@ -159,6 +159,22 @@ const char *chaos_members(const char *what, unsigned first, uint64_t members, un
     return ret_text;
 }
 
+enum chaos_judged chaos_judged(const struct chaos_history *history,
+                               const struct chaos_verdict *verdict)
+{
+    if (verdict->exit_status != 0)
+        return verdict->exit_status == 1 ? CHAOS_VIOLATION : CHAOS_NOTHING;
+    if (history->options->self_test)
+        return CHAOS_CAUGHT;
+    return verdict->excused > 0 ? CHAOS_EXCUSED : CHAOS_PASSED;
+}
+
+const char *chaos_judged_word(enum chaos_judged judged)
+{
+    static const char *const words[] = {"passed", "excused", "violation", "nothing", "caught"};
+    return words[judged];
+}
+
 const char *chaos_assumption_text(enum chaos_assumption assumption)
 {
     switch (assumption) {
@@ -187,6 +203,8 @@ const char *chaos_finding_word(const struct chaos_finding *finding)
         return "token order";
     case CHAOS_LATE:
         return "late recovery";
+    case CHAOS_SCARCE:
+        return "too seldom";
     case CHAOS_ORPHAN:
         break;
     }

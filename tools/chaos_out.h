@@ -33,6 +33,19 @@ enum { CHAOS_MEMBERS_MAX = 260 };
 const char *chaos_members(const char *what, unsigned first, uint64_t members, unsigned all,
                           char ret_text[CHAOS_MEMBERS_MAX]);
 
+/* What a run came to, in a word: "passed", "excused" (nothing but what is), "violation",
+ * "nothing", "caught". */
+enum chaos_judged {
+    CHAOS_PASSED,
+    CHAOS_EXCUSED,
+    CHAOS_VIOLATION,
+    CHAOS_NOTHING,
+    CHAOS_CAUGHT,
+};
+enum chaos_judged chaos_judged(const struct chaos_history *history,
+                               const struct chaos_verdict *verdict);
+const char *chaos_judged_word(enum chaos_judged judged);
+
 const char *chaos_assumption_text(enum chaos_assumption assumption);
 const char *chaos_finding_word(const struct chaos_finding *finding);
 

@@ -193,6 +193,11 @@ void chaos_proxies_end(struct chaos_proxies *proxies)
     proxies->orders = MAP_FAILED;
 }
 
+unsigned chaos_proxies_nodes(const struct chaos_proxies *proxies)
+{
+    return proxies->nodes;
+}
+
 int chaos_proxies_port(const struct chaos_proxies *proxies, unsigned client, unsigned node)
 {
     assert(client < proxies->clients && node < proxies->nodes);

@@ -46,7 +46,9 @@ struct chaos_proxies *chaos_proxies_start(const struct rl_config *config, unsign
                                           size_t why_size);
 void chaos_proxies_end(struct chaos_proxies *proxies); /* NULL is allowed */
 
+unsigned chaos_proxies_nodes(const struct chaos_proxies *proxies);
 int chaos_proxies_port(const struct chaos_proxies *proxies, unsigned client, unsigned node);
+/* Those of a contender stand in a row, in the order of the nodes. */
 struct chaos_path *chaos_proxies_path(struct chaos_proxies *proxies, unsigned client,
                                       unsigned node);
 

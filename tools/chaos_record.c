@@ -106,6 +106,7 @@ void chaos_holds(struct chaos_record *record, struct chaos_seat *seat, unsigned 
         .until_ns = until_ns,
         .token = token,
         .value = seat->key,
+        .asked = seat->asked,
     };
     log_event(seat, CHAOS_HOLDS, name, event);
     if (atomic_load(&seat->believes_until_ns) == 0)

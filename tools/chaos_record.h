@@ -25,7 +25,8 @@ struct chaos_seat {
     _Atomic uint64_t holds; /* locks that were had */
     bool shared;            /* what it says now it says as a reader, */
     bool joint;             /* or of several names at once, */
-    uint64_t key;           /* and of what it holds, chaos_key_of(); its own business */
+    uint64_t key;           /* and of what it holds, chaos_key_of(); its own business; */
+    uint8_t asked;          /* of so many masters as it asked for it */
 
     /* Its log. */
     size_t room;

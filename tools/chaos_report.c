@@ -70,6 +70,9 @@ void chaos_report_text(const struct chaos_history *history, const struct chaos_v
             (unsigned long long)verdict->overlaps, (unsigned long long)verdict->lost_updates,
             (unsigned long long)verdict->changed_reads, (unsigned long long)verdict->orphans,
             (unsigned long long)verdict->late, (unsigned long long)verdict->excused);
+    if (history->options->client_cmd != NULL)
+        fprintf(to, "masters asked per hold: %.3g of %u; %u at least\n", verdict->asked_mean,
+                history->nodes, verdict->asked_least);
     fprintf(
         to,
         "machine: load %.1f at the beginning, %.1f at most, of %u processors; stalls: %llu, "

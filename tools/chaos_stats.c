@@ -59,6 +59,19 @@ static void time_holds(const struct chaos_story *story, struct chaos_verdict *ve
     free(ns);
 }
 
+static void count_asked(const struct chaos_story *story, struct chaos_verdict *verdict)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < story->hold_count; i++) {
+        unsigned asked = story->hold[i].asked;
+        sum += asked;
+        if (i == 0 || asked < verdict->asked_least)
+            verdict->asked_least = asked;
+    }
+    if (story->hold_count > 0)
+        verdict->asked_mean = (double)sum / (double)story->hold_count;
+}
+
 void chaos_stats_figures(const struct chaos_history *history, const struct chaos_story *story,
                          struct chaos_verdict *verdict)
 {
@@ -75,6 +88,8 @@ void chaos_stats_figures(const struct chaos_history *history, const struct chaos
     if (history->duration_ns > 0)
         verdict->holds_per_s =
             (double)story->hold_count * (double)CHAOS_S / (double)history->duration_ns;
+    if (history->options->client_cmd != NULL)
+        count_asked(story, verdict);
     time_holds(story, verdict);
     chaos_stats_gaps(history, story, verdict);
 }

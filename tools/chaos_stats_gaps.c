@@ -147,5 +147,7 @@ void chaos_stats_gaps(const struct chaos_history *history, const struct chaos_st
     }
     free(marks);
     free(able);
+    verdict->able_ns = able_ns;
+    verdict->unavailable_ns = gone_ns;
     verdict->available = able_ns > 0 ? 1 - (double)gone_ns / (double)able_ns : 0;
 }

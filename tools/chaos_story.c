@@ -78,6 +78,7 @@ static void hold(struct chaos_story *story, struct seat *seat, const struct chao
         .until_ns = event->until_ns,
         .end_ns = event->until_ns > event->at_ns ? event->until_ns : event->at_ns,
         .token = event->token,
+        .asked = event->asked,
         .key = event->value,
         .client = event->client,
         .name = event->name,

@@ -21,6 +21,7 @@ struct chaos_hold {
     uint64_t token;
     uint64_t key; /* on masters; 0: unknown */
     uint16_t client, name;
+    uint8_t asked;  /* masters that were asked for it, of --client */
     uint8_t ending; /* enum chaos_ending */
     bool shared;    /* by a reader */
 };

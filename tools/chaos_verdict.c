@@ -3,7 +3,8 @@
  *   1  something happened that must not while every assumption holds
  *   2  the run has shown nothing: it ended early, a kind of fault that was asked for was never
  *      seen to take effect, or in less than half of its faults, too few locks were taken,
- *      logs were full, or the broken client of --self-test was not caught
+ *      logs were full, a client of others asks fewer masters than a majority, or the broken
+ *      client of --self-test was not caught
  *   0  neither. What broken assumptions cost is told, and is no failure
  *
  * With --self-test a violation is what must be found, so it counts as 0. */
@@ -94,6 +95,14 @@ static void look_for_nothing(const struct chaos_found *found, struct reason *rea
     else if (found->verdict->holds < history->options->min_holds)
         add(reason, "; ", "%" PRIu64 " holds, and at least %u were asked for",
             found->verdict->holds, history->options->min_holds);
+    unsigned min_masters = history->options->min_masters == CHAOS_MAJORITY
+                               ? history->needed
+                               : history->options->min_masters;
+    if (found->verdict->holds > 0 && found->verdict->asked_mean < min_masters)
+        add(reason, "; ",
+            "the client asked %.2g of %u masters per hold, and a lock of %u at least was to be "
+            "shown",
+            found->verdict->asked_mean, history->nodes, min_masters);
     if (history->options->self_test)
         add(reason, "; ", "the broken client was not caught");
     look_for_unseen(history, reason);
@@ -117,6 +126,9 @@ static void count_violations(const struct chaos_verdict *verdict, struct reason 
         if (kinds[i].count > 0)
             add(reason, "; ", "%" PRIu64 " %s", kinds[i].count,
                 kinds[i].count == 1 ? kinds[i].one : kinds[i].many);
+    if (verdict->scarce > 0)
+        add(reason, "; ", "locks were to be had %.4g %% of the time only",
+            100 * verdict->available);
 }
 
 static void say_passed(struct chaos_verdict *verdict)

@@ -2,6 +2,7 @@
 #ifndef CHAOS_WORKER_H
 #define CHAOS_WORKER_H
 
+#include "chaos_proxy.h"
 #include "chaos_record.h"
 
 #include "prng.h"
@@ -14,6 +15,8 @@ struct chaos_contender {
     const struct chaos_options *options;
     struct chaos_record *record;
     struct chaos_seat *seat;
+    unsigned nodes;
+    const struct chaos_path *path; /* its ways to the masters, one each */
     struct rl_prng prng; /* which name next, how long: of the run's seed, seat and life */
 };
 
