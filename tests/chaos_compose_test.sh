@@ -110,6 +110,17 @@ all_answer() {
 }
 seen() { grep -Eq "^  $1 +([0-9]+), seen to have an effect: \1$" "$work/out"; }
 
+# ---- before anything is started ----
+
+run --faults all --report "$work/report" --duration 20s
+check 'a run that is too short for all of its faults is refused' exits 64
+check 'how long it would have to be is told' says ' or more, or fewer --faults'
+check 'and docker was told nothing' [ ! -s "$FAKE/told" ]
+run --faults kill-rdb
+check 'so is what can never be done to containers' exits 64
+check 'and why is said' says 'the containers are started as their file says'
+check 'and docker was told nothing of that' [ ! -s "$FAKE/told" ]
+
 # ---- containers of ours ----
 
 run --duration 40s --faults pause,kill,kill-aof,disconnect

@@ -148,6 +148,11 @@ stop() { # NAME SIGNAL
 
 begin_faults
 up
+# As long as the faults need, where nobody says how long.
+begin_early usual 9 --faults all
+check 'all faults without a duration: it is chosen' await says '(local), [3-9][0-9]s, seed' out
+stop usual INT
+check 'and is a run' exits 2
 begin_early too_soon 2
 stop too_soon TERM
 check 'a TERM before it has begun' exits 2

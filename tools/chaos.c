@@ -24,6 +24,9 @@
 #include <unistd.h>
 
 #define SHOWN_NOTHING 2
+#define USUAL_MS 30000
+#define HOLDS_PER_S 4 /* fewer, and the locks were hardly ever taken */
+#define CONTAINERS_USUAL 9
 
 static void fail(const char *text)
 {
@@ -32,13 +35,14 @@ static void fail(const char *text)
 
 /* ---- beginning ------------------------------------------------------------------------- */
 
+static const struct chaos_place_type *const types[] = {
+    [CHAOS_LOCAL] = &chaos_place_local,
+    [CHAOS_FILE] = &chaos_place_file,
+    [CHAOS_COMPOSE] = &chaos_place_compose,
+};
+
 static int start_place(struct chaos_run *run)
 {
-    static const struct chaos_place_type *const types[] = {
-        [CHAOS_LOCAL] = &chaos_place_local,
-        [CHAOS_FILE] = &chaos_place_file,
-        [CHAOS_COMPOSE] = &chaos_place_compose,
-    };
     char why[512] = "";
     run->place =
         (struct chaos_place){.type = types[run->options->where], .options = run->options};
@@ -51,10 +55,53 @@ static int start_place(struct chaos_run *run)
     return -1;
 }
 
+static int too_short(int64_t needs_ms)
+{
+    char needs[RL_DURATION_TEXT_MAX];
+    rl_duration_format(needs_ms, needs);
+    return chaos_usage("--duration is too short for each of these kinds of faults to occur; "
+                       "give %s or more, or fewer --faults",
+                       needs);
+}
+
+/* In whole seconds, with room for each of these faults. */
+static int64_t needs_ms_of(const struct chaos_options *options, unsigned nodes)
+{
+    return (chaos_schedule_needs_ms(options, nodes) + 999) / 1000 * 1000;
+}
+
+/* What can be refused before anything is started. How many masters containers are is not known
+ * yet: what would be too short for some number of them is refused. */
+static int check_before(const struct chaos_options *options, uint64_t named)
+{
+    const struct chaos_place_type *type = types[options->where];
+    struct chaos_options possible = *options;
+    bool local = options->where == CHAOS_LOCAL;
+    int64_t most_ms = 0;
+    if (options->where == CHAOS_FILE)
+        return -1; /* nothing is started there: it is all asked later */
+    for (int i = 0; i < CHAOS_FAULT_KINDS; i++) {
+        enum chaos_fault_kind kind = (enum chaos_fault_kind)i;
+        bool asked = (options->faults & CHAOS_OF_PLACES & CHAOS_BIT(i)) != 0;
+        if (!asked || type->never(kind) == NULL)
+            continue;
+        if ((named & CHAOS_BIT(i)) != 0)
+            return chaos_usage("--faults %s: %s", chaos_fault_word(kind), type->never(kind));
+        possible.faults &= ~CHAOS_BIT(i);
+    }
+    for (unsigned nodes = local ? options->local : 1;
+         nodes <= (local ? options->local : CONTAINERS_USUAL); nodes++) {
+        int64_t needs_ms = needs_ms_of(&possible, nodes);
+        if (needs_ms > most_ms)
+            most_ms = needs_ms;
+    }
+    return options->duration_ms > 0 && most_ms > options->duration_ms ? too_short(most_ms) : -1;
+}
+
 /* What is possible here, and when it will be done. */
 static int make_schedule(struct chaos_run *run, struct chaos_options *options, uint64_t named)
 {
-    char why[256] = "", needs[RL_DURATION_TEXT_MAX];
+    char why[256] = "";
     uint64_t asked = options->faults;
     if (options->lock == CHAOS_FAIR && run->nodes > 1)
         return chaos_usage("--kind fair is for one master, and these are %u", run->nodes);
@@ -63,14 +110,13 @@ static int make_schedule(struct chaos_run *run, struct chaos_options *options, u
         return chaos_usage("%s", why);
     if (asked != 0 && options->faults == 0)
         return chaos_usage("none of these faults is possible here");
-    int64_t needs_ms = chaos_schedule_needs_ms(options, run->nodes);
-    if (needs_ms > options->duration_ms) {
-        rl_duration_format((needs_ms + 999) / 1000 * 1000, needs);
-        return chaos_usage(
-            "--duration is too short for each of these kinds of faults to occur; "
-            "give %s or more, or fewer --faults",
-            needs);
-    }
+    int64_t needs_ms = needs_ms_of(options, run->nodes);
+    if (options->duration_ms == 0)
+        options->duration_ms = needs_ms > USUAL_MS ? needs_ms : USUAL_MS;
+    if (needs_ms > options->duration_ms)
+        return too_short(needs_ms);
+    if (options->min_holds == CHAOS_USUAL)
+        options->min_holds = (unsigned)(options->duration_ms / 1000 * HOLDS_PER_S);
     run->fault_count = chaos_schedule(options, run->nodes, run->faults);
     return -1;
 }
@@ -242,6 +288,9 @@ int main(int argc, char **argv)
         return status;
     run.options = &options;
     run.faults = faults;
+    status = check_before(&options, named);
+    if (status >= 0)
+        return status;
     if (options.report != NULL && !chaos_report_prepare(options.report))
         return EX_IOERR;
     chaos_run_set(&run);

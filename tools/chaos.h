@@ -26,8 +26,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* --min-masters: a majority of however many there are. */
-#define CHAOS_MAJORITY UINT_MAX
+/* Not said: what it is then depends on what is known later. */
+#define CHAOS_USUAL UINT_MAX
 
 enum { CHAOS_CLIENTS_MAX = 64, CHAOS_NAMES_MAX = 64, CHAOS_FAULTS_MAX = 4096 };
 
@@ -117,7 +117,8 @@ struct chaos_options {
     unsigned local;          /* LOCAL: so many masters */
     unsigned clients, names;
     enum chaos_lock lock;
-    int64_t duration_ms, ttl_ms, hold_ms;
+    int64_t duration_ms; /* 0: half a minute, or as long as the faults need */
+    int64_t ttl_ms, hold_ms;
     int64_t max_recovery_ms; /* a lock must be had so soon after a majority's return; 0: any */
     uint64_t faults;         /* a bit a kind */
     uint64_t seed;
@@ -126,8 +127,10 @@ struct chaos_options {
     bool self_test;          /* our own broken client, which must be caught */
     enum chaos_breach breach;
     bool yes;
-    unsigned min_holds;      /* fewer than these, and the run has shown nothing; */
-    unsigned min_masters;    /* so has a client that asks fewer masters a hold; 0: any number */
+    unsigned min_holds;      /* fewer than these, and the run has shown nothing; by default
+                                CHAOS_USUAL, which the duration tells */
+    unsigned min_masters;    /* so has a client that asks fewer masters a hold; 0: any number,
+                                CHAOS_USUAL: a majority of however many there are */
     double min_available;    /* a part of 1: a lock must be to be had so often; 0: any */
     int argc;
     char **argv; /* as given: for the line that reproduces it */

@@ -151,11 +151,9 @@ static bool start(struct chaos_place *place, char *why, size_t why_size)
 
 /* ---- faults ----------------------------------------------------------------------------- */
 
-static const char *cannot(const struct chaos_place *place, enum chaos_fault_kind kind)
+static const char *never(enum chaos_fault_kind kind)
 {
     switch (kind) {
-    case CHAOS_FAULT_KILL:
-        return place->ours ? NULL : "the containers' volumes are not ours to delete";
     case CHAOS_FAULT_KILL_RDB:
         return "the containers are started as their file says";
     case CHAOS_FAULT_CLOCK:
@@ -164,6 +162,13 @@ static const char *cannot(const struct chaos_place *place, enum chaos_fault_kind
     default:
         return NULL;
     }
+}
+
+static const char *cannot(const struct chaos_place *place, enum chaos_fault_kind kind)
+{
+    if (kind == CHAOS_FAULT_KILL && !place->ours)
+        return "the containers' volumes are not ours to delete";
+    return never(kind);
 }
 
 /* `docker VERB ID`. Compose would do the same, and takes ten times as long to begin with it. */
@@ -343,6 +348,7 @@ const struct chaos_place_type chaos_place_compose = {
     .name = "compose",
     .start = start,
     .end = end,
+    .never = never,
     .cannot = cannot,
     .inflict = inflict,
     .undo = undo,

@@ -36,15 +36,20 @@ static void end_file(struct chaos_place *place)
     rl_config_free(&place->config);
 }
 
-static const char *cannot_file(const struct chaos_place *place, enum chaos_fault_kind kind)
+static const char *never_file(enum chaos_fault_kind kind)
 {
-    (void)place;
     (void)kind;
     return "the masters of a node list are not ours to signal; use --local or --compose";
 }
 
-static bool never(struct chaos_place *place, const struct chaos_fault *fault, unsigned node,
-                  char *why, size_t why_size)
+static const char *cannot_file(const struct chaos_place *place, enum chaos_fault_kind kind)
+{
+    (void)place;
+    return never_file(kind);
+}
+
+static bool not_here(struct chaos_place *place, const struct chaos_fault *fault, unsigned node,
+                     char *why, size_t why_size)
 {
     (void)place;
     (void)fault;
@@ -54,5 +59,5 @@ static bool never(struct chaos_place *place, const struct chaos_fault *fault, un
 }
 
 const struct chaos_place_type chaos_place_file = {
-    "file", start_file, end_file, cannot_file, never, never, NULL,
+    "file", start_file, end_file, never_file, cannot_file, not_here, not_here, NULL,
 };

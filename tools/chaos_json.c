@@ -67,7 +67,7 @@ static void put_options(FILE *to, const struct chaos_history *history)
             options->seed, options->clients, options->names, options->duration_ms,
             options->ttl_ms, options->hold_ms, options->max_recovery_ms, options->min_holds,
             options->min_available,
-            options->min_masters == CHAOS_MAJORITY ? history->needed : options->min_masters,
+            options->min_masters == CHAOS_USUAL ? history->needed : options->min_masters,
             options->self_test ? "true" : "false");
     for (unsigned kind = 0; kind < CHAOS_FAULT_KINDS; kind++) {
         if ((options->faults & CHAOS_BIT(kind)) == 0)

@@ -133,11 +133,18 @@ static void end_local(struct chaos_place *place)
     rl_config_free(&place->config);
 }
 
+static const char *never_local(enum chaos_fault_kind kind)
+{
+    return kind == CHAOS_FAULT_DISCONNECT
+               ? "private masters are on no network that they could leave; --compose has one"
+               : NULL;
+}
+
 static const char *cannot_local(const struct chaos_place *place, enum chaos_fault_kind kind)
 {
     const struct local *local = place->self;
-    if (kind == CHAOS_FAULT_DISCONNECT)
-        return "private masters are on no network that they could leave; --compose has one";
+    if (never_local(kind) != NULL)
+        return never_local(kind);
     return (CLOCK_KINDS & CHAOS_BIT(kind)) != 0 ? local->no_clock : NULL;
 }
 
@@ -266,5 +273,6 @@ static bool fine_local(struct chaos_place *place, char *why, size_t why_size)
 }
 
 const struct chaos_place_type chaos_place_local = {
-    "local", start_local, end_local, cannot_local, inflict_local, undo_local, fine_local,
+    "local",      start_local,   end_local,  never_local,
+    cannot_local, inflict_local, undo_local, fine_local,
 };

@@ -18,7 +18,6 @@
 #define TTL_MIN_MS 200
 #define DURATION_MIN_MS 5000
 #define DURATION_MAX_MS (7 * INT64_C(86400000))
-#define HOLDS_PER_S 4 /* fewer, and the locks were hardly ever taken */
 
 static void print_help(void)
 {
@@ -34,7 +33,7 @@ static void print_help(void)
         "      --names N          locks that they contend for (3)\n"
         "      --kind WORD        of locks: plain (the default), reentrant, fair, read-write,\n"
         "                         several (names at once)\n"
-        "      --duration TIME    how long (30s)\n"
+        "      --duration TIME    how long (30s, or what the faults need)\n"
         "      --ttl TIME         of each lock, and the max-ttl of masters of ours (1s)\n"
         "      --hold TIME        how long a lock is mostly held (20ms)\n"
         "      --faults LIST      which kinds, parted by commas; -KIND takes one out, none is\n"
@@ -368,9 +367,9 @@ static int complete(struct chaos_options *options, const struct given *given)
     if (!given->faults)
         options->faults = CHAOS_DEFAULT;
     if (!given->min_masters && options->client_cmd != NULL)
-        options->min_masters = CHAOS_MAJORITY;
+        options->min_masters = CHAOS_USUAL;
     if (!given->min_holds)
-        options->min_holds = (unsigned)(options->duration_ms / 1000 * HOLDS_PER_S);
+        options->min_holds = CHAOS_USUAL;
     if (!given->seed) {
         if (rl_entropy_bytes(&options->seed, sizeof(options->seed)) != 0) {
             fputs("redlock-chaos: no random bytes to be had; give a --seed\n", stderr);
@@ -391,7 +390,6 @@ int chaos_options_parse(struct chaos_options *options, int argc, char **argv,
         .local = 5,
         .clients = 8,
         .names = 3,
-        .duration_ms = 30000,
         .ttl_ms = 1000,
         .hold_ms = 20,
         .argc = argc,

@@ -25,6 +25,10 @@ struct chaos_place_type {
      * start() that worked; also after a signal, so in any state. Not in a signal handler. */
     void (*end)(struct chaos_place *place);
 
+    /* NULL, or why this kind, one of CHAOS_OF_PLACES, can be done to no masters of this place,
+     * whichever they are. Asked before start(). */
+    const char *(*never)(enum chaos_fault_kind kind);
+
     /* NULL: this kind, one of CHAOS_OF_PLACES, can be done to masters here. Else why not, as
      * the end of a sentence: "containers have no clock of their own". Asked before the first
      * fault, after start(). */

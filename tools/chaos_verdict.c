@@ -95,7 +95,7 @@ static void look_for_nothing(const struct chaos_found *found, struct reason *rea
     else if (found->verdict->holds < history->options->min_holds)
         add(reason, "; ", "%" PRIu64 " holds, and at least %u were asked for",
             found->verdict->holds, history->options->min_holds);
-    unsigned min_masters = history->options->min_masters == CHAOS_MAJORITY
+    unsigned min_masters = history->options->min_masters == CHAOS_USUAL
                                ? history->needed
                                : history->options->min_masters;
     if (found->verdict->holds > 0 && found->verdict->asked_mean < min_masters)
