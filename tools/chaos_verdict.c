@@ -156,12 +156,13 @@ static void say_stalled(const struct chaos_history *history, struct chaos_verdic
     int64_t long_ns = history->options->ttl_ms * CHAOS_MS / STALL_PART;
     if (verdict->stalled == 0 && verdict->longest_stall_ns < long_ns)
         return;
-    snprintf(verdict->text + len, sizeof(verdict->text) - len,
-             "; the machine stalled: %u of %u contenders did not run at times, %.0f ms is the "
-             "longest stall, the load went up to %.1f on %u processor%s",
-             verdict->starved, history->options->clients,
-             (double)verdict->longest_stall_ns / 1e6, history->load.highest,
-             history->load.processors, history->load.processors == 1 ? "" : "s");
+    snprintf(
+        verdict->text + len, sizeof(verdict->text) - len,
+        "; the machine stalled for %.0f ms at the longest (contenders that did not run: %u "
+        "of %u; load up to %.1f on %u processor%s)",
+        (double)verdict->longest_stall_ns / 1e6, verdict->starved, history->options->clients,
+        history->load.highest, history->load.processors,
+        history->load.processors == 1 ? "" : "s");
 }
 
 void chaos_check_verdict(struct chaos_found *found)
