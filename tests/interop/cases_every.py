@@ -12,6 +12,7 @@ def held_is_refused(scene):
     """While one holds it the other is refused; when it is released the other has it."""
     one, other = scene.one(), scene.other()
     one.take()
+    scene.check_leases()
     other.refused()
     other.refused()
     one.release()
@@ -41,9 +42,7 @@ def release_wakes(scene):
     waiting = other.begin()
     if waiting.done():
         raise Broken(f"{other} has what {one} holds")
-    released = time.monotonic()
-    one.release()
-    scene.noted = f"{1000 * (waiting.got(WAKE_S) - released):.1f} ms"
+    scene.noted = f"{1000 * waiting.woken(one.release(), by=one):.1f} ms"
     other.release()
 
 
@@ -57,6 +56,25 @@ def renewal_is_seen(scene):
         one.renew()
         time.sleep(WATCH_MS / 1000 / 8)
     one.release()
+    other.take()
+    other.release()
+
+
+def gone_is_not_revived(scene):
+    """A lock that the masters have lost is no lock again: extended by hand or by itself, it
+    stays gone, and the other can have it."""
+    one, other = scene.one(lease_ms=0), scene.other()
+    one.take()
+    scene.masters.forget()
+    until = time.monotonic() + 1.5 * WATCH_MS / 1000
+    while time.monotonic() < until:
+        if not one.client.renews:
+            one.expect(("gone", "no"), "extend")
+        if any(scene.masters.keys()):
+            raise Broken(f"{one} has revived what was gone")
+        time.sleep(WATCH_MS / 1000 / 8)
+    # Redisson's fair lock does not tell that there was none.
+    one.expect(("gone", "no") if one.client.name == "ours" else "", "release", one.name, scene.kind)
     other.take()
     other.release()
 
@@ -76,8 +94,9 @@ def force_frees(scene):
     one, waiter, other = scene.one(), scene.one("wes"), scene.other()
     one.take()
     waiting = waiter.begin()
+    forced = time.monotonic()
     other.ask("force")
-    waiting.got(WAKE_S)
+    waiting.woken(forced, by=other)
     one.release_lost()
     other.refused()
     waiter.release()

@@ -1,11 +1,21 @@
 """cases_fair.py - the order in which a fair lock is had, by waiters of both libraries."""
 
+import time
+
 from clients import Broken
 from scene import LEASE_MS, WAKE_S, await_true
 
 
 def queue(scene):
-    return scene.masters.all[0].ask("LLEN", "redisson_lock_queue:{" + scene.key + "}")
+    return scene.masters.all[0].ask("LLEN", scene.beside("redisson_lock_queue"))
+
+
+def head_s(scene):
+    """For how long the first in the queue is waited for, by the master's own clock."""
+    master = scene.masters.all[0]
+    until_ms = master.ask("ZRANGE", scene.beside("redisson_lock_timeout"), 0, 0, "WITHSCORES")[1]
+    seconds, microseconds = master.ask("TIME")
+    return float(until_ms) / 1000 - int(seconds) - int(microseconds) / 1e6
 
 
 def line_up(scene, sides):
@@ -23,12 +33,12 @@ def order_is_kept(scene):
     sides = [scene.one(f"one{i // 2}") if i % 2 else scene.other(f"other{i // 2}")
              for i in range(6)]
     waiting = line_up(scene, sides)
-    holder.release()
+    released, by = holder.release(), holder
     for place, side in enumerate(sides):
-        waiting[place].got(WAKE_S)
+        waiting[place].woken(released, by)
         if any(later.done() for later in waiting[place + 1:]):
             raise Broken(f"somebody behind {side} has it, too")
-        side.release()
+        released, by = side.release(), side
 
 
 def newcomer_is_refused(scene):
@@ -85,3 +95,19 @@ def head_has_it_when_the_lease_runs_out(scene):
     first.release()
     waiting[1].got(WAKE_S)
     second.release()
+
+
+def one_behind_the_dead_waits_its_time(scene):
+    """The first in the queue is killed, and only the other library is behind it: it is let wait
+    for as long as the queue says, and no longer."""
+    holder, victim, waiter = scene.one(lease_ms=3000), scene.other(alone=True), scene.one("cid")
+    holder.take()
+    victim.begin(wait_ms=2000)
+    waiting = waiter.begin(wait_ms=2 * LEASE_MS)
+    victim.driver.kill()
+    holder.release()
+    began, left_s = time.monotonic(), head_s(scene)
+    took = waiting.got(left_s + WAKE_S) - began
+    if took < left_s - 0.1:
+        raise Broken(f"got after {took:.3f} s, and the first had {left_s:.3f} s left")
+    waiter.release()

@@ -10,7 +10,9 @@ def readers_share(scene):
     """Both read at once; no writer of either is let in until the last reader is gone."""
     one, other = scene.one(), scene.other()
     one.take("read")
+    scene.check_leases()
     other.take("read")
+    scene.check_leases()
     scene.one("wim").refused("write")
     scene.other("wes").refused("write")
     one.release("read")
@@ -40,25 +42,25 @@ def readers_are_woken(scene):
     one.take("write")
     readers = [scene.other("ray"), scene.one("ria"), scene.other("rob")]
     waiting = [reader.begin("read") for reader in readers]
-    one.release("write")
-    for tried, reader in zip(waiting, readers):
-        tried.got(WAKE_S)
+    released = one.release("write")
+    for tried in waiting:
+        tried.woken(released, by=one)
     for reader in readers:
         reader.release("read")
 
 
 def writer_is_woken(scene):
-    """A writer that waits has it soon after the last reader's release, and not before."""
+    """A writer that waits has it soon after the last reader's release, who is of the other
+    library, and not before."""
     one, other, writer = scene.one(), scene.other(), scene.other("wes")
     one.take("read")
     other.take("read")
-    waiting = writer.begin("write")
-    one.release("read")
+    other.release("read")
     scene.one("cid").refused("write")
+    waiting = writer.begin("write")
     if waiting.done():
         raise Broken("a writer beside a reader")
-    other.release("read")
-    waiting.got(WAKE_S)
+    waiting.woken(one.release("read"), by=one)
     writer.release("write")
 
 
@@ -83,8 +85,7 @@ def readers_hear_of_that(scene):
     one.take("write")
     one.take("read")
     waiting = other.begin("read")
-    one.release("write")
-    waiting.got(WAKE_S)
+    waiting.woken(one.release("write"), by=one)
     other.release("read")
     one.release("read")
 

@@ -17,6 +17,11 @@ class Broken(Exception):
     """What was expected did not come to be: the case has failed."""
 
 
+class Late(Broken):
+    """A waiter was not told in time. A machine that stood still does that too, so the case is
+    played again: without its message the waiter is late each time."""
+
+
 class Answer:
     """What will be said to a line."""
 
@@ -131,10 +136,30 @@ def redisson(peers, directory):
         missing=made(peers, directory, "Driver.class"), threads=True, renews=True)
 
 
+def spring(peers):
+    there = os.path.join(peers, "spring")
+    return Client(
+        "spring", ["plain"],
+        ["java", "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData",
+         "-cp", f"{there}:{there}/lib/*", "Driver"],
+        missing=made(peers, "spring", "Driver.class"), key=lambda name: "spring:" + name)
+
+
 def python(peers, name, kinds, **rest):
     there = os.path.join(peers, "python")
     return Client(name, kinds, [f"{there}/venv/bin/python", f"{there}/driver.py", name],
                   missing=made(peers, "python", "venv/bin/python"), **rest)
+
+
+def servers(peers):
+    """Names of servers beside the one that is installed: what runs each, or why it can't be had."""
+    try:
+        with open(os.path.join(peers, "servers", "list.txt"), encoding="ascii") as file:
+            names = [line.split()[0] for line in file]
+    except OSError:
+        return []
+    return [(name, os.path.join(peers, "servers", name, "redis-server"),
+             made(peers, os.path.join("servers", name), "redis-server")) for name in names]
 
 
 def clients(ours, peers):
@@ -154,4 +179,14 @@ def clients(ours, peers):
         python(peers, "redis-py", ["plain"]),
         python(peers, "redlock-py", PLAIN_KINDS, extends=False, tells_loss=False),
         python(peers, "pottery", PLAIN_KINDS, key=lambda name: "redlock:" + name),
+        Client("rslock", PLAIN_KINDS,
+               [os.path.join(peers, "rslock", "target", "debug", "rslock-driver")],
+               missing=made(peers, "rslock", "target/debug/rslock-driver"), tells_loss=False),
+        Client("redislock", ["plain"], [os.path.join(peers, "redislock", "redislock")],
+               missing=made(peers, "redislock", "redislock")),
+        Client("redis-semaphore", PLAIN_KINDS,
+               ["node", os.path.join(peers, "redis-semaphore", "index.js")],
+               missing=made(peers, "redis-semaphore", "node_modules"), renews=True,
+               tells_loss=False, key=lambda name: "mutex:" + name),
+        spring(peers),
     ]

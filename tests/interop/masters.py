@@ -54,7 +54,7 @@ class Talk:
         if kind == b":":
             return int(rest)
         if kind == b"$":
-            return None if rest == b"-1" else self.file.read(int(rest) + 2)[:-2].decode()
+            return None if rest == b"-1" else self.file.read(int(rest) + 2)[:-2].decode(errors="backslashreplace")
         if kind == b"*":
             return [self.reply() for _ in range(int(rest))]
         if kind != b"+":
@@ -63,13 +63,13 @@ class Talk:
 
 
 class Master:
-    def __init__(self, directory):
+    def __init__(self, directory, program):
         self.port = free_port()
         self.url = f"redis://127.0.0.1:{self.port}"
         os.mkdir(directory)
         with open(os.path.join(directory, "log"), "wb") as log:
             self.process = subprocess.Popen(
-                [server_program(), "--port", str(self.port), "--bind", "127.0.0.1",
+                [program, "--port", str(self.port), "--bind", "127.0.0.1",
                  "--save", "", "--appendonly", "no", "--dir", directory],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         self.talk = self.reach()
@@ -94,9 +94,9 @@ class Master:
 class Masters:
     """So many, in a directory of their own."""
 
-    def __init__(self, count):
+    def __init__(self, count, program):
         self.directory = tempfile.mkdtemp(prefix="redlock-interop.")
-        self.all = [Master(os.path.join(self.directory, str(i))) for i in range(count)]
+        self.all = [Master(os.path.join(self.directory, str(i)), program) for i in range(count)]
         self.urls = [master.url for master in self.all]
 
     def end(self):

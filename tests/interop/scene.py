@@ -4,11 +4,12 @@ import itertools
 import os
 import time
 
-from clients import Broken, Driver
+from clients import Broken, Driver, Late
 from masters import Masters
 
 LEASE_MS = 30000   # of a lock that nobody waits to run out
 WAKE_S = 5         # a waiter has it so soon after a release: far less than the lease
+WOKEN_S = 0.5      # and so soon if it is told: ours asks by itself a second after its last try
 LEFT_S = 8         # and so soon nothing is left on the masters
 WATCH_MS = 1500    # the lease of what is renewed
 
@@ -44,6 +45,18 @@ class Waiting:
             if not self.side.client.impatient or time.monotonic() > min(deadline, self.give_up):
                 raise Broken(f"{self.side} did not get it: {text}")
             self.answer = self.side.send(*self.words)
+
+    def woken(self, since, by):
+        """It was got soon after `since`; where both are told of releases: because `by` told it.
+        (Redisson misses a writer's message between a refusal and its sleep.)"""
+        told = self.side.client.threads and by.client.threads
+        try:
+            took = self.got(WAKE_S) - since
+        except Broken as broken:
+            raise (Late if told else Broken)(str(broken)) from broken
+        if told and took > WOKEN_S:
+            raise Late(f"{self.side} had it {took:.3f} s after {by} released it")
+        return took
 
     def not_got(self, within):
         text = self.answer.wait(within)
@@ -100,7 +113,10 @@ class Side:
         return waiting
 
     def release(self, kind=None):
+        """Give it up; since when others may have it."""
+        began = time.monotonic()
         self.expect("ok", "release", self.name, kind or self.scene.kind)
+        return began
 
     def release_lost(self, kind=None):
         """It is not ours any more, and that is known."""
@@ -120,16 +136,18 @@ class Side:
 class Scene:
     """A case: the masters, a fresh name, `one` library and the `other`."""
 
-    def __init__(self, stage, kind, one, other):
+    def __init__(self, stage, kind, one, other, braced=False):
         self.stage, self.kind = stage, kind.split(" ")[0]
         self.quorum = kind.endswith(" on 3")
         self.masters = stage.masters(3 if self.quorum else 1)
-        self.name = f"interop:{next(numbers)}"
+        number = next(numbers)
+        self.name = f"interop:{{{number}}}:x" if braced else f"interop:{number}"
         if kind.startswith("several"):
             self.kind, self.name = "plain", f"{self.name},{self.name}:b"
         self.first, self.second = one, other
         self.peer, self.ours = (one, other) if other.name == "ours" else (other, one)
         self.killed = []
+        self.longest_ms = 0  # of the leases that were asked for
         self.noted = ""  # a figure, of what a case is about
 
     def name_for(self, client):
@@ -143,6 +161,7 @@ class Scene:
     def side(self, client, thread, lease_ms=LEASE_MS, alone=False, name=None):
         """With no lease it is renewed, or the case has to see to it; alone: may be killed. It
         wants the scene's lock, or that of another name."""
+        self.longest_ms = max(self.longest_ms, lease_ms or WATCH_MS)
         ttl_ms = WATCH_MS if not lease_ms else LEASE_MS if client.threads else lease_ms
         driver = self.stage.driver(client, self.masters, thread, ttl_ms, alone)
         if alone:
@@ -160,7 +179,22 @@ class Scene:
         first = self.masters.all[0]
         name = self.key.split(",")[0]
         queued = first.ask("ZCARD", name + ":redlock:queue") if self.kind == "plain" else 0
-        return queued + self.masters.listeners("{" + name)
+        return queued + self.masters.listeners(name if "{" in name else "{" + name)
+
+    def beside(self, prefix):
+        """Redisson's key of that prefix: what has braces in its name gets no others."""
+        return f"{prefix}:{self.key}" if "{" in self.key else f"{prefix}:{{{self.key}}}"
+
+    def check_leases(self):
+        """No lock, and no reader's lease, outlasts what was asked for."""
+        names = self.key.split(",")
+        for master, keys in zip(self.masters.all, self.masters.keys()):
+            for key in keys:
+                if key not in names and "rwlock_timeout" not in key:
+                    continue
+                left_ms = master.ask("PTTL", key)
+                if left_ms == -1 or left_ms > self.longest_ms:
+                    raise Broken(f"{key} has {left_ms} ms of {self.longest_ms}")
 
     def owners(self):
         """Who has it how often, as Redisson writes it on the first master."""
@@ -193,15 +227,16 @@ class Scene:
 class Stage:
     """What the cases of one peer share: masters, and clients that run."""
 
-    def __init__(self, logs):
+    def __init__(self, logs, server):
         self.logs = logs
+        self.server = server
         self.of_count = {}
         self.drivers = {}
         os.makedirs(logs, exist_ok=True)
 
     def masters(self, count):
         if count not in self.of_count:
-            self.of_count[count] = Masters(count)
+            self.of_count[count] = Masters(count, self.server)
         return self.of_count[count]
 
     def driver(self, client, masters, thread, ttl_ms, alone):

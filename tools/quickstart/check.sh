@@ -198,7 +198,8 @@ check_chaos() {
 # It downloads, below build/ alone. What can't be had in time is skipped, and it is said why.
 interop_fetch_s=120
 interop_turns=1000
-interop_budget_s=150 # and no case begins later
+interop_budget_s=180 # and no case begins later
+interop_mutants_s=45 # nor a broken rule
 
 check_interop() {
     begin_stage interop 'other lock clients on the same masters'
@@ -229,6 +230,16 @@ check_interop() {
         fail_stage "$counts" $failed_log
     fi
     check_leftovers
+    check_interop_mutants
+}
+
+# Some of them: each day others.
+check_interop_mutants() {
+    if run_step interop-mutants make -C build/gcc interop-mutants BUDGET=$interop_mutants_s; then
+        say "   $(tail -n 1 "$step_log")"
+    else
+        fail_stage 'a broken rule was not found' "$step_log"
+    fi
 }
 
 check_clang() {
