@@ -6,10 +6,12 @@
 #include "bell.h"
 #include "claim.h"
 #include "clock.h"
+#include "printable.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 const char *redlock_version(void)
@@ -95,13 +97,14 @@ void rl_client_go(redlock *client)
 void rl_client_log(void *owner, int level, const char *format, ...)
 {
     redlock *client = owner;
-    char text[512];
+    char cut[512], text[512];
     va_list args;
     if (!client->log || level > client->log_level)
         return;
     va_start(args, format);
-    vsnprintf(text, sizeof(text), format, args);
+    vsnprintf(cut, sizeof(cut), format, args);
     va_end(args);
+    rl_printable(text, sizeof(text), cut, strlen(cut));
     client->log(client->log_context, level, text);
 }
 

@@ -7,8 +7,8 @@
 
 _Static_assert(RL_LOGIN_MAX <= RL_OUT_MIN, "every connection has room for a login");
 
-int rl_login_put(struct rl_out *out, const struct rl_node_config *config, char *why,
-                 size_t why_size)
+int rl_login_put(struct rl_out *out, const struct rl_node_config *config, struct rl_mask *mask,
+                 char *why, size_t why_size)
 {
     char secret[RL_SECRET_MAX + 1];
     int len = rl_node_secret(config, secret, why, why_size);
@@ -19,6 +19,7 @@ int rl_login_put(struct rl_out *out, const struct rl_node_config *config, char *
     if (config->user)
         rl_put_text(out, config->user);
     rl_put_bulk(out, secret, (size_t)len);
+    rl_mask_set(mask, config->user, secret, (size_t)len);
     rl_wipe(secret, sizeof(secret));
     return 0;
 }

@@ -8,9 +8,9 @@
 #define RL_LOGIN_MAX (RL_SECRET_MAX + RL_USER_MAX + 64) /* bytes of an AUTH */
 
 /* Write AUTH, with the password as it is now; nothing where there is none. It must be wiped
- * soon. 0, or -1 with `why` filled in (never a secret). */
-int rl_login_put(struct rl_out *out, const struct rl_node_config *config, char *why,
-                 size_t why_size);
+ * soon. `mask` has its secrets from now on. 0, or -1 with `why` filled in (never a secret). */
+int rl_login_put(struct rl_out *out, const struct rl_node_config *config, struct rl_mask *mask,
+                 char *why, size_t why_size);
 
 /* Write CLIENT SETNAME. The name is a courtesy: whether it is taken is of no interest. */
 void rl_login_put_name(struct rl_out *out, const char *name);

@@ -6,7 +6,7 @@
 #include "claim.h"
 #include "clock.h"
 #include "names.h"
-#include "text.h"
+#include "printable.h"
 #include "view.h"
 
 #include <stdio.h>
@@ -49,6 +49,16 @@ static void query_finish(struct query *query, int64_t now_ns)
         rl_op_finish(op, query->miskinded ? REDLOCK_EKIND : REDLOCK_ENOQUORUM);
 }
 
+static void mask_view(struct rl_node *node, redlock_view *view)
+{
+    view->data[rl_node_mask(node, view->data, strlen(view->data))] = '\0';
+    for (unsigned i = 0; i < view->shown; i++) {
+        redlock_holder *holder = &view->holder[i];
+        holder->owner_len = rl_node_mask(node, holder->owner, holder->owner_len);
+        holder->owner[holder->owner_len] = '\0';
+    }
+}
+
 static bool read_view(const struct query *query, unsigned node, const struct rl_judged *judged)
 {
     redlock_node_view *to = query->views ? &query->views[node] : NULL;
@@ -56,6 +66,8 @@ static bool read_view(const struct query *query, unsigned node, const struct rl_
         return true;
     to->answered =
         rl_view_read(judged->details, judged->details_len, judged->answer.ttl_ms, &to->view);
+    if (to->answered)
+        mask_view(&query->op.client->nodes[node], &to->view);
     return to->answered;
 }
 
@@ -63,8 +75,11 @@ static bool read_view(const struct query *query, unsigned node, const struct rl_
 static void query_miskinded(struct query *query, unsigned node, const struct rl_judged *judged)
 {
     struct rl_judged failed = {.vote = RL_VOTE_FAILED};
-    char what[64], why[128];
-    rl_text_copy(what, sizeof(what), judged->holder, judged->holder_len);
+    char type[48], what[64], why[128];
+    size_t len = judged->holder_len < sizeof(type) ? judged->holder_len : sizeof(type);
+    memcpy(type, judged->holder, len);
+    len = rl_node_mask(&query->op.client->nodes[node], type, len);
+    rl_printable(what, sizeof(what), type, len);
     snprintf(why, sizeof(why), "has %s under this name, which was left alone", what);
     failed.why = why;
     query->miskinded |= rl_bit(node);

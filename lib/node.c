@@ -4,7 +4,7 @@
 #include "clock.h"
 #include "node.h"
 
-#include "text.h"
+#include "printable.h"
 
 #include <assert.h>
 #include <stdarg.h>
@@ -120,12 +120,12 @@ void rl_node_lose(struct rl_node *node, unsigned index, int64_t now_ns, const ch
 {
     struct rl_slot *slot = &node->slot[index];
     bool active = index == node->active;
-    char why[sizeof(node->why)];
+    char cut[sizeof(node->why)], why[sizeof(node->why)];
     va_list args;
     va_start(args, format);
-    vsnprintf(why, sizeof(why), format, args);
+    vsnprintf(cut, sizeof(cut), format, args);
     va_end(args);
-    rl_text_clean(why);
+    rl_printable(why, sizeof(why), cut, strlen(cut));
 
     /* A release that is sent anew, by another link, must not be overtaken by its acquire. */
     rl_link_abort(slot->wire.link);
@@ -392,6 +392,11 @@ void rl_node_flush(struct rl_node *node, int64_t now_ns)
         if (!rl_wire_flush(wire))
             rl_node_lose(node, i, now_ns, "%s", rl_link_text(wire->link));
     }
+}
+
+size_t rl_node_mask(struct rl_node *node, char *bytes, size_t len)
+{
+    return rl_mask_data(&rl_node_wire(node)->mask, bytes, len);
 }
 
 bool rl_node_owes_note(struct rl_node *node)

@@ -164,6 +164,9 @@ void rl_node_put(struct rl_node *node, unsigned slot, const void *bytes, size_t 
 /* Send what is queued. */
 void rl_node_flush(struct rl_node *node, int64_t now_ns);
 
+/* What it said of a lock may be shown, but for its password. Returns the length, never more. */
+size_t rl_node_mask(struct rl_node *node, char *bytes, size_t len);
+
 /* Queue a PING (for status) on the slot in use, where the node is UP and not stalled. */
 bool rl_node_ping(struct rl_node *node, int64_t now_ns, int64_t deadline_ns);
 

@@ -88,7 +88,7 @@ void rl_node_greet(struct rl_node *node, int64_t now_ns)
     char why[160];
     struct rl_out out;
     rl_out_init(&out, bytes, sizeof(bytes));
-    if (rl_login_put(&out, node->config, why, sizeof(why)) < 0) {
+    if (rl_login_put(&out, node->config, &rl_node_wire(node)->mask, why, sizeof(why)) < 0) {
         rl_node_lose(node, node->active, now_ns, "%s", why);
         return;
     }
@@ -105,6 +105,16 @@ void rl_node_greet(struct rl_node *node, int64_t now_ns)
     rl_node_flush(node, now_ns);
 }
 
+/* The role is a word that is compared, and shown: it is one of two, or else it is masked. */
+static void mask_info(struct rl_info *info, const struct rl_mask *mask)
+{
+    rl_mask_field(mask, info->run_id);
+    rl_mask_field(mask, info->version);
+    rl_mask_field(mask, info->policy);
+    if (strcmp(info->role, "master") != 0 && strcmp(info->role, "slave") != 0)
+        rl_mask_field(mask, info->role);
+}
+
 /* INFO's text is longer than a reply keeps: it is parsed on the way in. */
 void rl_node_on_bulk(void *context, const char *bytes, size_t len)
 {
@@ -116,6 +126,7 @@ void rl_node_on_bulk(void *context, const char *bytes, size_t len)
     char before[sizeof(node->info.run_id)];
     memcpy(before, node->info.run_id, sizeof(before));
     rl_info_parse(bytes, len, &node->info);
+    mask_info(&node->info, &slot->wire.mask);
     node->info_known = true;
     if (strcmp(before, node->info.run_id) != 0)
         node->run_seen_ns = 0; /* a new process: judge() starts its time */
@@ -226,7 +237,7 @@ void rl_node_greeted(struct rl_node *node, const struct rl_waiting *waiting,
     char before[sizeof(node->why)];
     bool refused = reply->type == RL_REPLY_ERROR;
     if (refused)
-        rl_error_text(reply, text, sizeof(text));
+        rl_error_text(reply, &rl_node_wire(node)->mask, text, sizeof(text));
     memcpy(before, node->why, sizeof(before));
     switch (waiting->ask) {
     case RL_ASK_AUTH:
@@ -246,7 +257,7 @@ void rl_node_greeted(struct rl_node *node, const struct rl_waiting *waiting,
         break;
     case RL_ASK_INFO:
         node->asked_late = false;
-        if (refused && strncmp(text, "NOPERM", 6) != 0 && node->mode != RL_UP)
+        if (refused && !rl_error_is(reply, "NOPERM") && node->mode != RL_UP)
             rl_node_lose(node, node->active, now_ns, "%s", text);
         else if (refused || reply->type != RL_REPLY_BULK) {
             info_denied(node, text, now_ns);

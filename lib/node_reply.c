@@ -3,20 +3,15 @@
 #include "config_auto.h"
 
 #include "node.h"
-#include "text.h"
+#include "printable.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 static void set_why(struct rl_wire *wire, const char *why)
 {
-    rl_text_copy(wire->why, sizeof(wire->why), why, strlen(why));
-}
-
-static bool starts(const char *text, const char *word)
-{
-    size_t len = strlen(word);
-    return strncmp(text, word, len) == 0 && (text[len] == ' ' || text[len] == '\0');
+    rl_printable(wire->why, sizeof(wire->why), why, strlen(why));
 }
 
 /* An array of the nonce, a code, and for a refusal maybe the TTL and the holder, and maybe
@@ -71,10 +66,10 @@ static void measure(struct rl_node *node, const struct rl_waiting *waiting, int6
 
 /* Errors after which the connection is worth nothing more: another server may stand behind
  * the name by now, or the password has changed. */
-static bool ends_connection(const char *error)
+static bool ends_connection(const struct rl_reply *error)
 {
-    return starts(error, "READONLY") || starts(error, "MASTERDOWN") ||
-           starts(error, "NOAUTH") || starts(error, "LOADING");
+    return rl_error_is(error, "READONLY") || rl_error_is(error, "MASTERDOWN") ||
+           rl_error_is(error, "NOAUTH") || rl_error_is(error, "LOADING");
 }
 
 /* Unknown, not refused: whatever was executed, it was not what we asked for. */
@@ -95,24 +90,24 @@ static bool deliver(struct rl_slot *slot, const struct rl_waiting *waiting,
     struct rl_judged judged = {.vote = RL_VOTE_FAILED};
     char text[160];
     if (reply->type == RL_REPLY_ERROR) {
-        rl_error_text(reply, text, sizeof(text));
-        if (starts(text, "NOSCRIPT") && waiting->with_body) {
+        if (rl_error_is(reply, "NOSCRIPT") && waiting->with_body) {
             answered_nonsense(slot, waiting, "answered NOSCRIPT to a script's own text",
                               now_ns);
             return false;
         }
-        if (starts(text, "NOSCRIPT")) {
+        if (rl_error_is(reply, "NOSCRIPT")) {
             slot->wire.script_known[waiting->number] = false;
             settings->events->unexecuted(settings->owner, node, slot->index, waiting, now_ns);
             return true;
         }
+        rl_error_text(reply, &slot->wire.mask, text, sizeof(text));
         judged.why = text;
         rl_node_refuses(node, text, now_ns);
         settings->events->answered(settings->owner, node, slot->index, waiting, &judged,
                                    now_ns);
-        if (!ends_connection(text))
+        if (!ends_connection(reply))
             return true;
-        if (!starts(text, "NOAUTH"))
+        if (!rl_error_is(reply, "NOAUTH"))
             rl_node_replaced(node, now_ns);
         set_why(&slot->wire, text);
         return false;
@@ -134,7 +129,7 @@ static bool take(void *context, const struct rl_reply *reply, int64_t now_ns)
     const struct rl_waiting *oldest = rl_wire_oldest(wire);
     if (!oldest) {
         char text[160];
-        rl_unasked_text(reply, text, sizeof(text));
+        rl_unasked_text(reply, &wire->mask, text, sizeof(text));
         rl_node_lose(slot->node, slot->index, now_ns, "%s", text);
         return false;
     }

@@ -5,7 +5,7 @@
 
 #include "claim.h"
 #include "clock.h"
-#include "text.h"
+#include "printable.h"
 
 #include <assert.h>
 #include <stddef.h>
@@ -254,7 +254,7 @@ bool rl_report_fits(const redlock_report *report)
 
 static void set_text(redlock_report *report, unsigned node, const char *text)
 {
-    rl_text_copy(report->node[node].text, sizeof(report->node[node].text), text, strlen(text));
+    rl_printable(report->node[node].text, sizeof(report->node[node].text), text, strlen(text));
 }
 
 /* Nobody has been asked yet. */
@@ -311,6 +311,8 @@ void rl_report_vote(struct rl_op *op, unsigned node, int vote, const struct rl_j
     entry->holder_len = judged->holder_len < sizeof(entry->holder) ? judged->holder_len
                                                                    : sizeof(entry->holder) - 1;
     memcpy(entry->holder, judged->holder, entry->holder_len);
+    entry->holder_len =
+        rl_node_mask(&op->client->nodes[node], entry->holder, entry->holder_len);
     entry->holder[entry->holder_len] = '\0';
 }
 

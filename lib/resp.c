@@ -3,7 +3,7 @@
 
 #include "resp.h"
 
-#include "text.h"
+#include "printable.h"
 
 #include <assert.h>
 #include <hiredis/hiredis.h>
@@ -222,17 +222,31 @@ bool rl_part_is(const struct rl_reply *reply, unsigned i, const char *bytes, siz
            memcmp(reply->text + part->start, bytes, len) == 0;
 }
 
-void rl_error_text(const struct rl_reply *reply, char *ret_text, size_t size)
+bool rl_error_is(const struct rl_reply *reply, const char *code)
 {
-    assert(reply->type == RL_REPLY_ERROR);
-    rl_text_copy(ret_text, size, reply->text + reply->part[0].start, reply->part[0].kept);
+    size_t len = strlen(code);
+    const struct rl_element *part = &reply->part[0];
+    const char *text = reply->text + part->start;
+    return reply->type == RL_REPLY_ERROR && part->kept >= len && memcmp(text, code, len) == 0 &&
+           (part->kept == len || text[len] == ' ');
 }
 
-void rl_unasked_text(const struct rl_reply *reply, char *ret_text, size_t size)
+void rl_error_text(const struct rl_reply *reply, const struct rl_mask *mask, char *ret_text,
+                   size_t size)
 {
-    static const char unasked[] = "sent something unasked";
+    const struct rl_element *part = &reply->part[0];
+    char text[RL_REPLY_TEXT_MAX];
+    assert(reply->type == RL_REPLY_ERROR && part->kept <= sizeof(text));
+    memcpy(text, reply->text + part->start, part->kept);
+    size_t len = rl_mask_text(mask, text, part->kept, part->kept < part->len);
+    rl_printable(ret_text, size, text, len);
+}
+
+void rl_unasked_text(const struct rl_reply *reply, const struct rl_mask *mask, char *ret_text,
+                     size_t size)
+{
     if (reply->type == RL_REPLY_ERROR)
-        rl_error_text(reply, ret_text, size);
+        rl_error_text(reply, mask, ret_text, size);
     else
-        rl_text_copy(ret_text, size, unasked, sizeof(unasked) - 1);
+        snprintf(ret_text, size, "sent something unasked");
 }

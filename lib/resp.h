@@ -7,7 +7,7 @@
 #ifndef RL_RESP_H
 #define RL_RESP_H
 
-#include "limits.h"
+#include "mask.h"
 
 #include <stdbool.h>
 
@@ -83,11 +83,16 @@ const char *rl_reader_text(const struct rl_reader *reader);
 /* Is part i of the reply exactly these bytes? */
 bool rl_part_is(const struct rl_reply *reply, unsigned i, const char *bytes, size_t len);
 
-/* The text of an error reply, cut and cleaned. */
-void rl_error_text(const struct rl_reply *reply, char *ret_text, size_t size);
+/* Is it an error of this code, its first word? Not a question for the text, which is masked. */
+bool rl_error_is(const struct rl_reply *reply, const char *code);
+
+/* The text of an error reply without the connection's secrets, printable, cut. */
+void rl_error_text(const struct rl_reply *reply, const struct rl_mask *mask, char *ret_text,
+                   size_t size);
 
 /* What to say of a reply that nobody awaits: "max number of clients reached" and the like come
  * so. */
-void rl_unasked_text(const struct rl_reply *reply, char *ret_text, size_t size);
+void rl_unasked_text(const struct rl_reply *reply, const struct rl_mask *mask, char *ret_text,
+                     size_t size);
 
 #endif

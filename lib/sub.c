@@ -5,7 +5,7 @@
 #include "clock.h"
 #include "sub_parts.h"
 
-#include "text.h"
+#include "printable.h"
 
 #include <assert.h>
 #include <stdarg.h>
@@ -91,7 +91,7 @@ static void hang_up(struct rl_sub *sub, const char *why)
 {
     char text[sizeof(sub->why)];
     /* A copy, as it may be the link's text that is the reason. */
-    rl_text_copy(text, sizeof(text), why, strlen(why));
+    rl_printable(text, sizeof(text), why, strlen(why));
     rl_link_close(sub->wire.link);
     memcpy(sub->why, text, sizeof(text));
     rl_wire_forget_login(&sub->wire);
@@ -131,7 +131,7 @@ void rl_sub_deny(struct rl_sub *sub, int64_t now_ns, const char *why)
     int64_t again_ns = now_ns + RL_DENIED_AGAIN_MS * RL_NS_PER_MS;
     rl_retry_put_off(&sub->retry, again_ns);
     if (rl_sub_has_ears(sub) && sub->mode >= RL_SUB_SUBSCRIBING) {
-        rl_text_copy(sub->why, sizeof(sub->why), why, strlen(why));
+        rl_printable(sub->why, sizeof(sub->why), why, strlen(why));
         sub->again_ns = again_ns;
         sub->deaf = true;
         if (sub->mode != RL_SUB_UP)

@@ -5,7 +5,7 @@
 #include "sub_parts.h"
 
 #include "key.h"
-#include "text.h"
+#include "printable.h"
 
 #include <string.h>
 
@@ -89,7 +89,7 @@ void rl_sub_forget_ears(struct rl_sub *sub)
 static void tell_denied(struct rl_sub *sub, const struct rl_ear *ear, bool begins)
 {
     char channel[128];
-    rl_text_copy(channel, sizeof(channel), ear->text, ear->len);
+    rl_printable(channel, sizeof(channel), ear->text, ear->len);
     sub->events->log(sub->settings->owner,
                      sub->ear_told ? REDLOCK_LOG_DEBUG : REDLOCK_LOG_WARNING,
                      "%s: NOPERM for %s of the channel %s: allow the user SUBSCRIBE, "

@@ -69,7 +69,7 @@ void rl_sub_greet(struct rl_sub *sub, int64_t now_ns)
     char why[160];
     struct rl_out out;
     rl_out_init(&out, bytes, sizeof(bytes));
-    if (rl_login_put(&out, sub->config, why, sizeof(why)) < 0) {
+    if (rl_login_put(&out, sub->config, &sub->wire.mask, why, sizeof(why)) < 0) {
         rl_sub_lose(sub, now_ns, "%s", why);
         return;
     }
@@ -175,8 +175,7 @@ static void take_message(struct rl_sub *sub, const struct rl_reply *reply, int64
 
 bool rl_sub_is_noperm(const struct rl_reply *reply)
 {
-    return reply->type == RL_REPLY_ERROR && reply->part[0].kept >= 6 &&
-           memcmp(reply->text + reply->part[0].start, "NOPERM", 6) == 0;
+    return rl_error_is(reply, "NOPERM");
 }
 
 void rl_sub_refused(struct rl_sub *sub, const char *to_what, const struct rl_reply *reply,
@@ -184,7 +183,7 @@ void rl_sub_refused(struct rl_sub *sub, const char *to_what, const struct rl_rep
 {
     char text[160] = "an answer that is neither a yes nor an error";
     if (reply->type == RL_REPLY_ERROR)
-        rl_error_text(reply, text, sizeof(text));
+        rl_error_text(reply, &sub->wire.mask, text, sizeof(text));
     if (rl_sub_is_noperm(reply))
         rl_sub_deny(sub, now_ns, text);
     else
@@ -194,7 +193,7 @@ void rl_sub_refused(struct rl_sub *sub, const char *to_what, const struct rl_rep
 static void unasked(struct rl_sub *sub, const struct rl_reply *reply, int64_t now_ns)
 {
     char text[160];
-    rl_unasked_text(reply, text, sizeof(text));
+    rl_unasked_text(reply, &sub->wire.mask, text, sizeof(text));
     rl_sub_lose(sub, now_ns, "%s", text);
 }
 
@@ -212,7 +211,7 @@ static void take_answer(struct rl_sub *sub, const struct rl_waiting *waiting,
     case RL_ASK_SETNAME:
         /* Kept for the case that the server hangs up next. */
         if (reply->type == RL_REPLY_ERROR)
-            rl_error_text(reply, sub->wire.why, sizeof(sub->wire.why));
+            rl_error_text(reply, &sub->wire.mask, sub->wire.why, sizeof(sub->wire.why));
         else if (reply->type != RL_REPLY_STATUS)
             rl_sub_refused(sub, "CLIENT SETNAME", reply, now_ns);
         break;

@@ -3,28 +3,6 @@
 
 #include "text.h"
 
-#include <assert.h>
-#include <string.h>
-
-void rl_text_clean(char *text)
-{
-    for (; *text; text++) {
-        if ((unsigned char)*text < 0x20 || *text == 0x7f)
-            *text = '?';
-    }
-}
-
-void rl_text_copy(char *ret_text, size_t size, const char *bytes, size_t len)
-{
-    assert(size > 0);
-    if (len > size - 1)
-        len = size - 1;
-    for (size_t i = 0; i < len; i++)
-        ret_text[i] = bytes[i] == '\0' ? '?' : bytes[i];
-    ret_text[len] = '\0';
-    rl_text_clean(ret_text);
-}
-
 int rl_hex_value(char digit)
 {
     if (digit >= '0' && digit <= '9')

@@ -1,12 +1,9 @@
-/* text.h - bytes from elsewhere made fit for a line of text. Core. */
+/* text.h - digits and hashes of bytes. Core. */
 #ifndef RL_TEXT_H
 #define RL_TEXT_H
 
 #include <stddef.h>
 #include <stdint.h>
-
-/* Replace control characters by '?'. */
-void rl_text_clean(char *text);
 
 /* What a hex digit of either case stands for; -1: it is none. */
 int rl_hex_value(char digit);
@@ -16,8 +13,5 @@ char *rl_put_hex(char *ret_text, const unsigned char *bytes, size_t len);
 
 /* FNV-1a: the same for all clients. */
 uint64_t rl_hash(const void *bytes, size_t len);
-
-/* Copy as much as fits, cleaned, with a NUL. */
-void rl_text_copy(char *ret_text, size_t size, const char *bytes, size_t len);
 
 #endif

@@ -113,11 +113,17 @@ void rl_wire_put_login(struct rl_wire *wire, const void *bytes, size_t len,
     wire->secret_len = len;
 }
 
-void rl_wire_forget_login(struct rl_wire *wire)
+static void wipe_login(struct rl_wire *wire)
 {
     if (wire->secret_len > 0)
         rl_wipe(wire->out, wire->secret_len);
     wire->secret_len = 0;
+}
+
+void rl_wire_forget_login(struct rl_wire *wire)
+{
+    wipe_login(wire);
+    rl_mask_wipe(&wire->mask);
 }
 
 bool rl_wire_flush(struct rl_wire *wire)
@@ -133,7 +139,7 @@ bool rl_wire_flush(struct rl_wire *wire)
     }
     if (!rl_wire_unsent(wire)) {
         wire->out_start = wire->out_end = 0;
-        rl_wire_forget_login(wire);
+        wipe_login(wire);
     }
     return true;
 }

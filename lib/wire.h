@@ -50,6 +50,7 @@ struct rl_wire {
     size_t secret_len;             /* `out` begins with a login, or what is left of one */
     int64_t heard_ns;              /* when bytes came last */
     bool script_known[RL_SCRIPTS]; /* its body was sent on this connection */
+    struct rl_mask mask;           /* what was logged in with: told to nobody */
     char why[160];
 };
 
@@ -74,7 +75,7 @@ void rl_wire_put(struct rl_wire *wire, const void *bytes, size_t len,
 void rl_wire_put_login(struct rl_wire *wire, const void *bytes, size_t len,
                        const struct rl_waiting *waiting);
 
-/* Overwrite a login that did not leave. */
+/* The connection is gone: overwrite its login, and what of it was kept to be masked. */
 void rl_wire_forget_login(struct rl_wire *wire);
 
 /* Hand queued bytes to the kernel, as far as it takes them. False: the link has FAILED. */

@@ -6,7 +6,7 @@
 #include "chaos_compose.h"
 #include "server_talk.h"
 
-#include "text.h"
+#include "printable.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -89,7 +89,7 @@ bool chaos_docker_find(struct chaos_compose *compose, char *why, size_t why_size
 
 static void copy(char *to, size_t size, const char *from)
 {
-    rl_text_copy(to, size, from, strlen(from));
+    rl_printable(to, size, from, strlen(from));
 }
 
 /* Add a name to those that are there, as far as there is room for all of it. */

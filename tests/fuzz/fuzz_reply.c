@@ -43,6 +43,8 @@ static void on_answered(void *owner, struct rl_node *node, unsigned slot,
     REQUIRE(judged->vote == RL_VOTE_FAILED ||
             rl_kind_answer_fits(waiting->script, &judged->answer));
     REQUIRE(judged->vote != RL_VOTE_FAILED || judged->why);
+    if (judged->why)
+        input_shown(judged->why);
     REQUIRE(judged->answer.granted == (judged->vote == RL_VOTE_YES));
     look_at(judged);
 }
@@ -174,6 +176,16 @@ static size_t answer_somehow(struct rl_node *node, uint8_t count, const uint8_t 
     return used;
 }
 
+/* The server repeats what it was told at login. */
+static void answer_echoing(struct rl_node *node, uint8_t how, int64_t now_ns)
+{
+    static const char *const errors[] = {"ERR unknown command", "NOPERM", "NOAUTH", "OOM",
+                                         "h\xc2\x9bm"};
+    char bytes[128];
+    size_t len = input_echo(bytes, sizeof(bytes), errors[how % 5], how / 5U);
+    receive(node, node->active, bytes, len, now_ns);
+}
+
 static void settle(struct rl_node_settings *settings, struct rl_prng *prng)
 {
     rl_prng_seed(prng, 1);
@@ -217,6 +229,12 @@ static void run_steps(struct rl_node *node, const uint8_t *data, size_t size)
         case 5:
             len = answer_somehow(node, much, data, size, now_ns);
             break;
+        case 7:
+            if (much % 2)
+                answer_echoing(node, much / 2, now_ns);
+            else
+                answer_well(node, now_ns);
+            break;
         default:
             answer_well(node, now_ns);
             break;
@@ -226,7 +244,7 @@ static void run_steps(struct rl_node *node, const uint8_t *data, size_t size)
         rl_node_tick(node, now_ns);
         rl_node_flush(node, now_ns);
         (void)rl_node_able(node, now_ns);
-        REQUIRE(rl_node_why(node, now_ns));
+        input_shown(rl_node_why(node, now_ns));
         REQUIRE(rl_node_due_ns(node) > 0);
     }
 }
@@ -247,10 +265,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct rl_node node;
     char why[128];
     put_count = heard_count = 0;
+    input_secret = NULL;
     nonce = hash(data, size); /* so that no input can name it */
     settle(&settings, &prng);
     if (size > 0 && data[0] & 1)
-        config.password = "secret";
+        config.password = (char *)(uintptr_t)(input_secret = INPUT_SECRET);
     if (rl_node_init(&node, 0, &config, &settings, -1, -1, why, sizeof(why)) != 0)
         return 0;
     rl_node_tick(&node, rl_clock_now_ns());

@@ -95,6 +95,12 @@ static void say_well(struct rl_sub *sub, uint8_t what, int64_t now_ns)
         "*3\r\n$7\r\nmessage\r\n$49\r\n" CHANNEL "\r\n$38\r\n" UUID ":7\r\n";
     static const char *const words[] = {"+OK\r\n", confirmed, message,
                                         "*2\r\n$4\r\npong\r\n$0\r\n\r\n"};
+    if (what >= 128) { /* it repeats what it was told at login */
+        char bytes[128];
+        size_t len = input_echo(bytes, sizeof(bytes), what % 2 ? "ERR" : "NOPERM", what / 2U);
+        receive(sub, bytes, len, now_ns);
+        return;
+    }
     const char *word = words[what % 4];
     receive(sub, word, strlen(word), now_ns);
 }
@@ -178,8 +184,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     };
     struct rl_sub sub;
     rl_prng_seed(&prng, 1);
+    input_secret = NULL;
     if (size > 0 && data[0] >= 0xf0) /* seldom: to wipe it costs more than all else */
-        config.password = "secret";
+        config.password = (char *)(uintptr_t)(input_secret = INPUT_SECRET);
     listens = false;
     if (rl_sub_init(&sub, 0, &config, &settings, &events, NULL, UUID, -1, -1) != 0)
         return 0;

@@ -119,6 +119,50 @@ void input_link_end(struct rl_link *link)
     link->ended = true;
 }
 
+/* ---- what may be shown ------------------------------------------------------------------ */
+
+const char *input_secret;
+
+static const char *const forms[] = {INPUT_SECRET, "h\\\"%n\\x20tr", "h%22%25n%20tr"};
+enum { FORMS = sizeof(forms) / sizeof(forms[0]) };
+
+size_t input_echo(char *ret_bytes, size_t size, const char *error, unsigned how)
+{
+    int len = snprintf(ret_bytes, size, "-%s '%s' %.*s\r\n", error, forms[how % FORMS],
+                       (int)(how / FORMS % 8), forms[how / FORMS % FORMS]);
+    return (size_t)len;
+}
+
+/* A code point's bytes, counted by its first; 0: it begins none that may be shown. Written
+ * anew, and not as lib/printable.c has it: a decoder, and what may not come out of it. */
+static unsigned code_point(const unsigned char *at)
+{
+    unsigned len = at[0] < 0x80 ? 1 : at[0] >> 5 == 6 ? 2 : at[0] >> 4 == 14 ? 3 : 4;
+    unsigned long code = len == 1 ? at[0] : at[0] & (0x7fU >> len);
+    static const unsigned long least[] = {0, 0x20, 0xa0, 0x800, 0x10000};
+    if (at[0] >= 0xf8 || (at[0] >= 0x80 && at[0] < 0xc0))
+        return 0;
+    for (unsigned i = 1; i < len; i++) {
+        if (at[i] >> 6 != 2)
+            return 0;
+        code = code << 6 | (at[i] & 0x3f);
+    }
+    bool bad = code < least[len] || code == 0x7f || code > 0x10ffff ||
+               (code >= 0xd800 && code <= 0xdfff);
+    return bad ? 0 : len;
+}
+
+void input_shown(const char *text)
+{
+    for (const char *at = text; *at;) {
+        unsigned len = code_point((const unsigned char *)at);
+        REQUIRE(len > 0);
+        at += len;
+    }
+    for (unsigned i = 0; input_secret && i < FORMS; i++)
+        REQUIRE(!strstr(text, forms[i]));
+}
+
 void input_log(void *owner, int level, const char *format, ...)
 {
     char text[512];
@@ -127,6 +171,5 @@ void input_log(void *owner, int level, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    for (const char *at = text; *at; at++)
-        REQUIRE((unsigned char)*at >= 0x20 && *at != 0x7f);
+    input_shown(text);
 }
