@@ -24,10 +24,10 @@ struct warner {
     void *context;
 };
 
-static void warn(const struct warner *warner, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+static void tell(const struct warner *warner, int level, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
-static void warn(const struct warner *warner, const char *format, ...)
+static void tell(const struct warner *warner, int level, const char *format, ...)
 {
     if (!warner->warn)
         return;
@@ -36,7 +36,7 @@ static void warn(const struct warner *warner, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
-    warner->warn(warner->context, text);
+    warner->warn(warner->context, level, text);
 }
 
 /* ---- the file ------------------------------------------------------------------------- */
@@ -74,7 +74,7 @@ static int load_file(struct rl_config *config, const char *file, const struct wa
     if (code == 0 && config->holds_password && (mode & 077)) {
         char shown[PATH_SHOWN];
         rl_printable(shown, sizeof(shown), file, strlen(file));
-        warn(warner,
+        tell(warner, REDLOCK_LOG_ERROR,
              "%s: has a password in it, and others may use the file (mode %04o); chmod 600 it, "
              "or use password-file=",
              shown, (unsigned)mode);
@@ -161,7 +161,7 @@ static void warn_of_mode(const struct rl_node_config *node, enum rl_node_option 
         return;
     char shown[PATH_SHOWN];
     rl_printable(shown, sizeof(shown), path, strlen(path));
-    warn(warner, "%s %s: others may use the file (mode %04o); chmod 600 it",
+    tell(warner, REDLOCK_LOG_ERROR, "%s %s: others may use the file (mode %04o); chmod 600 it",
          rl_node_option_name(option), shown, (unsigned)(status.st_mode & 07777));
 }
 
@@ -171,18 +171,20 @@ static void warn_of_secret(const struct rl_node_config *node, const struct warne
     char secret[RL_SECRET_MAX + 1];
     char why[RL_PROBLEM_TEXT_MAX + PATH_SHOWN];
     if (rl_node_secret(node, secret, why, sizeof(why)) < 0)
-        warn(warner, "%s can't be used before this is put right: %s", node->label, why);
+        tell(warner, REDLOCK_LOG_WARNING, "%s can't be used before this is put right: %s",
+             node->label, why);
     rl_wipe(secret, sizeof(secret));
 }
 
 static void warn_of_count(unsigned count, const struct warner *warner)
 {
     if (count == 2)
-        warn(warner,
+        tell(warner, REDLOCK_LOG_WARNING,
              "2 nodes tolerate no failure: both must be up for every lock; use 3 nodes");
     else if (count % 2 == 0)
-        warn(warner, "%u nodes tolerate no more failures than %u do (%u): use an odd number",
-             count, count - 1, (count - 1) / 2);
+        tell(warner, REDLOCK_LOG_WARNING,
+             "%u nodes tolerate no more failures than %u do (%u): use an odd number", count,
+             count - 1, (count - 1) / 2);
 }
 
 static void warn_of_all(const struct rl_config *config, const struct warner *warner)

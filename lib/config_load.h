@@ -6,8 +6,9 @@
 #include "config_take.h"
 #include "wipe.h"
 
-/* Receives one warning: a sentence without newline. */
-typedef void rl_warn_fn(void *context, const char *text);
+/* Receives one warning: a sentence without newline. Of a secret that others may read its level
+ * is REDLOCK_LOG_ERROR, else REDLOCK_LOG_WARNING. */
+typedef void rl_warn_fn(void *context, int level, const char *text);
 
 /* Everything redlock_open_config() is told -> a checked config. `error` is never NULL.
  * Relative paths in the file are taken from the file's directory, those given in code from

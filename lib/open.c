@@ -34,9 +34,9 @@ static int fail(redlock_error *error, int code, const char *format, ...)
     return code;
 }
 
-static void warn(void *context, const char *text)
+static void warn(void *context, int level, const char *text)
 {
-    rl_client_log(context, REDLOCK_LOG_WARNING, "%s", text);
+    rl_client_log(context, level, "%s", text);
 }
 
 /* EVALSHA's name for a script. */

@@ -18,9 +18,9 @@ static const char text[] =
     "node redis://[fe80::1%25eth0] password-env=E\n"
     "client-name x\n";
 
-static void ignore(void *context, const char *warning)
+static void ignore(void *context, int level, const char *warning)
 {
-    (void)context;
+    (void)context, (void)level;
     (void)warning;
 }
 

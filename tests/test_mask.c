@@ -102,9 +102,8 @@ START_TEST(no_text_has_the_password_left_in_it)
         struct rl_mask mask = {0};
         rl_mask_set(&mask, NULL, password, len);
         size_t left = rl_mask_text(&mask, text, at, false);
-        ck_assert_uint_le(left, at);
-        ck_assert_msg(!memmem(text, left, password, len), "turn %d: %.*s", turn, (int)left,
-                      text);
+        if (left > at || memmem(text, left, password, len))
+            ck_abort_msg("turn %d: %.*s", turn, (int)left, text);
     }
 }
 END_TEST

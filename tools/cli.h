@@ -5,7 +5,8 @@
  *   cli_options.c   the command line        cmd_lock.c     lock, extend, release
  *   cli_check.c     what goes together
  *   cli_signal.c    signals while waiting   cmd_inspect.c  inspect
- *   cli_client.c    file, client, codes     cmd_status.c   status
+ *   cli_client.c    a client, codes         cmd_status.c   status
+ *   cli_nodes.c     which node list
  *   cli_take.c      taking a lock           cli_out.c      text and JSON
  *   cli_refused.c   why it was not had      cli_view.c     what masters know of a lock
  */
@@ -131,12 +132,27 @@ int cli_flush(const struct cli *cli);
 
 /* ---- cli_client.c ---- */
 
-/* The node list file to use, and a client on it. CLI_OK, or the status to leave with (the
- * line has been written). `ret_path`: the file's absolute path, to be freed; or NULL. */
-int cli_open(const struct cli *cli, char **ret_path, redlock **ret_client);
+/* The node list file to use, and a client on it: one in a program. CLI_OK, or the status to
+ * leave with (the line has been written). */
+int cli_open(const struct cli *cli, redlock **ret_client);
 
 /* The status that an error code of the library means. */
 int cli_exit_of(int code);
+
+/* ---- cli_nodes.c ---- */
+
+/* Which node list file. CLI_OK, or the status to leave with (the line has been written). */
+int cli_nodes_find(const struct cli *cli, const char **ret_path);
+
+/* It is in use; with -v that is said. CLI_OK or CLI_CONFIG. Then its absolute path. */
+int cli_nodes_use(const struct cli *cli, const char *path);
+const char *cli_nodes_used(void);
+
+/* Is "NAME=value" a variable that the list in use has as a password-env? */
+bool cli_nodes_is_secret(const char *variable);
+
+/* The end of each JSON object: which node list was used, the brace and the newline. */
+void cli_json_end(void);
 
 /* ---- cli_signal.c ---- */
 

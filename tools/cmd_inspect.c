@@ -67,7 +67,7 @@ static void print_json(const struct cli *cli, const redlock_description *all, in
         cli_json_view(stdout, &all->majority);
     else if (strcmp(verdict, "free") == 0)
         printf("%s,\"waiting\":%u", kept > 0 ? ",\"kept\":true" : "", all->majority.waiting);
-    printf("}\n");
+    cli_json_end();
 }
 
 static void print_verdict(const struct cli *cli, const redlock_description *all, int code)
@@ -132,7 +132,7 @@ static int show(const struct cli *cli, const redlock_description *all, int code)
 int cmd_inspect(const struct cli *cli)
 {
     redlock *client = NULL;
-    int status = cli_open(cli, NULL, &client);
+    int status = cli_open(cli, &client);
     if (status != CLI_OK)
         return status;
     redlock_description *all = calloc(1, sizeof(*all));

@@ -29,7 +29,7 @@ static void print_answer(const struct cli *cli, const struct answer *answer,
     cli_json_text(stdout, "handle", answer->handle);
     printf(",\"validity_ms\":%lld,", (long long)answer->validity_ms);
     cli_json_votes(stdout, report);
-    printf("}\n");
+    cli_json_end();
 }
 
 /* Detach the lock and print its handle. What nobody was told of is given up again. */
@@ -56,7 +56,7 @@ static int hand_out(const struct cli *cli, redlock *client, redlock_lock *lock,
 int cmd_lock(const struct cli *cli)
 {
     redlock *client = NULL;
-    int status = cli_open(cli, NULL, &client);
+    int status = cli_open(cli, &client);
     if (status != CLI_OK)
         return status;
     cli_cancel_on_signals(cli, client);
@@ -122,7 +122,7 @@ static int attach(const struct cli *cli, redlock **ret_client, redlock_lock **re
     const char *handle = find_handle(cli, buffer, sizeof(buffer));
     if (!handle)
         return CLI_USAGE;
-    int status = cli_open(cli, NULL, ret_client);
+    int status = cli_open(cli, ret_client);
     if (status != CLI_OK)
         return status;
     int code = redlock_attach(*ret_client, handle, ret_lock);
@@ -196,7 +196,7 @@ int cmd_release(const struct cli *cli)
         cli_json_names(stdout, &answer.names);
         putchar(',');
         cli_json_text(stdout, "result", release_word(code));
-        printf("}\n");
+        cli_json_end();
     }
     int written = cli_flush(cli);
     redlock_close(client);

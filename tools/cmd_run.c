@@ -67,11 +67,11 @@ static int hold_signals(struct run *run)
 }
 
 /* Start the guard, and watch. 0, or the errno of what could not be had. */
-static int run_command(struct run *run, const char *nodes_path)
+static int run_command(struct run *run)
 {
     run_strangers_note(run);
     run_terminal_open(&run->terminal);
-    int why = run_spawn(run, nodes_path);
+    int why = run_spawn(run);
     if (why == 0)
         run_watch(run);
     else if (run->guard > 0)
@@ -161,7 +161,7 @@ static void pass_on_interrupt(const struct run *run, int status)
 
 /* ---- the verb ---- */
 
-static int run_locked(struct run *run, const char *nodes_path)
+static int run_locked(struct run *run)
 {
     run->deadline_ns = run_deadline_ns(run->lock);
     int64_t validity_ms = redlock_validity_ms(run->lock);
@@ -171,14 +171,13 @@ static int run_locked(struct run *run, const char *nodes_path)
         redlock_release(run->lock);
         return CLI_USAGE;
     }
-    int why = run_command(run, nodes_path);
+    int why = run_command(run);
     int released = redlock_release(run->lock);
     return exit_status(run, why, released);
 }
 
 int cmd_run(const struct cli *cli)
 {
-    char *nodes_path = NULL;
     struct run *run = calloc(1, sizeof(*run));
     if (!run)
         return CLI_SYSTEM;
@@ -187,7 +186,7 @@ int cmd_run(const struct cli *cli)
     atomic_init(&run->control_fd, -1);
     atomic_init(&run->lost_ns, 0);
     run->signal_fd = -1;
-    int status = cli_open(cli, &nodes_path, &run->client);
+    int status = cli_open(cli, &run->client);
     if (status != CLI_OK) {
         free(run);
         return status;
@@ -203,7 +202,7 @@ int cmd_run(const struct cli *cli)
         int why = hold_signals(run);
         int signal_number = cli_canceled_by();
         if (signal_number == 0 && why == 0) {
-            status = run_locked(run, nodes_path);
+            status = run_locked(run);
         } else { /* it came with the lock: COMMAND must not start */
             redlock_release(run->lock);
             cli_say(cli, "%s", why != 0 ? strerror(why) : strsignal(signal_number));
@@ -217,7 +216,6 @@ int cmd_run(const struct cli *cli)
         close(run->signal_fd);
     if (run->control_fd >= 0)
         close(run->control_fd);
-    free(nodes_path);
     free(run->strangers);
     free(run);
     return status;

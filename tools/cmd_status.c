@@ -58,8 +58,9 @@ static void print_json(const redlock_status_report *report, bool fit)
             putchar(',');
         print_node_json(&report->node[i]);
     }
-    printf("],\"ready\":%u,\"needed\":%u,\"fit\":%s}\n", report->ready, report->needed,
+    printf("],\"ready\":%u,\"needed\":%u,\"fit\":%s", report->ready, report->needed,
            fit ? "true" : "false");
+    cli_json_end();
 }
 
 static struct cli_text shown(const char *text, size_t size)
@@ -158,7 +159,7 @@ static int watch(const struct cli *cli, redlock *client)
 int cmd_status(const struct cli *cli)
 {
     redlock *client = NULL;
-    int status = cli_open(cli, NULL, &client);
+    int status = cli_open(cli, &client);
     if (status != CLI_OK)
         return status;
     status = cli->watch ? watch(cli, client) : look_once(cli, client);

@@ -59,7 +59,7 @@ struct run {
 };
 
 /* ---- run_spawn.c: 0 or an errno ---- */
-int run_spawn(struct run *run, const char *nodes_path);
+int run_spawn(struct run *run);
 
 /* ---- run_watch.c ---- */
 void run_watch(struct run *run); /* until all has ended */

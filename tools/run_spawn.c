@@ -49,7 +49,8 @@ static char *join(const char *left, const char *right)
     return joined;
 }
 
-/* Ours is not changed by setenv(3): the client's threads may be reading it. */
+/* Ours is not changed by setenv(3): the client's threads may be reading it. Passwords of
+ * masters are not COMMAND's business. */
 static bool environment_make(struct environment *ret, const char *const values[OWN_VARIABLES])
 {
     struct environment made = {{NULL}, NULL};
@@ -68,7 +69,7 @@ static bool environment_make(struct environment *ret, const char *const values[O
     }
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
-        if (!is_own(environ[i]))
+        if (!is_own(environ[i]) && !cli_nodes_is_secret(environ[i]))
             made.all[kept++] = environ[i];
     }
     for (size_t i = 0; i < OWN_VARIABLES; i++)
@@ -166,7 +167,7 @@ static void join_names(const struct cli *cli,
     ret_text[used] = '\0';
 }
 
-int run_spawn(struct run *run, const char *nodes_path)
+int run_spawn(struct run *run)
 {
     char names[REDLOCK_NAME_MAX + REDLOCK_NAMES_MAX]; /* as cli_options.c lets through */
     char handle[REDLOCK_HANDLE_MAX];
@@ -178,7 +179,7 @@ int run_spawn(struct run *run, const char *nodes_path)
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
         return errno;
-    const char *const values[OWN_VARIABLES] = {names, handle, nodes_path,
+    const char *const values[OWN_VARIABLES] = {names, handle, cli_nodes_used(),
                                                cli_kind_word(run->cli->kind)};
     join_names(run->cli, names);
     int why = spawn_guard(run, ends[1], values);

@@ -34,8 +34,11 @@ void conf_write_text(const char *name, const char *text, mode_t mode)
     conf_write(name, text, strlen(text), mode);
 }
 
-static void keep_warning(void *context, const char *text)
+static void keep_warning(void *context, int level, const char *text)
 {
+    /* A secret that others may read is told to whoever is told anything. */
+    bool open_to_others = strstr(text, "others may use the file") != NULL;
+    ck_assert_int_eq(level, open_to_others ? REDLOCK_LOG_ERROR : REDLOCK_LOG_WARNING);
     ck_assert_ptr_eq(context, conf_warnings);
     ck_assert_ptr_null(strchr(text, '\n'));
     size_t len = strlen(conf_warnings);

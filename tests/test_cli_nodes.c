@@ -1,0 +1,197 @@
+/* test_cli_nodes.c - which node list redlock(1) uses, and what becomes of the secrets in it. */
+#include "config_auto.h"
+
+#include "cli_rig.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char directory[SUITE_PATH_MAX];
+static char list[SUITE_PATH_MAX + 32];
+static const char *const unnamed[] = {"REDLOCK_NODES", NULL};
+static struct program_how here = {.environment = unnamed, .directory = directory};
+
+/* A directory with a good redlock.conf in it. */
+static void set_up(void)
+{
+    char text[16384];
+    umask(022);
+    suite_new_dir(directory);
+    snprintf(list, sizeof(list), "%s/redlock.conf", directory);
+    file_text(getenv("REDLOCK_NODES"), text, sizeof(text));
+    file_write(list, text);
+    ck_assert_int_eq(chmod(list, 0644), 0);
+    ck_assert_int_eq(chmod(directory, 0755), 0);
+}
+
+static void tear_down(void)
+{
+    suite_remove_dir(directory);
+}
+
+/* ---- the list of the working directory -------------------------------------------------- */
+
+static void expect_refused(const char *why)
+{
+    struct program *program = NULL;
+    ck_assert_int_eq(program_run(&here, REDLOCK("status"), &program), 78);
+    ck_assert(cli_one_line(program_err(program)));
+    ck_assert_msg(strstr(program_err(program), why) && strstr(program_err(program), "-n"), "%s",
+                  program_err(program));
+    ck_assert_str_eq(program_out(program), "");
+    program_free(program);
+    /* Named, it is the caller's choice. */
+    ck_assert_int_eq(program_run(&here, REDLOCK("status", "-n", list), NULL), 0);
+}
+
+static const struct {
+    mode_t file, directory;
+    const char *why;
+} writable[] = {
+    {0666, 0755, "it may be written by others"},
+    {0664, 0755, "it may be written by others"},
+    {0602, 0755, "it may be written by others"},
+    {0644, 0777, "its directory may be written by others"},
+    {0644, 01777, "its directory may be written by others"},
+    {0600, 0775, "its directory may be written by others"},
+};
+
+START_TEST(a_list_that_others_may_write_is_not_used)
+{
+    ck_assert_int_eq(chmod(list, writable[_i].file), 0);
+    ck_assert_int_eq(chmod(directory, writable[_i].directory), 0);
+    expect_refused(writable[_i].why);
+}
+END_TEST
+
+/* Of a user whom root meets in its directory, or the other way round. */
+START_TEST(a_list_of_somebody_else_is_not_used)
+{
+    if (geteuid() != 0)
+        return; /* only root can give files away */
+    ck_assert_int_eq(chown(list, 65534, 65534), 0);
+    expect_refused("it belongs to somebody else (uid 65534");
+    ck_assert_int_eq(chown(list, 0, 0), 0);
+    ck_assert_int_eq(chown(directory, 65534, 65534), 0);
+    expect_refused("its directory belongs to somebody else (uid 65534");
+}
+END_TEST
+
+static const char *const one_each[][6] = {
+    {"status", "--json"},
+    {"lock", "cli_nodes", "--json"},
+    {"inspect", "cli_nodes", "--json"},
+};
+
+START_TEST(verbose_and_json_say_which_list_is_used)
+{
+    struct program *program = NULL;
+    char line[SUITE_PATH_MAX + 64];
+    snprintf(line, sizeof(line), "redlock: node list: %s\n", list);
+    ck_assert_int_eq(program_run(&here, REDLOCK("-v", "status"), &program), 0);
+    ck_assert_ptr_nonnull(strstr(program_err(program), line));
+    program_free(program);
+    ck_assert_int_eq(program_run(&here, REDLOCK("status"), &program), 0);
+    ck_assert_str_eq(program_err(program), "");
+    program_free(program);
+    for (size_t i = 0; i < sizeof(one_each) / sizeof(one_each[0]); i++) {
+        const char *argv[8] = {program_redlock()};
+        memcpy(argv + 1, one_each[i], sizeof(one_each[i]));
+        ck_assert_int_eq(program_run(&here, argv, &program), 0);
+        cli_expect_json(program, "node_list", list);
+        program_free(program);
+    }
+}
+END_TEST
+
+START_TEST(an_empty_name_of_a_list_is_a_wrong_use)
+{
+    struct program *program = NULL;
+    ck_assert_int_eq(program_run(&here, REDLOCK("status", "-n", ""), &program), 64);
+    ck_assert_str_eq(program_err(program),
+                     "redlock: -n is empty: give the path of a node list file\n");
+    program_free(program);
+}
+END_TEST
+
+/* ---- secrets ---------------------------------------------------------------------------- */
+
+static struct masters *start_with_password(void)
+{
+    struct masters *masters = masters_start(1, NULL);
+    (void)master_do(masters, 0, "CONFIG", "SET", "requirepass", "hunter2", NULL);
+    masters->password = "hunter2";
+    return masters;
+}
+
+static void write_list(const struct masters *masters, const char *option)
+{
+    static struct node_list nodes;
+    nodes.len = 0;
+    for (unsigned i = 0; i < masters->n; i++) {
+        char url[ENDPOINT_URL_MAX];
+        endpoint_url(&masters->node[i].unix_at, url);
+        node_list_line(&nodes, "node %s %s", url, option);
+    }
+    node_list_line(&nodes, "guard off");
+    setenv("REDLOCK_NODES", node_list_write(&nodes), 1);
+}
+
+START_TEST(a_command_does_not_inherit_passwords)
+{
+    struct masters *masters = start_with_password();
+    static const char *const environment[] = {"TEST_PW=hunter2", "TEST_PW2=kept", NULL};
+    struct program_how how = {.environment = environment};
+    struct program *program = NULL;
+    write_list(masters, "password-env=TEST_PW");
+    ck_assert_int_eq(program_run(&how, REDLOCK("run", "name", "--", "env"), &program), 0);
+    ck_assert_ptr_null(strstr(program_out(program), "hunter2"));
+    ck_assert(program_printed(program, "TEST_PW2=kept\n"));
+    ck_assert(program_printed(program, "REDLOCK_HANDLE="));
+    program_free(program);
+    masters_stop(masters);
+}
+END_TEST
+
+START_TEST(secrets_that_others_may_read_are_told_without_verbose)
+{
+    char secret[SUITE_PATH_MAX + 32], option[SUITE_PATH_MAX + 64];
+    struct masters *masters = start_with_password();
+    struct program *program = NULL;
+    snprintf(secret, sizeof(secret), "%s/secret", directory);
+    snprintf(option, sizeof(option), "password-file=%s", secret);
+    file_write(secret, "hunter2\n");
+    write_list(masters, option);
+    ck_assert_int_eq(chmod(secret, 0644), 0);
+    ck_assert_int_eq(program_run(NULL, REDLOCK("status"), &program), 0);
+    ck_assert(cli_one_line(program_err(program)));
+    ck_assert_ptr_nonnull(strstr(program_err(program), "others may use the file (mode 0644)"));
+    program_free(program);
+    ck_assert_int_eq(chmod(secret, 0600), 0);
+    ck_assert_int_eq(program_run(NULL, REDLOCK("status"), &program), 0);
+    ck_assert_str_eq(program_err(program), "");
+    program_free(program);
+    masters_stop(masters);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("cli_nodes");
+    TCase *tcase = tcase_create("cli_nodes");
+    tcase_set_timeout(tcase, 60);
+    tcase_add_unchecked_fixture(tcase, cli_rig_start, cli_rig_stop);
+    tcase_add_checked_fixture(tcase, set_up, tear_down);
+    tcase_add_loop_test(tcase, a_list_that_others_may_write_is_not_used, 0,
+                        (int)(sizeof(writable) / sizeof(writable[0])));
+    tcase_add_test(tcase, a_list_of_somebody_else_is_not_used);
+    tcase_add_test(tcase, verbose_and_json_say_which_list_is_used);
+    tcase_add_test(tcase, an_empty_name_of_a_list_is_a_wrong_use);
+    tcase_add_test(tcase, a_command_does_not_inherit_passwords);
+    tcase_add_test(tcase, secrets_that_others_may_read_are_told_without_verbose);
+    suite_add_tcase(suite, tcase);
+    return suite_run(suite);
+}
