@@ -1,29 +1,41 @@
 /* minimal.c - add one to the number in the file ./counter, whoever else is at it. */
+#include <errno.h>
 #include <redlock.h>
 #include <stdio.h>
+#include <string.h>
 
 /* The work; 0 where it was not done. The lease is looked at right before the effect. */
 static int add_one(const redlock_lock *lock)
 {
     long number = 0;
     FILE *file = fopen("counter", "r+");
-    int done = file && fscanf(file, "%ld", &number) == 1 && redlock_validity_ms(lock) > 500 &&
-               fseek(file, 0, SEEK_SET) == 0 && fprintf(file, "%ld\n", number + 1) > 0;
-    return file && fclose(file) == 0 && done;
+    if (!file && errno == ENOENT)
+        file = fopen("counter", "w+"); /* the first of all begins with 0 */
+    int done = file && (fscanf(file, "%ld", &number) == 1 || feof(file)) &&
+               redlock_validity_ms(lock) > 500 && fseek(file, 0, SEEK_SET) == 0 &&
+               fprintf(file, "%ld\n", number + 1) > 0;
+    if (file && fclose(file) != 0)
+        done = 0;
+    if (done)
+        printf("counter is %ld\n", number + 1);
+    else
+        fprintf(stderr, "counter: %s, %lld ms of the lock are left\n", strerror(errno),
+                (long long)redlock_validity_ms(lock));
+    return done;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     redlock_error error = REDLOCK_ERROR_INIT;
     redlock_options options = REDLOCK_OPTIONS_INIT;
     redlock *client;
     redlock_lock *lock;
 
-    options.wait_ms = 30000; /* for others to be done, at most */
-    if (redlock_open("redlock.conf", &error, &client) != 0) {
-        fprintf(stderr, "%s\n", error.text);
+    if (redlock_open(argc > 1 ? argv[1] : "redlock.conf", &error, &client) != 0) {
+        fprintf(stderr, "%s\n", error.text); /* which file, what is wrong, where */
         return 1;
     }
+    options.wait_ms = 30000; /* for others to be done, at most */
     int done = 0;
     int code = redlock_try(client, "counter", &options, &lock);
     if (code == 0) {

@@ -64,7 +64,7 @@ REDLOCK_API const char *redlock_version(void);
     X(EBUSY, -15, "another call is at work on this lock, or too much is pending")            \
     X(EUPGRADE, -16, "a reader can't become the writer: release the read lock first")        \
     X(EKIND, -17, "another kind of lock, or other data, has that name")                      \
-    X(ENOTSUP, -18, "this kind of lock is not possible on these masters")
+    X(ENOTSUP, -18, "not with this kind of lock: several names need plain, fair needs one master")
 
 enum redlock_error_code {
     REDLOCK_OK = 0,

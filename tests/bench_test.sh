@@ -86,6 +86,8 @@ for figure in '64: pairs a second' '512: pairs a second' '2: p50' '8: p50' \
     '8, one killed: p50' '8, one stopped: p50'; do
     check "it has a floor for: $figure" says "\"$figure\", \"of\": \"floor," out
 done
+check 'a quick run judges no time and no ratio' \
+    eval '! grep -E "\"unit\": \"(ratio|us|ms|1/s)\".*\"met\"" "$work/out"'
 check 'all locks of renew were taken' says '"what": "locks",.*"at_least": 200, "met": true' out
 check 'nothing failed on the way' eval '! says "failed pairs" out'
 check 'no lock was held by two at once' always_zero 'held by two at once'

@@ -144,6 +144,17 @@ ldd "$work/locksmith" >"$work/out"
 [ -n "$sanitizers" ] ||
     check 'it runs with the library just installed' says "$work/inst/lib/libredlock.so.0 "
 
+# What README.md has typed after `make install`, where our own prefix stands in for /usr/local.
+check 'README.md lets programs find the library' grep -qx 'make install && ldconfig' "$srcdir/README.md"
+check 'and compiles the program that it shows' [ "$(grep -c '^cc ' "$srcdir/README.md")" -eq 1 ]
+sed -n "s|^cc -o minimal |$cc $instrument -o $work/typed |p" "$srcdir/README.md" |
+    sed "s|pkg-config|pkg-config $static|" >"$work/typed.sh"
+check 'so that it is there' eval '(cd "$srcdir" && sh -e "$work/typed.sh") && [ -x "$work/typed" ]'
+(cd "$work/home" && "$work/typed") >"$work/out" 2>&1
+status=$?
+check 'without a node list it ends' [ $status -eq 1 ]
+check 'and says which file is missing' says 'redlock\.conf.*No such file'
+
 # ---- masters that were just started: the guard withholds their votes ----
 
 "$cluster" up 5 --max-ttl ${max_ttl_s}s --dir "$work/c" >"$work/out" 2>&1 || give_up 'no masters'
@@ -195,7 +206,6 @@ check 'nothing is done after it was found out' number_is "$(slices_in "$work/los
 # ---- many at once, while two masters are killed ----
 
 cp "$work/c/redlock.conf" "$work/home/redlock.conf"
-echo 0 >"$work/home/counter"
 sum_of() { echo $(($(number one) + $(number two) + $(number three))); }
 sum_reaches() { [ "$(sum_of)" -ge "$1" ]; }
 crowd=
@@ -232,6 +242,7 @@ check "and ten of README.md's program added ten" grep -qx 10 "$work/home/counter
 
 # ---- a third is killed, and all come back ----
 
+check 'which had no such file at first' grep -qx 'counter is 1' "$work"/minimal.*
 "$cluster" kill 5 --dir "$work/c"
 for service in a b; do
     check "two of five are no quorum: $service" \

@@ -27,6 +27,12 @@ displays() { # PREFIX
         file { gsub(/\\e/, "\\"); gsub(/\\-/, "-"); gsub(/\\&/, ""); print > file }'
 }
 
+# ---- macros ----
+
+# Words that are macros of mdoc, too: one at the beginning of a title is not printed.
+grep -nE '^\.(It|Sh|Ss) (No|In|An|At|Do|So|Me|On|Os) [a-z]+( |$)' "$root"/man/*.[0-9] >"$work/swallowed"
+check 'no title begins with a word that is a macro' [ ! -s "$work/swallowed" ]
+
 # ---- names ----
 
 sed -n 's/^ *\(redlock_[a-z_]*\);$/\1/p' "$root/lib/redlock.map" | sort >"$work/exported"

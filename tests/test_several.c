@@ -274,6 +274,8 @@ START_TEST(what_is_wrong_is_said)
     options.kind = REDLOCK_REENTRANT;
     expect_refusal(redlock_try_all(client, ab, 2, &options, &lock), REDLOCK_ENOTSUP,
                    "only plain locks");
+    ck_assert_ptr_nonnull(
+        strstr(redlock_strerror(REDLOCK_ENOTSUP), "several names need plain"));
     ck_assert_int_eq(redlock_try_all(NULL, ab, 2, NULL, &lock), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_try_all(client, ab, 2, NULL, NULL), REDLOCK_EINVAL);
     ck_assert_ptr_null(lock);

@@ -120,6 +120,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "redlock-bench: cannot pin to one CPU: %s\n", strerror(errno));
         return EX_OSERR;
     }
+    bench.report.quick = bench.options.quick;
     status =
         bench.options.nodes_file != NULL ? bench_nodes_read(&bench) : start_masters(&bench);
     if (status == 0)

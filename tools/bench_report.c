@@ -34,8 +34,20 @@ void bench_add_ratio(struct bench_report *report, const char *scenario, const ch
     bench_add(report, scenario, what, of, "ratio", bench_summarise(ratio, rounds));
 }
 
+/* Not a time, nor a part of something that was measured: it is right after a moment, too. */
+static bool is_count(const char *unit)
+{
+    static const char *const counts[] = {"locks", "times", "calls", "tries", "rounds", "pairs"};
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+        if (strcmp(unit, counts[i]) == 0)
+            return true;
+    return false;
+}
+
 void bench_aim(struct bench_report *report, enum bench_aim aim, double bound)
 {
+    if (report->quick && !is_count(report->figure[report->figures - 1].unit))
+        return;
     assert(report->figures > 0);
     report->figure[report->figures - 1].aim = aim;
     report->figure[report->figures - 1].bound = bound;

@@ -43,6 +43,7 @@ struct bench_report {
     struct bench_drawing drawing[BENCH_DRAWINGS_MAX];
     size_t drawings;
     int64_t started_ns;
+    bool quick; /* too short to be judged by: only what must never happen is */
 };
 
 /* What was run, for the head of the report. */
@@ -65,7 +66,7 @@ void bench_add_ratio(struct bench_report *report, const char *scenario, const ch
                      const char *of, const double *above, const double *below, size_t rounds);
 
 /* Say what the figure added last should be; its median is what counts. A figure that missed
- * its aim is marked, and nothing else follows from it. */
+ * its aim is marked, and nothing else follows from it. Of a quick run only counts have aims. */
 void bench_aim(struct bench_report *report, enum bench_aim aim, double bound);
 
 /* A figure "PREFIXfailed pairs", which should be 0 and is left out where it is. */

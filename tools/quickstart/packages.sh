@@ -64,19 +64,37 @@ as_root() {
     fi
 }
 
+# What apt-get would install, and how much: "105 newly installed", "Need to get 99 MB of ...".
+tell_amount() {
+    # shellcheck disable=SC2086 # words are wanted
+    apt-get --assume-no --no-install-recommends install $missing 2>/dev/null |
+        sed -n 's/^.*, \([0-9]* newly installed\),.*/   \1/p; /^Need to get/s/^/   /p; /^After this/s/^/   /p'
+}
+
+install_failed() {
+    tail -n 20 build/logs/packages.log >&2
+    say "quickstart: apt-get could not $1 them; above is what it said" >&2
+    exit 1
+}
+
+# Only what comes over the network has a limit: what is being unpacked is not to be ended.
+fetch_limit_s=600
+
 install_missing() {
-    say "installing:$missing"
+    say "to be installed, by apt-get:$missing"
     # An update that fails for some other source is no reason to stop.
-    as_root env DEBIAN_FRONTEND=noninteractive apt-get -q update >build/logs/packages.log 2>&1 ||
+    as_root timeout -k 10 $fetch_limit_s env DEBIAN_FRONTEND=noninteractive \
+        apt-get -q update >build/logs/packages.log 2>&1 ||
         say "(apt-get update failed; going on with the lists that are there)"
+    tell_amount
+    # shellcheck disable=SC2086 # words are wanted
+    as_root timeout -k 10 $fetch_limit_s env DEBIAN_FRONTEND=noninteractive \
+        apt-get -q -y -d --no-install-recommends -o DPkg::Lock::Timeout=300 \
+        install $missing >>build/logs/packages.log 2>&1 </dev/null || install_failed fetch
     # shellcheck disable=SC2086 # words are wanted
     as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends \
         -o DPkg::Lock::Timeout=300 install $missing >>build/logs/packages.log 2>&1 </dev/null ||
-        {
-            tail -n 20 build/logs/packages.log >&2
-            say "quickstart: apt-get could not install them; above is what it said" >&2
-            exit 1
-        }
+        install_failed install
     case "$missing " in
     *' redis-server '*)
         say "(the package may start a server of its own on port 6379, which is not used here:"
@@ -116,7 +134,7 @@ want_runtimes() {
     need npm npm --version
     need python3-venv python3 -c 'import ensurepip, venv'
     [ -n "$missing" ] && command -v apt-get >/dev/null || return 0
-    say "   installing, if they can be had:$missing"
+    say "   to be installed, if they can be had:$missing"
     install_wanted 3>&1 >build/logs/runtimes.log 2>&1 </dev/null
 }
 

@@ -12,6 +12,8 @@ interrupted=   # the signal that told us to stop
 say() { printf '%s\n' "$*"; }
 
 begin() {
+    tell_time
+    check_started=$now # a check's time counts from here, installing and all
     tmp=$(mktemp -d "${TMPDIR:-/tmp}/rlq.XXXXXX") || exit 1
     mark=REDLOCK_QUICKSTART=${tmp##*.}-$$
     trap at_exit EXIT
