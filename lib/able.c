@@ -4,8 +4,6 @@
 
 #include "client.h"
 
-#include <string.h>
-
 #define GRACE_MIN_NS (10 * RL_NS_PER_MS)
 #define GRACE_MAX_NS (100 * RL_NS_PER_MS)
 #define LATE_NS (5 * RL_NS_PER_MS) /* between looks at a node that is late */
@@ -96,28 +94,6 @@ bool rl_client_ready(redlock *client, uint64_t able, int64_t now_ns, int64_t *re
         grace = GRACE_MAX_NS;
     *ret_until_ns = client->majority_ns + grace;
     return now_ns >= *ret_until_ns;
-}
-
-void rl_client_find_twins(redlock *client)
-{
-    for (unsigned i = 0; i < client->n; i++) {
-        struct rl_node *node = &client->nodes[i];
-        int before = node->twin;
-        node->twin = -1;
-        for (unsigned k = 0; k < i && node->info.run_id[0]; k++) {
-            const char *other = client->nodes[k].info.run_id;
-            if (client->nodes[k].twin < 0 && strcmp(other, node->info.run_id) == 0) {
-                node->twin = (int)k;
-                break;
-            }
-        }
-        if (node->twin >= 0 && node->twin != before)
-            rl_client_log(client, REDLOCK_LOG_ERROR,
-                          "%s is the same server as %s: it has no vote; name %u different "
-                          "servers",
-                          node->config->label, client->nodes[node->twin].config->label,
-                          client->n);
-    }
 }
 
 bool rl_client_crowded(redlock *client, uint64_t able, int64_t now_ns)

@@ -77,6 +77,15 @@ struct redlock {
 
     unsigned n;
     struct rl_node *nodes;
+    /* twins.c: two nodes that may be one server. */
+    struct rl_proof {
+        bool on;
+        unsigned teacher, pupil;
+        int64_t teacher_since_ns, pupil_since_ns; /* their connections */
+        int64_t again_ns; /* when to try anew; INT64_MAX: no need */
+        char nonce[RL_NONCE_LEN];
+        char sha[41]; /* of the script that returns it */
+    } proof;
     struct rl_node_settings settings;
     struct rl_prng prng;
     char sha[RL_SCRIPTS][41];
@@ -194,8 +203,11 @@ bool rl_client_ready(redlock *client, uint64_t able, int64_t now_ns, int64_t *re
 /* Is a majority lacking only because so much is under way already? It will pass. */
 bool rl_client_crowded(redlock *client, uint64_t able, int64_t now_ns);
 
-/* A later node that is the same server as an earlier one has no vote. */
-void rl_client_find_twins(redlock *client);
+/* twins.c: nodes that are one server have one vote. What is known of a node has changed, or it is
+ * time to try again (client->proof.again_ns); and an answer to one of its questions. */
+void rl_twins_look(redlock *client, int64_t now_ns);
+void rl_twins_proved(void *owner, struct rl_node *node, const struct rl_waiting *waiting,
+                     const struct rl_reply *reply, int64_t now_ns);
 
 /* loop.c. Mutex held. */
 void rl_loop_due(redlock *client, struct rl_due *due, int64_t due_ns);

@@ -54,6 +54,7 @@ static const struct row {
     const char *value;
 } rows[] = {
     {"run_id", TEXT, FIELD(run_id), NULL},
+    {"master_replid", TEXT, FIELD(replication), NULL},
     {"role", TEXT, FIELD(role), NULL},
     {"redis_version", TEXT, FIELD(version), NULL},
     {"maxmemory_policy", TEXT, FIELD(policy), NULL},
@@ -62,6 +63,7 @@ static const struct row {
     {"used_memory", NUMBER, FIELD(used_memory), NULL},
     {"mem_not_counted_for_evict", NUMBER, FIELD(uncounted_memory), NULL},
     {"min_slaves_good_slaves", NUMBER, FIELD(good_replicas), NULL},
+    {"second_repl_offset", NUMBER, FIELD(second_offset), NULL},
     {"redis_mode", FLAG, FIELD(sentinel), "sentinel"},
     {"server_mode", FLAG, FIELD(sentinel), "sentinel"}, /* valkey's */
     {"cluster_enabled", FLAG, FIELD(cluster), "1"},
@@ -103,7 +105,7 @@ static void take_line(const char *line, size_t len, struct rl_info *info)
 
 void rl_info_parse(const char *text, size_t len, struct rl_info *ret_info)
 {
-    *ret_info = (struct rl_info){.uptime_s = -1, .good_replicas = -1};
+    *ret_info = (struct rl_info){.uptime_s = -1, .good_replicas = -1, .second_offset = -1};
     while (len > 0) {
         const char *end = memchr(text, '\n', len);
         size_t line_len = end ? (size_t)(end - text) : len;
@@ -117,6 +119,11 @@ void rl_info_parse(const char *text, size_t len, struct rl_info *ret_info)
     }
     if (ret_info->maxmemory < 0)
         ret_info->maxmemory = 0;
+}
+
+bool rl_info_is_replica(const struct rl_info *info)
+{
+    return info->role[0] && strcmp(info->role, "master") != 0;
 }
 
 static bool evicts(const struct rl_info *info)
@@ -133,7 +140,7 @@ const char *rl_info_unfit(const struct rl_info *info)
     if (info->cluster)
         return "is a member of a Redis Cluster, whose keys move to other members and to "
                "replicas: name an independent server instead";
-    if (info->role[0] && strcmp(info->role, "master") != 0)
+    if (rl_info_is_replica(info))
         return "is a replica: name its master, or an independent server, instead";
     if (evicts(info))
         return "evicts keys, and locks with them: set maxmemory-policy noeviction";

@@ -16,7 +16,8 @@
 
 struct rl_info {
     char run_id[48]; /* empty: not told */
-    char role[16];   /* empty: not told */
+    char replication[48]; /* master_replid; empty: not told */
+    char role[16];        /* empty: not told */
     char version[24];
     char policy[32];   /* maxmemory_policy */
     int64_t uptime_s;  /* -1: not told */
@@ -24,6 +25,7 @@ struct rl_info {
     int64_t used_memory;
     int64_t uncounted_memory; /* the part of it that the limit is not about */
     int64_t good_replicas;    /* -1: it does not ask for any */
+    int64_t second_offset;    /* up to which it has another's replication id; -1: it has none */
     bool sentinel;
     bool cluster;
     bool loading;
@@ -33,6 +35,8 @@ struct rl_info {
 
 /* Parse the text of INFO. Unknown and malformed lines are passed over. */
 void rl_info_parse(const char *text, size_t len, struct rl_info *ret_info);
+
+bool rl_info_is_replica(const struct rl_info *info);
 
 /* Why this server can't be a master of locks, whatever else is true; NULL: nothing is known
  * against it. A static text. */

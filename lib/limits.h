@@ -57,6 +57,9 @@
 
 #define RL_HANDLES_RESTING 64 /* released handles that are not used again yet */
 
+/* What is known of a master that votes is asked anew, before it is asked for more votes. */
+#define RL_ASK_INFO_MS 10000
+
 #define RL_RECONNECT_MIN_MS 10
 #define RL_RECONNECT_MAX_MS 330 /* not twice as often on end: some four times a second */
 #define RL_SILENT_NS (500 * RL_NS_PER_MS) /* unanswered for so long, it is rather lost: */

@@ -279,7 +279,7 @@ static void describe(struct rl_node *node, redlock_node_status *entry, int64_t n
     memcpy(entry->refusal, node->refusal, sizeof(entry->refusal));
     entry->refused_ago_ms =
         node->refusal[0] ? (now_ns - node->refused_ns) / RL_NS_PER_MS : -1;
-    if (node->twin >= 0 && node->mode == RL_UP)
+    if (node->twin >= 0 && node->twin_proven && node->mode == RL_UP)
         snprintf(entry->text, sizeof(entry->text), "is the same server as node %d of the list",
                  node->twin + 1);
     else

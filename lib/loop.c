@@ -32,7 +32,7 @@
 static void on_changed(void *owner, struct rl_node *node, int64_t now_ns)
 {
     redlock *client = owner;
-    rl_client_find_twins(client);
+    rl_twins_look(client, now_ns);
     if (node->mode == RL_UP)
         rl_lines_node_up(client, node->index, now_ns);
     if (client->ending > 0)
@@ -58,6 +58,7 @@ const struct rl_node_events rl_client_events = {
     .drains = rl_claim_drains,
     .lost = rl_claim_lost,
     .pinged = on_pinged,
+    .proved = rl_twins_proved,
     .changed = on_changed,
     .log = rl_client_log,
 };
@@ -120,6 +121,8 @@ void rl_loop_tick(redlock *client, int64_t now_ns)
 {
     for (unsigned i = 0; i < client->n; i++)
         rl_node_tick(&client->nodes[i], now_ns);
+    if (now_ns >= client->proof.again_ns)
+        rl_twins_look(client, now_ns);
     rl_subs_tick(client, now_ns);
     if (now_ns >= client->sweep_ns)
         rl_claims_sweep(client, now_ns);
@@ -143,6 +146,8 @@ int64_t rl_loop_next_due_ns(redlock *client)
     int64_t subs_due = rl_subs_due_ns(client);
     if (client->sweep_ns < due)
         due = client->sweep_ns;
+    if (client->proof.again_ns < due)
+        due = client->proof.again_ns;
     if (subs_due < due)
         due = subs_due;
     for (unsigned i = 0; i < client->n; i++) {

@@ -79,9 +79,17 @@ void rl_node_done_in_child(struct rl_node *node)
     done(node, rl_link_free_in_child);
 }
 
+void rl_node_forget_twins(struct rl_node *node)
+{
+    node->apart = node->same = 0;
+    node->unteachable = false;
+}
+
 /* The one place that changes the mode. */
 void rl_node_set_mode(struct rl_node *node, enum rl_mode mode, int64_t now_ns)
 {
+    if (mode == RL_UP)
+        rl_node_forget_twins(node);
     node->mode = mode;
     node->since_ns = now_ns;
     node->asked_late = false;
@@ -282,7 +290,9 @@ void rl_node_tick(struct rl_node *node, int64_t now_ns)
         break;
     case RL_UP:
         if (now_ns >= node->ask_info_ns) {
-            node->asked_late = now_ns - node->ask_info_ns > LATE_NS;
+            /* Who votes goes on to: its answer comes before that to whatever it is asked next. */
+            node->asked_late =
+                node->fitness != RL_FIT && now_ns - node->ask_info_ns > LATE_NS;
             rl_node_ask_info(node, now_ns);
         }
         /* What has come meanwhile may lie in the socket: silence is judged after a look. */
@@ -308,16 +318,21 @@ int64_t rl_node_due_ns(struct rl_node *node)
     case RL_AUTH:
     case RL_GREETING:
         return rl_earlier_ns(due, node->deadline_ns);
-    case RL_UP:
-        return rl_earlier_ns(due, rl_earlier_ns(node->ask_info_ns, drain_ns(node)));
+    case RL_UP: /* who votes is asked when there is something else to do, too */
+        due = rl_earlier_ns(due, drain_ns(node));
+        return node->fitness == RL_FIT ? due : rl_earlier_ns(due, node->ask_info_ns);
     }
     return due;
 }
 
+bool rl_node_votes(const struct rl_node *node)
+{
+    return node->fitness == RL_FIT && node->twin < 0;
+}
+
 static bool votes(struct rl_node *node, int64_t now_ns)
 {
-    return node->mode == RL_UP && node->fitness == RL_FIT && node->twin < 0 &&
-           !rl_node_stalled(node, now_ns);
+    return node->mode == RL_UP && rl_node_votes(node) && !rl_node_stalled(node, now_ns);
 }
 
 static bool is_full(struct rl_node *node)
@@ -338,7 +353,7 @@ bool rl_node_crowded(struct rl_node *node, int64_t now_ns)
 
 bool rl_node_pending(const struct rl_node *node)
 {
-    return node->mode == RL_UP ? node->asked_late : node->retry.failures == 0;
+    return node->mode == RL_UP ? node->asked_late || node->proving : node->retry.failures == 0;
 }
 
 const char *rl_node_why(struct rl_node *node, int64_t now_ns)
@@ -354,7 +369,8 @@ const char *rl_node_why(struct rl_node *node, int64_t now_ns)
         break;
     }
     if (node->twin >= 0)
-        return "the same server as an earlier node of the list";
+        return node->twin_proven ? "the same server as an earlier node of the list"
+                                 : "has another node's run_id, and may be the same server";
     if (node->fitness != RL_FIT)
         return node->why;
     if (rl_node_stalled(node, now_ns))

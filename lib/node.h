@@ -18,7 +18,7 @@
 #define RL_NODE_H
 
 #include "hold.h"
-#include "info.h"
+#include "identity.h"
 #include "retry.h"
 #include "tls.h"
 #include "wire.h"
@@ -56,6 +56,9 @@ struct rl_node_events {
     void (*lost)(void *owner, struct rl_node *node, unsigned slot,
                  const struct rl_waiting *waiting, int64_t now_ns);
     void (*pinged)(void *owner, struct rl_node *node, int64_t round_trip_ns);
+    /* It was taught something, or asked for it (twins.c). */
+    void (*proved)(void *owner, struct rl_node *node, const struct rl_waiting *waiting,
+                   const struct rl_reply *reply, int64_t now_ns);
     /* UP or lost, or what is known of the server has changed: look at twins and due releases,
      * and whether to wait for it. */
     void (*changed)(void *owner, struct rl_node *node, int64_t now_ns);
@@ -101,12 +104,17 @@ struct rl_node {
     struct rl_retry retry;
 
     struct rl_info info; /* of the last INFO; empty where it was denied */
-    bool info_known;
+    struct rl_identity identity; /* who answered here last, and since when */
     enum rl_fitness fitness;
-    int twin;            /* an earlier node that is the same server; -1: none */
-    int64_t run_seen_ns; /* when this client first saw info.run_id here */
-    int64_t replaced_ns; /* and last saw other keys come here, whoever it was; 0: never */
-    int64_t ask_info_ns; /* when to ask again; INT64_MAX: no need */
+    /* twins.c, by the connection in use: */
+    int twin;         /* a node that votes for the same server; -1: none */
+    bool twin_proven; /* or it has the same run_id, and nobody knows yet */
+    bool proving;     /* which is about to be known */
+    bool unteachable;
+    uint64_t apart, same; /* nodes that are other servers, or this one */
+    int64_t replaced_ns; /* when this client last saw other keys come here; 0: never */
+    const char *replaced_how;
+    int64_t ask_info_ns; /* when to ask again; INT64_MAX: it was, or there is no need */
     bool asked_late;     /* nobody was there to ask when it was due: the answer is awaited */
     int64_t guard_until_ns;
     int64_t round_trip_ns; /* smoothed; 0: unknown */
@@ -133,6 +141,9 @@ void rl_node_step(struct rl_slot *slot, unsigned epoll_events, int64_t now_ns);
 /* Time passed: reconnect, give up, begin to drain, ask again. */
 void rl_node_tick(struct rl_node *node, int64_t now_ns);
 int64_t rl_node_due_ns(struct rl_node *node);
+
+/* Does its yes count, by all that is known of it? */
+bool rl_node_votes(const struct rl_node *node);
 
 /* May it be asked for its vote now? */
 bool rl_node_able(struct rl_node *node, int64_t now_ns);
@@ -176,6 +187,10 @@ bool rl_node_tell(struct rl_node *node, const void *bytes, size_t len, int64_t n
 /* Is such a request unanswered? */
 bool rl_node_owes_note(struct rl_node *node);
 
+/* Queue a question of twins.c. False: likewise. The answer is told with the nonce. */
+bool rl_node_prove(struct rl_node *node, enum rl_ask what, const struct rl_out *out,
+                   const char nonce[RL_NONCE_LEN], int64_t now_ns);
+
 /* Is anything queued that the kernel has not taken yet? */
 bool rl_node_unsent(const struct rl_node *node);
 
@@ -192,6 +207,9 @@ void rl_node_set_mode(struct rl_node *node, enum rl_mode mode, int64_t now_ns);
 void rl_node_lose(struct rl_node *node, unsigned slot, int64_t now_ns, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* Another connection, or another server. */
+void rl_node_forget_twins(struct rl_node *node);
+
 /* node_greet.c: the link has opened; and an answer to one of the node's own questions. */
 void rl_node_greet(struct rl_node *node, int64_t now_ns);
 void rl_node_greeted(struct rl_node *node, const struct rl_waiting *waiting,
@@ -202,9 +220,10 @@ void rl_node_on_bulk(void *slot, const char *bytes, size_t len);
 /* It refuses what it is asked, whatever has been decided without it. */
 void rl_node_refuses(struct rl_node *node, const char *why, int64_t now_ns);
 
-/* It is a replica now or loads a file, or did when it answered: what it had before is lost, and
- * its uptime says nothing of that. */
-void rl_node_replaced(struct rl_node *node, int64_t now_ns);
+/* Other keys have come here: what was there before is lost, or elsewhere, and the uptime says
+ * nothing of that. `how`: "was a replica", a static text. */
+void rl_node_replaced(struct rl_node *node, const char *how, int64_t now_ns);
+extern const char rl_was_replica[];
 
 /* node_reply.c: read what there is and hand it out. */
 void rl_node_read(struct rl_slot *slot);

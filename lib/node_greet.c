@@ -82,6 +82,22 @@ bool rl_node_tell(struct rl_node *node, const void *bytes, size_t len, int64_t n
     return takes;
 }
 
+bool rl_node_prove(struct rl_node *node, enum rl_ask what, const struct rl_out *out,
+                   const char nonce[RL_NONCE_LEN], int64_t now_ns)
+{
+    struct rl_waiting waiting = {
+        .ask = what,
+        .sent_ns = now_ns,
+        .deadline_ns = now_ns + node->settings->connect_timeout_ns,
+    };
+    memcpy(waiting.nonce, nonce, RL_NONCE_LEN);
+    assert(!out->overflow);
+    bool takes = node->mode == RL_UP && rl_node_takes(node, node->active, out->len, true);
+    if (takes)
+        rl_node_put(node, node->active, out->bytes, out->len, &waiting);
+    return takes;
+}
+
 void rl_node_greet(struct rl_node *node, int64_t now_ns)
 {
     char bytes[RL_LOGIN_MAX];
@@ -122,14 +138,8 @@ void rl_node_on_bulk(void *context, const char *bytes, size_t len)
     const struct rl_waiting *oldest = rl_wire_oldest(&slot->wire);
     if (!oldest || oldest->ask != RL_ASK_INFO || slot->index != slot->node->active)
         return;
-    struct rl_node *node = slot->node;
-    char before[sizeof(node->info.run_id)];
-    memcpy(before, node->info.run_id, sizeof(before));
-    rl_info_parse(bytes, len, &node->info);
-    mask_info(&node->info, &slot->wire.mask);
-    node->info_known = true;
-    if (strcmp(before, node->info.run_id) != 0)
-        node->run_seen_ns = 0; /* a new process: judge() starts its time */
+    rl_info_parse(bytes, len, &slot->node->info);
+    mask_info(&slot->node->info, &slot->wire.mask);
 }
 
 static void unfit(struct rl_node *node, int64_t now_ns, int64_t again_ns, const char *why)
@@ -145,9 +155,13 @@ void rl_node_refuses(struct rl_node *node, const char *why, int64_t now_ns)
     node->refused_ns = now_ns;
 }
 
-void rl_node_replaced(struct rl_node *node, int64_t now_ns)
+const char rl_was_replica[] = "was a replica or loaded its keys anew";
+static const char took_place[] = "may have taken the place of another server";
+
+void rl_node_replaced(struct rl_node *node, const char *how, int64_t now_ns)
 {
     node->replaced_ns = now_ns;
+    node->replaced_how = how;
     /* Said on a link that drains, it counts for the other one, too. */
     if (node->mode == RL_UP && node->settings->guard) {
         node->fitness = RL_GUARDED;
@@ -156,17 +170,46 @@ void rl_node_replaced(struct rl_node *node, int64_t now_ns)
     }
 }
 
+/* Who is it that answers here? */
+static void learn_identity(struct rl_node *node, int64_t now_ns)
+{
+    switch (rl_identity_learn(&node->identity, &node->info, now_ns)) {
+    case RL_SAME:
+        break;
+    case RL_RESTARTED:
+        rl_node_forget_twins(node);
+        break;
+    case RL_ANOTHER:
+        rl_node_forget_twins(node);
+        rl_node_replaced(node, took_place, now_ns);
+        break;
+    case RL_RESYNCED:
+        rl_node_replaced(node, rl_was_replica, now_ns);
+        break;
+    }
+}
+
+static void vote(struct rl_node *node, int64_t now_ns)
+{
+    node->fitness = RL_FIT;
+    node->ask_info_ns = now_ns + RL_ASK_INFO_MS * RL_NS_PER_MS;
+}
+
 /* Has it been up, or known to us, for long enough (info.h)? */
 static void judge_guard(struct rl_node *node, int64_t now_ns)
 {
     int64_t window_ns = node->settings->guard_window_ns;
-    int64_t wait = rl_guard_wait_ns(window_ns, node->info.uptime_s, now_ns - node->run_seen_ns);
+    int64_t uptime_s = node->info.uptime_s;
+    int64_t wait = rl_guard_wait_ns(window_ns, uptime_s, now_ns - node->identity.seen_ns);
     int64_t anew =
         node->replaced_ns > 0 ? rl_guard_wait_ns(window_ns, -1, now_ns - node->replaced_ns) : 0;
+    /* Who is another one and has just been started was restarted, by all that can be seen. */
+    bool young = rl_guard_wait_ns(window_ns, uptime_s, 0) > 0;
+    bool replaced = anew > 0 && !(young && node->replaced_how == took_place);
     if (wait < anew)
         wait = anew;
     if (wait == 0) {
-        node->fitness = RL_FIT;
+        vote(node, now_ns);
         return;
     }
     node->fitness = RL_GUARDED;
@@ -174,19 +217,17 @@ static void judge_guard(struct rl_node *node, int64_t now_ns)
     node->ask_info_ns = node->guard_until_ns;
     snprintf(node->why, sizeof(node->why),
              "%s less than max-ttl ago: its vote is withheld by the restart guard",
-             anew > 0 ? "was a replica or loaded its keys anew" : "restarted");
+             replaced ? node->replaced_how : "restarted");
 }
 
 /* What INFO said decides whether this server may vote. */
 static void judge_info(struct rl_node *node, int64_t now_ns)
 {
     const struct rl_info *info = &node->info;
+    learn_identity(node, now_ns);
+    if (rl_info_is_replica(info))
+        rl_node_replaced(node, rl_was_replica, now_ns);
     node->why[0] = '\0';
-    if (node->run_seen_ns == 0)
-        node->run_seen_ns = now_ns;
-    bool replica = info->role[0] && strcmp(info->role, "master") != 0;
-    if (replica)
-        rl_node_replaced(node, now_ns);
     const char *unfit_why = rl_info_unfit(info);
     const char *refusal = rl_info_refusal(info);
     if (refusal)
@@ -199,16 +240,20 @@ static void judge_info(struct rl_node *node, int64_t now_ns)
     else if (node->settings->guard)
         judge_guard(node, now_ns);
     else
-        node->fitness = RL_FIT;
+        vote(node, now_ns);
     if (node->fitness == RL_FIT && refusal)
         snprintf(node->why, sizeof(node->why), "warning: %s", refusal);
 }
 
+/* A user without the right to it, or a server without the command: for good, that is. */
+static bool is_denied(const struct rl_reply *error)
+{
+    return rl_error_is(error, "NOPERM") || rl_error_is(error, "ERR unknown command");
+}
+
 static void info_denied(struct rl_node *node, const char *text, int64_t now_ns)
 {
-    node->info_known = false;
-    node->info = (struct rl_info){.uptime_s = -1};
-    node->run_seen_ns = 0;
+    rl_info_parse("", 0, &node->info); /* nothing is known of it */
     if (node->settings->guard) {
         unfit(node, now_ns, ASK_AGAIN_NS, "");
         snprintf(node->why, sizeof(node->why),
@@ -219,26 +264,66 @@ static void info_denied(struct rl_node *node, const char *text, int64_t now_ns)
     }
 }
 
-/* INFO has been judged. `before`: what was said of the node until now. */
-static void enter_up(struct rl_node *node, const char *before, int64_t now_ns)
+/* What is known of the node until now. */
+struct known {
+    char why[sizeof(((struct rl_node *)0)->why)];
+    bool voted;
+    int64_t seen_ns;
+};
+
+static struct known known_of(const struct rl_node *node)
+{
+    struct known known = {
+        .voted = node->mode == RL_UP && node->fitness == RL_FIT,
+        .seen_ns = node->identity.seen_ns,
+    };
+    memcpy(known.why, node->why, sizeof(known.why));
+    return known;
+}
+
+/* INFO has been judged. */
+static void enter_up(struct rl_node *node, const struct known *known, int64_t now_ns)
 {
     if (node->mode != RL_UP)
         rl_node_set_mode(node, RL_UP, now_ns);
-    node->settings->events->changed(node->settings->owner, node, now_ns);
-    if (node->why[0] && strcmp(before, node->why) != 0)
+    bool same = known->voted && node->fitness == RL_FIT &&
+                known->seen_ns == node->identity.seen_ns;
+    if (!same)
+        node->settings->events->changed(node->settings->owner, node, now_ns);
+    if (node->why[0] && strcmp(known->why, node->why) != 0)
         node->settings->events->log(node->settings->owner, REDLOCK_LOG_WARNING, "%s: %s",
                                     node->config->label, node->why);
+}
+
+/* INFO has been answered. */
+static void take_info(struct rl_node *node, const struct rl_reply *reply, const char *error,
+                      int64_t now_ns)
+{
+    const struct known known = known_of(node);
+    node->asked_late = false;
+    bool refused = reply->type == RL_REPLY_ERROR;
+    if (refused && !is_denied(reply) && node->mode != RL_UP) {
+        rl_node_lose(node, node->active, now_ns, "%s", error);
+        return;
+    }
+    if (refused && !is_denied(reply) && known.voted) { /* what is known of it holds */
+        node->ask_info_ns = now_ns + ASK_AGAIN_NS;
+        return;
+    }
+    if (reply->type == RL_REPLY_BULK)
+        judge_info(node, now_ns);
+    else
+        info_denied(node, error, now_ns);
+    enter_up(node, &known, now_ns);
 }
 
 void rl_node_greeted(struct rl_node *node, const struct rl_waiting *waiting,
                      const struct rl_reply *reply, int64_t now_ns)
 {
     char text[160] = "";
-    char before[sizeof(node->why)];
     bool refused = reply->type == RL_REPLY_ERROR;
     if (refused)
         rl_error_text(reply, &rl_node_wire(node)->mask, text, sizeof(text));
-    memcpy(before, node->why, sizeof(before));
     switch (waiting->ask) {
     case RL_ASK_AUTH:
         if (rl_login_accepted(reply))
@@ -256,19 +341,14 @@ void rl_node_greeted(struct rl_node *node, const struct rl_waiting *waiting,
         memcpy(rl_node_wire(node)->why, text, sizeof(text));
         break;
     case RL_ASK_INFO:
-        node->asked_late = false;
-        if (refused && !rl_error_is(reply, "NOPERM") && node->mode != RL_UP)
-            rl_node_lose(node, node->active, now_ns, "%s", text);
-        else if (refused || reply->type != RL_REPLY_BULK) {
-            info_denied(node, text, now_ns);
-            enter_up(node, before, now_ns);
-        } else {
-            judge_info(node, now_ns);
-            enter_up(node, before, now_ns);
-        }
+        take_info(node, reply, text, now_ns);
         break;
     case RL_ASK_PING:
         node->settings->events->pinged(node->settings->owner, node, now_ns - waiting->sent_ns);
+        break;
+    case RL_ASK_TEACH:
+    case RL_ASK_RECALL:
+        node->settings->events->proved(node->settings->owner, node, waiting, reply, now_ns);
         break;
     case RL_ASK_NOTE:      /* whatever came of it */
     case RL_ASK_SUBSCRIBE: /* a subscriber's only (sub.h) */

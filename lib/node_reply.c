@@ -108,7 +108,7 @@ static bool deliver(struct rl_slot *slot, const struct rl_waiting *waiting,
         if (!ends_connection(reply))
             return true;
         if (!rl_error_is(reply, "NOAUTH"))
-            rl_node_replaced(node, now_ns);
+            rl_node_replaced(node, rl_was_replica, now_ns);
         set_why(&slot->wire, text);
         return false;
     }
@@ -117,6 +117,9 @@ static bool deliver(struct rl_slot *slot, const struct rl_waiting *waiting,
         return false;
     }
     measure(node, waiting, now_ns);
+    /* It was asked as one that votes, and what it has said since then is another thing. */
+    if (judged.vote == RL_VOTE_YES && rl_verb_takes(waiting->verb) && !rl_node_votes(node))
+        judged = (struct rl_judged){.vote = RL_VOTE_FAILED, .why = rl_node_why(node, now_ns)};
     settings->events->answered(settings->owner, node, slot->index, waiting, &judged, now_ns);
     return true;
 }
@@ -134,7 +137,11 @@ static bool take(void *context, const struct rl_reply *reply, int64_t now_ns)
         return false;
     }
     struct rl_waiting waiting = *oldest;
+    struct rl_node *node = slot->node;
     rl_wire_drop_oldest(wire);
+    /* A newcomer says who it is before it is heard. */
+    if (node->mode == RL_UP || slot->index != node->active)
+        rl_identity_heard(&node->identity, now_ns);
     if (wire->fifo_count > 0) /* whom the next reply is for: far away in memory */
         __builtin_prefetch(rl_wire_oldest(wire)->claim, 1);
     if (waiting.ask != RL_ASK_VERB) {

@@ -8,10 +8,9 @@
 #include "config_load.h"
 #include "config_take.h"
 #include "entropy.h"
-#include "text.h"
+#include "sha1.h"
 
 #include <errno.h>
-#include <openssl/evp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -39,17 +38,6 @@ static void warn(void *context, int level, const char *text)
     rl_client_log(context, level, "%s", text);
 }
 
-/* EVALSHA's name for a script. */
-static int hash_script(const char *body, char ret_sha[41])
-{
-    unsigned char sum[EVP_MAX_MD_SIZE];
-    unsigned len = 0;
-    if (!EVP_Digest(body, strlen(body), sum, &len, EVP_sha1(), NULL) || len != 20)
-        return REDLOCK_ESYSTEM;
-    *rl_put_hex(ret_sha, sum, len) = '\0';
-    return 0;
-}
-
 static int hash_scripts(redlock *client)
 {
     for (int row = 0; row < RL_ROWS; row++) {
@@ -57,7 +45,7 @@ static int hash_scripts(redlock *client)
         for (unsigned verb = 0; kind && verb < RL_VERBS; verb++) {
             const char *body = kind->script[verb].body;
             int result =
-                body ? hash_script(body, client->sha[rl_script_number(kind, verb)]) : 0;
+                body ? rl_sha1_text(body, client->sha[rl_script_number(kind, verb)]) : 0;
             if (result)
                 return result;
         }
@@ -204,6 +192,7 @@ static redlock *new_client(const redlock_config *config)
     client->drive.kick_fd = client->drive.outer_fd = -1;
     client->drive.told_ns = INT64_MAX;
     client->sweep_ns = INT64_MAX;
+    client->proof.again_ns = INT64_MAX;
     client->log = config->log;
     client->log_context = config->log_context;
     client->log_level = config->log_level;

@@ -21,6 +21,8 @@ enum rl_ask {
     RL_ASK_INFO,
     RL_ASK_PING,
     RL_ASK_NOTE,
+    RL_ASK_TEACH,
+    RL_ASK_RECALL,
     RL_ASK_SUBSCRIBE,
     RL_ASK_UNSUBSCRIBE
 };
@@ -30,7 +32,7 @@ struct rl_waiting {
         struct rl_claim *claim; /* RL_ASK_VERB */
         struct rl_ear *ear;     /* RL_ASK_(UN)SUBSCRIBE; NULL: the client's own channel */
     };
-    char nonce[RL_NONCE_LEN]; /* RL_ASK_VERB: what the reply must begin with */
+    char nonce[RL_NONCE_LEN]; /* RL_ASK_VERB: what the reply must begin with; TEACH, RECALL */
     int64_t deadline_ns;      /* past it, the node is not answering */
     int64_t sent_ns;
     enum rl_ask ask;

@@ -4,6 +4,7 @@
 
 #include "client.h"
 #include "fake.h"
+#include "masters.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -42,13 +43,17 @@ static void is_seen_as_a_replica(void)
     ck_assert_ptr_nonnull(strstr(text, "is a replica"));
 }
 
-static void expect_guarded(void)
+static void expect_guarded_as(const char *word)
 {
     ck_assert_msg(wait_until(client_state(client, 0, text) == REDLOCK_NODE_GUARDED, 5000), "%s",
                   text);
-    ck_assert(wait_until((client_state(client, 0, text), strstr(text, "was a replica") != NULL),
-                         5000));
+    ck_assert(wait_until((client_state(client, 0, text), strstr(text, word) != NULL), 5000));
     ck_assert(!client_can_take(client, "another"));
+}
+
+static void expect_guarded(void)
+{
+    expect_guarded_as("was a replica");
 }
 
 START_TEST(a_refused_info_makes_nobody_forget_a_replica)
@@ -79,7 +84,7 @@ START_TEST(nor_does_another_server_under_its_name)
     fake_says(fake, first, -1, "master");
     fake_hang_up(fake, false);
     ck_assert(wait_until(strcmp(run_id(), first) == 0, 5000));
-    expect_guarded();
+    expect_guarded_as("place of another server");
     close_all();
 }
 END_TEST
@@ -101,6 +106,32 @@ START_TEST(a_draining_link_tells_of_its_server)
     expect_guarded();
     ck_assert_uint_eq(fake_connections(fake), 2);
     ck_assert_int_eq(redlock_release(lock), 0);
+    close_all();
+}
+END_TEST
+
+/* Both slots of a node, each time one is used anew. */
+START_TEST(a_connection_beside_a_silent_one_selects_its_database)
+{
+    struct node_list list = {.len = 0};
+    struct fake_record record;
+    redlock_lock *lock = NULL;
+    fake = fake_start(false);
+    node_list_line(&list, "stall-limit 5s");
+    node_list_line(&list, "node redis://127.0.0.1:%d/3", fake_endpoint(fake)->port);
+    client = client_open(node_list_write(&list));
+    ck_assert(wait_until(client_ready(client) == 1, 5000));
+    fake_rule(fake, &(struct fake_rule){.match = "acquire *",
+                                        .times = 1,
+                                        .delay_ms = 2000,
+                                        .reply = "-ERR not now\r\n"});
+    int code = client_try(client, "name", 0, 5000, NULL, &lock);
+    ck_assert_int_eq(code, 0);
+    ck_assert_uint_eq(fake_connections(fake), 2);
+    ck_assert_uint_eq(fake_count(fake, "SELECT 3"), 2);
+    ck_assert(fake_find(fake, "SELECT 3", 1, &record));
+    ck_assert_int_eq(record.connection, 1);
+    redlock_release(lock);
     close_all();
 }
 END_TEST
@@ -127,6 +158,7 @@ int main(void)
     tcase_add_test(tests, a_refused_info_makes_nobody_forget_a_replica);
     tcase_add_test(tests, nor_does_another_server_under_its_name);
     tcase_add_test(tests, a_draining_link_tells_of_its_server);
+    tcase_add_test(tests, a_connection_beside_a_silent_one_selects_its_database);
     tcase_add_test(tests, a_sentinel_has_no_vote);
     suite_add_tcase(suite, tests);
     return suite_run(suite);

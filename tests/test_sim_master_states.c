@@ -168,6 +168,8 @@ static void compare_info(void)
     ck_assert_int_eq(model.maxmemory, real.maxmemory);
     ck_assert_int_eq(model.cluster, real.cluster);
     ck_assert_int_eq(model.loading, real.loading);
+    ck_assert_uint_eq(strlen(model.replication), strlen(real.replication));
+    ck_assert_int_eq(model.second_offset >= 0, real.second_offset >= 0);
     ck_assert_int_eq(model.sentinel, real.sentinel);
     ck_assert_int_eq(model.rdb_failed, real.rdb_failed);
     ck_assert_int_eq(model.aof_failed, real.aof_failed);

@@ -77,7 +77,7 @@ unsigned sim_masters_behind(const char *names, const char *token, int64_t until_
                             int64_t max_ttl_ns)
 {
     unsigned count = 0;
-    for (unsigned i = 0; i < sim_master_count(); i++) {
+    for (unsigned i = 0; i < sim_servers(); i++) {
         struct sim_server *server = sim_server(i);
         /* It does not vote until whatever it had is over. */
         count += has_died(server, until_ns, max_ttl_ns) ||

@@ -108,12 +108,14 @@ static void run_info(struct sim_call *call)
                        "maxmemory_policy:noeviction\r\n\r\n"
                        "# Persistence\r\nloading:%d\r\nasync_loading:0\r\n"
                        "rdb_last_bgsave_status:%s\r\naof_last_write_status:ok\r\n\r\n"
-                       "# Replication\r\nrole:%s\r\nconnected_slaves:0\r\n\r\n"
+                       "# Replication\r\nrole:%s\r\nconnected_slaves:0\r\n"
+                       "master_replid:%s\r\nsecond_repl_offset:%lld\r\n\r\n"
                        "# Cluster\r\ncluster_enabled:0\r\n\r\n# Keyspace\r\n",
                        1000 + server->index, server->run_id, SIM_PORT, uptime_s,
                        uptime_s / 86400, server->sessions, call->trouble == SIM_OOM,
                        call->trouble == SIM_LOADING, call->trouble == SIM_MISCONF ? "err" : "ok",
-                       replica ? "slave" : server->role);
+                       replica ? "slave" : server->role, server->replication,
+                       (long long)server->second_offset);
     assert(len > 0 && (size_t)len < sizeof(text));
     sim_put_bulk(call->out, text, (size_t)len);
 }
@@ -195,6 +197,7 @@ static void run_script_flush(struct sim_call *call)
         return;
     }
     call->server->scripts_known = 0;
+    call->server->nonces.count = 0;
     sim_put_ok(call->out);
 }
 

@@ -69,7 +69,9 @@ static struct sim_conn *new_conn(void)
 void sim_conn_connect(struct sim_file *socket, unsigned master)
 {
     struct sim_conn *conn = new_conn();
-    struct sim_route *route = &socket->proc->fds->routes[master];
+    const struct sim_path *path = &socket->proc->fds->routes[master].path;
+    unsigned server = path->leads_to ? path->leads_to - 1 : master;
+    struct sim_route *route = &socket->proc->fds->routes[server];
     conn->route = route;
     conn->socket = socket;
     conn->port = socket->as.socket.port;

@@ -12,13 +12,13 @@ static struct sim_masters_options settings;
 
 struct sim_server *sim_server(unsigned master)
 {
-    assert(master < settings.count);
+    assert(master < sim_servers());
     return &servers[master];
 }
 
 unsigned sim_servers(void)
 {
-    return settings.count;
+    return settings.count + settings.spare;
 }
 
 unsigned sim_master_count(void)
@@ -38,6 +38,20 @@ static void draw_run_id(struct sim_server *server)
     sim_random_bytes(bytes, sizeof(bytes));
     for (size_t i = 0; i < sizeof(bytes); i++)
         server->run_id[i] = "0123456789abcdef"[bytes[i] % 16];
+    /* Another one; that nobody can foresee it is of no interest. */
+    for (size_t i = 0; i < sizeof(bytes); i++)
+        server->replication[i] = server->run_id[sizeof(bytes) - 1 - i];
+    server->second_offset = -1;
+}
+
+/* Whoever was a replica, or becomes one, has another replication id. */
+static void change_replication(struct sim_server *server, bool leads)
+{
+    static const char next[] = "123456789abcdef0";
+    char *last = &server->replication[sizeof(server->replication) - 2];
+    unsigned digit = (unsigned)(*last <= '9' ? *last - '0' : *last - 'a' + 10);
+    *last = next[digit % 16];
+    server->second_offset = leads ? 1 : -1;
 }
 
 /* ---- a world ---------------------------------------------------------------------------- */
@@ -72,16 +86,16 @@ static void begin(struct sim_server *server, unsigned index, int64_t wall_ns)
 
 void sim_masters_begin(const struct sim_masters_options *options)
 {
-    assert(options->count <= SIM_MASTERS_MAX);
+    assert(options->count + options->spare <= SIM_MASTERS_MAX);
     settings = *options;
     int64_t wall_ns = 1700000000 * SIM_S + sim_between(0, SIM_S - 1);
-    for (unsigned i = 0; i < settings.count; i++)
+    for (unsigned i = 0; i < sim_servers(); i++)
         begin(&servers[i], i, wall_ns);
 }
 
 void sim_masters_end(void)
 {
-    for (unsigned i = 0; i < settings.count; i++) {
+    for (unsigned i = 0; i < sim_servers(); i++) {
         struct sim_server *server = &servers[i];
         sim_not(&server->work);
         sim_sessions_drop(server);
@@ -114,6 +128,7 @@ void sim_server_kill(struct sim_server *server)
     server->killed_ns = sim_now_ns();
     server->paused_until_ns = 0;
     server->scripts_known = server->scripts_forgotten = 0;
+    server->nonces.count = 0;
     sim_not(&server->work);
     sim_sessions_kill(server);
 }
@@ -183,6 +198,7 @@ void sim_master_script_flush(unsigned master)
     sim_tell("n%u forgets its scripts", master + 1);
     server->scripts_forgotten |= server->scripts_known;
     server->scripts_known = 0;
+    server->nonces.count = 0;
 }
 
 bool sim_master_evict(unsigned master)
@@ -210,6 +226,8 @@ void sim_master_run_id(unsigned master, const char *run_id)
 void sim_master_role(unsigned master, const char *role)
 {
     struct sim_server *server = sim_server(master);
+    if (strcmp(server->role, role) != 0)
+        change_replication(server, strcmp(role, "master") == 0);
     snprintf(server->role, sizeof(server->role), "%s", role);
 }
 

@@ -66,6 +66,7 @@ struct sim_asked {
 
 struct sim_masters_options {
     unsigned count;
+    unsigned spare; /* more servers, behind these, that no list names: see sim_path_lead() */
     const char *password; /* NULL: none */
     void (*changed)(const struct sim_changed *changed); /* NULL: nobody looks */
     void (*asked)(const struct sim_asked *asked);       /* NULL: likewise */

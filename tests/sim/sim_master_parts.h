@@ -98,10 +98,19 @@ struct sim_undo {
 
 /* ---- servers --------------------------------------------------------------------------- */
 
+/* Scripts that do nothing but return a text; the last ones. */
+enum { SIM_NONCES_MAX = 8, SIM_NONCE_LEN = 16 };
+struct sim_nonces {
+    unsigned count; /* so far */
+    char nonce[SIM_NONCES_MAX][SIM_NONCE_LEN + 1];
+};
+
 struct sim_server {
     unsigned index;
     bool up;
     char run_id[41], role[16];
+    char replication[41]; /* the id of what it has in common with its replicas */
+    int64_t second_offset; /* up to which it has another one's; -1: it has none */
 
     /* The wall clock showed wall_ns at the true time wall_at_ns, and goes at that rate. */
     int64_t wall_ns, wall_at_ns, rate_ppb;
@@ -121,6 +130,7 @@ struct sim_server {
     unsigned trouble_ppm;
 
     uint64_t scripts_known, scripts_forgotten; /* a bit each; by a flush */
+    struct sim_nonces nonces;                  /* beside these */
     struct sim_key *bucket[SIM_BUCKETS];
     struct sim_key **key;
     size_t keys, keys_size;

@@ -28,6 +28,9 @@ extern const struct sim_scenario sim_named_take[], sim_named_undo[], sim_named_k
  * 10 us, unless it is told otherwise. The story is not told yet. */
 void sim_stage(unsigned masters);
 
+/* The same, and a server behind them that nobody's list names. */
+void sim_stage_with_spare(unsigned masters);
+
 /* From here on it is told. */
 void sim_curtain(void);
 

@@ -41,12 +41,12 @@ unsigned sim_taken_by(const char *script)
     return count;
 }
 
-void sim_stage(unsigned masters)
+static void stage(unsigned masters, unsigned spare)
 {
     struct sim_masters_options options = {
-        .count = masters, .changed = on_changed, .asked = sim_master_asked};
+        .count = masters, .spare = spare, .changed = on_changed, .asked = sim_master_asked};
     sim_masters_begin(&options);
-    for (unsigned i = 0; i < masters; i++) {
+    for (unsigned i = 0; i < masters + spare; i++) {
         char run_id[41]; /* an odometer draws the same for all */
         snprintf(run_id, sizeof(run_id), "%040x", i + 1);
         sim_master_run_id(i, run_id);
@@ -54,6 +54,16 @@ void sim_stage(unsigned masters)
         sim_master_slow(i, 10 * SIM_US, 10 * SIM_US);
     }
     player_count = take_count = 0;
+}
+
+void sim_stage(unsigned masters)
+{
+    stage(masters, 0);
+}
+
+void sim_stage_with_spare(unsigned masters)
+{
+    stage(masters, 1);
 }
 
 void sim_pass_us(int64_t us)

@@ -85,6 +85,7 @@ static void guard_to_the_second(void)
     ask_too_early(ann, "bob");
     sim_run_until(began_ns + 4500 * SIM_MS);
     sim_expect(sim_releases(ann) == REDLOCK_EEXPIRED);
+    sim_run_until(began_ns + 8500 * SIM_MS); /* n2 votes again */
     ask_too_early(ann, "cat");
 }
 
@@ -94,7 +95,7 @@ static void renewed_by_a_twin(void)
     struct sim_player *bob, *ann = sim_ann_has_it(600, true, &bob);
     sim_pass_ms(50);
     sim_broke(SIM_ONE_SERVER);
-    sim_master_run_id(1, "0000000000000000000000000000000000000001");
+    sim_path_lead(ann->proc, 1, 0);
     sim_path_reset(ann->proc, 1);
     sim_path_hole(ann->proc, 2, SIM_THERE, true);
     sim_pass_ms(10);
@@ -105,16 +106,55 @@ static void renewed_by_a_twin(void)
     sim_expect(sim_releases(ann) == REDLOCK_EEXPIRED);
 }
 
+/* A name of each leads to n1, whatever the other one does. */
 static void twins(void)
+{
+    sim_stage(3);
+    sim_master_kill(1);
+    struct sim_player *ann = sim_is_there("ann", NULL);
+    sim_broke(SIM_ONE_SERVER);
+    sim_path_lead(ann->proc, 2, 0);
+    sim_path_reset(ann->proc, 2);
+    sim_curtain();
+    sim_expect(sim_takes(ann, 1000, 500) == REDLOCK_ENOQUORUM);
+    sim_path_lead(ann->proc, 1, 0); /* and there is a third one */
+    sim_expect(sim_takes(ann, 1000, 2000) == REDLOCK_ENOQUORUM);
+    sim_expect(sim_keys() == 0);
+}
+
+/* n1 and n2 are two servers whose run_ids are the same, as of a machine that was cloned. */
+static void clones(void)
 {
     sim_stage(3);
     sim_master_run_id(0, "0123456789abcdef0123456789abcdef01234567");
     sim_master_run_id(1, "0123456789abcdef0123456789abcdef01234567");
     sim_master_kill(2);
-    sim_broke(SIM_ONE_SERVER);
     sim_curtain();
     struct sim_player *ann = sim_enters("ann", NULL);
-    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_ENOQUORUM);
+    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+    sim_expect(sim_keys() == 2);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+    /* Connected to anew, n1 proves it again, and n2 votes meanwhile. */
+    sim_path_reset(ann->proc, 0);
+    sim_pass_ms(50);
+    sim_expect(sim_takes(ann, 1000, 500) == REDLOCK_OK);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+}
+
+/* n1 and n2 as before; then n2's name leads to n1. */
+static void clones_no_more(void)
+{
+    sim_stage(3);
+    sim_master_run_id(0, "0123456789abcdef0123456789abcdef01234567");
+    sim_master_run_id(1, "0123456789abcdef0123456789abcdef01234567");
+    sim_master_kill(2);
+    struct sim_player *ann = sim_is_there("ann", NULL);
+    sim_curtain();
+    sim_broke(SIM_ONE_SERVER);
+    sim_path_lead(ann->proc, 1, 0);
+    sim_path_reset(ann->proc, 1);
+    sim_pass_ms(50);
+    sim_expect(sim_takes(ann, 1000, 500) == REDLOCK_ENOQUORUM);
     sim_expect(sim_keys() == 0);
 }
 
@@ -177,7 +217,11 @@ const struct sim_scenario sim_named_fit[] = {
      "CE14. n2's name leads to n1's server since ann has the lock: its yes is not counted "
      "twice\nwhen she extends it, or when it is renewed.",
      renewed_by_a_twin},
-    {"twins", "CE14. n1 and n2 are one server under two names: one vote.", twins},
+    {"twins", "CE14. n1, n2 and n3 are one server under three names: one vote.", twins},
+    {"clones-no-more",
+     "CE14. n1 and n2 are two servers with one run_id, and then one under two names: one vote.",
+     clones_no_more},
+    {"clones", "n1 and n2 are two servers with one run_id: two votes.", clones},
     {"replica", "CE4. n2 and n3 are replicas: no votes.", replica},
     {"nobody-there", "No master can be reached: the answer comes at once.", nobody_there},
     {"back-again", "Two masters are away and come back while ann waits.", back_again},

@@ -102,6 +102,78 @@ static void replica_unseen(void)
     sim_expect(sim_releases(bob) == REDLOCK_OK);
 }
 
+/* The same, but bob's client has not asked n2 for long what it is. It does before it asks for its
+ * vote, and n2's replication id tells. */
+static void replica_found_out(void)
+{
+    struct sim_client_options how = {.max_ttl_ms = 1000};
+    sim_stage(3);
+    struct sim_player *bob = sim_is_there("bob", &how);
+    sim_pass_ms(11000);
+    struct sim_player *ann = ann_loses_n2(&how, SIM_READONLY);
+    lead_again(1);
+    sim_expect(sim_takes(bob, 1000, ONCE) != REDLOCK_OK);
+    sim_expect(sim_takes(bob, 1000, 500) != REDLOCK_OK);
+    sim_expect(sim_asks_validity(ann) > 0);
+    sim_expect(sim_takes(bob, 1000, 3000) == REDLOCK_OK);
+    sim_expect(sim_asks_validity(ann) == 0);
+    sim_expect_costs(SIM_OVERLAP, false);
+}
+
+/* ann has n1 and n2 of three, since n3 is far from her; then n2's name leads to n4, which has
+ * been there for as long, and n2 lives on. */
+static struct sim_player *ann_has_n2_that_moves(const struct sim_client_options *how)
+{
+    struct sim_player *ann = sim_is_there("ann", how);
+    sim_delay_ms(ann, 2, 20000, 1);
+    sim_curtain();
+    sim_expect(sim_takes(ann, how->max_ttl_ms, ONCE) == REDLOCK_OK);
+    sim_pass_ms(100);
+    return ann;
+}
+
+static void another_server(void)
+{
+    struct sim_client_options how = {.max_ttl_ms = 1000};
+    sim_stage_with_spare(3);
+    struct sim_player *bob = sim_is_there("bob", &how);
+    sim_pass_ms(3000);
+    struct sim_player *ann = ann_has_n2_that_moves(&how);
+    sim_path_lead(bob->proc, 1, 3);
+    sim_path_reset(bob->proc, 1);
+    int64_t began_ns = sim_now_ns();
+    sim_expect(sim_takes(bob, 1000, ONCE) != REDLOCK_OK);
+    sim_pass_ms(20);
+    sim_expect(sim_takes(bob, 1000, 500) != REDLOCK_OK);
+    sim_expect(sim_asks_validity(ann) > 0);
+    sim_expect(sim_takes(bob, 1000, 3000) == REDLOCK_OK);
+    sim_expect(sim_asks_validity(ann) == 0);
+    sim_expect(bob->done_ns - began_ns < 1500 * SIM_MS);
+    sim_expect_costs(SIM_OVERLAP, false);
+    sim_expect(sim_releases(bob) == REDLOCK_OK);
+    /* And back again: n2 has to wait as n4 had. */
+    sim_path_lead(bob->proc, 1, 1);
+    sim_path_reset(bob->proc, 3);
+    sim_path_hole(bob->proc, 0, SIM_THERE, true);
+    sim_expect(sim_takes(bob, 1000, 500) == REDLOCK_ENOQUORUM);
+    sim_path_hole(bob->proc, 0, SIM_THERE, false);
+}
+
+/* cat's client has never met n2. */
+static void another_server_for_a_stranger(void)
+{
+    struct sim_client_options how = {.max_ttl_ms = 1000};
+    sim_stage_with_spare(3);
+    struct sim_player *ann = ann_has_n2_that_moves(&how);
+    sim_broke(SIM_ONE_SERVER);
+    struct sim_player *cat = sim_enters("cat", &how);
+    sim_path_lead(cat->proc, 1, 3);
+    sim_path_reset(cat->proc, 1);
+    sim_expect(sim_takes(cat, 1000, 500) == REDLOCK_OK);
+    sim_expect(sim_asks_validity(ann) > 0);
+    sim_expect_costs(SIM_OVERLAP, true);
+}
+
 /* DEBUG RELOAD NOSAVE: n3 has what its file had, and that is nothing. No run_id, no uptime and
  * no connection tells of it. */
 static void reloaded(void)
@@ -182,6 +254,18 @@ const struct sim_scenario sim_named_loss[] = {
      "CE7. Nobody asks n2 anything while it is a replica: bob has the lock as well. That is a "
      "cost;\nann's next extension tells that hers is lost.",
      replica_unseen},
+    {"replica-found-out",
+     "CE7. Nobody asks n2 anything while it is a replica, and bob's client has been quiet for "
+     "long: it\nasks again before n2's vote counts, and the replication id tells.",
+     replica_found_out},
+    {"another-server",
+     "CE4. n2's name leads bob to n4, which has been there for long and has not what n2 has: no "
+     "vote\nuntil every lease is over that n2 may have granted.",
+     another_server},
+    {"another-server-for-a-stranger",
+     "CE4. cat's client has never met n2, and can't tell n4 from it: she has the lock as well. "
+     "That is\na cost.",
+     another_server_for_a_stranger},
     {"reload-seen",
      "CE8. bob is refused by n2 while it loads a file, as the same process: it has no vote "
      "until "

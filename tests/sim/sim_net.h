@@ -28,10 +28,15 @@ struct sim_path {
     unsigned short_read_ppm;  /* recv() gives only some */
     bool relay;               /* what is between sends on what a client has taken back */
     size_t send_buffer;       /* bytes that the client's kernel takes before it says EAGAIN */
+    unsigned leads_to;        /* private: use sim_path_lead() */
     bool hole[SIM_WAYS];      /* private: use sim_path_hole() */
 };
 
 struct sim_path *sim_path(const struct sim_proc *proc, unsigned master);
+
+/* The master's address leads to that server (counted from 0) for this process from now on; what
+ * is connected stays where it is. */
+void sim_path_lead(const struct sim_proc *proc, unsigned master, unsigned server);
 
 /* Nothing gets through that way until it is lifted; then it goes on, as by retransmission.
  * Connecting hangs meanwhile. The library's TCP_USER_TIMEOUT is honoured: unacknowledged for

@@ -45,6 +45,14 @@ struct sim_path *sim_path(const struct sim_proc *proc, unsigned master)
     return &route_of(proc, master)->path;
 }
 
+void sim_path_lead(const struct sim_proc *proc, unsigned master, unsigned server)
+{
+    assert(server < SIM_MASTERS_MAX);
+    route_of(proc, master)->path.leads_to = server + 1;
+    sim_mark(SIM_MARK_PATH, proc->index, master << 8 | server);
+    sim_tell("%s: n%u's name leads to n%u now", proc->name, master + 1, server + 1);
+}
+
 /* ---- holes ---------------------------------------------------------------------------- */
 
 /* Probes had answers until now. */

@@ -220,12 +220,46 @@ static void run_known(struct sim_call *call, const struct script *script, int64_
     run_script(call, script, keys);
 }
 
+static const char says_front[] = "return '", says_back[] = "'";
+
+/* "return 'NONCE'": it is said, and known from then on. */
+static bool learn_nonce(struct sim_call *call)
+{
+    const size_t front = sizeof(says_front) - 1;
+    const struct sim_word *body = &call->word[1];
+    struct sim_nonces *nonces = &call->server->nonces;
+    if (body->len != front + SIM_NONCE_LEN + 1 || memcmp(body->bytes, says_front, front) != 0)
+        return false;
+    char *nonce = nonces->nonce[nonces->count++ % SIM_NONCES_MAX];
+    memcpy(nonce, body->bytes + front, SIM_NONCE_LEN);
+    nonce[SIM_NONCE_LEN] = '\0';
+    sim_put_bulk(call->out, nonce, SIM_NONCE_LEN);
+    return true;
+}
+
+static bool recall_nonce(struct sim_call *call)
+{
+    const struct sim_nonces *nonces = &call->server->nonces;
+    for (unsigned i = 0; i < nonces->count && i < SIM_NONCES_MAX; i++) {
+        char body[64], sha[SHA_LEN + 1];
+        int len = snprintf(body, sizeof(body), "%s%s%s", says_front, nonces->nonce[i], says_back);
+        name_sha(body, (size_t)len, sha);
+        if (call->word[1].len == SHA_LEN && memcmp(sha, call->word[1].bytes, SHA_LEN) == 0) {
+            sim_put_bulk(call->out, nonces->nonce[i], SIM_NONCE_LEN);
+            return true;
+        }
+    }
+    return false;
+}
+
 void sim_run_eval(struct sim_call *call)
 {
     int64_t keys;
     if (!read_keys(call, &keys))
         return;
     const struct script *script = by_body(&call->word[1]);
+    if (!script && learn_nonce(call))
+        return;
     if (!script) {
         sim_put_error(call->out, "ERR model masters play the library's scripts only");
         return;
@@ -248,6 +282,8 @@ void sim_run_evalsha(struct sim_call *call)
         call->server->scripts_forgotten &= ~bit(script);
         call->server->felt.unknown++;
     }
+    if (!script && recall_nonce(call))
+        return;
     sim_put_error(call->out, "NOSCRIPT No matching script. Please use EVAL.");
 }
 
