@@ -50,7 +50,7 @@ static int64_t keeps_until_ns(struct sim_server *server, const char *names, cons
     unsigned found = 0;
     for (size_t i = 0; i < server->keys; i++) {
         int64_t ends_ns = has_until_ns(server->key[i], token);
-        if (ends_ns == 0)
+        if (ends_ns == 0 || server->key[i]->db != sim_masters_options()->db)
             continue;
         found++;
         if (ends_ns < until_ns)
@@ -60,7 +60,8 @@ static int64_t keeps_until_ns(struct sim_server *server, const char *names, cons
         return 0;
     if (sim_names_several(names))
         return until_ns;
-    const struct sim_key *own = sim_key_at(server, 0, names, strlen(names));
+    const struct sim_key *own =
+        sim_key_at(server, sim_masters_options()->db, names, strlen(names));
     if (!own)
         return 0;
     return end_ns_of(own) < until_ns ? end_ns_of(own) : until_ns;

@@ -20,7 +20,7 @@ static void log_line(void *context, int level, const char *text)
 redlock *sim_open(const struct sim_client_options *options)
 {
     redlock_node nodes[SIM_MASTERS_MAX];
-    char urls[SIM_MASTERS_MAX][160];
+    char urls[SIM_MASTERS_MAX][160], db[16] = "";
     redlock_config config = REDLOCK_CONFIG_INIT;
     redlock_error error = REDLOCK_ERROR_INIT;
     redlock *client = NULL;
@@ -28,18 +28,23 @@ redlock *sim_open(const struct sim_client_options *options)
     unsigned count = options->masters ? options->masters : sim_master_count();
     if (options->password)
         snprintf(secret, sizeof(secret), ":%s@", options->password);
+    if (options->db)
+        snprintf(db, sizeof(db), "/%u", options->db);
     for (unsigned i = 0; i < count; i++) {
         nodes[i] = (redlock_node)REDLOCK_NODE_INIT;
         if (options->by_name)
-            snprintf(urls[i], sizeof(urls[i]), "redis://%sn%u.sim:%d", secret, i + 1, SIM_PORT);
+            snprintf(urls[i], sizeof(urls[i]), "redis://%sn%u.sim:%d%s", secret, i + 1,
+                     SIM_PORT, db);
         else
-            snprintf(urls[i], sizeof(urls[i]), "redis://%s10.0.0.%u:%d", secret, i + 1,
-                     SIM_PORT);
+            snprintf(urls[i], sizeof(urls[i]), "redis://%s10.0.0.%u:%d%s", secret, i + 1,
+                     SIM_PORT, db);
         nodes[i].url = urls[i];
     }
     config.nodes = nodes;
     config.node_count = count;
     config.max_ttl_ms = options->max_ttl_ms;
+    if (options->ttl_ms)
+        config.ttl_ms = options->ttl_ms;
     config.linger_ms = options->linger_ms;
     config.node_timeout_ms = options->node_timeout_ms;
     config.drift_factor = options->drift_factor;

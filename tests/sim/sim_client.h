@@ -7,6 +7,8 @@
 
 struct sim_client_options {
     unsigned masters;    /* the first so many; 0: all */
+    unsigned db;
+    int64_t ttl_ms; /* of who names none; 0: the usual one */
     bool by_name;        /* "n1.sim" in place of an address */
     int64_t max_ttl_ms;  /* 0: 30 s, and likewise below: the library's default */
     int64_t linger_ms;

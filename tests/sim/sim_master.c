@@ -243,7 +243,7 @@ void sim_master_slow(unsigned master, int64_t low_ns, int64_t high_ns)
 const char *sim_master_get(unsigned master, const char *name, int64_t *ret_left_ns)
 {
     struct sim_server *server = sim_server(master);
-    const struct sim_key *key = sim_key_at(server, 0, name, strlen(name));
+    const struct sim_key *key = sim_key_at(server, settings.db, name, strlen(name));
     if (!server->up || !key || key->type != SIM_STRING || sim_wall_ms(server) > key->end_ms)
         return NULL;
     if (ret_left_ns)
@@ -254,7 +254,7 @@ const char *sim_master_get(unsigned master, const char *name, int64_t *ret_left_
 size_t sim_master_members(unsigned master, const char *name)
 {
     struct sim_server *server = sim_server(master);
-    const struct sim_key *key = sim_key_at(server, 0, name, strlen(name));
+    const struct sim_key *key = sim_key_at(server, settings.db, name, strlen(name));
     if (!server->up || !key || key->type == SIM_STRING || sim_wall_ms(server) > key->end_ms)
         return 0;
     return key->members;

@@ -67,6 +67,7 @@ struct sim_asked {
 struct sim_masters_options {
     unsigned count;
     unsigned spare; /* more servers, behind these, that no list names: see sim_path_lead() */
+    unsigned db;          /* the one that locks are looked for in */
     const char *password; /* NULL: none */
     void (*changed)(const struct sim_changed *changed); /* NULL: nobody looks */
     void (*asked)(const struct sim_asked *asked);       /* NULL: likewise */

@@ -31,6 +31,9 @@ void sim_stage(unsigned masters);
 /* The same, and a server behind them that nobody's list names. */
 void sim_stage_with_spare(unsigned masters);
 
+/* Locks are looked for in that database. */
+void sim_stage_in_db(unsigned masters, unsigned db);
+
 /* From here on it is told. */
 void sim_curtain(void);
 

@@ -41,10 +41,15 @@ unsigned sim_taken_by(const char *script)
     return count;
 }
 
-static void stage(unsigned masters, unsigned spare)
+static void stage(unsigned masters, unsigned spare, unsigned db)
 {
     struct sim_masters_options options = {
-        .count = masters, .spare = spare, .changed = on_changed, .asked = sim_master_asked};
+        .count = masters,
+        .spare = spare,
+        .db = db,
+        .changed = on_changed,
+        .asked = sim_master_asked,
+    };
     sim_masters_begin(&options);
     for (unsigned i = 0; i < masters + spare; i++) {
         char run_id[41]; /* an odometer draws the same for all */
@@ -58,12 +63,17 @@ static void stage(unsigned masters, unsigned spare)
 
 void sim_stage(unsigned masters)
 {
-    stage(masters, 0);
+    stage(masters, 0, 0);
 }
 
 void sim_stage_with_spare(unsigned masters)
 {
-    stage(masters, 1);
+    stage(masters, 1, 0);
+}
+
+void sim_stage_in_db(unsigned masters, unsigned db)
+{
+    stage(masters, 0, db);
 }
 
 void sim_pass_us(int64_t us)

@@ -20,9 +20,9 @@ static struct sim_player *ann_loses_n2(const struct sim_client_options *how,
     return ann;
 }
 
-static void amnesia_after(enum sim_restart restart)
+static void amnesia_after(enum sim_restart restart, int64_t ttl_ms)
 {
-    struct sim_client_options how = {.max_ttl_ms = 1000};
+    struct sim_client_options how = {.max_ttl_ms = 1000, .ttl_ms = ttl_ms};
     sim_stage(3);
     struct sim_player *ann = ann_loses_n2(&how, restart);
     struct sim_player *bob = sim_enters("bob", &how);
@@ -36,12 +36,38 @@ static void amnesia_after(enum sim_restart restart)
 
 static void amnesia(void)
 {
-    amnesia_after(SIM_EMPTY);
+    amnesia_after(SIM_EMPTY, 0);
 }
 
 static void late_restart(void)
 {
-    amnesia_after(SIM_LATE);
+    amnesia_after(SIM_LATE, 0);
+}
+
+static void guard_for_max_ttl(void)
+{
+    amnesia_after(SIM_EMPTY, 100);
+}
+
+/* Whatever connection it is: the first, another one, one beside a silent one. */
+static void database(void)
+{
+    struct sim_client_options how = {.max_ttl_ms = 5000, .db = 3};
+    sim_stage_in_db(3, 3);
+    struct sim_player *ann = sim_is_there("ann", &how);
+    sim_curtain();
+    sim_path_reset(ann->proc, 0);
+    sim_path_forget(ann->proc, 1, SIM_NEVER);
+    sim_takes(ann, 5000, 500);
+    if (ann->lock)
+        sim_expect(sim_releases(ann) == REDLOCK_OK);
+    sim_pass_ms(1000);
+    sim_expect(sim_takes(ann, 5000, 3000) == REDLOCK_OK);
+    sim_pass_ms(1000);
+    sim_expect(sim_extends(ann, 5000) == REDLOCK_OK);
+    sim_pass_ms(50);
+    sim_expect(sim_keys() == 3 && sim_keys_of(ann) == 3);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
 }
 
 /* bob's client has known n2 for longer than a lease can last: but not this process. */
@@ -206,6 +232,12 @@ const struct sim_scenario sim_named_fit[] = {
      "rest\non what it lost.",
      amnesia},
     {"late-restart", "CE3. n2 comes back without the last second: likewise.", late_restart},
+    {"guard-for-max-ttl",
+     "CE2. The same where nearly all leases are shorter: the guard waits for the longest.",
+     guard_for_max_ttl},
+    {"database",
+     "A list that names a database: it is selected on each connection, whenever it is made.",
+     database},
     {"guard-knows-the-process",
      "bob has known n2 for long, and then it is another process: no vote.",
      guard_knows_the_process},

@@ -44,6 +44,9 @@ static void draw_options(struct sim_plan *plan)
     options->node_timeout_ms =
         sim_below(4) ? 0 : sim_scale(plan->ttl_sure_ms / plan->masters + 1, 200);
     options->password = sim_below(6) ? NULL : "secret";
+    options->db = sim_below(4) ? 0 : 1 + (unsigned)sim_below(15);
+    if (sim_below(2)) /* the guard waits for max-ttl whatever the usual one is */
+        options->ttl_ms = sim_scale(TTL_MIN_MS, options->max_ttl_ms);
     options->linger_ms = sim_below(3) ? 0 : sim_below(2) ? -1 : sim_scale(1, 2000);
 }
 
@@ -163,6 +166,7 @@ static void begin_masters(void)
     int64_t most = plan->master_rate_ppb;
     struct sim_masters_options options = {
         .count = plan->masters,
+        .db = plan->options.db,
         .password = plan->options.password,
         .changed = sim_key_changed,
         .asked = sim_master_asked,
