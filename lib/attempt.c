@@ -39,14 +39,26 @@ bool rl_attempt_hears(const struct rl_attempt *attempt)
     return rl_count(nodes) >= rl_quorum_needed(client->n);
 }
 
+/* A majority of the masters will tell of the release, whatever one more has to say. */
+static bool others_tell(const struct rl_attempt *attempt)
+{
+    return attempt->probes && rl_attempt_will_be_woken(attempt, 0);
+}
+
 void rl_attempt_pause(struct rl_attempt *attempt, bool split, uint64_t silent, int64_t now_ns)
 {
     int64_t until = rl_attempt_sleep_until_ns(attempt, split, silent, now_ns);
     bool more = rl_kind_queues(attempt->target.kind) ||
                 rl_line_pending(attempt->op.client, attempt->waiter.line);
     int64_t listen_ns = more ? LISTEN_NS : 0;
-    if (attempt->can_hear && now_ns + listen_ns < until)
-        until = now_ns + listen_ns;
+    if (attempt->can_hear) {
+        bool hint = others_tell(attempt);
+        int64_t soon_ns = now_ns + listen_ns;
+        if (hint)
+            soon_ns = rl_line_heed_ns(attempt->waiter.line, soon_ns);
+        attempt->hinted = hint && soon_ns < until;
+        until = rl_earlier_ns(until, soon_ns);
+    }
     /* The last attempt must still fit before the end; where none fits, it is over. */
     int64_t latest = attempt->give_up_ns - RL_ROUND_MIN_NS;
     if (now_ns >= latest)
@@ -121,8 +133,10 @@ static void step(struct rl_op *op, int64_t now_ns)
     }
 }
 
-/* Something that makes it worth asking sooner than planned: when; INT64_MAX: it does not. */
-static int64_t sooner_ns(struct rl_attempt *attempt, enum rl_turn why, int64_t now_ns)
+/* Something that makes it worth asking sooner than planned: when; INT64_MAX: it does not.
+ * `hint`: it would do as well without. */
+static int64_t sooner_ns(struct rl_attempt *attempt, enum rl_turn why, bool hint,
+                         int64_t now_ns)
 {
     redlock *client = attempt->op.client;
     switch (why) {
@@ -130,13 +144,14 @@ static int64_t sooner_ns(struct rl_attempt *attempt, enum rl_turn why, int64_t n
     case RL_TURN_FREED:
         return now_ns;
     case RL_TURN_WOKEN:
-        return rl_attempt_woken(attempt)
-                   ? now_ns
-                   : attempt->waiter.line->woken_ns + rl_attempt_grace_ns(client);
-    case RL_TURN_LISTENS:
+        return rl_attempt_woken(attempt) ? now_ns : rl_attempt_heed_wakes_ns(attempt);
+    case RL_TURN_LISTENS: {
         if (!rl_attempt_hears(attempt))
             return INT64_MAX;
-        return rl_line_pending(client, attempt->waiter.line) ? now_ns + LISTEN_NS : now_ns;
+        int64_t soon_ns =
+            rl_line_pending(client, attempt->waiter.line) ? now_ns + LISTEN_NS : now_ns;
+        return hint ? rl_line_heed_ns(attempt->waiter.line, soon_ns) : soon_ns;
+    }
     case RL_TURN_MISSED: /* counted on, and not queued there after all */
         if (!attempt->probes || rl_attempt_will_be_woken(attempt, 0))
             return INT64_MAX;
@@ -157,10 +172,12 @@ static void on_turn(struct rl_waiter *waiter, enum rl_turn why, int64_t now_ns)
     attempt->can_hear |= attempt->phase == RL_ROUND && why == RL_TURN_LISTENS;
     if (attempt->phase != RL_PAUSE)
         return;
-    int64_t soon_ns = sooner_ns(attempt, why, now_ns);
+    bool hint = why == RL_TURN_LISTENS && others_tell(attempt);
+    int64_t soon_ns = sooner_ns(attempt, why, hint, now_ns);
     if (soon_ns <= now_ns && (why == RL_TURN_WOKEN || why == RL_TURN_FREED)) {
         begin_round(attempt, now_ns);
     } else if (soon_ns < attempt->pause_until_ns) {
+        attempt->hinted = hint;
         pause_until(attempt, soon_ns);
     }
 }

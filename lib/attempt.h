@@ -36,6 +36,7 @@ struct rl_attempt {
     int64_t nodes_until_ns; /* NODES: no longer than this */
     int64_t pause_until_ns; /* PAUSE */
     bool probes;            /* PAUSE: for a wake-up; its end is a fallback */
+    bool hinted;            /* PAUSE: its end is what a minority's word made of it */
     struct rl_backoff backoff;
     bool ordered_next;            /* the last round was split: ask one first */
     bool ordered;                 /* as this round did */
@@ -97,7 +98,7 @@ bool rl_attempt_will_be_woken(const struct rl_attempt *attempt, uint64_t silent)
 /* Has a majority said that the lock was released? */
 bool rl_attempt_woken(const struct rl_attempt *attempt);
 
-/* How long fewer wake-ups than a majority's are left to become one. */
-int64_t rl_attempt_grace_ns(redlock *client);
+/* When to ask after fewer wake-ups than a majority's, which are left to become one. */
+int64_t rl_attempt_heed_wakes_ns(const struct rl_attempt *attempt);
 
 #endif

@@ -47,17 +47,18 @@ void rl_attempt_round(struct rl_attempt *attempt, uint64_t able, int64_t now_ns)
         rl_attempt_give_up(attempt, result);
         return;
     }
-    if (attempt->waiter.line) {
-        claim->waiter = attempt->waiter.line->number;
-        claim->waiter_round = ++attempt->waiter.line->rounds;
+    struct rl_line *line = attempt->waiter.line;
+    if (line) {
+        claim->waiter = line->number;
         claim->waits_since_ns = attempt->began_ns;
-        client->stats.probes += attempt->probes && !attempt->waiter.line->wakes;
+        client->stats.probes += attempt->probes && !line->wakes;
         /* Where we were woken by name it is kept for us, and nobody else is told. */
-        if (attempt->waiter.line->wakes && !attempt->waiter.line->ear)
+        if (line->wakes && !line->ear)
             attempt->ordered_next = false;
-        attempt->waiter.line->wakes = 0;
+        rl_line_asks(client, line, attempt->hinted, now_ns);
+        claim->waiter_round = line->rounds;
     }
-    attempt->probes = false;
+    attempt->probes = attempt->hinted = false;
     rl_hold_init(&claim->hold, client->n, attempt->ttl_ns, client->config.drift_factor);
     claim->hold.several = attempt->target.kind->several;
     claim->budget_ns = budget;

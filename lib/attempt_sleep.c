@@ -8,6 +8,8 @@
 
 #include "attempt.h"
 
+#include "clock.h"
+
 #define WAKE_GRACE_NS RL_NS_PER_MS  /* between a first wake-up and a majority's */
 #define PLACE_NS (2 * RL_NS_PER_MS) /* between those who look whether a TTL has run out */
 
@@ -40,11 +42,17 @@ static int64_t probe_ns(const struct rl_attempt *attempt, redlock *client)
 
 /* A majority's wake-ups tell that a majority was released: fewer may be stray, or all there
  * will be. */
-int64_t rl_attempt_grace_ns(redlock *client)
+static int64_t grace_ns(redlock *client)
 {
     int64_t trips = 2 * rl_client_round_trip_ns(client, rl_all(client->n));
     return WAKE_GRACE_NS + trips +
            (int64_t)rl_prng_below(&client->prng, (uint64_t)(WAKE_GRACE_NS + trips));
+}
+
+int64_t rl_attempt_heed_wakes_ns(const struct rl_attempt *attempt)
+{
+    const struct rl_line *line = attempt->waiter.line;
+    return rl_line_heed_ns(line, line->woken_ns + grace_ns(attempt->op.client));
 }
 
 bool rl_attempt_woken(const struct rl_attempt *attempt)
@@ -75,8 +83,8 @@ int64_t rl_attempt_sleep_until_ns(struct rl_attempt *attempt, bool split, uint64
         return now_ns;
     int64_t until = now_ns + (queued ? probe_ns(attempt, client)
                                      : rl_backoff_next_ns(&attempt->backoff, &client->prng));
-    if (queued && line->wakes && line->woken_ns + rl_attempt_grace_ns(client) < until)
-        until = line->woken_ns + rl_attempt_grace_ns(client);
+    if (queued && line->wakes)
+        until = rl_earlier_ns(until, rl_attempt_heed_wakes_ns(attempt));
     if (queued && free_at > now_ns && attempt->place < INT64_MAX)
         free_at += attempt->place * PLACE_NS;
     attempt->probes = queued;

@@ -98,6 +98,8 @@ static void number(struct rl_lines *lines, struct rl_line *line, size_t place)
 {
     line->number = (++lines->last_number << PLACE_BITS) | place;
     line->wakes = line->queued = line->entered = 0;
+    line->heed_ns = 0;
+    rl_backoff_init(&line->heed, RL_RETRY_MIN_MS * RL_NS_PER_MS, RL_PROBE_MS * RL_NS_PER_MS);
     lines->place[place] = line;
 }
 

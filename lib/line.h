@@ -5,6 +5,7 @@
 #ifndef RL_LINE_H
 #define RL_LINE_H
 
+#include "backoff.h"
 #include "ear.h"
 #include "kind.h"
 
@@ -34,6 +35,8 @@ struct rl_line {
     struct rl_waiter *first, *last;
     uint64_t wakes;     /* nodes that woke us since the first one asked last */
     int64_t woken_ns;   /* the first of them */
+    int64_t heed_ns;    /* what a minority says is followed by no round before this time */
+    struct rl_backoff heed;
     uint64_t queued;    /* nodes that have us in their queue, or tell everybody */
     uint64_t entered;   /* nodes that may have us in their queue */
     struct rl_ear *ear; /* where it hears of releases; NULL: on the client's own channel */
@@ -117,6 +120,15 @@ void rl_line_woken(redlock *client, unsigned node, uint64_t number, int64_t now_
 void rl_lines_changed(redlock *client, unsigned node, bool listens, int64_t now_ns);
 void rl_line_heard(redlock *client, unsigned node, struct rl_ear *ear, int64_t now_ns);
 void rl_line_hears(redlock *client, unsigned node, struct rl_ear *ear, int64_t now_ns);
+
+/* A round of the first one's begins. What a minority of the masters says (`hinted`) may be made
+ * up by one of them, or by whoever may publish there: it costs a bounded number of rounds. The
+ * first one comes at once, each of the next ones later, and no more than one in half of a
+ * probe's time; until a majority wakes the line, or it has won. This is the one place where
+ * these are counted, and rl_line_heed_ns() the one that holds them back: when may the line ask
+ * for such a reason, if not before `soon_ns`? */
+void rl_line_asks(redlock *client, struct rl_line *line, bool hinted, int64_t now_ns);
+int64_t rl_line_heed_ns(const struct rl_line *line, int64_t soon_ns);
 
 /* This client gives the lock up: the first in its line need not wait to hear of it. Only where
  * releases are heard on the client's own channel: elsewhere the message is as quick. */

@@ -98,6 +98,23 @@ void rl_line_hears(redlock *client, unsigned node, struct rl_ear *ear, int64_t n
     tell_all(client, node, ear, now_ns, listen);
 }
 
+void rl_line_asks(redlock *client, struct rl_line *line, bool hinted, int64_t now_ns)
+{
+    line->rounds++;
+    if (rl_count(line->wakes) >= rl_quorum_needed(client->n)) {
+        rl_backoff_reset(&line->heed);
+        line->heed_ns = 0;
+    } else if (hinted || line->wakes) {
+        line->heed_ns = now_ns + rl_backoff_calm_ns(&line->heed, &client->prng);
+    }
+    line->wakes = 0;
+}
+
+int64_t rl_line_heed_ns(const struct rl_line *line, int64_t soon_ns)
+{
+    return soon_ns > line->heed_ns ? soon_ns : line->heed_ns;
+}
+
 void rl_line_freed(redlock *client, const struct rl_target *target, int64_t now_ns)
 {
     struct rl_line *line = rl_line_find(client, target);

@@ -1,10 +1,12 @@
 /* test_minority.c - what a minority says costs a bounded number of requests, whatever it is:
- * a master that denies every script. */
+ * a master that denies every script; releases that are told of and did not happen. */
 #include "config_auto.h"
 
-#include "client.h"
 #include "fake.h"
+#include "wait_scene.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- a master that never knows a script -------------------------------------------------- */
@@ -63,6 +65,93 @@ START_TEST(nor_is_a_question)
 }
 END_TEST
 
+/* ---- releases that did not happen -------------------------------------------------------- */
+
+enum { EACH_MS = 5, ALONE_MS = 3000 };
+
+/* By which a master knows the first one in the queue: a client and a number. */
+static void find_waiter(char ret_waiter[128])
+{
+    struct reply reply = master_do(masters, 0, "ZRANGE", "name:redlock:queue", "0", "0", NULL);
+    snprintf(ret_waiter, 128, "%.127s", reply.text);
+    ck_assert_msg(strlen(ret_waiter) > 37, "%s", ret_waiter);
+}
+
+/* Scripts that a master was asked for. */
+static long long scripts(unsigned node)
+{
+    static const char *const commands[] = {"cmdstat_eval:calls=", "cmdstat_evalsha:calls="};
+    struct reply info = master_do(masters, node, "INFO", "commandstats", NULL);
+    long long calls = 0;
+    for (int i = 0; i < 2; i++) {
+        const char *at = strstr(info.text, commands[i]);
+        calls += at ? atoll(at + strlen(commands[i])) : 0;
+    }
+    return calls;
+}
+
+/* The same message some 200 times a second at so many masters, the last ones. How often. */
+static unsigned publish_on(unsigned liars, const char *channel, const char *message)
+{
+    unsigned count = 0;
+    for (int64_t begun = now_ms(); now_ms() - begun < ALONE_MS; pause_ms(EACH_MS)) {
+        for (unsigned node = masters->n - liars; node < masters->n; node++, count++)
+            master_do(masters, node, "PUBLISH", channel, message, NULL);
+    }
+    return count;
+}
+
+/* A round soon for the first of them, each next one later; beside them one in a second. Each
+ * is an acquire, and a release of what it may have got. */
+static void expect_few_scripts(unsigned liars, const char *channel, const char *message)
+{
+    uint64_t wakes = client_stats(two).wakes;
+    long long before = scripts(0);
+    int64_t begun = now_ms();
+    unsigned count = publish_on(liars, channel, message);
+    long long calls = scripts(0) - before, seconds = (now_ms() - begun) / 1000 + 1;
+    ck_assert_msg(wait_until(client_stats(two).wakes - wakes >= count, 5000), "not heard");
+    ck_assert_msg(calls <= 2 * (9 + 3 * seconds), "%lld scripts in %lld s", calls, seconds);
+    ck_assert(!atomic_load(&waiter.back));
+}
+
+static const struct {
+    unsigned masters, liars;
+} minorities[] = {{3, 1}, {5, 2}};
+
+START_TEST(wakes_of_a_minority_make_few_rounds)
+{
+    char who[128], channel[128];
+    open_masters(minorities[_i].masters);
+    redlock_lock *held = hold_and_wait();
+    client_is_quiet(two);
+    find_waiter(who);
+    snprintf(channel, sizeof(channel), "redlock:wake:%.36s", who);
+    expect_few_scripts(minorities[_i].liars, channel, who);
+    /* A majority is believed at once. */
+    int64_t released_ms = now_ms();
+    uint64_t wakes = client_stats(two).wakes;
+    ck_assert_int_eq(redlock_release(held), 0);
+    waiter_expect_woken(&waiter, wakes, 2, released_ms);
+    close_all();
+}
+END_TEST
+
+START_TEST(so_do_messages_on_a_locks_channel)
+{
+    open_masters(minorities[_i].masters);
+    redlock_lock *held = client_take_as(one, "name", REDLOCK_REENTRANT, NULL);
+    waiter_start_as(&waiter, two, "name", REDLOCK_REENTRANT, NULL, 60000);
+    client_is_quiet(two);
+    expect_few_scripts(minorities[_i].liars, "redisson_lock__channel:{name}", "0");
+    int64_t released_ms = now_ms();
+    uint64_t wakes = client_stats(two).wakes;
+    ck_assert_int_eq(redlock_release(held), 0);
+    waiter_expect_woken(&waiter, wakes, 1, released_ms);
+    close_all();
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("minority");
@@ -70,6 +159,8 @@ int main(void)
     tcase_set_timeout(tests, 120);
     tcase_add_test(tests, a_script_that_came_whole_and_is_unknown_is_not_sent_again);
     tcase_add_test(tests, nor_is_a_question);
+    tcase_add_loop_test(tests, wakes_of_a_minority_make_few_rounds, 0, 2);
+    tcase_add_loop_test(tests, so_do_messages_on_a_locks_channel, 0, 2);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

@@ -82,7 +82,7 @@ void sim_fault_do_to_master(struct sim_effect *effect, int64_t for_ns)
         sim_master_slow(master, 50 * SIM_US, sim_scale(100 * SIM_US, 20 * SIM_MS));
         break;
     case SIM_FAULT_TROUBLE:
-        trouble(master, SIM_LOADING, SIM_MASTERDOWN, SIM_ALL / 20, SIM_ALL);
+        trouble(master, SIM_LOADING, SIM_NOSCRIPT, SIM_ALL / 20, SIM_ALL);
         break;
     case SIM_FAULT_LIES:
         trouble(master, SIM_GARBAGE, SIM_WRONG, SIM_ALL / 200, SIM_ALL / 5);

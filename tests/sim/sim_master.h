@@ -23,6 +23,7 @@ enum sim_trouble {
     SIM_NOPERM,
     SIM_NOAUTH,
     SIM_MASTERDOWN,
+    SIM_NOSCRIPT, /* it knows no script, and takes none */
     SIM_GARBAGE,  /* bytes that are no protocol */
     SIM_HUGE,     /* a bulk that is announced as huge, or never finished */
     SIM_STRAY,    /* one reply too many: the stream is out of step */
@@ -89,6 +90,8 @@ void sim_master_script_flush(unsigned master);
 bool sim_master_evict(unsigned master); /* one key, drawn. False: there was none */
 /* At this rate commands that such a state concerns are answered like that. */
 void sim_master_trouble(unsigned master, enum sim_trouble trouble, unsigned per_million);
+/* It tells everybody who listens there of releases that did not happen, once. */
+void sim_master_cry(unsigned master);
 void sim_master_uptime(unsigned master, int64_t seconds); /* as if started so long ago */
 void sim_master_run_id(unsigned master, const char *run_id); /* for the same server twice */
 void sim_master_role(unsigned master, const char *role);

@@ -201,6 +201,23 @@ static void script_flush(void)
     sim_expect(sim_keys() == 0);
 }
 
+static void noscript_for_ever(void)
+{
+    sim_stage(3);
+    struct sim_player *ann = sim_is_there("ann", NULL);
+    sim_watches(ann, true);
+    sim_curtain();
+    sim_master_trouble(2, SIM_NOSCRIPT, 1000000);
+    uint64_t before = sim_master_troubled(2);
+    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+    sim_pass_ms(500);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+    sim_expect(sim_master_troubled(2) - before <= 20);
+    sim_master_trouble(2, SIM_NO_TROUBLE, 0);
+    sim_pass_ms(1000);
+    sim_expect(sim_keys() == 0);
+}
+
 static void errors_are_no_votes(void)
 {
     sim_stage(3);
@@ -303,6 +320,10 @@ const struct sim_scenario sim_named_fault[] = {
      "The masters have forgotten the scripts: they are told again, in the same "
      "round.",
      script_flush},
+    {"noscript-for-ever",
+     "n3 says NOSCRIPT to the scripts' own text: no vote, and no more than a connection now and "
+     "then.",
+     noscript_for_ever},
     {"errors-are-no-votes", "Errors are no votes, and say nothing of who has the lock.",
      errors_are_no_votes},
     {"stray-reply", "CE20. A connection is out of step by one reply: it is given up.",

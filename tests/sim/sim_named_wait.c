@@ -205,6 +205,45 @@ static void callbacks(void)
     sim_expect(sim_keys() == 0);
 }
 
+/* n3 says a hundred times a second that the lock was released. What bob makes of it costs n1 and
+ * n2 a round soon, the next ones later and later, and then one in half a second at most; each is
+ * a request to acquire and one to undo it. */
+static void told_of_no_release(struct sim_player *ann, struct sim_player *bob)
+{
+    enum { SECONDS = 3, ROUNDS_MAX = 8 + 2 * SECONDS + SECONDS };
+    sim_expect(sim_takes(ann, 30000, ONCE) == REDLOCK_OK);
+    sim_begins_to_take(bob, 1000, -1);
+    sim_pass_ms(200);
+    uint64_t before = sim_master_commands(0);
+    for (int i = 0; i < 100 * SECONDS; i++) {
+        sim_master_cry(2);
+        sim_pass_ms(10);
+    }
+    sim_expect(sim_master_commands(0) - before <= 2 * ROUNDS_MAX);
+    sim_hands_over(ann, bob, 5);
+    sim_expect(sim_releases(bob) == REDLOCK_OK);
+}
+
+static void wakes_of_one(void)
+{
+    struct sim_client_options how = {.max_ttl_ms = 30000};
+    sim_stage(3);
+    struct sim_player *ann = sim_is_there("ann", &how);
+    struct sim_player *bob = sim_is_there("bob", &how);
+    sim_curtain();
+    told_of_no_release(ann, bob);
+}
+
+static void messages_of_one(void)
+{
+    struct sim_client_options how = {.max_ttl_ms = 30000};
+    sim_stage(3);
+    struct sim_player *ann = sim_of_kind(sim_is_there("ann", &how), REDLOCK_REENTRANT);
+    struct sim_player *bob = sim_of_kind(sim_is_there("bob", &how), REDLOCK_REENTRANT);
+    sim_curtain();
+    told_of_no_release(ann, bob);
+}
+
 const struct sim_scenario sim_named_wait[] = {
     {"hand-off", "bob waits for ann's lock: the masters wake him when she releases it.",
      hand_off},
@@ -226,6 +265,12 @@ const struct sim_scenario sim_named_wait[] = {
     {"canceled-in-a-round",
      "bob's service is shut down while masters are asked: what they grant is given back.",
      canceled_in_a_round},
+    {"wakes-of-one",
+     "n3 says a hundred times a second that the lock was released: n1 and n2 are asked now and "
+     "then.",
+     wakes_of_one},
+    {"messages-of-one", "The same of a reentrant lock, told of in its channel.",
+     messages_of_one},
     {"callbacks", "Calls that do not wait call back, once each.", callbacks},
     {0},
 };

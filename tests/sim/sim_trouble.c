@@ -5,6 +5,8 @@
 
 #include "sim_master_parts.h"
 
+#include "kind.h"
+
 #include <stdio.h>
 
 const char sim_masterdown[] =
@@ -18,8 +20,8 @@ static const char misconf[] =
     "RDB error.";
 
 static const char *const names[SIM_TROUBLES] = {
-    "no trouble", "LOADING",    "OOM",     "MISCONF", "READONLY", "BUSY",  "NOPERM",
-    "NOAUTH",     "MASTERDOWN", "garbage", "huge",    "stray",    "wrong",
+    "no trouble", "LOADING",    "OOM",      "MISCONF", "READONLY", "BUSY",  "NOPERM",
+    "NOAUTH",     "MASTERDOWN", "NOSCRIPT", "garbage", "huge",    "stray",    "wrong",
 };
 
 void sim_master_trouble(unsigned master, enum sim_trouble trouble, unsigned per_million)
@@ -91,6 +93,8 @@ static const char *refuses_command(const struct sim_call *call, unsigned flags)
         return flags & SIM_NO_AUTH ? NULL : "NOAUTH Authentication required.";
     case SIM_MASTERDOWN:
         return flags & SIM_STALE ? NULL : sim_masterdown;
+    case SIM_NOSCRIPT:
+        return flags & SIM_SCRIPTING ? "NOSCRIPT No matching script. Please use EVAL." : NULL;
     default:
         return NULL;
     }
@@ -226,4 +230,33 @@ void sim_trouble_twist(struct sim_call *call)
     sim_mark_bytes(SIM_MARK_TROUBLE, call->out->bytes, call->out->len);
     sim_tell("n%u answers %s with %s", call->server->index + 1,
              call->name ? call->name : "an error", names[call->trouble]);
+}
+
+/* ---- what it says unasked --------------------------------------------------------------- */
+
+/* As if the first in that queue were woken, who stays in it. */
+static void cry_to_first(struct sim_server *server, const struct sim_key *queue)
+{
+    char channel[sizeof(RL_WAKE_PREFIX) + 36];
+    const struct sim_member *first = queue->member;
+    if (queue->type != SIM_ZSET || queue->members == 0 || first->len < 36)
+        return;
+    int len = snprintf(channel, sizeof(channel), RL_WAKE_PREFIX "%.36s", first->text);
+    sim_publish(server, &(struct sim_word){channel, (size_t)len},
+                &(struct sim_word){first->text, first->len});
+}
+
+void sim_master_cry(unsigned master)
+{
+    struct sim_server *server = sim_server(master);
+    sim_mark(SIM_MARK_TROUBLE, master, server->keys);
+    for (size_t i = 0; i < server->keys; i++)
+        cry_to_first(server, server->key[i]);
+    for (size_t i = 0; i < server->sessions; i++) {
+        const struct sim_session *session = server->session[i];
+        for (size_t k = 0; k < session->channels; k++)
+            sim_publish(server,
+                        &(struct sim_word){session->channel[k].name, session->channel[k].len},
+                        &(struct sim_word){"0", 1});
+    }
 }
