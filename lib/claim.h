@@ -8,6 +8,8 @@
 struct rl_claim {
     struct rl_due due;            /* first: renewing, or the end of a release's time */
     struct rl_claim *prev, *next; /* in client->claims or ->endings; spare: next only */
+    struct rl_claim *named_next;  /* in its bucket of client->named */
+    bool named;                   /* is in one */
     redlock *client;
     struct rl_target target; /* its bytes are in `bytes` */
     struct rl_hold hold;

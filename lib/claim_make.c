@@ -105,6 +105,7 @@ static void list(struct rl_claim *claim, struct rl_claim **head)
 static void unlist(struct rl_claim *claim)
 {
     redlock *client = claim->client;
+    rl_claim_unname(claim);
     if (claim->prev)
         claim->prev->next = claim->next;
     else if (claim->ends)
@@ -143,7 +144,9 @@ int rl_claim_new(redlock *client, const struct rl_target *target, const char *to
         .budget_ns = RL_ROUND_MIN_NS,
     };
     keep_target(claim, target);
-    int result = rl_timers_reserve(&client->timers);
+    int result = rl_claims_reserve_name(client, target->kind);
+    if (result == 0)
+        result = rl_timers_reserve(&client->timers);
     if (result) {
         put_spare(client, claim);
         return result;
@@ -160,6 +163,7 @@ int rl_claim_new(redlock *client, const struct rl_target *target, const char *to
         return result;
     }
     list(claim, &client->claims);
+    rl_claim_name(claim);
     *ret_claim = claim;
     return 0;
 }
@@ -200,38 +204,6 @@ void rl_claim_leave(struct rl_claim *claim, int64_t now_ns)
     rl_claim_let_go(claim, now_ns);
 }
 
-/* Is it held, of a kind with owners, under the target's name and for its owner? */
-static bool is_own(const struct rl_claim *claim, const struct rl_target *target, int64_t now_ns)
-{
-    const struct rl_target *has = &claim->target;
-    return rl_kind_owned(has->kind) && claim->hold.phase == RL_HOLD_HELD &&
-           !rl_hold_over(&claim->hold, now_ns) && has->name_len == target->name_len &&
-           has->owner_len == target->owner_len &&
-           memcmp(has->name, target->name, target->name_len) == 0 &&
-           memcmp(has->owner, target->owner, target->owner_len) == 0;
-}
-
-bool rl_claims_read(const redlock *client, const struct rl_target *target, int64_t now_ns)
-{
-    for (const struct rl_claim *claim = client->claims; claim; claim = claim->next) {
-        unsigned row = rl_kind_row(claim->target.kind);
-        if ((row == RL_ROW_READ || row == RL_ROW_QREAD) && is_own(claim, target, now_ns))
-            return true;
-    }
-    return false;
-}
-
-bool rl_claims_own(const redlock *client, const struct rl_target *target, int64_t now_ns)
-{
-    if (!rl_kind_owned(target->kind))
-        return false;
-    for (const struct rl_claim *claim = client->claims; claim; claim = claim->next) {
-        if (is_own(claim, target, now_ns))
-            return true;
-    }
-    return false;
-}
-
 void rl_claims_free(redlock *client)
 {
     struct rl_claim *lists[] = {client->claims, client->endings, client->spare_claims};
@@ -244,4 +216,5 @@ void rl_claims_free(redlock *client)
         }
     }
     client->claims = client->endings = client->spare_claims = NULL;
+    rl_claims_forget_names(client);
 }

@@ -7,6 +7,13 @@
 /* claim_make.c: its hold has come to its end, what is left is to be rid of its keys. */
 void rl_claim_ends(struct rl_claim *claim);
 
+/* claim_own.c: while it is asked for or held, a claim of a kind with owners is found by its
+ * name. Room for one more: 0 or ENOMEM; then it finds its place. Of other kinds: nothing. */
+int rl_claims_reserve_name(redlock *client, const struct rl_kind *kind);
+void rl_claim_name(struct rl_claim *claim);
+void rl_claim_unname(struct rl_claim *claim);
+void rl_claims_forget_names(redlock *client);
+
 /* The one place where a hold's wishes (RL_DID_*, RL_WANTS_*) are carried out. */
 void rl_claim_react(struct rl_claim *claim, unsigned did, int64_t now_ns);
 

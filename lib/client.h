@@ -136,6 +136,8 @@ struct redlock {
     struct rl_claim *claims;  /* asking or held */
     struct rl_claim *endings; /* that some node may have to be rid of */
     struct rl_claim *spare_claims;
+    struct rl_claim **named; /* those of kinds with owners, by name; a power of 2 */
+    size_t named_size, named_count;
     int64_t sweep_ns;  /* when to look at the endings; INT64_MAX: no need */
     unsigned ending;   /* how many there are */
     unsigned watched;  /* locks that are renewed, or whose loss is to be told */

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /* ---- who is who ------------------------------------------------------------------------- */
@@ -321,6 +322,66 @@ START_TEST(a_loops_thread_is_one_owner_and_its_coroutines_are_named)
 }
 END_TEST
 
+/* ---- however many ----------------------------------------------------------------------- */
+
+enum { HOLDERS = 20, HELD_EACH = 1000, REFUSALS = 20, DEARER = 8 };
+
+static void *hold_many(void *prefix)
+{
+    for (int i = 0; i < HELD_EACH; i++) {
+        char name[40];
+        redlock_options options = REDLOCK_OPTIONS_INIT;
+        redlock_lock *lock = NULL;
+        options.kind = REDLOCK_REENTRANT;
+        options.ttl_ms = 600000;
+        options.wait_ms = 20000;
+        snprintf(name, sizeof(name), "%s-%d", (const char *)prefix, i);
+        if (redlock_try(two, name, &options, &lock) != 0)
+            return prefix;
+    }
+    return NULL;
+}
+
+/* The time that this process worked for each round of tries that are refused: however long the
+ * machine stands still meanwhile. */
+static double cost_of_a_round(void)
+{
+    struct timespec begun, done;
+    uint64_t before = client_stats(two).rounds;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begun);
+    for (int i = 0; i < REFUSALS; i++) {
+        redlock_lock *lock = NULL;
+        ck_assert_int_ne(client_try_as(two, "name", REDLOCK_REENTRANT, "b", 40, &lock), 0);
+    }
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &done);
+    double us = (double)(done.tv_sec - begun.tv_sec) * 1e6 +
+                (double)(done.tv_nsec - begun.tv_nsec) / 1e3;
+    return us / (double)(client_stats(two).rounds - before);
+}
+
+START_TEST(a_refusal_costs_the_same_beside_many_locks)
+{
+    static char prefixes[HOLDERS][8];
+    pthread_t threads[HOLDERS];
+    void *failed;
+    open_clients(1, "max-ttl 10m\n");
+    ck_assert_ptr_nonnull(take_for(one, "a", 600000));
+    double few = cost_of_a_round();
+    for (int i = 0; i < HOLDERS; i++) {
+        snprintf(prefixes[i], sizeof(prefixes[i]), "h%d", i);
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, hold_many, prefixes[i]), 0);
+    }
+    for (int i = 0; i < HOLDERS; i++) {
+        pthread_join(threads[i], &failed);
+        ck_assert_ptr_null(failed);
+    }
+    double many = cost_of_a_round();
+    ck_assert_msg(many < DEARER * few, "%.0f us beside none, %.0f us beside %d", few, many,
+                  HOLDERS * HELD_EACH);
+    close_clients();
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("reentrant_owner");
@@ -338,5 +399,9 @@ int main(void)
     tcase_add_loop_test(tcase, c56_a_forced_release_wakes_who_waits, 0, 2);
     tcase_add_loop_test(tcase, a_loops_thread_is_one_owner_and_its_coroutines_are_named, 0, 2);
     suite_add_tcase(suite, tcase);
+    TCase *many = tcase_create("many");
+    tcase_set_timeout(many, 120);
+    tcase_add_test(many, a_refusal_costs_the_same_beside_many_locks);
+    suite_add_tcase(suite, many);
     return suite_run(suite);
 }
