@@ -28,7 +28,7 @@ static void pause_until(struct rl_attempt *attempt, int64_t until_ns)
 {
     attempt->phase = RL_PAUSE;
     attempt->pause_until_ns = until_ns;
-    rl_op_due(&attempt->op, until_ns);
+    rl_op_due(&attempt->op, rl_earlier_ns(until_ns, attempt->look_ns));
 }
 
 /* Would a majority be heard that releases the lock? */
@@ -118,8 +118,8 @@ static void step(struct rl_op *op, int64_t now_ns)
         /* Masters that have come back end a pause for want of a quorum. */
         bool back = attempt->starved && rl_count(rl_client_able(op->client, now_ns)) >=
                                             rl_quorum_needed(op->client->n);
-        if (now_ns < attempt->pause_until_ns && !back)
-            rl_op_due(op, attempt->pause_until_ns);
+        if (now_ns < attempt->pause_until_ns && !back && rl_attempt_is_heard(attempt, now_ns))
+            pause_until(attempt, attempt->pause_until_ns);
         else
             begin_round(attempt, now_ns);
         break;
@@ -249,6 +249,7 @@ void rl_attempt_init(struct rl_attempt *attempt, redlock *client,
     attempt->forever = options->wait_ms < 0;
     attempt->once = options->wait_ms == 0;
     attempt->loss = REDLOCK_ENOQUORUM;
+    attempt->look_ns = INT64_MAX;
     rl_backoff_init(&attempt->backoff, RL_RETRY_MIN_MS * RL_NS_PER_MS,
                     RL_RETRY_MAX_MS * RL_NS_PER_MS);
     rl_report_clear(client, options->report);

@@ -49,6 +49,12 @@ struct rl_attempt {
     uint64_t holder; /* the hash of one of them; 0: none yet */
     bool foreign;    /* a peer's, whose release nobody will hear of */
     int64_t place;   /* how many are in the queue before us, where that is least */
+    uint64_t behind; /* the holder that we were next to in the round before; 0: none */
+    uint64_t next_to;        /* and in this one: the one that most masters tell */
+    unsigned next_votes;     /* by so many more than tell another */
+    unsigned behind_count;   /* masters that tell again that we are next to that one */
+    int64_t behind_since_ns; /* since when */
+    int64_t look_ns;         /* PAUSE: when to look whether masters are still heard */
     struct redlock_lock *lock;
     int64_t held_ns[REDLOCK_NODES_MAX]; /* held_count: when each blocking key runs out,
                                            ascending. What is zeroed ends before it */
@@ -94,6 +100,10 @@ int64_t rl_attempt_sleep_until_ns(struct rl_attempt *attempt, bool split, uint64
 
 /* Is it queued at a majority, if the silent ones have queued it as well? */
 bool rl_attempt_will_be_woken(const struct rl_attempt *attempt, uint64_t silent);
+
+/* PAUSE: it relies on being told. Would it still be: was a majority that has it in its queues
+ * heard of a moment ago? Then, when to look again. */
+bool rl_attempt_is_heard(struct rl_attempt *attempt, int64_t now_ns);
 
 /* Has a majority said that the lock was released? */
 bool rl_attempt_woken(const struct rl_attempt *attempt);

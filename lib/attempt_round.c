@@ -77,6 +77,10 @@ void rl_attempt_round(struct rl_attempt *attempt, uint64_t able, int64_t now_ns)
     attempt->foreign = attempt->disputed = attempt->can_hear = false;
     attempt->holder = 0;
     attempt->place = INT64_MAX;
+    if (attempt->next_to != attempt->behind)
+        attempt->behind_since_ns = now_ns;
+    attempt->behind = attempt->next_to;
+    attempt->next_to = attempt->next_votes = attempt->behind_count = 0;
     int first = attempt->ordered_next ? first_in_rotation(attempt, able, client->n) : -1;
     attempt->ordered_next = false;
     attempt->ordered = first >= 0;
@@ -218,6 +222,18 @@ void rl_attempt_did(struct rl_op *op, unsigned did, int64_t now_ns)
     }
 }
 
+/* The first in this queue waits for that one, whose release will wake it. */
+static void note_next(struct rl_attempt *attempt, uint64_t holder)
+{
+    attempt->behind_count += holder == attempt->behind;
+    if (attempt->next_votes == 0)
+        attempt->next_to = holder;
+    if (attempt->next_to == holder)
+        attempt->next_votes++;
+    else
+        attempt->next_votes--;
+}
+
 /* What a refusal tells of who has it, and for how long. */
 static void learn(struct rl_attempt *attempt, const struct rl_judged *judged)
 {
@@ -238,6 +254,9 @@ static void learn(struct rl_attempt *attempt, const struct rl_judged *judged)
         place = INT32_MAX;
     if (judged->answer.with_place && place >= 0 && place < attempt->place)
         attempt->place = place;
+    if (queues && !attempt->target.kind->several && !kept && judged->answer.with_place &&
+        place == 0 && rl_kind_holder_wakes(judged->holder, judged->holder_len))
+        note_next(attempt, holder);
     /* One who has it will wake the next; whoever is merely about to may not get it. */
     attempt->op.claim->silent = !attempt->disputed && !kept;
     int64_t ttl_ms = judged->answer.ttl_ms;

@@ -11,6 +11,8 @@
 #include "clock.h"
 
 #define WAKE_GRACE_NS RL_NS_PER_MS  /* between a first wake-up and a majority's */
+#define HEARD_NS                                                                               \
+    ((RL_PING_AFTER_MS + RL_PROBE_MS / 2) * RL_NS_PER_MS) /* a subscriber that is alive */
 #define PLACE_NS (2 * RL_NS_PER_MS) /* between those who look whether a TTL has run out */
 
 /* The time from which a majority of keys could be free, if nobody does anything; or 0. */
@@ -38,6 +40,25 @@ static int64_t probe_ns(const struct rl_attempt *attempt, redlock *client)
     if (ms > most_ms)
         ms = most_ms;
     return (ms + (int64_t)rl_prng_below(&client->prng, (uint64_t)ms / 4)) * RL_NS_PER_MS;
+}
+
+/* Is it next to the same holder, one of ours, as it was a probe's time ago? So say as many as
+ * keep it from a majority. When that one is done, or its key runs out, it will be told. */
+static bool is_next(const struct rl_attempt *attempt, unsigned n, int64_t now_ns)
+{
+    return attempt->behind_count > n - rl_quorum_needed(n) &&
+           now_ns - attempt->behind_since_ns >= RL_PROBE_MS * RL_NS_PER_MS;
+}
+
+bool rl_attempt_is_heard(struct rl_attempt *attempt, int64_t now_ns)
+{
+    redlock *client = attempt->op.client;
+    const struct rl_line *line = attempt->waiter.line;
+    if (now_ns < attempt->look_ns)
+        return true;
+    uint64_t heard = rl_subs_heard(client, now_ns - HEARD_NS) & rl_line_listening(client, line);
+    attempt->look_ns = now_ns + probe_ns(attempt, client);
+    return line && rl_count(heard & line->queued) >= rl_quorum_needed(client->n);
 }
 
 /* A majority's wake-ups tell that a majority was released: fewer may be stray, or all there
@@ -83,6 +104,13 @@ int64_t rl_attempt_sleep_until_ns(struct rl_attempt *attempt, bool split, uint64
         return now_ns;
     int64_t until = now_ns + (queued ? probe_ns(attempt, client)
                                      : rl_backoff_next_ns(&attempt->backoff, &client->prng));
+    attempt->look_ns = INT64_MAX;
+    if (queued && is_next(attempt, client->n, now_ns)) {
+        attempt->look_ns = until;
+        until = now_ns + (RL_PROBE_MAX_MS + (int64_t)rl_prng_below(&client->prng,
+                                                                   RL_PROBE_MAX_MS / 4)) *
+                             RL_NS_PER_MS;
+    }
     if (queued && line->wakes)
         until = rl_earlier_ns(until, rl_attempt_heed_wakes_ns(attempt));
     if (queued && free_at > now_ns && attempt->place < INT64_MAX)

@@ -252,6 +252,8 @@ void rl_subs_want(redlock *client, int64_t now_ns);
 void rl_subs_tune(redlock *client, struct rl_ear *ear, int64_t now_ns);
 void rl_subs_flush(redlock *client, int64_t now_ns);
 bool rl_subs_pending(const redlock *client);
+/* The nodes whose subscriber has heard anything since then: a message, or the answer to a PING. */
+uint64_t rl_subs_heard(const redlock *client, int64_t since_ns);
 void rl_subs_tick(redlock *client, int64_t now_ns);
 int64_t rl_subs_due_ns(redlock *client);
 void rl_subs_done(redlock *client, bool in_child);

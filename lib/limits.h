@@ -64,7 +64,7 @@
 #define RL_RECONNECT_MAX_MS 330 /* not twice as often on end: some four times a second */
 #define RL_SILENT_NS (500 * RL_NS_PER_MS) /* unanswered for so long, it is rather lost: */
 #define RL_SILENT_ROUND_TRIPS 8           /* or for so many, whichever is longer */
-#define RL_PING_AFTER_MS 5000    /* a subscriber that hears nothing asks for a PONG */
+#define RL_PING_AFTER_MS 1000    /* a subscriber that hears nothing asks for a PONG */
 #define RL_CHANNEL_ASKS_MAX 240  /* channels that one server is asked for at once */
 #define RL_UNLEFT_MAX 1000       /* channels that it does not let go of */
 #define RL_DENIED_AGAIN_MS 30000 /* and one that may not subscribe asks again */

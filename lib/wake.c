@@ -86,6 +86,16 @@ void rl_subs_flush(redlock *client, int64_t now_ns)
         rl_sub_flush(&client->subs[i], now_ns);
 }
 
+uint64_t rl_subs_heard(const redlock *client, int64_t since_ns)
+{
+    uint64_t heard = 0;
+    for (unsigned i = 0; client->subs && i < client->n; i++) {
+        if (client->subs[i].wire.heard_ns >= since_ns)
+            heard |= rl_bit(i);
+    }
+    return heard;
+}
+
 bool rl_subs_pending(const redlock *client)
 {
     for (unsigned i = 0; client->subs && i < client->n; i++) {

@@ -205,6 +205,31 @@ static void callbacks(void)
     sim_expect(sim_keys() == 0);
 }
 
+/* bob, who is next, and cat, who comes after him, wait for long. bob is stopped when he is woken:
+ * the lock is kept for him for a moment, and nobody is told when that is over. */
+static void second_to_the_dead(void)
+{
+    struct sim_client_options how = {.max_ttl_ms = 30000};
+    sim_stage(3);
+    struct sim_player *ann = sim_is_there("ann", &how);
+    struct sim_player *bob = sim_is_there("bob", &how);
+    struct sim_player *cat = sim_is_there("cat", &how);
+    sim_curtain();
+    sim_expect(sim_takes(ann, 30000, ONCE) == REDLOCK_OK);
+    sim_begins_to_take(bob, 1000, -1);
+    sim_pass_ms(50);
+    sim_begins_to_take(cat, 1000, -1);
+    sim_pass_ms(4000);
+    int64_t gone_ns = sim_now_ns();
+    sim_proc_pause(bob->proc, 20 * SIM_S);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+    sim_expect(sim_finishes(cat) == REDLOCK_OK);
+    sim_expect(cat->done_ns - gone_ns < 2 * SIM_S);
+    sim_expect(sim_releases(cat) == REDLOCK_OK);
+    sim_expect(sim_finishes(bob) == REDLOCK_OK);
+    sim_expect(sim_releases(bob) == REDLOCK_OK);
+}
+
 /* n3 says a hundred times a second that the lock was released. What bob makes of it costs n1 and
  * n2 a round soon, the next ones later and later, and then one in half a second at most; each is
  * a request to acquire and one to undo it. */
@@ -265,6 +290,9 @@ const struct sim_scenario sim_named_wait[] = {
     {"canceled-in-a-round",
      "bob's service is shut down while masters are asked: what they grant is given back.",
      canceled_in_a_round},
+    {"second-to-the-dead",
+     "bob is woken, and stands still: cat, who is behind him, finds that out by asking.",
+     second_to_the_dead},
     {"wakes-of-one",
      "n3 says a hundred times a second that the lock was released: n1 and n2 are asked now and "
      "then.",
