@@ -135,6 +135,7 @@ static struct sim_player *ann_has_n2_that_moves(const struct sim_client_options 
 static void another_server(void)
 {
     struct sim_client_options how = {.max_ttl_ms = 1000};
+    sim_also_drawn(60);
     sim_stage_with_spare(3);
     struct sim_player *bob = sim_is_there("bob", &how);
     sim_pass_ms(3000);
