@@ -254,8 +254,9 @@ typedef struct redlock_options {
     void *lost_context;
     const char *owner; /* all kinds but plain: NULL for the calling thread of this client; else
                           who has it in this text, so that several threads or processes may
-                          act as one. 1 to 128 bytes, not "mode", not ending in ":write";
-                          copied */
+                          act as one. 1 to 128 bytes, not "mode", not ending in ":write"; to
+                          read or write on one master with one colon at most and no '}', and
+                          with exactly one colon where the name has a '{'; copied */
 } redlock_options;
 #define REDLOCK_OPTIONS_INIT                                                                 \
     {                                                                                        \
@@ -271,7 +272,7 @@ typedef struct redlock_options {
  *
  * EHELD: another holds it, or the votes were split, in the last round that could be held.
  * ENOQUORUM: in the last round errors alone made a majority impossible.
- * EINVAL (name empty or too long, ttl not within the drift and max-ttl, or above 30 s for
+ * EINVAL (name empty, too long or a key of another lock: redlock(7) lists these; ttl not within the drift and max-ttl, or above 30 s for
  * REDLOCK_READ on one master; the log tells), ECANCELED, EFORK, ENOMEM, ERANDOM, EDEADLK,
  * EBUSY (too many unconfirmed releases), ESYSTEM (no background thread to be had for auto_renew
  * or on_lost). EUPGRADE, EKIND: at once, whatever wait_ms is. ENOTSUP: a fair lock on more than
@@ -389,7 +390,7 @@ REDLOCK_API int redlock_handle(const redlock_lock *lock, char *ret_text, size_t 
 
 /* Take a detached lock up again. The client must be on the same masters.
  * EHANDLE: not a handle, cut short, of another boot, for another number of masters, or with a
- * lease or a deadline beyond max_ttl_ms.
+ * lease or a deadline beyond max_ttl_ms. EINVAL: of a name or owner that no lock can have.
  * EEXPIRED: its deadline has passed. ENOMEM, EFORK. */
 REDLOCK_API int redlock_attach(redlock *client, const char *text, redlock_lock **ret_lock);
 

@@ -4,6 +4,8 @@
 #include "claim.h"
 #include "clock.h"
 #include "handle.h"
+#include "key_rules.h"
+#include "names.h"
 
 #include <string.h>
 
@@ -93,6 +95,14 @@ static int attach(redlock *client, const struct rl_handle *handle, redlock_lock 
     if (handle->n != client->n || strcmp(handle->boot_id, client->boot_id) != 0 ||
         handle->deadline_ns < 0 || handle->ttl_ms > client->config.max_ttl_ms)
         return REDLOCK_EHANDLE;
+    char why[RL_NAME_WHY_MAX];
+    const char *clash = rl_names_allowed(&target, why, sizeof(why))
+                            ? rl_key_owner_clash(&target)
+                            : why;
+    if (clash) {
+        rl_client_log(client, REDLOCK_LOG_ERROR, "%s", clash);
+        return REDLOCK_EINVAL;
+    }
     int64_t left_ns = handle->deadline_ns - rl_clock_now_ns();
     if (left_ns > client->config.max_ttl_ms * RL_NS_PER_MS) /* no lock lasts for so long */
         return REDLOCK_EHANDLE;

@@ -170,6 +170,12 @@ const struct rl_kind *rl_kind_on(int kind, unsigned n)
     return rl_kind(kind);
 }
 
+bool rl_kind_has_leases(const struct rl_kind *kind)
+{
+    unsigned row = rl_kind_row(kind);
+    return row == RL_ROW_READ || row == RL_ROW_WRITE;
+}
+
 unsigned rl_kind_row(const struct rl_kind *kind)
 {
     return (unsigned)(kind - kinds);

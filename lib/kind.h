@@ -46,6 +46,15 @@ struct rl_script {
  * to "NAME*" covers both. */
 #define RL_QUEUE_SUFFIX ":redlock:queue"
 
+/* What else stands beside it (key.h); the scripts know all of these too. */
+#define RL_HOLDS_SUFFIX ":redlock:holds"
+#define RL_SEEN_SUFFIX ":redlock:seen"
+#define RL_WRITER_SUFFIX ":redlock:writer"
+#define RL_READERS_SUFFIX ":redlock:readers"
+#define RL_FAIR_QUEUE_PREFIX "redisson_lock_queue:"
+#define RL_FAIR_TIMES_PREFIX "redisson_lock_timeout:"
+#define RL_LEASE_INFIX ":rwlock_timeout:" /* {NAME}:OWNER, this, and a number */
+
 /* The channel that a client listens on is this and its id (36 characters); a waiter is the
  * client's id, a colon and a number. The scripts know both. */
 #define RL_WAKE_PREFIX "redlock:wake:"
@@ -104,6 +113,9 @@ static inline bool rl_kind_owned(const struct rl_kind *kind)
 {
     return !rl_kind_queues(kind);
 }
+
+/* Has each hold a lease under a key of its own, with the owner's name in it? */
+bool rl_kind_has_leases(const struct rl_kind *kind);
 
 /* NULL: no such row. */
 const struct rl_kind *rl_kind(int row);

@@ -147,7 +147,7 @@ int rl_look(redlock *client, enum rl_verb verb, const struct rl_target *target,
 {
     struct query query = {.verb = verb, .views = views};
     struct rl_claim *claim;
-    char why[160];
+    char why[RL_NAME_WHY_MAX];
     int cancel_state;
     if (!client)
         return REDLOCK_EINVAL;

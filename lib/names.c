@@ -3,6 +3,8 @@
 
 #include "names.h"
 
+#include "key_rules.h"
+
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
@@ -50,9 +52,22 @@ bool rl_name_allowed(const void *name, size_t len, char *why, size_t why_size)
     else if (len > REDLOCK_NAME_MAX)
         snprintf(why, why_size, "the name has %zu bytes; at most %d are allowed", len,
                  REDLOCK_NAME_MAX);
+    else if (rl_key_name_clash(name, len))
+        snprintf(why, why_size, "%s", rl_key_name_clash(name, len));
     else
         return true;
     return false;
+}
+
+bool rl_names_allowed(const struct rl_target *target, char *why, size_t why_size)
+{
+    redlock_bytes name;
+    size_t at = 0;
+    while (rl_names_next(target, &at, &name)) {
+        if (!rl_name_allowed(name.bytes, name.len, why, why_size))
+            return false;
+    }
+    return true;
 }
 
 size_t rl_names_pack(const redlock_bytes *names, size_t count,
@@ -81,6 +96,8 @@ size_t rl_names_pack(const redlock_bytes *names, size_t count,
                      REDLOCK_NAME_MAX);
             return 0;
         }
+        if (!rl_name_allowed(sorted[i]->bytes, sorted[i]->len, why, why_size))
+            return 0;
         sum += sorted[i]->len;
     }
     char *at = ret_bytes;

@@ -14,7 +14,14 @@
 /* May a lock have this name? Else `why` is filled in. */
 bool rl_name_allowed(const void *name, size_t len, char *why, size_t why_size);
 
-/* Returns the number of bytes, or 0 with `why` filled in: no names, too many, too long. */
+/* May a lock have all the names of this target? */
+bool rl_names_allowed(const struct rl_target *target, char *why, size_t why_size);
+
+/* Room for the longest `why` of these. */
+#define RL_NAME_WHY_MAX 224
+
+/* Returns the number of bytes, or 0 with `why` filled in: no names, too many, too long, or one
+ * that no lock may have. */
 size_t rl_names_pack(const redlock_bytes *names, size_t count,
                      char ret_bytes[RL_NAMES_BYTES_MAX], char *why, size_t why_size);
 

@@ -6,6 +6,7 @@
 
 #include "attempt.h"
 #include "clock.h"
+#include "key_rules.h"
 #include "owner.h"
 
 #include <stddef.h>
@@ -22,7 +23,7 @@ static int refuse(redlock *client, const char *why)
 static int check_names(redlock *client, const struct rl_asked *asked,
                        struct rl_target *ret_target)
 {
-    char why[160];
+    char why[RL_NAME_WHY_MAX];
     const redlock_bytes *name = asked->names;
     if (asked->packed) {
         ret_target->name = asked->packed;
@@ -37,11 +38,21 @@ static int check_names(redlock *client, const struct rl_asked *asked,
     return 0;
 }
 
+/* Why that owner can't have this lock; NULL: it can. */
+static const char *clash(const struct rl_target *target, const char *owner)
+{
+    struct rl_target owned = *target;
+    owned.owner = owner;
+    owned.owner_len = strlen(owner);
+    return rl_key_owner_clash(&owned);
+}
+
 /* Everything that can be wrong with what the caller says; the log tells what would be right. */
-static int check(redlock *client, const struct rl_kind *kind, const redlock_options *options,
-                 int64_t *ret_ttl_ms)
+static int check(redlock *client, const struct rl_target *target,
+                 const redlock_options *options, int64_t *ret_ttl_ms)
 {
     char why[160];
+    const struct rl_kind *kind = target->kind;
     const char *sentence;
     if (options->size != sizeof(*options) || !rl_report_fits(options->report))
         return refuse(client, "a struct's size is wrong: use REDLOCK_OPTIONS_INIT, and set "
@@ -52,6 +63,8 @@ static int check(redlock *client, const struct rl_kind *kind, const redlock_opti
     if (options->wait_ms < -1)
         return refuse(client, "wait_ms must be -1 (for ever), 0 (once) or more");
     if (options->owner && !rl_owner_allowed(options->owner, &sentence))
+        return refuse(client, sentence);
+    if (options->owner && (sentence = clash(target, options->owner)))
         return refuse(client, sentence);
     int64_t ttl_ms = options->ttl_ms ? options->ttl_ms : client->config.ttl_ms;
     int64_t max_ms = client->config.max_ttl_ms;
@@ -109,7 +122,7 @@ static int prepare(struct rl_attempt *attempt, redlock *client, const struct rl_
                    const redlock_options *options)
 {
     int64_t ttl_ms = 0;
-    int result = check(client, target->kind, options, &ttl_ms);
+    int result = check(client, target, options, &ttl_ms);
     if (result == 0 && atomic_load(&client->canceled))
         result = REDLOCK_ECANCELED;
     if (result == 0 && (options->auto_renew || options->on_lost || attempt->op.async))

@@ -2,6 +2,7 @@
 #include "config_auto.h"
 
 #include "cli_options.h"
+#include "key_rules.h"
 #include "owner.h"
 
 #include <string.h>
@@ -18,7 +19,12 @@ int cli_check_names(struct cli *cli, const char *const names[], unsigned count)
     }
     for (unsigned i = 0; i < count; i++) {
         size_t len = strlen(names[i]);
+        const char *clash = rl_key_name_clash(names[i], len);
         all += len;
+        if (clash) {
+            cli_say(cli, "'%s': %s", cli_text(names[i], len).text, clash);
+            return CLI_USAGE;
+        }
         if (len > 0 && all <= REDLOCK_NAME_MAX)
             continue;
         cli_say(cli, "the lock's name has %zu bytes: give it 1 to %d%s", len, REDLOCK_NAME_MAX,

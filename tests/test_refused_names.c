@@ -1,0 +1,184 @@
+/* test_refused_names.c - a name that is a key of another lock is refused wherever a name comes
+ * in, and so is an owner whose leases could be another lock's: nobody else's script can then
+ * touch the keys of a lock. Which names and owners these are: test_key_rules.c. */
+#include "config_auto.h"
+
+#include "clients.h"
+#include "handle.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char logged[512]; /* the last line */
+
+static void note(void *context, int level, const char *text)
+{
+    (void)context;
+    ck_assert_int_eq(level, REDLOCK_LOG_ERROR);
+    snprintf(logged, sizeof(logged), "%s", text);
+}
+
+static void open_logging(unsigned n)
+{
+    redlock_config config = REDLOCK_CONFIG_INIT;
+    masters = masters_start(n, NULL);
+    config.file = masters_file(masters, "connect-timeout 10s\n");
+    config.log = note;
+    config.log_level = REDLOCK_LOG_ERROR;
+    ck_assert_int_eq(redlock_open_config(&config, NULL, &one), 0);
+    ck_assert_int_eq(redlock_open_config(&config, NULL, &two), 0);
+    logged[0] = '\0';
+}
+
+/* It was EINVAL, and the log has told so. */
+static void expect(int result, const char *part)
+{
+    ck_assert_int_eq(result, REDLOCK_EINVAL);
+    ck_assert_msg(strstr(logged, part), "'%s' in '%s'", part, logged);
+    logged[0] = '\0';
+}
+
+static const char *const keys_of_x[] = {
+    "x:redlock:queue",       "x:redlock:holds",           "x:redlock:seen",
+    "x:redlock:writer",      "x:redlock:readers",         "redisson_lock_queue:{x}",
+    "redisson_lock_timeout:{x}", "{x}:me:rwlock_timeout:1", "{x}:me:write:rwlock_timeout:1",
+};
+enum { KEYS = sizeof(keys_of_x) / sizeof(keys_of_x[0]) };
+
+/* Whatever writes x, and whoever waits for it: nobody loses a lock of another name. */
+START_TEST(no_lock_is_a_key_of_another_one)
+{
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    open_logging(_i < 5 ? 1 : 3);
+    options.kind = _i % 5;
+    for (unsigned i = 0; i < KEYS; i++) {
+        redlock_lock *lock = NULL;
+        expect(redlock_try(one, keys_of_x[i], &options, &lock), "a lock's name can't");
+        ck_assert_ptr_null(lock);
+    }
+    close_clients();
+}
+END_TEST
+
+static void never(void *context, int result, redlock_lock *lock)
+{
+    (void)context;
+    (void)result;
+    (void)lock;
+    abort();
+}
+
+START_TEST(such_a_name_is_refused_in_every_call)
+{
+    static const char name[] = "x:redlock:writer", part[] = "can't end in :redlock:queue";
+    static const char *const names[] = {"a", name, "b"};
+    static const redlock_bytes bytes[] = {{"a", 1}, {name, sizeof(name) - 1}};
+    redlock_report report = {.size = sizeof(report)};
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_holds holds = REDLOCK_HOLDS_INIT;
+    redlock_lock *lock = NULL;
+    redlock_description *all = calloc(1, sizeof(*all));
+    ck_assert_ptr_nonnull(all);
+    all->size = sizeof(*all);
+    open_logging(1);
+    redlock_item items[] = {REDLOCK_ITEM(one, "a", NULL), REDLOCK_ITEM(two, name, NULL)};
+    size_t len = sizeof(name) - 1;
+    expect(client_try(one, name, 0, 0, NULL, &lock), part);
+    expect(redlock_try_n(one, name, len, NULL, &lock), part);
+    expect(client_try_all(one, names, 3, 0, NULL, &lock), part);
+    expect(redlock_try_async(one, name, len, NULL, never, NULL, NULL), part);
+    expect(redlock_try_all_async(one, bytes, 2, NULL, never, NULL, NULL), part);
+    expect(redlock_try_many(items, 2, 0), part);
+    expect(redlock_inspect(one, name, len, &report), part);
+    expect(redlock_describe(one, name, len, NULL, all), part);
+    expect(redlock_force_release(one, name, len, NULL), part);
+    options.kind = REDLOCK_REENTRANT;
+    expect(redlock_hold_count(one, name, len, &options, &holds), part);
+    free(all);
+    ck_assert_ptr_null(lock);
+    ck_assert(wait_until(masters_with(masters, "a") == 0, 10000));
+    close_clients();
+}
+END_TEST
+
+/* ---- texts ------------------------------------------------------------------------------ */
+
+/* The text of a lock that was taken, with another name or owner in it. */
+static const char *forge(redlock_lock *lock, const char *name, const char *owner)
+{
+    static char text[REDLOCK_HANDLE_MAX];
+    static struct rl_handle handle;
+    ck_assert_int_eq(redlock_detach(lock, text, sizeof(text)), 0);
+    ck_assert_int_eq(rl_handle_decode(text, &handle), 0);
+    handle.name_len = strlen(name);
+    memcpy(handle.name, name, handle.name_len);
+    if (owner) {
+        handle.owner_len = strlen(owner);
+        memcpy(handle.owner, owner, handle.owner_len);
+    }
+    ck_assert_int_eq(rl_handle_encode(&handle, text, sizeof(text)), 0);
+    return text;
+}
+
+START_TEST(a_text_with_such_a_name_is_not_attached)
+{
+    redlock_lock *lock = NULL;
+    open_logging(1);
+    const char *text = forge(client_take(one, "a"), "x:redlock:holds", NULL);
+    expect(redlock_attach(two, text, &lock), "can't end in :redlock:queue");
+    text = forge(client_take_as(one, "b", REDLOCK_READ, "me"), "x", "a:o:7");
+    expect(redlock_attach(two, text, &lock), "the owner of a read or write lock");
+    ck_assert_ptr_null(lock);
+    close_clients();
+}
+END_TEST
+
+/* ---- owners ----------------------------------------------------------------------------- */
+
+START_TEST(leases_of_two_names_never_meet)
+{
+    redlock_lock *lock = NULL;
+    open_logging(1);
+    for (int kind = REDLOCK_READ; kind <= REDLOCK_WRITE; kind++) {
+        /* "{x}:a:o:rwlock_timeout:1" would be a lease of both. */
+        expect(client_try_as(one, "{x}:a", kind, "o", 0, &lock), "with exactly one");
+        redlock_lock *other = client_take_as(two, "x", kind, "a:o");
+        ck_assert_int_eq(redlock_release(other), 0);
+        expect(client_try_as(one, "x", kind, "a:o:7", 0, &lock), "one colon at most");
+        expect(client_try_as(one, "x", kind, "a}:o", 0, &lock), "without a closing brace");
+        other = client_take_as(two, "{x}:a", kind, "o:7");
+        ck_assert_int_eq(redlock_release(other), 0);
+    }
+    /* Those of other kinds have no such leases. */
+    ck_assert_int_eq(redlock_release(client_take_as(one, "{x}:a", REDLOCK_FAIR, "o")), 0);
+    ck_assert_int_eq(redlock_release(client_take_as(one, "x", REDLOCK_REENTRANT, "a:o:7")), 0);
+    close_clients();
+}
+END_TEST
+
+START_TEST(owners_are_free_on_several_masters)
+{
+    open_logging(3);
+    ck_assert_int_eq(redlock_release(client_take_as(one, "{x}:a", REDLOCK_READ, "o")), 0);
+    ck_assert_int_eq(redlock_release(client_take_as(one, "x", REDLOCK_WRITE, "a:o:7}")), 0);
+    close_clients();
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("refused_names");
+    TCase *tcase = tcase_create("refused names");
+    tcase_set_timeout(tcase, 60);
+    /* Five kinds on one master; but the fair one on three, too. */
+    tcase_add_loop_test(tcase, no_lock_is_a_key_of_another_one, 0, 5);
+    tcase_add_loop_test(tcase, no_lock_is_a_key_of_another_one, 5, 7);
+    tcase_add_loop_test(tcase, no_lock_is_a_key_of_another_one, 8, 10);
+    tcase_add_test(tcase, such_a_name_is_refused_in_every_call);
+    tcase_add_test(tcase, a_text_with_such_a_name_is_not_attached);
+    tcase_add_test(tcase, leases_of_two_names_never_meet);
+    tcase_add_test(tcase, owners_are_free_on_several_masters);
+    suite_add_tcase(suite, tcase);
+    return suite_run(suite);
+}
