@@ -456,13 +456,19 @@ REDLOCK_API int redlock_process(redlock *client);
 REDLOCK_API int redlock_inspect(redlock *client, const void *name, size_t name_len,
                                 redlock_report *ret_report);
 
-/* Delete `name` on every master, whoever holds it. For operators: the holder is not asked.
- * Those who wait for it are woken. Somebody's data is no lock and stays. Blocks.
+/* Delete the lock `name` on every master, whoever holds it, with what its holders have beside
+ * it. For operators: the holder is not asked. Those who wait for it are woken. What has not the
+ * shape of a lock, or no end (TTL), is somebody's data and stays. Blocks.
  * 0 when a majority is certain to be free of it now, else ENOQUORUM, or EKIND where a master
  * has other data under that name. `report` may be NULL. EINVAL, EFORK, ENOMEM, EBUSY,
  * EDEADLK. */
 REDLOCK_API int redlock_force_release(redlock *client, const void *name, size_t name_len,
                                       redlock_report *report);
+
+/* The same, and also where what has the shape of a lock has no TTL, as one that was set by hand:
+ * it may be somebody's data. Look at it first, with redlock_describe(). */
+REDLOCK_API int redlock_force_release_endless(redlock *client, const void *name,
+                                              size_t name_len, redlock_report *report);
 
 /* What stands under a name. */
 enum redlock_form {

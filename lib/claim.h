@@ -18,6 +18,7 @@ struct rl_claim {
     bool detached;             /* its keys are another process's business */
     bool spare;                /* put away: nobody has it any more */
     bool query;                /* inspect, force: no hold, no token */
+    bool endless;              /* force: also where the key has no TTL */
     unsigned owed;             /* requests that have not been answered, lost, ... */
     unsigned busy;             /* calls into this claim that are not back yet */
     bool ends;                 /* is in client->endings */

@@ -83,6 +83,9 @@ static void put_argument(struct rl_out *out, const struct request *request,
     case 'k':
         rl_put_number(out, claim->silent ? 0 : keep_ms(claim->client));
         break;
+    case 'e':
+        rl_put_number(out, claim->endless);
+        break;
     default:
         assert(false && "an argument of the kind's table");
     }

@@ -32,7 +32,7 @@ static int describe(redlock *client, const struct rl_target *target,
         return REDLOCK_ENOMEM;
     report->size = sizeof(*report);
     memset(description->node, 0, sizeof(description->node));
-    int result = rl_look(client, RL_INSPECT, target, report, description->node);
+    int result = rl_look(client, RL_INSPECT, false, target, report, description->node);
     if (result == REDLOCK_OK || result == REDLOCK_ENOQUORUM) {
         take_failures(description, report);
         rl_view_agree(description);

@@ -149,7 +149,7 @@ static const struct rl_kind kinds[RL_ROWS] = {
             .script =
                 {
                     [RL_INSPECT] = SCRIPT(inspect, "n", "o"),
-                    [RL_FORCE] = SCRIPT(force, "nq", "k"),
+                    [RL_FORCE] = SCRIPT(force, "nq", "ke"),
                 },
         },
 };

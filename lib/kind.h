@@ -38,7 +38,8 @@ struct rl_script {
     /* What follows the nonce in ARGV, a letter each: the (o)wner, the (t)oken, the t(T)L, the
      * (w)aiter, its (a)ge in us, the (q)ueue's life in ms, for how long the lock is (k)ept for
      * whom a release wakes (0: it wakes nobody; capital: never 0), how long a waiter of a
-     * (f)air lock is believed to live, and how long the (m)ark of a waiting writer stands. */
+     * (f)air lock is believed to live, how long the (m)ark of a waiting writer stands, and
+     * whether what has no (e)nd is a lock, too. */
     const char *args;
 };
 

@@ -142,7 +142,7 @@ static void query_step(struct rl_op *op, int64_t now_ns)
     query_finish(query, now_ns);
 }
 
-int rl_look(redlock *client, enum rl_verb verb, const struct rl_target *target,
+int rl_look(redlock *client, enum rl_verb verb, bool endless, const struct rl_target *target,
             redlock_report *report, redlock_node_view *views)
 {
     struct query query = {.verb = verb, .views = views};
@@ -172,6 +172,7 @@ int rl_look(redlock *client, enum rl_verb verb, const struct rl_target *target,
         query.op.heard = query_heard;
         claim->op = &query.op;
         claim->query = true;
+        claim->endless = endless;
         query.nodes_until_ns = now_ns + client->settings.connect_timeout_ns;
         rl_report_clear(client, report);
         query_step(&query.op, now_ns);
@@ -201,8 +202,8 @@ static int find_majority(const redlock_report *report)
     return -1;
 }
 
-static int ask_all(redlock *client, enum rl_verb verb, const void *name, size_t name_len,
-                   redlock_report *report)
+static int ask_all(redlock *client, enum rl_verb verb, bool endless, const void *name,
+                   size_t name_len, redlock_report *report)
 {
     struct rl_target target = {
         .kind = rl_kind(RL_ROW_ANY),
@@ -210,7 +211,7 @@ static int ask_all(redlock *client, enum rl_verb verb, const void *name, size_t 
         .name_len = name_len,
         .owner = "",
     };
-    return rl_look(client, verb, &target, report, NULL);
+    return rl_look(client, verb, endless, &target, report, NULL);
 }
 
 int redlock_inspect(redlock *client, const void *name, size_t name_len,
@@ -220,7 +221,7 @@ int redlock_inspect(redlock *client, const void *name, size_t name_len,
         return REDLOCK_EINVAL;
     if (!ret_report)
         return rl_client_refuse(client, "to inspect a lock needs a report");
-    int result = ask_all(client, RL_INSPECT, name, name_len, ret_report);
+    int result = ask_all(client, RL_INSPECT, false, name, name_len, ret_report);
     if (result == REDLOCK_OK || result == REDLOCK_ENOQUORUM)
         ret_report->majority = find_majority(ret_report);
     return result;
@@ -229,7 +230,13 @@ int redlock_inspect(redlock *client, const void *name, size_t name_len,
 int redlock_force_release(redlock *client, const void *name, size_t name_len,
                           redlock_report *report)
 {
-    return ask_all(client, RL_FORCE, name, name_len, report);
+    return ask_all(client, RL_FORCE, false, name, name_len, report);
+}
+
+int redlock_force_release_endless(redlock *client, const void *name, size_t name_len,
+                                  redlock_report *report)
+{
+    return ask_all(client, RL_FORCE, true, name, name_len, report);
 }
 
 /* ---- status --------------------------------------------------------------------------- */

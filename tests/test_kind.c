@@ -26,7 +26,7 @@ static const struct {
     {RL_RETAKE, "plain_retake", "n", "tT", true, false, false, false, false, false},
     {RL_RELEASE, "plain_release", "nq", "tk", false, true, false, false, false, false},
     {RL_INSPECT, "inspect", "n", "o", false, false, true, true, false, true},
-    {RL_FORCE, "force", "nq", "k", false, true, false, false, false, false},
+    {RL_FORCE, "force", "nq", "ke", false, true, false, false, false, false},
     {RL_WAIT, "plain_wait", "nq", "tTwaq", true, false, false, true, true, false},
     {RL_LEAVE, "plain_leave", "nq", "wk", false, true, false, false, false, false},
 };

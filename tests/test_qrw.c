@@ -40,6 +40,26 @@ START_TEST(nested_holds_are_given_up_in_any_order)
 }
 END_TEST
 
+/* The writer is not among the first sixteen of those that a script looks at at once. */
+START_TEST(a_writer_behind_seventeen_reads_of_its_own_is_seen)
+{
+    redlock_lock *reads[17], *other = NULL;
+    open_masters(_i == 0 ? 1 : 3);
+    redlock_lock *writer = take_for(one, true, "owner", 30000);
+    for (int i = 0; i < 17; i++)
+        reads[i] = take_for(one, false, "owner", 25000);
+    ck_assert_int_eq(try_read(two, "other", 0, &other), REDLOCK_EHELD);
+    ck_assert_int_eq(try_write(two, "other", 0, &other), REDLOCK_EHELD);
+    for (int i = 0; i < 17; i++)
+        ck_assert_int_eq(redlock_release(reads[i]), 0);
+    ck_assert_int_eq(try_read(two, "other", 0, &other), REDLOCK_EHELD);
+    ck_assert_int_eq(redlock_release(writer), 0);
+    ck_assert_int_eq(try_read(two, "other", MOMENT_MS, &other), 0);
+    ck_assert_int_eq(redlock_release(other), 0);
+    close_all();
+}
+END_TEST
+
 /* Each reader's lease is its own. */
 START_TEST(a_dead_readers_lease_ends_whoever_reads_on)
 {
@@ -181,6 +201,7 @@ int main(void)
     tcase_set_timeout(shares, 60);
     tcase_add_loop_test(shares, readers_share_and_a_writer_is_alone_on_a_quorum, 0, 3);
     tcase_add_loop_test(shares, nested_holds_are_given_up_in_any_order, 0, 2);
+    tcase_add_loop_test(shares, a_writer_behind_seventeen_reads_of_its_own_is_seen, 0, 2);
     tcase_add_test(shares, a_dead_readers_lease_ends_whoever_reads_on);
     tcase_add_test(shares, other_kinds_under_the_name_are_told);
     suite_add_tcase(suite, shares);

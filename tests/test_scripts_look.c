@@ -16,6 +16,8 @@
 #define WRITER LOCK ":redlock:writer"
 #define READERS LOCK ":redlock:readers"
 #define HOLDS LOCK ":redlock:holds"
+#define TOKEN "0123456789abcdef0123456789abcdef:client-"
+#define CLIENT "00000001-1111-4222-8333-444444444444"
 
 static redlock_view view;
 
@@ -37,10 +39,15 @@ static void look(void)
     look_at(LOCK, NULL);
 }
 
+static struct script_told force_with(const char *name, bool endless)
+{
+    struct script_call call = {.name = name, .keep_ms = KEEP_MS, .endless = endless};
+    return script_run(&talk, RL_FORCE, &call);
+}
+
 static struct script_told force_on(const char *name)
 {
-    struct script_call call = {.name = name, .keep_ms = KEEP_MS};
-    return script_run(&talk, RL_FORCE, &call);
+    return force_with(name, false);
 }
 
 static int64_t count_keys(void)
@@ -280,7 +287,7 @@ END_TEST
 static const struct {
     const char *type;
     const char *words[6];
-    int64_t end_ms;
+    int64_t end_ms; /* 0: it looks like a lock, and has none */
 } data[] = {
     {"list", {"RPUSH", LOCK, "some", "data"}, 60000},
     {"set", {"SADD", LOCK, "some", "data"}, 60000},
@@ -324,8 +331,10 @@ START_TEST(data_is_shown_and_stays)
     ck_assert_int_eq(view.form, REDLOCK_FORM_DATA);
     ck_assert_str_eq(view.data, data[_i].type);
     ck_assert_uint_eq(view.holders, 0);
-    told = force_on(LOCK);
+    told = force_with(LOCK, data[_i].end_ms > 0);
     ck_assert_int_eq(told.yes, RL_MISKINDED);
+    if (data[_i].end_ms == 0)
+        snprintf(what, sizeof(what), "a %s without an end (TTL)", data[_i].type);
     ck_assert_str_eq(told.holder, what);
     ck_assert_int_eq(told.left_ms < 0, data[_i].end_ms == 0);
     dump = talk_do(&talk, "DUMP", LOCK, (char *)NULL);
@@ -374,7 +383,8 @@ START_TEST(a_reentrant_lock_is_deleted_and_who_waits_is_told)
     hear_of(CHANNEL);
     talk_do(&talk, "HSET", LOCK, "uuid:7", "3", (char *)NULL);
     set_end(LOCK, 60000);
-    talk_do(&talk, "SADD", HOLDS, "T1", "T2", (char *)NULL);
+    talk_do(&talk, "SADD", HOLDS, TOKEN "1", TOKEN "2", (char *)NULL);
+    set_end(HOLDS, 60000);
     ck_assert_int_eq(force_on(LOCK).yes, 1);
     expect_heard(CHANNEL, "0");
     look_at(LOCK, "uuid:7");
@@ -395,15 +405,106 @@ START_TEST(a_read_write_lock_is_deleted_and_all_are_told)
             hear_of(RW_CHANNEL);
             put_member("r:5:alice:T1", 30000);
         }
-        talk_do(&talk, "SET", WRITER, "w", "PX", "4000", (char *)NULL);
-        talk_do(&talk, "SADD", READERS, "c", (char *)NULL);
+        if (i == 0) {
+            talk_do(&talk, "SADD", WRITER, CLIENT, (char *)NULL);
+            talk_do(&talk, "SADD", READERS, CLIENT, "turn", (char *)NULL);
+        } else {
+            talk_do(&talk, "SET", WRITER, CLIENT, (char *)NULL);
+            talk_do(&talk, "SET", READERS, "turn:500", (char *)NULL);
+        }
+        set_end(WRITER, 4000);
+        set_end(READERS, 4000);
         ck_assert_int_eq(force_on(LOCK).yes, 1);
         expect_heard(RW_CHANNEL, "1");
         look();
         ck_assert_int_eq(view.form, REDLOCK_FORM_FREE);
         ck_assert_int_eq(view.writer_ms, 0);
-        ck_assert_int_eq(count_keys(), 1); /* a reader's lease, which ends */
+        ck_assert_int_eq(count_keys(), 0);
     }
+}
+END_TEST
+
+/* Redisson's next reader would count them as its own. */
+START_TEST(the_leases_of_readers_and_writers_go_with_the_lock)
+{
+    put_reader("u:1", "2", "1", "30000");
+    put_reader("u:1", "3", "3", "40000"); /* the second one has run out */
+    put_reader("u:2", "1", "1", "50000");
+    talk_do(&talk, "HSET", LOCK, "mode", "write", "u:1:write", "1", (char *)NULL);
+    talk_do(&talk, "SET", "{" LOCK "}:u:1:write:rwlock_timeout:1", "T", "PX", "50000",
+            (char *)NULL);
+    talk_do(&talk, "SET", "{" LOCK "}:u:9:rwlock_timeout:1", "T", "PX", "50000", (char *)NULL);
+    set_end(LOCK, 60000);
+    ck_assert_int_eq(count_keys(), 6);
+    ck_assert_int_eq(force_on(LOCK).yes, 1);
+    ck_assert_int_eq(count_keys(), 1); /* which no field of it counts */
+}
+END_TEST
+
+/* A string is a lock if it has an end. One that was set by hand has none. */
+START_TEST(what_has_no_end_is_deleted_only_where_that_is_said)
+{
+    talk_do(&talk, "SET", LOCK, "me", (char *)NULL);
+    struct script_told told = force_on(LOCK);
+    ck_assert_int_eq(told.yes, RL_MISKINDED);
+    ck_assert_int_eq(told.left_ms, -1);
+    ck_assert_str_eq(told.holder, "a string without an end (TTL)");
+    ck_assert_int_eq(lock_left_ms(), -1);
+    ck_assert_int_eq(force_with(LOCK, true).yes, 1);
+    talk_do(&talk, "HSET", LOCK, "uuid:7", "1", (char *)NULL);
+    ck_assert_int_eq(force_on(LOCK).yes, RL_MISKINDED);
+    ck_assert_int_eq(force_with(LOCK, true).yes, 1);
+    put_reader("u:1", "1", "1", "30000");
+    ck_assert_int_eq(force_on(LOCK).yes, RL_MISKINDED);
+    ck_assert_int_eq(force_with(LOCK, true).yes, 1);
+    ck_assert_int_eq(count_keys(), 0);
+    talk_do(&talk, "RPUSH", LOCK, "data", (char *)NULL); /* and of no shape of a lock never */
+    ck_assert_int_eq(force_with(LOCK, true).yes, RL_MISKINDED);
+}
+END_TEST
+
+START_TEST(a_long_text_is_no_token)
+{
+    char text[514];
+    memset(text, 'x', sizeof(text) - 1);
+    text[513] = '\0';
+    talk_do(&talk, "SET", LOCK, text, "PX", "60000", (char *)NULL);
+    ck_assert_str_eq(force_with(LOCK, true).holder, "a string that is no lock");
+    text[512] = '\0';
+    talk_do(&talk, "SET", LOCK, text, "PX", "60000", (char *)NULL);
+    ck_assert_int_eq(force_on(LOCK).yes, 1);
+}
+END_TEST
+
+static const struct {
+    const char *words[4];
+    bool ends;
+} beside[] = {
+    {{"SADD", HOLDS, "some data"}, true},    {{"SADD", HOLDS, TOKEN "1"}, false},
+    {{"SET", HOLDS, TOKEN "1"}, true},       {{"RPUSH", HOLDS, TOKEN "1"}, true},
+    {{"SET", WRITER, "Tolstoy"}, true},      {{"SET", WRITER, CLIENT}, false},
+    {{"SADD", WRITER, "Tolstoy"}, true},     {{"SADD", WRITER, CLIENT}, false},
+    {{"SET", READERS, "1000"}, true},        {{"SET", READERS, "wait"}, false},
+    {{"SADD", READERS, "Tolstoy"}, true},    {{"SADD", READERS, "turn"}, false},
+    {{"HSET", READERS, CLIENT, "1"}, true},
+};
+enum { BESIDE = sizeof(beside) / sizeof(beside[0]) };
+
+START_TEST(somebodys_data_beside_a_lock_stays)
+{
+    const char *const *words = beside[_i].words;
+    struct wire_item items[WIRE_ITEMS_MAX];
+    size_t lens[4];
+    unsigned count = 0;
+    for (; count < 4 && words[count]; count++)
+        lens[count] = strlen(words[count]);
+    talk_ask(&talk, count, words, lens, items);
+    ck_assert_int_ne(items[0].type, '-');
+    if (beside[_i].ends)
+        set_end(words[1], 60000);
+    talk_do(&talk, "SET", LOCK, "me", "PX", "60000", (char *)NULL);
+    ck_assert_int_eq(force_on(LOCK).yes, 1);
+    ck_assert_int_eq(talk_do(&talk, "EXISTS", words[1], (char *)NULL).number, 1);
 }
 END_TEST
 
@@ -427,7 +528,7 @@ START_TEST(odd_data_in_the_place_of_queues_hinders_nothing)
     talk_do(&talk, "SET", FAIR_QUEUE, "x", (char *)NULL);
     talk_do(&talk, "RPUSH", QUEUE, "x", (char *)NULL);
     talk_do(&talk, "RPUSH", WRITER, "x", (char *)NULL);
-    talk_do(&talk, "SET", LOCK, "me", (char *)NULL);
+    talk_do(&talk, "SET", LOCK, "me", "PX", "60000", (char *)NULL);
     look();
     ck_assert_int_eq(view.form, REDLOCK_FORM_PLAIN);
     ck_assert_uint_eq(view.waiting, 0);
@@ -481,6 +582,10 @@ int main(void)
     tcase_add_test(tcase, data_wakes_nobody);
     tcase_add_test(tcase, a_reentrant_lock_is_deleted_and_who_waits_is_told);
     tcase_add_test(tcase, a_read_write_lock_is_deleted_and_all_are_told);
+    tcase_add_test(tcase, the_leases_of_readers_and_writers_go_with_the_lock);
+    tcase_add_test(tcase, what_has_no_end_is_deleted_only_where_that_is_said);
+    tcase_add_test(tcase, a_long_text_is_no_token);
+    tcase_add_loop_test(tcase, somebodys_data_beside_a_lock_stays, 0, BESIDE);
     tcase_add_test(tcase, a_fair_lock_is_deleted_and_the_first_is_told);
     tcase_add_test(tcase, odd_data_in_the_place_of_queues_hinders_nothing);
     tcase_add_test(tcase, the_rights_of_plain_locks_are_enough_for_them);

@@ -9,6 +9,7 @@
  *   cli_nodes.c     which node list
  *   cli_take.c      taking a lock           cli_out.c      text and JSON
  *   cli_refused.c   why it was not had      cli_view.c     what masters know of a lock
+ *                                           cmd_break.c    break
  */
 #ifndef CLI_H
 #define CLI_H
@@ -22,7 +23,7 @@
 /* redlock(1) lists them under EXIT STATUS. */
 enum cli_exit {
     CLI_OK = 0,
-    CLI_NOT_OURS = 1, /* extend, release: not ours any more */
+    CLI_NOT_OURS = 1, /* extend, release: not ours any more; break: the answer was no */
     CLI_USAGE = 64,
     CLI_KIND = 65, /* another kind of lock, or no lock, has the name; or a reader would write */
     CLI_NO_QUORUM = 69,
@@ -42,7 +43,8 @@ enum cli_verb {
     CLI_EXTEND = 1 << 2,
     CLI_RELEASE = 1 << 3,
     CLI_INSPECT = 1 << 4,
-    CLI_STATUS = 1 << 5
+    CLI_STATUS = 1 << 5,
+    CLI_BREAK = 1 << 6
 };
 
 /* The signals as they were when we were started: what a command is started with. */
@@ -67,6 +69,8 @@ struct cli {
     int not_acquired;                     /* -E, or CLI_NOT_ACQUIRED */
     bool json;
     bool watch;
+    bool yes;              /* break: don't ask */
+    bool even_without_ttl; /* break: also what has no TTL */
     bool quiet;
     bool verbose;
     struct cli_signals signals;
@@ -201,6 +205,7 @@ int cmd_extend(const struct cli *cli);
 int cmd_release(const struct cli *cli);
 int cmd_inspect(const struct cli *cli);
 int cmd_status(const struct cli *cli);
+int cmd_break(const struct cli *cli);
 
 /* Not for people: the process between `redlock run` and its command (run_guard.c). */
 #define CLI_GUARD_VERB "@guard"

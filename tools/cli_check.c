@@ -10,7 +10,8 @@
 int cli_check_names(struct cli *cli, const char *const names[], unsigned count)
 {
     size_t all = 0;
-    if (cli->verb != CLI_RUN && cli->verb != CLI_LOCK && cli->verb != CLI_INSPECT)
+    if (cli->verb != CLI_RUN && cli->verb != CLI_LOCK && cli->verb != CLI_INSPECT &&
+        cli->verb != CLI_BREAK)
         return -1;
     if (count > REDLOCK_NAMES_MAX) {
         cli_say(cli, "%u names are too many: %d can be taken at once", count,

@@ -13,6 +13,7 @@ const struct cli_verb_row cli_verbs[CLI_VERB_COUNT] = {
     {CLI_RELEASE, "release", "HANDLE|-", "give the lock up"},
     {CLI_INSPECT, "inspect", "NAME", "who holds NAME on each master, and who waits"},
     {CLI_STATUS, "status", "", "is this quorum of masters fit?"},
+    {CLI_BREAK, "break", "NAME", "delete the lock NAME, whoever holds it; asks first"},
 };
 
 const struct cli_option_row cli_options[CLI_OPTION_COUNT] = {
@@ -32,6 +33,9 @@ const struct cli_option_row cli_options[CLI_OPTION_COUNT] = {
     {'E', "conflict-exit-code", "N", CLI_RUN | CLI_LOCK, "exit status for \"not acquired\""},
     {CLI_OPT_JSON, "json", NULL, VERBS_JSON, "print JSON"},
     {CLI_OPT_WATCH, "watch", NULL, CLI_STATUS, "look again every second"},
+    {CLI_OPT_YES, "yes", NULL, CLI_BREAK, "don't ask"},
+    {CLI_OPT_EVEN_WITHOUT_TTL, "even-without-ttl", NULL, CLI_BREAK,
+     "also what has no TTL, as a lock set by hand"},
     {'q', "quiet", NULL, CLI_VERBS_ALL, "print nothing on stderr"},
     {'v', "verbose", NULL, CLI_VERBS_ALL, "say on stderr what each master said"},
     {'h', "help", NULL, CLI_VERBS_ALL, "print this help"},

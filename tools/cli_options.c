@@ -144,6 +144,12 @@ static int option_set(struct cli *cli, struct words *words, int letter, const ch
     case CLI_OPT_OWNER:
         cli->owner = value;
         return -1;
+    case CLI_OPT_YES:
+        cli->yes = true;
+        return -1;
+    case CLI_OPT_EVEN_WITHOUT_TTL:
+        cli->even_without_ttl = true;
+        return -1;
     case 'q':
         cli->quiet = true;
         return -1;
@@ -181,7 +187,8 @@ static int operand_add(const struct cli *cli, struct words *words, const char *w
         words->verb = verb_find(word);
         if (words->verb)
             return -1;
-        cli_say(cli, "'%s' is no verb: use run, lock, extend, release, inspect or status",
+        cli_say(cli,
+                "'%s' is no verb: use run, lock, extend, release, inspect, status or break",
                 cli_text(word, strlen(word)).text);
         return CLI_USAGE;
     }
@@ -293,8 +300,8 @@ int cli_options_parse(struct cli *cli, int argc, char **argv)
     if (words.version)
         return print_version(cli);
     if (!words.verb) {
-        cli_say(cli, "say what to do: redlock run|lock|extend|release|inspect|status ...; see "
-                     "redlock --help");
+        cli_say(cli, "say what to do: redlock run|lock|extend|release|inspect|status|break "
+                     "...; see redlock --help");
         return CLI_USAGE;
     }
     cli->verb = words.verb->verb;

@@ -5,7 +5,8 @@
 
 #include "cli.h"
 
-#define CLI_VERBS_ALL (CLI_RUN | CLI_LOCK | CLI_EXTEND | CLI_RELEASE | CLI_INSPECT | CLI_STATUS)
+#define CLI_VERBS_ALL                                                                          \
+    (CLI_RUN | CLI_LOCK | CLI_EXTEND | CLI_RELEASE | CLI_INSPECT | CLI_STATUS | CLI_BREAK)
 
 struct cli_verb_row {
     enum cli_verb verb;
@@ -33,11 +34,13 @@ enum {
     CLI_OPT_EXCLUSIVE,
     CLI_OPT_FAIR,
     CLI_OPT_REENTRANT,
-    CLI_OPT_OWNER
+    CLI_OPT_OWNER,
+    CLI_OPT_YES,
+    CLI_OPT_EVEN_WITHOUT_TTL
 };
 
-#define CLI_VERB_COUNT 6
-#define CLI_OPTION_COUNT 17
+#define CLI_VERB_COUNT 7
+#define CLI_OPTION_COUNT 19
 extern const struct cli_verb_row cli_verbs[CLI_VERB_COUNT];
 extern const struct cli_option_row cli_options[CLI_OPTION_COUNT];
 

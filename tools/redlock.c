@@ -36,6 +36,8 @@ static int verb_call(const struct cli *cli)
         return cmd_inspect(cli);
     case CLI_STATUS:
         return cmd_status(cli);
+    case CLI_BREAK:
+        return cmd_break(cli);
     case CLI_NONE:
         break;
     }

@@ -1,15 +1,16 @@
 -- What stands under a name: 'free', the format of a lock, or 'data'; and its type. A hash or a
--- set that is a lock has an end. The hash holds nothing but counts and maybe a mode; the members
--- of the set begin as those of read-write locks on several masters do. GET first: who has but
--- the rights that plain locks need gets no further with them.
-local function found(name)
+-- set that is a lock has an end (TTL), unless `endless` says that one without is taken for one. The
+-- hash holds nothing but counts and maybe a mode; the members of the set begin as those of
+-- read-write locks on several masters do. GET first: who has but the rights that plain locks need
+-- gets no further with them.
+local function found(name, endless)
   local plain = redis.pcall('GET', name)
   if not plain then
     return 'free'
   elseif type(plain) == 'string' then
     return 'plain'
   end
-  local there, ends = redis.call('TYPE', name).ok, redis.call('PTTL', name) >= 0
+  local there, ends = redis.call('TYPE', name).ok, endless or redis.call('PTTL', name) >= 0
   if there == 'hash' and ends then
     local fields, mode = redis.call('HLEN', name), redis.call('HGET', name, 'mode')
     local others = (mode == 'read' or mode == 'write') and 1 or 0

@@ -17,14 +17,14 @@ local function add(mode, count, ms, owner)
   one = {mode = mode, count = count, ms = ms, owner = owner, key = key}
   by[key], all[#all + 1] = one, one
 end
-local function before(a, b)
+local function less(a, b)
   return a.key < b.key
 end
 local function size(command, key)
   local told = redis.pcall(command, key)
   return type(told) == 'number' and told or 0
 end
-local function reader_left(one)
+local function lease(one)
   local most = 0
   for i = 1, math.min(one.count, 16) do
     local ms = size('PTTL', derived('') .. ':' .. one.owner .. ':rwlock_timeout:' .. i)
@@ -65,12 +65,12 @@ local holders, first = #all, ''
 if #all == 0 and there == 'hash' then
   holders = redis.call('HLEN', KEYS[1])
 end
-table.sort(all, before)
+table.sort(all, less)
 for i = 1, math.min(#all, 16) do
   local one = all[i]
   local owner = string.sub(one.owner, 1, 128)
   first = i == 1 and owner or first
-  local ms = one.ms == -3 and reader_left(one) or one.ms
+  local ms = one.ms == -3 and lease(one) or one.ms
   lines[i] = string.format('%s %.0f %.0f %d ', one.mode, one.count, ms, #owner) .. owner .. '\n'
 end
 if kind == 'data' then

@@ -187,6 +187,9 @@ static void add_argument(struct words *words, const struct script_call *call, ch
     case 'm':
         add_number(words, call->mark_ms);
         break;
+    case 'e':
+        add_number(words, call->endless);
+        break;
     default:
         suite_die("what is argument '%c'?", letter);
     }

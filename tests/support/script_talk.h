@@ -50,6 +50,7 @@ struct script_call {
     int64_t queue_ms;
     int64_t keep_ms;
     int64_t fair_ms; /* how long a waiter of a fair lock is believed to live */
+    bool endless;    /* force: also what has no TTL */
     int64_t mark_ms; /* how long the mark of a waiting writer stands */
 };
 

@@ -1,0 +1,32 @@
+-- What stands beside a lock, deleted where its type, an end and one of its values show that it is
+-- a lock's. By pcall: it ends by itself where there is no right to it.
+local client_id = '^%x+%-%x+%-%x+%-%x+%-%x+$'
+
+local function drop_beside(suffix, strings, members)
+  local key = KEYS[1] .. ':redlock:' .. suffix
+  local value, known = redis.pcall('GET', key), strings
+  if type(value) == 'table' then
+    value, known = redis.pcall('SRANDMEMBER', key), members
+  end
+  for _, pattern in ipairs(type(value) == 'string' and known or {}) do
+    if string.find(value, pattern) and redis.call('PTTL', key) >= 0 then
+      redis.call('DEL', key)
+    end
+  end
+end
+
+-- The leases of those who have the lock, ours and Redisson's. A lock of very many is no reason to
+-- stop the master for long: theirs end by themselves.
+local function drop_leases()
+  local left = 20000
+  local all = redis.call('HLEN', KEYS[1]) <= 10000 and redis.call('HGETALL', KEYS[1]) or {}
+  for at = 1, #all, 2 do
+    for i = 1, math.min(left, tonumber(all[at + 1]) or 0) do
+      local key = derived('') .. ':' .. all[at] .. ':rwlock_timeout:' .. i
+      if type(redis.pcall('GET', key)) == 'string' and redis.call('PTTL', key) >= 0 then
+        redis.call('DEL', key)
+      end
+      left = left - 1
+    end
+  end
+end

@@ -1,0 +1,245 @@
+/* test_cli_break.c - redlock break: shows who has the lock, asks, deletes what it has shown, and
+ * nothing that is not certainly a lock. */
+#include "config_auto.h"
+
+#include "child.h"
+#include "cli_rig.h"
+#include "json.h"
+#include "terminal.h"
+
+#include <string.h>
+#include <sys/wait.h>
+
+static struct terminal tty;
+
+static struct program *run_program(const char *const argv[], int expected)
+{
+    struct program *program = NULL;
+    int status = program_run(NULL, argv, &program);
+    ck_assert_msg(status == expected, "%d: %s%s", status, program_out(program),
+                  program_err(program));
+    return program;
+}
+
+#define RUN(expected, ...) run_program(REDLOCK(__VA_ARGS__), expected)
+
+static void set_all(const char *name, const char *value)
+{
+    for (unsigned i = 0; i < 5; i++)
+        (void)master_do(cli_masters, i, "SET", name, value, NULL);
+}
+
+static unsigned left(const char *name)
+{
+    return masters_with(cli_masters, name);
+}
+
+/* A majority is free of it; a master that was late may have it still. */
+static bool gone(const char *name)
+{
+    bool is_gone = left(name) <= 2;
+    for (unsigned i = 0; i < 5; i++)
+        (void)master_do(cli_masters, i, "DEL", name, NULL);
+    return is_gone;
+}
+
+/* ---- at once ---------------------------------------------------------------------------- */
+
+START_TEST(a_stuck_lock_is_shown_and_deleted)
+{
+    static const char *const kinds[][2] = {{"plain", NULL},
+                                           {"reentrant", "--reentrant"},
+                                           {"read-write", "--shared"},
+                                           {"read-write", "--exclusive"}};
+    for (unsigned i = 0; i < 4; i++) {
+        const char *word = kinds[i][1] ? kinds[i][1] : "--ttl=20s";
+        program_free(RUN(0, "lock", word, "--ttl", "20s", "stuck"));
+        ck_assert_uint_ge(left("stuck"), 3);
+        struct program *program = RUN(0, "break", "--yes", "stuck");
+        ck_assert(program_printed(program, "'stuck': "));
+        ck_assert(program_printed(program, kinds[i][0]));
+        ck_assert(program_printed(program, "left"));
+        ck_assert(program_printed(program, "broken: deleted on "));
+        ck_assert_str_eq(program_err(program), "");
+        program_free(program);
+        ck_assert(gone("stuck"));
+    }
+    struct program *program = RUN(0, "break", "--yes", "stuck");
+    ck_assert_str_eq(program_out(program), "'stuck': free, there is nothing to break\n");
+    program_free(program);
+}
+END_TEST
+
+START_TEST(json_tells_who_had_it_and_what_came_of_it)
+{
+    program_free(RUN(0, "lock", "--ttl", "20s", "stuck"));
+    ck_assert_uint_ge(left("stuck"), 3);
+    struct program *program = RUN(64, "break", "--json", "stuck");
+    cli_expect_json(program, "result", "declined");
+    cli_expect_json(program, "kind", "plain");
+    program_free(program);
+    ck_assert_uint_ge(left("stuck"), 3);
+    program = RUN(0, "break", "--json", "--yes", "stuck");
+    cli_expect_json(program, "name", "stuck");
+    cli_expect_json(program, "result", "broken");
+    cli_expect_json(program, "kind", "plain");
+    cli_expect_json(program, "holder", NULL);
+    cli_expect_json(program, "nodes.4.vote", NULL);
+    program_free(program);
+    ck_assert(gone("stuck"));
+    program = RUN(0, "break", "--json", "--yes", "stuck");
+    cli_expect_json(program, "result", "free");
+    program_free(program);
+}
+END_TEST
+
+START_TEST(without_a_terminal_it_wants_to_be_told_yes)
+{
+    set_all("stuck", "x");
+    for (unsigned i = 0; i < 5; i++)
+        (void)master_do(cli_masters, i, "PEXPIRE", "stuck", "60000", NULL);
+    struct program *program = RUN(64, "break", "stuck");
+    ck_assert(strstr(program_err(program), "no terminal to ask at; say --yes") != NULL);
+    ck_assert(program_printed(program, "held by x, "));
+    program_free(program);
+    ck_assert_uint_eq(left("stuck"), 5);
+    program_free(RUN(0, "break", "--yes", "stuck"));
+}
+END_TEST
+
+START_TEST(what_has_no_ttl_is_deleted_only_where_that_is_said)
+{
+    set_all("by:hand", "me");
+    struct program *program = RUN(65, "break", "--yes", "by:hand");
+    ck_assert(strstr(program_err(program), "say --even-without-ttl") != NULL);
+    program_free(program);
+    program = RUN(65, "break", "--yes", "--json", "by:hand");
+    cli_expect_json(program, "result", "no lock");
+    program_free(program);
+    ck_assert_uint_eq(left("by:hand"), 5);
+    program_free(RUN(0, "break", "--yes", "--even-without-ttl", "by:hand"));
+    ck_assert(gone("by:hand"));
+    for (unsigned i = 0; i < 5; i++)
+        (void)master_do(cli_masters, i, "RPUSH", "some:list", "data", NULL);
+    program = RUN(65, "break", "--yes", "--even-without-ttl", "some:list");
+    ck_assert(strstr(program_err(program), "no lock but data: a list") != NULL);
+    program_free(program);
+    ck_assert_uint_eq(left("some:list"), 5);
+    for (unsigned i = 0; i < 5; i++)
+        (void)master_do(cli_masters, i, "DEL", "some:list", NULL);
+}
+END_TEST
+
+START_TEST(a_name_that_is_another_locks_key_is_refused)
+{
+    static const char *const verbs[] = {"break", "inspect", "lock"};
+    for (unsigned i = 0; i < 3; i++) {
+        struct program *program = RUN(64, verbs[i], "x:redlock:writer");
+        ck_assert(cli_one_line(program_err(program)));
+        ck_assert(strstr(program_err(program), "can't end in :redlock:queue") != NULL);
+        program_free(program);
+    }
+}
+END_TEST
+
+START_TEST(a_minority_is_no_reason_to_delete)
+{
+    set_all("stuck", "me");
+    for (unsigned i = 0; i < 3; i++)
+        master_kill(cli_masters, i);
+    struct program *program = RUN(69, "break", "--yes", "--json", "stuck");
+    cli_expect_json(program, "result", "unknown");
+    ck_assert(strstr(program_err(program), "was left alone: too few masters") != NULL);
+    program_free(program);
+    ck_assert_uint_eq(left("stuck"), 2);
+}
+END_TEST
+
+/* ---- at a terminal ---------------------------------------------------------------------- */
+
+static int no_is_no(void *unused)
+{
+    (void)unused;
+    set_all("stuck", "me");
+    child_expect(terminal_open(&tty));
+    pid_t job = terminal_job(&tty, REDLOCK("break", "--even-without-ttl", "stuck"),
+                             JOB_FOREGROUND);
+    child_expect(terminal_shows(&tty, "held by me, for ever"));
+    child_expect(terminal_shows(&tty, "Break it? [y/N]"));
+    terminal_type(&tty, "\n");
+    int status = terminal_wait(&tty, job);
+    child_expect(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+    child_expect(terminal_shows(&tty, "'stuck' was left alone"));
+    child_expect(left("stuck") == 5);
+    return 0;
+}
+
+static int yes_is_yes(void *unused)
+{
+    (void)unused;
+    set_all("stuck", "me");
+    child_expect(terminal_open(&tty));
+    pid_t job = terminal_job(&tty, REDLOCK("break", "--even-without-ttl", "stuck"),
+                             JOB_FOREGROUND);
+    child_expect(terminal_shows(&tty, "Break it? [y/N]"));
+    terminal_type(&tty, "y\n");
+    child_expect(terminal_shows(&tty, "broken: deleted on "));
+    child_expect(terminal_wait(&tty, job) == 0);
+    child_expect(gone("stuck"));
+    return 0;
+}
+
+/* It was given up and taken while somebody looked at the question. */
+static int another_holder_is_not_the_one_that_was_shown(void *unused)
+{
+    (void)unused;
+    set_all("stuck", "me");
+    child_expect(terminal_open(&tty));
+    pid_t job = terminal_job(&tty, REDLOCK("break", "--even-without-ttl", "stuck"),
+                             JOB_FOREGROUND);
+    child_expect(terminal_shows(&tty, "Break it? [y/N]"));
+    set_all("stuck", "you");
+    terminal_type(&tty, "yes\n");
+    int status = terminal_wait(&tty, job);
+    child_expect(WIFEXITED(status) && WEXITSTATUS(status) == 75);
+    child_expect(terminal_shows(&tty, "it has another holder now"));
+    child_expect(left("stuck") == 5);
+    return 0;
+}
+
+static int (*const answers[])(void *) = {
+    no_is_no,
+    yes_is_yes,
+    another_holder_is_not_the_one_that_was_shown,
+};
+
+START_TEST(it_asks_at_a_terminal)
+{
+    /* A line of this file, where it went wrong. */
+    ck_assert_int_eq(child_run(answers[_i], NULL, 40000), 0);
+    for (unsigned i = 0; i < 5; i++)
+        (void)master_do(cli_masters, i, "DEL", "stuck", NULL);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("cli_break");
+    TCase *tcase = tcase_create("break");
+    tcase_set_timeout(tcase, 120);
+    tcase_add_unchecked_fixture(tcase, cli_rig_start, cli_rig_stop);
+    tcase_add_test(tcase, a_stuck_lock_is_shown_and_deleted);
+    tcase_add_test(tcase, json_tells_who_had_it_and_what_came_of_it);
+    tcase_add_test(tcase, without_a_terminal_it_wants_to_be_told_yes);
+    tcase_add_test(tcase, what_has_no_ttl_is_deleted_only_where_that_is_said);
+    tcase_add_test(tcase, a_name_that_is_another_locks_key_is_refused);
+    tcase_add_loop_test(tcase, it_asks_at_a_terminal, 0,
+                        (int)(sizeof(answers) / sizeof(answers[0])));
+    suite_add_tcase(suite, tcase);
+    TCase *few = tcase_create("minority");
+    tcase_set_timeout(few, 120);
+    tcase_add_checked_fixture(few, cli_rig_start, cli_rig_stop);
+    tcase_add_test(few, a_minority_is_no_reason_to_delete);
+    suite_add_tcase(suite, few);
+    return suite_run(suite);
+}
