@@ -95,6 +95,16 @@ void rl_node_set_mode(struct rl_node *node, enum rl_mode mode, int64_t now_ns)
     node->asked_late = false;
 }
 
+/* What can't be read is told; the old ones may do still. */
+static void renew_certificates(struct rl_node *node)
+{
+    char why[160];
+    if (node->tls && !rl_tls_context_renew(node->tls, node->config, why, sizeof(why)))
+        node->settings->events->log(node->settings->owner, REDLOCK_LOG_WARNING,
+                                    "%s: %s; what was read before stays in use",
+                                    node->config->label, why);
+}
+
 static void connect_now(struct rl_node *node, int64_t now_ns)
 {
     struct rl_slot *slot = &node->slot[node->active];
@@ -105,6 +115,7 @@ static void connect_now(struct rl_node *node, int64_t now_ns)
         rl_retry_failed(&node->retry, node->settings->prng, now_ns);
         return;
     }
+    renew_certificates(node);
     rl_node_set_mode(node, RL_CONNECTING, now_ns);
     node->connects++;
     rl_link_open(slot->wire.link, now_ns, node->deadline_ns);

@@ -26,6 +26,7 @@ int rl_sub_init(struct rl_sub *sub, unsigned index, const struct rl_node_config 
         .config = config,
         .settings = settings,
         .events = events,
+        .tls = tls,
         .why = "not connected yet",
     };
     snprintf(sub->channel, sizeof(sub->channel), RL_WAKE_PREFIX "%s", uuid);
@@ -70,6 +71,15 @@ void rl_sub_set_mode(struct rl_sub *sub, enum rl_sub_mode mode, int64_t now_ns)
 
 static void step(struct rl_sub *sub, unsigned epoll_events, int64_t now_ns);
 
+/* The node's, which it shares: whoever connects first after a change reads them. */
+static void renew_certificates(struct rl_sub *sub)
+{
+    char why[160];
+    if (sub->tls && !rl_tls_context_renew(sub->tls, sub->config, why, sizeof(why)))
+        sub->events->log(sub->settings->owner, REDLOCK_LOG_WARNING,
+                         "%s: %s; what was read before stays in use", sub->config->label, why);
+}
+
 static void connect_now(struct rl_sub *sub, int64_t now_ns)
 {
     rl_retry_begin(&sub->retry, now_ns);
@@ -80,6 +90,7 @@ static void connect_now(struct rl_sub *sub, int64_t now_ns)
         rl_sub_set_mode(sub, RL_SUB_DOWN, now_ns);
         return;
     }
+    renew_certificates(sub);
     sub->connects++;
     rl_sub_set_mode(sub, RL_SUB_CONNECTING, now_ns);
     rl_link_open(sub->wire.link, now_ns, sub->deadline_ns);

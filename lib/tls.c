@@ -8,6 +8,7 @@
 #include "config_auto.h"
 
 #include "tls_internal.h"
+#include "wipe.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -28,7 +29,9 @@ static bool expect_name(SSL *ssl, const struct rl_node_config *node)
         return false;
     if (is_address)
         return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), name) == 1;
-    SSL_set_hostflags(ssl, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+    /* Nor by the subject's common name, which a CA may not have looked at. */
+    SSL_set_hostflags(ssl, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS |
+                               X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
     return SSL_set1_host(ssl, name) == 1 && SSL_set_tlsext_host_name(ssl, name) == 1;
 }
 
@@ -40,12 +43,12 @@ struct rl_tls *rl_tls_new(struct rl_tls_context *context, const struct rl_node_c
     if (!tls)
         return NULL;
     tls->fd = fd;
-    tls->context = context;
-    atomic_fetch_add(&context->holders, 1);
+    struct rl_tls_rules *rules = tls->rules = context->rules;
+    atomic_fetch_add(&rules->holders, 1);
 
     ERR_clear_error();
-    tls->ssl = SSL_new(context->ssl);
-    BIO *bio = tls->ssl ? BIO_new(context->wire) : NULL;
+    tls->ssl = SSL_new(rules->ssl);
+    BIO *bio = tls->ssl ? BIO_new(rules->wire) : NULL;
     if (bio) {
         BIO_set_data(bio, tls);
         BIO_set_init(bio, 1);
@@ -88,7 +91,8 @@ void rl_tls_free_quietly(struct rl_tls *tls)
         SSL_free(tls->ssl);
         ERR_pop_to_mark();
     }
-    rl_tls_context_free(tls->context);
+    rl_tls_rules_free(tls->rules);
+    rl_wipe(tls->held, tls->held_len);
     free(tls);
 }
 
@@ -204,6 +208,7 @@ static enum rl_tls_result flush(struct rl_tls *tls)
         assert(sent <= tls->held_len);
         tls->held_len -= sent;
         memmove(tls->held, tls->held + sent, tls->held_len);
+        rl_wipe(tls->held + tls->held_len, sent); /* it may have been a login */
     }
     return result;
 }

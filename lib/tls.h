@@ -11,11 +11,15 @@
 struct rl_tls_context;
 struct rl_tls;
 
-/* Certificates are read here. NULL with `why` filled in (names the file). Renewed
- * certificates are picked up by making a new context. */
+/* Certificates are read here. NULL with `why` filled in (names the file). */
 struct rl_tls_context *rl_tls_context_new(const struct rl_node_config *node, char *why,
                                           size_t why_size);
 void rl_tls_context_free(struct rl_tls_context *context);
+
+/* Before a connection is made: read those files again that have changed. False where they are
+ * of no use, with `why` filled in, once for each change; what was read before stays in use. */
+bool rl_tls_context_renew(struct rl_tls_context *context, const struct rl_node_config *node,
+                          char *why, size_t why_size);
 
 /* A client session over the connected, non-blocking `fd`. NULL: out of memory. */
 struct rl_tls *rl_tls_new(struct rl_tls_context *context, const struct rl_node_config *node,

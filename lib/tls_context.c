@@ -1,4 +1,5 @@
-/* tls_context.c - one node's certificates and rules, read once and shared by its sessions. */
+/* tls_context.c - one node's certificates and rules, as they are on disk, shared by its
+ * sessions. */
 #include "config_auto.h"
 
 #include "printable.h"
@@ -97,12 +98,12 @@ static int no_passphrase(char *buffer, int size, int writing, void *context)
     (void)buffer;
     (void)size;
     (void)writing;
-    ((struct rl_tls_context *)context)->asked_passphrase = true;
+    ((struct rl_tls_rules *)context)->asked_passphrase = true;
     return -1;
 }
 
-static bool set_own_certificate(struct rl_tls_context *context,
-                                const struct rl_node_config *node, const struct why *why)
+static bool set_own_certificate(struct rl_tls_rules *rules, const struct rl_node_config *node,
+                                const struct why *why)
 {
     if (!node->cert_file && !node->key_file)
         return true;
@@ -115,14 +116,14 @@ static bool set_own_certificate(struct rl_tls_context *context,
     if (!can_open(why, "cert-file", node->cert_file, false) ||
         !can_open(why, key_setting, key_file, false))
         return false;
-    if (SSL_CTX_use_certificate_chain_file(context->ssl, node->cert_file) != 1)
+    if (SSL_CTX_use_certificate_chain_file(rules->ssl, node->cert_file) != 1)
         return refuse_by_openssl(why, "cert-file", node->cert_file);
 
-    SSL_CTX_set_default_passwd_cb(context->ssl, no_passphrase);
-    SSL_CTX_set_default_passwd_cb_userdata(context->ssl, context);
-    if (SSL_CTX_use_PrivateKey_file(context->ssl, key_file, SSL_FILETYPE_PEM) != 1) {
+    SSL_CTX_set_default_passwd_cb(rules->ssl, no_passphrase);
+    SSL_CTX_set_default_passwd_cb_userdata(rules->ssl, rules);
+    if (SSL_CTX_use_PrivateKey_file(rules->ssl, key_file, SSL_FILETYPE_PEM) != 1) {
         unsigned long error = ERR_peek_error();
-        if (context->asked_passphrase)
+        if (rules->asked_passphrase)
             return refuse(why, key_setting, key_file,
                           "the key has a passphrase, and there is nobody to ask for it");
         if (ERR_GET_LIB(error) == ERR_LIB_X509 &&
@@ -132,7 +133,7 @@ static bool set_own_certificate(struct rl_tls_context *context,
                           "the key does not belong to the certificate in cert-file");
         return refuse_by_openssl(why, key_setting, key_file);
     }
-    if (SSL_CTX_check_private_key(context->ssl) != 1)
+    if (SSL_CTX_check_private_key(rules->ssl) != 1)
         return refuse(why, key_setting, key_file,
                       "the key does not belong to the certificate in cert-file");
     return true;
@@ -195,8 +196,8 @@ void rl_tls_take_error(int favourite_library, char *ret_text, size_t size)
         ERR_error_string_n(error, ret_text, size);
 }
 
-struct rl_tls_context *rl_tls_context_new(const struct rl_node_config *node, char *why_text,
-                                          size_t why_size)
+struct rl_tls_rules *rl_tls_rules_new(const struct rl_node_config *node, char *why_text,
+                                      size_t why_size)
 {
     const struct why why = {why_text, why_size};
     char name[RL_HOST_MAX + 1];
@@ -210,37 +211,36 @@ struct rl_tls_context *rl_tls_context_new(const struct rl_node_config *node, cha
                "no name that a certificate could be for");
         return NULL;
     }
-    struct rl_tls_context *context = calloc(1, sizeof(*context));
-    if (!context) {
+    struct rl_tls_rules *rules = calloc(1, sizeof(*rules));
+    if (!rules) {
         snprintf(why_text, why_size, "out of memory");
         return NULL;
     }
-    atomic_init(&context->holders, 1);
-    context->wire = rl_tls_wire_new();
-    context->ssl = SSL_CTX_new(TLS_client_method());
-    bool done = context->wire && context->ssl && set_rules(context->ssl);
+    atomic_init(&rules->holders, 1);
+    rules->wire = rl_tls_wire_new();
+    rules->ssl = SSL_CTX_new(TLS_client_method());
+    bool done = rules->wire && rules->ssl && set_rules(rules->ssl);
     if (!done) {
         rl_tls_take_error(ERR_LIB_NONE, name, sizeof(name));
         snprintf(why_text, why_size, "TLS can't be set up: %s", name);
     }
-    done =
-        done && set_trust(context->ssl, node, &why) && set_own_certificate(context, node, &why);
+    done = done && set_trust(rules->ssl, node, &why) && set_own_certificate(rules, node, &why);
     /* Loading leaves remarks behind even where it works. */
     ERR_clear_error();
     if (!done) {
-        rl_tls_context_free(context);
+        rl_tls_rules_free(rules);
         return NULL;
     }
-    return context;
+    return rules;
 }
 
-void rl_tls_context_free(struct rl_tls_context *context)
+void rl_tls_rules_free(struct rl_tls_rules *rules)
 {
-    if (!context || atomic_fetch_sub(&context->holders, 1) != 1)
+    if (!rules || atomic_fetch_sub(&rules->holders, 1) != 1)
         return;
     ERR_set_mark();
-    SSL_CTX_free(context->ssl);
+    SSL_CTX_free(rules->ssl);
     ERR_pop_to_mark();
-    BIO_meth_free(context->wire);
-    free(context);
+    BIO_meth_free(rules->wire);
+    free(rules);
 }

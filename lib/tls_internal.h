@@ -8,12 +8,34 @@
 #include <openssl/ssl.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <time.h>
 
-struct rl_tls_context {
+/* What was read at one time. */
+struct rl_tls_rules {
     SSL_CTX *ssl;
     BIO_METHOD *wire;    /* how sessions reach their socket */
-    atomic_uint holders; /* whoever made it, and every session */
+    atomic_uint holders; /* the context that has it, and every session */
     bool asked_passphrase;
+};
+
+/* NULL with `why` filled in. */
+struct rl_tls_rules *rl_tls_rules_new(const struct rl_node_config *node, char *why,
+                                      size_t why_size);
+void rl_tls_rules_free(struct rl_tls_rules *rules); /* by one of its holders */
+
+/* A file as it was when it was read: another one at its path differs in one of these. */
+struct rl_tls_stamp {
+    bool there;
+    dev_t device;
+    ino_t inode;
+    off_t size;
+    struct timespec modified, changed;
+};
+#define RL_TLS_FILES 4 /* ca-file, ca-dir, cert-file, key-file */
+
+struct rl_tls_context {
+    struct rl_tls_rules *rules; /* in use: those that could be read last */
+    struct rl_tls_stamp stamp[RL_TLS_FILES];
 };
 
 /* Sends without SIGPIPE; its data is the struct rl_tls (tls_wire.c). NULL: no memory. */
@@ -29,7 +51,7 @@ bool rl_tls_expected_name(const struct rl_node_config *node, char *ret_name, siz
 void rl_tls_take_error(int favourite_library, char *ret_text, size_t size);
 
 struct rl_tls {
-    struct rl_tls_context *context;
+    struct rl_tls_rules *rules;
     SSL *ssl;
     int fd;
     int system_error;   /* what the last send or recv that failed said, 0: none did */

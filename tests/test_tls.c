@@ -141,10 +141,10 @@ START_TEST(wildcards_stand_for_one_whole_label)
 }
 END_TEST
 
-START_TEST(the_common_name_counts_where_there_is_no_other)
+START_TEST(the_common_name_counts_for_nothing)
 {
     struct rl_node_config node = node_for("common.example");
-    expect_accepted(&node, "common.example");
+    expect_refused(&node, "common.example", "its certificate is not for common.example");
     node = node_for("named");
     expect_refused(&node, "named", "its certificate is not for named");
 }
@@ -334,7 +334,7 @@ int main(void)
     tcase_add_test(tcase, server_name_takes_the_hosts_place);
     tcase_add_test(tcase, addresses_are_compared_as_addresses);
     tcase_add_test(tcase, wildcards_stand_for_one_whole_label);
-    tcase_add_test(tcase, the_common_name_counts_where_there_is_no_other);
+    tcase_add_test(tcase, the_common_name_counts_for_nothing);
     tcase_add_test(tcase, dates_are_kept);
     tcase_add_test(tcase, unknown_authorities_are_refused);
     tcase_add_test(tcase, without_a_ca_file_the_systems_store_is_asked);

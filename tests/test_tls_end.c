@@ -121,7 +121,7 @@ static int free_while_inside(void)
     struct rl_tls *tls = pair.client;
     tls->inside = true;
     rl_tls_free_quietly(tls);
-    return tls->context == pair.context && SSL_is_init_finished(tls->ssl) ? 0 : 1;
+    return tls->rules == pair.context->rules && SSL_is_init_finished(tls->ssl) ? 0 : 1;
 }
 
 /* Another thread was at work on it when the process forked: nobody may walk through that. */
