@@ -67,8 +67,9 @@ REDLOCK_API const char *redlock_version(void);
     X(ENOTSUP, -18, "not with this kind of lock: several names need plain, fair needs one master")
 
 enum redlock_error_code {
-    REDLOCK_OK = 0,
-#define REDLOCK_ERROR_ENUM(name, value, text) REDLOCK_##name = (value),
+    REDLOCK_OK = 0
+/* The comma is in front: C89 and C++98 allow none behind the last one. */
+#define REDLOCK_ERROR_ENUM(name, value, text) , REDLOCK_##name = (value)
     REDLOCK_ERRORS(REDLOCK_ERROR_ENUM)
 #undef REDLOCK_ERROR_ENUM
 };

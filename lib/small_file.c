@@ -18,8 +18,9 @@ static int fail(int error, int *ret_errno, char *why, size_t why_size)
         remedy = "; check the path";
     else if (error == EACCES)
         remedy = "; make it readable for the user who runs this";
-    char buffer[128];
-    snprintf(why, why_size, "%s%s", strerror_r(error, buffer, sizeof(buffer)), remedy);
+    /* %m, since of strerror_r() there are two, and musl has the other one. */
+    errno = error;
+    snprintf(why, why_size, "%m%s", remedy);
     *ret_errno = error;
     return -1;
 }

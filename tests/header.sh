@@ -54,13 +54,13 @@ try()
 
 for compiler in "${CC:-cc}" gcc clang; do
     command -v "${compiler%% *}" >/dev/null || continue
-    for standard in c99 c11 gnu11; do
+    for standard in c89 c99 c11 gnu11; do
         try "$compiler" "-std=$standard -Wconversion -Wshadow -Wstrict-prototypes" use.c
     done
 done
 for compiler in g++ clang++; do
     command -v $compiler >/dev/null || continue
-    for standard in c++11 c++17; do
+    for standard in c++98 c++11 c++17; do
         try $compiler "-std=$standard -Wconversion -Wshadow" use.cc
     done
 done
