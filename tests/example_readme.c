@@ -12,6 +12,11 @@ static void begin_work(void *context, redlock_lock *lock)
     redlock_release_async(lock, NULL, NULL);
 }
 
+static void stop_work(void *context, redlock_lock *lock)
+{
+    (void)context, (void)lock;
+}
+
 #include "readme_parts.c"
 
 static redlock *ann, *bob;

@@ -17,6 +17,8 @@
 #include <sysexits.h>
 #include <unistd.h>
 
+static struct rl_mask masks[REDLOCK_NODES_MAX]; /* of the one client that a contender has */
+
 #define SLICE_MS 5 /* how often a holder looks at its deadline */
 
 struct scene {
@@ -59,7 +61,8 @@ static size_t put_encoded(char *to, const char *text)
 }
 
 /* A label with the secret put in; in new memory. NULL: none, or it can't be read (`why`). */
-static char *make_url(const struct rl_node_config *node, char *why, size_t why_size)
+static char *make_url(const struct rl_node_config *node, struct rl_mask *mask, char *why,
+                      size_t why_size)
 {
     char secret[RL_SECRET_MAX + 1];
     int secret_len = rl_node_secret(node, secret, why, why_size);
@@ -83,6 +86,7 @@ static char *make_url(const struct rl_node_config *node, char *why, size_t why_s
         url[len++] = '@';
         memcpy(url + len, rest, strlen(rest) + 1);
     }
+    rl_mask_set(mask, node->user, secret, (size_t)secret_len);
     rl_wipe(secret, sizeof(secret));
     return url;
 }
@@ -105,13 +109,14 @@ static struct chaos_talk *start(struct chaos_contender *contender, char *why, si
     bool complete = true;
     snprintf(why, why_size, "out of memory");
     for (unsigned i = 0; complete && i < config.node_count; i++) {
-        node[i] = url[i] = make_url(&config.nodes[i], why, why_size);
+        node[i] = url[i] = make_url(&config.nodes[i], &masks[i], why, why_size);
         complete = url[i] != NULL;
     }
     struct chaos_talk_plan plan = {.command = contender->options->client_cmd,
                                    .ttl_ms = contender->options->ttl_ms,
                                    .nodes = config.node_count,
                                    .node = node,
+                                   .mask = masks,
                                    .log_fd = -1,
                                    .stop = ends,
                                    .stop_context = contender};

@@ -37,13 +37,24 @@ struct chaos_talk {
     char answer[CHAOS_LINE_MAX + 1];
 };
 
+/* Its words, without the secrets that it was told with the masters. */
+static void show(const struct chaos_talk *talk, const char *said, char *ret_text, size_t size)
+{
+    char text[CHAOS_LINE_MAX + 1];
+    size_t len = strnlen(said, CHAOS_LINE_MAX);
+    memcpy(text, said, len);
+    for (unsigned i = 0; i < talk->plan.nodes; i++)
+        len = rl_mask_text(&talk->plan.mask[i], text, len, false);
+    rl_printable(ret_text, size, text, len);
+}
+
 /* The end of the conversation, and the sentence that says why. */
 static enum chaos_said spoil_when(struct chaos_talk *talk, const char *when, const char *asked,
                                   const char *what)
 {
     size_t asked_len = strcspn(asked, " \n");
     char line[128];
-    rl_printable(line, sizeof(line), talk->answer, strlen(talk->answer));
+    show(talk, talk->answer, line, sizeof(line));
     snprintf(talk->reason, sizeof(talk->reason), "the client %s%s%s%s %s \"%.*s\"", what,
              line[0] != '\0' ? ": \"" : "", line, line[0] != '\0' ? "\"" : "", when,
              (int)asked_len, asked);
@@ -70,7 +81,7 @@ static const char *after(const char *answer, const char *word)
 static enum chaos_said take_reason(struct chaos_talk *talk, const char *why,
                                    enum chaos_said said)
 {
-    rl_printable(talk->reason, sizeof(talk->reason), why, strlen(why));
+    show(talk, why, talk->reason, sizeof(talk->reason));
     talk->code = said == CHAOS_SAID_GONE      ? REDLOCK_EEXPIRED
                  : after(why, "held") != NULL ? REDLOCK_EHELD
                                               : REDLOCK_ENOQUORUM;

@@ -8,6 +8,8 @@
 #ifndef CHAOS_TALK_H
 #define CHAOS_TALK_H
 
+#include "mask.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -25,6 +27,7 @@ struct chaos_talk_plan {
     int64_t ttl_ms;
     unsigned nodes;
     const char *const *node;     /* URLs, as this contender reaches the masters */
+    const struct rl_mask *mask;  /* their secrets: in no reason */
     int log_fd;                  /* its stderr; -1: ours */
     bool (*stop)(void *context); /* the run is over: no answer is waited for; or NULL */
     void *stop_context;
