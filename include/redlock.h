@@ -207,7 +207,7 @@ typedef struct redlock_node_vote {
     size_t holder_len;
     char holder[128]; /* HELD: the value under the key, cut to fit; bytes, NUL added. Of kinds
                          that are not plain the owner, or words: "2 readers", "a list" */
-    char text[192];   /* FAILED: why; printable */
+    char text[192];   /* FAILED: why; NONE: why it was not asked, or empty; printable */
 } redlock_node_vote;
 
 /* What the last round of a call was told, node by node. About 23 KiB: reuse it. */

@@ -4,7 +4,7 @@
 
 #include "client.h"
 
-#define GRACE_MIN_NS (10 * RL_NS_PER_MS)
+#define GRACE_MIN_NS RL_NS_PER_MS
 #define GRACE_MAX_NS (100 * RL_NS_PER_MS)
 #define LATE_NS (5 * RL_NS_PER_MS) /* between looks at a node that is late */
 

@@ -75,22 +75,30 @@ void rl_attempt_stand(struct rl_attempt *attempt)
     rl_op_due(&attempt->op, attempt->give_up_ns);
 }
 
+/* Until when it waits for connections now: once that is over, they are part of the wait. */
+static int64_t nodes_until_ns(const struct rl_attempt *attempt, int64_t now_ns)
+{
+    if (!attempt->connects)
+        return now_ns;
+    int64_t until_ns = attempt->op.connect_until_ns;
+    return attempt->timed ? rl_earlier_ns(until_ns, attempt->give_up_ns) : until_ns;
+}
+
 static void wait_for_nodes(struct rl_attempt *attempt, int64_t now_ns)
 {
     uint64_t able = rl_client_able(attempt->op.client, now_ns);
     int64_t crowd_ns = attempt->give_up_ns;
     if (attempt->once)
         crowd_ns = rl_earlier_ns(crowd_ns, attempt->began_ns + attempt->ttl_ns);
-    bool waits =
-        rl_op_awaits_nodes(&attempt->op, able, attempt->nodes_until_ns, crowd_ns, now_ns);
+    bool waits = rl_op_awaits_nodes(&attempt->op, able, nodes_until_ns(attempt, now_ns),
+                                    crowd_ns, now_ns);
     if (waits && !attempt->op.crowds)
         return;
     /* Connecting has a budget of its own: the first round gets all of the caller's, less what
      * it has to stand in a crowd for. */
     if (!attempt->timed && !attempt->lined && !attempt->forever && !attempt->once)
-        attempt->give_up_ns += now_ns - attempt->began_ns;
+        attempt->give_up_ns += now_ns - attempt->nodes_since_ns;
     attempt->timed = true;
-    attempt->nodes_until_ns = rl_earlier_ns(attempt->nodes_until_ns, attempt->give_up_ns);
     if (!waits)
         rl_attempt_round(attempt, able, now_ns);
 }
@@ -99,9 +107,17 @@ static void wait_for_nodes(struct rl_attempt *attempt, int64_t now_ns)
 static void begin_round(struct rl_attempt *attempt, int64_t now_ns)
 {
     attempt->phase = RL_NODES;
-    if (attempt->asked)
-        attempt->nodes_until_ns = now_ns;
+    attempt->connects = !attempt->asked;
     wait_for_nodes(attempt, now_ns);
+}
+
+void rl_attempt_reconnect(struct rl_attempt *attempt, int64_t now_ns)
+{
+    attempt->phase = RL_NODES;
+    attempt->timed = false;
+    attempt->nodes_since_ns = now_ns;
+    attempt->connects = true;
+    rl_op_due(&attempt->op, now_ns); /* by the loop, lest losses nest */
 }
 
 static void step(struct rl_op *op, int64_t now_ns)
@@ -289,7 +305,9 @@ void rl_attempt_start(struct rl_attempt *attempt, int64_t now_ns)
     redlock *client = attempt->op.client;
     attempt->began_ns = now_ns;
     attempt->give_up_ns = last_ns(attempt, now_ns);
-    attempt->nodes_until_ns = now_ns + client->settings.connect_timeout_ns;
+    attempt->op.connect_until_ns = now_ns + client->settings.connect_timeout_ns;
+    attempt->nodes_since_ns = now_ns;
+    attempt->connects = true;
     int result = line_up(attempt, now_ns);
     int64_t parted_ns =
         attempt->waiter.line ? rl_line_parted_until_ns(client, &attempt->target) : 0;

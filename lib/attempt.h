@@ -29,11 +29,13 @@ struct rl_attempt {
     bool lined;     /* has stood behind others */
     bool can_hear;  /* ROUND: a node is listened to now that was not when it was asked */
     bool asked;     /* a first round has been begun */
-    bool timed;     /* the wait has: connecting, which is no part of it, is over */
+    bool timed;     /* connecting, which is no part of the wait, is over */
     uint64_t among; /* ROUND: the nodes that it began with */
+    uint64_t broke; /* ROUND: nodes whose connection broke in it */
     int64_t began_ns;
     int64_t give_up_ns;     /* far away where there is no wait budget */
-    int64_t nodes_until_ns; /* NODES: no longer than this */
+    int64_t nodes_since_ns; /* NODES: since when */
+    bool connects;          /* NODES: it waits for connections */
     int64_t pause_until_ns; /* PAUSE */
     bool probes;            /* PAUSE: for a wake-up; its end is a fallback */
     bool hinted;            /* PAUSE: its end is what a minority's word made of it */
@@ -80,6 +82,10 @@ static inline struct rl_attempt *rl_attempt_of(struct rl_op *op)
 void rl_attempt_pause(struct rl_attempt *attempt, bool split, uint64_t silent, int64_t now_ns);
 void rl_attempt_stand(struct rl_attempt *attempt);
 void rl_attempt_give_up(struct rl_attempt *attempt, int result);
+
+/* attempt.c: its round came to nothing because connections were found broken: ask again when
+ * they have been made anew, as its first round waits for connections. */
+void rl_attempt_reconnect(struct rl_attempt *attempt, int64_t now_ns);
 
 /* Would a majority be heard that releases the lock? */
 bool rl_attempt_hears(const struct rl_attempt *attempt);

@@ -72,6 +72,7 @@ void rl_attempt_round(struct rl_attempt *attempt, uint64_t able, int64_t now_ns)
     attempt->phase = RL_ROUND;
     attempt->asked = true;
     attempt->among = able;
+    attempt->broke = 0;
     attempt->held_count = 0;
     attempt->upgrades = attempt->miskinded = 0;
     attempt->foreign = attempt->disputed = attempt->can_hear = false;
@@ -154,6 +155,16 @@ static int refused_for_good(const struct rl_attempt *attempt, const struct rl_ro
     return 0;
 }
 
+/* Could it be won, if the connections that broke in it had been others? That they were closed
+ * may have happened long ago, and says nothing of their masters. */
+static bool broken_off(const struct rl_attempt *attempt, const struct rl_round *round,
+                       int64_t now_ns)
+{
+    uint64_t told = round->no | (round->failed & ~attempt->broke);
+    return attempt->broke && now_ns < attempt->op.connect_until_ns &&
+           round->n - rl_count(told) >= rl_quorum_needed(round->n);
+}
+
 static void lost(struct rl_attempt *attempt, int64_t now_ns)
 {
     redlock *client = attempt->op.client;
@@ -177,6 +188,10 @@ static void lost(struct rl_attempt *attempt, int64_t now_ns)
     int refused = refused_for_good(attempt, round, now_ns);
     if (refused)
         attempt->loss = refused;
+    if (!refused && attempt->loss == REDLOCK_ENOQUORUM && broken_off(attempt, round, now_ns)) {
+        rl_attempt_reconnect(attempt, now_ns);
+        return;
+    }
     if (attempt->once || refused) {
         rl_attempt_give_up(attempt, attempt->loss);
         return;
@@ -282,6 +297,8 @@ void rl_attempt_heard(struct rl_op *op, struct rl_node *node, enum rl_verb verb,
     if (verb != RL_ACQUIRE)
         return;
     rl_report_vote(op, node->index, votes[judged->vote], judged);
+    if (judged->vote == RL_VOTE_FAILED && rl_node_was_cut(node))
+        rl_attempt_of(op)->broke |= rl_bit(node->index);
     if (judged->vote == RL_VOTE_NO)
         learn(rl_attempt_of(op), judged);
 }

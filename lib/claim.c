@@ -170,6 +170,20 @@ void rl_claim_disown(struct rl_claim *claim, int64_t now_ns)
     rl_claim_leave(claim, now_ns);
 }
 
+/* Who is due a release, is out of reach and not on its way has failed at once. */
+static unsigned fail_unreachable(struct rl_claim *claim, int64_t now_ns)
+{
+    struct rl_hold *hold = &claim->hold;
+    unsigned did = 0;
+    for (uint64_t rest = hold->due; rest && hold->releasing; rest &= rest - 1) {
+        unsigned i = rl_first(rest);
+        struct rl_node *node = &claim->client->nodes[i];
+        if (!rl_node_pending(node) && node->mode != RL_UP) /* UP: there is no room yet */
+            did |= rl_hold_unsent(hold, i, RL_RELEASE, now_ns);
+    }
+    return did;
+}
+
 void rl_claim_release(struct rl_claim *claim, int64_t now_ns, int64_t node_deadline_ns)
 {
     struct rl_hold *hold = &claim->hold;
@@ -180,13 +194,7 @@ void rl_claim_release(struct rl_claim *claim, int64_t now_ns, int64_t node_deadl
     if (!claim->op)
         rl_loop_due(claim->client, &claim->due, rl_hold_next_ns(hold));
     rl_claim_send_releases(claim, now_ns);
-    /* Who is out of reach and not on its way has failed at once. */
-    for (uint64_t rest = hold->due; rest && hold->releasing; rest &= rest - 1) {
-        unsigned i = rl_first(rest);
-        struct rl_node *node = &claim->client->nodes[i];
-        if (!rl_node_pending(node) && node->mode != RL_UP) /* UP: there is no room yet */
-            did |= rl_hold_unsent(hold, i, RL_RELEASE, now_ns);
-    }
+    did |= fail_unreachable(claim, now_ns);
     rl_claim_react(claim, did, now_ns);
     rl_claim_leave(claim, now_ns);
 }
@@ -220,11 +228,15 @@ void rl_claims_sweep(redlock *client, int64_t now_ns)
     client->sweep_ns = INT64_MAX;
     for (struct rl_claim *claim = client->endings; claim; claim = next) {
         next = claim->next;
+        rl_claim_enter(claim);
         rl_claim_send_releases(claim, now_ns);
+        unsigned did = fail_unreachable(claim, now_ns);
+        if (did)
+            rl_claim_react(claim, did, now_ns);
         int64_t again_ns = look_again_ns(claim, up, now_ns);
         if (again_ns < client->sweep_ns)
             client->sweep_ns = again_ns;
-        rl_claim_let_go(claim, now_ns);
+        rl_claim_leave(claim, now_ns);
     }
 }
 

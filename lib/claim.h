@@ -36,6 +36,7 @@ struct rl_claim {
         int64_t margin_ns; /* lost so long before it runs out */
         int64_t renew_ns;  /* when to extend it next */
         bool asked;        /* an extension of ours is under way */
+        bool starved;      /* the last one found too few masters: when they are back, at once */
         struct rl_backoff backoff;
     } watch;
     int64_t budget_ns; /* what one node may take of a round */
@@ -115,6 +116,8 @@ void rl_claims_free(redlock *client);
 void rl_watch_begin(struct rl_claim *claim, const redlock_options *options, int64_t now_ns);
 void rl_watch_end(struct rl_claim *claim);
 void rl_watch_fire(struct rl_claim *claim, int64_t now_ns);
+/* A master is up, or its connection is lost: renewals that wait for masters go on, or urge. */
+void rl_watches_node_changed(redlock *client, int64_t now_ns);
 /* Until when its user may rely on it: where it is watched, until it is given up. Is that
  * over? What is left of it by then is told as 0. */
 int64_t rl_watch_deadline_ns(const struct rl_claim *claim);

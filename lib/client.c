@@ -72,7 +72,7 @@ int rl_client_enter_blocking(redlock *client, int *ret_cancel_state)
 
 void rl_client_leave_blocking(redlock *client, int cancel_state)
 {
-    client->left_ns = client->turned_ns;
+    client->left_ns = client->settings.driven.looked_ns;
     if (--client->callers == 0 && client->closing)
         pthread_cond_signal(&client->idle);
     rl_client_leave(client, cancel_state);

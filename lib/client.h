@@ -103,8 +103,7 @@ struct redlock {
     struct rl_op *leader;
     bool polling;           /* the leader waits for descriptors */
     int64_t polls_until_ns; /* until then at the longest */
-    int64_t turned_ns;      /* when the loop last looked at its descriptors */
-    int64_t left_ns;        /* the same, for a blocking call */
+    int64_t left_ns;        /* when a blocking call last looked at its descriptors */
     struct rl_timers timers;
     struct rl_sleeper *spare_sleepers, *all_sleepers, *to_wake;
 
@@ -130,7 +129,7 @@ struct redlock {
     bool subs_wanted;
     bool subs_unflushed; /* they may have something to send */
     struct rl_ears ears; /* what they listen on beside their own channels */
-    uint64_t listening; /* nodes whose releases of plain locks we hear */
+    uint64_t listening;  /* nodes whose releases of plain locks we hear */
     char uuid[37];
 
     struct rl_claim *claims;  /* asking or held */
@@ -142,6 +141,7 @@ struct redlock {
     unsigned ending;   /* how many there are */
     unsigned watched;  /* locks that are renewed, or whose loss is to be told */
     unsigned renewing; /* extension rounds under way for them */
+    unsigned starving; /* of them, those whose renewal waits for masters */
     struct redlock_lock *free_locks, *free_locks_tail; /* first freed, first used again */
     unsigned free_lock_count;
     struct redlock_lock *all_locks;
@@ -254,6 +254,7 @@ void rl_subs_flush(redlock *client, int64_t now_ns);
 bool rl_subs_pending(const redlock *client);
 /* The nodes whose subscriber has heard anything since then: a message, or the answer to a PING. */
 uint64_t rl_subs_heard(const redlock *client, int64_t since_ns);
+void rl_subs_absent(redlock *client, int64_t absent_ns);
 void rl_subs_tick(redlock *client, int64_t now_ns);
 int64_t rl_subs_due_ns(redlock *client);
 void rl_subs_done(redlock *client, bool in_child);

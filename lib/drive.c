@@ -61,8 +61,9 @@ static bool outlives(const redlock *client)
            (client->lines.departures > 0 && rl_lines_departing(client, rl_clock_now_ns()));
 }
 
-/* Is there a channel to be left whose beginning, or end, a master has yet to confirm? That alone
- * begins no thread; but who sleeps on it would be sent all messages there, and never look. */
+/* Is there a channel to be left whose beginning, or end, a master has yet to confirm? That
+ * alone begins no thread; but who sleeps on it would be sent all messages there, and never
+ * look. */
 static bool leaves_channels(const redlock *client)
 {
     return client->ears.count > client->ears.used;
@@ -110,6 +111,7 @@ static void rest(redlock *client)
             self->told_ns = due_ns;
     }
     self->away = away;
+    rl_driven_sleeps(&client->settings.driven, RL_DRIVER_SLEEPS, away ? 0 : self->told_ns);
     int timeout = self->told_ns == INT64_MAX ? -1 : rl_loop_timeout_ms(self->told_ns, now_ns);
     pthread_mutex_unlock(&client->mutex);
     poll(fds, away ? 1 : 2, timeout);
@@ -172,6 +174,7 @@ void rl_drive_stop(redlock *client)
     pthread_join(drive->thread, NULL);
     pthread_mutex_lock(&client->mutex);
     drive->runs = false;
+    rl_driven_sleeps(&client->settings.driven, RL_DRIVER_SLEEPS, 0);
 }
 
 int rl_drive_need(redlock *client)
@@ -196,7 +199,7 @@ void rl_drive_leave(redlock *client)
     }
     /* Somebody waits for a callback, and whoever led does so no more. */
     bool blind = client->async_ops > 0 && drive->runs && drive->away && !client->leader &&
-                 drive->told_ns - client->turned_ns > AWAY_NS;
+                 drive->told_ns - client->settings.driven.looked_ns > AWAY_NS;
     if (client->notices.first || blind || rl_loop_next_due_ns(client) < drive->told_ns)
         rl_drive_kick(client);
 }
@@ -252,6 +255,12 @@ int redlock_fd(redlock *client)
     return result;
 }
 
+static void loop_sleeps(redlock *client, int64_t until_ns)
+{
+    client->drive.told_ns = until_ns;
+    rl_driven_sleeps(&client->settings.driven, RL_DRIVER_SLEEPS, until_ns);
+}
+
 int redlock_timeout_ms(redlock *client)
 {
     int cancel_state;
@@ -260,7 +269,7 @@ int redlock_timeout_ms(redlock *client)
         return result;
     int64_t due_ns = client->notices.first ? 0 : rl_loop_next_due_ns(client);
     if (client->drive.loop)
-        client->drive.told_ns = due_ns;
+        loop_sleeps(client, due_ns);
     result = due_ns == INT64_MAX ? -1 : rl_loop_timeout_ms(due_ns, rl_clock_now_ns());
     rl_client_leave(client, cancel_state);
     return result;
@@ -283,7 +292,7 @@ int redlock_process(redlock *client)
         }
         drive(client, false);
         if (self->loop)
-            self->told_ns = rl_loop_next_due_ns(client);
+            loop_sleeps(client, rl_loop_next_due_ns(client));
     }
     rl_client_leave(client, cancel_state);
     return result;

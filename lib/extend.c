@@ -11,13 +11,19 @@ struct extend {
     struct rl_op op; /* first */
     struct redlock_lock *lock;
     int64_t ttl_ns;
-    int64_t nodes_until_ns;
     bool asked;
+    bool broke; /* a connection did since */
 };
 
 static struct extend *extend_of(struct rl_op *op)
 {
     return (struct extend *)op;
+}
+
+/* How long it may wait for masters. */
+static int64_t nodes_until_ns(const struct rl_op *op)
+{
+    return rl_earlier_ns(op->connect_until_ns, op->claim->hold.deadline_ns);
 }
 
 static void extend_did(struct rl_op *op, unsigned did, int64_t now_ns)
@@ -26,6 +32,12 @@ static void extend_did(struct rl_op *op, unsigned did, int64_t now_ns)
         return;
     if (!extend_of(op)->asked && !(did & RL_DID_DIE)) {
         rl_op_due(op, now_ns); /* a renewal that was under way is over */
+        return;
+    }
+    struct extend *extend = extend_of(op);
+    if ((did & RL_DID_NOT_EXTEND) && extend->broke && now_ns < nodes_until_ns(op)) {
+        extend->asked = extend->broke = false; /* again, by the next connections */
+        rl_op_due(op, now_ns);
         return;
     }
     rl_report_end(op, &op->claim->hold.extend, now_ns);
@@ -47,6 +59,8 @@ static void extend_heard(struct rl_op *op, struct rl_node *node, enum rl_verb ve
     };
     if (!extend_of(op)->asked)
         rl_op_due(op, 0); /* one debt less */
+    else if (judged->vote == RL_VOTE_FAILED && rl_node_was_cut(node))
+        extend_of(op)->broke = true;
     if (verb == RL_EXTEND)
         rl_report_vote(op, node->index, votes[judged->vote], judged);
 }
@@ -107,12 +121,13 @@ static void extend_step(struct rl_op *op, int64_t now_ns)
         rl_op_let_go(op, REDLOCK_OK);
         return;
     }
+    int64_t until_ns = nodes_until_ns(op);
     uint64_t able = rl_client_able(op->client, now_ns);
-    if (in_debt(op, able) && now_ns < extend->nodes_until_ns) {
+    if (in_debt(op, able) && now_ns < until_ns) {
         rl_op_due(op, now_ns + DEBT_NS);
         return;
     }
-    if (!rl_op_awaits_nodes(op, able, extend->nodes_until_ns, extend->nodes_until_ns, now_ns))
+    if (!rl_op_awaits_nodes(op, able, until_ns, until_ns, now_ns))
         extend_start(extend, able, now_ns);
 }
 
@@ -143,9 +158,7 @@ static int extend_prepare(struct extend *extend, struct redlock_lock *lock, int6
     rl_report_clear(client, report);
     extend->lock = lock;
     extend->ttl_ns = ttl_ms ? ttl_ms * RL_NS_PER_MS : claim->hold.ttl_ns;
-    extend->nodes_until_ns = now_ns + client->settings.connect_timeout_ns;
-    if (extend->nodes_until_ns > claim->hold.deadline_ns)
-        extend->nodes_until_ns = claim->hold.deadline_ns;
+    extend->op.connect_until_ns = now_ns + client->settings.connect_timeout_ns;
     extend->op.claim = claim;
     extend->op.report = report;
     extend->op.step = extend_step;

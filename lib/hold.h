@@ -49,6 +49,7 @@ struct rl_hold {
     struct rl_round release;
     bool releasing;
     uint64_t release_asked; /* where a key may have been when release was called */
+    uint64_t release_lost;  /* that may have done it, and whose answer got lost */
 
     uint64_t reached;         /* a taking byte was sent, and nothing proves the key absent */
     uint64_t unsure;          /* what one link was told proves nothing of another's requests */

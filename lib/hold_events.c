@@ -6,15 +6,6 @@
 
 #include <assert.h>
 
-static bool owes(const struct rl_hold *hold, uint64_t bit)
-{
-    for (unsigned slot = 0; slot < RL_SLOTS; slot++) {
-        if ((hold->carry[slot] | hold->undo[slot]) & bit)
-            return true;
-    }
-    return false;
-}
-
 /* ---- what happens to requests --------------------------------------------------------- */
 
 void rl_hold_sent(struct rl_hold *hold, unsigned node, unsigned slot, enum rl_verb verb,
@@ -98,6 +89,9 @@ unsigned rl_hold_answer(struct rl_hold *hold, unsigned node, unsigned slot, enum
         /* Refused, not executed (BUSY, MISCONF, ...): it must be said again. */
         if (vote == RL_VOTE_FAILED)
             hold->due |= bit;
+        /* Gone already: by our own release, as far as anybody can tell. */
+        if (vote == RL_VOTE_NO && (hold->release_lost & bit))
+            vote = RL_VOTE_YES;
         return did | count_vote(hold, node, verb, vote, now_ns);
     }
     assert(hold->carry[slot] & bit);
@@ -147,6 +141,8 @@ unsigned rl_hold_link_lost(struct rl_hold *hold, unsigned node, unsigned slot, i
         return 0;
     if (carrying)
         hold->unsure |= bit;
+    if (undoing)
+        hold->release_lost |= bit;
     /* A stopped server executes what it has received when it goes on, so the key may come
      * to life for a TTL from now at the latest moment that we can answer for. */
     if (hold->phase == RL_HOLD_ENDING) {
@@ -158,8 +154,7 @@ unsigned rl_hold_link_lost(struct rl_hold *hold, unsigned node, unsigned slot, i
         did |= count_vote(hold, node, RL_ACQUIRE, RL_VOTE_FAILED, now_ns);
         did |= count_vote(hold, node, RL_EXTEND, RL_VOTE_FAILED, now_ns);
     }
-    if (undoing && !owes(hold, bit))
-        did |= count_vote(hold, node, RL_RELEASE, RL_VOTE_FAILED, now_ns);
+    /* A release is said again, by the next link: its round goes on (rl_hold_unsent). */
     return did;
 }
 

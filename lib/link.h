@@ -73,6 +73,9 @@ void rl_link_step(struct rl_link *link, unsigned epoll_events, int64_t now_ns);
  * need. */
 int64_t rl_link_due_ns(const struct rl_link *link);
 
+/* Nobody looked for so long: while it is connecting, that time does not count. */
+void rl_link_absent(struct rl_link *link, int64_t absent_ns);
+
 /* OPEN only. Bytes taken (0: the kernel takes none now; EPOLLOUT is then waited for and
  * rl_link_step() will see it), or -1 and the link is FAILED. */
 ssize_t rl_link_send(struct rl_link *link, const void *bytes, size_t len);

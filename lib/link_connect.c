@@ -369,6 +369,16 @@ void rl_link_connect(struct rl_link *link, int64_t now_ns)
         look_up(link, now_ns);
 }
 
+void rl_link_absent(struct rl_link *link, int64_t absent_ns)
+{
+    if (link->state == RL_LINK_IDLE || link->state == RL_LINK_FAILED ||
+        link->state == RL_LINK_OPEN)
+        return;
+    link->deadline_ns += absent_ns;
+    link->share_ns += absent_ns;
+    link->due_ns += absent_ns;
+}
+
 static void step_connecting(struct rl_link *link, uint32_t events, int64_t now_ns)
 {
     if (!link->registered) {

@@ -19,31 +19,45 @@ struct query {
     enum rl_verb verb;
     uint64_t asked;
     uint64_t answered;
-    uint64_t failed;
+    uint64_t failed;    /* of these, those whose answer was none */
     uint64_t miskinded; /* force: there is no lock, and what there is stays */
-    int64_t nodes_until_ns;
+    int64_t began_ns;
+    int64_t answers_until_ns; /* who was asked answers until then */
     struct rl_round round;    /* for the report */
     redlock_node_view *views; /* or NULL */
 };
 
-/* Nodes that can be asked: also those that may not vote, for their keys are real. */
-static uint64_t reachable(redlock *client, int64_t now_ns)
+/* Nodes that can be asked: also those that may not vote, for their keys are real. Those that
+ * are on their way may be asked yet. */
+static uint64_t reachable(redlock *client, int64_t now_ns, uint64_t *ret_on_their_way)
 {
     uint64_t nodes = 0;
+    *ret_on_their_way = 0;
     for (unsigned i = 0; i < client->n; i++) {
         struct rl_node *node = &client->nodes[i];
         if (node->mode == RL_UP && !rl_node_stalled(node, now_ns))
             nodes |= rl_bit(i);
+        else if (node->mode != RL_UP && rl_node_pending(node))
+            *ret_on_their_way |= rl_bit(i);
     }
     return nodes;
+}
+
+static bool has_quorum(const struct query *query)
+{
+    unsigned n = query->op.client->n;
+    return rl_count(query->answered & ~query->failed) >= rl_quorum_needed(n);
 }
 
 static void query_finish(struct query *query, int64_t now_ns)
 {
     struct rl_op *op = &query->op;
-    unsigned good = rl_count(query->answered & ~query->failed);
+    for (uint64_t rest = query->asked & ~query->answered; rest; rest &= rest - 1)
+        rl_round_vote(&query->round, rl_first(rest), RL_VOTE_FAILED);
+    query->round.node_deadline_ns = now_ns;
+    rl_report_unasked(op, rl_all(op->client->n) & ~query->asked, now_ns);
     rl_report_end(op, &query->round, now_ns);
-    if (good >= rl_quorum_needed(op->client->n))
+    if (has_quorum(query))
         rl_op_finish(op, REDLOCK_OK);
     else
         rl_op_finish(op, query->miskinded ? REDLOCK_EKIND : REDLOCK_ENOQUORUM);
@@ -96,6 +110,13 @@ static void query_heard(struct rl_op *op, struct rl_node *node, enum rl_verb ver
     int vote = REDLOCK_VOTE_FAILED;
     if (op->done)
         return;
+    rl_op_due(op, 0); /* step() sees to what comes of it, out of the claim's way */
+    if (judged->vote == RL_VOTE_FAILED && rl_node_was_cut(node)) {
+        /* The connection broke: it is asked anew by the next one. */
+        rl_report_vote(op, node->index, REDLOCK_VOTE_FAILED, judged);
+        query->asked &= ~bit;
+        return;
+    }
     if (judged->vote == RL_VOTE_YES)
         vote = verb == RL_FORCE ? REDLOCK_VOTE_GRANTED : REDLOCK_VOTE_FREE;
     else if (judged->vote == RL_VOTE_NO)
@@ -113,33 +134,48 @@ static void query_heard(struct rl_op *op, struct rl_node *node, enum rl_verb ver
         query_miskinded(query, node->index, judged);
     else
         rl_report_vote(op, node->index, vote, judged);
-    if (!(query->asked & ~query->answered))
-        rl_op_due(op, 0); /* step() finishes it, out of the claim's way */
+}
+
+/* Each master is asked as soon as it can be, and has its chance to answer; but where a majority
+ * has, those that have been silent for so long are rather gone than late. */
+static bool query_over(const struct query *query, uint64_t on_their_way, int64_t now_ns,
+                       int64_t *ret_until_ns)
+{
+    uint64_t silent = query->asked & ~query->answered;
+    int64_t patient_until_ns = query->began_ns + rl_client_patience_ns(query->op.client);
+    int64_t until_ns = now_ns;
+    if (on_their_way)
+        until_ns = query->op.connect_until_ns;
+    if (silent && query->answers_until_ns > until_ns)
+        until_ns = query->answers_until_ns;
+    if (has_quorum(query))
+        until_ns = rl_earlier_ns(until_ns, patient_until_ns);
+    *ret_until_ns = until_ns;
+    return now_ns >= until_ns;
 }
 
 static void query_step(struct rl_op *op, int64_t now_ns)
 {
     struct query *query = (struct query *)op;
     redlock *client = op->client;
+    uint64_t on_their_way;
+    uint64_t ask = reachable(client, now_ns, &on_their_way) & ~query->asked;
+    int64_t until_ns;
     if (query->round.n == 0) {
-        if (rl_op_awaits_nodes(op, rl_client_able(client, now_ns), query->nodes_until_ns,
-                               now_ns, now_ns))
-            return;
-        query->asked = reachable(client, now_ns);
-        int64_t deadline_ns = now_ns + client->settings.connect_timeout_ns;
-        rl_round_start(&query->round, client->n, now_ns, deadline_ns);
-        rl_report_begin(op, query->asked, now_ns);
-        rl_op_due(op, deadline_ns);
-        rl_claim_query(op->claim, query->verb, query->asked, now_ns, deadline_ns);
+        rl_round_start(&query->round, client->n, now_ns, now_ns);
+        rl_report_begin(op, rl_all(client->n), now_ns);
+    } else if (now_ns >= query->op.connect_until_ns) {
+        ask = 0;
     }
-    uint64_t silent = query->asked & ~query->answered;
-    if (silent && now_ns < query->round.node_deadline_ns) {
-        rl_op_due(op, query->round.node_deadline_ns);
-        return;
+    if (ask) {
+        query->asked |= ask;
+        query->answers_until_ns = now_ns + client->settings.connect_timeout_ns;
+        rl_claim_query(op->claim, query->verb, ask, now_ns, query->answers_until_ns);
     }
-    for (; silent; silent &= silent - 1)
-        rl_round_vote(&query->round, rl_first(silent), RL_VOTE_FAILED);
-    query_finish(query, now_ns);
+    if (query_over(query, on_their_way, now_ns, &until_ns))
+        query_finish(query, now_ns);
+    else
+        rl_op_due(op, until_ns);
 }
 
 int rl_look(redlock *client, enum rl_verb verb, bool endless, const struct rl_target *target,
@@ -173,7 +209,8 @@ int rl_look(redlock *client, enum rl_verb verb, bool endless, const struct rl_ta
         claim->op = &query.op;
         claim->query = true;
         claim->endless = endless;
-        query.nodes_until_ns = now_ns + client->settings.connect_timeout_ns;
+        query.began_ns = now_ns;
+        query.op.connect_until_ns = now_ns + client->settings.connect_timeout_ns;
         rl_report_clear(client, report);
         query_step(&query.op, now_ns);
         rl_loop_submit(client, now_ns);
@@ -246,6 +283,7 @@ struct look {
     redlock_status_report *status;
     bool asked;
     uint64_t silent;
+    int64_t asked_ns;
     int64_t until_ns;
 };
 
@@ -321,6 +359,23 @@ static void look_pinged(struct rl_op *op, struct rl_node *node, int64_t round_tr
         rl_op_due(op, 0);
 }
 
+/* Where the connection broke the answer will not come: it is asked anew by the next one. */
+static void look_again(struct look *look, int64_t now_ns)
+{
+    redlock *client = look->op.client;
+    bool again = false;
+    for (uint64_t rest = look->silent; rest; rest &= rest - 1) {
+        struct rl_node *node = &client->nodes[rl_first(rest)];
+        bool anew = node->mode == RL_UP && node->since_ns > look->asked_ns;
+        bool gone = node->mode != RL_UP && !rl_node_pending(node);
+        if (gone || (anew && !rl_node_ping(node, now_ns, look->until_ns)))
+            look->silent &= ~rl_bit(node->index);
+        again |= anew;
+    }
+    if (again)
+        look->asked_ns = now_ns;
+}
+
 static void look_step(struct rl_op *op, int64_t now_ns)
 {
     struct look *look = (struct look *)op;
@@ -331,6 +386,7 @@ static void look_step(struct rl_op *op, int64_t now_ns)
             return;
         }
         look->asked = true;
+        look->asked_ns = now_ns;
         look->until_ns = now_ns + client->settings.connect_timeout_ns;
         for (unsigned i = 0; i < client->n; i++) {
             look->status->node[i].round_trip_us = -1;
@@ -338,6 +394,7 @@ static void look_step(struct rl_op *op, int64_t now_ns)
                 look->silent |= rl_bit(i);
         }
     }
+    look_again(look, now_ns);
     if (look->silent && now_ns < look->until_ns)
         rl_op_due(op, look->until_ns);
     else

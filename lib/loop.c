@@ -25,7 +25,6 @@
 
 #define EVENTS_A_TURN 64
 #define WAKE_MAX 64
-#define IDLE_LIMIT_NS (100 * RL_NS_PER_MS)
 
 /* ---- node events ---------------------------------------------------------------------- */
 
@@ -35,6 +34,7 @@ static void on_changed(void *owner, struct rl_node *node, int64_t now_ns)
     rl_twins_look(client, now_ns);
     if (node->mode == RL_UP)
         rl_lines_node_up(client, node->index, now_ns);
+    rl_watches_node_changed(client, now_ns);
     if (client->ending > 0)
         client->sweep_ns = now_ns; /* releases that were due may go now */
     for (struct rl_op *op = client->ops; op; op = op->next) {
@@ -186,14 +186,30 @@ static int wait_for(const redlock *client, struct epoll_event events[EVENTS_A_TU
                       rl_loop_timeout_ms(due_ns, now_ns));
 }
 
+/* Whoever looks begins with this: where nobody did for a while, no master is to blame. */
+static void end_absence(redlock *client, int64_t now_ns)
+{
+    int64_t absent_ns = rl_driven_returns(&client->settings.driven, now_ns);
+    if (absent_ns == 0)
+        return;
+    for (unsigned i = 0; i < client->n; i++)
+        rl_node_absent(&client->nodes[i], absent_ns);
+    rl_subs_absent(client, absent_ns);
+    client->opened_ns += absent_ns; /* since when it connects at first */
+    for (struct rl_op *op = client->ops; op; op = op->next)
+        op->connect_until_ns += absent_ns;
+}
+
 /* Handle what has happened; wait for it until `due_ns` at the longest, the mutex dropped.
  * Returns the time after the wait. */
 static int64_t look(redlock *client, int64_t now_ns, int64_t due_ns)
 {
     struct epoll_event events[EVENTS_A_TURN];
+    struct rl_driven *driven = &client->settings.driven;
     bool waits = due_ns > now_ns;
     if (waits) {
         client->polling = true;
+        rl_driven_sleeps(driven, RL_LEADER_SLEEPS, due_ns);
         pthread_mutex_unlock(&client->mutex);
     }
     int count = wait_for(client, events, now_ns, due_ns);
@@ -202,7 +218,9 @@ static int64_t look(redlock *client, int64_t now_ns, int64_t due_ns)
         client->polling = false;
     }
     now_ns = rl_clock_now_ns();
-    client->turned_ns = now_ns;
+    end_absence(client, now_ns);
+    rl_driven_sleeps(driven, RL_LEADER_SLEEPS, 0);
+    rl_driven_looks(driven, now_ns);
     for (int i = 0; i < count; i++) {
         struct rl_tag *tag = events[i].data.ptr;
         tag->ready(tag, events[i].events, now_ns);
@@ -277,7 +295,7 @@ int64_t rl_loop_look(redlock *client)
     int64_t now_ns = rl_clock_now_ns();
     if (client->leader)
         return now_ns;
-    client->settings.driven_since_ns = now_ns;
+    rl_driven_begins(&client->settings.driven, now_ns);
     now_ns = look(client, now_ns, now_ns);
     rl_loop_flush(client, now_ns);
     return now_ns;
@@ -287,7 +305,7 @@ void rl_loop_poll(redlock *client, bool late)
 {
     int64_t now_ns = rl_clock_now_ns();
     if (late)
-        client->settings.driven_since_ns = now_ns;
+        rl_driven_begins(&client->settings.driven, now_ns);
     look(client, now_ns, now_ns);
 }
 
@@ -295,10 +313,11 @@ int64_t rl_loop_catch_up(redlock *client)
 {
     /* An answer that is overdue may lie in the socket by now. */
     int64_t now_ns = rl_clock_now_ns();
-    if (now_ns - client->turned_ns > IDLE_LIMIT_NS || rl_client_overdue(client, now_ns))
+    if (rl_driven_long_ago(&client->settings.driven, now_ns) ||
+        rl_client_overdue(client, now_ns))
         return rl_loop_look(client);
     if (!client->leader)
-        client->settings.driven_since_ns = now_ns;
+        rl_driven_begins(&client->settings.driven, now_ns);
     return now_ns;
 }
 
@@ -356,6 +375,7 @@ static void follow(redlock *client, struct rl_op *op)
     int result = pthread_cond_timedwait(&op->sleeper->cond, &client->mutex, &until);
     if (result == ETIMEDOUT && !op->done && client->leader) {
         now_ns = rl_clock_now_ns();
+        end_absence(client, now_ns); /* the leader may not have run either */
         rl_loop_tick(client, now_ns);
         rl_loop_wake(client);
         rl_loop_submit(client, now_ns);

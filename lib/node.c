@@ -12,7 +12,6 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-#define LATE_NS (100 * RL_NS_PER_MS)
 #define BACKLOG_MAX 8192 /* unanswered: a node with more is asked for no more votes */
 #define LAG_REQUESTS 64
 #define LAG_ROUND_TRIPS 8
@@ -146,20 +145,26 @@ void rl_node_lose(struct rl_node *node, unsigned index, int64_t now_ns, const ch
     va_end(args);
     rl_printable(why, sizeof(why), cut, strlen(cut));
 
+    if (active)
+        node->cut = node->mode == RL_UP && rl_link_state(slot->wire.link) == RL_LINK_FAILED;
     /* A release that is sent anew, by another link, must not be overtaken by its acquire. */
     rl_link_abort(slot->wire.link);
     rl_wire_forget_login(&slot->wire);
     if (active) {
         memcpy(node->why, why, sizeof(why));
-        if (node->mode == RL_UP)
-            rl_retry_lost(&node->retry, node->settings->prng, node->since_ns, now_ns);
+        const struct rl_driven *driven = &node->settings->driven;
+        int64_t up_ns = node->mode == RL_UP ? node->since_ns : now_ns;
+        if (rl_driven_before(driven, node->retry.begun_ns))
+            rl_retry_excuse(&node->retry, now_ns);
+        else if (node->mode == RL_UP || rl_driven_unseen(driven, &node->retry))
+            rl_retry_lost(&node->retry, node->settings->prng, up_ns, now_ns);
         else
             rl_retry_failed(&node->retry, node->settings->prng, now_ns);
         rl_node_set_mode(node, RL_DOWN, now_ns);
         node->ask_info_ns = INT64_MAX;
         node->settings->events->log(node->settings->owner,
-                                    node->retry.failures <= 1 ? REDLOCK_LOG_WARNING
-                                                              : REDLOCK_LOG_DEBUG,
+                                    node->retry.flaws <= 1 ? REDLOCK_LOG_WARNING
+                                                           : REDLOCK_LOG_DEBUG,
                                     "%s: %s", node->config->label, why);
     } else {
         node->draining = false;
@@ -282,6 +287,20 @@ static void tick_draining(struct rl_node *node, int64_t now_ns)
         rl_node_lose(node, 1 - node->active, now_ns, "drained");
 }
 
+void rl_node_hasten(struct rl_node *node, int64_t now_ns)
+{
+    if (node->mode == RL_DOWN && node->retry.failures == 0)
+        rl_retry_hasten(&node->retry, now_ns);
+}
+
+void rl_node_absent(struct rl_node *node, int64_t absent_ns)
+{
+    if (node->mode == RL_DOWN || node->mode == RL_UP)
+        return;
+    node->deadline_ns += absent_ns;
+    rl_link_absent(rl_node_wire(node)->link, absent_ns);
+}
+
 void rl_node_tick(struct rl_node *node, int64_t now_ns)
 {
     if (node->draining)
@@ -302,8 +321,8 @@ void rl_node_tick(struct rl_node *node, int64_t now_ns)
     case RL_UP:
         if (now_ns >= node->ask_info_ns) {
             /* Who votes goes on to: its answer comes before that to whatever it is asked next. */
-            node->asked_late =
-                node->fitness != RL_FIT && now_ns - node->ask_info_ns > LATE_NS;
+            node->asked_late = node->fitness != RL_FIT &&
+                               rl_driven_before(&node->settings->driven, node->ask_info_ns);
             rl_node_ask_info(node, now_ns);
         }
         /* What has come meanwhile may lie in the socket: silence is judged after a look. */

@@ -17,6 +17,7 @@
 #ifndef RL_NODE_H
 #define RL_NODE_H
 
+#include "driven.h"
 #include "hold.h"
 #include "identity.h"
 #include "retry.h"
@@ -76,7 +77,7 @@ struct rl_node_settings {
     int64_t drain_limit_ns; /* a link that drains is closed after so long */
     int64_t guard_window_ns;
     bool guard;
-    int64_t driven_since_ns;   /* somebody has been looking at the links since then */
+    struct rl_driven driven;
     char connection_name[128]; /* CLIENT SETNAME */
 };
 
@@ -101,6 +102,7 @@ struct rl_node {
     enum rl_mode mode;
     int64_t since_ns;    /* of the mode */
     int64_t deadline_ns; /* CONNECTING, AUTH, GREETING */
+    bool cut;            /* DOWN: it was UP, and the connection was ended by others */
     struct rl_retry retry;
 
     struct rl_info info; /* of the last INFO; empty where it was denied */
@@ -138,6 +140,9 @@ void rl_node_done_in_child(struct rl_node *node);
 /* The slot's link has news (epoll), or may have (the wake descriptor fired: events 0). */
 void rl_node_step(struct rl_slot *slot, unsigned epoll_events, int64_t now_ns);
 
+/* Nobody looked for so long (driven.h). */
+void rl_node_absent(struct rl_node *node, int64_t absent_ns);
+
 /* Time passed: reconnect, give up, begin to drain, ask again. */
 void rl_node_tick(struct rl_node *node, int64_t now_ns);
 int64_t rl_node_due_ns(struct rl_node *node);
@@ -158,6 +163,17 @@ bool rl_node_lags(struct rl_node *node, int64_t now_ns);
 /* Is the first attempt to reach it, or to learn whether it may vote by now, still under way
  * (so that waiting may be worth it)? */
 bool rl_node_pending(const struct rl_node *node);
+
+/* Is it DOWN because others ended its connection? That may have happened long before it was
+ * noticed, and says nothing of the master. */
+static inline bool rl_node_was_cut(const struct rl_node *node)
+{
+    return node->mode == RL_DOWN && node->cut;
+}
+
+/* Something urgent waits for it: where it was UP when its connection ended, it is connected to
+ * as soon as may be, even if that has happened often of late. */
+void rl_node_hasten(struct rl_node *node, int64_t now_ns);
 
 /* Past the deadline of its oldest request? */
 bool rl_node_stalled(struct rl_node *node, int64_t now_ns);

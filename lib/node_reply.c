@@ -56,7 +56,7 @@ static bool read_answer(const struct rl_waiting *waiting, const struct rl_reply 
 static void measure(struct rl_node *node, const struct rl_waiting *waiting, int64_t now_ns)
 {
     int64_t round_trip_ns = now_ns - waiting->sent_ns;
-    if (waiting->sent_ns < node->settings->driven_since_ns || now_ns > waiting->deadline_ns)
+    if (waiting->sent_ns < node->settings->driven.since_ns || now_ns > waiting->deadline_ns)
         return;
     if (node->round_trip_ns == 0 || round_trip_ns < node->round_trip_ns)
         node->round_trip_ns = round_trip_ns;

@@ -283,17 +283,32 @@ void rl_report_clear(const redlock *client, redlock_report *report)
     clear_votes(client, report);
 }
 
+void rl_report_unasked(struct rl_op *op, uint64_t nodes, int64_t now_ns)
+{
+    if (!op->report)
+        return;
+    for (; nodes; nodes &= nodes - 1) {
+        unsigned i = rl_first(nodes);
+        struct rl_node *node = &op->client->nodes[i];
+        redlock_node_vote *vote = &op->report->node[i];
+        if (vote->vote != REDLOCK_VOTE_NONE)
+            continue;
+        if (node->mode != RL_UP && rl_node_pending(node)) {
+            set_text(op->report, i, "was not asked, as it was still connecting");
+        } else {
+            vote->vote = REDLOCK_VOTE_FAILED;
+            set_text(op->report, i, rl_node_why(node, now_ns));
+        }
+    }
+}
+
 void rl_report_begin(struct rl_op *op, uint64_t able, int64_t now_ns)
 {
     if (!op->report)
         return;
     op->report->rounds++;
     clear_votes(op->client, op->report);
-    for (uint64_t rest = rl_all(op->client->n) & ~able; rest; rest &= rest - 1) {
-        unsigned i = rl_first(rest);
-        op->report->node[i].vote = REDLOCK_VOTE_FAILED;
-        set_text(op->report, i, rl_node_why(&op->client->nodes[i], now_ns));
-    }
+    rl_report_unasked(op, rl_all(op->client->n) & ~able, now_ns);
 }
 
 void rl_report_vote(struct rl_op *op, unsigned node, int vote, const struct rl_judged *judged)
@@ -325,7 +340,8 @@ void rl_report_end(struct rl_op *op, const struct rl_round *round, int64_t now_n
     report->elapsed_ms = (now_ns - round->t0_ns) / RL_NS_PER_MS;
     for (unsigned i = 0; i < round->n; i++) {
         redlock_node_vote *vote = &report->node[i];
-        if ((round->failed & rl_bit(i)) && vote->vote == REDLOCK_VOTE_NONE) {
+        bool silent = vote->vote == REDLOCK_VOTE_NONE && !vote->text[0];
+        if ((round->failed & rl_bit(i)) && silent) {
             vote->vote = REDLOCK_VOTE_FAILED;
             snprintf(vote->text, sizeof(vote->text), "no answer within %lld ms",
                      (long long)((round->node_deadline_ns - round->t0_ns) / RL_NS_PER_MS));

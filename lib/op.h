@@ -17,6 +17,7 @@ struct rl_op {
     int result;
     struct rl_sleeper *sleeper; /* a thread sleeps there until it is done; or NULL */
     redlock_report *report;     /* or NULL */
+    int64_t connect_until_ns;   /* so long it may wait for connections, all in all */
 
     bool async;
     uint64_t id;
@@ -77,6 +78,8 @@ bool rl_report_fits(const redlock_report *report);
 
 void rl_report_clear(const redlock *client, redlock_report *report);
 void rl_report_begin(struct rl_op *op, uint64_t able, int64_t now_ns);
+/* These nodes are not asked: they have failed, but for those on their way. */
+void rl_report_unasked(struct rl_op *op, uint64_t nodes, int64_t now_ns);
 void rl_report_vote(struct rl_op *op, unsigned node, int vote, const struct rl_judged *judged);
 void rl_report_end(struct rl_op *op, const struct rl_round *round, int64_t now_ns);
 

@@ -221,7 +221,8 @@ static int open_client(const redlock_config *given, redlock_error *error, redloc
         rl_client_destroy(client, false);
         return result;
     }
-    client->opened_ns = client->turned_ns = rl_clock_now_ns();
+    client->opened_ns = rl_clock_now_ns();
+    rl_driven_looks(&client->settings.driven, client->opened_ns);
     rl_client_enter(client, &cancel_state);
     rl_loop_tick(client, client->opened_ns);
     if (client->config.background == REDLOCK_BACKGROUND_ALWAYS)

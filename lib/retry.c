@@ -19,7 +19,7 @@ void rl_retry_init(struct rl_retry *retry)
 
 static void forgive(struct rl_retry *retry)
 {
-    retry->failures = 0;
+    retry->failures = retry->flaws = 0;
     rl_backoff_reset(&retry->backoff);
 }
 
@@ -38,18 +38,24 @@ void rl_retry_failed(struct rl_retry *retry, struct rl_prng *prng, int64_t now_n
 void rl_retry_lost(struct rl_retry *retry, struct rl_prng *prng, int64_t up_ns, int64_t now_ns)
 {
     bool lasted = now_ns - up_ns >= LASTED_NS;
-    if (!lasted && retry->failures > 0) {
-        rl_retry_failed(retry, prng, now_ns);
-        return;
-    }
+    retry->failures = 0;
+    retry->at_ns = now_ns;
+    if (lasted)
+        forgive(retry);
+    else if (retry->flaws++ > 0)
+        retry->at_ns += rl_backoff_calm_ns(&retry->backoff, prng);
+}
+
+void rl_retry_excuse(struct rl_retry *retry, int64_t now_ns)
+{
     forgive(retry);
-    retry->failures = lasted ? 0 : 1;
     retry->at_ns = now_ns;
 }
 
 void rl_retry_put_off(struct rl_retry *retry, int64_t at_ns)
 {
     retry->failures++;
+    retry->flaws++;
     retry->at_ns = at_ns;
 }
 

@@ -8,7 +8,8 @@
 
 struct rl_retry {
     struct rl_backoff backoff;
-    unsigned failures; /* to get up, in a row */
+    unsigned failures; /* to get up, in a row, since it was up */
+    unsigned flaws;    /* these, and the times that it was up for a moment only */
     int64_t at_ns;     /* when to try */
     int64_t begun_ns;  /* when it was tried last; 0: never */
 };
@@ -25,6 +26,9 @@ void rl_retry_failed(struct rl_retry *retry, struct rl_prng *prng, int64_t now_n
 /* It is lost, having been up since `up_ns`: anew at once. But a server that answers and then
  * hangs up again and again is not worth a race. */
 void rl_retry_lost(struct rl_retry *retry, struct rl_prng *prng, int64_t up_ns, int64_t now_ns);
+
+/* Nobody looked since it was begun: whatever has become of it, anew at once (driven.h). */
+void rl_retry_excuse(struct rl_retry *retry, int64_t now_ns);
 
 /* Not before `at_ns`: sooner it would fail again. */
 void rl_retry_put_off(struct rl_retry *retry, int64_t at_ns);

@@ -125,13 +125,15 @@ void rl_sub_lose(struct rl_sub *sub, int64_t now_ns, const char *format, ...)
     vsnprintf(why, sizeof(why), format, args);
     va_end(args);
     hang_up(sub, why);
-    if (sub->mode == RL_SUB_UP)
+    if (rl_driven_before(&sub->settings->driven, sub->retry.begun_ns))
+        rl_retry_excuse(&sub->retry, now_ns);
+    else if (sub->mode == RL_SUB_UP)
         rl_retry_lost(&sub->retry, sub->settings->prng, sub->since_ns, now_ns);
     else
         rl_retry_failed(&sub->retry, sub->settings->prng, now_ns);
     rl_sub_set_mode(sub, RL_SUB_DOWN, now_ns);
     sub->events->log(sub->settings->owner,
-                     sub->retry.failures <= 1 ? REDLOCK_LOG_WARNING : REDLOCK_LOG_DEBUG,
+                     sub->retry.flaws <= 1 ? REDLOCK_LOG_WARNING : REDLOCK_LOG_DEBUG,
                      "%s: the connection for wakes: %s", sub->config->label, sub->why);
     tell_left(sub, listened, now_ns);
 }
@@ -243,6 +245,16 @@ static int64_t limit_ns(const struct rl_sub *sub)
         return INT64_MAX;
     /* Whoever speaks is there, whatever is said. */
     return later(sub->pinged_ns, sub->wire.heard_ns) + sub->settings->stall_limit_ns;
+}
+
+void rl_sub_absent(struct rl_sub *sub, int64_t absent_ns)
+{
+    if (!is_live(sub))
+        return;
+    sub->deadline_ns += absent_ns;
+    rl_link_absent(sub->wire.link, absent_ns);
+    if (sub->pinged_ns)
+        sub->pinged_ns += absent_ns;
 }
 
 static int64_t ping_ns(const struct rl_sub *sub)

@@ -99,6 +99,9 @@ void rl_sub_want(struct rl_sub *sub, int64_t now_ns);
 /* Nobody waits: a connection stays, but is neither looked after nor replaced. */
 void rl_sub_unwant(struct rl_sub *sub);
 
+/* Nobody looked for so long (driven.h). */
+void rl_sub_absent(struct rl_sub *sub, int64_t absent_ns);
+
 /* Time passed, or the wake descriptor fired: move on, give up, connect anew, ask for life. */
 void rl_sub_tick(struct rl_sub *sub, int64_t now_ns);
 int64_t rl_sub_due_ns(struct rl_sub *sub); /* INT64_MAX: no need */

@@ -113,6 +113,12 @@ static void unwant(redlock *client)
         rl_sub_unwant(&client->subs[i]);
 }
 
+void rl_subs_absent(redlock *client, int64_t absent_ns)
+{
+    for (unsigned i = 0; client->subs && i < client->n; i++)
+        rl_sub_absent(&client->subs[i], absent_ns);
+}
+
 void rl_subs_tick(redlock *client, int64_t now_ns)
 {
     if (client->subs_wanted && client->lines.count == 0 &&

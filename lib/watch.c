@@ -88,6 +88,42 @@ void rl_watch_begin(struct rl_claim *claim, const redlock_options *options, int6
     plan(claim);
 }
 
+/* The one place that says whether its renewal waits for masters. */
+static void set_starved(struct rl_claim *claim, bool starved)
+{
+    claim->client->starving += starved - claim->watch.starved;
+    claim->watch.starved = starved;
+}
+
+static bool has_quorum(redlock *client, int64_t now_ns)
+{
+    return rl_count(rl_client_able(client, now_ns)) >= rl_quorum_needed(client->n);
+}
+
+/* What is held and may be lost does not wait for the end of a backoff. */
+static void hasten_nodes(redlock *client, int64_t now_ns)
+{
+    for (unsigned i = 0; i < client->n; i++)
+        rl_node_hasten(&client->nodes[i], now_ns);
+}
+
+void rl_watches_node_changed(redlock *client, int64_t now_ns)
+{
+    if (client->starving == 0)
+        return;
+    if (!has_quorum(client, now_ns)) {
+        hasten_nodes(client, now_ns);
+        return;
+    }
+    for (struct rl_claim *claim = client->claims; claim; claim = claim->next) {
+        if (!claim->watch.on || !claim->watch.starved)
+            continue;
+        set_starved(claim, false);
+        claim->watch.renew_ns = now_ns;
+        plan(claim);
+    }
+}
+
 /* Its extension is over, whatever came of it. */
 static void asked_no_more(struct rl_claim *claim)
 {
@@ -101,6 +137,7 @@ void rl_watch_end(struct rl_claim *claim)
     if (!watch->on)
         return;
     asked_no_more(claim);
+    set_starved(claim, false);
     watch->on = false;
     claim->client->watched--;
     claim->client->stats.renewing -= watch->renews;
@@ -178,6 +215,7 @@ void rl_watch_did(struct rl_claim *claim, unsigned did, int64_t now_ns)
     }
     if (did & RL_DID_EXTEND) {
         rl_backoff_reset(&watch->backoff);
+        set_starved(claim, false);
         plan_renewal(claim);
     } else if (did & RL_DID_NOT_EXTEND) {
         rl_client_log(
@@ -187,6 +225,9 @@ void rl_watch_did(struct rl_claim *claim, unsigned did, int64_t now_ns)
             rl_count(claim->hold.extend.yes), claim->hold.n, rl_quorum_needed(claim->hold.n),
             (long long)((lost_ns(claim) - now_ns) / RL_NS_PER_MS));
         watch->renew_ns = now_ns + rl_backoff_next_ns(&watch->backoff, &claim->client->prng);
+        set_starved(claim, !has_quorum(claim->client, now_ns));
+        if (watch->starved)
+            hasten_nodes(claim->client, now_ns);
     } else {
         return;
     }

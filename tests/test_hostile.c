@@ -211,14 +211,15 @@ END_TEST
 
 static const enum fake_then endings[] = {FAKE_CLOSE, FAKE_RESET, FAKE_SILENT};
 
-/* A client for each cut: one that fails again and again waits longer and longer. */
+/* A client for each cut: one that fails again and again waits longer and longer. It asks again
+ * by the next connection, and is answered so again, for as long as connecting may take. */
 static void cut_answer(size_t cut, size_t len, const char *reply, enum fake_then ending)
 {
-    static const char settings[] = "node-timeout 60ms\nlinger 0ms\nstall-limit 50ms\n";
+    static const char settings[] =
+        "connect-timeout 50ms\nnode-timeout 60ms\nlinger 0ms\nstall-limit 50ms\n";
     client = client_open(fakes_file(fakes + HOSTILE, 1, settings));
     ck_assert(wait_until(client_ready(client) == 1, 5000));
     fake_rule(fakes[HOSTILE], &(struct fake_rule){.match = "acquire *",
-                                                  .times = 1,
                                                   .reply = reply,
                                                   .cut = cut < len,
                                                   .cut_at = cut,

@@ -84,22 +84,47 @@ START_TEST(what_lasted_is_made_anew_at_once)
 }
 END_TEST
 
-/* Up and gone: once, it is worth a try at once; then it counts as if it did not get up. */
+/* Up and gone: once, it is worth a try at once; then later and later. But it did get up. */
 START_TEST(a_server_that_hangs_up_again_and_again_is_not_raced)
 {
     int64_t short_ns = RL_NS_PER_S - 1;
     rl_retry_lost(&retry, &prng, now_ns - short_ns, now_ns);
     ck_assert_int_eq(retry.at_ns, now_ns);
-    ck_assert_uint_eq(retry.failures, 1);
+    ck_assert_uint_eq(retry.flaws, 1);
     for (unsigned k = 2; k < 20; k++) {
         rl_retry_begin(&retry, now_ns);
         rl_retry_lost(&retry, &prng, now_ns - short_ns, now_ns);
-        ck_assert_uint_eq(retry.failures, k);
+        ck_assert_uint_eq(retry.flaws, k);
+        ck_assert_uint_eq(retry.failures, 0);
         ck_assert_int_ge(retry.at_ns, now_ns + MIN_NS / 2);
         ck_assert_int_le(retry.at_ns, now_ns + MAX_NS);
         now_ns = retry.at_ns;
     }
     ck_assert_int_ge(fail_in_time(), MAX_NS / 2);
+}
+END_TEST
+
+/* However often it failed before it was up, the first attempt after that may be waited for. */
+START_TEST(who_was_up_has_not_failed)
+{
+    fail_often(20);
+    rl_retry_lost(&retry, &prng, now_ns - 1, now_ns);
+    ck_assert_uint_eq(retry.failures, 0);
+    ck_assert_uint_eq(retry.flaws, 21);
+    ck_assert_int_ge(retry.at_ns, now_ns + MAX_NS / 2);
+    fail_in_time();
+    ck_assert_uint_eq(retry.failures, 1);
+}
+END_TEST
+
+START_TEST(what_nobody_looked_at_is_no_failure)
+{
+    fail_often(20);
+    rl_retry_excuse(&retry, now_ns);
+    ck_assert_int_eq(retry.at_ns, now_ns);
+    ck_assert_uint_eq(retry.failures, 0);
+    ck_assert_uint_eq(retry.flaws, 0);
+    ck_assert_int_le(fail_in_time(), MIN_NS);
 }
 END_TEST
 
@@ -137,6 +162,8 @@ int main(void)
     tcase_add_test(tcase, long_past_its_time_it_begins_anew);
     tcase_add_test(tcase, what_lasted_is_made_anew_at_once);
     tcase_add_test(tcase, a_server_that_hangs_up_again_and_again_is_not_raced);
+    tcase_add_test(tcase, who_was_up_has_not_failed);
+    tcase_add_test(tcase, what_nobody_looked_at_is_no_failure);
     tcase_add_test(tcase, what_was_put_off_counts_as_failed);
     tcase_add_test(tcase, haste_has_an_end);
     suite_add_tcase(suite, tcase);

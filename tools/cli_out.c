@@ -259,8 +259,9 @@ void cli_say_votes(const struct cli *cli, const redlock_report *report)
             cli_say(cli, "  %s: failed: %s", node, vote->text);
         else
             cli_say(cli, "  %s: %s", node,
-                    vote->vote == REDLOCK_VOTE_NONE ? "no answer was needed"
-                                                    : vote_name(vote->vote));
+                    vote->vote != REDLOCK_VOTE_NONE ? vote_name(vote->vote)
+                    : vote->text[0]                 ? vote->text
+                                                    : "no answer was needed");
     }
 }
 

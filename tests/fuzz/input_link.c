@@ -65,6 +65,11 @@ void rl_link_step(struct rl_link *link, unsigned epoll_events, int64_t now_ns)
     (void)link, (void)epoll_events, (void)now_ns;
 }
 
+void rl_link_absent(struct rl_link *link, int64_t absent_ns)
+{
+    (void)link, (void)absent_ns;
+}
+
 int64_t rl_link_due_ns(const struct rl_link *link)
 {
     (void)link;

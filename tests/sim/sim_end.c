@@ -134,7 +134,7 @@ bool sim_calm_down(void)
     return false;
 }
 
-void sim_clear_up(void)
+bool sim_clear_up(void)
 {
     int64_t key_ns = sim_world.plan.options.max_ttl_ms * SIM_MS;
     for (unsigned i = 0; i < SIM_ACTORS_MAX; i++) {
@@ -148,7 +148,12 @@ void sim_clear_up(void)
     sim_world.tally->simulated_ns -= with_drift(last_ns) - with_drift(GONE_AFTER_NS);
     sim_run_until(sim_now_ns() + UNDER_WAY_NS + sim_world.back_ns +
                   with_drift(key_ns > last_ns ? key_ns : last_ns));
+    if (!sim_idle())
+        return false;
+    sim_run_until(sim_now_ns() + UNDER_WAY_NS +
+                  with_drift(key_ns > last_ns ? key_ns : last_ns));
     sim_look_for_leftovers();
     sim_masters_end();
     sim_procs_end();
+    return true;
 }

@@ -132,6 +132,24 @@ static void split_and_ordered(void)
     sim_expect(sim_releases(three[0]) == REDLOCK_OK);
 }
 
+/* While n3 takes its time n1 loses its keys, and has no vote by then. */
+static void ordered_and_unfit_since(void)
+{
+    struct sim_player *three[3];
+    sim_stage(3);
+    split(three);
+    sim_delay_ms(three[0], 2, 20, 20);
+    sim_pass_ms(25);
+    sim_master_kill(0);
+    sim_master_start(0, SIM_EMPTY);
+    sim_expect(sim_finishes(three[0]) == REDLOCK_OK);
+    sim_expect(three[0]->report.rounds == 2);
+    sim_pass_ms(50);
+    sim_expect(!sim_has_key(three[0], 0));
+    sim_expect(sim_keys_of(three[0]) == 2);
+    sim_expect(sim_releases(three[0]) == REDLOCK_OK);
+}
+
 static void ordered_and_refused(void)
 {
     struct sim_player *three[3];
@@ -262,6 +280,10 @@ const struct sim_scenario sim_named_take[] = {
      "Three ask at once and all lose to each other. Who waits then asks one master first, and\n"
      "the others only when it has granted; the validity counts from before the first.",
      split_and_ordered},
+    {"ordered-and-unfit-since",
+     "After a split the first master grants, and one of the others has been restarted "
+     "meanwhile:\nit is not asked.",
+     ordered_and_unfit_since},
     {"ordered-and-refused", "After a split the first master refuses: the others are not asked.",
      ordered_and_refused},
     {"slow-answers",

@@ -101,7 +101,7 @@ static void set_clock(struct sim_proc *proc, const struct sim_proc *before)
         proc->rate_ppb = sim_between(-most, most);
 }
 
-static void set_network(const struct sim_proc *proc)
+void sim_world_connect(const struct sim_proc *proc)
 {
     const struct sim_plan *plan = &sim_world.plan;
     for (unsigned i = 0; i < plan->masters; i++) {
@@ -154,7 +154,7 @@ struct sim_actor *sim_actor_start(unsigned host, const struct sim_proc *before)
     actor->proc->rates.switch_ppm = sim_world.plan.switch_ppm;
     actor->proc->rates.lookup_max_ns = SIM_LOOKUP_NS;
     set_clock(actor->proc, before);
-    set_network(actor->proc);
+    sim_world_connect(actor->proc);
     draw_style(actor);
     actor->supervisor = sim_fiber_new(actor->proc, sim_supervise, actor);
     return actor;
@@ -256,7 +256,7 @@ bool sim_world_play(uint64_t seed, struct sim_tally *tally)
     bool ended = sim_calm_down();
     sim_fault_count_all();
     if (ended)
-        sim_clear_up();
+        ended = sim_clear_up();
     take_down(tally);
     if (ended) {
         sim_oracle_end();

@@ -7,6 +7,7 @@
  *   sim_loop.c    programs that are driven by an event loop or by callbacks
  *   sim_kinds.c   of which kinds their locks are
  *   sim_faults.c  which faults there are and when (sim_fault.h)
+ *   sim_idle.c    a program that is alone, and calls seldom
  *   sim_end.c     no faults any more: is everybody served, and is nothing left?
  *   sim_count.h   what came of many of them
  */
@@ -140,10 +141,16 @@ const char *sim_served_name(unsigned i);
 /* A lock's options, drawn. `renews`: it may ask for what needs somebody who drives. */
 void sim_draw_options(redlock_options *ret_options, char owner[SIM_OWNER_BYTES], bool renews);
 
+/* sim_world.c: the way from a process to the masters, as the seed has it. */
+void sim_world_connect(const struct sim_proc *proc);
+
+/* sim_idle.c: the others are gone, every key is, and all masters vote. False: it can't be ended. */
+bool sim_idle(void);
+
 /* sim_end.c */
 /* The faults have ended: wait until all are served and gone. False: they can't be ended. */
 bool sim_calm_down(void);
 /* Wait until every key must have gone, look for what is left, and free everything. */
-void sim_clear_up(void);
+bool sim_clear_up(void);
 
 #endif

@@ -1,0 +1,124 @@
+/* test_driven.c - for how long did nobody look? Told once, to whoever looks again. */
+#include "config_auto.h"
+
+#include "driven.h"
+#include "limits.h"
+#include "suite.h"
+
+#define MS RL_NS_PER_MS
+#define BEGIN_NS (1000 * RL_NS_PER_S)
+
+static struct rl_driven driven;
+
+static void set_up(void)
+{
+    driven = (struct rl_driven){0};
+    rl_driven_looks(&driven, BEGIN_NS);
+}
+
+/* Milliseconds from the beginning on; what is told in milliseconds. */
+static int64_t returns_after(int64_t ms)
+{
+    return rl_driven_returns(&driven, BEGIN_NS + ms * MS) / MS;
+}
+
+START_TEST(a_pause_is_told_once_and_whole)
+{
+    ck_assert_int_eq(returns_after(3000), 3000);
+    ck_assert_int_eq(returns_after(3000), 0);
+    ck_assert_int_eq(returns_after(3100), 0);
+    ck_assert_int_eq(returns_after(3101), 101);
+}
+END_TEST
+
+START_TEST(a_short_one_is_none)
+{
+    ck_assert_int_eq(returns_after(100), 0);
+    ck_assert_int_eq(returns_after(101), 101);
+}
+END_TEST
+
+/* It would have woken, had there been news. */
+START_TEST(who_sleeps_on_the_descriptors_looks)
+{
+    for (enum rl_sleeps who = RL_LEADER_SLEEPS; who <= RL_DRIVER_SLEEPS; who++) {
+        set_up();
+        rl_driven_sleeps(&driven, who, BEGIN_NS + 5000 * MS);
+        ck_assert_int_eq(returns_after(5000), 0);
+        ck_assert_int_eq(returns_after(5100), 0);
+    }
+}
+END_TEST
+
+/* Then it did not run, and nobody knows since when there have been news. */
+START_TEST(who_comes_late_has_not_looked)
+{
+    rl_driven_sleeps(&driven, RL_LEADER_SLEEPS, BEGIN_NS + 500 * MS);
+    ck_assert_int_eq(returns_after(601), 601);
+}
+END_TEST
+
+/* One sleeps no more, and the other does still. */
+START_TEST(one_who_sleeps_is_enough)
+{
+    rl_driven_sleeps(&driven, RL_DRIVER_SLEEPS, INT64_MAX);
+    rl_driven_sleeps(&driven, RL_LEADER_SLEEPS, BEGIN_NS + 10 * MS);
+    rl_driven_sleeps(&driven, RL_LEADER_SLEEPS, 0);
+    ck_assert_int_eq(returns_after(60000), 0);
+    rl_driven_sleeps(&driven, RL_DRIVER_SLEEPS, 0);
+    ck_assert_int_eq(returns_after(60000), 60000);
+}
+END_TEST
+
+START_TEST(what_was_before_an_absence_and_what_after)
+{
+    ck_assert(!rl_driven_before(&driven, BEGIN_NS));
+    ck_assert_int_eq(returns_after(200), 200);
+    ck_assert(rl_driven_before(&driven, BEGIN_NS + 199 * MS));
+    ck_assert(!rl_driven_before(&driven, BEGIN_NS + 200 * MS));
+}
+END_TEST
+
+START_TEST(it_was_long_ago_from_then_on)
+{
+    ck_assert(!rl_driven_long_ago(&driven, BEGIN_NS + 100 * MS));
+    ck_assert(rl_driven_long_ago(&driven, BEGIN_NS + 101 * MS));
+    rl_driven_looks(&driven, BEGIN_NS + 101 * MS);
+    ck_assert(!rl_driven_long_ago(&driven, BEGIN_NS + 101 * MS));
+}
+END_TEST
+
+/* However short it was, while nobody slept there either. */
+START_TEST(a_first_failure_between_two_calls_is_made_good_once)
+{
+    struct rl_retry retry = {.begun_ns = BEGIN_NS};
+    rl_driven_begins(&driven, BEGIN_NS + MS);
+    ck_assert(rl_driven_unseen(&driven, &retry));
+    retry.flaws = 1;
+    ck_assert(!rl_driven_unseen(&driven, &retry));
+    retry = (struct rl_retry){.begun_ns = BEGIN_NS + MS};
+    ck_assert(!rl_driven_unseen(&driven, &retry));
+    set_up();
+    retry.begun_ns = BEGIN_NS;
+    rl_driven_sleeps(&driven, RL_DRIVER_SLEEPS, INT64_MAX);
+    rl_driven_begins(&driven, BEGIN_NS + MS);
+    ck_assert(!rl_driven_unseen(&driven, &retry));
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("driven");
+    TCase *tcase = tcase_create("driven");
+    tcase_add_checked_fixture(tcase, set_up, NULL);
+    tcase_add_test(tcase, a_pause_is_told_once_and_whole);
+    tcase_add_test(tcase, a_short_one_is_none);
+    tcase_add_test(tcase, who_sleeps_on_the_descriptors_looks);
+    tcase_add_test(tcase, who_comes_late_has_not_looked);
+    tcase_add_test(tcase, one_who_sleeps_is_enough);
+    tcase_add_test(tcase, what_was_before_an_absence_and_what_after);
+    tcase_add_test(tcase, it_was_long_ago_from_then_on);
+    tcase_add_test(tcase, a_first_failure_between_two_calls_is_made_good_once);
+    suite_add_tcase(suite, tcase);
+    return suite_run(suite);
+}
