@@ -31,10 +31,34 @@ START_TEST(lock_excludes_until_it_is_released)
                     NULL),
         0);
     ck_assert_int_eq(program_run(NULL, REDLOCK("release", handle), NULL), 0);
-    ck_assert_int_eq(program_run(NULL, REDLOCK("release", handle), NULL), 1);
+    ck_assert_int_eq(program_run(NULL, REDLOCK("release", handle), &program), 1);
+    ck_assert_ptr_nonnull(strstr(program_err(program), "gone already: it was released before"));
+    program_free(program);
     ck_assert_int_eq(program_run(NULL, REDLOCK("extend", handle), NULL), 1);
     ck_assert_int_eq(program_run(NULL, REDLOCK("run", "--try", "excluded", "--", "true"), NULL),
                      0);
+}
+END_TEST
+
+/* The restart guard withholds their votes: none of them has failed. */
+START_TEST(masters_just_started_are_said_to_vote_soon)
+{
+    static struct node_list list;
+    struct program *program = NULL;
+    struct masters *fresh = masters_start(3, NULL);
+    list.len = 0;
+    node_list_line(&list, "max-ttl 1h");
+    for (unsigned i = 0; i < 3; i++)
+        node_list_add(&list, &fresh->node[i].unix_at);
+    const char *file = node_list_write(&list);
+    ck_assert_int_ne(program_run(NULL, REDLOCK("lock", "-n", file, "soon"), &program), 0);
+    const char *said = program_err(program);
+    ck_assert_msg(strstr(said, "no quorum yet, 3 of 3 masters were started less than max-ttl "
+                               "ago; 2 vote in "),
+                  "%s", said);
+    ck_assert_ptr_null(strstr(said, "failed"));
+    program_free(program);
+    masters_stop(fresh);
 }
 END_TEST
 
@@ -217,6 +241,7 @@ int main(void)
     tcase_set_timeout(lock, 60);
     tcase_add_unchecked_fixture(lock, cli_rig_start, cli_rig_stop);
     tcase_add_test(lock, lock_excludes_until_it_is_released);
+    tcase_add_test(lock, masters_just_started_are_said_to_vote_soon);
     tcase_add_test(lock, lock_waits_as_long_as_it_is_told);
     tcase_add_test(lock, a_handle_comes_by_argument_stdin_or_environment);
     tcase_add_test(lock, extend_lengthens_the_lease_and_keeps_it_for_the_next);

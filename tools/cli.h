@@ -183,7 +183,7 @@ int cli_take(const struct cli *cli, redlock *client, redlock_options *how,
 /* ---- cli_refused.c ---- */
 
 /* The line that says why it was not had, with what happens next, and with -v the votes. */
-void cli_say_refused(const struct cli *cli, int code, const redlock_report *report,
+void cli_say_refused(const struct cli *cli, redlock *client, int code, const redlock_report *report,
                      const char *then);
 
 /* ---- cli_view.c: what redlock_describe() tells ---- */

@@ -3,6 +3,7 @@
 
 #include "cli.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* The first node's own words, for the line that says why there is no quorum. */
@@ -43,6 +44,48 @@ static void say_held(const struct cli *cli, const char *name, const redlock_repo
                 cli_left_text(holder->ttl_ms).text, then);
 }
 
+/* When a majority votes, if those that the restart guard keeps from it are all that is missing;
+ * 0: they are not. */
+static int64_t votes_in_ms(const redlock_status_report *status, unsigned *ret_guarded)
+{
+    int64_t sorted[REDLOCK_NODES_MAX];
+    unsigned guarded = 0;
+    for (unsigned i = 0; i < status->nodes; i++) {
+        const redlock_node_status *node = &status->node[i];
+        if (node->state != REDLOCK_NODE_GUARDED)
+            continue;
+        unsigned at = guarded++;
+        for (; at > 0 && sorted[at - 1] > node->guard_ms; at--)
+            sorted[at] = sorted[at - 1];
+        sorted[at] = node->guard_ms;
+    }
+    *ret_guarded = guarded;
+    if (status->ready >= status->needed || status->ready + guarded < status->needed)
+        return 0;
+    return sorted[status->needed - status->ready - 1];
+}
+
+/* Masters that were started a moment ago have not failed. */
+static bool say_guarded(const struct cli *cli, redlock *client, const char *name,
+                        const char *then)
+{
+    redlock_status_report *status = calloc(1, sizeof(*status));
+    unsigned guarded = 0;
+    int64_t in_ms = 0;
+    if (!status)
+        return false;
+    status->size = sizeof(*status);
+    if (redlock_status(client, status) == REDLOCK_ENOQUORUM)
+        in_ms = votes_in_ms(status, &guarded);
+    if (in_ms > 0)
+        cli_say(cli,
+                "%s was not acquired: no quorum yet, %u of %u masters were started less than "
+                "max-ttl ago; %u vote in %s%s",
+                name, guarded, status->nodes, status->needed, cli_time_text(in_ms).text, then);
+    free(status);
+    return in_ms > 0;
+}
+
 static void say_no_quorum(const struct cli *cli, const char *name, const redlock_report *report,
                           const char *then)
 {
@@ -68,7 +111,7 @@ static void say_kind(const struct cli *cli, const char *name, const redlock_repo
         report->held, report->nodes);
 }
 
-void cli_say_refused(const struct cli *cli, int code, const redlock_report *report,
+void cli_say_refused(const struct cli *cli, redlock *client, int code, const redlock_report *report,
                      const char *then)
 {
     struct cli_text name = cli_names_text(cli);
@@ -77,7 +120,8 @@ void cli_say_refused(const struct cli *cli, int code, const redlock_report *repo
         say_held(cli, name.text, report, then);
         break;
     case REDLOCK_ENOQUORUM:
-        say_no_quorum(cli, name.text, report, then);
+        if (!say_guarded(cli, client, name.text, then))
+            say_no_quorum(cli, name.text, report, then);
         break;
     case REDLOCK_EKIND:
         say_kind(cli, name.text, report);

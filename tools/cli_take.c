@@ -38,7 +38,7 @@ static int try_and_wait(const struct cli *cli, redlock *client, redlock_options 
     if (how->wait_ms == 0)
         return code;
     if (code == REDLOCK_ENOQUORUM || cli->verbose)
-        cli_say_refused(cli, code, how->report,
+        cli_say_refused(cli, client, code, how->report,
                         code == REDLOCK_EHELD && queues ? "; waiting in the queue"
                                                         : "; waiting");
     return try_once(cli, client, how, ret_lock);
@@ -66,6 +66,6 @@ int cli_take(const struct cli *cli, redlock *client, redlock_options *how,
         cli_say_votes(cli, how->report);
         return CLI_OK;
     }
-    cli_say_refused(cli, code, how->report, "");
+    cli_say_refused(cli, client, code, how->report, "");
     return code == REDLOCK_EHELD ? cli->not_acquired : cli_exit_of(code);
 }

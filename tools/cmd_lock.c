@@ -188,9 +188,13 @@ int cmd_release(const struct cli *cli)
     struct answer answer;
     cli_names_of(lock, &answer.names);
     int code = redlock_release(lock);
+    /* Whoever asks twice, as after "unknown", asks for what may have been done. */
     if (code != REDLOCK_OK)
         cli_say(cli, "'%s'%s: %s", cli_first_name(&answer.names).text,
-                answer.names.count > 1 ? " and the others" : "", redlock_strerror(code));
+                answer.names.count > 1 ? " and the others" : "",
+                code == REDLOCK_EEXPIRED
+                    ? "gone already: it was released before, was lost, or had run out"
+                    : redlock_strerror(code));
     if (cli->json) {
         putchar('{');
         cli_json_names(stdout, &answer.names);
