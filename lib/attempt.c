@@ -3,7 +3,6 @@
 
 #include "attempt.h"
 
-#include "clock.h"
 #include "owner.h"
 #include "try.h"
 
@@ -14,6 +13,7 @@
 
 void rl_attempt_give_up(struct rl_attempt *attempt, int result)
 {
+    redlock *client = attempt->op.client;
     struct rl_claim *claim = attempt->op.claim;
     attempt->op.claim = NULL;
     if (claim) {
@@ -21,7 +21,7 @@ void rl_attempt_give_up(struct rl_attempt *attempt, int result)
         claim->lock = NULL;
     }
     rl_op_finish(&attempt->op, result);
-    rl_line_leave(attempt->op.client, &attempt->waiter, false, rl_clock_now_ns());
+    rl_line_leave(client, &attempt->waiter, false, rl_client_now_ns(client));
 }
 
 static void pause_until(struct rl_attempt *attempt, int64_t until_ns)
@@ -221,7 +221,7 @@ static int conclude(struct rl_op *op, redlock_lock **ret_lock)
     struct rl_claim *claim = op->claim;
     int result = op->result;
     if (result == REDLOCK_OK) {
-        int64_t now_ns = rl_clock_now_ns();
+        int64_t now_ns = rl_client_now_ns(op->client);
         lock->claim = claim;
         if (!rl_watch_over(claim, now_ns)) {
             *ret_lock = lock;
@@ -292,7 +292,8 @@ static int64_t last_ns(const struct rl_attempt *attempt, int64_t now_ns)
 {
     int64_t wait_ms = attempt->options.wait_ms;
     if (attempt->once && attempt->beside)
-        return attempt->beside->until_ns;
+        return attempt->beside->left_ns == INT64_MAX ? INT64_MAX
+                                                     : now_ns + attempt->beside->left_ns;
     if (attempt->once || attempt->forever)
         return INT64_MAX;
     if (wait_ms > RL_DURATION_MAX_MS)

@@ -3,7 +3,6 @@
 
 #include "attempt.h"
 
-#include "clock.h"
 #include "text.h"
 
 #define CUT_SHORT_NS (20 * RL_NS_PER_MS)
@@ -87,7 +86,7 @@ void rl_attempt_round(struct rl_attempt *attempt, uint64_t able, int64_t now_ns)
     attempt->ordered = first >= 0;
     rl_report_begin(&attempt->op, able, now_ns);
     /* t0: nothing of this round has been handed to the kernel yet. */
-    int64_t t0_ns = rl_clock_now_ns();
+    int64_t t0_ns = rl_client_now_ns(client);
     rl_op_due(&attempt->op, t0_ns + budget);
     rl_claim_ask(claim, able, first, t0_ns, t0_ns + budget);
 }
@@ -279,7 +278,7 @@ static void learn(struct rl_attempt *attempt, const struct rl_judged *judged)
         return;
     if (ttl_ms > RL_DURATION_MAX_MS)
         ttl_ms = RL_DURATION_MAX_MS;
-    int64_t until = rl_clock_now_ns() + ttl_ms * RL_NS_PER_MS;
+    int64_t until = rl_client_now_ns(attempt->op.client) + ttl_ms * RL_NS_PER_MS;
     unsigned at = attempt->held_count++;
     for (; at > 0 && attempt->held_ns[at - 1] > until; at--)
         attempt->held_ns[at] = attempt->held_ns[at - 1];

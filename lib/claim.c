@@ -84,6 +84,8 @@ static unsigned show_deadline(struct rl_claim *claim, unsigned did, int64_t now_
     struct rl_hold *hold = &claim->hold;
     _Atomic int64_t *deadline_ns = &claim->lock->deadline_ns;
     int64_t shown_ns = atomic_load(deadline_ns);
+    if (did & RL_DID_WIN)
+        atomic_store(&claim->lock->clock_epoch, claim->clock_epoch);
     if ((did & RL_DID_WIN) || hold->deadline_ns == 0)
         atomic_store(deadline_ns, hold->deadline_ns);
     if (did & RL_DID_DIE)

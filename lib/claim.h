@@ -13,6 +13,7 @@ struct rl_claim {
     redlock *client;
     struct rl_target target; /* its bytes are in `bytes` */
     struct rl_hold hold;
+    int64_t clock_epoch;       /* that its times are of */
     struct rl_op *op;          /* the call that waits for it, or NULL */
     struct redlock_lock *lock; /* the handle, or NULL */
     bool detached;             /* its keys are another process's business */
@@ -118,13 +119,22 @@ void rl_watch_end(struct rl_claim *claim);
 void rl_watch_fire(struct rl_claim *claim, int64_t now_ns);
 /* A master is up, or its connection is lost: renewals that wait for masters go on, or urge. */
 void rl_watches_node_changed(redlock *client, int64_t now_ns);
+/* Did the clock go back since it was asked for? */
+static inline bool rl_claim_untimed(const struct rl_claim *claim)
+{
+    return claim->clock_epoch != rl_clock_epoch(&claim->client->clock);
+}
+
 /* Until when its user may rely on it: where it is watched, until it is given up. Is that
  * over? What is left of it by then is told as 0. */
 int64_t rl_watch_deadline_ns(const struct rl_claim *claim);
 static inline bool rl_watch_over(const struct rl_claim *claim, int64_t now_ns)
 {
-    return rl_watch_deadline_ns(claim) - now_ns < RL_VALIDITY_GRAIN_NS;
+    return rl_claim_untimed(claim) ||
+           rl_watch_deadline_ns(claim) - now_ns < RL_VALIDITY_GRAIN_NS;
 }
+/* The clock went back: those that are watched are lost, and told so. */
+void rl_watch_untimed(redlock *client, int64_t now_ns);
 /* Its hold did something. */
 void rl_watch_did(struct rl_claim *claim, unsigned did, int64_t now_ns);
 

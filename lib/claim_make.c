@@ -139,6 +139,7 @@ int rl_claim_new(redlock *client, const struct rl_target *target, const char *to
     *claim = (struct rl_claim){
         .due.fire = fire,
         .client = client,
+        .clock_epoch = rl_clock_epoch(&client->clock),
         .bytes = claim->bytes,
         .bytes_size = claim->bytes_size,
         .budget_ns = RL_ROUND_MIN_NS,
@@ -195,6 +196,8 @@ void rl_claim_let_go(struct rl_claim *claim, int64_t now_ns)
 void rl_claim_enter(struct rl_claim *claim)
 {
     claim->busy++;
+    if (rl_claim_untimed(claim))
+        rl_hold_distrust(&claim->hold);
 }
 
 void rl_claim_leave(struct rl_claim *claim, int64_t now_ns)

@@ -5,7 +5,6 @@
 
 #include "bell.h"
 #include "claim.h"
-#include "clock.h"
 #include "printable.h"
 
 #include <errno.h>
@@ -45,7 +44,7 @@ void rl_client_leave(redlock *client, int cancel_state)
 {
     /* What callbacks send leaves together, when the last one is back. */
     if (rl_loop_unflushed(client) && !rl_notice_inside(client))
-        rl_loop_submit(client, rl_clock_now_ns());
+        rl_loop_submit(client, rl_client_now_ns(client));
     rl_loop_wake(client);
     rl_loop_nudge(client);
     rl_drive_leave(client);
@@ -143,7 +142,7 @@ int redlock_get_stats(redlock *client, redlock_stats *ret_stats)
     *ret_stats = client->stats;
     ret_stats->size = size;
     ret_stats->waiting = client->lines.waiting;
-    ret_stats->pending_releases = rl_claims_unsettled(client, rl_clock_now_ns());
+    ret_stats->pending_releases = rl_claims_unsettled(client, rl_client_now_ns(client));
     ret_stats->held = 0;
     for (const struct redlock_lock *lock = client->all_locks; lock; lock = lock->next_all)
         ret_stats->held += lock->claim != NULL;

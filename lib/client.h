@@ -15,6 +15,7 @@
 #define RL_CLIENT_H
 
 #include "born.h"
+#include "clock.h"
 #include "line.h"
 #include "node.h"
 #include "notice.h"
@@ -38,6 +39,7 @@ struct rl_due {
  * comes too late finds "not held", and not somebody else's memory. */
 struct redlock_lock {
     _Atomic int64_t deadline_ns; /* 0: not valid */
+    _Atomic int64_t clock_epoch; /* of that time: in another one it is over (clock.h) */
     redlock *client;
     struct rl_claim *claim; /* NULL: not held by this handle (any more) */
     struct rl_notice lost;  /* posted once, when it is lost */
@@ -60,6 +62,8 @@ struct rl_sleeper {
 
 struct redlock {
     struct rl_born born;
+    struct rl_clock clock;
+    int64_t clock_epoch; /* that loop.c has seen to */
     pthread_mutex_t mutex;
     struct rl_config config;
     redlock_log_fn *log;
@@ -155,6 +159,12 @@ struct redlock {
 
     redlock_stats stats;
 };
+
+/* The time, as every part of a client has it. */
+static inline int64_t rl_client_now_ns(redlock *client)
+{
+    return rl_clock_steady_ns(&client->clock);
+}
 
 /* Enter and leave a public call: fork check, mutex, and no thread cancellation in between
  * (a thread that vanished in epoll_wait would leave the others without a leader).

@@ -1,4 +1,5 @@
-/* clock.c - CLOCK_BOOTTIME, and which boot it counts from. */
+/* clock.c - CLOCK_BOOTTIME, a clock made of it that never goes back, and which boot it counts
+ * from. */
 #include "config_auto.h"
 
 #include "clock.h"
@@ -24,6 +25,35 @@ int64_t rl_clock_now_ns(void)
     if (clock_gettime(CLOCK_BOOTTIME, &now) != 0)
         abort();
     return (int64_t)now.tv_sec * RL_NS_PER_S + now.tv_nsec;
+}
+
+static void note(struct rl_clock *clock, int64_t now_ns)
+{
+    int64_t seen_ns = atomic_load(&clock->seen_ns);
+    while (seen_ns < now_ns &&
+           !atomic_compare_exchange_weak(&clock->seen_ns, &seen_ns, now_ns))
+        continue;
+}
+
+int64_t rl_clock_steady_ns(struct rl_clock *clock)
+{
+    for (;;) {
+        /* In this order: what another thread has told before this one reads the kernel's clock
+         * is not later than that, unless the clock was set back in between. */
+        int64_t added_ns = atomic_load(&clock->added_ns);
+        int64_t seen_ns = atomic_load(&clock->seen_ns);
+        int64_t now_ns = rl_clock_now_ns() + added_ns;
+        if (atomic_load(&clock->added_ns) != added_ns)
+            continue; /* another thread has found that it was */
+        if (now_ns >= seen_ns) {
+            note(clock, now_ns);
+            return now_ns;
+        }
+        if (seen_ns - now_ns <= RL_CLOCK_JITTER_NS)
+            return seen_ns;
+        atomic_compare_exchange_strong(&clock->added_ns, &added_ns,
+                                       added_ns + (seen_ns - now_ns));
+    }
 }
 
 /* 8-4-4-4-12 hexadecimal digits. */

@@ -1,11 +1,36 @@
 /* clock.h - the one place that reads a clock: CLOCK_BOOTTIME, which counts the time the
- * machine is suspended, as the masters' clocks do. */
+ * machine is suspended, as the masters' clocks do.
+ *
+ * The kernel's clock never goes back by itself. It does where a virtual machine or a process is
+ * restored from an earlier state, or a hypervisor is at fault. A client has a clock of its own
+ * for that: its time goes on from the latest that it has told, so that waits and deadlines of
+ * calls still end. How much time has passed meanwhile nobody can tell, so nothing that was
+ * measured before may be trusted: a step back begins a new epoch.
+ */
 #ifndef RL_CLOCK_H
 #define RL_CLOCK_H
 
+#include <stdatomic.h>
 #include <stdint.h>
 
+/* The kernel's clock as it is. */
 int64_t rl_clock_now_ns(void);
+
+/* A client's clock; all zero at first. Any thread may read it at any time. */
+struct rl_clock {
+    _Atomic int64_t seen_ns;  /* the latest that it has told */
+    _Atomic int64_t added_ns; /* to the kernel's time, by all steps back so far; only grows */
+};
+
+/* Its time, which never goes back. */
+int64_t rl_clock_steady_ns(struct rl_clock *clock);
+
+/* Its epoch: what it adds to the kernel's time. Two times lie so far apart as their difference
+ * says if this is the same when read before the first and after the second. */
+static inline int64_t rl_clock_epoch(const struct rl_clock *clock)
+{
+    return atomic_load(&((struct rl_clock *)(uintptr_t)clock)->added_ns);
+}
 
 /* The earlier of two of its times; INT64_MAX is never. */
 static inline int64_t rl_earlier_ns(int64_t a_ns, int64_t b_ns)

@@ -2,7 +2,6 @@
 #include "config_auto.h"
 
 #include "claim.h"
-#include "clock.h"
 #include "wipe.h"
 
 #include <stdlib.h>
@@ -89,7 +88,7 @@ static void end_calls(redlock *client)
     atomic_store(&client->canceled, true);
     rl_drive_stop(client);
     while (client->ops || client->notices.first || client->callers > 0) {
-        int64_t now_ns = rl_clock_now_ns();
+        int64_t now_ns = rl_client_now_ns(client);
         for (struct rl_op *op = client->ops; op; op = op->next) {
             if (!op->done)
                 rl_op_abort(op, now_ns);

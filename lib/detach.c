@@ -2,7 +2,6 @@
 #include "config_auto.h"
 
 #include "claim.h"
-#include "clock.h"
 #include "handle.h"
 #include "key_rules.h"
 #include "names.h"
@@ -15,7 +14,7 @@ static int encode(redlock *client, const struct rl_claim *claim, int64_t deadlin
     struct rl_handle handle = {
         .kind = (int)rl_kind_row(claim->target.kind),
         .n = client->n,
-        .deadline_ns = deadline_ns,
+        .deadline_ns = deadline_ns - claim->clock_epoch,
         .ttl_ms = claim->hold.ttl_ns / RL_NS_PER_MS,
         .token_len = claim->token_len,
         .name_len = claim->target.name_len,
@@ -76,7 +75,7 @@ int redlock_detach(redlock_lock *lock, char *ret_text, size_t size)
         claim->lock = NULL;
         rl_watch_end(claim);
         rl_lock_recycle(lock);
-        rl_claim_let_go(claim, rl_clock_now_ns());
+        rl_claim_let_go(claim, rl_client_now_ns(client));
     }
     rl_client_leave(client, cancel_state);
     return result;
@@ -103,7 +102,9 @@ static int attach(redlock *client, const struct rl_handle *handle, redlock_lock 
         rl_client_log(client, REDLOCK_LOG_ERROR, "%s", clash);
         return REDLOCK_EINVAL;
     }
-    int64_t left_ns = handle->deadline_ns - rl_clock_now_ns();
+    int64_t epoch = rl_clock_epoch(&client->clock);
+    int64_t deadline_ns = handle->deadline_ns + epoch;
+    int64_t left_ns = deadline_ns - rl_client_now_ns(client);
     if (left_ns > client->config.max_ttl_ms * RL_NS_PER_MS) /* no lock lasts for so long */
         return REDLOCK_EHANDLE;
     if (left_ns < RL_VALIDITY_GRAIN_NS)
@@ -117,11 +118,13 @@ static int attach(redlock *client, const struct rl_handle *handle, redlock_lock 
         return result;
     }
     rl_hold_init_attached(&claim->hold, client->n, handle->ttl_ms * RL_NS_PER_MS,
-                          client->config.drift_factor, handle->deadline_ns);
+                          client->config.drift_factor, deadline_ns);
+    claim->clock_epoch = epoch;
     claim->hold.several = target.kind->several;
     claim->lock = lock;
     lock->claim = claim;
-    atomic_store(&lock->deadline_ns, handle->deadline_ns);
+    atomic_store(&lock->clock_epoch, epoch);
+    atomic_store(&lock->deadline_ns, deadline_ns);
     *ret_lock = lock;
     return REDLOCK_OK;
 }

@@ -10,7 +10,6 @@
 
 #include "bell.h"
 #include "claim.h"
-#include "clock.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -54,11 +53,11 @@ static void drain_kick(struct rl_drive *drive)
 /* ---- what both do --------------------------------------------------------------------- */
 
 /* Is there anything that goes on while no call of the user's does? */
-static bool outlives(const redlock *client)
+static bool outlives(redlock *client)
 {
     return client->ending > 0 || client->async_ops > 0 || client->watched > 0 ||
            client->notices.first ||
-           (client->lines.departures > 0 && rl_lines_departing(client, rl_clock_now_ns()));
+           (client->lines.departures > 0 && rl_lines_departing(client, rl_client_now_ns(client)));
 }
 
 /* Is there a channel to be left whose beginning, or end, a master has yet to confirm? That
@@ -75,7 +74,7 @@ static void tell(redlock *client)
     rl_loop_wake(client); /* before callbacks, which may take their time */
     rl_notices_tell(client);
     if (rl_loop_unflushed(client))
-        rl_loop_submit(client, rl_clock_now_ns());
+        rl_loop_submit(client, rl_client_now_ns(client));
     rl_loop_wake(client);
     rl_loop_nudge(client);
 }
@@ -92,7 +91,7 @@ static void drive(redlock *client, bool late)
 static void rest(redlock *client)
 {
     struct rl_drive *self = &client->drive;
-    int64_t now_ns = rl_clock_now_ns();
+    int64_t now_ns = rl_client_now_ns(client);
     bool always = client->config.background == REDLOCK_BACKGROUND_ALWAYS;
     bool away = client->leader || now_ns - client->left_ns < JUST_NS;
     struct pollfd fds[2] = {{.fd = self->kick_fd, .events = POLLIN},
@@ -270,7 +269,7 @@ int redlock_timeout_ms(redlock *client)
     int64_t due_ns = client->notices.first ? 0 : rl_loop_next_due_ns(client);
     if (client->drive.loop)
         loop_sleeps(client, due_ns);
-    result = due_ns == INT64_MAX ? -1 : rl_loop_timeout_ms(due_ns, rl_clock_now_ns());
+    result = due_ns == INT64_MAX ? -1 : rl_loop_timeout_ms(due_ns, rl_client_now_ns(client));
     rl_client_leave(client, cancel_state);
     return result;
 }

@@ -2,7 +2,6 @@
 #include "config_auto.h"
 
 #include "claim.h"
-#include "clock.h"
 #include "op.h"
 
 #define DEBT_NS (5 * RL_NS_PER_MS) /* a node that owes an answer may be found stalled */
@@ -87,7 +86,7 @@ static void extend_start(struct extend *extend, uint64_t able, int64_t now_ns)
     extend->asked = true;
     claim->budget_ns = budget;
     rl_report_begin(op, able, now_ns);
-    int64_t t0_ns = rl_clock_now_ns();
+    int64_t t0_ns = rl_client_now_ns(client);
     rl_op_due(op, t0_ns + budget);
     rl_claim_extend(claim, able, extend->ttl_ns, t0_ns, t0_ns + budget);
 }
@@ -204,7 +203,7 @@ static int extend_async(redlock_lock *lock, int64_t ttl_ms, redlock_report *repo
         result ? NULL : rl_op_new(client, sizeof(*extend), sizeof(*extend), done, context);
     if (!extend)
         return result ? result : REDLOCK_ENOMEM;
-    int64_t now_ns = rl_clock_now_ns();
+    int64_t now_ns = rl_client_now_ns(client);
     result = extend_prepare(extend, lock, ttl_ms, report, now_ns);
     if (result)
         rl_op_free(client, extend);

@@ -54,6 +54,11 @@ static void end(struct rl_hold *hold, int64_t now_ns)
     hold->due = hold->reached;
 }
 
+void rl_hold_distrust(struct rl_hold *hold)
+{
+    hold->distrusted = true;
+}
+
 /* ---- acquire -------------------------------------------------------------------------- */
 
 unsigned rl_hold_judge_ask(struct rl_hold *hold, int64_t now_ns)
@@ -71,7 +76,7 @@ unsigned rl_hold_judge_ask(struct rl_hold *hold, int64_t now_ns)
         return 0;
     case RL_WON: {
         int64_t until = rl_validity_end_ns(hold->ask.t0_ns, hold->ttl_ns, hold->drift_factor);
-        if (until - now_ns < RL_VALIDITY_GRAIN_NS) {
+        if (hold->distrusted || until - now_ns < RL_VALIDITY_GRAIN_NS) {
             end(hold, now_ns);
             return RL_DID_LOSE;
         }

@@ -37,6 +37,7 @@ struct rl_hold {
     int64_t ttl_ns;      /* what the acquire asked for */
     int64_t key_ttl_ns;  /* the longest TTL any node was told: how long a key may live */
     int64_t deadline_ns; /* HELD: ours until then. Only grows; 0 in every other phase */
+    bool distrusted;     /* nobody can tell any more how long ago it was asked for */
 
     struct rl_round ask;
     uint64_t held_back; /* ordered acquisition: not asked until the first one grants */
@@ -63,7 +64,7 @@ struct rl_hold {
 /* Is it over, as redlock_validity_ms() sees it? */
 static inline bool rl_hold_over(const struct rl_hold *hold, int64_t now_ns)
 {
-    return hold->deadline_ns - now_ns < RL_VALIDITY_GRAIN_NS;
+    return hold->distrusted || hold->deadline_ns - now_ns < RL_VALIDITY_GRAIN_NS;
 }
 
 /* What an event led to: a set. */
@@ -83,6 +84,10 @@ void rl_hold_init(struct rl_hold *hold, unsigned n, int64_t ttl_ns, double drift
 /* A hold that another process took and detached: any node may have its key. */
 void rl_hold_init_attached(struct rl_hold *hold, unsigned n, int64_t ttl_ns,
                            double drift_factor, int64_t deadline_ns);
+
+/* The clock went back since it was asked for: what is held is over, and what is asked for can't
+ * be won. It says so at the next event. */
+void rl_hold_distrust(struct rl_hold *hold);
 
 /* Begin to acquire. `able`: the nodes that can vote now; the others have failed. `first`:
  * ask this one alone, and the rest only if it grants; -1: all at once. Lost at once where

@@ -18,6 +18,9 @@
 /* The part of the drift that does not grow with the TTL: rounding on both sides. */
 #define RL_DRIFT_FIXED_NS (2 * RL_NS_PER_MS)
 
+/* Clocks of processors that differ by less are no step back: it is a part of the drift. */
+#define RL_CLOCK_JITTER_NS RL_NS_PER_MS
+
 /* What redlock_validity_ms() counts in. A lock with less than this left is over: whoever has
  * been told 0 has stopped, and must not be made wrong by an extension. */
 #define RL_VALIDITY_GRAIN_NS RL_NS_PER_MS

@@ -2,7 +2,6 @@
 #include "config_auto.h"
 
 #include "claim.h"
-#include "clock.h"
 #include "names.h"
 
 #include <stdlib.h>
@@ -42,16 +41,18 @@ void rl_lock_recycle(struct redlock_lock *lock)
 }
 
 /* The order matters: the deadline first and the clock last. The other way round, a pause
- * between the two and a deadline that has grown meanwhile could make a late yes. And who says
- * 0 makes it so: an extension that is under way must not bring the lock back. */
+ * between the two and a deadline that has grown meanwhile could make a late yes. Whether the
+ * clock went back since the lock was taken is known after that. And who says 0 makes it so: an
+ * extension that is under way must not bring the lock back. */
 int64_t redlock_validity_ms(const redlock_lock *lock)
 {
     if (!lock)
         return 0;
     int64_t deadline_ns = atomic_load(&lock->deadline_ns);
     while (deadline_ns != 0 && !rl_born_elsewhere(&lock->client->born)) {
-        int64_t left_ns = deadline_ns - rl_clock_now_ns();
-        if (left_ns >= RL_VALIDITY_GRAIN_NS)
+        int64_t left_ns = deadline_ns - rl_client_now_ns(lock->client);
+        bool timed = rl_clock_epoch(&lock->client->clock) == atomic_load(&lock->clock_epoch);
+        if (timed && left_ns >= RL_VALIDITY_GRAIN_NS)
             return left_ns / RL_NS_PER_MS;
         /* Where it has grown meanwhile, it was not 0. */
         _Atomic int64_t *shown_ns = &((redlock_lock *)(uintptr_t)lock)->deadline_ns;

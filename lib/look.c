@@ -4,7 +4,6 @@
 #include "look.h"
 
 #include "claim.h"
-#include "clock.h"
 #include "names.h"
 #include "printable.h"
 #include "view.h"
@@ -216,7 +215,7 @@ int rl_look(redlock *client, enum rl_verb verb, bool endless, const struct rl_ta
         rl_loop_submit(client, now_ns);
         result = rl_op_wait(&query.op, NULL);
         claim->op = NULL;
-        rl_claim_leave(claim, rl_clock_now_ns());
+        rl_claim_leave(claim, rl_client_now_ns(client));
     }
     rl_client_leave_blocking(client, cancel_state);
     return result;

@@ -12,7 +12,6 @@
 
 #include "bell.h"
 #include "claim.h"
-#include "clock.h"
 #include "op.h"
 
 #include <assert.h>
@@ -117,8 +116,23 @@ static void cancel_all(redlock *client, int64_t now_ns)
     }
 }
 
+/* The clock went back: time goes on for everything but what is held. */
+static void see_to_clock(redlock *client, int64_t now_ns)
+{
+    int64_t epoch = rl_clock_epoch(&client->clock);
+    if (client->clock_epoch == epoch)
+        return;
+    rl_client_log(client, REDLOCK_LOG_WARNING,
+                  "the clock went back by %lld ms: every lock that was held is lost, since "
+                  "nobody can tell for how long it has been held",
+                  (long long)((epoch - client->clock_epoch) / RL_NS_PER_MS));
+    client->clock_epoch = epoch;
+    rl_watch_untimed(client, now_ns);
+}
+
 void rl_loop_tick(redlock *client, int64_t now_ns)
 {
+    see_to_clock(client, now_ns);
     for (unsigned i = 0; i < client->n; i++)
         rl_node_tick(&client->nodes[i], now_ns);
     if (now_ns >= client->proof.again_ns)
@@ -217,7 +231,7 @@ static int64_t look(redlock *client, int64_t now_ns, int64_t due_ns)
         pthread_mutex_lock(&client->mutex);
         client->polling = false;
     }
-    now_ns = rl_clock_now_ns();
+    now_ns = rl_client_now_ns(client);
     end_absence(client, now_ns);
     rl_driven_sleeps(driven, RL_LEADER_SLEEPS, 0);
     rl_driven_looks(driven, now_ns);
@@ -292,7 +306,7 @@ void rl_loop_nudge(redlock *client)
 /* The beginning of every call. Where nobody leads, nobody has looked since the last one. */
 int64_t rl_loop_look(redlock *client)
 {
-    int64_t now_ns = rl_clock_now_ns();
+    int64_t now_ns = rl_client_now_ns(client);
     if (client->leader)
         return now_ns;
     rl_driven_begins(&client->settings.driven, now_ns);
@@ -303,7 +317,7 @@ int64_t rl_loop_look(redlock *client)
 
 void rl_loop_poll(redlock *client, bool late)
 {
-    int64_t now_ns = rl_clock_now_ns();
+    int64_t now_ns = rl_client_now_ns(client);
     if (late)
         rl_driven_begins(&client->settings.driven, now_ns);
     look(client, now_ns, now_ns);
@@ -312,7 +326,7 @@ void rl_loop_poll(redlock *client, bool late)
 int64_t rl_loop_catch_up(redlock *client)
 {
     /* An answer that is overdue may lie in the socket by now. */
-    int64_t now_ns = rl_clock_now_ns();
+    int64_t now_ns = rl_client_now_ns(client);
     if (rl_driven_long_ago(&client->settings.driven, now_ns) ||
         rl_client_overdue(client, now_ns))
         return rl_loop_look(client);
@@ -324,7 +338,7 @@ int64_t rl_loop_catch_up(redlock *client)
 static void lead(redlock *client, struct rl_op *op)
 {
     client->leader = op;
-    int64_t now_ns = rl_clock_now_ns();
+    int64_t now_ns = rl_client_now_ns(client);
     while (!op->done)
         now_ns = turn(client, now_ns, rl_loop_next_due_ns(client));
     client->leader = NULL;
@@ -362,7 +376,7 @@ static struct rl_sleeper *take_sleeper(redlock *client)
 
 static void follow(redlock *client, struct rl_op *op)
 {
-    int64_t now_ns = rl_clock_now_ns();
+    int64_t now_ns = rl_client_now_ns(client);
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
     int64_t due_ns = op->due.timer.due_ns;
@@ -374,7 +388,7 @@ static void follow(redlock *client, struct rl_op *op)
     until.tv_nsec = (long)(at_ns % RL_NS_PER_S);
     int result = pthread_cond_timedwait(&op->sleeper->cond, &client->mutex, &until);
     if (result == ETIMEDOUT && !op->done && client->leader) {
-        now_ns = rl_clock_now_ns();
+        now_ns = rl_client_now_ns(client);
         end_absence(client, now_ns); /* the leader may not have run either */
         rl_loop_tick(client, now_ns);
         rl_loop_wake(client);
@@ -416,7 +430,7 @@ void rl_loop_wait(redlock *client, struct rl_op *op)
 
 void rl_loop_linger(redlock *client, int64_t until_ns)
 {
-    int64_t now_ns = rl_clock_now_ns();
+    int64_t now_ns = rl_client_now_ns(client);
     assert(!client->leader && !client->ops);
     while (now_ns < until_ns && rl_claims_pending(client, now_ns)) {
         int64_t due = rl_loop_next_due_ns(client);

@@ -10,7 +10,6 @@
 #include "config_auto.h"
 
 #include "backoff.h"
-#include "clock.h"
 #include "client.h"
 #include "try.h"
 
@@ -21,8 +20,13 @@ struct taking {
     redlock_item *items;
     size_t count;
     int64_t wait_ms;
-    int64_t end_ns; /* of a wait that has one */
+    int64_t end_ns; /* of a wait that has one, as the first one's client has the time */
 };
+
+static int64_t remaining_ns(const struct taking *taking)
+{
+    return taking->end_ns - rl_client_now_ns(taking->items[0].client);
+}
 
 static size_t name_len(const redlock_item *item)
 {
@@ -133,7 +137,7 @@ static struct rl_beside beside_of(const struct taking *taking)
     return (struct rl_beside){
         .items = taking->items,
         .count = taking->count,
-        .until_ns = taking->wait_ms > 0 ? taking->end_ns : INT64_MAX,
+        .left_ns = taking->wait_ms > 0 ? remaining_ns(taking) : INT64_MAX,
     };
 }
 
@@ -156,7 +160,7 @@ static int64_t remaining_ms(const struct taking *taking)
 {
     if (taking->wait_ms <= 0)
         return taking->wait_ms;
-    int64_t left_ns = taking->end_ns - rl_clock_now_ns();
+    int64_t left_ns = remaining_ns(taking);
     return left_ns > 0 ? left_ns / RL_NS_PER_MS : 0;
 }
 
@@ -235,7 +239,7 @@ int redlock_try_many(redlock_item *items, size_t count, int64_t wait_ms)
     if (wait_ms > 0)
         taking.end_ns = wait_ms > RL_DURATION_MAX_MS
                             ? INT64_MAX / 2
-                            : rl_clock_now_ns() + wait_ms * RL_NS_PER_MS;
+                            : rl_client_now_ns(items[0].client) + wait_ms * RL_NS_PER_MS;
     while ((result = take_all(&taking, first, &first)) != REDLOCK_OK) {
         int64_t pause = rl_backoff_next_ns(&backoff, &prng);
         int64_t left_ms = remaining_ms(&taking);

@@ -71,6 +71,7 @@ struct rl_node_events {
 struct rl_node_settings {
     void *owner;
     const struct rl_node_events *events;
+    struct rl_clock *clock;
     struct rl_prng *prng;
     int64_t connect_timeout_ns;
     int64_t stall_limit_ns;

@@ -158,7 +158,7 @@ static bool take(void *context, const struct rl_reply *reply, int64_t now_ns)
 void rl_node_read(struct rl_slot *slot)
 {
     struct rl_wire *wire = &slot->wire;
-    if (!rl_wire_read(wire, take, slot))
+    if (!rl_wire_read(wire, slot->node->settings->clock, take, slot))
         rl_node_lose(slot->node, slot->index, wire->heard_ns, "%s",
                      rl_reader_text(wire->reader));
 }

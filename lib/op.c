@@ -4,7 +4,6 @@
 #include "op.h"
 
 #include "claim.h"
-#include "clock.h"
 #include "printable.h"
 
 #include <assert.h>
@@ -125,7 +124,7 @@ void rl_ops_free(redlock *client)
 void rl_op_due(struct rl_op *op, int64_t due_ns)
 {
     if (op->ended && !op->done)
-        due_ns = rl_earlier_ns(due_ns, rl_clock_now_ns() + ENDED_NS);
+        due_ns = rl_earlier_ns(due_ns, rl_client_now_ns(op->client) + ENDED_NS);
     rl_loop_due(op->client, &op->due, due_ns);
 }
 

@@ -4,7 +4,6 @@
 #include "client.h"
 
 #include "bell.h"
-#include "clock.h"
 #include "config_load.h"
 #include "config_take.h"
 #include "entropy.h"
@@ -110,6 +109,7 @@ static void settle(redlock *client)
     const struct rl_config *config = &client->config;
     client->settings.owner = client;
     client->settings.events = &rl_client_events;
+    client->settings.clock = &client->clock;
     client->settings.prng = &client->prng;
     client->settings.connect_timeout_ns = config->connect_timeout_ms * RL_NS_PER_MS;
     client->settings.stall_limit_ns = config->stall_limit_ms * RL_NS_PER_MS;
@@ -221,7 +221,7 @@ static int open_client(const redlock_config *given, redlock_error *error, redloc
         rl_client_destroy(client, false);
         return result;
     }
-    client->opened_ns = rl_clock_now_ns();
+    client->opened_ns = rl_client_now_ns(client);
     rl_driven_looks(&client->settings.driven, client->opened_ns);
     rl_client_enter(client, &cancel_state);
     rl_loop_tick(client, client->opened_ns);

@@ -1,7 +1,6 @@
 /* release.c - giving a lock up: the handle is consumed, whatever the masters say. */
 #include "config_auto.h"
 
-#include "clock.h"
 #include "claim.h"
 
 static void release_did(struct rl_op *op, unsigned did, int64_t now_ns)
@@ -169,7 +168,7 @@ int redlock_release_async(redlock_lock *lock, redlock_done_fn *done, void *conte
     if (result)
         return result;
     bool over;
-    int64_t now_ns = rl_clock_now_ns();
+    int64_t now_ns = rl_client_now_ns(client);
     struct rl_claim *claim = take_claim(lock, now_ns, &over);
     if (claim) {
         result = release_async(client, claim, over, now_ns, done, context);

@@ -262,6 +262,6 @@ static bool take(void *context, const struct rl_reply *reply, int64_t now_ns)
 void rl_sub_read(struct rl_sub *sub)
 {
     struct rl_wire *wire = &sub->wire;
-    if (!rl_wire_read(wire, take, sub))
+    if (!rl_wire_read(wire, sub->settings->clock, take, sub))
         rl_sub_lose(sub, wire->heard_ns, "%s", rl_reader_text(wire->reader));
 }

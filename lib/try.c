@@ -5,7 +5,6 @@
 #include "try.h"
 
 #include "attempt.h"
-#include "clock.h"
 #include "key_rules.h"
 #include "owner.h"
 
@@ -215,7 +214,7 @@ static int try_async(redlock *client, const struct rl_asked *asked,
     attempt->target.name = attempt + 1;
     if (ret_id)
         *ret_id = attempt->op.id;
-    rl_attempt_start(attempt, rl_clock_now_ns());
+    rl_attempt_start(attempt, rl_client_now_ns(client));
     return 0;
 }
 
@@ -253,7 +252,7 @@ int redlock_cancel_try(redlock *client, uint64_t id)
         op = op->next;
     result = op && !op->done ? REDLOCK_OK : REDLOCK_ENOTHELD;
     if (result == REDLOCK_OK)
-        op->cancel(op, rl_clock_now_ns());
+        op->cancel(op, rl_client_now_ns(client));
     rl_client_leave(client, cancel_state);
     return result;
 }

@@ -9,7 +9,8 @@
 struct rl_beside {
     const redlock_item *items;
     size_t count;
-    int64_t until_ns; /* until when the others wait, and who asks once as well */
+    int64_t left_ns; /* for how long the others wait, and who asks once as well; INT64_MAX:
+                      * for ever, or nobody does */
 };
 
 /* The place of one whose client is cancelled or is being closed; `count`: there is none. */

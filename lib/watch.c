@@ -8,7 +8,6 @@
 #include "config_auto.h"
 
 #include "claim.h"
-#include "clock.h"
 
 #include <stddef.h>
 
@@ -151,8 +150,9 @@ static void lose(struct rl_claim *claim)
     redlock *client = claim->client;
     rl_watch_end(claim);
     rl_client_log(client, REDLOCK_LOG_WARNING, "a lock was lost: %s",
-                  claim->hold.phase == RL_HOLD_HELD ? "its time ran out"
-                                                    : "a majority has it no more");
+                  rl_claim_untimed(claim)           ? "the clock went back"
+                  : claim->hold.phase == RL_HOLD_HELD ? "its time ran out"
+                                                      : "a majority has it no more");
     if (lock && lock->claim && lock->on_lost)
         rl_notice_post(client, &lock->lost);
 }
@@ -185,7 +185,7 @@ static void renew(struct rl_claim *claim, int64_t now_ns)
     claim->budget_ns = budget_ns < 0 ? left_ns : budget_ns; /* a last one is worth trying */
     claim->watch.asked = true;
     client->renewing++;
-    int64_t t0_ns = rl_clock_now_ns();
+    int64_t t0_ns = rl_client_now_ns(client);
     rl_claim_extend(claim, able, claim->hold.ttl_ns, t0_ns, t0_ns + claim->budget_ns);
     if (claim->watch.on)
         plan(claim);
@@ -203,6 +203,14 @@ void rl_watch_fire(struct rl_claim *claim, int64_t now_ns)
         renew(claim, now_ns);
     } else {
         plan(claim);
+    }
+}
+
+void rl_watch_untimed(redlock *client, int64_t now_ns)
+{
+    for (struct rl_claim *claim = client->claims; claim; claim = claim->next) {
+        if (claim->watch.on)
+            rl_loop_due(client, &claim->due, now_ns);
     }
 }
 

@@ -153,7 +153,7 @@ static int next_reply(struct rl_wire *wire, const struct rl_reply **ret_reply)
     return rl_reader_next(wire->reader, ret_reply);
 }
 
-bool rl_wire_read(struct rl_wire *wire, rl_take_fn *take, void *context)
+bool rl_wire_read(struct rl_wire *wire, struct rl_clock *clock, rl_take_fn *take, void *context)
 {
     char bytes[RL_READ_CHUNK];
     for (size_t budget = RL_READ_BUDGET; budget > 0;) {
@@ -161,7 +161,7 @@ bool rl_wire_read(struct rl_wire *wire, rl_take_fn *take, void *context)
         if (got <= 0)
             return true; /* nothing now, or FAILED */
         /* After the bytes, not before: what they prove is only as old as this. */
-        int64_t now_ns = wire->heard_ns = rl_clock_now_ns();
+        int64_t now_ns = wire->heard_ns = rl_clock_steady_ns(clock);
         const struct rl_reply *reply;
         if (rl_reader_feed(wire->reader, bytes, (size_t)got) != 0)
             return false;

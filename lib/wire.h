@@ -10,6 +10,7 @@
 #include "resp.h"
 
 struct rl_claim;
+struct rl_clock;
 struct rl_ear;
 
 /* What a reply is for: a verb of a lock, or a step of the node's own. */
@@ -89,7 +90,8 @@ typedef bool rl_take_fn(void *context, const struct rl_reply *reply, int64_t now
 /* Read what there is, within a turn's budget, and have each whole reply taken. False: what came
  * is no reply of a server, as rl_reader_text() tells. The link may be closed, or have FAILED.
  */
-bool rl_wire_read(struct rl_wire *wire, rl_take_fn *take, void *context);
+bool rl_wire_read(struct rl_wire *wire, struct rl_clock *clock, rl_take_fn *take,
+                  void *context);
 
 struct rl_waiting *rl_wire_waiting(struct rl_wire *wire, unsigned i); /* 0: the oldest */
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # layers.sh - the core is pure: its objects (CORE_SOURCES in Makefile.am) use nothing but each
-# other and the C library's functions named here, and its files include only core headers.
+# other and the C library's functions named here, and its files include only core headers. And
+# in the whole library the time is a client's.
 
 root=${srcdir:-$(dirname "$0")/..}
 build=${builddir:-.}
@@ -99,6 +100,14 @@ for file in $sources; do
         echo "$file is core and includes $header"
         failed=1
     done
+done
+
+# Only clock.c reads the kernel's clock: it may go back, and a client's does not.
+for file in $(cd "$root" && grep -l 'rl_clock_now_ns' lib/*.c); do
+    if [ "$file" != lib/clock.c ]; then
+        echo "$file reads the kernel's clock, and not the client's: rl_client_now_ns()"
+        failed=1
+    fi
 done
 
 # And these checks see what they are for.

@@ -2,8 +2,10 @@
 #include "config_auto.h"
 
 #include "clock.h"
+#include "limits.h"
 #include "suite.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -46,6 +48,80 @@ START_TEST(it_never_goes_back)
 }
 END_TEST
 
+static void set_ns(int64_t ns)
+{
+    faked = true;
+    fake = (struct timespec){.tv_sec = ns / RL_NS_PER_S, .tv_nsec = ns % RL_NS_PER_S};
+}
+
+START_TEST(a_clients_time_goes_on_where_the_clock_goes_back)
+{
+    struct rl_clock clock = {0};
+    set_ns(1000 * RL_NS_PER_S);
+    ck_assert_int_eq(rl_clock_steady_ns(&clock), 1000 * RL_NS_PER_S);
+    int64_t epoch = rl_clock_epoch(&clock);
+    set_ns(1001 * RL_NS_PER_S);
+    ck_assert_int_eq(rl_clock_steady_ns(&clock), 1001 * RL_NS_PER_S);
+    set_ns(RL_NS_PER_S);
+    ck_assert_int_eq(rl_clock_steady_ns(&clock), 1001 * RL_NS_PER_S);
+    ck_assert_int_gt(rl_clock_epoch(&clock), epoch);
+    epoch = rl_clock_epoch(&clock);
+    set_ns(3 * RL_NS_PER_S);
+    ck_assert_int_eq(rl_clock_steady_ns(&clock), 1003 * RL_NS_PER_S);
+    ck_assert_int_eq(rl_clock_epoch(&clock), epoch);
+    set_ns(2 * RL_NS_PER_S); /* and once more */
+    ck_assert_int_eq(rl_clock_steady_ns(&clock), 1003 * RL_NS_PER_S);
+    ck_assert_int_gt(rl_clock_epoch(&clock), epoch);
+    set_ns(5000 * RL_NS_PER_S); /* forward: as a suspend */
+    epoch = rl_clock_epoch(&clock);
+    ck_assert_int_eq(rl_clock_steady_ns(&clock), 6001 * RL_NS_PER_S);
+    ck_assert_int_eq(rl_clock_epoch(&clock), epoch);
+}
+END_TEST
+
+START_TEST(what_clocks_of_processors_differ_by_is_no_step)
+{
+    struct rl_clock clock = {0};
+    set_ns(1000 * RL_NS_PER_S);
+    rl_clock_steady_ns(&clock);
+    set_ns(1000 * RL_NS_PER_S - RL_CLOCK_JITTER_NS);
+    ck_assert_int_eq(rl_clock_steady_ns(&clock), 1000 * RL_NS_PER_S);
+    ck_assert_int_eq(rl_clock_epoch(&clock), 0);
+    set_ns(1000 * RL_NS_PER_S - RL_CLOCK_JITTER_NS - 1);
+    ck_assert_int_eq(rl_clock_steady_ns(&clock), 1000 * RL_NS_PER_S);
+    ck_assert_int_ne(rl_clock_epoch(&clock), 0);
+}
+END_TEST
+
+static void *read_often(void *context)
+{
+    struct rl_clock *clock = context;
+    int64_t before = 0;
+    for (int i = 0; i < 200000; i++) {
+        int64_t now = rl_clock_steady_ns(clock);
+        if (now < before)
+            return clock;
+        before = now;
+    }
+    return NULL;
+}
+
+/* Nor that threads read it at the same time, each as soon as it may run. */
+START_TEST(threads_that_read_it_together_see_no_step)
+{
+    struct rl_clock clock = {0};
+    pthread_t thread[8];
+    for (int i = 0; i < 8; i++)
+        ck_assert_int_eq(pthread_create(&thread[i], NULL, read_often, &clock), 0);
+    for (int i = 0; i < 8; i++) {
+        void *went_back = NULL;
+        pthread_join(thread[i], &went_back);
+        ck_assert_ptr_null(went_back);
+    }
+    ck_assert_int_eq(rl_clock_epoch(&clock), 0);
+}
+END_TEST
+
 /* Without the clock nobody can know how long a lease has run. */
 START_TEST(without_the_clock_nothing_goes_on)
 {
@@ -75,6 +151,9 @@ int main(void)
     TCase *tcase = tcase_create("clock");
     tcase_add_test(tcase, it_reads_boottime_in_nanoseconds);
     tcase_add_test(tcase, it_never_goes_back);
+    tcase_add_test(tcase, a_clients_time_goes_on_where_the_clock_goes_back);
+    tcase_add_test(tcase, what_clocks_of_processors_differ_by_is_no_step);
+    tcase_add_test(tcase, threads_that_read_it_together_see_no_step);
     tcase_add_test_raise_signal(tcase, without_the_clock_nothing_goes_on, 6);
     tcase_add_test(tcase, the_boot_id_is_the_kernels);
     suite_add_tcase(suite, tcase);

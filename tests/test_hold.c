@@ -50,6 +50,20 @@ START_TEST(r1_won_too_late_is_lost)
 }
 END_TEST
 
+/* How long ago it was asked for nobody can tell then. */
+START_TEST(r1_what_was_asked_for_before_the_clock_went_back_is_not_won)
+{
+    struct story story;
+    story_begin(&story, 3);
+    ask(&story);
+    ck_assert_int_eq(answer(&story, 0, RL_ACQUIRE, YES), 0);
+    rl_hold_distrust(&story.hold);
+    ck_assert_int_eq(answer(&story, 1, RL_ACQUIRE, YES), RL_DID_LOSE);
+    ck_assert_int_eq(story.hold.deadline_ns, 0);
+    ck_assert_uint_eq(send_releases(&story, NULL), rl_all(3));
+}
+END_TEST
+
 /* CE11: all say yes, but the process slept and reads it after the TTL. */
 START_TEST(ce11_grants_read_after_the_ttl_are_no_lock)
 {
@@ -381,6 +395,7 @@ int main(void)
     TCase *win = tcase_create("winning");
     tcase_add_test(win, r1_validity_counts_from_before_the_first_byte);
     tcase_add_test(win, r1_won_too_late_is_lost);
+    tcase_add_test(win, r1_what_was_asked_for_before_the_clock_went_back_is_not_won);
     tcase_add_test(win, ce11_grants_read_after_the_ttl_are_no_lock);
     tcase_add_test(win, a_nodes_time_is_over_to_the_nanosecond);
     tcase_add_loop_test(win, r2_the_majoritys_last_yes_wins_and_no_earlier_one, 0, SIZES);

@@ -53,6 +53,29 @@ START_TEST(ce17_a_late_extension_is_the_end)
 }
 END_TEST
 
+/* The clock went back: before the extension is asked for, or before its answer. */
+START_TEST(r6_what_was_held_before_the_clock_went_back_is_not_extended)
+{
+    struct story story;
+    story_hold_all(&story, 3);
+    if (_i == 0)
+        rl_hold_distrust(&story.hold);
+    unsigned did =
+        rl_hold_extend(&story.hold, story.now_ns, TTL_MS * MS, story.now_ns + 100 * MS, 7);
+    ck_assert_int_eq(did, _i == 0 ? RL_DID_DIE : 0);
+    if (_i == 1) {
+        for (unsigned node = 0; node < 3; node++)
+            rl_hold_sent(&story.hold, node, 0, RL_EXTEND, true);
+        answer(&story, 0, RL_EXTEND, YES);
+        rl_hold_distrust(&story.hold);
+        ck_assert_int_eq(answer(&story, 1, RL_EXTEND, YES), RL_DID_DIE);
+    }
+    ck_assert_int_eq(story.hold.phase, RL_HOLD_ENDING);
+    ck_assert_int_eq(story.hold.deadline_ns, 0);
+    ck_assert_uint_eq(send_releases(&story, NULL), rl_all(3));
+}
+END_TEST
+
 START_TEST(r6_time_runs_out_while_extending)
 {
     struct story story;
@@ -431,6 +454,8 @@ int main(void)
     TCase *extension = tcase_create("extension");
     tcase_add_test(extension, r6_an_extension_counts_from_its_own_t0);
     tcase_add_test(extension, ce17_a_late_extension_is_the_end);
+    tcase_add_loop_test(extension, r6_what_was_held_before_the_clock_went_back_is_not_extended,
+                        0, 2);
     tcase_add_test(extension, r6_time_runs_out_while_extending);
     tcase_add_test(extension, r6_no_extension_begins_too_late);
     tcase_add_test_raise_signal(extension, r7_the_dead_are_not_extended, SIGABRT);

@@ -188,9 +188,11 @@ static void answer_echoing(struct rl_node *node, uint8_t how, int64_t now_ns)
 
 static void settle(struct rl_node_settings *settings, struct rl_prng *prng)
 {
+    static struct rl_clock clock;
     rl_prng_seed(prng, 1);
     *settings = (struct rl_node_settings){
         .events = &events,
+        .clock = &clock,
         .prng = prng,
         .connect_timeout_ns = RL_NS_PER_S,
         .stall_limit_ns = RL_NS_PER_S,

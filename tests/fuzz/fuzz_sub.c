@@ -6,6 +6,7 @@
  * The input is a list of steps, as fuzz_reply.c's. With a fuzzer: see fuzz.sh. */
 #include "config_auto.h"
 
+#include "clock.h"
 #include "fuzz.h"
 #include "input_link.h"
 #include "sub.h"
@@ -174,8 +175,10 @@ static void run_steps(struct rl_sub *sub, const uint8_t *data, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct rl_node_config config = {.transport = RL_UNIX, .label = "fuzz", .path = "/"};
+    static struct rl_clock clock;
     struct rl_prng prng;
     struct rl_node_settings settings = {
+        .clock = &clock,
         .prng = &prng,
         .connect_timeout_ns = RL_NS_PER_S,
         .stall_limit_ns = RL_NS_PER_S,

@@ -111,6 +111,7 @@ void sub_rig_begin(struct sub_rig *rig)
     rl_prng_seed(&rig->prng, 1);
     rig->settings.owner = rig;
     rig->settings.prng = &rig->prng;
+    rig->settings.clock = &rig->clock;
     rig->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     rig->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = rig};

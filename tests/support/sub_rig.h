@@ -3,6 +3,7 @@
 #ifndef TEST_SUB_RIG_H
 #define TEST_SUB_RIG_H
 
+#include "clock.h"
 #include "net.h"
 #include "prng.h"
 #include "sub.h"
@@ -20,6 +21,7 @@ struct sub_rig {
     int wake_fd;
     struct rl_node_config node; /* to be filled in before sub_rig_begin() */
     struct rl_node_settings settings;
+    struct rl_clock clock;
     struct rl_prng prng;
     struct rl_tls_context *tls;
     struct rl_sub sub;
