@@ -63,7 +63,9 @@ struct rl_sleeper {
 struct redlock {
     struct rl_born born;
     struct rl_clock clock;
-    int64_t clock_epoch; /* that loop.c has seen to */
+    int64_t clock_epoch;    /* that loop.c has seen to */
+    int64_t texts_since_ns; /* by the kernel's clock: handles' texts written before then may be
+                             * from before it went back */
     pthread_mutex_t mutex;
     struct rl_config config;
     redlock_log_fn *log;
@@ -155,6 +157,7 @@ struct redlock {
     unsigned char random[RL_RANDOM_POOL];
     unsigned random_left;
     char boot_id[37];
+    int64_t clock_offset; /* rl_clock_offset() */
     char holder[RL_CLIENT_NAME_MAX + 1]; /* what tokens end in */
 
     redlock_stats stats;
@@ -227,6 +230,8 @@ bool rl_loop_unflushed(const redlock *client);
 /* Send what is queued; submit: unless the leader is awake, and does so for all together. */
 void rl_loop_flush(redlock *client, int64_t now_ns);
 void rl_loop_submit(redlock *client, int64_t now_ns);
+/* Has the clock gone back? */
+void rl_loop_see_to_clock(redlock *client, int64_t now_ns);
 /* See to timers. */
 void rl_loop_tick(redlock *client, int64_t now_ns);
 int64_t rl_loop_next_due_ns(redlock *client);

@@ -1,13 +1,15 @@
-/* clock.c - CLOCK_BOOTTIME, a clock made of it that never goes back, and which boot it counts
- * from. */
+/* clock.c - CLOCK_BOOTTIME, a clock made of it that never goes back, and what tells it from
+ * others: the boot that it counts from, and the time namespace. */
 #include "config_auto.h"
 
 #include "clock.h"
 #include "limits.h"
+#include "text.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -15,6 +17,12 @@
 
 #define BOOT_ID_FILE "/proc/sys/kernel/random/boot_id"
 #define BOOT_ID_LEN 36
+#define TIME_LINK "/proc/self/ns/time"
+#define CHILDRENS_TIME_LINK "/proc/self/ns/time_for_children"
+#define LINK_MAX_LEN 64
+#define OFFSETS_FILE "/proc/self/timens_offsets"
+#define OFFSETS_MAX 255
+#define OFFSET_MAX_S (INT64_MAX / RL_NS_PER_S / 2)
 
 int64_t rl_clock_now_ns(void)
 {
@@ -70,16 +78,16 @@ static bool is_uuid(const char *text)
     return true;
 }
 
-int rl_clock_boot_id(char ret_id[37])
+/* At most `size` bytes of a small file of the kernel's. -1, and errno says why. */
+static ssize_t read_some(const char *path, char *ret_bytes, size_t size)
 {
-    char text[BOOT_ID_LEN + 1];
     size_t got = 0;
-    int fd = open(BOOT_ID_FILE, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
 
     if (fd < 0)
         return -1;
-    while (got < BOOT_ID_LEN) {
-        ssize_t n = read(fd, text + got, BOOT_ID_LEN - got);
+    while (got < size) {
+        ssize_t n = read(fd, ret_bytes + got, size - got);
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
@@ -87,9 +95,51 @@ int rl_clock_boot_id(char ret_id[37])
         got += (size_t)n;
     }
     close(fd);
-    if (got != BOOT_ID_LEN || !is_uuid(text))
+    return (ssize_t)got;
+}
+
+int rl_clock_boot_id(char ret_id[37])
+{
+    char text[BOOT_ID_LEN + 1];
+
+    if (read_some(BOOT_ID_FILE, text, BOOT_ID_LEN) != BOOT_ID_LEN || !is_uuid(text))
         return -1;
     memcpy(ret_id, text, BOOT_ID_LEN);
     ret_id[BOOT_ID_LEN] = '\0';
+    return 0;
+}
+
+/* "boottime   SECONDS   NANOSECONDS", in a line of its own. */
+static int read_offset(int64_t *ret_offset)
+{
+    char text[OFFSETS_MAX + 1];
+    long long s, ns;
+    ssize_t len = read_some(OFFSETS_FILE, text, OFFSETS_MAX);
+
+    if (len < 0)
+        return -1;
+    text[len] = '\0';
+    const char *line = strstr(text, "boottime");
+    if (!line || sscanf(line, "boottime %lld %lld", &s, &ns) != 2 || s < -OFFSET_MAX_S ||
+        s > OFFSET_MAX_S)
+        return -1;
+    *ret_offset = s * RL_NS_PER_S + ns;
+    return 0;
+}
+
+int rl_clock_offset(int64_t *ret_offset)
+{
+    char own[LINK_MAX_LEN], childrens[LINK_MAX_LEN];
+    ssize_t len = readlink(TIME_LINK, own, sizeof(own));
+
+    *ret_offset = 0;
+    if (len < 0)
+        return errno == ENOENT ? 0 : -1; /* a kernel without time namespaces has one clock */
+    if (readlink(CHILDRENS_TIME_LINK, childrens, sizeof(childrens)) == len &&
+        memcmp(own, childrens, (size_t)len) == 0)
+        return read_offset(ret_offset);
+    /* It has made another namespace for its children, and it is theirs that the file tells of.
+     * The name of its own stands for an offset, and for none that there can be. */
+    *ret_offset = INT64_MIN + (int64_t)(rl_hash(own, (size_t)len) >> 2);
     return 0;
 }

@@ -41,4 +41,8 @@ static inline int64_t rl_earlier_ns(int64_t a_ns, int64_t b_ns)
 /* This boot's id as 36 bytes of text. 0 or -1. */
 int rl_clock_boot_id(char ret_id[37]);
 
+/* What tells this process's clock from others of this boot: by how much its time namespace has
+ * set it off, in ns. 0 or -1. */
+int rl_clock_offset(int64_t *ret_offset);
+
 #endif

@@ -8,12 +8,15 @@
 
 #include <string.h>
 
+/* Times are the kernel's in a text, since a client's clock is its own. */
 static int encode(redlock *client, const struct rl_claim *claim, int64_t deadline_ns,
                   char *ret_text, size_t size)
 {
     struct rl_handle handle = {
         .kind = (int)rl_kind_row(claim->target.kind),
         .n = client->n,
+        .clock_offset = client->clock_offset,
+        .written_ns = rl_client_now_ns(client) - claim->clock_epoch,
         .deadline_ns = deadline_ns - claim->clock_epoch,
         .ttl_ms = claim->hold.ttl_ns / RL_NS_PER_MS,
         .token_len = claim->token_len,
@@ -81,6 +84,27 @@ int redlock_detach(redlock_lock *lock, char *ret_text, size_t size)
     return result;
 }
 
+/* Is it timed by the clock that this client has? That one may have gone back since the text was
+ * written: by what it shows now, or as this client knows. */
+static bool is_timed(const redlock *client, const struct rl_handle *handle, int64_t kernel_ns)
+{
+    return strcmp(handle->boot_id, client->boot_id) == 0 &&
+           handle->clock_offset == client->clock_offset &&
+           handle->written_ns - kernel_ns <= RL_CLOCK_JITTER_NS &&
+           handle->written_ns >= client->texts_since_ns;
+}
+
+/* Are its names and its owner allowed? */
+static bool may_be_held(redlock *client, const struct rl_target *target)
+{
+    char why[RL_NAME_WHY_MAX];
+    const char *clash = rl_names_allowed(target, why, sizeof(why)) ? rl_key_owner_clash(target)
+                                                                   : why;
+    if (clash)
+        rl_client_log(client, REDLOCK_LOG_ERROR, "%s", clash);
+    return !clash;
+}
+
 static int attach(redlock *client, const struct rl_handle *handle, redlock_lock **ret_lock)
 {
     struct rl_claim *claim;
@@ -91,22 +115,19 @@ static int attach(redlock *client, const struct rl_handle *handle, redlock_lock 
         .owner = handle->owner,
         .owner_len = handle->owner_len,
     };
-    if (handle->n != client->n || strcmp(handle->boot_id, client->boot_id) != 0 ||
-        handle->deadline_ns < 0 || handle->ttl_ms > client->config.max_ttl_ms)
-        return REDLOCK_EHANDLE;
-    char why[RL_NAME_WHY_MAX];
-    const char *clash = rl_names_allowed(&target, why, sizeof(why))
-                            ? rl_key_owner_clash(&target)
-                            : why;
-    if (clash) {
-        rl_client_log(client, REDLOCK_LOG_ERROR, "%s", clash);
-        return REDLOCK_EINVAL;
-    }
+    int64_t max_ttl_ns = client->config.max_ttl_ms * RL_NS_PER_MS;
     int64_t epoch = rl_clock_epoch(&client->clock);
-    int64_t deadline_ns = handle->deadline_ns + epoch;
-    int64_t left_ns = deadline_ns - rl_client_now_ns(client);
-    if (left_ns > client->config.max_ttl_ms * RL_NS_PER_MS) /* no lock lasts for so long */
+    int64_t now_ns = rl_client_now_ns(client);
+    rl_loop_see_to_clock(client, now_ns);
+    if (handle->n != client->n || handle->written_ns < 0 || handle->deadline_ns < 0 ||
+        !is_timed(client, handle, now_ns - epoch) ||
+        handle->ttl_ms > client->config.max_ttl_ms ||
+        handle->deadline_ns - handle->written_ns > max_ttl_ns) /* no lock lasts for so long */
         return REDLOCK_EHANDLE;
+    if (!may_be_held(client, &target))
+        return REDLOCK_EINVAL;
+    int64_t deadline_ns = handle->deadline_ns + epoch;
+    int64_t left_ns = deadline_ns - now_ns;
     if (left_ns < RL_VALIDITY_GRAIN_NS)
         return REDLOCK_EEXPIRED;
     struct redlock_lock *lock = rl_lock_new(client);

@@ -9,12 +9,10 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* With and without a kind and an owner. */
-#define HEAD_PLAIN "rl1"
-#define HEAD_KIND "rl2"
+#define HEAD "rl3"
 #define HEAD_LEN 3
 #define KIND_MAX 16
-#define FIXED_BYTES (1 + 1 + 16 + 8 + 8 + 1 + 2)
+#define FIXED_BYTES (1 + 1 + 16 + 8 + 8 + 8 + 8 + 1 + 2)
 #define SUM_BYTES 4
 #define BYTES_MAX                                                                              \
     (FIXED_BYTES + 1 + KIND_MAX + RL_TOKEN_MAX + RL_NAMES_BYTES_MAX + RL_OWNER_MAX + SUM_BYTES)
@@ -139,6 +137,8 @@ int rl_handle_encode(const struct rl_handle *handle, char *ret_text, size_t size
     if (!pack_boot_id(handle->boot_id, at))
         return REDLOCK_EINVAL;
     at += 16;
+    at = put_number(at, (uint64_t)handle->clock_offset, 8);
+    at = put_number(at, (uint64_t)handle->written_ns, 8);
     at = put_number(at, (uint64_t)handle->deadline_ns, 8);
     at = put_number(at, (uint64_t)handle->ttl_ms, 8);
     at = put_number(at, handle->token_len, 1);
@@ -154,7 +154,7 @@ int rl_handle_encode(const struct rl_handle *handle, char *ret_text, size_t size
     size_t len = (size_t)(at - bytes);
     if (size < HEAD_LEN + (len + 2) / 3 * 4 + 1)
         return REDLOCK_EINVAL;
-    memcpy(ret_text, plain ? HEAD_PLAIN : HEAD_KIND, HEAD_LEN);
+    memcpy(ret_text, HEAD, HEAD_LEN);
     to_text(bytes, len, ret_text + HEAD_LEN);
     return 0;
 }
@@ -190,17 +190,17 @@ static const unsigned char *take_text(const unsigned char *at, size_t len, char 
 }
 
 /* What the lengths and the kind say follows: it must be there, and nothing else. */
-static int take_rest(struct rl_handle *handle, bool plain, size_t kind_len,
-                     const unsigned char *at, const unsigned char *end)
+static int take_rest(struct rl_handle *handle, size_t kind_len, const unsigned char *at,
+                     const unsigned char *end)
 {
-    handle->owner_len = plain ? 0 : (size_t)take_number(&at, 1);
+    handle->owner_len = kind_len > 0 ? (size_t)take_number(&at, 1) : 0;
     if (handle->token_len == 0 || handle->token_len > RL_TOKEN_MAX || handle->name_len == 0 ||
         handle->name_len > RL_NAMES_BYTES_MAX || handle->owner_len > RL_OWNER_MAX ||
         (size_t)(end - at) !=
             kind_len + handle->token_len + handle->name_len + handle->owner_len ||
         handle->ttl_ms < 1 || handle->ttl_ms > RL_TTL_LIMIT_MS)
         return REDLOCK_EHANDLE;
-    handle->kind = plain ? RL_ROW_PLAIN : kind_named(at, kind_len);
+    handle->kind = kind_len > 0 ? kind_named(at, kind_len) : RL_ROW_PLAIN;
     if (handle->kind < 0)
         return REDLOCK_EHANDLE;
     at = take_text(at + kind_len, handle->token_len, handle->token);
@@ -214,11 +214,10 @@ static int take_rest(struct rl_handle *handle, bool plain, size_t kind_len,
 int rl_handle_decode(const char *text, struct rl_handle *ret_handle)
 {
     unsigned char bytes[BYTES_MAX + 3];
-    bool plain = strncmp(text, HEAD_PLAIN, HEAD_LEN) == 0;
-    if (!plain && strncmp(text, HEAD_KIND, HEAD_LEN) != 0)
+    if (strncmp(text, HEAD, HEAD_LEN) != 0)
         return REDLOCK_EHANDLE;
     size_t len = from_text(text + HEAD_LEN, bytes);
-    if (len < FIXED_BYTES + (plain ? 0u : 1u) + SUM_BYTES)
+    if (len < FIXED_BYTES + 1 + SUM_BYTES) /* a token has a byte at least, or owner_len is one */
         return REDLOCK_EHANDLE;
     const unsigned char *end = bytes + len - SUM_BYTES;
     const unsigned char *at = end;
@@ -226,14 +225,14 @@ int rl_handle_decode(const char *text, struct rl_handle *ret_handle)
         return REDLOCK_EHANDLE;
     at = bytes;
     size_t kind_len = (size_t)take_number(&at, 1);
-    if (plain && kind_len > 0)
-        return REDLOCK_EHANDLE;
     ret_handle->n = (unsigned)take_number(&at, 1);
     unpack_boot_id(at, ret_handle->boot_id);
     at += 16;
+    ret_handle->clock_offset = (int64_t)take_number(&at, 8);
+    ret_handle->written_ns = (int64_t)take_number(&at, 8);
     ret_handle->deadline_ns = (int64_t)take_number(&at, 8);
     ret_handle->ttl_ms = (int64_t)take_number(&at, 8);
     ret_handle->token_len = (size_t)take_number(&at, 1);
     ret_handle->name_len = (size_t)take_number(&at, 2);
-    return take_rest(ret_handle, plain, kind_len, at, end);
+    return take_rest(ret_handle, kind_len, at, end);
 }

@@ -1,13 +1,11 @@
 /* handle.h - a detached lock as text: everything another process of this host needs to take
- * it up again, and enough to see that it is whole, of this boot and of as many masters.
- * Core: pure.
+ * it up again, and enough to see that it is whole, of this boot, timed by the same clock and of
+ * as many masters. Core: pure.
  *
- *   "rl1" then base64url of: 0(1) n(1) boot id(16) deadline(8) ttl_ms(8) token_len(1)
- *   name_len(2) token name sum(4); numbers big-endian; sum: FNV-1a of all before it.
- *   A plain lock is always told so, as it was before there were other kinds.
- *
- *   "rl2" then base64url of: kind_len(1) n(1) boot id(16) deadline(8) ttl_ms(8) token_len(1)
- *   name_len(2) owner_len(1) kind token name owner sum(4). The kind is told by its name.
+ *   "rl3" then base64url of: kind_len(1) n(1) boot id(16) clock offset(8) written(8) deadline(8)
+ *   ttl_ms(8) token_len(1) name_len(2) owner_len(1) kind token name owner sum(4); numbers
+ *   big-endian; sum: FNV-1a of all before it. The kind is told by its name. Of a plain lock
+ *   kind_len is 0, and there are neither owner_len nor kind nor owner.
  *
  * The sum tells a handle that was cut short or mistyped; it is no protection against
  * forgery, for who can write to the masters needs no handle.
@@ -22,8 +20,10 @@
 struct rl_handle {
     int kind; /* enum rl_row */
     unsigned n;
-    char boot_id[37];    /* as text */
-    int64_t deadline_ns; /* boottime */
+    char boot_id[37];     /* as text */
+    int64_t clock_offset; /* rl_clock_offset() of its writer */
+    int64_t written_ns;   /* boottime */
+    int64_t deadline_ns;  /* boottime */
     int64_t ttl_ms;
     size_t token_len, name_len, owner_len;
     char token[RL_TOKEN_MAX + 1];

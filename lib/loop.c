@@ -117,7 +117,7 @@ static void cancel_all(redlock *client, int64_t now_ns)
 }
 
 /* The clock went back: time goes on for everything but what is held. */
-static void see_to_clock(redlock *client, int64_t now_ns)
+void rl_loop_see_to_clock(redlock *client, int64_t now_ns)
 {
     int64_t epoch = rl_clock_epoch(&client->clock);
     if (client->clock_epoch == epoch)
@@ -126,13 +126,14 @@ static void see_to_clock(redlock *client, int64_t now_ns)
                   "the clock went back by %lld ms: every lock that was held is lost, since "
                   "nobody can tell for how long it has been held",
                   (long long)((epoch - client->clock_epoch) / RL_NS_PER_MS));
+    client->texts_since_ns = now_ns - client->clock_epoch;
     client->clock_epoch = epoch;
     rl_watch_untimed(client, now_ns);
 }
 
 void rl_loop_tick(redlock *client, int64_t now_ns)
 {
-    see_to_clock(client, now_ns);
+    rl_loop_see_to_clock(client, now_ns);
     for (unsigned i = 0; i < client->n; i++)
         rl_node_tick(&client->nodes[i], now_ns);
     if (now_ns >= client->proof.again_ns)

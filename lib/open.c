@@ -155,6 +155,9 @@ static int build(redlock *client, const redlock_config *config, redlock_error *e
     rl_prng_seed(&client->prng, seed);
     if (rl_clock_boot_id(client->boot_id) != 0)
         return fail(error, REDLOCK_ESYSTEM, "this system tells no boot id: is /proc mounted?");
+    if (rl_clock_offset(&client->clock_offset) != 0)
+        return fail(error, REDLOCK_ESYSTEM,
+                    "this system does not tell which clock we have: is /proc/self readable?");
     if (hash_scripts(client) != 0)
         return fail(error, REDLOCK_ESYSTEM, "OpenSSL has no SHA-1");
     client->request_bytes = malloc(2 * RL_REQUEST_MAX);

@@ -127,7 +127,7 @@ START_TEST(extend_refuses_a_passed_deadline_and_a_handle_cut_short)
     ck_assert_int_eq(program_run(NULL, REDLOCK("release", handle), NULL), 1);
     handle[strlen(handle) - 3] = '\0';
     ck_assert_int_eq(program_run(NULL, REDLOCK("release", handle), NULL), 64);
-    struct program_how nul = {.input = "rl1\0A", .input_len = 5};
+    struct program_how nul = {.input = "rl3\0A", .input_len = 5};
     ck_assert_int_eq(program_run(&nul, REDLOCK("release", "-"), NULL), 64);
     char *big = malloc(100001);
     memset(big, 'A', 100000);
@@ -135,6 +135,48 @@ START_TEST(extend_refuses_a_passed_deadline_and_a_handle_cut_short)
     struct program_how endless = {.input = big};
     ck_assert_int_eq(program_run(&endless, REDLOCK("release", "-"), NULL), 64);
     free(big);
+}
+END_TEST
+
+/* Time namespaces have clocks of their own, set off by what they are told. The kernel's file says
+ * so of both, where there are any. */
+static const char *const offsets[] = {"--boottime=-20", "--boottime=20"};
+
+#define THERE(...) ((const char *const[]){"unshare", "-T", "--fork", __VA_ARGS__, NULL})
+
+START_TEST(a_handle_that_another_clock_has_timed_is_refused)
+{
+    char handle[REDLOCK_HANDLE_MAX];
+    const char *program_path = program_redlock();
+    struct program *program = NULL;
+    if (program_run(NULL, THERE(offsets[_i], "true"), NULL) != 0)
+        return; /* no right to have one, or a kernel without */
+    snprintf(handle, sizeof(handle), "%s", cli_take("timed", "1s"));
+    ck_assert_int_eq(
+        program_run(NULL, THERE(offsets[_i], program_path, "extend", handle), &program), 64);
+    ck_assert(cli_one_line(program_err(program)));
+    program_free(program);
+
+    /* It is over, and another has it. */
+    ck_assert(wait_until(masters_with(cli_masters, "timed") == 0, CLI_MOMENT_MS));
+    char next[REDLOCK_HANDLE_MAX];
+    snprintf(next, sizeof(next), "%s", cli_take("timed", "20s"));
+    ck_assert_int_eq(
+        program_run(NULL, THERE(offsets[_i], program_path, "extend", handle), NULL), 64);
+    ck_assert_int_eq(
+        program_run(NULL, THERE(offsets[_i], program_path, "release", handle), NULL), 64);
+    ck_assert_uint_eq(masters_with(cli_masters, "timed"), 5);
+    ck_assert_int_eq(program_run(NULL, REDLOCK("release", next), NULL), 0);
+
+    /* Within one all is as anywhere. */
+    ck_assert_int_eq(
+        program_run(NULL,
+                    THERE(offsets[_i], "sh", "-c",
+                          "handle=$(\"$0\" lock there --ttl 20s) && "
+                          "handle=$(\"$0\" extend $handle) && exec \"$0\" release $handle",
+                          program_path),
+                    NULL),
+        0);
 }
 END_TEST
 
@@ -246,6 +288,8 @@ int main(void)
     tcase_add_test(lock, a_handle_comes_by_argument_stdin_or_environment);
     tcase_add_test(lock, extend_lengthens_the_lease_and_keeps_it_for_the_next);
     tcase_add_test(lock, extend_refuses_a_passed_deadline_and_a_handle_cut_short);
+    tcase_add_loop_test(lock, a_handle_that_another_clock_has_timed_is_refused, 0,
+                        sizeof(offsets) / sizeof(offsets[0]));
     tcase_add_test(lock, extend_that_is_refused_leaves_the_lock_alone);
     tcase_add_test(lock, a_handle_that_nobody_gets_is_given_up);
     tcase_add_test(lock, names_are_bytes_and_printed_safely);

@@ -186,6 +186,30 @@ START_TEST(the_guard_outlives_it)
 }
 END_TEST
 
+/* Nobody can tell how old a text is that was written before, or may have been. */
+START_TEST(a_text_of_before_is_not_attached)
+{
+    char before[REDLOCK_HANDLE_MAX], after[REDLOCK_HANDLE_MAX];
+    redlock_lock *taken = NULL;
+    open_clients(3, "max-ttl 10s\n");
+    ck_assert_int_eq(redlock_detach(client_take(one, "before"), before, sizeof(before)), 0);
+    pause_ms(1100);
+    ck_assert_uint_eq(client_ready(one), 3); /* it has read the clock */
+    step_ms(-1000);                          /* it was written earlier than the clock shows */
+    ck_assert_int_eq(redlock_attach(one, before, &taken), REDLOCK_EHANDLE);
+    /* Later than it ever showed before, the clock tells how old a text is. */
+    pause_ms(1500);
+    ck_assert_int_eq(redlock_attach(one, before, &taken), REDLOCK_EHANDLE);
+    ck_assert_int_eq(redlock_detach(client_take(one, "after"), after, sizeof(after)), 0);
+    ck_assert_int_eq(redlock_attach(one, after, &taken), 0);
+    ck_assert_int_gt(redlock_validity_ms(taken), 0);
+    ck_assert_int_le(redlock_validity_ms(taken), 10000);
+    ck_assert_int_eq(redlock_extend(taken, 0, NULL), 0);
+    ck_assert_int_eq(redlock_release(taken), 0);
+    close_clients();
+}
+END_TEST
+
 /* It is no fault of ours that they seem to have had more time than they had. */
 START_TEST(a_step_forward_ends_a_lock_and_no_more)
 {
@@ -211,6 +235,7 @@ int main(void)
     tcase_add_loop_test(tests, what_is_not_watched_is_over_as_well, 0, STEPS);
     tcase_add_test(tests, who_waits_has_waited_for_as_long_as_it_asked);
     tcase_add_loop_test(tests, the_guard_outlives_it, 0, STEPS);
+    tcase_add_test(tests, a_text_of_before_is_not_attached);
     tcase_add_test(tests, a_step_forward_ends_a_lock_and_no_more);
     suite_add_tcase(suite, tests);
     return suite_run(suite);

@@ -19,6 +19,8 @@ static struct rl_handle sample(const char *token, const void *name, size_t name_
         .kind = REDLOCK_PLAIN,
         .n = 5,
         .boot_id = BOOT_ID,
+        .clock_offset = -20 * RL_NS_PER_S,
+        .written_ns = INT64_C(0x0123456700000000),
         .deadline_ns = INT64_C(0x0123456789abcdef),
         .ttl_ms = 30000,
         .token_len = strlen(token),
@@ -41,7 +43,7 @@ static struct rl_handle sample_of(int row, const char *token, const void *name, 
     return handle;
 }
 
-/* Of each form of the text, one. */
+/* With and without a kind, one. */
 static struct rl_handle sample_form(int form, const char *token, const void *name,
                                     size_t name_len)
 {
@@ -53,6 +55,8 @@ static void check_same(const struct rl_handle *a, const struct rl_handle *b)
     ck_assert_int_eq(a->kind, b->kind);
     ck_assert_uint_eq(a->n, b->n);
     ck_assert_str_eq(a->boot_id, b->boot_id);
+    ck_assert_int_eq(a->clock_offset, b->clock_offset);
+    ck_assert_int_eq(a->written_ns, b->written_ns);
     ck_assert_int_eq(a->deadline_ns, b->deadline_ns);
     ck_assert_int_eq(a->ttl_ms, b->ttl_ms);
     ck_assert_uint_eq(a->token_len, b->token_len);
@@ -82,7 +86,8 @@ static void round_trip(const struct rl_handle *handle)
 START_TEST(the_text_is_the_documented_one)
 {
     static const char expected[] =
-        "rl1AAUBI0VniavN7wEjRWeJq83vASNFZ4mrze8AAAAAAAB1MAMABnRva29yZGVyc4nq0q0";
+        "rl3AAUBI0VniavN7wEjRWeJq83v____-1foOAABI0VnAAAAAAEjRWeJq83vAAAAAAAAdTADAAZ0b2tvcmRlcnPq"
+        "bixG";
     struct rl_handle handle = sample("tok", "orders", 6);
     char text[REDLOCK_HANDLE_MAX];
     ck_assert_int_eq(rl_handle_encode(&handle, text, sizeof(text)), 0);
@@ -92,8 +97,9 @@ END_TEST
 
 START_TEST(the_text_of_other_kinds_is_the_documented_one)
 {
-    static const char expected[] = "rl2CQUBI0VniavN7wEjRWeJq83vASNFZ4mrze8AAAAAAAB1MAMABghyZWVu"
-                                   "dHJhbnR0b2tvcmRlcnNjbGllbnQ6N82iZGM";
+    static const char expected[] =
+        "rl3CQUBI0VniavN7wEjRWeJq83v____-1foOAABI0VnAAAAAAEjRWeJq83vAAAAAAAAdTADAAYIcmVlbnRyYW50"
+        "dG9rb3JkZXJzY2xpZW50Ojc1nSBg";
     struct rl_handle handle = sample_of(RL_ROW_REENTRANT, "tok", "orders", 6);
     char text[REDLOCK_HANDLE_MAX];
     ck_assert_int_eq(rl_handle_encode(&handle, text, sizeof(text)), 0);
@@ -142,11 +148,12 @@ START_TEST(there_and_back)
     round_trip(&handle);
     handle = sample("t", "\0", 1);
     round_trip(&handle);
-    handle.deadline_ns = INT64_MAX;
+    handle.deadline_ns = handle.written_ns = handle.clock_offset = INT64_MAX;
     handle.ttl_ms = RL_TTL_LIMIT_MS;
     handle.n = REDLOCK_NODES_MAX;
     round_trip(&handle);
-    handle.deadline_ns = 0;
+    handle.deadline_ns = handle.written_ns = 0;
+    handle.clock_offset = INT64_MIN;
     handle.ttl_ms = 1;
     handle.n = 1;
     round_trip(&handle);
@@ -305,7 +312,7 @@ START_TEST(a_text_without_end)
         char *text = malloc(len + 1);
         ck_assert_ptr_nonnull(text);
         memset(text, 'A', len);
-        memcpy(text, _i == 0 ? "rl1" : "rl2", 3);
+        memcpy(text, "rl3", 3);
         text[len] = '\0';
         refused(text);
         free(text);
@@ -349,7 +356,7 @@ static int decode_form(const char *head, unsigned char *bytes, size_t len,
 static int decode_bytes(unsigned char *bytes, size_t len)
 {
     static struct rl_handle handle;
-    return decode_form("rl1", bytes, len, &handle);
+    return decode_form("rl3", bytes, len, &handle);
 }
 
 static int decode_fields(uint64_t ttl_ms, unsigned token_len, unsigned name_len,
@@ -359,7 +366,7 @@ static int decode_fields(uint64_t ttl_ms, unsigned token_len, unsigned name_len,
     size_t len = 0;
     bytes[len++] = 0;
     bytes[len++] = 5;
-    for (unsigned i = 0; i < 16 + 8; i++)
+    for (unsigned i = 0; i < 16 + 8 + 8 + 8; i++)
         bytes[len++] = 0x11;
     for (unsigned i = 8; i-- > 0;)
         bytes[len++] = (unsigned char)(ttl_ms >> (8 * i));
@@ -370,11 +377,20 @@ static int decode_fields(uint64_t ttl_ms, unsigned token_len, unsigned name_len,
     return decode_bytes(bytes, len + rest_len);
 }
 
+/* Those of version 0.1.0 do not tell which clock they are timed by. */
+START_TEST(a_text_of_before_is_refused)
+{
+    refused("rl1AAUBI0VniavN7wEjRWeJq83vASNFZ4mrze8AAAAAAAB1MAMABnRva29yZGVyc4nq0q0");
+    refused("rl2CQUBI0VniavN7wEjRWeJq83vASNFZ4mrze8AAAAAAAB1MAMABghyZWVudHJhbnR0b2tvcmRlcnNjbGllbn"
+            "Q6N82iZGM");
+}
+END_TEST
+
 /* Too short for what every handle has, and the sum is right. */
 START_TEST(short_and_whole)
 {
-    for (size_t len = 0; len <= 37; len++) {
-        unsigned char bytes[64];
+    for (size_t len = 0; len <= 37 + 8 + 8; len++) {
+        unsigned char bytes[80];
         memset(bytes, 1, sizeof(bytes));
         ck_assert_int_eq(decode_bytes(bytes, len), REDLOCK_EHANDLE);
     }
@@ -411,7 +427,7 @@ END_TEST
 
 static const char nul_within[3] = "o\0o";
 
-/* The second form, of these parts and lengths. */
+/* Of a kind that is not the plain one, of these parts and lengths. */
 static int decode_kind(const char *kind, unsigned kind_len, const char *owner,
                        unsigned owner_len, const char *name, unsigned name_len)
 {
@@ -419,9 +435,9 @@ static int decode_kind(const char *kind, unsigned kind_len, const char *owner,
     static unsigned char bytes[8192];
     size_t len = 0;
     bytes[len++] = (unsigned char)kind_len;
-    memset(bytes + len, 0, 1 + 16 + 8 + 8);
-    bytes[len + 1 + 16 + 8 + 7] = 100; /* the ttl */
-    len += 1 + 16 + 8 + 8;
+    memset(bytes + len, 0, 1 + 16 + 8 + 8 + 8 + 8);
+    bytes[len + 1 + 16 + 8 + 8 + 8 + 7] = 100; /* the ttl */
+    len += 1 + 16 + 8 + 8 + 8 + 8;
     bytes[len++] = 1;
     bytes[len++] = (unsigned char)(name_len >> 8);
     bytes[len++] = (unsigned char)name_len;
@@ -435,7 +451,7 @@ static int decode_kind(const char *kind, unsigned kind_len, const char *owner,
         memcpy(bytes + len, parts[i].text, parts[i].len);
         len += parts[i].len;
     }
-    return decode_form("rl2", bytes, len, &handle);
+    return decode_form("rl3", bytes, len, &handle);
 }
 
 START_TEST(kinds_that_cannot_be)
@@ -456,7 +472,7 @@ START_TEST(kinds_that_cannot_be)
     ck_assert_int_eq(decode_kind("reentrant", 8, "o", 1, "n", 1), REDLOCK_EHANDLE);
     ck_assert_int_eq(decode_kind("reentrant", 255, "o", 1, "n", 1), REDLOCK_EHANDLE);
     ck_assert_int_eq(decode_kind("", 0, "o", 1, "n", 1), REDLOCK_EHANDLE);
-    ck_assert_int_eq(decode_kind("plain", 5, "", 0, "n", 1), REDLOCK_EHANDLE); /* is rl1 */
+    ck_assert_int_eq(decode_kind("plain", 5, "", 0, "n", 1), REDLOCK_EHANDLE); /* is told by none */
     ck_assert_int_eq(decode_kind("Reentrant", 9, "o", 1, "n", 1), REDLOCK_EHANDLE);
     ck_assert_int_eq(decode_kind("reentran", 8, "o", 1, "n", 1), REDLOCK_EHANDLE);
     ck_assert_int_eq(decode_kind("reentrant", 9, "o", 1, filler, REDLOCK_NAME_MAX + 1),
@@ -515,6 +531,7 @@ int main(void)
     tcase_add_loop_test(damaged, every_changed_byte, 0, 2);
     tcase_add_loop_test(damaged, every_byte_too_many, 0, 2);
     tcase_add_loop_test(damaged, a_text_without_end, 0, 2);
+    tcase_add_test(damaged, a_text_of_before_is_refused);
     tcase_add_test(damaged, short_and_whole);
     tcase_add_test(damaged, fields_that_cannot_be);
     tcase_add_test(damaged, kinds_that_cannot_be);

@@ -364,6 +364,64 @@ START_TEST(a_handle_that_lasts_too_long_is_refused)
 }
 END_TEST
 
+/* By its lease, also where less than max-ttl is left of it. */
+START_TEST(a_handle_whose_lease_is_above_max_ttl_is_refused)
+{
+    char text[REDLOCK_HANDLE_MAX], list[SUITE_PATH_MAX];
+    redlock_lock *lock = NULL, *taken = NULL;
+    open_cold_clients(3, "max-ttl 20s\n");
+    redlock *shorter = client_open(masters_file(masters, "max-ttl 5s\n"));
+    snprintf(list, sizeof(list), "%s", masters_file(masters, "max-ttl 6s\n"));
+    redlock *same = client_open(list);
+    ck_assert(wait_until(client_ready(same) == 3, 10000));
+    ck_assert_int_eq(client_try(one, "name", 6000, 0, NULL, &lock), 0);
+    ck_assert(wait_until(redlock_validity_ms(lock) < 4500, 5000));
+    ck_assert_int_eq(redlock_handle(lock, text, sizeof(text)), 0);
+    ck_assert_int_eq(redlock_attach(shorter, text, &taken), REDLOCK_EHANDLE);
+    ck_assert_int_eq(redlock_attach(same, text, &taken), 0);
+    ck_assert_int_eq(redlock_release(taken), 0);
+    redlock_close(shorter);
+    redlock_close(same);
+    close_clients();
+}
+END_TEST
+
+/* What it says is changed: it is of another clock; it is from the future; it lasts for longer than
+ * any lock; or none of these. */
+START_TEST(a_handle_lasts_no_longer_than_when_it_was_written)
+{
+    struct rl_handle handle;
+    char text[REDLOCK_HANDLE_MAX];
+    redlock_lock *lock = NULL;
+    open_cold_clients(3, "max-ttl 30s\n");
+    lock = client_take(one, "name");
+    ck_assert_int_eq(redlock_detach(lock, text, sizeof(text)), 0);
+    ck_assert_int_eq(rl_handle_decode(text, &handle), 0);
+    switch (_i) {
+    case 0:
+        handle.clock_offset += 20 * RL_NS_PER_S;
+        break;
+    case 1: /* by a clock that was 15 s ahead, or went back so far since */
+        handle.written_ns += 15 * RL_NS_PER_S;
+        handle.deadline_ns += 15 * RL_NS_PER_S;
+        break;
+    case 2:
+        handle.written_ns -= 25 * RL_NS_PER_S;
+        break;
+    case 3:
+        handle.written_ns = INT64_MIN;
+        break;
+    default:
+        break;
+    }
+    ck_assert_int_eq(rl_handle_encode(&handle, text, sizeof(text)), 0);
+    ck_assert_int_eq(redlock_attach(two, text, &lock), _i < 4 ? REDLOCK_EHANDLE : 0);
+    if (_i == 4)
+        ck_assert_int_eq(redlock_release(lock), 0);
+    close_clients();
+}
+END_TEST
+
 /* ---- looking, and taking away ----------------------------------------------------------- */
 
 START_TEST(inspect_tells_who_holds_it)
@@ -453,6 +511,8 @@ int main(void)
     tcase_add_test(tests, a_handle_past_its_deadline_is_refused);
     tcase_add_test(tests, a_handle_of_another_number_of_masters_is_refused);
     tcase_add_loop_test(tests, a_handle_that_lasts_too_long_is_refused, 0, 2);
+    tcase_add_test(tests, a_handle_whose_lease_is_above_max_ttl_is_refused);
+    tcase_add_loop_test(tests, a_handle_lasts_no_longer_than_when_it_was_written, 0, 5);
     tcase_add_test(tests, inspect_tells_who_holds_it);
     tcase_add_test(tests, force_release_frees_it_whoever_holds_it);
     tcase_add_test(tests, close_releases_what_is_held);

@@ -52,6 +52,7 @@ struct sim_proc_parts {
     int64_t stop_ns;
     bool stop_thread;
     char boot_id[37];
+    int64_t clock_offset; /* of its time namespace, within that boot */
 };
 
 /* sim_proc.c's: in its process's list, numbered; and at its end. */

@@ -180,3 +180,13 @@ int sim_bound_rl_clock_boot_id(char ret_id[37])
     memcpy(ret_id, proc->parts->boot_id, sizeof(proc->parts->boot_id));
     return 0;
 }
+
+int sim_bound_rl_clock_offset(int64_t *ret_offset)
+{
+    const struct sim_proc *proc = sim_proc();
+
+    if (!proc)
+        return sim_real_rl_clock_offset(ret_offset);
+    *ret_offset = proc->parts->clock_offset;
+    return 0;
+}

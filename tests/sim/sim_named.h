@@ -92,6 +92,9 @@ struct sim_player *sim_is_there(const char *name, const struct sim_client_option
 /* The same, on another player's host. */
 struct sim_player *sim_lives_with(struct sim_player *other, const char *name);
 
+/* The same, in a time namespace with a clock that is set off by so much. */
+struct sim_player *sim_lives_apart(struct sim_player *other, const char *name, int64_t by_ms);
+
 /* Another thread of its process, on the same client. */
 struct sim_player *sim_beside(struct sim_player *player);
 

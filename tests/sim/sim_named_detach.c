@@ -81,6 +81,26 @@ static void detached_and_not_asked_again(void)
     hand_on(ann, bob);
 }
 
+/* bob's clock shows two seconds less than ann's, on the same host. When ann's lock is over, and is
+ * carl's, it does not show what it showed to ann when she handed her lock on. */
+static void detached_to_another_clock(void)
+{
+    sim_stage(3);
+    struct sim_player *ann = sim_is_there("ann", NULL);
+    struct sim_player *bob = sim_lives_apart(ann, "bob", -2000);
+    struct sim_player *carl = sim_is_there("carl", NULL);
+    sim_curtain();
+    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+    sim_expect(sim_does(ann, act_detach) == REDLOCK_OK);
+    bob->hold = ann->hold;
+    ann->hold = NULL;
+    sim_expect(sim_does(bob, act_attach) == REDLOCK_EHANDLE);
+    sim_pass_ms(2100);
+    sim_expect(sim_takes(carl, 1000, ONCE) == REDLOCK_OK);
+    sim_expect(sim_does(bob, act_attach) == REDLOCK_EHANDLE);
+    sim_expect(sim_releases(carl) == REDLOCK_OK);
+}
+
 const struct sim_scenario sim_named_detach[] = {
     {"detached", "ann's lock is handed on to bob, who gives it up.", detached},
     {"detached-and-not-filled-in",
@@ -90,5 +110,9 @@ const struct sim_scenario sim_named_detach[] = {
      "n3 tells ann that it has not executed the acquire of a lock that she has handed on: "
      "it is not\nasked again.",
      detached_and_not_asked_again},
+    {"detached-to-another-clock",
+     "bob lives on ann's host, in a time namespace with a clock of its own: he is refused a lock "
+     "that is\ntimed by hers.",
+     detached_to_another_clock},
     {0},
 };

@@ -78,6 +78,12 @@ void sim_proc_share_host(struct sim_proc *proc, const struct sim_proc *other)
     memcpy(proc->parts->boot_id, other->parts->boot_id, sizeof(proc->parts->boot_id));
 }
 
+void sim_proc_set_off(struct sim_proc *proc, int64_t by_ns)
+{
+    proc->boottime_extra_ns += by_ns;
+    proc->parts->clock_offset += by_ns;
+}
+
 unsigned sim_proc_count(void)
 {
     return count;

@@ -57,6 +57,8 @@ struct sim_proc {
 struct sim_proc *sim_proc_new(const char *name);
 /* It runs on the other's host: one boot, and the same clocks. */
 void sim_proc_share_host(struct sim_proc *proc, const struct sim_proc *other);
+/* Its time namespace sets BOOTTIME off by so much. Before it runs. */
+void sim_proc_set_off(struct sim_proc *proc, int64_t by_ns);
 unsigned sim_proc_count(void);
 struct sim_proc *sim_proc_at(unsigned index);
 void sim_procs_end(void);

@@ -53,6 +53,7 @@ SIM_BINDS(pid_t, getpid, void);
 SIM_BINDS(int, prctl, int what, unsigned long a, unsigned long b, unsigned long c,
           unsigned long d);
 SIM_BINDS(int, rl_clock_boot_id, char ret_id[37]);
+SIM_BINDS(int, rl_clock_offset, int64_t *ret_offset);
 
 /* sim_lookup.c */
 SIM_BINDS(struct rl_lookup *, rl_lookup_start, const char *host, int port, int wake_fd);
