@@ -7,11 +7,11 @@
 #include <string.h>
 
 /* What is left of the wait: -1 for ever. */
-static int64_t wait_left_ms(const struct cli *cli, int64_t began_ns)
+static int64_t wait_left_ms(const struct cli *cli, struct rl_clock *clock, int64_t began_ns)
 {
     if (cli->wait_ms < 0)
         return -1;
-    int64_t gone_ms = (rl_clock_now_ns() - began_ns) / RL_NS_PER_MS;
+    int64_t gone_ms = (rl_clock_steady_ns(clock) - began_ns) / RL_NS_PER_MS;
     return gone_ms < cli->wait_ms ? cli->wait_ms - gone_ms : 0;
 }
 
@@ -28,13 +28,14 @@ static int try_once(const struct cli *cli, redlock *client, const redlock_option
 static int try_and_wait(const struct cli *cli, redlock *client, redlock_options *how,
                         redlock_lock **ret_lock)
 {
-    int64_t began_ns = rl_clock_now_ns();
+    struct rl_clock clock = {0};
+    int64_t began_ns = rl_clock_steady_ns(&clock);
     bool queues = cli->kind == REDLOCK_PLAIN || cli->kind == REDLOCK_FAIR;
     how->wait_ms = 0;
     int code = try_once(cli, client, how, ret_lock);
     if (code != REDLOCK_EHELD && code != REDLOCK_ENOQUORUM)
         return code;
-    how->wait_ms = wait_left_ms(cli, began_ns);
+    how->wait_ms = wait_left_ms(cli, &clock, began_ns);
     if (how->wait_ms == 0)
         return code;
     if (code == REDLOCK_ENOQUORUM || cli->verbose)

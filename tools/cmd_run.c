@@ -163,7 +163,7 @@ static void pass_on_interrupt(const struct run *run, int status)
 
 static int run_locked(struct run *run)
 {
-    run->deadline_ns = run_deadline_ns(run->lock);
+    run->deadline_ns = run_deadline_ns(run);
     int64_t validity_ms = redlock_validity_ms(run->lock);
     if (!times_set(run, run->cli->ttl_ms > 0 ? run->cli->ttl_ms : validity_ms)) {
         cli_say(run->cli, "--grace may be half of the TTL at most: the lease is extended each "

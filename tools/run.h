@@ -15,6 +15,7 @@
 #define RUN_H
 
 #include "cli.h"
+#include "clock.h"
 #include "run_guard.h"
 
 #include <pthread.h>
@@ -33,6 +34,7 @@ struct run {
     redlock_lock *lock;
     redlock_report report;
     struct guard_times times;
+    struct rl_clock clock; /* the times below are its own */
     int64_t give_up_ns;  /* the library gives the lock up so long before its end */
     int64_t deadline_ns; /* boottime: the end that the guard was told of last */
     struct run_terminal terminal;
@@ -67,7 +69,7 @@ void run_order(const struct run *run, enum guard_order_kind kind, int signal_num
 void run_lost(void *run, redlock_lock *lock); /* a redlock_lost_fn */
 
 /* The time until which the lock is certainly ours; 0: it is not. */
-int64_t run_deadline_ns(const redlock_lock *lock);
+int64_t run_deadline_ns(struct run *run);
 
 /* ---- run_terminal.c ---- */
 void run_terminal_open(struct run_terminal *terminal);

@@ -4,7 +4,6 @@
 #include "run_ending.h"
 
 #include "cli.h"
-#include "clock.h"
 #include "proc_tree.h"
 
 #include <assert.h>
@@ -85,7 +84,7 @@ void guard_kill(struct guard *guard)
     if (guard->again_ns > KILL_AGAIN_MAX_NS)
         guard->again_ns = KILL_AGAIN_MAX_NS;
     guard->phase = GUARD_PHASE_KILLING;
-    guard->again_at_ns = rl_clock_now_ns() + guard->again_ns;
+    guard->again_at_ns = rl_clock_steady_ns(&guard->clock) + guard->again_ns;
     guard_signal(guard, scope_of(guard), SIGKILL);
 }
 
@@ -94,7 +93,7 @@ void guard_kill(struct guard *guard)
 void guard_start_ending(struct guard *guard, enum guard_why why)
 {
     assert(guard->phase == GUARD_PHASE_RUNNING);
-    int64_t now_ns = rl_clock_now_ns();
+    int64_t now_ns = rl_clock_steady_ns(&guard->clock);
     int64_t latest_ns = guard->deadline_ns - guard->start.times.margin_ns;
     guard->why = why;
     guard->kill_at_ns = now_ns + guard->start.times.grace_ns;

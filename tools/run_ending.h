@@ -3,12 +3,14 @@
 #ifndef RUN_ENDING_H
 #define RUN_ENDING_H
 
+#include "clock.h"
 #include "run_guard.h"
 
 enum guard_phase { GUARD_PHASE_RUNNING, GUARD_PHASE_ENDING, GUARD_PHASE_KILLING };
 
 struct guard {
     struct guard_start start;
+    struct rl_clock clock;
     enum guard_phase phase;
     enum guard_why why;
     int64_t deadline_ns;

@@ -26,6 +26,7 @@
  *   both killed at once     COMMAND itself dies by PDEATHSIG. Its descendants live on.
  *   guard killed while run  COMMAND itself dies by PDEATHSIG. Its descendants live on until
  *   is stopped              run is continued or killed.
+ *   the clock goes back     KILL, within a second: how long the lock is ours nobody knows.
  *   both stopped            nobody is left to act until one of them is continued.
  *   COMMAND stopped         it gets CONT with its TERM; KILL needs none.
  * A daemon that left the group and the session (setsid, double fork) is still a descendant:
@@ -36,7 +37,6 @@
 #include "config_auto.h"
 
 #include "cli.h"
-#include "clock.h"
 #include "run_ending.h"
 
 #include <assert.h>
@@ -51,6 +51,8 @@
 #include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#define LOOK_NS RL_NS_PER_S /* at the clock */
 
 /* ---- what happens ---- */
 
@@ -131,17 +133,27 @@ static void on_child(struct guard *guard)
         }
         guard->ended = true;
         guard->status = status;
-        guard->ended_at_ns = rl_clock_now_ns();
+        guard->ended_at_ns = rl_clock_steady_ns(&guard->clock);
     }
+}
+
+/* The clock went back: nobody can tell for how long the lock is ours. Run may have no word to
+ * say to that: it is stopped, or dead. */
+static bool untimed(const struct guard *guard)
+{
+    return rl_clock_epoch(&guard->clock) != 0;
 }
 
 static void on_time(struct guard *guard)
 {
-    int64_t now_ns = rl_clock_now_ns();
+    int64_t now_ns = rl_clock_steady_ns(&guard->clock);
     bool running = guard->phase == GUARD_PHASE_RUNNING && !guard->ended;
-    if (running && now_ns >= guard_ending_at_ns(guard))
+    if (running && untimed(guard))
+        guard_start_ending(guard, GUARD_WHY_LOST);
+    else if (running && now_ns >= guard_ending_at_ns(guard))
         guard_start_ending(guard, GUARD_WHY_DEADLINE);
-    else if (guard->phase == GUARD_PHASE_ENDING && now_ns >= guard->kill_at_ns)
+    else if (guard->phase == GUARD_PHASE_ENDING &&
+             (untimed(guard) || now_ns >= guard->kill_at_ns))
         guard_kill(guard);
     else if (guard->phase == GUARD_PHASE_KILLING && now_ns >= guard->again_at_ns)
         guard_kill(guard);
@@ -161,14 +173,17 @@ static int64_t due_ns(const struct guard *guard)
     }
 }
 
-static void set_timer(const struct guard *guard)
+/* Not for the time itself, and never for long: the clock may go back meanwhile. */
+static void set_timer(struct guard *guard)
 {
-    int64_t due = due_ns(guard);
-    if (due < 1)
-        due = 1; /* zero would disarm it */
-    struct itimerspec at = {.it_value = {.tv_sec = (time_t)(due / RL_NS_PER_S),
-                                         .tv_nsec = (long)(due % RL_NS_PER_S)}};
-    (void)timerfd_settime(guard->timer_fd, TFD_TIMER_ABSTIME, &at, NULL);
+    int64_t left_ns = due_ns(guard) - rl_clock_steady_ns(&guard->clock);
+    if (left_ns < 1)
+        left_ns = 1; /* zero would disarm it */
+    if (left_ns > LOOK_NS)
+        left_ns = LOOK_NS;
+    struct itimerspec in = {.it_value = {.tv_sec = (time_t)(left_ns / RL_NS_PER_S),
+                                         .tv_nsec = (long)(left_ns % RL_NS_PER_S)}};
+    (void)timerfd_settime(guard->timer_fd, 0, &in, NULL);
 }
 
 /* One turn: wait for something, see to all of it. */
@@ -206,7 +221,7 @@ static bool all_ended(struct guard *guard)
 /* Nothing is started where TERM would be due at once. */
 static void guard_command(struct guard *guard, char **command)
 {
-    if (rl_clock_now_ns() >= guard_ending_at_ns(guard)) {
+    if (rl_clock_steady_ns(&guard->clock) >= guard_ending_at_ns(guard)) {
         guard_tell(guard, GUARD_FAILED, ETIME);
         return;
     }

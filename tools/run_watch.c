@@ -3,7 +3,6 @@
  * the lock fares, which the library renews meanwhile. */
 #include "config_auto.h"
 
-#include "clock.h"
 #include "run.h"
 
 #include <assert.h>
@@ -44,17 +43,17 @@ void run_lost(void *context, redlock_lock *lock)
 {
     struct run *run = context;
     (void)lock;
-    atomic_store(&run->lost_ns, rl_clock_now_ns());
+    atomic_store(&run->lost_ns, rl_clock_steady_ns(&run->clock));
     int control_fd = atomic_load(&run->control_fd);
     if (control_fd >= 0)
         (void)tell(control_fd, GUARD_END, 0, 0);
     kill(getpid(), SIGCHLD);
 }
 
-int64_t run_deadline_ns(const redlock_lock *lock)
+int64_t run_deadline_ns(struct run *run)
 {
-    int64_t now_ns = rl_clock_now_ns(); /* first: the deadline errs on the early side */
-    int64_t validity_ms = redlock_validity_ms(lock);
+    int64_t now_ns = rl_clock_steady_ns(&run->clock); /* first: it errs on the early side */
+    int64_t validity_ms = redlock_validity_ms(run->lock);
     return validity_ms > 0 ? now_ns + validity_ms * RL_NS_PER_MS : 0;
 }
 
@@ -66,7 +65,7 @@ static void look_at_lock(struct run *run)
             run_order(run, GUARD_END, 0);
         return;
     }
-    int64_t deadline_ns = run_deadline_ns(run->lock);
+    int64_t deadline_ns = run_deadline_ns(run);
     if (deadline_ns - run->deadline_ns >= RL_NS_PER_MS &&
         tell(atomic_load(&run->control_fd), GUARD_DEADLINE, 0, deadline_ns))
         run->deadline_ns = deadline_ns;
@@ -173,9 +172,9 @@ static int64_t backstop_ns(const struct run *run)
 }
 
 /* Until the next look at the lock, more of them the nearer its end is. */
-static int timeout_ms(const struct run *run)
+static int timeout_ms(struct run *run)
 {
-    int64_t now_ns = rl_clock_now_ns();
+    int64_t now_ns = rl_clock_steady_ns(&run->clock);
     int64_t look_ns = (run->deadline_ns - now_ns) / LOOKS;
     int64_t wait_ns = backstop_ns(run) - now_ns;
     if (look_ns < wait_ns)
@@ -196,7 +195,7 @@ void run_watch(struct run *run)
         bool guard_lives = true;
         if (ready[0].revents)
             guard_lives = read_news(run);
-        else if (rl_clock_now_ns() >= backstop_ns(run))
+        else if (rl_clock_steady_ns(&run->clock) >= backstop_ns(run))
             guard_lives = false;
         if (ready[1].revents)
             read_signals(run);
