@@ -346,8 +346,9 @@ static void *race(void *argument)
 /* After the release of a name nothing else comes for it. How many were renewed before. */
 static int check_race(void)
 {
-    static unsigned char gone[RACERS][RACES_MAX], renewed[RACERS][RACES_MAX];
-    int renewals = 0, deleted = 0;
+    static unsigned char gone[RACERS][RACES_MAX], renewed[RACERS][RACES_MAX],
+        taken[RACERS][RACES_MAX];
+    int renewals = 0, deleted = 0, set = 0;
     char *rest = NULL;
     memset(gone, 0, sizeof(gone));
     memset(renewed, 0, sizeof(renewed));
@@ -359,12 +360,16 @@ static int check_race(void)
         if (!name || sscanf(name, "\"race-%d-%d%c", &racer, &i, &quote) != 3 || quote != '"')
             continue;
         ck_assert_msg(!gone[racer][i], "after its release: %s", line);
+        set += strstr(line, "\"SET\"") && !taken[racer][i];
+        taken[racer][i] |= strstr(line, "\"SET\"") != NULL;
         gone[racer][i] = strstr(line, "\"DEL\"") != NULL;
         deleted += gone[racer][i];
         renewals += strstr(line, "\"PEXPIRE\"") && !renewed[racer][i];
         renewed[racer][i] |= strstr(line, "\"PEXPIRE\"") != NULL;
     }
-    ck_assert_int_ge(deleted, released);
+    /* A majority does without this master where that stood still. */
+    ck_assert_int_ge(deleted + late, set);
+    ck_assert_int_gt(set, released / 2);
     return renewals;
 }
 
