@@ -1,11 +1,11 @@
 /* clock.h - the one place that reads a clock: CLOCK_BOOTTIME, which counts the time the
  * machine is suspended, as the masters' clocks do.
  *
- * The kernel's clock never goes back by itself. It does where a virtual machine or a process is
- * restored from an earlier state, or a hypervisor is at fault. A client has a clock of its own
- * for that: its time goes on from the latest that it has told, so that waits and deadlines of
- * calls still end. How much time has passed meanwhile nobody can tell, so nothing that was
- * measured before may be trusted: a step back begins a new epoch.
+ * The kernel's clock does not go back by itself. It may where a virtual machine is moved, a
+ * process is restored from a checkpoint, or a hypervisor is at fault. A client has a clock of
+ * its own for that: its time goes on from the latest that it has told, so that waits and
+ * deadlines of calls still end. How much time has passed meanwhile nobody can tell, so nothing
+ * that was measured before may be trusted: a step back begins a new epoch.
  */
 #ifndef RL_CLOCK_H
 #define RL_CLOCK_H

@@ -57,7 +57,8 @@ static bool outlives(redlock *client)
 {
     return client->ending > 0 || client->async_ops > 0 || client->watched > 0 ||
            client->notices.first ||
-           (client->lines.departures > 0 && rl_lines_departing(client, rl_client_now_ns(client)));
+           (client->lines.departures > 0 &&
+            rl_lines_departing(client, rl_client_now_ns(client)));
 }
 
 /* Is there a channel to be left whose beginning, or end, a master has yet to confirm? That

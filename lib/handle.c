@@ -217,7 +217,7 @@ int rl_handle_decode(const char *text, struct rl_handle *ret_handle)
     if (strncmp(text, HEAD, HEAD_LEN) != 0)
         return REDLOCK_EHANDLE;
     size_t len = from_text(text + HEAD_LEN, bytes);
-    if (len < FIXED_BYTES + 1 + SUM_BYTES) /* a token has a byte at least, or owner_len is one */
+    if (len < FIXED_BYTES + 1 + SUM_BYTES) /* a token has a byte at least, or owner_len is */
         return REDLOCK_EHANDLE;
     const unsigned char *end = bytes + len - SUM_BYTES;
     const unsigned char *at = end;

@@ -138,8 +138,7 @@ START_TEST(extend_refuses_a_passed_deadline_and_a_handle_cut_short)
 }
 END_TEST
 
-/* Time namespaces have clocks of their own, set off by what they are told. The kernel's file says
- * so of both, where there are any. */
+/* Time namespaces have clocks of their own, set off by what they are told. */
 static const char *const offsets[] = {"--boottime=-20", "--boottime=20"};
 
 #define THERE(...) ((const char *const[]){"unshare", "-T", "--fork", __VA_ARGS__, NULL})

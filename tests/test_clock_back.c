@@ -1,5 +1,5 @@
 /* test_clock_back.c - a client whose machine's clock is set back: whatever it held is lost and
- * told, no lock is valid for longer than it was, what waits ends, and all goes on afterwards. */
+ * told, no lock is valid for longer than it was, what waits ends, and all goes on then. */
 #include "config_auto.h"
 
 #include "clients.h"

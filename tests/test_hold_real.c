@@ -386,8 +386,8 @@ START_TEST(a_handle_whose_lease_is_above_max_ttl_is_refused)
 }
 END_TEST
 
-/* What it says is changed: it is of another clock; it is from the future; it lasts for longer than
- * any lock; or none of these. */
+/* What it says is changed: it is of another clock; it is from the future; it lasts for longer
+ * than any lock; or none of these. */
 START_TEST(a_handle_lasts_no_longer_than_when_it_was_written)
 {
     struct rl_handle handle;

@@ -60,6 +60,11 @@ int64_t sim_own_ns(const struct sim_proc *proc)
     return shown(proc, proc->boottime_extra_ns, &proc->parts->boottime_stop);
 }
 
+int64_t sim_shown_ns(const struct sim_proc *proc)
+{
+    return sim_own_ns(proc) - proc->back_ns;
+}
+
 int64_t sim_true_ns(const struct sim_proc *proc, int64_t own_ns)
 {
     return true_of(proc, proc->boottime_extra_ns, &proc->parts->boottime_stop, own_ns);

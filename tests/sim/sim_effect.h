@@ -38,6 +38,7 @@ void sim_fault_do_to_path(struct sim_effect *effect);
 void sim_fault_undo_to_path(const struct sim_effect *effect);
 
 /* sim_fault_proc.c */
+int64_t sim_fault_unseen_ns(const struct sim_proc *proc); /* since its client read the clock */
 void sim_fault_do_to_proc(const struct sim_effect *effect, int64_t for_ns);
 void sim_fault_undo_to_proc(const struct sim_effect *effect);
 

@@ -43,12 +43,15 @@
     X(ALLOC, "allocations fail", SIM_ASSUMPTIONS)                                            \
     X(NO_FDS, "no descriptors", SIM_ASSUMPTIONS)                                             \
     X(LOOKUP, "look-ups fail", SIM_ASSUMPTIONS)                                              \
+    X(OWN_BACK, "client's clock set back", SIM_ASSUMPTIONS)                                  \
     X(FLUSHALL, "FLUSHALL", SIM_KEYS_STAY)                                                   \
     X(EVICT, "eviction", SIM_KEYS_STAY)                                                      \
     X(UNGUARDED, "restart empty, no guard", SIM_GUARD_ON)                                    \
     X(STEP, "master's clock steps forward", SIM_NO_STEP)                                     \
     X(FAST, "master's clock too fast", SIM_RATES)                                            \
     X(FREEZE, "snapshot of a process", SIM_TIME_COUNTS)                                      \
+    X(OWN_UNSEEN, "client's clock set back unseen", SIM_STEADY)                              \
+    X(OWN_FORWARD, "client's clock steps forward", SIM_STEADY)                               \
     X(REPLACE, "another server in a node's place", SIM_ONE_SERVER)
 
 enum sim_fault {

@@ -65,6 +65,8 @@ static bool fits_proc(const struct sim_effect *effect, const struct sim_proc *pr
     case SIM_FAULT_HALF_OPEN:
     case SIM_FAULT_CUT_AFTER:
         return sim_path_open(proc, effect->master) > 0;
+    case SIM_FAULT_OWN_UNSEEN:
+        return sim_fault_unseen_ns(proc) > 2 * SIM_MS;
     case SIM_FAULT_PROC_CRASH: /* it will have a successor */
         return sim_world.actor_count + sim_fault_successors() < SIM_ACTORS_MAX;
     default:

@@ -89,6 +89,10 @@ static uint64_t of_proc(const struct sim_effect *effect)
         return proc->felt.no_fds;
     case SIM_FAULT_LOOKUP:
         return proc->felt.lookups;
+    case SIM_FAULT_OWN_BACK:
+    case SIM_FAULT_OWN_FORWARD:
+    case SIM_FAULT_OWN_UNSEEN:
+        return proc->felt.steps;
     default:
         return proc->felt.late;
     }
@@ -117,6 +121,9 @@ uint64_t sim_fault_felt(const struct sim_effect *effect)
     case SIM_FAULT_ALLOC:
     case SIM_FAULT_NO_FDS:
     case SIM_FAULT_LOOKUP:
+    case SIM_FAULT_OWN_BACK:
+    case SIM_FAULT_OWN_FORWARD:
+    case SIM_FAULT_OWN_UNSEEN:
         return of_proc(effect);
     default:
         return of_master(effect);

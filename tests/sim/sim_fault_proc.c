@@ -3,6 +3,10 @@
 
 #include "sim_effect.h"
 
+#include "client.h"
+
+#define NOTICED_NS (SIM_S + 10 * SIM_MS) /* a client looks at its clock so often at least */
+
 /* ---- done ----------------------------------------------------------------------------- */
 
 static void crash(struct sim_proc *proc)
@@ -23,6 +27,28 @@ static void stutter(struct sim_proc *proc, int64_t for_ns)
     sim_fault_lasts_until(sim_now_ns() + for_ns + proc->rates.pause_max_ns);
 }
 
+/* Of the client that it has; 0: it has none, or that has seen a later time. */
+int64_t sim_fault_unseen_ns(const struct sim_proc *proc)
+{
+    for (unsigned i = 0; i < sim_world.actor_count; i++) {
+        const redlock *client = sim_world.actor[i].client;
+        if (sim_world.actor[i].proc != proc || !client)
+            continue;
+        int64_t now_ns = sim_shown_ns(proc) + atomic_load(&client->clock.added_ns);
+        int64_t seen_ns = atomic_load(&client->clock.seen_ns);
+        return seen_ns > 0 && now_ns > seen_ns ? now_ns - seen_ns : 0;
+    }
+    return 0;
+}
+
+/* By more than the world lasts: whenever it is read next it shows less than it has shown. */
+static void set_back(struct sim_proc *proc)
+{
+    int64_t by_ns = sim_scale(3600 * SIM_S, 20 * 3600 * SIM_S);
+    sim_proc_set_back(proc, by_ns < sim_shown_ns(proc) / 2 ? by_ns : sim_shown_ns(proc) / 2);
+    sim_fault_lasts_until(sim_now_ns() + NOTICED_NS);
+}
+
 void sim_fault_do_to_proc(const struct sim_effect *effect, int64_t for_ns)
 {
     struct sim_proc *proc = effect->proc;
@@ -35,6 +61,15 @@ void sim_fault_do_to_proc(const struct sim_effect *effect, int64_t for_ns)
         break;
     case SIM_FAULT_FREEZE:
         sim_proc_freeze(proc, for_ns);
+        break;
+    case SIM_FAULT_OWN_BACK:
+        set_back(proc);
+        break;
+    case SIM_FAULT_OWN_UNSEEN:
+        sim_proc_set_back(proc, sim_between(SIM_MS, sim_fault_unseen_ns(proc)));
+        break;
+    case SIM_FAULT_OWN_FORWARD:
+        sim_proc_set_back(proc, -sim_scale(SIM_MS, 3600 * SIM_S));
         break;
     case SIM_FAULT_PROC_STUTTER:
         stutter(proc, for_ns);

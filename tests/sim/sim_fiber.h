@@ -51,7 +51,9 @@ struct sim_proc_parts {
     uint64_t stop_at;       /* counts down; 0: no */
     int64_t stop_ns;
     bool stop_thread;
+    int64_t stop_recv_ns; /* when it reads next; 0: no */
     char boot_id[37];
+    bool set;             /* its clock was, and it has not read it since */
     int64_t clock_offset; /* of its time namespace, within that boot */
 };
 

@@ -30,8 +30,13 @@ static struct sim_hold *open_holds;
 static uint64_t acquired;
 static int64_t held_ns;
 
+/* Of a token: its random digits, 64 bits each. */
+enum { HALF = 16 };
+static char last_token[2 * HALF];
+
 void sim_holds_begin(void)
 {
+    memset(last_token, 0, sizeof(last_token));
     memset(pool, 0, sizeof(pool[0]) * (pool_next < HOLDS_MAX ? pool_next : HOLDS_MAX));
     pool_next = 0;
     open_holds = NULL;
@@ -39,9 +44,21 @@ void sim_holds_begin(void)
     held_ns = 0;
 }
 
+/* In own time: a client's clock goes on from what it had shown, and so it is behind that by as
+ * much as it was set back, but for what was added since. Where it was, nothing is in force:
+ * whenever it is asked next it says so. */
 int64_t sim_hold_in_force_ns(const struct sim_hold *hold)
 {
-    return hold->lock ? atomic_load(&hold->lock->deadline_ns) : hold->deadline_ns;
+    if (!hold->lock)
+        return hold->deadline_ns;
+    const struct rl_clock *clock = &hold->lock->client->clock;
+    int64_t deadline_ns = atomic_load(&hold->lock->deadline_ns);
+    int64_t added_ns = atomic_load(&clock->added_ns);
+    int64_t now_ns = sim_shown_ns(hold->proc) + added_ns;
+    if (deadline_ns == 0 || atomic_load(&hold->lock->clock_epoch) != added_ns ||
+        atomic_load(&clock->seen_ns) - now_ns > RL_CLOCK_JITTER_NS)
+        return 0;
+    return deadline_ns + hold->proc->back_ns - added_ns;
 }
 
 /* What it goes by, on its own clock: the deadline, and what it was told when it looked. */
@@ -218,6 +235,17 @@ static int64_t margin_ns(int64_t ttl_ns)
     return part_ns < 3 * SIM_MS ? 3 * SIM_MS : part_ns > 100 * SIM_MS ? 100 * SIM_MS : part_ns;
 }
 
+/* That half of one comes again is as good as impossible. */
+static void look_for_weak_token(const struct sim_hold *hold)
+{
+    const char *first = hold->token, *second = hold->token + HALF;
+    if (strlen(hold->token) <= 2 * HALF || hold->token[2 * HALF] != ':' ||
+        memcmp(first, second, HALF) == 0 || memcmp(first, last_token, HALF) == 0 ||
+        memcmp(second, last_token + HALF, HALF) == 0)
+        sim_found(SIM_TWICE, "%s has a token that is not random enough", hold->proc->name);
+    memcpy(last_token, hold->token, sizeof(last_token));
+}
+
 struct sim_hold *sim_took(redlock_lock *lock, const char *name, const redlock_options *asked)
 {
     struct sim_hold *hold = new_hold(name);
@@ -236,6 +264,7 @@ struct sim_hold *sim_took(redlock_lock *lock, const char *name, const redlock_op
             sim_own_ns(hold->proc) + asked->max_hold_ms * SIM_MS + RL_VALIDITY_GRAIN_NS;
     set_owner(hold, asked);
     snprintf(hold->token, sizeof(hold->token), "%s", redlock_token(lock));
+    look_for_weak_token(hold);
     acquired++;
     sim_mark(MARK_TOOK, hold->proc->index, (uint64_t)sim_hold_in_force_ns(hold));
     if (sim_tells())

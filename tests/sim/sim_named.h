@@ -20,7 +20,8 @@ struct sim_scenario {
 extern const struct sim_scenario sim_named_take[], sim_named_undo[], sim_named_keep[],
     sim_named_wait[], sim_named_fault[], sim_named_fit[], sim_named_shared[],
     sim_named_nested[], sim_named_several[], sim_named_fair[], sim_named_rw[],
-    sim_named_loss[], sim_named_links[], sim_named_detach[], sim_named_absent[];
+    sim_named_loss[], sim_named_links[], sim_named_detach[], sim_named_absent[],
+    sim_named_clock[];
 
 /* ---- the world ------------------------------------------------------------------------ */
 
@@ -92,8 +93,10 @@ struct sim_player *sim_is_there(const char *name, const struct sim_client_option
 /* The same, on another player's host. */
 struct sim_player *sim_lives_with(struct sim_player *other, const char *name);
 
-/* The same, in a time namespace with a clock that is set off by so much. */
-struct sim_player *sim_lives_apart(struct sim_player *other, const char *name, int64_t by_ms);
+/* The same, with options of its own, and in a time namespace with a clock that is set off by so
+ * much. */
+struct sim_player *sim_lives_apart(struct sim_player *other, const char *name,
+                                   const struct sim_client_options *how, int64_t by_ms);
 
 /* Another thread of its process, on the same client. */
 struct sim_player *sim_beside(struct sim_player *player);

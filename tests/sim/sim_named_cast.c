@@ -230,15 +230,16 @@ struct sim_player *sim_is_there(const char *name, const struct sim_client_option
 
 struct sim_player *sim_lives_with(struct sim_player *other, const char *name)
 {
-    return sim_lives_apart(other, name, 0);
+    return sim_lives_apart(other, name, &other->how, 0);
 }
 
-struct sim_player *sim_lives_apart(struct sim_player *other, const char *name, int64_t by_ms)
+struct sim_player *sim_lives_apart(struct sim_player *other, const char *name,
+                                   const struct sim_client_options *how, int64_t by_ms)
 {
     struct sim_proc *proc = sim_proc_new(name);
     sim_proc_share_host(proc, other->proc);
     sim_proc_set_off(proc, by_ms * SIM_MS);
-    return has_it_once(enter(proc, &other->how));
+    return has_it_once(enter(proc, how));
 }
 
 struct sim_player *sim_beside(struct sim_player *other)

@@ -81,13 +81,13 @@ static void detached_and_not_asked_again(void)
     hand_on(ann, bob);
 }
 
-/* bob's clock shows two seconds less than ann's, on the same host. When ann's lock is over, and is
- * carl's, it does not show what it showed to ann when she handed her lock on. */
+/* bob's clock shows two seconds less than ann's, on the same host. When ann's lock is over, and
+ * is carl's, it does not show what it showed to ann when she handed her lock on. */
 static void detached_to_another_clock(void)
 {
     sim_stage(3);
     struct sim_player *ann = sim_is_there("ann", NULL);
-    struct sim_player *bob = sim_lives_apart(ann, "bob", -2000);
+    struct sim_player *bob = sim_lives_apart(ann, "bob", NULL, -2000);
     struct sim_player *carl = sim_is_there("carl", NULL);
     sim_curtain();
     sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
@@ -101,6 +101,23 @@ static void detached_to_another_clock(void)
     sim_expect(sim_releases(carl) == REDLOCK_OK);
 }
 
+/* There is less left of ann's lease than bob's max-ttl. But masters of bob's that restart empty
+ * vote when that has passed. */
+static void detached_above_max_ttl(void)
+{
+    static const struct sim_client_options half = {.max_ttl_ms = 500};
+    sim_stage(3);
+    struct sim_player *ann = sim_is_there("ann", NULL);
+    struct sim_player *bob = sim_lives_apart(ann, "bob", &half, 0);
+    sim_curtain();
+    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+    sim_pass_ms(600);
+    sim_expect(sim_does(ann, act_detach) == REDLOCK_OK);
+    bob->hold = ann->hold;
+    ann->hold = NULL;
+    sim_expect(sim_does(bob, act_attach) == REDLOCK_EHANDLE);
+}
+
 const struct sim_scenario sim_named_detach[] = {
     {"detached", "ann's lock is handed on to bob, who gives it up.", detached},
     {"detached-and-not-filled-in",
@@ -111,8 +128,10 @@ const struct sim_scenario sim_named_detach[] = {
      "it is not\nasked again.",
      detached_and_not_asked_again},
     {"detached-to-another-clock",
-     "bob lives on ann's host, in a time namespace with a clock of its own: he is refused a lock "
-     "that is\ntimed by hers.",
+     "bob lives on ann's host, in a time namespace with a clock of its own: he is refused a "
+     "lock that is\ntimed by hers.",
      detached_to_another_clock},
+    {"detached-above-max-ttl", "bob is refused a lock whose lease is above his max-ttl.",
+     detached_above_max_ttl},
     {0},
 };

@@ -38,7 +38,7 @@ const char *sim_assumption_name(enum sim_assumption assumption)
         [SIM_KEYS_STAY] = "keys stay",         [SIM_GUARD_ON] = "guard on",
         [SIM_NO_STEP] = "no clock steps",      [SIM_RATES] = "clock rates",
         [SIM_TIME_COUNTS] = "all time counts", [SIM_ONE_SERVER] = "one server a node",
-        [SIM_ONE_LIST] = "one list of nodes",
+        [SIM_ONE_LIST] = "one list of nodes",  [SIM_STEADY] = "steady clients' clocks",
     };
     return names[assumption];
 }

@@ -33,6 +33,7 @@ enum sim_assumption {
     SIM_TIME_COUNTS,  /* the client's clock counts all time (no snapshots) */
     SIM_ONE_SERVER,   /* each node is one server, and another than the others */
     SIM_ONE_LIST,     /* all clients have the same nodes */
+    SIM_STEADY,       /* a client's clock steps back only where that is seen, never forward */
     SIM_ASSUMPTIONS
 };
 

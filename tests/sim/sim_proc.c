@@ -9,6 +9,7 @@
 
 #include <assert.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { PROCS_MAX = 4096, PAUSE_MIN_NS = 10000 };
@@ -16,6 +17,9 @@ enum { PROCS_MAX = 4096, PAUSE_MIN_NS = 10000 };
 /* What a thread does takes no time until it has made so many calls: who goes round and round
  * until it is later must see it become later. */
 enum { CALLS_AT_ONCE = 1000, CALLS_TAKE_NS = 100000, CALLS_MAX = 2000000 };
+
+/* All are up for so long at least: there is something to set a clock back by. */
+#define UP_NS (10 * 86400 * SIM_S)
 
 /* One block each, and the blocks are kept for the next worlds. */
 struct whole {
@@ -63,7 +67,7 @@ struct sim_proc *sim_proc_new(const char *name)
     snprintf(proc->name, sizeof(proc->name), "%s", name);
     make_boot_id(proc->parts->boot_id);
     /* Its machine runs for a while, and was suspended before: no two clocks show the same. */
-    proc->boottime_extra_ns = sim_scale(60 * SIM_S, 100 * 86400 * SIM_S);
+    proc->boottime_extra_ns = UP_NS + sim_scale(60 * SIM_S, 100 * 86400 * SIM_S);
     proc->monotonic_extra_ns = proc->boottime_extra_ns - sim_between(SIM_S, 30 * SIM_S);
     return proc;
 }
@@ -72,10 +76,24 @@ void sim_proc_share_host(struct sim_proc *proc, const struct sim_proc *other)
 {
     proc->rate_ppb = other->rate_ppb;
     proc->boottime_extra_ns = other->boottime_extra_ns;
+    proc->back_ns = other->back_ns;
     proc->monotonic_extra_ns = other->monotonic_extra_ns;
     proc->parts->boottime_stop = other->parts->boottime_stop;
     proc->parts->monotonic_stop = other->parts->monotonic_stop;
     memcpy(proc->parts->boot_id, other->parts->boot_id, sizeof(proc->parts->boot_id));
+}
+
+void sim_proc_set_back(struct sim_proc *proc, int64_t by_ns)
+{
+    if (proc->crashed)
+        return;
+    sim_mark(SIM_MARK_SET_BACK, proc->index, (uint64_t)by_ns);
+    if (sim_tells())
+        sim_tell("%s's clock is set %s by %lld.%03lld s", proc->name,
+                 by_ns < 0 ? "forward" : "back", (long long)(llabs(by_ns) / SIM_S),
+                 (long long)(llabs(by_ns) % SIM_S / SIM_MS));
+    proc->back_ns += by_ns;
+    proc->parts->set = true;
 }
 
 void sim_proc_set_off(struct sim_proc *proc, int64_t by_ns)
@@ -203,6 +221,11 @@ void sim_proc_stop_at(struct sim_proc *proc, uint64_t kth, int64_t for_ns, bool 
     proc->parts->stop_at = kth;
     proc->parts->stop_ns = for_ns;
     proc->parts->stop_thread = thread;
+}
+
+void sim_proc_stop_at_recv(struct sim_proc *proc, int64_t for_ns)
+{
+    proc->parts->stop_recv_ns = for_ns;
 }
 
 uint64_t sim_proc_calls(const struct sim_proc *proc)

@@ -34,6 +34,7 @@ struct sim_proc_felt {
     uint64_t no_memory; /* allocations that failed */
     uint64_t no_fds;    /* descriptors refused */
     uint64_t lookups;   /* that failed, or took more time than usual */
+    uint64_t steps;     /* of its clock, which was read since */
 };
 
 struct sim_proc {
@@ -41,7 +42,8 @@ struct sim_proc {
     char name[16]; /* "p1", as the story calls it */
     struct sim_proc_rates rates;
     int64_t rate_ppb;           /* its clocks run so much too fast; negative: too slow */
-    int64_t boottime_extra_ns;  /* BOOTTIME = true time at this rate + this */
+    int64_t boottime_extra_ns;  /* its own time = true time at this rate + this */
+    int64_t back_ns;            /* BOOTTIME = its own time - this: it was set back */
     int64_t monotonic_extra_ns; /* MONOTONIC does not count suspends */
     int64_t awake_ns;           /* paused until then; 0: it runs */
     bool crashed;               /* see sim_proc_crash() */
@@ -92,9 +94,12 @@ void sim_nap(int64_t own_ns);
  * rates say. Does nothing outside of a process. */
 void sim_system_call(void);
 
-/* Clocks. `own` times are BOOTTIME of the process. */
+/* Clocks. `own` times are what BOOTTIME of the process would show, had it never been set. */
 int64_t sim_own_ns(const struct sim_proc *proc);
-/* The true time at which its BOOTTIME shows `own_ns`, as far as is known now. */
+/* What BOOTTIME shows; and set it back by so much (less than 0: forward). */
+int64_t sim_shown_ns(const struct sim_proc *proc);
+void sim_proc_set_back(struct sim_proc *proc, int64_t by_ns);
+/* The true time at which it is `own_ns`, as far as is known now. */
 int64_t sim_true_ns(const struct sim_proc *proc, int64_t own_ns);
 
 /* It stands for so long: SIGSTOP, the scheduler, a debugger. */
@@ -107,6 +112,8 @@ void sim_proc_freeze(struct sim_proc *proc, int64_t for_ns);
 /* At the k-th of these calls from now (0: none) it stands for so long: all of it, or only the
  * thread that makes the call. And how many calls there were so far. */
 void sim_proc_stop_at(struct sim_proc *proc, uint64_t kth, int64_t for_ns, bool thread);
+/* When it reads from a socket next. */
+void sim_proc_stop_at_recv(struct sim_proc *proc, int64_t for_ns);
 uint64_t sim_proc_calls(const struct sim_proc *proc);
 
 /* Killed: from here on nothing it does is seen by anybody: its connections end as the kernel

@@ -3,6 +3,7 @@
  */
 #include "config_auto.h"
 
+#include "sim_fiber.h"
 #include "sim_net_parts.h"
 #include "sim_real.h"
 
@@ -228,8 +229,20 @@ ssize_t sim_bound_send(int fd, const void *bytes, size_t len, int flags)
     return sent > 0 ? (ssize_t)sent : fail(EAGAIN);
 }
 
+/* Is it to be stopped here? */
+static void begin_recv(void)
+{
+    struct sim_proc *proc = sim_proc();
+    if (!proc || proc->parts->stop_recv_ns == 0)
+        return;
+    int64_t for_ns = proc->parts->stop_recv_ns;
+    proc->parts->stop_recv_ns = 0;
+    sim_proc_pause(proc, for_ns);
+}
+
 ssize_t sim_bound_recv(int fd, void *bytes, size_t len, int flags)
 {
+    begin_recv();
     struct sim_file *file = sim_file(fd);
     if (!file)
         return sim_real_recv(fd, bytes, len, flags);

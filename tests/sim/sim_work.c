@@ -209,11 +209,12 @@ void sim_count_try(const char *name, int result)
         result != REDLOCK_OK && result != REDLOCK_EHELD && result != REDLOCK_ENOQUORUM;
 }
 
-/* Has any process been stopped so far? */
+/* Has any process been stopped so far, or did its clock not count all time? */
 static bool any_stood(void)
 {
     return sim_world_faults(SIM_FAULT_PROC_PAUSE, SIM_FAULT_PROC_STUTTER) > 0 ||
-           sim_world_faults(SIM_FAULT_FREEZE, SIM_FAULT_FREEZE) > 0;
+           sim_world_faults(SIM_FAULT_OWN_BACK, SIM_FAULT_OWN_BACK) > 0 ||
+           sim_world_faults(SIM_FAULT_FREEZE, SIM_FAULT_OWN_FORWARD) > 0;
 }
 
 static int blocking_try(struct sim_actor *actor, const char *name,
