@@ -41,7 +41,7 @@ END_TEST
 
 START_TEST(extend_goes_upwards_only)
 {
-    open_cold_clients(3, NULL);
+    open_clients(3, NULL);
     redlock_lock *lock = client_take(one, "name");
     ck_assert(wait_until(masters_with(masters, "name") == 3, 5000));
     int64_t before = redlock_validity_ms(lock);
@@ -86,7 +86,7 @@ END_TEST
 
 START_TEST(extend_finds_a_lock_lost_on_a_majority)
 {
-    open_cold_clients(3, NULL);
+    open_clients(3, NULL);
     redlock_lock *lock = client_take(one, "name");
     ck_assert(wait_until(masters_with(masters, "name") == 3, 5000));
     client_ready(one); /* a grant that came late is heard */
@@ -109,7 +109,7 @@ END_TEST
 START_TEST(extend_fills_in_a_minority_but_nothing_foreign)
 {
     char token[200];
-    open_cold_clients(3, NULL);
+    open_clients(3, NULL);
     redlock_lock *lock = client_take(one, "name");
     ck_assert(wait_until(masters_with(masters, "name") == 3, 5000));
     client_ready(one);
@@ -458,7 +458,7 @@ END_TEST
 
 START_TEST(force_release_frees_it_whoever_holds_it)
 {
-    open_cold_clients(3, NULL);
+    open_clients(3, NULL);
     redlock_lock *lock = client_take(one, "name");
     ck_assert(wait_until(masters_with(masters, "name") == 3, 5000));
     ck_assert_int_eq(redlock_force_release(two, "name", 4, NULL), 0);
