@@ -562,6 +562,25 @@ enum redlock_node_state {
     REDLOCK_NODE_READY = 5       /* votes */
 };
 
+/* What redlock_probe() has seen to work at a master, or not. */
+enum redlock_proof_of {
+    REDLOCK_PROOF_ACQUIRE = 0,
+    REDLOCK_PROOF_EXTEND = 1,
+    REDLOCK_PROOF_RELEASE = 2,
+    REDLOCK_PROOF_WAKE = 3, /* a release wakes a waiter; without it waiters ask from time to time */
+    REDLOCK_PROOFS = 4
+};
+enum redlock_proof_result {
+    REDLOCK_PROOF_NONE = 0, /* not tried, or what comes before it failed */
+    REDLOCK_PROOF_OK = 1,
+    REDLOCK_PROOF_FAILED = 2 /* text says why */
+};
+
+typedef struct redlock_proof {
+    int result;     /* enum redlock_proof_result */
+    char text[192]; /* FAILED: the master's own words, or ours; printable */
+} redlock_proof;
+
 /* `refusal` is the error with which the server itself refused a request about a lock last, or
  * with which it would by what INFO says (OOM, MISCONF, NOREPLICAS); also where enough others
  * granted the lock, or where the answer came too late to count. */
@@ -577,13 +596,16 @@ typedef struct redlock_node_status {
     char text[192];   /* why it is in this state, or a warning; empty where all is well */
     char refusal[160];      /* its own last error, see below; empty: none */
     int64_t refused_ago_ms; /* so long ago; -1: never */
+    redlock_proof proof[REDLOCK_PROOFS]; /* redlock_probe() only */
 } redlock_node_status;
 
 typedef struct redlock_status_report {
     size_t size;
     unsigned nodes;
     unsigned needed;
-    unsigned ready; /* nodes that vote */
+    unsigned ready;     /* nodes that vote */
+    unsigned proven;    /* redlock_probe(): and took, extended and released a lock */
+    int64_t max_ttl_ms; /* as configured: it must be the same in every client */
     redlock_node_status node[REDLOCK_NODES_MAX];
 } redlock_status_report;
 
@@ -591,6 +613,17 @@ typedef struct redlock_status_report {
  * 0 where a quorum can vote, else ENOQUORUM; `ret_status` is filled in either way. Blocks.
  * EINVAL, ECANCELED, ENOMEM, EFORK, EDEADLK. */
 REDLOCK_API int redlock_status(redlock *client, redlock_status_report *ret_status);
+
+/* Could a lock be taken now? As redlock_status(); then a plain lock with a random name is
+ * taken, waited for, extended and released on each master that votes, by the scripts that
+ * every lock uses. The name is `prefix` and 36 characters; NULL: "redlock:probe:". Give a prefix
+ * where the user has rights to some names only. The key lives for 5 s at most. Seven scripts a
+ * master, and the connections of those who wait.
+ * 0 where a quorum votes and has proven it, else ENOQUORUM; `ret_status` is filled in either
+ * way. Blocks: at most connect-timeout for each step. As redlock_status(); EINVAL also: the
+ * prefix; EBUSY, ERANDOM. */
+REDLOCK_API int redlock_probe(redlock *client, const char *prefix,
+                              redlock_status_report *ret_status);
 
 /* Counters since redlock_open(). */
 typedef struct redlock_stats {

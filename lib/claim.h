@@ -18,7 +18,8 @@ struct rl_claim {
     struct redlock_lock *lock; /* the handle, or NULL */
     bool detached;             /* its keys are another process's business */
     bool spare;                /* put away: nobody has it any more */
-    bool query;                /* inspect, force: no hold, no token */
+    bool query;                /* inspect, force, probe: no hold, no vote */
+    int64_t query_ttl_ns;      /* a probe that takes or extends: for so long */
     bool endless;              /* force: also where the key has no TTL */
     unsigned owed;             /* requests that have not been answered, lost, ... */
     unsigned busy;             /* calls into this claim that are not back yet */

@@ -43,7 +43,7 @@ void rl_claim_answered(void *owner, struct rl_node *node, unsigned slot,
     (void)owner;
     rl_claim_enter(claim);
     claim->owed--;
-    if (waiting->script == RL_WAIT)
+    if (waiting->script == RL_WAIT && !claim->query)
         note_queue(claim, node->index, queued_by(claim, judged), now_ns);
     rl_claim_hear(claim, node, waiting->verb, judged);
     if (!claim->query) {
@@ -91,7 +91,7 @@ void rl_claim_unexecuted(void *owner, struct rl_node *node, unsigned slot,
     claim->owed--;
     if (claim->query) {
         if (claim->op)
-            rl_claim_query(claim, waiting->verb, rl_bit(node->index), now_ns,
+            rl_claim_query(claim, waiting->script, rl_bit(node->index), now_ns,
                            now_ns + claim->budget_ns);
     } else {
         rl_hold_unexecuted(&claim->hold, node->index, slot, waiting->verb);
@@ -120,7 +120,7 @@ void rl_claim_lost(void *owner, struct rl_node *node, unsigned slot,
     (void)owner;
     rl_claim_enter(claim);
     claim->owed--;
-    if (waiting->script == RL_WAIT)
+    if (waiting->script == RL_WAIT && !claim->query)
         note_queue(claim, node->index, RL_MAYBE_QUEUED, now_ns);
     rl_claim_hear(claim, node, waiting->verb, &judged);
     if (!claim->query)

@@ -32,8 +32,9 @@ static void request_init(struct request *request, struct rl_claim *claim, enum r
     request->by_hash_len = request->by_body_len = 0;
     request->by_hash = claim->client->request_bytes;
     request->by_body = request->by_hash + RL_REQUEST_MAX;
-    int64_t ttl_ns =
-        rl_verb_of(script) == RL_ACQUIRE ? claim->hold.ttl_ns : claim->hold.extend_ttl_ns;
+    int64_t ttl_ns = claim->query                       ? claim->query_ttl_ns
+                     : rl_verb_of(script) == RL_ACQUIRE ? claim->hold.ttl_ns
+                                                        : claim->hold.extend_ttl_ns;
     request->ttl_ms = ttl_ns / RL_NS_PER_MS;
 }
 

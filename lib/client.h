@@ -136,6 +136,8 @@ struct redlock {
     bool subs_unflushed; /* they may have something to send */
     struct rl_ears ears; /* what they listen on beside their own channels */
     uint64_t listening;  /* nodes whose releases of plain locks we hear */
+    struct rl_probe *probes; /* probe.c: those in progress */
+    uint64_t probe_count;
     char uuid[37];
 
     struct rl_claim *claims;  /* asking or held */

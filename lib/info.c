@@ -7,6 +7,7 @@
 
 #include <assert.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Copy a value that fits; one that does not is as good as none. */
@@ -57,6 +58,7 @@ static const struct row {
     {"master_replid", TEXT, FIELD(replication), NULL},
     {"role", TEXT, FIELD(role), NULL},
     {"redis_version", TEXT, FIELD(version), NULL},
+    {"valkey_version", TEXT, FIELD(valkey), NULL},
     {"maxmemory_policy", TEXT, FIELD(policy), NULL},
     {"uptime_in_seconds", NUMBER, FIELD(uptime_s), NULL},
     {"maxmemory", NUMBER, FIELD(maxmemory), NULL},
@@ -119,6 +121,8 @@ void rl_info_parse(const char *text, size_t len, struct rl_info *ret_info)
     }
     if (ret_info->maxmemory < 0)
         ret_info->maxmemory = 0;
+    if (ret_info->valkey[0])
+        snprintf(ret_info->version, sizeof(ret_info->version), "valkey %s", ret_info->valkey);
 }
 
 bool rl_info_is_replica(const struct rl_info *info)
@@ -162,7 +166,8 @@ const char *rl_info_refusal(const struct rl_info *info)
         return "MISCONF: its last RDB save failed, so it may take no locks: free the disk, or "
                "set stop-writes-on-bgsave-error no";
     if (info->good_replicas == 0)
-        return "NOREPLICAS: it has none of the replicas that min-replicas-to-write asks for, so "
+        return "NOREPLICAS: it has none of the replicas that min-replicas-to-write asks for, "
+               "so "
                "it takes no locks: set that to 0";
     return NULL;
 }

@@ -15,13 +15,14 @@
 #include <stdint.h>
 
 struct rl_info {
-    char run_id[48]; /* empty: not told */
+    char run_id[48];      /* empty: not told */
     char replication[48]; /* master_replid; empty: not told */
     char role[16];        /* empty: not told */
-    char version[24];
-    char policy[32];   /* maxmemory_policy */
-    int64_t uptime_s;  /* -1: not told */
-    int64_t maxmemory; /* bytes; 0: no limit, or not told */
+    char version[24];     /* "7.2.4", "valkey 8.1.0" */
+    char valkey[17];      /* its own version, where it is one: the other is what it is like */
+    char policy[32];      /* maxmemory_policy */
+    int64_t uptime_s;     /* -1: not told */
+    int64_t maxmemory;    /* bytes; 0: no limit, or not told */
     int64_t used_memory;
     int64_t uncounted_memory; /* the part of it that the limit is not about */
     int64_t good_replicas;    /* -1: it does not ask for any */
@@ -42,8 +43,8 @@ bool rl_info_is_replica(const struct rl_info *info);
  * against it. A static text. */
 const char *rl_info_unfit(const struct rl_info *info);
 
-/* Why it refuses locks now, or may: the error that it answers, and what would be right. NULL: it
- * does not. A static text. */
+/* Why it refuses locks now, or may: the error that it answers, and what would be right. NULL:
+ * it does not. A static text. */
 const char *rl_info_refusal(const struct rl_info *info);
 
 /* How long a vote is withheld after a restart: max_ttl * (1 + drift_factor). */

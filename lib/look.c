@@ -310,9 +310,10 @@ static void describe(struct rl_node *node, redlock_node_status *entry, int64_t n
     entry->node = node->config->label;
     entry->state = state_of(node, now_ns);
     entry->guard_ms = 0;
+    memset(entry->proof, 0, sizeof(entry->proof));
     if (entry->state == REDLOCK_NODE_GUARDED && node->guard_until_ns > now_ns)
         entry->guard_ms = (node->guard_until_ns - now_ns + RL_NS_PER_MS - 1) / RL_NS_PER_MS;
-    entry->uptime_s = node->mode == RL_UP ? node->info.uptime_s : -1;
+    entry->uptime_s = node->mode == RL_UP ? rl_node_uptime_s(node, now_ns) : -1;
     _Static_assert(sizeof(entry->run_id) == sizeof(node->info.run_id), "run_id");
     _Static_assert(sizeof(entry->role) == sizeof(node->info.role), "role");
     _Static_assert(sizeof(entry->version) == sizeof(node->info.version), "version");
@@ -336,7 +337,8 @@ static void look_finish(struct look *look, int64_t now_ns)
     redlock_status_report *status = look->status;
     status->nodes = client->n;
     status->needed = rl_quorum_needed(client->n);
-    status->ready = 0;
+    status->ready = status->proven = 0;
+    status->max_ttl_ms = client->config.max_ttl_ms;
     for (unsigned i = 0; i < client->n; i++) {
         describe(&client->nodes[i], &status->node[i], now_ns);
         if (look->silent & rl_bit(i))

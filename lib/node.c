@@ -386,6 +386,13 @@ bool rl_node_pending(const struct rl_node *node)
     return node->mode == RL_UP ? node->asked_late || node->proving : node->retry.failures == 0;
 }
 
+int64_t rl_node_uptime_s(const struct rl_node *node, int64_t now_ns)
+{
+    if (node->info.uptime_s < 0 || now_ns < node->info_ns)
+        return node->info.uptime_s;
+    return node->info.uptime_s + (now_ns - node->info_ns) / RL_NS_PER_S;
+}
+
 const char *rl_node_why(struct rl_node *node, int64_t now_ns)
 {
     switch (node->mode) {

@@ -106,7 +106,8 @@ struct rl_node {
     bool cut;            /* DOWN: it was UP, and the connection was ended by others */
     struct rl_retry retry;
 
-    struct rl_info info; /* of the last INFO; empty where it was denied */
+    struct rl_info info;         /* of the last INFO; empty where it was denied */
+    int64_t info_ns;             /* when it came */
     struct rl_identity identity; /* who answered here last, and since when */
     enum rl_fitness fitness;
     /* twins.c, by the connection in use: */
@@ -115,7 +116,7 @@ struct rl_node {
     bool proving;     /* which is about to be known */
     bool unteachable;
     uint64_t apart, same; /* nodes that are other servers, or this one */
-    int64_t replaced_ns; /* when this client last saw other keys come here; 0: never */
+    int64_t replaced_ns;  /* when this client last saw other keys come here; 0: never */
     const char *replaced_how;
     int64_t ask_info_ns; /* when to ask again; INT64_MAX: it was, or there is no need */
     bool asked_late;     /* nobody was there to ask when it was due: the answer is awaited */
@@ -178,6 +179,9 @@ void rl_node_hasten(struct rl_node *node, int64_t now_ns);
 
 /* Past the deadline of its oldest request? */
 bool rl_node_stalled(struct rl_node *node, int64_t now_ns);
+
+/* As INFO said, and what has passed since; -1: it did not say. */
+int64_t rl_node_uptime_s(const struct rl_node *node, int64_t now_ns);
 
 /* Why it is not able: a static text or the node's own. */
 const char *rl_node_why(struct rl_node *node, int64_t now_ns);

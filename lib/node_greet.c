@@ -140,6 +140,7 @@ void rl_node_on_bulk(void *context, const char *bytes, size_t len)
         return;
     rl_info_parse(bytes, len, &slot->node->info);
     mask_info(&slot->node->info, &slot->wire.mask);
+    slot->node->info_ns = slot->wire.heard_ns;
 }
 
 static void unfit(struct rl_node *node, int64_t now_ns, int64_t again_ns, const char *why)

@@ -3,6 +3,7 @@
 #include "config_auto.h"
 
 #include "client.h"
+#include "probe.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,8 @@
 
 static void on_woken(void *owner, unsigned node, uint64_t number, int64_t now_ns)
 {
-    rl_line_woken(owner, node, number, now_ns);
+    if (!rl_probe_woken(owner, node, number, now_ns))
+        rl_line_woken(owner, node, number, now_ns);
 }
 
 static void on_changed(void *owner, unsigned node, bool listens, int64_t now_ns)
@@ -121,7 +123,7 @@ void rl_subs_absent(redlock *client, int64_t absent_ns)
 
 void rl_subs_tick(redlock *client, int64_t now_ns)
 {
-    if (client->subs_wanted && client->lines.count == 0 &&
+    if (client->subs_wanted && client->lines.count == 0 && !client->probes &&
         now_ns - client->lines.left_ns > UNWANTED_NS)
         unwant(client);
     for (unsigned i = 0; client->subs && i < client->n; i++)

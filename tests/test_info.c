@@ -52,6 +52,21 @@ static struct rl_info parse_text(const char *text)
     return parse(text, strlen(text));
 }
 
+/* It also tells the version of Redis that it is compatible with, before its own or after it. */
+START_TEST(valkey_has_a_version_of_its_own)
+{
+    struct rl_info info = parse_text("redis_version:7.2.4\r\nserver_name:valkey\r\n"
+                                     "valkey_version:8.1.3\r\n");
+    ck_assert_str_eq(info.version, "valkey 8.1.3");
+    info = parse_text("valkey_version:9.0.0\r\nredis_version:7.2.4\r\n");
+    ck_assert_str_eq(info.version, "valkey 9.0.0");
+    info = parse_text("redis_version:7.2.4\r\nvalkey_version:\r\n");
+    ck_assert_str_eq(info.version, "7.2.4");
+    info = parse_text("valkey_version:12345678901234567\r\n"); /* as good as none */
+    ck_assert_str_eq(info.version, "");
+}
+END_TEST
+
 START_TEST(a_servers_own_text)
 {
     struct rl_info info = parse_text(sample);
@@ -384,6 +399,7 @@ int main(void)
     Suite *suite = suite_create("info");
     TCase *text = tcase_create("text");
     tcase_add_test(text, a_servers_own_text);
+    tcase_add_test(text, valkey_has_a_version_of_its_own);
     tcase_add_loop_test(text, texts_that_tell_nothing, 0, COUNT(nothing));
     tcase_add_loop_test(text, what_makes_a_server_unfit, 0, COUNT(fitness));
     tcase_add_loop_test(text, what_a_server_would_refuse, 0, COUNT(refusals));

@@ -5,7 +5,7 @@
  *   cli_options.c   the command line        cmd_lock.c     lock, extend, release
  *   cli_check.c     what goes together
  *   cli_signal.c    signals while waiting   cmd_inspect.c  inspect
- *   cli_client.c    a client, codes         cmd_status.c   status
+ *   cli_client.c    a client, codes         cmd_status.c, status_*.c   status
  *   cli_nodes.c     which node list
  *   cli_take.c      taking a lock           cli_out.c      text and JSON
  *   cli_refused.c   why it was not had      cli_view.c     what masters know of a lock
@@ -24,6 +24,7 @@
 enum cli_exit {
     CLI_OK = 0,
     CLI_NOT_OURS = 1, /* extend, release: not ours any more; break: the answer was no */
+    CLI_DEGRADED = 1, /* status: a quorum, but not all */
     CLI_USAGE = 64,
     CLI_KIND = 65, /* another kind of lock, or no lock, has the name; or a reader would write */
     CLI_NO_QUORUM = 69,
@@ -63,6 +64,7 @@ struct cli {
     char **command;                       /* run: up to a NULL */
     int kind;                             /* enum redlock_kind */
     const char *owner;                    /* NULL: not given */
+    const char *prefix;                   /* status: of the probe's name; NULL: not given */
     int64_t ttl_ms;                       /* 0: the node list's default */
     int64_t wait_ms;                      /* -1: for ever */
     int64_t grace_ms;                     /* -1: a quarter of the lease */

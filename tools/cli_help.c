@@ -12,7 +12,7 @@ const struct cli_verb_row cli_verbs[CLI_VERB_COUNT] = {
     {CLI_EXTEND, "extend", "HANDLE|-", "make the lease last longer; prints the new handle"},
     {CLI_RELEASE, "release", "HANDLE|-", "give the lock up"},
     {CLI_INSPECT, "inspect", "NAME", "who holds NAME on each master, and who waits"},
-    {CLI_STATUS, "status", "", "is this quorum of masters fit?"},
+    {CLI_STATUS, "status", "", "can a lock be had? Proven at each master"},
     {CLI_BREAK, "break", "NAME", "delete the lock NAME, whoever holds it; asks first"},
 };
 
@@ -32,6 +32,8 @@ const struct cli_option_row cli_options[CLI_OPTION_COUNT] = {
     {CLI_OPT_GRACE, "grace", "D", CLI_RUN, "TERM comes so long before the lease is over"},
     {'E', "conflict-exit-code", "N", CLI_RUN | CLI_LOCK, "exit status for \"not acquired\""},
     {CLI_OPT_JSON, "json", NULL, VERBS_JSON, "print JSON"},
+    {CLI_OPT_PREFIX, "prefix", "TEXT", CLI_STATUS,
+     "the probe's name begins so (redlock:probe:)"},
     {CLI_OPT_WATCH, "watch", NULL, CLI_STATUS, "look again every second"},
     {CLI_OPT_YES, "yes", NULL, CLI_BREAK, "don't ask"},
     {CLI_OPT_EVEN_WITHOUT_TTL, "even-without-ttl", NULL, CLI_BREAK,

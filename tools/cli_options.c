@@ -150,6 +150,9 @@ static int option_set(struct cli *cli, struct words *words, int letter, const ch
     case CLI_OPT_EVEN_WITHOUT_TTL:
         cli->even_without_ttl = true;
         return -1;
+    case CLI_OPT_PREFIX:
+        cli->prefix = value;
+        return -1;
     case 'q':
         cli->quiet = true;
         return -1;

@@ -146,7 +146,7 @@ come_back() {
     for i in 1 2 3; do
         show 0 '' redlock-cluster restart $i
     done
-    show 69 'guarded.*vote is withheld' redlock status
+    show 69 'guard: votes in .*vote is withheld' redlock status
     say "   (waiting for their votes)"
     await_votes
     show 0 'all well' redlock run orders -- echo "all well again"

@@ -1,0 +1,425 @@
+/* test_cli_status.c - redlock status: its verdict is that of locks which are really taken. Each
+ * case makes servers unfit in one way, on one of three and on all of them. */
+#include "config_auto.h"
+
+#include "cli_rig.h"
+#include "json.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { FIT = 0, DEGRADED = 1, NOT_FIT = 69, COLUMNS = 100 };
+
+static struct masters *masters;
+
+static void start(const char *const *extra)
+{
+    masters = masters_start(3, extra);
+    setenv("REDLOCK_NODES", masters_file(masters, NULL), 1);
+}
+
+static void start_plain(void)
+{
+    start(NULL);
+}
+
+static void stop(void)
+{
+    masters_stop(masters);
+}
+
+/* ---- what is printed -------------------------------------------------------------------- */
+
+static void expect_narrow(const char *text)
+{
+    for (const char *end; (end = strchr(text, '\n')); text = end + 1)
+        ck_assert_msg(end - text <= COLUMNS, "%ld columns: %s", (long)(end - text), text);
+}
+
+/* Both forms agree on the verdict; the JSON is kept for more questions. */
+static struct program *expect_status(int status)
+{
+    static const char *const words[] = {"fit: ", "DEGRADED: ", "NOT FIT: "};
+    static const char *const json[] = {"fit", "degraded", "not fit"};
+    int verdict = status == FIT ? 0 : status == DEGRADED ? 1 : 2;
+    struct program *program = NULL;
+    int got = program_run(NULL, REDLOCK("status"), &program);
+    ck_assert_msg(got == status, "status %d: %s", got, program_out(program));
+    ck_assert_msg(program_printed(program, words[verdict]), "%s", program_out(program));
+    expect_narrow(program_out(program));
+    program_free(program);
+    got = program_run(NULL, REDLOCK("status", "--json"), &program);
+    ck_assert_msg(got == status, "status %d: %s", got, program_out(program));
+    cli_expect_json(program, "verdict", json[verdict]);
+    return program;
+}
+
+/* That check of a node (from 0) came out so, for a reason and with a remedy that have these
+ * words (NULL: any). */
+static void expect_check(struct program *program, unsigned node, const char *check,
+                         const char *result, const char *reason, const char *remedy)
+{
+    const char *text = program_out(program);
+    char path[64], got[1024] = "";
+    unsigned i = 0;
+    for (; strcmp(got, check) != 0; i++) {
+        snprintf(path, sizeof(path), "nodes.%u.checks.%u.check", node, i);
+        ck_assert_msg(json_get(text, strlen(text), path, got, sizeof(got)) >= 0,
+                      "no check %s of node %u in %s", check, node, text);
+    }
+    snprintf(path, sizeof(path), "nodes.%u.checks.%u.result", node, --i);
+    cli_expect_json(program, path, result);
+    snprintf(path, sizeof(path), "nodes.%u.checks.%u.reason", node, i);
+    ck_assert_msg(!reason || (json_get(text, strlen(text), path, got, sizeof(got)) >= 0 &&
+                              strstr(got, reason)),
+                  "no '%s' is the reason of %s", reason, text);
+    snprintf(path, sizeof(path), "nodes.%u.checks.%u.remedy", node, i);
+    ck_assert_msg(!remedy || (json_get(text, strlen(text), path, got, sizeof(got)) >= 0 &&
+                              strstr(got, remedy)),
+                  "no '%s' is the remedy of %s", remedy, text);
+}
+
+/* ---- servers that refuse scripts ----------------------------------------------------------
+ */
+
+/* BGSAVE fails, because a directory stands where the file should. */
+static void fail_to_save(unsigned node)
+{
+    char path[SUITE_PATH_MAX + 16];
+    snprintf(path, sizeof(path), "%s/dump.rdb", masters->node[node].dir);
+    ck_assert_int_eq(mkdir(path, 0700), 0);
+    (void)master_do(masters, node, "CONFIG", "SET", "save", "3600 1", NULL);
+    (void)master_do(masters, node, "BGSAVE", NULL);
+    ck_assert(wait_until(strstr(master_do(masters, node, "INFO", "persistence", NULL).text,
+                                "rdb_last_bgsave_status:err"),
+                         CLI_MOMENT_MS));
+}
+
+static const struct refusal {
+    const char *command[6];
+    void (*make)(unsigned node); /* NULL: the command does it */
+    const char *check, *reason, *remedy;
+} refusals[] = {
+    {{"ACL", "SETUSER", "default", "-eval"}, NULL, "acquire", "NOPERM", "redlock(7)"},
+    {{"ACL", "SETUSER", "default", "-evalsha"}, NULL, "extend", "NOPERM", "redlock(7)"},
+    {{"ACL", "SETUSER", "default", "-set"}, NULL, "acquire", "this command", "redlock(7)"},
+    {{"ACL", "SETUSER", "default", "-pexpire"}, NULL, "extend", "this command", "redlock(7)"},
+    {{"ACL", "SETUSER", "default", "-del"}, NULL, "release", "this command", "redlock(7)"},
+    {{"ACL", "SETUSER", "default", "resetkeys", "~mine:*"},
+     NULL,
+     "acquire",
+     "NOPERM",
+     "--prefix"},
+    {{"CONFIG", "SET", "maxmemory", "1"}, NULL, "acquire", "OOM", "maxmemory"},
+    {{"CONFIG", "SET", "min-replicas-to-write", "1"},
+     NULL,
+     "acquire",
+     "NOREPLICAS",
+     "min-replicas-to-write"},
+    {{NULL}, fail_to_save, "acquire", "MISCONF", "disk"},
+    {{"CLIENT", "PAUSE", "600000", "WRITE"}, NULL, "acquire", "no answer", "CLIENT PAUSE"},
+};
+#define REFUSALS (int)(sizeof(refusals) / sizeof(refusals[0]))
+
+static void refuse(const struct refusal *refusal, unsigned node)
+{
+    const char *const *word = refusal->command;
+    if (refusal->make) {
+        refusal->make(node);
+        return;
+    }
+    struct reply reply =
+        master_do(masters, node, word[0], word[1], word[2], word[3], word[4], NULL);
+    ck_assert_msg(reply.type == '+', "%s: %s", word[1], reply.text);
+}
+
+START_TEST(a_master_that_refuses_scripts_is_no_vote_and_says_why)
+{
+    const struct refusal *refusal = &refusals[_i];
+    refuse(refusal, 1);
+    struct program *program = expect_status(DEGRADED);
+    expect_check(program, 0, refusal->check, "ok", NULL, NULL);
+    expect_check(program, 1, refusal->check, "fail", refusal->reason, refusal->remedy);
+    cli_expect_json(program, "nodes.0.votes", "true");
+    cli_expect_json(program, "nodes.1.votes", "false");
+    cli_expect_json(program, "fit", "true");
+    program_free(program);
+    refuse(refusal, 0);
+    refuse(refusal, 2);
+    program = expect_status(NOT_FIT);
+    expect_check(program, 2, refusal->check, "fail", refusal->reason, refusal->remedy);
+    cli_expect_json(program, "fit", "false");
+    program_free(program);
+}
+END_TEST
+
+START_TEST(a_prefix_proves_it_for_a_user_of_some_names)
+{
+    for (unsigned i = 0; i < 3; i++)
+        (void)master_do(masters, i, "ACL", "SETUSER", "default", "resetkeys", "~mine:*", NULL);
+    struct program *program = expect_status(NOT_FIT);
+    program_free(program);
+    ck_assert_int_eq(program_run(NULL, REDLOCK("status", "--prefix", "mine:"), NULL), FIT);
+}
+END_TEST
+
+/* ---- what is no master, or can't be reached ---------------------------------------------- */
+
+static void wrong_password(unsigned node)
+{
+    (void)master_do(masters, node, "CONFIG", "SET", "requirepass", "right", NULL);
+}
+
+static void make_replica(unsigned node)
+{
+    (void)master_do(masters, node, "REPLICAOF", "127.0.0.1", "1", NULL);
+}
+
+static void kill_it(unsigned node)
+{
+    master_kill(masters, node);
+}
+
+static void stop_it(unsigned node)
+{
+    master_pause(masters, node);
+}
+
+static void may_evict(unsigned node)
+{
+    (void)master_do(masters, node, "CONFIG", "SET", "maxmemory", "1000000000", NULL);
+    (void)master_do(masters, node, "CONFIG", "SET", "maxmemory-policy", "allkeys-lru", NULL);
+}
+
+static const struct gone {
+    void (*make)(unsigned node);
+    const char *check, *reason, *remedy;
+} gone[] = {
+    {wrong_password, "connection", "", "password"}, {make_replica, "server", "replica", NULL},
+    {kill_it, "connection", "", "running"},         {stop_it, "connection", "", NULL},
+    {may_evict, "server", "evicts", "noeviction"},
+};
+#define GONE (int)(sizeof(gone) / sizeof(gone[0]))
+
+START_TEST(a_master_out_of_reach_is_no_vote_and_says_why)
+{
+    gone[_i].make(2);
+    struct program *program = expect_status(DEGRADED);
+    expect_check(program, 2, gone[_i].check, "fail", gone[_i].reason, gone[_i].remedy);
+    program_free(program);
+    gone[_i].make(1);
+    program = expect_status(NOT_FIT);
+    program_free(program);
+}
+END_TEST
+
+/* A node list of these three masters, with a setting or a wrong password. */
+static void list_nodes(const char *setting, const char *login)
+{
+    static struct node_list list;
+    memset(&list, 0, sizeof(list));
+    node_list_line(&list, "%s", setting);
+    for (unsigned i = 0; i < 3; i++)
+        node_list_line(&list, "node redis://%s127.0.0.1:%d", login,
+                       masters->node[i].tcp_at.port);
+    setenv("REDLOCK_NODES", node_list_write(&list), 1);
+}
+
+START_TEST(a_wrong_password_is_named)
+{
+    list_nodes("guard off", ":bad@");
+    for (unsigned i = 0; i < 3; i++)
+        wrong_password(i);
+    struct program *program = expect_status(NOT_FIT);
+    expect_check(program, 0, "connection", "fail", "WRONGPASS", "password");
+    ck_assert_ptr_null(strstr(program_out(program), "bad"));
+    program_free(program);
+}
+END_TEST
+
+START_TEST(a_master_just_started_says_when_it_will_vote)
+{
+    list_nodes("max-ttl 10m", "");
+    struct program *program = expect_status(NOT_FIT);
+    expect_check(program, 0, "guard", "warn", "votes in ", NULL);
+    expect_check(program, 0, "acquire", "none", NULL, NULL);
+    cli_expect_json(program, "nodes.0.votes", "false");
+    cli_expect_json(program, "max_ttl_ms", "600000");
+    cli_expect_json(program, "node_list", getenv("REDLOCK_NODES"));
+    program_free(program);
+}
+END_TEST
+
+/* ---- warnings --------------------------------------------------------------------------- */
+
+static const struct warning {
+    const char *command[5];
+    const char *check, *reason, *remedy;
+} warnings[] = {
+    {{"ACL", "SETUSER", "default", "-publish"}, "wake", "PUBLISH", "PUBLISH"},
+    {{"ACL", "SETUSER", "default", "-subscribe"}, "wake", "NOPERM", NULL},
+    {{"ACL", "SETUSER", "default", "resetchannels"}, "wake", "NOPERM", NULL},
+    {{"ACL", "SETUSER", "default", "-zadd"}, "wake", "queue", NULL},
+};
+#define WARNINGS (int)(sizeof(warnings) / sizeof(warnings[0]))
+
+START_TEST(what_costs_no_lock_is_a_warning)
+{
+    const char *const *word = warnings[_i].command;
+    struct reply reply = master_do(masters, 1, word[0], word[1], word[2], word[3], NULL);
+    ck_assert_msg(reply.type == '+', "%s", reply.text);
+    struct program *program = expect_status(FIT);
+    expect_check(program, 0, warnings[_i].check, "ok", NULL, NULL);
+    expect_check(program, 1, warnings[_i].check, "warn", warnings[_i].reason,
+                 warnings[_i].remedy);
+    program_free(program);
+}
+END_TEST
+
+/* ---- what a probe leaves ---------------------------------------------------------------- */
+
+START_TEST(a_probe_leaves_nothing_and_touches_no_key)
+{
+    (void)master_do(masters, 0, "SET", "theirs", "kept", NULL);
+    struct program *program = expect_status(FIT);
+    program_free(program);
+    ck_assert_str_eq(master_do(masters, 0, "GET", "theirs", NULL).text, "kept");
+    ck_assert_int_eq(master_do(masters, 0, "DBSIZE", NULL).number, 1);
+    ck_assert_int_eq(master_do(masters, 1, "DBSIZE", NULL).number, 0);
+    ck_assert_int_eq(master_do(masters, 2, "DBSIZE", NULL).number, 0);
+}
+END_TEST
+
+/* The script was sent, and its answer awaited in vain: when it runs, its release is behind it.
+ */
+START_TEST(a_probe_that_got_no_answer_is_released_all_the_same)
+{
+    (void)master_do(masters, 0, "CLIENT", "PAUSE", "600000", "WRITE", NULL);
+    struct program *program = NULL;
+    ck_assert_int_eq(program_run(NULL, REDLOCK("status"), &program), DEGRADED);
+    program_free(program);
+    (void)master_do(masters, 0, "CLIENT", "UNPAUSE", NULL);
+    ck_assert(wait_until(master_do(masters, 0, "DBSIZE", NULL).number == 0, CLI_MOMENT_MS));
+}
+END_TEST
+
+START_TEST(the_uptime_goes_on_while_it_is_watched)
+{
+    char first[32] = "", now[32] = "";
+    struct program *program = program_start(NULL, REDLOCK("status", "--watch", "--json"));
+    bool grew = wait_until(({
+                               const char *text = program_out(program), *line = text, *end;
+                               for (; (end = strchr(line, '\n')); line = end + 1) {
+                                   char *to = line == text ? first : now;
+                                   (void)json_get(line, (size_t)(end - line),
+                                                  "nodes.0.uptime_s", to, 32);
+                               }
+                               *now &&atoi(now) > atoi(first);
+                           }),
+                           CLI_MOMENT_MS);
+    ck_assert_msg(grew, "from '%s' to '%s'", first, now);
+    kill(program->pid, SIGTERM);
+    ck_assert_int_eq(program_wait(program, CLI_MOMENT_MS), FIT);
+    program_free(program);
+}
+END_TEST
+
+/* ---- servers of other sorts ---------------------------------------------------------------
+ */
+
+START_TEST(a_renamed_eval_is_not_fit)
+{
+    static const char *const renamed[] = {"--rename-command", "EVAL", "", NULL};
+    start(renamed);
+    struct program *program = expect_status(NOT_FIT);
+    expect_check(program, 0, "acquire", "fail", "unknown command", "EVAL");
+    program_free(program);
+    stop();
+}
+END_TEST
+
+START_TEST(members_of_one_cluster_are_not_fit)
+{
+    static const char *const cluster[] = {"--cluster-enabled", "yes", NULL};
+    static const char *const slots[3][2] = {
+        {"0", "5000"}, {"5001", "10000"}, {"10001", "16383"}};
+    char port[16];
+    start(cluster);
+    for (unsigned i = 0; i < 3; i++) {
+        (void)master_do(masters, i, "CLUSTER", "ADDSLOTSRANGE", slots[i][0], slots[i][1], NULL);
+        snprintf(port, sizeof(port), "%d", masters->node[0].tcp_at.port);
+        if (i > 0)
+            (void)master_do(masters, i, "CLUSTER", "MEET", "127.0.0.1", port, NULL);
+    }
+    for (unsigned i = 0; i < 3; i++)
+        ck_assert(wait_until(
+            strstr(master_do(masters, i, "CLUSTER", "INFO", NULL).text, "cluster_state:ok"),
+            CLI_MOMENT_MS));
+    struct program *program = expect_status(NOT_FIT);
+    for (unsigned i = 0; i < 3; i++) {
+        char path[32];
+        snprintf(path, sizeof(path), "nodes.%u.votes", i);
+        cli_expect_json(program, path, "false");
+    }
+    ck_assert_ptr_nonnull(strstr(program_out(program), "independent server"));
+    program_free(program);
+    stop();
+}
+END_TEST
+
+START_TEST(sentinels_are_not_fit)
+{
+    struct node_list list = {.len = 0};
+    struct program *sentinel[3];
+    node_list_line(&list, "guard off");
+    for (unsigned i = 0; i < 3; i++) {
+        char dir[SUITE_PATH_MAX], path[SUITE_PATH_MAX + 16], text[512];
+        struct endpoint at = {.port = 0};
+        suite_new_dir(dir);
+        snprintf(path, sizeof(path), "%s/conf", dir);
+        endpoint_unix(&at, dir, "sock");
+        snprintf(text, sizeof(text), "port 0\nunixsocket %s\ndir %s\n", at.path, dir);
+        file_write(path, text);
+        sentinel[i] = program_start(
+            NULL, (const char *const[]){"redis-server", path, "--sentinel", NULL});
+        ck_assert(wait_until(net_connect(&at) >= 0, CLI_MOMENT_MS));
+        node_list_add(&list, &at);
+    }
+    setenv("REDLOCK_NODES", node_list_write(&list), 1);
+    struct program *program = expect_status(NOT_FIT);
+    cli_expect_json(program, "nodes.0.votes", "false");
+    ck_assert_ptr_nonnull(strstr(program_out(program), "\"result\":\"fail\""));
+    program_free(program);
+    for (unsigned i = 0; i < 3; i++)
+        program_free(sentinel[i]);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("cli_status");
+    TCase *tests = tcase_create("three masters");
+    tcase_set_timeout(tests, 90);
+    tcase_add_checked_fixture(tests, start_plain, stop);
+    tcase_add_loop_test(tests, a_master_that_refuses_scripts_is_no_vote_and_says_why, 0,
+                        REFUSALS);
+    tcase_add_test(tests, a_prefix_proves_it_for_a_user_of_some_names);
+    tcase_add_loop_test(tests, a_master_out_of_reach_is_no_vote_and_says_why, 0, GONE);
+    tcase_add_test(tests, a_wrong_password_is_named);
+    tcase_add_test(tests, a_master_just_started_says_when_it_will_vote);
+    tcase_add_loop_test(tests, what_costs_no_lock_is_a_warning, 0, WARNINGS);
+    tcase_add_test(tests, a_probe_leaves_nothing_and_touches_no_key);
+    tcase_add_test(tests, a_probe_that_got_no_answer_is_released_all_the_same);
+    tcase_add_test(tests, the_uptime_goes_on_while_it_is_watched);
+    suite_add_tcase(suite, tests);
+    TCase *others = tcase_create("other servers");
+    tcase_set_timeout(others, 90);
+    tcase_add_test(others, a_renamed_eval_is_not_fit);
+    tcase_add_test(others, members_of_one_cluster_are_not_fit);
+    tcase_add_test(others, sentinels_are_not_fit);
+    suite_add_tcase(suite, others);
+    return suite_run(suite);
+}
