@@ -4,6 +4,7 @@
 #include "nearest.h"
 
 #include <assert.h>
+#include <stdbool.h>
 #include <string.h>
 
 #define WORD_MAX 32
@@ -40,6 +41,12 @@ static size_t distance(const char *a, size_t a_len, const char *b, size_t b_len)
     return row[b_len];
 }
 
+/* Is it the first words of the name, as "password" is of "password-file"? */
+static bool begins(const char *name, size_t name_len, const char *word, size_t len)
+{
+    return len > 0 && len < name_len && name[len] == '-' && distance(name, len, word, len) == 0;
+}
+
 int rl_nearest(const char *const *names, size_t count, const char *word, size_t len)
 {
     int nearest = -1;
@@ -48,6 +55,8 @@ int rl_nearest(const char *const *names, size_t count, const char *word, size_t 
         size_t name_len = strlen(names[i]);
         if (len > WORD_MAX || name_len > WORD_MAX)
             continue;
+        if (begins(names[i], name_len, word, len))
+            return (int)i;
         size_t edits = distance(names[i], name_len, word, len);
         if (edits * 3 <= name_len && edits < nearest_distance) {
             nearest = (int)i;

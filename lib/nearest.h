@@ -6,7 +6,8 @@
 #include <stddef.h>
 
 /* The index of the nearest of `count` names, or -1 where none is near: at most one edit in
- * three letters. Case, and '_' for '-', do not count. */
+ * three letters; but the first one that begins with it and a dash comes before all. Case, and
+ * '_' for '-', do not count. */
 int rl_nearest(const char *const *names, size_t count, const char *word, size_t len);
 
 #endif

@@ -24,7 +24,7 @@ static const char *const wrong_usage[][8] = {
     {"run", "--fair", "a", "--", "true"}, /* there are five masters */
     {"run", "--reentrant", "--owner", "", "a", "--", "true"},
     {"run", "--shared=yes", "a", "--", "true"},
-    {"run", "--json", "a", "--", "true"},
+    {"run", "a", "true"},
     {"run", "", "--", "true"},
     {"run", "--ttl"},
     {"run", "--ttl", "10", "a", "--", "true"},

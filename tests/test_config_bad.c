@@ -119,6 +119,7 @@ static const struct {
      "unknown option of a node; known are password-file=, "
      "password-env=, ca-file=, ca-dir=, cert-file=, key-file=, server-name="},
     {"node redis://a passwordfile=/x\n", 1, 16, "did you mean password-file=?"},
+    {"node redis://a password=x\n", 1, 16, "did you mean password-file=?"},
     {"node redis://a password-file\n", 1, 29,
      "password-file needs a value; write "
      "password-file=VALUE"},

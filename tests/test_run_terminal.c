@@ -7,6 +7,7 @@
 #include "terminal.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -292,6 +293,22 @@ static int without_a_shell_suspend_does_nothing(void *unused)
     return 0;
 }
 
+/* Whoever waits there learns after a moment what for. */
+static int who_waits_is_told(void *unused)
+{
+    (void)unused;
+    char handle[REDLOCK_HANDLE_MAX];
+    snprintf(handle, sizeof(handle), "%s", cli_take("tty", "20s"));
+    child_expect(terminal_open(&tty));
+    pid_t job = terminal_job(&tty, RUN("10s", "echo got=it."), JOB_FOREGROUND);
+    child_expect(terminal_shows(&tty, "'tty' is held by another"));
+    child_expect(terminal_shows(&tty, "waiting in the queue"));
+    child_expect(program_run(NULL, REDLOCK("release", handle), NULL) == 0);
+    child_expect(terminal_shows(&tty, "got=it."));
+    child_expect(terminal_wait(&tty, job) == 0);
+    return 0;
+}
+
 static int (*const scenes[])(void *) = {foreground,
                                         interrupt,
                                         interrupt_that_command_handles,
@@ -305,7 +322,8 @@ static int (*const scenes[])(void *) = {foreground,
                                         suspended_beyond_the_lease,
                                         run_killed_terminal_returned,
                                         modes_of_a_killed_command_are_restored,
-                                        without_a_shell_suspend_does_nothing};
+                                        without_a_shell_suspend_does_nothing,
+                                        who_waits_is_told};
 
 START_TEST(at_a_terminal)
 {

@@ -9,7 +9,8 @@
  *   cli_nodes.c     which node list
  *   cli_take.c      taking a lock           cli_out.c      text and JSON
  *   cli_refused.c   why it was not had      cli_view.c     what masters know of a lock
- *                                           cmd_break.c    break
+ *   cli_nested.c    locks of callers        cli_outcome.c  the object of --json
+ *   cli_patience.c  a word while waiting    cmd_break.c    break
  */
 #ifndef CLI_H
 #define CLI_H
@@ -75,10 +76,14 @@ struct cli {
     bool even_without_ttl; /* break: also what has no TTL */
     bool quiet;
     bool verbose;
+    bool no_stdout; /* it was closed when we were started */
     struct cli_signals signals;
 };
 
 /* ---- cli_options.c ---- */
+
+/* "run", "lock", ...; "" for none. */
+const char *cli_verb_word(enum cli_verb verb);
 
 /* -1: go on. Else leave with this status; help, or what is wrong, has been written. */
 int cli_options_parse(struct cli *cli, int argc, char **argv);
@@ -136,6 +141,23 @@ void cli_say_votes(const struct cli *cli, const redlock_report *report);
 /* All of stdout is written: CLI_OK, or CLI_SYSTEM and a line that says so. */
 int cli_flush(const struct cli *cli);
 
+/* ---- cli_outcome.c: with --json one object is printed, whatever happens ---- */
+
+/* The last line on stderr: why the verb failed, if it did. */
+void cli_outcome_said(const char *why);
+
+/* "{" of a verb's own object. */
+void cli_json_begin(FILE *out);
+/* "name":"..." or "names":[...] as they were asked for. */
+void cli_json_asked_names(FILE *out, const struct cli *cli);
+/* ,"result":"...","exit_status":0} and, where it is not 0, "error": what was said last. */
+void cli_json_result(FILE *out, const char *result, int status);
+/* Where it goes: stderr for `run`, whose command has stdout. */
+FILE *cli_json_out(const struct cli *cli);
+
+/* On every way out: print one, if it is wanted and the verb has not. */
+void cli_outcome_end(const struct cli *cli, int status);
+
 /* ---- cli_client.c ---- */
 
 /* The node list file to use, and a client on it: one in a program. CLI_OK, or the status to
@@ -174,6 +196,16 @@ int cli_canceled_by(void);
 
 void cli_signals_to_forward(sigset_t *ret_set);
 
+/* ---- cli_nested.c ---- */
+
+/* The value of $REDLOCK_HELD for our command: what it was, and our locks. To be freed; NULL: no
+ * memory. */
+char *cli_nested_text(const struct cli *cli);
+
+/* The name that the `redlock run` has which we run under, so that we would wait for ourselves;
+ * or NULL. */
+const char *cli_nested_in(const struct cli *cli);
+
 /* ---- cli_take.c ---- */
 
 /* Take the lock that was asked for; TTL and wait in `how`, which must have a report, are
@@ -187,6 +219,11 @@ int cli_take(const struct cli *cli, redlock *client, redlock_options *how,
 /* The line that says why it was not had, with what happens next, and with -v the votes. */
 void cli_say_refused(const struct cli *cli, redlock *client, int code, const redlock_report *report,
                      const char *then);
+/* The same as an object. */
+void cli_json_refused(const struct cli *cli, int code, const redlock_report *report,
+                      int status);
+/* "held", "no quorum", "expired", "other kind", ... */
+const char *cli_result_word(int code);
 
 /* ---- cli_view.c: what redlock_describe() tells ---- */
 

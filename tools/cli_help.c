@@ -3,8 +3,6 @@
 
 #include "cli_options.h"
 
-#define VERBS_JSON (CLI_VERBS_ALL & ~CLI_RUN)
-
 const struct cli_verb_row cli_verbs[CLI_VERB_COUNT] = {
     {CLI_RUN, "run", "NAME ... -- COMMAND [ARG ...]",
      "run COMMAND while the lock NAME is held, or all of them"},
@@ -31,7 +29,7 @@ const struct cli_option_row cli_options[CLI_OPTION_COUNT] = {
      "who has it, of these four kinds (this process); inspect: who is shown first"},
     {CLI_OPT_GRACE, "grace", "D", CLI_RUN, "TERM comes so long before the lease is over"},
     {'E', "conflict-exit-code", "N", CLI_RUN | CLI_LOCK, "exit status for \"not acquired\""},
-    {CLI_OPT_JSON, "json", NULL, VERBS_JSON, "print JSON"},
+    {CLI_OPT_JSON, "json", NULL, CLI_VERBS_ALL, "print a JSON object (run: on stderr)"},
     {CLI_OPT_PREFIX, "prefix", "TEXT", CLI_STATUS,
      "the probe's name begins so (redlock:probe:)"},
     {CLI_OPT_WATCH, "watch", NULL, CLI_STATUS, "look again every second"},
@@ -43,6 +41,15 @@ const struct cli_option_row cli_options[CLI_OPTION_COUNT] = {
     {'h', "help", NULL, CLI_VERBS_ALL, "print this help"},
     {'V', "version", NULL, CLI_VERBS_ALL, "print the version"},
 };
+
+const char *cli_verb_word(enum cli_verb verb)
+{
+    for (size_t i = 0; i < CLI_VERB_COUNT; i++) {
+        if (cli_verbs[i].verb == verb)
+            return cli_verbs[i].name;
+    }
+    return "";
+}
 
 static void print_options(unsigned verb_mask)
 {

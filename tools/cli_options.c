@@ -7,6 +7,7 @@
 
 #include "cli_options.h"
 #include "duration.h"
+#include "nearest.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -20,8 +21,8 @@ struct words {
     const char *operand[REDLOCK_NAMES_MAX];
     unsigned operands;
     const char *kind; /* the option that named it; NULL: none did */
-    char **rest;   /* after `--`; NULL: there was none */
-    unsigned seen; /* a bit for each row of options */
+    char **rest;      /* after `--`; NULL: there was none */
+    unsigned seen;    /* a bit for each row of options */
     bool help;
     bool version;
 };
@@ -184,15 +185,49 @@ static int unknown_option(const struct cli *cli, const struct words *words, int 
     return CLI_USAGE;
 }
 
+/* `help` and `version`, as others have them. */
+static bool other_verb(struct words *words, const char *word)
+{
+    words->help = words->help || strcmp(word, "help") == 0;
+    words->version = words->version || strcmp(word, "version") == 0;
+    return words->help || words->version;
+}
+
+static const char *verb_meant(const char *word)
+{
+    const char *names[CLI_VERB_COUNT];
+    for (size_t i = 0; i < CLI_VERB_COUNT; i++)
+        names[i] = cli_verbs[i].name;
+    if (strcmp(word, "unlock") == 0)
+        return "release";
+    int nearest = rl_nearest(names, CLI_VERB_COUNT, word, strlen(word));
+    return nearest >= 0 ? names[nearest] : NULL;
+}
+
+/* "run, lock, ... or status" */
+static struct cli_text verbs_text(void)
+{
+    struct cli_text all = {""};
+    size_t len = 0;
+    for (size_t i = 0; i < CLI_VERB_COUNT; i++)
+        len += (size_t)snprintf(all.text + len, sizeof(all.text) - len, "%s%s",
+                                i == 0                    ? ""
+                                : i + 1 == CLI_VERB_COUNT ? " or "
+                                                          : ", ",
+                                cli_verbs[i].name);
+    return all;
+}
+
 static int operand_add(const struct cli *cli, struct words *words, const char *word)
 {
     if (!words->verb) {
         words->verb = verb_find(word);
-        if (words->verb)
+        if (words->verb || other_verb(words, word))
             return -1;
-        cli_say(cli,
-                "'%s' is no verb: use run, lock, extend, release, inspect, status or break",
-                cli_text(word, strlen(word)).text);
+        const char *meant = verb_meant(word);
+        cli_say(cli, "'%s' is no verb%s%s%s. The verbs are %s",
+                cli_text(word, strlen(word)).text, meant ? " (did you mean " : "",
+                meant ? meant : "", meant ? "?)" : "", verbs_text().text);
         return CLI_USAGE;
     }
     if (words->operands < REDLOCK_NAMES_MAX)
@@ -243,13 +278,22 @@ static int command_set(struct cli *cli, struct words *words)
         words->operand[words->operands++] = rest[0];
         rest += 2;
     }
-    const char *wrong = NULL;
-    if (words->operands == 0)
-        wrong = "the lock's NAME is missing";
-    else if (!rest || !rest[0])
-        wrong = "the COMMAND is missing";
-    if (wrong) {
-        cli_say(cli, "%s: redlock run [OPTION ...] NAME ... -- COMMAND [ARG ...]", wrong);
+    if (words->operands == 0) {
+        cli_say(cli,
+                "the lock's NAME is missing%s: redlock run [OPTION ...] NAME ... -- "
+                "COMMAND [ARG ...]",
+                cli->nodes_file ? " (-n names the node list file)" : "");
+        return CLI_USAGE;
+    }
+    if (!rest && words->operands > 1) { /* as flock(1) and consul lock have it */
+        cli_say(cli, "-- must stand between the NAME and the COMMAND: redlock run %s -- %s",
+                cli_text(words->operand[0], strlen(words->operand[0])).text,
+                cli_text(words->operand[1], strlen(words->operand[1])).text);
+        return CLI_USAGE;
+    }
+    if (!rest || !rest[0]) {
+        cli_say(cli, "the COMMAND is missing: redlock run [OPTION ...] NAME ... -- COMMAND "
+                     "[ARG ...]");
         return CLI_USAGE;
     }
     cli->command = rest;
@@ -287,15 +331,28 @@ static int seen_check(const struct cli *cli, const struct words *words)
     return -1;
 }
 
+/* Also where the line is wrong before or behind it; but it may be COMMAND's. */
+static bool json_asked(int argc, char **argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        if (strcmp(argv[i], "--json") == 0)
+            return true;
+    }
+    return false;
+}
+
 int cli_options_parse(struct cli *cli, int argc, char **argv)
 {
     struct words words = {0};
+    cli->json = json_asked(argc, argv);
     const int64_t wait_unset = -2;
     cli->wait_ms = wait_unset;
     cli->grace_ms = -1;
     cli->not_acquired = CLI_NOT_ACQUIRED;
 
     int status = words_read(cli, &words, argc, argv);
+    if (words.verb)
+        cli->verb = words.verb->verb;
     if (status >= 0)
         return status;
     if (words.help)
@@ -303,16 +360,17 @@ int cli_options_parse(struct cli *cli, int argc, char **argv)
     if (words.version)
         return print_version(cli);
     if (!words.verb) {
-        cli_say(cli, "say what to do: redlock run|lock|extend|release|inspect|status|break "
-                     "...; see redlock --help");
+        cli_say(cli, "say what to do: %s; see redlock --help", verbs_text().text);
         return CLI_USAGE;
     }
-    cli->verb = words.verb->verb;
     if (cli->wait_ms == wait_unset)
         cli->wait_ms = cli->verb == CLI_RUN ? -1 : 0;
     status = cli->verb == CLI_RUN ? command_set(cli, &words) : operand_set(cli, &words);
     if (status < 0)
         status = seen_check(cli, &words);
+    const char *owner = getenv("REDLOCK_OWNER");
+    if (!cli->owner && owner && *owner && words.kind)
+        cli->owner = owner;
     if (status < 0)
         status = cli_check_kind(cli, words.kind, words.operands);
     cli->operand = words.operands > 0 ? words.operand[0] : NULL;

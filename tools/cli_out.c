@@ -30,8 +30,6 @@ static void write_all(int fd, const char *bytes, size_t len)
 
 void cli_say(const struct cli *cli, const char *format, ...)
 {
-    if (cli->quiet)
-        return;
     char line[LINE_MAX_BYTES] = "redlock: ";
     size_t prefix = strlen(line);
     va_list arguments;
@@ -41,8 +39,11 @@ void cli_say(const struct cli *cli, const char *format, ...)
     size_t len = prefix + (made > 0 ? (size_t)made : 0);
     if (len > sizeof(line) - 2)
         len = sizeof(line) - 2;
+    line[len] = '\0';
+    cli_outcome_said(line + prefix);
     line[len] = '\n';
-    write_all(STDERR_FILENO, line, len + 1);
+    if (!cli->quiet)
+        write_all(STDERR_FILENO, line, len + 1);
 }
 
 struct cli_text cli_text(const void *bytes, size_t len)

@@ -102,17 +102,22 @@ static void say_no_quorum(const struct cli *cli, const char *name, const redlock
 static void say_kind(const struct cli *cli, const char *name, const redlock_report *report)
 {
     const redlock_node_vote *holder = first_holder(report);
+    struct cli_text what = {"something else"};
+    if (holder)
+        what = cli_text(holder->holder, holder->holder_len);
+    bool plain = cli->kind == REDLOCK_PLAIN;
     cli_say(
         cli,
-        "%s was not acquired: a %s lock was asked for, and what has that name is %s (on %u of "
-        "%u masters)",
-        name, cli_kind_word(cli->kind),
-        holder ? cli_text(holder->holder, holder->holder_len).text : "something else",
-        report->held, report->nodes);
+        "%s was not acquired: a %s lock was asked for, and what has that name is %.120s (on "
+        "%u of %u masters)%s",
+        name, cli_kind_word(cli->kind), what.text, report->held, report->nodes,
+        plain && strstr(what.text, "read-write")
+            ? "; beside --shared locks --exclusive is the lock that one has alone"
+            : "");
 }
 
-void cli_say_refused(const struct cli *cli, redlock *client, int code, const redlock_report *report,
-                     const char *then)
+void cli_say_refused(const struct cli *cli, redlock *client, int code,
+                     const redlock_report *report, const char *then)
 {
     struct cli_text name = cli_names_text(cli);
     switch (code) {
@@ -140,4 +145,41 @@ void cli_say_refused(const struct cli *cli, redlock *client, int code, const red
         break;
     }
     cli_say_votes(cli, report);
+}
+
+const char *cli_result_word(int code)
+{
+    switch (code) {
+    case REDLOCK_EHELD:
+        return "held";
+    case REDLOCK_ENOQUORUM:
+        return "no quorum";
+    case REDLOCK_EEXPIRED:
+    case REDLOCK_ENOTHELD:
+        return "expired";
+    case REDLOCK_EKIND:
+        return "other kind";
+    case REDLOCK_EUPGRADE:
+        return "upgrade";
+    case REDLOCK_ECANCELED:
+        return "canceled";
+    case REDLOCK_EINVAL:
+    case REDLOCK_ENOTSUP:
+        return "usage";
+    default:
+        return "error";
+    }
+}
+
+void cli_json_refused(const struct cli *cli, int code, const redlock_report *report, int status)
+{
+    FILE *out = cli_json_out(cli);
+    if (!cli->json)
+        return;
+    cli_json_begin(out);
+    cli_json_asked_names(out, cli);
+    fprintf(out, ",\"granted\":%u,\"held\":%u,\"failed\":%u,\"needed\":%u,", report->granted,
+            report->held, report->failed, report->needed);
+    cli_json_votes(out, report);
+    cli_json_result(out, cli_result_word(code), status);
 }

@@ -2,6 +2,7 @@
 #include "config_auto.h"
 
 #include "cli.h"
+#include "cli_patience.h"
 #include "clock.h"
 
 #include <string.h>
@@ -23,26 +24,35 @@ static int try_once(const struct cli *cli, redlock *client, const redlock_option
     return redlock_try(client, cli->operand, how, ret_lock);
 }
 
-/* One try, and where it fails and there is time to wait, a word on what is waited for: no
- * quorum is worth it always, another holder with -v. */
+/* What is waited for: no quorum is worth a word always; another holder with -v at once, and at
+ * a terminal when it lasts. */
+static int wait_on(const struct cli *cli, redlock *client, redlock_options *how, int code,
+                   redlock_lock **ret_lock)
+{
+    bool queues = cli->kind == REDLOCK_PLAIN || cli->kind == REDLOCK_FAIR;
+    const char *then = code == REDLOCK_EHELD && queues ? "; waiting in the queue" : "; waiting";
+    struct cli_patience patience = {.runs = false};
+    if (code == REDLOCK_ENOQUORUM || cli->verbose)
+        cli_say_refused(cli, client, code, how->report, then);
+    else
+        cli_patience_begin(&patience, cli, client, code, how->report, then);
+    code = try_once(cli, client, how, ret_lock);
+    cli_patience_end(&patience);
+    return code;
+}
+
+/* `may_wait`: for another holder, who is not ourselves. */
 static int try_and_wait(const struct cli *cli, redlock *client, redlock_options *how,
-                        redlock_lock **ret_lock)
+                        bool may_wait, redlock_lock **ret_lock)
 {
     struct rl_clock clock = {0};
     int64_t began_ns = rl_clock_steady_ns(&clock);
-    bool queues = cli->kind == REDLOCK_PLAIN || cli->kind == REDLOCK_FAIR;
     how->wait_ms = 0;
     int code = try_once(cli, client, how, ret_lock);
-    if (code != REDLOCK_EHELD && code != REDLOCK_ENOQUORUM)
+    if ((code != REDLOCK_EHELD || !may_wait) && code != REDLOCK_ENOQUORUM)
         return code;
     how->wait_ms = wait_left_ms(cli, &clock, began_ns);
-    if (how->wait_ms == 0)
-        return code;
-    if (code == REDLOCK_ENOQUORUM || cli->verbose)
-        cli_say_refused(cli, client, code, how->report,
-                        code == REDLOCK_EHELD && queues ? "; waiting in the queue"
-                                                        : "; waiting");
-    return try_once(cli, client, how, ret_lock);
+    return how->wait_ms == 0 ? code : wait_on(cli, client, how, code, ret_lock);
 }
 
 int cli_take(const struct cli *cli, redlock *client, redlock_options *how,
@@ -52,7 +62,8 @@ int cli_take(const struct cli *cli, redlock *client, redlock_options *how,
     how->kind = cli->kind;
     how->owner = cli->owner;
     *ret_lock = NULL;
-    int code = try_and_wait(cli, client, how, ret_lock);
+    const char *nested = cli_nested_in(cli);
+    int code = try_and_wait(cli, client, how, nested == NULL, ret_lock);
 
     /* A signal that came with the grant counts as having come before it. */
     int signal_number = cli_canceled_by();
@@ -67,6 +78,12 @@ int cli_take(const struct cli *cli, redlock *client, redlock_options *how,
         cli_say_votes(cli, how->report);
         return CLI_OK;
     }
-    cli_say_refused(cli, client, code, how->report, "");
-    return code == REDLOCK_EHELD ? cli->not_acquired : cli_exit_of(code);
+    cli_say_refused(cli, client, code, how->report,
+                    nested && code == REDLOCK_EHELD
+                        ? ": by the redlock run that this runs under, which would wait for "
+                          "itself (--reentrant and the same --owner are for that)"
+                        : "");
+    int status = code == REDLOCK_EHELD ? cli->not_acquired : cli_exit_of(code);
+    cli_json_refused(cli, code, how->report, status);
+    return status;
 }

@@ -95,7 +95,7 @@ static int end(const struct breaking *breaking, const char *result, int status)
 {
     const struct cli *cli = breaking->cli;
     if (cli->json) {
-        putchar('{');
+        cli_json_begin(stdout);
         cli_json_bytes(stdout, "name", cli->operand, strlen(cli->operand));
         printf(",\"result\":\"%s\"", result);
         if (breaking->shown->size > 0)

@@ -55,7 +55,7 @@ static void print_json(const struct cli *cli, const redlock_description *all, in
     unsigned kept;
     const char *verdict = verdict_of(all, code);
     (void)count_held(all, &kept);
-    putchar('{');
+    cli_json_begin(stdout);
     cli_json_bytes(stdout, "name", cli->operand, strlen(cli->operand));
     fputs(",\"nodes\":[", stdout);
     for (unsigned i = 0; i < all->nodes; i++) {

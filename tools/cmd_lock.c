@@ -23,13 +23,13 @@ static void print_answer(const struct cli *cli, const struct answer *answer,
         printf("%s\n", answer->handle);
         return;
     }
-    putchar('{');
+    cli_json_begin(stdout);
     cli_json_names(stdout, &answer->names);
     putchar(',');
     cli_json_text(stdout, "handle", answer->handle);
     printf(",\"validity_ms\":%lld,", (long long)answer->validity_ms);
     cli_json_votes(stdout, report);
-    cli_json_end();
+    cli_json_result(stdout, cli->verb == CLI_LOCK ? "acquired" : "extended", CLI_OK);
 }
 
 /* Detach the lock and print its handle. What nobody was told of is given up again. */
@@ -136,6 +136,16 @@ static int attach(const struct cli *cli, redlock **ret_client, redlock_lock **re
     return cli_exit_of(code);
 }
 
+static void print_not_extended(const struct answer *answer, int64_t left_ms,
+                               const redlock_report *report, int code)
+{
+    cli_json_begin(stdout);
+    cli_json_names(stdout, &answer->names);
+    printf(",\"validity_ms\":%lld,", (long long)left_ms);
+    cli_json_votes(stdout, report);
+    cli_json_result(stdout, cli_result_word(code), cli_exit_of(code));
+}
+
 int cmd_extend(const struct cli *cli)
 {
     redlock *client = NULL;
@@ -144,6 +154,8 @@ int cmd_extend(const struct cli *cli)
     if (status != CLI_OK)
         return status;
     redlock_report report = {.size = sizeof(report)};
+    struct answer answer;
+    cli_names_of(lock, &answer.names);
     int code = redlock_extend(lock, cli->ttl_ms, &report);
     cli_say_votes(cli, &report);
     if (code == REDLOCK_OK) {
@@ -161,6 +173,8 @@ int cmd_extend(const struct cli *cli)
                 lives ? " (the lock is valid for another " : "",
                 lives ? cli_time_text(left_ms).text : "", lives ? ")" : "");
         status = cli_exit_of(code);
+        if (cli->json)
+            print_not_extended(&answer, lives ? left_ms : 0, &report, code);
     }
     redlock_close(client);
     return status;
@@ -196,11 +210,9 @@ int cmd_release(const struct cli *cli)
                     ? "gone already: it was released before, was lost, or had run out"
                     : redlock_strerror(code));
     if (cli->json) {
-        putchar('{');
+        cli_json_begin(stdout);
         cli_json_names(stdout, &answer.names);
-        putchar(',');
-        cli_json_text(stdout, "result", release_word(code));
-        cli_json_end();
+        cli_json_result(stdout, release_word(code), cli_exit_of(code));
     }
     int written = cli_flush(cli);
     redlock_close(client);

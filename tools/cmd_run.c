@@ -101,12 +101,13 @@ static int exit_of_failure(const struct run *run, int why)
 }
 
 /* COMMAND was ended by us. */
-static int exit_of_loss(const struct run *run)
+static int exit_of_loss(struct run *run)
 {
+    run->result = "lost";
     if (run->guard_died)
-        cli_say(run->cli,
-                "the guard process was killed, or hung; %s was given up and the "
-                "command with it",
+        cli_say(run->cli, "%s; %s was given up and the command with it",
+                run->guard_late ? "the lock ran out and the guard process did not act in time"
+                                : "the guard process was killed",
                 name_of(run).text);
     else
         cli_say(run->cli, "%s was lost%s; the command was ended", name_of(run).text,
@@ -114,14 +115,16 @@ static int exit_of_loss(const struct run *run)
     return CLI_LOST;
 }
 
-static int exit_of_command(const struct run *run, int released)
+static int exit_of_command(struct run *run, int released)
 {
+    run->result = "lost";
     bool was_ours = released != REDLOCK_EEXPIRED && released != REDLOCK_ENOTHELD &&
                     run->ended_at_ns < run->deadline_ns;
     if (!was_ours) {
         cli_say(run->cli, "%s was lost before the command ended", name_of(run).text);
         return CLI_LOST;
     }
+    run->result = "ended";
     if (released != REDLOCK_OK)
         cli_say(run->cli,
                 "%s was not released on a majority (%s); it is free when its TTL "
@@ -132,7 +135,7 @@ static int exit_of_command(const struct run *run, int released)
     return WEXITSTATUS(run->status);
 }
 
-static int exit_status(const struct run *run, int why, int released)
+static int exit_status(struct run *run, int why, int released)
 {
     int failure = why != 0 ? why : run->guard_failure;
     if (failure != 0 || run->not_run != 0)
@@ -176,6 +179,14 @@ static int run_locked(struct run *run)
     return exit_status(run, why, released);
 }
 
+static void print_result(const struct run *run, int status)
+{
+    FILE *out = cli_json_out(run->cli);
+    cli_json_begin(out);
+    cli_json_asked_names(out, run->cli);
+    cli_json_result(out, run->result ? run->result : "not run", status);
+}
+
 int cmd_run(const struct cli *cli)
 {
     struct run *run = calloc(1, sizeof(*run));
@@ -198,7 +209,8 @@ int cmd_run(const struct cli *cli)
     how.on_lost = run_lost;
     how.lost_context = run;
     status = cli_take(cli, run->client, &how, &run->lock);
-    if (run->lock) {
+    bool took = run->lock != NULL;
+    if (took) {
         int why = hold_signals(run);
         int signal_number = cli_canceled_by();
         if (signal_number == 0 && why == 0) {
@@ -211,6 +223,8 @@ int cmd_run(const struct cli *cli)
     }
     cli_cancel_on_signals(cli, NULL);
     redlock_close(run->client);
+    if (cli->json && took)
+        print_result(run, status);
     pass_on_interrupt(run, status);
     if (run->signal_fd >= 0)
         close(run->signal_fd);

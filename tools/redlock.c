@@ -10,15 +10,25 @@
 #include <unistd.h>
 
 /* A caller may have closed 0, 1 or 2; a connection to a master must not get that number. */
-static int open_standard_descriptors(void)
+static int open_standard_descriptors(bool *ret_no_stdout)
 {
     int fd = 0;
+    *ret_no_stdout = fcntl(STDOUT_FILENO, F_GETFD) < 0;
     do {
         fd = open("/dev/null", O_RDWR); /* not close-on-exec: it stands in for 0, 1 or 2 */
         if (fd < 0)
             return -1;
     } while (fd <= STDERR_FILENO);
     return close(fd);
+}
+
+/* Before a lock is taken whose handle nobody could get. */
+static bool output_is_there(const struct cli *cli)
+{
+    if (!cli->no_stdout || (cli->verb != CLI_LOCK && cli->verb != CLI_EXTEND))
+        return true;
+    cli_say(cli, "standard output is closed: nobody would get the handle");
+    return false;
 }
 
 static int verb_call(const struct cli *cli)
@@ -46,14 +56,21 @@ static int verb_call(const struct cli *cli)
 
 int main(int argc, char **argv)
 {
-    if (open_standard_descriptors() < 0)
+    bool no_stdout;
+    if (open_standard_descriptors(&no_stdout) < 0)
         return CLI_SYSTEM;
     if (argc > 1 && strcmp(argv[1], CLI_GUARD_VERB) == 0)
         return cmd_guard(argc, argv);
 
     struct cli cli;
     memset(&cli, 0, sizeof(cli));
+    cli.no_stdout = no_stdout;
     cli_signals_note(&cli.signals);
     int status = cli_options_parse(&cli, argc, argv);
-    return status >= 0 ? status : verb_call(&cli);
+    bool asked = status < 0; /* and not for help */
+    if (asked)
+        status = output_is_there(&cli) ? verb_call(&cli) : CLI_SYSTEM;
+    if (asked || status != CLI_OK)
+        cli_outcome_end(&cli, status);
+    return status;
 }

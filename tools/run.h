@@ -53,11 +53,13 @@ struct run {
     bool ending; /* the guard has sent TERM or KILL */
     bool ended;  /* all has ended: `status`, `why` and `ended_at_ns` are known */
     bool guard_died;
+    bool guard_late; /* it did not act in time, and was killed */
     int not_run;       /* errno of exec */
     int guard_failure; /* errno of what the guard could not get */
     int status;
     int why; /* enum guard_why */
     int64_t ended_at_ns;
+    const char *result; /* for --json; NULL: COMMAND was not run */
 };
 
 /* ---- run_spawn.c: 0 or an errno ---- */

@@ -15,9 +15,9 @@
 
 extern char **environ;
 
-#define OWN_VARIABLES 4
+#define OWN_VARIABLES 5
 static const char *const own_names[OWN_VARIABLES] = {
-    "REDLOCK_NAME=", "REDLOCK_HANDLE=", "REDLOCK_NODES=", "REDLOCK_KIND="};
+    "REDLOCK_NAME=", "REDLOCK_HANDLE=", "REDLOCK_NODES=", "REDLOCK_KIND=", "REDLOCK_HELD="};
 
 struct environment {
     char *own[OWN_VARIABLES];
@@ -179,10 +179,12 @@ int run_spawn(struct run *run)
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
         return errno;
+    char *held = cli_nested_text(run->cli);
     const char *const values[OWN_VARIABLES] = {names, handle, cli_nodes_used(),
-                                               cli_kind_word(run->cli->kind)};
+                                               cli_kind_word(run->cli->kind), held};
     join_names(run->cli, names);
-    int why = spawn_guard(run, ends[1], values);
+    int why = held ? spawn_guard(run, ends[1], values) : ENOMEM;
+    free(held);
     close(ends[1]);
     if (why == 0)
         why = send_start(run, ends[0]);

@@ -171,6 +171,17 @@ static int64_t backstop_ns(const struct run *run)
     return unheard && lost_ns + LOST_NS < at_ns ? lost_ns + LOST_NS : at_ns;
 }
 
+/* Was it time for the guard to act? Where we did not run for a while, the lock may have been
+ * renewed meanwhile, and the guard may have acted. */
+static bool is_overdue(struct run *run)
+{
+    if (rl_clock_steady_ns(&run->clock) < backstop_ns(run))
+        return false;
+    look_at_lock(run);
+    struct pollfd news = {.fd = atomic_load(&run->control_fd), .events = POLLIN};
+    return rl_clock_steady_ns(&run->clock) >= backstop_ns(run) && poll(&news, 1, 0) == 0;
+}
+
 /* Until the next look at the lock, more of them the nearer its end is. */
 static int timeout_ms(struct run *run)
 {
@@ -195,8 +206,8 @@ void run_watch(struct run *run)
         bool guard_lives = true;
         if (ready[0].revents)
             guard_lives = read_news(run);
-        else if (rl_clock_steady_ns(&run->clock) >= backstop_ns(run))
-            guard_lives = false;
+        else if (is_overdue(run))
+            guard_lives = !(run->guard_late = true);
         if (ready[1].revents)
             read_signals(run);
         if (!guard_lives) {

@@ -190,7 +190,8 @@ static void json_node(const redlock_node_status *node, unsigned number)
 void status_print_json(const redlock_status_report *report)
 {
     enum status_verdict verdict = status_verdict_of(report);
-    fputs("{\"nodes\":[", stdout);
+    cli_json_begin(stdout);
+    fputs("\"nodes\":[", stdout);
     for (unsigned i = 0; i < report->nodes; i++) {
         fputs(i > 0 ? "," : "", stdout);
         json_node(&report->node[i], i + 1);

@@ -1,0 +1,142 @@
+/* test_cli_json.c - with --json redlock(1) prints one object, whatever happens: taken, refused,
+ * out of time, wrongly called. */
+#include "config_auto.h"
+
+#include "cli_rig.h"
+#include "json.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Run it, and expect one object with this result and the exit status in it. */
+static void expect_result(const char *const argv[], int status, const char *result,
+                          const char *member)
+{
+    char number[16];
+    struct program *program = NULL;
+    int got = program_run(NULL, argv, &program);
+    ck_assert_msg(got == status, "%d: %s%s", got, program_out(program), program_err(program));
+    snprintf(number, sizeof(number), "%d", status);
+    cli_expect_json(program, "result", result);
+    cli_expect_json(program, "exit_status", number);
+    if (member)
+        cli_expect_json(program, member, NULL);
+    if (status != 0)
+        cli_expect_json(program, "error", NULL);
+    const char *text = program_out(program);
+    ck_assert_ptr_eq(strchr(text, '\n'), text + strlen(text) - 1);
+    program_free(program);
+}
+
+START_TEST(every_outcome_of_lock_extend_and_release_is_an_object)
+{
+    expect_result(REDLOCK("lock", "json:a", "--ttl", "20s", "--json"), 0, "acquired", "handle");
+    const char *handle = cli_take("json:b", "20s");
+    expect_result(REDLOCK("lock", "json:b", "--json"), 75, "held", "nodes.0.vote");
+    expect_result(REDLOCK("lock", "json:b", "--wait", "50ms", "--json"), 75, "held", "needed");
+    expect_result(REDLOCK("lock", "json:b", "json:c", "--json"), 75, "held", "names.1.name");
+    expect_result(REDLOCK("lock", "-q", "json:b", "-E", "7", "--json"), 7, "held", "name");
+    expect_result(REDLOCK("lock", "--shared", "json:b", "--json"), 65, "other kind", "name");
+    expect_result(REDLOCK("extend", handle, "--ttl", "40s", "--json"), 64, "usage", "nodes");
+    expect_result(REDLOCK("extend", handle, "--ttl", "25s", "--json"), 0, "extended", "handle");
+    expect_result(REDLOCK("release", handle, "--json"), 0, "released", "name");
+    expect_result(REDLOCK("release", handle, "--json"), 1, "expired", "name");
+    expect_result(REDLOCK("extend", handle, "--json"), 1, "expired", "nodes");
+}
+END_TEST
+
+static const char *const wrong[][6] = {
+    {"lock", "--json"},
+    {"--json", "frobnicate"},
+    {"lock", "a", "--json", "--nonsense"},
+    {"lock", "--nonsense", "a", "--json"},
+    {"extend", "no-handle", "--json"},
+    {"release", "no-handle", "--json"},
+    {"inspect", "--json", "a", "b"},
+    {"status", "--json", "a"},
+};
+#define WRONG_COUNT (int)(sizeof(wrong) / sizeof(wrong[0]))
+
+START_TEST(a_wrong_line_is_an_object_too)
+{
+    const char *argv[8] = {program_redlock()};
+    memcpy(argv + 1, wrong[_i], sizeof(wrong[_i]));
+    expect_result(argv, 64, "usage", NULL);
+}
+END_TEST
+
+START_TEST(a_node_list_that_is_not_there_is_an_object_too)
+{
+    static const char *const verbs[][2] = {
+        {"lock", "a"}, {"extend", "a"}, {"release", "a"}, {"inspect", "a"}, {"status", NULL}};
+    for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
+        const char *argv[] = {program_redlock(), verbs[i][0], "-n", "/nonexistent",
+                              "--json",          verbs[i][1], NULL};
+        expect_result(argv, 78, "config", NULL);
+    }
+}
+END_TEST
+
+START_TEST(run_tells_on_stderr_how_it_ended)
+{
+    static const struct {
+        const char *script;
+        int status;
+        const char *text;
+    } rows[] = {
+        {"true", 0,
+         "{\"name\":\"json:run\",\"result\":\"ended\",\"exit_status\":0,\"node_list\":"},
+        {"exit 3", 3,
+         "{\"name\":\"json:run\",\"result\":\"ended\",\"exit_status\":3,\"node_list\":"},
+        {"exec /nonexistent", 127, "\"result\":\"ended\",\"exit_status\":127,\"node_list\":"},
+    };
+    struct program *program = NULL;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        int status = program_run(
+            NULL, REDLOCK("run", "--json", "json:run", "--", "sh", "-c", rows[i].script),
+            &program);
+        ck_assert_int_eq(status, rows[i].status);
+        ck_assert_ptr_nonnull(strstr(program_err(program), rows[i].text));
+        ck_assert_str_eq(program_out(program), "");
+        program_free(program);
+    }
+    ck_assert_int_eq(
+        program_run(NULL, REDLOCK("run", "--json", "json:run", "--", "/nonexistent"), &program),
+        127);
+    ck_assert_ptr_nonnull(strstr(program_err(program), "\"result\":\"not run\""));
+    program_free(program);
+    (void)cli_take("json:run", "20s");
+    ck_assert_int_eq(
+        program_run(NULL, REDLOCK("run", "-q", "--try", "--json", "json:run", "--", "true"),
+                    &program),
+        75);
+    ck_assert(strncmp(program_err(program), "{\"name\":\"json:run\",", 19) == 0);
+    program_free(program);
+}
+END_TEST
+
+START_TEST(no_quorum_is_an_object_with_each_masters_word)
+{
+    const char *handle = cli_take("json:kept", "20s");
+    for (unsigned i = 0; i < 3; i++)
+        master_kill(cli_masters, i);
+    expect_result(REDLOCK("lock", "json:none", "--json"), 69, "no quorum", "nodes.0.text");
+    expect_result(REDLOCK("extend", handle, "--json"), 69, "no quorum", "validity_ms");
+    expect_result(REDLOCK("release", handle, "--json"), 69, "unknown", "name");
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("cli_json");
+    TCase *tests = tcase_create("json");
+    tcase_set_timeout(tests, 90);
+    tcase_add_checked_fixture(tests, cli_rig_start, cli_rig_stop);
+    tcase_add_test(tests, every_outcome_of_lock_extend_and_release_is_an_object);
+    tcase_add_loop_test(tests, a_wrong_line_is_an_object_too, 0, WRONG_COUNT);
+    tcase_add_test(tests, a_node_list_that_is_not_there_is_an_object_too);
+    tcase_add_test(tests, run_tells_on_stderr_how_it_ended);
+    tcase_add_test(tests, no_quorum_is_an_object_with_each_masters_word);
+    suite_add_tcase(suite, tests);
+    return suite_run(suite);
+}
