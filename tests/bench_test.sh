@@ -110,9 +110,31 @@ if locale -a 2>/dev/null | grep -iqx 'C.utf-\?8'; then
     check 'in blocks where there are some' eval \
         'LC_ALL=C grep -q "$(printf "\342\226")" "$work/out"'
 fi
-run --quick -s pair --svg "$work/none/drawn.svg"
-check 'a drawing that cannot be written' exits 74
+run -r 100 -d 60s -s pair --svg "$work/none/drawn.svg"
+check 'a drawing that cannot be written is told before anything is measured' exits 74
 check 'says so' says 'cannot write .*none/drawn.svg' err
+
+# ---- next to an earlier run ----
+run --quick -s pair --json
+cp "$work/out" "$work/old.json"
+check 'the machine and its load are in the JSON' says '"cpus": [1-9][0-9]*, "load_before": ' out
+run --quick -s pair --compare "$work/old.json"
+check 'a comparison succeeds' exits 0
+check 'it has a ratio of old and new' says 'acquire p50  *library .* [0-9.]*' out
+check 'it names the earlier run' says "compared with $work/old.json" out
+sed 's/"median": [^,]*, "min": [^,]*, "max": [^,]*,/"median": 1e9, "min": 1e9, "max": 1e9,/' \
+    "$work/old.json" >"$work/other.json"
+run --quick -s pair --compare "$work/other.json" --json
+check 'what lies beyond all rounds is marked' says '"old_median": 1e+09, "differs": true' out
+run --compare "$work/none.json" -r 100 -d 60s
+check 'an earlier run that is not there is told before anything is measured' exits 66
+echo '{}' >"$work/empty.json"
+run --compare "$work/empty.json" -r 100 -d 60s
+check 'and so is one without figures' exits 66
+run --rounds 0
+check 'a wrong value is told with its option' says '^redlock-bench: --rounds 0: ' err
+run --nonsense
+check 'an unknown option is named' says 'nonsense' err
 
 # ---- masters of somebody else's ----
 cluster=${REDLOCK_CLUSTER:-}

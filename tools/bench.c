@@ -96,6 +96,8 @@ static int run_scenarios(struct bench *bench)
         .rounds = options->rounds,
         .slice_ms = options->slice_ms,
         .pinned = options->pin,
+        .machine = bench->machine,
+        .olds = &bench->olds,
     };
     if (status == 0 && options->svg != NULL && !bench_draw_svg(&bench->report, options->svg)) {
         fprintf(stderr, "redlock-bench: cannot write %s: %s\n", options->svg, strerror(errno));
@@ -105,6 +107,17 @@ static int run_scenarios(struct bench *bench)
         (options->json ? bench_print_json : bench_print_table)(&bench->report, &setting,
                                                                stdout);
     return status;
+}
+
+/* Before minutes are spent on what it is to hold. */
+static bool can_write(const char *path)
+{
+    FILE *file = fopen(path, "ae");
+    if (file == NULL)
+        fprintf(stderr, "redlock-bench: cannot write --svg %s: %s\n", path, strerror(errno));
+    else
+        fclose(file);
+    return file != NULL;
 }
 
 int main(int argc, char **argv)
@@ -121,6 +134,12 @@ int main(int argc, char **argv)
         return EX_OSERR;
     }
     bench.report.quick = bench.options.quick;
+    bench_machine_look(&bench.machine);
+    if (bench.options.svg != NULL && !can_write(bench.options.svg))
+        return EX_IOERR;
+    if (bench.options.compare != NULL &&
+        !bench_compare_read(bench.options.compare, &bench.olds))
+        return EX_NOINPUT;
     status =
         bench.options.nodes_file != NULL ? bench_nodes_read(&bench) : start_masters(&bench);
     if (status == 0)

@@ -4,6 +4,7 @@
 #define BENCH_H
 
 #include "servers.h"
+#include "bench_compare.h"
 #include "bench_report.h"
 #include "bench_stats.h"
 #include "server_talk.h"
@@ -23,10 +24,11 @@ struct bench_options {
     int64_t slice_ms; /* how long one subject is measured in one round */
     int64_t memory_pairs;
     int64_t down_tries;
-    int64_t hold_ms;    /* how long the locks of `renew` are held */
-    unsigned locks;     /* and how many */
-    const char *svg;    /* NULL, or the file to draw into */
-    unsigned scenarios; /* bit i: row i of the table of scenarios */
+    int64_t hold_ms;     /* how long the locks of `renew` are held */
+    unsigned locks;      /* and how many */
+    const char *svg;     /* NULL, or the file to draw into */
+    const char *compare; /* NULL, or what an earlier run printed */
+    unsigned scenarios;  /* bit i: row i of the table of scenarios */
     bool unix_sockets;
     bool pin;
     bool json;
@@ -36,11 +38,13 @@ struct bench_options {
 struct bench {
     struct bench_options options;
     struct servers *masters; /* NULL: somebody else's, named by a file */
-    const char *nodes_file;        /* of either */
+    const char *nodes_file;  /* of either */
     struct server_at node[REDLOCK_NODES_MAX];
     unsigned nodes;
     unsigned needed;
     bool floors; /* false: a node is reached by TLS, where there is no floor to compare with */
+    struct bench_machine machine;
+    struct bench_olds olds;
     struct bench_report report;
 };
 

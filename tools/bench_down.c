@@ -28,6 +28,7 @@ struct down_series {
     double slowest_us[ROUNDS_MAX];
     double p50_ratio[ROUNDS_MAX];
     double p99_ratio[ROUNDS_MAX];
+    size_t fewest; /* samples in a round */
     double rss_kib;
     double failures;
 };
@@ -98,6 +99,8 @@ static void measure_down(struct down_run *run, unsigned round)
     for (unsigned i = 0; i < SUBJECTS; i++) {
         struct down_series *series = &run->series[i];
         struct bench_samples *samples = &run->samples[i];
+        if (round == 0 || samples->count < series->fewest)
+            series->fewest = samples->count;
         series->p50_us[round] = bench_percentile_us(samples, 500);
         series->p99_us[round] = bench_percentile_us(samples, 990);
         series->slowest_us[round] = bench_percentile_us(samples, 1000);
@@ -124,6 +127,7 @@ static void report_fault(struct down_run *run, enum fault fault, unsigned rounds
         if (i == LIBRARY)
             bench_aim(report, BENCH_AT_MOST, 1.2);
         report_one(run, fault, "p99, to all well", i, "ratio", series->p99_ratio, rounds);
+        bench_of_samples(report, series->fewest);
         if (i == LIBRARY)
             bench_aim(report, BENCH_AT_MOST, 1.5);
         report_one(run, fault, "p50", i, "us", series->p50_us, rounds);

@@ -34,6 +34,7 @@ static void print_help(void)
          "      --quick            a smoke test of a few seconds: its figures mean nothing\n"
          "      --json             figures for machines\n"
          "      --svg FILE         draw how latencies are distributed into this file\n"
+         "      --compare OLD.json     next to the figures of a run that --json printed\n"
          "      --help, --version");
 }
 
@@ -84,19 +85,29 @@ enum {
     OPT_QUICK,
     OPT_JSON,
     OPT_SVG,
+    OPT_COMPARE,
     OPT_HELP,
     OPT_VERSION
 };
 
 static const struct option long_options[] = {
-    {"nodes", required_argument, NULL, 'n'},     {"masters", required_argument, NULL, 'm'},
-    {"scenario", required_argument, NULL, 's'},  {"rounds", required_argument, NULL, 'r'},
-    {"duration", required_argument, NULL, 'd'},  {"unix", no_argument, NULL, OPT_UNIX},
-    {"memory", no_argument, NULL, OPT_MEMORY},   {"locks", required_argument, NULL, OPT_LOCKS},
-    {"hold", required_argument, NULL, OPT_HOLD}, {"pin", no_argument, NULL, OPT_PIN},
-    {"quick", no_argument, NULL, OPT_QUICK},     {"json", no_argument, NULL, OPT_JSON},
-    {"svg", required_argument, NULL, OPT_SVG},   {"help", no_argument, NULL, OPT_HELP},
-    {"version", no_argument, NULL, OPT_VERSION}, {NULL, 0, NULL, 0},
+    {"nodes", required_argument, NULL, 'n'},
+    {"masters", required_argument, NULL, 'm'},
+    {"scenario", required_argument, NULL, 's'},
+    {"rounds", required_argument, NULL, 'r'},
+    {"duration", required_argument, NULL, 'd'},
+    {"unix", no_argument, NULL, OPT_UNIX},
+    {"memory", no_argument, NULL, OPT_MEMORY},
+    {"locks", required_argument, NULL, OPT_LOCKS},
+    {"hold", required_argument, NULL, OPT_HOLD},
+    {"pin", no_argument, NULL, OPT_PIN},
+    {"quick", no_argument, NULL, OPT_QUICK},
+    {"json", no_argument, NULL, OPT_JSON},
+    {"compare", required_argument, NULL, OPT_COMPARE},
+    {"svg", required_argument, NULL, OPT_SVG},
+    {"help", no_argument, NULL, OPT_HELP},
+    {"version", no_argument, NULL, OPT_VERSION},
+    {NULL, 0, NULL, 0},
 };
 
 static bool parse_time(const char *text, int64_t min_ms, int64_t max_ms, int64_t *ret_ms)
@@ -117,8 +128,21 @@ static void choose_quick(struct bench_options *options)
     options->hold_ms = 800;
 }
 
+static int wrong_value(int option, const char *value)
+{
+    const struct option *row = long_options;
+    while (row->name != NULL && row->val != option)
+        row++;
+    fprintf(stderr,
+            "redlock-bench: --%s %s: not a value that is possible here (see redlock-bench "
+            "--help)\n",
+            row->name, value);
+    return EX_USAGE;
+}
+
 /* 0, or an exit status after a line on stderr. */
-static int parse_option(struct bench_options *options, int option, const char *value)
+static int parse_option(struct bench_options *options, int option, const char *value,
+                        const char *word)
 {
     bool fine = true;
     switch (option) {
@@ -161,10 +185,13 @@ static int parse_option(struct bench_options *options, int option, const char *v
     case OPT_SVG:
         options->svg = value;
         break;
+    case OPT_COMPARE:
+        options->compare = value;
+        break;
     default:
-        return usage("an option is unknown or has no value", "");
+        return usage("unknown, or its value is missing: ", word);
     }
-    return fine ? 0 : usage("not a value that is possible here: ", value);
+    return fine ? 0 : wrong_value(option, value);
 }
 
 /* What is missing or doesn't go together. */
@@ -199,7 +226,11 @@ int bench_options_parse(struct bench_options *options, int argc, char **argv)
         .hold_ms = 12000,
     };
     opterr = 0;
-    while ((option = getopt_long(argc, argv, "n:m:s:r:d:", long_options, NULL)) != -1) {
+    for (;;) {
+        const char *word = argv[optind]; /* where the option stands */
+        option = getopt_long(argc, argv, "+n:m:s:r:d:", long_options, NULL);
+        if (option == -1)
+            break;
         if (option == OPT_HELP) {
             print_help();
             return 0;
@@ -208,7 +239,7 @@ int bench_options_parse(struct bench_options *options, int argc, char **argv)
             printf("redlock-bench %s\n", redlock_version());
             return 0;
         }
-        int status = parse_option(options, option, optarg);
+        int status = parse_option(options, option, optarg, word);
         if (status != 0)
             return status;
     }

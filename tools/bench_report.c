@@ -3,6 +3,7 @@
 
 #include "bench_report.h"
 
+#include "bench_compare.h"
 #include "bench_draw.h"
 
 #include <redlock.h>
@@ -44,13 +45,26 @@ static bool is_count(const char *unit)
     return false;
 }
 
+static struct bench_figure *last(struct bench_report *report)
+{
+    assert(report->figures > 0);
+    return &report->figure[report->figures - 1];
+}
+
+void bench_of_samples(struct bench_report *report, size_t samples)
+{
+    last(report)->samples = samples;
+}
+
 void bench_aim(struct bench_report *report, enum bench_aim aim, double bound)
 {
-    if (report->quick && !is_count(report->figure[report->figures - 1].unit))
+    struct bench_figure *figure = last(report);
+    bool few = figure->samples > 0 && figure->samples < BENCH_P99_SAMPLES &&
+               strstr(figure->what, "p99") != NULL;
+    if (few || (report->quick && !is_count(figure->unit)))
         return;
-    assert(report->figures > 0);
-    report->figure[report->figures - 1].aim = aim;
-    report->figure[report->figures - 1].bound = bound;
+    figure->aim = aim;
+    figure->bound = bound;
 }
 
 void bench_add_failed_pairs(struct bench_report *report, const char *scenario,
@@ -95,6 +109,9 @@ void bench_print_table(const struct bench_report *report, const struct bench_set
             REDLOCK_VERSION, setting->nodes, setting->masters, setting->transport,
             setting->rounds, (long long)setting->slice_ms,
             setting->pinned ? ", all on one CPU" : "");
+    fprintf(out, "%s%s%s, %ld CPUs, load %.2f before and %.2f after\n", setting->machine.system,
+            *setting->machine.cpu ? ", " : "", setting->machine.cpu, setting->machine.cpus,
+            setting->machine.load, bench_machine_load());
     for (size_t i = 0; i < report->figures; i++) {
         const struct bench_figure *figure = &report->figure[i];
         if (strcmp(scenario, figure->scenario) != 0) {
@@ -111,6 +128,7 @@ void bench_print_table(const struct bench_report *report, const struct bench_set
                     figure->aim == BENCH_AT_LEAST ? ">=" : "<=", figure->bound);
         fputc('\n', out);
     }
+    bench_compare_print(setting->olds, report, out);
     fputc('\n', out);
     bench_draw_text(report, out);
     for (size_t i = 0; i < report->notes; i++)
@@ -140,7 +158,8 @@ static void print_pair(FILE *out, const char *name, const char *text)
     fputs(", ", out);
 }
 
-static void print_figure(FILE *out, const struct bench_figure *figure)
+static void print_figure(FILE *out, const struct bench_figure *figure,
+                         const struct bench_old *old)
 {
     fputs("{", out);
     print_pair(out, "scenario", figure->scenario);
@@ -150,6 +169,11 @@ static void print_figure(FILE *out, const struct bench_figure *figure)
     fprintf(out, "\"median\": %.6g, \"min\": %.6g, \"max\": %.6g, \"rounds\": %zu",
             figure->summary.median, figure->summary.min, figure->summary.max,
             figure->summary.count);
+    if (figure->samples > 0)
+        fprintf(out, ", \"samples\": %zu", figure->samples);
+    if (old != NULL)
+        fprintf(out, ", \"old_median\": %.6g, \"differs\": %s", old->median,
+                bench_compare_differs(old, &figure->summary) ? "true" : "false");
     if (strcmp(figure->unit, "ratio") == 0)
         fprintf(out, ", \"ratio\": %.6g", figure->summary.median);
     if (figure->aim != BENCH_NO_AIM)
@@ -164,17 +188,24 @@ void bench_print_json(const struct bench_report *report, const struct bench_sett
 {
     fputs("{", out);
     print_pair(out, "program", "redlock-bench");
-    print_pair(out, "version", REDLOCK_VERSION);
+    print_pair(out, "version", redlock_version());
     print_pair(out, "masters", setting->masters);
     print_pair(out, "transport", setting->transport);
     fprintf(out, "\"nodes\": %u, \"rounds\": %u, \"slice_ms\": %lld, \"pinned\": %s, ",
             setting->nodes, setting->rounds, (long long)setting->slice_ms,
             setting->pinned ? "true" : "false");
+    print_pair(out, "system", setting->machine.system);
+    print_pair(out, "cpu", setting->machine.cpu);
+    fprintf(out, "\"cpus\": %ld, \"load_before\": %.2f, \"load_after\": %.2f, ",
+            setting->machine.cpus, setting->machine.load, bench_machine_load());
+    if (setting->olds->path != NULL)
+        print_pair(out, "compared_with", setting->olds->path);
     fprintf(out, "\"seconds\": %.3f,\n \"figures\": [",
             (double)(bench_now_ns() - report->started_ns) / 1e9);
     for (size_t i = 0; i < report->figures; i++) {
         fputs(i == 0 ? "\n  " : ",\n  ", out);
-        print_figure(out, &report->figure[i]);
+        print_figure(out, &report->figure[i],
+                     bench_compare_find(setting->olds, &report->figure[i]));
     }
     fputs("\n ],\n ", out);
     bench_draw_json(report, out);

@@ -2,6 +2,7 @@
 #ifndef BENCH_REPORT_H
 #define BENCH_REPORT_H
 
+#include "bench_machine.h"
 #include "bench_stats.h"
 
 #include <stdbool.h>
@@ -23,6 +24,7 @@ struct bench_figure {
     const char *of; /* "library", "floor, same bytes", ... */
     const char *unit;
     struct bench_summary summary;
+    size_t samples; /* in the round that has fewest; 0: it is not made of samples */
     enum bench_aim aim;
     double bound;
 };
@@ -46,6 +48,8 @@ struct bench_report {
     bool quick; /* too short to be judged by: only what must never happen is */
 };
 
+struct bench_olds;
+
 /* What was run, for the head of the report. */
 struct bench_setting {
     const char *masters;   /* "private" or the file's name */
@@ -54,6 +58,8 @@ struct bench_setting {
     unsigned rounds;
     int64_t slice_ms;
     bool pinned;
+    struct bench_machine machine;
+    const struct bench_olds *olds; /* an earlier run's */
 };
 
 /* A figure, printed in the order in which it was added. `scenario`, `of` and `unit` are
@@ -64,6 +70,11 @@ void bench_add(struct bench_report *report, const char *scenario, const char *wh
 /* A figure of unit "ratio": of each round's values, the one to the other. */
 void bench_add_ratio(struct bench_report *report, const char *scenario, const char *what,
                      const char *of, const double *above, const double *below, size_t rounds);
+
+/* Of how many samples the figure added last is made, in the round that has fewest. To be said
+ * before its aim: a p99 of fewer than BENCH_P99_SAMPLES is not judged. */
+#define BENCH_P99_SAMPLES 1000
+void bench_of_samples(struct bench_report *report, size_t samples);
 
 /* Say what the figure added last should be; its median is what counts. A figure that missed
  * its aim is marked, and nothing else follows from it. Of a quick run only counts have aims. */

@@ -45,6 +45,7 @@ struct rw_run {
     double p50[BENCH_ROUNDS_MAX], p99[BENCH_ROUNDS_MAX], longest[BENCH_ROUNDS_MAX];
     double passed[BENCH_ROUNDS_MAX], reads[BENCH_ROUNDS_MAX], writes[BENCH_ROUNDS_MAX];
     double overlaps, failures;
+    size_t fewest; /* waits in a round */
 };
 
 static void *read_on(void *context)
@@ -96,6 +97,8 @@ static void measure_round(struct rw_run *run, unsigned round)
         write_once(run);
     } while (bench_now_ns() < end_ns);
     double seconds = (double)(bench_now_ns() - start_ns) / 1e9;
+    if (round == 0 || run->waits.count < run->fewest)
+        run->fewest = run->waits.count;
     run->p50[round] = bench_percentile_us(&run->waits, 500) / HOLD_US;
     run->p99[round] = bench_percentile_us(&run->waits, 990) / HOLD_US;
     run->longest[round] = bench_percentile_us(&run->waits, 1000) / HOLD_US;
@@ -119,6 +122,7 @@ static void report(struct rw_run *run, const char *masters)
     char text[56];
     add(run, masters, "the writer waits, p50", "holds", run->p50);
     add(run, masters, "the writer waits, p99", "holds", run->p99);
+    bench_of_samples(to, run->fewest);
     bench_aim(to, BENCH_AT_MOST, 2);
     add(run, masters, "the writer waits, longest", "holds", run->longest);
     add(run, masters, "reads begun meanwhile, p99", "count", run->passed);
