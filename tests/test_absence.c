@@ -206,6 +206,32 @@ START_TEST(a_look_sees_all_masters_on_connections_cut_right_before)
 }
 END_TEST
 
+/* A majority is down, and found to be at once: the others have their chance all the same. */
+START_TEST(a_look_hears_the_living_where_most_are_dead)
+{
+    redlock_report report = {.size = sizeof(report)};
+    redlock_lock *lock;
+    masters = masters_start(NODES, NULL);
+    for (unsigned i = 0; i < 3; i++)
+        master_kill(masters, i);
+    for (unsigned i = 0; i < 5; i++) {
+        client = client_open(masters_file(masters, NULL));
+        ck_assert_int_eq(redlock_inspect(client, "name", 4, &report), REDLOCK_ENOQUORUM);
+        ck_assert_msg(report.failed == 3, "%s", client_told(&report));
+        for (unsigned k = 3; k < NODES; k++)
+            ck_assert_int_eq(report.node[k].vote, REDLOCK_VOTE_FREE);
+        redlock_close(client);
+        client = client_open(masters_file(masters, NULL));
+        ck_assert_int_eq(client_try(client, "name", 0, 0, &report, &lock), REDLOCK_ENOQUORUM);
+        for (unsigned k = 3; k < NODES; k++)
+            ck_assert_int_ne(report.node[k].vote, REDLOCK_VOTE_FAILED);
+        if (i < 4)
+            redlock_close(client);
+    }
+    close_all();
+}
+END_TEST
+
 /* ---- what a holder asks for ------------------------------------------------------------ */
 
 /* A lease that is renewed outlives it that no connection lasts for more than a moment. */
@@ -313,6 +339,7 @@ int main(void)
     tcase_add_test(tests, and_on_those_cut_long_before);
     tcase_add_test(tests, a_try_on_masters_that_died_fails_at_once);
     tcase_add_test(tests, a_look_sees_all_masters_on_connections_cut_right_before);
+    tcase_add_test(tests, a_look_hears_the_living_where_most_are_dead);
     tcase_add_test(tests, a_renewal_goes_on_when_connections_are_back);
     tcase_add_test(tests, a_release_that_can_not_be_sent_is_said_again_and_confirmed);
     tcase_add_test(tests, a_release_whose_answers_are_lost_is_said_again_and_confirmed);
