@@ -49,6 +49,12 @@ static void set_back(struct sim_proc *proc)
     sim_fault_lasts_until(sim_now_ns() + NOTICED_NS);
 }
 
+static void set_unseen(struct sim_proc *proc, int64_t back_ns)
+{
+    sim_proc_set_back(proc, back_ns);
+    sim_miscounts(proc, back_ns);
+}
+
 void sim_fault_do_to_proc(const struct sim_effect *effect, int64_t for_ns)
 {
     struct sim_proc *proc = effect->proc;
@@ -66,10 +72,10 @@ void sim_fault_do_to_proc(const struct sim_effect *effect, int64_t for_ns)
         set_back(proc);
         break;
     case SIM_FAULT_OWN_UNSEEN:
-        sim_proc_set_back(proc, sim_between(SIM_MS, sim_fault_unseen_ns(proc)));
+        set_unseen(proc, sim_between(SIM_MS, sim_fault_unseen_ns(proc)));
         break;
     case SIM_FAULT_OWN_FORWARD:
-        sim_proc_set_back(proc, -sim_scale(SIM_MS, 3600 * SIM_S));
+        set_unseen(proc, -sim_scale(SIM_MS, 3600 * SIM_S));
         break;
     case SIM_FAULT_PROC_STUTTER:
         stutter(proc, for_ns);

@@ -309,6 +309,18 @@ void sim_gives_up_all(const redlock *client)
     }
 }
 
+void sim_miscounts(const struct sim_proc *proc, int64_t back_ns)
+{
+    for (struct sim_hold *hold = open_holds; hold; hold = hold->next) {
+        if (hold->proc != proc || !hold->lock)
+            continue;
+        if (hold->told_ns != 0)
+            hold->told_ns += back_ns;
+        if (hold->until_ns != INT64_MAX)
+            hold->until_ns += back_ns;
+    }
+}
+
 struct sim_hold *sim_hold_of(const redlock_lock *lock)
 {
     struct sim_hold *hold = open_holds;

@@ -74,6 +74,9 @@ int64_t sim_believes(struct sim_hold *hold); /* redlock_validity_ms(), checked *
 /* Right before redlock_release(), _detach(): from here on the program uses it no more. */
 void sim_gives_up(struct sim_hold *hold);
 void sim_gives_up_all(const redlock *client); /* right before redlock_close() */
+/* Its process's clock was set back by so much, and it can't know, or forward: what it was told, and
+ * what it wanted, it counts by that clock. */
+void sim_miscounts(const struct sim_proc *proc, int64_t back_ns);
 void sim_lost(const redlock_lock *lock); /* its on_lost was called */
 void sim_lost_heard(const redlock_lock *lock); /* its on_lost is about to return */
 /* It asked to be told of its loss, and is over: was it not told so far? And if that has lasted
