@@ -17,7 +17,6 @@
 #include "probe.h"
 
 #include "claim.h"
-#include "clock.h"
 #include "entropy.h"
 #include "names.h"
 #include "text.h"
@@ -323,7 +322,7 @@ static void claim_end(struct rl_claim *claim, int64_t now_ns)
 static void end(struct rl_probe *probe)
 {
     redlock *client = probe->op.client;
-    int64_t now_ns = rl_clock_now_ns();
+    int64_t now_ns = rl_client_now_ns(client);
     struct rl_probe **at = &client->probes;
     while (*at != probe)
         at = &(*at)->next;
