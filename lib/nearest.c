@@ -55,9 +55,11 @@ int rl_nearest(const char *const *names, size_t count, const char *word, size_t 
         size_t name_len = strlen(names[i]);
         if (len > WORD_MAX || name_len > WORD_MAX)
             continue;
-        if (begins(names[i], name_len, word, len))
-            return (int)i;
         size_t edits = distance(names[i], name_len, word, len);
+        if (edits == 0)
+            return (int)i;
+        if (begins(names[i], name_len, word, len))
+            edits = 0;
         if (edits * 3 <= name_len && edits < nearest_distance) {
             nearest = (int)i;
             nearest_distance = edits;

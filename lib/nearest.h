@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 /* The index of the nearest of `count` names, or -1 where none is near: at most one edit in
- * three letters; but the first one that begins with it and a dash comes before all. Case, and
+ * three letters; but one that begins with it and a dash comes before all that differ. Case, and
  * '_' for '-', do not count. */
 int rl_nearest(const char *const *names, size_t count, const char *word, size_t len);
 

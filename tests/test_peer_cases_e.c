@@ -271,8 +271,11 @@ START_TEST(e_69_a_queue_never_outlives_its_ttl)
     open_masters(3);
     redlock_lock *held = hold_and_wait();
     for (unsigned i = 0; i < 3; i++) {
-        long long left = master_do(masters, i, "PTTL", "name:redlock:queue", NULL).number;
-        ck_assert_msg(left > 0 && left <= 60000, "%lld ms", left);
+        /* A master that was late for the round is asked in a later one. */
+        long long left = 0;
+        ck_assert(wait_until(
+            (left = master_do(masters, i, "PTTL", "name:redlock:queue", NULL).number) > 0, 15000));
+        ck_assert_msg(left <= 60000, "%lld ms", left);
     }
     ck_assert_int_eq(redlock_release(held), 0);
     waiter_expect_lock(&waiter, SOON_MS);
