@@ -594,7 +594,7 @@ typedef struct redlock_node_status {
     char role[16];    /* "master", "slave", ... */
     char version[24]; /* the server's */
     char text[192];   /* why it is in this state, or a warning; empty where all is well */
-    char refusal[160];      /* its own last error, see below; empty: none */
+    char refusal[160];      /* its own last error, see above; empty: none */
     int64_t refused_ago_ms; /* so long ago; -1: never */
     redlock_proof proof[REDLOCK_PROOFS]; /* redlock_probe() only */
 } redlock_node_status;
