@@ -71,6 +71,7 @@
 #define RL_CHANNEL_ASKS_MAX 240  /* channels that one server is asked for at once */
 #define RL_UNLEFT_MAX 1000       /* channels that it does not let go of */
 #define RL_DENIED_AGAIN_MS 30000 /* and one that may not subscribe asks again */
+#define RL_REFUSAL_AGAIN_MS 10000 /* what a master refuses is logged no more often */
 #define RL_RETRY_MIN_MS 5        /* the first backoff after a lost round */
 #define RL_RETRY_MAX_MS 250      /* and what it grows to */
 #define RL_PROBE_MS                                                                            \

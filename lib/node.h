@@ -130,6 +130,7 @@ struct rl_node {
     /* What it refused last of its own accord, as its error or INFO says. */
     char refusal[160]; /* empty: nothing so far */
     int64_t refused_ns;
+    int64_t refusal_again_ns[2]; /* the log is told no sooner: of requests; of releases */
 };
 
 /* 0, ENOMEM, or ECONFIG with `why` filled in (certificates). */

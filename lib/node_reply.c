@@ -4,10 +4,23 @@
 
 #include "node.h"
 #include "printable.h"
+#include "script_error.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
+
+static const char *const said[] = {
+    [RL_ACQUIRE] = "take a lock",
+    [RL_EXTEND] = "extend a lock",
+    [RL_RETAKE] = "extend a lock, or take it again",
+    [RL_RELEASE] = "release a lock",
+    [RL_INSPECT] = "look at a lock",
+    [RL_FORCE] = "delete a lock",
+    [RL_WAIT] = "take a lock, or wait for it",
+    [RL_LEAVE] = "wait for a lock no more",
+};
+_Static_assert(sizeof(said) / sizeof(said[0]) == RL_VERBS, "one for each verb");
 
 static void set_why(struct rl_wire *wire, const char *why)
 {
@@ -81,6 +94,32 @@ static void answered_nonsense(struct rl_slot *slot, const struct rl_waiting *wai
     settings->events->lost(settings->owner, slot->node, slot->index, waiting, now_ns);
 }
 
+/* The error that a script ended in. */
+static void error_of(const struct rl_slot *slot, const struct rl_waiting *waiting,
+                     const struct rl_reply *reply, char *ret_text, size_t size)
+{
+    char whole[512];
+    const struct rl_kind *kind = rl_kind((int)(waiting->number / RL_VERBS));
+    rl_error_text(reply, &slot->wire.mask, whole, sizeof(whole));
+    rl_script_error(&kind->script[waiting->script], whole, ret_text, size);
+}
+
+/* A report tells it of what was asked for. Of a release there is none: whoever runs the masters
+ * must see which right is missing, and that locks stay until their leases are over. */
+static void tell_refusal(struct rl_node *node, const struct rl_waiting *waiting,
+                         const char *text, int64_t now_ns)
+{
+    bool gives_up = waiting->script == RL_RELEASE || waiting->script == RL_LEAVE;
+    int64_t *again_ns = &node->refusal_again_ns[gives_up];
+    if (now_ns < *again_ns)
+        return;
+    *again_ns = now_ns + RL_REFUSAL_AGAIN_MS * RL_NS_PER_MS;
+    bool for_good = gives_up && rl_script_error_denies(text);
+    node->settings->events->log(
+        node->settings->owner, for_good ? REDLOCK_LOG_ERROR : REDLOCK_LOG_WARNING,
+        "%s: refused a request to %s: %s", node->config->label, said[waiting->script], text);
+}
+
 /* One reply for one entry. False: out of step, or the connection is of no more use. */
 static bool deliver(struct rl_slot *slot, const struct rl_waiting *waiting,
                     const struct rl_reply *reply, int64_t now_ns)
@@ -100,13 +139,15 @@ static bool deliver(struct rl_slot *slot, const struct rl_waiting *waiting,
             settings->events->unexecuted(settings->owner, node, slot->index, waiting, now_ns);
             return true;
         }
-        rl_error_text(reply, &slot->wire.mask, text, sizeof(text));
+        error_of(slot, waiting, reply, text, sizeof(text));
         judged.why = text;
         rl_node_refuses(node, text, now_ns);
         settings->events->answered(settings->owner, node, slot->index, waiting, &judged,
                                    now_ns);
-        if (!ends_connection(reply))
+        if (!ends_connection(reply)) {
+            tell_refusal(node, waiting, text, now_ns);
             return true;
+        }
         if (!rl_error_is(reply, "NOAUTH"))
             rl_node_replaced(node, rl_was_replica, now_ns);
         set_why(&slot->wire, text);

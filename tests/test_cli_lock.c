@@ -205,6 +205,25 @@ START_TEST(a_handle_that_nobody_gets_is_given_up)
 }
 END_TEST
 
+/* Nothing but the log can tell: the lock was given up, and may last. */
+START_TEST(a_release_that_a_right_is_missing_for_says_which)
+{
+    char handle[REDLOCK_HANDLE_MAX];
+    struct program *program = NULL;
+    snprintf(handle, sizeof(handle), "%s", cli_take("kept", "5s"));
+    for (unsigned i = 0; i < cli_masters->n; i++)
+        master_do(cli_masters, i, "ACL", "SETUSER", "default", "-del", NULL);
+    int status = program_run(NULL, REDLOCK("release", handle), &program);
+    for (unsigned i = 0; i < cli_masters->n; i++)
+        master_do(cli_masters, i, "ACL", "SETUSER", "default", "+@all", NULL);
+    ck_assert_int_eq(status, 69);
+    ck_assert_msg(strstr(program_err(program), "(DEL in plain_release)") != NULL, "%s",
+                  program_err(program));
+    program_free(program);
+    ck_assert_int_eq(program_run(NULL, REDLOCK("release", handle), NULL), 0);
+}
+END_TEST
+
 /* ---- names are bytes ---- */
 
 START_TEST(names_are_bytes_and_printed_safely)
@@ -235,7 +254,8 @@ static const char *const odd_names[] = {
     "\xf0\x80\x80\xaf",
     "\xe2\x82",
     "\x80",
-    ("a\xfe" "b"),
+    ("a\xfe"
+     "b"),
     "\x7f\x01\x1f",
     "\xc3",
     "\xf0\x9f\x94\"",
@@ -291,6 +311,7 @@ int main(void)
                         sizeof(offsets) / sizeof(offsets[0]));
     tcase_add_test(lock, extend_that_is_refused_leaves_the_lock_alone);
     tcase_add_test(lock, a_handle_that_nobody_gets_is_given_up);
+    tcase_add_test(lock, a_release_that_a_right_is_missing_for_says_which);
     tcase_add_test(lock, names_are_bytes_and_printed_safely);
     tcase_add_test(lock, json_is_json_for_names_of_any_bytes);
     suite_add_tcase(suite, lock);

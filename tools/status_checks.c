@@ -74,9 +74,6 @@ static void set(struct status_check *check, const char *name, enum status_result
     if (result == STATUS_OK || result == STATUS_NONE)
         return;
     struct cli_text shown = cli_text(reason, strnlen(reason, size));
-    char *place = strstr(shown.text, " script: "); /* "..., on @user_script:14." helps nobody */
-    if (place)
-        *place = '\0';
     _Static_assert(sizeof(shown.text) <= sizeof(check->reason), "reason");
     memcpy(check->reason, shown.text, sizeof(shown.text));
     check->remedy = own_remedy(check->reason);

@@ -2,7 +2,7 @@
 -- is not there.
 local function holder_of(lock)
   local holder = redis.pcall('GET', lock)
-  if type(holder) == 'table' and not other_data(lock, 'string') then
+  if type(holder) == 'table' and not other_data(lock, 'string', holder) then
     redis.call('GET', lock) -- it failed for another reason
   end
   return holder

@@ -1,6 +1,6 @@
 -- What stands under the name of a plain lock where GET has failed, and which locks look so.
-local function other_kind(lock)
-  local what = other_data(lock, 'string') or redis.call('GET', lock)
+local function other_kind(lock, failed)
+  local what = other_data(lock, 'string', failed) or redis.call('GET', lock)
   if what == 'a hash' then
     return 'a hash (a reentrant, fair or read-write lock, or data)'
   end

@@ -9,7 +9,7 @@
 -- include other_kind
 local holder = redis.pcall('GET', KEYS[1])
 if type(holder) == 'table' then
-  local what = other_kind(KEYS[1])
+  local what = other_kind(KEYS[1], holder)
   return {ARGV[1], 3, redis.call('PTTL', KEYS[1]), what, -1}
 end
 if not holder or holder == 'redlock:next:' .. ARGV[4] then

@@ -15,7 +15,7 @@ end
 local function tidy(set)
   local first = redis.pcall('ZRANGE', set, 0, 0, 'WITHSCORES')
   if first.err then
-    return other_data(set, 'zset') or redis.call('ZRANGE', set, 0, 0)
+    return other_data(set, 'zset', first) or redis.call('ZRANGE', set, 0, 0)
   end
   if first[1] and not string.find(first[1], '^[rw]:%d+:') then
     return 'a sorted set'

@@ -1,7 +1,7 @@
 -- How often the owner ARGV[2] has the lock KEYS[1], as Redisson counts; false: not at all.
 local function count_of_owner()
   local has = redis.pcall('HMGET', KEYS[1], ARGV[2], 'mode')
-  if has.err and not other_data(KEYS[1], 'hash') then
+  if has.err and not other_data(KEYS[1], 'hash', has) then
     redis.call('HMGET', KEYS[1], ARGV[2], 'mode')
   end
   return not has.err and not has[2] and counted(has[1]) or false
@@ -12,7 +12,7 @@ local function among_tokens(command)
   local is = redis.pcall(command, KEYS[2], ARGV[3])
   if type(is) == 'number' then
     return is == 1
-  elseif not other_data(KEYS[2], 'set') then
+  elseif not other_data(KEYS[2], 'set', is) then
     redis.call(command, KEYS[2], ARGV[3])
   end
 end

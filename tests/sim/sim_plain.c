@@ -34,15 +34,14 @@ bool sim_holder_of(struct sim_run *run, const struct sim_word *lock,
     const char *error = sim_script_get(run, lock, ret_key);
     if (!error)
         return true;
-    const char *type_error = sim_script_type(run, lock, &type);
-    if (type_error) {
-        sim_script_fail(run, "redis.call('TYPE'", type_error);
+    if (error != sim_wrong_type) {
+        sim_script_fail(run, "redis.call('GET'", error);
         return false;
     }
-    if (strcmp(type, "string") != 0 && strcmp(type, "none") != 0)
-        return true;
-    sim_script_fail(run, "redis.call('GET'", error);
-    return false;
+    error = sim_script_type(run, lock, &type);
+    if (error)
+        sim_script_fail(run, "redis.call('TYPE'", error);
+    return !error;
 }
 
 /* hand_on.lua. False: the script has failed. */

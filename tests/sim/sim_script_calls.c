@@ -321,16 +321,18 @@ void sim_script_other_data(struct sim_run *run, const struct sim_word *name,
     const char *type, *may_be = "";
     char what[64];
     int64_t left_ms;
-    if (error != sim_wrong_type) /* and so would TYPE fail */
-        type = NULL;
-    else if (!(error = sim_script_type(run, name, &type)))
+    bool plain = strcmp(expected, "string") == 0; /* other_kind.lua */
+    if (error != sim_wrong_type) {
+        sim_script_fail(run, plain ? "redis.call('GET'" : "redis.call('ZRANGE'", error);
+        return;
+    }
+    if (!(error = sim_script_type(run, name, &type)))
         error = sim_script_pttl(run, name, &left_ms);
     if (error) {
         sim_script_fail(run, "redis.call('TYPE'", error);
         return;
     }
     assert(strcmp(type, expected) != 0);
-    bool plain = strcmp(expected, "string") == 0; /* other_kind.lua */
     if (plain && strcmp(type, "hash") == 0)
         may_be = " (a reentrant, fair or read-write lock, or data)";
     else if (plain && strcmp(type, "zset") == 0)

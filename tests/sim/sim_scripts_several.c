@@ -45,13 +45,13 @@ void sim_several_other_data(struct sim_run *run, const struct sim_word *lock, co
 {
     const char *type;
     char what[WHAT_MAX + SIM_SHOWN_MAX];
-    const char *type_error = sim_script_type(run, lock, &type);
-    if (type_error) {
-        sim_script_fail(run, "redis.call('TYPE'", type_error);
+    if (error != sim_wrong_type) {
+        sim_script_fail(run, "redis.call('GET'", error);
         return;
     }
-    if (strcmp(type, "string") == 0 || strcmp(type, "none") == 0) {
-        sim_script_fail(run, "redis.call('GET'", error);
+    error = sim_script_type(run, lock, &type);
+    if (error) {
+        sim_script_fail(run, "redis.call('TYPE'", error);
         return;
     }
     int len =

@@ -1,0 +1,95 @@
+/* test_script_error.c - what people are told of an error that a script ended in. */
+#include "config_auto.h"
+
+#include "script_error.h"
+#include "suite.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct rl_script script = {
+    .name = "some_script",
+    .body = "local a = redis.pcall('GET', KEYS[1])\n"
+            "if redis.call('TYPE', KEYS[1]) == redis.call('EXISTS', KEYS[1]) then\n"
+            "  redis.call('DEL', KEYS[1])\n"
+            "  redis.call(command, KEYS[1])\n"
+            "end\n",
+};
+
+#define SHA "87849c95a158c52101876d9cba749694778939e2"
+#define MAY_NOT "The user executing the script can't run this command or subcommand"
+
+static const struct {
+    const char *error, *told;
+} texts[] = {
+    /* 7.0 */
+    {"ERR " MAY_NOT " script: " SHA ", on @user_script:3.",
+     "ERR " MAY_NOT " (DEL in some_script)"},
+    /* 7.2 */
+    {"NOPERM User locks has no permissions to run the 'del' command script: " SHA
+     ", on @user_script:3.",
+     "NOPERM User locks has no permissions to run the 'del' command (DEL in some_script)"},
+    /* 6.2 */
+    {"ERR Error running script (call to f_" SHA "): @user_script:3: @user_script: 3: " MAY_NOT,
+     MAY_NOT " (DEL in some_script)"},
+    {"ERR Error running script (call to f_" SHA
+     "): @user_script:3: @user_script: 3: -OOM command not allowed.",
+     "OOM command not allowed. (DEL in some_script)"},
+    {"ERR Error running script (call to f_" SHA "): @user_script:3: attempt to do it",
+     "ERR Error running script (call to f_" SHA
+     "): @user_script:3: attempt to do it (DEL in some_script)"},
+    /* the line calls none that can make the script fail, several, or one that is not named */
+    {"ERR no script: " SHA ", on @user_script:1.", "ERR no (in some_script)"},
+    {"ERR no script: " SHA ", on @user_script:2.", "ERR no (TYPE or EXISTS in some_script)"},
+    {"ERR no script: " SHA ", on @user_script:4.", "ERR no (in some_script)"},
+    {"ERR no script: " SHA ", on @user_script:5.", "ERR no (in some_script)"},
+    {"ERR no script: " SHA ", on @user_script:6.", "ERR no (in some_script)"},
+    {"ERR no script: " SHA ", on @user_script:0.", "ERR no (in some_script)"},
+    {"ERR no script: " SHA ", on @user_script:99999999999999999999.",
+     "ERR no (in some_script)"},
+    /* no error of a script's */
+    {"ERR no script: " SHA ", on @user_script:x.",
+     "ERR no script: " SHA ", on @user_script:x."},
+    {"NOPERM no script: here", "NOPERM no script: here"},
+    {"ERR at @user_script:3 script: no",
+     "ERR at @user_script:3 script: no (DEL in some_script)"},
+    {"", ""},
+};
+
+START_TEST(the_command_that_failed_is_told)
+{
+    char told[512];
+    rl_script_error(&script, texts[_i].error, told, sizeof(told));
+    ck_assert_str_eq(told, texts[_i].told);
+    ck_assert_int_eq(rl_script_error_denies(told),
+                     strstr(told, MAY_NOT) || _i == 1 || strstr(told, "NOPERM no") != NULL);
+}
+END_TEST
+
+/* What it begins with, and the command, are worth more than the rest. */
+START_TEST(a_long_error_loses_its_middle)
+{
+    char error[512], told[RL_SCRIPT_ERROR_MIN];
+    int len =
+        snprintf(error, sizeof(error), "MISCONF %0250d script: " SHA ", on @user_script:3.", 0);
+    ck_assert(len > 250 && len < (int)sizeof(error));
+    rl_script_error(&script, error, told, sizeof(told));
+    ck_assert_uint_eq(strlen(told), sizeof(told) - 1);
+    ck_assert_int_eq(strncmp(told, "MISCONF 000", 11), 0);
+    ck_assert_ptr_nonnull(strstr(told, "0 (DEL in some_script)"));
+    error[200] = '\0';
+    rl_script_error(&script, error, told, sizeof(told));
+    ck_assert_uint_eq(strlen(told), sizeof(told) - 1);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("script_error");
+    TCase *tcase = tcase_create("script_error");
+    tcase_add_loop_test(tcase, the_command_that_failed_is_told, 0,
+                        (int)(sizeof(texts) / sizeof(texts[0])));
+    tcase_add_test(tcase, a_long_error_loses_its_middle);
+    suite_add_tcase(suite, tcase);
+    return suite_run(suite);
+}
