@@ -66,10 +66,20 @@ bool rl_client_overdue(redlock *client, int64_t now_ns)
     return false;
 }
 
+/* Those that could be asked, were it not for what they have yet to take. */
+static unsigned crowded(redlock *client, int64_t now_ns)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < client->n; i++)
+        count += rl_node_crowded(&client->nodes[i], now_ns);
+    return count;
+}
+
 /* A client that has never begun a round waits for all nodes, or for a majority and about as
  * long again, so that its first locks do not stand on a bare majority. Later, a majority
  * will do: a node that comes and goes must not cost every call a grace. Without a majority,
- * waiting is worth it as long as nodes that have not failed yet could make one. */
+ * waiting is worth it as long as nodes that have not failed yet could make one, and that is
+ * also true of a node that is up and has yet to take what it was asked before. */
 bool rl_client_ready(redlock *client, uint64_t able, int64_t now_ns, int64_t *ret_until_ns)
 {
     unsigned needed = rl_quorum_needed(client->n);
@@ -81,7 +91,7 @@ bool rl_client_ready(redlock *client, uint64_t able, int64_t now_ns, int64_t *re
         /* One that is late may answer yet, and tells nobody but whom it answers. */
         if (rl_client_overdue(client, now_ns))
             *ret_until_ns = now_ns + LATE_NS;
-        return rl_count(able) + pending < needed;
+        return rl_count(able) + pending + crowded(client, now_ns) < needed;
     }
     if (client->warm)
         return true;
@@ -98,10 +108,6 @@ bool rl_client_ready(redlock *client, uint64_t able, int64_t now_ns, int64_t *re
 
 bool rl_client_crowded(redlock *client, uint64_t able, int64_t now_ns)
 {
-    unsigned crowded = 0, needed = rl_quorum_needed(client->n);
-    if (rl_count(able) >= needed)
-        return false;
-    for (unsigned i = 0; i < client->n; i++)
-        crowded += rl_node_crowded(&client->nodes[i], now_ns);
-    return rl_count(able) + crowded >= needed;
+    unsigned needed = rl_quorum_needed(client->n);
+    return rl_count(able) < needed && rl_count(able) + crowded(client, now_ns) >= needed;
 }

@@ -75,6 +75,23 @@ static void cut_before_a_try(void)
     }
 }
 
+/* n3 is gone. The kernel has yet to take a part of the request for n1 when the connection to n2
+ * is found broken. */
+static void cut_while_another_takes_in_pieces(void)
+{
+    sim_stage(3);
+    struct sim_player *ann = sim_is_there("ann", &idle);
+    sim_curtain();
+    sim_master_kill(2);
+    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+    sim_path(ann->proc, 0)->send_buffer = 64;
+    sim_path_reset(ann->proc, 1);
+    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+    sim_expect(ann->report.rounds == 2);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+}
+
 /* No connection lasts for 50 ms. */
 static void cut_while_renewed(void)
 {
@@ -125,6 +142,10 @@ const struct sim_scenario sim_named_absent[] = {
     {"cut-before-a-try",
      "All connections break while nobody looks: the call that finds out makes them anew.",
      cut_before_a_try},
+    {"cut-while-another-takes-in-pieces",
+     "n3 is gone, the connection to n2 is found broken in ann's round, and n1 has yet to take\n"
+     "what it was asked: she waits for both of them, and asks again.",
+     cut_while_another_takes_in_pieces},
     {"cut-while-renewed",
      "All connections break again and again: the lease is renewed as soon as a majority is "
      "back.",
