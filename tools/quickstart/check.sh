@@ -137,29 +137,36 @@ judge_tests() { # RESULT BUILD
 
 # ---- the stages ----
 
-# Configure and compile all, test programs too.
-build_stage() { # NAME CONFIGURE-ARGUMENT...
-    name=$1
-    configure_build "$@" || { fail_stage 'configure' "build/$name.log"; return 1; }
+# Configure and compile all, test programs too, for which make is told TEST-VARIABLE.
+build_stage() { # NAME TEST-VARIABLE CONFIGURE-ARGUMENT...
+    name=$1 variable=$2
+    shift 2
+    configure_build "$name" "$@" || { fail_stage 'configure' "build/$name.log"; return 1; }
     run_step "$name-make" make -C "build/$name" -j "$job_count" all ||
         { fail_stage 'make' "$step_log"; return 1; }
-    run_step "$name-make-check" make -C "build/$name" -j "$job_count" check TESTS= ||
+    run_step "$name-make-check" make -C "build/$name" -j "$job_count" check TESTS= "$variable" ||
         { fail_stage 'compiling the tests' "$step_log"; return 1; }
 }
 
-# Tests wait more than they work: a few run at once.
-test_stage() { # NAME TARGET JOBS COMMAND...: COMMAND runs make
-    name=$1 target=$2 at_once=$3
-    shift 3
+# Tests wait more than they work: some run at once, and those that take longest begin first.
+tests_at_once=$((3 * job_count))
+long_ones_first() { # TESTS, in make's words
+    echo "TESTS=\$(filter $1,\$(long_tests)) \$(filter-out \$(long_tests),$1)"
+}
+
+test_stage() { # NAME TARGET COMMAND...: COMMAND runs make
+    name=$1 target=$2
+    shift 2
     find "build/$name" -name '*.trs' -exec rm -f {} +
-    run_step "$name-$target" "$@" -C "build/$name" -j "$at_once" -k "$target"
+    run_step "$name-$target" "$@" -C "build/$name" -j $tests_at_once -k "$target"
     judge_tests $? "build/$name"
 }
 
 check_gcc() {
     begin_stage gcc 'warnings are errors; all tests'
-    build_stage gcc --enable-werror CC=gcc || return
-    test_stage gcc check 2 make
+    build_stage gcc TESTS= --enable-werror CC=gcc || return
+    # shellcheck disable=SC2016 # they are make's variables
+    test_stage gcc check make "$(long_ones_first '$(check_PROGRAMS) $(dist_check_SCRIPTS)')"
     passed=$stage_passed skipped=$stage_skipped
 }
 
@@ -167,11 +174,12 @@ check_gcc() {
 # those that hold `redlock run` to its deadlines: they are for the program as it ships.
 check_address() {
     begin_stage address 'the test programs under AddressSanitizer (leaks too) and UBSan'
-    build_stage address --enable-sanitize=address,undefined --disable-shared CC=gcc || return
-    # shellcheck disable=SC2016 # it is make's variable
-    test_stage address check 2 env ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1 \
+    build_stage address TESTS= --enable-sanitize=address,undefined --disable-shared CC=gcc \
+        CFLAGS='-O1 -g' || return
+    # shellcheck disable=SC2016 # they are make's variables
+    test_stage address check env ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1 \
         UBSAN_OPTIONS=print_stacktrace=1 \
-        make 'TESTS=$(filter-out $(unsanitized_tests),$(check_PROGRAMS))'
+        make "$(long_ones_first '$(filter-out $(unsanitized_tests),$(check_PROGRAMS))')"
 }
 
 # With many random bits in addresses, older runtimes need a process without them.
@@ -181,15 +189,17 @@ check_thread() {
     as_is='env'
     gcc -fsanitize=thread -o "$tmp/probe" "$tmp/probe.c" 2>/dev/null
     "$tmp/probe" 2>/dev/null || as_is="setarch $(uname -m) -R"
-    build_stage thread --enable-sanitize=thread --disable-shared CC=gcc || return
+    # shellcheck disable=SC2016 # it is make's variable
+    build_stage thread 'check_PROGRAMS=$(thread_tests)' --enable-sanitize=thread --disable-shared \
+        CC=gcc || return
     # shellcheck disable=SC2086 # words are wanted
-    test_stage thread check-thread 2 $as_is env \
+    test_stage thread check-thread $as_is env \
         TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1 make
 }
 
 check_valgrind() {
     begin_stage valgrind 'test programs of the first build'
-    test_stage gcc check-valgrind 2 make
+    test_stage gcc check-valgrind make
 }
 
 # The same seeds each time; `make soak` plays others.
@@ -264,7 +274,8 @@ check_interop_mutants() {
 
 check_clang() {
     begin_stage clang 'its warnings are errors too'
-    build_stage clang --enable-werror CC=clang || return
+    # Its warnings need no optimizer, and nothing is run: test programs are not linked.
+    build_stage clang CCLD=true --enable-werror --disable-shared CC=clang CFLAGS=-O0 || return
     end_stage 'compiles'
 }
 
@@ -282,7 +293,8 @@ check_demo() {
 check_distcheck() {
     begin_stage distcheck 'the tarball, with the shorter tests'
     # shellcheck disable=SC2016 # they are make's variables
-    if run_step distcheck make -C build/gcc -j 2 distcheck \
+    if run_step distcheck make -C build/gcc -j $tests_at_once distcheck \
+        DISTCHECK_CONFIGURE_FLAGS=CFLAGS=-O1 \
         'TESTS=$(filter-out $(long_tests) $(thread_tests),$(check_PROGRAMS) $(dist_check_SCRIPTS))'; then
         end_stage 'passed'
         check_leftovers
