@@ -96,7 +96,7 @@ typedef struct redlock_error {
 #define REDLOCK_NODES_MAX 64    /* masters in one node list */
 #define REDLOCK_NAME_MAX 4096   /* bytes in a lock's name */
 #define REDLOCK_NAMES_MAX 64    /* names that one call takes at once */
-#define REDLOCK_HANDLE_MAX 6144 /* bytes of a detached handle's text, with its NUL */
+#define REDLOCK_HANDLE_MAX 6656 /* bytes of a detached handle's text, with its NUL */
 
 /* ---- a client ------------------------------------------------------------------------- */
 
@@ -390,8 +390,8 @@ REDLOCK_API int redlock_detach(redlock_lock *lock, char *ret_text, size_t size);
 REDLOCK_API int redlock_handle(const redlock_lock *lock, char *ret_text, size_t size);
 
 /* Take a detached lock up again. The client must be on the same masters.
- * EHANDLE: not a handle, cut short, of another boot, for another number of masters, or with a
- * lease or a deadline beyond max_ttl_ms. EINVAL: of a name or owner that no lock can have.
+ * EHANDLE: not a handle, cut short, of another boot, of other masters, or with a lease or a
+ * deadline beyond max_ttl_ms. EINVAL: of a name or owner that no lock can have.
  * EEXPIRED: its deadline has passed. ENOMEM, EFORK. */
 REDLOCK_API int redlock_attach(redlock *client, const char *text, redlock_lock **ret_lock);
 

@@ -5,8 +5,29 @@
 #include "handle.h"
 #include "key_rules.h"
 #include "names.h"
+#include "text.h"
 
+#include <assert.h>
+#include <stdio.h>
 #include <string.h>
+
+/* Of what clients of one list have in common: not the user, nor whether there is TLS. */
+static uint32_t mark_of(const struct rl_node_config *node)
+{
+    char address[RL_HOST_MAX + RL_UNIX_PATH_MAX + 32];
+    int len =
+        node->transport == RL_UNIX
+            ? snprintf(address, sizeof(address), "%s?%d", node->path, node->db)
+            : snprintf(address, sizeof(address), "%s:%d/%d", node->host, node->port, node->db);
+    assert(len > 0 && (size_t)len < sizeof(address));
+    return (uint32_t)rl_hash(address, (size_t)len);
+}
+
+static void marks_of(const redlock *client, uint32_t ret_marks[REDLOCK_NODES_MAX])
+{
+    for (unsigned i = 0; i < client->n; i++)
+        ret_marks[i] = mark_of(client->nodes[i].config);
+}
 
 /* Times are the kernel's in a text, since a client's clock is its own. */
 static int encode(redlock *client, const struct rl_claim *claim, int64_t deadline_ns,
@@ -28,6 +49,7 @@ static int encode(redlock *client, const struct rl_claim *claim, int64_t deadlin
     memcpy(handle.name, claim->target.name, claim->target.name_len);
     if (handle.owner_len > 0)
         memcpy(handle.owner, claim->target.owner, handle.owner_len);
+    marks_of(client, handle.mark);
     return rl_handle_encode(&handle, ret_text, size);
 }
 
@@ -94,12 +116,36 @@ static bool is_timed(const redlock *client, const struct rl_handle *handle, int6
            handle->written_ns >= client->texts_since_ns;
 }
 
+/* Is it of this client's masters? The same ones may be listed under other names, some of them:
+ * a majority must be listed as it was. */
+static bool is_of_masters(redlock *client, const struct rl_handle *handle)
+{
+    uint32_t marks[REDLOCK_NODES_MAX];
+    unsigned shared;
+    marks_of(client, marks);
+    if (handle->n != client->n)
+        rl_client_log(
+            client, REDLOCK_LOG_ERROR,
+            "the handle is of a lock on %u masters, and this node list has %u: attach "
+            "it with the node list that the lock was taken with",
+            handle->n, client->n);
+    else if ((shared = rl_handle_shared(handle, marks, client->n)) <
+             rl_quorum_needed(client->n))
+        rl_client_log(client, REDLOCK_LOG_ERROR,
+                      "the handle is of a lock on other masters, only %u of its %u are in this "
+                      "node list: attach it with the node list that the lock was taken with",
+                      shared, handle->n);
+    else
+        return true;
+    return false;
+}
+
 /* Are its names and its owner allowed? */
 static bool may_be_held(redlock *client, const struct rl_target *target)
 {
     char why[RL_NAME_WHY_MAX];
-    const char *clash = rl_names_allowed(target, why, sizeof(why)) ? rl_key_owner_clash(target)
-                                                                   : why;
+    const char *clash =
+        rl_names_allowed(target, why, sizeof(why)) ? rl_key_owner_clash(target) : why;
     if (clash)
         rl_client_log(client, REDLOCK_LOG_ERROR, "%s", clash);
     return !clash;
@@ -119,7 +165,7 @@ static int attach(redlock *client, const struct rl_handle *handle, redlock_lock 
     int64_t epoch = rl_clock_epoch(&client->clock);
     int64_t now_ns = rl_client_now_ns(client);
     rl_loop_see_to_clock(client, now_ns);
-    if (handle->n != client->n || handle->written_ns < 0 || handle->deadline_ns < 0 ||
+    if (!is_of_masters(client, handle) || handle->written_ns < 0 || handle->deadline_ns < 0 ||
         !is_timed(client, handle, now_ns - epoch) ||
         handle->ttl_ms > client->config.max_ttl_ms ||
         handle->deadline_ns - handle->written_ns > max_ttl_ns) /* no lock lasts for so long */

@@ -13,9 +13,11 @@
 #define HEAD_LEN 3
 #define KIND_MAX 16
 #define FIXED_BYTES (1 + 1 + 16 + 8 + 8 + 8 + 8 + 1 + 2)
+#define MARK_BYTES 4
 #define SUM_BYTES 4
 #define BYTES_MAX                                                                              \
-    (FIXED_BYTES + 1 + KIND_MAX + RL_TOKEN_MAX + RL_NAMES_BYTES_MAX + RL_OWNER_MAX + SUM_BYTES)
+    (FIXED_BYTES + MARK_BYTES * REDLOCK_NODES_MAX + 1 + KIND_MAX + RL_TOKEN_MAX +              \
+     RL_NAMES_BYTES_MAX + RL_OWNER_MAX + SUM_BYTES)
 
 /* Whatever the lengths, the text fits what the header promises. */
 _Static_assert(HEAD_LEN + (BYTES_MAX + 2) / 3 * 4 + 1 <= REDLOCK_HANDLE_MAX,
@@ -131,6 +133,7 @@ int rl_handle_encode(const struct rl_handle *handle, char *ret_text, size_t size
     bool plain = handle->kind == RL_ROW_PLAIN;
     const char *kind = rl_kind(handle->kind)->name;
     assert(handle->token_len <= RL_TOKEN_MAX && handle->name_len <= RL_NAMES_BYTES_MAX);
+    assert(handle->n <= REDLOCK_NODES_MAX);
     assert(handle->owner_len <= RL_OWNER_MAX && strlen(kind) <= KIND_MAX);
     at = put_number(at, plain ? 0 : strlen(kind), 1);
     at = put_number(at, handle->n, 1);
@@ -143,6 +146,8 @@ int rl_handle_encode(const struct rl_handle *handle, char *ret_text, size_t size
     at = put_number(at, (uint64_t)handle->ttl_ms, 8);
     at = put_number(at, handle->token_len, 1);
     at = put_number(at, handle->name_len, 2);
+    for (unsigned i = 0; i < handle->n; i++)
+        at = put_number(at, handle->mark[i], MARK_BYTES);
     if (!plain) {
         at = put_number(at, handle->owner_len, 1);
         at = put_bytes(at, kind, strlen(kind));
@@ -234,5 +239,22 @@ int rl_handle_decode(const char *text, struct rl_handle *ret_handle)
     ret_handle->ttl_ms = (int64_t)take_number(&at, 8);
     ret_handle->token_len = (size_t)take_number(&at, 1);
     ret_handle->name_len = (size_t)take_number(&at, 2);
+    if (ret_handle->n > REDLOCK_NODES_MAX ||
+        (size_t)(end - at) < MARK_BYTES * ret_handle->n + 1)
+        return REDLOCK_EHANDLE;
+    for (unsigned i = 0; i < ret_handle->n; i++)
+        ret_handle->mark[i] = (uint32_t)take_number(&at, MARK_BYTES);
     return take_rest(ret_handle, kind_len, at, end);
+}
+
+unsigned rl_handle_shared(const struct rl_handle *handle, const uint32_t marks[], unsigned n)
+{
+    unsigned shared = 0;
+    for (unsigned i = 0; i < handle->n; i++) {
+        unsigned k = 0;
+        while (k < n && marks[k] != handle->mark[i])
+            k++;
+        shared += k < n;
+    }
+    return shared;
 }

@@ -23,6 +23,7 @@ static struct rl_handle sample(const char *token, const void *name, size_t name_
         .written_ns = INT64_C(0x0123456700000000),
         .deadline_ns = INT64_C(0x0123456789abcdef),
         .ttl_ms = 30000,
+        .mark = {0x01020304, 0, 0xffffffff, 5, 0xfedcba98},
         .token_len = strlen(token),
         .name_len = name_len,
     };
@@ -59,6 +60,7 @@ static void check_same(const struct rl_handle *a, const struct rl_handle *b)
     ck_assert_int_eq(a->written_ns, b->written_ns);
     ck_assert_int_eq(a->deadline_ns, b->deadline_ns);
     ck_assert_int_eq(a->ttl_ms, b->ttl_ms);
+    ck_assert_mem_eq(a->mark, b->mark, a->n * sizeof(a->mark[0]));
     ck_assert_uint_eq(a->token_len, b->token_len);
     ck_assert_str_eq(a->token, b->token);
     ck_assert_uint_eq(a->name_len, b->name_len);
@@ -86,8 +88,8 @@ static void round_trip(const struct rl_handle *handle)
 START_TEST(the_text_is_the_documented_one)
 {
     static const char expected[] =
-        "rl3AAUBI0VniavN7wEjRWeJq83v____-1foOAABI0VnAAAAAAEjRWeJq83vAAAAAAAAdTADAAZ0b2tv"
-        "cmRlcnPqbixG";
+        "rl3AAUBI0VniavN7wEjRWeJq83v____-1foOAABI0VnAAAAAAEjRWeJq83vAAAAAAAAdTADAAYBAgMEA"
+        "AAAAP____8AAAAF_ty6mHRva29yZGVycy8gbp8";
     struct rl_handle handle = sample("tok", "orders", 6);
     char text[REDLOCK_HANDLE_MAX];
     ck_assert_int_eq(rl_handle_encode(&handle, text, sizeof(text)), 0);
@@ -98,8 +100,8 @@ END_TEST
 START_TEST(the_text_of_other_kinds_is_the_documented_one)
 {
     static const char expected[] =
-        "rl3CQUBI0VniavN7wEjRWeJq83v____-1foOAABI0VnAAAAAAEjRWeJq83vAAAAAAAAdTADAAYIcmVl"
-        "bnRyYW50dG9rb3JkZXJzY2xpZW50Ojc1nSBg";
+        "rl3CQUBI0VniavN7wEjRWeJq83v____-1foOAABI0VnAAAAAAEjRWeJq83vAAAAAAAAdTADAAYBAgMEA"
+        "AAAAP____8AAAAF_ty6mAhyZWVudHJhbnR0b2tvcmRlcnNjbGllbnQ6N-JnXWk";
     struct rl_handle handle = sample_of(RL_ROW_REENTRANT, "tok", "orders", 6);
     char text[REDLOCK_HANDLE_MAX];
     ck_assert_int_eq(rl_handle_encode(&handle, text, sizeof(text)), 0);
@@ -373,6 +375,8 @@ static int decode_fields(uint64_t ttl_ms, unsigned token_len, unsigned name_len,
     bytes[len++] = (unsigned char)token_len;
     bytes[len++] = (unsigned char)(name_len >> 8);
     bytes[len++] = (unsigned char)name_len;
+    for (unsigned i = 0; i < 5 * 4; i++)
+        bytes[len++] = 0x22;
     memcpy(bytes + len, rest, rest_len);
     return decode_bytes(bytes, len + rest_len);
 }
@@ -389,11 +393,41 @@ END_TEST
 /* Too short for what every handle has, and the sum is right. */
 START_TEST(short_and_whole)
 {
-    for (size_t len = 0; len <= 37 + 8 + 8; len++) {
+    for (size_t len = 0; len <= 37 + 8 + 8 + 4; len++) {
         unsigned char bytes[80];
         memset(bytes, 1, sizeof(bytes));
         ck_assert_int_eq(decode_bytes(bytes, len), REDLOCK_EHANDLE);
     }
+}
+END_TEST
+
+/* More masters than there can be, and the sum is right. */
+START_TEST(too_many_masters)
+{
+    static struct rl_handle handle;
+    static unsigned char bytes[8192];
+    for (unsigned n = REDLOCK_NODES_MAX; n <= 255; n++) {
+        size_t len = 53 + 4 * n;
+        memset(bytes, 0, sizeof(bytes));
+        bytes[1] = (unsigned char)n;
+        bytes[49] = 100;           /* the ttl */
+        bytes[50] = bytes[52] = 1; /* of the token, of the name */
+        memcpy(bytes + len, "tn", 2);
+        ck_assert_int_eq(decode_form("rl3", bytes, len + 2, &handle),
+                         n <= REDLOCK_NODES_MAX ? 0 : REDLOCK_EHANDLE);
+    }
+}
+END_TEST
+
+START_TEST(masters_in_common_are_counted)
+{
+    static const uint32_t marks[] = {5, 7, 0, 0xfedcba98, 0x01020304};
+    struct rl_handle handle = sample("t", "n", 1);
+    for (unsigned n = 0; n <= 5; n++)
+        ck_assert_uint_eq(rl_handle_shared(&handle, marks, n), n - (n > 1));
+    handle.n = 1;
+    ck_assert_uint_eq(rl_handle_shared(&handle, marks, 5), 1);
+    ck_assert_uint_eq(rl_handle_shared(&handle, marks, 4), 0);
 }
 END_TEST
 
@@ -404,8 +438,8 @@ START_TEST(fields_that_cannot_be)
     const unsigned token_max = RL_TOKEN_MAX, name_max = REDLOCK_NAME_MAX;
     ck_assert_int_eq(decode_fields(1000, 3, 4, "tokname", 7), 0); /* the encoder is right */
     ck_assert_int_eq(decode_fields(1, 1, 1, "tn", 2), 0);
-    ck_assert_int_eq(decode_fields(RL_TTL_LIMIT_MS, token_max, name_max, filler,
-                                   token_max + name_max), 0);
+    ck_assert_int_eq(
+        decode_fields(RL_TTL_LIMIT_MS, token_max, name_max, filler, token_max + name_max), 0);
     ck_assert_int_eq(decode_fields(0, 3, 4, "tokname", 7), REDLOCK_EHANDLE);
     ck_assert_int_eq(decode_fields(RL_TTL_LIMIT_MS + 1, 3, 4, "tokname", 7), REDLOCK_EHANDLE);
     ck_assert_int_eq(decode_fields(UINT64_MAX, 3, 4, "tokname", 7), REDLOCK_EHANDLE);
@@ -534,6 +568,8 @@ int main(void)
     tcase_add_test(damaged, a_text_of_before_is_refused);
     tcase_add_test(damaged, short_and_whole);
     tcase_add_test(damaged, fields_that_cannot_be);
+    tcase_add_test(damaged, too_many_masters);
+    tcase_add_test(damaged, masters_in_common_are_counted);
     tcase_add_test(damaged, kinds_that_cannot_be);
     suite_add_tcase(suite, damaged);
     return suite_run(suite);

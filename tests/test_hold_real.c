@@ -341,6 +341,58 @@ START_TEST(a_handle_of_another_number_of_masters_is_refused)
 }
 END_TEST
 
+static char attach_said[512];
+
+static void note(void *context, int level, const char *text)
+{
+    (void)context;
+    ck_assert_int_eq(level, REDLOCK_LOG_ERROR);
+    snprintf(attach_said, sizeof(attach_said), "%s", text);
+}
+
+/* By a client of a list of these; `own` of them are the masters of this test, by the name that
+ * its clients have for them. */
+static int attach_at(const char *text, unsigned own, struct masters *others, redlock_lock **ret)
+{
+    redlock *client;
+    struct node_list list = {.len = 0};
+    redlock_config config = REDLOCK_CONFIG_INIT;
+    node_list_line(&list, "guard off");
+    for (unsigned i = others->n; i-- > 0;) /* the order is no matter */
+        node_list_add(&list, i < own ? &masters->node[i].unix_at : &others->node[i].tcp_at);
+    config.file = node_list_write(&list);
+    config.log = note;
+    config.log_level = REDLOCK_LOG_ERROR;
+    attach_said[0] = '\0';
+    ck_assert_int_eq(redlock_open_config(&config, NULL, &client), 0);
+    int code = redlock_attach(client, text, ret);
+    if (code == 0)
+        ck_assert_int_eq(redlock_release(*ret), 0);
+    redlock_close(client);
+    return code;
+}
+
+/* As many, but other ones: it would be found lost there. */
+START_TEST(a_handle_of_other_masters_is_refused)
+{
+    char text[REDLOCK_HANDLE_MAX];
+    open_cold_clients(3, NULL);
+    struct masters *others = masters_start(3, NULL);
+    redlock_lock *lock = client_take(one, "name");
+    ck_assert_int_eq(redlock_detach(lock, text, sizeof(text)), 0);
+    ck_assert_int_eq(attach_at(text, 0, others, &lock), REDLOCK_EHANDLE);
+    ck_assert_ptr_nonnull(strstr(attach_said, "other masters, only 0 of its 3"));
+    ck_assert_int_eq(attach_at(text, 1, others, &lock), REDLOCK_EHANDLE);
+    ck_assert_ptr_nonnull(strstr(attach_said, "only 1 of its 3"));
+    ck_assert_uint_eq(masters_with(masters, "name"), 3);
+    /* One has another name in this list, or is another one: there is a majority without it. */
+    ck_assert_int_eq(attach_at(text, 2, others, &lock), 0);
+    ck_assert_str_eq(attach_said, "");
+    masters_stop(others);
+    close_clients();
+}
+END_TEST
+
 /* No lock of these masters can have such a deadline, whoever wrote it. */
 START_TEST(a_handle_that_lasts_too_long_is_refused)
 {
@@ -510,6 +562,7 @@ int main(void)
     tcase_add_test(tests, a_handle_has_one_text_only);
     tcase_add_test(tests, a_handle_past_its_deadline_is_refused);
     tcase_add_test(tests, a_handle_of_another_number_of_masters_is_refused);
+    tcase_add_test(tests, a_handle_of_other_masters_is_refused);
     tcase_add_loop_test(tests, a_handle_that_lasts_too_long_is_refused, 0, 2);
     tcase_add_test(tests, a_handle_whose_lease_is_above_max_ttl_is_refused);
     tcase_add_loop_test(tests, a_handle_lasts_no_longer_than_when_it_was_written, 0, 5);
