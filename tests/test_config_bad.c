@@ -147,6 +147,7 @@ static const struct {
     {"node unix:///a key-file=/x\n", 1, 16, "key-file is for TLS"},
     {"node redis://a server-name=x\n", 1, 16, "write rediss://, or leave server-name out"},
     {"node rediss://a ca-dir=/c cert-file=/x\n", 1, 27, "cert-file without key-file"},
+    {"node rediss://a ca-file=/c cert-file=/x\n", 1, 28, "cert-file without key-file"},
     {"node rediss://a key-file=/x\n", 1, 17, "key-file without cert-file"},
     /* the same node twice */
     {"node redis://a\nnode redis://a\n", 2, 6, "stands in line 1 already"},
@@ -161,6 +162,7 @@ static const struct {
     {"node redis://a\nmax-ttl 5s\nttl 6s\n", 3, 5, "ttl is above max-ttl, which is 5s;"},
     {"ttl 6s\nnode redis://a\nmax-ttl 5s\n", 1, 5, "ttl is above max-ttl"},
     {"node redis://a\nttl 10ms\ndrift-factor 0.8\n", 2, 5, "ttl 10ms leaves nothing"},
+    {"node redis://a\nttl 10ms\ndrift-factor 0.79999995\n", 2, 5, "ttl 10ms leaves nothing"},
     {"node redis://a\nmax-ttl 10ms\ndrift-factor 0.8\n", 2, 9, "max-ttl 10ms leaves nothing"},
     {"node redis://a\ndrift-factor 0.9999\n", 2, 14, "ttl 10s leaves nothing"},
     {"node redis://a\ndrift-factor 0.99999\n", 2, 14, "max-ttl 30s leaves nothing"},

@@ -2,9 +2,14 @@
 #include "config_auto.h"
 
 #include "conf.h"
+#include "small_file.h"
 
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -199,6 +204,63 @@ START_TEST(test_no_listener)
 }
 END_TEST
 
+/* A file whose bytes come in pieces, as those of /proc do. */
+START_TEST(a_file_is_read_to_its_end_however_it_comes)
+{
+    static char bytes[1 << 20];
+    char why[160];
+    size_t len = 0;
+    mode_t mode = 0;
+    int error = 0;
+    for (int i = 0; i < 200; i++) /* each is a line of the file: of different rights */
+        ck_assert_ptr_ne(
+            mmap(NULL, 4096, i % 2 ? PROT_READ : PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+            MAP_FAILED);
+    ck_assert_int_eq(rl_small_file_read("/proc/self/maps", bytes, sizeof(bytes), &len, &mode,
+                                        &error, why, sizeof(why)),
+                     0);
+    ck_assert_uint_gt(len, 8192);
+    ck_assert_ptr_nonnull(memmem(bytes, len, "[stack]", 7));
+}
+END_TEST
+
+static atomic_bool reading;
+
+static void *read_on(void *bytes)
+{
+    char why[160];
+    size_t len;
+    mode_t mode;
+    int error;
+    while (atomic_load(&reading))
+        ck_assert_int_eq(rl_small_file_read("large", bytes, RL_FILE_MAX, &len, &mode, &error,
+                                            why, sizeof(why)),
+                         0);
+    return NULL;
+}
+
+/* The one that is open while another thread may fork. */
+START_TEST(no_child_inherits_a_file_that_is_read)
+{
+    static char bytes[RL_FILE_MAX];
+    pthread_t reader;
+    unsigned seen = 0;
+    conf_write("large", bytes, sizeof(bytes), 0600);
+    int next = dup(0);
+    close(next);
+    atomic_store(&reading, true);
+    ck_assert_int_eq(pthread_create(&reader, NULL, read_on, bytes), 0);
+    for (int64_t end_ms = now_ms() + 10000; seen < 1000 && now_ms() < end_ms;) {
+        int flags = fcntl(next, F_GETFD);
+        ck_assert_msg(flags < 0 || (flags & FD_CLOEXEC), "seen %u times before", seen);
+        seen += flags >= 0;
+    }
+    atomic_store(&reading, false);
+    pthread_join(reader, NULL);
+    ck_assert_uint_gt(seen, 0);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("config load");
@@ -215,6 +277,9 @@ int main(void)
     tcase_add_test(read, test_bad_struct);
     tcase_add_test(read, test_file_and_code);
     tcase_add_test(read, test_no_listener);
+    tcase_add_test(read, a_file_is_read_to_its_end_however_it_comes);
+    tcase_add_test(read, no_child_inherits_a_file_that_is_read);
+    tcase_set_timeout(read, 30);
     suite_add_tcase(suite, read);
     return suite_run(suite);
 }

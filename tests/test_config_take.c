@@ -85,6 +85,12 @@ START_TEST(test_take_larger)
     ck_assert_int_eq(rl_config_take(&from.known, &whole, &error), 0);
     ck_assert_uint_eq(whole.size, sizeof(whole));
     ck_assert_str_eq(whole.file, "n.conf");
+    unsigned char *added = (unsigned char *)from.added;
+    for (size_t i = 0; i < sizeof(from.added); i++) {
+        added[i] = 1; /* in any of its bytes */
+        ck_assert_int_eq(rl_config_take(&from.known, &whole, &error), REDLOCK_EINVAL);
+        added[i] = 0;
+    }
     from.added[3] = "new";
     ck_assert_int_eq(rl_config_take(&from.known, &whole, &error), REDLOCK_EINVAL);
     ck_assert_ptr_nonnull(strstr(

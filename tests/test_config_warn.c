@@ -58,6 +58,19 @@ START_TEST(test_file_modes)
 }
 END_TEST
 
+START_TEST(a_password_in_any_line_is_warned_of)
+{
+    static const char *const lists[] = {"node redis://:hunter2@a\nnode redis://b\n",
+                                        "node redis://a\nnode redis://:hunter2@b\n"};
+    for (int i = 0; i < COUNT(lists); i++) {
+        conf_write_text("n.conf", lists[i], 0644);
+        ck_assert_int_eq(conf_load("n.conf"), 0);
+        ck_assert_ptr_nonnull(strstr(conf_warnings, "has a password in it"));
+        rl_config_free(&conf_config);
+    }
+}
+END_TEST
+
 START_TEST(test_secret_modes)
 {
     conf_write_text("secret", "hunter2\n", modes[_i].mode);
@@ -190,6 +203,7 @@ int main(void)
     tcase_add_checked_fixture(warned, conf_set_up, NULL);
     tcase_add_loop_test(warned, test_counts, 0, COUNT(counts));
     tcase_add_loop_test(warned, test_file_modes, 0, COUNT(modes));
+    tcase_add_test(warned, a_password_in_any_line_is_warned_of);
     tcase_add_loop_test(warned, test_secret_modes, 0, COUNT(modes));
     tcase_add_test(warned, test_missing_secret);
     suite_add_tcase(suite, warned);

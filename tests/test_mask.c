@@ -29,6 +29,7 @@ static const struct {
     {NULL, "a\"b\\c\n\x01 d", "ERR \"a\\\"b\\\\c\\n\\x01 d\"", "ERR \"***\""},
     {NULL, "it's", "ERR 'it\\'s'", "ERR '***'"},
     {NULL, "p@ss/w:rd%", "GET p%40ss%2fw%3Ard%25 HTTP", "GET *** HTTP"},
+    {NULL, "p@ss/w:rd%", "GET p%40ss%2fw%3Ard%25", "GET ***"},
     {NULL, "100%25", "x100%25y", "x***y"},
     {NULL, "100%", "x100%25y", "x***y"},
     {"lo cks", "hunter2", "no lo%20cks, lo\\x20cks", "no ***, ***"},

@@ -35,6 +35,8 @@ static const struct {
     {"\xf0\x90\x80\x80", 4, "\xf0\x90\x80\x80"},
     {"\xed\x9f\xbf", 3, "\xed\x9f\xbf"},         /* the last before the surrogates */
     {"\xf4\x8f\xbf\xbf", 4, "\xf4\x8f\xbf\xbf"}, /* the last of all */
+    {"\xc2\x80", 2, "\\xc2\\x80"},               /* the first C1 control */
+    {"\xc2\x9f", 2, "\\xc2\\x9f"},               /* and the last */
     {"\xc2\x9b", 2, "\\xc2\\x9b"},               /* CSI as a C1 control */
     {"\x9b", 1, "\\x9b"},                        /* and as a byte */
     {"caf\xe9", 4, "caf\\xe9"},                  /* Latin-1 */

@@ -7,6 +7,7 @@
 
 #include <dirent.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -52,6 +53,33 @@ START_TEST(descriptors_stay_within_their_number)
     ck_assert_uint_gt(worst, before + 3);
     redlock_close(one);
     ck_assert_uint_eq(open_descriptors(), before);
+    masters_stop(masters);
+}
+END_TEST
+
+/* Pages of the process, whatever they are for. */
+static long pages(void)
+{
+    long count = 0;
+    FILE *file = fopen("/proc/self/statm", "re");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_int_eq(fscanf(file, "%ld", &count), 1);
+    fclose(file);
+    return count;
+}
+
+START_TEST(a_closed_client_leaves_no_page_behind)
+{
+    enum { CLIENTS = 400 };
+    long before = 0;
+    masters = masters_start(1, NULL);
+    const char *file = masters_file(masters, "background never\n");
+    for (int i = 0; i < 2 * CLIENTS; i++) {
+        if (i == CLIENTS)
+            before = pages(); /* what the first ones have left for the next is there */
+        redlock_close(client_open(file));
+    }
+    ck_assert_int_lt(pages() - before, CLIENTS / 2);
     masters_stop(masters);
 }
 END_TEST
@@ -218,6 +246,7 @@ int main(void)
     TCase *tests = tcase_create("process");
     tcase_set_timeout(tests, 120);
     tcase_add_test(tests, descriptors_stay_within_their_number);
+    tcase_add_test(tests, a_closed_client_leaves_no_page_behind);
     tcase_add_test(tests, too_few_descriptors_are_an_error_and_no_crash);
     tcase_add_test(tests, interrupted_calls_go_on);
     tcase_add_test(tests, sigpipe_is_never_raised);

@@ -190,6 +190,7 @@ static const struct {
     {"unix:///a?", 9, "only ?db=N"},
     {"unix:///a?d", 9, "only ?db=N"},
     {"unix:///a?name=b", 9, "only ?db=N"},
+    {"unix:///a?dbx1", 9, "only ?db=N"},
     {"unix:///a?db=", 13, "database is a number"},
     {"unix:///a?db=1?db=2", 13, "database is a number"},
     {"unix:///a?db=x", 13, "database is a number"},
@@ -219,6 +220,21 @@ START_TEST(test_nul_inside)
     ck_assert_uint_eq(problem.offset, 9);
     ck_assert_ptr_nonnull(strstr(problem.text, "%00"));
     rl_node_config_free(&node);
+}
+END_TEST
+
+/* A URL ends where its length says, whatever stands behind it. */
+START_TEST(an_escape_ends_with_the_url)
+{
+    static const char text[] = "unix:///a%41";
+    for (size_t cut = 1; cut <= 2; cut++) {
+        struct rl_node_config node = {.label = NULL};
+        struct rl_problem problem = {.offset = 999};
+        ck_assert_int_eq(rl_url_parse(text, strlen(text) - cut, &node, &problem),
+                         REDLOCK_ECONFIG);
+        ck_assert_uint_eq(problem.offset, 9);
+        rl_node_config_free(&node);
+    }
 }
 END_TEST
 
@@ -331,6 +347,7 @@ int main(void)
     TCase *refused = tcase_create("bad");
     tcase_add_loop_test(refused, test_bad, 0, COUNT(bad));
     tcase_add_test(refused, test_nul_inside);
+    tcase_add_test(refused, an_escape_ends_with_the_url);
     tcase_add_test(refused, test_lengths);
     suite_add_tcase(suite, refused);
     return suite_run(suite);

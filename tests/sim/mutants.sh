@@ -1,12 +1,13 @@
 #!/bin/sh
-# mutants.sh - breaks one rule at a time, and expects the simulator to find out.
+# mutants.sh - breaks one rule at a time, and expects the simulator, or a test, to find out.
 #
-#   make sim-mutants                    all of them
+#   make sim-mutants                    all of tests/sim/mutants
+#   make code-mutants                   all of tests/mutants: what the simulator does not reach
 #   make sim-mutants MUTANTS='a b'      these
 #   make sim-mutants BUDGET=60s         begin no more after so long, each day with others
 #   MUTANTS_ONLY_TABLES=yes mutants.sh  do the tables still fit the source?
 #
-# The tables tests/sim/mutants/*.txt have a few lines for each:
+# The tables have a few lines for each:
 #
 #   mutant NAME
 #   # what it breaks
@@ -22,13 +23,17 @@
 #   by scenario NAME    found by that named scenario
 #   by small            found by the exhaustive small worlds
 #   by stops            found by one history that is stopped at each of its system calls
+#   by test PROGRAM     found by that program of tests/
+#   by test PROGRAM CASE    found by that one of its cases
 #
 # A table may change more than one place of a file, and more than one file. The changed copy is
-# compiled with the build's flags, and linked in front of the library, which is left as it is.
+# compiled with the build's flags, and linked in front of the library, which is left as it is,
+# and of what a program of tools/ is made of.
 # Each way that a mutant names has to find it, else it has survived, and so has the status 1.
 
 root=${srcdir:-$(dirname "$0")/../..}
-tables="$root/tests/sim/mutants"
+form="$root/tests/sim/mutants/apply.awk"
+tables=${MUTANTS_TABLES:-$root/tests/sim/mutants}
 seconds=${MUTANTS_SECONDS:-120} # for one way
 jobs=${MUTANTS_JOBS:-2}
 work=$(mktemp -d "${TMPDIR:-/tmp}/redlock-mutants.XXXXXX") || exit 2
@@ -47,7 +52,7 @@ trap 'clean_up; exit 130' INT TERM
 
 apply()
 {
-    awk -f "$tables/apply.awk" "$@" "$tables"/*.txt
+    awk -f "$form" "$@" "$tables"/*.txt
 }
 
 # What a run that failed has found: a word or two.
@@ -55,6 +60,8 @@ found_what()
 {
     if grep -q '^simulator: .*never sleeps' "$2"; then
         echo "stuck"
+    elif grep -q '^[^ ]*:[0-9]*:[EF]:[^:]*:[^:]*:' "$2"; then
+        sed -n 's/^[^ ]*:[0-9]*:[EF]:[^:]*:\([^:]*\):.*/\1/p' "$2" | sed 1q
     elif grep -q 'Assertion' "$2"; then
         echo "an assertion"
     elif grep -q 'violation: ' "$2"; then
@@ -70,17 +77,96 @@ found_what()
     fi
 }
 
-# The changed files of a mutant, compiled; then the program with them in it.
+# What test programs share, and what the programs of tools/ are made of: archives, of which the
+# linker takes what a changed file has not brought.
+bundle()
+{
+    rm -f "$work/$1"
+    archive=$work/$1
+    shift
+    ${AR:-ar} cr "$archive" "$@"
+}
+
+# Made once, of the tests that are named by what is to run.
+prepare_tests()
+{
+    programs=$(for name in $names; do
+        apply -v mode=show -v name="$name" | sed -n 's|^by test \([^ ]*\).*|tests/\1|p'
+    done | sort -u)
+    # Words, all of them.
+    # shellcheck disable=SC2086
+    $MUTANTS_MAKE $programs $MUTANTS_PROGRAMS >"$work/make.log" 2>&1 || {
+        tail -n 20 "$work/make.log"
+        return 1
+    }
+    scenes=""
+    for object in tests/*.o; do
+        case $object in
+        tests/test_*-test_*) ;; # has a main
+        tests/test_*-* | tests/[!t]*) scenes="$scenes $object" ;;
+        esac
+    done
+    # shellcheck disable=SC2086
+    bundle scenes.a $scenes
+    # shellcheck disable=SC2086
+    bundle redlock.a $MUTANTS_REDLOCK
+    # shellcheck disable=SC2086
+    bundle chaos.a $MUTANTS_CHAOS
+}
+
+# One test program with the changed files in it, and redlock(1) where that is what it runs.
+link_test()
+{
+    main=tests/$2.o
+    [ -f "$main" ] || main=tests/$2-$2.o
+    # shellcheck disable=SC2086
+    $MUTANTS_LINK -o "$work/$1/$2" "$main" $objects "$work/scenes.a" "$work/chaos.a" \
+        $MUTANTS_LIBS || return 1
+    case $2 in
+    test_cli* | test_run*)
+        # shellcheck disable=SC2086
+        $MUTANTS_LINK -o "$work/$1/redlock" $objects $own "$work/redlock.a" $MUTANTS_LIBS ;;
+    esac
+}
+
+# by_test NAME PROGRAM [CASE]: run it; 0 where it failed.
+by_test()
+{
+    out=$work/$1/out
+    link_test "$1" "$2" >"$work/$1/log" 2>&1 || {
+        tail -n 3 "$work/$1/log" >>"$work/$1/report"
+        return 1
+    }
+    env ${3:+CK_RUN_CASE="$3"} REDLOCK="$work/$1/redlock" \
+        timeout "$seconds" "$work/$1/$2" >"$out" 2>&1
+    status=$?
+    rm -f "$work/$1/$2"
+    case $status in
+    0) echo "NOT BY $2 $3" ;;
+    77) echo "not played: $2 is skipped here" ;;
+    124) echo "NOT BY $2 $3 within $seconds s" ;;
+    *) echo "$(found_what "$status" "$out"), $2" ;;
+    esac >>"$work/$1/report"
+    [ "$status" -ne 0 ] && [ "$status" -ne 124 ]
+}
+
+# The changed files of a mutant, compiled; then the simulator with them in it.
 build()
 {
     apply -v mode=show -v name="$1" | sed -n 's/^file //p' >"$work/$1/files"
-    objects=
+    objects="" own=""
     while read -r file; do
         copy=$work/$1/$(basename "$file")
         apply -v mode=change -v name="$1" -v file="$file" -v source="$root/$file" >"$copy" &&
-            $MUTANTS_COMPILE -iquote "$root/tests/sim" -w -c -o "$copy.o" "$copy" || return 1
-        objects="$objects $copy.o"
+            $MUTANTS_COMPILE -iquote "$root/tests/sim" -iquote "$root/tools" -w -c \
+                -o "$copy.o" "$copy" || return 1
+        case $file in
+        tools/chaos* | tools/server*) objects="$objects $copy.o" ;; # tests have these as well
+        tools/*) own="$own $copy.o" ;;
+        *) objects="$objects $copy.o" ;;
+        esac
     done <"$work/$1/files"
+    [ -z "$MUTANTS_MAKE" ] || return 0
     # Words, all of them.
     # shellcheck disable=SC2086
     $MUTANTS_LINK -o "$work/$1/sim" $MUTANTS_OBJECTS $objects $MUTANTS_LIBS
@@ -91,6 +177,12 @@ by()
 {
     name=$1 out=$work/$1/out
     shift
+    if [ "$1" = test ]; then
+        # The program, and a case of it or none.
+        # shellcheck disable=SC2086
+        by_test "$name" $2
+        return
+    fi
     case $1 in
     seeds) set -- "$@" --seeds "$2" --kinds plain ;;
     shared | reentrant | fair | rw | several) set -- "$@" --seeds "$2" --kinds "$1" ;;
@@ -190,6 +282,7 @@ if [ -n "$BUDGET" ]; then
         awk -v first="$first" 'NR < first' "$work/names")
 fi
 
+[ -z "$MUTANTS_MAKE" ] || prepare_tests || exit 2
 printf '%-38s %-9s %4s  %s\n' mutant '' time 'found by'
 workers=
 i=0

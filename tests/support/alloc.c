@@ -4,8 +4,10 @@
 #include "alloc.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define ALLOC_WORKS 0
@@ -22,6 +24,9 @@
 static atomic_long counted;
 static atomic_long failing;
 static atomic_long live;
+static const void *watched;
+static size_t watched_len;
+static atomic_long left_behind;
 
 /* Asked of the running program: valgrind brings its own allocator as well. */
 bool alloc_works(void)
@@ -43,6 +48,18 @@ void alloc_fail_at(long number)
     atomic_store(&failing, 0);
     atomic_store(&counted, 0);
     atomic_store(&failing, number);
+}
+
+void alloc_watch_for(const void *bytes, size_t len)
+{
+    watched = bytes;
+    watched_len = len;
+    atomic_store(&left_behind, 0);
+}
+
+long alloc_left_behind(void)
+{
+    return atomic_load(&left_behind);
 }
 
 long alloc_live(void)
@@ -96,6 +113,9 @@ void free(void *block)
 {
     if (block)
         atomic_fetch_sub(&live, 1);
+    if (block && watched_len > 0 &&
+        memmem(block, malloc_usable_size(block), watched, watched_len))
+        atomic_fetch_add(&left_behind, 1);
     __libc_free(block);
 }
 #pragma GCC visibility pop

@@ -5,6 +5,7 @@
 #define TEST_ALLOC_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 bool alloc_works(void);
 
@@ -14,6 +15,10 @@ long alloc_count(void);
 /* Start counting from 0; the `number`-th allocation from now, from 1, fails, once.
  * 0: none does. */
 void alloc_fail_at(long number);
+
+/* From now on, count the blocks that are freed with these bytes in them. */
+void alloc_watch_for(const void *bytes, size_t len);
+long alloc_left_behind(void);
 
 /* Blocks that are allocated and not freed. */
 long alloc_live(void);
