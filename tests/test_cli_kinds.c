@@ -28,7 +28,7 @@ static void stop(void)
 static struct masters *choose(bool one)
 {
     struct masters *chosen = one ? lone : cli_masters;
-    setenv("REDLOCK_NODES", masters_file(chosen, NULL), 1);
+    setenv("REDLOCK_NODES", masters_file(chosen, CLI_PATIENT), 1);
     return chosen;
 }
 

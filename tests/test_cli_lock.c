@@ -110,7 +110,7 @@ START_TEST(extend_lengthens_the_lease_and_keeps_it_for_the_next)
                      0);
     ck_assert_int_gt(strtol(validity, NULL, 10), 15000);
     program_free(program);
-    ck_assert_uint_eq(masters_with(cli_masters, "longer"), 5);
+    ck_assert(cli_majority_has("longer"));
 }
 END_TEST
 
@@ -160,11 +160,12 @@ START_TEST(a_handle_that_another_clock_has_timed_is_refused)
     ck_assert(wait_until(masters_with(cli_masters, "timed") == 0, CLI_MOMENT_MS));
     char next[REDLOCK_HANDLE_MAX];
     snprintf(next, sizeof(next), "%s", cli_take("timed", "20s"));
+    unsigned had = masters_with(cli_masters, "timed");
     ck_assert_int_eq(
         program_run(NULL, THERE(offsets[_i], program_path, "extend", handle), NULL), 64);
     ck_assert_int_eq(
         program_run(NULL, THERE(offsets[_i], program_path, "release", handle), NULL), 64);
-    ck_assert_uint_eq(masters_with(cli_masters, "timed"), 5);
+    ck_assert_uint_ge(masters_with(cli_masters, "timed"), had);
     ck_assert_int_eq(program_run(NULL, REDLOCK("release", next), NULL), 0);
 
     /* Within one all is as anywhere. */
@@ -182,8 +183,9 @@ END_TEST
 START_TEST(extend_that_is_refused_leaves_the_lock_alone)
 {
     const char *handle = cli_take("refused", "20s");
+    unsigned had = masters_with(cli_masters, "refused");
     ck_assert_int_eq(program_run(NULL, REDLOCK("extend", handle, "--ttl", "3000d"), NULL), 64);
-    ck_assert_uint_eq(masters_with(cli_masters, "refused"), 5);
+    ck_assert_uint_ge(masters_with(cli_masters, "refused"), had);
     ck_assert_int_eq(program_run(NULL, REDLOCK("release", handle), NULL), 0);
 }
 END_TEST
@@ -234,7 +236,7 @@ START_TEST(names_are_bytes_and_printed_safely)
     cli_expect_json(program, "name", "a b\"c\\\n\x1b[31m\xef\xbf\xbd{x}");
     cli_expect_json(program, "name_hex", "61206222635c0a1b5b33316dff7b787d");
     program_free(program);
-    ck_assert_uint_eq(masters_with(cli_masters, name), 5);
+    ck_assert(cli_majority_has(name));
     ck_assert_int_eq(program_run(NULL, REDLOCK("lock", name), &program), 75);
     ck_assert(cli_one_line(program_err(program)));
     ck_assert_ptr_null(strchr(program_err(program), '\x1b'));

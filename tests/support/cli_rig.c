@@ -14,7 +14,7 @@ struct masters *cli_masters;
 static void start(const char *const *extra)
 {
     cli_masters = masters_start(5, extra);
-    setenv("REDLOCK_NODES", masters_file(cli_masters, NULL), 1);
+    setenv("REDLOCK_NODES", masters_file(cli_masters, CLI_PATIENT), 1);
 }
 
 void cli_rig_start(void)
@@ -45,6 +45,11 @@ void cli_expect_json(struct program *program, const char *path, const char *expe
     ck_assert_msg(json_get(text, strlen(text), path, got, sizeof(got)) >= 0, "no %s in %s",
                   path, text);
     ck_assert_msg(!expected || strcmp(got, expected) == 0, "%s is %s in %s", path, got, text);
+}
+
+bool cli_majority_has(const char *name)
+{
+    return masters_with(cli_masters, name) > cli_masters->n / 2;
 }
 
 const char *cli_take(const char *name, const char *ttl)

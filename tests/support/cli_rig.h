@@ -13,6 +13,10 @@ extern struct masters *cli_masters;
 /* How long to wait for what comes in no time, on a machine that is not too busy. */
 enum { CLI_MOMENT_MS = 20000 };
 
+/* Settings for masters_file(): a busy machine may take longer to connect than people want to
+ * wait for it. */
+#define CLI_PATIENT "connect-timeout 10s\n"
+
 /* Fixtures, for a whole case or for each test. */
 void cli_rig_start(void);
 void cli_rig_start_keeping(void); /* masters that keep their keys when they are killed */
@@ -23,6 +27,10 @@ bool cli_one_line(const char *text);
 
 /* stdout is JSON and has `path`, with this value (NULL: any). */
 void cli_expect_json(struct program *program, const char *path, const char *expected);
+
+/* A majority has the key. It need not be all: a command ends when a majority has granted, and a
+ * master to which it had no connection by then was never asked. */
+bool cli_majority_has(const char *name);
 
 /* `redlock lock`: the handle, good until the next call. */
 const char *cli_take(const char *name, const char *ttl);
