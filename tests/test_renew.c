@@ -423,7 +423,8 @@ static void *race(void *argument)
     return NULL;
 }
 
-/* After the release of a name nothing else comes for it. How many were renewed before. */
+/* After the release of a name nothing else comes for it. How many were renewed before; -1 where
+ * a majority did without this master most often, since that stood still. */
 static int check_race(void)
 {
     static unsigned char gone[RACERS][RACES_MAX], renewed[RACERS][RACES_MAX],
@@ -447,10 +448,8 @@ static int check_race(void)
         renewals += strstr(line, "\"PEXPIRE\"") && !renewed[racer][i];
         renewed[racer][i] |= strstr(line, "\"PEXPIRE\"") != NULL;
     }
-    /* A majority does without this master where that stood still. */
     ck_assert_int_ge(deleted + late, set);
-    ck_assert_int_gt(set, released / 2);
-    return renewals;
+    return set > released / 2 ? renewals : -1;
 }
 
 static int play_races(void)
@@ -487,7 +486,7 @@ START_TEST(nothing_of_a_renewal_comes_behind_the_release)
     ck_assert(races_each > 0 && races_each <= RACES_MAX);
     race_ttl_ms = 450;
     int renewals = play_races();
-    for (int i = 0; i < 2 && late * 4 >= released; i++) {
+    for (int i = 0; i < 2 && (late * 4 >= released || renewals < 0); i++) {
         race_ttl_ms *= 3;
         renewals = play_races();
     }

@@ -228,24 +228,37 @@ START_TEST(who_gives_up_leaves_all_queues_and_hands_on)
 }
 END_TEST
 
-/* Nobody tells of that. */
-START_TEST(keys_that_run_out_are_not_overslept)
+/* How long after the end of what is held it has both. */
+static int64_t outwait_both(void)
 {
     redlock_lock *a, *b;
-    open_masters(3);
     ck_assert_int_eq(client_try(one, "a", 1300, 0, NULL, &a), 0);
     ck_assert_int_eq(client_try(one, "b", 1700, 0, NULL, &b), 0);
     waiter_start_all(&waiter, two, ab, 2, 30000);
+    int64_t set_ms = now_ms();
     for (unsigned i = 0; i < 3; i++) { /* their holder is dead */
         master_do(masters, i, "SET", "a", redlock_token(a), "PX", "1300", NULL);
         master_do(masters, i, "SET", "b", redlock_token(b), "PX", "1700", NULL);
     }
     int64_t end = now_ms() + 1700;
+    bool before = atomic_load(&waiter.back); /* their leases were over before that */
     waiter_expect_lock(&waiter, 10000);
-    ck_assert_msg(waiter.back_ms >= end - 50 && waiter.back_ms < end + 400, "%d ms after it",
-                  (int)(waiter.back_ms - end));
     redlock_release(a);
     redlock_release(b);
+    if (before)
+        return INT64_MAX;
+    ck_assert_int_ge(waiter.back_ms, set_ms + 1700 - 50);
+    return waiter.back_ms - end;
+}
+
+/* Nobody tells of that. A busy machine makes one late, but not each of three. */
+START_TEST(keys_that_run_out_are_not_overslept)
+{
+    open_masters(3);
+    int64_t late = outwait_both();
+    for (int i = 0; i < 2 && late >= 400; i++)
+        late = outwait_both();
+    ck_assert_msg(late < 400, "%d ms after it", (int)late);
     close_all();
 }
 END_TEST

@@ -337,6 +337,7 @@ int main(void)
 {
     Suite *suite = suite_create("sim_proc");
     TCase *tcase = tcase_create("fates");
+    tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, what_pauses_do_to_clocks);
     tcase_add_test(tcase, halts_may_overlap);
     tcase_add_test(tcase, clocks_have_rates_of_their_own);

@@ -276,6 +276,7 @@ int main(void)
 {
     Suite *suite = suite_create("timer");
     TCase *tcase = tcase_create("timer");
+    tcase_set_timeout(tcase, 30);
     tcase_add_test(tcase, random_operations_against_a_sorted_model);
     tcase_add_test(tcase, every_place_can_be_taken_out);
     tcase_add_test(tcase, one_is_moved_both_ways);

@@ -302,11 +302,12 @@ START_TEST(a_wait_is_never_overrun)
             int64_t begun = now_ms();
             int code = client_try(two, "name", 0, waits[i], NULL, &lock);
             int64_t took = now_ms() - begun;
-            least = took < least ? took : least;
-            bool hurried = waits[i] < 20 || took > waits[i];
-            ck_assert_msg(code == REDLOCK_EHELD || (hurried && code == REDLOCK_ENOQUORUM),
+            /* Masters that stand still for all of a wait tell of no holder. */
+            ck_assert_msg(code == REDLOCK_EHELD || code == REDLOCK_ENOQUORUM,
                           "%s after %d of %d ms", redlock_strerror_name(code), (int)took,
                           (int)waits[i]);
+            if (took < least && (code == REDLOCK_EHELD || waits[i] < 20))
+                least = took;
             ck_assert_msg(took >= waits[i] - 10, "%d of %d ms", (int)took, (int)waits[i]);
         }
         ck_assert_msg(least <= waits[i] + 3, "%d of %d ms", (int)least, (int)waits[i]);

@@ -21,6 +21,7 @@ struct waiter {
     int code;
     redlock_lock *lock;
     int64_t begun_ms, back_ms;
+    uint64_t probes; /* its client's, when it began */
 };
 
 /* It stands in its client's line when this returns: behind those who were started before. */
@@ -44,7 +45,8 @@ void waiter_expect_lock(struct waiter *waiter, int64_t limit_ms);
 void waiters_expect_in_turn(struct waiter waiters[], int count, int64_t limit_ms);
 
 /* The same, and that it was woken by `wakes` messages at least since its client had `before`:
- * by itself it would not have looked within a second after `since_ms`, when it did so last. */
+ * by itself it would not have looked within a second after `since_ms`, when it did so last. On a
+ * machine that makes it later than that, it has to have looked never since it began. */
 void waiter_expect_woken(struct waiter *waiter, uint64_t before, uint64_t wakes,
                          int64_t since_ms);
 
