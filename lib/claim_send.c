@@ -73,6 +73,9 @@ static void put_argument(struct rl_out *out, const struct request *request,
     case 'f':
         rl_put_number(out, RL_FAIR_WAITER_MS);
         break;
+    case 's':
+        rl_put_number(out, RL_SHORTENED_MS);
+        break;
     case 'm':
         rl_put_number(out, request->script == RL_WAIT ? RL_WRITER_MARK_MS
                            : claim->waits             ? RL_WRITER_FIRST_MARK_MS

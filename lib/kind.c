@@ -38,7 +38,7 @@ static const struct rl_kind kinds[RL_ROWS] = {
             .script =
                 {
                     [RL_ACQUIRE] = SCRIPT(reentrant_acquire, "nh", "otT"),
-                    [RL_EXTEND] = SCRIPT(reentrant_extend, "nh", "otT"),
+                    [RL_EXTEND] = SCRIPT(reentrant_extend, "nh", "otTs"),
                     [RL_RETAKE] = SCRIPT(reentrant_retake, "nh", "otT"),
                     [RL_RELEASE] = SCRIPT(reentrant_release, "nhc", "otk"),
                     [RL_WAIT] = SCRIPT(reentrant_wait, "nh", "otT"),
@@ -55,7 +55,7 @@ static const struct rl_kind kinds[RL_ROWS] = {
             .script =
                 {
                     [RL_ACQUIRE] = SCRIPT(fair_acquire, "nhQOsc", "otTf"),
-                    [RL_EXTEND] = SCRIPT(reentrant_extend, "nh", "otT"),
+                    [RL_EXTEND] = SCRIPT(reentrant_extend, "nh", "otTs"),
                     [RL_RETAKE] = SCRIPT(fair_retake, "nhQOsc", "otTf"),
                     [RL_RELEASE] = SCRIPT(fair_release, "nhQOsc", "otkf"),
                     [RL_WAIT] = SCRIPT(fair_wait, "nhQOsc", "otTf"),

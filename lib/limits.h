@@ -79,6 +79,9 @@
 #define RL_PROBE_MAX_MS 8000
 #define RL_QUEUE_TTL_MS 30000 /* a queue lives on for so long after the last one asked */
 #define RL_FAIR_WAITER_MS 15000 /* a waiter of a fair lock that was not heard of is gone */
+/* A reentrant lock that ends so long before its tokens was shortened by a peer. A server that
+ * stands still between the two must not look so. */
+#define RL_SHORTENED_MS 500
 /* A reader of Redisson's renews the lock of all readers for so long, whatever they asked for. */
 #define RL_SHARED_TTL_MAX_MS 30000
 /* Until it listens, and says so again. Who gives up before leaves it there for so long. */

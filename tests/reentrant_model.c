@@ -3,6 +3,8 @@
 
 #include "reentrant_model.h"
 
+#include "limits.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -96,6 +98,28 @@ static bool release(struct reentrant *lock, const struct reentrant_call *call,
     return had;
 }
 
+/* ---- extend ----------------------------------------------------------------------------- */
+
+/* Does the lock end well before its tokens do? */
+static bool shortened(const struct reentrant *lock, const struct reentrant_call *call)
+{
+    const struct life *lived = &lock->life, *tokens = &lock->holds_life;
+    if (lived->for_ever)
+        return false;
+    if (tokens->end.high_ms <= lived->end.low_ms + RL_SHORTENED_MS)
+        return false;
+    return lived->end.high_ms + RL_SHORTENED_MS < tokens->end.low_ms || !call->said;
+}
+
+static bool extend(struct reentrant *lock, const struct reentrant_call *call, struct span when)
+{
+    if (!has(lock, call) || shortened(lock, call))
+        return false;
+    life_raise(&lock->life, call->ttl_ms, when);
+    life_raise(&lock->holds_life, call->ttl_ms, when);
+    return true;
+}
+
 struct frame_answer reentrant_run(struct reentrant *lock, enum rl_verb verb,
                                   const struct reentrant_call *call, struct span when,
                                   bool *ret_published)
@@ -114,11 +138,7 @@ struct frame_answer reentrant_run(struct reentrant *lock, enum rl_verb verb,
         answer.code = answer.code == 1;
         break;
     case RL_EXTEND:
-        answer.code = has(lock, call);
-        if (answer.code) {
-            life_raise(&lock->life, call->ttl_ms, when);
-            life_raise(&lock->holds_life, call->ttl_ms, when);
-        }
+        answer.code = extend(lock, call, when);
         break;
     case RL_RELEASE:
         answer.code = release(lock, call, ret_published);

@@ -21,6 +21,7 @@ struct reentrant_call {
     unsigned token;
     int64_t ttl_ms;
     bool wakes;
+    bool said; /* what an extension was answered, where it can't be known from here */
 };
 
 static inline bool reentrant_held(const struct reentrant *lock)

@@ -88,7 +88,7 @@ END_TEST
 /* ---- Redisson, and what else stands there ----------------------------------------------- */
 
 /* Its tryLock() and unlock(), at one master: true where it had to be asked no more. */
-static bool peer_lock(unsigned node, const char *owner)
+static bool peer_locks_for(unsigned node, const char *owner, const char *ttl)
 {
     static const char script[] = "if ((redis.call('exists', KEYS[1]) == 0) or"
                                  "    (redis.call('hexists', KEYS[1], ARGV[2]) == 1)) then"
@@ -97,9 +97,14 @@ static bool peer_lock(unsigned node, const char *owner)
                                  "  return nil; end;"
                                  "return redis.call('pttl', KEYS[1]);";
     struct reply reply =
-        master_do(masters, node, "EVAL", script, "1", "name", "30000", owner, NULL);
+        master_do(masters, node, "EVAL", script, "1", "name", ttl, owner, NULL);
     ck_assert(reply.type == '$' || reply.type == ':');
     return reply.type == '$';
+}
+
+static bool peer_lock(unsigned node, const char *owner)
+{
+    return peer_locks_for(node, owner, "30000");
 }
 
 static bool peer_unlock(unsigned node, const char *owner)
@@ -182,6 +187,45 @@ START_TEST(one_owner_in_both_worlds_counts_both)
 }
 END_TEST
 
+/* The keys of its tokens tell: they end with the lease that it was given. */
+START_TEST(a_hold_whose_lock_a_peer_shortened_is_not_extended)
+{
+    open_masters(sizes[_i]);
+    redlock_lock *lock = take_for(one, PEER, 20000);
+    count_becomes(1);
+    for (unsigned i = 0; i < masters->n; i++)
+        ck_assert(peer_locks_for(i, PEER, "15000"));
+    ck_assert_int_eq(redlock_extend(lock, 20000, NULL), REDLOCK_EEXPIRED);
+    ck_assert_int_eq(redlock_validity_ms(lock), 0);
+    ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
+    for (unsigned i = 0; i < masters->n; i++) {
+        ck_assert_int_ge(count_at(i), 1); /* the peer has it still */
+        ck_assert_int_le(master_do(masters, i, "PTTL", "name", NULL).number, 15000);
+        master_do(masters, i, "DEL", "name", "name:redlock:holds", NULL);
+    }
+    close_all();
+}
+END_TEST
+
+/* A longer one does no harm. */
+START_TEST(a_hold_whose_lock_a_peer_made_longer_is_extended)
+{
+    open_masters(sizes[_i]);
+    redlock_lock *lock = take_for(one, PEER, 20000);
+    count_becomes(1);
+    for (unsigned i = 0; i < masters->n; i++)
+        ck_assert(peer_lock(i, PEER));
+    ck_assert_int_eq(redlock_extend(lock, 22000, NULL), 0);
+    ck_assert_int_gt(redlock_validity_ms(lock), 0);
+    ck_assert_int_eq(redlock_release(lock), 0);
+    for (unsigned i = 0; i < masters->n; i++) {
+        ck_assert(wait_until(count_at(i) == 1, 5000));
+        ck_assert(peer_unlock(i, PEER));
+    }
+    close_all();
+}
+END_TEST
+
 /* Said at once, however long one would wait, and left as it is. */
 START_TEST(what_is_no_reentrant_lock_is_left_alone)
 {
@@ -231,6 +275,8 @@ int main(void)
     tcase_add_loop_test(tcase, redisson_excludes_us_and_we_exclude_redisson, 0, 2);
     tcase_add_test(tcase, a_minority_of_redissons_does_not_exclude);
     tcase_add_loop_test(tcase, one_owner_in_both_worlds_counts_both, 0, 2);
+    tcase_add_loop_test(tcase, a_hold_whose_lock_a_peer_shortened_is_not_extended, 0, 2);
+    tcase_add_loop_test(tcase, a_hold_whose_lock_a_peer_made_longer_is_extended, 0, 2);
     tcase_add_loop_test(tcase, what_is_no_reentrant_lock_is_left_alone, 0, 2);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);

@@ -76,6 +76,7 @@ static void run_script(struct frame *frame, unsigned i, enum rl_verb verb)
         .keep_ms = call.wakes ? 20 : 0,
     };
     struct script_told told = frame_run(frame, verb, &script, &when);
+    call.said = told.yes;
     struct frame_answer expected = reentrant_run(&lock[i], verb, &call, when, &published);
     frame_compare(frame, &told, &expected);
     expect_message(frame, i, published);

@@ -147,8 +147,8 @@ void sim_master_kill_at(unsigned master, const char *script, bool executed)
 void sim_tell_lost(const struct sim_server *server, bool torn, bool evicted)
 {
     if (settings.asked)
-        settings.asked(&(struct sim_asked){
-            .master = server->index, .torn = torn, .evicted = evicted});
+        settings.asked(
+            &(struct sim_asked){.master = server->index, .torn = torn, .evicted = evicted});
 }
 
 void sim_master_start(unsigned master, enum sim_restart how)
@@ -199,6 +199,16 @@ void sim_master_script_flush(unsigned master)
     server->scripts_forgotten |= server->scripts_known;
     server->scripts_known = 0;
     server->nonces.count = 0;
+}
+
+void sim_master_shorten(unsigned master, const char *name, int64_t ttl_ms)
+{
+    struct sim_server *server = sim_server(master);
+    const struct sim_call call = {.server = server, .name = "pexpire"};
+    struct sim_key *key = sim_key_at(server, settings.db, name, strlen(name));
+    assert(server->up && key);
+    sim_tell("n%u's key %s ends in %lld ms", master + 1, name, (long long)ttl_ms);
+    sim_key_end(key, &call, sim_wall_ms(server) + ttl_ms);
 }
 
 bool sim_master_evict(unsigned master)

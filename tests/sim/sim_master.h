@@ -87,6 +87,7 @@ void sim_master_step_clock(unsigned master, int64_t by_ns);
 void sim_master_clock_rate(unsigned master, int64_t rate_ppb);
 void sim_master_flushall(unsigned master);
 void sim_master_script_flush(unsigned master);
+void sim_master_shorten(unsigned master, const char *name, int64_t ttl_ms); /* PEXPIRE */
 bool sim_master_evict(unsigned master); /* one key, drawn. False: there was none */
 /* At this rate commands that such a state concerns are answered like that. */
 void sim_master_trouble(unsigned master, enum sim_trouble trouble, unsigned per_million);

@@ -127,6 +127,47 @@ static void past_who_waits(void)
     sim_expect(sim_releases(bob) == REDLOCK_OK);
 }
 
+/* A peer that calls itself by her name sets the lease of the whole lock to its own. */
+static void shortened(void)
+{
+    sim_stage(3);
+    ann = nests(sim_is_there("ann", NULL), "ann");
+    bob = nests(sim_is_there("bob", NULL), "bob");
+    sim_curtain();
+    sim_watches(ann, true);
+    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+    sim_pass_ms(50);
+    sim_master_shorten(0, "jobs", 400);
+    sim_master_shorten(1, "jobs", 400);
+    sim_broke(SIM_KEYS_STAY);
+    sim_expect(sim_asks_validity(ann) > 850);
+    sim_pass_ms(350);
+    sim_expect(ann->told_lost == 1);
+    sim_expect(sim_asks_validity(ann) == 0);
+    sim_expect(sim_releases(ann) == REDLOCK_EEXPIRED);
+    sim_pass_ms(50); /* until what was left of it is over */
+    sim_expect(sim_takes(bob, 1000, ONCE) == REDLOCK_OK);
+    sim_expect(sim_releases(bob) == REDLOCK_OK);
+    sim_expect_costs(SIM_OVERLAP, false);
+}
+
+/* On one master of three: the others vouch for it, and there it is made as long again. */
+static void shortened_on_one(void)
+{
+    ann_has_it();
+    sim_pass_ms(100);
+    sim_master_shorten(1, "jobs", 200);
+    sim_broke(SIM_KEYS_STAY);
+    sim_expect(sim_extends(ann, 1000) == REDLOCK_OK);
+    sim_pass_ms(500);
+    sim_expect(with(1) == 3);
+    sim_expect(sim_asks_validity(ann) > 0);
+    sim_expect(sim_takes(bob, 1000, ONCE) == REDLOCK_EHELD);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+    sim_pass_ms(50);
+    sim_expect(with(0) == 3);
+}
+
 const struct sim_scenario sim_named_nested[] = {
     {"nested", "ann has it twice, and gives the outer one up first.", any_order},
     {"nested-shorter", "The inner lease is the shorter one: the outer one lasts.", shorter},
@@ -137,5 +178,10 @@ const struct sim_scenario sim_named_nested[] = {
     {"nested-past-a-waiter",
      "Another thread of her client waits for ann's lock: she takes it once more, past him.",
      past_who_waits},
+    {"nested-shortened",
+     "A peer of her own name shortens ann's lock: her next renewal finds out, and she is told.",
+     shortened},
+    {"nested-shortened-on-one", "The same on n2 alone: there it is made whole.",
+     shortened_on_one},
     {0},
 };

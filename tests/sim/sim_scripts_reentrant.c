@@ -272,18 +272,6 @@ static void retake(struct sim_run *run)
 
 /* ---- the rest -------------------------------------------------------------------------- */
 
-static void extend(struct sim_run *run)
-{
-    int64_t count = count_of_owner(run);
-    if (count == FAILED)
-        return;
-    int known = count == NO ? NO : among_tokens(run, 0);
-    if (known == NO || known == OTHER_DATA)
-        sim_script_answer(run, false);
-    else if (known == YES && at_least(run, 1) && at_least(run, 2))
-        sim_script_answer(run, true);
-}
-
 /* give(): YES, NO or FAILED. */
 static int give(struct sim_run *run)
 {
@@ -310,6 +298,42 @@ static int give(struct sim_run *run)
     if (error)
         sim_script_fail(run, "redis.call('DEL'", error);
     return error ? FAILED : YES;
+}
+
+/* Does the lock end well before its tokens? False: the script has failed. */
+static bool look_at_ends(struct sim_run *run, bool *ret_shortened)
+{
+    const struct sim_word *slack = sim_argv_at(run, 5);
+    int64_t left_ms, tokens_left_ms;
+    double slack_ms;
+    *ret_shortened = false;
+    sim_script_pttl(run, sim_keys_at(run, 1), &left_ms);
+    if (left_ms < 0)
+        return true;
+    if (!slack || !sim_lua_number(slack, &slack_ms)) {
+        sim_script_fail_lua(run, "if left >= 0",
+                            slack
+                                ? "attempt to perform arithmetic on field '?' (a string value)"
+                                : "attempt to perform arithmetic on field '?' (a nil value)");
+        return false;
+    }
+    sim_script_pttl(run, sim_keys_at(run, 2), &tokens_left_ms);
+    *ret_shortened = (double)left_ms + slack_ms < (double)tokens_left_ms;
+    return true;
+}
+
+static void extend(struct sim_run *run)
+{
+    bool shortened;
+    int64_t count = count_of_owner(run);
+    if (count == FAILED)
+        return;
+    int known = count == NO ? NO : among_tokens(run, 0);
+    if (known == NO || known == OTHER_DATA)
+        sim_script_answer(run, false);
+    else if (known == YES && look_at_ends(run, &shortened) &&
+             (shortened || (at_least(run, 1) && at_least(run, 2))))
+        sim_script_answer(run, !shortened);
 }
 
 bool sim_reentrant_give(struct sim_run *run, bool *ret_mine)

@@ -184,6 +184,9 @@ static void add_argument(struct words *words, const struct script_call *call, ch
     case 'f':
         add_number(words, call->fair_ms);
         break;
+    case 's':
+        add_number(words, RL_SHORTENED_MS);
+        break;
     case 'm':
         add_number(words, call->mark_ms);
         break;
