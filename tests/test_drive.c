@@ -9,6 +9,7 @@
 #include "told.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -228,6 +229,22 @@ END_TEST
 
 /* ---- descriptors ------------------------------------------------------------------------ */
 
+enum { FDS = 1024 };
+
+static void note_descriptors(bool open[FDS])
+{
+    for (int fd = 0; fd < FDS; fd++)
+        open[fd] = fcntl(fd, F_GETFD) >= 0;
+}
+
+static void expect_none_inherited(const bool before[FDS])
+{
+    for (int fd = 0; fd < FDS; fd++) {
+        int flags = before[fd] ? -1 : fcntl(fd, F_GETFD);
+        ck_assert_msg(flags < 0 || (flags & FD_CLOEXEC), "descriptor %d", fd);
+    }
+}
+
 static void *wait_for_held(void *argument)
 {
     redlock_lock *lock = NULL;
@@ -245,6 +262,8 @@ START_TEST(descriptors_are_no_more_than_was_promised)
     other = client_open(masters_file(masters, NULL));
     file = masters_file(masters, "stall-limit 200ms\nnode-timeout 100ms\n");
     redlock_lock *held = client_take(other, "held");
+    bool were_open[FDS];
+    note_descriptors(were_open);
     unsigned before = rig_descriptors(), most = 0;
     client = client_open(file);
     ck_assert(wait_until(client_ready(client) == N, 10000));
@@ -254,6 +273,7 @@ START_TEST(descriptors_are_no_more_than_was_promised)
     ck_assert(wait_until(rig_descriptors() - before >= 2 * N + 2, 5000));
     redlock_fd(client);
     ck_assert_uint_le(rig_descriptors() - before, 2 * N + 4);
+    expect_none_inherited(were_open);
     /* Nobody answers: each master gets a second connection beside the one that drains. */
     for (unsigned i = 0; i < N; i++)
         master_pause(masters, i);

@@ -3,11 +3,14 @@
 #include "config_auto.h"
 
 #include "child.h"
+#include "fake.h"
 #include "run_scene.h"
 
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 /* ---- redlock run dies or stops ---- */
 
@@ -148,6 +151,82 @@ START_TEST(without_grace_there_is_no_term)
 }
 END_TEST
 
+static void own_group(void)
+{
+    setpgid(0, 0);
+}
+
+/* As a shell does it with a job: the guard is no part of that. */
+START_TEST(run_s_group_killed_and_a_daemon_of_command_is_ended)
+{
+    static const struct program_how how = {.before_exec = own_group};
+    struct program *program =
+        program_start(&how, REDLOCK("run", "--ttl", "3s", SCENE_NAME, "--", "sh", "-c",
+                                    "setsid sh -c 'echo pid=$$; exec sleep 79' & wait"));
+    ck_assert(wait_until(program_printed(program, "pid="), CLI_MOMENT_MS));
+    const char *at = program_out(program);
+    pid_t daemon = scene_number(&at, "pid=");
+    kill(-program->pid, SIGKILL);
+    ck_assert_int_eq(program_wait(program, CLI_MOMENT_MS), 128 + SIGKILL);
+    bool gone = wait_until(!process_lives(daemon), CLI_MOMENT_MS);
+    kill(daemon, SIGKILL);
+    ck_assert(gone);
+    program_free(program);
+    scene_expect_free_soon();
+}
+END_TEST
+
+START_TEST(what_command_leaves_in_its_group_is_ended_and_told)
+{
+    struct program *program = program_start(
+        NULL, REDLOCK("run", SCENE_NAME, "--", "sh", "-c", "sleep 81 & echo pid=$!; exit 9"));
+    ck_assert_int_eq(program_wait(program, CLI_MOMENT_MS), 9);
+    const char *at = program_out(program);
+    ck_assert(!process_lives(scene_number(&at, "pid=")));
+    ck_assert_ptr_nonnull(
+        strstr(program_err(program), "left others in its process group, which are ended now"));
+    ck_assert_uint_eq(masters_with(cli_masters, SCENE_NAME), 0);
+    program_free(program);
+}
+END_TEST
+
+/* The lease is all but over when it is granted: nothing is started. */
+START_TEST(command_is_not_started_where_its_grace_has_begun)
+{
+    struct fake *fakes[1];
+    fakes_start(fakes, 1);
+    fake_rule(fakes[0], &(struct fake_rule){.match = "acquire *", .delay_ms = 440});
+    fake_rule(fakes[0], &(struct fake_rule){.match = "extend *", .delay_ms = 440});
+    struct program *program = program_start(
+        NULL, REDLOCK("run", "-n", fakes_file(fakes, 1, NULL), "--ttl", "800ms", "--grace",
+                      "400ms", SCENE_NAME, "--", "sh", "-c", "echo started"));
+    ck_assert_int_eq(program_wait(program, CLI_MOMENT_MS), 74);
+    ck_assert_str_eq(program_out(program), "");
+    ck_assert_ptr_nonnull(strstr(program_err(program), "ran out before sh could be started"));
+    program_free(program);
+    fakes_stop(fakes, 1);
+}
+END_TEST
+
+/* COMMAND's own status, and a word on the lock. */
+START_TEST(a_release_that_no_majority_confirmed_is_told)
+{
+    struct scene scene;
+    scene_begin(&scene, "10s", "1s", scene_polite, 1);
+    for (unsigned i = 0; i < 3; i++)
+        master_pause(cli_masters, i);
+    kill(scene.run->pid, SIGTERM);
+    int status = program_wait(scene.run, CLI_MOMENT_MS);
+    for (unsigned i = 0; i < 3; i++)
+        master_resume(cli_masters, i);
+    ck_assert_int_eq(status, 3);
+    ck_assert_msg(strstr(program_err(scene.run), "was not released on a majority"), "%s",
+                  program_err(scene.run));
+    program_free(scene.run);
+    scene_expect_free_soon();
+}
+END_TEST
+
 /* ---- the guard dies or stops ---- */
 
 START_TEST(guard_killed_everything_gone_at_once_and_74)
@@ -242,6 +321,10 @@ int main(void)
     tcase_add_unchecked_fixture(kills, cli_rig_start, cli_rig_stop);
     tcase_add_test(kills, run_killed_command_gone_before_validity_ends_and_lock_free_after);
     tcase_add_test(kills, run_killed_no_name_hides_a_daemon);
+    tcase_add_test(kills, run_s_group_killed_and_a_daemon_of_command_is_ended);
+    tcase_add_test(kills, what_command_leaves_in_its_group_is_ended_and_told);
+    tcase_add_test(kills, command_is_not_started_where_its_grace_has_begun);
+    tcase_add_test(kills, a_release_that_no_majority_confirmed_is_told);
     tcase_add_test(kills, run_stopped_command_gone_before_validity_ends);
     tcase_add_test(kills, run_stopped_for_a_moment_goes_on);
     tcase_add_test(kills, run_killed_a_polite_command_gets_term_and_time);

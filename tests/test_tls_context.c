@@ -2,10 +2,13 @@
  * and the file in the text, and nothing ever asks or waits. */
 #include "config_auto.h"
 
+#include "alloc.h"
 #include "suite.h"
 #include "tls_certs.h"
+#include "tls_internal.h"
 #include "tls_pair.h"
 
+#include <fcntl.h>
 #include <openssl/err.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -206,6 +209,72 @@ START_TEST(no_descriptor_is_left_open)
 }
 END_TEST
 
+/* Another file in the place of `name`: of the same bytes, and as old to the nanosecond. */
+static void replace(const char *name)
+{
+    char path[TLS_CERTS_PATH_MAX], fresh[TLS_CERTS_PATH_MAX], text[8192];
+    struct stat status;
+    tls_certs_path(path, dir, name);
+    FILE *file = fopen(path, "re");
+    ck_assert_ptr_nonnull(file);
+    text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+    fclose(file);
+    ck_assert_int_eq(stat(path, &status), 0);
+    write_file("fresh", text);
+    const struct timespec times[2] = {status.st_atim, status.st_mtim};
+    ck_assert_int_eq(utimensat(AT_FDCWD, tls_certs_path(fresh, dir, "fresh"), times, 0), 0);
+    ck_assert_int_eq(rename(fresh, path), 0);
+}
+
+START_TEST(another_file_is_read_whichever_it_is_and_however_old)
+{
+    static const char *const names[] = {"ca.crt", "own.crt", "own.key"};
+    char path[3][TLS_CERTS_PATH_MAX], why[256];
+    struct rl_node_config node = {.transport = RL_TLS,
+                                  .host = (char *)(uintptr_t) "redis.example",
+                                  .ca_file = (char *)tls_certs_path(path[0], dir, names[0]),
+                                  .cert_file = (char *)tls_certs_path(path[1], dir, names[1]),
+                                  .key_file = (char *)tls_certs_path(path[2], dir, names[2])};
+    struct rl_tls_context *context = rl_tls_context_new(&node, why, sizeof(why));
+    ck_assert_ptr_nonnull(context);
+    struct rl_tls_rules *before = context->rules;
+    ck_assert(rl_tls_context_renew(context, &node, why, sizeof(why)));
+    ck_assert_ptr_eq(context->rules, before);
+    for (int i = 0; i < 3; i++) {
+        before = context->rules;
+        atomic_fetch_add(&before->holders, 1); /* so that its place is not used again */
+        replace(names[i]);
+        ck_assert(rl_tls_context_renew(context, &node, why, sizeof(why)));
+        ck_assert_msg(context->rules != before, "%s", names[i]);
+        rl_tls_rules_free(before);
+    }
+    rl_tls_context_free(context);
+}
+END_TEST
+
+START_TEST(what_was_read_before_is_given_back)
+{
+    enum { TIMES = 8 };
+    char path[TLS_CERTS_PATH_MAX], why[256];
+    struct rl_node_config node = {.transport = RL_TLS,
+                                  .host = (char *)(uintptr_t) "redis.example",
+                                  .ca_file = (char *)tls_certs_path(path, dir, "ca.crt")};
+    long before = 0;
+    if (!alloc_works())
+        return;
+    struct rl_tls_context *context = rl_tls_context_new(&node, why, sizeof(why));
+    ck_assert_ptr_nonnull(context);
+    for (int i = 0; i < 2 * TIMES; i++) {
+        if (i == TIMES)
+            before = alloc_live();
+        replace("ca.crt");
+        ck_assert(rl_tls_context_renew(context, &node, why, sizeof(why)));
+    }
+    ck_assert_int_lt(alloc_live() - before, TIMES);
+    rl_tls_context_free(context);
+}
+END_TEST
+
 int main(void)
 {
     tls_certs_lax_policy();
@@ -219,6 +288,8 @@ int main(void)
     tcase_add_test(tcase, names_that_no_certificate_could_have_are_refused);
     tcase_add_test(tcase, a_short_buffer_is_enough);
     tcase_add_test(tcase, no_descriptor_is_left_open);
+    tcase_add_test(tcase, another_file_is_read_whichever_it_is_and_however_old);
+    tcase_add_test(tcase, what_was_read_before_is_given_back);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

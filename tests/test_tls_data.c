@@ -2,6 +2,8 @@
  * with the protocol's own. */
 #include "config_auto.h"
 
+#include "alloc.h"
+#include "tls_internal.h"
 #include "tls_scene.h"
 
 #include <openssl/err.h>
@@ -123,6 +125,41 @@ START_TEST(taken_bytes_are_taken_and_the_rest_is_free_to_change)
 }
 END_TEST
 
+/* What was held back may have been a login. */
+START_TEST(what_was_held_back_does_not_stay_in_memory)
+{
+    enum { SIZE = 8 * 1024 * 1024 };
+    static unsigned char bytes[SIZE], heard[SIZE];
+    static const unsigned char nothing[sizeof(pair.client->held)];
+    size_t sent, len = 0;
+    memset(bytes, 's', SIZE);
+    size_t taken = fill(bytes, SIZE);
+    ck_assert_uint_gt(pair.client->held_len, 0);
+    for (int turns = 0; turns < 100000 && len < taken; turns++) {
+        len += tls_pair_hear(&pair, heard + len, SIZE - len);
+        ck_assert_int_ne(rl_tls_send(pair.client, NULL, 0, &sent), RL_TLS_FAILED);
+    }
+    ck_assert_uint_eq(pair.client->held_len, 0);
+    ck_assert_int_eq(memcmp(pair.client->held, nothing, sizeof(nothing)), 0);
+}
+END_TEST
+
+START_TEST(what_is_held_back_is_wiped_when_the_session_ends)
+{
+    enum { SIZE = 8 * 1024 * 1024 };
+    static unsigned char bytes[SIZE];
+    if (!alloc_works())
+        return;
+    memset(bytes, 's', SIZE);
+    fill(bytes, SIZE);
+    ck_assert_uint_gt(pair.client->held_len, 64);
+    alloc_watch_for(bytes, 64);
+    rl_tls_free(pair.client);
+    pair.client = NULL;
+    ck_assert_int_eq(alloc_left_behind(), 0);
+}
+END_TEST
+
 START_TEST(flushing_with_nothing_held_is_nothing)
 {
     size_t sent = 1;
@@ -206,6 +243,8 @@ static void add_tests(TCase *tcase)
     tcase_add_test(tcase, a_receive_never_takes_more_than_asked);
     tcase_add_test(tcase, records_may_come_byte_by_byte);
     tcase_add_test(tcase, taken_bytes_are_taken_and_the_rest_is_free_to_change);
+    tcase_add_test(tcase, what_was_held_back_does_not_stay_in_memory);
+    tcase_add_test(tcase, what_is_held_back_is_wiped_when_the_session_ends);
     tcase_add_test(tcase, flushing_with_nothing_held_is_nothing);
     tcase_add_test(tcase, replies_are_read_while_sending_is_held_up);
     tcase_add_test(tcase, what_others_left_in_the_error_queue_misleads_nobody);

@@ -2,6 +2,7 @@
  * the handshake, a peer that is gone; and what is said and sent then. */
 #include "config_auto.h"
 
+#include "alloc.h"
 #include "tls_internal.h"
 #include "tls_scene.h"
 
@@ -150,6 +151,22 @@ START_TEST(a_context_may_be_freed_before_its_sessions)
 }
 END_TEST
 
+START_TEST(sessions_and_contexts_give_back_what_they_took)
+{
+    enum { SESSIONS = 8 };
+    long before = 0;
+    if (!alloc_works())
+        return;
+    for (int i = 0; i < 2 * SESSIONS; i++) {
+        if (i == SESSIONS)
+            before = alloc_live(); /* OpenSSL has by now what it keeps for later */
+        tls_pair_end(&pair);
+        begin_1_3();
+    }
+    ck_assert_int_lt(alloc_live() - before, SESSIONS);
+}
+END_TEST
+
 START_TEST(renegotiation_is_refused)
 {
     char byte;
@@ -233,6 +250,7 @@ static void add_tests(TCase *tcase)
     tcase_add_test(tcase, freeing_quietly_sends_nothing);
     tcase_add_test(tcase, a_child_gives_up_a_session_that_was_being_worked_on);
     tcase_add_test(tcase, a_context_may_be_freed_before_its_sessions);
+    tcase_add_test(tcase, sessions_and_contexts_give_back_what_they_took);
 }
 
 int main(void)
