@@ -172,7 +172,9 @@ bool rl_wire_read(struct rl_wire *wire, struct rl_clock *clock, rl_take_fn *take
         }
         if (more < 0)
             return false;
-        if ((size_t)got < sizeof(bytes))
+        /* A short read has mostly read all. Silence is judged when there is nothing more. */
+        const struct rl_waiting *oldest = rl_wire_oldest(wire);
+        if ((size_t)got < sizeof(bytes) && !(oldest && now_ns >= oldest->deadline_ns))
             return true;
         budget -= (size_t)got < budget ? (size_t)got : budget;
     }

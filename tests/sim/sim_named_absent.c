@@ -92,6 +92,25 @@ static void cut_while_another_takes_in_pieces(void)
     sim_expect(sim_releases(ann) == REDLOCK_OK);
 }
 
+/* The answers to a try that was given up have come when she tries again, and each read gets a
+ * part of them only. */
+static void late_answers_read_in_pieces(void)
+{
+    sim_stage(3);
+    struct sim_player *ann = sim_is_there("ann", &idle);
+    sim_curtain();
+    for (unsigned i = 0; i < 3; i++)
+        sim_delay_ms(ann, i, 1, 345);
+    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_ENOQUORUM);
+    for (unsigned i = 0; i < 3; i++) {
+        sim_delay_ms(ann, i, 1, 1);
+        sim_path(ann->proc, i)->short_read_ppm = 1000000;
+    }
+    sim_pass_ms(70);
+    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+}
+
 /* No connection lasts for 50 ms. */
 static void cut_while_renewed(void)
 {
@@ -146,6 +165,10 @@ const struct sim_scenario sim_named_absent[] = {
      "n3 is gone, the connection to n2 is found broken in ann's round, and n1 has yet to take\n"
      "what it was asked: she waits for both of them, and asks again.",
      cut_while_another_takes_in_pieces},
+    {"late-answers-read-in-pieces",
+     "Answers that are past their time have come when ann tries again: she reads all of them\n"
+     "before she calls a master silent.",
+     late_answers_read_in_pieces},
     {"cut-while-renewed",
      "All connections break again and again: the lease is renewed as soon as a majority is "
      "back.",
