@@ -70,14 +70,31 @@ static long steps_of(struct program *program)
     return strtol(line, NULL, 10);
 }
 
-/* It did all, and says nothing on stderr. */
-static void expect_done(struct program *program)
+/* It did all, and says nothing on stderr. False: its lease was over in the midst of it. */
+static bool is_done(struct program *program)
 {
     int status = program_wait(program, LIMIT_MS);
-    ck_assert_msg(status == 0, "%d: %s", status, program_err(program));
-    ck_assert_str_eq(program_err(program), "");
-    ck_assert_int_eq(steps_of(program), STEPS);
+    bool done = status == 0;
+    bool lost = strstr(program_err(program), "lost the lock\n") ||
+                strstr(program_err(program), "too late to write\n");
+    ck_assert_msg(done || (status == 1 && lost), "%d: %s", status, program_err(program));
+    if (done) {
+        ck_assert_str_eq(program_err(program), "");
+        ck_assert_int_eq(steps_of(program), STEPS);
+    }
     program_free(program);
+    return done;
+}
+
+/* A machine that stands still for longer than a lease makes it lose the lock; but not each time,
+ * as one does that does not renew. */
+enum { PLAYS = 5 };
+
+static void forget_counter(void)
+{
+    char path[SUITE_PATH_MAX + 16];
+    snprintf(path, sizeof(path), "%s/counter", directory);
+    (void)remove(path);
 }
 
 /* It ended early with `text`, and every step that it did is in the file, no other. */
@@ -95,12 +112,21 @@ static bool is_free(void)
     return masters_with(masters, NAME) == 0;
 }
 
-START_TEST(it_holds_the_lock_for_longer_than_a_lease)
+static bool holds_for_longer(void)
 {
+    forget_counter();
     struct program *program = start(EXAMPLE);
     ck_assert(wait_until(program_printed(program, "taken\n"), LIMIT_MS));
-    ck_assert_uint_ge(masters_with(masters, NAME), 2);
-    expect_done(program);
+    bool held = wait_until(masters_with(masters, NAME) >= 2, 1000);
+    return is_done(program) && held;
+}
+
+START_TEST(it_holds_the_lock_for_longer_than_a_lease)
+{
+    bool done = holds_for_longer();
+    for (int i = 1; i < PLAYS && !done; i++)
+        done = holds_for_longer();
+    ck_assert(done);
     ck_assert_int_eq(counter(), STEPS);
     ck_assert(wait_until(is_free(), 1000)); /* less than a lease */
 }
@@ -110,7 +136,12 @@ END_TEST
 START_TEST(with_a_master_that_is_stopped)
 {
     master_pause(masters, 0);
-    expect_done(start(EXAMPLE));
+    bool done = is_done(start(EXAMPLE));
+    for (int i = 1; i < PLAYS && !done; i++) {
+        forget_counter();
+        done = is_done(start(EXAMPLE));
+    }
+    ck_assert(done);
     master_resume(masters, 0);
     ck_assert_int_eq(counter(), STEPS);
     ck_assert(wait_until(is_free(), 5000));
@@ -118,11 +149,22 @@ START_TEST(with_a_master_that_is_stopped)
 END_TEST
 
 /* A number that was read before another's was written would be lost. */
-START_TEST(they_take_turns)
+static bool all_take_turns(void)
 {
+    bool done = true;
+    forget_counter();
     struct program *program[3] = {start(EXAMPLE), start("poll"), start(EXAMPLE)};
     for (int i = 0; i < 3; i++)
-        expect_done(program[i]);
+        done = is_done(program[i]) && done;
+    return done;
+}
+
+START_TEST(they_take_turns)
+{
+    bool done = all_take_turns();
+    for (int i = 1; i < PLAYS && !done; i++)
+        done = all_take_turns();
+    ck_assert(done);
     ck_assert_int_eq(counter(), 3 * STEPS);
     ck_assert(wait_until(is_free(), 1000));
 }
