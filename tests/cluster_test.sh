@@ -88,7 +88,7 @@ lines"
     expect 64 'does not go with kill' kill 1 --empty
     expect 64 'double quote' up 3 --dir "$work/a\"b"
     expect 64 'too long' up 3 --dir "$work/$(printf '%0100d' 0)"
-    expect 0 'Usage: redlock-cluster up N' --help
+    expect 0 'usage: redlock-cluster up N' --help
     expect 0 '^redlock-cluster [0-9]+\.[0-9]+\.[0-9]+$' --version
     check 'nothing was made' [ ! -e "$d" ]
 }

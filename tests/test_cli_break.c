@@ -1,5 +1,5 @@
-/* test_cli_break.c - redlock break: shows who has the lock, asks, deletes what it has shown, and
- * nothing that is not certainly a lock. */
+/* test_cli_break.c - redlock break: shows who has the lock, asks, deletes what it has shown,
+ * and nothing that is not certainly a lock. */
 #include "config_auto.h"
 
 #include "child.h"
@@ -7,6 +7,7 @@
 #include "json.h"
 #include "terminal.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
@@ -77,6 +78,8 @@ START_TEST(json_tells_who_had_it_and_what_came_of_it)
     struct program *program = RUN(64, "break", "--json", "stuck");
     cli_expect_json(program, "result", "declined");
     cli_expect_json(program, "kind", "plain");
+    cli_expect_json(program, "exit_status", "64");
+    cli_expect_json(program, "error", NULL);
     program_free(program);
     ck_assert_uint_ge(left("stuck"), 3);
     program = RUN(0, "break", "--json", "--yes", "stuck");
@@ -85,10 +88,13 @@ START_TEST(json_tells_who_had_it_and_what_came_of_it)
     cli_expect_json(program, "kind", "plain");
     cli_expect_json(program, "holder", NULL);
     cli_expect_json(program, "nodes.4.vote", NULL);
+    cli_expect_json(program, "exit_status", "0");
+    cli_expect_json(program, "node_list", getenv("REDLOCK_NODES"));
     program_free(program);
     ck_assert(gone("stuck"));
     program = RUN(0, "break", "--json", "--yes", "stuck");
     cli_expect_json(program, "result", "free");
+    cli_expect_json(program, "exit_status", "0");
     program_free(program);
 }
 END_TEST
@@ -162,8 +168,8 @@ static int no_is_no(void *unused)
     (void)unused;
     set_all("stuck", "me");
     child_expect(terminal_open(&tty));
-    pid_t job = terminal_job(&tty, REDLOCK("break", "--even-without-ttl", "stuck"),
-                             JOB_FOREGROUND);
+    pid_t job =
+        terminal_job(&tty, REDLOCK("break", "--even-without-ttl", "stuck"), JOB_FOREGROUND);
     child_expect(terminal_shows(&tty, "held by me, for ever"));
     child_expect(terminal_shows(&tty, "Break it? [y/N]"));
     terminal_type(&tty, "\n");
@@ -179,8 +185,8 @@ static int yes_is_yes(void *unused)
     (void)unused;
     set_all("stuck", "me");
     child_expect(terminal_open(&tty));
-    pid_t job = terminal_job(&tty, REDLOCK("break", "--even-without-ttl", "stuck"),
-                             JOB_FOREGROUND);
+    pid_t job =
+        terminal_job(&tty, REDLOCK("break", "--even-without-ttl", "stuck"), JOB_FOREGROUND);
     child_expect(terminal_shows(&tty, "Break it? [y/N]"));
     terminal_type(&tty, "y\n");
     child_expect(terminal_shows(&tty, "broken: deleted on "));
@@ -195,8 +201,8 @@ static int another_holder_is_not_the_one_that_was_shown(void *unused)
     (void)unused;
     set_all("stuck", "me");
     child_expect(terminal_open(&tty));
-    pid_t job = terminal_job(&tty, REDLOCK("break", "--even-without-ttl", "stuck"),
-                             JOB_FOREGROUND);
+    pid_t job =
+        terminal_job(&tty, REDLOCK("break", "--even-without-ttl", "stuck"), JOB_FOREGROUND);
     child_expect(terminal_shows(&tty, "Break it? [y/N]"));
     set_all("stuck", "you");
     terminal_type(&tty, "yes\n");

@@ -1,5 +1,5 @@
-/* cmd_break.c - break: delete a lock that is stuck, whoever holds it. It shows the holder first,
- * and asks; what was shown is what is deleted, or nothing is. */
+/* cmd_break.c - break: delete a lock that is stuck, whoever holds it. It shows the holder
+ * first, and asks; what was shown is what is deleted, or nothing is. */
 #include "config_auto.h"
 
 #include "cli.h"
@@ -97,14 +97,13 @@ static int end(const struct breaking *breaking, const char *result, int status)
     if (cli->json) {
         cli_json_begin(stdout);
         cli_json_bytes(stdout, "name", cli->operand, strlen(cli->operand));
-        printf(",\"result\":\"%s\"", result);
         if (breaking->shown->size > 0)
             cli_json_view(stdout, what_stands(breaking->shown));
         if (breaking->report.rounds > 0) {
             putchar(',');
             cli_json_votes(stdout, &breaking->report);
         }
-        printf("}\n");
+        cli_json_result(stdout, result, status);
     }
     int written = cli_flush(cli);
     return status != CLI_OK ? status : written;
@@ -156,8 +155,7 @@ static int refuse(const struct breaking *breaking, const char **ret_result)
     const char *name = breaking->name.text;
     *ret_result = no_lock;
     if (all->majority.form == REDLOCK_FORM_DATA) {
-        cli_say(cli, "'%s' is %s: it was left alone", name,
-                cli_view_text(&all->majority).text);
+        cli_say(cli, "'%s' is %s: it was left alone", name, cli_view_text(&all->majority).text);
         return CLI_KIND;
     }
     if (any_endless(all) && !cli->even_without_ttl) {
