@@ -105,7 +105,7 @@ start_service() { # LETTER: its socket is $work/LETTER; sets pid
 
 mkdir "$work/build" "$work/jobs" "$work/home"
 if [ -z "$sanitizers" ]; then
-    kind='--disable-static' static='' instrument=''
+    kind='--with-pic' static='' instrument=''
 else
     kind="--disable-shared --enable-sanitize=$sanitizers" static=--static
     instrument="-fsanitize=$sanitizers"
@@ -143,6 +143,18 @@ done
 ldd "$work/locksmith" >"$work/out"
 [ -n "$sanitizers" ] ||
     check 'it runs with the library just installed' says "$work/inst/lib/libredlock.so.0 "
+
+# The static library, with all that pkg-config says it needs; nothing but that is static.
+compile_static() {
+    # shellcheck disable=SC2046 # words are wanted
+    $cc -o "$work/static" "$srcdir/examples/minimal.c" $(pkg-config --static --cflags --libs redlock |
+        sed 's/-lredlock/-l:libredlock.a/') >"$work/out" 2>&1
+}
+[ -n "$sanitizers" ] || {
+    check 'the static library links by pkg-config --static' compile_static
+    ldd "$work/static" >"$work/out"
+    check 'and is all that is needed of it' eval '! says libredlock'
+}
 
 # What README.md has typed after `make install`, where our own prefix stands in for /usr/local.
 check 'README.md lets programs find the library' grep -qx 'make install && ldconfig' "$srcdir/README.md"

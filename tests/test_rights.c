@@ -501,6 +501,37 @@ START_TEST(a_client_needs_no_more)
 }
 END_TEST
 
+/* Nothing is denied then, whether the name is free or held, and nobody waits or somebody. */
+START_TEST(a_look_at_a_plain_lock_needs_three_more)
+{
+    static const char *const looks[] = {"+llen", "+zcard", "+pubsub|numsub", NULL};
+    struct list commands = plain_commands;
+    redlock_report report = {.size = sizeof(report)};
+    for (unsigned i = 0; looks[i]; i++) {
+        if ((int)i != _i)
+            add(&commands, looks[i]);
+    }
+    open_clients(3, &commands, NULL);
+    for (unsigned i = 0; i < masters->n; i++)
+        master_do(masters, i, "ACL", "SETUSER", "locks", "~redlock:probe:*", NULL);
+    ck_assert(wait_until(client_ready(mine) == 3, SOON_MS));
+    redlock_status_report *status = calloc(1, sizeof(*status));
+    ck_assert_ptr_nonnull(status);
+    status->size = sizeof(*status);
+    ck_assert_int_eq(redlock_status(mine, status), 0);
+    ck_assert_int_eq(redlock_describe(mine, "name", 4, NULL, all), 0);
+    redlock_lock *held = client_take(other, "name");
+    ck_assert_int_eq(redlock_describe(mine, "name", 4, NULL, all), 0);
+    ck_assert_uint_eq(all->majority.holders, 1);
+    ck_assert_int_eq(redlock_inspect(mine, "name", 4, &report), 0);
+    ck_assert_int_eq(redlock_probe(mine, NULL, status), 0);
+    ck_assert_int_eq(redlock_release(held), 0);
+    ck_assert_msg((denied() != NULL) == (looks[_i] != NULL), "%s", denied());
+    free(status);
+    close_clients();
+}
+END_TEST
+
 START_TEST(a_client_needs_each_of_its_own)
 {
     const char *command = all_commands.word[_i];
@@ -525,6 +556,7 @@ int main(void)
     tcase_add_test(tcase, other_kinds_need_each_of_theirs);
     tcase_add_loop_test(tcase, a_client_needs_no_more, 0,
                         (int)(sizeof(rounds) / sizeof(rounds[0])));
+    tcase_add_loop_test(tcase, a_look_at_a_plain_lock_needs_three_more, 0, 4);
     tcase_add_loop_test(tcase, a_client_needs_each_of_its_own, 0, (int)plain_commands.count);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
