@@ -203,6 +203,19 @@ START_TEST(a_malformed_node_list_is_78_with_its_place)
 }
 END_TEST
 
+/* What stands behind -- is COMMAND's: no name, and no option of ours. */
+START_TEST(no_word_of_the_command_is_taken_for_ours)
+{
+    struct program *program = NULL;
+    ck_assert_int_eq(
+        program_run(NULL, REDLOCK("run", "--", "echo", "started", "--json"), &program), 64);
+    ck_assert_str_eq(program_out(program), "");
+    ck_assert_ptr_nonnull(strstr(program_err(program), "the lock's NAME is missing"));
+    ck_assert(cli_one_line(program_err(program)));
+    program_free(program);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("cli");
@@ -214,6 +227,7 @@ int main(void)
     tcase_add_test(line, quiet_says_nothing_of_it);
     tcase_add_test(line, a_name_over_the_limit_is_64);
     tcase_add_test(line, more_names_than_can_be_taken_are_64);
+    tcase_add_test(line, no_word_of_the_command_is_taken_for_ours);
     tcase_add_test(line, every_verb_has_help_and_a_version);
     tcase_add_test(line, no_node_list_is_78_and_names_the_places);
     tcase_add_test(line, the_node_list_is_found_where_it_is_said_to_be);

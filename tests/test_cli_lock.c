@@ -96,6 +96,30 @@ START_TEST(a_handle_comes_by_argument_stdin_or_environment)
 }
 END_TEST
 
+/* With what an editor or another system puts behind it; but with no byte of anything else. */
+START_TEST(stdin_is_one_handle_and_nothing_more)
+{
+    static char text[REDLOCK_HANDLE_MAX + 64];
+    size_t len = (size_t)snprintf(text, REDLOCK_HANDLE_MAX, "%s", cli_take("piped", "20s"));
+    text[len] = '\0';
+    memcpy(text + len + 1, "more", 4);
+    struct program *program = NULL;
+    struct program_how nul = {.input = text, .input_len = len + 5};
+    ck_assert_int_eq(program_run(&nul, REDLOCK("release", "-"), &program), 64);
+    ck_assert_ptr_nonnull(strstr(program_err(program), "stdin holds no handle"));
+    program_free(program);
+    memset(text + len, 'A', sizeof(text) - len);
+    struct program_how too_long = {.input = text, .input_len = sizeof(text)};
+    ck_assert_int_eq(program_run(&too_long, REDLOCK("release", "-"), &program), 64);
+    ck_assert_ptr_nonnull(strstr(program_err(program), "stdin holds no handle"));
+    program_free(program);
+    memcpy(text + len, "\r\n\r\n", 4);
+    struct program_how returned = {.input = text, .input_len = len + 4};
+    ck_assert_int_eq(program_run(&returned, REDLOCK("release", "-"), NULL), 0);
+    ck_assert_uint_eq(masters_with(cli_masters, "piped"), 0);
+}
+END_TEST
+
 START_TEST(extend_lengthens_the_lease_and_keeps_it_for_the_next)
 {
     const char *handle = cli_take("longer", "5s");
@@ -307,6 +331,7 @@ int main(void)
     tcase_add_test(lock, masters_just_started_are_said_to_vote_soon);
     tcase_add_test(lock, lock_waits_as_long_as_it_is_told);
     tcase_add_test(lock, a_handle_comes_by_argument_stdin_or_environment);
+    tcase_add_test(lock, stdin_is_one_handle_and_nothing_more);
     tcase_add_test(lock, extend_lengthens_the_lease_and_keeps_it_for_the_next);
     tcase_add_test(lock, extend_refuses_a_passed_deadline_and_a_handle_cut_short);
     tcase_add_loop_test(lock, a_handle_that_another_clock_has_timed_is_refused, 0,
