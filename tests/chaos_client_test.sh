@@ -76,7 +76,7 @@ meet waiting --clients 2
 serve none "exec $work/none-such" --clients 1
 if command -v python3 >/dev/null; then
     one="exec python3 $root/tests/interop/single_master.py"
-    serve real "$one" --clients 3 --names 2 --min-holds 20 --report "$work/real/report"
+    serve real "$one" --clients 3 --names 2 --min-holds 5 --report "$work/real/report"
     serve single "$one" --clients 3 --names 2 --min-masters 2
     end real
     check 'a lock on one master passes where no more is asked of it' exits 0
