@@ -513,7 +513,8 @@ START_TEST(a_look_at_a_plain_lock_needs_three_more)
     }
     open_clients(3, &commands, NULL);
     for (unsigned i = 0; i < masters->n; i++)
-        master_do(masters, i, "ACL", "SETUSER", "locks", "~redlock:probe:*", NULL);
+        master_do(masters, i, "ACL", "SETUSER", "locks", "~redlock:probe:*",
+                  "~name:redlock:writer", "~redisson_lock_queue:*", NULL);
     ck_assert(wait_until(client_ready(mine) == 3, SOON_MS));
     redlock_status_report *status = calloc(1, sizeof(*status));
     ck_assert_ptr_nonnull(status);
