@@ -86,8 +86,8 @@ static bool is_done(struct program *program)
     return done;
 }
 
-/* A machine that stands still for longer than a lease makes it lose the lock; but not each time,
- * as one does that does not renew. */
+/* A machine that stands still for longer than a lease makes it lose the lock; but not each
+ * time, as one does that does not renew. */
 enum { PLAYS = 5 };
 
 static void forget_counter(void)
