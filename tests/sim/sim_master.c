@@ -204,11 +204,11 @@ void sim_master_script_flush(unsigned master)
 void sim_master_shorten(unsigned master, const char *name, int64_t ttl_ms)
 {
     struct sim_server *server = sim_server(master);
-    const struct sim_call call = {.server = server, .name = "pexpire"};
     struct sim_key *key = sim_key_at(server, settings.db, name, strlen(name));
     assert(server->up && key);
     sim_tell("n%u's key %s ends in %lld ms", master + 1, name, (long long)ttl_ms);
-    sim_key_end(key, &call, sim_wall_ms(server) + ttl_ms);
+    sim_undo_end(key);
+    sim_key_move(key, sim_wall_ms(server) + ttl_ms);
 }
 
 bool sim_master_evict(unsigned master)

@@ -31,6 +31,25 @@ static void lost_wake_up(void)
     sim_expect(sim_releases(bob) == REDLOCK_OK);
 }
 
+/* Somebody ends ann's keys by hand, and no script tells whoever waits. */
+static void ended_without_a_word(void)
+{
+    struct sim_client_options how = {.max_ttl_ms = 30000};
+    sim_stage(3);
+    struct sim_player *ann = sim_is_there("ann", &how);
+    struct sim_player *bob = sim_is_there("bob", &how);
+    sim_curtain();
+    sim_expect(sim_takes(ann, 30000, ONCE) == REDLOCK_OK);
+    sim_begins_to_take(bob, 1000, 12000);
+    sim_pass_ms(200);
+    sim_broke(SIM_KEYS_STAY);
+    for (unsigned i = 0; i < 3; i++)
+        sim_master_shorten(i, "jobs", 1);
+    sim_expect(sim_finishes(bob) == REDLOCK_OK);
+    sim_expect(sim_releases(bob) == REDLOCK_OK);
+    sim_expect_costs(SIM_OVERLAP, true); /* ann has not been told */
+}
+
 static void waiter_gives_up(void)
 {
     sim_stage(3);
@@ -205,8 +224,8 @@ static void callbacks(void)
     sim_expect(sim_keys() == 0);
 }
 
-/* bob, who is next, and cat, who comes after him, wait for long. bob is stopped when he is woken:
- * the lock is kept for him for a moment, and nobody is told when that is over. */
+/* bob, who is next, and cat, who comes after him, wait for long. bob is stopped when he is
+ * woken: the lock is kept for him for a moment, and nobody is told when that is over. */
 static void second_to_the_dead(void)
 {
     struct sim_client_options how = {.max_ttl_ms = 30000};
@@ -230,9 +249,9 @@ static void second_to_the_dead(void)
     sim_expect(sim_releases(bob) == REDLOCK_OK);
 }
 
-/* n3 says a hundred times a second that the lock was released. What bob makes of it costs n1 and
- * n2 a round soon, the next ones later and later, and then one in half a second at most; each is
- * a request to acquire and one to undo it. */
+/* n3 says a hundred times a second that the lock was released. What bob makes of it costs n1
+ * and n2 a round soon, the next ones later and later, and then one in half a second at most;
+ * each is a request to acquire and one to undo it. */
 static void told_of_no_release(struct sim_player *ann, struct sim_player *bob)
 {
     enum { SECONDS = 3, ROUNDS_MAX = 8 + 2 * SECONDS + SECONDS };
@@ -272,9 +291,12 @@ static void messages_of_one(void)
 const struct sim_scenario sim_named_wait[] = {
     {"hand-off", "bob waits for ann's lock: the masters wake him when she releases it.",
      hand_off},
-    {"lost-wake-up",
-     "The masters wake bob, and he hears nothing: he asks from time to time all the same.",
+    {"lost-wake-up", "The masters wake bob, and he hears nothing: he listens anew, and asks.",
      lost_wake_up},
+    {"ended-without-a-word",
+     "Somebody ends ann's keys by hand: nobody wakes bob, who asks from time to time all the "
+     "same.",
+     ended_without_a_word},
     {"waiter-gives-up",
      "bob has waited for long enough: he leaves the queues, and cat, who came later, is woken.",
      waiter_gives_up},
