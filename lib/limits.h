@@ -1,4 +1,11 @@
-/* limits.h - every bound and every default, each in one place. */
+/* limits.h - every bound and every default, each in one place.
+ *
+ * gcc's own <limits.h> asks for the system's in a way that finds this file instead: it is
+ * passed on, whenever that happens. */
+#if defined __GNUC__ && !defined __clang__
+#include_next <limits.h>
+#endif
+
 #ifndef RL_LIMITS_H
 #define RL_LIMITS_H
 

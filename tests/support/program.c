@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +20,7 @@
 
 const char *program_redlock(void)
 {
-    static char path[1024];
+    static char path[PATH_MAX];
     const char *given = getenv("REDLOCK");
     if (!*path && !realpath(given && *given ? given : "tools/redlock", path))
         suite_die("no redlock program: %s; set $REDLOCK", strerror(errno));

@@ -149,7 +149,7 @@ build_stage() { # NAME TEST-VARIABLE CONFIGURE-ARGUMENT...
 }
 
 # Tests wait more than they work: some run at once, and those that take longest begin first.
-tests_at_once=$((3 * job_count))
+tests_a_processor=3
 long_ones_first() { # TESTS, in make's words
     echo "TESTS=\$(filter $1,\$(long_tests)) \$(filter-out \$(long_tests),$1)"
 }
@@ -158,7 +158,7 @@ test_stage() { # NAME TARGET COMMAND...: COMMAND runs make
     name=$1 target=$2
     shift 2
     find "build/$name" -name '*.trs' -exec rm -f {} +
-    run_step "$name-$target" "$@" -C "build/$name" -j $tests_at_once -k "$target"
+    run_step "$name-$target" "$@" -C "build/$name" -j $((tests_a_processor * job_count)) -k "$target"
     judge_tests $? "build/$name"
 }
 
@@ -293,7 +293,7 @@ check_demo() {
 check_distcheck() {
     begin_stage distcheck 'the tarball, with the shorter tests'
     # shellcheck disable=SC2016 # they are make's variables
-    if run_step distcheck make -C build/gcc -j $tests_at_once distcheck \
+    if run_step distcheck make -C build/gcc -j $((tests_a_processor * job_count)) distcheck \
         DISTCHECK_CONFIGURE_FLAGS=CFLAGS=-O1 \
         'TESTS=$(filter-out $(long_tests) $(thread_tests),$(check_PROGRAMS) $(dist_check_SCRIPTS))'; then
         end_stage 'passed'
