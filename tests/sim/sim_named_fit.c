@@ -85,6 +85,24 @@ static void guard_knows_the_process(void)
     sim_expect(sim_asks_validity(ann) > 0);
 }
 
+/* n2's answers to bob are late: his second try finds a new connection to n2, and no answer to
+ * its INFO yet. Each of his tries is granted by n3 alone: n2 is not asked. */
+static void no_vote_before_info(void)
+{
+    struct sim_client_options how = {.max_ttl_ms = 1000};
+    sim_stage(3);
+    struct sim_player *bob = sim_is_there("bob", &how);
+    sim_pass_ms(3000);
+    struct sim_player *ann = ann_loses_n2(&how, SIM_EMPTY);
+    sim_delay_ms(bob, 1, 1, 200);
+    sim_expect(sim_takes(bob, 1000, ONCE) == REDLOCK_EHELD);
+    sim_pass_ms(300); /* connected, and INFO is under way */
+    sim_expect(sim_takes(bob, 1000, ONCE) == REDLOCK_EHELD);
+    sim_pass_ms(500);
+    sim_expect(sim_taken_by("acquire") == 2 + 2);
+    sim_expect(sim_asks_validity(ann) > 0);
+}
+
 /* n2's uptime is told in whole seconds, and up to one too long: what was started 2.6 s ago may
  * tell of three, for which ann's lease may last. Where in a second n2 is started makes the
  * difference: hence twice, half a second apart. */
@@ -241,6 +259,9 @@ const struct sim_scenario sim_named_fit[] = {
     {"guard-knows-the-process",
      "bob has known n2 for long, and then it is another process: no vote.",
      guard_knows_the_process},
+    {"no-vote-before-info",
+     "n2 comes back as another process, and is slow to say so: until then it is not asked.",
+     no_vote_before_info},
     {"guard-to-the-second",
      "n2 was started less than three seconds ago and may tell of three, for which ann's lease "
      "may\nlast: no vote.",
