@@ -23,12 +23,13 @@ static void begin_there(struct sim_conn *conn)
         conn->session = session;
 }
 
-static void bytes_there(struct sim_conn *conn, size_t len)
+static void bytes_there(struct sim_conn *conn, size_t len, int64_t sent_ns)
 {
     struct sim_pipe *pipe = &conn->pipe[SIM_THERE];
     const uint8_t *bytes = pipe->bytes + pipe->come;
     pipe->come += len;
     pipe->start = pipe->come;
+    conn->asked_ns = sent_ns;
     if (!conn->route->path.hole[SIM_BACK])
         sim_conn_acked(conn);
     sim_conn_tell(conn, SIM_THERE, "bytes arrive", len);
@@ -45,7 +46,7 @@ static void arrive_there(struct sim_conn *conn, const struct sim_segment *segmen
         begin_there(conn);
         break;
     case SIM_DATA:
-        bytes_there(conn, segment->len);
+        bytes_there(conn, segment->len, segment->asked_ns);
         break;
     case SIM_FIN:
         sim_conn_tell(conn, SIM_THERE, "has closed", 0);

@@ -61,7 +61,7 @@ static struct sim_conn *new_conn(void)
     conn->served = conn->forgotten = false;
     conn->busy = 0;
     conn->rst_after_ns = conn->rst_ns = SIM_NEVER;
-    conn->heard_ns = sim_now_ns();
+    conn->heard_ns = conn->asked_ns = sim_now_ns();
     conn->sent = conn->acked = 0;
     return conn;
 }

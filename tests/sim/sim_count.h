@@ -16,6 +16,7 @@ struct sim_tally {
     uint64_t seeds, broken_seeds; /* of these, with an assumption broken */
     uint64_t tries, acquired, extended, released, lost, refused, no_quorum, other;
     uint64_t crashes, detached, attached;
+    uint64_t alone, alone_slow; /* tries (sim_idle.c); those that needed a master too slow */
     int64_t simulated_ns, held_ns;
     uint64_t faults[SIM_FAULT_KINDS], felt[SIM_FAULT_KINDS]; /* done; that took effect */
     uint64_t breaks[SIM_ASSUMPTIONS];                /* seeds that broke it */

@@ -1,6 +1,16 @@
 /* sim_idle.c - when all others are gone: a program that is alone, whose client nobody drives
  * between its calls, which it makes seldom. Connections break meanwhile. All masters are up and
- * vote, so each of its tries must find a quorum, and wait for no more than to connect. */
+ * vote, and nobody else has the lock. What each of its tries is promised:
+ *
+ *   It gets the lock, unless its last round needed the vote of a master that was slower than
+ *   its share. The grants and the votes of such masters would have made a majority.
+ *
+ * The share is the TTL over the number of masters, or node-timeout where that is less. The
+ * network tells whether a master was slower: when the try ends, a request of this try was sent
+ * a share ago or earlier, and bytes of it or of its answer are still under way. A round begins
+ * as soon as there is a majority, while other masters may still connect. So a link on which
+ * bytes come in drops may be one that it needs.
+ */
 #include "config_auto.h"
 
 #include "sim_names.h"
@@ -14,6 +24,43 @@ enum { TRIES = 4 };
 #define ENDS_WITHIN_NS (100 * SIM_S)
 
 static bool gone;
+
+/* In true time: a client's clock may be fast. */
+static int64_t share_ns(void)
+{
+    const struct sim_plan *plan = &sim_world.plan;
+    int64_t share_ns = plan->ttl_max_ms * SIM_MS / plan->masters;
+    int64_t most_ns = plan->options.node_timeout_ms * SIM_MS;
+    if (most_ns > 0 && share_ns > most_ns)
+        share_ns = most_ns;
+    return share_ns - (int64_t)((double)share_ns * (double)plan->client_rate_ppb / 1e9);
+}
+
+/* Masters that the round asked in vain, and whose answers to this try are that late. */
+static unsigned slow_masters(const redlock_report *report, int64_t began_ns)
+{
+    int64_t latest_ns = sim_now_ns() - share_ns();
+    unsigned count = 0;
+    for (unsigned i = 0; i < report->nodes; i++)
+        count += report->node[i].vote == REDLOCK_VOTE_FAILED &&
+                 sim_path_owes(sim_proc(), i, began_ns, latest_ns);
+    return count;
+}
+
+static void judge_failure(const char *name, int result, const redlock_report *report,
+                          int64_t began_ns)
+{
+    unsigned slow = report->rounds > 0 ? slow_masters(report, began_ns) : 0;
+    if (result == REDLOCK_ENOQUORUM && slow > 0 && report->granted < report->needed &&
+        report->granted + slow >= report->needed) {
+        sim_world.tally->alone_slow++;
+        sim_tell("%s does not get %s: %u masters are slower than their share", sim_proc()->name,
+                 name, slow);
+        return;
+    }
+    sim_found(SIM_STUCK, "%s is alone, all masters are up, and it gets %s: %s",
+              sim_proc()->name, name, redlock_strerror_name(result));
+}
 
 /* At most that, mostly much less. */
 static void stay_away(void)
@@ -31,22 +78,25 @@ static void stay_away(void)
 
 static void try_once(redlock *client)
 {
+    static redlock_report report;
     redlock_options options = REDLOCK_OPTIONS_INIT;
     char owner[SIM_OWNER_BYTES];
     const char *name = sim_served_name((unsigned)sim_below(sim_world.plan.names));
     redlock_lock *lock;
     options.ttl_ms = sim_world.plan.ttl_max_ms;
+    report.size = sizeof(report);
+    options.report = &report;
     sim_draw_kind(&options, owner);
     sim_tell_try(name, &options);
-    int64_t began_ns = sim_own_ns(sim_proc());
+    int64_t began_ns = sim_now_ns(), own_ns = sim_own_ns(sim_proc());
     int result = sim_names_try(client, name, &options, &lock);
     sim_count_try(name, result);
-    sim_waited(name, &options, began_ns);
+    sim_world.tally->alone++;
+    sim_waited(name, &options, own_ns);
     if (result == REDLOCK_OK)
         sim_release(lock, sim_took(lock, name, &options));
     else
-        sim_found(SIM_STUCK, "%s is alone, all masters are up, and it gets %s: %s",
-                  sim_proc()->name, name, redlock_strerror_name(result));
+        judge_failure(name, result, &report, began_ns);
 }
 
 static void *idle(void *unused)

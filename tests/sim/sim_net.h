@@ -62,6 +62,10 @@ struct sim_path_felt {
     uint64_t lost;           /* what was said to an end that has forgotten */
 };
 unsigned sim_path_open(const struct sim_proc *proc, unsigned master); /* connections */
+/* Something is under way now, there or back, that was sent in that true time, or answers what
+ * was: a request of then has no answer yet. */
+bool sim_path_owes(const struct sim_proc *proc, unsigned master, int64_t from_ns,
+                   int64_t to_ns);
 const struct sim_path_felt *sim_path_felt(const struct sim_proc *proc, unsigned master);
 
 /* Descriptors are refused (EMFILE) to the process while on. */

@@ -132,6 +132,7 @@ enum sim_segment_kind { SIM_DATA, SIM_SYN, SIM_FIN, SIM_RST };
 
 struct sim_segment {
     int64_t at_ns, sent_ns;
+    int64_t asked_ns; /* the client sent these bytes then, or what they answer */
     size_t len; /* of SIM_DATA */
     enum sim_segment_kind kind;
 };
@@ -168,6 +169,7 @@ struct sim_conn {
     int64_t rst_after_ns, rst_ns;
     int64_t heard_ns;     /* the last sign of life that the client's kernel had */
     int64_t since_ns;     /* the first unacknowledged byte was sent; a connect began */
+    int64_t asked_ns;     /* what arrived last at the master was sent */
     uint64_t sent, acked; /* bytes to the master */
 };
 
@@ -205,6 +207,8 @@ void sim_pipe_put_reset(struct sim_pipe *pipe); /* once, until it has arrived or
 void sim_pipe_clear(struct sim_pipe *pipe);     /* what is under way is lost */
 size_t sim_pipe_take(struct sim_pipe *pipe, void *bytes, size_t len);
 void sim_pipe_lift(struct sim_pipe *pipe);
+/* Bytes are under way that were sent in that time, or answer what was. */
+bool sim_pipe_owes(const struct sim_pipe *pipe, int64_t from_ns, int64_t to_ns);
 void sim_pipe_empty(struct sim_pipe *pipe); /* for the pool */
 
 /* A cut, from sim_pipe_cut_after(): both ends see the end, or a reset. */

@@ -195,6 +195,17 @@ unsigned sim_path_open(const struct sim_proc *proc, unsigned master)
     return count;
 }
 
+bool sim_path_owes(const struct sim_proc *proc, unsigned master, int64_t from_ns, int64_t to_ns)
+{
+    const struct sim_conn *conn = LIST_FIRST(&route_of(proc, master)->conns);
+    for (; conn; conn = LIST_NEXT(conn, of_route)) {
+        if (sim_pipe_owes(&conn->pipe[SIM_THERE], from_ns, to_ns) ||
+            sim_pipe_owes(&conn->pipe[SIM_BACK], from_ns, to_ns))
+            return true;
+    }
+    return false;
+}
+
 const struct sim_path_felt *sim_path_felt(const struct sim_proc *proc, unsigned master)
 {
     return &route_of(proc, master)->felt;

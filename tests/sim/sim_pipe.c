@@ -56,6 +56,7 @@ static struct sim_segment take_due(struct sim_pipe *pipe)
             taken.kind != SIM_DATA)
             break;
         taken.len += next->len;
+        taken.asked_ns = next->asked_ns;
     } while (true);
     if (taken.kind == SIM_RST)
         pipe->reset = false;
@@ -106,8 +107,10 @@ static void add_at(struct sim_pipe *pipe, int64_t at_ns, enum sim_segment_kind k
     if (at_ns < pipe->last_ns)
         at_ns = pipe->last_ns;
     pipe->last_ns = at_ns;
-    *segment_at(pipe, pipe->count++) =
-        (struct sim_segment){.at_ns = at_ns, .sent_ns = sim_now_ns(), .len = len, .kind = kind};
+    int64_t sent_ns = sim_now_ns();
+    int64_t asked_ns = pipe->way == SIM_BACK ? pipe->conn->asked_ns : sent_ns;
+    *segment_at(pipe, pipe->count++) = (struct sim_segment){
+        .at_ns = at_ns, .sent_ns = sent_ns, .asked_ns = asked_ns, .len = len, .kind = kind};
     pipe->conn->route->felt.sent++;
     pipe->conn->route->felt.held[pipe->way] += pipe->stalled;
     if (pipe->count == 1)
@@ -181,6 +184,17 @@ void sim_pipe_put_reset(struct sim_pipe *pipe)
         sim_pipe_clear(pipe);
     pipe->reset = true;
     add_segment(pipe, SIM_RST, 0);
+}
+
+bool sim_pipe_owes(const struct sim_pipe *pipe, int64_t from_ns, int64_t to_ns)
+{
+    for (unsigned i = 0; i < pipe->count; i++) {
+        const struct sim_segment *segment = segment_at(pipe, i);
+        if (segment->kind == SIM_DATA && segment->asked_ns >= from_ns &&
+            segment->asked_ns <= to_ns)
+            return true;
+    }
+    return false;
 }
 
 /* ---- reading, losing ------------------------------------------------------------------ */
