@@ -5,7 +5,7 @@
  *   "rl3" then base64url of: kind_len(1) n(1) boot id(16) clock offset(8) written(8)
  *   deadline(8) ttl_ms(8) token_len(1) name_len(2) marks(4 n) owner_len(1) kind token name
  *   owner sum(4); numbers big-endian; sum: FNV-1a of all before it. The kind is told by its
- * name. Of a plain lock kind_len is 0, and there are neither owner_len nor kind nor owner. A
+ *   name. Of a plain lock kind_len is 0, and there are neither owner_len nor kind nor owner. A
  * mark is a hash of a master's address as its node list has it.
  *
  * The sum tells a handle that was cut short or mistyped; it is no protection against

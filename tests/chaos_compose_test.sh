@@ -144,8 +144,12 @@ for _ in 1 2 3 4 5; do
     run --duration 20s --faults pause
     says 'the machine stalled' || break
 done
-check 'a pause that pauses nothing has shown nothing' exits 2
-check 'and it is said' says 'no effect was ever seen of pause'
+if says 'the machine stalled'; then
+    echo 'the machine stalled in each of five runs: whether a fault has an effect was not told'
+else
+    check 'a pause that pauses nothing has shown nothing' exits 2
+    check 'and it is said' says 'no effect was ever seen of pause'
+fi
 unset FAKE_LAZY
 
 # ---- those of others ----

@@ -28,7 +28,7 @@ redlock_lock *fair_hold(redlock *client, const char *owner)
 {
     redlock_options options = REDLOCK_OPTIONS_INIT;
     redlock_lock *lock = NULL;
-    options.ttl_ms = FAIR_LONG_MS / 2; /* max-ttl: no test is to be late for it */
+    options.ttl_ms = FAIR_LEASE_MS; /* max-ttl: no test is to be late for it */
     options.kind = REDLOCK_FAIR;
     options.owner = owner;
     ck_assert_int_eq(redlock_try(client, FAIR_NAME, &options, &lock), 0);

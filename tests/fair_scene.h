@@ -12,7 +12,13 @@
 #define FAIR_TIMES "redisson_lock_timeout:{" FAIR_NAME "}"
 #define FAIR_SEEN FAIR_NAME ":redlock:seen"
 
-enum { FAIR_LONG_MS = 60000, FAIR_SOON_MS = 10000, FAIR_PROBE_MS = 1000, FAIR_PEERS = 3 };
+enum {
+    FAIR_LONG_MS = 60000,
+    FAIR_LEASE_MS = 30000, /* of fair_hold() */
+    FAIR_SOON_MS = 10000,
+    FAIR_PROBE_MS = 1000,
+    FAIR_PEERS = 3
+};
 
 /* One master, both clients ready; nothing may be left on it, and it ends. */
 void fair_open(void);

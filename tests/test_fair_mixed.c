@@ -178,7 +178,7 @@ START_TEST(a_queue_of_redissons_alone_is_left_as_it_was)
     fair_queue_becomes(1);
     ck_assert_int_eq(master_do(masters, 0, "PTTL", FAIR_QUEUE, NULL).number, -1);
     ck_assert_int_eq(master_do(masters, 0, "PTTL", FAIR_TIMES, NULL).number, -1);
-    is_about(fair_left_ms("peer:1"), 10000 + SHARE_MS);
+    is_about(fair_left_ms("peer:1"), FAIR_LEASE_MS + SHARE_MS);
     ck_assert_int_eq(redlock_release(held), 0);
     ck_assert(fair_peer_locks(&peer[0]));
     ck_assert_int_eq(fair_peer_unlocks(&peer[0]), 1);
