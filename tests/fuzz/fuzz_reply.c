@@ -102,6 +102,15 @@ static void receive(struct rl_node *node, unsigned slot, const void *bytes, size
     input_link_forget(link);
 }
 
+/* Of the first kind that has a script for it. */
+static unsigned script_of(enum rl_verb verb)
+{
+    int row = 0;
+    while (!rl_kind(row)->script[verb].body)
+        row++;
+    return rl_script_number(rl_kind(row), verb);
+}
+
 static void ask(struct rl_node *node, enum rl_verb verb, int64_t now_ns, int64_t budget_ns)
 {
     static const char bytes[] = "*1\r\n$4\r\nPING\r\n";
@@ -111,6 +120,7 @@ static void ask(struct rl_node *node, enum rl_verb verb, int64_t now_ns, int64_t
         .ask = RL_ASK_VERB,
         .verb = rl_verb_of(verb),
         .script = verb,
+        .number = script_of(verb),
     };
     rl_nonce_text(++nonce, waiting.nonce);
     if (!rl_node_takes(node, node->active, sizeof(bytes) - 1, verb != RL_RELEASE))
