@@ -122,7 +122,7 @@ static void start_waiter(struct waiter *waiter, int64_t wait_ms)
     uint64_t rounds = client_stats(one).rounds;
     *waiter = (struct waiter){.wait_ms = wait_ms, .code = -100};
     ck_assert_int_eq(pthread_create(&waiter->thread, NULL, wait_for_it, waiter), 0);
-    ck_assert(wait_until(client_stats(one).rounds > rounds, 5000));
+    ck_assert(wait_until(client_stats(one).rounds > rounds, 20000));
 }
 
 START_TEST(a_long_wait_delays_nobody)

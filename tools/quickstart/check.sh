@@ -148,7 +148,8 @@ build_stage() { # NAME TEST-VARIABLE CONFIGURE-ARGUMENT...
         { fail_stage 'compiling the tests' "$step_log"; return 1; }
 }
 
-# Tests wait more than they work: some run at once, and those that take longest begin first.
+# Tests wait more than they work: some run at once, and those that take longest begin first. Not so
+# under ThreadSanitizer, which makes work of them.
 tests_a_processor=3
 long_ones_first() { # TESTS, in make's words
     echo "TESTS=\$(filter $1,\$(long_tests)) \$(filter-out \$(long_tests),$1)"
@@ -194,9 +195,11 @@ check_thread() {
     # shellcheck disable=SC2016 # it is make's variable
     build_stage thread 'check_PROGRAMS=$(thread_tests)' --enable-sanitize=thread --disable-shared \
         CC=gcc || return
+    tests_a_processor=1
     # shellcheck disable=SC2086 # words are wanted
     test_stage thread check-thread $as_is env \
         TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1 make
+    tests_a_processor=3
 }
 
 check_valgrind() {
