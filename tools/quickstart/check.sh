@@ -11,6 +11,7 @@
 #   interop     other lock clients on the same masters, as far as they can be fetched
 #   demo        what ./quickstart alone shows
 #   distcheck   the tarball builds elsewhere, from a read-only tree, passes, and cleans up
+#   interop-mutants    rules broken that other lock clients must find, where time is left
 #
 # shellcheck disable=SC2154 # what run.sh and build.sh set
 
@@ -148,18 +149,17 @@ build_stage() { # NAME TEST-VARIABLE CONFIGURE-ARGUMENT...
         { fail_stage 'compiling the tests' "$step_log"; return 1; }
 }
 
-# Tests wait more than they work: some run at once, and those that take longest begin first. Not so
-# under ThreadSanitizer, which makes work of them.
-tests_a_processor=3
+# Tests wait more than they work: some run at once, and those that take longest begin first.
+many_at_once() { echo $((3 * job_count)); }
 long_ones_first() { # TESTS, in make's words
     echo "TESTS=\$(filter $1,\$(long_tests)) \$(filter-out \$(long_tests),$1)"
 }
 
-test_stage() { # NAME TARGET COMMAND...: COMMAND runs make
-    name=$1 target=$2
-    shift 2
+test_stage() { # NAME TARGET JOBS COMMAND...: COMMAND runs make
+    name=$1 target=$2 at_once=$3
+    shift 3
     find "build/$name" -name '*.trs' -exec rm -f {} +
-    run_step "$name-$target" "$@" -C "build/$name" -j $((tests_a_processor * job_count)) -k "$target"
+    run_step "$name-$target" "$@" -C "build/$name" -j "$at_once" -k "$target"
     judge_tests $? "build/$name"
 }
 
@@ -167,7 +167,7 @@ check_gcc() {
     begin_stage gcc 'warnings are errors; all tests'
     build_stage gcc TESTS= --enable-werror CC=gcc || return
     # shellcheck disable=SC2016 # they are make's variables
-    test_stage gcc check make "$(long_ones_first '$(check_PROGRAMS) $(dist_check_SCRIPTS)')"
+    test_stage gcc check "$(many_at_once)" make "$(long_ones_first '$(check_PROGRAMS) $(dist_check_SCRIPTS)')"
     passed=$stage_passed skipped=$stage_skipped
 }
 
@@ -179,7 +179,7 @@ check_address() {
         CFLAGS='-O1 -g' || return
     # A thread that is canceled leaves its stack poisoned, and gives its signal stack back on it.
     # shellcheck disable=SC2016 # they are make's variables
-    test_stage address check env \
+    test_stage address check "$(many_at_once)" env \
         ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:use_sigaltstack=0 \
         UBSAN_OPTIONS=print_stacktrace=1 \
         make "$(long_ones_first '$(filter-out $(unsanitized_tests),$(check_PROGRAMS))')"
@@ -195,16 +195,15 @@ check_thread() {
     # shellcheck disable=SC2016 # it is make's variable
     build_stage thread 'check_PROGRAMS=$(thread_tests)' --enable-sanitize=thread --disable-shared \
         CC=gcc || return
-    tests_a_processor=1
+    # The sanitizer makes tests work more than they wait.
     # shellcheck disable=SC2086 # words are wanted
-    test_stage thread check-thread $as_is env \
+    test_stage thread check-thread "$job_count" $as_is env \
         TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1 make
-    tests_a_processor=3
 }
 
 check_valgrind() {
     begin_stage valgrind 'test programs of the first build'
-    test_stage gcc check-valgrind make
+    test_stage gcc check-valgrind "$(many_at_once)" make
 }
 
 # The same seeds each time; `make soak` plays others.
@@ -305,7 +304,7 @@ check_demo() {
 check_distcheck() {
     begin_stage distcheck 'the tarball, with the shorter tests'
     # shellcheck disable=SC2016 # they are make's variables
-    if run_step distcheck make -C build/gcc -j $((tests_a_processor * job_count)) distcheck \
+    if run_step distcheck make -C build/gcc -j "$(many_at_once)" distcheck \
         DISTCHECK_CONFIGURE_FLAGS=CFLAGS=-O0 \
         'TESTS=$(filter-out $(long_tests) $(thread_tests),$(check_PROGRAMS) $(dist_check_SCRIPTS))'; then
         end_stage 'passed'
