@@ -14,15 +14,22 @@ static void hand_off(void)
     sim_expect(sim_releases(bob) == REDLOCK_OK);
 }
 
-/* bob's connections are forgotten, so that the masters tell nobody. */
-static void lost_wake_up(void)
+/* ann has it for longer than anybody waits here. */
+static struct sim_player *ann_has_it_for_long(struct sim_player **ret_bob)
 {
     struct sim_client_options how = {.max_ttl_ms = 30000};
     sim_stage(3);
     struct sim_player *ann = sim_is_there("ann", &how);
-    struct sim_player *bob = sim_is_there("bob", &how);
+    *ret_bob = sim_is_there("bob", &how);
     sim_curtain();
     sim_expect(sim_takes(ann, 30000, ONCE) == REDLOCK_OK);
+    return ann;
+}
+
+/* bob's connections are forgotten, so that the masters tell nobody. */
+static void lost_wake_up(void)
+{
+    struct sim_player *bob, *ann = ann_has_it_for_long(&bob);
     sim_begins_to_take(bob, 1000, -1);
     sim_pass_ms(200);
     for (unsigned i = 0; i < 3; i++)
@@ -31,15 +38,11 @@ static void lost_wake_up(void)
     sim_expect(sim_releases(bob) == REDLOCK_OK);
 }
 
-/* Somebody ends ann's keys by hand, and no script tells whoever waits. */
+/* Somebody ends ann's keys by hand: no script wakes bob. */
 static void ended_without_a_word(void)
 {
-    struct sim_client_options how = {.max_ttl_ms = 30000};
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", &how);
-    struct sim_player *bob = sim_is_there("bob", &how);
-    sim_curtain();
-    sim_expect(sim_takes(ann, 30000, ONCE) == REDLOCK_OK);
+    struct sim_player *bob;
+    (void)ann_has_it_for_long(&bob);
     sim_begins_to_take(bob, 1000, 12000);
     sim_pass_ms(200);
     sim_broke(SIM_KEYS_STAY);
