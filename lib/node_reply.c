@@ -104,8 +104,8 @@ static void error_of(const struct rl_slot *slot, const struct rl_waiting *waitin
     rl_script_error(&kind->script[waiting->script], whole, ret_text, size);
 }
 
-/* A report tells it of what was asked for. Of a release there is none: whoever runs the masters
- * must see which right is missing, and that locks stay until their leases are over. */
+/* A report tells what was refused, but a release has no report: the log tells the masters'
+ * operator which right is missing, and that locks stay until their leases are over. */
 static void tell_refusal(struct rl_node *node, const struct rl_waiting *waiting,
                          const char *text, int64_t now_ns)
 {
