@@ -174,6 +174,14 @@ const char *some_life(void)
     return life;
 }
 
+/* How long before its tokens a lock may end. No two ends are so far apart, nor nearly: those of
+ * one script are apart by as long as it ran, and all others by 200 seconds or more. */
+const char *some_gap(void)
+{
+    static const char *const gaps[] = {"500", "500000", "x"};
+    return gaps[some_below(40) ? some_below(2) : 2];
+}
+
 const char *some_age(void)
 {
     static const char *const odd[] = {"x",   "",    "500000000000.5", "-7000000000.4", "1e13",

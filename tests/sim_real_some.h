@@ -22,6 +22,7 @@ const char *some_lease_key(void);
 const char *some_fair_channel(void);
 const char *some_ttl(void);
 const char *some_life(void);
+const char *some_gap(void);
 const char *some_age(void);
 
 /* The plain kind's verbs. */

@@ -66,6 +66,7 @@ static void script_arguments(struct pair_words *words, const char *name, bool le
                          : *args == 'q'           ? some_ttl()
                          : *args == 'm'           ? some_ttl()
                          : *args == 'f'           ? some_life()
+                         : *args == 's'           ? some_gap()
                          : some_below(5)          ? some_ttl()
                                                   : "0");
 }
