@@ -3,7 +3,7 @@
 
 #include "chaos_made.h"
 
-#include "chaos_kinds.h"
+#include "chaos/faults/kinds.h"
 #include "suite.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef TEST_CHAOS_MADE_H
 #define TEST_CHAOS_MADE_H
 
-#include "chaos.h"
+#include "chaos/chaos.h"
 
 #define MS INT64_C(1000000)
 #define SEC INT64_C(1000000000)

@@ -2,9 +2,9 @@
  * the order of asking, by a model that knows when a majority votes. */
 #include "config_auto.h"
 
-#include "chaos_kinds.h"
+#include "chaos/faults/kinds.h"
 #include "chaos_made.h"
-#include "chaos_stats.h"
+#include "chaos/report/stats.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 
 # shellcheck disable=SC1091,SC2154 # shell_rig.sh sets them
 . "${srcdir:-.}/tests/shell_rig.sh"
-cluster=${REDLOCK_CLUSTER:-./tools/redlock-cluster}
+cluster=${REDLOCK_CLUSTER:-./bin/redlock-cluster}
 server=$(command -v redis-server || command -v valkey-server) || exit 77
 cli=$(command -v redis-cli || command -v valkey-cli) || exit 77
 unset REDLOCK_SERVER REDISCLI_AUTH
@@ -97,7 +97,7 @@ what_it_says_of_the_library_is_true() {
     from=${srcdir:-.}
     most=$(sed -n 's/^#define REDLOCK_NODES_MAX \([0-9]*\).*/\1/p' "$from/include/redlock.h")
     expect 64 "1 to $most:" up 0
-    max_ttl_ms=$(sed -n 's/^#define RL_DEFAULT_MAX_TTL_MS \([0-9]*\)$/\1/p' "$from/lib/limits.h")
+    max_ttl_ms=$(sed -n 's/^#define RL_DEFAULT_MAX_TTL_MS \([0-9]*\)$/\1/p' "$from/lib/base/limits.h")
     expect 0 "no vote for 32s \(max-ttl $((max_ttl_ms / 1000))s\)" up 1 --dir "$d"
     expect 0 '' down --dir "$d"
 }

@@ -6,8 +6,8 @@
 # shellcheck disable=SC1091,SC2154 # shell_rig.sh sets them
 . "${srcdir:-.}/tests/shell_rig.sh"
 root=$(cd "${srcdir:-.}" && pwd) || exit 99
-tools=${builddir:-$PWD}/tools
-cluster=${REDLOCK_CLUSTER:-$tools/redlock-cluster}
+bin=${builddir:-$PWD}/bin
+cluster=${REDLOCK_CLUSTER:-$bin/redlock-cluster}
 make_work redlock-docs
 
 clean_up() { [ ! -d "$work/five" ] || "$cluster" down --dir "$work/five"; }
@@ -17,7 +17,7 @@ design=docs/DESIGN.md
 
 # ---- files: those of the tables, and those that there are ----
 
-# "lib/x.c`, `.h" names two; "tools/bench*.c" many.
+# "lib/core/x.c`, `.h" names two; "tools/bench/*.c" many.
 # shellcheck disable=SC2016 # no command is meant
 sed -n 's/^| \(`[a-z].*`\) |.*/\1/p' $design | awk -F '`' '{
     for (i = 2; i <= NF; i += 2) {
@@ -28,7 +28,8 @@ sed -n 's/^| \(`[a-z].*`\) |.*/\1/p' $design | awk -F '`' '{
 while read -r pattern; do
     for file in $pattern; do echo "$file"; done
 done <"$work/patterns" | sort >"$work/told"
-for file in lib/*.[ch] lib/*.map lib/scripts/* tools/*.[ch] tools/*.in tools/quickstart/*.sh; do
+for file in lib/*.map lib/*/*.[ch] lib/kinds/*/* tools/*/*.[ch] tools/chaos/*/*.[ch] tools/*/*.in \
+    tools/quickstart/*.sh; do
     echo "$file"
 done | sort >"$work/there"
 check 'every file has its line in DESIGN.md, and every line a file' diff "$work/there" "$work/told"
@@ -45,7 +46,7 @@ done <"$work/tests"
 # shellcheck disable=SC2016
 grep -oE '`rl_[a-z_]+`' $design | tr -d '`' | sort -u >"$work/functions"
 while read -r name; do
-    check "function $name exists" grep -qE "\b$name\(" lib/*.h
+    check "function $name exists" grep -qE "\b$name\(" lib/*/*.h
 done <"$work/functions"
 
 # ---- links ----
@@ -73,10 +74,10 @@ check 'and the first of CHANGES.md' \
 # What installs is left out, and so is the program in C, which example_test.sh takes from there.
 sed -n '/^```sh$/,/^```$/p' README.md | grep -v '^```' | sed -n '/^redlock-cluster up/,$p' |
     grep -v -e '^cc ' -e '^\./minimal' >"$work/example.sh"
-if command -v redis-server >/dev/null && [ -x "$tools/redlock" ]; then
+if command -v redis-server >/dev/null && [ -x "$bin/redlock" ]; then
     check 'README.md has a shell example' grep -q 'redlock run' "$work/example.sh"
     cd "$work" || exit 99
-    PATH=$tools:$PATH sh -u ./example.sh >said 2>&1 </dev/null
+    PATH=$bin:$PATH sh -u ./example.sh >said 2>&1 </dev/null
     status=$?
     check 'the shell example ends well' [ $status -eq 0 ]
     check 'it ran its command under the lock' grep -qx 'nobody else is at it' said

@@ -26,7 +26,7 @@ sanitizers=$(sed -n 's/^SANITIZE_CFLAGS *=.*-fsanitize=\([^ ]*\).*/\1/p' \
 unset REDLOCK_SERVER REDISCLI_AUTH CFLAGS CPPFLAGS LDFLAGS MAKEFLAGS MFLAGS MAKELEVEL DESTDIR
 
 make_work redlock-example
-cluster=$work/build/tools/redlock-cluster
+cluster=$work/build/bin/redlock-cluster
 max_ttl_s=4
 services='' asking=''
 
@@ -114,7 +114,7 @@ fi
 (
     cd "$work/build" &&
         "$srcdir/configure" -q $kind --prefix="$work/inst" CC="$cc" &&
-        make -s lib/scripts.h && make -s libredlock.la &&
+        make -s lib/kinds/scripts.h && make -s libredlock.la &&
         make -s install-libLTLIBRARIES install-includeHEADERS install-pkgconfigDATA
 ) >"$work/log" 2>&1 || give_up 'the library can not be built and installed'
 PKG_CONFIG_PATH=$work/inst/lib/pkgconfig

@@ -3,7 +3,7 @@
 
 #include "fair_scene.h"
 
-#include "limits.h"
+#include "base/limits.h"
 
 #include <stdio.h>
 #include <stdlib.h>

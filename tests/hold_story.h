@@ -19,8 +19,8 @@
 #ifndef TEST_HOLD_STORY_H
 #define TEST_HOLD_STORY_H
 
-#include "hold.h"
-#include "limits.h"
+#include "core/hold.h"
+#include "base/limits.h"
 
 #include <check.h>
 

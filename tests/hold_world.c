@@ -3,7 +3,7 @@
 
 #include "hold_world.h"
 
-#include "info.h"
+#include "core/server_info.h"
 
 #include <string.h>
 

@@ -1,120 +1,162 @@
 #!/bin/sh
-# layers.sh - the core is pure: its objects (CORE_SOURCES in Makefile.am) use nothing but each
-# other and the C library's functions named here, and its files include only core headers. And
-# in the whole library the time is a client's.
+# layers.sh - tests/layers.txt has the folders of lib/ and who may use whom. Here the files are
+# held to it by their includes, and the objects by what they call. The pure ones use nothing but
+# each other and the C library's functions named here. And in the whole library the time is a
+# client's.
 
 root=${srcdir:-$(dirname "$0")/..}
 build=${builddir:-.}
-failed=0
+table=$root/tests/layers.txt
+work=$(mktemp -d "${TMPDIR:-/tmp}/rl-layers-XXXXXX") || exit 99
+trap 'rm -rf "$work"' EXIT
+trap 'exit 99' HUP INT TERM
 
-# What every core object may use; and what only those may that read a node list, and the one
-# that makes room for timers.
+# What every pure object may use; `memory` only those that the table names.
 bytes='memchr memcmp bcmp memcpy memmem memmove memset strchr strcmp strlen strncmp'
 text='snprintf vsnprintf'
 memory='malloc calloc realloc free strdup'
-memory_users='config config_parse host node_options settings timer url url_text wipe'
 headers='assert.h inttypes.h stdarg.h stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h
     redlock.h config_auto.h scripts.h'
 
-# in_list WORD WORD...
-in_list()
-{
-    word=$1
-    shift
-    for other in "$@"; do
-        [ "$word" != "$other" ] || return 0
-    done
-    return 1
-}
+# told WORD: what stands behind it in the table.
+told() { sed -n "s/^$1 //p" "$table"; }
+sources=$(cd "$root" && ls lib/*/*.c lib/*/*.h)
+folders=$(sed -n 's/^\([a-z]*\):.*/\1/p' "$table")
+: >"$work/faults"
 
-# What compilers, coverage and sanitizers put in.
-is_compilers()
-{
-    case $1 in
-    __assert_fail | __popcountdi2 | __stack_chk_fail | _GLOBAL_OFFSET_TABLE_) ;;
-    __gcov_* | __llvm_* | __asan_* | __ubsan_* | __tsan_* | __msan_* | __sanitizer_*) ;;
-    *) return 1 ;;
-    esac
-}
+for file in $sources; do
+    folder=${file#lib/}
+    echo "$folders" | grep -qx "${folder%%/*}" || echo "the table knows no folder of $file" >>"$work/faults"
+done
+for file in $(told impure) $(told allocates) $(told up); do
+    [ -f "$root/$file" ] || echo "the table names $file, which is not there" >>"$work/faults"
+done
 
-object_of()
-{
-    for object in "$build/lib/libredlock_core_la-$1.o" "$build/lib/$1.o" \
-        "$build/lib/.libs/libredlock_core_la-$1.o" "$build/lib/.libs/$1.o"; do
+# ---- includes -----------------------------------------------------------------------------
+
+# "FILE HEADER", quoted ones and those of the system.
+for file in $sources; do
+    sed -n 's/^#[ ]*include[ ]*[<"]\([^>"]*\)[>"].*/\1/p' "$root/$file" | sed "s|^|$file |"
+done >"$work/includes"
+
+# broken_includes TABLE: includes that it does not allow, one a line.
+broken_includes() {
+    awk -v headers="$headers" '
+        BEGIN { n = split(headers, list); for (i = 1; i <= n; i++) plain[list[i]] = 1 }
+        FNR == NR && $1 ~ /^[a-z]+:$/ { f = substr($1, 1, length($1) - 1); known[f] = 1; may[f, f] = 1
+            for (i = 2; i <= NF; i++) may[f, $i] = 1; next }
+        FNR == NR && $1 == "pure" { for (i = 2; i <= NF; i++) pure[$i] = 1; next }
+        FNR == NR && $1 == "impure" { impure[$2] = 1; next }
+        FNR == NR && $1 == "up" { up[$2, $3] = 1; next }
+        FNR == NR { next }
+        { split($1, at, "/"); here = at[2]; there = $2; sub(/\/.*/, "", there) }
+        $2 ~ /\// && there in known {
+            if ("lib/" $2 in impure && here in pure && !($1 in impure) && !(($1, "lib/" $2) in up))
+                print $1 " is pure and includes " $2
+            else if (!((here, there) in may) && !(($1, "lib/" $2) in up))
+                print $1 " includes " $2 ": " here " may not use " there
+            else if (($1, "lib/" $2) in up)
+                used[$1, "lib/" $2] = 1
+            next
+        }
+        here in pure && !($1 in impure) && !($2 in plain) { print $1 " is pure and includes " $2 }
+        END { for (pair in up) if (!(pair in used)) { sub(SUBSEP, " ", pair)
+            print "an exception that is none: up " pair } }
+    ' "$1" "$work/includes"
+}
+broken_includes "$table" >>"$work/faults"
+
+# ---- objects ------------------------------------------------------------------------------
+
+object_of() { # FILE
+    folder=${1%/*} name=${1##*/}
+    for object in "$build/$folder/libredlock_core_la-${name%.c}.o" \
+        "$build/$folder/.libs/libredlock_core_la-${name%.c}.o"; do
         [ ! -f "$object" ] || break
     done
     echo "$object"
 }
 
-# undefined_in MODULE: what it uses and must not, a symbol a line.
-undefined_in()
-{
-    nm -u "$(object_of "$1")" | awk '{ print $NF }' | while read -r symbol; do
-        plain=$(expr "$symbol" : '__\(.*\)_chk$') || plain=$symbol # fortified
-        # shellcheck disable=SC2086 # lists of words
-        if is_compilers "$symbol" || in_list "$plain" $bytes $text $defined; then
-            continue
-        elif in_list "$plain" $memory && in_list "$1" $memory_users; then
-            continue
-        fi
-        echo "$symbol"
-    done
-}
-
-# includes_in FILE: the headers that it includes and must not.
-includes_in()
-{
-    sed -n 's/^#[ ]*include[ ]*[<"]\([^>"]*\)[>"].*/\1/p' "$1" | while read -r header; do
-        # shellcheck disable=SC2086
-        in_list "$header" $headers || in_list "lib/$header" $sources || echo "$header"
-    done
-}
-
-sources=$(awk '/^CORE_SOURCES/ { on = 1 }
-    on { for (i = 1; i <= NF; i++) if ($i ~ /\.[ch]$/) print $i }
-    on && !/\\$/ { exit }' "$root/Makefile.am")
-modules=$(echo "$sources" | sed -n 's/^lib\/\(.*\)\.c$/\1/p')
-count=$(echo "$modules" | wc -l)
-if [ "$count" -lt 10 ]; then
-    echo "layers: CORE_SOURCES of $root/Makefile.am names $count modules: not understood"
-    exit 1
-fi
-defined=
-for module in $modules; do
-    object=$(object_of "$module")
+# "d FILE SYMBOL" that it defines, "u FILE SYMBOL" that it uses.
+for file in $(echo "$sources" | grep '\.c$'); do
+    object=$(object_of "$file")
     if [ ! -f "$object" ]; then
         echo "layers: there is no $object: run make first"
         exit 1
     fi
-    defined="$defined $(nm --defined-only "$object" | awk '$2 ~ /[TDBR]/ { print $3 }')"
-done
+    nm "$object" | awk -v file="$file" '
+        NF == 3 && $2 ~ /[TDBR]/ { print "d", file, $3 }
+        NF == 2 && $1 == "U" { print "u", file, $2 }'
+done >"$work/symbols"
 
-for module in $modules; do
-    for symbol in $(undefined_in "$module"); do
-        echo "lib/$module.c is core and uses $symbol"
-        failed=1
-    done
-done
-for file in $sources; do
-    for header in $(includes_in "$root/$file"); do
-        echo "$file is core and includes $header"
-        failed=1
-    done
-done
+# broken_calls TABLE: what objects use and it does not allow, one a line.
+broken_calls() {
+    awk -v bytes="$bytes $text" -v memory="$memory" '
+        function compilers(symbol) { # what compilers, coverage and sanitizers put in
+            return symbol ~ /^(__assert_fail|__popcountdi2|__stack_chk_fail|_GLOBAL_OFFSET_TABLE_)$/ ||
+                symbol ~ /^__(gcov|llvm|asan|ubsan|tsan|msan|sanitizer)_/
+        }
+        BEGIN {
+            n = split(bytes, list); for (i = 1; i <= n; i++) plain[list[i]] = 1
+            n = split(memory, list); for (i = 1; i <= n; i++) room[list[i]] = 1
+        }
+        FILENAME == ARGV[1] && $1 ~ /^[a-z]+:$/ { f = substr($1, 1, length($1) - 1); may[f, f] = 1
+            for (i = 2; i <= NF; i++) may[f, $i] = 1; next }
+        FILENAME == ARGV[1] && $1 == "pure" { for (i = 2; i <= NF; i++) pure[$i] = 1; next }
+        FILENAME == ARGV[1] && $1 == "impure" { impure[$2] = 1; next }
+        FILENAME == ARGV[1] && $1 == "allocates" { allocates[$2] = 1; next }
+        FILENAME == ARGV[1] && $1 == "calls" { up[$2, $3] = 1; next }
+        FILENAME == ARGV[1] { next }
+        $1 == "d" { where[$3] = $2; next }
+        { split($2, at, "/"); here = at[2] }
+        $3 in where {
+            split(where[$3], to, "/")
+            if (here in pure && !($2 in impure) && where[$3] in impure)
+                print $2 " is pure and uses " $3
+            else if (!((here, to[2]) in may) && !(($2, $3) in up))
+                print $2 " uses " $3 " of " where[$3] ": " here " may not use " to[2]
+            else if (($2, $3) in up)
+                used[$2, $3] = 1
+            next
+        }
+        here in pure && !($2 in impure) {
+            symbol = $3
+            if (symbol ~ /^__.*_chk$/) # fortified
+                symbol = substr(symbol, 3, length(symbol) - 6)
+            if (!compilers($3) && !(symbol in plain) && !(symbol in room && $2 in allocates))
+                print $2 " is pure and uses " $3
+        }
+        END { for (pair in up) if (!(pair in used)) { sub(SUBSEP, " ", pair)
+            print "an exception that is none: calls " pair } }
+    ' "$1" "$work/sorted"
+}
+sort "$work/symbols" >"$work/sorted" # what is defined comes first
+broken_calls "$table" >>"$work/faults"
+
+# ---- the clock ----------------------------------------------------------------------------
 
 # Only clock.c reads the kernel's clock: it may go back, and a client's does not.
-for file in $(cd "$root" && grep -l 'rl_clock_now_ns' lib/*.c); do
-    if [ "$file" != lib/clock.c ]; then
-        echo "$file reads the kernel's clock, and not the client's: rl_client_now_ns()"
-        failed=1
-    fi
-done
+(cd "$root" && grep -l 'rl_clock_now_ns' lib/*/*.c) | grep -vx 'lib/base/clock.c' |
+    sed 's/$/ reads the kernel'\''s clock, and not the client'\''s: rl_client_now_ns()/' >>"$work/faults"
 
-# And these checks see what they are for.
-if ! undefined_in clock | grep -q '^clock_gettime$' ||
-    ! includes_in "$root/lib/link.c" | grep -q '^sys/socket.h$'; then
-    echo "layers: lib/clock.c and lib/link.c look pure: the check is broken"
+# ---- and these checks see what they are for -----------------------------------------------
+
+grep -v '^impure\|^up' "$table" >"$work/strict"
+sed 's/^engine:.*/engine: base/' "$table" >"$work/narrow"
+sees() { # WHAT COMMAND TABLE
+    "$2" "$3" | grep -q "$1" || echo "not seen: $1: the check is broken" >>"$work/faults"
+}
+sees '^lib/base/clock.c is pure and uses clock_gettime$' broken_calls "$work/strict"
+sees '^lib/base/entropy.c is pure and includes ' broken_includes "$work/strict"
+sees '^lib/engine/.* engine may not use node$' broken_includes "$work/narrow"
+sees '^lib/engine/.* engine may not use node$' broken_calls "$work/narrow"
+
+cat "$work/faults"
+failed=$(wc -l <"$work/faults")
+count=$(echo "$sources" | wc -l)
+if [ "$count" -lt 100 ]; then
+    echo "layers: only $count files in $root/lib: not understood"
     failed=1
 fi
-echo "Checks: $(($(echo "$sources" | wc -l) + count)), Failures: $failed, Errors: 0"
-exit $failed
+echo "Checks: $((count + 6)), Failures: $failed, Errors: 0"
+[ "$failed" -eq 0 ]

@@ -1,10 +1,10 @@
 #!/bin/sh
 # redlock.conf(5) against the sources: every setting and option is told, none that is not
-# there, and each default and limit is the one in lib/limits.h.
+# there, and each default and limit is the one in lib/base/limits.h.
 
 root=${srcdir:-$(dirname "$0")/..}
 page=$root/man/redlock.conf.5
-limits=$root/lib/limits.h
+limits=$root/lib/base/limits.h
 failed=0
 
 fail()
@@ -96,15 +96,15 @@ for words in \
     "at most $(limit REDLOCK_NODES_MAX) nodes" \
     "one line of at most $(limit RL_SECRET_MAX) bytes" \
     "at most $(limit RL_CLIENT_NAME_MAX) bytes" \
-    "The port is $(sed -n 's/^#define RL_DEFAULT_PORT //p' "$root/lib/url.h") where none"; do
+    "The port is $(sed -n 's/^#define RL_DEFAULT_PORT //p' "$root/lib/config/url.h") where none"; do
     tr '\n' ' ' < "$page" | grep -q "$words" || fail "the page does not say '$words'"
 done
 
 same settings \
     "$(names_in 's/^\.It Ic \([a-z-]*\).*/\1/p' "$page" | grep -v '^node$')" \
-    "$(names_in 's/.*\(DURATION\|NAMES\)("\([a-z-]*\)",.*/\2/p' "$root/lib/settings.c" | sort -u)"
+    "$(names_in 's/.*\(DURATION\|NAMES\)("\([a-z-]*\)",.*/\2/p' "$root/lib/config/settings.c" | sort -u)"
 same options \
     "$(names_in 's/^\.It Cm \([a-z-]*\) Ns.*/\1/p' "$page")" \
-    "$(names_in 's/.*ROW("\([a-z-]*\)",.*/\1/p' "$root/lib/node_options.c")"
+    "$(names_in 's/.*ROW("\([a-z-]*\)",.*/\1/p' "$root/lib/config/node_options.c")"
 
 exit $failed

@@ -48,8 +48,8 @@ awk '$1 != $2' "$work/documented" | sed 's/ /:/' >"$work/aliases"
 awk '/^man_aliases *=/ { on = 1; sub(/.*=/, "") }
      on { line = $0; sub(/\\$/, "", line); n = split(line, word, " ")
           for (i = 1; i <= n; i++) print word[i]
-          if ($0 !~ /\\$/) exit }' "$root/Makefile.am" | sort >"$work/installed"
-same 'Makefile.am installs a page under each name' "$work/aliases" "$work/installed"
+          if ($0 !~ /\\$/) exit }' "$root/man/local.mk" | sort >"$work/installed"
+same 'man/local.mk installs a page under each name' "$work/aliases" "$work/installed"
 
 # ---- prototypes: declared again, they must be the same ----
 
@@ -131,7 +131,7 @@ check 'there are examples' [ $examples -gt 8 ]
 
 # ---- scripts ----
 
-for script in "$root"/lib/scripts/*.lua; do
+for script in "$root"/lib/kinds/*/*.lua; do
     script=${script##*/}
     echo "${script%.lua}"
 done | sort >"$work/scripts"

@@ -10,7 +10,7 @@
 #ifndef TEST_MODEL_FRAME_H
 #define TEST_MODEL_FRAME_H
 
-#include "prng.h"
+#include "base/prng.h"
 #include "script_talk.h"
 
 #define HOUR_MS INT64_C(3600000)

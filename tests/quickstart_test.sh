@@ -7,7 +7,7 @@
 root=$(cd "${srcdir:-.}" && pwd) || exit 99
 make_work rl-quickstart
 cd "$work" || exit 99
-mkdir -p build/logs build/gcc/tools
+mkdir -p build/logs build/gcc/bin
 
 # Play these stages with so many seconds left, in a shell of their own.
 play() { # SECONDS STAGE...
@@ -32,13 +32,13 @@ check 'that is told of each' [ "$(grep -c 'NOT RUN to its end: no time was left'
 check 'and none is said to have failed' eval '! says FAILED'
 check 'the load stands beside' says 'load [0-9]'
 
-printf '#!/bin/sh\nexit 1\n' >build/gcc/tools/redlock-chaos
-chmod +x build/gcc/tools/redlock-chaos
+printf '#!/bin/sh\nexit 1\n' >build/gcc/bin/redlock-chaos
+chmod +x build/gcc/bin/redlock-chaos
 play 60 chaos
 check 'a stage that fails in time has failed' says '^failed: 1, not run:$'
 check 'that is told' says 'chaos: FAILED: redlock-chaos'
 
-printf '#!/bin/sh\nexec sleep 60\n' >build/gcc/tools/redlock-chaos
+printf '#!/bin/sh\nexec sleep 60\n' >build/gcc/bin/redlock-chaos
 play 2 chaos
 check 'a stage whose time runs out is not run to its end' says '^failed: 0, not run: chaos$'
 

@@ -3,7 +3,7 @@
 
 #include "reentrant_model.h"
 
-#include "limits.h"
+#include "base/limits.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 
 set -u
 cd "${srcdir:-.}" || exit 99
-set -- tests/*.sh tests/*/*.sh tools/redlock-cluster.in
+set -- tests/*.sh tests/*/*.sh tools/cluster/redlock-cluster.in
 for script in quickstart autogen.sh tools/quickstart/*.sh docker/build-image .ci/run; do
     [ ! -f "$script" ] || set -- "$@" "$script"
 done

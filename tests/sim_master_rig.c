@@ -3,7 +3,7 @@
 
 #include "sim_master_rig.h"
 
-#include "kind.h"
+#include "kinds/kind.h"
 #include "suite.h"
 #include "wire.h"
 

@@ -3,7 +3,7 @@
 
 #include "sim_real_some.h"
 
-#include "key.h"
+#include "kinds/keys.h"
 #include "sim_master_rig.h"
 #include "suite.h"
 

@@ -3,7 +3,7 @@
 #ifndef SIM_REAL_WORDS_H
 #define SIM_REAL_WORDS_H
 
-#include "prng.h"
+#include "base/prng.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /* test_backoff.c - waits grow, stay below their limit, and are spread over all of it. */
 #include "config_auto.h"
 
-#include "backoff.h"
-#include "limits.h"
+#include "core/backoff.h"
+#include "base/limits.h"
 #include "suite.h"
 
 #include <signal.h>

@@ -4,8 +4,8 @@
 
 #include "chaos_made.h"
 
-#include "chaos_kinds.h"
-#include "chaos_stats.h"
+#include "chaos/faults/kinds.h"
+#include "chaos/report/stats.h"
 #include "suite.h"
 
 #include <string.h>

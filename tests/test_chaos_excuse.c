@@ -4,7 +4,7 @@
 
 #include "chaos_made.h"
 
-#include "chaos_kinds.h"
+#include "chaos/faults/kinds.h"
 #include "suite.h"
 
 static struct made made;

@@ -2,7 +2,7 @@
  * width, without colour, and where there is no terminal. */
 #include "config_auto.h"
 
-#include "chaos_live.h"
+#include "chaos/report/live.h"
 
 #include "suite.h"
 

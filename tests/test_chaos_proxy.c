@@ -2,8 +2,8 @@
  * what stands, what vanishes, and for whom. */
 #include "config_auto.h"
 
-#include "chaos_proxy_parts.h"
-#include "config_load.h"
+#include "chaos/place/proxy_parts.h"
+#include "config/config_load.h"
 #include "masters.h"
 
 #include <errno.h>

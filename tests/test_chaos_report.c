@@ -6,7 +6,7 @@
 
 #include "chaos_made.h"
 
-#include "chaos_kinds.h"
+#include "chaos/faults/kinds.h"
 #include "json.h"
 #include "page_check.h"
 #include "suite.h"

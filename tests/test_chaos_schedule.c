@@ -2,8 +2,8 @@
  * none takes the majority away for good, and there are times in which all is well. */
 #include "config_auto.h"
 
-#include "chaos_kinds.h"
-#include "chaos_schedule.h"
+#include "chaos/faults/kinds.h"
+#include "chaos/faults/schedule.h"
 #include "suite.h"
 
 #include <string.h>

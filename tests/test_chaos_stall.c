@@ -4,8 +4,8 @@
 
 #include "chaos_made.h"
 
-#include "chaos_stall.h"
-#include "chaos_story.h"
+#include "chaos/check/stall.h"
+#include "chaos/check/story.h"
 #include "suite.h"
 
 #include <string.h>

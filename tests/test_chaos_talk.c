@@ -2,7 +2,7 @@
  * into reports, and the client was told the masters' passwords. */
 #include "config_auto.h"
 
-#include "chaos_talk.h"
+#include "chaos/workload/talk.h"
 #include "suite.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 /* test_clock.c - the clock counts suspended time, and the boot has an id. */
 #include "config_auto.h"
 
-#include "clock.h"
-#include "limits.h"
+#include "base/clock.h"
+#include "base/limits.h"
 #include "suite.h"
 
 #include <pthread.h>

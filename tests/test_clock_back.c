@@ -3,7 +3,7 @@
 #include "config_auto.h"
 
 #include "clients.h"
-#include "limits.h"
+#include "base/limits.h"
 #include "told.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * so, and nothing is left in memory. */
 #include "config_auto.h"
 
-#include "config_load.h"
+#include "config/config_load.h"
 #include "alloc.h"
 #include "suite.h"
 

@@ -2,7 +2,7 @@
 #include "config_auto.h"
 
 #include "conf.h"
-#include "small_file.h"
+#include "config/small_file.h"
 
 #include <fcntl.h>
 #include <pthread.h>

@@ -2,7 +2,7 @@
  * as both sides know them. */
 #include "config_auto.h"
 
-#include "config_take.h"
+#include "config/config_abi.h"
 #include "suite.h"
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* test_driven.c - for how long did nobody look? Told once, to whoever looks again. */
 #include "config_auto.h"
 
-#include "driven.h"
-#include "limits.h"
+#include "core/driven.h"
+#include "base/limits.h"
 #include "suite.h"
 
 #define MS RL_NS_PER_MS

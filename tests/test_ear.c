@@ -2,8 +2,8 @@
  * any master has them, and what is to be said about each. */
 #include "config_auto.h"
 
-#include "ear.h"
-#include "prng.h"
+#include "node/channel.h"
+#include "base/prng.h"
 #include "suite.h"
 
 #include <stdio.h>

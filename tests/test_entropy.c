@@ -1,7 +1,7 @@
 /* test_entropy.c - random bytes, or an error: never anything in between. */
 #include "config_auto.h"
 
-#include "entropy.h"
+#include "base/entropy.h"
 #include "suite.h"
 
 #include <ctype.h>

@@ -4,7 +4,7 @@
 
 #include "fair_scene.h"
 
-#include "limits.h"
+#include "base/limits.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
  * and texts that are whole and yet no handle. */
 #include "config_auto.h"
 
-#include "handle.h"
-#include "prng.h"
+#include "kinds/handle_text.h"
+#include "base/prng.h"
 #include "suite.h"
 
 #include <signal.h>

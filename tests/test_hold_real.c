@@ -4,7 +4,7 @@
 
 #include "clients.h"
 #include "fake.h"
-#include "handle.h"
+#include "kinds/handle_text.h"
 #include "waiter.h"
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* Host names and addresses: checked, and compared. */
 #include "config_auto.h"
 
-#include "host.h"
-#include "limits.h"
+#include "config/host.h"
+#include "base/limits.h"
 #include "suite.h"
 
 #include <arpa/inet.h>

@@ -2,9 +2,9 @@
  * server, other keys; and what is none. */
 #include "config_auto.h"
 
-#include "identity.h"
-#include "limits.h"
-#include "prng.h"
+#include "core/identity.h"
+#include "base/limits.h"
+#include "base/prng.h"
 #include "suite.h"
 
 #include <stdio.h>

@@ -2,9 +2,9 @@
  * a hole, and that waiting as long as it says is enough. */
 #include "config_auto.h"
 
-#include "info.h"
-#include "limits.h"
-#include "prng.h"
+#include "core/server_info.h"
+#include "base/limits.h"
+#include "base/prng.h"
 #include "suite.h"
 
 #include <signal.h>

@@ -2,7 +2,7 @@
  * ours beside them. */
 #include "config_auto.h"
 
-#include "key.h"
+#include "kinds/keys.h"
 #include "suite.h"
 
 #include <string.h>

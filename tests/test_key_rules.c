@@ -3,8 +3,8 @@
  * and all their keys side by side. */
 #include "config_auto.h"
 
-#include "key.h"
-#include "key_rules.h"
+#include "kinds/keys.h"
+#include "kinds/key_rules.h"
 #include "suite.h"
 
 #include <stdio.h>

@@ -2,8 +2,8 @@
  * of the promised shape is a vote, and a holder that will wake who waits is known. */
 #include "config_auto.h"
 
-#include "kind.h"
-#include "limits.h"
+#include "kinds/kind.h"
+#include "base/limits.h"
 #include "suite.h"
 
 #include <limits.h>

@@ -2,7 +2,7 @@
  * these use what they are given and no more, and are texts that can be sent. */
 #include "config_auto.h"
 
-#include "key.h"
+#include "kinds/keys.h"
 #include "suite.h"
 
 #include <stdio.h>

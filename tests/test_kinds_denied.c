@@ -3,7 +3,7 @@
  * taken for another's that is not, and what is held is given up. */
 #include "config_auto.h"
 
-#include "names.h"
+#include "kinds/name_set.h"
 #include "script_talk.h"
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
 
 #include "suite.h"
 
-#include "op.h"
+#include "engine/call.h"
 
 #include <stdio.h>
 #include <stdlib.h>

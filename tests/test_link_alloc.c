@@ -4,7 +4,7 @@
 
 #include "alloc.h"
 #include "fake_dns.h"
-#include "resolve.h"
+#include "net/resolve.h"
 #include "rig.h"
 #include "suite.h"
 #include "tls_pair.h"

@@ -2,9 +2,9 @@
  * silent or can't be reached, and connections that are none. */
 #include "config_auto.h"
 
-#include "clock.h"
+#include "base/clock.h"
 #include "fake_dns.h"
-#include "limits.h"
+#include "base/limits.h"
 #include "link_scene.h"
 #include "loopback.h"
 

@@ -2,8 +2,8 @@
  * something else, blocking, and fork(). */
 #include "config_auto.h"
 
-#include "clock.h"
-#include "limits.h"
+#include "base/clock.h"
+#include "base/limits.h"
 #include "masters.h"
 #include "rig.h"
 #include "suite.h"

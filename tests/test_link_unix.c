@@ -1,8 +1,8 @@
 /* test_link_unix.c - unix sockets that are missing, dead or full, and a real name look-up. */
 #include "config_auto.h"
 
-#include "clock.h"
-#include "limits.h"
+#include "base/clock.h"
+#include "base/limits.h"
 #include "rig.h"
 #include "suite.h"
 

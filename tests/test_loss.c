@@ -3,10 +3,10 @@
 #include "config_auto.h"
 
 #include "child.h"
-#include "limits.h"
+#include "base/limits.h"
 #include "masters.h"
 #include "program.h"
-#include "quorum.h"
+#include "core/quorum.h"
 #include "told.h"
 
 #include <sched.h>

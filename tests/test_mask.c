@@ -1,8 +1,8 @@
 /* test_mask.c - the secrets of a connection, blanked out of what its server says. */
 #include "config_auto.h"
 
-#include "mask.h"
-#include "prng.h"
+#include "base/mask.h"
+#include "base/prng.h"
 #include "suite.h"
 
 #include <stdio.h>

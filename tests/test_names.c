@@ -1,7 +1,7 @@
 /* test_names.c - several names as one: sorted, packed, and each of them again. */
 #include "config_auto.h"
 
-#include "names.h"
+#include "kinds/name_set.h"
 #include "suite.h"
 
 #include <string.h>

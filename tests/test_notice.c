@@ -2,7 +2,7 @@
  * list takes no other one along. */
 #include "config_auto.h"
 
-#include "client.h"
+#include "engine/client.h"
 #include "support/suite.h"
 
 enum { NOTICES = 4 };

@@ -1,7 +1,7 @@
 /* test_numbers.c - what a majority of masters says of a number. */
 #include "config_auto.h"
 
-#include "numbers.h"
+#include "core/quorum_value.h"
 #include "suite.h"
 
 static struct rl_numbers of(unsigned count, const int64_t number[])

@@ -90,7 +90,7 @@ static struct masters *start_stepped(unsigned n, volatile int64_t **ret_step_ns)
         suite_die("no clock: %s", strerror(errno));
     self[len] = '\0';
     *strrchr(self, '/') = '\0';
-    snprintf(preload, sizeof(preload), "%s/../tools/server_clock.so", self);
+    snprintf(preload, sizeof(preload), "%s/../bin/server_clock.so", self);
     if (access(preload, R_OK) != 0)
         suite_die("%s is not built", preload);
     *ret_step_ns = mmap(NULL, sizeof(int64_t), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);

@@ -2,11 +2,11 @@
  * meant, and secrets that are gone. */
 #include "config_auto.h"
 
-#include "nearest.h"
-#include "printable.h"
-#include "problem.h"
+#include "base/suggest.h"
+#include "base/text_escape.h"
+#include "base/diagnostic.h"
 #include "suite.h"
-#include "wipe.h"
+#include "base/wipe.h"
 
 #include <stdlib.h>
 #include <string.h>

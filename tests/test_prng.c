@@ -1,7 +1,7 @@
 /* test_prng.c - the generator is the published one, and evenly spread below any limit. */
 #include "config_auto.h"
 
-#include "prng.h"
+#include "base/prng.h"
 #include "suite.h"
 
 #include <signal.h>

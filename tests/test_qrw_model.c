@@ -5,8 +5,8 @@
  * names its seed and its operation. */
 #include "config_auto.h"
 
-#include "key.h"
-#include "prng.h"
+#include "kinds/keys.h"
+#include "base/prng.h"
 #include "qrw_model.h"
 
 #include <stdio.h>

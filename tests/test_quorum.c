@@ -2,9 +2,9 @@
  * large N, and the arithmetic of validity. */
 #include "config_auto.h"
 
-#include "limits.h"
-#include "prng.h"
-#include "quorum.h"
+#include "base/limits.h"
+#include "base/prng.h"
+#include "core/quorum.h"
 #include "suite.h"
 
 #include <signal.h>

@@ -4,7 +4,7 @@
 #include "config_auto.h"
 
 #include "clients.h"
-#include "handle.h"
+#include "kinds/handle_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

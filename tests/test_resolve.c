@@ -2,7 +2,7 @@
 #include "config_auto.h"
 
 #include "fake_dns.h"
-#include "resolve.h"
+#include "net/resolve.h"
 #include "suite.h"
 
 #include <errno.h>

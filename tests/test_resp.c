@@ -3,8 +3,8 @@
 #include "config_auto.h"
 
 #include "alloc.h"
-#include "prng.h"
-#include "resp.h"
+#include "base/prng.h"
+#include "net/resp.h"
 #include "suite.h"
 
 #include <ctype.h>

@@ -2,8 +2,8 @@
  * written beyond the place that was given. */
 #include "config_auto.h"
 
-#include "prng.h"
-#include "resp.h"
+#include "base/prng.h"
+#include "net/resp.h"
 #include "suite.h"
 
 #include <hiredis/hiredis.h>

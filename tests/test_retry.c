@@ -2,8 +2,8 @@
  * where it is not, and never in a storm. */
 #include "config_auto.h"
 
-#include "limits.h"
-#include "retry.h"
+#include "base/limits.h"
+#include "core/reconnect.h"
 #include "suite.h"
 
 #define MS RL_NS_PER_MS

@@ -3,7 +3,7 @@
  * keeps a log of what it has denied, also to a script that goes on without it. */
 #include "config_auto.h"
 
-#include "names.h"
+#include "kinds/name_set.h"
 #include "script_talk.h"
 #include "waiter.h"
 

@@ -2,7 +2,7 @@
  * nobody can tell for how long the lock is ours. */
 #include "config_auto.h"
 
-#include "limits.h"
+#include "base/limits.h"
 #include "run_scene.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
  * g89 and g90 are named after what users of other locks have met. */
 #include "config_auto.h"
 
-#include "limits.h"
+#include "base/limits.h"
 #include "rw_scene.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* test_script_error.c - what people are told of an error that a script ended in. */
 #include "config_auto.h"
 
-#include "script_error.h"
+#include "kinds/script_error.h"
 #include "suite.h"
 
 #include <stdio.h>

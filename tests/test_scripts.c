@@ -2,7 +2,7 @@
  * server's own, and on a real server each does what its first lines promise. */
 #include "config_auto.h"
 
-#include "../lib/client.h"
+#include "engine/client.h"
 #include "script_talk.h"
 
 #include <stdio.h>
@@ -17,14 +17,14 @@ static const struct rl_script *script_of(int verb)
 
 /* ---- the texts ------------------------------------------------------------------------- */
 
-/* The lines of lib/scripts/NAME.lua onto the end of `text`, with what they include and without
- * comments. */
+/* The lines of lib/kinds/NAME.lua onto the end of `text`, with what they include and without
+ * comments. NAME has the folder in it. */
 static size_t append_file(const char *name, bool included, size_t len, char text[8192])
 {
     static const char include[] = "-- include ";
     const char *srcdir = getenv("srcdir");
     char path[512], line[512];
-    snprintf(path, sizeof(path), "%s/lib/scripts/%s.lua", srcdir ? srcdir : ".", name);
+    snprintf(path, sizeof(path), "%s/lib/kinds/%s.lua", srcdir ? srcdir : ".", name);
     FILE *file = fopen(path, "re");
     ck_assert_msg(file, "%s can't be read", path);
     while (fgets(line, sizeof(line), file)) {
@@ -51,7 +51,10 @@ START_TEST(the_embedded_text_is_the_files)
 {
     const struct rl_script *script = script_of(_i);
     char text[8192];
-    size_t len = append_file(script->name, false, 0, text);
+    const char *folder = strncmp(script->name, "plain", 5) == 0 ? "plain" : "shared";
+    char name[64];
+    snprintf(name, sizeof(name), "%s/%s", folder, script->name);
+    size_t len = append_file(name, false, 0, text);
     ck_assert_uint_gt(len, 0);
     ck_assert_uint_eq(strlen(script->body), len);
     ck_assert_mem_eq(script->body, text, len);

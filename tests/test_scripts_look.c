@@ -2,9 +2,9 @@
  * we, Redisson and others write them, and with data that is no lock. */
 #include "config_auto.h"
 
-#include "resp.h"
+#include "net/resp.h"
 #include "scripts_scene.h"
-#include "view.h"
+#include "kinds/lock_view.h"
 
 #include <inttypes.h>
 #include <stdio.h>

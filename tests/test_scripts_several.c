@@ -3,7 +3,7 @@
  * model's, which knows several names as nothing but each of them. */
 #include "config_auto.h"
 
-#include "names.h"
+#include "kinds/name_set.h"
 #include "several_model.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* A node's password: from its file, its environment variable, its URL. */
 #include "config_auto.h"
 
-#include "config_load.h"
+#include "config/config_load.h"
 #include "suite.h"
 
 #include <fcntl.h>

@@ -4,7 +4,7 @@
 
 #include "alloc.h"
 #include "conf.h"
-#include "login.h"
+#include "net/auth.h"
 
 #include <pthread.h>
 #include <string.h>

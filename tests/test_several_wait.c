@@ -5,7 +5,7 @@
 
 #include "child.h"
 #include "script_talk.h"
-#include "names.h"
+#include "kinds/name_set.h"
 #include "wait_scene.h"
 
 #include <stdio.h>

@@ -4,9 +4,9 @@
 
 #include "sim_scene.h"
 
-#include "clock.h"
-#include "entropy.h"
-#include "resolve.h"
+#include "base/clock.h"
+#include "base/entropy.h"
+#include "net/resolve.h"
 
 #include <arpa/inet.h>
 #include <poll.h>

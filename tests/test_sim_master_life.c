@@ -4,7 +4,7 @@
 
 #include "sim_master_one.h"
 
-#include "info.h"
+#include "core/server_info.h"
 #include "suite.h"
 
 #include <stdio.h>

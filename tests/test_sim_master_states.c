@@ -5,7 +5,7 @@
 
 #include "sim_real_pair.h"
 
-#include "info.h"
+#include "core/server_info.h"
 #include "net.h"
 #include "suite.h"
 

@@ -2,8 +2,8 @@
  * back from everything that ends a connection. */
 #include "config_auto.h"
 
-#include "clock.h"
-#include "link_internal.h"
+#include "base/clock.h"
+#include "net/link_internal.h"
 #include "masters.h"
 #include "rig.h"
 #include "sub_rig.h"

@@ -2,7 +2,7 @@
  * each byte for itself, each end, too much, and garbage. */
 #include "config_auto.h"
 
-#include "prng.h"
+#include "base/prng.h"
 #include "sub_scene.h"
 
 #include <stdio.h>

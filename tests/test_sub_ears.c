@@ -2,7 +2,7 @@
  * is asked in which order, what is believed, and what a user may lack the right to. */
 #include "config_auto.h"
 
-#include "clock.h"
+#include "base/clock.h"
 #include "sub_scene.h"
 
 #include <stdio.h>

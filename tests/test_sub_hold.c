@@ -4,7 +4,7 @@
 
 #include "alloc.h"
 #include "child.h"
-#include "clock.h"
+#include "base/clock.h"
 #include "rig.h"
 #include "sub_scene.h"
 

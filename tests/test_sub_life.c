@@ -2,7 +2,7 @@
  * from within. */
 #include "config_auto.h"
 
-#include "clock.h"
+#include "base/clock.h"
 #include "sub_scene.h"
 
 #include <sys/socket.h>

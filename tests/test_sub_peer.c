@@ -2,8 +2,8 @@
  * and what time makes of silence. */
 #include "config_auto.h"
 
-#include "clock.h"
-#include "sub_parts.h"
+#include "base/clock.h"
+#include "node/subscriber_parts.h"
 #include "sub_scene.h"
 
 #include <string.h>

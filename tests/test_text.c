@@ -2,7 +2,7 @@
 #include "config_auto.h"
 
 #include "suite.h"
-#include "text.h"
+#include "base/text.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,10 +2,10 @@
  * the first one due, and nothing fails that room was made for. */
 #include "config_auto.h"
 
-#include "timer.h"
+#include "base/timer_heap.h"
 
 #include "alloc.h"
-#include "prng.h"
+#include "base/prng.h"
 #include "redlock.h"
 #include "suite.h"
 

@@ -5,7 +5,7 @@
 #include "alloc.h"
 #include "suite.h"
 #include "tls_certs.h"
-#include "tls_internal.h"
+#include "net/tls_internal.h"
 #include "tls_pair.h"
 
 #include <fcntl.h>

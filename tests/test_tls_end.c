@@ -3,7 +3,7 @@
 #include "config_auto.h"
 
 #include "alloc.h"
-#include "tls_internal.h"
+#include "net/tls_internal.h"
 #include "tls_scene.h"
 
 #include <errno.h>

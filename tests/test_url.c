@@ -2,8 +2,8 @@
 #include "config_auto.h"
 
 #include "suite.h"
-#include "url.h"
-#include "url_text.h"
+#include "config/url.h"
+#include "config/url_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

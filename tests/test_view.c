@@ -1,10 +1,10 @@
 /* test_view.c - what masters say of a name: read from whatever they send, and put together. */
 #include "config_auto.h"
 
-#include "view.h"
+#include "kinds/lock_view.h"
 
-#include "kind.h"
-#include "limits.h"
+#include "kinds/kind.h"
+#include "base/limits.h"
 #include "suite.h"
 
 #include <inttypes.h>

@@ -4,7 +4,7 @@
 
 #include "client.h"
 #include "masters.h"
-#include "tls_internal.h"
+#include "net/tls_internal.h"
 #include "tls_pair.h"
 
 #include <malloc.h>

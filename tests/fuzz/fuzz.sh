@@ -34,7 +34,7 @@ top=$PWD
 cd "$dir"
 [ -f Makefile ] || "$top/configure" --quiet --disable-shared CC=clang \
     "CFLAGS=-g -O2 -fsanitize=fuzzer-no-link$with $untraced"
-make --quiet lib/scripts.h libredlock-core.la
+make --quiet lib/kinds/scripts.h libredlock-core.la
 link=''
 case $target in reply | sub) link=$top/tests/fuzz/input_link.c ;; esac
 # shellcheck disable=SC2046,SC2086 # words are wanted

@@ -4,11 +4,11 @@
  * With a fuzzer: see fuzz.sh. */
 #include "config_auto.h"
 
-#include "config.h"
+#include "config/config.h"
 #include "fuzz.h"
-#include "problem.h"
-#include "quorum.h"
-#include "url.h"
+#include "base/diagnostic.h"
+#include "core/quorum.h"
+#include "config/url.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,11 +7,11 @@
  * some steps so many bytes of the master's. With a fuzzer: see fuzz.sh. */
 #include "config_auto.h"
 
-#include "clock.h"
+#include "base/clock.h"
 #include "fuzz.h"
 #include "input_link.h"
-#include "node.h"
-#include "view.h"
+#include "node/node.h"
+#include "kinds/lock_view.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static unsigned put_count, heard_count;
 static uint64_t nonce;
 static bool grant_was_exact; /* the last step's bytes were made to be a grant of `nonce` */
 
-/* What an inspection tells is read, as look.c does. */
+/* What an inspection tells is read, as inspect.c does. */
 static void look_at(const struct rl_judged *judged)
 {
     static redlock_view view;

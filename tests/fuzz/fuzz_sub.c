@@ -6,10 +6,10 @@
  * The input is a list of steps, as fuzz_reply.c's. With a fuzzer: see fuzz.sh. */
 #include "config_auto.h"
 
-#include "clock.h"
+#include "base/clock.h"
 #include "fuzz.h"
 #include "input_link.h"
-#include "sub.h"
+#include "node/subscriber.h"
 
 #include <string.h>
 #include <sys/epoll.h>

@@ -5,10 +5,10 @@
  * The first byte says which. With a fuzzer: see fuzz.sh. */
 #include "config_auto.h"
 
-#include "duration.h"
+#include "base/duration.h"
 #include "fuzz.h"
-#include "handle.h"
-#include "info.h"
+#include "kinds/handle_text.h"
+#include "core/server_info.h"
 
 #include <string.h>
 

@@ -7,9 +7,9 @@
 #include "config_auto.h"
 
 #include "fuzz.h"
-#include "kind.h"
-#include "limits.h"
-#include "view.h"
+#include "kinds/kind.h"
+#include "base/limits.h"
+#include "kinds/lock_view.h"
 
 #include <inttypes.h>
 #include <string.h>

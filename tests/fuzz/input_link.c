@@ -1,4 +1,4 @@
-/* input_link.c - see input_link.h. It stands in for lib/link.c. */
+/* input_link.c - see input_link.h. It stands in for lib/net/link.c. */
 #include "config_auto.h"
 
 #include "fuzz.h"
@@ -139,7 +139,7 @@ size_t input_echo(char *ret_bytes, size_t size, const char *error, unsigned how)
 }
 
 /* A code point's bytes, counted by its first; 0: it begins none that may be shown. Written
- * anew, and not as lib/printable.c has it: a decoder, and what may not come out of it. */
+ * anew, and not as lib/base/text_escape.c has it: a decoder, and what may not come out of it. */
 static unsigned code_point(const unsigned char *at)
 {
     unsigned len = at[0] < 0x80 ? 1 : at[0] >> 5 == 6 ? 2 : at[0] >> 4 == 14 ? 3 : 4;

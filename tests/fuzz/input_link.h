@@ -1,9 +1,9 @@
-/* input_link.h - a link whose other end is the fuzzer's input: lib/link.h's calls without a
+/* input_link.h - a link whose other end is the fuzzer's input: lib/net/link.h's calls without a
  * socket, and the fuzz target's side of it. */
 #ifndef FUZZ_INPUT_LINK_H
 #define FUZZ_INPUT_LINK_H
 
-#include "link.h"
+#include "net/link.h"
 
 /* These bytes can be received from now on, until they are forgotten. False: it is not open. */
 bool input_link_give(struct rl_link *link, const void *bytes, size_t len);

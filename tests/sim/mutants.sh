@@ -11,7 +11,7 @@
 #
 #   mutant NAME
 #   # what it breaks
-#   file lib/FILE.c
+#   file lib/FOLDER/FILE.c
 #   -a line that is there, exactly, and exactly once
 #   +the line in its place
 #   by seeds K          random worlds of plain locks: found by one of the first K seeds
@@ -161,7 +161,7 @@ build()
             $MUTANTS_COMPILE -iquote "$root/tests/sim" -iquote "$root/tools" -w -c \
                 -o "$copy.o" "$copy" || return 1
         case $file in
-        tools/chaos* | tools/server*) objects="$objects $copy.o" ;; # tests have these as well
+        tools/chaos/* | tools/cluster/*) objects="$objects $copy.o" ;; # tests have these as well
         tools/*) own="$own $copy.o" ;;
         *) objects="$objects $copy.o" ;;
         esac

@@ -9,7 +9,7 @@
 #include "sim_master_parts.h"
 #include "sim_names.h"
 
-#include "limits.h"
+#include "base/limits.h"
 
 enum { TOKEN_DIGITS = 2 * RL_TOKEN_RANDOM_BYTES };
 

@@ -24,9 +24,9 @@
 #include "sim_judge.h"
 #include "sim_world.h"
 
-#include "limits.h"
-#include "link_internal.h"
-#include "quorum.h"
+#include "base/limits.h"
+#include "net/link_internal.h"
+#include "core/quorum.h"
 
 #define PROBE_MAX_NS (RL_PROBE_MAX_MS * 5 / 4 * SIM_MS)
 #define RETRY_MAX_NS (RL_RETRY_MAX_MS * SIM_MS)

@@ -16,7 +16,7 @@
 #include "sim_names.h"
 #include "sim_world.h"
 
-#include "limits.h"
+#include "base/limits.h"
 
 enum { TRIES = 4 };
 

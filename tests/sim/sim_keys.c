@@ -5,8 +5,8 @@
 
 #include "sim_judge.h"
 
-#include "limits.h"
-#include "link_internal.h"
+#include "base/limits.h"
+#include "net/link_internal.h"
 
 #include <stdio.h>
 #include <string.h>

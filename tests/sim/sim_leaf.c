@@ -4,7 +4,7 @@
 #include "sim_fiber.h"
 #include "sim_real.h"
 
-#include "kind.h"
+#include "kinds/kind.h"
 
 #include <assert.h>
 #include <errno.h>

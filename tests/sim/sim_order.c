@@ -12,8 +12,8 @@
 
 #include "sim_judge.h"
 
-#include "kind.h"
-#include "limits.h"
+#include "kinds/kind.h"
+#include "base/limits.h"
 
 #include <stdio.h>
 #include <string.h>

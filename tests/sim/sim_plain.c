@@ -1,5 +1,5 @@
 /* sim_plain.c - what the scripts of plain locks have in common, those of one name and those of
- * several: lib/scripts/holder.lua, hand_on.lua and a few lines of theirs. */
+ * several: lib/kinds/shared/holder.lua, hand_on.lua and a few lines of theirs. */
 #include "config_auto.h"
 
 #include "sim_plain.h"

@@ -11,7 +11,7 @@
 #ifndef SIM_REAL_H
 #define SIM_REAL_H
 
-#include "resolve.h"
+#include "net/resolve.h"
 
 #include <openssl/evp.h>
 #include <poll.h>

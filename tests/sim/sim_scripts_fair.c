@@ -1,4 +1,4 @@
-/* sim_scripts_fair.c - the scripts of fair locks (lib/scripts/fair_*.lua), said in C. Held
+/* sim_scripts_fair.c - the scripts of fair locks (lib/kinds/fair/fair_*.lua), said in C. Held
  * against the real ones on a real server by test_sim_master_real. */
 #include "config_auto.h"
 

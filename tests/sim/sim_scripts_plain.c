@@ -1,4 +1,4 @@
-/* sim_scripts_plain.c - the scripts of the plain kind (lib/scripts/plain_*.lua), said in C
+/* sim_scripts_plain.c - the scripts of the plain kind (lib/kinds/plain/plain_*.lua), said in C
  * line by line. Held against the real ones on a real server by test_sim_master_real. */
 #include "config_auto.h"
 

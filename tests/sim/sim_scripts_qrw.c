@@ -1,4 +1,4 @@
-/* sim_scripts_qrw.c - the scripts of read-write locks of several masters (lib/scripts/q*.lua),
+/* sim_scripts_qrw.c - the scripts of read-write locks of several masters (lib/kinds/quorum_rw/q*.lua),
  * said in C. Held against the real ones on a real server by test_sim_master_real. */
 #include "config_auto.h"
 

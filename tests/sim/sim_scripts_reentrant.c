@@ -1,4 +1,4 @@
-/* sim_scripts_reentrant.c - the scripts of reentrant locks (lib/scripts/reentrant_*.lua), said
+/* sim_scripts_reentrant.c - the scripts of reentrant locks (lib/kinds/reentrant/reentrant_*.lua), said
  * in C. Held against the real ones on a real server by test_sim_master_real. */
 #include "config_auto.h"
 

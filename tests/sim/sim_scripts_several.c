@@ -1,5 +1,5 @@
 /* sim_scripts_several.c - the scripts of plain locks on several names, all or none
- * (lib/scripts/several_*.lua), said in C. Held against the real ones on a real server by
+ * (lib/kinds/name_set/several_*.lua), said in C. Held against the real ones on a real server by
  * test_sim_master_real. */
 #include "config_auto.h"
 

@@ -1,4 +1,4 @@
-/* sim_several_wait.c - lib/scripts/several_wait.lua, said in C: who waits for several names
+/* sim_several_wait.c - lib/kinds/name_set/several_wait.lua, said in C: who waits for several names
  * takes all, or stands in the queues of those that others have. */
 #include "config_auto.h"
 

@@ -4,7 +4,7 @@
 
 #include "sim_world.h"
 
-#include "client.h"
+#include "engine/client.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 
 #include "sim_master_parts.h"
 
-#include "kind.h"
+#include "kinds/kind.h"
 
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
 #ifndef TEST_CONF_H
 #define TEST_CONF_H
 
-#include "config_load.h"
+#include "config/config_load.h"
 #include "suite.h"
 
 #include <sys/types.h>

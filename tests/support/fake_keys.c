@@ -3,7 +3,7 @@
 
 #include "fake_keys.h"
 
-#include "scripts.h" /* generated: the bodies that the library sends */
+#include "kinds/scripts.h" /* generated: the bodies that the library sends */
 #include "suite.h"
 
 #include <openssl/sha.h>

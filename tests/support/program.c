@@ -22,7 +22,7 @@ const char *program_redlock(void)
 {
     static char path[PATH_MAX];
     const char *given = getenv("REDLOCK");
-    if (!*path && !realpath(given && *given ? given : "tools/redlock", path))
+    if (!*path && !realpath(given && *given ? given : "bin/redlock", path))
         suite_die("no redlock program: %s; set $REDLOCK", strerror(errno));
     return path;
 }

@@ -24,7 +24,7 @@ struct program_how {
     bool keep_stdout;               /* ours, not a file */
 };
 
-/* $REDLOCK, or tools/redlock where the tests are built: absolute. */
+/* $REDLOCK, or bin/redlock where the tests are built: absolute. */
 const char *program_redlock(void);
 
 #define REDLOCK(...) ((const char *const[]){program_redlock(), __VA_ARGS__, NULL})

@@ -3,8 +3,8 @@
 
 #include "rig.h"
 
-#include "clock.h"
-#include "limits.h"
+#include "base/clock.h"
+#include "base/limits.h"
 #include "suite.h"
 
 #include <dirent.h>

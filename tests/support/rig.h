@@ -2,8 +2,8 @@
 #ifndef TEST_RIG_H
 #define TEST_RIG_H
 
-#include "link.h"
-#include "link_internal.h"
+#include "net/link.h"
+#include "net/link_internal.h"
 #include "net.h"
 
 #include <stdbool.h>

@@ -3,8 +3,8 @@
 
 #include "script_talk.h"
 
-#include "key.h"
-#include "names.h"
+#include "kinds/keys.h"
+#include "kinds/name_set.h"
 
 #include <errno.h>
 #include <inttypes.h>

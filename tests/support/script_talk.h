@@ -4,8 +4,8 @@
 #ifndef TEST_SCRIPT_TALK_H
 #define TEST_SCRIPT_TALK_H
 
-#include "kind.h"
-#include "limits.h"
+#include "kinds/kind.h"
+#include "base/limits.h"
 #include "masters.h"
 #include "wire.h"
 

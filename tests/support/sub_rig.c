@@ -3,9 +3,9 @@
 
 #include "sub_rig.h"
 
-#include "clock.h"
-#include "link_internal.h"
-#include "tls.h"
+#include "base/clock.h"
+#include "net/link_internal.h"
+#include "net/tls.h"
 
 #include <errno.h>
 #include <stdarg.h>

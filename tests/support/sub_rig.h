@@ -3,10 +3,10 @@
 #ifndef TEST_SUB_RIG_H
 #define TEST_SUB_RIG_H
 
-#include "clock.h"
+#include "base/clock.h"
 #include "net.h"
-#include "prng.h"
-#include "sub.h"
+#include "base/prng.h"
+#include "node/subscriber.h"
 #include "suite.h"
 
 #include <stdbool.h>

@@ -4,7 +4,7 @@
 #define TEST_TLS_PAIR_H
 
 #include "suite.h"
-#include "tls.h"
+#include "net/tls.h"
 #include "tls_certs.h"
 
 #include <stdbool.h>

@@ -15,7 +15,7 @@ must() { # WHAT LOG COMMAND...
 
 generate_configure() {
     if [ -f configure ] && [ -f Makefile.in ] &&
-        [ -z "$(find configure.ac Makefile.am -newer configure)" ]; then
+        [ -z "$(find configure.ac Makefile.am ./*/local.mk tests/*/local.mk -newer configure)" ]; then
         return
     fi
     must 'generating configure' build/logs/autoreconf.log ./autogen.sh

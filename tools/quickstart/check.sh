@@ -220,7 +220,7 @@ check_simulator() {
 
 check_chaos() {
     begin_stage chaos 'a minute of every fault on five real masters'
-    if run_step chaos build/gcc/tools/redlock-chaos --local 5 --faults all --duration 60s --seed 1 \
+    if run_step chaos build/gcc/bin/redlock-chaos --local 5 --faults all --duration 60s --seed 1 \
         --report build/chaos; then
         end_stage "$(tail -n 1 "$step_log")"
     else

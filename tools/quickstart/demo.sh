@@ -61,7 +61,7 @@ build_demo() {
     must make build/logs/make.log make -C "$build" -j "$job_count"
     tell_time
     say "built in $((now - started)) s"
-    PATH=$build:$build/tools:$PATH
+    PATH=$build:$build/bin:$PATH
     XDG_RUNTIME_DIR=$tmp # where redlock-cluster puts a cluster by default
     REDLOCK_NODES=$tmp/redlock-cluster-$(id -u)/redlock.conf
     export PATH XDG_RUNTIME_DIR REDLOCK_NODES

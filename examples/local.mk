@@ -1,0 +1,22 @@
+# local.mk - the examples, built with the rest so that they can't rot.
+
+# tests/example_test.sh builds them as users do.
+noinst_PROGRAMS = %D%/locksmith %D%/minimal %D%/poll
+%C%_locksmith_SOURCES = %D%/locksmith.c
+%C%_locksmith_LDADD = libredlock.la
+%C%_minimal_SOURCES = %D%/minimal.c
+%C%_minimal_LDADD = libredlock.la
+%C%_poll_SOURCES = %D%/poll.c
+%C%_poll_LDADD = libredlock.la
+if HAVE_LIBUV
+noinst_PROGRAMS += %D%/libuv
+%C%_libuv_SOURCES = %D%/libuv.c
+%C%_libuv_CFLAGS = $(AM_CFLAGS) $(LIBUV_CFLAGS)
+%C%_libuv_LDADD = libredlock.la $(LIBUV_LIBS)
+endif
+if HAVE_LIBEVENT
+noinst_PROGRAMS += %D%/libevent
+%C%_libevent_SOURCES = %D%/libevent.c
+%C%_libevent_CFLAGS = $(AM_CFLAGS) $(LIBEVENT_CFLAGS)
+%C%_libevent_LDADD = libredlock.la $(LIBEVENT_LIBS)
+endif

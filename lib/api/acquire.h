@@ -1,0 +1,120 @@
+/* acquire.h - one acquisition in progress: wait for nodes, ask them, and on a loss sleep and
+ * ask again with a token of its own, until it is won or the time that the caller gave is over.
+ *
+ *   NODES --enough able, or none to hope for--> ROUND --won--> done
+ *     ^ ^                                         |
+ *     | +--- PAUSE <----------- lost -------------+--no time left--> done
+ *     |        ^ woken, the holder's TTL over, or a probe due
+ *     +----- LINED: others of this client wait for the same name, and came first
+ *
+ * Who was refused stands in the name's line (wait_queue.h), is queued at the masters by its next
+ * round, and sleeps until a majority of them has said that the lock was released.
+ */
+#ifndef RL_ATTEMPT_H
+#define RL_ATTEMPT_H
+
+#include "engine/lease.h"
+
+enum rl_attempt_phase { RL_NODES, RL_ROUND, RL_PAUSE, RL_LINED };
+
+struct rl_attempt {
+    struct rl_op op; /* first: the callbacks get this one */
+    struct rl_waiter waiter;
+    enum rl_attempt_phase phase;
+    struct rl_target target;
+    const struct rl_beside *beside; /* or NULL */
+    redlock_options options;
+    int64_t ttl_ns;
+    bool forever, once;
+    bool lined;     /* has stood behind others */
+    bool can_hear;  /* ROUND: a node is listened to now that was not when it was asked */
+    bool asked;     /* a first round has been begun */
+    bool timed;     /* connecting, which is no part of the wait, is over */
+    uint64_t among; /* ROUND: the nodes that it began with */
+    uint64_t broke; /* ROUND: nodes whose connection broke in it */
+    int64_t began_ns;
+    int64_t give_up_ns;     /* far away where there is no wait budget */
+    int64_t nodes_since_ns; /* NODES: since when */
+    bool connects;          /* NODES: it waits for connections */
+    int64_t pause_until_ns; /* PAUSE */
+    bool probes;            /* PAUSE: for a wake-up; its end is a fallback */
+    bool hinted;            /* PAUSE: its end is what a minority's word made of it */
+    struct rl_backoff backoff;
+    bool ordered_next;            /* the last round was split: ask one first */
+    bool ordered;                 /* as this round did */
+    int loss;                     /* what the last round came to */
+    unsigned upgrades, miskinded; /* masters that refused this round for good, and why */
+    bool cut_short;               /* the wait's end left it less time than an answer may take */
+    bool starved;                 /* and it was for want of masters that could be asked */
+    unsigned held_count;
+    bool disputed;   /* by two others at least: perhaps nobody has a majority */
+    uint64_t holder; /* the hash of one of them; 0: none yet */
+    bool foreign;    /* a peer's, whose release nobody will hear of */
+    int64_t place;   /* how many are in the queue before us, where that is least */
+    uint64_t behind; /* the holder that we were next to in the round before; 0: none */
+    uint64_t next_to;        /* and in this one: the one that most masters tell */
+    unsigned next_votes;     /* by so many more than tell another */
+    unsigned behind_count;   /* masters that tell again that we are next to that one */
+    int64_t behind_since_ns; /* since when */
+    int64_t look_ns;         /* PAUSE: when to look whether masters are still heard */
+    struct redlock_lock *lock;
+    int64_t held_ns[REDLOCK_NODES_MAX]; /* held_count: when each blocking key runs out,
+                                           ascending. What is zeroed ends before it */
+    char owner[RL_OWNER_MAX + 1];
+};
+
+/* Everything but the op's beginning (rl_op_begin), `beside` and the handle, `lock`. The options
+ * have been checked; the name stays the caller's. */
+void rl_attempt_init(struct rl_attempt *attempt, redlock *client,
+                     const struct rl_target *target, const redlock_options *options,
+                     int64_t ttl_ms);
+
+void rl_attempt_start(struct rl_attempt *attempt, int64_t now_ns);
+
+/* ---- between attempt*.c only ---------------------------------------------------------- */
+
+static inline struct rl_attempt *rl_attempt_of(struct rl_op *op)
+{
+    return (struct rl_attempt *)op;
+}
+
+/* acquire.c: after a lost round it sleeps, or stands in its line, or is over. */
+void rl_attempt_pause(struct rl_attempt *attempt, bool split, uint64_t silent, int64_t now_ns);
+void rl_attempt_stand(struct rl_attempt *attempt);
+void rl_attempt_give_up(struct rl_attempt *attempt, int result);
+
+/* acquire.c: its round came to nothing because connections were found broken: ask again when
+ * they have been made anew, as its first round waits for connections. */
+void rl_attempt_reconnect(struct rl_attempt *attempt, int64_t now_ns);
+
+/* Would a majority be heard that releases the lock? */
+bool rl_attempt_hears(const struct rl_attempt *attempt);
+
+/* acquire_round.c: begin a round among the nodes that are able; the op's calls in it. */
+void rl_attempt_round(struct rl_attempt *attempt, uint64_t able, int64_t now_ns);
+void rl_attempt_step_round(struct rl_attempt *attempt, int64_t now_ns);
+void rl_attempt_did(struct rl_op *op, unsigned did, int64_t now_ns);
+void rl_attempt_heard(struct rl_op *op, struct rl_node *node, enum rl_verb verb,
+                      const struct rl_judged *judged);
+
+/* acquire_backoff.c. */
+
+/* After a loss: until when to sleep. `silent`: nodes that may still answer that it is
+ * queued there. */
+int64_t rl_attempt_sleep_until_ns(struct rl_attempt *attempt, bool split, uint64_t silent,
+                                  int64_t now_ns);
+
+/* Is it queued at a majority, if the silent ones have queued it as well? */
+bool rl_attempt_will_be_woken(const struct rl_attempt *attempt, uint64_t silent);
+
+/* PAUSE: it relies on being told. Would it still be: was a majority that has it in its queues
+ * heard of a moment ago? Then, when to look again. */
+bool rl_attempt_is_heard(struct rl_attempt *attempt, int64_t now_ns);
+
+/* Has a majority said that the lock was released? */
+bool rl_attempt_woken(const struct rl_attempt *attempt);
+
+/* When to ask after fewer wake-ups than a majority's, which are left to become one. */
+int64_t rl_attempt_heed_wakes_ns(const struct rl_attempt *attempt);
+
+#endif

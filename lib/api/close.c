@@ -1,0 +1,132 @@
+/* close.c - the end of a client: calls are ended, locks given up, everything freed. */
+#include "config_auto.h"
+
+#include "engine/lease.h"
+#include "base/wipe.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+/* In a child the parent's calls are still in progress: their callers are not here. */
+static void forget_ops(redlock *client)
+{
+    struct rl_op *next;
+    for (struct rl_op *op = client->ops; op; op = next) {
+        next = op->next;
+        if (op->async)
+            rl_op_free(client, op);
+    }
+    rl_ops_free(client);
+}
+
+void rl_client_destroy(redlock *client, bool in_child)
+{
+    for (unsigned i = 0; i < client->n; i++) {
+        if (in_child)
+            rl_node_done_in_child(&client->nodes[i]);
+        else
+            rl_node_done(&client->nodes[i]);
+    }
+    rl_subs_done(client, in_child);
+    free(client->nodes);
+    free(client->request_bytes);
+    forget_ops(client);
+    rl_claims_free(client);
+    rl_lines_free(client);
+    rl_ears_free(&client->ears);
+    rl_timers_free(&client->timers);
+    while (client->all_locks) {
+        struct redlock_lock *lock = client->all_locks;
+        client->all_locks = lock->next_all;
+        free(lock);
+    }
+    if (client->epoll_fd >= 0)
+        close(client->epoll_fd);
+    if (client->wake_fd >= 0)
+        close(client->wake_fd);
+    rl_config_free(&client->config);
+    rl_wipe(client->random, sizeof(client->random));
+    rl_drive_done(client);
+    rl_born_done(&client->born);
+    while (client->all_sleepers) {
+        struct rl_sleeper *sleeper = client->all_sleepers;
+        client->all_sleepers = sleeper->next_all;
+        if (!in_child)
+            pthread_cond_destroy(&sleeper->cond);
+        free(sleeper);
+    }
+    if (!in_child) {
+        pthread_cond_destroy(&client->idle);
+        pthread_cond_destroy(&client->notices.called);
+        pthread_mutex_destroy(&client->mutex);
+    }
+    free(client);
+}
+
+/* Give up everything that a handle still holds. */
+static void release_all(redlock *client, int64_t now_ns)
+{
+    for (struct redlock_lock *lock = client->all_locks; lock; lock = lock->next_all) {
+        struct rl_claim *claim = lock->claim;
+        if (!claim)
+            continue;
+        atomic_store(&lock->deadline_ns, 0);
+        lock->claim = NULL;
+        claim->lock = NULL;
+        if (claim->hold.phase == RL_HOLD_HELD)
+            rl_claim_release(claim, now_ns, 0);
+        else
+            rl_claim_disown(claim, now_ns);
+    }
+}
+
+/* End what is in progress: the callers return, the callbacks are told, and what these begin
+ * ends likewise. */
+static void end_calls(redlock *client)
+{
+    client->closing = true;
+    atomic_store(&client->canceled, true);
+    rl_drive_stop(client);
+    while (client->ops || client->notices.first || client->callers > 0) {
+        int64_t now_ns = rl_client_now_ns(client);
+        for (struct rl_op *op = client->ops; op; op = op->next) {
+            if (!op->done)
+                rl_op_abort(op, now_ns);
+        }
+        rl_loop_wake(client);
+        while (client->notices.calling) /* in another thread's redlock_process() */
+            pthread_cond_wait(&client->notices.called, &client->mutex);
+        rl_notices_tell(client);
+        rl_loop_wake(client);
+        if (client->callers > 0)
+            pthread_cond_wait(&client->idle, &client->mutex);
+    }
+}
+
+void redlock_close(redlock *client)
+{
+    int cancel_state;
+    if (!client)
+        return;
+    if (rl_born_elsewhere(&client->born)) {
+        rl_client_destroy(client, true);
+        return;
+    }
+    if (rl_client_enter(client, &cancel_state) != REDLOCK_OK)
+        return; /* from within the log callback */
+    if (rl_notice_inside(client)) {
+        rl_client_log(client, REDLOCK_LOG_ERROR,
+                      "redlock_close() inside a callback is not possible: nothing is closed");
+        rl_client_leave(client, cancel_state);
+        return;
+    }
+    rl_loop_catch_up(client); /* what is found lost now can still be told */
+    end_calls(client);
+    int64_t now_ns = rl_loop_catch_up(client);
+    release_all(client, now_ns);
+    rl_loop_flush(client, now_ns);
+    rl_loop_linger(client, now_ns + client->config.linger_ms * RL_NS_PER_MS);
+    pthread_mutex_unlock(&client->mutex);
+    rl_client_destroy(client, false);
+    pthread_setcancelstate(cancel_state, NULL);
+}

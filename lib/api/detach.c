@@ -1,0 +1,213 @@
+/* detach.c - a lock handed to another process of this host, as text (handle_text.h). */
+#include "config_auto.h"
+
+#include "engine/lease.h"
+#include "kinds/handle_text.h"
+#include "kinds/key_rules.h"
+#include "kinds/name_set.h"
+#include "base/text.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Of what clients of one list have in common: not the user, nor whether there is TLS. */
+static uint32_t mark_of(const struct rl_node_config *node)
+{
+    char address[RL_HOST_MAX + RL_UNIX_PATH_MAX + 32];
+    int len =
+        node->transport == RL_UNIX
+            ? snprintf(address, sizeof(address), "%s?%d", node->path, node->db)
+            : snprintf(address, sizeof(address), "%s:%d/%d", node->host, node->port, node->db);
+    assert(len > 0 && (size_t)len < sizeof(address));
+    return (uint32_t)rl_hash(address, (size_t)len);
+}
+
+static void marks_of(const redlock *client, uint32_t ret_marks[REDLOCK_NODES_MAX])
+{
+    for (unsigned i = 0; i < client->n; i++)
+        ret_marks[i] = mark_of(client->nodes[i].config);
+}
+
+/* Times are the kernel's in a text, since a client's clock is its own. */
+static int encode(redlock *client, const struct rl_claim *claim, int64_t deadline_ns,
+                  char *ret_text, size_t size)
+{
+    struct rl_handle handle = {
+        .kind = (int)rl_kind_row(claim->target.kind),
+        .n = client->n,
+        .clock_offset = client->clock_offset,
+        .written_ns = rl_client_now_ns(client) - claim->clock_epoch,
+        .deadline_ns = deadline_ns - claim->clock_epoch,
+        .ttl_ms = claim->hold.ttl_ns / RL_NS_PER_MS,
+        .token_len = claim->token_len,
+        .name_len = claim->target.name_len,
+        .owner_len = rl_kind_owned(claim->target.kind) ? claim->target.owner_len : 0,
+    };
+    memcpy(handle.boot_id, client->boot_id, sizeof(handle.boot_id));
+    memcpy(handle.token, claim->token, claim->token_len + 1);
+    memcpy(handle.name, claim->target.name, claim->target.name_len);
+    if (handle.owner_len > 0)
+        memcpy(handle.owner, claim->target.owner, handle.owner_len);
+    marks_of(client, handle.mark);
+    return rl_handle_encode(&handle, ret_text, size);
+}
+
+/* The text of a handle that is valid; why not, otherwise. Who only shows it goes on watching
+ * the lock, and may give it up before its keys run out. */
+static int handle_text(redlock *client, const redlock_lock *lock, bool detaches, char *ret_text,
+                       size_t size)
+{
+    const struct rl_claim *claim = lock->claim;
+    if (!claim)
+        return REDLOCK_ENOTHELD;
+    if (redlock_validity_ms(lock) == 0)
+        return REDLOCK_EEXPIRED;
+    return encode(client, claim,
+                  detaches ? claim->hold.deadline_ns : rl_watch_deadline_ns(claim), ret_text,
+                  size);
+}
+
+int redlock_handle(const redlock_lock *lock, char *ret_text, size_t size)
+{
+    int cancel_state;
+    if (!lock || !ret_text)
+        return REDLOCK_EINVAL;
+    redlock *client = lock->client;
+    int result = rl_client_enter(client, &cancel_state);
+    if (result)
+        return result;
+    result = handle_text(client, lock, false, ret_text, size);
+    rl_client_leave(client, cancel_state);
+    return result;
+}
+
+int redlock_detach(redlock_lock *lock, char *ret_text, size_t size)
+{
+    int cancel_state;
+    if (!lock || !ret_text)
+        return REDLOCK_EINVAL;
+    redlock *client = lock->client;
+    int result = rl_client_enter(client, &cancel_state);
+    if (result)
+        return result;
+    result = rl_lock_check(lock);
+    if (result == REDLOCK_OK)
+        result = handle_text(client, lock, true, ret_text, size);
+    if (result == REDLOCK_OK) {
+        lock->claim->detached = true;
+        struct rl_claim *claim = lock->claim;
+        claim->lock = NULL;
+        rl_watch_end(claim);
+        rl_lock_recycle(lock);
+        rl_claim_let_go(claim, rl_client_now_ns(client));
+    }
+    rl_client_leave(client, cancel_state);
+    return result;
+}
+
+/* Is it timed by the clock that this client has? That one may have gone back since the text was
+ * written: by what it shows now, or as this client knows. */
+static bool is_timed(const redlock *client, const struct rl_handle *handle, int64_t kernel_ns)
+{
+    return strcmp(handle->boot_id, client->boot_id) == 0 &&
+           handle->clock_offset == client->clock_offset &&
+           handle->written_ns - kernel_ns <= RL_CLOCK_JITTER_NS &&
+           handle->written_ns >= client->texts_since_ns;
+}
+
+/* Is it of this client's masters? The same ones may be listed under other names, some of them:
+ * a majority must be listed as it was. */
+static bool is_of_masters(redlock *client, const struct rl_handle *handle)
+{
+    uint32_t marks[REDLOCK_NODES_MAX];
+    unsigned shared;
+    marks_of(client, marks);
+    if (handle->n != client->n)
+        rl_client_log(
+            client, REDLOCK_LOG_ERROR,
+            "the handle is of a lock on %u masters, and this node list has %u: attach "
+            "it with the node list that the lock was taken with",
+            handle->n, client->n);
+    else if ((shared = rl_handle_shared(handle, marks, client->n)) <
+             rl_quorum_needed(client->n))
+        rl_client_log(client, REDLOCK_LOG_ERROR,
+                      "the handle is of a lock on other masters, only %u of its %u are in this "
+                      "node list: attach it with the node list that the lock was taken with",
+                      shared, handle->n);
+    else
+        return true;
+    return false;
+}
+
+/* Are its names and its owner allowed? */
+static bool may_be_held(redlock *client, const struct rl_target *target)
+{
+    char why[RL_NAME_WHY_MAX];
+    const char *clash =
+        rl_names_allowed(target, why, sizeof(why)) ? rl_key_owner_clash(target) : why;
+    if (clash)
+        rl_client_log(client, REDLOCK_LOG_ERROR, "%s", clash);
+    return !clash;
+}
+
+static int attach(redlock *client, const struct rl_handle *handle, redlock_lock **ret_lock)
+{
+    struct rl_claim *claim;
+    struct rl_target target = {
+        .kind = rl_kind(handle->kind),
+        .name = handle->name,
+        .name_len = handle->name_len,
+        .owner = handle->owner,
+        .owner_len = handle->owner_len,
+    };
+    int64_t max_ttl_ns = client->config.max_ttl_ms * RL_NS_PER_MS;
+    int64_t epoch = rl_clock_epoch(&client->clock);
+    int64_t now_ns = rl_client_now_ns(client);
+    rl_loop_see_to_clock(client, now_ns);
+    if (!is_of_masters(client, handle) || handle->written_ns < 0 || handle->deadline_ns < 0 ||
+        !is_timed(client, handle, now_ns - epoch) ||
+        handle->ttl_ms > client->config.max_ttl_ms ||
+        handle->deadline_ns - handle->written_ns > max_ttl_ns) /* no lock lasts for so long */
+        return REDLOCK_EHANDLE;
+    if (!may_be_held(client, &target))
+        return REDLOCK_EINVAL;
+    int64_t deadline_ns = handle->deadline_ns + epoch;
+    int64_t left_ns = deadline_ns - now_ns;
+    if (left_ns < RL_VALIDITY_GRAIN_NS)
+        return REDLOCK_EEXPIRED;
+    struct redlock_lock *lock = rl_lock_new(client);
+    if (!lock)
+        return REDLOCK_ENOMEM;
+    int result = rl_claim_new(client, &target, handle->token, &claim);
+    if (result) {
+        rl_lock_recycle(lock);
+        return result;
+    }
+    rl_hold_init_attached(&claim->hold, client->n, handle->ttl_ms * RL_NS_PER_MS,
+                          client->config.drift_factor, deadline_ns);
+    claim->clock_epoch = epoch;
+    claim->hold.several = target.kind->several;
+    claim->lock = lock;
+    lock->claim = claim;
+    atomic_store(&lock->clock_epoch, epoch);
+    atomic_store(&lock->deadline_ns, deadline_ns);
+    *ret_lock = lock;
+    return REDLOCK_OK;
+}
+
+int redlock_attach(redlock *client, const char *text, redlock_lock **ret_lock)
+{
+    struct rl_handle handle;
+    int cancel_state;
+    if (!client || !text || !ret_lock)
+        return REDLOCK_EINVAL;
+    int result = rl_client_enter(client, &cancel_state);
+    if (result)
+        return result;
+    result = rl_handle_decode(text, &handle);
+    if (result == REDLOCK_OK)
+        result = attach(client, &handle, ret_lock);
+    rl_client_leave(client, cancel_state);
+    return result;
+}

@@ -1,0 +1,228 @@
+/* extend.c - making a held lock last longer: one round, while it is still ours. */
+#include "config_auto.h"
+
+#include "engine/lease.h"
+#include "engine/call.h"
+
+#define DEBT_NS (5 * RL_NS_PER_MS) /* a node that owes an answer may be found stalled */
+
+struct extend {
+    struct rl_op op; /* first */
+    struct redlock_lock *lock;
+    int64_t ttl_ns;
+    bool asked;
+    bool broke; /* a connection did since */
+};
+
+static struct extend *extend_of(struct rl_op *op)
+{
+    return (struct extend *)op;
+}
+
+/* How long it may wait for masters. */
+static int64_t nodes_until_ns(const struct rl_op *op)
+{
+    return rl_earlier_ns(op->connect_until_ns, op->claim->hold.deadline_ns);
+}
+
+static void extend_did(struct rl_op *op, unsigned did, int64_t now_ns)
+{
+    if (!(did & (RL_DID_EXTEND | RL_DID_DIE | RL_DID_NOT_EXTEND)))
+        return;
+    if (!extend_of(op)->asked && !(did & RL_DID_DIE)) {
+        rl_op_due(op, now_ns); /* a renewal that was under way is over */
+        return;
+    }
+    struct extend *extend = extend_of(op);
+    if ((did & RL_DID_NOT_EXTEND) && extend->broke && now_ns < nodes_until_ns(op)) {
+        extend->asked = extend->broke = false; /* again, by the next connections */
+        rl_op_due(op, now_ns);
+        return;
+    }
+    rl_report_end(op, &op->claim->hold.extend, now_ns);
+    if (did & RL_DID_EXTEND)
+        rl_op_let_go(op, REDLOCK_OK);
+    else if (did & RL_DID_DIE)
+        rl_op_let_go(op, REDLOCK_EEXPIRED);
+    else
+        rl_op_let_go(op, REDLOCK_ENOQUORUM);
+}
+
+static void extend_heard(struct rl_op *op, struct rl_node *node, enum rl_verb verb,
+                         const struct rl_judged *judged)
+{
+    static const int votes[] = {
+        [RL_VOTE_YES] = REDLOCK_VOTE_GRANTED,
+        [RL_VOTE_NO] = REDLOCK_VOTE_FREE,
+        [RL_VOTE_FAILED] = REDLOCK_VOTE_FAILED,
+    };
+    if (!extend_of(op)->asked)
+        rl_op_due(op, 0); /* one debt less */
+    else if (judged->vote == RL_VOTE_FAILED && rl_node_was_cut(node))
+        extend_of(op)->broke = true;
+    if (verb == RL_EXTEND)
+        rl_report_vote(op, node->index, votes[judged->vote], judged);
+}
+
+static void extend_start(struct extend *extend, uint64_t able, int64_t now_ns)
+{
+    struct rl_op *op = &extend->op;
+    struct rl_claim *claim = op->claim;
+    redlock *client = op->client;
+    int64_t left = claim->hold.deadline_ns - now_ns;
+    if (rl_watch_over(claim, now_ns) && claim->watch.on) {
+        rl_watch_fire(claim, now_ns);
+        return;
+    }
+    if (rl_watch_over(claim, now_ns)) {
+        claim->retry_ns = claim->hold.deadline_ns;
+        rl_claim_release(claim, now_ns, 0);
+        rl_op_let_go(op, REDLOCK_EEXPIRED);
+        return;
+    }
+    int64_t budget = rl_client_budget_ns(client, able, left);
+    if (budget < 0)
+        budget = left; /* a last attempt is worth making */
+    extend->asked = true;
+    claim->budget_ns = budget;
+    rl_report_begin(op, able, now_ns);
+    int64_t t0_ns = rl_client_now_ns(client);
+    rl_op_due(op, t0_ns + budget);
+    rl_claim_extend(claim, able, extend->ttl_ns, t0_ns, t0_ns + budget);
+}
+
+/* Does the lease last for as long as is asked for, as it is? */
+static bool lasts(const struct extend *extend, int64_t now_ns)
+{
+    const struct rl_claim *claim = extend->op.claim;
+    return !rl_watch_over(claim, now_ns) &&
+           rl_validity_end_ns(now_ns, extend->ttl_ns, claim->hold.drift_factor) <=
+               claim->hold.deadline_ns;
+}
+
+/* Right after it was won, a late answer may be all that a majority lacks. */
+static bool in_debt(const struct rl_op *op, uint64_t able)
+{
+    unsigned needed = rl_quorum_needed(op->client->n);
+    return rl_count(able) >= needed &&
+           rl_count(rl_claim_free_of_debt(op->claim, able)) < needed;
+}
+
+static void extend_step(struct rl_op *op, int64_t now_ns)
+{
+    struct extend *extend = extend_of(op);
+    if (extend->asked || op->claim->hold.extending) {
+        rl_op_due(op, rl_hold_next_ns(&op->claim->hold));
+        rl_claim_tick(op->claim, now_ns);
+        return;
+    }
+    if (lasts(extend, now_ns)) {
+        rl_op_let_go(op, REDLOCK_OK);
+        return;
+    }
+    int64_t until_ns = nodes_until_ns(op);
+    uint64_t able = rl_client_able(op->client, now_ns);
+    if (in_debt(op, able) && now_ns < until_ns) {
+        rl_op_due(op, now_ns + DEBT_NS);
+        return;
+    }
+    if (!rl_op_awaits_nodes(op, able, until_ns, until_ns, now_ns))
+        extend_start(extend, able, now_ns);
+}
+
+/* The winner's thread may not have run for a while. */
+static int extend_conclude(struct rl_op *op, redlock_lock **ret_lock)
+{
+    struct redlock_lock *lock = extend_of(op)->lock;
+    *ret_lock = lock->claim ? lock : NULL;
+    return op->result == REDLOCK_OK && redlock_validity_ms(lock) == 0 ? REDLOCK_EEXPIRED
+                                                                      : op->result;
+}
+
+/* Check what the caller says; then `extend` is ready for extend_step(). */
+static int extend_prepare(struct extend *extend, struct redlock_lock *lock, int64_t ttl_ms,
+                          redlock_report *report, int64_t now_ns)
+{
+    redlock *client = lock->client;
+    int result = rl_lock_check(lock);
+    if (result)
+        return result;
+    struct rl_claim *claim = lock->claim;
+    int64_t kind_max_ms = claim->target.kind->max_ttl_ms;
+    if (!rl_report_fits(report) || ttl_ms < 0 || (ttl_ms && ttl_ms < RL_TTL_MIN_MS) ||
+        ttl_ms > client->config.max_ttl_ms || (kind_max_ms && ttl_ms > kind_max_ms))
+        return REDLOCK_EINVAL;
+    if (claim->hold.phase != RL_HOLD_HELD)
+        return REDLOCK_EEXPIRED;
+    rl_report_clear(client, report);
+    extend->lock = lock;
+    extend->ttl_ns = ttl_ms ? ttl_ms * RL_NS_PER_MS : claim->hold.ttl_ns;
+    extend->op.connect_until_ns = now_ns + client->settings.connect_timeout_ns;
+    extend->op.claim = claim;
+    extend->op.report = report;
+    extend->op.step = extend_step;
+    extend->op.did = extend_did;
+    extend->op.heard = extend_heard;
+    extend->op.conclude = extend_conclude;
+    if (rl_op_begin(&extend->op, client))
+        return REDLOCK_ENOMEM;
+    claim->op = &extend->op;
+    return 0;
+}
+
+int redlock_extend(redlock_lock *lock, int64_t ttl_ms, redlock_report *report)
+{
+    struct extend extend = {.asked = false};
+    redlock_lock *same;
+    int cancel_state;
+    if (!lock)
+        return REDLOCK_EINVAL;
+    redlock *client = lock->client;
+    int result = rl_client_enter_blocking(client, &cancel_state);
+    if (result)
+        return result;
+    /* Late grants first: a node that still owes an answer can't be asked again. The client is
+     * unlocked meanwhile, so the handle is looked at after this. */
+    int64_t now_ns = rl_loop_look(client);
+    result = extend_prepare(&extend, lock, ttl_ms, report, now_ns);
+    if (result == 0) {
+        extend_step(&extend.op, now_ns);
+        rl_loop_submit(client, now_ns);
+        result = rl_op_wait(&extend.op, &same);
+    }
+    rl_client_leave_blocking(client, cancel_state);
+    return result;
+}
+
+static int extend_async(redlock_lock *lock, int64_t ttl_ms, redlock_report *report,
+                        redlock_done_fn *done, void *context)
+{
+    redlock *client = lock->client;
+    int result = rl_drive_need(client);
+    struct extend *extend =
+        result ? NULL : rl_op_new(client, sizeof(*extend), sizeof(*extend), done, context);
+    if (!extend)
+        return result ? result : REDLOCK_ENOMEM;
+    int64_t now_ns = rl_client_now_ns(client);
+    result = extend_prepare(extend, lock, ttl_ms, report, now_ns);
+    if (result)
+        rl_op_free(client, extend);
+    else
+        extend_step(&extend->op, now_ns);
+    return result;
+}
+
+int redlock_extend_async(redlock_lock *lock, int64_t ttl_ms, redlock_report *report,
+                         redlock_done_fn *done, void *context)
+{
+    int cancel_state;
+    if (!lock || !done)
+        return REDLOCK_EINVAL;
+    redlock *client = lock->client;
+    int result = rl_client_enter(client, &cancel_state);
+    if (result)
+        return result;
+    result = extend_async(lock, ttl_ms, report, done, context);
+    rl_client_leave(client, cancel_state);
+    return result;
+}

@@ -1,0 +1,100 @@
+/* lock.c - the handles that users have, and what can be told of a lock without asking. */
+#include "config_auto.h"
+
+#include "engine/lease.h"
+#include "kinds/name_set.h"
+
+#include <stdlib.h>
+
+struct redlock_lock *rl_lock_new(redlock *client)
+{
+    struct redlock_lock *lock = client->free_locks;
+    /* Freed handles wait their turn, so that a stale one is found out for as long as can be. */
+    if (lock && client->free_lock_count > RL_HANDLES_RESTING) {
+        client->free_locks = lock->next_free;
+        client->free_lock_count--;
+    } else {
+        lock = calloc(1, sizeof(*lock));
+        if (!lock)
+            return NULL;
+        lock->client = client;
+        lock->next_all = client->all_locks;
+        client->all_locks = lock;
+    }
+    lock->next_free = NULL;
+    return lock;
+}
+
+void rl_lock_recycle(struct redlock_lock *lock)
+{
+    redlock *client = lock->client;
+    atomic_store(&lock->deadline_ns, 0);
+    lock->claim = NULL;
+    rl_notice_drop(client, &lock->lost);
+    lock->on_lost = NULL;
+    lock->next_free = NULL;
+    if (client->free_lock_count++ == 0)
+        client->free_locks = lock;
+    else
+        client->free_locks_tail->next_free = lock;
+    client->free_locks_tail = lock;
+}
+
+/* The order matters: the deadline first and the clock last. The other way round, a pause
+ * between the two and a deadline that has grown meanwhile could make a late yes. Whether the
+ * clock went back since the lock was taken is known after that. And who says 0 makes it so: an
+ * extension that is under way must not bring the lock back. */
+int64_t redlock_validity_ms(const redlock_lock *lock)
+{
+    if (!lock)
+        return 0;
+    int64_t deadline_ns = atomic_load(&lock->deadline_ns);
+    while (deadline_ns != 0 && !rl_born_elsewhere(&lock->client->born)) {
+        int64_t left_ns = deadline_ns - rl_client_now_ns(lock->client);
+        bool timed = rl_clock_epoch(&lock->client->clock) == atomic_load(&lock->clock_epoch);
+        if (timed && left_ns >= RL_VALIDITY_GRAIN_NS)
+            return left_ns / RL_NS_PER_MS;
+        /* Where it has grown meanwhile, it was not 0. */
+        _Atomic int64_t *shown_ns = &((redlock_lock *)(uintptr_t)lock)->deadline_ns;
+        if (atomic_compare_exchange_strong(shown_ns, &deadline_ns, 0))
+            break;
+    }
+    return 0;
+}
+
+const char *redlock_token(const redlock_lock *lock)
+{
+    return lock && lock->claim ? lock->claim->token : "";
+}
+
+const char *redlock_name_at(const redlock_lock *lock, size_t index, size_t *ret_len)
+{
+    redlock_bytes name = {.bytes = "", .len = 0};
+    size_t at = 0;
+    for (size_t i = 0; lock && lock->claim && i <= index; i++) {
+        if (!rl_names_next(&lock->claim->target, &at, &name)) {
+            name = (redlock_bytes){.bytes = "", .len = 0};
+            break;
+        }
+    }
+    if (ret_len)
+        *ret_len = name.len;
+    return name.bytes;
+}
+
+const char *redlock_name(const redlock_lock *lock, size_t *ret_len)
+{
+    return redlock_name_at(lock, 0, ret_len);
+}
+
+size_t redlock_name_count(const redlock_lock *lock)
+{
+    return lock && lock->claim ? rl_names_count(&lock->claim->target) : 0;
+}
+
+int rl_lock_check(const struct redlock_lock *lock)
+{
+    if (!lock->claim)
+        return REDLOCK_ENOTHELD;
+    return lock->claim->op ? REDLOCK_EBUSY : 0;
+}

@@ -1,0 +1,264 @@
+/* open.c - opening a client: everything that can fail does so here. */
+#include "config_auto.h"
+
+#include "engine/client.h"
+
+#include "base/eventfd.h"
+#include "config/config_load.h"
+#include "config/config_abi.h"
+#include "base/entropy.h"
+#include "base/sha1.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+static int fail(redlock_error *error, int code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static int fail(redlock_error *error, int code, const char *format, ...)
+{
+    va_list args;
+    error->code = code;
+    va_start(args, format);
+    vsnprintf(error->text, sizeof(error->text), format, args);
+    va_end(args);
+    return code;
+}
+
+static void warn(void *context, int level, const char *text)
+{
+    rl_client_log(context, level, "%s", text);
+}
+
+static int hash_scripts(redlock *client)
+{
+    for (int row = 0; row < RL_ROWS; row++) {
+        const struct rl_kind *kind = rl_kind(row);
+        for (unsigned verb = 0; kind && verb < RL_VERBS; verb++) {
+            const char *body = kind->script[verb].body;
+            int result =
+                body ? rl_sha1_text(body, client->sha[rl_script_number(kind, verb)]) : 0;
+            if (result)
+                return result;
+        }
+    }
+    return 0;
+}
+
+/* What a value on a master shows people: the configured name, or host and process. */
+static void name_holder(redlock *client)
+{
+    if (client->config.client_name) {
+        snprintf(client->holder, sizeof(client->holder), "%s", client->config.client_name);
+        return;
+    }
+    char host[40] = "";
+    if (gethostname(host, sizeof(host) - 1) != 0 || !host[0])
+        snprintf(host, sizeof(host), "unknown");
+    for (char *at = host; *at; at++) {
+        bool plain = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') ||
+                     (*at >= '0' && *at <= '9') || strchr("._-", *at);
+        if (!plain)
+            *at = '-';
+    }
+    snprintf(client->holder, sizeof(client->holder), "%s:%ld", host, (long)client->born.pid);
+}
+
+static void name_connection(redlock *client)
+{
+    rl_entropy_uuid(client->uuid);
+    snprintf(client->settings.connection_name, sizeof(client->settings.connection_name),
+             "redlock:%s:%s", client->holder, client->uuid);
+}
+
+/* Somebody wants the loop to look at more than descriptors: it does so after each wait. */
+static void on_wake(struct rl_tag *tag, unsigned events, int64_t now_ns)
+{
+    redlock *client = (redlock *)(void *)((char *)tag - offsetof(redlock, wake_tag));
+    (void)events, (void)now_ns;
+    if (client->polling) /* it is for the leader, who has not woken yet */
+        return;
+    rl_bell_silence(client->wake_fd);
+}
+
+static int open_descriptors(redlock *client, redlock_error *error)
+{
+    client->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    client->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (client->epoll_fd < 0 || client->wake_fd < 0)
+        return fail(error, REDLOCK_ESYSTEM,
+                    "no descriptors left: %s; close some, or raise "
+                    "the limit (ulimit -n)",
+                    strerror(errno));
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = &client->wake_tag};
+    client->wake_tag.ready = on_wake;
+    if (epoll_ctl(client->epoll_fd, EPOLL_CTL_ADD, client->wake_fd, &event) != 0)
+        return fail(error, REDLOCK_ESYSTEM, "epoll: %s", strerror(errno));
+    return 0;
+}
+
+static void settle(redlock *client)
+{
+    const struct rl_config *config = &client->config;
+    client->settings.owner = client;
+    client->settings.events = &rl_client_events;
+    client->settings.clock = &client->clock;
+    client->settings.prng = &client->prng;
+    client->settings.connect_timeout_ns = config->connect_timeout_ms * RL_NS_PER_MS;
+    client->settings.stall_limit_ns = config->stall_limit_ms * RL_NS_PER_MS;
+    client->settings.drain_limit_ns = config->max_ttl_ms * RL_NS_PER_MS;
+    client->settings.guard = config->guard;
+    client->settings.guard_window_ns =
+        rl_guard_window_ns(config->max_ttl_ms * RL_NS_PER_MS, config->drift_factor);
+}
+
+static int open_nodes(redlock *client, const char *file, redlock_error *error)
+{
+    char why[256] = "";
+    client->nodes = calloc(client->config.node_count, sizeof(*client->nodes));
+    if (!client->nodes)
+        return fail(error, REDLOCK_ENOMEM, "out of memory");
+    while (client->n < client->config.node_count) {
+        const struct rl_node_config *config = &client->config.nodes[client->n];
+        int result =
+            rl_node_init(&client->nodes[client->n], client->n, config, &client->settings,
+                         client->epoll_fd, client->wake_fd, why, sizeof(why));
+        if (result) {
+            const char *what = result == REDLOCK_ENOMEM ? "out of memory" : why;
+            error->line = config->line;
+            if (config->line > 0)
+                return fail(error, result, "%s:%d: node %s: %s", file, config->line,
+                            config->label, what);
+            return fail(error, result, "node %s: %s", config->label, what);
+        }
+        client->n++;
+    }
+    return 0;
+}
+
+/* Everything that can fail. What has been made is found and freed by rl_client_destroy(). */
+static int build(redlock *client, const redlock_config *config, redlock_error *error)
+{
+    uint64_t seed;
+    int result = rl_config_load(&client->config, config, warn, client, error);
+    if (result)
+        return result;
+    if (rl_entropy_bytes(&seed, sizeof(seed)) != 0)
+        return fail(error, REDLOCK_ERANDOM, "the system has no random bytes");
+    rl_prng_seed(&client->prng, seed);
+    if (rl_clock_boot_id(client->boot_id) != 0)
+        return fail(error, REDLOCK_ESYSTEM, "this system tells no boot id: is /proc mounted?");
+    if (rl_clock_offset(&client->clock_offset) != 0)
+        return fail(error, REDLOCK_ESYSTEM,
+                    "this system does not tell which clock we have: is /proc/self readable?");
+    if (hash_scripts(client) != 0)
+        return fail(error, REDLOCK_ESYSTEM, "OpenSSL has no SHA-1");
+    client->request_bytes = malloc(2 * RL_REQUEST_MAX);
+    if (!client->request_bytes)
+        return fail(error, REDLOCK_ENOMEM, "out of memory");
+    if (rl_timers_reserve(&client->timers)) /* the first calls need no memory for theirs */
+        return fail(error, REDLOCK_ENOMEM, "out of memory");
+    rl_timers_unreserve(&client->timers);
+    settle(client);
+    name_holder(client);
+    name_connection(client);
+    result = open_descriptors(client, error);
+    if (result)
+        return result;
+    return open_nodes(client, config->file, error);
+}
+
+static void init_mutex(pthread_mutex_t *mutex)
+{
+    /* Error checking, so that a call from within a callback is told instead of stuck. */
+    pthread_mutexattr_t attr;
+    pthread_mutexattr_init(&attr);
+    pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_ERRORCHECK);
+    pthread_mutex_init(mutex, &attr);
+    pthread_mutexattr_destroy(&attr);
+}
+
+static redlock *new_client(const redlock_config *config)
+{
+    redlock *client = calloc(1, sizeof(*client));
+    if (!client)
+        return NULL;
+    rl_born_here(&client->born);
+    client->epoll_fd = client->wake_fd = -1;
+    client->drive.kick_fd = client->drive.outer_fd = -1;
+    client->drive.told_ns = INT64_MAX;
+    client->sweep_ns = INT64_MAX;
+    client->proof.again_ns = INT64_MAX;
+    client->log = config->log;
+    client->log_context = config->log_context;
+    client->log_level = config->log_level;
+    client->stats.size = sizeof(client->stats);
+    init_mutex(&client->mutex);
+    pthread_cond_init(&client->idle, NULL);
+    pthread_cond_init(&client->notices.called, NULL);
+    return client;
+}
+
+static int open_client(const redlock_config *given, redlock_error *error, redlock **ret_client)
+{
+    redlock_config config;
+    int cancel_state;
+    int result = rl_config_take(given, &config, error);
+    if (result)
+        return result;
+    if (!ret_client)
+        return fail(error, REDLOCK_EINVAL,
+                    "there is no place for the client: ret_client is NULL");
+    redlock *client = new_client(&config);
+    if (!client)
+        return fail(error, REDLOCK_ENOMEM, "out of memory");
+    result = build(client, &config, error);
+    if (result) {
+        rl_client_destroy(client, false);
+        return result;
+    }
+    client->opened_ns = rl_client_now_ns(client);
+    rl_driven_looks(&client->settings.driven, client->opened_ns);
+    rl_client_enter(client, &cancel_state);
+    rl_loop_tick(client, client->opened_ns);
+    if (client->config.background == REDLOCK_BACKGROUND_ALWAYS)
+        result = rl_drive_need(client);
+    rl_client_leave(client, cancel_state);
+    if (result) {
+        redlock_close(client);
+        return fail(error, result, "no background thread to be had");
+    }
+    *ret_client = client;
+    return REDLOCK_OK;
+}
+
+int redlock_open_config(const redlock_config *config, redlock_error *error,
+                        redlock **ret_client)
+{
+    redlock_error whole = REDLOCK_ERROR_INIT;
+    int result = open_client(config, &whole, ret_client);
+    if (result == REDLOCK_OK)
+        whole = (redlock_error)REDLOCK_ERROR_INIT; /* of a warning nothing is left */
+    whole.code = result;
+    if (error) {
+        /* As much as the caller's version of the struct has room for. */
+        size_t size = error->size < sizeof(whole) ? error->size : sizeof(whole);
+        whole.size = error->size;
+        memcpy(error, &whole, size);
+    }
+    return result;
+}
+
+int redlock_open(const char *file, redlock_error *error, redlock **ret_client)
+{
+    redlock_config config = REDLOCK_CONFIG_INIT;
+    config.file = file ? file : "";
+    return redlock_open_config(&config, error, ret_client);
+}

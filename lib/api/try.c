@@ -1,0 +1,258 @@
+/* try.c - redlock_try*: what the caller says is checked, then an attempt (acquire.h) is made,
+ * waited for or left to call back. Those for several names: try_all.c. */
+#include "config_auto.h"
+
+#include "api/try.h"
+
+#include "api/acquire.h"
+#include "kinds/key_rules.h"
+#include "engine/owner.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+static int refuse(redlock *client, const char *why)
+{
+    rl_client_log(client, REDLOCK_LOG_ERROR, "%s", why);
+    return REDLOCK_EINVAL;
+}
+
+/* The name, or several as one. */
+static int check_names(redlock *client, const struct rl_asked *asked,
+                       struct rl_target *ret_target)
+{
+    char why[RL_NAME_WHY_MAX];
+    const redlock_bytes *name = asked->names;
+    if (asked->packed) {
+        ret_target->name = asked->packed;
+        ret_target->name_len =
+            rl_names_pack(name, asked->count, asked->packed, why, sizeof(why));
+        return ret_target->name_len ? 0 : refuse(client, why);
+    }
+    if (!rl_name_allowed(name->bytes, name->len, why, sizeof(why)))
+        return refuse(client, why);
+    ret_target->name = name->bytes;
+    ret_target->name_len = name->len;
+    return 0;
+}
+
+/* Why that owner can't have this lock; NULL: it can. */
+static const char *clash(const struct rl_target *target, const char *owner)
+{
+    struct rl_target owned = *target;
+    owned.owner = owner;
+    owned.owner_len = strlen(owner);
+    return rl_key_owner_clash(&owned);
+}
+
+/* Everything that can be wrong with what the caller says; the log tells what would be right. */
+static int check(redlock *client, const struct rl_target *target,
+                 const redlock_options *options, int64_t *ret_ttl_ms)
+{
+    char why[160];
+    const struct rl_kind *kind = target->kind;
+    const char *sentence;
+    if (options->size != sizeof(*options) || !rl_report_fits(options->report))
+        return refuse(client, "a struct's size is wrong: use REDLOCK_OPTIONS_INIT, and set "
+                              "report.size to sizeof(redlock_report)");
+    if (options->max_hold_ms < 0 || (options->max_hold_ms > 0 && !options->auto_renew))
+        return refuse(client,
+                      "max_hold_ms must be 0 (no cap) or more, and goes with auto_renew");
+    if (options->wait_ms < -1)
+        return refuse(client, "wait_ms must be -1 (for ever), 0 (once) or more");
+    if (options->owner && !rl_owner_allowed(options->owner, &sentence))
+        return refuse(client, sentence);
+    if (options->owner && (sentence = clash(target, options->owner)))
+        return refuse(client, sentence);
+    int64_t ttl_ms = options->ttl_ms ? options->ttl_ms : client->config.ttl_ms;
+    int64_t max_ms = client->config.max_ttl_ms;
+    if (kind->max_ttl_ms && kind->max_ttl_ms < max_ms)
+        max_ms = kind->max_ttl_ms;
+    if (ttl_ms < RL_TTL_MIN_MS || ttl_ms > max_ms ||
+        rl_drift_ns(ttl_ms * RL_NS_PER_MS, client->config.drift_factor) >=
+            ttl_ms * RL_NS_PER_MS) {
+        snprintf(why, sizeof(why),
+                 "a ttl of %lld ms is not possible: it must be at least %d ms, above the drift "
+                 "and at most %s (%lld ms)",
+                 (long long)ttl_ms, RL_TTL_MIN_MS,
+                 max_ms < client->config.max_ttl_ms ? "what this kind allows" : "max-ttl",
+                 (long long)max_ms);
+        return refuse(client, why);
+    }
+    *ret_ttl_ms = ttl_ms;
+    return 0;
+}
+
+/* The kind of lock that the options name, on as many masters as there are. */
+static int choose_kind(redlock *client, const struct rl_asked *asked,
+                       const redlock_options *options, const struct rl_kind **ret_kind)
+{
+    char why[160];
+    const struct rl_kind *kind = rl_kind_on(options->kind, client->n);
+    if (!kind)
+        return refuse(client, "kind must be one of enum redlock_kind");
+    if (asked->packed && options->kind != REDLOCK_PLAIN) {
+        refuse(client, "only plain locks can be taken on several names at once");
+        return REDLOCK_ENOTSUP;
+    }
+    if (kind->max_nodes && client->n > kind->max_nodes) {
+        snprintf(why, sizeof(why),
+                 "a %s is not possible on %u masters: it needs a node list of %u", kind->shown,
+                 client->n, kind->max_nodes);
+        refuse(client, why);
+        return REDLOCK_ENOTSUP;
+    }
+    *ret_kind = asked->packed ? rl_kind(RL_ROW_SEVERAL) : kind;
+    return 0;
+}
+
+/* What a try is about: all but the owner, which is the attempt's. */
+static int aim(redlock *client, const struct rl_asked *asked, const redlock_options *options,
+               struct rl_target *ret_target)
+{
+    int result = choose_kind(client, asked, options, &ret_target->kind);
+    return result ? result : check_names(client, asked, ret_target);
+}
+
+/* What both calls begin with: a `try` that has been checked and given a handle, ready to be
+ * put to work with rl_attempt_start(). */
+static int prepare(struct rl_attempt *attempt, redlock *client, const struct rl_target *target,
+                   const redlock_options *options)
+{
+    int64_t ttl_ms = 0;
+    int result = check(client, target, options, &ttl_ms);
+    if (result == 0 && atomic_load(&client->canceled))
+        result = REDLOCK_ECANCELED;
+    if (result == 0 && (options->auto_renew || options->on_lost || attempt->op.async))
+        result = rl_drive_need(client);
+    if (result)
+        return result;
+    rl_attempt_init(attempt, client, target, options, ttl_ms);
+    attempt->lock = rl_lock_new(client);
+    if (!attempt->lock)
+        return REDLOCK_ENOMEM;
+    if (rl_op_begin(&attempt->op, client)) {
+        rl_lock_recycle(attempt->lock);
+        return REDLOCK_ENOMEM;
+    }
+    return 0;
+}
+
+size_t rl_beside_ended(const struct rl_beside *beside)
+{
+    size_t i = 0;
+    while (i < beside->count && !atomic_load(&beside->items[i].client->canceled))
+        i++;
+    return i;
+}
+
+static const redlock_options defaults = REDLOCK_OPTIONS_INIT;
+
+int rl_try(redlock *client, const struct rl_asked *asked, const redlock_options *options,
+           redlock_lock **ret_lock)
+{
+    struct rl_attempt attempt;
+    struct rl_target target;
+    int cancel_state;
+    if (!client || !ret_lock)
+        return REDLOCK_EINVAL;
+    int result = rl_client_enter_blocking(client, &cancel_state);
+    if (result)
+        return result;
+    options = options ? options : &defaults;
+    memset(&attempt, 0, offsetof(struct rl_attempt, held_ns));
+    attempt.beside = asked->beside;
+    int64_t now_ns = rl_loop_catch_up(client);
+    result = aim(client, asked, options, &target);
+    if (result == 0)
+        result = prepare(&attempt, client, &target, options);
+    if (result == 0) {
+        rl_attempt_start(&attempt, now_ns);
+        rl_loop_submit(client, now_ns);
+        result = rl_op_wait(&attempt.op, ret_lock);
+    }
+    rl_client_leave_blocking(client, cancel_state);
+    return result;
+}
+
+int redlock_try_n(redlock *client, const void *name, size_t name_len,
+                  const redlock_options *options, redlock_lock **ret_lock)
+{
+    const redlock_bytes one = {.bytes = name, .len = name_len};
+    const struct rl_asked asked = {.names = &one, .count = 1};
+    return rl_try(client, &asked, options, ret_lock);
+}
+
+int redlock_try(redlock *client, const char *name, const redlock_options *options,
+                redlock_lock **ret_lock)
+{
+    return redlock_try_n(client, name, name ? strlen(name) : 0, options, ret_lock);
+}
+
+/* ---- asynchronous --------------------------------------------------------------------- */
+
+/* The attempt's block ends in the name. */
+static int try_async(redlock *client, const struct rl_asked *asked,
+                     const redlock_options *options, redlock_done_fn *done, void *context,
+                     uint64_t *ret_id)
+{
+    struct rl_target target;
+    int result = aim(client, asked, options, &target);
+    if (result)
+        return result;
+    struct rl_attempt *attempt = rl_op_new(client, sizeof(*attempt) + target.name_len,
+                                           offsetof(struct rl_attempt, held_ns), done, context);
+    if (!attempt)
+        return REDLOCK_ENOMEM;
+    result = prepare(attempt, client, &target, options);
+    if (result) {
+        rl_op_free(client, attempt);
+        return result;
+    }
+    memcpy(attempt + 1, target.name, target.name_len);
+    attempt->target.name = attempt + 1;
+    if (ret_id)
+        *ret_id = attempt->op.id;
+    rl_attempt_start(attempt, rl_client_now_ns(client));
+    return 0;
+}
+
+int rl_try_async(redlock *client, const struct rl_asked *asked, const redlock_options *options,
+                 redlock_done_fn *done, void *context, uint64_t *ret_id)
+{
+    int cancel_state;
+    if (!client || !done)
+        return REDLOCK_EINVAL;
+    int result = rl_client_enter(client, &cancel_state);
+    if (result)
+        return result;
+    result = try_async(client, asked, options ? options : &defaults, done, context, ret_id);
+    rl_client_leave(client, cancel_state);
+    return result;
+}
+
+int redlock_try_async(redlock *client, const void *name, size_t name_len,
+                      const redlock_options *options, redlock_done_fn *done, void *context,
+                      uint64_t *ret_id)
+{
+    const redlock_bytes one = {.bytes = name, .len = name_len};
+    const struct rl_asked asked = {.names = &one, .count = 1};
+    return rl_try_async(client, &asked, options, done, context, ret_id);
+}
+
+int redlock_cancel_try(redlock *client, uint64_t id)
+{
+    int cancel_state;
+    int result = rl_client_enter(client, &cancel_state);
+    if (result)
+        return result;
+    struct rl_op *op = client->ops;
+    while (op && !(op->async && op->id == id && op->cancel))
+        op = op->next;
+    result = op && !op->done ? REDLOCK_OK : REDLOCK_ENOTHELD;
+    if (result == REDLOCK_OK)
+        op->cancel(op, rl_client_now_ns(client));
+    rl_client_leave(client, cancel_state);
+    return result;
+}

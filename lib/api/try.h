@@ -1,0 +1,32 @@
+/* try.h - what a try asks for: one name, or several at once. Between try.c and try_all.c. */
+#ifndef RL_TRY_H
+#define RL_TRY_H
+
+#include "kinds/name_set.h"
+
+/* What is taken together, on several clients (multi_lock.c): the try ends with ECANCELED when one of
+ * them does. */
+struct rl_beside {
+    const redlock_item *items;
+    size_t count;
+    int64_t left_ns; /* for how long the others wait, and who asks once as well; INT64_MAX:
+                      * for ever, or nobody does */
+};
+
+/* The place of one whose client is cancelled or is being closed; `count`: there is none. */
+size_t rl_beside_ended(const struct rl_beside *beside);
+
+struct rl_asked {
+    const redlock_bytes *names;
+    size_t count;
+    char *packed; /* RL_NAMES_BYTES_MAX bytes for the names as one; NULL: it is one name */
+    const struct rl_beside *beside; /* or NULL */
+};
+
+int rl_try(redlock *client, const struct rl_asked *asked, const redlock_options *options,
+           redlock_lock **ret_lock);
+
+int rl_try_async(redlock *client, const struct rl_asked *asked, const redlock_options *options,
+                 redlock_done_fn *done, void *context, uint64_t *ret_id);
+
+#endif

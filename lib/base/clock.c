@@ -1,0 +1,145 @@
+/* clock.c - CLOCK_BOOTTIME, a clock made of it that never goes back, and what tells it from
+ * others: the boot that it counts from, and the time namespace. */
+#include "config_auto.h"
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define BOOT_ID_FILE "/proc/sys/kernel/random/boot_id"
+#define BOOT_ID_LEN 36
+#define TIME_LINK "/proc/self/ns/time"
+#define CHILDRENS_TIME_LINK "/proc/self/ns/time_for_children"
+#define LINK_MAX_LEN 64
+#define OFFSETS_FILE "/proc/self/timens_offsets"
+#define OFFSETS_MAX 255
+#define OFFSET_MAX_S (INT64_MAX / RL_NS_PER_S / 2)
+
+int64_t rl_clock_now_ns(void)
+{
+    struct timespec now;
+
+    /* Every Linux since 2.6.39 has this clock. Another one in its place would make leases
+     * look longer than they are, so there is nothing better to do than to stop. */
+    if (clock_gettime(CLOCK_BOOTTIME, &now) != 0)
+        abort();
+    return (int64_t)now.tv_sec * RL_NS_PER_S + now.tv_nsec;
+}
+
+static void note(struct rl_clock *clock, int64_t now_ns)
+{
+    int64_t seen_ns = atomic_load(&clock->seen_ns);
+    while (seen_ns < now_ns &&
+           !atomic_compare_exchange_weak(&clock->seen_ns, &seen_ns, now_ns))
+        continue;
+}
+
+int64_t rl_clock_steady_ns(struct rl_clock *clock)
+{
+    for (;;) {
+        /* In this order: what another thread has told before this one reads the kernel's clock
+         * is not later than that, unless the clock was set back in between. */
+        int64_t added_ns = atomic_load(&clock->added_ns);
+        int64_t seen_ns = atomic_load(&clock->seen_ns);
+        int64_t now_ns = rl_clock_now_ns() + added_ns;
+        if (atomic_load(&clock->added_ns) != added_ns)
+            continue; /* another thread has found that it was */
+        if (now_ns >= seen_ns) {
+            note(clock, now_ns);
+            return now_ns;
+        }
+        if (seen_ns - now_ns <= RL_CLOCK_JITTER_NS)
+            return seen_ns;
+        atomic_compare_exchange_strong(&clock->added_ns, &added_ns,
+                                       added_ns + (seen_ns - now_ns));
+    }
+}
+
+/* 8-4-4-4-12 hexadecimal digits. */
+static bool is_uuid(const char *text)
+{
+    for (size_t i = 0; i < BOOT_ID_LEN; i++) {
+        if (i == 8 || i == 13 || i == 18 || i == 23) {
+            if (text[i] != '-')
+                return false;
+        } else if (text[i] == '\0' || !strchr("0123456789abcdef", text[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* At most `size` bytes of a small file of the kernel's. -1, and errno says why. */
+static ssize_t read_some(const char *path, char *ret_bytes, size_t size)
+{
+    size_t got = 0;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0)
+        return -1;
+    while (got < size) {
+        ssize_t n = read(fd, ret_bytes + got, size - got);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            break;
+        got += (size_t)n;
+    }
+    close(fd);
+    return (ssize_t)got;
+}
+
+int rl_clock_boot_id(char ret_id[37])
+{
+    char text[BOOT_ID_LEN + 1];
+
+    if (read_some(BOOT_ID_FILE, text, BOOT_ID_LEN) != BOOT_ID_LEN || !is_uuid(text))
+        return -1;
+    memcpy(ret_id, text, BOOT_ID_LEN);
+    ret_id[BOOT_ID_LEN] = '\0';
+    return 0;
+}
+
+/* "boottime   SECONDS   NANOSECONDS", in a line of its own. */
+static int read_offset(int64_t *ret_offset)
+{
+    char text[OFFSETS_MAX + 1];
+    long long s, ns;
+    ssize_t len = read_some(OFFSETS_FILE, text, OFFSETS_MAX);
+
+    if (len < 0)
+        return -1;
+    text[len] = '\0';
+    const char *line = strstr(text, "boottime");
+    if (!line || sscanf(line, "boottime %lld %lld", &s, &ns) != 2 || s < -OFFSET_MAX_S ||
+        s > OFFSET_MAX_S)
+        return -1;
+    *ret_offset = s * RL_NS_PER_S + ns;
+    return 0;
+}
+
+int rl_clock_offset(int64_t *ret_offset)
+{
+    char own[LINK_MAX_LEN], childrens[LINK_MAX_LEN];
+    ssize_t len = readlink(TIME_LINK, own, sizeof(own));
+
+    *ret_offset = 0;
+    if (len < 0)
+        return errno == ENOENT ? 0 : -1; /* a kernel without time namespaces has one clock */
+    if (readlink(CHILDRENS_TIME_LINK, childrens, sizeof(childrens)) == len &&
+        memcmp(own, childrens, (size_t)len) == 0)
+        return read_offset(ret_offset);
+    /* It has made another namespace for its children, and it is theirs that the file tells of.
+     * The name of its own stands for an offset, and for none that there can be. */
+    *ret_offset = INT64_MIN + (int64_t)(rl_hash(own, (size_t)len) >> 2);
+    return 0;
+}

@@ -1,0 +1,19 @@
+/* fork_check.h - was this made here, or is this a child that fork() copied it into? Told by a page
+ * of memory that the kernel wipes in children, where there is such a thing, because getpid()
+ * is a system call, and redlock_validity_ms() is asked before every effect. */
+#ifndef RL_BORN_H
+#define RL_BORN_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct rl_born {
+    pid_t pid;
+    volatile pid_t *page; /* holds the pid; 0 in a child; NULL: there is no such page */
+};
+
+void rl_born_here(struct rl_born *ret_born);
+void rl_born_done(struct rl_born *born);
+bool rl_born_elsewhere(const struct rl_born *born);
+
+#endif

@@ -1,0 +1,13 @@
+/* suggest.h - "did you mean": the known name that a wrong one was probably meant to be.
+ * Core. */
+#ifndef RL_NEAREST_H
+#define RL_NEAREST_H
+
+#include <stddef.h>
+
+/* The index of the nearest of `count` names, or -1 where none is near: at most one edit in
+ * three letters; but one that begins with it and a dash comes before all that differ. Case, and
+ * '_' for '-', do not count. */
+int rl_nearest(const char *const *names, size_t count, const char *word, size_t len);
+
+#endif

@@ -1,0 +1,13 @@
+/* text_escape.h - other people's bytes, made fit for a message, a log or a terminal. Core. */
+#ifndef RL_PRINTABLE_H
+#define RL_PRINTABLE_H
+
+#include <stddef.h>
+
+/* Write `bytes` as text: ASCII and well-formed UTF-8 as they are; control characters, and
+ * bytes that are no UTF-8, as \xHH. What does not fit is left out and "..." stands in its
+ * place; neither an escape nor a character is ever cut. `size` is at least 4.
+ * Returns the length of the text. */
+size_t rl_printable(char *ret_text, size_t size, const void *bytes, size_t len);
+
+#endif

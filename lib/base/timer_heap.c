@@ -1,0 +1,123 @@
+/* timer_heap.c - a binary heap. Each timer knows its place, so that it is moved and taken out
+ * without a search; room is made before, so that setting one never fails. Core. */
+#include "config_auto.h"
+
+#include "base/timer_heap.h"
+
+#include "redlock.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#define FIRST_SIZE 16
+
+int rl_timers_reserve(struct rl_timers *timers)
+{
+    if (timers->reserved == timers->size) {
+        size_t size = timers->size > 0 ? timers->size * 2 : FIRST_SIZE;
+        if (size > SIZE_MAX / sizeof(*timers->heap))
+            return REDLOCK_ENOMEM;
+        struct rl_timer **heap = realloc(timers->heap, size * sizeof(*heap));
+        if (!heap)
+            return REDLOCK_ENOMEM;
+        timers->heap = heap;
+        timers->size = size;
+    }
+    timers->reserved++;
+    return 0;
+}
+
+void rl_timers_unreserve(struct rl_timers *timers)
+{
+    assert(timers->reserved > 0);
+    timers->reserved--;
+    assert(timers->count <= timers->reserved);
+}
+
+/* Places are counted from 1: the parent of `at` is at / 2, its children 2 at and 2 at + 1. */
+static struct rl_timer *timer_at(const struct rl_timers *timers, size_t at)
+{
+    assert(at >= 1 && at <= timers->count);
+    return timers->heap[at - 1];
+}
+
+static void put(struct rl_timers *timers, size_t at, struct rl_timer *timer)
+{
+    timers->heap[at - 1] = timer;
+    timer->at = at;
+}
+
+/* Put `timer` at `at`, or as far above it as it belongs. */
+static void rise(struct rl_timers *timers, size_t at, struct rl_timer *timer)
+{
+    while (at > 1) {
+        struct rl_timer *parent = timer_at(timers, at / 2);
+        if (parent->due_ns <= timer->due_ns)
+            break;
+        put(timers, at, parent);
+        at /= 2;
+    }
+    put(timers, at, timer);
+}
+
+/* Put `timer` at `at`, or as far below it as it belongs. */
+static void sink(struct rl_timers *timers, size_t at, struct rl_timer *timer)
+{
+    while (at <= timers->count / 2) {
+        size_t child = 2 * at;
+        if (child < timers->count &&
+            timer_at(timers, child + 1)->due_ns < timer_at(timers, child)->due_ns)
+            child++;
+        struct rl_timer *earlier = timer_at(timers, child);
+        if (timer->due_ns <= earlier->due_ns)
+            break;
+        put(timers, at, earlier);
+        at = child;
+    }
+    put(timers, at, timer);
+}
+
+static void settle(struct rl_timers *timers, size_t at, struct rl_timer *timer)
+{
+    if (at > 1 && timer->due_ns < timer_at(timers, at / 2)->due_ns)
+        rise(timers, at, timer);
+    else
+        sink(timers, at, timer);
+}
+
+/* The last one of the heap takes the place that becomes free. */
+static void take_out(struct rl_timers *timers, struct rl_timer *timer)
+{
+    size_t at = timer->at;
+    struct rl_timer *last = timer_at(timers, timers->count);
+    timers->count--;
+    timer->at = 0;
+    if (last != timer)
+        settle(timers, at, last);
+}
+
+void rl_timer_set(struct rl_timers *timers, struct rl_timer *timer, int64_t due_ns)
+{
+    assert(timer->at == 0 || timer_at(timers, timer->at) == timer);
+    timer->due_ns = due_ns;
+    if (timer->at > 0 && due_ns == INT64_MAX) {
+        take_out(timers, timer);
+    } else if (timer->at > 0) {
+        settle(timers, timer->at, timer);
+    } else if (due_ns != INT64_MAX) {
+        assert(timers->count < timers->reserved);
+        timers->count++;
+        rise(timers, timers->count, timer);
+    }
+}
+
+struct rl_timer *rl_timers_first(const struct rl_timers *timers)
+{
+    return timers->count > 0 ? timers->heap[0] : NULL;
+}
+
+void rl_timers_free(struct rl_timers *timers)
+{
+    free(timers->heap);
+    *timers = (struct rl_timers){0};
+}

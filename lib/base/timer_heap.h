@@ -1,0 +1,43 @@
+/* timer_heap.h - what is due when: a heap of timers that live inside what they are for. Core. */
+#ifndef RL_TIMER_H
+#define RL_TIMER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* One thing that is due some time. All zero: it is not set. */
+struct rl_timer {
+    int64_t due_ns;
+    size_t at; /* its place in the heap, from 1; 0: not in it */
+};
+
+/* All zero: there are none. */
+struct rl_timers {
+    struct rl_timer **heap; /* the earliest comes first */
+    size_t count;           /* timers that are set */
+    size_t size;            /* the room there is */
+    size_t reserved;        /* timers that there are, set or not */
+};
+
+/* Make room for one more timer, so that setting it can't fail later. REDLOCK_ENOMEM. */
+int rl_timers_reserve(struct rl_timers *timers);
+
+/* A timer that room was made for, and that is not set, is gone. Its room stays. */
+void rl_timers_unreserve(struct rl_timers *timers);
+
+/* Make `timer` due at `due_ns`: put it in, move it, or take it out (INT64_MAX). */
+void rl_timer_set(struct rl_timers *timers, struct rl_timer *timer, int64_t due_ns);
+
+/* When the first one is due; INT64_MAX: none is set. */
+static inline int64_t rl_timers_due_ns(const struct rl_timers *timers)
+{
+    return timers->count > 0 ? timers->heap[0]->due_ns : INT64_MAX;
+}
+
+/* The one that is due first (any of several that are due together), or NULL. */
+struct rl_timer *rl_timers_first(const struct rl_timers *timers);
+
+/* Free the room. The timers are not touched; the heap is empty, as from the beginning. */
+void rl_timers_free(struct rl_timers *timers);
+
+#endif

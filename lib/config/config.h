@@ -1,0 +1,101 @@
+/* config.h - the node list: parsed, checked, defaulted. Core: no file is opened here, and
+ * no secret read; config_load.h does that.
+ *
+ *   node redis://10.0.0.1:6379
+ *   node rediss://locks@redis-2.example:6380/0   password-file=/run/secrets/redis-2
+ *   max-ttl 30s
+ */
+#ifndef RL_CONFIG_H
+#define RL_CONFIG_H
+
+#include "base/limits.h"
+
+#include <stdbool.h>
+
+enum rl_transport { RL_TCP, RL_TLS, RL_UNIX };
+
+/* One master, with every string owned by the config. Empty strings are never stored: NULL. */
+struct rl_node_config {
+    enum rl_transport transport;
+    char *label; /* the URL without secrets, normalised: what people are shown */
+    char *host;  /* TCP, TLS: a name or an address, without brackets */
+    int port;
+    char *path; /* UNIX */
+    int db;
+    char *user;
+    char *password; /* from the URL; prefer the two below */
+    char *password_file;
+    char *password_env;
+    char *ca_file, *ca_dir, *cert_file, *key_file, *server_name; /* TLS */
+    int line;   /* in the node list file; 0: built in code */
+    int column; /* of the URL */
+};
+
+/* One for each row of the table in settings.c. */
+enum rl_setting {
+    RL_SETTING_MAX_TTL,
+    RL_SETTING_TTL,
+    RL_SETTING_NODE_TIMEOUT,
+    RL_SETTING_CONNECT_TIMEOUT,
+    RL_SETTING_STALL_LIMIT,
+    RL_SETTING_LINGER,
+    RL_SETTING_DRIFT_FACTOR,
+    RL_SETTING_GUARD,
+    RL_SETTING_CLIENT_NAME,
+    RL_SETTING_BACKGROUND,
+    RL_SETTING_COUNT
+};
+
+/* Where a setting's value comes from. */
+struct rl_place {
+    bool in_code; /* from redlock_config; else from the file, or a default where line is 0 */
+    int line;
+    int column;
+};
+
+struct rl_config {
+    struct rl_node_config *nodes;
+    unsigned node_count;
+    int64_t max_ttl_ms;
+    int64_t ttl_ms;
+    int64_t node_timeout_ms; /* 0: none */
+    int64_t connect_timeout_ms;
+    int64_t stall_limit_ms;
+    int64_t linger_ms;
+    double drift_factor;
+    bool guard;
+    char *client_name;   /* NULL: the client makes one from host and pid */
+    int background;      /* enum redlock_background */
+    bool holds_password; /* a URL of the file has a password in it */
+    char *file;          /* for messages; NULL: built in code alone */
+    struct rl_place places[RL_SETTING_COUNT];
+};
+
+/* All defaults, no nodes. */
+void rl_config_init(struct rl_config *config);
+void rl_config_free(struct rl_config *config); /* wipes passwords; leaves it as after init */
+void rl_node_config_free(struct rl_node_config *node); /* the same for one node */
+
+/* Add what `text` says; once a config. `file` is used in messages only. 0, REDLOCK_ECONFIG
+ * or REDLOCK_ENOMEM with `error` filled in as `file:line:column: what is wrong; what would
+ * be right`. No message quotes a URL or a value, so none can give a password away. Lines and
+ * columns count from 1, columns in bytes. On an error the config is as it was freed. */
+int rl_config_parse(struct rl_config *config, const char *file, const char *text, size_t len,
+                    redlock_error *error);
+
+/* Add one node built in code (`index` counts from 0, for messages), and override settings.
+ * Both take whole structs: rl_config_load() has looked at their sizes. */
+int rl_config_add_node(struct rl_config *config, const redlock_node *node, size_t index,
+                       redlock_error *error);
+int rl_config_override(struct rl_config *config, const redlock_config *from,
+                       redlock_error *error);
+
+/* The checks that need the whole: at least one node, no node twice, ttl <= max-ttl, ...
+ * A ttl that nobody set becomes max-ttl where that is less than the default. */
+int rl_config_check(struct rl_config *config, redlock_error *error);
+
+/* "250ms", "30s", "5m", "2h", "1d"; a bare number is refused (which unit?) but for 0.
+ * False: not a duration, or over RL_DURATION_MAX_MS. For the tools' options as well. */
+bool rl_parse_duration_ms(const char *text, size_t len, int64_t *ret_ms);
+
+#endif

@@ -1,0 +1,328 @@
+/* settings.c - see settings.h. Core.
+ *
+ * To add a setting: a line in enum rl_setting, a field in struct rl_config and (of the same
+ * name) in redlock_config, a row here, an entry in redlock.conf(5).
+ */
+#include "config_auto.h"
+
+#include "base/duration.h"
+#include "config/settings.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct row;
+
+/* A type of value: how it is read from text, and how from redlock_config. */
+typedef int parse_fn(const struct row *row, void *value, const char *text, size_t len,
+                     struct rl_problem *problem);
+typedef int override_fn(const struct row *row, void *value, const void *given,
+                        struct rl_problem *problem);
+
+struct row {
+    const char *name;
+    const char *code_name; /* the member of redlock_config */
+    parse_fn *parse;
+    override_fn *override;
+    size_t offset;    /* in struct rl_config */
+    size_t given;     /* in redlock_config */
+    int64_t min, max; /* durations: milliseconds */
+    bool code_off;    /* durations: -1 in code means 0, since 0 leaves it alone */
+    union {
+        int64_t ms;
+        double factor;
+        bool on;
+        int word; /* from 1 */
+    } standard;
+};
+
+static parse_fn parse_duration, parse_factor, parse_switch, parse_client_name, parse_background;
+static override_fn override_duration, override_factor, override_switch, override_client_name,
+    override_background;
+
+#define NAMES(text, member)                                                                    \
+    .name = text, .code_name = #member, .offset = offsetof(struct rl_config, member),          \
+    .given = offsetof(redlock_config, member)
+
+#define DURATION(text, member, least, most, default_ms)                                        \
+    {                                                                                          \
+        NAMES(text, member), .parse = parse_duration, .override = override_duration,           \
+                             .min = (least), .max = (most), .standard.ms = (default_ms)        \
+    }
+
+static const struct row table[RL_SETTING_COUNT] = {
+    [RL_SETTING_MAX_TTL] =
+        DURATION("max-ttl", max_ttl_ms, RL_TTL_MIN_MS, RL_TTL_LIMIT_MS, RL_DEFAULT_MAX_TTL_MS),
+    [RL_SETTING_TTL] =
+        DURATION("ttl", ttl_ms, RL_TTL_MIN_MS, RL_TTL_LIMIT_MS, RL_DEFAULT_TTL_MS),
+    [RL_SETTING_NODE_TIMEOUT] =
+        DURATION("node-timeout", node_timeout_ms, 0, RL_TIMEOUT_LIMIT_MS, 0),
+    [RL_SETTING_CONNECT_TIMEOUT] = DURATION("connect-timeout", connect_timeout_ms, 1,
+                                            RL_TIMEOUT_LIMIT_MS, RL_DEFAULT_CONNECT_TIMEOUT_MS),
+    [RL_SETTING_STALL_LIMIT] = DURATION("stall-limit", stall_limit_ms, 1, RL_TIMEOUT_LIMIT_MS,
+                                        RL_DEFAULT_STALL_LIMIT_MS),
+    [RL_SETTING_LINGER] = {NAMES("linger", linger_ms), .parse = parse_duration,
+                           .override = override_duration, .max = RL_TIMEOUT_LIMIT_MS,
+                           .code_off = true, .standard.ms = RL_DEFAULT_LINGER_MS},
+    [RL_SETTING_DRIFT_FACTOR] = {NAMES("drift-factor", drift_factor), .parse = parse_factor,
+                                 .override = override_factor,
+                                 .standard.factor = RL_DEFAULT_DRIFT_FACTOR},
+    [RL_SETTING_GUARD] = {NAMES("guard", guard), .parse = parse_switch,
+                          .override = override_switch, .standard.on = true},
+    [RL_SETTING_CLIENT_NAME] = {NAMES("client-name", client_name), .parse = parse_client_name,
+                                .override = override_client_name},
+    [RL_SETTING_BACKGROUND] = {NAMES("background", background), .parse = parse_background,
+                               .override = override_background,
+                               .standard.word = REDLOCK_BACKGROUND_AUTO},
+};
+
+/* ---- types of values ------------------------------------------------------------------ */
+
+static int check_range(const struct row *row, int64_t ms, struct rl_problem *problem)
+{
+    if (ms >= row->min && ms <= row->max)
+        return 0;
+    char least[RL_DURATION_TEXT_MAX];
+    char most[RL_DURATION_TEXT_MAX];
+    rl_duration_format(row->min, least);
+    rl_duration_format(row->max, most);
+    return rl_problem_set(problem, 0, "%s is out of range; it goes from %s to %s", row->name,
+                          least, most);
+}
+
+static int parse_duration(const struct row *row, void *value, const char *text, size_t len,
+                          struct rl_problem *problem)
+{
+    int64_t ms = 0;
+    const char *wrong = rl_duration_parse(text, len, &ms);
+    if (wrong)
+        return rl_problem_set(problem, 0, "%s", wrong);
+    int code = check_range(row, ms, problem);
+    if (code == 0)
+        *(int64_t *)value = ms;
+    return code;
+}
+
+static int override_duration(const struct row *row, void *value, const void *given,
+                             struct rl_problem *problem)
+{
+    int64_t ms = *(const int64_t *)given;
+    if (ms == 0)
+        return 0;
+    if (ms == -1 && row->code_off)
+        ms = 0;
+    else if (ms < 0)
+        return rl_problem_set(problem, 0, "can't be negative; %s",
+                              row->code_off ? "give milliseconds, or -1 for none"
+                                            : "give milliseconds, or 0 for the default");
+    int code = check_range(row, ms, problem);
+    if (code < 0)
+        return code;
+    *(int64_t *)value = ms;
+    return 1;
+}
+
+static const char bad_factor[] = "drift-factor is a number from 0 to below 1, for example 0.01";
+
+/* Not strtod(): that one reads a comma or a point as the user's locale likes it. */
+static int parse_factor(const struct row *row, void *value, const char *text, size_t len,
+                        struct rl_problem *problem)
+{
+    (void)row;
+    int64_t number = 0;
+    int64_t scale = 1; /* both stay below 2^53: the division rounds once */
+    size_t at = 0;
+    while (at < len && text[at] == '0')
+        at++;
+    if (at < len && text[at] == '.')
+        at++;
+    else if (at < len)
+        return rl_problem_set(problem, 0, "%s", bad_factor);
+    for (; at < len; at++) {
+        if (text[at] < '0' || text[at] > '9' || scale >= INT64_C(1000000000000000))
+            return rl_problem_set(problem, 0, "%s", bad_factor);
+        number = number * 10 + (text[at] - '0');
+        scale *= 10;
+    }
+    if (len == 0 || (len == 1 && text[0] == '.'))
+        return rl_problem_set(problem, 0, "%s", bad_factor);
+    *(double *)value = (double)number / (double)scale;
+    return 0;
+}
+
+static int override_factor(const struct row *row, void *value, const void *given,
+                           struct rl_problem *problem)
+{
+    (void)row;
+    double factor = *(const double *)given;
+    /* Written so that a NaN is refused. */
+    if (!(factor >= 0.0 && factor < 1.0))
+        return rl_problem_set(problem, 0, "%s", bad_factor);
+    if (!(factor > 0.0))
+        return 0;
+    *(double *)value = factor;
+    return 1;
+}
+
+static int parse_switch(const struct row *row, void *value, const char *text, size_t len,
+                        struct rl_problem *problem)
+{
+    bool on = len == 2 && memcmp(text, "on", 2) == 0;
+    if (!on && (len != 3 || memcmp(text, "off", 3) != 0))
+        return rl_problem_set(problem, 0, "%s is on or off", row->name);
+    *(bool *)value = on;
+    return 0;
+}
+
+static int override_switch(const struct row *row, void *value, const void *given,
+                           struct rl_problem *problem)
+{
+    (void)row;
+    int wanted = *(const int *)given;
+    if (wanted == 0)
+        return 0;
+    if (wanted != 1 && wanted != -1)
+        return rl_problem_set(problem, 0, "is 1 (on), -1 (off) or 0 (as the file says)");
+    *(bool *)value = wanted == 1;
+    return 1;
+}
+
+/* It goes into every token, and other people's tools show it: no byte that needs care. */
+static int parse_client_name(const struct row *row, void *value, const char *text, size_t len,
+                             struct rl_problem *problem)
+{
+    for (size_t i = 0; i < len; i++) {
+        char c = text[i];
+        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                     (c >= '0' && c <= '9') || memchr("._:@-", c, 5);
+        if (!plain)
+            return rl_problem_set(problem, i, "%s has letters, digits and . _ : @ - only",
+                                  row->name);
+        if (i >= RL_CLIENT_NAME_MAX)
+            return rl_problem_set(problem, i, "%s has at most %d bytes", row->name,
+                                  RL_CLIENT_NAME_MAX);
+    }
+    if (len == 0)
+        return rl_problem_set(problem, 0, "%s is empty; give it 1 to %d bytes, or leave it out",
+                              row->name, RL_CLIENT_NAME_MAX);
+    char *name = malloc(len + 1);
+    if (!name)
+        return rl_problem_no_memory(problem);
+    memcpy(name, text, len);
+    name[len] = '\0';
+    char **old = value;
+    free(*old);
+    *old = name;
+    return 0;
+}
+
+static int override_client_name(const struct row *row, void *value, const void *given,
+                                struct rl_problem *problem)
+{
+    const char *name = *(const char *const *)given;
+    if (!name)
+        return 0;
+    int code = parse_client_name(row, value, name, strlen(name), problem);
+    return code < 0 ? code : 1;
+}
+
+static int parse_background(const struct row *row, void *value, const char *text, size_t len,
+                            struct rl_problem *problem)
+{
+    static const char *const words[] = {
+        [REDLOCK_BACKGROUND_AUTO] = "auto",
+        [REDLOCK_BACKGROUND_ALWAYS] = "always",
+        [REDLOCK_BACKGROUND_NEVER] = "never",
+    };
+    for (int i = REDLOCK_BACKGROUND_AUTO; i <= REDLOCK_BACKGROUND_NEVER; i++) {
+        if (strlen(words[i]) == len && memcmp(words[i], text, len) == 0) {
+            *(int *)value = i;
+            return 0;
+        }
+    }
+    return rl_problem_set(problem, 0, "%s is auto, always or never", row->name);
+}
+
+static int override_background(const struct row *row, void *value, const void *given,
+                               struct rl_problem *problem)
+{
+    (void)row;
+    (void)problem;
+    int wanted = *(const int *)given;
+    if (wanted == 0)
+        return 0;
+    assert(wanted >= REDLOCK_BACKGROUND_AUTO && wanted <= REDLOCK_BACKGROUND_NEVER);
+    *(int *)value = wanted;
+    return 1;
+}
+
+/* ---- the table, from outside ---------------------------------------------------------- */
+
+static void *field(struct rl_config *config, const struct row *row)
+{
+    return (char *)config + row->offset;
+}
+
+const char *rl_setting_name(enum rl_setting setting)
+{
+    assert(setting < RL_SETTING_COUNT);
+    return table[setting].name;
+}
+
+int rl_setting_find(const char *name, size_t len)
+{
+    for (int i = 0; i < RL_SETTING_COUNT; i++) {
+        if (strlen(table[i].name) == len && memcmp(table[i].name, name, len) == 0)
+            return i;
+    }
+    return -1;
+}
+
+void rl_settings_default(struct rl_config *config)
+{
+    for (int i = 0; i < RL_SETTING_COUNT; i++) {
+        const struct row *row = &table[i];
+        if (row->parse == parse_duration)
+            *(int64_t *)field(config, row) = row->standard.ms;
+        else if (row->parse == parse_factor)
+            *(double *)field(config, row) = row->standard.factor;
+        else if (row->parse == parse_switch)
+            *(bool *)field(config, row) = row->standard.on;
+        else if (row->parse == parse_background)
+            *(int *)field(config, row) = row->standard.word;
+        else
+            *(char **)field(config, row) = NULL;
+    }
+}
+
+int rl_setting_parse(struct rl_config *config, enum rl_setting setting, const char *text,
+                     size_t len, struct rl_problem *problem)
+{
+    assert(setting < RL_SETTING_COUNT);
+    const struct row *row = &table[setting];
+    return row->parse(row, field(config, row), text, len, problem);
+}
+
+int rl_setting_override(struct rl_config *config, enum rl_setting setting,
+                        const redlock_config *from, struct rl_problem *problem)
+{
+    assert(setting < RL_SETTING_COUNT);
+    const struct row *row = &table[setting];
+    const void *given = (const char *)from + row->given;
+    return row->override(row, field(config, row), given, problem);
+}
+
+int rl_setting_error(const struct rl_config *config, enum rl_setting setting,
+                     redlock_error *error, const char *text)
+{
+    assert(setting < RL_SETTING_COUNT);
+    const struct rl_place *place = &config->places[setting];
+    if (place->in_code)
+        return rl_error_set(error, REDLOCK_ECONFIG, NULL, 0, 0, "redlock_config.%s: %s",
+                            table[setting].code_name, text);
+    return rl_error_set(error, REDLOCK_ECONFIG, config->file, place->line, place->column, "%s",
+                        text);
+}

@@ -1,0 +1,23 @@
+/* url.h - a master's URL. Core.
+ *
+ *   redis://[user[:password]@]host[:port][/db]      rediss:// for TLS
+ *   unix://[user[:password]@]/path[?db=N]
+ *
+ * A byte that would be read as something else is written %XX in user, password and path.
+ */
+#ifndef RL_URL_H
+#define RL_URL_H
+
+#include "config/config.h"
+#include "base/diagnostic.h"
+
+#define RL_DEFAULT_PORT 6379
+
+/* Fill in transport, host, port, path, db, user, password and label, which must be 0 and
+ * NULL before. No message quotes the URL: where its parts are in disorder, any of them may
+ * be the password. What was filled in before an error is the caller's to free.
+ * 0, REDLOCK_ECONFIG or REDLOCK_ENOMEM. */
+int rl_url_parse(const char *text, size_t len, struct rl_node_config *node,
+                 struct rl_problem *problem);
+
+#endif

@@ -1,0 +1,65 @@
+/* driven.c - see driven.h. Core. */
+#include "config_auto.h"
+
+#include "core/driven.h"
+
+#include "base/limits.h"
+
+#include <assert.h>
+
+#define ABSENT_NS (100 * RL_NS_PER_MS) /* shorter, and it was a busy machine */
+
+void rl_driven_sleeps(struct rl_driven *driven, enum rl_sleeps who, int64_t until_ns)
+{
+    assert(who == RL_LEADER_SLEEPS || who == RL_DRIVER_SLEEPS);
+    driven->until_ns[who] = until_ns;
+}
+
+/* Until when is it certain that somebody would have looked, if there had been news? */
+static int64_t looked_until_ns(const struct rl_driven *driven, int64_t now_ns)
+{
+    int64_t until_ns = driven->looked_ns;
+    for (unsigned who = 0; who < 2; who++) {
+        if (driven->until_ns[who] > until_ns)
+            until_ns = driven->until_ns[who];
+    }
+    return until_ns < now_ns ? until_ns : now_ns;
+}
+
+int64_t rl_driven_returns(struct rl_driven *driven, int64_t now_ns)
+{
+    /* Who would have woken in time and comes late did not run: then there may have been news
+     * from the beginning on. */
+    if (now_ns - looked_until_ns(driven, now_ns) <= ABSENT_NS)
+        return 0;
+    int64_t absent_ns = now_ns - driven->looked_ns;
+    driven->looked_ns = driven->back_ns = now_ns;
+    return absent_ns;
+}
+
+void rl_driven_begins(struct rl_driven *driven, int64_t now_ns)
+{
+    driven->since_ns = now_ns;
+    if (looked_until_ns(driven, now_ns) < now_ns)
+        driven->unseen_ns = now_ns;
+}
+
+void rl_driven_looks(struct rl_driven *driven, int64_t now_ns)
+{
+    driven->looked_ns = now_ns;
+}
+
+bool rl_driven_long_ago(const struct rl_driven *driven, int64_t now_ns)
+{
+    return now_ns - driven->looked_ns > ABSENT_NS;
+}
+
+bool rl_driven_unseen(const struct rl_driven *driven, const struct rl_retry *retry)
+{
+    return retry->begun_ns < driven->unseen_ns && retry->flaws == 0;
+}
+
+bool rl_driven_before(const struct rl_driven *driven, int64_t at_ns)
+{
+    return at_ns < driven->back_ns;
+}

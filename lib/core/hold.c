@@ -1,0 +1,246 @@
+/* hold.c - see hold.h: every rule of acquiring, extending and giving up. Core. */
+#include "config_auto.h"
+
+#include "core/hold_parts.h"
+
+#include "base/limits.h"
+
+#include <assert.h>
+
+void rl_hold_init(struct rl_hold *hold, unsigned n, int64_t ttl_ns, double drift_factor)
+{
+    assert(n >= 1 && n <= REDLOCK_NODES_MAX);
+    assert(ttl_ns > 0);
+    *hold = (struct rl_hold){
+        .phase = RL_HOLD_NEW,
+        .n = n,
+        .drift_factor = drift_factor,
+        .ttl_ns = ttl_ns,
+        .key_ttl_ns = ttl_ns,
+    };
+}
+
+void rl_hold_init_attached(struct rl_hold *hold, unsigned n, int64_t ttl_ns,
+                           double drift_factor, int64_t deadline_ns)
+{
+    rl_hold_init(hold, n, ttl_ns, drift_factor);
+    hold->phase = RL_HOLD_HELD;
+    hold->deadline_ns = deadline_ns;
+    hold->reached = rl_all(n);
+}
+
+/* A key of ours may be made, or made to last, as late as now: it is gone by itself when its
+ * TTL has passed, on a server whose clock may run slower than ours. */
+void rl_hold_outlast(struct rl_hold *hold, int64_t now_ns)
+{
+    int64_t until =
+        now_ns + hold->key_ttl_ns + rl_drift_ns(hold->key_ttl_ns, hold->drift_factor);
+    if (until > hold->due_until_ns)
+        hold->due_until_ns = until;
+}
+
+/* The one way into ENDING. Whatever may be on a node is owed a release from here on. */
+static void end(struct rl_hold *hold, int64_t now_ns)
+{
+    assert(hold->phase == RL_HOLD_ASKING || hold->phase == RL_HOLD_HELD);
+    /* Of an attached lock the deadline may tell of a longer TTL than the handle did. */
+    rl_hold_outlast(hold, hold->deadline_ns - hold->key_ttl_ns);
+    rl_hold_outlast(hold, now_ns);
+    hold->phase = RL_HOLD_ENDING;
+    hold->deadline_ns = 0;
+    hold->extending = false;
+    hold->held_back = 0;
+    hold->retake = 0;
+    hold->due = hold->reached;
+}
+
+void rl_hold_distrust(struct rl_hold *hold)
+{
+    hold->distrusted = true;
+}
+
+/* ---- acquire -------------------------------------------------------------------------- */
+
+unsigned rl_hold_judge_ask(struct rl_hold *hold, int64_t now_ns)
+{
+    assert(hold->phase == RL_HOLD_ASKING);
+    switch (rl_round_verdict(&hold->ask)) {
+    case RL_OPEN:
+        /* Ordered acquisition: only a grant of the first one opens the way to the rest. */
+        if (hold->held_back && rl_round_silent(&hold->ask) == hold->held_back) {
+            if (hold->ask.yes)
+                return RL_WANTS_REST;
+            end(hold, now_ns);
+            return RL_DID_LOSE;
+        }
+        return 0;
+    case RL_WON: {
+        int64_t until = rl_validity_end_ns(hold->ask.t0_ns, hold->ttl_ns, hold->drift_factor);
+        if (hold->distrusted || until - now_ns < RL_VALIDITY_GRAIN_NS) {
+            end(hold, now_ns);
+            return RL_DID_LOSE;
+        }
+        hold->phase = RL_HOLD_HELD;
+        hold->deadline_ns = until;
+        return RL_DID_WIN;
+    }
+    case RL_LOST:
+        end(hold, now_ns);
+        return RL_DID_LOSE;
+    }
+    return 0;
+}
+
+unsigned rl_hold_ask(struct rl_hold *hold, int64_t t0_ns, int64_t node_deadline_ns,
+                     uint64_t able, int first)
+{
+    assert(hold->phase == RL_HOLD_NEW);
+    assert(first < 0 || (able & rl_bit((unsigned)first)));
+    hold->phase = RL_HOLD_ASKING;
+    rl_round_start(&hold->ask, hold->n, t0_ns, node_deadline_ns);
+    for (uint64_t rest = rl_all(hold->n) & ~able; rest; rest &= rest - 1)
+        rl_round_vote(&hold->ask, rl_first(rest), RL_VOTE_FAILED);
+    if (first >= 0)
+        hold->held_back = able & ~rl_bit((unsigned)first);
+    return rl_hold_judge_ask(hold, t0_ns);
+}
+
+uint64_t rl_hold_to_ask(const struct rl_hold *hold)
+{
+    if (hold->phase != RL_HOLD_ASKING)
+        return 0;
+    return rl_round_silent(&hold->ask) & ~hold->held_back;
+}
+
+uint64_t rl_hold_ask_rest(struct rl_hold *hold, uint64_t able, int64_t node_deadline_ns)
+{
+    assert(hold->phase == RL_HOLD_ASKING && hold->ask.yes);
+    uint64_t rest = hold->held_back;
+    hold->held_back = 0;
+    hold->ask.node_deadline_ns = node_deadline_ns;
+    for (uint64_t out = rest & ~able; out; out &= out - 1)
+        rl_round_vote(&hold->ask, rl_first(out), RL_VOTE_FAILED);
+    return rest & able;
+}
+
+/* ---- extend --------------------------------------------------------------------------- */
+
+unsigned rl_hold_judge_extend(struct rl_hold *hold, int64_t now_ns)
+{
+    assert(hold->phase == RL_HOLD_HELD && hold->extending);
+    /* Too late, whatever the votes: somebody else may have held it in between. */
+    if (rl_hold_over(hold, now_ns)) {
+        end(hold, now_ns);
+        return RL_DID_DIE;
+    }
+    switch (rl_round_verdict(&hold->extend)) {
+    case RL_OPEN:
+        return 0;
+    case RL_WON: {
+        int64_t until =
+            rl_validity_end_ns(hold->extend.t0_ns, hold->extend_ttl_ns, hold->drift_factor);
+        hold->extending = false;
+        if (until > hold->deadline_ns)
+            hold->deadline_ns = until;
+        hold->retake = hold->extend.no;
+        return RL_DID_EXTEND | (hold->retake ? RL_WANTS_RETAKE : 0u);
+    }
+    case RL_LOST:
+        hold->extending = false;
+        /* A majority can't be ours any more: that is certain, not merely unconfirmed. */
+        if (hold->n - rl_count(hold->extend.no) < rl_quorum_needed(hold->n)) {
+            end(hold, now_ns);
+            return RL_DID_DIE;
+        }
+        return RL_DID_NOT_EXTEND;
+    }
+    return 0;
+}
+
+unsigned rl_hold_extend(struct rl_hold *hold, int64_t t0_ns, int64_t ttl_ns,
+                        int64_t node_deadline_ns, uint64_t able)
+{
+    assert(hold->phase == RL_HOLD_HELD && !hold->extending);
+    hold->extending = true;
+    hold->extend_ttl_ns = ttl_ns;
+    /* An answer that an earlier round waited for in vain says nothing of this one: the TTL
+     * it stands for began before this round did. */
+    hold->fresh[0] = hold->fresh[1] = 0;
+    if (ttl_ns > hold->key_ttl_ns)
+        hold->key_ttl_ns = ttl_ns;
+    rl_round_start(&hold->extend, hold->n, t0_ns, node_deadline_ns);
+    for (uint64_t rest = rl_all(hold->n) & ~able; rest; rest &= rest - 1)
+        rl_round_vote(&hold->extend, rl_first(rest), RL_VOTE_FAILED);
+    /* Where no key of ours can be, there is nothing to extend: the answer is known. */
+    for (uint64_t rest = able & ~hold->reached; rest; rest &= rest - 1)
+        rl_round_vote(&hold->extend, rl_first(rest), RL_VOTE_NO);
+    return rl_hold_judge_extend(hold, t0_ns);
+}
+
+uint64_t rl_hold_to_extend(const struct rl_hold *hold)
+{
+    if (hold->phase != RL_HOLD_HELD || !hold->extending)
+        return 0;
+    return rl_round_silent(&hold->extend);
+}
+
+/* ---- release -------------------------------------------------------------------------- */
+
+/* 0, EEXPIRED, EUNKNOWN, or 1 while it is open. */
+static int judge_release(const struct rl_hold *hold)
+{
+    const struct rl_round *round = &hold->release;
+    unsigned needed = rl_quorum_needed(hold->n);
+    uint64_t asked = hold->release_asked;
+    uint64_t silent = rl_round_silent(round) & asked;
+    unsigned clear = hold->n - rl_count(silent | round->failed);
+
+    /* Too few can still have had it, even if all that did not answer had. */
+    if (rl_count(asked & ~round->no) < needed)
+        return REDLOCK_EEXPIRED;
+    if (rl_count(round->yes) >= needed)
+        return REDLOCK_OK;
+    /* Enough nodes are rid of it for anybody to get a majority; while nobody has said that
+     * it was gone already there is no reason to doubt that it was ours. */
+    if (clear >= needed && (!round->no || !silent))
+        return REDLOCK_OK;
+    if (hold->n - rl_count(round->failed) < needed)
+        return REDLOCK_EUNKNOWN;
+    return 1;
+}
+
+unsigned rl_hold_check_release(struct rl_hold *hold)
+{
+    if (judge_release(hold) == 1)
+        return 0;
+    hold->releasing = false;
+    return RL_DID_FINISH;
+}
+
+int rl_hold_release_result(const struct rl_hold *hold)
+{
+    int result = judge_release(hold);
+    assert(result <= 0);
+    return result;
+}
+
+unsigned rl_hold_release(struct rl_hold *hold, int64_t now_ns, int64_t node_deadline_ns)
+{
+    uint64_t asked = hold->reached;
+    end(hold, now_ns);
+    if (node_deadline_ns <= 0)
+        return 0;
+    hold->releasing = true;
+    hold->release_asked = asked;
+    rl_round_start(&hold->release, hold->n, now_ns, node_deadline_ns);
+    return rl_hold_check_release(hold);
+}
+
+bool rl_hold_wants_release(const struct rl_hold *hold, unsigned node, unsigned slot,
+                           bool active)
+{
+    uint64_t bit = rl_bit(node);
+    if (hold->phase != RL_HOLD_ENDING || (hold->undo[slot] & bit))
+        return false;
+    return (hold->carry[slot] & bit) || (active && (hold->due & bit));
+}

@@ -1,0 +1,158 @@
+/* hold.h - the life of one lock, that is of one token on N nodes. Core: pure.
+ *
+ * A hold is told what happened (sent, answered, link lost, time passed) and says what it now
+ * is and wants. It knows no sockets: a node has two places ("slots") where a link may stand,
+ * one in use and one that drains, and all a hold remembers of links is on which slots an
+ * answer is still owed to it.
+ *
+ *             ask                won, validity left
+ *      NEW ---------> ASKING ---------------------------> HELD <--+ extend: a round of its own
+ *                        |                                 |  |---+
+ *                        | lost, or won too late           | release; majority lost the key;
+ *                        v                                 | an extension came too late
+ *                      ENDING <----------------------------+
+ *                        |  a release goes to each node that may have the key, behind the
+ *                        v  acquire, down every link that owes an answer; again after a break
+ *                      settled: no node can have the key any more
+ *
+ * There is no way back from ENDING: a token is asked for once, and a lock that ran out is
+ * never revived.
+ */
+#ifndef RL_HOLD_H
+#define RL_HOLD_H
+
+#include "kinds/kind.h"
+#include "base/limits.h"
+#include "core/quorum.h"
+
+enum rl_phase { RL_HOLD_NEW, RL_HOLD_ASKING, RL_HOLD_HELD, RL_HOLD_ENDING };
+
+#define RL_SLOTS 2
+
+struct rl_hold {
+    enum rl_phase phase;
+    unsigned n;
+    double drift_factor;
+    bool several;        /* keys on a node: one that refuses to extend may have some of them */
+    int64_t ttl_ns;      /* what the acquire asked for */
+    int64_t key_ttl_ns;  /* the longest TTL any node was told: how long a key may live */
+    int64_t deadline_ns; /* HELD: ours until then. Only grows; 0 in every other phase */
+    bool distrusted;     /* nobody can tell any more how long ago it was asked for */
+
+    struct rl_round ask;
+    uint64_t held_back; /* ordered acquisition: not asked until the first one grants */
+
+    struct rl_round extend;
+    bool extending;
+    int64_t extend_ttl_ns;
+    uint64_t retake; /* confirmed by a majority, missing there: to be filled in */
+
+    struct rl_round release;
+    bool releasing;
+    uint64_t release_asked; /* where a key may have been when release was called */
+    uint64_t release_lost;  /* that may have done it, and whose answer got lost */
+
+    uint64_t reached;         /* a taking byte was sent, and nothing proves the key absent */
+    uint64_t unsure;          /* what one link was told proves nothing of another's requests */
+    uint64_t carry[RL_SLOTS]; /* owes an answer to an acquire, extend or retake */
+    uint64_t fresh[RL_SLOTS]; /* what it carries there was sent in the round that is open */
+    uint64_t undo[RL_SLOTS];  /* owes an answer to a release */
+    uint64_t due;             /* ENDING: a release must (still, or again) be sent */
+    int64_t due_until_ns;     /* when every key of ours has run out by itself */
+};
+
+/* Is it over, as redlock_validity_ms() sees it? */
+static inline bool rl_hold_over(const struct rl_hold *hold, int64_t now_ns)
+{
+    return hold->distrusted || hold->deadline_ns - now_ns < RL_VALIDITY_GRAIN_NS;
+}
+
+/* What an event led to: a set. */
+enum {
+    RL_DID_WIN = 1 << 0,        /* HELD now */
+    RL_DID_LOSE = 1 << 1,       /* the attempt is lost: ENDING now */
+    RL_DID_EXTEND = 1 << 2,     /* the deadline has grown */
+    RL_DID_NOT_EXTEND = 1 << 3, /* the extension failed; the old deadline stands */
+    RL_DID_DIE = 1 << 4,        /* the lock is lost: ENDING now */
+    RL_DID_FINISH = 1 << 5,     /* the release is decided: rl_hold_release_result() */
+    RL_WANTS_REST = 1 << 6,     /* send the acquire to `held_back` */
+    RL_WANTS_RETAKE = 1 << 7    /* send a retake to `retake` */
+};
+
+void rl_hold_init(struct rl_hold *hold, unsigned n, int64_t ttl_ns, double drift_factor);
+
+/* A hold that another process took and detached: any node may have its key. */
+void rl_hold_init_attached(struct rl_hold *hold, unsigned n, int64_t ttl_ns,
+                           double drift_factor, int64_t deadline_ns);
+
+/* The clock went back since it was asked for: what is held is over, and what is asked for can't
+ * be won. It says so at the next event. */
+void rl_hold_distrust(struct rl_hold *hold);
+
+/* Begin to acquire. `able`: the nodes that can vote now; the others have failed. `first`:
+ * ask this one alone, and the rest only if it grants; -1: all at once. Lost at once where
+ * too few are able. The caller then sends to rl_hold_to_ask(). */
+unsigned rl_hold_ask(struct rl_hold *hold, int64_t t0_ns, int64_t node_deadline_ns,
+                     uint64_t able, int first);
+uint64_t rl_hold_to_ask(const struct rl_hold *hold);
+
+/* After RL_WANTS_REST: the nodes to send to now (those still able), with a new deadline.
+ * rl_hold_tick() then tells whether too few of them are left. */
+uint64_t rl_hold_ask_rest(struct rl_hold *hold, uint64_t able, int64_t node_deadline_ns);
+
+/* Begin to extend, while HELD and not extending. As rl_hold_ask; the caller then sends an
+ * extend to rl_hold_to_extend(). A node that owes an answer on its slot in use is not able.
+ * RL_DID_DIE where the lock has run out. */
+unsigned rl_hold_extend(struct rl_hold *hold, int64_t t0_ns, int64_t ttl_ns,
+                        int64_t node_deadline_ns, uint64_t able);
+uint64_t rl_hold_to_extend(const struct rl_hold *hold);
+
+/* Give up, from ASKING or HELD. With `node_deadline_ns` above 0 answers are counted until
+ * then and RL_DID_FINISH follows (maybe at once); with 0 nobody waits for them. */
+unsigned rl_hold_release(struct rl_hold *hold, int64_t now_ns, int64_t node_deadline_ns);
+
+/* Should a release be queued for this node on this slot now? `active`: the slot's link is
+ * the one in use, and is ready to take it. */
+bool rl_hold_wants_release(const struct rl_hold *hold, unsigned node, unsigned slot,
+                           bool active);
+
+/* A request was queued: its first byte may leave at any time from now on. */
+void rl_hold_sent(struct rl_hold *hold, unsigned node, unsigned slot, enum rl_verb verb,
+                  bool active);
+
+/* A request could not be queued, or is not going to be: that node has failed. */
+unsigned rl_hold_unsent(struct rl_hold *hold, unsigned node, enum rl_verb verb, int64_t now_ns);
+
+/* A request was answered. `now_ns` was read after the answer's last byte. */
+unsigned rl_hold_answer(struct rl_hold *hold, unsigned node, unsigned slot, enum rl_verb verb,
+                        enum rl_vote vote, int64_t now_ns);
+
+/* A request was certainly not executed (NOSCRIPT): forget that it was sent. */
+void rl_hold_unexecuted(struct rl_hold *hold, unsigned node, unsigned slot, enum rl_verb verb);
+
+/* The link on a slot does not answer, and another one takes its place: what it owes may never
+ * be answered, so a release that went down it must go down the other as well. */
+void rl_hold_link_drains(struct rl_hold *hold, unsigned node, unsigned slot);
+
+/* The link on a slot broke or was closed: what it owed is unknown from now on. */
+unsigned rl_hold_link_lost(struct rl_hold *hold, unsigned node, unsigned slot, int64_t now_ns);
+
+/* While ASKING: the deadline of the nodes that are asked is now. */
+unsigned rl_hold_cut(struct rl_hold *hold, int64_t now_ns);
+
+/* Time passed. */
+unsigned rl_hold_tick(struct rl_hold *hold, int64_t now_ns);
+
+/* When rl_hold_tick() has something to do at the latest; INT64_MAX: never. */
+int64_t rl_hold_next_ns(const struct rl_hold *hold);
+
+/* After RL_DID_FINISH: 0, REDLOCK_EEXPIRED or REDLOCK_EUNKNOWN. */
+int rl_hold_release_result(const struct rl_hold *hold);
+
+/* ENDING, no answer is owed, and no key can be left anywhere. */
+bool rl_hold_settled(const struct rl_hold *hold, int64_t now_ns);
+
+/* ENDING, and all that is left to do is to wait for keys to run out. */
+bool rl_hold_expired_unreleased(const struct rl_hold *hold, int64_t now_ns);
+
+#endif

@@ -1,0 +1,231 @@
+/* hold_replies.c - see hold.h: what happens to a hold's requests, and what time does: where its
+ * key may be, which votes count, and what is owed to whom. Core. */
+#include "config_auto.h"
+
+#include "core/hold_parts.h"
+
+#include <assert.h>
+
+/* ---- what happens to requests --------------------------------------------------------- */
+
+void rl_hold_sent(struct rl_hold *hold, unsigned node, unsigned slot, enum rl_verb verb,
+                  bool active)
+{
+    uint64_t bit = rl_bit(node);
+    assert(node < hold->n && slot < RL_SLOTS);
+    if (verb == RL_RELEASE) {
+        assert(hold->phase == RL_HOLD_ENDING && !(hold->undo[slot] & bit));
+        hold->undo[slot] |= bit;
+        if (active)
+            hold->due &= ~bit;
+        return;
+    }
+    assert(rl_verb_takes(verb));
+    /* Nothing that could take the key may follow a release of it. */
+    assert(hold->phase != RL_HOLD_ENDING);
+    assert(!(hold->carry[slot] & bit) && !((hold->undo[0] | hold->undo[1]) & bit));
+    hold->carry[slot] |= bit;
+    hold->fresh[slot] |= bit;
+    hold->reached |= bit;
+    if (verb == RL_RETAKE)
+        hold->retake &= ~bit;
+}
+
+/* Count a vote in the round that the verb belongs to, if that is still open. */
+static unsigned count_vote(struct rl_hold *hold, unsigned node, enum rl_verb verb,
+                           enum rl_vote vote, int64_t now_ns)
+{
+    if (verb == RL_ACQUIRE && hold->phase == RL_HOLD_ASKING)
+        return rl_round_vote(&hold->ask, node, vote) ? rl_hold_judge_ask(hold, now_ns) : 0;
+    if (verb == RL_EXTEND && hold->phase == RL_HOLD_HELD && hold->extending)
+        return rl_round_vote(&hold->extend, node, vote) ? rl_hold_judge_extend(hold, now_ns)
+                                                        : 0;
+    if (verb == RL_RELEASE && hold->releasing)
+        return rl_round_vote(&hold->release, node, vote) ? rl_hold_check_release(hold) : 0;
+    return 0;
+}
+
+unsigned rl_hold_unsent(struct rl_hold *hold, unsigned node, enum rl_verb verb, int64_t now_ns)
+{
+    if (verb == RL_RETAKE)
+        hold->retake &= ~rl_bit(node);
+    return count_vote(hold, node, verb, RL_VOTE_FAILED, now_ns);
+}
+
+/* The answer to a taking verb tells where the key is, in every phase. */
+static void learn(struct rl_hold *hold, uint64_t bit, unsigned slot, enum rl_verb verb,
+                  enum rl_vote vote, int64_t now_ns)
+{
+    if (vote == RL_VOTE_NO) {
+        /* A refusal proves the key absent, unless another link's request may have come or
+         * may yet come behind this one. Of several keys it proves that they are not all ours.
+         */
+        bool all_absent = !hold->several || verb == RL_ACQUIRE;
+        if (all_absent && !((hold->carry[1 - slot] | hold->unsure) & bit))
+            hold->reached &= ~bit;
+        return;
+    }
+    if (hold->carry[1 - slot] & bit)
+        hold->unsure |= bit;
+    if (hold->phase != RL_HOLD_ENDING)
+        return;
+    /* Too late, and its life begins only now. A release that follows it on this link finds
+     * it; any other may have gone before it. */
+    rl_hold_outlast(hold, now_ns);
+    if (!(hold->undo[slot] & bit))
+        hold->due |= bit;
+}
+
+unsigned rl_hold_answer(struct rl_hold *hold, unsigned node, unsigned slot, enum rl_verb verb,
+                        enum rl_vote vote, int64_t now_ns)
+{
+    uint64_t bit = rl_bit(node);
+    assert(node < hold->n && slot < RL_SLOTS);
+    /* Deadlines first: an answer from after its round's end is a late one. */
+    unsigned did = rl_hold_tick(hold, now_ns);
+    if (verb == RL_RELEASE) {
+        assert(hold->undo[slot] & bit);
+        hold->undo[slot] &= ~bit;
+        /* Refused, not executed (BUSY, MISCONF, ...): it must be said again. */
+        if (vote == RL_VOTE_FAILED)
+            hold->due |= bit;
+        /* Gone already: by our own release, as far as anybody can tell. */
+        if (vote == RL_VOTE_NO && (hold->release_lost & bit))
+            vote = RL_VOTE_YES;
+        return did | count_vote(hold, node, verb, vote, now_ns);
+    }
+    assert(hold->carry[slot] & bit);
+    hold->carry[slot] &= ~bit;
+    learn(hold, bit, slot, verb, vote, now_ns);
+    bool fresh = hold->fresh[slot] & bit;
+    if (fresh)
+        did |= count_vote(hold, node, verb, vote, now_ns);
+    /* A node that turns out, after the majority's yes, to have lost the key. */
+    if (fresh && verb == RL_EXTEND && vote == RL_VOTE_NO && hold->phase == RL_HOLD_HELD &&
+        !hold->extending && rl_round_verdict(&hold->extend) == RL_WON &&
+        !rl_hold_over(hold, now_ns)) {
+        hold->retake |= bit;
+        did |= RL_WANTS_RETAKE;
+    }
+    return did;
+}
+
+void rl_hold_unexecuted(struct rl_hold *hold, unsigned node, unsigned slot, enum rl_verb verb)
+{
+    uint64_t bit = rl_bit(node);
+    if (verb == RL_RELEASE) {
+        assert(hold->undo[slot] & bit);
+        hold->undo[slot] &= ~bit;
+        hold->due |= bit;
+    } else {
+        assert(hold->carry[slot] & bit);
+        hold->carry[slot] &= ~bit;
+    }
+}
+
+void rl_hold_link_drains(struct rl_hold *hold, unsigned node, unsigned slot)
+{
+    uint64_t bit = rl_bit(node);
+    if (hold->phase == RL_HOLD_ENDING && ((hold->carry[slot] | hold->undo[slot]) & bit))
+        hold->due |= bit;
+}
+
+unsigned rl_hold_link_lost(struct rl_hold *hold, unsigned node, unsigned slot, int64_t now_ns)
+{
+    uint64_t bit = rl_bit(node);
+    bool carrying = hold->carry[slot] & bit;
+    bool undoing = hold->undo[slot] & bit;
+    hold->carry[slot] &= ~bit;
+    hold->undo[slot] &= ~bit;
+    if (!carrying && !undoing)
+        return 0;
+    if (carrying)
+        hold->unsure |= bit;
+    if (undoing)
+        hold->release_lost |= bit;
+    /* A stopped server executes what it has received when it goes on, so the key may come
+     * to life for a TTL from now at the latest moment that we can answer for. */
+    if (hold->phase == RL_HOLD_ENDING) {
+        hold->due |= bit;
+        rl_hold_outlast(hold, now_ns);
+    }
+    unsigned did = rl_hold_tick(hold, now_ns);
+    if (carrying && (hold->fresh[slot] & bit)) {
+        did |= count_vote(hold, node, RL_ACQUIRE, RL_VOTE_FAILED, now_ns);
+        did |= count_vote(hold, node, RL_EXTEND, RL_VOTE_FAILED, now_ns);
+    }
+    /* A release is said again, by the next link: its round goes on (rl_hold_unsent). */
+    return did;
+}
+
+/* ---- time ----------------------------------------------------------------------------- */
+
+static void fail_silent(struct rl_round *round, uint64_t spared)
+{
+    for (uint64_t rest = rl_round_silent(round) & ~spared; rest; rest &= rest - 1)
+        rl_round_vote(round, rl_first(rest), RL_VOTE_FAILED);
+}
+
+unsigned rl_hold_tick(struct rl_hold *hold, int64_t now_ns)
+{
+    if (hold->phase == RL_HOLD_ASKING) {
+        if (now_ns >= hold->ask.node_deadline_ns)
+            fail_silent(&hold->ask, hold->held_back);
+        else if (rl_round_verdict(&hold->ask) == RL_OPEN)
+            return 0;
+        return rl_hold_judge_ask(hold, now_ns);
+    }
+    if (hold->phase == RL_HOLD_HELD && hold->extending) {
+        if (now_ns >= hold->extend.node_deadline_ns)
+            fail_silent(&hold->extend, 0);
+        else if (!rl_hold_over(hold, now_ns))
+            return 0;
+        return rl_hold_judge_extend(hold, now_ns);
+    }
+    if (hold->releasing && now_ns >= hold->release.node_deadline_ns) {
+        for (uint64_t rest = rl_round_silent(&hold->release) & hold->release_asked; rest;
+             rest &= rest - 1)
+            rl_round_vote(&hold->release, rl_first(rest), RL_VOTE_FAILED);
+        return rl_hold_check_release(hold);
+    }
+    return 0;
+}
+
+unsigned rl_hold_cut(struct rl_hold *hold, int64_t now_ns)
+{
+    assert(hold->phase == RL_HOLD_ASKING);
+    if (hold->ask.node_deadline_ns > now_ns)
+        hold->ask.node_deadline_ns = now_ns;
+    return rl_hold_tick(hold, now_ns);
+}
+
+int64_t rl_hold_next_ns(const struct rl_hold *hold)
+{
+    if (hold->phase == RL_HOLD_ASKING)
+        return hold->ask.node_deadline_ns;
+    if (hold->phase == RL_HOLD_HELD && hold->extending) {
+        int64_t over_ns = hold->deadline_ns - RL_VALIDITY_GRAIN_NS + 1;
+        return hold->extend.node_deadline_ns < over_ns ? hold->extend.node_deadline_ns
+                                                       : over_ns;
+    }
+    if (hold->releasing)
+        return hold->release.node_deadline_ns;
+    return INT64_MAX;
+}
+
+static bool owes_any(const struct rl_hold *hold)
+{
+    return (hold->carry[0] | hold->carry[1] | hold->undo[0] | hold->undo[1]) != 0;
+}
+
+bool rl_hold_settled(const struct rl_hold *hold, int64_t now_ns)
+{
+    if (hold->phase != RL_HOLD_ENDING || hold->releasing || owes_any(hold))
+        return false;
+    return !hold->due || now_ns >= hold->due_until_ns;
+}
+
+bool rl_hold_expired_unreleased(const struct rl_hold *hold, int64_t now_ns)
+{
+    return rl_hold_settled(hold, now_ns) && hold->due != 0;
+}

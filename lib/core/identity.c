@@ -1,0 +1,49 @@
+/* identity.c - see identity.h. Core. */
+#include "config_auto.h"
+
+#include "core/identity.h"
+
+#include "base/limits.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* Did a process of that uptime begin within the last `silent_ns`? An uptime is told in whole
+ * seconds, and up to one too short. */
+static bool began_within(int64_t uptime_s, int64_t silent_ns)
+{
+    return uptime_s >= 0 && uptime_s < silent_ns / RL_NS_PER_S;
+}
+
+static bool resynced(const struct rl_identity *identity, const struct rl_info *info)
+{
+    if (!identity->replication[0] || !info->replication[0] ||
+        strcmp(identity->replication, info->replication) == 0)
+        return false;
+    return identity->replica || rl_info_is_replica(info) || info->second_offset >= 0;
+}
+
+enum rl_news rl_identity_learn(struct rl_identity *identity, const struct rl_info *info,
+                               int64_t now_ns)
+{
+    enum rl_news news = RL_SAME;
+    _Static_assert(sizeof(identity->run_id) == sizeof(info->run_id), "run_id");
+    _Static_assert(sizeof(identity->replication) == sizeof(info->replication), "replication");
+    assert(now_ns > 0);
+    if (!info->run_id[0])
+        return RL_SAME;
+    bool known = identity->run_id[0] != '\0';
+    if (!known || strcmp(identity->run_id, info->run_id) != 0) {
+        if (known)
+            news = began_within(info->uptime_s, now_ns - identity->heard_ns) ? RL_RESTARTED
+                                                                            : RL_ANOTHER;
+        memcpy(identity->run_id, info->run_id, sizeof(identity->run_id));
+        identity->seen_ns = now_ns;
+    } else if (resynced(identity, info)) {
+        news = RL_RESYNCED;
+    }
+    memcpy(identity->replication, info->replication, sizeof(identity->replication));
+    identity->replica = rl_info_is_replica(info);
+    identity->heard_ns = now_ns;
+    return news;
+}

@@ -1,0 +1,114 @@
+/* quorum.c - see quorum.h. Core. */
+#include "config_auto.h"
+
+#include "core/quorum.h"
+
+#include "base/limits.h"
+
+#include <assert.h>
+
+unsigned rl_quorum_needed(unsigned n)
+{
+    assert(n >= 1 && n <= REDLOCK_NODES_MAX);
+    return n / 2 + 1;
+}
+
+void rl_round_start(struct rl_round *round, unsigned n, int64_t t0_ns, int64_t node_deadline_ns)
+{
+    assert(n >= 1 && n <= REDLOCK_NODES_MAX);
+    assert(node_deadline_ns >= t0_ns);
+    *round = (struct rl_round){
+        .n = n,
+        .t0_ns = t0_ns,
+        .node_deadline_ns = node_deadline_ns,
+    };
+}
+
+uint64_t rl_round_silent(const struct rl_round *round)
+{
+    return rl_all(round->n) & ~(round->yes | round->no | round->failed);
+}
+
+bool rl_round_vote(struct rl_round *round, unsigned node, enum rl_vote vote)
+{
+    assert(node < round->n);
+    uint64_t bit = rl_bit(node);
+    if (!(rl_round_silent(round) & bit))
+        return false;
+    switch (vote) {
+    case RL_VOTE_YES:
+        round->yes |= bit;
+        break;
+    case RL_VOTE_NO:
+        round->no |= bit;
+        break;
+    case RL_VOTE_FAILED:
+        round->failed |= bit;
+        break;
+    }
+    assert((round->yes & round->no) == 0);
+    assert(((round->yes | round->no) & round->failed) == 0);
+    return true;
+}
+
+enum rl_verdict rl_round_verdict(const struct rl_round *round)
+{
+    unsigned needed = rl_quorum_needed(round->n);
+    if (rl_count(round->yes) >= needed)
+        return RL_WON;
+    if (round->n - rl_count(round->no | round->failed) < needed)
+        return RL_LOST;
+    return RL_OPEN;
+}
+
+bool rl_round_no_quorum(const struct rl_round *round)
+{
+    return round->n - rl_count(round->failed) < rl_quorum_needed(round->n);
+}
+
+bool rl_round_split(const struct rl_round *round)
+{
+    return round->yes != 0 && round->no != 0 && rl_round_verdict(round) == RL_LOST &&
+           rl_count(round->no) < rl_quorum_needed(round->n);
+}
+
+int64_t rl_drift_ns(int64_t ttl_ns, double drift_factor)
+{
+    assert(ttl_ns >= 0 && drift_factor >= 0.0 && drift_factor < 1.0);
+    /* Rounded up: a drift must never come out too small. */
+    return (int64_t)((double)ttl_ns * drift_factor) + 1 + RL_DRIFT_FIXED_NS;
+}
+
+int64_t rl_validity_end_ns(int64_t t0_ns, int64_t ttl_ns, double drift_factor)
+{
+    return t0_ns + ttl_ns - rl_drift_ns(ttl_ns, drift_factor);
+}
+
+int64_t rl_node_budget_ns(int64_t remaining_ns, unsigned n, int64_t node_timeout_ns,
+                          int64_t round_trip_ns)
+{
+    assert(n >= 1 && round_trip_ns >= 0);
+    int64_t least = RL_ROUND_MIN_NS;
+    if (2 * round_trip_ns > least)
+        least = 2 * round_trip_ns;
+    if (remaining_ns < least)
+        return -1;
+    int64_t budget = remaining_ns / n;
+    if (node_timeout_ns > 0 && budget > node_timeout_ns)
+        budget = node_timeout_ns;
+    return budget < least ? least : budget;
+}
+
+int64_t rl_patience_ns(int64_t round_trip_ns)
+{
+    int64_t trips_ns = RL_SILENT_ROUND_TRIPS * round_trip_ns;
+    return trips_ns > RL_SILENT_NS ? trips_ns : RL_SILENT_NS;
+}
+
+int64_t rl_lost_margin_ns(int64_t ttl_ns)
+{
+    int64_t margin_ns = ttl_ns / 20;
+    if (margin_ns < RL_LOST_MARGIN_MIN_NS)
+        return RL_LOST_MARGIN_MIN_NS;
+    return margin_ns < RL_LOST_MARGIN_MAX_NS ? margin_ns : RL_LOST_MARGIN_MAX_NS;
+}

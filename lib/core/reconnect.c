@@ -1,0 +1,69 @@
+/* reconnect.c - see reconnect.h. Core. */
+#include "config_auto.h"
+
+#include "core/reconnect.h"
+
+#include "base/limits.h"
+
+#include <stdbool.h>
+
+#define MIN_NS (RL_RECONNECT_MIN_MS * RL_NS_PER_MS)
+#define LATE_NS (100 * RL_NS_PER_MS)
+#define LASTED_NS RL_NS_PER_S /* up for so long, it was worth being made */
+
+void rl_retry_init(struct rl_retry *retry)
+{
+    *retry = (struct rl_retry){0};
+    rl_backoff_init(&retry->backoff, MIN_NS, RL_RECONNECT_MAX_MS * RL_NS_PER_MS);
+}
+
+static void forgive(struct rl_retry *retry)
+{
+    retry->failures = retry->flaws = 0;
+    rl_backoff_reset(&retry->backoff);
+}
+
+void rl_retry_begin(struct rl_retry *retry, int64_t now_ns)
+{
+    if (now_ns - retry->at_ns > LATE_NS)
+        forgive(retry);
+    retry->begun_ns = now_ns;
+}
+
+void rl_retry_failed(struct rl_retry *retry, struct rl_prng *prng, int64_t now_ns)
+{
+    rl_retry_put_off(retry, now_ns + rl_backoff_calm_ns(&retry->backoff, prng));
+}
+
+void rl_retry_lost(struct rl_retry *retry, struct rl_prng *prng, int64_t up_ns, int64_t now_ns)
+{
+    bool lasted = now_ns - up_ns >= LASTED_NS;
+    retry->failures = 0;
+    retry->at_ns = now_ns;
+    if (lasted)
+        forgive(retry);
+    else if (retry->flaws++ > 0)
+        retry->at_ns += rl_backoff_calm_ns(&retry->backoff, prng);
+}
+
+void rl_retry_excuse(struct rl_retry *retry, int64_t now_ns)
+{
+    forgive(retry);
+    retry->at_ns = now_ns;
+}
+
+void rl_retry_put_off(struct rl_retry *retry, int64_t at_ns)
+{
+    retry->failures++;
+    retry->flaws++;
+    retry->at_ns = at_ns;
+}
+
+void rl_retry_hasten(struct rl_retry *retry, int64_t now_ns)
+{
+    int64_t soonest_ns = retry->begun_ns + MIN_NS;
+    if (soonest_ns < now_ns)
+        soonest_ns = now_ns;
+    if (soonest_ns < retry->at_ns)
+        retry->at_ns = soonest_ns;
+}

@@ -1,0 +1,195 @@
+/* server_info.c - see server_info.h. Core. */
+#include "config_auto.h"
+
+#include "core/server_info.h"
+
+#include "base/limits.h"
+
+#include <assert.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Copy a value that fits; one that does not is as good as none. */
+static void take_text(char *ret, size_t size, const char *value, size_t len)
+{
+    ret[0] = '\0';
+    if (len >= size)
+        return;
+    for (size_t i = 0; i < len; i++) {
+        if (value[i] < 0x21 || value[i] > 0x7e)
+            return;
+    }
+    memcpy(ret, value, len);
+    ret[len] = '\0';
+}
+
+/* Decimal digits only, saturating; -1 where it is anything else. */
+static int64_t take_number(const char *value, size_t len)
+{
+    if (len == 0 || len > 18)
+        return -1;
+    int64_t number = 0;
+    for (size_t i = 0; i < len; i++) {
+        if (value[i] < '0' || value[i] > '9')
+            return -1;
+        number = number * 10 + (value[i] - '0');
+    }
+    return number;
+}
+
+static bool is(const char *key, size_t len, const char *name)
+{
+    return len == strlen(name) && memcmp(key, name, len) == 0;
+}
+
+/* What is read of INFO: a text, a number, or whether it has this one value. */
+enum form { TEXT, NUMBER, FLAG };
+
+#define FIELD(name) offsetof(struct rl_info, name), sizeof(((struct rl_info *)0)->name)
+
+static const struct row {
+    const char *key;
+    enum form form;
+    size_t at, size;
+    const char *value;
+} rows[] = {
+    {"run_id", TEXT, FIELD(run_id), NULL},
+    {"master_replid", TEXT, FIELD(replication), NULL},
+    {"role", TEXT, FIELD(role), NULL},
+    {"redis_version", TEXT, FIELD(version), NULL},
+    {"valkey_version", TEXT, FIELD(valkey), NULL},
+    {"maxmemory_policy", TEXT, FIELD(policy), NULL},
+    {"uptime_in_seconds", NUMBER, FIELD(uptime_s), NULL},
+    {"maxmemory", NUMBER, FIELD(maxmemory), NULL},
+    {"used_memory", NUMBER, FIELD(used_memory), NULL},
+    {"mem_not_counted_for_evict", NUMBER, FIELD(uncounted_memory), NULL},
+    {"min_slaves_good_slaves", NUMBER, FIELD(good_replicas), NULL},
+    {"second_repl_offset", NUMBER, FIELD(second_offset), NULL},
+    {"redis_mode", FLAG, FIELD(sentinel), "sentinel"},
+    {"server_mode", FLAG, FIELD(sentinel), "sentinel"}, /* valkey's */
+    {"cluster_enabled", FLAG, FIELD(cluster), "1"},
+    {"loading", FLAG, FIELD(loading), "1"},
+    {"rdb_last_bgsave_status", FLAG, FIELD(rdb_failed), "err"},
+    {"aof_last_write_status", FLAG, FIELD(aof_failed), "err"},
+};
+
+static void take_value(const struct row *row, const char *value, size_t len,
+                       struct rl_info *info)
+{
+    void *field = (char *)info + row->at;
+    switch (row->form) {
+    case TEXT:
+        take_text(field, row->size, value, len);
+        break;
+    case NUMBER:
+        assert(row->size == sizeof(int64_t));
+        *(int64_t *)field = take_number(value, len);
+        break;
+    case FLAG:
+        assert(row->size == sizeof(bool));
+        *(bool *)field = is(value, len, row->value);
+        break;
+    }
+}
+
+static void take_line(const char *line, size_t len, struct rl_info *info)
+{
+    const char *colon = memchr(line, ':', len);
+    if (!colon)
+        return;
+    size_t key_len = (size_t)(colon - line);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        if (is(line, key_len, rows[i].key))
+            take_value(&rows[i], colon + 1, len - key_len - 1, info);
+    }
+}
+
+void rl_info_parse(const char *text, size_t len, struct rl_info *ret_info)
+{
+    *ret_info = (struct rl_info){.uptime_s = -1, .good_replicas = -1, .second_offset = -1};
+    while (len > 0) {
+        const char *end = memchr(text, '\n', len);
+        size_t line_len = end ? (size_t)(end - text) : len;
+        size_t used = end ? line_len + 1 : line_len;
+        if (line_len > 0 && text[line_len - 1] == '\r')
+            take_line(text, line_len - 1, ret_info);
+        else
+            take_line(text, line_len, ret_info);
+        text += used;
+        len -= used;
+    }
+    if (ret_info->maxmemory < 0)
+        ret_info->maxmemory = 0;
+    if (ret_info->valkey[0])
+        snprintf(ret_info->version, sizeof(ret_info->version), "valkey %s", ret_info->valkey);
+}
+
+bool rl_info_is_replica(const struct rl_info *info)
+{
+    return info->role[0] && strcmp(info->role, "master") != 0;
+}
+
+static bool evicts(const struct rl_info *info)
+{
+    return info->maxmemory > 0 && info->policy[0] && strcmp(info->policy, "noeviction") != 0;
+}
+
+const char *rl_info_unfit(const struct rl_info *info)
+{
+    if (info->loading)
+        return "loading its data set";
+    if (info->sentinel)
+        return "is a Sentinel, which keeps no keys: name independent masters instead";
+    if (info->cluster)
+        return "is a member of a Redis Cluster, whose keys move to other members and to "
+               "replicas: name an independent server instead";
+    if (rl_info_is_replica(info))
+        return "is a replica: name its master, or an independent server, instead";
+    if (evicts(info))
+        return "evicts keys, and locks with them: set maxmemory-policy noeviction";
+    return NULL;
+}
+
+const char *rl_info_refusal(const struct rl_info *info)
+{
+    int64_t counted = info->used_memory;
+    if (info->uncounted_memory > 0)
+        counted -= info->uncounted_memory;
+    if (info->maxmemory > 0 && counted > info->maxmemory)
+        return "OOM: it uses more than maxmemory, so it takes no locks: free memory, or raise "
+               "maxmemory";
+    if (info->aof_failed)
+        return "MISCONF: its last write to the append only file failed, so it takes no locks: "
+               "free the disk";
+    if (info->rdb_failed)
+        return "MISCONF: its last RDB save failed, so it may take no locks: free the disk, or "
+               "set stop-writes-on-bgsave-error no";
+    if (info->good_replicas == 0)
+        return "NOREPLICAS: it has none of the replicas that min-replicas-to-write asks for, "
+               "so "
+               "it takes no locks: set that to 0";
+    return NULL;
+}
+
+int64_t rl_guard_window_ns(int64_t max_ttl_ns, double drift_factor)
+{
+    assert(max_ttl_ns > 0 && drift_factor >= 0.0 && drift_factor < 1.0);
+    return max_ttl_ns + (int64_t)((double)max_ttl_ns * drift_factor) + 1;
+}
+
+int64_t rl_guard_wait_ns(int64_t window_ns, int64_t uptime_s, int64_t seen_ns)
+{
+    assert(window_ns > 0 && seen_ns >= 0);
+    if (seen_ns >= window_ns)
+        return 0;
+    int64_t wait_ns = window_ns - seen_ns;
+    if (uptime_s < 0)
+        return wait_ns;
+    /* Whole seconds, rounded up: ceil(window). */
+    int64_t window_s = (window_ns + RL_NS_PER_S - 1) / RL_NS_PER_S;
+    if (uptime_s - 1 >= window_s)
+        return 0;
+    int64_t by_uptime_ns = (window_s - (uptime_s - 1)) * RL_NS_PER_S;
+    return by_uptime_ns < wait_ns ? by_uptime_ns : wait_ns;
+}

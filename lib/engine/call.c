@@ -1,0 +1,352 @@
+/* call.c - the beginning and end of a call, and its report. See call.h. */
+#include "config_auto.h"
+
+#include "engine/call.h"
+
+#include "engine/lease.h"
+#include "base/text_escape.h"
+
+#include <assert.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BLOCK_MIN 1536 /* an attempt at a lock with a name of usual length */
+#define BLOCKS_KEPT 1024
+#define ENDED_NS (100 * RL_NS_PER_MS) /* between looks at what is outside of the client */
+
+static void fire(struct rl_due *due, int64_t now_ns)
+{
+    struct rl_op *op = (struct rl_op *)due;
+    if (op->done)
+        return;
+    if (op->ended && op->ended(op))
+        op->cancel(op, now_ns);
+    else
+        op->step(op, now_ns);
+}
+
+int rl_op_begin(struct rl_op *op, redlock *client)
+{
+    if (rl_timers_reserve(&client->timers) != 0)
+        return REDLOCK_ENOMEM;
+    op->client = client;
+    op->due.fire = fire;
+    op->next = client->ops;
+    if (op->next)
+        op->next->prev = op;
+    client->ops = op;
+    client->async_ops += op->async;
+    return REDLOCK_OK;
+}
+
+/* An asynchronous call is done, and this is its turn to say so. */
+static void tell(redlock *client, struct rl_notice *notice)
+{
+    struct rl_op *op =
+        (struct rl_op *)(void *)((char *)notice - offsetof(struct rl_op, notice));
+    redlock_lock *lock = NULL;
+    int result = op->conclude(op, &lock);
+    redlock_done_fn *told = op->tell;
+    void *context = op->context;
+    rl_op_end(op);
+    rl_op_free(client, op);
+    rl_notice_call_begin(client, NULL);
+    told(context, result, lock);
+    rl_notice_call_end(client);
+}
+
+/* A block that an op lives in. Those that are free are kept in a list for the next ones. */
+struct rl_block {
+    struct rl_block *next;
+    size_t size;
+    struct rl_op op[];
+};
+
+static struct rl_block *take_block(redlock *client, size_t size)
+{
+    struct rl_block *block = client->spare_blocks;
+    if (block && block->size >= size) {
+        client->spare_blocks = block->next;
+        client->spare_block_count--;
+        return block;
+    }
+    if (size < BLOCK_MIN)
+        size = BLOCK_MIN;
+    block = malloc(sizeof(*block) + size);
+    if (block)
+        block->size = size;
+    return block;
+}
+
+void *rl_op_new(redlock *client, size_t size, size_t zeroed, redlock_done_fn *told,
+                void *context)
+{
+    struct rl_block *block = take_block(client, size);
+    if (!block)
+        return NULL;
+    struct rl_op *op = block->op;
+    memset(op, 0, zeroed);
+    op->async = true;
+    op->id = ++client->last_id;
+    op->notice.tell = tell;
+    op->tell = told;
+    op->context = context;
+    return op;
+}
+
+void rl_op_free(redlock *client, void *op)
+{
+    if (!op)
+        return;
+    struct rl_block *block =
+        (struct rl_block *)(void *)((char *)op - offsetof(struct rl_block, op));
+    if (client->spare_block_count >= BLOCKS_KEPT) {
+        free(block);
+        return;
+    }
+    block->next = client->spare_blocks;
+    client->spare_blocks = block;
+    client->spare_block_count++;
+}
+
+void rl_ops_free(redlock *client)
+{
+    while (client->spare_blocks) {
+        struct rl_block *block = client->spare_blocks;
+        client->spare_blocks = block->next;
+        free(block);
+    }
+    client->spare_block_count = 0;
+}
+
+void rl_op_due(struct rl_op *op, int64_t due_ns)
+{
+    if (op->ended && !op->done)
+        due_ns = rl_earlier_ns(due_ns, rl_client_now_ns(op->client) + ENDED_NS);
+    rl_loop_due(op->client, &op->due, due_ns);
+}
+
+static void join_crowd(struct rl_op *op)
+{
+    redlock *client = op->client;
+    if (op->crowds)
+        return;
+    op->crowds = true;
+    op->crowd_next = NULL;
+    op->crowd_prev = client->crowd_last;
+    if (client->crowd_last)
+        client->crowd_last->crowd_next = op;
+    else
+        client->crowd = op;
+    client->crowd_last = op;
+}
+
+static void leave_crowd(struct rl_op *op)
+{
+    redlock *client = op->client;
+    if (!op->crowds)
+        return;
+    op->crowds = false;
+    if (op->crowd_prev)
+        op->crowd_prev->crowd_next = op->crowd_next;
+    else
+        client->crowd = op->crowd_next;
+    if (op->crowd_next)
+        op->crowd_next->crowd_prev = op->crowd_prev;
+    else
+        client->crowd_last = op->crowd_prev;
+}
+
+void rl_op_finish(struct rl_op *op, int result)
+{
+    redlock *client = op->client;
+    struct rl_sleeper *sleeper = op->sleeper;
+    assert(!op->done);
+    op->done = true;
+    op->result = result;
+    leave_crowd(op);
+    rl_op_due(op, INT64_MAX);
+    if (op == client->leader)
+        rl_loop_rouse(client);
+    if (op->async) {
+        rl_notice_post(client, &op->notice);
+    } else if (sleeper && !sleeper->due) {
+        sleeper->due = true;
+        sleeper->next = client->to_wake;
+        client->to_wake = sleeper;
+    }
+}
+
+void rl_op_let_go(struct rl_op *op, int result)
+{
+    struct rl_claim *claim = op->claim;
+    op->claim = NULL;
+    claim->op = NULL;
+    rl_op_finish(op, result);
+}
+
+void rl_op_abort(struct rl_op *op, int64_t now_ns)
+{
+    if (op->cancel)
+        op->cancel(op, now_ns);
+    else if (op->claim)
+        rl_op_let_go(op, REDLOCK_ECANCELED);
+    else
+        rl_op_finish(op, REDLOCK_ECANCELED);
+}
+
+void rl_op_end(struct rl_op *op)
+{
+    redlock *client = op->client;
+    assert(op->done);
+    if (op->prev)
+        op->prev->next = op->next;
+    else
+        client->ops = op->next;
+    if (op->next)
+        op->next->prev = op->prev;
+    client->async_ops -= op->async;
+    rl_timers_unreserve(&client->timers);
+}
+
+bool rl_op_awaits_nodes(struct rl_op *op, uint64_t able, int64_t until_ns, int64_t crowd_ns,
+                        int64_t now_ns)
+{
+    redlock *client = op->client;
+    int64_t again_ns;
+    if (now_ns < crowd_ns && rl_client_crowded(client, able, now_ns)) {
+        join_crowd(op);
+        rl_op_due(op, crowd_ns);
+        return true;
+    }
+    leave_crowd(op);
+    if (now_ns >= until_ns || rl_client_ready(client, able, now_ns, &again_ns))
+        return false;
+    rl_op_due(op, again_ns < until_ns ? again_ns : until_ns);
+    return true;
+}
+
+void rl_ops_go_on(redlock *client, int64_t now_ns)
+{
+    while (client->crowd &&
+           !rl_client_crowded(client, rl_client_able(client, now_ns), now_ns)) {
+        struct rl_op *op = client->crowd;
+        leave_crowd(op);
+        op->step(op, now_ns);
+    }
+}
+
+int rl_op_wait(struct rl_op *op, redlock_lock **ret_lock)
+{
+    rl_loop_wait(op->client, op);
+    int result = op->conclude ? op->conclude(op, ret_lock) : op->result;
+    rl_op_end(op);
+    return result;
+}
+
+bool rl_report_fits(const redlock_report *report)
+{
+    return !report || report->size == sizeof(*report);
+}
+
+static void set_text(redlock_report *report, unsigned node, const char *text)
+{
+    rl_printable(report->node[node].text, sizeof(report->node[node].text), text, strlen(text));
+}
+
+/* Nobody has been asked yet. */
+static void clear_votes(const redlock *client, redlock_report *report)
+{
+    report->granted = report->held = report->failed = 0;
+    report->majority = -1;
+    report->elapsed_ms = 0;
+    for (unsigned i = 0; i < client->n; i++) {
+        redlock_node_vote *vote = &report->node[i];
+        vote->node = client->nodes[i].config->label;
+        vote->vote = REDLOCK_VOTE_NONE;
+        vote->ttl_ms = 0;
+        vote->holder_len = 0;
+        vote->holder[0] = vote->text[0] = '\0';
+    }
+}
+
+void rl_report_clear(const redlock *client, redlock_report *report)
+{
+    if (!report)
+        return;
+    report->nodes = client->n;
+    report->needed = rl_quorum_needed(client->n);
+    report->rounds = 0;
+    clear_votes(client, report);
+}
+
+void rl_report_unasked(struct rl_op *op, uint64_t nodes, int64_t now_ns)
+{
+    if (!op->report)
+        return;
+    for (; nodes; nodes &= nodes - 1) {
+        unsigned i = rl_first(nodes);
+        struct rl_node *node = &op->client->nodes[i];
+        redlock_node_vote *vote = &op->report->node[i];
+        if (vote->vote != REDLOCK_VOTE_NONE)
+            continue;
+        if (node->mode != RL_UP && rl_node_pending(node)) {
+            set_text(op->report, i, "was not asked, as it was still connecting");
+        } else {
+            vote->vote = REDLOCK_VOTE_FAILED;
+            set_text(op->report, i, rl_node_why(node, now_ns));
+        }
+    }
+}
+
+void rl_report_begin(struct rl_op *op, uint64_t able, int64_t now_ns)
+{
+    if (!op->report)
+        return;
+    op->report->rounds++;
+    clear_votes(op->client, op->report);
+    rl_report_unasked(op, rl_all(op->client->n) & ~able, now_ns);
+}
+
+void rl_report_vote(struct rl_op *op, unsigned node, int vote, const struct rl_judged *judged)
+{
+    redlock_report *report = op->report;
+    if (!report)
+        return;
+    redlock_node_vote *entry = &report->node[node];
+    entry->vote = vote;
+    if (judged->why)
+        set_text(report, node, judged->why);
+    if (!judged->answer.with_holder)
+        return;
+    entry->ttl_ms = judged->answer.ttl_ms;
+    entry->holder_len = judged->holder_len < sizeof(entry->holder) ? judged->holder_len
+                                                                   : sizeof(entry->holder) - 1;
+    memcpy(entry->holder, judged->holder, entry->holder_len);
+    entry->holder_len =
+        rl_node_mask(&op->client->nodes[node], entry->holder, entry->holder_len);
+    entry->holder[entry->holder_len] = '\0';
+}
+
+/* The round is decided: who was silent until its deadline has failed, and the sums. */
+void rl_report_end(struct rl_op *op, const struct rl_round *round, int64_t now_ns)
+{
+    redlock_report *report = op->report;
+    if (!report)
+        return;
+    report->elapsed_ms = (now_ns - round->t0_ns) / RL_NS_PER_MS;
+    for (unsigned i = 0; i < round->n; i++) {
+        redlock_node_vote *vote = &report->node[i];
+        bool silent = vote->vote == REDLOCK_VOTE_NONE && !vote->text[0];
+        if ((round->failed & rl_bit(i)) && silent) {
+            vote->vote = REDLOCK_VOTE_FAILED;
+            snprintf(vote->text, sizeof(vote->text), "no answer within %lld ms",
+                     (long long)((round->node_deadline_ns - round->t0_ns) / RL_NS_PER_MS));
+        }
+        report->granted += vote->vote == REDLOCK_VOTE_GRANTED;
+        report->held += vote->vote == REDLOCK_VOTE_HELD;
+        report->failed += vote->vote == REDLOCK_VOTE_FAILED;
+    }
+}

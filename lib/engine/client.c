@@ -1,0 +1,156 @@
+/* client.c - what every call begins and ends with; cancelling, and counting. */
+#include "config_auto.h"
+
+#include "engine/client.h"
+
+#include "base/eventfd.h"
+#include "engine/lease.h"
+#include "base/text_escape.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+const char *redlock_version(void)
+{
+    return REDLOCK_VERSION;
+}
+
+/* ---- every call ----------------------------------------------------------------------- */
+
+int rl_client_enter(redlock *client, int *ret_cancel_state)
+{
+    if (!client)
+        return REDLOCK_EINVAL;
+    if (rl_born_elsewhere(&client->born))
+        return REDLOCK_EFORK;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, ret_cancel_state);
+    if (pthread_mutex_lock(&client->mutex) != 0) {
+        pthread_setcancelstate(*ret_cancel_state, NULL);
+        return REDLOCK_EDEADLK;
+    }
+    return REDLOCK_OK;
+}
+
+static void leave(redlock *client, int cancel_state)
+{
+    pthread_mutex_unlock(&client->mutex);
+    pthread_setcancelstate(cancel_state, NULL);
+}
+
+void rl_client_leave(redlock *client, int cancel_state)
+{
+    /* What callbacks send leaves together, when the last one is back. */
+    if (rl_loop_unflushed(client) && !rl_notice_inside(client))
+        rl_loop_submit(client, rl_client_now_ns(client));
+    rl_loop_wake(client);
+    rl_loop_nudge(client);
+    rl_drive_leave(client);
+    leave(client, cancel_state);
+}
+
+int rl_client_enter_blocking(redlock *client, int *ret_cancel_state)
+{
+    int result = rl_client_enter(client, ret_cancel_state);
+    if (result)
+        return result;
+    const struct rl_drive *drive = &client->drive;
+    if (rl_notice_inside(client) ||
+        (drive->loop && pthread_equal(drive->loop_thread, pthread_self())))
+        result = REDLOCK_EDEADLK;
+    else if (client->closing)
+        result = REDLOCK_ECANCELED;
+    if (result)
+        leave(client, *ret_cancel_state);
+    else
+        client->callers++;
+    return result;
+}
+
+void rl_client_leave_blocking(redlock *client, int cancel_state)
+{
+    client->left_ns = client->settings.driven.looked_ns;
+    if (--client->callers == 0 && client->closing)
+        pthread_cond_signal(&client->idle);
+    rl_client_leave(client, cancel_state);
+}
+
+int rl_client_stay(redlock *client)
+{
+    int cancel_state;
+    int result = rl_client_enter_blocking(client, &cancel_state);
+    if (result == REDLOCK_OK)
+        leave(client, cancel_state); /* and is counted still */
+    return result;
+}
+
+void rl_client_go(redlock *client)
+{
+    int cancel_state;
+    if (rl_client_enter(client, &cancel_state) == REDLOCK_OK)
+        rl_client_leave_blocking(client, cancel_state);
+}
+
+void rl_client_log(void *owner, int level, const char *format, ...)
+{
+    redlock *client = owner;
+    char cut[512], text[512];
+    va_list args;
+    if (!client->log || level > client->log_level)
+        return;
+    va_start(args, format);
+    vsnprintf(cut, sizeof(cut), format, args);
+    va_end(args);
+    rl_printable(text, sizeof(text), cut, strlen(cut));
+    client->log(client->log_context, level, text);
+}
+
+/* ---- the rest of a client's life ------------------------------------------------------ */
+
+void redlock_cancel(redlock *client)
+{
+    int saved = errno;
+    if (client) {
+        atomic_store(&client->canceled, true);
+        rl_bell_ring(client->wake_fd);
+    }
+    errno = saved;
+}
+
+int rl_client_refuse(redlock *client, const char *why)
+{
+    int cancel_state;
+    int result = rl_client_enter(client, &cancel_state);
+    if (result)
+        return result;
+    rl_client_log(client, REDLOCK_LOG_ERROR, "%s", why);
+    rl_client_leave(client, cancel_state);
+    return REDLOCK_EINVAL;
+}
+
+int redlock_get_stats(redlock *client, redlock_stats *ret_stats)
+{
+    int cancel_state;
+    if (!client || !ret_stats || ret_stats->size != sizeof(*ret_stats))
+        return REDLOCK_EINVAL;
+    int result = rl_client_enter(client, &cancel_state);
+    if (result)
+        return result;
+    size_t size = ret_stats->size;
+    *ret_stats = client->stats;
+    ret_stats->size = size;
+    ret_stats->waiting = client->lines.waiting;
+    ret_stats->pending_releases = rl_claims_unsettled(client, rl_client_now_ns(client));
+    ret_stats->held = 0;
+    for (const struct redlock_lock *lock = client->all_locks; lock; lock = lock->next_all)
+        ret_stats->held += lock->claim != NULL;
+    ret_stats->reconnects = 0;
+    for (unsigned i = 0; i < client->n; i++) {
+        uint64_t connects = client->nodes[i].connects;
+        ret_stats->reconnects += connects > 0 ? connects - 1 : 0;
+    }
+    rl_client_leave(client, cancel_state);
+    return REDLOCK_OK;
+}

@@ -1,0 +1,287 @@
+/* client.h - what a client is made of, and how its parts meet. Internal.
+ *
+ *   op      one call of a user's: waits for nodes, for a round, for time (call.h)
+ *   claim   one token on the nodes: a hold (core) and the requests that carry it (lease.h)
+ *   node    one master (node.h); sub: where its releases are heard (subscriber.h)
+ *   line    the ops that wait for one name, in the order they came (wait_queue.h)
+ *   lock    the handle a user has: finds the claim, and knows the deadline by itself
+ *   notice  something that a user's callback is to be told (callbacks.h)
+ *
+ * One mutex guards it all; it is never held across a wait or a callback. Whoever waits first
+ * leads: runs the loop for everybody (loop.c). Where nobody waits, the user's event loop or
+ * the background thread drives it (background.c).
+ */
+#ifndef RL_CLIENT_H
+#define RL_CLIENT_H
+
+#include "base/fork_check.h"
+#include "base/clock.h"
+#include "engine/wait_queue.h"
+#include "node/node.h"
+#include "engine/callbacks.h"
+#include "node/subscriber.h"
+#include "base/timer_heap.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/types.h>
+
+struct rl_op;
+struct rl_claim;
+
+/* What is due some time: an op or a claim. */
+struct rl_due {
+    struct rl_timer timer; /* first */
+    void (*fire)(struct rl_due *due, int64_t now_ns);
+};
+
+/* A user's handle. The memory stays a handle until the client closes, so that a thread that
+ * comes too late finds "not held", and not somebody else's memory. */
+struct redlock_lock {
+    _Atomic int64_t deadline_ns; /* 0: not valid */
+    _Atomic int64_t clock_epoch; /* of that time: in another one it is over (clock.h) */
+    redlock *client;
+    struct rl_claim *claim; /* NULL: not held by this handle (any more) */
+    struct rl_notice lost;  /* posted once, when it is lost */
+    redlock_lost_fn *on_lost;
+    void *lost_context;
+    struct redlock_lock *next_free;
+    struct redlock_lock *next_all;
+};
+
+/* Where a thread sleeps that does not lead. The memory stays until the client closes, so that
+ * it may be signalled after the mutex was dropped, when its thread may have gone on. */
+struct rl_sleeper {
+    pthread_cond_t cond;
+    bool due;                /* in client->to_wake */
+    struct rl_sleeper *next; /* spare, or to be woken */
+    struct rl_sleeper *next_all;
+};
+
+#define RL_RANDOM_POOL 512
+
+struct redlock {
+    struct rl_born born;
+    struct rl_clock clock;
+    int64_t clock_epoch;    /* that loop.c has seen to */
+    int64_t texts_since_ns; /* by the kernel's clock: handles' texts written before then may be
+                             * from before it went back */
+    pthread_mutex_t mutex;
+    struct rl_config config;
+    redlock_log_fn *log;
+    void *log_context;
+    int log_level;
+
+    int epoll_fd;
+    int wake_fd;
+    struct rl_tag wake_tag;
+    atomic_bool canceled;
+    bool cancel_seen;
+    bool closing;
+    unsigned callers;    /* blocking calls that are in progress */
+    pthread_cond_t idle; /* signalled when that becomes 0 */
+
+    unsigned n;
+    struct rl_node *nodes;
+    /* twins.c: two nodes that may be one server. */
+    struct rl_proof {
+        bool on;
+        unsigned teacher, pupil;
+        int64_t teacher_since_ns, pupil_since_ns; /* their connections */
+        int64_t again_ns; /* when to try anew; INT64_MAX: no need */
+        char nonce[RL_NONCE_LEN];
+        char sha[41]; /* of the script that returns it */
+    } proof;
+    struct rl_node_settings settings;
+    struct rl_prng prng;
+    char sha[RL_SCRIPTS][41];
+    char *request_bytes; /* lease_send.c: a request by hash and by body, RL_REQUEST_MAX each */
+
+    int64_t opened_ns;
+    int64_t majority_ns; /* when a majority was first able to vote; 0: not yet */
+    bool warm;           /* a round has been begun */
+
+    /* loop.c */
+    struct rl_op *ops;                /* calls in progress, newest first */
+    struct rl_op *crowd, *crowd_last; /* that wait until less is under way */
+    struct rl_block *spare_blocks;    /* call.c: where ops of asynchronous calls have lived */
+    unsigned spare_block_count;
+    struct rl_op *leader;
+    bool polling;           /* the leader waits for descriptors */
+    int64_t polls_until_ns; /* until then at the longest */
+    int64_t left_ns;        /* when a blocking call last looked at its descriptors */
+    struct rl_timers timers;
+    struct rl_sleeper *spare_sleepers, *all_sleepers, *to_wake;
+
+    /* background.c */
+    struct rl_drive {
+        int kick_fd;  /* wakes who drives; -1: nobody ever did */
+        int outer_fd; /* redlock_fd(): epoll_fd and kick_fd */
+        bool kicked;
+        bool loop; /* by the user's event loop, on this thread */
+        pthread_t loop_thread;
+        bool runs, stop; /* the background thread */
+        bool refused;    /* it could not be started, and that was said */
+        bool away;       /* it left the descriptors to callers, or to nobody */
+        pthread_t thread;
+        int64_t told_ns; /* until when who drives sleeps; INT64_MIN: is awake */
+    } drive;
+    unsigned async_ops;
+    struct rl_notices notices;
+
+    /* Waiting: wait_queue.c, subscribers.c */
+    struct rl_lines lines;
+    struct rl_sub *subs; /* n of them, from the first wait on */
+    bool subs_wanted;
+    bool subs_unflushed; /* they may have something to send */
+    struct rl_ears ears; /* what they listen on beside their own channels */
+    uint64_t listening;  /* nodes whose releases of plain locks we hear */
+    struct rl_probe *probes; /* probe.c: those in progress */
+    uint64_t probe_count;
+    char uuid[37];
+
+    struct rl_claim *claims;  /* asking or held */
+    struct rl_claim *endings; /* that some node may have to be rid of */
+    struct rl_claim *spare_claims;
+    struct rl_claim **named; /* those of kinds with owners, by name; a power of 2 */
+    size_t named_size, named_count;
+    int64_t sweep_ns;  /* when to look at the endings; INT64_MAX: no need */
+    unsigned ending;   /* how many there are */
+    unsigned watched;  /* locks that are renewed, or whose loss is to be told */
+    unsigned renewing; /* extension rounds under way for them */
+    unsigned starving; /* of them, those whose renewal waits for masters */
+    struct redlock_lock *free_locks, *free_locks_tail; /* first freed, first used again */
+    unsigned free_lock_count;
+    struct redlock_lock *all_locks;
+
+    uint64_t nonce;
+    uint64_t last_id; /* of an asynchronous call */
+    unsigned char random[RL_RANDOM_POOL];
+    unsigned random_left;
+    char boot_id[37];
+    int64_t clock_offset; /* rl_clock_offset() */
+    char holder[RL_CLIENT_NAME_MAX + 1]; /* what tokens end in */
+
+    redlock_stats stats;
+};
+
+/* The time, as every part of a client has it. */
+static inline int64_t rl_client_now_ns(redlock *client)
+{
+    return rl_clock_steady_ns(&client->clock);
+}
+
+/* Enter and leave a public call: fork check, mutex, and no thread cancellation in between
+ * (a thread that vanished in epoll_wait would leave the others without a leader).
+ * 0, REDLOCK_EINVAL (it is NULL), REDLOCK_EFORK, or REDLOCK_EDEADLK (called back from within
+ * the client). */
+int rl_client_enter(redlock *client, int *ret_cancel_state);
+void rl_client_leave(redlock *client, int cancel_state);
+
+/* The same for a call that may wait: REDLOCK_EDEADLK also inside callbacks and on the thread
+ * of the user's loop, REDLOCK_ECANCELED while the client is being closed. */
+int rl_client_enter_blocking(redlock *client, int *ret_cancel_state);
+void rl_client_leave_blocking(redlock *client, int cancel_state);
+
+/* A call that is made of several, on several clients: until it goes, none of them is freed. As
+ * rl_client_enter_blocking(). */
+int rl_client_stay(redlock *client);
+void rl_client_go(redlock *client);
+
+/* close.c: free everything. `in_child`: after a fork, where nothing may be said to anybody. */
+void rl_client_destroy(redlock *client, bool in_child);
+
+void rl_client_log(void *client, int level, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Log what is wrong with what the caller says: EINVAL, or why even that is not possible. For
+ * who has not entered the client. */
+int rl_client_refuse(redlock *client, const char *why);
+
+/* nodes.c: the nodes that can vote now; and how many are on their way for the first time. */
+uint64_t rl_client_able(redlock *client, int64_t now_ns);
+unsigned rl_client_pending(redlock *client);
+
+/* The round trip within which a majority of `nodes` answers; 0: unknown. */
+int64_t rl_client_round_trip_ns(redlock *client, uint64_t nodes);
+
+/* How long a majority may be silent until its answers are more likely to be lost than late. */
+int64_t rl_client_patience_ns(redlock *client);
+
+/* What one of `nodes` may take of a round that may take so long; -1: too little for a round. */
+int64_t rl_client_budget_ns(redlock *client, uint64_t nodes, int64_t remaining_ns);
+
+/* Does some node owe an answer past its time? */
+bool rl_client_overdue(redlock *client, int64_t now_ns);
+
+/* Are all nodes that a round could need as ready as they will be? See nodes.c. */
+bool rl_client_ready(redlock *client, uint64_t able, int64_t now_ns, int64_t *ret_until_ns);
+
+/* Is a majority lacking only because so much is under way already? It will pass. */
+bool rl_client_crowded(redlock *client, uint64_t able, int64_t now_ns);
+
+/* twins.c: nodes that are one server have one vote. What is known of a node has changed, or it is
+ * time to try again (client->proof.again_ns); and an answer to one of its questions. */
+void rl_twins_look(redlock *client, int64_t now_ns);
+void rl_twins_proved(void *owner, struct rl_node *node, const struct rl_waiting *waiting,
+                     const struct rl_reply *reply, int64_t now_ns);
+
+/* loop.c. Mutex held. */
+void rl_loop_due(redlock *client, struct rl_due *due, int64_t due_ns);
+bool rl_loop_unflushed(const redlock *client);
+/* Send what is queued; submit: unless the leader is awake, and does so for all together. */
+void rl_loop_flush(redlock *client, int64_t now_ns);
+void rl_loop_submit(redlock *client, int64_t now_ns);
+/* Has the clock gone back? */
+void rl_loop_see_to_clock(redlock *client, int64_t now_ns);
+/* See to timers. */
+void rl_loop_tick(redlock *client, int64_t now_ns);
+int64_t rl_loop_next_due_ns(redlock *client);
+/* Milliseconds until then, rounded up; at most a second. */
+int rl_loop_timeout_ms(int64_t due_ns, int64_t now_ns);
+/* Handle what has happened. `late`: some of it may have lain there for a while. */
+void rl_loop_poll(redlock *client, bool late);
+/* What has come in meanwhile is handled; catch_up: only after a long time of not looking, or
+ * where an answer is overdue. */
+int64_t rl_loop_look(redlock *client);
+int64_t rl_loop_catch_up(redlock *client);
+void rl_loop_wait(redlock *client, struct rl_op *op);
+void rl_loop_linger(redlock *client, int64_t until_ns);
+/* Whoever leads must look up: now; if something is due before it would. */
+void rl_loop_rouse(redlock *client);
+void rl_loop_nudge(redlock *client);
+/* Wake threads whose calls are done. */
+void rl_loop_wake(redlock *client);
+extern const struct rl_node_events rl_client_events;
+
+/* background.c. Mutex held. */
+/* Somebody must see to what outlives this call: 0 or REDLOCK_ESYSTEM. */
+int rl_drive_need(redlock *client);
+/* A call is over: start or wake who drives, if there is reason to. */
+void rl_drive_leave(redlock *client);
+void rl_drive_kick(redlock *client);
+void rl_drive_stop(redlock *client); /* the background thread, and wait for its end */
+void rl_drive_done(redlock *client); /* close the descriptors */
+
+/* subscribers.c. Mutex held. */
+void rl_subs_want(redlock *client, int64_t now_ns);
+/* Users of an ear have come or gone: it may be gone itself afterwards. */
+void rl_subs_tune(redlock *client, struct rl_ear *ear, int64_t now_ns);
+void rl_subs_flush(redlock *client, int64_t now_ns);
+bool rl_subs_pending(const redlock *client);
+/* The nodes whose subscriber has heard anything since then: a message, or the answer to a PING. */
+uint64_t rl_subs_heard(const redlock *client, int64_t since_ns);
+void rl_subs_absent(redlock *client, int64_t absent_ns);
+void rl_subs_tick(redlock *client, int64_t now_ns);
+int64_t rl_subs_due_ns(redlock *client);
+void rl_subs_done(redlock *client, bool in_child);
+size_t rl_waiter_text(const redlock *client, uint64_t number, char ret_text[RL_WAITER_MAX]);
+
+/* Handles. NULL: out of memory. */
+struct redlock_lock *rl_lock_new(redlock *client);
+void rl_lock_recycle(struct redlock_lock *lock);
+
+/* With the client entered: why this handle can't be worked on (ENOTHELD, EBUSY), or 0. */
+int rl_lock_check(const struct redlock_lock *lock);
+
+#endif

@@ -1,0 +1,153 @@
+/* lease.h - one token on N nodes: the hold (core) beside the requests that carry it.
+ * It outlives the call and the handle, until no node can have its key. Mutex held. */
+#ifndef RL_CLAIM_H
+#define RL_CLAIM_H
+
+#include "engine/call.h"
+
+struct rl_claim {
+    struct rl_due due;            /* first: renewing, or the end of a release's time */
+    struct rl_claim *prev, *next; /* in client->claims or ->endings; spare: next only */
+    struct rl_claim *named_next;  /* in its bucket of client->named */
+    bool named;                   /* is in one */
+    redlock *client;
+    struct rl_target target; /* its bytes are in `bytes` */
+    struct rl_hold hold;
+    int64_t clock_epoch;       /* that its times are of */
+    struct rl_op *op;          /* the call that waits for it, or NULL */
+    struct redlock_lock *lock; /* the handle, or NULL */
+    bool detached;             /* its keys are another process's business */
+    bool spare;                /* put away: nobody has it any more */
+    bool query;                /* inspect, force, probe: no hold, no vote */
+    int64_t query_ttl_ns;      /* a probe that takes or extends: for so long */
+    bool endless;              /* force: also where the key has no TTL */
+    unsigned owed;             /* requests that have not been answered, lost, ... */
+    unsigned busy;             /* calls into this claim that are not back yet */
+    bool ends;                 /* is in client->endings */
+    bool silent;               /* its release wakes nobody: another's will */
+    bool contended;            /* it was not to be had at once */
+    bool waits;                /* who asks will ask again where it is refused */
+    uint64_t waiter;           /* the line (wait_queue.h) that it is asked for; 0: none */
+    uint64_t waiter_round;     /* which one of that line's rounds */
+    uint64_t queues;           /* nodes that were asked to enter it into their queues */
+    int64_t waits_since_ns;    /* that line's first one */
+    struct rl_watch {
+        bool on; /* its loss is to be told, or prevented */
+        bool renews;
+        int64_t until_ns;  /* the caller's max_hold_ms; INT64_MAX: none */
+        int64_t margin_ns; /* lost so long before it runs out */
+        int64_t renew_ns;  /* when to extend it next */
+        bool asked;        /* an extension of ours is under way */
+        bool starved;      /* the last one found too few masters: when they are back, at once */
+        struct rl_backoff backoff;
+    } watch;
+    int64_t budget_ns; /* what one node may take of a round */
+    int64_t retry_ns;  /* releases were refused, or are held back: none before then */
+    size_t token_len;
+    char token[RL_TOKEN_MAX + 1];
+    size_t bytes_size;
+    char *bytes; /* the name and the owner, each with a NUL */
+};
+
+/* A claim for `target`, with a fresh token unless `token` is given (attach). ENOMEM, ERANDOM,
+ * EBUSY (RL_PENDING_RELEASES_MAX). */
+int rl_claim_new(redlock *client, const struct rl_target *target, const char *token,
+                 struct rl_claim **ret_claim);
+
+/* Every way into a claim that can call an op back stands between these two: the op may let
+ * go of the claim, which must not vanish under the feet of those who are still in it. */
+void rl_claim_enter(struct rl_claim *claim);
+void rl_claim_leave(struct rl_claim *claim, int64_t now_ns);
+
+/* Begin rounds. The caller sees what came of it through op->did. */
+void rl_claim_ask(struct rl_claim *claim, uint64_t able, int first, int64_t t0_ns,
+                  int64_t node_deadline_ns);
+void rl_claim_extend(struct rl_claim *claim, uint64_t able, int64_t ttl_ns, int64_t t0_ns,
+                     int64_t node_deadline_ns);
+
+/* Of `nodes`, those that owe it no answer on the link in use: a second taking request there
+ * would have to wait for the first. */
+uint64_t rl_claim_free_of_debt(const struct rl_claim *claim, uint64_t nodes);
+
+/* Give up; with a deadline, op->did hears RL_DID_FINISH. */
+void rl_claim_release(struct rl_claim *claim, int64_t now_ns, int64_t node_deadline_ns);
+
+/* Its user is done with it: releases of a hold that died are held back no longer. */
+void rl_claim_disown(struct rl_claim *claim, int64_t now_ns);
+
+/* Ask `nodes` a question that takes nothing (inspect, force). */
+void rl_claim_query(struct rl_claim *claim, enum rl_verb verb, uint64_t nodes, int64_t now_ns,
+                    int64_t deadline_ns);
+
+/* The round is not worth its remaining time. */
+void rl_claim_cut(struct rl_claim *claim, int64_t now_ns);
+
+/* Time passed. */
+void rl_claim_tick(struct rl_claim *claim, int64_t now_ns);
+
+/* Queue whatever releases are due where they can be queued now. */
+void rl_claim_send_releases(struct rl_claim *claim, int64_t now_ns);
+
+/* Take a waiter of that number out of the queues of these nodes; but those that can't be told
+ * now. */
+uint64_t rl_claim_leave_queue(redlock *client, const struct rl_target *target, uint64_t waiter,
+                              uint64_t nodes, int64_t now_ns);
+
+/* After op or lock was set to NULL: put the claim away if nothing needs it any more. After
+ * this, or any call above that may have led to it, the claim may be gone. */
+void rl_claim_let_go(struct rl_claim *claim, int64_t now_ns);
+
+/* Put away every claim that is settled by now; send what is due. */
+void rl_claims_sweep(redlock *client, int64_t now_ns);
+
+/* How many have ended, of which some master may have a key yet; not those that are but a lost
+ * lock whose handle nobody has released. */
+uint64_t rl_claims_unsettled(const redlock *client, int64_t now_ns);
+
+/* Is a release still unsent or unanswered on a node from which an answer can be hoped for? */
+bool rl_claims_pending(redlock *client, int64_t now_ns);
+
+/* Has the target's owner, through this client, its name already: to read; in any way? Of kinds
+ * that have owners. */
+bool rl_claims_read(const redlock *client, const struct rl_target *target, int64_t now_ns);
+bool rl_claims_own(const redlock *client, const struct rl_target *target, int64_t now_ns);
+
+void rl_claims_free(redlock *client);
+
+/* renewal.c: see to it that it is renewed, that its loss is told; not any more; it is lost. */
+void rl_watch_begin(struct rl_claim *claim, const redlock_options *options, int64_t now_ns);
+void rl_watch_end(struct rl_claim *claim);
+void rl_watch_fire(struct rl_claim *claim, int64_t now_ns);
+/* A master is up, or its connection is lost: renewals that wait for masters go on, or urge. */
+void rl_watches_node_changed(redlock *client, int64_t now_ns);
+/* Did the clock go back since it was asked for? */
+static inline bool rl_claim_untimed(const struct rl_claim *claim)
+{
+    return claim->clock_epoch != rl_clock_epoch(&claim->client->clock);
+}
+
+/* Until when its user may rely on it: where it is watched, until it is given up. Is that
+ * over? What is left of it by then is told as 0. */
+int64_t rl_watch_deadline_ns(const struct rl_claim *claim);
+static inline bool rl_watch_over(const struct rl_claim *claim, int64_t now_ns)
+{
+    return rl_claim_untimed(claim) ||
+           rl_watch_deadline_ns(claim) - now_ns < RL_VALIDITY_GRAIN_NS;
+}
+/* The clock went back: those that are watched are lost, and told so. */
+void rl_watch_untimed(redlock *client, int64_t now_ns);
+/* Its hold did something. */
+void rl_watch_did(struct rl_claim *claim, unsigned did, int64_t now_ns);
+
+/* Node events. */
+void rl_claim_answered(void *owner, struct rl_node *node, unsigned slot,
+                       const struct rl_waiting *waiting, const struct rl_judged *judged,
+                       int64_t now_ns);
+void rl_claim_unexecuted(void *owner, struct rl_node *node, unsigned slot,
+                         const struct rl_waiting *waiting, int64_t now_ns);
+void rl_claim_drains(void *owner, struct rl_node *node, unsigned slot,
+                     const struct rl_waiting *waiting, int64_t now_ns);
+void rl_claim_lost(void *owner, struct rl_node *node, unsigned slot,
+                   const struct rl_waiting *waiting, int64_t now_ns);
+
+#endif

@@ -1,0 +1,398 @@
+/* probe.c - redlock_probe(): a lock with a random name is taken, waited for, extended and
+ * released on each master, with the scripts of a plain lock.
+ *
+ *   LISTEN   the subscribers connect
+ *   TAKE     acquire, with a token of our own
+ *   QUEUE    a second token is refused, and its waiter enters the queue
+ *   EXTEND   twice: the script's body, then its hash
+ *   RELEASE  which wakes the waiter
+ *   WAKE     the message is heard on the client's channel
+ *   LEAVE    the waiter gives up what the release kept for it
+ *
+ * Each phase asks the masters at which all phases before it went well, and waits for them at
+ * most connect-timeout. The requests are queries (lease.h): no vote is counted, and nothing
+ * here can grant a lock to anybody. */
+#include "config_auto.h"
+
+#include "engine/probe.h"
+
+#include "engine/lease.h"
+#include "base/entropy.h"
+#include "kinds/name_set.h"
+#include "base/text.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define PREFIX_DEFAULT "redlock:probe:"
+#define LEASE_MAX_NS (5 * RL_NS_PER_S)   /* a lost release leaves the key for so long */
+#define LOOK_NS (10 * RL_NS_PER_MS)      /* between looks at subscribers that connect */
+#define FIRST_NUMBER (UINT64_C(1) << 63) /* above all numbers of lines */
+
+enum phase {
+    PHASE_LISTEN,
+    PHASE_TAKE,
+    PHASE_QUEUE,
+    PHASE_EXTEND,
+    PHASE_EXTEND_AGAIN,
+    PHASE_RELEASE,
+    PHASE_WAKE,
+    PHASE_LEAVE,
+    PHASE_DONE
+};
+
+struct rl_probe {
+    struct rl_op op;       /* first */
+    struct rl_probe *next; /* in client->probes */
+    redlock_status_report *status;
+    struct rl_claim *holder, *waiter;
+    int64_t lease_ns;
+    uint64_t number; /* the waiter's */
+    enum phase phase;
+    uint64_t good;    /* every phase so far went well there */
+    uint64_t taken;   /* the acquire was sent there, and no release yet */
+    uint64_t waits;   /* the waiter is in the queue there */
+    uint64_t silent;  /* has yet to answer in this phase */
+    int64_t until_ns; /* the end of this phase */
+};
+
+static const struct {
+    enum rl_verb verb;
+    enum redlock_proof_of of;
+} row_of[PHASE_DONE] = {
+    [PHASE_TAKE] = {RL_ACQUIRE, REDLOCK_PROOF_ACQUIRE},
+    [PHASE_QUEUE] = {RL_WAIT, REDLOCK_PROOF_WAKE},
+    [PHASE_EXTEND] = {RL_EXTEND, REDLOCK_PROOF_EXTEND},
+    [PHASE_EXTEND_AGAIN] = {RL_EXTEND, REDLOCK_PROOF_EXTEND},
+    [PHASE_RELEASE] = {RL_RELEASE, REDLOCK_PROOF_RELEASE},
+    [PHASE_LEAVE] = {RL_LEAVE, REDLOCK_PROOF_WAKE},
+};
+
+/* ---- what each node has proven ---------------------------------------------------------- */
+
+static redlock_proof *proof(const struct rl_probe *probe, unsigned node,
+                            enum redlock_proof_of of)
+{
+    return &probe->status->node[node].proof[of];
+}
+
+static void pass(const struct rl_probe *probe, unsigned node, enum redlock_proof_of of)
+{
+    if (proof(probe, node, of)->result == REDLOCK_PROOF_NONE)
+        proof(probe, node, of)->result = REDLOCK_PROOF_OK;
+}
+
+static void fail(const struct rl_probe *probe, unsigned node, enum redlock_proof_of of,
+                 const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* Of several reasons the first one stands. */
+static void fail(const struct rl_probe *probe, unsigned node, enum redlock_proof_of of,
+                 const char *format, ...)
+{
+    redlock_proof *to = proof(probe, node, of);
+    if (to->result == REDLOCK_PROOF_FAILED)
+        return;
+    to->result = REDLOCK_PROOF_FAILED;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(to->text, sizeof(to->text), format, arguments);
+    va_end(arguments);
+}
+
+/* ---- answers ---------------------------------------------------------------------------- */
+
+/* The second token must be refused, and its waiter must be in the queue now. */
+static void judge_queued(struct rl_probe *probe, unsigned node, const struct rl_judged *judged)
+{
+    if (judged->vote == RL_VOTE_YES)
+        fail(probe, node, REDLOCK_PROOF_WAKE, "the key was gone before its time");
+    else if (judged->answer.place < 0)
+        fail(probe, node, REDLOCK_PROOF_WAKE,
+             "could not enter the queue of waiters (TIME, ZADD, ZRANK, PEXPIRE)");
+    else
+        probe->waits |= rl_bit(node);
+}
+
+static void judge(struct rl_probe *probe, unsigned node, const struct rl_judged *judged)
+{
+    enum redlock_proof_of of = row_of[probe->phase].of;
+    if (judged->vote == RL_VOTE_FAILED)
+        fail(probe, node, of, "%s", judged->why);
+    else if (probe->phase == PHASE_QUEUE)
+        judge_queued(probe, node, judged);
+    else if (judged->vote == RL_VOTE_NO)
+        fail(probe, node, of, "the key was gone before its time");
+    else if (probe->phase != PHASE_LEAVE)
+        pass(probe, node, of);
+    if (of != REDLOCK_PROOF_WAKE && proof(probe, node, of)->result != REDLOCK_PROOF_OK)
+        probe->good &= ~rl_bit(node);
+}
+
+static void on_heard(struct rl_op *op, struct rl_node *node, enum rl_verb verb,
+                     const struct rl_judged *judged)
+{
+    struct rl_probe *probe = (struct rl_probe *)op;
+    uint64_t bit = rl_bit(node->index);
+    if (op->done || !(probe->silent & bit) || verb != rl_verb_of(row_of[probe->phase].verb))
+        return;
+    probe->silent &= ~bit;
+    judge(probe, node->index, judged);
+    if (!probe->silent)
+        rl_op_due(op, 0); /* out of the claim's way */
+}
+
+bool rl_probe_woken(redlock *client, unsigned node, uint64_t number, int64_t now_ns)
+{
+    (void)now_ns;
+    for (struct rl_probe *probe = client->probes; probe; probe = probe->next) {
+        if (probe->number != number)
+            continue;
+        if ((probe->waits & rl_bit(node)) && !probe->op.done) {
+            pass(probe, node, REDLOCK_PROOF_WAKE);
+            probe->waits &= ~rl_bit(node);
+            if (probe->phase == PHASE_WAKE && !probe->waits)
+                rl_op_due(&probe->op, 0);
+        }
+        return true;
+    }
+    return false;
+}
+
+/* ---- phases ----------------------------------------------------------------------------- */
+
+/* Masters that vote: a grant of the others counts for nothing, and the reason is known. */
+static uint64_t provable(redlock *client, int64_t now_ns)
+{
+    uint64_t nodes = 0;
+    for (unsigned i = 0; i < client->n; i++) {
+        struct rl_node *node = &client->nodes[i];
+        if (node->mode == RL_UP && rl_node_votes(node) && !rl_node_stalled(node, now_ns))
+            nodes |= rl_bit(i);
+    }
+    return nodes;
+}
+
+static void judge_listening(struct rl_probe *probe)
+{
+    redlock *client = probe->op.client;
+    for (uint64_t deaf = probe->good & ~client->listening; deaf; deaf &= deaf - 1) {
+        unsigned i = rl_first(deaf);
+        fail(probe, i, REDLOCK_PROOF_WAKE, "%s",
+             client->subs ? client->subs[i].why : redlock_strerror(REDLOCK_ENOMEM));
+    }
+}
+
+static void judge_silent(struct rl_probe *probe)
+{
+    long long ms = (long long)(probe->op.client->settings.connect_timeout_ns / RL_NS_PER_MS);
+    enum redlock_proof_of of = row_of[probe->phase].of;
+    for (uint64_t rest = probe->silent; rest; rest &= rest - 1)
+        fail(probe, rl_first(rest), of, "no answer to the script within %lld ms", ms);
+    if (of != REDLOCK_PROOF_WAKE)
+        probe->good &= ~probe->silent;
+    probe->silent = 0;
+}
+
+static void phase_end(struct rl_probe *probe)
+{
+    if (probe->phase == PHASE_LISTEN) {
+        judge_listening(probe);
+    } else if (probe->phase == PHASE_WAKE) {
+        for (uint64_t rest = probe->waits; rest; rest &= rest - 1)
+            fail(probe, rl_first(rest), REDLOCK_PROOF_WAKE,
+                 "the release's message did not come (PUBLISH)");
+    } else {
+        judge_silent(probe);
+    }
+}
+
+static void ask(struct rl_probe *probe, struct rl_claim *claim, uint64_t nodes, int64_t now_ns)
+{
+    probe->silent = nodes;
+    rl_claim_query(claim, row_of[probe->phase].verb, nodes, now_ns, probe->until_ns);
+}
+
+static void phase_begin(struct rl_probe *probe, int64_t now_ns)
+{
+    redlock *client = probe->op.client;
+    probe->until_ns = now_ns + client->settings.connect_timeout_ns;
+    switch (probe->phase) {
+    case PHASE_LISTEN:
+        rl_subs_want(client, now_ns);
+        break;
+    case PHASE_TAKE:
+        probe->taken = probe->good;
+        ask(probe, probe->holder, probe->good, now_ns);
+        break;
+    case PHASE_QUEUE:
+        probe->waiter->waits_since_ns = now_ns;
+        ask(probe, probe->waiter, probe->good & client->listening, now_ns);
+        break;
+    case PHASE_EXTEND: /* to more than what is left, so that it changes something */
+        probe->holder->query_ttl_ns = probe->lease_ns;
+        ask(probe, probe->holder, probe->good, now_ns);
+        break;
+    case PHASE_EXTEND_AGAIN:
+        ask(probe, probe->holder, probe->good, now_ns);
+        break;
+    case PHASE_RELEASE: /* wherever a key may be, and an answer may be hoped for */
+        ask(probe, probe->holder, probe->taken, now_ns);
+        probe->taken = 0;
+        probe->silent &= probe->good;
+        break;
+    case PHASE_LEAVE:
+        ask(probe, probe->waiter, probe->good & client->listening, now_ns);
+        break;
+    case PHASE_WAKE: /* no release, no message */
+        probe->waits &= probe->good;
+        break;
+    case PHASE_DONE:
+        break;
+    }
+}
+
+/* Until when to wait before the phase is over; 0: it is. */
+static int64_t phase_due_ns(const struct rl_probe *probe, int64_t now_ns)
+{
+    if (now_ns >= probe->until_ns)
+        return 0;
+    if (probe->phase == PHASE_LISTEN)
+        return rl_subs_pending(probe->op.client)
+                   ? rl_earlier_ns(now_ns + LOOK_NS, probe->until_ns)
+                   : 0;
+    uint64_t awaited = probe->phase == PHASE_WAKE ? probe->waits : probe->silent;
+    return awaited ? probe->until_ns : 0;
+}
+
+static unsigned count_proven(const redlock_status_report *status)
+{
+    unsigned proven = 0;
+    for (unsigned i = 0; i < status->nodes; i++) {
+        const redlock_node_status *node = &status->node[i];
+        proven += node->state == REDLOCK_NODE_READY &&
+                  node->proof[REDLOCK_PROOF_ACQUIRE].result == REDLOCK_PROOF_OK &&
+                  node->proof[REDLOCK_PROOF_EXTEND].result == REDLOCK_PROOF_OK &&
+                  node->proof[REDLOCK_PROOF_RELEASE].result == REDLOCK_PROOF_OK;
+    }
+    return proven;
+}
+
+static void on_step(struct rl_op *op, int64_t now_ns)
+{
+    struct rl_probe *probe = (struct rl_probe *)op;
+    redlock_status_report *status = probe->status;
+    assert(probe->phase < PHASE_DONE);
+    for (int64_t due_ns; (due_ns = phase_due_ns(probe, now_ns)) == 0;) {
+        phase_end(probe);
+        if (++probe->phase == PHASE_DONE) {
+            status->proven = count_proven(status);
+            rl_op_finish(op, status->proven >= status->needed ? REDLOCK_OK : REDLOCK_ENOQUORUM);
+            return;
+        }
+        phase_begin(probe, now_ns);
+    }
+    rl_op_due(op, phase_due_ns(probe, now_ns));
+}
+
+/* ---- the call --------------------------------------------------------------------------- */
+
+static int claim_new(struct rl_probe *probe, const struct rl_target *target,
+                     struct rl_claim **ret_claim)
+{
+    int result = rl_claim_new(probe->op.client, target, NULL, ret_claim);
+    if (result)
+        return result;
+    rl_claim_enter(*ret_claim); /* ours until the end, whatever answers come late */
+    (*ret_claim)->op = &probe->op;
+    (*ret_claim)->query = true;
+    (*ret_claim)->query_ttl_ns = probe->lease_ns / 2;
+    return 0;
+}
+
+static void claim_end(struct rl_claim *claim, int64_t now_ns)
+{
+    if (!claim)
+        return;
+    claim->op = NULL;
+    rl_claim_leave(claim, now_ns);
+}
+
+static void end(struct rl_probe *probe)
+{
+    redlock *client = probe->op.client;
+    int64_t now_ns = rl_client_now_ns(client);
+    struct rl_probe **at = &client->probes;
+    while (*at != probe)
+        at = &(*at)->next;
+    *at = probe->next;
+    if (probe->taken) /* it was cut short */
+        rl_claim_query(probe->holder, RL_RELEASE, probe->taken, now_ns,
+                       now_ns + client->settings.connect_timeout_ns);
+    claim_end(probe->waiter, now_ns);
+    claim_end(probe->holder, now_ns);
+    rl_loop_submit(client, now_ns);
+}
+
+static int probe_run(redlock *client, const struct rl_target *target,
+                     redlock_status_report *status)
+{
+    struct rl_probe probe = {
+        .status = status,
+        .lease_ns = rl_earlier_ns(client->config.max_ttl_ms * RL_NS_PER_MS, LEASE_MAX_NS),
+        .number = FIRST_NUMBER + ++client->probe_count,
+    };
+    int64_t now_ns = rl_loop_catch_up(client);
+    int result = rl_op_begin(&probe.op, client);
+    if (result)
+        return result;
+    probe.op.step = on_step;
+    probe.op.heard = on_heard;
+    probe.next = client->probes;
+    client->probes = &probe;
+    result = claim_new(&probe, target, &probe.holder);
+    if (!result)
+        result = claim_new(&probe, target, &probe.waiter);
+    if (result) {
+        rl_op_finish(&probe.op, result);
+    } else {
+        probe.waiter->waiter = probe.number;
+        probe.good = provable(client, now_ns);
+        phase_begin(&probe, now_ns);
+        on_step(&probe.op, now_ns);
+    }
+    rl_loop_submit(client, now_ns);
+    result = rl_op_wait(&probe.op, NULL);
+    end(&probe);
+    return result;
+}
+
+int redlock_probe(redlock *client, const char *prefix, redlock_status_report *ret_status)
+{
+    char name[REDLOCK_NAME_MAX + 1], uuid[37], why[160];
+    int cancel_state;
+    if (!client)
+        return REDLOCK_EINVAL;
+    rl_entropy_uuid(uuid);
+    int len = snprintf(name, sizeof(name), "%s%s", prefix ? prefix : PREFIX_DEFAULT, uuid);
+    if (len >= (int)sizeof(name))
+        return rl_client_refuse(client, "the prefix is too long");
+    if (!rl_name_allowed(name, (size_t)len, why, sizeof(why)))
+        return rl_client_refuse(client, why);
+    int result = redlock_status(client, ret_status);
+    if (result != REDLOCK_OK && result != REDLOCK_ENOQUORUM)
+        return result;
+    result = rl_client_enter_blocking(client, &cancel_state);
+    if (result)
+        return result;
+    struct rl_target target = {
+        .kind = rl_kind_on(REDLOCK_PLAIN, client->n),
+        .name = name,
+        .name_len = (size_t)len,
+        .owner = "",
+    };
+    result = probe_run(client, &target, ret_status);
+    rl_client_leave_blocking(client, cancel_state);
+    return result;
+}

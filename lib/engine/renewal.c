@@ -1,0 +1,244 @@
+/* renewal.c - locks that are renewed by themselves, and those whose loss is to be told.
+ *
+ * A watched claim has one time at which it must be looked at: when the next extension is due
+ * (at two thirds of the TTL before the deadline), when the one that is under way has had its
+ * time, or when it must be given up for lost: a margin before the deadline, so that whoever
+ * is told has a moment left to stop in.
+ */
+#include "config_auto.h"
+
+#include "engine/lease.h"
+
+#include <stddef.h>
+
+#define BUSY_NS (2 * RL_NS_PER_MS) /* while others go first */
+
+int64_t rl_watch_deadline_ns(const struct rl_claim *claim)
+{
+    if (!claim->watch.on)
+        return claim->hold.deadline_ns;
+    return rl_earlier_ns(claim->hold.deadline_ns - claim->watch.margin_ns,
+                         claim->watch.until_ns);
+}
+
+/* When that is over, and it is given up. */
+static int64_t lost_ns(const struct rl_claim *claim)
+{
+    return rl_watch_deadline_ns(claim) - RL_VALIDITY_GRAIN_NS + 1;
+}
+
+static void plan(struct rl_claim *claim)
+{
+    int64_t due_ns = lost_ns(claim);
+    if (claim->hold.extending)
+        due_ns = rl_earlier_ns(due_ns, rl_hold_next_ns(&claim->hold));
+    else if (claim->watch.renews)
+        due_ns = rl_earlier_ns(due_ns, claim->watch.renew_ns);
+    rl_loop_due(claim->client, &claim->due, due_ns);
+}
+
+/* When a third of the TTL has passed; of one so short that the margin is most of it, half of
+ * the time after which the lock would be given up. */
+static void plan_renewal(struct rl_claim *claim)
+{
+    const struct rl_hold *hold = &claim->hold;
+    int64_t ends_ns = hold->deadline_ns + rl_drift_ns(hold->ttl_ns, hold->drift_factor);
+    int64_t begun_ns = ends_ns - hold->ttl_ns;
+    int64_t given_up_ns = hold->deadline_ns - claim->watch.margin_ns - RL_VALIDITY_GRAIN_NS;
+    claim->watch.renew_ns =
+        rl_earlier_ns(begun_ns + hold->ttl_ns / 3, begun_ns + (given_up_ns - begun_ns) / 2);
+}
+
+static void tell_lost(redlock *client, struct rl_notice *notice)
+{
+    redlock_lock *lock =
+        (redlock_lock *)(void *)((char *)notice - offsetof(struct redlock_lock, lost));
+    redlock_lost_fn *on_lost = lock->on_lost;
+    void *context = lock->lost_context;
+    rl_notice_call_begin(client, lock);
+    on_lost(context, lock);
+    rl_notice_call_end(client);
+}
+
+void rl_watch_begin(struct rl_claim *claim, const redlock_options *options, int64_t now_ns)
+{
+    struct rl_watch *watch = &claim->watch;
+    int64_t ttl_ns = claim->hold.ttl_ns;
+    *watch = (struct rl_watch){
+        .on = true,
+        .renews = options->auto_renew != 0,
+        .until_ns = INT64_MAX,
+        .margin_ns = rl_lost_margin_ns(ttl_ns),
+    };
+    if (options->max_hold_ms > 0 && options->max_hold_ms < RL_DURATION_MAX_MS)
+        watch->until_ns =
+            now_ns + options->max_hold_ms * RL_NS_PER_MS + RL_VALIDITY_GRAIN_NS - 1;
+    rl_backoff_init(&watch->backoff, RL_RETRY_MIN_MS * RL_NS_PER_MS,
+                    ttl_ns / 10 > RL_RETRY_MIN_MS * RL_NS_PER_MS
+                        ? ttl_ns / 10
+                        : RL_RETRY_MIN_MS * RL_NS_PER_MS);
+    claim->lock->on_lost = options->on_lost;
+    claim->lock->lost_context = options->lost_context;
+    claim->lock->lost.tell = tell_lost;
+    atomic_store(&claim->lock->deadline_ns, rl_watch_deadline_ns(claim));
+    claim->client->watched++;
+    claim->client->stats.renewing += watch->renews;
+    plan_renewal(claim);
+    plan(claim);
+}
+
+/* The one place that says whether its renewal waits for masters. */
+static void set_starved(struct rl_claim *claim, bool starved)
+{
+    claim->client->starving += starved - claim->watch.starved;
+    claim->watch.starved = starved;
+}
+
+static bool has_quorum(redlock *client, int64_t now_ns)
+{
+    return rl_count(rl_client_able(client, now_ns)) >= rl_quorum_needed(client->n);
+}
+
+/* What is held and may be lost does not wait for the end of a backoff. */
+static void hasten_nodes(redlock *client, int64_t now_ns)
+{
+    for (unsigned i = 0; i < client->n; i++)
+        rl_node_hasten(&client->nodes[i], now_ns);
+}
+
+void rl_watches_node_changed(redlock *client, int64_t now_ns)
+{
+    if (client->starving == 0)
+        return;
+    if (!has_quorum(client, now_ns)) {
+        hasten_nodes(client, now_ns);
+        return;
+    }
+    for (struct rl_claim *claim = client->claims; claim; claim = claim->next) {
+        if (!claim->watch.on || !claim->watch.starved)
+            continue;
+        set_starved(claim, false);
+        claim->watch.renew_ns = now_ns;
+        plan(claim);
+    }
+}
+
+/* Its extension is over, whatever came of it. */
+static void asked_no_more(struct rl_claim *claim)
+{
+    claim->client->renewing -= claim->watch.asked;
+    claim->watch.asked = false;
+}
+
+void rl_watch_end(struct rl_claim *claim)
+{
+    struct rl_watch *watch = &claim->watch;
+    if (!watch->on)
+        return;
+    asked_no_more(claim);
+    set_starved(claim, false);
+    watch->on = false;
+    claim->client->watched--;
+    claim->client->stats.renewing -= watch->renews;
+    rl_loop_due(claim->client, &claim->due, INT64_MAX);
+}
+
+/* The end of the watch, once: whatever is left is given up at all nodes. */
+static void lose(struct rl_claim *claim)
+{
+    struct redlock_lock *lock = claim->lock;
+    redlock *client = claim->client;
+    rl_watch_end(claim);
+    rl_client_log(client, REDLOCK_LOG_WARNING, "a lock was lost: %s",
+                  rl_claim_untimed(claim)           ? "the clock went back"
+                  : claim->hold.phase == RL_HOLD_HELD ? "its time ran out"
+                                                      : "a majority has it no more");
+    if (lock && lock->claim && lock->on_lost)
+        rl_notice_post(client, &lock->lost);
+}
+
+/* The last millisecond of what was told is the keys' still. */
+static void give_up(struct rl_claim *claim, int64_t now_ns)
+{
+    claim->retry_ns = rl_watch_deadline_ns(claim);
+    lose(claim);
+    claim->client->stats.lost++;
+    /* An extension that a caller waits for has lost. */
+    if (claim->op)
+        rl_op_let_go(claim->op, REDLOCK_EEXPIRED);
+    rl_claim_release(claim, now_ns, 0);
+}
+
+static void renew(struct rl_claim *claim, int64_t now_ns)
+{
+    redlock *client = claim->client;
+    /* A caller's own extension goes first, or it would never have its turn where a round trip
+     * takes as long as a third of the TTL. */
+    if (claim->op || client->renewing >= RL_RENEWALS_MAX) {
+        claim->watch.renew_ns = now_ns + BUSY_NS;
+        plan(claim);
+        return;
+    }
+    uint64_t able = rl_client_able(client, now_ns);
+    int64_t left_ns = lost_ns(claim) - now_ns;
+    int64_t budget_ns = rl_client_budget_ns(client, able, left_ns);
+    claim->budget_ns = budget_ns < 0 ? left_ns : budget_ns; /* a last one is worth trying */
+    claim->watch.asked = true;
+    client->renewing++;
+    int64_t t0_ns = rl_client_now_ns(client);
+    rl_claim_extend(claim, able, claim->hold.ttl_ns, t0_ns, t0_ns + claim->budget_ns);
+    if (claim->watch.on)
+        plan(claim);
+}
+
+void rl_watch_fire(struct rl_claim *claim, int64_t now_ns)
+{
+    if (rl_watch_over(claim, now_ns)) {
+        give_up(claim, now_ns);
+    } else if (claim->hold.extending) {
+        rl_claim_tick(claim, now_ns);
+        if (claim->watch.on)
+            plan(claim);
+    } else if (claim->watch.renews && now_ns >= claim->watch.renew_ns) {
+        renew(claim, now_ns);
+    } else {
+        plan(claim);
+    }
+}
+
+void rl_watch_untimed(redlock *client, int64_t now_ns)
+{
+    for (struct rl_claim *claim = client->claims; claim; claim = claim->next) {
+        if (claim->watch.on)
+            rl_loop_due(client, &claim->due, now_ns);
+    }
+}
+
+void rl_watch_did(struct rl_claim *claim, unsigned did, int64_t now_ns)
+{
+    struct rl_watch *watch = &claim->watch;
+    if (did & RL_DID_DIE) {
+        lose(claim);
+        return;
+    }
+    if (did & RL_DID_EXTEND) {
+        rl_backoff_reset(&watch->backoff);
+        set_starved(claim, false);
+        plan_renewal(claim);
+    } else if (did & RL_DID_NOT_EXTEND) {
+        rl_client_log(
+            claim->client, REDLOCK_LOG_WARNING,
+            "a lock was not renewed: %u of %u masters confirmed it and %u are needed; "
+            "%lld ms are left to try again in",
+            rl_count(claim->hold.extend.yes), claim->hold.n, rl_quorum_needed(claim->hold.n),
+            (long long)((lost_ns(claim) - now_ns) / RL_NS_PER_MS));
+        watch->renew_ns = now_ns + rl_backoff_next_ns(&watch->backoff, &claim->client->prng);
+        set_starved(claim, !has_quorum(claim->client, now_ns));
+        if (watch->starved)
+            hasten_nodes(claim->client, now_ns);
+    } else {
+        return;
+    }
+    asked_no_more(claim);
+    plan(claim);
+}

@@ -1,0 +1,168 @@
+/* subscribers.c - hearing of releases: the client's subscriber connections (subscriber.h), made at the first
+ * wait for a lock, kept afterwards, and looked after while somebody waits. */
+#include "config_auto.h"
+
+#include "engine/client.h"
+#include "engine/probe.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define UNWANTED_NS (5 * RL_NS_PER_S) /* who waited may wait again within this */
+
+static void on_woken(void *owner, unsigned node, uint64_t number, int64_t now_ns)
+{
+    if (!rl_probe_woken(owner, node, number, now_ns))
+        rl_line_woken(owner, node, number, now_ns);
+}
+
+static void on_changed(void *owner, unsigned node, bool listens, int64_t now_ns)
+{
+    redlock *client = owner;
+    if (listens)
+        client->listening |= rl_bit(node);
+    else
+        client->listening &= ~rl_bit(node);
+    rl_lines_changed(client, node, listens, now_ns);
+}
+
+static void on_heard(void *owner, unsigned node, struct rl_ear *ear, int64_t now_ns)
+{
+    rl_line_heard(owner, node, ear, now_ns);
+}
+
+static void on_hears(void *owner, unsigned node, struct rl_ear *ear, int64_t now_ns)
+{
+    rl_line_hears(owner, node, ear, now_ns);
+}
+
+static const struct rl_sub_events events = {
+    .woken = on_woken,
+    .changed = on_changed,
+    .log = rl_client_log,
+    .heard = on_heard,
+    .hears = on_hears,
+};
+
+static struct rl_sub *make(redlock *client)
+{
+    struct rl_sub *subs = calloc(client->n, sizeof(*subs));
+    for (unsigned i = 0; subs && i < client->n; i++) {
+        if (rl_sub_init(&subs[i], i, client->nodes[i].config, &client->settings, &events,
+                        client->nodes[i].tls, client->uuid, client->epoll_fd,
+                        client->wake_fd) == 0)
+            continue;
+        while (i > 0)
+            rl_sub_done(&subs[--i]);
+        free(subs);
+        return NULL;
+    }
+    for (unsigned i = 0; subs && i < client->n; i++)
+        subs[i].ears = &client->ears;
+    return subs;
+}
+
+void rl_subs_want(redlock *client, int64_t now_ns)
+{
+    if (!client->subs)
+        client->subs = make(client);
+    if (!client->subs) /* no memory for them: who waits asks from time to time instead */
+        return;
+    client->subs_wanted = true;
+    for (unsigned i = 0; i < client->n; i++)
+        rl_sub_want(&client->subs[i], now_ns);
+}
+
+void rl_subs_tune(redlock *client, struct rl_ear *ear, int64_t now_ns)
+{
+    for (unsigned i = 0; client->subs && i < client->n; i++)
+        rl_sub_tune(&client->subs[i], ear, now_ns);
+    rl_ear_settle(&client->ears, ear);
+    client->subs_unflushed = client->subs != NULL;
+}
+
+void rl_subs_flush(redlock *client, int64_t now_ns)
+{
+    client->subs_unflushed = false;
+    for (unsigned i = 0; client->subs && i < client->n; i++)
+        rl_sub_flush(&client->subs[i], now_ns);
+}
+
+uint64_t rl_subs_heard(const redlock *client, int64_t since_ns)
+{
+    uint64_t heard = 0;
+    for (unsigned i = 0; client->subs && i < client->n; i++) {
+        if (client->subs[i].wire.heard_ns >= since_ns)
+            heard |= rl_bit(i);
+    }
+    return heard;
+}
+
+bool rl_subs_pending(const redlock *client)
+{
+    for (unsigned i = 0; client->subs && i < client->n; i++) {
+        if (rl_sub_pending(&client->subs[i]))
+            return true;
+    }
+    return false;
+}
+
+/* Nobody has waited for a while: the connections are left alone. */
+static void unwant(redlock *client)
+{
+    client->subs_wanted = false;
+    for (unsigned i = 0; i < client->n; i++)
+        rl_sub_unwant(&client->subs[i]);
+}
+
+void rl_subs_absent(redlock *client, int64_t absent_ns)
+{
+    for (unsigned i = 0; client->subs && i < client->n; i++)
+        rl_sub_absent(&client->subs[i], absent_ns);
+}
+
+void rl_subs_tick(redlock *client, int64_t now_ns)
+{
+    if (client->subs_wanted && client->lines.count == 0 && !client->probes &&
+        now_ns - client->lines.left_ns > UNWANTED_NS)
+        unwant(client);
+    for (unsigned i = 0; client->subs && i < client->n; i++)
+        rl_sub_tick(&client->subs[i], now_ns);
+}
+
+int64_t rl_subs_due_ns(redlock *client)
+{
+    int64_t due_ns = INT64_MAX;
+    for (unsigned i = 0; client->subs && i < client->n; i++) {
+        int64_t sub_ns = rl_sub_due_ns(&client->subs[i]);
+        if (sub_ns < due_ns)
+            due_ns = sub_ns;
+    }
+    return due_ns;
+}
+
+void rl_subs_done(redlock *client, bool in_child)
+{
+    for (unsigned i = 0; client->subs && i < client->n; i++) {
+        if (in_child)
+            rl_sub_done_in_child(&client->subs[i]);
+        else
+            rl_sub_done(&client->subs[i]);
+    }
+    free(client->subs);
+    client->subs = NULL;
+}
+
+size_t rl_waiter_text(const redlock *client, uint64_t number, char ret_text[RL_WAITER_MAX])
+{
+    char digits[20];
+    size_t count = 0, len = sizeof(client->uuid) - 1;
+    memcpy(ret_text, client->uuid, len);
+    ret_text[len++] = ':';
+    do
+        digits[count++] = (char)('0' + number % 10);
+    while (number /= 10);
+    while (count > 0)
+        ret_text[len++] = digits[--count];
+    return len;
+}

@@ -1,0 +1,218 @@
+/* twins.c - one server has one vote, under however many names it is on the list.
+ *
+ * Nodes that are up and have the same run_id may be one server: then one of them is its twin and
+ * has no vote. They may also be two, as a machine that was cloned while its server ran, or a
+ * server that makes its run_id up; so it is proven. What one of them is taught (a script that
+ * returns a nonce), the other one knows, whatever database it is asked for, or it is another
+ * server. Until that is known the one that has come last has no vote, for it may be the same; and
+ * nor has one that can't be taught, since it is of no use for locks either.
+ */
+#include "config_auto.h"
+
+#include "engine/client.h"
+
+#include "base/entropy.h"
+#include "base/sha1.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define PROVE_AGAIN_NS RL_NS_PER_S
+
+/* Could it vote, were it not for a twin? */
+static bool stands(const struct rl_node *node)
+{
+    return node->mode == RL_UP && node->fitness == RL_FIT && node->info.run_id[0];
+}
+
+static bool alike(const struct rl_node *one, const struct rl_node *other)
+{
+    return stands(one) && stands(other) && strcmp(one->info.run_id, other->info.run_id) == 0;
+}
+
+/* Both have to know of it: whichever has been connected to anew since does not. */
+static bool apart(const struct rl_node *one, const struct rl_node *other)
+{
+    return one->apart & rl_bit(other->index) && other->apart & rl_bit(one->index);
+}
+
+static bool same(const struct rl_node *one, const struct rl_node *other)
+{
+    return one->same & rl_bit(other->index) && other->same & rl_bit(one->index);
+}
+
+/* Which of two that may be one server votes for it. */
+static bool precedes(const struct rl_node *one, const struct rl_node *other)
+{
+    if (!same(one, other) && one->unteachable != other->unteachable)
+        return other->unteachable;
+    if (!same(one, other) && one->since_ns != other->since_ns)
+        return one->since_ns < other->since_ns;
+    return one->index < other->index;
+}
+
+static void tell(redlock *client, const struct rl_node *node)
+{
+    rl_client_log(client, REDLOCK_LOG_ERROR,
+                  "%s is the same server as %s: it has no vote; name %u different servers",
+                  node->config->label, client->nodes[node->twin].config->label, client->n);
+}
+
+/* Who of them votes, by what is known now? */
+static void judge(redlock *client)
+{
+    for (unsigned i = 0; i < client->n; i++) {
+        struct rl_node *node = &client->nodes[i];
+        bool was = node->twin >= 0 && node->twin_proven;
+        node->twin = -1;
+        node->twin_proven = false;
+        for (unsigned k = 0; k < client->n; k++) {
+            const struct rl_node *other = &client->nodes[k];
+            if (k == i || !alike(node, other) || apart(node, other) || precedes(node, other))
+                continue;
+            if (node->twin >= 0 && node->twin_proven)
+                break;
+            node->twin = (int)k;
+            node->twin_proven = same(node, other);
+        }
+        if (node->twin_proven && !was)
+            tell(client, node);
+    }
+}
+
+/* ---- proving it ------------------------------------------------------------------------ */
+
+static bool still_there(const struct rl_node *node, int64_t since_ns)
+{
+    return stands(node) && node->since_ns == since_ns;
+}
+
+static bool is_proving(redlock *client)
+{
+    const struct rl_proof *proof = &client->proof;
+    return proof->on &&
+           still_there(&client->nodes[proof->teacher], proof->teacher_since_ns) &&
+           still_there(&client->nodes[proof->pupil], proof->pupil_since_ns);
+}
+
+static bool ask(redlock *client, struct rl_node *node, enum rl_ask what, const char *command,
+                const char *script, int64_t now_ns)
+{
+    char bytes[256];
+    struct rl_out out;
+    rl_out_init(&out, bytes, sizeof(bytes));
+    rl_put_array(&out, 3);
+    rl_put_text(&out, command);
+    rl_put_text(&out, script);
+    rl_put_text(&out, "0");
+    return rl_node_prove(node, what, &out, client->proof.nonce, now_ns);
+}
+
+static void give_up(redlock *client, int64_t now_ns)
+{
+    client->proof.on = false;
+    client->proof.again_ns = now_ns + PROVE_AGAIN_NS;
+}
+
+/* Teach one of them something that no other server knows. */
+static void teach(redlock *client, struct rl_node *teacher, struct rl_node *pupil,
+                  int64_t now_ns)
+{
+    struct rl_proof *proof = &client->proof;
+    uint64_t random;
+    char script[64];
+    *proof = (struct rl_proof){
+        .on = true,
+        .teacher = teacher->index,
+        .pupil = pupil->index,
+        .teacher_since_ns = teacher->since_ns,
+        .pupil_since_ns = pupil->since_ns,
+        .again_ns = INT64_MAX,
+    };
+    bool drawn = rl_entropy_bytes(&random, sizeof(random)) == 0;
+    if (drawn)
+        rl_nonce_text(random, proof->nonce);
+    snprintf(script, sizeof(script), "return '%.*s'", RL_NONCE_LEN, proof->nonce);
+    if (!drawn || rl_sha1_text(script, proof->sha) != 0 ||
+        !ask(client, teacher, RL_ASK_TEACH, "EVAL", script, now_ns))
+        give_up(client, now_ns);
+}
+
+/* The next two of which it is not known. */
+static void go_on(redlock *client, int64_t now_ns)
+{
+    struct rl_proof *proof = &client->proof;
+    if (is_proving(client))
+        return;
+    proof->on = false;
+    if (proof->again_ns != INT64_MAX && now_ns < proof->again_ns)
+        return;
+    proof->again_ns = INT64_MAX;
+    for (unsigned i = 0; i < client->n; i++) {
+        for (unsigned k = 0; k < i; k++) {
+            struct rl_node *one = &client->nodes[k], *other = &client->nodes[i];
+            if (!alike(one, other) || apart(one, other) || same(one, other))
+                continue;
+            if (precedes(one, other))
+                teach(client, one, other, now_ns);
+            else
+                teach(client, other, one, now_ns);
+            return;
+        }
+    }
+}
+
+void rl_twins_look(redlock *client, int64_t now_ns)
+{
+    judge(client);
+    go_on(client, now_ns);
+    for (unsigned i = 0; i < client->n; i++)
+        client->nodes[i].proving = client->proof.on && client->nodes[i].twin >= 0;
+}
+
+static bool says_nonce(const struct rl_proof *proof, const struct rl_reply *reply)
+{
+    return reply->type == RL_REPLY_BULK && rl_part_is(reply, 0, proof->nonce, RL_NONCE_LEN);
+}
+
+/* True: what is known of them has changed. */
+static bool take(redlock *client, struct rl_node *node, enum rl_ask what,
+                 const struct rl_reply *reply, int64_t now_ns)
+{
+    struct rl_proof *proof = &client->proof;
+    struct rl_node *teacher = &client->nodes[proof->teacher];
+    struct rl_node *pupil = &client->nodes[proof->pupil];
+    bool knows = says_nonce(proof, reply);
+    if (what == RL_ASK_TEACH && node == teacher) {
+        teacher->unteachable = !knows;
+        if (!knows || !ask(client, pupil, RL_ASK_RECALL, "EVALSHA", proof->sha, now_ns))
+            give_up(client, now_ns);
+        return !knows;
+    }
+    if (what != RL_ASK_RECALL || node != pupil)
+        return false;
+    if (knows) {
+        teacher->same |= rl_bit(pupil->index);
+        pupil->same |= rl_bit(teacher->index);
+    } else if (rl_error_is(reply, "NOSCRIPT")) {
+        teacher->apart |= rl_bit(pupil->index);
+        pupil->apart |= rl_bit(teacher->index);
+    } else {
+        give_up(client, now_ns);
+        return false;
+    }
+    proof->on = false;
+    return true;
+}
+
+void rl_twins_proved(void *owner, struct rl_node *node, const struct rl_waiting *waiting,
+                     const struct rl_reply *reply, int64_t now_ns)
+{
+    redlock *client = owner;
+    /* One that was given up may be answered late. */
+    if (!is_proving(client) ||
+        memcmp(waiting->nonce, client->proof.nonce, RL_NONCE_LEN) != 0)
+        return;
+    if (take(client, node, waiting->ask, reply, now_ns) || !client->proof.on)
+        rl_client_events.changed(client, node, now_ns);
+}

@@ -1,0 +1,11 @@
+-- Make the fair lock KEYS[1] of the owner ARGV[2] last longer, as reentrant_extend does, and
+-- where nobody has it, and nobody else comes first, it is taken, as fair_acquire does.
+-- Returns {nonce, 1}, or {nonce, 0}.
+-- include shared/other_data
+-- include shared/counted
+-- include reentrant/reentrant
+-- include shared/what_stands
+-- include reentrant/reentrant_take
+-- include fair/fair_queue
+-- include fair/fair_take
+return {ARGV[1], fair_take() == 1 and 1 or 0}

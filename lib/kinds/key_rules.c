@@ -1,0 +1,73 @@
+/* key_rules.c - see key_rules.h. Core. */
+#include "config_auto.h"
+
+#include "kinds/key_rules.h"
+
+#include <string.h>
+
+static bool ends_in(const char *bytes, size_t len, const char *suffix)
+{
+    size_t suffix_len = strlen(suffix);
+    return len >= suffix_len && memcmp(bytes + len - suffix_len, suffix, suffix_len) == 0;
+}
+
+static bool begins_with(const char *bytes, size_t len, const char *prefix)
+{
+    return len >= strlen(prefix) && memcmp(bytes, prefix, strlen(prefix)) == 0;
+}
+
+/* "...:rwlock_timeout:7": the lease of a reader or writer. */
+static bool is_lease(const char *bytes, size_t len)
+{
+    size_t stem = len;
+    while (stem > 0 && bytes[stem - 1] >= '0' && bytes[stem - 1] <= '9')
+        stem--;
+    return stem < len && ends_in(bytes, stem, RL_LEASE_INFIX);
+}
+
+/* "{orders}": Redisson puts such braces around "orders" itself. */
+static bool is_braced(const char *bytes, size_t len)
+{
+    return len >= 2 && bytes[0] == '{' && bytes[len - 1] == '}' &&
+           !memchr(bytes + 1, '{', len - 1);
+}
+
+const char *rl_key_name_clash(const void *name, size_t len)
+{
+    static const char *const suffixes[] = {RL_QUEUE_SUFFIX, RL_HOLDS_SUFFIX, RL_SEEN_SUFFIX,
+                                           RL_WRITER_SUFFIX, RL_READERS_SUFFIX};
+    for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+        if (ends_in(name, len, suffixes[i]))
+            return "a lock's name can't end in :redlock:queue, :redlock:holds, :redlock:seen, "
+                   ":redlock:writer or :redlock:readers: such keys belong to the lock of the "
+                   "name before that";
+    }
+    if (is_lease(name, len))
+        return "a lock's name can't end in :rwlock_timeout: and a number: such keys belong to "
+               "those who read and write another lock";
+    if (begins_with(name, len, RL_FAIR_QUEUE_PREFIX) ||
+        begins_with(name, len, RL_FAIR_TIMES_PREFIX))
+        return "a lock's name can't begin with redisson_lock_queue: or redisson_lock_timeout:: "
+               "such keys belong to the fair lock of the name behind that";
+    if (is_braced(name, len))
+        return "a lock's name can't be in braces as a whole: its keys would be those of the "
+               "name inside of them; have text before or behind the braces";
+    return NULL;
+}
+
+const char *rl_key_owner_clash(const struct rl_target *target)
+{
+    unsigned colons = 0, braces = 0;
+    if (!rl_kind_has_leases(target->kind))
+        return NULL;
+    for (size_t i = 0; i < target->owner_len; i++) {
+        colons += target->owner[i] == ':';
+        braces += target->owner[i] == '}';
+    }
+    bool brace_in_name = memchr(target->name, '{', target->name_len);
+    if (braces == 0 && colons <= 1 && (colons == 1 || !brace_in_name))
+        return NULL;
+    return "on one master, the owner of a read or write lock is a text without a closing brace "
+           "and with one colon at most; with exactly one, as in app:7, where the lock's name has "
+           "an opening brace. Else its keys could be another lock's";
+}

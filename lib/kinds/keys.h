@@ -1,0 +1,36 @@
+/* keys.h - the keys and channels of a lock, by the name of the lock and its owner. Core.
+ *
+ * A letter each, as the table of kinds (kind.c) has them:
+ *   n  NAME                              the lock
+ *   q  NAME:redlock:queue                who waits for a plain lock
+ *   h  NAME:redlock:holds                the tokens of those who have it
+ *   s  NAME:redlock:seen                 when who waits for a fair lock was last heard of
+ *   m  NAME:redlock:writer               a writer waits
+ *   R  NAME:redlock:readers              readers wait
+ *   b  {NAME}                            as Redisson names what belongs to a lock
+ *   c  redisson_lock__channel:{NAME}     where Redisson's locks tell of a release
+ *   f  redisson_lock__channel:{NAME}:OWNER       and its fair ones
+ *   C  redisson_rwlock:{NAME}            and its read-write locks
+ *   Q  redisson_lock_queue:{NAME}        who waits for a fair lock
+ *   O  redisson_lock_timeout:{NAME}      and for how long
+ *   r  {NAME}:OWNER:rwlock_timeout       the leases of a reader
+ *   N  every name of several             M  and who waits for each of them
+ *
+ * Redisson leaves the braces out where NAME has one itself.
+ */
+#ifndef RL_KEY_H
+#define RL_KEY_H
+
+#include "kinds/kind.h"
+#include "base/limits.h"
+
+#define RL_KEY_MAX (REDLOCK_NAME_MAX + RL_OWNER_MAX + 64)
+
+/* The key as bytes (N and M: of the one name that the target then has). Returns the length. */
+size_t rl_key_text(char letter, const struct rl_target *target, char ret_text[RL_KEY_MAX]);
+
+/* The channel on which who waits for it hears of releases; of kinds that have one (not
+ * RL_CHANNEL_CLIENT). Returns the length. */
+size_t rl_key_channel(const struct rl_target *target, char ret_text[RL_KEY_MAX]);
+
+#endif

@@ -1,0 +1,215 @@
+/* kind.c - the table of kinds. Core. */
+#include "config_auto.h"
+
+#include "kinds/kind.h"
+
+#include "base/limits.h"
+
+#include "kinds/scripts.h" /* generated from the .lua files in scripts/ */
+
+#include <string.h>
+
+#define SCRIPT(script, keys, args)                                                             \
+    {                                                                                          \
+        #script, rl_script_##script, keys, args                                                \
+    }
+
+static const struct rl_kind kinds[RL_ROWS] = {
+    [RL_ROW_PLAIN] =
+        {
+            .name = "plain",
+            .shown = "plain lock",
+            .channel = RL_CHANNEL_CLIENT,
+            .script =
+                {
+                    [RL_ACQUIRE] = SCRIPT(plain_acquire, "n", "tT"),
+                    [RL_EXTEND] = SCRIPT(plain_extend, "n", "tT"),
+                    [RL_RETAKE] = SCRIPT(plain_retake, "n", "tT"),
+                    [RL_RELEASE] = SCRIPT(plain_release, "nq", "tk"),
+                    [RL_WAIT] = SCRIPT(plain_wait, "nq", "tTwaq"),
+                    [RL_LEAVE] = SCRIPT(plain_leave, "nq", "wk"),
+                },
+        },
+    [RL_ROW_REENTRANT] =
+        {
+            .name = "reentrant",
+            .shown = "reentrant lock",
+            .channel = RL_CHANNEL_LOCK,
+            .script =
+                {
+                    [RL_ACQUIRE] = SCRIPT(reentrant_acquire, "nh", "otT"),
+                    [RL_EXTEND] = SCRIPT(reentrant_extend, "nh", "otTs"),
+                    [RL_RETAKE] = SCRIPT(reentrant_retake, "nh", "otT"),
+                    [RL_RELEASE] = SCRIPT(reentrant_release, "nhc", "otk"),
+                    [RL_WAIT] = SCRIPT(reentrant_wait, "nh", "otT"),
+                },
+        },
+    /* Extended as the reentrant kind: who waits for it is no matter then. */
+    [RL_ROW_FAIR] =
+        {
+            .name = "fair",
+            .shown = "fair lock",
+            .max_nodes = 1,
+            .channel = RL_CHANNEL_FAIR,
+            .queues_at_once = true,
+            .script =
+                {
+                    [RL_ACQUIRE] = SCRIPT(fair_acquire, "nhQOsc", "otTf"),
+                    [RL_EXTEND] = SCRIPT(reentrant_extend, "nh", "otTs"),
+                    [RL_RETAKE] = SCRIPT(fair_retake, "nhQOsc", "otTf"),
+                    [RL_RELEASE] = SCRIPT(fair_release, "nhQOsc", "otkf"),
+                    [RL_WAIT] = SCRIPT(fair_wait, "nhQOsc", "otTf"),
+                    [RL_LEAVE] = SCRIPT(fair_leave, "nhQOsc", "of"),
+                },
+        },
+    /* Never silent when it is undone: what refused one of its names leaves the others free, and
+     * nobody else will tell those who wait for them. */
+    [RL_ROW_SEVERAL] =
+        {
+            .name = "several",
+            .shown = "plain lock on several names",
+            .channel = RL_CHANNEL_CLIENT,
+            .several = true,
+            .script =
+                {
+                    [RL_ACQUIRE] = SCRIPT(several_acquire, "N", "tT"),
+                    [RL_EXTEND] = SCRIPT(several_extend, "N", "tT"),
+                    [RL_RETAKE] = SCRIPT(several_retake, "N", "tT"),
+                    [RL_RELEASE] = SCRIPT(several_release, "NM", "tK"),
+                    [RL_WAIT] = SCRIPT(several_wait, "NM", "tTwaqK"),
+                    [RL_LEAVE] = SCRIPT(several_leave, "NM", "wK"),
+                },
+        },
+    /* On one master: Redisson's. A lease above this one would be cut by the first reader of
+     * Redisson's that renews the lock of them all. */
+    [RL_ROW_READ] =
+        {
+            .name = "read",
+            .shown = "read lock",
+            .max_ttl_ms = RL_SHARED_TTL_MAX_MS,
+            .channel = RL_CHANNEL_RW,
+            .script =
+                {
+                    [RL_ACQUIRE] = SCRIPT(read_acquire, "nbmR", "otTw"),
+                    [RL_EXTEND] = SCRIPT(read_extend, "nb", "otT"),
+                    [RL_RETAKE] = SCRIPT(read_retake, "nb", "otT"),
+                    [RL_RELEASE] = SCRIPT(read_release, "nbCR", "otk"),
+                    [RL_WAIT] = SCRIPT(read_wait, "nbmR", "otTwm"),
+                    [RL_LEAVE] = SCRIPT(read_leave, "nbmR", "w"),
+                },
+        },
+    [RL_ROW_WRITE] =
+        {
+            .name = "write",
+            .shown = "write lock",
+            .channel = RL_CHANNEL_RW,
+            .script =
+                {
+                    [RL_ACQUIRE] = SCRIPT(write_acquire, "nbmR", "otTwm"),
+                    [RL_EXTEND] = SCRIPT(write_extend, "nb", "otT"),
+                    [RL_RETAKE] = SCRIPT(write_retake, "nb", "otT"),
+                    [RL_RELEASE] = SCRIPT(write_release, "nbCR", "otk"),
+                    [RL_WAIT] = SCRIPT(write_wait, "nbmR", "otTwm"),
+                    [RL_LEAVE] = SCRIPT(write_leave, "nmC", "w"),
+                },
+        },
+    [RL_ROW_QREAD] =
+        {
+            .name = "qread",
+            .shown = "read lock",
+            .channel = RL_CHANNEL_RW,
+            .script =
+                {
+                    [RL_ACQUIRE] = SCRIPT(qread_acquire, "nm", "otT"),
+                    [RL_EXTEND] = SCRIPT(qread_extend, "n", "otT"),
+                    [RL_RETAKE] = SCRIPT(qread_retake, "n", "otT"),
+                    [RL_RELEASE] = SCRIPT(qread_release, "nCR", "otk"),
+                    [RL_WAIT] = SCRIPT(qread_wait, "nmR", "otTma"),
+                },
+        },
+    [RL_ROW_QWRITE] =
+        {
+            .name = "qwrite",
+            .shown = "write lock",
+            .channel = RL_CHANNEL_RW,
+            .script =
+                {
+                    [RL_ACQUIRE] = SCRIPT(qwrite_acquire, "nmR", "otTwm"),
+                    [RL_EXTEND] = SCRIPT(qwrite_extend, "n", "otT"),
+                    [RL_RETAKE] = SCRIPT(qwrite_retake, "n", "otT"),
+                    [RL_RELEASE] = SCRIPT(qwrite_release, "nmCR", "otkw"),
+                    [RL_WAIT] = SCRIPT(qwrite_wait, "nmR", "otTwm"),
+                    [RL_LEAVE] = SCRIPT(qwrite_leave, "mC", "w"),
+                },
+        },
+    [RL_ROW_ANY] =
+        {
+            .name = "any",
+            .shown = "lock",
+            .script =
+                {
+                    [RL_INSPECT] = SCRIPT(inspect, "n", "o"),
+                    [RL_FORCE] = SCRIPT(force, "nq", "ke"),
+                },
+        },
+};
+
+const struct rl_kind *rl_kind(int row)
+{
+    return row >= 0 && row < RL_ROWS ? &kinds[row] : NULL;
+}
+
+const struct rl_kind *rl_kind_on(int kind, unsigned n)
+{
+    if (kind < REDLOCK_PLAIN || kind > REDLOCK_WRITE)
+        return NULL;
+    if (n > 1 && kind == REDLOCK_READ)
+        return rl_kind(RL_ROW_QREAD);
+    if (n > 1 && kind == REDLOCK_WRITE)
+        return rl_kind(RL_ROW_QWRITE);
+    return rl_kind(kind);
+}
+
+bool rl_kind_has_leases(const struct rl_kind *kind)
+{
+    unsigned row = rl_kind_row(kind);
+    return row == RL_ROW_READ || row == RL_ROW_WRITE;
+}
+
+unsigned rl_kind_row(const struct rl_kind *kind)
+{
+    return (unsigned)(kind - kinds);
+}
+
+bool rl_kind_answer_fits(enum rl_verb verb, const struct rl_answer *answer)
+{
+    /* Only a refused acquire, an inspection, and who must not delete somebody's data are told
+     * what stands there, and they always are; who is queued is told the place. */
+    bool acquires = rl_verb_of(verb) == RL_ACQUIRE;
+    bool miskinded = answer->code == RL_MISKINDED;
+    if (answer->code > RL_GRANTED && !acquires && !(miskinded && verb == RL_FORCE))
+        return false;
+    return answer->with_holder == ((acquires && !answer->granted) || verb == RL_INSPECT ||
+                                   (verb == RL_FORCE && miskinded)) &&
+           answer->with_place == (verb == RL_WAIT && !answer->granted) &&
+           answer->with_details == (verb == RL_INSPECT);
+}
+
+bool rl_kind_holder_is_kept(const char *holder, size_t len)
+{
+    return len > strlen(RL_KEPT_PREFIX) &&
+           memcmp(holder, RL_KEPT_PREFIX, strlen(RL_KEPT_PREFIX)) == 0;
+}
+
+bool rl_kind_holder_wakes(const char *holder, size_t len)
+{
+    if (rl_kind_holder_is_kept(holder, len))
+        return true;
+    if (len <= 2 * RL_TOKEN_RANDOM_BYTES || holder[2 * RL_TOKEN_RANDOM_BYTES] != ':')
+        return false;
+    for (size_t i = 0; i < 2 * RL_TOKEN_RANDOM_BYTES; i++) {
+        if (!((holder[i] >= '0' && holder[i] <= '9') || (holder[i] >= 'a' && holder[i] <= 'f')))
+            return false;
+    }
+    return true;
+}

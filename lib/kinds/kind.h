@@ -1,0 +1,186 @@
+/* kind.h - the kinds of lock, as rows of a table: scripts, arguments, reply to vote. Core.
+ *
+ * The engine does not know kinds: it asks for the script of a verb, and turns a reply into
+ * a vote, both here.
+ *
+ * The plain kind is the published one: a string key, compared and deleted. Its acquire is a
+ * script and not a bare SET NX PX, which costs the server about a seventh of it, because
+ * the script echoes a nonce (a reply out of step can't be taken for a grant), tells a
+ * refused caller who holds the lock and for how much longer (SET NX tells neither, SET NX
+ * GET needs Redis 7 and still has no PTTL), and is the place where a later kind checks more
+ * than one key at once. A lone caller pays for that: about 120 us an acquire instead of 100 on
+ * masters of the same machine. redlock-bench has both floors.
+ */
+#ifndef RL_KIND_H
+#define RL_KIND_H
+
+#include "core/quorum.h"
+
+#include <redlock.h>
+
+/* What a node can be asked about a lock. */
+enum rl_verb {
+    RL_ACQUIRE,
+    RL_EXTEND,
+    RL_RETAKE, /* extend, or take where nobody has it */
+    RL_RELEASE,
+    RL_INSPECT,
+    RL_FORCE,
+    RL_WAIT,  /* acquire, or enter the queue of those who wait */
+    RL_LEAVE, /* that queue */
+    RL_VERBS
+};
+
+struct rl_script {
+    const char *name; /* "plain_acquire"; NULL: the kind needs none for this verb */
+    const char *body;
+    const char *keys; /* KEYS, a letter each: see keys.h */
+    /* What follows the nonce in ARGV, a letter each: the (o)wner, the (t)oken, the t(T)L, the
+     * (w)aiter, its (a)ge in us, the (q)ueue's life in ms, for how long the lock is (k)ept for
+     * whom a release wakes (0: it wakes nobody; capital: never 0), how long a waiter of a
+     * (f)air lock is believed to live, how long the (m)ark of a waiting writer stands, and
+     * whether what has no (e)nd is a lock, too. */
+    const char *args;
+};
+
+/* The queue of those who wait for a lock stands beside it, under its name and this. A right
+ * to "NAME*" covers both. */
+#define RL_QUEUE_SUFFIX ":redlock:queue"
+
+/* What else stands beside it (keys.h); the scripts know all of these too. */
+#define RL_HOLDS_SUFFIX ":redlock:holds"
+#define RL_SEEN_SUFFIX ":redlock:seen"
+#define RL_WRITER_SUFFIX ":redlock:writer"
+#define RL_READERS_SUFFIX ":redlock:readers"
+#define RL_FAIR_QUEUE_PREFIX "redisson_lock_queue:"
+#define RL_FAIR_TIMES_PREFIX "redisson_lock_timeout:"
+#define RL_LEASE_INFIX ":rwlock_timeout:" /* {NAME}:OWNER, this, and a number */
+
+/* The channel that a client listens on is this and its id (36 characters); a waiter is the
+ * client's id, a colon and a number. The scripts know both. */
+#define RL_WAKE_PREFIX "redlock:wake:"
+
+/* The value of a lock that is free but kept for a waiter begins so, and ends in its name. */
+#define RL_KEPT_PREFIX "redlock:next:"
+
+/* Where a release is heard of. */
+enum rl_channel {
+    RL_CHANNEL_CLIENT, /* each client has one: the queue on the master says whom to wake */
+    RL_CHANNEL_LOCK,   /* each name has one */
+    RL_CHANNEL_FAIR,   /* each name and owner */
+    RL_CHANNEL_RW      /* each name, for readers and writers */
+};
+
+/* The rows of the table. The first ones are what users know (enum redlock_kind), on one master
+ * or on any number of them; the others are what some of these are on more than one. */
+enum rl_row {
+    RL_ROW_PLAIN = REDLOCK_PLAIN,
+    RL_ROW_REENTRANT = REDLOCK_REENTRANT,
+    RL_ROW_FAIR = REDLOCK_FAIR,
+    RL_ROW_READ = REDLOCK_READ,
+    RL_ROW_WRITE = REDLOCK_WRITE,
+    RL_ROW_QREAD,
+    RL_ROW_QWRITE,
+    RL_ROW_SEVERAL, /* plain, several names at once */
+    RL_ROW_ANY,     /* no kind of its own: how locks of all kinds are looked at, and deleted */
+    RL_ROWS
+};
+
+struct rl_kind {
+    const char *name;
+    const char *shown;  /* for people: "reentrant lock" */
+    unsigned max_nodes; /* 0: any number */
+    int64_t max_ttl_ms; /* 0: as the client's */
+    enum rl_channel channel;
+    bool queues_at_once; /* who may wait is queued by its first round, heard or not */
+    bool several;        /* its name is several, packed (name_set.h) */
+    struct rl_script script[RL_VERBS];
+};
+
+/* Are those who wait in a queue of this library's, and woken by their names? */
+static inline bool rl_kind_queues(const struct rl_kind *kind)
+{
+    return kind->channel == RL_CHANNEL_CLIENT;
+}
+
+/* Is whoever waits told of every release, without being in a queue for it? */
+static inline bool rl_kind_broadcasts(const struct rl_kind *kind)
+{
+    return kind->channel == RL_CHANNEL_LOCK || kind->channel == RL_CHANNEL_RW;
+}
+
+/* Does it ask who has it, or only whether a token does? */
+static inline bool rl_kind_owned(const struct rl_kind *kind)
+{
+    return !rl_kind_queues(kind);
+}
+
+/* Has each hold a lease under a key of its own, with the owner's name in it? */
+bool rl_kind_has_leases(const struct rl_kind *kind);
+
+/* NULL: no such row. */
+const struct rl_kind *rl_kind(int row);
+
+/* The row of a kind that users name, on n masters. NULL: there is no such kind. */
+const struct rl_kind *rl_kind_on(int kind, unsigned n);
+
+unsigned rl_kind_row(const struct rl_kind *kind);
+
+/* A number below RL_SCRIPTS for every script. */
+#define RL_SCRIPTS (RL_ROWS * RL_VERBS)
+static inline unsigned rl_script_number(const struct rl_kind *kind, enum rl_verb verb)
+{
+    return rl_kind_row(kind) * RL_VERBS + (unsigned)verb;
+}
+
+/* What a lock is asked for: of which kind, under which name, for whom. The bytes are somebody
+ * else's. Only kinds with an owner in their keys or arguments have one. */
+struct rl_target {
+    const struct rl_kind *kind;
+    const void *name;
+    size_t name_len;
+    const char *owner;
+    size_t owner_len;
+};
+
+/* The heart of a reply, as resp.h delivers it. */
+enum rl_code {
+    RL_REFUSED = 0,
+    RL_GRANTED = 1,
+    RL_UPGRADES = 2, /* refused for good: a reader asks to be the writer */
+    RL_MISKINDED = 3 /* refused for good: what the "holder" tells stands under that name */
+};
+
+struct rl_answer {
+    bool granted;      /* the code was RL_GRANTED */
+    enum rl_code code; /* the second element */
+    bool with_holder;  /* four elements: ttl_ms and the holder's bytes */
+    bool with_place;   /* a fifth: how many are in the queue before us */
+    bool with_details; /* or, of an inspection: a text for lock_view.h */
+    int64_t ttl_ms;
+    int64_t place; /* -1: in no queue */
+};
+
+/* Does a verb's answer have the exact shape its script promises? Anything else is no vote. */
+bool rl_kind_answer_fits(enum rl_verb verb, const struct rl_answer *answer);
+
+/* True for the verbs after whose execution the key may be ours. */
+static inline bool rl_verb_takes(enum rl_verb verb)
+{
+    return verb == RL_ACQUIRE || verb == RL_RETAKE || verb == RL_EXTEND;
+}
+
+/* For the core, to acquire is one thing, whether a refused one is queued or not. */
+static inline enum rl_verb rl_verb_of(enum rl_verb script)
+{
+    return script == RL_WAIT ? RL_ACQUIRE : script;
+}
+
+/* Is this what a master shows under a lock that is free but kept for a waiter? */
+bool rl_kind_holder_is_kept(const char *holder, size_t len);
+
+/* Is this what a master shows under a lock of ours, whose release will wake who waits? Else a
+ * peer's, which goes in silence. */
+bool rl_kind_holder_wakes(const char *holder, size_t len);
+
+#endif

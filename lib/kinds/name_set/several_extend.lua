@@ -1,0 +1,16 @@
+-- Make all the locks KEYS last at least ARGV[3] ms more, if the token ARGV[2] has every one.
+-- Upwards only: an extension that arrives late must not cut a longer one.
+-- Returns {nonce, 1}, or {nonce, 0} where one is gone or another's; then all are left as they are.
+-- include shared/other_data
+-- include shared/holder
+for i = 1, #KEYS do
+  if holder_of(KEYS[i]) ~= ARGV[2] then
+    return {ARGV[1], 0}
+  end
+end
+for i = 1, #KEYS do
+  if redis.call('PTTL', KEYS[i]) < tonumber(ARGV[3]) then
+    redis.call('PEXPIRE', KEYS[i], ARGV[3])
+  end
+end
+return {ARGV[1], 1}

@@ -1,0 +1,20 @@
+-- Take the waiter ARGV[2] out of the queues in the second half of KEYS. Of the locks in the first
+-- half, those that are kept free for it, or free, are handed on to the next ones in their queues,
+-- for whom they are kept free during ARGV[3] ms.
+-- Returns {nonce, 1}.
+-- include shared/other_data
+-- include shared/holder
+-- include shared/hand_on
+local count, kept = #KEYS / 2, 'redlock:next:' .. ARGV[2]
+for i = 1, count do
+  local lock, queue = KEYS[i], KEYS[count + i]
+  redis.pcall('ZREM', queue, ARGV[2])
+  local holder = holder_of(lock)
+  if holder == kept then
+    redis.call('DEL', lock)
+  end
+  if holder == kept or not holder then
+    hand_on(lock, queue, ARGV[3])
+  end
+end
+return {ARGV[1], 1}

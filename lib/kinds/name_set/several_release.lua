@@ -1,0 +1,21 @@
+-- Give up those of the locks in the first half of KEYS that the token ARGV[2] has. Where nobody
+-- has one now, the first in its queue (the second half of KEYS) is woken, and the lock is kept free
+-- for it during ARGV[3] ms (0: nobody is).
+-- Returns {nonce, 1}, or {nonce, 0} where one was gone or another's already.
+-- include shared/other_data
+-- include shared/holder
+-- include shared/hand_on
+local count, all = #KEYS / 2, 1
+for i = 1, count do
+  local holder = holder_of(KEYS[i])
+  local mine = holder == ARGV[2]
+  if mine then
+    redis.call('DEL', KEYS[i])
+  else
+    all = 0
+  end
+  if ARGV[3] ~= '0' and (mine or not holder) then
+    hand_on(KEYS[i], KEYS[count + i], ARGV[3])
+  end
+end
+return {ARGV[1], all}

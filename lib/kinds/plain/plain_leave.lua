@@ -1,0 +1,16 @@
+-- Take the waiter ARGV[2] out of the queue KEYS[2]. If the lock KEYS[1] is kept free for it, or
+-- free, the next one is woken instead, and it is kept free for that one during ARGV[3] ms.
+-- Returns {nonce, 1}.
+-- include shared/other_data
+-- include shared/holder
+-- include shared/hand_on
+redis.pcall('ZREM', KEYS[2], ARGV[2])
+local holder = holder_of(KEYS[1])
+local kept = holder == 'redlock:next:' .. ARGV[2]
+if kept then
+  redis.call('DEL', KEYS[1])
+end
+if kept or not holder then
+  hand_on(KEYS[1], KEYS[2], ARGV[3])
+end
+return {ARGV[1], 1}

@@ -1,0 +1,17 @@
+-- As plain_extend, and where nobody has the lock it is taken: for a master that lost or
+-- never had the key of a lock that a majority has just confirmed.
+-- Returns {nonce, 1}, or {nonce, 0} where another has it.
+-- include shared/other_data
+-- include shared/holder
+local holder = holder_of(KEYS[1])
+if not holder then
+  redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
+  return {ARGV[1], 1}
+end
+if holder ~= ARGV[2] then
+  return {ARGV[1], 0}
+end
+if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[3]) then
+  redis.call('PEXPIRE', KEYS[1], ARGV[3])
+end
+return {ARGV[1], 1}

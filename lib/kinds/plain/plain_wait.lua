@@ -1,0 +1,29 @@
+-- Take the lock KEYS[1] for the token ARGV[2] during ARGV[3] ms, if nobody has it or it is kept
+-- free for the waiter ARGV[4]; else enter that waiter, who has waited for ARGV[5] us, into the
+-- queue KEYS[2], which lives for ARGV[6] ms more. By the server's clock less the time waited,
+-- all masters agree on who came first, whenever each of them heard of it.
+-- Returns {nonce, 1}, or {nonce, 0, remaining ms (-1: for ever), holder, how many are before
+-- (-1: it could not be entered)}, or where something else stands under that name {nonce, 3,
+-- remaining ms (-1: for ever), what, -1}.
+-- include shared/other_data
+-- include shared/other_kind
+local holder = redis.pcall('GET', KEYS[1])
+if type(holder) == 'table' then
+  local what = other_kind(KEYS[1], holder)
+  return {ARGV[1], 3, redis.call('PTTL', KEYS[1]), what, -1}
+end
+if not holder or holder == 'redlock:next:' .. ARGV[4] then
+  redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
+  redis.pcall('ZREM', KEYS[2], ARGV[4])
+  return {ARGV[1], 1}
+end
+local now, place = redis.pcall('TIME'), -1
+if not now.err then
+  local since = string.format('%.0f', now[1] * 1000000 + now[2] - ARGV[5])
+  if type(redis.pcall('ZADD', KEYS[2], since, ARGV[4])) == 'number' then
+    redis.pcall('PEXPIRE', KEYS[2], ARGV[6])
+    place = redis.pcall('ZRANK', KEYS[2], ARGV[4])
+  end
+end
+place = type(place) == 'number' and place or -1
+return {ARGV[1], 0, redis.call('PTTL', KEYS[1]), string.sub(holder, 1, 512), place}

@@ -1,0 +1,20 @@
+-- As qread_acquire, for who listens on the lock's channel. All who do are woken at once. That a
+-- reader waits is known by KEYS[3] for ARGV[5] ms. When it is the readers' turn, no mark keeps
+-- out who has waited since before it began: it has waited for ARGV[6] us.
+-- Returns {nonce, 1}, or {nonce, 0, remaining ms, holder, 0}, or where something else stands
+-- under that name {nonce, 3, remaining ms (-1: for ever), what, -1}.
+-- include shared/other_data
+-- include quorum_rw/qrw
+-- include quorum_rw/qread
+-- include quorum_rw/qread_take
+local readers = redis.pcall('GET', KEYS[3])
+local turn = type(readers) == 'string' and string.match(readers, '^turn:(%d+)$')
+local code, left, holder =
+  take(turn and ARGV[6] / 1000 >= turn - redis.call('PTTL', KEYS[3]))
+if code == 1 then
+  return {ARGV[1], 1}
+end
+if code == 0 and not turn and type(readers) ~= 'table' then
+  redis.pcall('SET', KEYS[3], 'wait', 'PX', ARGV[5])
+end
+return {ARGV[1], code, left, holder, code == 0 and 0 or -1}

@@ -1,0 +1,16 @@
+-- Take the lock KEYS[1] to write, for the owner ARGV[2] and its token ARGV[3], during ARGV[4]
+-- ms: where nobody else has it. Whoever writes may do so once more; who only reads would wait
+-- for itself. The mark KEYS[2] of a writer who waits goes; where readers keep out the waiter
+-- ARGV[5], its client leaves one. While it is the readers' turn (KEYS[3]) no writer comes.
+-- Returns {nonce, 1}, or {nonce, 0, remaining ms, holder}, or {nonce, 2, remaining ms, holder}
+-- for a reader, or where something else stands under that name {nonce, 3, remaining ms (-1: for
+-- ever), what}.
+-- include shared/other_data
+-- include quorum_rw/qrw
+-- include quorum_rw/qwrite_take
+-- include quorum_rw/qwrite_mark
+local code, left, holder = take_or_mark()
+if code == 1 then
+  return {ARGV[1], 1}
+end
+return {ARGV[1], code, left, holder}

@@ -1,0 +1,8 @@
+-- Give the hold of the owner ARGV[2] with the token ARGV[3] of the write lock KEYS[1] up.
+-- KEYS[2] begins the names of its leases. Where it was the last one, those who wait are told in
+-- the channel KEYS[3] (ARGV[4] 0: they are not), also where the owner goes on as a reader.
+-- Returns {nonce, 1}, or {nonce, 0} where it was gone already.
+-- include redisson_rw/rw_holds
+-- include redisson_rw/rw_gaps
+-- include redisson_rw/rw_release
+return {ARGV[1], give_up(ARGV[2] .. ':write')}

@@ -1,0 +1,12 @@
+-- As write_acquire, for one who will listen to the lock's channel. There is no queue: the place
+-- in it, a fifth element of every refusal, is 0.
+-- include redisson_rw/rw_holds
+-- include redisson_rw/rw_gaps
+-- include redisson_rw/rw_stands
+-- include redisson_rw/rw_write
+-- include redisson_rw/rw_mark
+local code, left, who = take_or_mark()
+if code == 1 then
+  return {ARGV[1], 1}
+end
+return {ARGV[1], code, left, who, 0}

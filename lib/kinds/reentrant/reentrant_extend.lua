@@ -1,0 +1,19 @@
+-- Make the lock KEYS[1] of the owner ARGV[2] last at least ARGV[4] ms more, if the token ARGV[3]
+-- is one of its tokens KEYS[2].
+-- Both end together. Where the lock ends more than ARGV[5] ms before its tokens, a peer of the
+-- same owner has shortened it, or it ended and the peer took it anew: nobody can tell whether it
+-- was always there. Nothing is taken out: who asks believes in it until it has heard.
+-- Returns {nonce, 1}, or {nonce, 0} where it is gone, another's, or shortened.
+-- include shared/other_data
+-- include shared/counted
+-- include reentrant/reentrant
+if not count_of_owner() or not among_tokens('SISMEMBER') then
+  return {ARGV[1], 0}
+end
+local left = redis.call('PTTL', KEYS[1])
+if left >= 0 and left + ARGV[5] < redis.call('PTTL', KEYS[2]) then
+  return {ARGV[1], 0}
+end
+at_least(KEYS[1], ARGV[4])
+at_least(KEYS[2], ARGV[4])
+return {ARGV[1], 1}

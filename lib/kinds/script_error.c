@@ -1,0 +1,98 @@
+/* script_error.c - see script_error.h.
+ *
+ * A script that fails ends in one of these texts:
+ *   Redis 7    "ERR The user ... script: SHA, on @user_script:LINE."
+ *   Redis 6.2  "ERR Error running script (call to f_SHA): @user_script:LINE: @user_script:
+ * LINE: The user ...", with "-OOM ..." where that is no error of the script's own
+ */
+#include "config_auto.h"
+
+#include "kinds/script_error.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#define PLACE "@user_script:"
+#define CALL "redis.call('"
+
+/* The number at the beginning of a text, and what follows it. -1: there is none. */
+static int take_line(const char *text, const char **ret_rest)
+{
+    int line = 0;
+    if (!isdigit((unsigned char)*text))
+        return -1;
+    for (; isdigit((unsigned char)*text) && line < 100000; text++)
+        line = 10 * line + (*text - '0');
+    *ret_rest = text;
+    return line;
+}
+
+/* The line of the script's text, which ends in a newline. NULL: it has fewer. */
+static const char *line_of(const char *body, int line)
+{
+    while (body && *body && --line > 0) {
+        body = strchr(body, '\n');
+        body = body ? body + 1 : NULL;
+    }
+    return body && *body && line == 0 ? body : NULL;
+}
+
+/* The commands that this line of a script calls, and which can make it fail. */
+static void put_commands(const char *line, char *ret_text, size_t size)
+{
+    size_t len = 0;
+    ret_text[0] = '\0';
+    const char *end = line ? strchr(line, '\n') : NULL;
+    for (const char *at = line; end && (at = strstr(at, CALL)) && at < end;) {
+        at += sizeof(CALL) - 1;
+        size_t word = strspn(at, "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+        if (word > 0 && len + word + 8 < size)
+            len += (size_t)snprintf(ret_text + len, size - len, "%s%.*s", len ? " or " : "",
+                                    (int)word, at);
+    }
+}
+
+/* What the server says that is no place: from `*at`, so many bytes. Returns the line; -1. */
+static int message_of(const char **at, size_t *ret_len)
+{
+    const char *place = strstr(*at, PLACE), *rest, *tail;
+    *ret_len = strlen(*at);
+    int line = place ? take_line(place + sizeof(PLACE) - 1, &rest) : -1;
+    if (line < 0)
+        return -1;
+    if ((tail = strstr(*at, " script: ")) && tail < place) {
+        *ret_len = (size_t)(tail - *at);
+    } else if (strncmp(*at, "ERR Error running script (", 26) == 0 &&
+               (place = strstr(rest, PLACE " ")) &&
+               take_line(place + sizeof(PLACE), &rest) >= 0 && strncmp(rest, ": ", 2) == 0) {
+        *at = rest + (rest[2] == '-' ? 3 : 2);
+        *ret_len = strlen(*at);
+    }
+    return line;
+}
+
+void rl_script_error(const struct rl_script *script, const char *error, char *ret_text,
+                     size_t size)
+{
+    char commands[48], where[96];
+    size_t len;
+    assert(script->name && script->body && size >= RL_SCRIPT_ERROR_MIN);
+    int line = message_of(&error, &len);
+    if (line < 0) {
+        snprintf(ret_text, size, "%s", error);
+        return;
+    }
+    put_commands(line_of(script->body, line), commands, sizeof(commands));
+    int where_len = snprintf(where, sizeof(where), " (%s%sin %s)", commands,
+                             *commands ? " " : "", script->name);
+    assert(where_len > 0 && (size_t)where_len < sizeof(where));
+    size_t room = size - 1 - (size_t)where_len;
+    snprintf(ret_text, size, "%.*s%s", (int)(len < room ? len : room), error, where);
+}
+
+bool rl_script_error_denies(const char *error)
+{
+    return strncmp(error, "NOPERM", 6) == 0 || strstr(error, "user executing the script can't");
+}

@@ -1,0 +1,130 @@
+# local.mk - the library, a folder a list.
+#
+#   api       include/redlock.h, one file a call or a family of calls
+#   engine    the client, its loop, its calls and leases, and who waits for a lock
+#   node      one master: its state, what is said first, replies; its subscriber
+#   net       one connection: sockets, TLS, names, requests and replies as bytes
+#   kinds     the kinds of lock, each with its scripts beside it
+#   config    the node list
+#   core      what is decided: votes, deadlines, what is undone
+#   base      what everything stands on
+
+lib_LTLIBRARIES = libredlock.la
+noinst_LTLIBRARIES = libredlock-core.la
+
+# A folder a list, from below to above: tests/layers.txt has who may use whom.
+lib_base = %D%/base/clock.c %D%/base/clock.h %D%/base/diagnostic.c %D%/base/diagnostic.h \
+	%D%/base/duration.c %D%/base/duration.h %D%/base/entropy.c %D%/base/entropy.h \
+	%D%/base/errors.c %D%/base/eventfd.h %D%/base/fork_check.c %D%/base/fork_check.h \
+	%D%/base/limits.h %D%/base/mask.c %D%/base/mask.h %D%/base/prng.c %D%/base/prng.h \
+	%D%/base/sha1.c %D%/base/sha1.h %D%/base/suggest.c %D%/base/suggest.h %D%/base/text.c \
+	%D%/base/text.h %D%/base/text_escape.c %D%/base/text_escape.h %D%/base/timer_heap.c \
+	%D%/base/timer_heap.h %D%/base/wipe.c %D%/base/wipe.h
+lib_core = %D%/core/backoff.c %D%/core/backoff.h %D%/core/driven.c %D%/core/driven.h \
+	%D%/core/hold.c %D%/core/hold.h %D%/core/hold_parts.h %D%/core/hold_replies.c \
+	%D%/core/identity.c %D%/core/identity.h %D%/core/quorum.c %D%/core/quorum.h \
+	%D%/core/quorum_value.c %D%/core/quorum_value.h %D%/core/reconnect.c \
+	%D%/core/reconnect.h %D%/core/server_info.c %D%/core/server_info.h
+lib_config = %D%/config/config.c %D%/config/config.h %D%/config/config_abi.c \
+	%D%/config/config_abi.h %D%/config/config_file.c %D%/config/config_load.c \
+	%D%/config/config_load.h %D%/config/config_nodes.h %D%/config/host.c %D%/config/host.h \
+	%D%/config/node_options.c %D%/config/node_options.h %D%/config/secret.c \
+	%D%/config/settings.c %D%/config/settings.h %D%/config/small_file.c \
+	%D%/config/small_file.h %D%/config/url.c %D%/config/url.h %D%/config/url_text.c \
+	%D%/config/url_text.h
+lib_kinds = %D%/kinds/handle_text.c %D%/kinds/handle_text.h %D%/kinds/key_rules.c \
+	%D%/kinds/key_rules.h %D%/kinds/keys.c %D%/kinds/keys.h %D%/kinds/kind.c \
+	%D%/kinds/kind.h %D%/kinds/lock_view.c %D%/kinds/lock_view.h %D%/kinds/name_set.c \
+	%D%/kinds/name_set.h %D%/kinds/script_error.c %D%/kinds/script_error.h
+lib_net = %D%/net/auth.c %D%/net/auth.h %D%/net/connection.c %D%/net/connection.h \
+	%D%/net/link.c %D%/net/link.h %D%/net/link_connect.c %D%/net/link_internal.h \
+	%D%/net/resolve.c %D%/net/resolve.h %D%/net/resp.h %D%/net/resp_reader.c \
+	%D%/net/resp_writer.c %D%/net/tls.c %D%/net/tls.h %D%/net/tls_bio.c \
+	%D%/net/tls_context.c %D%/net/tls_files.c %D%/net/tls_internal.h
+lib_node = %D%/node/channel.c %D%/node/channel.h %D%/node/node.c %D%/node/node.h \
+	%D%/node/node_handshake.c %D%/node/node_replies.c %D%/node/subscriber.c \
+	%D%/node/subscriber.h %D%/node/subscriber_channels.c %D%/node/subscriber_parts.h \
+	%D%/node/subscriber_replies.c
+lib_engine = %D%/engine/background.c %D%/engine/call.c %D%/engine/call.h \
+	%D%/engine/callbacks.c %D%/engine/callbacks.h %D%/engine/client.c %D%/engine/client.h \
+	%D%/engine/lease.c %D%/engine/lease.h %D%/engine/lease_own.c %D%/engine/lease_parts.h \
+	%D%/engine/lease_pool.c %D%/engine/lease_replies.c %D%/engine/lease_send.c \
+	%D%/engine/loop.c %D%/engine/nodes.c %D%/engine/owner.c %D%/engine/owner.h \
+	%D%/engine/probe.c %D%/engine/probe.h %D%/engine/renewal.c %D%/engine/subscribers.c \
+	%D%/engine/twins.c %D%/engine/wait_queue.c %D%/engine/wait_queue.h \
+	%D%/engine/wait_signals.c
+lib_api = %D%/api/acquire.c %D%/api/acquire.h %D%/api/acquire_backoff.c \
+	%D%/api/acquire_round.c %D%/api/close.c %D%/api/describe.c %D%/api/detach.c \
+	%D%/api/extend.c %D%/api/hold_count.c %D%/api/inspect.c %D%/api/inspect.h \
+	%D%/api/lock.c %D%/api/multi_lock.c %D%/api/open.c %D%/api/release.c %D%/api/try.c \
+	%D%/api/try.h %D%/api/try_all.c
+
+lua_files = %D%/kinds/shared/force.lua %D%/kinds/shared/inspect.lua \
+	%D%/kinds/fair/fair_acquire.lua %D%/kinds/fair/fair_leave.lua \
+	%D%/kinds/fair/fair_release.lua %D%/kinds/fair/fair_retake.lua \
+	%D%/kinds/fair/fair_wait.lua %D%/kinds/plain/plain_acquire.lua \
+	%D%/kinds/plain/plain_extend.lua %D%/kinds/plain/plain_leave.lua \
+	%D%/kinds/plain/plain_release.lua %D%/kinds/plain/plain_retake.lua \
+	%D%/kinds/plain/plain_wait.lua %D%/kinds/quorum_rw/qread_acquire.lua \
+	%D%/kinds/quorum_rw/qread_extend.lua %D%/kinds/quorum_rw/qread_release.lua \
+	%D%/kinds/quorum_rw/qread_retake.lua %D%/kinds/quorum_rw/qread_wait.lua \
+	%D%/kinds/quorum_rw/qwrite_acquire.lua %D%/kinds/quorum_rw/qwrite_extend.lua \
+	%D%/kinds/quorum_rw/qwrite_leave.lua %D%/kinds/quorum_rw/qwrite_release.lua \
+	%D%/kinds/quorum_rw/qwrite_retake.lua %D%/kinds/quorum_rw/qwrite_wait.lua \
+	%D%/kinds/redisson_rw/read_acquire.lua %D%/kinds/redisson_rw/read_extend.lua \
+	%D%/kinds/redisson_rw/read_leave.lua %D%/kinds/redisson_rw/read_release.lua \
+	%D%/kinds/redisson_rw/read_retake.lua %D%/kinds/redisson_rw/read_wait.lua \
+	%D%/kinds/redisson_rw/write_acquire.lua %D%/kinds/redisson_rw/write_extend.lua \
+	%D%/kinds/redisson_rw/write_leave.lua %D%/kinds/redisson_rw/write_release.lua \
+	%D%/kinds/redisson_rw/write_retake.lua %D%/kinds/redisson_rw/write_wait.lua \
+	%D%/kinds/name_set/several_acquire.lua %D%/kinds/name_set/several_extend.lua \
+	%D%/kinds/name_set/several_leave.lua %D%/kinds/name_set/several_release.lua \
+	%D%/kinds/name_set/several_retake.lua %D%/kinds/name_set/several_wait.lua \
+	%D%/kinds/reentrant/reentrant_acquire.lua %D%/kinds/reentrant/reentrant_extend.lua \
+	%D%/kinds/reentrant/reentrant_release.lua %D%/kinds/reentrant/reentrant_retake.lua \
+	%D%/kinds/reentrant/reentrant_wait.lua
+lua_parts = %D%/kinds/shared/found.lua %D%/kinds/shared/force_beside.lua \
+	%D%/kinds/fair/fair_queue.lua %D%/kinds/fair/fair_take.lua \
+	%D%/kinds/reentrant/reentrant_give.lua %D%/kinds/shared/hand_on.lua \
+	%D%/kinds/shared/holder.lua %D%/kinds/shared/other_data.lua \
+	%D%/kinds/shared/other_kind.lua %D%/kinds/quorum_rw/qrw.lua \
+	%D%/kinds/quorum_rw/qread.lua %D%/kinds/quorum_rw/qread_take.lua \
+	%D%/kinds/quorum_rw/qwrite_take.lua %D%/kinds/quorum_rw/qwrite_mark.lua \
+	%D%/kinds/redisson_rw/rw_extend.lua %D%/kinds/redisson_rw/rw_gaps.lua \
+	%D%/kinds/redisson_rw/rw_holds.lua %D%/kinds/redisson_rw/rw_mark.lua \
+	%D%/kinds/redisson_rw/rw_read.lua %D%/kinds/redisson_rw/rw_release.lua \
+	%D%/kinds/redisson_rw/rw_stands.lua %D%/kinds/redisson_rw/rw_turn.lua \
+	%D%/kinds/redisson_rw/rw_write.lua %D%/kinds/name_set/several_blocked.lua \
+	%D%/kinds/shared/counted.lua %D%/kinds/reentrant/reentrant.lua \
+	%D%/kinds/reentrant/reentrant_take.lua %D%/kinds/shared/what_stands.lua
+
+libredlock_core_la_SOURCES = $(lib_base) $(lib_core) $(lib_config) $(lib_kinds) $(lib_net) \
+	$(lib_node) $(lib_engine) $(lib_api)
+nodist_libredlock_core_la_SOURCES = %D%/kinds/scripts.h
+libredlock_core_la_CPPFLAGS = $(LIB_CPPFLAGS)
+libredlock_core_la_LIBADD = $(DEPS_LIBS)
+
+libredlock_la_SOURCES =
+libredlock_la_LIBADD = libredlock-core.la
+# current:revision:age. Code changed: revision + 1. Interfaces added: current + 1, age + 1,
+# revision 0. Interfaces removed or changed: current + 1, age 0, revision 0.
+libredlock_la_LDFLAGS = $(AM_LDFLAGS) -no-undefined -version-info 0:0:0
+# A look-up's thread may outlive the client: the code it runs must not be unmapped.
+libredlock_la_LDFLAGS += -Wl,-z,nodelete
+if VERSION_SCRIPT
+if !SANITIZED
+libredlock_la_LDFLAGS += -Wl,--version-script=$(srcdir)/%D%/redlock.map
+endif
+endif
+EXTRA_libredlock_la_DEPENDENCIES = %D%/redlock.map
+
+BUILT_SOURCES += %D%/kinds/scripts.h
+CLEANFILES += $(BUILT_SOURCES)
+# For who makes one program in a fresh tree, where `all` has not made it.
+%D%/kinds/libredlock_core_la-kind.lo tests/support/fake_keys.$(OBJEXT): %D%/kinds/scripts.h
+%D%/kinds/scripts.h: %D%/kinds/shared/embed.awk $(lua_files) $(lua_parts)
+	$(AM_V_GEN)$(MKDIR_P) %D%/kinds && cd $(srcdir) && \
+	  $(AWK) -f %D%/kinds/shared/embed.awk $(lua_files) > $(abs_builddir)/$@.tmp && \
+	  mv $(abs_builddir)/$@.tmp $(abs_builddir)/$@
+
+EXTRA_DIST += $(lua_files) $(lua_parts) %D%/kinds/shared/embed.awk %D%/redlock.map

@@ -1,0 +1,111 @@
+/* connection.h - one connection to a master: a link, what is to be sent on it, and a first-in
+ * first-out list of who awaits which reply. Requests and replies can't get out of step:
+ * every reply belongs to the oldest entry, and scripts echo the entry's nonce.
+ */
+#ifndef RL_WIRE_H
+#define RL_WIRE_H
+
+#include "kinds/kind.h"
+#include "net/link.h"
+#include "net/resp.h"
+
+struct rl_claim;
+struct rl_clock;
+struct rl_ear;
+
+/* What a reply is for: a verb of a lock, or a step of the node's own. */
+enum rl_ask {
+    RL_ASK_VERB,
+    RL_ASK_AUTH,
+    RL_ASK_SELECT,
+    RL_ASK_SETNAME,
+    RL_ASK_INFO,
+    RL_ASK_PING,
+    RL_ASK_NOTE,
+    RL_ASK_TEACH,
+    RL_ASK_RECALL,
+    RL_ASK_SUBSCRIBE,
+    RL_ASK_UNSUBSCRIBE
+};
+
+struct rl_waiting {
+    union {
+        struct rl_claim *claim; /* RL_ASK_VERB */
+        struct rl_ear *ear;     /* RL_ASK_(UN)SUBSCRIBE; NULL: the client's own channel */
+    };
+    char nonce[RL_NONCE_LEN]; /* RL_ASK_VERB: what the reply must begin with; TEACH, RECALL */
+    int64_t deadline_ns;      /* past it, the node is not answering */
+    int64_t sent_ns;
+    enum rl_ask ask;
+    enum rl_verb verb;   /* what the core calls it */
+    enum rl_verb script; /* and what it was */
+    unsigned number;     /* of that script (rl_script_number) */
+    bool with_body;      /* the request carried the script, not its digest alone */
+};
+
+struct rl_wire {
+    struct rl_link *link;
+    struct rl_reader *reader;
+    char *out; /* out_start .. out_end is not sent yet */
+    size_t out_start, out_end, out_size;
+    struct rl_waiting *fifo; /* a ring; fifo_size is a power of 2 */
+    unsigned fifo_first, fifo_count, fifo_size;
+    size_t secret_len;             /* `out` begins with a login, or what is left of one */
+    int64_t heard_ns;              /* when bytes came last */
+    bool script_known[RL_SCRIPTS]; /* its body was sent on this connection */
+    struct rl_mask mask;           /* what was logged in with: told to nobody */
+    char why[160];
+};
+
+/* Reserve everything that RL_OUT_MIN and RL_FIFO_MIN promise. 0 or REDLOCK_ENOMEM. */
+int rl_wire_init(struct rl_wire *wire, struct rl_link *link, rl_bulk_fn *on_bulk,
+                 void *context);
+void rl_wire_done(struct rl_wire *wire);
+
+/* Forget everything queued and awaited; for a new connection. 0 or REDLOCK_ENOMEM. */
+int rl_wire_reset(struct rl_wire *wire, rl_bulk_fn *on_bulk, void *context);
+
+/* Room for a request of `len` bytes and its reply's entry? With `may_grow` memory may be
+ * taken for it, up to RL_OUT_MAX and RL_FIFO_MAX; without (releases) it never is. */
+bool rl_wire_room(struct rl_wire *wire, size_t len, bool may_grow);
+
+/* Queue a request there is room for. */
+void rl_wire_put(struct rl_wire *wire, const void *bytes, size_t len,
+                 const struct rl_waiting *waiting);
+
+/* The same, of a login: the first request, and the only one until it is answered. It is
+ * overwritten once the kernel has it. */
+void rl_wire_put_login(struct rl_wire *wire, const void *bytes, size_t len,
+                       const struct rl_waiting *waiting);
+
+/* The connection is gone: overwrite its login, and what of it was kept to be masked. */
+void rl_wire_forget_login(struct rl_wire *wire);
+
+/* Hand queued bytes to the kernel, as far as it takes them. False: the link has FAILED. */
+bool rl_wire_flush(struct rl_wire *wire);
+
+/* A whole reply. False: the connection is gone, and maybe another in its place. */
+typedef bool rl_take_fn(void *context, const struct rl_reply *reply, int64_t now_ns);
+
+/* Read what there is, within a turn's budget, and have each whole reply taken. False: what came
+ * is no reply of a server, as rl_reader_text() tells. The link may be closed, or have FAILED.
+ */
+bool rl_wire_read(struct rl_wire *wire, struct rl_clock *clock, rl_take_fn *take,
+                  void *context);
+
+struct rl_waiting *rl_wire_waiting(struct rl_wire *wire, unsigned i); /* 0: the oldest */
+
+/* The oldest awaited reply; NULL: none. Asked for in every turn. Then drop it. */
+static inline struct rl_waiting *rl_wire_oldest(struct rl_wire *wire)
+{
+    return wire->fifo_count > 0 ? &wire->fifo[wire->fifo_first] : NULL;
+}
+
+void rl_wire_drop_oldest(struct rl_wire *wire);
+
+static inline bool rl_wire_unsent(const struct rl_wire *wire)
+{
+    return wire->out_end > wire->out_start;
+}
+
+#endif

@@ -1,0 +1,418 @@
+/* link_connect.c - from a name to an open link, within one budget.
+ *
+ * The addresses are tried one after the other; each may use its share of the time that is
+ * left (remaining / addresses left), so that a silent one costs no more than that and a
+ * refused one costs nothing. The TLS handshake counts to its address' share. One that is silent
+ * is tried again and again meanwhile, each time on a socket more, and the first to be connected
+ * is the one that stays.
+ *
+ * Every connect looks the name up anew. Where that fails, or takes more than half of the
+ * budget, the addresses found earlier are used, if there are any.
+ */
+#include "config_auto.h"
+
+#include "base/clock.h"
+#include "net/link_internal.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+static void connect_next(struct rl_link *link, int64_t now_ns);
+
+/* ---- one socket ----------------------------------------------------------------------- */
+
+static void note_errno(struct rl_link *link, const char *what, int error)
+{
+    char text[128];
+
+    errno = error;
+    snprintf(text, sizeof(text), "%s%m", what);
+    rl_link_note(link, link->where, text);
+}
+
+/* None of these is worth losing the connection over. */
+static void tune(int fd)
+{
+    const int on = 1, idle_s = RL_LINK_PROBE_AFTER_S, every_s = RL_LINK_PROBE_EVERY_S;
+    const unsigned dead_ms = RL_LINK_DEAD_AFTER_MS;
+
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof(idle_s));
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &every_s, sizeof(every_s));
+    setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &dead_ms, sizeof(dead_ms));
+}
+
+/* Begin to connect. 0: the epoll set will tell. Else an errno. */
+static int start_socket(struct rl_link *link, const struct sockaddr *address, socklen_t len)
+{
+    if (link->fd < 0) {
+        link->fd = socket(address->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+        if (link->fd < 0)
+            return errno;
+        if (address->sa_family != AF_UNIX)
+            tune(link->fd);
+    }
+    /* A signal does not stop a connect that has begun. */
+    if (connect(link->fd, address, len) != 0 && errno != EINPROGRESS && errno != EINTR)
+        return errno;
+    /* Where it is connected already, that is told at once and takes the same way. */
+    return rl_link_watch(link, EPOLLOUT) ? 0 : errno;
+}
+
+/* With nothing listening on it, a port of the ephemeral range can be given to our own end:
+ * TCP then connects the socket to itself, and keeps the master from getting its port back. */
+static bool is_own_end(const struct sockaddr_storage *peer, socklen_t peer_len, int fd)
+{
+    struct sockaddr_storage own;
+    socklen_t own_len = sizeof(own);
+
+    if (peer->ss_family != AF_INET && peer->ss_family != AF_INET6)
+        return false;
+    memset(&own, 0, sizeof(own));
+    return getsockname(fd, (struct sockaddr *)&own, &own_len) == 0 && own_len == peer_len &&
+           memcmp(&own, peer, own_len) == 0;
+}
+
+/* 0: connected. EINPROGRESS: not yet. Else why not. */
+static int socket_error(int fd)
+{
+    int error = 0;
+    socklen_t error_size = sizeof(error);
+    struct sockaddr_storage peer;
+    socklen_t peer_len = sizeof(peer);
+
+    if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &error_size) != 0)
+        return errno;
+    if (error != 0)
+        return error;
+    /* The event may have been meant for an earlier socket of this link. */
+    memset(&peer, 0, sizeof(peer));
+    if (getpeername(fd, (struct sockaddr *)&peer, &peer_len) != 0)
+        return errno == ENOTCONN ? EINPROGRESS : errno;
+    return is_own_end(&peer, peer_len, fd) ? ECONNREFUSED : 0;
+}
+
+/* ---- one address ---------------------------------------------------------------------- */
+
+/* The address is done with, the reason noted: on to the next. */
+static void give_up_address(struct rl_link *link, int64_t now_ns)
+{
+    rl_link_drop(link);
+    if (link->node->transport == RL_UNIX)
+        rl_link_fail(link);
+    else
+        connect_next(link, now_ns);
+}
+
+static void give_up_with(struct rl_link *link, const char *what, int64_t now_ns)
+{
+    rl_link_note(link, link->where, what);
+    give_up_address(link, now_ns);
+}
+
+static void become_open(struct rl_link *link, int64_t now_ns)
+{
+    if (!rl_link_watch(link, EPOLLIN)) {
+        note_errno(link, "", errno);
+        give_up_address(link, now_ns);
+        return;
+    }
+    link->state = RL_LINK_OPEN;
+    link->due_ns = INT64_MAX;
+    link->text[0] = '\0';
+}
+
+static void step_securing(struct rl_link *link, int64_t now_ns)
+{
+    uint32_t wanted = EPOLLIN;
+
+    switch (rl_tls_handshake(link->tls)) {
+    case RL_TLS_OK:
+        become_open(link, now_ns);
+        return;
+    case RL_TLS_FAILED:
+        give_up_with(link, rl_tls_text(link->tls), now_ns);
+        return;
+    case RL_TLS_WANT_WRITE:
+        wanted = EPOLLOUT;
+        break;
+    case RL_TLS_WANT_READ:
+        break;
+    }
+    if (now_ns >= link->due_ns) {
+        give_up_with(link, "timed out in the TLS handshake", now_ns);
+    } else if (!rl_link_watch(link, wanted)) {
+        note_errno(link, "", errno);
+        give_up_address(link, now_ns);
+    }
+}
+
+static void become_connected(struct rl_link *link, int64_t now_ns)
+{
+    if (link->node->transport != RL_TLS) {
+        become_open(link, now_ns);
+        return;
+    }
+    link->tls = rl_tls_new(link->tls_context, link->node, link->fd);
+    if (!link->tls) {
+        give_up_with(link, "out of memory", now_ns);
+        return;
+    }
+    link->state = RL_LINK_SECURING;
+    link->due_ns = link->share_ns;
+    step_securing(link, now_ns);
+}
+
+/* ---- unix sockets --------------------------------------------------------------------- */
+
+static void connect_unix(struct rl_link *link, int64_t now_ns)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    size_t len = strlen(link->node->path);
+
+    assert(len > 0 && len <= RL_UNIX_PATH_MAX);
+    memcpy(address.sun_path, link->node->path, len);
+    snprintf(link->where, sizeof(link->where), "%s", link->node->path);
+    link->state = RL_LINK_CONNECTING;
+    link->due_ns = link->share_ns = link->deadline_ns;
+    int error = start_socket(link, (const struct sockaddr *)&address, sizeof(address));
+    if (error == 0)
+        return;
+    if (error == EAGAIN) {
+        link->due_ns = rl_earlier_ns(link->deadline_ns, now_ns + RL_LINK_BACKLOG_RETRY_NS);
+        return;
+    }
+    note_errno(link, "", error);
+    rl_link_fail(link);
+}
+
+/* ---- one address on several sockets --------------------------------------------------- */
+
+/* The sockets, newest first. */
+static int *socket_at(struct rl_link *link, unsigned i)
+{
+    return i == 0 ? &link->fd : &link->older[i - 1];
+}
+
+/* One less; those behind it move up. */
+static void drop_at(struct rl_link *link, unsigned i)
+{
+    if (*socket_at(link, i) >= 0)
+        rl_link_drop_fd(link, *socket_at(link, i), i > 0 || link->registered);
+    for (; i < RL_LINK_TRIES - 1; i++)
+        *socket_at(link, i) = *socket_at(link, i + 1);
+    *socket_at(link, i) = -1;
+    link->registered = link->fd >= 0;
+    link->watched = link->fd >= 0 ? EPOLLOUT : 0;
+}
+
+/* The same address again, on a socket more. The oldest one but the first makes room for it: an
+ * address may be further away than all of the others have time. */
+static void connect_again(struct rl_link *link, int64_t now_ns)
+{
+    const struct rl_address *address = &link->addresses.list[link->next_address - 1];
+
+    assert(link->fd >= 0 && link->next_address > 0);
+    link->due_ns = rl_earlier_ns(link->share_ns, now_ns + RL_LINK_AGAIN_NS);
+    if (*socket_at(link, RL_LINK_TRIES - 1) >= 0)
+        drop_at(link, RL_LINK_TRIES - 2);
+    for (unsigned i = RL_LINK_TRIES - 1; i > 0; i--)
+        *socket_at(link, i) = *socket_at(link, i - 1);
+    link->fd = -1;
+    link->registered = false;
+    if (start_socket(link, &address->as.any, address->len) != 0)
+        drop_at(link, 0); /* one of the others may do it yet */
+}
+
+/* 0: one is connected, and the only one now. EINPROGRESS: none yet. Else why none will be. */
+static int race_error(struct rl_link *link)
+{
+    int error = EINPROGRESS;
+
+    for (unsigned i = 0; i < RL_LINK_TRIES && *socket_at(link, i) >= 0;) {
+        error = socket_error(*socket_at(link, i));
+        if (error == 0) {
+            while (i-- > 0)
+                drop_at(link, 0);
+            while (link->older[0] >= 0)
+                drop_at(link, 1);
+            return 0;
+        }
+        if (error == EINPROGRESS)
+            i++;
+        else
+            drop_at(link, i);
+    }
+    return link->fd >= 0 ? EINPROGRESS : error;
+}
+
+/* ---- all addresses -------------------------------------------------------------------- */
+
+/* Would the next address fare any better? */
+static bool is_shortage(int error)
+{
+    return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
+}
+
+static void connect_next(struct rl_link *link, int64_t now_ns)
+{
+    while (link->next_address < link->addresses.count) {
+        const struct rl_address *address = &link->addresses.list[link->next_address];
+        unsigned left = link->addresses.count - link->next_address;
+        int64_t share_ns = (link->deadline_ns - now_ns) / left;
+
+        rl_address_text(address, link->where, sizeof(link->where));
+        if (share_ns <= 0) {
+            rl_link_note(link, link->where, "no time was left to try it");
+            break;
+        }
+        link->next_address++;
+        int error = start_socket(link, &address->as.any, address->len);
+        if (error == 0) {
+            link->state = RL_LINK_CONNECTING;
+            link->share_ns = now_ns + share_ns;
+            link->due_ns = rl_earlier_ns(link->share_ns, now_ns + RL_LINK_AGAIN_NS);
+            return;
+        }
+        note_errno(link, is_shortage(error) ? "no socket to be had: " : "", error);
+        rl_link_drop(link);
+        if (is_shortage(error))
+            break;
+    }
+    rl_link_fail(link);
+}
+
+static void connect_first(struct rl_link *link, int64_t now_ns)
+{
+    assert(link->addresses.count > 0);
+    link->next_address = 0;
+    connect_next(link, now_ns);
+}
+
+/* ---- the name ------------------------------------------------------------------------- */
+
+static void forget_lookup(struct rl_link *link)
+{
+    rl_lookup_abandon(link->lookup);
+    link->lookup = NULL;
+}
+
+/* There is no new answer, and the reason is noted. */
+static void use_earlier_addresses(struct rl_link *link, int64_t now_ns)
+{
+    if (link->addresses.count > 0)
+        connect_first(link, now_ns);
+    else
+        rl_link_fail(link);
+}
+
+static void step_resolving(struct rl_link *link, int64_t now_ns)
+{
+    char why[128];
+
+    switch (rl_lookup_poll(link->lookup, &link->addresses, why, sizeof(why))) {
+    case RL_LOOKUP_DONE:
+        forget_lookup(link);
+        connect_first(link, now_ns);
+        break;
+    case RL_LOOKUP_FAILED:
+        forget_lookup(link);
+        rl_link_note(link, link->node->host, why);
+        use_earlier_addresses(link, now_ns);
+        break;
+    case RL_LOOKUP_RUNNING:
+        if (now_ns < link->due_ns)
+            break;
+        rl_link_note(link, link->node->host, "the name look-up takes too long");
+        use_earlier_addresses(link, now_ns);
+        break;
+    }
+}
+
+static void look_up(struct rl_link *link, int64_t now_ns)
+{
+    char why[128];
+
+    /* One that ended after its connect had is of an unknown age: good as an earlier one. */
+    if (link->lookup &&
+        rl_lookup_poll(link->lookup, &link->addresses, why, sizeof(why)) != RL_LOOKUP_RUNNING)
+        forget_lookup(link);
+    if (!link->lookup)
+        link->lookup = rl_lookup_start(link->node->host, link->node->port, link->wake_fd);
+    if (!link->lookup) {
+        snprintf(link->where, sizeof(link->where), "%.120s", link->node->host);
+        note_errno(link, "no thread for the name look-up: ", errno);
+        use_earlier_addresses(link, now_ns);
+        return;
+    }
+    link->state = RL_LINK_RESOLVING;
+    link->due_ns =
+        link->addresses.count > 0
+            ? rl_earlier_ns(link->deadline_ns, now_ns + (link->deadline_ns - now_ns) / 2)
+            : link->deadline_ns;
+}
+
+void rl_link_connect(struct rl_link *link, int64_t now_ns)
+{
+    if (link->node->transport == RL_UNIX)
+        connect_unix(link, now_ns);
+    else if (link->numeric)
+        connect_first(link, now_ns);
+    else
+        look_up(link, now_ns);
+}
+
+void rl_link_absent(struct rl_link *link, int64_t absent_ns)
+{
+    if (link->state == RL_LINK_IDLE || link->state == RL_LINK_FAILED ||
+        link->state == RL_LINK_OPEN)
+        return;
+    link->deadline_ns += absent_ns;
+    link->share_ns += absent_ns;
+    link->due_ns += absent_ns;
+}
+
+static void step_connecting(struct rl_link *link, uint32_t events, int64_t now_ns)
+{
+    if (!link->registered) {
+        /* A unix socket whose backlog was full. */
+        if (now_ns >= link->deadline_ns)
+            give_up_with(link, "timed out: its backlog is full", now_ns);
+        else if (now_ns >= link->due_ns)
+            connect_unix(link, now_ns);
+        return;
+    }
+    int error = events != 0 ? race_error(link) : EINPROGRESS;
+    if (error == 0) {
+        become_connected(link, now_ns);
+    } else if (error != EINPROGRESS) {
+        note_errno(link, "", error);
+        give_up_address(link, now_ns);
+    } else if (now_ns >= link->share_ns) {
+        give_up_with(link, "timed out while connecting", now_ns);
+    } else if (now_ns >= link->due_ns) {
+        connect_again(link, now_ns);
+    }
+}
+
+void rl_link_connect_step(struct rl_link *link, uint32_t events, int64_t now_ns)
+{
+    switch (link->state) {
+    case RL_LINK_RESOLVING:
+        step_resolving(link, now_ns);
+        break;
+    case RL_LINK_CONNECTING:
+        step_connecting(link, events, now_ns);
+        break;
+    default:
+        assert(link->state == RL_LINK_SECURING);
+        step_securing(link, now_ns);
+    }
+}

@@ -1,0 +1,77 @@
+/* link_internal.h - what link.c and link_connect.c share. */
+#ifndef RL_LINK_INTERNAL_H
+#define RL_LINK_INTERNAL_H
+
+#include "net/link.h"
+#include "net/resolve.h"
+#include "net/tls.h"
+
+#define RL_LINK_TEXT_MAX 256
+#define RL_LINK_WHERE_MAX 128 /* an address or a socket's path, as text */
+
+/* A peer that is gone without a word is given up after this long, whether we were silent or
+ * sending. Far over any round: rounds have deadlines of their own. */
+#define RL_LINK_DEAD_AFTER_MS 30000
+#define RL_LINK_PROBE_AFTER_S 10
+#define RL_LINK_PROBE_EVERY_S 5
+
+/* How often a unix socket with a full backlog is tried: it does not say when there is room. */
+#define RL_LINK_BACKLOG_RETRY_NS (5 * RL_NS_PER_MS)
+
+/* An address that is silent is tried once more beside the tries under way. The kernel alone
+ * says SYN again after 1, 3, 7 s: a way that is open again would be found so much later. The
+ * first of the tries stays, for addresses that are merely far. */
+#define RL_LINK_AGAIN_NS (250 * RL_NS_PER_MS)
+#define RL_LINK_TRIES 4
+
+struct rl_link {
+    const struct rl_node_config *node;
+    struct rl_tls_context *tls_context;
+    void *tag;
+    int epoll_fd;
+    int wake_fd;
+
+    enum rl_link_state state;
+    int fd;                       /* -1: none */
+    int older[RL_LINK_TRIES - 1]; /* CONNECTING: earlier tries of the address, newest first */
+    bool registered;              /* fd, with the epoll set, as all older ones are, */
+    uint32_t watched;             /* for these events */
+    bool blocked;
+    bool blocked_on_input; /* rare: TLS waits for a message of its own */
+    bool holds_more;       /* TLS has read more than was asked for */
+    struct rl_tls *tls;
+
+    int64_t deadline_ns; /* of the whole connect */
+    int64_t due_ns;      /* of what is being done now */
+    int64_t share_ns;    /* CONNECTING, SECURING: until when this address may use the time */
+    bool numeric;        /* the addresses are the node's own, never looked up */
+    struct rl_lookup *lookup;
+    struct rl_addresses addresses; /* the last that were found */
+    unsigned next_address;
+
+    char where[RL_LINK_WHERE_MAX]; /* what is or was tried */
+    char text[RL_LINK_TEXT_MAX];
+};
+
+/* link_connect.c: everything from rl_link_open() up to OPEN. */
+void rl_link_connect(struct rl_link *link, int64_t now_ns);
+void rl_link_connect_step(struct rl_link *link, uint32_t events, int64_t now_ns);
+
+/* link.c: shared by both. */
+
+/* Be told of these events from now on. False: the system refused; errno is set. */
+bool rl_link_watch(struct rl_link *link, uint32_t events);
+
+/* Give all sockets up, and the session. */
+void rl_link_drop(struct rl_link *link);
+
+/* Take one socket out of the epoll set, and close it. */
+void rl_link_drop_fd(struct rl_link *link, int fd, bool registered);
+
+/* Add "where: what" to the text: several addresses may each have their own story. */
+void rl_link_note(struct rl_link *link, const char *where, const char *what);
+
+/* Drop the socket and be FAILED. The text is there already. */
+void rl_link_fail(struct rl_link *link);
+
+#endif

@@ -1,0 +1,98 @@
+/* resp.h - the Redis protocol: requests encoded by ourselves, replies read by hiredis's
+ * redisReader through hooks that fill one small struct and refuse everything that a master
+ * has no business sending us (nesting, long arrays, RESP3, replies without end).
+ *
+ * Builds against hiredis 0.14.1 and 1.x.
+ */
+#ifndef RL_RESP_H
+#define RL_RESP_H
+
+#include "base/mask.h"
+
+#include <stdbool.h>
+
+/* ---- requests ------------------------------------------------------------------------- */
+
+/* A place to write into that never overruns: `overflow` is set instead. */
+struct rl_out {
+    char *bytes;
+    size_t size;
+    size_t len;
+    bool overflow;
+};
+
+void rl_out_init(struct rl_out *out, char *bytes, size_t size);
+void rl_put_array(struct rl_out *out, unsigned elements);
+void rl_put_bulk(struct rl_out *out, const void *bytes, size_t len);
+void rl_put_text(struct rl_out *out, const char *text);
+void rl_put_number(struct rl_out *out, int64_t number);
+
+#define RL_NONCE_LEN 16
+void rl_nonce_text(uint64_t nonce, char ret_text[RL_NONCE_LEN]);
+
+/* ---- replies -------------------------------------------------------------------------- */
+
+enum rl_reply_type {
+    RL_REPLY_STATUS,
+    RL_REPLY_ERROR,
+    RL_REPLY_INTEGER,
+    RL_REPLY_BULK,
+    RL_REPLY_NIL,
+    RL_REPLY_ARRAY
+};
+
+struct rl_element {
+    enum rl_reply_type type;
+    int64_t integer;
+    size_t start; /* STATUS, ERROR, BULK: in text, where whatever fits was kept */
+    size_t kept;
+    size_t len; /* as it was sent */
+};
+
+/* A reply; the parts of an array, or the one part of anything else. */
+struct rl_reply {
+    enum rl_reply_type type;
+    unsigned count;
+    struct rl_element part[RL_REPLY_ELEMENTS_MAX];
+    size_t text_len;
+    char text[RL_REPLY_TEXT_MAX];
+};
+
+struct rl_reader;
+
+/* Where long bulks (INFO) go, since only RL_REPLY_TEXT_MAX bytes of a reply are kept: called
+ * with each whole bulk while the reader parses. May be NULL. */
+typedef void rl_bulk_fn(void *context, const char *bytes, size_t len);
+
+struct rl_reader *rl_reader_new(rl_bulk_fn *on_bulk, void *context); /* NULL: no memory */
+void rl_reader_free(struct rl_reader *reader);
+
+/* 0, or -1: see rl_reader_text. */
+int rl_reader_feed(struct rl_reader *reader, const char *bytes, size_t len);
+
+/* How long a reply may be from now on; RL_REPLY_MAX at first. */
+void rl_reader_allow(struct rl_reader *reader, size_t most);
+
+/* 1: *ret_reply is the next reply, good until the next call. 0: not all of it is here yet.
+ * -1: what came is no reply of a master; the link must be closed. */
+int rl_reader_next(struct rl_reader *reader, const struct rl_reply **ret_reply);
+
+/* Why -1: printable. */
+const char *rl_reader_text(const struct rl_reader *reader);
+
+/* Is part i of the reply exactly these bytes? */
+bool rl_part_is(const struct rl_reply *reply, unsigned i, const char *bytes, size_t len);
+
+/* Is it an error of this code, its first word? Not a question for the text, which is masked. */
+bool rl_error_is(const struct rl_reply *reply, const char *code);
+
+/* The text of an error reply without the connection's secrets, printable, cut. */
+void rl_error_text(const struct rl_reply *reply, const struct rl_mask *mask, char *ret_text,
+                   size_t size);
+
+/* What to say of a reply that nobody awaits: "max number of clients reached" and the like come
+ * so. */
+void rl_unasked_text(const struct rl_reply *reply, const struct rl_mask *mask, char *ret_text,
+                     size_t size);
+
+#endif

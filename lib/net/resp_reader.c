@@ -1,0 +1,252 @@
+/* resp_reader.c - replies (resp.h) on hiredis's redisReader. */
+#include "config_auto.h"
+
+#include "net/resp.h"
+
+#include "base/text_escape.h"
+
+#include <assert.h>
+#include <hiredis/hiredis.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct rl_reader {
+    redisReader *hiredis;
+    redisReplyObjectFunctions hooks;
+    rl_bulk_fn *on_bulk;
+    void *context;
+    size_t unfinished; /* bytes fed since the last whole reply */
+    size_t most;       /* and how many that may be */
+    char why[160];     /* set: the stream is not to be trusted any more */
+    struct rl_reply reply;
+};
+
+static void refuse(struct rl_reader *reader, const char *why)
+{
+    if (!reader->why[0])
+        snprintf(reader->why, sizeof(reader->why), "%s", why);
+}
+
+static struct rl_reader *reader_of(const redisReadTask *task)
+{
+    return task->privdata;
+}
+
+/* Not a whole-struct assignment: that would clear the text for nothing, reply by reply. */
+static void begin_reply(struct rl_reply *reply, enum rl_reply_type type)
+{
+    reply->type = type;
+    reply->count = 0;
+    reply->text_len = 0;
+}
+
+/* The part that a task fills in; NULL: more or deeper than any reply of ours. */
+static struct rl_element *part_for(const redisReadTask *task, enum rl_reply_type type)
+{
+    struct rl_reader *reader = reader_of(task);
+    struct rl_reply *reply = &reader->reply;
+    if (!task->parent) {
+        begin_reply(reply, type);
+    } else if (reply->count >= RL_REPLY_ELEMENTS_MAX) {
+        refuse(reader, "the reply has too many elements");
+        return NULL;
+    }
+    struct rl_element *part = &reply->part[reply->count++];
+    *part = (struct rl_element){.type = type};
+    return part;
+}
+
+static void *on_string(const redisReadTask *task, char *bytes, size_t len)
+{
+    struct rl_reader *reader = reader_of(task);
+    enum rl_reply_type type;
+    switch (task->type) {
+    case REDIS_REPLY_STRING:
+        type = RL_REPLY_BULK;
+        break;
+    case REDIS_REPLY_STATUS:
+        type = RL_REPLY_STATUS;
+        break;
+    case REDIS_REPLY_ERROR:
+        type = RL_REPLY_ERROR;
+        break;
+    default: /* RESP3 kinds, which nobody asked for */
+        refuse(reader, "the reply is of a kind that RESP2 does not have");
+        return NULL;
+    }
+    struct rl_element *part = part_for(task, type);
+    if (!part)
+        return NULL;
+    struct rl_reply *reply = &reader->reply;
+    size_t room = sizeof(reply->text) - reply->text_len;
+    part->start = reply->text_len;
+    part->len = len;
+    part->kept = len < room ? len : room;
+    memcpy(reply->text + part->start, bytes, part->kept);
+    reply->text_len += part->kept;
+    if (type == RL_REPLY_BULK && reader->on_bulk)
+        reader->on_bulk(reader->context, bytes, len);
+    return reply;
+}
+
+#if HIREDIS_MAJOR >= 1
+typedef size_t array_size;
+#else
+typedef int array_size;
+#endif
+
+static void *on_array(const redisReadTask *task, array_size elements)
+{
+    struct rl_reader *reader = reader_of(task);
+    if (task->parent || task->type != REDIS_REPLY_ARRAY) {
+        refuse(reader, "the reply is nested");
+        return NULL;
+    }
+    if (elements > RL_REPLY_ELEMENTS_MAX) {
+        refuse(reader, "the reply has too many elements");
+        return NULL;
+    }
+    begin_reply(&reader->reply, RL_REPLY_ARRAY);
+    return &reader->reply;
+}
+
+static void *on_integer(const redisReadTask *task, long long number)
+{
+    struct rl_element *part = part_for(task, RL_REPLY_INTEGER);
+    if (!part)
+        return NULL;
+    part->integer = number;
+    return &reader_of(task)->reply;
+}
+
+static void *on_nil(const redisReadTask *task)
+{
+    return part_for(task, RL_REPLY_NIL) ? &reader_of(task)->reply : NULL;
+}
+
+static void on_free(void *object)
+{
+    (void)object; /* the one reply lives in the reader */
+}
+
+struct rl_reader *rl_reader_new(rl_bulk_fn *on_bulk, void *context)
+{
+    struct rl_reader *reader = calloc(1, sizeof(*reader));
+    if (!reader)
+        return NULL;
+    /* Named members only: hiredis 1.0 put new ones in the middle. */
+    reader->hooks = (redisReplyObjectFunctions){
+        .createString = on_string,
+        .createArray = on_array,
+        .createInteger = on_integer,
+        .createNil = on_nil,
+        .freeObject = on_free,
+    };
+    reader->on_bulk = on_bulk;
+    reader->context = context;
+    reader->most = RL_REPLY_MAX;
+    reader->hiredis = redisReaderCreateWithFunctions(&reader->hooks);
+    if (!reader->hiredis) {
+        free(reader);
+        return NULL;
+    }
+    reader->hiredis->privdata = reader;
+    return reader;
+}
+
+void rl_reader_free(struct rl_reader *reader)
+{
+    if (!reader)
+        return;
+    redisReaderFree(reader->hiredis);
+    free(reader);
+}
+
+int rl_reader_feed(struct rl_reader *reader, const char *bytes, size_t len)
+{
+    if (reader->why[0])
+        return -1;
+    reader->unfinished += len;
+    if (redisReaderFeed(reader->hiredis, bytes, len) != REDIS_OK) {
+        refuse(reader, "out of memory for a reply");
+        return -1;
+    }
+    return 0;
+}
+
+void rl_reader_allow(struct rl_reader *reader, size_t most)
+{
+    reader->most = most;
+}
+
+int rl_reader_next(struct rl_reader *reader, const struct rl_reply **ret_reply)
+{
+    void *object = NULL;
+    if (reader->why[0])
+        return -1;
+    if (reader->unfinished == 0)
+        return 0; /* the last reply ended where the bytes did: nearly always */
+    if (redisReaderGetReply(reader->hiredis, &object) != REDIS_OK) {
+        refuse(reader, reader->hiredis->errstr);
+        return -1;
+    }
+    if (!object) {
+        if (reader->unfinished > reader->most) {
+            refuse(reader, "the reply is longer than any that was asked for");
+            return -1;
+        }
+        return 0;
+    }
+    if (object != &reader->reply) {
+        refuse(reader, "the reply is of a kind that RESP2 does not have");
+        return -1;
+    }
+    /* What is left in hiredis's buffer belongs to the next reply. */
+    reader->unfinished = reader->hiredis->len - reader->hiredis->pos;
+    *ret_reply = &reader->reply;
+    return 1;
+}
+
+const char *rl_reader_text(const struct rl_reader *reader)
+{
+    return reader->why;
+}
+
+bool rl_part_is(const struct rl_reply *reply, unsigned i, const char *bytes, size_t len)
+{
+    if (i >= reply->count)
+        return false;
+    const struct rl_element *part = &reply->part[i];
+    return part->len == len && part->kept == len &&
+           memcmp(reply->text + part->start, bytes, len) == 0;
+}
+
+bool rl_error_is(const struct rl_reply *reply, const char *code)
+{
+    size_t len = strlen(code);
+    const struct rl_element *part = &reply->part[0];
+    const char *text = reply->text + part->start;
+    return reply->type == RL_REPLY_ERROR && part->kept >= len && memcmp(text, code, len) == 0 &&
+           (part->kept == len || text[len] == ' ');
+}
+
+void rl_error_text(const struct rl_reply *reply, const struct rl_mask *mask, char *ret_text,
+                   size_t size)
+{
+    const struct rl_element *part = &reply->part[0];
+    char text[RL_REPLY_TEXT_MAX];
+    assert(reply->type == RL_REPLY_ERROR && part->kept <= sizeof(text));
+    memcpy(text, reply->text + part->start, part->kept);
+    size_t len = rl_mask_text(mask, text, part->kept, part->kept < part->len);
+    rl_printable(ret_text, size, text, len);
+}
+
+void rl_unasked_text(const struct rl_reply *reply, const struct rl_mask *mask, char *ret_text,
+                     size_t size)
+{
+    if (reply->type == RL_REPLY_ERROR)
+        rl_error_text(reply, mask, ret_text, size);
+    else
+        snprintf(ret_text, size, "sent something unasked");
+}

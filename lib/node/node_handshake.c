@@ -1,0 +1,360 @@
+/* node_handshake.c - what is said on a new connection, and what a master must answer to vote. */
+#include "config_auto.h"
+
+#include "node/node.h"
+
+#include "net/auth.h"
+#include "base/wipe.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+/* How often a node that answers but can't vote is asked whether that has changed. */
+#define ASK_AGAIN_NS RL_NS_PER_S
+#define ASK_LOADING_NS (100 * RL_NS_PER_MS)
+
+/* False: there is no room. Not so in a greeting, whose buffer is empty. */
+static bool ask(struct rl_node *node, enum rl_ask what, const struct rl_out *out,
+                int64_t now_ns, int64_t deadline_ns)
+{
+    struct rl_waiting waiting = {
+        .ask = what,
+        .sent_ns = now_ns,
+        .deadline_ns = deadline_ns,
+    };
+    assert(!out->overflow);
+    if (!rl_wire_room(rl_node_wire(node), out->len, true))
+        return false;
+    rl_node_put(node, node->active, out->bytes, out->len, &waiting);
+    return true;
+}
+
+static void say_hello(struct rl_node *node, int64_t now_ns)
+{
+    char bytes[512];
+    struct rl_out out;
+    rl_node_set_mode(node, RL_GREETING, now_ns);
+    if (node->config->db != 0) {
+        rl_out_init(&out, bytes, sizeof(bytes));
+        rl_put_array(&out, 2);
+        rl_put_text(&out, "SELECT");
+        rl_put_number(&out, node->config->db);
+        ask(node, RL_ASK_SELECT, &out, now_ns, node->deadline_ns);
+    }
+    rl_out_init(&out, bytes, sizeof(bytes));
+    rl_login_put_name(&out, node->settings->connection_name);
+    ask(node, RL_ASK_SETNAME, &out, now_ns, node->deadline_ns);
+    node->ask_info_ns = now_ns;
+    rl_node_ask_info(node, now_ns);
+    rl_node_flush(node, now_ns);
+}
+
+void rl_node_ask_info(struct rl_node *node, int64_t now_ns)
+{
+    static char info[] = "*1\r\n$4\r\nINFO\r\n";
+    struct rl_out out = {.bytes = info, .size = sizeof(info) - 1, .len = sizeof(info) - 1};
+    int64_t deadline_ns = now_ns + node->settings->connect_timeout_ns;
+    bool asked = ask(node, RL_ASK_INFO, &out, now_ns, deadline_ns);
+    node->ask_info_ns = asked ? INT64_MAX : now_ns + ASK_AGAIN_NS;
+}
+
+bool rl_node_ping(struct rl_node *node, int64_t now_ns, int64_t deadline_ns)
+{
+    static char ping[] = "*1\r\n$4\r\nPING\r\n";
+    struct rl_out out = {.bytes = ping, .size = sizeof(ping) - 1, .len = sizeof(ping) - 1};
+    if (node->mode != RL_UP || rl_node_stalled(node, now_ns) ||
+        !rl_node_takes(node, node->active, out.len, false))
+        return false;
+    return ask(node, RL_ASK_PING, &out, now_ns, deadline_ns);
+}
+
+bool rl_node_tell(struct rl_node *node, const void *bytes, size_t len, int64_t now_ns)
+{
+    struct rl_waiting waiting = {
+        .ask = RL_ASK_NOTE,
+        .sent_ns = now_ns,
+        .deadline_ns = now_ns + node->settings->connect_timeout_ns,
+    };
+    bool takes = node->mode == RL_UP && rl_node_takes(node, node->active, len, true);
+    if (takes)
+        rl_node_put(node, node->active, bytes, len, &waiting);
+    return takes;
+}
+
+bool rl_node_prove(struct rl_node *node, enum rl_ask what, const struct rl_out *out,
+                   const char nonce[RL_NONCE_LEN], int64_t now_ns)
+{
+    struct rl_waiting waiting = {
+        .ask = what,
+        .sent_ns = now_ns,
+        .deadline_ns = now_ns + node->settings->connect_timeout_ns,
+    };
+    memcpy(waiting.nonce, nonce, RL_NONCE_LEN);
+    assert(!out->overflow);
+    bool takes = node->mode == RL_UP && rl_node_takes(node, node->active, out->len, true);
+    if (takes)
+        rl_node_put(node, node->active, out->bytes, out->len, &waiting);
+    return takes;
+}
+
+void rl_node_greet(struct rl_node *node, int64_t now_ns)
+{
+    char bytes[RL_LOGIN_MAX];
+    char why[160];
+    struct rl_out out;
+    rl_out_init(&out, bytes, sizeof(bytes));
+    if (rl_login_put(&out, node->config, &rl_node_wire(node)->mask, why, sizeof(why)) < 0) {
+        rl_node_lose(node, node->active, now_ns, "%s", why);
+        return;
+    }
+    if (out.len == 0) {
+        say_hello(node, now_ns);
+        return;
+    }
+    struct rl_waiting waiting = {
+        .ask = RL_ASK_AUTH, .sent_ns = now_ns, .deadline_ns = node->deadline_ns};
+    rl_node_set_mode(node, RL_AUTH, now_ns);
+    rl_wire_put_login(rl_node_wire(node), bytes, out.len, &waiting);
+    node->commands++;
+    rl_wipe(bytes, sizeof(bytes));
+    rl_node_flush(node, now_ns);
+}
+
+/* The role is a word that is compared, and shown: it is one of two, or else it is masked. */
+static void mask_info(struct rl_info *info, const struct rl_mask *mask)
+{
+    rl_mask_field(mask, info->run_id);
+    rl_mask_field(mask, info->version);
+    rl_mask_field(mask, info->policy);
+    if (strcmp(info->role, "master") != 0 && strcmp(info->role, "slave") != 0)
+        rl_mask_field(mask, info->role);
+}
+
+/* INFO's text is longer than a reply keeps: it is parsed on the way in. */
+void rl_node_on_bulk(void *context, const char *bytes, size_t len)
+{
+    struct rl_slot *slot = context;
+    const struct rl_waiting *oldest = rl_wire_oldest(&slot->wire);
+    if (!oldest || oldest->ask != RL_ASK_INFO || slot->index != slot->node->active)
+        return;
+    rl_info_parse(bytes, len, &slot->node->info);
+    mask_info(&slot->node->info, &slot->wire.mask);
+    slot->node->info_ns = slot->wire.heard_ns;
+}
+
+static void unfit(struct rl_node *node, int64_t now_ns, int64_t again_ns, const char *why)
+{
+    node->fitness = RL_UNFIT;
+    node->ask_info_ns = now_ns + again_ns;
+    snprintf(node->why, sizeof(node->why), "%s", why);
+}
+
+void rl_node_refuses(struct rl_node *node, const char *why, int64_t now_ns)
+{
+    snprintf(node->refusal, sizeof(node->refusal), "%s", why);
+    node->refused_ns = now_ns;
+}
+
+const char rl_was_replica[] = "was a replica or loaded its keys anew";
+static const char took_place[] = "may have taken the place of another server";
+
+void rl_node_replaced(struct rl_node *node, const char *how, int64_t now_ns)
+{
+    node->replaced_ns = now_ns;
+    node->replaced_how = how;
+    /* Said on a link that drains, it counts for the other one, too. */
+    if (node->mode == RL_UP && node->settings->guard) {
+        node->fitness = RL_GUARDED;
+        node->ask_info_ns = now_ns;
+        snprintf(node->why, sizeof(node->why), "is a replica or loads its keys anew");
+    }
+}
+
+/* Who is it that answers here? */
+static void learn_identity(struct rl_node *node, int64_t now_ns)
+{
+    switch (rl_identity_learn(&node->identity, &node->info, now_ns)) {
+    case RL_SAME:
+        break;
+    case RL_RESTARTED:
+        rl_node_forget_twins(node);
+        break;
+    case RL_ANOTHER:
+        rl_node_forget_twins(node);
+        rl_node_replaced(node, took_place, now_ns);
+        break;
+    case RL_RESYNCED:
+        rl_node_replaced(node, rl_was_replica, now_ns);
+        break;
+    }
+}
+
+static void vote(struct rl_node *node, int64_t now_ns)
+{
+    node->fitness = RL_FIT;
+    node->ask_info_ns = now_ns + RL_ASK_INFO_MS * RL_NS_PER_MS;
+}
+
+/* Has it been up, or known to us, for long enough (server_info.h)? */
+static void judge_guard(struct rl_node *node, int64_t now_ns)
+{
+    int64_t window_ns = node->settings->guard_window_ns;
+    int64_t uptime_s = node->info.uptime_s;
+    int64_t wait = rl_guard_wait_ns(window_ns, uptime_s, now_ns - node->identity.seen_ns);
+    int64_t anew =
+        node->replaced_ns > 0 ? rl_guard_wait_ns(window_ns, -1, now_ns - node->replaced_ns) : 0;
+    /* Who is another one and has just been started was restarted, by all that can be seen. */
+    bool young = rl_guard_wait_ns(window_ns, uptime_s, 0) > 0;
+    bool replaced = anew > 0 && !(young && node->replaced_how == took_place);
+    if (wait < anew)
+        wait = anew;
+    if (wait == 0) {
+        vote(node, now_ns);
+        return;
+    }
+    node->fitness = RL_GUARDED;
+    node->guard_until_ns = now_ns + wait;
+    node->ask_info_ns = node->guard_until_ns;
+    snprintf(node->why, sizeof(node->why),
+             "%s less than max-ttl ago: its vote is withheld by the restart guard",
+             replaced ? node->replaced_how : "restarted");
+}
+
+/* What INFO said decides whether this server may vote. */
+static void judge_info(struct rl_node *node, int64_t now_ns)
+{
+    const struct rl_info *info = &node->info;
+    learn_identity(node, now_ns);
+    if (rl_info_is_replica(info))
+        rl_node_replaced(node, rl_was_replica, now_ns);
+    node->why[0] = '\0';
+    const char *unfit_why = rl_info_unfit(info);
+    const char *refusal = rl_info_refusal(info);
+    if (refusal)
+        rl_node_refuses(node, refusal, now_ns);
+    if (unfit_why)
+        unfit(node, now_ns, info->loading ? ASK_LOADING_NS : ASK_AGAIN_NS, unfit_why);
+    else if (!info->run_id[0] && node->settings->guard)
+        unfit(node, now_ns, ASK_AGAIN_NS,
+              "INFO names no run_id, so a restart could not be seen: no vote");
+    else if (node->settings->guard)
+        judge_guard(node, now_ns);
+    else
+        vote(node, now_ns);
+    if (node->fitness == RL_FIT && refusal)
+        snprintf(node->why, sizeof(node->why), "warning: %s", refusal);
+}
+
+/* A user without the right to it, or a server without the command: for good, that is. */
+static bool is_denied(const struct rl_reply *error)
+{
+    return rl_error_is(error, "NOPERM") || rl_error_is(error, "ERR unknown command");
+}
+
+static void info_denied(struct rl_node *node, const char *text, int64_t now_ns)
+{
+    rl_info_parse("", 0, &node->info); /* nothing is known of it */
+    if (node->settings->guard) {
+        unfit(node, now_ns, ASK_AGAIN_NS, "");
+        snprintf(node->why, sizeof(node->why),
+                 "INFO was refused, so a restart could not be seen: no vote (%.120s)", text);
+    } else {
+        node->fitness = RL_FIT;
+        snprintf(node->why, sizeof(node->why), "warning: INFO was refused (%.140s)", text);
+    }
+}
+
+/* What is known of the node until now. */
+struct known {
+    char why[sizeof(((struct rl_node *)0)->why)];
+    bool voted;
+    int64_t seen_ns;
+};
+
+static struct known known_of(const struct rl_node *node)
+{
+    struct known known = {
+        .voted = node->mode == RL_UP && node->fitness == RL_FIT,
+        .seen_ns = node->identity.seen_ns,
+    };
+    memcpy(known.why, node->why, sizeof(known.why));
+    return known;
+}
+
+/* INFO has been judged. */
+static void enter_up(struct rl_node *node, const struct known *known, int64_t now_ns)
+{
+    if (node->mode != RL_UP)
+        rl_node_set_mode(node, RL_UP, now_ns);
+    bool same = known->voted && node->fitness == RL_FIT &&
+                known->seen_ns == node->identity.seen_ns;
+    if (!same)
+        node->settings->events->changed(node->settings->owner, node, now_ns);
+    if (node->why[0] && strcmp(known->why, node->why) != 0)
+        node->settings->events->log(node->settings->owner, REDLOCK_LOG_WARNING, "%s: %s",
+                                    node->config->label, node->why);
+}
+
+/* INFO has been answered. */
+static void take_info(struct rl_node *node, const struct rl_reply *reply, const char *error,
+                      int64_t now_ns)
+{
+    const struct known known = known_of(node);
+    node->asked_late = false;
+    bool refused = reply->type == RL_REPLY_ERROR;
+    if (refused && !is_denied(reply) && node->mode != RL_UP) {
+        rl_node_lose(node, node->active, now_ns, "%s", error);
+        return;
+    }
+    if (refused && !is_denied(reply) && known.voted) { /* what is known of it holds */
+        node->ask_info_ns = now_ns + ASK_AGAIN_NS;
+        return;
+    }
+    if (reply->type == RL_REPLY_BULK)
+        judge_info(node, now_ns);
+    else
+        info_denied(node, error, now_ns);
+    enter_up(node, &known, now_ns);
+}
+
+void rl_node_greeted(struct rl_node *node, const struct rl_waiting *waiting,
+                     const struct rl_reply *reply, int64_t now_ns)
+{
+    char text[160] = "";
+    bool refused = reply->type == RL_REPLY_ERROR;
+    if (refused)
+        rl_error_text(reply, &rl_node_wire(node)->mask, text, sizeof(text));
+    switch (waiting->ask) {
+    case RL_ASK_AUTH:
+        if (rl_login_accepted(reply))
+            say_hello(node, now_ns);
+        else
+            rl_node_lose(node, node->active, now_ns, "authentication failed: %s",
+                         refused ? text : "an answer that is neither OK nor an error");
+        break;
+    case RL_ASK_SELECT:
+        if (reply->type != RL_REPLY_STATUS)
+            rl_node_lose(node, node->active, now_ns, "database %d: %s", node->config->db,
+                         refused ? text : "an answer that is neither OK nor an error");
+        break;
+    case RL_ASK_SETNAME: /* a name is a courtesy: without the right to have one, none */
+        memcpy(rl_node_wire(node)->why, text, sizeof(text));
+        break;
+    case RL_ASK_INFO:
+        take_info(node, reply, text, now_ns);
+        break;
+    case RL_ASK_PING:
+        node->settings->events->pinged(node->settings->owner, node, now_ns - waiting->sent_ns);
+        break;
+    case RL_ASK_TEACH:
+    case RL_ASK_RECALL:
+        node->settings->events->proved(node->settings->owner, node, waiting, reply, now_ns);
+        break;
+    case RL_ASK_NOTE:      /* whatever came of it */
+    case RL_ASK_SUBSCRIBE: /* a subscriber's only (subscriber.h) */
+    case RL_ASK_UNSUBSCRIBE:
+    case RL_ASK_VERB:
+        break;
+    }
+}

@@ -1,0 +1,312 @@
+/* subscriber.c - the life of a subscriber's connection: see subscriber.h. What is said and heard on it:
+ * subscriber_replies.c. */
+#include "config_auto.h"
+
+#include "base/clock.h"
+#include "node/subscriber_parts.h"
+
+#include "base/text_escape.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+static void on_ready(struct rl_tag *tag, unsigned epoll_events, int64_t now_ns);
+
+int rl_sub_init(struct rl_sub *sub, unsigned index, const struct rl_node_config *config,
+                const struct rl_node_settings *settings, const struct rl_sub_events *events,
+                struct rl_tls_context *tls, const char *uuid, int epoll_fd, int wake_fd)
+{
+    assert(strlen(uuid) == RL_UUID_LEN);
+    *sub = (struct rl_sub){
+        .tag = {.ready = on_ready},
+        .index = index,
+        .config = config,
+        .settings = settings,
+        .events = events,
+        .tls = tls,
+        .why = "not connected yet",
+    };
+    snprintf(sub->channel, sizeof(sub->channel), RL_WAKE_PREFIX "%s", uuid);
+    rl_retry_init(&sub->retry);
+    struct rl_link *link = rl_link_new(config, tls, epoll_fd, wake_fd, &sub->tag);
+    if (!link || rl_wire_init(&sub->wire, link, NULL, NULL)) {
+        rl_link_free(link);
+        *sub = (struct rl_sub){0};
+        return REDLOCK_ENOMEM;
+    }
+    return 0;
+}
+
+static void done(struct rl_sub *sub, void (*free_link)(struct rl_link *))
+{
+    struct rl_link *link = sub->wire.link;
+    rl_wire_done(&sub->wire);
+    if (link)
+        free_link(link);
+    *sub = (struct rl_sub){0};
+}
+
+void rl_sub_done(struct rl_sub *sub)
+{
+    done(sub, rl_link_free);
+}
+
+void rl_sub_done_in_child(struct rl_sub *sub)
+{
+    done(sub, rl_link_free_in_child);
+}
+
+/* The one place that changes the mode. */
+void rl_sub_set_mode(struct rl_sub *sub, enum rl_sub_mode mode, int64_t now_ns)
+{
+    sub->mode = mode;
+    sub->since_ns = now_ns;
+    sub->pinged_ns = 0;
+}
+
+/* ---- from nothing to a connection, and back ------------------------------------------- */
+
+static void step(struct rl_sub *sub, unsigned epoll_events, int64_t now_ns);
+
+/* The node's, which it shares: whoever connects first after a change reads them. */
+static void renew_certificates(struct rl_sub *sub)
+{
+    char why[160];
+    if (sub->tls && !rl_tls_context_renew(sub->tls, sub->config, why, sizeof(why)))
+        sub->events->log(sub->settings->owner, REDLOCK_LOG_WARNING,
+                         "%s: %s; what was read before stays in use", sub->config->label, why);
+}
+
+static void connect_now(struct rl_sub *sub, int64_t now_ns)
+{
+    rl_retry_begin(&sub->retry, now_ns);
+    sub->deadline_ns = now_ns + sub->settings->connect_timeout_ns;
+    if (rl_wire_reset(&sub->wire, NULL, NULL)) {
+        snprintf(sub->why, sizeof(sub->why), "out of memory");
+        rl_retry_failed(&sub->retry, sub->settings->prng, now_ns);
+        rl_sub_set_mode(sub, RL_SUB_DOWN, now_ns);
+        return;
+    }
+    renew_certificates(sub);
+    sub->connects++;
+    rl_sub_set_mode(sub, RL_SUB_CONNECTING, now_ns);
+    rl_link_open(sub->wire.link, now_ns, sub->deadline_ns);
+    step(sub, 0, now_ns);
+}
+
+/* The connection is of no use: it is closed, and the next one planned by the caller. */
+static void hang_up(struct rl_sub *sub, const char *why)
+{
+    char text[sizeof(sub->why)];
+    /* A copy, as it may be the link's text that is the reason. */
+    rl_printable(text, sizeof(text), why, strlen(why));
+    rl_link_close(sub->wire.link);
+    memcpy(sub->why, text, sizeof(text));
+    rl_wire_forget_login(&sub->wire);
+    rl_sub_forget_ears(sub);
+}
+
+/* The last thing done to a connection: the owner may ask for the next from within. */
+static void tell_left(struct rl_sub *sub, bool listened, int64_t now_ns)
+{
+    if (listened)
+        sub->events->changed(sub->settings->owner, sub->index, false, now_ns);
+}
+
+void rl_sub_lose(struct rl_sub *sub, int64_t now_ns, const char *format, ...)
+{
+    bool listened = rl_sub_listens(sub);
+    char why[sizeof(sub->why)];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(why, sizeof(why), format, args);
+    va_end(args);
+    hang_up(sub, why);
+    if (rl_driven_before(&sub->settings->driven, sub->retry.begun_ns))
+        rl_retry_excuse(&sub->retry, now_ns);
+    else if (sub->mode == RL_SUB_UP)
+        rl_retry_lost(&sub->retry, sub->settings->prng, sub->since_ns, now_ns);
+    else
+        rl_retry_failed(&sub->retry, sub->settings->prng, now_ns);
+    rl_sub_set_mode(sub, RL_SUB_DOWN, now_ns);
+    sub->events->log(sub->settings->owner,
+                     sub->retry.flaws <= 1 ? REDLOCK_LOG_WARNING : REDLOCK_LOG_DEBUG,
+                     "%s: the connection for wakes: %s", sub->config->label, sub->why);
+    tell_left(sub, listened, now_ns);
+}
+
+/* To others it may have the right: then it is UP, and deaf. */
+void rl_sub_deny(struct rl_sub *sub, int64_t now_ns, const char *why)
+{
+    int64_t again_ns = now_ns + RL_DENIED_AGAIN_MS * RL_NS_PER_MS;
+    rl_retry_put_off(&sub->retry, again_ns);
+    if (rl_sub_has_ears(sub) && sub->mode >= RL_SUB_SUBSCRIBING) {
+        rl_printable(sub->why, sizeof(sub->why), why, strlen(why));
+        sub->again_ns = again_ns;
+        sub->deaf = true;
+        if (sub->mode != RL_SUB_UP)
+            rl_sub_set_mode(sub, RL_SUB_UP, now_ns);
+    } else {
+        hang_up(sub, why);
+        rl_sub_set_mode(sub, RL_SUB_DENIED, now_ns);
+    }
+    if (!sub->denied_told)
+        sub->events->log(sub->settings->owner, REDLOCK_LOG_WARNING,
+                         "%s: waits are not told of releases there: %s; allow the user "
+                         "SUBSCRIBE and the channels " RL_WAKE_PREFIX "*",
+                         sub->config->label, sub->why);
+    sub->denied_told = true;
+}
+
+/* A server that hangs up on a newcomer says why in answer to the first thing it was told. */
+static const char *failure_text(const struct rl_sub *sub)
+{
+    bool answered = sub->mode == RL_SUB_SUBSCRIBING && sub->wire.why[0];
+    return answered ? sub->wire.why : rl_link_text(sub->wire.link);
+}
+
+static void step(struct rl_sub *sub, unsigned epoll_events, int64_t now_ns)
+{
+    struct rl_link *link = sub->wire.link;
+    rl_link_step(link, epoll_events, now_ns); /* nothing, where the event is too late */
+    if (rl_link_state(link) == RL_LINK_OPEN && sub->mode == RL_SUB_CONNECTING)
+        rl_sub_greet(sub, now_ns);
+    if (rl_link_state(link) == RL_LINK_OPEN && (epoll_events & ~(unsigned)EPOLLOUT))
+        rl_sub_read(sub);
+    if (rl_link_state(link) == RL_LINK_OPEN)
+        rl_sub_flush(sub, now_ns);
+    if (rl_link_state(link) == RL_LINK_FAILED)
+        rl_sub_lose(sub, now_ns, "%s", failure_text(sub));
+}
+
+static void on_ready(struct rl_tag *tag, unsigned epoll_events, int64_t now_ns)
+{
+    step((struct rl_sub *)tag, epoll_events, now_ns);
+}
+
+/* ---- wishes and time ------------------------------------------------------------------ */
+
+static int64_t later(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static bool may_retry(const struct rl_sub *sub)
+{
+    return sub->wanted && (sub->mode == RL_SUB_DOWN || sub->mode == RL_SUB_DENIED);
+}
+
+void rl_sub_want(struct rl_sub *sub, int64_t now_ns)
+{
+    assert(sub->wire.link);
+    if (sub->wanted)
+        return;
+    sub->wanted = true;
+    if (sub->pinged_ns)
+        sub->pinged_ns = now_ns; /* nobody was there to hear the answer */
+    if (sub->mode == RL_SUB_OFF) {
+        sub->retry.at_ns = now_ns;
+        rl_sub_set_mode(sub, RL_SUB_DOWN, now_ns);
+    } else if (sub->mode == RL_SUB_DOWN) {
+        rl_retry_hasten(&sub->retry, now_ns);
+    }
+    if (may_retry(sub) && now_ns >= sub->retry.at_ns)
+        connect_now(sub, now_ns);
+}
+
+void rl_sub_unwant(struct rl_sub *sub)
+{
+    sub->wanted = false;
+}
+
+static bool is_live(const struct rl_sub *sub)
+{
+    return sub->mode >= RL_SUB_CONNECTING && sub->mode <= RL_SUB_UP;
+}
+
+/* Denied its own channel, it had none: now there may be one that it is allowed. */
+void rl_sub_reconsider(struct rl_sub *sub, int64_t now_ns)
+{
+    if (sub->mode == RL_SUB_DENIED)
+        rl_retry_hasten(&sub->retry, now_ns);
+}
+
+/* When to give up what is being awaited; INT64_MAX: nothing is. */
+static int64_t limit_ns(const struct rl_sub *sub)
+{
+    if (!is_live(sub))
+        return INT64_MAX;
+    if (sub->mode != RL_SUB_UP)
+        return sub->deadline_ns;
+    if (!sub->wanted || !sub->pinged_ns)
+        return INT64_MAX;
+    /* Whoever speaks is there, whatever is said. */
+    return later(sub->pinged_ns, sub->wire.heard_ns) + sub->settings->stall_limit_ns;
+}
+
+void rl_sub_absent(struct rl_sub *sub, int64_t absent_ns)
+{
+    if (!is_live(sub))
+        return;
+    sub->deadline_ns += absent_ns;
+    rl_link_absent(sub->wire.link, absent_ns);
+    if (sub->pinged_ns)
+        sub->pinged_ns += absent_ns;
+}
+
+static int64_t ping_ns(const struct rl_sub *sub)
+{
+    if (sub->mode != RL_SUB_UP || !sub->wanted || sub->pinged_ns)
+        return INT64_MAX;
+    return sub->wire.heard_ns + RL_PING_AFTER_MS * RL_NS_PER_MS;
+}
+
+static int64_t again_ns(const struct rl_sub *sub)
+{
+    bool denied = sub->mode == RL_SUB_UP && sub->wanted && sub->again_ns;
+    return denied ? sub->again_ns : INT64_MAX;
+}
+
+void rl_sub_tick(struct rl_sub *sub, int64_t now_ns)
+{
+    if (sub->mode == RL_SUB_CONNECTING)
+        step(sub, 0, now_ns);
+    /* What has come meanwhile may lie in the socket: silence is judged after a look. */
+    if (now_ns >= limit_ns(sub) && sub->mode != RL_SUB_CONNECTING)
+        step(sub, EPOLLIN, now_ns);
+    if (now_ns >= limit_ns(sub))
+        rl_sub_lose(sub, now_ns, "%s",
+                    sub->mode == RL_SUB_UP ? "does not answer"
+                                           : "no answer within connect-timeout");
+    if (now_ns >= ping_ns(sub))
+        rl_sub_ping(sub, now_ns);
+    if (now_ns >= again_ns(sub))
+        rl_sub_ask_again(sub, now_ns);
+    rl_sub_catch_up(sub, now_ns);
+    rl_sub_flush(sub, now_ns);
+    if (may_retry(sub) && now_ns >= sub->retry.at_ns)
+        connect_now(sub, now_ns);
+}
+
+int64_t rl_sub_due_ns(struct rl_sub *sub)
+{
+    if (may_retry(sub))
+        return sub->retry.at_ns;
+    int64_t due_ns = rl_earlier_ns(rl_earlier_ns(limit_ns(sub), ping_ns(sub)), again_ns(sub));
+    if (sub->mode == RL_SUB_CONNECTING)
+        due_ns = rl_earlier_ns(due_ns, rl_link_due_ns(sub->wire.link));
+    return due_ns;
+}
+
+bool rl_sub_listens(const struct rl_sub *sub)
+{
+    return sub->mode == RL_SUB_UP && !sub->deaf;
+}
+
+bool rl_sub_pending(const struct rl_sub *sub)
+{
+    return sub->wanted && sub->retry.failures == 0 && sub->mode != RL_SUB_UP;
+}

@@ -1,0 +1,267 @@
+/* subscriber_replies.c - what a subscriber says to a server, and what it makes of the answers: see
+ * subscriber.h. Nothing is believed that was not asked for, and no message but our own exact member
+ * wakes anybody. */
+#include "config_auto.h"
+
+#include "node/subscriber_parts.h"
+
+#include "net/auth.h"
+#include "base/wipe.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* ---- what is said --------------------------------------------------------------------- */
+
+void rl_sub_ask(struct rl_sub *sub, const struct rl_waiting *waiting, const struct rl_out *out)
+{
+    assert(!out->overflow);
+    /* There is always room: a greeting is short, of PINGs only one is ever awaited, and ears
+     * leave some. */
+    bool room = rl_wire_room(&sub->wire, out->len, false);
+    assert(room);
+    if (room)
+        rl_wire_put(&sub->wire, out->bytes, out->len, waiting);
+}
+
+static void ask(struct rl_sub *sub, enum rl_ask what, const struct rl_out *out, int64_t now_ns)
+{
+    struct rl_waiting waiting = {.ask = what, .sent_ns = now_ns, .deadline_ns = INT64_MAX};
+    rl_sub_ask(sub, &waiting, out);
+}
+
+void rl_sub_flush(struct rl_sub *sub, int64_t now_ns)
+{
+    if (!rl_wire_unsent(&sub->wire) || rl_link_state(sub->wire.link) != RL_LINK_OPEN)
+        return;
+    if (!rl_wire_flush(&sub->wire))
+        rl_sub_lose(sub, now_ns, "%s", rl_link_text(sub->wire.link));
+}
+
+void rl_sub_subscribe(struct rl_sub *sub, int64_t now_ns)
+{
+    char bytes[128];
+    struct rl_out out;
+    rl_out_init(&out, bytes, sizeof(bytes));
+    rl_put_array(&out, 2);
+    rl_put_text(&out, "SUBSCRIBE");
+    rl_put_text(&out, sub->channel);
+    ask(sub, RL_ASK_SUBSCRIBE, &out, now_ns);
+}
+
+static void begin(struct rl_sub *sub, int64_t now_ns)
+{
+    char bytes[512];
+    struct rl_out out;
+    rl_sub_set_mode(sub, RL_SUB_SUBSCRIBING, now_ns);
+    rl_out_init(&out, bytes, sizeof(bytes));
+    rl_login_put_name(&out, sub->settings->connection_name);
+    ask(sub, RL_ASK_SETNAME, &out, now_ns);
+    rl_sub_subscribe(sub, now_ns);
+    sub->behind = true;
+    rl_sub_catch_up(sub, now_ns);
+    rl_sub_flush(sub, now_ns);
+}
+
+void rl_sub_greet(struct rl_sub *sub, int64_t now_ns)
+{
+    char bytes[RL_LOGIN_MAX];
+    char why[160];
+    struct rl_out out;
+    rl_out_init(&out, bytes, sizeof(bytes));
+    if (rl_login_put(&out, sub->config, &sub->wire.mask, why, sizeof(why)) < 0) {
+        rl_sub_lose(sub, now_ns, "%s", why);
+        return;
+    }
+    if (out.len == 0) {
+        begin(sub, now_ns);
+        return;
+    }
+    struct rl_waiting waiting = {
+        .ask = RL_ASK_AUTH, .sent_ns = now_ns, .deadline_ns = INT64_MAX};
+    rl_sub_set_mode(sub, RL_SUB_AUTH, now_ns);
+    rl_wire_put_login(&sub->wire, bytes, out.len, &waiting);
+    rl_wipe(bytes, sizeof(bytes));
+    rl_sub_flush(sub, now_ns);
+}
+
+void rl_sub_ping(struct rl_sub *sub, int64_t now_ns)
+{
+    char bytes[32];
+    struct rl_out out;
+    rl_out_init(&out, bytes, sizeof(bytes));
+    rl_put_array(&out, 1);
+    rl_put_text(&out, "PING");
+    ask(sub, RL_ASK_PING, &out, now_ns);
+    sub->pinged_ns = now_ns;
+    rl_sub_flush(sub, now_ns);
+}
+
+/* ---- what is heard -------------------------------------------------------------------- */
+
+static bool is_bulk(const struct rl_reply *reply, unsigned i, const char *text)
+{
+    return reply->part[i].type == RL_REPLY_BULK && rl_part_is(reply, i, text, strlen(text));
+}
+
+/* [what, channel, how many we have] */
+bool rl_sub_confirms(const struct rl_reply *reply, bool begins, const char *channel, size_t len)
+{
+    return reply->type == RL_REPLY_ARRAY && reply->count == 3 &&
+           is_bulk(reply, 0, begins ? "subscribe" : "unsubscribe") &&
+           reply->part[1].type == RL_REPLY_BULK && rl_part_is(reply, 1, channel, len) &&
+           reply->part[2].type == RL_REPLY_INTEGER && reply->part[2].integer >= begins;
+}
+
+/* ["message", channel, payload] */
+static bool is_message(const struct rl_sub *sub, const struct rl_reply *reply)
+{
+    return reply->type == RL_REPLY_ARRAY && reply->count == 3 && is_bulk(reply, 0, "message") &&
+           is_bulk(reply, 1, sub->channel) && reply->part[2].type == RL_REPLY_BULK;
+}
+
+/* ["pong", ""]. Who may not PING is told so: an answer as well. But a bare PONG comes from a
+ * server that knows nothing of any subscription. */
+static bool is_pong(const struct rl_sub *sub, const struct rl_reply *reply)
+{
+    if (reply->type == RL_REPLY_ERROR)
+        return true;
+    if (sub->confirmed == 0)
+        return reply->type == RL_REPLY_STATUS && rl_part_is(reply, 0, "PONG", 4);
+    return reply->type == RL_REPLY_ARRAY && reply->count == 2 && is_bulk(reply, 0, "pong") &&
+           is_bulk(reply, 1, "");
+}
+
+/* Decimal digits and nothing else. False: not a number of 64 bits. */
+static bool read_seq(const char *digits, size_t len, uint64_t *ret_seq)
+{
+    uint64_t seq = 0;
+    for (size_t i = 0; i < len; i++) {
+        if (digits[i] < '0' || digits[i] > '9')
+            return false;
+        unsigned digit = (unsigned)(digits[i] - '0');
+        if (seq > (UINT64_MAX - digit) / 10)
+            return false;
+        seq = seq * 10 + digit;
+    }
+    *ret_seq = seq;
+    return len > 0;
+}
+
+/* "<our uuid>:<seq>" */
+static bool read_member(const struct rl_sub *sub, const struct rl_reply *reply,
+                        uint64_t *ret_seq)
+{
+    const struct rl_element *part = &reply->part[2];
+    const char *member = reply->text + part->start;
+    const char *uuid = sub->channel + strlen(RL_WAKE_PREFIX);
+    if (part->kept != part->len || part->len < RL_UUID_LEN + 1)
+        return false;
+    if (memcmp(member, uuid, RL_UUID_LEN) != 0 || member[RL_UUID_LEN] != ':')
+        return false;
+    return read_seq(member + RL_UUID_LEN + 1, part->len - RL_UUID_LEN - 1, ret_seq);
+}
+
+static void take_message(struct rl_sub *sub, const struct rl_reply *reply, int64_t now_ns)
+{
+    uint64_t seq;
+    if (read_member(sub, reply, &seq))
+        sub->events->woken(sub->settings->owner, sub->index, seq, now_ns);
+    else
+        sub->events->log(sub->settings->owner, REDLOCK_LOG_DEBUG,
+                         "%s: a message on our channel that names no waiter of ours",
+                         sub->config->label);
+}
+
+bool rl_sub_is_noperm(const struct rl_reply *reply)
+{
+    return rl_error_is(reply, "NOPERM");
+}
+
+void rl_sub_refused(struct rl_sub *sub, const char *to_what, const struct rl_reply *reply,
+                    int64_t now_ns)
+{
+    char text[160] = "an answer that is neither a yes nor an error";
+    if (reply->type == RL_REPLY_ERROR)
+        rl_error_text(reply, &sub->wire.mask, text, sizeof(text));
+    if (rl_sub_is_noperm(reply))
+        rl_sub_deny(sub, now_ns, text);
+    else
+        rl_sub_lose(sub, now_ns, "%s: %s", to_what, text);
+}
+
+static void unasked(struct rl_sub *sub, const struct rl_reply *reply, int64_t now_ns)
+{
+    char text[160];
+    rl_unasked_text(reply, &sub->wire.mask, text, sizeof(text));
+    rl_sub_lose(sub, now_ns, "%s", text);
+}
+
+/* The answer to a question of ours. */
+static void take_answer(struct rl_sub *sub, const struct rl_waiting *waiting,
+                        const struct rl_reply *reply, int64_t now_ns)
+{
+    switch (waiting->ask) {
+    case RL_ASK_AUTH:
+        if (rl_login_accepted(reply))
+            begin(sub, now_ns);
+        else
+            rl_sub_refused(sub, "authentication failed", reply, now_ns);
+        break;
+    case RL_ASK_SETNAME:
+        /* Kept for the case that the server hangs up next. */
+        if (reply->type == RL_REPLY_ERROR)
+            rl_error_text(reply, &sub->wire.mask, sub->wire.why, sizeof(sub->wire.why));
+        else if (reply->type != RL_REPLY_STATUS)
+            rl_sub_refused(sub, "CLIENT SETNAME", reply, now_ns);
+        break;
+    case RL_ASK_SUBSCRIBE:
+        if (!rl_sub_confirms(reply, true, sub->channel, strlen(sub->channel))) {
+            rl_sub_refused(sub, "SUBSCRIBE", reply, now_ns);
+            break;
+        }
+        if (sub->mode != RL_SUB_UP)
+            rl_sub_set_mode(sub, RL_SUB_UP, now_ns);
+        sub->confirmed++;
+        sub->deaf = sub->denied_told = false;
+        sub->why[0] = '\0';
+        sub->events->changed(sub->settings->owner, sub->index, true, now_ns);
+        break;
+    default:
+        assert(waiting->ask == RL_ASK_PING);
+        if (is_pong(sub, reply))
+            sub->pinged_ns = 0;
+        else
+            rl_sub_lose(sub, now_ns, "PING: an answer that is no PONG of a subscriber's");
+    }
+}
+
+/* One reply. */
+static bool take(void *context, const struct rl_reply *reply, int64_t now_ns)
+{
+    struct rl_sub *sub = context;
+    uint64_t connects = sub->connects;
+    struct rl_wire *wire = &sub->wire;
+    if (rl_sub_listens(sub) && is_message(sub, reply)) {
+        take_message(sub, reply, now_ns);
+    } else if (rl_sub_ear_message(sub, reply, now_ns)) {
+        /* a hint, and told */
+    } else if (!rl_wire_oldest(wire)) {
+        unasked(sub, reply, now_ns);
+    } else {
+        struct rl_waiting waiting = *rl_wire_oldest(wire);
+        rl_wire_drop_oldest(wire);
+        if (waiting.ear)
+            rl_sub_ear_answered(sub, &waiting, reply, now_ns);
+        else
+            take_answer(sub, &waiting, reply, now_ns);
+    }
+    return sub->connects == connects && rl_link_state(wire->link) == RL_LINK_OPEN;
+}
+
+void rl_sub_read(struct rl_sub *sub)
+{
+    struct rl_wire *wire = &sub->wire;
+    if (!rl_wire_read(wire, sub->settings->clock, take, sub))
+        rl_sub_lose(sub, wire->heard_ns, "%s", rl_reader_text(wire->reader));
+}

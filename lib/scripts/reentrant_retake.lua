@@ -1,9 +1,0 @@
--- As reentrant_extend, and where nobody else has the lock it is taken: for a master that lost or
--- never had what a majority has just confirmed.
--- Returns {nonce, 1}, or {nonce, 0} where another has it, or something else stands there.
--- include other_data
--- include counted
--- include reentrant
--- include what_stands
--- include reentrant_take
-return {ARGV[1], take() == 1 and 1 or 0}

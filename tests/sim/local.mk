@@ -1,0 +1,92 @@
+# local.mk - the simulator, and what is broken to see it find that.
+
+# The simulator: what stands below masters, worlds and oracles. bound.txt is the one list of
+# what the linker binds to it; %D%/sim_real.h has the same names.
+SIM_WRAPS = $(AM_LDFLAGS) -Wl,@$(srcdir)/%D%/bound.txt
+SIM_LIBS = tests/libsim.a libredlock-core.la $(DEPS_LIBS)
+EXTRA_DIST += %D%/bound.txt
+check_LIBRARIES += tests/libsim.a
+tests_libsim_a_SOURCES = %D%/sim.h %D%/sim_alloc.c %D%/sim_alloc.h %D%/sim_arrive.c \
+	%D%/sim_blocks.c %D%/sim_blocks.h %D%/sim_choice.c %D%/sim_clock.c %D%/sim_commands.c \
+	%D%/sim_commands_keys.c %D%/sim_commands_talk.c %D%/sim_cond.c %D%/sim_conn.c \
+	%D%/sim_context.c %D%/sim_context.h %D%/sim_data.c %D%/sim_epoll.c %D%/sim_fair.h \
+	%D%/sim_fair_queue.c %D%/sim_fd.c %D%/sim_fiber.c %D%/sim_fiber.h %D%/sim_fortified.c \
+	%D%/sim_leaf.c %D%/sim_lists.c %D%/sim_lookup.c %D%/sim_master.c %D%/sim_master.h \
+	%D%/sim_master_parts.h %D%/sim_mutex.c %D%/sim_mutex.h %D%/sim_net.h \
+	%D%/sim_net_parts.h %D%/sim_parts.h %D%/sim_path.c %D%/sim_pipe.c %D%/sim_proc.c \
+	%D%/sim_proc.h %D%/sim_real.h %D%/sim_reply.c %D%/sim_request.c %D%/sim_restart.c \
+	%D%/sim_script_calls.c %D%/sim_script_parts.h %D%/sim_scripts.c \
+	%D%/sim_scripts_plain.c %D%/sim_scripts_qrw.c %D%/sim_plain.c %D%/sim_plain.h \
+	%D%/sim_qrw.h %D%/sim_qrw_set.c %D%/sim_reentrant.h %D%/sim_scripts_fair.c \
+	%D%/sim_scripts_reentrant.c %D%/sim_rw.h %D%/sim_rw_holds.c %D%/sim_rw_release.c \
+	%D%/sim_scripts_rw.c %D%/sim_scripts_several.c %D%/sim_several.h \
+	%D%/sim_several_wait.c %D%/sim_session.c %D%/sim_socket.c %D%/sim_story.c \
+	%D%/sim_thread.c %D%/sim_time.c %D%/sim_trouble.c %D%/sim_undo.c %D%/sim_wall.c \
+	%D%/sim_zset.c
+
+# lib/engine/client.h is meant, not the tests' own.
+tests_libsim_a_CPPFLAGS = $(LIB_CPPFLAGS)
+# Above them: what programs do with a client, and what the oracles make of it.
+tests_libsim_a_SOURCES += %D%/sim_client.c %D%/sim_client.h %D%/sim_backing.c %D%/sim_held.h \
+	%D%/sim_holds.c %D%/sim_judge.h %D%/sim_keys.c %D%/sim_names.c %D%/sim_names.h \
+	%D%/sim_oracle.c %D%/sim_oracle.h %D%/sim_order.c %D%/sim_told.c
+
+# The simulator itself. It is no test: tests/sim_check.sh runs it for a moment, `make sim` and
+# `make soak` for longer.
+EXTRA_PROGRAMS = %D%/sim
+%C%_sim_SOURCES = %D%/sim.c %D%/sim_count.c %D%/sim_count.h \
+	%D%/sim_effect.h %D%/sim_end.c %D%/sim_idle.c %D%/sim_fault.h \
+	%D%/sim_fault_aim.c %D%/sim_fault_do.c %D%/sim_fault_felt.c \
+	%D%/sim_fault_master.c %D%/sim_fault_path.c %D%/sim_fault_proc.c \
+	%D%/sim_faults.c %D%/sim_jobs.c %D%/sim_kinds.c %D%/sim_jobs.h \
+	%D%/sim_loop.c %D%/sim_modes.c %D%/sim_modes.h %D%/sim_named.c \
+	%D%/sim_named.h %D%/sim_named_parts.h %D%/sim_named_cast.c \
+	%D%/sim_named_clock.c %D%/sim_named_detach.c %D%/sim_named_fair.c \
+	%D%/sim_named_fault.c %D%/sim_named_fit.c %D%/sim_named_keep.c \
+	%D%/sim_named_absent.c %D%/sim_named_links.c %D%/sim_named_loss.c \
+	%D%/sim_named_nested.c %D%/sim_named_rw.c %D%/sim_named_several.c \
+	%D%/sim_named_shared.c %D%/sim_named_take.c %D%/sim_named_undo.c \
+	%D%/sim_named_wait.c %D%/sim_small.c %D%/sim_small.h \
+	%D%/sim_small_parts.h %D%/sim_small_stops.c %D%/sim_supervise.c \
+	%D%/sim_work.c %D%/sim_world.c %D%/sim_world.h
+%C%_sim_CPPFLAGS = $(LIB_CPPFLAGS)
+%C%_sim_LDFLAGS = $(SIM_WRAPS)
+%C%_sim_LDADD = $(SIM_LIBS) $(SIM_LIBS)
+CLEANFILES += $(EXTRA_PROGRAMS)
+SEEDS = 1000000
+SIM_JOBS = $$(nproc)
+sim: %D%/sim
+	%D%/sim --seeds $(SEEDS) --jobs $(SIM_JOBS)
+# Other seeds each time, for as long as is wanted; real masters under all faults before it.
+SOAK_SECONDS = 28800
+soak: %D%/sim bin/redlock-chaos bin/server_clock.so
+	$(AM_TESTS_ENVIRONMENT) CHAOS_LONG=1 CHAOS_SEED=$$(date +%s) \
+	  sh $(srcdir)/tests/chaos_test.sh || test $$? -eq 77
+	$(AM_TESTS_ENVIRONMENT) CHAOS_LONG=1 CHAOS_SEED=$$(date +%s) \
+	  sh $(srcdir)/tests/chaos_kinds_test.sh || test $$? -eq 77
+	%D%/sim --first $$(date +%s)000000 --seeds 1000000000 --jobs $(SIM_JOBS) \
+	  --time-limit $(SOAK_SECONDS)
+.PHONY: sim soak
+check_DATA = %D%/sim
+
+# One rule broken at a time: is it found? MUTANTS='NAME...': these; BUDGET=60s: for so long.
+# A changed object stands before the library, which then has no need to bring its own.
+sim-mutants: %D%/sim
+	MUTANTS='$(MUTANTS)' BUDGET='$(BUDGET)' srcdir='$(srcdir)' \
+	MUTANTS_COMPILE='$(CC) $(DEFS) $(DEFAULT_INCLUDES) $(LIB_CPPFLAGS) $(CPPFLAGS) $(AM_CFLAGS) $(CFLAGS)' \
+	MUTANTS_LINK='$(LIBTOOL) --silent --tag=CC --mode=link $(CCLD) $(AM_CFLAGS) $(CFLAGS) $(%C%_sim_LDFLAGS) $(LDFLAGS)' \
+	MUTANTS_OBJECTS='$(%C%_sim_OBJECTS)' MUTANTS_LIBS='$(%C%_sim_LDADD) $(LIBS)' \
+	  sh $(srcdir)/%D%/mutants.sh
+# The same of what it does not reach, found by tests.
+code-mutants: lib/kinds/scripts.h
+	MUTANTS='$(MUTANTS)' BUDGET='$(BUDGET)' srcdir='$(srcdir)' builddir='$(abs_builddir)' \
+	CC='$(CC)' AR='$(AR)' MUTANTS_TABLES='$(srcdir)/tests/mutants' \
+	MUTANTS_MAKE='$(MAKE) $(AM_MAKEFLAGS)' \
+	MUTANTS_PROGRAMS='bin/redlock bin/redlock-chaos tests/support/boot_clock.so' \
+	MUTANTS_COMPILE='$(CC) $(DEFS) $(DEFAULT_INCLUDES) $(bin_redlock_chaos_CPPFLAGS) $(CPPFLAGS) $(AM_CFLAGS) $(CFLAGS)' \
+	MUTANTS_LINK='$(LIBTOOL) --silent --tag=CC --mode=link $(CCLD) $(AM_CFLAGS) $(CFLAGS) $(AM_LDFLAGS) $(LDFLAGS)' \
+	MUTANTS_REDLOCK='$(bin_redlock_OBJECTS)' MUTANTS_CHAOS='$(bin_redlock_chaos_OBJECTS)' \
+	MUTANTS_LIBS='$(LDADD) $(LIBS)' \
+	  sh $(srcdir)/%D%/mutants.sh
+.PHONY: sim-mutants code-mutants
+EXTRA_DIST += %D%/golden %D%/mutants %D%/mutants.sh tests/mutants

@@ -1,0 +1,153 @@
+/* bench.h - what the parts of redlock-bench share: options, the masters to measure, a
+ * subject (the library, or a floor) that takes and gives a lock, and the scenarios. */
+#ifndef BENCH_H
+#define BENCH_H
+
+#include "cluster/servers.h"
+#include "bench/compare.h"
+#include "bench/report.h"
+#include "bench/stats.h"
+#include "cluster/server_talk.h"
+
+#include <redlock.h>
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define BENCH_ROUNDS_MAX 100
+
+struct bench_options {
+    const char *nodes_file; /* NULL: private masters */
+    unsigned masters;       /* how many of them */
+    unsigned rounds;
+    int64_t slice_ms; /* how long one subject is measured in one round */
+    int64_t memory_pairs;
+    int64_t down_tries;
+    int64_t hold_ms;     /* how long the locks of `renew` are held */
+    unsigned locks;      /* and how many */
+    const char *svg;     /* NULL, or the file to draw into */
+    const char *compare; /* NULL, or what an earlier run printed */
+    unsigned scenarios;  /* bit i: row i of the table of scenarios */
+    bool unix_sockets;
+    bool pin;
+    bool json;
+    bool quick;
+};
+
+struct bench {
+    struct bench_options options;
+    struct servers *masters; /* NULL: somebody else's, named by a file */
+    const char *nodes_file;  /* of either */
+    struct server_at node[REDLOCK_NODES_MAX];
+    unsigned nodes;
+    unsigned needed;
+    bool floors; /* false: a node is reached by TLS, where there is no floor to compare with */
+    struct bench_machine machine;
+    struct bench_olds olds;
+    struct bench_report report;
+};
+
+/* -1: go on. Else leave with this status; help, or what is wrong, has been written. */
+int bench_options_parse(struct bench_options *options, int argc, char **argv);
+
+/* One way to take and give a lock: the library's, or a floor's. */
+struct bench_subject {
+    const char *name;
+    void *context;
+    bool (*take)(void *context);
+    bool (*give)(void *context);
+};
+
+/* One slice of one subject. */
+struct bench_slice {
+    uint64_t pairs;
+    uint64_t failures;
+    double seconds;
+    double cpu_us; /* of this process, kernel included, for the whole slice */
+};
+
+/* Take and give until `duration_ms` have passed and `pairs_min` were done. The time of each
+ * successful take goes to `samples`, unless that is NULL. */
+struct bench_slice bench_measure(const struct bench_subject *subject, int64_t duration_ms,
+                                 uint64_t pairs_min, struct bench_samples *samples);
+
+/* Add a slice to what others of its subject came to. */
+void bench_slice_add(struct bench_slice *total, struct bench_slice slice);
+
+/* What is said of one subject, a value a round. */
+struct bench_series {
+    double pairs[BENCH_ROUNDS_MAX];  /* a second */
+    double cpu_us[BENCH_ROUNDS_MAX]; /* a pair */
+    double p50_us[BENCH_ROUNDS_MAX]; /* of the samples */
+    double p99_us[BENCH_ROUNDS_MAX];
+    double failures; /* of all rounds */
+};
+
+/* The values of a round: of all its slices together, and their samples. */
+void bench_series_set(struct bench_series *series, unsigned round,
+                      const struct bench_slice *total, struct bench_samples *samples);
+
+/* The library as a subject. Its options may be changed between slices. */
+struct bench_library {
+    redlock *client;
+    redlock_lock *lock;
+    redlock_options options;
+    const char *name;
+    int code; /* what the last take returned */
+};
+
+/* What every client of a run is opened with: the nodes, and for private masters no restart
+ * guard, since they have only just been started. */
+redlock_config bench_config(const struct bench *bench);
+
+/* The same with one private master alone, which `node` and `url` tell of. */
+#define BENCH_URL_MAX 512
+redlock_config bench_config_of_one(const struct bench *bench, const struct server_at *at,
+                                   redlock_node *node, char url[BENCH_URL_MAX]);
+
+/* 0, or an exit status after a line on stderr. Waits until every master votes. */
+int bench_library_open(const redlock_config *config, const char *name, int64_t ttl_ms,
+                       struct bench_library *ret_library);
+struct bench_subject bench_library_subject(struct bench_library *library);
+void bench_library_close(struct bench_library *library);
+
+/* Take the lock and give it back, to learn what a token looks like. 0, or an exit status after
+ * a line on stderr. */
+int bench_library_token(struct bench_library *library, char *ret_token, size_t size);
+
+/* False: a thread could not be had; a line is on stderr. */
+bool bench_thread_start(pthread_t *ret_thread, void *(*run)(void *), void *context);
+
+/* Wait until every master votes. False: that took more than 10 s; a line is on stderr. */
+bool bench_library_await(struct bench_library *library);
+
+#define BENCH_SCENARIOS 15
+
+struct bench_scenario {
+    const char *name;
+    int (*run)(struct bench *bench);
+    bool private_only; /* it kills and stops masters, or needs them near */
+};
+
+extern const struct bench_scenario bench_scenarios[BENCH_SCENARIOS];
+
+/* The scenarios: each adds its figures to the report. 0, or an exit status after a line on
+ * stderr. Only a scenario that could not be measured is an error, never a slow one. */
+int bench_run_pair(struct bench *bench);
+int bench_run_memory(struct bench *bench);
+int bench_run_fanout(struct bench *bench);
+int bench_run_down(struct bench *bench);
+int bench_run_stall(struct bench *bench);
+int bench_run_rollback(struct bench *bench);
+int bench_run_inflight(struct bench *bench);
+int bench_run_threads(struct bench *bench);
+int bench_run_handoff(struct bench *bench);
+int bench_run_crowd(struct bench *bench);
+int bench_run_renew(struct bench *bench);
+int bench_run_nowait(struct bench *bench);
+int bench_run_rw(struct bench *bench);
+int bench_run_fair(struct bench *bench);
+int bench_run_kinds(struct bench *bench);
+
+#endif

@@ -1,0 +1,114 @@
+/* kinds.c - one pair at a time of each kind of lock, next to a floor that sends the same
+ * scripts with the same bytes: what the library adds, whatever the kind. */
+#include "config_auto.h"
+
+#include "bench/floor.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+
+#define TTL_MS 10000
+#define WARM_UP_PAIRS 200
+#define SLICES 10 /* a round and subject, in turns */
+
+/* As long as the library's: a client's identity and a thread's number. */
+#define OWNER "01234567-0123-0123-0123-0123456789ab:1"
+
+enum { LIBRARY, FLOOR, SUBJECTS };
+
+static const char scenario[] = "kinds: one try and release at a time";
+
+static const struct {
+    const char *name;
+    int kind;
+    bool one_master; /* else on all there are */
+} measured[] = {
+    {"plain", REDLOCK_PLAIN, false},
+    {"reentrant", REDLOCK_REENTRANT, false},
+    {"read", REDLOCK_READ, false},
+    {"write", REDLOCK_WRITE, false},
+    {"reentrant, one master", REDLOCK_REENTRANT, true},
+    {"fair, one master", REDLOCK_FAIR, true},
+    {"read, one master", REDLOCK_READ, true},
+    {"write, one master", REDLOCK_WRITE, true},
+};
+
+/* The subjects take turns, as in pair.c, and each kind's ratio is of one round. */
+static double measure_round(const struct bench *bench, struct bench_subject subject[SUBJECTS],
+                            double *ret_pairs, double *failures)
+{
+    struct bench_slice total[SUBJECTS] = {{0}};
+    for (unsigned turn = 0; turn < SLICES; turn++) {
+        for (unsigned i = 0; i < SUBJECTS; i++) {
+            unsigned which = (turn + i) % SUBJECTS;
+            int64_t slice_ms = bench->options.slice_ms / (SLICES * 4);
+            bench_slice_add(&total[which], bench_measure(&subject[which], slice_ms, 1, NULL));
+        }
+    }
+    *failures += (double)(total[LIBRARY].failures + total[FLOOR].failures);
+    *ret_pairs = (double)total[LIBRARY].pairs / total[LIBRARY].seconds;
+    return (double)total[FLOOR].pairs / total[FLOOR].seconds;
+}
+
+static void measure(struct bench *bench, const struct bench *on, size_t which,
+                    struct bench_library *library, struct bench_floor *floor)
+{
+    double ours[BENCH_ROUNDS_MAX], least[BENCH_ROUNDS_MAX], failures = 0;
+    unsigned rounds = bench->options.rounds;
+    struct bench_subject subject[SUBJECTS] = {bench_library_subject(library),
+                                              bench_floor_subject(floor)};
+    for (unsigned i = 0; i < SUBJECTS; i++)
+        bench_measure(&subject[i], 0, WARM_UP_PAIRS, NULL);
+    for (unsigned round = 0; round < rounds; round++)
+        least[round] = measure_round(on, subject, &ours[round], &failures);
+    bench_add_ratio(&bench->report, scenario, "pairs a second, library to same bytes",
+                    measured[which].name, ours, least, rounds);
+    bench_aim(&bench->report, BENCH_AT_LEAST, 0.85);
+    bench_add(&bench->report, scenario, "pairs a second", measured[which].name, "1/s",
+              bench_summarise(ours, rounds));
+    bench_add_failed_pairs(&bench->report, scenario, "", measured[which].name, failures);
+}
+
+static int run_kind(struct bench *bench, const struct bench *on, size_t which,
+                    const redlock_config *config)
+{
+    struct bench_library library;
+    struct bench_floor *floor = NULL;
+    char token[256];
+    const struct rl_kind *kind = rl_kind_on(measured[which].kind, on->nodes);
+    int status = bench_library_open(config, "redlock-bench:kinds", TTL_MS, &library);
+    if (status != 0)
+        return status;
+    library.options.kind = measured[which].kind;
+    status = bench_library_token(&library, token, sizeof(token));
+    if (status == 0)
+        status = bench_floor_open_kind(on, kind, OWNER, "redlock-bench:kinds-floor", token,
+                                       TTL_MS, &floor);
+    if (status == 0)
+        measure(bench, on, which, &library, floor);
+    bench_floor_close(floor);
+    bench_library_close(&library);
+    return status;
+}
+
+int bench_run_kinds(struct bench *bench)
+{
+    static struct bench one; /* too big for a stack */
+    redlock_node node = REDLOCK_NODE_INIT;
+    char url[BENCH_URL_MAX];
+    int status = 0;
+    if (!bench->floors) {
+        bench_note(&bench->report, "kinds: no floor over TLS, nothing was compared");
+        return 0;
+    }
+    one = *bench;
+    one.nodes = one.needed = 1;
+    for (size_t i = 0; i < sizeof(measured) / sizeof(measured[0]) && status == 0; i++) {
+        redlock_config config = measured[i].one_master
+                                    ? bench_config_of_one(bench, &bench->node[0], &node, url)
+                                    : bench_config(bench);
+        status = run_kind(bench, measured[i].one_master ? &one : bench, i, &config);
+    }
+    return status;
+}

@@ -1,0 +1,242 @@
+/* pair.c - one caller, one pair of take and give at a time, nobody in the way; and
+ * what a million of them do to the memory. */
+#include "config_auto.h"
+
+#include "bench/alloc.h"
+#include "bench/draw.h"
+#include "bench/floor.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+
+#define TTL_MS 10000
+#define WARM_UP_PAIRS 500
+#define SUBJECTS 3
+#define BLOCKS 50
+#define SLICES 10 /* a round and subject */
+#define SAMPLES_MAX (1 << 20)
+
+enum { LIBRARY, SAME_BYTES, BARE };
+
+static const char scenario[] = "pair: one try and release at a time";
+static const char memory[] = "memory: the same, many times";
+
+/* What is said of one subject here alone, a value a round. */
+struct pair_series {
+    double p999_us[BENCH_ROUNDS_MAX];
+    double bytes[BENCH_ROUNDS_MAX];
+    double received; /* bytes, in this round */
+};
+
+struct pair_run {
+    struct bench *bench;
+    struct bench_library library;
+    struct bench_floor *floor[SUBJECTS];
+    struct bench_subject subject[SUBJECTS];
+    unsigned subjects;
+    struct bench_samples samples[SUBJECTS];
+    struct server_talk talk[REDLOCK_NODES_MAX]; /* asks what the masters have received */
+    struct bench_series series[SUBJECTS];
+    struct pair_series extra[SUBJECTS];
+};
+
+/* Bytes that all masters have received so far, from anyone; 0 where they do not say. */
+static double bytes_received(struct pair_run *run)
+{
+    static const char field[] = "total_net_input_bytes:";
+    double sum = 0;
+    char text[8192];
+    for (unsigned i = 0; i < run->bench->nodes && run->bench->floors; i++) {
+        server_talk_say(&run->talk[i], "INFO stats", text, sizeof(text));
+        const char *at = strstr(text, field);
+        if (at == NULL)
+            return 0;
+        sum += strtod(at + strlen(field), NULL);
+    }
+    return sum;
+}
+
+/* The length of "INFO stats" on the wire, asked once a slice of every master. */
+#define ASKED_BYTES 27
+
+/* A short slice of one subject; the round's figures are of all its slices together. */
+static void measure_slice(struct pair_run *run, unsigned which, struct bench_slice *total)
+{
+    double bytes = bytes_received(run);
+    struct bench_slice slice = bench_measure(
+        &run->subject[which], run->bench->options.slice_ms / SLICES, 1, &run->samples[which]);
+    run->extra[which].received +=
+        bytes_received(run) - bytes - ASKED_BYTES * (double)run->bench->nodes;
+    bench_slice_add(total, slice);
+}
+
+/* The machine's mood changes by the second, so the subjects take turns of a tenth of the
+ * time that each has in a round, and another one begins every turn. */
+static void measure_round(struct pair_run *run, unsigned round)
+{
+    struct bench_slice total[SUBJECTS] = {{0}};
+    for (unsigned i = 0; i < run->subjects; i++) {
+        bench_samples_clear(&run->samples[i]);
+        run->extra[i].received = 0;
+    }
+    for (unsigned turn = 0; turn < SLICES; turn++)
+        for (unsigned i = 0; i < run->subjects; i++) {
+            unsigned which = (turn + i) % run->subjects;
+            measure_slice(run, which, &total[which]);
+        }
+    for (unsigned i = 0; i < run->subjects; i++) {
+        struct pair_series *extra = &run->extra[i];
+        double pairs = total[i].pairs > 0 ? (double)total[i].pairs : 1;
+        bench_series_set(&run->series[i], round, &total[i], &run->samples[i]);
+        extra->p999_us[round] = bench_percentile_us(&run->samples[i], 999);
+        extra->bytes[round] = extra->received / run->bench->nodes / pairs;
+        bench_draw_add(&run->bench->report, "pair: take", run->subject[i].name,
+                       &run->samples[i]);
+    }
+}
+
+static int open_floors(struct pair_run *run)
+{
+    char token[256];
+    struct bench *bench = run->bench;
+    bench_measure(&run->subject[LIBRARY], 0, WARM_UP_PAIRS, NULL);
+    int status = bench_library_token(&run->library, token, sizeof(token));
+    if (status != 0 || !bench->floors)
+        return status;
+    for (unsigned i = 0; i < bench->nodes; i++) {
+        if (!server_talk_open(&run->talk[i], &bench->node[i])) {
+            fprintf(stderr, "redlock-bench: master %u can't be reached by a plain socket\n",
+                    i + 1);
+            return EX_UNAVAILABLE;
+        }
+    }
+    status = bench_floor_open(bench, BENCH_SAME_BYTES, "redlock-bench:floor", token, TTL_MS,
+                              &run->floor[SAME_BYTES]);
+    if (status == 0)
+        status = bench_floor_open(bench, BENCH_BARE, "redlock-bench:plain", token, TTL_MS,
+                                  &run->floor[BARE]);
+    for (unsigned i = SAME_BYTES; i <= BARE && status == 0; i++) {
+        run->subject[i] = bench_floor_subject(run->floor[i]);
+        bench_measure(&run->subject[i], 0, WARM_UP_PAIRS, NULL);
+        run->subjects = i + 1;
+    }
+    return status;
+}
+
+static void report_pairs(struct pair_run *run)
+{
+    struct bench_report *report = &run->bench->report;
+    unsigned rounds = run->bench->options.rounds;
+    const struct bench_series *ours = &run->series[LIBRARY];
+    /* The ratios first: bench_summarise() sorts, and a ratio is of two slices of one round. */
+    for (unsigned i = SAME_BYTES; i < run->subjects; i++) {
+        bench_add_ratio(report, scenario, "pairs a second, library to", run->subject[i].name,
+                        ours->pairs, run->series[i].pairs, rounds);
+        if (i == SAME_BYTES)
+            bench_aim(report, BENCH_AT_LEAST, 0.85);
+    }
+    for (unsigned i = SAME_BYTES; i < run->subjects; i++)
+        bench_add_ratio(report, scenario, "client CPU a pair, library to", run->subject[i].name,
+                        ours->cpu_us, run->series[i].cpu_us, rounds);
+    static const char *const figures[] = {"pairs a second",    "acquire p50",
+                                          "acquire p99",       "acquire p99.9",
+                                          "client CPU a pair", "bytes a pair to each master"};
+    static const char *const units[] = {"1/s", "us", "us", "us", "us", "bytes"};
+    for (size_t f = 0; f < sizeof(figures) / sizeof(figures[0]); f++)
+        for (unsigned i = 0; i < run->subjects; i++) {
+            struct bench_series *series = &run->series[i];
+            struct pair_series *extra = &run->extra[i];
+            double *values[] = {series->pairs,  series->p50_us, series->p99_us,
+                                extra->p999_us, series->cpu_us, extra->bytes};
+            if (values[f] != extra->bytes || run->bench->floors)
+                bench_add(report, scenario, figures[f], run->subject[i].name, units[f],
+                          bench_summarise(values[f], rounds));
+        }
+    for (unsigned i = 0; i < run->subjects; i++)
+        bench_add_failed_pairs(report, scenario, "", run->subject[i].name,
+                               run->series[i].failures);
+}
+
+static int measure_pairs(struct pair_run *run)
+{
+    redlock_config config = bench_config(run->bench);
+    int status = bench_library_open(&config, "redlock-bench:pairs", TTL_MS, &run->library);
+    if (status != 0)
+        return status;
+    run->subject[LIBRARY] = bench_library_subject(&run->library);
+    run->subjects = 1;
+    status = open_floors(run);
+    for (unsigned round = 0; round < run->bench->options.rounds && status == 0; round++)
+        measure_round(run, round);
+    if (status == 0)
+        report_pairs(run);
+    for (unsigned i = SAME_BYTES; i <= BARE; i++)
+        bench_floor_close(run->floor[i]);
+    for (unsigned i = 0; i < run->bench->nodes; i++)
+        server_talk_close(&run->talk[i]);
+    bench_library_close(&run->library);
+    return status;
+}
+
+int bench_run_pair(struct bench *bench)
+{
+    struct pair_run *run = bench_zeroed(sizeof(*run));
+    int status = EX_OSERR;
+    if (run == NULL)
+        return status;
+    run->bench = bench;
+    for (unsigned i = 0; i < REDLOCK_NODES_MAX; i++)
+        run->talk[i].fd = -1;
+    if (bench_samples_init_all(run->samples, SUBJECTS, SAMPLES_MAX))
+        status = measure_pairs(run);
+    bench_samples_free_all(run->samples, SUBJECTS);
+    free(run);
+    return status;
+}
+
+/* Blocks of pairs: what one of them allocates is what a steady state allocates, and a
+ * buffer that grows once, when some master has lagged, shows in the largest block alone. */
+static void measure_blocks(struct bench *bench, const struct bench_subject *subject)
+{
+    double calls[BLOCKS];
+    uint64_t pairs = (uint64_t)bench->options.memory_pairs / BLOCKS;
+    for (unsigned i = 0; i < BLOCKS; i++) {
+        uint64_t before = bench_alloc_count();
+        bench_measure(subject, 0, pairs, NULL);
+        calls[i] = (double)(bench_alloc_count() - before) / (double)pairs;
+    }
+    if (bench_alloc_counted()) {
+        bench_add(&bench->report, memory, "allocations a pair", subject->name, "calls",
+                  bench_summarise(calls, BLOCKS));
+        bench_aim(&bench->report, BENCH_AT_MOST, 0);
+    } else {
+        bench_note(&bench->report, "allocations can't be counted in this build");
+    }
+}
+
+int bench_run_memory(struct bench *bench)
+{
+    struct bench_report *report = &bench->report;
+    struct bench_library library;
+    redlock_config config = bench_config(bench);
+    int status = bench_library_open(&config, "redlock-bench:memory", TTL_MS, &library);
+    if (status != 0)
+        return status;
+    struct bench_subject subject = bench_library_subject(&library);
+    bench_measure(&subject, 0, 4 * WARM_UP_PAIRS, NULL);
+    double rss_kib = bench_rss_kib();
+    double peak_kib = bench_peak_rss_kib();
+    bench_add(report, memory, "pairs", subject.name, "pairs",
+              bench_summary_of((double)bench->options.memory_pairs));
+    measure_blocks(bench, &subject);
+    bench_add(report, memory, "resident memory, grown by", subject.name, "KiB",
+              bench_summary_of(bench_rss_kib() - rss_kib));
+    bench_aim(report, BENCH_AT_MOST, 256);
+    bench_add(report, memory, "its peak, grown by", subject.name, "KiB",
+              bench_summary_of(bench_peak_rss_kib() - peak_kib));
+    bench_add(report, memory, "its peak", subject.name, "KiB",
+              bench_summary_of(bench_peak_rss_kib()));
+    bench_library_close(&library);
+    return 0;
+}

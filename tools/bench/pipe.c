@@ -1,0 +1,315 @@
+/* pipe.c - many pairs in flight on raw sockets: the floor of event loops and threads. */
+#include "config_auto.h"
+
+#include "bench/pipe.h"
+
+#include "bench/requests.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#define AWAITED_MAX 16384 /* replies of one node; a power of two */
+#define UNSENT_MAX (4 * BENCH_REQUEST_MAX * BENCH_PIPE_SLOTS_MAX)
+#define REPLIES_MAX 65536
+#define SILENCE_MS 5000 /* after which a run is given up */
+
+/* A reply that a node owes: to which slot's which round, and of which verb. */
+struct awaited {
+    uint32_t round;
+    uint16_t slot;
+    uint16_t verb;
+};
+
+struct pipe_node {
+    int fd; /* -1: broken */
+    bool clogged;
+    uint32_t sent;
+    uint32_t answered;
+    size_t unsent;
+    size_t got;
+    struct awaited awaited[AWAITED_MAX];
+    char out[UNSENT_MAX];
+    char replies[REPLIES_MAX];
+};
+
+/* One name, on which a pair at a time goes on. */
+struct pipe_slot {
+    uint64_t asked; /* nodes that may have the key */
+    int64_t began_ns;
+    uint32_t round;
+    enum bench_verb verb;
+    unsigned waiting; /* nodes asked in this round */
+    unsigned yes;
+    unsigned no;
+    struct bench_bytes request[2];
+};
+
+struct bench_pipe {
+    unsigned nodes;
+    unsigned needed;
+    int epoll_fd;
+    int64_t now_ns; /* read once a turn */
+    int64_t end_ns;
+    unsigned in_flight;
+    struct bench_slice slice;
+    struct bench_samples *samples;
+    struct bench_bytes success[2];
+    struct pipe_slot slot[BENCH_PIPE_SLOTS_MAX];
+    struct pipe_node node[]; /* so many as there are nodes: each has large buffers */
+};
+
+static void watch(struct bench_pipe *pipe, unsigned i, int operation)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data.u32 = i};
+    if (pipe->node[i].clogged)
+        event.events |= EPOLLOUT;
+    epoll_ctl(pipe->epoll_fd, operation, pipe->node[i].fd, &event);
+}
+
+/* False: this node is left out of a take, it owes too much. A give has room by then. */
+static bool append(struct pipe_node *node, const struct pipe_slot *slot, unsigned index)
+{
+    const struct bench_bytes *bytes = &slot->request[slot->verb];
+    uint32_t owed = node->sent - node->answered;
+    if (node->fd < 0)
+        return false;
+    if (slot->verb == BENCH_TAKE && (owed >= AWAITED_MAX / 2 || node->unsent > UNSENT_MAX / 2))
+        return false;
+    memcpy(node->out + node->unsent, bytes->at, bytes->len);
+    node->unsent += bytes->len;
+    node->awaited[node->sent++ % AWAITED_MAX] = (struct awaited){
+        .round = slot->round, .slot = (uint16_t)index, .verb = (uint16_t)slot->verb};
+    return true;
+}
+
+/* Have every node asked, or for a give those that were asked before. */
+static void ask(struct bench_pipe *pipe, unsigned index, enum bench_verb verb)
+{
+    struct pipe_slot *slot = &pipe->slot[index];
+    uint64_t asked = verb == BENCH_TAKE ? ~UINT64_C(0) : slot->asked;
+    slot->verb = verb;
+    slot->round++;
+    slot->waiting = slot->yes = slot->no = 0;
+    slot->asked = 0;
+    for (unsigned i = 0; i < pipe->nodes; i++)
+        if ((asked >> i & 1) != 0 && append(&pipe->node[i], slot, index)) {
+            slot->asked |= UINT64_C(1) << i;
+            slot->waiting++;
+        }
+}
+
+static void begin_pair(struct bench_pipe *pipe, unsigned index)
+{
+    if (pipe->now_ns >= pipe->end_ns) {
+        pipe->in_flight--;
+        return;
+    }
+    pipe->slot[index].began_ns = pipe->now_ns;
+    ask(pipe, index, BENCH_TAKE);
+}
+
+/* A vote of the round that goes on has come. What ends a round begins the next one. */
+static void judge(struct bench_pipe *pipe, unsigned index)
+{
+    struct pipe_slot *slot = &pipe->slot[index];
+    bool lost = slot->waiting - slot->no < pipe->needed;
+    if (slot->yes < pipe->needed && !lost)
+        return;
+    bool counts = pipe->now_ns < pipe->end_ns;
+    if (slot->verb == BENCH_TAKE && !lost) {
+        if (pipe->samples != NULL && counts)
+            bench_samples_add(pipe->samples, pipe->now_ns - slot->began_ns);
+        ask(pipe, index, BENCH_GIVE);
+        return;
+    }
+    if (slot->verb == BENCH_TAKE)
+        ask(pipe, index, BENCH_GIVE); /* given up; what is said to it counts nowhere */
+    slot->round++;
+    pipe->slice.failures += lost;
+    pipe->slice.pairs += !lost && counts;
+    begin_pair(pipe, index);
+}
+
+static void count_reply(struct bench_pipe *pipe, struct pipe_node *node, bool yes)
+{
+    const struct awaited *awaited = &node->awaited[node->answered++ % AWAITED_MAX];
+    struct pipe_slot *slot = &pipe->slot[awaited->slot];
+    if (slot->round != awaited->round)
+        return;
+    slot->yes += yes;
+    slot->no += !yes;
+    judge(pipe, awaited->slot);
+}
+
+/* The connection broke: what was asked of this node will not be answered. */
+static void drop(struct bench_pipe *pipe, struct pipe_node *node)
+{
+    close(node->fd);
+    node->fd = -1;
+    node->unsent = 0;
+    while (node->answered != node->sent)
+        count_reply(pipe, node, false);
+}
+
+static void receive(struct bench_pipe *pipe, struct pipe_node *node)
+{
+    ssize_t got = recv(node->fd, node->replies + node->got, REPLIES_MAX - node->got, 0);
+    if (got <= 0) {
+        if (got == 0 || errno != EAGAIN)
+            drop(pipe, node);
+        return;
+    }
+    size_t len = node->got + (size_t)got;
+    size_t at = 0;
+    while (at < len && node->answered != node->sent) {
+        const char *reply = node->replies + at;
+        const struct bench_bytes *success =
+            &pipe->success[node->awaited[node->answered % AWAITED_MAX].verb];
+        bool yes = len - at >= success->len && memcmp(reply, success->at, success->len) == 0;
+        ssize_t whole = yes ? (ssize_t)success->len : server_reply_length(reply, len - at);
+        if (whole == 0)
+            break;
+        if (whole < 0) {
+            drop(pipe, node);
+            return;
+        }
+        count_reply(pipe, node, yes);
+        at += (size_t)whole;
+    }
+    node->got = len - at;
+    memmove(node->replies, node->replies + at, node->got);
+}
+
+static void flush(struct bench_pipe *pipe, unsigned i)
+{
+    struct pipe_node *node = &pipe->node[i];
+    if (node->fd < 0 || node->unsent == 0)
+        return;
+    ssize_t sent = send(node->fd, node->out, node->unsent, MSG_NOSIGNAL);
+    if (sent < 0 && errno != EAGAIN) {
+        drop(pipe, node);
+        return;
+    }
+    size_t done = sent > 0 ? (size_t)sent : 0;
+    bool clogged = done < node->unsent;
+    node->unsent -= done;
+    memmove(node->out, node->out + done, node->unsent);
+    if (clogged != node->clogged) {
+        node->clogged = clogged;
+        watch(pipe, i, EPOLL_CTL_MOD);
+    }
+}
+
+/* False: nothing has come for so long that nothing will. */
+static bool turn(struct bench_pipe *pipe)
+{
+    struct epoll_event events[REDLOCK_NODES_MAX];
+    for (unsigned i = 0; i < pipe->nodes; i++)
+        if (!pipe->node[i].clogged)
+            flush(pipe, i);
+    int ready = epoll_wait(pipe->epoll_fd, events, REDLOCK_NODES_MAX, SILENCE_MS);
+    pipe->now_ns = bench_now_ns();
+    for (int i = 0; i < ready; i++) {
+        unsigned index = events[i].data.u32;
+        if ((events[i].events & EPOLLOUT) != 0)
+            flush(pipe, index);
+        if ((events[i].events & ~(uint32_t)EPOLLOUT) != 0 && pipe->node[index].fd >= 0)
+            receive(pipe, &pipe->node[index]);
+    }
+    return ready > 0 || (ready < 0 && errno == EINTR);
+}
+
+struct bench_slice bench_pipe_run(struct bench_pipe *pipe, unsigned slots, int64_t duration_ms,
+                                  struct bench_samples *samples)
+{
+    double cpu_us = bench_cpu_us();
+    int64_t start_ns = bench_now_ns();
+    pipe->now_ns = start_ns;
+    pipe->end_ns = start_ns + duration_ms * 1000000;
+    pipe->slice = (struct bench_slice){0};
+    pipe->samples = samples;
+    pipe->in_flight = slots;
+    for (unsigned i = 0; i < slots; i++)
+        begin_pair(pipe, i);
+    bool alive = true;
+    while (pipe->now_ns < pipe->end_ns && alive)
+        alive = turn(pipe);
+    pipe->slice.seconds = (double)(pipe->now_ns - start_ns) / 1e9;
+    pipe->slice.cpu_us = bench_cpu_us() - cpu_us;
+    while (pipe->in_flight > 0 && alive)
+        alive = turn(pipe);
+    pipe->slice.failures += pipe->in_flight;
+    return pipe->slice;
+}
+
+static bool connect_node(struct bench_pipe *pipe, unsigned i, const struct server_at *node,
+                         struct bench_requests *requests)
+{
+    struct server_talk talk;
+    if (!server_talk_open(&talk, node))
+        return false;
+    pipe->node[i].fd = talk.fd;
+    bool fine =
+        bench_requests_load(requests, &talk) && fcntl(talk.fd, F_SETFL, O_NONBLOCK) == 0;
+    watch(pipe, i, EPOLL_CTL_ADD);
+    return fine;
+}
+
+/* As long as the library's names in the same scenario. */
+static void build_slots(struct bench_pipe *pipe, struct bench_requests *requests,
+                        const char *token, int64_t ttl_ms)
+{
+    char name[64];
+    for (unsigned i = 0; i < BENCH_PIPE_SLOTS_MAX; i++) {
+        snprintf(name, sizeof(name), "redlock-bench:floor:%03u", i);
+        bench_requests_build(requests, name, token, ttl_ms);
+        pipe->slot[i].request[BENCH_TAKE] = requests->request[BENCH_TAKE];
+        pipe->slot[i].request[BENCH_GIVE] = requests->request[BENCH_GIVE];
+    }
+    pipe->success[BENCH_TAKE] = requests->success[BENCH_TAKE];
+    pipe->success[BENCH_GIVE] = requests->success[BENCH_GIVE];
+}
+
+int bench_pipe_open(const struct bench *bench, const char *token, int64_t ttl_ms,
+                    struct bench_pipe **ret_pipe)
+{
+    static struct bench_requests requests; /* big for a stack, and the same for every slot */
+    requests = (struct bench_requests){.kind = BENCH_SAME_BYTES};
+    struct bench_pipe *pipe =
+        bench_zeroed(sizeof(*pipe) + bench->nodes * sizeof(struct pipe_node));
+    if (pipe == NULL)
+        return EX_OSERR;
+    pipe->nodes = bench->nodes;
+    pipe->needed = bench->needed;
+    pipe->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    for (unsigned i = 0; i < pipe->nodes; i++)
+        pipe->node[i].fd = -1;
+    for (unsigned i = 0; i < pipe->nodes; i++)
+        if (pipe->epoll_fd < 0 || !connect_node(pipe, i, &bench->node[i], &requests)) {
+            fprintf(stderr, "redlock-bench: master %u can't be reached by a plain socket\n",
+                    i + 1);
+            bench_pipe_close(pipe);
+            return EX_UNAVAILABLE;
+        }
+    build_slots(pipe, &requests, token, ttl_ms);
+    *ret_pipe = pipe;
+    return 0;
+}
+
+void bench_pipe_close(struct bench_pipe *pipe)
+{
+    if (pipe == NULL)
+        return;
+    for (unsigned i = 0; i < pipe->nodes; i++)
+        if (pipe->node[i].fd >= 0)
+            close(pipe->node[i].fd);
+    if (pipe->epoll_fd >= 0)
+        close(pipe->epoll_fd);
+    free(pipe);
+}

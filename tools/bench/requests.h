@@ -1,0 +1,48 @@
+/* requests.h - the floors' requests, built beforehand, and the replies that mean yes. */
+#ifndef BENCH_REQUESTS_H
+#define BENCH_REQUESTS_H
+
+#include "kinds/kind.h"
+#include "cluster/server_talk.h"
+
+#include <stdint.h>
+
+#define BENCH_REQUEST_MAX 1024
+#define BENCH_NONCE "1234567890123456" /* as long as the ones that the library sends */
+
+enum bench_floor_kind {
+    BENCH_SAME_BYTES, /* what the library sends: its scripts, a nonce and a token as long */
+    BENCH_BARE        /* SET NX PX, and a script that compares and deletes */
+};
+
+enum bench_verb { BENCH_TAKE, BENCH_GIVE };
+
+struct bench_bytes {
+    size_t len;
+    char at[BENCH_REQUEST_MAX];
+};
+
+struct bench_requests {
+    enum bench_floor_kind kind;
+    const struct rl_kind *lock; /* whose scripts; NULL: the plain kind's */
+    const char *owner;          /* for kinds that have one */
+    bool waits;                 /* who is refused is queued */
+    char sha[2][48]; /* of each verb's script */
+    struct bench_bytes request[2];
+    struct bench_bytes success[2]; /* the whole reply that means yes */
+};
+
+/* Have a server know a script; learns its SHA-1. False: it would not. */
+bool bench_script_load(struct server_talk *talk, const char *body, char ret_sha[48]);
+
+/* The reply of a script that says yes. */
+void bench_script_success(struct bench_bytes *ret_bytes);
+
+/* Have a server know the scripts; learns their SHA-1. False: it would not. */
+bool bench_requests_load(struct bench_requests *requests, struct server_talk *talk);
+
+/* After a first load. */
+void bench_requests_build(struct bench_requests *requests, const char *name, const char *token,
+                          int64_t ttl_ms);
+
+#endif

@@ -1,0 +1,177 @@
+/* subject.c - the library as a subject, the loop in which subjects are timed, and what a
+ * round of it comes to. */
+#include "config_auto.h"
+
+#include "bench/bench.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+#include <sysexits.h>
+
+#define READY_LIMIT_MS 10000
+
+redlock_config bench_config(const struct bench *bench)
+{
+    redlock_config config = REDLOCK_CONFIG_INIT;
+    config.file = bench->nodes_file;
+    config.guard = bench->masters != NULL ? -1 : 0;
+    return config;
+}
+
+redlock_config bench_config_of_one(const struct bench *bench, const struct server_at *at,
+                                   redlock_node *node, char url[BENCH_URL_MAX])
+{
+    redlock_config config = bench_config(bench);
+    if (at->path != NULL)
+        snprintf(url, BENCH_URL_MAX, "unix://%s?db=%d", at->path, at->db);
+    else
+        snprintf(url, BENCH_URL_MAX, "redis://%s:%d/%d", at->host, at->port, at->db);
+    node->url = url;
+    config.file = NULL;
+    config.nodes = node;
+    config.node_count = 1;
+    return config;
+}
+
+bool bench_thread_start(pthread_t *ret_thread, void *(*run)(void *), void *context)
+{
+    int code = pthread_create(ret_thread, NULL, run, context);
+    if (code != 0)
+        fprintf(stderr, "redlock-bench: cannot start a thread: %s\n", strerror(code));
+    return code == 0;
+}
+
+static bool library_take(void *context)
+{
+    struct bench_library *library = context;
+    library->code =
+        redlock_try(library->client, library->name, &library->options, &library->lock);
+    return library->code == 0;
+}
+
+static bool library_give(void *context)
+{
+    struct bench_library *library = context;
+    redlock_lock *lock = library->lock;
+    library->lock = NULL;
+    return redlock_release(lock) == 0;
+}
+
+struct bench_subject bench_library_subject(struct bench_library *library)
+{
+    return (struct bench_subject){
+        .name = "library", .context = library, .take = library_take, .give = library_give};
+}
+
+/* Why a master does not vote, if one does not. */
+static void print_unready(const redlock_status_report *status)
+{
+    for (unsigned i = 0; i < status->nodes; i++) {
+        const redlock_node_status *node = &status->node[i];
+        if (node->state != REDLOCK_NODE_READY)
+            fprintf(stderr, "redlock-bench: %s does not vote: %s\n", node->node, node->text);
+    }
+}
+
+bool bench_library_await(struct bench_library *library)
+{
+    static redlock_status_report status; /* too big for a stack */
+    int64_t limit_ns = bench_now_ns() + READY_LIMIT_MS * INT64_C(1000000);
+    for (;;) {
+        status = (redlock_status_report){.size = sizeof(status)};
+        int code = redlock_status(library->client, &status);
+        if (code == 0 && status.ready == status.nodes)
+            return true;
+        if (bench_now_ns() > limit_ns || (code != 0 && code != REDLOCK_ENOQUORUM)) {
+            fprintf(stderr, "redlock-bench: the masters are not ready: %s\n",
+                    redlock_strerror(code));
+            print_unready(&status);
+            return false;
+        }
+        bench_sleep_ms(5);
+    }
+}
+
+int bench_library_open(const redlock_config *config, const char *name, int64_t ttl_ms,
+                       struct bench_library *ret_library)
+{
+    redlock_error error = REDLOCK_ERROR_INIT;
+    struct bench_library *library = ret_library;
+    *library = (struct bench_library){.name = name, .options = REDLOCK_OPTIONS_INIT};
+    library->options.ttl_ms = ttl_ms;
+    int code = redlock_open_config(config, &error, &library->client);
+    if (code != 0) {
+        fprintf(stderr, "redlock-bench: %s\n", error.text);
+        return code == REDLOCK_ECONFIG ? EX_CONFIG : EX_UNAVAILABLE;
+    }
+    if (!bench_library_await(library)) {
+        bench_library_close(library);
+        return EX_UNAVAILABLE;
+    }
+    return 0;
+}
+
+int bench_library_token(struct bench_library *library, char *ret_token, size_t size)
+{
+    if (!library_take(library)) {
+        fprintf(stderr, "redlock-bench: cannot take a lock: %s\n",
+                redlock_strerror(library->code));
+        return EX_UNAVAILABLE;
+    }
+    snprintf(ret_token, size, "%s", redlock_token(library->lock));
+    library_give(library);
+    return 0;
+}
+
+void bench_library_close(struct bench_library *library)
+{
+    assert(library->lock == NULL);
+    redlock_close(library->client);
+    library->client = NULL;
+}
+
+struct bench_slice bench_measure(const struct bench_subject *subject, int64_t duration_ms,
+                                 uint64_t pairs_min, struct bench_samples *samples)
+{
+    struct bench_slice slice = {0};
+    double cpu_us = bench_cpu_us();
+    int64_t start_ns = bench_now_ns();
+    int64_t end_ns = start_ns + duration_ms * 1000000;
+    int64_t now_ns = start_ns;
+    while (now_ns < end_ns || slice.pairs + slice.failures < pairs_min) {
+        if (subject->take(subject->context)) {
+            if (samples != NULL)
+                bench_samples_add(samples, bench_now_ns() - now_ns);
+            if (subject->give(subject->context))
+                slice.pairs++;
+            else
+                slice.failures++;
+        } else {
+            slice.failures++;
+        }
+        now_ns = bench_now_ns();
+    }
+    slice.seconds = (double)(now_ns - start_ns) / 1e9;
+    slice.cpu_us = bench_cpu_us() - cpu_us;
+    return slice;
+}
+
+void bench_slice_add(struct bench_slice *total, struct bench_slice slice)
+{
+    total->pairs += slice.pairs;
+    total->failures += slice.failures;
+    total->seconds += slice.seconds;
+    total->cpu_us += slice.cpu_us;
+}
+
+void bench_series_set(struct bench_series *series, unsigned round,
+                      const struct bench_slice *total, struct bench_samples *samples)
+{
+    double pairs = total->pairs > 0 ? (double)total->pairs : 1;
+    series->pairs[round] = (double)total->pairs / total->seconds;
+    series->cpu_us[round] = total->cpu_us / pairs;
+    series->p50_us[round] = bench_percentile_us(samples, 500);
+    series->p99_us[round] = bench_percentile_us(samples, 990);
+    series->failures += (double)total->failures;
+}

@@ -1,0 +1,291 @@
+/* wake.c - the floors under a hand-off, on raw sockets. */
+#include "config_auto.h"
+
+#include "bench/wake.h"
+
+#include "bench/requests.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#define TURN_LIMIT_MS 5000 /* for the other one to give it up */
+#define ROUND_LIMIT_MS 2000
+#define CHANNEL_MAX 96
+
+/* All scripts: KEYS[1] the lock, KEYS[2] a queue; ARGV[1] a nonce, ARGV[2] the token. */
+static const char give_bare[] = "local mine = redis.call('GET', KEYS[1]) == ARGV[2]\n"
+                                "if mine then\n"
+                                "  redis.call('DEL', KEYS[1])\n"
+                                "end\n"
+                                "redis.call('PUBLISH', ARGV[3], ARGV[2])\n"
+                                "return {ARGV[1], mine and 1 or 0}\n";
+
+/* The same, with what the library's scripts do besides: a queue is entered and left, and the
+ * lock is kept free for whom it is given to (under another name: there is nobody else). */
+static const char take_queued[] = "local holder = redis.call('GET', KEYS[1])\n"
+                                  "if not holder then\n"
+                                  "  redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])\n"
+                                  "  redis.pcall('ZREM', KEYS[2], ARGV[2])\n"
+                                  "  return {ARGV[1], 1}\n"
+                                  "end\n"
+                                  "return {ARGV[1], 0}\n";
+static const char give_queued[] = "local mine = redis.call('GET', KEYS[1]) == ARGV[2]\n"
+                                  "if mine then\n"
+                                  "  redis.call('DEL', KEYS[1])\n"
+                                  "end\n"
+                                  "redis.pcall('ZADD', KEYS[2], 1, ARGV[2])\n"
+                                  "local first = redis.pcall('ZRANGE', KEYS[2], 0, 0)\n"
+                                  "redis.call('ZREM', KEYS[2], first[1])\n"
+                                  "redis.pcall('PUBLISH', ARGV[3], first[1])\n"
+                                  "redis.call('SET', KEYS[2] .. ':next', first[1], 'PX', 20)\n"
+                                  "return {ARGV[1], mine and 1 or 0}\n";
+
+/* One connection to one master: for requests, or for messages. */
+struct wire {
+    int fd; /* -1: broken */
+    uint64_t sent;
+    uint64_t heard; /* replies, or messages */
+    size_t got;
+    char bytes[4096];
+};
+
+struct bench_wake {
+    unsigned nodes;
+    unsigned needed;
+    int epoll_fd;
+    enum bench_contender contender;
+    unsigned index;
+    uint64_t turns;                    /* taken so far */
+    uint64_t round[REDLOCK_NODES_MAX]; /* the reply that counts in this round; 0: none */
+    unsigned yes;
+    unsigned no;
+    enum bench_verb verb;
+    struct bench_bytes request[2];
+    struct bench_bytes success[2];
+    struct wire asks[REDLOCK_NODES_MAX];
+    struct wire listens[REDLOCK_NODES_MAX];
+};
+
+static void count(struct bench_wake *wake, unsigned i, const char *reply, size_t len)
+{
+    struct wire *wire = &wake->asks[i];
+    const struct bench_bytes *success = &wake->success[wake->verb];
+    if (++wire->heard != wake->round[i])
+        return;
+    bool yes = len == success->len && memcmp(reply, success->at, len) == 0;
+    wake->yes += yes;
+    wake->no += !yes;
+}
+
+static void drop(struct bench_wake *wake, struct wire *wire, unsigned i)
+{
+    close(wire->fd);
+    wire->fd = -1;
+    if (wire == &wake->asks[i] && wake->round[i] > wire->heard)
+        wake->no++;
+}
+
+static void receive(struct bench_wake *wake, struct wire *wire, unsigned i)
+{
+    ssize_t got =
+        recv(wire->fd, wire->bytes + wire->got, sizeof(wire->bytes) - wire->got, MSG_DONTWAIT);
+    if (got <= 0) {
+        if (got == 0 || errno != EAGAIN)
+            drop(wake, wire, i);
+        return;
+    }
+    size_t len = wire->got + (size_t)got;
+    size_t at = 0;
+    ssize_t whole;
+    while (at < len && (whole = server_reply_length(wire->bytes + at, len - at)) > 0) {
+        if (wire == &wake->listens[i])
+            wire->heard++;
+        else
+            count(wake, i, wire->bytes + at, (size_t)whole);
+        at += (size_t)whole;
+    }
+    wire->got = len - at;
+    memmove(wire->bytes, wire->bytes + at, wire->got);
+}
+
+/* Read what comes by `limit_ns`. False: nothing did. */
+static bool wait_for_more(struct bench_wake *wake, int64_t limit_ns)
+{
+    struct epoll_event events[2 * REDLOCK_NODES_MAX];
+    int64_t left_ns = limit_ns - bench_now_ns();
+    int ready = epoll_wait(wake->epoll_fd, events, 2 * REDLOCK_NODES_MAX,
+                           left_ns > 0 ? (int)(left_ns / 1000000) + 1 : 0);
+    for (int e = 0; e < ready; e++) {
+        unsigned i = events[e].data.u32 / 2;
+        struct wire *wire = events[e].data.u32 % 2 == 0 ? &wake->asks[i] : &wake->listens[i];
+        if (wire->fd >= 0)
+            receive(wake, wire, i);
+    }
+    return ready > 0 || (ready < 0 && errno == EINTR);
+}
+
+static bool run_round(struct bench_wake *wake, enum bench_verb verb)
+{
+    const struct bench_bytes *request = &wake->request[verb];
+    int64_t limit_ns = bench_now_ns() + ROUND_LIMIT_MS * INT64_C(1000000);
+    unsigned asked = 0;
+    wake->verb = verb;
+    wake->yes = wake->no = 0;
+    for (unsigned i = 0; i < wake->nodes; i++) {
+        struct wire *wire = &wake->asks[i];
+        wake->round[i] = 0;
+        if (wire->fd < 0 || send(wire->fd, request->at, request->len,
+                                 MSG_NOSIGNAL | MSG_DONTWAIT) != (ssize_t)request->len)
+            continue;
+        wake->round[i] = ++wire->sent;
+        asked++;
+    }
+    while (wake->yes < wake->needed && asked - wake->no >= wake->needed)
+        if (!wait_for_more(wake, limit_ns))
+            break;
+    return wake->yes >= wake->needed;
+}
+
+/* Has a majority said that the other gave it up, so often that it is our turn? */
+static bool is_our_turn(const struct bench_wake *wake)
+{
+    unsigned said = 0;
+    for (unsigned i = 0; i < wake->nodes; i++)
+        said += wake->listens[i].heard >= wake->turns + wake->index;
+    return said >= wake->needed;
+}
+
+static bool wake_take(void *context)
+{
+    struct bench_wake *wake = context;
+    int64_t limit_ns = bench_now_ns() + TURN_LIMIT_MS * INT64_C(1000000);
+    while (!is_our_turn(wake))
+        if (!wait_for_more(wake, limit_ns))
+            return false;
+    if (!run_round(wake, BENCH_TAKE))
+        return false;
+    wake->turns++;
+    return true;
+}
+
+static bool wake_give(void *context)
+{
+    return run_round(context, BENCH_GIVE);
+}
+
+struct bench_subject bench_wake_subject(struct bench_wake *wake)
+{
+    return (struct bench_subject){
+        .name = "floor", .context = wake, .take = wake_take, .give = wake_give};
+}
+
+static bool watch(struct bench_wake *wake, struct wire *wire, int fd, uint32_t number)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data.u32 = number};
+    wire->fd = fd;
+    return epoll_ctl(wake->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+/* The scripts of both verbs; a bare take is none. */
+static bool load(const struct bench_wake *wake, struct server_talk *talk, char ret_sha[2][48])
+{
+    if (wake->contender == BENCH_WAKE_BARE)
+        return bench_script_load(talk, give_bare, ret_sha[BENCH_GIVE]);
+    return bench_script_load(talk, take_queued, ret_sha[BENCH_TAKE]) &&
+           bench_script_load(talk, give_queued, ret_sha[BENCH_GIVE]);
+}
+
+static bool connect_node(struct bench_wake *wake, unsigned i, const struct server_at *node,
+                         const char *channel, char ret_sha[2][48])
+{
+    struct server_talk talk;
+    char text[64];
+    const char *subscribe[2] = {"SUBSCRIBE", channel};
+    if (!server_talk_open(&talk, node) || !watch(wake, &wake->asks[i], talk.fd, 2 * i) ||
+        !load(wake, &talk, ret_sha))
+        return false;
+    return server_talk_open(&talk, node) && watch(wake, &wake->listens[i], talk.fd, 2 * i + 1) &&
+           server_talk_ask(&talk, 2, subscribe, text, sizeof(text)) == '*';
+}
+
+static bool connect_all(struct bench_wake *wake, const struct bench *bench, const char *channel,
+                        char ret_sha[2][48])
+{
+    for (unsigned i = 0; i < wake->nodes; i++)
+        if (wake->epoll_fd < 0 || !connect_node(wake, i, &bench->node[i], channel, ret_sha)) {
+            fprintf(stderr, "redlock-bench: master %u can't be reached by a plain socket\n",
+                    i + 1);
+            return false;
+        }
+    return true;
+}
+
+static void build(struct bench_wake *wake, const char *name, int64_t ttl_ms, char sha[2][48],
+                  const char *channel)
+{
+    bool bare = wake->contender == BENCH_WAKE_BARE;
+    char queue[64];
+    char token[40];
+    char ttl[24];
+    snprintf(queue, sizeof(queue), "%s:queue", name);
+    snprintf(token, sizeof(token), "%032u", wake->index);
+    snprintf(ttl, sizeof(ttl), "%lld", (long long)ttl_ms);
+    const char *set[6] = {"SET", name, token, "NX", "PX", ttl};
+    const char *take[8] = {"EVALSHA", sha[0], "2", name, queue, BENCH_NONCE, token, ttl};
+    const char *give[8] = {"EVALSHA", sha[1], "2", name, queue, BENCH_NONCE, token, channel};
+    struct bench_bytes *request = wake->request;
+    request[BENCH_TAKE].len = server_encode(request[BENCH_TAKE].at, BENCH_REQUEST_MAX,
+                                           bare ? 6 : 8, bare ? set : take);
+    request[BENCH_GIVE].len = server_encode(request[BENCH_GIVE].at, BENCH_REQUEST_MAX, 8, give);
+    bench_script_success(&wake->success[BENCH_TAKE]);
+    bench_script_success(&wake->success[BENCH_GIVE]);
+    if (bare)
+        wake->success[BENCH_TAKE] = (struct bench_bytes){.len = 5, .at = "+OK\r\n"};
+}
+
+int bench_wake_open(const struct bench *bench, enum bench_contender contender, unsigned index,
+                    const char *name, int64_t ttl_ms, struct bench_wake **ret_wake)
+{
+    char channel[2][CHANNEL_MAX];
+    char sha[2][48] = {"", ""};
+    struct bench_wake *wake = bench_zeroed(sizeof(*wake));
+    if (wake == NULL)
+        return EX_OSERR;
+    wake->nodes = bench->nodes;
+    wake->needed = bench->needed;
+    wake->contender = contender;
+    wake->index = index;
+    wake->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    for (unsigned i = 0; i < wake->nodes; i++)
+        wake->asks[i].fd = wake->listens[i].fd = -1;
+    for (unsigned i = 0; i < 2; i++)
+        snprintf(channel[i], sizeof(channel[i]), "%s:%u", name, i);
+    if (!connect_all(wake, bench, channel[index], sha)) {
+        bench_wake_close(wake);
+        return EX_UNAVAILABLE;
+    }
+    build(wake, name, ttl_ms, sha, channel[1 - index]);
+    *ret_wake = wake;
+    return 0;
+}
+
+void bench_wake_close(struct bench_wake *wake)
+{
+    if (wake == NULL)
+        return;
+    for (unsigned i = 0; i < wake->nodes; i++) {
+        if (wake->asks[i].fd >= 0)
+            close(wake->asks[i].fd);
+        if (wake->listens[i].fd >= 0)
+            close(wake->listens[i].fd);
+    }
+    if (wake->epoll_fd >= 0)
+        close(wake->epoll_fd);
+    free(wake);
+}

@@ -1,0 +1,42 @@
+/* check.h - between the files of the checker. */
+#ifndef CHAOS_CHECK_H
+#define CHAOS_CHECK_H
+
+#include "chaos/check/story.h"
+
+/* ---- findings (check.c) ---------------------------------------------------------- */
+
+struct chaos_found {
+    const struct chaos_history *history;
+    const struct chaos_story *story;
+    struct chaos_verdict *verdict;
+};
+
+/* Counted `times`, and kept where there is room: what is excused gives way to what is not. */
+void chaos_find(struct chaos_found *found, const struct chaos_finding *finding, uint64_t times);
+
+void chaos_check_record(struct chaos_found *found);  /* check_record.c */
+void chaos_check_keys(struct chaos_found *found);    /* check_keys.c */
+void chaos_check_verdict(struct chaos_found *found); /* verdict.c */
+
+/* ---- excuses (chaos/faults/excuse.c) ----------------------------------------------------------- */
+
+/* As chaos_fault_breaks(), for this run: a client may lack the restart guard. */
+enum chaos_assumption chaos_broken_by(const struct chaos_history *history,
+                                      const struct chaos_fault *fault);
+
+/* The first fault that may have given a lock, asked for at `asked_ns`, to another at
+ * `taken_ns`; NULL: none. `keys_only`: steps of clocks can't have. */
+const struct chaos_fault *chaos_excuse(const struct chaos_history *history, int64_t asked_ns,
+                                       int64_t taken_ns, bool keys_only);
+
+/* The step back of this master's clock that was still in force at the end. NULL: there is none.
+ */
+const struct chaos_fault *chaos_excuse_orphans(const struct chaos_history *history,
+                                               unsigned node);
+
+/* The fault that stopped this contender at some time in [from_ns, to_ns]. NULL: none did. */
+const struct chaos_fault *chaos_pause_of(const struct chaos_history *history, unsigned client,
+                                         int64_t from_ns, int64_t to_ns);
+
+#endif

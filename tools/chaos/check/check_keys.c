@@ -1,0 +1,197 @@
+/* check_keys.c - keys that nobody took back. Who lets go of a lock sends its release to
+ * every master, and so does who was refused where some had granted it; a key that stays there
+ * until its time is over was forgotten. That breaks no promise of exclusion, and costs all
+ * others a ttl.
+ *
+ *   - A key that was seen on a master until it ran out by itself, and for half a ttl at least
+ *     after its contender had let go of it, or from the first to the last where no contender
+ *     ever had it.
+ *   - A key that is there half a ttl after the last contender has let go, or given up its last
+ *     try.
+ *
+ * A fault can keep a release from a master: what was done to it, to the way there, or to a
+ * contender while the key was wanted no more, or within a ttl before, explains it, and such a
+ * key is not counted.
+ *
+ * So can a machine that stalls: time in which its contender, the proxies or the master did not
+ * run is not held against the key. Where the key would be counted without that, it is excused.
+ */
+#include "config_auto.h"
+
+#include "chaos/check/check.h"
+
+#include "chaos/check/stall.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A key went before its time was over where that was still so long ahead: ttl / 5. */
+#define EARLY_PART 5
+
+/* Masters are looked at so often, or a little later: a key was set so long before at most. */
+#define SEEN_LATE_NS (100 * CHAOS_MS)
+
+static bool is_of_all(enum chaos_fault_kind kind)
+{
+    return kind == CHAOS_FAULT_HALVES || kind == CHAOS_FAULT_RING;
+}
+
+/* May a fault have kept a release from this master, at some time in [from_ns, to_ns]? */
+static bool is_explained(const struct chaos_history *history, unsigned node,
+                         const struct chaos_hold *hold, int64_t from_ns, int64_t to_ns)
+{
+    for (size_t i = 0; i < history->fault_count; i++) {
+        const struct chaos_fault *fault = &history->faults[i];
+        if (fault->begun_ns == 0 || fault->begun_ns > to_ns ||
+            (fault->undone_ns != 0 && fault->undone_ns < from_ns))
+            continue;
+        if ((CHAOS_OF_HOLDERS & CHAOS_BIT(fault->kind)) == 0) {
+            if (is_of_all(fault->kind) || (fault->nodes & CHAOS_BIT(node)) != 0)
+                return true;
+        } else if (hold == NULL || (fault->clients & CHAOS_BIT(hold->client)) != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Those who may have set a key that was seen first at that time, and by which nobody has had
+ * the lock: who was trying then, or a moment before. */
+static uint64_t who_tried(const struct chaos_story *story, const struct chaos_stay *stay)
+{
+    uint64_t clients = 0;
+    for (size_t i = story->first_try[stay->name]; i < story->first_try[stay->name + 1]; i++)
+        if (story->try[i].from_ns <= stay->from_ns &&
+            story->try[i].to_ns >= stay->from_ns - SEEN_LATE_NS)
+            clients |= CHAOS_BIT(story->try[i].client);
+    return clients;
+}
+
+/* The longest that one of these may have been kept from taking its key back. */
+static int64_t stalled_ns(const struct chaos_history *history, uint64_t clients, unsigned node,
+                          int64_t from_ns, int64_t to_ns)
+{
+    int64_t longest_ns = chaos_stalled_ns(history, 0, CHAOS_BIT(node), from_ns, to_ns);
+    for (unsigned i = 0; i < history->options->clients; i++) {
+        if ((clients & CHAOS_BIT(i)) == 0)
+            continue;
+        int64_t ns = chaos_stalled_ns(history, CHAOS_BIT(i), CHAOS_BIT(node), from_ns, to_ns);
+        if (ns > longest_ns)
+            longest_ns = ns;
+    }
+    return longest_ns;
+}
+
+static void say_stalled(struct chaos_finding *finding, int64_t stalled_ns)
+{
+    size_t len = strlen(finding->text);
+    finding->excused = finding->stalled = true;
+    snprintf(finding->text + len, sizeof(finding->text) - len,
+             "; the machine stalled for %.0f ms of that", (double)stalled_ns / 1e6);
+}
+
+static void judge(struct chaos_found *found, const struct chaos_stay *stay,
+                  const struct chaos_hold *hold)
+{
+    const struct chaos_history *history = found->history;
+    int64_t ttl_ns = history->options->ttl_ms * CHAOS_MS;
+    int64_t since_ns = hold != NULL ? hold->end_ns : stay->from_ns;
+    int64_t over_ns = hold != NULL ? hold->until_ns : stay->from_ns + ttl_ns;
+    if (stay->to_ns < since_ns + ttl_ns / 2 || stay->to_ns < over_ns - ttl_ns / EARLY_PART ||
+        is_explained(history, stay->node, hold, since_ns - ttl_ns, stay->to_ns))
+        return;
+    struct chaos_finding finding = {
+        .what = CHAOS_ORPHAN,
+        .at_ns = stay->to_ns,
+        .name = stay->name,
+        .client = hold != NULL ? hold->client : 0,
+        .other = hold != NULL ? hold->client : 0,
+    };
+    double ms = (double)(stay->to_ns - since_ns) / 1e6;
+    unsigned node = stay->node + 1U;
+    if (hold != NULL)
+        snprintf(finding.text, sizeof(finding.text),
+                 "node %u had the key of lock %u for %.0f ms after contender %u had let go of "
+                 "it, until it ran out",
+                 node, (unsigned)stay->name, ms, (unsigned)hold->client);
+    else
+        snprintf(finding.text, sizeof(finding.text),
+                 "node %u had a key of lock %u for %.0f ms, until it ran out, by which nobody "
+                 "ever had the lock",
+                 node, (unsigned)stay->name, ms);
+    uint64_t clients = hold != NULL ? CHAOS_BIT(hold->client) : who_tried(found->story, stay);
+    int64_t lost_ns = stalled_ns(history, clients, stay->node, since_ns, stay->to_ns);
+    if (stay->to_ns < since_ns + ttl_ns / 2 + lost_ns)
+        say_stalled(&finding, lost_ns);
+    chaos_find(found, &finding, 1);
+}
+
+static int by_key(const void *left, const void *right)
+{
+    const struct chaos_hold *a = *(const struct chaos_hold *const *)left;
+    const struct chaos_hold *b = *(const struct chaos_hold *const *)right;
+    if (a->key != b->key)
+        return a->key < b->key ? -1 : 1;
+    return (a->name > b->name) - (a->name < b->name);
+}
+
+static void check_stays(struct chaos_found *found)
+{
+    const struct chaos_story *story = found->story;
+    const struct chaos_hold **holds = chaos_room(story->hold_count, sizeof(*holds));
+    for (size_t i = 0; i < story->hold_count; i++)
+        holds[i] = &story->hold[i];
+    if (story->hold_count > 0)
+        qsort(holds, story->hold_count, sizeof(*holds), by_key);
+    for (size_t i = 0; i < found->history->stay_count; i++) {
+        const struct chaos_stay *stay = &found->history->stays[i];
+        const struct chaos_hold wanted = {.key = stay->key, .name = stay->name};
+        const struct chaos_hold *key = &wanted;
+        const struct chaos_hold **hold =
+            story->hold_count > 0
+                ? bsearch(&key, holds, story->hold_count, sizeof(*holds), by_key)
+                : NULL;
+        judge(found, stay, hold != NULL ? *hold : NULL);
+    }
+    free(holds);
+}
+
+/* Until when somebody held a lock or tried to. */
+static int64_t last_wish_ns(const struct chaos_history *history)
+{
+    for (size_t i = history->event_count; i > 0; i--)
+        if (history->events[i - 1].what != CHAOS_RELEASED)
+            return history->events[i - 1].at_ns;
+    return 0;
+}
+
+static void check_left(struct chaos_found *found)
+{
+    const struct chaos_history *history = found->history;
+    int64_t ttl_ns = history->options->ttl_ms * CHAOS_MS;
+    int64_t last_ns = last_wish_ns(history);
+    for (unsigned node = 0; node < history->nodes; node++) {
+        unsigned keys = history->left[node];
+        int64_t seen_ns = history->left_ns[node];
+        if (seen_ns == 0 || seen_ns < last_ns + ttl_ns / 2 ||
+            is_explained(history, node, NULL, last_ns - ttl_ns, seen_ns))
+            continue;
+        struct chaos_finding finding = {.what = CHAOS_ORPHAN, .at_ns = seen_ns};
+        snprintf(finding.text, sizeof(finding.text),
+                 "node %u had %u key%s left %.0f ms after the last contender had let go",
+                 node + 1, keys, keys == 1 ? "" : "s", (double)(seen_ns - last_ns) / 1e6);
+        int64_t lost_ns = stalled_ns(history, UINT64_MAX, node, last_ns, seen_ns);
+        if (seen_ns < last_ns + ttl_ns / 2 + lost_ns)
+            say_stalled(&finding, lost_ns);
+        chaos_find(found, &finding, keys);
+    }
+}
+
+/* Where logs are not complete who held what until when is not known. */
+void chaos_check_keys(struct chaos_found *found)
+{
+    if (found->history->lost_events > 0)
+        return;
+    check_stays(found);
+    check_left(found);
+}

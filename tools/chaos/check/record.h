@@ -1,0 +1,98 @@
+/* record.h - the memory that contenders, proxies and the parent share: what the
+ * contenders write to under their locks, and their logs, which outlive them. A seat is one
+ * contender's part of it; whoever is killed there is followed by another on the same seat. */
+#ifndef CHAOS_RECORD_H
+#define CHAOS_RECORD_H
+
+#include "chaos/check/stall.h"
+
+#include <stdatomic.h>
+#include <sys/types.h>
+
+#define CHAOS_PATH_MAX 256
+
+/* One contender, as the others see it. */
+struct chaos_seat {
+    /* Written by the parent before there is a contender. */
+    char nodes_file[CHAOS_PATH_MAX]; /* its own node list: proxies in place of masters */
+    uint16_t client;
+
+    /* By the contender, looked at by the parent: faults are aimed at who holds something. */
+    _Atomic int64_t believes_until_ns; /* 0: it holds nothing */
+    _Atomic uint32_t holds_name;
+    _Atomic bool holds_shared;
+    _Atomic uint32_t lives; /* how often a contender began here */
+    _Atomic uint64_t holds; /* locks that were had */
+    bool shared;            /* what it says now it says as a reader, */
+    bool joint;             /* or of several names at once, */
+    uint64_t key;           /* and of what it holds, chaos_key_of(); its own business; */
+    uint8_t asked;          /* of so many masters as it asked for it */
+
+    /* Its log. */
+    size_t room;
+    struct chaos_event *event;
+    _Atomic size_t count;
+    _Atomic uint64_t lost; /* events for which there was no room */
+};
+
+struct chaos_record {
+    /* Written by the parent before there is a contender. */
+    int64_t begun_ns; /* CLOCK_BOOTTIME: where all times of the run count from */
+    pid_t parent;
+    char prefix[48]; /* of the locks' names, so that runs do not meet */
+    unsigned seats;
+    _Atomic bool ending; /* contenders let go and exit */
+
+    /* By a contender that can't go on, where none could in its place: chaos_fails(). */
+    _Atomic uint32_t failed; /* 2: `failure` is there to be read */
+    char failure[256];
+
+    /* What the locks are for: read, waited over, and written without any atomicity. */
+    volatile uint64_t value[CHAOS_NAMES_MAX];
+    struct chaos_seat seat[CHAOS_CLIENTS_MAX];
+
+    /* By heartbeats, on the clock itself. */
+    struct chaos_stall_log proxies_stalls;
+    struct chaos_stall_log stalls[CHAOS_CLIENTS_MAX];
+};
+
+/* Memory for all of it, zeroed and shared with children. NULL: errno. */
+struct chaos_record *chaos_record_new(const struct chaos_options *options);
+void chaos_record_free(struct chaos_record *record);
+
+/* Nanoseconds since the run's beginning. */
+int64_t chaos_record_now_ns(const struct chaos_record *record);
+
+/* The name of lock `name`: bytes that need no quoting. */
+#define CHAOS_LOCK_NAME_MAX 64
+void chaos_record_lock_name(const struct chaos_record *record, unsigned name,
+                            char ret_text[CHAOS_LOCK_NAME_MAX]);
+
+/* What a contender has to say, in the order in which it happens. Each is logged at once. */
+void chaos_asks(struct chaos_record *record, struct chaos_seat *seat, unsigned name);
+void chaos_refused(struct chaos_record *record, struct chaos_seat *seat, unsigned name,
+                   int result);
+/* It has it, as it believes, from now until `until_ns`. Again while it has it: prolonged. */
+void chaos_holds(struct chaos_record *record, struct chaos_seat *seat, unsigned name,
+                 int64_t until_ns, uint64_t token);
+/* Both only where it believes to hold it, looked at right before. `until_ns`: as believed. */
+uint64_t chaos_reads(struct chaos_record *record, struct chaos_seat *seat, unsigned name);
+/* A reader, once more in the same hold: it must read the same. */
+void chaos_reads_again(struct chaos_record *record, struct chaos_seat *seat, unsigned name,
+                       int64_t until_ns);
+void chaos_writes(struct chaos_record *record, struct chaos_seat *seat, unsigned name,
+                  uint64_t value, int64_t until_ns);
+void chaos_loses(struct chaos_record *record, struct chaos_seat *seat, unsigned name);
+void chaos_lets_go(struct chaos_record *record, struct chaos_seat *seat, unsigned name);
+void chaos_released(struct chaos_record *record, struct chaos_seat *seat, unsigned name,
+                    int result);
+
+/* Somebody else's client died, or talked nonsense: the run ends with that sentence. The first
+ * one counts. The contender returns right after. */
+void chaos_fails(struct chaos_record *record, const struct chaos_seat *seat, const char *text);
+
+/* All logs as one, sorted by time, in new memory. The contenders have ended. NULL: errno. */
+struct chaos_event *chaos_record_events(const struct chaos_record *record, size_t *ret_count,
+                                        uint64_t *ret_lost);
+
+#endif

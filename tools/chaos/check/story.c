@@ -1,0 +1,216 @@
+/* story.c - from events to holds and tries.
+ *
+ * A hold begins at HOLDS and ends at the first of LETS_GO, LOSES and until_ns. A second
+ * HOLDS without ASKS before it prolongs the same one. ASKS while the same seat has a hold of
+ * the same name: its contender was killed there and this is the next one; nobody let go of
+ * the hold, so it counts until its time is over. */
+#include "config_auto.h"
+
+#include "chaos/check/story.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a seat is doing about one name; indices + 1, 0: nothing. */
+struct seat {
+    size_t hold, try;
+    bool asks; /* the try is under way, else it was refused and may go on */
+};
+
+/* Who is refused and asks again so soon has never stopped wanting it. */
+#define ASKS_AGAIN_NS (1 * CHAOS_S)
+
+void *chaos_room(size_t count, size_t size)
+{
+    if (count == 0)
+        return NULL;
+    void *room = calloc(count, size);
+    if (room == NULL) {
+        fputs("redlock-chaos: no memory left\n", stderr);
+        abort();
+    }
+    return room;
+}
+
+static void ask(struct chaos_story *story, struct seat *seat, const struct chaos_event *event)
+{
+    seat->hold = 0;
+    if (seat->try != 0 && !seat->asks) {
+        struct chaos_try *last = &story->try[seat->try - 1];
+        seat->asks =
+            event->at_ns - last->to_ns <= ASKS_AGAIN_NS && last->joint == (event->joint != 0);
+        if (seat->asks) {
+            last->to_ns = INT64_MAX;
+            return;
+        }
+    } else if (seat->try != 0) {
+        story->try[seat->try - 1].to_ns = event->at_ns; /* of a contender that was killed */
+    }
+    story->try[story->try_count++] = (struct chaos_try){
+        .from_ns = event->at_ns,
+        .to_ns = INT64_MAX,
+        .client = event->client,
+        .name = event->name,
+        .joint = event->joint,
+    };
+    seat->try = story->try_count;
+    seat->asks = true;
+}
+
+static void hold(struct chaos_story *story, struct seat *seat, const struct chaos_event *event)
+{
+    if (seat->hold != 0) {
+        struct chaos_hold *mine = &story->hold[seat->hold - 1];
+        mine->until_ns = mine->end_ns = event->until_ns;
+        return;
+    }
+    int64_t asked_ns = event->at_ns;
+    if (seat->asks) {
+        story->try[seat->try - 1].to_ns = event->at_ns;
+        asked_ns = story->try[seat->try - 1].from_ns;
+    }
+    seat->try = 0;
+    seat->asks = false;
+    story->hold[story->hold_count++] = (struct chaos_hold){
+        .asked_ns = asked_ns,
+        .at_ns = event->at_ns,
+        .until_ns = event->until_ns,
+        .end_ns = event->until_ns > event->at_ns ? event->until_ns : event->at_ns,
+        .token = event->token,
+        .asked = event->asked,
+        .key = event->value,
+        .client = event->client,
+        .name = event->name,
+        .ending = CHAOS_RAN_OUT,
+        .shared = event->shared,
+    };
+    seat->hold = story->hold_count;
+}
+
+static void end(struct chaos_story *story, struct seat *seat, const struct chaos_event *event,
+                enum chaos_ending ending)
+{
+    if (seat->hold == 0)
+        return;
+    struct chaos_hold *mine = &story->hold[seat->hold - 1];
+    seat->hold = 0;
+    if (event->at_ns > mine->end_ns)
+        return;
+    mine->end_ns = event->at_ns;
+    mine->ending = (uint8_t)ending;
+}
+
+static void take(struct chaos_story *story, struct seat *seat, const struct chaos_event *event)
+{
+    switch ((enum chaos_what)event->what) {
+    case CHAOS_ASKS:
+        ask(story, seat, event);
+        break;
+    case CHAOS_HOLDS:
+        hold(story, seat, event);
+        break;
+    case CHAOS_REFUSED:
+        story->refusals++;
+        if (seat->asks)
+            story->try[seat->try - 1].to_ns = event->at_ns;
+        seat->asks = false;
+        break;
+    case CHAOS_LETS_GO:
+        end(story, seat, event, CHAOS_LET_GO);
+        break;
+    case CHAOS_LOSES:
+        story->losses++;
+        end(story, seat, event, CHAOS_LOST);
+        break;
+    case CHAOS_WRITES:
+        story->writes++;
+        break;
+    case CHAOS_READS:
+    case CHAOS_RELEASED:
+        break;
+    }
+}
+
+/* By name, each in the order in which they are, which is that of time. */
+static void sort_holds(struct chaos_story *story)
+{
+    struct chaos_hold *sorted = chaos_room(story->hold_count, sizeof(*sorted));
+    size_t place[CHAOS_NAMES_MAX];
+    for (size_t i = 0; i < story->hold_count; i++)
+        story->first_hold[story->hold[i].name + 1]++;
+    for (size_t n = 0; n < CHAOS_NAMES_MAX; n++)
+        story->first_hold[n + 1] += story->first_hold[n];
+    memcpy(place, story->first_hold, sizeof(place));
+    for (size_t i = 0; i < story->hold_count; i++)
+        sorted[place[story->hold[i].name]++] = story->hold[i];
+    free(story->hold);
+    story->hold = sorted;
+}
+
+static void sort_tries(struct chaos_story *story)
+{
+    struct chaos_try *sorted = chaos_room(story->try_count, sizeof(*sorted));
+    size_t place[CHAOS_NAMES_MAX];
+    for (size_t i = 0; i < story->try_count; i++)
+        story->first_try[story->try[i].name + 1]++;
+    for (size_t n = 0; n < CHAOS_NAMES_MAX; n++)
+        story->first_try[n + 1] += story->first_try[n];
+    memcpy(place, story->first_try, sizeof(place));
+    for (size_t i = 0; i < story->try_count; i++)
+        sorted[place[story->try[i].name]++] = story->try[i];
+    free(story->try);
+    story->try = sorted;
+}
+
+void chaos_story_read(const struct chaos_history *history, struct chaos_story *ret_story)
+{
+    size_t holds = 0, tries = 0;
+    for (size_t i = 0; i < history->event_count; i++) {
+        assert(history->events[i].client < CHAOS_CLIENTS_MAX);
+        assert(history->events[i].name < CHAOS_NAMES_MAX);
+        assert(i == 0 || history->events[i - 1].at_ns <= history->events[i].at_ns);
+        holds += history->events[i].what == CHAOS_HOLDS;
+        tries += history->events[i].what == CHAOS_ASKS;
+    }
+    *ret_story = (struct chaos_story){
+        .hold = chaos_room(holds, sizeof(struct chaos_hold)),
+        .try = chaos_room(tries, sizeof(struct chaos_try)),
+    };
+    struct seat *seats =
+        chaos_room((size_t)CHAOS_CLIENTS_MAX * CHAOS_NAMES_MAX, sizeof(struct seat));
+    for (size_t i = 0; i < history->event_count; i++) {
+        const struct chaos_event *event = &history->events[i];
+        take(ret_story, &seats[event->client * CHAOS_NAMES_MAX + event->name], event);
+    }
+    free(seats);
+    for (size_t i = 0; i < ret_story->try_count; i++)
+        if (ret_story->try[i].to_ns > history->duration_ns)
+            ret_story->try[i].to_ns = history->duration_ns;
+    sort_holds(ret_story);
+    sort_tries(ret_story);
+}
+
+void chaos_story_free(struct chaos_story *story)
+{
+    free(story->hold);
+    free(story->try);
+    *story = (struct chaos_story){0};
+}
+
+const struct chaos_hold *chaos_story_hold_at(const struct chaos_story *story, unsigned name,
+                                             unsigned client, int64_t at_ns)
+{
+    size_t low = story->first_hold[name], high = story->first_hold[name + 1];
+    while (low < high) { /* to the first that began later */
+        size_t middle = low + (high - low) / 2;
+        if (story->hold[middle].at_ns <= at_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    while (low > story->first_hold[name])
+        if (story->hold[--low].client == client)
+            return &story->hold[low];
+    return NULL;
+}

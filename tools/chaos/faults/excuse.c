@@ -1,0 +1,121 @@
+/* excuse.c - which findings a broken assumption may have caused.
+ *
+ * A lock rests on keys that stay on masters for as long as it is believed. A second holder
+ * needs a majority of the masters too, so at least 2 * needed - nodes of them must have lost
+ * the first one's key while it was there to be lost: after the first began to ask, and before
+ * the second had it. The rule, then: a finding is excused iff faults that break an assumption
+ *
+ *   - acted in that time (their effect may have begun before the second had it, and may have
+ *     ended after the first began to ask), and
+ *   - acted, taken together, on at least 2 * needed - nodes masters.
+ *
+ * When a fault that breaks an assumption acts:
+ *
+ *   - one that deletes keys (flushall): from when it is begun until it is done;
+ *   - a clock that steps forward: at its beginning. Keys that are set later live as long as
+ *     they should;
+ *   - where the client has no restart guard (--client): a master that may have come back
+ *     without its keys, from when the fault is begun until it is undone.
+ *
+ * Fencing tokens rest on counters that outlive locks: there any earlier loss of keys counts.
+ *
+ * Keys that are left on a master are excused while its clock is stepped back: those from before
+ * the step live longer, by as much. Once it is put right none does, whichever way: those from
+ * before have their own time again, those from meanwhile a shorter one, and a new process has
+ * none. */
+#include "config_auto.h"
+
+#include "chaos/check/check.h"
+
+#include <assert.h>
+
+/* What is done at once is done within that time of its beginning. */
+#define AT_ONCE_NS (1 * CHAOS_S)
+
+enum chaos_assumption chaos_broken_by(const struct chaos_history *history,
+                                      const struct chaos_fault *fault)
+{
+    if (history->options->client_cmd != NULL && chaos_fault_restarts(fault->kind) &&
+        fault->kind != CHAOS_FAULT_KILL_AOF)
+        return CHAOS_GUARD;
+    return chaos_fault_breaks(fault->kind);
+}
+
+/* When it acts. False: never. */
+static bool acts(const struct chaos_history *history, const struct chaos_fault *fault,
+                 int64_t *ret_from_ns, int64_t *ret_to_ns)
+{
+    if (fault->begun_ns == 0)
+        return false;
+    *ret_from_ns = fault->begun_ns;
+    *ret_to_ns = fault->begun_ns + AT_ONCE_NS;
+    switch (chaos_broken_by(history, fault)) {
+    case CHAOS_NONE_BROKEN:
+        return false;
+    case CHAOS_NO_STEP:
+        return true;
+    case CHAOS_KEYS_STAY:
+        if (fault->undone_ns != 0)
+            *ret_to_ns = fault->undone_ns;
+        return true;
+    case CHAOS_GUARD:
+        *ret_to_ns = fault->undone_ns != 0 ? fault->undone_ns : INT64_MAX;
+        return true;
+    }
+    return false;
+}
+
+static unsigned masters_of(const struct chaos_history *history, uint64_t nodes)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < history->nodes; i++)
+        count += (nodes & CHAOS_BIT(i)) != 0;
+    return count;
+}
+
+const struct chaos_fault *chaos_excuse(const struct chaos_history *history, int64_t asked_ns,
+                                       int64_t taken_ns, bool keys_only)
+{
+    assert(asked_ns <= taken_ns);
+    const struct chaos_fault *first = NULL;
+    uint64_t hit = 0;
+    for (size_t i = 0; i < history->fault_count; i++) {
+        const struct chaos_fault *fault = &history->faults[i];
+        int64_t from_ns, to_ns;
+        if (!acts(history, fault, &from_ns, &to_ns) || from_ns >= taken_ns || to_ns < asked_ns)
+            continue;
+        if (keys_only && chaos_broken_by(history, fault) == CHAOS_NO_STEP)
+            continue;
+        hit |= fault->nodes;
+        if (first == NULL)
+            first = fault;
+    }
+    unsigned both =
+        2 * history->needed > history->nodes ? 2 * history->needed - history->nodes : 1;
+    return masters_of(history, hit) >= both ? first : NULL;
+}
+
+const struct chaos_fault *chaos_excuse_orphans(const struct chaos_history *history,
+                                               unsigned node)
+{
+    for (size_t i = 0; i < history->fault_count; i++) {
+        const struct chaos_fault *fault = &history->faults[i];
+        if (fault->kind == CHAOS_FAULT_CLOCK_BACK && fault->begun_ns != 0 &&
+            fault->undone_ns == 0 && (fault->nodes & CHAOS_BIT(node)) != 0)
+            return fault;
+    }
+    return NULL;
+}
+
+const struct chaos_fault *chaos_pause_of(const struct chaos_history *history, unsigned client,
+                                         int64_t from_ns, int64_t to_ns)
+{
+    for (size_t i = 0; i < history->fault_count; i++) {
+        const struct chaos_fault *fault = &history->faults[i];
+        if (fault->kind == CHAOS_FAULT_PAUSE_HOLDER && fault->begun_ns != 0 &&
+            (fault->clients & CHAOS_BIT(client)) != 0 && fault->begun_ns <= to_ns &&
+            (fault->undone_ns == 0 || fault->undone_ns >= from_ns))
+            return fault;
+    }
+    return NULL;
+}

@@ -1,0 +1,71 @@
+/* kinds.c - the kinds of faults: their words, what they do, what they break; and those of
+ * locks. */
+#include "config_auto.h"
+
+#include "chaos/chaos.h"
+#include "chaos/faults/kinds.h"
+
+#include "base/suggest.h"
+
+#include <assert.h>
+#include <string.h>
+
+static const struct {
+    const char *word;
+    const char *text;
+    enum chaos_assumption breaks;
+} kinds[CHAOS_FAULT_KINDS] = {
+#define CHAOS_FAULT_ROW(name, word, text, breaks) [CHAOS_FAULT_##name] = {word, text, breaks},
+    CHAOS_FAULTS(CHAOS_FAULT_ROW)
+#undef CHAOS_FAULT_ROW
+};
+
+const char *chaos_lock_word(enum chaos_lock lock)
+{
+    static const char *const words[CHAOS_LOCKS] = {"plain", "reentrant", "fair", "read-write",
+                                                   "several"};
+    assert(lock < CHAOS_LOCKS);
+    return words[lock];
+}
+
+const char *chaos_fault_word(enum chaos_fault_kind kind)
+{
+    assert(kind < CHAOS_FAULT_KINDS);
+    return kinds[kind].word;
+}
+
+const char *chaos_fault_text(enum chaos_fault_kind kind)
+{
+    assert(kind < CHAOS_FAULT_KINDS);
+    return kinds[kind].text;
+}
+
+enum chaos_assumption chaos_fault_breaks(enum chaos_fault_kind kind)
+{
+    assert(kind < CHAOS_FAULT_KINDS);
+    return kinds[kind].breaks;
+}
+
+/* A clock that was stepped is put right by a new process: to step it again would be another
+ * fault, and forward it would even break what is assumed. */
+bool chaos_fault_restarts(enum chaos_fault_kind kind)
+{
+    return (CHAOS_RESTARTING & CHAOS_BIT(kind)) != 0;
+}
+
+int chaos_fault_find(const char *word, size_t len)
+{
+    for (int kind = 0; kind < CHAOS_FAULT_KINDS; kind++)
+        if (strlen(kinds[kind].word) == len && memcmp(kinds[kind].word, word, len) == 0)
+            return kind;
+    return -1;
+}
+
+const char *chaos_fault_nearest(const char *word, size_t len)
+{
+    const char *words[CHAOS_FAULT_KINDS];
+    for (int kind = 0; kind < CHAOS_FAULT_KINDS; kind++)
+        words[kind] = kinds[kind].word;
+    int found = rl_nearest(words, CHAOS_FAULT_KINDS, word, len);
+    return found >= 0 ? words[found] : NULL;
+}

@@ -1,0 +1,350 @@
+/* schedule.c - which fault when: drawn from the seed before anything begins.
+ *
+ * Faults come one after the other, in rounds that have every requested kind once, with quiet
+ * times between them. Some begin while another is on, on other masters, as long as a majority
+ * stays. Some take the majority away: then nothing else begins before it has been back for a
+ * while, and from time to time all masters are given the time to be fit again. */
+#include "config_auto.h"
+
+#include "chaos/faults/kinds.h"
+#include "chaos/faults/schedule.h"
+
+#include "base/prng.h"
+
+#include <assert.h>
+#include <string.h>
+
+#define NS_PER_MS INT64_C(1000000)
+#define FULL_QUIET_EVERY 5 /* faults */
+
+/* How fast it goes, in ms: a container takes seconds for what a process does at once. */
+struct pace {
+    int64_t lead, tail;
+    int64_t quiet_min, quiet_max;
+    int64_t short_min, short_max; /* what is over at once, and yet must be seen */
+    int64_t long_min, long_max;
+};
+
+static const struct pace fast = {1000, 1500, 250, 700, 350, 500, 500, 1500};
+static const struct pace slow = {3000, 4000, 2000, 4000, 1500, 2500, 3000, 7000};
+
+struct plan {
+    const struct chaos_options *options;
+    const struct pace *pace;
+    unsigned nodes;
+    unsigned minority; /* so many may be missing */
+    struct rl_prng prng;
+    int64_t unfit_until_ms[REDLOCK_NODES_MAX]; /* the master does not vote before */
+    int64_t end_ms;                            /* of what has been planned */
+    const struct chaos_fault *last;
+    bool joined; /* the last one began while another was on: enough at once */
+    unsigned since_quiet;
+    bool first_round;
+};
+
+static int64_t between(struct plan *plan, int64_t min, int64_t max)
+{
+    assert(min >= 0 && min <= max);
+    return min + (int64_t)rl_prng_below(&plan->prng, (uint64_t)(max - min) + 1);
+}
+
+static bool one_in(struct plan *plan, unsigned of)
+{
+    return rl_prng_below(&plan->prng, of) == 0;
+}
+
+int64_t chaos_schedule_guard_ms(const struct chaos_options *options)
+{
+    return options->ttl_ms + options->ttl_ms / 100 + 1;
+}
+
+/* ---- sets ----------------------------------------------------------------------------- */
+
+/* `count` of the first `of` that are in `from`. */
+static uint64_t draw_set(struct plan *plan, uint64_t from, unsigned of, unsigned count)
+{
+    uint64_t set = 0;
+    unsigned left = 0;
+    for (unsigned i = 0; i < of; i++)
+        left += (from >> i & 1) != 0;
+    for (unsigned i = 0; i < of && count > 0; i++) {
+        if ((from >> i & 1) == 0)
+            continue;
+        if (rl_prng_below(&plan->prng, left) < count) {
+            set |= UINT64_C(1) << i;
+            count--;
+        }
+        left--;
+    }
+    return set;
+}
+
+static unsigned size_of(uint64_t set)
+{
+    unsigned size = 0;
+    for (; set != 0; set &= set - 1)
+        size++;
+    return size;
+}
+
+static uint64_t first(unsigned count)
+{
+    return count >= 64 ? UINT64_MAX : (UINT64_C(1) << count) - 1;
+}
+
+static uint64_t unfit_at(const struct plan *plan, int64_t at_ms)
+{
+    uint64_t set = 0;
+    for (unsigned i = 0; i < plan->nodes; i++)
+        if (plan->unfit_until_ms[i] > at_ms)
+            set |= UINT64_C(1) << i;
+    return set;
+}
+
+/* From `at_ms` on: when at most `unfit` masters are unfit, with those of `nodes`. */
+static int64_t fit_again_ms(const struct plan *plan, uint64_t nodes, unsigned unfit,
+                            int64_t at_ms)
+{
+    while (size_of(unfit_at(plan, at_ms) | nodes) > unfit) {
+        int64_t next = INT64_MAX;
+        for (unsigned i = 0; i < plan->nodes; i++)
+            if (plan->unfit_until_ms[i] > at_ms && plan->unfit_until_ms[i] < next)
+                next = plan->unfit_until_ms[i];
+        at_ms = next;
+    }
+    return at_ms;
+}
+
+/* ---- one fault ------------------------------------------------------------------------ */
+
+static bool is_one_of(enum chaos_fault_kind kind, uint64_t set)
+{
+    return (set & CHAOS_BIT(kind)) != 0;
+}
+
+static int64_t draw_length_ms(struct plan *plan, enum chaos_fault_kind kind)
+{
+    const uint64_t at_once = CHAOS_BIT_OF(RESET) | CHAOS_BIT_OF(SCRIPT_FLUSH) |
+                             CHAOS_BIT_OF(FLUSHALL) | CHAOS_BIT_OF(KILL_HOLDER);
+    const struct pace *pace = plan->pace;
+    int64_t ttl_ms = plan->options->ttl_ms;
+    if (kind == CHAOS_FAULT_PAUSE_HOLDER)
+        return between(plan, ttl_ms + ttl_ms / 4 + 200, 2 * ttl_ms + 200);
+    if (is_one_of(kind, at_once))
+        return between(plan, pace->short_min, pace->short_max);
+    return between(plan, pace->long_min,
+                   plan->first_round ? (pace->long_min + pace->long_max) / 2 : pace->long_max);
+}
+
+/* A clock steps by more than a lease, or nothing would come of it; bytes are delayed so that
+ * some rounds are still won. */
+static int64_t draw_step_ms(struct plan *plan, enum chaos_fault_kind kind)
+{
+    int64_t ttl_ms = plan->options->ttl_ms;
+    if (is_one_of(kind, CHAOS_BIT_OF(CLOCK) | CHAOS_BIT_OF(CLOCK_BACK)))
+        return between(plan, ttl_ms + ttl_ms / 2, 4 * ttl_ms);
+    if (kind == CHAOS_FAULT_DELAY)
+        return between(plan, 20, ttl_ms / 8 > 20 ? ttl_ms / 8 : 20);
+    return 0;
+}
+
+/* How many masters: a minority mostly. */
+static unsigned draw_size(struct plan *plan, enum chaos_fault_kind kind)
+{
+    unsigned rare = is_one_of(kind, CHAOS_RESTARTING) ? 8 : 4;
+    bool costly = plan->first_round && is_one_of(kind, CHAOS_RESTARTING);
+    if (plan->minority == 0)
+        return 1;
+    if (!costly && plan->nodes > plan->minority && one_in(plan, rare))
+        return (unsigned)between(plan, plan->minority + 1, plan->nodes);
+    return (unsigned)between(plan, 1, plan->minority);
+}
+
+/* Masters that are unfit already are the first to be taken: a majority shall stay. */
+static uint64_t draw_nodes(struct plan *plan, enum chaos_fault_kind kind, uint64_t busy)
+{
+    uint64_t all = first(plan->nodes);
+    if (is_one_of(kind, CHAOS_OF_HOLDERS))
+        return 0;
+    if (kind == CHAOS_FAULT_RING)
+        return all;
+    if (kind == CHAOS_FAULT_HALVES)
+        return draw_set(plan, all, plan->nodes, (plan->nodes + 1) / 2);
+    unsigned size = draw_size(plan, kind);
+    uint64_t unfit = unfit_at(plan, plan->end_ms) & ~busy;
+    uint64_t set = draw_set(plan, unfit, plan->nodes, size);
+    if (size > size_of(set))
+        set |= draw_set(plan, all & ~busy & ~unfit, plan->nodes, size - size_of(set));
+    return set;
+}
+
+static uint64_t draw_clients(struct plan *plan, enum chaos_fault_kind kind)
+{
+    unsigned clients = plan->options->clients;
+    uint64_t all = first(clients);
+    if (!is_one_of(kind, CHAOS_OF_PATHS))
+        return 0;
+    if (kind == CHAOS_FAULT_HALVES)
+        return draw_set(plan, all, clients, (clients + 1) / 2);
+    if (kind == CHAOS_FAULT_RING || one_in(plan, 3))
+        return all;
+    return draw_set(plan, all, clients, (unsigned)between(plan, 1, clients));
+}
+
+/* How long a master is unfit after the fault: it must be found again, and be believed. */
+static int64_t settle_ms(const struct plan *plan, enum chaos_fault_kind kind)
+{
+    if (is_one_of(kind, CHAOS_RESTARTING))
+        return chaos_schedule_guard_ms(plan->options) + 600;
+    return is_one_of(kind, CHAOS_SILENCING) ? 300 : 0;
+}
+
+/* May it begin while the last one is on? It is about other masters already. */
+static bool may_join(const struct plan *plan, const struct chaos_fault *fault, int64_t at_ms)
+{
+    uint64_t alone = CHAOS_BIT_OF(HALVES) | CHAOS_BIT_OF(RING);
+    const struct chaos_fault *last = plan->last;
+    return last != NULL && !is_one_of(last->kind, alone) && !is_one_of(fault->kind, alone) &&
+           (last->kind != fault->kind || fault->nodes != 0) &&
+           !(is_one_of(last->kind, CHAOS_OF_HOLDERS) &&
+             is_one_of(fault->kind, CHAOS_OF_HOLDERS)) &&
+           size_of(unfit_at(plan, at_ms) | fault->nodes) <= plan->minority;
+}
+
+/* When: alone after the last one, or into it. */
+static int64_t draw_begin_ms(struct plan *plan, const struct chaos_fault *fault, bool join)
+{
+    const struct pace *pace = plan->pace;
+    if (join) {
+        int64_t into_ms = plan->last->planned_ns / NS_PER_MS + pace->quiet_min;
+        if (into_ms < plan->end_ms && may_join(plan, fault, into_ms))
+            return into_ms;
+    }
+    int64_t quiet_ms = between(plan, pace->quiet_min, pace->quiet_max);
+    int64_t at_ms = plan->end_ms + quiet_ms;
+    /* A majority votes again, and has for a while, before the next; all do, sometimes. */
+    bool all = plan->since_quiet >= FULL_QUIET_EVERY;
+    int64_t fit_ms = fit_again_ms(plan, 0, all ? 0 : plan->minority, 0);
+    if (fit_ms > 0 && at_ms < fit_ms + quiet_ms)
+        at_ms = fit_ms + quiet_ms;
+    if (all)
+        plan->since_quiet = 0;
+    return at_ms;
+}
+
+/* The masters of a fault that leaves a majority leave one with those that are unfit, too. */
+static int64_t keep_majority_ms(const struct plan *plan, const struct chaos_fault *fault,
+                                int64_t at_ms)
+{
+    if (!is_one_of(fault->kind, CHAOS_SILENCING) || size_of(fault->nodes) > plan->minority)
+        return at_ms;
+    return fit_again_ms(plan, fault->nodes, plan->minority, at_ms);
+}
+
+static void draw_fault(struct plan *plan, enum chaos_fault_kind kind, struct chaos_fault *fault)
+{
+    *fault = (struct chaos_fault){.kind = kind};
+    bool join = plan->last != NULL && one_in(plan, 3) && !plan->joined;
+    fault->nodes = draw_nodes(plan, kind, join ? plan->last->nodes : 0);
+    if (fault->nodes == 0 && !is_one_of(kind, CHAOS_OF_HOLDERS)) {
+        join = false;
+        fault->nodes = draw_nodes(plan, kind, 0);
+    }
+    fault->clients = draw_clients(plan, kind);
+    fault->step_ms = draw_step_ms(plan, kind);
+    int64_t length_ms = draw_length_ms(plan, kind);
+    int64_t at_ms = keep_majority_ms(plan, fault, draw_begin_ms(plan, fault, join));
+    plan->joined = plan->last != NULL && at_ms < plan->end_ms;
+    fault->planned_ns = at_ms * NS_PER_MS;
+    fault->length_ns = length_ms * NS_PER_MS;
+    int64_t end_ms = at_ms + length_ms;
+    if (is_one_of(kind, CHAOS_SILENCING))
+        for (unsigned i = 0; i < plan->nodes; i++)
+            if ((fault->nodes >> i & 1) != 0 &&
+                plan->unfit_until_ms[i] < end_ms + settle_ms(plan, kind))
+                plan->unfit_until_ms[i] = end_ms + settle_ms(plan, kind);
+    if (plan->end_ms < end_ms)
+        plan->end_ms = end_ms;
+    plan->last = fault;
+    plan->since_quiet++;
+}
+
+/* ---- all of them ---------------------------------------------------------------------- */
+
+static void shuffle(struct plan *plan, enum chaos_fault_kind *kind, unsigned count)
+{
+    for (unsigned i = count; i > 1; i--) {
+        unsigned j = (unsigned)rl_prng_below(&plan->prng, i);
+        enum chaos_fault_kind other = kind[i - 1];
+        kind[i - 1] = kind[j];
+        kind[j] = other;
+    }
+}
+
+static unsigned requested(uint64_t faults, enum chaos_fault_kind *ret_kinds)
+{
+    unsigned count = 0;
+    for (int kind = 0; kind < CHAOS_FAULT_KINDS; kind++)
+        if ((faults >> kind & 1) != 0)
+            ret_kinds[count++] = (enum chaos_fault_kind)kind;
+    return count;
+}
+
+static void start_plan(struct plan *plan, const struct chaos_options *options, unsigned nodes)
+{
+    assert(nodes > 0 && nodes <= REDLOCK_NODES_MAX);
+    assert(options->clients > 0 && options->clients <= CHAOS_CLIENTS_MAX);
+    *plan = (struct plan){
+        .options = options,
+        .pace = options->where == CHAOS_COMPOSE ? &slow : &fast,
+        .nodes = nodes,
+        .minority = (nodes - 1) / 2,
+        .first_round = true,
+    };
+    plan->end_ms = plan->pace->lead;
+    rl_prng_seed(&plan->prng, options->seed);
+}
+
+static bool fits(const struct plan *plan, const struct chaos_fault *fault)
+{
+    int64_t end_ms = (fault->planned_ns + fault->length_ns) / NS_PER_MS;
+    return end_ms + plan->pace->tail <= plan->options->duration_ms;
+}
+
+size_t chaos_schedule(const struct chaos_options *options, unsigned nodes,
+                      struct chaos_fault *ret_faults)
+{
+    struct plan plan;
+    enum chaos_fault_kind kind[CHAOS_FAULT_KINDS];
+    unsigned kinds = requested(options->faults, kind);
+    size_t count = 0;
+    start_plan(&plan, options, nodes);
+    while (kinds > 0) {
+        shuffle(&plan, kind, kinds);
+        for (unsigned i = 0; i < kinds; i++) {
+            if (count == CHAOS_FAULTS_MAX)
+                return count;
+            draw_fault(&plan, kind[i], &ret_faults[count]);
+            if (!fits(&plan, &ret_faults[count]))
+                return count;
+            count++;
+        }
+        plan.first_round = false;
+    }
+    return 0;
+}
+
+int64_t chaos_schedule_needs_ms(const struct chaos_options *options, unsigned nodes)
+{
+    struct plan plan;
+    struct chaos_fault fault[CHAOS_FAULT_KINDS];
+    enum chaos_fault_kind kind[CHAOS_FAULT_KINDS];
+    unsigned kinds = requested(options->faults, kind);
+    start_plan(&plan, options, nodes);
+    if (kinds == 0)
+        return 0;
+    shuffle(&plan, kind, kinds);
+    for (unsigned i = 0; i < kinds; i++)
+        draw_fault(&plan, kind[i], &fault[i]);
+    return plan.end_ms + plan.pace->tail;
+}

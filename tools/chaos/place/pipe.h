@@ -1,0 +1,57 @@
+/* pipe.h - one connection through a proxy: two sockets, and the bytes between them. */
+#ifndef CHAOS_PIPE_H
+#define CHAOS_PIPE_H
+
+#include "chaos/place/proxy.h"
+
+#include <sys/socket.h>
+
+#define CHAOS_PIPE_ROOM 16384
+#define CHAOS_PIPE_MARKS 64
+
+/* Where a master listens. */
+struct chaos_address {
+    struct sockaddr_storage address;
+    socklen_t len;
+};
+
+/* One direction. What has been read waits here until it is due; no more is read where there
+ * is no room, so that memory is bounded and the sender is held up as by a real network. */
+struct chaos_stream {
+    size_t len;
+    unsigned marks;
+    struct {
+        int64_t due_ns;
+        size_t len;
+    } mark[CHAOS_PIPE_MARKS];
+    bool ended; /* there is no more to read */
+    bool full;  /* the kernel took no more */
+    char bytes[CHAOS_PIPE_ROOM];
+};
+
+struct chaos_pipe {
+    int fd[CHAOS_WAYS]; /* [CHAOS_THERE]: of the contender; [CHAOS_BACK]: of the master, or -1
+                         */
+    struct chaos_path *path;
+    const struct chaos_address *master;
+    unsigned half_opens, resets; /* of the path, when it began */
+    bool connecting;
+    bool dead;                     /* half open: nothing passes any more */
+    bool torn;                     /* bytes of it are lost: it can't go on */
+    uint32_t interest[CHAOS_WAYS]; /* what epoll was asked for; the owner's */
+    struct chaos_stream stream[CHAOS_WAYS];
+};
+
+/* Takes the contender's socket. NULL: out of memory, and the socket is the caller's. */
+struct chaos_pipe *chaos_pipe_new(int fd, struct chaos_path *path,
+                                  const struct chaos_address *master);
+void chaos_pipe_free(struct chaos_pipe *pipe, bool reset);
+
+/* Move what can be moved now. False: it has come to its end; `ret_reset` tells how. Lowers
+ * `due_ns` to when it wants to be called again even if no socket is ready. */
+bool chaos_pipe_move(struct chaos_pipe *pipe, int64_t now_ns, int64_t *due_ns, bool *ret_reset);
+
+/* What to wait for at the socket of that end, as epoll's events. */
+uint32_t chaos_pipe_interest(const struct chaos_pipe *pipe, enum chaos_way end);
+
+#endif

@@ -1,0 +1,33 @@
+/* proxy_parts.h - what the two sides of the proxies share: the parent, proxy.c, and
+ * the process, proxy_loop.c. */
+#ifndef CHAOS_PROXY_PARTS_H
+#define CHAOS_PROXY_PARTS_H
+
+#include "chaos/place/pipe.h"
+
+/* A contender of ours has three, the pool of somebody else's client has many more, and probes
+ * come and go. What is beyond that is not let in. */
+#define CHAOS_PIPES_A_PATH 64
+
+/* The orders, and how far they have been obeyed. */
+struct chaos_orders {
+    _Atomic unsigned given, obeyed;
+    struct chaos_path path[];
+};
+
+struct chaos_proxies {
+    unsigned clients, nodes;
+    pid_t pid; /* 0: ended */
+    int wake;
+    int *listener; /* one a path; closed in the parent */
+    int *port;
+    struct chaos_address master[REDLOCK_NODES_MAX];
+    size_t orders_size;
+    struct chaos_orders *orders;
+    struct chaos_stall_log *stalls; /* or NULL */
+};
+
+/* The life of the process. */
+_Noreturn void chaos_proxy_main(struct chaos_proxies *proxies, pid_t parent);
+
+#endif

@@ -1,0 +1,40 @@
+/* live.h - what the terminal shows while redlock-chaos runs: one line that is redrawn
+ * on a terminal, a plain line every few seconds elsewhere. */
+#ifndef CHAOS_LIVE_H
+#define CHAOS_LIVE_H
+
+#include "chaos/chaos.h"
+
+/* How it stands. The caller owns all of it. */
+struct chaos_progress {
+    int64_t now_ns; /* since the run's beginning */
+    uint64_t holds;
+    uint64_t violations; /* while assumptions held, as far as is known */
+    unsigned nodes;
+    enum chaos_node_state node[REDLOCK_NODES_MAX];
+    size_t fault_count;
+    const struct chaos_fault *faults; /* all: those in force are begun and not undone */
+};
+
+struct chaos_live {
+    FILE *to;
+    int64_t duration_ns;
+    bool terminal, colour;
+    unsigned every_ms; /* a new line no sooner than that after the last one */
+    int64_t drawn_ns;  /* when the last one was; -1: none yet */
+    int64_t rate_ns;   /* the last second's rate: since when, from how many, and what */
+    uint64_t rate_holds;
+    double holds_per_s;
+    bool line_open; /* the cursor stands behind what we have drawn */
+};
+
+/* `to` is where it goes, normally stderr; asks the environment for NO_COLOR and TERM. */
+void chaos_live_begin(struct chaos_live *ret_live, FILE *to, int64_t duration_ns);
+
+/* To be called a few times a second; draws when it is time. */
+void chaos_live_draw(struct chaos_live *live, const struct chaos_progress *progress);
+
+/* The last state stays, and the cursor stands on a new line. */
+void chaos_live_end(struct chaos_live *live);
+
+#endif

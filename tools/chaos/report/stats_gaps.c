@@ -1,0 +1,153 @@
+/* stats_gaps.c - how available the locks were: gaps in which nobody had a lock, though
+ * a contender asked for it that could reach a majority able to vote.
+ *
+ * Who asks for several names at once waits for all of them, and tells nothing of any one.
+ *
+ * One walk a name over the times at which a hold, a try or who is able begins or ends. A gap
+ * between a majority's return and the next hold of the name is its recovery. */
+#include "config_auto.h"
+
+#include "chaos/report/stats.h"
+
+#include <stdlib.h>
+
+struct mark {
+    int64_t at_ns;
+    enum { ENDS_HOLD, ENDS_TRY, BEGINS_ABLE, BEGINS_TRY, BEGINS_HOLD } what;
+    uint16_t client;
+    uint64_t able;
+};
+
+struct walk {
+    struct chaos_verdict *verdict;
+    unsigned name;
+    uint64_t able;
+    unsigned holds, tries[CHAOS_CLIENTS_MAX];
+    uint64_t asking; /* whose tries are not 0 */
+    int64_t gap_ns;  /* since when there is a gap; -1: there is none */
+    int64_t able_since_ns;
+    bool returned; /* a majority came back, and nobody had the lock since */
+    int64_t able_ns, gone_ns;
+};
+
+static int by_time(const void *left, const void *right)
+{
+    const struct mark *a = left, *b = right;
+    if (a->at_ns != b->at_ns)
+        return a->at_ns < b->at_ns ? -1 : 1;
+    return (a->what > b->what) - (a->what < b->what);
+}
+
+static size_t marks_of(const struct chaos_history *history, const struct chaos_story *story,
+                       unsigned name, const struct chaos_able *able, size_t able_count,
+                       struct mark *ret_marks)
+{
+    size_t count = 0;
+    for (size_t i = story->first_hold[name]; i < story->first_hold[name + 1]; i++) {
+        const struct chaos_hold *hold = &story->hold[i];
+        if (hold->end_ns == hold->at_ns)
+            continue;
+        ret_marks[count++] = (struct mark){hold->at_ns, BEGINS_HOLD, hold->client, 0};
+        ret_marks[count++] = (struct mark){hold->end_ns, ENDS_HOLD, hold->client, 0};
+    }
+    for (size_t i = story->first_try[name]; i < story->first_try[name + 1]; i++) {
+        const struct chaos_try *try = &story->try[i];
+        if (try->to_ns == try->from_ns || try->joint)
+            continue;
+        ret_marks[count++] = (struct mark){try->from_ns, BEGINS_TRY, try->client, 0};
+        ret_marks[count++] = (struct mark){try->to_ns, ENDS_TRY, try->client, 0};
+    }
+    for (size_t i = 0; i < able_count; i++)
+        if (able[i].from_ns < history->duration_ns)
+            ret_marks[count++] =
+                (struct mark){able[i].from_ns, BEGINS_ABLE, 0, able[i].clients};
+    /* The last gap ends with the run. */
+    ret_marks[count++] = (struct mark){history->duration_ns, BEGINS_ABLE, 0, 0};
+    qsort(ret_marks, count, sizeof(*ret_marks), by_time);
+    return count;
+}
+
+static void end_gap(struct walk *walk, int64_t at_ns)
+{
+    int64_t length_ns = at_ns - walk->gap_ns;
+    walk->gap_ns = -1;
+    if (length_ns > walk->verdict->longest_unavailable_ns) {
+        walk->verdict->longest_unavailable_ns = length_ns;
+        walk->verdict->longest_at_ns = at_ns - length_ns;
+        walk->verdict->longest_name = walk->name;
+    }
+    if (length_ns > CHAOS_GAP_NS)
+        walk->gone_ns += length_ns;
+    if (walk->returned && length_ns > walk->verdict->recovery_ns) {
+        walk->verdict->recovery_ns = length_ns;
+        walk->verdict->recovery_at_ns = at_ns - length_ns;
+        walk->verdict->recovery_name = walk->name;
+    }
+}
+
+static void able_changes(struct walk *walk, const struct mark *mark)
+{
+    if (walk->able == 0 && mark->able != 0) {
+        walk->able_since_ns = mark->at_ns;
+        walk->returned = mark->at_ns > 0;
+    } else if (walk->able != 0 && mark->able == 0) {
+        walk->able_ns += mark->at_ns - walk->able_since_ns;
+    }
+    walk->able = mark->able;
+}
+
+static void try_changes(struct walk *walk, const struct mark *mark)
+{
+    unsigned *tries = &walk->tries[mark->client];
+    *tries = mark->what == BEGINS_TRY ? *tries + 1 : *tries - (*tries > 0);
+    if (*tries > 0)
+        walk->asking |= CHAOS_BIT(mark->client);
+    else
+        walk->asking &= ~CHAOS_BIT(mark->client);
+}
+
+static void step(struct walk *walk, const struct mark *mark)
+{
+    bool ends_in_hold = mark->what == BEGINS_HOLD;
+    if (mark->what == BEGINS_ABLE)
+        able_changes(walk, mark);
+    else if (mark->what == BEGINS_TRY || mark->what == ENDS_TRY)
+        try_changes(walk, mark);
+    else if (ends_in_hold)
+        walk->holds++;
+    else
+        walk->holds -= walk->holds > 0;
+    bool gap = walk->holds == 0 && (walk->asking & walk->able) != 0;
+    if (gap && walk->gap_ns < 0)
+        walk->gap_ns = mark->at_ns;
+    else if (!gap && walk->gap_ns >= 0)
+        end_gap(walk, mark->at_ns);
+    if (ends_in_hold)
+        walk->returned = false;
+}
+
+void chaos_stats_gaps(const struct chaos_history *history, const struct chaos_story *story,
+                      struct chaos_verdict *verdict)
+{
+    size_t able_count;
+    struct chaos_able *able = chaos_able_list(history, &able_count);
+    size_t room = 2 * (story->hold_count + story->try_count) + able_count + 1;
+    struct mark *marks = chaos_room(room, sizeof(*marks));
+    int64_t able_ns = 0, gone_ns = 0;
+    for (unsigned name = 0; name < history->options->names; name++) {
+        struct walk walk = {.verdict = verdict, .name = name, .gap_ns = -1};
+        size_t count = marks_of(history, story, name, able, able_count, marks);
+        for (size_t i = 0; i < count; i++) {
+            if (marks[i].at_ns > history->duration_ns)
+                break;
+            step(&walk, &marks[i]);
+        }
+        able_ns += walk.able_ns;
+        gone_ns += walk.gone_ns;
+    }
+    free(marks);
+    free(able);
+    verdict->able_ns = able_ns;
+    verdict->unavailable_ns = gone_ns;
+    verdict->available = able_ns > 0 ? 1 - (double)gone_ns / (double)able_ns : 0;
+}

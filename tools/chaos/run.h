@@ -1,0 +1,43 @@
+/* run.h - a run: everything that its parts work on together. */
+#ifndef CHAOS_RUN_H
+#define CHAOS_RUN_H
+
+#include "chaos/workload/crew.h"
+#include "chaos/report/live.h"
+#include "chaos/place/place.h"
+#include "chaos/place/proxy.h"
+
+struct chaos_run {
+    const struct chaos_options *options;
+    struct chaos_place place;
+    struct chaos_record *record;
+    struct chaos_proxies *proxies;
+    struct chaos_keys *keys;
+    struct chaos_crew crew;
+    struct chaos_live live;
+    size_t fault_count;
+    struct chaos_fault *faults; /* CHAOS_FAULTS_MAX */
+    unsigned nodes;
+    int64_t begun_unix_s;
+    uint64_t violations; /* two were seen with one lock: as far as is known meanwhile */
+    bool ending;         /* faults are being undone: whoever waits may finish */
+    struct chaos_load load;
+    char error[256]; /* why it ends before its time, or "" */
+    char server_version[24];
+};
+
+/* The one whose chaos_pause_ms() this is. NULL: none any more. */
+void chaos_run_set(struct chaos_run *run);
+
+/* Signals that end a program end the run, in order. How many have come; the first. */
+void chaos_run_watch_signals(void);
+unsigned chaos_run_signals(int *ret_first);
+
+/* Its time is over, a signal has come, or something has failed: no fault begins any more. */
+bool chaos_run_is_over(const struct chaos_run *run);
+
+/* The run has come to nothing, with that sentence; the first one counts. */
+void chaos_run_fail(struct chaos_run *run, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,197 @@
+/* crew.c - see crew.h. Each contender leads a process group, and signals go to
+ * the group: somebody else's client is stopped and killed with it. */
+#include "config_auto.h"
+
+#include "chaos/workload/crew.h"
+
+#include "base/clock.h"
+#include "base/limits.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define END_LIMIT_MS 8000 /* a release that waits for masters takes less */
+
+static _Noreturn void be_contender(const struct chaos_crew *crew, unsigned client)
+{
+    static const int usual[] = {SIGHUP, SIGINT, SIGTERM, SIGPIPE};
+    struct chaos_seat *seat = &crew->record->seat[client];
+    struct chaos_contender contender = {
+        .options = crew->options,
+        .record = crew->record,
+        .seat = seat,
+        .nodes = chaos_proxies_nodes(crew->proxies),
+        .path = chaos_proxies_path(crew->proxies, client, 0),
+    };
+    setpgid(0, 0);
+    for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
+        signal(usual[i], SIG_DFL);
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != crew->record->parent)
+        _exit(1);
+    if (!chaos_heartbeat(&crew->record->stalls[client], CHAOS_STALLED_CONTENDER, client))
+        _exit(1);
+    uint64_t life = atomic_fetch_add(&seat->lives, 1);
+    rl_prng_seed(&contender.prng, crew->options->seed ^ (client + 1) << 20 ^ life << 40);
+    _exit(crew->body(&contender));
+}
+
+static bool begin(struct chaos_crew *crew, unsigned client)
+{
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0)
+        be_contender(crew, client);
+    if (pid < 0)
+        return false;
+    setpgid(pid, pid); /* whoever comes first: the group is there when we signal it */
+    crew->pid[client] = pid;
+    crew->stopped[client] = crew->vacant[client] = false;
+    return true;
+}
+
+bool chaos_crew_start(struct chaos_crew *crew, const struct chaos_options *options,
+                      struct chaos_record *record, struct chaos_proxies *proxies, char *why,
+                      size_t why_size)
+{
+    assert(record->parent == getpid());
+    *crew = (struct chaos_crew){.options = options, .record = record, .proxies = proxies};
+    crew->body = options->client_cmd != NULL ? chaos_contend_client
+                 : options->self_test        ? chaos_contend_broken
+                                             : chaos_contend_redlock;
+    for (unsigned i = 0; i < options->clients; i++)
+        if (!begin(crew, i)) {
+            snprintf(why, why_size, "cannot start a contender: %s", strerror(errno));
+            chaos_crew_end(crew, NULL, NULL);
+            return false;
+        }
+    return true;
+}
+
+static void describe(unsigned client, int status, char *why, size_t why_size)
+{
+    if (WIFSIGNALED(status))
+        snprintf(why, why_size, "contender %u was ended by signal %d (%s)", client,
+                 WTERMSIG(status), strsignal(WTERMSIG(status)));
+    else
+        snprintf(why, why_size, "contender %u ended with status %d", client,
+                 WEXITSTATUS(status));
+}
+
+/* What somebody else's client may have left behind of its contender's group. */
+static void end_group(const struct chaos_crew *crew, pid_t leader)
+{
+    if (crew->options->client_cmd != NULL)
+        kill(-leader, SIGKILL);
+}
+
+bool chaos_crew_fine(struct chaos_crew *crew, char *why, size_t why_size)
+{
+    bool fine = true;
+    for (unsigned i = 0; i < crew->options->clients; i++) {
+        int status;
+        if (crew->pid[i] == 0 || waitpid(crew->pid[i], &status, WNOHANG) != crew->pid[i])
+            continue;
+        if (fine)
+            describe(i, status, why, why_size);
+        end_group(crew, crew->pid[i]);
+        crew->pid[i] = 0;
+        fine = false;
+    }
+    if (!fine && atomic_load(&crew->record->failed) == 2)
+        snprintf(why, why_size, "%s", crew->record->failure);
+    return fine;
+}
+
+int chaos_crew_holder(const struct chaos_crew *crew, uint64_t not, int64_t more_ms)
+{
+    int64_t now_ns = chaos_record_now_ns(crew->record);
+    for (unsigned i = 0; i < crew->options->clients; i++) {
+        int64_t until_ns = atomic_load(&crew->record->seat[i].believes_until_ns);
+        if ((not >> i & 1) == 0 && crew->pid[i] != 0 && !crew->stopped[i] &&
+            until_ns > now_ns + more_ms * RL_NS_PER_MS)
+            return (int)i;
+    }
+    return -1;
+}
+
+static bool signal_and_await(pid_t pid, int number, int options)
+{
+    int status;
+    if (kill(-pid, number) != 0)
+        return false;
+    while (waitpid(pid, &status, options) < 0)
+        if (errno != EINTR)
+            return false;
+    return options == WUNTRACED    ? WIFSTOPPED(status)
+           : options == WCONTINUED ? WIFCONTINUED(status)
+                                   : WIFSIGNALED(status);
+}
+
+bool chaos_crew_stop(struct chaos_crew *crew, unsigned client)
+{
+    assert(crew->pid[client] > 0 && !crew->stopped[client]);
+    crew->stopped[client] = signal_and_await(crew->pid[client], SIGSTOP, WUNTRACED);
+    return crew->stopped[client];
+}
+
+bool chaos_crew_resume(struct chaos_crew *crew, unsigned client)
+{
+    if (crew->pid[client] == 0 || !crew->stopped[client])
+        return false;
+    crew->stopped[client] = !signal_and_await(crew->pid[client], SIGCONT, WCONTINUED);
+    return !crew->stopped[client];
+}
+
+bool chaos_crew_kill(struct chaos_crew *crew, unsigned client)
+{
+    assert(crew->pid[client] > 0);
+    bool killed = signal_and_await(crew->pid[client], SIGKILL, 0);
+    crew->pid[client] = 0;
+    crew->vacant[client] = true;
+    return killed;
+}
+
+bool chaos_crew_replace(struct chaos_crew *crew, unsigned client)
+{
+    atomic_store(&crew->record->seat[client].believes_until_ns, 0);
+    return crew->vacant[client] && begin(crew, client);
+}
+
+unsigned chaos_crew_end(struct chaos_crew *crew, void (*meanwhile)(void *context),
+                        void *context)
+{
+    struct timespec nap = {.tv_nsec = 5000000};
+    unsigned left, killed = 0;
+    int64_t limit_ns = rl_clock_now_ns() + END_LIMIT_MS * RL_NS_PER_MS;
+    atomic_store(&crew->record->ending, true);
+    for (unsigned i = 0; i < crew->options->clients; i++)
+        if (crew->stopped[i])
+            chaos_crew_resume(crew, i);
+    do {
+        left = 0;
+        for (unsigned i = 0; i < crew->options->clients; i++) {
+            if (crew->pid[i] != 0 && waitpid(crew->pid[i], NULL, WNOHANG) == crew->pid[i]) {
+                end_group(crew, crew->pid[i]);
+                crew->pid[i] = 0;
+            }
+            left += crew->pid[i] != 0;
+        }
+        if (meanwhile != NULL)
+            meanwhile(context);
+        if (left > 0)
+            nanosleep(&nap, NULL);
+    } while (left > 0 && rl_clock_now_ns() < limit_ns);
+    for (unsigned i = 0; i < crew->options->clients; i++)
+        if (crew->pid[i] != 0) {
+            chaos_crew_kill(crew, i);
+            killed++;
+        }
+    return killed;
+}

@@ -1,0 +1,234 @@
+/* lines.c - starts a program, and talks to it in lines. */
+#include "config_auto.h"
+
+#include "chaos/workload/lines.h"
+
+#include "base/clock.h"
+#include "base/limits.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define SLICE_MS 20    /* how often `stop` is asked; and what a stop of ourselves counts for */
+#define ENDING_MS 2000 /* how long a program may take to end by itself */
+
+/* In the child: nothing but system calls, since there may be threads behind it. */
+static void become(const char *command, int in, int out, int log_fd, pid_t parent)
+{
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    signal(SIGPIPE, SIG_DFL);
+    signal(SIGINT, SIG_IGN); /* the contender is told by its parent; so are we, by it */
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() == parent && dup2(in, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0 &&
+        (log_fd < 0 || log_fd == STDERR_FILENO || dup2(log_fd, STDERR_FILENO) >= 0))
+        execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+    _exit(127);
+}
+
+/* A pipe whose ends are above the standard descriptors, whichever of these are closed here. */
+static bool make_pipe(int ret_ends[2])
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return false;
+    for (int i = 0; i < 2; i++) {
+        ret_ends[i] = fcntl(ends[i], F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+        int code = errno;
+        close(ends[i]);
+        errno = code;
+    }
+    if (ret_ends[0] >= 0 && ret_ends[1] >= 0)
+        return true;
+    int code = errno;
+    for (int i = 0; i < 2; i++)
+        if (ret_ends[i] >= 0)
+            close(ret_ends[i]);
+    errno = code;
+    return false;
+}
+
+bool chaos_lines_start(struct chaos_lines *lines, const char *command, int log_fd)
+{
+    int in[2], out[2];
+    *lines = (struct chaos_lines){.to = -1, .from = -1};
+    if (!make_pipe(in))
+        return false;
+    if (!make_pipe(out)) {
+        int code = errno;
+        close(in[0]);
+        close(in[1]);
+        errno = code;
+        return false;
+    }
+    signal(SIGPIPE, SIG_IGN); /* pipes have no MSG_NOSIGNAL */
+    pid_t parent = getpid(), pid = fork();
+    if (pid == 0)
+        become(command, in[0], out[1], log_fd, parent);
+    int code = errno;
+    close(in[0]);
+    close(out[1]);
+    lines->to = in[1];
+    lines->from = out[0];
+    lines->pid = pid > 0 ? pid : 0;
+    if (pid < 0)
+        chaos_lines_end(lines);
+    errno = code;
+    return pid > 0;
+}
+
+void chaos_lines_say(struct chaos_lines *lines, const char *line)
+{
+    size_t len = strlen(line), done = 0;
+    /* A line fits into an empty pipe, and it is empty: nothing is sent before the last answer.
+     */
+    while (lines->to >= 0 && done < len) {
+        ssize_t wrote = write(lines->to, line + done, len - done);
+        if (wrote > 0)
+            done += (size_t)wrote;
+        else if (errno != EINTR)
+            break;
+    }
+}
+
+/* Take the first line out of the buffer, where one is complete. */
+static bool take(struct chaos_lines *lines, char *ret_line, enum chaos_line *ret_what)
+{
+    char *end = memchr(lines->buffer, '\n', lines->held);
+    if (end == NULL)
+        return false;
+    size_t len = (size_t)(end - lines->buffer);
+    size_t kept = len > 0 && end[-1] == '\r' ? len - 1 : len;
+    bool bad = kept > CHAOS_LINE_MAX || memchr(lines->buffer, '\0', kept) != NULL;
+    kept = kept < CHAOS_LINE_MAX ? kept : CHAOS_LINE_MAX;
+    memcpy(ret_line, lines->buffer, kept);
+    ret_line[kept] = '\0';
+    lines->held -= len + 1;
+    memmove(lines->buffer, end + 1, lines->held);
+    *ret_what = bad ? CHAOS_LINE_BAD : CHAOS_LINE;
+    return true;
+}
+
+/* What has come of a line that will not be complete. */
+static enum chaos_line give_up(struct chaos_lines *lines, enum chaos_line why, char *ret_line)
+{
+    size_t len = lines->held < CHAOS_LINE_MAX ? lines->held : CHAOS_LINE_MAX;
+    memcpy(ret_line, lines->buffer, len);
+    ret_line[len] = '\0';
+    return why;
+}
+
+/* Read what there is, or wait for it a moment. False: there will be no more. */
+static bool read_some(struct chaos_lines *lines, int wait_ms)
+{
+    struct pollfd from = {.fd = lines->from, .events = POLLIN};
+    int ready = poll(&from, 1, wait_ms);
+    if (ready <= 0)
+        return ready == 0 || errno == EINTR;
+    ssize_t got =
+        read(lines->from, lines->buffer + lines->held, sizeof(lines->buffer) - lines->held);
+    if (got > 0)
+        lines->held += (size_t)got;
+    return got > 0 || (got < 0 && errno == EINTR);
+}
+
+/* Its children may keep the pipe open for longer. */
+static bool has_ended(const struct chaos_lines *lines)
+{
+    siginfo_t info = {.si_pid = 0};
+    return lines->pid == 0 ||
+           (waitid(P_PID, (id_t)lines->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+            info.si_pid == lines->pid);
+}
+
+enum chaos_line chaos_lines_hear(struct chaos_lines *lines,
+                                 const struct chaos_patience *patience,
+                                 char ret_line[CHAOS_LINE_MAX + 1])
+{
+    int64_t waited_ns = 0, graced_ns = 0;
+    for (;;) {
+        enum chaos_line what;
+        if (take(lines, ret_line, &what))
+            return what;
+        if (lines->held == sizeof(lines->buffer))
+            return give_up(lines, CHAOS_LINE_BAD, ret_line);
+        bool over = patience->stop != NULL && patience->stop(patience->context);
+        if (over && graced_ns >= patience->grace_ms * RL_NS_PER_MS)
+            return give_up(lines, CHAOS_LINE_STOPPED, ret_line);
+        if (patience->limit_ms >= 0 && waited_ns > patience->limit_ms * RL_NS_PER_MS)
+            return give_up(lines, CHAOS_LINE_LATE, ret_line);
+        int64_t before_ns = rl_clock_now_ns();
+        size_t held = lines->held;
+        bool ended = has_ended(lines); /* first: its last words are in the pipe by then */
+        if (lines->from < 0 || !read_some(lines, SLICE_MS) || (ended && lines->held == held))
+            return give_up(lines, CHAOS_LINE_END, ret_line);
+        /* While we are stopped, so is it: that is no time in which it could have answered. */
+        int64_t spent_ns = rl_clock_now_ns() - before_ns;
+        int64_t most_ns = 2 * SLICE_MS * RL_NS_PER_MS;
+        spent_ns = spent_ns < most_ns ? spent_ns : most_ns;
+        waited_ns += spent_ns;
+        graced_ns += over ? spent_ns : 0;
+    }
+}
+
+bool chaos_lines_more(struct chaos_lines *lines)
+{
+    if (lines->held == 0 && lines->from >= 0)
+        (void)read_some(lines, 0);
+    return lines->held > 0;
+}
+
+/* Wait at most so long for its end. */
+static bool await_end(struct chaos_lines *lines, int64_t limit_ms, int *ret_status)
+{
+    int64_t until_ns = rl_clock_now_ns() + limit_ms * RL_NS_PER_MS;
+    for (;;) {
+        pid_t ended = waitpid(lines->pid, ret_status, WNOHANG);
+        if (ended == lines->pid || (ended < 0 && errno != EINTR)) {
+            lines->pid = 0;
+            return ended > 0;
+        }
+        if (rl_clock_now_ns() >= until_ns)
+            return false;
+        (void)poll(NULL, 0, 1);
+    }
+}
+
+void chaos_lines_ending(struct chaos_lines *lines, char *ret_text, size_t size)
+{
+    int status = 0;
+    if (lines->pid == 0 || !await_end(lines, ENDING_MS, &status))
+        snprintf(ret_text, size, "closed its stdout");
+    else if (WIFSIGNALED(status))
+        snprintf(ret_text, size, "was ended by signal %d (%s)", WTERMSIG(status),
+                 strsignal(WTERMSIG(status)));
+    else
+        snprintf(ret_text, size, "exited with %d", WEXITSTATUS(status));
+}
+
+void chaos_lines_end(struct chaos_lines *lines)
+{
+    int status;
+    if (lines->to >= 0)
+        close(lines->to);
+    lines->to = -1;
+    if (lines->pid > 0 && !await_end(lines, ENDING_MS, &status) && lines->pid > 0) {
+        kill(lines->pid, SIGKILL);
+        while (waitpid(lines->pid, &status, 0) < 0 && errno == EINTR) {
+        }
+        lines->pid = 0;
+    }
+    if (lines->from >= 0)
+        close(lines->from);
+    lines->from = -1;
+}

@@ -1,0 +1,58 @@
+/* lines.h - a program that is talked to in lines on its stdin and stdout: started, asked,
+ * ended. What the lines mean is talk.c's business. */
+#ifndef CHAOS_LINES_H
+#define CHAOS_LINES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum { CHAOS_LINE_MAX = 512 }; /* bytes in a line that we are sent, its end left out */
+
+struct chaos_lines {
+    pid_t pid; /* 0: not there any more */
+    int to, from;
+    size_t held;
+    char buffer[CHAOS_LINE_MAX + 2];
+};
+
+enum chaos_line {
+    CHAOS_LINE,         /* one has come */
+    CHAOS_LINE_LATE,    /* none in time */
+    CHAOS_LINE_STOPPED, /* none before `stop` said so */
+    CHAOS_LINE_END,     /* it has closed its stdout, or ended: see chaos_lines_ending() */
+    CHAOS_LINE_BAD      /* too long, or with a NUL in it */
+};
+
+/* Who waits, and for how long: in time during which we ran ourselves, -1 for ever. */
+struct chaos_patience {
+    int64_t limit_ms;
+    bool (*stop)(void *context); /* or NULL */
+    void *context;
+    int64_t grace_ms; /* and so long after `stop` first said so */
+};
+
+/* Run `command` by /bin/sh -c; its stderr is `log_fd`, or ours where that is -1. It gets
+ * SIGKILL when the calling thread ends. False: errno. Ignores SIGPIPE from then on. */
+bool chaos_lines_start(struct chaos_lines *lines, const char *command, int log_fd);
+
+/* Send a line, which has its end already. What can't be written is found when the answer
+ * fails to come. */
+void chaos_lines_say(struct chaos_lines *lines, const char *line);
+
+/* The next line, without its end, or what there is of it (BAD, END). */
+enum chaos_line chaos_lines_hear(struct chaos_lines *lines,
+                                 const struct chaos_patience *patience,
+                                 char ret_line[CHAOS_LINE_MAX + 1]);
+
+/* Is there a line, or a part of one, that nobody asked for? */
+bool chaos_lines_more(struct chaos_lines *lines);
+
+/* How it ended: "exited with 3", "was ended by signal 9 (Killed)". Waits a moment for it. */
+void chaos_lines_ending(struct chaos_lines *lines, char *ret_text, size_t size);
+
+/* Close its stdin, wait a moment, end it. May be called again. */
+void chaos_lines_end(struct chaos_lines *lines);
+
+#endif

@@ -1,0 +1,87 @@
+# local.mk - the programs. They are built into bin/.
+
+bin_PROGRAMS = bin/redlock bin/redlock-bench bin/redlock-chaos
+bin_SCRIPTS = bin/redlock-cluster
+
+# The programs link the convenience library: they share the library's own parsers.
+TOOL_LIBS = libredlock-core.la $(DEPS_LIBS)
+bin_redlock_SOURCES = %D%/redlock/cli.h %D%/redlock/cli_check.c %D%/redlock/cli_client.c \
+	%D%/redlock/cli_nodes.c %D%/redlock/cli_help.c %D%/redlock/cli_nested.c \
+	%D%/redlock/cli_options.c %D%/redlock/cli_options.h %D%/redlock/cli_out.c \
+	%D%/redlock/cli_outcome.c %D%/redlock/cli_patience.c %D%/redlock/cli_patience.h \
+	%D%/redlock/cli_refused.c %D%/redlock/cli_signal.c %D%/redlock/cli_take.c \
+	%D%/redlock/cli_view.c %D%/redlock/cmd_inspect.c %D%/redlock/cmd_lock.c \
+	%D%/redlock/cmd_run.c %D%/redlock/cmd_break.c %D%/redlock/cmd_status.c \
+	%D%/redlock/status_checks.c %D%/redlock/status_checks.h %D%/redlock/status_print.c \
+	%D%/redlock/status_print.h %D%/redlock/proc_tree.c %D%/redlock/proc_tree.h \
+	%D%/redlock/main.c %D%/redlock/run.h %D%/redlock/run_child.c %D%/redlock/run_ending.c \
+	%D%/redlock/run_ending.h %D%/redlock/run_guard.c %D%/redlock/run_guard.h \
+	%D%/redlock/run_orphans.c %D%/redlock/run_spawn.c %D%/redlock/run_terminal.c \
+	%D%/redlock/run_watch.c
+bin_redlock_CPPFLAGS = $(LIB_CPPFLAGS) -iquote $(top_srcdir)/tools
+bin_redlock_LDADD = $(TOOL_LIBS)
+
+# Private masters, and talking to them: of two programs.
+server_sources = %D%/cluster/server_talk.c %D%/cluster/server_talk.h %D%/cluster/server.c \
+	%D%/cluster/servers.c %D%/cluster/servers.h %D%/cluster/servers_parts.h
+
+bin_redlock_bench_SOURCES = %D%/bench/main.c %D%/bench/bench.h %D%/bench/alloc.c \
+	%D%/bench/alloc.h %D%/bench/crowd.c %D%/bench/delay.c %D%/bench/delay.h \
+	%D%/bench/down.c %D%/bench/draw.c %D%/bench/draw.h %D%/bench/draw_svg.c \
+	%D%/bench/fair.c %D%/bench/fair_floor.c %D%/bench/fair_floor.h %D%/bench/fanout.c \
+	%D%/bench/floor.c %D%/bench/floor.h %D%/bench/group.c %D%/bench/group.h \
+	%D%/bench/handoff.c %D%/bench/rw.c %D%/bench/inflight.c %D%/bench/kinds.c \
+	%D%/bench/nodes.c %D%/bench/nodes.h %D%/bench/nowait.c %D%/bench/options.c \
+	%D%/bench/pair.c %D%/bench/pipe.c %D%/bench/pipe.h %D%/bench/renew.c \
+	%D%/bench/report.c %D%/bench/compare.c %D%/bench/compare.h %D%/bench/machine.c \
+	%D%/bench/machine.h %D%/bench/report.h %D%/bench/requests.c %D%/bench/requests.h \
+	%D%/bench/rollback.c %D%/bench/shared.h %D%/bench/stall.c %D%/bench/stats.c \
+	%D%/bench/stats.h %D%/bench/subject.c %D%/bench/threads.c %D%/bench/wake.c \
+	%D%/bench/wake.h %D%/bench/worker.c $(server_sources)
+bin_redlock_bench_CPPFLAGS = $(LIB_CPPFLAGS) -iquote $(top_srcdir)/tools
+bin_redlock_bench_LDADD = $(TOOL_LIBS)
+
+bin_redlock_chaos_SOURCES = %D%/chaos/main.c %D%/chaos/chaos.h %D%/chaos/check/able.c \
+	%D%/chaos/faults/ask.c %D%/chaos/faults/ask.h %D%/chaos/workload/broken.c \
+	%D%/chaos/report/chart.c %D%/chaos/report/chart.h %D%/chaos/check/check.c \
+	%D%/chaos/check/check.h %D%/chaos/check/check_keys.c %D%/chaos/check/check_record.c \
+	%D%/chaos/workload/client.c %D%/chaos/faults/command.c %D%/chaos/faults/command.h \
+	%D%/chaos/place/compose.c %D%/chaos/place/compose.h %D%/chaos/workload/crew.c \
+	%D%/chaos/workload/crew.h %D%/chaos/place/dir.c %D%/chaos/place/dir.h \
+	%D%/chaos/place/docker.c %D%/chaos/faults/excuse.c %D%/chaos/faults/fault.c \
+	%D%/chaos/faults/fault.h %D%/chaos/faults/fault_command.c \
+	%D%/chaos/faults/fault_holder.c %D%/chaos/faults/fault_path.c %D%/chaos/place/file.c \
+	%D%/chaos/check/heart.c %D%/chaos/report/html.c %D%/chaos/report/html_figures.c \
+	%D%/chaos/report/html_style.c %D%/chaos/report/html_tables.c %D%/chaos/report/json.c \
+	%D%/chaos/check/keys.c %D%/chaos/check/keys.h %D%/chaos/faults/kinds.c \
+	%D%/chaos/faults/kinds.h %D%/chaos/workload/lines.c %D%/chaos/workload/lines.h \
+	%D%/chaos/report/live.c %D%/chaos/report/live.h %D%/chaos/place/local.c \
+	%D%/chaos/place/nodes.c %D%/chaos/place/nodes.h %D%/chaos/options.c \
+	%D%/chaos/options.h %D%/chaos/report/out.c %D%/chaos/report/out.h \
+	%D%/chaos/report/page.h %D%/chaos/place/pipe.c %D%/chaos/place/pipe.h \
+	%D%/chaos/place/place.h %D%/chaos/faults/play.c %D%/chaos/faults/play.h \
+	%D%/chaos/place/prepare.c %D%/chaos/place/prepare.h %D%/chaos/faults/probe.c \
+	%D%/chaos/place/proxy.c %D%/chaos/place/proxy.h %D%/chaos/place/proxy_loop.c \
+	%D%/chaos/place/proxy_parts.h %D%/chaos/faults/reach.c %D%/chaos/check/record.c \
+	%D%/chaos/check/record.h %D%/chaos/report/report.c %D%/chaos/report/report.h \
+	%D%/chaos/run.c %D%/chaos/run.h %D%/chaos/faults/schedule.c \
+	%D%/chaos/faults/schedule.h %D%/chaos/report/series.c %D%/chaos/check/stall.c \
+	%D%/chaos/check/stall.h %D%/chaos/report/stats.c %D%/chaos/report/stats.h \
+	%D%/chaos/report/stats_gaps.c %D%/chaos/check/story.c %D%/chaos/check/story.h \
+	%D%/chaos/report/svg.c %D%/chaos/report/svg_charts.c %D%/chaos/report/svg_close.c \
+	%D%/chaos/report/svg_histogram.c %D%/chaos/report/svg_holds.c \
+	%D%/chaos/report/svg_timeline.c %D%/chaos/workload/talk.c %D%/chaos/workload/talk.h \
+	%D%/chaos/check/verdict.c %D%/chaos/workload/worker.c %D%/chaos/workload/worker.h \
+	$(server_sources)
+bin_redlock_chaos_CPPFLAGS = $(LIB_CPPFLAGS) -iquote $(top_srcdir)/tools \
+	-DCHAOS_LIB_DIR='"$(pkglibdir)"'
+bin_redlock_chaos_LDADD = $(TOOL_LIBS) -lm
+
+# Loaded into redis-server by who steps its clock, whatever the rest is built like.
+clocklibdir = $(pkglibdir)
+clocklib_DATA = bin/server_clock.so
+CLEANFILES += bin/server_clock.so
+EXTRA_DIST += %D%/cluster/server_clock.c
+bin/server_clock.so: %D%/cluster/server_clock.c config_auto.h
+	$(AM_V_CCLD)$(MKDIR_P) bin && $(CC) $(DEFS) -I. $(WARN_CFLAGS) $(CFLAGS) -fPIC -shared \
+	  -o $@ $(srcdir)/%D%/cluster/server_clock.c

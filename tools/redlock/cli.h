@@ -1,0 +1,253 @@
+/* cli.h - what the parts of redlock(1) share: exit statuses, what was asked for, one line on
+ * stderr that says why, and the way to a client.
+ *
+ *   main.c       the way in              cmd_run.c      run
+ *   cli_options.c   the command line        cmd_lock.c     lock, extend, release
+ *   cli_check.c     what goes together
+ *   cli_signal.c    signals while waiting   cmd_inspect.c  inspect
+ *   cli_client.c    a client, codes         cmd_status.c, status_*.c   status
+ *   cli_nodes.c     which node list
+ *   cli_take.c      taking a lock           cli_out.c      text and JSON
+ *   cli_refused.c   why it was not had      cli_view.c     what masters know of a lock
+ *   cli_nested.c    locks of callers        cli_outcome.c  the object of --json
+ *   cli_patience.c  a word while waiting    cmd_break.c    break
+ */
+#ifndef CLI_H
+#define CLI_H
+
+#include "base/limits.h"
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+/* redlock(1) lists them under EXIT STATUS. */
+enum cli_exit {
+    CLI_OK = 0,
+    CLI_NOT_OURS = 1, /* extend, release: not ours any more; break: the answer was no */
+    CLI_DEGRADED = 1, /* status: a quorum, but not all */
+    CLI_USAGE = 64,
+    CLI_KIND = 65, /* another kind of lock, or no lock, has the name; or a reader would write */
+    CLI_NO_QUORUM = 69,
+    CLI_SYSTEM = 71, /* no memory, no descriptors, output that can't be written */
+    CLI_LOST = 74,
+    CLI_NOT_ACQUIRED = 75,
+    CLI_CONFIG = 78,
+    CLI_CANNOT_RUN = 126,
+    CLI_NOT_FOUND = 127,
+    CLI_SIGNALED = 128 /* plus the signal's number */
+};
+
+enum cli_verb {
+    CLI_NONE = 0,
+    CLI_RUN = 1 << 0,
+    CLI_LOCK = 1 << 1,
+    CLI_EXTEND = 1 << 2,
+    CLI_RELEASE = 1 << 3,
+    CLI_INSPECT = 1 << 4,
+    CLI_STATUS = 1 << 5,
+    CLI_BREAK = 1 << 6
+};
+
+/* The signals as they were when we were started: what a command is started with. */
+struct cli_signals {
+    sigset_t mask;
+    sigset_t ignored;
+};
+
+/* What was asked for. The strings are argv's. */
+struct cli {
+    enum cli_verb verb;
+    const char *nodes_file; /* -n; NULL: look for one */
+    const char *operand;    /* NAME or HANDLE; NULL where it may be missing and is */
+    unsigned name_count;    /* run, lock: NAME and more of them; inspect: 1 */
+    const char *names[REDLOCK_NAMES_MAX]; /* the first is `operand` */
+    char **command;                       /* run: up to a NULL */
+    int kind;                             /* enum redlock_kind */
+    const char *owner;                    /* NULL: not given */
+    const char *prefix;                   /* status: of the probe's name; NULL: not given */
+    int64_t ttl_ms;                       /* 0: the node list's default */
+    int64_t wait_ms;                      /* -1: for ever */
+    int64_t grace_ms;                     /* -1: a quarter of the lease */
+    int not_acquired;                     /* -E, or CLI_NOT_ACQUIRED */
+    bool json;
+    bool watch;
+    bool yes;              /* break: don't ask */
+    bool even_without_ttl; /* break: also what has no TTL */
+    bool quiet;
+    bool verbose;
+    bool no_stdout; /* it was closed when we were started */
+    struct cli_signals signals;
+};
+
+/* ---- cli_options.c ---- */
+
+/* "run", "lock", ...; "" for none. */
+const char *cli_verb_word(enum cli_verb verb);
+
+/* -1: go on. Else leave with this status; help, or what is wrong, has been written. */
+int cli_options_parse(struct cli *cli, int argc, char **argv);
+
+/* ---- cli_out.c ---- */
+
+/* "redlock: ...\n" to stderr in one write, unless -q. Text of others must come printable. */
+void cli_say(const struct cli *cli, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* A name, a handle or a token as printable text, cut to fit. */
+#define CLI_TEXT_MAX 256
+struct cli_text {
+    char text[CLI_TEXT_MAX];
+};
+struct cli_text cli_text(const void *bytes, size_t len);
+
+/* The name or names, each in quotes. */
+struct cli_text cli_names_text(const struct cli *cli);
+
+/* "85ms", "8.2s", "5m12s", "3h40m", "12d3h". */
+struct cli_text cli_time_text(int64_t ms);
+
+/* "8.2s left", "for ever". */
+struct cli_text cli_left_text(int64_t ttl_ms);
+
+/* "plain", "read", ... */
+const char *cli_kind_word(int kind);
+
+/* The names of a lock, which are gone when its handle is. */
+struct cli_names {
+    size_t count;
+    size_t len[REDLOCK_NAMES_MAX];
+    char bytes[REDLOCK_NAME_MAX]; /* one behind the other */
+};
+void cli_names_of(const redlock_lock *lock, struct cli_names *ret_names);
+struct cli_text cli_first_name(const struct cli_names *names);
+
+/* "name":"...", of several "names":[{"name":"..."},...] */
+void cli_json_names(FILE *out, const struct cli_names *names);
+
+/* "key":"..." with bytes that are no UTF-8 as \ufffd, and then "key_hex":"..." too. */
+void cli_json_bytes(FILE *out, const char *key, const void *bytes, size_t len);
+void cli_json_text(FILE *out, const char *key, const char *text);
+
+/* Is what the master has under the name no hold, but keeps it for a waiter that was woken? */
+bool cli_is_kept(const redlock_node_vote *vote);
+
+/* "nodes":[{"node":"...","vote":"granted"},...] */
+void cli_json_votes(FILE *out, const redlock_report *report);
+
+/* -v: one line a node, on stderr. */
+void cli_say_votes(const struct cli *cli, const redlock_report *report);
+
+/* All of stdout is written: CLI_OK, or CLI_SYSTEM and a line that says so. */
+int cli_flush(const struct cli *cli);
+
+/* ---- cli_outcome.c: with --json one object is printed, whatever happens ---- */
+
+/* The last line on stderr: why the verb failed, if it did. */
+void cli_outcome_said(const char *why);
+
+/* "{" of a verb's own object. */
+void cli_json_begin(FILE *out);
+/* "name":"..." or "names":[...] as they were asked for. */
+void cli_json_asked_names(FILE *out, const struct cli *cli);
+/* ,"result":"...","exit_status":0} and, where it is not 0, "error": what was said last. */
+void cli_json_result(FILE *out, const char *result, int status);
+/* Where it goes: stderr for `run`, whose command has stdout. */
+FILE *cli_json_out(const struct cli *cli);
+
+/* On every way out: print one, if it is wanted and the verb has not. */
+void cli_outcome_end(const struct cli *cli, int status);
+
+/* ---- cli_client.c ---- */
+
+/* The node list file to use, and a client on it: one in a program. CLI_OK, or the status to
+ * leave with (the line has been written). */
+int cli_open(const struct cli *cli, redlock **ret_client);
+
+/* The status that an error code of the library means. */
+int cli_exit_of(int code);
+
+/* ---- cli_nodes.c ---- */
+
+/* Which node list file. CLI_OK, or the status to leave with (the line has been written). */
+int cli_nodes_find(const struct cli *cli, const char **ret_path);
+
+/* It is in use; with -v that is said. CLI_OK or CLI_CONFIG. Then its absolute path. */
+int cli_nodes_use(const struct cli *cli, const char *path);
+const char *cli_nodes_used(void);
+
+/* Is "NAME=value" a variable that the list in use has as a password-env? */
+bool cli_nodes_is_secret(const char *variable);
+
+/* The end of each JSON object: which node list was used, the brace and the newline. */
+void cli_json_end(void);
+
+/* ---- cli_signal.c ---- */
+
+/* Remember how signals were; ignore SIGPIPE from here on. */
+void cli_signals_note(struct cli_signals *signals);
+
+/* From here on TERM, INT, HUP, QUIT, USR1 and USR2 (those that were not ignored) cancel every
+ * wait of `client`, NULL: of none, and are remembered. */
+void cli_cancel_on_signals(const struct cli *cli, redlock *client);
+
+/* The first of them that came, or 0. Block them first where none may be missed. */
+int cli_canceled_by(void);
+
+void cli_signals_to_forward(sigset_t *ret_set);
+
+/* ---- cli_nested.c ---- */
+
+/* The value of $REDLOCK_HELD for our command: what it was, and our locks. To be freed; NULL: no
+ * memory. */
+char *cli_nested_text(const struct cli *cli);
+
+/* The name that the `redlock run` has which we run under, so that we would wait for ourselves;
+ * or NULL. */
+const char *cli_nested_in(const struct cli *cli);
+
+/* ---- cli_take.c ---- */
+
+/* Take the lock that was asked for; TTL and wait in `how`, which must have a report, are
+ * filled in. *ret_lock is NULL where it was not acquired; the status to leave with then may
+ * be 0 (-E 0). The caller must have called cli_cancel_on_signals(). */
+int cli_take(const struct cli *cli, redlock *client, redlock_options *how,
+             redlock_lock **ret_lock);
+
+/* ---- cli_refused.c ---- */
+
+/* The line that says why it was not had, with what happens next, and with -v the votes. */
+void cli_say_refused(const struct cli *cli, redlock *client, int code, const redlock_report *report,
+                     const char *then);
+/* The same as an object. */
+void cli_json_refused(const struct cli *cli, int code, const redlock_report *report,
+                      int status);
+/* "held", "no quorum", "expired", "other kind", ... */
+const char *cli_result_word(int code);
+
+/* ---- cli_view.c: what redlock_describe() tells ---- */
+
+/* "plain", "reentrant", "fair", "read-write", "data", "free", "unknown". */
+const char *cli_form_word(const redlock_view *view);
+/* "held by a (2 holds), 5s left", "read by 3: a, b, c; 5s left; 2 wait": in one line. */
+struct cli_text cli_view_text(const redlock_view *view);
+/* A line for each holder that is named, and for the others, where there are several. */
+void cli_print_holders(const redlock_view *view);
+/* ,"kind":"...","ttl_ms":...,"holders":[...],... of what is not free. */
+void cli_json_view(FILE *out, const redlock_view *view);
+
+/* ---- the verbs: each returns the exit status ---- */
+
+int cmd_run(const struct cli *cli);
+int cmd_lock(const struct cli *cli);
+int cmd_extend(const struct cli *cli);
+int cmd_release(const struct cli *cli);
+int cmd_inspect(const struct cli *cli);
+int cmd_status(const struct cli *cli);
+int cmd_break(const struct cli *cli);
+
+/* Not for people: the process between `redlock run` and its command (run_guard.c). */
+#define CLI_GUARD_VERB "@guard"
+int cmd_guard(int argc, char **argv);
+
+#endif

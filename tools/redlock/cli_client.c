@@ -1,0 +1,66 @@
+/* cli_client.c - from the command line to a client: what went wrong with the node list, and
+ * what the library's codes mean as exit statuses. */
+#include "config_auto.h"
+
+#include "redlock/cli.h"
+
+int cli_exit_of(int code)
+{
+    switch (code) {
+    case REDLOCK_OK:
+        return CLI_OK;
+    case REDLOCK_EINVAL:
+    case REDLOCK_EHANDLE:
+    case REDLOCK_ENOTSUP:
+        return CLI_USAGE;
+    case REDLOCK_EKIND:
+    case REDLOCK_EUPGRADE:
+        return CLI_KIND;
+    case REDLOCK_ECONFIG:
+        return CLI_CONFIG;
+    case REDLOCK_EHELD:
+        return CLI_NOT_ACQUIRED;
+    case REDLOCK_ENOQUORUM:
+    case REDLOCK_EUNKNOWN:
+        return CLI_NO_QUORUM;
+    case REDLOCK_EEXPIRED:
+    case REDLOCK_ENOTHELD:
+        return CLI_NOT_OURS;
+    default:
+        return CLI_SYSTEM;
+    }
+}
+
+static void log_line(void *context, int level, const char *text)
+{
+    const struct cli *cli = context;
+    (void)level;
+    cli_say(cli, "%s", text);
+}
+
+int cli_open(const struct cli *cli, redlock **ret_client)
+{
+    const char *file;
+    int status = cli_nodes_find(cli, &file);
+    if (status != CLI_OK)
+        return status;
+    redlock_config config = REDLOCK_CONFIG_INIT;
+    config.file = file;
+    config.log = log_line;
+    config.log_context = (void *)(uintptr_t)cli; /* handed back to log_line, which only reads */
+    config.log_level = cli->verbose ? REDLOCK_LOG_INFO : REDLOCK_LOG_ERROR;
+    /* No call of ours goes on while COMMAND runs; renewing does, whatever the file says. */
+    if (cli->verb == CLI_RUN)
+        config.background = REDLOCK_BACKGROUND_AUTO;
+    redlock_error error = REDLOCK_ERROR_INIT;
+    int code = redlock_open_config(&config, &error, ret_client);
+    if (code != REDLOCK_OK) {
+        cli_say(cli, "%s", *error.text ? error.text : redlock_strerror(code));
+        /* All that was given is the file: whatever is invalid is invalid in there. */
+        return code == REDLOCK_EINVAL ? CLI_CONFIG : cli_exit_of(code);
+    }
+    status = cli_nodes_use(cli, file);
+    if (status != CLI_OK)
+        redlock_close(*ret_client);
+    return status;
+}

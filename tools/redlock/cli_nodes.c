@@ -1,0 +1,134 @@
+/* cli_nodes.c - which node list file is used. A list says where passwords are sent and where
+ * locks are taken: that of the working directory is obeyed only where nobody but the caller
+ * and root could have written it. */
+#include "config_auto.h"
+
+#include "redlock/cli.h"
+
+#include "config/config_load.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define HERE "./redlock.conf"
+#define SYSTEM_WIDE "/etc/redlock.conf"
+
+static char *used;                       /* its absolute path, once there is a client */
+static char *secrets[REDLOCK_NODES_MAX]; /* names of variables; up to a NULL */
+
+/* A file that is there but can't be read is there: the error names it then. */
+static bool is_there(const char *path)
+{
+    return access(path, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR);
+}
+
+/* Could somebody else have put it there? Then why, for people. Who made a link answers for
+ * what it leads to, as far as that is not somebody else's as well. */
+static bool is_ours(const char *path, const char *what, char *why, size_t why_size)
+{
+    struct stat status;
+    const char *wrong = NULL;
+    if (stat(path, &status) != 0)
+        return true; /* nobody reads it: the error is told by who tries */
+    if (status.st_uid != 0 && status.st_uid != geteuid())
+        wrong = "belongs to somebody else";
+    else if (status.st_mode & 022)
+        wrong = "may be written by others";
+    if (wrong)
+        snprintf(why, why_size, "%s %s (uid %lu, mode %04o)", what, wrong,
+                 (unsigned long)status.st_uid, (unsigned)(status.st_mode & 07777));
+    return !wrong;
+}
+
+int cli_nodes_find(const struct cli *cli, const char **ret_path)
+{
+    const char *named = getenv("REDLOCK_NODES");
+    char why[128];
+    if (cli->nodes_file && !*cli->nodes_file) {
+        cli_say(cli, "-n is empty: give the path of a node list file");
+        return CLI_USAGE;
+    }
+    if (cli->nodes_file || (named && *named)) {
+        *ret_path = cli->nodes_file ? cli->nodes_file : named;
+        return CLI_OK;
+    }
+    if (is_there(HERE)) {
+        *ret_path = HERE;
+        if (is_ours(".", "its directory", why, sizeof(why)) &&
+            is_ours(HERE, "it", why, sizeof(why)))
+            return CLI_OK;
+        /* Not passed over: other masters would mean another lock. */
+        cli_say(cli,
+                HERE " is not used: %s; make it and its directory yours and "
+                     "writable for nobody else, or name a node list with -n",
+                why);
+        return CLI_CONFIG;
+    }
+    if (is_there(SYSTEM_WIDE)) {
+        *ret_path = SYSTEM_WIDE;
+        return CLI_OK;
+    }
+    cli_say(cli, "no node list file: looked at -n, $REDLOCK_NODES, " HERE " and " SYSTEM_WIDE);
+    return CLI_CONFIG;
+}
+
+/* The variables that passwords are read from. */
+static bool note_secrets(const struct cli *cli)
+{
+    struct rl_config config;
+    redlock_config from = REDLOCK_CONFIG_INIT;
+    redlock_error error = REDLOCK_ERROR_INIT;
+    from.file = used;
+    if (rl_config_load(&config, &from, NULL, NULL, &error) != 0) {
+        cli_say(cli, "%s", error.text);
+        return false;
+    }
+    bool complete = true;
+    for (unsigned i = 0, count = 0; i < config.node_count; i++) {
+        if (config.nodes[i].password_env)
+            complete = complete && (secrets[count++] = strdup(config.nodes[i].password_env));
+    }
+    rl_config_free(&config);
+    return complete;
+}
+
+int cli_nodes_use(const struct cli *cli, const char *path)
+{
+    char *whole = realpath(path, NULL);
+    if (!whole) {
+        cli_say(cli, "%s: %s", cli_text(path, strlen(path)).text, strerror(errno));
+        return CLI_CONFIG;
+    }
+    free(used);
+    used = whole;
+    if (cli->verb == CLI_RUN && !note_secrets(cli))
+        return CLI_CONFIG;
+    if (cli->verbose)
+        cli_say(cli, "node list: %s", cli_text(used, strlen(used)).text);
+    return CLI_OK;
+}
+
+const char *cli_nodes_used(void)
+{
+    return used ? used : "";
+}
+
+bool cli_nodes_is_secret(const char *variable)
+{
+    for (size_t i = 0; i < REDLOCK_NODES_MAX && secrets[i]; i++) {
+        size_t len = strlen(secrets[i]);
+        if (strncmp(variable, secrets[i], len) == 0 && variable[len] == '=')
+            return true;
+    }
+    return false;
+}
+
+void cli_json_end(void)
+{
+    putchar(',');
+    cli_json_bytes(stdout, "node_list", cli_nodes_used(), strlen(cli_nodes_used()));
+    fputs("}\n", stdout);
+}

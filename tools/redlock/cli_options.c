@@ -1,0 +1,378 @@
+/* cli_options.c - the command line, read with the tables of cli_options.h.
+ *
+ * Options may stand before the verb and on both sides of the operand; `--` ends them, and
+ * `run` wants it between names and the command, so that a forgotten NAME is an error and
+ * never the command's first word taken for one. */
+#include "config_auto.h"
+
+#include "redlock/cli_options.h"
+#include "base/duration.h"
+#include "base/suggest.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The line, taken apart, before its parts are judged. */
+struct words {
+    const struct cli_verb_row *verb;
+    const char *operand[REDLOCK_NAMES_MAX];
+    unsigned operands;
+    const char *kind; /* the option that named it; NULL: none did */
+    char **rest;      /* after `--`; NULL: there was none */
+    unsigned seen;    /* a bit for each row of options */
+    bool help;
+    bool version;
+};
+
+static const struct cli_verb_row *verb_find(const char *name)
+{
+    for (size_t i = 0; i < CLI_VERB_COUNT; i++) {
+        if (strcmp(cli_verbs[i].name, name) == 0)
+            return &cli_verbs[i];
+    }
+    return NULL;
+}
+
+static size_t row_of(int letter)
+{
+    size_t row = 0;
+    while (row < CLI_OPTION_COUNT && cli_options[row].letter != letter)
+        row++;
+    assert(row < CLI_OPTION_COUNT);
+    return row;
+}
+
+static int print_version(const struct cli *cli)
+{
+    printf("redlock %s\n", redlock_version());
+    return cli_flush(cli);
+}
+
+/* ---- the values ---- */
+
+static int duration_set(const struct cli *cli, const char *option, const char *text,
+                        int64_t *ret_ms)
+{
+    const char *wrong = rl_duration_parse(text, strlen(text), ret_ms);
+    if (!wrong)
+        return -1;
+    cli_say(cli, "--%s '%s': %s", option, cli_text(text, strlen(text)).text, wrong);
+    return CLI_USAGE;
+}
+
+static int ttl_set(struct cli *cli, const char *text)
+{
+    int status = duration_set(cli, "ttl", text, &cli->ttl_ms);
+    if (status < 0 && cli->ttl_ms == 0) {
+        cli_say(cli, "--ttl 0: a lease must last some time, e.g. --ttl 10s");
+        return CLI_USAGE;
+    }
+    return status;
+}
+
+static int wait_set(struct cli *cli, const char *text)
+{
+    if (strcmp(text, "forever") == 0) {
+        cli->wait_ms = -1;
+        return -1;
+    }
+    return duration_set(cli, "wait", text, &cli->wait_ms);
+}
+
+static int conflict_set(struct cli *cli, const char *text)
+{
+    char *end = NULL;
+    errno = 0;
+    long number = strtol(text, &end, 10);
+    if (errno || end == text || *end || number < 0 || number > 255) {
+        cli_say(cli, "-E '%s': an exit status is a number from 0 to 255",
+                cli_text(text, strlen(text)).text);
+        return CLI_USAGE;
+    }
+    cli->not_acquired = (int)number;
+    return -1;
+}
+
+/* One of the options that say of which kind the lock is. */
+static int kind_set(struct cli *cli, struct words *words, int letter)
+{
+    int kind = letter == CLI_OPT_SHARED      ? REDLOCK_READ
+               : letter == CLI_OPT_EXCLUSIVE ? REDLOCK_WRITE
+               : letter == CLI_OPT_FAIR      ? REDLOCK_FAIR
+                                             : REDLOCK_REENTRANT;
+    const char *name = cli_options[row_of(letter)].name;
+    if (words->kind && kind != cli->kind) {
+        cli_say(cli, "--%s and --%s are two kinds of lock: choose one", words->kind, name);
+        return CLI_USAGE;
+    }
+    words->kind = name;
+    cli->kind = kind;
+    return -1;
+}
+
+static int option_set(struct cli *cli, struct words *words, int letter, const char *value)
+{
+    words->seen |= 1U << row_of(letter);
+    switch (letter) {
+    case 'n':
+        cli->nodes_file = value;
+        return -1;
+    case CLI_OPT_TTL:
+        return ttl_set(cli, value);
+    case CLI_OPT_WAIT:
+        return wait_set(cli, value);
+    case CLI_OPT_TRY:
+        cli->wait_ms = 0;
+        return -1;
+    case CLI_OPT_GRACE:
+        return duration_set(cli, "grace", value, &cli->grace_ms);
+    case 'E':
+        return conflict_set(cli, value);
+    case CLI_OPT_JSON:
+        cli->json = true;
+        return -1;
+    case CLI_OPT_WATCH:
+        cli->watch = true;
+        return -1;
+    case CLI_OPT_SHARED:
+    case CLI_OPT_EXCLUSIVE:
+    case CLI_OPT_FAIR:
+    case CLI_OPT_REENTRANT:
+        return kind_set(cli, words, letter);
+    case CLI_OPT_OWNER:
+        cli->owner = value;
+        return -1;
+    case CLI_OPT_YES:
+        cli->yes = true;
+        return -1;
+    case CLI_OPT_EVEN_WITHOUT_TTL:
+        cli->even_without_ttl = true;
+        return -1;
+    case CLI_OPT_PREFIX:
+        cli->prefix = value;
+        return -1;
+    case 'q':
+        cli->quiet = true;
+        return -1;
+    case 'v':
+        cli->verbose = true;
+        return -1;
+    case 'h':
+        words->help = true;
+        return -1;
+    default:
+        assert(letter == 'V');
+        words->version = true;
+        return -1;
+    }
+}
+
+/* ---- the words ---- */
+
+static int unknown_option(const struct cli *cli, const struct words *words, int letter,
+                          const char *word)
+{
+    struct cli_text shown = cli_text(word, strlen(word));
+    if (letter == ':')
+        cli_say(cli, "%s needs a value; see redlock %s%s--help", shown.text,
+                words->verb ? words->verb->name : "", words->verb ? " " : "");
+    else
+        cli_say(cli, "%s is no option, or takes no value; see redlock %s%s--help", shown.text,
+                words->verb ? words->verb->name : "", words->verb ? " " : "");
+    return CLI_USAGE;
+}
+
+/* `help` and `version`, as others have them. */
+static bool other_verb(struct words *words, const char *word)
+{
+    words->help = words->help || strcmp(word, "help") == 0;
+    words->version = words->version || strcmp(word, "version") == 0;
+    return words->help || words->version;
+}
+
+static const char *verb_meant(const char *word)
+{
+    const char *names[CLI_VERB_COUNT];
+    for (size_t i = 0; i < CLI_VERB_COUNT; i++)
+        names[i] = cli_verbs[i].name;
+    if (strcmp(word, "unlock") == 0)
+        return "release";
+    int nearest = rl_nearest(names, CLI_VERB_COUNT, word, strlen(word));
+    return nearest >= 0 ? names[nearest] : NULL;
+}
+
+/* "run, lock, ... or status" */
+static struct cli_text verbs_text(void)
+{
+    struct cli_text all = {""};
+    size_t len = 0;
+    for (size_t i = 0; i < CLI_VERB_COUNT; i++)
+        len += (size_t)snprintf(all.text + len, sizeof(all.text) - len, "%s%s",
+                                i == 0                    ? ""
+                                : i + 1 == CLI_VERB_COUNT ? " or "
+                                                          : ", ",
+                                cli_verbs[i].name);
+    return all;
+}
+
+static int operand_add(const struct cli *cli, struct words *words, const char *word)
+{
+    if (!words->verb) {
+        words->verb = verb_find(word);
+        if (words->verb || other_verb(words, word))
+            return -1;
+        const char *meant = verb_meant(word);
+        cli_say(cli, "'%s' is no verb%s%s%s. The verbs are %s",
+                cli_text(word, strlen(word)).text, meant ? " (did you mean " : "",
+                meant ? meant : "", meant ? "?)" : "", verbs_text().text);
+        return CLI_USAGE;
+    }
+    if (words->operands < REDLOCK_NAMES_MAX)
+        words->operand[words->operands] = word;
+    words->operands++;
+    return -1;
+}
+
+/* Options and operands up to `--` or the end. */
+static int words_read(struct cli *cli, struct words *words, int argc, char **argv)
+{
+    struct option table[CLI_OPTION_COUNT + 1];
+    memset(table, 0, sizeof(table));
+    for (size_t i = 0; i < CLI_OPTION_COUNT; i++) {
+        table[i].name = cli_options[i].name;
+        table[i].has_arg = cli_options[i].argument ? required_argument : no_argument;
+        table[i].val = cli_options[i].letter;
+    }
+    opterr = 0;
+    optind = 1;
+    while (optind < argc) {
+        int before = optind;
+        int letter = getopt_long(argc, argv, "+:n:E:qvhV", table, NULL);
+        int status = -1;
+        if (letter == '?' || letter == ':') {
+            status = unknown_option(cli, words, letter, argv[before]);
+        } else if (letter >= 0) {
+            status = option_set(cli, words, letter, optarg);
+        } else if (optind > before) { /* it went past `--` */
+            words->rest = argv + optind;
+            return -1;
+        } else {
+            status = operand_add(cli, words, argv[optind]);
+            optind++;
+        }
+        if (status >= 0)
+            return status;
+    }
+    return -1;
+}
+
+/* run: names before `--`, the command after it. A NAME that begins with a dash is written
+ * after a `--` of its own: `run -- -NAME -- COMMAND`. */
+static int command_set(struct cli *cli, struct words *words)
+{
+    char **rest = words->rest;
+    if (words->operands == 0 && rest && rest[0] && rest[1] && strcmp(rest[1], "--") == 0) {
+        words->operand[words->operands++] = rest[0];
+        rest += 2;
+    }
+    if (words->operands == 0) {
+        cli_say(cli,
+                "the lock's NAME is missing%s: redlock run [OPTION ...] NAME ... -- "
+                "COMMAND [ARG ...]",
+                cli->nodes_file ? " (-n names the node list file)" : "");
+        return CLI_USAGE;
+    }
+    if (!rest && words->operands > 1) { /* as flock(1) and consul lock have it */
+        cli_say(cli, "-- must stand between the NAME and the COMMAND: redlock run %s -- %s",
+                cli_text(words->operand[0], strlen(words->operand[0])).text,
+                cli_text(words->operand[1], strlen(words->operand[1])).text);
+        return CLI_USAGE;
+    }
+    if (!rest || !rest[0]) {
+        cli_say(cli, "the COMMAND is missing: redlock run [OPTION ...] NAME ... -- COMMAND "
+                     "[ARG ...]");
+        return CLI_USAGE;
+    }
+    cli->command = rest;
+    return -1;
+}
+
+static int operand_set(struct cli *cli, struct words *words)
+{
+    for (char **rest = words->rest; rest && *rest; rest++)
+        (void)operand_add(cli, words, *rest);
+    bool optional = cli->verb == CLI_EXTEND || cli->verb == CLI_RELEASE;
+    unsigned needed = cli->verb == CLI_STATUS ? 0 : 1;
+    if (words->operands == needed || (optional && words->operands == 0) ||
+        (cli->verb == CLI_LOCK && words->operands > needed))
+        return -1;
+    cli_say(cli, "%s: redlock %s [OPTION ...]%s%s",
+            words->operands < needed ? "the lock's NAME is missing" : "too many words",
+            words->verb->name, needed ? " " : "", words->verb->operands);
+    return CLI_USAGE;
+}
+
+static int seen_check(const struct cli *cli, const struct words *words)
+{
+    for (size_t i = 0; i < CLI_OPTION_COUNT; i++) {
+        if ((words->seen & (1U << i)) && !(cli_options[i].verbs & cli->verb)) {
+            cli_say(cli, "%s has no option --%s; see redlock %s --help", words->verb->name,
+                    cli_options[i].name, words->verb->name);
+            return CLI_USAGE;
+        }
+    }
+    if (cli->grace_ms >= 0 && cli->ttl_ms > 0 && cli->grace_ms > cli->ttl_ms / 2) {
+        cli_say(cli, "--grace may be half of --ttl at most: the lease is extended each third");
+        return CLI_USAGE;
+    }
+    return -1;
+}
+
+/* Also where the line is wrong before or behind it; but it may be COMMAND's. */
+static bool json_asked(int argc, char **argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        if (strcmp(argv[i], "--json") == 0)
+            return true;
+    }
+    return false;
+}
+
+int cli_options_parse(struct cli *cli, int argc, char **argv)
+{
+    struct words words = {0};
+    cli->json = json_asked(argc, argv);
+    const int64_t wait_unset = -2;
+    cli->wait_ms = wait_unset;
+    cli->grace_ms = -1;
+    cli->not_acquired = CLI_NOT_ACQUIRED;
+
+    int status = words_read(cli, &words, argc, argv);
+    if (words.verb)
+        cli->verb = words.verb->verb;
+    if (status >= 0)
+        return status;
+    if (words.help)
+        return cli_print_help(cli, words.verb);
+    if (words.version)
+        return print_version(cli);
+    if (!words.verb) {
+        cli_say(cli, "say what to do: %s; see redlock --help", verbs_text().text);
+        return CLI_USAGE;
+    }
+    if (cli->wait_ms == wait_unset)
+        cli->wait_ms = cli->verb == CLI_RUN ? -1 : 0;
+    status = cli->verb == CLI_RUN ? command_set(cli, &words) : operand_set(cli, &words);
+    if (status < 0)
+        status = seen_check(cli, &words);
+    const char *owner = getenv("REDLOCK_OWNER");
+    if (!cli->owner && owner && *owner && words.kind)
+        cli->owner = owner;
+    if (status < 0)
+        status = cli_check_kind(cli, words.kind, words.operands);
+    cli->operand = words.operands > 0 ? words.operand[0] : NULL;
+    return status < 0 ? cli_check_names(cli, words.operand, words.operands) : status;
+}

@@ -1,0 +1,185 @@
+/* cli_refused.c - the one line that says why a lock was not acquired. */
+#include "config_auto.h"
+
+#include "redlock/cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The first node's own words, for the line that says why there is no quorum. */
+static const char *first_failure(const redlock_report *report, const char **ret_node)
+{
+    for (unsigned i = 0; i < report->nodes; i++) {
+        if (report->node[i].vote == REDLOCK_VOTE_FAILED) {
+            *ret_node = report->node[i].node;
+            return report->node[i].text;
+        }
+    }
+    return NULL;
+}
+
+static const redlock_node_vote *first_holder(const redlock_report *report)
+{
+    for (unsigned i = 0; i < report->nodes; i++) {
+        if (report->node[i].vote == REDLOCK_VOTE_HELD)
+            return &report->node[i];
+    }
+    return NULL;
+}
+
+static void say_held(const struct cli *cli, const char *name, const redlock_report *report,
+                     const char *then)
+{
+    const redlock_node_vote *holder = first_holder(report);
+    if (!holder || (report->granted > 0 && report->held < report->needed))
+        cli_say(cli,
+                "%s was not acquired: the votes were split (%u granted, %u held by "
+                "another, %u failed; %u of %u needed)%s",
+                name, report->granted, report->held, report->failed, report->needed,
+                report->nodes, then);
+    else
+        cli_say(cli, "%s %s held by another (%u of %u masters say so: %s, %s)%s", name,
+                cli->name_count > 1 ? "are not all free, one is" : "is", report->held,
+                report->nodes, cli_text(holder->holder, holder->holder_len).text,
+                cli_left_text(holder->ttl_ms).text, then);
+}
+
+/* When a majority votes, if those that the restart guard keeps from it are all that is missing;
+ * 0: they are not. */
+static int64_t votes_in_ms(const redlock_status_report *status, unsigned *ret_guarded)
+{
+    int64_t sorted[REDLOCK_NODES_MAX];
+    unsigned guarded = 0;
+    for (unsigned i = 0; i < status->nodes; i++) {
+        const redlock_node_status *node = &status->node[i];
+        if (node->state != REDLOCK_NODE_GUARDED)
+            continue;
+        unsigned at = guarded++;
+        for (; at > 0 && sorted[at - 1] > node->guard_ms; at--)
+            sorted[at] = sorted[at - 1];
+        sorted[at] = node->guard_ms;
+    }
+    *ret_guarded = guarded;
+    if (status->ready >= status->needed || status->ready + guarded < status->needed)
+        return 0;
+    return sorted[status->needed - status->ready - 1];
+}
+
+/* Masters that were started a moment ago have not failed. */
+static bool say_guarded(const struct cli *cli, redlock *client, const char *name,
+                        const char *then)
+{
+    redlock_status_report *status = calloc(1, sizeof(*status));
+    unsigned guarded = 0;
+    int64_t in_ms = 0;
+    if (!status)
+        return false;
+    status->size = sizeof(*status);
+    if (redlock_status(client, status) == REDLOCK_ENOQUORUM)
+        in_ms = votes_in_ms(status, &guarded);
+    if (in_ms > 0)
+        cli_say(cli,
+                "%s was not acquired: no quorum yet, %u of %u masters were started less than "
+                "max-ttl ago; %u vote in %s%s",
+                name, guarded, status->nodes, status->needed, cli_time_text(in_ms).text, then);
+    free(status);
+    return in_ms > 0;
+}
+
+static void say_no_quorum(const struct cli *cli, const char *name, const redlock_report *report,
+                          const char *then)
+{
+    const char *node = NULL;
+    const char *why = first_failure(report, &node);
+    cli_say(cli,
+            "%s was not acquired: no quorum, %u of %u masters failed and %u are needed%s"
+            "%s%s%s%s%s",
+            name, report->failed, report->nodes, report->needed, why ? " (" : "",
+            why ? node : "", why ? ": " : "", why ? why : "", why ? ")" : "", then);
+}
+
+/* Another kind of lock stands there, or none: what was wanted, and what is there. */
+static void say_kind(const struct cli *cli, const char *name, const redlock_report *report)
+{
+    const redlock_node_vote *holder = first_holder(report);
+    struct cli_text what = {"something else"};
+    if (holder)
+        what = cli_text(holder->holder, holder->holder_len);
+    bool plain = cli->kind == REDLOCK_PLAIN;
+    cli_say(
+        cli,
+        "%s was not acquired: a %s lock was asked for, and what has that name is %.120s (on "
+        "%u of %u masters)%s",
+        name, cli_kind_word(cli->kind), what.text, report->held, report->nodes,
+        plain && strstr(what.text, "read-write")
+            ? "; beside --shared locks --exclusive is the lock that one has alone"
+            : "");
+}
+
+void cli_say_refused(const struct cli *cli, redlock *client, int code,
+                     const redlock_report *report, const char *then)
+{
+    struct cli_text name = cli_names_text(cli);
+    switch (code) {
+    case REDLOCK_EHELD:
+        say_held(cli, name.text, report, then);
+        break;
+    case REDLOCK_ENOQUORUM:
+        if (!say_guarded(cli, client, name.text, then))
+            say_no_quorum(cli, name.text, report, then);
+        break;
+    case REDLOCK_EKIND:
+        say_kind(cli, name.text, report);
+        break;
+    case REDLOCK_EUPGRADE:
+        cli_say(cli,
+                "%s was not acquired: its owner reads it, and a reader can't become the "
+                "writer: release the read lock first",
+                name.text);
+        break;
+    case REDLOCK_EINVAL: /* the library has said what, as an error */
+    case REDLOCK_ENOTSUP:
+        break;
+    default:
+        cli_say(cli, "%s was not acquired: %s", name.text, redlock_strerror(code));
+        break;
+    }
+    cli_say_votes(cli, report);
+}
+
+const char *cli_result_word(int code)
+{
+    switch (code) {
+    case REDLOCK_EHELD:
+        return "held";
+    case REDLOCK_ENOQUORUM:
+        return "no quorum";
+    case REDLOCK_EEXPIRED:
+    case REDLOCK_ENOTHELD:
+        return "expired";
+    case REDLOCK_EKIND:
+        return "other kind";
+    case REDLOCK_EUPGRADE:
+        return "upgrade";
+    case REDLOCK_ECANCELED:
+        return "canceled";
+    case REDLOCK_EINVAL:
+    case REDLOCK_ENOTSUP:
+        return "usage";
+    default:
+        return "error";
+    }
+}
+
+void cli_json_refused(const struct cli *cli, int code, const redlock_report *report, int status)
+{
+    FILE *out = cli_json_out(cli);
+    if (!cli->json)
+        return;
+    cli_json_begin(out);
+    cli_json_asked_names(out, cli);
+    fprintf(out, ",\"granted\":%u,\"held\":%u,\"failed\":%u,\"needed\":%u,", report->granted,
+            report->held, report->failed, report->needed);
+    cli_json_votes(out, report);
+    cli_json_result(out, cli_result_word(code), status);
+}

@@ -1,0 +1,89 @@
+/* cli_take.c - taking the lock that was asked for. */
+#include "config_auto.h"
+
+#include "redlock/cli.h"
+#include "redlock/cli_patience.h"
+#include "base/clock.h"
+
+#include <string.h>
+
+/* What is left of the wait: -1 for ever. */
+static int64_t wait_left_ms(const struct cli *cli, struct rl_clock *clock, int64_t began_ns)
+{
+    if (cli->wait_ms < 0)
+        return -1;
+    int64_t gone_ms = (rl_clock_steady_ns(clock) - began_ns) / RL_NS_PER_MS;
+    return gone_ms < cli->wait_ms ? cli->wait_ms - gone_ms : 0;
+}
+
+static int try_once(const struct cli *cli, redlock *client, const redlock_options *how,
+                    redlock_lock **ret_lock)
+{
+    if (cli->name_count > 1)
+        return redlock_try_all(client, cli->names, cli->name_count, how, ret_lock);
+    return redlock_try(client, cli->operand, how, ret_lock);
+}
+
+/* What is waited for: no quorum is worth a word always; another holder with -v at once, and at
+ * a terminal when it lasts. */
+static int wait_on(const struct cli *cli, redlock *client, redlock_options *how, int code,
+                   redlock_lock **ret_lock)
+{
+    bool queues = cli->kind == REDLOCK_PLAIN || cli->kind == REDLOCK_FAIR;
+    const char *then = code == REDLOCK_EHELD && queues ? "; waiting in the queue" : "; waiting";
+    struct cli_patience patience = {.runs = false};
+    if (code == REDLOCK_ENOQUORUM || cli->verbose)
+        cli_say_refused(cli, client, code, how->report, then);
+    else
+        cli_patience_begin(&patience, cli, client, code, how->report, then);
+    code = try_once(cli, client, how, ret_lock);
+    cli_patience_end(&patience);
+    return code;
+}
+
+/* `may_wait`: for another holder, who is not ourselves. */
+static int try_and_wait(const struct cli *cli, redlock *client, redlock_options *how,
+                        bool may_wait, redlock_lock **ret_lock)
+{
+    struct rl_clock clock = {0};
+    int64_t began_ns = rl_clock_steady_ns(&clock);
+    how->wait_ms = 0;
+    int code = try_once(cli, client, how, ret_lock);
+    if ((code != REDLOCK_EHELD || !may_wait) && code != REDLOCK_ENOQUORUM)
+        return code;
+    how->wait_ms = wait_left_ms(cli, &clock, began_ns);
+    return how->wait_ms == 0 ? code : wait_on(cli, client, how, code, ret_lock);
+}
+
+int cli_take(const struct cli *cli, redlock *client, redlock_options *how,
+             redlock_lock **ret_lock)
+{
+    how->ttl_ms = cli->ttl_ms;
+    how->kind = cli->kind;
+    how->owner = cli->owner;
+    *ret_lock = NULL;
+    const char *nested = cli_nested_in(cli);
+    int code = try_and_wait(cli, client, how, nested == NULL, ret_lock);
+
+    /* A signal that came with the grant counts as having come before it. */
+    int signal_number = cli_canceled_by();
+    if (signal_number != 0) {
+        if (code == REDLOCK_OK)
+            redlock_release(*ret_lock);
+        *ret_lock = NULL;
+        cli_say(cli, "canceled by signal %d (%s)", signal_number, strsignal(signal_number));
+        return CLI_SIGNALED + signal_number;
+    }
+    if (code == REDLOCK_OK) {
+        cli_say_votes(cli, how->report);
+        return CLI_OK;
+    }
+    cli_say_refused(cli, client, code, how->report,
+                    nested && code == REDLOCK_EHELD
+                        ? ": by the redlock run that this runs under, which would wait for "
+                          "itself (--reentrant and the same --owner are for that)"
+                        : "");
+    int status = code == REDLOCK_EHELD ? cli->not_acquired : cli_exit_of(code);
+    cli_json_refused(cli, code, how->report, status);
+    return status;
+}

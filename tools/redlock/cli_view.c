@@ -1,0 +1,200 @@
+/* cli_view.c - what a master, or a majority of them, knows of a lock, in words and as JSON. */
+#include "config_auto.h"
+
+#include "redlock/cli.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#define NAMED_IN_LINE 3 /* holders; more of them get lines of their own */
+
+const char *cli_form_word(const redlock_view *view)
+{
+    switch (view->form) {
+    case REDLOCK_FORM_FREE:
+    case REDLOCK_FORM_KEPT:
+        return "free";
+    case REDLOCK_FORM_PLAIN:
+        return "plain";
+    case REDLOCK_FORM_REENTRANT:
+        return "reentrant";
+    case REDLOCK_FORM_FAIR:
+        return "fair";
+    case REDLOCK_FORM_READ_WRITE:
+        return "read-write";
+    case REDLOCK_FORM_DATA:
+        return "data";
+    default:
+        return "unknown";
+    }
+}
+
+static const char *mode_word(int mode)
+{
+    return mode == REDLOCK_READ ? "read" : mode == REDLOCK_WRITE ? "write" : "alone";
+}
+
+/* ---- for people ------------------------------------------------------------------------- */
+
+struct line {
+    struct cli_text text;
+    size_t len;
+};
+
+static void add(struct line *line, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void add(struct line *line, const char *format, ...)
+{
+    va_list arguments;
+    size_t room = sizeof(line->text.text) - line->len;
+    va_start(arguments, format);
+    int made = vsnprintf(line->text.text + line->len, room, format, arguments);
+    va_end(arguments);
+    line->len += made < 0 ? 0 : (size_t)made < room ? (size_t)made : room - 1;
+}
+
+/* Short: several must fit a line. */
+static void add_owner(struct line *line, const redlock_holder *holder, size_t most)
+{
+    struct cli_text owner = cli_text(holder->owner, holder->owner_len);
+    bool cut = strlen(owner.text) > most;
+    add(line, "%.*s%s", (int)most, owner.text, cut ? "..." : "");
+    if (holder->count == 0)
+        add(line, " (lapsed)");
+    else if (holder->count > 1)
+        add(line, " (%u holds)", holder->count);
+}
+
+/* " by a, b and 3 more": those of one mode. Their number. */
+static unsigned count_mode(const redlock_view *view, int mode)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < view->shown; i++)
+        count += view->holder[i].mode == mode;
+    return count;
+}
+
+static void add_mode(struct line *line, const redlock_view *view, int mode, unsigned all)
+{
+    unsigned named = 0;
+    for (unsigned i = 0; i < view->shown && named < NAMED_IN_LINE; i++) {
+        if (view->holder[i].mode != mode)
+            continue;
+        add(line, named++ > 0 ? ", " : " ");
+        add_owner(line, &view->holder[i], 40);
+    }
+    if (all > named)
+        add(line, " and %u more", all - named);
+}
+
+static void add_read_write(struct line *line, const redlock_view *view)
+{
+    unsigned writers = count_mode(view, REDLOCK_WRITE);
+    unsigned readers = view->holders - writers; /* there is one writer at most */
+    if (writers > 0) {
+        add(line, "written by");
+        add_mode(line, view, REDLOCK_WRITE, writers);
+    }
+    if (readers > 0) {
+        add(line, "%sread by", writers > 0 ? ", " : "");
+        add_mode(line, view, REDLOCK_READ, readers);
+    }
+}
+
+static void add_waiting(struct line *line, const redlock_view *view)
+{
+    if (view->waiting > 0)
+        add(line, "; %u wait%s", view->waiting, view->waiting == 1 ? "s" : "");
+    if (view->writer_ms > 0)
+        add(line, "; a writer is next");
+}
+
+struct cli_text cli_view_text(const redlock_view *view)
+{
+    struct line line = {{""}, 0};
+    switch (view->form) {
+    case REDLOCK_FORM_FREE:
+        add(&line, "free");
+        break;
+    case REDLOCK_FORM_KEPT:
+        add(&line, "free, kept for a waiter, %s", cli_left_text(view->ttl_ms).text);
+        break;
+    case REDLOCK_FORM_DATA:
+        add(&line, "no lock but data: a %s, %s", view->data, cli_left_text(view->ttl_ms).text);
+        break;
+    case REDLOCK_FORM_READ_WRITE:
+        add_read_write(&line, view);
+        add(&line, ", %s", cli_left_text(view->ttl_ms).text);
+        break;
+    default:
+        add(&line, "held by ");
+        if (view->shown > 0)
+            add_owner(&line, &view->holder[0], 120);
+        add(&line, ", %s", cli_left_text(view->ttl_ms).text);
+        break;
+    }
+    add_waiting(&line, view);
+    return line.text;
+}
+
+void cli_print_holders(const redlock_view *view)
+{
+    if (view->holders < 2)
+        return;
+    for (unsigned i = 0; i < view->shown; i++) {
+        const redlock_holder *holder = &view->holder[i];
+        printf("  %-5s  %s, %u hold%s, %s\n", mode_word(holder->mode),
+               cli_text(holder->owner, holder->owner_len).text, holder->count,
+               holder->count == 1 ? "" : "s", cli_left_text(holder->ttl_ms).text);
+    }
+    if (view->holders > view->shown)
+        printf("  and %u more\n", view->holders - view->shown);
+}
+
+/* ---- JSON ------------------------------------------------------------------------------- */
+
+static void json_time(FILE *out, const char *key, int64_t ms)
+{
+    if (ms >= 0)
+        fprintf(out, ",\"%s\":%lld", key, (long long)ms);
+    else
+        fprintf(out, ",\"%s\":null", key); /* for ever */
+}
+
+static void json_holders(FILE *out, const redlock_view *view)
+{
+    fputs(",\"holders\":[", out);
+    for (unsigned i = 0; i < view->shown; i++) {
+        const redlock_holder *holder = &view->holder[i];
+        fputs(i > 0 ? ",{" : "{", out);
+        cli_json_bytes(out, "owner", holder->owner, holder->owner_len);
+        fprintf(out, ",\"mode\":\"%s\",\"count\":%u", mode_word(holder->mode), holder->count);
+        json_time(out, "ttl_ms", holder->ttl_ms);
+        fputc('}', out);
+    }
+    fprintf(out, "],\"holder_count\":%u", view->holders);
+}
+
+void cli_json_view(FILE *out, const redlock_view *view)
+{
+    if (view->form != REDLOCK_FORM_FREE && view->form != REDLOCK_FORM_KEPT) {
+        fprintf(out, ",\"kind\":\"%s\"", cli_form_word(view));
+        if (view->form == REDLOCK_FORM_DATA) {
+            fputc(',', out);
+            cli_json_text(out, "type", view->data);
+        }
+        if (view->shown > 0) {
+            fputc(',', out);
+            cli_json_bytes(out, "holder", view->holder[0].owner, view->holder[0].owner_len);
+        }
+        json_time(out, "ttl_ms", view->ttl_ms);
+        json_holders(out, view);
+    } else if (view->form == REDLOCK_FORM_KEPT) {
+        fputs(",\"kept\":true", out);
+        json_time(out, "ttl_ms", view->ttl_ms);
+    }
+    fprintf(out, ",\"waiting\":%u", view->waiting);
+    if (view->writer_ms > 0)
+        json_time(out, "writer_waits_ms", view->writer_ms);
+}

@@ -1,0 +1,237 @@
+/* cmd_break.c - break: delete a lock that is stuck, whoever holds it. It shows the holder
+ * first, and asks; what was shown is what is deleted, or nothing is. */
+#include "config_auto.h"
+
+#include "redlock/cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+/* What came of it, as --json tells it. */
+static const char broken[] = "broken", was_free[] = "free", declined[] = "declined",
+                  changed[] = "changed", no_lock[] = "no lock", unknown[] = "unknown";
+
+struct breaking {
+    const struct cli *cli;
+    redlock *client;
+    redlock_description *shown;
+    redlock_report report; /* rounds 0: nothing was to be deleted */
+    struct cli_text name;
+};
+
+/* Nothing stands there on any master, or what is kept for a waiter. */
+static bool is_free(const redlock_description *all)
+{
+    for (unsigned i = 0; i < all->nodes; i++) {
+        const redlock_view *view = &all->node[i].view;
+        if (all->node[i].answered && view->form != REDLOCK_FORM_FREE &&
+            view->form != REDLOCK_FORM_KEPT)
+            return false;
+    }
+    return true;
+}
+
+/* The first of what a majority agrees on, else what any master has. */
+static const redlock_view *what_stands(const redlock_description *all)
+{
+    const redlock_view *first = &all->majority;
+    for (unsigned i = 0; i < all->nodes && first->shown == 0; i++) {
+        if (all->node[i].answered && all->node[i].view.shown > 0)
+            first = &all->node[i].view;
+    }
+    return first->shown > 0 ? first : &all->majority;
+}
+
+static bool any_endless(const redlock_description *all)
+{
+    for (unsigned i = 0; i < all->nodes; i++) {
+        const redlock_view *view = &all->node[i].view;
+        if (all->node[i].answered && view->shown > 0 && view->ttl_ms < 0)
+            return true;
+    }
+    return false;
+}
+
+/* Is it the lock that was shown: of the same form, its first holder the same, on each master
+ * that has it? A time that has run on is no change, nor is a master that has lost it. */
+static bool same(const redlock_description *one, const redlock_description *other)
+{
+    for (unsigned i = 0; i < one->nodes && i < other->nodes; i++) {
+        const redlock_view *a = &one->node[i].view, *b = &other->node[i].view;
+        if (!other->node[i].answered || b->shown == 0)
+            continue;
+        if (!one->node[i].answered || a->shown == 0 || a->form != b->form ||
+            a->holder[0].owner_len != b->holder[0].owner_len ||
+            memcmp(a->holder[0].owner, b->holder[0].owner, a->holder[0].owner_len) != 0)
+            return false;
+    }
+    return true;
+}
+
+static int look(const struct breaking *breaking, redlock_description *all)
+{
+    const char *name = breaking->cli->operand;
+    memset(all, 0, sizeof(*all));
+    all->size = sizeof(*all);
+    return redlock_describe(breaking->client, name, strlen(name), NULL, all);
+}
+
+/* ---- what is said ----------------------------------------------------------------------- */
+
+static void show(const struct breaking *breaking)
+{
+    const redlock_view *view = what_stands(breaking->shown);
+    if (breaking->cli->json)
+        return;
+    printf("'%s': %s lock, %s\n", breaking->name.text, cli_form_word(view),
+           cli_view_text(view).text);
+    cli_print_holders(view);
+    fflush(stdout);
+}
+
+static int end(const struct breaking *breaking, const char *result, int status)
+{
+    const struct cli *cli = breaking->cli;
+    if (cli->json) {
+        cli_json_begin(stdout);
+        cli_json_bytes(stdout, "name", cli->operand, strlen(cli->operand));
+        if (breaking->shown->size > 0)
+            cli_json_view(stdout, what_stands(breaking->shown));
+        if (breaking->report.rounds > 0) {
+            putchar(',');
+            cli_json_votes(stdout, &breaking->report);
+        }
+        cli_json_result(stdout, result, status);
+    }
+    int written = cli_flush(cli);
+    return status != CLI_OK ? status : written;
+}
+
+/* ---- asking ----------------------------------------------------------------------------- */
+
+static bool says_yes(void)
+{
+    char answer[16] = "";
+    if (!fgets(answer, sizeof(answer), stdin))
+        return false;
+    answer[strcspn(answer, "\n")] = '\0';
+    return strcasecmp(answer, "y") == 0 || strcasecmp(answer, "yes") == 0;
+}
+
+/* -1: go on. */
+static int ask(struct breaking *breaking, const char **ret_result)
+{
+    const struct cli *cli = breaking->cli;
+    if (cli->yes)
+        return -1;
+    fprintf(stderr,
+            "redlock: its holder is not told, and goes on until it looks. Break it? [y/N] ");
+    *ret_result = declined;
+    if (!says_yes()) {
+        cli_say(cli, "'%s' was left alone", breaking->name.text);
+        return CLI_NOT_OURS;
+    }
+    redlock_description *now = calloc(1, sizeof(*now));
+    if (!now)
+        return CLI_SYSTEM;
+    int code = look(breaking, now);
+    bool is_same = code == REDLOCK_OK && same(breaking->shown, now);
+    free(now);
+    if (is_same)
+        return -1;
+    *ret_result = code == REDLOCK_OK ? changed : unknown;
+    cli_say(cli, "'%s' was left alone: %s", breaking->name.text,
+            code == REDLOCK_OK ? "it has another holder now" : redlock_strerror(code));
+    return code == REDLOCK_OK ? CLI_NOT_ACQUIRED : cli_exit_of(code);
+}
+
+/* What stands in the way before anybody is asked; -1: nothing does. */
+static int refuse(const struct breaking *breaking, const char **ret_result)
+{
+    const struct cli *cli = breaking->cli;
+    const redlock_description *all = breaking->shown;
+    const char *name = breaking->name.text;
+    *ret_result = no_lock;
+    if (all->majority.form == REDLOCK_FORM_DATA) {
+        cli_say(cli, "'%s' is %s: it was left alone", name, cli_view_text(&all->majority).text);
+        return CLI_KIND;
+    }
+    if (any_endless(all) && !cli->even_without_ttl) {
+        cli_say(cli,
+                "'%s' has no TTL, as no lock of a client has: it was left alone. If it is a "
+                "lock that was set by hand, say --even-without-ttl",
+                name);
+        return CLI_KIND;
+    }
+    if (!cli->yes && !isatty(STDIN_FILENO)) {
+        cli_say(cli, "'%s' was left alone: there is no terminal to ask at; say --yes", name);
+        *ret_result = declined;
+        return CLI_USAGE;
+    }
+    return -1;
+}
+
+/* ---- doing it --------------------------------------------------------------------------- */
+
+static int force(struct breaking *breaking, const char **ret_result)
+{
+    const struct cli *cli = breaking->cli;
+    redlock_report *report = &breaking->report;
+    report->size = sizeof(*report);
+    int code = (cli->even_without_ttl ? redlock_force_release_endless : redlock_force_release)(
+        breaking->client, cli->operand, strlen(cli->operand), report);
+    cli_say_votes(cli, report);
+    *ret_result = code == REDLOCK_OK ? broken : code == REDLOCK_EKIND ? no_lock : unknown;
+    if (code == REDLOCK_OK && !cli->json)
+        printf("broken: deleted on %u of %u masters\n", report->granted, report->nodes);
+    else if (code != REDLOCK_OK)
+        cli_say(cli, "'%s' may be held still: deleted on %u of %u masters, %u are needed: %s",
+                breaking->name.text, report->granted, report->nodes, report->needed,
+                redlock_strerror(code));
+    return cli_exit_of(code);
+}
+
+static int break_it(struct breaking *breaking, const char **ret_result)
+{
+    const struct cli *cli = breaking->cli;
+    int code = look(breaking, breaking->shown);
+    *ret_result = unknown;
+    if (code != REDLOCK_OK) {
+        cli_say(cli, "'%s' was left alone: %s", breaking->name.text, redlock_strerror(code));
+        if (code != REDLOCK_ENOQUORUM)
+            breaking->shown->size = 0; /* nothing was looked at */
+        return cli_exit_of(code);
+    }
+    if (is_free(breaking->shown)) {
+        *ret_result = was_free;
+        if (!cli->json)
+            printf("'%s': free, there is nothing to break\n", breaking->name.text);
+        return CLI_OK;
+    }
+    if (breaking->shown->majority.form != REDLOCK_FORM_DATA)
+        show(breaking);
+    int status = refuse(breaking, ret_result);
+    if (status < 0)
+        status = ask(breaking, ret_result);
+    return status < 0 ? force(breaking, ret_result) : status;
+}
+
+int cmd_break(const struct cli *cli)
+{
+    static struct breaking breaking;
+    const char *result = unknown;
+    breaking.cli = cli;
+    breaking.name = cli_text(cli->operand, strlen(cli->operand));
+    int status = cli_open(cli, &breaking.client);
+    if (status != CLI_OK)
+        return status;
+    breaking.shown = calloc(1, sizeof(*breaking.shown));
+    status = breaking.shown ? break_it(&breaking, &result) : CLI_SYSTEM;
+    if (breaking.shown)
+        status = end(&breaking, result, status);
+    free(breaking.shown);
+    redlock_close(breaking.client);
+    return status;
+}

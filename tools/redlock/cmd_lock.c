@@ -1,0 +1,220 @@
+/* cmd_lock.c - lock, extend, release: a lock that outlives the process which took it, passed
+ * from one to the next as a handle. A lock is detached before the client is closed on every
+ * way out but the ones that give it up: redlock_close() releases what it still holds. */
+#include "config_auto.h"
+
+#include "redlock/cli.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct answer {
+    char handle[REDLOCK_HANDLE_MAX];
+    struct cli_names names;
+    int64_t validity_ms;
+};
+
+static void print_answer(const struct cli *cli, const struct answer *answer,
+                         const redlock_report *report)
+{
+    if (!cli->json) {
+        printf("%s\n", answer->handle);
+        return;
+    }
+    cli_json_begin(stdout);
+    cli_json_names(stdout, &answer->names);
+    putchar(',');
+    cli_json_text(stdout, "handle", answer->handle);
+    printf(",\"validity_ms\":%lld,", (long long)answer->validity_ms);
+    cli_json_votes(stdout, report);
+    cli_json_result(stdout, cli->verb == CLI_LOCK ? "acquired" : "extended", CLI_OK);
+}
+
+/* Detach the lock and print its handle. What nobody was told of is given up again. */
+static int hand_out(const struct cli *cli, redlock *client, redlock_lock *lock,
+                    const redlock_report *report)
+{
+    struct answer answer;
+    cli_names_of(lock, &answer.names);
+    answer.validity_ms = redlock_validity_ms(lock);
+    int code = redlock_detach(lock, answer.handle, sizeof(answer.handle));
+    if (code != REDLOCK_OK) {
+        cli_say(cli, "no handle could be made: %s", redlock_strerror(code));
+        redlock_release(lock);
+        return cli_exit_of(code);
+    }
+    print_answer(cli, &answer, report);
+    int status = cli_flush(cli);
+    redlock_lock *again = NULL;
+    if (status != CLI_OK && redlock_attach(client, answer.handle, &again) == REDLOCK_OK)
+        redlock_release(again);
+    return status;
+}
+
+int cmd_lock(const struct cli *cli)
+{
+    redlock *client = NULL;
+    int status = cli_open(cli, &client);
+    if (status != CLI_OK)
+        return status;
+    cli_cancel_on_signals(cli, client);
+    redlock_report report = {.size = sizeof(report)};
+    redlock_options how = REDLOCK_OPTIONS_INIT;
+    how.report = &report;
+    redlock_lock *lock = NULL;
+    status = cli_take(cli, client, &how, &lock);
+    if (lock)
+        status = hand_out(cli, client, lock, &report);
+    cli_cancel_on_signals(cli, NULL);
+    redlock_close(client);
+    return status;
+}
+
+/* ---- a handle that was given ---- */
+
+/* One line from stdin. False: too long to be a handle, or unreadable. */
+static bool read_handle(char *ret_text, size_t size)
+{
+    size_t len = 0;
+    while (len < size) {
+        ssize_t got = read(STDIN_FILENO, ret_text + len, size - len);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return false;
+        if (got == 0)
+            break;
+        len += (size_t)got;
+    }
+    if (len == size)
+        return false;
+    while (len > 0 && (ret_text[len - 1] == '\n' || ret_text[len - 1] == '\r'))
+        len--;
+    ret_text[len] = '\0';
+    return strlen(ret_text) == len; /* no NUL inside */
+}
+
+/* The handle: the operand, `-` for stdin, or $REDLOCK_HANDLE. NULL: the line is written. */
+static const char *find_handle(const struct cli *cli, char *buffer, size_t size)
+{
+    const char *handle = cli->operand ? cli->operand : getenv("REDLOCK_HANDLE");
+    if (handle && strcmp(handle, "-") == 0) {
+        if (!read_handle(buffer, size)) {
+            cli_say(cli, "stdin holds no handle: it takes the one line that lock printed");
+            return NULL;
+        }
+        handle = buffer;
+    }
+    if (!handle || !*handle) {
+        cli_say(cli, "the handle is missing: give the text that lock printed, - to read it "
+                     "from stdin, or set $REDLOCK_HANDLE");
+        return NULL;
+    }
+    return handle;
+}
+
+/* Open, find the handle and attach it. CLI_OK, or the status to leave with (all closed). */
+static int attach(const struct cli *cli, redlock **ret_client, redlock_lock **ret_lock)
+{
+    char buffer[REDLOCK_HANDLE_MAX + 2]; /* a newline, and one byte that shows it is too long */
+    const char *handle = find_handle(cli, buffer, sizeof(buffer));
+    if (!handle)
+        return CLI_USAGE;
+    int status = cli_open(cli, ret_client);
+    if (status != CLI_OK)
+        return status;
+    int code = redlock_attach(*ret_client, handle, ret_lock);
+    if (code == REDLOCK_OK)
+        return CLI_OK;
+    if (code == REDLOCK_EEXPIRED)
+        cli_say(cli, "the lock of this handle has run out");
+    else
+        cli_say(cli, "'%s': %s", cli_text(handle, strlen(handle)).text, redlock_strerror(code));
+    redlock_close(*ret_client);
+    return cli_exit_of(code);
+}
+
+static void print_not_extended(const struct answer *answer, int64_t left_ms,
+                               const redlock_report *report, int code)
+{
+    cli_json_begin(stdout);
+    cli_json_names(stdout, &answer->names);
+    printf(",\"validity_ms\":%lld,", (long long)left_ms);
+    cli_json_votes(stdout, report);
+    cli_json_result(stdout, cli_result_word(code), cli_exit_of(code));
+}
+
+int cmd_extend(const struct cli *cli)
+{
+    redlock *client = NULL;
+    redlock_lock *lock = NULL;
+    int status = attach(cli, &client, &lock);
+    if (status != CLI_OK)
+        return status;
+    redlock_report report = {.size = sizeof(report)};
+    struct answer answer;
+    cli_names_of(lock, &answer.names);
+    int code = redlock_extend(lock, cli->ttl_ms, &report);
+    cli_say_votes(cli, &report);
+    if (code == REDLOCK_OK) {
+        status = hand_out(cli, client, lock, &report);
+    } else {
+        char kept[REDLOCK_HANDLE_MAX]; /* the same lock as before: the caller has its handle */
+        int64_t left_ms = redlock_validity_ms(lock);
+        bool lives = redlock_detach(lock, kept, sizeof(kept)) == REDLOCK_OK;
+        if (!lives)
+            redlock_release(lock);
+        cli_say(cli, "not extended: %s%s%s%s",
+                code == REDLOCK_EINVAL ? "the TTL must leave time after the drift and be no "
+                                         "longer than the node list's max-ttl"
+                                       : redlock_strerror(code),
+                lives ? " (the lock is valid for another " : "",
+                lives ? cli_time_text(left_ms).text : "", lives ? ")" : "");
+        status = cli_exit_of(code);
+        if (cli->json)
+            print_not_extended(&answer, lives ? left_ms : 0, &report, code);
+    }
+    redlock_close(client);
+    return status;
+}
+
+static const char *release_word(int code)
+{
+    switch (code) {
+    case REDLOCK_OK:
+        return "released";
+    case REDLOCK_EUNKNOWN:
+        return "unknown";
+    default:
+        return "expired";
+    }
+}
+
+int cmd_release(const struct cli *cli)
+{
+    redlock *client = NULL;
+    redlock_lock *lock = NULL;
+    int status = attach(cli, &client, &lock);
+    if (status != CLI_OK)
+        return status;
+    struct answer answer;
+    cli_names_of(lock, &answer.names);
+    int code = redlock_release(lock);
+    /* Whoever asks twice, as after "unknown", asks for what may have been done. */
+    if (code != REDLOCK_OK)
+        cli_say(cli, "'%s'%s: %s", cli_first_name(&answer.names).text,
+                answer.names.count > 1 ? " and the others" : "",
+                code == REDLOCK_EEXPIRED
+                    ? "gone already: it was released before, was lost, or had run out"
+                    : redlock_strerror(code));
+    if (cli->json) {
+        cli_json_begin(stdout);
+        cli_json_names(stdout, &answer.names);
+        cli_json_result(stdout, release_word(code), cli_exit_of(code));
+    }
+    int written = cli_flush(cli);
+    redlock_close(client);
+    return code != REDLOCK_OK ? cli_exit_of(code) : written;
+}

@@ -1,0 +1,92 @@
+/* cmd_status.c - status: can a lock be had? Proven at each master by a probe; once, or again
+ * each second. */
+#include "config_auto.h"
+
+#include "redlock/status_print.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+struct status {
+    const struct cli *cli;
+    redlock *client;
+    redlock_status_report report;
+};
+
+static int exit_of(enum status_verdict verdict)
+{
+    static const int statuses[] = {
+        [STATUS_FIT] = CLI_OK,
+        [STATUS_DEGRADED] = CLI_DEGRADED,
+        [STATUS_NOT_FIT] = CLI_NO_QUORUM,
+    };
+    return statuses[verdict];
+}
+
+static int look_once(struct status *status)
+{
+    const struct cli *cli = status->cli;
+    redlock_status_report *report = &status->report;
+    report->size = sizeof(*report);
+    int code = redlock_probe(status->client, cli->prefix, report);
+    if (code != REDLOCK_OK && code != REDLOCK_ENOQUORUM) {
+        cli_say(cli, "no status: %s", redlock_strerror(code));
+        return cli_exit_of(code);
+    }
+    if (cli->watch && !cli->json && isatty(STDOUT_FILENO))
+        printf("\033[H\033[2J");
+    if (cli->json)
+        status_print_json(report);
+    else
+        status_print_text(cli, report);
+    int written = cli_flush(cli);
+    return written != CLI_OK ? written : exit_of(status_verdict_of(report));
+}
+
+/* Sleep, or return at once where a signal came (even just before: it is blocked till here). */
+static void sleep_unless_signaled(int64_t ms)
+{
+    sigset_t none;
+    sigemptyset(&none);
+    struct timespec pause = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000L};
+    (void)ppoll(NULL, 0, &pause, &none);
+}
+
+/* INT (and the others of its kind) ends the watch, with the status of what was seen last. */
+static int watch(struct status *status)
+{
+    const struct cli *cli = status->cli;
+    sigset_t blocked;
+    cli_signals_to_forward(&blocked);
+    sigprocmask(SIG_BLOCK, &blocked, NULL);
+    cli_cancel_on_signals(cli, NULL);
+    int result = CLI_OK;
+    while (cli_canceled_by() == 0) {
+        result = look_once(status);
+        if (result == CLI_SYSTEM)
+            break;
+        if (!isatty(STDOUT_FILENO) && !cli->json) {
+            putchar('\n');
+            result = cli_flush(cli) == CLI_OK ? result : CLI_SYSTEM;
+        }
+        sleep_unless_signaled(1000);
+    }
+    return result;
+}
+
+int cmd_status(const struct cli *cli)
+{
+    struct status *status = calloc(1, sizeof(*status));
+    if (!status)
+        return CLI_SYSTEM;
+    status->cli = cli;
+    int result = cli_open(cli, &status->client);
+    if (result == CLI_OK) {
+        result = cli->watch ? watch(status) : look_once(status);
+        redlock_close(status->client);
+    }
+    free(status);
+    return result;
+}

@@ -1,0 +1,87 @@
+/* run.h - the parts of `redlock run`, which stays with the lock while the guard stays with
+ * the command:
+ *
+ *   cmd_run.c       the order of things, and the exit status
+ *   run_spawn.c     the guard's start, and COMMAND's environment
+ *   run_watch.c     the lock, signals, and what the guard says
+ *   run_terminal.c  job control, as between a shell and its jobs
+ *   run_orphans.c   what to do when the guard itself was killed
+ *   run_guard.c, run_child.c   the other process
+ *
+ * The library renews the lock, on its own thread. It tells us where the lock is lost; that it
+ * was renewed is seen by looking, and the guard is told.
+ */
+#ifndef RUN_H
+#define RUN_H
+
+#include "redlock/cli.h"
+#include "base/clock.h"
+#include "redlock/run_guard.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* The terminal, if there is one. */
+struct run_terminal {
+    int fd;                /* /dev/tty; -1: none */
+    bool was_given;        /* COMMAND's group has had it at least once */
+    struct termios *modes; /* as they were at the start; NULL: none were saved */
+};
+
+struct run {
+    const struct cli *cli;
+    redlock *client;
+    redlock_lock *lock;
+    redlock_report report;
+    struct guard_times times;
+    struct rl_clock clock; /* the times below are its own */
+    int64_t give_up_ns;  /* the library gives the lock up so long before its end */
+    int64_t deadline_ns; /* boottime: the end that the guard was told of last */
+    struct run_terminal terminal;
+    int signal_fd;
+    pid_t guard;
+    pid_t command;    /* its process group too; 0: not started */
+    pid_t *strangers; /* children we had before */
+    size_t stranger_count;
+
+    /* The library's thread uses these two as well. */
+    _Atomic int control_fd;  /* -1: there is no guard to talk to yet */
+    _Atomic int64_t lost_ns; /* when it told us that the lock is lost; 0: it has not */
+
+    bool stop_asked; /* we were sent TSTP, and passed it on */
+    bool int_passed_on;
+    bool ending; /* the guard has sent TERM or KILL */
+    bool ended;  /* all has ended: `status`, `why` and `ended_at_ns` are known */
+    bool guard_died;
+    bool guard_late; /* it did not act in time, and was killed */
+    int not_run;       /* errno of exec */
+    int guard_failure; /* errno of what the guard could not get */
+    int status;
+    int why; /* enum guard_why */
+    int64_t ended_at_ns;
+    const char *result; /* for --json; NULL: COMMAND was not run */
+};
+
+/* ---- run_spawn.c: 0 or an errno ---- */
+int run_spawn(struct run *run);
+
+/* ---- run_watch.c ---- */
+void run_watch(struct run *run); /* until all has ended */
+void run_order(const struct run *run, enum guard_order_kind kind, int signal_number);
+void run_lost(void *run, redlock_lock *lock); /* a redlock_lost_fn */
+
+/* The time until which the lock is certainly ours; 0: it is not. */
+int64_t run_deadline_ns(struct run *run);
+
+/* ---- run_terminal.c ---- */
+void run_terminal_open(struct run_terminal *terminal);
+bool run_terminal_wanted(const struct run_terminal *terminal); /* give it from the start? */
+void run_on_stopped(struct run *run, int signal_number);
+void run_on_continued(struct run *run);
+void run_terminal_close(struct run *run);
+
+/* ---- run_orphans.c ---- */
+void run_strangers_note(struct run *run);
+void run_orphans_end(struct run *run); /* the guard is dead, or has to be */
+
+#endif

@@ -1,0 +1,151 @@
+/* status_checks.c - see status_checks.h. */
+#include "config_auto.h"
+
+#include "redlock/cli.h"
+#include "redlock/status_checks.h"
+
+#include <string.h>
+
+/* Words in a reason, and what helps then. The first row that fits is taken. */
+static const struct {
+    const char *words;
+    const char *remedy;
+} remedies[] = {
+    {"WRONGPASS", "give the user and the password of this master in the node list"},
+    {"NOAUTH", "this master wants a password: add password-file=FILE to its line"},
+    {"authentication", "check the user and the password of this master in the node list"},
+    {"unknown command", "EVAL is renamed or disabled there: allow EVAL and EVALSHA"},
+    {"access a key",
+     "allow the user these keys, or name a beginning that it may use: --prefix"},
+    {"access one of the keys",
+     "allow the user these keys, or name a beginning that it may use: --prefix"},
+    {"channels redlock:wake", "allow the user the channels redlock:wake:*"},
+    {"user executing the script", "allow the user what redlock(7) lists under permissions"},
+    {"NOPERM", "allow the user what redlock(7) lists under permissions"},
+    {"PUBLISH", "allow the user PUBLISH and the channels redlock:wake:*"},
+    {"ZADD", "allow the user these commands; redlock(7) lists all"},
+    {"OOM", "free memory there, or raise maxmemory"},
+    {"MISCONF", "its disk is full or can't be written: see its log, and mend persistence"},
+    {"NOREPLICAS", "bring its replicas back, or set min-replicas-to-write 0"},
+    {"CROSSSLOT", "use independent masters; a cluster's members are not"},
+    {"MOVED", "use independent masters; a cluster's members are not"},
+    {"CLUSTERDOWN", "use independent masters; a cluster's members are not"},
+    {"INFO was refused", "allow the user INFO"},
+    {"names no run_id", "name the masters themselves, each independent of the others"},
+    {"BUSY", "a script blocks this master: see SCRIPT KILL"},
+    {"no answer to the script", "is it in CLIENT PAUSE, in a slow script, or overloaded?"},
+    {"does not answer", "is its process stopped, or the network cut?"},
+    {"no answer within", "is the address right, and does a firewall let us through?"},
+    {"refused", "is the server running, and is the address right?"},
+    {"No such file", "is the server running, and is the path of its socket right?"},
+    {"resolve", "is the host's name right?"},
+    {"same server", "name each master once"},
+    {"ertificate", "see ca-file, cert-file and server-name in redlock.conf(5)"},
+};
+
+static const char *remedy_of(const char *reason)
+{
+    for (size_t i = 0; i < sizeof(remedies) / sizeof(remedies[0]); i++) {
+        if (strstr(reason, remedies[i].words))
+            return remedies[i].remedy;
+    }
+    return NULL;
+}
+
+/* What the library itself says often ends in what helps: "...: set that to 0". It is cut off
+ * there. NULL: it does not. */
+static const char *own_remedy(char *reason)
+{
+    static const char *const begins[] = {": name ", ": set ", ": free "};
+    for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++) {
+        char *at = strstr(reason, begins[i]);
+        if (at) {
+            *at = '\0';
+            return at + 2;
+        }
+    }
+    return NULL;
+}
+
+static void set(struct status_check *check, const char *name, enum status_result result,
+                const char *reason, size_t size)
+{
+    *check = (struct status_check){.name = name, .result = result};
+    if (result == STATUS_OK || result == STATUS_NONE)
+        return;
+    struct cli_text shown = cli_text(reason, strnlen(reason, size));
+    _Static_assert(sizeof(shown.text) <= sizeof(check->reason), "reason");
+    memcpy(check->reason, shown.text, sizeof(shown.text));
+    check->remedy = own_remedy(check->reason);
+    if (!check->remedy)
+        check->remedy = remedy_of(check->reason);
+}
+
+static void check_connection(const redlock_node_status *node, struct status_check *check)
+{
+    bool good = node->state == REDLOCK_NODE_READY || node->state == REDLOCK_NODE_REFUSED ||
+                node->state == REDLOCK_NODE_GUARDED;
+    const char *why = *node->text                           ? node->text
+                      : node->state == REDLOCK_NODE_STALLED ? "does not answer"
+                                                            : "not connected yet";
+    set(check, "connection", good ? STATUS_OK : STATUS_FAIL, why, sizeof(node->text));
+}
+
+static void check_server(const redlock_node_status *node, struct status_check *check)
+{
+    enum status_result result =
+        node->state == REDLOCK_NODE_REFUSED                                        ? STATUS_FAIL
+        : node->state != REDLOCK_NODE_READY && node->state != REDLOCK_NODE_GUARDED ? STATUS_NONE
+        : node->state == REDLOCK_NODE_READY && *node->text                         ? STATUS_WARN
+                                                                                   : STATUS_OK;
+    set(check, "server", result, node->text, sizeof(node->text));
+}
+
+static void check_guard(const redlock_node_status *node, struct status_check *check)
+{
+    bool guarded = node->state == REDLOCK_NODE_GUARDED;
+    set(check, "guard",
+        guarded                             ? STATUS_WARN
+        : node->state == REDLOCK_NODE_READY ? STATUS_OK
+                                            : STATUS_NONE,
+        node->text, sizeof(node->text));
+    if (!guarded)
+        return;
+    snprintf(check->reason, sizeof(check->reason), "votes in %.20s: %.190s",
+             cli_time_text(node->guard_ms).text,
+             cli_text(node->text, strnlen(node->text, sizeof(node->text))).text);
+    check->remedy = NULL; /* it passes */
+}
+
+/* Without wake-ups locks are had all the same, only later. */
+static void check_proof(const redlock_node_status *node, int of, struct status_check *check)
+{
+    static const char *const names[REDLOCK_PROOFS] = {"acquire", "extend", "release", "wake"};
+    const redlock_proof *proof = &node->proof[of];
+    enum status_result bad = of == REDLOCK_PROOF_WAKE ? STATUS_WARN : STATUS_FAIL;
+    set(check, names[of],
+        proof->result == REDLOCK_PROOF_FAILED ? bad
+        : proof->result == REDLOCK_PROOF_OK   ? STATUS_OK
+                                              : STATUS_NONE,
+        proof->text, sizeof(proof->text));
+}
+
+void status_checks_make(const redlock_node_status *node, struct status_checks *ret_checks)
+{
+    check_connection(node, &ret_checks->check[0]);
+    check_server(node, &ret_checks->check[1]);
+    check_guard(node, &ret_checks->check[2]);
+    for (int of = 0; of < REDLOCK_PROOFS; of++)
+        check_proof(node, of, &ret_checks->check[3 + of]);
+    ret_checks->votes = node->state == REDLOCK_NODE_READY;
+    for (int of = 0; of < REDLOCK_PROOFS; of++)
+        ret_checks->votes = ret_checks->votes && (of == REDLOCK_PROOF_WAKE ||
+                                                  node->proof[of].result == REDLOCK_PROOF_OK);
+}
+
+enum status_verdict status_verdict_of(const redlock_status_report *report)
+{
+    if (report->proven < report->needed)
+        return STATUS_NOT_FIT;
+    return report->proven < report->nodes ? STATUS_DEGRADED : STATUS_FIT;
+}

@@ -1,0 +1,204 @@
+/* status_print.c - what status found, for people and as JSON. */
+#include "config_auto.h"
+
+#include "redlock/status_print.h"
+
+#include <string.h>
+
+#define COLUMNS 96
+#define BESIDE_ADDRESS 50 /* columns that the rest of a node's line takes */
+#define REASON_AT 9       /* "   FAIL  " */
+
+static const char *state_name(int state)
+{
+    switch (state) {
+    case REDLOCK_NODE_CONNECTING:
+        return "connecting";
+    case REDLOCK_NODE_GUARDED:
+        return "guarded";
+    case REDLOCK_NODE_REFUSED:
+        return "refused";
+    case REDLOCK_NODE_STALLED:
+        return "stalled";
+    case REDLOCK_NODE_READY:
+        return "ready";
+    default:
+        return "down";
+    }
+}
+
+static const char *result_word(enum status_result result)
+{
+    static const char *const words[] = {"none", "ok", "warn", "fail"};
+    return words[result];
+}
+
+static const char *verdict_word(enum status_verdict verdict)
+{
+    static const char *const words[] = {"fit", "degraded", "not fit"};
+    return words[verdict];
+}
+
+/* ---- for people ------------------------------------------------------------------------- */
+
+/* Words from column `indent` on; the first line has been written up to `at`. */
+static void print_wrapped(const char *text, int indent, int at)
+{
+    while (*text) {
+        int len = (int)strcspn(text, " ");
+        if (at > indent && at + 1 + len > COLUMNS) {
+            printf("\n%*s", indent, "");
+            at = indent;
+        } else if (at > indent) {
+            putchar(' ');
+            at++;
+        }
+        printf("%.*s", len, text);
+        at += len;
+        text += len;
+        text += strspn(text, " ");
+    }
+    putchar('\n');
+}
+
+static void print_check(const struct status_check *check)
+{
+    static const char *const words[] = {"-", "OK", "WARN", "FAIL"};
+    char line[sizeof(check->reason) + 32];
+    snprintf(line, sizeof(line), "%s%s%s", check->name, *check->reason ? ": " : "",
+             check->reason);
+    printf("   %-4s  ", words[check->result]);
+    print_wrapped(line, REASON_AT, REASON_AT);
+    if (!check->remedy)
+        return;
+    printf("%*s", REASON_AT, "");
+    print_wrapped(check->remedy, REASON_AT, REASON_AT);
+}
+
+static struct cli_text round_trip_text(const redlock_node_status *node)
+{
+    struct cli_text shown = {"-"};
+    if (node->round_trip_us >= 0)
+        snprintf(shown.text, sizeof(shown.text), "%lld.%02lldms",
+                 (long long)node->round_trip_us / 1000,
+                 (long long)node->round_trip_us % 1000 / 10);
+    return shown;
+}
+
+static struct cli_text uptime_text(const redlock_node_status *node)
+{
+    struct cli_text shown = {"-"};
+    if (node->uptime_s >= 60)
+        return cli_time_text(node->uptime_s * 1000);
+    if (node->uptime_s >= 0)
+        snprintf(shown.text, sizeof(shown.text), "%llds", (long long)node->uptime_s);
+    return shown;
+}
+
+/* An address that is too long for its column has a line of its own. */
+static void print_node(const redlock_node_status *node, unsigned number, int width,
+                       const struct status_checks *checks)
+{
+    int len = (int)strlen(node->node);
+    struct cli_text version =
+        cli_text(node->version, strnlen(node->version, sizeof(node->version)));
+    printf("%2u  %-*s", number, width, node->node);
+    if (len > width)
+        printf("\n    %*s", width, "");
+    printf("  %-10s  %8s  up %-7s  %s\n",
+           node->state == REDLOCK_NODE_READY && !checks->votes ? "failing"
+                                                               : state_name(node->state),
+           round_trip_text(node).text, uptime_text(node).text,
+           *version.text ? version.text : "-");
+}
+
+void status_print_text(const struct cli *cli, const redlock_status_report *report)
+{
+    static const char *const words[] = {"fit", "DEGRADED", "NOT FIT"};
+    int width = 0;
+    for (unsigned i = 0; i < report->nodes; i++) {
+        int len = (int)strlen(report->node[i].node);
+        width = len > width ? len : width;
+    }
+    width = width < COLUMNS - BESIDE_ADDRESS ? width : COLUMNS - BESIDE_ADDRESS;
+    for (unsigned i = 0; i < report->nodes; i++) {
+        struct status_checks checks;
+        status_checks_make(&report->node[i], &checks);
+        print_node(&report->node[i], i + 1, width, &checks);
+        for (int k = 0; k < STATUS_CHECKS; k++) {
+            if (checks.check[k].result >= STATUS_WARN ||
+                (cli->verbose && checks.check[k].result != STATUS_NONE))
+                print_check(&checks.check[k]);
+        }
+    }
+    if (cli->verbose)
+        printf("max-ttl %s\n", cli_time_text(report->max_ttl_ms).text);
+    printf("%s: %u of %u masters vote, %u are needed\n", words[status_verdict_of(report)],
+           report->proven, report->nodes, report->needed);
+}
+
+/* ---- JSON ------------------------------------------------------------------------------- */
+
+static void json_field(const char *key, const char *text, size_t size)
+{
+    putchar(',');
+    cli_json_bytes(stdout, key, text, strnlen(text, size));
+}
+
+static void json_checks(const struct status_checks *checks)
+{
+    fputs(",\"checks\":[", stdout);
+    for (int i = 0; i < STATUS_CHECKS; i++) {
+        const struct status_check *check = &checks->check[i];
+        printf("%s{\"check\":\"%s\",\"result\":\"%s\"", i > 0 ? "," : "", check->name,
+               result_word(check->result));
+        if (*check->reason)
+            json_field("reason", check->reason, sizeof(check->reason));
+        if (check->remedy)
+            json_field("remedy", check->remedy, strlen(check->remedy));
+        putchar('}');
+    }
+    putchar(']');
+}
+
+static void json_node(const redlock_node_status *node, unsigned number)
+{
+    struct status_checks checks;
+    status_checks_make(node, &checks);
+    printf("{\"number\":%u,", number);
+    cli_json_text(stdout, "node", node->node);
+    printf(",\"state\":\"%s\",\"votes\":%s", state_name(node->state),
+           checks.votes ? "true" : "false");
+    if (node->round_trip_us >= 0)
+        printf(",\"round_trip_us\":%lld", (long long)node->round_trip_us);
+    if (node->uptime_s >= 0)
+        printf(",\"uptime_s\":%lld", (long long)node->uptime_s);
+    if (node->state == REDLOCK_NODE_GUARDED)
+        printf(",\"guard_ms\":%lld", (long long)node->guard_ms);
+    json_field("role", node->role, sizeof(node->role));
+    json_field("version", node->version, sizeof(node->version));
+    json_field("run_id", node->run_id, sizeof(node->run_id));
+    json_field("text", node->text, sizeof(node->text));
+    if (*node->refusal) {
+        json_field("refusal", node->refusal, sizeof(node->refusal));
+        printf(",\"refused_ago_ms\":%lld", (long long)node->refused_ago_ms);
+    }
+    json_checks(&checks);
+    putchar('}');
+}
+
+void status_print_json(const redlock_status_report *report)
+{
+    enum status_verdict verdict = status_verdict_of(report);
+    cli_json_begin(stdout);
+    fputs("\"nodes\":[", stdout);
+    for (unsigned i = 0; i < report->nodes; i++) {
+        fputs(i > 0 ? "," : "", stdout);
+        json_node(&report->node[i], i + 1);
+    }
+    printf("],\"ready\":%u,\"proven\":%u,\"needed\":%u,\"max_ttl_ms\":%lld", report->ready,
+           report->proven, report->needed, (long long)report->max_ttl_ms);
+    printf(",\"verdict\":\"%s\",\"fit\":%s", verdict_word(verdict),
+           verdict == STATUS_NOT_FIT ? "false" : "true");
+    cli_json_end();
+}
