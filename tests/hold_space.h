@@ -1,5 +1,6 @@
 /* hold_space.h - a model world so small that every state it can ever be in is visited: one or
- * two holds on a few masters, time in steps of a second, the real lib/core/hold.c in the middle.
+ * two holds on a few masters, time in steps of a second, the real lib/core/hold.c in the
+ * middle.
  *
  * A state is what decides the future, and nothing else: times count from now, a token that
  * has settled is used again for a fresh hold. So the states are finite in number and the

@@ -3,8 +3,8 @@
  * goes wrong. No time passes but in world_pass(); nothing happens but by a call here, so one
  * seed is one history.
  *
- * The clients do with a hold what lib/engine/lease.c does with it (hold_client.c); the masters do
- * what the scripts do (hold_world.c); hold_check.c says what must be true, in true time,
+ * The clients do with a hold what lib/engine/lease.c does with it (hold_client.c); the masters
+ * do what the scripts do (hold_world.c); hold_check.c says what must be true, in true time,
  * after every single step.
  */
 #ifndef TEST_HOLD_WORLD_H

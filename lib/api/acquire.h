@@ -7,8 +7,8 @@
  *     |        ^ woken, the holder's TTL over, or a probe due
  *     +----- LINED: others of this client wait for the same name, and came first
  *
- * Who was refused stands in the name's line (wait_queue.h), is queued at the masters by its next
- * round, and sleeps until a majority of them has said that the lock was released.
+ * Who was refused stands in the name's line (wait_queue.h), is queued at the masters by its
+ * next round, and sleeps until a majority of them has said that the lock was released.
  */
 #ifndef RL_ATTEMPT_H
 #define RL_ATTEMPT_H

@@ -1,5 +1,5 @@
-/* multi_lock.c - redlock_try_many: locks of several clients, all or none. Made of the calls for one
- * lock, since nothing that one client asks can tell of another's masters.
+/* multi_lock.c - redlock_try_many: locks of several clients, all or none. Made of the calls for
+ * one lock, since nothing that one client asks can tell of another's masters.
  *
  * Nobody waits for a lock while it has another: it waits for one, tries the others once, and
  * where one is refused gives up all and waits for that one. So there is no ring of those who

@@ -4,8 +4,8 @@
 
 #include "kinds/name_set.h"
 
-/* What is taken together, on several clients (multi_lock.c): the try ends with ECANCELED when one of
- * them does. */
+/* What is taken together, on several clients (multi_lock.c): the try ends with ECANCELED when
+ * one of them does. */
 struct rl_beside {
     const redlock_item *items;
     size_t count;

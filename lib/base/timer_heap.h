@@ -1,4 +1,5 @@
-/* timer_heap.h - what is due when: a heap of timers that live inside what they are for. Core. */
+/* timer_heap.h - what is due when: a heap of timers that live inside what they are for. Core.
+ */
 #ifndef RL_TIMER_H
 #define RL_TIMER_H
 

@@ -1,6 +1,6 @@
-/* quorum_value.h - numbers that masters tell, of which a majority's is wanted: the largest that a
- * majority reaches, of 2, 1 and 3 holds on three masters 2. So a hold that is on a majority is
- * counted, and one that is not, is not. Core.
+/* quorum_value.h - numbers that masters tell, of which a majority's is wanted: the largest that
+ * a majority reaches, of 2, 1 and 3 holds on three masters 2. So a hold that is on a majority
+ * is counted, and one that is not, is not. Core.
  */
 #ifndef RL_NUMBERS_H
 #define RL_NUMBERS_H

@@ -1,5 +1,5 @@
-/* background.c - who runs the loop while no caller waits: the user's event loop (redlock_fd) or a
- * background thread. Both sleep on the same two descriptors, the client's epoll set and one
+/* background.c - who runs the loop while no caller waits: the user's event loop (redlock_fd) or
+ * a background thread. Both sleep on the same two descriptors, the client's epoll set and one
  * that wakes them ("kick"), and then do the same: look, see to timers, tell the callbacks.
  *
  * Callers in other threads go on leading as if neither were there. The thread keeps out of

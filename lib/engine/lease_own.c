@@ -1,5 +1,5 @@
-/* lease_own.c - has an owner a lock of that name by this client? Asked at each refusal, so those
- * that are asked for or held are found by their names, however many there are. */
+/* lease_own.c - has an owner a lock of that name by this client? Asked at each refusal, so
+ * those that are asked for or held are found by their names, however many there are. */
 #include "config_auto.h"
 
 #include "engine/lease_parts.h"

@@ -1,5 +1,5 @@
-/* subscribers.c - hearing of releases: the client's subscriber connections (subscriber.h), made at the first
- * wait for a lock, kept afterwards, and looked after while somebody waits. */
+/* subscribers.c - hearing of releases: the client's subscriber connections (subscriber.h), made
+ * at the first wait for a lock, kept afterwards, and looked after while somebody waits. */
 #include "config_auto.h"
 
 #include "engine/client.h"

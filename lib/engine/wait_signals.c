@@ -1,5 +1,5 @@
-/* wait_signals.c - what lines (wait_queue.h) hear of releases: from masters, to each by its number or to
- * all that listen on a channel, and from this client itself. */
+/* wait_signals.c - what lines (wait_queue.h) hear of releases: from masters, to each by its
+ * number or to all that listen on a channel, and from this client itself. */
 #include "config_auto.h"
 
 #include "engine/lease.h"

@@ -1,6 +1,6 @@
-/* handle_text.h - a detached lock as text: everything another process of this host needs to take
- * it up again, and enough to see that it is whole, of this boot, timed by the same clock and of
- * the same masters. Core: pure.
+/* handle_text.h - a detached lock as text: everything another process of this host needs to
+ * take it up again, and enough to see that it is whole, of this boot, timed by the same clock
+ * and of the same masters. Core: pure.
  *
  *   "rl3" then base64url of: kind_len(1) n(1) boot id(16) clock offset(8) written(8)
  *   deadline(8) ttl_ms(8) token_len(1) name_len(2) marks(4 n) owner_len(1) kind token name

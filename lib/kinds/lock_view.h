@@ -1,4 +1,5 @@
-/* lock_view.h - what masters say about a name that somebody looks at: read, and put together. Core.
+/* lock_view.h - what masters say about a name that somebody looks at: read, and put together.
+ * Core.
  */
 #ifndef RL_VIEW_H
 #define RL_VIEW_H

@@ -1,5 +1,6 @@
-/* name_set.h - several names as one: packed into the bytes that stand for a claim of all of them.
- * Sorted, and each of them once, so that the same names in any order are the same bytes. Core.
+/* name_set.h - several names as one: packed into the bytes that stand for a claim of all of
+ * them. Sorted, and each of them once, so that the same names in any order are the same bytes.
+ * Core.
  *
  *   for each name: its length (2 bytes, big-endian), the name, a NUL
  */

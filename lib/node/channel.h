@@ -1,5 +1,5 @@
-/* channel.h - the channels on which lines (wait_queue.h) hear of releases, beside the one that each
- * client has for itself: which there are, who needs them, and what each master has said of
+/* channel.h - the channels on which lines (wait_queue.h) hear of releases, beside the one that
+ * each client has for itself: which there are, who needs them, and what each master has said of
  * them.
  *
  * Of one channel at one master there is never more than one question under way: who comes and

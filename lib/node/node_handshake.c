@@ -1,4 +1,5 @@
-/* node_handshake.c - what is said on a new connection, and what a master must answer to vote. */
+/* node_handshake.c - what is said on a new connection, and what a master must answer to vote.
+ */
 #include "config_auto.h"
 
 #include "node/node.h"

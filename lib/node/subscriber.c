@@ -1,5 +1,5 @@
-/* subscriber.c - the life of a subscriber's connection: see subscriber.h. What is said and heard on it:
- * subscriber_replies.c. */
+/* subscriber.c - the life of a subscriber's connection: see subscriber.h. What is said and
+ * heard on it: subscriber_replies.c. */
 #include "config_auto.h"
 
 #include "base/clock.h"

@@ -1,5 +1,5 @@
-/* subscriber.h - the connection on which a client hears that a lock it waits for was released: one
- * a node, shared by all who wait, subscribed to one channel of the client's own.
+/* subscriber.h - the connection on which a client hears that a lock it waits for was released:
+ * one a node, shared by all who wait, subscribed to one channel of the client's own.
  *
  *   OFF --want--> CONNECTING --open--> AUTH --> SUBSCRIBING --> UP
  *                  ^    |                |           |          |
@@ -7,8 +7,8 @@
  *          want    +-- DOWN <---+             |
  *                  +-- DENIED <---- NOPERM ---+
  *
- * Beside the client's own channel it listens on those of ears (channel.h), which come and go while
- * it is UP. A user may lack the right to one and have it to another: then the connection
+ * Beside the client's own channel it listens on those of ears (channel.h), which come and go
+ * while it is UP. A user may lack the right to one and have it to another: then the connection
  * stays, for as long as there is any to be heard on.
  *
  * What is heard is a hint and no more: messages can get lost, be late, or be made up by

@@ -1,5 +1,6 @@
-/* subscriber_channels.c - what a subscriber says and hears about channels other than the client's own: see
- * subscriber.h and channel.h. As there, nothing is believed that was not asked for. */
+/* subscriber_channels.c - what a subscriber says and hears about channels other than the
+ * client's own: see subscriber.h and channel.h. As there, nothing is believed that was not
+ * asked for. */
 #include "config_auto.h"
 
 #include "node/subscriber_parts.h"

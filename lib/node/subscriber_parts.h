@@ -16,8 +16,8 @@ void rl_sub_deny(struct rl_sub *sub, int64_t now_ns, const char *why);
 /* There is a channel to be asked for that it may not have been denied. */
 void rl_sub_reconsider(struct rl_sub *sub, int64_t now_ns);
 
-/* subscriber_replies.c: the link has opened; ask for a sign of life; read what there is. Each, as
- * rl_sub_flush() does, may lose the connection. */
+/* subscriber_replies.c: the link has opened; ask for a sign of life; read what there is. Each,
+ * as rl_sub_flush() does, may lose the connection. */
 void rl_sub_greet(struct rl_sub *sub, int64_t now_ns);
 void rl_sub_ping(struct rl_sub *sub, int64_t now_ns);
 void rl_sub_read(struct rl_sub *sub);
@@ -32,9 +32,9 @@ bool rl_sub_is_noperm(const struct rl_reply *reply);
 bool rl_sub_confirms(const struct rl_reply *reply, bool begins, const char *channel,
                      size_t len);
 
-/* subscriber_channels.c: what ears wish is said, as far as there is room; an answer about one, which may
- * lose the connection; a message on one (false: on none); ask again for what was denied; the
- * connection is gone. */
+/* subscriber_channels.c: what ears wish is said, as far as there is room; an answer about one,
+ * which may lose the connection; a message on one (false: on none); ask again for what was
+ * denied; the connection is gone. */
 void rl_sub_catch_up(struct rl_sub *sub, int64_t now_ns);
 void rl_sub_ear_answered(struct rl_sub *sub, const struct rl_waiting *waiting,
                          const struct rl_reply *reply, int64_t now_ns);

@@ -1,6 +1,6 @@
-/* subscriber_replies.c - what a subscriber says to a server, and what it makes of the answers: see
- * subscriber.h. Nothing is believed that was not asked for, and no message but our own exact member
- * wakes anybody. */
+/* subscriber_replies.c - what a subscriber says to a server, and what it makes of the answers:
+ * see subscriber.h. Nothing is believed that was not asked for, and no message but our own
+ * exact member wakes anybody. */
 #include "config_auto.h"
 
 #include "node/subscriber_parts.h"

@@ -139,7 +139,8 @@ size_t input_echo(char *ret_bytes, size_t size, const char *error, unsigned how)
 }
 
 /* A code point's bytes, counted by its first; 0: it begins none that may be shown. Written
- * anew, and not as lib/base/text_escape.c has it: a decoder, and what may not come out of it. */
+ * anew, and not as lib/base/text_escape.c has it: a decoder, and what may not come out of it.
+ */
 static unsigned code_point(const unsigned char *at)
 {
     unsigned len = at[0] < 0x80 ? 1 : at[0] >> 5 == 6 ? 2 : at[0] >> 4 == 14 ? 3 : 4;

@@ -1,5 +1,6 @@
-/* sim_scripts_qrw.c - the scripts of read-write locks of several masters (lib/kinds/quorum_rw/q*.lua),
- * said in C. Held against the real ones on a real server by test_sim_master_real. */
+/* sim_scripts_qrw.c - the scripts of read-write locks of several masters
+ * (lib/kinds/quorum_rw/q*.lua), said in C. Held against the real ones on a real server by
+ * test_sim_master_real. */
 #include "config_auto.h"
 
 #include "sim_qrw.h"

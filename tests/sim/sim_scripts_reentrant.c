@@ -1,5 +1,6 @@
-/* sim_scripts_reentrant.c - the scripts of reentrant locks (lib/kinds/reentrant/reentrant_*.lua), said
- * in C. Held against the real ones on a real server by test_sim_master_real. */
+/* sim_scripts_reentrant.c - the scripts of reentrant locks
+ * (lib/kinds/reentrant/reentrant_*.lua), said in C. Held against the real ones on a real server
+ * by test_sim_master_real. */
 #include "config_auto.h"
 
 #include "sim_reentrant.h"

@@ -1,5 +1,6 @@
-/* sim_scripts_rw.c - the scripts of read-write locks of one master (lib/kinds/redisson_rw/read_*.lua and
- * write_*.lua), said in C. Held against the real ones on a real server by test_sim_master_real.
+/* sim_scripts_rw.c - the scripts of read-write locks of one master
+ * (lib/kinds/redisson_rw/read_*.lua and write_*.lua), said in C. Held against the real ones on
+ * a real server by test_sim_master_real.
  */
 #include "config_auto.h"
 

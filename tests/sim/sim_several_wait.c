@@ -1,5 +1,5 @@
-/* sim_several_wait.c - lib/kinds/name_set/several_wait.lua, said in C: who waits for several names
- * takes all, or stands in the queues of those that others have. */
+/* sim_several_wait.c - lib/kinds/name_set/several_wait.lua, said in C: who waits for several
+ * names takes all, or stands in the queues of those that others have. */
 #include "config_auto.h"
 
 #include "sim_several.h"

@@ -19,7 +19,8 @@ void chaos_check_record(struct chaos_found *found);  /* check_record.c */
 void chaos_check_keys(struct chaos_found *found);    /* check_keys.c */
 void chaos_check_verdict(struct chaos_found *found); /* verdict.c */
 
-/* ---- excuses (chaos/faults/excuse.c) ----------------------------------------------------------- */
+/* ---- excuses (chaos/faults/excuse.c)
+ * ----------------------------------------------------------- */
 
 /* As chaos_fault_breaks(), for this run: a client may lack the restart guard. */
 enum chaos_assumption chaos_broken_by(const struct chaos_history *history,

@@ -19,7 +19,8 @@ void chaos_stats_figures(const struct chaos_history *history, const struct chaos
  * as `ret_ns` has room for, which is a place for each hold. Their number. */
 size_t chaos_stats_hand_offs(const struct chaos_story *story, int64_t *ret_ns);
 
-/* ---- who can have a majority when (chaos/check/able.c) ---------------------------------------- */
+/* ---- who can have a majority when (chaos/check/able.c)
+ * ---------------------------------------- */
 
 /* From this time on until that of the next: contenders who reach a majority that votes. */
 struct chaos_able {
