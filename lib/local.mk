@@ -24,7 +24,7 @@ lib_core = %D%/core/backoff.c %D%/core/backoff.h %D%/core/driven.c %D%/core/driv
 	%D%/core/hold.c %D%/core/hold.h %D%/core/hold_parts.h %D%/core/hold_replies.c \
 	%D%/core/identity.c %D%/core/identity.h %D%/core/quorum.c %D%/core/quorum.h \
 	%D%/core/quorum_value.c %D%/core/quorum_value.h %D%/core/reconnect.c \
-	%D%/core/reconnect.h %D%/core/server_info.c %D%/core/server_info.h
+	%D%/core/reconnect.h %D%/core/server_info.c %D%/core/server_info.h %D%/core/verb.h
 lib_config = %D%/config/config.c %D%/config/config.h %D%/config/config_abi.c \
 	%D%/config/config_abi.h %D%/config/config_file.c %D%/config/config_load.c \
 	%D%/config/config_load.h %D%/config/config_nodes.h %D%/config/host.c %D%/config/host.h \
@@ -56,7 +56,7 @@ lib_engine = %D%/engine/background.c %D%/engine/call.c %D%/engine/call.h \
 lib_api = %D%/api/acquire.c %D%/api/acquire.h %D%/api/acquire_backoff.c \
 	%D%/api/acquire_round.c %D%/api/close.c %D%/api/describe.c %D%/api/detach.c \
 	%D%/api/extend.c %D%/api/hold_count.c %D%/api/inspect.c %D%/api/inspect.h \
-	%D%/api/lock.c %D%/api/multi_lock.c %D%/api/open.c %D%/api/release.c %D%/api/try.c \
+	%D%/api/lock.c %D%/api/multi_lock.c %D%/api/open.c %D%/api/probe.c %D%/api/release.c %D%/api/try.c \
 	%D%/api/try.h %D%/api/try_all.c
 
 lua_files = %D%/kinds/shared/force.lua %D%/kinds/shared/inspect.lua \

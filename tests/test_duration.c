@@ -1,8 +1,8 @@
 /* Durations: what is read, what is refused and why, and how they are written. */
 #include "config_auto.h"
 
-#include "config/config.h"
 #include "base/duration.h"
+#include "base/limits.h"
 #include "suite.h"
 
 #include <stdlib.h>

@@ -1,8 +1,9 @@
 /* duration.c - see duration.h. Core. */
 #include "config_auto.h"
 
-#include "config/config.h"
 #include "base/duration.h"
+
+#include "base/limits.h"
 
 #include <assert.h>
 #include <inttypes.h>

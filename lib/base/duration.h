@@ -1,13 +1,17 @@
-/* duration.h - durations with units, as people write them. Core.
- * rl_parse_duration_ms(), the short form, is declared in config.h. */
+/* duration.h - durations with units, as people write them. Core. */
 #ifndef RL_DURATION_H
 #define RL_DURATION_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* NULL and the milliseconds, or what is wrong and what would be right: static text. */
 const char *rl_duration_parse(const char *text, size_t len, int64_t *ret_ms);
+
+/* "250ms", "30s", "5m", "2h", "1d"; a bare number is refused (which unit?) but for 0.
+ * False: not a duration, or over RL_DURATION_MAX_MS. For the tools' options as well. */
+bool rl_parse_duration_ms(const char *text, size_t len, int64_t *ret_ms);
 
 /* The shortest way to write it: "7d", "1500ms", "0s". */
 #define RL_DURATION_TEXT_MAX 24

@@ -1,11 +1,4 @@
-/* limits.h - every bound and every default, each in one place.
- *
- * gcc's own <limits.h> asks for the system's in a way that finds this file instead: it is
- * passed on, whenever that happens. */
-#if defined __GNUC__ && !defined __clang__
-#include_next <limits.h>
-#endif
-
+/* limits.h - every bound and every default, each in one place. */
 #ifndef RL_LIMITS_H
 #define RL_LIMITS_H
 

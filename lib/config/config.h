@@ -94,8 +94,4 @@ int rl_config_override(struct rl_config *config, const redlock_config *from,
  * A ttl that nobody set becomes max-ttl where that is less than the default. */
 int rl_config_check(struct rl_config *config, redlock_error *error);
 
-/* "250ms", "30s", "5m", "2h", "1d"; a bare number is refused (which unit?) but for 0.
- * False: not a duration, or over RL_DURATION_MAX_MS. For the tools' options as well. */
-bool rl_parse_duration_ms(const char *text, size_t len, int64_t *ret_ms);
-
 #endif

@@ -21,9 +21,9 @@
 #ifndef RL_HOLD_H
 #define RL_HOLD_H
 
-#include "kinds/kind.h"
 #include "base/limits.h"
 #include "core/quorum.h"
+#include "core/verb.h"
 
 enum rl_phase { RL_HOLD_NEW, RL_HOLD_ASKING, RL_HOLD_HELD, RL_HOLD_ENDING };
 

@@ -1,5 +1,5 @@
-/* probe.c - redlock_probe(): a lock with a random name is taken, waited for, extended and
- * released on each master, with the scripts of a plain lock.
+/* probe.c - what redlock_probe() does: a lock with a random name is taken, waited for, extended
+ * and released on each master, with the scripts of a plain lock.
  *
  *   LISTEN   the subscribers connect
  *   TAKE     acquire, with a token of our own
@@ -17,16 +17,12 @@
 #include "engine/probe.h"
 
 #include "engine/lease.h"
-#include "base/entropy.h"
-#include "kinds/name_set.h"
-#include "base/text.h"
 
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#define PREFIX_DEFAULT "redlock:probe:"
 #define LEASE_MAX_NS (5 * RL_NS_PER_S)   /* a lost release leaves the key for so long */
 #define LOOK_NS (10 * RL_NS_PER_MS)      /* between looks at subscribers that connect */
 #define FIRST_NUMBER (UINT64_C(1) << 63) /* above all numbers of lines */
@@ -335,8 +331,7 @@ static void end(struct rl_probe *probe)
     rl_loop_submit(client, now_ns);
 }
 
-static int probe_run(redlock *client, const struct rl_target *target,
-                     redlock_status_report *status)
+int rl_probe_run(redlock *client, const struct rl_target *target, redlock_status_report *status)
 {
     struct rl_probe probe = {
         .status = status,
@@ -365,34 +360,5 @@ static int probe_run(redlock *client, const struct rl_target *target,
     rl_loop_submit(client, now_ns);
     result = rl_op_wait(&probe.op, NULL);
     end(&probe);
-    return result;
-}
-
-int redlock_probe(redlock *client, const char *prefix, redlock_status_report *ret_status)
-{
-    char name[REDLOCK_NAME_MAX + 1], uuid[37], why[160];
-    int cancel_state;
-    if (!client)
-        return REDLOCK_EINVAL;
-    rl_entropy_uuid(uuid);
-    int len = snprintf(name, sizeof(name), "%s%s", prefix ? prefix : PREFIX_DEFAULT, uuid);
-    if (len >= (int)sizeof(name))
-        return rl_client_refuse(client, "the prefix is too long");
-    if (!rl_name_allowed(name, (size_t)len, why, sizeof(why)))
-        return rl_client_refuse(client, why);
-    int result = redlock_status(client, ret_status);
-    if (result != REDLOCK_OK && result != REDLOCK_ENOQUORUM)
-        return result;
-    result = rl_client_enter_blocking(client, &cancel_state);
-    if (result)
-        return result;
-    struct rl_target target = {
-        .kind = rl_kind_on(REDLOCK_PLAIN, client->n),
-        .name = name,
-        .name_len = (size_t)len,
-        .owner = "",
-    };
-    result = probe_run(client, &target, ret_status);
-    rl_client_leave_blocking(client, cancel_state);
     return result;
 }

@@ -1,8 +1,14 @@
-/* probe.h - wake-ups that a probe of the masters (probe.c) waits for. Mutex held. */
+/* probe.h - what the masters prove when a lock is taken and released on each (probe.c). Mutex
+ * held. */
 #ifndef RL_PROBE_H
 #define RL_PROBE_H
 
 #include "engine/client.h"
+
+/* Prove it under the target's name, for the masters that `status` tells of. Blocks. Returns
+ * REDLOCK_OK where enough have proven it, REDLOCK_ENOQUORUM, or another error. */
+int rl_probe_run(redlock *client, const struct rl_target *target,
+                 redlock_status_report *status);
 
 /* A message on the client's own channel wakes the waiter of this number. False: it is no
  * probe's. */

@@ -15,21 +15,9 @@
 #define RL_KIND_H
 
 #include "core/quorum.h"
+#include "core/verb.h"
 
 #include <redlock.h>
-
-/* What a node can be asked about a lock. */
-enum rl_verb {
-    RL_ACQUIRE,
-    RL_EXTEND,
-    RL_RETAKE, /* extend, or take where nobody has it */
-    RL_RELEASE,
-    RL_INSPECT,
-    RL_FORCE,
-    RL_WAIT,  /* acquire, or enter the queue of those who wait */
-    RL_LEAVE, /* that queue */
-    RL_VERBS
-};
 
 struct rl_script {
     const char *name; /* "plain_acquire"; NULL: the kind needs none for this verb */
@@ -163,18 +151,6 @@ struct rl_answer {
 
 /* Does a verb's answer have the exact shape its script promises? Anything else is no vote. */
 bool rl_kind_answer_fits(enum rl_verb verb, const struct rl_answer *answer);
-
-/* True for the verbs after whose execution the key may be ours. */
-static inline bool rl_verb_takes(enum rl_verb verb)
-{
-    return verb == RL_ACQUIRE || verb == RL_RETAKE || verb == RL_EXTEND;
-}
-
-/* For the core, to acquire is one thing, whether a refused one is queued or not. */
-static inline enum rl_verb rl_verb_of(enum rl_verb script)
-{
-    return script == RL_WAIT ? RL_ACQUIRE : script;
-}
 
 /* Is this what a master shows under a lock that is free but kept for a waiter? */
 bool rl_kind_holder_is_kept(const char *holder, size_t len);

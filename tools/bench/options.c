@@ -3,7 +3,7 @@
 
 #include "bench/bench.h"
 
-#include "config/config.h"
+#include "base/duration.h"
 
 #include <errno.h>
 #include <getopt.h>

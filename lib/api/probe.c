@@ -1,0 +1,41 @@
+/* probe.c - redlock_probe(): the report of redlock_status(), and what each master has proven.
+ */
+#include "config_auto.h"
+
+#include "engine/probe.h"
+
+#include "base/entropy.h"
+#include "kinds/name_set.h"
+
+#include <stdio.h>
+
+#define PREFIX_DEFAULT "redlock:probe:"
+
+int redlock_probe(redlock *client, const char *prefix, redlock_status_report *ret_status)
+{
+    char name[REDLOCK_NAME_MAX + 1], uuid[37], why[160];
+    int cancel_state;
+    if (!client)
+        return REDLOCK_EINVAL;
+    rl_entropy_uuid(uuid);
+    int len = snprintf(name, sizeof(name), "%s%s", prefix ? prefix : PREFIX_DEFAULT, uuid);
+    if (len >= (int)sizeof(name))
+        return rl_client_refuse(client, "the prefix is too long");
+    if (!rl_name_allowed(name, (size_t)len, why, sizeof(why)))
+        return rl_client_refuse(client, why);
+    int result = redlock_status(client, ret_status);
+    if (result != REDLOCK_OK && result != REDLOCK_ENOQUORUM)
+        return result;
+    result = rl_client_enter_blocking(client, &cancel_state);
+    if (result)
+        return result;
+    struct rl_target target = {
+        .kind = rl_kind_on(REDLOCK_PLAIN, client->n),
+        .name = name,
+        .name_len = (size_t)len,
+        .owner = "",
+    };
+    result = rl_probe_run(client, &target, ret_status);
+    rl_client_leave_blocking(client, cancel_state);
+    return result;
+}

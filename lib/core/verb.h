@@ -1,0 +1,31 @@
+/* verb.h - what a node can be asked about a lock. Core: pure. */
+#ifndef RL_VERB_H
+#define RL_VERB_H
+
+#include <stdbool.h>
+
+enum rl_verb {
+    RL_ACQUIRE,
+    RL_EXTEND,
+    RL_RETAKE, /* extend, or take where nobody has it */
+    RL_RELEASE,
+    RL_INSPECT,
+    RL_FORCE,
+    RL_WAIT,  /* acquire, or enter the queue of those who wait */
+    RL_LEAVE, /* that queue */
+    RL_VERBS
+};
+
+/* True for the verbs after whose execution the key may be ours. */
+static inline bool rl_verb_takes(enum rl_verb verb)
+{
+    return verb == RL_ACQUIRE || verb == RL_RETAKE || verb == RL_EXTEND;
+}
+
+/* For the core, to acquire is one thing, whether a refused one is queued or not. */
+static inline enum rl_verb rl_verb_of(enum rl_verb script)
+{
+    return script == RL_WAIT ? RL_ACQUIRE : script;
+}
+
+#endif
