@@ -1,8 +1,8 @@
 #!/bin/sh
 # layers.sh - tests/layers.txt has the folders of lib/ and who may use whom. Here the files are
 # held to it by their includes, and the objects by what they call. The pure ones use nothing but
-# each other and the C library's functions named here. And in the whole library the time is a
-# client's.
+# each other and the C library's functions named here. No circle of files goes through two
+# folders, or is large. And in the whole library the time is a client's.
 
 root=${srcdir:-$(dirname "$0")/..}
 build=${builddir:-.}
@@ -133,6 +133,52 @@ broken_calls() {
 sort "$work/symbols" >"$work/sorted" # what is defined comes first
 broken_calls "$table" >>"$work/faults"
 
+# ---- circles ------------------------------------------------------------------------------
+
+# broken_circles TABLE SYMBOLS: circles of files by what objects use. One may exist inside one
+# folder, of three files at most: a driver and what calls it back.
+broken_circles() {
+    awk -v most=3 '
+        FILENAME == ARGV[1] { if ($1 == "circle") known[$2] = 1; next }
+        $1 == "d" { where[$3] = $2; if (!($2 in number)) { number[$2] = ++n; file[n] = $2 }; next }
+        $3 in where && where[$3] != $2 { reach[number[$2], number[where[$3]]] = 1 }
+        END {
+            for (k = 1; k <= n; k++)
+                for (i = 1; i <= n; i++)
+                    if ((i, k) in reach)
+                        for (j = 1; j <= n; j++)
+                            if ((k, j) in reach)
+                                reach[i, j] = 1
+            for (i = 1; i <= n; i++) {
+                if (i in seen || !((i, i) in reach))
+                    continue
+                count = 0; text = ""; wide = 0; split(file[i], at, "/")
+                for (j = i; j <= n; j++) {
+                    if (!((i, j) in reach && (j, i) in reach))
+                        continue
+                    seen[j] = 1
+                    member[++count] = file[j]
+                    text = text " " file[j]
+                    split(file[j], to, "/")
+                    wide = wide || at[2] != to[2]
+                }
+                if (wide)
+                    print "a circle of folders:" text
+                if (count <= most)
+                    continue
+                for (m = 1; m <= count; m++) {
+                    if (!(member[m] in known))
+                        print member[m] " is in a circle of " count " files:" text
+                    used[member[m]] = 1
+                }
+            }
+            for (name in known) if (!(name in used))
+                print "an exception that is none: circle " name
+        }
+    ' "$1" "$2"
+}
+broken_circles "$table" "$work/sorted" >>"$work/faults"
+
 # ---- the clock ----------------------------------------------------------------------------
 
 # Only clock.c reads the kernel's clock: it may go back, and a client's does not.
@@ -143,13 +189,31 @@ broken_calls "$table" >>"$work/faults"
 
 grep -v '^impure\|^up' "$table" >"$work/strict"
 sed 's/^engine:.*/engine: base/' "$table" >"$work/narrow"
-sees() { # WHAT COMMAND TABLE
-    "$2" "$3" | grep -q "$1" || echo "not seen: $1: the check is broken" >>"$work/faults"
+sees() { # WHAT COMMAND TABLE ...
+    what=$1
+    shift
+    "$@" | grep -q "$what" || echo "not seen: $what: the check is broken" >>"$work/faults"
 }
 sees '^lib/base/clock.c is pure and uses clock_gettime$' broken_calls "$work/strict"
 sees '^lib/base/entropy.c is pure and includes ' broken_includes "$work/strict"
 sees '^lib/engine/.* engine may not use node$' broken_includes "$work/narrow"
 sees '^lib/engine/.* engine may not use node$' broken_calls "$work/narrow"
+# Four files in a ring, and two of two folders.
+ring() { # SYMBOL FILE ...
+    made=$1
+    first=$2
+    shift
+    while [ $# -gt 0 ]; do
+        echo "d $1 $made$#"
+        echo "u ${2:-$first} $made$#"
+        shift
+    done
+}
+{ ring a lib/net/1.c lib/net/2.c lib/net/3.c lib/net/4.c; ring b lib/net/5.c lib/node/6.c; } |
+    sort >"$work/rings"
+grep -v '^circle' "$table" >"$work/round"
+sees '^lib/net/1.c is in a circle of 4 files:' broken_circles "$work/round" "$work/rings"
+sees '^a circle of folders: lib/net/5.c lib/node/6.c$' broken_circles "$work/round" "$work/rings"
 
 cat "$work/faults"
 failed=$(wc -l <"$work/faults")
@@ -158,5 +222,5 @@ if [ "$count" -lt 100 ]; then
     echo "layers: only $count files in $root/lib: not understood"
     failed=1
 fi
-echo "Checks: $((count + 6)), Failures: $failed, Errors: 0"
+echo "Checks: $((count + 9)), Failures: $failed, Errors: 0"
 [ "$failed" -eq 0 ]
