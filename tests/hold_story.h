@@ -1,20 +1,8 @@
 /* hold_story.h - tell a hold's story line by line: one hold, N nodes that do as they are
  * told, a clock that stands until it is moved. Times are milliseconds.
  *
- * Stories are named after the rules that make a lock on N masters safe, and after the known
- * ways to break it:
- *   R1  validity = ttl - (t1 - t0) - drift, t0 from before the first byte; none left: lost
- *   R2  a majority of the configured N
- *   R3  a fresh token, asked for once, for every attempt
- *   R4  release wherever a byte was ever sent, on the same connection, behind it
- *   R5  an unknown answer is not a grant
- *   R6  extend before it runs out, from t0 of that round, by a majority
- *   R7  a hold that ran out is dead for ever
- *   R8  fill in missing nodes only while valid
- *   CE11  grants that are read after the TTL         CE12  validity from t1
- *   CE13  half of an even N                          CE16  a token used again
- *   CE17  an extension that comes too late           CE23  a majority of those who answered
- *   CE25  success without looking at the validity    CE28  a node lost after success
+ * Stories are named after the rules (R1...) and the known ways to break a lock on N masters
+ * (CE1...) of docs/RULES.md.
  */
 #ifndef TEST_HOLD_STORY_H
 #define TEST_HOLD_STORY_H

@@ -92,7 +92,7 @@ END_TEST
 /* One of three is not to be had, at each place, and for each sort of reason. */
 enum { IS_HELD, IS_DOWN, IS_WRONG, IS_CANCELED, REASONS };
 
-START_TEST(ce92_what_was_taken_is_given_up_whatever_fails)
+START_TEST(h92_what_was_taken_is_given_up_whatever_fails)
 {
     static const int codes[REASONS] = {REDLOCK_EHELD, REDLOCK_ENOQUORUM, REDLOCK_EINVAL,
                                        REDLOCK_ECANCELED};
@@ -137,7 +137,7 @@ static void *resume_later(void *argument)
 }
 
 /* The second one's master is slow to answer, and the first lock runs out meanwhile. */
-START_TEST(ce94_all_must_be_held_at_the_end)
+START_TEST(h94_all_must_be_held_at_the_end)
 {
     redlock_options brief = REDLOCK_OPTIONS_INIT;
     pthread_t thread;
@@ -515,7 +515,7 @@ static int contending_process(void *argument)
     return 0;
 }
 
-START_TEST(ce91_processes_in_any_order)
+START_TEST(h91_processes_in_any_order)
 {
     struct child child[CREW];
     unsigned which[CREW];
@@ -542,8 +542,8 @@ int main(void)
     TCase *tcase = tcase_create("many"), *crowd = tcase_create("crowd");
     tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, all_are_taken_and_released);
-    tcase_add_loop_test(tcase, ce92_what_was_taken_is_given_up_whatever_fails, 0, 3 * REASONS);
-    tcase_add_loop_test(tcase, ce94_all_must_be_held_at_the_end, 0, 2);
+    tcase_add_loop_test(tcase, h92_what_was_taken_is_given_up_whatever_fails, 0, 3 * REASONS);
+    tcase_add_loop_test(tcase, h94_all_must_be_held_at_the_end, 0, 2);
     tcase_add_test(tcase, a_lock_that_is_lost_counts_for_all);
     tcase_add_test(tcase, each_has_options_of_its_own);
     tcase_add_test(tcase, what_is_wrong_takes_nothing);
@@ -554,7 +554,7 @@ int main(void)
     tcase_add_loop_test(tcase, its_time_is_bounded, 0, 2);
     tcase_add_test(tcase, a_silent_master_takes_no_more_than_the_wait);
     tcase_set_timeout(crowd, 120);
-    tcase_add_test(crowd, ce91_processes_in_any_order);
+    tcase_add_test(crowd, h91_processes_in_any_order);
     suite_add_tcase(suite, tcase);
     suite_add_tcase(suite, crowd);
     return suite_run(suite);

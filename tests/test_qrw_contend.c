@@ -104,7 +104,7 @@ static bool done(unsigned long reads, unsigned long writes)
     return atomic_load(&guarded.reads) >= reads && atomic_load(&guarded.writes) >= writes;
 }
 
-START_TEST(f87_a_reader_and_a_writer_race_on_a_quorum_and_never_both_win)
+START_TEST(g87_a_reader_and_a_writer_race_on_a_quorum_and_never_both_win)
 {
     begin(3, CROWD / 2, 0);
     ck_assert(wait_until(done(300, 300), 3 * MOMENT_MS));
@@ -151,7 +151,7 @@ int main(void)
     Suite *suite = suite_create("qrw_contend");
     TCase *tcase = tcase_create("crowds");
     tcase_set_timeout(tcase, 120);
-    tcase_add_test(tcase, f87_a_reader_and_a_writer_race_on_a_quorum_and_never_both_win);
+    tcase_add_test(tcase, g87_a_reader_and_a_writer_race_on_a_quorum_and_never_both_win);
     tcase_add_test(tcase, no_update_is_lost_while_masters_go_and_come);
     tcase_add_test(tcase, g86_a_stream_of_readers_does_not_starve_a_writer);
     tcase_add_test(tcase, a_stream_of_writers_does_not_starve_a_reader);

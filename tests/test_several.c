@@ -167,7 +167,7 @@ START_TEST(one_name_is_as_good_as_several)
 END_TEST
 
 /* Spaces, percent signs, braces, colons, NULs, line ends, bytes that are no text. */
-START_TEST(ce101_names_are_bytes)
+START_TEST(i101_names_of_sets_are_bytes)
 {
     static const redlock_bytes names[] = {
         {"a b %s%n {x} : \r\n", 17},
@@ -541,7 +541,7 @@ int main(void)
     tcase_add_loop_test(tcase, other_data_under_a_name_is_said_and_left_alone, 0, 2);
     tcase_add_test(tcase, a_name_given_twice_is_one_name);
     tcase_add_test(tcase, one_name_is_as_good_as_several);
-    tcase_add_test(tcase, ce101_names_are_bytes);
+    tcase_add_test(tcase, i101_names_of_sets_are_bytes);
     tcase_add_test(tcase, as_many_names_as_there_may_be);
     tcase_add_test(tcase, what_is_wrong_is_said);
     tcase_add_loop_test(tcase, extending_extends_all, 0, 3);

@@ -454,7 +454,7 @@ static void share_counters(void)
     ck_assert(counters != MAP_FAILED);
 }
 
-START_TEST(ce91_processes_with_sets_in_any_order)
+START_TEST(h91_processes_with_sets_in_any_order)
 {
     struct child child[CREW];
     unsigned which[CREW];
@@ -479,7 +479,7 @@ static void *contending_thread(void *argument)
     return (void *)(intptr_t)contend(which % 2 ? one : two, which % SETS);
 }
 
-START_TEST(ce91_threads_with_sets_in_any_order)
+START_TEST(h91_threads_with_sets_in_any_order)
 {
     pthread_t thread[CREW];
     unsigned which[CREW];
@@ -520,8 +520,8 @@ int main(void)
     tcase_add_test(waiting, two_who_keep_what_the_other_needs_do_not_wait_for_ever);
     tcase_add_test(waiting, a_queue_that_is_none_is_done_without);
     tcase_set_timeout(crowds, 120);
-    tcase_add_loop_test(crowds, ce91_processes_with_sets_in_any_order, 0, 3);
-    tcase_add_loop_test(crowds, ce91_threads_with_sets_in_any_order, 0, 2);
+    tcase_add_loop_test(crowds, h91_processes_with_sets_in_any_order, 0, 3);
+    tcase_add_loop_test(crowds, h91_threads_with_sets_in_any_order, 0, 2);
     suite_add_tcase(suite, waiting);
     suite_add_tcase(suite, crowds);
     return suite_run(suite);
