@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""bench_table.py - the table of figures in README.md, made of one whole run of the bench:
+"""bench_table.py - the tables of figures in README.md and docs/PERFORMANCE.md, made of one whole
+run of the bench:
 
     redlock-bench --json >bench.json
-    tests/bench_table.py bench.json [README.md]
+    tests/bench_table.py bench.json [README.md docs/PERFORMANCE.md]
 
-With README.md, what stands there between "<!-- figures -->" and "<!-- end of figures -->" is put
-in its place. Figures are medians of the rounds, with the smallest and the largest; what misses
-its aim is marked. None is left out because it looks bad.
+In each page, what stands between "<!-- figures -->" (all of them) or "<!-- ten figures -->" and
+"<!-- end of figures -->" is put in its place. Figures are medians of the rounds, with the smallest
+and the largest; what misses its aim is marked. None is left out because it looks bad.
 """
 
 import json
@@ -82,6 +83,27 @@ KINDS = ["plain", "reentrant", "read", "write", "reentrant, one master", "fair, 
 ROWS += [(f"try + release of other kinds, to the same bytes: {kind}" if i == 0 else f"... {kind}",
           "kinds", "pairs a second, library to same bytes", kind)
          for i, kind in enumerate(KINDS[1:])]
+# The rows of "ten figures", by scenario and by what and of whom.
+TEN = {
+    ("pair", "pairs a second, library to", "floor, same bytes"),
+    ("pair", "pairs a second, library to", "floor, bare SET"),
+    ("pair", "acquire p50", "library"),
+    ("memory", "allocations a pair", "library"),
+    ("fan-out", "a try", "library"),
+    ("one down", "black-holed: p50, to all well", "library"),
+    ("in flight", "64: pairs a second, library to", "floor, same bytes"),
+    ("threads", "64: pairs a second, library to", "floor, same bytes"),
+    ("hand-off", "2: p50", "library"),
+    ("renew", "lost", "library"),
+}
+# What these are called where the rows before them are missing.
+ALONE = {
+    "... to sockets that send a bare SET": "the same, to sockets that send a bare SET",
+    "... black-holed": "a try with one of five black-holed, to all well",
+    "64 threads": "64 threads with blocking calls, to the same floor",
+    "... of these lost": "10,000 locks held and renewed: lost",
+    "taking a lock: half are below": "taking a lock, median",
+}
 COUNTS = ("ratio", "count", "calls", "locks", "holds", "index", "times")
 
 
@@ -98,30 +120,35 @@ def row(text, figure):
     return f"| {text} | {cells[0]}{missed} | {spread} |"
 
 
-def table(result):
+def table(result, short=False):
     lines = ["| | median | smallest to largest round |", "|---|---|---|"]
     for text, scenario, what, of in ROWS:
+        if short and (scenario, what, of) not in TEN:
+            continue
         found = [figure for figure in result["figures"]
                  if figure["scenario"].startswith(scenario + ":") and figure["what"] == what
                  and figure["of"] == of]
         if not found:
             sys.exit(f"no figure: {scenario}: {what}, {of}; is this one whole run?")
-        lines.append(row(text, found[0]))
+        lines.append(row(ALONE.get(text, text) if short else text, found[0]))
     return "\n".join(lines)
 
 
 def main():
     with open(sys.argv[1], encoding="utf-8") as file:
-        text = table(json.load(file))
+        result = json.load(file)
     if len(sys.argv) < 3:
-        print(text)
-        return
-    with open(sys.argv[2], encoding="utf-8") as file:
-        page = file.read()
-    begin, end = "<!-- figures -->\n", "\n<!-- end of figures -->"
-    head, rest = page.split(begin)
-    with open(sys.argv[2], "w", encoding="utf-8") as file:
-        file.write(head + begin + text + end + rest.split(end)[1])
+        print(table(result))
+    for name in sys.argv[2:]:
+        with open(name, encoding="utf-8") as file:
+            page = file.read()
+        begin = re.search(r"<!-- (ten )?figures -->\n", page)
+        if not begin:
+            sys.exit(f"{name}: no line <!-- figures --> or <!-- ten figures -->")
+        rest = page[begin.end():].split("\n<!-- end of figures -->")[1]
+        text = table(result, short=begin.group(1) is not None)
+        with open(name, "w", encoding="utf-8") as file:
+            file.write(page[:begin.end()] + text + "\n<!-- end of figures -->" + rest)
 
 
 main()

@@ -1,8 +1,8 @@
 #!/bin/sh
 # docs_test.sh - the documents against the tree: every file, function and state that
 # docs/ARCHITECTURE.md names exists, docs/RULES.md has every rule that the tree names and tests
-# that are there, links lead somewhere, versions agree, and the shell example of README.md does
-# what it says.
+# that are there, links lead somewhere, versions agree, and the shell examples of README.md and
+# docs/GUIDE.md do what they say.
 
 # shellcheck disable=SC1091,SC2154 # shell_rig.sh sets them
 . "${srcdir:-.}/tests/shell_rig.sh"
@@ -172,14 +172,43 @@ check 'in parts too' [ "$version" = "$(sed -n \
 check 'and the first of CHANGES.md' \
     [ "$version" = "$(sed -n 's/^## \([0-9.]*\).*/\1/p' CHANGES.md | head -n 1)" ]
 
-# ---- the shell example ----
+# ---- figures ----
+
+figures_in() { # PAGE: the rows of its table of figures
+    sed -n '/^<!-- .*figures -->$/,/^<!-- end of figures -->$/p' "$1" | grep '^| [^|]' | grep -v '^| | median'
+}
+check 'README.md has ten figures' [ "$(figures_in README.md | wc -l)" -eq 10 ]
+check 'docs/PERFORMANCE.md has more' [ "$(figures_in docs/PERFORMANCE.md | wc -l)" -gt 20 ]
+figures_in docs/PERFORMANCE.md >"$work/all_figures"
+figures_in README.md | sed 's/^[^|]*|[^|]*| *//' | sort -u >"$work/figures"
+while read -r figure; do
+    check "docs/PERFORMANCE.md has README.md's $figure" grep -qF "$figure" "$work/all_figures"
+done <"$work/figures"
+check 'README.md stays short' [ "$(wc -l <README.md)" -le 150 ]
+
+# ---- messages: what the guide explains is said by something ----
 
 # shellcheck disable=SC2016
-# What installs is left out, and so is the program in C, which example_test.sh takes from there.
-sed -n '/^```sh$/,/^```$/p' README.md | grep -v '^```' | sed -n '/^redlock-cluster up/,$p' |
-    grep -v -e '^cc ' -e '^\./minimal' >"$work/example.sh"
+sed -n '/^## Troubleshooting/,$p' docs/GUIDE.md | sed -n 's/^| `\([^`]*\)`.*/\1/p' |
+    grep -v 'cannot open shared object' >"$work/messages"
+check 'docs/GUIDE.md explains messages' [ "$(wc -l <"$work/messages")" -gt 15 ]
+while read -r message; do
+    check "docs/GUIDE.md: somebody says $message" grep -rqF "$message" lib tools include
+done <"$work/messages"
+
+# ---- the shell examples ----
+
+# What a page has typed, but for what installs and for programs in C, which example_test.sh has.
+typed() { # PAGE
+    # shellcheck disable=SC2016
+    sed -n '/^```sh$/,/^```$/p' "$1" | grep -v '^```' | sed -n '/^redlock-cluster up/,$p' |
+        sed -e '/^cc /d' -e '/^\.\/first$/d' -e '/^\.\/minimal /d'
+}
+typed README.md >"$work/example.sh"
+typed docs/GUIDE.md >"$work/guide.sh"
 if command -v redis-server >/dev/null && [ -x "$bin/redlock" ]; then
     check 'README.md has a shell example' grep -q 'redlock run' "$work/example.sh"
+    check 'docs/GUIDE.md has one' grep -q 'redlock extend' "$work/guide.sh"
     cd "$work" || exit 99
     PATH=$bin:$PATH sh -u ./example.sh >said 2>&1 </dev/null
     status=$?
@@ -187,9 +216,15 @@ if command -v redis-server >/dev/null && [ -x "$bin/redlock" ]; then
     check 'it ran its command under the lock' grep -qx 'nobody else is at it' said
     check 'three of five were fit' grep -q '^DEGRADED: 3 of 5 masters vote' said
     check 'it saw its lock with two masters down' grep -q "^'backup': held by " said
-    [ $failures -eq 0 ] || show_files said
+    [ "$failures" -eq 0 ] || show_files said
+    PATH=$bin:$PATH sh -eu ./guide.sh >told 2>&1 </dev/null
+    status=$?
+    check 'so does that of the guide' [ $status -eq 0 ]
+    check 'it ran its job' grep -qx 'the job' told
+    check 'and saw its lock' grep -q "^'deploy': held by " told
+    [ "$failures" -eq 0 ] || show_files told
 else
-    echo 'there is no redis-server, or no redlock: the shell example was not run'
+    echo 'there is no redis-server, or no redlock: the shell examples were not run'
 fi
 
 tell

@@ -1,4 +1,4 @@
-/* example_readme.c - the pieces of programs in README.md, which example_test.sh takes out of
+/* example_readme.c - the pieces of programs in docs/GUIDE.md, which example_test.sh takes out of
  * it, in a program that plays them on the masters of a node list: who is let in, and who is
  * not? */
 #include <poll.h>

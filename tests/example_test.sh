@@ -121,18 +121,33 @@ PKG_CONFIG_PATH=$work/inst/lib/pkgconfig
 LD_LIBRARY_PATH=$work/inst/lib
 export PKG_CONFIG_PATH LD_LIBRARY_PATH
 # shellcheck disable=SC2016 # no command is meant
-sed -n '/^```c$/,/^```$/p' "$srcdir/README.md" | sed '1d;$d' >"$work/readme.c"
-check "README.md's program is examples/minimal.c" cmp "$work/readme.c" "$srcdir/examples/minimal.c"
+block() { # LANGUAGE PAGE: what stands there between ```LANGUAGE and ```
+    sed -n "/^\`\`\`$1\$/,/^\`\`\`\$/p" "$2" | grep -v '^```'
+}
+guide=$srcdir/docs/GUIDE.md
+block c "$srcdir/README.md" >"$work/first.c"
+block c "$guide" >"$work/minimal.c"
+check "README.md's program is examples/first.c" cmp "$work/first.c" "$srcdir/examples/first.c"
+check 'it has 15 lines at most' [ "$(wc -l <"$work/first.c")" -le 15 ]
+check "the guide's program is examples/minimal.c" cmp "$work/minimal.c" "$srcdir/examples/minimal.c"
 compile() { # PROGRAM SOURCE [PACKAGE]
     # shellcheck disable=SC2046,SC2086 # words are wanted
     $cc -std=c11 -Wall -Wextra -Werror -O1 -g -pthread $instrument -o "$work/$1" "$2" \
         $(pkg-config $static --cflags --libs redlock ${3:-}) >"$work/out" 2>&1
 }
-check 'the example of README.md compiles' compile minimal "$work/readme.c"
-# shellcheck disable=SC2016
-sed -n '/^```C$/,/^```$/p' "$srcdir/README.md" | grep -v '^```' >"$work/readme_parts.c"
+check 'the example of README.md compiles' compile first "$work/first.c"
+check 'that of the guide compiles' compile minimal "$work/minimal.c"
+block C "$guide" >"$work/readme_parts.c"
 cp "$srcdir/tests/example_readme.c" "$work/parts.c"
-check 'the other examples of README.md compile' compile parts "$work/parts.c"
+check 'the other examples of the guide compile' compile parts "$work/parts.c"
+compile_cxx() {
+    # shellcheck disable=SC2046,SC2086 # words are wanted
+    c++ -std=c++14 -Wall -Wextra -Werror $instrument -c -o "$work/guide.o" "$work/guide.cc" \
+        $(pkg-config --cflags redlock) >"$work/out" 2>&1
+}
+block cpp "$guide" >"$work/guide.cc"
+check 'the guide has an example in C++' grep -q unique_ptr "$work/guide.cc"
+! command -v c++ >/dev/null || check 'and it compiles' compile_cxx
 check 'the service compiles' compile locksmith "$srcdir/examples/locksmith.c"
 check 'the loop around poll() compiles' compile poll "$srcdir/examples/poll.c"
 for loop in libuv libevent; do
@@ -156,13 +171,44 @@ compile_static() {
     check 'and is all that is needed of it' eval '! says libredlock'
 }
 
-# What README.md has typed after `make install`, where our own prefix stands in for /usr/local.
+# The build systems of the guide, with the lines that it shows.
+build_by() { # COMMAND...
+    (cd "$work/project" && "$@") >"$work/out" 2>&1 && [ -x "$work/project/b/my_program" ]
+}
+new_project() {
+    rm -rf "$work/project"
+    mkdir "$work/project"
+    cp "$work/minimal.c" "$work/project/my_program.c"
+}
+if [ -z "$sanitizers" ] && command -v cmake >/dev/null; then
+    new_project
+    {
+        echo 'cmake_minimum_required(VERSION 3.7)'
+        echo 'project(my_program C)'
+        echo 'find_package(PkgConfig REQUIRED)'
+        echo 'add_executable(my_program my_program.c)'
+        block cmake "$guide"
+    } >"$work/project/CMakeLists.txt"
+    check "CMake builds with the guide's lines" build_by sh -c 'mkdir b && cd b && cmake .. && make'
+fi
+if [ -z "$sanitizers" ] && command -v meson >/dev/null && command -v ninja >/dev/null; then
+    new_project
+    { echo "project('my_program', 'c')" && block meson "$guide"; } >"$work/project/meson.build"
+    check "meson builds with the guide's lines" build_by sh -c 'meson b && ninja -C b'
+fi
+
+# What both pages have typed after `make install`, where our own prefix stands in for /usr/local.
 check 'README.md lets programs find the library' grep -qx 'make install && ldconfig' "$srcdir/README.md"
-check 'and compiles the program that it shows' [ "$(grep -c '^cc ' "$srcdir/README.md")" -eq 1 ]
-sed -n "s|^cc -o minimal |$cc $instrument -o $work/typed |p" "$srcdir/README.md" |
-    sed "s|pkg-config|pkg-config $static|" >"$work/typed.sh"
-check 'so that it is there' eval '(cd "$srcdir" && sh -e "$work/typed.sh") && [ -x "$work/typed" ]'
-(cd "$work/home" && "$work/typed") >"$work/out" 2>&1
+for page in README.md:first docs/GUIDE.md:minimal; do
+    program=${page#*:} page=${page%:*}
+    check "$page compiles the program that it shows" [ "$(grep -c '^cc ' "$srcdir/$page")" -eq 1 ]
+    sed -n "s|^cc -o $program |$cc $instrument -o $work/typed-$program |p" "$srcdir/$page" |
+        sed "s|pkg-config|pkg-config $static|" >"$work/typed.sh"
+    # shellcheck disable=SC2016
+    check 'so that it is there' eval \
+        '(cd "$srcdir" && sh -e "$work/typed.sh") && [ -x "$work/typed-$program" ]'
+done
+(cd "$work/home" && "$work/typed-minimal") >"$work/out" 2>&1
 status=$?
 check 'without a node list it ends' [ $status -eq 1 ]
 check 'and says which file is missing' says 'redlock\.conf.*No such file'
@@ -196,7 +242,11 @@ check 'who is slower than the lease is late' \
     answer_is '^late slow slices=0 extended=0$' "$work/b" "slow 1 $((max_ttl_s * 1000 + 500)) 0"
 check 'late work has no effect' number_is 0 slow
 "$work/parts" "$work/c/redlock.conf" >"$work/out" 2>&1
-check 'what README.md says of readers, and of two names at once, is so' says '^all of it$'
+check 'what the guide says of readers, and of two names at once, is so' says '^all of it$'
+mkdir "$work/home/five"
+cp "$work/c/redlock.conf" "$work/home/five/redlock.conf"
+(cd "$work/home" && "$work/typed-first") >"$work/out" 2>&1
+check "README.md's program takes the lock" says '^orders:42 is ours for [1-9][0-9]* ms$'
 for bad in '' ' ' nonsense 'UP 1 1 1' '../up 1 1 1' 'x 1 1' 'x 1 1 1 1' 'x -1 1 1' 'x 1 1 one' \
     'x 99999999999999999999 1 1' "$(printf '%0500d' 0 | tr 0 x) 1 1 1"; do
     check "bad: '$bad'" answer_is '^bad ' "$work/b" "$bad"
@@ -250,7 +300,7 @@ check 'with sane answers' all_sane "$work"/crowd.*
 check '18 clients were answered 6 times' [ "$(cat "$work"/crowd.* | wc -l)" -eq 108 ]
 check 'every slice was reported' [ "$(slices_in "$work"/crowd.*)" -eq 540 ]
 for job in one two three; do check "no slice was lost or done twice: $job" number_is 180 $job; done
-check "and ten of README.md's program added ten" grep -qx 10 "$work/home/counter"
+check "and ten of the guide's program added ten" grep -qx 10 "$work/home/counter"
 
 # ---- a third is killed, and all come back ----
 
