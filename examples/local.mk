@@ -1,6 +1,6 @@
 # local.mk - the examples, built with the rest so that they can't rot.
 
-# tests/example_test.sh builds them as users do.
+# tests/programs/example_test.sh builds them as users do.
 noinst_PROGRAMS = %D%/first %D%/locksmith %D%/minimal %D%/poll
 %C%_first_SOURCES = %D%/first.c
 %C%_first_LDADD = libredlock.la

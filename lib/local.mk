@@ -12,7 +12,7 @@
 lib_LTLIBRARIES = libredlock.la
 noinst_LTLIBRARIES = libredlock-core.la
 
-# A folder a list, from below to above: tests/layers.txt has who may use whom.
+# A folder a list, from below to above: tests/repo/layers.txt has who may use whom.
 lib_base = %D%/base/clock.c %D%/base/clock.h %D%/base/diagnostic.c %D%/base/diagnostic.h \
 	%D%/base/duration.c %D%/base/duration.h %D%/base/entropy.c %D%/base/entropy.h \
 	%D%/base/errors.c %D%/base/eventfd.h %D%/base/fork_check.c %D%/base/fork_check.h \

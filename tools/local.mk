@@ -41,7 +41,9 @@ bin_redlock_bench_SOURCES = %D%/bench/main.c %D%/bench/bench.h %D%/bench/alloc.c
 bin_redlock_bench_CPPFLAGS = $(LIB_CPPFLAGS) -iquote $(top_srcdir)/tools
 bin_redlock_bench_LDADD = $(TOOL_LIBS)
 
-bin_redlock_chaos_SOURCES = %D%/chaos/main.c %D%/chaos/chaos.h %D%/chaos/check/able.c \
+# All of it but main(): its tests link it too.
+noinst_LIBRARIES = %D%/libchaos.a
+%C%_libchaos_a_SOURCES = %D%/chaos/chaos.h %D%/chaos/check/able.c \
 	%D%/chaos/faults/ask.c %D%/chaos/faults/ask.h %D%/chaos/workload/broken.c \
 	%D%/chaos/report/chart.c %D%/chaos/report/chart.h %D%/chaos/check/check.c \
 	%D%/chaos/check/check.h %D%/chaos/check/check_keys.c %D%/chaos/check/check_record.c \
@@ -73,9 +75,11 @@ bin_redlock_chaos_SOURCES = %D%/chaos/main.c %D%/chaos/chaos.h %D%/chaos/check/a
 	%D%/chaos/report/svg_timeline.c %D%/chaos/workload/talk.c %D%/chaos/workload/talk.h \
 	%D%/chaos/check/verdict.c %D%/chaos/workload/worker.c %D%/chaos/workload/worker.h \
 	$(server_sources)
-bin_redlock_chaos_CPPFLAGS = $(LIB_CPPFLAGS) -iquote $(top_srcdir)/tools \
+%C%_libchaos_a_CPPFLAGS = $(LIB_CPPFLAGS) -iquote $(top_srcdir)/tools \
 	-DCHAOS_LIB_DIR='"$(pkglibdir)"'
-bin_redlock_chaos_LDADD = $(TOOL_LIBS) -lm
+bin_redlock_chaos_SOURCES = %D%/chaos/main.c
+bin_redlock_chaos_CPPFLAGS = $(LIB_CPPFLAGS) -iquote $(top_srcdir)/tools
+bin_redlock_chaos_LDADD = %D%/libchaos.a $(TOOL_LIBS) -lm
 
 # Loaded into redis-server by who steps its clock, whatever the rest is built like.
 clocklibdir = $(pkglibdir)

@@ -30,6 +30,7 @@ esac
 
 [ -x configure ] || ./autogen.sh
 mkdir -p "$dir" "build/fuzz/corpus/$target"
+tar -xf "tests/fuzz/corpus/$target.tar" -C "build/fuzz/corpus/$target"
 top=$PWD
 cd "$dir"
 [ -f Makefile ] || "$top/configure" --quiet --disable-shared CC=clang \
@@ -49,4 +50,4 @@ export ASAN_OPTIONS="quarantine_size_mb=1:malloc_context_size=4:${ASAN_OPTIONS:-
 # shellcheck disable=SC2086 # words are wanted
 exec "$top/$dir/fuzz_$target" -runs="$runs" -max_len="${FUZZ_MAX_LEN:-4096}" -timeout=10 \
     -print_final_stats=1 $options -artifact_prefix="$top/build/fuzz/" \
-    "corpus/$target" "$top/tests/fuzz/corpus/$target"
+    "corpus/$target"

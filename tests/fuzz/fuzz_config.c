@@ -1,3 +1,4 @@
+/* tags: valgrind */
 /* fuzz_config.c - any bytes as a node list file: it is refused with a place and a reason, or
  * it is good, and then what came out of it holds together.
  *
@@ -83,6 +84,8 @@ static void require_good(const struct rl_config *config)
     REQUIRE(config->background <= REDLOCK_BACKGROUND_NEVER);
     REQUIRE(!config->client_name || strlen(config->client_name) <= RL_CLIENT_NAME_MAX);
 }
+
+const char fuzz_corpus[] = "config";
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

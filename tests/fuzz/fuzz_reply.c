@@ -1,3 +1,4 @@
+/* tags: valgrind */
 /* fuzz_reply.c - any bytes as a master's side of a conversation: the real node, wire and
  * reader over a link made of the input (input_link.h). Whatever comes, nobody crashes, memory
  * is bounded, every request that was queued is heard of exactly once, and only the exact answer
@@ -268,6 +269,8 @@ static uint64_t hash(const uint8_t *data, size_t size)
         sum = (sum ^ data[i]) * UINT64_C(1099511628211);
     return sum;
 }
+
+const char fuzz_corpus[] = "reply";
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

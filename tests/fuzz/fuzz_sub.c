@@ -1,3 +1,4 @@
+/* tags: valgrind */
 /* fuzz_sub.c - any bytes as a master's side of a subscription: the real subscriber, wire and
  * reader over a link made of the input (input_link.h). Whatever comes, nobody crashes, memory
  * is bounded, coming and going are told in turns, and nobody is woken who does not listen: on
@@ -171,6 +172,8 @@ static void run_steps(struct rl_sub *sub, const uint8_t *data, size_t size)
         require_ears(sub);
     }
 }
+
+const char fuzz_corpus[] = "sub";
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,3 +1,4 @@
+/* tags: valgrind */
 /* fuzz_text.c - any bytes as text from outside that is read whole: a detached lock's handle,
  * what a master says of itself, a duration. What is refused is refused; what is taken can be
  * written again and is the same.
@@ -56,6 +57,8 @@ static void read_duration(const char *text, size_t len)
     rl_duration_format(ms, again);
     REQUIRE(rl_duration_parse(again, strlen(again), &same) == NULL && same == ms);
 }
+
+const char fuzz_corpus[] = "text";
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,3 +1,4 @@
+/* tags: valgrind */
 /* fuzz_view.c - any bytes as what masters say of a name that somebody looks at. What is refused
  * is refused; what is read holds together, can be written again and is the same. What several
  * say is put together, and held against the rule, counted anew: a majority has at least that.
@@ -221,6 +222,8 @@ static void read_several(const uint8_t *data, size_t size)
     rl_view_agree(&all);
     require_agreed();
 }
+
+const char fuzz_corpus[] = "view";
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -4,7 +4,7 @@
 # build_peers.sh, which it calls, downloads.
 
 # shellcheck disable=SC1091,SC2154 # shell_rig.sh sets them
-. "$(dirname "$0")/../shell_rig.sh"
+. "$(dirname "$0")/../support/shell_rig.sh"
 chaos=${REDLOCK_CHAOS:-./redlock-chaos}
 here=$(cd "$(dirname "$0")" && pwd)
 command -v redis-server >/dev/null || command -v valkey-server >/dev/null || exit 77

@@ -23,15 +23,50 @@ tests_libsim_a_SOURCES = %D%/sim.h %D%/sim_alloc.c %D%/sim_alloc.h %D%/sim_arriv
 	%D%/sim_several_wait.c %D%/sim_session.c %D%/sim_socket.c %D%/sim_story.c \
 	%D%/sim_thread.c %D%/sim_time.c %D%/sim_trouble.c %D%/sim_undo.c %D%/sim_wall.c \
 	%D%/sim_zset.c
-
-# lib/engine/client.h is meant, not the tests' own.
-tests_libsim_a_CPPFLAGS = $(LIB_CPPFLAGS)
 # Above them: what programs do with a client, and what the oracles make of it.
 tests_libsim_a_SOURCES += %D%/sim_client.c %D%/sim_client.h %D%/sim_backing.c %D%/sim_held.h \
 	%D%/sim_holds.c %D%/sim_judge.h %D%/sim_keys.c %D%/sim_names.c %D%/sim_names.h \
 	%D%/sim_oracle.c %D%/sim_oracle.h %D%/sim_order.c %D%/sim_told.c
 
-# The simulator itself. It is no test: tests/sim_check.sh runs it for a moment, `make sim` and
+# Tests of what the linker binds. Check's own calls are bound as well, hence the libraries once
+# more behind it.
+sim_ldadd = tests/libsupport.a $(SIM_LIBS) $(CHECK_LIBS) $(SIM_LIBS)
+%C%_test_sim_base_LDFLAGS = $(SIM_WRAPS)
+%C%_test_sim_base_LDADD = $(sim_ldadd)
+%C%_test_sim_leaf_SOURCES = %D%/test_sim_leaf.c %D%/sim_scene.c %D%/sim_scene.h
+%C%_test_sim_leaf_LDFLAGS = $(SIM_WRAPS)
+%C%_test_sim_leaf_LDADD = $(sim_ldadd)
+%C%_test_sim_proc_SOURCES = %D%/test_sim_proc.c %D%/sim_scene.c %D%/sim_scene.h
+%C%_test_sim_proc_LDFLAGS = $(SIM_WRAPS)
+%C%_test_sim_proc_LDADD = $(sim_ldadd)
+%C%_test_sim_threads_SOURCES = %D%/test_sim_threads.c %D%/sim_scene.c %D%/sim_scene.h
+%C%_test_sim_threads_LDFLAGS = $(SIM_WRAPS)
+%C%_test_sim_threads_LDADD = $(sim_ldadd)
+# The simulated network, with masters that echo.
+%C%_test_sim_ends_SOURCES = %D%/test_sim_ends.c %D%/sim_net_rig.c %D%/sim_net_rig.h
+%C%_test_sim_ends_LDFLAGS = $(SIM_WRAPS)
+%C%_test_sim_ends_LDADD = $(sim_ldadd)
+%C%_test_sim_fds_SOURCES = %D%/test_sim_fds.c %D%/sim_net_rig.c %D%/sim_net_rig.h
+%C%_test_sim_fds_LDFLAGS = $(SIM_WRAPS)
+%C%_test_sim_fds_LDADD = $(sim_ldadd)
+%C%_test_sim_hole_SOURCES = %D%/test_sim_hole.c %D%/sim_net_rig.c %D%/sim_net_rig.h
+%C%_test_sim_hole_LDFLAGS = $(SIM_WRAPS)
+%C%_test_sim_hole_LDADD = $(sim_ldadd)
+%C%_test_sim_net_SOURCES = %D%/test_sim_net.c %D%/sim_net_rig.c %D%/sim_net_rig.h
+%C%_test_sim_net_LDFLAGS = $(SIM_WRAPS)
+%C%_test_sim_net_LDADD = $(sim_ldadd)
+# Model masters without a network, and next to a real one. Nothing is bound.
+sim_master_rig = %D%/sim_master_rig.c %D%/sim_master_rig.h
+sim_master_one = $(sim_master_rig) %D%/sim_master_one.c %D%/sim_master_one.h
+sim_real_pair = $(sim_master_rig) %D%/sim_real_pair.c %D%/sim_real_pair.h %D%/sim_real_words.c \
+	%D%/sim_real_words.h %D%/sim_real_lines.c %D%/sim_real_some.c %D%/sim_real_some.h
+%C%_test_sim_master_SOURCES = %D%/test_sim_master.c $(sim_master_one)
+%C%_test_sim_master_faults_SOURCES = %D%/test_sim_master_faults.c $(sim_master_one)
+%C%_test_sim_master_life_SOURCES = %D%/test_sim_master_life.c $(sim_master_one)
+%C%_test_sim_master_real_SOURCES = %D%/test_sim_master_real.c $(sim_real_pair)
+%C%_test_sim_master_states_SOURCES = %D%/test_sim_master_states.c $(sim_real_pair)
+
+# The simulator itself. It is no test: tests/sim/sim_check.sh runs it for a moment, `make sim` and
 # `make soak` for longer.
 EXTRA_PROGRAMS = %D%/sim
 %C%_sim_SOURCES = %D%/sim.c %D%/sim_count.c %D%/sim_count.h \
@@ -49,7 +84,6 @@ EXTRA_PROGRAMS = %D%/sim
 	%D%/sim_named_wait.c %D%/sim_small.c %D%/sim_small.h \
 	%D%/sim_small_parts.h %D%/sim_small_stops.c %D%/sim_supervise.c \
 	%D%/sim_work.c %D%/sim_world.c %D%/sim_world.h
-%C%_sim_CPPFLAGS = $(LIB_CPPFLAGS)
 %C%_sim_LDFLAGS = $(SIM_WRAPS)
 %C%_sim_LDADD = $(SIM_LIBS) $(SIM_LIBS)
 CLEANFILES += $(EXTRA_PROGRAMS)
@@ -61,9 +95,9 @@ sim: %D%/sim
 SOAK_SECONDS = 28800
 soak: %D%/sim bin/redlock-chaos bin/server_clock.so
 	$(AM_TESTS_ENVIRONMENT) CHAOS_LONG=1 CHAOS_SEED=$$(date +%s) \
-	  sh $(srcdir)/tests/chaos_test.sh || test $$? -eq 77
+	  sh $(srcdir)/tests/programs/chaos_test.sh || test $$? -eq 77
 	$(AM_TESTS_ENVIRONMENT) CHAOS_LONG=1 CHAOS_SEED=$$(date +%s) \
-	  sh $(srcdir)/tests/chaos_kinds_test.sh || test $$? -eq 77
+	  sh $(srcdir)/tests/programs/chaos_kinds_test.sh || test $$? -eq 77
 	%D%/sim --first $$(date +%s)000000 --seeds 1000000000 --jobs $(SIM_JOBS) \
 	  --time-limit $(SOAK_SECONDS)
 .PHONY: sim soak
@@ -73,7 +107,7 @@ check_DATA = %D%/sim
 # A changed object stands before the library, which then has no need to bring its own.
 sim-mutants: %D%/sim
 	MUTANTS='$(MUTANTS)' BUDGET='$(BUDGET)' srcdir='$(srcdir)' \
-	MUTANTS_COMPILE='$(CC) $(DEFS) $(DEFAULT_INCLUDES) $(LIB_CPPFLAGS) $(CPPFLAGS) $(AM_CFLAGS) $(CFLAGS)' \
+	MUTANTS_COMPILE='$(CC) $(DEFS) $(DEFAULT_INCLUDES) $(AM_CPPFLAGS) $(CPPFLAGS) $(AM_CFLAGS) $(CFLAGS)' \
 	MUTANTS_LINK='$(LIBTOOL) --silent --tag=CC --mode=link $(CCLD) $(AM_CFLAGS) $(CFLAGS) $(%C%_sim_LDFLAGS) $(LDFLAGS)' \
 	MUTANTS_OBJECTS='$(%C%_sim_OBJECTS)' MUTANTS_LIBS='$(%C%_sim_LDADD) $(LIBS)' \
 	  sh $(srcdir)/%D%/mutants.sh
@@ -83,9 +117,9 @@ code-mutants: lib/kinds/scripts.h
 	CC='$(CC)' AR='$(AR)' MUTANTS_TABLES='$(srcdir)/tests/mutants' \
 	MUTANTS_MAKE='$(MAKE) $(AM_MAKEFLAGS)' \
 	MUTANTS_PROGRAMS='bin/redlock bin/redlock-chaos tests/support/boot_clock.so' \
-	MUTANTS_COMPILE='$(CC) $(DEFS) $(DEFAULT_INCLUDES) $(bin_redlock_chaos_CPPFLAGS) $(CPPFLAGS) $(AM_CFLAGS) $(CFLAGS)' \
+	MUTANTS_COMPILE='$(CC) $(DEFS) $(DEFAULT_INCLUDES) $(tools_libchaos_a_CPPFLAGS) $(CPPFLAGS) $(AM_CFLAGS) $(CFLAGS)' \
 	MUTANTS_LINK='$(LIBTOOL) --silent --tag=CC --mode=link $(CCLD) $(AM_CFLAGS) $(CFLAGS) $(AM_LDFLAGS) $(LDFLAGS)' \
-	MUTANTS_REDLOCK='$(bin_redlock_OBJECTS)' MUTANTS_CHAOS='$(bin_redlock_chaos_OBJECTS)' \
+	MUTANTS_REDLOCK='$(bin_redlock_OBJECTS)' \
 	MUTANTS_LIBS='$(LDADD) $(LIBS)' \
 	  sh $(srcdir)/%D%/mutants.sh
 .PHONY: sim-mutants code-mutants

@@ -87,41 +87,35 @@ bundle()
     ${AR:-ar} cr "$archive" "$@"
 }
 
+# A test program, as make calls it.
+test_path()
+{
+    find "$root/tests" -name "$1.c" | sed "s|^$root/||; s|\.c\$||"
+}
+
 # Made once, of the tests that are named by what is to run.
 prepare_tests()
 {
     programs=$(for name in $names; do
-        apply -v mode=show -v name="$name" | sed -n 's|^by test \([^ ]*\).*|tests/\1|p'
-    done | sort -u)
+        apply -v mode=show -v name="$name" | sed -n 's/^by test \([^ ]*\).*/\1/p'
+    done | sort -u | while read -r program; do test_path "$program"; done)
     # Words, all of them.
     # shellcheck disable=SC2086
     $MUTANTS_MAKE $programs $MUTANTS_PROGRAMS >"$work/make.log" 2>&1 || {
         tail -n 20 "$work/make.log"
         return 1
     }
-    scenes=""
-    for object in tests/*.o; do
-        case $object in
-        tests/test_*-test_*) ;; # has a main
-        tests/test_*-* | tests/[!t]*) scenes="$scenes $object" ;;
-        esac
-    done
-    # shellcheck disable=SC2086
-    bundle scenes.a $scenes
     # shellcheck disable=SC2086
     bundle redlock.a $MUTANTS_REDLOCK
-    # shellcheck disable=SC2086
-    bundle chaos.a $MUTANTS_CHAOS
 }
 
 # One test program with the changed files in it, and redlock(1) where that is what it runs.
 link_test()
 {
-    main=tests/$2.o
-    [ -f "$main" ] || main=tests/$2-$2.o
+    main=$(test_path "$2").o
+    [ -f "$main" ] || main=${main%.o}-$2.o
     # shellcheck disable=SC2086
-    $MUTANTS_LINK -o "$work/$1/$2" "$main" $objects "$work/scenes.a" "$work/chaos.a" \
-        $MUTANTS_LIBS || return 1
+    $MUTANTS_LINK -o "$work/$1/$2" "$main" $objects $MUTANTS_LIBS || return 1
     case $2 in
     test_cli* | test_run*)
         # shellcheck disable=SC2086

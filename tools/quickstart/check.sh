@@ -152,7 +152,11 @@ build_stage() { # NAME TEST-VARIABLE CONFIGURE-ARGUMENT...
 # Tests wait more than they work: some run at once, and those that take longest begin first.
 many_at_once() { echo $((3 * job_count)); }
 long_ones_first() { # TESTS, in make's words
-    echo "TESTS=\$(filter $1,\$(long_tests)) \$(filter-out \$(long_tests),$1)"
+    long=$(tagged long)
+    echo "TESTS=\$(filter $1,$long) \$(filter-out $long,$1)"
+}
+tagged() { # TAG...
+    for tag; do sh tests/tagged.sh "$tag"; done | tr '\n' ' '
 }
 
 test_stage() { # NAME TARGET JOBS COMMAND...: COMMAND runs make
@@ -182,7 +186,7 @@ check_address() {
     test_stage address check "$(many_at_once)" env \
         ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:use_sigaltstack=0 \
         UBSAN_OPTIONS=print_stacktrace=1 \
-        make "$(long_ones_first '$(filter-out $(unsanitized_tests),$(check_PROGRAMS))')"
+        make "$(long_ones_first "\$(filter-out $(tagged unsanitized),\$(check_PROGRAMS))")"
 }
 
 # With many random bits in addresses, older runtimes need a process without them.
@@ -192,8 +196,7 @@ check_thread() {
     as_is='env'
     gcc -fsanitize=thread -o "$tmp/probe" "$tmp/probe.c" 2>/dev/null
     "$tmp/probe" 2>/dev/null || as_is="setarch $(uname -m) -R"
-    # shellcheck disable=SC2016 # it is make's variable
-    build_stage thread 'check_PROGRAMS=$(thread_tests)' --enable-sanitize=thread --disable-shared \
+    build_stage thread "check_PROGRAMS=$(tagged threads)" --enable-sanitize=thread --disable-shared \
         CC=gcc || return
     # The sanitizer makes tests work more than they wait.
     # shellcheck disable=SC2086 # words are wanted
@@ -303,10 +306,9 @@ check_demo() {
 # Where it fails it leaves its build, with the logs of the tests.
 check_distcheck() {
     begin_stage distcheck 'the tarball, with the shorter tests'
-    # shellcheck disable=SC2016 # they are make's variables
     if run_step distcheck make -C build/gcc -j "$(many_at_once)" distcheck \
         DISTCHECK_CONFIGURE_FLAGS=CFLAGS=-O0 \
-        'TESTS=$(filter-out $(long_tests) $(thread_tests),$(check_PROGRAMS) $(dist_check_SCRIPTS))'; then
+        "TESTS=\$(filter-out $(tagged long threads),\$(check_PROGRAMS) \$(dist_check_SCRIPTS))"; then
         end_stage 'passed'
         check_leftovers
     else

@@ -1,0 +1,259 @@
+/* tags: threads */
+/* test_process.c - what the library does to the process it lives in: descriptors, signals,
+ * and how a client ends. */
+#include "config_auto.h"
+
+#include "child.h"
+#include "clients.h"
+
+#include <dirent.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+static redlock_report report;
+static redlock_lock *lock;
+
+/* ---- descriptors ------------------------------------------------------------------------ */
+
+static unsigned open_descriptors(void)
+{
+    unsigned count = 0;
+    DIR *dir = opendir("/proc/self/fd");
+    ck_assert_ptr_nonnull(dir);
+    while (readdir(dir))
+        count++;
+    closedir(dir);
+    return count;
+}
+
+START_TEST(descriptors_stay_within_their_number)
+{
+    unsigned before = open_descriptors(), worst = 0;
+    masters = masters_start(3, NULL);
+    one = client_open(masters_file(masters, "stall-limit 50ms\n"));
+    for (int round = 0; round < 40; round++) {
+        unsigned node = (unsigned)round % 3;
+        master_pause(masters, node);
+        for (int i = 0; i < 3; i++) {
+            redlock_lock *taken = NULL;
+            if (client_try(one, "name", 500, 50, NULL, &taken) == 0)
+                redlock_release(taken);
+            unsigned now = open_descriptors();
+            worst = now > worst ? now : worst;
+        }
+        master_resume(masters, node);
+        if (round % 10 == 9)
+            master_restart(masters, node, true);
+    }
+    ck_assert_uint_le(worst - before, 2 * 3 + 2);
+    ck_assert_uint_gt(worst, before + 3);
+    redlock_close(one);
+    ck_assert_uint_eq(open_descriptors(), before);
+    masters_stop(masters);
+}
+END_TEST
+
+/* Pages of the process, whatever they are for. */
+static long pages(void)
+{
+    long count = 0;
+    FILE *file = fopen("/proc/self/statm", "re");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_int_eq(fscanf(file, "%ld", &count), 1);
+    fclose(file);
+    return count;
+}
+
+START_TEST(a_closed_client_leaves_no_page_behind)
+{
+    enum { CLIENTS = 400 };
+    long before = 0;
+    masters = masters_start(1, NULL);
+    const char *file = masters_file(masters, "background never\n");
+    for (int i = 0; i < 2 * CLIENTS; i++) {
+        if (i == CLIENTS)
+            before = pages(); /* what the first ones have left for the next is there */
+        redlock_close(client_open(file));
+    }
+    ck_assert_int_lt(pages() - before, CLIENTS / 2);
+    masters_stop(masters);
+}
+END_TEST
+
+/* Every number of free descriptors, from none to enough: an error or less of a quorum, and
+ * all well once there are some again. */
+static int live_with_few_descriptors(void *file)
+{
+    redlock_status_report status = {.size = sizeof(status)};
+    int highest = 0;
+    for (int allowed = 0; allowed < 12; allowed++) {
+        redlock *client = NULL;
+        redlock_lock *taken = NULL;
+        int next = dup(0);
+        child_expect(next > 0);
+        close(next);
+        struct rlimit limit = {.rlim_cur = (rlim_t)(next + allowed), .rlim_max = 4096};
+        child_expect(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+        int code = redlock_open(file, NULL, &client);
+        child_expect(code == 0 || code == REDLOCK_ESYSTEM || code == REDLOCK_ECONFIG);
+        bool took = code == 0 && client_try(client, "name", 2000, 0, NULL, &taken) == 0;
+        child_expect(!took || redlock_release(taken) == 0);
+        child_expect(took || allowed < 8);
+        limit.rlim_cur = 1024;
+        child_expect(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+        if (code == 0) {
+            child_expect(wait_until(redlock_status(client, &status) == 0, 5000));
+            child_expect(client_try(client, "name", 2000, 3000, NULL, &taken) == 0);
+            child_expect(redlock_release(taken) == 0);
+        }
+        redlock_close(client);
+        highest += took;
+    }
+    child_expect(highest > 0);
+    return 0;
+}
+
+START_TEST(too_few_descriptors_are_an_error_and_no_crash)
+{
+    masters = masters_start(3, NULL);
+    const char *file = masters_file(masters, NULL);
+    ck_assert_int_eq(child_run(live_with_few_descriptors, (void *)(uintptr_t)file, 60000), 0);
+    masters_stop(masters);
+}
+END_TEST
+
+/* ---- signals ---------------------------------------------------------------------------- */
+
+static void count_signal(int number)
+{
+    (void)number;
+}
+
+/* A signal without SA_RESTART every 200 us, in every call. */
+START_TEST(interrupted_calls_go_on)
+{
+    open_clients(3, NULL);
+    struct sigaction action = {.sa_handler = count_signal};
+    ck_assert_int_eq(sigaction(SIGALRM, &action, NULL), 0);
+    struct itimerval every = {.it_interval.tv_usec = 200, .it_value.tv_usec = 200};
+    ck_assert_int_eq(setitimer(ITIMER_REAL, &every, NULL), 0);
+    for (int i = 0; i < 300; i++) {
+        redlock_lock *other = NULL;
+        lock = NULL;
+        int code = client_try(one, "name", 0, 0, &report, &lock);
+        ck_assert_msg(code == 0, "%d: %s", code, client_told(&report));
+        if (i % 50 == 0) {
+            int64_t begun = now_ms();
+            ck_assert_int_eq(client_try(two, "name", 0, 200, &report, &other), REDLOCK_EHELD);
+            ck_assert_int_ge(now_ms() - begun, 150);
+        }
+        ck_assert_int_eq(redlock_extend(lock, CLIENT_TTL_MS + 10000, NULL), 0);
+        ck_assert_int_eq(redlock_release(lock), 0);
+    }
+    redlock_close(one);
+    one = client_open(masters_file(masters, NULL)); /* the greeting too */
+    ck_assert_int_eq(redlock_release(client_take(one, "name")), 0);
+    memset(&every, 0, sizeof(every));
+    setitimer(ITIMER_REAL, &every, NULL);
+    close_clients();
+}
+END_TEST
+
+static volatile sig_atomic_t pipes_broken;
+
+static void count_broken_pipe(int number)
+{
+    (void)number;
+    pipes_broken++;
+}
+
+/* Masters hang up while requests are being sent to them. */
+START_TEST(sigpipe_is_never_raised)
+{
+    struct sigaction action = {.sa_handler = count_broken_pipe};
+    ck_assert_int_eq(sigaction(SIGPIPE, &action, NULL), 0);
+    open_clients(3, NULL);
+    for (int i = 0; i < 60; i++) {
+        for (unsigned k = 0; k < 3; k++)
+            master_do(masters, k, "CLIENT", "KILL", "TYPE", "normal", NULL);
+        lock = NULL;
+        if (client_try(one, "name", 0, i % 2 ? 300 : 0, NULL, &lock) == 0)
+            redlock_release(lock);
+    }
+    for (unsigned k = 0; k < 3; k++)
+        master_kill(masters, k);
+    lock = NULL;
+    ck_assert_int_ne(client_try(one, "name", 0, 0, NULL, &lock), 0);
+    ck_assert_int_eq(pipes_broken, 0);
+    close_clients();
+}
+END_TEST
+
+/* ---- close ------------------------------------------------------------------------------ */
+
+START_TEST(close_lingers_for_releases_but_not_for_ever)
+{
+    open_clients(3, "linger 400ms\n");
+    lock = client_take(one, "name");
+    ck_assert(wait_until(masters_with(masters, "name") == 3, 5000));
+    master_pause(masters, 1);
+    int64_t begun = now_ms();
+    redlock_close(one);
+    one = NULL;
+    int64_t took = now_ms() - begun;
+    ck_assert_int_lt(took, 3000);
+    ck_assert_uint_eq(masters_with(masters, "name"), 0);
+    /* The stopped one was sent its release before the connection was closed. */
+    master_resume(masters, 1);
+    ck_assert(wait_until(!master_has(masters, 1, "name"), 2000));
+    close_clients();
+}
+END_TEST
+
+START_TEST(close_without_linger_still_sends_them)
+{
+    open_clients(3, "linger 0ms\n");
+    client_take(one, "name");
+    ck_assert(wait_until(masters_with(masters, "name") == 3, 5000));
+    redlock_close(one);
+    one = NULL;
+    ck_assert(wait_until(masters_with(masters, "name") == 0, 2000));
+    close_clients();
+}
+END_TEST
+
+START_TEST(close_with_everything_dead_returns)
+{
+    open_clients(3, NULL);
+    client_take(one, "name");
+    for (unsigned i = 0; i < 3; i++)
+        master_kill(masters, i);
+    int64_t begun = now_ms();
+    redlock_close(one);
+    one = NULL;
+    ck_assert_int_lt(now_ms() - begun, 3000);
+    close_clients();
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("process");
+    TCase *tests = tcase_create("process");
+    tcase_set_timeout(tests, 120);
+    tcase_add_test(tests, descriptors_stay_within_their_number);
+    tcase_add_test(tests, a_closed_client_leaves_no_page_behind);
+    tcase_add_test(tests, too_few_descriptors_are_an_error_and_no_crash);
+    tcase_add_test(tests, interrupted_calls_go_on);
+    tcase_add_test(tests, sigpipe_is_never_raised);
+    tcase_add_test(tests, close_lingers_for_releases_but_not_for_ever);
+    tcase_add_test(tests, close_without_linger_still_sends_them);
+    tcase_add_test(tests, close_with_everything_dead_returns);
+    suite_add_tcase(suite, tests);
+    return suite_run(suite);
+}

@@ -1,0 +1,136 @@
+/* tags: unsanitized */
+/* What is left of a password in the process's memory once it is not needed: nothing, in freed
+ * memory and on the stack. */
+#include "config_auto.h"
+
+#include "alloc.h"
+#include "conf.h"
+#include "net/auth.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define SECRET "hunter2-Xyzzy-plugh"
+#define STACK_BYTES ((size_t)1 << 20)
+
+static void set_up(void)
+{
+    conf_set_up();
+    alloc_watch_for(SECRET, strlen(SECRET));
+}
+
+/* What the work came to: told, and not asserted there, as that would write over the stack. */
+static int result;
+
+/* Run `work` on a stack of its own, which nobody has written to; then look at that. */
+static void expect_clean(void *(*work)(void *), int expected)
+{
+    pthread_attr_t attributes;
+    pthread_t thread;
+    if (!alloc_works())
+        return; /* a sanitizer's allocator, or valgrind's */
+    void *stack =
+        mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ck_assert_ptr_ne(stack, MAP_FAILED);
+    pthread_attr_init(&attributes);
+    ck_assert_int_eq(pthread_attr_setstack(&attributes, stack, STACK_BYTES), 0);
+    ck_assert_int_eq(pthread_create(&thread, &attributes, work, NULL), 0);
+    ck_assert_int_eq(pthread_join(thread, NULL), 0);
+    ck_assert_int_eq(result, expected);
+    pthread_attr_destroy(&attributes);
+    ck_assert_msg(!memmem(stack, STACK_BYTES, SECRET, strlen(SECRET)), "it is on the stack");
+    munmap(stack, STACK_BYTES);
+    ck_assert_int_eq(alloc_left_behind(), 0);
+}
+
+/* ---- a node list ------------------------------------------------------------------------ */
+
+static void *load_and_free(void *unused)
+{
+    (void)unused;
+    result = conf_load("n.conf");
+    rl_config_free(&conf_config);
+    return NULL;
+}
+
+START_TEST(a_node_list_leaves_no_password_in_memory)
+{
+    conf_write_text("n.conf", "node redis://locks:" SECRET "@a\n", 0600);
+    expect_clean(load_and_free, 0);
+}
+END_TEST
+
+static void *load_in_vain(void *unused)
+{
+    (void)unused;
+    result = conf_load("n.conf");
+    return NULL;
+}
+
+START_TEST(a_node_list_that_is_refused_leaves_none_either)
+{
+    static const char *const lists[] = {"node redis://locks:" SECRET "%00@a\n",
+                                        "node redis://locks:" SECRET "@a:x\n",
+                                        "node redis://locks:" SECRET "@a\nwhat\n"};
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+        conf_write_text("n.conf", lists[i], 0600);
+        expect_clean(load_in_vain, REDLOCK_ECONFIG);
+    }
+}
+END_TEST
+
+/* ---- a login ---------------------------------------------------------------------------- */
+
+static struct rl_node_config node;
+static char bytes[RL_LOGIN_MAX], secret[RL_SECRET_MAX + 1];
+static struct rl_mask mask;
+
+static void *read_secret(void *unused)
+{
+    char why[160];
+    (void)unused;
+    result = rl_node_secret(&node, secret, why, sizeof(why));
+    return NULL;
+}
+
+static void *put_login(void *unused)
+{
+    char why[160];
+    struct rl_out out;
+    (void)unused;
+    rl_out_init(&out, bytes, sizeof(bytes));
+    result = rl_login_put(&out, &node, &mask, why, sizeof(why));
+    return NULL;
+}
+
+START_TEST(a_password_s_file_is_on_no_stack_when_it_has_been_read)
+{
+    conf_write_text("secret", SECRET "\n", 0600);
+    node = (struct rl_node_config){.password_file = (char *)(uintptr_t) "secret"};
+    expect_clean(read_secret, (int)strlen(SECRET));
+    ck_assert_str_eq(secret, SECRET);
+}
+END_TEST
+
+START_TEST(a_login_is_where_it_was_put_and_nowhere_else)
+{
+    conf_write_text("secret", SECRET "\n", 0600);
+    node = (struct rl_node_config){.password_file = (char *)(uintptr_t) "secret"};
+    expect_clean(put_login, 0);
+    ck_assert_ptr_nonnull(memmem(bytes, sizeof(bytes), SECRET, strlen(SECRET)));
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("secret memory");
+    TCase *tests = tcase_create("memory");
+    tcase_add_checked_fixture(tests, set_up, NULL);
+    tcase_add_test(tests, a_node_list_leaves_no_password_in_memory);
+    tcase_add_test(tests, a_node_list_that_is_refused_leaves_none_either);
+    tcase_add_test(tests, a_password_s_file_is_on_no_stack_when_it_has_been_read);
+    tcase_add_test(tests, a_login_is_where_it_was_put_and_nowhere_else);
+    suite_add_tcase(suite, tests);
+    return suite_run(suite);
+}

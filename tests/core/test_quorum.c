@@ -1,0 +1,360 @@
+/* tags: valgrind */
+/* test_quorum.c - votes counted: every combination for small N, the edges of a word for
+ * large N, and the arithmetic of validity. */
+#include "config_auto.h"
+
+#include "base/limits.h"
+#include "base/prng.h"
+#include "core/quorum.h"
+#include "suite.h"
+
+#include <signal.h>
+
+#define MS RL_NS_PER_MS
+#define S RL_NS_PER_S
+
+/* ---- a majority of the configured N ---------------------------------------------------- */
+
+START_TEST(a_majority_is_more_than_half)
+{
+    for (unsigned n = 1; n <= REDLOCK_NODES_MAX; n++) {
+        unsigned needed = rl_quorum_needed(n);
+        ck_assert_uint_gt(2 * needed, n);
+        ck_assert_uint_le(2 * (needed - 1), n);
+    }
+    ck_assert_uint_eq(rl_quorum_needed(1), 1);
+    ck_assert_uint_eq(rl_quorum_needed(2), 2);
+    ck_assert_uint_eq(rl_quorum_needed(4), 3);
+    ck_assert_uint_eq(rl_quorum_needed(64), 33);
+}
+END_TEST
+
+START_TEST(no_nodes_are_no_quorum)
+{
+    rl_quorum_needed(0);
+}
+END_TEST
+
+START_TEST(more_nodes_than_bits_are_refused)
+{
+    rl_quorum_needed(REDLOCK_NODES_MAX + 1);
+}
+END_TEST
+
+START_TEST(sets_of_nodes)
+{
+    ck_assert_uint_eq(rl_all(1), 1);
+    ck_assert_uint_eq(rl_all(63), UINT64_MAX >> 1);
+    ck_assert_uint_eq(rl_all(64), UINT64_MAX);
+    for (unsigned node = 0; node < 64; node++) {
+        ck_assert_uint_eq(rl_first(rl_bit(node)), node);
+        ck_assert_uint_eq(rl_count(rl_bit(node)), 1);
+        ck_assert_uint_eq(rl_count(rl_all(node + 1)), node + 1);
+    }
+    ck_assert_uint_eq(rl_count(0), 0);
+}
+END_TEST
+
+/* ---- every combination of votes -------------------------------------------------------- */
+
+enum { SILENT = 3 }; /* beside enum rl_vote */
+
+/* The verdict by trying: what could the silent ones still make of it? */
+static enum rl_verdict verdict_by_trying(unsigned n, const unsigned *votes)
+{
+    unsigned yes = 0, silent = 0;
+    for (unsigned i = 0; i < n; i++) {
+        yes += votes[i] == RL_VOTE_YES;
+        silent += votes[i] == SILENT;
+    }
+    if (yes * 2 > n)
+        return RL_WON;
+    return (yes + silent) * 2 > n ? RL_OPEN : RL_LOST;
+}
+
+static unsigned count_of(unsigned n, const unsigned *votes, unsigned vote)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < n; i++)
+        count += votes[i] == vote;
+    return count;
+}
+
+static void check_votes(unsigned n, const unsigned *votes)
+{
+    struct rl_round round;
+    rl_round_start(&round, n, 5, 6);
+    uint64_t silent = rl_all(n);
+    for (unsigned i = n; i-- > 0;) { /* the order must not matter */
+        if (votes[i] == SILENT)
+            continue;
+        ck_assert(rl_round_vote(&round, i, (enum rl_vote)votes[i]));
+        silent &= ~rl_bit(i);
+        ck_assert_uint_eq(rl_round_silent(&round), silent);
+    }
+    enum rl_verdict verdict = verdict_by_trying(n, votes);
+    ck_assert_int_eq(rl_round_verdict(&round), verdict);
+    unsigned yes = count_of(n, votes, RL_VOTE_YES), no = count_of(n, votes, RL_VOTE_NO);
+    unsigned failed = count_of(n, votes, RL_VOTE_FAILED);
+    ck_assert_uint_eq(rl_count(round.yes), yes);
+    ck_assert_uint_eq(rl_count(round.no), no);
+    ck_assert_uint_eq(rl_count(round.failed), failed);
+    ck_assert_int_eq(rl_round_no_quorum(&round), (n - failed) * 2 <= n);
+    ck_assert_int_eq(rl_round_split(&round),
+                     verdict == RL_LOST && yes > 0 && no > 0 && no * 2 <= n);
+}
+
+START_TEST(every_combination_of_votes)
+{
+    unsigned votes[7] = {0};
+    unsigned n = (unsigned)_i;
+    for (;;) {
+        check_votes(n, votes);
+        unsigned at = 0;
+        while (at < n && votes[at] == SILENT)
+            votes[at++] = 0;
+        if (at == n)
+            break;
+        votes[at]++;
+    }
+}
+END_TEST
+
+/* One server counts once: CE14, and an answer that arrives twice. */
+START_TEST(a_nodes_first_vote_stands)
+{
+    static const enum rl_vote all[] = {RL_VOTE_YES, RL_VOTE_NO, RL_VOTE_FAILED};
+    for (unsigned first = 0; first < 3; first++) {
+        for (unsigned second = 0; second < 3; second++) {
+            struct rl_round round;
+            rl_round_start(&round, 3, 0, 1);
+            ck_assert(rl_round_vote(&round, 1, all[first]));
+            struct rl_round before = round;
+            ck_assert(!rl_round_vote(&round, 1, all[second]));
+            ck_assert_mem_eq(&round, &before, sizeof(round));
+            ck_assert_uint_eq(rl_count(rl_round_silent(&round)), 2);
+        }
+    }
+}
+END_TEST
+
+/* CE23: a majority of those who answered is not one of those who are. */
+START_TEST(ce23_a_majority_of_answers_is_no_majority)
+{
+    struct rl_round round;
+    rl_round_start(&round, 5, 0, 1);
+    rl_round_vote(&round, 0, RL_VOTE_YES);
+    rl_round_vote(&round, 1, RL_VOTE_YES);
+    rl_round_vote(&round, 2, RL_VOTE_FAILED);
+    rl_round_vote(&round, 3, RL_VOTE_FAILED);
+    ck_assert_int_eq(rl_round_verdict(&round), RL_OPEN);
+    rl_round_vote(&round, 4, RL_VOTE_FAILED);
+    ck_assert_int_eq(rl_round_verdict(&round), RL_LOST);
+    ck_assert(rl_round_no_quorum(&round));
+}
+END_TEST
+
+/* CE13: half of an even N would let two win. */
+START_TEST(ce13_half_of_an_even_number_loses)
+{
+    for (unsigned n = 2; n <= 64; n += 2) {
+        struct rl_round round;
+        rl_round_start(&round, n, 0, 1);
+        for (unsigned i = 0; i < n; i++)
+            rl_round_vote(&round, i, i < n / 2 ? RL_VOTE_YES : RL_VOTE_NO);
+        ck_assert_int_eq(rl_round_verdict(&round), RL_LOST);
+        ck_assert(rl_round_split(&round));
+    }
+}
+END_TEST
+
+/* The largest N decide at the same vote, whichever ends the bits begin from. */
+START_TEST(a_word_full_of_nodes)
+{
+    static const unsigned sizes[] = {31, 32, 33, 63, 64};
+    for (unsigned k = 0; k < sizeof(sizes) / sizeof(sizes[0]); k++) {
+        unsigned n = sizes[k], needed = n / 2 + 1;
+        struct rl_round round;
+        rl_round_start(&round, n, 0, 1);
+        for (unsigned i = 0; i < needed; i++) {
+            ck_assert_int_eq(rl_round_verdict(&round), RL_OPEN);
+            rl_round_vote(&round, n - 1 - i, RL_VOTE_YES);
+        }
+        ck_assert_int_eq(rl_round_verdict(&round), RL_WON);
+        rl_round_start(&round, n, 0, 1);
+        for (unsigned i = 0; i <= n - needed; i++) {
+            ck_assert_int_eq(rl_round_verdict(&round), RL_OPEN);
+            rl_round_vote(&round, i, i % 2 ? RL_VOTE_NO : RL_VOTE_FAILED);
+        }
+        ck_assert_int_eq(rl_round_verdict(&round), RL_LOST);
+    }
+}
+END_TEST
+
+START_TEST(a_node_that_is_none)
+{
+    struct rl_round round;
+    rl_round_start(&round, 3, 0, 1);
+    rl_round_vote(&round, 3, RL_VOTE_YES);
+}
+END_TEST
+
+START_TEST(a_round_of_nobody)
+{
+    struct rl_round round;
+    rl_round_start(&round, 0, 0, 1);
+}
+END_TEST
+
+START_TEST(a_round_that_ends_before_it_begins)
+{
+    struct rl_round round;
+    rl_round_start(&round, 3, 10, 9);
+}
+END_TEST
+
+/* ---- time ------------------------------------------------------------------------------ */
+
+/* validity = ttl - elapsed - (ttl * factor + 2 ms), never a nanosecond more. */
+START_TEST(validity_in_numbers)
+{
+    ck_assert_int_eq(rl_drift_ns(0, 0.0), 2 * MS + 1);
+    ck_assert_int_eq(rl_drift_ns(10 * S, 0.0), 2 * MS + 1);
+    ck_assert_int_eq(rl_drift_ns(10 * S, 0.01), 102 * MS + 1);
+    ck_assert_int_eq(rl_drift_ns(10 * S, 0.5), 5002 * MS + 1);
+    ck_assert_int_eq(rl_validity_end_ns(0, 10 * S, 0.01), 10 * S - 102 * MS - 1);
+    ck_assert_int_eq(rl_validity_end_ns(7 * S, 10 * S, 0.01), 17 * S - 102 * MS - 1);
+}
+END_TEST
+
+START_TEST(drift_is_never_rounded_down)
+{
+    struct rl_prng prng;
+    rl_prng_seed(&prng, 1);
+    for (int i = 0; i < 100000; i++) {
+        int64_t ttl = (int64_t)rl_prng_below(&prng, (uint64_t)(RL_TTL_LIMIT_MS * MS + 1));
+        double factor = (double)rl_prng_below(&prng, 1000000) / 1000000.0;
+        int64_t drift = rl_drift_ns(ttl, factor);
+        long double exact = (long double)ttl * (long double)factor;
+        ck_assert((long double)(drift - 2 * MS) >= exact);
+        ck_assert((long double)(drift - 2 * MS - 2) <= exact);
+    }
+}
+END_TEST
+
+START_TEST(a_drift_of_everything_is_refused)
+{
+    rl_drift_ns(S, 1.0);
+}
+END_TEST
+
+START_TEST(a_negative_drift_is_refused)
+{
+    rl_drift_ns(S, -0.01);
+}
+END_TEST
+
+START_TEST(a_negative_ttl_is_refused)
+{
+    rl_drift_ns(-1, 0.01);
+}
+END_TEST
+
+static const struct {
+    int64_t remaining;
+    unsigned n;
+    int64_t node_timeout, round_trip, budget;
+} budgets[] = {
+    {500 * MS, 5, 0, 0, 100 * MS},            /* remaining / N */
+    {500 * MS, 5, 30 * MS, 0, 30 * MS},       /* node-timeout caps it */
+    {500 * MS, 5, 200 * MS, 0, 100 * MS},     /* and never raises it */
+    {500 * MS, 5, 100 * MS, 0, 100 * MS},     /* equal */
+    {500 * MS, 5, 1 * MS, 0, 2 * MS},         /* never below 2 ms */
+    {500 * MS, 5, 1 * MS, 40 * MS, 80 * MS},  /* nor below two round trips */
+    {500 * MS, 5, 0, 60 * MS, 120 * MS},
+    {9 * MS, 5, 0, 3 * MS / 2, 3 * MS},
+    {500 * MS, 64, 0, 0, 500 * MS / 64},
+    {4 * MS, 5, 0, 0, 2 * MS},                /* little is left: what a round needs */
+    {2 * MS, 5, 0, 0, 2 * MS},                /* just enough */
+    {2 * MS - 1, 5, 0, 0, -1},                /* too little to begin */
+    {2 * MS, 1, 0, 0, 2 * MS},
+    {0, 5, 0, 0, -1},
+    {-1, 5, 0, 0, -1},
+    {INT64_MIN, 5, 0, 0, -1},
+    {100 * MS, 5, 0, 50 * MS, 100 * MS},
+    {100 * MS, 5, 0, 50 * MS + 1, -1},
+    {100 * MS, 1, 0, 1 * MS, 100 * MS},       /* two round trips that are 2 ms */
+};
+
+START_TEST(what_a_node_may_take_of_a_round)
+{
+    int64_t budget = rl_node_budget_ns(budgets[_i].remaining, budgets[_i].n,
+                                       budgets[_i].node_timeout, budgets[_i].round_trip);
+    ck_assert_int_eq(budget, budgets[_i].budget);
+}
+END_TEST
+
+/* A twentieth of the lease, within bounds. */
+START_TEST(an_answer_is_late_before_it_is_lost)
+{
+    ck_assert_int_eq(rl_patience_ns(0), 500 * MS);
+    ck_assert_int_eq(rl_patience_ns(62 * MS), 500 * MS);
+    ck_assert_int_eq(rl_patience_ns(63 * MS), 504 * MS);
+    ck_assert_int_eq(rl_patience_ns(2 * S), 16 * S);
+}
+END_TEST
+
+START_TEST(a_loss_is_told_in_time)
+{
+    ck_assert_int_eq(rl_lost_margin_ns(RL_NS_PER_MS), RL_LOST_MARGIN_MIN_NS);
+    ck_assert_int_eq(rl_lost_margin_ns(20 * RL_LOST_MARGIN_MIN_NS - 1), RL_LOST_MARGIN_MIN_NS);
+    ck_assert_int_eq(rl_lost_margin_ns(S), S / 20);
+    ck_assert_int_eq(rl_lost_margin_ns(20 * RL_LOST_MARGIN_MAX_NS + 20), RL_LOST_MARGIN_MAX_NS);
+    ck_assert_int_eq(rl_lost_margin_ns(60 * S), RL_LOST_MARGIN_MAX_NS);
+}
+END_TEST
+
+START_TEST(a_budget_for_nobody)
+{
+    rl_node_budget_ns(S, 0, 0, 0);
+}
+END_TEST
+
+START_TEST(a_negative_round_trip)
+{
+    rl_node_budget_ns(S, 5, 0, -1);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("quorum");
+    TCase *votes = tcase_create("votes");
+    tcase_add_test(votes, a_majority_is_more_than_half);
+    tcase_add_test_raise_signal(votes, no_nodes_are_no_quorum, SIGABRT);
+    tcase_add_test_raise_signal(votes, more_nodes_than_bits_are_refused, SIGABRT);
+    tcase_add_test(votes, sets_of_nodes);
+    tcase_add_loop_test(votes, every_combination_of_votes, 1, 8);
+    tcase_add_test(votes, a_nodes_first_vote_stands);
+    tcase_add_test(votes, ce23_a_majority_of_answers_is_no_majority);
+    tcase_add_test(votes, ce13_half_of_an_even_number_loses);
+    tcase_add_test(votes, a_word_full_of_nodes);
+    tcase_add_test_raise_signal(votes, a_node_that_is_none, SIGABRT);
+    tcase_add_test_raise_signal(votes, a_round_of_nobody, SIGABRT);
+    tcase_add_test_raise_signal(votes, a_round_that_ends_before_it_begins, SIGABRT);
+    suite_add_tcase(suite, votes);
+    TCase *time = tcase_create("time");
+    tcase_add_test(time, validity_in_numbers);
+    tcase_add_test(time, drift_is_never_rounded_down);
+    tcase_add_test_raise_signal(time, a_drift_of_everything_is_refused, SIGABRT);
+    tcase_add_test_raise_signal(time, a_negative_drift_is_refused, SIGABRT);
+    tcase_add_test_raise_signal(time, a_negative_ttl_is_refused, SIGABRT);
+    tcase_add_loop_test(time, what_a_node_may_take_of_a_round, 0,
+                        (int)(sizeof(budgets) / sizeof(budgets[0])));
+    tcase_add_test(time, an_answer_is_late_before_it_is_lost);
+    tcase_add_test(time, a_loss_is_told_in_time);
+    tcase_add_test_raise_signal(time, a_budget_for_nobody, SIGABRT);
+    tcase_add_test_raise_signal(time, a_negative_round_trip, SIGABRT);
+    suite_add_tcase(suite, time);
+    return suite_run(suite);
+}

@@ -1,0 +1,80 @@
+/* test_quorum_value.c - what a majority of masters says of a number. */
+#include "config_auto.h"
+
+#include "core/quorum_value.h"
+#include "suite.h"
+
+static struct rl_numbers of(unsigned count, const int64_t number[])
+{
+    struct rl_numbers numbers = {0};
+    for (unsigned i = 0; i < count; i++)
+        rl_numbers_add(&numbers, number[i]);
+    return numbers;
+}
+
+/* Against a count, in every order and of every size up to four. */
+START_TEST(it_is_the_largest_that_so_many_reach)
+{
+    static const int64_t values[] = {0, 1, 7, INT64_MAX};
+    for (unsigned count = 1; count <= 4; count++) {
+        for (unsigned code = 0; code < 1u << (2 * count); code++) {
+            int64_t number[4];
+            for (unsigned i = 0; i < count; i++)
+                number[i] = values[code >> 2 * i & 3];
+            for (unsigned needed = 1; needed <= count; needed++) {
+                struct rl_numbers numbers = of(count, number);
+                int64_t got = rl_numbers_reached(&numbers, needed);
+                unsigned reach = 0, exceed = 0;
+                for (unsigned i = 0; i < count; i++) {
+                    reach += number[i] >= got;
+                    exceed += number[i] > got;
+                }
+                ck_assert_uint_ge(reach, needed);
+                ck_assert_uint_lt(exceed, needed);
+            }
+        }
+    }
+}
+END_TEST
+
+START_TEST(for_ever_is_the_most)
+{
+    static const int64_t number[] = {5, -1, 3};
+    struct rl_numbers numbers = of(3, number);
+    ck_assert_int_eq(rl_numbers_reached(&numbers, 1), -1);
+    ck_assert_int_eq(rl_numbers_reached(&numbers, 2), 5);
+    ck_assert_int_eq(rl_numbers_reached(&numbers, 3), 3);
+}
+END_TEST
+
+/* Who said nothing reaches nothing. */
+START_TEST(too_few_reach_nothing)
+{
+    static const int64_t number[] = {5, -1};
+    struct rl_numbers numbers = of(2, number), none = {0};
+    ck_assert_int_eq(rl_numbers_reached(&numbers, 3), 0);
+    ck_assert_int_eq(rl_numbers_reached(&none, 1), 0);
+}
+END_TEST
+
+START_TEST(as_many_as_there_may_be)
+{
+    struct rl_numbers numbers = {0};
+    for (unsigned i = 0; i < REDLOCK_NODES_MAX; i++)
+        rl_numbers_add(&numbers, i);
+    ck_assert_int_eq(rl_numbers_reached(&numbers, REDLOCK_NODES_MAX), 0);
+    ck_assert_int_eq(rl_numbers_reached(&numbers, 1), REDLOCK_NODES_MAX - 1);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("numbers");
+    TCase *tcase = tcase_create("numbers");
+    tcase_add_test(tcase, it_is_the_largest_that_so_many_reach);
+    tcase_add_test(tcase, for_ever_is_the_most);
+    tcase_add_test(tcase, too_few_reach_nothing);
+    tcase_add_test(tcase, as_many_as_there_may_be);
+    suite_add_tcase(suite, tcase);
+    return suite_run(suite);
+}

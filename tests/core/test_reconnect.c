@@ -1,0 +1,171 @@
+/* test_reconnect.c - when a connection is made anew: at once where it was good, later and later
+ * where it is not, and never in a storm. */
+#include "config_auto.h"
+
+#include "base/limits.h"
+#include "core/reconnect.h"
+#include "suite.h"
+
+#define MS RL_NS_PER_MS
+#define MIN_NS (RL_RECONNECT_MIN_MS * MS)
+#define MAX_NS (RL_RECONNECT_MAX_MS * MS)
+
+static struct rl_retry retry;
+static struct rl_prng prng;
+static int64_t now_ns;
+
+static void set_up(void)
+{
+    rl_prng_seed(&prng, 42);
+    rl_retry_init(&retry);
+    now_ns = 1000 * RL_NS_PER_S;
+}
+
+/* Begin when it is time, and fail. How long it is put off. */
+static int64_t fail_in_time(void)
+{
+    now_ns = retry.at_ns;
+    rl_retry_begin(&retry, now_ns);
+    rl_retry_failed(&retry, &prng, now_ns);
+    return retry.at_ns - now_ns;
+}
+
+static void fail_often(unsigned times)
+{
+    retry.at_ns = now_ns;
+    for (unsigned i = 0; i < times; i++)
+        fail_in_time();
+}
+
+START_TEST(at_first_it_is_tried_at_once)
+{
+    ck_assert_int_eq(retry.at_ns, 0);
+    ck_assert_uint_eq(retry.failures, 0);
+    rl_retry_begin(&retry, now_ns);
+    ck_assert_uint_eq(retry.failures, 0);
+}
+END_TEST
+
+START_TEST(failures_put_it_off_for_longer_and_longer)
+{
+    int64_t longest_ns = MIN_NS;
+    retry.at_ns = now_ns;
+    for (unsigned k = 1; k <= 100; k++) {
+        int64_t wait_ns = fail_in_time();
+        ck_assert_int_ge(wait_ns, longest_ns / 2);
+        ck_assert_int_le(wait_ns, longest_ns);
+        ck_assert_uint_eq(retry.failures, k);
+        longest_ns = 2 * longest_ns < MAX_NS ? 2 * longest_ns : MAX_NS;
+    }
+}
+END_TEST
+
+/* Nobody was there to try: what made it fail is history. A little late is in time. */
+START_TEST(long_past_its_time_it_begins_anew)
+{
+    fail_often(20);
+    rl_retry_begin(&retry, retry.at_ns + 100 * MS);
+    ck_assert_uint_eq(retry.failures, 20);
+    rl_retry_begin(&retry, retry.at_ns + 100 * MS + 1);
+    ck_assert_uint_eq(retry.failures, 0);
+    rl_retry_failed(&retry, &prng, now_ns);
+    ck_assert_uint_eq(retry.failures, 1);
+    ck_assert_int_le(retry.at_ns, now_ns + MIN_NS);
+}
+END_TEST
+
+START_TEST(what_lasted_is_made_anew_at_once)
+{
+    fail_often(20);
+    rl_retry_lost(&retry, &prng, now_ns - RL_NS_PER_S, now_ns);
+    ck_assert_int_eq(retry.at_ns, now_ns);
+    ck_assert_uint_eq(retry.failures, 0);
+    ck_assert_int_le(fail_in_time(), MIN_NS);
+}
+END_TEST
+
+/* Up and gone: once, it is worth a try at once; then later and later. But it did get up. */
+START_TEST(a_server_that_hangs_up_again_and_again_is_not_raced)
+{
+    int64_t short_ns = RL_NS_PER_S - 1;
+    rl_retry_lost(&retry, &prng, now_ns - short_ns, now_ns);
+    ck_assert_int_eq(retry.at_ns, now_ns);
+    ck_assert_uint_eq(retry.flaws, 1);
+    for (unsigned k = 2; k < 20; k++) {
+        rl_retry_begin(&retry, now_ns);
+        rl_retry_lost(&retry, &prng, now_ns - short_ns, now_ns);
+        ck_assert_uint_eq(retry.flaws, k);
+        ck_assert_uint_eq(retry.failures, 0);
+        ck_assert_int_ge(retry.at_ns, now_ns + MIN_NS / 2);
+        ck_assert_int_le(retry.at_ns, now_ns + MAX_NS);
+        now_ns = retry.at_ns;
+    }
+    ck_assert_int_ge(fail_in_time(), MAX_NS / 2);
+}
+END_TEST
+
+/* However often it failed before it was up, the first attempt after that may be waited for. */
+START_TEST(who_was_up_has_not_failed)
+{
+    fail_often(20);
+    rl_retry_lost(&retry, &prng, now_ns - 1, now_ns);
+    ck_assert_uint_eq(retry.failures, 0);
+    ck_assert_uint_eq(retry.flaws, 21);
+    ck_assert_int_ge(retry.at_ns, now_ns + MAX_NS / 2);
+    fail_in_time();
+    ck_assert_uint_eq(retry.failures, 1);
+}
+END_TEST
+
+START_TEST(what_nobody_looked_at_is_no_failure)
+{
+    fail_often(20);
+    rl_retry_excuse(&retry, now_ns);
+    ck_assert_int_eq(retry.at_ns, now_ns);
+    ck_assert_uint_eq(retry.failures, 0);
+    ck_assert_uint_eq(retry.flaws, 0);
+    ck_assert_int_le(fail_in_time(), MIN_NS);
+}
+END_TEST
+
+START_TEST(what_was_put_off_counts_as_failed)
+{
+    rl_retry_put_off(&retry, now_ns + 30 * RL_NS_PER_S);
+    ck_assert_int_eq(retry.at_ns, now_ns + 30 * RL_NS_PER_S);
+    ck_assert_uint_eq(retry.failures, 1);
+}
+END_TEST
+
+/* Not sooner than the shortest wait after the last try, and never later than planned. */
+START_TEST(haste_has_an_end)
+{
+    rl_retry_begin(&retry, now_ns);
+    rl_retry_put_off(&retry, now_ns + RL_NS_PER_S);
+    rl_retry_hasten(&retry, now_ns + 1);
+    ck_assert_int_eq(retry.at_ns, now_ns + MIN_NS);
+    rl_retry_hasten(&retry, now_ns + 5 * RL_NS_PER_S);
+    ck_assert_int_eq(retry.at_ns, now_ns + MIN_NS);
+    rl_retry_put_off(&retry, now_ns + RL_NS_PER_S);
+    rl_retry_hasten(&retry, now_ns + RL_NS_PER_S / 2);
+    ck_assert_int_eq(retry.at_ns, now_ns + RL_NS_PER_S / 2);
+    ck_assert_uint_eq(retry.failures, 2);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("retry");
+    TCase *tcase = tcase_create("retry");
+    tcase_add_checked_fixture(tcase, set_up, NULL);
+    tcase_add_test(tcase, at_first_it_is_tried_at_once);
+    tcase_add_test(tcase, failures_put_it_off_for_longer_and_longer);
+    tcase_add_test(tcase, long_past_its_time_it_begins_anew);
+    tcase_add_test(tcase, what_lasted_is_made_anew_at_once);
+    tcase_add_test(tcase, a_server_that_hangs_up_again_and_again_is_not_raced);
+    tcase_add_test(tcase, who_was_up_has_not_failed);
+    tcase_add_test(tcase, what_nobody_looked_at_is_no_failure);
+    tcase_add_test(tcase, what_was_put_off_counts_as_failed);
+    tcase_add_test(tcase, haste_has_an_end);
+    suite_add_tcase(suite, tcase);
+    return suite_run(suite);
+}

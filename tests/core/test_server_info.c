@@ -1,0 +1,425 @@
+/* tags: valgrind */
+/* test_server_info.c - what INFO tells, and the restart guard: its exact edge, why a second
+ * less is a hole, and that waiting as long as it says is enough. */
+#include "config_auto.h"
+
+#include "core/server_info.h"
+#include "base/limits.h"
+#include "base/prng.h"
+#include "suite.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define S RL_NS_PER_S
+
+/* ---- the text -------------------------------------------------------------------------- */
+
+static const char sample[] = "# Server\r\n"
+                             "redis_version:7.0.15\r\n"
+                             "run_id:0123456789abcdef0123456789abcdef01234567\r\n"
+                             "uptime_in_seconds:1234\r\n"
+                             "uptime_in_days:0\r\n"
+                             "\r\n"
+                             "# Persistence\r\n"
+                             "loading:0\r\n"
+                             "async_loading:0\r\n"
+                             "# Memory\r\n"
+                             "maxmemory:104857600\r\n"
+                             "maxmemory_human:100.00M\r\n"
+                             "maxmemory_policy:volatile-ttl\r\n"
+                             "# Replication\r\n"
+                             "role:master\r\n"
+                             "# Cluster\r\n"
+                             "cluster_enabled:1\r\n";
+
+/* From memory of exactly that size, so that a sanitizer sees a read beyond the end. */
+static struct rl_info parse(const char *text, size_t len)
+{
+    struct rl_info info;
+    char *copy = malloc(len > 0 ? len : 1);
+    ck_assert_ptr_nonnull(copy);
+    memcpy(copy, text, len);
+    memset(&info, 0x5a, sizeof(info));
+    rl_info_parse(copy, len, &info);
+    free(copy);
+    return info;
+}
+
+static struct rl_info parse_text(const char *text)
+{
+    return parse(text, strlen(text));
+}
+
+/* It also tells the version of Redis that it is compatible with, before its own or after it. */
+START_TEST(valkey_has_a_version_of_its_own)
+{
+    struct rl_info info = parse_text("redis_version:7.2.4\r\nserver_name:valkey\r\n"
+                                     "valkey_version:8.1.3\r\n");
+    ck_assert_str_eq(info.version, "valkey 8.1.3");
+    info = parse_text("valkey_version:9.0.0\r\nredis_version:7.2.4\r\n");
+    ck_assert_str_eq(info.version, "valkey 9.0.0");
+    info = parse_text("redis_version:7.2.4\r\nvalkey_version:\r\n");
+    ck_assert_str_eq(info.version, "7.2.4");
+    info = parse_text("valkey_version:12345678901234567\r\n"); /* as good as none */
+    ck_assert_str_eq(info.version, "");
+}
+END_TEST
+
+START_TEST(a_servers_own_text)
+{
+    struct rl_info info = parse_text(sample);
+    ck_assert_str_eq(info.run_id, "0123456789abcdef0123456789abcdef01234567");
+    ck_assert_str_eq(info.role, "master");
+    ck_assert_str_eq(info.version, "7.0.15");
+    ck_assert_str_eq(info.policy, "volatile-ttl");
+    ck_assert_int_eq(info.uptime_s, 1234);
+    ck_assert_int_eq(info.maxmemory, 104857600);
+    ck_assert(info.cluster);
+    ck_assert(!info.loading);
+    ck_assert(parse_text("loading:1\n").loading);
+}
+END_TEST
+
+static void check_empty(const struct rl_info *info)
+{
+    ck_assert_str_eq(info->run_id, "");
+    ck_assert_str_eq(info->role, "");
+    ck_assert_str_eq(info->version, "");
+    ck_assert_str_eq(info->policy, "");
+    ck_assert_int_eq(info->uptime_s, -1);
+    ck_assert_int_eq(info->maxmemory, 0);
+    ck_assert(!info->cluster && !info->loading);
+}
+
+static const char *const nothing[] = {
+    "",
+    "\n",
+    "\r\n\r\n",
+    ":",
+    ":1234\n",
+    "no colon at all",
+    "# run_id:abc\n",
+    " run_id:abc\n role:master\n uptime_in_seconds:5\n",
+    "xrun_id:abc\nrun_id2:abc\nrun_i:abc\nRUN_ID:abc\nrun_id :abc\n",
+    "uptime_in_second:5\nuptime_in_secondss:5\nmaxmemor:5\nmaxmemory2:5\n",
+    "loading2:1\ncluster_enable:1\nloadin:1\n",
+    "role2:master\nredis_versio:7\nmaxmemory_polic:x\n",
+    "cluster_enabled:0\nloading:0\n",
+    "cluster_enabled:2\nloading:yes\n",
+    "run_id:\nrole:\nredis_version:\nmaxmemory_policy:\nuptime_in_seconds:\nmaxmemory:\n",
+};
+
+static const struct {
+    const char *text, *why; /* why: NULL, or a word of it */
+} fitness[] = {
+    {"role:master\nredis_mode:standalone\ncluster_enabled:0\nloading:0\nmaxmemory:0\n", NULL},
+    {"", NULL},
+    {"role:slave\n", "is a replica"},
+    {"loading:1\n", "loading"},
+    {"loading:1\nrole:slave\n", "loading"},
+    {"redis_mode:sentinel\n", "is a Sentinel"},
+    {"server_mode:sentinel\n", "is a Sentinel"},
+    {"redis_mode:sentinels\n", NULL},
+    {"redis_mode:cluster\ncluster_enabled:1\n", "member of a Redis Cluster"},
+    {"cluster_enabled:1\nrole:slave\n", "member of a Redis Cluster"},
+    {"maxmemory:1\nmaxmemory_policy:volatile-ttl\n", "noeviction"},
+    {"maxmemory:1\nmaxmemory_policy:allkeys-lru\n", "noeviction"},
+    {"maxmemory:1\nmaxmemory_policy:noeviction\n", NULL},
+    {"maxmemory:0\nmaxmemory_policy:allkeys-lru\n", NULL}, /* has no reason to */
+    {"maxmemory:1\n", NULL},
+};
+
+START_TEST(what_makes_a_server_unfit)
+{
+    struct rl_info info = parse_text(fitness[_i].text);
+    const char *why = rl_info_unfit(&info);
+    ck_assert_int_eq(why != NULL, fitness[_i].why != NULL);
+    if (why)
+        ck_assert_msg(strstr(why, fitness[_i].why) != NULL, "%s", why);
+}
+END_TEST
+
+static const struct {
+    const char *text, *why;
+} refusals[] = {
+    {"", NULL},
+    {"maxmemory:0\nused_memory:1000\n", NULL},
+    {"maxmemory:1000\nused_memory:1000\n", NULL},
+    {"maxmemory:1000\nused_memory:1001\n", "OOM"},
+    {"maxmemory:1000\nused_memory:1100\nmem_not_counted_for_evict:100\n", NULL},
+    {"maxmemory:1000\nused_memory:1101\nmem_not_counted_for_evict:100\n", "OOM"},
+    {"maxmemory:1000\nused_memory:1001\nmem_not_counted_for_evict:x\n", "OOM"},
+    {"rdb_last_bgsave_status:ok\naof_last_write_status:ok\n", NULL},
+    {"rdb_last_bgsave_status:err\naof_last_write_status:ok\n", "MISCONF: its last RDB save"},
+    {"rdb_last_bgsave_status:ok\naof_last_write_status:err\n", "MISCONF: its last write"},
+    {"min_slaves_good_slaves:0\n", "NOREPLICAS"},
+    {"min_slaves_good_slaves:1\n", NULL},
+    {"min_slaves_good_slaves:x\n", NULL},
+};
+
+START_TEST(what_a_server_would_refuse)
+{
+    struct rl_info info = parse_text(refusals[_i].text);
+    const char *why = rl_info_refusal(&info);
+    ck_assert_int_eq(why != NULL, refusals[_i].why != NULL);
+    if (why)
+        ck_assert_msg(strncmp(why, refusals[_i].why, strlen(refusals[_i].why)) == 0, "%s", why);
+}
+END_TEST
+
+START_TEST(texts_that_tell_nothing)
+{
+    struct rl_info info = parse_text(nothing[_i]);
+    check_empty(&info);
+}
+END_TEST
+
+START_TEST(lines_end_with_or_without_a_carriage_return)
+{
+    struct rl_info info = parse_text("role:slave\nrun_id:abc\r\nuptime_in_seconds:7");
+    ck_assert_str_eq(info.role, "slave");
+    ck_assert_str_eq(info.run_id, "abc");
+    ck_assert_int_eq(info.uptime_s, 7);
+    info = parse_text("role:mas\rter\n"); /* one within is no end, and no character of a role */
+    ck_assert_str_eq(info.role, "");
+}
+END_TEST
+
+/* Cut anywhere, the text tells less, and never anything else. */
+START_TEST(every_prefix_of_the_text)
+{
+    struct rl_info whole = parse_text(sample);
+    for (size_t len = 0; len <= strlen(sample); len++) {
+        struct rl_info info = parse(sample, len);
+        ck_assert(strncmp(info.run_id, whole.run_id, strlen(info.run_id)) == 0);
+        ck_assert(strncmp(info.role, whole.role, strlen(info.role)) == 0);
+        ck_assert_int_le(info.uptime_s, whole.uptime_s);
+        ck_assert_int_le(info.maxmemory, whole.maxmemory);
+        ck_assert(!info.loading);
+    }
+}
+END_TEST
+
+/* A value that does not fit, or that has bytes no such value has, is none. */
+START_TEST(values_are_kept_whole_or_not_at_all)
+{
+    char text[128] = "run_id:";
+    struct rl_info info;
+    memset(text + 7, 'a', 100);
+    text[107] = '\0';
+    text[7 + 47] = '\0';
+    info = parse_text(text);
+    ck_assert_uint_eq(strlen(info.run_id), 47);
+    text[7 + 47] = 'a';
+    text[7 + 48] = '\0';
+    info = parse_text(text);
+    ck_assert_str_eq(info.run_id, "");
+    for (int c = 0; c < 256; c++) {
+        char odd[] = "role:ma?ter\n";
+        odd[7] = (char)c;
+        info = parse(odd, sizeof(odd) - 1);
+        bool plain = (c > 0x20 && c < 0x7f) || c == '\n'; /* which ends the line at "ma" */
+        ck_assert_int_eq(info.role[0] != '\0', plain);
+    }
+}
+END_TEST
+
+/* What is said last is what holds, be it less, or nothing. */
+START_TEST(what_is_said_twice)
+{
+    struct rl_info info = parse_text("role:master\nrole:ma\nrun_id:abc\nrun_id:a\x01""c\n"
+                                     "uptime_in_seconds:5\nuptime_in_seconds:x\n"
+                                     "loading:1\nloading:0\nmaxmemory:7\nmaxmemory:-7\n");
+    ck_assert_str_eq(info.role, "ma");
+    ck_assert_str_eq(info.run_id, "");
+    ck_assert_int_eq(info.uptime_s, -1);
+    ck_assert_int_eq(info.maxmemory, 0);
+    ck_assert(!info.loading);
+    ck_assert_str_eq(parse_text("role: master\n").role, "");
+}
+END_TEST
+
+static const struct {
+    const char *value;
+    int64_t number;
+} numbers[] = {
+    {"0", 0},
+    {"007", 7},
+    {"999999999999999999", INT64_C(999999999999999999)},
+    {"1000000000000000000", -1}, /* longer than any that is meant */
+    {"99999999999999999999999999999999", -1},
+    {"-1", -1},
+    {"+1", -1},
+    {" 1", -1},
+    {"1 ", -1},
+    {"1.5", -1},
+    {"0x10", -1},
+    {"1e3", -1},
+    {"/", -1},
+    {":", -1},
+    {"", -1},
+};
+
+START_TEST(numbers_are_digits)
+{
+    char text[96];
+    snprintf(text, sizeof(text), "uptime_in_seconds:%s", numbers[_i].value);
+    ck_assert_int_eq(parse_text(text).uptime_s, numbers[_i].number);
+    snprintf(text, sizeof(text), "maxmemory:%s", numbers[_i].value);
+    int64_t expected = numbers[_i].number < 0 ? 0 : numbers[_i].number;
+    ck_assert_int_eq(parse_text(text).maxmemory, expected);
+}
+END_TEST
+
+/* ---- the restart guard ----------------------------------------------------------------- */
+
+START_TEST(the_window_is_max_ttl_and_its_drift)
+{
+    ck_assert_int_eq(rl_guard_window_ns(30 * S, 0.0), 30 * S + 1);
+    ck_assert_int_eq(rl_guard_window_ns(30 * S, 0.01), 30 * S + S * 3 / 10 + 1);
+    ck_assert_int_gt(rl_guard_window_ns(RL_TTL_LIMIT_MS * RL_NS_PER_MS, 0.999),
+                     RL_TTL_LIMIT_MS * RL_NS_PER_MS);
+}
+END_TEST
+
+static const struct {
+    int64_t window_ns, uptime_s, seen_ns, wait_ns;
+} edges[] = {
+    /* by uptime: uptime - 1 >= ceil(window) */
+    {30 * S, 31, 0, 0},
+    {30 * S, 30, 0, S}, /* a second less */
+    {30 * S, 0, 0, 30 * S},
+    {30 * S, 1, 0, 30 * S},
+    {30 * S, 2, 0, 29 * S},
+    {30 * S + 1, 31, 0, S}, /* a nanosecond over is a second more */
+    {30 * S + 1, 32, 0, 0},
+    {30 * S - 1, 31, 0, 0},
+    {1, 1, 0, 1},
+    {1, 2, 0, 0},
+    {30 * S, INT64_C(999999999999999999), 0, 0},
+    /* by what this client has seen itself: to the nanosecond */
+    {30 * S, 0, 30 * S, 0},
+    {30 * S, 0, 30 * S - 1, 1},
+    {30 * S, -1, 30 * S, 0},
+    {30 * S, -1, 30 * S - 1, 1},
+    {30 * S, -1, 0, 30 * S}, /* uptime not told */
+    {30 * S, 5, 29 * S, S},
+    /* whichever comes first */
+    {30 * S, 30, 10 * S, S},
+    {30 * S, 20, 25 * S, 5 * S},
+};
+
+START_TEST(the_exact_edges)
+{
+    int64_t wait = rl_guard_wait_ns(edges[_i].window_ns, edges[_i].uptime_s, edges[_i].seen_ns);
+    ck_assert_int_eq(wait, edges[_i].wait_ns);
+}
+END_TEST
+
+/* The uptime that a server reports is a difference of two truncated clocks: up to a second
+ * more than the truth, or less. Whatever it reports, a vote means that it has been up for
+ * the whole window; and a guard one second laxer would let through one that was not. */
+START_TEST(a_second_less_is_a_hole)
+{
+    struct rl_prng prng;
+    bool hole = false;
+    rl_prng_seed(&prng, 11);
+    for (int i = 0; i < 400000; i++) {
+        int64_t max_ttl = (int64_t)(1 + rl_prng_below(&prng, 40)) * S / 4;
+        int64_t window = rl_guard_window_ns(max_ttl, 0.01);
+        int64_t began = (int64_t)rl_prng_below(&prng, 100 * (uint64_t)S);
+        int64_t up = window - 2 * S + (int64_t)rl_prng_below(&prng, 4 * (uint64_t)S);
+        if (up < 0)
+            continue;
+        int64_t reported = (began + up) / S - began / S;
+        if (rl_guard_wait_ns(window, reported, 0) == 0)
+            ck_assert_int_ge(up, window);
+        hole |= rl_guard_wait_ns(window, reported + 1, 0) == 0 && up < window;
+    }
+    ck_assert(hole);
+}
+END_TEST
+
+/* Asking again after the time that was named finds a vote; a nanosecond before, none. */
+START_TEST(the_wait_is_enough_and_not_too_long)
+{
+    struct rl_prng prng;
+    rl_prng_seed(&prng, 12);
+    for (int i = 0; i < 200000; i++) {
+        int64_t window = 1 + (int64_t)rl_prng_below(&prng, 60 * (uint64_t)S);
+        int64_t uptime = (int64_t)rl_prng_below(&prng, 70) - 1;
+        int64_t seen = (int64_t)rl_prng_below(&prng, 70 * (uint64_t)S);
+        int64_t wait = rl_guard_wait_ns(window, uptime, seen);
+        if (wait == 0)
+            continue;
+        int64_t later = uptime < 0 ? -1 : uptime + wait / S;
+        ck_assert_int_eq(rl_guard_wait_ns(window, later, seen + wait), 0);
+        if (wait > 1)
+            ck_assert_int_ne(rl_guard_wait_ns(window, later - (later > 0), seen + wait - 1), 0);
+    }
+}
+END_TEST
+
+START_TEST(a_window_of_nothing)
+{
+    rl_guard_wait_ns(0, 5, 0);
+}
+END_TEST
+
+START_TEST(a_run_that_was_seen_before_now)
+{
+    rl_guard_wait_ns(S, 5, -1);
+}
+END_TEST
+
+START_TEST(a_window_for_no_ttl)
+{
+    rl_guard_window_ns(0, 0.01);
+}
+END_TEST
+
+START_TEST(a_window_with_a_drift_of_everything)
+{
+    rl_guard_window_ns(S, 1.0);
+}
+END_TEST
+
+START_TEST(a_window_with_a_negative_drift)
+{
+    rl_guard_window_ns(S, -0.5);
+}
+END_TEST
+
+#define COUNT(table) ((int)(sizeof(table) / sizeof((table)[0])))
+
+int main(void)
+{
+    Suite *suite = suite_create("info");
+    TCase *text = tcase_create("text");
+    tcase_add_test(text, a_servers_own_text);
+    tcase_add_test(text, valkey_has_a_version_of_its_own);
+    tcase_add_loop_test(text, texts_that_tell_nothing, 0, COUNT(nothing));
+    tcase_add_loop_test(text, what_makes_a_server_unfit, 0, COUNT(fitness));
+    tcase_add_loop_test(text, what_a_server_would_refuse, 0, COUNT(refusals));
+    tcase_add_test(text, lines_end_with_or_without_a_carriage_return);
+    tcase_add_test(text, every_prefix_of_the_text);
+    tcase_add_test(text, values_are_kept_whole_or_not_at_all);
+    tcase_add_test(text, what_is_said_twice);
+    tcase_add_loop_test(text, numbers_are_digits, 0, COUNT(numbers));
+    suite_add_tcase(suite, text);
+    TCase *guard = tcase_create("guard");
+    tcase_add_test(guard, the_window_is_max_ttl_and_its_drift);
+    tcase_add_loop_test(guard, the_exact_edges, 0, COUNT(edges));
+    tcase_add_test(guard, a_second_less_is_a_hole);
+    tcase_add_test(guard, the_wait_is_enough_and_not_too_long);
+    tcase_add_test_raise_signal(guard, a_window_of_nothing, SIGABRT);
+    tcase_add_test_raise_signal(guard, a_run_that_was_seen_before_now, SIGABRT);
+    tcase_add_test_raise_signal(guard, a_window_for_no_ttl, SIGABRT);
+    tcase_add_test_raise_signal(guard, a_window_with_a_drift_of_everything, SIGABRT);
+    tcase_add_test_raise_signal(guard, a_window_with_a_negative_drift, SIGABRT);
+    suite_add_tcase(suite, guard);
+    return suite_run(suite);
+}

@@ -1,0 +1,79 @@
+/* test_callbacks.c - callbacks are told once each, in order, and whoever is taken out of their
+ * list takes no other one along. */
+#include "config_auto.h"
+
+#include "engine/client.h"
+#include "suite.h"
+
+enum { NOTICES = 4 };
+
+static redlock client; /* as far as a list needs one: nobody drives it */
+static struct rl_notice notices[NOTICES];
+static int told[NOTICES], told_count;
+
+static void tell(redlock *of, struct rl_notice *notice)
+{
+    (void)of;
+    told[told_count++] = (int)(notice - notices);
+}
+
+static void post(int number)
+{
+    notices[number].tell = tell;
+    rl_notice_post(&client, &notices[number]);
+}
+
+static void set_up(void)
+{
+    client.drive.kick_fd = -1;
+}
+
+START_TEST(they_are_told_once_each_and_in_order)
+{
+    for (int i = 0; i < NOTICES; i++)
+        post(i);
+    rl_notices_tell(&client);
+    rl_notices_tell(&client);
+    ck_assert_int_eq(told_count, NOTICES);
+    for (int i = 0; i < NOTICES; i++)
+        ck_assert_int_eq(told[i], i);
+}
+END_TEST
+
+/* The first, one from the middle, the last: then another one is posted. */
+START_TEST(one_that_is_dropped_takes_no_other_along)
+{
+    for (int i = 0; i < NOTICES - 1; i++)
+        post(i);
+    rl_notice_drop(&client, &notices[_i]);
+    rl_notice_drop(&client, &notices[_i]); /* no more than once */
+    post(NOTICES - 1);
+    rl_notices_tell(&client);
+    ck_assert_int_eq(told_count, NOTICES - 1);
+    for (int i = 0; i < told_count; i++)
+        ck_assert_int_eq(told[i], i < _i ? i : i + 1);
+}
+END_TEST
+
+START_TEST(the_only_one_may_be_dropped)
+{
+    post(0);
+    rl_notice_drop(&client, &notices[0]);
+    post(1);
+    rl_notices_tell(&client);
+    ck_assert_int_eq(told_count, 1);
+    ck_assert_int_eq(told[0], 1);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("notice");
+    TCase *tests = tcase_create("list");
+    tcase_add_checked_fixture(tests, set_up, NULL);
+    tcase_add_test(tests, they_are_told_once_each_and_in_order);
+    tcase_add_loop_test(tests, one_that_is_dropped_takes_no_other_along, 0, NOTICES - 1);
+    tcase_add_test(tests, the_only_one_may_be_dropped);
+    suite_add_tcase(suite, tests);
+    return suite_run(suite);
+}

@@ -1,0 +1,433 @@
+/* tags: threads */
+/* test_threads.c - one client, many threads: who waits, who leads, and who gives up. */
+#include "config_auto.h"
+
+#include "clients.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { THREADS = 8 };
+
+static atomic_int failures;
+
+/* Check's assertions are the main thread's. */
+#define expect(condition)                                                                      \
+    do {                                                                                       \
+        if (!(condition)) {                                                                    \
+            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                    \
+            atomic_fetch_add(&failures, 1);                                                    \
+        }                                                                                      \
+    } while (0)
+
+static void close_all(void)
+{
+    close_clients();
+    ck_assert_int_eq(failures, 0);
+}
+
+static void run_threads(void *(*body)(void *))
+{
+    pthread_t threads[THREADS];
+    for (intptr_t i = 0; i < THREADS; i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, body, (void *)i), 0);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+}
+
+/* ---- together --------------------------------------------------------------------------- */
+
+static void *take_own_names(void *argument)
+{
+    char name[32];
+    for (int i = 0; i < 200; i++) {
+        redlock_lock *lock = NULL;
+        snprintf(name, sizeof(name), "name-%d-%d", (int)(intptr_t)argument, i % 7);
+        expect(client_try(one, name, 0, 5000, NULL, &lock) == 0);
+        expect(lock && redlock_validity_ms(lock) > 0);
+        expect(i % 5 || redlock_extend(lock, CLIENT_TTL_MS + 5000, NULL) == 0);
+        expect(redlock_release(lock) == 0);
+    }
+    return NULL;
+}
+
+START_TEST(threads_share_the_connections)
+{
+    open_clients(3, NULL);
+    run_threads(take_own_names);
+    struct reply info = master_do(masters, 0, "INFO", "clients", NULL);
+    /* One, two, and who asks. */
+    ck_assert_msg(strstr(info.text, "connected_clients:3\r\n") != NULL, "%s", info.text);
+    ck_assert_uint_eq(client_stats(one).acquired, THREADS * 200);
+    ck_assert_uint_eq(client_stats(one).released, THREADS * 200);
+    ck_assert_uint_eq(client_stats(one).held, 0);
+    close_all();
+}
+END_TEST
+
+/* Not atomic on purpose: only the lock keeps the updates from being lost. */
+static volatile int counter;
+static atomic_int inside;
+
+static void *count_under_lock(void *argument)
+{
+    redlock *client = (intptr_t)argument % 2 ? one : two;
+    for (int i = 0; i < 25; i++) {
+        redlock_lock *lock = NULL;
+        expect(client_try(client, "counter", 0, 60000, NULL, &lock) == 0);
+        expect(atomic_fetch_add(&inside, 1) == 0);
+        int read = counter;
+        usleep(200);
+        counter = read + 1;
+        atomic_fetch_sub(&inside, 1);
+        expect(redlock_release(lock) == 0);
+    }
+    return NULL;
+}
+
+START_TEST(no_update_is_lost_under_the_lock)
+{
+    open_clients(3, NULL);
+    run_threads(count_under_lock);
+    ck_assert_int_eq(counter, THREADS * 25);
+    close_all();
+}
+END_TEST
+
+/* ---- one waits, another works ----------------------------------------------------------- */
+
+struct waiter {
+    pthread_t thread;
+    int64_t wait_ms;
+    int64_t took_ms;
+    int code;
+    redlock_lock *lock;
+};
+
+static void *wait_for_it(void *argument)
+{
+    struct waiter *waiter = argument;
+    int64_t begun = now_ms();
+    waiter->code = client_try(one, "held", 0, waiter->wait_ms, NULL, &waiter->lock);
+    waiter->took_ms = now_ms() - begun;
+    return NULL;
+}
+
+static void start_waiter(struct waiter *waiter, int64_t wait_ms)
+{
+    uint64_t rounds = client_stats(one).rounds;
+    *waiter = (struct waiter){.wait_ms = wait_ms, .code = -100};
+    ck_assert_int_eq(pthread_create(&waiter->thread, NULL, wait_for_it, waiter), 0);
+    ck_assert(wait_until(client_stats(one).rounds > rounds, 20000));
+}
+
+START_TEST(a_long_wait_delays_nobody)
+{
+    struct waiter waiter;
+    open_clients(3, NULL);
+    redlock_lock *held = client_take(two, "held");
+    start_waiter(&waiter, 30000);
+    int64_t begun;
+    int late = 0;
+    for (int i = 0; i < 100; i++) {
+        redlock_lock *lock = client_take(one, "free");
+        begun = now_ms();
+        ck_assert_int_eq(redlock_release(lock), 0);
+        late += now_ms() - begun >= 200;
+    }
+    ck_assert_int_le(late, 5); /* a busy machine makes some late, and not many of a hundred */
+    ck_assert_int_eq(redlock_release(held), 0);
+    begun = now_ms();
+    pthread_join(waiter.thread, NULL);
+    ck_assert_int_eq(waiter.code, 0);
+    ck_assert_int_lt(now_ms() - begun, 2000);
+    ck_assert_int_eq(redlock_release(waiter.lock), 0);
+    close_all();
+}
+END_TEST
+
+/* Whoever leads the loop leaves: those who sleep must not sleep on. */
+START_TEST(every_wait_ends_in_its_own_time)
+{
+    static const int64_t waits[THREADS] = {100, 900, 200, 800, 300, 700, 400, 500};
+    struct waiter waiters[THREADS];
+    open_clients(3, NULL);
+    redlock_lock *held = client_take(two, "held");
+    /* Connecting is not part of a wait. */
+    ck_assert(wait_until(client_ready(one) == 3, 10000));
+    for (int i = 0; i < THREADS; i++) {
+        waiters[i] = (struct waiter){.wait_ms = waits[i]};
+        ck_assert_int_eq(pthread_create(&waiters[i].thread, NULL, wait_for_it, &waiters[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(waiters[i].thread, NULL);
+        /* The last round has what is left, and the masters may be too slow for that. */
+        ck_assert(waiters[i].code == REDLOCK_EHELD || waiters[i].code == REDLOCK_ENOQUORUM);
+        ck_assert_msg(waiters[i].took_ms >= waits[i] - 100 &&
+                          waiters[i].took_ms < waits[i] + 700,
+                      "%d of %d ms", (int)waiters[i].took_ms, (int)waits[i]);
+    }
+    ck_assert_int_eq(redlock_release(held), 0);
+    close_all();
+}
+END_TEST
+
+START_TEST(a_wait_for_ever_ends_with_the_lock)
+{
+    struct waiter waiter;
+    open_clients(3, NULL);
+    redlock_lock *held = client_take(two, "held");
+    start_waiter(&waiter, -1);
+    ck_assert_int_eq(redlock_release(held), 0);
+    pthread_join(waiter.thread, NULL);
+    ck_assert_int_eq(waiter.code, 0);
+    ck_assert_int_eq(redlock_release(waiter.lock), 0);
+    close_all();
+}
+END_TEST
+
+/* ---- two on one handle ------------------------------------------------------------------ */
+
+static redlock_lock *shared;
+static atomic_int arrived, released, not_held, others;
+
+static void meet(void)
+{
+    atomic_fetch_add(&arrived, 1);
+    while (atomic_load(&arrived) % 2 != 0)
+        continue;
+}
+
+static void *release_shared(void *argument)
+{
+    (void)argument;
+    meet();
+    int code = redlock_release(shared);
+    atomic_fetch_add(code == 0 ? &released : code == REDLOCK_ENOTHELD ? &not_held : &others, 1);
+    return NULL;
+}
+
+START_TEST(of_two_releases_one_wins)
+{
+    open_clients(3, NULL);
+    for (int i = 1; i <= 200; i++) {
+        pthread_t thread;
+        shared = client_take(one, "name");
+        ck_assert_int_eq(pthread_create(&thread, NULL, release_shared, NULL), 0);
+        release_shared(NULL);
+        pthread_join(thread, NULL);
+        ck_assert_int_eq(released, i);
+        ck_assert_int_eq(not_held, i);
+    }
+    close_all();
+}
+END_TEST
+
+static void *extend_shared(void *argument)
+{
+    (void)argument;
+    int code = 0;
+    meet();
+    for (int64_t ttl = CLIENT_TTL_MS + 1; code != REDLOCK_ENOTHELD; ttl++) {
+        code = redlock_extend(shared, ttl < 2 * CLIENT_TTL_MS ? ttl : 0, NULL);
+        expect(code == 0 || code == REDLOCK_ENOTHELD || code == REDLOCK_EBUSY ||
+               code == REDLOCK_EEXPIRED || code == REDLOCK_ENOQUORUM);
+    }
+    atomic_fetch_add(&not_held, 1);
+    return NULL;
+}
+
+START_TEST(a_release_wins_over_an_extension)
+{
+    open_clients(3, NULL);
+    for (int i = 0; i < 100; i++) {
+        pthread_t thread;
+        shared = client_take(one, "name");
+        ck_assert_int_eq(pthread_create(&thread, NULL, extend_shared, NULL), 0);
+        meet();
+        usleep((useconds_t)i * 10);
+        int code = redlock_release(shared);
+        ck_assert_msg(code == 0, "%d", code);
+        ck_assert_int_eq(redlock_validity_ms(shared), 0);
+        pthread_join(thread, NULL);
+        ck_assert_int_eq(redlock_validity_ms(shared), 0);
+        ck_assert_int_eq(redlock_extend(shared, 0, NULL), REDLOCK_ENOTHELD);
+        ck_assert(wait_until((client_ready(one), masters_with(masters, "name") == 0), 5000));
+    }
+    ck_assert_int_eq(not_held, 100);
+    close_all();
+}
+END_TEST
+
+static atomic_bool looking;
+
+static void *look_at_validity(void *argument)
+{
+    (void)argument;
+    while (atomic_load(&looking)) {
+        int64_t validity = redlock_validity_ms(shared);
+        expect(validity >= 0 && validity <= CLIENT_TTL_MS + 5000);
+    }
+    return NULL;
+}
+
+START_TEST(validity_may_be_read_at_any_time)
+{
+    pthread_t thread;
+    open_clients(3, NULL);
+    for (int i = 0; i < 20; i++) {
+        shared = client_take(one, "name");
+        atomic_store(&looking, true);
+        ck_assert_int_eq(pthread_create(&thread, NULL, look_at_validity, NULL), 0);
+        ck_assert_int_eq(redlock_extend(shared, CLIENT_TTL_MS + 5000, NULL), 0);
+        ck_assert_int_eq(redlock_release(shared), 0);
+        atomic_store(&looking, false);
+        pthread_join(thread, NULL);
+    }
+    close_all();
+}
+END_TEST
+
+/* ---- cancel ----------------------------------------------------------------------------- */
+
+static void cancel_by_signal(int number)
+{
+    (void)number;
+    redlock_cancel(one);
+}
+
+START_TEST(cancel_ends_every_wait_and_no_hold)
+{
+    struct waiter waiters[3];
+    open_clients(3, NULL);
+    redlock_lock *held = client_take(two, "held"), *mine = client_take(one, "mine");
+    for (int i = 0; i < 3; i++)
+        start_waiter(&waiters[i], -1);
+    struct sigaction action = {.sa_handler = cancel_by_signal};
+    ck_assert_int_eq(sigaction(SIGUSR1, &action, NULL), 0);
+    int64_t begun = now_ms();
+    raise(SIGUSR1);
+    for (int i = 0; i < 3; i++) {
+        pthread_join(waiters[i].thread, NULL);
+        ck_assert_int_eq(waiters[i].code, REDLOCK_ECANCELED);
+    }
+    ck_assert_int_lt(now_ms() - begun, 500);
+    ck_assert_int_gt(redlock_validity_ms(mine), 0);
+    ck_assert_int_eq(redlock_extend(mine, CLIENT_TTL_MS + 5000, NULL), 0);
+    ck_assert_int_eq(redlock_release(mine), 0);
+    redlock_lock *later = NULL;
+    ck_assert_int_eq(client_try(one, "later", 0, 1000, NULL, &later), REDLOCK_ECANCELED);
+    ck_assert_int_eq(redlock_release(held), 0);
+    ck_assert(wait_until(masters_with(masters, "held") == 0, 2000));
+    close_all();
+}
+END_TEST
+
+/* Nothing happens for seconds, but for the cancel. */
+START_TEST(cancel_wakes_a_loop_that_sleeps)
+{
+    struct waiter waiter;
+    open_clients(3, NULL);
+    for (unsigned i = 0; i < 3; i++)
+        master_pause(masters, i);
+    start_waiter(&waiter, -1); /* a node's share of the ttl is 3.3 s */
+    int64_t begun = now_ms();
+    redlock_cancel(one);
+    pthread_join(waiter.thread, NULL);
+    ck_assert_int_lt(now_ms() - begun, 500);
+    ck_assert_int_eq(waiter.code, REDLOCK_ECANCELED);
+    for (unsigned i = 0; i < 3; i++)
+        master_resume(masters, i);
+    ck_assert(wait_until(masters_with(masters, "held") == 0, 2000));
+    close_all();
+}
+END_TEST
+
+/* Our calls are no cancellation points: the thread ends at its own. */
+static atomic_int came_through;
+
+static void *take_until_canceled(void *argument)
+{
+    (void)argument;
+    for (;;) {
+        redlock_lock *lock = NULL;
+        if (client_try(one, "held", 0, 20, NULL, &lock) == REDLOCK_EHELD)
+            atomic_fetch_add(&came_through, 1);
+        pthread_testcancel();
+    }
+    return NULL;
+}
+
+START_TEST(a_canceled_thread_leaves_the_client_whole)
+{
+    open_clients(3, NULL);
+    redlock_lock *held = client_take(two, "held");
+    for (int i = 0; i < 20; i++) {
+        pthread_t thread;
+        int before = came_through;
+        ck_assert_int_eq(pthread_create(&thread, NULL, take_until_canceled, NULL), 0);
+        ck_assert(wait_until(came_through > before, 5000));
+        pthread_cancel(thread);
+        pthread_join(thread, NULL);
+        redlock_lock *lock = NULL;
+        ck_assert_int_eq(client_try(one, "free", 0, 5000, NULL, &lock), 0);
+        ck_assert_int_eq(redlock_release(lock), 0);
+    }
+    ck_assert_int_eq(redlock_release(held), 0);
+    close_all();
+}
+END_TEST
+
+/* ---- clients ---------------------------------------------------------------------------- */
+
+static const char *shared_file;
+
+static void *open_and_close(void *argument)
+{
+    for (int i = 0; i < 10; i++) {
+        redlock *client = NULL;
+        redlock_lock *lock = NULL;
+        char name[16];
+        snprintf(name, sizeof(name), "own-%d", (int)(intptr_t)argument);
+        expect(redlock_open(shared_file, NULL, &client) == 0);
+        expect(client_try(client, name, 0, 0, NULL, &lock) == 0);
+        redlock_close(client); /* releases it */
+    }
+    return NULL;
+}
+
+START_TEST(clients_come_and_go_in_parallel)
+{
+    open_clients(3, NULL);
+    shared_file = masters_file(masters, NULL);
+    run_threads(open_and_close);
+    ck_assert_int_eq(master_do(masters, 0, "DBSIZE", NULL).number, 0);
+    close_all();
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("threads");
+    TCase *tests = tcase_create("threads");
+    tcase_set_timeout(tests, 120);
+    tcase_add_test(tests, threads_share_the_connections);
+    tcase_add_test(tests, no_update_is_lost_under_the_lock);
+    tcase_add_test(tests, a_long_wait_delays_nobody);
+    tcase_add_test(tests, every_wait_ends_in_its_own_time);
+    tcase_add_test(tests, a_wait_for_ever_ends_with_the_lock);
+    tcase_add_test(tests, of_two_releases_one_wins);
+    tcase_add_test(tests, a_release_wins_over_an_extension);
+    tcase_add_test(tests, validity_may_be_read_at_any_time);
+    tcase_add_test(tests, cancel_ends_every_wait_and_no_hold);
+    tcase_add_test(tests, cancel_wakes_a_loop_that_sleeps);
+    tcase_add_test(tests, a_canceled_thread_leaves_the_client_whole);
+    tcase_add_test(tests, clients_come_and_go_in_parallel);
+    suite_add_tcase(suite, tests);
+    return suite_run(suite);
+}

@@ -1,0 +1,478 @@
+/* test_wait_queue.c - the lines of those who wait in one client: their order, their turns, and
+ * the numbers that the masters know them by. */
+#include "config_auto.h"
+
+#include "suite.h"
+
+#include "engine/call.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WAITERS = 8, NAMES = 5000 };
+
+/* A waiter first, and what it was told. */
+struct told {
+    struct rl_waiter waiter;
+    unsigned turns[8];
+};
+
+static redlock *client; /* of masters that are not there: nothing is sent */
+static struct told told[WAITERS];
+
+static void turn(struct rl_waiter *waiter, enum rl_turn why, int64_t now_ns)
+{
+    struct told *one = (struct told *)waiter;
+    (void)now_ns;
+    ck_assert(rl_line_is_first(waiter));
+    one->turns[why]++;
+}
+
+static unsigned turns(const struct told *one)
+{
+    unsigned sum = 0;
+    for (unsigned i = 0; i < 8; i++)
+        sum += one->turns[i];
+    return sum;
+}
+
+static void set_up(void)
+{
+    static const redlock_node nodes[3] = {
+        {.size = sizeof(redlock_node), .url = "unix:///nowhere/1"},
+        {.size = sizeof(redlock_node), .url = "unix:///nowhere/2"},
+        {.size = sizeof(redlock_node), .url = "unix:///nowhere/3"},
+    };
+    redlock_config config = REDLOCK_CONFIG_INIT;
+    config.nodes = nodes;
+    config.node_count = 3;
+    config.background = REDLOCK_BACKGROUND_NEVER;
+    ck_assert_int_eq(redlock_open_config(&config, NULL, &client), 0);
+    memset(told, 0, sizeof(told));
+    for (int i = 0; i < WAITERS; i++)
+        told[i].waiter.turn = turn;
+}
+
+static void tear_down(void)
+{
+    ck_assert_uint_eq(client->lines.waiting, 0);
+    ck_assert_uint_eq(client->lines.count, 0);
+    redlock_close(client);
+}
+
+static struct rl_target plain(const char *name)
+{
+    return (struct rl_target){
+        .kind = rl_kind(REDLOCK_PLAIN),
+        .name = name,
+        .name_len = strlen(name),
+    };
+}
+
+static struct rl_line *find(const char *name)
+{
+    struct rl_target target = plain(name);
+    return rl_line_find(client, &target);
+}
+
+static void join(int i, const char *name)
+{
+    struct rl_target target = plain(name);
+    ck_assert_int_eq(rl_line_join(client, &told[i].waiter, &target, 1), 0);
+}
+
+static void freed(const char *name)
+{
+    struct rl_target target = plain(name);
+    rl_line_freed(client, &target, 3);
+}
+
+static void leave(int i, bool won)
+{
+    rl_line_leave(client, &told[i].waiter, won, 2);
+}
+
+static uint64_t number(const char *name)
+{
+    struct rl_line *line = find(name);
+    ck_assert_ptr_nonnull(line);
+    return line->number;
+}
+
+START_TEST(first_come_is_first)
+{
+    set_up();
+    for (int i = 0; i < WAITERS; i++)
+        join(i, "name");
+    ck_assert_uint_eq(client->lines.waiting, WAITERS);
+    for (int i = 0; i < WAITERS; i++) {
+        ck_assert(rl_line_is_first(&told[i].waiter));
+        for (int k = i + 1; k < WAITERS; k++) {
+            ck_assert(!rl_line_is_first(&told[k].waiter));
+            ck_assert_uint_eq(turns(&told[k]), 0);
+        }
+        leave(i, true);
+        ck_assert(!rl_line_is_first(&told[i].waiter));
+        if (i + 1 < WAITERS)
+            ck_assert_uint_eq(told[i + 1].turns[RL_TURN_FIRST], 1);
+    }
+    ck_assert_ptr_null(find("name"));
+    tear_down();
+}
+END_TEST
+
+START_TEST(who_leaves_from_within_changes_nothing_for_the_first)
+{
+    set_up();
+    for (int i = 0; i < 4; i++)
+        join(i, "name");
+    leave(1, false);
+    leave(3, false);
+    leave(3, false); /* in no line: nothing */
+    ck_assert_uint_eq(turns(&told[0]) + turns(&told[2]), 0);
+    ck_assert_uint_eq(client->lines.waiting, 2);
+    join(3, "name");
+    leave(0, false);
+    ck_assert_uint_eq(told[2].turns[RL_TURN_FIRST], 1);
+    leave(2, false);
+    ck_assert_uint_eq(told[3].turns[RL_TURN_FIRST], 1);
+    leave(3, false);
+    tear_down();
+}
+END_TEST
+
+/* A place in the masters' queues is the line's as long as nobody of it has had the lock: who
+ * gives up leaves it to the next, who wins has used it up. */
+START_TEST(a_number_is_good_for_one_lock)
+{
+    set_up();
+    for (int i = 0; i < 3; i++)
+        join(i, "name");
+    uint64_t before = number("name");
+    leave(0, false);
+    ck_assert_uint_eq(number("name"), before);
+    ck_assert(rl_line_stands(client, before));
+    leave(1, true);
+    ck_assert_uint_ne(number("name"), before);
+    ck_assert(!rl_line_stands(client, before));
+    rl_line_woken(client, 0, before, 3); /* for nobody */
+    ck_assert_uint_eq(told[2].turns[RL_TURN_WOKEN], 0);
+    ck_assert_uint_eq(client->stats.wakes, 1);
+    before = number("name");
+    leave(2, true);
+    ck_assert(!rl_line_stands(client, before));
+    join(0, "name");
+    ck_assert_uint_ne(number("name"), before);
+    leave(0, true);
+    tear_down();
+}
+END_TEST
+
+START_TEST(only_the_first_of_the_right_line_is_called)
+{
+    set_up();
+    join(0, "name");
+    join(1, "name");
+    join(2, "other");
+    rl_line_woken(client, 0, number("name"), 3);
+    freed("name");
+    freed("nam");
+    ck_assert_uint_eq(told[0].turns[RL_TURN_WOKEN], 1);
+    ck_assert_uint_eq(told[0].turns[RL_TURN_FREED], 1);
+    ck_assert_uint_eq(turns(&told[1]) + turns(&told[2]), 0);
+    rl_lines_changed(client, 1, true, 3);
+    ck_assert_uint_eq(told[0].turns[RL_TURN_LISTENS], 1);
+    ck_assert_uint_eq(told[1].turns[RL_TURN_LISTENS], 0);
+    ck_assert_uint_eq(told[2].turns[RL_TURN_LISTENS], 1);
+    rl_lines_changed(client, 1, false, 3);
+    ck_assert_uint_eq(told[0].turns[RL_TURN_LISTENS], 1);
+    leave(0, true);
+    leave(1, true);
+    leave(2, true);
+    tear_down();
+}
+END_TEST
+
+/* Which masters woke it is counted once each, and they have it in the queue no more; nor can
+ * one be relied on that was not listened to. */
+START_TEST(wakes_and_places_are_kept_by_node)
+{
+    set_up();
+    join(0, "name");
+    struct rl_line *line = find("name");
+    for (unsigned i = 0; i < 3; i++)
+        rl_line_answered(client, line->number, i, RL_QUEUED, 1);
+    ck_assert_uint_eq(line->queued, 7);
+    rl_line_woken(client, 1, line->number, 30);
+    rl_line_woken(client, 1, line->number, 40);
+    ck_assert_uint_eq(line->wakes, 2);
+    ck_assert_int_eq(line->woken_ns, 30);
+    ck_assert_uint_eq(line->queued, 5);
+    rl_line_answered(client, line->number, 0, RL_NOT_QUEUED, 1);
+    ck_assert_uint_eq(line->queued, 4);
+    rl_lines_changed(client, 2, false, 50);
+    ck_assert_uint_eq(line->queued, 0);
+    ck_assert_uint_ne(line->entered & 4, 0); /* it is to be told when we leave */
+    rl_line_answered(client, line->number, 2, RL_QUEUED, 1);
+    rl_line_answered(client, line->number, 2, RL_NOT_QUEUED, 1);
+    ck_assert_uint_eq(line->queued, 0);
+    rl_line_answered(client, line->number + 1, 1, RL_QUEUED, 1); /* of a line that is not */
+    ck_assert_uint_eq(line->queued, 0);
+    leave(0, true);
+    tear_down();
+}
+END_TEST
+
+/* Answers and wake-ups come on connections of their own: whichever is read first, who was woken
+ * by name is in no queue any more. */
+START_TEST(a_wake_up_may_be_quicker_than_the_answer_before_it)
+{
+    set_up();
+    join(0, "name");
+    struct rl_line *line = find("name");
+    line->rounds = 5;
+    ck_assert_uint_eq(rl_line_rounds(client, line->number), 5);
+    ck_assert_uint_eq(rl_line_rounds(client, line->number + 1), 0);
+    rl_line_woken(client, 1, line->number, 30);
+    rl_line_answered(client, line->number, 1, RL_QUEUED, 31);
+    ck_assert_uint_eq(line->queued, 0);
+    ck_assert_uint_eq(line->entered, 2); /* it is left all the same, to be sure */
+    /* The next round has begun by the time that it is read. */
+    line->wakes = 0;
+    rl_line_answered(client, line->number, 1, RL_WAS_QUEUED, 32);
+    ck_assert_uint_eq(line->queued, 0);
+    rl_line_answered(client, line->number, 1, RL_QUEUED, 33);
+    rl_line_answered(client, line->number, 1, RL_WAS_QUEUED, 34);
+    ck_assert_uint_eq(line->queued, 2);
+    ck_assert_uint_eq(told[0].turns[RL_TURN_MISSED], 0);
+    leave(0, true);
+    tear_down();
+}
+END_TEST
+
+/* Names come and go; each finds its own line, by name and by number. */
+START_TEST(many_lines_are_told_apart)
+{
+    static struct told many[NAMES];
+    static uint64_t numbers[NAMES];
+    char name[32];
+    set_up();
+    memset(many, 0, sizeof(many));
+    for (int round = 0; round < 2; round++) {
+        for (int i = round; i < NAMES; i += 1 + round) {
+            snprintf(name, sizeof(name), "name-%d", i);
+            struct rl_target target = plain(name);
+            many[i].waiter.turn = turn;
+            ck_assert_int_eq(rl_line_join(client, &many[i].waiter, &target, 1), 0);
+            numbers[i] = number(name);
+        }
+        for (int i = 0; i < NAMES; i += 2)
+            rl_line_leave(client, &many[i].waiter, i % 4 == 0, 2);
+        for (int i = 0; i < NAMES; i++) {
+            snprintf(name, sizeof(name), "name-%d", i);
+            ck_assert_int_eq(rl_line_stands(client, numbers[i]), i % 2);
+            struct rl_line *line = find(name);
+            ck_assert_int_eq(line != NULL, i % 2);
+            ck_assert(!line || (line->number == numbers[i] && line->first == &many[i].waiter));
+        }
+        for (int i = 1; i < NAMES; i += 2)
+            rl_line_leave(client, &many[i].waiter, true, 2);
+    }
+    tear_down();
+}
+END_TEST
+
+/* ---- lines that hear on channels -------------------------------------------------------- */
+
+static const struct rl_kind lock_kind = {.name = "lock", .channel = RL_CHANNEL_LOCK};
+static const struct rl_kind read_kind = {.name = "read", .channel = RL_CHANNEL_RW};
+static const struct rl_kind write_kind = {.name = "write", .channel = RL_CHANNEL_RW};
+static const struct rl_kind fair_kind = {
+    .name = "fair", .channel = RL_CHANNEL_FAIR, .queues_at_once = true};
+
+static struct rl_target target_of(const struct rl_kind *kind, const char *owner)
+{
+    struct rl_target target = plain("name");
+    target.kind = kind;
+    target.owner = owner;
+    target.owner_len = strlen(owner);
+    return target;
+}
+
+static struct rl_line *stand(int i, const struct rl_kind *kind, const char *owner)
+{
+    struct rl_target target = target_of(kind, owner);
+    ck_assert_int_eq(rl_line_join(client, &told[i].waiter, &target, 1), 0);
+    ck_assert_ptr_eq(rl_line_find(client, &target), told[i].waiter.line);
+    return told[i].waiter.line;
+}
+
+static struct rl_ear *ear_of(const char *channel)
+{
+    return rl_ear_find(&client->ears, channel, strlen(channel));
+}
+
+START_TEST(a_line_is_of_one_kind_and_where_owners_queue_of_one_owner)
+{
+    set_up();
+    join(0, "name");
+    ck_assert_ptr_null(told[0].waiter.line->ear);
+    ck_assert_ptr_ne(stand(1, &lock_kind, "ann"), told[0].waiter.line);
+    ck_assert_ptr_eq(stand(2, &lock_kind, "bob"), told[1].waiter.line);
+    ck_assert_ptr_ne(stand(3, &fair_kind, "ann"), told[1].waiter.line);
+    ck_assert_ptr_ne(stand(4, &fair_kind, "bob"), told[3].waiter.line);
+    ck_assert_ptr_eq(stand(5, &fair_kind, "ann"), told[3].waiter.line);
+    stand(6, &read_kind, "ann");
+    ck_assert_ptr_ne(stand(7, &write_kind, "ann"), told[6].waiter.line);
+    ck_assert_ptr_eq(told[6].waiter.line->ear, told[7].waiter.line->ear);
+    ck_assert_ptr_eq(told[1].waiter.line->ear, ear_of("redisson_lock__channel:{name}"));
+    ck_assert_ptr_eq(told[4].waiter.line->ear, ear_of("redisson_lock__channel:{name}:bob"));
+    ck_assert_ptr_eq(told[7].waiter.line->ear, ear_of("redisson_rwlock:{name}"));
+    ck_assert_uint_eq(client->ears.used, 4);
+    leave(6, false);
+    ck_assert_ptr_nonnull(ear_of("redisson_rwlock:{name}"));
+    leave(7, true);
+    ck_assert_ptr_null(ear_of("redisson_rwlock:{name}"));
+    for (int i = 0; i < 6; i++)
+        leave(i, i % 2 == 0);
+    ck_assert_uint_eq(client->ears.count, 0);
+    tear_down();
+}
+END_TEST
+
+/* As a subscriber does. */
+static void hears(struct rl_ear *ear, unsigned node)
+{
+    ear->heard |= rl_bit(node);
+    rl_line_hears(client, node, ear, 3);
+}
+
+START_TEST(all_that_hear_a_channel_are_told_and_stay_queued)
+{
+    set_up();
+    struct rl_line *reads = stand(0, &read_kind, "ann");
+    stand(1, &read_kind, "bob");
+    struct rl_line *writes = stand(2, &write_kind, "cyd");
+    struct rl_line *other = stand(3, &lock_kind, "dan");
+    hears(reads->ear, 1);
+    ck_assert_uint_eq(rl_line_listening(client, reads), 2);
+    ck_assert_uint_eq(rl_line_listening(client, writes), 2);
+    ck_assert_uint_eq(rl_line_listening(client, other), 0);
+    ck_assert_uint_eq(told[0].turns[RL_TURN_LISTENS], 1);
+    ck_assert_uint_eq(told[2].turns[RL_TURN_LISTENS], 1);
+    rl_line_answered(client, reads->number, 1, RL_QUEUED, 4);
+    rl_line_heard(client, 1, reads->ear, 5);
+    rl_line_heard(client, 1, reads->ear, 6);
+    ck_assert_uint_eq(reads->wakes, 2);
+    ck_assert_int_eq(reads->woken_ns, 5);
+    ck_assert_uint_eq(reads->queued, 2);
+    ck_assert_uint_eq(told[0].turns[RL_TURN_WOKEN], 2);
+    ck_assert_uint_eq(told[2].turns[RL_TURN_WOKEN], 2);
+    ck_assert_uint_eq(turns(&told[1]) + turns(&told[3]), 0);
+    /* What was said while it was not heard is lost. */
+    reads->ear->heard = 0;
+    hears(reads->ear, 1);
+    ck_assert_uint_eq(reads->queued, 0);
+    reads->ear->asked = 2; /* its end is on its way */
+    ck_assert_uint_eq(rl_line_listening(client, reads), 0);
+    ck_assert(rl_line_pending(client, reads));
+    reads->ear->asked = reads->ear->heard = 0;
+    for (int i = 0; i < 4; i++)
+        leave(i, true);
+    ck_assert_uint_eq(client->ears.count, 0);
+    tear_down();
+}
+END_TEST
+
+/* The client's own channel, its numbers and its releases are not theirs. */
+START_TEST(what_is_of_plain_locks_does_not_concern_them)
+{
+    set_up();
+    struct rl_line *line = stand(0, &lock_kind, "ann");
+    struct rl_target target = target_of(&lock_kind, "ann");
+    line->queued = 2;
+    client->listening = 7;
+    rl_lines_changed(client, 1, false, 3);
+    rl_lines_changed(client, 1, true, 3);
+    rl_line_woken(client, 1, line->number, 3);
+    rl_line_freed(client, &target, 3);
+    rl_line_part(client, &target, 3);
+    ck_assert_uint_eq(turns(&told[0]), 0);
+    ck_assert_uint_eq(line->queued, 2);
+    ck_assert_uint_eq(line->wakes, 0);
+    ck_assert_int_eq(rl_line_parted_until_ns(client, &target), 0);
+    ck_assert_uint_eq(rl_line_listening(client, line), 0);
+    ck_assert_uint_eq(rl_line_queues_at(client, &lock_kind, line->number), 0);
+    line->ear->heard = 4;
+    ck_assert_uint_eq(rl_line_queues_at(client, &lock_kind, line->number), 4);
+    ck_assert_uint_eq(rl_line_queues_at(client, &lock_kind, line->number + 1), 0);
+    ck_assert_uint_eq(rl_line_queues_at(client, rl_kind(REDLOCK_PLAIN), 1), 7);
+    ck_assert_uint_eq(rl_line_queues_at(client, &fair_kind, 1), 7); /* all there are */
+    line->ear->heard = 0;
+    client->listening = 0;
+    leave(0, false);
+    tear_down();
+}
+END_TEST
+
+static int goes[WAITERS]; /* who leaves when this one is woken; -1: nobody */
+
+static void turn_and_go(struct rl_waiter *waiter, enum rl_turn why, int64_t now_ns)
+{
+    struct told *one = (struct told *)waiter;
+    one->turns[why]++;
+    int who = goes[one - told];
+    if (why == RL_TURN_WOKEN && who >= 0)
+        rl_line_leave(client, &told[who].waiter, false, now_ns);
+}
+
+/* Who is told may leave, and take others along: all that are left are told, once. */
+START_TEST(whoever_is_told_may_leave)
+{
+    set_up();
+    const char *const owners[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
+    static const struct rl_kind kinds[WAITERS] = {
+        {.channel = RL_CHANNEL_RW}, {.channel = RL_CHANNEL_RW}, {.channel = RL_CHANNEL_RW},
+        {.channel = RL_CHANNEL_RW}, {.channel = RL_CHANNEL_RW}, {.channel = RL_CHANNEL_RW},
+        {.channel = RL_CHANNEL_RW}, {.channel = RL_CHANNEL_RW},
+    };
+    for (int i = 0; i < WAITERS; i++) {
+        told[i].waiter.turn = turn_and_go;
+        stand(i, &kinds[i], owners[i]);
+        goes[i] = (i + _i) % WAITERS;
+    }
+    struct rl_ear *ear = told[0].waiter.line->ear;
+    ear->heard = 1; /* it is not gone with the last of them */
+    rl_line_heard(client, 0, ear, 3);
+    for (int i = 0; i < WAITERS; i++) {
+        bool there = told[i].waiter.line != NULL;
+        ck_assert_uint_le(told[i].turns[RL_TURN_WOKEN], 1);
+        ck_assert(!there || told[i].turns[RL_TURN_WOKEN] == 1);
+        rl_line_leave(client, &told[i].waiter, false, 4);
+    }
+    ck_assert_ptr_eq(ear_of("redisson_rwlock:{name}"), ear);
+    rl_ears_forget(&client->ears, 1);
+    ck_assert_uint_eq(client->ears.count, 0);
+    tear_down();
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("line");
+    TCase *tests = tcase_create("line");
+    tcase_add_test(tests, first_come_is_first);
+    tcase_add_test(tests, who_leaves_from_within_changes_nothing_for_the_first);
+    tcase_add_test(tests, a_number_is_good_for_one_lock);
+    tcase_add_test(tests, only_the_first_of_the_right_line_is_called);
+    tcase_add_test(tests, wakes_and_places_are_kept_by_node);
+    tcase_add_test(tests, a_wake_up_may_be_quicker_than_the_answer_before_it);
+    tcase_add_test(tests, many_lines_are_told_apart);
+    tcase_add_test(tests, a_line_is_of_one_kind_and_where_owners_queue_of_one_owner);
+    tcase_add_test(tests, all_that_hear_a_channel_are_told_and_stay_queued);
+    tcase_add_test(tests, what_is_of_plain_locks_does_not_concern_them);
+    tcase_add_loop_test(tests, whoever_is_told_may_leave, 0, WAITERS);
+    suite_add_tcase(suite, tests);
+    return suite_run(suite);
+}

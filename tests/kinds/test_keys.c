@@ -1,0 +1,107 @@
+/* test_keys.c - the keys and channels of a lock: exactly what Redisson calls them, and what is
+ * ours beside them. */
+#include "config_auto.h"
+
+#include "kinds/keys.h"
+#include "suite.h"
+
+#include <string.h>
+
+static struct rl_target target_of(const char *name, size_t len, const char *owner)
+{
+    return (struct rl_target){
+        .kind = rl_kind(REDLOCK_PLAIN),
+        .name = name,
+        .name_len = len,
+        .owner = owner,
+        .owner_len = strlen(owner),
+    };
+}
+
+static const struct {
+    char letter;
+    const char *plain;  /* of the name "a b" and the owner "u:7" */
+    const char *braced; /* of "x{a}" */
+} keys[] = {
+    {'n', "a b", "x{a}"},
+    {'q', "a b:redlock:queue", "x{a}:redlock:queue"},
+    {'h', "a b:redlock:holds", "x{a}:redlock:holds"},
+    {'s', "a b:redlock:seen", "x{a}:redlock:seen"},
+    {'m', "a b:redlock:writer", "x{a}:redlock:writer"},
+    {'R', "a b:redlock:readers", "x{a}:redlock:readers"},
+    {'b', "{a b}", "x{a}"},
+    {'c', "redisson_lock__channel:{a b}", "redisson_lock__channel:x{a}"},
+    {'f', "redisson_lock__channel:{a b}:u:7", "redisson_lock__channel:x{a}:u:7"},
+    {'C', "redisson_rwlock:{a b}", "redisson_rwlock:x{a}"},
+    {'Q', "redisson_lock_queue:{a b}", "redisson_lock_queue:x{a}"},
+    {'O', "redisson_lock_timeout:{a b}", "redisson_lock_timeout:x{a}"},
+    {'r', "{a b}:u:7:rwlock_timeout", "x{a}:u:7:rwlock_timeout"},
+};
+#define KEYS ((int)(sizeof(keys) / sizeof(keys[0])))
+
+static void expect_key(char letter, const struct rl_target *target, const char *wanted)
+{
+    char key[RL_KEY_MAX];
+    size_t len = rl_key_text(letter, target, key);
+    ck_assert_uint_eq(len, strlen(wanted));
+    ck_assert_mem_eq(key, wanted, len);
+}
+
+START_TEST(a_letter_is_a_key)
+{
+    struct rl_target plain = target_of("a b", 3, "u:7");
+    struct rl_target braced = target_of("x{a}", 4, "u:7");
+    expect_key(keys[_i].letter, &plain, keys[_i].plain);
+    expect_key(keys[_i].letter, &braced, keys[_i].braced);
+}
+END_TEST
+
+/* A brace counts wherever it stands, and alone. */
+START_TEST(one_brace_is_enough)
+{
+    struct rl_target target = target_of("ab{", 3, "");
+    expect_key('c', &target, "redisson_lock__channel:ab{");
+    target = target_of("ab}", 3, "");
+    expect_key('c', &target, "redisson_lock__channel:{ab}}");
+}
+END_TEST
+
+START_TEST(names_are_bytes)
+{
+    char key[RL_KEY_MAX];
+    struct rl_target target = target_of("a\0{b", 4, "");
+    static const char wanted[] = "redisson_rwlock:a\0{b";
+    ck_assert_uint_eq(rl_key_text('C', &target, key), sizeof(wanted) - 1);
+    ck_assert_mem_eq(key, wanted, sizeof(wanted) - 1);
+}
+END_TEST
+
+/* The longest name and owner have room. */
+START_TEST(the_longest_key_fits)
+{
+    static char name[REDLOCK_NAME_MAX], owner[RL_OWNER_MAX + 1];
+    char key[RL_KEY_MAX];
+    memset(name, 'n', sizeof(name));
+    memset(owner, 'o', RL_OWNER_MAX);
+    struct rl_target target = target_of(name, sizeof(name), owner);
+    size_t longest = 0;
+    for (int i = 0; i < KEYS; i++) {
+        size_t len = rl_key_text(keys[i].letter, &target, key);
+        ck_assert_uint_le(len, RL_KEY_MAX);
+        longest = len > longest ? len : longest;
+    }
+    ck_assert_uint_gt(longest, REDLOCK_NAME_MAX + RL_OWNER_MAX);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("key");
+    TCase *tcase = tcase_create("key");
+    tcase_add_loop_test(tcase, a_letter_is_a_key, 0, KEYS);
+    tcase_add_test(tcase, one_brace_is_enough);
+    tcase_add_test(tcase, names_are_bytes);
+    tcase_add_test(tcase, the_longest_key_fits);
+    suite_add_tcase(suite, tcase);
+    return suite_run(suite);
+}

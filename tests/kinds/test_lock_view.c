@@ -1,0 +1,364 @@
+/* test_lock_view.c - what masters say of a name: read from whatever they send, and put
+ * together. */
+#include "config_auto.h"
+
+#include "kinds/lock_view.h"
+
+#include "kinds/kind.h"
+#include "base/limits.h"
+#include "suite.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- one master's text ------------------------------------------------------------------ */
+
+/* In memory of its own size, where no byte behind it may be read. */
+static bool reads(const char *text, size_t len, int64_t ttl_ms, redlock_view *ret_view)
+{
+    char *copy = malloc(len + (len == 0));
+    ck_assert_ptr_nonnull(copy);
+    memcpy(copy, text, len);
+    bool read = rl_view_read(copy, len, ttl_ms, ret_view);
+    free(copy);
+    return read;
+}
+
+static redlock_view view_of(const char *text, int64_t ttl_ms)
+{
+    redlock_view view;
+    ck_assert_msg(reads(text, strlen(text), ttl_ms, &view), "'%s' was not read", text);
+    return view;
+}
+
+START_TEST(every_form_is_known)
+{
+    static const struct {
+        const char *text;
+        int form;
+        unsigned holders;
+    } forms[] = {
+        {"free 0 0 0\n", REDLOCK_FORM_FREE, 0},
+        {"plain 0 0 1\nx 1 900 2 me\n", REDLOCK_FORM_PLAIN, 1},
+        {"reentrant 0 0 1\nx 3 900 5 a:b:c\n", REDLOCK_FORM_REENTRANT, 1},
+        {"fair 2 0 1\nx 3 900 5 a:b:c\n", REDLOCK_FORM_FAIR, 1},
+        {"read-write 2 70 2\nr 3 900 1 a\nw 1 900 1 b\n", REDLOCK_FORM_READ_WRITE, 2},
+        {"data 0 0 0\nlist\n", REDLOCK_FORM_DATA, 0},
+    };
+    for (unsigned i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+        redlock_view view = view_of(forms[i].text, 1000);
+        ck_assert_int_eq(view.form, forms[i].form);
+        ck_assert_uint_eq(view.holders, forms[i].holders);
+        ck_assert_uint_eq(view.shown, forms[i].holders);
+        ck_assert_int_eq(view.ttl_ms, 1000);
+        ck_assert_str_eq(view.data, forms[i].form == REDLOCK_FORM_DATA ? "list" : "");
+    }
+}
+END_TEST
+
+START_TEST(holders_are_told_whole)
+{
+    redlock_view view = view_of("read-write 7 4000 20\nr 2 1500 5 alice\nw 1 -1 3 b:1\n", 5000);
+    ck_assert_uint_eq(view.waiting, 7);
+    ck_assert_int_eq(view.writer_ms, 4000);
+    ck_assert_uint_eq(view.holders, 20);
+    ck_assert_uint_eq(view.shown, 2);
+    ck_assert_int_eq(view.holder[0].mode, REDLOCK_READ);
+    ck_assert_uint_eq(view.holder[0].count, 2);
+    ck_assert_int_eq(view.holder[0].ttl_ms, 1500);
+    ck_assert_str_eq(view.holder[0].owner, "alice");
+    ck_assert_int_eq(view.holder[1].mode, REDLOCK_WRITE);
+    ck_assert_int_eq(view.holder[1].ttl_ms, -1);
+    ck_assert_uint_eq(view.holder[1].owner_len, 3);
+}
+END_TEST
+
+/* An owner is bytes: lines, numbers and NULs in it are its own. */
+START_TEST(owners_are_any_bytes)
+{
+    static const char text[] = "reentrant 0 0 1\nx 1 9 12 a\nx 9 9 1 \0\n\n";
+    redlock_view view;
+    ck_assert(reads(text, sizeof(text) - 1, 9, &view));
+    ck_assert_uint_eq(view.shown, 1);
+    ck_assert_uint_eq(view.holder[0].owner_len, 12);
+    ck_assert_mem_eq(view.holder[0].owner, "a\nx 9 9 1 \0\n", 13); /* and a NUL behind */
+}
+END_TEST
+
+START_TEST(the_longest_owner_fits)
+{
+    char text[512], owner[RL_OWNER_MAX + 2];
+    redlock_view view;
+    memset(owner, 'o', sizeof(owner));
+    for (int len = 0; len <= RL_OWNER_MAX + 1; len++) {
+        int used =
+            snprintf(text, sizeof(text), "plain 0 0 1\nx 1 9 %d %.*s\n", len, len, owner);
+        ck_assert_int_eq(reads(text, (size_t)used, 9, &view), len <= RL_OWNER_MAX);
+    }
+}
+END_TEST
+
+/* What is kept for a waiter is held by nobody; who has it for ever is no waiter. */
+START_TEST(what_is_kept_is_not_held)
+{
+    static const char kept[] = "plain 1 0 1\nx 1 20 15 " RL_KEPT_PREFIX "ab\n";
+    redlock_view view = view_of(kept, 20);
+    ck_assert_int_eq(view.form, REDLOCK_FORM_KEPT);
+    ck_assert_uint_eq(view.holders, 0);
+    ck_assert_uint_eq(view.shown, 0);
+    ck_assert_int_eq(view_of(kept, -1).form, REDLOCK_FORM_PLAIN);
+}
+END_TEST
+
+START_TEST(nothing_else_is_read)
+{
+    static const char *const texts[] = {
+        "",
+        "free",
+        "free 0 0 0",
+        "free 0 0\n",
+        "free 0 0 0 \n",
+        "free 0 0 0\n\n",
+        "Free 0 0 0\n",
+        " free 0 0 0\n",
+        "freely 0 0 0\n",
+        "free  0 0 0\n",
+        "free -1 0 0\n",
+        "free 0 -2 0\n",
+        "free 0 0 4294967296\n",
+        "free 0x1 0 0\n",
+        "free +1 0 0\n",
+        "free nan 0 0\n",
+        "free 0 9999999999999999999 0\n",
+        "free 0 0 0\nx 1 9 1 a\n", /* more are shown than there are */
+        "free 0 0 1\nx 1 9 1 a\n", /* free, and somebody has it */
+        "free 0 0 1\n",
+        "plain 0 0 1\nx 1 9 1 a",
+        "plain 0 0 1\nx 1 9 2 a\n",
+        "plain 0 0 1\nx 1 9 1 ab\n",
+        "plain 0 0 1\nx 1 9 99999 a\n",
+        "plain 0 0 1\ny 1 9 1 a\n",
+        "plain 0 0 1\nx 1 -9 1 a\n",
+        "plain 0 0 1\nx 1 9 -1 a\n",
+        "plain 0 0 1\nx 1 9  a\n",
+        "plain 0 0 1\nx1 9 1 a\n",
+        "data 0 0 0\n",
+        "data 0 0 0\n\n",
+        "data 0 0 0\nli st\n",
+        "data 0 0 0\nlist",
+        "data 0 0 1\nlist\n",
+        "data 0 0 0\nlist\nx 1 9 1 a\n",
+        "data 0 0 0\n\x1b[31m\n",
+        "data 0 0 0\nlist\x7f\n",
+    };
+    for (unsigned i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        redlock_view view;
+        ck_assert_msg(!reads(texts[i], strlen(texts[i]), 9, &view), "'%s'", texts[i]);
+    }
+}
+END_TEST
+
+/* Every text that is cut short is refused, and so is one with more holders than are told. */
+START_TEST(what_is_cut_short_is_refused)
+{
+    char text[8192];
+    size_t len = (size_t)snprintf(text, sizeof(text), "read-write 3 0 99\n");
+    redlock_view view;
+    for (unsigned i = 0; i < REDLOCK_HOLDERS_SHOWN; i++) {
+        ck_assert(reads(text, len, 9, &view));
+        ck_assert_uint_eq(view.shown, i);
+        size_t more =
+            len + (size_t)snprintf(text + len, sizeof(text) - len, "r 1 9 10 owner-%04u\n", i);
+        for (size_t cut = len + 1; cut < more; cut++)
+            ck_assert(!reads(text, cut, 9, &view));
+        len = more;
+    }
+    ck_assert(reads(text, len, 9, &view));
+    ck_assert_uint_eq(view.shown, REDLOCK_HOLDERS_SHOWN);
+    ck_assert_uint_eq(view.holders, 99);
+    len += (size_t)snprintf(text + len, sizeof(text) - len, "r 1 9 1 x\n");
+    ck_assert(!reads(text, len, 9, &view));
+}
+END_TEST
+
+START_TEST(holds_of_one_owner_are_counted)
+{
+    int64_t ttl_ms;
+    redlock_view view =
+        view_of("read-write 0 0 3\nr 2 700 1 a\nw 3 900 1 a\nr 9 9999 2 aa\n", 1);
+    ck_assert_uint_eq(rl_view_holds(&view, "a", 1, &ttl_ms), 5);
+    ck_assert_int_eq(ttl_ms, 900);
+    ck_assert_uint_eq(rl_view_holds(&view, "aa", 2, &ttl_ms), 9);
+    ck_assert_uint_eq(rl_view_holds(&view, "b", 1, &ttl_ms), 0);
+    ck_assert_int_eq(ttl_ms, 0);
+    view = view_of("plain 0 0 1\nx 1 -1 1 a\n", -1);
+    ck_assert_uint_eq(rl_view_holds(&view, "a", 1, &ttl_ms), 1);
+    ck_assert_int_eq(ttl_ms, -1);
+}
+END_TEST
+
+/* ---- together --------------------------------------------------------------------------- */
+
+static redlock_description all;
+
+/* A text a master; NULL: it does not answer. */
+static const redlock_view *agree(unsigned nodes, const char *const texts[], int64_t ttl_ms)
+{
+    memset(&all, 0, sizeof(all));
+    all.nodes = nodes;
+    all.needed = nodes / 2 + 1;
+    for (unsigned i = 0; i < nodes; i++) {
+        if (!texts[i])
+            continue;
+        all.node[i].answered = 1;
+        all.node[i].view = view_of(texts[i], ttl_ms);
+    }
+    rl_view_agree(&all);
+    return &all.majority;
+}
+
+#define AGREE(ttl_ms, ...)                                                                     \
+    agree(sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *),                              \
+          (const char *[]){__VA_ARGS__}, ttl_ms)
+
+START_TEST(of_one_master_all_is_agreed)
+{
+    const redlock_view *one = AGREE(50, "read-write 4 30 9\nr 2 40 1 a\nr 1 50 1 b\n");
+    ck_assert_uint_eq(all.answered, 1);
+    ck_assert_int_eq(one->form, REDLOCK_FORM_READ_WRITE);
+    ck_assert_uint_eq(one->holders, 9);
+    ck_assert_uint_eq(one->shown, 2);
+    ck_assert_uint_eq(one->waiting, 4);
+    ck_assert_int_eq(one->writer_ms, 30);
+    ck_assert_int_eq(one->ttl_ms, 50);
+    ck_assert_uint_eq(one->holder[0].count, 2);
+    ck_assert_str_eq(one->holder[1].owner, "b");
+}
+END_TEST
+
+/* Of three, a hold counts that two of them have; what they say of it may differ. */
+START_TEST(a_majority_has_what_it_reaches)
+{
+    const redlock_view *two =
+        AGREE(100, "reentrant 1 0 1\nx 2 90 1 a\n", "reentrant 5 0 1\nx 3 70 1 a\n",
+              "fair 2 0 1\nx 1 80 1 a\n");
+    ck_assert_int_eq(two->form, REDLOCK_FORM_FAIR); /* the word that tells more */
+    ck_assert_uint_eq(two->holders, 1);
+    ck_assert_uint_eq(two->holder[0].count, 2);
+    ck_assert_int_eq(two->holder[0].ttl_ms, 80);
+    ck_assert_uint_eq(two->waiting, 2);
+}
+END_TEST
+
+START_TEST(a_minority_is_not_shown)
+{
+    const redlock_view *view =
+        AGREE(100, "read-write 0 0 2\nr 1 90 1 a\nr 1 90 1 b\n",
+              "read-write 0 0 1\nr 1 60 1 b\n", "read-write 0 0 1\nw 1 70 1 a\n");
+    ck_assert_int_eq(view->form, REDLOCK_FORM_READ_WRITE);
+    ck_assert_uint_eq(view->shown,
+                      1); /* a reads here and writes there: no majority of either */
+    ck_assert_uint_eq(view->holders, 1);
+    ck_assert_str_eq(view->holder[0].owner, "b");
+    ck_assert_int_eq(view->holder[0].ttl_ms, 60);
+    view = AGREE(100, "plain 0 0 1\nx 1 90 1 a\n", "plain 0 0 1\nx 1 90 1 b\n",
+                 "plain 0 0 1\nx 1 90 1 c\n");
+    ck_assert_int_eq(view->form, REDLOCK_FORM_PLAIN);
+    ck_assert_uint_eq(view->shown, 0);
+    ck_assert_uint_eq(view->holders, 0);
+}
+END_TEST
+
+START_TEST(forms_are_agreed_on_too)
+{
+    static const char data[] = "data 0 0 0\nlist\n", free_[] = "free 0 0 0\n";
+    static const char kept[] = "plain 1 0 1\nx 1 20 15 " RL_KEPT_PREFIX "ab\n";
+    static const char held[] = "plain 0 0 1\nx 1 90 1 a\n";
+    ck_assert_int_eq(AGREE(9, free_, free_, held)->form, REDLOCK_FORM_FREE);
+    ck_assert_int_eq(AGREE(9, free_, kept, held)->form, REDLOCK_FORM_KEPT);
+    ck_assert_int_eq(AGREE(9, held, kept, held)->form, REDLOCK_FORM_PLAIN);
+    ck_assert_int_eq(AGREE(9, data, free_, held)->form, REDLOCK_FORM_UNKNOWN);
+    ck_assert_str_eq(all.majority.data, "");
+    ck_assert_int_eq(AGREE(9, data, NULL, data)->form, REDLOCK_FORM_DATA);
+    ck_assert_str_eq(all.majority.data, "list");
+    ck_assert_uint_eq(all.answered, 2);
+    ck_assert_int_eq(AGREE(9, held, NULL, NULL)->form, REDLOCK_FORM_UNKNOWN);
+    ck_assert_uint_eq(all.majority.shown, 0);
+    ck_assert_int_eq(AGREE(9, "fair 1 0 1\nx 1 9 1 a\n", "reentrant 0 0 1\nx 1 9 1 b\n")->form,
+                     REDLOCK_FORM_FAIR);
+}
+END_TEST
+
+START_TEST(for_ever_is_the_longest)
+{
+    static const char text[] = "plain 0 0 1\nx 1 -1 1 a\n",
+                      other[] = "plain 0 0 1\nx 1 7 1 a\n";
+    ck_assert_int_eq(AGREE(9, text, other, text)->holder[0].ttl_ms, -1);
+    ck_assert_int_eq(AGREE(9, other, text, other)->holder[0].ttl_ms, 7);
+}
+END_TEST
+
+/* Twenty readers, of whom each master tells another sixteen: all of them are counted. */
+START_TEST(more_are_counted_than_shown)
+{
+    static char text[3][2048];
+    for (unsigned i = 0; i < 3; i++) {
+        size_t len = (size_t)snprintf(text[i], sizeof(text[i]), "read-write 0 0 20\n");
+        for (unsigned k = 0; k < REDLOCK_HOLDERS_SHOWN; k++)
+            len += (size_t)snprintf(text[i] + len, sizeof(text[i]) - len, "r 1 9 2 %02u\n",
+                                    2 * i + k);
+    }
+    const redlock_view *view = AGREE(9, text[0], text[1], text[2]);
+    ck_assert_uint_eq(view->holders, 20);
+    ck_assert_uint_eq(view->shown, 16); /* 02 to 17: those that two of them tell */
+    for (unsigned i = 0; i < view->shown; i++) {
+        char owner[4];
+        snprintf(owner, sizeof(owner), "%02u", 2 + i);
+        ck_assert_str_eq(view->holder[i].owner, owner);
+    }
+}
+END_TEST
+
+/* Twenty-four of whom each is told by two of three, who tell sixteen each. */
+START_TEST(more_are_agreed_on_than_can_be_shown)
+{
+    static char text[3][2048];
+    for (unsigned i = 0; i < 3; i++) {
+        size_t len = (size_t)snprintf(text[i], sizeof(text[i]), "read-write 0 0 24\n");
+        for (unsigned k = 0; k < REDLOCK_HOLDERS_SHOWN; k++)
+            len += (size_t)snprintf(text[i] + len, sizeof(text[i]) - len, "r 1 9 2 %02u\n",
+                                    (8 * i + k) % 24);
+    }
+    const redlock_view *view = AGREE(9, text[0], text[1], text[2]);
+    ck_assert_uint_eq(view->holders, 24);
+    ck_assert_uint_eq(view->shown, REDLOCK_HOLDERS_SHOWN);
+    ck_assert_str_eq(view->holder[REDLOCK_HOLDERS_SHOWN - 1].owner, "15");
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("view");
+    TCase *read = tcase_create("read");
+    tcase_add_test(read, every_form_is_known);
+    tcase_add_test(read, holders_are_told_whole);
+    tcase_add_test(read, owners_are_any_bytes);
+    tcase_add_test(read, the_longest_owner_fits);
+    tcase_add_test(read, what_is_kept_is_not_held);
+    tcase_add_test(read, nothing_else_is_read);
+    tcase_add_test(read, what_is_cut_short_is_refused);
+    tcase_add_test(read, holds_of_one_owner_are_counted);
+    suite_add_tcase(suite, read);
+    TCase *together = tcase_create("together");
+    tcase_add_test(together, of_one_master_all_is_agreed);
+    tcase_add_test(together, a_majority_has_what_it_reaches);
+    tcase_add_test(together, a_minority_is_not_shown);
+    tcase_add_test(together, forms_are_agreed_on_too);
+    tcase_add_test(together, for_ever_is_the_longest);
+    tcase_add_test(together, more_are_counted_than_shown);
+    tcase_add_test(together, more_are_agreed_on_than_can_be_shown);
+    suite_add_tcase(suite, together);
+    return suite_run(suite);
+}

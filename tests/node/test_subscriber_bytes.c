@@ -1,0 +1,241 @@
+/* tags: valgrind */
+/* test_subscriber_bytes.c - a subscriber and a server played by hand: each wrong word at each
+ * step, each byte for itself, each end, too much, and garbage. */
+#include "config_auto.h"
+
+#include "base/prng.h"
+#include "sub_scene.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The next connection, without a wait for the backoff. */
+static void want_again(void)
+{
+    rl_sub_unwant(&rig.sub);
+    rig.sub.retry.begun_ns = 0;
+    sub_rig_want(&rig);
+}
+
+/* Hang up, and see that it notices. */
+static void end_this_one(void)
+{
+    uint64_t connects = rig.sub.connects;
+    rl_sub_unwant(&rig.sub);
+    sub_peer_hang_up(&peer);
+    ck_assert(sub_rig_until(&rig, rig.sub.mode == RL_SUB_DOWN));
+    ck_assert_uint_eq(rig.went, rig.came);
+    ck_assert_uint_eq(rig.sub.connects, connects);
+}
+
+/* ---- wrong words ---------------------------------------------------------------------- */
+
+struct wrong {
+    const char *said;
+    const char *why; /* how the text begins */
+};
+
+/* Instead of the answers to CLIENT SETNAME and SUBSCRIBE. */
+static const struct wrong at_subscribing[] = {
+    {"*1\r\n:1\r\n", "CLIENT SETNAME: an answer that is neither"},
+    {SUB_CONFIRMED, "CLIENT SETNAME: an answer that is neither"},
+    {SUB_OK SUB_OK, "SUBSCRIBE: an answer that is neither"},
+    {SUB_OK ":1\r\n", "SUBSCRIBE: an answer that is neither"},
+    {SUB_OK "$-1\r\n", "SUBSCRIBE: an answer that is neither"},
+    {SUB_OK "*-1\r\n", "SUBSCRIBE: an answer that is neither"},
+    {SUB_OK "*0\r\n", "SUBSCRIBE: an answer that is neither"},
+    {SUB_OK "-ERR unknown command\r\n", "SUBSCRIBE: ERR unknown command"},
+    {SUB_OK "-NOAUTH Authentication required.\r\n", "SUBSCRIBE: NOAUTH"},
+    {SUB_OK "-a\033b\r\n", "SUBSCRIBE: a\\x1bb"},
+    {SUB_OK SUB_MESSAGE_7, "SUBSCRIBE: an answer that is neither"},
+    {SUB_OK SUB_PONG, "SUBSCRIBE: an answer that is neither"},
+    {SUB_OK "*3\r\n$9\r\nsubscribe\r\n$5\r\nother\r\n:1\r\n", "SUBSCRIBE: an answer that is"},
+    {SUB_OK "*3\r\n$9\r\nsubscribe\r\n$49\r\n" SUB_RIG_CHANNEL "\r\n:0\r\n",
+     "SUBSCRIBE: an ans"},
+    {SUB_OK "*3\r\n$9\r\nsubscribe\r\n$49\r\n" SUB_RIG_CHANNEL "\r\n+1\r\n",
+     "SUBSCRIBE: an ans"},
+    {SUB_OK "*2\r\n$9\r\nsubscribe\r\n$49\r\n" SUB_RIG_CHANNEL "\r\n", "SUBSCRIBE: an answer"},
+    {SUB_OK "*3\r\n+subscribe\r\n$49\r\n" SUB_RIG_CHANNEL "\r\n:1\r\n", "SUBSCRIBE: an answer"},
+    {SUB_OK "*3\r\n$11\r\nunsubscribe\r\n$49\r\n" SUB_RIG_CHANNEL "\r\n:1\r\n",
+     "SUBSCRIBE: an"},
+};
+
+/* To a subscriber that listens. */
+static const struct wrong at_up[] = {
+    {SUB_OK, "sent something unasked"},
+    {":1\r\n", "sent something unasked"},
+    {"$-1\r\n", "sent something unasked"},
+    {"*0\r\n", "sent something unasked"},
+    {"*-1\r\n", "sent something unasked"},
+    {SUB_PONG, "sent something unasked"},
+    {SUB_CONFIRMED, "sent something unasked"},
+    {"-ERR something\r\n", "ERR something"},
+    {"*3\r\n$7\r\nmessage\r\n$5\r\nother\r\n$1\r\nx\r\n", "sent something unasked"},
+    {SUB_MESSAGE_HEAD ":1\r\n", "sent something unasked"},
+    {SUB_MESSAGE_HEAD "$-1\r\n", "sent something unasked"},
+    {"*2\r\n$7\r\nmessage\r\n$49\r\n" SUB_RIG_CHANNEL "\r\n", "sent something unasked"},
+    {"*4\r\n$8\r\npmessage\r\n$1\r\n*\r\n$49\r\n" SUB_RIG_CHANNEL "\r\n$1\r\nx\r\n",
+     "sent some"},
+    {"*3\r\n$11\r\nunsubscribe\r\n$49\r\n" SUB_RIG_CHANNEL "\r\n:0\r\n", "sent something un"},
+    {"*3\r\n$7\r\nmessage\r\n*1\r\n$1\r\nx\r\n$1\r\nx\r\n", "the reply is nested"},
+    {"*9\r\n", "the reply has too many elements"},
+    {"*2147483647\r\n", "the reply has too many elements"},
+    {">3\r\n$7\r\nmessage\r\n", ""},
+    {"#t\r\n", ""},
+    {"HTTP/1.1 400 Bad Request\r\n\r\n", "Protocol error"},
+    {"\r\n", "Protocol error"},
+    {"\026\003\001\002", "Protocol error"},
+    {"$99999999999999999999\r\n", ""},
+    {"$-2\r\n", ""},
+};
+
+/* It is said; the connection ends, and another is made. */
+static void expect_wrong(const struct wrong *wrong, bool listened)
+{
+    char said[512];
+    snprintf(said, sizeof(said), "%s%s", wrong->said, SUB_MESSAGE_7);
+    say(said); /* nothing that comes after it counts */
+    ck_assert_msg(sub_peer_is_left(&peer, &rig), "%s", wrong->said);
+    ck_assert_uint_eq(rig.went, listened);
+    ck_assert_uint_eq(rig.sub.retry.failures, listened ? 0 : 1); /* a loss is not a failure */
+    ck_assert_uint_eq(rig.woken, 0);
+    ck_assert_msg(strncmp(rig.sub.why, wrong->why, strlen(wrong->why)) == 0, "%s: %s",
+                  wrong->said, rig.sub.why);
+    for (const char *c = rig.sub.why; *c; c++)
+        ck_assert(*c >= ' ' && *c != '\177');
+    if (listened) /* the first loss: the next comes by itself */
+        ck_assert(sub_rig_until(&rig, rig.sub.connects == 2));
+    else
+        want_again();
+    sub_peer_expect_listening(&peer, &rig);
+}
+
+START_TEST(no_other_answer_is_a_confirmation)
+{
+    const struct wrong *wrong = &at_subscribing[_i];
+    sub_rig_want(&rig);
+    sub_peer_admit(&peer, &rig);
+    ck_assert(sub_peer_hears(&peer, &rig, "SUBSCRIBE"));
+    expect_wrong(wrong, false);
+}
+END_TEST
+
+START_TEST(nothing_but_messages_comes_unasked)
+{
+    sub_peer_expect_listening(&peer, &rig);
+    expect_wrong(&at_up[_i], true);
+}
+END_TEST
+
+/* The stream of a short life, cut in two at each byte; and each byte for itself. */
+static const char life[] = SUB_OK SUB_CONFIRMED SUB_MESSAGE_7 SUB_MESSAGE_7;
+
+START_TEST(it_does_not_matter_where_the_bytes_are_split)
+{
+    sub_rig_want(&rig);
+    for (size_t at = 1; at < sizeof(life) - 1; at++) {
+        rig.woken = rig.came = rig.went = 0;
+        sub_peer_admit(&peer, &rig);
+        ck_assert(sub_peer_hears(&peer, &rig, "SUBSCRIBE"));
+        sub_peer_say_n(&peer, &rig, life, at);
+        sub_peer_say_n(&peer, &rig, life + at, sizeof(life) - 1 - at);
+        ck_assert_uint_eq(rig.came, 1);
+        ck_assert_uint_eq(rig.woken, 2);
+        end_this_one();
+        ck_assert_str_eq(strrchr(rig.sub.why, ':') + 2, "closed by the server");
+        want_again();
+    }
+    rig.woken = rig.came = rig.went = 0;
+    sub_peer_admit(&peer, &rig);
+    for (size_t at = 0; at < sizeof(life) - 1; at++)
+        sub_peer_say_n(&peer, &rig, life + at, 1);
+    ck_assert_uint_eq(rig.woken, 2);
+}
+END_TEST
+
+START_TEST(an_end_in_the_middle_of_the_stream_is_an_end)
+{
+    sub_rig_want(&rig);
+    for (size_t at = 0; at < sizeof(life) - 1; at++) {
+        rig.woken = rig.came = rig.went = 0;
+        sub_peer_admit(&peer, &rig);
+        ck_assert(sub_peer_hears(&peer, &rig, "SUBSCRIBE"));
+        sub_peer_say_n(&peer, &rig, life, at);
+        end_this_one();
+        want_again();
+    }
+}
+END_TEST
+
+static char many[1 << 21];
+
+START_TEST(what_has_no_end_is_not_waited_for)
+{
+    static const char *const heads[] = {"+", "-", "$1000000\r\n",
+                                        SUB_MESSAGE_HEAD "$1000000\r\n", ":"};
+    memset(many, '1', sizeof(many));
+    for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
+        sub_peer_expect_listening(&peer, &rig);
+        say(heads[i]);
+        ck_assert(rl_sub_listens(&rig.sub));
+        sub_peer_say_n(&peer, &rig, many, sizeof(many));
+        ck_assert(sub_peer_is_left(&peer, &rig));
+        ck_assert_uint_eq(rig.woken, 0);
+        want_again();
+    }
+}
+END_TEST
+
+START_TEST(thousands_of_messages_in_one_piece)
+{
+    size_t len = sizeof(SUB_MESSAGE_7) - 1;
+    unsigned count = (unsigned)(sizeof(many) / len);
+    for (unsigned i = 0; i < count; i++)
+        memcpy(many + i * len, SUB_MESSAGE_7, len);
+    sub_peer_expect_listening(&peer, &rig);
+    sub_peer_say_n(&peer, &rig, many, count * len);
+    ck_assert_uint_ge(count, 10000);
+    ck_assert(sub_rig_until(&rig, rig.woken >= count));
+    ck_assert_uint_eq(rig.woken, count);
+    ck_assert_uint_eq(rig.went, 0);
+}
+END_TEST
+
+/* Good streams with a few bytes changed, and what comes of it. */
+START_TEST(garbage_of_every_sort_is_survived)
+{
+    struct rl_prng prng;
+    rl_prng_seed(&prng, 20);
+    sub_rig_want(&rig);
+    for (int round = 0; round < 1000; round++) {
+        char bytes[sizeof(life)];
+        memcpy(bytes, life, sizeof(life));
+        for (uint64_t i = 1 + rl_prng_below(&prng, 3); i > 0; i--)
+            bytes[rl_prng_below(&prng, sizeof(life) - 1)] = (char)rl_prng_below(&prng, 256);
+        sub_peer_admit(&peer, &rig);
+        rl_sub_unwant(&rig.sub); /* not twice in one round */
+        sub_peer_say_n(&peer, &rig, bytes, 1 + rl_prng_below(&prng, sizeof(life) - 1));
+        end_this_one();
+        want_again();
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("sub_bytes");
+    TCase *tcase = tcase_create("bytes");
+    tcase_set_timeout(tcase, 30);
+    tcase_add_checked_fixture(tcase, sub_set_up, sub_tear_down);
+    tcase_add_loop_test(tcase, no_other_answer_is_a_confirmation, 0,
+                        sizeof(at_subscribing) / sizeof(at_subscribing[0]));
+    tcase_add_loop_test(tcase, nothing_but_messages_comes_unasked, 0,
+                        sizeof(at_up) / sizeof(at_up[0]));
+    tcase_add_test(tcase, it_does_not_matter_where_the_bytes_are_split);
+    tcase_add_test(tcase, an_end_in_the_middle_of_the_stream_is_an_end);
+    tcase_add_test(tcase, what_has_no_end_is_not_waited_for);
+    tcase_add_test(tcase, thousands_of_messages_in_one_piece);
+    tcase_add_test(tcase, garbage_of_every_sort_is_survived);
+    suite_add_tcase(suite, tcase);
+    return suite_run(suite);
+}

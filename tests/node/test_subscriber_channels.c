@@ -1,0 +1,507 @@
+/* test_subscriber_channels.c - a subscriber, a server played by hand, and channels that come
+ * and go: what is asked in which order, what is believed, and what a user may lack the right
+ * to. */
+#include "config_auto.h"
+
+#include "base/clock.h"
+#include "sub_scene.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME "redisson_lock__channel:{name}"
+#define ASKS(what, len) "*2\r\n$" what "\r\n$" len "\r\n"
+#define BEGINS ASKS("9\r\nSUBSCRIBE", "29") NAME "\r\n"
+#define ENDS ASKS("11\r\nUNSUBSCRIBE", "29") NAME "\r\n"
+#define BEGUN "*3\r\n$9\r\nsubscribe\r\n$29\r\n" NAME "\r\n:2\r\n"
+#define ENDED "*3\r\n$11\r\nunsubscribe\r\n$29\r\n" NAME "\r\n:1\r\n"
+#define MESSAGE "*3\r\n$7\r\nmessage\r\n$29\r\n" NAME "\r\n$1\r\n0\r\n"
+#define NOPERM "-NOPERM this user has no permissions to access one of the channels\r\n"
+#define BIT rl_bit(SUB_RIG_INDEX)
+#define DENIED_NS (RL_DENIED_AGAIN_MS * RL_NS_PER_MS)
+
+static void forget_heard(void)
+{
+    peer.heard_len = 0;
+    peer.heard[0] = '\0';
+}
+
+/* As a line does that is made, and as the last one that goes. */
+static struct rl_ear *begin(const char *channel)
+{
+    struct rl_ear *ear = rl_ear_take(&rig.ears, channel, strlen(channel));
+    ck_assert_ptr_nonnull(ear);
+    rl_sub_tune(&rig.sub, ear, rl_clock_now_ns());
+    rl_sub_flush(&rig.sub, rl_clock_now_ns());
+    return ear;
+}
+
+static void end(struct rl_ear *ear)
+{
+    rl_ear_drop(&rig.ears, ear);
+    rl_sub_tune(&rig.sub, ear, rl_clock_now_ns());
+    rl_ear_settle(&rig.ears, ear);
+    rl_sub_flush(&rig.sub, rl_clock_now_ns());
+}
+
+static struct rl_ear *begun(void)
+{
+    sub_peer_expect_listening(&peer, &rig);
+    struct rl_ear *ear = begin(NAME);
+    ck_assert(sub_peer_hears(&peer, &rig, BEGINS));
+    say(BEGUN);
+    ck_assert_uint_eq(rig.hears, 1);
+    forget_heard();
+    return ear;
+}
+
+static const struct rl_ear *found(void)
+{
+    return rl_ear_find(&rig.ears, NAME, strlen(NAME));
+}
+
+/* How often it has said that by now. */
+static unsigned times(const char *text)
+{
+    unsigned count = 0;
+    for (const char *at = peer.heard; (at = strstr(at, text)); at++)
+        count++;
+    return count;
+}
+
+static void a_few_turns(void)
+{
+    for (int i = 0; i < 5; i++)
+        sub_rig_turn(&rig, 1);
+}
+
+/* ---- coming and going ------------------------------------------------------------------- */
+
+START_TEST(a_channel_is_asked_for_heard_and_ended)
+{
+    sub_peer_expect_listening(&peer, &rig);
+    struct rl_ear *ear = begin(NAME);
+    ck_assert(sub_peer_hears(&peer, &rig, BEGINS));
+    a_few_turns();
+    ck_assert_uint_eq(rl_ear_listening(ear), 0);
+    ck_assert_uint_eq(rig.hears, 0);
+    say(BEGUN);
+    ck_assert_uint_eq(rl_ear_listening(ear), BIT);
+    ck_assert_uint_eq(rig.hears, 1);
+    say(MESSAGE SUB_MESSAGE_7 MESSAGE);
+    ck_assert_uint_eq(rig.heard, 2);
+    ck_assert_ptr_eq(rig.heard_on, ear);
+    ck_assert_uint_eq(rig.woken, 1);
+    end(ear);
+    ck_assert(sub_peer_hears(&peer, &rig, ENDS));
+    ck_assert_uint_eq(rl_ear_listening(ear), 0);
+    say(MESSAGE); /* it was on its way */
+    ck_assert_uint_eq(rig.heard, 2);
+    say(ENDED);
+    ck_assert_ptr_null(found());
+    ck_assert(rl_sub_listens(&rig.sub));
+    ck_assert_uint_eq(rig.went + rig.warnings, 0);
+}
+END_TEST
+
+/* They are asked for in the same breath as the client's own, */
+START_TEST(what_is_wanted_before_there_is_a_connection_waits_for_it)
+{
+    struct rl_ear *ear = begin(NAME);
+    sub_rig_want(&rig);
+    sub_peer_admit(&peer, &rig);
+    ck_assert(sub_peer_hears(&peer, &rig, SUB_RIG_CHANNEL "\r\n" BEGINS));
+    say(SUB_OK SUB_CONFIRMED);
+    ck_assert(rl_sub_listens(&rig.sub));
+    ck_assert_uint_eq(rig.hears, 0);
+    say(BEGUN);
+    ck_assert_uint_eq(rig.hears, 1);
+    ck_assert_uint_eq(rl_ear_listening(ear), BIT);
+}
+END_TEST
+
+/* and all anew on the next connection. */
+START_TEST(a_lost_connection_hears_nothing_and_the_next_one_asks)
+{
+    struct rl_ear *ear = begun();
+    struct rl_ear *second = begin(NAME "-2");
+    ck_assert(sub_peer_hears(&peer, &rig, NAME "-2"));
+    sub_peer_hang_up(&peer);
+    ck_assert(sub_rig_until(&rig, rig.went == 1));
+    ck_assert_uint_eq(ear->asked | ear->heard | second->asked, 0);
+    sub_peer_admit(&peer, &rig);
+    ck_assert(sub_peer_hears(&peer, &rig, BEGINS));
+    ck_assert(sub_peer_hears(&peer, &rig, NAME "-2"));
+    end(second); /* not at once: it has been asked for */
+    say(SUB_OK SUB_CONFIRMED BEGUN);
+    ck_assert_uint_eq(rig.hears, 2);
+    ck_assert_uint_eq(rl_ear_listening(ear), BIT);
+    ck_assert_uint_eq(rig.ears.count, 2);
+    say("*3\r\n$9\r\nsubscribe\r\n$31\r\n" NAME "-2\r\n:3\r\n");
+    ck_assert(sub_peer_hears(&peer, &rig, "UNSUBSCRIBE"));
+    say("*3\r\n$11\r\nunsubscribe\r\n$31\r\n" NAME "-2\r\n:2\r\n");
+    ck_assert_uint_eq(rig.ears.count, 1);
+    ck_assert_uint_eq(rig.hears, 2);
+}
+END_TEST
+
+START_TEST(who_goes_before_the_answer_is_left_after_it)
+{
+    sub_peer_expect_listening(&peer, &rig);
+    end(begin(NAME));
+    ck_assert(sub_peer_hears(&peer, &rig, BEGINS));
+    a_few_turns();
+    ck_assert(!strstr(peer.heard, "UNSUBSCRIBE"));
+    say(BEGUN);
+    ck_assert(sub_peer_hears(&peer, &rig, ENDS));
+    say(MESSAGE ENDED);
+    ck_assert_uint_eq(rig.hears + rig.heard, 0);
+    ck_assert_ptr_null(found());
+}
+END_TEST
+
+/* It was left, and the answer to that is under way: what comes until it is confirmed anew may
+ * be nothing, and does not count as heard. */
+START_TEST(who_comes_back_before_the_answer_is_asked_for_again)
+{
+    struct rl_ear *ear = begun();
+    end(ear);
+    ck_assert(sub_peer_hears(&peer, &rig, ENDS));
+    ck_assert_ptr_eq(begin(NAME), ear);
+    a_few_turns();
+    ck_assert_uint_eq(times(BEGINS), 0);
+    ck_assert_uint_eq(rl_ear_listening(ear), 0);
+    say(MESSAGE ENDED);
+    ck_assert(sub_peer_hears(&peer, &rig, BEGINS));
+    ck_assert_uint_eq(rig.heard, 0);
+    ck_assert_uint_eq(rl_ear_listening(ear), 0);
+    say(BEGUN MESSAGE);
+    ck_assert_uint_eq(rig.hears, 2);
+    ck_assert_uint_eq(rig.heard, 1);
+}
+END_TEST
+
+/* However often they come and go: one question at a time. */
+START_TEST(coming_and_going_makes_no_storm)
+{
+    struct rl_ear *ear = begun();
+    for (int i = 0; i < 1000; i++) {
+        end(ear);
+        ear = begin(NAME);
+    }
+    ck_assert(sub_peer_hears(&peer, &rig, ENDS));
+    a_few_turns();
+    ck_assert(sub_peer_hears(&peer, &rig, "\r\n"));
+    ck_assert_str_eq(peer.heard, ENDS);
+    say(ENDED);
+    ck_assert(sub_peer_hears(&peer, &rig, BEGINS));
+    say(BEGUN);
+    ck_assert_str_eq(peer.heard, ENDS BEGINS);
+    ck_assert_uint_eq(rl_ear_listening(ear), BIT);
+}
+END_TEST
+
+/* ---- many ------------------------------------------------------------------------------- */
+
+/* A server that answers whatever it is asked, a question at a time, in order. */
+static unsigned answer_all(unsigned limit)
+{
+    unsigned answered = 0;
+    for (; answered < limit; answered++) {
+        char bytes[256], said[512], verb[16], channel[128];
+        int len = 0;
+        ck_assert(sub_peer_hears(&peer, &rig, "\r\n"));
+        if (sscanf(peer.heard, "*2\r\n$%*d\r\n%15[A-Z]\r\n$%d\r\n%127[^\r]", verb, &len,
+                   channel) != 3)
+            break;
+        size_t used = (size_t)snprintf(bytes, sizeof(bytes), ASKS("%zu\r\n%s", "%d") "%s\r\n",
+                                       strlen(verb), verb, len, channel);
+        ck_assert_msg(strncmp(peer.heard, bytes, used) == 0, "%.200s", peer.heard);
+        memmove(peer.heard, peer.heard + used, peer.heard_len - used + 1);
+        peer.heard_len -= used;
+        for (char *c = verb; *c; c++)
+            *c = (char)(*c - 'A' + 'a');
+        snprintf(said, sizeof(said), "*3\r\n$%zu\r\n%s\r\n$%d\r\n%s\r\n:1\r\n", strlen(verb),
+                 verb, len, channel);
+        say(said);
+        if (peer.heard_len == 0 && rig.sub.wire.fifo_count == 0)
+            return answered + 1;
+    }
+    return answered;
+}
+
+/* More than may be asked at once, and more than a buffer holds. */
+START_TEST(thousands_are_asked_for_a_part_at_a_time)
+{
+    enum { MANY = 3000 };
+    static struct rl_ear *ear[MANY];
+    char channel[128];
+    sub_peer_expect_listening(&peer, &rig);
+    forget_heard();
+    for (int i = 0; i < MANY; i++) {
+        snprintf(channel, sizeof(channel), "redisson_lock__channel:{%0*d}", 1 + i % 60, i);
+        ear[i] = begin(channel);
+        ck_assert_uint_le(rig.sub.wire.fifo_count, RL_CHANNEL_ASKS_MAX);
+    }
+    ck_assert_uint_eq(answer_all(2 * MANY), MANY);
+    ck_assert_uint_eq(rig.hears, MANY);
+    for (int i = 0; i < MANY; i++)
+        ck_assert_uint_eq(rl_ear_listening(ear[i]), BIT);
+    for (int i = 0; i < MANY; i++)
+        end(ear[i]);
+    ck_assert_uint_eq(answer_all(2 * MANY), MANY);
+    ck_assert_uint_eq(rig.ears.count, 0);
+    ck_assert_uint_le(rig.sub.wire.out_size, RL_OUT_MAX);
+    ck_assert_uint_eq(rig.went, 0);
+}
+END_TEST
+
+/* Nobody reads there: what is asked is bounded, and a PING finds out. */
+START_TEST(a_server_that_does_not_read_is_given_up)
+{
+    sub_peer_expect_listening(&peer, &rig);
+    static char channel[REDLOCK_NAME_MAX];
+    memset(channel, 'x', sizeof(channel) - 1);
+    for (int i = 0; i < 2 * RL_CHANNEL_ASKS_MAX; i++) {
+        snprintf(channel, 8, "%07d", i);
+        channel[7] = 'x';
+        begin(channel);
+    }
+    ck_assert_uint_le(rig.sub.wire.fifo_count, RL_CHANNEL_ASKS_MAX);
+    ck_assert_uint_le(rig.sub.wire.out_size, RL_OUT_MAX);
+    int64_t ping_ns = rig.sub.wire.heard_ns + RL_PING_AFTER_MS * RL_NS_PER_MS;
+    rl_sub_tick(&rig.sub, ping_ns);
+    ck_assert_int_eq(rig.sub.pinged_ns, ping_ns);
+    rl_sub_tick(&rig.sub, ping_ns + rig.settings.stall_limit_ns);
+    ck_assert_uint_eq(rig.went, 1);
+}
+END_TEST
+
+/* ---- rights ----------------------------------------------------------------------------- */
+
+START_TEST(a_channel_that_is_denied_costs_no_connection)
+{
+    sub_peer_expect_listening(&peer, &rig);
+    struct rl_ear *ear = begin(NAME);
+    struct rl_ear *second = begin(NAME "-2");
+    ck_assert(sub_peer_hears(&peer, &rig, NAME "-2"));
+    say(NOPERM NOPERM);
+    ck_assert_uint_eq(rl_ear_listening(ear) | rl_ear_listening(second), 0);
+    ck_assert_uint_eq(rig.warnings, 1); /* and not one for each */
+    ck_assert_msg(strstr(rig.warning, NAME) && strstr(rig.warning, "NOPERM"), "%s",
+                  rig.warning);
+    ck_assert(rl_sub_listens(&rig.sub));
+    say(SUB_MESSAGE_7);
+    ck_assert_uint_eq(rig.woken, 1);
+    /* It is asked again in its time. */
+    forget_heard();
+    int64_t again_ns = rig.sub.again_ns;
+    rig.sub.wire.heard_ns = again_ns; /* no PING */
+    ck_assert_int_eq(rl_sub_due_ns(&rig.sub), again_ns);
+    rl_sub_tick(&rig.sub, again_ns - 1);
+    ck_assert_uint_eq(ear->asked, 0);
+    rl_sub_tick(&rig.sub, again_ns);
+    ck_assert(sub_peer_hears(&peer, &rig, BEGINS));
+    say(BEGUN NOPERM MESSAGE);
+    ck_assert_uint_eq(rig.heard, 1);
+    ck_assert_uint_eq(rig.warnings, 1);
+    ck_assert_uint_eq(rig.went, 0);
+    end(second); /* it was never begun */
+    ck_assert_uint_eq(rig.ears.count, 1);
+}
+END_TEST
+
+/* The client's own is denied, another is not. */
+START_TEST(who_may_not_hear_its_own_channel_hears_others)
+{
+    sub_rig_want(&rig);
+    struct rl_ear *ear = begin(NAME);
+    sub_peer_admit(&peer, &rig);
+    ck_assert(sub_peer_hears(&peer, &rig, BEGINS));
+    say(SUB_OK NOPERM);
+    ck_assert(!rl_sub_listens(&rig.sub) && !rl_sub_pending(&rig.sub));
+    ck_assert_uint_eq(rig.warnings, 1);
+    say(BEGUN MESSAGE);
+    ck_assert_uint_eq(rig.heard, 1);
+    ck_assert_uint_eq(rig.came, 0);
+    /* Without any subscription a PONG is another's. */
+    end(ear);
+    ck_assert(sub_peer_hears(&peer, &rig, ENDS));
+    say(ENDED);
+    rl_sub_tick(&rig.sub, rig.sub.wire.heard_ns + RL_PING_AFTER_MS * RL_NS_PER_MS);
+    ck_assert(sub_peer_hears(&peer, &rig, "PING"));
+    say("+PONG\r\n");
+    ck_assert_int_eq(rig.sub.mode, RL_SUB_UP);
+    ck_assert_int_eq(rig.sub.pinged_ns, 0);
+    /* It asks for its own again, */
+    ear = begin(NAME);
+    ck_assert(sub_peer_hears(&peer, &rig, BEGINS));
+    say(BEGUN);
+    forget_heard();
+    rig.sub.wire.heard_ns = rig.sub.again_ns;
+    rl_sub_tick(&rig.sub, rig.sub.again_ns);
+    ck_assert(sub_peer_hears(&peer, &rig, SUB_RIG_CHANNEL));
+    say(NOPERM);
+    ck_assert(!rl_sub_listens(&rig.sub));
+    ck_assert_uint_eq(rig.warnings, 1);
+    rig.sub.wire.heard_ns = rig.sub.again_ns;
+    rl_sub_tick(&rig.sub, rig.sub.again_ns);
+    ck_assert(sub_rig_until(&rig, rig.sub.wire.fifo_count == 1));
+    say(SUB_CONFIRMED SUB_MESSAGE_7);
+    ck_assert(rl_sub_listens(&rig.sub));
+    ck_assert_uint_eq(rig.came, 1);
+    ck_assert_uint_eq(rig.woken, 1);
+    ck_assert_uint_eq(rl_ear_listening(ear), BIT);
+}
+END_TEST
+
+/* A connection on which nothing may be heard is kept for as long as somebody may come to be. */
+START_TEST(who_may_hear_nothing_and_wants_nothing_hangs_up)
+{
+    sub_rig_want(&rig);
+    struct rl_ear *ear = begin(NAME);
+    sub_peer_admit(&peer, &rig);
+    ck_assert(sub_peer_hears(&peer, &rig, BEGINS));
+    say(SUB_OK NOPERM NOPERM);
+    ck_assert_int_eq(rig.sub.mode, RL_SUB_UP);
+    end(ear);
+    ck_assert_uint_eq(rig.ears.count, 0);
+    rig.sub.wire.heard_ns = rig.sub.again_ns;
+    rl_sub_tick(&rig.sub, rig.sub.again_ns);
+    say(NOPERM);
+    ck_assert_int_eq(rig.sub.mode, RL_SUB_DENIED);
+    ck_assert(sub_peer_is_left(&peer, &rig));
+    ck_assert_uint_eq(rig.came + rig.went, 0);
+}
+END_TEST
+
+START_TEST(denied_everything_it_tries_for_who_comes_with_a_channel)
+{
+    sub_rig_want(&rig);
+    sub_peer_admit(&peer, &rig);
+    ck_assert(sub_peer_hears(&peer, &rig, "SUBSCRIBE"));
+    say(SUB_OK NOPERM);
+    ck_assert_int_eq(rig.sub.mode, RL_SUB_DENIED);
+    rig.sub.retry.begun_ns -= RL_NS_PER_S;
+    begin(NAME);
+    ck_assert(sub_rig_until(&rig, rig.sub.connects == 2));
+    sub_peer_admit(&peer, &rig);
+    ck_assert(sub_peer_hears(&peer, &rig, BEGINS));
+    say(SUB_OK NOPERM NOPERM);
+    ck_assert_int_eq(rig.sub.mode, RL_SUB_UP);
+    ck_assert_uint_eq(rig.warnings, 2); /* of the client's own, and of another */
+    ck_assert_int_gt(rl_sub_due_ns(&rig.sub), rl_clock_now_ns());
+}
+END_TEST
+
+/* Who may SUBSCRIBE but not UNSUBSCRIBE keeps what it has, and starts anew when it is too much.
+ */
+START_TEST(channels_that_cannot_be_left_are_bounded)
+{
+    char channel[64], said[256];
+    sub_peer_expect_listening(&peer, &rig);
+    for (unsigned i = 0; rig.went == 0; i++) {
+        ck_assert_uint_le(i, RL_UNLEFT_MAX);
+        ck_assert_uint_le(rig.ears.count, RL_UNLEFT_MAX + 1);
+        int len = snprintf(channel, sizeof(channel), "channel-%u", i);
+        struct rl_ear *ear = begin(channel);
+        snprintf(said, sizeof(said), "*3\r\n$9\r\nsubscribe\r\n$%d\r\n%s\r\n:2\r\n", len,
+                 channel);
+        say(said);
+        end(ear);
+        say(NOPERM);
+        peer.heard_len = 0;
+        (void)sub_peer_hears(&peer, &rig, ""); /* lest it should not be read */
+    }
+    ck_assert_uint_eq(rig.ears.count, 0);
+    ck_assert_msg(strstr(rig.sub.why, "does not let go"), "%s", rig.sub.why);
+}
+END_TEST
+
+/* ---- wrong words ------------------------------------------------------------------------ */
+
+/* In answer to the wish to begin; to the wish to end; unasked. */
+static const char *const wrong[][2] = {
+    {"b", "+OK\r\n"},
+    {"b", ":1\r\n"},
+    {"b", "$-1\r\n"},
+    {"b", "*0\r\n"},
+    {"b", "-ERR no\r\n"},
+    {"b", MESSAGE}, /* not before it is confirmed */
+    {"b", ENDED},
+    {"b", SUB_CONFIRMED},
+    {"b", SUB_PONG},
+    {"b", "*3\r\n$9\r\nsubscribe\r\n$29\r\nredisson_lock__channel:{eman}\r\n:2\r\n"},
+    {"b", "*3\r\n$9\r\nsubscribe\r\n$29\r\n" NAME "\r\n:0\r\n"},
+    {"b", "*3\r\n$9\r\nsubscribe\r\n$29\r\n" NAME "\r\n:-1\r\n"},
+    {"b", "*3\r\n$9\r\nsubscribe\r\n$29\r\n" NAME "\r\n$1\r\n2\r\n"},
+    {"b", "*2\r\n$9\r\nsubscribe\r\n$29\r\n" NAME "\r\n"},
+    {"b", "*3\r\n+subscribe\r\n$29\r\n" NAME "\r\n:2\r\n"},
+    {"e", BEGUN},
+    {"e", "+OK\r\n"},
+    {"e", "-ERR no\r\n"},
+    {"e", "*3\r\n$11\r\nunsubscribe\r\n$-1\r\n:0\r\n"},
+    {"u", BEGUN},
+    {"u", ENDED},
+    {"u", NOPERM},
+    {"u", "*3\r\n$7\r\nmessage\r\n$29\r\nredisson_lock__channel:{eman}\r\n$1\r\n0\r\n"},
+    {"u", "*3\r\n$7\r\nmessage\r\n$29\r\n" NAME "\r\n:0\r\n"},
+    {"u", "*3\r\n$7\r\nmessage\r\n+" NAME "\r\n$1\r\n0\r\n"},
+    {"u", "*4\r\n$8\r\npmessage\r\n$1\r\n*\r\n$29\r\n" NAME "\r\n$1\r\n0\r\n"},
+    {"u", "*3\r\n$8\r\nsmessage\r\n$29\r\n" NAME "\r\n$1\r\n0\r\n"},
+};
+
+START_TEST(any_other_word_ends_the_connection)
+{
+    struct rl_ear *ear = NULL;
+    char when = wrong[_i][0][0];
+    char said[512];
+    if (when == 'b') {
+        sub_peer_expect_listening(&peer, &rig);
+        ear = begin(NAME);
+        ck_assert(sub_peer_hears(&peer, &rig, BEGINS));
+    } else {
+        ear = begun();
+    }
+    if (when == 'e') {
+        end(ear);
+        ck_assert(sub_peer_hears(&peer, &rig, ENDS));
+    }
+    unsigned before = rig.hears;
+    snprintf(said, sizeof(said), "%s" MESSAGE SUB_MESSAGE_7, wrong[_i][1]);
+    say(said); /* nothing that comes after it counts */
+    ck_assert_msg(sub_peer_is_left(&peer, &rig), "%s", wrong[_i][1]);
+    ck_assert_uint_eq(rig.went, 1);
+    ck_assert_uint_eq(rig.woken + rig.heard, 0);
+    ck_assert_uint_eq(rig.hears, before);
+    ck_assert_uint_eq(rig.ears.count, when == 'e' ? 0 : 1);
+    ck_assert_uint_eq(rig.ears.count > 0 ? rl_ear_listening(ear) : 0, 0);
+    sub_peer_expect_listening(&peer, &rig);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("sub_ears");
+    TCase *tests = tcase_create("ears");
+    tcase_set_timeout(tests, 60);
+    tcase_add_checked_fixture(tests, sub_set_up, sub_tear_down);
+    tcase_add_test(tests, a_channel_is_asked_for_heard_and_ended);
+    tcase_add_test(tests, what_is_wanted_before_there_is_a_connection_waits_for_it);
+    tcase_add_test(tests, a_lost_connection_hears_nothing_and_the_next_one_asks);
+    tcase_add_test(tests, who_goes_before_the_answer_is_left_after_it);
+    tcase_add_test(tests, who_comes_back_before_the_answer_is_asked_for_again);
+    tcase_add_test(tests, coming_and_going_makes_no_storm);
+    tcase_add_test(tests, thousands_are_asked_for_a_part_at_a_time);
+    tcase_add_test(tests, a_server_that_does_not_read_is_given_up);
+    tcase_add_test(tests, a_channel_that_is_denied_costs_no_connection);
+    tcase_add_test(tests, who_may_not_hear_its_own_channel_hears_others);
+    tcase_add_test(tests, who_may_hear_nothing_and_wants_nothing_hangs_up);
+    tcase_add_test(tests, denied_everything_it_tries_for_who_comes_with_a_channel);
+    tcase_add_test(tests, channels_that_cannot_be_left_are_bounded);
+    tcase_add_loop_test(tests, any_other_word_ends_the_connection, 0,
+                        sizeof(wrong) / sizeof(wrong[0]));
+    suite_add_tcase(suite, tests);
+    return suite_run(suite);
+}

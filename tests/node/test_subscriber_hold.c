@@ -1,0 +1,198 @@
+/* tags: valgrind */
+/* test_subscriber_hold.c - what a subscriber holds: descriptors and memory, at each step, in a
+ * forked child, and where there are none. */
+#include "config_auto.h"
+
+#include "alloc.h"
+#include "child.h"
+#include "base/clock.h"
+#include "rig.h"
+#include "sub_scene.h"
+
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+START_TEST(nothing_is_made_of_nothing)
+{
+    struct rl_sub none = {0};
+    rl_sub_done(&none);
+    rl_sub_done_in_child(&none);
+    rl_sub_unwant(&none);
+    rl_sub_tick(&none, 1);
+    ck_assert(!rl_sub_listens(&none) && !rl_sub_pending(&none));
+    ck_assert_int_eq(rl_sub_due_ns(&none), INT64_MAX);
+    rl_sub_done(&rig.sub);
+    rl_sub_done(&rig.sub); /* once more is nothing */
+}
+END_TEST
+
+START_TEST(it_may_be_done_with_at_any_step)
+{
+    for (enum rl_sub_mode mode = RL_SUB_OFF; mode <= RL_SUB_DENIED; mode++) {
+        unsigned before = rig_descriptors();
+        rig.node.password = (char *)"s3cr3t";
+        sub_rig_end(&rig);
+        sub_rig_begin(&rig);
+        if (mode > RL_SUB_OFF)
+            sub_rig_want(&rig);
+        if (mode > RL_SUB_OFF)
+            sub_peer_admit(&peer, &rig);
+        if (mode > RL_SUB_CONNECTING && mode != RL_SUB_DOWN)
+            ck_assert(sub_peer_hears(&peer, &rig, "AUTH"));
+        if (mode > RL_SUB_AUTH)
+            sub_peer_say(&peer, &rig, SUB_OK);
+        if (mode == RL_SUB_UP)
+            sub_peer_say(&peer, &rig, SUB_OK SUB_CONFIRMED);
+        if (mode == RL_SUB_DENIED)
+            sub_peer_say(&peer, &rig, SUB_OK "-NOPERM no\r\n");
+        if (mode == RL_SUB_DOWN)
+            sub_peer_say(&peer, &rig, "-ERR no\r\n");
+        ck_assert_int_eq(rig.sub.mode, mode);
+        rl_sub_done(&rig.sub);
+        ck_assert(peer.fd < 0 || sub_peer_is_left(&peer, &rig));
+        sub_peer_hang_up(&peer);
+        rig.came = rig.went;
+        ck_assert_uint_eq(rig_descriptors(), before);
+    }
+}
+END_TEST
+
+START_TEST(an_event_that_comes_too_late_is_nothing)
+{
+    unsigned all = EPOLLIN | EPOLLOUT | EPOLLERR | EPOLLHUP;
+    rig.sub.tag.ready(&rig.sub.tag, all, rl_clock_now_ns());
+    ck_assert_int_eq(rig.sub.mode, RL_SUB_OFF);
+    shut_the_door();
+    sub_rig_want(&rig);
+    rig.sub.tag.ready(&rig.sub.tag, all, rl_clock_now_ns());
+    ck_assert_int_eq(rig.sub.mode, RL_SUB_DOWN);
+}
+END_TEST
+
+static int forget_it(void *argument)
+{
+    (void)argument;
+    unsigned before = rig_descriptors();
+    rl_sub_done_in_child(&rig.sub);
+    return rig_descriptors() == before - 1 ? 0 : 1;
+}
+
+START_TEST(a_child_that_is_done_with_it_disturbs_nobody)
+{
+    sub_peer_expect_listening(&peer, &rig);
+    ck_assert_int_eq(child_run(forget_it, NULL, 5000), 0);
+    sub_peer_say(&peer, &rig, SUB_MESSAGE_7);
+    ck_assert_uint_eq(rig.woken, 1);
+}
+END_TEST
+
+START_TEST(without_descriptors_it_tries_again)
+{
+    struct rlimit limit;
+    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    rlim_t usual = limit.rlim_cur;
+    limit.rlim_cur = 3;
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    sub_rig_want(&rig);
+    ck_assert_int_eq(rig.sub.mode, RL_SUB_DOWN);
+    limit.rlim_cur = usual;
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    sub_peer_expect_listening(&peer, &rig);
+}
+END_TEST
+
+START_TEST(each_allocation_of_the_beginning_may_fail)
+{
+    static const struct rl_sub zeroed;
+    struct rl_sub_events none = {0};
+    struct rl_sub sub;
+    if (!alloc_works())
+        return;
+    for (long number = 1;; number++) {
+        long live = alloc_live();
+        alloc_fail_at(number);
+        int result = rl_sub_init(&sub, 0, &rig.node, &rig.settings, &none, NULL, SUB_RIG_UUID,
+                                 rig.epoll_fd, rig.wake_fd);
+        bool hit = alloc_count() >= number;
+        alloc_fail_at(0);
+        ck_assert_int_eq(result, hit ? REDLOCK_ENOMEM : 0);
+        ck_assert(!hit || memcmp(&sub, &zeroed, sizeof(sub)) == 0);
+        rl_sub_done(&sub);
+        ck_assert_int_eq(alloc_live(), live);
+        ck_assert_int_lt(number, 100);
+        if (!hit) {
+            ck_assert_int_gt(number, 3);
+            return;
+        }
+    }
+}
+END_TEST
+
+START_TEST(without_memory_for_a_connection_it_tries_again)
+{
+    if (!alloc_works())
+        return;
+    alloc_fail_at(1);
+    sub_rig_want(&rig);
+    alloc_fail_at(0);
+    ck_assert_int_eq(rig.sub.mode, RL_SUB_DOWN);
+    ck_assert_str_eq(rig.sub.why, "out of memory");
+    ck_assert(!rl_sub_pending(&rig.sub));
+    ck_assert_int_gt(rl_sub_due_ns(&rig.sub), 0);
+    sub_peer_expect_listening(&peer, &rig);
+}
+END_TEST
+
+/* Check's assertions, which the rig's events have, allocate. */
+static void count_quietly(void *owner, unsigned node, uint64_t seq, int64_t now_ns)
+{
+    struct sub_rig *one = owner;
+    (void)node;
+    (void)now_ns;
+    one->sum += seq;
+}
+
+START_TEST(messages_and_pings_allocate_nothing)
+{
+    static const struct rl_sub_events quiet = {.woken = count_quietly};
+    static const char message[] = SUB_MESSAGE_7, pong[] = SUB_PONG;
+    sub_peer_expect_listening(&peer, &rig);
+    for (int i = 0; i < 20; i++) /* the reader's buffer has its size by then */
+        sub_peer_say(&peer, &rig, SUB_MESSAGE_7);
+    rig.sub.events = &quiet;
+    rig.sum = 0;
+    bool sent = true;
+    alloc_fail_at(0);
+    for (int i = 0; i < 1000; i++) {
+        rig.sub.wire.heard_ns -= RL_PING_AFTER_MS * RL_NS_PER_MS;
+        rl_sub_tick(&rig.sub, rl_clock_now_ns());
+        sent = sent && net_send(peer.fd, message, sizeof(message) - 1);
+        rig.sub.tag.ready(&rig.sub.tag, EPOLLIN, rl_clock_now_ns());
+        sent = sent && net_send(peer.fd, pong, sizeof(pong) - 1);
+        rig.sub.tag.ready(&rig.sub.tag, EPOLLIN, rl_clock_now_ns());
+    }
+    long count = alloc_count();
+    ck_assert(sent && rig.sum == 7 * 1000 && !rig.sub.pinged_ns);
+    ck_assert_int_eq(count, 0);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("sub_hold");
+    TCase *tcase = tcase_create("hold");
+    tcase_set_timeout(tcase, 30);
+    tcase_add_checked_fixture(tcase, sub_set_up, sub_tear_down);
+    tcase_add_test(tcase, nothing_is_made_of_nothing);
+    tcase_add_test(tcase, it_may_be_done_with_at_any_step);
+    tcase_add_test(tcase, an_event_that_comes_too_late_is_nothing);
+    tcase_add_test(tcase, a_child_that_is_done_with_it_disturbs_nobody);
+    tcase_add_test(tcase, without_descriptors_it_tries_again);
+    tcase_add_test(tcase, each_allocation_of_the_beginning_may_fail);
+    tcase_add_test(tcase, without_memory_for_a_connection_it_tries_again);
+    tcase_add_test(tcase, messages_and_pings_allocate_nothing);
+    suite_add_tcase(suite, tcase);
+    return suite_run(suite);
+}

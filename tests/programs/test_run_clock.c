@@ -1,0 +1,141 @@
+/* tags: unsanitized */
+/* test_run_clock.c - COMMAND never outlives the lock where the machine's clock goes back: then
+ * nobody can tell for how long the lock is ours. */
+#include "config_auto.h"
+
+#include "base/limits.h"
+#include "run_scene.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { DAY_S = 86400 };
+
+static volatile int64_t *step_ns;
+
+/* What is started from here on has a clock that the test sets. */
+static void clock_begin(void)
+{
+    char dir[SUITE_PATH_MAX], path[SUITE_PATH_MAX + 16], self[3000], preload[3100];
+    suite_new_dir(dir);
+    snprintf(path, sizeof(path), "%s/step", dir);
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    if (fd < 0 || ftruncate(fd, sizeof(int64_t)) != 0 || len < 0)
+        suite_die("no clock: %s", strerror(errno));
+    self[len] = '\0';
+    *strrchr(self, '/') = '\0';
+    snprintf(preload, sizeof(preload), "%s/../support/boot_clock.so", self);
+    if (access(preload, R_OK) != 0)
+        suite_die("%s is not built", preload);
+    step_ns = mmap(NULL, sizeof(int64_t), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    close(fd);
+    *step_ns = DAY_S * RL_NS_PER_S; /* it may be set back by more than this machine is up */
+    setenv("BOOT_CLOCK", path, 1);
+    setenv("LD_PRELOAD", preload, 1);
+}
+
+static void clock_end(void)
+{
+    unsetenv("LD_PRELOAD");
+    unsetenv("BOOT_CLOCK");
+}
+
+static const int64_t steps_s[] = {-5, -3600};
+enum { STEPS = sizeof(steps_s) / sizeof(steps_s[0]) };
+
+static void begin(struct scene *scene, const char *ttl, const char *grace, const char *script,
+                  int pid_count)
+{
+    clock_begin();
+    scene_begin(scene, ttl, grace, script, pid_count);
+    clock_end();
+}
+
+START_TEST(clock_back_command_gone_and_74)
+{
+    struct scene scene;
+    begin(&scene, "30s", "500ms", scene_stubborn, 3);
+    int64_t begin_ms = boot_ms();
+    *step_ns += steps_s[_i] * RL_NS_PER_S;
+    ck_assert_int_eq(program_wait(scene.run, CLI_MOMENT_MS), 74);
+    ck_assert(scene_all_gone(&scene));
+    ck_assert_int_lt(boot_ms() - begin_ms, 8000); /* and no renewal was due for ten */
+    ck_assert(cli_one_line(program_err(scene.run)));
+    program_free(scene.run);
+    for (unsigned i = 0; i < cli_masters->n; i++)
+        (void)master_do(cli_masters, i, "DEL", SCENE_NAME, NULL);
+}
+END_TEST
+
+/* There is nobody but the guard to see it. */
+START_TEST(clock_back_while_run_is_stopped_command_gone)
+{
+    struct scene scene;
+    begin(&scene, "30s", "500ms", scene_stubborn, 3);
+    kill(scene.run->pid, SIGSTOP);
+    ck_assert(wait_until(process_stands(scene.run->pid), CLI_MOMENT_MS));
+    *step_ns += steps_s[_i] * RL_NS_PER_S;
+    ck_assert(wait_until(scene_all_gone(&scene), 8000));
+    kill(scene.run->pid, SIGCONT);
+    ck_assert_int_eq(program_wait(scene.run, CLI_MOMENT_MS), 74);
+    program_free(scene.run);
+    for (unsigned i = 0; i < cli_masters->n; i++)
+        (void)master_do(cli_masters, i, "DEL", SCENE_NAME, NULL);
+}
+END_TEST
+
+/* TERM was sent, and KILL must not come when the clock is there again. */
+START_TEST(clock_back_while_command_has_grace_it_is_killed)
+{
+    struct scene scene;
+    begin(&scene, "30s", "10s", scene_stubborn, 3);
+    kill(scene.run->pid, SIGKILL);
+    pause_ms(300);
+    *step_ns += steps_s[_i] * RL_NS_PER_S;
+    ck_assert(wait_until(scene_all_gone(&scene), 8000));
+    program_free(scene.run);
+    for (unsigned i = 0; i < cli_masters->n; i++)
+        (void)master_do(cli_masters, i, "DEL", SCENE_NAME, NULL);
+}
+END_TEST
+
+START_TEST(clock_back_while_it_waits_it_has_waited)
+{
+    char wait[] = "1500ms";
+    (void)cli_take(SCENE_NAME, "30s");
+    clock_begin();
+    int64_t begin_ms = now_ms();
+    struct program *program =
+        program_start(NULL, REDLOCK("run", "--wait", wait, SCENE_NAME, "--", "true"));
+    clock_end();
+    pause_ms(500);
+    *step_ns += steps_s[_i] * RL_NS_PER_S;
+    ck_assert_int_eq(program_wait(program, CLI_MOMENT_MS), 75);
+    ck_assert_int_ge(now_ms() - begin_ms, 1400);
+    ck_assert_int_le(now_ms() - begin_ms, 10000);
+    program_free(program);
+    for (unsigned i = 0; i < cli_masters->n; i++)
+        (void)master_do(cli_masters, i, "DEL", SCENE_NAME, NULL);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("run_clock");
+    TCase *back = tcase_create("back");
+    tcase_set_timeout(back, 120);
+    tcase_add_unchecked_fixture(back, cli_rig_start, cli_rig_stop);
+    tcase_add_loop_test(back, clock_back_command_gone_and_74, 0, STEPS);
+    tcase_add_loop_test(back, clock_back_while_run_is_stopped_command_gone, 0, STEPS);
+    tcase_add_loop_test(back, clock_back_while_command_has_grace_it_is_killed, 0, STEPS);
+    tcase_add_loop_test(back, clock_back_while_it_waits_it_has_waited, 0, STEPS);
+    suite_add_tcase(suite, back);
+    return suite_run(suite);
+}

@@ -1,0 +1,344 @@
+/* tags: long unsanitized */
+/* test_run_guard.c - COMMAND never outlives the lock: every order in which `redlock run`, its
+ * guard and COMMAND may die or stop. */
+#include "config_auto.h"
+
+#include "child.h"
+#include "fake.h"
+#include "run_scene.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ---- redlock run dies or stops ---- */
+
+START_TEST(run_killed_command_gone_before_validity_ends_and_lock_free_after)
+{
+    struct scene scene;
+    scene_begin(&scene, "2s", "500ms", scene_stubborn, 3);
+    kill(scene.run->pid, SIGKILL);
+    ck_assert_int_eq(program_wait(scene.run, CLI_MOMENT_MS), 128 + SIGKILL);
+    scene_expect_gone_by(&scene, scene_validity_end_ms(2000));
+    ck_assert_uint_ge(masters_with(cli_masters, SCENE_NAME), 3);
+    ck_assert(wait_until(!process_lives(scene.guard), CLI_MOMENT_MS));
+    program_free(scene.run);
+    scene_expect_free_soon();
+}
+END_TEST
+
+/* What /proc says of a process has its name in it, which may look like what follows it. */
+START_TEST(run_killed_no_name_hides_a_daemon)
+{
+    struct scene scene;
+    scene_begin(
+        &scene, "2s", "500ms",
+        "echo guard=$PPID; echo pid=$$; cp \"$(command -v sleep)\" ') Z 1 1 ('; "
+        "setsid sh -c 'trap \"\" TERM; echo pid=$$; echo ready; exec \"./) Z 1 1 (\" 78' & "
+        "wait",
+        2);
+    kill(scene.run->pid, SIGKILL);
+    ck_assert_int_eq(program_wait(scene.run, CLI_MOMENT_MS), 128 + SIGKILL);
+    scene_expect_gone_by(&scene, scene_validity_end_ms(2000));
+    program_free(scene.run);
+    scene_expect_free_soon();
+}
+END_TEST
+
+/* Run that is continued gives up, a margin before the end, what it had no time to renew: all
+ * must be gone by then. */
+START_TEST(run_stopped_command_gone_before_validity_ends)
+{
+    struct scene scene;
+    scene_begin(&scene, "2s", "500ms", scene_stubborn, 3);
+    child_signal(scene.run->pid, SIGSTOP, WUNTRACED);
+    scene_expect_gone_by(&scene, scene_validity_end_ms(2000) - 100);
+    scene_expect_free_soon();
+    kill(scene.run->pid, SIGCONT);
+    ck_assert_int_eq(program_wait(scene.run, CLI_MOMENT_MS), 74);
+    ck_assert(cli_one_line(program_err(scene.run)));
+    program_free(scene.run);
+}
+END_TEST
+
+START_TEST(run_stopped_for_a_moment_goes_on)
+{
+    struct scene scene;
+    scene_begin(&scene, "3s", "750ms", scene_polite, 1);
+    child_signal(scene.run->pid, SIGSTOP, WUNTRACED);
+    pause_ms(700); /* TERM is due after 2220 ms of a lease, of which 1000 may be gone */
+    kill(scene.run->pid, SIGCONT);
+    pause_ms(4000);
+    ck_assert(process_lives(scene.pids[0]));
+    kill(scene.run->pid, SIGTERM);
+    ck_assert_int_eq(program_wait(scene.run, CLI_MOMENT_MS), 3);
+    program_free(scene.run);
+}
+END_TEST
+
+START_TEST(run_killed_a_polite_command_gets_term_and_time)
+{
+    struct scene scene;
+    scene_begin(&scene, "5s", "750ms", scene_polite, 1);
+    kill(scene.run->pid, SIGKILL);
+    int64_t begin_ms = boot_ms();
+    ck_assert(wait_until(scene_all_gone(&scene), CLI_MOMENT_MS));
+    ck_assert_int_lt(boot_ms() - begin_ms, 2000); /* at once, not when the lease is over */
+    ck_assert(program_printed(scene.run, "got TERM"));
+    program_free(scene.run);
+    scene_expect_free_soon();
+}
+END_TEST
+
+START_TEST(run_killed_a_daemon_of_command_gets_term_and_time_too)
+{
+    struct scene scene;
+    scene_begin(
+        &scene, "3s", "750ms",
+        "echo guard=$PPID; echo pid=$$; setsid sh -c \"trap 'echo daemon got TERM; exit' "
+        "TERM; echo pid=\\$\\$; echo ready; while :; do sleep 0.01; done\" & wait",
+        2);
+    kill(scene.run->pid, SIGKILL);
+    ck_assert(wait_until(scene_all_gone(&scene), CLI_MOMENT_MS));
+    ck_assert(program_printed(scene.run, "daemon got TERM"));
+    program_free(scene.run);
+    scene_expect_free_soon();
+}
+END_TEST
+
+START_TEST(run_stopped_a_polite_command_gets_term_a_grace_before_the_end)
+{
+    struct scene scene;
+    scene_begin(&scene, "4s", "2s", scene_polite, 1);
+    child_signal(scene.run->pid, SIGSTOP, WUNTRACED);
+    int64_t end_ms = scene_validity_end_ms(4000);
+    ck_assert(wait_until(scene_all_gone(&scene), 15000));
+    ck_assert(program_printed(scene.run, "got TERM"));
+    ck_assert_int_lt(boot_ms(), end_ms - 1000);
+    ck_assert_int_gt(boot_ms(), end_ms - 2500);
+    kill(scene.run->pid, SIGCONT);
+    ck_assert_int_eq(program_wait(scene.run, CLI_MOMENT_MS), 74);
+    program_free(scene.run);
+}
+END_TEST
+
+START_TEST(run_stopped_and_command_stopped_too)
+{
+    struct scene scene;
+    scene_begin(&scene, "2s", "500ms", scene_polite, 1);
+    child_signal(scene.run->pid, SIGSTOP, WUNTRACED);
+    kill(scene.pids[0], SIGSTOP);
+    int64_t end_ms = scene_validity_end_ms(2000);
+    scene_expect_gone_by(&scene, end_ms);
+    ck_assert(program_printed(scene.run, "got TERM")); /* it was continued */
+    kill(scene.run->pid, SIGCONT);
+    ck_assert_int_eq(program_wait(scene.run, CLI_MOMENT_MS), 74);
+    program_free(scene.run);
+}
+END_TEST
+
+START_TEST(without_grace_there_is_no_term)
+{
+    struct scene scene;
+    scene_begin(&scene, "10s", "0", scene_polite, 1);
+    kill(scene.run->pid, SIGKILL);
+    ck_assert(wait_until(scene_all_gone(&scene), 5000));
+    ck_assert(!program_printed(scene.run, "got TERM"));
+    program_free(scene.run);
+    for (unsigned i = 0; i < cli_masters->n; i++)
+        (void)master_do(cli_masters, i, "DEL", SCENE_NAME, NULL);
+}
+END_TEST
+
+static void own_group(void)
+{
+    setpgid(0, 0);
+}
+
+/* As a shell does it with a job: the guard is no part of that. */
+START_TEST(run_s_group_killed_and_a_daemon_of_command_is_ended)
+{
+    static const struct program_how how = {.before_exec = own_group};
+    struct program *program =
+        program_start(&how, REDLOCK("run", "--ttl", "3s", SCENE_NAME, "--", "sh", "-c",
+                                    "setsid sh -c 'echo pid=$$; exec sleep 79' & wait"));
+    ck_assert(wait_until(program_printed(program, "pid="), CLI_MOMENT_MS));
+    const char *at = program_out(program);
+    pid_t daemon = scene_number(&at, "pid=");
+    kill(-program->pid, SIGKILL);
+    ck_assert_int_eq(program_wait(program, CLI_MOMENT_MS), 128 + SIGKILL);
+    bool gone = wait_until(!process_lives(daemon), CLI_MOMENT_MS);
+    kill(daemon, SIGKILL);
+    ck_assert(gone);
+    program_free(program);
+    scene_expect_free_soon();
+}
+END_TEST
+
+START_TEST(what_command_leaves_in_its_group_is_ended_and_told)
+{
+    struct program *program = program_start(
+        NULL, REDLOCK("run", SCENE_NAME, "--", "sh", "-c", "sleep 81 & echo pid=$!; exit 9"));
+    ck_assert_int_eq(program_wait(program, CLI_MOMENT_MS), 9);
+    const char *at = program_out(program);
+    ck_assert(!process_lives(scene_number(&at, "pid=")));
+    ck_assert_ptr_nonnull(
+        strstr(program_err(program), "left others in its process group, which are ended now"));
+    ck_assert_uint_eq(masters_with(cli_masters, SCENE_NAME), 0);
+    program_free(program);
+}
+END_TEST
+
+/* The lease is all but over when it is granted: nothing is started. */
+START_TEST(command_is_not_started_where_its_grace_has_begun)
+{
+    struct fake *fakes[1];
+    fakes_start(fakes, 1);
+    fake_rule(fakes[0], &(struct fake_rule){.match = "acquire *", .delay_ms = 440});
+    fake_rule(fakes[0], &(struct fake_rule){.match = "extend *", .delay_ms = 440});
+    struct program *program = program_start(
+        NULL, REDLOCK("run", "-n", fakes_file(fakes, 1, NULL), "--ttl", "800ms", "--grace",
+                      "400ms", SCENE_NAME, "--", "sh", "-c", "echo started"));
+    ck_assert_int_eq(program_wait(program, CLI_MOMENT_MS), 74);
+    ck_assert_str_eq(program_out(program), "");
+    ck_assert_ptr_nonnull(strstr(program_err(program), "ran out before sh could be started"));
+    program_free(program);
+    fakes_stop(fakes, 1);
+}
+END_TEST
+
+/* COMMAND's own status, and a word on the lock. */
+START_TEST(a_release_that_no_majority_confirmed_is_told)
+{
+    struct scene scene;
+    scene_begin(&scene, "10s", "1s", scene_polite, 1);
+    for (unsigned i = 0; i < 3; i++)
+        master_pause(cli_masters, i);
+    kill(scene.run->pid, SIGTERM);
+    int status = program_wait(scene.run, CLI_MOMENT_MS);
+    for (unsigned i = 0; i < 3; i++)
+        master_resume(cli_masters, i);
+    ck_assert_int_eq(status, 3);
+    ck_assert_msg(strstr(program_err(scene.run), "was not released on a majority"), "%s",
+                  program_err(scene.run));
+    program_free(scene.run);
+    scene_expect_free_soon();
+}
+END_TEST
+
+/* ---- the guard dies or stops ---- */
+
+START_TEST(guard_killed_everything_gone_at_once_and_74)
+{
+    struct scene scene;
+    scene_begin(&scene, "5s", "1250ms", scene_stubborn, 3);
+    int64_t begin_ms = boot_ms();
+    kill(scene.guard, SIGKILL);
+    ck_assert_int_eq(program_wait(scene.run, CLI_MOMENT_MS), 74);
+    ck_assert(scene_all_gone(&scene));
+    ck_assert_int_lt(boot_ms() - begin_ms, 3500); /* a grace, and not the lease */
+    ck_assert(cli_one_line(program_err(scene.run)));
+    ck_assert_uint_eq(masters_with(cli_masters, SCENE_NAME), 0);
+    program_free(scene.run);
+}
+END_TEST
+
+START_TEST(command_kills_its_parent)
+{
+    ck_assert_int_eq(
+        program_run(NULL,
+                    REDLOCK("run", SCENE_NAME, "--", "sh", "-c", "kill -9 $PPID; sleep 75"),
+                    NULL),
+        74);
+    ck_assert_uint_eq(masters_with(cli_masters, SCENE_NAME), 0);
+}
+END_TEST
+
+START_TEST(guard_stopped_is_continued)
+{
+    struct scene scene;
+    scene_begin(&scene, "1s", "250ms", scene_polite, 1);
+    for (int i = 0; i < 20; i++) {
+        kill(scene.guard, SIGSTOP);
+        pause_ms(20);
+    }
+    pause_ms(1500); /* more than a lease: run extends, and the guard hears of it */
+    ck_assert(process_lives(scene.pids[0]));
+    kill(scene.run->pid, SIGTERM);
+    ck_assert_int_eq(program_wait(scene.run, CLI_MOMENT_MS), 3);
+    program_free(scene.run);
+}
+END_TEST
+
+START_TEST(guard_and_run_killed_at_once_command_itself_dies)
+{
+    struct scene scene;
+    scene_begin(&scene, "1s", "250ms", scene_stubborn, 3);
+    child_signal(scene.run->pid, SIGSTOP, WUNTRACED); /* so that it can't help */
+    kill(scene.guard, SIGKILL);
+    kill(scene.run->pid, SIGKILL);
+    ck_assert(wait_until(!process_lives(scene.pids[0]), CLI_MOMENT_MS));
+    kill(-scene.pids[0], SIGKILL); /* redlock(1) says that these escape */
+    for (int i = 1; i < scene.pid_count; i++)
+        kill(scene.pids[i], SIGKILL);
+    program_free(scene.run);
+    scene_expect_free_soon();
+}
+END_TEST
+
+START_TEST(children_that_were_there_before_are_left_alone)
+{
+    static const char script[] = "sleep 76 & echo before=$!; exec \"$REDLOCK\" run " SCENE_NAME
+                                 " -- sh -c 'kill -9 $PPID; sleep 77'";
+    const char *const argv[] = {"sh", "-c", script, NULL};
+    setenv("REDLOCK", program_redlock(), 1);
+    struct program *program = NULL;
+    ck_assert_int_eq(program_run(NULL, argv, &program), 74);
+    const char *at = program_out(program);
+    pid_t before = scene_number(&at, "before=");
+    ck_assert_int_gt(before, 0);
+    ck_assert(process_lives(before));
+    kill(before, SIGKILL);
+    program_free(program);
+}
+END_TEST
+
+START_TEST(command_signals_its_own_group_only)
+{
+    ck_assert_int_eq(
+        program_run(NULL, REDLOCK("run", SCENE_NAME, "--", "sh", "-c", "kill -KILL 0"), NULL),
+        128 + SIGKILL);
+    ck_assert_uint_eq(masters_with(cli_masters, SCENE_NAME), 0);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("run_guard");
+    TCase *kills = tcase_create("kills");
+    tcase_set_timeout(kills, 60);
+    tcase_add_unchecked_fixture(kills, cli_rig_start, cli_rig_stop);
+    tcase_add_test(kills, run_killed_command_gone_before_validity_ends_and_lock_free_after);
+    tcase_add_test(kills, run_killed_no_name_hides_a_daemon);
+    tcase_add_test(kills, run_s_group_killed_and_a_daemon_of_command_is_ended);
+    tcase_add_test(kills, what_command_leaves_in_its_group_is_ended_and_told);
+    tcase_add_test(kills, command_is_not_started_where_its_grace_has_begun);
+    tcase_add_test(kills, a_release_that_no_majority_confirmed_is_told);
+    tcase_add_test(kills, run_stopped_command_gone_before_validity_ends);
+    tcase_add_test(kills, run_stopped_for_a_moment_goes_on);
+    tcase_add_test(kills, run_killed_a_polite_command_gets_term_and_time);
+    tcase_add_test(kills, run_killed_a_daemon_of_command_gets_term_and_time_too);
+    tcase_add_test(kills, run_stopped_a_polite_command_gets_term_a_grace_before_the_end);
+    tcase_add_test(kills, run_stopped_and_command_stopped_too);
+    tcase_add_test(kills, without_grace_there_is_no_term);
+    tcase_add_test(kills, guard_killed_everything_gone_at_once_and_74);
+    tcase_add_test(kills, command_kills_its_parent);
+    tcase_add_test(kills, guard_stopped_is_continued);
+    tcase_add_test(kills, guard_and_run_killed_at_once_command_itself_dies);
+    tcase_add_test(kills, children_that_were_there_before_are_left_alone);
+    tcase_add_test(kills, command_signals_its_own_group_only);
+    suite_add_tcase(suite, kills);
+    return suite_run(suite);
+}

@@ -1,0 +1,166 @@
+/* tags: long unsanitized */
+/* test_run_lost.c - COMMAND never outlives the lock: what the masters may do to it. */
+#include "config_auto.h"
+
+#include "run_scene.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+
+START_TEST(lock_deleted_command_gone_and_74)
+{
+    struct scene scene;
+    scene_begin(&scene, "6s", "500ms", scene_stubborn, 3);
+    int64_t begin_ms = boot_ms();
+    for (unsigned i = 0; i < cli_masters->n; i++)
+        (void)master_do(cli_masters, i, "SET", SCENE_NAME, "another", NULL);
+    ck_assert_int_eq(program_wait(scene.run, CLI_MOMENT_MS), 74);
+    ck_assert(scene_all_gone(&scene));
+    /* By the next extension, 2 s and a grace later, and not when the lease is over. */
+    ck_assert_int_lt(boot_ms() - begin_ms, 4000);
+    ck_assert(cli_one_line(program_err(scene.run)));
+    program_free(scene.run);
+    for (unsigned i = 0; i < cli_masters->n; i++) {
+        ck_assert_str_eq(master_do(cli_masters, i, "GET", SCENE_NAME, NULL).text, "another");
+        (void)master_do(cli_masters, i, "DEL", SCENE_NAME, NULL);
+    }
+}
+END_TEST
+
+START_TEST(with_v_a_lost_lock_is_explained)
+{
+    struct program *program =
+        program_start(NULL, REDLOCK("run", "-v", "--ttl", "1s", SCENE_NAME, "--", "sh", "-c",
+                                    "echo ready; exec sleep 79"));
+    ck_assert(wait_until(program_printed(program, "ready"), CLI_MOMENT_MS));
+    for (unsigned i = 0; i < cli_masters->n; i++)
+        (void)master_do(cli_masters, i, "DEL", SCENE_NAME, NULL);
+    ck_assert_int_eq(program_wait(program, CLI_MOMENT_MS), 74);
+    ck_assert_ptr_nonnull(strstr(program_err(program), "a majority has it no more\n"));
+    ck_assert_ptr_nonnull(
+        strstr(program_err(program), "'" SCENE_NAME "' was lost; the command was ended\n"));
+    program_free(program);
+}
+END_TEST
+
+START_TEST(lock_deleted_just_before_command_ends_is_74_too)
+{
+    struct scene scene;
+    scene_begin(&scene, "20s", "5000ms", scene_polite, 1);
+    for (unsigned i = 0; i < cli_masters->n; i++)
+        (void)master_do(cli_masters, i, "DEL", SCENE_NAME, NULL);
+    kill(scene.run->pid, SIGTERM);
+    ck_assert_int_eq(program_wait(scene.run, CLI_MOMENT_MS), 74);
+    ck_assert_ptr_nonnull(strstr(program_err(scene.run), "lost before the command ended"));
+    program_free(scene.run);
+}
+END_TEST
+
+/* Held by a debugger it neither runs nor can be continued; it can be killed. */
+static void hang(pid_t guard)
+{
+    ck_assert_int_eq(ptrace(PTRACE_SEIZE, guard, NULL, NULL), 0);
+    ck_assert_int_eq(ptrace(PTRACE_INTERRUPT, guard, NULL, NULL), 0);
+    ck_assert_int_eq(waitpid(guard, NULL, __WALL), guard);
+}
+
+START_TEST(lock_deleted_and_the_guard_hangs)
+{
+    struct scene scene;
+    scene_begin(&scene, "6s", "1500ms", scene_stubborn, 3);
+    hang(scene.guard);
+    int64_t begin_ms = boot_ms();
+    for (unsigned i = 0; i < cli_masters->n; i++)
+        (void)master_do(cli_masters, i, "DEL", SCENE_NAME, NULL);
+    ck_assert_int_eq(program_wait(scene.run, CLI_MOMENT_MS), 74);
+    ck_assert(scene_all_gone(&scene));
+    ck_assert_int_lt(boot_ms() - begin_ms, 4000); /* by the next extension, and not much more */
+    ck_assert_ptr_nonnull(strstr(program_err(scene.run), "guard"));
+    program_free(scene.run);
+}
+END_TEST
+
+START_TEST(no_quorum_command_gone_before_validity_ends_and_74)
+{
+    struct scene scene;
+    scene_begin(&scene, "2s", "500ms", scene_stubborn, 3);
+    int64_t end_ms = scene_validity_end_ms(2000) + 2000 / 3 + 200; /* one more may be out */
+    for (unsigned i = 0; i < 3; i++)
+        master_kill(cli_masters, i);
+    scene_expect_gone_by(&scene, end_ms);
+    ck_assert_int_eq(program_wait(scene.run, CLI_MOMENT_MS), 74);
+    ck_assert(cli_one_line(program_err(scene.run)));
+    program_free(scene.run);
+}
+END_TEST
+
+START_TEST(masters_silent_polite_command_gets_term_in_time)
+{
+    struct scene scene;
+    scene_begin(&scene, "2s", "500ms", scene_polite, 1);
+    int64_t end_ms =
+        scene_validity_end_ms(2000) + 2000 / 3 + 200; /* one more extension may be out */
+    for (unsigned i = 0; i < cli_masters->n; i++)
+        master_pause(cli_masters, i);
+    scene_expect_gone_by(&scene, end_ms);
+    ck_assert(program_printed(scene.run, "got TERM"));
+    ck_assert_int_eq(program_wait(scene.run, CLI_MOMENT_MS), 74);
+    program_free(scene.run);
+}
+END_TEST
+
+START_TEST(a_short_loss_of_quorum_is_survived)
+{
+    struct scene scene;
+    scene_begin(&scene, "3s", "750ms", scene_polite, 1);
+    for (unsigned i = 0; i < 3; i++)
+        master_pause(cli_masters, i);
+    pause_ms(1400); /* an extension fails; there is time for others */
+    for (unsigned i = 0; i < 3; i++)
+        master_resume(cli_masters, i);
+    pause_ms(3000);
+    ck_assert(process_lives(scene.pids[0]));
+    kill(scene.run->pid, SIGTERM);
+    ck_assert_int_eq(program_wait(scene.run, CLI_MOMENT_MS), 3);
+    program_free(scene.run);
+}
+END_TEST
+
+START_TEST(guard_hangs_run_acts_before_validity_ends)
+{
+    struct scene scene;
+    scene_begin(&scene, "2s", "500ms", scene_stubborn, 3);
+    hang(scene.guard);
+    int64_t end_ms = scene_validity_end_ms(2000) + 2000 / 3 + 200; /* one more may be out */
+    for (unsigned i = 0; i < cli_masters->n; i++)
+        master_pause(cli_masters, i);
+    scene_expect_gone_by(&scene, end_ms);
+    ck_assert_int_eq(program_wait(scene.run, CLI_MOMENT_MS), 74);
+    ck_assert_ptr_nonnull(strstr(program_err(scene.run), "guard"));
+    program_free(scene.run);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("run_lost");
+    TCase *deleted = tcase_create("deleted");
+    tcase_set_timeout(deleted, 60);
+    tcase_add_unchecked_fixture(deleted, cli_rig_start, cli_rig_stop);
+    tcase_add_test(deleted, lock_deleted_command_gone_and_74);
+    tcase_add_test(deleted, with_v_a_lost_lock_is_explained);
+    tcase_add_test(deleted, lock_deleted_just_before_command_ends_is_74_too);
+    tcase_add_test(deleted, lock_deleted_and_the_guard_hangs);
+    suite_add_tcase(suite, deleted);
+    TCase *outages = tcase_create("outages");
+    tcase_set_timeout(outages, 60);
+    tcase_add_checked_fixture(outages, cli_rig_start, cli_rig_stop);
+    tcase_add_test(outages, no_quorum_command_gone_before_validity_ends_and_74);
+    tcase_add_test(outages, masters_silent_polite_command_gets_term_in_time);
+    tcase_add_test(outages, guard_hangs_run_acts_before_validity_ends);
+    tcase_add_test(outages, a_short_loss_of_quorum_is_survived);
+    suite_add_tcase(suite, outages);
+    return suite_run(suite);
+}

@@ -1,0 +1,230 @@
+#!/bin/sh
+# docs_test.sh - the documents against the tree: every file, function and state that
+# docs/ARCHITECTURE.md names exists, docs/RULES.md has every rule that the tree names and tests
+# that are there, links lead somewhere, versions agree, and the shell examples of README.md and
+# docs/GUIDE.md do what they say.
+
+# shellcheck disable=SC1091,SC2154 # shell_rig.sh sets them
+. "${srcdir:-.}/tests/support/shell_rig.sh"
+root=$(cd "${srcdir:-.}" && pwd) || exit 99
+bin=${builddir:-$PWD}/bin
+cluster=${REDLOCK_CLUSTER:-$bin/redlock-cluster}
+make_work redlock-docs
+
+clean_up() { [ ! -d "$work/five" ] || "$cluster" down --dir "$work/five"; }
+
+cd "$root" || exit 99
+design=docs/DESIGN.md
+
+# ---- docs/ARCHITECTURE.md: its folders, files, functions and states are those that there are ----
+
+# names_in PAGE: a line for each name in backticks: "file PATH", "in PATH NAME" (a function, or a
+# struct or enum, of that file), "public NAME", "internal NAME" (of some header).
+names_in() {
+    awk '{
+        n = split($0, part, "`")
+        file = ""
+        for (i = 2; i <= n; i += 2) {
+            name = part[i]
+            if (name ~ /^[a-z_.\/-]+\/[a-z_.-]+\.[a-z]+(:[a-z0-9_]+)?$/) {
+                split(name, at, ":")
+                file = at[1]
+                print at[2] ? "in " file " " at[2] : "file " file
+            } else if (name ~ /^redlock_[a-z_]+\(\)$/)
+                print "public " substr(name, 1, length(name) - 2)
+            else if (name ~ /^[a-z]+[a-z_]*$/ && file != "")
+                print "in " file " " name
+            else if (name ~ /^rl_[a-z_]+$/)
+                print "internal " name
+        }
+    }' "$1"
+}
+path_of() { # PATH: as in the page, below lib/ or from the top
+    [ -e "lib/$1" ] && echo "lib/$1" || echo "$1"
+}
+is_there() { # KIND PATH-OR-NAME [NAME]
+    case $1 in
+    file) [ -f "$(path_of "$2")" ] ;;
+    in) grep -qE "\b$3\(|(struct|enum) $3 \{" "$(path_of "$2")" ;;
+    public) grep -qE "\b$2\(" include/redlock.h ;;
+    internal) grep -qE "\b$2\(|(struct|enum) $2 \{" lib/*/*.h ;;
+    esac
+}
+architecture=docs/ARCHITECTURE.md
+names_in $architecture | sort -u >"$work/names"
+check "$architecture names files and functions" [ "$(wc -l <"$work/names")" -gt 60 ]
+while read -r kind what name; do
+    check "$architecture: $what ${name:-}" is_there "$kind" "$what" "$name"
+done <"$work/names"
+for folder in lib/*/; do
+    folder=${folder#lib/}
+    check "$architecture draws $folder" grep -qE "^ .* $folder +[a-z]" $architecture
+done
+# Each state of an enum that the page names is drawn there.
+grep ' .*\.h rl_' "$work/names" | while read -r kind file name; do
+    awk -v begin="^enum $name {" '$0 ~ begin { on = 1 } on { print } /}/ { on = 0 }' \
+        "$(path_of "$file")" | sed 's|/\*.*\*/||' | grep -oE 'RL_[A-Z_]+' | sed 's/.*_//'
+done >"$work/states"
+check "$architecture draws state machines" [ "$(wc -l <"$work/states")" -gt 20 ]
+while read -r state; do
+    check "$architecture: state $state" grep -qw "$state" $architecture
+done <"$work/states"
+check 'a page that names what is not there is noticed' eval \
+    '! is_there in core/hold.c rl_hold_revive && ! is_there file core/poem.c &&
+        ! is_there internal rl_poem && ! is_there public redlock_poem'
+check "$architecture stays short" [ "$(wc -l <$architecture)" -le 150 ]
+check "$design stays short" [ "$(wc -l <$design)" -le 600 ]
+
+# ---- functions that the other pages name, and docs/RULES.md: its tests, and all rules ----
+
+# shellcheck disable=SC2016 # no command is meant
+grep -ohE '`rl_[a-z_]+`' $design docs/ENGINE.md docs/RULES.md | tr -d '`' | sort -u >"$work/functions"
+while read -r name; do
+    check "function $name exists" is_there internal "$name"
+done <"$work/functions"
+
+# tests_of PAGE: the tests and stories (sim:NAME) in the last column of its tables.
+tests_of() {
+    grep '^| ' "$1" | awk -F '|' '{
+        n = split($(NF - 1), part, "`")
+        for (i = 2; i <= n; i += 2)
+            print part[i]
+    }' | sort -u
+}
+test_exists() { # NAME, sim:NAME, FILE
+    case $1 in
+    sim:*) [ -f "tests/sim/golden/${1#sim:}.txt" ] ;;
+    *.c) find tests -name "$1" | grep -q . ;;
+    *) grep -qx "$1" "$work/cases" ;;
+    esac
+}
+# parts_of PAGE: what keeps a rule, by its third or second column: files and words of lib/.
+parts_of() {
+    grep '^| ' "$1" | awk -F '|' 'NF >= 5 {
+        n = split($(NF - 2), part, "`")
+        for (i = 2; i <= n; i += 2)
+            print part[i]
+    }' | sort -u
+}
+part_exists() { # FILE or NAME
+    case $1 in
+    sim:*) ;; # an assumption's
+    *.*) find lib -path "*/$1" | grep -q . ;;
+    *) grep -rqw "$1" lib ;;
+    esac
+}
+# Names of rules, counter-examples and assumptions in comments and stories, and those that tests
+# begin with; "peer case 5" is a05 or the like.
+grep -rhoE --include='*.[ch]' --include='*.lua' --include='*.txt' --exclude-dir=corpus \
+    --exclude-dir=interop '\b(R|CE)[0-9]+\b|\bA[1-9]\b|[Pp]eer case [0-9]+|START_TEST\([a-z0-9_]+' lib tests |
+    sort -u >"$work/found"
+sed -n 's/^START_TEST(//p' "$work/found" >"$work/cases"
+{
+    grep -v START_TEST "$work/found" | sed 's/.* /[a-z]0*/'
+    grep -oE '^(r|ce)[0-9]+_' "$work/cases" | tr -d _ | tr rce RCE
+    grep -oE '^[a-j][0-9]+_' "$work/cases" | tr -d _
+} | sort -u >"$work/rules"
+missing_rules() { # PAGE: those of $work/rules that have no line
+    while read -r rule; do
+        grep -qE "^\| $rule \|" "$1" || echo "$rule"
+    done <"$work/rules"
+}
+check 'rules are named in comments and tests' [ "$(wc -l <"$work/rules")" -gt 90 ]
+check 'each has its line in docs/RULES.md' [ -z "$(missing_rules docs/RULES.md)" ]
+missing_rules docs/RULES.md
+tests_of docs/RULES.md >"$work/tests"
+check 'docs/RULES.md names tests' [ "$(wc -l <"$work/tests")" -gt 150 ]
+while read -r name; do
+    check "docs/RULES.md: test $name" test_exists "$name"
+done <"$work/tests"
+parts_of docs/RULES.md >"$work/parts"
+while read -r name; do
+    check "docs/RULES.md: $name" part_exists "$name"
+done <"$work/parts"
+# And these checks see what they are for.
+# shellcheck disable=SC2016
+{
+    cat docs/RULES.md
+    echo '| R99 | made up | `no_such_function` | `r99_no_such_test`, `sim:no-such-story` |'
+} >"$work/made_up.md"
+grep -v '^| R7 ' docs/RULES.md >"$work/less.md"
+check 'a rule without a line is seen' [ "$(missing_rules "$work/less.md")" = R7 ]
+# shellcheck disable=SC2016
+check 'a test that is not there is seen' eval 'tests_of "$work/made_up.md" | grep -qx r99_no_such_test &&
+    ! test_exists r99_no_such_test && ! test_exists sim:no-such-story && ! part_exists no_such_function'
+
+# ---- links ----
+
+for page in README.md CONTRIBUTING.md SECURITY.md CHANGES.md docs/*.md; do
+    grep -o '](\([^)#]*\)' "$page" | sed 's/](//' | grep -v '^https:' | grep . >"$work/links"
+    while read -r link; do
+        check "$page: the link to $link" [ -e "${page%"${page##*/}"}$link" ]
+    done <"$work/links"
+done
+
+# ---- versions ----
+
+version=$(sed -n 's/^AC_INIT(\[libredlock\], \[\([^]]*\)\].*/\1/p' configure.ac)
+check 'configure.ac has a version' [ -n "$version" ]
+check 'it is that of redlock.h' grep -q "^#define REDLOCK_VERSION \"$version\"$" include/redlock.h
+check 'in parts too' [ "$version" = "$(sed -n \
+    's/^#define REDLOCK_VERSION_\(MAJOR\|MINOR\|PATCH\) //p' include/redlock.h | paste -sd .)" ]
+check 'and the first of CHANGES.md' \
+    [ "$version" = "$(sed -n 's/^## \([0-9.]*\).*/\1/p' CHANGES.md | head -n 1)" ]
+
+# ---- figures ----
+
+figures_in() { # PAGE: the rows of its table of figures
+    sed -n '/^<!-- .*figures -->$/,/^<!-- end of figures -->$/p' "$1" | grep '^| [^|]' | grep -v '^| | median'
+}
+check 'README.md has ten figures' [ "$(figures_in README.md | wc -l)" -eq 10 ]
+check 'docs/PERFORMANCE.md has more' [ "$(figures_in docs/PERFORMANCE.md | wc -l)" -gt 20 ]
+figures_in docs/PERFORMANCE.md >"$work/all_figures"
+figures_in README.md | sed 's/^[^|]*|[^|]*| *//' | sort -u >"$work/figures"
+while read -r figure; do
+    check "docs/PERFORMANCE.md has README.md's $figure" grep -qF "$figure" "$work/all_figures"
+done <"$work/figures"
+check 'README.md stays short' [ "$(wc -l <README.md)" -le 150 ]
+
+# ---- messages: what the guide explains is said by something ----
+
+# shellcheck disable=SC2016
+sed -n '/^## Troubleshooting/,$p' docs/GUIDE.md | sed -n 's/^| `\([^`]*\)`.*/\1/p' |
+    grep -v 'cannot open shared object' >"$work/messages"
+check 'docs/GUIDE.md explains messages' [ "$(wc -l <"$work/messages")" -gt 15 ]
+while read -r message; do
+    check "docs/GUIDE.md: somebody says $message" grep -rqF "$message" lib tools include
+done <"$work/messages"
+
+# ---- the shell examples ----
+
+# What a page has typed, but for what installs and for programs in C, which example_test.sh has.
+typed() { # PAGE
+    # shellcheck disable=SC2016
+    sed -n '/^```sh$/,/^```$/p' "$1" | grep -v '^```' | sed -n '/^redlock-cluster up/,$p' |
+        sed -e '/^cc /d' -e '/^\.\/first$/d' -e '/^\.\/minimal /d'
+}
+typed README.md >"$work/example.sh"
+typed docs/GUIDE.md >"$work/guide.sh"
+if command -v redis-server >/dev/null && [ -x "$bin/redlock" ]; then
+    check 'README.md has a shell example' grep -q 'redlock run' "$work/example.sh"
+    check 'docs/GUIDE.md has one' grep -q 'redlock extend' "$work/guide.sh"
+    cd "$work" || exit 99
+    PATH=$bin:$PATH sh -u ./example.sh >said 2>&1 </dev/null
+    status=$?
+    check 'the shell example ends well' [ $status -eq 0 ]
+    check 'it ran its command under the lock' grep -qx 'nobody else is at it' said
+    check 'three of five were fit' grep -q '^DEGRADED: 3 of 5 masters vote' said
+    check 'it saw its lock with two masters down' grep -q "^'backup': held by " said
+    [ "$failures" -eq 0 ] || show_files said
+    PATH=$bin:$PATH sh -eu ./guide.sh >told 2>&1 </dev/null
+    status=$?
+    check 'so does that of the guide' [ $status -eq 0 ]
+    check 'it ran its job' grep -qx 'the job' told
+    check 'and saw its lock' grep -q "^'deploy': held by " told
+    [ "$failures" -eq 0 ] || show_files told
+else
+    echo 'there is no redis-server, or no redlock: the shell examples were not run'
+fi
+
+tell

@@ -1,0 +1,14 @@
+#!/bin/sh
+# tagged.sh - the tests that have this tag in their first lines, as make calls them.
+#
+#   tests/tagged.sh TAG
+#
+#   long         they take longest, and learn nothing from being run again out of the tarball
+#   threads      threads meet in them: what ThreadSanitizer is run on
+#   valgrind     they are run under valgrind too
+#   unsanitized  a sanitizer has little of the library to look at in them, or changes what they
+#                look at: stacks, and the deadlines of the program as it ships
+cd "$(dirname "$0")/.." || exit 1
+for file in tests/*/*.sh tests/*/test_*.c tests/*/*/test_*.c tests/fuzz/fuzz_*.c; do
+    ! sed 2q "$file" | grep -q "tags:.* $1\b" || echo "${file%.c}"
+done
