@@ -147,16 +147,23 @@ START_TEST(a_wait_without_memory_ends_and_leaves_nothing)
     redlock_lock *held = client_take_as(holder, "name", REDLOCK_REENTRANT, NULL);
     file = masters_file(masters, "background never\n");
     redlock_close(client_open(file)); /* what is made once and kept is made */
-    long live = alloc_live(), failed_calls = 0;
+    long live = alloc_live(), failed_calls = 0, wait_ms = 20;
     for (long number = 1;; number++) {
         redlock_lock *lock = NULL;
         redlock *client = client_open(file);
         ck_assert(wait_until(client_ready(client) == 1, 5000));
         alloc_fail_at(number);
-        int code = client_try_as(client, "name", REDLOCK_REENTRANT, NULL, 20, &lock);
+        int code = client_try_as(client, "name", REDLOCK_REENTRANT, NULL, wait_ms, &lock);
         long counted = alloc_count();
         alloc_fail_at(0);
         redlock_close(client);
+        /* A master may have had no time to answer: the same once more, where it has. */
+        bool too_short = code == REDLOCK_ENOQUORUM && wait_ms == 20;
+        wait_ms = too_short ? 1000 : 20;
+        if (too_short) {
+            number--;
+            continue;
+        }
         ck_assert_msg(code == REDLOCK_EHELD || code == REDLOCK_ENOMEM,
                       "allocation %ld failed: %s", number, redlock_strerror_name(code));
         ck_assert_msg(alloc_live() <= live, "allocation %ld failed: %ld blocks leaked", number,

@@ -11,7 +11,6 @@
 #   interop     other lock clients on the same masters, as far as they can be fetched
 #   demo        what ./quickstart alone shows
 #   distcheck   the tarball builds elsewhere, from a read-only tree, passes, and cleans up
-#   interop-mutants    rules broken that other lock clients must find, where time is left
 #
 # shellcheck disable=SC2154 # what run.sh and build.sh set
 
@@ -170,6 +169,7 @@ test_stage() { # NAME TARGET JOBS COMMAND...: COMMAND runs make
 check_gcc() {
     begin_stage gcc 'warnings are errors; all tests'
     build_stage gcc TESTS= --enable-werror CC=gcc || return
+    start_peers
     # shellcheck disable=SC2016 # they are make's variables
     test_stage gcc check "$(many_at_once)" make "$(long_ones_first '$(check_PROGRAMS) $(dist_check_SCRIPTS)')"
     passed=$stage_passed skipped=$stage_skipped
@@ -232,25 +232,29 @@ check_chaos() {
     check_leftovers
 }
 
-# It downloads, below build/ alone. What can't be had in time is skipped, and it is said why.
-interop_fetch_s=120
+# Other lock clients are downloaded, below build/ alone, and built beside the first stages, which
+# go before. What can't be had in time is skipped, and it is said why.
+peers_fetch_s=300 # each
+peers_wait_s=60   # when they are wanted
 interop_turns=1000
 interop_budget_s=60 # and no case begins later
-interop_mutants_s=30 # nor a broken rule
-interop_mutants_need_s=400
+
+start_peers() {
+    mkdir -p build/peers-tmp
+    # shellcheck disable=SC2086 # may be no word at all
+    setsid env $default_signals TMPDIR="$PWD/build/peers-tmp" PEERS_FETCH_LIMIT=$peers_fetch_s \
+        nice -n 19 sh tools/quickstart/peers.sh </dev/null >build/logs/peers.log 2>&1 &
+    beside=$!
+}
 
 check_interop() {
     begin_stage interop 'other lock clients on the same masters'
-    want_runtimes
     run_step interop-make make -C build/gcc tests/interop/ours ||
         { fail_stage 'make' "$step_log"; return; }
-    run_logged $interop_fetch_s build/logs/interop-peers.log \
-        env PEERS_FETCH_LIMIT=$interop_fetch_s make -C build/gcc interop-peers
-    result=$?
-    if [ $result -ne 0 ] && [ $result -ne 124 ]; then
-        fail_stage 'what was fetched could not be built' build/logs/interop-peers.log
-        return
+    if await $peers_wait_s beside_has_ended; then
+        wait "$beside" || { fail_stage 'what was fetched could not be built' build/logs/peers.log; return; }
     fi
+    end_beside
     run_step interop python3 -B tests/interop/suite.py --ours build/gcc/tests/interop/ours \
         --peers build/gcc/interop-peers --jobs 4 --turns $interop_turns \
         --budget $interop_budget_s
@@ -268,22 +272,6 @@ check_interop() {
         fail_stage "$counts" $failed_log
     fi
     check_leftovers
-}
-
-# Some of them, each day others, where the time suffices for building what is broken.
-check_interop_mutants() {
-    begin_stage interop-mutants 'rules broken that other lock clients must find'
-    time_left
-    if [ $left -lt $interop_mutants_need_s ]; then
-        end_stage "skipped: $left s are left, which are too few"
-        return
-    fi
-    if run_step interop-mutants env PEERS_FETCH_LIMIT=30 \
-        make -C build/gcc interop-mutants BUDGET=$interop_mutants_s; then
-        end_stage "$(grep '^mutants:' "$step_log")"
-    else
-        fail_stage 'a broken rule was not found' "$step_log"
-    fi
 }
 
 check_clang() {
@@ -331,7 +319,6 @@ check() {
         check_interop
         check_demo
         check_distcheck
-        check_interop_mutants
     fi
     tell_time
     say "== all of it took $((now - check_started)) s; the tests are counted once, as built by gcc,"

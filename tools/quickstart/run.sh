@@ -7,6 +7,7 @@
 
 tmp=           # our temporary directory, $TMPDIR of all that we run
 child=         # the session that runs now
+beside=        # the session that runs beside it
 interrupted=   # the signal that told us to stop
 
 say() { printf '%s\n' "$*"; }
@@ -35,6 +36,7 @@ at_exit() {
     trap '' HUP INT TERM
     [ -z "$interrupted" ] || say "quickstart: stopped by SIG$interrupted, cleaning up" >&2
     end_child
+    end_beside
     end_leftovers
     rm -rf "$tmp"
     if [ -n "$interrupted" ]; then
@@ -70,6 +72,13 @@ end_child() {
 }
 
 child_has_ended() { ! kill -s 0 -- "-$child" 2>/dev/null; }
+
+end_beside() {
+    [ -z "$beside" ] || beside_has_ended || kill -s TERM -- "-$beside" 2>/dev/null
+    beside=
+}
+
+beside_has_ended() { ! kill -s 0 "$beside" 2>/dev/null; }
 
 # The pids of processes that are ours and still there.
 leftovers() (
