@@ -16,7 +16,7 @@ check_LIBRARIES = %D%/libsupport.a
 	%D%/support/hold_check.c %D%/support/hold_client.c %D%/support/hold_space.c \
 	%D%/support/hold_space.h %D%/support/hold_space_check.c %D%/support/hold_story.c \
 	%D%/support/hold_story.h %D%/support/hold_world.c %D%/support/hold_world.h \
-	%D%/support/json.c %D%/support/json.h %D%/support/link_scene.c %D%/support/link_scene.h \
+	%D%/support/json.c %D%/support/json.h \
 	%D%/support/loopback.c %D%/support/loopback.h %D%/support/masters.c %D%/support/masters.h \
 	%D%/support/model_frame.c %D%/support/model_frame.h %D%/support/net.c %D%/support/net.h \
 	%D%/support/node_list.c %D%/support/page_check.c %D%/support/page_check.h \
@@ -35,7 +35,7 @@ check_LIBRARIES = %D%/libsupport.a
 	%D%/support/tls_scene.c %D%/support/tls_scene.h %D%/support/told.c %D%/support/told.h \
 	%D%/support/wait_scene.c %D%/support/wait_scene.h %D%/support/waiter.c \
 	%D%/support/waiter.h %D%/support/wire.c %D%/support/wire.h %D%/fuzz/fuzz.h \
-	%D%/fuzz/input_link.c %D%/fuzz/input_link.h %D%/fuzz/standalone.c
+	%D%/fuzz/standalone.c
 
 # What a program links that says nothing else: the tests.
 LDADD = %D%/libsupport.a %D%/libsim.a tools/libchaos.a libredlock-core.la $(CHECK_LIBS) \
@@ -143,7 +143,18 @@ check_tests = %D%/api/test_async %D%/api/test_async_beside %D%/api/test_async_ca
 # `make check` runs their corpora; fuzz/fuzz.sh looks for more.
 fuzz_targets = %D%/fuzz/fuzz_config %D%/fuzz/fuzz_reply %D%/fuzz/fuzz_sub %D%/fuzz/fuzz_text \
 	%D%/fuzz/fuzz_view
+# Instead of the library's links.
+fuzz_link = %D%/fuzz/input_link.c %D%/fuzz/input_link.h
+%C%_fuzz_fuzz_reply_SOURCES = %D%/fuzz/fuzz_reply.c $(fuzz_link)
+%C%_fuzz_fuzz_sub_SOURCES = %D%/fuzz/fuzz_sub.c $(fuzz_link)
 EXTRA_DIST += %D%/fuzz/fuzz.sh %D%/fuzz/corpus
+
+# Links, and system calls that do as a test wants: no other test must have these.
+link_scene = %D%/support/link_scene.c %D%/support/link_scene.h
+%C%_net_test_link_SOURCES = %D%/net/test_link.c $(link_scene)
+%C%_net_test_link_connect_SOURCES = %D%/net/test_link_connect.c $(link_scene)
+%C%_net_test_link_life_SOURCES = %D%/net/test_link_life.c $(link_scene)
+%C%_net_test_link_names_SOURCES = %D%/net/test_link_names.c $(link_scene)
 
 # It sees what the library gives back.
 %C%_faults_test_wiped_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=free
@@ -167,7 +178,7 @@ EXTRA_DIST += %D%/tagged.sh %D%/repo/coverage.py %D%/repo/coverage_allowed.txt \
 # `make check` builds all tests before it runs those that TESTS names.
 check-one:
 	@test -n "$(T)" || { echo "usage: make check-one T='%D%/core/test_hold %D%/repo/layers.sh'" >&2; exit 64; }
-	@programs=`for t in $(T); do case $$t in *.sh) ;; *) echo $$t ;; esac; done`; \
+	@programs=`for t in $(T); do case $$t in *.sh) ;; *) printf '%s ' $$t ;; esac; done`; \
 	$(MAKE) $(AM_MAKEFLAGS) all $$programs && \
 	$(MAKE) $(AM_MAKEFLAGS) check check_PROGRAMS="$$programs" TESTS="$(T)"
 

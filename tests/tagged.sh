@@ -1,5 +1,5 @@
 #!/bin/sh
-# tagged.sh - the tests that have this tag in their first lines, as make calls them.
+# tagged.sh - the tests that have this tag in their first lines, as make calls them, in one line.
 #
 #   tests/tagged.sh TAG
 #
@@ -10,5 +10,5 @@
 #                look at: stacks, and the deadlines of the program as it ships
 cd "$(dirname "$0")/.." || exit 1
 for file in tests/*/*.sh tests/*/test_*.c tests/*/*/test_*.c tests/fuzz/fuzz_*.c; do
-    ! sed 2q "$file" | grep -q "tags:.* $1\b" || echo "${file%.c}"
+    ! sed 2q "$file" | grep -q "tags:.* $1\b" || printf '%s ' "${file%.c}"
 done

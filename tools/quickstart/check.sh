@@ -155,7 +155,7 @@ long_ones_first() { # TESTS, in make's words
     echo "TESTS=\$(filter $1,$long) \$(filter-out $long,$1)"
 }
 tagged() { # TAG...
-    for tag; do sh tests/tagged.sh "$tag"; done | tr '\n' ' '
+    for tag; do sh tests/tagged.sh "$tag"; done
 }
 
 test_stage() { # NAME TARGET JOBS COMMAND...: COMMAND runs make
