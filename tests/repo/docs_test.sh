@@ -162,6 +162,26 @@ for page in README.md CONTRIBUTING.md SECURITY.md CHANGES.md docs/*.md; do
     done <"$work/links"
 done
 
+# ---- paths: what pages name in the tree is there, by itself or as a program's source ----
+
+# shellcheck disable=SC2086 # patterns are meant to be expanded
+a_path_is_there() {
+    case $1 in
+    *[A-Z]*/*[A-Z]* | *NAME* | */KIND/*) return 0 ;; # a placeholder
+    esac
+    for found in $1 $1.c; do
+        [ ! -e "$found" ] || return 0
+    done
+    return 1
+}
+grep -ohE '(^|[ `(])(lib|tools|tests|man|examples|include)/[A-Za-z0-9_./*-]*[A-Za-z0-9_*]' README.md CONTRIBUTING.md \
+    SECURITY.md docs/*.md | tr -d ' `(' | sort -u >"$work/paths"
+check 'pages name files of the tree' [ "$(wc -l <"$work/paths")" -gt 30 ]
+while read -r path; do
+    check "$path exists" a_path_is_there "$path"
+done <"$work/paths"
+check 'a path that leads nowhere is seen' eval '! a_path_is_there lib/core/poem.c'
+
 # ---- versions ----
 
 version=$(sed -n 's/^AC_INIT(\[libredlock\], \[\([^]]*\)\].*/\1/p' configure.ac)
