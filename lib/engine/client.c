@@ -5,13 +5,8 @@
 
 #include "base/eventfd.h"
 #include "engine/lease.h"
-#include "base/text_escape.h"
 
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 const char *redlock_version(void)
 {
@@ -91,20 +86,6 @@ void rl_client_go(redlock *client)
     int cancel_state;
     if (rl_client_enter(client, &cancel_state) == REDLOCK_OK)
         rl_client_leave_blocking(client, cancel_state);
-}
-
-void rl_client_log(void *owner, int level, const char *format, ...)
-{
-    redlock *client = owner;
-    char cut[512], text[512];
-    va_list args;
-    if (!client->log || level > client->log_level)
-        return;
-    va_start(args, format);
-    vsnprintf(cut, sizeof(cut), format, args);
-    va_end(args);
-    rl_printable(text, sizeof(text), cut, strlen(cut));
-    client->log(client->log_context, level, text);
 }
 
 /* ---- the rest of a client's life ------------------------------------------------------ */

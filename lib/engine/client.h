@@ -191,6 +191,7 @@ void rl_client_go(redlock *client);
 /* close.c: free everything. `in_child`: after a fork, where nothing may be said to anybody. */
 void rl_client_destroy(redlock *client, bool in_child);
 
+/* log.c */
 void rl_client_log(void *client, int level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -1,0 +1,25 @@
+/* log.c - what a client tells its user's log: one line, as much as is asked for, nothing that a
+ * terminal could take for a command. */
+#include "config_auto.h"
+
+#include "engine/client.h"
+
+#include "base/text_escape.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void rl_client_log(void *owner, int level, const char *format, ...)
+{
+    redlock *client = owner;
+    char cut[512], text[512];
+    va_list args;
+    if (!client->log || level > client->log_level)
+        return;
+    va_start(args, format);
+    vsnprintf(cut, sizeof(cut), format, args);
+    va_end(args);
+    rl_printable(text, sizeof(text), cut, strlen(cut));
+    client->log(client->log_context, level, text);
+}
