@@ -116,6 +116,17 @@ struct rl_timer *rl_timers_first(const struct rl_timers *timers)
     return timers->count > 0 ? timers->heap[0] : NULL;
 }
 
+void rl_timers_run(struct rl_timers *timers, int64_t now_ns)
+{
+    for (size_t left = timers->count; left > 0; left--) {
+        struct rl_timer *timer = rl_timers_first(timers);
+        if (!timer || timer->due_ns > now_ns)
+            break;
+        rl_timer_set(timers, timer, INT64_MAX);
+        timer->fire(timer, now_ns);
+    }
+}
+
 void rl_timers_free(struct rl_timers *timers)
 {
     free(timers->heap);

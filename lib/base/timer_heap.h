@@ -10,6 +10,8 @@
 struct rl_timer {
     int64_t due_ns;
     size_t at; /* its place in the heap, from 1; 0: not in it */
+    /* Its time has come, and it is not set any more. It may set itself and others. */
+    void (*fire)(struct rl_timer *timer, int64_t now_ns);
 };
 
 /* All zero: there are none. */
@@ -37,6 +39,9 @@ static inline int64_t rl_timers_due_ns(const struct rl_timers *timers)
 
 /* The one that is due first (any of several that are due together), or NULL. */
 struct rl_timer *rl_timers_first(const struct rl_timers *timers);
+
+/* Fire those whose time has come: each at most once or so, whatever they set anew. */
+void rl_timers_run(struct rl_timers *timers, int64_t now_ns);
 
 /* Free the room. The timers are not touched; the heap is empty, as from the beginning. */
 void rl_timers_free(struct rl_timers *timers);

@@ -16,9 +16,9 @@
 #define BLOCKS_KEPT 1024
 #define ENDED_NS (100 * RL_NS_PER_MS) /* between looks at what is outside of the client */
 
-static void fire(struct rl_due *due, int64_t now_ns)
+static void fire(struct rl_timer *timer, int64_t now_ns)
 {
-    struct rl_op *op = (struct rl_op *)due;
+    struct rl_op *op = (struct rl_op *)timer;
     if (op->done)
         return;
     if (op->ended && op->ended(op))
@@ -32,7 +32,7 @@ int rl_op_begin(struct rl_op *op, redlock *client)
     if (rl_timers_reserve(&client->timers) != 0)
         return REDLOCK_ENOMEM;
     op->client = client;
-    op->due.fire = fire;
+    op->timer.fire = fire;
     op->next = client->ops;
     if (op->next)
         op->next->prev = op;
@@ -125,7 +125,7 @@ void rl_op_due(struct rl_op *op, int64_t due_ns)
 {
     if (op->ended && !op->done)
         due_ns = rl_earlier_ns(due_ns, rl_client_now_ns(op->client) + ENDED_NS);
-    rl_loop_due(op->client, &op->due, due_ns);
+    rl_timer_set(&op->client->timers, &op->timer, due_ns);
 }
 
 static void join_crowd(struct rl_op *op)

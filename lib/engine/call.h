@@ -7,7 +7,7 @@
 #include "engine/client.h"
 
 struct rl_op {
-    struct rl_due due;                     /* first: when step() must be called at the latest */
+    struct rl_timer timer;                 /* first: when step() must be called at the latest */
     struct rl_op *prev, *next;             /* in client->ops */
     struct rl_op *crowd_prev, *crowd_next; /* in client->crowd */
     bool crowds;

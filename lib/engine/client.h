@@ -29,12 +29,6 @@
 struct rl_op;
 struct rl_claim;
 
-/* What is due some time: an op or a claim. */
-struct rl_due {
-    struct rl_timer timer; /* first */
-    void (*fire)(struct rl_due *due, int64_t now_ns);
-};
-
 /* A user's handle. The memory stays a handle until the client closes, so that a thread that
  * comes too late finds "not held", and not somebody else's memory. */
 struct redlock_lock {
@@ -228,7 +222,6 @@ void rl_twins_proved(void *owner, struct rl_node *node, const struct rl_waiting 
                      const struct rl_reply *reply, int64_t now_ns);
 
 /* loop.c. Mutex held. */
-void rl_loop_due(redlock *client, struct rl_due *due, int64_t due_ns);
 bool rl_loop_unflushed(const redlock *client);
 /* Send what is queued; submit: unless the leader is awake, and does so for all together. */
 void rl_loop_flush(redlock *client, int64_t now_ns);

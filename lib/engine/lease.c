@@ -194,7 +194,7 @@ void rl_claim_release(struct rl_claim *claim, int64_t now_ns, int64_t node_deadl
     rl_watch_end(claim);
     rl_claim_ends(claim);
     if (!claim->op)
-        rl_loop_due(claim->client, &claim->due, rl_hold_next_ns(hold));
+        rl_timer_set(&claim->client->timers, &claim->timer, rl_hold_next_ns(hold));
     rl_claim_send_releases(claim, now_ns);
     did |= fail_unreachable(claim, now_ns);
     rl_claim_react(claim, did, now_ns);

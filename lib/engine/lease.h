@@ -6,7 +6,7 @@
 #include "engine/call.h"
 
 struct rl_claim {
-    struct rl_due due;            /* first: renewing, or the end of a release's time */
+    struct rl_timer timer;        /* first: renewing, or the end of a release's time */
     struct rl_claim *prev, *next; /* in client->claims or ->endings; spare: next only */
     struct rl_claim *named_next;  /* in its bucket of client->named */
     bool named;                   /* is in one */

@@ -84,9 +84,9 @@ static void keep_target(struct rl_claim *claim, const struct rl_target *target)
 
 /* Its time has come: of a release that nobody waits for, or of a watched lock. A claim that
  * an op is about is seen to by the op. */
-static void fire(struct rl_due *due, int64_t now_ns)
+static void fire(struct rl_timer *timer, int64_t now_ns)
 {
-    struct rl_claim *claim = (struct rl_claim *)due;
+    struct rl_claim *claim = (struct rl_claim *)timer;
     if (claim->watch.on)
         rl_watch_fire(claim, now_ns);
     else if (!claim->op)
@@ -137,7 +137,7 @@ int rl_claim_new(redlock *client, const struct rl_target *target, const char *to
     if (!claim)
         return REDLOCK_ENOMEM;
     *claim = (struct rl_claim){
-        .due.fire = fire,
+        .timer.fire = fire,
         .client = client,
         .clock_epoch = rl_clock_epoch(&client->clock),
         .bytes = claim->bytes,
@@ -179,7 +179,7 @@ static void put_away(struct rl_claim *claim, int64_t now_ns)
     rl_watch_end(claim);
     client->ending -= claim->ends;
     unlist(claim);
-    rl_loop_due(client, &claim->due, INT64_MAX);
+    rl_timer_set(&client->timers, &claim->timer, INT64_MAX);
     rl_timers_unreserve(&client->timers);
     put_spare(client, claim);
 }

@@ -101,11 +101,6 @@ void rl_loop_submit(redlock *client, int64_t now_ns)
 
 /* ---- time ----------------------------------------------------------------------------- */
 
-void rl_loop_due(redlock *client, struct rl_due *due, int64_t due_ns)
-{
-    rl_timer_set(&client->timers, &due->timer, due_ns);
-}
-
 /* Once for each call of redlock_cancel() would do; that none begins after it is the try's. */
 static void cancel_all(redlock *client, int64_t now_ns)
 {
@@ -143,14 +138,7 @@ void rl_loop_tick(redlock *client, int64_t now_ns)
         rl_claims_sweep(client, now_ns);
     if (atomic_load(&client->canceled) && !client->cancel_seen)
         cancel_all(client, now_ns);
-    /* Each at most once or so, whatever they set anew. */
-    for (size_t left = client->timers.count; left > 0; left--) {
-        struct rl_due *due = (struct rl_due *)rl_timers_first(&client->timers);
-        if (!due || due->timer.due_ns > now_ns)
-            break;
-        rl_loop_due(client, due, INT64_MAX);
-        due->fire(due, now_ns);
-    }
+    rl_timers_run(&client->timers, now_ns);
     if (client->crowd)
         rl_ops_go_on(client, now_ns);
 }
@@ -380,7 +368,7 @@ static void follow(redlock *client, struct rl_op *op)
     int64_t now_ns = rl_client_now_ns(client);
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
-    int64_t due_ns = op->due.timer.due_ns;
+    int64_t due_ns = op->timer.due_ns;
     int64_t wait_ns = due_ns > now_ns ? due_ns - now_ns : 0;
     if (wait_ns > RL_NS_PER_S)
         wait_ns = RL_NS_PER_S;

@@ -34,7 +34,7 @@ static void plan(struct rl_claim *claim)
         due_ns = rl_earlier_ns(due_ns, rl_hold_next_ns(&claim->hold));
     else if (claim->watch.renews)
         due_ns = rl_earlier_ns(due_ns, claim->watch.renew_ns);
-    rl_loop_due(claim->client, &claim->due, due_ns);
+    rl_timer_set(&claim->client->timers, &claim->timer, due_ns);
 }
 
 /* When a third of the TTL has passed; of one so short that the margin is most of it, half of
@@ -140,7 +140,7 @@ void rl_watch_end(struct rl_claim *claim)
     watch->on = false;
     claim->client->watched--;
     claim->client->stats.renewing -= watch->renews;
-    rl_loop_due(claim->client, &claim->due, INT64_MAX);
+    rl_timer_set(&claim->client->timers, &claim->timer, INT64_MAX);
 }
 
 /* The end of the watch, once: whatever is left is given up at all nodes. */
@@ -150,7 +150,7 @@ static void lose(struct rl_claim *claim)
     redlock *client = claim->client;
     rl_watch_end(claim);
     rl_client_log(client, REDLOCK_LOG_WARNING, "a lock was lost: %s",
-                  rl_claim_untimed(claim)           ? "the clock went back"
+                  rl_claim_untimed(claim)             ? "the clock went back"
                   : claim->hold.phase == RL_HOLD_HELD ? "its time ran out"
                                                       : "a majority has it no more");
     if (lock && lock->claim && lock->on_lost)
@@ -210,7 +210,7 @@ void rl_watch_untimed(redlock *client, int64_t now_ns)
 {
     for (struct rl_claim *claim = client->claims; claim; claim = claim->next) {
         if (claim->watch.on)
-            rl_loop_due(client, &claim->due, now_ns);
+            rl_timer_set(&client->timers, &claim->timer, now_ns);
     }
 }
 
