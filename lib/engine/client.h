@@ -269,7 +269,6 @@ void rl_subs_absent(redlock *client, int64_t absent_ns);
 void rl_subs_tick(redlock *client, int64_t now_ns);
 int64_t rl_subs_due_ns(redlock *client);
 void rl_subs_done(redlock *client, bool in_child);
-size_t rl_waiter_text(const redlock *client, uint64_t number, char ret_text[RL_WAITER_MAX]);
 
 /* Handles. NULL: out of memory. */
 struct redlock_lock *rl_lock_new(redlock *client);

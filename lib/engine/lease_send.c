@@ -62,7 +62,7 @@ static void put_argument(struct rl_out *out, const struct request *request,
         rl_put_number(out, request->ttl_ms);
         break;
     case 'w':
-        rl_put_bulk(out, waiter, rl_waiter_text(claim->client, claim->waiter, waiter));
+        rl_put_bulk(out, waiter, rl_waiter_text(claim->client->uuid, claim->waiter, waiter));
         break;
     case 'a':
         rl_put_number(out, (request->now_ns - claim->waits_since_ns) / 1000);

@@ -152,17 +152,3 @@ void rl_subs_done(redlock *client, bool in_child)
     free(client->subs);
     client->subs = NULL;
 }
-
-size_t rl_waiter_text(const redlock *client, uint64_t number, char ret_text[RL_WAITER_MAX])
-{
-    char digits[20];
-    size_t count = 0, len = sizeof(client->uuid) - 1;
-    memcpy(ret_text, client->uuid, len);
-    ret_text[len++] = ':';
-    do
-        digits[count++] = (char)('0' + number % 10);
-    while (number /= 10);
-    while (count > 0)
-        ret_text[len++] = digits[--count];
-    return len;
-}

@@ -81,3 +81,17 @@ size_t rl_key_channel(const struct rl_target *target, char ret_text[RL_KEY_MAX])
     assert(!rl_kind_queues(target->kind));
     return rl_key_text(letters[target->kind->channel], target, ret_text);
 }
+
+size_t rl_waiter_text(const char *uuid, uint64_t number, char ret_text[RL_WAITER_MAX])
+{
+    char digits[20];
+    size_t count = 0, len = strlen(uuid);
+    memcpy(ret_text, uuid, len);
+    ret_text[len++] = ':';
+    do
+        digits[count++] = (char)('0' + number % 10);
+    while (number /= 10);
+    while (count > 0)
+        ret_text[len++] = digits[--count];
+    return len;
+}

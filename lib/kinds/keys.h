@@ -33,4 +33,8 @@ size_t rl_key_text(char letter, const struct rl_target *target, char ret_text[RL
  * RL_CHANNEL_CLIENT). Returns the length. */
 size_t rl_key_channel(const struct rl_target *target, char ret_text[RL_KEY_MAX]);
 
+/* What a master knows a waiter of a client by: the client's id and a number. Returns the
+ * length. */
+size_t rl_waiter_text(const char *uuid, uint64_t number, char ret_text[RL_WAITER_MAX]);
+
 #endif
