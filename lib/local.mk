@@ -50,8 +50,8 @@ lib_engine = %D%/engine/background.c %D%/engine/call.c %D%/engine/call.h \
 	%D%/engine/lease.c %D%/engine/lease.h %D%/engine/lease_own.c %D%/engine/lease_parts.h \
 	%D%/engine/lease_pool.c %D%/engine/lease_replies.c %D%/engine/lease_send.c %D%/engine/log.c \
 	%D%/engine/loop.c %D%/engine/nodes.c %D%/engine/owner.c %D%/engine/owner.h \
-	%D%/engine/probe.c %D%/engine/probe.h %D%/engine/renewal.c %D%/engine/subscribers.c \
-	%D%/engine/twins.c %D%/engine/wait_queue.c %D%/engine/wait_queue.h \
+	%D%/engine/probe.c %D%/engine/probe.h %D%/engine/renewal.c %D%/engine/request.c %D%/engine/request.h %D%/engine/subscribers.c \
+	%D%/engine/twins.c %D%/engine/wait_leave.c %D%/engine/wait_queue.c %D%/engine/wait_queue.h \
 	%D%/engine/wait_signals.c
 lib_api = %D%/api/acquire.c %D%/api/acquire.h %D%/api/acquire_backoff.c \
 	%D%/api/acquire_round.c %D%/api/close.c %D%/api/describe.c %D%/api/detach.c \

@@ -203,6 +203,10 @@ int64_t rl_client_round_trip_ns(redlock *client, uint64_t nodes);
 /* How long a majority may be silent until its answers are more likely to be lost than late. */
 int64_t rl_client_patience_ns(redlock *client);
 
+/* For how long a lock is kept free for the one whom its release wakes: for its wake-up and its
+ * acquire to arrive, and a while for its scheduler. A liveness hint: too short is harmless. */
+int64_t rl_client_keep_ms(redlock *client);
+
 /* What one of `nodes` may take of a round that may take so long; -1: too little for a round. */
 int64_t rl_client_budget_ns(redlock *client, uint64_t nodes, int64_t remaining_ns);
 

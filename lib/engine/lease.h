@@ -88,11 +88,6 @@ void rl_claim_tick(struct rl_claim *claim, int64_t now_ns);
 /* Queue whatever releases are due where they can be queued now. */
 void rl_claim_send_releases(struct rl_claim *claim, int64_t now_ns);
 
-/* Take a waiter of that number out of the queues of these nodes; but those that can't be told
- * now. */
-uint64_t rl_claim_leave_queue(redlock *client, const struct rl_target *target, uint64_t waiter,
-                              uint64_t nodes, int64_t now_ns);
-
 /* After op or lock was set to NULL: put the claim away if nothing needs it any more. After
  * this, or any call above that may have led to it, the claim may be gone. */
 void rl_claim_let_go(struct rl_claim *claim, int64_t now_ns);

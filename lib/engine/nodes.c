@@ -50,6 +50,13 @@ int64_t rl_client_patience_ns(redlock *client)
     return rl_patience_ns(rl_client_round_trip_ns(client, rl_all(client->n)));
 }
 
+int64_t rl_client_keep_ms(redlock *client)
+{
+    int64_t trip_ms = rl_client_round_trip_ns(client, rl_all(client->n)) / RL_NS_PER_MS;
+    int64_t ms = RL_KEEP_MIN_MS + 4 * trip_ms;
+    return ms < RL_KEEP_MAX_MS ? ms : RL_KEEP_MAX_MS;
+}
+
 int64_t rl_client_budget_ns(redlock *client, uint64_t nodes, int64_t remaining_ns)
 {
     return rl_node_budget_ns(remaining_ns, client->n,

@@ -64,6 +64,29 @@ bool rl_line_stands(const redlock *client, uint64_t number)
     return rl_line_by_number(client, number) != NULL;
 }
 
+/* ---- where it hears -------------------------------------------------------------------- */
+
+uint64_t rl_line_listening(const redlock *client, const struct rl_line *line)
+{
+    if (!line)
+        return 0;
+    return line->ear ? rl_ear_listening(line->ear) : client->listening;
+}
+
+bool rl_line_pending(const redlock *client, const struct rl_line *line)
+{
+    return rl_subs_pending(client) || (line && line->ear && line->ear->asked);
+}
+
+uint64_t rl_line_queues_at(const redlock *client, const struct rl_kind *kind, uint64_t number)
+{
+    if (kind->queues_at_once)
+        return rl_all(client->n);
+    if (rl_kind_queues(kind))
+        return client->listening;
+    return rl_line_listening(client, rl_line_by_number(client, number));
+}
+
 /* ---- making and putting away ---------------------------------------------------------- */
 
 /* Twice the room, for the names and for the numbers. */

@@ -33,9 +33,9 @@ struct rl_line {
     uint64_t number;      /* what the masters know it by */
     uint64_t rounds;      /* that its first ones have begun */
     struct rl_waiter *first, *last;
-    uint64_t wakes;     /* nodes that woke us since the first one asked last */
-    int64_t woken_ns;   /* the first of them */
-    int64_t heed_ns;    /* what a minority says is followed by no round before this time */
+    uint64_t wakes;   /* nodes that woke us since the first one asked last */
+    int64_t woken_ns; /* the first of them */
+    int64_t heed_ns;  /* what a minority says is followed by no round before this time */
     struct rl_backoff heed;
     uint64_t queued;    /* nodes that have us in their queue, or tell everybody */
     uint64_t entered;   /* nodes that may have us in their queue */
@@ -140,8 +140,8 @@ void rl_line_freed(redlock *client, const struct rl_target *target, int64_t now_
 void rl_line_part(redlock *client, const struct rl_target *target, int64_t now_ns);
 int64_t rl_line_parted_until_ns(const redlock *client, const struct rl_target *target);
 
-/* Out of the queues of these nodes: now, or when they can be told. Is that still to come? One is
- * UP again. */
+/* Out of the queues of these nodes: now, or when they can be told. Is that still to come? One
+ * is UP again. */
 void rl_line_depart(redlock *client, const struct rl_target *target, uint64_t number,
                     uint64_t nodes, int64_t now_ns);
 bool rl_lines_departing(const redlock *client, int64_t now_ns);

@@ -5,33 +5,7 @@
 #include "engine/lease.h"
 #include "base/text.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define PARTING_MAX_NS (5 * RL_NS_PER_MS)
-
-/* ---- where ------------------------------------------------------------------------------ */
-
-uint64_t rl_line_listening(const redlock *client, const struct rl_line *line)
-{
-    if (!line)
-        return 0;
-    return line->ear ? rl_ear_listening(line->ear) : client->listening;
-}
-
-bool rl_line_pending(const redlock *client, const struct rl_line *line)
-{
-    return rl_subs_pending(client) || (line && line->ear && line->ear->asked);
-}
-
-uint64_t rl_line_queues_at(const redlock *client, const struct rl_kind *kind, uint64_t number)
-{
-    if (kind->queues_at_once)
-        return rl_all(client->n);
-    if (rl_kind_queues(kind))
-        return client->listening;
-    return rl_line_listening(client, rl_line_by_number(client, number));
-}
 
 /* ---- what happens --------------------------------------------------------------------- */
 
@@ -150,57 +124,4 @@ int64_t rl_line_parted_until_ns(const redlock *client, const struct rl_target *t
             until_ns = lines->parting[i].until_ns;
     }
     return until_ns;
-}
-
-/* ---- departing ------------------------------------------------------------------------ */
-
-void rl_line_depart(redlock *client, const struct rl_target *target, uint64_t number,
-                    uint64_t nodes, int64_t now_ns)
-{
-    struct rl_lines *lines = &client->lines;
-    nodes = rl_claim_leave_queue(client, target, number, nodes, now_ns);
-    /* Who is queued by its owner may be there again by then. */
-    if (!nodes || !rl_kind_queues(target->kind))
-        return;
-    char *bytes = malloc(target->name_len);
-    if (!bytes)
-        return;
-    struct rl_departed *departed = &lines->departed[lines->departures++ % RL_DEPARTED];
-    free(departed->bytes);
-    *departed = (struct rl_departed){
-        .nodes = nodes,
-        .number = number,
-        .until_ns = now_ns + RL_QUEUE_TTL_MS * RL_NS_PER_MS,
-        .target = *target,
-        .bytes = bytes,
-    };
-    departed->target.name = memcpy(bytes, target->name, target->name_len);
-    departed->target.owner = "";
-    departed->target.owner_len = 0;
-}
-
-bool rl_lines_departing(const redlock *client, int64_t now_ns)
-{
-    const struct rl_lines *lines = &client->lines;
-    for (unsigned i = 0; i < RL_DEPARTED && i < lines->departures; i++) {
-        if (lines->departed[i].nodes && now_ns < lines->departed[i].until_ns)
-            return true;
-    }
-    return false;
-}
-
-void rl_lines_node_up(redlock *client, unsigned node, int64_t now_ns)
-{
-    struct rl_lines *lines = &client->lines;
-    uint64_t bit = rl_bit(node);
-    for (unsigned i = 0; i < RL_DEPARTED && i < lines->departures; i++) {
-        struct rl_departed *departed = &lines->departed[i];
-        if (now_ns >= departed->until_ns)
-            departed->nodes = 0;
-        if (!(departed->nodes & bit))
-            continue;
-        departed->nodes &= ~bit;
-        departed->nodes |=
-            rl_claim_leave_queue(client, &departed->target, departed->number, bit, now_ns);
-    }
 }

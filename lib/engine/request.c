@@ -1,0 +1,101 @@
+/* request.c - see request.h. */
+#include "config_auto.h"
+
+#include "engine/request.h"
+
+#include "kinds/keys.h"
+#include "kinds/name_set.h"
+
+#include <assert.h>
+#include <string.h>
+
+static const struct rl_script *script_of(const struct rl_request *request)
+{
+    return &request->target->kind->script[request->script];
+}
+
+bool rl_request_keeps(const struct rl_request *request)
+{
+    return strpbrk(script_of(request)->args, "kK") != NULL;
+}
+
+static void put_argument(struct rl_out *out, const struct rl_request *request, char which)
+{
+    char waiter[RL_WAITER_MAX];
+    switch (which) {
+    case 'o':
+        rl_put_bulk(out, request->target->owner, request->target->owner_len);
+        break;
+    case 't':
+        rl_put_bulk(out, request->token, request->token_len);
+        break;
+    case 'T':
+        rl_put_number(out, request->ttl_ms);
+        break;
+    case 'w':
+        rl_put_bulk(out, waiter, rl_waiter_text(request->uuid, request->waiter, waiter));
+        break;
+    case 'a':
+        rl_put_number(out, request->age_us);
+        break;
+    case 'q':
+        rl_put_number(out, RL_QUEUE_TTL_MS);
+        break;
+    case 'f':
+        rl_put_number(out, RL_FAIR_WAITER_MS);
+        break;
+    case 's':
+        rl_put_number(out, RL_SHORTENED_MS);
+        break;
+    case 'm':
+        rl_put_number(out, request->mark_ms);
+        break;
+    case 'K':
+        rl_put_number(out, request->keep_ms);
+        break;
+    case 'k':
+        rl_put_number(out, request->silent ? 0 : request->keep_ms);
+        break;
+    case 'e':
+        rl_put_number(out, request->endless);
+        break;
+    default:
+        assert(false && "an argument of the kind's table");
+    }
+}
+
+static void put_keys(struct rl_out *out, const char *letters, const struct rl_target *target)
+{
+    char key[RL_KEY_MAX];
+    for (; *letters; letters++) {
+        struct rl_target one = *target;
+        redlock_bytes name;
+        for (size_t at = 0; rl_names_next(target, &at, &name);) {
+            one.name = name.bytes;
+            one.name_len = name.len;
+            if (*letters == 'n' || *letters == 'N')
+                rl_put_bulk(out, name.bytes, name.len);
+            else
+                rl_put_bulk(out, key, rl_key_text(*letters, &one, key));
+        }
+    }
+}
+
+size_t rl_request_encode(const struct rl_request *request, const char *sha,
+                         char ret_bytes[RL_REQUEST_MAX])
+{
+    const struct rl_script *script = script_of(request);
+    size_t keys = strlen(script->keys) * rl_names_count(request->target);
+    struct rl_out out;
+    rl_out_init(&out, ret_bytes, RL_REQUEST_MAX);
+    rl_put_array(&out, 4u + (unsigned)(keys + strlen(script->args)));
+    rl_put_text(&out, sha ? "EVALSHA" : "EVAL");
+    rl_put_text(&out, sha ? sha : script->body);
+    rl_put_number(&out, (int64_t)keys);
+    put_keys(&out, script->keys, request->target);
+    rl_put_bulk(&out, request->nonce, sizeof(request->nonce));
+    for (const char *which = script->args; *which; which++)
+        put_argument(&out, request, *which);
+    assert(!out.overflow);
+    return out.len;
+}

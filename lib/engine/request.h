@@ -1,0 +1,33 @@
+/* request.h - a script's request as bytes, from what it is about. Knows no client. */
+#ifndef RL_REQUEST_H
+#define RL_REQUEST_H
+
+#include "kinds/kind.h"
+#include "net/resp.h"
+
+/* What a script's arguments are made of: those of its letters (kind.h) that it has. */
+struct rl_request {
+    const struct rl_target *target;
+    enum rl_verb script;
+    char nonce[RL_NONCE_LEN];
+    const char *token;
+    size_t token_len;
+    int64_t ttl_ms;
+    const char *uuid; /* the client's, and the number of the one who waits */
+    uint64_t waiter;
+    int64_t age_us;
+    int64_t keep_ms;
+    bool silent; /* its release wakes nobody */
+    int64_t mark_ms;
+    bool endless;
+};
+
+/* Does it wake one who waits, for whom the lock is kept? Else keep_ms is of no interest. */
+bool rl_request_keeps(const struct rl_request *request);
+
+/* The request with the script's digest or, where `sha` is NULL, its body. Returns the length.
+ */
+size_t rl_request_encode(const struct rl_request *request, const char *sha,
+                         char ret_bytes[RL_REQUEST_MAX]);
+
+#endif

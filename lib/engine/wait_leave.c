@@ -1,0 +1,86 @@
+/* wait_leave.c - out of the masters' queues, at once or when they can be told. See
+ * wait_queue.h. */
+#include "config_auto.h"
+
+#include "engine/client.h"
+#include "engine/request.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Take a waiter of that number out of the queues of these nodes. Nobody waits for what comes of
+ * it. Returns those that can't be told now. */
+static uint64_t leave_queue(redlock *client, const struct rl_target *target, uint64_t waiter,
+                            uint64_t nodes, int64_t now_ns)
+{
+    struct rl_request request = {
+        .target = target,
+        .script = RL_LEAVE,
+        .uuid = client->uuid,
+        .waiter = waiter,
+    };
+    uint64_t untold = 0;
+    if (!target->kind->script[RL_LEAVE].body)
+        return 0;
+    rl_nonce_text(++client->nonce, request.nonce);
+    if (rl_request_keeps(&request))
+        request.keep_ms = rl_client_keep_ms(client);
+    size_t len = rl_request_encode(&request, NULL, client->request_bytes);
+    for (; nodes; nodes &= nodes - 1) {
+        unsigned i = rl_first(nodes);
+        if (!rl_node_tell(&client->nodes[i], client->request_bytes, len, now_ns))
+            untold |= rl_bit(i);
+    }
+    return untold;
+}
+
+void rl_line_depart(redlock *client, const struct rl_target *target, uint64_t number,
+                    uint64_t nodes, int64_t now_ns)
+{
+    struct rl_lines *lines = &client->lines;
+    nodes = leave_queue(client, target, number, nodes, now_ns);
+    /* Who is queued by its owner may be there again by then. */
+    if (!nodes || !rl_kind_queues(target->kind))
+        return;
+    char *bytes = malloc(target->name_len);
+    if (!bytes)
+        return;
+    struct rl_departed *departed = &lines->departed[lines->departures++ % RL_DEPARTED];
+    free(departed->bytes);
+    *departed = (struct rl_departed){
+        .nodes = nodes,
+        .number = number,
+        .until_ns = now_ns + RL_QUEUE_TTL_MS * RL_NS_PER_MS,
+        .target = *target,
+        .bytes = bytes,
+    };
+    departed->target.name = memcpy(bytes, target->name, target->name_len);
+    departed->target.owner = "";
+    departed->target.owner_len = 0;
+}
+
+bool rl_lines_departing(const redlock *client, int64_t now_ns)
+{
+    const struct rl_lines *lines = &client->lines;
+    for (unsigned i = 0; i < RL_DEPARTED && i < lines->departures; i++) {
+        if (lines->departed[i].nodes && now_ns < lines->departed[i].until_ns)
+            return true;
+    }
+    return false;
+}
+
+void rl_lines_node_up(redlock *client, unsigned node, int64_t now_ns)
+{
+    struct rl_lines *lines = &client->lines;
+    uint64_t bit = rl_bit(node);
+    for (unsigned i = 0; i < RL_DEPARTED && i < lines->departures; i++) {
+        struct rl_departed *departed = &lines->departed[i];
+        if (now_ns >= departed->until_ns)
+            departed->nodes = 0;
+        if (!(departed->nodes & bit))
+            continue;
+        departed->nodes &= ~bit;
+        departed->nodes |=
+            leave_queue(client, &departed->target, departed->number, bit, now_ns);
+    }
+}
