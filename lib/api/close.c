@@ -4,6 +4,7 @@
 #include "engine/lease.h"
 #include "base/wipe.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -103,6 +104,17 @@ static void end_calls(redlock *client)
     }
 }
 
+/* Releases are sent and answered until then, as far as there is hope. */
+static void linger(redlock *client, int64_t until_ns)
+{
+    int64_t now_ns = rl_client_now_ns(client);
+    assert(!client->leader && !client->ops);
+    while (now_ns < until_ns && rl_claims_pending(client, now_ns)) {
+        int64_t due = rl_loop_next_due_ns(client);
+        now_ns = rl_loop_turn(client, now_ns, due < until_ns ? due : until_ns);
+    }
+}
+
 void redlock_close(redlock *client)
 {
     int cancel_state;
@@ -125,7 +137,7 @@ void redlock_close(redlock *client)
     int64_t now_ns = rl_loop_catch_up(client);
     release_all(client, now_ns);
     rl_loop_flush(client, now_ns);
-    rl_loop_linger(client, now_ns + client->config.linger_ms * RL_NS_PER_MS);
+    linger(client, now_ns + client->config.linger_ms * RL_NS_PER_MS);
     pthread_mutex_unlock(&client->mutex);
     rl_client_destroy(client, false);
     pthread_setcancelstate(cancel_state, NULL);

@@ -1,6 +1,7 @@
 /* detach.c - a lock handed to another process of this host, as text (handle_text.h). */
 #include "config_auto.h"
 
+#include "engine/engine.h"
 #include "engine/lease.h"
 #include "kinds/handle_text.h"
 #include "kinds/key_rules.h"
@@ -164,7 +165,7 @@ static int attach(redlock *client, const struct rl_handle *handle, redlock_lock 
     int64_t max_ttl_ns = client->config.max_ttl_ms * RL_NS_PER_MS;
     int64_t epoch = rl_clock_epoch(&client->clock);
     int64_t now_ns = rl_client_now_ns(client);
-    rl_loop_see_to_clock(client, now_ns);
+    rl_engine_see_to_clock(client, now_ns);
     if (!is_of_masters(client, handle) || handle->written_ns < 0 || handle->deadline_ns < 0 ||
         !is_timed(client, handle, now_ns - epoch) ||
         handle->ttl_ms > client->config.max_ttl_ms ||

@@ -1,7 +1,7 @@
 /* open.c - opening a client: everything that can fail does so here. */
 #include "config_auto.h"
 
-#include "engine/client.h"
+#include "engine/engine.h"
 
 #include "base/eventfd.h"
 #include "config/config_load.h"
@@ -108,7 +108,9 @@ static void settle(redlock *client)
 {
     const struct rl_config *config = &client->config;
     client->settings.owner = client;
-    client->settings.events = &rl_client_events;
+    client->hooks = &rl_engine_hooks;
+    client->sub_events = &rl_engine_sub_events;
+    client->settings.events = &rl_engine_node_events;
     client->settings.clock = &client->clock;
     client->settings.prng = &client->prng;
     client->settings.connect_timeout_ns = config->connect_timeout_ms * RL_NS_PER_MS;

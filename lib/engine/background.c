@@ -8,7 +8,6 @@
  */
 #include "config_auto.h"
 
-#include "base/eventfd.h"
 #include "engine/lease.h"
 
 #include <poll.h>
@@ -16,39 +15,12 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
 #define JUST_NS (5 * RL_NS_PER_MS)  /* callers that come and go come again within this */
 #define AWAY_NS (10 * RL_NS_PER_MS) /* look in on them so often */
 #define LEADER_NS RL_NS_PER_S       /* and on one who waits */
-
-/* ---- the kick ------------------------------------------------------------------------- */
-
-static int make_kick(struct rl_drive *drive)
-{
-    if (drive->kick_fd < 0)
-        drive->kick_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    return drive->kick_fd < 0 ? REDLOCK_ESYSTEM : 0;
-}
-
-void rl_drive_kick(redlock *client)
-{
-    struct rl_drive *drive = &client->drive;
-    if (drive->kick_fd < 0 || drive->kicked || drive->told_ns == INT64_MIN)
-        return;
-    drive->kicked = true;
-    rl_bell_ring(drive->kick_fd);
-}
-
-static void drain_kick(struct rl_drive *drive)
-{
-    if (!drive->kicked)
-        return;
-    drive->kicked = false;
-    rl_bell_silence(drive->kick_fd);
-}
 
 /* ---- what both do --------------------------------------------------------------------- */
 
@@ -117,7 +89,7 @@ static void rest(redlock *client)
     poll(fds, away ? 1 : 2, timeout);
     pthread_mutex_lock(&client->mutex);
     self->told_ns = INT64_MIN;
-    drain_kick(self);
+    rl_loop_drain_kick(client);
 }
 
 static void *run(void *argument)
@@ -144,7 +116,7 @@ static int start(redlock *client)
     sigset_t all, before;
     if (drive->runs)
         return 0;
-    if (make_kick(drive))
+    if (rl_loop_make_kick(client))
         return REDLOCK_ESYSTEM;
     /* No signal of the user's is for this thread: it inherits the mask. */
     sigfillset(&all);
@@ -169,7 +141,7 @@ void rl_drive_stop(redlock *client)
     if (!drive->runs)
         return;
     drive->stop = true;
-    rl_drive_kick(client);
+    rl_loop_kick(client);
     pthread_mutex_unlock(&client->mutex);
     pthread_join(drive->thread, NULL);
     pthread_mutex_lock(&client->mutex);
@@ -201,7 +173,7 @@ void rl_drive_leave(redlock *client)
     bool blind = client->async_ops > 0 && drive->runs && drive->away && !client->leader &&
                  drive->told_ns - client->settings.driven.looked_ns > AWAY_NS;
     if (client->notices.first || blind || rl_loop_next_due_ns(client) < drive->told_ns)
-        rl_drive_kick(client);
+        rl_loop_kick(client);
 }
 
 void rl_drive_done(redlock *client)
@@ -223,7 +195,7 @@ static int watch(int outer_fd, int fd)
 static int make_outer(redlock *client)
 {
     struct rl_drive *drive = &client->drive;
-    if (make_kick(drive))
+    if (rl_loop_make_kick(client))
         return REDLOCK_ESYSTEM;
     int outer_fd = epoll_create1(EPOLL_CLOEXEC);
     if (outer_fd < 0 || watch(outer_fd, client->epoll_fd) != 0 ||
@@ -288,7 +260,7 @@ int redlock_process(redlock *client)
         self->loop_thread = pthread_self();
         if (self->loop) {
             self->told_ns = INT64_MIN;
-            drain_kick(self);
+            rl_loop_drain_kick(client);
         }
         drive(client, false);
         if (self->loop)

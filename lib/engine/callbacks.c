@@ -16,7 +16,7 @@ void rl_notice_post(redlock *client, struct rl_notice *notice)
     else
         notices->first = notice;
     notices->last = notice;
-    rl_drive_kick(client);
+    rl_loop_kick(client);
 }
 
 void rl_notice_drop(redlock *client, struct rl_notice *notice)

@@ -52,6 +52,17 @@ struct rl_sleeper {
     struct rl_sleeper *next_all;
 };
 
+/* What the loop calls (engine.c). Mutex held. */
+struct rl_loop_hooks {
+    void (*tick)(redlock *client, int64_t now_ns);      /* see to all that is due */
+    void (*flush)(redlock *client, int64_t now_ns);     /* send all that is queued */
+    bool (*unflushed)(const redlock *client);           /* is there anything to be sent? */
+    int64_t (*due_ns)(redlock *client);                 /* when to tick next */
+    bool (*overdue)(redlock *client, int64_t now_ns);   /* does some node owe an answer past its
+                                                           time? */
+    void (*absent)(redlock *client, int64_t absent_ns); /* nobody looked for so long */
+};
+
 #define RL_RANDOM_POOL 512
 
 struct redlock {
@@ -82,7 +93,7 @@ struct redlock {
         bool on;
         unsigned teacher, pupil;
         int64_t teacher_since_ns, pupil_since_ns; /* their connections */
-        int64_t again_ns; /* when to try anew; INT64_MAX: no need */
+        int64_t again_ns;                         /* when to try anew; INT64_MAX: no need */
         char nonce[RL_NONCE_LEN];
         char sha[41]; /* of the script that returns it */
     } proof;
@@ -96,6 +107,7 @@ struct redlock {
     bool warm;           /* a round has been begun */
 
     /* loop.c */
+    const struct rl_loop_hooks *hooks;
     struct rl_op *ops;                /* calls in progress, newest first */
     struct rl_op *crowd, *crowd_last; /* that wait until less is under way */
     struct rl_block *spare_blocks;    /* call.c: where ops of asynchronous calls have lived */
@@ -125,11 +137,12 @@ struct redlock {
 
     /* Waiting: wait_queue.c, subscribers.c */
     struct rl_lines lines;
+    const struct rl_sub_events *sub_events;
     struct rl_sub *subs; /* n of them, from the first wait on */
     bool subs_wanted;
-    bool subs_unflushed; /* they may have something to send */
-    struct rl_ears ears; /* what they listen on beside their own channels */
-    uint64_t listening;  /* nodes whose releases of plain locks we hear */
+    bool subs_unflushed;     /* they may have something to send */
+    struct rl_ears ears;     /* what they listen on beside their own channels */
+    uint64_t listening;      /* nodes whose releases of plain locks we hear */
     struct rl_probe *probes; /* probe.c: those in progress */
     uint64_t probe_count;
     char uuid[37];
@@ -153,7 +166,7 @@ struct redlock {
     unsigned char random[RL_RANDOM_POOL];
     unsigned random_left;
     char boot_id[37];
-    int64_t clock_offset; /* rl_clock_offset() */
+    int64_t clock_offset;                /* rl_clock_offset() */
     char holder[RL_CLIENT_NAME_MAX + 1]; /* what tokens end in */
 
     redlock_stats stats;
@@ -219,8 +232,8 @@ bool rl_client_ready(redlock *client, uint64_t able, int64_t now_ns, int64_t *re
 /* Is a majority lacking only because so much is under way already? It will pass. */
 bool rl_client_crowded(redlock *client, uint64_t able, int64_t now_ns);
 
-/* twins.c: nodes that are one server have one vote. What is known of a node has changed, or it is
- * time to try again (client->proof.again_ns); and an answer to one of its questions. */
+/* twins.c: nodes that are one server have one vote. What is known of a node has changed, or it
+ * is time to try again (client->proof.again_ns); and an answer to one of its questions. */
 void rl_twins_look(redlock *client, int64_t now_ns);
 void rl_twins_proved(void *owner, struct rl_node *node, const struct rl_waiting *waiting,
                      const struct rl_reply *reply, int64_t now_ns);
@@ -230,8 +243,6 @@ bool rl_loop_unflushed(const redlock *client);
 /* Send what is queued; submit: unless the leader is awake, and does so for all together. */
 void rl_loop_flush(redlock *client, int64_t now_ns);
 void rl_loop_submit(redlock *client, int64_t now_ns);
-/* Has the clock gone back? */
-void rl_loop_see_to_clock(redlock *client, int64_t now_ns);
 /* See to timers. */
 void rl_loop_tick(redlock *client, int64_t now_ns);
 int64_t rl_loop_next_due_ns(redlock *client);
@@ -243,21 +254,30 @@ void rl_loop_poll(redlock *client, bool late);
  * where an answer is overdue. */
 int64_t rl_loop_look(redlock *client);
 int64_t rl_loop_catch_up(redlock *client);
-void rl_loop_wait(redlock *client, struct rl_op *op);
-void rl_loop_linger(redlock *client, int64_t until_ns);
+/* Whoever looks begins with this: where nobody did for a while, no master is to blame. */
+void rl_loop_end_absence(redlock *client, int64_t now_ns);
+/* Wait until `due_ns` at the longest, then handle what there is, and send what came of it.
+ * Returns the time after that. */
+int64_t rl_loop_turn(redlock *client, int64_t now_ns, int64_t due_ns);
 /* Whoever leads must look up: now; if something is due before it would. */
 void rl_loop_rouse(redlock *client);
 void rl_loop_nudge(redlock *client);
 /* Wake threads whose calls are done. */
 void rl_loop_wake(redlock *client);
-extern const struct rl_node_events rl_client_events;
+/* Wake who drives the client while no caller waits, unless it is awake. Make that possible: 0
+ * or REDLOCK_ESYSTEM. It has been woken. */
+void rl_loop_kick(redlock *client);
+int rl_loop_make_kick(redlock *client);
+void rl_loop_drain_kick(redlock *client);
+
+/* leader.c: lead, or sleep, until it is done. */
+void rl_loop_wait(redlock *client, struct rl_op *op);
 
 /* background.c. Mutex held. */
 /* Somebody must see to what outlives this call: 0 or REDLOCK_ESYSTEM. */
 int rl_drive_need(redlock *client);
 /* A call is over: start or wake who drives, if there is reason to. */
 void rl_drive_leave(redlock *client);
-void rl_drive_kick(redlock *client);
 void rl_drive_stop(redlock *client); /* the background thread, and wait for its end */
 void rl_drive_done(redlock *client); /* close the descriptors */
 
@@ -267,7 +287,8 @@ void rl_subs_want(redlock *client, int64_t now_ns);
 void rl_subs_tune(redlock *client, struct rl_ear *ear, int64_t now_ns);
 void rl_subs_flush(redlock *client, int64_t now_ns);
 bool rl_subs_pending(const redlock *client);
-/* The nodes whose subscriber has heard anything since then: a message, or the answer to a PING. */
+/* The nodes whose subscriber has heard anything since then: a message, or the answer to a PING.
+ */
 uint64_t rl_subs_heard(const redlock *client, int64_t since_ns);
 void rl_subs_absent(redlock *client, int64_t absent_ns);
 void rl_subs_tick(redlock *client, int64_t now_ns);

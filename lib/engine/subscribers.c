@@ -3,54 +3,19 @@
 #include "config_auto.h"
 
 #include "engine/client.h"
-#include "engine/probe.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define UNWANTED_NS (5 * RL_NS_PER_S) /* who waited may wait again within this */
 
-static void on_woken(void *owner, unsigned node, uint64_t number, int64_t now_ns)
-{
-    if (!rl_probe_woken(owner, node, number, now_ns))
-        rl_line_woken(owner, node, number, now_ns);
-}
-
-static void on_changed(void *owner, unsigned node, bool listens, int64_t now_ns)
-{
-    redlock *client = owner;
-    if (listens)
-        client->listening |= rl_bit(node);
-    else
-        client->listening &= ~rl_bit(node);
-    rl_lines_changed(client, node, listens, now_ns);
-}
-
-static void on_heard(void *owner, unsigned node, struct rl_ear *ear, int64_t now_ns)
-{
-    rl_line_heard(owner, node, ear, now_ns);
-}
-
-static void on_hears(void *owner, unsigned node, struct rl_ear *ear, int64_t now_ns)
-{
-    rl_line_hears(owner, node, ear, now_ns);
-}
-
-static const struct rl_sub_events events = {
-    .woken = on_woken,
-    .changed = on_changed,
-    .log = rl_client_log,
-    .heard = on_heard,
-    .hears = on_hears,
-};
-
 static struct rl_sub *make(redlock *client)
 {
     struct rl_sub *subs = calloc(client->n, sizeof(*subs));
     for (unsigned i = 0; subs && i < client->n; i++) {
-        if (rl_sub_init(&subs[i], i, client->nodes[i].config, &client->settings, &events,
-                        client->nodes[i].tls, client->uuid, client->epoll_fd,
-                        client->wake_fd) == 0)
+        if (rl_sub_init(&subs[i], i, client->nodes[i].config, &client->settings,
+                        client->sub_events, client->nodes[i].tls, client->uuid,
+                        client->epoll_fd, client->wake_fd) == 0)
             continue;
         while (i > 0)
             rl_sub_done(&subs[--i]);

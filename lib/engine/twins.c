@@ -214,5 +214,5 @@ void rl_twins_proved(void *owner, struct rl_node *node, const struct rl_waiting 
         memcmp(waiting->nonce, client->proof.nonce, RL_NONCE_LEN) != 0)
         return;
     if (take(client, node, waiting->ask, reply, now_ns) || !client->proof.on)
-        rl_client_events.changed(client, node, now_ns);
+        client->settings.events->changed(client, node, now_ns);
 }

@@ -1,0 +1,192 @@
+/* engine.c - how the parts of a client meet: what nodes and subscribers tell goes to leases,
+ * wait queues and calls, and a turn of the loop reaches them all. The one file that knows all
+ * parts: each of them knows those below it, and the loop knows none (struct rl_loop_hooks). */
+#include "config_auto.h"
+
+#include "engine/engine.h"
+
+#include "engine/lease.h"
+#include "engine/probe.h"
+
+/* ---- what nodes tell -------------------------------------------------------------------- */
+
+static void on_changed(void *owner, struct rl_node *node, int64_t now_ns)
+{
+    redlock *client = owner;
+    rl_twins_look(client, now_ns);
+    if (node->mode == RL_UP)
+        rl_lines_node_up(client, node->index, now_ns);
+    rl_watches_node_changed(client, now_ns);
+    if (client->ending > 0)
+        client->sweep_ns = now_ns; /* releases that were due may go now */
+    for (struct rl_op *op = client->ops; op; op = op->next) {
+        if (!op->done)
+            rl_op_due(op, now_ns); /* who waits for nodes may look again */
+    }
+}
+
+static void on_pinged(void *owner, struct rl_node *node, int64_t round_trip_ns)
+{
+    redlock *client = owner;
+    for (struct rl_op *op = client->ops; op; op = op->next) {
+        if (op->pinged && !op->done)
+            op->pinged(op, node, round_trip_ns);
+    }
+}
+
+const struct rl_node_events rl_engine_node_events = {
+    .answered = rl_claim_answered,
+    .unexecuted = rl_claim_unexecuted,
+    .drains = rl_claim_drains,
+    .lost = rl_claim_lost,
+    .pinged = on_pinged,
+    .proved = rl_twins_proved,
+    .changed = on_changed,
+    .log = rl_client_log,
+};
+
+/* ---- what subscribers tell --------------------------------------------------------------- */
+
+static void on_woken(void *owner, unsigned node, uint64_t number, int64_t now_ns)
+{
+    if (!rl_probe_woken(owner, node, number, now_ns))
+        rl_line_woken(owner, node, number, now_ns);
+}
+
+static void on_listens(void *owner, unsigned node, bool listens, int64_t now_ns)
+{
+    redlock *client = owner;
+    if (listens)
+        client->listening |= rl_bit(node);
+    else
+        client->listening &= ~rl_bit(node);
+    rl_lines_changed(client, node, listens, now_ns);
+}
+
+static void on_heard(void *owner, unsigned node, struct rl_ear *ear, int64_t now_ns)
+{
+    rl_line_heard(owner, node, ear, now_ns);
+}
+
+static void on_hears(void *owner, unsigned node, struct rl_ear *ear, int64_t now_ns)
+{
+    rl_line_hears(owner, node, ear, now_ns);
+}
+
+const struct rl_sub_events rl_engine_sub_events = {
+    .woken = on_woken,
+    .changed = on_listens,
+    .log = rl_client_log,
+    .heard = on_heard,
+    .hears = on_hears,
+};
+
+/* ---- a turn of the loop ------------------------------------------------------------------ */
+
+static bool unflushed(const redlock *client)
+{
+    if (client->subs_unflushed)
+        return true;
+    for (unsigned i = 0; i < client->n; i++) {
+        if (client->nodes[i].unflushed)
+            return true;
+    }
+    return false;
+}
+
+static void flush(redlock *client, int64_t now_ns)
+{
+    /* A flush that breaks a link may queue more elsewhere, hence the second look. */
+    bool again;
+    do {
+        again = false;
+        if (client->subs_unflushed)
+            rl_subs_flush(client, now_ns);
+        for (unsigned i = 0; i < client->n; i++) {
+            if (client->nodes[i].unflushed) {
+                rl_node_flush(&client->nodes[i], now_ns);
+                again = true;
+            }
+        }
+    } while (again);
+}
+
+/* Nobody looked for so long: no master is to blame for that time. */
+static void absent(redlock *client, int64_t absent_ns)
+{
+    for (unsigned i = 0; i < client->n; i++)
+        rl_node_absent(&client->nodes[i], absent_ns);
+    rl_subs_absent(client, absent_ns);
+    client->opened_ns += absent_ns; /* since when it connects at first */
+    for (struct rl_op *op = client->ops; op; op = op->next)
+        op->connect_until_ns += absent_ns;
+}
+
+/* Once for each call of redlock_cancel() would do; that none begins after it is the try's. */
+static void cancel_all(redlock *client, int64_t now_ns)
+{
+    client->cancel_seen = true;
+    for (struct rl_op *op = client->ops; op; op = op->next) {
+        if (!op->done && op->cancel)
+            op->cancel(op, now_ns);
+    }
+}
+
+/* The clock went back: time goes on for everything but what is held. */
+void rl_engine_see_to_clock(redlock *client, int64_t now_ns)
+{
+    int64_t epoch = rl_clock_epoch(&client->clock);
+    if (client->clock_epoch == epoch)
+        return;
+    rl_client_log(client, REDLOCK_LOG_WARNING,
+                  "the clock went back by %lld ms: every lock that was held is lost, since "
+                  "nobody can tell for how long it has been held",
+                  (long long)((epoch - client->clock_epoch) / RL_NS_PER_MS));
+    client->texts_since_ns = now_ns - client->clock_epoch;
+    client->clock_epoch = epoch;
+    rl_watch_untimed(client, now_ns);
+}
+
+static void tick(redlock *client, int64_t now_ns)
+{
+    rl_engine_see_to_clock(client, now_ns);
+    for (unsigned i = 0; i < client->n; i++)
+        rl_node_tick(&client->nodes[i], now_ns);
+    if (now_ns >= client->proof.again_ns)
+        rl_twins_look(client, now_ns);
+    rl_subs_tick(client, now_ns);
+    if (now_ns >= client->sweep_ns)
+        rl_claims_sweep(client, now_ns);
+    if (atomic_load(&client->canceled) && !client->cancel_seen)
+        cancel_all(client, now_ns);
+    rl_timers_run(&client->timers, now_ns);
+    if (client->crowd)
+        rl_ops_go_on(client, now_ns);
+}
+
+static int64_t due_ns(redlock *client)
+{
+    int64_t due = rl_timers_due_ns(&client->timers);
+    int64_t subs_due = rl_subs_due_ns(client);
+    if (client->sweep_ns < due)
+        due = client->sweep_ns;
+    if (client->proof.again_ns < due)
+        due = client->proof.again_ns;
+    if (subs_due < due)
+        due = subs_due;
+    for (unsigned i = 0; i < client->n; i++) {
+        int64_t node_due = rl_node_due_ns(&client->nodes[i]);
+        if (node_due < due)
+            due = node_due;
+    }
+    return due;
+}
+
+const struct rl_loop_hooks rl_engine_hooks = {
+    .tick = tick,
+    .flush = flush,
+    .unflushed = unflushed,
+    .due_ns = due_ns,
+    .overdue = rl_client_overdue,
+    .absent = absent,
+};

@@ -1,0 +1,110 @@
+/* leader.c - blocking calls: one thread at a time leads, and runs the loop for everybody; the
+ * others sleep until their own call is done, or until the leader has left and one of them takes
+ * over. The mutex is dropped while waiting.
+ *
+ *   caller A   submit, lead: [epoll_wait | handle | epoll_wait | handle A done] leave
+ *   caller B          submit, sleep . . . . . . . . . . . . . . . . . . . . . . lead: [...
+ *
+ * A lone caller pays no context switch. A caller that sleeps still sees to its own deadline,
+ * so that no leader's delay becomes its own.
+ */
+#include "config_auto.h"
+
+#include "engine/call.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+static void lead(redlock *client, struct rl_op *op)
+{
+    client->leader = op;
+    int64_t now_ns = rl_client_now_ns(client);
+    while (!op->done)
+        now_ns = rl_loop_turn(client, now_ns, rl_loop_next_due_ns(client));
+    client->leader = NULL;
+}
+
+/* Somebody who sleeps must lead from here on. */
+static void offer_lead(redlock *client)
+{
+    struct rl_op *op = client->ops;
+    while (op && !(op->sleeper && !op->done))
+        op = op->next;
+    if (op)
+        pthread_cond_signal(&op->sleeper->cond);
+}
+
+static struct rl_sleeper *take_sleeper(redlock *client)
+{
+    struct rl_sleeper *sleeper = client->spare_sleepers;
+    pthread_condattr_t attr;
+    if (sleeper) {
+        client->spare_sleepers = sleeper->next;
+        return sleeper;
+    }
+    sleeper = calloc(1, sizeof(*sleeper));
+    if (!sleeper)
+        return NULL;
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&sleeper->cond, &attr);
+    pthread_condattr_destroy(&attr);
+    sleeper->next_all = client->all_sleepers;
+    client->all_sleepers = sleeper;
+    return sleeper;
+}
+
+static void follow(redlock *client, struct rl_op *op)
+{
+    int64_t now_ns = rl_client_now_ns(client);
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    int64_t due_ns = op->timer.due_ns;
+    int64_t wait_ns = due_ns > now_ns ? due_ns - now_ns : 0;
+    if (wait_ns > RL_NS_PER_S)
+        wait_ns = RL_NS_PER_S;
+    int64_t at_ns = until.tv_nsec + wait_ns + RL_NS_PER_MS;
+    until.tv_sec += (time_t)(at_ns / RL_NS_PER_S);
+    until.tv_nsec = (long)(at_ns % RL_NS_PER_S);
+    int result = pthread_cond_timedwait(&op->sleeper->cond, &client->mutex, &until);
+    if (result == ETIMEDOUT && !op->done && client->leader) {
+        now_ns = rl_client_now_ns(client);
+        rl_loop_end_absence(client, now_ns); /* the leader may not have run either */
+        rl_loop_tick(client, now_ns);
+        rl_loop_wake(client);
+        rl_loop_submit(client, now_ns);
+    }
+}
+
+static void nap(redlock *client)
+{
+    struct timespec a_moment = {.tv_nsec = RL_NS_PER_MS};
+    pthread_mutex_unlock(&client->mutex);
+    nanosleep(&a_moment, NULL);
+    pthread_mutex_lock(&client->mutex);
+}
+
+void rl_loop_wait(redlock *client, struct rl_op *op)
+{
+    rl_loop_wake(client); /* whose calls this one has ended */
+    while (!op->done) {
+        if (client->leader && !op->sleeper)
+            op->sleeper = take_sleeper(client);
+        if (client->leader && op->sleeper)
+            follow(client, op);
+        else if (client->leader)
+            nap(client); /* no memory for sleeping as one should */
+        else
+            lead(client, op);
+    }
+    if (op->sleeper) {
+        if (op->sleeper->due) /* woken by time, before it was signalled */
+            rl_loop_wake(client);
+        op->sleeper->next = client->spare_sleepers;
+        client->spare_sleepers = op->sleeper;
+        op->sleeper = NULL;
+    }
+    if (!client->leader)
+        offer_lead(client);
+}
