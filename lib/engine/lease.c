@@ -8,13 +8,6 @@
 
 #define ROOM_NS RL_NS_PER_MS /* until a node that took no more may take more */
 
-void rl_claim_hear(struct rl_claim *claim, struct rl_node *node, enum rl_verb verb,
-                   const struct rl_judged *judged)
-{
-    if (claim->op && claim->op->heard)
-        claim->op->heard(claim->op, node, verb, judged);
-}
-
 /* ---- what the hold wants done --------------------------------------------------------- */
 
 uint64_t rl_claim_free_of_debt(const struct rl_claim *claim, uint64_t nodes)
@@ -133,7 +126,7 @@ void rl_claim_react(struct rl_claim *claim, unsigned did, int64_t now_ns)
     if (did) {
         count(claim, did);
         if (claim->watch.on)
-            rl_watch_did(claim, did, now_ns);
+            claim->watch.ops->did(claim, did, now_ns);
         if (claim->op && claim->op->did)
             claim->op->did(claim->op, did, now_ns);
     }
@@ -219,6 +212,26 @@ void rl_claim_tick(struct rl_claim *claim, int64_t now_ns)
 void rl_claim_cut(struct rl_claim *claim, int64_t now_ns)
 {
     apply(claim, now_ns, rl_hold_cut);
+}
+
+/* Its time has come: of a release that nobody waits for, or of a watched lock. A claim that
+ * an op is about is seen to by the op. */
+static void fire(struct rl_timer *timer, int64_t now_ns)
+{
+    struct rl_claim *claim = (struct rl_claim *)timer;
+    if (claim->watch.on)
+        claim->watch.ops->fire(claim, now_ns);
+    else if (!claim->op)
+        rl_claim_tick(claim, now_ns);
+}
+
+int rl_claim_new(redlock *client, const struct rl_target *target, const char *token,
+                 struct rl_claim **ret_claim)
+{
+    int result = rl_claim_take(client, target, token, ret_claim);
+    if (result == 0)
+        (*ret_claim)->timer.fire = fire;
+    return result;
 }
 
 /* ---- all of them ---------------------------------------------------------------------- */

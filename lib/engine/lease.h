@@ -5,6 +5,12 @@
 
 #include "engine/call.h"
 
+/* What is done for a lease that is watched (renewal.c). */
+struct rl_watch_ops {
+    void (*fire)(struct rl_claim *claim, int64_t now_ns);              /* its time has come */
+    void (*did)(struct rl_claim *claim, unsigned did, int64_t now_ns); /* its hold: RL_DID_* */
+};
+
 struct rl_claim {
     struct rl_timer timer;        /* first: renewing, or the end of a release's time */
     struct rl_claim *prev, *next; /* in client->claims or ->endings; spare: next only */
@@ -33,6 +39,7 @@ struct rl_claim {
     int64_t waits_since_ns;    /* that line's first one */
     struct rl_watch {
         bool on; /* its loss is to be told, or prevented */
+        const struct rl_watch_ops *ops;
         bool renews;
         int64_t until_ns;  /* the caller's max_hold_ms; INT64_MAX: none */
         int64_t margin_ns; /* lost so long before it runs out */
@@ -109,9 +116,11 @@ bool rl_claims_own(const redlock *client, const struct rl_target *target, int64_
 
 void rl_claims_free(redlock *client);
 
-/* renewal.c: see to it that it is renewed, that its loss is told; not any more; it is lost. */
+/* renewal.c: see to it that it is renewed, that its loss is told; lease_watch.c: not any more.
+ */
 void rl_watch_begin(struct rl_claim *claim, const redlock_options *options, int64_t now_ns);
 void rl_watch_end(struct rl_claim *claim);
+/* Its time has come. */
 void rl_watch_fire(struct rl_claim *claim, int64_t now_ns);
 /* A master is up, or its connection is lost: renewals that wait for masters go on, or urge. */
 void rl_watches_node_changed(redlock *client, int64_t now_ns);
@@ -131,8 +140,6 @@ static inline bool rl_watch_over(const struct rl_claim *claim, int64_t now_ns)
 }
 /* The clock went back: those that are watched are lost, and told so. */
 void rl_watch_untimed(redlock *client, int64_t now_ns);
-/* Its hold did something. */
-void rl_watch_did(struct rl_claim *claim, unsigned did, int64_t now_ns);
 
 /* Node events. */
 void rl_claim_answered(void *owner, struct rl_node *node, unsigned slot,

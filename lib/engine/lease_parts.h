@@ -4,6 +4,15 @@
 
 #include "engine/lease.h"
 
+/* lease_pool.c: rl_claim_new(), but for what its timer does. */
+int rl_claim_take(redlock *client, const struct rl_target *target, const char *token,
+                  struct rl_claim **ret_claim);
+
+/* lease_watch.c: the extension of a watched lease is over, whatever came of it; the one place
+ * that says whether its renewal waits for masters. */
+void rl_watch_asked_no_more(struct rl_claim *claim);
+void rl_watch_set_starved(struct rl_claim *claim, bool starved);
+
 /* lease_pool.c: its hold has come to its end, what is left is to be rid of its keys. */
 void rl_claim_ends(struct rl_claim *claim);
 

@@ -82,17 +82,6 @@ static void keep_target(struct rl_claim *claim, const struct rl_target *target)
     claim->target.owner = owner;
 }
 
-/* Its time has come: of a release that nobody waits for, or of a watched lock. A claim that
- * an op is about is seen to by the op. */
-static void fire(struct rl_timer *timer, int64_t now_ns)
-{
-    struct rl_claim *claim = (struct rl_claim *)timer;
-    if (claim->watch.on)
-        rl_watch_fire(claim, now_ns);
-    else if (!claim->op)
-        rl_claim_tick(claim, now_ns);
-}
-
 static void list(struct rl_claim *claim, struct rl_claim **head)
 {
     claim->prev = NULL;
@@ -128,8 +117,8 @@ void rl_claim_ends(struct rl_claim *claim)
     claim->client->ending++;
 }
 
-int rl_claim_new(redlock *client, const struct rl_target *target, const char *token,
-                 struct rl_claim **ret_claim)
+int rl_claim_take(redlock *client, const struct rl_target *target, const char *token,
+                  struct rl_claim **ret_claim)
 {
     if (client->ending >= RL_PENDING_RELEASES_MAX)
         return REDLOCK_EBUSY;
@@ -137,7 +126,6 @@ int rl_claim_new(redlock *client, const struct rl_target *target, const char *to
     if (!claim)
         return REDLOCK_ENOMEM;
     *claim = (struct rl_claim){
-        .timer.fire = fire,
         .client = client,
         .clock_epoch = rl_clock_epoch(&client->clock),
         .bytes = claim->bytes,
@@ -191,6 +179,13 @@ void rl_claim_let_go(struct rl_claim *claim, int64_t now_ns)
     if (claim->query || claim->detached || claim->hold.phase == RL_HOLD_NEW ||
         rl_hold_settled(&claim->hold, now_ns))
         put_away(claim, now_ns);
+}
+
+void rl_claim_hear(struct rl_claim *claim, struct rl_node *node, enum rl_verb verb,
+                   const struct rl_judged *judged)
+{
+    if (claim->op && claim->op->heard)
+        claim->op->heard(claim->op, node, verb, judged);
 }
 
 void rl_claim_enter(struct rl_claim *claim)

@@ -7,19 +7,11 @@
  */
 #include "config_auto.h"
 
-#include "engine/lease.h"
+#include "engine/lease_parts.h"
 
 #include <stddef.h>
 
 #define BUSY_NS (2 * RL_NS_PER_MS) /* while others go first */
-
-int64_t rl_watch_deadline_ns(const struct rl_claim *claim)
-{
-    if (!claim->watch.on)
-        return claim->hold.deadline_ns;
-    return rl_earlier_ns(claim->hold.deadline_ns - claim->watch.margin_ns,
-                         claim->watch.until_ns);
-}
 
 /* When that is over, and it is given up. */
 static int64_t lost_ns(const struct rl_claim *claim)
@@ -60,40 +52,6 @@ static void tell_lost(redlock *client, struct rl_notice *notice)
     rl_notice_call_end(client);
 }
 
-void rl_watch_begin(struct rl_claim *claim, const redlock_options *options, int64_t now_ns)
-{
-    struct rl_watch *watch = &claim->watch;
-    int64_t ttl_ns = claim->hold.ttl_ns;
-    *watch = (struct rl_watch){
-        .on = true,
-        .renews = options->auto_renew != 0,
-        .until_ns = INT64_MAX,
-        .margin_ns = rl_lost_margin_ns(ttl_ns),
-    };
-    if (options->max_hold_ms > 0 && options->max_hold_ms < RL_DURATION_MAX_MS)
-        watch->until_ns =
-            now_ns + options->max_hold_ms * RL_NS_PER_MS + RL_VALIDITY_GRAIN_NS - 1;
-    rl_backoff_init(&watch->backoff, RL_RETRY_MIN_MS * RL_NS_PER_MS,
-                    ttl_ns / 10 > RL_RETRY_MIN_MS * RL_NS_PER_MS
-                        ? ttl_ns / 10
-                        : RL_RETRY_MIN_MS * RL_NS_PER_MS);
-    claim->lock->on_lost = options->on_lost;
-    claim->lock->lost_context = options->lost_context;
-    claim->lock->lost.tell = tell_lost;
-    atomic_store(&claim->lock->deadline_ns, rl_watch_deadline_ns(claim));
-    claim->client->watched++;
-    claim->client->stats.renewing += watch->renews;
-    plan_renewal(claim);
-    plan(claim);
-}
-
-/* The one place that says whether its renewal waits for masters. */
-static void set_starved(struct rl_claim *claim, bool starved)
-{
-    claim->client->starving += starved - claim->watch.starved;
-    claim->watch.starved = starved;
-}
-
 static bool has_quorum(redlock *client, int64_t now_ns)
 {
     return rl_count(rl_client_able(client, now_ns)) >= rl_quorum_needed(client->n);
@@ -117,30 +75,10 @@ void rl_watches_node_changed(redlock *client, int64_t now_ns)
     for (struct rl_claim *claim = client->claims; claim; claim = claim->next) {
         if (!claim->watch.on || !claim->watch.starved)
             continue;
-        set_starved(claim, false);
+        rl_watch_set_starved(claim, false);
         claim->watch.renew_ns = now_ns;
         plan(claim);
     }
-}
-
-/* Its extension is over, whatever came of it. */
-static void asked_no_more(struct rl_claim *claim)
-{
-    claim->client->renewing -= claim->watch.asked;
-    claim->watch.asked = false;
-}
-
-void rl_watch_end(struct rl_claim *claim)
-{
-    struct rl_watch *watch = &claim->watch;
-    if (!watch->on)
-        return;
-    asked_no_more(claim);
-    set_starved(claim, false);
-    watch->on = false;
-    claim->client->watched--;
-    claim->client->stats.renewing -= watch->renews;
-    rl_timer_set(&claim->client->timers, &claim->timer, INT64_MAX);
 }
 
 /* The end of the watch, once: whatever is left is given up at all nodes. */
@@ -191,6 +129,14 @@ static void renew(struct rl_claim *claim, int64_t now_ns)
         plan(claim);
 }
 
+void rl_watch_untimed(redlock *client, int64_t now_ns)
+{
+    for (struct rl_claim *claim = client->claims; claim; claim = claim->next) {
+        if (claim->watch.on)
+            rl_timer_set(&client->timers, &claim->timer, now_ns);
+    }
+}
+
 void rl_watch_fire(struct rl_claim *claim, int64_t now_ns)
 {
     if (rl_watch_over(claim, now_ns)) {
@@ -206,15 +152,7 @@ void rl_watch_fire(struct rl_claim *claim, int64_t now_ns)
     }
 }
 
-void rl_watch_untimed(redlock *client, int64_t now_ns)
-{
-    for (struct rl_claim *claim = client->claims; claim; claim = claim->next) {
-        if (claim->watch.on)
-            rl_timer_set(&client->timers, &claim->timer, now_ns);
-    }
-}
-
-void rl_watch_did(struct rl_claim *claim, unsigned did, int64_t now_ns)
+static void on_hold_event(struct rl_claim *claim, unsigned did, int64_t now_ns)
 {
     struct rl_watch *watch = &claim->watch;
     if (did & RL_DID_DIE) {
@@ -223,7 +161,7 @@ void rl_watch_did(struct rl_claim *claim, unsigned did, int64_t now_ns)
     }
     if (did & RL_DID_EXTEND) {
         rl_backoff_reset(&watch->backoff);
-        set_starved(claim, false);
+        rl_watch_set_starved(claim, false);
         plan_renewal(claim);
     } else if (did & RL_DID_NOT_EXTEND) {
         rl_client_log(
@@ -233,12 +171,42 @@ void rl_watch_did(struct rl_claim *claim, unsigned did, int64_t now_ns)
             rl_count(claim->hold.extend.yes), claim->hold.n, rl_quorum_needed(claim->hold.n),
             (long long)((lost_ns(claim) - now_ns) / RL_NS_PER_MS));
         watch->renew_ns = now_ns + rl_backoff_next_ns(&watch->backoff, &claim->client->prng);
-        set_starved(claim, !has_quorum(claim->client, now_ns));
+        rl_watch_set_starved(claim, !has_quorum(claim->client, now_ns));
         if (watch->starved)
             hasten_nodes(claim->client, now_ns);
     } else {
         return;
     }
-    asked_no_more(claim);
+    rl_watch_asked_no_more(claim);
+    plan(claim);
+}
+
+static const struct rl_watch_ops ops = {.fire = rl_watch_fire, .did = on_hold_event};
+
+void rl_watch_begin(struct rl_claim *claim, const redlock_options *options, int64_t now_ns)
+{
+    struct rl_watch *watch = &claim->watch;
+    int64_t ttl_ns = claim->hold.ttl_ns;
+    *watch = (struct rl_watch){
+        .on = true,
+        .ops = &ops,
+        .renews = options->auto_renew != 0,
+        .until_ns = INT64_MAX,
+        .margin_ns = rl_lost_margin_ns(ttl_ns),
+    };
+    if (options->max_hold_ms > 0 && options->max_hold_ms < RL_DURATION_MAX_MS)
+        watch->until_ns =
+            now_ns + options->max_hold_ms * RL_NS_PER_MS + RL_VALIDITY_GRAIN_NS - 1;
+    rl_backoff_init(&watch->backoff, RL_RETRY_MIN_MS * RL_NS_PER_MS,
+                    ttl_ns / 10 > RL_RETRY_MIN_MS * RL_NS_PER_MS
+                        ? ttl_ns / 10
+                        : RL_RETRY_MIN_MS * RL_NS_PER_MS);
+    claim->lock->on_lost = options->on_lost;
+    claim->lock->lost_context = options->lost_context;
+    claim->lock->lost.tell = tell_lost;
+    atomic_store(&claim->lock->deadline_ns, rl_watch_deadline_ns(claim));
+    claim->client->watched++;
+    claim->client->stats.renewing += watch->renews;
+    plan_renewal(claim);
     plan(claim);
 }
