@@ -83,6 +83,28 @@ while read -r name; do
     check "function $name exists" is_there internal "$name"
 done <"$work/functions"
 
+# "`NAME` in `FILE`", over the end of a line too; and each `FILE` by itself.
+file_of() { # FILE: where it is in lib/
+    find lib -path "*/${1#lib/}" | head -n 1
+}
+is_in() { # NAME FILE
+    [ -n "$(file_of "$2")" ] && grep -qw "$1" "$(file_of "$2")"
+}
+# shellcheck disable=SC2016
+cat $design docs/ENGINE.md docs/RULES.md | tr -s '\n ' ' ' >"$work/words"
+# shellcheck disable=SC2016
+grep -oE '`[a-z_]+` in `[a-z_/]+\.(c|h|lua)`' "$work/words" | tr -d '`' | sed 's/ in / /' |
+    grep -v ' test_' | sort -u >"$work/in_files"
+check 'pages say what is in which file' [ "$(wc -l <"$work/in_files")" -gt 15 ]
+while read -r name file; do
+    check "$name is in $file" is_in "$name" "$file"
+done <"$work/in_files"
+# shellcheck disable=SC2016
+grep -oE '`[a-z_/]+\.(c|h|lua)`' "$work/words" | tr -d '`' | grep -v ^test_ | sort -u >"$work/files"
+while read -r file; do
+    check "there is a $file" [ -n "$(file_of "$file")" ]
+done <"$work/files"
+
 # tests_of PAGE: the tests and stories (sim:NAME) in the last column of its tables.
 tests_of() {
     grep '^| ' "$1" | awk -F '|' '{
