@@ -1,11 +1,7 @@
 /* acquire.h - one acquisition in progress: wait for nodes, ask them, and on a loss sleep and
  * ask again with a token of its own, until it is won or the time that the caller gave is over.
  *
- *   NODES --enough able, or none to hope for--> ROUND --won--> done
- *     ^ ^                                         |
- *     | +--- PAUSE <----------- lost -------------+--no time left--> done
- *     |        ^ woken, the holder's TTL over, or a probe due
- *     +----- LINED: others of this client wait for the same name, and came first
+ * Its phases are drawn in docs/ARCHITECTURE.md.
  *
  * Who was refused stands in the name's line (wait_queue.h), is queued at the masters by its
  * next round, and sleeps until a majority of them has said that the lock was released.

@@ -5,18 +5,10 @@
  * one in use and one that drains, and all a hold remembers of links is on which slots an
  * answer is still owed to it.
  *
- *             ask                won, validity left
- *      NEW ---------> ASKING ---------------------------> HELD <--+ extend: a round of its own
- *                        |                                 |  |---+
- *                        | lost, or won too late           | release; majority lost the key;
- *                        v                                 | an extension came too late
- *                      ENDING <----------------------------+
- *                        |  a release goes to each node that may have the key, behind the
- *                        v  acquire, down every link that owes an answer; again after a break
- *                      settled: no node can have the key any more
- *
- * There is no way back from ENDING: a token is asked for once, and a lock that ran out is
- * never revived.
+ * Its states are drawn in docs/ARCHITECTURE.md. ENDING: a release goes to each node that may
+ * have the key, behind the acquire, down every link that owes an answer; again after a break.
+ * It is settled when no node can have the key any more. There is no way back from ENDING: a
+ * token is asked for once, and a lock that ran out is never revived.
  */
 #ifndef RL_HOLD_H
 #define RL_HOLD_H

@@ -1,8 +1,6 @@
 /* node.h - one master: its connections, its greeting, whether it may vote, who awaits what.
  *
- *   DOWN --retry--> CONNECTING --open--> AUTH --> GREETING --> UP
- *    ^                  |                  |          |         |
- *    +------------------+----- any failure, with its text ------+
+ * Its modes are drawn in docs/ARCHITECTURE.md.
  *
  * AUTH is sent alone and answered before anything follows. GREETING selects the database,
  * names the connection and asks INFO: without it there is no vote (server_info.h).

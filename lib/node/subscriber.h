@@ -1,11 +1,7 @@
 /* subscriber.h - the connection on which a client hears that a lock it waits for was released:
  * one a node, shared by all who wait, subscribed to one channel of the client's own.
  *
- *   OFF --want--> CONNECTING --open--> AUTH --> SUBSCRIBING --> UP
- *                  ^    |                |           |          |
- *          retry,  |    +-------+--------+-----------+----------+  any failure, with its text
- *          want    +-- DOWN <---+             |
- *                  +-- DENIED <---- NOPERM ---+
+ * Its modes are drawn in docs/ARCHITECTURE.md.
  *
  * Beside the client's own channel it listens on those of ears (channel.h), which come and go
  * while it is UP. A user may lack the right to one and have it to another: then the connection
