@@ -1,4 +1,5 @@
-/* extend.c - making a held lock last longer: one round, while it is still ours. */
+/* extend.c - making a held lock last longer: a round, while it is still ours, and another where
+ * that one ended without masters that were still being connected to. */
 #include "config_auto.h"
 
 #include "engine/lease.h"
@@ -10,6 +11,7 @@ struct extend {
     struct rl_op op; /* first */
     struct redlock_lock *lock;
     int64_t ttl_ns;
+    uint64_t tried; /* nodes that rounds without success have asked */
     bool asked;
     bool broke; /* a connection did since */
 };
@@ -25,6 +27,33 @@ static int64_t nodes_until_ns(const struct rl_op *op)
     return rl_earlier_ns(op->connect_until_ns, op->claim->hold.deadline_ns);
 }
 
+/* Nodes that can be asked, or will be soon, and have not been. */
+static bool others_come(const struct extend *extend, int64_t now_ns)
+{
+    redlock *client = extend->op.client;
+    return (rl_client_able(client, now_ns) & ~extend->tried) != 0 ||
+           rl_client_pending(client) > 0;
+}
+
+/* After a round without success: is there more to be had than what it has heard? */
+static bool may_try_others(struct extend *extend, int64_t now_ns)
+{
+    if (now_ns >= nodes_until_ns(&extend->op))
+        return false;
+    if (extend->broke)
+        extend->tried = 0; /* the next connections may do better */
+    else if (!others_come(extend, now_ns))
+        return false;
+    extend->asked = extend->broke = false;
+    return true;
+}
+
+static void extend_end(struct rl_op *op, int result, int64_t now_ns)
+{
+    rl_report_end(op, &op->claim->hold.extend, now_ns);
+    rl_op_let_go(op, result);
+}
+
 static void extend_did(struct rl_op *op, unsigned did, int64_t now_ns)
 {
     if (!(did & (RL_DID_EXTEND | RL_DID_DIE | RL_DID_NOT_EXTEND)))
@@ -33,19 +62,15 @@ static void extend_did(struct rl_op *op, unsigned did, int64_t now_ns)
         rl_op_due(op, now_ns); /* a renewal that was under way is over */
         return;
     }
-    struct extend *extend = extend_of(op);
-    if ((did & RL_DID_NOT_EXTEND) && extend->broke && now_ns < nodes_until_ns(op)) {
-        extend->asked = extend->broke = false; /* again, by the next connections */
+    if ((did & RL_DID_NOT_EXTEND) && may_try_others(extend_of(op), now_ns)) {
         rl_op_due(op, now_ns);
         return;
     }
-    rl_report_end(op, &op->claim->hold.extend, now_ns);
-    if (did & RL_DID_EXTEND)
-        rl_op_let_go(op, REDLOCK_OK);
-    else if (did & RL_DID_DIE)
-        rl_op_let_go(op, REDLOCK_EEXPIRED);
-    else
-        rl_op_let_go(op, REDLOCK_ENOQUORUM);
+    extend_end(op,
+               did & RL_DID_EXTEND ? REDLOCK_OK
+               : did & RL_DID_DIE  ? REDLOCK_EEXPIRED
+                                   : REDLOCK_ENOQUORUM,
+               now_ns);
 }
 
 static void extend_heard(struct rl_op *op, struct rl_node *node, enum rl_verb verb,
@@ -84,6 +109,7 @@ static void extend_start(struct extend *extend, uint64_t able, int64_t now_ns)
     if (budget < 0)
         budget = left; /* a last attempt is worth making */
     extend->asked = true;
+    extend->tried |= able;
     claim->budget_ns = budget;
     rl_report_begin(op, able, now_ns);
     int64_t t0_ns = rl_client_now_ns(client);
@@ -100,12 +126,14 @@ static bool lasts(const struct extend *extend, int64_t now_ns)
                claim->hold.deadline_ns;
 }
 
-/* Right after it was won, a late answer may be all that a majority lacks. */
-static bool in_debt(const struct rl_op *op, uint64_t able)
+/* Right after it was won, or after a round that failed early, a late answer may be all that a
+ * majority lacks. */
+static bool in_debt(const struct rl_op *op, uint64_t able, int64_t now_ns)
 {
     unsigned needed = rl_quorum_needed(op->client->n);
-    return rl_count(able) >= needed &&
-           rl_count(rl_claim_free_of_debt(op->claim, able)) < needed;
+    if (rl_count(able) < needed)
+        return rl_client_overdue(op->client, now_ns);
+    return rl_count(rl_claim_free_of_debt(op->claim, able)) < needed;
 }
 
 static void extend_step(struct rl_op *op, int64_t now_ns)
@@ -122,12 +150,18 @@ static void extend_step(struct rl_op *op, int64_t now_ns)
     }
     int64_t until_ns = nodes_until_ns(op);
     uint64_t able = rl_client_able(op->client, now_ns);
-    if (in_debt(op, able) && now_ns < until_ns) {
+    if (in_debt(op, able, now_ns) && now_ns < until_ns) {
         rl_op_due(op, now_ns + DEBT_NS);
         return;
     }
-    if (!rl_op_awaits_nodes(op, able, until_ns, until_ns, now_ns))
+    if (extend->tried != 0 && (able & ~extend->tried) == 0) {
+        if (now_ns < until_ns && others_come(extend, now_ns))
+            rl_op_due(op, until_ns);
+        else
+            extend_end(op, REDLOCK_ENOQUORUM, now_ns);
+    } else if (!rl_op_awaits_nodes(op, able, until_ns, until_ns, now_ns)) {
         extend_start(extend, able, now_ns);
+    }
 }
 
 /* The winner's thread may not have run for a while. */

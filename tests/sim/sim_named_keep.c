@@ -121,6 +121,24 @@ static void the_last_millisecond(void)
 }
 
 /* n2 has lost the key and n3 is silent: one yes. The old deadline stands. */
+static void extended_by_masters_that_come(void)
+{
+    sim_stage(5);
+    struct sim_player *ann = sim_is_there("ann", NULL);
+    sim_curtain();
+    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+    sim_pass_ms(10);
+    sim_master_shorten(0, "jobs", 1);
+    for (unsigned i = 3; i < 5; i++) {
+        sim_delay_ms(ann, i, 10, 10);
+        sim_path_reset(ann->proc, i);
+    }
+    sim_pass_ms(5);
+    sim_expect(sim_extends(ann, 1000) == REDLOCK_OK);
+    sim_expect(sim_asks_validity(ann) > 900);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+}
+
 static void extension_by_a_minority(void)
 {
     sim_stage(3);
@@ -303,6 +321,9 @@ const struct sim_scenario sim_named_keep[] = {
      "One master of three confirms an extension: the old deadline stands, and nothing is "
      "filled in.",
      extension_by_a_minority},
+    {"extended-by-masters-that-come",
+     "n1 has lost its key, and n4 and n5 are being connected to: an extension waits for them.",
+     extended_by_masters_that_come},
     {"healed", "n3 has lost the key of a lock that the others confirm: it is filled in.",
      healed},
     {"healed-only-while-valid",
