@@ -53,7 +53,7 @@ lib_engine = %D%/engine/background.c %D%/engine/call.c %D%/engine/call.h \
 	%D%/engine/probe.c %D%/engine/probe.h %D%/engine/renewal.c %D%/engine/request.c %D%/engine/request.h %D%/engine/subscribers.c \
 	%D%/engine/twins.c %D%/engine/wait_leave.c %D%/engine/wait_queue.c %D%/engine/wait_queue.h \
 	%D%/engine/wait_signals.c
-lib_api = %D%/api/acquire.c %D%/api/acquire.h %D%/api/acquire_backoff.c \
+lib_api = %D%/api/acquire.c %D%/api/acquire.h %D%/api/acquire_backoff.c %D%/api/acquire_bounds.c \
 	%D%/api/acquire_round.c %D%/api/close.c %D%/api/describe.c %D%/api/detach.c \
 	%D%/api/extend.c %D%/api/hold_count.c %D%/api/inspect.c %D%/api/inspect.h \
 	%D%/api/lock.c %D%/api/multi_lock.c %D%/api/open.c %D%/api/probe.c %D%/api/release.c %D%/api/try.c \

@@ -4,14 +4,14 @@
 #include "api/acquire.h"
 
 #include "engine/owner.h"
-#include "api/try.h"
 
+#include <assert.h>
 #include <stddef.h>
 #include <string.h>
 
 #define LISTEN_NS RL_NS_PER_MS /* between a first node that is listened to and more */
 
-void rl_attempt_give_up(struct rl_attempt *attempt, int result)
+static void give_up(struct rl_attempt *attempt, int result)
 {
     redlock *client = attempt->op.client;
     struct rl_claim *claim = attempt->op.claim;
@@ -24,35 +24,36 @@ void rl_attempt_give_up(struct rl_attempt *attempt, int result)
     rl_line_leave(client, &attempt->waiter, false, rl_client_now_ns(client));
 }
 
+/* The one place that changes the phase. */
+static void set_phase(struct rl_attempt *attempt, enum rl_attempt_phase phase)
+{
+    static const unsigned allowed[] = {
+        [RL_NODES] = 1U << RL_NODES | 1U << RL_ROUND | 1U << RL_PAUSE | 1U << RL_LINED,
+        [RL_ROUND] = 1U << RL_NODES | 1U << RL_PAUSE | 1U << RL_LINED,
+        [RL_PAUSE] = 1U << RL_NODES | 1U << RL_PAUSE,
+        [RL_LINED] = 1U << RL_PAUSE | 1U << RL_LINED,
+    };
+    assert(!attempt->op.done);
+    assert(allowed[attempt->phase] & 1U << phase);
+    attempt->phase = phase;
+}
+
 static void pause_until(struct rl_attempt *attempt, int64_t until_ns)
 {
-    attempt->phase = RL_PAUSE;
+    set_phase(attempt, RL_PAUSE);
     attempt->pause_until_ns = until_ns;
     rl_op_due(&attempt->op, rl_earlier_ns(until_ns, attempt->look_ns));
 }
 
-/* Would a majority be heard that releases the lock? */
-bool rl_attempt_hears(const struct rl_attempt *attempt)
+static void pause_after(struct rl_attempt *attempt, const struct rl_defeat *defeat,
+                        int64_t now_ns)
 {
-    const redlock *client = attempt->op.client;
-    uint64_t nodes = rl_line_listening(client, attempt->waiter.line);
-    return rl_count(nodes) >= rl_quorum_needed(client->n);
-}
-
-/* A majority of the masters will tell of the release, whatever one more has to say. */
-static bool others_tell(const struct rl_attempt *attempt)
-{
-    return attempt->probes && rl_attempt_will_be_woken(attempt, 0);
-}
-
-void rl_attempt_pause(struct rl_attempt *attempt, bool split, uint64_t silent, int64_t now_ns)
-{
-    int64_t until = rl_attempt_sleep_until_ns(attempt, split, silent, now_ns);
+    int64_t until = rl_attempt_sleep_until_ns(attempt, defeat, now_ns);
     bool more = rl_kind_queues(attempt->target.kind) ||
                 rl_line_pending(attempt->op.client, attempt->waiter.line);
     int64_t listen_ns = more ? LISTEN_NS : 0;
     if (attempt->can_hear) {
-        bool hint = others_tell(attempt);
+        bool hint = rl_attempt_others_tell(attempt);
         int64_t soon_ns = now_ns + listen_ns;
         if (hint)
             soon_ns = rl_line_heed_ns(attempt->waiter.line, soon_ns);
@@ -62,15 +63,15 @@ void rl_attempt_pause(struct rl_attempt *attempt, bool split, uint64_t silent, i
     /* The last attempt must still fit before the end; where none fits, it is over. */
     int64_t latest = attempt->give_up_ns - RL_ROUND_MIN_NS;
     if (now_ns >= latest)
-        rl_attempt_give_up(attempt, attempt->loss);
+        give_up(attempt, attempt->loss);
     else
         pause_until(attempt, rl_earlier_ns(until, latest));
 }
 
 /* Behind those of this client who came before: nothing to do but to give up in time. */
-void rl_attempt_stand(struct rl_attempt *attempt)
+static void stand(struct rl_attempt *attempt)
 {
-    attempt->phase = RL_LINED;
+    set_phase(attempt, RL_LINED);
     attempt->lined = true;
     rl_op_due(&attempt->op, attempt->give_up_ns);
 }
@@ -82,6 +83,18 @@ static int64_t nodes_until_ns(const struct rl_attempt *attempt, int64_t now_ns)
         return now_ns;
     int64_t until_ns = attempt->op.connect_until_ns;
     return attempt->timed ? rl_earlier_ns(until_ns, attempt->give_up_ns) : until_ns;
+}
+
+/* Begin a round among the nodes that are able. */
+static void begin(struct rl_attempt *attempt, uint64_t able, int64_t now_ns)
+{
+    int result = rl_attempt_round_begin(attempt, able, now_ns);
+    if (result) {
+        give_up(attempt, result);
+        return;
+    }
+    set_phase(attempt, RL_ROUND);
+    rl_attempt_round_ask(attempt);
 }
 
 static void wait_for_nodes(struct rl_attempt *attempt, int64_t now_ns)
@@ -100,24 +113,80 @@ static void wait_for_nodes(struct rl_attempt *attempt, int64_t now_ns)
         attempt->give_up_ns += now_ns - attempt->nodes_since_ns;
     attempt->timed = true;
     if (!waits)
-        rl_attempt_round(attempt, able, now_ns);
+        begin(attempt, able, now_ns);
 }
 
 /* Ask (again). */
 static void begin_round(struct rl_attempt *attempt, int64_t now_ns)
 {
-    attempt->phase = RL_NODES;
+    set_phase(attempt, RL_NODES);
     attempt->connects = !attempt->asked;
     wait_for_nodes(attempt, now_ns);
 }
 
-void rl_attempt_reconnect(struct rl_attempt *attempt, int64_t now_ns)
+static void reconnect(struct rl_attempt *attempt, int64_t now_ns)
 {
-    attempt->phase = RL_NODES;
+    set_phase(attempt, RL_NODES);
     attempt->timed = false;
     attempt->nodes_since_ns = now_ns;
     attempt->connects = true;
     rl_op_due(&attempt->op, now_ns); /* by the loop, lest losses nest */
+}
+
+/* After a round that was lost. */
+static void lost(struct rl_attempt *attempt, int64_t now_ns)
+{
+    redlock *client = attempt->op.client;
+    struct rl_defeat defeat;
+    switch (rl_attempt_round_lost(attempt, &defeat, now_ns)) {
+    case RL_NEXT_RECONNECT:
+        reconnect(attempt, now_ns);
+        return;
+    case RL_NEXT_GIVE_UP:
+        give_up(attempt, attempt->loss);
+        return;
+    case RL_NEXT_WAIT:
+        break;
+    }
+    /* Who has it by its owner asks on, outside of the line: those in it may wait for that. */
+    if (!attempt->waiter.line && attempt->loss == REDLOCK_EHELD &&
+        !rl_claims_own(client, &attempt->target, now_ns)) {
+        int result = rl_line_join(client, &attempt->waiter, &attempt->target, now_ns);
+        if (result) {
+            give_up(attempt, result);
+            return;
+        }
+        /* Another line hears there already: no word will come that this one does. */
+        attempt->can_hear |= attempt->waiter.line->ear && rl_attempt_hears(attempt);
+    }
+    if (attempt->waiter.line && !rl_line_is_first(&attempt->waiter))
+        stand(attempt);
+    else
+        pause_after(attempt, &defeat, now_ns);
+}
+
+static void won(struct rl_attempt *attempt, int64_t now_ns)
+{
+    struct rl_op *op = &attempt->op;
+    struct rl_claim *claim = op->claim;
+    rl_report_end(op, &claim->hold.ask, now_ns);
+    claim->op = NULL;
+    if (attempt->options.auto_renew || attempt->options.on_lost)
+        rl_watch_begin(claim, &attempt->options, now_ns);
+    rl_op_finish(op, REDLOCK_OK);
+    rl_line_leave(op->client, &attempt->waiter, true, now_ns);
+}
+
+static void on_did(struct rl_op *op, unsigned did, int64_t now_ns)
+{
+    struct rl_attempt *attempt = rl_attempt_of(op);
+    if (did & RL_DID_WIN) {
+        won(attempt, now_ns);
+    } else if (did & RL_DID_LOSE) {
+        lost(attempt, now_ns);
+    } else {
+        rl_attempt_await_votes(attempt, now_ns);
+    }
 }
 
 static void step(struct rl_op *op, int64_t now_ns)
@@ -142,9 +211,9 @@ static void step(struct rl_op *op, int64_t now_ns)
     }
     case RL_LINED:
         if (now_ns >= attempt->give_up_ns)
-            rl_attempt_give_up(attempt, attempt->loss);
+            give_up(attempt, attempt->loss);
         else
-            rl_attempt_stand(attempt);
+            stand(attempt);
         break;
     }
 }
@@ -182,13 +251,14 @@ static void on_turn(struct rl_waiter *waiter, enum rl_turn why, int64_t now_ns)
     struct rl_attempt *attempt =
         (struct rl_attempt *)(void *)((char *)waiter - offsetof(struct rl_attempt, waiter));
     if (why == RL_TURN_FIRST) { /* its round is begun by the loop, lest losses nest */
-        attempt->phase = RL_PAUSE;
+        assert(attempt->phase == RL_LINED);
+        set_phase(attempt, RL_PAUSE);
         attempt->pause_until_ns = INT64_MAX;
     }
     attempt->can_hear |= attempt->phase == RL_ROUND && why == RL_TURN_LISTENS;
     if (attempt->phase != RL_PAUSE)
         return;
-    bool hint = why == RL_TURN_LISTENS && others_tell(attempt);
+    bool hint = why == RL_TURN_LISTENS && rl_attempt_others_tell(attempt);
     int64_t soon_ns = sooner_ns(attempt, why, hint, now_ns);
     if (soon_ns <= now_ns && (why == RL_TURN_WOKEN || why == RL_TURN_FREED)) {
         begin_round(attempt, now_ns);
@@ -201,41 +271,9 @@ static void on_turn(struct rl_waiter *waiter, enum rl_turn why, int64_t now_ns)
 static void on_cancel(struct rl_op *op, int64_t now_ns)
 {
     struct rl_claim *claim = op->claim;
-    rl_attempt_give_up(rl_attempt_of(op), REDLOCK_ECANCELED);
+    give_up(rl_attempt_of(op), REDLOCK_ECANCELED);
     if (claim)
         rl_claim_release(claim, now_ns, 0);
-}
-
-/* Of the clients that it is tried on together, one is cancelled or is being closed. */
-static bool ended(const struct rl_op *op)
-{
-    const struct rl_attempt *attempt = (const struct rl_attempt *)op;
-    return rl_beside_ended(attempt->beside) < attempt->beside->count;
-}
-
-/* A lock that was won may have run out while the winner's thread did not run. */
-static int conclude(struct rl_op *op, redlock_lock **ret_lock)
-{
-    struct rl_attempt *attempt = rl_attempt_of(op);
-    struct redlock_lock *lock = attempt->lock;
-    struct rl_claim *claim = op->claim;
-    int result = op->result;
-    if (result == REDLOCK_OK) {
-        int64_t now_ns = rl_client_now_ns(op->client);
-        lock->claim = claim;
-        if (!rl_watch_over(claim, now_ns)) {
-            *ret_lock = lock;
-            return REDLOCK_OK;
-        }
-        result = REDLOCK_ENOQUORUM;
-        claim->lock = NULL;
-        if (claim->hold.phase == RL_HOLD_HELD)
-            rl_claim_release(claim, now_ns, 0);
-        else
-            rl_claim_disown(claim, now_ns);
-    }
-    rl_lock_recycle(lock);
-    return result;
 }
 
 void rl_attempt_init(struct rl_attempt *attempt, redlock *client,
@@ -253,11 +291,11 @@ void rl_attempt_init(struct rl_attempt *attempt, redlock *client,
     attempt->target.owner_len = owner_len;
     attempt->op.report = options->report;
     attempt->op.step = step;
-    attempt->op.did = rl_attempt_did;
+    attempt->op.did = on_did;
     attempt->op.heard = rl_attempt_heard;
     attempt->op.cancel = on_cancel;
-    attempt->op.ended = attempt->beside ? ended : NULL;
-    attempt->op.conclude = conclude;
+    attempt->op.ended = attempt->beside ? rl_attempt_ended : NULL;
+    attempt->op.conclude = rl_attempt_conclude;
     attempt->waiter.turn = on_turn;
     attempt->phase = RL_NODES;
     attempt->options = *options;
@@ -271,52 +309,22 @@ void rl_attempt_init(struct rl_attempt *attempt, redlock *client,
     rl_report_clear(client, options->report);
 }
 
-/* Stand in the name's line, where there is one, or where waiting can be expected to be worth
- * one: then a first round that is lost has entered the masters' queues already. Who may have
- * the lock by its owner asks first: it must not wait for those who wait for itself. */
-static int line_up(struct rl_attempt *attempt, int64_t now_ns)
-{
-    redlock *client = attempt->op.client;
-    const struct rl_kind *kind = attempt->target.kind;
-    bool joins = kind->queues_at_once;
-    if (attempt->once)
-        return 0;
-    if (!rl_kind_owned(kind))
-        joins = rl_count(client->listening) >= rl_quorum_needed(client->n) ||
-                rl_line_find(client, &attempt->target);
-    return joins ? rl_line_join(client, &attempt->waiter, &attempt->target, now_ns) : 0;
-}
-
-/* When it is to be over. Who asks once takes no longer than those beside him who wait. */
-static int64_t last_ns(const struct rl_attempt *attempt, int64_t now_ns)
-{
-    int64_t wait_ms = attempt->options.wait_ms;
-    if (attempt->once && attempt->beside)
-        return attempt->beside->left_ns == INT64_MAX ? INT64_MAX
-                                                     : now_ns + attempt->beside->left_ns;
-    if (attempt->once || attempt->forever)
-        return INT64_MAX;
-    if (wait_ms > RL_DURATION_MAX_MS)
-        return INT64_MAX / 2; /* to which connecting is added */
-    return now_ns + wait_ms * RL_NS_PER_MS;
-}
-
 void rl_attempt_start(struct rl_attempt *attempt, int64_t now_ns)
 {
     redlock *client = attempt->op.client;
     attempt->began_ns = now_ns;
-    attempt->give_up_ns = last_ns(attempt, now_ns);
+    attempt->give_up_ns = rl_attempt_last_ns(attempt, now_ns);
     attempt->op.connect_until_ns = now_ns + client->settings.connect_timeout_ns;
     attempt->nodes_since_ns = now_ns;
     attempt->connects = true;
-    int result = line_up(attempt, now_ns);
+    int result = rl_attempt_line_up(attempt, now_ns);
     int64_t parted_ns =
         attempt->waiter.line ? rl_line_parted_until_ns(client, &attempt->target) : 0;
     if (result) {
-        rl_attempt_give_up(attempt, result);
+        give_up(attempt, result);
     } else if (attempt->waiter.line && !rl_line_is_first(&attempt->waiter)) {
         attempt->loss = REDLOCK_EHELD;
-        rl_attempt_stand(attempt);
+        stand(attempt);
     } else if (now_ns < parted_ns) {
         pause_until(attempt, parted_ns);
     } else {

@@ -43,11 +43,11 @@ struct rl_attempt {
     bool cut_short;               /* the wait's end left it less time than an answer may take */
     bool starved;                 /* and it was for want of masters that could be asked */
     unsigned held_count;
-    bool disputed;   /* by two others at least: perhaps nobody has a majority */
-    uint64_t holder; /* the hash of one of them; 0: none yet */
-    bool foreign;    /* a peer's, whose release nobody will hear of */
-    int64_t place;   /* how many are in the queue before us, where that is least */
-    uint64_t behind; /* the holder that we were next to in the round before; 0: none */
+    bool disputed;           /* by two others at least: perhaps nobody has a majority */
+    uint64_t holder;         /* the hash of one of them; 0: none yet */
+    bool foreign;            /* a peer's, whose release nobody will hear of */
+    int64_t place;           /* how many are in the queue before us, where that is least */
+    uint64_t behind;         /* the holder that we were next to in the round before; 0: none */
     uint64_t next_to;        /* and in this one: the one that most masters tell */
     unsigned next_votes;     /* by so many more than tell another */
     unsigned behind_count;   /* masters that tell again that we are next to that one */
@@ -74,31 +74,47 @@ static inline struct rl_attempt *rl_attempt_of(struct rl_op *op)
     return (struct rl_attempt *)op;
 }
 
-/* acquire.c: after a lost round it sleeps, or stands in its line, or is over. */
-void rl_attempt_pause(struct rl_attempt *attempt, bool split, uint64_t silent, int64_t now_ns);
-void rl_attempt_stand(struct rl_attempt *attempt);
-void rl_attempt_give_up(struct rl_attempt *attempt, int result);
+/* What a lost round leaves behind: whether own grants and refusals kept it from a majority, and
+ * the nodes that may still answer that it is queued there. */
+struct rl_defeat {
+    bool split;
+    uint64_t silent;
+};
 
-/* acquire.c: its round came to nothing because connections were found broken: ask again when
- * they have been made anew, as its first round waits for connections. */
-void rl_attempt_reconnect(struct rl_attempt *attempt, int64_t now_ns);
+/* What comes after a lost round: the end; connections first, as it came to nothing because some
+ * were found broken; or a pause, or its place in the line. */
+enum rl_next { RL_NEXT_GIVE_UP, RL_NEXT_RECONNECT, RL_NEXT_WAIT };
 
-/* Would a majority be heard that releases the lock? */
-bool rl_attempt_hears(const struct rl_attempt *attempt);
-
-/* acquire_round.c: begin a round among the nodes that are able; the op's calls in it. */
-void rl_attempt_round(struct rl_attempt *attempt, uint64_t able, int64_t now_ns);
+/* acquire_round.c. A round is prepared among the nodes that are able (0, or why there is none),
+ * and asked; then time passes, nodes answer, and what came of a lost one is told. None of these
+ * changes the phase. */
+int rl_attempt_round_begin(struct rl_attempt *attempt, uint64_t able, int64_t now_ns);
+void rl_attempt_round_ask(struct rl_attempt *attempt);
 void rl_attempt_step_round(struct rl_attempt *attempt, int64_t now_ns);
-void rl_attempt_did(struct rl_op *op, unsigned did, int64_t now_ns);
+void rl_attempt_await_votes(struct rl_attempt *attempt, int64_t now_ns);
 void rl_attempt_heard(struct rl_op *op, struct rl_node *node, enum rl_verb verb,
                       const struct rl_judged *judged);
+enum rl_next rl_attempt_round_lost(struct rl_attempt *attempt, struct rl_defeat *ret_defeat,
+                                   int64_t now_ns);
+
+/* acquire_bounds.c. Stand in the name's line, if that is worth it (0, or why it is not
+ * possible); when the try is to be over; is one over of those that it is tried with? Its
+ * result. */
+int rl_attempt_line_up(struct rl_attempt *attempt, int64_t now_ns);
+int64_t rl_attempt_last_ns(const struct rl_attempt *attempt, int64_t now_ns);
+bool rl_attempt_ended(const struct rl_op *op);
+int rl_attempt_conclude(struct rl_op *op, redlock_lock **ret_lock);
 
 /* acquire_backoff.c. */
 
-/* After a loss: until when to sleep. `silent`: nodes that may still answer that it is
- * queued there. */
-int64_t rl_attempt_sleep_until_ns(struct rl_attempt *attempt, bool split, uint64_t silent,
+/* After a loss: until when to sleep. */
+int64_t rl_attempt_sleep_until_ns(struct rl_attempt *attempt, const struct rl_defeat *defeat,
                                   int64_t now_ns);
+
+/* Would a majority be heard that releases the lock? Will one tell of it, whatever one more node
+ * has to say? */
+bool rl_attempt_hears(const struct rl_attempt *attempt);
+bool rl_attempt_others_tell(const struct rl_attempt *attempt);
 
 /* Is it queued at a majority, if the silent ones have queued it as well? */
 bool rl_attempt_will_be_woken(const struct rl_attempt *attempt, uint64_t silent);

@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 
-#define WAKE_GRACE_NS RL_NS_PER_MS  /* between a first wake-up and a majority's */
+#define WAKE_GRACE_NS RL_NS_PER_MS /* between a first wake-up and a majority's */
 #define HEARD_NS                                                                               \
     ((RL_PING_AFTER_MS + RL_PROBE_MS / 2) * RL_NS_PER_MS) /* a subscriber that is alive */
 #define PLACE_NS (2 * RL_NS_PER_MS) /* between those who look whether a TTL has run out */
@@ -90,7 +90,21 @@ bool rl_attempt_will_be_woken(const struct rl_attempt *attempt, uint64_t silent)
     return rl_count(nodes) >= rl_quorum_needed(client->n);
 }
 
-int64_t rl_attempt_sleep_until_ns(struct rl_attempt *attempt, bool split, uint64_t silent,
+/* Would a majority be heard that releases the lock? */
+bool rl_attempt_hears(const struct rl_attempt *attempt)
+{
+    const redlock *client = attempt->op.client;
+    uint64_t nodes = rl_line_listening(client, attempt->waiter.line);
+    return rl_count(nodes) >= rl_quorum_needed(client->n);
+}
+
+/* A majority of the masters will tell of the release, whatever one more has to say. */
+bool rl_attempt_others_tell(const struct rl_attempt *attempt)
+{
+    return attempt->probes && rl_attempt_will_be_woken(attempt, 0);
+}
+
+int64_t rl_attempt_sleep_until_ns(struct rl_attempt *attempt, const struct rl_defeat *defeat,
                                   int64_t now_ns)
 {
     redlock *client = attempt->op.client;
@@ -98,8 +112,8 @@ int64_t rl_attempt_sleep_until_ns(struct rl_attempt *attempt, bool split, uint64
     int64_t free_at = free_at_ns(attempt, client->n);
     if (free_at != 0 && free_at <= now_ns) /* it was about to run out, or has done so since */
         free_at = now_ns + 1;
-    bool queued = !split && !attempt->foreign && attempt->loss == REDLOCK_EHELD &&
-                  rl_attempt_will_be_woken(attempt, silent);
+    bool queued = !defeat->split && !attempt->foreign && attempt->loss == REDLOCK_EHELD &&
+                  rl_attempt_will_be_woken(attempt, defeat->silent);
     if (queued && rl_attempt_woken(attempt))
         return now_ns;
     int64_t until = now_ns + (queued ? probe_ns(attempt, client)
@@ -107,9 +121,9 @@ int64_t rl_attempt_sleep_until_ns(struct rl_attempt *attempt, bool split, uint64
     attempt->look_ns = INT64_MAX;
     if (queued && is_next(attempt, client->n, now_ns)) {
         attempt->look_ns = until;
-        until = now_ns + (RL_PROBE_MAX_MS + (int64_t)rl_prng_below(&client->prng,
-                                                                   RL_PROBE_MAX_MS / 4)) *
-                             RL_NS_PER_MS;
+        until = now_ns +
+                (RL_PROBE_MAX_MS + (int64_t)rl_prng_below(&client->prng, RL_PROBE_MAX_MS / 4)) *
+                    RL_NS_PER_MS;
     }
     if (queued && line->wakes)
         until = rl_earlier_ns(until, rl_attempt_heed_wakes_ns(attempt));

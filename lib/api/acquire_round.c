@@ -5,6 +5,8 @@
 
 #include "base/text.h"
 
+#include <assert.h>
+
 #define CUT_SHORT_NS (20 * RL_NS_PER_MS)
 
 /* What is left for a round: of the wait budget, or of the TTL, whichever is less. */
@@ -27,25 +29,21 @@ static int first_in_rotation(const struct rl_attempt *attempt, uint64_t able, un
     return -1;
 }
 
-void rl_attempt_round(struct rl_attempt *attempt, uint64_t able, int64_t now_ns)
+int rl_attempt_round_begin(struct rl_attempt *attempt, uint64_t able, int64_t now_ns)
 {
     redlock *client = attempt->op.client;
     struct rl_claim *claim;
     int64_t budget = rl_client_budget_ns(client, able, remaining_ns(attempt, now_ns));
-    if (budget < 0 && attempt->asked) {
-        rl_attempt_give_up(attempt, attempt->loss);
-        return;
-    }
+    if (budget < 0 && attempt->asked)
+        return attempt->loss;
     /* The first round is always made, however slow the masters were when last heard of. */
     if (budget < 0)
         budget = RL_ROUND_MIN_NS > remaining_ns(attempt, now_ns)
                      ? RL_ROUND_MIN_NS
                      : remaining_ns(attempt, now_ns);
     int result = rl_claim_new(client, &attempt->target, NULL, &claim);
-    if (result) {
-        rl_attempt_give_up(attempt, result);
-        return;
-    }
+    if (result)
+        return result;
     struct rl_line *line = attempt->waiter.line;
     if (line) {
         claim->waiter = line->number;
@@ -68,7 +66,6 @@ void rl_attempt_round(struct rl_attempt *attempt, uint64_t able, int64_t now_ns)
     attempt->op.claim = claim;
     attempt->cut_short =
         attempt->asked && budget < CUT_SHORT_NS && budget < attempt->ttl_ns / client->n;
-    attempt->phase = RL_ROUND;
     attempt->asked = true;
     attempt->among = able;
     attempt->broke = 0;
@@ -81,14 +78,23 @@ void rl_attempt_round(struct rl_attempt *attempt, uint64_t able, int64_t now_ns)
         attempt->behind_since_ns = now_ns;
     attempt->behind = attempt->next_to;
     attempt->next_to = attempt->next_votes = attempt->behind_count = 0;
+    rl_report_begin(&attempt->op, able, now_ns);
+    return 0;
+}
+
+void rl_attempt_round_ask(struct rl_attempt *attempt)
+{
+    redlock *client = attempt->op.client;
+    struct rl_claim *claim = attempt->op.claim;
+    uint64_t able = attempt->among;
+    assert(attempt->phase == RL_ROUND && claim->hold.phase == RL_HOLD_NEW);
     int first = attempt->ordered_next ? first_in_rotation(attempt, able, client->n) : -1;
     attempt->ordered_next = false;
     attempt->ordered = first >= 0;
-    rl_report_begin(&attempt->op, able, now_ns);
     /* t0: nothing of this round has been handed to the kernel yet. */
     int64_t t0_ns = rl_client_now_ns(client);
-    rl_op_due(&attempt->op, t0_ns + budget);
-    rl_claim_ask(claim, able, first, t0_ns, t0_ns + budget);
+    rl_op_due(&attempt->op, t0_ns + claim->budget_ns);
+    rl_claim_ask(claim, able, first, t0_ns, t0_ns + claim->budget_ns);
 }
 
 /* Nodes that can vote since after the round had begun, and that will say nothing in it. */
@@ -120,7 +126,7 @@ static int64_t cut_ns(const struct rl_attempt *attempt, int64_t now_ns)
     return hold->ask.t0_ns + rl_client_patience_ns(client);
 }
 
-static void wait_for_votes(struct rl_attempt *attempt, int64_t now_ns)
+void rl_attempt_await_votes(struct rl_attempt *attempt, int64_t now_ns)
 {
     int64_t due_ns = rl_hold_next_ns(&attempt->op.claim->hold);
     int64_t soon_ns = cut_ns(attempt, now_ns);
@@ -134,7 +140,7 @@ void rl_attempt_step_round(struct rl_attempt *attempt, int64_t now_ns)
         rl_backoff_reset(&attempt->backoff);
         rl_claim_cut(claim, now_ns);
     } else {
-        wait_for_votes(attempt, now_ns);
+        rl_attempt_await_votes(attempt, now_ns);
         rl_claim_tick(claim, now_ns);
     }
 }
@@ -164,11 +170,13 @@ static bool broken_off(const struct rl_attempt *attempt, const struct rl_round *
            round->n - rl_count(told) >= rl_quorum_needed(round->n);
 }
 
-static void lost(struct rl_attempt *attempt, int64_t now_ns)
+enum rl_next rl_attempt_round_lost(struct rl_attempt *attempt, struct rl_defeat *ret_defeat,
+                                   int64_t now_ns)
 {
     redlock *client = attempt->op.client;
     struct rl_claim *claim = attempt->op.claim;
     const struct rl_round *round = &claim->hold.ask;
+    assert(attempt->phase == RL_ROUND && claim->hold.phase == RL_HOLD_ENDING);
     bool won_late = rl_round_verdict(round) == RL_WON;
     int loss = won_late || rl_round_no_quorum(round) ? REDLOCK_ENOQUORUM : REDLOCK_EHELD;
     /* Silence in the last few milliseconds of a wait does not make another's lock vanish. */
@@ -177,9 +185,9 @@ static void lost(struct rl_attempt *attempt, int64_t now_ns)
     attempt->starved = attempt->loss == REDLOCK_ENOQUORUM &&
                        rl_count(rl_client_able(client, now_ns)) < rl_quorum_needed(client->n);
     /* Also where all of many who ask at once have lost to each other. */
-    bool split = rl_round_split(round) || attempt->disputed;
-    uint64_t silent = rl_round_silent(round) & claim->queues;
-    attempt->ordered_next = split;
+    ret_defeat->split = rl_round_split(round) || attempt->disputed;
+    ret_defeat->silent = rl_round_silent(round) & claim->queues;
+    attempt->ordered_next = ret_defeat->split;
     rl_report_end(&attempt->op, round, now_ns);
     claim->op = NULL;
     claim->lock = NULL;
@@ -187,53 +195,9 @@ static void lost(struct rl_attempt *attempt, int64_t now_ns)
     int refused = refused_for_good(attempt, round, now_ns);
     if (refused)
         attempt->loss = refused;
-    if (!refused && attempt->loss == REDLOCK_ENOQUORUM && broken_off(attempt, round, now_ns)) {
-        rl_attempt_reconnect(attempt, now_ns);
-        return;
-    }
-    if (attempt->once || refused) {
-        rl_attempt_give_up(attempt, attempt->loss);
-        return;
-    }
-    /* Who has it by its owner asks on, outside of the line: those in it may wait for that. */
-    if (!attempt->waiter.line && attempt->loss == REDLOCK_EHELD &&
-        !rl_claims_own(client, &attempt->target, now_ns)) {
-        int result = rl_line_join(client, &attempt->waiter, &attempt->target, now_ns);
-        if (result) {
-            rl_attempt_give_up(attempt, result);
-            return;
-        }
-        /* Another line hears there already: no word will come that this one does. */
-        attempt->can_hear |= attempt->waiter.line->ear && rl_attempt_hears(attempt);
-    }
-    if (attempt->waiter.line && !rl_line_is_first(&attempt->waiter))
-        rl_attempt_stand(attempt);
-    else
-        rl_attempt_pause(attempt, split, silent, now_ns);
-}
-
-static void won(struct rl_attempt *attempt, int64_t now_ns)
-{
-    struct rl_op *op = &attempt->op;
-    struct rl_claim *claim = op->claim;
-    rl_report_end(op, &claim->hold.ask, now_ns);
-    claim->op = NULL;
-    if (attempt->options.auto_renew || attempt->options.on_lost)
-        rl_watch_begin(claim, &attempt->options, now_ns);
-    rl_op_finish(op, REDLOCK_OK);
-    rl_line_leave(op->client, &attempt->waiter, true, now_ns);
-}
-
-void rl_attempt_did(struct rl_op *op, unsigned did, int64_t now_ns)
-{
-    struct rl_attempt *attempt = rl_attempt_of(op);
-    if (did & RL_DID_WIN) {
-        won(attempt, now_ns);
-    } else if (did & RL_DID_LOSE) {
-        lost(attempt, now_ns);
-    } else {
-        wait_for_votes(attempt, now_ns);
-    }
+    if (!refused && attempt->loss == REDLOCK_ENOQUORUM && broken_off(attempt, round, now_ns))
+        return RL_NEXT_RECONNECT;
+    return attempt->once || refused ? RL_NEXT_GIVE_UP : RL_NEXT_WAIT;
 }
 
 /* The first in this queue waits for that one, whose release will wake it. */
