@@ -125,7 +125,7 @@ static const char *work(const struct job *job, int fd, redlock_lock *lock,
 
 static void say_held(const struct job *job, const redlock_report *report, char *answer)
 {
-    for (unsigned i = 0; i < report->nodes; i++) {
+    for (unsigned i = 0; i < report->node_count; i++) {
         const redlock_node_vote *vote = &report->node[i];
         char holder[sizeof(vote->holder)];
         if (vote->vote != REDLOCK_VOTE_HELD)
@@ -147,7 +147,7 @@ static void say_no_quorum(const struct job *job, const redlock_report *report, c
 {
     int len = snprintf(answer, LINE_SIZE, "no-quorum %s %u of %u masters:", job->name,
                        report->nodes - report->failed, report->nodes);
-    for (unsigned i = 0; i < report->nodes && len < LINE_SIZE; i++) {
+    for (unsigned i = 0; i < report->node_count && len < LINE_SIZE; i++) {
         const redlock_node_vote *vote = &report->node[i];
         if (vote->vote == REDLOCK_VOTE_FAILED)
             len += snprintf(answer + len, (size_t)(LINE_SIZE - len), " %s: %s;", vote->node,
@@ -173,7 +173,8 @@ static void say_why_not(const struct job *job, int code, const redlock_report *r
 static void do_job(const struct job *job, char *answer)
 {
     redlock_options options = REDLOCK_OPTIONS_INIT;
-    redlock_report report = {.size = sizeof(report)};
+    redlock_node_vote votes[REDLOCK_NODES_MAX];
+    redlock_report report = REDLOCK_REPORT_INIT(votes, REDLOCK_NODES_MAX);
     struct progress progress = {0};
     redlock_lock *lock;
     char name[sizeof(job->name) + 4];

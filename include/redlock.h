@@ -10,7 +10,13 @@
  *   - Outputs come last, are named ret_*, and are written on success only (error and
  *     report structs, which exist to explain failures, are always written).
  *   - Durations are int64_t milliseconds. No wall-clock time appears anywhere.
- *   - Structs that the caller provides start with their own size; use the _INIT macros.
+ *   - Structs that the caller provides start with their own size; use the _INIT macros. They
+ *     grow at their end: a program that was built with an older redlock.h runs with a newer
+ *     library of the same soname. One that was built with a newer redlock.h runs with an older
+ *     library as long as it sets no member that this library does not know (EINVAL, and the log
+ *     says so); members that such a library can't fill in are 0.
+ *   - Output structs have counts and sums; the details go into arrays that the caller provides,
+ *     as many entries as it has room for. *_count says how many were written.
  *   - Destructors take NULL.
  *   - Every call may be made from any thread unless its comment says otherwise. Calls
  *     restart on EINTR and are no cancellation points.
@@ -210,19 +216,27 @@ typedef struct redlock_node_vote {
     char text[192];   /* FAILED: why; NONE: why it was not asked, or empty; printable */
 } redlock_node_vote;
 
-/* What the last round of a call was told, node by node. About 23 KiB: reuse it. */
+/* What the last round of a call was told. `node` has room for `node_max` entries and may be
+ * NULL: then there are sums only. REDLOCK_NODES_MAX entries are always enough. */
 typedef struct redlock_report {
     size_t size;
-    unsigned nodes;  /* N */
-    unsigned needed; /* N/2 + 1 */
+    size_t node_size;        /* sizeof(redlock_node_vote) */
+    redlock_node_vote *node; /* what each master said, in the order of the node list */
+    unsigned node_max;
+    unsigned node_count; /* written: the lesser of node_max and `nodes` */
+    unsigned nodes;      /* N */
+    unsigned needed;     /* N/2 + 1 */
     unsigned granted;
     unsigned held;
     unsigned failed;
-    unsigned rounds;      /* rounds that were begun; 0: it never came to be its turn */
-    int majority;         /* inspect: a node whose holder a majority agrees on, or -1 */
-    int64_t elapsed_ms;   /* of the last round */
-    redlock_node_vote node[REDLOCK_NODES_MAX];
+    unsigned rounds;    /* rounds that were begun; 0: it never came to be its turn */
+    int64_t elapsed_ms; /* of the last round */
 } redlock_report;
+#define REDLOCK_REPORT_INIT(votes, count)                                                    \
+    {                                                                                        \
+        sizeof(redlock_report), sizeof(redlock_node_vote), (votes), (count), 0, 0, 0, 0, 0, 0, \
+            0, 0                                                                             \
+    }
 
 /* ---- locks ---------------------------------------------------------------------------- */
 
@@ -312,19 +326,20 @@ REDLOCK_API int redlock_try_all_n(redlock *client, const redlock_bytes *names, s
 
 #define REDLOCK_ITEMS_MAX 64 /* items of one redlock_try_many() */
 
-/* One of the locks that are taken together: a name on the masters of a client. */
+/* One of the locks that are taken together: a name on the masters of a client. All items of an
+ * array have one size. */
 typedef struct redlock_item {
     size_t size;
     redlock *client;
     const void *name;
-    size_t name_len;                /* 0: the name is a C string */
     const redlock_options *options; /* or NULL; its wait_ms is 0, for they wait together */
     redlock_lock *lock;             /* filled in: yours, or NULL */
     int result;                     /* filled in: what its last call came to */
+    size_t name_len;                /* 0: the name is a C string */
 } redlock_item;
 #define REDLOCK_ITEM(client, name, options)                                                  \
     {                                                                                        \
-        sizeof(redlock_item), (client), (name), 0, (options), NULL, 0                        \
+        sizeof(redlock_item), (client), (name), (options), NULL, 0, 0                        \
     }
 
 /* Take the locks of all items, or of none: they may be on different masters, of different kinds,
@@ -563,19 +578,13 @@ enum redlock_node_state {
 };
 
 /* What redlock_probe() has seen to work at a master, or not. */
-enum redlock_proof_of {
-    REDLOCK_PROOF_ACQUIRE = 0,
-    REDLOCK_PROOF_EXTEND = 1,
-    REDLOCK_PROOF_RELEASE = 2,
-    REDLOCK_PROOF_WAKE = 3, /* a release wakes a waiter; without it waiters ask from time to time */
-    REDLOCK_PROOFS = 4
-};
 enum redlock_proof_result {
     REDLOCK_PROOF_NONE = 0, /* not tried, or what comes before it failed */
     REDLOCK_PROOF_OK = 1,
     REDLOCK_PROOF_FAILED = 2 /* text says why */
 };
 
+/* These two members, for good. */
 typedef struct redlock_proof {
     int result;     /* enum redlock_proof_result */
     char text[192]; /* FAILED: the master's own words, or ours; printable */
@@ -596,18 +605,30 @@ typedef struct redlock_node_status {
     char text[192];   /* why it is in this state, or a warning; empty where all is well */
     char refusal[160];      /* its own last error, see above; empty: none */
     int64_t refused_ago_ms; /* so long ago; -1: never */
-    redlock_proof proof[REDLOCK_PROOFS]; /* redlock_probe() only */
+    redlock_proof acquire;  /* redlock_probe() only, as are the next three */
+    redlock_proof extend;
+    redlock_proof release;
+    redlock_proof wake; /* a release wakes a waiter; without it waiters ask from time to time */
 } redlock_node_status;
 
+/* `node` as in a redlock_report. */
 typedef struct redlock_status_report {
     size_t size;
+    size_t node_size;          /* sizeof(redlock_node_status) */
+    redlock_node_status *node; /* each master, in the order of the node list */
+    unsigned node_max;
+    unsigned node_count; /* written */
     unsigned nodes;
     unsigned needed;
     unsigned ready;     /* nodes that vote */
     unsigned proven;    /* redlock_probe(): and took, extended and released a lock */
     int64_t max_ttl_ms; /* as configured: it must be the same in every client */
-    redlock_node_status node[REDLOCK_NODES_MAX];
 } redlock_status_report;
+#define REDLOCK_STATUS_INIT(array, count)                                                    \
+    {                                                                                        \
+        sizeof(redlock_status_report), sizeof(redlock_node_status), (array), (count), 0, 0, 0, \
+            0, 0, 0                                                                          \
+    }
 
 /* Is this quorum fit? Waits at most connect-timeout for every master to be known.
  * 0 where a quorum can vote, else ENOQUORUM; `ret_status` is filled in either way. Blocks.
@@ -644,6 +665,10 @@ typedef struct redlock_stats {
     uint64_t probes;           /* rounds begun without one, in case it was lost */
     uint64_t renewing;         /* now: locks that are renewed by themselves */
 } redlock_stats;
+#define REDLOCK_STATS_INIT                                                                   \
+    {                                                                                        \
+        sizeof(redlock_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                   \
+    }
 
 REDLOCK_API int redlock_get_stats(redlock *client, redlock_stats *ret_stats);
 

@@ -17,8 +17,9 @@ lib_base = %D%/base/clock.c %D%/base/clock.h %D%/base/diagnostic.c %D%/base/diag
 	%D%/base/duration.c %D%/base/duration.h %D%/base/entropy.c %D%/base/entropy.h \
 	%D%/base/errors.c %D%/base/eventfd.h %D%/base/fork_check.c %D%/base/fork_check.h \
 	%D%/base/limits.h %D%/base/mask.c %D%/base/mask.h %D%/base/prng.c %D%/base/prng.h \
-	%D%/base/sha1.c %D%/base/sha1.h %D%/base/suggest.c %D%/base/suggest.h %D%/base/text.c \
-	%D%/base/text.h %D%/base/text_escape.c %D%/base/text_escape.h %D%/base/timer_heap.c \
+	%D%/base/sha1.c %D%/base/sha1.h %D%/base/struct_abi.c %D%/base/struct_abi.h \
+	%D%/base/suggest.c %D%/base/suggest.h %D%/base/text.c %D%/base/text.h \
+	%D%/base/text_escape.c %D%/base/text_escape.h %D%/base/timer_heap.c \
 	%D%/base/timer_heap.h %D%/base/wipe.c %D%/base/wipe.h
 lib_core = %D%/core/backoff.c %D%/core/backoff.h %D%/core/driven.c %D%/core/driven.h \
 	%D%/core/hold.c %D%/core/hold.h %D%/core/hold_parts.h %D%/core/hold_replies.c \
@@ -50,14 +51,17 @@ lib_engine = %D%/engine/background.c %D%/engine/call.c %D%/engine/call.h \
 	%D%/engine/engine.c %D%/engine/engine.h %D%/engine/leader.c %D%/engine/lease.c %D%/engine/lease.h %D%/engine/lease_own.c %D%/engine/lease_parts.h \
 	%D%/engine/lease_pool.c %D%/engine/lease_replies.c %D%/engine/lease_send.c %D%/engine/log.c \
 	%D%/engine/lease_watch.c %D%/engine/loop.c %D%/engine/nodes.c %D%/engine/owner.c %D%/engine/owner.h \
-	%D%/engine/probe.c %D%/engine/probe.h %D%/engine/renewal.c %D%/engine/request.c %D%/engine/request.h %D%/engine/subscribers.c \
+	%D%/engine/probe.c %D%/engine/probe.h %D%/engine/renewal.c %D%/engine/request.c %D%/engine/request.h \
+	%D%/engine/report.c %D%/engine/report.h %D%/engine/status.c %D%/engine/status.h \
+	%D%/engine/subscribers.c \
 	%D%/engine/twins.c %D%/engine/wait_leave.c %D%/engine/wait_queue.c %D%/engine/wait_queue.h \
 	%D%/engine/wait_signals.c
 lib_api = %D%/api/acquire.c %D%/api/acquire.h %D%/api/acquire_backoff.c %D%/api/acquire_bounds.c \
 	%D%/api/acquire_round.c %D%/api/close.c %D%/api/describe.c %D%/api/detach.c \
 	%D%/api/extend.c %D%/api/hold_count.c %D%/api/inspect.c %D%/api/inspect.h \
-	%D%/api/lock.c %D%/api/multi_lock.c %D%/api/open.c %D%/api/probe.c %D%/api/release.c %D%/api/try.c \
-	%D%/api/try.h %D%/api/try_all.c
+	%D%/api/lock.c %D%/api/multi_lock.c %D%/api/open.c %D%/api/probe.c \
+	%D%/api/release.c %D%/api/status.c %D%/api/status.h %D%/api/try.c %D%/api/try.h \
+	%D%/api/try_all.c
 
 lua_files = %D%/kinds/shared/force.lua %D%/kinds/shared/inspect.lua \
 	%D%/kinds/fair/fair_acquire.lua %D%/kinds/fair/fair_leave.lua \

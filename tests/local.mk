@@ -65,7 +65,8 @@ TESTS = $(check_PROGRAMS) $(dist_check_SCRIPTS)
 dist_check_SCRIPTS = %D%/programs/bench_test.sh %D%/programs/chaos_client_test.sh \
 	%D%/programs/chaos_compose_test.sh %D%/programs/chaos_kinds_test.sh \
 	%D%/programs/chaos_stall_test.sh %D%/programs/chaos_test.sh %D%/programs/cluster_test.sh \
-	%D%/programs/example_test.sh %D%/repo/docs_test.sh %D%/repo/exports.sh %D%/repo/header.sh \
+	%D%/programs/example_test.sh %D%/repo/abi_test.sh %D%/repo/docs_test.sh \
+	%D%/repo/exports.sh %D%/repo/header.sh \
 	%D%/repo/layers.sh %D%/repo/man_defaults.sh %D%/repo/manpages.sh %D%/repo/musl_test.sh \
 	%D%/repo/quickstart_test.sh %D%/repo/scripts_test.sh %D%/sim/sim_check.sh \
 	%D%/sim/sim_stories_test.sh
@@ -171,7 +172,8 @@ link_scene = %D%/support/link_scene.c %D%/support/link_scene.h
 
 EXTRA_DIST += %D%/tagged.sh %D%/repo/coverage.py %D%/repo/coverage_allowed.txt \
 	%D%/repo/bench_table.py %D%/repo/layers.txt %D%/programs/example_readme.c \
-	%D%/support/chaos_rig.sh %D%/support/shell_rig.sh
+	%D%/repo/abi_header.awk %D%/repo/abi_program.c %D%/support/chaos_rig.sh \
+	%D%/support/shell_rig.sh
 
 # ---- other ways to run them ------------------------------------------------------------
 

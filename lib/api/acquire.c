@@ -289,7 +289,6 @@ void rl_attempt_init(struct rl_attempt *attempt, redlock *client,
     attempt->target = *target;
     attempt->target.owner = attempt->owner;
     attempt->target.owner_len = owner_len;
-    attempt->op.report = options->report;
     attempt->op.step = step;
     attempt->op.did = on_did;
     attempt->op.heard = rl_attempt_heard;
@@ -306,7 +305,7 @@ void rl_attempt_init(struct rl_attempt *attempt, redlock *client,
     attempt->look_ns = INT64_MAX;
     rl_backoff_init(&attempt->backoff, RL_RETRY_MIN_MS * RL_NS_PER_MS,
                     RL_RETRY_MAX_MS * RL_NS_PER_MS);
-    rl_report_clear(client, options->report);
+    rl_report_open(&attempt->op.report, client, options->report);
 }
 
 void rl_attempt_start(struct rl_attempt *attempt, int64_t now_ns)

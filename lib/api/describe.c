@@ -27,17 +27,17 @@ static int describe(redlock *client, const struct rl_target *target,
     _Static_assert(sizeof(((redlock_node_view *)0)->text) ==
                        sizeof(((redlock_node_vote *)0)->text),
                    "text");
-    redlock_report *report = calloc(1, sizeof(*report));
-    if (!report)
+    redlock_node_vote *votes = calloc(REDLOCK_NODES_MAX, sizeof(*votes));
+    redlock_report report = REDLOCK_REPORT_INIT(votes, REDLOCK_NODES_MAX);
+    if (!votes)
         return REDLOCK_ENOMEM;
-    report->size = sizeof(*report);
     memset(description->node, 0, sizeof(description->node));
-    int result = rl_look(client, RL_INSPECT, false, target, report, description->node);
+    int result = rl_look(client, RL_INSPECT, false, target, &report, description->node);
     if (result == REDLOCK_OK || result == REDLOCK_ENOQUORUM) {
-        take_failures(description, report);
+        take_failures(description, &report);
         rl_view_agree(description);
     }
-    free(report);
+    free(votes);
     return result;
 }
 

@@ -2,6 +2,7 @@
  * that one ended without masters that were still being connected to. */
 #include "config_auto.h"
 
+#include "base/struct_abi.h"
 #include "engine/lease.h"
 #include "engine/call.h"
 
@@ -183,17 +184,21 @@ static int extend_prepare(struct extend *extend, struct redlock_lock *lock, int6
         return result;
     struct rl_claim *claim = lock->claim;
     int64_t kind_max_ms = claim->target.kind->max_ttl_ms;
-    if (!rl_report_fits(report) || ttl_ms < 0 || (ttl_ms && ttl_ms < RL_TTL_MIN_MS) ||
+    char why[RL_STRUCT_WHY_MAX];
+    if (!rl_report_fits(report, why, sizeof(why))) {
+        rl_client_log(client, REDLOCK_LOG_ERROR, "%s", why);
+        return REDLOCK_EINVAL;
+    }
+    if (ttl_ms < 0 || (ttl_ms && ttl_ms < RL_TTL_MIN_MS) ||
         ttl_ms > client->config.max_ttl_ms || (kind_max_ms && ttl_ms > kind_max_ms))
         return REDLOCK_EINVAL;
     if (claim->hold.phase != RL_HOLD_HELD)
         return REDLOCK_EEXPIRED;
-    rl_report_clear(client, report);
+    rl_report_open(&extend->op.report, client, report);
     extend->lock = lock;
     extend->ttl_ns = ttl_ms ? ttl_ms * RL_NS_PER_MS : claim->hold.ttl_ns;
     extend->op.connect_until_ns = now_ns + client->settings.connect_timeout_ns;
     extend->op.claim = claim;
-    extend->op.report = report;
     extend->op.step = extend_step;
     extend->op.did = extend_did;
     extend->op.heard = extend_heard;

@@ -1,8 +1,9 @@
-/* inspect.c - calls that take no lock: inspect, force a release, status. */
+/* inspect.c - calls that take no lock: inspect, force a release. */
 #include "config_auto.h"
 
 #include "api/inspect.h"
 
+#include "base/struct_abi.h"
 #include "engine/lease.h"
 #include "kinds/name_set.h"
 #include "base/text_escape.h"
@@ -188,8 +189,9 @@ int rl_look(redlock *client, enum rl_verb verb, bool endless, const struct rl_ta
         return REDLOCK_EINVAL;
     if (!rl_name_allowed(target->name, target->name_len, why, sizeof(why)))
         return rl_client_refuse(client, why);
-    if (!rl_report_fits(report))
-        return rl_client_refuse(client, "set report.size to sizeof(redlock_report)");
+    char wrong[RL_STRUCT_WHY_MAX];
+    if (!rl_report_fits(report, wrong, sizeof(wrong)))
+        return rl_client_refuse(client, wrong);
     int result = rl_client_enter_blocking(client, &cancel_state);
     if (result)
         return result;
@@ -202,7 +204,6 @@ int rl_look(redlock *client, enum rl_verb verb, bool endless, const struct rl_ta
     if (result == REDLOCK_OK) {
         rl_claim_enter(claim); /* ours until the end, whatever answers come late */
         query.op.claim = claim;
-        query.op.report = report;
         query.op.step = query_step;
         query.op.heard = query_heard;
         claim->op = &query.op;
@@ -210,7 +211,7 @@ int rl_look(redlock *client, enum rl_verb verb, bool endless, const struct rl_ta
         claim->endless = endless;
         query.began_ns = now_ns;
         query.op.connect_until_ns = now_ns + client->settings.connect_timeout_ns;
-        rl_report_clear(client, report);
+        rl_report_open(&query.op.report, client, report);
         query_step(&query.op, now_ns);
         rl_loop_submit(client, now_ns);
         result = rl_op_wait(&query.op, NULL);
@@ -219,23 +220,6 @@ int rl_look(redlock *client, enum rl_verb verb, bool endless, const struct rl_ta
     }
     rl_client_leave_blocking(client, cancel_state);
     return result;
-}
-
-/* A node whose holder is the same on a majority of all nodes, or -1. */
-static int find_majority(const redlock_report *report)
-{
-    for (unsigned i = 0; i < report->nodes; i++) {
-        const redlock_node_vote *one = &report->node[i];
-        unsigned same = 0;
-        for (unsigned k = 0; k < report->nodes && one->vote == REDLOCK_VOTE_HELD; k++) {
-            const redlock_node_vote *other = &report->node[k];
-            same += other->vote == REDLOCK_VOTE_HELD && other->holder_len == one->holder_len &&
-                    memcmp(other->holder, one->holder, one->holder_len) == 0;
-        }
-        if (same >= report->needed)
-            return (int)i;
-    }
-    return -1;
 }
 
 static int ask_all(redlock *client, enum rl_verb verb, bool endless, const void *name,
@@ -257,10 +241,7 @@ int redlock_inspect(redlock *client, const void *name, size_t name_len,
         return REDLOCK_EINVAL;
     if (!ret_report)
         return rl_client_refuse(client, "to inspect a lock needs a report");
-    int result = ask_all(client, RL_INSPECT, false, name, name_len, ret_report);
-    if (result == REDLOCK_OK || result == REDLOCK_ENOQUORUM)
-        ret_report->majority = find_majority(ret_report);
-    return result;
+    return ask_all(client, RL_INSPECT, false, name, name_len, ret_report);
 }
 
 int redlock_force_release(redlock *client, const void *name, size_t name_len,
@@ -273,157 +254,4 @@ int redlock_force_release_endless(redlock *client, const void *name, size_t name
                                   redlock_report *report)
 {
     return ask_all(client, RL_FORCE, true, name, name_len, report);
-}
-
-/* ---- status --------------------------------------------------------------------------- */
-
-struct look {
-    struct rl_op op; /* first */
-    redlock_status_report *status;
-    bool asked;
-    uint64_t silent;
-    int64_t asked_ns;
-    int64_t until_ns;
-};
-
-static int state_of(struct rl_node *node, int64_t now_ns)
-{
-    switch (node->mode) {
-    case RL_DOWN:
-        return rl_node_pending(node) ? REDLOCK_NODE_CONNECTING : REDLOCK_NODE_DOWN;
-    case RL_CONNECTING:
-    case RL_AUTH:
-    case RL_GREETING:
-        return node->retry.failures ? REDLOCK_NODE_DOWN : REDLOCK_NODE_CONNECTING;
-    case RL_UP:
-        break;
-    }
-    if (node->twin >= 0 || node->fitness == RL_UNFIT)
-        return REDLOCK_NODE_REFUSED;
-    if (rl_node_stalled(node, now_ns))
-        return REDLOCK_NODE_STALLED;
-    return node->fitness == RL_GUARDED ? REDLOCK_NODE_GUARDED : REDLOCK_NODE_READY;
-}
-
-static void describe(struct rl_node *node, redlock_node_status *entry, int64_t now_ns)
-{
-    entry->node = node->config->label;
-    entry->state = state_of(node, now_ns);
-    entry->guard_ms = 0;
-    memset(entry->proof, 0, sizeof(entry->proof));
-    if (entry->state == REDLOCK_NODE_GUARDED && node->guard_until_ns > now_ns)
-        entry->guard_ms = (node->guard_until_ns - now_ns + RL_NS_PER_MS - 1) / RL_NS_PER_MS;
-    entry->uptime_s = node->mode == RL_UP ? rl_node_uptime_s(node, now_ns) : -1;
-    _Static_assert(sizeof(entry->run_id) == sizeof(node->info.run_id), "run_id");
-    _Static_assert(sizeof(entry->role) == sizeof(node->info.role), "role");
-    _Static_assert(sizeof(entry->version) == sizeof(node->info.version), "version");
-    memcpy(entry->run_id, node->info.run_id, sizeof(entry->run_id));
-    memcpy(entry->role, node->info.role, sizeof(entry->role));
-    memcpy(entry->version, node->info.version, sizeof(entry->version));
-    _Static_assert(sizeof(entry->refusal) == sizeof(node->refusal), "refusal");
-    memcpy(entry->refusal, node->refusal, sizeof(entry->refusal));
-    entry->refused_ago_ms =
-        node->refusal[0] ? (now_ns - node->refused_ns) / RL_NS_PER_MS : -1;
-    if (node->twin >= 0 && node->twin_proven && node->mode == RL_UP)
-        snprintf(entry->text, sizeof(entry->text), "is the same server as node %d of the list",
-                 node->twin + 1);
-    else
-        snprintf(entry->text, sizeof(entry->text), "%s", rl_node_why(node, now_ns));
-}
-
-static void look_finish(struct look *look, int64_t now_ns)
-{
-    redlock *client = look->op.client;
-    redlock_status_report *status = look->status;
-    status->nodes = client->n;
-    status->needed = rl_quorum_needed(client->n);
-    status->ready = status->proven = 0;
-    status->max_ttl_ms = client->config.max_ttl_ms;
-    for (unsigned i = 0; i < client->n; i++) {
-        describe(&client->nodes[i], &status->node[i], now_ns);
-        if (look->silent & rl_bit(i))
-            status->node[i].state = REDLOCK_NODE_STALLED;
-        status->ready += status->node[i].state == REDLOCK_NODE_READY;
-    }
-    rl_op_finish(&look->op, status->ready >= status->needed ? REDLOCK_OK : REDLOCK_ENOQUORUM);
-}
-
-static void look_pinged(struct rl_op *op, struct rl_node *node, int64_t round_trip_ns)
-{
-    struct look *look = (struct look *)op;
-    uint64_t bit = rl_bit(node->index);
-    if (!(look->silent & bit))
-        return;
-    look->silent &= ~bit;
-    look->status->node[node->index].round_trip_us = round_trip_ns / 1000;
-    if (!look->silent)
-        rl_op_due(op, 0);
-}
-
-/* Where the connection broke the answer will not come: it is asked anew by the next one. */
-static void look_again(struct look *look, int64_t now_ns)
-{
-    redlock *client = look->op.client;
-    bool again = false;
-    for (uint64_t rest = look->silent; rest; rest &= rest - 1) {
-        struct rl_node *node = &client->nodes[rl_first(rest)];
-        bool anew = node->mode == RL_UP && node->since_ns > look->asked_ns;
-        bool gone = node->mode != RL_UP && !rl_node_pending(node);
-        if (gone || (anew && !rl_node_ping(node, now_ns, look->until_ns)))
-            look->silent &= ~rl_bit(node->index);
-        again |= anew;
-    }
-    if (again)
-        look->asked_ns = now_ns;
-}
-
-static void look_step(struct rl_op *op, int64_t now_ns)
-{
-    struct look *look = (struct look *)op;
-    redlock *client = op->client;
-    if (!look->asked) {
-        if (rl_client_pending(client) > 0 && now_ns < look->until_ns) {
-            rl_op_due(op, look->until_ns);
-            return;
-        }
-        look->asked = true;
-        look->asked_ns = now_ns;
-        look->until_ns = now_ns + client->settings.connect_timeout_ns;
-        for (unsigned i = 0; i < client->n; i++) {
-            look->status->node[i].round_trip_us = -1;
-            if (rl_node_ping(&client->nodes[i], now_ns, look->until_ns))
-                look->silent |= rl_bit(i);
-        }
-    }
-    look_again(look, now_ns);
-    if (look->silent && now_ns < look->until_ns)
-        rl_op_due(op, look->until_ns);
-    else
-        look_finish(look, now_ns);
-}
-
-int redlock_status(redlock *client, redlock_status_report *ret_status)
-{
-    struct look look = {.status = ret_status};
-    int cancel_state;
-    if (!client || !ret_status || ret_status->size != sizeof(*ret_status))
-        return REDLOCK_EINVAL;
-    int result = rl_client_enter_blocking(client, &cancel_state);
-    if (result)
-        return result;
-    int64_t now_ns = rl_loop_catch_up(client);
-    result = rl_op_begin(&look.op, client);
-    if (result) {
-        rl_client_leave_blocking(client, cancel_state);
-        return result;
-    }
-    look.op.step = look_step;
-    look.op.pinged = look_pinged;
-    /* A little longer than connecting may take, so that its failure's text is known. */
-    look.until_ns = now_ns + client->settings.connect_timeout_ns + 50 * RL_NS_PER_MS;
-    look_step(&look.op, now_ns);
-    rl_loop_submit(client, now_ns);
-    result = rl_op_wait(&look.op, NULL);
-    rl_client_leave_blocking(client, cancel_state);
-    return result;
 }

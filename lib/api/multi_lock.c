@@ -9,101 +9,150 @@
  */
 #include "config_auto.h"
 
+#include "base/struct_abi.h"
 #include "core/backoff.h"
 #include "engine/client.h"
 #include "api/try.h"
 
+#include <stddef.h>
 #include <string.h>
 #include <time.h>
 
 struct taking {
-    redlock_item *items;
+    redlock_item items[REDLOCK_ITEMS_MAX]; /* as this library knows them */
+    redlock_options options[REDLOCK_ITEMS_MAX];
+    redlock *clients[REDLOCK_ITEMS_MAX];
     size_t count;
     int64_t wait_ms;
     int64_t end_ns; /* of a wait that has one, as the first one's client has the time */
 };
 
+static const struct rl_struct shape = {
+    "redlock_item",
+    "REDLOCK_ITEM",
+    sizeof(redlock_item),
+    offsetof(redlock_item, name_len),
+};
+
+/* ---- the caller's items, which are as far apart as they are large there ------------------ */
+
+static redlock_item *item_at(const redlock_item *items, size_t index)
+{
+    return (redlock_item *)((uintptr_t)items + index * items[0].size);
+}
+
+/* What a call came to for an item. Every version has these members. */
+static void put(redlock_item *item, redlock_lock *lock, int result)
+{
+    item->lock = lock;
+    item->result = result;
+}
+
+static void put_all(const struct taking *taking, redlock_item *items)
+{
+    for (size_t i = 0; i < taking->count; i++)
+        put(item_at(items, i), taking->items[i].lock, taking->items[i].result);
+}
+
 static int64_t remaining_ns(const struct taking *taking)
 {
-    return taking->end_ns - rl_client_now_ns(taking->items[0].client);
-}
-
-static size_t name_len(const redlock_item *item)
-{
-    return item->name_len ? item->name_len : strlen(item->name);
-}
-
-static int kind_of(const redlock_item *item)
-{
-    return item->options ? item->options->kind : REDLOCK_PLAIN;
+    return taking->end_ns - rl_client_now_ns(taking->clients[0]);
 }
 
 static bool same_owner(const redlock_item *one, const redlock_item *other)
 {
-    const char *a = one->options ? one->options->owner : NULL;
-    const char *b = other->options ? other->options->owner : NULL;
+    const char *a = one->options->owner;
+    const char *b = other->options->owner;
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
 static bool same_name(const redlock_item *one, const redlock_item *other)
 {
-    return one->client == other->client && name_len(one) == name_len(other) &&
-           memcmp(one->name, other->name, name_len(one)) == 0;
+    return one->client == other->client && one->name_len == other->name_len &&
+           memcmp(one->name, other->name, one->name_len) == 0;
 }
 
 /* Can both be had under one name, whichever is taken first? Readers do not exclude each other,
  * and an owner does not exclude itself; but who reads can't become the writer. */
 static bool go_together(const redlock_item *one, const redlock_item *other)
 {
-    int kind = kind_of(one);
-    if (kind != kind_of(other) || kind == REDLOCK_PLAIN)
+    int kind = one->options->kind;
+    if (kind != other->options->kind || kind == REDLOCK_PLAIN)
         return false;
     return kind == REDLOCK_READ || same_owner(one, other);
 }
 
-/* Whatever comes of it, what an item is left with is of this call. */
-static int clear(redlock_item *items, size_t count)
+static bool sized(const redlock_item *items, size_t count)
 {
+    char why[RL_STRUCT_WHY_MAX];
     if (!items || count == 0 || count > REDLOCK_ITEMS_MAX)
-        return REDLOCK_EINVAL;
+        return false;
     for (size_t i = 0; i < count; i++) {
-        if (items[i].size != sizeof(*items))
-            return REDLOCK_EINVAL;
+        if (!rl_struct_sized(&shape, items[0].size, why, sizeof(why)) ||
+            item_at(items, i)->size != items[0].size)
+            return false;
     }
+    return true;
+}
+
+static int refuse(const struct taking *taking, size_t index, const char *why)
+{
+    return rl_client_refuse(taking->clients[index], why);
+}
+
+static int take_item(struct taking *taking, const redlock_item *given, size_t index)
+{
+    char why[RL_STRUCT_WHY_MAX];
+    redlock_item *item = &taking->items[index];
+    redlock_options *options = &taking->options[index];
+    if (!given->client || !given->name)
+        return REDLOCK_EINVAL;
+    taking->clients[index] = given->client;
+    *options = (redlock_options)REDLOCK_OPTIONS_INIT;
+    *item = (redlock_item)REDLOCK_ITEM(NULL, NULL, NULL);
+    if (!rl_struct_take(&shape, given, item, why, sizeof(why)))
+        return refuse(taking, index, why);
+    if (item->options && !rl_options_take(item->options, options, why, sizeof(why)))
+        return refuse(taking, index, why);
+    if (options->wait_ms != 0)
+        return refuse(taking, index,
+                      "the options of an item leave wait_ms at 0: items wait "
+                      "together, for the call's wait_ms");
+    item->options = options;
+    item->name_len = item->name_len ? item->name_len : strlen(item->name);
+    put(item, NULL, REDLOCK_OK);
+    return REDLOCK_OK;
+}
+
+static int take_items(struct taking *taking, const redlock_item *items, size_t count)
+{
     for (size_t i = 0; i < count; i++) {
-        items[i].lock = NULL;
-        items[i].result = REDLOCK_OK;
+        int result = take_item(taking, item_at(items, i), i);
+        if (result)
+            return result;
+        taking->count++;
     }
     return REDLOCK_OK;
 }
 
-static int check(const redlock_item *items, size_t count, int64_t wait_ms)
+static int check(const struct taking *taking)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (!items[i].client || !items[i].name)
-            return REDLOCK_EINVAL;
-    }
-    if (wait_ms < -1)
-        return rl_client_refuse(items[0].client,
-                                "wait_ms must be -1 (for ever), 0 (once) or more");
-    for (size_t i = 0; i < count; i++) {
-        const redlock_options *options = items[i].options;
-        if (options && (options->size != sizeof(*options) || options->wait_ms != 0))
-            return rl_client_refuse(items[i].client,
-                                    "an item's options must begin with "
-                                    "REDLOCK_OPTIONS_INIT, and leave wait_ms at 0");
+    const redlock_item *items = taking->items;
+    if (taking->wait_ms < -1)
+        return refuse(taking, 0, "wait_ms must be -1 (for ever), 0 (once) or more");
+    for (size_t i = 0; i < taking->count; i++) {
         for (size_t k = 0; k < i; k++) {
             if (same_name(&items[i], &items[k]) && !go_together(&items[i], &items[k]))
-                return rl_client_refuse(items[i].client, "two items have one name, and can't "
-                                                         "both be had: only readers can, and "
-                                                         "one kind again for one owner");
+                return refuse(taking, i,
+                              "two items have one name, and can't both be had: only "
+                              "readers can, and one kind again for one owner");
         }
     }
     return REDLOCK_OK;
 }
 
 /* The releases are on their way when this returns: nobody waits for the answers. */
-static void give_up_all(const struct taking *taking)
+static void give_up_all(struct taking *taking)
 {
     for (size_t i = 0; i < taking->count; i++) {
         if (taking->items[i].lock)
@@ -113,15 +162,16 @@ static void give_up_all(const struct taking *taking)
 }
 
 /* None of their clients is freed from here on: closing one ends the call first. */
-static int stay(redlock_item *items, size_t count)
+static int stay(struct taking *taking)
 {
-    for (size_t i = 0; i < count; i++) {
-        items[i].result = rl_client_stay(items[i].client);
-        if (items[i].result == REDLOCK_OK)
+    for (size_t i = 0; i < taking->count; i++) {
+        int result = rl_client_stay(taking->clients[i]);
+        taking->items[i].result = result;
+        if (result == REDLOCK_OK)
             continue;
-        for (size_t k = 0; k < i; k++)
-            rl_client_go(items[k].client);
-        return items[i].result;
+        while (i-- > 0)
+            rl_client_go(taking->clients[i]);
+        return result;
     }
     return REDLOCK_OK;
 }
@@ -129,13 +179,13 @@ static int stay(redlock_item *items, size_t count)
 static void go(const struct taking *taking)
 {
     for (size_t i = 0; i < taking->count; i++)
-        rl_client_go(taking->items[i].client);
+        rl_client_go(taking->clients[i]);
 }
 
 static struct rl_beside beside_of(const struct taking *taking)
 {
     return (struct rl_beside){
-        .items = taking->items,
+        .clients = taking->clients,
         .count = taking->count,
         .left_ns = taking->wait_ms > 0 ? remaining_ns(taking) : INT64_MAX,
     };
@@ -144,12 +194,10 @@ static struct rl_beside beside_of(const struct taking *taking)
 static int take(const struct taking *taking, redlock_item *item, int64_t wait_ms)
 {
     const struct rl_beside beside = beside_of(taking);
-    const redlock_bytes name = {.bytes = item->name, .len = name_len(item)};
+    const redlock_bytes name = {.bytes = item->name, .len = item->name_len};
     const struct rl_asked asked = {.names = &name, .count = 1, .beside = &beside};
-    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_options options = *item->options;
     redlock_lock *lock = NULL;
-    if (item->options)
-        options = *item->options;
     options.wait_ms = wait_ms;
     item->result = rl_try(item->client, &asked, &options, &lock);
     item->lock = item->result == REDLOCK_OK ? lock : NULL;
@@ -167,7 +215,7 @@ static int64_t remaining_ms(const struct taking *taking)
 /* Wait for `first`, then take the others as they are, from the next one on and around. What was
  * taken first must still be held when the last one is. On failure *ret_refused is the item
  * whose result is returned, and none is held. */
-static int take_all(const struct taking *taking, size_t first, size_t *ret_refused)
+static int take_all(struct taking *taking, size_t first, size_t *ret_refused)
 {
     int result = REDLOCK_OK;
     size_t at = first;
@@ -221,43 +269,66 @@ static void seed(redlock *client, struct rl_prng *prng)
     rl_prng_seed(prng, number);
 }
 
-int redlock_try_many(redlock_item *items, size_t count, int64_t wait_ms)
+static void set_end(struct taking *taking)
 {
-    struct taking taking = {.items = items, .count = count, .wait_ms = wait_ms};
+    if (taking->wait_ms > RL_DURATION_MAX_MS)
+        taking->end_ns = INT64_MAX / 2;
+    else if (taking->wait_ms > 0)
+        taking->end_ns = rl_client_now_ns(taking->clients[0]) + taking->wait_ms * RL_NS_PER_MS;
+}
+
+static int take_in_time(struct taking *taking)
+{
     struct rl_backoff backoff;
     struct rl_prng prng;
     size_t first = 0;
-    int result = clear(items, count);
-    if (result == REDLOCK_OK)
-        result = check(items, count, wait_ms);
-    if (result == REDLOCK_OK)
-        result = stay(items, count);
-    if (result)
-        return result;
-    seed(items[0].client, &prng);
+    int result;
+    seed(taking->clients[0], &prng);
     rl_backoff_init(&backoff, RL_RETRY_MIN_MS * RL_NS_PER_MS, RL_RETRY_MAX_MS * RL_NS_PER_MS);
-    if (wait_ms > 0)
-        taking.end_ns = wait_ms > RL_DURATION_MAX_MS
-                            ? INT64_MAX / 2
-                            : rl_client_now_ns(items[0].client) + wait_ms * RL_NS_PER_MS;
-    while ((result = take_all(&taking, first, &first)) != REDLOCK_OK) {
+    set_end(taking);
+    while ((result = take_all(taking, first, &first)) != REDLOCK_OK) {
         int64_t pause = rl_backoff_next_ns(&backoff, &prng);
-        int64_t left_ms = remaining_ms(&taking);
+        int64_t left_ms = remaining_ms(taking);
         if (!may_change(result) || left_ms == 0)
             break;
         if (left_ms > 0 && pause > left_ms * RL_NS_PER_MS)
             pause = left_ms * RL_NS_PER_MS;
         pause_ns(pause);
     }
-    go(&taking);
+    return result;
+}
+
+int redlock_try_many(redlock_item *items, size_t count, int64_t wait_ms)
+{
+    struct taking taking;
+    if (!sized(items, count))
+        return REDLOCK_EINVAL;
+    /* Whatever comes of it, what an item is left with is of this call. */
+    for (size_t i = 0; i < count; i++)
+        put(item_at(items, i), NULL, REDLOCK_OK);
+    taking.count = 0;
+    taking.wait_ms = wait_ms;
+    int result = take_items(&taking, items, count);
+    if (result == REDLOCK_OK)
+        result = check(&taking);
+    if (result)
+        return result;
+    result = stay(&taking);
+    if (result == REDLOCK_OK) {
+        result = take_in_time(&taking);
+        go(&taking);
+    }
+    put_all(&taking, items);
     return result;
 }
 
 int64_t redlock_validity_many(const redlock_item *items, size_t count)
 {
-    int64_t least_ms = items && count > 0 ? INT64_MAX : 0;
-    for (size_t i = 0; items && i < count; i++) {
-        int64_t ms = redlock_validity_ms(items[i].lock);
+    int64_t least_ms = INT64_MAX;
+    if (!sized(items, count))
+        return 0;
+    for (size_t i = 0; i < count; i++) {
+        int64_t ms = redlock_validity_ms(item_at(items, i)->lock);
         if (ms < least_ms)
             least_ms = ms;
     }
@@ -267,21 +338,26 @@ int64_t redlock_validity_many(const redlock_item *items, size_t count)
 int redlock_release_many(redlock_item *items, size_t count)
 {
     int first = REDLOCK_OK;
-    for (size_t i = 0; items && i < count; i++) {
-        redlock_lock *lock = items[i].lock;
-        items[i].result = lock ? rl_client_stay(lock->client) : REDLOCK_OK;
+    if (count == 0)
+        return REDLOCK_OK;
+    if (!sized(items, count))
+        return REDLOCK_EINVAL;
+    for (size_t i = 0; i < count; i++) {
+        redlock_item *item = item_at(items, i);
+        item->result = item->lock ? rl_client_stay(item->lock->client) : REDLOCK_OK;
     }
-    for (size_t i = 0; items && i < count; i++) {
-        redlock_lock *lock = items[i].lock;
-        if (lock && items[i].result == REDLOCK_OK) {
+    for (size_t i = 0; i < count; i++) {
+        redlock_item *item = item_at(items, i);
+        redlock_lock *lock = item->lock;
+        if (lock && item->result == REDLOCK_OK) {
             redlock *client = lock->client;
-            items[i].result = redlock_release(lock);
+            item->result = redlock_release(lock);
             rl_client_go(client);
         }
-        if (items[i].result != REDLOCK_EFORK && items[i].result != REDLOCK_EDEADLK)
-            items[i].lock = NULL;
+        if (item->result != REDLOCK_EFORK && item->result != REDLOCK_EDEADLK)
+            item->lock = NULL;
         if (first == REDLOCK_OK)
-            first = items[i].result;
+            first = item->result;
     }
     return first;
 }

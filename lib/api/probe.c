@@ -2,6 +2,7 @@
  */
 #include "config_auto.h"
 
+#include "api/status.h"
 #include "engine/probe.h"
 
 #include "base/entropy.h"
@@ -14,6 +15,7 @@
 int redlock_probe(redlock *client, const char *prefix, redlock_status_report *ret_status)
 {
     char name[REDLOCK_NAME_MAX + 1], uuid[37], why[160];
+    struct rl_status status;
     int cancel_state;
     if (!client)
         return REDLOCK_EINVAL;
@@ -23,10 +25,7 @@ int redlock_probe(redlock *client, const char *prefix, redlock_status_report *re
         return rl_client_refuse(client, "the prefix is too long");
     if (!rl_name_allowed(name, (size_t)len, why, sizeof(why)))
         return rl_client_refuse(client, why);
-    int result = redlock_status(client, ret_status);
-    if (result != REDLOCK_OK && result != REDLOCK_ENOQUORUM)
-        return result;
-    result = rl_client_enter_blocking(client, &cancel_state);
+    int result = rl_client_enter_blocking(client, &cancel_state);
     if (result)
         return result;
     struct rl_target target = {
@@ -35,7 +34,9 @@ int redlock_probe(redlock *client, const char *prefix, redlock_status_report *re
         .name_len = (size_t)len,
         .owner = "",
     };
-    result = rl_probe_run(client, &target, ret_status);
+    result = rl_status_look(client, ret_status, &status);
+    if (result == REDLOCK_OK || result == REDLOCK_ENOQUORUM)
+        result = rl_probe_run(client, &target, &status);
     rl_client_leave_blocking(client, cancel_state);
     return result;
 }

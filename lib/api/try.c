@@ -5,6 +5,7 @@
 #include "api/try.h"
 
 #include "api/acquire.h"
+#include "base/struct_abi.h"
 #include "kinds/key_rules.h"
 #include "engine/owner.h"
 
@@ -53,9 +54,6 @@ static int check(redlock *client, const struct rl_target *target,
     char why[160];
     const struct rl_kind *kind = target->kind;
     const char *sentence;
-    if (options->size != sizeof(*options) || !rl_report_fits(options->report))
-        return refuse(client, "a struct's size is wrong: use REDLOCK_OPTIONS_INIT, and set "
-                              "report.size to sizeof(redlock_report)");
     if (options->max_hold_ms < 0 || (options->max_hold_ms > 0 && !options->auto_renew))
         return refuse(client,
                       "max_hold_ms must be 0 (no cap) or more, and goes with auto_renew");
@@ -81,6 +79,18 @@ static int check(redlock *client, const struct rl_target *target,
         return refuse(client, why);
     }
     *ret_ttl_ms = ttl_ms;
+    return 0;
+}
+
+/* The caller's options as this library knows them; NULL: the defaults. */
+static int take_options(redlock *client, const redlock_options *given,
+                        redlock_options *ret_options)
+{
+    char why[RL_STRUCT_WHY_MAX];
+    *ret_options = (redlock_options)REDLOCK_OPTIONS_INIT;
+    if (given && (!rl_options_take(given, ret_options, why, sizeof(why)) ||
+                  !rl_report_fits(ret_options->report, why, sizeof(why))))
+        return refuse(client, why);
     return 0;
 }
 
@@ -142,17 +152,29 @@ static int prepare(struct rl_attempt *attempt, redlock *client, const struct rl_
 size_t rl_beside_ended(const struct rl_beside *beside)
 {
     size_t i = 0;
-    while (i < beside->count && !atomic_load(&beside->items[i].client->canceled))
+    while (i < beside->count && !atomic_load(&beside->clients[i]->canceled))
         i++;
     return i;
 }
 
-static const redlock_options defaults = REDLOCK_OPTIONS_INIT;
+bool rl_options_take(const redlock_options *given, redlock_options *ret_options, char *why,
+                     size_t why_size)
+{
+    static const struct rl_struct shape = {
+        "redlock_options",
+        "REDLOCK_OPTIONS_INIT",
+        sizeof(redlock_options),
+        offsetof(redlock_options, ttl_ms),
+    };
+    *ret_options = (redlock_options)REDLOCK_OPTIONS_INIT;
+    return rl_struct_take(&shape, given, ret_options, why, why_size);
+}
 
-int rl_try(redlock *client, const struct rl_asked *asked, const redlock_options *options,
+int rl_try(redlock *client, const struct rl_asked *asked, const redlock_options *given,
            redlock_lock **ret_lock)
 {
     struct rl_attempt attempt;
+    redlock_options options;
     struct rl_target target;
     int cancel_state;
     if (!client || !ret_lock)
@@ -160,13 +182,14 @@ int rl_try(redlock *client, const struct rl_asked *asked, const redlock_options 
     int result = rl_client_enter_blocking(client, &cancel_state);
     if (result)
         return result;
-    options = options ? options : &defaults;
     memset(&attempt, 0, offsetof(struct rl_attempt, held_ns));
     attempt.beside = asked->beside;
     int64_t now_ns = rl_loop_catch_up(client);
-    result = aim(client, asked, options, &target);
+    result = take_options(client, given, &options);
     if (result == 0)
-        result = prepare(&attempt, client, &target, options);
+        result = aim(client, asked, &options, &target);
+    if (result == 0)
+        result = prepare(&attempt, client, &target, &options);
     if (result == 0) {
         rl_attempt_start(&attempt, now_ns);
         rl_loop_submit(client, now_ns);
@@ -194,18 +217,21 @@ int redlock_try(redlock *client, const char *name, const redlock_options *option
 
 /* The attempt's block ends in the name. */
 static int try_async(redlock *client, const struct rl_asked *asked,
-                     const redlock_options *options, redlock_done_fn *done, void *context,
+                     const redlock_options *given, redlock_done_fn *done, void *context,
                      uint64_t *ret_id)
 {
+    redlock_options options;
     struct rl_target target;
-    int result = aim(client, asked, options, &target);
+    int result = take_options(client, given, &options);
+    if (result == 0)
+        result = aim(client, asked, &options, &target);
     if (result)
         return result;
     struct rl_attempt *attempt = rl_op_new(client, sizeof(*attempt) + target.name_len,
                                            offsetof(struct rl_attempt, held_ns), done, context);
     if (!attempt)
         return REDLOCK_ENOMEM;
-    result = prepare(attempt, client, &target, options);
+    result = prepare(attempt, client, &target, &options);
     if (result) {
         rl_op_free(client, attempt);
         return result;
@@ -227,7 +253,7 @@ int rl_try_async(redlock *client, const struct rl_asked *asked, const redlock_op
     int result = rl_client_enter(client, &cancel_state);
     if (result)
         return result;
-    result = try_async(client, asked, options ? options : &defaults, done, context, ret_id);
+    result = try_async(client, asked, options, done, context, ret_id);
     rl_client_leave(client, cancel_state);
     return result;
 }

@@ -7,7 +7,7 @@
 /* What is taken together, on several clients (multi_lock.c): the try ends with ECANCELED when
  * one of them does. */
 struct rl_beside {
-    const redlock_item *items;
+    redlock *const *clients;
     size_t count;
     int64_t left_ns; /* for how long the others wait, and who asks once as well; INT64_MAX:
                       * for ever, or nobody does */
@@ -22,6 +22,10 @@ struct rl_asked {
     char *packed; /* RL_NAMES_BYTES_MAX bytes for the names as one; NULL: it is one name */
     const struct rl_beside *beside; /* or NULL */
 };
+
+/* A caller's options as this library knows them. False, and why: see rl_struct_take(). */
+bool rl_options_take(const redlock_options *given, redlock_options *ret_options, char *why,
+                     size_t why_size);
 
 int rl_try(redlock *client, const struct rl_asked *asked, const redlock_options *options,
            redlock_lock **ret_lock);

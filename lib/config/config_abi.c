@@ -4,67 +4,45 @@
 
 #include "config/config_abi.h"
 #include "base/diagnostic.h"
+#include "base/struct_abi.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
-/* No struct of any version comes near: a size above it was never set. */
-#define STRUCT_MAX 4096
-
-struct shape {
-    const char *name;
-    const char *init;
-    size_t size;  /* as this library knows it */
-    size_t least; /* up to its first useful member */
-};
-
-static int refuse(redlock_error *error, const struct shape *shape, const char *wrong)
+static int refuse(redlock_error *error, const char *name, const char *wrong)
 {
-    return rl_error_set(error, REDLOCK_EINVAL, NULL, 0, 0, "%s: %s", shape->name, wrong);
+    return rl_error_set(error, REDLOCK_EINVAL, NULL, 0, 0, "%s: %s", name, wrong);
 }
 
-/* `whole` has the defaults of what `from` may lack. */
-static int take(const void *from, size_t size, const struct shape *shape, void *whole,
+static int take(const struct rl_struct *shape, const void *from, void *whole,
                 redlock_error *error)
 {
-    char text[RL_PROBLEM_TEXT_MAX];
-    if (size < shape->least || size > STRUCT_MAX || size % _Alignof(redlock_config) != 0) {
-        snprintf(text, sizeof(text), "its size (%zu) was not set; start from %s", size,
-                 shape->init);
-        return refuse(error, shape, text);
-    }
-    const unsigned char *bytes = from;
-    for (size_t i = shape->size; i < size; i++) {
-        if (bytes[i] != 0)
-            return refuse(error, shape,
-                          "settings are used that this libredlock (" REDLOCK_VERSION
-                          ") does not know; it is older than the redlock.h that the program "
-                          "was built with: install a newer one");
-    }
-    memcpy(whole, from, size < shape->size ? size : shape->size);
-    *(size_t *)whole = shape->size;
-    return 0;
+    char why[RL_STRUCT_WHY_MAX];
+    return rl_struct_take(shape, from, whole, why, sizeof(why))
+               ? 0
+               : rl_error_set(error, REDLOCK_EINVAL, NULL, 0, 0, "%s", why);
 }
 
 int rl_config_take(const redlock_config *from, redlock_config *ret_whole, redlock_error *error)
 {
-    static const struct shape shape = {"redlock_config", "REDLOCK_CONFIG_INIT",
-                                       sizeof(redlock_config), offsetof(redlock_config, nodes)};
+    static const struct rl_struct shape = {"redlock_config", "REDLOCK_CONFIG_INIT",
+                                           sizeof(redlock_config),
+                                           offsetof(redlock_config, nodes)};
 
     redlock_config whole = REDLOCK_CONFIG_INIT;
     if (!from)
-        return refuse(error, &shape, "is NULL; start from REDLOCK_CONFIG_INIT");
-    int code = take(from, from->size, &shape, &whole, error);
+        return refuse(error, shape.name, "is NULL; start from REDLOCK_CONFIG_INIT");
+    int code = take(&shape, from, &whole, error);
     if (code < 0)
         return code;
     if (whole.node_count > 0 && !whole.nodes)
-        return refuse(error, &shape, "nodes is NULL, but node_count is not 0");
+        return refuse(error, shape.name, "nodes is NULL, but node_count is not 0");
     if (whole.node_count > REDLOCK_NODES_MAX) {
         char text[RL_PROBLEM_TEXT_MAX];
         snprintf(text, sizeof(text), "node_count is %zu; a node list has at most %d",
                  whole.node_count, REDLOCK_NODES_MAX);
-        return refuse(error, &shape, text);
+        return refuse(error, shape.name, text);
     }
     if (whole.background < 0 || whole.background > REDLOCK_BACKGROUND_NEVER) {
         char text[RL_PROBLEM_TEXT_MAX];
@@ -72,12 +50,13 @@ int rl_config_take(const redlock_config *from, redlock_config *ret_whole, redloc
                  "background is %d; it is REDLOCK_BACKGROUND_AUTO, _ALWAYS or _NEVER, or 0 "
                  "(as the file says)",
                  whole.background);
-        return refuse(error, &shape, text);
+        return refuse(error, shape.name, text);
     }
     if (whole.file && !whole.file[0])
-        return refuse(error, &shape, "file is an empty string; give a path, or NULL for none");
+        return refuse(error, shape.name,
+                      "file is an empty string; give a path, or NULL for none");
     if (!whole.file && whole.node_count == 0)
-        return refuse(error, &shape,
+        return refuse(error, shape.name,
                       "there is neither a file nor a node; set file, or nodes and node_count");
     *ret_whole = whole;
     return 0;
@@ -94,14 +73,14 @@ int rl_config_take_given(const redlock_config *whole, size_t index, redlock_node
     memcpy(&size, at, sizeof(size));
     char name[40];
     snprintf(name, sizeof(name), "nodes[%zu]", index);
-    const struct shape shape = {name, "REDLOCK_NODE_INIT", sizeof(redlock_node),
-                                offsetof(redlock_node, password_file)};
+    const struct rl_struct shape = {name, "REDLOCK_NODE_INIT", sizeof(redlock_node),
+                                    offsetof(redlock_node, password_file)};
     if (size != stride)
         return refuse(
-            error, &shape,
+            error, shape.name,
             "its size is not that of nodes[0]; start each one from REDLOCK_NODE_INIT");
     redlock_node node = REDLOCK_NODE_INIT;
-    int code = take(at, size, &shape, &node, error);
+    int code = take(&shape, at, &node, error);
     if (code == 0)
         *ret_node = node;
     return code;

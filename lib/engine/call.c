@@ -1,10 +1,9 @@
-/* call.c - the beginning and end of a call, and its report. See call.h. */
+/* call.c - the beginning and end of a call. See call.h. */
 #include "config_auto.h"
 
 #include "engine/call.h"
 
 #include "engine/lease.h"
-#include "base/text_escape.h"
 
 #include <assert.h>
 #include <stddef.h>
@@ -244,109 +243,4 @@ int rl_op_wait(struct rl_op *op, redlock_lock **ret_lock)
     int result = op->conclude ? op->conclude(op, ret_lock) : op->result;
     rl_op_end(op);
     return result;
-}
-
-bool rl_report_fits(const redlock_report *report)
-{
-    return !report || report->size == sizeof(*report);
-}
-
-static void set_text(redlock_report *report, unsigned node, const char *text)
-{
-    rl_printable(report->node[node].text, sizeof(report->node[node].text), text, strlen(text));
-}
-
-/* Nobody has been asked yet. */
-static void clear_votes(const redlock *client, redlock_report *report)
-{
-    report->granted = report->held = report->failed = 0;
-    report->majority = -1;
-    report->elapsed_ms = 0;
-    for (unsigned i = 0; i < client->n; i++) {
-        redlock_node_vote *vote = &report->node[i];
-        vote->node = client->nodes[i].config->label;
-        vote->vote = REDLOCK_VOTE_NONE;
-        vote->ttl_ms = 0;
-        vote->holder_len = 0;
-        vote->holder[0] = vote->text[0] = '\0';
-    }
-}
-
-void rl_report_clear(const redlock *client, redlock_report *report)
-{
-    if (!report)
-        return;
-    report->nodes = client->n;
-    report->needed = rl_quorum_needed(client->n);
-    report->rounds = 0;
-    clear_votes(client, report);
-}
-
-void rl_report_unasked(struct rl_op *op, uint64_t nodes, int64_t now_ns)
-{
-    if (!op->report)
-        return;
-    for (; nodes; nodes &= nodes - 1) {
-        unsigned i = rl_first(nodes);
-        struct rl_node *node = &op->client->nodes[i];
-        redlock_node_vote *vote = &op->report->node[i];
-        if (vote->vote != REDLOCK_VOTE_NONE)
-            continue;
-        if (node->mode != RL_UP && rl_node_pending(node)) {
-            set_text(op->report, i, "was not asked, as it was still connecting");
-        } else {
-            vote->vote = REDLOCK_VOTE_FAILED;
-            set_text(op->report, i, rl_node_why(node, now_ns));
-        }
-    }
-}
-
-void rl_report_begin(struct rl_op *op, uint64_t able, int64_t now_ns)
-{
-    if (!op->report)
-        return;
-    op->report->rounds++;
-    clear_votes(op->client, op->report);
-    rl_report_unasked(op, rl_all(op->client->n) & ~able, now_ns);
-}
-
-void rl_report_vote(struct rl_op *op, unsigned node, int vote, const struct rl_judged *judged)
-{
-    redlock_report *report = op->report;
-    if (!report)
-        return;
-    redlock_node_vote *entry = &report->node[node];
-    entry->vote = vote;
-    if (judged->why)
-        set_text(report, node, judged->why);
-    if (!judged->answer.with_holder)
-        return;
-    entry->ttl_ms = judged->answer.ttl_ms;
-    entry->holder_len = judged->holder_len < sizeof(entry->holder) ? judged->holder_len
-                                                                   : sizeof(entry->holder) - 1;
-    memcpy(entry->holder, judged->holder, entry->holder_len);
-    entry->holder_len =
-        rl_node_mask(&op->client->nodes[node], entry->holder, entry->holder_len);
-    entry->holder[entry->holder_len] = '\0';
-}
-
-/* The round is decided: who was silent until its deadline has failed, and the sums. */
-void rl_report_end(struct rl_op *op, const struct rl_round *round, int64_t now_ns)
-{
-    redlock_report *report = op->report;
-    if (!report)
-        return;
-    report->elapsed_ms = (now_ns - round->t0_ns) / RL_NS_PER_MS;
-    for (unsigned i = 0; i < round->n; i++) {
-        redlock_node_vote *vote = &report->node[i];
-        bool silent = vote->vote == REDLOCK_VOTE_NONE && !vote->text[0];
-        if ((round->failed & rl_bit(i)) && silent) {
-            vote->vote = REDLOCK_VOTE_FAILED;
-            snprintf(vote->text, sizeof(vote->text), "no answer within %lld ms",
-                     (long long)((round->node_deadline_ns - round->t0_ns) / RL_NS_PER_MS));
-        }
-        report->granted += vote->vote == REDLOCK_VOTE_GRANTED;
-        report->held += vote->vote == REDLOCK_VOTE_HELD;
-        report->failed += vote->vote == REDLOCK_VOTE_FAILED;
-    }
 }

@@ -5,6 +5,7 @@
 #define RL_OP_H
 
 #include "engine/client.h"
+#include "engine/report.h"
 
 struct rl_op {
     struct rl_timer timer;                 /* first: when step() must be called at the latest */
@@ -16,8 +17,8 @@ struct rl_op {
     bool done;
     int result;
     struct rl_sleeper *sleeper; /* a thread sleeps there until it is done; or NULL */
-    redlock_report *report;     /* or NULL */
-    int64_t connect_until_ns;   /* so long it may wait for connections, all in all */
+    struct rl_report report;
+    int64_t connect_until_ns; /* so long it may wait for connections, all in all */
 
     bool async;
     uint64_t id;
@@ -70,17 +71,5 @@ void rl_ops_go_on(redlock *client, int64_t now_ns);
 
 /* Blocking: wait, conclude, end. */
 int rl_op_wait(struct rl_op *op, redlock_lock **ret_lock);
-
-/* ---- reports: what each node said, written only while the op is in progress ----------- */
-
-/* Is it NULL, or a caller's report of a size that we know? */
-bool rl_report_fits(const redlock_report *report);
-
-void rl_report_clear(const redlock *client, redlock_report *report);
-void rl_report_begin(struct rl_op *op, uint64_t able, int64_t now_ns);
-/* These nodes are not asked: they have failed, but for those on their way. */
-void rl_report_unasked(struct rl_op *op, uint64_t nodes, int64_t now_ns);
-void rl_report_vote(struct rl_op *op, unsigned node, int vote, const struct rl_judged *judged);
-void rl_report_end(struct rl_op *op, const struct rl_round *round, int64_t now_ns);
 
 #endif

@@ -20,6 +20,7 @@
 
 #include <assert.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -39,10 +40,12 @@ enum phase {
     PHASE_DONE
 };
 
+enum proof_of { PROOF_ACQUIRE, PROOF_EXTEND, PROOF_RELEASE, PROOF_WAKE, PROOFS };
+
 struct rl_probe {
     struct rl_op op;       /* first */
     struct rl_probe *next; /* in client->probes */
-    redlock_status_report *status;
+    struct rl_status *status;
     struct rl_claim *holder, *waiter;
     int64_t lease_ns;
     uint64_t number; /* the waiter's */
@@ -52,49 +55,60 @@ struct rl_probe {
     uint64_t waits;   /* the waiter is in the queue there */
     uint64_t silent;  /* has yet to answer in this phase */
     int64_t until_ns; /* the end of this phase */
+    uint64_t proven[PROOFS], disproven[PROOFS];
 };
 
 static const struct {
     enum rl_verb verb;
-    enum redlock_proof_of of;
+    enum proof_of of;
 } row_of[PHASE_DONE] = {
-    [PHASE_TAKE] = {RL_ACQUIRE, REDLOCK_PROOF_ACQUIRE},
-    [PHASE_QUEUE] = {RL_WAIT, REDLOCK_PROOF_WAKE},
-    [PHASE_EXTEND] = {RL_EXTEND, REDLOCK_PROOF_EXTEND},
-    [PHASE_EXTEND_AGAIN] = {RL_EXTEND, REDLOCK_PROOF_EXTEND},
-    [PHASE_RELEASE] = {RL_RELEASE, REDLOCK_PROOF_RELEASE},
-    [PHASE_LEAVE] = {RL_LEAVE, REDLOCK_PROOF_WAKE},
+    [PHASE_TAKE] = {RL_ACQUIRE, PROOF_ACQUIRE},
+    [PHASE_QUEUE] = {RL_WAIT, PROOF_WAKE},
+    [PHASE_EXTEND] = {RL_EXTEND, PROOF_EXTEND},
+    [PHASE_EXTEND_AGAIN] = {RL_EXTEND, PROOF_EXTEND},
+    [PHASE_RELEASE] = {RL_RELEASE, PROOF_RELEASE},
+    [PHASE_LEAVE] = {RL_LEAVE, PROOF_WAKE},
 };
 
 /* ---- what each node has proven ---------------------------------------------------------- */
 
-static redlock_proof *proof(const struct rl_probe *probe, unsigned node,
-                            enum redlock_proof_of of)
+static void show(const struct rl_probe *probe, unsigned node, enum proof_of of,
+                 const redlock_proof *proof)
 {
-    return &probe->status->node[node].proof[of];
+    static const size_t offsets[PROOFS] = {
+        [PROOF_ACQUIRE] = offsetof(redlock_node_status, acquire),
+        [PROOF_EXTEND] = offsetof(redlock_node_status, extend),
+        [PROOF_RELEASE] = offsetof(redlock_node_status, release),
+        [PROOF_WAKE] = offsetof(redlock_node_status, wake),
+    };
+    rl_status_prove(probe->status, node, offsets[of], proof);
 }
 
-static void pass(const struct rl_probe *probe, unsigned node, enum redlock_proof_of of)
+static void pass(struct rl_probe *probe, unsigned node, enum proof_of of)
 {
-    if (proof(probe, node, of)->result == REDLOCK_PROOF_NONE)
-        proof(probe, node, of)->result = REDLOCK_PROOF_OK;
+    if ((probe->proven[of] | probe->disproven[of]) & rl_bit(node))
+        return;
+    probe->proven[of] |= rl_bit(node);
+    show(probe, node, of, &(redlock_proof){.result = REDLOCK_PROOF_OK});
 }
 
-static void fail(const struct rl_probe *probe, unsigned node, enum redlock_proof_of of,
-                 const char *format, ...) __attribute__((format(printf, 4, 5)));
+static void fail(struct rl_probe *probe, unsigned node, enum proof_of of, const char *format,
+                 ...) __attribute__((format(printf, 4, 5)));
 
 /* Of several reasons the first one stands. */
-static void fail(const struct rl_probe *probe, unsigned node, enum redlock_proof_of of,
-                 const char *format, ...)
+static void fail(struct rl_probe *probe, unsigned node, enum proof_of of, const char *format,
+                 ...)
 {
-    redlock_proof *to = proof(probe, node, of);
-    if (to->result == REDLOCK_PROOF_FAILED)
+    redlock_proof proof = {.result = REDLOCK_PROOF_FAILED};
+    if (probe->disproven[of] & rl_bit(node))
         return;
-    to->result = REDLOCK_PROOF_FAILED;
+    probe->disproven[of] |= rl_bit(node);
+    probe->proven[of] &= ~rl_bit(node);
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(to->text, sizeof(to->text), format, arguments);
+    vsnprintf(proof.text, sizeof(proof.text), format, arguments);
     va_end(arguments);
+    show(probe, node, of, &proof);
 }
 
 /* ---- answers ---------------------------------------------------------------------------- */
@@ -103,9 +117,9 @@ static void fail(const struct rl_probe *probe, unsigned node, enum redlock_proof
 static void judge_queued(struct rl_probe *probe, unsigned node, const struct rl_judged *judged)
 {
     if (judged->vote == RL_VOTE_YES)
-        fail(probe, node, REDLOCK_PROOF_WAKE, "the key was gone before its time");
+        fail(probe, node, PROOF_WAKE, "the key was gone before its time");
     else if (judged->answer.place < 0)
-        fail(probe, node, REDLOCK_PROOF_WAKE,
+        fail(probe, node, PROOF_WAKE,
              "could not enter the queue of waiters (TIME, ZADD, ZRANK, PEXPIRE)");
     else
         probe->waits |= rl_bit(node);
@@ -113,7 +127,7 @@ static void judge_queued(struct rl_probe *probe, unsigned node, const struct rl_
 
 static void judge(struct rl_probe *probe, unsigned node, const struct rl_judged *judged)
 {
-    enum redlock_proof_of of = row_of[probe->phase].of;
+    enum proof_of of = row_of[probe->phase].of;
     if (judged->vote == RL_VOTE_FAILED)
         fail(probe, node, of, "%s", judged->why);
     else if (probe->phase == PHASE_QUEUE)
@@ -122,7 +136,7 @@ static void judge(struct rl_probe *probe, unsigned node, const struct rl_judged 
         fail(probe, node, of, "the key was gone before its time");
     else if (probe->phase != PHASE_LEAVE)
         pass(probe, node, of);
-    if (of != REDLOCK_PROOF_WAKE && proof(probe, node, of)->result != REDLOCK_PROOF_OK)
+    if (of != PROOF_WAKE && !(probe->proven[of] & rl_bit(node)))
         probe->good &= ~rl_bit(node);
 }
 
@@ -146,7 +160,7 @@ bool rl_probe_woken(redlock *client, unsigned node, uint64_t number, int64_t now
         if (probe->number != number)
             continue;
         if ((probe->waits & rl_bit(node)) && !probe->op.done) {
-            pass(probe, node, REDLOCK_PROOF_WAKE);
+            pass(probe, node, PROOF_WAKE);
             probe->waits &= ~rl_bit(node);
             if (probe->phase == PHASE_WAKE && !probe->waits)
                 rl_op_due(&probe->op, 0);
@@ -175,7 +189,7 @@ static void judge_listening(struct rl_probe *probe)
     redlock *client = probe->op.client;
     for (uint64_t deaf = probe->good & ~client->listening; deaf; deaf &= deaf - 1) {
         unsigned i = rl_first(deaf);
-        fail(probe, i, REDLOCK_PROOF_WAKE, "%s",
+        fail(probe, i, PROOF_WAKE, "%s",
              client->subs ? client->subs[i].why : redlock_strerror(REDLOCK_ENOMEM));
     }
 }
@@ -183,10 +197,10 @@ static void judge_listening(struct rl_probe *probe)
 static void judge_silent(struct rl_probe *probe)
 {
     long long ms = (long long)(probe->op.client->settings.connect_timeout_ns / RL_NS_PER_MS);
-    enum redlock_proof_of of = row_of[probe->phase].of;
+    enum proof_of of = row_of[probe->phase].of;
     for (uint64_t rest = probe->silent; rest; rest &= rest - 1)
         fail(probe, rl_first(rest), of, "no answer to the script within %lld ms", ms);
-    if (of != REDLOCK_PROOF_WAKE)
+    if (of != PROOF_WAKE)
         probe->good &= ~probe->silent;
     probe->silent = 0;
 }
@@ -197,7 +211,7 @@ static void phase_end(struct rl_probe *probe)
         judge_listening(probe);
     } else if (probe->phase == PHASE_WAKE) {
         for (uint64_t rest = probe->waits; rest; rest &= rest - 1)
-            fail(probe, rl_first(rest), REDLOCK_PROOF_WAKE,
+            fail(probe, rl_first(rest), PROOF_WAKE,
                  "the release's message did not come (PUBLISH)");
     } else {
         judge_silent(probe);
@@ -262,28 +276,18 @@ static int64_t phase_due_ns(const struct rl_probe *probe, int64_t now_ns)
     return awaited ? probe->until_ns : 0;
 }
 
-static unsigned count_proven(const redlock_status_report *status)
-{
-    unsigned proven = 0;
-    for (unsigned i = 0; i < status->nodes; i++) {
-        const redlock_node_status *node = &status->node[i];
-        proven += node->state == REDLOCK_NODE_READY &&
-                  node->proof[REDLOCK_PROOF_ACQUIRE].result == REDLOCK_PROOF_OK &&
-                  node->proof[REDLOCK_PROOF_EXTEND].result == REDLOCK_PROOF_OK &&
-                  node->proof[REDLOCK_PROOF_RELEASE].result == REDLOCK_PROOF_OK;
-    }
-    return proven;
-}
-
 static void on_step(struct rl_op *op, int64_t now_ns)
 {
     struct rl_probe *probe = (struct rl_probe *)op;
-    redlock_status_report *status = probe->status;
+    redlock_status_report *status = &probe->status->whole;
     assert(probe->phase < PHASE_DONE);
     for (int64_t due_ns; (due_ns = phase_due_ns(probe, now_ns)) == 0;) {
         phase_end(probe);
         if (++probe->phase == PHASE_DONE) {
-            status->proven = count_proven(status);
+            status->proven =
+                rl_count(probe->status->ready & probe->proven[PROOF_ACQUIRE] &
+                         probe->proven[PROOF_EXTEND] & probe->proven[PROOF_RELEASE]);
+            rl_status_publish(probe->status);
             rl_op_finish(op, status->proven >= status->needed ? REDLOCK_OK : REDLOCK_ENOQUORUM);
             return;
         }
@@ -331,7 +335,7 @@ static void end(struct rl_probe *probe)
     rl_loop_submit(client, now_ns);
 }
 
-int rl_probe_run(redlock *client, const struct rl_target *target, redlock_status_report *status)
+int rl_probe_run(redlock *client, const struct rl_target *target, struct rl_status *status)
 {
     struct rl_probe probe = {
         .status = status,

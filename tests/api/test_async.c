@@ -14,7 +14,8 @@
 
 static struct masters *masters;
 static redlock *client, *other;
-static redlock_report report = {.size = sizeof(report)};
+static redlock_node_vote report_votes[REDLOCK_NODES_MAX];
+static redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
 
 static void open_masters(const char *settings)
 {

@@ -14,7 +14,8 @@
 static struct masters *masters;
 static redlock *client, *other;
 static redlock_lock *held;
-static redlock_report report = {.size = sizeof(report)};
+static redlock_node_vote report_votes[REDLOCK_NODES_MAX];
+static redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
 
 static void open_masters(const char *settings)
 {
@@ -40,7 +41,8 @@ static atomic_bool over;
 /* The first of them that does not say EDEADLK, from 1; 0: all do. */
 static int call_all_that_block(void)
 {
-    static redlock_status_report status = {.size = sizeof(status)};
+    static redlock_node_status status_nodes[REDLOCK_NODES_MAX];
+    static redlock_status_report status = REDLOCK_STATUS_INIT(status_nodes, REDLOCK_NODES_MAX);
     redlock_options owner = REDLOCK_OPTIONS_INIT;
     redlock_holds holds = REDLOCK_HOLDS_INIT;
     redlock_lock *lock = NULL;
@@ -67,7 +69,7 @@ static bool looped; /* the client is driven by a loop of the test's */
 static void call_in_callback(void *context, int result, redlock_lock *lock)
 {
     int *ret = context;
-    redlock_stats stats = {.size = sizeof(stats)};
+    redlock_stats stats = REDLOCK_STATS_INIT;
     char text[REDLOCK_HANDLE_MAX];
     mine = lock;
     *ret = result != 0 ? -1 : call_all_that_block();

@@ -48,7 +48,8 @@ static void expect_told(const struct told *one, int result)
 
 START_TEST(close_calls_back_what_is_in_flight)
 {
-    redlock_report report = {.size = sizeof(report)};
+    redlock_node_vote report_votes[REDLOCK_NODES_MAX];
+    redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
     redlock_options options = REDLOCK_OPTIONS_INIT;
     open_masters(_i);
     redlock_lock *longer = client_take(client, "longer"), *gone = client_take(client, "gone");
@@ -120,7 +121,7 @@ START_TEST(close_delivers_what_is_done)
     told_try(client, "name", 0, &told[0]);
     pthread_t thread;
     int code = 1;
-    redlock_stats stats = {.size = sizeof(stats)};
+    redlock_stats stats = REDLOCK_STATS_INIT;
     ck_assert_int_eq(pthread_create(&thread, NULL, take, &code), 0);
     pthread_join(thread, NULL);
     ck_assert_int_eq(code, 0);

@@ -192,7 +192,8 @@ END_TEST
 
 START_TEST(data_is_told_and_not_deleted)
 {
-    static redlock_report report = {.size = sizeof(report)};
+    static redlock_node_vote report_votes[REDLOCK_NODES_MAX];
+    static redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
     open_masters(sizes[_i]);
     for (unsigned i = 0; i < masters->n; i++)
         (void)master_do(masters, i, "SADD", "name", "some", "data", NULL);
@@ -215,7 +216,8 @@ END_TEST
 /* Data on one of three masters: the two others are free of the lock, which is a majority. */
 START_TEST(one_masters_data_is_that_ones_business)
 {
-    static redlock_report report = {.size = sizeof(report)};
+    static redlock_node_vote report_votes[REDLOCK_NODES_MAX];
+    static redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
     open_masters(3);
     redlock_lock *lock = client_take_as(one, "name", REDLOCK_REENTRANT, "me");
     look(1);

@@ -26,7 +26,8 @@ static struct masters *masters;
 static const char *file;
 static redlock *client;
 static redlock_lock *lock;
-static redlock_report report;
+static redlock_node_vote report_votes[REDLOCK_NODES_MAX];
+static redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
 
 static void open_three(void)
 {
@@ -45,15 +46,14 @@ static void close_all(void)
 /* Every call there is; `argument`: whether to close as well. */
 static int call_everything(void *argument)
 {
-    static redlock_status_report status;
+    static redlock_node_status status_nodes[REDLOCK_NODES_MAX];
+    static redlock_status_report status = REDLOCK_STATUS_INIT(status_nodes, REDLOCK_NODES_MAX);
     redlock_lock *other = NULL;
-    redlock_stats stats = {.size = sizeof(stats)};
+    redlock_stats stats = REDLOCK_STATS_INIT;
     char text[REDLOCK_HANDLE_MAX];
     redlock_options owner = REDLOCK_OPTIONS_INIT;
     redlock_holds holds = REDLOCK_HOLDS_INIT;
     owner.kind = REDLOCK_REENTRANT;
-    report.size = sizeof(report);
-    status.size = sizeof(status);
     child_expect(redlock_validity_ms(lock) == 0);
     child_expect(client_try(client, "other", 0, 1000, &report, &other) == REDLOCK_EFORK);
     child_expect(other == NULL);

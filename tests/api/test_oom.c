@@ -13,8 +13,10 @@
 
 static struct masters *masters;
 static const char *file;
-static redlock_report report;
-static redlock_status_report status;
+static redlock_node_vote report_votes[REDLOCK_NODES_MAX];
+static redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
+static redlock_node_status status_nodes[REDLOCK_NODES_MAX];
+static redlock_status_report status = REDLOCK_STATUS_INIT(status_nodes, REDLOCK_NODES_MAX);
 
 static bool may_be(int code)
 {
@@ -44,8 +46,6 @@ static int live_once(bool whole)
                         code == REDLOCK_ERANDOM)
                    ? 0
                    : __LINE__;
-    status.size = sizeof(status);
-    report.size = sizeof(report);
     code = redlock_status(client, &status);
     if (code != 0)
         return __LINE__;
@@ -80,7 +80,8 @@ START_TEST(every_allocation_may_fail)
     if (!alloc_works())
         return; /* a sanitizer has the allocator; the plain build tests this */
     masters = masters_start(3, NULL);
-    file = masters_file(masters, _i == 0 ? "background never\n" : "background never\nlinger 100ms\n");
+    file = masters_file(masters,
+                        _i == 0 ? "background never\n" : "background never\nlinger 100ms\n");
     ck_assert_int_eq(live_once(true), 0); /* what is made once and kept (OpenSSL) is made */
     long live = alloc_live(), failed_calls = 0;
     for (long number = 1;; number++) {
@@ -218,8 +219,7 @@ START_TEST(several_names_are_released_without_memory)
     for (long number = 1;; number++) {
         redlock_lock *lock = NULL;
         ck_assert(wait_until(client_ready(client) == 3, 10000));
-        ck_assert_int_eq(
-            redlock_try_all_n(client, names, REDLOCK_NAMES_MAX, NULL, &lock), 0);
+        ck_assert_int_eq(redlock_try_all_n(client, names, REDLOCK_NAMES_MAX, NULL, &lock), 0);
         alloc_fail_at(number);
         int code = redlock_release(lock);
         long counted = alloc_count();

@@ -15,7 +15,8 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-static redlock_report report;
+static redlock_node_vote report_votes[REDLOCK_NODES_MAX];
+static redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
 static redlock_lock *lock;
 
 /* ---- descriptors ------------------------------------------------------------------------ */
@@ -89,7 +90,8 @@ END_TEST
  * all well once there are some again. */
 static int live_with_few_descriptors(void *file)
 {
-    redlock_status_report status = {.size = sizeof(status)};
+    redlock_node_status status_nodes[REDLOCK_NODES_MAX];
+    redlock_status_report status = REDLOCK_STATUS_INIT(status_nodes, REDLOCK_NODES_MAX);
     int highest = 0;
     for (int allowed = 0; allowed < 12; allowed++) {
         redlock *client = NULL;

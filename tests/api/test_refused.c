@@ -97,14 +97,15 @@ END_TEST
 
 START_TEST(to_inspect_and_to_force)
 {
-    redlock_report report = {.size = sizeof(report)};
+    redlock_node_vote report_votes[REDLOCK_NODES_MAX];
+    redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
     open_masters(1);
     expect(redlock_inspect(client[0], "name", 0, &report), no_name);
     expect(redlock_inspect(client[0], "name", 4, NULL), "needs a report");
     expect(redlock_force_release(client[0], NULL, 4, NULL), no_name);
     report.size--;
-    expect(redlock_inspect(client[0], "name", 4, &report), "report.size");
-    expect(redlock_force_release(client[0], "name", 4, &report), "report.size");
+    expect(redlock_inspect(client[0], "name", 4, &report), "redlock_report: its size");
+    expect(redlock_force_release(client[0], "name", 4, &report), "redlock_report: its size");
     close_all();
 }
 END_TEST
@@ -126,22 +127,20 @@ START_TEST(the_writer_is_told_by_its_name)
 {
     static const unsigned sizes[] = {1, 3};
     redlock_options options = REDLOCK_OPTIONS_INIT;
-    redlock_report *report = calloc(1, sizeof(*report));
+    redlock_node_vote report_votes[REDLOCK_NODES_MAX];
+    redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
     redlock_lock *other;
-    ck_assert_ptr_nonnull(report);
-    report->size = sizeof(*report);
     open_masters(sizes[_i]);
     redlock_lock *lock = client_take_as(client[0], "name", REDLOCK_WRITE, "w1");
-    options.report = report;
+    options.report = &report;
     options.owner = "r1";
     for (options.kind = REDLOCK_READ; options.kind <= REDLOCK_WRITE; options.kind++) {
         ck_assert_int_eq(redlock_try(client[1], "name", &options, &other), REDLOCK_EHELD);
-        ck_assert_str_eq(first_held(report)->holder, "w1");
+        ck_assert_str_eq(first_held(&report)->holder, "w1");
         ck_assert_int_eq(client_try_as(client[1], "name", options.kind, "r1", 50, &other),
                          REDLOCK_EHELD);
     }
     ck_assert_int_eq(redlock_release(lock), 0);
-    free(report);
     close_all();
 }
 END_TEST

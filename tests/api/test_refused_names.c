@@ -40,8 +40,8 @@ static void expect(int result, const char *part)
 }
 
 static const char *const keys_of_x[] = {
-    "x:redlock:queue",       "x:redlock:holds",           "x:redlock:seen",
-    "x:redlock:writer",      "x:redlock:readers",         "redisson_lock_queue:{x}",
+    "x:redlock:queue",           "x:redlock:holds",         "x:redlock:seen",
+    "x:redlock:writer",          "x:redlock:readers",       "redisson_lock_queue:{x}",
     "redisson_lock_timeout:{x}", "{x}:me:rwlock_timeout:1", "{x}:me:write:rwlock_timeout:1",
 };
 enum { KEYS = sizeof(keys_of_x) / sizeof(keys_of_x[0]) };
@@ -74,7 +74,8 @@ START_TEST(such_a_name_is_refused_in_every_call)
     static const char name[] = "x:redlock:writer", part[] = "can't end in :redlock:queue";
     static const char *const names[] = {"a", name, "b"};
     static const redlock_bytes bytes[] = {{"a", 1}, {name, sizeof(name) - 1}};
-    redlock_report report = {.size = sizeof(report)};
+    redlock_node_vote report_votes[REDLOCK_NODES_MAX];
+    redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
     redlock_options options = REDLOCK_OPTIONS_INIT;
     redlock_holds holds = REDLOCK_HOLDS_INIT;
     redlock_lock *lock = NULL;

@@ -77,7 +77,8 @@ START_TEST(no_thread_without_work_that_outlives_a_call)
 {
     open_masters("background auto\n");
     settle();
-    redlock_report report = {.size = sizeof(report)};
+    redlock_node_vote report_votes[REDLOCK_NODES_MAX];
+    redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
     redlock_lock *lock = client_take(client, "name");
     ck_assert_int_eq(redlock_inspect(client, "name", 4, &report), 0);
     ck_assert_int_eq(redlock_extend(lock, 20000, NULL), 0);
@@ -381,8 +382,10 @@ struct caller {
 static void *call(void *argument)
 {
     struct caller *caller = argument;
-    redlock_report report = {.size = sizeof(report)};
-    static redlock_status_report status = {.size = sizeof(status)};
+    redlock_node_vote report_votes[REDLOCK_NODES_MAX];
+    redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
+    static redlock_node_status status_nodes[REDLOCK_NODES_MAX];
+    static redlock_status_report status = REDLOCK_STATUS_INIT(status_nodes, REDLOCK_NODES_MAX);
     redlock_lock *lock = NULL;
     int code = 1;
     switch (caller->which) {

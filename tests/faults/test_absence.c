@@ -71,7 +71,8 @@ END_TEST
 
 START_TEST(the_status_long_after_the_opening_is_ready)
 {
-    redlock_status_report status = {.size = sizeof(status)};
+    redlock_node_status status_nodes[REDLOCK_NODES_MAX];
+    redlock_status_report status = REDLOCK_STATUS_INIT(status_nodes, REDLOCK_NODES_MAX);
     open_idle("");
     pause_ms(PAUSE_MS);
     ck_assert_int_eq(redlock_status(client, &status), REDLOCK_OK);
@@ -82,7 +83,8 @@ END_TEST
 
 START_TEST(a_look_long_after_the_opening_sees_all_masters)
 {
-    redlock_report report = {.size = sizeof(report)};
+    redlock_node_vote report_votes[REDLOCK_NODES_MAX];
+    redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
     open_idle("");
     pause_ms(PAUSE_MS);
     ck_assert_int_eq(redlock_inspect(client, "name", 4, &report), REDLOCK_OK);
@@ -192,8 +194,10 @@ END_TEST
 
 START_TEST(a_look_sees_all_masters_on_connections_cut_right_before)
 {
-    redlock_report report = {.size = sizeof(report)};
-    redlock_status_report status = {.size = sizeof(status)};
+    redlock_node_vote report_votes[REDLOCK_NODES_MAX];
+    redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
+    redlock_node_status status_nodes[REDLOCK_NODES_MAX];
+    redlock_status_report status = REDLOCK_STATUS_INIT(status_nodes, REDLOCK_NODES_MAX);
     open_cuttable("background never\n", true);
     cut_all();
     pause_ms(20);
@@ -210,7 +214,8 @@ END_TEST
 /* A majority is down, and found to be at once: the others have their chance all the same. */
 START_TEST(a_look_hears_the_living_where_most_are_dead)
 {
-    redlock_report report = {.size = sizeof(report)};
+    redlock_node_vote report_votes[REDLOCK_NODES_MAX];
+    redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
     redlock_lock *lock;
     masters = masters_start(NODES, NULL);
     for (unsigned i = 0; i < 3; i++)

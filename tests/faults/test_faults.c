@@ -15,7 +15,8 @@
 enum { NODES_MAX = 5 };
 
 static struct proxy *proxies[NODES_MAX];
-static redlock_report report;
+static redlock_node_vote report_votes[REDLOCK_NODES_MAX];
+static redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
 static redlock_lock *lock;
 
 /* Client `one` sees the masters through proxies, `two` sees them as they are. */

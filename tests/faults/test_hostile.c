@@ -12,7 +12,8 @@
 
 static struct fake *fakes[3];
 static redlock *client;
-static redlock_report report;
+static redlock_node_vote report_votes[REDLOCK_NODES_MAX];
+static redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
 
 enum { HOSTILE = 2 }; /* the third of three; or the only one */
 
@@ -200,7 +201,6 @@ START_TEST(unasked_replies_end_the_connection_and_count_for_nothing)
                                                   .times = 1,
                                                   .reply = "*2\r\n{nonce}:1\r\n"
                                                            "*2\r\n{nonce}:1\r\n"});
-    report.size = sizeof(report);
     redlock_inspect(client, "name", 4, &report);
     ck_assert(wait_until((client_ready(client), fake_connections(fakes[HOSTILE]) == 2), 5000));
     ck_assert_uint_eq(fake_count(fakes[HOSTILE], "acquire *"), 0);

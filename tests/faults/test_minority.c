@@ -38,7 +38,8 @@ static void expect_few_requests(void)
 
 START_TEST(a_script_that_came_whole_and_is_unknown_is_not_sent_again)
 {
-    redlock_report report = {.size = sizeof(report)};
+    redlock_node_vote report_votes[REDLOCK_NODES_MAX];
+    redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
     redlock_lock *lock = NULL;
     open_with_a_liar();
     fake_rule(fakes[0], &(struct fake_rule){.match = "acquire *", .delay_ms = 100});
@@ -56,7 +57,8 @@ END_TEST
 
 START_TEST(nor_is_a_question)
 {
-    redlock_report report = {.size = sizeof(report)};
+    redlock_node_vote report_votes[REDLOCK_NODES_MAX];
+    redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
     open_with_a_liar();
     fake_rule(fakes[0], &(struct fake_rule){.match = "inspect *", .delay_ms = 100});
     ck_assert_int_eq(redlock_inspect(client, "name", 4, &report), 0);

@@ -14,7 +14,8 @@
 #include <string.h>
 
 static struct fake *fakes[5];
-static redlock_report report;
+static redlock_node_vote report_votes[REDLOCK_NODES_MAX];
+static redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
 static redlock_lock *lock;
 
 static void open_fakes(unsigned n, const char *settings)

@@ -19,7 +19,8 @@
 
 static struct fake *fakes[3];
 static struct proxy *proxies[3];
-static redlock_report report = {.size = sizeof(report)};
+static redlock_node_vote report_votes[REDLOCK_NODES_MAX];
+static redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
 static redlock_lock *lock;
 static struct told lost;
 

@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static redlock_report report;
+static redlock_node_vote report_votes[REDLOCK_NODES_MAX];
+static redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
 static redlock_lock *lock;
 
 /* Taken, and granted by all three. */

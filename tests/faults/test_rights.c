@@ -444,16 +444,13 @@ static void use(int kind, bool may, int wait_ms)
 {
     redlock_options options = REDLOCK_OPTIONS_INIT;
     redlock_holds holds = REDLOCK_HOLDS_INIT;
-    redlock_status_report *status = calloc(1, sizeof(*status));
+    redlock_status_report status = REDLOCK_STATUS_INIT(NULL, 0);
     struct waiter waiter;
     redlock_lock *lock = NULL;
-    ck_assert_ptr_nonnull(status);
-    status->size = sizeof(*status);
     options.kind = kind;
     options.owner = kind == REDLOCK_PLAIN ? NULL : "me";
-    int result = redlock_status(mine, status);
+    int result = redlock_status(mine, &status);
     ck_assert(!may || result == 0);
-    free(status);
     redlock_lock *held =
         client_take_as(other, "name", kind == REDLOCK_READ ? REDLOCK_WRITE : kind,
                        kind == REDLOCK_PLAIN ? NULL : "you");
@@ -510,7 +507,8 @@ START_TEST(a_look_at_a_plain_lock_needs_three_more)
 {
     static const char *const looks[] = {"+llen", "+zcard", "+pubsub|numsub", NULL};
     struct list commands = plain_commands;
-    redlock_report report = {.size = sizeof(report)};
+    redlock_node_vote report_votes[REDLOCK_NODES_MAX];
+    redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
     for (unsigned i = 0; looks[i]; i++) {
         if ((int)i != _i)
             add(&commands, looks[i]);
@@ -520,19 +518,16 @@ START_TEST(a_look_at_a_plain_lock_needs_three_more)
         master_do(masters, i, "ACL", "SETUSER", "locks", "~redlock:probe:*",
                   "~name:redlock:writer", "~redisson_lock_queue:*", NULL);
     ck_assert(wait_until(client_ready(mine) == 3, SOON_MS));
-    redlock_status_report *status = calloc(1, sizeof(*status));
-    ck_assert_ptr_nonnull(status);
-    status->size = sizeof(*status);
-    ck_assert_int_eq(redlock_status(mine, status), 0);
+    redlock_status_report status = REDLOCK_STATUS_INIT(NULL, 0);
+    ck_assert_int_eq(redlock_status(mine, &status), 0);
     ck_assert_int_eq(redlock_describe(mine, "name", 4, NULL, all), 0);
     redlock_lock *held = client_take(other, "name");
     ck_assert_int_eq(redlock_describe(mine, "name", 4, NULL, all), 0);
     ck_assert_uint_eq(all->majority.holders, 1);
     ck_assert_int_eq(redlock_inspect(mine, "name", 4, &report), 0);
-    ck_assert_int_eq(redlock_probe(mine, NULL, status), 0);
+    ck_assert_int_eq(redlock_probe(mine, NULL, &status), 0);
     ck_assert_int_eq(redlock_release(held), 0);
     ck_assert_msg((denied() != NULL) == (looks[_i] != NULL), "%s", denied());
-    free(status);
     close_clients();
 }
 END_TEST

@@ -11,7 +11,8 @@
 
 static struct masters *masters;
 static redlock *client;
-static redlock_report report = {.size = sizeof(report)};
+static redlock_node_vote report_votes[REDLOCK_NODES_MAX];
+static redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
 static char logged[8192];
 
 static void note(void *context, int level, const char *text)

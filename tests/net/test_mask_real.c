@@ -21,8 +21,10 @@ static const char *const secrets[] = {"lo cks",        "lo%20cks",        "lo\\x
 
 static pthread_mutex_t logged_mutex = PTHREAD_MUTEX_INITIALIZER;
 static char logged[65536];
-static redlock_report report;
-static redlock_status_report status;
+static redlock_node_vote report_votes[REDLOCK_NODES_MAX];
+static redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
+static redlock_node_status status_nodes[REDLOCK_NODES_MAX];
+static redlock_status_report status = REDLOCK_STATUS_INIT(status_nodes, REDLOCK_NODES_MAX);
 static redlock_description description;
 
 static void on_log(void *context, int level, const char *text)
@@ -113,9 +115,14 @@ static void expect_no_secret_anywhere(void)
     pthread_mutex_lock(&logged_mutex);
     expect_no_secret("the log", logged, strlen(logged));
     pthread_mutex_unlock(&logged_mutex);
-    expect_no_secret("the report", &report, sizeof(report));
-    expect_no_secret("the status", &status, sizeof(status));
+    expect_no_secret("the report", report_votes, sizeof(report_votes));
+    expect_no_secret("the status", status_nodes, sizeof(status_nodes));
     expect_no_secret("the description", &description, sizeof(description));
+}
+
+static bool blanks(const void *said, size_t size)
+{
+    return memmem(said, size, "***", 3) != NULL;
 }
 
 static const char *url_with_user(const struct fake *fake)
@@ -143,9 +150,8 @@ START_TEST(what_a_server_repeats_of_a_login_is_not_shown)
     if (code == 0)
         redlock_release(lock);
     expect_no_secret_anywhere();
-    report.size = sizeof(report);
+    bool blanked = blanks(report_votes, sizeof(report_votes));
     redlock_inspect(client, "name", 4, &report);
-    status.size = sizeof(status);
     redlock_status(client, &status);
     description.size = sizeof(description);
     redlock_describe(client, "name", 4, NULL, &description);
@@ -154,12 +160,11 @@ START_TEST(what_a_server_repeats_of_a_login_is_not_shown)
     expect_no_secret_anywhere();
     /* It was asked, and something was blanked. */
     ck_assert_uint_ge(fake_count(fake, echoes[_i].match), 1);
-    char all[sizeof(report) + sizeof(status) + sizeof(description) + sizeof(logged)];
-    memcpy(all, &report, sizeof(report));
-    memcpy(all + sizeof(report), &status, sizeof(status));
-    memcpy(all + sizeof(report) + sizeof(status), &description, sizeof(description));
-    memcpy(all + sizeof(report) + sizeof(status) + sizeof(description), logged, sizeof(logged));
-    ck_assert_msg(memmem(all, sizeof(all), "***", 3), "nothing was said: %s", logged);
+    ck_assert_msg(blanked || blanks(report_votes, sizeof(report_votes)) ||
+                      blanks(status_nodes, sizeof(status_nodes)) ||
+                      blanks(&description, sizeof(description)) ||
+                      blanks(logged, strlen(logged)),
+                  "nothing was said: %s", logged);
     fake_stop(fake);
 }
 END_TEST

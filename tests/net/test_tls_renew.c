@@ -18,7 +18,8 @@ enum { CA, SERVER_CRT, SERVER_KEY, LIVE_CA, LIVE_CRT, LIVE_KEY };
 static struct masters *masters;
 static char port_text[8];
 static char logged[16384];
-static redlock_report report;
+static redlock_node_vote report_votes[REDLOCK_NODES_MAX];
+static redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
 
 static void on_log(void *context, int level, const char *text)
 {

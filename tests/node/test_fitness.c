@@ -11,7 +11,8 @@
 
 static struct fake *fake;
 static redlock *client;
-static redlock_status_report status;
+static redlock_node_status status_nodes[REDLOCK_NODES_MAX];
+static redlock_status_report status = REDLOCK_STATUS_INIT(status_nodes, REDLOCK_NODES_MAX);
 static char text[192];
 
 static void open_one(const char *settings)
@@ -29,7 +30,6 @@ static void close_all(void)
 
 static const char *run_id(void)
 {
-    status.size = sizeof(status);
     redlock_status(client, &status);
     return status.node[0].run_id;
 }
@@ -92,7 +92,8 @@ END_TEST
 /* The link that drains brings it when the other one, by which it votes, is up. */
 START_TEST(a_draining_link_tells_of_its_server)
 {
-    redlock_report report;
+    redlock_node_vote report_votes[REDLOCK_NODES_MAX];
+    redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
     redlock_lock *lock = NULL;
     open_one("max-ttl 20s\nstall-limit 5s\nlinger 0ms\n");
     fake_rule(fake, &(struct fake_rule){

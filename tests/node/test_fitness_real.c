@@ -13,8 +13,10 @@
 #include <unistd.h>
 
 static struct masters *masters;
-static redlock_report report;
-static redlock_status_report status;
+static redlock_node_vote report_votes[REDLOCK_NODES_MAX];
+static redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
+static redlock_node_status status_nodes[REDLOCK_NODES_MAX];
+static redlock_status_report status = REDLOCK_STATUS_INIT(status_nodes, REDLOCK_NODES_MAX);
 static char text[192];
 
 /* A node list of the masters with the guard on. */
@@ -45,7 +47,6 @@ START_TEST(young_masters_vote_when_they_are_old_enough)
         ck_assert_ptr_nonnull(strstr(report.node[i].text, "guard"));
     }
     ck_assert_int_eq(client_state(client, 0, text), REDLOCK_NODE_GUARDED);
-    status.size = sizeof(status);
     ck_assert_int_eq(redlock_status(client, &status), REDLOCK_ENOQUORUM);
     ck_assert_int_gt(status.node[0].guard_ms, 0);
     ck_assert_int_le(status.node[0].guard_ms, 2100);
@@ -210,8 +211,8 @@ static void run_id_of(unsigned node, char ret_id[64])
     snprintf(ret_id, 64, "%.40s", id + strlen("run_id:"));
 }
 
-/* A server that says it is another, before it on the list: all that it can spoil is its own vote.
- * It knows what scripts are, or does not. */
+/* A server that says it is another, before it on the list: all that it can spoil is its own
+ * vote. It knows what scripts are, or does not. */
 START_TEST(an_honest_master_votes_beside_one_with_its_run_id)
 {
     char id[64];
@@ -668,7 +669,6 @@ START_TEST(status_tells_what_each_node_is)
     masters = masters_start(5, NULL);
     master_kill(masters, 1);
     redlock *client = client_open(masters_file(masters, NULL));
-    status.size = sizeof(status);
     ck_assert_int_eq(redlock_status(client, &status), 0);
     ck_assert_uint_eq(status.nodes, 5);
     ck_assert_uint_eq(status.needed, 3);
@@ -700,7 +700,6 @@ END_TEST
 
 static const redlock_node_status *status_of(redlock *client, unsigned node)
 {
-    status.size = sizeof(status);
     redlock_status(client, &status);
     return &status.node[node];
 }
@@ -766,8 +765,7 @@ int main(void)
     tcase_add_test(tests, a_replica_has_no_vote);
     tcase_add_test(tests, a_master_that_becomes_a_replica_loses_its_vote);
     tcase_add_test(tests, who_was_a_replica_does_not_vote_within_the_ttl);
-    tcase_add_test(tests,
-                   another_server_in_a_masters_place_does_not_vote_within_the_ttl);
+    tcase_add_test(tests, another_server_in_a_masters_place_does_not_vote_within_the_ttl);
     tcase_add_test(tests, who_was_a_replica_unseen_does_not_vote_within_the_ttl);
     tcase_add_test(tests, a_first_replica_costs_its_master_no_vote);
     tcase_add_test(tests, a_master_that_may_evict_has_no_vote);

@@ -69,7 +69,8 @@ static bool all_queue(void)
 
 static void *wait_for_it(void *waiter)
 {
-    static redlock_report report;
+    static redlock_node_vote report_votes[REDLOCK_NODES_MAX];
+    static redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
     redlock_lock *lock = NULL;
     int code = client_try(waiter, "name", 0, WAIT_MS, &report, &lock);
     return code == 0 && redlock_release(lock) == 0 ? waiter : NULL;

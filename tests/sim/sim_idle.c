@@ -78,13 +78,13 @@ static void stay_away(void)
 
 static void try_once(redlock *client)
 {
-    static redlock_report report;
+    static redlock_node_vote report_votes[REDLOCK_NODES_MAX];
+    static redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
     redlock_options options = REDLOCK_OPTIONS_INIT;
     char owner[SIM_OWNER_BYTES];
     const char *name = sim_served_name((unsigned)sim_below(sim_world.plan.names));
     redlock_lock *lock;
     options.ttl_ms = sim_world.plan.ttl_max_ms;
-    report.size = sizeof(report);
     options.report = &report;
     sim_draw_kind(&options, owner);
     sim_tell_try(name, &options);

@@ -19,9 +19,8 @@ struct sim_scenario {
 /* One file each, ended by one without a name. */
 extern const struct sim_scenario sim_named_take[], sim_named_undo[], sim_named_keep[],
     sim_named_wait[], sim_named_fault[], sim_named_fit[], sim_named_shared[],
-    sim_named_nested[], sim_named_several[], sim_named_fair[], sim_named_rw[],
-    sim_named_loss[], sim_named_links[], sim_named_detach[], sim_named_absent[],
-    sim_named_clock[];
+    sim_named_nested[], sim_named_several[], sim_named_fair[], sim_named_rw[], sim_named_loss[],
+    sim_named_links[], sim_named_detach[], sim_named_absent[], sim_named_clock[];
 
 /* ---- the world ------------------------------------------------------------------------ */
 
@@ -81,6 +80,7 @@ struct sim_player {
     int64_t lost_ns;    /* when */
     bool lost_valid;    /* the lock was still valid when it was told */
     redlock_report report;
+    redlock_node_vote votes[REDLOCK_NODES_MAX];
 };
 
 /* A player whose client is opened now, with these options or the usual ones. `max_ttl_ms` is

@@ -22,8 +22,6 @@ int client_try(redlock *client, const char *name, int64_t ttl_ms, int64_t wait_m
     options.ttl_ms = ttl_ms != 0 ? ttl_ms : CLIENT_TTL_MS;
     options.wait_ms = wait_ms;
     options.report = report;
-    if (report)
-        report->size = sizeof(*report);
     return redlock_try(client, name, &options, ret_lock);
 }
 
@@ -48,7 +46,8 @@ redlock_lock *client_take_as(redlock *client, const char *name, int kind, const 
 
 redlock_lock *client_take(redlock *client, const char *name)
 {
-    static _Thread_local redlock_report report;
+    static _Thread_local redlock_node_vote votes[REDLOCK_NODES_MAX];
+    redlock_report report = REDLOCK_REPORT_INIT(votes, REDLOCK_NODES_MAX);
     redlock_lock *lock = NULL;
     int code = client_try(client, name, 0, 0, &report, &lock);
     ck_assert_msg(code == 0 && lock, "%s: %s", redlock_strerror_name(code),
@@ -63,14 +62,13 @@ int client_try_all(redlock *client, const char *const names[], size_t count, int
     options.ttl_ms = CLIENT_TTL_MS;
     options.wait_ms = wait_ms;
     options.report = report;
-    if (report)
-        report->size = sizeof(*report);
     return redlock_try_all(client, names, count, &options, ret_lock);
 }
 
 redlock_lock *client_take_all(redlock *client, const char *const names[], size_t count)
 {
-    static _Thread_local redlock_report report;
+    static _Thread_local redlock_node_vote votes[REDLOCK_NODES_MAX];
+    redlock_report report = REDLOCK_REPORT_INIT(votes, REDLOCK_NODES_MAX);
     redlock_lock *lock = NULL;
     int code = client_try_all(client, names, count, 0, &report, &lock);
     ck_assert_msg(code == 0 && lock, "%s: %s", redlock_strerror_name(code),
@@ -86,8 +84,8 @@ bool client_can_take(redlock *client, const char *name)
 
 int client_state(redlock *client, unsigned node, char *ret_text)
 {
-    static _Thread_local redlock_status_report status;
-    status.size = sizeof(status);
+    static _Thread_local redlock_node_status nodes[REDLOCK_NODES_MAX];
+    redlock_status_report status = REDLOCK_STATUS_INIT(nodes, REDLOCK_NODES_MAX);
     redlock_status(client, &status);
     if (ret_text)
         memcpy(ret_text, status.node[node].text, sizeof(status.node[node].text));
@@ -96,15 +94,14 @@ int client_state(redlock *client, unsigned node, char *ret_text)
 
 unsigned client_ready(redlock *client)
 {
-    static _Thread_local redlock_status_report status;
-    status.size = sizeof(status);
+    redlock_status_report status = REDLOCK_STATUS_INIT(NULL, 0);
     redlock_status(client, &status);
     return status.ready;
 }
 
 redlock_stats client_stats(redlock *client)
 {
-    redlock_stats stats = {.size = sizeof(stats)};
+    redlock_stats stats = REDLOCK_STATS_INIT;
     ck_assert_int_eq(redlock_get_stats(client, &stats), 0);
     return stats;
 }
@@ -117,7 +114,7 @@ const char *client_told(const redlock_report *report)
     size_t len = (size_t)snprintf(line, size, "%u granted, %u held, %u failed of %u, round %u",
                                   report->granted, report->held, report->failed, report->nodes,
                                   report->rounds);
-    for (unsigned i = 0; i < report->nodes && len < size; i++)
+    for (unsigned i = 0; i < report->node_count && len < size; i++)
         len += (size_t)snprintf(line + len, size - len, "; %u %s %s", i,
                                 votes[report->node[i].vote], report->node[i].text);
     return line;

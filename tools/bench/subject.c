@@ -67,7 +67,7 @@ struct bench_subject bench_library_subject(struct bench_library *library)
 /* Why a master does not vote, if one does not. */
 static void print_unready(const redlock_status_report *status)
 {
-    for (unsigned i = 0; i < status->nodes; i++) {
+    for (unsigned i = 0; i < status->node_count; i++) {
         const redlock_node_status *node = &status->node[i];
         if (node->state != REDLOCK_NODE_READY)
             fprintf(stderr, "redlock-bench: %s does not vote: %s\n", node->node, node->text);
@@ -76,10 +76,10 @@ static void print_unready(const redlock_status_report *status)
 
 bool bench_library_await(struct bench_library *library)
 {
-    static redlock_status_report status; /* too big for a stack */
+    static redlock_node_status nodes[REDLOCK_NODES_MAX]; /* too big for a stack */
+    redlock_status_report status = REDLOCK_STATUS_INIT(nodes, REDLOCK_NODES_MAX);
     int64_t limit_ns = bench_now_ns() + READY_LIMIT_MS * INT64_C(1000000);
     for (;;) {
-        status = (redlock_status_report){.size = sizeof(status)};
         int code = redlock_status(library->client, &status);
         if (code == 0 && status.ready == status.nodes)
             return true;

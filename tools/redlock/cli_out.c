@@ -219,7 +219,7 @@ bool cli_is_kept(const redlock_node_vote *vote)
 void cli_json_votes(FILE *out, const redlock_report *report)
 {
     fputs("\"nodes\":[", out);
-    for (unsigned i = 0; i < report->nodes; i++) {
+    for (unsigned i = 0; i < report->node_count; i++) {
         const redlock_node_vote *vote = &report->node[i];
         fputs(i > 0 ? ",{" : "{", out);
         cli_json_text(out, "node", vote->node);
@@ -249,7 +249,7 @@ void cli_say_votes(const struct cli *cli, const redlock_report *report)
 {
     if (!cli->verbose)
         return;
-    for (unsigned i = 0; i < report->nodes; i++) {
+    for (unsigned i = 0; i < report->node_count; i++) {
         const redlock_node_vote *vote = &report->node[i];
         const char *node = vote->node;
         if (vote->vote == REDLOCK_VOTE_HELD)

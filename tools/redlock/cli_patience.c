@@ -4,6 +4,7 @@
 
 #include "redlock/cli_patience.h"
 
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -36,6 +37,8 @@ void cli_patience_begin(struct cli_patience *patience, const struct cli *cli, re
     patience->client = client;
     patience->code = code;
     patience->report = *report;
+    memcpy(patience->votes, report->node, report->node_count * sizeof(report->node[0]));
+    patience->report.node = patience->votes;
     patience->then = then;
     patience->over = false;
     pthread_condattr_t by_clock;

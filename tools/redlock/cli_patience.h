@@ -10,7 +10,8 @@ struct cli_patience {
     const struct cli *cli;
     redlock *client;
     int code;
-    redlock_report report; /* of the try before the wait */
+    redlock_report report; /* of the try before the wait, with its votes */
+    redlock_node_vote votes[REDLOCK_NODES_MAX];
     const char *then;
     bool over, runs;
     pthread_mutex_t mutex;

@@ -9,7 +9,7 @@
 /* The first node's own words, for the line that says why there is no quorum. */
 static const char *first_failure(const redlock_report *report, const char **ret_node)
 {
-    for (unsigned i = 0; i < report->nodes; i++) {
+    for (unsigned i = 0; i < report->node_count; i++) {
         if (report->node[i].vote == REDLOCK_VOTE_FAILED) {
             *ret_node = report->node[i].node;
             return report->node[i].text;
@@ -20,7 +20,7 @@ static const char *first_failure(const redlock_report *report, const char **ret_
 
 static const redlock_node_vote *first_holder(const redlock_report *report)
 {
-    for (unsigned i = 0; i < report->nodes; i++) {
+    for (unsigned i = 0; i < report->node_count; i++) {
         if (report->node[i].vote == REDLOCK_VOTE_HELD)
             return &report->node[i];
     }
@@ -50,7 +50,7 @@ static int64_t votes_in_ms(const redlock_status_report *status, unsigned *ret_gu
 {
     int64_t sorted[REDLOCK_NODES_MAX];
     unsigned guarded = 0;
-    for (unsigned i = 0; i < status->nodes; i++) {
+    for (unsigned i = 0; i < status->node_count; i++) {
         const redlock_node_status *node = &status->node[i];
         if (node->state != REDLOCK_NODE_GUARDED)
             continue;
@@ -69,20 +69,20 @@ static int64_t votes_in_ms(const redlock_status_report *status, unsigned *ret_gu
 static bool say_guarded(const struct cli *cli, redlock *client, const char *name,
                         const char *then)
 {
-    redlock_status_report *status = calloc(1, sizeof(*status));
+    redlock_node_status *nodes = calloc(REDLOCK_NODES_MAX, sizeof(*nodes));
+    redlock_status_report status = REDLOCK_STATUS_INIT(nodes, REDLOCK_NODES_MAX);
     unsigned guarded = 0;
     int64_t in_ms = 0;
-    if (!status)
+    if (!nodes)
         return false;
-    status->size = sizeof(*status);
-    if (redlock_status(client, status) == REDLOCK_ENOQUORUM)
-        in_ms = votes_in_ms(status, &guarded);
+    if (redlock_status(client, &status) == REDLOCK_ENOQUORUM)
+        in_ms = votes_in_ms(&status, &guarded);
     if (in_ms > 0)
         cli_say(cli,
                 "%s was not acquired: no quorum yet, %u of %u masters were started less than "
                 "max-ttl ago; %u vote in %s%s",
-                name, guarded, status->nodes, status->needed, cli_time_text(in_ms).text, then);
-    free(status);
+                name, guarded, status.nodes, status.needed, cli_time_text(in_ms).text, then);
+    free(nodes);
     return in_ms > 0;
 }
 

@@ -17,6 +17,7 @@ struct breaking {
     const struct cli *cli;
     redlock *client;
     redlock_description *shown;
+    redlock_node_vote votes[REDLOCK_NODES_MAX];
     redlock_report report; /* rounds 0: nothing was to be deleted */
     struct cli_text name;
 };
@@ -179,7 +180,7 @@ static int force(struct breaking *breaking, const char **ret_result)
 {
     const struct cli *cli = breaking->cli;
     redlock_report *report = &breaking->report;
-    report->size = sizeof(*report);
+    *report = (redlock_report)REDLOCK_REPORT_INIT(breaking->votes, REDLOCK_NODES_MAX);
     int code = (cli->even_without_ttl ? redlock_force_release_endless : redlock_force_release)(
         breaking->client, cli->operand, strlen(cli->operand), report);
     cli_say_votes(cli, report);

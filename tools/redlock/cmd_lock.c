@@ -60,7 +60,8 @@ int cmd_lock(const struct cli *cli)
     if (status != CLI_OK)
         return status;
     cli_cancel_on_signals(cli, client);
-    redlock_report report = {.size = sizeof(report)};
+    redlock_node_vote votes[REDLOCK_NODES_MAX];
+    redlock_report report = REDLOCK_REPORT_INIT(votes, REDLOCK_NODES_MAX);
     redlock_options how = REDLOCK_OPTIONS_INIT;
     how.report = &report;
     redlock_lock *lock = NULL;
@@ -153,7 +154,8 @@ int cmd_extend(const struct cli *cli)
     int status = attach(cli, &client, &lock);
     if (status != CLI_OK)
         return status;
-    redlock_report report = {.size = sizeof(report)};
+    redlock_node_vote votes[REDLOCK_NODES_MAX];
+    redlock_report report = REDLOCK_REPORT_INIT(votes, REDLOCK_NODES_MAX);
     struct answer answer;
     cli_names_of(lock, &answer.names);
     int code = redlock_extend(lock, cli->ttl_ms, &report);

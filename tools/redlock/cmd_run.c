@@ -193,7 +193,7 @@ int cmd_run(const struct cli *cli)
     if (!run)
         return CLI_SYSTEM;
     run->cli = cli;
-    run->report.size = sizeof(run->report);
+    run->report = (redlock_report)REDLOCK_REPORT_INIT(run->votes, REDLOCK_NODES_MAX);
     atomic_init(&run->control_fd, -1);
     atomic_init(&run->lost_ns, 0);
     run->signal_fd = -1;

@@ -13,6 +13,7 @@ struct status {
     const struct cli *cli;
     redlock *client;
     redlock_status_report report;
+    redlock_node_status nodes[REDLOCK_NODES_MAX];
 };
 
 static int exit_of(enum status_verdict verdict)
@@ -29,7 +30,7 @@ static int look_once(struct status *status)
 {
     const struct cli *cli = status->cli;
     redlock_status_report *report = &status->report;
-    report->size = sizeof(*report);
+    *report = (redlock_status_report)REDLOCK_STATUS_INIT(status->nodes, REDLOCK_NODES_MAX);
     int code = redlock_probe(status->client, cli->prefix, report);
     if (code != REDLOCK_OK && code != REDLOCK_ENOQUORUM) {
         cli_say(cli, "no status: %s", redlock_strerror(code));

@@ -33,10 +33,11 @@ struct run {
     redlock *client;
     redlock_lock *lock;
     redlock_report report;
+    redlock_node_vote votes[REDLOCK_NODES_MAX];
     struct guard_times times;
     struct rl_clock clock; /* the times below are its own */
-    int64_t give_up_ns;  /* the library gives the lock up so long before its end */
-    int64_t deadline_ns; /* boottime: the end that the guard was told of last */
+    int64_t give_up_ns;    /* the library gives the lock up so long before its end */
+    int64_t deadline_ns;   /* boottime: the end that the guard was told of last */
     struct run_terminal terminal;
     int signal_fd;
     pid_t guard;
@@ -53,7 +54,7 @@ struct run {
     bool ending; /* the guard has sent TERM or KILL */
     bool ended;  /* all has ended: `status`, `why` and `ended_at_ns` are known */
     bool guard_died;
-    bool guard_late; /* it did not act in time, and was killed */
+    bool guard_late;   /* it did not act in time, and was killed */
     int not_run;       /* errno of exec */
     int guard_failure; /* errno of what the guard could not get */
     int status;

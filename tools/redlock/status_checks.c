@@ -117,13 +117,10 @@ static void check_guard(const redlock_node_status *node, struct status_check *ch
     check->remedy = NULL; /* it passes */
 }
 
-/* Without wake-ups locks are had all the same, only later. */
-static void check_proof(const redlock_node_status *node, int of, struct status_check *check)
+static void check_proof(const char *name, const redlock_proof *proof, enum status_result bad,
+                        struct status_check *check)
 {
-    static const char *const names[REDLOCK_PROOFS] = {"acquire", "extend", "release", "wake"};
-    const redlock_proof *proof = &node->proof[of];
-    enum status_result bad = of == REDLOCK_PROOF_WAKE ? STATUS_WARN : STATUS_FAIL;
-    set(check, names[of],
+    set(check, name,
         proof->result == REDLOCK_PROOF_FAILED ? bad
         : proof->result == REDLOCK_PROOF_OK   ? STATUS_OK
                                               : STATUS_NONE,
@@ -135,12 +132,14 @@ void status_checks_make(const redlock_node_status *node, struct status_checks *r
     check_connection(node, &ret_checks->check[0]);
     check_server(node, &ret_checks->check[1]);
     check_guard(node, &ret_checks->check[2]);
-    for (int of = 0; of < REDLOCK_PROOFS; of++)
-        check_proof(node, of, &ret_checks->check[3 + of]);
-    ret_checks->votes = node->state == REDLOCK_NODE_READY;
-    for (int of = 0; of < REDLOCK_PROOFS; of++)
-        ret_checks->votes = ret_checks->votes && (of == REDLOCK_PROOF_WAKE ||
-                                                  node->proof[of].result == REDLOCK_PROOF_OK);
+    check_proof("acquire", &node->acquire, STATUS_FAIL, &ret_checks->check[3]);
+    check_proof("extend", &node->extend, STATUS_FAIL, &ret_checks->check[4]);
+    check_proof("release", &node->release, STATUS_FAIL, &ret_checks->check[5]);
+    /* Without wake-ups locks are had all the same, only later. */
+    check_proof("wake", &node->wake, STATUS_WARN, &ret_checks->check[6]);
+    ret_checks->votes =
+        node->state == REDLOCK_NODE_READY && node->acquire.result == REDLOCK_PROOF_OK &&
+        node->extend.result == REDLOCK_PROOF_OK && node->release.result == REDLOCK_PROOF_OK;
 }
 
 enum status_verdict status_verdict_of(const redlock_status_report *report)

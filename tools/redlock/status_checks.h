@@ -19,7 +19,7 @@ struct status_check {
     const char *remedy; /* or NULL; may be in `reason`, behind its end */
 };
 
-#define STATUS_CHECKS (3 + REDLOCK_PROOFS)
+#define STATUS_CHECKS 7
 struct status_checks {
     struct status_check check[STATUS_CHECKS];
     bool votes; /* a lock can rest on it now */

@@ -116,12 +116,12 @@ void status_print_text(const struct cli *cli, const redlock_status_report *repor
 {
     static const char *const words[] = {"fit", "DEGRADED", "NOT FIT"};
     int width = 0;
-    for (unsigned i = 0; i < report->nodes; i++) {
+    for (unsigned i = 0; i < report->node_count; i++) {
         int len = (int)strlen(report->node[i].node);
         width = len > width ? len : width;
     }
     width = width < COLUMNS - BESIDE_ADDRESS ? width : COLUMNS - BESIDE_ADDRESS;
-    for (unsigned i = 0; i < report->nodes; i++) {
+    for (unsigned i = 0; i < report->node_count; i++) {
         struct status_checks checks;
         status_checks_make(&report->node[i], &checks);
         print_node(&report->node[i], i + 1, width, &checks);
@@ -192,7 +192,7 @@ void status_print_json(const redlock_status_report *report)
     enum status_verdict verdict = status_verdict_of(report);
     cli_json_begin(stdout);
     fputs("\"nodes\":[", stdout);
-    for (unsigned i = 0; i < report->nodes; i++) {
+    for (unsigned i = 0; i < report->node_count; i++) {
         fputs(i > 0 ? "," : "", stdout);
         json_node(&report->node[i], i + 1);
     }

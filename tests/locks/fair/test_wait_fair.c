@@ -53,7 +53,8 @@ END_TEST
 /* Whether it is heard or not: the round that is refused first has queued it. */
 START_TEST(the_first_round_enters_the_queue)
 {
-    redlock_report report = {.size = sizeof(report)};
+    redlock_node_vote report_votes[REDLOCK_NODES_MAX];
+    redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
     open_masters(1);
     redlock_lock *held = hold(), *lock = NULL;
     redlock_options options = REDLOCK_OPTIONS_INIT;

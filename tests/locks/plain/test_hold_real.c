@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static redlock_report report;
+static redlock_node_vote report_votes[REDLOCK_NODES_MAX];
+static redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
 
 static long long pttl(unsigned node)
 {
@@ -28,7 +29,6 @@ START_TEST(extend_lengthens_everywhere)
     ck_assert_int_eq(client_try(one, "name", 3000, 0, NULL, &lock), 0);
     ck_assert(wait_until(masters_with(masters, "name") == 3, 5000));
     client_ready(one); /* a grant that came late is heard */
-    report.size = sizeof(report);
     ck_assert_int_eq(redlock_extend(lock, 20000, &report), 0);
     ck_assert_uint_ge(report.granted, 2);
     ck_assert_int_gt(redlock_validity_ms(lock), 15000);
@@ -482,21 +482,22 @@ END_TEST
 START_TEST(inspect_tells_who_holds_it)
 {
     open_cold_clients(3, NULL);
-    ck_assert_int_eq(redlock_inspect(two, "name", 4, &report), REDLOCK_EINVAL); /* no size */
+    report.size = 0;
+    ck_assert_int_eq(redlock_inspect(two, "name", 4, &report), REDLOCK_EINVAL);
     report.size = sizeof(report);
     ck_assert_int_eq(redlock_inspect(two, "name", 4, &report), 0);
-    ck_assert_int_eq(report.majority, -1);
+    ck_assert_uint_eq(report.held, 0);
     redlock_lock *lock = client_take(one, "name");
     ck_assert(wait_until(masters_with(masters, "name") == 3, 5000));
     ck_assert_int_eq(redlock_inspect(two, "name", 4, &report), 0);
-    ck_assert_int_ge(report.majority, 0);
-    ck_assert_str_eq(report.node[report.majority].holder, redlock_token(lock));
-    ck_assert_int_gt(report.node[report.majority].ttl_ms, 0);
+    ck_assert_uint_ge(report.held, report.needed);
+    ck_assert_str_eq(report.node[0].holder, redlock_token(lock));
+    ck_assert_int_gt(report.node[0].ttl_ms, 0);
 
     master_do(masters, 0, "SET", "name", "rival", NULL); /* for ever */
     master_do(masters, 1, "DEL", "name", NULL);
     ck_assert_int_eq(redlock_inspect(two, "name", 4, &report), 0);
-    ck_assert_int_eq(report.majority, -1);
+    ck_assert_uint_eq(report.held, 2);
     ck_assert_int_eq(report.node[0].vote, REDLOCK_VOTE_HELD);
     ck_assert_str_eq(report.node[0].holder, "rival");
     ck_assert_int_eq(report.node[0].ttl_ms, -1);
@@ -520,7 +521,6 @@ START_TEST(force_release_frees_it_whoever_holds_it)
     ck_assert(wait_until(masters_with(masters, "name") == 0, 5000));
     ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
 
-    report.size = sizeof(report);
     ck_assert_int_eq(redlock_force_release(two, "name", 4, &report), 0); /* nobody had it */
     ck_assert_uint_eq(report.granted, 0);
     for (unsigned i = 0; i < 3; i++)

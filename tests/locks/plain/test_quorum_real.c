@@ -12,7 +12,8 @@
 static const unsigned sizes[] = {1, 2, 3, 4, 5, 7, 31};
 enum { SIZES = sizeof(sizes) / sizeof(sizes[0]) };
 
-static redlock_report report;
+static redlock_node_vote report_votes[REDLOCK_NODES_MAX];
+static redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
 
 /* ---- every number of masters ------------------------------------------------------------ */
 

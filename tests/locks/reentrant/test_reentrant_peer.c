@@ -237,7 +237,8 @@ START_TEST(what_is_no_reentrant_lock_is_left_alone)
         {"HSET", "name", "me", "5", NULL}, /* for ever: no lock, if the owner's own field */
         {"RPUSH", "name", "a", "b", NULL},
     };
-    redlock_report report = {.size = sizeof(report)};
+    redlock_node_vote report_votes[REDLOCK_NODES_MAX];
+    redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
     redlock_options options = REDLOCK_OPTIONS_INIT;
     redlock_lock *lock = NULL;
     options.kind = REDLOCK_REENTRANT;

@@ -43,7 +43,8 @@ END_TEST
 START_TEST(none_is_taken_where_one_is_held)
 {
     unsigned n = sizes[_i];
-    redlock_report report;
+    redlock_node_vote report_votes[REDLOCK_NODES_MAX];
+    redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
     redlock_lock *lock = NULL;
     open_masters(n);
     redlock_lock *held = take_everywhere(masters, one, "b");
@@ -92,7 +93,8 @@ END_TEST
 START_TEST(a_refusal_tells_of_the_first_name)
 {
     static const char *const names[] = {"z", "b", "a"};
-    redlock_report report;
+    redlock_node_vote report_votes[REDLOCK_NODES_MAX];
+    redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
     redlock_lock *lock = NULL;
     open_masters(1);
     redlock_lock *last = client_take(one, "z");
@@ -111,7 +113,8 @@ END_TEST
 
 START_TEST(other_data_under_a_name_is_said_and_left_alone)
 {
-    redlock_report report;
+    redlock_node_vote report_votes[REDLOCK_NODES_MAX];
+    redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
     redlock_lock *lock = NULL;
     open_masters(1);
     master_do(masters, 0, "RPUSH", "b", "x", NULL);

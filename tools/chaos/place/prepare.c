@@ -94,20 +94,20 @@ struct look {
 
 static void look_once(void *context)
 {
-    static redlock_report report;
+    static redlock_node_vote votes[REDLOCK_NODES_MAX];
     struct look *look = context;
     struct chaos_history *history = look->history;
     char name[CHAOS_LOCK_NAME_MAX];
     int64_t asked_ns = chaos_now_ns();
     look->keys = 0;
-    report.size = sizeof(report);
+    redlock_report report = REDLOCK_REPORT_INIT(votes, REDLOCK_NODES_MAX);
     memset(history->orphans, 0, sizeof(history->orphans));
     for (unsigned i = 0; look->client != NULL && i < look->run->options->names; i++) {
         chaos_record_lock_name(look->run->record, i, name);
         if (redlock_inspect(look->client, name, strlen(name), &report) != 0 &&
             report.nodes == 0)
             continue;
-        for (unsigned node = 0; node < report.nodes; node++)
+        for (unsigned node = 0; node < report.node_count; node++)
             history->orphans[node] += report.node[node].vote == REDLOCK_VOTE_HELD;
         look->keys += report.held;
     }

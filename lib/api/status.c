@@ -1,0 +1,168 @@
+/* status.c - redlock_status(): is every master fit to vote? */
+#include "config_auto.h"
+
+#include "api/status.h"
+
+#include "base/struct_abi.h"
+#include "engine/call.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct look {
+    struct rl_op op; /* first */
+    struct rl_status *status;
+    bool asked;
+    uint64_t silent;
+    int64_t asked_ns;
+    int64_t until_ns;
+    int64_t round_trip_us[REDLOCK_NODES_MAX];
+};
+
+static int state_of(struct rl_node *node, int64_t now_ns)
+{
+    switch (node->mode) {
+    case RL_DOWN:
+        return rl_node_pending(node) ? REDLOCK_NODE_CONNECTING : REDLOCK_NODE_DOWN;
+    case RL_CONNECTING:
+    case RL_AUTH:
+    case RL_GREETING:
+        return node->retry.failures ? REDLOCK_NODE_DOWN : REDLOCK_NODE_CONNECTING;
+    case RL_UP:
+        break;
+    }
+    if (node->twin >= 0 || node->fitness == RL_UNFIT)
+        return REDLOCK_NODE_REFUSED;
+    if (rl_node_stalled(node, now_ns))
+        return REDLOCK_NODE_STALLED;
+    return node->fitness == RL_GUARDED ? REDLOCK_NODE_GUARDED : REDLOCK_NODE_READY;
+}
+
+static void describe(struct rl_node *node, redlock_node_status *entry, int64_t now_ns)
+{
+    entry->node = node->config->label;
+    entry->state = state_of(node, now_ns);
+    entry->guard_ms = 0;
+    if (entry->state == REDLOCK_NODE_GUARDED && node->guard_until_ns > now_ns)
+        entry->guard_ms = (node->guard_until_ns - now_ns + RL_NS_PER_MS - 1) / RL_NS_PER_MS;
+    entry->uptime_s = node->mode == RL_UP ? rl_node_uptime_s(node, now_ns) : -1;
+    _Static_assert(sizeof(entry->run_id) == sizeof(node->info.run_id), "run_id");
+    _Static_assert(sizeof(entry->role) == sizeof(node->info.role), "role");
+    _Static_assert(sizeof(entry->version) == sizeof(node->info.version), "version");
+    memcpy(entry->run_id, node->info.run_id, sizeof(entry->run_id));
+    memcpy(entry->role, node->info.role, sizeof(entry->role));
+    memcpy(entry->version, node->info.version, sizeof(entry->version));
+    _Static_assert(sizeof(entry->refusal) == sizeof(node->refusal), "refusal");
+    memcpy(entry->refusal, node->refusal, sizeof(entry->refusal));
+    entry->refused_ago_ms = node->refusal[0] ? (now_ns - node->refused_ns) / RL_NS_PER_MS : -1;
+    if (node->twin >= 0 && node->twin_proven && node->mode == RL_UP)
+        snprintf(entry->text, sizeof(entry->text), "is the same server as node %d of the list",
+                 node->twin + 1);
+    else
+        snprintf(entry->text, sizeof(entry->text), "%s", rl_node_why(node, now_ns));
+}
+
+static void look_finish(struct look *look, int64_t now_ns)
+{
+    struct rl_status *status = look->status;
+    redlock *client = look->op.client;
+    for (unsigned i = 0; i < client->n; i++) {
+        redlock_node_status node = {.round_trip_us = look->round_trip_us[i]};
+        describe(&client->nodes[i], &node, now_ns);
+        if (look->silent & rl_bit(i))
+            node.state = REDLOCK_NODE_STALLED;
+        rl_status_show(status, i, &node);
+    }
+    rl_status_publish(status);
+    rl_op_finish(&look->op,
+                 status->whole.ready >= status->whole.needed ? REDLOCK_OK : REDLOCK_ENOQUORUM);
+}
+
+static void look_pinged(struct rl_op *op, struct rl_node *node, int64_t round_trip_ns)
+{
+    struct look *look = (struct look *)op;
+    uint64_t bit = rl_bit(node->index);
+    if (!(look->silent & bit))
+        return;
+    look->silent &= ~bit;
+    look->round_trip_us[node->index] = round_trip_ns / 1000;
+    if (!look->silent)
+        rl_op_due(op, 0);
+}
+
+/* Where the connection broke the answer will not come: it is asked anew by the next one. */
+static void look_again(struct look *look, int64_t now_ns)
+{
+    redlock *client = look->op.client;
+    bool again = false;
+    for (uint64_t rest = look->silent; rest; rest &= rest - 1) {
+        struct rl_node *node = &client->nodes[rl_first(rest)];
+        bool anew = node->mode == RL_UP && node->since_ns > look->asked_ns;
+        bool gone = node->mode != RL_UP && !rl_node_pending(node);
+        if (gone || (anew && !rl_node_ping(node, now_ns, look->until_ns)))
+            look->silent &= ~rl_bit(node->index);
+        again |= anew;
+    }
+    if (again)
+        look->asked_ns = now_ns;
+}
+
+static void look_step(struct rl_op *op, int64_t now_ns)
+{
+    struct look *look = (struct look *)op;
+    redlock *client = op->client;
+    if (!look->asked) {
+        if (rl_client_pending(client) > 0 && now_ns < look->until_ns) {
+            rl_op_due(op, look->until_ns);
+            return;
+        }
+        look->asked = true;
+        look->asked_ns = now_ns;
+        look->until_ns = now_ns + client->settings.connect_timeout_ns;
+        for (unsigned i = 0; i < client->n; i++) {
+            look->round_trip_us[i] = -1;
+            if (rl_node_ping(&client->nodes[i], now_ns, look->until_ns))
+                look->silent |= rl_bit(i);
+        }
+    }
+    look_again(look, now_ns);
+    if (look->silent && now_ns < look->until_ns)
+        rl_op_due(op, look->until_ns);
+    else
+        look_finish(look, now_ns);
+}
+
+int rl_status_look(redlock *client, redlock_status_report *to, struct rl_status *ret_status)
+{
+    struct look look = {.status = ret_status};
+    char why[RL_STRUCT_WHY_MAX];
+    if (!rl_status_open(ret_status, client, to, why, sizeof(why))) {
+        rl_client_log(client, REDLOCK_LOG_ERROR, "%s", why);
+        return REDLOCK_EINVAL;
+    }
+    int64_t now_ns = rl_loop_catch_up(client);
+    int result = rl_op_begin(&look.op, client);
+    if (result)
+        return result;
+    look.op.step = look_step;
+    look.op.pinged = look_pinged;
+    /* A little longer than connecting may take, so that its failure's text is known. */
+    look.until_ns = now_ns + client->settings.connect_timeout_ns + 50 * RL_NS_PER_MS;
+    look_step(&look.op, now_ns);
+    rl_loop_submit(client, now_ns);
+    return rl_op_wait(&look.op, NULL);
+}
+
+int redlock_status(redlock *client, redlock_status_report *ret_status)
+{
+    struct rl_status status;
+    int cancel_state;
+    if (!client)
+        return REDLOCK_EINVAL;
+    int result = rl_client_enter_blocking(client, &cancel_state);
+    if (result)
+        return result;
+    result = rl_status_look(client, ret_status, &status);
+    rl_client_leave_blocking(client, cancel_state);
+    return result;
+}

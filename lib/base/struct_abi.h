@@ -1,0 +1,35 @@
+/* struct_abi.h - structs of an application that was compiled against another version of
+ * redlock.h. They begin with their size, and grow at their end only: both sides know the same
+ * members up to the shorter one's end. Core. */
+#ifndef RL_STRUCT_ABI_H
+#define RL_STRUCT_ABI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define RL_STRUCT_WHY_MAX 320
+
+/* One of redlock.h's structs, as this library knows it. */
+struct rl_struct {
+    const char *name;
+    const char *init; /* the macro that sets its size */
+    size_t size;
+    size_t least; /* every version has its members up to here */
+};
+
+/* Was this size ever set? A size that nobody set is most often 0, or far too large. */
+bool rl_struct_sized(const struct rl_struct *shape, size_t size, char *why, size_t why_size);
+
+/* An input: what the application's struct has is copied into `whole`, which holds the defaults
+ * of what it lacks. False, and why: its size was not set, or it uses members that we don't
+ * know. */
+bool rl_struct_take(const struct rl_struct *shape, const void *from, void *whole, char *why,
+                    size_t why_size);
+
+/* Copy what both know; members that only `to` knows become 0. */
+void rl_struct_copy(void *to, size_t to_size, const void *from, size_t from_size);
+
+/* An output: write `whole`, but for the application's own size at its beginning. */
+void rl_struct_give(const struct rl_struct *shape, const void *whole, void *to);
+
+#endif

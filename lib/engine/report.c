@@ -1,0 +1,182 @@
+/* report.c - see report.h. */
+#include "config_auto.h"
+
+#include "engine/report.h"
+
+#include "base/struct_abi.h"
+#include "base/text_escape.h"
+#include "engine/call.h"
+
+#include <assert.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct rl_struct shape = {
+    "redlock_report",
+    "REDLOCK_REPORT_INIT",
+    sizeof(redlock_report),
+    offsetof(redlock_report, elapsed_ms),
+};
+static const struct rl_struct vote_shape = {
+    "redlock_report.node_size",
+    "REDLOCK_REPORT_INIT",
+    sizeof(redlock_node_vote),
+    offsetof(redlock_node_vote, text),
+};
+
+bool rl_report_fits(const redlock_report *report, char *why, size_t why_size)
+{
+    if (!report)
+        return true;
+    if (!rl_struct_sized(&shape, report->size, why, why_size))
+        return false;
+    return !report->node || rl_struct_sized(&vote_shape, report->node_size, why, why_size);
+}
+
+/* The user's entry for a node; NULL: there is no room for it. */
+static void *entry(const struct rl_report *report, unsigned node)
+{
+    return node < report->whole.node_count
+               ? (char *)report->whole.node + node * report->whole.node_size
+               : NULL;
+}
+
+static redlock_node_vote get(const struct rl_report *report, unsigned node)
+{
+    redlock_node_vote vote;
+    const void *from = entry(report, node);
+    if (from)
+        rl_struct_copy(&vote, sizeof(vote), from, report->whole.node_size);
+    else
+        memset(&vote, 0, sizeof(vote));
+    return vote;
+}
+
+static void set_bit(uint64_t *set, uint64_t bit, bool is)
+{
+    *set = is ? *set | bit : *set & ~bit;
+}
+
+/* The one place that changes what a node has said. */
+static void put(struct rl_report *report, unsigned node, const redlock_node_vote *vote)
+{
+    uint64_t bit = rl_bit(node);
+    set_bit(&report->granted, bit, vote->vote == REDLOCK_VOTE_GRANTED);
+    set_bit(&report->held, bit, vote->vote == REDLOCK_VOTE_HELD);
+    set_bit(&report->free, bit, vote->vote == REDLOCK_VOTE_FREE);
+    set_bit(&report->failed, bit, vote->vote == REDLOCK_VOTE_FAILED);
+    set_bit(&report->explained, bit, vote->text[0] != '\0');
+    void *to = entry(report, node);
+    if (to)
+        rl_struct_copy(to, report->whole.node_size, vote, sizeof(*vote));
+}
+
+static void publish(const struct rl_report *report)
+{
+    rl_struct_give(&shape, &report->whole, report->to);
+}
+
+static void set_text(redlock_node_vote *vote, const char *text)
+{
+    rl_printable(vote->text, sizeof(vote->text), text, strlen(text));
+}
+
+/* Nobody has been asked yet. */
+static void clear(struct rl_report *report, const redlock *client)
+{
+    redlock_report *whole = &report->whole;
+    whole->granted = whole->held = whole->failed = 0;
+    whole->elapsed_ms = 0;
+    for (unsigned i = 0; i < client->n; i++) {
+        const redlock_node_vote vote = {.node = client->nodes[i].config->label};
+        put(report, i, &vote);
+    }
+    publish(report);
+}
+
+void rl_report_open(struct rl_report *report, const redlock *client, redlock_report *to)
+{
+    report->to = to;
+    if (!to)
+        return;
+    rl_struct_copy(&report->whole, sizeof(report->whole), to, to->size);
+    report->whole.nodes = client->n;
+    report->whole.needed = rl_quorum_needed(client->n);
+    report->whole.rounds = 0;
+    report->whole.node_count = !to->node                  ? 0
+                               : to->node_max < client->n ? to->node_max
+                                                          : client->n;
+    clear(report, client);
+}
+
+void rl_report_unasked(struct rl_op *op, uint64_t nodes, int64_t now_ns)
+{
+    struct rl_report *report = &op->report;
+    if (!report->to)
+        return;
+    for (nodes &= ~(report->granted | report->held | report->free | report->failed); nodes;
+         nodes &= nodes - 1) {
+        unsigned i = rl_first(nodes);
+        struct rl_node *node = &op->client->nodes[i];
+        redlock_node_vote vote = get(report, i);
+        if (node->mode != RL_UP && rl_node_pending(node)) {
+            set_text(&vote, "was not asked, as it was still connecting");
+        } else {
+            vote.vote = REDLOCK_VOTE_FAILED;
+            set_text(&vote, rl_node_why(node, now_ns));
+        }
+        put(report, i, &vote);
+    }
+}
+
+void rl_report_begin(struct rl_op *op, uint64_t able, int64_t now_ns)
+{
+    if (!op->report.to)
+        return;
+    op->report.whole.rounds++;
+    clear(&op->report, op->client);
+    rl_report_unasked(op, rl_all(op->client->n) & ~able, now_ns);
+}
+
+void rl_report_vote(struct rl_op *op, unsigned node, int vote, const struct rl_judged *judged)
+{
+    struct rl_report *report = &op->report;
+    if (!report->to)
+        return;
+    assert(node < op->client->n);
+    redlock_node_vote said = get(report, node);
+    said.vote = vote;
+    if (judged->why)
+        set_text(&said, judged->why);
+    if (judged->answer.with_holder) {
+        said.ttl_ms = judged->answer.ttl_ms;
+        said.holder_len = judged->holder_len < sizeof(said.holder) ? judged->holder_len
+                                                                   : sizeof(said.holder) - 1;
+        memcpy(said.holder, judged->holder, said.holder_len);
+        said.holder_len = rl_node_mask(&op->client->nodes[node], said.holder, said.holder_len);
+        said.holder[said.holder_len] = '\0';
+    }
+    put(report, node, &said);
+}
+
+void rl_report_end(struct rl_op *op, const struct rl_round *round, int64_t now_ns)
+{
+    struct rl_report *report = &op->report;
+    if (!report->to)
+        return;
+    uint64_t voted = report->granted | report->held | report->free | report->failed;
+    for (uint64_t silent = round->failed & ~voted & ~report->explained; silent;
+         silent &= silent - 1) {
+        redlock_node_vote vote = get(report, rl_first(silent));
+        vote.vote = REDLOCK_VOTE_FAILED;
+        snprintf(vote.text, sizeof(vote.text), "no answer within %lld ms",
+                 (long long)((round->node_deadline_ns - round->t0_ns) / RL_NS_PER_MS));
+        put(report, rl_first(silent), &vote);
+    }
+    report->whole.elapsed_ms = (now_ns - round->t0_ns) / RL_NS_PER_MS;
+    report->whole.granted = rl_count(report->granted);
+    report->whole.held = rl_count(report->held);
+    report->whole.failed = rl_count(report->failed);
+    publish(report);
+}

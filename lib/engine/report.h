@@ -1,0 +1,36 @@
+/* report.h - what each node said in the last round of a call, told to the call's user. Written
+ * only while the call is in progress, and only as far as the user's structs reach: they may be
+ * those of another version of redlock.h. */
+#ifndef RL_REPORT_H
+#define RL_REPORT_H
+
+#include "core/quorum.h"
+#include "engine/client.h"
+
+struct rl_op;
+
+struct rl_report {
+    redlock_report *to;                   /* the user's; NULL: none is wanted */
+    redlock_report whole;                 /* the same as this library knows it */
+    uint64_t granted, held, failed, free; /* nodes with that vote; the others have none */
+    uint64_t explained;                   /* nodes with a text */
+};
+
+/* Can this be written? NULL can. False, and why: its sizes were not set. */
+bool rl_report_fits(const redlock_report *report, char *why, size_t why_size);
+
+/* Begin one for `to`, which fits, or NULL: nobody has been asked. */
+void rl_report_open(struct rl_report *report, const redlock *client, redlock_report *to);
+
+/* A round begins, in which only nodes in `able` are asked. */
+void rl_report_begin(struct rl_op *op, uint64_t able, int64_t now_ns);
+
+/* These nodes are not asked: they have failed, but for those on their way. */
+void rl_report_unasked(struct rl_op *op, uint64_t nodes, int64_t now_ns);
+
+void rl_report_vote(struct rl_op *op, unsigned node, int vote, const struct rl_judged *judged);
+
+/* The round is decided: who was silent until its deadline has failed, and the sums. */
+void rl_report_end(struct rl_op *op, const struct rl_round *round, int64_t now_ns);
+
+#endif

@@ -1,0 +1,79 @@
+/* status.c - see status.h. */
+#include "config_auto.h"
+
+#include "engine/status.h"
+
+#include "base/struct_abi.h"
+#include "core/quorum.h"
+
+#include <assert.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct rl_struct shape = {
+    "redlock_status_report",
+    "REDLOCK_STATUS_INIT",
+    sizeof(redlock_status_report),
+    offsetof(redlock_status_report, max_ttl_ms),
+};
+static const struct rl_struct node_shape = {
+    "redlock_status_report.node_size",
+    "REDLOCK_STATUS_INIT",
+    sizeof(redlock_node_status),
+    offsetof(redlock_node_status, wake),
+};
+
+bool rl_status_open(struct rl_status *status, const redlock *client, redlock_status_report *to,
+                    char *why, size_t why_size)
+{
+    if (!to) {
+        snprintf(why, why_size, "%s: is NULL; start from %s", shape.name, shape.init);
+        return false;
+    }
+    if (!rl_struct_sized(&shape, to->size, why, why_size) ||
+        (to->node && !rl_struct_sized(&node_shape, to->node_size, why, why_size)))
+        return false;
+    *status = (struct rl_status){.to = to};
+    rl_struct_copy(&status->whole, sizeof(status->whole), to, to->size);
+    status->whole.nodes = client->n;
+    status->whole.needed = rl_quorum_needed(client->n);
+    status->whole.ready = status->whole.proven = 0;
+    status->whole.max_ttl_ms = client->config.max_ttl_ms;
+    status->whole.node_count = !to->node                  ? 0
+                               : to->node_max < client->n ? to->node_max
+                                                          : client->n;
+    return true;
+}
+
+/* The user's entry for a node; NULL: there is no room for it. */
+static void *entry(const struct rl_status *status, unsigned node)
+{
+    return node < status->whole.node_count
+               ? (char *)status->whole.node + node * status->whole.node_size
+               : NULL;
+}
+
+void rl_status_show(struct rl_status *status, unsigned node, const redlock_node_status *said)
+{
+    void *to = entry(status, node);
+    if (said->state == REDLOCK_NODE_READY)
+        status->ready |= rl_bit(node);
+    status->whole.ready = rl_count(status->ready);
+    if (to)
+        rl_struct_copy(to, status->whole.node_size, said, sizeof(*said));
+}
+
+void rl_status_prove(const struct rl_status *status, unsigned node, size_t offset,
+                     const redlock_proof *proof)
+{
+    char *to = entry(status, node);
+    assert(offset + sizeof(*proof) <= sizeof(redlock_node_status));
+    if (to && offset + sizeof(*proof) <= status->whole.node_size)
+        memcpy(to + offset, proof, sizeof(*proof));
+}
+
+void rl_status_publish(const struct rl_status *status)
+{
+    rl_struct_give(&shape, &status->whole, status->to);
+}

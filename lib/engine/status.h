@@ -1,0 +1,29 @@
+/* status.h - what every master is worth now, as redlock_status() and redlock_probe() write it:
+ * only as far as the user's structs reach, which may be those of another version of redlock.h.
+ */
+#ifndef RL_STATUS_H
+#define RL_STATUS_H
+
+#include "engine/client.h"
+
+struct rl_status {
+    redlock_status_report *to;   /* the user's */
+    redlock_status_report whole; /* the same as this library knows it */
+    uint64_t ready;              /* nodes that vote */
+};
+
+/* Begin to fill in `to`. False, and why: it is NULL, or its sizes were not set. */
+bool rl_status_open(struct rl_status *status, const redlock *client, redlock_status_report *to,
+                    char *why, size_t why_size);
+
+/* Show what a node is worth, once a node. */
+void rl_status_show(struct rl_status *status, unsigned node, const redlock_node_status *said);
+
+/* Show a proof of a node: `offset` is that of the member of redlock_node_status. */
+void rl_status_prove(const struct rl_status *status, unsigned node, size_t offset,
+                     const redlock_proof *proof);
+
+/* Write the sums. */
+void rl_status_publish(const struct rl_status *status);
+
+#endif

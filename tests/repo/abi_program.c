@@ -1,0 +1,243 @@
+/* abi_program.c - abi_test.sh builds this with headers of other versions: their structs lack
+ * our last members, or have members that we do not know (NEWER). Every call that takes a struct
+ * is made, on one master, and nothing is written behind a struct. argv[1]: the master's URL. */
+#include <redlock.h>
+
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define UNTOUCHED 0xa5
+
+static int checks, failures;
+
+static void expect(int is, const char *what, int line)
+{
+    checks++;
+    if (is)
+        return;
+    failures++;
+    printf("line %d: not so: %s\n", line, what);
+}
+#define EXPECT(what) expect((what) != 0, #what, __LINE__)
+
+static void expect_untouched(const void *from, size_t len, int line)
+{
+    const unsigned char *bytes = from;
+    int untouched = 1;
+    for (size_t i = 0; i < len; i++)
+        untouched = untouched && bytes[i] == UNTOUCHED;
+    expect(untouched, "what is behind it is untouched", line);
+}
+
+/* A struct, and what would be overwritten. */
+#define FENCED(type, name, ...)                                                                \
+    struct {                                                                                   \
+        type it;                                                                               \
+        unsigned char behind[512];                                                             \
+    } name = {.it = __VA_ARGS__};                                                              \
+    memset(name.behind, UNTOUCHED, sizeof(name.behind))
+#define EXPECT_FENCE(name) expect_untouched(name.behind, sizeof(name.behind), __LINE__)
+
+/* Room for two masters, of which there is one. */
+#define ROOM(type, name)                                                                       \
+    type name[2];                                                                              \
+    memset(name, UNTOUCHED, sizeof(name))
+#define EXPECT_ONE(name) expect_untouched(&name[1], sizeof(name[1]), __LINE__)
+
+static char logged[4096];
+
+static void on_log(void *context, int level, const char *text)
+{
+    (void)context;
+    (void)level;
+    snprintf(logged, sizeof(logged), "%s", text);
+}
+
+static redlock *open_client(const char *url)
+{
+    FENCED(redlock_error, error, REDLOCK_ERROR_INIT);
+    redlock_node nodes[1] = {REDLOCK_NODE_INIT};
+    FENCED(redlock_config, config, REDLOCK_CONFIG_INIT);
+    redlock *client = NULL;
+    nodes[0].url = url;
+    config.it.nodes = nodes;
+    config.it.node_count = 1;
+    config.it.guard = -1;
+    config.it.log = on_log;
+    EXPECT(redlock_open_config(&config.it, &error.it, &client) == 0);
+    EXPECT(redlock_open("/nowhere/at.all", &error.it, &client) == REDLOCK_ECONFIG);
+    EXPECT(error.it.code == REDLOCK_ECONFIG);
+    EXPECT_FENCE(error);
+    return client;
+}
+
+static void use_locks(redlock *client)
+{
+    ROOM(redlock_node_vote, votes);
+    FENCED(redlock_report, report, REDLOCK_REPORT_INIT(votes, 2));
+    FENCED(redlock_options, options, REDLOCK_OPTIONS_INIT);
+    redlock_lock *lock = NULL, *other = NULL;
+    char text[REDLOCK_HANDLE_MAX];
+    options.it.ttl_ms = 5000;
+    options.it.report = &report.it;
+    EXPECT(redlock_try(client, "name", &options.it, &lock) == 0);
+    EXPECT(report.it.node_count == 1 && report.it.granted == 1);
+    EXPECT(votes[0].vote == REDLOCK_VOTE_GRANTED && votes[0].node != NULL);
+    EXPECT(redlock_extend(lock, 10000, &report.it) == 0);
+    EXPECT(redlock_try_n(client, "name", 4, &options.it, &other) == REDLOCK_EHELD);
+    EXPECT(votes[0].vote == REDLOCK_VOTE_HELD);
+    EXPECT(strcmp(votes[0].holder, redlock_token(lock)) == 0);
+    EXPECT(redlock_detach(lock, text, sizeof(text)) == 0);
+    EXPECT(redlock_attach(client, text, &lock) == 0);
+    EXPECT(redlock_inspect(client, "name", 4, &report.it) == 0);
+    EXPECT(report.it.held == 1);
+    EXPECT(redlock_release(lock) == 0);
+    EXPECT(redlock_force_release(client, "name", 4, &report.it) == 0);
+    report.it.node = NULL; /* sums only */
+    EXPECT(redlock_try_all(client, (const char *const[]){"a", "b"}, 2, &options.it, &lock) ==
+           0);
+    EXPECT(report.it.granted == 1 && report.it.node_count == 0);
+    EXPECT(redlock_release(lock) == 0);
+    EXPECT_ONE(votes);
+    EXPECT_FENCE(report);
+    EXPECT_FENCE(options);
+}
+
+struct done {
+    int calls, result;
+    redlock_lock *lock;
+};
+
+static void on_done(void *context, int result, redlock_lock *lock)
+{
+    struct done *done = context;
+    done->calls++;
+    done->result = result;
+    done->lock = lock;
+}
+
+static redlock_lock *await(redlock *client, struct done *done, int code)
+{
+    struct pollfd ready = {.fd = redlock_fd(client), .events = POLLIN};
+    EXPECT(code == 0);
+    for (int i = 0; code == 0 && done->calls == 0 && i < 1000; i++) {
+        poll(&ready, 1, 10);
+        redlock_process(client);
+    }
+    EXPECT(done->calls == 1 && done->result == 0);
+    done->calls = 0;
+    return done->lock;
+}
+
+static void use_asynchronous(redlock *client)
+{
+    ROOM(redlock_node_vote, votes);
+    FENCED(redlock_report, report, REDLOCK_REPORT_INIT(votes, 2));
+    FENCED(redlock_options, options, REDLOCK_OPTIONS_INIT);
+    struct done done = {0, 0, NULL};
+    options.it.report = &report.it;
+    EXPECT(redlock_fd(client) >= 0);
+    redlock_lock *lock = await(
+        client, &done, redlock_try_async(client, "name", 4, &options.it, on_done, &done, NULL));
+    EXPECT(votes[0].vote == REDLOCK_VOTE_GRANTED);
+    lock = await(client, &done, redlock_extend_async(lock, 0, &report.it, on_done, &done));
+    EXPECT(redlock_validity_ms(lock) > 0);
+    (void)await(client, &done, redlock_release_async(lock, on_done, &done));
+    EXPECT_ONE(votes);
+    EXPECT_FENCE(report);
+    EXPECT_FENCE(options);
+}
+
+static void use_items(redlock *client)
+{
+    FENCED(redlock_options, options, REDLOCK_OPTIONS_INIT);
+    struct {
+        redlock_item it[2];
+        unsigned char behind[512];
+    } items = {
+        .it = {REDLOCK_ITEM(client, "one", &options.it), REDLOCK_ITEM(client, "other", NULL)}};
+    memset(items.behind, UNTOUCHED, sizeof(items.behind));
+    EXPECT(redlock_try_many(items.it, 2, 1000) == 0);
+    EXPECT(items.it[0].lock != NULL && items.it[1].lock != NULL);
+    EXPECT(strcmp(redlock_name(items.it[1].lock, NULL), "other") == 0);
+    EXPECT(redlock_validity_many(items.it, 2) > 0);
+    EXPECT(redlock_try_many(items.it, 0, 0) == REDLOCK_EINVAL);
+    EXPECT(redlock_release_many(items.it, 2) == 0);
+    EXPECT(items.it[1].lock == NULL);
+    EXPECT_FENCE(items);
+    EXPECT_FENCE(options);
+}
+
+static void look(redlock *client)
+{
+    ROOM(redlock_node_status, nodes);
+    FENCED(redlock_status_report, status, REDLOCK_STATUS_INIT(nodes, 2));
+    FENCED(redlock_stats, stats, REDLOCK_STATS_INIT);
+    EXPECT(redlock_status(client, &status.it) == 0);
+    EXPECT(status.it.ready == 1 && status.it.node_count == 1);
+    EXPECT(nodes[0].state == REDLOCK_NODE_READY);
+    EXPECT(redlock_probe(client, NULL, &status.it) == 0);
+    EXPECT(status.it.proven == 1);
+    EXPECT(nodes[0].release.result == REDLOCK_PROOF_OK);
+    EXPECT(redlock_get_stats(client, &stats.it) == 0);
+    EXPECT(stats.it.acquired >= 4);
+    EXPECT_ONE(nodes);
+    EXPECT_FENCE(status);
+    EXPECT_FENCE(stats);
+}
+
+#ifdef NEWER
+static int is_zero(const int64_t later[2])
+{
+    return later[0] == 0 && later[1] == 0;
+}
+
+/* What this library does not know is refused where it is set, and 0 where it is an output. */
+static void use_what_is_unknown(redlock *client)
+{
+    ROOM(redlock_node_vote, votes);
+    redlock_report report = REDLOCK_REPORT_INIT(votes, 2);
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_stats stats = REDLOCK_STATS_INIT;
+    redlock_lock *lock = NULL;
+    redlock_item item = REDLOCK_ITEM(client, "name", &options);
+    options.report = &report;
+    report.later[0] = stats.later[1] = 7;
+    EXPECT(redlock_get_stats(client, &stats) == 0 && is_zero(stats.later));
+    EXPECT(redlock_try(client, "name", &options, &lock) == 0);
+    EXPECT(redlock_release(lock) == 0);
+    EXPECT(is_zero(report.later) && is_zero(votes[0].later));
+    logged[0] = '\0';
+    options.later[1] = 1;
+    EXPECT(redlock_try(client, "name", &options, &lock) == REDLOCK_EINVAL);
+    EXPECT(strstr(logged, "redlock_options: settings are used that this libredlock") != NULL);
+    EXPECT(redlock_try_many(&item, 1, 0) == REDLOCK_EINVAL);
+    options.later[1] = 0;
+    logged[0] = '\0';
+    item.later[0] = 1;
+    EXPECT(redlock_try_many(&item, 1, 0) == REDLOCK_EINVAL);
+    EXPECT(strstr(logged, "redlock_item: settings are used that this libredlock") != NULL);
+}
+#else
+static void use_what_is_unknown(redlock *client)
+{
+    (void)client;
+}
+#endif
+
+int main(int argc, char **argv)
+{
+    redlock *client = open_client(argc > 1 ? argv[1] : "redis://127.0.0.1");
+    if (client) {
+        use_locks(client);
+        use_items(client);
+        look(client);
+        use_what_is_unknown(client);
+        use_asynchronous(client); /* last: from here on we drive it */
+    }
+    redlock_close(client);
+    printf("Checks: %d, Failures: %d, Errors: 0\n", checks, failures);
+    return failures > 0;
+}
