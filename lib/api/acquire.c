@@ -202,7 +202,7 @@ static void step(struct rl_op *op, int64_t now_ns)
     case RL_PAUSE: {
         /* Masters that have come back end a pause for want of a quorum. */
         bool back = attempt->starved && rl_count(rl_client_able(op->client, now_ns)) >=
-                                            rl_quorum_needed(op->client->n);
+                                            rl_quorum_needed(op->client->nodes.n);
         if (now_ns < attempt->pause_until_ns && !back && rl_attempt_is_heard(attempt, now_ns))
             pause_until(attempt, attempt->pause_until_ns);
         else
@@ -313,7 +313,7 @@ void rl_attempt_start(struct rl_attempt *attempt, int64_t now_ns)
     redlock *client = attempt->op.client;
     attempt->began_ns = now_ns;
     attempt->give_up_ns = rl_attempt_last_ns(attempt, now_ns);
-    attempt->op.connect_until_ns = now_ns + client->settings.connect_timeout_ns;
+    attempt->op.connect_until_ns = now_ns + client->nodes.settings.connect_timeout_ns;
     attempt->nodes_since_ns = now_ns;
     attempt->connects = true;
     int result = rl_attempt_line_up(attempt, now_ns);

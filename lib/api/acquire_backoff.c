@@ -58,14 +58,14 @@ bool rl_attempt_is_heard(struct rl_attempt *attempt, int64_t now_ns)
         return true;
     uint64_t heard = rl_subs_heard(client, now_ns - HEARD_NS) & rl_line_listening(client, line);
     attempt->look_ns = now_ns + probe_ns(attempt, client);
-    return line && rl_count(heard & line->queued) >= rl_quorum_needed(client->n);
+    return line && rl_count(heard & line->queued) >= rl_quorum_needed(client->nodes.n);
 }
 
 /* A majority's wake-ups tell that a majority was released: fewer may be stray, or all there
  * will be. */
 static int64_t grace_ns(redlock *client)
 {
-    int64_t trips = 2 * rl_client_round_trip_ns(client, rl_all(client->n));
+    int64_t trips = 2 * rl_client_round_trip_ns(client, rl_all(client->nodes.n));
     return WAKE_GRACE_NS + trips +
            (int64_t)rl_prng_below(&client->prng, (uint64_t)(WAKE_GRACE_NS + trips));
 }
@@ -78,7 +78,8 @@ int64_t rl_attempt_heed_wakes_ns(const struct rl_attempt *attempt)
 
 bool rl_attempt_woken(const struct rl_attempt *attempt)
 {
-    return rl_count(attempt->waiter.line->wakes) >= rl_quorum_needed(attempt->op.client->n);
+    return rl_count(attempt->waiter.line->wakes) >=
+           rl_quorum_needed(attempt->op.client->nodes.n);
 }
 
 bool rl_attempt_will_be_woken(const struct rl_attempt *attempt, uint64_t silent)
@@ -87,7 +88,7 @@ bool rl_attempt_will_be_woken(const struct rl_attempt *attempt, uint64_t silent)
     const struct rl_line *line = attempt->waiter.line;
     uint64_t known = line ? line->queued | line->wakes | silent : 0;
     uint64_t nodes = known & rl_line_listening(client, line);
-    return rl_count(nodes) >= rl_quorum_needed(client->n);
+    return rl_count(nodes) >= rl_quorum_needed(client->nodes.n);
 }
 
 /* Would a majority be heard that releases the lock? */
@@ -95,7 +96,7 @@ bool rl_attempt_hears(const struct rl_attempt *attempt)
 {
     const redlock *client = attempt->op.client;
     uint64_t nodes = rl_line_listening(client, attempt->waiter.line);
-    return rl_count(nodes) >= rl_quorum_needed(client->n);
+    return rl_count(nodes) >= rl_quorum_needed(client->nodes.n);
 }
 
 /* A majority of the masters will tell of the release, whatever one more has to say. */
@@ -109,7 +110,7 @@ int64_t rl_attempt_sleep_until_ns(struct rl_attempt *attempt, const struct rl_de
 {
     redlock *client = attempt->op.client;
     const struct rl_line *line = attempt->waiter.line;
-    int64_t free_at = free_at_ns(attempt, client->n);
+    int64_t free_at = free_at_ns(attempt, client->nodes.n);
     if (free_at != 0 && free_at <= now_ns) /* it was about to run out, or has done so since */
         free_at = now_ns + 1;
     bool queued = !defeat->split && !attempt->foreign && attempt->loss == REDLOCK_EHELD &&
@@ -119,7 +120,7 @@ int64_t rl_attempt_sleep_until_ns(struct rl_attempt *attempt, const struct rl_de
     int64_t until = now_ns + (queued ? probe_ns(attempt, client)
                                      : rl_backoff_next_ns(&attempt->backoff, &client->prng));
     attempt->look_ns = INT64_MAX;
-    if (queued && is_next(attempt, client->n, now_ns)) {
+    if (queued && is_next(attempt, client->nodes.n, now_ns)) {
         attempt->look_ns = until;
         until = now_ns +
                 (RL_PROBE_MAX_MS + (int64_t)rl_prng_below(&client->prng, RL_PROBE_MAX_MS / 4)) *

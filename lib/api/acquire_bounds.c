@@ -16,7 +16,7 @@ int rl_attempt_line_up(struct rl_attempt *attempt, int64_t now_ns)
     if (attempt->once)
         return 0;
     if (!rl_kind_owned(kind))
-        joins = rl_count(client->listening) >= rl_quorum_needed(client->n) ||
+        joins = rl_count(client->subs.listening) >= rl_quorum_needed(client->nodes.n) ||
                 rl_line_find(client, &attempt->target);
     return joins ? rl_line_join(client, &attempt->waiter, &attempt->target, now_ns) : 0;
 }

@@ -56,7 +56,7 @@ int rl_attempt_round_begin(struct rl_attempt *attempt, uint64_t able, int64_t no
         claim->waiter_round = line->rounds;
     }
     attempt->probes = attempt->hinted = false;
-    rl_hold_init(&claim->hold, client->n, attempt->ttl_ns, client->config.drift_factor);
+    rl_hold_init(&claim->hold, client->nodes.n, attempt->ttl_ns, client->config.drift_factor);
     claim->hold.several = attempt->target.kind->several;
     claim->budget_ns = budget;
     claim->contended = attempt->asked;
@@ -65,7 +65,7 @@ int rl_attempt_round_begin(struct rl_attempt *attempt, uint64_t able, int64_t no
     claim->lock = attempt->lock;
     attempt->op.claim = claim;
     attempt->cut_short =
-        attempt->asked && budget < CUT_SHORT_NS && budget < attempt->ttl_ns / client->n;
+        attempt->asked && budget < CUT_SHORT_NS && budget < attempt->ttl_ns / client->nodes.n;
     attempt->asked = true;
     attempt->among = able;
     attempt->broke = 0;
@@ -88,7 +88,7 @@ void rl_attempt_round_ask(struct rl_attempt *attempt)
     struct rl_claim *claim = attempt->op.claim;
     uint64_t able = attempt->among;
     assert(attempt->phase == RL_ROUND && claim->hold.phase == RL_HOLD_NEW);
-    int first = attempt->ordered_next ? first_in_rotation(attempt, able, client->n) : -1;
+    int first = attempt->ordered_next ? first_in_rotation(attempt, able, client->nodes.n) : -1;
     attempt->ordered_next = false;
     attempt->ordered = first >= 0;
     /* t0: nothing of this round has been handed to the kernel yet. */
@@ -106,7 +106,7 @@ static uint64_t come_since(const struct rl_attempt *attempt, int64_t now_ns)
     for (uint64_t rest = rl_client_able(client, now_ns) & ~(round->yes | round->no); rest;
          rest &= rest - 1) {
         unsigned i = rl_first(rest);
-        if (!(attempt->among & rl_bit(i)) || client->nodes[i].since_ns > round->t0_ns)
+        if (!(attempt->among & rl_bit(i)) || client->nodes.all[i].since_ns > round->t0_ns)
             come |= rl_bit(i);
     }
     return come;
@@ -121,7 +121,8 @@ static int64_t cut_ns(const struct rl_attempt *attempt, int64_t now_ns)
     if (attempt->once || hold->phase != RL_HOLD_ASKING)
         return INT64_MAX;
     uint64_t come = come_since(attempt, now_ns);
-    if (!come || rl_count(come | hold->ask.yes | hold->ask.no) < rl_quorum_needed(client->n))
+    if (!come ||
+        rl_count(come | hold->ask.yes | hold->ask.no) < rl_quorum_needed(client->nodes.n))
         return INT64_MAX;
     return hold->ask.t0_ns + rl_client_patience_ns(client);
 }
@@ -182,8 +183,9 @@ enum rl_next rl_attempt_round_lost(struct rl_attempt *attempt, struct rl_defeat 
     /* Silence in the last few milliseconds of a wait does not make another's lock vanish. */
     if (!(attempt->cut_short && attempt->loss == REDLOCK_EHELD))
         attempt->loss = loss;
-    attempt->starved = attempt->loss == REDLOCK_ENOQUORUM &&
-                       rl_count(rl_client_able(client, now_ns)) < rl_quorum_needed(client->n);
+    attempt->starved =
+        attempt->loss == REDLOCK_ENOQUORUM &&
+        rl_count(rl_client_able(client, now_ns)) < rl_quorum_needed(client->nodes.n);
     /* Also where all of many who ask at once have lost to each other. */
     ret_defeat->split = rl_round_split(round) || attempt->disputed;
     ret_defeat->silent = rl_round_silent(round) & claim->queues;

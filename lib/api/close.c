@@ -12,7 +12,7 @@
 static void forget_ops(redlock *client)
 {
     struct rl_op *next;
-    for (struct rl_op *op = client->ops; op; op = next) {
+    for (struct rl_op *op = client->calls.first; op; op = next) {
         next = op->next;
         if (op->async)
             rl_op_free(client, op);
@@ -22,42 +22,42 @@ static void forget_ops(redlock *client)
 
 void rl_client_destroy(redlock *client, bool in_child)
 {
-    for (unsigned i = 0; i < client->n; i++) {
+    for (unsigned i = 0; i < client->nodes.n; i++) {
         if (in_child)
-            rl_node_done_in_child(&client->nodes[i]);
+            rl_node_done_in_child(&client->nodes.all[i]);
         else
-            rl_node_done(&client->nodes[i]);
+            rl_node_done(&client->nodes.all[i]);
     }
     rl_subs_done(client, in_child);
-    free(client->nodes);
-    free(client->request_bytes);
+    free(client->nodes.all);
+    free(client->requests.bytes);
     forget_ops(client);
     rl_claims_free(client);
     rl_lines_free(client);
-    rl_ears_free(&client->ears);
-    rl_timers_free(&client->timers);
-    while (client->all_locks) {
-        struct redlock_lock *lock = client->all_locks;
-        client->all_locks = lock->next_all;
+    rl_ears_free(&client->subs.ears);
+    rl_timers_free(&client->loop.timers);
+    while (client->locks.all) {
+        struct redlock_lock *lock = client->locks.all;
+        client->locks.all = lock->next_all;
         free(lock);
     }
-    if (client->epoll_fd >= 0)
-        close(client->epoll_fd);
-    if (client->wake_fd >= 0)
-        close(client->wake_fd);
+    if (client->loop.epoll_fd >= 0)
+        close(client->loop.epoll_fd);
+    if (client->loop.wake_fd >= 0)
+        close(client->loop.wake_fd);
     rl_config_free(&client->config);
-    rl_wipe(client->random, sizeof(client->random));
+    rl_wipe(client->leases.random, sizeof(client->leases.random));
     rl_drive_done(client);
-    rl_born_done(&client->born);
-    while (client->all_sleepers) {
-        struct rl_sleeper *sleeper = client->all_sleepers;
-        client->all_sleepers = sleeper->next_all;
+    rl_born_done(&client->identity.born);
+    while (client->loop.all_sleepers) {
+        struct rl_sleeper *sleeper = client->loop.all_sleepers;
+        client->loop.all_sleepers = sleeper->next_all;
         if (!in_child)
             pthread_cond_destroy(&sleeper->cond);
         free(sleeper);
     }
     if (!in_child) {
-        pthread_cond_destroy(&client->idle);
+        pthread_cond_destroy(&client->calls.idle);
         pthread_cond_destroy(&client->notices.called);
         pthread_mutex_destroy(&client->mutex);
     }
@@ -67,7 +67,7 @@ void rl_client_destroy(redlock *client, bool in_child)
 /* Give up everything that a handle still holds. */
 static void release_all(redlock *client, int64_t now_ns)
 {
-    for (struct redlock_lock *lock = client->all_locks; lock; lock = lock->next_all) {
+    for (struct redlock_lock *lock = client->locks.all; lock; lock = lock->next_all) {
         struct rl_claim *claim = lock->claim;
         if (!claim)
             continue;
@@ -86,11 +86,11 @@ static void release_all(redlock *client, int64_t now_ns)
 static void end_calls(redlock *client)
 {
     client->closing = true;
-    atomic_store(&client->canceled, true);
+    atomic_store(&client->calls.canceled, true);
     rl_drive_stop(client);
-    while (client->ops || client->notices.first || client->callers > 0) {
+    while (client->calls.first || client->notices.first || client->calls.callers > 0) {
         int64_t now_ns = rl_client_now_ns(client);
-        for (struct rl_op *op = client->ops; op; op = op->next) {
+        for (struct rl_op *op = client->calls.first; op; op = op->next) {
             if (!op->done)
                 rl_op_abort(op, now_ns);
         }
@@ -99,8 +99,8 @@ static void end_calls(redlock *client)
             pthread_cond_wait(&client->notices.called, &client->mutex);
         rl_notices_tell(client);
         rl_loop_wake(client);
-        if (client->callers > 0)
-            pthread_cond_wait(&client->idle, &client->mutex);
+        if (client->calls.callers > 0)
+            pthread_cond_wait(&client->calls.idle, &client->mutex);
     }
 }
 
@@ -108,7 +108,7 @@ static void end_calls(redlock *client)
 static void linger(redlock *client, int64_t until_ns)
 {
     int64_t now_ns = rl_client_now_ns(client);
-    assert(!client->leader && !client->ops);
+    assert(!client->loop.leader && !client->calls.first);
     while (now_ns < until_ns && rl_claims_pending(client, now_ns)) {
         int64_t due = rl_loop_next_due_ns(client);
         now_ns = rl_loop_turn(client, now_ns, due < until_ns ? due : until_ns);
@@ -120,7 +120,7 @@ void redlock_close(redlock *client)
     int cancel_state;
     if (!client)
         return;
-    if (rl_born_elsewhere(&client->born)) {
+    if (rl_born_elsewhere(&client->identity.born)) {
         rl_client_destroy(client, true);
         return;
     }

@@ -26,8 +26,8 @@ static uint32_t mark_of(const struct rl_node_config *node)
 
 static void marks_of(const redlock *client, uint32_t ret_marks[REDLOCK_NODES_MAX])
 {
-    for (unsigned i = 0; i < client->n; i++)
-        ret_marks[i] = mark_of(client->nodes[i].config);
+    for (unsigned i = 0; i < client->nodes.n; i++)
+        ret_marks[i] = mark_of(client->nodes.all[i].config);
 }
 
 /* Times are the kernel's in a text, since a client's clock is its own. */
@@ -36,8 +36,8 @@ static int encode(redlock *client, const struct rl_claim *claim, int64_t deadlin
 {
     struct rl_handle handle = {
         .kind = (int)rl_kind_row(claim->target.kind),
-        .n = client->n,
-        .clock_offset = client->clock_offset,
+        .n = client->nodes.n,
+        .clock_offset = client->identity.clock_offset,
         .written_ns = rl_client_now_ns(client) - claim->clock_epoch,
         .deadline_ns = deadline_ns - claim->clock_epoch,
         .ttl_ms = claim->hold.ttl_ns / RL_NS_PER_MS,
@@ -45,7 +45,7 @@ static int encode(redlock *client, const struct rl_claim *claim, int64_t deadlin
         .name_len = claim->target.name_len,
         .owner_len = rl_kind_owned(claim->target.kind) ? claim->target.owner_len : 0,
     };
-    memcpy(handle.boot_id, client->boot_id, sizeof(handle.boot_id));
+    memcpy(handle.boot_id, client->identity.boot_id, sizeof(handle.boot_id));
     memcpy(handle.token, claim->token, claim->token_len + 1);
     memcpy(handle.name, claim->target.name, claim->target.name_len);
     if (handle.owner_len > 0)
@@ -111,10 +111,10 @@ int redlock_detach(redlock_lock *lock, char *ret_text, size_t size)
  * written: by what it shows now, or as this client knows. */
 static bool is_timed(const redlock *client, const struct rl_handle *handle, int64_t kernel_ns)
 {
-    return strcmp(handle->boot_id, client->boot_id) == 0 &&
-           handle->clock_offset == client->clock_offset &&
+    return strcmp(handle->boot_id, client->identity.boot_id) == 0 &&
+           handle->clock_offset == client->identity.clock_offset &&
            handle->written_ns - kernel_ns <= RL_CLOCK_JITTER_NS &&
-           handle->written_ns >= client->texts_since_ns;
+           handle->written_ns >= client->identity.texts_since_ns;
 }
 
 /* Is it of this client's masters? The same ones may be listed under other names, some of them:
@@ -124,14 +124,14 @@ static bool is_of_masters(redlock *client, const struct rl_handle *handle)
     uint32_t marks[REDLOCK_NODES_MAX];
     unsigned shared;
     marks_of(client, marks);
-    if (handle->n != client->n)
+    if (handle->n != client->nodes.n)
         rl_client_log(
             client, REDLOCK_LOG_ERROR,
             "the handle is of a lock on %u masters, and this node list has %u: attach "
             "it with the node list that the lock was taken with",
-            handle->n, client->n);
-    else if ((shared = rl_handle_shared(handle, marks, client->n)) <
-             rl_quorum_needed(client->n))
+            handle->n, client->nodes.n);
+    else if ((shared = rl_handle_shared(handle, marks, client->nodes.n)) <
+             rl_quorum_needed(client->nodes.n))
         rl_client_log(client, REDLOCK_LOG_ERROR,
                       "the handle is of a lock on other masters, only %u of its %u are in this "
                       "node list: attach it with the node list that the lock was taken with",
@@ -185,7 +185,7 @@ static int attach(redlock *client, const struct rl_handle *handle, redlock_lock 
         rl_lock_recycle(lock);
         return result;
     }
-    rl_hold_init_attached(&claim->hold, client->n, handle->ttl_ms * RL_NS_PER_MS,
+    rl_hold_init_attached(&claim->hold, client->nodes.n, handle->ttl_ms * RL_NS_PER_MS,
                           client->config.drift_factor, deadline_ns);
     claim->clock_epoch = epoch;
     claim->hold.several = target.kind->several;

@@ -131,7 +131,7 @@ static bool lasts(const struct extend *extend, int64_t now_ns)
  * majority lacks. */
 static bool in_debt(const struct rl_op *op, uint64_t able, int64_t now_ns)
 {
-    unsigned needed = rl_quorum_needed(op->client->n);
+    unsigned needed = rl_quorum_needed(op->client->nodes.n);
     if (rl_count(able) < needed)
         return rl_client_overdue(op->client, now_ns);
     return rl_count(rl_claim_free_of_debt(op->claim, able)) < needed;
@@ -197,7 +197,7 @@ static int extend_prepare(struct extend *extend, struct redlock_lock *lock, int6
     rl_report_open(&extend->op.report, client, report);
     extend->lock = lock;
     extend->ttl_ns = ttl_ms ? ttl_ms * RL_NS_PER_MS : claim->hold.ttl_ns;
-    extend->op.connect_until_ns = now_ns + client->settings.connect_timeout_ns;
+    extend->op.connect_until_ns = now_ns + client->nodes.settings.connect_timeout_ns;
     extend->op.claim = claim;
     extend->op.step = extend_step;
     extend->op.did = extend_did;

@@ -33,8 +33,8 @@ static uint64_t reachable(redlock *client, int64_t now_ns, uint64_t *ret_on_thei
 {
     uint64_t nodes = 0;
     *ret_on_their_way = 0;
-    for (unsigned i = 0; i < client->n; i++) {
-        struct rl_node *node = &client->nodes[i];
+    for (unsigned i = 0; i < client->nodes.n; i++) {
+        struct rl_node *node = &client->nodes.all[i];
         if (node->mode == RL_UP && !rl_node_stalled(node, now_ns))
             nodes |= rl_bit(i);
         else if (node->mode != RL_UP && rl_node_pending(node))
@@ -45,7 +45,7 @@ static uint64_t reachable(redlock *client, int64_t now_ns, uint64_t *ret_on_thei
 
 static bool has_quorum(const struct query *query)
 {
-    unsigned n = query->op.client->n;
+    unsigned n = query->op.client->nodes.n;
     return rl_count(query->answered & ~query->failed) >= rl_quorum_needed(n);
 }
 
@@ -55,7 +55,7 @@ static void query_finish(struct query *query, int64_t now_ns)
     for (uint64_t rest = query->asked & ~query->answered; rest; rest &= rest - 1)
         rl_round_vote(&query->round, rl_first(rest), RL_VOTE_FAILED);
     query->round.node_deadline_ns = now_ns;
-    rl_report_unasked(op, rl_all(op->client->n) & ~query->asked, now_ns);
+    rl_report_unasked(op, rl_all(op->client->nodes.n) & ~query->asked, now_ns);
     rl_report_end(op, &query->round, now_ns);
     if (has_quorum(query))
         rl_op_finish(op, REDLOCK_OK);
@@ -81,7 +81,7 @@ static bool read_view(const struct query *query, unsigned node, const struct rl_
     to->answered =
         rl_view_read(judged->details, judged->details_len, judged->answer.ttl_ms, &to->view);
     if (to->answered)
-        mask_view(&query->op.client->nodes[node], &to->view);
+        mask_view(&query->op.client->nodes.all[node], &to->view);
     return to->answered;
 }
 
@@ -92,7 +92,7 @@ static void query_miskinded(struct query *query, unsigned node, const struct rl_
     char type[48], what[64], why[128];
     size_t len = judged->holder_len < sizeof(type) ? judged->holder_len : sizeof(type);
     memcpy(type, judged->holder, len);
-    len = rl_node_mask(&query->op.client->nodes[node], type, len);
+    len = rl_node_mask(&query->op.client->nodes.all[node], type, len);
     rl_printable(what, sizeof(what), type, len);
     snprintf(why, sizeof(why), "has %s under this name, which was left alone", what);
     failed.why = why;
@@ -162,14 +162,14 @@ static void query_step(struct rl_op *op, int64_t now_ns)
     uint64_t ask = reachable(client, now_ns, &on_their_way) & ~query->asked;
     int64_t until_ns;
     if (query->round.n == 0) {
-        rl_round_start(&query->round, client->n, now_ns, now_ns);
-        rl_report_begin(op, rl_all(client->n), now_ns);
+        rl_round_start(&query->round, client->nodes.n, now_ns, now_ns);
+        rl_report_begin(op, rl_all(client->nodes.n), now_ns);
     } else if (now_ns >= query->op.connect_until_ns) {
         ask = 0;
     }
     if (ask) {
         query->asked |= ask;
-        query->answers_until_ns = now_ns + client->settings.connect_timeout_ns;
+        query->answers_until_ns = now_ns + client->nodes.settings.connect_timeout_ns;
         rl_claim_query(op->claim, query->verb, ask, now_ns, query->answers_until_ns);
     }
     if (query_over(query, on_their_way, now_ns, &until_ns))
@@ -210,7 +210,7 @@ int rl_look(redlock *client, enum rl_verb verb, bool endless, const struct rl_ta
         claim->query = true;
         claim->endless = endless;
         query.began_ns = now_ns;
-        query.op.connect_until_ns = now_ns + client->settings.connect_timeout_ns;
+        query.op.connect_until_ns = now_ns + client->nodes.settings.connect_timeout_ns;
         rl_report_open(&query.op.report, client, report);
         query_step(&query.op, now_ns);
         rl_loop_submit(client, now_ns);

@@ -8,18 +8,18 @@
 
 struct redlock_lock *rl_lock_new(redlock *client)
 {
-    struct redlock_lock *lock = client->free_locks;
+    struct redlock_lock *lock = client->locks.free;
     /* Freed handles wait their turn, so that a stale one is found out for as long as can be. */
-    if (lock && client->free_lock_count > RL_HANDLES_RESTING) {
-        client->free_locks = lock->next_free;
-        client->free_lock_count--;
+    if (lock && client->locks.free_count > RL_HANDLES_RESTING) {
+        client->locks.free = lock->next_free;
+        client->locks.free_count--;
     } else {
         lock = calloc(1, sizeof(*lock));
         if (!lock)
             return NULL;
         lock->client = client;
-        lock->next_all = client->all_locks;
-        client->all_locks = lock;
+        lock->next_all = client->locks.all;
+        client->locks.all = lock;
     }
     lock->next_free = NULL;
     return lock;
@@ -33,11 +33,11 @@ void rl_lock_recycle(struct redlock_lock *lock)
     rl_notice_drop(client, &lock->lost);
     lock->on_lost = NULL;
     lock->next_free = NULL;
-    if (client->free_lock_count++ == 0)
-        client->free_locks = lock;
+    if (client->locks.free_count++ == 0)
+        client->locks.free = lock;
     else
-        client->free_locks_tail->next_free = lock;
-    client->free_locks_tail = lock;
+        client->locks.free_last->next_free = lock;
+    client->locks.free_last = lock;
 }
 
 /* The order matters: the deadline first and the clock last. The other way round, a pause
@@ -49,7 +49,7 @@ int64_t redlock_validity_ms(const redlock_lock *lock)
     if (!lock)
         return 0;
     int64_t deadline_ns = atomic_load(&lock->deadline_ns);
-    while (deadline_ns != 0 && !rl_born_elsewhere(&lock->client->born)) {
+    while (deadline_ns != 0 && !rl_born_elsewhere(&lock->client->identity.born)) {
         int64_t left_ns = deadline_ns - rl_client_now_ns(lock->client);
         bool timed = rl_clock_epoch(&lock->client->clock) == atomic_load(&lock->clock_epoch);
         if (timed && left_ns >= RL_VALIDITY_GRAIN_NS)

@@ -44,7 +44,8 @@ static int hash_scripts(redlock *client)
         for (unsigned verb = 0; kind && verb < RL_VERBS; verb++) {
             const char *body = kind->script[verb].body;
             int result =
-                body ? rl_sha1_text(body, client->sha[rl_script_number(kind, verb)]) : 0;
+                body ? rl_sha1_text(body, client->requests.sha[rl_script_number(kind, verb)])
+                     : 0;
             if (result)
                 return result;
         }
@@ -56,7 +57,8 @@ static int hash_scripts(redlock *client)
 static void name_holder(redlock *client)
 {
     if (client->config.client_name) {
-        snprintf(client->holder, sizeof(client->holder), "%s", client->config.client_name);
+        snprintf(client->identity.holder, sizeof(client->identity.holder), "%s",
+                 client->config.client_name);
         return;
     }
     char host[40] = "";
@@ -68,38 +70,40 @@ static void name_holder(redlock *client)
         if (!plain)
             *at = '-';
     }
-    snprintf(client->holder, sizeof(client->holder), "%s:%ld", host, (long)client->born.pid);
+    snprintf(client->identity.holder, sizeof(client->identity.holder), "%s:%ld", host,
+             (long)client->identity.born.pid);
 }
 
 static void name_connection(redlock *client)
 {
-    rl_entropy_uuid(client->uuid);
-    snprintf(client->settings.connection_name, sizeof(client->settings.connection_name),
-             "redlock:%s:%s", client->holder, client->uuid);
+    rl_entropy_uuid(client->identity.uuid);
+    snprintf(client->nodes.settings.connection_name,
+             sizeof(client->nodes.settings.connection_name), "redlock:%s:%s",
+             client->identity.holder, client->identity.uuid);
 }
 
 /* Somebody wants the loop to look at more than descriptors: it does so after each wait. */
 static void on_wake(struct rl_tag *tag, unsigned events, int64_t now_ns)
 {
-    redlock *client = (redlock *)(void *)((char *)tag - offsetof(redlock, wake_tag));
+    redlock *client = (redlock *)(void *)((char *)tag - offsetof(redlock, loop.wake_tag));
     (void)events, (void)now_ns;
-    if (client->polling) /* it is for the leader, who has not woken yet */
+    if (client->loop.polling) /* it is for the leader, who has not woken yet */
         return;
-    rl_bell_silence(client->wake_fd);
+    rl_bell_silence(client->loop.wake_fd);
 }
 
 static int open_descriptors(redlock *client, redlock_error *error)
 {
-    client->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-    client->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (client->epoll_fd < 0 || client->wake_fd < 0)
+    client->loop.epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    client->loop.wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (client->loop.epoll_fd < 0 || client->loop.wake_fd < 0)
         return fail(error, REDLOCK_ESYSTEM,
                     "no descriptors left: %s; close some, or raise "
                     "the limit (ulimit -n)",
                     strerror(errno));
-    struct epoll_event event = {.events = EPOLLIN, .data.ptr = &client->wake_tag};
-    client->wake_tag.ready = on_wake;
-    if (epoll_ctl(client->epoll_fd, EPOLL_CTL_ADD, client->wake_fd, &event) != 0)
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = &client->loop.wake_tag};
+    client->loop.wake_tag.ready = on_wake;
+    if (epoll_ctl(client->loop.epoll_fd, EPOLL_CTL_ADD, client->loop.wake_fd, &event) != 0)
         return fail(error, REDLOCK_ESYSTEM, "epoll: %s", strerror(errno));
     return 0;
 }
@@ -107,31 +111,31 @@ static int open_descriptors(redlock *client, redlock_error *error)
 static void settle(redlock *client)
 {
     const struct rl_config *config = &client->config;
-    client->settings.owner = client;
-    client->hooks = &rl_engine_hooks;
-    client->sub_events = &rl_engine_sub_events;
-    client->settings.events = &rl_engine_node_events;
-    client->settings.clock = &client->clock;
-    client->settings.prng = &client->prng;
-    client->settings.connect_timeout_ns = config->connect_timeout_ms * RL_NS_PER_MS;
-    client->settings.stall_limit_ns = config->stall_limit_ms * RL_NS_PER_MS;
-    client->settings.drain_limit_ns = config->max_ttl_ms * RL_NS_PER_MS;
-    client->settings.guard = config->guard;
-    client->settings.guard_window_ns =
+    client->nodes.settings.owner = client;
+    client->loop.hooks = &rl_engine_hooks;
+    client->subs.events = &rl_engine_sub_events;
+    client->nodes.settings.events = &rl_engine_node_events;
+    client->nodes.settings.clock = &client->clock;
+    client->nodes.settings.prng = &client->prng;
+    client->nodes.settings.connect_timeout_ns = config->connect_timeout_ms * RL_NS_PER_MS;
+    client->nodes.settings.stall_limit_ns = config->stall_limit_ms * RL_NS_PER_MS;
+    client->nodes.settings.drain_limit_ns = config->max_ttl_ms * RL_NS_PER_MS;
+    client->nodes.settings.guard = config->guard;
+    client->nodes.settings.guard_window_ns =
         rl_guard_window_ns(config->max_ttl_ms * RL_NS_PER_MS, config->drift_factor);
 }
 
 static int open_nodes(redlock *client, const char *file, redlock_error *error)
 {
     char why[256] = "";
-    client->nodes = calloc(client->config.node_count, sizeof(*client->nodes));
-    if (!client->nodes)
+    client->nodes.all = calloc(client->config.node_count, sizeof(*client->nodes.all));
+    if (!client->nodes.all)
         return fail(error, REDLOCK_ENOMEM, "out of memory");
-    while (client->n < client->config.node_count) {
-        const struct rl_node_config *config = &client->config.nodes[client->n];
-        int result =
-            rl_node_init(&client->nodes[client->n], client->n, config, &client->settings,
-                         client->epoll_fd, client->wake_fd, why, sizeof(why));
+    while (client->nodes.n < client->config.node_count) {
+        const struct rl_node_config *config = &client->config.nodes[client->nodes.n];
+        int result = rl_node_init(&client->nodes.all[client->nodes.n], client->nodes.n, config,
+                                  &client->nodes.settings, client->loop.epoll_fd,
+                                  client->loop.wake_fd, why, sizeof(why));
         if (result) {
             const char *what = result == REDLOCK_ENOMEM ? "out of memory" : why;
             error->line = config->line;
@@ -140,7 +144,7 @@ static int open_nodes(redlock *client, const char *file, redlock_error *error)
                             config->label, what);
             return fail(error, result, "node %s: %s", config->label, what);
         }
-        client->n++;
+        client->nodes.n++;
     }
     return 0;
 }
@@ -155,19 +159,19 @@ static int build(redlock *client, const redlock_config *config, redlock_error *e
     if (rl_entropy_bytes(&seed, sizeof(seed)) != 0)
         return fail(error, REDLOCK_ERANDOM, "the system has no random bytes");
     rl_prng_seed(&client->prng, seed);
-    if (rl_clock_boot_id(client->boot_id) != 0)
+    if (rl_clock_boot_id(client->identity.boot_id) != 0)
         return fail(error, REDLOCK_ESYSTEM, "this system tells no boot id: is /proc mounted?");
-    if (rl_clock_offset(&client->clock_offset) != 0)
+    if (rl_clock_offset(&client->identity.clock_offset) != 0)
         return fail(error, REDLOCK_ESYSTEM,
                     "this system does not tell which clock we have: is /proc/self readable?");
     if (hash_scripts(client) != 0)
         return fail(error, REDLOCK_ESYSTEM, "OpenSSL has no SHA-1");
-    client->request_bytes = malloc(2 * RL_REQUEST_MAX);
-    if (!client->request_bytes)
+    client->requests.bytes = malloc(2 * RL_REQUEST_MAX);
+    if (!client->requests.bytes)
         return fail(error, REDLOCK_ENOMEM, "out of memory");
-    if (rl_timers_reserve(&client->timers)) /* the first calls need no memory for theirs */
+    if (rl_timers_reserve(&client->loop.timers)) /* the first calls need no memory for theirs */
         return fail(error, REDLOCK_ENOMEM, "out of memory");
-    rl_timers_unreserve(&client->timers);
+    rl_timers_unreserve(&client->loop.timers);
     settle(client);
     name_holder(client);
     name_connection(client);
@@ -192,18 +196,18 @@ static redlock *new_client(const redlock_config *config)
     redlock *client = calloc(1, sizeof(*client));
     if (!client)
         return NULL;
-    rl_born_here(&client->born);
-    client->epoll_fd = client->wake_fd = -1;
+    rl_born_here(&client->identity.born);
+    client->loop.epoll_fd = client->loop.wake_fd = -1;
     client->drive.kick_fd = client->drive.outer_fd = -1;
     client->drive.told_ns = INT64_MAX;
-    client->sweep_ns = INT64_MAX;
-    client->proof.again_ns = INT64_MAX;
-    client->log = config->log;
-    client->log_context = config->log_context;
-    client->log_level = config->log_level;
+    client->leases.sweep_ns = INT64_MAX;
+    client->nodes.proof.again_ns = INT64_MAX;
+    client->log.write = config->log;
+    client->log.context = config->log_context;
+    client->log.level = config->log_level;
     client->stats.size = sizeof(client->stats);
     init_mutex(&client->mutex);
-    pthread_cond_init(&client->idle, NULL);
+    pthread_cond_init(&client->calls.idle, NULL);
     pthread_cond_init(&client->notices.called, NULL);
     return client;
 }
@@ -226,10 +230,10 @@ static int open_client(const redlock_config *given, redlock_error *error, redloc
         rl_client_destroy(client, false);
         return result;
     }
-    client->opened_ns = rl_client_now_ns(client);
-    rl_driven_looks(&client->settings.driven, client->opened_ns);
+    client->nodes.opened_ns = rl_client_now_ns(client);
+    rl_driven_looks(&client->nodes.settings.driven, client->nodes.opened_ns);
     rl_client_enter(client, &cancel_state);
-    rl_loop_tick(client, client->opened_ns);
+    rl_loop_tick(client, client->nodes.opened_ns);
     if (client->config.background == REDLOCK_BACKGROUND_ALWAYS)
         result = rl_drive_need(client);
     rl_client_leave(client, cancel_state);

@@ -29,7 +29,7 @@ int redlock_probe(redlock *client, const char *prefix, redlock_status_report *re
     if (result)
         return result;
     struct rl_target target = {
-        .kind = rl_kind_on(REDLOCK_PLAIN, client->n),
+        .kind = rl_kind_on(REDLOCK_PLAIN, client->nodes.n),
         .name = name,
         .name_len = (size_t)len,
         .owner = "",

@@ -30,8 +30,8 @@ static int64_t release_budget_ns(redlock *client, const struct rl_claim *claim, 
     int64_t budget = rl_client_budget_ns(client, able, claim->hold.ttl_ns);
     if (budget < 0)
         budget = claim->hold.ttl_ns;
-    if (rl_count(able) < rl_quorum_needed(client->n) && rl_client_pending(client) > 0)
-        budget += client->settings.connect_timeout_ns;
+    if (rl_count(able) < rl_quorum_needed(client->nodes.n) && rl_client_pending(client) > 0)
+        budget += client->nodes.settings.connect_timeout_ns;
     return budget;
 }
 

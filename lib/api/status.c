@@ -66,9 +66,9 @@ static void look_finish(struct look *look, int64_t now_ns)
 {
     struct rl_status *status = look->status;
     redlock *client = look->op.client;
-    for (unsigned i = 0; i < client->n; i++) {
+    for (unsigned i = 0; i < client->nodes.n; i++) {
         redlock_node_status node = {.round_trip_us = look->round_trip_us[i]};
-        describe(&client->nodes[i], &node, now_ns);
+        describe(&client->nodes.all[i], &node, now_ns);
         if (look->silent & rl_bit(i))
             node.state = REDLOCK_NODE_STALLED;
         rl_status_show(status, i, &node);
@@ -96,7 +96,7 @@ static void look_again(struct look *look, int64_t now_ns)
     redlock *client = look->op.client;
     bool again = false;
     for (uint64_t rest = look->silent; rest; rest &= rest - 1) {
-        struct rl_node *node = &client->nodes[rl_first(rest)];
+        struct rl_node *node = &client->nodes.all[rl_first(rest)];
         bool anew = node->mode == RL_UP && node->since_ns > look->asked_ns;
         bool gone = node->mode != RL_UP && !rl_node_pending(node);
         if (gone || (anew && !rl_node_ping(node, now_ns, look->until_ns)))
@@ -118,10 +118,10 @@ static void look_step(struct rl_op *op, int64_t now_ns)
         }
         look->asked = true;
         look->asked_ns = now_ns;
-        look->until_ns = now_ns + client->settings.connect_timeout_ns;
-        for (unsigned i = 0; i < client->n; i++) {
+        look->until_ns = now_ns + client->nodes.settings.connect_timeout_ns;
+        for (unsigned i = 0; i < client->nodes.n; i++) {
             look->round_trip_us[i] = -1;
-            if (rl_node_ping(&client->nodes[i], now_ns, look->until_ns))
+            if (rl_node_ping(&client->nodes.all[i], now_ns, look->until_ns))
                 look->silent |= rl_bit(i);
         }
     }
@@ -147,7 +147,7 @@ int rl_status_look(redlock *client, redlock_status_report *to, struct rl_status 
     look.op.step = look_step;
     look.op.pinged = look_pinged;
     /* A little longer than connecting may take, so that its failure's text is known. */
-    look.until_ns = now_ns + client->settings.connect_timeout_ns + 50 * RL_NS_PER_MS;
+    look.until_ns = now_ns + client->nodes.settings.connect_timeout_ns + 50 * RL_NS_PER_MS;
     look_step(&look.op, now_ns);
     rl_loop_submit(client, now_ns);
     return rl_op_wait(&look.op, NULL);

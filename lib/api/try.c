@@ -99,17 +99,17 @@ static int choose_kind(redlock *client, const struct rl_asked *asked,
                        const redlock_options *options, const struct rl_kind **ret_kind)
 {
     char why[160];
-    const struct rl_kind *kind = rl_kind_on(options->kind, client->n);
+    const struct rl_kind *kind = rl_kind_on(options->kind, client->nodes.n);
     if (!kind)
         return refuse(client, "kind must be one of enum redlock_kind");
     if (asked->packed && options->kind != REDLOCK_PLAIN) {
         refuse(client, "only plain locks can be taken on several names at once");
         return REDLOCK_ENOTSUP;
     }
-    if (kind->max_nodes && client->n > kind->max_nodes) {
+    if (kind->max_nodes && client->nodes.n > kind->max_nodes) {
         snprintf(why, sizeof(why),
                  "a %s is not possible on %u masters: it needs a node list of %u", kind->shown,
-                 client->n, kind->max_nodes);
+                 client->nodes.n, kind->max_nodes);
         refuse(client, why);
         return REDLOCK_ENOTSUP;
     }
@@ -132,7 +132,7 @@ static int prepare(struct rl_attempt *attempt, redlock *client, const struct rl_
 {
     int64_t ttl_ms = 0;
     int result = check(client, target, options, &ttl_ms);
-    if (result == 0 && atomic_load(&client->canceled))
+    if (result == 0 && atomic_load(&client->calls.canceled))
         result = REDLOCK_ECANCELED;
     if (result == 0 && (options->auto_renew || options->on_lost || attempt->op.async))
         result = rl_drive_need(client);
@@ -152,7 +152,7 @@ static int prepare(struct rl_attempt *attempt, redlock *client, const struct rl_
 size_t rl_beside_ended(const struct rl_beside *beside)
 {
     size_t i = 0;
-    while (i < beside->count && !atomic_load(&beside->clients[i]->canceled))
+    while (i < beside->count && !atomic_load(&beside->clients[i]->calls.canceled))
         i++;
     return i;
 }
@@ -273,7 +273,7 @@ int redlock_cancel_try(redlock *client, uint64_t id)
     int result = rl_client_enter(client, &cancel_state);
     if (result)
         return result;
-    struct rl_op *op = client->ops;
+    struct rl_op *op = client->calls.first;
     while (op && !(op->async && op->id == id && op->cancel))
         op = op->next;
     result = op && !op->done ? REDLOCK_OK : REDLOCK_ENOTHELD;

@@ -27,8 +27,8 @@
 /* Is there anything that goes on while no call of the user's does? */
 static bool outlives(redlock *client)
 {
-    return client->ending > 0 || client->async_ops > 0 || client->watched > 0 ||
-           client->notices.first ||
+    return client->leases.ending_count > 0 || client->calls.async_count > 0 ||
+           client->leases.watched > 0 || client->notices.first ||
            (client->lines.departures > 0 &&
             rl_lines_departing(client, rl_client_now_ns(client)));
 }
@@ -38,7 +38,7 @@ static bool outlives(redlock *client)
  * look. */
 static bool leaves_channels(const redlock *client)
 {
-    return client->ears.count > client->ears.used;
+    return client->subs.ears.count > client->subs.ears.used;
 }
 
 /* Run the callbacks; what they begin is sent together. */
@@ -66,16 +66,16 @@ static void rest(redlock *client)
     struct rl_drive *self = &client->drive;
     int64_t now_ns = rl_client_now_ns(client);
     bool always = client->config.background == REDLOCK_BACKGROUND_ALWAYS;
-    bool away = client->leader || now_ns - client->left_ns < JUST_NS;
+    bool away = client->loop.leader || now_ns - client->loop.left_ns < JUST_NS;
     struct pollfd fds[2] = {{.fd = self->kick_fd, .events = POLLIN},
-                            {.fd = client->epoll_fd, .events = POLLIN}};
+                            {.fd = client->loop.epoll_fd, .events = POLLIN}};
     if (client->notices.first && !client->notices.calling)
         return;
     self->told_ns = rl_loop_next_due_ns(client);
     if (!always && !outlives(client) && !leaves_channels(client)) {
         self->told_ns = INT64_MAX;
         away = true;
-    } else if (client->leader) {
+    } else if (client->loop.leader) {
         self->told_ns = now_ns + LEADER_NS;
     } else if (away) {
         int64_t due_ns = now_ns + AWAY_NS;
@@ -83,7 +83,8 @@ static void rest(redlock *client)
             self->told_ns = due_ns;
     }
     self->away = away;
-    rl_driven_sleeps(&client->settings.driven, RL_DRIVER_SLEEPS, away ? 0 : self->told_ns);
+    rl_driven_sleeps(&client->nodes.settings.driven, RL_DRIVER_SLEEPS,
+                     away ? 0 : self->told_ns);
     int timeout = self->told_ns == INT64_MAX ? -1 : rl_loop_timeout_ms(self->told_ns, now_ns);
     pthread_mutex_unlock(&client->mutex);
     poll(fds, away ? 1 : 2, timeout);
@@ -101,7 +102,7 @@ static void *run(void *argument)
         rest(client);
         if (client->drive.stop)
             break; /* whoever closes the client tells the rest */
-        if (client->leader)
+        if (client->loop.leader)
             tell(client); /* all else is the leader's */
         else
             drive(client, client->drive.away);
@@ -146,7 +147,7 @@ void rl_drive_stop(redlock *client)
     pthread_join(drive->thread, NULL);
     pthread_mutex_lock(&client->mutex);
     drive->runs = false;
-    rl_driven_sleeps(&client->settings.driven, RL_DRIVER_SLEEPS, 0);
+    rl_driven_sleeps(&client->nodes.settings.driven, RL_DRIVER_SLEEPS, 0);
 }
 
 int rl_drive_need(redlock *client)
@@ -170,8 +171,9 @@ void rl_drive_leave(redlock *client)
         return;
     }
     /* Somebody waits for a callback, and whoever led does so no more. */
-    bool blind = client->async_ops > 0 && drive->runs && drive->away && !client->leader &&
-                 drive->told_ns - client->settings.driven.looked_ns > AWAY_NS;
+    bool blind = client->calls.async_count > 0 && drive->runs && drive->away &&
+                 !client->loop.leader &&
+                 drive->told_ns - client->nodes.settings.driven.looked_ns > AWAY_NS;
     if (client->notices.first || blind || rl_loop_next_due_ns(client) < drive->told_ns)
         rl_loop_kick(client);
 }
@@ -198,7 +200,7 @@ static int make_outer(redlock *client)
     if (rl_loop_make_kick(client))
         return REDLOCK_ESYSTEM;
     int outer_fd = epoll_create1(EPOLL_CLOEXEC);
-    if (outer_fd < 0 || watch(outer_fd, client->epoll_fd) != 0 ||
+    if (outer_fd < 0 || watch(outer_fd, client->loop.epoll_fd) != 0 ||
         watch(outer_fd, drive->kick_fd) != 0) {
         if (outer_fd >= 0)
             close(outer_fd);
@@ -230,7 +232,7 @@ int redlock_fd(redlock *client)
 static void loop_sleeps(redlock *client, int64_t until_ns)
 {
     client->drive.told_ns = until_ns;
-    rl_driven_sleeps(&client->settings.driven, RL_DRIVER_SLEEPS, until_ns);
+    rl_driven_sleeps(&client->nodes.settings.driven, RL_DRIVER_SLEEPS, until_ns);
 }
 
 int redlock_timeout_ms(redlock *client)

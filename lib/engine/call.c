@@ -28,15 +28,15 @@ static void fire(struct rl_timer *timer, int64_t now_ns)
 
 int rl_op_begin(struct rl_op *op, redlock *client)
 {
-    if (rl_timers_reserve(&client->timers) != 0)
+    if (rl_timers_reserve(&client->loop.timers) != 0)
         return REDLOCK_ENOMEM;
     op->client = client;
     op->timer.fire = fire;
-    op->next = client->ops;
+    op->next = client->calls.first;
     if (op->next)
         op->next->prev = op;
-    client->ops = op;
-    client->async_ops += op->async;
+    client->calls.first = op;
+    client->calls.async_count += op->async;
     return REDLOCK_OK;
 }
 
@@ -65,10 +65,10 @@ struct rl_block {
 
 static struct rl_block *take_block(redlock *client, size_t size)
 {
-    struct rl_block *block = client->spare_blocks;
+    struct rl_block *block = client->calls.spare_blocks;
     if (block && block->size >= size) {
-        client->spare_blocks = block->next;
-        client->spare_block_count--;
+        client->calls.spare_blocks = block->next;
+        client->calls.spare_block_count--;
         return block;
     }
     if (size < BLOCK_MIN)
@@ -88,7 +88,7 @@ void *rl_op_new(redlock *client, size_t size, size_t zeroed, redlock_done_fn *to
     struct rl_op *op = block->op;
     memset(op, 0, zeroed);
     op->async = true;
-    op->id = ++client->last_id;
+    op->id = ++client->calls.last_id;
     op->notice.tell = tell;
     op->tell = told;
     op->context = context;
@@ -101,30 +101,30 @@ void rl_op_free(redlock *client, void *op)
         return;
     struct rl_block *block =
         (struct rl_block *)(void *)((char *)op - offsetof(struct rl_block, op));
-    if (client->spare_block_count >= BLOCKS_KEPT) {
+    if (client->calls.spare_block_count >= BLOCKS_KEPT) {
         free(block);
         return;
     }
-    block->next = client->spare_blocks;
-    client->spare_blocks = block;
-    client->spare_block_count++;
+    block->next = client->calls.spare_blocks;
+    client->calls.spare_blocks = block;
+    client->calls.spare_block_count++;
 }
 
 void rl_ops_free(redlock *client)
 {
-    while (client->spare_blocks) {
-        struct rl_block *block = client->spare_blocks;
-        client->spare_blocks = block->next;
+    while (client->calls.spare_blocks) {
+        struct rl_block *block = client->calls.spare_blocks;
+        client->calls.spare_blocks = block->next;
         free(block);
     }
-    client->spare_block_count = 0;
+    client->calls.spare_block_count = 0;
 }
 
 void rl_op_due(struct rl_op *op, int64_t due_ns)
 {
     if (op->ended && !op->done)
         due_ns = rl_earlier_ns(due_ns, rl_client_now_ns(op->client) + ENDED_NS);
-    rl_timer_set(&op->client->timers, &op->timer, due_ns);
+    rl_timer_set(&op->client->loop.timers, &op->timer, due_ns);
 }
 
 static void join_crowd(struct rl_op *op)
@@ -134,12 +134,12 @@ static void join_crowd(struct rl_op *op)
         return;
     op->crowds = true;
     op->crowd_next = NULL;
-    op->crowd_prev = client->crowd_last;
-    if (client->crowd_last)
-        client->crowd_last->crowd_next = op;
+    op->crowd_prev = client->calls.crowd_last;
+    if (client->calls.crowd_last)
+        client->calls.crowd_last->crowd_next = op;
     else
-        client->crowd = op;
-    client->crowd_last = op;
+        client->calls.crowd = op;
+    client->calls.crowd_last = op;
 }
 
 static void leave_crowd(struct rl_op *op)
@@ -151,11 +151,11 @@ static void leave_crowd(struct rl_op *op)
     if (op->crowd_prev)
         op->crowd_prev->crowd_next = op->crowd_next;
     else
-        client->crowd = op->crowd_next;
+        client->calls.crowd = op->crowd_next;
     if (op->crowd_next)
         op->crowd_next->crowd_prev = op->crowd_prev;
     else
-        client->crowd_last = op->crowd_prev;
+        client->calls.crowd_last = op->crowd_prev;
 }
 
 void rl_op_finish(struct rl_op *op, int result)
@@ -167,14 +167,14 @@ void rl_op_finish(struct rl_op *op, int result)
     op->result = result;
     leave_crowd(op);
     rl_op_due(op, INT64_MAX);
-    if (op == client->leader)
+    if (op == client->loop.leader)
         rl_loop_rouse(client);
     if (op->async) {
         rl_notice_post(client, &op->notice);
     } else if (sleeper && !sleeper->due) {
         sleeper->due = true;
-        sleeper->next = client->to_wake;
-        client->to_wake = sleeper;
+        sleeper->next = client->loop.to_wake;
+        client->loop.to_wake = sleeper;
     }
 }
 
@@ -203,11 +203,11 @@ void rl_op_end(struct rl_op *op)
     if (op->prev)
         op->prev->next = op->next;
     else
-        client->ops = op->next;
+        client->calls.first = op->next;
     if (op->next)
         op->next->prev = op->prev;
-    client->async_ops -= op->async;
-    rl_timers_unreserve(&client->timers);
+    client->calls.async_count -= op->async;
+    rl_timers_unreserve(&client->loop.timers);
 }
 
 bool rl_op_awaits_nodes(struct rl_op *op, uint64_t able, int64_t until_ns, int64_t crowd_ns,
@@ -229,9 +229,9 @@ bool rl_op_awaits_nodes(struct rl_op *op, uint64_t able, int64_t until_ns, int64
 
 void rl_ops_go_on(redlock *client, int64_t now_ns)
 {
-    while (client->crowd &&
+    while (client->calls.crowd &&
            !rl_client_crowded(client, rl_client_able(client, now_ns), now_ns)) {
-        struct rl_op *op = client->crowd;
+        struct rl_op *op = client->calls.crowd;
         leave_crowd(op);
         op->step(op, now_ns);
     }

@@ -9,8 +9,8 @@
 
 struct rl_op {
     struct rl_timer timer;                 /* first: when step() must be called at the latest */
-    struct rl_op *prev, *next;             /* in client->ops */
-    struct rl_op *crowd_prev, *crowd_next; /* in client->crowd */
+    struct rl_op *prev, *next;             /* in client->calls.first */
+    struct rl_op *crowd_prev, *crowd_next; /* in client->calls.crowd */
     bool crowds;
     redlock *client;
     struct rl_claim *claim; /* what it is about now; NULL: nothing */

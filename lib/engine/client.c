@@ -22,7 +22,7 @@ int rl_client_enter(redlock *client, int *ret_cancel_state)
 {
     if (!client)
         return REDLOCK_EINVAL;
-    if (rl_born_elsewhere(&client->born))
+    if (rl_born_elsewhere(&client->identity.born))
         return REDLOCK_EFORK;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, ret_cancel_state);
     if (pthread_mutex_lock(&client->mutex) != 0) {
@@ -63,15 +63,15 @@ int rl_client_enter_blocking(redlock *client, int *ret_cancel_state)
     if (result)
         leave(client, *ret_cancel_state);
     else
-        client->callers++;
+        client->calls.callers++;
     return result;
 }
 
 void rl_client_leave_blocking(redlock *client, int cancel_state)
 {
-    client->left_ns = client->settings.driven.looked_ns;
-    if (--client->callers == 0 && client->closing)
-        pthread_cond_signal(&client->idle);
+    client->loop.left_ns = client->nodes.settings.driven.looked_ns;
+    if (--client->calls.callers == 0 && client->closing)
+        pthread_cond_signal(&client->calls.idle);
     rl_client_leave(client, cancel_state);
 }
 
@@ -97,8 +97,8 @@ void redlock_cancel(redlock *client)
 {
     int saved = errno;
     if (client) {
-        atomic_store(&client->canceled, true);
-        rl_bell_ring(client->wake_fd);
+        atomic_store(&client->calls.canceled, true);
+        rl_bell_ring(client->loop.wake_fd);
     }
     errno = saved;
 }
@@ -135,11 +135,11 @@ int redlock_get_stats(redlock *client, redlock_stats *ret_stats)
     stats.waiting = client->lines.waiting;
     stats.pending_releases = rl_claims_unsettled(client, rl_client_now_ns(client));
     stats.held = 0;
-    for (const struct redlock_lock *lock = client->all_locks; lock; lock = lock->next_all)
+    for (const struct redlock_lock *lock = client->locks.all; lock; lock = lock->next_all)
         stats.held += lock->claim != NULL;
     stats.reconnects = 0;
-    for (unsigned i = 0; i < client->n; i++) {
-        uint64_t connects = client->nodes[i].connects;
+    for (unsigned i = 0; i < client->nodes.n; i++) {
+        uint64_t connects = client->nodes.all[i].connects;
         stats.reconnects += connects > 0 ? connects - 1 : 0;
     }
     rl_struct_give(&shape, &stats, ret_stats);

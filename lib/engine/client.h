@@ -47,7 +47,7 @@ struct redlock_lock {
  * it may be signalled after the mutex was dropped, when its thread may have gone on. */
 struct rl_sleeper {
     pthread_cond_t cond;
-    bool due;                /* in client->to_wake */
+    bool due;                /* in client->loop.to_wake */
     struct rl_sleeper *next; /* spare, or to be woken */
     struct rl_sleeper *next_all;
 };
@@ -63,112 +63,159 @@ struct rl_loop_hooks {
     void (*absent)(redlock *client, int64_t absent_ns); /* nobody looked for so long */
 };
 
-#define RL_RANDOM_POOL 512
-
-struct redlock {
+/* Who this client is, to masters and to those who look. */
+struct rl_client_identity {
     struct rl_born born;
-    struct rl_clock clock;
-    int64_t clock_epoch;    /* that loop.c has seen to */
-    int64_t texts_since_ns; /* by the kernel's clock: handles' texts written before then may be
-                             * from before it went back */
-    pthread_mutex_t mutex;
-    struct rl_config config;
-    redlock_log_fn *log;
-    void *log_context;
-    int log_level;
+    char uuid[37];
+    char holder[RL_CLIENT_NAME_MAX + 1]; /* what tokens end in */
+    /* What makes a handle's text of use, or not: this boot, its clock, and when that last went
+     * back. Texts that were written before then, by the kernel's clock, may be from before it.
+     */
+    char boot_id[37];
+    int64_t clock_offset; /* rl_clock_offset() */
+    int64_t texts_since_ns;
+};
 
+/* log.c */
+struct rl_log {
+    redlock_log_fn *write; /* NULL: nobody reads it */
+    void *context;
+    int level;
+};
+
+/* loop.c, leader.c */
+struct rl_loop {
+    const struct rl_loop_hooks *hooks;
     int epoll_fd;
     int wake_fd;
     struct rl_tag wake_tag;
-    atomic_bool canceled;
-    bool cancel_seen;
-    bool closing;
-    unsigned callers;    /* blocking calls that are in progress */
-    pthread_cond_t idle; /* signalled when that becomes 0 */
-
-    unsigned n;
-    struct rl_node *nodes;
-    /* twins.c: two nodes that may be one server. */
-    struct rl_proof {
-        bool on;
-        unsigned teacher, pupil;
-        int64_t teacher_since_ns, pupil_since_ns; /* their connections */
-        int64_t again_ns;                         /* when to try anew; INT64_MAX: no need */
-        char nonce[RL_NONCE_LEN];
-        char sha[41]; /* of the script that returns it */
-    } proof;
-    struct rl_node_settings settings;
-    struct rl_prng prng;
-    char sha[RL_SCRIPTS][41];
-    char *request_bytes; /* lease_send.c: a request by hash and by body, RL_REQUEST_MAX each */
-
-    int64_t opened_ns;
-    int64_t majority_ns; /* when a majority was first able to vote; 0: not yet */
-    bool warm;           /* a round has been begun */
-
-    /* loop.c */
-    const struct rl_loop_hooks *hooks;
-    struct rl_op *ops;                /* calls in progress, newest first */
-    struct rl_op *crowd, *crowd_last; /* that wait until less is under way */
-    struct rl_block *spare_blocks;    /* call.c: where ops of asynchronous calls have lived */
-    unsigned spare_block_count;
+    struct rl_timers timers;
     struct rl_op *leader;
     bool polling;           /* the leader waits for descriptors */
     int64_t polls_until_ns; /* until then at the longest */
     int64_t left_ns;        /* when a blocking call last looked at its descriptors */
-    struct rl_timers timers;
     struct rl_sleeper *spare_sleepers, *all_sleepers, *to_wake;
+};
 
-    /* background.c */
-    struct rl_drive {
-        int kick_fd;  /* wakes who drives; -1: nobody ever did */
-        int outer_fd; /* redlock_fd(): epoll_fd and kick_fd */
-        bool kicked;
-        bool loop; /* by the user's event loop, on this thread */
-        pthread_t loop_thread;
-        bool runs, stop; /* the background thread */
-        bool refused;    /* it could not be started, and that was said */
-        bool away;       /* it left the descriptors to callers, or to nobody */
-        pthread_t thread;
-        int64_t told_ns; /* until when who drives sleeps; INT64_MIN: is awake */
-    } drive;
-    unsigned async_ops;
-    struct rl_notices notices;
+/* background.c */
+struct rl_drive {
+    int kick_fd;  /* wakes who drives; -1: nobody ever did */
+    int outer_fd; /* redlock_fd(): epoll_fd and kick_fd */
+    bool kicked;
+    bool loop; /* by the user's event loop, on this thread */
+    pthread_t loop_thread;
+    bool runs, stop; /* the background thread */
+    bool refused;    /* it could not be started, and that was said */
+    bool away;       /* it left the descriptors to callers, or to nobody */
+    pthread_t thread;
+    int64_t told_ns; /* until when who drives sleeps; INT64_MIN: is awake */
+};
 
-    /* Waiting: wait_queue.c, subscribers.c */
-    struct rl_lines lines;
-    const struct rl_sub_events *sub_events;
-    struct rl_sub *subs; /* n of them, from the first wait on */
-    bool subs_wanted;
-    bool subs_unflushed;     /* they may have something to send */
-    struct rl_ears ears;     /* what they listen on beside their own channels */
-    uint64_t listening;      /* nodes whose releases of plain locks we hear */
-    struct rl_probe *probes; /* probe.c: those in progress */
-    uint64_t probe_count;
-    char uuid[37];
+/* call.c */
+struct rl_calls {
+    struct rl_op *first;              /* in progress, newest first */
+    struct rl_op *crowd, *crowd_last; /* that wait until less is under way */
+    unsigned callers;                 /* blocking calls that are in progress */
+    pthread_cond_t idle;              /* signalled when that becomes 0 */
+    unsigned async_count;
+    uint64_t last_id;              /* of an asynchronous call */
+    struct rl_block *spare_blocks; /* where ops of asynchronous calls have lived */
+    unsigned spare_block_count;
+    atomic_bool canceled;
+    bool cancel_seen;
+};
 
-    struct rl_claim *claims;  /* asking or held */
-    struct rl_claim *endings; /* that some node may have to be rid of */
-    struct rl_claim *spare_claims;
+/* twins.c: two nodes that may be one server. */
+struct rl_proof {
+    bool on;
+    unsigned teacher, pupil;
+    int64_t teacher_since_ns, pupil_since_ns; /* their connections */
+    int64_t again_ns;                         /* when to try anew; INT64_MAX: no need */
+    char nonce[RL_NONCE_LEN];
+    char sha[41]; /* of the script that returns it */
+};
+
+/* nodes.c, twins.c */
+struct rl_nodes {
+    unsigned n;
+    struct rl_node *all;
+    struct rl_node_settings settings;
+    struct rl_proof proof;
+    int64_t opened_ns;   /* since when the client connects */
+    int64_t majority_ns; /* when a majority was first able to vote; 0: not yet */
+    bool warm;           /* a round has been begun */
+};
+
+/* subscribers.c */
+struct rl_subs {
+    const struct rl_sub_events *events;
+    struct rl_sub *all; /* one a node, from the first wait on */
+    bool wanted;
+    bool unflushed;      /* they may have something to send */
+    struct rl_ears ears; /* what they listen on beside their own channels */
+    uint64_t listening;  /* nodes whose releases of plain locks we hear */
+};
+
+/* probe.c */
+struct rl_probes {
+    struct rl_probe *first; /* those in progress */
+    uint64_t count;         /* that there ever were */
+};
+
+/* What scripts' requests are made with: their digests, room for one request by digest and by
+ * body (RL_REQUEST_MAX each), and the last nonce. */
+struct rl_requests {
+    char sha[RL_SCRIPTS][41];
+    char *bytes;
+    uint64_t nonce;
+};
+
+#define RL_RANDOM_POOL 512
+
+/* lease*.c, renewal.c */
+struct rl_leases {
+    struct rl_claim *open;   /* asking or held */
+    struct rl_claim *ending; /* that some node may have to be rid of */
+    unsigned ending_count;
+    int64_t sweep_ns; /* when to look at those; INT64_MAX: no need */
+    struct rl_claim *spare;
     struct rl_claim **named; /* those of kinds with owners, by name; a power of 2 */
     size_t named_size, named_count;
-    int64_t sweep_ns;  /* when to look at the endings; INT64_MAX: no need */
-    unsigned ending;   /* how many there are */
     unsigned watched;  /* locks that are renewed, or whose loss is to be told */
     unsigned renewing; /* extension rounds under way for them */
     unsigned starving; /* of them, those whose renewal waits for masters */
-    struct redlock_lock *free_locks, *free_locks_tail; /* first freed, first used again */
-    unsigned free_lock_count;
-    struct redlock_lock *all_locks;
-
-    uint64_t nonce;
-    uint64_t last_id; /* of an asynchronous call */
     unsigned char random[RL_RANDOM_POOL];
     unsigned random_left;
-    char boot_id[37];
-    int64_t clock_offset;                /* rl_clock_offset() */
-    char holder[RL_CLIENT_NAME_MAX + 1]; /* what tokens end in */
+};
 
+/* lock.c: the handles. */
+struct rl_locks {
+    struct redlock_lock *free, *free_last; /* first freed, first used again */
+    unsigned free_count;
+    struct redlock_lock *all;
+};
+
+struct redlock {
+    struct rl_client_identity identity;
+    struct rl_clock clock;
+    int64_t clock_epoch; /* that engine.c has seen to */
+    pthread_mutex_t mutex;
+    bool closing;
+    struct rl_config config;
+    struct rl_log log;
+    struct rl_prng prng;
+    struct rl_loop loop;
+    struct rl_drive drive;
+    struct rl_notices notices;
+    struct rl_calls calls;
+
+    struct rl_nodes nodes;
+    struct rl_lines lines;
+    struct rl_subs subs;
+    struct rl_probes probes;
+    struct rl_requests requests;
+    struct rl_leases leases;
+    struct rl_locks locks;
     redlock_stats stats;
 };
 
@@ -233,7 +280,8 @@ bool rl_client_ready(redlock *client, uint64_t able, int64_t now_ns, int64_t *re
 bool rl_client_crowded(redlock *client, uint64_t able, int64_t now_ns);
 
 /* twins.c: nodes that are one server have one vote. What is known of a node has changed, or it
- * is time to try again (client->proof.again_ns); and an answer to one of its questions. */
+ * is time to try again (client->nodes.proof.again_ns); and an answer to one of its questions.
+ */
 void rl_twins_look(redlock *client, int64_t now_ns);
 void rl_twins_proved(void *owner, struct rl_node *node, const struct rl_waiting *waiting,
                      const struct rl_reply *reply, int64_t now_ns);

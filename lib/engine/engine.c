@@ -17,9 +17,9 @@ static void on_changed(void *owner, struct rl_node *node, int64_t now_ns)
     if (node->mode == RL_UP)
         rl_lines_node_up(client, node->index, now_ns);
     rl_watches_node_changed(client, now_ns);
-    if (client->ending > 0)
-        client->sweep_ns = now_ns; /* releases that were due may go now */
-    for (struct rl_op *op = client->ops; op; op = op->next) {
+    if (client->leases.ending_count > 0)
+        client->leases.sweep_ns = now_ns; /* releases that were due may go now */
+    for (struct rl_op *op = client->calls.first; op; op = op->next) {
         if (!op->done)
             rl_op_due(op, now_ns); /* who waits for nodes may look again */
     }
@@ -28,7 +28,7 @@ static void on_changed(void *owner, struct rl_node *node, int64_t now_ns)
 static void on_pinged(void *owner, struct rl_node *node, int64_t round_trip_ns)
 {
     redlock *client = owner;
-    for (struct rl_op *op = client->ops; op; op = op->next) {
+    for (struct rl_op *op = client->calls.first; op; op = op->next) {
         if (op->pinged && !op->done)
             op->pinged(op, node, round_trip_ns);
     }
@@ -57,9 +57,9 @@ static void on_listens(void *owner, unsigned node, bool listens, int64_t now_ns)
 {
     redlock *client = owner;
     if (listens)
-        client->listening |= rl_bit(node);
+        client->subs.listening |= rl_bit(node);
     else
-        client->listening &= ~rl_bit(node);
+        client->subs.listening &= ~rl_bit(node);
     rl_lines_changed(client, node, listens, now_ns);
 }
 
@@ -85,10 +85,10 @@ const struct rl_sub_events rl_engine_sub_events = {
 
 static bool unflushed(const redlock *client)
 {
-    if (client->subs_unflushed)
+    if (client->subs.unflushed)
         return true;
-    for (unsigned i = 0; i < client->n; i++) {
-        if (client->nodes[i].unflushed)
+    for (unsigned i = 0; i < client->nodes.n; i++) {
+        if (client->nodes.all[i].unflushed)
             return true;
     }
     return false;
@@ -100,11 +100,11 @@ static void flush(redlock *client, int64_t now_ns)
     bool again;
     do {
         again = false;
-        if (client->subs_unflushed)
+        if (client->subs.unflushed)
             rl_subs_flush(client, now_ns);
-        for (unsigned i = 0; i < client->n; i++) {
-            if (client->nodes[i].unflushed) {
-                rl_node_flush(&client->nodes[i], now_ns);
+        for (unsigned i = 0; i < client->nodes.n; i++) {
+            if (client->nodes.all[i].unflushed) {
+                rl_node_flush(&client->nodes.all[i], now_ns);
                 again = true;
             }
         }
@@ -114,19 +114,19 @@ static void flush(redlock *client, int64_t now_ns)
 /* Nobody looked for so long: no master is to blame for that time. */
 static void absent(redlock *client, int64_t absent_ns)
 {
-    for (unsigned i = 0; i < client->n; i++)
-        rl_node_absent(&client->nodes[i], absent_ns);
+    for (unsigned i = 0; i < client->nodes.n; i++)
+        rl_node_absent(&client->nodes.all[i], absent_ns);
     rl_subs_absent(client, absent_ns);
-    client->opened_ns += absent_ns; /* since when it connects at first */
-    for (struct rl_op *op = client->ops; op; op = op->next)
+    client->nodes.opened_ns += absent_ns; /* since when it connects at first */
+    for (struct rl_op *op = client->calls.first; op; op = op->next)
         op->connect_until_ns += absent_ns;
 }
 
 /* Once for each call of redlock_cancel() would do; that none begins after it is the try's. */
 static void cancel_all(redlock *client, int64_t now_ns)
 {
-    client->cancel_seen = true;
-    for (struct rl_op *op = client->ops; op; op = op->next) {
+    client->calls.cancel_seen = true;
+    for (struct rl_op *op = client->calls.first; op; op = op->next) {
         if (!op->done && op->cancel)
             op->cancel(op, now_ns);
     }
@@ -142,7 +142,7 @@ void rl_engine_see_to_clock(redlock *client, int64_t now_ns)
                   "the clock went back by %lld ms: every lock that was held is lost, since "
                   "nobody can tell for how long it has been held",
                   (long long)((epoch - client->clock_epoch) / RL_NS_PER_MS));
-    client->texts_since_ns = now_ns - client->clock_epoch;
+    client->identity.texts_since_ns = now_ns - client->clock_epoch;
     client->clock_epoch = epoch;
     rl_watch_untimed(client, now_ns);
 }
@@ -150,32 +150,32 @@ void rl_engine_see_to_clock(redlock *client, int64_t now_ns)
 static void tick(redlock *client, int64_t now_ns)
 {
     rl_engine_see_to_clock(client, now_ns);
-    for (unsigned i = 0; i < client->n; i++)
-        rl_node_tick(&client->nodes[i], now_ns);
-    if (now_ns >= client->proof.again_ns)
+    for (unsigned i = 0; i < client->nodes.n; i++)
+        rl_node_tick(&client->nodes.all[i], now_ns);
+    if (now_ns >= client->nodes.proof.again_ns)
         rl_twins_look(client, now_ns);
     rl_subs_tick(client, now_ns);
-    if (now_ns >= client->sweep_ns)
+    if (now_ns >= client->leases.sweep_ns)
         rl_claims_sweep(client, now_ns);
-    if (atomic_load(&client->canceled) && !client->cancel_seen)
+    if (atomic_load(&client->calls.canceled) && !client->calls.cancel_seen)
         cancel_all(client, now_ns);
-    rl_timers_run(&client->timers, now_ns);
-    if (client->crowd)
+    rl_timers_run(&client->loop.timers, now_ns);
+    if (client->calls.crowd)
         rl_ops_go_on(client, now_ns);
 }
 
 static int64_t due_ns(redlock *client)
 {
-    int64_t due = rl_timers_due_ns(&client->timers);
+    int64_t due = rl_timers_due_ns(&client->loop.timers);
     int64_t subs_due = rl_subs_due_ns(client);
-    if (client->sweep_ns < due)
-        due = client->sweep_ns;
-    if (client->proof.again_ns < due)
-        due = client->proof.again_ns;
+    if (client->leases.sweep_ns < due)
+        due = client->leases.sweep_ns;
+    if (client->nodes.proof.again_ns < due)
+        due = client->nodes.proof.again_ns;
     if (subs_due < due)
         due = subs_due;
-    for (unsigned i = 0; i < client->n; i++) {
-        int64_t node_due = rl_node_due_ns(&client->nodes[i]);
+    for (unsigned i = 0; i < client->nodes.n; i++) {
+        int64_t node_due = rl_node_due_ns(&client->nodes.all[i]);
         if (node_due < due)
             due = node_due;
     }

@@ -18,17 +18,17 @@
 
 static void lead(redlock *client, struct rl_op *op)
 {
-    client->leader = op;
+    client->loop.leader = op;
     int64_t now_ns = rl_client_now_ns(client);
     while (!op->done)
         now_ns = rl_loop_turn(client, now_ns, rl_loop_next_due_ns(client));
-    client->leader = NULL;
+    client->loop.leader = NULL;
 }
 
 /* Somebody who sleeps must lead from here on. */
 static void offer_lead(redlock *client)
 {
-    struct rl_op *op = client->ops;
+    struct rl_op *op = client->calls.first;
     while (op && !(op->sleeper && !op->done))
         op = op->next;
     if (op)
@@ -37,10 +37,10 @@ static void offer_lead(redlock *client)
 
 static struct rl_sleeper *take_sleeper(redlock *client)
 {
-    struct rl_sleeper *sleeper = client->spare_sleepers;
+    struct rl_sleeper *sleeper = client->loop.spare_sleepers;
     pthread_condattr_t attr;
     if (sleeper) {
-        client->spare_sleepers = sleeper->next;
+        client->loop.spare_sleepers = sleeper->next;
         return sleeper;
     }
     sleeper = calloc(1, sizeof(*sleeper));
@@ -50,8 +50,8 @@ static struct rl_sleeper *take_sleeper(redlock *client)
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
     pthread_cond_init(&sleeper->cond, &attr);
     pthread_condattr_destroy(&attr);
-    sleeper->next_all = client->all_sleepers;
-    client->all_sleepers = sleeper;
+    sleeper->next_all = client->loop.all_sleepers;
+    client->loop.all_sleepers = sleeper;
     return sleeper;
 }
 
@@ -68,7 +68,7 @@ static void follow(redlock *client, struct rl_op *op)
     until.tv_sec += (time_t)(at_ns / RL_NS_PER_S);
     until.tv_nsec = (long)(at_ns % RL_NS_PER_S);
     int result = pthread_cond_timedwait(&op->sleeper->cond, &client->mutex, &until);
-    if (result == ETIMEDOUT && !op->done && client->leader) {
+    if (result == ETIMEDOUT && !op->done && client->loop.leader) {
         now_ns = rl_client_now_ns(client);
         rl_loop_end_absence(client, now_ns); /* the leader may not have run either */
         rl_loop_tick(client, now_ns);
@@ -89,11 +89,11 @@ void rl_loop_wait(redlock *client, struct rl_op *op)
 {
     rl_loop_wake(client); /* whose calls this one has ended */
     while (!op->done) {
-        if (client->leader && !op->sleeper)
+        if (client->loop.leader && !op->sleeper)
             op->sleeper = take_sleeper(client);
-        if (client->leader && op->sleeper)
+        if (client->loop.leader && op->sleeper)
             follow(client, op);
-        else if (client->leader)
+        else if (client->loop.leader)
             nap(client); /* no memory for sleeping as one should */
         else
             lead(client, op);
@@ -101,10 +101,10 @@ void rl_loop_wait(redlock *client, struct rl_op *op)
     if (op->sleeper) {
         if (op->sleeper->due) /* woken by time, before it was signalled */
             rl_loop_wake(client);
-        op->sleeper->next = client->spare_sleepers;
-        client->spare_sleepers = op->sleeper;
+        op->sleeper->next = client->loop.spare_sleepers;
+        client->loop.spare_sleepers = op->sleeper;
         op->sleeper = NULL;
     }
-    if (!client->leader)
+    if (!client->loop.leader)
         offer_lead(client);
 }

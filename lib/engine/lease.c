@@ -14,7 +14,7 @@ uint64_t rl_claim_free_of_debt(const struct rl_claim *claim, uint64_t nodes)
 {
     for (uint64_t rest = nodes; rest; rest &= rest - 1) {
         unsigned i = rl_first(rest);
-        if (claim->hold.carry[claim->client->nodes[i].active] & rl_bit(i))
+        if (claim->hold.carry[claim->client->nodes.all[i].active] & rl_bit(i))
             nodes &= ~rl_bit(i);
     }
     return nodes;
@@ -43,8 +43,8 @@ static void count(struct rl_claim *claim, unsigned did)
 static uint64_t nodes_up(const redlock *client)
 {
     uint64_t nodes = 0;
-    for (unsigned i = 0; i < client->n; i++) {
-        if (client->nodes[i].mode == RL_UP)
+    for (unsigned i = 0; i < client->nodes.n; i++) {
+        if (client->nodes.all[i].mode == RL_UP)
             nodes |= rl_bit(i);
     }
     return nodes;
@@ -120,8 +120,8 @@ void rl_claim_react(struct rl_claim *claim, unsigned did, int64_t now_ns)
     rl_claim_send_releases(claim, now_ns);
     if (hold->due) {
         int64_t again_ns = look_again_ns(claim, nodes_up(client), now_ns);
-        if (again_ns < client->sweep_ns)
-            client->sweep_ns = again_ns;
+        if (again_ns < client->leases.sweep_ns)
+            client->leases.sweep_ns = again_ns;
     }
     if (did) {
         count(claim, did);
@@ -137,7 +137,7 @@ void rl_claim_ask(struct rl_claim *claim, uint64_t able, int first, int64_t t0_n
 {
     rl_claim_enter(claim);
     claim->client->stats.rounds++;
-    claim->client->warm = true;
+    claim->client->nodes.warm = true;
     unsigned did = rl_hold_ask(&claim->hold, t0_ns, node_deadline_ns, able, first);
     did |= rl_claim_send_taking(claim, RL_ACQUIRE, rl_hold_to_ask(&claim->hold), t0_ns);
     if (did)
@@ -172,7 +172,7 @@ static unsigned fail_unreachable(struct rl_claim *claim, int64_t now_ns)
     unsigned did = 0;
     for (uint64_t rest = hold->due; rest && hold->releasing; rest &= rest - 1) {
         unsigned i = rl_first(rest);
-        struct rl_node *node = &claim->client->nodes[i];
+        struct rl_node *node = &claim->client->nodes.all[i];
         if (!rl_node_pending(node) && node->mode != RL_UP) /* UP: there is no room yet */
             did |= rl_hold_unsent(hold, i, RL_RELEASE, now_ns);
     }
@@ -187,7 +187,7 @@ void rl_claim_release(struct rl_claim *claim, int64_t now_ns, int64_t node_deadl
     rl_watch_end(claim);
     rl_claim_ends(claim);
     if (!claim->op)
-        rl_timer_set(&claim->client->timers, &claim->timer, rl_hold_next_ns(hold));
+        rl_timer_set(&claim->client->loop.timers, &claim->timer, rl_hold_next_ns(hold));
     rl_claim_send_releases(claim, now_ns);
     did |= fail_unreachable(claim, now_ns);
     rl_claim_react(claim, did, now_ns);
@@ -240,8 +240,8 @@ void rl_claims_sweep(redlock *client, int64_t now_ns)
 {
     struct rl_claim *next;
     uint64_t up = nodes_up(client);
-    client->sweep_ns = INT64_MAX;
-    for (struct rl_claim *claim = client->endings; claim; claim = next) {
+    client->leases.sweep_ns = INT64_MAX;
+    for (struct rl_claim *claim = client->leases.ending; claim; claim = next) {
         next = claim->next;
         rl_claim_enter(claim);
         rl_claim_send_releases(claim, now_ns);
@@ -249,16 +249,16 @@ void rl_claims_sweep(redlock *client, int64_t now_ns)
         if (did)
             rl_claim_react(claim, did, now_ns);
         int64_t again_ns = look_again_ns(claim, up, now_ns);
-        if (again_ns < client->sweep_ns)
-            client->sweep_ns = again_ns;
+        if (again_ns < client->leases.sweep_ns)
+            client->leases.sweep_ns = again_ns;
         rl_claim_leave(claim, now_ns);
     }
 }
 
 uint64_t rl_claims_unsettled(const redlock *client, int64_t now_ns)
 {
-    uint64_t count = client->ending;
-    for (const struct rl_claim *claim = client->endings; claim; claim = claim->next)
+    uint64_t count = client->leases.ending_count;
+    for (const struct rl_claim *claim = client->leases.ending; claim; claim = claim->next)
         count -= claim->lock && rl_hold_settled(&claim->hold, now_ns);
     return count;
 }
@@ -268,8 +268,8 @@ uint64_t rl_claims_unsettled(const redlock *client, int64_t now_ns)
 static uint64_t hopeful(redlock *client, int64_t now_ns)
 {
     uint64_t nodes = 0;
-    for (unsigned i = 0; i < client->n; i++) {
-        struct rl_node *node = &client->nodes[i];
+    for (unsigned i = 0; i < client->nodes.n; i++) {
+        struct rl_node *node = &client->nodes.all[i];
         if (rl_node_pending(node) ||
             (node->mode == RL_UP && (!rl_node_stalled(node, now_ns) || rl_node_unsent(node))))
             nodes |= rl_bit(i);
@@ -280,12 +280,12 @@ static uint64_t hopeful(redlock *client, int64_t now_ns)
 bool rl_claims_pending(redlock *client, int64_t now_ns)
 {
     uint64_t nodes = hopeful(client, now_ns);
-    for (struct rl_claim *claim = client->endings; claim; claim = claim->next) {
+    for (struct rl_claim *claim = client->leases.ending; claim; claim = claim->next) {
         if ((claim->hold.due | claim->hold.undo[0] | claim->hold.undo[1]) & nodes)
             return true;
     }
     for (; nodes; nodes &= nodes - 1) {
-        if (rl_node_owes_note(&client->nodes[rl_first(nodes)]))
+        if (rl_node_owes_note(&client->nodes.all[rl_first(nodes)]))
             return true;
     }
     return false;

@@ -13,8 +13,8 @@ struct rl_watch_ops {
 
 struct rl_claim {
     struct rl_timer timer;        /* first: renewing, or the end of a release's time */
-    struct rl_claim *prev, *next; /* in client->claims or ->endings; spare: next only */
-    struct rl_claim *named_next;  /* in its bucket of client->named */
+    struct rl_claim *prev, *next; /* in client->leases.open or ->endings; spare: next only */
+    struct rl_claim *named_next;  /* in its bucket of client->leases.named */
     bool named;                   /* is in one */
     redlock *client;
     struct rl_target target; /* its bytes are in `bytes` */
@@ -29,7 +29,7 @@ struct rl_claim {
     bool endless;              /* force: also where the key has no TTL */
     unsigned owed;             /* requests that have not been answered, lost, ... */
     unsigned busy;             /* calls into this claim that are not back yet */
-    bool ends;                 /* is in client->endings */
+    bool ends;                 /* is in client->leases.ending */
     bool silent;               /* its release wakes nobody: another's will */
     bool contended;            /* it was not to be had at once */
     bool waits;                /* who asks will ask again where it is refused */

@@ -19,23 +19,23 @@ static struct rl_claim **bucket_of(struct rl_claim **named, size_t size,
 
 int rl_claims_reserve_name(redlock *client, const struct rl_kind *kind)
 {
-    if (!rl_kind_owned(kind) || client->named_count < client->named_size)
+    if (!rl_kind_owned(kind) || client->leases.named_count < client->leases.named_size)
         return 0;
-    size_t size = client->named_size ? 2 * client->named_size : SIZE_MIN;
+    size_t size = client->leases.named_size ? 2 * client->leases.named_size : SIZE_MIN;
     struct rl_claim **named = calloc(size, sizeof(struct rl_claim *));
     if (!named)
         return REDLOCK_ENOMEM;
-    for (size_t i = 0; i < client->named_size; i++) {
-        for (struct rl_claim *claim = client->named[i], *next; claim; claim = next) {
+    for (size_t i = 0; i < client->leases.named_size; i++) {
+        for (struct rl_claim *claim = client->leases.named[i], *next; claim; claim = next) {
             struct rl_claim **at = bucket_of(named, size, &claim->target);
             next = claim->named_next;
             claim->named_next = *at;
             *at = claim;
         }
     }
-    free(client->named);
-    client->named = named;
-    client->named_size = size;
+    free(client->leases.named);
+    client->leases.named = named;
+    client->leases.named_size = size;
     return 0;
 }
 
@@ -44,11 +44,12 @@ void rl_claim_name(struct rl_claim *claim)
     redlock *client = claim->client;
     if (!rl_kind_owned(claim->target.kind))
         return;
-    struct rl_claim **at = bucket_of(client->named, client->named_size, &claim->target);
+    struct rl_claim **at =
+        bucket_of(client->leases.named, client->leases.named_size, &claim->target);
     claim->named_next = *at;
     *at = claim;
     claim->named = true;
-    client->named_count++;
+    client->leases.named_count++;
 }
 
 void rl_claim_unname(struct rl_claim *claim)
@@ -56,19 +57,20 @@ void rl_claim_unname(struct rl_claim *claim)
     redlock *client = claim->client;
     if (!claim->named)
         return;
-    struct rl_claim **at = bucket_of(client->named, client->named_size, &claim->target);
+    struct rl_claim **at =
+        bucket_of(client->leases.named, client->leases.named_size, &claim->target);
     while (*at != claim)
         at = &(*at)->named_next;
     *at = claim->named_next;
     claim->named = false;
-    client->named_count--;
+    client->leases.named_count--;
 }
 
 void rl_claims_forget_names(redlock *client)
 {
-    free(client->named);
-    client->named = NULL;
-    client->named_size = client->named_count = 0;
+    free(client->leases.named);
+    client->leases.named = NULL;
+    client->leases.named_size = client->leases.named_count = 0;
 }
 
 /* Is it held, under the target's name and for its owner? */
@@ -93,9 +95,10 @@ static const struct rl_claim *next_own(const struct rl_claim *claim,
 static const struct rl_claim *first_own(const redlock *client, const struct rl_target *target,
                                         int64_t now_ns)
 {
-    if (!rl_kind_owned(target->kind) || client->named_count == 0)
+    if (!rl_kind_owned(target->kind) || client->leases.named_count == 0)
         return NULL;
-    return next_own(*bucket_of(client->named, client->named_size, target), target, now_ns);
+    return next_own(*bucket_of(client->leases.named, client->leases.named_size, target), target,
+                    now_ns);
 }
 
 bool rl_claims_read(const redlock *client, const struct rl_target *target, int64_t now_ns)

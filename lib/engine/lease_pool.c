@@ -13,14 +13,14 @@
 /* Random bytes are drawn by the pool, since one draw costs about as much as many. */
 static int draw(redlock *client, unsigned char ret[RL_TOKEN_RANDOM_BYTES])
 {
-    if (client->random_left < RL_TOKEN_RANDOM_BYTES) {
-        int result = rl_entropy_bytes(client->random, sizeof(client->random));
+    if (client->leases.random_left < RL_TOKEN_RANDOM_BYTES) {
+        int result = rl_entropy_bytes(client->leases.random, sizeof(client->leases.random));
         if (result)
             return result;
-        client->random_left = sizeof(client->random);
+        client->leases.random_left = sizeof(client->leases.random);
     }
-    client->random_left -= RL_TOKEN_RANDOM_BYTES;
-    unsigned char *from = client->random + client->random_left;
+    client->leases.random_left -= RL_TOKEN_RANDOM_BYTES;
+    unsigned char *from = client->leases.random + client->leases.random_left;
     memcpy(ret, from, RL_TOKEN_RANDOM_BYTES);
     memset(from, 0, RL_TOKEN_RANDOM_BYTES); /* no byte is ever used twice */
     return 0;
@@ -35,23 +35,23 @@ static int make_token(struct rl_claim *claim)
         return result;
     char *at = rl_put_hex(claim->token, bytes, sizeof(bytes));
     *at++ = ':';
-    size_t holder_len = strlen(claim->client->holder);
-    memcpy(at, claim->client->holder, holder_len + 1);
+    size_t holder_len = strlen(claim->client->identity.holder);
+    memcpy(at, claim->client->identity.holder, holder_len + 1);
     claim->token_len = (size_t)(at - claim->token) + holder_len;
     return 0;
 }
 
 static void put_spare(redlock *client, struct rl_claim *claim)
 {
-    claim->next = client->spare_claims;
-    client->spare_claims = claim;
+    claim->next = client->leases.spare;
+    client->leases.spare = claim;
 }
 
 static struct rl_claim *take_spare(redlock *client, size_t size)
 {
-    struct rl_claim *claim = client->spare_claims;
+    struct rl_claim *claim = client->leases.spare;
     if (claim)
-        client->spare_claims = claim->next;
+        client->leases.spare = claim->next;
     else
         claim = calloc(1, sizeof(*claim));
     if (!claim)
@@ -98,9 +98,9 @@ static void unlist(struct rl_claim *claim)
     if (claim->prev)
         claim->prev->next = claim->next;
     else if (claim->ends)
-        client->endings = claim->next;
+        client->leases.ending = claim->next;
     else
-        client->claims = claim->next;
+        client->leases.open = claim->next;
     if (claim->next)
         claim->next->prev = claim->prev;
 }
@@ -113,14 +113,14 @@ void rl_claim_ends(struct rl_claim *claim)
     claim->ends = true;
     if (claim->silent && rl_round_verdict(&claim->hold.ask) == RL_WON)
         claim->silent = false; /* it was held: whoever refused it did not have it */
-    list(claim, &claim->client->endings);
-    claim->client->ending++;
+    list(claim, &claim->client->leases.ending);
+    claim->client->leases.ending_count++;
 }
 
 int rl_claim_take(redlock *client, const struct rl_target *target, const char *token,
                   struct rl_claim **ret_claim)
 {
-    if (client->ending >= RL_PENDING_RELEASES_MAX)
+    if (client->leases.ending_count >= RL_PENDING_RELEASES_MAX)
         return REDLOCK_EBUSY;
     struct rl_claim *claim = take_spare(client, target->name_len + target->owner_len + 2);
     if (!claim)
@@ -135,7 +135,7 @@ int rl_claim_take(redlock *client, const struct rl_target *target, const char *t
     keep_target(claim, target);
     int result = rl_claims_reserve_name(client, target->kind);
     if (result == 0)
-        result = rl_timers_reserve(&client->timers);
+        result = rl_timers_reserve(&client->loop.timers);
     if (result) {
         put_spare(client, claim);
         return result;
@@ -147,11 +147,11 @@ int rl_claim_take(redlock *client, const struct rl_target *target, const char *t
         result = make_token(claim);
     }
     if (result) {
-        rl_timers_unreserve(&client->timers);
+        rl_timers_unreserve(&client->loop.timers);
         put_spare(client, claim);
         return result;
     }
-    list(claim, &client->claims);
+    list(claim, &client->leases.open);
     rl_claim_name(claim);
     *ret_claim = claim;
     return 0;
@@ -165,10 +165,10 @@ static void put_away(struct rl_claim *claim, int64_t now_ns)
     if (!claim->query && rl_hold_expired_unreleased(&claim->hold, now_ns))
         client->stats.abandoned_releases++;
     rl_watch_end(claim);
-    client->ending -= claim->ends;
+    client->leases.ending_count -= claim->ends;
     unlist(claim);
-    rl_timer_set(&client->timers, &claim->timer, INT64_MAX);
-    rl_timers_unreserve(&client->timers);
+    rl_timer_set(&client->loop.timers, &claim->timer, INT64_MAX);
+    rl_timers_unreserve(&client->loop.timers);
     put_spare(client, claim);
 }
 
@@ -204,7 +204,8 @@ void rl_claim_leave(struct rl_claim *claim, int64_t now_ns)
 
 void rl_claims_free(redlock *client)
 {
-    struct rl_claim *lists[] = {client->claims, client->endings, client->spare_claims};
+    struct rl_claim *lists[] = {client->leases.open, client->leases.ending,
+                                client->leases.spare};
     for (unsigned i = 0; i < 3; i++) {
         while (lists[i]) {
             struct rl_claim *claim = lists[i];
@@ -213,6 +214,6 @@ void rl_claims_free(redlock *client)
             free(claim);
         }
     }
-    client->claims = client->endings = client->spare_claims = NULL;
+    client->leases.open = client->leases.ending = client->leases.spare = NULL;
     rl_claims_forget_names(client);
 }

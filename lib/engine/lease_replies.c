@@ -49,8 +49,8 @@ void rl_claim_answered(void *owner, struct rl_node *node, unsigned slot,
     if (!claim->query) {
         if (waiting->verb == RL_RELEASE && judged->vote == RL_VOTE_FAILED) {
             claim->retry_ns = now_ns + RELEASE_RETRY_NS;
-            if (claim->retry_ns < claim->client->sweep_ns)
-                claim->client->sweep_ns = claim->retry_ns;
+            if (claim->retry_ns < claim->client->leases.sweep_ns)
+                claim->client->leases.sweep_ns = claim->retry_ns;
         }
         rl_claim_react(claim,
                        rl_hold_answer(&claim->hold, node->index, slot, waiting->verb,

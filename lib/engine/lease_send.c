@@ -30,7 +30,7 @@ static void request_init(struct request *request, const struct rl_claim *claim,
                .token = claim->token,
                .token_len = claim->token_len,
                .ttl_ms = ttl_ns / RL_NS_PER_MS,
-               .uuid = client->uuid,
+               .uuid = client->identity.uuid,
                .waiter = claim->waiter,
                .age_us = (now_ns - claim->waits_since_ns) / 1000,
                .silent = claim->silent,
@@ -39,10 +39,10 @@ static void request_init(struct request *request, const struct rl_claim *claim,
                                             : 0,
                .endless = claim->endless},
         .number = rl_script_number(claim->target.kind, script),
-        .by_hash = client->request_bytes,
-        .by_body = client->request_bytes + RL_REQUEST_MAX,
+        .by_hash = client->requests.bytes,
+        .by_body = client->requests.bytes + RL_REQUEST_MAX,
     };
-    rl_nonce_text(++client->nonce, request->is.nonce);
+    rl_nonce_text(++client->requests.nonce, request->is.nonce);
     if (rl_request_keeps(&request->is))
         request->is.keep_ms = rl_client_keep_ms(client);
 }
@@ -56,8 +56,8 @@ static bool put(struct request *request, struct rl_claim *claim, struct rl_node 
     size_t *len = by_body ? &request->by_body_len : &request->by_hash_len;
     char *bytes = by_body ? request->by_body : request->by_hash;
     if (*len == 0)
-        *len = rl_request_encode(&request->is,
-                                 by_body ? NULL : claim->client->sha[request->number], bytes);
+        *len = rl_request_encode(
+            &request->is, by_body ? NULL : claim->client->requests.sha[request->number], bytes);
     if (!rl_node_takes(node, slot, *len, request->is.script != RL_RELEASE))
         return false;
     struct rl_waiting waiting = {
@@ -89,7 +89,7 @@ static unsigned send(struct rl_claim *claim, enum rl_verb script, uint64_t nodes
     request_init(&request, claim, script, now_ns);
     for (; nodes; nodes &= nodes - 1) {
         unsigned i = rl_first(nodes);
-        struct rl_node *node = &claim->client->nodes[i];
+        struct rl_node *node = &claim->client->nodes.all[i];
         if (claim->hold.phase == RL_HOLD_ENDING)
             break;
         enum rl_verb verb = rl_verb_of(script);
@@ -125,7 +125,7 @@ void rl_claim_send_releases(struct rl_claim *claim, int64_t now_ns)
     request_init(&request, claim, RL_RELEASE, now_ns);
     for (; nodes; nodes &= nodes - 1) {
         unsigned i = rl_first(nodes);
-        struct rl_node *node = &claim->client->nodes[i];
+        struct rl_node *node = &claim->client->nodes.all[i];
         for (unsigned slot = 0; slot < RL_SLOTS; slot++) {
             bool active = slot == node->active;
             if (rl_hold_wants_release(hold, i, slot, active) &&
@@ -144,7 +144,7 @@ void rl_claim_query(struct rl_claim *claim, enum rl_verb verb, uint64_t nodes, i
     claim->budget_ns = deadline_ns - now_ns;
     request_init(&request, claim, verb, now_ns);
     for (; nodes; nodes &= nodes - 1) {
-        struct rl_node *node = &claim->client->nodes[rl_first(nodes)];
+        struct rl_node *node = &claim->client->nodes.all[rl_first(nodes)];
         if (!put(&request, claim, node, node->active, now_ns)) {
             struct rl_judged judged = {.vote = RL_VOTE_FAILED, .why = "takes no more requests"};
             rl_claim_hear(claim, node, verb, &judged);

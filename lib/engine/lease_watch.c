@@ -15,14 +15,14 @@ int64_t rl_watch_deadline_ns(const struct rl_claim *claim)
 /* Its extension is over, whatever came of it. */
 void rl_watch_asked_no_more(struct rl_claim *claim)
 {
-    claim->client->renewing -= claim->watch.asked;
+    claim->client->leases.renewing -= claim->watch.asked;
     claim->watch.asked = false;
 }
 
 /* The one place that says whether its renewal waits for masters. */
 void rl_watch_set_starved(struct rl_claim *claim, bool starved)
 {
-    claim->client->starving += starved - claim->watch.starved;
+    claim->client->leases.starving += starved - claim->watch.starved;
     claim->watch.starved = starved;
 }
 
@@ -34,7 +34,7 @@ void rl_watch_end(struct rl_claim *claim)
     rl_watch_asked_no_more(claim);
     rl_watch_set_starved(claim, false);
     watch->on = false;
-    claim->client->watched--;
+    claim->client->leases.watched--;
     claim->client->stats.renewing -= watch->renews;
-    rl_timer_set(&claim->client->timers, &claim->timer, INT64_MAX);
+    rl_timer_set(&claim->client->loop.timers, &claim->timer, INT64_MAX);
 }

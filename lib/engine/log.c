@@ -15,11 +15,11 @@ void rl_client_log(void *owner, int level, const char *format, ...)
     redlock *client = owner;
     char cut[512], text[512];
     va_list args;
-    if (!client->log || level > client->log_level)
+    if (!client->log.write || level > client->log.level)
         return;
     va_start(args, format);
     vsnprintf(cut, sizeof(cut), format, args);
     va_end(args);
     rl_printable(text, sizeof(text), cut, strlen(cut));
-    client->log(client->log_context, level, text);
+    client->log.write(client->log.context, level, text);
 }

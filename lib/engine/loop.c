@@ -19,27 +19,27 @@
 
 bool rl_loop_unflushed(const redlock *client)
 {
-    return client->hooks->unflushed(client);
+    return client->loop.hooks->unflushed(client);
 }
 
 void rl_loop_flush(redlock *client, int64_t now_ns)
 {
-    client->hooks->flush(client, now_ns);
+    client->loop.hooks->flush(client, now_ns);
 }
 
 void rl_loop_tick(redlock *client, int64_t now_ns)
 {
-    client->hooks->tick(client, now_ns);
+    client->loop.hooks->tick(client, now_ns);
 }
 
 int64_t rl_loop_next_due_ns(redlock *client)
 {
-    return client->hooks->due_ns(client);
+    return client->loop.hooks->due_ns(client);
 }
 
 void rl_loop_submit(redlock *client, int64_t now_ns)
 {
-    if (client->leader && !client->polling)
+    if (client->loop.leader && !client->loop.polling)
         return;
     rl_loop_flush(client, now_ns);
 }
@@ -63,21 +63,21 @@ static int wait_for(const redlock *client, struct epoll_event events[EVENTS_A_TU
 #ifdef HAVE_EPOLL_PWAIT2
     if (due_ns - now_ns < RL_NS_PER_MS && due_ns > now_ns) {
         struct timespec time = {.tv_nsec = (long)(due_ns - now_ns)};
-        int count = epoll_pwait2(client->epoll_fd, events, EVENTS_A_TURN, &time, NULL);
+        int count = epoll_pwait2(client->loop.epoll_fd, events, EVENTS_A_TURN, &time, NULL);
         if (count >= 0 || errno != ENOSYS) /* before Linux 5.11 */
             return count;
     }
 #endif
-    return epoll_wait(client->epoll_fd, events, EVENTS_A_TURN,
+    return epoll_wait(client->loop.epoll_fd, events, EVENTS_A_TURN,
                       rl_loop_timeout_ms(due_ns, now_ns));
 }
 
 /* Whoever looks begins with this: where nobody did for a while, no master is to blame. */
 void rl_loop_end_absence(redlock *client, int64_t now_ns)
 {
-    int64_t absent_ns = rl_driven_returns(&client->settings.driven, now_ns);
+    int64_t absent_ns = rl_driven_returns(&client->nodes.settings.driven, now_ns);
     if (absent_ns > 0)
-        client->hooks->absent(client, absent_ns);
+        client->loop.hooks->absent(client, absent_ns);
 }
 
 /* Handle what has happened; wait for it until `due_ns` at the longest, the mutex dropped.
@@ -85,17 +85,17 @@ void rl_loop_end_absence(redlock *client, int64_t now_ns)
 static int64_t look(redlock *client, int64_t now_ns, int64_t due_ns)
 {
     struct epoll_event events[EVENTS_A_TURN];
-    struct rl_driven *driven = &client->settings.driven;
+    struct rl_driven *driven = &client->nodes.settings.driven;
     bool waits = due_ns > now_ns;
     if (waits) {
-        client->polling = true;
+        client->loop.polling = true;
         rl_driven_sleeps(driven, RL_LEADER_SLEEPS, due_ns);
         pthread_mutex_unlock(&client->mutex);
     }
     int count = wait_for(client, events, now_ns, due_ns);
     if (waits) {
         pthread_mutex_lock(&client->mutex);
-        client->polling = false;
+        client->loop.polling = false;
     }
     now_ns = rl_client_now_ns(client);
     rl_loop_end_absence(client, now_ns);
@@ -112,9 +112,9 @@ static int64_t look(redlock *client, int64_t now_ns, int64_t due_ns)
 /* The next one whose call is done, to be signalled; NULL: there is none. */
 static struct rl_sleeper *next_to_wake(redlock *client)
 {
-    struct rl_sleeper *sleeper = client->to_wake;
+    struct rl_sleeper *sleeper = client->loop.to_wake;
     if (sleeper) {
-        client->to_wake = sleeper->next;
+        client->loop.to_wake = sleeper->next;
         sleeper->due = false;
     }
     return sleeper;
@@ -134,7 +134,7 @@ static void wake_and_yield(redlock *client)
 {
     struct rl_sleeper *sleepers[WAKE_MAX];
     unsigned count = 0;
-    while (client->to_wake && count < WAKE_MAX)
+    while (client->loop.to_wake && count < WAKE_MAX)
         sleepers[count++] = next_to_wake(client);
     pthread_mutex_unlock(&client->mutex);
     for (unsigned i = 0; i < count; i++)
@@ -145,9 +145,9 @@ static void wake_and_yield(redlock *client)
 
 int64_t rl_loop_turn(redlock *client, int64_t now_ns, int64_t due_ns)
 {
-    client->polls_until_ns = due_ns;
+    client->loop.polls_until_ns = due_ns;
     now_ns = look(client, now_ns, due_ns);
-    if (client->to_wake)
+    if (client->loop.to_wake)
         wake_and_yield(client);
     rl_loop_flush(client, now_ns);
     rl_loop_wake(client); /* whom the flush has ended, and the rest */
@@ -187,15 +187,15 @@ void rl_loop_drain_kick(redlock *client)
 
 void rl_loop_rouse(redlock *client)
 {
-    if (!client->polling)
+    if (!client->loop.polling)
         return;
-    client->polls_until_ns = INT64_MIN; /* once is enough */
-    rl_bell_ring(client->wake_fd);
+    client->loop.polls_until_ns = INT64_MIN; /* once is enough */
+    rl_bell_ring(client->loop.wake_fd);
 }
 
 void rl_loop_nudge(redlock *client)
 {
-    if (client->polling && rl_loop_next_due_ns(client) < client->polls_until_ns)
+    if (client->loop.polling && rl_loop_next_due_ns(client) < client->loop.polls_until_ns)
         rl_loop_rouse(client);
 }
 
@@ -203,9 +203,9 @@ void rl_loop_nudge(redlock *client)
 int64_t rl_loop_look(redlock *client)
 {
     int64_t now_ns = rl_client_now_ns(client);
-    if (client->leader)
+    if (client->loop.leader)
         return now_ns;
-    rl_driven_begins(&client->settings.driven, now_ns);
+    rl_driven_begins(&client->nodes.settings.driven, now_ns);
     now_ns = look(client, now_ns, now_ns);
     rl_loop_flush(client, now_ns);
     return now_ns;
@@ -215,7 +215,7 @@ void rl_loop_poll(redlock *client, bool late)
 {
     int64_t now_ns = rl_client_now_ns(client);
     if (late)
-        rl_driven_begins(&client->settings.driven, now_ns);
+        rl_driven_begins(&client->nodes.settings.driven, now_ns);
     look(client, now_ns, now_ns);
 }
 
@@ -223,10 +223,10 @@ int64_t rl_loop_catch_up(redlock *client)
 {
     /* An answer that is overdue may lie in the socket by now. */
     int64_t now_ns = rl_client_now_ns(client);
-    if (rl_driven_long_ago(&client->settings.driven, now_ns) ||
-        client->hooks->overdue(client, now_ns))
+    if (rl_driven_long_ago(&client->nodes.settings.driven, now_ns) ||
+        client->loop.hooks->overdue(client, now_ns))
         return rl_loop_look(client);
-    if (!client->leader)
-        rl_driven_begins(&client->settings.driven, now_ns);
+    if (!client->loop.leader)
+        rl_driven_begins(&client->nodes.settings.driven, now_ns);
     return now_ns;
 }

@@ -11,22 +11,22 @@
 uint64_t rl_client_able(redlock *client, int64_t now_ns)
 {
     uint64_t able = 0, prompt = 0;
-    for (unsigned i = 0; i < client->n; i++) {
-        if (!rl_node_able(&client->nodes[i], now_ns))
+    for (unsigned i = 0; i < client->nodes.n; i++) {
+        if (!rl_node_able(&client->nodes.all[i], now_ns))
             continue;
         able |= rl_bit(i);
-        if (!rl_node_lags(&client->nodes[i], now_ns))
+        if (!rl_node_lags(&client->nodes.all[i], now_ns))
             prompt |= rl_bit(i);
     }
     /* Slow is not dead: only who is not needed, even if one more fails, is left out. */
-    return rl_count(prompt) > rl_quorum_needed(client->n) ? prompt : able;
+    return rl_count(prompt) > rl_quorum_needed(client->nodes.n) ? prompt : able;
 }
 
 unsigned rl_client_pending(redlock *client)
 {
     unsigned pending = 0;
-    for (unsigned i = 0; i < client->n; i++)
-        pending += rl_node_pending(&client->nodes[i]);
+    for (unsigned i = 0; i < client->nodes.n; i++)
+        pending += rl_node_pending(&client->nodes.all[i]);
     return pending;
 }
 
@@ -35,39 +35,39 @@ int64_t rl_client_round_trip_ns(redlock *client, uint64_t nodes)
     int64_t sorted[REDLOCK_NODES_MAX];
     unsigned count = 0;
     for (; nodes; nodes &= nodes - 1) {
-        int64_t trip = client->nodes[rl_first(nodes)].round_trip_ns;
+        int64_t trip = client->nodes.all[rl_first(nodes)].round_trip_ns;
         unsigned at = count++;
         for (; at > 0 && sorted[at - 1] > trip; at--)
             sorted[at] = sorted[at - 1];
         sorted[at] = trip;
     }
-    unsigned needed = rl_quorum_needed(client->n);
+    unsigned needed = rl_quorum_needed(client->nodes.n);
     return count >= needed ? sorted[needed - 1] : 0;
 }
 
 int64_t rl_client_patience_ns(redlock *client)
 {
-    return rl_patience_ns(rl_client_round_trip_ns(client, rl_all(client->n)));
+    return rl_patience_ns(rl_client_round_trip_ns(client, rl_all(client->nodes.n)));
 }
 
 int64_t rl_client_keep_ms(redlock *client)
 {
-    int64_t trip_ms = rl_client_round_trip_ns(client, rl_all(client->n)) / RL_NS_PER_MS;
+    int64_t trip_ms = rl_client_round_trip_ns(client, rl_all(client->nodes.n)) / RL_NS_PER_MS;
     int64_t ms = RL_KEEP_MIN_MS + 4 * trip_ms;
     return ms < RL_KEEP_MAX_MS ? ms : RL_KEEP_MAX_MS;
 }
 
 int64_t rl_client_budget_ns(redlock *client, uint64_t nodes, int64_t remaining_ns)
 {
-    return rl_node_budget_ns(remaining_ns, client->n,
+    return rl_node_budget_ns(remaining_ns, client->nodes.n,
                              client->config.node_timeout_ms * RL_NS_PER_MS,
                              rl_client_round_trip_ns(client, nodes));
 }
 
 bool rl_client_overdue(redlock *client, int64_t now_ns)
 {
-    for (unsigned i = 0; i < client->n; i++) {
-        if (rl_node_stalled(&client->nodes[i], now_ns))
+    for (unsigned i = 0; i < client->nodes.n; i++) {
+        if (rl_node_stalled(&client->nodes.all[i], now_ns))
             return true;
     }
     return false;
@@ -77,8 +77,8 @@ bool rl_client_overdue(redlock *client, int64_t now_ns)
 static unsigned crowded(redlock *client, int64_t now_ns)
 {
     unsigned count = 0;
-    for (unsigned i = 0; i < client->n; i++)
-        count += rl_node_crowded(&client->nodes[i], now_ns);
+    for (unsigned i = 0; i < client->nodes.n; i++)
+        count += rl_node_crowded(&client->nodes.all[i], now_ns);
     return count;
 }
 
@@ -89,7 +89,7 @@ static unsigned crowded(redlock *client, int64_t now_ns)
  * also true of a node that is up and has yet to take what it was asked before. */
 bool rl_client_ready(redlock *client, uint64_t able, int64_t now_ns, int64_t *ret_until_ns)
 {
-    unsigned needed = rl_quorum_needed(client->n);
+    unsigned needed = rl_quorum_needed(client->nodes.n);
     unsigned pending = rl_client_pending(client);
     *ret_until_ns = INT64_MAX;
     if (pending == 0)
@@ -100,21 +100,21 @@ bool rl_client_ready(redlock *client, uint64_t able, int64_t now_ns, int64_t *re
             *ret_until_ns = now_ns + LATE_NS;
         return rl_count(able) + pending + crowded(client, now_ns) < needed;
     }
-    if (client->warm)
+    if (client->nodes.warm)
         return true;
-    if (client->majority_ns == 0)
-        client->majority_ns = now_ns;
-    int64_t grace = client->majority_ns - client->opened_ns;
+    if (client->nodes.majority_ns == 0)
+        client->nodes.majority_ns = now_ns;
+    int64_t grace = client->nodes.majority_ns - client->nodes.opened_ns;
     if (grace < GRACE_MIN_NS)
         grace = GRACE_MIN_NS;
     if (grace > GRACE_MAX_NS)
         grace = GRACE_MAX_NS;
-    *ret_until_ns = client->majority_ns + grace;
+    *ret_until_ns = client->nodes.majority_ns + grace;
     return now_ns >= *ret_until_ns;
 }
 
 bool rl_client_crowded(redlock *client, uint64_t able, int64_t now_ns)
 {
-    unsigned needed = rl_quorum_needed(client->n);
+    unsigned needed = rl_quorum_needed(client->nodes.n);
     return rl_count(able) < needed && rl_count(able) + crowded(client, now_ns) >= needed;
 }

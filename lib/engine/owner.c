@@ -20,7 +20,7 @@ static uint64_t thread_number(void)
 
 size_t rl_owner_text(const redlock *client, char ret_text[RL_OWNER_MAX + 1])
 {
-    return (size_t)snprintf(ret_text, RL_OWNER_MAX + 1, "%s:%" PRIu64, client->uuid,
+    return (size_t)snprintf(ret_text, RL_OWNER_MAX + 1, "%s:%" PRIu64, client->identity.uuid,
                             thread_number());
 }
 

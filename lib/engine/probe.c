@@ -44,7 +44,7 @@ enum proof_of { PROOF_ACQUIRE, PROOF_EXTEND, PROOF_RELEASE, PROOF_WAKE, PROOFS }
 
 struct rl_probe {
     struct rl_op op;       /* first */
-    struct rl_probe *next; /* in client->probes */
+    struct rl_probe *next; /* in client->probes.first */
     struct rl_status *status;
     struct rl_claim *holder, *waiter;
     int64_t lease_ns;
@@ -156,7 +156,7 @@ static void on_heard(struct rl_op *op, struct rl_node *node, enum rl_verb verb,
 bool rl_probe_woken(redlock *client, unsigned node, uint64_t number, int64_t now_ns)
 {
     (void)now_ns;
-    for (struct rl_probe *probe = client->probes; probe; probe = probe->next) {
+    for (struct rl_probe *probe = client->probes.first; probe; probe = probe->next) {
         if (probe->number != number)
             continue;
         if ((probe->waits & rl_bit(node)) && !probe->op.done) {
@@ -176,8 +176,8 @@ bool rl_probe_woken(redlock *client, unsigned node, uint64_t number, int64_t now
 static uint64_t provable(redlock *client, int64_t now_ns)
 {
     uint64_t nodes = 0;
-    for (unsigned i = 0; i < client->n; i++) {
-        struct rl_node *node = &client->nodes[i];
+    for (unsigned i = 0; i < client->nodes.n; i++) {
+        struct rl_node *node = &client->nodes.all[i];
         if (node->mode == RL_UP && rl_node_votes(node) && !rl_node_stalled(node, now_ns))
             nodes |= rl_bit(i);
     }
@@ -187,16 +187,17 @@ static uint64_t provable(redlock *client, int64_t now_ns)
 static void judge_listening(struct rl_probe *probe)
 {
     redlock *client = probe->op.client;
-    for (uint64_t deaf = probe->good & ~client->listening; deaf; deaf &= deaf - 1) {
+    for (uint64_t deaf = probe->good & ~client->subs.listening; deaf; deaf &= deaf - 1) {
         unsigned i = rl_first(deaf);
         fail(probe, i, PROOF_WAKE, "%s",
-             client->subs ? client->subs[i].why : redlock_strerror(REDLOCK_ENOMEM));
+             client->subs.all ? client->subs.all[i].why : redlock_strerror(REDLOCK_ENOMEM));
     }
 }
 
 static void judge_silent(struct rl_probe *probe)
 {
-    long long ms = (long long)(probe->op.client->settings.connect_timeout_ns / RL_NS_PER_MS);
+    long long ms =
+        (long long)(probe->op.client->nodes.settings.connect_timeout_ns / RL_NS_PER_MS);
     enum proof_of of = row_of[probe->phase].of;
     for (uint64_t rest = probe->silent; rest; rest &= rest - 1)
         fail(probe, rl_first(rest), of, "no answer to the script within %lld ms", ms);
@@ -227,7 +228,7 @@ static void ask(struct rl_probe *probe, struct rl_claim *claim, uint64_t nodes, 
 static void phase_begin(struct rl_probe *probe, int64_t now_ns)
 {
     redlock *client = probe->op.client;
-    probe->until_ns = now_ns + client->settings.connect_timeout_ns;
+    probe->until_ns = now_ns + client->nodes.settings.connect_timeout_ns;
     switch (probe->phase) {
     case PHASE_LISTEN:
         rl_subs_want(client, now_ns);
@@ -238,7 +239,7 @@ static void phase_begin(struct rl_probe *probe, int64_t now_ns)
         break;
     case PHASE_QUEUE:
         probe->waiter->waits_since_ns = now_ns;
-        ask(probe, probe->waiter, probe->good & client->listening, now_ns);
+        ask(probe, probe->waiter, probe->good & client->subs.listening, now_ns);
         break;
     case PHASE_EXTEND: /* to more than what is left, so that it changes something */
         probe->holder->query_ttl_ns = probe->lease_ns;
@@ -253,7 +254,7 @@ static void phase_begin(struct rl_probe *probe, int64_t now_ns)
         probe->silent &= probe->good;
         break;
     case PHASE_LEAVE:
-        ask(probe, probe->waiter, probe->good & client->listening, now_ns);
+        ask(probe, probe->waiter, probe->good & client->subs.listening, now_ns);
         break;
     case PHASE_WAKE: /* no release, no message */
         probe->waits &= probe->good;
@@ -323,13 +324,13 @@ static void end(struct rl_probe *probe)
 {
     redlock *client = probe->op.client;
     int64_t now_ns = rl_client_now_ns(client);
-    struct rl_probe **at = &client->probes;
+    struct rl_probe **at = &client->probes.first;
     while (*at != probe)
         at = &(*at)->next;
     *at = probe->next;
     if (probe->taken) /* it was cut short */
         rl_claim_query(probe->holder, RL_RELEASE, probe->taken, now_ns,
-                       now_ns + client->settings.connect_timeout_ns);
+                       now_ns + client->nodes.settings.connect_timeout_ns);
     claim_end(probe->waiter, now_ns);
     claim_end(probe->holder, now_ns);
     rl_loop_submit(client, now_ns);
@@ -340,7 +341,7 @@ int rl_probe_run(redlock *client, const struct rl_target *target, struct rl_stat
     struct rl_probe probe = {
         .status = status,
         .lease_ns = rl_earlier_ns(client->config.max_ttl_ms * RL_NS_PER_MS, LEASE_MAX_NS),
-        .number = FIRST_NUMBER + ++client->probe_count,
+        .number = FIRST_NUMBER + ++client->probes.count,
     };
     int64_t now_ns = rl_loop_catch_up(client);
     int result = rl_op_begin(&probe.op, client);
@@ -348,8 +349,8 @@ int rl_probe_run(redlock *client, const struct rl_target *target, struct rl_stat
         return result;
     probe.op.step = on_step;
     probe.op.heard = on_heard;
-    probe.next = client->probes;
-    client->probes = &probe;
+    probe.next = client->probes.first;
+    client->probes.first = &probe;
     result = claim_new(&probe, target, &probe.holder);
     if (!result)
         result = claim_new(&probe, target, &probe.waiter);

@@ -26,7 +26,7 @@ static void plan(struct rl_claim *claim)
         due_ns = rl_earlier_ns(due_ns, rl_hold_next_ns(&claim->hold));
     else if (claim->watch.renews)
         due_ns = rl_earlier_ns(due_ns, claim->watch.renew_ns);
-    rl_timer_set(&claim->client->timers, &claim->timer, due_ns);
+    rl_timer_set(&claim->client->loop.timers, &claim->timer, due_ns);
 }
 
 /* When a third of the TTL has passed; of one so short that the margin is most of it, half of
@@ -54,25 +54,25 @@ static void tell_lost(redlock *client, struct rl_notice *notice)
 
 static bool has_quorum(redlock *client, int64_t now_ns)
 {
-    return rl_count(rl_client_able(client, now_ns)) >= rl_quorum_needed(client->n);
+    return rl_count(rl_client_able(client, now_ns)) >= rl_quorum_needed(client->nodes.n);
 }
 
 /* What is held and may be lost does not wait for the end of a backoff. */
 static void hasten_nodes(redlock *client, int64_t now_ns)
 {
-    for (unsigned i = 0; i < client->n; i++)
-        rl_node_hasten(&client->nodes[i], now_ns);
+    for (unsigned i = 0; i < client->nodes.n; i++)
+        rl_node_hasten(&client->nodes.all[i], now_ns);
 }
 
 void rl_watches_node_changed(redlock *client, int64_t now_ns)
 {
-    if (client->starving == 0)
+    if (client->leases.starving == 0)
         return;
     if (!has_quorum(client, now_ns)) {
         hasten_nodes(client, now_ns);
         return;
     }
-    for (struct rl_claim *claim = client->claims; claim; claim = claim->next) {
+    for (struct rl_claim *claim = client->leases.open; claim; claim = claim->next) {
         if (!claim->watch.on || !claim->watch.starved)
             continue;
         rl_watch_set_starved(claim, false);
@@ -112,7 +112,7 @@ static void renew(struct rl_claim *claim, int64_t now_ns)
     redlock *client = claim->client;
     /* A caller's own extension goes first, or it would never have its turn where a round trip
      * takes as long as a third of the TTL. */
-    if (claim->op || client->renewing >= RL_RENEWALS_MAX) {
+    if (claim->op || client->leases.renewing >= RL_RENEWALS_MAX) {
         claim->watch.renew_ns = now_ns + BUSY_NS;
         plan(claim);
         return;
@@ -122,7 +122,7 @@ static void renew(struct rl_claim *claim, int64_t now_ns)
     int64_t budget_ns = rl_client_budget_ns(client, able, left_ns);
     claim->budget_ns = budget_ns < 0 ? left_ns : budget_ns; /* a last one is worth trying */
     claim->watch.asked = true;
-    client->renewing++;
+    client->leases.renewing++;
     int64_t t0_ns = rl_client_now_ns(client);
     rl_claim_extend(claim, able, claim->hold.ttl_ns, t0_ns, t0_ns + claim->budget_ns);
     if (claim->watch.on)
@@ -131,9 +131,9 @@ static void renew(struct rl_claim *claim, int64_t now_ns)
 
 void rl_watch_untimed(redlock *client, int64_t now_ns)
 {
-    for (struct rl_claim *claim = client->claims; claim; claim = claim->next) {
+    for (struct rl_claim *claim = client->leases.open; claim; claim = claim->next) {
         if (claim->watch.on)
-            rl_timer_set(&client->timers, &claim->timer, now_ns);
+            rl_timer_set(&client->loop.timers, &claim->timer, now_ns);
     }
 }
 
@@ -205,7 +205,7 @@ void rl_watch_begin(struct rl_claim *claim, const redlock_options *options, int6
     claim->lock->lost_context = options->lost_context;
     claim->lock->lost.tell = tell_lost;
     atomic_store(&claim->lock->deadline_ns, rl_watch_deadline_ns(claim));
-    claim->client->watched++;
+    claim->client->leases.watched++;
     claim->client->stats.renewing += watch->renews;
     plan_renewal(claim);
     plan(claim);

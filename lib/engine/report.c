@@ -88,8 +88,8 @@ static void clear(struct rl_report *report, const redlock *client)
     redlock_report *whole = &report->whole;
     whole->granted = whole->held = whole->failed = 0;
     whole->elapsed_ms = 0;
-    for (unsigned i = 0; i < client->n; i++) {
-        const redlock_node_vote vote = {.node = client->nodes[i].config->label};
+    for (unsigned i = 0; i < client->nodes.n; i++) {
+        const redlock_node_vote vote = {.node = client->nodes.all[i].config->label};
         put(report, i, &vote);
     }
     publish(report);
@@ -101,12 +101,12 @@ void rl_report_open(struct rl_report *report, const redlock *client, redlock_rep
     if (!to)
         return;
     rl_struct_copy(&report->whole, sizeof(report->whole), to, to->size);
-    report->whole.nodes = client->n;
-    report->whole.needed = rl_quorum_needed(client->n);
+    report->whole.nodes = client->nodes.n;
+    report->whole.needed = rl_quorum_needed(client->nodes.n);
     report->whole.rounds = 0;
-    report->whole.node_count = !to->node                  ? 0
-                               : to->node_max < client->n ? to->node_max
-                                                          : client->n;
+    report->whole.node_count = !to->node                        ? 0
+                               : to->node_max < client->nodes.n ? to->node_max
+                                                                : client->nodes.n;
     clear(report, client);
 }
 
@@ -118,7 +118,7 @@ void rl_report_unasked(struct rl_op *op, uint64_t nodes, int64_t now_ns)
     for (nodes &= ~(report->granted | report->held | report->free | report->failed); nodes;
          nodes &= nodes - 1) {
         unsigned i = rl_first(nodes);
-        struct rl_node *node = &op->client->nodes[i];
+        struct rl_node *node = &op->client->nodes.all[i];
         redlock_node_vote vote = get(report, i);
         if (node->mode != RL_UP && rl_node_pending(node)) {
             set_text(&vote, "was not asked, as it was still connecting");
@@ -136,7 +136,7 @@ void rl_report_begin(struct rl_op *op, uint64_t able, int64_t now_ns)
         return;
     op->report.whole.rounds++;
     clear(&op->report, op->client);
-    rl_report_unasked(op, rl_all(op->client->n) & ~able, now_ns);
+    rl_report_unasked(op, rl_all(op->client->nodes.n) & ~able, now_ns);
 }
 
 void rl_report_vote(struct rl_op *op, unsigned node, int vote, const struct rl_judged *judged)
@@ -144,7 +144,7 @@ void rl_report_vote(struct rl_op *op, unsigned node, int vote, const struct rl_j
     struct rl_report *report = &op->report;
     if (!report->to)
         return;
-    assert(node < op->client->n);
+    assert(node < op->client->nodes.n);
     redlock_node_vote said = get(report, node);
     said.vote = vote;
     if (judged->why)
@@ -154,7 +154,8 @@ void rl_report_vote(struct rl_op *op, unsigned node, int vote, const struct rl_j
         said.holder_len = judged->holder_len < sizeof(said.holder) ? judged->holder_len
                                                                    : sizeof(said.holder) - 1;
         memcpy(said.holder, judged->holder, said.holder_len);
-        said.holder_len = rl_node_mask(&op->client->nodes[node], said.holder, said.holder_len);
+        said.holder_len =
+            rl_node_mask(&op->client->nodes.all[node], said.holder, said.holder_len);
         said.holder[said.holder_len] = '\0';
     }
     put(report, node, &said);

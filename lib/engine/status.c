@@ -36,13 +36,13 @@ bool rl_status_open(struct rl_status *status, const redlock *client, redlock_sta
         return false;
     *status = (struct rl_status){.to = to};
     rl_struct_copy(&status->whole, sizeof(status->whole), to, to->size);
-    status->whole.nodes = client->n;
-    status->whole.needed = rl_quorum_needed(client->n);
+    status->whole.nodes = client->nodes.n;
+    status->whole.needed = rl_quorum_needed(client->nodes.n);
     status->whole.ready = status->whole.proven = 0;
     status->whole.max_ttl_ms = client->config.max_ttl_ms;
-    status->whole.node_count = !to->node                  ? 0
-                               : to->node_max < client->n ? to->node_max
-                                                          : client->n;
+    status->whole.node_count = !to->node                        ? 0
+                               : to->node_max < client->nodes.n ? to->node_max
+                                                                : client->nodes.n;
     return true;
 }
 

@@ -11,53 +11,53 @@
 
 static struct rl_sub *make(redlock *client)
 {
-    struct rl_sub *subs = calloc(client->n, sizeof(*subs));
-    for (unsigned i = 0; subs && i < client->n; i++) {
-        if (rl_sub_init(&subs[i], i, client->nodes[i].config, &client->settings,
-                        client->sub_events, client->nodes[i].tls, client->uuid,
-                        client->epoll_fd, client->wake_fd) == 0)
+    struct rl_sub *subs = calloc(client->nodes.n, sizeof(*subs));
+    for (unsigned i = 0; subs && i < client->nodes.n; i++) {
+        if (rl_sub_init(&subs[i], i, client->nodes.all[i].config, &client->nodes.settings,
+                        client->subs.events, client->nodes.all[i].tls, client->identity.uuid,
+                        client->loop.epoll_fd, client->loop.wake_fd) == 0)
             continue;
         while (i > 0)
             rl_sub_done(&subs[--i]);
         free(subs);
         return NULL;
     }
-    for (unsigned i = 0; subs && i < client->n; i++)
-        subs[i].ears = &client->ears;
+    for (unsigned i = 0; subs && i < client->nodes.n; i++)
+        subs[i].ears = &client->subs.ears;
     return subs;
 }
 
 void rl_subs_want(redlock *client, int64_t now_ns)
 {
-    if (!client->subs)
-        client->subs = make(client);
-    if (!client->subs) /* no memory for them: who waits asks from time to time instead */
+    if (!client->subs.all)
+        client->subs.all = make(client);
+    if (!client->subs.all) /* no memory for them: who waits asks from time to time instead */
         return;
-    client->subs_wanted = true;
-    for (unsigned i = 0; i < client->n; i++)
-        rl_sub_want(&client->subs[i], now_ns);
+    client->subs.wanted = true;
+    for (unsigned i = 0; i < client->nodes.n; i++)
+        rl_sub_want(&client->subs.all[i], now_ns);
 }
 
 void rl_subs_tune(redlock *client, struct rl_ear *ear, int64_t now_ns)
 {
-    for (unsigned i = 0; client->subs && i < client->n; i++)
-        rl_sub_tune(&client->subs[i], ear, now_ns);
-    rl_ear_settle(&client->ears, ear);
-    client->subs_unflushed = client->subs != NULL;
+    for (unsigned i = 0; client->subs.all && i < client->nodes.n; i++)
+        rl_sub_tune(&client->subs.all[i], ear, now_ns);
+    rl_ear_settle(&client->subs.ears, ear);
+    client->subs.unflushed = client->subs.all != NULL;
 }
 
 void rl_subs_flush(redlock *client, int64_t now_ns)
 {
-    client->subs_unflushed = false;
-    for (unsigned i = 0; client->subs && i < client->n; i++)
-        rl_sub_flush(&client->subs[i], now_ns);
+    client->subs.unflushed = false;
+    for (unsigned i = 0; client->subs.all && i < client->nodes.n; i++)
+        rl_sub_flush(&client->subs.all[i], now_ns);
 }
 
 uint64_t rl_subs_heard(const redlock *client, int64_t since_ns)
 {
     uint64_t heard = 0;
-    for (unsigned i = 0; client->subs && i < client->n; i++) {
-        if (client->subs[i].wire.heard_ns >= since_ns)
+    for (unsigned i = 0; client->subs.all && i < client->nodes.n; i++) {
+        if (client->subs.all[i].wire.heard_ns >= since_ns)
             heard |= rl_bit(i);
     }
     return heard;
@@ -65,8 +65,8 @@ uint64_t rl_subs_heard(const redlock *client, int64_t since_ns)
 
 bool rl_subs_pending(const redlock *client)
 {
-    for (unsigned i = 0; client->subs && i < client->n; i++) {
-        if (rl_sub_pending(&client->subs[i]))
+    for (unsigned i = 0; client->subs.all && i < client->nodes.n; i++) {
+        if (rl_sub_pending(&client->subs.all[i]))
             return true;
     }
     return false;
@@ -75,31 +75,31 @@ bool rl_subs_pending(const redlock *client)
 /* Nobody has waited for a while: the connections are left alone. */
 static void unwant(redlock *client)
 {
-    client->subs_wanted = false;
-    for (unsigned i = 0; i < client->n; i++)
-        rl_sub_unwant(&client->subs[i]);
+    client->subs.wanted = false;
+    for (unsigned i = 0; i < client->nodes.n; i++)
+        rl_sub_unwant(&client->subs.all[i]);
 }
 
 void rl_subs_absent(redlock *client, int64_t absent_ns)
 {
-    for (unsigned i = 0; client->subs && i < client->n; i++)
-        rl_sub_absent(&client->subs[i], absent_ns);
+    for (unsigned i = 0; client->subs.all && i < client->nodes.n; i++)
+        rl_sub_absent(&client->subs.all[i], absent_ns);
 }
 
 void rl_subs_tick(redlock *client, int64_t now_ns)
 {
-    if (client->subs_wanted && client->lines.count == 0 && !client->probes &&
+    if (client->subs.wanted && client->lines.count == 0 && !client->probes.first &&
         now_ns - client->lines.left_ns > UNWANTED_NS)
         unwant(client);
-    for (unsigned i = 0; client->subs && i < client->n; i++)
-        rl_sub_tick(&client->subs[i], now_ns);
+    for (unsigned i = 0; client->subs.all && i < client->nodes.n; i++)
+        rl_sub_tick(&client->subs.all[i], now_ns);
 }
 
 int64_t rl_subs_due_ns(redlock *client)
 {
     int64_t due_ns = INT64_MAX;
-    for (unsigned i = 0; client->subs && i < client->n; i++) {
-        int64_t sub_ns = rl_sub_due_ns(&client->subs[i]);
+    for (unsigned i = 0; client->subs.all && i < client->nodes.n; i++) {
+        int64_t sub_ns = rl_sub_due_ns(&client->subs.all[i]);
         if (sub_ns < due_ns)
             due_ns = sub_ns;
     }
@@ -108,12 +108,12 @@ int64_t rl_subs_due_ns(redlock *client)
 
 void rl_subs_done(redlock *client, bool in_child)
 {
-    for (unsigned i = 0; client->subs && i < client->n; i++) {
+    for (unsigned i = 0; client->subs.all && i < client->nodes.n; i++) {
         if (in_child)
-            rl_sub_done_in_child(&client->subs[i]);
+            rl_sub_done_in_child(&client->subs.all[i]);
         else
-            rl_sub_done(&client->subs[i]);
+            rl_sub_done(&client->subs.all[i]);
     }
-    free(client->subs);
-    client->subs = NULL;
+    free(client->subs.all);
+    client->subs.all = NULL;
 }

@@ -1,11 +1,11 @@
 /* twins.c - one server has one vote, under however many names it is on the list.
  *
- * Nodes that are up and have the same run_id may be one server: then one of them is its twin and
- * has no vote. They may also be two, as a machine that was cloned while its server ran, or a
- * server that makes its run_id up; so it is proven. What one of them is taught (a script that
+ * Nodes that are up and have the same run_id may be one server: then one of them is its twin
+ * and has no vote. They may also be two, as a machine that was cloned while its server ran, or
+ * a server that makes its run_id up; so it is proven. What one of them is taught (a script that
  * returns a nonce), the other one knows, whatever database it is asked for, or it is another
- * server. Until that is known the one that has come last has no vote, for it may be the same; and
- * nor has one that can't be taught, since it is of no use for locks either.
+ * server. Until that is known the one that has come last has no vote, for it may be the same;
+ * and nor has one that can't be taught, since it is of no use for locks either.
  */
 #include "config_auto.h"
 
@@ -55,19 +55,20 @@ static void tell(redlock *client, const struct rl_node *node)
 {
     rl_client_log(client, REDLOCK_LOG_ERROR,
                   "%s is the same server as %s: it has no vote; name %u different servers",
-                  node->config->label, client->nodes[node->twin].config->label, client->n);
+                  node->config->label, client->nodes.all[node->twin].config->label,
+                  client->nodes.n);
 }
 
 /* Who of them votes, by what is known now? */
 static void judge(redlock *client)
 {
-    for (unsigned i = 0; i < client->n; i++) {
-        struct rl_node *node = &client->nodes[i];
+    for (unsigned i = 0; i < client->nodes.n; i++) {
+        struct rl_node *node = &client->nodes.all[i];
         bool was = node->twin >= 0 && node->twin_proven;
         node->twin = -1;
         node->twin_proven = false;
-        for (unsigned k = 0; k < client->n; k++) {
-            const struct rl_node *other = &client->nodes[k];
+        for (unsigned k = 0; k < client->nodes.n; k++) {
+            const struct rl_node *other = &client->nodes.all[k];
             if (k == i || !alike(node, other) || apart(node, other) || precedes(node, other))
                 continue;
             if (node->twin >= 0 && node->twin_proven)
@@ -89,10 +90,10 @@ static bool still_there(const struct rl_node *node, int64_t since_ns)
 
 static bool is_proving(redlock *client)
 {
-    const struct rl_proof *proof = &client->proof;
+    const struct rl_proof *proof = &client->nodes.proof;
     return proof->on &&
-           still_there(&client->nodes[proof->teacher], proof->teacher_since_ns) &&
-           still_there(&client->nodes[proof->pupil], proof->pupil_since_ns);
+           still_there(&client->nodes.all[proof->teacher], proof->teacher_since_ns) &&
+           still_there(&client->nodes.all[proof->pupil], proof->pupil_since_ns);
 }
 
 static bool ask(redlock *client, struct rl_node *node, enum rl_ask what, const char *command,
@@ -105,20 +106,20 @@ static bool ask(redlock *client, struct rl_node *node, enum rl_ask what, const c
     rl_put_text(&out, command);
     rl_put_text(&out, script);
     rl_put_text(&out, "0");
-    return rl_node_prove(node, what, &out, client->proof.nonce, now_ns);
+    return rl_node_prove(node, what, &out, client->nodes.proof.nonce, now_ns);
 }
 
 static void give_up(redlock *client, int64_t now_ns)
 {
-    client->proof.on = false;
-    client->proof.again_ns = now_ns + PROVE_AGAIN_NS;
+    client->nodes.proof.on = false;
+    client->nodes.proof.again_ns = now_ns + PROVE_AGAIN_NS;
 }
 
 /* Teach one of them something that no other server knows. */
 static void teach(redlock *client, struct rl_node *teacher, struct rl_node *pupil,
                   int64_t now_ns)
 {
-    struct rl_proof *proof = &client->proof;
+    struct rl_proof *proof = &client->nodes.proof;
     uint64_t random;
     char script[64];
     *proof = (struct rl_proof){
@@ -141,16 +142,16 @@ static void teach(redlock *client, struct rl_node *teacher, struct rl_node *pupi
 /* The next two of which it is not known. */
 static void go_on(redlock *client, int64_t now_ns)
 {
-    struct rl_proof *proof = &client->proof;
+    struct rl_proof *proof = &client->nodes.proof;
     if (is_proving(client))
         return;
     proof->on = false;
     if (proof->again_ns != INT64_MAX && now_ns < proof->again_ns)
         return;
     proof->again_ns = INT64_MAX;
-    for (unsigned i = 0; i < client->n; i++) {
+    for (unsigned i = 0; i < client->nodes.n; i++) {
         for (unsigned k = 0; k < i; k++) {
-            struct rl_node *one = &client->nodes[k], *other = &client->nodes[i];
+            struct rl_node *one = &client->nodes.all[k], *other = &client->nodes.all[i];
             if (!alike(one, other) || apart(one, other) || same(one, other))
                 continue;
             if (precedes(one, other))
@@ -166,8 +167,8 @@ void rl_twins_look(redlock *client, int64_t now_ns)
 {
     judge(client);
     go_on(client, now_ns);
-    for (unsigned i = 0; i < client->n; i++)
-        client->nodes[i].proving = client->proof.on && client->nodes[i].twin >= 0;
+    for (unsigned i = 0; i < client->nodes.n; i++)
+        client->nodes.all[i].proving = client->nodes.proof.on && client->nodes.all[i].twin >= 0;
 }
 
 static bool says_nonce(const struct rl_proof *proof, const struct rl_reply *reply)
@@ -179,9 +180,9 @@ static bool says_nonce(const struct rl_proof *proof, const struct rl_reply *repl
 static bool take(redlock *client, struct rl_node *node, enum rl_ask what,
                  const struct rl_reply *reply, int64_t now_ns)
 {
-    struct rl_proof *proof = &client->proof;
-    struct rl_node *teacher = &client->nodes[proof->teacher];
-    struct rl_node *pupil = &client->nodes[proof->pupil];
+    struct rl_proof *proof = &client->nodes.proof;
+    struct rl_node *teacher = &client->nodes.all[proof->teacher];
+    struct rl_node *pupil = &client->nodes.all[proof->pupil];
     bool knows = says_nonce(proof, reply);
     if (what == RL_ASK_TEACH && node == teacher) {
         teacher->unteachable = !knows;
@@ -211,8 +212,8 @@ void rl_twins_proved(void *owner, struct rl_node *node, const struct rl_waiting 
     redlock *client = owner;
     /* One that was given up may be answered late. */
     if (!is_proving(client) ||
-        memcmp(waiting->nonce, client->proof.nonce, RL_NONCE_LEN) != 0)
+        memcmp(waiting->nonce, client->nodes.proof.nonce, RL_NONCE_LEN) != 0)
         return;
-    if (take(client, node, waiting->ask, reply, now_ns) || !client->proof.on)
-        client->settings.events->changed(client, node, now_ns);
+    if (take(client, node, waiting->ask, reply, now_ns) || !client->nodes.proof.on)
+        client->nodes.settings.events->changed(client, node, now_ns);
 }

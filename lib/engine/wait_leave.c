@@ -16,19 +16,19 @@ static uint64_t leave_queue(redlock *client, const struct rl_target *target, uin
     struct rl_request request = {
         .target = target,
         .script = RL_LEAVE,
-        .uuid = client->uuid,
+        .uuid = client->identity.uuid,
         .waiter = waiter,
     };
     uint64_t untold = 0;
     if (!target->kind->script[RL_LEAVE].body)
         return 0;
-    rl_nonce_text(++client->nonce, request.nonce);
+    rl_nonce_text(++client->requests.nonce, request.nonce);
     if (rl_request_keeps(&request))
         request.keep_ms = rl_client_keep_ms(client);
-    size_t len = rl_request_encode(&request, NULL, client->request_bytes);
+    size_t len = rl_request_encode(&request, NULL, client->requests.bytes);
     for (; nodes; nodes &= nodes - 1) {
         unsigned i = rl_first(nodes);
-        if (!rl_node_tell(&client->nodes[i], client->request_bytes, len, now_ns))
+        if (!rl_node_tell(&client->nodes.all[i], client->requests.bytes, len, now_ns))
             untold |= rl_bit(i);
     }
     return untold;

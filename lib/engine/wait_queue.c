@@ -70,7 +70,7 @@ uint64_t rl_line_listening(const redlock *client, const struct rl_line *line)
 {
     if (!line)
         return 0;
-    return line->ear ? rl_ear_listening(line->ear) : client->listening;
+    return line->ear ? rl_ear_listening(line->ear) : client->subs.listening;
 }
 
 bool rl_line_pending(const redlock *client, const struct rl_line *line)
@@ -81,9 +81,9 @@ bool rl_line_pending(const redlock *client, const struct rl_line *line)
 uint64_t rl_line_queues_at(const redlock *client, const struct rl_kind *kind, uint64_t number)
 {
     if (kind->queues_at_once)
-        return rl_all(client->n);
+        return rl_all(client->nodes.n);
     if (rl_kind_queues(kind))
-        return client->listening;
+        return client->subs.listening;
     return rl_line_listening(client, rl_line_by_number(client, number));
 }
 
@@ -164,7 +164,7 @@ static bool give_ear(redlock *client, struct rl_line *line)
     if (rl_kind_queues(line->target.kind))
         return true;
     size_t len = rl_key_channel(&line->target, channel);
-    struct rl_ear *ear = rl_ear_take(&client->ears, channel, len);
+    struct rl_ear *ear = rl_ear_take(&client->subs.ears, channel, len);
     if (!ear)
         return false;
     line->ear = ear;
@@ -178,7 +178,7 @@ static bool give_ear(redlock *client, struct rl_line *line)
 
 void rl_line_let_ear_go(redlock *client, struct rl_ear *ear, int64_t now_ns)
 {
-    rl_ear_drop(&client->ears, ear);
+    rl_ear_drop(&client->subs.ears, ear);
     if (ear->users == 0)
         rl_subs_tune(client, ear, now_ns);
 }

@@ -75,7 +75,7 @@ void rl_line_hears(redlock *client, unsigned node, struct rl_ear *ear, int64_t n
 void rl_line_asks(redlock *client, struct rl_line *line, bool hinted, int64_t now_ns)
 {
     line->rounds++;
-    if (rl_count(line->wakes) >= rl_quorum_needed(client->n)) {
+    if (rl_count(line->wakes) >= rl_quorum_needed(client->nodes.n)) {
         rl_backoff_reset(&line->heed);
         line->heed_ns = 0;
     } else if (hinted || line->wakes) {
@@ -104,7 +104,7 @@ void rl_line_part(redlock *client, const struct rl_target *target, int64_t now_n
     if (!rl_kind_queues(target->kind))
         return;
     /* What a hand-off takes: the release, the wake-up, the acquire and its answer. */
-    int64_t pause_ns = 4 * rl_client_round_trip_ns(client, rl_all(client->n));
+    int64_t pause_ns = 4 * rl_client_round_trip_ns(client, rl_all(client->nodes.n));
     if (pause_ns > PARTING_MAX_NS)
         pause_ns = PARTING_MAX_NS;
     uint64_t hash = rl_hash(target->name, target->name_len);

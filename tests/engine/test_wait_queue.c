@@ -310,7 +310,7 @@ static struct rl_line *stand(int i, const struct rl_kind *kind, const char *owne
 
 static struct rl_ear *ear_of(const char *channel)
 {
-    return rl_ear_find(&client->ears, channel, strlen(channel));
+    return rl_ear_find(&client->subs.ears, channel, strlen(channel));
 }
 
 START_TEST(a_line_is_of_one_kind_and_where_owners_queue_of_one_owner)
@@ -329,14 +329,14 @@ START_TEST(a_line_is_of_one_kind_and_where_owners_queue_of_one_owner)
     ck_assert_ptr_eq(told[1].waiter.line->ear, ear_of("redisson_lock__channel:{name}"));
     ck_assert_ptr_eq(told[4].waiter.line->ear, ear_of("redisson_lock__channel:{name}:bob"));
     ck_assert_ptr_eq(told[7].waiter.line->ear, ear_of("redisson_rwlock:{name}"));
-    ck_assert_uint_eq(client->ears.used, 4);
+    ck_assert_uint_eq(client->subs.ears.used, 4);
     leave(6, false);
     ck_assert_ptr_nonnull(ear_of("redisson_rwlock:{name}"));
     leave(7, true);
     ck_assert_ptr_null(ear_of("redisson_rwlock:{name}"));
     for (int i = 0; i < 6; i++)
         leave(i, i % 2 == 0);
-    ck_assert_uint_eq(client->ears.count, 0);
+    ck_assert_uint_eq(client->subs.ears.count, 0);
     tear_down();
 }
 END_TEST
@@ -380,7 +380,7 @@ START_TEST(all_that_hear_a_channel_are_told_and_stay_queued)
     reads->ear->asked = reads->ear->heard = 0;
     for (int i = 0; i < 4; i++)
         leave(i, true);
-    ck_assert_uint_eq(client->ears.count, 0);
+    ck_assert_uint_eq(client->subs.ears.count, 0);
     tear_down();
 }
 END_TEST
@@ -392,7 +392,7 @@ START_TEST(what_is_of_plain_locks_does_not_concern_them)
     struct rl_line *line = stand(0, &lock_kind, "ann");
     struct rl_target target = target_of(&lock_kind, "ann");
     line->queued = 2;
-    client->listening = 7;
+    client->subs.listening = 7;
     rl_lines_changed(client, 1, false, 3);
     rl_lines_changed(client, 1, true, 3);
     rl_line_woken(client, 1, line->number, 3);
@@ -410,7 +410,7 @@ START_TEST(what_is_of_plain_locks_does_not_concern_them)
     ck_assert_uint_eq(rl_line_queues_at(client, rl_kind(REDLOCK_PLAIN), 1), 7);
     ck_assert_uint_eq(rl_line_queues_at(client, &fair_kind, 1), 7); /* all there are */
     line->ear->heard = 0;
-    client->listening = 0;
+    client->subs.listening = 0;
     leave(0, false);
     tear_down();
 }
@@ -452,8 +452,8 @@ START_TEST(whoever_is_told_may_leave)
         rl_line_leave(client, &told[i].waiter, false, 4);
     }
     ck_assert_ptr_eq(ear_of("redisson_rwlock:{name}"), ear);
-    rl_ears_forget(&client->ears, 1);
-    ck_assert_uint_eq(client->ears.count, 0);
+    rl_ears_forget(&client->subs.ears, 1);
+    ck_assert_uint_eq(client->subs.ears.count, 0);
     tear_down();
 }
 END_TEST

@@ -91,7 +91,7 @@ START_TEST(the_names_are_the_servers)
         ck_assert_int_eq(reply.type, '$');
         unsigned row = verb == RL_INSPECT || verb == RL_FORCE ? RL_ROW_ANY : RL_ROW_PLAIN;
         unsigned number = rl_script_number(rl_kind((int)row), (enum rl_verb)verb);
-        ck_assert_str_eq(client->sha[number], reply.text);
+        ck_assert_str_eq(client->requests.sha[number], reply.text);
     }
     redlock_close(client);
 }

@@ -41,7 +41,7 @@ static void watch(struct sim_actor *actor, int64_t until_ns)
 /* Threads that are blocked may be ended by closing; those on their way in may not be. */
 static bool all_blocked(const struct sim_actor *actor)
 {
-    return actor->style == SIM_BLOCKING && actor->client->callers == actor->running &&
+    return actor->style == SIM_BLOCKING && actor->client->calls.callers == actor->running &&
            actor->calling == actor->running;
 }
 
@@ -59,9 +59,9 @@ static bool answers_in_time(void)
  * second if nothing else is asked for, which is for ever where all answer. */
 static void close_client(struct sim_actor *actor)
 {
-    char holder[sizeof(actor->client->holder)];
+    char holder[sizeof(actor->client->identity.holder)];
     unsigned master;
-    memcpy(holder, actor->client->holder, sizeof(holder));
+    memcpy(holder, actor->client->identity.holder, sizeof(holder));
     sim_close(actor->client);
     if (!answers_in_time() || actor->options.linger_ms != 0)
         return;
