@@ -184,6 +184,28 @@ for page in README.md CONTRIBUTING.md SECURITY.md CHANGES.md docs/*.md; do
     done <"$work/links"
 done
 
+anchors_of() { # PAGE: of its headings
+    awk '/^```/ { code = !code }
+        !code && /^#/ {
+            sub(/^#+ */, "")
+            $0 = tolower($0)
+            gsub(/[^a-z0-9_ -]/, "")
+            gsub(/ /, "-")
+            print
+        }' "$1"
+}
+for page in README.md CONTRIBUTING.md docs/*.md; do
+    grep -oE '\]\([^)#]*#[^)]+\)' "$page" | grep -v https: | sed 's/^](//; s/)$//' >"$work/links"
+    while IFS='#' read -r link anchor; do
+        case $link in
+        '') there=$page ;;
+        *) there=${page%"${page##*/}"}$link ;;
+        esac
+        anchors_of "$there" >"$work/anchors"
+        check "$page: the heading $link#$anchor" grep -qxF "$anchor" "$work/anchors"
+    done <"$work/links"
+done
+
 # ---- paths: what pages name in the tree is there, by itself or as a program's source ----
 
 # shellcheck disable=SC2086 # patterns are meant to be expanded
