@@ -189,7 +189,7 @@ if [ -z "$sanitizers" ] && command -v cmake >/dev/null; then
         echo 'add_executable(my_program my_program.c)'
         block cmake "$guide"
     } >"$work/project/CMakeLists.txt"
-    check "CMake builds with the guide's lines" build_by sh -c 'mkdir b && cd b && cmake .. && make'
+    check "CMake builds with the guide's lines" build_by sh -c 'mkdir b && cd b && cmake .. && cmake --build .'
 fi
 if [ -z "$sanitizers" ] && command -v meson >/dev/null && command -v ninja >/dev/null; then
     new_project
