@@ -25,7 +25,7 @@ static long long pttl(unsigned node)
 START_TEST(extend_lengthens_everywhere)
 {
     redlock_lock *lock = NULL;
-    open_cold_clients(3, NULL);
+    open_clients(3, NULL);
     ck_assert_int_eq(client_try(one, "name", 3000, 0, NULL, &lock), 0);
     ck_assert(wait_until(masters_with(masters, "name") == 3, 5000));
     client_ready(one); /* a grant that came late is heard */
@@ -72,7 +72,7 @@ END_TEST
 /* Two grants were a majority, the third has come meanwhile: it is a node like the others. */
 START_TEST(extend_hears_late_grants_first)
 {
-    open_cold_clients(3, NULL);
+    open_clients(3, NULL);
     for (int i = 0; i < 30; i++) {
         redlock_lock *lock = client_take(one, "name");
         ck_assert(wait_until(masters_with(masters, "name") == 3, 5000));
@@ -378,7 +378,7 @@ static int attach_at(const char *text, unsigned own, struct masters *others, red
 START_TEST(a_handle_of_other_masters_is_refused)
 {
     char text[REDLOCK_HANDLE_MAX];
-    open_cold_clients(3, NULL);
+    open_clients(3, NULL);
     struct masters *others = masters_start(3, NULL);
     redlock_lock *lock = client_take(one, "name");
     ck_assert_int_eq(redlock_detach(lock, text, sizeof(text)), 0);
@@ -481,7 +481,7 @@ END_TEST
 
 START_TEST(inspect_tells_who_holds_it)
 {
-    open_cold_clients(3, NULL);
+    open_clients(3, NULL);
     report.size = 0;
     ck_assert_int_eq(redlock_inspect(two, "name", 4, &report), REDLOCK_EINVAL);
     report.size = sizeof(report);
