@@ -43,7 +43,7 @@ lib_net = %D%/net/auth.c %D%/net/auth.h %D%/net/connection.c %D%/net/connection.
 	%D%/net/resp_writer.c %D%/net/tls.c %D%/net/tls.h %D%/net/tls_bio.c \
 	%D%/net/tls_context.c %D%/net/tls_files.c %D%/net/tls_internal.h
 lib_node = %D%/node/channel.c %D%/node/channel.h %D%/node/node.c %D%/node/node.h \
-	%D%/node/node_handshake.c %D%/node/node_replies.c %D%/node/subscriber.c \
+	%D%/node/node_handshake.c %D%/node/node_replies.c %D%/node/node_standing.c %D%/node/node_state.c %D%/node/subscriber.c \
 	%D%/node/subscriber.h %D%/node/subscriber_channels.c %D%/node/subscriber_parts.h \
 	%D%/node/subscriber_replies.c
 lib_engine = %D%/engine/background.c %D%/engine/call.c %D%/engine/call.h \
@@ -54,13 +54,13 @@ lib_engine = %D%/engine/background.c %D%/engine/call.c %D%/engine/call.h \
 	%D%/engine/probe.c %D%/engine/probe.h %D%/engine/renewal.c %D%/engine/request.c %D%/engine/request.h \
 	%D%/engine/report.c %D%/engine/report.h %D%/engine/status.c %D%/engine/status.h \
 	%D%/engine/subscribers.c \
-	%D%/engine/twins.c %D%/engine/wait_leave.c %D%/engine/wait_queue.c %D%/engine/wait_queue.h \
+	%D%/engine/twins.c %D%/engine/wait_channel.c %D%/engine/wait_leave.c %D%/engine/wait_queue.c %D%/engine/wait_queue.h \
 	%D%/engine/wait_signals.c
 lib_api = %D%/api/acquire.c %D%/api/acquire.h %D%/api/acquire_backoff.c %D%/api/acquire_bounds.c \
 	%D%/api/acquire_round.c %D%/api/close.c %D%/api/describe.c %D%/api/detach.c \
-	%D%/api/extend.c %D%/api/hold_count.c %D%/api/inspect.c %D%/api/inspect.h \
+	%D%/api/event_loop.c %D%/api/extend.c %D%/api/hold_count.c %D%/api/inspect.c %D%/api/inspect.h \
 	%D%/api/lock.c %D%/api/multi_lock.c %D%/api/open.c %D%/api/probe.c \
-	%D%/api/release.c %D%/api/status.c %D%/api/status.h %D%/api/try.c %D%/api/try.h \
+	%D%/api/release.c %D%/api/status.c %D%/api/status.h %D%/api/stats.c %D%/api/try.c %D%/api/try.h \
 	%D%/api/try_all.c
 
 lua_files = %D%/kinds/shared/force.lua %D%/kinds/shared/inspect.lua \

@@ -52,7 +52,7 @@ static void tell(redlock *client)
     rl_loop_nudge(client);
 }
 
-static void drive(redlock *client, bool late)
+void rl_drive_turn(redlock *client, bool late)
 {
     rl_loop_poll(client, late);
     tell(client);
@@ -105,7 +105,7 @@ static void *run(void *argument)
         if (client->loop.leader)
             tell(client); /* all else is the leader's */
         else
-            drive(client, client->drive.away);
+            rl_drive_turn(client, client->drive.away);
     }
     pthread_mutex_unlock(&client->mutex);
     return NULL;
@@ -184,90 +184,4 @@ void rl_drive_done(redlock *client)
         close(client->drive.kick_fd);
     if (client->drive.outer_fd >= 0)
         close(client->drive.outer_fd);
-}
-
-/* ---- the user's event loop ------------------------------------------------------------ */
-
-static int watch(int outer_fd, int fd)
-{
-    struct epoll_event event = {.events = EPOLLIN};
-    return epoll_ctl(outer_fd, EPOLL_CTL_ADD, fd, &event);
-}
-
-static int make_outer(redlock *client)
-{
-    struct rl_drive *drive = &client->drive;
-    if (rl_loop_make_kick(client))
-        return REDLOCK_ESYSTEM;
-    int outer_fd = epoll_create1(EPOLL_CLOEXEC);
-    if (outer_fd < 0 || watch(outer_fd, client->loop.epoll_fd) != 0 ||
-        watch(outer_fd, drive->kick_fd) != 0) {
-        if (outer_fd >= 0)
-            close(outer_fd);
-        return REDLOCK_ESYSTEM;
-    }
-    drive->outer_fd = outer_fd;
-    drive->loop = true;
-    rl_drive_stop(client); /* at most one of the two drives */
-    drive->told_ns = INT64_MAX;
-    return 0;
-}
-
-int redlock_fd(redlock *client)
-{
-    int cancel_state;
-    int result = rl_client_enter(client, &cancel_state);
-    if (result)
-        return result;
-    if (client->drive.outer_fd < 0) {
-        result = rl_notice_inside(client) ? REDLOCK_EDEADLK : make_outer(client);
-        client->drive.loop_thread = pthread_self();
-    }
-    if (result == 0)
-        result = client->drive.outer_fd;
-    rl_client_leave(client, cancel_state);
-    return result;
-}
-
-static void loop_sleeps(redlock *client, int64_t until_ns)
-{
-    client->drive.told_ns = until_ns;
-    rl_driven_sleeps(&client->nodes.settings.driven, RL_DRIVER_SLEEPS, until_ns);
-}
-
-int redlock_timeout_ms(redlock *client)
-{
-    int cancel_state;
-    int result = rl_client_enter(client, &cancel_state);
-    if (result)
-        return result;
-    int64_t due_ns = client->notices.first ? 0 : rl_loop_next_due_ns(client);
-    if (client->drive.loop)
-        loop_sleeps(client, due_ns);
-    result = due_ns == INT64_MAX ? -1 : rl_loop_timeout_ms(due_ns, rl_client_now_ns(client));
-    rl_client_leave(client, cancel_state);
-    return result;
-}
-
-int redlock_process(redlock *client)
-{
-    int cancel_state;
-    int result = rl_client_enter(client, &cancel_state);
-    if (result)
-        return result;
-    if (rl_notice_inside(client)) {
-        result = REDLOCK_EDEADLK;
-    } else {
-        struct rl_drive *self = &client->drive;
-        self->loop_thread = pthread_self();
-        if (self->loop) {
-            self->told_ns = INT64_MIN;
-            rl_loop_drain_kick(client);
-        }
-        drive(client, false);
-        if (self->loop)
-            loop_sleeps(client, rl_loop_next_due_ns(client));
-    }
-    rl_client_leave(client, cancel_state);
-    return result;
 }

@@ -1,15 +1,11 @@
-/* client.c - what every call begins and ends with; cancelling, and counting. */
+/* client.c - what every call begins and ends with; cancelling. */
 #include "config_auto.h"
 
 #include "engine/client.h"
 
 #include "base/eventfd.h"
-#include "base/struct_abi.h"
-#include "engine/lease.h"
 
 #include <errno.h>
-#include <stddef.h>
-#include <string.h>
 
 const char *redlock_version(void)
 {
@@ -112,37 +108,4 @@ int rl_client_refuse(redlock *client, const char *why)
     rl_client_log(client, REDLOCK_LOG_ERROR, "%s", why);
     rl_client_leave(client, cancel_state);
     return REDLOCK_EINVAL;
-}
-
-int redlock_get_stats(redlock *client, redlock_stats *ret_stats)
-{
-    static const struct rl_struct shape = {
-        "redlock_stats",
-        "REDLOCK_STATS_INIT",
-        sizeof(redlock_stats),
-        offsetof(redlock_stats, renewing),
-    };
-    char why[RL_STRUCT_WHY_MAX] = "redlock_stats: is NULL; start from REDLOCK_STATS_INIT";
-    int cancel_state;
-    if (!client)
-        return REDLOCK_EINVAL;
-    if (!ret_stats || !rl_struct_sized(&shape, ret_stats->size, why, sizeof(why)))
-        return rl_client_refuse(client, why);
-    int result = rl_client_enter(client, &cancel_state);
-    if (result)
-        return result;
-    redlock_stats stats = client->stats;
-    stats.waiting = client->lines.waiting;
-    stats.pending_releases = rl_claims_unsettled(client, rl_client_now_ns(client));
-    stats.held = 0;
-    for (const struct redlock_lock *lock = client->locks.all; lock; lock = lock->next_all)
-        stats.held += lock->claim != NULL;
-    stats.reconnects = 0;
-    for (unsigned i = 0; i < client->nodes.n; i++) {
-        uint64_t connects = client->nodes.all[i].connects;
-        stats.reconnects += connects > 0 ? connects - 1 : 0;
-    }
-    rl_struct_give(&shape, &stats, ret_stats);
-    rl_client_leave(client, cancel_state);
-    return REDLOCK_OK;
 }

@@ -324,6 +324,9 @@ void rl_loop_wait(redlock *client, struct rl_op *op);
 /* background.c. Mutex held. */
 /* Somebody must see to what outlives this call: 0 or REDLOCK_ESYSTEM. */
 int rl_drive_need(redlock *client);
+/* Look, see to timers, tell the callbacks. `late`: some of it may have lain there for a while.
+ */
+void rl_drive_turn(redlock *client, bool late);
 /* A call is over: start or wake who drives, if there is reason to. */
 void rl_drive_leave(redlock *client);
 void rl_drive_stop(redlock *client); /* the background thread, and wait for its end */

@@ -2,7 +2,6 @@
 #include "config_auto.h"
 
 #include "engine/lease.h"
-#include "kinds/keys.h"
 #include "base/text.h"
 
 #include <assert.h>
@@ -156,50 +155,6 @@ static void keep_target(struct rl_line *line, const struct rl_target *target)
         memcpy(line->bytes + target->name_len, target->owner, target->owner_len);
 }
 
-/* Hear where releases of its kind are told of. False: no memory. */
-static bool give_ear(redlock *client, struct rl_line *line)
-{
-    char channel[RL_KEY_MAX];
-    line->ear = NULL;
-    if (rl_kind_queues(line->target.kind))
-        return true;
-    size_t len = rl_key_channel(&line->target, channel);
-    struct rl_ear *ear = rl_ear_take(&client->subs.ears, channel, len);
-    if (!ear)
-        return false;
-    line->ear = ear;
-    line->ear_prev = NULL;
-    line->ear_next = ear->lines;
-    if (ear->lines)
-        ear->lines->ear_prev = line;
-    ear->lines = line;
-    return true;
-}
-
-void rl_line_let_ear_go(redlock *client, struct rl_ear *ear, int64_t now_ns)
-{
-    rl_ear_drop(&client->subs.ears, ear);
-    if (ear->users == 0)
-        rl_subs_tune(client, ear, now_ns);
-}
-
-static void take_ear(redlock *client, struct rl_line *line, int64_t now_ns)
-{
-    struct rl_ear *ear = line->ear;
-    if (!ear)
-        return;
-    if (ear->told == line)
-        ear->told = line->ear_next;
-    if (line->ear_next)
-        line->ear_next->ear_prev = line->ear_prev;
-    if (line->ear_prev)
-        line->ear_prev->ear_next = line->ear_next;
-    else
-        ear->lines = line->ear_next;
-    line->ear = NULL;
-    rl_line_let_ear_go(client, ear, now_ns);
-}
-
 static struct rl_line *make(redlock *client, const struct rl_target *target)
 {
     struct rl_lines *lines = &client->lines;
@@ -209,7 +164,7 @@ static struct rl_line *make(redlock *client, const struct rl_target *target)
     if (!line)
         return NULL;
     keep_target(line, target);
-    if (!give_ear(client, line)) {
+    if (!rl_line_give_ear(client, line)) {
         line->next = lines->spare;
         lines->spare = line;
         return NULL;
@@ -237,7 +192,7 @@ static void put_away(redlock *client, struct rl_line *line, int64_t now_ns)
     *at = line->next;
     lines->place[line->number & PLACE_MASK] = NULL;
     lines->count--;
-    take_ear(client, line, now_ns);
+    rl_line_take_ear(client, line, now_ns);
     line->next = lines->spare;
     lines->spare = line;
     lines->left_ns = now_ns;

@@ -153,7 +153,10 @@ void rl_lines_free(redlock *client);
 
 struct rl_line *rl_line_by_number(const redlock *client, uint64_t number); /* or NULL */
 
-/* An ear has a user less. */
+/* wait_channel.c: hear where releases of its kind are told of (false: no memory), and no more;
+ * an ear has a user less. */
+bool rl_line_give_ear(redlock *client, struct rl_line *line);
+void rl_line_take_ear(redlock *client, struct rl_line *line, int64_t now_ns);
 void rl_line_let_ear_go(redlock *client, struct rl_ear *ear, int64_t now_ns);
 
 #endif

@@ -4,18 +4,10 @@
 #include "base/clock.h"
 #include "node/node.h"
 
-#include "base/text_escape.h"
-
 #include <assert.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
-
-#define BACKLOG_MAX 8192 /* unanswered: a node with more is asked for no more votes */
-#define LAG_REQUESTS 64
-#define LAG_ROUND_TRIPS 8
-#define LAG_MIN_NS (20 * RL_NS_PER_MS)
 
 static void on_ready(struct rl_tag *tag, unsigned epoll_events, int64_t now_ns)
 {
@@ -78,22 +70,6 @@ void rl_node_done_in_child(struct rl_node *node)
     done(node, rl_link_free_in_child);
 }
 
-void rl_node_forget_twins(struct rl_node *node)
-{
-    node->apart = node->same = 0;
-    node->unteachable = false;
-}
-
-/* The one place that changes the mode. */
-void rl_node_set_mode(struct rl_node *node, enum rl_mode mode, int64_t now_ns)
-{
-    if (mode == RL_UP)
-        rl_node_forget_twins(node);
-    node->mode = mode;
-    node->since_ns = now_ns;
-    node->asked_late = false;
-}
-
 /* What can't be read is told; the old ones may do still. */
 static void renew_certificates(struct rl_node *node)
 {
@@ -119,59 +95,6 @@ static void connect_now(struct rl_node *node, int64_t now_ns)
     node->connects++;
     rl_link_open(slot->wire.link, now_ns, node->deadline_ns);
     rl_node_step(slot, 0, now_ns);
-}
-
-/* Everybody who waits on a link that is gone hears so, oldest first. */
-static void tell_lost(struct rl_slot *slot, int64_t now_ns)
-{
-    struct rl_node *node = slot->node;
-    while (rl_wire_oldest(&slot->wire)) {
-        struct rl_waiting waiting = *rl_wire_oldest(&slot->wire);
-        rl_wire_drop_oldest(&slot->wire);
-        if (waiting.ask == RL_ASK_VERB)
-            node->settings->events->lost(node->settings->owner, node, slot->index, &waiting,
-                                         now_ns);
-    }
-}
-
-void rl_node_lose(struct rl_node *node, unsigned index, int64_t now_ns, const char *format, ...)
-{
-    struct rl_slot *slot = &node->slot[index];
-    bool active = index == node->active;
-    char cut[sizeof(node->why)], why[sizeof(node->why)];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(cut, sizeof(cut), format, args);
-    va_end(args);
-    rl_printable(why, sizeof(why), cut, strlen(cut));
-
-    if (active)
-        node->cut = node->mode == RL_UP && rl_link_state(slot->wire.link) == RL_LINK_FAILED;
-    /* A release that is sent anew, by another link, must not be overtaken by its acquire. */
-    rl_link_abort(slot->wire.link);
-    rl_wire_forget_login(&slot->wire);
-    if (active) {
-        memcpy(node->why, why, sizeof(why));
-        const struct rl_driven *driven = &node->settings->driven;
-        int64_t up_ns = node->mode == RL_UP ? node->since_ns : now_ns;
-        if (rl_driven_before(driven, node->retry.begun_ns))
-            rl_retry_excuse(&node->retry, now_ns);
-        else if (node->mode == RL_UP || rl_driven_unseen(driven, &node->retry))
-            rl_retry_lost(&node->retry, node->settings->prng, up_ns, now_ns);
-        else
-            rl_retry_failed(&node->retry, node->settings->prng, now_ns);
-        rl_node_set_mode(node, RL_DOWN, now_ns);
-        node->ask_info_ns = INT64_MAX;
-        node->settings->events->log(node->settings->owner,
-                                    node->retry.flaws <= 1 ? REDLOCK_LOG_WARNING
-                                                           : REDLOCK_LOG_DEBUG,
-                                    "%s: %s", node->config->label, why);
-    } else {
-        node->draining = false;
-    }
-    tell_lost(slot, now_ns);
-    if (active) /* who waits for nodes waits for one less */
-        node->settings->events->changed(node->settings->owner, node, now_ns);
 }
 
 /* The link in use does not answer: keep it for order, and connect anew beside it. */
@@ -200,12 +123,6 @@ static void drain(struct rl_node *node, int64_t now_ns)
     }
 }
 
-static int64_t stall_ns(struct rl_node *node)
-{
-    const struct rl_waiting *oldest = rl_wire_oldest(rl_node_wire(node));
-    return node->mode == RL_UP && oldest ? oldest->deadline_ns : INT64_MAX;
-}
-
 /* When to connect anew beside the link in use. Where it is silent for longer than an answer
  * takes, bytes may have been lost that TCP sends again only much later; but a server that hangs
  * is not to be connected to again and again. */
@@ -219,22 +136,6 @@ static int64_t drain_ns(struct rl_node *node)
     if (silent_ns < node->drained_ns + limit_ns)
         silent_ns = node->drained_ns + limit_ns;
     return rl_earlier_ns(silent_ns, oldest->deadline_ns + limit_ns);
-}
-
-bool rl_node_stalled(struct rl_node *node, int64_t now_ns)
-{
-    return now_ns >= stall_ns(node);
-}
-
-bool rl_node_lags(struct rl_node *node, int64_t now_ns)
-{
-    struct rl_wire *wire = rl_node_wire(node);
-    if (wire->fifo_count < LAG_REQUESTS)
-        return false;
-    int64_t patience = LAG_ROUND_TRIPS * node->round_trip_ns;
-    if (patience < LAG_MIN_NS)
-        patience = LAG_MIN_NS;
-    return now_ns - rl_wire_oldest(wire)->sent_ns > patience;
 }
 
 /* A server that hangs up on a newcomer says why in answer to the first thing it was told. */
@@ -269,7 +170,7 @@ static void take_back(struct rl_node *node, int64_t now_ns)
 {
     struct rl_slot *slot = &node->slot[node->active];
     rl_link_close(slot->wire.link);
-    tell_lost(slot, now_ns);
+    rl_node_tell_lost(slot, now_ns);
     node->active = 1 - node->active;
     node->draining = false;
     node->why[0] = '\0';
@@ -355,96 +256,11 @@ int64_t rl_node_due_ns(struct rl_node *node)
     return due;
 }
 
-bool rl_node_votes(const struct rl_node *node)
-{
-    return node->fitness == RL_FIT && node->twin < 0;
-}
-
-static bool votes(struct rl_node *node, int64_t now_ns)
-{
-    return node->mode == RL_UP && rl_node_votes(node) && !rl_node_stalled(node, now_ns);
-}
-
-static bool is_full(struct rl_node *node)
-{
-    return rl_node_wire(node)->fifo_count >= BACKLOG_MAX ||
-           rl_link_blocked(rl_node_wire(node)->link);
-}
-
-bool rl_node_able(struct rl_node *node, int64_t now_ns)
-{
-    return votes(node, now_ns) && !is_full(node);
-}
-
-bool rl_node_crowded(struct rl_node *node, int64_t now_ns)
-{
-    return votes(node, now_ns) && is_full(node);
-}
-
-bool rl_node_pending(const struct rl_node *node)
-{
-    return node->mode == RL_UP ? node->asked_late || node->proving : node->retry.failures == 0;
-}
-
 int64_t rl_node_uptime_s(const struct rl_node *node, int64_t now_ns)
 {
     if (node->info.uptime_s < 0 || now_ns < node->info_ns)
         return node->info.uptime_s;
     return node->info.uptime_s + (now_ns - node->info_ns) / RL_NS_PER_S;
-}
-
-const char *rl_node_why(struct rl_node *node, int64_t now_ns)
-{
-    switch (node->mode) {
-    case RL_DOWN:
-        return node->why;
-    case RL_CONNECTING:
-    case RL_AUTH:
-    case RL_GREETING:
-        return node->why[0] ? node->why : "connecting";
-    case RL_UP:
-        break;
-    }
-    if (node->twin >= 0)
-        return node->twin_proven ? "the same server as an earlier node of the list"
-                                 : "has another node's run_id, and may be the same server";
-    if (node->fitness != RL_FIT)
-        return node->why;
-    if (rl_node_stalled(node, now_ns))
-        return "does not answer";
-    if (rl_node_lags(node, now_ns))
-        return "lags behind: not asked, since enough others answer at once";
-    if (rl_link_blocked(rl_node_wire(node)->link))
-        return "takes no more requests";
-    return node->why;
-}
-
-bool rl_node_takes(struct rl_node *node, unsigned slot, size_t len, bool may_grow)
-{
-    if (slot == node->active ? node->mode != RL_UP : !node->draining)
-        return false;
-    return rl_link_state(node->slot[slot].wire.link) == RL_LINK_OPEN &&
-           rl_wire_room(&node->slot[slot].wire, len, may_grow);
-}
-
-void rl_node_put(struct rl_node *node, unsigned slot, const void *bytes, size_t len,
-                 const struct rl_waiting *waiting)
-{
-    rl_wire_put(&node->slot[slot].wire, bytes, len, waiting);
-    node->unflushed = true;
-    node->commands++;
-}
-
-void rl_node_flush(struct rl_node *node, int64_t now_ns)
-{
-    node->unflushed = false;
-    for (unsigned i = 0; i < RL_SLOTS; i++) {
-        struct rl_wire *wire = &node->slot[i].wire;
-        if (!rl_wire_unsent(wire) || rl_link_state(wire->link) != RL_LINK_OPEN)
-            continue;
-        if (!rl_wire_flush(wire))
-            rl_node_lose(node, i, now_ns, "%s", rl_link_text(wire->link));
-    }
 }
 
 size_t rl_node_mask(struct rl_node *node, char *bytes, size_t len)
@@ -460,9 +276,4 @@ bool rl_node_owes_note(struct rl_node *node)
             return true;
     }
     return false;
-}
-
-bool rl_node_unsent(const struct rl_node *node)
-{
-    return rl_wire_unsent(&node->slot[0].wire) || rl_wire_unsent(&node->slot[1].wire);
 }

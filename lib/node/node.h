@@ -227,6 +227,9 @@ void rl_node_set_mode(struct rl_node *node, enum rl_mode mode, int64_t now_ns);
 void rl_node_lose(struct rl_node *node, unsigned slot, int64_t now_ns, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* Everybody who waits on a link that is gone hears so, oldest first. */
+void rl_node_tell_lost(struct rl_slot *slot, int64_t now_ns);
+
 /* Another connection, or another server. */
 void rl_node_forget_twins(struct rl_node *node);
 

@@ -1,0 +1,115 @@
+/* node_state.c - what node.c, the handshake and replies all do to a node: change its mode, lose
+ * a link, queue and send. See node.h. */
+#include "config_auto.h"
+
+#include "node/node.h"
+
+#include "base/text_escape.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void rl_node_forget_twins(struct rl_node *node)
+{
+    node->apart = node->same = 0;
+    node->unteachable = false;
+}
+
+/* The one place that changes the mode. */
+void rl_node_set_mode(struct rl_node *node, enum rl_mode mode, int64_t now_ns)
+{
+    if (mode == RL_UP)
+        rl_node_forget_twins(node);
+    node->mode = mode;
+    node->since_ns = now_ns;
+    node->asked_late = false;
+}
+
+/* Everybody who waits on a link that is gone hears so, oldest first. */
+void rl_node_tell_lost(struct rl_slot *slot, int64_t now_ns)
+{
+    struct rl_node *node = slot->node;
+    while (rl_wire_oldest(&slot->wire)) {
+        struct rl_waiting waiting = *rl_wire_oldest(&slot->wire);
+        rl_wire_drop_oldest(&slot->wire);
+        if (waiting.ask == RL_ASK_VERB)
+            node->settings->events->lost(node->settings->owner, node, slot->index, &waiting,
+                                         now_ns);
+    }
+}
+
+void rl_node_lose(struct rl_node *node, unsigned index, int64_t now_ns, const char *format, ...)
+{
+    struct rl_slot *slot = &node->slot[index];
+    bool active = index == node->active;
+    char cut[sizeof(node->why)], why[sizeof(node->why)];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(cut, sizeof(cut), format, args);
+    va_end(args);
+    rl_printable(why, sizeof(why), cut, strlen(cut));
+
+    if (active)
+        node->cut = node->mode == RL_UP && rl_link_state(slot->wire.link) == RL_LINK_FAILED;
+    /* A release that is sent anew, by another link, must not be overtaken by its acquire. */
+    rl_link_abort(slot->wire.link);
+    rl_wire_forget_login(&slot->wire);
+    if (active) {
+        memcpy(node->why, why, sizeof(why));
+        const struct rl_driven *driven = &node->settings->driven;
+        int64_t up_ns = node->mode == RL_UP ? node->since_ns : now_ns;
+        if (rl_driven_before(driven, node->retry.begun_ns))
+            rl_retry_excuse(&node->retry, now_ns);
+        else if (node->mode == RL_UP || rl_driven_unseen(driven, &node->retry))
+            rl_retry_lost(&node->retry, node->settings->prng, up_ns, now_ns);
+        else
+            rl_retry_failed(&node->retry, node->settings->prng, now_ns);
+        rl_node_set_mode(node, RL_DOWN, now_ns);
+        node->ask_info_ns = INT64_MAX;
+        node->settings->events->log(node->settings->owner,
+                                    node->retry.flaws <= 1 ? REDLOCK_LOG_WARNING
+                                                           : REDLOCK_LOG_DEBUG,
+                                    "%s: %s", node->config->label, why);
+    } else {
+        node->draining = false;
+    }
+    rl_node_tell_lost(slot, now_ns);
+    if (active) /* who waits for nodes waits for one less */
+        node->settings->events->changed(node->settings->owner, node, now_ns);
+}
+
+/* ---- what is sent ----------------------------------------------------------------------- */
+
+bool rl_node_takes(struct rl_node *node, unsigned slot, size_t len, bool may_grow)
+{
+    if (slot == node->active ? node->mode != RL_UP : !node->draining)
+        return false;
+    return rl_link_state(node->slot[slot].wire.link) == RL_LINK_OPEN &&
+           rl_wire_room(&node->slot[slot].wire, len, may_grow);
+}
+
+void rl_node_put(struct rl_node *node, unsigned slot, const void *bytes, size_t len,
+                 const struct rl_waiting *waiting)
+{
+    rl_wire_put(&node->slot[slot].wire, bytes, len, waiting);
+    node->unflushed = true;
+    node->commands++;
+}
+
+void rl_node_flush(struct rl_node *node, int64_t now_ns)
+{
+    node->unflushed = false;
+    for (unsigned i = 0; i < RL_SLOTS; i++) {
+        struct rl_wire *wire = &node->slot[i].wire;
+        if (!rl_wire_unsent(wire) || rl_link_state(wire->link) != RL_LINK_OPEN)
+            continue;
+        if (!rl_wire_flush(wire))
+            rl_node_lose(node, i, now_ns, "%s", rl_link_text(wire->link));
+    }
+}
+
+bool rl_node_unsent(const struct rl_node *node)
+{
+    return rl_wire_unsent(&node->slot[0].wire) || rl_wire_unsent(&node->slot[1].wire);
+}
