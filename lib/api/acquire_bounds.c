@@ -35,6 +35,14 @@ int64_t rl_attempt_last_ns(const struct rl_attempt *attempt, int64_t now_ns)
     return now_ns + wait_ms * RL_NS_PER_MS;
 }
 
+size_t rl_beside_ended(const struct rl_beside *beside)
+{
+    size_t i = 0;
+    while (i < beside->count && !atomic_load(&beside->clients[i]->calls.canceled))
+        i++;
+    return i;
+}
+
 /* Of the clients that it is tried on together, one is cancelled or is being closed. */
 bool rl_attempt_ended(const struct rl_op *op)
 {

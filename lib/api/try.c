@@ -149,14 +149,6 @@ static int prepare(struct rl_attempt *attempt, redlock *client, const struct rl_
     return 0;
 }
 
-size_t rl_beside_ended(const struct rl_beside *beside)
-{
-    size_t i = 0;
-    while (i < beside->count && !atomic_load(&beside->clients[i]->calls.canceled))
-        i++;
-    return i;
-}
-
 bool rl_options_take(const redlock_options *given, redlock_options *ret_options, char *why,
                      size_t why_size)
 {

@@ -6,7 +6,6 @@
 #include "config_auto.h"
 
 #include "net/link_internal.h"
-#include "base/text_escape.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -66,83 +65,6 @@ void rl_link_free_in_child(struct rl_link *link)
     free(link);
 }
 
-bool rl_link_watch(struct rl_link *link, uint32_t events)
-{
-    struct epoll_event event = {.events = events, .data.ptr = link->tag};
-
-    assert(link->fd >= 0);
-    if (link->registered && link->watched == events)
-        return true;
-    if (epoll_ctl(link->epoll_fd, link->registered ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, link->fd,
-                  &event) != 0)
-        return false;
-    link->registered = true;
-    link->watched = events;
-    return true;
-}
-
-void rl_link_drop_fd(struct rl_link *link, int fd, bool registered)
-{
-    /* A forked child may have a copy of the descriptor, with which both the connection and
-     * its place in the epoll set would live on after close(). */
-    if (registered)
-        epoll_ctl(link->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
-    shutdown(fd, SHUT_RDWR);
-    close(fd);
-}
-
-/* Take back what has been sent and not arrived. */
-static void reset(struct rl_link *link)
-{
-    const struct sockaddr nowhere = {.sa_family = AF_UNSPEC};
-
-    rl_tls_free_quietly(link->tls);
-    link->tls = NULL;
-    /* Otherwise TCP goes on to send what is left, up to the first byte that is answered. Not by
-     * SO_LINGER and close(): a forked child may have a copy of the descriptor. */
-    if (link->fd >= 0 && link->node->transport != RL_UNIX)
-        connect(link->fd, &nowhere, sizeof(nowhere));
-}
-
-void rl_link_drop(struct rl_link *link)
-{
-    rl_tls_free(link->tls);
-    link->tls = NULL;
-    link->blocked = false;
-    link->holds_more = false;
-    for (unsigned i = 0; i < RL_LINK_TRIES - 1; i++) {
-        if (link->older[i] >= 0)
-            rl_link_drop_fd(link, link->older[i], true);
-        link->older[i] = -1;
-    }
-    if (link->fd < 0)
-        return;
-    rl_link_drop_fd(link, link->fd, link->registered);
-    link->fd = -1;
-    link->registered = false;
-    link->watched = 0;
-}
-
-void rl_link_note(struct rl_link *link, const char *where, const char *what)
-{
-    char shown[RL_LINK_WHERE_MAX];
-    size_t used = strlen(link->text);
-
-    rl_printable(shown, sizeof(shown), where, strlen(where));
-    snprintf(link->text + used, sizeof(link->text) - used, "%s%s: %s", used > 0 ? "; " : "",
-             shown, what);
-}
-
-void rl_link_fail(struct rl_link *link)
-{
-    assert(link->text[0] != '\0');
-    if (link->state == RL_LINK_OPEN)
-        reset(link);
-    rl_link_drop(link);
-    link->state = RL_LINK_FAILED;
-    link->due_ns = INT64_MAX;
-}
-
 void rl_link_open(struct rl_link *link, int64_t now_ns, int64_t deadline_ns)
 {
     assert(link->state == RL_LINK_IDLE);
@@ -164,7 +86,7 @@ void rl_link_close(struct rl_link *link)
 
 void rl_link_abort(struct rl_link *link)
 {
-    reset(link);
+    rl_link_reset(link);
     rl_link_close(link);
 }
 

@@ -16,7 +16,6 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <netinet/tcp.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -25,8 +24,6 @@
 
 static void connect_next(struct rl_link *link, int64_t now_ns);
 
-/* ---- one socket ----------------------------------------------------------------------- */
-
 static void note_errno(struct rl_link *link, const char *what, int error)
 {
     char text[128];
@@ -34,69 +31,6 @@ static void note_errno(struct rl_link *link, const char *what, int error)
     errno = error;
     snprintf(text, sizeof(text), "%s%m", what);
     rl_link_note(link, link->where, text);
-}
-
-/* None of these is worth losing the connection over. */
-static void tune(int fd)
-{
-    const int on = 1, idle_s = RL_LINK_PROBE_AFTER_S, every_s = RL_LINK_PROBE_EVERY_S;
-    const unsigned dead_ms = RL_LINK_DEAD_AFTER_MS;
-
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
-    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof(idle_s));
-    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &every_s, sizeof(every_s));
-    setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &dead_ms, sizeof(dead_ms));
-}
-
-/* Begin to connect. 0: the epoll set will tell. Else an errno. */
-static int start_socket(struct rl_link *link, const struct sockaddr *address, socklen_t len)
-{
-    if (link->fd < 0) {
-        link->fd = socket(address->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-        if (link->fd < 0)
-            return errno;
-        if (address->sa_family != AF_UNIX)
-            tune(link->fd);
-    }
-    /* A signal does not stop a connect that has begun. */
-    if (connect(link->fd, address, len) != 0 && errno != EINPROGRESS && errno != EINTR)
-        return errno;
-    /* Where it is connected already, that is told at once and takes the same way. */
-    return rl_link_watch(link, EPOLLOUT) ? 0 : errno;
-}
-
-/* With nothing listening on it, a port of the ephemeral range can be given to our own end:
- * TCP then connects the socket to itself, and keeps the master from getting its port back. */
-static bool is_own_end(const struct sockaddr_storage *peer, socklen_t peer_len, int fd)
-{
-    struct sockaddr_storage own;
-    socklen_t own_len = sizeof(own);
-
-    if (peer->ss_family != AF_INET && peer->ss_family != AF_INET6)
-        return false;
-    memset(&own, 0, sizeof(own));
-    return getsockname(fd, (struct sockaddr *)&own, &own_len) == 0 && own_len == peer_len &&
-           memcmp(&own, peer, own_len) == 0;
-}
-
-/* 0: connected. EINPROGRESS: not yet. Else why not. */
-static int socket_error(int fd)
-{
-    int error = 0;
-    socklen_t error_size = sizeof(error);
-    struct sockaddr_storage peer;
-    socklen_t peer_len = sizeof(peer);
-
-    if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &error_size) != 0)
-        return errno;
-    if (error != 0)
-        return error;
-    /* The event may have been meant for an earlier socket of this link. */
-    memset(&peer, 0, sizeof(peer));
-    if (getpeername(fd, (struct sockaddr *)&peer, &peer_len) != 0)
-        return errno == ENOTCONN ? EINPROGRESS : errno;
-    return is_own_end(&peer, peer_len, fd) ? ECONNREFUSED : 0;
 }
 
 /* ---- one address ---------------------------------------------------------------------- */
@@ -182,7 +116,7 @@ static void connect_unix(struct rl_link *link, int64_t now_ns)
     snprintf(link->where, sizeof(link->where), "%s", link->node->path);
     link->state = RL_LINK_CONNECTING;
     link->due_ns = link->share_ns = link->deadline_ns;
-    int error = start_socket(link, (const struct sockaddr *)&address, sizeof(address));
+    int error = rl_link_start_socket(link, (const struct sockaddr *)&address, sizeof(address));
     if (error == 0)
         return;
     if (error == EAGAIN) {
@@ -227,7 +161,7 @@ static void connect_again(struct rl_link *link, int64_t now_ns)
         *socket_at(link, i) = *socket_at(link, i - 1);
     link->fd = -1;
     link->registered = false;
-    if (start_socket(link, &address->as.any, address->len) != 0)
+    if (rl_link_start_socket(link, &address->as.any, address->len) != 0)
         drop_at(link, 0); /* one of the others may do it yet */
 }
 
@@ -237,7 +171,7 @@ static int race_error(struct rl_link *link)
     int error = EINPROGRESS;
 
     for (unsigned i = 0; i < RL_LINK_TRIES && *socket_at(link, i) >= 0;) {
-        error = socket_error(*socket_at(link, i));
+        error = rl_socket_error(*socket_at(link, i));
         if (error == 0) {
             while (i-- > 0)
                 drop_at(link, 0);
@@ -255,12 +189,6 @@ static int race_error(struct rl_link *link)
 
 /* ---- all addresses -------------------------------------------------------------------- */
 
-/* Would the next address fare any better? */
-static bool is_shortage(int error)
-{
-    return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
-}
-
 static void connect_next(struct rl_link *link, int64_t now_ns)
 {
     while (link->next_address < link->addresses.count) {
@@ -274,16 +202,16 @@ static void connect_next(struct rl_link *link, int64_t now_ns)
             break;
         }
         link->next_address++;
-        int error = start_socket(link, &address->as.any, address->len);
+        int error = rl_link_start_socket(link, &address->as.any, address->len);
         if (error == 0) {
             link->state = RL_LINK_CONNECTING;
             link->share_ns = now_ns + share_ns;
             link->due_ns = rl_earlier_ns(link->share_ns, now_ns + RL_LINK_AGAIN_NS);
             return;
         }
-        note_errno(link, is_shortage(error) ? "no socket to be had: " : "", error);
+        note_errno(link, rl_socket_is_shortage(error) ? "no socket to be had: " : "", error);
         rl_link_drop(link);
-        if (is_shortage(error))
+        if (rl_socket_is_shortage(error))
             break;
     }
     rl_link_fail(link);

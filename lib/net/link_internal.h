@@ -1,4 +1,4 @@
-/* link_internal.h - what link.c and link_connect.c share. */
+/* link_internal.h - what link*.c share. */
 #ifndef RL_LINK_INTERNAL_H
 #define RL_LINK_INTERNAL_H
 
@@ -57,10 +57,22 @@ struct rl_link {
 void rl_link_connect(struct rl_link *link, int64_t now_ns);
 void rl_link_connect_step(struct rl_link *link, uint32_t events, int64_t now_ns);
 
-/* link.c: shared by both. */
+/* link_socket.c */
+
+/* Begin to connect. 0: the epoll set will tell. Else an errno. */
+int rl_link_start_socket(struct rl_link *link, const struct sockaddr *address, socklen_t len);
+
+/* 0: connected. EINPROGRESS: not yet. Else why not. */
+int rl_socket_error(int fd);
+
+/* Would the next address fare any better? */
+bool rl_socket_is_shortage(int error);
 
 /* Be told of these events from now on. False: the system refused; errno is set. */
 bool rl_link_watch(struct rl_link *link, uint32_t events);
+
+/* Take back what has been sent and not arrived. */
+void rl_link_reset(struct rl_link *link);
 
 /* Give all sockets up, and the session. */
 void rl_link_drop(struct rl_link *link);

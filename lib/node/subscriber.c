@@ -5,10 +5,8 @@
 #include "base/clock.h"
 #include "node/subscriber_parts.h"
 
-#include "base/text_escape.h"
 
 #include <assert.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -59,14 +57,6 @@ void rl_sub_done_in_child(struct rl_sub *sub)
     done(sub, rl_link_free_in_child);
 }
 
-/* The one place that changes the mode. */
-void rl_sub_set_mode(struct rl_sub *sub, enum rl_sub_mode mode, int64_t now_ns)
-{
-    sub->mode = mode;
-    sub->since_ns = now_ns;
-    sub->pinged_ns = 0;
-}
-
 /* ---- from nothing to a connection, and back ------------------------------------------- */
 
 static void step(struct rl_sub *sub, unsigned epoll_events, int64_t now_ns);
@@ -95,70 +85,6 @@ static void connect_now(struct rl_sub *sub, int64_t now_ns)
     rl_sub_set_mode(sub, RL_SUB_CONNECTING, now_ns);
     rl_link_open(sub->wire.link, now_ns, sub->deadline_ns);
     step(sub, 0, now_ns);
-}
-
-/* The connection is of no use: it is closed, and the next one planned by the caller. */
-static void hang_up(struct rl_sub *sub, const char *why)
-{
-    char text[sizeof(sub->why)];
-    /* A copy, as it may be the link's text that is the reason. */
-    rl_printable(text, sizeof(text), why, strlen(why));
-    rl_link_close(sub->wire.link);
-    memcpy(sub->why, text, sizeof(text));
-    rl_wire_forget_login(&sub->wire);
-    rl_sub_forget_ears(sub);
-}
-
-/* The last thing done to a connection: the owner may ask for the next from within. */
-static void tell_left(struct rl_sub *sub, bool listened, int64_t now_ns)
-{
-    if (listened)
-        sub->events->changed(sub->settings->owner, sub->index, false, now_ns);
-}
-
-void rl_sub_lose(struct rl_sub *sub, int64_t now_ns, const char *format, ...)
-{
-    bool listened = rl_sub_listens(sub);
-    char why[sizeof(sub->why)];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(why, sizeof(why), format, args);
-    va_end(args);
-    hang_up(sub, why);
-    if (rl_driven_before(&sub->settings->driven, sub->retry.begun_ns))
-        rl_retry_excuse(&sub->retry, now_ns);
-    else if (sub->mode == RL_SUB_UP)
-        rl_retry_lost(&sub->retry, sub->settings->prng, sub->since_ns, now_ns);
-    else
-        rl_retry_failed(&sub->retry, sub->settings->prng, now_ns);
-    rl_sub_set_mode(sub, RL_SUB_DOWN, now_ns);
-    sub->events->log(sub->settings->owner,
-                     sub->retry.flaws <= 1 ? REDLOCK_LOG_WARNING : REDLOCK_LOG_DEBUG,
-                     "%s: the connection for wakes: %s", sub->config->label, sub->why);
-    tell_left(sub, listened, now_ns);
-}
-
-/* To others it may have the right: then it is UP, and deaf. */
-void rl_sub_deny(struct rl_sub *sub, int64_t now_ns, const char *why)
-{
-    int64_t again_ns = now_ns + RL_DENIED_AGAIN_MS * RL_NS_PER_MS;
-    rl_retry_put_off(&sub->retry, again_ns);
-    if (rl_sub_has_ears(sub) && sub->mode >= RL_SUB_SUBSCRIBING) {
-        rl_printable(sub->why, sizeof(sub->why), why, strlen(why));
-        sub->again_ns = again_ns;
-        sub->deaf = true;
-        if (sub->mode != RL_SUB_UP)
-            rl_sub_set_mode(sub, RL_SUB_UP, now_ns);
-    } else {
-        hang_up(sub, why);
-        rl_sub_set_mode(sub, RL_SUB_DENIED, now_ns);
-    }
-    if (!sub->denied_told)
-        sub->events->log(sub->settings->owner, REDLOCK_LOG_WARNING,
-                         "%s: waits are not told of releases there: %s; allow the user "
-                         "SUBSCRIBE and the channels " RL_WAKE_PREFIX "*",
-                         sub->config->label, sub->why);
-    sub->denied_told = true;
 }
 
 /* A server that hangs up on a newcomer says why in answer to the first thing it was told. */
@@ -227,13 +153,6 @@ static bool is_live(const struct rl_sub *sub)
     return sub->mode >= RL_SUB_CONNECTING && sub->mode <= RL_SUB_UP;
 }
 
-/* Denied its own channel, it had none: now there may be one that it is allowed. */
-void rl_sub_reconsider(struct rl_sub *sub, int64_t now_ns)
-{
-    if (sub->mode == RL_SUB_DENIED)
-        rl_retry_hasten(&sub->retry, now_ns);
-}
-
 /* When to give up what is being awaited; INT64_MAX: nothing is. */
 static int64_t limit_ns(const struct rl_sub *sub)
 {
@@ -299,11 +218,6 @@ int64_t rl_sub_due_ns(struct rl_sub *sub)
     if (sub->mode == RL_SUB_CONNECTING)
         due_ns = rl_earlier_ns(due_ns, rl_link_due_ns(sub->wire.link));
     return due_ns;
-}
-
-bool rl_sub_listens(const struct rl_sub *sub)
-{
-    return sub->mode == RL_SUB_UP && !sub->deaf;
 }
 
 bool rl_sub_pending(const struct rl_sub *sub)

@@ -76,15 +76,6 @@ void rl_sub_ask_again(struct rl_sub *sub, int64_t now_ns)
     sub->behind = true;
 }
 
-void rl_sub_forget_ears(struct rl_sub *sub)
-{
-    if (sub->ears)
-        rl_ears_forget(sub->ears, rl_bit(sub->index));
-    sub->deaf = sub->behind = false;
-    sub->confirmed = sub->unleft = 0;
-    sub->again_ns = 0;
-}
-
 /* ---- what is heard -------------------------------------------------------------------- */
 
 static void tell_denied(struct rl_sub *sub, const struct rl_ear *ear, bool begins)

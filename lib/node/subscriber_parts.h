@@ -1,10 +1,11 @@
-/* subscriber_parts.h - what subscriber.c and subscriber_replies.c share. */
+/* subscriber_parts.h - what subscriber*.c share. */
 #ifndef RL_SUB_PARTS_H
 #define RL_SUB_PARTS_H
 
 #include "node/subscriber.h"
 
-/* subscriber.c */
+/* ---- subscriber_state.c ---- */
+
 void rl_sub_set_mode(struct rl_sub *sub, enum rl_sub_mode mode, int64_t now_ns);
 
 /* The connection is of no use, or not allowed: close it, plan the next, tell. The owner may
@@ -16,12 +17,11 @@ void rl_sub_deny(struct rl_sub *sub, int64_t now_ns, const char *why);
 /* There is a channel to be asked for that it may not have been denied. */
 void rl_sub_reconsider(struct rl_sub *sub, int64_t now_ns);
 
-/* subscriber_replies.c: the link has opened; ask for a sign of life; read what there is. Each,
- * as rl_sub_flush() does, may lose the connection. */
-void rl_sub_greet(struct rl_sub *sub, int64_t now_ns);
-void rl_sub_ping(struct rl_sub *sub, int64_t now_ns);
-void rl_sub_read(struct rl_sub *sub);
 void rl_sub_ask(struct rl_sub *sub, const struct rl_waiting *waiting, const struct rl_out *out);
+void rl_sub_ask_for(struct rl_sub *sub, enum rl_ask what, const struct rl_out *out,
+                    int64_t now_ns);
+/* Is that part this text? */
+bool rl_sub_is_bulk(const struct rl_reply *reply, unsigned i, const char *text);
 /* Ask for the client's own channel. */
 void rl_sub_subscribe(struct rl_sub *sub, int64_t now_ns);
 /* The answer is not the one that lets us go on. */
@@ -32,15 +32,25 @@ bool rl_sub_is_noperm(const struct rl_reply *reply);
 bool rl_sub_confirms(const struct rl_reply *reply, bool begins, const char *channel,
                      size_t len);
 
+/* The connection is gone: what ears it had is over. */
+void rl_sub_forget_ears(struct rl_sub *sub);
+
+/* ---- the others ---- */
+
+/* subscriber_replies.c: the link has opened; ask for a sign of life; read what there is. Each,
+ * as rl_sub_flush() does, may lose the connection. */
+void rl_sub_greet(struct rl_sub *sub, int64_t now_ns);
+void rl_sub_ping(struct rl_sub *sub, int64_t now_ns);
+void rl_sub_read(struct rl_sub *sub);
+
 /* subscriber_channels.c: what ears wish is said, as far as there is room; an answer about one,
  * which may lose the connection; a message on one (false: on none); ask again for what was
- * denied; the connection is gone. */
+ * denied. */
 void rl_sub_catch_up(struct rl_sub *sub, int64_t now_ns);
 void rl_sub_ear_answered(struct rl_sub *sub, const struct rl_waiting *waiting,
                          const struct rl_reply *reply, int64_t now_ns);
 bool rl_sub_ear_message(struct rl_sub *sub, const struct rl_reply *reply, int64_t now_ns);
 void rl_sub_ask_again(struct rl_sub *sub, int64_t now_ns);
-void rl_sub_forget_ears(struct rl_sub *sub);
 
 /* Is there a channel, beside the client's own, that is worth the connection? */
 static inline bool rl_sub_has_ears(const struct rl_sub *sub)

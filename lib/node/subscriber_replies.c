@@ -13,42 +13,6 @@
 
 /* ---- what is said --------------------------------------------------------------------- */
 
-void rl_sub_ask(struct rl_sub *sub, const struct rl_waiting *waiting, const struct rl_out *out)
-{
-    assert(!out->overflow);
-    /* There is always room: a greeting is short, of PINGs only one is ever awaited, and ears
-     * leave some. */
-    bool room = rl_wire_room(&sub->wire, out->len, false);
-    assert(room);
-    if (room)
-        rl_wire_put(&sub->wire, out->bytes, out->len, waiting);
-}
-
-static void ask(struct rl_sub *sub, enum rl_ask what, const struct rl_out *out, int64_t now_ns)
-{
-    struct rl_waiting waiting = {.ask = what, .sent_ns = now_ns, .deadline_ns = INT64_MAX};
-    rl_sub_ask(sub, &waiting, out);
-}
-
-void rl_sub_flush(struct rl_sub *sub, int64_t now_ns)
-{
-    if (!rl_wire_unsent(&sub->wire) || rl_link_state(sub->wire.link) != RL_LINK_OPEN)
-        return;
-    if (!rl_wire_flush(&sub->wire))
-        rl_sub_lose(sub, now_ns, "%s", rl_link_text(sub->wire.link));
-}
-
-void rl_sub_subscribe(struct rl_sub *sub, int64_t now_ns)
-{
-    char bytes[128];
-    struct rl_out out;
-    rl_out_init(&out, bytes, sizeof(bytes));
-    rl_put_array(&out, 2);
-    rl_put_text(&out, "SUBSCRIBE");
-    rl_put_text(&out, sub->channel);
-    ask(sub, RL_ASK_SUBSCRIBE, &out, now_ns);
-}
-
 static void begin(struct rl_sub *sub, int64_t now_ns)
 {
     char bytes[512];
@@ -56,7 +20,7 @@ static void begin(struct rl_sub *sub, int64_t now_ns)
     rl_sub_set_mode(sub, RL_SUB_SUBSCRIBING, now_ns);
     rl_out_init(&out, bytes, sizeof(bytes));
     rl_login_put_name(&out, sub->settings->connection_name);
-    ask(sub, RL_ASK_SETNAME, &out, now_ns);
+    rl_sub_ask_for(sub, RL_ASK_SETNAME, &out, now_ns);
     rl_sub_subscribe(sub, now_ns);
     sub->behind = true;
     rl_sub_catch_up(sub, now_ns);
@@ -92,32 +56,19 @@ void rl_sub_ping(struct rl_sub *sub, int64_t now_ns)
     rl_out_init(&out, bytes, sizeof(bytes));
     rl_put_array(&out, 1);
     rl_put_text(&out, "PING");
-    ask(sub, RL_ASK_PING, &out, now_ns);
+    rl_sub_ask_for(sub, RL_ASK_PING, &out, now_ns);
     sub->pinged_ns = now_ns;
     rl_sub_flush(sub, now_ns);
 }
 
 /* ---- what is heard -------------------------------------------------------------------- */
 
-static bool is_bulk(const struct rl_reply *reply, unsigned i, const char *text)
-{
-    return reply->part[i].type == RL_REPLY_BULK && rl_part_is(reply, i, text, strlen(text));
-}
-
-/* [what, channel, how many we have] */
-bool rl_sub_confirms(const struct rl_reply *reply, bool begins, const char *channel, size_t len)
-{
-    return reply->type == RL_REPLY_ARRAY && reply->count == 3 &&
-           is_bulk(reply, 0, begins ? "subscribe" : "unsubscribe") &&
-           reply->part[1].type == RL_REPLY_BULK && rl_part_is(reply, 1, channel, len) &&
-           reply->part[2].type == RL_REPLY_INTEGER && reply->part[2].integer >= begins;
-}
-
 /* ["message", channel, payload] */
 static bool is_message(const struct rl_sub *sub, const struct rl_reply *reply)
 {
-    return reply->type == RL_REPLY_ARRAY && reply->count == 3 && is_bulk(reply, 0, "message") &&
-           is_bulk(reply, 1, sub->channel) && reply->part[2].type == RL_REPLY_BULK;
+    return reply->type == RL_REPLY_ARRAY && reply->count == 3 &&
+           rl_sub_is_bulk(reply, 0, "message") && rl_sub_is_bulk(reply, 1, sub->channel) &&
+           reply->part[2].type == RL_REPLY_BULK;
 }
 
 /* ["pong", ""]. Who may not PING is told so: an answer as well. But a bare PONG comes from a
@@ -128,8 +79,8 @@ static bool is_pong(const struct rl_sub *sub, const struct rl_reply *reply)
         return true;
     if (sub->confirmed == 0)
         return reply->type == RL_REPLY_STATUS && rl_part_is(reply, 0, "PONG", 4);
-    return reply->type == RL_REPLY_ARRAY && reply->count == 2 && is_bulk(reply, 0, "pong") &&
-           is_bulk(reply, 1, "");
+    return reply->type == RL_REPLY_ARRAY && reply->count == 2 &&
+           rl_sub_is_bulk(reply, 0, "pong") && rl_sub_is_bulk(reply, 1, "");
 }
 
 /* Decimal digits and nothing else. False: not a number of 64 bits. */
@@ -171,23 +122,6 @@ static void take_message(struct rl_sub *sub, const struct rl_reply *reply, int64
         sub->events->log(sub->settings->owner, REDLOCK_LOG_DEBUG,
                          "%s: a message on our channel that names no waiter of ours",
                          sub->config->label);
-}
-
-bool rl_sub_is_noperm(const struct rl_reply *reply)
-{
-    return rl_error_is(reply, "NOPERM");
-}
-
-void rl_sub_refused(struct rl_sub *sub, const char *to_what, const struct rl_reply *reply,
-                    int64_t now_ns)
-{
-    char text[160] = "an answer that is neither a yes nor an error";
-    if (reply->type == RL_REPLY_ERROR)
-        rl_error_text(reply, &sub->wire.mask, text, sizeof(text));
-    if (rl_sub_is_noperm(reply))
-        rl_sub_deny(sub, now_ns, text);
-    else
-        rl_sub_lose(sub, now_ns, "%s: %s", to_what, text);
 }
 
 static void unasked(struct rl_sub *sub, const struct rl_reply *reply, int64_t now_ns)

@@ -1,0 +1,161 @@
+/* link_socket.c - a link's sockets: begun, watched, given up, and why they failed. */
+#include "config_auto.h"
+
+#include "net/link_internal.h"
+
+#include "base/text_escape.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* ---- one socket ----------------------------------------------------------------------- */
+
+/* None of these is worth losing the connection over. */
+static void tune(int fd)
+{
+    const int on = 1, idle_s = RL_LINK_PROBE_AFTER_S, every_s = RL_LINK_PROBE_EVERY_S;
+    const unsigned dead_ms = RL_LINK_DEAD_AFTER_MS;
+
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof(idle_s));
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &every_s, sizeof(every_s));
+    setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &dead_ms, sizeof(dead_ms));
+}
+
+int rl_link_start_socket(struct rl_link *link, const struct sockaddr *address, socklen_t len)
+{
+    if (link->fd < 0) {
+        link->fd = socket(address->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+        if (link->fd < 0)
+            return errno;
+        if (address->sa_family != AF_UNIX)
+            tune(link->fd);
+    }
+    /* A signal does not stop a connect that has begun. */
+    if (connect(link->fd, address, len) != 0 && errno != EINPROGRESS && errno != EINTR)
+        return errno;
+    /* Where it is connected already, that is told at once and takes the same way. */
+    return rl_link_watch(link, EPOLLOUT) ? 0 : errno;
+}
+
+/* With nothing listening on it, a port of the ephemeral range can be given to our own end:
+ * TCP then connects the socket to itself, and keeps the master from getting its port back. */
+static bool is_own_end(const struct sockaddr_storage *peer, socklen_t peer_len, int fd)
+{
+    struct sockaddr_storage own;
+    socklen_t own_len = sizeof(own);
+
+    if (peer->ss_family != AF_INET && peer->ss_family != AF_INET6)
+        return false;
+    memset(&own, 0, sizeof(own));
+    return getsockname(fd, (struct sockaddr *)&own, &own_len) == 0 && own_len == peer_len &&
+           memcmp(&own, peer, own_len) == 0;
+}
+
+int rl_socket_error(int fd)
+{
+    int error = 0;
+    socklen_t error_size = sizeof(error);
+    struct sockaddr_storage peer;
+    socklen_t peer_len = sizeof(peer);
+
+    if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &error_size) != 0)
+        return errno;
+    if (error != 0)
+        return error;
+    /* The event may have been meant for an earlier socket of this link. */
+    memset(&peer, 0, sizeof(peer));
+    if (getpeername(fd, (struct sockaddr *)&peer, &peer_len) != 0)
+        return errno == ENOTCONN ? EINPROGRESS : errno;
+    return is_own_end(&peer, peer_len, fd) ? ECONNREFUSED : 0;
+}
+
+bool rl_socket_is_shortage(int error)
+{
+    return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
+}
+
+/* ---- all of a link's ------------------------------------------------------------------ */
+
+bool rl_link_watch(struct rl_link *link, uint32_t events)
+{
+    struct epoll_event event = {.events = events, .data.ptr = link->tag};
+
+    assert(link->fd >= 0);
+    if (link->registered && link->watched == events)
+        return true;
+    if (epoll_ctl(link->epoll_fd, link->registered ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, link->fd,
+                  &event) != 0)
+        return false;
+    link->registered = true;
+    link->watched = events;
+    return true;
+}
+
+void rl_link_drop_fd(struct rl_link *link, int fd, bool registered)
+{
+    /* A forked child may have a copy of the descriptor, with which both the connection and
+     * its place in the epoll set would live on after close(). */
+    if (registered)
+        epoll_ctl(link->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
+    shutdown(fd, SHUT_RDWR);
+    close(fd);
+}
+
+void rl_link_reset(struct rl_link *link)
+{
+    const struct sockaddr nowhere = {.sa_family = AF_UNSPEC};
+
+    rl_tls_free_quietly(link->tls);
+    link->tls = NULL;
+    /* Otherwise TCP goes on to send what is left, up to the first byte that is answered. Not by
+     * SO_LINGER and close(): a forked child may have a copy of the descriptor. */
+    if (link->fd >= 0 && link->node->transport != RL_UNIX)
+        connect(link->fd, &nowhere, sizeof(nowhere));
+}
+
+void rl_link_drop(struct rl_link *link)
+{
+    rl_tls_free(link->tls);
+    link->tls = NULL;
+    link->blocked = false;
+    link->holds_more = false;
+    for (unsigned i = 0; i < RL_LINK_TRIES - 1; i++) {
+        if (link->older[i] >= 0)
+            rl_link_drop_fd(link, link->older[i], true);
+        link->older[i] = -1;
+    }
+    if (link->fd < 0)
+        return;
+    rl_link_drop_fd(link, link->fd, link->registered);
+    link->fd = -1;
+    link->registered = false;
+    link->watched = 0;
+}
+
+void rl_link_note(struct rl_link *link, const char *where, const char *what)
+{
+    char shown[RL_LINK_WHERE_MAX];
+    size_t used = strlen(link->text);
+
+    rl_printable(shown, sizeof(shown), where, strlen(where));
+    snprintf(link->text + used, sizeof(link->text) - used, "%s%s: %s", used > 0 ? "; " : "",
+             shown, what);
+}
+
+void rl_link_fail(struct rl_link *link)
+{
+    assert(link->text[0] != '\0');
+    if (link->state == RL_LINK_OPEN)
+        rl_link_reset(link);
+    rl_link_drop(link);
+    link->state = RL_LINK_FAILED;
+    link->due_ns = INT64_MAX;
+}

@@ -1,0 +1,179 @@
+/* subscriber_state.c - what subscriber.c, its replies and its channels all do: change the mode,
+ * lose the connection, queue requests and know refusals. See subscriber.h. */
+#include "config_auto.h"
+
+#include "node/subscriber_parts.h"
+
+#include "base/text_escape.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- the connection -------------------------------------------------------------------- */
+
+/* The one place that changes the mode. */
+void rl_sub_set_mode(struct rl_sub *sub, enum rl_sub_mode mode, int64_t now_ns)
+{
+    sub->mode = mode;
+    sub->since_ns = now_ns;
+    sub->pinged_ns = 0;
+}
+
+void rl_sub_forget_ears(struct rl_sub *sub)
+{
+    if (sub->ears)
+        rl_ears_forget(sub->ears, rl_bit(sub->index));
+    sub->deaf = sub->behind = false;
+    sub->confirmed = sub->unleft = 0;
+    sub->again_ns = 0;
+}
+
+/* The connection is of no use: it is closed, and the next one planned by the caller. */
+static void hang_up(struct rl_sub *sub, const char *why)
+{
+    char text[sizeof(sub->why)];
+    /* A copy, as it may be the link's text that is the reason. */
+    rl_printable(text, sizeof(text), why, strlen(why));
+    rl_link_close(sub->wire.link);
+    memcpy(sub->why, text, sizeof(text));
+    rl_wire_forget_login(&sub->wire);
+    rl_sub_forget_ears(sub);
+}
+
+/* The last thing done to a connection: the owner may ask for the next from within. */
+static void tell_left(struct rl_sub *sub, bool listened, int64_t now_ns)
+{
+    if (listened)
+        sub->events->changed(sub->settings->owner, sub->index, false, now_ns);
+}
+
+void rl_sub_lose(struct rl_sub *sub, int64_t now_ns, const char *format, ...)
+{
+    bool listened = rl_sub_listens(sub);
+    char why[sizeof(sub->why)];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(why, sizeof(why), format, args);
+    va_end(args);
+    hang_up(sub, why);
+    if (rl_driven_before(&sub->settings->driven, sub->retry.begun_ns))
+        rl_retry_excuse(&sub->retry, now_ns);
+    else if (sub->mode == RL_SUB_UP)
+        rl_retry_lost(&sub->retry, sub->settings->prng, sub->since_ns, now_ns);
+    else
+        rl_retry_failed(&sub->retry, sub->settings->prng, now_ns);
+    rl_sub_set_mode(sub, RL_SUB_DOWN, now_ns);
+    sub->events->log(sub->settings->owner,
+                     sub->retry.flaws <= 1 ? REDLOCK_LOG_WARNING : REDLOCK_LOG_DEBUG,
+                     "%s: the connection for wakes: %s", sub->config->label, sub->why);
+    tell_left(sub, listened, now_ns);
+}
+
+/* To others it may have the right: then it is UP, and deaf. */
+void rl_sub_deny(struct rl_sub *sub, int64_t now_ns, const char *why)
+{
+    int64_t again_ns = now_ns + RL_DENIED_AGAIN_MS * RL_NS_PER_MS;
+    rl_retry_put_off(&sub->retry, again_ns);
+    if (rl_sub_has_ears(sub) && sub->mode >= RL_SUB_SUBSCRIBING) {
+        rl_printable(sub->why, sizeof(sub->why), why, strlen(why));
+        sub->again_ns = again_ns;
+        sub->deaf = true;
+        if (sub->mode != RL_SUB_UP)
+            rl_sub_set_mode(sub, RL_SUB_UP, now_ns);
+    } else {
+        hang_up(sub, why);
+        rl_sub_set_mode(sub, RL_SUB_DENIED, now_ns);
+    }
+    if (!sub->denied_told)
+        sub->events->log(sub->settings->owner, REDLOCK_LOG_WARNING,
+                         "%s: waits are not told of releases there: %s; allow the user "
+                         "SUBSCRIBE and the channels " RL_WAKE_PREFIX "*",
+                         sub->config->label, sub->why);
+    sub->denied_told = true;
+}
+
+bool rl_sub_listens(const struct rl_sub *sub)
+{
+    return sub->mode == RL_SUB_UP && !sub->deaf;
+}
+
+/* Denied its own channel, it had none: now there may be one that it is allowed. */
+void rl_sub_reconsider(struct rl_sub *sub, int64_t now_ns)
+{
+    if (sub->mode == RL_SUB_DENIED)
+        rl_retry_hasten(&sub->retry, now_ns);
+}
+
+/* ---- what is said --------------------------------------------------------------------- */
+
+void rl_sub_ask(struct rl_sub *sub, const struct rl_waiting *waiting, const struct rl_out *out)
+{
+    assert(!out->overflow);
+    /* There is always room: a greeting is short, of PINGs only one is ever awaited, and ears
+     * leave some. */
+    bool room = rl_wire_room(&sub->wire, out->len, false);
+    assert(room);
+    if (room)
+        rl_wire_put(&sub->wire, out->bytes, out->len, waiting);
+}
+
+void rl_sub_ask_for(struct rl_sub *sub, enum rl_ask what, const struct rl_out *out,
+                    int64_t now_ns)
+{
+    struct rl_waiting waiting = {.ask = what, .sent_ns = now_ns, .deadline_ns = INT64_MAX};
+    rl_sub_ask(sub, &waiting, out);
+}
+
+void rl_sub_subscribe(struct rl_sub *sub, int64_t now_ns)
+{
+    char bytes[128];
+    struct rl_out out;
+    rl_out_init(&out, bytes, sizeof(bytes));
+    rl_put_array(&out, 2);
+    rl_put_text(&out, "SUBSCRIBE");
+    rl_put_text(&out, sub->channel);
+    rl_sub_ask_for(sub, RL_ASK_SUBSCRIBE, &out, now_ns);
+}
+
+void rl_sub_flush(struct rl_sub *sub, int64_t now_ns)
+{
+    if (!rl_wire_unsent(&sub->wire) || rl_link_state(sub->wire.link) != RL_LINK_OPEN)
+        return;
+    if (!rl_wire_flush(&sub->wire))
+        rl_sub_lose(sub, now_ns, "%s", rl_link_text(sub->wire.link));
+}
+
+/* ---- what is heard -------------------------------------------------------------------- */
+
+bool rl_sub_is_bulk(const struct rl_reply *reply, unsigned i, const char *text)
+{
+    return reply->part[i].type == RL_REPLY_BULK && rl_part_is(reply, i, text, strlen(text));
+}
+
+/* [what, channel, how many we have] */
+bool rl_sub_confirms(const struct rl_reply *reply, bool begins, const char *channel, size_t len)
+{
+    return reply->type == RL_REPLY_ARRAY && reply->count == 3 &&
+           rl_sub_is_bulk(reply, 0, begins ? "subscribe" : "unsubscribe") &&
+           reply->part[1].type == RL_REPLY_BULK && rl_part_is(reply, 1, channel, len) &&
+           reply->part[2].type == RL_REPLY_INTEGER && reply->part[2].integer >= begins;
+}
+
+bool rl_sub_is_noperm(const struct rl_reply *reply)
+{
+    return rl_error_is(reply, "NOPERM");
+}
+
+void rl_sub_refused(struct rl_sub *sub, const char *to_what, const struct rl_reply *reply,
+                    int64_t now_ns)
+{
+    char text[160] = "an answer that is neither a yes nor an error";
+    if (reply->type == RL_REPLY_ERROR)
+        rl_error_text(reply, &sub->wire.mask, text, sizeof(text));
+    if (rl_sub_is_noperm(reply))
+        rl_sub_deny(sub, now_ns, text);
+    else
+        rl_sub_lose(sub, now_ns, "%s: %s", to_what, text);
+}
