@@ -175,6 +175,24 @@ check 'a rule without a line is seen' [ "$(missing_rules "$work/less.md")" = R7 
 check 'a test that is not there is seen' eval 'tests_of "$work/made_up.md" | grep -qx r99_no_such_test &&
     ! test_exists r99_no_such_test && ! test_exists sim:no-such-story && ! part_exists no_such_function'
 
+# ---- public names ----
+
+public_is_there() { # NAME: a function, or a constant, of redlock.h
+    case $1 in
+    REDLOCK_NODES) ;; # in the environment of programs
+    REDLOCK_ERROR_INIT) grep -qw "$1" include/redlock.h ;;
+    REDLOCK_E*) grep -qE "X\\(${1#REDLOCK_}," include/redlock.h ;;
+    *) grep -qw "$1" include/redlock.h ;;
+    esac
+}
+grep -ohE '\bredlock_[a-z_]+\(|\bREDLOCK_[A-Z_]+' README.md docs/ARCHITECTURE.md $design docs/ENGINE.md \
+    docs/GUIDE.md | tr -d '(' | sort -u >"$work/public"
+check 'pages name what is public' [ "$(wc -l <"$work/public")" -gt 20 ]
+while read -r name; do
+    check "redlock.h has $name" public_is_there "$name"
+done <"$work/public"
+check 'a public name that is none is seen' eval '! public_is_there redlock_poem && ! public_is_there REDLOCK_EPOEM'
+
 # ---- links ----
 
 for page in README.md CONTRIBUTING.md SECURITY.md CHANGES.md docs/*.md; do
