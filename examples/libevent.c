@@ -177,7 +177,7 @@ static void on_signal(evutil_socket_t number, short what, void *context)
     (void)number;
     (void)what;
     (void)context;
-    redlock_cancel(service.client);
+    redlock_shutdown(service.client);
     if (service.lock)
         give_back();
     arm();

@@ -187,7 +187,7 @@ static void on_signal(uv_signal_t *handle, int number)
 {
     (void)handle;
     (void)number;
-    redlock_cancel(service.client);
+    redlock_shutdown(service.client);
     if (service.lock)
         give_back();
     arm();

@@ -320,7 +320,7 @@ static void on_signal(int number)
 {
     (void)number;
     atomic_store(&service.stopping, true);
-    redlock_cancel(service.client); /* who waits for a lock stops waiting */
+    redlock_shutdown(service.client); /* who waits for a lock stops waiting */
 }
 
 /* TERM and INT are blocked, here and in every thread, except while we wait in ppoll(). */

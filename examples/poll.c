@@ -139,7 +139,7 @@ static void on_signal(int number)
 {
     (void)number;
     stopping = 1;
-    redlock_cancel(service.client);
+    redlock_shutdown(service.client);
 }
 
 /* How long poll() may sleep: until the library or our own timer needs us. -1: for ever. */

@@ -61,15 +61,15 @@ REDLOCK_API const char *redlock_version(void);
     X(EHELD, -6, "held by another")                                                          \
     X(ENOQUORUM, -7, "too few masters could be asked")                                       \
     X(EEXPIRED, -8, "the lock was lost or had run out")                                      \
-    X(ENOTHELD, -9, "not held by this handle (released or detached already)")                \
-    X(EUNKNOWN, -10, "too few masters answered to know whether the lock was released")       \
+    X(ENOTHELD, -9, "not held (released or detached already)")                \
+    X(EUNCONFIRMED, -10, "too few masters answered to know whether the lock was released")       \
     X(ECANCELED, -11, "canceled")                                                            \
     X(EFORK, -12, "this client belongs to the parent process")                               \
     X(EDEADLK, -13, "a blocking call is not allowed here")                                   \
     X(EHANDLE, -14, "not a handle of this host, this boot and these masters")                \
     X(EBUSY, -15, "another call is at work on this lock, or too much is pending")            \
     X(EUPGRADE, -16, "a reader can't become the writer: release the read lock first")        \
-    X(EKIND, -17, "another kind of lock, or other data, has that name")                      \
+    X(EWRONGTYPE, -17, "another kind of lock, or other data, has that name")                      \
     X(ENOTSUP, -18, "not with this kind of lock: several names need plain, fair needs one master")
 
 enum redlock_error_code {
@@ -82,7 +82,7 @@ enum redlock_error_code {
 
 /* The text of a code, and its name ("REDLOCK_EHELD"). Static storage, never NULL. */
 REDLOCK_API const char *redlock_strerror(int code);
-REDLOCK_API const char *redlock_strerror_name(int code);
+REDLOCK_API const char *redlock_err_name(int code);
 
 /* Why opening failed: file:line:column where a node list file is at fault (0 where not). */
 typedef struct redlock_error {
@@ -102,18 +102,27 @@ typedef struct redlock_error {
 #define REDLOCK_NODES_MAX 64    /* masters in one node list */
 #define REDLOCK_NAME_MAX 4096   /* bytes in a lock's name */
 #define REDLOCK_NAMES_MAX 64    /* names that one call takes at once */
+#define REDLOCK_FOREVER (-1)    /* as a wait: no limit; as a time that is left: no end */
 #define REDLOCK_HANDLE_MAX 6656 /* bytes of a detached handle's text, with its NUL */
 
 /* ---- a client ------------------------------------------------------------------------- */
 
 typedef struct redlock redlock;           /* a client: its masters, connections, locks */
-typedef struct redlock_lock redlock_lock; /* one hold of one lock */
+typedef struct redlock_lock redlock_lock; /* a lock that its user has, or had */
 
 enum redlock_log_level {
-    REDLOCK_LOG_ERROR = 0,
-    REDLOCK_LOG_WARNING = 1,
-    REDLOCK_LOG_INFO = 2,
-    REDLOCK_LOG_DEBUG = 3
+    REDLOCK_LOG_DEFAULT = 0, /* as an option: warnings and errors */
+    REDLOCK_LOG_ERROR = 1,
+    REDLOCK_LOG_WARNING = 2,
+    REDLOCK_LOG_INFO = 3,
+    REDLOCK_LOG_DEBUG = 4
+};
+
+/* What is on or off, or as it is where nothing is said. */
+enum redlock_switch {
+    REDLOCK_DEFAULT = 0,
+    REDLOCK_ON = 1,
+    REDLOCK_OFF = 2
 };
 
 /* One line of text, no newline, no secrets. Called from within other calls, on their thread
@@ -141,6 +150,7 @@ typedef struct redlock_node {
 /* Who drives the client while no call of yours does: reads answers to releases, renews,
  * tells of lost locks, runs the callbacks of asynchronous calls. */
 enum redlock_background {
+    REDLOCK_BACKGROUND_DEFAULT = 0, /* as the file says, else auto */
     REDLOCK_BACKGROUND_AUTO = 1,   /* a thread, from the first work that outlives a call on */
     REDLOCK_BACKGROUND_ALWAYS = 2, /* a thread, from the beginning: redlock_open() starts it */
     REDLOCK_BACKGROUND_NEVER = 3   /* nobody: such work waits for your next call */
@@ -160,16 +170,16 @@ typedef struct redlock_config {
     int64_t stall_limit_ms;     /* stall-limit */
     int64_t linger_ms;          /* linger; -1: do not linger */
     double drift_factor;        /* drift-factor */
-    int guard;                  /* restart guard: 0 as the file says, 1 on, -1 off */
+    int guard;                  /* restart guard: enum redlock_switch; default: as the file says */
     const char *client_name;    /* client-name: shown to others as the holder */
     redlock_log_fn *log;
     void *log_context;
-    int log_level;  /* the most talkative level that is wanted; 0: errors only */
-    int background; /* 0 as the file says, or enum redlock_background */
+    int log_level;  /* enum redlock_log_level: the most talkative one that is wanted */
+    int background; /* enum redlock_background */
 } redlock_config;
 #define REDLOCK_CONFIG_INIT                                                                  \
     {                                                                                        \
-        sizeof(redlock_config), NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0.0, 0, NULL, NULL, NULL, 1, 0 \
+        sizeof(redlock_config), NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0.0, 0, NULL, NULL, NULL, 0, 0 \
     }
 
 /* Open a client on the node list `file`, or on a configuration. `error` may be NULL.
@@ -186,15 +196,15 @@ REDLOCK_API int redlock_open_config(const redlock_config *config, redlock_error 
 /* End the client: calls that are blocked in other threads return ECANCELED first, callbacks
  * of asynchronous calls that are not done run with ECANCELED on this thread; what is still
  * held is released (except what was detached), at most `linger` is waited for the masters to
- * confirm, and everything is freed: handles of this client are invalid afterwards, and no
+ * confirm, and everything is freed: locks of this client are invalid afterwards, and no
  * call may begin any more. NULL is allowed. Blocks. Inside a callback it does nothing but
  * log an error. */
 REDLOCK_API void redlock_close(redlock *client);
 
 /* End every try that is waiting on this client, and every later one, with ECANCELED, for
- * good: it is how a service shuts down. Locks that are held stay held; extend and release
+ * good, as a service that stops does. Locks that are held stay held; extend and release
  * work on. From any thread, a callback, or a signal handler: async-signal-safe. */
-REDLOCK_API void redlock_cancel(redlock *client);
+REDLOCK_API void redlock_shutdown(redlock *client);
 
 /* ---- votes: what each master said ----------------------------------------------------- */
 
@@ -251,7 +261,7 @@ enum redlock_kind {
 /* The lock was lost, or is about to be: it could not be renewed, was taken away, or reached
  * max_hold_ms. Called once a lock, a margin (a twentieth of the ttl, 3 to 100 ms) before it
  * would run out where our thread ran in time; redlock_validity_ms() is 0 from before then on.
- * The handle is still yours to release. Runs on the background thread or in
+ * The lock is still yours to release. Runs on the background thread or in
  * redlock_process(), never in another call of yours but redlock_close(); redlock_release()
  * keeps it from running, or waits for its end. */
 typedef void redlock_lost_fn(void *context, redlock_lock *lock);
@@ -260,7 +270,7 @@ typedef struct redlock_options {
     size_t size;
     int kind;               /* enum redlock_kind */
     int64_t ttl_ms;         /* the lease; 0: the client's default */
-    int64_t wait_ms;        /* 0: try once; -1: wait for ever; else at most so long */
+    int64_t wait_ms;        /* 0: try once; else wait at most so long, or REDLOCK_FOREVER */
     redlock_report *report; /* NULL, or filled in with the last round's votes; an
                                asynchronous call writes it until its callback runs */
     int auto_renew;         /* 1: extend it at every third of the ttl until it is released */
@@ -278,7 +288,7 @@ typedef struct redlock_options {
         sizeof(redlock_options), REDLOCK_PLAIN, 0, 0, NULL, 0, 0, NULL, NULL, NULL           \
     }
 
-/* Take the lock `name`. `options` may be NULL. On 0 the caller owns *ret_lock and gives it
+/* Take the lock `name`: once, unless options->wait_ms says to wait. `options` may be NULL. On 0 the caller owns *ret_lock and gives it
  * to redlock_release() or redlock_detach() once. Blocks.
  *
  * Waiting: the masters queue those who wait for a plain or a fair lock, a release wakes the one
@@ -290,7 +300,7 @@ typedef struct redlock_options {
  * EINVAL (name empty, too long or a key of another lock: redlock(7) lists these; ttl not within the drift and max-ttl, or above 30 s for
  * REDLOCK_READ on one master; the log tells), ECANCELED, EFORK, ENOMEM, ERANDOM, EDEADLK,
  * EBUSY (too many unconfirmed releases), ESYSTEM (no background thread to be had for auto_renew
- * or on_lost). EUPGRADE, EKIND: at once, whatever wait_ms is. ENOTSUP: a fair lock on more than
+ * or on_lost). EUPGRADE, EWRONGTYPE: at once, whatever wait_ms is. ENOTSUP: a fair lock on more than
  * one master. */
 REDLOCK_API int redlock_try(redlock *client, const char *name, const redlock_options *options,
                             redlock_lock **ret_lock);
@@ -309,22 +319,22 @@ typedef struct redlock_bytes {
 
 /* Take the locks of all these names, or of none: in one script a master, so that two callers who
  * name the same ones in any order can't block each other. A name that is given twice is one name.
- * The handle stands for all of them together: its validity, extending, renewing and releasing are
+ * The lock stands for all of them together: its validity, extending, renewing and releasing are
  * theirs. Each name is a plain lock, to everybody else too. At most REDLOCK_NAMES_MAX names of
  * REDLOCK_NAME_MAX bytes together. Blocks.
  *
  * As redlock_try(); of those names that others have, the report tells about the first one, in the
  * order of their bytes. EINVAL also: no name, or too many. ENOTSUP: of a kind that is not plain. */
-REDLOCK_API int redlock_try_all(redlock *client, const char *const names[], size_t count,
+REDLOCK_API int redlock_try_names(redlock *client, const char *const names[], size_t count,
                                 const redlock_options *options, redlock_lock **ret_lock);
 
 /* The same for names that are bytes with a length. */
-REDLOCK_API int redlock_try_all_n(redlock *client, const redlock_bytes *names, size_t count,
+REDLOCK_API int redlock_try_names_n(redlock *client, const redlock_bytes *names, size_t count,
                                   const redlock_options *options, redlock_lock **ret_lock);
 
 /* ---- locks of several clients --------------------------------------------------------- */
 
-#define REDLOCK_ITEMS_MAX 64 /* items of one redlock_try_many() */
+#define REDLOCK_ITEMS_MAX 64 /* items of one redlock_try_multi() */
 
 /* One of the locks that are taken together: a name on the masters of a client. All items of an
  * array have one size. */
@@ -344,7 +354,7 @@ typedef struct redlock_item {
 
 /* Take the locks of all items, or of none: they may be on different masters, of different kinds,
  * and in any order; those who wait for each other's never block each other for good. wait_ms: 0:
- * try once; -1: wait for ever; else at most so long. 0: every item has its lock, and all of them
+ * try once; REDLOCK_FOREVER; else at most so long. 0: every item has its lock, and all of them
  * were valid when the last one was taken. Else none has one; the code is that of an item in
  * whose result it stands (of none, where nothing was tried), and what was taken is being
  * released. Blocks.
@@ -353,14 +363,14 @@ typedef struct redlock_item {
  * item, too many, or one of another size, where nothing is filled in; and two items of a client
  * that name one lock and could not both be had, whichever is taken first: they can as readers,
  * and for one owner with any one kind but plain. */
-REDLOCK_API int redlock_try_many(redlock_item *items, size_t count, int64_t wait_ms);
+REDLOCK_API int redlock_try_multi(redlock_item *items, size_t count, int64_t wait_ms);
 
 /* The least validity of all their locks; 0 where one has none. */
-REDLOCK_API int64_t redlock_validity_many(const redlock_item *items, size_t count);
+REDLOCK_API int64_t redlock_validity_multi(const redlock_item *items, size_t count);
 
 /* Release them all, whatever comes of each (see its result). The first code that is not 0.
  * Blocks. */
-REDLOCK_API int redlock_release_many(redlock_item *items, size_t count);
+REDLOCK_API int redlock_release_multi(redlock_item *items, size_t count);
 
 /* ---- a lock that is held -------------------------------------------------------------- */
 
@@ -388,14 +398,14 @@ REDLOCK_API const char *redlock_name_at(const redlock_lock *lock, size_t index,
 REDLOCK_API int redlock_extend(redlock_lock *lock, int64_t ttl_ms, redlock_report *report);
 
 /* Give the lock up. Returns at the quorum of answers; the rest is finished behind the
- * caller's back, bounded by the TTL. Consumes the handle whatever it returns, but for EFORK
+ * caller's back, bounded by the TTL. Consumes the lock whatever it returns, but for EFORK
  * and EDEADLK, which do nothing. NULL: 0. Blocks; redlock_release_async() does not.
- * 0: released. EEXPIRED: it was not ours any more. EUNKNOWN: too few masters answered.
+ * 0: released. EEXPIRED: it was not ours any more. EUNCONFIRMED: too few masters answered.
  * ENOTHELD: another thread released or detached it first. */
 REDLOCK_API int redlock_release(redlock_lock *lock);
 
 /* Turn the lock into a text that another process of this host and boot can attach. Consumes
- * the handle on success: the lock is then not released by this client any more, and lives
+ * the lock on success: it is then not released by this client any more, and lives
  * until its TTL. `ret_text` has room for `size` bytes; REDLOCK_HANDLE_MAX is always enough.
  * EINVAL (too small), EEXPIRED, ENOTHELD, EBUSY, EFORK. */
 REDLOCK_API int redlock_detach(redlock_lock *lock, char *ret_text, size_t size);
@@ -421,20 +431,20 @@ REDLOCK_API int redlock_attach(redlock *client, const char *text, redlock_lock *
 typedef void redlock_done_fn(void *context, int result, redlock_lock *lock);
 
 /* As redlock_try_n(); what `options` points to is copied but for the report. `ret_id`, where
- * not NULL, is for redlock_cancel_try(). 0: begun. EINVAL, ENOTSUP, ECANCELED
- * (redlock_cancel() was called), EFORK, ENOMEM, ESYSTEM (no background thread to be had). */
+ * not NULL, is for redlock_cancel(). 0: begun. EINVAL, ENOTSUP, ECANCELED
+ * (redlock_shutdown() was called), EFORK, ENOMEM, ESYSTEM (no background thread to be had). */
 REDLOCK_API int redlock_try_async(redlock *client, const void *name, size_t name_len,
                                   const redlock_options *options, redlock_done_fn *done,
                                   void *context, uint64_t *ret_id);
 
-/* As redlock_try_all_n(), likewise. */
-REDLOCK_API int redlock_try_all_async(redlock *client, const redlock_bytes *names, size_t count,
+/* As redlock_try_names_n(), likewise. */
+REDLOCK_API int redlock_try_names_async(redlock *client, const redlock_bytes *names, size_t count,
                                       const redlock_options *options, redlock_done_fn *done,
                                       void *context, uint64_t *ret_id);
 
 /* End one asynchronous try with ECANCELED. ENOTHELD: it is done already (its callback has run
  * or is about to, with whatever it came to). Does not block. EFORK. */
-REDLOCK_API int redlock_cancel_try(redlock *client, uint64_t id);
+REDLOCK_API int redlock_cancel(redlock *client, uint64_t id);
 
 /* As redlock_extend(). 0: begun. EINVAL, ENOTHELD, EBUSY, EEXPIRED, EFORK, ENOMEM, ESYSTEM. */
 REDLOCK_API int redlock_extend_async(redlock_lock *lock, int64_t ttl_ms,
@@ -442,7 +452,7 @@ REDLOCK_API int redlock_extend_async(redlock_lock *lock, int64_t ttl_ms,
                                      void *context);
 
 /* As redlock_release(): returns once the release is on its way to every master that can be
- * reached, and consumes the handle. `done` may be NULL: what came of it is then in
+ * reached, and consumes the lock. `done` may be NULL: what came of it is then in
  * redlock_stats and the log. 0: begun. EINVAL (NULL), ENOTHELD, ENOMEM (released all the
  * same; `done` does not run), ESYSTEM (likewise), EFORK. */
 REDLOCK_API int redlock_release_async(redlock_lock *lock, redlock_done_fn *done,
@@ -475,7 +485,7 @@ REDLOCK_API int redlock_inspect(redlock *client, const void *name, size_t name_l
 /* Delete the lock `name` on every master, whoever holds it, with what its holders have beside
  * it. For operators: the holder is not asked. Those who wait for it are woken. What has not the
  * shape of a lock, or no end (TTL), is somebody's data and stays. Blocks.
- * 0 when a majority is certain to be free of it now, else ENOQUORUM, or EKIND where a master
+ * 0 when a majority is certain to be free of it now, else ENOQUORUM, or EWRONGTYPE where a master
  * has other data under that name. `report` may be NULL. EINVAL, EFORK, ENOMEM, EBUSY,
  * EDEADLK. */
 REDLOCK_API int redlock_force_release(redlock *client, const void *name, size_t name_len,
@@ -633,15 +643,15 @@ typedef struct redlock_status_report {
 /* Is this quorum fit? Waits at most connect-timeout for every master to be known.
  * 0 where a quorum can vote, else ENOQUORUM; `ret_status` is filled in either way. Blocks.
  * EINVAL, ECANCELED, ENOMEM, EFORK, EDEADLK. */
-REDLOCK_API int redlock_status(redlock *client, redlock_status_report *ret_status);
+REDLOCK_API int redlock_get_status(redlock *client, redlock_status_report *ret_status);
 
-/* Could a lock be taken now? As redlock_status(); then a plain lock with a random name is
+/* Could a lock be taken now? As redlock_get_status(); then a plain lock with a random name is
  * taken, waited for, extended and released on each master that votes, by the scripts that
  * every lock uses. The name is `prefix` and 36 characters; NULL: "redlock:probe:". Give a prefix
  * where the user has rights to some names only. The key lives for 5 s at most. Seven scripts a
  * master, and the connections of those who wait.
  * 0 where a quorum votes and has proven it, else ENOQUORUM; `ret_status` is filled in either
- * way. Blocks: at most connect-timeout for each step. As redlock_status(); EINVAL also: the
+ * way. Blocks: at most connect-timeout for each step. As redlock_get_status(); EINVAL also: the
  * prefix; EBUSY, ERANDOM. */
 REDLOCK_API int redlock_probe(redlock *client, const char *prefix,
                               redlock_status_report *ret_status);
@@ -658,7 +668,7 @@ typedef struct redlock_stats {
     uint64_t abandoned_releases; /* given up because every key had run out by itself */
     uint64_t commands;         /* sent to masters */
     uint64_t reconnects;
-    uint64_t held;             /* now: handles that are held */
+    uint64_t held;             /* now: locks that are held */
     uint64_t unconfirmed;      /* releases that too few masters answered */
     uint64_t waiting;          /* now: tries that wait for another's release */
     uint64_t wakes;            /* messages of masters that a lock was released */

@@ -61,7 +61,7 @@ lib_api = %D%/api/acquire.c %D%/api/acquire.h %D%/api/acquire_backoff.c %D%/api/
 	%D%/api/event_loop.c %D%/api/extend.c %D%/api/hold_count.c %D%/api/inspect.c %D%/api/inspect.h \
 	%D%/api/lock.c %D%/api/multi_lock.c %D%/api/open.c %D%/api/probe.c \
 	%D%/api/release.c %D%/api/status.c %D%/api/status.h %D%/api/stats.c %D%/api/try.c %D%/api/try.h \
-	%D%/api/try_all.c
+	%D%/api/try_names.c
 
 lua_files = %D%/kinds/shared/force.lua %D%/kinds/shared/inspect.lua \
 	%D%/kinds/fair/fair_acquire.lua %D%/kinds/fair/fair_leave.lua \

@@ -154,7 +154,7 @@ static int refused_for_good(const struct rl_attempt *attempt, const struct rl_ro
     unsigned spare = round->n - rl_quorum_needed(round->n);
     unsigned failed = rl_count(round->failed);
     if (attempt->miskinded > 0 && attempt->miskinded + failed > spare)
-        return REDLOCK_EKIND;
+        return REDLOCK_EWRONGTYPE;
     if (attempt->upgrades > 0 && (attempt->upgrades + failed > spare ||
                                   rl_claims_read(attempt->op.client, &attempt->target, now_ns)))
         return REDLOCK_EUPGRADE;

@@ -60,7 +60,7 @@ static void query_finish(struct query *query, int64_t now_ns)
     if (has_quorum(query))
         rl_op_finish(op, REDLOCK_OK);
     else
-        rl_op_finish(op, query->miskinded ? REDLOCK_EKIND : REDLOCK_ENOQUORUM);
+        rl_op_finish(op, query->miskinded ? REDLOCK_EWRONGTYPE : REDLOCK_ENOQUORUM);
 }
 
 static void mask_view(struct rl_node *node, redlock_view *view)

@@ -7,7 +7,7 @@
 /* The verb is RL_INSPECT or RL_FORCE of RL_ROW_ANY, whose target always has an owner, "" for
  * none; `endless`: RL_FORCE deletes also what has no TTL. `report` and `views` (one a node, for
  * RL_INSPECT; those that answered are written) may be NULL. 0: a majority answered, ENOQUORUM,
- * EKIND (RL_FORCE), EINVAL, EFORK, ... */
+ * EWRONGTYPE (RL_FORCE), EINVAL, EFORK, ... */
 int rl_look(redlock *client, enum rl_verb verb, bool endless, const struct rl_target *target,
             redlock_report *report, redlock_node_view *views);
 

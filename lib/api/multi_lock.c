@@ -1,5 +1,5 @@
-/* multi_lock.c - redlock_try_many: locks of several clients, all or none. Made of the calls for
- * one lock, since nothing that one client asks can tell of another's masters.
+/* multi_lock.c - redlock_try_multi: locks of several clients, all or none. Made of the calls
+ * for one lock, since nothing that one client asks can tell of another's masters.
  *
  * Nobody waits for a lock while it has another: it waits for one, tries the others once, and
  * where one is refused gives up all and waits for that one. So there is no ring of those who
@@ -298,7 +298,7 @@ static int take_in_time(struct taking *taking)
     return result;
 }
 
-int redlock_try_many(redlock_item *items, size_t count, int64_t wait_ms)
+int redlock_try_multi(redlock_item *items, size_t count, int64_t wait_ms)
 {
     struct taking taking;
     if (!sized(items, count))
@@ -322,7 +322,7 @@ int redlock_try_many(redlock_item *items, size_t count, int64_t wait_ms)
     return result;
 }
 
-int64_t redlock_validity_many(const redlock_item *items, size_t count)
+int64_t redlock_validity_multi(const redlock_item *items, size_t count)
 {
     int64_t least_ms = INT64_MAX;
     if (!sized(items, count))
@@ -335,7 +335,7 @@ int64_t redlock_validity_many(const redlock_item *items, size_t count)
     return least_ms;
 }
 
-int redlock_release_many(redlock_item *items, size_t count)
+int redlock_release_multi(redlock_item *items, size_t count)
 {
     int first = REDLOCK_OK;
     if (count == 0)

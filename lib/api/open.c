@@ -204,7 +204,7 @@ static redlock *new_client(const redlock_config *config)
     client->nodes.proof.again_ns = INT64_MAX;
     client->log.write = config->log;
     client->log.context = config->log_context;
-    client->log.level = config->log_level;
+    client->log.level = config->log_level ? config->log_level : REDLOCK_LOG_WARNING;
     client->stats.size = sizeof(client->stats);
     init_mutex(&client->mutex);
     pthread_cond_init(&client->calls.idle, NULL);

@@ -1,4 +1,5 @@
-/* probe.c - redlock_probe(): the report of redlock_status(), and what each master has proven.
+/* probe.c - redlock_probe(): the report of redlock_get_status(), and what each master has
+ * proven.
  */
 #include "config_auto.h"
 

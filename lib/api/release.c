@@ -89,7 +89,7 @@ static int release_and_wait(redlock *client, struct rl_claim *claim, int64_t now
     struct rl_op op = {.claim = claim, .step = release_step, .did = release_did};
     if (rl_op_begin(&op, client)) { /* out of memory, but not out of releases */
         release(claim, now_ns);
-        return REDLOCK_EUNKNOWN;
+        return REDLOCK_EUNCONFIRMED;
     }
     claim->op = &op;
     release(claim, now_ns);

@@ -1,4 +1,4 @@
-/* status.c - redlock_status(): is every master fit to vote? */
+/* status.c - redlock_get_status(): is every master fit to vote? */
 #include "config_auto.h"
 
 #include "api/status.h"
@@ -153,7 +153,7 @@ int rl_status_look(redlock *client, redlock_status_report *to, struct rl_status 
     return rl_op_wait(&look.op, NULL);
 }
 
-int redlock_status(redlock *client, redlock_status_report *ret_status)
+int redlock_get_status(redlock *client, redlock_status_report *ret_status)
 {
     struct rl_status status;
     int cancel_state;

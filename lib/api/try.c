@@ -1,5 +1,5 @@
 /* try.c - redlock_try*: what the caller says is checked, then an attempt (acquire.h) is made,
- * waited for or left to call back. Those for several names: try_all.c. */
+ * waited for or left to call back. Those for several names: try_names.c. */
 #include "config_auto.h"
 
 #include "api/try.h"
@@ -259,7 +259,7 @@ int redlock_try_async(redlock *client, const void *name, size_t name_len,
     return rl_try_async(client, &asked, options, done, context, ret_id);
 }
 
-int redlock_cancel_try(redlock *client, uint64_t id)
+int redlock_cancel(redlock *client, uint64_t id)
 {
     int cancel_state;
     int result = rl_client_enter(client, &cancel_state);

@@ -1,4 +1,4 @@
-/* try.h - what a try asks for: one name, or several at once. Between try.c and try_all.c. */
+/* try.h - what a try asks for: one name, or several at once. Between try.c and try_names.c. */
 #ifndef RL_TRY_H
 #define RL_TRY_H
 

@@ -18,7 +18,7 @@ const char *redlock_strerror(int code)
     }
 }
 
-const char *redlock_strerror_name(int code)
+const char *redlock_err_name(int code)
 {
     switch (code) {
     case REDLOCK_OK:

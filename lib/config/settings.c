@@ -182,11 +182,13 @@ static int override_switch(const struct row *row, void *value, const void *given
 {
     (void)row;
     int wanted = *(const int *)given;
-    if (wanted == 0)
+    if (wanted == REDLOCK_DEFAULT)
         return 0;
-    if (wanted != 1 && wanted != -1)
-        return rl_problem_set(problem, 0, "is 1 (on), -1 (off) or 0 (as the file says)");
-    *(bool *)value = wanted == 1;
+    if (wanted != REDLOCK_ON && wanted != REDLOCK_OFF)
+        return rl_problem_set(problem, 0,
+                              "is REDLOCK_ON, REDLOCK_OFF or REDLOCK_DEFAULT (as the file "
+                              "says)");
+    *(bool *)value = wanted == REDLOCK_ON;
     return 1;
 }
 

@@ -186,7 +186,7 @@ uint64_t rl_hold_to_extend(const struct rl_hold *hold)
 
 /* ---- release -------------------------------------------------------------------------- */
 
-/* 0, EEXPIRED, EUNKNOWN, or 1 while it is open. */
+/* 0, EEXPIRED, EUNCONFIRMED, or 1 while it is open. */
 static int judge_release(const struct rl_hold *hold)
 {
     const struct rl_round *round = &hold->release;
@@ -205,7 +205,7 @@ static int judge_release(const struct rl_hold *hold)
     if (clear >= needed && (!round->no || !silent))
         return REDLOCK_OK;
     if (hold->n - rl_count(round->failed) < needed)
-        return REDLOCK_EUNKNOWN;
+        return REDLOCK_EUNCONFIRMED;
     return 1;
 }
 

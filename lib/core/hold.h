@@ -138,7 +138,7 @@ unsigned rl_hold_tick(struct rl_hold *hold, int64_t now_ns);
 /* When rl_hold_tick() has something to do at the latest; INT64_MAX: never. */
 int64_t rl_hold_next_ns(const struct rl_hold *hold);
 
-/* After RL_DID_FINISH: 0, REDLOCK_EEXPIRED or REDLOCK_EUNKNOWN. */
+/* After RL_DID_FINISH: 0, REDLOCK_EEXPIRED or REDLOCK_EUNCONFIRMED. */
 int rl_hold_release_result(const struct rl_hold *hold);
 
 /* ENDING, no answer is owed, and no key can be left anywhere. */

@@ -35,7 +35,7 @@ struct rl_op {
                   const struct rl_judged *judged);
     /* A node answered a PING. NULL: does not care. */
     void (*pinged)(struct rl_op *op, struct rl_node *node, int64_t round_trip_ns);
-    /* redlock_cancel() was called. NULL: does not care. */
+    /* redlock_shutdown() was called. NULL: does not care. */
     void (*cancel)(struct rl_op *op, int64_t now_ns);
     /* Is it to be cancelled for what happened outside of the client? Asked from time to time.
      * NULL: nothing there matters. */

@@ -89,7 +89,7 @@ void rl_client_go(redlock *client)
 
 /* ---- the rest of a client's life ------------------------------------------------------ */
 
-void redlock_cancel(redlock *client)
+void redlock_shutdown(redlock *client)
 {
     int saved = errno;
     if (client) {

@@ -35,7 +35,7 @@ struct redlock_lock {
     _Atomic int64_t deadline_ns; /* 0: not valid */
     _Atomic int64_t clock_epoch; /* of that time: in another one it is over (clock.h) */
     redlock *client;
-    struct rl_claim *claim; /* NULL: not held by this handle (any more) */
+    struct rl_claim *claim; /* NULL: not held (any more) */
     struct rl_notice lost;  /* posted once, when it is lost */
     redlock_lost_fn *on_lost;
     void *lost_context;

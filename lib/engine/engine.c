@@ -122,7 +122,7 @@ static void absent(redlock *client, int64_t absent_ns)
         op->connect_until_ns += absent_ns;
 }
 
-/* Once for each call of redlock_cancel() would do; that none begins after it is the try's. */
+/* Once for each call of redlock_shutdown() would do; that none begins after it is the try's. */
 static void cancel_all(redlock *client, int64_t now_ns)
 {
     client->calls.cancel_seen = true;

@@ -32,7 +32,7 @@ static void count(struct rl_claim *claim, unsigned did)
     if (did & RL_DID_FINISH) {
         int result = rl_hold_release_result(&claim->hold);
         client->stats.released += result == REDLOCK_OK;
-        client->stats.unconfirmed += result == REDLOCK_EUNKNOWN;
+        client->stats.unconfirmed += result == REDLOCK_EUNCONFIRMED;
         if (!claim->op)
             rl_client_log(client, result ? REDLOCK_LOG_WARNING : REDLOCK_LOG_DEBUG,
                           "a release that nobody waited for: %s",

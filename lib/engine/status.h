@@ -1,5 +1,6 @@
-/* status.h - what every master is worth now, as redlock_status() and redlock_probe() write it:
- * only as far as the user's structs reach, which may be those of another version of redlock.h.
+/* status.h - what every master is worth now, as redlock_get_status() and redlock_probe() write
+ * it: only as far as the user's structs reach, which may be those of another version of
+ * redlock.h.
  */
 #ifndef RL_STATUS_H
 #define RL_STATUS_H

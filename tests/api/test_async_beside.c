@@ -154,7 +154,7 @@ START_TEST(what_was_lost_before_it_was_told_is_given_up_at_once)
     ck_assert(turn_until(client, !master_has(masters, 1, "name"), 1000));
     ck_assert_int_lt(now_ms() - begun, TTL_MS * 2 / 3);
     ck_assert(turn_until(client, client_stats(client).pending_releases == 0, 1000));
-    redlock_cancel(client);
+    redlock_shutdown(client);
     pthread_join(thread, NULL);
     close_masters();
 }
@@ -196,7 +196,7 @@ START_TEST(what_callbacks_begin_beside_a_sleeping_leader_is_not_late)
         ck_assert_int_eq(redlock_release_async(chained.lock, NULL, NULL), 0);
     }
     ck_assert_int_le(late, 1); /* which a busy machine makes one, and not each of five */
-    redlock_cancel(client);
+    redlock_shutdown(client);
     pthread_join(thread, NULL);
     ck_assert_int_eq(code, REDLOCK_ECANCELED);
     close_masters();
@@ -220,7 +220,7 @@ START_TEST(the_time_of_an_asynchronous_call_is_kept_beside_a_sleeping_leader)
         late += told.at_ms - begun >= 500;
     }
     ck_assert_int_le(late, 1); /* which a busy machine makes one, and not each of five */
-    redlock_cancel(client);
+    redlock_shutdown(client);
     pthread_join(thread, NULL);
     close_masters();
 }

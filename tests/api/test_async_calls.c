@@ -57,7 +57,7 @@ static int call_all_that_block(void)
         return 4;
     if (redlock_force_release(client, "held", 4, NULL) != REDLOCK_EDEADLK)
         return 5;
-    if (redlock_status(client, &status) != REDLOCK_EDEADLK)
+    if (redlock_get_status(client, &status) != REDLOCK_EDEADLK)
         return 6;
     if (redlock_hold_count(client, "held", 4, &owner, &holds) != REDLOCK_EDEADLK)
         return 10;
@@ -140,12 +140,12 @@ END_TEST
 static void cancel_by_signal(int number)
 {
     (void)number;
-    redlock_cancel(client);
+    redlock_shutdown(client);
 }
 
 static void cancel_in_callback(void *context, int result, redlock_lock *lock)
 {
-    redlock_cancel(client);
+    redlock_shutdown(client);
     told_done(context, result, lock);
 }
 
@@ -153,7 +153,7 @@ static void *cancel_soon(void *argument)
 {
     (void)argument;
     pause_ms(30);
-    redlock_cancel(client);
+    redlock_shutdown(client);
     return NULL;
 }
 
@@ -214,19 +214,19 @@ START_TEST(one_try_is_canceled_and_no_other)
     uint64_t second = told_try(client, "held", -1, &two);
     ck_assert_uint_ne(first, second);
     ck_assert(turn_until(client, client_stats(client).waiting == 2, 5000));
-    ck_assert_int_eq(redlock_cancel_try(client, first), 0);
-    ck_assert_int_eq(redlock_cancel_try(client, first), REDLOCK_ENOTHELD);
+    ck_assert_int_eq(redlock_cancel(client, first), 0);
+    ck_assert_int_eq(redlock_cancel(client, first), REDLOCK_ENOTHELD);
     ck_assert(turn_until(client, one.calls == 1, 1000));
     ck_assert_int_eq(one.result, REDLOCK_ECANCELED);
-    ck_assert_int_eq(redlock_cancel_try(client, first), REDLOCK_ENOTHELD);
-    ck_assert_int_eq(redlock_cancel_try(client, 0), REDLOCK_ENOTHELD);
-    ck_assert_int_eq(redlock_cancel_try(client, second + 1000), REDLOCK_ENOTHELD);
+    ck_assert_int_eq(redlock_cancel(client, first), REDLOCK_ENOTHELD);
+    ck_assert_int_eq(redlock_cancel(client, 0), REDLOCK_ENOTHELD);
+    ck_assert_int_eq(redlock_cancel(client, second + 1000), REDLOCK_ENOTHELD);
     ck_assert_int_eq(redlock_release(held), 0); /* the second goes on */
     ck_assert(turn_until(client, two.calls == 1, 5000));
     ck_assert_int_eq(two.result, 0);
     uint64_t third = told_try(client, "free", 0, &done);
     ck_assert(turn_until(client, done.calls == 1, 5000));
-    ck_assert_int_eq(redlock_cancel_try(client, third), REDLOCK_ENOTHELD);
+    ck_assert_int_eq(redlock_cancel(client, third), REDLOCK_ENOTHELD);
     ck_assert_int_eq(done.result, 0);
     close_masters();
     ck_assert_int_eq(one.calls + two.calls + done.calls, 3);
@@ -240,7 +240,7 @@ START_TEST(a_canceled_try_leaves_no_key)
     open_masters(NULL);
     redlock_fd(client);
     for (int i = 1; i <= 50; i++) {
-        ck_assert_int_eq(redlock_cancel_try(client, told_try(client, "name", 0, &told)), 0);
+        ck_assert_int_eq(redlock_cancel(client, told_try(client, "name", 0, &told)), 0);
         ck_assert(turn_until(client, told.calls == i, 1000));
         ck_assert_int_eq(told.result, REDLOCK_ECANCELED);
     }
@@ -281,7 +281,7 @@ START_TEST(what_is_wrong_with_the_arguments_is_told_at_once)
     expect_einval(redlock_extend_async(mine, 1000000000, NULL, told_done, &told));
     report.size--;
     expect_einval(redlock_extend_async(mine, 0, &report, told_done, &told));
-    expect_einval(redlock_cancel_try(NULL, 1));
+    expect_einval(redlock_cancel(NULL, 1));
     expect_einval(redlock_fd(NULL));
     expect_einval(redlock_timeout_ms(NULL));
     expect_einval(redlock_process(NULL));

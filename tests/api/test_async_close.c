@@ -40,7 +40,7 @@ static void close_rest(void)
 static void expect_told(const struct told *one, int result)
 {
     ck_assert_int_eq(one->calls, 1);
-    ck_assert_msg(one->result == result, "%s", redlock_strerror_name(one->result));
+    ck_assert_msg(one->result == result, "%s", redlock_err_name(one->result));
     ck_assert(pthread_equal(one->thread, pthread_self()));
 }
 
@@ -147,7 +147,7 @@ static void begin_more(void *context, int result, redlock_lock *lock)
     codes[0] = redlock_try_async(client, "more", 4, NULL, told_done, &told[1], NULL);
     codes[1] = redlock_extend_async(mine, 20000, NULL, told_done, &extended);
     codes[2] = redlock_release_async(mine, told_done, &released);
-    codes[3] = redlock_cancel_try(client, 12345);
+    codes[3] = redlock_cancel(client, 12345);
     redlock_close(client);
 }
 

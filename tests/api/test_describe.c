@@ -201,7 +201,7 @@ START_TEST(data_is_told_and_not_deleted)
     ck_assert_int_eq(view->form, REDLOCK_FORM_DATA);
     ck_assert_str_eq(view->data, "set");
     ck_assert_int_eq(view->ttl_ms, -1);
-    ck_assert_int_eq(redlock_force_release(one, "name", 4, &report), REDLOCK_EKIND);
+    ck_assert_int_eq(redlock_force_release(one, "name", 4, &report), REDLOCK_EWRONGTYPE);
     ck_assert_uint_eq(report.failed, masters->n);
     ck_assert_str_eq(report.node[0].text,
                      "has a set that is no lock under this name, which was left alone");

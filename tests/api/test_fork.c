@@ -64,9 +64,9 @@ static int call_everything(void *argument)
     child_expect(redlock_inspect(client, "name", 4, &report) == REDLOCK_EFORK);
     child_expect(redlock_hold_count(client, "name", 4, &owner, &holds) == REDLOCK_EFORK);
     child_expect(redlock_force_release(client, "name", 4, NULL) == REDLOCK_EFORK);
-    child_expect(redlock_status(client, &status) == REDLOCK_EFORK);
+    child_expect(redlock_get_status(client, &status) == REDLOCK_EFORK);
     child_expect(redlock_get_stats(client, &stats) == REDLOCK_EFORK);
-    redlock_cancel(client);
+    redlock_shutdown(client);
     child_expect(redlock_validity_ms(lock) == 0);
     if (*(bool *)argument)
         redlock_close(client);

@@ -109,7 +109,7 @@ static int live_with_few_descriptors(void *file)
         limit.rlim_cur = 1024;
         child_expect(setrlimit(RLIMIT_NOFILE, &limit) == 0);
         if (code == 0) {
-            child_expect(wait_until(redlock_status(client, &status) == 0, 5000));
+            child_expect(wait_until(redlock_get_status(client, &status) == 0, 5000));
             child_expect(client_try(client, "name", 2000, 3000, NULL, &taken) == 0);
             child_expect(redlock_release(taken) == 0);
         }

@@ -192,21 +192,21 @@ static void take_both(const struct pair *pair, unsigned first)
         options[i].owner = pair->owner[(first + i) % 2];
         items[i] = (redlock_item)REDLOCK_ITEM(client[0], "name", &options[i]);
     }
-    int result = redlock_try_many(items, 2, 0);
+    int result = redlock_try_multi(items, 2, 0);
     if (!pair->can) {
         expect(result, "two items have one name");
         ck_assert(!items[0].lock && !items[1].lock);
         ck_assert_uint_eq(client_stats(client[0]).rounds, 0);
         return;
     }
-    ck_assert_msg(result == 0, "%s", redlock_strerror_name(result));
-    ck_assert_int_gt(redlock_validity_many(items, 2), 0);
+    ck_assert_msg(result == 0, "%s", redlock_err_name(result));
+    ck_assert_int_gt(redlock_validity_multi(items, 2), 0);
     /* They are two locks, each given up by itself. */
     redlock_lock *other;
     ck_assert_int_eq(redlock_release(items[0].lock), 0);
     ck_assert_int_eq(client_try_as(client[1], "name", REDLOCK_WRITE, "c", 0, &other),
                      pair->kind[0] == READ || pair->kind[0] == WRITE ? REDLOCK_EHELD
-                                                                     : REDLOCK_EKIND);
+                                                                     : REDLOCK_EWRONGTYPE);
     ck_assert_int_eq(redlock_release(items[1].lock), 0);
     ck_assert(wait_until(masters_with(masters, "name") == 0, 5000));
 }
@@ -231,12 +231,12 @@ START_TEST(two_items_that_differ_in_name_or_client)
     open_masters(1);
     redlock_item items[] = {REDLOCK_ITEM(client[0], "name", NULL),
                             REDLOCK_ITEM(client[0], "nam", NULL)};
-    ck_assert_int_eq(redlock_try_many(items, 2, 0), 0);
-    ck_assert_int_eq(redlock_release_many(items, 2), 0);
+    ck_assert_int_eq(redlock_try_multi(items, 2, 0), 0);
+    ck_assert_int_eq(redlock_release_multi(items, 2), 0);
     items[0].name_len = 3; /* which makes it the same */
-    expect(redlock_try_many(items, 2, 0), "two items have one name");
+    expect(redlock_try_multi(items, 2, 0), "two items have one name");
     items[0] = (redlock_item)REDLOCK_ITEM(client[1], "nam", NULL);
-    ck_assert_int_eq(redlock_try_many(items, 2, 0), REDLOCK_EHELD);
+    ck_assert_int_eq(redlock_try_multi(items, 2, 0), REDLOCK_EHELD);
     ck_assert_str_eq(logged, "");
     close_all();
 }

@@ -89,8 +89,8 @@ START_TEST(such_a_name_is_refused_in_every_call)
     expect(redlock_try_n(one, name, len, NULL, &lock), part);
     expect(client_try_all(one, names, 3, 0, NULL, &lock), part);
     expect(redlock_try_async(one, name, len, NULL, never, NULL, NULL), part);
-    expect(redlock_try_all_async(one, bytes, 2, NULL, never, NULL, NULL), part);
-    expect(redlock_try_many(items, 2, 0), part);
+    expect(redlock_try_names_async(one, bytes, 2, NULL, never, NULL, NULL), part);
+    expect(redlock_try_multi(items, 2, 0), part);
     expect(redlock_inspect(one, name, len, &report), part);
     expect(redlock_describe(one, name, len, NULL, all), part);
     expect(redlock_force_release(one, name, len, NULL), part);

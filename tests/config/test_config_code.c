@@ -189,7 +189,7 @@ START_TEST(test_override_all)
     from.stall_limit_ms = 300;
     from.linger_ms = 400;
     from.drift_factor = 0.5;
-    from.guard = 1;
+    from.guard = REDLOCK_ON;
     from.client_name = "code";
     from.background = REDLOCK_BACKGROUND_ALWAYS;
     override(&from, 0);
@@ -207,7 +207,7 @@ START_TEST(test_override_all)
     rl_config_free(&config);
     from = (redlock_config)REDLOCK_CONFIG_INIT;
     from.linger_ms = -1;
-    from.guard = -1;
+    from.guard = REDLOCK_OFF;
     from.drift_factor = 0.001;
     override(&from, 0);
     ck_assert_int_eq(config.linger_ms, 0);
@@ -251,8 +251,10 @@ static const struct {
     {{.drift_factor = INFINITY},
      "redlock_config.drift_factor: drift-factor is a number from 0 to below 1, for example "
      "0.01"},
-    {{.guard = 2}, "redlock_config.guard: is 1 (on), -1 (off) or 0 (as the file says)"},
-    {{.guard = -2}, "redlock_config.guard: is 1 (on), -1 (off) or 0 (as the file says)"},
+    {{.guard = 3},
+     "redlock_config.guard: is REDLOCK_ON, REDLOCK_OFF or REDLOCK_DEFAULT (as the file says)"},
+    {{.guard = -1},
+     "redlock_config.guard: is REDLOCK_ON, REDLOCK_OFF or REDLOCK_DEFAULT (as the file says)"},
     {{.client_name = ""},
      "redlock_config.client_name: client-name is empty; give it 1 to 63 bytes, or leave it "
      "out"},

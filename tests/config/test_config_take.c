@@ -28,12 +28,12 @@ START_TEST(test_take_same)
     redlock_config from = REDLOCK_CONFIG_INIT;
     from.nodes = &node;
     from.node_count = 1;
-    from.guard = -1;
+    from.guard = REDLOCK_OFF;
     from.log_level = REDLOCK_LOG_DEBUG;
     from.background = REDLOCK_BACKGROUND_NEVER;
     ck_assert_int_eq(rl_config_take(&from, &whole, &error), 0);
     ck_assert_ptr_eq(whole.nodes, &node);
-    ck_assert_int_eq(whole.guard, -1);
+    ck_assert_int_eq(whole.guard, REDLOCK_OFF);
     ck_assert_int_eq(whole.log_level, REDLOCK_LOG_DEBUG);
     ck_assert_int_eq(whole.background, REDLOCK_BACKGROUND_NEVER);
     redlock_node taken;
@@ -66,7 +66,7 @@ START_TEST(test_take_smaller)
         ck_assert_int_eq(whole.ttl_ms, size > offsetof(redlock_config, ttl_ms) ? 5000 : 0);
         ck_assert_int_eq(whole.client_name != NULL,
                          size > offsetof(redlock_config, client_name));
-        ck_assert_int_eq(whole.log_level, REDLOCK_LOG_WARNING);
+        ck_assert_int_eq(whole.log_level, REDLOCK_LOG_DEFAULT);
         ck_assert_int_eq(whole.background, 0);
     }
 }

@@ -59,7 +59,7 @@ START_TEST(unknown_as_soon_as_that_is_certain)
     answer(&story, 0, RL_RELEASE, FAILED);
     ck_assert_int_eq(rl_hold_unsent(&story.hold, 1, RL_RELEASE, story.now_ns), 0);
     ck_assert_int_eq(rl_hold_unsent(&story.hold, 2, RL_RELEASE, story.now_ns), RL_DID_FINISH);
-    ck_assert_int_eq(rl_hold_release_result(&story.hold), REDLOCK_EUNKNOWN);
+    ck_assert_int_eq(rl_hold_release_result(&story.hold), REDLOCK_EUNCONFIRMED);
 }
 END_TEST
 
@@ -70,7 +70,7 @@ START_TEST(silence_makes_it_unknown)
     ck_assert_int_eq(rl_hold_next_ns(&story.hold), story.now_ns + NODE_MS * MS);
     ck_assert_int_eq(pass_ns(&story, NODE_MS * MS - 1), 0);
     ck_assert_int_eq(pass_ns(&story, 1), RL_DID_FINISH);
-    ck_assert_int_eq(rl_hold_release_result(&story.hold), REDLOCK_EUNKNOWN);
+    ck_assert_int_eq(rl_hold_release_result(&story.hold), REDLOCK_EUNCONFIRMED);
     ck_assert_int_eq(rl_hold_next_ns(&story.hold), INT64_MAX);
     ck_assert_int_eq(pass(&story, 1), 0); /* once */
 }
@@ -84,7 +84,7 @@ START_TEST(a_late_answer_to_a_release)
     answer(&story, 0, RL_RELEASE, YES);
     story.now_ns += NODE_MS * MS; /* and nobody ticked */
     ck_assert_int_eq(answer(&story, 1, RL_RELEASE, YES), RL_DID_FINISH);
-    ck_assert_int_eq(rl_hold_release_result(&story.hold), REDLOCK_EUNKNOWN);
+    ck_assert_int_eq(rl_hold_release_result(&story.hold), REDLOCK_EUNCONFIRMED);
 }
 END_TEST
 

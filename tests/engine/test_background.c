@@ -289,7 +289,7 @@ START_TEST(descriptors_are_no_more_than_was_promised)
     for (unsigned i = 0; i < N; i++)
         master_resume(masters, i);
     ck_assert_msg(most > 2 * N + 4 && most <= 3 * N + 4, "%u", most);
-    redlock_cancel(client);
+    redlock_shutdown(client);
     pthread_join(thread, NULL);
     ck_assert_int_eq(code, REDLOCK_ECANCELED);
     redlock_close(client);
@@ -315,7 +315,7 @@ static int live_in_child(void *argument)
     child_expect(redlock_fd(client) == REDLOCK_EFORK);
     child_expect(redlock_timeout_ms(client) == REDLOCK_EFORK);
     child_expect(redlock_process(client) == REDLOCK_EFORK);
-    child_expect(redlock_cancel_try(client, 1) == REDLOCK_EFORK);
+    child_expect(redlock_cancel(client, 1) == REDLOCK_EFORK);
     child_expect(redlock_try_async(client, "a", 1, NULL, told_done, &took, NULL) ==
                  REDLOCK_EFORK);
     child_expect(redlock_extend_async(renewed, 0, NULL, told_done, &took) == REDLOCK_EFORK);
@@ -405,7 +405,7 @@ static void *call(void *argument)
         code = redlock_force_release(client, "other", 5, NULL);
         break;
     case STATUS:
-        code = redlock_status(client, &status);
+        code = redlock_get_status(client, &status);
         break;
     default:
         break;
@@ -439,7 +439,7 @@ START_TEST(close_sends_blocked_callers_home_first)
     for (int i = 0; i < 2 * CALLS; i++) {
         pthread_join(callers[i].thread, NULL);
         ck_assert_msg(callers[i].code == REDLOCK_ECANCELED, "call %d: %s", callers[i].which,
-                      redlock_strerror_name(callers[i].code));
+                      redlock_err_name(callers[i].code));
         ck_assert_int_le(callers[i].back_ms, closed);
     }
     ck_assert_int_lt(closed - begun, 1500);

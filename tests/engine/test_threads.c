@@ -298,7 +298,7 @@ END_TEST
 static void cancel_by_signal(int number)
 {
     (void)number;
-    redlock_cancel(one);
+    redlock_shutdown(one);
 }
 
 START_TEST(cancel_ends_every_wait_and_no_hold)
@@ -337,7 +337,7 @@ START_TEST(cancel_wakes_a_loop_that_sleeps)
         master_pause(masters, i);
     start_waiter(&waiter, -1); /* a node's share of the ttl is 3.3 s */
     int64_t begun = now_ms();
-    redlock_cancel(one);
+    redlock_shutdown(one);
     pthread_join(waiter.thread, NULL);
     ck_assert_int_lt(now_ms() - begun, 500);
     ck_assert_int_eq(waiter.code, REDLOCK_ECANCELED);

@@ -458,7 +458,7 @@ START_TEST(foreign_data_under_the_name_is_an_error_and_stays)
 {
     open_clients(1, NULL);
     master_do(masters, 0, "RPUSH", "name", "data", NULL);
-    ck_assert_int_eq(client_try(one, "name", 0, 0, &report, &lock), REDLOCK_EKIND);
+    ck_assert_int_eq(client_try(one, "name", 0, 0, &report, &lock), REDLOCK_EWRONGTYPE);
     ck_assert_str_eq(report.node[0].holder, "a list");
     ck_assert_int_eq(master_do(masters, 0, "LLEN", "name", NULL).number, 1);
     close_all();

@@ -335,7 +335,7 @@ static void *cancel_soon(void *argument)
 {
     struct timespec rest = {.tv_nsec = *(int *)argument * 1000};
     nanosleep(&rest, NULL);
-    redlock_cancel(one);
+    redlock_shutdown(one);
     return NULL;
 }
 

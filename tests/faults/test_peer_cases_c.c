@@ -77,7 +77,7 @@ START_TEST(c50_after_an_unknown_release_the_next_lock_is_a_fresh_one)
     snprintf(token, sizeof(token), "%s", redlock_token(lock));
     for (unsigned i = 0; i < 3; i++)
         master_pause(masters, i);
-    ck_assert_int_eq(redlock_release(lock), REDLOCK_EUNKNOWN);
+    ck_assert_int_eq(redlock_release(lock), REDLOCK_EUNCONFIRMED);
     lock = NULL;
     ck_assert_int_eq(client_try(one, "name", 0, 0, &report, &lock), REDLOCK_ENOQUORUM);
     ck_assert_ptr_null(lock);
@@ -151,12 +151,12 @@ START_TEST(c54_cleaning_up_never_crashes)
     for (unsigned i = 0; i < 3; i++)
         master_kill(masters, i);
     ck_assert_int_eq(redlock_release(NULL), 0);
-    ck_assert_int_eq(redlock_release(locks[0]), REDLOCK_EUNKNOWN);
-    ck_assert_int_eq(redlock_release(locks[1]), REDLOCK_EUNKNOWN);
+    ck_assert_int_eq(redlock_release(locks[0]), REDLOCK_EUNCONFIRMED);
+    ck_assert_int_eq(redlock_release(locks[1]), REDLOCK_EUNCONFIRMED);
     redlock_close(one); /* with one still held */
     one = NULL;
     redlock_close(NULL);
-    redlock_cancel(NULL);
+    redlock_shutdown(NULL);
     close_clients();
 }
 END_TEST

@@ -449,7 +449,7 @@ static void use(int kind, bool may, int wait_ms)
     redlock_lock *lock = NULL;
     options.kind = kind;
     options.owner = kind == REDLOCK_PLAIN ? NULL : "me";
-    int result = redlock_status(mine, &status);
+    int result = redlock_get_status(mine, &status);
     ck_assert(!may || result == 0);
     redlock_lock *held =
         client_take_as(other, "name", kind == REDLOCK_READ ? REDLOCK_WRITE : kind,
@@ -519,7 +519,7 @@ START_TEST(a_look_at_a_plain_lock_needs_three_more)
                   "~name:redlock:writer", "~redisson_lock_queue:*", NULL);
     ck_assert(wait_until(client_ready(mine) == 3, SOON_MS));
     redlock_status_report status = REDLOCK_STATUS_INIT(NULL, 0);
-    ck_assert_int_eq(redlock_status(mine, &status), 0);
+    ck_assert_int_eq(redlock_get_status(mine, &status), 0);
     ck_assert_int_eq(redlock_describe(mine, "name", 4, NULL, all), 0);
     redlock_lock *held = client_take(other, "name");
     ck_assert_int_eq(redlock_describe(mine, "name", 4, NULL, all), 0);

@@ -74,7 +74,7 @@ static void expect_reported(const char *words)
 static void expect_release_refused(redlock_lock *lock, const char *words)
 {
     static const char line[] = "refused a request to release a lock: ";
-    ck_assert_int_eq(redlock_release(lock), REDLOCK_EUNKNOWN);
+    ck_assert_int_eq(redlock_release(lock), REDLOCK_EUNCONFIRMED);
     ck_assert_msg(wait_until(lines_with(line) == 3, 10000), "%s", logged);
     ck_assert_msg(lines_with(words) == 3 && logged[0] == '0' + REDLOCK_LOG_ERROR, "%s", logged);
     ck_assert_ptr_nonnull(strstr(logged, "redis://locks@127.0.0.1:"));

@@ -46,7 +46,7 @@ static int hello(int count, char **words, redlock **ret_client)
     }
     config.nodes = nodes;
     config.ttl_ms = strtoll(words[3], NULL, 10);
-    config.guard = -1; /* its masters are as young as the suite */
+    config.guard = REDLOCK_OFF; /* its masters are as young as the suite */
     int code = redlock_open_config(&config, &error, ret_client);
     if (code == 0)
         printf("ok libredlock %s\n", redlock_version());
@@ -109,7 +109,7 @@ static void hand_over(struct worker **workers, redlock *client, const char *line
 /* What waits is canceled; what is held is released by redlock_close(). */
 static void end(struct worker *workers, redlock *client)
 {
-    redlock_cancel(client);
+    redlock_shutdown(client);
     for (struct worker *worker = workers; worker; worker = worker->next) {
         (void)close(worker->lines_fd);
         (void)pthread_join(worker->thread, NULL);

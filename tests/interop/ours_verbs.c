@@ -9,7 +9,7 @@
 
 static void say(char *ret_answer, const char *word, int code)
 {
-    (void)snprintf(ret_answer, OURS_ANSWER, "%s %s: %s", word, redlock_strerror_name(code),
+    (void)snprintf(ret_answer, OURS_ANSWER, "%s %s: %s", word, redlock_err_name(code),
                    redlock_strerror(code));
 }
 
@@ -56,7 +56,7 @@ static int take(redlock *client, const char *name, const redlock_options *option
         names[count] = (redlock_bytes){at, len};
         at = at[len] ? at + len + 1 : NULL;
     }
-    return redlock_try_all_n(client, names, count, options, ret_lock);
+    return redlock_try_names_n(client, names, count, options, ret_lock);
 }
 
 /* acquire NAME WAIT_MS KIND [LEASE_MS]; without a lease it is renewed until it is released. */

@@ -152,7 +152,7 @@ START_TEST(what_a_server_repeats_of_a_login_is_not_shown)
     expect_no_secret_anywhere();
     bool blanked = blanks(report_votes, sizeof(report_votes));
     redlock_inspect(client, "name", 4, &report);
-    redlock_status(client, &status);
+    redlock_get_status(client, &status);
     description.size = sizeof(description);
     redlock_describe(client, "name", 4, NULL, &description);
     expect_no_secret_anywhere();

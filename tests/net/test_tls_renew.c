@@ -104,7 +104,7 @@ static redlock *open_client(void)
     node.key_file = path[LIVE_KEY];
     config.nodes = &node;
     config.node_count = 1;
-    config.guard = -1;
+    config.guard = REDLOCK_OFF;
     config.background = REDLOCK_BACKGROUND_NEVER;
     config.log = on_log;
     config.log_level = REDLOCK_LOG_WARNING;

@@ -30,7 +30,7 @@ static void close_all(void)
 
 static const char *run_id(void)
 {
-    redlock_status(client, &status);
+    redlock_get_status(client, &status);
     return status.node[0].run_id;
 }
 

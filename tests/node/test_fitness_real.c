@@ -47,7 +47,7 @@ START_TEST(young_masters_vote_when_they_are_old_enough)
         ck_assert_ptr_nonnull(strstr(report.node[i].text, "guard"));
     }
     ck_assert_int_eq(client_state(client, 0, text), REDLOCK_NODE_GUARDED);
-    ck_assert_int_eq(redlock_status(client, &status), REDLOCK_ENOQUORUM);
+    ck_assert_int_eq(redlock_get_status(client, &status), REDLOCK_ENOQUORUM);
     ck_assert_int_gt(status.node[0].guard_ms, 0);
     ck_assert_int_le(status.node[0].guard_ms, 2100);
 
@@ -669,7 +669,7 @@ START_TEST(status_tells_what_each_node_is)
     masters = masters_start(5, NULL);
     master_kill(masters, 1);
     redlock *client = client_open(masters_file(masters, NULL));
-    ck_assert_int_eq(redlock_status(client, &status), 0);
+    ck_assert_int_eq(redlock_get_status(client, &status), 0);
     ck_assert_uint_eq(status.nodes, 5);
     ck_assert_uint_eq(status.needed, 3);
     ck_assert_uint_eq(status.ready, 4);
@@ -684,7 +684,7 @@ START_TEST(status_tells_what_each_node_is)
 
     master_pause(masters, 2);
     int64_t begun = now_ms();
-    ck_assert_int_eq(redlock_status(client, &status), 0);
+    ck_assert_int_eq(redlock_get_status(client, &status), 0);
     ck_assert_int_lt(now_ms() - begun, 2500);
     ck_assert_int_eq(status.node[2].round_trip_us, -1);
     ck_assert_int_eq(status.node[3].state, REDLOCK_NODE_READY);
@@ -692,7 +692,7 @@ START_TEST(status_tells_what_each_node_is)
     ck_assert(wait_until(client_state(client, 2, NULL) == REDLOCK_NODE_READY, 10000));
     master_kill(masters, 0);
     master_kill(masters, 2);
-    ck_assert_int_eq(redlock_status(client, &status), REDLOCK_ENOQUORUM);
+    ck_assert_int_eq(redlock_get_status(client, &status), REDLOCK_ENOQUORUM);
     redlock_close(client);
     masters_stop(masters);
 }
@@ -700,7 +700,7 @@ END_TEST
 
 static const redlock_node_status *status_of(redlock *client, unsigned node)
 {
-    redlock_status(client, &status);
+    redlock_get_status(client, &status);
     return &status.node[node];
 }
 

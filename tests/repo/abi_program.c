@@ -64,7 +64,7 @@ static redlock *open_client(const char *url)
     nodes[0].url = url;
     config.it.nodes = nodes;
     config.it.node_count = 1;
-    config.it.guard = -1;
+    config.it.guard = REDLOCK_OFF;
     config.it.log = on_log;
     EXPECT(redlock_open_config(&config.it, &error.it, &client) == 0);
     EXPECT(redlock_open("/nowhere/at.all", &error.it, &client) == REDLOCK_ECONFIG);
@@ -96,7 +96,7 @@ static void use_locks(redlock *client)
     EXPECT(redlock_release(lock) == 0);
     EXPECT(redlock_force_release(client, "name", 4, &report.it) == 0);
     report.it.node = NULL; /* sums only */
-    EXPECT(redlock_try_all(client, (const char *const[]){"a", "b"}, 2, &options.it, &lock) ==
+    EXPECT(redlock_try_names(client, (const char *const[]){"a", "b"}, 2, &options.it, &lock) ==
            0);
     EXPECT(report.it.granted == 1 && report.it.node_count == 0);
     EXPECT(redlock_release(lock) == 0);
@@ -159,12 +159,12 @@ static void use_items(redlock *client)
     } items = {
         .it = {REDLOCK_ITEM(client, "one", &options.it), REDLOCK_ITEM(client, "other", NULL)}};
     memset(items.behind, UNTOUCHED, sizeof(items.behind));
-    EXPECT(redlock_try_many(items.it, 2, 1000) == 0);
+    EXPECT(redlock_try_multi(items.it, 2, 1000) == 0);
     EXPECT(items.it[0].lock != NULL && items.it[1].lock != NULL);
     EXPECT(strcmp(redlock_name(items.it[1].lock, NULL), "other") == 0);
-    EXPECT(redlock_validity_many(items.it, 2) > 0);
-    EXPECT(redlock_try_many(items.it, 0, 0) == REDLOCK_EINVAL);
-    EXPECT(redlock_release_many(items.it, 2) == 0);
+    EXPECT(redlock_validity_multi(items.it, 2) > 0);
+    EXPECT(redlock_try_multi(items.it, 0, 0) == REDLOCK_EINVAL);
+    EXPECT(redlock_release_multi(items.it, 2) == 0);
     EXPECT(items.it[1].lock == NULL);
     EXPECT_FENCE(items);
     EXPECT_FENCE(options);
@@ -175,7 +175,7 @@ static void look(redlock *client)
     ROOM(redlock_node_status, nodes);
     FENCED(redlock_status_report, status, REDLOCK_STATUS_INIT(nodes, 2));
     FENCED(redlock_stats, stats, REDLOCK_STATS_INIT);
-    EXPECT(redlock_status(client, &status.it) == 0);
+    EXPECT(redlock_get_status(client, &status.it) == 0);
     EXPECT(status.it.ready == 1 && status.it.node_count == 1);
     EXPECT(nodes[0].state == REDLOCK_NODE_READY);
     EXPECT(redlock_probe(client, NULL, &status.it) == 0);
@@ -213,11 +213,11 @@ static void use_what_is_unknown(redlock *client)
     options.later[1] = 1;
     EXPECT(redlock_try(client, "name", &options, &lock) == REDLOCK_EINVAL);
     EXPECT(strstr(logged, "redlock_options: settings are used that this libredlock") != NULL);
-    EXPECT(redlock_try_many(&item, 1, 0) == REDLOCK_EINVAL);
+    EXPECT(redlock_try_multi(&item, 1, 0) == REDLOCK_EINVAL);
     options.later[1] = 0;
     logged[0] = '\0';
     item.later[0] = 1;
-    EXPECT(redlock_try_many(&item, 1, 0) == REDLOCK_EINVAL);
+    EXPECT(redlock_try_multi(&item, 1, 0) == REDLOCK_EINVAL);
     EXPECT(strstr(logged, "redlock_item: settings are used that this libredlock") != NULL);
 }
 #else

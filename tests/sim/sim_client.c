@@ -13,8 +13,13 @@ enum { MARK_OPEN = 0x331, MARK_TRY, MARK_EXTEND, MARK_RELEASE, MARK_CLOSE };
 static void log_line(void *context, int level, const char *text)
 {
     const struct sim_proc *proc = context;
-    static const char *const levels[] = {"error", "warning", "info", "debug"};
-    sim_tell("%s logs (%s): %s", proc->name, levels[level & 3], text);
+    static const char *const levels[] = {
+        [REDLOCK_LOG_ERROR] = "error",
+        [REDLOCK_LOG_WARNING] = "warning",
+        [REDLOCK_LOG_INFO] = "info",
+        [REDLOCK_LOG_DEBUG] = "debug",
+    };
+    sim_tell("%s logs (%s): %s", proc->name, levels[level], text);
 }
 
 redlock *sim_open(const struct sim_client_options *options)
@@ -59,7 +64,7 @@ redlock *sim_open(const struct sim_client_options *options)
     sim_mark(MARK_OPEN, sim_proc()->index, (uint64_t)result);
     if (result)
         sim_tell("%s can't open a client: %s (%s)", sim_proc()->name, error.text,
-                 redlock_strerror_name(result));
+                 redlock_err_name(result));
     else
         sim_tell("%s opens a client", sim_proc()->name);
     return result ? NULL : client;
@@ -90,8 +95,7 @@ int sim_try(redlock *client, const char *name, const redlock_options *options,
     if (result == REDLOCK_OK)
         *ret_hold = sim_took(*ret_lock, name, options);
     else
-        sim_tell("%s does not get %s: %s", sim_proc()->name, name,
-                 redlock_strerror_name(result));
+        sim_tell("%s does not get %s: %s", sim_proc()->name, name, redlock_err_name(result));
     return result;
 }
 
@@ -105,7 +109,7 @@ int sim_extend(redlock_lock *lock, struct sim_hold *hold, int64_t ttl_ms)
     sim_extended(hold, ttl_ms, began_ns, result);
     int64_t left_ms = sim_believes(hold);
     sim_tell("%s extends by %lld ms: %s, %lld ms are left", sim_proc()->name, (long long)ttl_ms,
-             redlock_strerror_name(result), (long long)left_ms);
+             redlock_err_name(result), (long long)left_ms);
     if (result == REDLOCK_EEXPIRED && left_ms > 0)
         sim_found(SIM_RISEN, "%s is told that a lock has expired, which is valid for %lld ms",
                   sim_proc()->name, (long long)left_ms);
@@ -120,7 +124,7 @@ int sim_release(redlock_lock *lock, struct sim_hold *hold)
     sim_call_ends(call);
     sim_mark(MARK_RELEASE, sim_proc()->index, (uint64_t)result);
     sim_released(hold, result);
-    sim_tell("%s has released: %s", sim_proc()->name, redlock_strerror_name(result));
+    sim_tell("%s has released: %s", sim_proc()->name, redlock_err_name(result));
     return result;
 }
 
@@ -129,7 +133,7 @@ int sim_detach(redlock_lock *lock, struct sim_hold *hold, char *ret_text, size_t
     sim_detaches(hold);
     int result = redlock_detach(lock, ret_text, size);
     sim_detached(hold, result == REDLOCK_OK);
-    sim_tell("%s detaches: %s", sim_proc()->name, redlock_strerror_name(result));
+    sim_tell("%s detaches: %s", sim_proc()->name, redlock_err_name(result));
     return result;
 }
 
@@ -137,7 +141,7 @@ int sim_attach(redlock *client, const char *text, struct sim_hold *hold,
                redlock_lock **ret_lock)
 {
     int result = redlock_attach(client, text, ret_lock);
-    sim_tell("%s attaches: %s", sim_proc()->name, redlock_strerror_name(result));
+    sim_tell("%s attaches: %s", sim_proc()->name, redlock_err_name(result));
     if (result == REDLOCK_OK)
         sim_attached(hold, *ret_lock);
     return result;

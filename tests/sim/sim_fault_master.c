@@ -122,7 +122,7 @@ static void start_master(unsigned master, enum sim_restart how)
 {
     if (sim_master_up(master))
         return;
-    if (how != SIM_WHOLE && sim_world.plan.options.guard < 0)
+    if (how != SIM_WHOLE && sim_world.plan.options.guard == REDLOCK_OFF)
         sim_broke(SIM_GUARD_ON);
     sim_tell("n%u is started again", master + 1);
     sim_master_start(master, how);

@@ -59,7 +59,7 @@ static void judge_failure(const char *name, int result, const redlock_report *re
         return;
     }
     sim_found(SIM_STUCK, "%s is alone, all masters are up, and it gets %s: %s",
-              sim_proc()->name, name, redlock_strerror_name(result));
+              sim_proc()->name, name, redlock_err_name(result));
 }
 
 /* At most that, mostly much less. */

@@ -53,7 +53,7 @@ static void on_released(void *context, int result, redlock_lock *lock)
     struct slot *slot = context;
     (void)lock;
     end(slot);
-    sim_tell("%s: released: %s", slot->actor->proc->name, redlock_strerror_name(result));
+    sim_tell("%s: released: %s", slot->actor->proc->name, redlock_err_name(result));
     sim_released(slot->hold, result);
     sim_world.tally->released += result == REDLOCK_OK;
     slot->state = FREE;
@@ -69,7 +69,7 @@ static void let_go(struct slot *slot)
         begin(slot, "redlock_release_async");
     int result = redlock_release_async(slot->lock, told ? on_released : NULL, slot);
     if (result) {
-        sim_tell("%s: release: %s", slot->actor->proc->name, redlock_strerror_name(result));
+        sim_tell("%s: release: %s", slot->actor->proc->name, redlock_err_name(result));
         if (told)
             end(slot);
         slot->state = FREE;
@@ -89,7 +89,7 @@ static void on_extended(void *context, int result, redlock_lock *lock)
         return;
     sim_extended(slot->hold, slot->extend_ms, slot->began_ns, result);
     sim_tell("%s: extended: %s, %lld ms are left", slot->actor->proc->name,
-             redlock_strerror_name(result), (long long)sim_believes(slot->hold));
+             redlock_err_name(result), (long long)sim_believes(slot->hold));
     slot->state = HELD;
     rest(slot, SIM_STEP_NS);
 }
@@ -180,7 +180,7 @@ static void step(struct slot *slot)
         break;
     case TRYING:
         if (sim_world.phase == SIM_WORK && sim_below(500) == 0)
-            redlock_cancel_try(slot->actor->client, slot->id);
+            redlock_cancel(slot->actor->client, slot->id);
         break;
     case HELD:
         if (due)

@@ -217,7 +217,7 @@ static void race(void)
 /* n3 is back without its keys, and may vote at once (no guard). */
 static void reader_filled_in(void)
 {
-    struct sim_client_options how = {.guard = -1};
+    struct sim_client_options how = {.guard = REDLOCK_OFF};
     sim_stage(3);
     ann = sim_of_kind(sim_is_there("ann", &how), REDLOCK_READ);
     bob = sim_of_kind(sim_is_there("bob", &how), REDLOCK_WRITE);

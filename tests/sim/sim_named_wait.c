@@ -140,7 +140,7 @@ static void wait_is_over(void)
 
 static void act_cancel(struct sim_player *player)
 {
-    redlock_cancel(player->client);
+    redlock_shutdown(player->client);
 }
 
 static void canceled(void)

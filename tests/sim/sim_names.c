@@ -77,7 +77,7 @@ int sim_names_try(redlock *client, const char *names, const redlock_options *opt
         bytes[at + name[i].len] = '\0';
         text[i] = bytes + at;
     }
-    return redlock_try_all(client, text, count, options, ret_lock);
+    return redlock_try_names(client, text, count, options, ret_lock);
 }
 
 int sim_names_try_async(redlock *client, const char *names, const redlock_options *options,
@@ -86,6 +86,6 @@ int sim_names_try_async(redlock *client, const char *names, const redlock_option
     redlock_bytes name[NAMES_MAX];
     if (!sim_names_several(names))
         return redlock_try_async(client, names, strlen(names), options, done, context, ret_id);
-    return redlock_try_all_async(client, name, split(names, name), options, done, context,
-                                 ret_id);
+    return redlock_try_names_async(client, name, split(names, name), options, done, context,
+                                   ret_id);
 }

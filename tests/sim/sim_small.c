@@ -187,7 +187,7 @@ static void take_again(struct sim_player *player)
     answers_take_ms(player, 1);
     if (sim_takes(player, TTL_MS, 1000) != REDLOCK_OK)
         sim_found(SIM_STUCK, "%s does not get the lock afterwards: %s", player->proc->name,
-                  redlock_strerror_name(player->result));
+                  redlock_err_name(player->result));
     else
         sim_releases(player);
 }

@@ -79,7 +79,7 @@ static void end_client(struct sim_actor *actor)
     bool cancels = sim_below(2) || actor->style != SIM_BLOCKING || sim_world.phase == SIM_OVER;
     actor->leaving = true;
     if (actor->proc->crashed || cancels)
-        redlock_cancel(actor->client);
+        redlock_shutdown(actor->client);
     while (actor->running > 0 && !(all_blocked(actor) && !cancels))
         sim_nap(sim_scale(100 * SIM_US, 5 * SIM_MS));
     sim_look_at_sizes(actor->proc, 1);

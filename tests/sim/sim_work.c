@@ -108,7 +108,7 @@ static void release_later(struct sim_actor *actor, redlock_lock *lock, struct si
     sim_gives_up(hold);
     int result = redlock_release_async(lock, NULL, NULL);
     sim_tell("%s leaves the release to others: %s", actor->proc->name,
-             redlock_strerror_name(result));
+             redlock_err_name(result));
 }
 
 static void end_hold(struct sim_actor *actor, redlock_lock *lock, struct sim_hold *hold,
@@ -169,7 +169,7 @@ static void take_up_foreign(struct sim_actor *actor)
     int result = text->hold ? redlock_attach(actor->client, text->text, &lock) : 0;
     if (text->hold && (result == REDLOCK_OK || result == REDLOCK_EEXPIRED))
         sim_found(SIM_UNTRUE, "%s attaches what another host has detached: %s",
-                  actor->proc->name, redlock_strerror_name(result));
+                  actor->proc->name, redlock_err_name(result));
 }
 
 static bool take_up(struct sim_actor *actor)
@@ -200,8 +200,7 @@ void sim_count_try(const char *name, int result)
 {
     struct sim_tally *tally = sim_world.tally;
     if (sim_tells() && result)
-        sim_tell("%s does not get %s: %s", sim_proc()->name, name,
-                 redlock_strerror_name(result));
+        sim_tell("%s does not get %s: %s", sim_proc()->name, name, redlock_err_name(result));
     tally->tries++;
     tally->refused += result == REDLOCK_EHELD;
     tally->no_quorum += result == REDLOCK_ENOQUORUM;

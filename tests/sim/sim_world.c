@@ -40,7 +40,7 @@ static void draw_options(struct sim_plan *plan)
     options->max_ttl_ms = plan->ttl_max_ms * sim_between(2, 4) / 2;
     options->drift_factor = drifts[sim_below(6)];
     options->by_name = sim_below(5) == 0;
-    options->guard = plan->breaks == SIM_GUARD_ON ? -1 : 0;
+    options->guard = plan->breaks == SIM_GUARD_ON ? REDLOCK_OFF : REDLOCK_DEFAULT;
     options->node_timeout_ms =
         sim_below(4) ? 0 : sim_scale(plan->ttl_sure_ms / plan->masters + 1, 200);
     options->password = sim_below(6) ? NULL : "secret";

@@ -40,7 +40,7 @@ redlock_lock *client_take_as(redlock *client, const char *name, int kind, const 
 {
     redlock_lock *lock = NULL;
     int code = client_try_as(client, name, kind, owner, 0, &lock);
-    ck_assert_msg(code == 0 && lock, "%s", redlock_strerror_name(code));
+    ck_assert_msg(code == 0 && lock, "%s", redlock_err_name(code));
     return lock;
 }
 
@@ -50,8 +50,7 @@ redlock_lock *client_take(redlock *client, const char *name)
     redlock_report report = REDLOCK_REPORT_INIT(votes, REDLOCK_NODES_MAX);
     redlock_lock *lock = NULL;
     int code = client_try(client, name, 0, 0, &report, &lock);
-    ck_assert_msg(code == 0 && lock, "%s: %s", redlock_strerror_name(code),
-                  client_told(&report));
+    ck_assert_msg(code == 0 && lock, "%s: %s", redlock_err_name(code), client_told(&report));
     return lock;
 }
 
@@ -62,7 +61,7 @@ int client_try_all(redlock *client, const char *const names[], size_t count, int
     options.ttl_ms = CLIENT_TTL_MS;
     options.wait_ms = wait_ms;
     options.report = report;
-    return redlock_try_all(client, names, count, &options, ret_lock);
+    return redlock_try_names(client, names, count, &options, ret_lock);
 }
 
 redlock_lock *client_take_all(redlock *client, const char *const names[], size_t count)
@@ -71,8 +70,7 @@ redlock_lock *client_take_all(redlock *client, const char *const names[], size_t
     redlock_report report = REDLOCK_REPORT_INIT(votes, REDLOCK_NODES_MAX);
     redlock_lock *lock = NULL;
     int code = client_try_all(client, names, count, 0, &report, &lock);
-    ck_assert_msg(code == 0 && lock, "%s: %s", redlock_strerror_name(code),
-                  client_told(&report));
+    ck_assert_msg(code == 0 && lock, "%s: %s", redlock_err_name(code), client_told(&report));
     return lock;
 }
 
@@ -86,7 +84,7 @@ int client_state(redlock *client, unsigned node, char *ret_text)
 {
     static _Thread_local redlock_node_status nodes[REDLOCK_NODES_MAX];
     redlock_status_report status = REDLOCK_STATUS_INIT(nodes, REDLOCK_NODES_MAX);
-    redlock_status(client, &status);
+    redlock_get_status(client, &status);
     if (ret_text)
         memcpy(ret_text, status.node[node].text, sizeof(status.node[node].text));
     return status.node[node].state;
@@ -95,7 +93,7 @@ int client_state(redlock *client, unsigned node, char *ret_text)
 unsigned client_ready(redlock *client)
 {
     redlock_status_report status = REDLOCK_STATUS_INIT(NULL, 0);
-    redlock_status(client, &status);
+    redlock_get_status(client, &status);
     return status.ready;
 }
 

@@ -21,7 +21,7 @@ int client_try_as(redlock *client, const char *name, int kind, const char *owner
                   int64_t wait_ms, redlock_lock **ret_lock);
 redlock_lock *client_take_as(redlock *client, const char *name, int kind, const char *owner);
 
-/* redlock_try_all(), likewise; and must succeed. */
+/* redlock_try_names(), likewise; and must succeed. */
 int client_try_all(redlock *client, const char *const names[], size_t count, int64_t wait_ms,
                    redlock_report *report, redlock_lock **ret_lock);
 redlock_lock *client_take_all(redlock *client, const char *const names[], size_t count);

@@ -27,7 +27,7 @@ void check_did(struct world *world, struct attempt *attempt, unsigned did)
         attempt->waits_finish = false;
         int result = rl_hold_release_result(&attempt->hold);
         CHECK(world, result == REDLOCK_OK || result == REDLOCK_EEXPIRED ||
-                         result == REDLOCK_EUNKNOWN);
+                         result == REDLOCK_EUNCONFIRMED);
         tally.released[result == REDLOCK_OK ? 0 : result == REDLOCK_EEXPIRED ? 1 : 2]++;
     }
     tally.wins += (did & RL_DID_WIN) != 0;

@@ -22,7 +22,7 @@ redlock_lock *take_for(redlock *client, const char *owner, int64_t ttl_ms)
     options.owner = owner;
     options.ttl_ms = ttl_ms;
     int code = redlock_try(client, "name", &options, &lock);
-    ck_assert_msg(code == 0 && lock, "%s", redlock_strerror_name(code));
+    ck_assert_msg(code == 0 && lock, "%s", redlock_err_name(code));
     return lock;
 }
 

@@ -47,7 +47,7 @@ redlock_lock *rw_take_for(redlock *client, bool write, const char *owner, int64_
     options.owner = owner;
     options.ttl_ms = ttl_ms;
     int code = redlock_try(client, NAME, &options, &lock);
-    ck_assert_msg(code == 0, "%s", redlock_strerror_name(code));
+    ck_assert_msg(code == 0, "%s", redlock_err_name(code));
     return lock;
 }
 

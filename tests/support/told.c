@@ -49,7 +49,7 @@ uint64_t told_try(redlock *client, const char *name, int64_t wait_ms, struct tol
     options.ttl_ms = CLIENT_TTL_MS;
     options.wait_ms = wait_ms;
     int code = redlock_try_async(client, name, strlen(name), &options, told_done, told, &id);
-    ck_assert_msg(code == 0, "%s", redlock_strerror_name(code));
+    ck_assert_msg(code == 0, "%s", redlock_err_name(code));
     return id;
 }
 
@@ -63,6 +63,6 @@ redlock_lock *told_take_renewed(redlock *client, const char *name, int64_t ttl_m
     options.on_lost = lost ? told_lost : NULL;
     options.lost_context = lost;
     int code = redlock_try(client, name, &options, &lock);
-    ck_assert_msg(code == 0 && lock, "%s: %s", name, redlock_strerror_name(code));
+    ck_assert_msg(code == 0 && lock, "%s: %s", name, redlock_err_name(code));
     return lock;
 }

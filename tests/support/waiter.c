@@ -74,8 +74,8 @@ void waiter_expect_code(struct waiter *waiter, int code, int64_t limit_ms)
 {
     ck_assert_msg(waiter_is_back(waiter, limit_ms), "waits after %d ms more", (int)limit_ms);
     pthread_join(waiter->thread, NULL);
-    ck_assert_msg(waiter->code == code, "%s, not %s", redlock_strerror_name(waiter->code),
-                  redlock_strerror_name(code));
+    ck_assert_msg(waiter->code == code, "%s, not %s", redlock_err_name(waiter->code),
+                  redlock_err_name(code));
 }
 
 void waiter_expect_lock(struct waiter *waiter, int64_t limit_ms)

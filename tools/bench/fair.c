@@ -220,7 +220,7 @@ static int open_one(const redlock_config *config, struct bench_library *library)
     int status = bench_library_open(config, NAME, TTL_MS, library);
     if (status == 0) {
         library->options.kind = REDLOCK_FAIR;
-        library->options.wait_ms = -1;
+        library->options.wait_ms = REDLOCK_FOREVER;
     }
     return status;
 }

@@ -144,7 +144,7 @@ static int open_one(struct rw_run *run, const redlock_config *config, int kind,
         return status;
     run->opened++;
     library->options.kind = kind;
-    library->options.wait_ms = -1;
+    library->options.wait_ms = REDLOCK_FOREVER;
     return 0;
 }
 

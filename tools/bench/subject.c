@@ -15,7 +15,7 @@ redlock_config bench_config(const struct bench *bench)
 {
     redlock_config config = REDLOCK_CONFIG_INIT;
     config.file = bench->nodes_file;
-    config.guard = bench->masters != NULL ? -1 : 0;
+    config.guard = bench->masters != NULL ? REDLOCK_OFF : REDLOCK_DEFAULT;
     return config;
 }
 
@@ -80,7 +80,7 @@ bool bench_library_await(struct bench_library *library)
     redlock_status_report status = REDLOCK_STATUS_INIT(nodes, REDLOCK_NODES_MAX);
     int64_t limit_ns = bench_now_ns() + READY_LIMIT_MS * INT64_C(1000000);
     for (;;) {
-        int code = redlock_status(library->client, &status);
+        int code = redlock_get_status(library->client, &status);
         if (code == 0 && status.ready == status.nodes)
             return true;
         if (bench_now_ns() > limit_ns || (code != 0 && code != REDLOCK_ENOQUORUM)) {

@@ -136,9 +136,9 @@ static int open_subject(struct worker *worker)
     }
     redlock_config config = REDLOCK_CONFIG_INIT;
     config.file = shared->nodes_file;
-    config.guard = shared->guard_off ? -1 : 0;
+    config.guard = shared->guard_off ? REDLOCK_OFF : REDLOCK_DEFAULT;
     int status = bench_library_open(&config, shared->name, shared->ttl_ms, &worker->library);
-    worker->library.options.wait_ms = -1;
+    worker->library.options.wait_ms = REDLOCK_FOREVER;
     worker->subject = bench_library_subject(&worker->library);
     return status;
 }

@@ -13,7 +13,7 @@ int cli_exit_of(int code)
     case REDLOCK_EHANDLE:
     case REDLOCK_ENOTSUP:
         return CLI_USAGE;
-    case REDLOCK_EKIND:
+    case REDLOCK_EWRONGTYPE:
     case REDLOCK_EUPGRADE:
         return CLI_KIND;
     case REDLOCK_ECONFIG:
@@ -21,7 +21,7 @@ int cli_exit_of(int code)
     case REDLOCK_EHELD:
         return CLI_NOT_ACQUIRED;
     case REDLOCK_ENOQUORUM:
-    case REDLOCK_EUNKNOWN:
+    case REDLOCK_EUNCONFIRMED:
         return CLI_NO_QUORUM;
     case REDLOCK_EEXPIRED:
     case REDLOCK_ENOTHELD:

@@ -75,7 +75,7 @@ static bool say_guarded(const struct cli *cli, redlock *client, const char *name
     int64_t in_ms = 0;
     if (!nodes)
         return false;
-    if (redlock_status(client, &status) == REDLOCK_ENOQUORUM)
+    if (redlock_get_status(client, &status) == REDLOCK_ENOQUORUM)
         in_ms = votes_in_ms(&status, &guarded);
     if (in_ms > 0)
         cli_say(cli,
@@ -128,7 +128,7 @@ void cli_say_refused(const struct cli *cli, redlock *client, int code,
         if (!say_guarded(cli, client, name.text, then))
             say_no_quorum(cli, name.text, report, then);
         break;
-    case REDLOCK_EKIND:
+    case REDLOCK_EWRONGTYPE:
         say_kind(cli, name.text, report);
         break;
     case REDLOCK_EUPGRADE:
@@ -157,7 +157,7 @@ const char *cli_result_word(int code)
     case REDLOCK_EEXPIRED:
     case REDLOCK_ENOTHELD:
         return "expired";
-    case REDLOCK_EKIND:
+    case REDLOCK_EWRONGTYPE:
         return "other kind";
     case REDLOCK_EUPGRADE:
         return "upgrade";

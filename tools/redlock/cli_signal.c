@@ -20,7 +20,7 @@ static void on_signal(int signal_number)
         canceled_by = signal_number;
     redlock *client = canceled_client;
     if (client)
-        redlock_cancel(client);
+        redlock_shutdown(client);
     errno = saved_errno;
 }
 

@@ -20,7 +20,7 @@ static int try_once(const struct cli *cli, redlock *client, const redlock_option
                     redlock_lock **ret_lock)
 {
     if (cli->name_count > 1)
-        return redlock_try_all(client, cli->names, cli->name_count, how, ret_lock);
+        return redlock_try_names(client, cli->names, cli->name_count, how, ret_lock);
     return redlock_try(client, cli->operand, how, ret_lock);
 }
 

@@ -184,7 +184,7 @@ static int force(struct breaking *breaking, const char **ret_result)
     int code = (cli->even_without_ttl ? redlock_force_release_endless : redlock_force_release)(
         breaking->client, cli->operand, strlen(cli->operand), report);
     cli_say_votes(cli, report);
-    *ret_result = code == REDLOCK_OK ? broken : code == REDLOCK_EKIND ? no_lock : unknown;
+    *ret_result = code == REDLOCK_OK ? broken : code == REDLOCK_EWRONGTYPE ? no_lock : unknown;
     if (code == REDLOCK_OK && !cli->json)
         printf("broken: deleted on %u of %u masters\n", report->granted, report->nodes);
     else if (code != REDLOCK_OK)

@@ -187,7 +187,7 @@ static const char *release_word(int code)
     switch (code) {
     case REDLOCK_OK:
         return "released";
-    case REDLOCK_EUNKNOWN:
+    case REDLOCK_EUNCONFIRMED:
         return "unknown";
     default:
         return "expired";

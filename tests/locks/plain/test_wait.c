@@ -304,7 +304,7 @@ START_TEST(a_wait_is_never_overrun)
             int64_t took = now_ms() - begun;
             /* Masters that stand still for all of a wait tell of no holder. */
             ck_assert_msg(code == REDLOCK_EHELD || code == REDLOCK_ENOQUORUM,
-                          "%s after %d of %d ms", redlock_strerror_name(code), (int)took,
+                          "%s after %d of %d ms", redlock_err_name(code), (int)took,
                           (int)waits[i]);
             if (took < least && (code == REDLOCK_EHELD || waits[i] < 20))
                 least = took;

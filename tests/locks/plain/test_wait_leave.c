@@ -101,16 +101,16 @@ START_TEST(who_is_canceled_leaves_the_queue)
     redlock_lock *held = take_everywhere(masters, one, "name");
     uint64_t id = try_async(two, &first);
     queue_becomes(masters, "name", 1);
-    ck_assert_int_eq(redlock_cancel_try(two, id), 0);
+    ck_assert_int_eq(redlock_cancel(two, id), 0);
     ck_assert(wait_until(atomic_load(&first.done), SOON_MS));
     ck_assert_int_eq(first.code, REDLOCK_ECANCELED);
-    ck_assert_int_eq(redlock_cancel_try(two, id), REDLOCK_ENOTHELD);
+    ck_assert_int_eq(redlock_cancel(two, id), REDLOCK_ENOTHELD);
     queue_becomes(masters, "name", 0);
     /* The first of two: the other one takes its place in the line and in the queue. */
     id = try_async(two, &first);
     try_async(two, &second);
     queue_becomes(masters, "name", 1);
-    ck_assert_int_eq(redlock_cancel_try(two, id), 0);
+    ck_assert_int_eq(redlock_cancel(two, id), 0);
     ck_assert(wait_until(client_stats(two).waiting == 1, SOON_MS));
     queue_becomes(masters, "name", 1);
     ck_assert_int_eq(redlock_release(held), 0);
@@ -133,7 +133,7 @@ START_TEST(a_client_that_is_canceled_or_closed_leaves_its_queues)
         try_async(two, &outcomes[i]);
     queue_becomes(masters, "name", 2);
     if (_i == 0)
-        redlock_cancel(two);
+        redlock_shutdown(two);
     else
         redlock_close(two);
     for (int i = 0; i < 3; i++) {
@@ -218,7 +218,7 @@ START_TEST(who_leaves_woken_wakes_the_next)
         uint64_t wakes = client_stats(three).wakes;
         queue_becomes(masters, "name", 2);
         ck_assert_int_eq(redlock_release(held), 0);
-        ck_assert_int_eq(redlock_cancel_try(two, id), 0);
+        ck_assert_int_eq(redlock_cancel(two, id), 0);
         ck_assert(wait_until(process(two) && atomic_load(&waiter.back), SOON_MS));
         ck_assert_int_eq(outcome.code, REDLOCK_ECANCELED);
         waiter_expect_woken(&waiter, wakes, 1, waiter.begun_ms);

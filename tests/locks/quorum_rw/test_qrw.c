@@ -83,14 +83,14 @@ START_TEST(other_kinds_under_the_name_are_told)
     redlock_lock *lock = NULL;
     open_masters(3);
     redlock_lock *held = everywhere(read_as(one, "reader"), 1);
-    ck_assert_int_eq(client_try(two, NAME, 0, 30000, NULL, &lock), REDLOCK_EKIND);
+    ck_assert_int_eq(client_try(two, NAME, 0, 30000, NULL, &lock), REDLOCK_EWRONGTYPE);
     ck_assert_int_eq(client_try_as(two, NAME, REDLOCK_REENTRANT, "x", 30000, &lock),
-                     REDLOCK_EKIND);
+                     REDLOCK_EWRONGTYPE);
     ck_assert_int_gt(redlock_validity_ms(held), 0);
     ck_assert_int_eq(redlock_release(held), 0);
     held = take_everywhere(masters, one, NAME);
-    ck_assert_int_eq(try_read(two, "reader", 30000, &lock), REDLOCK_EKIND);
-    ck_assert_int_eq(try_write(two, "writer", 30000, &lock), REDLOCK_EKIND);
+    ck_assert_int_eq(try_read(two, "reader", 30000, &lock), REDLOCK_EWRONGTYPE);
+    ck_assert_int_eq(try_write(two, "writer", 30000, &lock), REDLOCK_EWRONGTYPE);
     ck_assert_int_eq(redlock_release(held), 0);
     close_all();
 }

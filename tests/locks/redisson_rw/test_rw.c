@@ -287,8 +287,8 @@ START_TEST(what_else_has_the_name_is_left_alone)
     for (unsigned i = 0; i < sizeof(data) / sizeof(data[0]); i++) {
         master_do(masters, 0, data[i][0], NAME, data[i][1], data[i][2], NULL);
         struct reply before = master_do(masters, 0, "DUMP", NAME, NULL);
-        ck_assert_int_eq(try_read(one, NULL, -1, &lock), REDLOCK_EKIND);
-        ck_assert_int_eq(try_write(one, NULL, -1, &lock), REDLOCK_EKIND);
+        ck_assert_int_eq(try_read(one, NULL, -1, &lock), REDLOCK_EWRONGTYPE);
+        ck_assert_int_eq(try_write(one, NULL, -1, &lock), REDLOCK_EWRONGTYPE);
         struct reply after = master_do(masters, 0, "DUMP", NAME, NULL);
         ck_assert(before.len == after.len && memcmp(before.text, after.text, after.len) == 0);
         ck_assert_int_eq(master_do(masters, 0, "DBSIZE", NULL).number, 1);

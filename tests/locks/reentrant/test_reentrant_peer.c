@@ -253,7 +253,7 @@ START_TEST(what_is_no_reentrant_lock_is_left_alone)
             master_do(masters, i, word[0], word[1], word[2], word[3], word[4], NULL);
             before = master_do(masters, i, "DUMP", "name", NULL);
         }
-        ck_assert_int_eq(redlock_try(one, "name", &options, &lock), REDLOCK_EKIND);
+        ck_assert_int_eq(redlock_try(one, "name", &options, &lock), REDLOCK_EWRONGTYPE);
         for (unsigned i = 0; i < masters->n; i++) {
             struct reply after = master_do(masters, i, "DUMP", "name", NULL);
             ck_assert(after.len == before.len &&

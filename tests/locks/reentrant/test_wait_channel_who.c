@@ -82,7 +82,7 @@ START_TEST(who_goes_leaves_the_channel)
     }
     uint64_t id = try_async(two, "name", &first);
     listeners_become(CHANNEL_OF("name"), 1);
-    ck_assert_int_eq(redlock_cancel_try(two, id), 0);
+    ck_assert_int_eq(redlock_cancel(two, id), 0);
     ck_assert(wait_until(all_told(&first, 1), SOON_MS));
     ck_assert_int_eq(first.result, REDLOCK_ECANCELED);
     listeners_become(CHANNEL_OF("name"), 0);
@@ -91,7 +91,7 @@ START_TEST(who_goes_leaves_the_channel)
     try_async(two, "name", &second);
     listeners_become(CHANNEL_OF("name"), 1);
     ck_assert(wait_until(client_stats(two).waiting == 2, SOON_MS));
-    ck_assert_int_eq(redlock_cancel_try(two, id), 0);
+    ck_assert_int_eq(redlock_cancel(two, id), 0);
     ck_assert(wait_until(client_stats(two).waiting == 1, SOON_MS));
     listeners_become(CHANNEL_OF("name"), 1);
     ck_assert_int_eq(redlock_release(held), 0);
@@ -116,7 +116,7 @@ START_TEST(a_client_that_is_canceled_or_closed_ends_its_waits)
     }
     ck_assert(wait_until(channels(0) == 10 + 1, SOON_MS));
     if (_i == 0) {
-        redlock_cancel(two);
+        redlock_shutdown(two);
         ck_assert(wait_until(all_told(told, 10), SOON_MS));
         ck_assert(wait_until(channels(0) == 1, SOON_MS));
     } else {
@@ -146,7 +146,7 @@ START_TEST(a_channel_is_left_that_was_not_confirmed_yet)
         proxy_delay(proxy, i, PROXY_BACK, 0);
     try_async(two, "name", &told);
     listeners_become(CHANNEL_OF("name"), 1);
-    redlock_cancel(two);
+    redlock_shutdown(two);
     ck_assert(wait_until(all_told(&told, 1), SOON_MS));
     ck_assert_int_eq(told.result, REDLOCK_ECANCELED);
     listeners_become(CHANNEL_OF("name"), 0);
@@ -201,7 +201,7 @@ static void open_with_channels(const char *allowed)
     redlock_config config = REDLOCK_CONFIG_INIT;
     config.nodes = &node;
     config.node_count = 1;
-    config.guard = -1;
+    config.guard = REDLOCK_OFF;
     config.log = note_log;
     config.log_level = REDLOCK_LOG_WARNING;
     ck_assert_int_eq(redlock_open_config(&config, NULL, &two), 0);

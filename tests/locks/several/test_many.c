@@ -50,7 +50,7 @@ static void expect_none(const redlock_item *items, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         ck_assert_ptr_null(items[i].lock);
-    ck_assert_int_eq(redlock_validity_many(items, count), 0);
+    ck_assert_int_eq(redlock_validity_multi(items, count), 0);
     ck_assert(
         wait_until(client_stats(on_three).held + client_stats(on_single).held == 0, 1000));
     /* A master that is gone has yet to be rid of what it may have taken. */
@@ -71,21 +71,21 @@ START_TEST(all_are_taken_and_released)
         REDLOCK_ITEM(on_single, "b\0c", NULL),
     };
     items[2].name_len = 3;
-    ck_assert_int_eq(redlock_try_many(items, 3, 0), 0);
+    ck_assert_int_eq(redlock_try_multi(items, 3, 0), 0);
     for (int i = 0; i < 3; i++)
         ck_assert(items[i].lock && items[i].result == 0);
-    ck_assert(redlock_validity_many(items, 3) > 5000);
-    ck_assert(redlock_validity_many(items, 3) <= redlock_validity_ms(items[0].lock));
+    ck_assert(redlock_validity_multi(items, 3) > 5000);
+    ck_assert(redlock_validity_multi(items, 3) <= redlock_validity_ms(items[0].lock));
     size_t len;
     ck_assert_mem_eq(redlock_name(items[2].lock, &len), "b\0c", 3);
     ck_assert_uint_eq(len, 3);
     ck_assert(!client_can_take(other_three, "a"));
     ck_assert(!client_can_take(other_single, "a"));
-    ck_assert_int_eq(redlock_release_many(items, 3), 0);
+    ck_assert_int_eq(redlock_release_multi(items, 3), 0);
     expect_none(items, 3);
     ck_assert(client_can_take(other_three, "a"));
     ck_assert(client_can_take(other_single, "a"));
-    ck_assert_int_eq(redlock_release_many(items, 3), 0); /* of what has none */
+    ck_assert_int_eq(redlock_release_multi(items, 3), 0); /* of what has none */
     close_both();
 }
 END_TEST
@@ -116,8 +116,8 @@ START_TEST(h92_what_was_taken_is_given_up_whatever_fails)
     if (reason == IS_DOWN)
         master_kill(single, 0);
     if (reason == IS_CANCELED)
-        redlock_cancel(on_single);
-    ck_assert_int_eq(redlock_try_many(items, 3, 0), codes[reason]);
+        redlock_shutdown(on_single);
+    ck_assert_int_eq(redlock_try_multi(items, 3, 0), codes[reason]);
     ck_assert_int_eq(items[at].result, codes[reason]);
     expect_none(items, 3);
     ck_assert_uint_eq(masters_with(three, "a") + masters_with(three, "b"), 0);
@@ -150,7 +150,7 @@ START_TEST(h94_all_must_be_held_at_the_end)
     };
     master_pause(single, 0);
     ck_assert_int_eq(pthread_create(&thread, NULL, resume_later, NULL), 0);
-    int code = redlock_try_many(items, 2, _i == 0 ? 0 : 20000);
+    int code = redlock_try_multi(items, 2, _i == 0 ? 0 : 20000);
     pthread_join(thread, NULL);
     if (_i == 0) {
         ck_assert_int_eq(code, REDLOCK_EEXPIRED);
@@ -158,8 +158,8 @@ START_TEST(h94_all_must_be_held_at_the_end)
         expect_none(items, 2);
     } else {
         ck_assert_int_eq(code, 0);
-        ck_assert(redlock_validity_many(items, 2) > 0);
-        ck_assert_int_eq(redlock_release_many(items, 2), 0);
+        ck_assert(redlock_validity_multi(items, 2) > 0);
+        ck_assert_int_eq(redlock_release_multi(items, 2), 0);
     }
     close_both();
 }
@@ -172,11 +172,11 @@ START_TEST(a_lock_that_is_lost_counts_for_all)
         REDLOCK_ITEM(on_three, "a", NULL),
         REDLOCK_ITEM(on_single, "x", NULL),
     };
-    ck_assert_int_eq(redlock_try_many(items, 2, 1000), 0);
+    ck_assert_int_eq(redlock_try_multi(items, 2, 1000), 0);
     ck_assert_int_eq(master_do(single, 0, "DEL", "x", NULL).number, 1);
     ck_assert_int_eq(redlock_extend(items[1].lock, 20000, NULL), REDLOCK_EEXPIRED);
-    ck_assert_int_eq(redlock_validity_many(items, 2), 0);
-    ck_assert_int_eq(redlock_release_many(items, 2), REDLOCK_EEXPIRED);
+    ck_assert_int_eq(redlock_validity_multi(items, 2), 0);
+    ck_assert_int_eq(redlock_release_multi(items, 2), REDLOCK_EEXPIRED);
     ck_assert_int_eq(items[0].result, 0);
     expect_none(items, 2);
     close_both();
@@ -188,9 +188,9 @@ static bool has_both(redlock_item items[2])
 {
     int64_t ttl_ms = items[0].options->ttl_ms;
     bool has = true;
-    ck_assert_int_eq(redlock_try_many(items, 2, 1000), 0);
+    ck_assert_int_eq(redlock_try_multi(items, 2, 1000), 0);
     for (int64_t end = now_ms() + 2 * ttl_ms + 100; has && now_ms() < end; pause_ms(20))
-        has = redlock_validity_many(items, 2) > 0;
+        has = redlock_validity_multi(items, 2) > 0;
     return has;
 }
 
@@ -209,14 +209,14 @@ START_TEST(each_has_options_of_its_own)
     };
     bool has = has_both(items);
     while (!has && renewed.ttl_ms < 10000) {
-        (void)redlock_release_many(items, 2);
+        (void)redlock_release_multi(items, 2);
         renewed.ttl_ms *= 3;
         has = has_both(items);
     }
     ck_assert(has);
     ck_assert_int_eq(redlock_try(on_single, "x", &reentrant, &again), 0);
     ck_assert_int_eq(redlock_release(again), 0);
-    ck_assert_int_eq(redlock_release_many(items, 2), 0);
+    ck_assert_int_eq(redlock_release_multi(items, 2), 0);
     close_both();
 }
 END_TEST
@@ -234,32 +234,32 @@ START_TEST(what_is_wrong_takes_nothing)
     for (int i = 0; i <= REDLOCK_ITEMS_MAX; i++)
         crowd[i] = good;
     redlock_item items[2] = {good, good};
-    ck_assert_int_eq(redlock_try_many(NULL, 1, 0), REDLOCK_EINVAL);
-    ck_assert_int_eq(redlock_try_many(items, 0, 0), REDLOCK_EINVAL);
-    ck_assert_int_eq(redlock_try_many(crowd, REDLOCK_ITEMS_MAX + 1, 0), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_try_multi(NULL, 1, 0), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_try_multi(items, 0, 0), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_try_multi(crowd, REDLOCK_ITEMS_MAX + 1, 0), REDLOCK_EINVAL);
     items[0].lock = (redlock_lock *)&items; /* of an earlier call */
-    ck_assert_int_eq(redlock_try_many(items, 1, -2), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_try_multi(items, 1, -2), REDLOCK_EINVAL);
     ck_assert_ptr_null(items[0].lock);
-    ck_assert_int_eq(redlock_try_many(items, 2, 0), REDLOCK_EINVAL); /* one plain lock twice */
+    ck_assert_int_eq(redlock_try_multi(items, 2, 0), REDLOCK_EINVAL); /* one plain lock twice */
     items[1].name = NULL;
-    ck_assert_int_eq(redlock_try_many(items, 2, 0), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_try_multi(items, 2, 0), REDLOCK_EINVAL);
     items[1] = good;
     items[1].name = "b";
     items[1].client = NULL;
-    ck_assert_int_eq(redlock_try_many(items, 2, 0), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_try_multi(items, 2, 0), REDLOCK_EINVAL);
     items[1].client = on_single;
     items[1].size--;
-    ck_assert_int_eq(redlock_try_many(items, 2, 0), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_try_multi(items, 2, 0), REDLOCK_EINVAL);
     items[1].size++;
     items[1].options = &waits;
-    ck_assert_int_eq(redlock_try_many(items, 2, 0), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_try_multi(items, 2, 0), REDLOCK_EINVAL);
     items[1].options = &resized;
-    ck_assert_int_eq(redlock_try_many(items, 2, 0), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_try_multi(items, 2, 0), REDLOCK_EINVAL);
     items[1].options = NULL;
     ck_assert_uint_eq(client_stats(on_three).rounds + client_stats(on_single).rounds, 0);
-    ck_assert_int_eq(redlock_try_many(items, 2, 0), 0);
-    ck_assert_int_eq(redlock_release_many(items, 2), 0);
-    ck_assert_int_eq(redlock_validity_many(NULL, 0), 0);
+    ck_assert_int_eq(redlock_try_multi(items, 2, 0), 0);
+    ck_assert_int_eq(redlock_release_multi(items, 2), 0);
+    ck_assert_int_eq(redlock_validity_multi(NULL, 0), 0);
     close_both();
 }
 END_TEST
@@ -267,7 +267,7 @@ END_TEST
 static void *cancel_later(void *argument)
 {
     pause_ms(150);
-    redlock_cancel(argument);
+    redlock_shutdown(argument);
     return NULL;
 }
 
@@ -281,7 +281,7 @@ START_TEST(a_cancelled_client_ends_it)
     };
     redlock_lock *held = client_take(other_single, "x");
     ck_assert_int_eq(pthread_create(&thread, NULL, cancel_later, on_single), 0);
-    ck_assert_int_eq(redlock_try_many(items, 2, -1), REDLOCK_ECANCELED);
+    ck_assert_int_eq(redlock_try_multi(items, 2, -1), REDLOCK_ECANCELED);
     pthread_join(thread, NULL);
     expect_none(items, 2);
     ck_assert_int_eq(redlock_release(held), 0);
@@ -304,7 +304,7 @@ static void *try_them(void *argument)
 {
     struct many *many = argument;
     int64_t begun = now_ms();
-    many->code = redlock_try_many(many->items, many->count, many->wait_ms);
+    many->code = redlock_try_multi(many->items, many->count, many->wait_ms);
     many->took_ms = now_ms() - begun;
     atomic_store(&many->back, true);
     return NULL;
@@ -351,7 +351,7 @@ START_TEST(it_sleeps_where_it_is_refused_and_holds_nothing)
     ck_assert_int_eq(many.code, 0);
     ck_assert_int_lt(now_ms() - begun, 900); /* by itself it would have looked later */
     ck_assert_uint_ge(client_stats(on_single).wakes, before.wakes + 1);
-    ck_assert_int_eq(redlock_release_many(many.items, 2), 0);
+    ck_assert_int_eq(redlock_release_multi(many.items, 2), 0);
     close_both();
 }
 END_TEST
@@ -367,7 +367,7 @@ START_TEST(the_end_of_any_client_ends_it)
         on_three = NULL;
         ck_assert(wait_until(atomic_load(&many.back), 500));
     } else {
-        redlock_cancel(on_three);
+        redlock_shutdown(on_three);
         ck_assert(wait_until(atomic_load(&many.back), 2000));
     }
     pthread_join(many.thread, NULL);
@@ -383,7 +383,7 @@ END_TEST
 static void *release_them(void *argument)
 {
     struct many *many = argument;
-    many->code = redlock_release_many(many->items, many->count);
+    many->code = redlock_release_multi(many->items, many->count);
     atomic_store(&many->back, true);
     return NULL;
 }
@@ -398,7 +398,7 @@ START_TEST(closing_waits_for_a_release_of_many)
         .items = {REDLOCK_ITEM(on_single, "x", NULL), REDLOCK_ITEM(on_three, "a", NULL)},
         .count = 2,
     };
-    ck_assert_int_eq(redlock_try_many(many.items, 2, 1000), 0);
+    ck_assert_int_eq(redlock_try_multi(many.items, 2, 1000), 0);
     master_pause(single, 0);
     uint64_t commands = client_stats(on_single).commands;
     ck_assert_int_eq(pthread_create(&many.thread, NULL, release_them, &many), 0);
@@ -505,11 +505,11 @@ static int contending_process(void *argument)
         items[i].name_len = 1;
     }
     for (int turn = 0; turn < TURNS; turn++) {
-        child_expect(redlock_try_many(items, count, 60000) == 0);
+        child_expect(redlock_try_multi(items, count, 60000) == 0);
         for (size_t i = 0; i < count; i++)
             add_one(names[i] == 'a' ? 0 : names[i] == 'x' ? 1 : 2);
-        child_expect(redlock_validity_many(items, count) > 0);
-        child_expect(redlock_release_many(items, count) == 0);
+        child_expect(redlock_validity_multi(items, count) > 0);
+        child_expect(redlock_release_multi(items, count) == 0);
     }
     redlock_close(clients[0]);
     redlock_close(clients[1]);

@@ -119,7 +119,7 @@ START_TEST(other_data_under_a_name_is_said_and_left_alone)
     open_masters(1);
     master_do(masters, 0, "RPUSH", "b", "x", NULL);
     ck_assert_int_eq(client_try_all(two, ab, 2, _i == 0 ? 0 : 60000, &report, &lock),
-                     REDLOCK_EKIND);
+                     REDLOCK_EWRONGTYPE);
     ck_assert_str_eq(report.node[0].holder, "a list under b");
     ck_assert(!master_has(masters, 0, "a"));
     ck_assert_int_eq(master_do(masters, 0, "LLEN", "b", NULL).number, 1);
@@ -185,7 +185,7 @@ START_TEST(i101_names_of_sets_are_bytes)
     enum { COUNT = sizeof(names) / sizeof(names[0]) };
     redlock_lock *lock = NULL, *other = NULL;
     open_masters(3);
-    ck_assert_int_eq(redlock_try_all_n(one, names, COUNT, NULL, &lock), 0);
+    ck_assert_int_eq(redlock_try_names_n(one, names, COUNT, NULL, &lock), 0);
     ck_assert_uint_eq(redlock_name_count(lock), COUNT);
     ck_assert(wait_until(master_do(masters, 0, "DBSIZE", NULL).number == COUNT, 10000));
     for (unsigned i = 0; i < COUNT; i++) {
@@ -247,7 +247,7 @@ static void keep(void *context, int level, const char *text)
 
 static void expect_refusal(int code, int expected, const char *words)
 {
-    ck_assert_msg(code == expected, "%s", redlock_strerror_name(code));
+    ck_assert_msg(code == expected, "%s", redlock_err_name(code));
     ck_assert_msg(strstr(logged, words) != NULL, "\"%s\" and not \"%s\"", logged, words);
     logged[0] = '\0';
 }
@@ -263,25 +263,27 @@ START_TEST(what_is_wrong_is_said)
     config.file = masters_file(masters, NULL);
     config.log = keep;
     ck_assert_int_eq(redlock_open_config(&config, NULL, &client), 0);
-    expect_refusal(redlock_try_all(client, NULL, 0, NULL, &lock), REDLOCK_EINVAL, "0 names");
-    expect_refusal(redlock_try_all(client, ab, 0, NULL, &lock), REDLOCK_EINVAL, "0 names");
-    expect_refusal(redlock_try_all_n(client, NULL, 2, NULL, &lock), REDLOCK_EINVAL, "2 names");
-    expect_refusal(redlock_try_all(client, long_names, REDLOCK_NAMES_MAX + 1, NULL, &lock),
+    expect_refusal(redlock_try_names(client, NULL, 0, NULL, &lock), REDLOCK_EINVAL, "0 names");
+    expect_refusal(redlock_try_names(client, ab, 0, NULL, &lock), REDLOCK_EINVAL, "0 names");
+    expect_refusal(redlock_try_names_n(client, NULL, 2, NULL, &lock), REDLOCK_EINVAL,
+                   "2 names");
+    expect_refusal(redlock_try_names(client, long_names, REDLOCK_NAMES_MAX + 1, NULL, &lock),
                    REDLOCK_EINVAL, "65 names can't be locked at once: from 1 to 64 can");
     memcpy(long_name[3] + LONG, "y", 2);
-    expect_refusal(redlock_try_all(client, long_names, REDLOCK_NAMES_MAX, NULL, &lock),
+    expect_refusal(redlock_try_names(client, long_names, REDLOCK_NAMES_MAX, NULL, &lock),
                    REDLOCK_EINVAL, "more than 4096 bytes together");
-    expect_refusal(redlock_try_all(client, (const char *const[]){"a", "", "b"}, 3, NULL, &lock),
-                   REDLOCK_EINVAL, "name 2 of 3 is empty");
-    expect_refusal(redlock_try_all(client, (const char *const[]){"a", NULL}, 2, NULL, &lock),
+    expect_refusal(
+        redlock_try_names(client, (const char *const[]){"a", "", "b"}, 3, NULL, &lock),
+        REDLOCK_EINVAL, "name 2 of 3 is empty");
+    expect_refusal(redlock_try_names(client, (const char *const[]){"a", NULL}, 2, NULL, &lock),
                    REDLOCK_EINVAL, "name 2 of 2 is empty");
     options.kind = REDLOCK_REENTRANT;
-    expect_refusal(redlock_try_all(client, ab, 2, &options, &lock), REDLOCK_ENOTSUP,
+    expect_refusal(redlock_try_names(client, ab, 2, &options, &lock), REDLOCK_ENOTSUP,
                    "only plain locks");
     ck_assert_ptr_nonnull(
         strstr(redlock_strerror(REDLOCK_ENOTSUP), "several names need plain"));
-    ck_assert_int_eq(redlock_try_all(NULL, ab, 2, NULL, &lock), REDLOCK_EINVAL);
-    ck_assert_int_eq(redlock_try_all(client, ab, 2, NULL, NULL), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_try_names(NULL, ab, 2, NULL, &lock), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_try_names(client, ab, 2, NULL, NULL), REDLOCK_EINVAL);
     ck_assert_ptr_null(lock);
     redlock_close(client);
     close_all();
@@ -387,7 +389,7 @@ START_TEST(all_are_renewed_and_their_loss_is_told)
     options.auto_renew = 1;
     options.on_lost = told_lost;
     options.lost_context = &lost;
-    ck_assert_int_eq(redlock_try_all(one, ab, 2, &options, &lock), 0);
+    ck_assert_int_eq(redlock_try_names(one, ab, 2, &options, &lock), 0);
     for (int64_t end = now_ms() + 3000; now_ms() < end; pause_ms(20)) {
         ck_assert(redlock_validity_ms(lock) > 0);
         ck_assert(masters_with(masters, "a") >= 2 && masters_with(masters, "b") >= 2);
@@ -456,17 +458,17 @@ START_TEST(without_blocking)
     uint64_t id;
     open_masters(3);
     options.wait_ms = 30000;
-    ck_assert_int_eq(redlock_try_all_async(one, names, 2, &options, told_done, &taken, NULL),
+    ck_assert_int_eq(redlock_try_names_async(one, names, 2, &options, told_done, &taken, NULL),
                      0);
     ck_assert(turn_until(one, atomic_load(&taken.calls) == 1, 10000));
     ck_assert_int_eq(taken.result, 0);
     ck_assert_uint_eq(redlock_name_count(taken.lock), 2);
-    ck_assert_int_eq(redlock_try_all_async(one, names, 2, &options, told_done, &waits, NULL),
+    ck_assert_int_eq(redlock_try_names_async(one, names, 2, &options, told_done, &waits, NULL),
                      0);
-    ck_assert_int_eq(redlock_try_all_async(one, names, 1, &options, told_done, &canceled, &id),
-                     0);
+    ck_assert_int_eq(
+        redlock_try_names_async(one, names, 1, &options, told_done, &canceled, &id), 0);
     ck_assert(turn_until(one, client_stats(two).held == 0 && queue_is(masters, "b", 2), 10000));
-    ck_assert_int_eq(redlock_cancel_try(one, id), 0);
+    ck_assert_int_eq(redlock_cancel(one, id), 0);
     ck_assert_int_eq(redlock_release_async(taken.lock, told_done, &released), 0);
     ck_assert(turn_until(one,
                          atomic_load(&waits.calls) == 1 && atomic_load(&canceled.calls) == 1 &&
@@ -476,7 +478,7 @@ START_TEST(without_blocking)
     ck_assert_int_eq(canceled.result, REDLOCK_ECANCELED);
     ck_assert_int_eq(waits.result, 0);
     ck_assert_int_eq(redlock_release_async(waits.lock, NULL, NULL), 0);
-    ck_assert_int_eq(redlock_try_all_async(one, names, 0, NULL, told_done, &taken, NULL),
+    ck_assert_int_eq(redlock_try_names_async(one, names, 0, NULL, told_done, &taken, NULL),
                      REDLOCK_EINVAL);
     ck_assert(turn_until(one, client_stats(one).pending_releases == 0, 10000));
     close_all();

@@ -216,7 +216,7 @@ START_TEST(who_gives_up_leaves_all_queues_and_hands_on)
     for (int i = 0; i < 3; i++)
         queue_becomes(masters, abc[i], 1);
     if (_i > 0)
-        redlock_cancel(two);
+        redlock_shutdown(two);
     waiter_expect_code(&waiter, _i == 0 ? REDLOCK_EHELD : REDLOCK_ECANCELED, 10000);
     for (int i = 0; i < 3; i++)
         queue_becomes(masters, abc[i], 0);

@@ -180,7 +180,7 @@ static void turn(struct scene *scene, uint64_t number)
     bool keeps = drawn.shared || contender->options->breach == CHAOS_NO_RELEASE;
     bool done = keeps || give_back(scene, taken, name);
     for (unsigned i = 0; i <= drawn.more; i++)
-        chaos_released(record, seat, name_of(&drawn, i), done ? 0 : REDLOCK_EUNKNOWN);
+        chaos_released(record, seat, name_of(&drawn, i), done ? 0 : REDLOCK_EUNCONFIRMED);
 }
 
 int chaos_contend_broken(struct chaos_contender *contender)

@@ -250,7 +250,7 @@ static bool turn(struct scene *scene)
         return false;
     said = chaos_talk_release(scene->talk);
     chaos_released(record, seat, drawn.name,
-                   said == CHAOS_SAID_NO ? REDLOCK_EUNKNOWN : chaos_talk_code(scene->talk));
+                   said == CHAOS_SAID_NO ? REDLOCK_EUNCONFIRMED : chaos_talk_code(scene->talk));
     return said != CHAOS_SAID_WRONG && said != CHAOS_SAID_NOTHING;
 }
 

@@ -250,7 +250,7 @@ void chaos_rest_a_little(struct chaos_contender *contender)
 /* Refusals that no fault may bring about: the run must not go on as if nothing were wrong. */
 static bool is_nonsense(int code)
 {
-    return code == REDLOCK_EINVAL || code == REDLOCK_EKIND || code == REDLOCK_EUPGRADE ||
+    return code == REDLOCK_EINVAL || code == REDLOCK_EWRONGTYPE || code == REDLOCK_EUPGRADE ||
            code == REDLOCK_ENOTSUP;
 }
 
@@ -265,7 +265,7 @@ static int take(struct scene *scene, const redlock_options *options)
     }
     if (scene->count == 1)
         return redlock_try(scene->client, name[0], options, &scene->lock);
-    return redlock_try_all(scene->client, name, scene->count, options, &scene->lock);
+    return redlock_try_names(scene->client, name, scene->count, options, &scene->lock);
 }
 
 /* False: it makes no sense to go on. */
