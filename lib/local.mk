@@ -50,7 +50,7 @@ lib_engine = %D%/engine/background.c %D%/engine/call.c %D%/engine/call.h \
 	%D%/engine/callbacks.c %D%/engine/callbacks.h %D%/engine/client.c %D%/engine/client.h \
 	%D%/engine/engine.c %D%/engine/engine.h %D%/engine/leader.c %D%/engine/lease.c %D%/engine/lease.h %D%/engine/lease_own.c %D%/engine/lease_parts.h \
 	%D%/engine/lease_pool.c %D%/engine/lease_replies.c %D%/engine/lease_send.c %D%/engine/log.c \
-	%D%/engine/lease_watch.c %D%/engine/loop.c %D%/engine/nodes.c %D%/engine/owner.c %D%/engine/owner.h \
+	%D%/engine/lease_watch.c %D%/engine/loop.c %D%/engine/nodes.c %D%/engine/nodes.h %D%/engine/owner.c %D%/engine/owner.h \
 	%D%/engine/probe.c %D%/engine/probe.h %D%/engine/renewal.c %D%/engine/request.c %D%/engine/request.h \
 	%D%/engine/report.c %D%/engine/report.h %D%/engine/status.c %D%/engine/status.h \
 	%D%/engine/subscribers.c \

@@ -99,7 +99,7 @@ static void begin(struct rl_attempt *attempt, uint64_t able, int64_t now_ns)
 
 static void wait_for_nodes(struct rl_attempt *attempt, int64_t now_ns)
 {
-    uint64_t able = rl_client_able(attempt->op.client, now_ns);
+    uint64_t able = rl_nodes_able(&attempt->op.client->nodes, now_ns);
     int64_t crowd_ns = attempt->give_up_ns;
     if (attempt->once)
         crowd_ns = rl_earlier_ns(crowd_ns, attempt->began_ns + attempt->ttl_ns);
@@ -201,7 +201,7 @@ static void step(struct rl_op *op, int64_t now_ns)
         break;
     case RL_PAUSE: {
         /* Masters that have come back end a pause for want of a quorum. */
-        bool back = attempt->starved && rl_count(rl_client_able(op->client, now_ns)) >=
+        bool back = attempt->starved && rl_count(rl_nodes_able(&op->client->nodes, now_ns)) >=
                                             rl_quorum_needed(op->client->nodes.n);
         if (now_ns < attempt->pause_until_ns && !back && rl_attempt_is_heard(attempt, now_ns))
             pause_until(attempt, attempt->pause_until_ns);

@@ -65,7 +65,7 @@ bool rl_attempt_is_heard(struct rl_attempt *attempt, int64_t now_ns)
  * will be. */
 static int64_t grace_ns(redlock *client)
 {
-    int64_t trips = 2 * rl_client_round_trip_ns(client, rl_all(client->nodes.n));
+    int64_t trips = 2 * rl_nodes_round_trip_ns(&client->nodes, rl_all(client->nodes.n));
     return WAKE_GRACE_NS + trips +
            (int64_t)rl_prng_below(&client->prng, (uint64_t)(WAKE_GRACE_NS + trips));
 }

@@ -33,7 +33,7 @@ int rl_attempt_round_begin(struct rl_attempt *attempt, uint64_t able, int64_t no
 {
     redlock *client = attempt->op.client;
     struct rl_claim *claim;
-    int64_t budget = rl_client_budget_ns(client, able, remaining_ns(attempt, now_ns));
+    int64_t budget = rl_nodes_budget_ns(&client->nodes, able, remaining_ns(attempt, now_ns));
     if (budget < 0 && attempt->asked)
         return attempt->loss;
     /* The first round is always made, however slow the masters were when last heard of. */
@@ -103,8 +103,8 @@ static uint64_t come_since(const struct rl_attempt *attempt, int64_t now_ns)
     redlock *client = attempt->op.client;
     const struct rl_round *round = &attempt->op.claim->hold.ask;
     uint64_t come = 0;
-    for (uint64_t rest = rl_client_able(client, now_ns) & ~(round->yes | round->no); rest;
-         rest &= rest - 1) {
+    for (uint64_t rest = rl_nodes_able(&client->nodes, now_ns) & ~(round->yes | round->no);
+         rest; rest &= rest - 1) {
         unsigned i = rl_first(rest);
         if (!(attempt->among & rl_bit(i)) || client->nodes.all[i].since_ns > round->t0_ns)
             come |= rl_bit(i);
@@ -124,7 +124,7 @@ static int64_t cut_ns(const struct rl_attempt *attempt, int64_t now_ns)
     if (!come ||
         rl_count(come | hold->ask.yes | hold->ask.no) < rl_quorum_needed(client->nodes.n))
         return INT64_MAX;
-    return hold->ask.t0_ns + rl_client_patience_ns(client);
+    return hold->ask.t0_ns + rl_nodes_patience_ns(&client->nodes);
 }
 
 void rl_attempt_await_votes(struct rl_attempt *attempt, int64_t now_ns)
@@ -185,7 +185,7 @@ enum rl_next rl_attempt_round_lost(struct rl_attempt *attempt, struct rl_defeat 
         attempt->loss = loss;
     attempt->starved =
         attempt->loss == REDLOCK_ENOQUORUM &&
-        rl_count(rl_client_able(client, now_ns)) < rl_quorum_needed(client->nodes.n);
+        rl_count(rl_nodes_able(&client->nodes, now_ns)) < rl_quorum_needed(client->nodes.n);
     /* Also where all of many who ask at once have lost to each other. */
     ret_defeat->split = rl_round_split(round) || attempt->disputed;
     ret_defeat->silent = rl_round_silent(round) & claim->queues;

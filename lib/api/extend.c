@@ -32,8 +32,8 @@ static int64_t nodes_until_ns(const struct rl_op *op)
 static bool others_come(const struct extend *extend, int64_t now_ns)
 {
     redlock *client = extend->op.client;
-    return (rl_client_able(client, now_ns) & ~extend->tried) != 0 ||
-           rl_client_pending(client) > 0;
+    return (rl_nodes_able(&client->nodes, now_ns) & ~extend->tried) != 0 ||
+           rl_nodes_pending(&client->nodes) > 0;
 }
 
 /* After a round without success: is there more to be had than what it has heard? */
@@ -106,7 +106,7 @@ static void extend_start(struct extend *extend, uint64_t able, int64_t now_ns)
         rl_op_let_go(op, REDLOCK_EEXPIRED);
         return;
     }
-    int64_t budget = rl_client_budget_ns(client, able, left);
+    int64_t budget = rl_nodes_budget_ns(&client->nodes, able, left);
     if (budget < 0)
         budget = left; /* a last attempt is worth making */
     extend->asked = true;
@@ -133,7 +133,7 @@ static bool in_debt(const struct rl_op *op, uint64_t able, int64_t now_ns)
 {
     unsigned needed = rl_quorum_needed(op->client->nodes.n);
     if (rl_count(able) < needed)
-        return rl_client_overdue(op->client, now_ns);
+        return rl_nodes_overdue(&op->client->nodes, now_ns);
     return rl_count(rl_claim_free_of_debt(op->claim, able)) < needed;
 }
 
@@ -150,7 +150,7 @@ static void extend_step(struct rl_op *op, int64_t now_ns)
         return;
     }
     int64_t until_ns = nodes_until_ns(op);
-    uint64_t able = rl_client_able(op->client, now_ns);
+    uint64_t able = rl_nodes_able(&op->client->nodes, now_ns);
     if (in_debt(op, able, now_ns) && now_ns < until_ns) {
         rl_op_due(op, now_ns + DEBT_NS);
         return;

@@ -142,7 +142,7 @@ static bool query_over(const struct query *query, uint64_t on_their_way, int64_t
                        int64_t *ret_until_ns)
 {
     uint64_t silent = query->asked & ~query->answered;
-    int64_t patient_until_ns = query->began_ns + rl_client_patience_ns(query->op.client);
+    int64_t patient_until_ns = query->began_ns + rl_nodes_patience_ns(&query->op.client->nodes);
     int64_t until_ns = now_ns;
     if (on_their_way)
         until_ns = query->op.connect_until_ns;

@@ -118,6 +118,7 @@ static void settle(redlock *client)
     client->nodes.settings.clock = &client->clock;
     client->nodes.settings.prng = &client->prng;
     client->nodes.settings.connect_timeout_ns = config->connect_timeout_ms * RL_NS_PER_MS;
+    client->nodes.settings.node_timeout_ns = config->node_timeout_ms * RL_NS_PER_MS;
     client->nodes.settings.stall_limit_ns = config->stall_limit_ms * RL_NS_PER_MS;
     client->nodes.settings.drain_limit_ns = config->max_ttl_ms * RL_NS_PER_MS;
     client->nodes.settings.guard = config->guard;

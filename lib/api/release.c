@@ -26,11 +26,12 @@ static int release_conclude(struct rl_op *op, redlock_lock **ret_lock)
  * on their way, connecting has its own budget. */
 static int64_t release_budget_ns(redlock *client, const struct rl_claim *claim, int64_t now_ns)
 {
-    uint64_t able = rl_client_able(client, now_ns);
-    int64_t budget = rl_client_budget_ns(client, able, claim->hold.ttl_ns);
+    uint64_t able = rl_nodes_able(&client->nodes, now_ns);
+    int64_t budget = rl_nodes_budget_ns(&client->nodes, able, claim->hold.ttl_ns);
     if (budget < 0)
         budget = claim->hold.ttl_ns;
-    if (rl_count(able) < rl_quorum_needed(client->nodes.n) && rl_client_pending(client) > 0)
+    if (rl_count(able) < rl_quorum_needed(client->nodes.n) &&
+        rl_nodes_pending(&client->nodes) > 0)
         budget += client->nodes.settings.connect_timeout_ns;
     return budget;
 }

@@ -112,7 +112,7 @@ static void look_step(struct rl_op *op, int64_t now_ns)
     struct look *look = (struct look *)op;
     redlock *client = op->client;
     if (!look->asked) {
-        if (rl_client_pending(client) > 0 && now_ns < look->until_ns) {
+        if (rl_nodes_pending(&client->nodes) > 0 && now_ns < look->until_ns) {
             rl_op_due(op, look->until_ns);
             return;
         }

@@ -215,13 +215,13 @@ bool rl_op_awaits_nodes(struct rl_op *op, uint64_t able, int64_t until_ns, int64
 {
     redlock *client = op->client;
     int64_t again_ns;
-    if (now_ns < crowd_ns && rl_client_crowded(client, able, now_ns)) {
+    if (now_ns < crowd_ns && rl_nodes_crowded(&client->nodes, able, now_ns)) {
         join_crowd(op);
         rl_op_due(op, crowd_ns);
         return true;
     }
     leave_crowd(op);
-    if (now_ns >= until_ns || rl_client_ready(client, able, now_ns, &again_ns))
+    if (now_ns >= until_ns || rl_nodes_ready(&client->nodes, able, now_ns, &again_ns))
         return false;
     rl_op_due(op, again_ns < until_ns ? again_ns : until_ns);
     return true;
@@ -230,7 +230,7 @@ bool rl_op_awaits_nodes(struct rl_op *op, uint64_t able, int64_t until_ns, int64
 void rl_ops_go_on(redlock *client, int64_t now_ns)
 {
     while (client->calls.crowd &&
-           !rl_client_crowded(client, rl_client_able(client, now_ns), now_ns)) {
+           !rl_nodes_crowded(&client->nodes, rl_nodes_able(&client->nodes, now_ns), now_ns)) {
         struct rl_op *op = client->calls.crowd;
         leave_crowd(op);
         op->step(op, now_ns);

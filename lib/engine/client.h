@@ -19,6 +19,7 @@
 #include "engine/wait_queue.h"
 #include "node/node.h"
 #include "engine/callbacks.h"
+#include "engine/nodes.h"
 #include "node/subscriber.h"
 #include "base/timer_heap.h"
 
@@ -123,27 +124,6 @@ struct rl_calls {
     unsigned spare_block_count;
     atomic_bool canceled;
     bool cancel_seen;
-};
-
-/* twins.c: two nodes that may be one server. */
-struct rl_proof {
-    bool on;
-    unsigned teacher, pupil;
-    int64_t teacher_since_ns, pupil_since_ns; /* their connections */
-    int64_t again_ns;                         /* when to try anew; INT64_MAX: no need */
-    char nonce[RL_NONCE_LEN];
-    char sha[41]; /* of the script that returns it */
-};
-
-/* nodes.c, twins.c */
-struct rl_nodes {
-    unsigned n;
-    struct rl_node *all;
-    struct rl_node_settings settings;
-    struct rl_proof proof;
-    int64_t opened_ns;   /* since when the client connects */
-    int64_t majority_ns; /* when a majority was first able to vote; 0: not yet */
-    bool warm;           /* a round has been begun */
 };
 
 /* subscribers.c */
@@ -252,32 +232,6 @@ void rl_client_log(void *client, int level, const char *format, ...)
 /* Log what is wrong with what the caller says: EINVAL, or why even that is not possible. For
  * who has not entered the client. */
 int rl_client_refuse(redlock *client, const char *why);
-
-/* nodes.c: the nodes that can vote now; and how many are on their way for the first time. */
-uint64_t rl_client_able(redlock *client, int64_t now_ns);
-unsigned rl_client_pending(redlock *client);
-
-/* The round trip within which a majority of `nodes` answers; 0: unknown. */
-int64_t rl_client_round_trip_ns(redlock *client, uint64_t nodes);
-
-/* How long a majority may be silent until its answers are more likely to be lost than late. */
-int64_t rl_client_patience_ns(redlock *client);
-
-/* For how long a lock is kept free for the one whom its release wakes: for its wake-up and its
- * acquire to arrive, and a while for its scheduler. A liveness hint: too short is harmless. */
-int64_t rl_client_keep_ms(redlock *client);
-
-/* What one of `nodes` may take of a round that may take so long; -1: too little for a round. */
-int64_t rl_client_budget_ns(redlock *client, uint64_t nodes, int64_t remaining_ns);
-
-/* Does some node owe an answer past its time? */
-bool rl_client_overdue(redlock *client, int64_t now_ns);
-
-/* Are all nodes that a round could need as ready as they will be? See nodes.c. */
-bool rl_client_ready(redlock *client, uint64_t able, int64_t now_ns, int64_t *ret_until_ns);
-
-/* Is a majority lacking only because so much is under way already? It will pass. */
-bool rl_client_crowded(redlock *client, uint64_t able, int64_t now_ns);
 
 /* twins.c: nodes that are one server have one vote. What is known of a node has changed, or it
  * is time to try again (client->nodes.proof.again_ns); and an answer to one of its questions.

@@ -182,11 +182,16 @@ static int64_t due_ns(redlock *client)
     return due;
 }
 
+static bool overdue(redlock *client, int64_t now_ns)
+{
+    return rl_nodes_overdue(&client->nodes, now_ns);
+}
+
 const struct rl_loop_hooks rl_engine_hooks = {
     .tick = tick,
     .flush = flush,
     .unflushed = unflushed,
     .due_ns = due_ns,
-    .overdue = rl_client_overdue,
+    .overdue = overdue,
     .absent = absent,
 };

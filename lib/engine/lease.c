@@ -103,8 +103,8 @@ void rl_claim_react(struct rl_claim *claim, unsigned did, int64_t now_ns)
     if (did & (RL_DID_LOSE | RL_DID_DIE))
         rl_claim_ends(claim);
     if (did & RL_WANTS_REST) {
-        uint64_t rest =
-            rl_hold_ask_rest(hold, rl_client_able(client, now_ns), now_ns + claim->budget_ns);
+        uint64_t rest = rl_hold_ask_rest(hold, rl_nodes_able(&client->nodes, now_ns),
+                                         now_ns + claim->budget_ns);
         unsigned more = rl_claim_send_taking(claim, RL_ACQUIRE, rest, now_ns);
         /* Nobody left to ask: the round must be judged without an answer. */
         more |= rl_hold_tick(hold, now_ns);
@@ -115,7 +115,7 @@ void rl_claim_react(struct rl_claim *claim, unsigned did, int64_t now_ns)
     if ((did & RL_WANTS_RETAKE) && !claim->detached)
         rl_claim_send_taking(
             claim, RL_RETAKE,
-            rl_claim_free_of_debt(claim, hold->retake & rl_client_able(client, now_ns)),
+            rl_claim_free_of_debt(claim, hold->retake & rl_nodes_able(&client->nodes, now_ns)),
             now_ns);
     rl_claim_send_releases(claim, now_ns);
     if (hold->due) {

@@ -44,7 +44,7 @@ static void request_init(struct request *request, const struct rl_claim *claim,
     };
     rl_nonce_text(++client->requests.nonce, request->is.nonce);
     if (rl_request_keeps(&request->is))
-        request->is.keep_ms = rl_client_keep_ms(client);
+        request->is.keep_ms = rl_nodes_keep_ms(&client->nodes);
 }
 
 /* Queue the request on a slot of a node. False: there is no room for it. */

@@ -2,83 +2,82 @@
  * for more of them is worth it. */
 #include "config_auto.h"
 
-#include "engine/client.h"
+#include "engine/nodes.h"
 
 #define GRACE_MIN_NS RL_NS_PER_MS
 #define GRACE_MAX_NS (100 * RL_NS_PER_MS)
 #define LATE_NS (5 * RL_NS_PER_MS) /* between looks at a node that is late */
 
-uint64_t rl_client_able(redlock *client, int64_t now_ns)
+uint64_t rl_nodes_able(struct rl_nodes *nodes, int64_t now_ns)
 {
     uint64_t able = 0, prompt = 0;
-    for (unsigned i = 0; i < client->nodes.n; i++) {
-        if (!rl_node_able(&client->nodes.all[i], now_ns))
+    for (unsigned i = 0; i < nodes->n; i++) {
+        if (!rl_node_able(&nodes->all[i], now_ns))
             continue;
         able |= rl_bit(i);
-        if (!rl_node_lags(&client->nodes.all[i], now_ns))
+        if (!rl_node_lags(&nodes->all[i], now_ns))
             prompt |= rl_bit(i);
     }
     /* Slow is not dead: only who is not needed, even if one more fails, is left out. */
-    return rl_count(prompt) > rl_quorum_needed(client->nodes.n) ? prompt : able;
+    return rl_count(prompt) > rl_quorum_needed(nodes->n) ? prompt : able;
 }
 
-unsigned rl_client_pending(redlock *client)
+unsigned rl_nodes_pending(struct rl_nodes *nodes)
 {
     unsigned pending = 0;
-    for (unsigned i = 0; i < client->nodes.n; i++)
-        pending += rl_node_pending(&client->nodes.all[i]);
+    for (unsigned i = 0; i < nodes->n; i++)
+        pending += rl_node_pending(&nodes->all[i]);
     return pending;
 }
 
-int64_t rl_client_round_trip_ns(redlock *client, uint64_t nodes)
+int64_t rl_nodes_round_trip_ns(struct rl_nodes *nodes, uint64_t mask)
 {
     int64_t sorted[REDLOCK_NODES_MAX];
     unsigned count = 0;
-    for (; nodes; nodes &= nodes - 1) {
-        int64_t trip = client->nodes.all[rl_first(nodes)].round_trip_ns;
+    for (; mask; mask &= mask - 1) {
+        int64_t trip = nodes->all[rl_first(mask)].round_trip_ns;
         unsigned at = count++;
         for (; at > 0 && sorted[at - 1] > trip; at--)
             sorted[at] = sorted[at - 1];
         sorted[at] = trip;
     }
-    unsigned needed = rl_quorum_needed(client->nodes.n);
+    unsigned needed = rl_quorum_needed(nodes->n);
     return count >= needed ? sorted[needed - 1] : 0;
 }
 
-int64_t rl_client_patience_ns(redlock *client)
+int64_t rl_nodes_patience_ns(struct rl_nodes *nodes)
 {
-    return rl_patience_ns(rl_client_round_trip_ns(client, rl_all(client->nodes.n)));
+    return rl_patience_ns(rl_nodes_round_trip_ns(nodes, rl_all(nodes->n)));
 }
 
-int64_t rl_client_keep_ms(redlock *client)
+int64_t rl_nodes_keep_ms(struct rl_nodes *nodes)
 {
-    int64_t trip_ms = rl_client_round_trip_ns(client, rl_all(client->nodes.n)) / RL_NS_PER_MS;
+    int64_t trip_ms = rl_nodes_round_trip_ns(nodes, rl_all(nodes->n)) / RL_NS_PER_MS;
     int64_t ms = RL_KEEP_MIN_MS + 4 * trip_ms;
     return ms < RL_KEEP_MAX_MS ? ms : RL_KEEP_MAX_MS;
 }
 
-int64_t rl_client_budget_ns(redlock *client, uint64_t nodes, int64_t remaining_ns)
+int64_t rl_nodes_budget_ns(struct rl_nodes *nodes, uint64_t mask, int64_t remaining_ns)
 {
-    return rl_node_budget_ns(remaining_ns, client->nodes.n,
-                             client->config.node_timeout_ms * RL_NS_PER_MS,
-                             rl_client_round_trip_ns(client, nodes));
+    return rl_node_budget_ns(remaining_ns, nodes->n, nodes->settings.node_timeout_ns,
+                             rl_nodes_round_trip_ns(nodes, mask));
 }
 
-bool rl_client_overdue(redlock *client, int64_t now_ns)
+bool rl_nodes_overdue(struct rl_nodes *nodes, int64_t now_ns)
 {
-    for (unsigned i = 0; i < client->nodes.n; i++) {
-        if (rl_node_stalled(&client->nodes.all[i], now_ns))
+    for (unsigned i = 0; i < nodes->n; i++) {
+        if (rl_node_stalled(&nodes->all[i], now_ns))
             return true;
     }
     return false;
 }
 
 /* Those that could be asked, were it not for what they have yet to take. */
-static unsigned crowded(redlock *client, int64_t now_ns)
+static unsigned count_crowded(struct rl_nodes *nodes, int64_t now_ns)
 {
     unsigned count = 0;
-    for (unsigned i = 0; i < client->nodes.n; i++)
-        count += rl_node_crowded(&client->nodes.all[i], now_ns);
+    for (unsigned i = 0; i < nodes->n; i++)
+        count += rl_node_crowded(&nodes->all[i], now_ns);
     return count;
 }
 
@@ -87,34 +86,35 @@ static unsigned crowded(redlock *client, int64_t now_ns)
  * will do: a node that comes and goes must not cost every call a grace. Without a majority,
  * waiting is worth it as long as nodes that have not failed yet could make one, and that is
  * also true of a node that is up and has yet to take what it was asked before. */
-bool rl_client_ready(redlock *client, uint64_t able, int64_t now_ns, int64_t *ret_until_ns)
+bool rl_nodes_ready(struct rl_nodes *nodes, uint64_t able, int64_t now_ns,
+                    int64_t *ret_until_ns)
 {
-    unsigned needed = rl_quorum_needed(client->nodes.n);
-    unsigned pending = rl_client_pending(client);
+    unsigned needed = rl_quorum_needed(nodes->n);
+    unsigned pending = rl_nodes_pending(nodes);
     *ret_until_ns = INT64_MAX;
     if (pending == 0)
         return true;
     if (rl_count(able) < needed) {
         /* One that is late may answer yet, and tells nobody but whom it answers. */
-        if (rl_client_overdue(client, now_ns))
+        if (rl_nodes_overdue(nodes, now_ns))
             *ret_until_ns = now_ns + LATE_NS;
-        return rl_count(able) + pending + crowded(client, now_ns) < needed;
+        return rl_count(able) + pending + count_crowded(nodes, now_ns) < needed;
     }
-    if (client->nodes.warm)
+    if (nodes->warm)
         return true;
-    if (client->nodes.majority_ns == 0)
-        client->nodes.majority_ns = now_ns;
-    int64_t grace = client->nodes.majority_ns - client->nodes.opened_ns;
+    if (nodes->majority_ns == 0)
+        nodes->majority_ns = now_ns;
+    int64_t grace = nodes->majority_ns - nodes->opened_ns;
     if (grace < GRACE_MIN_NS)
         grace = GRACE_MIN_NS;
     if (grace > GRACE_MAX_NS)
         grace = GRACE_MAX_NS;
-    *ret_until_ns = client->nodes.majority_ns + grace;
+    *ret_until_ns = nodes->majority_ns + grace;
     return now_ns >= *ret_until_ns;
 }
 
-bool rl_client_crowded(redlock *client, uint64_t able, int64_t now_ns)
+bool rl_nodes_crowded(struct rl_nodes *nodes, uint64_t able, int64_t now_ns)
 {
-    unsigned needed = rl_quorum_needed(client->nodes.n);
-    return rl_count(able) < needed && rl_count(able) + crowded(client, now_ns) >= needed;
+    unsigned needed = rl_quorum_needed(nodes->n);
+    return rl_count(able) < needed && rl_count(able) + count_crowded(nodes, now_ns) >= needed;
 }

@@ -54,7 +54,7 @@ static void tell_lost(redlock *client, struct rl_notice *notice)
 
 static bool has_quorum(redlock *client, int64_t now_ns)
 {
-    return rl_count(rl_client_able(client, now_ns)) >= rl_quorum_needed(client->nodes.n);
+    return rl_count(rl_nodes_able(&client->nodes, now_ns)) >= rl_quorum_needed(client->nodes.n);
 }
 
 /* What is held and may be lost does not wait for the end of a backoff. */
@@ -117,9 +117,9 @@ static void renew(struct rl_claim *claim, int64_t now_ns)
         plan(claim);
         return;
     }
-    uint64_t able = rl_client_able(client, now_ns);
+    uint64_t able = rl_nodes_able(&client->nodes, now_ns);
     int64_t left_ns = lost_ns(claim) - now_ns;
-    int64_t budget_ns = rl_client_budget_ns(client, able, left_ns);
+    int64_t budget_ns = rl_nodes_budget_ns(&client->nodes, able, left_ns);
     claim->budget_ns = budget_ns < 0 ? left_ns : budget_ns; /* a last one is worth trying */
     claim->watch.asked = true;
     client->leases.renewing++;

@@ -24,7 +24,7 @@ static uint64_t leave_queue(redlock *client, const struct rl_target *target, uin
         return 0;
     rl_nonce_text(++client->requests.nonce, request.nonce);
     if (rl_request_keeps(&request))
-        request.keep_ms = rl_client_keep_ms(client);
+        request.keep_ms = rl_nodes_keep_ms(&client->nodes);
     size_t len = rl_request_encode(&request, NULL, client->requests.bytes);
     for (; nodes; nodes &= nodes - 1) {
         unsigned i = rl_first(nodes);

@@ -104,7 +104,7 @@ void rl_line_part(redlock *client, const struct rl_target *target, int64_t now_n
     if (!rl_kind_queues(target->kind))
         return;
     /* What a hand-off takes: the release, the wake-up, the acquire and its answer. */
-    int64_t pause_ns = 4 * rl_client_round_trip_ns(client, rl_all(client->nodes.n));
+    int64_t pause_ns = 4 * rl_nodes_round_trip_ns(&client->nodes, rl_all(client->nodes.n));
     if (pause_ns > PARTING_MAX_NS)
         pause_ns = PARTING_MAX_NS;
     uint64_t hash = rl_hash(target->name, target->name_len);

@@ -72,6 +72,8 @@ struct rl_node_settings {
     struct rl_clock *clock;
     struct rl_prng *prng;
     int64_t connect_timeout_ns;
+    int64_t
+        node_timeout_ns; /* of one request in a round, at the most; 0: no bound of its own */
     int64_t stall_limit_ns;
     int64_t drain_limit_ns; /* a link that drains is closed after so long */
     int64_t guard_window_ns;

@@ -1,0 +1,54 @@
+/* nodes.h - a client's nodes: what they are good for now, all together. Mutex held. */
+#ifndef RL_NODES_H
+#define RL_NODES_H
+
+#include "node/node.h"
+
+/* twins.c: two nodes that may be one server. */
+struct rl_proof {
+    bool on;
+    unsigned teacher, pupil;
+    int64_t teacher_since_ns, pupil_since_ns; /* their connections */
+    int64_t again_ns;                         /* when to try anew; INT64_MAX: no need */
+    char nonce[RL_NONCE_LEN];
+    char sha[41]; /* of the script that returns it */
+};
+
+struct rl_nodes {
+    unsigned n;
+    struct rl_node *all;
+    struct rl_node_settings settings;
+    struct rl_proof proof;
+    int64_t opened_ns;   /* since when the client connects */
+    int64_t majority_ns; /* when a majority was first able to vote; 0: not yet */
+    bool warm;           /* a round has been begun */
+};
+
+/* The nodes that can vote now; and how many are on their way for the first time. */
+uint64_t rl_nodes_able(struct rl_nodes *nodes, int64_t now_ns);
+unsigned rl_nodes_pending(struct rl_nodes *nodes);
+
+/* The round trip within which a majority of `mask` answers; 0: unknown. */
+int64_t rl_nodes_round_trip_ns(struct rl_nodes *nodes, uint64_t mask);
+
+/* How long a majority may be silent until its answers are more likely to be lost than late. */
+int64_t rl_nodes_patience_ns(struct rl_nodes *nodes);
+
+/* For how long a lock is kept free for the one whom its release wakes: for its wake-up and its
+ * acquire to arrive, and a while for its scheduler. A liveness hint: too short is harmless. */
+int64_t rl_nodes_keep_ms(struct rl_nodes *nodes);
+
+/* What one of `mask` may take of a round that may take so long; -1: too little for a round. */
+int64_t rl_nodes_budget_ns(struct rl_nodes *nodes, uint64_t mask, int64_t remaining_ns);
+
+/* Does some node owe an answer past its time? */
+bool rl_nodes_overdue(struct rl_nodes *nodes, int64_t now_ns);
+
+/* Are all nodes that a round could need as ready as they will be? See nodes.c. */
+bool rl_nodes_ready(struct rl_nodes *nodes, uint64_t able, int64_t now_ns,
+                    int64_t *ret_until_ns);
+
+/* Is a majority lacking only because so much is under way already? It will pass. */
+bool rl_nodes_crowded(struct rl_nodes *nodes, uint64_t able, int64_t now_ns);
+
+#endif
