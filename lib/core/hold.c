@@ -29,6 +29,23 @@ void rl_hold_init_attached(struct rl_hold *hold, unsigned n, int64_t ttl_ns,
     hold->reached = rl_all(n);
 }
 
+void rl_hold_assert(const struct rl_hold *hold)
+{
+    uint64_t some = hold->held_back | hold->retake | hold->release_asked | hold->release_lost |
+                    hold->reached | hold->unsure | hold->due;
+    for (unsigned slot = 0; slot < RL_SLOTS; slot++)
+        some |= hold->carry[slot] | hold->fresh[slot] | hold->undo[slot];
+    assert(hold->n >= 1 && hold->n <= REDLOCK_NODES_MAX);
+    assert((some & ~rl_all(hold->n)) == 0);
+    assert(hold->ttl_ns > 0 && hold->key_ttl_ns >= hold->ttl_ns);
+    if (hold->phase != RL_HOLD_ASKING)
+        assert(hold->held_back == 0);
+    if (hold->phase != RL_HOLD_HELD)
+        assert(hold->deadline_ns == 0 && !hold->extending && hold->retake == 0);
+    if (hold->phase != RL_HOLD_ENDING)
+        assert(!hold->releasing && hold->due == 0);
+}
+
 /* A key of ours may be made, or made to last, as late as now: it is gone by itself when its
  * TTL has passed, on a server whose clock may run slower than ours. */
 void rl_hold_outlast(struct rl_hold *hold, int64_t now_ns)
@@ -56,6 +73,7 @@ static void end(struct rl_hold *hold, int64_t now_ns)
 
 void rl_hold_distrust(struct rl_hold *hold)
 {
+    rl_hold_assert(hold);
     hold->distrusted = true;
 }
 
@@ -94,6 +112,7 @@ unsigned rl_hold_judge_ask(struct rl_hold *hold, int64_t now_ns)
 unsigned rl_hold_ask(struct rl_hold *hold, int64_t t0_ns, int64_t node_deadline_ns,
                      uint64_t able, int first)
 {
+    rl_hold_assert(hold);
     assert(hold->phase == RL_HOLD_NEW);
     assert(first < 0 || (able & rl_bit((unsigned)first)));
     hold->phase = RL_HOLD_ASKING;
@@ -114,6 +133,7 @@ uint64_t rl_hold_to_ask(const struct rl_hold *hold)
 
 uint64_t rl_hold_ask_rest(struct rl_hold *hold, uint64_t able, int64_t node_deadline_ns)
 {
+    rl_hold_assert(hold);
     assert(hold->phase == RL_HOLD_ASKING && hold->ask.yes);
     uint64_t rest = hold->held_back;
     hold->held_back = 0;
@@ -160,6 +180,7 @@ unsigned rl_hold_judge_extend(struct rl_hold *hold, int64_t now_ns)
 unsigned rl_hold_extend(struct rl_hold *hold, int64_t t0_ns, int64_t ttl_ns,
                         int64_t node_deadline_ns, uint64_t able)
 {
+    rl_hold_assert(hold);
     assert(hold->phase == RL_HOLD_HELD && !hold->extending);
     hold->extending = true;
     hold->extend_ttl_ns = ttl_ns;
@@ -211,6 +232,7 @@ static int judge_release(const struct rl_hold *hold)
 
 unsigned rl_hold_check_release(struct rl_hold *hold)
 {
+    rl_hold_assert(hold);
     if (judge_release(hold) == 1)
         return 0;
     hold->releasing = false;
@@ -226,6 +248,7 @@ int rl_hold_release_result(const struct rl_hold *hold)
 
 unsigned rl_hold_release(struct rl_hold *hold, int64_t now_ns, int64_t node_deadline_ns)
 {
+    rl_hold_assert(hold);
     uint64_t asked = hold->reached;
     end(hold, now_ns);
     if (node_deadline_ns <= 0)
@@ -239,6 +262,8 @@ unsigned rl_hold_release(struct rl_hold *hold, int64_t now_ns, int64_t node_dead
 bool rl_hold_wants_release(const struct rl_hold *hold, unsigned node, unsigned slot,
                            bool active)
 {
+    rl_hold_assert(hold);
+    assert(node < hold->n && slot < RL_SLOTS);
     uint64_t bit = rl_bit(node);
     if (hold->phase != RL_HOLD_ENDING || (hold->undo[slot] & bit))
         return false;

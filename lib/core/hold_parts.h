@@ -4,6 +4,9 @@
 
 #include "core/hold.h"
 
+/* At each handler's door: what is true of a hold in every phase. */
+void rl_hold_assert(const struct rl_hold *hold);
+
 /* A key of ours may be made, or made to last, as late as now. */
 void rl_hold_outlast(struct rl_hold *hold, int64_t now_ns);
 

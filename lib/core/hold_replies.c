@@ -11,6 +11,7 @@
 void rl_hold_sent(struct rl_hold *hold, unsigned node, unsigned slot, enum rl_verb verb,
                   bool active)
 {
+    rl_hold_assert(hold);
     uint64_t bit = rl_bit(node);
     assert(node < hold->n && slot < RL_SLOTS);
     if (verb == RL_RELEASE) {
@@ -47,6 +48,8 @@ static unsigned count_vote(struct rl_hold *hold, unsigned node, enum rl_verb ver
 
 unsigned rl_hold_unsent(struct rl_hold *hold, unsigned node, enum rl_verb verb, int64_t now_ns)
 {
+    rl_hold_assert(hold);
+    assert(node < hold->n);
     if (verb == RL_RETAKE)
         hold->retake &= ~rl_bit(node);
     return count_vote(hold, node, verb, RL_VOTE_FAILED, now_ns);
@@ -79,6 +82,7 @@ static void learn(struct rl_hold *hold, uint64_t bit, unsigned slot, enum rl_ver
 unsigned rl_hold_answer(struct rl_hold *hold, unsigned node, unsigned slot, enum rl_verb verb,
                         enum rl_vote vote, int64_t now_ns)
 {
+    rl_hold_assert(hold);
     uint64_t bit = rl_bit(node);
     assert(node < hold->n && slot < RL_SLOTS);
     /* Deadlines first: an answer from after its round's end is a late one. */
@@ -112,6 +116,8 @@ unsigned rl_hold_answer(struct rl_hold *hold, unsigned node, unsigned slot, enum
 
 void rl_hold_unexecuted(struct rl_hold *hold, unsigned node, unsigned slot, enum rl_verb verb)
 {
+    rl_hold_assert(hold);
+    assert(node < hold->n && slot < RL_SLOTS);
     uint64_t bit = rl_bit(node);
     if (verb == RL_RELEASE) {
         assert(hold->undo[slot] & bit);
@@ -125,6 +131,8 @@ void rl_hold_unexecuted(struct rl_hold *hold, unsigned node, unsigned slot, enum
 
 void rl_hold_link_drains(struct rl_hold *hold, unsigned node, unsigned slot)
 {
+    rl_hold_assert(hold);
+    assert(node < hold->n && slot < RL_SLOTS);
     uint64_t bit = rl_bit(node);
     if (hold->phase == RL_HOLD_ENDING && ((hold->carry[slot] | hold->undo[slot]) & bit))
         hold->due |= bit;
@@ -132,6 +140,8 @@ void rl_hold_link_drains(struct rl_hold *hold, unsigned node, unsigned slot)
 
 unsigned rl_hold_link_lost(struct rl_hold *hold, unsigned node, unsigned slot, int64_t now_ns)
 {
+    rl_hold_assert(hold);
+    assert(node < hold->n && slot < RL_SLOTS);
     uint64_t bit = rl_bit(node);
     bool carrying = hold->carry[slot] & bit;
     bool undoing = hold->undo[slot] & bit;
@@ -168,6 +178,7 @@ static void fail_silent(struct rl_round *round, uint64_t spared)
 
 unsigned rl_hold_tick(struct rl_hold *hold, int64_t now_ns)
 {
+    rl_hold_assert(hold);
     if (hold->phase == RL_HOLD_ASKING) {
         if (now_ns >= hold->ask.node_deadline_ns)
             fail_silent(&hold->ask, hold->held_back);
@@ -193,6 +204,7 @@ unsigned rl_hold_tick(struct rl_hold *hold, int64_t now_ns)
 
 unsigned rl_hold_cut(struct rl_hold *hold, int64_t now_ns)
 {
+    rl_hold_assert(hold);
     assert(hold->phase == RL_HOLD_ASKING);
     if (hold->ask.node_deadline_ns > now_ns)
         hold->ask.node_deadline_ns = now_ns;
@@ -220,6 +232,7 @@ static bool owes_any(const struct rl_hold *hold)
 
 bool rl_hold_settled(const struct rl_hold *hold, int64_t now_ns)
 {
+    rl_hold_assert(hold);
     if (hold->phase != RL_HOLD_ENDING || hold->releasing || owes_any(hold))
         return false;
     return !hold->due || now_ns >= hold->due_until_ns;
