@@ -70,7 +70,7 @@ TESTS = $(check_PROGRAMS) $(dist_check_SCRIPTS)
 dist_check_SCRIPTS = %D%/programs/bench_test.sh %D%/programs/chaos_client_test.sh \
 	%D%/programs/chaos_compose_test.sh %D%/programs/chaos_kinds_test.sh \
 	%D%/programs/chaos_stall_test.sh %D%/programs/chaos_test.sh %D%/programs/cluster_test.sh \
-	%D%/programs/example_test.sh %D%/repo/abi_test.sh %D%/repo/docs_test.sh \
+	%D%/programs/example_test.sh %D%/repo/abi_dump_test.sh %D%/repo/abi_test.sh %D%/repo/docs_test.sh \
 	%D%/repo/exports.sh %D%/repo/header.sh \
 	%D%/repo/layers.sh %D%/repo/man_defaults.sh %D%/repo/manpages.sh %D%/repo/musl_test.sh \
 	%D%/repo/quickstart_test.sh %D%/repo/scripts_test.sh %D%/sim/sim_check.sh \

@@ -49,6 +49,7 @@ find_missing() { # demo|check
     need valgrind valgrind --version
     need shellcheck command -v shellcheck
     need mandoc command -v mandoc
+    need abigail-tools command -v abidiff
     need python3 command -v python3
     need gcc sanitizes gcc address
     need gcc sanitizes gcc thread
