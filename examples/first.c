@@ -5,11 +5,11 @@ int main(void)
 {
     redlock *client = NULL;
     redlock_lock *lock;
-    if (redlock_open("five/redlock.conf", NULL, &client) == REDLOCK_OK &&
-        redlock_try(client, "orders:42", NULL, &lock) == REDLOCK_OK) {
+    int code = redlock_open("five/redlock.conf", NULL, &client);
+    if (!code && !(code = redlock_try(client, "orders:42", NULL, &lock))) {
         printf("orders:42 is ours for %lld ms\n", (long long)redlock_validity_ms(lock));
-        redlock_release(lock);
+        code = redlock_release(lock);
     }
     redlock_close(client);
-    return 0;
+    return code ? puts(redlock_strerror(code)), 1 : 0;
 }
