@@ -52,25 +52,26 @@ REDLOCK_API const char *redlock_version(void);
 /* ---- errors --------------------------------------------------------------------------- */
 
 /* name, value, text. Appended only, never renumbered. */
-#define REDLOCK_ERRORS(X)                                                                    \
-    X(EINVAL, -1, "an argument is not valid")                                                \
-    X(ENOMEM, -2, "out of memory")                                                           \
-    X(ECONFIG, -3, "the node list is not valid")                                             \
-    X(ESYSTEM, -4, "the system refused a resource (descriptors, threads, clock)")            \
-    X(ERANDOM, -5, "no random bytes to be had")                                              \
-    X(EHELD, -6, "held by another")                                                          \
-    X(ENOQUORUM, -7, "too few masters could be asked")                                       \
-    X(EEXPIRED, -8, "the lock was lost or had run out")                                      \
-    X(ENOTHELD, -9, "not held (released or detached already)")                \
-    X(EUNCONFIRMED, -10, "too few masters answered to know whether the lock was released")       \
-    X(ECANCELED, -11, "canceled")                                                            \
-    X(EFORK, -12, "this client belongs to the parent process")                               \
-    X(EDEADLK, -13, "a blocking call is not allowed here")                                   \
-    X(EHANDLE, -14, "not a handle of this host, this boot and these masters")                \
-    X(EBUSY, -15, "another call is at work on this lock, or too much is pending")            \
-    X(EUPGRADE, -16, "a reader can't become the writer: release the read lock first")        \
-    X(EWRONGTYPE, -17, "another kind of lock, or other data, has that name")                      \
-    X(ENOTSUP, -18, "not with this kind of lock: several names need plain, fair needs one master")
+#define REDLOCK_ERRORS(X)                                                                      \
+    X(EINVAL, -1, "an argument is not valid")                                                  \
+    X(ENOMEM, -2, "out of memory")                                                             \
+    X(ECONFIG, -3, "the node list is not valid")                                               \
+    X(ESYSTEM, -4, "the system refused a resource (descriptors, threads, clock)")              \
+    X(ERANDOM, -5, "no random bytes to be had")                                                \
+    X(EHELD, -6, "held by another")                                                            \
+    X(ENOQUORUM, -7, "too few masters could be asked")                                         \
+    X(EEXPIRED, -8, "the lock was lost or had run out")                                        \
+    X(ENOTHELD, -9, "not held (released or detached already)")                                 \
+    X(EUNCONFIRMED, -10, "too few masters answered to know whether the lock was released")     \
+    X(ECANCELED, -11, "canceled")                                                              \
+    X(EFORK, -12, "this client belongs to the parent process")                                 \
+    X(EDEADLK, -13, "a blocking call is not allowed here")                                     \
+    X(EHANDLE, -14, "not a handle of this host, this boot and these masters")                  \
+    X(EBUSY, -15, "another call is at work on this lock, or too much is pending")              \
+    X(EUPGRADE, -16, "a reader can't become the writer: release the read lock first")          \
+    X(EWRONGTYPE, -17, "another kind of lock, or other data, has that name")                   \
+    X(ENOTSUP, -18,                                                                            \
+      "not with this kind of lock: several names need plain, fair needs one master")
 
 enum redlock_error_code {
     REDLOCK_OK = 0
@@ -92,9 +93,9 @@ typedef struct redlock_error {
     int column;
     char text[512]; /* a whole sentence, with the place in front and the remedy in it */
 } redlock_error;
-#define REDLOCK_ERROR_INIT                                                                   \
-    {                                                                                        \
-        sizeof(redlock_error), 0, 0, 0, ""                                                   \
+#define REDLOCK_ERROR_INIT                                                                     \
+    {                                                                                          \
+        sizeof(redlock_error), 0, 0, 0, ""                                                     \
     }
 
 /* ---- limits --------------------------------------------------------------------------- */
@@ -119,11 +120,7 @@ enum redlock_log_level {
 };
 
 /* What is on or off, or as it is where nothing is said. */
-enum redlock_switch {
-    REDLOCK_DEFAULT = 0,
-    REDLOCK_ON = 1,
-    REDLOCK_OFF = 2
-};
+enum redlock_switch { REDLOCK_DEFAULT = 0, REDLOCK_ON = 1, REDLOCK_OFF = 2 };
 
 /* One line of text, no newline, no secrets. Called from within other calls, on their thread
  * and while the client is locked: a call on the same client from here returns EDEADLK (and
@@ -133,27 +130,29 @@ typedef void redlock_log_fn(void *context, int level, const char *text);
 /* One master. NULL or 0 leaves a setting at its default; see redlock.conf(5). */
 typedef struct redlock_node {
     size_t size;
-    const char *url; /* redis://[user[:password]@]host[:port][/db], rediss://, unix:///path[?db=N] */
+    const char
+        *url; /* redis://[user[:password]@]host[:port][/db], rediss://, unix:///path[?db=N] */
     const char *password_file; /* read again at each reconnect */
     const char *password_env;  /* the name of an environment variable, likewise */
-    const char *ca_file;       /* rediss: trust these certificates (PEM) instead of the system's */
+    const char *ca_file; /* rediss: trust these certificates (PEM) instead of the system's */
     const char *ca_dir;
     const char *cert_file; /* rediss: our own certificate and key (PEM) */
     const char *key_file;
     const char *server_name; /* rediss: expect this name instead of the URL's host */
 } redlock_node;
-#define REDLOCK_NODE_INIT                                                                    \
-    {                                                                                        \
-        sizeof(redlock_node), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL                 \
+#define REDLOCK_NODE_INIT                                                                      \
+    {                                                                                          \
+        sizeof(redlock_node), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL                   \
     }
 
 /* Who drives the client while no call of yours does: reads answers to releases, renews,
  * tells of lost locks, runs the callbacks of asynchronous calls. */
 enum redlock_background {
     REDLOCK_BACKGROUND_DEFAULT = 0, /* as the file says, else auto */
-    REDLOCK_BACKGROUND_AUTO = 1,   /* a thread, from the first work that outlives a call on */
-    REDLOCK_BACKGROUND_ALWAYS = 2, /* a thread, from the beginning: redlock_open() starts it */
-    REDLOCK_BACKGROUND_NEVER = 3   /* nobody: such work waits for your next call */
+    REDLOCK_BACKGROUND_AUTO = 1,    /* a thread, from the first work that outlives a call on */
+    REDLOCK_BACKGROUND_ALWAYS = 2,  /* a thread, from the beginning: redlock_open() starts it */
+    REDLOCK_BACKGROUND_NEVER = 3    /* nobody: such work waits for your next call, callbacks for
+                                       redlock_process() or redlock_close() */
 };
 
 /* A configuration built in code. `file` is read first where it is set; nodes are added to
@@ -170,24 +169,25 @@ typedef struct redlock_config {
     int64_t stall_limit_ms;     /* stall-limit */
     int64_t linger_ms;          /* linger; -1: do not linger */
     double drift_factor;        /* drift-factor */
-    int guard;                  /* restart guard: enum redlock_switch; default: as the file says */
-    const char *client_name;    /* client-name: shown to others as the holder */
+    int guard;               /* restart guard: enum redlock_switch; default: as the file says */
+    const char *client_name; /* client-name: shown to others as the holder */
     redlock_log_fn *log;
     void *log_context;
     int log_level;  /* enum redlock_log_level: the most talkative one that is wanted */
     int background; /* enum redlock_background */
 } redlock_config;
-#define REDLOCK_CONFIG_INIT                                                                  \
-    {                                                                                        \
-        sizeof(redlock_config), NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0.0, 0, NULL, NULL, NULL, 0, 0 \
+#define REDLOCK_CONFIG_INIT                                                                    \
+    {                                                                                          \
+        sizeof(redlock_config), NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0.0, 0, NULL, NULL, NULL, 0,  \
+            0                                                                                  \
     }
 
 /* Open a client on the node list `file`, or on a configuration. `error` may be NULL.
  * Neither waits for the network: connections are begun here and awaited by the first call
  * that needs them. A client uses at most 3N + 4 descriptors: two connections a master (the
  * second only while the first does not answer), one more a master from the first wait for a
- * lock on, two of its own, and two from the first redlock_fd() on; and up to three more for each
- * connection that is being made while the master's address is silent: 9N + 4 in all.
+ * lock on, two of its own, and two from the first redlock_fd() on; and up to three more for
+ * each connection that is being made while the master's address is silent: 9N + 4 in all.
  * ECONFIG, EINVAL, ENOMEM, ESYSTEM, ERANDOM. */
 REDLOCK_API int redlock_open(const char *file, redlock_error *error, redlock **ret_client);
 REDLOCK_API int redlock_open_config(const redlock_config *config, redlock_error *error,
@@ -242,10 +242,10 @@ typedef struct redlock_report {
     unsigned rounds;    /* rounds that were begun; 0: it never came to be its turn */
     int64_t elapsed_ms; /* of the last round */
 } redlock_report;
-#define REDLOCK_REPORT_INIT(votes, count)                                                    \
-    {                                                                                        \
+#define REDLOCK_REPORT_INIT(votes, count)                                                      \
+    {                                                                                          \
         sizeof(redlock_report), sizeof(redlock_node_vote), (votes), (count), 0, 0, 0, 0, 0, 0, \
-            0, 0                                                                             \
+            0, 0                                                                               \
     }
 
 /* ---- locks ---------------------------------------------------------------------------- */
@@ -268,13 +268,13 @@ typedef void redlock_lost_fn(void *context, redlock_lock *lock);
 
 typedef struct redlock_options {
     size_t size;
-    int kind;               /* enum redlock_kind */
-    int64_t ttl_ms;         /* the lease; 0: the client's default */
-    int64_t wait_ms;        /* 0: try once; else wait at most so long, or REDLOCK_FOREVER */
-    redlock_report *report; /* NULL, or filled in with the last round's votes; an
-                               asynchronous call writes it until its callback runs */
-    int auto_renew;         /* 1: extend it at every third of the ttl until it is released */
-    int64_t max_hold_ms;    /* auto_renew: give it up as lost after so long; 0: no cap */
+    int kind;                 /* enum redlock_kind */
+    int64_t ttl_ms;           /* the lease; 0: the client's default */
+    int64_t wait_ms;          /* 0: try once; else wait at most so long, or REDLOCK_FOREVER */
+    redlock_report *report;   /* NULL, or filled in with the last round's votes; an
+                                 asynchronous call writes it until its callback runs */
+    int auto_renew;           /* 1: extend it at every third of the ttl until it is released */
+    int64_t max_hold_ms;      /* auto_renew: give it up as lost after so long; 0: no cap */
     redlock_lost_fn *on_lost; /* NULL, or told when it is lost */
     void *lost_context;
     const char *owner; /* all kinds but plain: NULL for the calling thread of this client; else
@@ -283,25 +283,25 @@ typedef struct redlock_options {
                           read or write on one master with one colon at most and no '}', and
                           with exactly one colon where the name has a '{'; copied */
 } redlock_options;
-#define REDLOCK_OPTIONS_INIT                                                                 \
-    {                                                                                        \
-        sizeof(redlock_options), REDLOCK_PLAIN, 0, 0, NULL, 0, 0, NULL, NULL, NULL           \
+#define REDLOCK_OPTIONS_INIT                                                                   \
+    {                                                                                          \
+        sizeof(redlock_options), REDLOCK_PLAIN, 0, 0, NULL, 0, 0, NULL, NULL, NULL             \
     }
 
-/* Take the lock `name`: once, unless options->wait_ms says to wait. `options` may be NULL. On 0 the caller owns *ret_lock and gives it
- * to redlock_release() or redlock_detach() once. Blocks.
+/* Take the lock `name`: once, unless options->wait_ms says to wait. `options` may be NULL. On 0
+ * the caller owns *ret_lock and gives it to redlock_release() or redlock_detach() once. Blocks.
  *
  * Waiting: the masters queue those who wait for a plain or a fair lock, a release wakes the one
  * that has waited longest; of other kinds it wakes all. Threads of one client that wait for one
  * name are served in the order they came.
  *
  * EHELD: another holds it, or the votes were split, in the last round that could be held.
- * ENOQUORUM: in the last round errors alone made a majority impossible.
- * EINVAL (name empty, too long or a key of another lock: redlock(7) lists these; ttl not within the drift and max-ttl, or above 30 s for
- * REDLOCK_READ on one master; the log tells), ECANCELED, EFORK, ENOMEM, ERANDOM, EDEADLK,
- * EBUSY (too many unconfirmed releases), ESYSTEM (no background thread to be had for auto_renew
- * or on_lost). EUPGRADE, EWRONGTYPE: at once, whatever wait_ms is. ENOTSUP: a fair lock on more than
- * one master. */
+ * ENOQUORUM: in the last round errors alone made a majority impossible, or a majority granted
+ * and no time was left. EINVAL (name empty, too long or a key of another lock: redlock(7) lists
+ * these; ttl not within the drift and max-ttl, or above 30 s for REDLOCK_READ on one master;
+ * the log tells), ECANCELED, EFORK, ENOMEM, ERANDOM, EDEADLK, EBUSY (too many unconfirmed
+ * releases), ESYSTEM (no background thread to be had for auto_renew or on_lost). EUPGRADE,
+ * EWRONGTYPE: at once, whatever wait_ms is. ENOTSUP: a fair lock on more than one master. */
 REDLOCK_API int redlock_try(redlock *client, const char *name, const redlock_options *options,
                             redlock_lock **ret_lock);
 
@@ -317,20 +317,21 @@ typedef struct redlock_bytes {
     size_t len;
 } redlock_bytes;
 
-/* Take the locks of all these names, or of none: in one script a master, so that two callers who
- * name the same ones in any order can't block each other. A name that is given twice is one name.
- * The lock stands for all of them together: its validity, extending, renewing and releasing are
- * theirs. Each name is a plain lock, to everybody else too. At most REDLOCK_NAMES_MAX names of
- * REDLOCK_NAME_MAX bytes together. Blocks.
+/* Take the locks of all these names, or of none: in one script a master, so that two callers
+ * who name the same ones in any order can't block each other. A name that is given twice is one
+ * name. The lock stands for all of them together: its validity, extending, renewing and
+ * releasing are theirs. Each name is a plain lock, to everybody else too. At most
+ * REDLOCK_NAMES_MAX names of REDLOCK_NAME_MAX bytes together. Blocks.
  *
- * As redlock_try(); of those names that others have, the report tells about the first one, in the
- * order of their bytes. EINVAL also: no name, or too many. ENOTSUP: of a kind that is not plain. */
+ * As redlock_try(); of those names that others have, the report tells about the first one, in
+ * the order of their bytes. EINVAL also: no name, or too many. ENOTSUP: of a kind that is not
+ * plain. */
 REDLOCK_API int redlock_try_names(redlock *client, const char *const names[], size_t count,
-                                const redlock_options *options, redlock_lock **ret_lock);
+                                  const redlock_options *options, redlock_lock **ret_lock);
 
 /* The same for names that are bytes with a length. */
 REDLOCK_API int redlock_try_names_n(redlock *client, const redlock_bytes *names, size_t count,
-                                  const redlock_options *options, redlock_lock **ret_lock);
+                                    const redlock_options *options, redlock_lock **ret_lock);
 
 /* ---- locks of several clients --------------------------------------------------------- */
 
@@ -347,22 +348,21 @@ typedef struct redlock_item {
     int result;                     /* filled in: what its last call came to */
     size_t name_len;                /* 0: the name is a C string */
 } redlock_item;
-#define REDLOCK_ITEM(client, name, options)                                                  \
-    {                                                                                        \
-        sizeof(redlock_item), (client), (name), (options), NULL, 0, 0                        \
+#define REDLOCK_ITEM(client, name, options)                                                    \
+    {                                                                                          \
+        sizeof(redlock_item), (client), (name), (options), NULL, 0, 0                          \
     }
 
-/* Take the locks of all items, or of none: they may be on different masters, of different kinds,
- * and in any order; those who wait for each other's never block each other for good. wait_ms: 0:
- * try once; REDLOCK_FOREVER; else at most so long. 0: every item has its lock, and all of them
- * were valid when the last one was taken. Else none has one; the code is that of an item in
- * whose result it stands (of none, where nothing was tried), and what was taken is being
- * released. Blocks.
- * As redlock_try() of the item that failed; ECANCELED: one of the clients was cancelled, or is
- * being closed; EEXPIRED: what was taken first ran out before the last one was. EINVAL also: no
- * item, too many, or one of another size, where nothing is filled in; and two items of a client
- * that name one lock and could not both be had, whichever is taken first: they can as readers,
- * and for one owner with any one kind but plain. */
+/* Take the locks of all items, or of none: they may be on different masters, of different
+ * kinds, and in any order; those who wait for each other's never block each other for good.
+ * wait_ms: 0: try once; REDLOCK_FOREVER; else at most so long. 0: every item has its lock, and
+ * all of them were valid when the last one was taken. Else none has one; the code is that of an
+ * item in whose result it stands (of none, where nothing was tried), and what was taken is
+ * being released. Blocks. As redlock_try() of the item that failed; ECANCELED: one of the
+ * clients was cancelled, or is being closed; EEXPIRED: what was taken first ran out before the
+ * last one was. EINVAL also: no item, too many, or one of another size, where nothing is filled
+ * in; and two items of a client that name one lock and could not both be had, whichever is
+ * taken first: they can as readers, and for one owner with any one kind but plain. */
 REDLOCK_API int redlock_try_multi(redlock_item *items, size_t count, int64_t wait_ms);
 
 /* The least validity of all their locks; 0 where one has none. */
@@ -375,9 +375,10 @@ REDLOCK_API int redlock_release_multi(redlock_item *items, size_t count);
 /* ---- a lock that is held -------------------------------------------------------------- */
 
 /* How long the lock is certainly ours, from now on; 0: stop. Never blocks, sends nothing,
- * counts down even if nothing of ours runs, and never comes back from 0. Where it is renewed, or
- * its loss is told, it ends when the lock would be given up. What was told holds: however the
- * lock is lost meanwhile, it gives up no master before then, unless you release it. NULL: 0. */
+ * counts down even if nothing of ours runs, and never comes back from 0. Where it is renewed,
+ * or its loss is told, it ends when the lock would be given up. What was told holds: however
+ * the lock is lost meanwhile, it gives up no master before then, unless you release it. NULL:
+ * 0. */
 REDLOCK_API int64_t redlock_validity_ms(const redlock_lock *lock);
 
 /* The value that stands for this hold on the masters, and the name (of several, the first one).
@@ -438,25 +439,23 @@ REDLOCK_API int redlock_try_async(redlock *client, const void *name, size_t name
                                   void *context, uint64_t *ret_id);
 
 /* As redlock_try_names_n(), likewise. */
-REDLOCK_API int redlock_try_names_async(redlock *client, const redlock_bytes *names, size_t count,
-                                      const redlock_options *options, redlock_done_fn *done,
-                                      void *context, uint64_t *ret_id);
+REDLOCK_API int redlock_try_names_async(redlock *client, const redlock_bytes *names,
+                                        size_t count, const redlock_options *options,
+                                        redlock_done_fn *done, void *context, uint64_t *ret_id);
 
 /* End one asynchronous try with ECANCELED. ENOTHELD: it is done already (its callback has run
  * or is about to, with whatever it came to). Does not block. EFORK. */
 REDLOCK_API int redlock_cancel(redlock *client, uint64_t id);
 
 /* As redlock_extend(). 0: begun. EINVAL, ENOTHELD, EBUSY, EEXPIRED, EFORK, ENOMEM, ESYSTEM. */
-REDLOCK_API int redlock_extend_async(redlock_lock *lock, int64_t ttl_ms,
-                                     redlock_report *report, redlock_done_fn *done,
-                                     void *context);
+REDLOCK_API int redlock_extend_async(redlock_lock *lock, int64_t ttl_ms, redlock_report *report,
+                                     redlock_done_fn *done, void *context);
 
 /* As redlock_release(): returns once the release is on its way to every master that can be
  * reached, and consumes the lock. `done` may be NULL: what came of it is then in
  * redlock_stats and the log. 0: begun. EINVAL (NULL), ENOTHELD, ENOMEM (released all the
  * same; `done` does not run), ESYSTEM (likewise), EFORK. */
-REDLOCK_API int redlock_release_async(redlock_lock *lock, redlock_done_fn *done,
-                                      void *context);
+REDLOCK_API int redlock_release_async(redlock_lock *lock, redlock_done_fn *done, void *context);
 
 /* A descriptor for poll(), epoll, libuv, libevent: readable when redlock_process() has
  * something to do. The client is driven by the calling thread's loop from the first call on
@@ -485,49 +484,49 @@ REDLOCK_API int redlock_inspect(redlock *client, const void *name, size_t name_l
 /* Delete the lock `name` on every master, whoever holds it, with what its holders have beside
  * it. For operators: the holder is not asked. Those who wait for it are woken. What has not the
  * shape of a lock, or no end (TTL), is somebody's data and stays. Blocks.
- * 0 when a majority is certain to be free of it now, else ENOQUORUM, or EWRONGTYPE where a master
- * has other data under that name. `report` may be NULL. EINVAL, EFORK, ENOMEM, EBUSY,
+ * 0 when a majority is certain to be free of it now, else ENOQUORUM, or EWRONGTYPE where a
+ * master has other data under that name. `report` may be NULL. EINVAL, EFORK, ENOMEM, EBUSY,
  * EDEADLK. */
 REDLOCK_API int redlock_force_release(redlock *client, const void *name, size_t name_len,
                                       redlock_report *report);
 
-/* The same, and also where what has the shape of a lock has no TTL, as one that was set by hand:
- * it may be somebody's data. Look at it first, with redlock_describe(). */
+/* The same, and also where what has the shape of a lock has no TTL, as one that was set by
+ * hand: it may be somebody's data. Look at it first, with redlock_describe(). */
 REDLOCK_API int redlock_force_release_endless(redlock *client, const void *name,
                                               size_t name_len, redlock_report *report);
 
 /* What stands under a name. */
 enum redlock_form {
-    REDLOCK_FORM_UNKNOWN = 0,    /* no answer; or masters that do not agree */
-    REDLOCK_FORM_FREE = 1,       /* nothing */
-    REDLOCK_FORM_KEPT = 2,       /* nobody has the lock: it is kept for a waiter just woken */
+    REDLOCK_FORM_UNKNOWN = 0, /* no answer; or masters that do not agree */
+    REDLOCK_FORM_FREE = 1,    /* nothing */
+    REDLOCK_FORM_KEPT = 2,    /* nobody has the lock: it is kept for a waiter just woken */
     REDLOCK_FORM_PLAIN = 3,
-    REDLOCK_FORM_REENTRANT = 4,  /* a fair lock that nobody waits for looks the same */
-    REDLOCK_FORM_FAIR = 5,       /* one that has a queue of waiters */
+    REDLOCK_FORM_REENTRANT = 4, /* a fair lock that nobody waits for looks the same */
+    REDLOCK_FORM_FAIR = 5,      /* one that has a queue of waiters */
     REDLOCK_FORM_READ_WRITE = 6,
-    REDLOCK_FORM_DATA = 7        /* somebody's data, no lock */
+    REDLOCK_FORM_DATA = 7 /* somebody's data, no lock */
 };
 
 #define REDLOCK_HOLDERS_SHOWN 16 /* so many holders are named, and the others counted */
 
 typedef struct redlock_holder {
-    int mode;        /* REDLOCK_READ, REDLOCK_WRITE; else REDLOCK_PLAIN: it has it alone */
-    unsigned count;  /* how often; 0: a reader whose lease has run out */
-    int64_t ttl_ms;  /* its lease; -1: for ever */
+    int mode;       /* REDLOCK_READ, REDLOCK_WRITE; else REDLOCK_PLAIN: it has it alone */
+    unsigned count; /* how often; 0: a reader whose lease has run out */
+    int64_t ttl_ms; /* its lease; -1: for ever */
     size_t owner_len;
     char owner[136]; /* an owner or a token, at most 128 bytes of it; bytes, NUL added */
 } redlock_holder;
 
 /* What one master says; or what a majority of them does. */
 typedef struct redlock_view {
-    int form;           /* enum redlock_form */
-    int64_t ttl_ms;     /* what is under the name goes away by itself; -1: never */
-    unsigned waiting;   /* in queues, and connections that listen for a release */
-    int64_t writer_ms;  /* a waiting writer keeps new readers out for so long; 0: none does */
-    unsigned holders;   /* all of them */
-    unsigned shown;     /* and in `holder`; a majority's: whom it agrees on */
+    int form;          /* enum redlock_form */
+    int64_t ttl_ms;    /* what is under the name goes away by itself; -1: never */
+    unsigned waiting;  /* in queues, and connections that listen for a release */
+    int64_t writer_ms; /* a waiting writer keeps new readers out for so long; 0: none does */
+    unsigned holders;  /* all of them */
+    unsigned shown;    /* and in `holder`; a majority's: whom it agrees on */
     redlock_holder holder[REDLOCK_HOLDERS_SHOWN];
-    char data[16];      /* DATA: its type, "list" */
+    char data[16]; /* DATA: its type, "list" */
 } redlock_view;
 
 typedef struct redlock_node_view {
@@ -559,22 +558,23 @@ REDLOCK_API int redlock_describe(redlock *client, const void *name, size_t name_
 /* What one owner has of a lock. */
 typedef struct redlock_holds {
     size_t size;
-    unsigned count;  /* how often it has it; 0: not at all */
-    int64_t ttl_ms;  /* and for how long it has the name still, to read or to write; -1: for ever */
-    int held;        /* 1: somebody has it, the owner or another: nobody else could take it now */
+    unsigned count; /* how often it has it; 0: not at all */
+    /* and for how long it has the name still, to read or to write; -1: for ever */
+    int64_t ttl_ms;
+    int held; /* 1: somebody has it, the owner or another: nobody else could take it now */
     int64_t held_ms; /* held: for so long, if nobody makes it longer; -1: for ever */
 } redlock_holds;
-#define REDLOCK_HOLDS_INIT                                                                   \
-    {                                                                                        \
-        sizeof(redlock_holds), 0, 0, 0, 0                                                    \
+#define REDLOCK_HOLDS_INIT                                                                     \
+    {                                                                                          \
+        sizeof(redlock_holds), 0, 0, 0, 0                                                      \
     }
 
-/* How often has an owner `name`? Of `options`, not NULL here, `kind` (any but plain) and `owner`
- * count, as they do for redlock_try(). As the masters see it, whoever took it, also a process
- * that is gone: as often as a majority of them says at least. It is no proof that a hold is valid
- * for so long; redlock_validity_ms() tells that. Blocks.
- * 0 when a majority answered, else ENOQUORUM (`ret_holds` is what is certain). EINVAL, ENOMEM,
- * EFORK, EBUSY, EDEADLK. */
+/* How often has an owner `name`? Of `options`, not NULL here, `kind` (any but plain) and
+ * `owner` count, as they do for redlock_try(). As the masters see it, whoever took it, also a
+ * process that is gone: as often as a majority of them says at least. It is no proof that a
+ * hold is valid for so long; redlock_validity_ms() tells that. Blocks. 0 when a majority
+ * answered, else ENOQUORUM (`ret_holds` is what is certain). EINVAL, ENOMEM, EFORK, EBUSY,
+ * EDEADLK. */
 REDLOCK_API int redlock_hold_count(redlock *client, const void *name, size_t name_len,
                                    const redlock_options *options, redlock_holds *ret_holds);
 
@@ -604,15 +604,15 @@ typedef struct redlock_proof {
  * with which it would by what INFO says (OOM, MISCONF, NOREPLICAS); also where enough others
  * granted the lock, or where the answer came too late to count. */
 typedef struct redlock_node_status {
-    const char *node;       /* the URL without secrets; valid until redlock_close() */
-    int state;              /* enum redlock_node_state */
-    int64_t guard_ms;       /* GUARDED: the vote is withheld for so long */
-    int64_t round_trip_us;  /* of a PING made for this call; -1: none answered */
-    int64_t uptime_s;       /* as the server says; -1: unknown */
+    const char *node;      /* the URL without secrets; valid until redlock_close() */
+    int state;             /* enum redlock_node_state */
+    int64_t guard_ms;      /* GUARDED: the vote is withheld for so long */
+    int64_t round_trip_us; /* of a PING made for this call; -1: none answered */
+    int64_t uptime_s;      /* as the server says; -1: unknown */
     char run_id[48];
-    char role[16];    /* "master", "slave", ... */
-    char version[24]; /* the server's */
-    char text[192];   /* why it is in this state, or a warning; empty where all is well */
+    char role[16];          /* "master", "slave", ... */
+    char version[24];       /* the server's */
+    char text[192];         /* why it is in this state, or a warning; empty where all is well */
     char refusal[160];      /* its own last error, see above; empty: none */
     int64_t refused_ago_ms; /* so long ago; -1: never */
     redlock_proof acquire;  /* redlock_probe() only, as are the next three */
@@ -634,10 +634,10 @@ typedef struct redlock_status_report {
     unsigned proven;    /* redlock_probe(): and took, extended and released a lock */
     int64_t max_ttl_ms; /* as configured: it must be the same in every client */
 } redlock_status_report;
-#define REDLOCK_STATUS_INIT(array, count)                                                    \
-    {                                                                                        \
+#define REDLOCK_STATUS_INIT(array, count)                                                      \
+    {                                                                                          \
         sizeof(redlock_status_report), sizeof(redlock_node_status), (array), (count), 0, 0, 0, \
-            0, 0, 0                                                                          \
+            0, 0, 0                                                                            \
     }
 
 /* Is this quorum fit? Waits at most connect-timeout for every master to be known.
@@ -647,37 +647,37 @@ REDLOCK_API int redlock_get_status(redlock *client, redlock_status_report *ret_s
 
 /* Could a lock be taken now? As redlock_get_status(); then a plain lock with a random name is
  * taken, waited for, extended and released on each master that votes, by the scripts that
- * every lock uses. The name is `prefix` and 36 characters; NULL: "redlock:probe:". Give a prefix
- * where the user has rights to some names only. The key lives for 5 s at most. Seven scripts a
- * master, and the connections of those who wait.
- * 0 where a quorum votes and has proven it, else ENOQUORUM; `ret_status` is filled in either
- * way. Blocks: at most connect-timeout for each step. As redlock_get_status(); EINVAL also: the
- * prefix; EBUSY, ERANDOM. */
+ * every lock uses. The name is `prefix` and 36 characters; NULL: "redlock:probe:". Give a
+ * prefix where the user has rights to some names only. The key lives for 5 s at most. Seven
+ * scripts a master, and the connections of those who wait. 0 where a quorum votes and has
+ * proven it, else ENOQUORUM; `ret_status` is filled in either way. Blocks: at most
+ * connect-timeout for each step. As redlock_get_status(); EINVAL also: the prefix; EBUSY,
+ * ERANDOM. */
 REDLOCK_API int redlock_probe(redlock *client, const char *prefix,
                               redlock_status_report *ret_status);
 
 /* Counters since redlock_open(). */
 typedef struct redlock_stats {
     size_t size;
-    uint64_t rounds;           /* acquire rounds begun */
-    uint64_t acquired;         /* and won */
-    uint64_t extended;         /* extension rounds won */
-    uint64_t lost;             /* holds that were found lost or ran out */
-    uint64_t released;         /* releases that a quorum confirmed */
-    uint64_t pending_releases; /* now: attempts that some master has yet to be rid of */
+    uint64_t rounds;             /* acquire rounds begun */
+    uint64_t acquired;           /* and won */
+    uint64_t extended;           /* extension rounds won */
+    uint64_t lost;               /* holds that were found lost or ran out */
+    uint64_t released;           /* releases that a quorum confirmed */
+    uint64_t pending_releases;   /* now: attempts that some master has yet to be rid of */
     uint64_t abandoned_releases; /* given up because every key had run out by itself */
-    uint64_t commands;         /* sent to masters */
+    uint64_t commands;           /* sent to masters */
     uint64_t reconnects;
-    uint64_t held;             /* now: locks that are held */
-    uint64_t unconfirmed;      /* releases that too few masters answered */
-    uint64_t waiting;          /* now: tries that wait for another's release */
-    uint64_t wakes;            /* messages of masters that a lock was released */
-    uint64_t probes;           /* rounds begun without one, in case it was lost */
-    uint64_t renewing;         /* now: locks that are renewed by themselves */
+    uint64_t held;        /* now: locks that are held */
+    uint64_t unconfirmed; /* releases that too few masters answered */
+    uint64_t waiting;     /* now: tries that wait for another's release */
+    uint64_t wakes;       /* messages of masters that a lock was released */
+    uint64_t probes;      /* rounds begun without one, in case it was lost */
+    uint64_t renewing;    /* now: locks that are renewed by themselves */
 } redlock_stats;
-#define REDLOCK_STATS_INIT                                                                   \
-    {                                                                                        \
-        sizeof(redlock_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                   \
+#define REDLOCK_STATS_INIT                                                                     \
+    {                                                                                          \
+        sizeof(redlock_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                     \
     }
 
 REDLOCK_API int redlock_get_stats(redlock *client, redlock_stats *ret_stats);
