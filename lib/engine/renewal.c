@@ -1,7 +1,7 @@
 /* renewal.c - locks that are renewed by themselves, and those whose loss is to be told.
  *
  * A watched claim has one time at which it must be looked at: when the next extension is due
- * (at two thirds of the TTL before the deadline), when the one that is under way has had its
+ * (when a third of the TTL has passed), when the one that is under way has had its
  * time, or when it must be given up for lost: a margin before the deadline, so that whoever
  * is told has a moment left to stop in.
  */
