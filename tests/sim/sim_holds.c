@@ -61,6 +61,17 @@ int64_t sim_hold_in_force_ns(const struct sim_hold *hold)
     return deadline_ns + hold->proc->back_ns - added_ns;
 }
 
+/* Is it over whoever looks, and when? A clock that is behind what was seen of it is so only for
+ * who looks now: when it has gone on, and nobody looked, nobody can tell that it was set back. */
+static bool is_over_for_good(const struct sim_hold *hold)
+{
+    if (!hold->lock)
+        return hold->deadline_ns == 0;
+    return atomic_load(&hold->lock->deadline_ns) == 0 ||
+           atomic_load(&hold->lock->clock_epoch) !=
+               atomic_load(&hold->lock->client->clock.added_ns);
+}
+
 /* What it goes by, on its own clock: the deadline, and what it was told when it looked. */
 static int64_t believes_until_ns(const struct sim_hold *hold)
 {
@@ -166,7 +177,7 @@ void sim_hold_look(struct sim_hold *hold)
         sim_found(SIM_TOO_LONG, "%s has %s (%.8s) for longer than it wants to",
                   hold->proc->name, hold->name, hold->token);
     hold->deadline_ns = deadline_ns;
-    hold->over |= deadline_ns == 0;
+    hold->over |= deadline_ns == 0 && is_over_for_good(hold);
     if (hold->over)
         sim_not(&hold->over_event);
     else if (longer)
