@@ -62,7 +62,8 @@ int64_t sim_hold_in_force_ns(const struct sim_hold *hold)
 }
 
 /* Is it over whoever looks, and when? A clock that is behind what was seen of it is so only for
- * who looks now: when it has gone on, and nobody looked, nobody can tell that it was set back. */
+ * who looks now: when it has gone on, and nobody looked, nobody can tell that it was set back.
+ */
 static bool is_over_for_good(const struct sim_hold *hold)
 {
     if (!hold->lock)
