@@ -58,6 +58,18 @@ void rl_struct_copy(void *to, size_t to_size, const void *from, size_t from_size
     memset((char *)to + both, 0, to_size - both);
 }
 
+unsigned rl_struct_room(const void *entries, unsigned max, unsigned n)
+{
+    if (!entries)
+        return 0;
+    return max < n ? max : n;
+}
+
+void *rl_struct_entry(void *entries, size_t entry_size, unsigned count, unsigned index)
+{
+    return index < count ? (char *)entries + index * entry_size : NULL;
+}
+
 void rl_struct_give(const struct rl_struct *shape, const void *whole, void *to)
 {
     size_t size = size_of(to);

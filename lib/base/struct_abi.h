@@ -29,6 +29,11 @@ bool rl_struct_take(const struct rl_struct *shape, const void *from, void *whole
 /* Copy what both know; members that only `to` knows become 0. */
 void rl_struct_copy(void *to, size_t to_size, const void *from, size_t from_size);
 
+/* The application's array of outputs: how many of `n` it has room for, and one of them; NULL:
+ * there is no room for it. */
+unsigned rl_struct_room(const void *entries, unsigned max, unsigned n);
+void *rl_struct_entry(void *entries, size_t entry_size, unsigned count, unsigned index);
+
 /* An output: write `whole`, but for the application's own size at its beginning. */
 void rl_struct_give(const struct rl_struct *shape, const void *whole, void *to);
 

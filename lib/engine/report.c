@@ -37,9 +37,8 @@ bool rl_report_fits(const redlock_report *report, char *why, size_t why_size)
 /* The user's entry for a node; NULL: there is no room for it. */
 static void *entry(const struct rl_report *report, unsigned node)
 {
-    return node < report->whole.node_count
-               ? (char *)report->whole.node + node * report->whole.node_size
-               : NULL;
+    return rl_struct_entry(report->whole.node, report->whole.node_size,
+                           report->whole.node_count, node);
 }
 
 static redlock_node_vote get(const struct rl_report *report, unsigned node)
@@ -104,9 +103,7 @@ void rl_report_open(struct rl_report *report, const redlock *client, redlock_rep
     report->whole.nodes = client->nodes.n;
     report->whole.needed = rl_quorum_needed(client->nodes.n);
     report->whole.rounds = 0;
-    report->whole.node_count = !to->node                        ? 0
-                               : to->node_max < client->nodes.n ? to->node_max
-                                                                : client->nodes.n;
+    report->whole.node_count = rl_struct_room(to->node, to->node_max, client->nodes.n);
     clear(report, client);
 }
 

@@ -40,18 +40,15 @@ bool rl_status_open(struct rl_status *status, const redlock *client, redlock_sta
     status->whole.needed = rl_quorum_needed(client->nodes.n);
     status->whole.ready = status->whole.proven = 0;
     status->whole.max_ttl_ms = client->config.max_ttl_ms;
-    status->whole.node_count = !to->node                        ? 0
-                               : to->node_max < client->nodes.n ? to->node_max
-                                                                : client->nodes.n;
+    status->whole.node_count = rl_struct_room(to->node, to->node_max, client->nodes.n);
     return true;
 }
 
 /* The user's entry for a node; NULL: there is no room for it. */
 static void *entry(const struct rl_status *status, unsigned node)
 {
-    return node < status->whole.node_count
-               ? (char *)status->whole.node + node * status->whole.node_size
-               : NULL;
+    return rl_struct_entry(status->whole.node, status->whole.node_size,
+                           status->whole.node_count, node);
 }
 
 void rl_status_show(struct rl_status *status, unsigned node, const redlock_node_status *said)

@@ -44,6 +44,18 @@ void sim_holds_begin(void)
     held_ns = 0;
 }
 
+/* Is it over for every look, now and later? A clock that is behind what was seen of it is so
+ * for a look now alone: when it has gone on, and no program looked, none can tell that it was
+ * set back. */
+static bool is_over_for_good(const struct sim_hold *hold)
+{
+    if (!hold->lock)
+        return hold->deadline_ns == 0;
+    return atomic_load(&hold->lock->deadline_ns) == 0 ||
+           atomic_load(&hold->lock->clock_epoch) !=
+               atomic_load(&hold->lock->client->clock.added_ns);
+}
+
 /* In own time: a client's clock goes on from what it had shown, and so it is behind that by as
  * much as it was set back, but for what was added since. Where it was, nothing is in force:
  * whenever it is asked next it says so. */
@@ -52,25 +64,11 @@ int64_t sim_hold_in_force_ns(const struct sim_hold *hold)
     if (!hold->lock)
         return hold->deadline_ns;
     const struct rl_clock *clock = &hold->lock->client->clock;
-    int64_t deadline_ns = atomic_load(&hold->lock->deadline_ns);
     int64_t added_ns = atomic_load(&clock->added_ns);
     int64_t now_ns = sim_shown_ns(hold->proc) + added_ns;
-    if (deadline_ns == 0 || atomic_load(&hold->lock->clock_epoch) != added_ns ||
-        atomic_load(&clock->seen_ns) - now_ns > RL_CLOCK_JITTER_NS)
+    if (is_over_for_good(hold) || atomic_load(&clock->seen_ns) - now_ns > RL_CLOCK_JITTER_NS)
         return 0;
-    return deadline_ns + hold->proc->back_ns - added_ns;
-}
-
-/* Is it over whoever looks, and when? A clock that is behind what was seen of it is so only for
- * who looks now: when it has gone on, and nobody looked, nobody can tell that it was set back.
- */
-static bool is_over_for_good(const struct sim_hold *hold)
-{
-    if (!hold->lock)
-        return hold->deadline_ns == 0;
-    return atomic_load(&hold->lock->deadline_ns) == 0 ||
-           atomic_load(&hold->lock->clock_epoch) !=
-               atomic_load(&hold->lock->client->clock.added_ns);
+    return atomic_load(&hold->lock->deadline_ns) + hold->proc->back_ns - added_ns;
 }
 
 /* What it goes by, on its own clock: the deadline, and what it was told when it looked. */
