@@ -38,13 +38,12 @@ check_LIBRARIES = %D%/libsupport.a
 	%D%/fuzz/standalone.c
 
 # What a program links that says nothing else: the tests.
-LDADD = %D%/libsupport.a %D%/libsim.a tools/libchaos.a libredlock-core.la $(CHECK_LIBS) \
-	$(DEPS_LIBS)
+test_archives = %D%/libsupport.a %D%/libsim.a tools/libchaos.a
+LDADD = $(test_archives) libredlock-core.la $(CHECK_LIBS) $(DEPS_LIBS)
 
 # Nothing that they link is shared: without libtool, which takes longer than the linker.
 $(check_tests): private LINK = $(CCLD) $(AM_CFLAGS) $(CFLAGS) $(AM_LDFLAGS) $(LDFLAGS) -o $@
-$(check_tests): private LDADD = %D%/libsupport.a %D%/libsim.a tools/libchaos.a .libs/libredlock-core.a \
-	$(CHECK_LIBS) $(DEPS_LIBS)
+$(check_tests): private LDADD = $(test_archives) .libs/libredlock-core.a $(CHECK_LIBS) $(DEPS_LIBS)
 
 # Loaded into programs by tests that set their clock back.
 CLEANFILES += %D%/support/boot_clock.so

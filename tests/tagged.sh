@@ -9,6 +9,12 @@
 #   unsanitized  a sanitizer has little of the library to look at in them, or changes what they
 #                look at: stacks, and the deadlines of the program as it ships
 cd "$(dirname "$0")/.." || exit 1
-for file in tests/*/*.sh tests/*/test_*.c tests/*/*/test_*.c tests/fuzz/fuzz_*.c; do
-    ! sed 2q "$file" | grep -q "tags:.* $1\b" || printf '%s ' "${file%.c}"
-done
+awk -v tag="$1" '
+    FNR > 2 { nextfile }
+    / tags: / {
+        for (i = 3; i <= NF; i++) {
+            if ($i != tag) continue
+            test = FILENAME; sub(/\.c$/, "", test)
+            printf "%s ", test
+        }
+    }' tests/*/*.sh tests/*/test_*.c tests/*/*/test_*.c tests/fuzz/fuzz_*.c
