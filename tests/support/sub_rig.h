@@ -14,7 +14,7 @@
 
 #define SUB_RIG_UUID "0f0e0d0c-0b0a-4908-8706-050403020100"
 #define SUB_RIG_CHANNEL RL_WAKE_PREFIX SUB_RIG_UUID
-enum { SUB_RIG_INDEX = 3, SUB_RIG_LIMIT_MS = 5000 };
+enum { SUB_RIG_INDEX = 3, SUB_RIG_LIMIT_MS = 30000 };
 
 struct sub_rig {
     int epoll_fd;

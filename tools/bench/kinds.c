@@ -4,6 +4,7 @@
 
 #include "bench/floor.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sysexits.h>
@@ -76,15 +77,19 @@ static int run_kind(struct bench *bench, const struct bench *on, size_t which,
     struct bench_library library;
     struct bench_floor *floor = NULL;
     char token[256];
+    char name[64];
+    char floor_name[64];
     const struct rl_kind *kind = rl_kind_on(measured[which].kind, on->nodes);
-    int status = bench_library_open(config, "redlock-bench:kinds", TTL_MS, &library);
+    /* Each its own: what one left under a name, if a release was late, would refuse the next. */
+    snprintf(name, sizeof(name), "redlock-bench:kinds:%zu", which);
+    snprintf(floor_name, sizeof(floor_name), "redlock-bench:kinds-floor:%zu", which);
+    int status = bench_library_open(config, name, TTL_MS, &library);
     if (status != 0)
         return status;
     library.options.kind = measured[which].kind;
     status = bench_library_token(&library, token, sizeof(token));
     if (status == 0)
-        status = bench_floor_open_kind(on, kind, OWNER, "redlock-bench:kinds-floor", token,
-                                       TTL_MS, &floor);
+        status = bench_floor_open_kind(on, kind, OWNER, floor_name, token, TTL_MS, &floor);
     if (status == 0)
         measure(bench, on, which, &library, floor);
     bench_floor_close(floor);

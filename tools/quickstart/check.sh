@@ -90,7 +90,7 @@ count_test() { # FILE.trs
     verdict=$(sed -n 's/^:global-test-result: //p' "$1")
     awk -v verdict="$verdict" '
         BEGIN { cases = bad = 0 }
-        match($0, /Checks: [0-9]+, Failures: [0-9]+, Errors: [0-9]+/) {
+        match($0, /^([0-9]+%: )?Checks: [0-9]+, Failures: [0-9]+, Errors: [0-9]+/) {
             split(substr($0, RSTART, RLENGTH), n, /[^0-9]+/)
             cases += n[2]; bad += n[3] + n[4]
         }
@@ -103,15 +103,20 @@ count_test() { # FILE.trs
         }' "${1%.trs}.log"
 }
 
-# Sets stage_passed, stage_failed and stage_skipped, and shows what failed.
+# Sets stage_passed, stage_failed, stage_skipped and stage_again (tests that tests/driver.sh
+# played again), and shows what failed.
 count_tests() { # BUILD
-    stage_passed=0 stage_failed=0 stage_skipped=0
+    stage_passed=0 stage_failed=0 stage_skipped=0 stage_again=0
     for trs in $(find "$1" -name '*.trs' | sort); do
         # shellcheck disable=SC2046 # words are wanted
         set -- $(count_test "$trs")
         stage_passed=$((stage_passed + $1))
         stage_failed=$((stage_failed + $2))
         stage_skipped=$((stage_skipped + $3))
+        if again=$(grep '^PLAYED AGAIN' "${trs%.trs}.log"); then
+            stage_again=$((stage_again + 1))
+            say "   ${trs%.trs}: $again"
+        fi
         if [ "$2" -gt 0 ]; then
             say "   ---- FAILED: the end of ${trs%.trs}.log:"
             tail -n 60 "${trs%.trs}.log" | sed 's/^/   | /'
@@ -129,6 +134,7 @@ judge_tests() { # RESULT BUILD
         fail_stage "make ended with $1" "$step_log"
     else
         counts="$stage_passed passed, $stage_failed failed, $stage_skipped skipped"
+        [ "$stage_again" -eq 0 ] || counts="$counts, $stage_again played again after a stall"
         [ $stage_failed -eq 0 ] || counts="FAILED: $counts"
         end_stage "$counts"
     fi
