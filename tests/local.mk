@@ -137,7 +137,8 @@ check_tests = %D%/api/test_async %D%/api/test_async_beside %D%/api/test_async_ca
 	%D%/programs/test_chaos_keys %D%/programs/test_chaos_live %D%/programs/test_chaos_proxy \
 	%D%/programs/test_chaos_report %D%/programs/test_chaos_schedule \
 	%D%/programs/test_chaos_shared %D%/programs/test_chaos_stall %D%/programs/test_chaos_talk \
-	%D%/programs/test_cli %D%/programs/test_cli_break %D%/programs/test_cli_json \
+	%D%/programs/test_cli %D%/programs/test_cli_break %D%/programs/test_cli_holders \
+	%D%/programs/test_cli_json \
 	%D%/programs/test_cli_kinds %D%/programs/test_cli_lock %D%/programs/test_cli_look \
 	%D%/programs/test_cli_nested %D%/programs/test_cli_nodes %D%/programs/test_cli_status \
 	%D%/programs/test_example_libevent %D%/programs/test_example_libuv \

@@ -217,8 +217,8 @@ int cli_take(const struct cli *cli, redlock *client, redlock_options *how,
 /* ---- cli_refused.c ---- */
 
 /* The line that says why it was not had, with what happens next, and with -v the votes. */
-void cli_say_refused(const struct cli *cli, redlock *client, int code, const redlock_report *report,
-                     const char *then);
+void cli_say_refused(const struct cli *cli, redlock *client, int code,
+                     const redlock_report *report, const char *then);
 /* The same as an object. */
 void cli_json_refused(const struct cli *cli, int code, const redlock_report *report,
                       int status);
@@ -231,10 +231,15 @@ const char *cli_result_word(int code);
 const char *cli_form_word(const redlock_view *view);
 /* "held by a (2 holds), 5s left", "read by 3: a, b, c; 5s left; 2 wait": in one line. */
 struct cli_text cli_view_text(const redlock_view *view);
-/* A line for each holder that is named, and for the others, where there are several. */
-void cli_print_holders(const redlock_view *view);
+/* Which clients the holders are, as far as masters tell; to be freed. NULL: nothing is known.
+ */
+struct holder_clients;
+struct holder_clients *cli_holder_clients(const struct cli *cli,
+                                          const redlock_description *all);
+/* A line for each holder that is named, and for the others: what is not in the line above. */
+void cli_print_holders(const redlock_view *view, const struct holder_clients *clients);
 /* ,"kind":"...","ttl_ms":...,"holders":[...],... of what is not free. */
-void cli_json_view(FILE *out, const redlock_view *view);
+void cli_json_view(FILE *out, const redlock_view *view, const struct holder_clients *clients);
 
 /* ---- the verbs: each returns the exit status ---- */
 

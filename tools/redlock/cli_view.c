@@ -2,8 +2,10 @@
 #include "config_auto.h"
 
 #include "redlock/cli.h"
+#include "redlock/holder_ask.h"
 
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define NAMED_IN_LINE 3 /* holders; more of them get lines of their own */
@@ -32,6 +34,17 @@ const char *cli_form_word(const redlock_view *view)
 static const char *mode_word(int mode)
 {
     return mode == REDLOCK_READ ? "read" : mode == REDLOCK_WRITE ? "write" : "alone";
+}
+
+struct holder_clients *cli_holder_clients(const struct cli *cli, const redlock_description *all)
+{
+    struct holder_clients *clients = calloc(1, sizeof(*clients));
+    if (!clients)
+        return NULL;
+    holder_clients_want(clients, all);
+    if (clients->count > 0)
+        holder_ask(cli, all, clients);
+    return clients;
 }
 
 /* ---- for people ------------------------------------------------------------------------- */
@@ -138,15 +151,33 @@ struct cli_text cli_view_text(const redlock_view *view)
     return line.text;
 }
 
-void cli_print_holders(const redlock_view *view)
+/* "host build-7, process 4711" */
+static struct cli_text client_text(const struct holder_name *name)
 {
-    if (view->holders < 2)
-        return;
+    struct line line = {{""}, 0};
+    int64_t pid;
+    size_t host_len = holder_host_len(name, &pid);
+    if (host_len > 0) {
+        add(&line, "host %s, process %lld", cli_text(name->text, host_len).text,
+            (long long)pid);
+    } else {
+        if (name->len > 0)
+            add(&line, "client %s, ", cli_text(name->text, name->len).text);
+        add(&line, "host and process unknown");
+    }
+    return line.text;
+}
+
+void cli_print_holders(const redlock_view *view, const struct holder_clients *clients)
+{
     for (unsigned i = 0; i < view->shown; i++) {
         const redlock_holder *holder = &view->holder[i];
-        printf("  %-5s  %s, %u hold%s, %s\n", mode_word(holder->mode),
-               cli_text(holder->owner, holder->owner_len).text, holder->count,
-               holder->count == 1 ? "" : "s", cli_left_text(holder->ttl_ms).text);
+        struct holder_name name = holder_name_of(clients, view, holder);
+        if (view->holders > 1)
+            printf("  %-5s  %s, %u hold%s, %s,", mode_word(holder->mode),
+                   cli_text(holder->owner, holder->owner_len).text, holder->count,
+                   holder->count == 1 ? "" : "s", cli_left_text(holder->ttl_ms).text);
+        printf("%s%s\n", view->holders > 1 ? " " : "  ", client_text(&name).text);
     }
     if (view->holders > view->shown)
         printf("  and %u more\n", view->holders - view->shown);
@@ -162,21 +193,43 @@ static void json_time(FILE *out, const char *key, int64_t ms)
         fprintf(out, ",\"%s\":null", key); /* for ever */
 }
 
-static void json_holders(FILE *out, const redlock_view *view)
+/* What is not known is null. */
+static void json_client(FILE *out, const struct holder_name *name)
+{
+    int64_t pid;
+    size_t host_len = holder_host_len(name, &pid);
+    fputc(',', out);
+    if (name->len > 0)
+        cli_json_bytes(out, "client", name->text, name->len);
+    else
+        fputs("\"client\":null", out);
+    fputc(',', out);
+    if (host_len > 0) {
+        cli_json_bytes(out, "host", name->text, host_len);
+        fprintf(out, ",\"pid\":%lld", (long long)pid);
+    } else {
+        fputs("\"host\":null,\"pid\":null", out);
+    }
+}
+
+static void json_holders(FILE *out, const redlock_view *view,
+                         const struct holder_clients *clients)
 {
     fputs(",\"holders\":[", out);
     for (unsigned i = 0; i < view->shown; i++) {
         const redlock_holder *holder = &view->holder[i];
+        struct holder_name name = holder_name_of(clients, view, holder);
         fputs(i > 0 ? ",{" : "{", out);
         cli_json_bytes(out, "owner", holder->owner, holder->owner_len);
         fprintf(out, ",\"mode\":\"%s\",\"count\":%u", mode_word(holder->mode), holder->count);
         json_time(out, "ttl_ms", holder->ttl_ms);
+        json_client(out, &name);
         fputc('}', out);
     }
     fprintf(out, "],\"holder_count\":%u", view->holders);
 }
 
-void cli_json_view(FILE *out, const redlock_view *view)
+void cli_json_view(FILE *out, const redlock_view *view, const struct holder_clients *clients)
 {
     if (view->form != REDLOCK_FORM_FREE && view->form != REDLOCK_FORM_KEPT) {
         fprintf(out, ",\"kind\":\"%s\"", cli_form_word(view));
@@ -189,7 +242,7 @@ void cli_json_view(FILE *out, const redlock_view *view)
             cli_json_bytes(out, "holder", view->holder[0].owner, view->holder[0].owner_len);
         }
         json_time(out, "ttl_ms", view->ttl_ms);
-        json_holders(out, view);
+        json_holders(out, view, clients);
     } else if (view->form == REDLOCK_FORM_KEPT) {
         fputs(",\"kept\":true", out);
         json_time(out, "ttl_ms", view->ttl_ms);

@@ -17,6 +17,7 @@ struct breaking {
     const struct cli *cli;
     redlock *client;
     redlock_description *shown;
+    struct holder_clients *clients; /* of its holders; NULL: nothing is known */
     redlock_node_vote votes[REDLOCK_NODES_MAX];
     redlock_report report; /* rounds 0: nothing was to be deleted */
     struct cli_text name;
@@ -88,7 +89,7 @@ static void show(const struct breaking *breaking)
         return;
     printf("'%s': %s lock, %s\n", breaking->name.text, cli_form_word(view),
            cli_view_text(view).text);
-    cli_print_holders(view);
+    cli_print_holders(view, breaking->clients);
     fflush(stdout);
 }
 
@@ -99,7 +100,7 @@ static int end(const struct breaking *breaking, const char *result, int status)
         cli_json_begin(stdout);
         cli_json_bytes(stdout, "name", cli->operand, strlen(cli->operand));
         if (breaking->shown->size > 0)
-            cli_json_view(stdout, what_stands(breaking->shown));
+            cli_json_view(stdout, what_stands(breaking->shown), breaking->clients);
         if (breaking->report.rounds > 0) {
             putchar(',');
             cli_json_votes(stdout, &breaking->report);
@@ -211,6 +212,7 @@ static int break_it(struct breaking *breaking, const char **ret_result)
             printf("'%s': free, there is nothing to break\n", breaking->name.text);
         return CLI_OK;
     }
+    breaking->clients = cli_holder_clients(cli, breaking->shown);
     if (breaking->shown->majority.form != REDLOCK_FORM_DATA)
         show(breaking);
     int status = refuse(breaking, ret_result);
@@ -232,6 +234,7 @@ int cmd_break(const struct cli *cli)
     status = breaking.shown ? break_it(&breaking, &result) : CLI_SYSTEM;
     if (breaking.shown)
         status = end(&breaking, result, status);
+    free(breaking.clients);
     free(breaking.shown);
     redlock_close(breaking.client);
     return status;

@@ -36,7 +36,7 @@ static const char *verdict_of(const redlock_description *all, int code)
     return count_held(all, &kept) > 0 ? "split" : "free";
 }
 
-static void print_json_node(const redlock_node_view *node)
+static void print_json_node(const redlock_node_view *node, const struct holder_clients *clients)
 {
     putchar('{');
     cli_json_text(stdout, "node", node->node);
@@ -45,12 +45,13 @@ static void print_json_node(const redlock_node_view *node)
         cli_json_text(stdout, "text", node->text);
     } else {
         printf(",\"vote\":\"%s\"", is_free(&node->view) ? "free" : "held");
-        cli_json_view(stdout, &node->view);
+        cli_json_view(stdout, &node->view, clients);
     }
     putchar('}');
 }
 
-static void print_json(const struct cli *cli, const redlock_description *all, int code)
+static void print_json(const struct cli *cli, const redlock_description *all, int code,
+                       const struct holder_clients *clients)
 {
     unsigned kept;
     const char *verdict = verdict_of(all, code);
@@ -60,17 +61,18 @@ static void print_json(const struct cli *cli, const redlock_description *all, in
     fputs(",\"nodes\":[", stdout);
     for (unsigned i = 0; i < all->nodes; i++) {
         fputs(i > 0 ? "," : "", stdout);
-        print_json_node(&all->node[i]);
+        print_json_node(&all->node[i], clients);
     }
     printf("],\"needed\":%u,\"verdict\":\"%s\"", all->needed, verdict);
     if (strcmp(verdict, "held") == 0 || strcmp(verdict, "data") == 0)
-        cli_json_view(stdout, &all->majority);
+        cli_json_view(stdout, &all->majority, clients);
     else if (strcmp(verdict, "free") == 0)
         printf("%s,\"waiting\":%u", kept > 0 ? ",\"kept\":true" : "", all->majority.waiting);
     cli_json_end();
 }
 
-static void print_verdict(const struct cli *cli, const redlock_description *all, int code)
+static void print_verdict(const struct cli *cli, const redlock_description *all, int code,
+                          const struct holder_clients *clients)
 {
     unsigned kept;
     const redlock_view *majority = &all->majority;
@@ -86,7 +88,7 @@ static void print_verdict(const struct cli *cli, const redlock_description *all,
                majority->form == REDLOCK_FORM_PLAIN ? "" : cli_form_word(majority),
                majority->form == REDLOCK_FORM_PLAIN ? "" : " lock, ",
                cli_view_text(majority).text);
-        cli_print_holders(majority);
+        cli_print_holders(majority, clients);
     } else if (held > 0) {
         printf("'%s': nobody has a majority (%u of %u masters hold a key)\n", name.text, held,
                all->nodes);
@@ -98,7 +100,8 @@ static void print_verdict(const struct cli *cli, const redlock_description *all,
     }
 }
 
-static void print_text(const struct cli *cli, const redlock_description *all, int code)
+static void print_text(const struct cli *cli, const redlock_description *all, int code,
+                       const struct holder_clients *clients)
 {
     for (unsigned i = 0; i < all->nodes; i++) {
         const redlock_node_view *node = &all->node[i];
@@ -107,7 +110,7 @@ static void print_text(const struct cli *cli, const redlock_description *all, in
         else
             printf("%s  failed: %s\n", node->node, node->text);
     }
-    print_verdict(cli, all, code);
+    print_verdict(cli, all, code, clients);
 }
 
 static int show(const struct cli *cli, const redlock_description *all, int code)
@@ -117,10 +120,12 @@ static int show(const struct cli *cli, const redlock_description *all, int code)
                 redlock_strerror(code));
         return cli_exit_of(code);
     }
+    struct holder_clients *clients = cli_holder_clients(cli, all);
     if (cli->json)
-        print_json(cli, all, code);
+        print_json(cli, all, code, clients);
     else
-        print_text(cli, all, code);
+        print_text(cli, all, code, clients);
+    free(clients);
     int written = cli_flush(cli);
     if (code == REDLOCK_OK)
         return written;

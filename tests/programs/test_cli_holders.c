@@ -1,0 +1,458 @@
+/* test_cli_holders.c - redlock inspect and break tell the host and process of each holder, of
+ * every kind of lock, as far as the masters' CLIENT LIST tells them, and else "unknown". */
+#include "config_auto.h"
+
+#include "cli_rig.h"
+#include "fake.h"
+#include "json.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define UUID "0b7a2c5e-0000-4000-8000-000000000001"
+
+static struct masters *lone;
+static char host[40]; /* as clients name it */
+
+static void start(void)
+{
+    cli_rig_start();
+    lone = masters_start(1, NULL);
+    if (gethostname(host, sizeof(host) - 1) != 0)
+        snprintf(host, sizeof(host), "unknown"); /* it is too long */
+    for (char *at = host; *at; at++) {
+        if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-", *at))
+            *at = '-';
+    }
+}
+
+static void stop(void)
+{
+    masters_stop(lone);
+    cli_rig_stop();
+}
+
+/* For all that follows in this test: one master, or five. */
+static void choose(bool one)
+{
+    setenv("REDLOCK_NODES", masters_file(one ? lone : cli_masters, CLI_PATIENT), 1);
+}
+
+/* It holds the name until it is freed. */
+static struct program *hold(const char *option, const char *name)
+{
+    const char *plain[] = {program_redlock(),          "run", name, "--", "sh", "-c",
+                           "echo held; exec sleep 60", NULL};
+    const char *other[] = {program_redlock(),          "run", option, name, "--", "sh", "-c",
+                           "echo held; exec sleep 60", NULL};
+    struct program *program = program_start(NULL, *option ? other : plain);
+    ck_assert_msg(wait_until(program_printed(program, "held\n"), CLI_MOMENT_MS), "%s",
+                  program_err(program));
+    return program;
+}
+
+static struct program *inspect(const char *name, bool json)
+{
+    struct program *program = NULL;
+    int status = json ? program_run(NULL, REDLOCK("inspect", "--json", name), &program)
+                      : program_run(NULL, REDLOCK("inspect", name), &program);
+    ck_assert_msg(status == 0, "%d: %s", status, program_err(program));
+    ck_assert_str_eq(program_err(program), "");
+    return program;
+}
+
+/* NULL: it is not known. */
+static void expect_holder(const char *name, const char *client, const char *of_host,
+                          const char *pid)
+{
+    struct program *program = inspect(name, true);
+    cli_expect_json(program, "verdict", "held");
+    cli_expect_json(program, "holders.0.client", client ? client : "null");
+    cli_expect_json(program, "holders.0.host", of_host ? of_host : "null");
+    cli_expect_json(program, "holders.0.pid", pid ? pid : "null");
+    cli_expect_json(program, "nodes.0.holders.0.pid", pid ? pid : "null");
+    program_free(program);
+}
+
+static void expect_text(const char *name, const char *text)
+{
+    struct program *program = inspect(name, false);
+    ck_assert_msg(program_printed(program, text), "%s", program_out(program));
+    program_free(program);
+}
+
+static void expect_unknown(const char *name)
+{
+    expect_holder(name, NULL, NULL, NULL);
+    expect_text(name, "\n  host and process unknown\n");
+}
+
+static void expect_process(const char *name, const struct program *holder)
+{
+    char client[96], pid[16], text[128];
+    snprintf(pid, sizeof(pid), "%d", (int)holder->pid);
+    snprintf(client, sizeof(client), "%s:%s", host, pid);
+    snprintf(text, sizeof(text), "\n  host %s, process %s\n", host, pid);
+    expect_holder(name, client, host, pid);
+    expect_text(name, text);
+}
+
+/* ---- each kind -------------------------------------------------------------------------- */
+
+static const char *const options[] = {"", "--reentrant", "--shared", "--exclusive", "--fair"};
+enum { OPTIONS = sizeof(options) / sizeof(options[0]) };
+
+START_TEST(a_holder_of_each_kind_has_host_and_process)
+{
+    const char *option = options[_i / 2];
+    bool one = _i % 2 == 0;
+    if (!one && strcmp(option, "--fair") == 0)
+        return;
+    choose(one);
+    char name[16]; /* what is killed is released a moment later */
+    snprintf(name, sizeof(name), "whose:%d", _i);
+    struct program *holder = hold(option, name);
+    expect_process(name, holder);
+    program_free(holder);
+}
+END_TEST
+
+START_TEST(each_of_several_readers_has_its_own)
+{
+    const char *name = _i == 0 ? "read:by:two" : "read:on:five";
+    choose(_i == 0);
+    struct program *one = hold("--shared", name), *two = hold("--shared", name);
+    char first[96], second[96];
+    snprintf(first, sizeof(first), ", host %s, process %d\n", host, (int)one->pid);
+    snprintf(second, sizeof(second), ", host %s, process %d\n", host, (int)two->pid);
+    expect_text(name, first);
+    expect_text(name, second);
+    struct program *program = inspect(name, true);
+    char pids[2][16] = {"", ""};
+    const char *text = program_out(program);
+    ck_assert_int_gt(json_get(text, strlen(text), "holders.0.pid", pids[0], 16), 0);
+    ck_assert_int_gt(json_get(text, strlen(text), "holders.1.pid", pids[1], 16), 0);
+    ck_assert_int_eq(atoi(pids[0]) + atoi(pids[1]), one->pid + two->pid);
+    ck_assert_int_ne(atoi(pids[0]), atoi(pids[1]));
+    program_free(program);
+    program_free(one);
+    program_free(two);
+}
+END_TEST
+
+/* It was taken by a process that is gone, or by another's client. */
+START_TEST(a_holder_without_a_connection_is_unknown)
+{
+    choose(true);
+    ck_assert_int_eq(program_run(NULL, REDLOCK("lock", "--reentrant", "gone"), NULL), 0);
+    expect_unknown("gone");
+    ck_assert_int_eq(
+        program_run(NULL, REDLOCK("lock", "--reentrant", "--owner", "me", "mine"), NULL), 0);
+    expect_unknown("mine");
+    (void)master_do(lone, 0, "SET", "foreign", "a1b2c3:host:1", "PX", "20000", NULL);
+    expect_unknown("foreign");
+}
+END_TEST
+
+START_TEST(a_client_name_stands_for_host_and_process)
+{
+    setenv("REDLOCK_NODES", masters_file(lone, CLI_PATIENT "client-name web@7\n"), 1);
+    static const char *const names[] = {"named:0", "named:1"};
+    for (int i = 0; i < 2; i++) {
+        struct program *holder = hold(options[i], names[i]);
+        expect_holder(names[i], "web@7", NULL, NULL);
+        expect_text(names[i], "\n  client web@7, host and process unknown\n");
+        program_free(holder);
+    }
+}
+END_TEST
+
+START_TEST(break_tells_whom_it_takes_the_lock_from)
+{
+    choose(false);
+    struct program *holder = hold("--exclusive", "stuck"), *program = NULL;
+    char text[128], pid[16];
+    snprintf(text, sizeof(text), "\n  host %s, process %d\n", host, (int)holder->pid);
+    snprintf(pid, sizeof(pid), "%d", (int)holder->pid);
+    ck_assert_int_eq(program_run(NULL, REDLOCK("break", "stuck"), &program), 64);
+    ck_assert_msg(program_printed(program, text), "%s", program_out(program));
+    program_free(program);
+    ck_assert_int_eq(program_run(NULL, REDLOCK("break", "--yes", "--json", "stuck"), &program),
+                     0);
+    cli_expect_json(program, "holders.0.host", host);
+    cli_expect_json(program, "holders.0.pid", pid);
+    program_free(program);
+    program_free(holder);
+}
+END_TEST
+
+/* ---- who is not told, and why ----------------------------------------------------------- */
+
+START_TEST(without_the_right_to_list_clients_it_is_unknown)
+{
+    static const char *const denied[] = {"-client|list", "-info"};
+    static const char *const words[] = {"client|list", "info"};
+    choose(true);
+    struct program *holder = hold("--reentrant", "denied");
+    expect_process("denied", holder);
+    (void)master_do(lone, 0, "ACL", "SETUSER", "default", denied[_i], NULL);
+    expect_unknown("denied");
+    struct program *program = NULL;
+    ck_assert_int_eq(program_run(NULL, REDLOCK("-v", "inspect", "denied"), &program), 0);
+    const char *why = strstr(program_err(program), "does not tell hosts and processes: NOPERM");
+    ck_assert_msg(why && strstr(why, words[_i]), "%s", program_err(program));
+    program_free(program);
+    (void)master_do(lone, 0, "ACL", "SETUSER", "default", "+@all", NULL);
+    expect_process("denied", holder);
+    program_free(holder);
+}
+END_TEST
+
+static long long list_bytes(void)
+{
+    return (long long)master_do(lone, 0, "CLIENT", "LIST", NULL).len;
+}
+
+START_TEST(a_crowd_beyond_the_bound_is_not_listed)
+{
+    enum { CROWD = 2100 };
+    static int crowd[CROWD];
+    struct rlimit limit;
+    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    limit.rlim_cur = limit.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
+    if (limit.rlim_cur < CROWD + 500) /* the test of the fake has the bound all the same */
+        return;
+    choose(true);
+    struct program *holder = hold("--reentrant", "crowded");
+    expect_process("crowded", holder);
+    for (int i = 0; i < CROWD; i++)
+        ck_assert_int_ge(crowd[i] = net_connect(&lone->node[0].unix_at), 0);
+    struct reply reply = master_do(lone, 0, "INFO", "clients", NULL);
+    ck_assert_msg(strstr(reply.text, "connected_clients:21"), "%s", reply.text);
+    ck_assert_int_eq((int)strcspn(master_do(lone, 0, "CONFIG", "RESETSTAT", NULL).text, "O"),
+                     0);
+    expect_unknown("crowded");
+    reply = master_do(lone, 0, "INFO", "commandstats", NULL);
+    ck_assert_msg(!strstr(reply.text, "client|list"), "%s", reply.text);
+    for (int i = 0; i < CROWD; i++)
+        close(crowd[i]);
+    ck_assert(wait_until(list_bytes() < 3000, CLI_MOMENT_MS));
+    expect_process("crowded", holder);
+    program_free(holder);
+}
+END_TEST
+
+/* ---- what others say of themselves ------------------------------------------------------ */
+
+/* A lock of Redisson's, by hand. */
+static void put_lock(const char *name)
+{
+    (void)master_do(lone, 0, "HSET", name, UUID ":7", "1", NULL);
+    (void)master_do(lone, 0, "PEXPIRE", name, "20000", NULL);
+}
+
+/* A connection of that name, until it is closed. */
+static int named_connection(const char *name, size_t len)
+{
+    char head[96], answer[64] = "";
+    int fd = net_connect(&lone->node[0].unix_at);
+    ck_assert_int_ge(fd, 0);
+    int head_len =
+        snprintf(head, sizeof(head), "*3\r\n$6\r\nCLIENT\r\n$7\r\nSETNAME\r\n$%zu\r\n", len);
+    ck_assert(net_send(fd, head, (size_t)head_len) && net_send(fd, name, len) &&
+              net_send(fd, "\r\n", 2));
+    ck_assert_int_gt(read(fd, answer, sizeof(answer) - 1), 0);
+    ck_assert_msg(strcmp(answer, "+OK\r\n") == 0, "%s", answer);
+    return fd;
+}
+
+static int named(const char *name)
+{
+    return named_connection(name, strlen(name));
+}
+
+START_TEST(a_foreign_connections_name_does_no_harm)
+{
+    choose(true);
+    put_lock("hostile");
+    expect_unknown("hostile");
+    int fd = named("redlock:a\"},{\\b:" UUID);
+    expect_holder("hostile", "a\"},{\\b", NULL, NULL);
+    expect_text("hostile", "\n  client a\"},{\\b, host and process unknown\n");
+    close(fd);
+    /* Not quite the names of clients of ours. */
+    static const char *const others[] = {
+        "redlock:" UUID,
+        "redlock::" UUID,
+        "redis:h:1:" UUID,
+        "redlock:h:1:" UUID "0",
+        "redlock:h:1-" UUID,
+        "redlock:0123456789012345678901234567890123456789012345678901234567890123:" UUID,
+    };
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        fd = named(others[i]);
+        expect_unknown("hostile");
+        close(fd);
+    }
+}
+END_TEST
+
+START_TEST(names_that_contradict_each_other_tell_nothing)
+{
+    choose(true);
+    put_lock("disputed");
+    int one = named("redlock:h:1:" UUID), same = named("redlock:h:1:" UUID);
+    expect_holder("disputed", "h:1", "h", "1");
+    int other = named("redlock:h:2:" UUID);
+    expect_unknown("disputed");
+    close(other);
+    close(same);
+    close(one);
+}
+END_TEST
+
+START_TEST(a_name_that_no_reply_has_room_for_does_no_harm)
+{
+    enum { LONG = 1200000 };
+    choose(true);
+    put_lock("long");
+    int one = named("redlock:h:1:" UUID);
+    expect_holder("long", "h:1", "h", "1");
+    char *name = malloc(LONG);
+    ck_assert_ptr_nonnull(name);
+    memset(name, 'x', LONG);
+    int fd = named_connection(name, LONG);
+    expect_unknown("long");
+    close(fd);
+    free(name);
+    close(one);
+}
+END_TEST
+
+/* ---- what no real server says ----------------------------------------------------------- */
+
+#define DETAILS                                                                                \
+    "*5\r\n{nonce}:0\r\n:1000\r\n$1\r\nx\r\n$68\r\nreentrant 0 0 1\n"                          \
+    "x 1 20000 38 " UUID ":7\n\r\n"
+#define PASSWORD "hunter-two"
+
+static char list[512], info[128];
+
+static struct fake *fake_with(long count, const char *lines)
+{
+    struct fake *fake = fake_start(false);
+    char url[ENDPOINT_URL_MAX];
+    static struct node_list nodes;
+    snprintf(list, sizeof(list), "$%zu\r\n%s\r\n", strlen(lines), lines);
+    char text[64];
+    snprintf(text, sizeof(text), "# Clients\r\nconnected_clients:%ld\r\n", count);
+    snprintf(info, sizeof(info), "$%zu\r\n%s\r\n", strlen(text), text);
+    fake_rule(fake, &(struct fake_rule){.match = "inspect *", .reply = DETAILS});
+    fake_rule(fake, &(struct fake_rule){.match = "INFO clients", .reply = info});
+    fake_rule(fake, &(struct fake_rule){.match = "CLIENT LIST*", .reply = list});
+    endpoint_url(fake_endpoint(fake), url);
+    nodes.len = 0;
+    node_list_line(&nodes, "node redis://someone@%s password-env=TEST_REDLOCK_SECRET",
+                   url + strlen("redis://"));
+    setenv("TEST_REDLOCK_SECRET", PASSWORD, 1);
+    setenv("REDLOCK_NODES", node_list_write(&nodes), 1);
+    return fake;
+}
+
+START_TEST(clients_are_listed_up_to_the_bound)
+{
+    static const long counts[] = {1, 2048, 2049, 99999999};
+    struct fake *fake = fake_with(counts[_i], "id=1 name=redlock:h:1:" UUID " db=0\n");
+    if (_i < 2)
+        expect_holder("any", "h:1", "h", "1");
+    else
+        expect_unknown("any");
+    ck_assert_uint_eq(fake_count(fake, "CLIENT LIST*"), _i < 2);
+    fake_stop(fake);
+}
+END_TEST
+
+START_TEST(bytes_of_a_server_are_printed_safely)
+{
+    struct fake *fake =
+        fake_with(1, "\n\nname\nid=1 name=redlock:e\x1b]0;x\x07\xfe:" UUID "\n name=");
+    struct program *program = inspect("any", true);
+    cli_expect_json(program, "holders.0.client_hex", "651b5d303b7807fe");
+    cli_expect_json(program, "holders.0.host", "null");
+    program_free(program);
+    program = inspect("any", false);
+    ck_assert(program_printed(program, "\n  client e\\x1b]0;x\\x07\\xfe, host and process"));
+    ck_assert_ptr_null(strchr(program_out(program), '\x1b'));
+    program_free(program);
+    fake_stop(fake);
+}
+END_TEST
+
+START_TEST(a_name_shows_no_password)
+{
+    struct fake *fake = fake_with(1, "id=1 name=redlock:" PASSWORD ":1:" UUID "\n");
+    expect_holder("any", "***:1", NULL, NULL);
+    expect_text("any", "\n  client ***:1, host and process unknown\n");
+    fake_stop(fake);
+}
+END_TEST
+
+/* Each may be said instead of an answer, or nothing may. */
+START_TEST(a_server_that_answers_nonsense_does_no_harm)
+{
+    static const struct {
+        const char *match, *reply;
+        enum fake_then then;
+    } cases[] = {
+        {"INFO clients", "$0\r\n\r\n", FAKE_GO_ON},
+        {"INFO clients", "$27\r\n# Clients\r\nno_clients:no\r\n\r\n", FAKE_GO_ON},
+        {"INFO clients", "+OK\r\n+OK\r\n", FAKE_GO_ON},
+        {"INFO clients", "*1\r\n*1\r\n", FAKE_GO_ON},
+        {"CLIENT LIST*", "-ERR unknown subcommand\r\n", FAKE_GO_ON},
+        {"CLIENT LIST*", ":1\r\n", FAKE_GO_ON},
+        {"CLIENT LIST*", "?\r\n", FAKE_GO_ON},
+        {"CLIENT LIST*", "$99999999\r\nid=1", FAKE_CLOSE},
+        {"CLIENT LIST*", "$99\r\nid=1", FAKE_SILENT},
+    };
+    if (_i >= (int)(sizeof(cases) / sizeof(cases[0])))
+        return;
+    struct fake *fake = fake_with(1, "");
+    fake_rule(fake, &(struct fake_rule){.match = cases[_i].match,
+                                        .reply = cases[_i].reply,
+                                        .then = cases[_i].then});
+    expect_unknown("any");
+    ck_assert_uint_ge(fake_count(fake, cases[_i].match), 1);
+    fake_stop(fake);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("cli_holders");
+    TCase *kinds = tcase_create("kinds");
+    tcase_set_timeout(kinds, 60);
+    tcase_add_unchecked_fixture(kinds, start, stop);
+    tcase_add_loop_test(kinds, a_holder_of_each_kind_has_host_and_process, 0, 2 * OPTIONS);
+    tcase_add_loop_test(kinds, each_of_several_readers_has_its_own, 0, 2);
+    tcase_add_test(kinds, a_holder_without_a_connection_is_unknown);
+    tcase_add_test(kinds, a_client_name_stands_for_host_and_process);
+    tcase_add_test(kinds, break_tells_whom_it_takes_the_lock_from);
+    tcase_add_loop_test(kinds, without_the_right_to_list_clients_it_is_unknown, 0, 2);
+    tcase_add_test(kinds, a_crowd_beyond_the_bound_is_not_listed);
+    tcase_add_test(kinds, a_foreign_connections_name_does_no_harm);
+    tcase_add_test(kinds, names_that_contradict_each_other_tell_nothing);
+    tcase_add_test(kinds, a_name_that_no_reply_has_room_for_does_no_harm);
+    suite_add_tcase(suite, kinds);
+    TCase *fakes = tcase_create("fakes");
+    tcase_set_timeout(fakes, 60);
+    tcase_add_loop_test(fakes, clients_are_listed_up_to_the_bound, 0, 4);
+    tcase_add_test(fakes, bytes_of_a_server_are_printed_safely);
+    tcase_add_test(fakes, a_name_shows_no_password);
+    tcase_add_loop_test(fakes, a_server_that_answers_nonsense_does_no_harm, 0, 9);
+    suite_add_tcase(suite, fakes);
+    return suite_run(suite);
+}

@@ -1,0 +1,184 @@
+/* holder_clients.c - see holder_clients.h. */
+#include "config_auto.h"
+
+#include "redlock/holder_clients.h"
+
+#include <assert.h>
+#include <string.h>
+
+#define PID_DIGITS_MAX 10
+#define TOKEN_HEX (2 * RL_TOKEN_RANDOM_BYTES)
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_hex(char c)
+{
+    return is_digit(c) || (c >= 'a' && c <= 'f');
+}
+
+/* "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx" */
+static bool is_uuid(const char *text)
+{
+    for (int i = 0; i < HOLDER_UUID_LEN; i++) {
+        bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+        if (dash ? text[i] != '-' : !is_hex(text[i]))
+            return false;
+    }
+    return true;
+}
+
+/* "UUID:NUMBER", as our owners are and Redisson's: NULL where it is another. */
+static const char *uuid_of(const redlock_holder *holder)
+{
+    const char *owner = holder->owner;
+    if (holder->owner_len < HOLDER_UUID_LEN + 2 || owner[HOLDER_UUID_LEN] != ':' ||
+        !is_uuid(owner))
+        return NULL;
+    for (size_t i = HOLDER_UUID_LEN + 1; i < holder->owner_len; i++) {
+        if (!is_digit(owner[i]))
+            return NULL;
+    }
+    return owner;
+}
+
+static struct holder_client *find(const struct holder_clients *clients, const char *uuid)
+{
+    for (unsigned i = 0; i < clients->count; i++) {
+        const struct holder_client *client = &clients->client[i];
+        if (memcmp(client->uuid, uuid, HOLDER_UUID_LEN) == 0)
+            return (struct holder_client *)(uintptr_t)client;
+    }
+    return NULL;
+}
+
+static void want(struct holder_clients *clients, const redlock_view *view)
+{
+    assert(view->shown <= REDLOCK_HOLDERS_SHOWN);
+    for (unsigned i = 0; i < view->shown && view->form != REDLOCK_FORM_PLAIN; i++) {
+        const char *uuid = uuid_of(&view->holder[i]);
+        if (!uuid || find(clients, uuid))
+            continue;
+        assert(clients->count < sizeof(clients->client) / sizeof(clients->client[0]));
+        memcpy(clients->client[clients->count++].uuid, uuid, HOLDER_UUID_LEN);
+    }
+}
+
+void holder_clients_want(struct holder_clients *clients, const redlock_description *all)
+{
+    assert(all->nodes <= REDLOCK_NODES_MAX);
+    want(clients, &all->majority);
+    for (unsigned i = 0; i < all->nodes; i++) {
+        if (all->node[i].answered)
+            want(clients, &all->node[i].view);
+    }
+}
+
+/* ---- what masters say of their clients -------------------------------------------------- */
+
+/* A connection's name. */
+static void take_name(struct holder_clients *clients, const char *name, size_t len,
+                      const struct rl_mask *mask)
+{
+    static const char prefix[] = "redlock:";
+    size_t before = sizeof(prefix) - 1, behind = 1 + HOLDER_UUID_LEN;
+    if (len <= before + behind || len - before - behind > RL_CLIENT_NAME_MAX ||
+        memcmp(name, prefix, before) != 0 || name[len - behind] != ':')
+        return;
+    struct holder_client *client = find(clients, name + len - HOLDER_UUID_LEN);
+    if (!client)
+        return;
+    struct holder_name said = {.len = len - before - behind};
+    memcpy(said.text, name + before, said.len);
+    said.len = rl_mask_data(mask, said.text, said.len);
+    if (client->name.len == 0)
+        client->name = said;
+    else if (client->name.len != said.len ||
+             memcmp(client->name.text, said.text, said.len) != 0)
+        client->disputed = true;
+}
+
+/* "id=3 addr=127.0.0.1:6379 name=redlock:... ...": no value of a server's has a space in it. */
+static void take_line(struct holder_clients *clients, const char *line, size_t len,
+                      const struct rl_mask *mask)
+{
+    static const char key[] = "name=";
+    size_t key_len = sizeof(key) - 1;
+    while (len > 0) {
+        const char *space = memchr(line, ' ', len);
+        size_t word_len = space ? (size_t)(space - line) : len;
+        if (word_len >= key_len && memcmp(line, key, key_len) == 0) {
+            take_name(clients, line + key_len, word_len - key_len, mask);
+            return;
+        }
+        size_t used = space ? word_len + 1 : word_len;
+        line += used;
+        len -= used;
+    }
+}
+
+void holder_clients_heard(struct holder_clients *clients, const char *list, size_t len,
+                          const struct rl_mask *mask)
+{
+    while (len > 0) {
+        const char *end = memchr(list, '\n', len);
+        size_t line_len = end ? (size_t)(end - list) : len;
+        size_t used = end ? line_len + 1 : line_len;
+        take_line(clients, list, line_len, mask);
+        list += used;
+        len -= used;
+    }
+}
+
+/* ---- what is known of a holder ---------------------------------------------------------- */
+
+/* 32 hex digits, a colon and what its client calls itself; others write other tokens. */
+static struct holder_name name_in_token(const redlock_holder *token)
+{
+    struct holder_name name = {.len = 0};
+    if (token->owner_len <= TOKEN_HEX + 1 || token->owner[TOKEN_HEX] != ':' ||
+        token->owner_len - TOKEN_HEX - 1 > sizeof(name.text))
+        return name;
+    for (size_t i = 0; i < TOKEN_HEX; i++) {
+        if (!is_hex(token->owner[i]))
+            return name;
+    }
+    name.len = token->owner_len - TOKEN_HEX - 1;
+    memcpy(name.text, token->owner + TOKEN_HEX + 1, name.len);
+    return name;
+}
+
+struct holder_name holder_name_of(const struct holder_clients *clients,
+                                  const redlock_view *view, const redlock_holder *holder)
+{
+    if (view->form == REDLOCK_FORM_PLAIN)
+        return name_in_token(holder);
+    const char *uuid = clients ? uuid_of(holder) : NULL;
+    const struct holder_client *client = uuid ? find(clients, uuid) : NULL;
+    return client && !client->disputed ? client->name : (struct holder_name){.len = 0};
+}
+
+size_t holder_host_len(const struct holder_name *name, int64_t *ret_pid)
+{
+    size_t len = name->len, digits = 0;
+    int64_t pid = 0;
+    while (digits < len && is_digit(name->text[len - digits - 1]))
+        digits++;
+    if (digits == 0 || digits > PID_DIGITS_MAX || len < digits + 2 ||
+        name->text[len - digits - 1] != ':')
+        return 0;
+    size_t host_len = len - digits - 1;
+    for (size_t i = 0; i < host_len; i++) {
+        char c = name->text[i];
+        bool plain = is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                     memchr("._-", c, 3);
+        if (!plain)
+            return 0;
+    }
+    for (size_t i = host_len + 1; i < len; i++)
+        pid = 10 * pid + (name->text[i] - '0');
+    *ret_pid = pid;
+    return host_len;
+}

@@ -1,0 +1,51 @@
+/* holder_clients.h - which client a holder is, and so its host and process.
+ *
+ * A plain lock's token ends in what its client calls itself: its client-name, or "HOST:PID".
+ * The owners of other kinds begin with their client's uuid, and have no room for more; but the
+ * connections of a client are named "redlock:NAME:UUID" (CLIENT SETNAME), as CLIENT LIST tells.
+ * All of it is what clients say of themselves: anybody with a connection may say so.
+ */
+#ifndef REDLOCK_HOLDER_CLIENTS_H
+#define REDLOCK_HOLDER_CLIENTS_H
+
+#include "base/limits.h"
+#include "base/mask.h"
+
+#include <redlock.h>
+
+#define HOLDER_UUID_LEN 36
+
+/* What a client calls itself. `len` 0: nobody knows. Bytes of others. */
+struct holder_name {
+    size_t len;
+    char text[RL_CLIENT_NAME_MAX];
+};
+
+struct holder_client {
+    char uuid[HOLDER_UUID_LEN];
+    bool disputed; /* connections with this uuid have different names: nothing is known */
+    struct holder_name name;
+};
+
+/* Those that are looked for: of all holders that masters show, and that a majority agrees on.
+ */
+struct holder_clients {
+    unsigned count;
+    struct holder_client client[(REDLOCK_NODES_MAX + 1) * REDLOCK_HOLDERS_SHOWN];
+};
+
+/* Whoever must be looked for. Tokens tell by themselves. */
+void holder_clients_want(struct holder_clients *clients, const redlock_description *all);
+
+/* An answer to CLIENT LIST, of a server whose connection has these secrets. */
+void holder_clients_heard(struct holder_clients *clients, const char *list, size_t len,
+                          const struct rl_mask *mask);
+
+/* `clients` may be NULL: none is known. */
+struct holder_name holder_name_of(const struct holder_clients *clients,
+                                  const redlock_view *view, const redlock_holder *holder);
+
+/* The length of the host that a name of the form "HOST:PID" begins with; 0: it is another. */
+size_t holder_host_len(const struct holder_name *name, int64_t *ret_pid);
+
+#endif
