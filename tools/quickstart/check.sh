@@ -1,6 +1,7 @@
 # check.sh - quickstart's check: all tests, built and run in every way that finds something
-# else, within 39 minutes ($CHECK_LIMIT_S says otherwise), with what is installed first. What has no time left is not run, which
-# is told apart from what failed; it makes the check incomplete, and its exit status 1. Sourced.
+# else, within 39 minutes, or $CHECK_LIMIT_S seconds, with what is installed first. What has no
+# time left is not run, which is told apart from what failed; it makes the check incomplete, and
+# its exit status 1. Sourced.
 #
 #   gcc         every warning an error; all tests: these are the ones that are counted
 #   sanitizers  the tests again under ASan and UBSan, those with threads under TSan
