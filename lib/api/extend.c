@@ -28,12 +28,15 @@ static int64_t nodes_until_ns(const struct rl_op *op)
     return rl_earlier_ns(op->connect_until_ns, op->claim->hold.deadline_ns);
 }
 
-/* Nodes that can be asked, or will be soon, and have not been. */
+/* May another round have what the last one lacked? It asks a majority, with some that have not
+ * been asked. Without this an extension would go round while less than a majority connects. */
 static bool others_come(const struct extend *extend, int64_t now_ns)
 {
-    redlock *client = extend->op.client;
-    return (rl_nodes_able(&client->nodes, now_ns) & ~extend->tried) != 0 ||
-           rl_nodes_pending(&client->nodes) > 0;
+    struct rl_nodes *nodes = &extend->op.client->nodes;
+    uint64_t able = rl_nodes_able(nodes, now_ns);
+    unsigned pending = rl_nodes_pending(nodes);
+    return rl_count(able) + pending >= rl_quorum_needed(nodes->n) &&
+           ((able & ~extend->tried) != 0 || pending > 0);
 }
 
 /* After a round without success: is there more to be had than what it has heard? */

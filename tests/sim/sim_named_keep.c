@@ -139,6 +139,25 @@ static void extended_by_masters_that_come(void)
     sim_expect(sim_releases(ann) == REDLOCK_OK);
 }
 
+/* No majority is up or being connected to: the extension ends, and does not go round. */
+static void extension_while_a_minority_connects(void)
+{
+    sim_stage(5);
+    struct sim_player *ann = sim_is_there("ann", NULL);
+    sim_curtain();
+    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+    sim_pass_ms(10);
+    for (unsigned i = 2; i < 5; i++)
+        sim_master_kill(i);
+    sim_pass_ms(5);
+    for (unsigned i = 0; i < 2; i++) {
+        sim_delay_ms(ann, i, 10, 10);
+        sim_path_reset(ann->proc, i);
+    }
+    sim_pass_ms(2);
+    sim_expect(sim_extends(ann, 1000) == REDLOCK_ENOQUORUM);
+}
+
 static void extension_by_a_minority(void)
 {
     sim_stage(3);
@@ -324,6 +343,10 @@ const struct sim_scenario sim_named_keep[] = {
     {"extended-by-masters-that-come",
      "n1 has lost its key, and n4 and n5 are being connected to: an extension waits for them.",
      extended_by_masters_that_come},
+    {"extension-while-a-minority-connects",
+     "Three of five masters are gone and two are being connected to: an extension ends at "
+     "once.",
+     extension_while_a_minority_connects},
     {"healed", "n3 has lost the key of a lock that the others confirm: it is filled in.",
      healed},
     {"healed-only-while-valid",
