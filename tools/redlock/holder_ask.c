@@ -25,7 +25,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 
-#define LINE_BYTES 512 /* of CLIENT LIST: more than servers write of a client that we know */
+#define LINE_BYTES 512 /* a line of CLIENT LIST has some 350, with a long name 500 */
 #define CLIENTS_MAX (RL_REPLY_INFO_MAX / LINE_BYTES)
 #define EVENTS_MAX 16
 
