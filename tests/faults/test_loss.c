@@ -432,9 +432,12 @@ int main(void)
     tcase_add_test(tests, a_lost_lock_is_no_pending_release);
     tcase_add_loop_test(tests, on_lost_without_renewal_is_told_when_the_time_is_over, 0, 2);
     tcase_add_loop_test(tests, stopped_for_longer_than_the_ttl_the_first_call_says_lost, 0, 3);
-    tcase_add_test(tests, a_lost_lock_may_be_released_in_its_callback);
-    tcase_add_test(tests, a_release_waits_for_the_callback_that_runs);
-    tcase_add_test(tests, after_the_release_nothing_is_told);
     suite_add_tcase(suite, tests);
+    TCase *releases = tcase_create("releases");
+    tcase_set_timeout(releases, 60);
+    tcase_add_test(releases, a_lost_lock_may_be_released_in_its_callback);
+    tcase_add_test(releases, a_release_waits_for_the_callback_that_runs);
+    tcase_add_test(releases, after_the_release_nothing_is_told);
+    suite_add_tcase(suite, releases);
     return suite_run(suite);
 }

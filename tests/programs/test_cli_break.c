@@ -204,7 +204,7 @@ static int another_holder_is_not_the_one_that_was_shown(void *unused)
     pid_t job =
         terminal_job(&tty, REDLOCK("break", "--even-without-ttl", "stuck"), JOB_FOREGROUND);
     child_expect(terminal_shows(&tty, "Break it? [y/N]"));
-    set_all("stuck", "you");
+    set_all("stuck", "us"); /* as long as the one that was shown */
     terminal_type(&tty, "yes\n");
     int status = terminal_wait(&tty, job);
     child_expect(WIFEXITED(status) && WEXITSTATUS(status) == 75);

@@ -3,6 +3,7 @@
 #include "config_auto.h"
 
 #include "cli_rig.h"
+#include "fake.h"
 #include "json.h"
 
 #include <stdio.h>
@@ -62,6 +63,23 @@ START_TEST(masters_just_started_are_said_to_vote_soon)
 }
 END_TEST
 
+/* The third need not be waited for. */
+START_TEST(the_time_is_told_at_which_a_majority_votes)
+{
+    static const long up_s[] = {3000, 600, 1800};
+    struct fake *fakes[3];
+    struct program *program = NULL;
+    fakes_start(fakes, 3);
+    for (unsigned i = 0; i < 3; i++)
+        fake_says(fakes[i], NULL, up_s[i], NULL);
+    const char *file = fakes_file(fakes, 3, "max-ttl 1h\n");
+    ck_assert_int_ne(program_run(NULL, REDLOCK("lock", "-n", file, "soon"), &program), 0);
+    ck_assert_msg(strstr(program_err(program), "2 vote in 30"), "%s", program_err(program));
+    program_free(program);
+    fakes_stop(fakes, 3);
+}
+END_TEST
+
 START_TEST(lock_waits_as_long_as_it_is_told)
 {
     (void)cli_take("waited:for", "3s");
@@ -71,6 +89,25 @@ START_TEST(lock_waits_as_long_as_it_is_told)
     ck_assert_int_ge(now_ms() - begin, 490);
     ck_assert_int_eq(program_run(NULL, REDLOCK("lock", "--wait", "10s", "waited:for"), NULL),
                      0);
+}
+END_TEST
+
+/* A master that does not answer costs the first round 2 s. */
+START_TEST(what_the_first_round_took_is_part_of_the_wait)
+{
+    struct fake *fakes[1];
+    fakes_start(fakes, 1);
+    fake_rule(fakes[0],
+              &(struct fake_rule){.match = "acquire *", .reply = "", .then = FAKE_SILENT});
+    const char *file = fakes_file(fakes, 1, "node-timeout 2s\n");
+    int64_t begin = now_ms();
+    ck_assert_int_eq(
+        program_run(NULL, REDLOCK("lock", "-n", file, "--wait", "2500ms", "waited:for"), NULL),
+        69);
+    int64_t took_ms = now_ms() - begin;
+    ck_assert_int_ge(took_ms, 2490);
+    ck_assert_int_lt(took_ms, 4000);
+    fakes_stop(fakes, 1);
 }
 END_TEST
 
@@ -329,7 +366,9 @@ int main(void)
     tcase_add_unchecked_fixture(lock, cli_rig_start, cli_rig_stop);
     tcase_add_test(lock, lock_excludes_until_it_is_released);
     tcase_add_test(lock, masters_just_started_are_said_to_vote_soon);
+    tcase_add_test(lock, the_time_is_told_at_which_a_majority_votes);
     tcase_add_test(lock, lock_waits_as_long_as_it_is_told);
+    tcase_add_test(lock, what_the_first_round_took_is_part_of_the_wait);
     tcase_add_test(lock, a_handle_comes_by_argument_stdin_or_environment);
     tcase_add_test(lock, stdin_is_one_handle_and_nothing_more);
     tcase_add_test(lock, extend_lengthens_the_lease_and_keeps_it_for_the_next);

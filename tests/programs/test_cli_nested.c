@@ -67,6 +67,22 @@ START_TEST(it_is_noticed_through_a_run_between_them)
 }
 END_TEST
 
+START_TEST(the_same_name_on_other_masters_is_another_lock)
+{
+    char inner[256];
+    struct program *program = NULL;
+    struct masters *others = masters_start(1, NULL);
+    const char *file = masters_file(others, NULL);
+    ck_assert_int_eq(program_run(NULL, REDLOCK("lock", "-n", file, "n:9"), NULL), 0);
+    snprintf(inner, sizeof(inner), "-n %s --wait 100ms n:9", file);
+    ck_assert_int_eq(run_in_run("n:9", inner, &program), 75);
+    ck_assert_ptr_nonnull(strstr(program_err(program), "'n:9' is held by another"));
+    ck_assert_ptr_null(strstr(program_err(program), "would wait for itself"));
+    program_free(program);
+    masters_stop(others);
+}
+END_TEST
+
 START_TEST(the_owner_comes_from_the_environment)
 {
     static const char *const me[] = {"REDLOCK_OWNER=me", NULL};
@@ -165,6 +181,7 @@ int main(void)
     tcase_add_unchecked_fixture(tests, cli_rig_start, cli_rig_stop);
     tcase_add_loop_test(tests, a_run_under_its_own_lock_does_not_wait_for_itself, 0, NESTS);
     tcase_add_test(tests, it_is_noticed_through_a_run_between_them);
+    tcase_add_test(tests, the_same_name_on_other_masters_is_another_lock);
     tcase_add_test(tests, the_owner_comes_from_the_environment);
     tcase_add_loop_test(tests, a_line_for_another_program_gets_a_hint, 0, HINTS);
     tcase_add_test(tests, help_and_version_are_verbs);

@@ -275,6 +275,7 @@ START_TEST(what_costs_no_lock_is_a_warning)
     expect_check(program, 0, warnings[_i].check, "ok", NULL, NULL);
     expect_check(program, 1, warnings[_i].check, "warn", warnings[_i].reason,
                  warnings[_i].remedy);
+    cli_expect_json(program, "nodes.1.votes", "true");
     program_free(program);
 }
 END_TEST
@@ -329,6 +330,18 @@ END_TEST
 
 /* ---- servers of other sorts ---------------------------------------------------------------
  */
+
+START_TEST(a_watch_ends_with_the_status_that_was_seen_last)
+{
+    struct program *program = program_start(NULL, REDLOCK("status", "--watch"));
+    ck_assert(wait_until(program_printed(program, "fit: "), CLI_MOMENT_MS));
+    master_kill(masters, 2);
+    ck_assert(wait_until(program_printed(program, "DEGRADED: "), CLI_MOMENT_MS));
+    kill(program->pid, SIGTERM);
+    ck_assert_int_eq(program_wait(program, CLI_MOMENT_MS), DEGRADED);
+    program_free(program);
+}
+END_TEST
 
 START_TEST(a_renamed_eval_is_not_fit)
 {
@@ -414,6 +427,7 @@ int main(void)
     tcase_add_test(tests, a_probe_leaves_nothing_and_touches_no_key);
     tcase_add_test(tests, a_probe_that_got_no_answer_is_released_all_the_same);
     tcase_add_test(tests, the_uptime_goes_on_while_it_is_watched);
+    tcase_add_test(tests, a_watch_ends_with_the_status_that_was_seen_last);
     suite_add_tcase(suite, tests);
     TCase *others = tcase_create("other servers");
     tcase_set_timeout(others, 90);

@@ -92,17 +92,38 @@ START_TEST(run_killed_a_polite_command_gets_term_and_time)
 }
 END_TEST
 
+/* COMMAND lives on at first, so that the daemon is not the guard's own child. */
 START_TEST(run_killed_a_daemon_of_command_gets_term_and_time_too)
 {
     struct scene scene;
     scene_begin(
         &scene, "3s", "750ms",
         "echo guard=$PPID; echo pid=$$; setsid sh -c \"trap 'echo daemon got TERM; exit' "
-        "TERM; echo pid=\\$\\$; echo ready; while :; do sleep 0.01; done\" & wait",
+        "TERM; echo pid=\\$\\$; echo ready; while :; do sleep 0.01; done\" & trap '' TERM; "
+        "wait",
         2);
     kill(scene.run->pid, SIGKILL);
     ck_assert(wait_until(scene_all_gone(&scene), CLI_MOMENT_MS));
     ck_assert(program_printed(scene.run, "daemon got TERM"));
+    program_free(scene.run);
+    scene_expect_free_soon();
+}
+END_TEST
+
+/* A daemon that forks until it is killed: what it has forked since the guard looked is killed
+ * by the next round. The guard ends when nobody is left. */
+START_TEST(run_killed_what_is_forked_past_the_kill_is_killed_too)
+{
+    struct scene scene;
+    scene_begin(&scene, "3s", "100ms",
+                "echo guard=$PPID; echo pid=$$; setsid sh -c 'trap told=1 TERM; echo pid=$$;"
+                "echo ready; until [ \"$told\" ]; do sleep 0.01; done;"
+                "for i in $(seq 5000); do sleep 82 & done' & wait",
+                2);
+    kill(scene.run->pid, SIGKILL);
+    bool over = wait_until(!process_lives(scene.guard), 5000);
+    kill(-scene.pids[1], SIGKILL);
+    ck_assert_msg(over, "the guard has left some of them");
     program_free(scene.run);
     scene_expect_free_soon();
 }
@@ -334,6 +355,7 @@ int main(void)
     tcase_add_test(kills, run_stopped_for_a_moment_goes_on);
     tcase_add_test(kills, run_killed_a_polite_command_gets_term_and_time);
     tcase_add_test(kills, run_killed_a_daemon_of_command_gets_term_and_time_too);
+    tcase_add_test(kills, run_killed_what_is_forked_past_the_kill_is_killed_too);
     tcase_add_test(kills, run_stopped_a_polite_command_gets_term_a_grace_before_the_end);
     tcase_add_test(kills, run_stopped_and_command_stopped_too);
     tcase_add_test(kills, without_grace_there_is_no_term);

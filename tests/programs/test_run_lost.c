@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 START_TEST(lock_deleted_command_gone_and_74)
 {
@@ -143,6 +144,23 @@ START_TEST(guard_hangs_run_acts_before_validity_ends)
 }
 END_TEST
 
+/* Its inbox is full of signals for COMMAND: it can't be told that the lock was extended. */
+START_TEST(guard_hangs_and_what_it_was_not_told_does_not_count)
+{
+    struct scene scene;
+    scene_begin(&scene, "2s", "500ms", scene_stubborn, 3);
+    hang(scene.guard);
+    for (int i = 0; i < 3000; i++) {
+        kill(scene.run->pid, i % 2 == 0 ? SIGUSR1 : SIGUSR2);
+        usleep(200);
+    }
+    ck_assert_int_eq(program_wait(scene.run, CLI_MOMENT_MS), 74);
+    ck_assert(scene_all_gone(&scene));
+    ck_assert_ptr_nonnull(strstr(program_err(scene.run), "guard"));
+    program_free(scene.run);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("run_lost");
@@ -160,6 +178,7 @@ int main(void)
     tcase_add_test(outages, no_quorum_command_gone_before_validity_ends_and_74);
     tcase_add_test(outages, masters_silent_polite_command_gets_term_in_time);
     tcase_add_test(outages, guard_hangs_run_acts_before_validity_ends);
+    tcase_add_test(outages, guard_hangs_and_what_it_was_not_told_does_not_count);
     tcase_add_test(outages, a_short_loss_of_quorum_is_survived);
     suite_add_tcase(suite, outages);
     return suite_run(suite);

@@ -4,6 +4,8 @@
 
 #include "cli_rig.h"
 
+#include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -67,6 +69,75 @@ START_TEST(a_signal_while_waiting_means_command_never_starts)
 }
 END_TEST
 
+static void ignore_hangups(void)
+{
+    signal(SIGHUP, SIG_IGN);
+}
+
+START_TEST(a_signal_that_the_caller_ignores_ends_no_wait)
+{
+    static const struct program_how how = {.before_exec = ignore_hangups};
+    const char *handle = cli_take("waiting", "20s");
+    struct program *program =
+        program_start(&how, REDLOCK("run", "-v", "waiting", "--", "echo", "started"));
+    ck_assert(wait_until(strstr(program_err(program), "; waiting in the queue\n") != NULL,
+                         CLI_MOMENT_MS));
+    kill(program->pid, SIGHUP);
+    ck_assert_int_eq(program_run(NULL, REDLOCK("release", handle), NULL), 0);
+    ck_assert_int_eq(program_wait(program, CLI_MOMENT_MS), 0);
+    ck_assert_str_eq(program_out(program), "started\n");
+    program_free(program);
+}
+END_TEST
+
+static int unread[2]; /* a pipe: the program's stderr */
+
+static void say_to_nobody(void)
+{
+    dup2(unread[1], STDERR_FILENO);
+}
+
+static void fill_the_pipe(void)
+{
+    static const char words[PIPE_BUF];
+    fcntl(unread[1], F_SETFL, O_NONBLOCK);
+    while (write(unread[1], words, sizeof(words)) > 0)
+        continue;
+    fcntl(unread[1], F_SETFL, 0);
+}
+
+static void read_the_pipe(void)
+{
+    char words[PIPE_BUF];
+    fcntl(unread[0], F_SETFL, O_NONBLOCK);
+    while (read(unread[0], words, sizeof(words)) > 0)
+        continue;
+}
+
+/* With -v it says who has granted, and waits there for a reader: the signal comes then. */
+START_TEST(a_signal_after_the_grant_means_command_never_starts)
+{
+    static const struct program_how how = {.before_exec = say_to_nobody};
+    const char *handle = cli_take("granted", "20s");
+    ck_assert_int_eq(pipe2(unread, O_CLOEXEC), 0);
+    struct program *program =
+        program_start(&how, REDLOCK("run", "-v", "granted", "--", "echo", "started"));
+    ck_assert(wait_until(cli_majority_has("granted:redlock:queue"), CLI_MOMENT_MS));
+    fill_the_pipe();
+    ck_assert_int_eq(program_run(NULL, REDLOCK("release", handle), NULL), 0);
+    ck_assert(wait_until(cli_majority_has("granted"), CLI_MOMENT_MS));
+    pause_ms(300);
+    kill(program->pid, SIGTERM);
+    read_the_pipe();
+    ck_assert_int_eq(program_wait(program, CLI_MOMENT_MS), 128 + SIGTERM);
+    ck_assert_str_eq(program_out(program), "");
+    program_free(program);
+    close(unread[0]);
+    close(unread[1]);
+    expect_free("granted");
+}
+END_TEST
+
 /* Whenever it comes: either COMMAND never started, or it was ended by the signal. */
 START_TEST(a_signal_at_any_moment_leaves_nothing_behind)
 {
@@ -92,6 +163,8 @@ int main(void)
                         FORWARDED_COUNT);
     tcase_add_loop_test(plain, a_signal_while_waiting_means_command_never_starts, 0,
                         FORWARDED_COUNT);
+    tcase_add_test(plain, a_signal_that_the_caller_ignores_ends_no_wait);
+    tcase_add_test(plain, a_signal_after_the_grant_means_command_never_starts);
     tcase_add_test(plain, a_signal_at_any_moment_leaves_nothing_behind);
     suite_add_tcase(suite, plain);
     return suite_run(suite);

@@ -34,7 +34,7 @@
 root=${srcdir:-$(dirname "$0")/../..}
 form="$root/tests/sim/mutants/apply.awk"
 tables=${MUTANTS_TABLES:-$root/tests/sim/mutants}
-seconds=${MUTANTS_SECONDS:-120} # for one way
+seconds=${MUTANTS_SECONDS:-300} # for one way: tests may wait for long for what never comes
 jobs=${MUTANTS_JOBS:-2}
 work=$(mktemp -d "${TMPDIR:-/tmp}/redlock-mutants.XXXXXX") || exit 2
 export srcdir="$root"
