@@ -10,6 +10,7 @@
 #include "base/sha1.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -53,6 +54,8 @@ static int hash_scripts(redlock *client)
     return 0;
 }
 
+enum { HOST_SHOWN = RL_CLIENT_NAME_MAX - 12 }; /* beside a colon and any process number */
+
 /* What a value on a master shows people: the configured name, or host and process. */
 static void name_holder(redlock *client)
 {
@@ -61,8 +64,8 @@ static void name_holder(redlock *client)
                  client->config.client_name);
         return;
     }
-    char host[40] = "";
-    if (gethostname(host, sizeof(host) - 1) != 0 || !host[0])
+    char host[HOST_NAME_MAX + 1] = "";
+    if (gethostname(host, sizeof(host)) != 0 || !host[0])
         snprintf(host, sizeof(host), "unknown");
     for (char *at = host; *at; at++) {
         bool plain = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') ||
@@ -70,8 +73,8 @@ static void name_holder(redlock *client)
         if (!plain)
             *at = '-';
     }
-    snprintf(client->identity.holder, sizeof(client->identity.holder), "%s:%ld", host,
-             (long)client->identity.born.pid);
+    snprintf(client->identity.holder, sizeof(client->identity.holder), "%.*s:%d", HOST_SHOWN,
+             host, (int)client->identity.born.pid);
 }
 
 static void name_connection(redlock *client)
