@@ -11,236 +11,241 @@
 
 #define LISTEN_NS RL_NS_PER_MS /* between a first node that is listened to and more */
 
-static void give_up(struct rl_attempt *attempt, int result)
+static void give_up(struct rl_acquire *acquire, int result)
 {
-    redlock *client = attempt->op.client;
-    struct rl_claim *claim = attempt->op.claim;
-    attempt->op.claim = NULL;
-    if (claim) {
-        claim->op = NULL;
-        claim->lock = NULL;
+    redlock *client = acquire->call.client;
+    struct rl_lease *lease = acquire->call.lease;
+    acquire->call.lease = NULL;
+    if (lease) {
+        lease->call = NULL;
+        lease->lock = NULL;
     }
-    rl_op_finish(&attempt->op, result);
-    rl_line_leave(client, &attempt->waiter, false, rl_client_now_ns(client));
+    rl_call_finish(&acquire->call, result);
+    rl_line_leave(client, &acquire->waiter, false, rl_client_now_ns(client));
 }
 
 /* The one place that changes the phase. */
-static void set_phase(struct rl_attempt *attempt, enum rl_attempt_phase phase)
+static void set_phase(struct rl_acquire *acquire, enum rl_acquire_phase phase)
 {
     static const unsigned allowed[] = {
-        [RL_NODES] = 1U << RL_NODES | 1U << RL_ROUND | 1U << RL_PAUSE | 1U << RL_LINED,
-        [RL_ROUND] = 1U << RL_NODES | 1U << RL_PAUSE | 1U << RL_LINED,
-        [RL_PAUSE] = 1U << RL_NODES | 1U << RL_PAUSE,
-        [RL_LINED] = 1U << RL_PAUSE | 1U << RL_LINED,
+        [RL_ACQ_CONNECTING] = 1U << RL_ACQ_CONNECTING | 1U << RL_ACQ_ROUND |
+                              1U << RL_ACQ_BACKOFF | 1U << RL_ACQ_QUEUED,
+        [RL_ACQ_ROUND] = 1U << RL_ACQ_CONNECTING | 1U << RL_ACQ_BACKOFF | 1U << RL_ACQ_QUEUED,
+        [RL_ACQ_BACKOFF] = 1U << RL_ACQ_CONNECTING | 1U << RL_ACQ_BACKOFF,
+        [RL_ACQ_QUEUED] = 1U << RL_ACQ_BACKOFF | 1U << RL_ACQ_QUEUED,
     };
-    assert(!attempt->op.done);
-    assert(allowed[attempt->phase] & 1U << phase);
-    attempt->phase = phase;
+    assert(!acquire->call.done);
+    assert(allowed[acquire->phase] & 1U << phase);
+    acquire->phase = phase;
 }
 
-static void pause_until(struct rl_attempt *attempt, int64_t until_ns)
+static void pause_until(struct rl_acquire *acquire, int64_t until_ns)
 {
-    set_phase(attempt, RL_PAUSE);
-    attempt->pause_until_ns = until_ns;
-    rl_op_due(&attempt->op, rl_earlier_ns(until_ns, attempt->look_ns));
+    set_phase(acquire, RL_ACQ_BACKOFF);
+    acquire->pause_until_ns = until_ns;
+    rl_call_due(&acquire->call, rl_earlier_ns(until_ns, acquire->look_ns));
 }
 
-static void pause_after(struct rl_attempt *attempt, const struct rl_defeat *defeat,
+static void pause_after(struct rl_acquire *acquire, const struct rl_defeat *defeat,
                         int64_t now_ns)
 {
-    int64_t until = rl_attempt_sleep_until_ns(attempt, defeat, now_ns);
-    bool more = rl_kind_queues(attempt->target.kind) ||
-                rl_line_pending(attempt->op.client, attempt->waiter.line);
+    int64_t until = rl_acquire_sleep_until_ns(acquire, defeat, now_ns);
+    bool more = rl_kind_queues(acquire->target.kind) ||
+                rl_line_pending(acquire->call.client, acquire->waiter.line);
     int64_t listen_ns = more ? LISTEN_NS : 0;
-    if (attempt->can_hear) {
-        bool hint = rl_attempt_others_tell(attempt);
+    if (acquire->can_hear) {
+        bool hint = rl_acquire_others_listening(acquire);
         int64_t soon_ns = now_ns + listen_ns;
         if (hint)
-            soon_ns = rl_line_heed_ns(attempt->waiter.line, soon_ns);
-        attempt->hinted = hint && soon_ns < until;
+            soon_ns = rl_line_heed_ns(acquire->waiter.line, soon_ns);
+        acquire->hinted = hint && soon_ns < until;
         until = rl_earlier_ns(until, soon_ns);
     }
-    /* The last attempt must still fit before the end; where none fits, it is over. */
-    int64_t latest = attempt->give_up_ns - RL_ROUND_MIN_NS;
+    /* The last acquisition must still fit before the end; where none fits, it is over. */
+    int64_t latest = acquire->give_up_ns - RL_ROUND_MIN_NS;
     if (now_ns >= latest)
-        give_up(attempt, attempt->loss);
+        give_up(acquire, acquire->loss);
     else
-        pause_until(attempt, rl_earlier_ns(until, latest));
+        pause_until(acquire, rl_earlier_ns(until, latest));
 }
 
 /* Behind those of this client who came before: nothing to do but to give up in time. */
-static void stand(struct rl_attempt *attempt)
+static void wait_in_queue(struct rl_acquire *acquire)
 {
-    set_phase(attempt, RL_LINED);
-    attempt->lined = true;
-    rl_op_due(&attempt->op, attempt->give_up_ns);
+    set_phase(acquire, RL_ACQ_QUEUED);
+    acquire->was_queued = true;
+    rl_call_due(&acquire->call, acquire->give_up_ns);
 }
 
 /* Until when it waits for connections now: once that is over, they are part of the wait. */
-static int64_t nodes_until_ns(const struct rl_attempt *attempt, int64_t now_ns)
+static int64_t nodes_until_ns(const struct rl_acquire *acquire, int64_t now_ns)
 {
-    if (!attempt->connects)
+    if (!acquire->connects)
         return now_ns;
-    int64_t until_ns = attempt->op.connect_until_ns;
-    return attempt->timed ? rl_earlier_ns(until_ns, attempt->give_up_ns) : until_ns;
+    int64_t until_ns = acquire->call.connect_until_ns;
+    return acquire->wait_started ? rl_earlier_ns(until_ns, acquire->give_up_ns) : until_ns;
 }
 
 /* Begin a round among the nodes that are able. */
-static void begin(struct rl_attempt *attempt, uint64_t able, int64_t now_ns)
+static void begin(struct rl_acquire *acquire, uint64_t able, int64_t now_ns)
 {
-    int result = rl_attempt_round_begin(attempt, able, now_ns);
+    int result = rl_acquire_round_begin(acquire, able, now_ns);
     if (result) {
-        give_up(attempt, result);
+        give_up(acquire, result);
         return;
     }
-    set_phase(attempt, RL_ROUND);
-    rl_attempt_round_ask(attempt);
+    set_phase(acquire, RL_ACQ_ROUND);
+    rl_acquire_round_ask(acquire);
 }
 
-static void wait_for_nodes(struct rl_attempt *attempt, int64_t now_ns)
+static void wait_for_nodes(struct rl_acquire *acquire, int64_t now_ns)
 {
-    uint64_t able = rl_nodes_able(&attempt->op.client->nodes, now_ns);
-    int64_t crowd_ns = attempt->give_up_ns;
-    if (attempt->once)
-        crowd_ns = rl_earlier_ns(crowd_ns, attempt->began_ns + attempt->ttl_ns);
-    bool waits = rl_op_awaits_nodes(&attempt->op, able, nodes_until_ns(attempt, now_ns),
-                                    crowd_ns, now_ns);
-    if (waits && !attempt->op.crowds)
+    uint64_t able = rl_nodes_able(&acquire->call.client->nodes, now_ns);
+    int64_t backlog_ns = acquire->give_up_ns;
+    if (acquire->try_once)
+        backlog_ns = rl_earlier_ns(backlog_ns, acquire->began_ns + acquire->ttl_ns);
+    bool waits = rl_call_awaits_nodes(&acquire->call, able, nodes_until_ns(acquire, now_ns),
+                                      backlog_ns, now_ns);
+    if (waits && !acquire->call.in_backlog)
         return;
     /* Connecting has a budget of its own: the first round gets all of the caller's, less what
-     * it has to stand in a crowd for. */
-    if (!attempt->timed && !attempt->lined && !attempt->forever && !attempt->once)
-        attempt->give_up_ns += now_ns - attempt->nodes_since_ns;
-    attempt->timed = true;
+     * it has to stand in a backlog for. */
+    if (!acquire->wait_started && !acquire->was_queued && !acquire->wait_forever &&
+        !acquire->try_once)
+        acquire->give_up_ns += now_ns - acquire->nodes_since_ns;
+    acquire->wait_started = true;
     if (!waits)
-        begin(attempt, able, now_ns);
+        begin(acquire, able, now_ns);
 }
 
 /* Ask (again). */
-static void begin_round(struct rl_attempt *attempt, int64_t now_ns)
+static void begin_round(struct rl_acquire *acquire, int64_t now_ns)
 {
-    set_phase(attempt, RL_NODES);
-    attempt->connects = !attempt->asked;
-    wait_for_nodes(attempt, now_ns);
+    set_phase(acquire, RL_ACQ_CONNECTING);
+    acquire->connects = !acquire->round_begun;
+    wait_for_nodes(acquire, now_ns);
 }
 
-static void reconnect(struct rl_attempt *attempt, int64_t now_ns)
+static void reconnect(struct rl_acquire *acquire, int64_t now_ns)
 {
-    set_phase(attempt, RL_NODES);
-    attempt->timed = false;
-    attempt->nodes_since_ns = now_ns;
-    attempt->connects = true;
-    rl_op_due(&attempt->op, now_ns); /* by the loop, lest losses nest */
+    set_phase(acquire, RL_ACQ_CONNECTING);
+    acquire->wait_started = false;
+    acquire->nodes_since_ns = now_ns;
+    acquire->connects = true;
+    rl_call_due(&acquire->call, now_ns); /* by the loop, lest losses nest */
 }
 
 /* After a round that was lost. */
-static void lost(struct rl_attempt *attempt, int64_t now_ns)
+static void on_refused(struct rl_acquire *acquire, int64_t now_ns)
 {
-    redlock *client = attempt->op.client;
+    redlock *client = acquire->call.client;
     struct rl_defeat defeat;
-    switch (rl_attempt_round_lost(attempt, &defeat, now_ns)) {
+    switch (rl_acquire_round_lost(acquire, &defeat, now_ns)) {
     case RL_NEXT_RECONNECT:
-        reconnect(attempt, now_ns);
+        reconnect(acquire, now_ns);
         return;
     case RL_NEXT_GIVE_UP:
-        give_up(attempt, attempt->loss);
+        give_up(acquire, acquire->loss);
         return;
     case RL_NEXT_WAIT:
         break;
     }
     /* Who has it by its owner asks on, outside of the line: those in it may wait for that. */
-    if (!attempt->waiter.line && attempt->loss == REDLOCK_EHELD &&
-        !rl_claims_own(client, &attempt->target, now_ns)) {
-        int result = rl_line_join(client, &attempt->waiter, &attempt->target, now_ns);
+    if (!acquire->waiter.line && acquire->loss == REDLOCK_EHELD &&
+        !rl_leases_owner_holds(client, &acquire->target, now_ns)) {
+        int result = rl_line_join(client, &acquire->waiter, &acquire->target, now_ns);
         if (result) {
-            give_up(attempt, result);
+            give_up(acquire, result);
             return;
         }
         /* Another line hears there already: no word will come that this one does. */
-        attempt->can_hear |= attempt->waiter.line->ear && rl_attempt_hears(attempt);
+        acquire->can_hear |=
+            acquire->waiter.line->ear && rl_acquire_majority_listening(acquire);
     }
-    if (attempt->waiter.line && !rl_line_is_first(&attempt->waiter))
-        stand(attempt);
+    if (acquire->waiter.line && !rl_line_is_first(&acquire->waiter))
+        wait_in_queue(acquire);
     else
-        pause_after(attempt, &defeat, now_ns);
+        pause_after(acquire, &defeat, now_ns);
 }
 
-static void won(struct rl_attempt *attempt, int64_t now_ns)
+static void on_acquired(struct rl_acquire *acquire, int64_t now_ns)
 {
-    struct rl_op *op = &attempt->op;
-    struct rl_claim *claim = op->claim;
-    rl_report_end(op, &claim->hold.ask, now_ns);
-    claim->op = NULL;
-    if (attempt->options.auto_renew || attempt->options.on_lost)
-        rl_watch_begin(claim, &attempt->options, now_ns);
-    rl_op_finish(op, REDLOCK_OK);
-    rl_line_leave(op->client, &attempt->waiter, true, now_ns);
+    struct rl_call *call = &acquire->call;
+    struct rl_lease *lease = call->lease;
+    rl_report_end(call, &lease->hold.ask, now_ns);
+    lease->call = NULL;
+    if (acquire->options.auto_renew || acquire->options.on_lost)
+        rl_watch_begin(lease, &acquire->options, now_ns);
+    rl_call_finish(call, REDLOCK_OK);
+    rl_line_leave(call->client, &acquire->waiter, true, now_ns);
 }
 
-static void on_did(struct rl_op *op, unsigned did, int64_t now_ns)
+static void on_hold_event(struct rl_call *call, unsigned events, int64_t now_ns)
 {
-    struct rl_attempt *attempt = rl_attempt_of(op);
-    if (did & RL_DID_WIN) {
-        won(attempt, now_ns);
-    } else if (did & RL_DID_LOSE) {
-        lost(attempt, now_ns);
+    struct rl_acquire *acquire = rl_acquire_of(call);
+    if (events & RL_EV_ACQUIRED) {
+        on_acquired(acquire, now_ns);
+    } else if (events & RL_EV_REFUSED) {
+        on_refused(acquire, now_ns);
     } else {
-        rl_attempt_await_votes(attempt, now_ns);
+        rl_acquire_await_votes(acquire, now_ns);
     }
 }
 
-static void step(struct rl_op *op, int64_t now_ns)
+static void step(struct rl_call *call, int64_t now_ns)
 {
-    struct rl_attempt *attempt = rl_attempt_of(op);
-    switch (attempt->phase) {
-    case RL_NODES:
-        wait_for_nodes(attempt, now_ns);
+    struct rl_acquire *acquire = rl_acquire_of(call);
+    switch (acquire->phase) {
+    case RL_ACQ_CONNECTING:
+        wait_for_nodes(acquire, now_ns);
         break;
-    case RL_ROUND:
-        rl_attempt_step_round(attempt, now_ns);
+    case RL_ACQ_ROUND:
+        rl_acquire_step_round(acquire, now_ns);
         break;
-    case RL_PAUSE: {
+    case RL_ACQ_BACKOFF: {
         /* Masters that have come back end a pause for want of a quorum. */
-        bool back = attempt->starved && rl_count(rl_nodes_able(&op->client->nodes, now_ns)) >=
-                                            rl_quorum_needed(op->client->nodes.n);
-        if (now_ns < attempt->pause_until_ns && !back && rl_attempt_is_heard(attempt, now_ns))
-            pause_until(attempt, attempt->pause_until_ns);
+        bool back =
+            acquire->lacked_quorum && rl_count(rl_nodes_able(&call->client->nodes, now_ns)) >=
+                                          rl_quorum_needed(call->client->nodes.n);
+        if (now_ns < acquire->pause_until_ns && !back &&
+            rl_acquire_subscribers_alive(acquire, now_ns))
+            pause_until(acquire, acquire->pause_until_ns);
         else
-            begin_round(attempt, now_ns);
+            begin_round(acquire, now_ns);
         break;
     }
-    case RL_LINED:
-        if (now_ns >= attempt->give_up_ns)
-            give_up(attempt, attempt->loss);
+    case RL_ACQ_QUEUED:
+        if (now_ns >= acquire->give_up_ns)
+            give_up(acquire, acquire->loss);
         else
-            stand(attempt);
+            wait_in_queue(acquire);
         break;
     }
 }
 
 /* Something that makes it worth asking sooner than planned: when; INT64_MAX: it does not.
  * `hint`: it would do as well without. */
-static int64_t sooner_ns(struct rl_attempt *attempt, enum rl_turn why, bool hint,
+static int64_t sooner_ns(struct rl_acquire *acquire, enum rl_turn why, bool hint,
                          int64_t now_ns)
 {
-    redlock *client = attempt->op.client;
+    redlock *client = acquire->call.client;
     switch (why) {
     case RL_TURN_FIRST:
     case RL_TURN_FREED:
         return now_ns;
     case RL_TURN_WOKEN:
-        return rl_attempt_woken(attempt) ? now_ns : rl_attempt_heed_wakes_ns(attempt);
+        return rl_acquire_woken(acquire) ? now_ns : rl_acquire_minority_wake_ns(acquire);
     case RL_TURN_LISTENS: {
-        if (!rl_attempt_hears(attempt))
+        if (!rl_acquire_majority_listening(acquire))
             return INT64_MAX;
         int64_t soon_ns =
-            rl_line_pending(client, attempt->waiter.line) ? now_ns + LISTEN_NS : now_ns;
-        return hint ? rl_line_heed_ns(attempt->waiter.line, soon_ns) : soon_ns;
+            rl_line_pending(client, acquire->waiter.line) ? now_ns + LISTEN_NS : now_ns;
+        return hint ? rl_line_heed_ns(acquire->waiter.line, soon_ns) : soon_ns;
     }
     case RL_TURN_MISSED: /* counted on, and not queued there after all */
-        if (!attempt->probes || rl_attempt_will_be_woken(attempt, 0))
+        if (!acquire->probes || rl_acquire_will_be_woken(acquire, 0))
             return INT64_MAX;
-        return now_ns + rl_backoff_next_ns(&attempt->backoff, &client->prng);
+        return now_ns + rl_backoff_next_ns(&acquire->backoff, &client->prng);
     }
     return INT64_MAX;
 }
@@ -248,85 +253,85 @@ static int64_t sooner_ns(struct rl_attempt *attempt, enum rl_turn why, bool hint
 /* The first one in its line is called. */
 static void on_turn(struct rl_waiter *waiter, enum rl_turn why, int64_t now_ns)
 {
-    struct rl_attempt *attempt =
-        (struct rl_attempt *)(void *)((char *)waiter - offsetof(struct rl_attempt, waiter));
+    struct rl_acquire *acquire =
+        (struct rl_acquire *)(void *)((char *)waiter - offsetof(struct rl_acquire, waiter));
     if (why == RL_TURN_FIRST) { /* its round is begun by the loop, lest losses nest */
-        assert(attempt->phase == RL_LINED);
-        set_phase(attempt, RL_PAUSE);
-        attempt->pause_until_ns = INT64_MAX;
+        assert(acquire->phase == RL_ACQ_QUEUED);
+        set_phase(acquire, RL_ACQ_BACKOFF);
+        acquire->pause_until_ns = INT64_MAX;
     }
-    attempt->can_hear |= attempt->phase == RL_ROUND && why == RL_TURN_LISTENS;
-    if (attempt->phase != RL_PAUSE)
+    acquire->can_hear |= acquire->phase == RL_ACQ_ROUND && why == RL_TURN_LISTENS;
+    if (acquire->phase != RL_ACQ_BACKOFF)
         return;
-    bool hint = why == RL_TURN_LISTENS && rl_attempt_others_tell(attempt);
-    int64_t soon_ns = sooner_ns(attempt, why, hint, now_ns);
+    bool hint = why == RL_TURN_LISTENS && rl_acquire_others_listening(acquire);
+    int64_t soon_ns = sooner_ns(acquire, why, hint, now_ns);
     if (soon_ns <= now_ns && (why == RL_TURN_WOKEN || why == RL_TURN_FREED)) {
-        begin_round(attempt, now_ns);
-    } else if (soon_ns < attempt->pause_until_ns) {
-        attempt->hinted = hint;
-        pause_until(attempt, soon_ns);
+        begin_round(acquire, now_ns);
+    } else if (soon_ns < acquire->pause_until_ns) {
+        acquire->hinted = hint;
+        pause_until(acquire, soon_ns);
     }
 }
 
-static void on_cancel(struct rl_op *op, int64_t now_ns)
+static void on_cancel(struct rl_call *call, int64_t now_ns)
 {
-    struct rl_claim *claim = op->claim;
-    give_up(rl_attempt_of(op), REDLOCK_ECANCELED);
-    if (claim)
-        rl_claim_release(claim, now_ns, 0);
+    struct rl_lease *lease = call->lease;
+    give_up(rl_acquire_of(call), REDLOCK_ECANCELED);
+    if (lease)
+        rl_lease_release(lease, now_ns, 0);
 }
 
-void rl_attempt_init(struct rl_attempt *attempt, redlock *client,
+void rl_acquire_init(struct rl_acquire *acquire, redlock *client,
                      const struct rl_target *target, const redlock_options *options,
                      int64_t ttl_ms)
 {
     size_t owner_len = options->owner ? strlen(options->owner) : 0;
-    attempt->owner[0] = '\0';
+    acquire->owner[0] = '\0';
     if (options->owner)
-        memcpy(attempt->owner, options->owner, owner_len + 1);
+        memcpy(acquire->owner, options->owner, owner_len + 1);
     else if (rl_kind_owned(target->kind))
-        owner_len = rl_owner_text(client, attempt->owner);
-    attempt->target = *target;
-    attempt->target.owner = attempt->owner;
-    attempt->target.owner_len = owner_len;
-    attempt->op.step = step;
-    attempt->op.did = on_did;
-    attempt->op.heard = rl_attempt_heard;
-    attempt->op.cancel = on_cancel;
-    attempt->op.ended = attempt->beside ? rl_attempt_ended : NULL;
-    attempt->op.conclude = rl_attempt_conclude;
-    attempt->waiter.turn = on_turn;
-    attempt->phase = RL_NODES;
-    attempt->options = *options;
-    attempt->ttl_ns = ttl_ms * RL_NS_PER_MS;
-    attempt->forever = options->wait_ms < 0;
-    attempt->once = options->wait_ms == 0;
-    attempt->loss = REDLOCK_ENOQUORUM;
-    attempt->look_ns = INT64_MAX;
-    rl_backoff_init(&attempt->backoff, RL_RETRY_MIN_MS * RL_NS_PER_MS,
+        owner_len = rl_owner_text(client, acquire->owner);
+    acquire->target = *target;
+    acquire->target.owner = acquire->owner;
+    acquire->target.owner_len = owner_len;
+    acquire->call.step = step;
+    acquire->call.on_hold_event = on_hold_event;
+    acquire->call.on_vote = rl_acquire_on_vote;
+    acquire->call.cancel = on_cancel;
+    acquire->call.ended = acquire->group ? rl_acquire_ended : NULL;
+    acquire->call.conclude = rl_acquire_conclude;
+    acquire->waiter.turn = on_turn;
+    acquire->phase = RL_ACQ_CONNECTING;
+    acquire->options = *options;
+    acquire->ttl_ns = ttl_ms * RL_NS_PER_MS;
+    acquire->wait_forever = options->wait_ms < 0;
+    acquire->try_once = options->wait_ms == 0;
+    acquire->loss = REDLOCK_ENOQUORUM;
+    acquire->look_ns = INT64_MAX;
+    rl_backoff_init(&acquire->backoff, RL_RETRY_MIN_MS * RL_NS_PER_MS,
                     RL_RETRY_MAX_MS * RL_NS_PER_MS);
-    rl_report_open(&attempt->op.report, client, options->report);
+    rl_report_open(&acquire->call.report, client, options->report);
 }
 
-void rl_attempt_start(struct rl_attempt *attempt, int64_t now_ns)
+void rl_acquire_start(struct rl_acquire *acquire, int64_t now_ns)
 {
-    redlock *client = attempt->op.client;
-    attempt->began_ns = now_ns;
-    attempt->give_up_ns = rl_attempt_last_ns(attempt, now_ns);
-    attempt->op.connect_until_ns = now_ns + client->nodes.settings.connect_timeout_ns;
-    attempt->nodes_since_ns = now_ns;
-    attempt->connects = true;
-    int result = rl_attempt_line_up(attempt, now_ns);
+    redlock *client = acquire->call.client;
+    acquire->began_ns = now_ns;
+    acquire->give_up_ns = rl_acquire_last_ns(acquire, now_ns);
+    acquire->call.connect_until_ns = now_ns + client->nodes.settings.connect_timeout_ns;
+    acquire->nodes_since_ns = now_ns;
+    acquire->connects = true;
+    int result = rl_acquire_join_queue(acquire, now_ns);
     int64_t parted_ns =
-        attempt->waiter.line ? rl_line_parted_until_ns(client, &attempt->target) : 0;
+        acquire->waiter.line ? rl_line_parted_until_ns(client, &acquire->target) : 0;
     if (result) {
-        give_up(attempt, result);
-    } else if (attempt->waiter.line && !rl_line_is_first(&attempt->waiter)) {
-        attempt->loss = REDLOCK_EHELD;
-        stand(attempt);
+        give_up(acquire, result);
+    } else if (acquire->waiter.line && !rl_line_is_first(&acquire->waiter)) {
+        acquire->loss = REDLOCK_EHELD;
+        wait_in_queue(acquire);
     } else if (now_ns < parted_ns) {
-        pause_until(attempt, parted_ns);
+        pause_until(acquire, parted_ns);
     } else {
-        step(&attempt->op, now_ns);
+        step(&acquire->call, now_ns);
     }
 }

@@ -16,26 +16,26 @@
 #define PLACE_NS (2 * RL_NS_PER_MS) /* between those who look whether a TTL has run out */
 
 /* The time from which a majority of keys could be free, if nobody does anything; or 0. */
-static int64_t free_at_ns(const struct rl_attempt *attempt, unsigned n)
+static int64_t free_at_ns(const struct rl_acquire *acquire, unsigned n)
 {
     unsigned needed = rl_quorum_needed(n);
-    unsigned not_held = n - attempt->held_count;
+    unsigned not_held = n - acquire->held_count;
     /* The first one refused, and no other was asked: it stands for all. */
-    if (attempt->ordered && attempt->held_count == 1)
-        return attempt->held_ns[0];
-    if (not_held >= needed || attempt->held_count == 0)
+    if (acquire->ordered && acquire->held_count == 1)
+        return acquire->held_ns[0];
+    if (not_held >= needed || acquire->held_count == 0)
         return 0;
-    return attempt->held_ns[needed - not_held - 1];
+    return acquire->held_ns[needed - not_held - 1];
 }
 
 /* Who waits unwoken asks all the same, less often the more are before it; where masters believe
  * who is silent to be gone, often enough to be heard of in time even if two get lost. */
-static int64_t probe_ns(const struct rl_attempt *attempt, redlock *client)
+static int64_t probe_ns(const struct rl_acquire *acquire, redlock *client)
 {
-    bool fair = attempt->target.kind->channel == RL_CHANNEL_FAIR;
+    bool fair = acquire->target.kind->channel == RL_CHANNEL_FAIR;
     int64_t most_ms = fair ? RL_FAIR_WAITER_MS / 4 : RL_PROBE_MAX_MS;
-    int64_t ms = attempt->place < 4 * RL_PROBE_MAX_MS / RL_PROBE_MS
-                     ? RL_PROBE_MS * (4 + attempt->place) / 4
+    int64_t ms = acquire->place < 4 * RL_PROBE_MAX_MS / RL_PROBE_MS
+                     ? RL_PROBE_MS * (4 + acquire->place) / 4
                      : RL_PROBE_MAX_MS;
     if (ms > most_ms)
         ms = most_ms;
@@ -44,20 +44,20 @@ static int64_t probe_ns(const struct rl_attempt *attempt, redlock *client)
 
 /* Is it next to the same holder, one of ours, as it was a probe's time ago? So say as many as
  * keep it from a majority. When that one is done, or its key runs out, it will be told. */
-static bool is_next(const struct rl_attempt *attempt, unsigned n, int64_t now_ns)
+static bool is_next(const struct rl_acquire *acquire, unsigned n, int64_t now_ns)
 {
-    return attempt->behind_count > n - rl_quorum_needed(n) &&
-           now_ns - attempt->behind_since_ns >= RL_PROBE_MS * RL_NS_PER_MS;
+    return acquire->behind_count > n - rl_quorum_needed(n) &&
+           now_ns - acquire->behind_since_ns >= RL_PROBE_MS * RL_NS_PER_MS;
 }
 
-bool rl_attempt_is_heard(struct rl_attempt *attempt, int64_t now_ns)
+bool rl_acquire_subscribers_alive(struct rl_acquire *acquire, int64_t now_ns)
 {
-    redlock *client = attempt->op.client;
-    const struct rl_line *line = attempt->waiter.line;
-    if (now_ns < attempt->look_ns)
+    redlock *client = acquire->call.client;
+    const struct rl_line *line = acquire->waiter.line;
+    if (now_ns < acquire->look_ns)
         return true;
     uint64_t heard = rl_subs_heard(client, now_ns - HEARD_NS) & rl_line_listening(client, line);
-    attempt->look_ns = now_ns + probe_ns(attempt, client);
+    acquire->look_ns = now_ns + probe_ns(acquire, client);
     return line && rl_count(heard & line->queued) >= rl_quorum_needed(client->nodes.n);
 }
 
@@ -70,67 +70,68 @@ static int64_t grace_ns(redlock *client)
            (int64_t)rl_prng_below(&client->prng, (uint64_t)(WAKE_GRACE_NS + trips));
 }
 
-int64_t rl_attempt_heed_wakes_ns(const struct rl_attempt *attempt)
+int64_t rl_acquire_minority_wake_ns(const struct rl_acquire *acquire)
 {
-    const struct rl_line *line = attempt->waiter.line;
-    return rl_line_heed_ns(line, line->woken_ns + grace_ns(attempt->op.client));
+    const struct rl_line *line = acquire->waiter.line;
+    return rl_line_heed_ns(line, line->woken_ns + grace_ns(acquire->call.client));
 }
 
-bool rl_attempt_woken(const struct rl_attempt *attempt)
+bool rl_acquire_woken(const struct rl_acquire *acquire)
 {
-    return rl_count(attempt->waiter.line->wakes) >=
-           rl_quorum_needed(attempt->op.client->nodes.n);
+    return rl_count(acquire->waiter.line->wakes) >=
+           rl_quorum_needed(acquire->call.client->nodes.n);
 }
 
-bool rl_attempt_will_be_woken(const struct rl_attempt *attempt, uint64_t silent)
+bool rl_acquire_will_be_woken(const struct rl_acquire *acquire, uint64_t silent)
 {
-    const redlock *client = attempt->op.client;
-    const struct rl_line *line = attempt->waiter.line;
+    const redlock *client = acquire->call.client;
+    const struct rl_line *line = acquire->waiter.line;
     uint64_t known = line ? line->queued | line->wakes | silent : 0;
     uint64_t nodes = known & rl_line_listening(client, line);
     return rl_count(nodes) >= rl_quorum_needed(client->nodes.n);
 }
 
 /* Would a majority be heard that releases the lock? */
-bool rl_attempt_hears(const struct rl_attempt *attempt)
+bool rl_acquire_majority_listening(const struct rl_acquire *acquire)
 {
-    const redlock *client = attempt->op.client;
-    uint64_t nodes = rl_line_listening(client, attempt->waiter.line);
+    const redlock *client = acquire->call.client;
+    uint64_t nodes = rl_line_listening(client, acquire->waiter.line);
     return rl_count(nodes) >= rl_quorum_needed(client->nodes.n);
 }
 
 /* A majority of the masters will tell of the release, whatever one more has to say. */
-bool rl_attempt_others_tell(const struct rl_attempt *attempt)
+bool rl_acquire_others_listening(const struct rl_acquire *acquire)
 {
-    return attempt->probes && rl_attempt_will_be_woken(attempt, 0);
+    return acquire->probes && rl_acquire_will_be_woken(acquire, 0);
 }
 
-int64_t rl_attempt_sleep_until_ns(struct rl_attempt *attempt, const struct rl_defeat *defeat,
+int64_t rl_acquire_sleep_until_ns(struct rl_acquire *acquire, const struct rl_defeat *defeat,
                                   int64_t now_ns)
 {
-    redlock *client = attempt->op.client;
-    const struct rl_line *line = attempt->waiter.line;
-    int64_t free_at = free_at_ns(attempt, client->nodes.n);
+    redlock *client = acquire->call.client;
+    const struct rl_line *line = acquire->waiter.line;
+    int64_t free_at = free_at_ns(acquire, client->nodes.n);
     if (free_at != 0 && free_at <= now_ns) /* it was about to run out, or has done so since */
         free_at = now_ns + 1;
-    bool queued = !defeat->split && !attempt->foreign && attempt->loss == REDLOCK_EHELD &&
-                  rl_attempt_will_be_woken(attempt, defeat->silent);
-    if (queued && rl_attempt_woken(attempt))
+    bool queued = !defeat->split && !acquire->foreign_holder &&
+                  acquire->loss == REDLOCK_EHELD &&
+                  rl_acquire_will_be_woken(acquire, defeat->silent);
+    if (queued && rl_acquire_woken(acquire))
         return now_ns;
-    int64_t until = now_ns + (queued ? probe_ns(attempt, client)
-                                     : rl_backoff_next_ns(&attempt->backoff, &client->prng));
-    attempt->look_ns = INT64_MAX;
-    if (queued && is_next(attempt, client->nodes.n, now_ns)) {
-        attempt->look_ns = until;
+    int64_t until = now_ns + (queued ? probe_ns(acquire, client)
+                                     : rl_backoff_next_ns(&acquire->backoff, &client->prng));
+    acquire->look_ns = INT64_MAX;
+    if (queued && is_next(acquire, client->nodes.n, now_ns)) {
+        acquire->look_ns = until;
         until = now_ns +
                 (RL_PROBE_MAX_MS + (int64_t)rl_prng_below(&client->prng, RL_PROBE_MAX_MS / 4)) *
                     RL_NS_PER_MS;
     }
     if (queued && line->wakes)
-        until = rl_earlier_ns(until, rl_attempt_heed_wakes_ns(attempt));
-    if (queued && free_at > now_ns && attempt->place < INT64_MAX)
-        free_at += attempt->place * PLACE_NS;
-    attempt->probes = queued;
+        until = rl_earlier_ns(until, rl_acquire_minority_wake_ns(acquire));
+    if (queued && free_at > now_ns && acquire->place < INT64_MAX)
+        free_at += acquire->place * PLACE_NS;
+    acquire->probes = queued;
     if (free_at > now_ns && free_at < until)
         until = free_at + (int64_t)rl_prng_below(&client->prng, RL_RETRY_MIN_MS * RL_NS_PER_MS);
     return until;

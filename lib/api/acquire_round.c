@@ -1,4 +1,4 @@
-/* acquire_round.c - one round of a try: its claim, what masters said of it, what it came to. */
+/* acquire_round.c - one round of a try: its lease, what masters said of it, what it came to. */
 #include "config_auto.h"
 
 #include "api/acquire.h"
@@ -10,17 +10,17 @@
 #define CUT_SHORT_NS (20 * RL_NS_PER_MS)
 
 /* What is left for a round: of the wait budget, or of the TTL, whichever is less. */
-static int64_t remaining_ns(const struct rl_attempt *attempt, int64_t now_ns)
+static int64_t remaining_ns(const struct rl_acquire *acquire, int64_t now_ns)
 {
-    int64_t left = attempt->give_up_ns - now_ns;
-    return left < attempt->ttl_ns ? left : attempt->ttl_ns;
+    int64_t left = acquire->give_up_ns - now_ns;
+    return left < acquire->ttl_ns ? left : acquire->ttl_ns;
 }
 
-static int first_in_rotation(const struct rl_attempt *attempt, uint64_t able, unsigned n)
+static int first_in_rotation(const struct rl_acquire *acquire, uint64_t able, unsigned n)
 {
     /* The same for all clients. */
     unsigned start =
-        (unsigned)((rl_hash(attempt->target.name, attempt->target.name_len) >> 32) % n);
+        (unsigned)((rl_hash(acquire->target.name, acquire->target.name_len) >> 32) % n);
     for (unsigned i = 0; i < n; i++) {
         unsigned node = (start + i) % n;
         if (able & rl_bit(node))
@@ -29,84 +29,84 @@ static int first_in_rotation(const struct rl_attempt *attempt, uint64_t able, un
     return -1;
 }
 
-int rl_attempt_round_begin(struct rl_attempt *attempt, uint64_t able, int64_t now_ns)
+int rl_acquire_round_begin(struct rl_acquire *acquire, uint64_t able, int64_t now_ns)
 {
-    redlock *client = attempt->op.client;
-    struct rl_claim *claim;
-    int64_t budget = rl_nodes_budget_ns(&client->nodes, able, remaining_ns(attempt, now_ns));
-    if (budget < 0 && attempt->asked)
-        return attempt->loss;
+    redlock *client = acquire->call.client;
+    struct rl_lease *lease;
+    int64_t budget = rl_nodes_budget_ns(&client->nodes, able, remaining_ns(acquire, now_ns));
+    if (budget < 0 && acquire->round_begun)
+        return acquire->loss;
     /* The first round is always made, however slow the masters were when last heard of. */
     if (budget < 0)
-        budget = RL_ROUND_MIN_NS > remaining_ns(attempt, now_ns)
+        budget = RL_ROUND_MIN_NS > remaining_ns(acquire, now_ns)
                      ? RL_ROUND_MIN_NS
-                     : remaining_ns(attempt, now_ns);
-    int result = rl_claim_new(client, &attempt->target, NULL, &claim);
+                     : remaining_ns(acquire, now_ns);
+    int result = rl_lease_new(client, &acquire->target, NULL, &lease);
     if (result)
         return result;
-    struct rl_line *line = attempt->waiter.line;
+    struct rl_line *line = acquire->waiter.line;
     if (line) {
-        claim->waiter = line->number;
-        claim->waits_since_ns = attempt->began_ns;
-        client->stats.probes += attempt->probes && !line->wakes;
+        lease->waiter = line->number;
+        lease->waits_since_ns = acquire->began_ns;
+        client->stats.probes += acquire->probes && !line->wakes;
         /* Where we were woken by name it is kept for us, and nobody else is told. */
         if (line->wakes && !line->ear)
-            attempt->ordered_next = false;
-        rl_line_asks(client, line, attempt->hinted, now_ns);
-        claim->waiter_round = line->rounds;
+            acquire->ordered_next = false;
+        rl_line_asks(client, line, acquire->hinted, now_ns);
+        lease->waiter_round = line->rounds;
     }
-    attempt->probes = attempt->hinted = false;
-    rl_hold_init(&claim->hold, client->nodes.n, attempt->ttl_ns, client->config.drift_factor);
-    claim->hold.several = attempt->target.kind->several;
-    claim->budget_ns = budget;
-    claim->contended = attempt->asked;
-    claim->waits = !attempt->once;
-    claim->op = &attempt->op;
-    claim->lock = attempt->lock;
-    attempt->op.claim = claim;
-    attempt->cut_short =
-        attempt->asked && budget < CUT_SHORT_NS && budget < attempt->ttl_ns / client->nodes.n;
-    attempt->asked = true;
-    attempt->among = able;
-    attempt->broke = 0;
-    attempt->held_count = 0;
-    attempt->upgrades = attempt->miskinded = 0;
-    attempt->foreign = attempt->disputed = attempt->can_hear = false;
-    attempt->holder = 0;
-    attempt->place = INT64_MAX;
-    if (attempt->next_to != attempt->behind)
-        attempt->behind_since_ns = now_ns;
-    attempt->behind = attempt->next_to;
-    attempt->next_to = attempt->next_votes = attempt->behind_count = 0;
-    rl_report_begin(&attempt->op, able, now_ns);
+    acquire->probes = acquire->hinted = false;
+    rl_hold_init(&lease->hold, client->nodes.n, acquire->ttl_ns, client->config.drift_factor);
+    lease->hold.several = acquire->target.kind->several;
+    lease->budget_ns = budget;
+    lease->contended = acquire->round_begun;
+    lease->waits = !acquire->try_once;
+    lease->call = &acquire->call;
+    lease->lock = acquire->lock;
+    acquire->call.lease = lease;
+    acquire->short_round = acquire->round_begun && budget < CUT_SHORT_NS &&
+                           budget < acquire->ttl_ns / client->nodes.n;
+    acquire->round_begun = true;
+    acquire->among = able;
+    acquire->broke = 0;
+    acquire->held_count = 0;
+    acquire->upgrades = acquire->miskinded = 0;
+    acquire->foreign_holder = acquire->split_holders = acquire->can_hear = false;
+    acquire->holder = 0;
+    acquire->place = INT64_MAX;
+    if (acquire->next_to != acquire->behind)
+        acquire->behind_since_ns = now_ns;
+    acquire->behind = acquire->next_to;
+    acquire->next_to = acquire->next_votes = acquire->behind_count = 0;
+    rl_report_begin(&acquire->call, able, now_ns);
     return 0;
 }
 
-void rl_attempt_round_ask(struct rl_attempt *attempt)
+void rl_acquire_round_ask(struct rl_acquire *acquire)
 {
-    redlock *client = attempt->op.client;
-    struct rl_claim *claim = attempt->op.claim;
-    uint64_t able = attempt->among;
-    assert(attempt->phase == RL_ROUND && claim->hold.phase == RL_HOLD_NEW);
-    int first = attempt->ordered_next ? first_in_rotation(attempt, able, client->nodes.n) : -1;
-    attempt->ordered_next = false;
-    attempt->ordered = first >= 0;
+    redlock *client = acquire->call.client;
+    struct rl_lease *lease = acquire->call.lease;
+    uint64_t able = acquire->among;
+    assert(acquire->phase == RL_ACQ_ROUND && lease->hold.phase == RL_HOLD_NEW);
+    int first = acquire->ordered_next ? first_in_rotation(acquire, able, client->nodes.n) : -1;
+    acquire->ordered_next = false;
+    acquire->ordered = first >= 0;
     /* t0: nothing of this round has been handed to the kernel yet. */
     int64_t t0_ns = rl_client_now_ns(client);
-    rl_op_due(&attempt->op, t0_ns + claim->budget_ns);
-    rl_claim_ask(claim, able, first, t0_ns, t0_ns + claim->budget_ns);
+    rl_call_due(&acquire->call, t0_ns + lease->budget_ns);
+    rl_lease_acquire(lease, able, first, t0_ns, t0_ns + lease->budget_ns);
 }
 
 /* Nodes that can vote since after the round had begun, and that will say nothing in it. */
-static uint64_t come_since(const struct rl_attempt *attempt, int64_t now_ns)
+static uint64_t come_since(const struct rl_acquire *acquire, int64_t now_ns)
 {
-    redlock *client = attempt->op.client;
-    const struct rl_round *round = &attempt->op.claim->hold.ask;
+    redlock *client = acquire->call.client;
+    const struct rl_round *round = &acquire->call.lease->hold.ask;
     uint64_t come = 0;
     for (uint64_t rest = rl_nodes_able(&client->nodes, now_ns) & ~(round->yes | round->no);
          rest; rest &= rest - 1) {
         unsigned i = rl_first(rest);
-        if (!(attempt->among & rl_bit(i)) || client->nodes.all[i].since_ns > round->t0_ns)
+        if (!(acquire->among & rl_bit(i)) || client->nodes.all[i].since_ns > round->t0_ns)
             come |= rl_bit(i);
     }
     return come;
@@ -114,145 +114,147 @@ static uint64_t come_since(const struct rl_attempt *attempt, int64_t now_ns)
 
 /* When to stop waiting for those that are silent, as there is a majority without them by now,
  * which another round would ask; INT64_MAX: there is none. */
-static int64_t cut_ns(const struct rl_attempt *attempt, int64_t now_ns)
+static int64_t cut_ns(const struct rl_acquire *acquire, int64_t now_ns)
 {
-    redlock *client = attempt->op.client;
-    const struct rl_hold *hold = &attempt->op.claim->hold;
-    if (attempt->once || hold->phase != RL_HOLD_ASKING)
+    redlock *client = acquire->call.client;
+    const struct rl_hold *hold = &acquire->call.lease->hold;
+    if (acquire->try_once || hold->phase != RL_HOLD_ASKING)
         return INT64_MAX;
-    uint64_t come = come_since(attempt, now_ns);
+    uint64_t come = come_since(acquire, now_ns);
     if (!come ||
         rl_count(come | hold->ask.yes | hold->ask.no) < rl_quorum_needed(client->nodes.n))
         return INT64_MAX;
     return hold->ask.t0_ns + rl_nodes_patience_ns(&client->nodes);
 }
 
-void rl_attempt_await_votes(struct rl_attempt *attempt, int64_t now_ns)
+void rl_acquire_await_votes(struct rl_acquire *acquire, int64_t now_ns)
 {
-    int64_t due_ns = rl_hold_next_ns(&attempt->op.claim->hold);
-    int64_t soon_ns = cut_ns(attempt, now_ns);
-    rl_op_due(&attempt->op, soon_ns < due_ns ? soon_ns : due_ns);
+    int64_t due_ns = rl_hold_next_ns(&acquire->call.lease->hold);
+    int64_t soon_ns = cut_ns(acquire, now_ns);
+    rl_call_due(&acquire->call, soon_ns < due_ns ? soon_ns : due_ns);
 }
 
-void rl_attempt_step_round(struct rl_attempt *attempt, int64_t now_ns)
+void rl_acquire_step_round(struct rl_acquire *acquire, int64_t now_ns)
 {
-    struct rl_claim *claim = attempt->op.claim;
-    if (now_ns >= cut_ns(attempt, now_ns)) {
-        rl_backoff_reset(&attempt->backoff);
-        rl_claim_cut(claim, now_ns);
+    struct rl_lease *lease = acquire->call.lease;
+    if (now_ns >= cut_ns(acquire, now_ns)) {
+        rl_backoff_reset(&acquire->backoff);
+        rl_lease_cut(lease, now_ns);
     } else {
-        rl_attempt_await_votes(attempt, now_ns);
-        rl_claim_tick(claim, now_ns);
+        rl_acquire_await_votes(acquire, now_ns);
+        rl_lease_tick(lease, now_ns);
     }
 }
 
 /* Would it be in vain to ask again? One master alone may have what was undone elsewhere long
  * ago; but who has the lock to read, here, will not become its writer by waiting. */
-static int refused_for_good(const struct rl_attempt *attempt, const struct rl_round *round,
+static int refused_for_good(const struct rl_acquire *acquire, const struct rl_round *round,
                             int64_t now_ns)
 {
     unsigned spare = round->n - rl_quorum_needed(round->n);
     unsigned failed = rl_count(round->failed);
-    if (attempt->miskinded > 0 && attempt->miskinded + failed > spare)
+    if (acquire->miskinded > 0 && acquire->miskinded + failed > spare)
         return REDLOCK_EWRONGTYPE;
-    if (attempt->upgrades > 0 && (attempt->upgrades + failed > spare ||
-                                  rl_claims_read(attempt->op.client, &attempt->target, now_ns)))
+    if (acquire->upgrades > 0 &&
+        (acquire->upgrades + failed > spare ||
+         rl_leases_owner_reads(acquire->call.client, &acquire->target, now_ns)))
         return REDLOCK_EUPGRADE;
     return 0;
 }
 
 /* Could it be won, if the connections that broke in it had been others? That they were closed
  * may have happened long ago, and says nothing of their masters. */
-static bool broken_off(const struct rl_attempt *attempt, const struct rl_round *round,
+static bool broken_off(const struct rl_acquire *acquire, const struct rl_round *round,
                        int64_t now_ns)
 {
-    uint64_t told = round->no | (round->failed & ~attempt->broke);
-    return attempt->broke && now_ns < attempt->op.connect_until_ns &&
+    uint64_t told = round->no | (round->failed & ~acquire->broke);
+    return acquire->broke && now_ns < acquire->call.connect_until_ns &&
            round->n - rl_count(told) >= rl_quorum_needed(round->n);
 }
 
-enum rl_next rl_attempt_round_lost(struct rl_attempt *attempt, struct rl_defeat *ret_defeat,
+enum rl_next rl_acquire_round_lost(struct rl_acquire *acquire, struct rl_defeat *ret_defeat,
                                    int64_t now_ns)
 {
-    redlock *client = attempt->op.client;
-    struct rl_claim *claim = attempt->op.claim;
-    const struct rl_round *round = &claim->hold.ask;
-    assert(attempt->phase == RL_ROUND && claim->hold.phase == RL_HOLD_ENDING);
+    redlock *client = acquire->call.client;
+    struct rl_lease *lease = acquire->call.lease;
+    const struct rl_round *round = &lease->hold.ask;
+    assert(acquire->phase == RL_ACQ_ROUND && lease->hold.phase == RL_HOLD_ENDING);
     bool won_late = rl_round_verdict(round) == RL_WON;
     int loss = won_late || rl_round_no_quorum(round) ? REDLOCK_ENOQUORUM : REDLOCK_EHELD;
     /* Silence in the last few milliseconds of a wait does not make another's lock vanish. */
-    if (!(attempt->cut_short && attempt->loss == REDLOCK_EHELD))
-        attempt->loss = loss;
-    attempt->starved =
-        attempt->loss == REDLOCK_ENOQUORUM &&
+    if (!(acquire->short_round && acquire->loss == REDLOCK_EHELD))
+        acquire->loss = loss;
+    acquire->lacked_quorum =
+        acquire->loss == REDLOCK_ENOQUORUM &&
         rl_count(rl_nodes_able(&client->nodes, now_ns)) < rl_quorum_needed(client->nodes.n);
     /* Also where all of many who ask at once have lost to each other. */
-    ret_defeat->split = rl_round_split(round) || attempt->disputed;
-    ret_defeat->silent = rl_round_silent(round) & claim->queues;
-    attempt->ordered_next = ret_defeat->split;
-    rl_report_end(&attempt->op, round, now_ns);
-    claim->op = NULL;
-    claim->lock = NULL;
-    attempt->op.claim = NULL;
-    int refused = refused_for_good(attempt, round, now_ns);
+    ret_defeat->split = rl_round_split(round) || acquire->split_holders;
+    ret_defeat->silent = rl_round_silent(round) & lease->queues;
+    acquire->ordered_next = ret_defeat->split;
+    rl_report_end(&acquire->call, round, now_ns);
+    lease->call = NULL;
+    lease->lock = NULL;
+    acquire->call.lease = NULL;
+    int refused = refused_for_good(acquire, round, now_ns);
     if (refused)
-        attempt->loss = refused;
-    if (!refused && attempt->loss == REDLOCK_ENOQUORUM && broken_off(attempt, round, now_ns))
+        acquire->loss = refused;
+    if (!refused && acquire->loss == REDLOCK_ENOQUORUM && broken_off(acquire, round, now_ns))
         return RL_NEXT_RECONNECT;
-    return attempt->once || refused ? RL_NEXT_GIVE_UP : RL_NEXT_WAIT;
+    return acquire->try_once || refused ? RL_NEXT_GIVE_UP : RL_NEXT_WAIT;
 }
 
 /* The first in this queue waits for that one, whose release will wake it. */
-static void note_next(struct rl_attempt *attempt, uint64_t holder)
+static void note_next(struct rl_acquire *acquire, uint64_t holder)
 {
-    attempt->behind_count += holder == attempt->behind;
-    if (attempt->next_votes == 0)
-        attempt->next_to = holder;
-    if (attempt->next_to == holder)
-        attempt->next_votes++;
+    acquire->behind_count += holder == acquire->behind;
+    if (acquire->next_votes == 0)
+        acquire->next_to = holder;
+    if (acquire->next_to == holder)
+        acquire->next_votes++;
     else
-        attempt->next_votes--;
+        acquire->next_votes--;
 }
 
 /* What a refusal tells of who has it, and for how long. */
-static void learn(struct rl_attempt *attempt, const struct rl_judged *judged)
+static void note_refusal(struct rl_acquire *acquire, const struct rl_judged *judged)
 {
     uint64_t holder = rl_hash(judged->holder, judged->holder_len);
-    bool queues = rl_kind_queues(attempt->target.kind); /* marks of ours */
+    bool queues = rl_kind_queues(acquire->target.kind); /* marks of ours */
     bool kept = queues && rl_kind_holder_is_kept(judged->holder, judged->holder_len);
     /* Readers are many, and each master may name another of them. */
-    if (attempt->target.kind->channel != RL_CHANNEL_RW)
-        attempt->disputed |= attempt->holder && attempt->holder != holder;
-    attempt->holder = holder;
-    attempt->foreign |= queues && !rl_kind_holder_wakes(judged->holder, judged->holder_len);
+    if (acquire->target.kind->channel != RL_CHANNEL_RW)
+        acquire->split_holders |= acquire->holder && acquire->holder != holder;
+    acquire->holder = holder;
+    acquire->foreign_holder |=
+        queues && !rl_kind_holder_wakes(judged->holder, judged->holder_len);
     if (judged->answer.code == RL_UPGRADES)
-        attempt->upgrades++;
+        acquire->upgrades++;
     else if (judged->answer.code == RL_MISKINDED)
-        attempt->miskinded++;
-    int64_t place = rl_kind_broadcasts(attempt->target.kind) ? 0 : judged->answer.place;
+        acquire->miskinded++;
+    int64_t place = rl_kind_broadcasts(acquire->target.kind) ? 0 : judged->answer.place;
     if (place > INT32_MAX) /* a master may say anything: times are made of these two */
         place = INT32_MAX;
-    if (judged->answer.with_place && place >= 0 && place < attempt->place)
-        attempt->place = place;
-    if (queues && !attempt->target.kind->several && !kept && judged->answer.with_place &&
+    if (judged->answer.with_place && place >= 0 && place < acquire->place)
+        acquire->place = place;
+    if (queues && !acquire->target.kind->several && !kept && judged->answer.with_place &&
         place == 0 && rl_kind_holder_wakes(judged->holder, judged->holder_len))
-        note_next(attempt, holder);
+        note_next(acquire, holder);
     /* One who has it will wake the next; whoever is merely about to may not get it. */
-    attempt->op.claim->silent = !attempt->disputed && !kept;
+    acquire->call.lease->silent = !acquire->split_holders && !kept;
     int64_t ttl_ms = judged->answer.ttl_ms;
     if (ttl_ms < 0)
         return;
     if (ttl_ms > RL_DURATION_MAX_MS)
         ttl_ms = RL_DURATION_MAX_MS;
-    int64_t until = rl_client_now_ns(attempt->op.client) + ttl_ms * RL_NS_PER_MS;
-    unsigned at = attempt->held_count++;
-    for (; at > 0 && attempt->held_ns[at - 1] > until; at--)
-        attempt->held_ns[at] = attempt->held_ns[at - 1];
-    attempt->held_ns[at] = until;
+    int64_t until = rl_client_now_ns(acquire->call.client) + ttl_ms * RL_NS_PER_MS;
+    unsigned at = acquire->held_count++;
+    for (; at > 0 && acquire->held_ns[at - 1] > until; at--)
+        acquire->held_ns[at] = acquire->held_ns[at - 1];
+    acquire->held_ns[at] = until;
 }
 
-void rl_attempt_heard(struct rl_op *op, struct rl_node *node, enum rl_verb verb,
-                      const struct rl_judged *judged)
+void rl_acquire_on_vote(struct rl_call *call, struct rl_node *node, enum rl_verb verb,
+                        const struct rl_judged *judged)
 {
     static const int votes[] = {
         [RL_VOTE_YES] = REDLOCK_VOTE_GRANTED,
@@ -261,9 +263,9 @@ void rl_attempt_heard(struct rl_op *op, struct rl_node *node, enum rl_verb verb,
     };
     if (verb != RL_ACQUIRE)
         return;
-    rl_report_vote(op, node->index, votes[judged->vote], judged);
+    rl_report_vote(call, node->index, votes[judged->vote], judged);
     if (judged->vote == RL_VOTE_FAILED && rl_node_was_cut(node))
-        rl_attempt_of(op)->broke |= rl_bit(node->index);
+        rl_acquire_of(call)->broke |= rl_bit(node->index);
     if (judged->vote == RL_VOTE_NO)
-        learn(rl_attempt_of(op), judged);
+        note_refusal(rl_acquire_of(call), judged);
 }

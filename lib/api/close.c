@@ -9,15 +9,15 @@
 #include <unistd.h>
 
 /* In a child the parent's calls are still in progress: their callers are not here. */
-static void forget_ops(redlock *client)
+static void forget_calls(redlock *client)
 {
-    struct rl_op *next;
-    for (struct rl_op *op = client->calls.first; op; op = next) {
-        next = op->next;
-        if (op->async)
-            rl_op_free(client, op);
+    struct rl_call *next;
+    for (struct rl_call *call = client->calls.first; call; call = next) {
+        next = call->next;
+        if (call->async)
+            rl_call_free(client, call);
     }
-    rl_ops_free(client);
+    rl_calls_free(client);
 }
 
 void rl_client_destroy(redlock *client, bool in_child)
@@ -31,8 +31,8 @@ void rl_client_destroy(redlock *client, bool in_child)
     rl_subs_done(client, in_child);
     free(client->nodes.all);
     free(client->requests.bytes);
-    forget_ops(client);
-    rl_claims_free(client);
+    forget_calls(client);
+    rl_leases_free(client);
     rl_lines_free(client);
     rl_ears_free(&client->subs.ears);
     rl_timers_free(&client->loop.timers);
@@ -68,16 +68,16 @@ void rl_client_destroy(redlock *client, bool in_child)
 static void release_all(redlock *client, int64_t now_ns)
 {
     for (struct redlock_lock *lock = client->locks.all; lock; lock = lock->next_all) {
-        struct rl_claim *claim = lock->claim;
-        if (!claim)
+        struct rl_lease *lease = lock->lease;
+        if (!lease)
             continue;
         atomic_store(&lock->deadline_ns, 0);
-        lock->claim = NULL;
-        claim->lock = NULL;
-        if (claim->hold.phase == RL_HOLD_HELD)
-            rl_claim_release(claim, now_ns, 0);
+        lock->lease = NULL;
+        lease->lock = NULL;
+        if (lease->hold.phase == RL_HOLD_HELD)
+            rl_lease_release(lease, now_ns, 0);
         else
-            rl_claim_disown(claim, now_ns);
+            rl_lease_orphan(lease, now_ns);
     }
 }
 
@@ -90,9 +90,9 @@ static void end_calls(redlock *client)
     rl_drive_stop(client);
     while (client->calls.first || client->notices.first || client->calls.callers > 0) {
         int64_t now_ns = rl_client_now_ns(client);
-        for (struct rl_op *op = client->calls.first; op; op = op->next) {
-            if (!op->done)
-                rl_op_abort(op, now_ns);
+        for (struct rl_call *call = client->calls.first; call; call = call->next) {
+            if (!call->done)
+                rl_call_abort(call, now_ns);
         }
         rl_loop_wake(client);
         while (client->notices.calling) /* in another thread's redlock_process() */
@@ -109,7 +109,7 @@ static void linger(redlock *client, int64_t until_ns)
 {
     int64_t now_ns = rl_client_now_ns(client);
     assert(!client->loop.leader && !client->calls.first);
-    while (now_ns < until_ns && rl_claims_pending(client, now_ns)) {
+    while (now_ns < until_ns && rl_leases_pending(client, now_ns)) {
         int64_t due = rl_loop_next_due_ns(client);
         now_ns = rl_loop_turn(client, now_ns, due < until_ns ? due : until_ns);
     }

@@ -32,7 +32,7 @@ static int describe(redlock *client, const struct rl_target *target,
     if (!votes)
         return REDLOCK_ENOMEM;
     memset(description->node, 0, sizeof(description->node));
-    int result = rl_look(client, RL_INSPECT, false, target, &report, description->node);
+    int result = rl_inspect(client, RL_INSPECT, false, target, &report, description->node);
     if (result == REDLOCK_OK || result == REDLOCK_ENOQUORUM) {
         take_failures(description, &report);
         rl_view_agree(description);

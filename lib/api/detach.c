@@ -31,25 +31,25 @@ static void marks_of(const redlock *client, uint32_t ret_marks[REDLOCK_NODES_MAX
 }
 
 /* Times are the kernel's in a text, since a client's clock is its own. */
-static int encode(redlock *client, const struct rl_claim *claim, int64_t deadline_ns,
+static int encode(redlock *client, const struct rl_lease *lease, int64_t deadline_ns,
                   char *ret_text, size_t size)
 {
     struct rl_handle handle = {
-        .kind = (int)rl_kind_row(claim->target.kind),
+        .kind = (int)rl_kind_row(lease->target.kind),
         .n = client->nodes.n,
         .clock_offset = client->identity.clock_offset,
-        .written_ns = rl_client_now_ns(client) - claim->clock_epoch,
-        .deadline_ns = deadline_ns - claim->clock_epoch,
-        .ttl_ms = claim->hold.ttl_ns / RL_NS_PER_MS,
-        .token_len = claim->token_len,
-        .name_len = claim->target.name_len,
-        .owner_len = rl_kind_owned(claim->target.kind) ? claim->target.owner_len : 0,
+        .written_ns = rl_client_now_ns(client) - lease->clock_epoch,
+        .deadline_ns = deadline_ns - lease->clock_epoch,
+        .ttl_ms = lease->hold.ttl_ns / RL_NS_PER_MS,
+        .token_len = lease->token_len,
+        .name_len = lease->target.name_len,
+        .owner_len = rl_kind_owned(lease->target.kind) ? lease->target.owner_len : 0,
     };
     memcpy(handle.boot_id, client->identity.boot_id, sizeof(handle.boot_id));
-    memcpy(handle.token, claim->token, claim->token_len + 1);
-    memcpy(handle.name, claim->target.name, claim->target.name_len);
+    memcpy(handle.token, lease->token, lease->token_len + 1);
+    memcpy(handle.name, lease->target.name, lease->target.name_len);
     if (handle.owner_len > 0)
-        memcpy(handle.owner, claim->target.owner, handle.owner_len);
+        memcpy(handle.owner, lease->target.owner, handle.owner_len);
     marks_of(client, handle.mark);
     return rl_handle_encode(&handle, ret_text, size);
 }
@@ -59,13 +59,13 @@ static int encode(redlock *client, const struct rl_claim *claim, int64_t deadlin
 static int handle_text(redlock *client, const redlock_lock *lock, bool detaches, char *ret_text,
                        size_t size)
 {
-    const struct rl_claim *claim = lock->claim;
-    if (!claim)
+    const struct rl_lease *lease = lock->lease;
+    if (!lease)
         return REDLOCK_ENOTHELD;
     if (redlock_validity_ms(lock) == 0)
         return REDLOCK_EEXPIRED;
-    return encode(client, claim,
-                  detaches ? claim->hold.deadline_ns : rl_watch_deadline_ns(claim), ret_text,
+    return encode(client, lease,
+                  detaches ? lease->hold.deadline_ns : rl_watch_deadline_ns(lease), ret_text,
                   size);
 }
 
@@ -96,12 +96,12 @@ int redlock_detach(redlock_lock *lock, char *ret_text, size_t size)
     if (result == REDLOCK_OK)
         result = handle_text(client, lock, true, ret_text, size);
     if (result == REDLOCK_OK) {
-        lock->claim->detached = true;
-        struct rl_claim *claim = lock->claim;
-        claim->lock = NULL;
-        rl_watch_end(claim);
+        lock->lease->detached = true;
+        struct rl_lease *lease = lock->lease;
+        lease->lock = NULL;
+        rl_watch_end(lease);
         rl_lock_recycle(lock);
-        rl_claim_let_go(claim, rl_client_now_ns(client));
+        rl_lease_free_if_settled(lease, rl_client_now_ns(client));
     }
     rl_client_leave(client, cancel_state);
     return result;
@@ -154,7 +154,7 @@ static bool may_be_held(redlock *client, const struct rl_target *target)
 
 static int attach(redlock *client, const struct rl_handle *handle, redlock_lock **ret_lock)
 {
-    struct rl_claim *claim;
+    struct rl_lease *lease;
     struct rl_target target = {
         .kind = rl_kind(handle->kind),
         .name = handle->name,
@@ -180,17 +180,17 @@ static int attach(redlock *client, const struct rl_handle *handle, redlock_lock 
     struct redlock_lock *lock = rl_lock_new(client);
     if (!lock)
         return REDLOCK_ENOMEM;
-    int result = rl_claim_new(client, &target, handle->token, &claim);
+    int result = rl_lease_new(client, &target, handle->token, &lease);
     if (result) {
         rl_lock_recycle(lock);
         return result;
     }
-    rl_hold_init_attached(&claim->hold, client->nodes.n, handle->ttl_ms * RL_NS_PER_MS,
+    rl_hold_init_attached(&lease->hold, client->nodes.n, handle->ttl_ms * RL_NS_PER_MS,
                           client->config.drift_factor, deadline_ns);
-    claim->clock_epoch = epoch;
-    claim->hold.several = target.kind->several;
-    claim->lock = lock;
-    lock->claim = claim;
+    lease->clock_epoch = epoch;
+    lease->hold.several = target.kind->several;
+    lease->lock = lock;
+    lock->lease = lease;
     atomic_store(&lock->clock_epoch, epoch);
     atomic_store(&lock->deadline_ns, deadline_ns);
     *ret_lock = lock;

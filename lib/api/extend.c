@@ -9,7 +9,7 @@
 #define DEBT_NS (5 * RL_NS_PER_MS) /* a node that owes an answer may be found stalled */
 
 struct extend {
-    struct rl_op op; /* first */
+    struct rl_call call; /* first */
     struct redlock_lock *lock;
     int64_t ttl_ns;
     uint64_t tried; /* nodes that rounds without success have asked */
@@ -17,22 +17,22 @@ struct extend {
     bool broke; /* a connection did since */
 };
 
-static struct extend *extend_of(struct rl_op *op)
+static struct extend *extend_of(struct rl_call *call)
 {
-    return (struct extend *)op;
+    return (struct extend *)call;
 }
 
 /* How long it may wait for masters. */
-static int64_t nodes_until_ns(const struct rl_op *op)
+static int64_t nodes_until_ns(const struct rl_call *call)
 {
-    return rl_earlier_ns(op->connect_until_ns, op->claim->hold.deadline_ns);
+    return rl_earlier_ns(call->connect_until_ns, call->lease->hold.deadline_ns);
 }
 
 /* May another round have what the last one lacked? It asks a majority, with some that have not
  * been asked. Without this an extension would go round while less than a majority connects. */
 static bool others_come(const struct extend *extend, int64_t now_ns)
 {
-    struct rl_nodes *nodes = &extend->op.client->nodes;
+    struct rl_nodes *nodes = &extend->call.client->nodes;
     uint64_t able = rl_nodes_able(nodes, now_ns);
     unsigned pending = rl_nodes_pending(nodes);
     return rl_count(able) + pending >= rl_quorum_needed(nodes->n) &&
@@ -42,7 +42,7 @@ static bool others_come(const struct extend *extend, int64_t now_ns)
 /* After a round without success: is there more to be had than what it has heard? */
 static bool may_try_others(struct extend *extend, int64_t now_ns)
 {
-    if (now_ns >= nodes_until_ns(&extend->op))
+    if (now_ns >= nodes_until_ns(&extend->call))
         return false;
     if (extend->broke)
         extend->tried = 0; /* the next connections may do better */
@@ -52,61 +52,61 @@ static bool may_try_others(struct extend *extend, int64_t now_ns)
     return true;
 }
 
-static void extend_end(struct rl_op *op, int result, int64_t now_ns)
+static void extend_end(struct rl_call *call, int result, int64_t now_ns)
 {
-    rl_report_end(op, &op->claim->hold.extend, now_ns);
-    rl_op_let_go(op, result);
+    rl_report_end(call, &call->lease->hold.extend, now_ns);
+    rl_call_finish_without_lease(call, result);
 }
 
-static void extend_did(struct rl_op *op, unsigned did, int64_t now_ns)
+static void extend_on_hold_event(struct rl_call *call, unsigned events, int64_t now_ns)
 {
-    if (!(did & (RL_DID_EXTEND | RL_DID_DIE | RL_DID_NOT_EXTEND)))
+    if (!(events & (RL_EV_EXTENDED | RL_EV_LOST | RL_EV_NOT_EXTENDED)))
         return;
-    if (!extend_of(op)->asked && !(did & RL_DID_DIE)) {
-        rl_op_due(op, now_ns); /* a renewal that was under way is over */
-        return;
-    }
-    if ((did & RL_DID_NOT_EXTEND) && may_try_others(extend_of(op), now_ns)) {
-        rl_op_due(op, now_ns);
+    if (!extend_of(call)->asked && !(events & RL_EV_LOST)) {
+        rl_call_due(call, now_ns); /* a renewal that was under way is over */
         return;
     }
-    extend_end(op,
-               did & RL_DID_EXTEND ? REDLOCK_OK
-               : did & RL_DID_DIE  ? REDLOCK_EEXPIRED
-                                   : REDLOCK_ENOQUORUM,
+    if ((events & RL_EV_NOT_EXTENDED) && may_try_others(extend_of(call), now_ns)) {
+        rl_call_due(call, now_ns);
+        return;
+    }
+    extend_end(call,
+               events & RL_EV_EXTENDED ? REDLOCK_OK
+               : events & RL_EV_LOST   ? REDLOCK_EEXPIRED
+                                       : REDLOCK_ENOQUORUM,
                now_ns);
 }
 
-static void extend_heard(struct rl_op *op, struct rl_node *node, enum rl_verb verb,
-                         const struct rl_judged *judged)
+static void extend_on_vote(struct rl_call *call, struct rl_node *node, enum rl_verb verb,
+                           const struct rl_judged *judged)
 {
     static const int votes[] = {
         [RL_VOTE_YES] = REDLOCK_VOTE_GRANTED,
         [RL_VOTE_NO] = REDLOCK_VOTE_FREE,
         [RL_VOTE_FAILED] = REDLOCK_VOTE_FAILED,
     };
-    if (!extend_of(op)->asked)
-        rl_op_due(op, 0); /* one debt less */
+    if (!extend_of(call)->asked)
+        rl_call_due(call, 0); /* one debt less */
     else if (judged->vote == RL_VOTE_FAILED && rl_node_was_cut(node))
-        extend_of(op)->broke = true;
+        extend_of(call)->broke = true;
     if (verb == RL_EXTEND)
-        rl_report_vote(op, node->index, votes[judged->vote], judged);
+        rl_report_vote(call, node->index, votes[judged->vote], judged);
 }
 
 static void extend_start(struct extend *extend, uint64_t able, int64_t now_ns)
 {
-    struct rl_op *op = &extend->op;
-    struct rl_claim *claim = op->claim;
-    redlock *client = op->client;
-    int64_t left = claim->hold.deadline_ns - now_ns;
-    if (rl_watch_over(claim, now_ns) && claim->watch.on) {
-        rl_watch_fire(claim, now_ns);
+    struct rl_call *call = &extend->call;
+    struct rl_lease *lease = call->lease;
+    redlock *client = call->client;
+    int64_t left = lease->hold.deadline_ns - now_ns;
+    if (rl_watch_over(lease, now_ns) && lease->watch.on) {
+        rl_watch_fire(lease, now_ns);
         return;
     }
-    if (rl_watch_over(claim, now_ns)) {
-        claim->retry_ns = claim->hold.deadline_ns;
-        rl_claim_release(claim, now_ns, 0);
-        rl_op_let_go(op, REDLOCK_EEXPIRED);
+    if (rl_watch_over(lease, now_ns)) {
+        lease->retry_ns = lease->hold.deadline_ns;
+        rl_lease_release(lease, now_ns, 0);
+        rl_call_finish_without_lease(call, REDLOCK_EEXPIRED);
         return;
     }
     int64_t budget = rl_nodes_budget_ns(&client->nodes, able, left);
@@ -114,67 +114,67 @@ static void extend_start(struct extend *extend, uint64_t able, int64_t now_ns)
         budget = left; /* a last attempt is worth making */
     extend->asked = true;
     extend->tried |= able;
-    claim->budget_ns = budget;
-    rl_report_begin(op, able, now_ns);
+    lease->budget_ns = budget;
+    rl_report_begin(call, able, now_ns);
     int64_t t0_ns = rl_client_now_ns(client);
-    rl_op_due(op, t0_ns + budget);
-    rl_claim_extend(claim, able, extend->ttl_ns, t0_ns, t0_ns + budget);
+    rl_call_due(call, t0_ns + budget);
+    rl_lease_extend(lease, able, extend->ttl_ns, t0_ns, t0_ns + budget);
 }
 
 /* Does the lease last for as long as is asked for, as it is? */
 static bool lasts(const struct extend *extend, int64_t now_ns)
 {
-    const struct rl_claim *claim = extend->op.claim;
-    return !rl_watch_over(claim, now_ns) &&
-           rl_validity_end_ns(now_ns, extend->ttl_ns, claim->hold.drift_factor) <=
-               claim->hold.deadline_ns;
+    const struct rl_lease *lease = extend->call.lease;
+    return !rl_watch_over(lease, now_ns) &&
+           rl_validity_end_ns(now_ns, extend->ttl_ns, lease->hold.drift_factor) <=
+               lease->hold.deadline_ns;
 }
 
 /* Right after it was won, or after a round that failed early, a late answer may be all that a
  * majority lacks. */
-static bool in_debt(const struct rl_op *op, uint64_t able, int64_t now_ns)
+static bool in_debt(const struct rl_call *call, uint64_t able, int64_t now_ns)
 {
-    unsigned needed = rl_quorum_needed(op->client->nodes.n);
+    unsigned needed = rl_quorum_needed(call->client->nodes.n);
     if (rl_count(able) < needed)
-        return rl_nodes_overdue(&op->client->nodes, now_ns);
-    return rl_count(rl_claim_free_of_debt(op->claim, able)) < needed;
+        return rl_nodes_overdue(&call->client->nodes, now_ns);
+    return rl_count(rl_lease_idle_nodes(call->lease, able)) < needed;
 }
 
-static void extend_step(struct rl_op *op, int64_t now_ns)
+static void extend_step(struct rl_call *call, int64_t now_ns)
 {
-    struct extend *extend = extend_of(op);
-    if (extend->asked || op->claim->hold.extending) {
-        rl_op_due(op, rl_hold_next_ns(&op->claim->hold));
-        rl_claim_tick(op->claim, now_ns);
+    struct extend *extend = extend_of(call);
+    if (extend->asked || call->lease->hold.extending) {
+        rl_call_due(call, rl_hold_next_ns(&call->lease->hold));
+        rl_lease_tick(call->lease, now_ns);
         return;
     }
     if (lasts(extend, now_ns)) {
-        rl_op_let_go(op, REDLOCK_OK);
+        rl_call_finish_without_lease(call, REDLOCK_OK);
         return;
     }
-    int64_t until_ns = nodes_until_ns(op);
-    uint64_t able = rl_nodes_able(&op->client->nodes, now_ns);
-    if (in_debt(op, able, now_ns) && now_ns < until_ns) {
-        rl_op_due(op, now_ns + DEBT_NS);
+    int64_t until_ns = nodes_until_ns(call);
+    uint64_t able = rl_nodes_able(&call->client->nodes, now_ns);
+    if (in_debt(call, able, now_ns) && now_ns < until_ns) {
+        rl_call_due(call, now_ns + DEBT_NS);
         return;
     }
     if (extend->tried != 0 && (able & ~extend->tried) == 0) {
         if (now_ns < until_ns && others_come(extend, now_ns))
-            rl_op_due(op, until_ns);
+            rl_call_due(call, until_ns);
         else
-            extend_end(op, REDLOCK_ENOQUORUM, now_ns);
-    } else if (!rl_op_awaits_nodes(op, able, until_ns, until_ns, now_ns)) {
+            extend_end(call, REDLOCK_ENOQUORUM, now_ns);
+    } else if (!rl_call_awaits_nodes(call, able, until_ns, until_ns, now_ns)) {
         extend_start(extend, able, now_ns);
     }
 }
 
 /* The winner's thread may not have run for a while. */
-static int extend_conclude(struct rl_op *op, redlock_lock **ret_lock)
+static int extend_conclude(struct rl_call *call, redlock_lock **ret_lock)
 {
-    struct redlock_lock *lock = extend_of(op)->lock;
-    *ret_lock = lock->claim ? lock : NULL;
-    return op->result == REDLOCK_OK && redlock_validity_ms(lock) == 0 ? REDLOCK_EEXPIRED
-                                                                      : op->result;
+    struct redlock_lock *lock = extend_of(call)->lock;
+    *ret_lock = lock->lease ? lock : NULL;
+    return call->result == REDLOCK_OK && redlock_validity_ms(lock) == 0 ? REDLOCK_EEXPIRED
+                                                                        : call->result;
 }
 
 /* Check what the caller says; then `extend` is ready for extend_step(). */
@@ -185,8 +185,8 @@ static int extend_prepare(struct extend *extend, struct redlock_lock *lock, int6
     int result = rl_lock_check(lock);
     if (result)
         return result;
-    struct rl_claim *claim = lock->claim;
-    int64_t kind_max_ms = claim->target.kind->max_ttl_ms;
+    struct rl_lease *lease = lock->lease;
+    int64_t kind_max_ms = lease->target.kind->max_ttl_ms;
     char why[RL_STRUCT_WHY_MAX];
     if (!rl_report_fits(report, why, sizeof(why))) {
         rl_client_log(client, REDLOCK_LOG_ERROR, "%s", why);
@@ -195,20 +195,20 @@ static int extend_prepare(struct extend *extend, struct redlock_lock *lock, int6
     if (ttl_ms < 0 || (ttl_ms && ttl_ms < RL_TTL_MIN_MS) ||
         ttl_ms > client->config.max_ttl_ms || (kind_max_ms && ttl_ms > kind_max_ms))
         return REDLOCK_EINVAL;
-    if (claim->hold.phase != RL_HOLD_HELD)
+    if (lease->hold.phase != RL_HOLD_HELD)
         return REDLOCK_EEXPIRED;
-    rl_report_open(&extend->op.report, client, report);
+    rl_report_open(&extend->call.report, client, report);
     extend->lock = lock;
-    extend->ttl_ns = ttl_ms ? ttl_ms * RL_NS_PER_MS : claim->hold.ttl_ns;
-    extend->op.connect_until_ns = now_ns + client->nodes.settings.connect_timeout_ns;
-    extend->op.claim = claim;
-    extend->op.step = extend_step;
-    extend->op.did = extend_did;
-    extend->op.heard = extend_heard;
-    extend->op.conclude = extend_conclude;
-    if (rl_op_begin(&extend->op, client))
+    extend->ttl_ns = ttl_ms ? ttl_ms * RL_NS_PER_MS : lease->hold.ttl_ns;
+    extend->call.connect_until_ns = now_ns + client->nodes.settings.connect_timeout_ns;
+    extend->call.lease = lease;
+    extend->call.step = extend_step;
+    extend->call.on_hold_event = extend_on_hold_event;
+    extend->call.on_vote = extend_on_vote;
+    extend->call.conclude = extend_conclude;
+    if (rl_call_begin(&extend->call, client))
         return REDLOCK_ENOMEM;
-    claim->op = &extend->op;
+    lease->call = &extend->call;
     return 0;
 }
 
@@ -228,9 +228,9 @@ int redlock_extend(redlock_lock *lock, int64_t ttl_ms, redlock_report *report)
     int64_t now_ns = rl_loop_look(client);
     result = extend_prepare(&extend, lock, ttl_ms, report, now_ns);
     if (result == 0) {
-        extend_step(&extend.op, now_ns);
+        extend_step(&extend.call, now_ns);
         rl_loop_submit(client, now_ns);
-        result = rl_op_wait(&extend.op, &same);
+        result = rl_call_wait(&extend.call, &same);
     }
     rl_client_leave_blocking(client, cancel_state);
     return result;
@@ -242,15 +242,15 @@ static int extend_async(redlock_lock *lock, int64_t ttl_ms, redlock_report *repo
     redlock *client = lock->client;
     int result = rl_drive_need(client);
     struct extend *extend =
-        result ? NULL : rl_op_new(client, sizeof(*extend), sizeof(*extend), done, context);
+        result ? NULL : rl_call_new(client, sizeof(*extend), sizeof(*extend), done, context);
     if (!extend)
         return result ? result : REDLOCK_ENOMEM;
     int64_t now_ns = rl_client_now_ns(client);
     result = extend_prepare(extend, lock, ttl_ms, report, now_ns);
     if (result)
-        rl_op_free(client, extend);
+        rl_call_free(client, extend);
     else
-        extend_step(&extend->op, now_ns);
+        extend_step(&extend->call, now_ns);
     return result;
 }
 

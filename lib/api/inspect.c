@@ -15,7 +15,7 @@
 /* ---- one question to every node that answers ------------------------------------------ */
 
 struct query {
-    struct rl_op op; /* first */
+    struct rl_call call; /* first */
     enum rl_verb verb;
     uint64_t asked;
     uint64_t answered;
@@ -45,22 +45,22 @@ static uint64_t reachable(redlock *client, int64_t now_ns, uint64_t *ret_on_thei
 
 static bool has_quorum(const struct query *query)
 {
-    unsigned n = query->op.client->nodes.n;
+    unsigned n = query->call.client->nodes.n;
     return rl_count(query->answered & ~query->failed) >= rl_quorum_needed(n);
 }
 
 static void query_finish(struct query *query, int64_t now_ns)
 {
-    struct rl_op *op = &query->op;
+    struct rl_call *call = &query->call;
     for (uint64_t rest = query->asked & ~query->answered; rest; rest &= rest - 1)
         rl_round_vote(&query->round, rl_first(rest), RL_VOTE_FAILED);
     query->round.node_deadline_ns = now_ns;
-    rl_report_unasked(op, rl_all(op->client->nodes.n) & ~query->asked, now_ns);
-    rl_report_end(op, &query->round, now_ns);
+    rl_report_unasked(call, rl_all(call->client->nodes.n) & ~query->asked, now_ns);
+    rl_report_end(call, &query->round, now_ns);
     if (has_quorum(query))
-        rl_op_finish(op, REDLOCK_OK);
+        rl_call_finish(call, REDLOCK_OK);
     else
-        rl_op_finish(op, query->miskinded ? REDLOCK_EWRONGTYPE : REDLOCK_ENOQUORUM);
+        rl_call_finish(call, query->miskinded ? REDLOCK_EWRONGTYPE : REDLOCK_ENOQUORUM);
 }
 
 static void mask_view(struct rl_node *node, redlock_view *view)
@@ -81,7 +81,7 @@ static bool read_view(const struct query *query, unsigned node, const struct rl_
     to->answered =
         rl_view_read(judged->details, judged->details_len, judged->answer.ttl_ms, &to->view);
     if (to->answered)
-        mask_view(&query->op.client->nodes.all[node], &to->view);
+        mask_view(&query->call.client->nodes.all[node], &to->view);
     return to->answered;
 }
 
@@ -92,28 +92,28 @@ static void query_miskinded(struct query *query, unsigned node, const struct rl_
     char type[48], what[64], why[128];
     size_t len = judged->holder_len < sizeof(type) ? judged->holder_len : sizeof(type);
     memcpy(type, judged->holder, len);
-    len = rl_node_mask(&query->op.client->nodes.all[node], type, len);
+    len = rl_node_mask(&query->call.client->nodes.all[node], type, len);
     rl_printable(what, sizeof(what), type, len);
     snprintf(why, sizeof(why), "has %s under this name, which was left alone", what);
     failed.why = why;
     query->miskinded |= rl_bit(node);
     query->failed |= rl_bit(node);
     rl_round_vote(&query->round, node, RL_VOTE_FAILED);
-    rl_report_vote(&query->op, node, REDLOCK_VOTE_FAILED, &failed);
+    rl_report_vote(&query->call, node, REDLOCK_VOTE_FAILED, &failed);
 }
 
-static void query_heard(struct rl_op *op, struct rl_node *node, enum rl_verb verb,
-                        const struct rl_judged *judged)
+static void query_on_vote(struct rl_call *call, struct rl_node *node, enum rl_verb verb,
+                          const struct rl_judged *judged)
 {
-    struct query *query = (struct query *)op;
+    struct query *query = (struct query *)call;
     uint64_t bit = rl_bit(node->index);
     int vote = REDLOCK_VOTE_FAILED;
-    if (op->done)
+    if (call->done)
         return;
-    rl_op_due(op, 0); /* step() sees to what comes of it, out of the claim's way */
+    rl_call_due(call, 0); /* step() sees to what comes of it, out of the lease's way */
     if (judged->vote == RL_VOTE_FAILED && rl_node_was_cut(node)) {
         /* The connection broke: it is asked anew by the next one. */
-        rl_report_vote(op, node->index, REDLOCK_VOTE_FAILED, judged);
+        rl_report_vote(call, node->index, REDLOCK_VOTE_FAILED, judged);
         query->asked &= ~bit;
         return;
     }
@@ -133,7 +133,7 @@ static void query_heard(struct rl_op *op, struct rl_node *node, enum rl_verb ver
     if (judged->answer.code == RL_MISKINDED)
         query_miskinded(query, node->index, judged);
     else
-        rl_report_vote(op, node->index, vote, judged);
+        rl_report_vote(call, node->index, vote, judged);
 }
 
 /* Each master is asked as soon as it can be, and has its chance to answer; but where a majority
@@ -142,10 +142,11 @@ static bool query_over(const struct query *query, uint64_t on_their_way, int64_t
                        int64_t *ret_until_ns)
 {
     uint64_t silent = query->asked & ~query->answered;
-    int64_t patient_until_ns = query->began_ns + rl_nodes_patience_ns(&query->op.client->nodes);
+    int64_t patient_until_ns =
+        query->began_ns + rl_nodes_patience_ns(&query->call.client->nodes);
     int64_t until_ns = now_ns;
     if (on_their_way)
-        until_ns = query->op.connect_until_ns;
+        until_ns = query->call.connect_until_ns;
     if (silent && query->answers_until_ns > until_ns)
         until_ns = query->answers_until_ns;
     if (has_quorum(query))
@@ -154,35 +155,35 @@ static bool query_over(const struct query *query, uint64_t on_their_way, int64_t
     return now_ns >= until_ns;
 }
 
-static void query_step(struct rl_op *op, int64_t now_ns)
+static void query_step(struct rl_call *call, int64_t now_ns)
 {
-    struct query *query = (struct query *)op;
-    redlock *client = op->client;
+    struct query *query = (struct query *)call;
+    redlock *client = call->client;
     uint64_t on_their_way;
     uint64_t ask = reachable(client, now_ns, &on_their_way) & ~query->asked;
     int64_t until_ns;
     if (query->round.n == 0) {
         rl_round_start(&query->round, client->nodes.n, now_ns, now_ns);
-        rl_report_begin(op, rl_all(client->nodes.n), now_ns);
-    } else if (now_ns >= query->op.connect_until_ns) {
+        rl_report_begin(call, rl_all(client->nodes.n), now_ns);
+    } else if (now_ns >= query->call.connect_until_ns) {
         ask = 0;
     }
     if (ask) {
         query->asked |= ask;
         query->answers_until_ns = now_ns + client->nodes.settings.connect_timeout_ns;
-        rl_claim_query(op->claim, query->verb, ask, now_ns, query->answers_until_ns);
+        rl_lease_query(call->lease, query->verb, ask, now_ns, query->answers_until_ns);
     }
     if (query_over(query, on_their_way, now_ns, &until_ns))
         query_finish(query, now_ns);
     else
-        rl_op_due(op, until_ns);
+        rl_call_due(call, until_ns);
 }
 
-int rl_look(redlock *client, enum rl_verb verb, bool endless, const struct rl_target *target,
-            redlock_report *report, redlock_node_view *views)
+int rl_inspect(redlock *client, enum rl_verb verb, bool endless, const struct rl_target *target,
+               redlock_report *report, redlock_node_view *views)
 {
     struct query query = {.verb = verb, .views = views};
-    struct rl_claim *claim;
+    struct rl_lease *lease;
     char why[RL_NAME_WHY_MAX];
     int cancel_state;
     if (!client)
@@ -196,27 +197,27 @@ int rl_look(redlock *client, enum rl_verb verb, bool endless, const struct rl_ta
     if (result)
         return result;
     int64_t now_ns = rl_loop_catch_up(client);
-    result = rl_claim_new(client, target, "-", &claim);
-    if (result == REDLOCK_OK && rl_op_begin(&query.op, client)) {
-        rl_claim_let_go(claim, now_ns);
+    result = rl_lease_new(client, target, "-", &lease);
+    if (result == REDLOCK_OK && rl_call_begin(&query.call, client)) {
+        rl_lease_free_if_settled(lease, now_ns);
         result = REDLOCK_ENOMEM;
     }
     if (result == REDLOCK_OK) {
-        rl_claim_enter(claim); /* ours until the end, whatever answers come late */
-        query.op.claim = claim;
-        query.op.step = query_step;
-        query.op.heard = query_heard;
-        claim->op = &query.op;
-        claim->query = true;
-        claim->endless = endless;
+        rl_lease_ref(lease); /* ours until the end, whatever answers come late */
+        query.call.lease = lease;
+        query.call.step = query_step;
+        query.call.on_vote = query_on_vote;
+        lease->call = &query.call;
+        lease->query = true;
+        lease->endless = endless;
         query.began_ns = now_ns;
-        query.op.connect_until_ns = now_ns + client->nodes.settings.connect_timeout_ns;
-        rl_report_open(&query.op.report, client, report);
-        query_step(&query.op, now_ns);
+        query.call.connect_until_ns = now_ns + client->nodes.settings.connect_timeout_ns;
+        rl_report_open(&query.call.report, client, report);
+        query_step(&query.call, now_ns);
         rl_loop_submit(client, now_ns);
-        result = rl_op_wait(&query.op, NULL);
-        claim->op = NULL;
-        rl_claim_leave(claim, rl_client_now_ns(client));
+        result = rl_call_wait(&query.call, NULL);
+        lease->call = NULL;
+        rl_lease_unref(lease, rl_client_now_ns(client));
     }
     rl_client_leave_blocking(client, cancel_state);
     return result;
@@ -231,7 +232,7 @@ static int ask_all(redlock *client, enum rl_verb verb, bool endless, const void 
         .name_len = name_len,
         .owner = "",
     };
-    return rl_look(client, verb, endless, &target, report, NULL);
+    return rl_inspect(client, verb, endless, &target, report, NULL);
 }
 
 int redlock_inspect(redlock *client, const void *name, size_t name_len,

@@ -1,6 +1,6 @@
 /* inspect.h - a question about a name to every master that can be asked, as a blocking call. */
-#ifndef RL_LOOK_H
-#define RL_LOOK_H
+#ifndef RL_INSPECT_H
+#define RL_INSPECT_H
 
 #include "engine/call.h"
 
@@ -8,8 +8,8 @@
  * none; `endless`: RL_FORCE deletes also what has no TTL. `report` and `views` (one a node, for
  * RL_INSPECT; those that answered are written) may be NULL. 0: a majority answered, ENOQUORUM,
  * EWRONGTYPE (RL_FORCE), EINVAL, EFORK, ... */
-int rl_look(redlock *client, enum rl_verb verb, bool endless, const struct rl_target *target,
-            redlock_report *report, redlock_node_view *views);
+int rl_inspect(redlock *client, enum rl_verb verb, bool endless, const struct rl_target *target,
+               redlock_report *report, redlock_node_view *views);
 
 /* What one master says of a lock and one owner. */
 struct rl_held_by {

@@ -29,7 +29,7 @@ void rl_lock_recycle(struct redlock_lock *lock)
 {
     redlock *client = lock->client;
     atomic_store(&lock->deadline_ns, 0);
-    lock->claim = NULL;
+    lock->lease = NULL;
     rl_notice_drop(client, &lock->lost);
     lock->on_lost = NULL;
     lock->next_free = NULL;
@@ -64,15 +64,15 @@ int64_t redlock_validity_ms(const redlock_lock *lock)
 
 const char *redlock_token(const redlock_lock *lock)
 {
-    return lock && lock->claim ? lock->claim->token : "";
+    return lock && lock->lease ? lock->lease->token : "";
 }
 
 const char *redlock_name_at(const redlock_lock *lock, size_t index, size_t *ret_len)
 {
     redlock_bytes name = {.bytes = "", .len = 0};
     size_t at = 0;
-    for (size_t i = 0; lock && lock->claim && i <= index; i++) {
-        if (!rl_names_next(&lock->claim->target, &at, &name)) {
+    for (size_t i = 0; lock && lock->lease && i <= index; i++) {
+        if (!rl_names_next(&lock->lease->target, &at, &name)) {
             name = (redlock_bytes){.bytes = "", .len = 0};
             break;
         }
@@ -89,12 +89,12 @@ const char *redlock_name(const redlock_lock *lock, size_t *ret_len)
 
 size_t redlock_name_count(const redlock_lock *lock)
 {
-    return lock && lock->claim ? rl_names_count(&lock->claim->target) : 0;
+    return lock && lock->lease ? rl_names_count(&lock->lease->target) : 0;
 }
 
 int rl_lock_check(const struct redlock_lock *lock)
 {
-    if (!lock->claim)
+    if (!lock->lease)
         return REDLOCK_ENOTHELD;
-    return lock->claim->op ? REDLOCK_EBUSY : 0;
+    return lock->lease->call ? REDLOCK_EBUSY : 0;
 }

@@ -182,9 +182,9 @@ static void go(const struct taking *taking)
         rl_client_go(taking->clients[i]);
 }
 
-static struct rl_beside beside_of(const struct taking *taking)
+static struct rl_group group_of(const struct taking *taking)
 {
-    return (struct rl_beside){
+    return (struct rl_group){
         .clients = taking->clients,
         .count = taking->count,
         .left_ns = taking->wait_ms > 0 ? remaining_ns(taking) : INT64_MAX,
@@ -193,13 +193,13 @@ static struct rl_beside beside_of(const struct taking *taking)
 
 static int take(const struct taking *taking, redlock_item *item, int64_t wait_ms)
 {
-    const struct rl_beside beside = beside_of(taking);
+    const struct rl_group group = group_of(taking);
     const redlock_bytes name = {.bytes = item->name, .len = item->name_len};
-    const struct rl_asked asked = {.names = &name, .count = 1, .beside = &beside};
+    const struct rl_names_arg names_arg = {.names = &name, .count = 1, .group = &group};
     redlock_options options = *item->options;
     redlock_lock *lock = NULL;
     options.wait_ms = wait_ms;
-    item->result = rl_try(item->client, &asked, &options, &lock);
+    item->result = rl_try(item->client, &names_arg, &options, &lock);
     item->lock = item->result == REDLOCK_OK ? lock : NULL;
     return item->result;
 }
@@ -225,8 +225,8 @@ static int take_all(struct taking *taking, size_t first, size_t *ret_refused)
     }
     if (result == REDLOCK_ECANCELED) {
         /* Maybe the client of another one than this has ended its try. */
-        const struct rl_beside beside = beside_of(taking);
-        size_t ended = rl_beside_ended(&beside);
+        const struct rl_group group = group_of(taking);
+        size_t ended = rl_group_canceled(&group);
         at = ended < taking->count ? ended : at;
         taking->items[at].result = result;
     }

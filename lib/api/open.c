@@ -204,7 +204,7 @@ static redlock *new_client(const redlock_config *config)
     client->loop.epoll_fd = client->loop.wake_fd = -1;
     client->drive.kick_fd = client->drive.outer_fd = -1;
     client->drive.told_ns = INT64_MAX;
-    client->leases.sweep_ns = INT64_MAX;
+    client->leases.release_retry_ns = INT64_MAX;
     client->nodes.proof.again_ns = INT64_MAX;
     client->log.write = config->log;
     client->log.context = config->log_context;

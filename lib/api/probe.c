@@ -35,7 +35,7 @@ int redlock_probe(redlock *client, const char *prefix, redlock_status_report *re
         .name_len = (size_t)len,
         .owner = "",
     };
-    result = rl_status_look(client, ret_status, &status);
+    result = rl_status_check(client, ret_status, &status);
     if (result == REDLOCK_OK || result == REDLOCK_ENOQUORUM)
         result = rl_probe_run(client, &target, &status);
     rl_client_leave_blocking(client, cancel_state);

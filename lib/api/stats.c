@@ -26,10 +26,10 @@ int redlock_get_stats(redlock *client, redlock_stats *ret_stats)
         return result;
     redlock_stats stats = client->stats;
     stats.waiting = client->lines.waiting;
-    stats.pending_releases = rl_claims_unsettled(client, rl_client_now_ns(client));
+    stats.pending_releases = rl_leases_unsettled(client, rl_client_now_ns(client));
     stats.held = 0;
     for (const struct redlock_lock *lock = client->locks.all; lock; lock = lock->next_all)
-        stats.held += lock->claim != NULL;
+        stats.held += lock->lease != NULL;
     stats.reconnects = 0;
     for (unsigned i = 0; i < client->nodes.n; i++) {
         uint64_t connects = client->nodes.all[i].connects;

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-struct look {
-    struct rl_op op; /* first */
+struct check {
+    struct rl_call call; /* first */
     struct rl_status *status;
     bool asked;
     uint64_t silent;
@@ -62,95 +62,96 @@ static void describe(struct rl_node *node, redlock_node_status *entry, int64_t n
         snprintf(entry->text, sizeof(entry->text), "%s", rl_node_why(node, now_ns));
 }
 
-static void look_finish(struct look *look, int64_t now_ns)
+static void check_finish(struct check *check, int64_t now_ns)
 {
-    struct rl_status *status = look->status;
-    redlock *client = look->op.client;
+    struct rl_status *status = check->status;
+    redlock *client = check->call.client;
     for (unsigned i = 0; i < client->nodes.n; i++) {
-        redlock_node_status node = {.round_trip_us = look->round_trip_us[i]};
+        redlock_node_status node = {.round_trip_us = check->round_trip_us[i]};
         describe(&client->nodes.all[i], &node, now_ns);
-        if (look->silent & rl_bit(i))
+        if (check->silent & rl_bit(i))
             node.state = REDLOCK_NODE_STALLED;
         rl_status_show(status, i, &node);
     }
     rl_status_publish(status);
-    rl_op_finish(&look->op,
-                 status->whole.ready >= status->whole.needed ? REDLOCK_OK : REDLOCK_ENOQUORUM);
+    rl_call_finish(&check->call, status->whole.ready >= status->whole.needed
+                                     ? REDLOCK_OK
+                                     : REDLOCK_ENOQUORUM);
 }
 
-static void look_pinged(struct rl_op *op, struct rl_node *node, int64_t round_trip_ns)
+static void check_pinged(struct rl_call *call, struct rl_node *node, int64_t round_trip_ns)
 {
-    struct look *look = (struct look *)op;
+    struct check *check = (struct check *)call;
     uint64_t bit = rl_bit(node->index);
-    if (!(look->silent & bit))
+    if (!(check->silent & bit))
         return;
-    look->silent &= ~bit;
-    look->round_trip_us[node->index] = round_trip_ns / 1000;
-    if (!look->silent)
-        rl_op_due(op, 0);
+    check->silent &= ~bit;
+    check->round_trip_us[node->index] = round_trip_ns / 1000;
+    if (!check->silent)
+        rl_call_due(call, 0);
 }
 
 /* Where the connection broke the answer will not come: it is asked anew by the next one. */
-static void look_again(struct look *look, int64_t now_ns)
+static void check_again(struct check *check, int64_t now_ns)
 {
-    redlock *client = look->op.client;
+    redlock *client = check->call.client;
     bool again = false;
-    for (uint64_t rest = look->silent; rest; rest &= rest - 1) {
+    for (uint64_t rest = check->silent; rest; rest &= rest - 1) {
         struct rl_node *node = &client->nodes.all[rl_first(rest)];
-        bool anew = node->mode == RL_UP && node->since_ns > look->asked_ns;
+        bool anew = node->mode == RL_UP && node->since_ns > check->asked_ns;
         bool gone = node->mode != RL_UP && !rl_node_pending(node);
-        if (gone || (anew && !rl_node_ping(node, now_ns, look->until_ns)))
-            look->silent &= ~rl_bit(node->index);
+        if (gone || (anew && !rl_node_ping(node, now_ns, check->until_ns)))
+            check->silent &= ~rl_bit(node->index);
         again |= anew;
     }
     if (again)
-        look->asked_ns = now_ns;
+        check->asked_ns = now_ns;
 }
 
-static void look_step(struct rl_op *op, int64_t now_ns)
+static void check_step(struct rl_call *call, int64_t now_ns)
 {
-    struct look *look = (struct look *)op;
-    redlock *client = op->client;
-    if (!look->asked) {
-        if (rl_nodes_pending(&client->nodes) > 0 && now_ns < look->until_ns) {
-            rl_op_due(op, look->until_ns);
+    struct check *check = (struct check *)call;
+    redlock *client = call->client;
+    if (!check->asked) {
+        if (rl_nodes_pending(&client->nodes) > 0 && now_ns < check->until_ns) {
+            rl_call_due(call, check->until_ns);
             return;
         }
-        look->asked = true;
-        look->asked_ns = now_ns;
-        look->until_ns = now_ns + client->nodes.settings.connect_timeout_ns;
+        check->asked = true;
+        check->asked_ns = now_ns;
+        check->until_ns = now_ns + client->nodes.settings.connect_timeout_ns;
         for (unsigned i = 0; i < client->nodes.n; i++) {
-            look->round_trip_us[i] = -1;
-            if (rl_node_ping(&client->nodes.all[i], now_ns, look->until_ns))
-                look->silent |= rl_bit(i);
+            check->round_trip_us[i] = -1;
+            if (rl_node_ping(&client->nodes.all[i], now_ns, check->until_ns))
+                check->silent |= rl_bit(i);
         }
     }
-    look_again(look, now_ns);
-    if (look->silent && now_ns < look->until_ns)
-        rl_op_due(op, look->until_ns);
+    check_again(check, now_ns);
+    if (check->silent && now_ns < check->until_ns)
+        rl_call_due(call, check->until_ns);
     else
-        look_finish(look, now_ns);
+        check_finish(check, now_ns);
 }
 
-int rl_status_look(redlock *client, redlock_status_report *to, struct rl_status *ret_status)
+int rl_status_check(redlock *client, redlock_status_report *to, struct rl_status *ret_status)
 {
-    struct look look = {.status = ret_status};
+    struct check check = {.status = ret_status};
     char why[RL_STRUCT_WHY_MAX];
     if (!rl_status_open(ret_status, client, to, why, sizeof(why))) {
         rl_client_log(client, REDLOCK_LOG_ERROR, "%s", why);
         return REDLOCK_EINVAL;
     }
     int64_t now_ns = rl_loop_catch_up(client);
-    int result = rl_op_begin(&look.op, client);
+    int result = rl_call_begin(&check.call, client);
     if (result)
         return result;
-    look.op.step = look_step;
-    look.op.pinged = look_pinged;
+    check.call.step = check_step;
+    check.call.pinged = check_pinged;
     /* A little longer than connecting may take, so that its failure's text is known. */
-    look.until_ns = now_ns + client->nodes.settings.connect_timeout_ns + 50 * RL_NS_PER_MS;
-    look_step(&look.op, now_ns);
+    check.until_ns = now_ns + client->nodes.settings.connect_timeout_ns + 50 * RL_NS_PER_MS;
+    check_step(&check.call, now_ns);
     rl_loop_submit(client, now_ns);
-    return rl_op_wait(&look.op, NULL);
+    return rl_call_wait(&check.call, NULL);
 }
 
 int redlock_get_status(redlock *client, redlock_status_report *ret_status)
@@ -162,7 +163,7 @@ int redlock_get_status(redlock *client, redlock_status_report *ret_status)
     int result = rl_client_enter_blocking(client, &cancel_state);
     if (result)
         return result;
-    result = rl_status_look(client, ret_status, &status);
+    result = rl_status_check(client, ret_status, &status);
     rl_client_leave_blocking(client, cancel_state);
     return result;
 }

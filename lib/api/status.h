@@ -6,6 +6,6 @@
 
 /* Wait for the masters to be known, ask each for a PING, and write what each is worth. The
  * caller has entered the client for a call that blocks. As redlock_get_status(). */
-int rl_status_look(redlock *client, redlock_status_report *to, struct rl_status *ret_status);
+int rl_status_check(redlock *client, redlock_status_report *to, struct rl_status *ret_status);
 
 #endif

@@ -1,5 +1,5 @@
-/* try.c - redlock_try*: what the caller says is checked, then an attempt (acquire.h) is made,
- * waited for or left to call back. Those for several names: try_names.c. */
+/* try.c - redlock_try*: what the caller says is checked, then an acquisition (acquire.h) is
+ * made, waited for or left to call back. Those for several names: try_names.c. */
 #include "config_auto.h"
 
 #include "api/try.h"
@@ -20,15 +20,15 @@ static int refuse(redlock *client, const char *why)
 }
 
 /* The name, or several as one. */
-static int check_names(redlock *client, const struct rl_asked *asked,
+static int check_names(redlock *client, const struct rl_names_arg *names_arg,
                        struct rl_target *ret_target)
 {
     char why[RL_NAME_WHY_MAX];
-    const redlock_bytes *name = asked->names;
-    if (asked->packed) {
-        ret_target->name = asked->packed;
+    const redlock_bytes *name = names_arg->names;
+    if (names_arg->packed) {
+        ret_target->name = names_arg->packed;
         ret_target->name_len =
-            rl_names_pack(name, asked->count, asked->packed, why, sizeof(why));
+            rl_names_pack(name, names_arg->count, names_arg->packed, why, sizeof(why));
         return ret_target->name_len ? 0 : refuse(client, why);
     }
     if (!rl_name_allowed(name->bytes, name->len, why, sizeof(why)))
@@ -95,14 +95,14 @@ static int take_options(redlock *client, const redlock_options *given,
 }
 
 /* The kind of lock that the options name, on as many masters as there are. */
-static int choose_kind(redlock *client, const struct rl_asked *asked,
+static int choose_kind(redlock *client, const struct rl_names_arg *names_arg,
                        const redlock_options *options, const struct rl_kind **ret_kind)
 {
     char why[160];
     const struct rl_kind *kind = rl_kind_on(options->kind, client->nodes.n);
     if (!kind)
         return refuse(client, "kind must be one of enum redlock_kind");
-    if (asked->packed && options->kind != REDLOCK_PLAIN) {
+    if (names_arg->packed && options->kind != REDLOCK_PLAIN) {
         refuse(client, "only plain locks can be taken on several names at once");
         return REDLOCK_ENOTSUP;
     }
@@ -113,37 +113,37 @@ static int choose_kind(redlock *client, const struct rl_asked *asked,
         refuse(client, why);
         return REDLOCK_ENOTSUP;
     }
-    *ret_kind = asked->packed ? rl_kind(RL_ROW_SEVERAL) : kind;
+    *ret_kind = names_arg->packed ? rl_kind(RL_ROW_SEVERAL) : kind;
     return 0;
 }
 
-/* What a try is about: all but the owner, which is the attempt's. */
-static int aim(redlock *client, const struct rl_asked *asked, const redlock_options *options,
-               struct rl_target *ret_target)
+/* What a try is about: all but the owner, which is the acquisition's. */
+static int resolve_target(redlock *client, const struct rl_names_arg *names_arg,
+                          const redlock_options *options, struct rl_target *ret_target)
 {
-    int result = choose_kind(client, asked, options, &ret_target->kind);
-    return result ? result : check_names(client, asked, ret_target);
+    int result = choose_kind(client, names_arg, options, &ret_target->kind);
+    return result ? result : check_names(client, names_arg, ret_target);
 }
 
 /* What both calls begin with: a `try` that has been checked and given a handle, ready to be
- * put to work with rl_attempt_start(). */
-static int prepare(struct rl_attempt *attempt, redlock *client, const struct rl_target *target,
-                   const redlock_options *options)
+ * put to work with rl_acquire_start(). */
+static int begin_call(struct rl_acquire *acquire, redlock *client,
+                      const struct rl_target *target, const redlock_options *options)
 {
     int64_t ttl_ms = 0;
     int result = check(client, target, options, &ttl_ms);
     if (result == 0 && atomic_load(&client->calls.canceled))
         result = REDLOCK_ECANCELED;
-    if (result == 0 && (options->auto_renew || options->on_lost || attempt->op.async))
+    if (result == 0 && (options->auto_renew || options->on_lost || acquire->call.async))
         result = rl_drive_need(client);
     if (result)
         return result;
-    rl_attempt_init(attempt, client, target, options, ttl_ms);
-    attempt->lock = rl_lock_new(client);
-    if (!attempt->lock)
+    rl_acquire_init(acquire, client, target, options, ttl_ms);
+    acquire->lock = rl_lock_new(client);
+    if (!acquire->lock)
         return REDLOCK_ENOMEM;
-    if (rl_op_begin(&attempt->op, client)) {
-        rl_lock_recycle(attempt->lock);
+    if (rl_call_begin(&acquire->call, client)) {
+        rl_lock_recycle(acquire->lock);
         return REDLOCK_ENOMEM;
     }
     return 0;
@@ -162,10 +162,10 @@ bool rl_options_take(const redlock_options *given, redlock_options *ret_options,
     return rl_struct_take(&shape, given, ret_options, why, why_size);
 }
 
-int rl_try(redlock *client, const struct rl_asked *asked, const redlock_options *given,
+int rl_try(redlock *client, const struct rl_names_arg *names_arg, const redlock_options *given,
            redlock_lock **ret_lock)
 {
-    struct rl_attempt attempt;
+    struct rl_acquire acquire;
     redlock_options options;
     struct rl_target target;
     int cancel_state;
@@ -174,18 +174,18 @@ int rl_try(redlock *client, const struct rl_asked *asked, const redlock_options 
     int result = rl_client_enter_blocking(client, &cancel_state);
     if (result)
         return result;
-    memset(&attempt, 0, offsetof(struct rl_attempt, held_ns));
-    attempt.beside = asked->beside;
+    memset(&acquire, 0, offsetof(struct rl_acquire, held_ns));
+    acquire.group = names_arg->group;
     int64_t now_ns = rl_loop_catch_up(client);
     result = take_options(client, given, &options);
     if (result == 0)
-        result = aim(client, asked, &options, &target);
+        result = resolve_target(client, names_arg, &options, &target);
     if (result == 0)
-        result = prepare(&attempt, client, &target, &options);
+        result = begin_call(&acquire, client, &target, &options);
     if (result == 0) {
-        rl_attempt_start(&attempt, now_ns);
+        rl_acquire_start(&acquire, now_ns);
         rl_loop_submit(client, now_ns);
-        result = rl_op_wait(&attempt.op, ret_lock);
+        result = rl_call_wait(&acquire.call, ret_lock);
     }
     rl_client_leave_blocking(client, cancel_state);
     return result;
@@ -195,8 +195,8 @@ int redlock_try_n(redlock *client, const void *name, size_t name_len,
                   const redlock_options *options, redlock_lock **ret_lock)
 {
     const redlock_bytes one = {.bytes = name, .len = name_len};
-    const struct rl_asked asked = {.names = &one, .count = 1};
-    return rl_try(client, &asked, options, ret_lock);
+    const struct rl_names_arg names_arg = {.names = &one, .count = 1};
+    return rl_try(client, &names_arg, options, ret_lock);
 }
 
 int redlock_try(redlock *client, const char *name, const redlock_options *options,
@@ -207,8 +207,8 @@ int redlock_try(redlock *client, const char *name, const redlock_options *option
 
 /* ---- asynchronous --------------------------------------------------------------------- */
 
-/* The attempt's block ends in the name. */
-static int try_async(redlock *client, const struct rl_asked *asked,
+/* The acquisition's block ends in the name. */
+static int try_async(redlock *client, const struct rl_names_arg *names_arg,
                      const redlock_options *given, redlock_done_fn *done, void *context,
                      uint64_t *ret_id)
 {
@@ -216,28 +216,30 @@ static int try_async(redlock *client, const struct rl_asked *asked,
     struct rl_target target;
     int result = take_options(client, given, &options);
     if (result == 0)
-        result = aim(client, asked, &options, &target);
+        result = resolve_target(client, names_arg, &options, &target);
     if (result)
         return result;
-    struct rl_attempt *attempt = rl_op_new(client, sizeof(*attempt) + target.name_len,
-                                           offsetof(struct rl_attempt, held_ns), done, context);
-    if (!attempt)
+    struct rl_acquire *acquire =
+        rl_call_new(client, sizeof(*acquire) + target.name_len,
+                    offsetof(struct rl_acquire, held_ns), done, context);
+    if (!acquire)
         return REDLOCK_ENOMEM;
-    result = prepare(attempt, client, &target, &options);
+    result = begin_call(acquire, client, &target, &options);
     if (result) {
-        rl_op_free(client, attempt);
+        rl_call_free(client, acquire);
         return result;
     }
-    memcpy(attempt + 1, target.name, target.name_len);
-    attempt->target.name = attempt + 1;
+    memcpy(acquire + 1, target.name, target.name_len);
+    acquire->target.name = acquire + 1;
     if (ret_id)
-        *ret_id = attempt->op.id;
-    rl_attempt_start(attempt, rl_client_now_ns(client));
+        *ret_id = acquire->call.id;
+    rl_acquire_start(acquire, rl_client_now_ns(client));
     return 0;
 }
 
-int rl_try_async(redlock *client, const struct rl_asked *asked, const redlock_options *options,
-                 redlock_done_fn *done, void *context, uint64_t *ret_id)
+int rl_try_async(redlock *client, const struct rl_names_arg *names_arg,
+                 const redlock_options *options, redlock_done_fn *done, void *context,
+                 uint64_t *ret_id)
 {
     int cancel_state;
     if (!client || !done)
@@ -245,7 +247,7 @@ int rl_try_async(redlock *client, const struct rl_asked *asked, const redlock_op
     int result = rl_client_enter(client, &cancel_state);
     if (result)
         return result;
-    result = try_async(client, asked, options, done, context, ret_id);
+    result = try_async(client, names_arg, options, done, context, ret_id);
     rl_client_leave(client, cancel_state);
     return result;
 }
@@ -255,8 +257,8 @@ int redlock_try_async(redlock *client, const void *name, size_t name_len,
                       uint64_t *ret_id)
 {
     const redlock_bytes one = {.bytes = name, .len = name_len};
-    const struct rl_asked asked = {.names = &one, .count = 1};
-    return rl_try_async(client, &asked, options, done, context, ret_id);
+    const struct rl_names_arg names_arg = {.names = &one, .count = 1};
+    return rl_try_async(client, &names_arg, options, done, context, ret_id);
 }
 
 int redlock_cancel(redlock *client, uint64_t id)
@@ -265,12 +267,12 @@ int redlock_cancel(redlock *client, uint64_t id)
     int result = rl_client_enter(client, &cancel_state);
     if (result)
         return result;
-    struct rl_op *op = client->calls.first;
-    while (op && !(op->async && op->id == id && op->cancel))
-        op = op->next;
-    result = op && !op->done ? REDLOCK_OK : REDLOCK_ENOTHELD;
+    struct rl_call *call = client->calls.first;
+    while (call && !(call->async && call->id == id && call->cancel))
+        call = call->next;
+    result = call && !call->done ? REDLOCK_OK : REDLOCK_ENOTHELD;
     if (result == REDLOCK_OK)
-        op->cancel(op, rl_client_now_ns(client));
+        call->cancel(call, rl_client_now_ns(client));
     rl_client_leave(client, cancel_state);
     return result;
 }

@@ -6,7 +6,7 @@
 
 /* What is taken together, on several clients (multi_lock.c): the try ends with ECANCELED when
  * one of them does. */
-struct rl_beside {
+struct rl_group {
     redlock *const *clients;
     size_t count;
     int64_t left_ns; /* for how long the others wait, and who asks once as well; INT64_MAX:
@@ -14,23 +14,24 @@ struct rl_beside {
 };
 
 /* The place of one whose client is cancelled or is being closed; `count`: there is none. */
-size_t rl_beside_ended(const struct rl_beside *beside);
+size_t rl_group_canceled(const struct rl_group *group);
 
-struct rl_asked {
+struct rl_names_arg {
     const redlock_bytes *names;
     size_t count;
     char *packed; /* RL_NAMES_BYTES_MAX bytes for the names as one; NULL: it is one name */
-    const struct rl_beside *beside; /* or NULL */
+    const struct rl_group *group; /* or NULL */
 };
 
 /* A caller's options as this library knows them. False, and why: see rl_struct_take(). */
 bool rl_options_take(const redlock_options *given, redlock_options *ret_options, char *why,
                      size_t why_size);
 
-int rl_try(redlock *client, const struct rl_asked *asked, const redlock_options *options,
-           redlock_lock **ret_lock);
+int rl_try(redlock *client, const struct rl_names_arg *names_arg,
+           const redlock_options *options, redlock_lock **ret_lock);
 
-int rl_try_async(redlock *client, const struct rl_asked *asked, const redlock_options *options,
-                 redlock_done_fn *done, void *context, uint64_t *ret_id);
+int rl_try_async(redlock *client, const struct rl_names_arg *names_arg,
+                 const redlock_options *options, redlock_done_fn *done, void *context,
+                 uint64_t *ret_id);
 
 #endif

@@ -10,8 +10,8 @@ int redlock_try_names_n(redlock *client, const redlock_bytes *names, size_t coun
                         const redlock_options *options, redlock_lock **ret_lock)
 {
     char packed[RL_NAMES_BYTES_MAX];
-    const struct rl_asked asked = {.names = names, .count = count, .packed = packed};
-    return rl_try(client, &asked, options, ret_lock);
+    const struct rl_names_arg names_arg = {.names = names, .count = count, .packed = packed};
+    return rl_try(client, &names_arg, options, ret_lock);
 }
 
 int redlock_try_names(redlock *client, const char *const names[], size_t count,
@@ -31,6 +31,6 @@ int redlock_try_names_async(redlock *client, const redlock_bytes *names, size_t 
                             void *context, uint64_t *ret_id)
 {
     char packed[RL_NAMES_BYTES_MAX];
-    const struct rl_asked asked = {.names = names, .count = count, .packed = packed};
-    return rl_try_async(client, &asked, options, done, context, ret_id);
+    const struct rl_names_arg names_arg = {.names = names, .count = count, .packed = packed};
+    return rl_try_async(client, &names_arg, options, done, context, ret_id);
 }

@@ -3,8 +3,8 @@
  * The parsers of single values know an offset into their text, not a file: they fill in a
  * problem. Whoever called them knows the place, and makes a redlock_error of it.
  */
-#ifndef RL_PROBLEM_H
-#define RL_PROBLEM_H
+#ifndef RL_DIAGNOSTIC_H
+#define RL_DIAGNOSTIC_H
 
 #include <redlock.h>
 

@@ -1,6 +1,6 @@
 /* eventfd.h - an eventfd that makes somebody who waits for descriptors look up. */
-#ifndef RL_BELL_H
-#define RL_BELL_H
+#ifndef RL_EVENTFD_H
+#define RL_EVENTFD_H
 
 #include <errno.h>
 #include <stdint.h>

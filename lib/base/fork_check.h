@@ -1,8 +1,8 @@
 /* fork_check.h - was this made here, or is this a child that fork() copied it into? Told by a
  * page of memory that the kernel wipes in children, where there is such a thing, because
  * getpid() is a system call, and redlock_validity_ms() is asked before every effect. */
-#ifndef RL_BORN_H
-#define RL_BORN_H
+#ifndef RL_FORK_CHECK_H
+#define RL_FORK_CHECK_H
 
 #include <stdbool.h>
 #include <sys/types.h>

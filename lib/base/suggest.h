@@ -1,7 +1,7 @@
 /* suggest.h - "did you mean": the known name that a wrong one was probably meant to be.
  * Core. */
-#ifndef RL_NEAREST_H
-#define RL_NEAREST_H
+#ifndef RL_SUGGEST_H
+#define RL_SUGGEST_H
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* text_escape.h - other people's bytes, made fit for a message, a log or a terminal. Core. */
-#ifndef RL_PRINTABLE_H
-#define RL_PRINTABLE_H
+#ifndef RL_TEXT_ESCAPE_H
+#define RL_TEXT_ESCAPE_H
 
 #include <stddef.h>
 

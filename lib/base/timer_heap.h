@@ -1,7 +1,7 @@
 /* timer_heap.h - what is due when: a heap of timers that live inside what they are for. Core.
  */
-#ifndef RL_TIMER_H
-#define RL_TIMER_H
+#ifndef RL_TIMER_HEAP_H
+#define RL_TIMER_HEAP_H
 
 #include <stddef.h>
 #include <stdint.h>

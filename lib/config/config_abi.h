@@ -1,6 +1,6 @@
 /* config_abi.h - structs of an application, whatever version of redlock.h it knows. Core. */
-#ifndef RL_CONFIG_TAKE_H
-#define RL_CONFIG_TAKE_H
+#ifndef RL_CONFIG_ABI_H
+#define RL_CONFIG_ABI_H
 
 #include <redlock.h>
 

@@ -87,24 +87,24 @@ unsigned rl_hold_judge_ask(struct rl_hold *hold, int64_t now_ns)
         /* Ordered acquisition: only a grant of the first one opens the way to the rest. */
         if (hold->held_back && rl_round_silent(&hold->ask) == hold->held_back) {
             if (hold->ask.yes)
-                return RL_WANTS_REST;
+                return RL_DO_ASK_REST;
             end(hold, now_ns);
-            return RL_DID_LOSE;
+            return RL_EV_REFUSED;
         }
         return 0;
     case RL_WON: {
         int64_t until = rl_validity_end_ns(hold->ask.t0_ns, hold->ttl_ns, hold->drift_factor);
         if (hold->distrusted || until - now_ns < RL_VALIDITY_GRAIN_NS) {
             end(hold, now_ns);
-            return RL_DID_LOSE;
+            return RL_EV_REFUSED;
         }
         hold->phase = RL_HOLD_HELD;
         hold->deadline_ns = until;
-        return RL_DID_WIN;
+        return RL_EV_ACQUIRED;
     }
     case RL_LOST:
         end(hold, now_ns);
-        return RL_DID_LOSE;
+        return RL_EV_REFUSED;
     }
     return 0;
 }
@@ -151,7 +151,7 @@ unsigned rl_hold_judge_extend(struct rl_hold *hold, int64_t now_ns)
     /* Too late, whatever the votes: somebody else may have held it in between. */
     if (rl_hold_over(hold, now_ns)) {
         end(hold, now_ns);
-        return RL_DID_DIE;
+        return RL_EV_LOST;
     }
     switch (rl_round_verdict(&hold->extend)) {
     case RL_OPEN:
@@ -163,16 +163,16 @@ unsigned rl_hold_judge_extend(struct rl_hold *hold, int64_t now_ns)
         if (until > hold->deadline_ns)
             hold->deadline_ns = until;
         hold->retake = hold->extend.no;
-        return RL_DID_EXTEND | (hold->retake ? RL_WANTS_RETAKE : 0u);
+        return RL_EV_EXTENDED | (hold->retake ? RL_DO_RETAKE : 0u);
     }
     case RL_LOST:
         hold->extending = false;
         /* A majority can't be ours any more: that is certain, not merely unconfirmed. */
         if (hold->n - rl_count(hold->extend.no) < rl_quorum_needed(hold->n)) {
             end(hold, now_ns);
-            return RL_DID_DIE;
+            return RL_EV_LOST;
         }
-        return RL_DID_NOT_EXTEND;
+        return RL_EV_NOT_EXTENDED;
     }
     return 0;
 }
@@ -236,7 +236,7 @@ unsigned rl_hold_check_release(struct rl_hold *hold)
     if (judge_release(hold) == 1)
         return 0;
     hold->releasing = false;
-    return RL_DID_FINISH;
+    return RL_EV_RELEASED;
 }
 
 int rl_hold_release_result(const struct rl_hold *hold)

@@ -61,14 +61,14 @@ static inline bool rl_hold_over(const struct rl_hold *hold, int64_t now_ns)
 
 /* What an event led to: a set. */
 enum {
-    RL_DID_WIN = 1 << 0,        /* HELD now */
-    RL_DID_LOSE = 1 << 1,       /* the attempt is lost: ENDING now */
-    RL_DID_EXTEND = 1 << 2,     /* the deadline has grown */
-    RL_DID_NOT_EXTEND = 1 << 3, /* the extension failed; the old deadline stands */
-    RL_DID_DIE = 1 << 4,        /* the lock is lost: ENDING now */
-    RL_DID_FINISH = 1 << 5,     /* the release is decided: rl_hold_release_result() */
-    RL_WANTS_REST = 1 << 6,     /* send the acquire to `held_back` */
-    RL_WANTS_RETAKE = 1 << 7    /* send a retake to `retake` */
+    RL_EV_ACQUIRED = 1 << 0,     /* HELD now */
+    RL_EV_REFUSED = 1 << 1,      /* the attempt is lost: ENDING now */
+    RL_EV_EXTENDED = 1 << 2,     /* the deadline has grown */
+    RL_EV_NOT_EXTENDED = 1 << 3, /* the extension failed; the old deadline stands */
+    RL_EV_LOST = 1 << 4,         /* the lock is lost: ENDING now */
+    RL_EV_RELEASED = 1 << 5,     /* the release is decided: rl_hold_release_result() */
+    RL_DO_ASK_REST = 1 << 6,     /* send the acquire to `held_back` */
+    RL_DO_RETAKE = 1 << 7        /* send a retake to `retake` */
 };
 
 void rl_hold_init(struct rl_hold *hold, unsigned n, int64_t ttl_ns, double drift_factor);
@@ -88,19 +88,19 @@ unsigned rl_hold_ask(struct rl_hold *hold, int64_t t0_ns, int64_t node_deadline_
                      uint64_t able, int first);
 uint64_t rl_hold_to_ask(const struct rl_hold *hold);
 
-/* After RL_WANTS_REST: the nodes to send to now (those still able), with a new deadline.
+/* After RL_DO_ASK_REST: the nodes to send to now (those still able), with a new deadline.
  * rl_hold_tick() then tells whether too few of them are left. */
 uint64_t rl_hold_ask_rest(struct rl_hold *hold, uint64_t able, int64_t node_deadline_ns);
 
 /* Begin to extend, while HELD and not extending. As rl_hold_ask; the caller then sends an
  * extend to rl_hold_to_extend(). A node that owes an answer on its slot in use is not able.
- * RL_DID_DIE where the lock has run out. */
+ * RL_EV_LOST where the lock has run out. */
 unsigned rl_hold_extend(struct rl_hold *hold, int64_t t0_ns, int64_t ttl_ns,
                         int64_t node_deadline_ns, uint64_t able);
 uint64_t rl_hold_to_extend(const struct rl_hold *hold);
 
 /* Give up, from ASKING or HELD. With `node_deadline_ns` above 0 answers are counted until
- * then and RL_DID_FINISH follows (maybe at once); with 0 nobody waits for them. */
+ * then and RL_EV_RELEASED follows (maybe at once); with 0 nobody waits for them. */
 unsigned rl_hold_release(struct rl_hold *hold, int64_t now_ns, int64_t node_deadline_ns);
 
 /* Should a release be queued for this node on this slot now? `active`: the slot's link is
@@ -138,7 +138,7 @@ unsigned rl_hold_tick(struct rl_hold *hold, int64_t now_ns);
 /* When rl_hold_tick() has something to do at the latest; INT64_MAX: never. */
 int64_t rl_hold_next_ns(const struct rl_hold *hold);
 
-/* After RL_DID_FINISH: 0, REDLOCK_EEXPIRED or REDLOCK_EUNCONFIRMED. */
+/* After RL_EV_RELEASED: 0, REDLOCK_EEXPIRED or REDLOCK_EUNCONFIRMED. */
 int rl_hold_release_result(const struct rl_hold *hold);
 
 /* ENDING, no answer is owed, and no key can be left anywhere. */

@@ -86,7 +86,7 @@ unsigned rl_hold_answer(struct rl_hold *hold, unsigned node, unsigned slot, enum
     uint64_t bit = rl_bit(node);
     assert(node < hold->n && slot < RL_SLOTS);
     /* Deadlines first: an answer from after its round's end is a late one. */
-    unsigned did = rl_hold_tick(hold, now_ns);
+    unsigned events = rl_hold_tick(hold, now_ns);
     if (verb == RL_RELEASE) {
         assert(hold->undo[slot] & bit);
         hold->undo[slot] &= ~bit;
@@ -96,22 +96,22 @@ unsigned rl_hold_answer(struct rl_hold *hold, unsigned node, unsigned slot, enum
         /* Gone already: by our own release, as far as anybody can tell. */
         if (vote == RL_VOTE_NO && (hold->release_lost & bit))
             vote = RL_VOTE_YES;
-        return did | count_vote(hold, node, verb, vote, now_ns);
+        return events | count_vote(hold, node, verb, vote, now_ns);
     }
     assert(hold->carry[slot] & bit);
     hold->carry[slot] &= ~bit;
     learn(hold, bit, slot, verb, vote, now_ns);
     bool fresh = hold->fresh[slot] & bit;
     if (fresh)
-        did |= count_vote(hold, node, verb, vote, now_ns);
+        events |= count_vote(hold, node, verb, vote, now_ns);
     /* A node that turns out, after the majority's yes, to have lost the key. */
     if (fresh && verb == RL_EXTEND && vote == RL_VOTE_NO && hold->phase == RL_HOLD_HELD &&
         !hold->extending && rl_round_verdict(&hold->extend) == RL_WON &&
         !rl_hold_over(hold, now_ns)) {
         hold->retake |= bit;
-        did |= RL_WANTS_RETAKE;
+        events |= RL_DO_RETAKE;
     }
-    return did;
+    return events;
 }
 
 void rl_hold_unexecuted(struct rl_hold *hold, unsigned node, unsigned slot, enum rl_verb verb)
@@ -159,13 +159,13 @@ unsigned rl_hold_link_lost(struct rl_hold *hold, unsigned node, unsigned slot, i
         hold->due |= bit;
         rl_hold_outlast(hold, now_ns);
     }
-    unsigned did = rl_hold_tick(hold, now_ns);
+    unsigned events = rl_hold_tick(hold, now_ns);
     if (carrying && (hold->fresh[slot] & bit)) {
-        did |= count_vote(hold, node, RL_ACQUIRE, RL_VOTE_FAILED, now_ns);
-        did |= count_vote(hold, node, RL_EXTEND, RL_VOTE_FAILED, now_ns);
+        events |= count_vote(hold, node, RL_ACQUIRE, RL_VOTE_FAILED, now_ns);
+        events |= count_vote(hold, node, RL_EXTEND, RL_VOTE_FAILED, now_ns);
     }
     /* A release is said again, by the next link: its round goes on (rl_hold_unsent). */
-    return did;
+    return events;
 }
 
 /* ---- time ----------------------------------------------------------------------------- */

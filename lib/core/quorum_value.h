@@ -2,8 +2,8 @@
  * a majority reaches, of 2, 1 and 3 holds on three masters 2. So a hold that is on a majority
  * is counted, and one that is not, is not. Core.
  */
-#ifndef RL_NUMBERS_H
-#define RL_NUMBERS_H
+#ifndef RL_QUORUM_VALUE_H
+#define RL_QUORUM_VALUE_H
 
 #include "redlock.h"
 

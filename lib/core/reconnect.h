@@ -1,6 +1,6 @@
 /* reconnect.h - when a connection that failed, or was lost, is made anew. Core. */
-#ifndef RL_RETRY_H
-#define RL_RETRY_H
+#ifndef RL_RECONNECT_H
+#define RL_RECONNECT_H
 
 #include "core/backoff.h"
 

@@ -7,8 +7,8 @@
  * second less is a proven hole, and INFO over-reports the uptime by up to a second, hence
  * the - 1.
  */
-#ifndef RL_INFO_H
-#define RL_INFO_H
+#ifndef RL_SERVER_INFO_H
+#define RL_SERVER_INFO_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -27,7 +27,7 @@
 /* Is there anything that goes on while no call of the user's does? */
 static bool outlives(redlock *client)
 {
-    return client->leases.ending_count > 0 || client->calls.async_count > 0 ||
+    return client->leases.releasing_count > 0 || client->calls.async_count > 0 ||
            client->leases.watched > 0 || client->notices.first ||
            (client->lines.departures > 0 &&
             rl_lines_departing(client, rl_client_now_ns(client)));

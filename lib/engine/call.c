@@ -11,56 +11,56 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCK_MIN 1536 /* an attempt at a lock with a name of usual length */
+#define BLOCK_MIN 1536 /* an acquisition at a lock with a name of usual length */
 #define BLOCKS_KEPT 1024
 #define ENDED_NS (100 * RL_NS_PER_MS) /* between looks at what is outside of the client */
 
 static void fire(struct rl_timer *timer, int64_t now_ns)
 {
-    struct rl_op *op = (struct rl_op *)timer;
-    if (op->done)
+    struct rl_call *call = (struct rl_call *)timer;
+    if (call->done)
         return;
-    if (op->ended && op->ended(op))
-        op->cancel(op, now_ns);
+    if (call->ended && call->ended(call))
+        call->cancel(call, now_ns);
     else
-        op->step(op, now_ns);
+        call->step(call, now_ns);
 }
 
-int rl_op_begin(struct rl_op *op, redlock *client)
+int rl_call_begin(struct rl_call *call, redlock *client)
 {
     if (rl_timers_reserve(&client->loop.timers) != 0)
         return REDLOCK_ENOMEM;
-    op->client = client;
-    op->timer.fire = fire;
-    op->next = client->calls.first;
-    if (op->next)
-        op->next->prev = op;
-    client->calls.first = op;
-    client->calls.async_count += op->async;
+    call->client = client;
+    call->timer.fire = fire;
+    call->next = client->calls.first;
+    if (call->next)
+        call->next->prev = call;
+    client->calls.first = call;
+    client->calls.async_count += call->async;
     return REDLOCK_OK;
 }
 
 /* An asynchronous call is done, and this is its turn to say so. */
 static void tell(redlock *client, struct rl_notice *notice)
 {
-    struct rl_op *op =
-        (struct rl_op *)(void *)((char *)notice - offsetof(struct rl_op, notice));
+    struct rl_call *call =
+        (struct rl_call *)(void *)((char *)notice - offsetof(struct rl_call, notice));
     redlock_lock *lock = NULL;
-    int result = op->conclude(op, &lock);
-    redlock_done_fn *told = op->tell;
-    void *context = op->context;
-    rl_op_end(op);
-    rl_op_free(client, op);
+    int result = call->conclude(call, &lock);
+    redlock_done_fn *told = call->tell;
+    void *context = call->context;
+    rl_call_end(call);
+    rl_call_free(client, call);
     rl_notice_call_begin(client, NULL);
     told(context, result, lock);
     rl_notice_call_end(client);
 }
 
-/* A block that an op lives in. Those that are free are kept in a list for the next ones. */
+/* A block that a call lives in. Those that are free are kept in a list for the next ones. */
 struct rl_block {
     struct rl_block *next;
     size_t size;
-    struct rl_op op[];
+    struct rl_call call[];
 };
 
 static struct rl_block *take_block(redlock *client, size_t size)
@@ -79,28 +79,28 @@ static struct rl_block *take_block(redlock *client, size_t size)
     return block;
 }
 
-void *rl_op_new(redlock *client, size_t size, size_t zeroed, redlock_done_fn *told,
-                void *context)
+void *rl_call_new(redlock *client, size_t size, size_t zeroed, redlock_done_fn *told,
+                  void *context)
 {
     struct rl_block *block = take_block(client, size);
     if (!block)
         return NULL;
-    struct rl_op *op = block->op;
-    memset(op, 0, zeroed);
-    op->async = true;
-    op->id = ++client->calls.last_id;
-    op->notice.tell = tell;
-    op->tell = told;
-    op->context = context;
-    return op;
+    struct rl_call *call = block->call;
+    memset(call, 0, zeroed);
+    call->async = true;
+    call->id = ++client->calls.last_id;
+    call->notice.tell = tell;
+    call->tell = told;
+    call->context = context;
+    return call;
 }
 
-void rl_op_free(redlock *client, void *op)
+void rl_call_free(redlock *client, void *call)
 {
-    if (!op)
+    if (!call)
         return;
     struct rl_block *block =
-        (struct rl_block *)(void *)((char *)op - offsetof(struct rl_block, op));
+        (struct rl_block *)(void *)((char *)call - offsetof(struct rl_block, call));
     if (client->calls.spare_block_count >= BLOCKS_KEPT) {
         free(block);
         return;
@@ -110,7 +110,7 @@ void rl_op_free(redlock *client, void *op)
     client->calls.spare_block_count++;
 }
 
-void rl_ops_free(redlock *client)
+void rl_calls_free(redlock *client)
 {
     while (client->calls.spare_blocks) {
         struct rl_block *block = client->calls.spare_blocks;
@@ -120,57 +120,57 @@ void rl_ops_free(redlock *client)
     client->calls.spare_block_count = 0;
 }
 
-void rl_op_due(struct rl_op *op, int64_t due_ns)
+void rl_call_due(struct rl_call *call, int64_t due_ns)
 {
-    if (op->ended && !op->done)
-        due_ns = rl_earlier_ns(due_ns, rl_client_now_ns(op->client) + ENDED_NS);
-    rl_timer_set(&op->client->loop.timers, &op->timer, due_ns);
+    if (call->ended && !call->done)
+        due_ns = rl_earlier_ns(due_ns, rl_client_now_ns(call->client) + ENDED_NS);
+    rl_timer_set(&call->client->loop.timers, &call->timer, due_ns);
 }
 
-static void join_crowd(struct rl_op *op)
+static void join_backlog(struct rl_call *call)
 {
-    redlock *client = op->client;
-    if (op->crowds)
+    redlock *client = call->client;
+    if (call->in_backlog)
         return;
-    op->crowds = true;
-    op->crowd_next = NULL;
-    op->crowd_prev = client->calls.crowd_last;
-    if (client->calls.crowd_last)
-        client->calls.crowd_last->crowd_next = op;
+    call->in_backlog = true;
+    call->backlog_next = NULL;
+    call->backlog_prev = client->calls.backlog_last;
+    if (client->calls.backlog_last)
+        client->calls.backlog_last->backlog_next = call;
     else
-        client->calls.crowd = op;
-    client->calls.crowd_last = op;
+        client->calls.backlog = call;
+    client->calls.backlog_last = call;
 }
 
-static void leave_crowd(struct rl_op *op)
+static void leave_backlog(struct rl_call *call)
 {
-    redlock *client = op->client;
-    if (!op->crowds)
+    redlock *client = call->client;
+    if (!call->in_backlog)
         return;
-    op->crowds = false;
-    if (op->crowd_prev)
-        op->crowd_prev->crowd_next = op->crowd_next;
+    call->in_backlog = false;
+    if (call->backlog_prev)
+        call->backlog_prev->backlog_next = call->backlog_next;
     else
-        client->calls.crowd = op->crowd_next;
-    if (op->crowd_next)
-        op->crowd_next->crowd_prev = op->crowd_prev;
+        client->calls.backlog = call->backlog_next;
+    if (call->backlog_next)
+        call->backlog_next->backlog_prev = call->backlog_prev;
     else
-        client->calls.crowd_last = op->crowd_prev;
+        client->calls.backlog_last = call->backlog_prev;
 }
 
-void rl_op_finish(struct rl_op *op, int result)
+void rl_call_finish(struct rl_call *call, int result)
 {
-    redlock *client = op->client;
-    struct rl_sleeper *sleeper = op->sleeper;
-    assert(!op->done);
-    op->done = true;
-    op->result = result;
-    leave_crowd(op);
-    rl_op_due(op, INT64_MAX);
-    if (op == client->loop.leader)
+    redlock *client = call->client;
+    struct rl_sleeper *sleeper = call->sleeper;
+    assert(!call->done);
+    call->done = true;
+    call->result = result;
+    leave_backlog(call);
+    rl_call_due(call, INT64_MAX);
+    if (call == client->loop.leader)
         rl_loop_rouse(client);
-    if (op->async) {
-        rl_notice_post(client, &op->notice);
+    if (call->async) {
+        rl_notice_post(client, &call->notice);
     } else if (sleeper && !sleeper->due) {
         sleeper->due = true;
         sleeper->next = client->loop.to_wake;
@@ -178,69 +178,69 @@ void rl_op_finish(struct rl_op *op, int result)
     }
 }
 
-void rl_op_let_go(struct rl_op *op, int result)
+void rl_call_finish_without_lease(struct rl_call *call, int result)
 {
-    struct rl_claim *claim = op->claim;
-    op->claim = NULL;
-    claim->op = NULL;
-    rl_op_finish(op, result);
+    struct rl_lease *lease = call->lease;
+    call->lease = NULL;
+    lease->call = NULL;
+    rl_call_finish(call, result);
 }
 
-void rl_op_abort(struct rl_op *op, int64_t now_ns)
+void rl_call_abort(struct rl_call *call, int64_t now_ns)
 {
-    if (op->cancel)
-        op->cancel(op, now_ns);
-    else if (op->claim)
-        rl_op_let_go(op, REDLOCK_ECANCELED);
+    if (call->cancel)
+        call->cancel(call, now_ns);
+    else if (call->lease)
+        rl_call_finish_without_lease(call, REDLOCK_ECANCELED);
     else
-        rl_op_finish(op, REDLOCK_ECANCELED);
+        rl_call_finish(call, REDLOCK_ECANCELED);
 }
 
-void rl_op_end(struct rl_op *op)
+void rl_call_end(struct rl_call *call)
 {
-    redlock *client = op->client;
-    assert(op->done);
-    if (op->prev)
-        op->prev->next = op->next;
+    redlock *client = call->client;
+    assert(call->done);
+    if (call->prev)
+        call->prev->next = call->next;
     else
-        client->calls.first = op->next;
-    if (op->next)
-        op->next->prev = op->prev;
-    client->calls.async_count -= op->async;
+        client->calls.first = call->next;
+    if (call->next)
+        call->next->prev = call->prev;
+    client->calls.async_count -= call->async;
     rl_timers_unreserve(&client->loop.timers);
 }
 
-bool rl_op_awaits_nodes(struct rl_op *op, uint64_t able, int64_t until_ns, int64_t crowd_ns,
-                        int64_t now_ns)
+bool rl_call_awaits_nodes(struct rl_call *call, uint64_t able, int64_t until_ns,
+                          int64_t backlog_ns, int64_t now_ns)
 {
-    redlock *client = op->client;
+    redlock *client = call->client;
     int64_t again_ns;
-    if (now_ns < crowd_ns && rl_nodes_crowded(&client->nodes, able, now_ns)) {
-        join_crowd(op);
-        rl_op_due(op, crowd_ns);
+    if (now_ns < backlog_ns && rl_nodes_saturated(&client->nodes, able, now_ns)) {
+        join_backlog(call);
+        rl_call_due(call, backlog_ns);
         return true;
     }
-    leave_crowd(op);
+    leave_backlog(call);
     if (now_ns >= until_ns || rl_nodes_ready(&client->nodes, able, now_ns, &again_ns))
         return false;
-    rl_op_due(op, again_ns < until_ns ? again_ns : until_ns);
+    rl_call_due(call, again_ns < until_ns ? again_ns : until_ns);
     return true;
 }
 
-void rl_ops_go_on(redlock *client, int64_t now_ns)
+void rl_backlog_resume(redlock *client, int64_t now_ns)
 {
-    while (client->calls.crowd &&
-           !rl_nodes_crowded(&client->nodes, rl_nodes_able(&client->nodes, now_ns), now_ns)) {
-        struct rl_op *op = client->calls.crowd;
-        leave_crowd(op);
-        op->step(op, now_ns);
+    while (client->calls.backlog &&
+           !rl_nodes_saturated(&client->nodes, rl_nodes_able(&client->nodes, now_ns), now_ns)) {
+        struct rl_call *call = client->calls.backlog;
+        leave_backlog(call);
+        call->step(call, now_ns);
     }
 }
 
-int rl_op_wait(struct rl_op *op, redlock_lock **ret_lock)
+int rl_call_wait(struct rl_call *call, redlock_lock **ret_lock)
 {
-    rl_loop_wait(op->client, op);
-    int result = op->conclude ? op->conclude(op, ret_lock) : op->result;
-    rl_op_end(op);
+    rl_loop_wait(call->client, call);
+    int result = call->conclude ? call->conclude(call, ret_lock) : call->result;
+    rl_call_end(call);
     return result;
 }

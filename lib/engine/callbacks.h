@@ -1,7 +1,7 @@
 /* callbacks.h - what users' callbacks are to be told: that an asynchronous call is done, that a
  * lock is lost. Told one at a time, in order, by whoever drives the client. Mutex held. */
-#ifndef RL_NOTICE_H
-#define RL_NOTICE_H
+#ifndef RL_CALLBACKS_H
+#define RL_CALLBACKS_H
 
 #include <redlock.h>
 

@@ -1,10 +1,10 @@
 /* client.h - what a client is made of, and how its parts meet. Internal.
  *
- *   op      one call of a user's: waits for nodes, for a round, for time (call.h)
- *   claim   one token on the nodes: a hold (core) and the requests that carry it (lease.h)
+ *   call      one call of a user's: waits for nodes, for a round, for time (call.h)
+ *   lease   one token on the nodes: a hold (core) and the requests that carry it (lease.h)
  *   node    one master (node.h); sub: where its releases are heard (subscriber.h)
- *   line    the ops that wait for one name, in the order they came (wait_queue.h)
- *   lock    the handle a user has: finds the claim, and knows the deadline by itself
+ *   line    the calls that wait for one name, in the order they came (wait_queue.h)
+ *   lock    the handle a user has: finds the lease, and knows the deadline by itself
  *   notice  something that a user's callback is to be told (callbacks.h)
  *
  * One mutex guards it all; it is never held across a wait or a callback. Whoever waits first
@@ -27,8 +27,8 @@
 #include <stdatomic.h>
 #include <sys/types.h>
 
-struct rl_op;
-struct rl_claim;
+struct rl_call;
+struct rl_lease;
 
 /* A user's handle. The memory stays a handle until the client closes, so that a thread that
  * comes too late finds "not held", and not somebody else's memory. */
@@ -36,7 +36,7 @@ struct redlock_lock {
     _Atomic int64_t deadline_ns; /* 0: not valid */
     _Atomic int64_t clock_epoch; /* of that time: in another one it is over (clock.h) */
     redlock *client;
-    struct rl_claim *claim; /* NULL: not held (any more) */
+    struct rl_lease *lease; /* NULL: not held (any more) */
     struct rl_notice lost;  /* posted once, when it is lost */
     redlock_lost_fn *on_lost;
     void *lost_context;
@@ -91,7 +91,7 @@ struct rl_loop {
     int wake_fd;
     struct rl_tag wake_tag;
     struct rl_timers timers;
-    struct rl_op *leader;
+    struct rl_call *leader;
     bool polling;           /* the leader waits for descriptors */
     int64_t polls_until_ns; /* until then at the longest */
     int64_t left_ns;        /* when a blocking call last looked at its descriptors */
@@ -114,13 +114,13 @@ struct rl_drive {
 
 /* call.c */
 struct rl_calls {
-    struct rl_op *first;              /* in progress, newest first */
-    struct rl_op *crowd, *crowd_last; /* that wait until less is under way */
-    unsigned callers;                 /* blocking calls that are in progress */
-    pthread_cond_t idle;              /* signalled when that becomes 0 */
+    struct rl_call *first;                  /* in progress, newest first */
+    struct rl_call *backlog, *backlog_last; /* that wait until less is under way */
+    unsigned callers;                       /* blocking calls that are in progress */
+    pthread_cond_t idle;                    /* signalled when that becomes 0 */
     unsigned async_count;
     uint64_t last_id;              /* of an asynchronous call */
-    struct rl_block *spare_blocks; /* where ops of asynchronous calls have lived */
+    struct rl_block *spare_blocks; /* where asynchronous calls have lived */
     unsigned spare_block_count;
     atomic_bool canceled;
     bool cancel_seen;
@@ -154,12 +154,12 @@ struct rl_requests {
 
 /* lease*.c, renewal.c */
 struct rl_leases {
-    struct rl_claim *open;   /* asking or held */
-    struct rl_claim *ending; /* that some node may have to be rid of */
-    unsigned ending_count;
-    int64_t sweep_ns; /* when to look at those; INT64_MAX: no need */
-    struct rl_claim *spare;
-    struct rl_claim **named; /* those of kinds with owners, by name; a power of 2 */
+    struct rl_lease *open;      /* asking or held */
+    struct rl_lease *releasing; /* that some node may have to be rid of */
+    unsigned releasing_count;
+    int64_t release_retry_ns; /* when to look at those; INT64_MAX: no need */
+    struct rl_lease *spare;
+    struct rl_lease **named; /* those of kinds with owners, by name; a power of 2 */
     size_t named_size, named_count;
     unsigned watched;  /* locks that are renewed, or whose loss is to be told */
     unsigned renewing; /* extension rounds under way for them */
@@ -273,7 +273,7 @@ int rl_loop_make_kick(redlock *client);
 void rl_loop_drain_kick(redlock *client);
 
 /* leader.c: lead, or sleep, until it is done. */
-void rl_loop_wait(redlock *client, struct rl_op *op);
+void rl_loop_wait(redlock *client, struct rl_call *call);
 
 /* background.c. Mutex held. */
 /* Somebody must see to what outlives this call: 0 or REDLOCK_ESYSTEM. */

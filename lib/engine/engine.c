@@ -17,28 +17,28 @@ static void on_changed(void *owner, struct rl_node *node, int64_t now_ns)
     if (node->mode == RL_UP)
         rl_lines_node_up(client, node->index, now_ns);
     rl_watches_node_changed(client, now_ns);
-    if (client->leases.ending_count > 0)
-        client->leases.sweep_ns = now_ns; /* releases that were due may go now */
-    for (struct rl_op *op = client->calls.first; op; op = op->next) {
-        if (!op->done)
-            rl_op_due(op, now_ns); /* who waits for nodes may look again */
+    if (client->leases.releasing_count > 0)
+        client->leases.release_retry_ns = now_ns; /* releases that were due may go now */
+    for (struct rl_call *call = client->calls.first; call; call = call->next) {
+        if (!call->done)
+            rl_call_due(call, now_ns); /* who waits for nodes may look again */
     }
 }
 
 static void on_pinged(void *owner, struct rl_node *node, int64_t round_trip_ns)
 {
     redlock *client = owner;
-    for (struct rl_op *op = client->calls.first; op; op = op->next) {
-        if (op->pinged && !op->done)
-            op->pinged(op, node, round_trip_ns);
+    for (struct rl_call *call = client->calls.first; call; call = call->next) {
+        if (call->pinged && !call->done)
+            call->pinged(call, node, round_trip_ns);
     }
 }
 
 const struct rl_node_events rl_engine_node_events = {
-    .answered = rl_claim_answered,
-    .unexecuted = rl_claim_unexecuted,
-    .drains = rl_claim_drains,
-    .lost = rl_claim_lost,
+    .answered = rl_lease_on_reply,
+    .unexecuted = rl_lease_on_unexecuted,
+    .drains = rl_lease_on_drain,
+    .lost = rl_lease_on_link_lost,
     .pinged = on_pinged,
     .proved = rl_twins_proved,
     .changed = on_changed,
@@ -118,17 +118,17 @@ static void absent(redlock *client, int64_t absent_ns)
         rl_node_absent(&client->nodes.all[i], absent_ns);
     rl_subs_absent(client, absent_ns);
     client->nodes.opened_ns += absent_ns; /* since when it connects at first */
-    for (struct rl_op *op = client->calls.first; op; op = op->next)
-        op->connect_until_ns += absent_ns;
+    for (struct rl_call *call = client->calls.first; call; call = call->next)
+        call->connect_until_ns += absent_ns;
 }
 
 /* Once for each call of redlock_shutdown() would do; that none begins after it is the try's. */
 static void cancel_all(redlock *client, int64_t now_ns)
 {
     client->calls.cancel_seen = true;
-    for (struct rl_op *op = client->calls.first; op; op = op->next) {
-        if (!op->done && op->cancel)
-            op->cancel(op, now_ns);
+    for (struct rl_call *call = client->calls.first; call; call = call->next) {
+        if (!call->done && call->cancel)
+            call->cancel(call, now_ns);
     }
 }
 
@@ -155,21 +155,21 @@ static void tick(redlock *client, int64_t now_ns)
     if (now_ns >= client->nodes.proof.again_ns)
         rl_twins_look(client, now_ns);
     rl_subs_tick(client, now_ns);
-    if (now_ns >= client->leases.sweep_ns)
-        rl_claims_sweep(client, now_ns);
+    if (now_ns >= client->leases.release_retry_ns)
+        rl_leases_retry_releases(client, now_ns);
     if (atomic_load(&client->calls.canceled) && !client->calls.cancel_seen)
         cancel_all(client, now_ns);
     rl_timers_run(&client->loop.timers, now_ns);
-    if (client->calls.crowd)
-        rl_ops_go_on(client, now_ns);
+    if (client->calls.backlog)
+        rl_backlog_resume(client, now_ns);
 }
 
 static int64_t due_ns(redlock *client)
 {
     int64_t due = rl_timers_due_ns(&client->loop.timers);
     int64_t subs_due = rl_subs_due_ns(client);
-    if (client->leases.sweep_ns < due)
-        due = client->leases.sweep_ns;
+    if (client->leases.release_retry_ns < due)
+        due = client->leases.release_retry_ns;
     if (client->nodes.proof.again_ns < due)
         due = client->nodes.proof.again_ns;
     if (subs_due < due)

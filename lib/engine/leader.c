@@ -16,11 +16,11 @@
 #include <stdlib.h>
 #include <time.h>
 
-static void lead(redlock *client, struct rl_op *op)
+static void lead(redlock *client, struct rl_call *call)
 {
-    client->loop.leader = op;
+    client->loop.leader = call;
     int64_t now_ns = rl_client_now_ns(client);
-    while (!op->done)
+    while (!call->done)
         now_ns = rl_loop_turn(client, now_ns, rl_loop_next_due_ns(client));
     client->loop.leader = NULL;
 }
@@ -28,11 +28,11 @@ static void lead(redlock *client, struct rl_op *op)
 /* Somebody who sleeps must lead from here on. */
 static void offer_lead(redlock *client)
 {
-    struct rl_op *op = client->calls.first;
-    while (op && !(op->sleeper && !op->done))
-        op = op->next;
-    if (op)
-        pthread_cond_signal(&op->sleeper->cond);
+    struct rl_call *call = client->calls.first;
+    while (call && !(call->sleeper && !call->done))
+        call = call->next;
+    if (call)
+        pthread_cond_signal(&call->sleeper->cond);
 }
 
 static struct rl_sleeper *take_sleeper(redlock *client)
@@ -55,20 +55,20 @@ static struct rl_sleeper *take_sleeper(redlock *client)
     return sleeper;
 }
 
-static void follow(redlock *client, struct rl_op *op)
+static void follow(redlock *client, struct rl_call *call)
 {
     int64_t now_ns = rl_client_now_ns(client);
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
-    int64_t due_ns = op->timer.due_ns;
+    int64_t due_ns = call->timer.due_ns;
     int64_t wait_ns = due_ns > now_ns ? due_ns - now_ns : 0;
     if (wait_ns > RL_NS_PER_S)
         wait_ns = RL_NS_PER_S;
     int64_t at_ns = until.tv_nsec + wait_ns + RL_NS_PER_MS;
     until.tv_sec += (time_t)(at_ns / RL_NS_PER_S);
     until.tv_nsec = (long)(at_ns % RL_NS_PER_S);
-    int result = pthread_cond_timedwait(&op->sleeper->cond, &client->mutex, &until);
-    if (result == ETIMEDOUT && !op->done && client->loop.leader) {
+    int result = pthread_cond_timedwait(&call->sleeper->cond, &client->mutex, &until);
+    if (result == ETIMEDOUT && !call->done && client->loop.leader) {
         now_ns = rl_client_now_ns(client);
         rl_loop_end_absence(client, now_ns); /* the leader may not have run either */
         rl_loop_tick(client, now_ns);
@@ -85,25 +85,25 @@ static void nap(redlock *client)
     pthread_mutex_lock(&client->mutex);
 }
 
-void rl_loop_wait(redlock *client, struct rl_op *op)
+void rl_loop_wait(redlock *client, struct rl_call *call)
 {
     rl_loop_wake(client); /* whose calls this one has ended */
-    while (!op->done) {
-        if (client->loop.leader && !op->sleeper)
-            op->sleeper = take_sleeper(client);
-        if (client->loop.leader && op->sleeper)
-            follow(client, op);
+    while (!call->done) {
+        if (client->loop.leader && !call->sleeper)
+            call->sleeper = take_sleeper(client);
+        if (client->loop.leader && call->sleeper)
+            follow(client, call);
         else if (client->loop.leader)
             nap(client); /* no memory for sleeping as one should */
         else
-            lead(client, op);
+            lead(client, call);
     }
-    if (op->sleeper) {
-        if (op->sleeper->due) /* woken by time, before it was signalled */
+    if (call->sleeper) {
+        if (call->sleeper->due) /* woken by time, before it was signalled */
             rl_loop_wake(client);
-        op->sleeper->next = client->loop.spare_sleepers;
-        client->loop.spare_sleepers = op->sleeper;
-        op->sleeper = NULL;
+        call->sleeper->next = client->loop.spare_sleepers;
+        client->loop.spare_sleepers = call->sleeper;
+        call->sleeper = NULL;
     }
     if (!client->loop.leader)
         offer_lead(client);

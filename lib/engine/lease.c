@@ -1,4 +1,4 @@
-/* lease.c - see lease.h: the life of a claim, and what the core decides carried out. */
+/* lease.c - see lease.h: the life of a lease, and what the core decides carried out. */
 #include "config_auto.h"
 
 #include "engine/lease_parts.h"
@@ -10,30 +10,30 @@
 
 /* ---- what the hold wants done --------------------------------------------------------- */
 
-uint64_t rl_claim_free_of_debt(const struct rl_claim *claim, uint64_t nodes)
+uint64_t rl_lease_idle_nodes(const struct rl_lease *lease, uint64_t nodes)
 {
     for (uint64_t rest = nodes; rest; rest &= rest - 1) {
         unsigned i = rl_first(rest);
-        if (claim->hold.carry[claim->client->nodes.all[i].active] & rl_bit(i))
+        if (lease->hold.carry[lease->client->nodes.all[i].active] & rl_bit(i))
             nodes &= ~rl_bit(i);
     }
     return nodes;
 }
 
-static void count(struct rl_claim *claim, unsigned did)
+static void count(struct rl_lease *lease, unsigned events)
 {
-    redlock *client = claim->client;
-    if (did & RL_DID_WIN)
+    redlock *client = lease->client;
+    if (events & RL_EV_ACQUIRED)
         client->stats.acquired++;
-    if (did & RL_DID_EXTEND)
+    if (events & RL_EV_EXTENDED)
         client->stats.extended++;
-    if (did & RL_DID_DIE)
+    if (events & RL_EV_LOST)
         client->stats.lost++;
-    if (did & RL_DID_FINISH) {
-        int result = rl_hold_release_result(&claim->hold);
+    if (events & RL_EV_RELEASED) {
+        int result = rl_hold_release_result(&lease->hold);
         client->stats.released += result == REDLOCK_OK;
         client->stats.unconfirmed += result == REDLOCK_EUNCONFIRMED;
-        if (!claim->op)
+        if (!lease->call)
             rl_client_log(client, result ? REDLOCK_LOG_WARNING : REDLOCK_LOG_DEBUG,
                           "a release that nobody waited for: %s",
                           result ? redlock_strerror(result) : "confirmed");
@@ -50,15 +50,15 @@ static uint64_t nodes_up(const redlock *client)
     return nodes;
 }
 
-/* When a claim that is still due a release must be looked at again: when a refused one may be
+/* When a lease that is still due a release must be looked at again: when a refused one may be
  * said again, when there may be room for one, or when its keys have run out. */
-static int64_t look_again_ns(const struct rl_claim *claim, uint64_t up, int64_t now_ns)
+static int64_t look_again_ns(const struct rl_lease *lease, uint64_t up, int64_t now_ns)
 {
-    if (!claim->hold.due || now_ns >= claim->hold.due_until_ns)
+    if (!lease->hold.due || now_ns >= lease->hold.due_until_ns)
         return INT64_MAX;
-    if (claim->retry_ns > now_ns)
-        return claim->retry_ns;
-    return claim->hold.due & up ? now_ns + ROOM_NS : claim->hold.due_until_ns;
+    if (lease->retry_ns > now_ns)
+        return lease->retry_ns;
+    return lease->hold.due & up ? now_ns + ROOM_NS : lease->hold.due_until_ns;
 }
 
 /* The deadline that the handle shows, when the hold did something. Two things are promised
@@ -72,194 +72,194 @@ static int64_t look_again_ns(const struct rl_claim *claim, uint64_t up, int64_t 
  * thread may have been told of the last millisecond, which is not over yet.
  *
  * Returns what the hold did after all. */
-static unsigned show_deadline(struct rl_claim *claim, unsigned did, int64_t now_ns)
+static unsigned show_deadline(struct rl_lease *lease, unsigned events, int64_t now_ns)
 {
-    struct rl_hold *hold = &claim->hold;
-    _Atomic int64_t *deadline_ns = &claim->lock->deadline_ns;
+    struct rl_hold *hold = &lease->hold;
+    _Atomic int64_t *deadline_ns = &lease->lock->deadline_ns;
     int64_t shown_ns = atomic_load(deadline_ns);
-    if (did & RL_DID_WIN)
-        atomic_store(&claim->lock->clock_epoch, claim->clock_epoch);
-    if ((did & RL_DID_WIN) || hold->deadline_ns == 0)
+    if (events & RL_EV_ACQUIRED)
+        atomic_store(&lease->lock->clock_epoch, lease->clock_epoch);
+    if ((events & RL_EV_ACQUIRED) || hold->deadline_ns == 0)
         atomic_store(deadline_ns, hold->deadline_ns);
-    if (did & RL_DID_DIE)
-        claim->retry_ns = shown_ns != 0 ? shown_ns : now_ns + RL_VALIDITY_GRAIN_NS;
-    if (!(did & RL_DID_EXTEND))
-        return did;
+    if (events & RL_EV_LOST)
+        lease->retry_ns = shown_ns != 0 ? shown_ns : now_ns + RL_VALIDITY_GRAIN_NS;
+    if (!(events & RL_EV_EXTENDED))
+        return events;
     while (shown_ns != 0) {
-        if (atomic_compare_exchange_weak(deadline_ns, &shown_ns, rl_watch_deadline_ns(claim)))
-            return did;
+        if (atomic_compare_exchange_weak(deadline_ns, &shown_ns, rl_watch_deadline_ns(lease)))
+            return events;
     }
-    claim->retry_ns = now_ns + RL_VALIDITY_GRAIN_NS;
+    lease->retry_ns = now_ns + RL_VALIDITY_GRAIN_NS;
     rl_hold_release(hold, now_ns, 0);
-    return (did & ~(unsigned)(RL_DID_EXTEND | RL_WANTS_RETAKE)) | RL_DID_DIE;
+    return (events & ~(unsigned)(RL_EV_EXTENDED | RL_DO_RETAKE)) | RL_EV_LOST;
 }
 
-void rl_claim_react(struct rl_claim *claim, unsigned did, int64_t now_ns)
+void rl_lease_on_hold_events(struct rl_lease *lease, unsigned events, int64_t now_ns)
 {
-    struct rl_hold *hold = &claim->hold;
-    redlock *client = claim->client;
-    if (claim->lock)
-        did = show_deadline(claim, did, now_ns);
-    if (did & (RL_DID_LOSE | RL_DID_DIE))
-        rl_claim_ends(claim);
-    if (did & RL_WANTS_REST) {
+    struct rl_hold *hold = &lease->hold;
+    redlock *client = lease->client;
+    if (lease->lock)
+        events = show_deadline(lease, events, now_ns);
+    if (events & (RL_EV_REFUSED | RL_EV_LOST))
+        rl_lease_start_release(lease);
+    if (events & RL_DO_ASK_REST) {
         uint64_t rest = rl_hold_ask_rest(hold, rl_nodes_able(&client->nodes, now_ns),
-                                         now_ns + claim->budget_ns);
-        unsigned more = rl_claim_send_taking(claim, RL_ACQUIRE, rest, now_ns);
+                                         now_ns + lease->budget_ns);
+        unsigned more = rl_lease_send_taking(lease, RL_ACQUIRE, rest, now_ns);
         /* Nobody left to ask: the round must be judged without an answer. */
         more |= rl_hold_tick(hold, now_ns);
-        did &= ~(unsigned)RL_WANTS_REST;
+        events &= ~(unsigned)RL_DO_ASK_REST;
         if (more)
-            rl_claim_react(claim, more, now_ns);
+            rl_lease_on_hold_events(lease, more, now_ns);
     }
-    if ((did & RL_WANTS_RETAKE) && !claim->detached)
-        rl_claim_send_taking(
-            claim, RL_RETAKE,
-            rl_claim_free_of_debt(claim, hold->retake & rl_nodes_able(&client->nodes, now_ns)),
+    if ((events & RL_DO_RETAKE) && !lease->detached)
+        rl_lease_send_taking(
+            lease, RL_RETAKE,
+            rl_lease_idle_nodes(lease, hold->retake & rl_nodes_able(&client->nodes, now_ns)),
             now_ns);
-    rl_claim_send_releases(claim, now_ns);
+    rl_lease_send_releases(lease, now_ns);
     if (hold->due) {
-        int64_t again_ns = look_again_ns(claim, nodes_up(client), now_ns);
-        if (again_ns < client->leases.sweep_ns)
-            client->leases.sweep_ns = again_ns;
+        int64_t again_ns = look_again_ns(lease, nodes_up(client), now_ns);
+        if (again_ns < client->leases.release_retry_ns)
+            client->leases.release_retry_ns = again_ns;
     }
-    if (did) {
-        count(claim, did);
-        if (claim->watch.on)
-            claim->watch.ops->did(claim, did, now_ns);
-        if (claim->op && claim->op->did)
-            claim->op->did(claim->op, did, now_ns);
+    if (events) {
+        count(lease, events);
+        if (lease->watch.on)
+            lease->watch.ops->on_hold_event(lease, events, now_ns);
+        if (lease->call && lease->call->on_hold_event)
+            lease->call->on_hold_event(lease->call, events, now_ns);
     }
 }
 
-void rl_claim_ask(struct rl_claim *claim, uint64_t able, int first, int64_t t0_ns,
-                  int64_t node_deadline_ns)
+void rl_lease_acquire(struct rl_lease *lease, uint64_t able, int first, int64_t t0_ns,
+                      int64_t node_deadline_ns)
 {
-    rl_claim_enter(claim);
-    claim->client->stats.rounds++;
-    claim->client->nodes.warm = true;
-    unsigned did = rl_hold_ask(&claim->hold, t0_ns, node_deadline_ns, able, first);
-    did |= rl_claim_send_taking(claim, RL_ACQUIRE, rl_hold_to_ask(&claim->hold), t0_ns);
-    if (did)
-        rl_claim_react(claim, did, t0_ns);
-    rl_claim_leave(claim, t0_ns);
+    rl_lease_ref(lease);
+    lease->client->stats.rounds++;
+    lease->client->nodes.warm = true;
+    unsigned events = rl_hold_ask(&lease->hold, t0_ns, node_deadline_ns, able, first);
+    events |= rl_lease_send_taking(lease, RL_ACQUIRE, rl_hold_to_ask(&lease->hold), t0_ns);
+    if (events)
+        rl_lease_on_hold_events(lease, events, t0_ns);
+    rl_lease_unref(lease, t0_ns);
 }
 
-void rl_claim_extend(struct rl_claim *claim, uint64_t able, int64_t ttl_ns, int64_t t0_ns,
+void rl_lease_extend(struct rl_lease *lease, uint64_t able, int64_t ttl_ns, int64_t t0_ns,
                      int64_t node_deadline_ns)
 {
-    rl_claim_enter(claim);
-    unsigned did = rl_hold_extend(&claim->hold, t0_ns, ttl_ns, node_deadline_ns,
-                                  rl_claim_free_of_debt(claim, able));
-    did |= rl_claim_send_taking(claim, RL_EXTEND, rl_hold_to_extend(&claim->hold), t0_ns);
-    if (did)
-        rl_claim_react(claim, did, t0_ns);
-    rl_claim_leave(claim, t0_ns);
+    rl_lease_ref(lease);
+    unsigned events = rl_hold_extend(&lease->hold, t0_ns, ttl_ns, node_deadline_ns,
+                                     rl_lease_idle_nodes(lease, able));
+    events |= rl_lease_send_taking(lease, RL_EXTEND, rl_hold_to_extend(&lease->hold), t0_ns);
+    if (events)
+        rl_lease_on_hold_events(lease, events, t0_ns);
+    rl_lease_unref(lease, t0_ns);
 }
 
-void rl_claim_disown(struct rl_claim *claim, int64_t now_ns)
+void rl_lease_orphan(struct rl_lease *lease, int64_t now_ns)
 {
-    claim->retry_ns = 0;
-    rl_claim_enter(claim);
-    rl_claim_send_releases(claim, now_ns);
-    rl_claim_leave(claim, now_ns);
+    lease->retry_ns = 0;
+    rl_lease_ref(lease);
+    rl_lease_send_releases(lease, now_ns);
+    rl_lease_unref(lease, now_ns);
 }
 
 /* Who is due a release, is out of reach and not on its way has failed at once. */
-static unsigned fail_unreachable(struct rl_claim *claim, int64_t now_ns)
+static unsigned fail_unreachable(struct rl_lease *lease, int64_t now_ns)
 {
-    struct rl_hold *hold = &claim->hold;
-    unsigned did = 0;
+    struct rl_hold *hold = &lease->hold;
+    unsigned events = 0;
     for (uint64_t rest = hold->due; rest && hold->releasing; rest &= rest - 1) {
         unsigned i = rl_first(rest);
-        struct rl_node *node = &claim->client->nodes.all[i];
+        struct rl_node *node = &lease->client->nodes.all[i];
         if (!rl_node_pending(node) && node->mode != RL_UP) /* UP: there is no room yet */
-            did |= rl_hold_unsent(hold, i, RL_RELEASE, now_ns);
+            events |= rl_hold_unsent(hold, i, RL_RELEASE, now_ns);
     }
-    return did;
+    return events;
 }
 
-void rl_claim_release(struct rl_claim *claim, int64_t now_ns, int64_t node_deadline_ns)
+void rl_lease_release(struct rl_lease *lease, int64_t now_ns, int64_t node_deadline_ns)
 {
-    struct rl_hold *hold = &claim->hold;
-    rl_claim_enter(claim);
-    unsigned did = rl_hold_release(hold, now_ns, node_deadline_ns);
-    rl_watch_end(claim);
-    rl_claim_ends(claim);
-    if (!claim->op)
-        rl_timer_set(&claim->client->loop.timers, &claim->timer, rl_hold_next_ns(hold));
-    rl_claim_send_releases(claim, now_ns);
-    did |= fail_unreachable(claim, now_ns);
-    rl_claim_react(claim, did, now_ns);
-    rl_claim_leave(claim, now_ns);
+    struct rl_hold *hold = &lease->hold;
+    rl_lease_ref(lease);
+    unsigned events = rl_hold_release(hold, now_ns, node_deadline_ns);
+    rl_watch_end(lease);
+    rl_lease_start_release(lease);
+    if (!lease->call)
+        rl_timer_set(&lease->client->loop.timers, &lease->timer, rl_hold_next_ns(hold));
+    rl_lease_send_releases(lease, now_ns);
+    events |= fail_unreachable(lease, now_ns);
+    rl_lease_on_hold_events(lease, events, now_ns);
+    rl_lease_unref(lease, now_ns);
 }
 
-static void apply(struct rl_claim *claim, int64_t now_ns,
+static void apply(struct rl_lease *lease, int64_t now_ns,
                   unsigned (*happens)(struct rl_hold *hold, int64_t now_ns))
 {
-    rl_claim_enter(claim);
-    unsigned did = happens(&claim->hold, now_ns);
-    if (did)
-        rl_claim_react(claim, did, now_ns);
-    rl_claim_leave(claim, now_ns);
+    rl_lease_ref(lease);
+    unsigned events = happens(&lease->hold, now_ns);
+    if (events)
+        rl_lease_on_hold_events(lease, events, now_ns);
+    rl_lease_unref(lease, now_ns);
 }
 
-void rl_claim_tick(struct rl_claim *claim, int64_t now_ns)
+void rl_lease_tick(struct rl_lease *lease, int64_t now_ns)
 {
-    apply(claim, now_ns, rl_hold_tick);
+    apply(lease, now_ns, rl_hold_tick);
 }
 
-void rl_claim_cut(struct rl_claim *claim, int64_t now_ns)
+void rl_lease_cut(struct rl_lease *lease, int64_t now_ns)
 {
-    apply(claim, now_ns, rl_hold_cut);
+    apply(lease, now_ns, rl_hold_cut);
 }
 
-/* Its time has come: of a release that nobody waits for, or of a watched lock. A claim that
- * an op is about is seen to by the op. */
+/* Its time has come: of a release that nobody waits for, or of a watched lock. A lease that
+ * a call is about is seen to by the call. */
 static void fire(struct rl_timer *timer, int64_t now_ns)
 {
-    struct rl_claim *claim = (struct rl_claim *)timer;
-    if (claim->watch.on)
-        claim->watch.ops->fire(claim, now_ns);
-    else if (!claim->op)
-        rl_claim_tick(claim, now_ns);
+    struct rl_lease *lease = (struct rl_lease *)timer;
+    if (lease->watch.on)
+        lease->watch.ops->fire(lease, now_ns);
+    else if (!lease->call)
+        rl_lease_tick(lease, now_ns);
 }
 
-int rl_claim_new(redlock *client, const struct rl_target *target, const char *token,
-                 struct rl_claim **ret_claim)
+int rl_lease_new(redlock *client, const struct rl_target *target, const char *token,
+                 struct rl_lease **ret_lease)
 {
-    int result = rl_claim_take(client, target, token, ret_claim);
+    int result = rl_lease_take(client, target, token, ret_lease);
     if (result == 0)
-        (*ret_claim)->timer.fire = fire;
+        (*ret_lease)->timer.fire = fire;
     return result;
 }
 
 /* ---- all of them ---------------------------------------------------------------------- */
 
-void rl_claims_sweep(redlock *client, int64_t now_ns)
+void rl_leases_retry_releases(redlock *client, int64_t now_ns)
 {
-    struct rl_claim *next;
+    struct rl_lease *next;
     uint64_t up = nodes_up(client);
-    client->leases.sweep_ns = INT64_MAX;
-    for (struct rl_claim *claim = client->leases.ending; claim; claim = next) {
-        next = claim->next;
-        rl_claim_enter(claim);
-        rl_claim_send_releases(claim, now_ns);
-        unsigned did = fail_unreachable(claim, now_ns);
-        if (did)
-            rl_claim_react(claim, did, now_ns);
-        int64_t again_ns = look_again_ns(claim, up, now_ns);
-        if (again_ns < client->leases.sweep_ns)
-            client->leases.sweep_ns = again_ns;
-        rl_claim_leave(claim, now_ns);
+    client->leases.release_retry_ns = INT64_MAX;
+    for (struct rl_lease *lease = client->leases.releasing; lease; lease = next) {
+        next = lease->next;
+        rl_lease_ref(lease);
+        rl_lease_send_releases(lease, now_ns);
+        unsigned events = fail_unreachable(lease, now_ns);
+        if (events)
+            rl_lease_on_hold_events(lease, events, now_ns);
+        int64_t again_ns = look_again_ns(lease, up, now_ns);
+        if (again_ns < client->leases.release_retry_ns)
+            client->leases.release_retry_ns = again_ns;
+        rl_lease_unref(lease, now_ns);
     }
 }
 
-uint64_t rl_claims_unsettled(const redlock *client, int64_t now_ns)
+uint64_t rl_leases_unsettled(const redlock *client, int64_t now_ns)
 {
-    uint64_t count = client->leases.ending_count;
-    for (const struct rl_claim *claim = client->leases.ending; claim; claim = claim->next)
-        count -= claim->lock && rl_hold_settled(&claim->hold, now_ns);
+    uint64_t count = client->leases.releasing_count;
+    for (const struct rl_lease *lease = client->leases.releasing; lease; lease = lease->next)
+        count -= lease->lock && rl_hold_settled(&lease->hold, now_ns);
     return count;
 }
 
@@ -277,11 +277,11 @@ static uint64_t hopeful(redlock *client, int64_t now_ns)
     return nodes;
 }
 
-bool rl_claims_pending(redlock *client, int64_t now_ns)
+bool rl_leases_pending(redlock *client, int64_t now_ns)
 {
     uint64_t nodes = hopeful(client, now_ns);
-    for (struct rl_claim *claim = client->leases.ending; claim; claim = claim->next) {
-        if ((claim->hold.due | claim->hold.undo[0] | claim->hold.undo[1]) & nodes)
+    for (struct rl_lease *lease = client->leases.releasing; lease; lease = lease->next) {
+        if ((lease->hold.due | lease->hold.undo[0] | lease->hold.undo[1]) & nodes)
             return true;
     }
     for (; nodes; nodes &= nodes - 1) {

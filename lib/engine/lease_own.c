@@ -11,26 +11,26 @@
 
 #define SIZE_MIN 16
 
-static struct rl_claim **bucket_of(struct rl_claim **named, size_t size,
+static struct rl_lease **bucket_of(struct rl_lease **named, size_t size,
                                    const struct rl_target *target)
 {
     return &named[rl_hash(target->name, target->name_len) & (size - 1)];
 }
 
-int rl_claims_reserve_name(redlock *client, const struct rl_kind *kind)
+int rl_leases_reserve_name(redlock *client, const struct rl_kind *kind)
 {
     if (!rl_kind_owned(kind) || client->leases.named_count < client->leases.named_size)
         return 0;
     size_t size = client->leases.named_size ? 2 * client->leases.named_size : SIZE_MIN;
-    struct rl_claim **named = calloc(size, sizeof(struct rl_claim *));
+    struct rl_lease **named = calloc(size, sizeof(struct rl_lease *));
     if (!named)
         return REDLOCK_ENOMEM;
     for (size_t i = 0; i < client->leases.named_size; i++) {
-        for (struct rl_claim *claim = client->leases.named[i], *next; claim; claim = next) {
-            struct rl_claim **at = bucket_of(named, size, &claim->target);
-            next = claim->named_next;
-            claim->named_next = *at;
-            *at = claim;
+        for (struct rl_lease *lease = client->leases.named[i], *next; lease; lease = next) {
+            struct rl_lease **at = bucket_of(named, size, &lease->target);
+            next = lease->named_next;
+            lease->named_next = *at;
+            *at = lease;
         }
     }
     free(client->leases.named);
@@ -39,34 +39,34 @@ int rl_claims_reserve_name(redlock *client, const struct rl_kind *kind)
     return 0;
 }
 
-void rl_claim_name(struct rl_claim *claim)
+void rl_lease_add_name(struct rl_lease *lease)
 {
-    redlock *client = claim->client;
-    if (!rl_kind_owned(claim->target.kind))
+    redlock *client = lease->client;
+    if (!rl_kind_owned(lease->target.kind))
         return;
-    struct rl_claim **at =
-        bucket_of(client->leases.named, client->leases.named_size, &claim->target);
-    claim->named_next = *at;
-    *at = claim;
-    claim->named = true;
+    struct rl_lease **at =
+        bucket_of(client->leases.named, client->leases.named_size, &lease->target);
+    lease->named_next = *at;
+    *at = lease;
+    lease->named = true;
     client->leases.named_count++;
 }
 
-void rl_claim_unname(struct rl_claim *claim)
+void rl_lease_remove_name(struct rl_lease *lease)
 {
-    redlock *client = claim->client;
-    if (!claim->named)
+    redlock *client = lease->client;
+    if (!lease->named)
         return;
-    struct rl_claim **at =
-        bucket_of(client->leases.named, client->leases.named_size, &claim->target);
-    while (*at != claim)
+    struct rl_lease **at =
+        bucket_of(client->leases.named, client->leases.named_size, &lease->target);
+    while (*at != lease)
         at = &(*at)->named_next;
-    *at = claim->named_next;
-    claim->named = false;
+    *at = lease->named_next;
+    lease->named = false;
     client->leases.named_count--;
 }
 
-void rl_claims_forget_names(redlock *client)
+void rl_leases_free_names(redlock *client)
 {
     free(client->leases.named);
     client->leases.named = NULL;
@@ -74,25 +74,25 @@ void rl_claims_forget_names(redlock *client)
 }
 
 /* Is it held, under the target's name and for its owner? */
-static bool is_own(const struct rl_claim *claim, const struct rl_target *target, int64_t now_ns)
+static bool is_own(const struct rl_lease *lease, const struct rl_target *target, int64_t now_ns)
 {
-    const struct rl_target *has = &claim->target;
-    return claim->hold.phase == RL_HOLD_HELD && !rl_hold_over(&claim->hold, now_ns) &&
+    const struct rl_target *has = &lease->target;
+    return lease->hold.phase == RL_HOLD_HELD && !rl_hold_over(&lease->hold, now_ns) &&
            has->name_len == target->name_len && has->owner_len == target->owner_len &&
            memcmp(has->name, target->name, target->name_len) == 0 &&
            memcmp(has->owner, target->owner, target->owner_len) == 0;
 }
 
-/* The first one from `claim` on in its bucket; NULL: there is none. */
-static const struct rl_claim *next_own(const struct rl_claim *claim,
+/* The first one from `lease` on in its bucket; NULL: there is none. */
+static const struct rl_lease *next_own(const struct rl_lease *lease,
                                        const struct rl_target *target, int64_t now_ns)
 {
-    while (claim && !is_own(claim, target, now_ns))
-        claim = claim->named_next;
-    return claim;
+    while (lease && !is_own(lease, target, now_ns))
+        lease = lease->named_next;
+    return lease;
 }
 
-static const struct rl_claim *first_own(const redlock *client, const struct rl_target *target,
+static const struct rl_lease *first_own(const redlock *client, const struct rl_target *target,
                                         int64_t now_ns)
 {
     if (!rl_kind_owned(target->kind) || client->leases.named_count == 0)
@@ -101,18 +101,20 @@ static const struct rl_claim *first_own(const redlock *client, const struct rl_t
                     now_ns);
 }
 
-bool rl_claims_read(const redlock *client, const struct rl_target *target, int64_t now_ns)
+bool rl_leases_owner_reads(const redlock *client, const struct rl_target *target,
+                           int64_t now_ns)
 {
-    const struct rl_claim *claim = first_own(client, target, now_ns);
-    for (; claim; claim = next_own(claim->named_next, target, now_ns)) {
-        unsigned row = rl_kind_row(claim->target.kind);
+    const struct rl_lease *lease = first_own(client, target, now_ns);
+    for (; lease; lease = next_own(lease->named_next, target, now_ns)) {
+        unsigned row = rl_kind_row(lease->target.kind);
         if (row == RL_ROW_READ || row == RL_ROW_QREAD)
             return true;
     }
     return false;
 }
 
-bool rl_claims_own(const redlock *client, const struct rl_target *target, int64_t now_ns)
+bool rl_leases_owner_holds(const redlock *client, const struct rl_target *target,
+                           int64_t now_ns)
 {
     return first_own(client, target, now_ns) != NULL;
 }

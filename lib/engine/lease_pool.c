@@ -1,4 +1,4 @@
-/* lease_pool.c - claims made and put away, and the two lists they are in meanwhile. */
+/* lease_pool.c - leases made and put away, and the two lists they are in meanwhile. */
 #include "config_auto.h"
 
 #include "engine/lease_parts.h"
@@ -27,193 +27,193 @@ static int draw(redlock *client, unsigned char ret[RL_TOKEN_RANDOM_BYTES])
 }
 
 /* 32 hex digits that are random, a colon, and who we are, for people who look. */
-static int make_token(struct rl_claim *claim)
+static int make_token(struct rl_lease *lease)
 {
     unsigned char bytes[RL_TOKEN_RANDOM_BYTES];
-    int result = draw(claim->client, bytes);
+    int result = draw(lease->client, bytes);
     if (result)
         return result;
-    char *at = rl_put_hex(claim->token, bytes, sizeof(bytes));
+    char *at = rl_put_hex(lease->token, bytes, sizeof(bytes));
     *at++ = ':';
-    size_t holder_len = strlen(claim->client->identity.holder);
-    memcpy(at, claim->client->identity.holder, holder_len + 1);
-    claim->token_len = (size_t)(at - claim->token) + holder_len;
+    size_t holder_len = strlen(lease->client->identity.holder);
+    memcpy(at, lease->client->identity.holder, holder_len + 1);
+    lease->token_len = (size_t)(at - lease->token) + holder_len;
     return 0;
 }
 
-static void put_spare(redlock *client, struct rl_claim *claim)
+static void put_spare(redlock *client, struct rl_lease *lease)
 {
-    claim->next = client->leases.spare;
-    client->leases.spare = claim;
+    lease->next = client->leases.spare;
+    client->leases.spare = lease;
 }
 
-static struct rl_claim *take_spare(redlock *client, size_t size)
+static struct rl_lease *take_spare(redlock *client, size_t size)
 {
-    struct rl_claim *claim = client->leases.spare;
-    if (claim)
-        client->leases.spare = claim->next;
+    struct rl_lease *lease = client->leases.spare;
+    if (lease)
+        client->leases.spare = lease->next;
     else
-        claim = calloc(1, sizeof(*claim));
-    if (!claim)
+        lease = calloc(1, sizeof(*lease));
+    if (!lease)
         return NULL;
-    if (claim->bytes_size < size) {
-        char *bytes = realloc(claim->bytes, size);
+    if (lease->bytes_size < size) {
+        char *bytes = realloc(lease->bytes, size);
         if (!bytes) {
-            put_spare(client, claim);
+            put_spare(client, lease);
             return NULL;
         }
-        claim->bytes = bytes;
-        claim->bytes_size = size;
+        lease->bytes = bytes;
+        lease->bytes_size = size;
     }
-    return claim;
+    return lease;
 }
 
-/* The target's bytes, kept for as long as the claim is. */
-static void keep_target(struct rl_claim *claim, const struct rl_target *target)
+/* The target's bytes, kept for as long as the lease is. */
+static void keep_target(struct rl_lease *lease, const struct rl_target *target)
 {
-    char *owner = claim->bytes + target->name_len + 1;
-    claim->target = *target;
-    memcpy(claim->bytes, target->name, target->name_len);
-    claim->bytes[target->name_len] = '\0';
+    char *owner = lease->bytes + target->name_len + 1;
+    lease->target = *target;
+    memcpy(lease->bytes, target->name, target->name_len);
+    lease->bytes[target->name_len] = '\0';
     if (target->owner_len > 0)
         memcpy(owner, target->owner, target->owner_len);
     owner[target->owner_len] = '\0';
-    claim->target.name = claim->bytes;
-    claim->target.owner = owner;
+    lease->target.name = lease->bytes;
+    lease->target.owner = owner;
 }
 
-static void list(struct rl_claim *claim, struct rl_claim **head)
+static void list(struct rl_lease *lease, struct rl_lease **head)
 {
-    claim->prev = NULL;
-    claim->next = *head;
-    if (claim->next)
-        claim->next->prev = claim;
-    *head = claim;
+    lease->prev = NULL;
+    lease->next = *head;
+    if (lease->next)
+        lease->next->prev = lease;
+    *head = lease;
 }
 
-static void unlist(struct rl_claim *claim)
+static void unlist(struct rl_lease *lease)
 {
-    redlock *client = claim->client;
-    rl_claim_unname(claim);
-    if (claim->prev)
-        claim->prev->next = claim->next;
-    else if (claim->ends)
-        client->leases.ending = claim->next;
+    redlock *client = lease->client;
+    rl_lease_remove_name(lease);
+    if (lease->prev)
+        lease->prev->next = lease->next;
+    else if (lease->releasing)
+        client->leases.releasing = lease->next;
     else
-        client->leases.open = claim->next;
-    if (claim->next)
-        claim->next->prev = claim->prev;
+        client->leases.open = lease->next;
+    if (lease->next)
+        lease->next->prev = lease->prev;
 }
 
 /* Its hold has come to its end: what is left is to be rid of its keys. */
-void rl_claim_ends(struct rl_claim *claim)
+void rl_lease_start_release(struct rl_lease *lease)
 {
-    assert(!claim->ends);
-    unlist(claim);
-    claim->ends = true;
-    if (claim->silent && rl_round_verdict(&claim->hold.ask) == RL_WON)
-        claim->silent = false; /* it was held: whoever refused it did not have it */
-    list(claim, &claim->client->leases.ending);
-    claim->client->leases.ending_count++;
+    assert(!lease->releasing);
+    unlist(lease);
+    lease->releasing = true;
+    if (lease->silent && rl_round_verdict(&lease->hold.ask) == RL_WON)
+        lease->silent = false; /* it was held: whoever refused it did not have it */
+    list(lease, &lease->client->leases.releasing);
+    lease->client->leases.releasing_count++;
 }
 
-int rl_claim_take(redlock *client, const struct rl_target *target, const char *token,
-                  struct rl_claim **ret_claim)
+int rl_lease_take(redlock *client, const struct rl_target *target, const char *token,
+                  struct rl_lease **ret_lease)
 {
-    if (client->leases.ending_count >= RL_PENDING_RELEASES_MAX)
+    if (client->leases.releasing_count >= RL_PENDING_RELEASES_MAX)
         return REDLOCK_EBUSY;
-    struct rl_claim *claim = take_spare(client, target->name_len + target->owner_len + 2);
-    if (!claim)
+    struct rl_lease *lease = take_spare(client, target->name_len + target->owner_len + 2);
+    if (!lease)
         return REDLOCK_ENOMEM;
-    *claim = (struct rl_claim){
+    *lease = (struct rl_lease){
         .client = client,
         .clock_epoch = rl_clock_epoch(&client->clock),
-        .bytes = claim->bytes,
-        .bytes_size = claim->bytes_size,
+        .bytes = lease->bytes,
+        .bytes_size = lease->bytes_size,
         .budget_ns = RL_ROUND_MIN_NS,
     };
-    keep_target(claim, target);
-    int result = rl_claims_reserve_name(client, target->kind);
+    keep_target(lease, target);
+    int result = rl_leases_reserve_name(client, target->kind);
     if (result == 0)
         result = rl_timers_reserve(&client->loop.timers);
     if (result) {
-        put_spare(client, claim);
+        put_spare(client, lease);
         return result;
     }
     if (token) {
-        claim->token_len = strlen(token);
-        memcpy(claim->token, token, claim->token_len + 1);
+        lease->token_len = strlen(token);
+        memcpy(lease->token, token, lease->token_len + 1);
     } else {
-        result = make_token(claim);
+        result = make_token(lease);
     }
     if (result) {
         rl_timers_unreserve(&client->loop.timers);
-        put_spare(client, claim);
+        put_spare(client, lease);
         return result;
     }
-    list(claim, &client->leases.open);
-    rl_claim_name(claim);
-    *ret_claim = claim;
+    list(lease, &client->leases.open);
+    rl_lease_add_name(lease);
+    *ret_lease = lease;
     return 0;
 }
 
-static void put_away(struct rl_claim *claim, int64_t now_ns)
+static void put_away(struct rl_lease *lease, int64_t now_ns)
 {
-    redlock *client = claim->client;
-    assert(!claim->spare);
-    claim->spare = true;
-    if (!claim->query && rl_hold_expired_unreleased(&claim->hold, now_ns))
+    redlock *client = lease->client;
+    assert(!lease->spare);
+    lease->spare = true;
+    if (!lease->query && rl_hold_expired_unreleased(&lease->hold, now_ns))
         client->stats.abandoned_releases++;
-    rl_watch_end(claim);
-    client->leases.ending_count -= claim->ends;
-    unlist(claim);
-    rl_timer_set(&client->loop.timers, &claim->timer, INT64_MAX);
+    rl_watch_end(lease);
+    client->leases.releasing_count -= lease->releasing;
+    unlist(lease);
+    rl_timer_set(&client->loop.timers, &lease->timer, INT64_MAX);
     rl_timers_unreserve(&client->loop.timers);
-    put_spare(client, claim);
+    put_spare(client, lease);
 }
 
-void rl_claim_let_go(struct rl_claim *claim, int64_t now_ns)
+void rl_lease_free_if_settled(struct rl_lease *lease, int64_t now_ns)
 {
-    if (claim->op || claim->lock || claim->owed > 0 || claim->busy > 0)
+    if (lease->call || lease->lock || lease->owed > 0 || lease->refs > 0)
         return;
-    if (claim->query || claim->detached || claim->hold.phase == RL_HOLD_NEW ||
-        rl_hold_settled(&claim->hold, now_ns))
-        put_away(claim, now_ns);
+    if (lease->query || lease->detached || lease->hold.phase == RL_HOLD_NEW ||
+        rl_hold_settled(&lease->hold, now_ns))
+        put_away(lease, now_ns);
 }
 
-void rl_claim_hear(struct rl_claim *claim, struct rl_node *node, enum rl_verb verb,
-                   const struct rl_judged *judged)
+void rl_lease_on_vote(struct rl_lease *lease, struct rl_node *node, enum rl_verb verb,
+                      const struct rl_judged *judged)
 {
-    if (claim->op && claim->op->heard)
-        claim->op->heard(claim->op, node, verb, judged);
+    if (lease->call && lease->call->on_vote)
+        lease->call->on_vote(lease->call, node, verb, judged);
 }
 
-void rl_claim_enter(struct rl_claim *claim)
+void rl_lease_ref(struct rl_lease *lease)
 {
-    claim->busy++;
-    if (rl_claim_untimed(claim))
-        rl_hold_distrust(&claim->hold);
+    lease->refs++;
+    if (rl_lease_clock_went_back(lease))
+        rl_hold_distrust(&lease->hold);
 }
 
-void rl_claim_leave(struct rl_claim *claim, int64_t now_ns)
+void rl_lease_unref(struct rl_lease *lease, int64_t now_ns)
 {
-    assert(claim->busy > 0);
-    claim->busy--;
-    rl_claim_let_go(claim, now_ns);
+    assert(lease->refs > 0);
+    lease->refs--;
+    rl_lease_free_if_settled(lease, now_ns);
 }
 
-void rl_claims_free(redlock *client)
+void rl_leases_free(redlock *client)
 {
-    struct rl_claim *lists[] = {client->leases.open, client->leases.ending,
+    struct rl_lease *lists[] = {client->leases.open, client->leases.releasing,
                                 client->leases.spare};
     for (unsigned i = 0; i < 3; i++) {
         while (lists[i]) {
-            struct rl_claim *claim = lists[i];
-            lists[i] = claim->next;
-            free(claim->bytes);
-            free(claim);
+            struct rl_lease *lease = lists[i];
+            lists[i] = lease->next;
+            free(lease->bytes);
+            free(lease);
         }
     }
-    client->leases.open = client->leases.ending = client->leases.spare = NULL;
-    rl_claims_forget_names(client);
+    client->leases.open = client->leases.releasing = client->leases.spare = NULL;
+    rl_leases_free_names(client);
 }

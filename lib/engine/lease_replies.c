@@ -1,4 +1,4 @@
-/* lease_replies.c - what nodes tell of a claim's requests: answered, not executed, lost. */
+/* lease_replies.c - what nodes tell of a lease's requests: answered, not executed, lost. */
 #include "config_auto.h"
 
 #include "engine/lease_parts.h"
@@ -6,125 +6,125 @@
 #define RELEASE_RETRY_NS (100 * RL_NS_PER_MS)
 
 /* Where masters know waiters by their owner or their client: is one there again meanwhile? */
-static bool stands_again(const struct rl_claim *claim)
+static bool stands_again(const struct rl_lease *lease)
 {
-    return !rl_kind_queues(claim->target.kind) && rl_line_find(claim->client, &claim->target);
+    return !rl_kind_queues(lease->target.kind) && rl_line_find(lease->client, &lease->target);
 }
 
 /* A round of a waiter's: keep in mind where it is queued, and leave the queue where it has
  * been entered for nobody any more. */
-static void note_queue(struct rl_claim *claim, unsigned node, enum rl_queued queued,
+static void note_queue(struct rl_lease *lease, unsigned node, enum rl_queued queued,
                        int64_t now_ns)
 {
-    redlock *client = claim->client;
-    if (queued == RL_QUEUED && rl_kind_queues(claim->target.kind) &&
-        claim->waiter_round != rl_line_rounds(client, claim->waiter))
+    redlock *client = lease->client;
+    if (queued == RL_QUEUED && rl_kind_queues(lease->target.kind) &&
+        lease->waiter_round != rl_line_rounds(client, lease->waiter))
         queued = RL_WAS_QUEUED;
-    if (rl_line_stands(client, claim->waiter))
-        rl_line_answered(client, claim->waiter, node, queued, now_ns);
-    else if ((queued == RL_QUEUED || queued == RL_WAS_QUEUED) && !stands_again(claim))
-        rl_line_depart(client, &claim->target, claim->waiter, rl_bit(node), now_ns);
+    if (rl_line_stands(client, lease->waiter))
+        rl_line_answered(client, lease->waiter, node, queued, now_ns);
+    else if ((queued == RL_QUEUED || queued == RL_WAS_QUEUED) && !stands_again(lease))
+        rl_line_depart(client, &lease->target, lease->waiter, rl_bit(node), now_ns);
 }
 
 /* Where all are told of a release, who was refused hears of it, in a queue or not. */
-static enum rl_queued queued_by(const struct rl_claim *claim, const struct rl_judged *judged)
+static enum rl_queued queued_by(const struct rl_lease *lease, const struct rl_judged *judged)
 {
     if (judged->vote == RL_VOTE_FAILED)
         return RL_MAYBE_QUEUED;
-    bool told = judged->answer.place >= 0 || rl_kind_broadcasts(claim->target.kind);
+    bool told = judged->answer.place >= 0 || rl_kind_broadcasts(lease->target.kind);
     return judged->vote == RL_VOTE_NO && told ? RL_QUEUED : RL_NOT_QUEUED;
 }
 
-void rl_claim_answered(void *owner, struct rl_node *node, unsigned slot,
+void rl_lease_on_reply(void *owner, struct rl_node *node, unsigned slot,
                        const struct rl_waiting *waiting, const struct rl_judged *judged,
                        int64_t now_ns)
 {
-    struct rl_claim *claim = waiting->claim;
+    struct rl_lease *lease = waiting->lease;
     (void)owner;
-    rl_claim_enter(claim);
-    claim->owed--;
-    if (waiting->script == RL_WAIT && !claim->query)
-        note_queue(claim, node->index, queued_by(claim, judged), now_ns);
-    rl_claim_hear(claim, node, waiting->verb, judged);
-    if (!claim->query) {
+    rl_lease_ref(lease);
+    lease->owed--;
+    if (waiting->script == RL_WAIT && !lease->query)
+        note_queue(lease, node->index, queued_by(lease, judged), now_ns);
+    rl_lease_on_vote(lease, node, waiting->verb, judged);
+    if (!lease->query) {
         if (waiting->verb == RL_RELEASE && judged->vote == RL_VOTE_FAILED) {
-            claim->retry_ns = now_ns + RELEASE_RETRY_NS;
-            if (claim->retry_ns < claim->client->leases.sweep_ns)
-                claim->client->leases.sweep_ns = claim->retry_ns;
+            lease->retry_ns = now_ns + RELEASE_RETRY_NS;
+            if (lease->retry_ns < lease->client->leases.release_retry_ns)
+                lease->client->leases.release_retry_ns = lease->retry_ns;
         }
-        rl_claim_react(claim,
-                       rl_hold_answer(&claim->hold, node->index, slot, waiting->verb,
-                                      judged->vote, now_ns),
-                       now_ns);
+        rl_lease_on_hold_events(lease,
+                                rl_hold_answer(&lease->hold, node->index, slot, waiting->verb,
+                                               judged->vote, now_ns),
+                                now_ns);
     }
-    rl_claim_leave(claim, now_ns);
+    rl_lease_unref(lease, now_ns);
 }
 
 /* Is the question still open, so that asking it again (it was not executed) makes sense? */
-static bool still_wanted(const struct rl_claim *claim, unsigned node, enum rl_verb verb,
+static bool still_wanted(const struct rl_lease *lease, unsigned node, enum rl_verb verb,
                          int64_t now_ns)
 {
-    if (claim->detached)
+    if (lease->detached)
         return false; /* its keys are another process's business */
     uint64_t bit = rl_bit(node);
     switch (verb) {
     case RL_ACQUIRE: /* or held by now: then it is one more late grant */
-        if (rl_hold_to_ask(&claim->hold) & bit)
+        if (rl_hold_to_ask(&lease->hold) & bit)
             return true;
         break;
     case RL_EXTEND:
-        return rl_hold_to_extend(&claim->hold) & bit;
+        return rl_hold_to_extend(&lease->hold) & bit;
     case RL_RETAKE:
         break;
     default:
         return false;
     }
-    return claim->hold.phase == RL_HOLD_HELD && !rl_hold_over(&claim->hold, now_ns);
+    return lease->hold.phase == RL_HOLD_HELD && !rl_hold_over(&lease->hold, now_ns);
 }
 
-void rl_claim_unexecuted(void *owner, struct rl_node *node, unsigned slot,
-                         const struct rl_waiting *waiting, int64_t now_ns)
+void rl_lease_on_unexecuted(void *owner, struct rl_node *node, unsigned slot,
+                            const struct rl_waiting *waiting, int64_t now_ns)
 {
-    struct rl_claim *claim = waiting->claim;
+    struct rl_lease *lease = waiting->lease;
     (void)owner;
-    rl_claim_enter(claim);
-    claim->owed--;
-    if (claim->query) {
-        if (claim->op)
-            rl_claim_query(claim, waiting->script, rl_bit(node->index), now_ns,
-                           now_ns + claim->budget_ns);
+    rl_lease_ref(lease);
+    lease->owed--;
+    if (lease->query) {
+        if (lease->call)
+            rl_lease_query(lease, waiting->script, rl_bit(node->index), now_ns,
+                           now_ns + lease->budget_ns);
     } else {
-        rl_hold_unexecuted(&claim->hold, node->index, slot, waiting->verb);
-        unsigned did = rl_hold_tick(&claim->hold, now_ns);
-        if (slot == node->active && still_wanted(claim, node->index, waiting->verb, now_ns))
-            did |= rl_claim_send_taking(claim, waiting->verb, rl_bit(node->index), now_ns);
-        rl_claim_react(claim, did, now_ns);
+        rl_hold_unexecuted(&lease->hold, node->index, slot, waiting->verb);
+        unsigned events = rl_hold_tick(&lease->hold, now_ns);
+        if (slot == node->active && still_wanted(lease, node->index, waiting->verb, now_ns))
+            events |= rl_lease_send_taking(lease, waiting->verb, rl_bit(node->index), now_ns);
+        rl_lease_on_hold_events(lease, events, now_ns);
     }
-    rl_claim_leave(claim, now_ns);
+    rl_lease_unref(lease, now_ns);
 }
 
-void rl_claim_drains(void *owner, struct rl_node *node, unsigned slot,
-                     const struct rl_waiting *waiting, int64_t now_ns)
+void rl_lease_on_drain(void *owner, struct rl_node *node, unsigned slot,
+                       const struct rl_waiting *waiting, int64_t now_ns)
 {
     (void)owner, (void)now_ns;
-    if (!waiting->claim->query)
-        rl_hold_link_drains(&waiting->claim->hold, node->index, slot);
+    if (!waiting->lease->query)
+        rl_hold_link_drains(&waiting->lease->hold, node->index, slot);
 }
 
-void rl_claim_lost(void *owner, struct rl_node *node, unsigned slot,
-                   const struct rl_waiting *waiting, int64_t now_ns)
+void rl_lease_on_link_lost(void *owner, struct rl_node *node, unsigned slot,
+                           const struct rl_waiting *waiting, int64_t now_ns)
 {
-    struct rl_claim *claim = waiting->claim;
+    struct rl_lease *lease = waiting->lease;
     const char *why = node->slot[slot].wire.why;
     struct rl_judged judged = {.vote = RL_VOTE_FAILED, .why = *why ? why : node->why};
     (void)owner;
-    rl_claim_enter(claim);
-    claim->owed--;
-    if (waiting->script == RL_WAIT && !claim->query)
-        note_queue(claim, node->index, RL_MAYBE_QUEUED, now_ns);
-    rl_claim_hear(claim, node, waiting->verb, &judged);
-    if (!claim->query)
-        rl_claim_react(claim, rl_hold_link_lost(&claim->hold, node->index, slot, now_ns),
-                       now_ns);
-    rl_claim_leave(claim, now_ns);
+    rl_lease_ref(lease);
+    lease->owed--;
+    if (waiting->script == RL_WAIT && !lease->query)
+        note_queue(lease, node->index, RL_MAYBE_QUEUED, now_ns);
+    rl_lease_on_vote(lease, node, waiting->verb, &judged);
+    if (!lease->query)
+        rl_lease_on_hold_events(
+            lease, rl_hold_link_lost(&lease->hold, node->index, slot, now_ns), now_ns);
+    rl_lease_unref(lease, now_ns);
 }

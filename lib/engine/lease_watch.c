@@ -4,37 +4,37 @@
 
 #include "engine/lease_parts.h"
 
-int64_t rl_watch_deadline_ns(const struct rl_claim *claim)
+int64_t rl_watch_deadline_ns(const struct rl_lease *lease)
 {
-    if (!claim->watch.on)
-        return claim->hold.deadline_ns;
-    return rl_earlier_ns(claim->hold.deadline_ns - claim->watch.margin_ns,
-                         claim->watch.until_ns);
+    if (!lease->watch.on)
+        return lease->hold.deadline_ns;
+    return rl_earlier_ns(lease->hold.deadline_ns - lease->watch.margin_ns,
+                         lease->watch.until_ns);
 }
 
 /* Its extension is over, whatever came of it. */
-void rl_watch_asked_no_more(struct rl_claim *claim)
+void rl_watch_asked_no_more(struct rl_lease *lease)
 {
-    claim->client->leases.renewing -= claim->watch.asked;
-    claim->watch.asked = false;
+    lease->client->leases.renewing -= lease->watch.asked;
+    lease->watch.asked = false;
 }
 
 /* The one place that says whether its renewal waits for masters. */
-void rl_watch_set_starved(struct rl_claim *claim, bool starved)
+void rl_watch_set_starved(struct rl_lease *lease, bool starved)
 {
-    claim->client->leases.starving += starved - claim->watch.starved;
-    claim->watch.starved = starved;
+    lease->client->leases.starving += starved - lease->watch.starved;
+    lease->watch.starved = starved;
 }
 
-void rl_watch_end(struct rl_claim *claim)
+void rl_watch_end(struct rl_lease *lease)
 {
-    struct rl_watch *watch = &claim->watch;
+    struct rl_watch *watch = &lease->watch;
     if (!watch->on)
         return;
-    rl_watch_asked_no_more(claim);
-    rl_watch_set_starved(claim, false);
+    rl_watch_asked_no_more(lease);
+    rl_watch_set_starved(lease, false);
     watch->on = false;
-    claim->client->leases.watched--;
-    claim->client->stats.renewing -= watch->renews;
-    rl_timer_set(&claim->client->loop.timers, &claim->timer, INT64_MAX);
+    lease->client->leases.watched--;
+    lease->client->stats.renewing -= watch->renews;
+    rl_timer_set(&lease->client->loop.timers, &lease->timer, INT64_MAX);
 }

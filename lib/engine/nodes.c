@@ -73,11 +73,11 @@ bool rl_nodes_overdue(struct rl_nodes *nodes, int64_t now_ns)
 }
 
 /* Those that could be asked, were it not for what they have yet to take. */
-static unsigned count_crowded(struct rl_nodes *nodes, int64_t now_ns)
+static unsigned count_saturated(struct rl_nodes *nodes, int64_t now_ns)
 {
     unsigned count = 0;
     for (unsigned i = 0; i < nodes->n; i++)
-        count += rl_node_crowded(&nodes->all[i], now_ns);
+        count += rl_node_saturated(&nodes->all[i], now_ns);
     return count;
 }
 
@@ -98,7 +98,7 @@ bool rl_nodes_ready(struct rl_nodes *nodes, uint64_t able, int64_t now_ns,
         /* One that is late may answer yet, and tells nobody but whom it answers. */
         if (rl_nodes_overdue(nodes, now_ns))
             *ret_until_ns = now_ns + LATE_NS;
-        return rl_count(able) + pending + count_crowded(nodes, now_ns) < needed;
+        return rl_count(able) + pending + count_saturated(nodes, now_ns) < needed;
     }
     if (nodes->warm)
         return true;
@@ -113,8 +113,8 @@ bool rl_nodes_ready(struct rl_nodes *nodes, uint64_t able, int64_t now_ns,
     return now_ns >= *ret_until_ns;
 }
 
-bool rl_nodes_crowded(struct rl_nodes *nodes, uint64_t able, int64_t now_ns)
+bool rl_nodes_saturated(struct rl_nodes *nodes, uint64_t able, int64_t now_ns)
 {
     unsigned needed = rl_quorum_needed(nodes->n);
-    return rl_count(able) < needed && rl_count(able) + count_crowded(nodes, now_ns) >= needed;
+    return rl_count(able) < needed && rl_count(able) + count_saturated(nodes, now_ns) >= needed;
 }

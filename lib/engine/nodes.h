@@ -49,6 +49,6 @@ bool rl_nodes_ready(struct rl_nodes *nodes, uint64_t able, int64_t now_ns,
                     int64_t *ret_until_ns);
 
 /* Is a majority lacking only because so much is under way already? It will pass. */
-bool rl_nodes_crowded(struct rl_nodes *nodes, uint64_t able, int64_t now_ns);
+bool rl_nodes_saturated(struct rl_nodes *nodes, uint64_t able, int64_t now_ns);
 
 #endif

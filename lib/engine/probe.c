@@ -43,10 +43,10 @@ enum phase {
 enum proof_of { PROOF_ACQUIRE, PROOF_EXTEND, PROOF_RELEASE, PROOF_WAKE, PROOFS };
 
 struct rl_probe {
-    struct rl_op op;       /* first */
+    struct rl_call call;   /* first */
     struct rl_probe *next; /* in client->probes.first */
     struct rl_status *status;
-    struct rl_claim *holder, *waiter;
+    struct rl_lease *holder, *waiter;
     int64_t lease_ns;
     uint64_t number; /* the waiter's */
     enum phase phase;
@@ -140,17 +140,17 @@ static void judge(struct rl_probe *probe, unsigned node, const struct rl_judged 
         probe->good &= ~rl_bit(node);
 }
 
-static void on_heard(struct rl_op *op, struct rl_node *node, enum rl_verb verb,
+static void on_heard(struct rl_call *call, struct rl_node *node, enum rl_verb verb,
                      const struct rl_judged *judged)
 {
-    struct rl_probe *probe = (struct rl_probe *)op;
+    struct rl_probe *probe = (struct rl_probe *)call;
     uint64_t bit = rl_bit(node->index);
-    if (op->done || !(probe->silent & bit) || verb != rl_verb_of(row_of[probe->phase].verb))
+    if (call->done || !(probe->silent & bit) || verb != rl_verb_of(row_of[probe->phase].verb))
         return;
     probe->silent &= ~bit;
     judge(probe, node->index, judged);
     if (!probe->silent)
-        rl_op_due(op, 0); /* out of the claim's way */
+        rl_call_due(call, 0); /* out of the lease's way */
 }
 
 bool rl_probe_woken(redlock *client, unsigned node, uint64_t number, int64_t now_ns)
@@ -159,11 +159,11 @@ bool rl_probe_woken(redlock *client, unsigned node, uint64_t number, int64_t now
     for (struct rl_probe *probe = client->probes.first; probe; probe = probe->next) {
         if (probe->number != number)
             continue;
-        if ((probe->waits & rl_bit(node)) && !probe->op.done) {
+        if ((probe->waits & rl_bit(node)) && !probe->call.done) {
             pass(probe, node, PROOF_WAKE);
             probe->waits &= ~rl_bit(node);
             if (probe->phase == PHASE_WAKE && !probe->waits)
-                rl_op_due(&probe->op, 0);
+                rl_call_due(&probe->call, 0);
         }
         return true;
     }
@@ -186,7 +186,7 @@ static uint64_t provable(redlock *client, int64_t now_ns)
 
 static void judge_listening(struct rl_probe *probe)
 {
-    redlock *client = probe->op.client;
+    redlock *client = probe->call.client;
     for (uint64_t deaf = probe->good & ~client->subs.listening; deaf; deaf &= deaf - 1) {
         unsigned i = rl_first(deaf);
         fail(probe, i, PROOF_WAKE, "%s",
@@ -197,7 +197,7 @@ static void judge_listening(struct rl_probe *probe)
 static void judge_silent(struct rl_probe *probe)
 {
     long long ms =
-        (long long)(probe->op.client->nodes.settings.connect_timeout_ns / RL_NS_PER_MS);
+        (long long)(probe->call.client->nodes.settings.connect_timeout_ns / RL_NS_PER_MS);
     enum proof_of of = row_of[probe->phase].of;
     for (uint64_t rest = probe->silent; rest; rest &= rest - 1)
         fail(probe, rl_first(rest), of, "no answer to the script within %lld ms", ms);
@@ -219,15 +219,15 @@ static void phase_end(struct rl_probe *probe)
     }
 }
 
-static void ask(struct rl_probe *probe, struct rl_claim *claim, uint64_t nodes, int64_t now_ns)
+static void ask(struct rl_probe *probe, struct rl_lease *lease, uint64_t nodes, int64_t now_ns)
 {
     probe->silent = nodes;
-    rl_claim_query(claim, row_of[probe->phase].verb, nodes, now_ns, probe->until_ns);
+    rl_lease_query(lease, row_of[probe->phase].verb, nodes, now_ns, probe->until_ns);
 }
 
 static void phase_begin(struct rl_probe *probe, int64_t now_ns)
 {
-    redlock *client = probe->op.client;
+    redlock *client = probe->call.client;
     probe->until_ns = now_ns + client->nodes.settings.connect_timeout_ns;
     switch (probe->phase) {
     case PHASE_LISTEN:
@@ -270,16 +270,16 @@ static int64_t phase_due_ns(const struct rl_probe *probe, int64_t now_ns)
     if (now_ns >= probe->until_ns)
         return 0;
     if (probe->phase == PHASE_LISTEN)
-        return rl_subs_pending(probe->op.client)
+        return rl_subs_pending(probe->call.client)
                    ? rl_earlier_ns(now_ns + LOOK_NS, probe->until_ns)
                    : 0;
     uint64_t awaited = probe->phase == PHASE_WAKE ? probe->waits : probe->silent;
     return awaited ? probe->until_ns : 0;
 }
 
-static void on_step(struct rl_op *op, int64_t now_ns)
+static void on_step(struct rl_call *call, int64_t now_ns)
 {
-    struct rl_probe *probe = (struct rl_probe *)op;
+    struct rl_probe *probe = (struct rl_probe *)call;
     redlock_status_report *status = &probe->status->whole;
     assert(probe->phase < PHASE_DONE);
     for (int64_t due_ns; (due_ns = phase_due_ns(probe, now_ns)) == 0;) {
@@ -289,50 +289,51 @@ static void on_step(struct rl_op *op, int64_t now_ns)
                 rl_count(probe->status->ready & probe->proven[PROOF_ACQUIRE] &
                          probe->proven[PROOF_EXTEND] & probe->proven[PROOF_RELEASE]);
             rl_status_publish(probe->status);
-            rl_op_finish(op, status->proven >= status->needed ? REDLOCK_OK : REDLOCK_ENOQUORUM);
+            rl_call_finish(call,
+                           status->proven >= status->needed ? REDLOCK_OK : REDLOCK_ENOQUORUM);
             return;
         }
         phase_begin(probe, now_ns);
     }
-    rl_op_due(op, phase_due_ns(probe, now_ns));
+    rl_call_due(call, phase_due_ns(probe, now_ns));
 }
 
 /* ---- the call --------------------------------------------------------------------------- */
 
-static int claim_new(struct rl_probe *probe, const struct rl_target *target,
-                     struct rl_claim **ret_claim)
+static int lease_new(struct rl_probe *probe, const struct rl_target *target,
+                     struct rl_lease **ret_lease)
 {
-    int result = rl_claim_new(probe->op.client, target, NULL, ret_claim);
+    int result = rl_lease_new(probe->call.client, target, NULL, ret_lease);
     if (result)
         return result;
-    rl_claim_enter(*ret_claim); /* ours until the end, whatever answers come late */
-    (*ret_claim)->op = &probe->op;
-    (*ret_claim)->query = true;
-    (*ret_claim)->query_ttl_ns = probe->lease_ns / 2;
+    rl_lease_ref(*ret_lease); /* ours until the end, whatever answers come late */
+    (*ret_lease)->call = &probe->call;
+    (*ret_lease)->query = true;
+    (*ret_lease)->query_ttl_ns = probe->lease_ns / 2;
     return 0;
 }
 
-static void claim_end(struct rl_claim *claim, int64_t now_ns)
+static void lease_end(struct rl_lease *lease, int64_t now_ns)
 {
-    if (!claim)
+    if (!lease)
         return;
-    claim->op = NULL;
-    rl_claim_leave(claim, now_ns);
+    lease->call = NULL;
+    rl_lease_unref(lease, now_ns);
 }
 
 static void end(struct rl_probe *probe)
 {
-    redlock *client = probe->op.client;
+    redlock *client = probe->call.client;
     int64_t now_ns = rl_client_now_ns(client);
     struct rl_probe **at = &client->probes.first;
     while (*at != probe)
         at = &(*at)->next;
     *at = probe->next;
     if (probe->taken) /* it was cut short */
-        rl_claim_query(probe->holder, RL_RELEASE, probe->taken, now_ns,
+        rl_lease_query(probe->holder, RL_RELEASE, probe->taken, now_ns,
                        now_ns + client->nodes.settings.connect_timeout_ns);
-    claim_end(probe->waiter, now_ns);
-    claim_end(probe->holder, now_ns);
+    lease_end(probe->waiter, now_ns);
+    lease_end(probe->holder, now_ns);
     rl_loop_submit(client, now_ns);
 }
 
@@ -344,26 +345,26 @@ int rl_probe_run(redlock *client, const struct rl_target *target, struct rl_stat
         .number = FIRST_NUMBER + ++client->probes.count,
     };
     int64_t now_ns = rl_loop_catch_up(client);
-    int result = rl_op_begin(&probe.op, client);
+    int result = rl_call_begin(&probe.call, client);
     if (result)
         return result;
-    probe.op.step = on_step;
-    probe.op.heard = on_heard;
+    probe.call.step = on_step;
+    probe.call.on_vote = on_heard;
     probe.next = client->probes.first;
     client->probes.first = &probe;
-    result = claim_new(&probe, target, &probe.holder);
+    result = lease_new(&probe, target, &probe.holder);
     if (!result)
-        result = claim_new(&probe, target, &probe.waiter);
+        result = lease_new(&probe, target, &probe.waiter);
     if (result) {
-        rl_op_finish(&probe.op, result);
+        rl_call_finish(&probe.call, result);
     } else {
         probe.waiter->waiter = probe.number;
         probe.good = provable(client, now_ns);
         phase_begin(&probe, now_ns);
-        on_step(&probe.op, now_ns);
+        on_step(&probe.call, now_ns);
     }
     rl_loop_submit(client, now_ns);
-    result = rl_op_wait(&probe.op, NULL);
+    result = rl_call_wait(&probe.call, NULL);
     end(&probe);
     return result;
 }

@@ -1,6 +1,6 @@
 /* renewal.c - locks that are renewed by themselves, and those whose loss is to be told.
  *
- * A watched claim has one time at which it must be looked at: when the next extension is due
+ * A watched lease has one time at which it must be looked at: when the next extension is due
  * (when a third of the TTL has passed), when the one that is under way has had its
  * time, or when it must be given up for lost: a margin before the deadline, so that whoever
  * is told has a moment left to stop in.
@@ -14,30 +14,30 @@
 #define BUSY_NS (2 * RL_NS_PER_MS) /* while others go first */
 
 /* When that is over, and it is given up. */
-static int64_t lost_ns(const struct rl_claim *claim)
+static int64_t lost_ns(const struct rl_lease *lease)
 {
-    return rl_watch_deadline_ns(claim) - RL_VALIDITY_GRAIN_NS + 1;
+    return rl_watch_deadline_ns(lease) - RL_VALIDITY_GRAIN_NS + 1;
 }
 
-static void plan(struct rl_claim *claim)
+static void plan(struct rl_lease *lease)
 {
-    int64_t due_ns = lost_ns(claim);
-    if (claim->hold.extending)
-        due_ns = rl_earlier_ns(due_ns, rl_hold_next_ns(&claim->hold));
-    else if (claim->watch.renews)
-        due_ns = rl_earlier_ns(due_ns, claim->watch.renew_ns);
-    rl_timer_set(&claim->client->loop.timers, &claim->timer, due_ns);
+    int64_t due_ns = lost_ns(lease);
+    if (lease->hold.extending)
+        due_ns = rl_earlier_ns(due_ns, rl_hold_next_ns(&lease->hold));
+    else if (lease->watch.renews)
+        due_ns = rl_earlier_ns(due_ns, lease->watch.renew_ns);
+    rl_timer_set(&lease->client->loop.timers, &lease->timer, due_ns);
 }
 
 /* When a third of the TTL has passed; of one so short that the margin is most of it, half of
  * the time after which the lock would be given up. */
-static void plan_renewal(struct rl_claim *claim)
+static void plan_renewal(struct rl_lease *lease)
 {
-    const struct rl_hold *hold = &claim->hold;
+    const struct rl_hold *hold = &lease->hold;
     int64_t ends_ns = hold->deadline_ns + rl_drift_ns(hold->ttl_ns, hold->drift_factor);
     int64_t begun_ns = ends_ns - hold->ttl_ns;
-    int64_t given_up_ns = hold->deadline_ns - claim->watch.margin_ns - RL_VALIDITY_GRAIN_NS;
-    claim->watch.renew_ns =
+    int64_t given_up_ns = hold->deadline_ns - lease->watch.margin_ns - RL_VALIDITY_GRAIN_NS;
+    lease->watch.renew_ns =
         rl_earlier_ns(begun_ns + hold->ttl_ns / 3, begun_ns + (given_up_ns - begun_ns) / 2);
 }
 
@@ -72,121 +72,121 @@ void rl_watches_node_changed(redlock *client, int64_t now_ns)
         hasten_nodes(client, now_ns);
         return;
     }
-    for (struct rl_claim *claim = client->leases.open; claim; claim = claim->next) {
-        if (!claim->watch.on || !claim->watch.starved)
+    for (struct rl_lease *lease = client->leases.open; lease; lease = lease->next) {
+        if (!lease->watch.on || !lease->watch.starved)
             continue;
-        rl_watch_set_starved(claim, false);
-        claim->watch.renew_ns = now_ns;
-        plan(claim);
+        rl_watch_set_starved(lease, false);
+        lease->watch.renew_ns = now_ns;
+        plan(lease);
     }
 }
 
 /* The end of the watch, once: whatever is left is given up at all nodes. */
-static void lose(struct rl_claim *claim)
+static void lose(struct rl_lease *lease)
 {
-    struct redlock_lock *lock = claim->lock;
-    redlock *client = claim->client;
-    rl_watch_end(claim);
+    struct redlock_lock *lock = lease->lock;
+    redlock *client = lease->client;
+    rl_watch_end(lease);
     rl_client_log(client, REDLOCK_LOG_WARNING, "a lock was lost: %s",
-                  rl_claim_untimed(claim)             ? "the clock went back"
-                  : claim->hold.phase == RL_HOLD_HELD ? "its time ran out"
+                  rl_lease_clock_went_back(lease)     ? "the clock went back"
+                  : lease->hold.phase == RL_HOLD_HELD ? "its time ran out"
                                                       : "a majority has it no more");
-    if (lock && lock->claim && lock->on_lost)
+    if (lock && lock->lease && lock->on_lost)
         rl_notice_post(client, &lock->lost);
 }
 
 /* The last millisecond of what was told is the keys' still. */
-static void give_up(struct rl_claim *claim, int64_t now_ns)
+static void give_up(struct rl_lease *lease, int64_t now_ns)
 {
-    claim->retry_ns = rl_watch_deadline_ns(claim);
-    lose(claim);
-    claim->client->stats.lost++;
+    lease->retry_ns = rl_watch_deadline_ns(lease);
+    lose(lease);
+    lease->client->stats.lost++;
     /* An extension that a caller waits for has lost. */
-    if (claim->op)
-        rl_op_let_go(claim->op, REDLOCK_EEXPIRED);
-    rl_claim_release(claim, now_ns, 0);
+    if (lease->call)
+        rl_call_finish_without_lease(lease->call, REDLOCK_EEXPIRED);
+    rl_lease_release(lease, now_ns, 0);
 }
 
-static void renew(struct rl_claim *claim, int64_t now_ns)
+static void renew(struct rl_lease *lease, int64_t now_ns)
 {
-    redlock *client = claim->client;
+    redlock *client = lease->client;
     /* A caller's own extension goes first, or it would never have its turn where a round trip
      * takes as long as a third of the TTL. */
-    if (claim->op || client->leases.renewing >= RL_RENEWALS_MAX) {
-        claim->watch.renew_ns = now_ns + BUSY_NS;
-        plan(claim);
+    if (lease->call || client->leases.renewing >= RL_RENEWALS_MAX) {
+        lease->watch.renew_ns = now_ns + BUSY_NS;
+        plan(lease);
         return;
     }
     uint64_t able = rl_nodes_able(&client->nodes, now_ns);
-    int64_t left_ns = lost_ns(claim) - now_ns;
+    int64_t left_ns = lost_ns(lease) - now_ns;
     int64_t budget_ns = rl_nodes_budget_ns(&client->nodes, able, left_ns);
-    claim->budget_ns = budget_ns < 0 ? left_ns : budget_ns; /* a last one is worth trying */
-    claim->watch.asked = true;
+    lease->budget_ns = budget_ns < 0 ? left_ns : budget_ns; /* a last one is worth trying */
+    lease->watch.asked = true;
     client->leases.renewing++;
     int64_t t0_ns = rl_client_now_ns(client);
-    rl_claim_extend(claim, able, claim->hold.ttl_ns, t0_ns, t0_ns + claim->budget_ns);
-    if (claim->watch.on)
-        plan(claim);
+    rl_lease_extend(lease, able, lease->hold.ttl_ns, t0_ns, t0_ns + lease->budget_ns);
+    if (lease->watch.on)
+        plan(lease);
 }
 
 void rl_watch_untimed(redlock *client, int64_t now_ns)
 {
-    for (struct rl_claim *claim = client->leases.open; claim; claim = claim->next) {
-        if (claim->watch.on)
-            rl_timer_set(&client->loop.timers, &claim->timer, now_ns);
+    for (struct rl_lease *lease = client->leases.open; lease; lease = lease->next) {
+        if (lease->watch.on)
+            rl_timer_set(&client->loop.timers, &lease->timer, now_ns);
     }
 }
 
-void rl_watch_fire(struct rl_claim *claim, int64_t now_ns)
+void rl_watch_fire(struct rl_lease *lease, int64_t now_ns)
 {
-    if (rl_watch_over(claim, now_ns)) {
-        give_up(claim, now_ns);
-    } else if (claim->hold.extending) {
-        rl_claim_tick(claim, now_ns);
-        if (claim->watch.on)
-            plan(claim);
-    } else if (claim->watch.renews && now_ns >= claim->watch.renew_ns) {
-        renew(claim, now_ns);
+    if (rl_watch_over(lease, now_ns)) {
+        give_up(lease, now_ns);
+    } else if (lease->hold.extending) {
+        rl_lease_tick(lease, now_ns);
+        if (lease->watch.on)
+            plan(lease);
+    } else if (lease->watch.renews && now_ns >= lease->watch.renew_ns) {
+        renew(lease, now_ns);
     } else {
-        plan(claim);
+        plan(lease);
     }
 }
 
-static void on_hold_event(struct rl_claim *claim, unsigned did, int64_t now_ns)
+static void on_hold_event(struct rl_lease *lease, unsigned events, int64_t now_ns)
 {
-    struct rl_watch *watch = &claim->watch;
-    if (did & RL_DID_DIE) {
-        lose(claim);
+    struct rl_watch *watch = &lease->watch;
+    if (events & RL_EV_LOST) {
+        lose(lease);
         return;
     }
-    if (did & RL_DID_EXTEND) {
+    if (events & RL_EV_EXTENDED) {
         rl_backoff_reset(&watch->backoff);
-        rl_watch_set_starved(claim, false);
-        plan_renewal(claim);
-    } else if (did & RL_DID_NOT_EXTEND) {
+        rl_watch_set_starved(lease, false);
+        plan_renewal(lease);
+    } else if (events & RL_EV_NOT_EXTENDED) {
         rl_client_log(
-            claim->client, REDLOCK_LOG_WARNING,
+            lease->client, REDLOCK_LOG_WARNING,
             "a lock was not renewed: %u of %u masters confirmed it and %u are needed; "
             "%lld ms are left to try again in",
-            rl_count(claim->hold.extend.yes), claim->hold.n, rl_quorum_needed(claim->hold.n),
-            (long long)((lost_ns(claim) - now_ns) / RL_NS_PER_MS));
-        watch->renew_ns = now_ns + rl_backoff_next_ns(&watch->backoff, &claim->client->prng);
-        rl_watch_set_starved(claim, !has_quorum(claim->client, now_ns));
+            rl_count(lease->hold.extend.yes), lease->hold.n, rl_quorum_needed(lease->hold.n),
+            (long long)((lost_ns(lease) - now_ns) / RL_NS_PER_MS));
+        watch->renew_ns = now_ns + rl_backoff_next_ns(&watch->backoff, &lease->client->prng);
+        rl_watch_set_starved(lease, !has_quorum(lease->client, now_ns));
         if (watch->starved)
-            hasten_nodes(claim->client, now_ns);
+            hasten_nodes(lease->client, now_ns);
     } else {
         return;
     }
-    rl_watch_asked_no_more(claim);
-    plan(claim);
+    rl_watch_asked_no_more(lease);
+    plan(lease);
 }
 
-static const struct rl_watch_ops ops = {.fire = rl_watch_fire, .did = on_hold_event};
+static const struct rl_watch_ops ops = {.fire = rl_watch_fire, .on_hold_event = on_hold_event};
 
-void rl_watch_begin(struct rl_claim *claim, const redlock_options *options, int64_t now_ns)
+void rl_watch_begin(struct rl_lease *lease, const redlock_options *options, int64_t now_ns)
 {
-    struct rl_watch *watch = &claim->watch;
-    int64_t ttl_ns = claim->hold.ttl_ns;
+    struct rl_watch *watch = &lease->watch;
+    int64_t ttl_ns = lease->hold.ttl_ns;
     *watch = (struct rl_watch){
         .on = true,
         .ops = &ops,
@@ -201,12 +201,12 @@ void rl_watch_begin(struct rl_claim *claim, const redlock_options *options, int6
                     ttl_ns / 10 > RL_RETRY_MIN_MS * RL_NS_PER_MS
                         ? ttl_ns / 10
                         : RL_RETRY_MIN_MS * RL_NS_PER_MS);
-    claim->lock->on_lost = options->on_lost;
-    claim->lock->lost_context = options->lost_context;
-    claim->lock->lost.tell = tell_lost;
-    atomic_store(&claim->lock->deadline_ns, rl_watch_deadline_ns(claim));
-    claim->client->leases.watched++;
-    claim->client->stats.renewing += watch->renews;
-    plan_renewal(claim);
-    plan(claim);
+    lease->lock->on_lost = options->on_lost;
+    lease->lock->lost_context = options->lost_context;
+    lease->lock->lost.tell = tell_lost;
+    atomic_store(&lease->lock->deadline_ns, rl_watch_deadline_ns(lease));
+    lease->client->leases.watched++;
+    lease->client->stats.renewing += watch->renews;
+    plan_renewal(lease);
+    plan(lease);
 }

@@ -107,15 +107,15 @@ void rl_report_open(struct rl_report *report, const redlock *client, redlock_rep
     clear(report, client);
 }
 
-void rl_report_unasked(struct rl_op *op, uint64_t nodes, int64_t now_ns)
+void rl_report_unasked(struct rl_call *call, uint64_t nodes, int64_t now_ns)
 {
-    struct rl_report *report = &op->report;
+    struct rl_report *report = &call->report;
     if (!report->to)
         return;
     for (nodes &= ~(report->granted | report->held | report->free | report->failed); nodes;
          nodes &= nodes - 1) {
         unsigned i = rl_first(nodes);
-        struct rl_node *node = &op->client->nodes.all[i];
+        struct rl_node *node = &call->client->nodes.all[i];
         redlock_node_vote vote = get(report, i);
         if (node->mode != RL_UP && rl_node_pending(node)) {
             set_text(&vote, "was not asked, as it was still connecting");
@@ -127,21 +127,22 @@ void rl_report_unasked(struct rl_op *op, uint64_t nodes, int64_t now_ns)
     }
 }
 
-void rl_report_begin(struct rl_op *op, uint64_t able, int64_t now_ns)
+void rl_report_begin(struct rl_call *call, uint64_t able, int64_t now_ns)
 {
-    if (!op->report.to)
+    if (!call->report.to)
         return;
-    op->report.whole.rounds++;
-    clear(&op->report, op->client);
-    rl_report_unasked(op, rl_all(op->client->nodes.n) & ~able, now_ns);
+    call->report.whole.rounds++;
+    clear(&call->report, call->client);
+    rl_report_unasked(call, rl_all(call->client->nodes.n) & ~able, now_ns);
 }
 
-void rl_report_vote(struct rl_op *op, unsigned node, int vote, const struct rl_judged *judged)
+void rl_report_vote(struct rl_call *call, unsigned node, int vote,
+                    const struct rl_judged *judged)
 {
-    struct rl_report *report = &op->report;
+    struct rl_report *report = &call->report;
     if (!report->to)
         return;
-    assert(node < op->client->nodes.n);
+    assert(node < call->client->nodes.n);
     redlock_node_vote said = get(report, node);
     said.vote = vote;
     if (judged->why)
@@ -152,15 +153,15 @@ void rl_report_vote(struct rl_op *op, unsigned node, int vote, const struct rl_j
                                                                    : sizeof(said.holder) - 1;
         memcpy(said.holder, judged->holder, said.holder_len);
         said.holder_len =
-            rl_node_mask(&op->client->nodes.all[node], said.holder, said.holder_len);
+            rl_node_mask(&call->client->nodes.all[node], said.holder, said.holder_len);
         said.holder[said.holder_len] = '\0';
     }
     put(report, node, &said);
 }
 
-void rl_report_end(struct rl_op *op, const struct rl_round *round, int64_t now_ns)
+void rl_report_end(struct rl_call *call, const struct rl_round *round, int64_t now_ns)
 {
-    struct rl_report *report = &op->report;
+    struct rl_report *report = &call->report;
     if (!report->to)
         return;
     uint64_t voted = report->granted | report->held | report->free | report->failed;

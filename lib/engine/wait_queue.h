@@ -2,8 +2,8 @@
  * Only the first one asks the masters, and it is queued there under the line's number, so that
  * a process is one contender however many of its threads wait. Each kind of lock has lines of
  * its own, and where the masters serve owners in turn, so has each owner. Mutex held. */
-#ifndef RL_LINE_H
-#define RL_LINE_H
+#ifndef RL_WAIT_QUEUE_H
+#define RL_WAIT_QUEUE_H
 
 #include "core/backoff.h"
 #include "node/channel.h"

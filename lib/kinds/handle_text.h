@@ -11,8 +11,8 @@
  * The sum tells a handle that was cut short or mistyped; it is no protection against
  * forgery, for who can write to the masters needs no handle.
  */
-#ifndef RL_HANDLE_H
-#define RL_HANDLE_H
+#ifndef RL_HANDLE_TEXT_H
+#define RL_HANDLE_TEXT_H
 
 #include "kinds/kind.h"
 #include "base/limits.h"

@@ -18,8 +18,8 @@
  *
  * Redisson leaves the braces out where NAME has one itself.
  */
-#ifndef RL_KEY_H
-#define RL_KEY_H
+#ifndef RL_KEYS_H
+#define RL_KEYS_H
 
 #include "kinds/kind.h"
 #include "base/limits.h"

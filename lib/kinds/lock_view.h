@@ -1,8 +1,8 @@
 /* lock_view.h - what masters say about a name that somebody looks at: read, and put together.
  * Core.
  */
-#ifndef RL_VIEW_H
-#define RL_VIEW_H
+#ifndef RL_LOCK_VIEW_H
+#define RL_LOCK_VIEW_H
 
 #include <redlock.h>
 

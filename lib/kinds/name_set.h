@@ -1,11 +1,11 @@
-/* name_set.h - several names as one: packed into the bytes that stand for a claim of all of
+/* name_set.h - several names as one: packed into the bytes that stand for a lease of all of
  * them. Sorted, and each of them once, so that the same names in any order are the same bytes.
  * Core.
  *
  *   for each name: its length (2 bytes, big-endian), the name, a NUL
  */
-#ifndef RL_NAMES_H
-#define RL_NAMES_H
+#ifndef RL_NAME_SET_H
+#define RL_NAME_SET_H
 
 #include "kinds/kind.h"
 #include "base/limits.h"

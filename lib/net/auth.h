@@ -1,6 +1,6 @@
 /* auth.h - what is said first on every connection, whatever it is for: who we are. */
-#ifndef RL_LOGIN_H
-#define RL_LOGIN_H
+#ifndef RL_AUTH_H
+#define RL_AUTH_H
 
 #include "config/config.h"
 #include "net/resp.h"

@@ -2,14 +2,14 @@
  * first-out list of who awaits which reply. Requests and replies can't get out of step:
  * every reply belongs to the oldest entry, and scripts echo the entry's nonce.
  */
-#ifndef RL_WIRE_H
-#define RL_WIRE_H
+#ifndef RL_CONNECTION_H
+#define RL_CONNECTION_H
 
 #include "kinds/kind.h"
 #include "net/link.h"
 #include "net/resp.h"
 
-struct rl_claim;
+struct rl_lease;
 struct rl_clock;
 struct rl_ear;
 
@@ -30,7 +30,7 @@ enum rl_ask {
 
 struct rl_waiting {
     union {
-        struct rl_claim *claim; /* RL_ASK_VERB */
+        struct rl_lease *lease; /* RL_ASK_VERB */
         struct rl_ear *ear;     /* RL_ASK_(UN)SUBSCRIBE; NULL: the client's own channel */
     };
     char nonce[RL_NONCE_LEN]; /* RL_ASK_VERB: what the reply must begin with; TEACH, RECALL */

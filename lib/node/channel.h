@@ -6,8 +6,8 @@
  * goes meanwhile is seen to when it has been answered. Lives on as long as anybody needs it, or
  * a master still has it.
  */
-#ifndef RL_EAR_H
-#define RL_EAR_H
+#ifndef RL_CHANNEL_H
+#define RL_CHANNEL_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -157,7 +157,7 @@ bool rl_node_votes(const struct rl_node *node);
 bool rl_node_able(struct rl_node *node, int64_t now_ns);
 
 /* It could be asked, were it not for all that it has yet to take or to answer. */
-bool rl_node_crowded(struct rl_node *node, int64_t now_ns);
+bool rl_node_saturated(struct rl_node *node, int64_t now_ns);
 
 /* Are many requests waiting behind one that has waited for many round trips? Whatever holds
  * that server up, more of them help nobody, as long as enough others can do without it. */
@@ -190,7 +190,7 @@ const char *rl_node_why(struct rl_node *node, int64_t now_ns);
 /* Can a request be queued on this slot? Releases may where acquires may not. */
 bool rl_node_takes(struct rl_node *node, unsigned slot, size_t len, bool may_grow);
 
-/* Queue it. The claim in `waiting` hears of it exactly once: answered, unexecuted or lost. */
+/* Queue it. The lease in `waiting` hears of it exactly once: answered, unexecuted or lost. */
 void rl_node_put(struct rl_node *node, unsigned slot, const void *bytes, size_t len,
                  const struct rl_waiting *waiting);
 

@@ -184,7 +184,7 @@ static bool take(void *context, const struct rl_reply *reply, int64_t now_ns)
     if (node->mode == RL_UP || slot->index != node->active)
         rl_identity_heard(&node->identity, now_ns);
     if (wire->fifo_count > 0) /* whom the next reply is for: far away in memory */
-        __builtin_prefetch(rl_wire_oldest(wire)->claim, 1);
+        __builtin_prefetch(rl_wire_oldest(wire)->lease, 1);
     if (waiting.ask != RL_ASK_VERB) {
         if (slot->index == slot->node->active)
             rl_node_greeted(slot->node, &waiting, reply, now_ns);

@@ -51,7 +51,7 @@ bool rl_node_able(struct rl_node *node, int64_t now_ns)
     return votes(node, now_ns) && !is_full(node);
 }
 
-bool rl_node_crowded(struct rl_node *node, int64_t now_ns)
+bool rl_node_saturated(struct rl_node *node, int64_t now_ns)
 {
     return votes(node, now_ns) && is_full(node);
 }

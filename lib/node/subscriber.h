@@ -15,8 +15,8 @@
  * member "<uuid>:<seq>" that is to be woken. A silent connection is asked for a PONG, as one
  * that is half-open looks like one on which there is nothing to say.
  */
-#ifndef RL_SUB_H
-#define RL_SUB_H
+#ifndef RL_SUBSCRIBER_H
+#define RL_SUBSCRIBER_H
 
 #include "node/channel.h"
 #include "node/node.h"

@@ -1,6 +1,6 @@
 /* subscriber_parts.h - what subscriber*.c share. */
-#ifndef RL_SUB_PARTS_H
-#define RL_SUB_PARTS_H
+#ifndef RL_SUBSCRIBER_PARTS_H
+#define RL_SUBSCRIBER_PARTS_H
 
 #include "node/subscriber.h"
 

@@ -23,7 +23,7 @@ START_TEST(r1_validity_counts_from_before_the_first_byte)
     ck_assert_int_eq(answer(&story, 0, RL_ACQUIRE, YES), 0);
     ck_assert_int_eq(story.hold.deadline_ns, 0);
     pass(&story, 40);
-    ck_assert_int_eq(answer(&story, 1, RL_ACQUIRE, YES), RL_DID_WIN);
+    ck_assert_int_eq(answer(&story, 1, RL_ACQUIRE, YES), RL_EV_ACQUIRED);
     ck_assert_int_eq(story.hold.phase, RL_HOLD_HELD);
     ck_assert_int_eq(story.hold.deadline_ns, t0_ns + VALID_NS); /* CE12: not from t1 */
 }
@@ -42,7 +42,7 @@ START_TEST(r1_won_too_late_is_lost)
         answer(&story, 0, RL_ACQUIRE, YES);
         pass_ns(&story, VALID_NS - RL_VALIDITY_GRAIN_NS + 1 - early);
         unsigned did = answer(&story, 1, RL_ACQUIRE, YES);
-        ck_assert_int_eq(did, early ? RL_DID_WIN : RL_DID_LOSE);
+        ck_assert_int_eq(did, early ? RL_EV_ACQUIRED : RL_EV_REFUSED);
         ck_assert_int_eq(story.hold.phase, early ? RL_HOLD_HELD : RL_HOLD_ENDING);
         ck_assert_int_eq(story.hold.deadline_ns != 0, early);
         uint64_t all = send_releases(&story, NULL);
@@ -59,7 +59,7 @@ START_TEST(r1_what_was_asked_for_before_the_clock_went_back_is_not_won)
     ask(&story);
     ck_assert_int_eq(answer(&story, 0, RL_ACQUIRE, YES), 0);
     rl_hold_distrust(&story.hold);
-    ck_assert_int_eq(answer(&story, 1, RL_ACQUIRE, YES), RL_DID_LOSE);
+    ck_assert_int_eq(answer(&story, 1, RL_ACQUIRE, YES), RL_EV_REFUSED);
     ck_assert_int_eq(story.hold.deadline_ns, 0);
     ck_assert_uint_eq(send_releases(&story, NULL), rl_all(3));
 }
@@ -72,7 +72,7 @@ START_TEST(ce11_grants_read_after_the_ttl_are_no_lock)
     story_begin(&story, 3);
     ask(&story);
     story.now_ns += 1500 * MS; /* and nobody ticked */
-    ck_assert_int_eq(answer(&story, 0, RL_ACQUIRE, YES), RL_DID_LOSE);
+    ck_assert_int_eq(answer(&story, 0, RL_ACQUIRE, YES), RL_EV_REFUSED);
     ck_assert_int_eq(answer(&story, 1, RL_ACQUIRE, YES), 0);
     ck_assert_int_eq(answer(&story, 2, RL_ACQUIRE, YES), 0);
     ck_assert_int_eq(story.hold.phase, RL_HOLD_ENDING);
@@ -91,7 +91,7 @@ START_TEST(a_nodes_time_is_over_to_the_nanosecond)
         story.now_ns += NODE_MS * MS - early;
         ck_assert_int_eq(rl_hold_next_ns(&story.hold), story.now_ns + early);
         unsigned did = answer(&story, 1, RL_ACQUIRE, YES);
-        ck_assert_int_eq(did, early ? RL_DID_WIN : RL_DID_LOSE);
+        ck_assert_int_eq(did, early ? RL_EV_ACQUIRED : RL_EV_REFUSED);
     }
 }
 END_TEST
@@ -107,7 +107,7 @@ START_TEST(r2_the_majoritys_last_yes_wins_and_no_earlier_one)
     for (unsigned i = 0; i + 1 < needed; i++)
         ck_assert_int_eq(answer(&story, n - 1 - i, RL_ACQUIRE, YES), 0);
     ck_assert_int_eq(story.hold.phase, RL_HOLD_ASKING);
-    ck_assert_int_eq(answer(&story, n - needed, RL_ACQUIRE, YES), RL_DID_WIN);
+    ck_assert_int_eq(answer(&story, n - needed, RL_ACQUIRE, YES), RL_EV_ACQUIRED);
 }
 END_TEST
 
@@ -123,7 +123,7 @@ START_TEST(r2_lost_as_soon_as_a_majority_is_impossible)
         ck_assert_int_eq(did, 0);
         did = answer(&story, i, RL_ACQUIRE, i % 2 ? NO : FAILED);
     }
-    ck_assert_int_eq(did, RL_DID_LOSE);
+    ck_assert_int_eq(did, RL_EV_REFUSED);
     ck_assert_int_eq(story.hold.phase, RL_HOLD_ENDING);
     ck_assert_uint_eq(rl_hold_to_ask(&story.hold), 0);
 }
@@ -135,7 +135,7 @@ START_TEST(ce23_too_few_are_able)
     struct story story;
     story_begin(&story, 5);
     story.able = NODES(1, 3);
-    ck_assert_int_eq(ask(&story), RL_DID_LOSE);
+    ck_assert_int_eq(ask(&story), RL_EV_REFUSED);
     ck_assert(rl_round_no_quorum(&story.hold.ask));
     ck_assert_uint_eq(story.hold.reached, 0); /* nothing was sent, nothing is owed */
     ck_assert_uint_eq(send_releases(&story, NULL), 0);
@@ -152,7 +152,7 @@ START_TEST(r2_just_enough_are_able)
     ck_assert_uint_eq(rl_hold_to_ask(&story.hold), NODES(0, 2, 4));
     answer(&story, 0, RL_ACQUIRE, YES);
     answer(&story, 2, RL_ACQUIRE, YES);
-    ck_assert_int_eq(answer(&story, 4, RL_ACQUIRE, YES), RL_DID_WIN);
+    ck_assert_int_eq(answer(&story, 4, RL_ACQUIRE, YES), RL_EV_ACQUIRED);
 }
 END_TEST
 
@@ -168,7 +168,7 @@ START_TEST(ce13_an_even_split_is_lost)
             ck_assert_int_eq(answer(&story, i, RL_ACQUIRE, YES), 0);
         for (unsigned i = n / 2; i < n && !did; i++)
             did = answer(&story, i, RL_ACQUIRE, NO);
-        ck_assert_int_eq(did, RL_DID_LOSE);
+        ck_assert_int_eq(did, RL_EV_REFUSED);
     }
 }
 END_TEST
@@ -181,7 +181,7 @@ START_TEST(a_majority_and_an_error_are_a_success)
     ask(&story);
     ck_assert_int_eq(answer(&story, 2, RL_ACQUIRE, FAILED), 0);
     ck_assert_int_eq(answer(&story, 0, RL_ACQUIRE, YES), 0);
-    ck_assert_int_eq(answer(&story, 1, RL_ACQUIRE, YES), RL_DID_WIN);
+    ck_assert_int_eq(answer(&story, 1, RL_ACQUIRE, YES), RL_EV_ACQUIRED);
 }
 END_TEST
 
@@ -192,7 +192,7 @@ START_TEST(a_request_that_could_not_be_queued_has_failed)
     rl_hold_ask(&story.hold, story.now_ns, story.now_ns + 100 * MS, rl_all(3), -1);
     rl_hold_sent(&story.hold, 0, 0, RL_ACQUIRE, true);
     ck_assert_int_eq(rl_hold_unsent(&story.hold, 1, RL_ACQUIRE, story.now_ns), 0);
-    ck_assert_int_eq(rl_hold_unsent(&story.hold, 2, RL_ACQUIRE, story.now_ns), RL_DID_LOSE);
+    ck_assert_int_eq(rl_hold_unsent(&story.hold, 2, RL_ACQUIRE, story.now_ns), RL_EV_REFUSED);
     ck_assert_uint_eq(send_releases(&story, NULL), NODES(0)); /* R4: only where bytes went */
 }
 END_TEST
@@ -228,7 +228,7 @@ START_TEST(ce16_a_lost_token_is_never_asked_for_again)
     story_begin(&story, 3);
     ask(&story);
     answer(&story, 0, RL_ACQUIRE, NO);
-    ck_assert_int_eq(answer(&story, 1, RL_ACQUIRE, NO), RL_DID_LOSE);
+    ck_assert_int_eq(answer(&story, 1, RL_ACQUIRE, NO), RL_EV_REFUSED);
     rl_hold_ask(&story.hold, story.now_ns, story.now_ns + MS, rl_all(3), -1);
 }
 END_TEST
@@ -261,7 +261,7 @@ START_TEST(r3_the_only_resend_is_of_what_was_not_executed)
     rl_hold_sent(&story.hold, 0, 0, RL_ACQUIRE, true);
     ck_assert_int_eq(answer(&story, 0, RL_ACQUIRE, YES), 0);
     ck_assert_uint_eq(rl_hold_to_ask(&story.hold), NODES(1, 2));
-    ck_assert_int_eq(answer(&story, 1, RL_ACQUIRE, YES), RL_DID_WIN);
+    ck_assert_int_eq(answer(&story, 1, RL_ACQUIRE, YES), RL_EV_ACQUIRED);
 }
 END_TEST
 
@@ -279,7 +279,7 @@ START_TEST(r4_a_lost_round_is_released_wherever_a_byte_went)
     answer(&story, 0, RL_ACQUIRE, YES);
     answer(&story, 1, RL_ACQUIRE, FAILED);
     answer(&story, 2, RL_ACQUIRE, NO);
-    ck_assert_int_eq(lose(&story, 3), RL_DID_LOSE); /* 4 and 5 are silent, 6 was down */
+    ck_assert_int_eq(lose(&story, 3), RL_EV_REFUSED); /* 4 and 5 are silent, 6 was down */
     ck_assert_uint_eq(send_releases(&story, &other), NODES(0, 1, 3, 4, 5));
     ck_assert_uint_eq(other, 0);
     ck_assert_uint_eq(send_releases(&story, NULL), 0); /* once */
@@ -304,7 +304,7 @@ START_TEST(r5_what_is_unknown_is_no_grant)
     ask(&story);
     ck_assert_int_eq(answer(&story, 0, RL_ACQUIRE, YES), 0);
     ck_assert_int_eq(lose(&story, 1), 0);
-    ck_assert_int_eq(answer(&story, 2, RL_ACQUIRE, FAILED), RL_DID_LOSE);
+    ck_assert_int_eq(answer(&story, 2, RL_ACQUIRE, FAILED), RL_EV_REFUSED);
     ck_assert_uint_eq(send_releases(&story, NULL), rl_all(3));
 }
 END_TEST
@@ -316,7 +316,7 @@ START_TEST(r5_silence_is_no_grant)
     ask(&story);
     answer(&story, 0, RL_ACQUIRE, YES);
     ck_assert_int_eq(pass_ns(&story, NODE_MS * MS - 1), 0);
-    ck_assert_int_eq(pass_ns(&story, 1), RL_DID_LOSE);
+    ck_assert_int_eq(pass_ns(&story, 1), RL_EV_REFUSED);
     ck_assert_int_eq(pass(&story, 1), 0); /* once */
     ck_assert_uint_eq(send_releases(&story, NULL), rl_all(3));
 }
@@ -332,7 +332,7 @@ START_TEST(a_lost_link_fails_once)
     ck_assert_int_eq(lose(&story, 0), 0);
     ck_assert_int_eq(lose(&story, 1), 0);
     ck_assert_uint_eq(rl_count(story.hold.ask.failed), 2);
-    ck_assert_int_eq(lose(&story, 2), RL_DID_LOSE);
+    ck_assert_int_eq(lose(&story, 2), RL_EV_REFUSED);
 }
 END_TEST
 
@@ -362,7 +362,7 @@ START_TEST(r7_grants_after_the_loss_revive_nothing)
     ask(&story);
     answer(&story, 0, RL_ACQUIRE, NO);
     answer(&story, 1, RL_ACQUIRE, NO);
-    ck_assert_int_eq(answer(&story, 2, RL_ACQUIRE, NO), RL_DID_LOSE);
+    ck_assert_int_eq(answer(&story, 2, RL_ACQUIRE, NO), RL_EV_REFUSED);
     ck_assert_uint_eq(send_releases(&story, NULL), NODES(3, 4));
     ck_assert_int_eq(answer(&story, 3, RL_ACQUIRE, YES), 0);
     ck_assert_int_eq(answer(&story, 4, RL_ACQUIRE, YES), 0);

@@ -28,7 +28,7 @@ START_TEST(released_at_the_quorum)
     ck_assert_int_eq(answer(&story, 4, RL_RELEASE, YES), 0);
     ck_assert_int_eq(answer(&story, 0, RL_RELEASE, YES), 0);
     ck_assert(!settled(&story));
-    ck_assert_int_eq(answer(&story, 2, RL_RELEASE, YES), RL_DID_FINISH);
+    ck_assert_int_eq(answer(&story, 2, RL_RELEASE, YES), RL_EV_RELEASED);
     ck_assert_int_eq(rl_hold_release_result(&story.hold), REDLOCK_OK);
     ck_assert_int_eq(answer(&story, 1, RL_RELEASE, YES), 0); /* behind the caller's back */
     ck_assert_int_eq(answer(&story, 3, RL_RELEASE, FAILED), 0);
@@ -47,7 +47,7 @@ START_TEST(expired_as_soon_as_that_is_certain)
     answer(&story, 0, RL_RELEASE, YES);
     answer(&story, 1, RL_RELEASE, NO);
     ck_assert_int_eq(answer(&story, 2, RL_RELEASE, NO), 0);
-    ck_assert_int_eq(answer(&story, 3, RL_RELEASE, NO), RL_DID_FINISH);
+    ck_assert_int_eq(answer(&story, 3, RL_RELEASE, NO), RL_EV_RELEASED);
     ck_assert_int_eq(rl_hold_release_result(&story.hold), REDLOCK_EEXPIRED);
 }
 END_TEST
@@ -58,7 +58,7 @@ START_TEST(unknown_as_soon_as_that_is_certain)
     give_up(&story, 5);
     answer(&story, 0, RL_RELEASE, FAILED);
     ck_assert_int_eq(rl_hold_unsent(&story.hold, 1, RL_RELEASE, story.now_ns), 0);
-    ck_assert_int_eq(rl_hold_unsent(&story.hold, 2, RL_RELEASE, story.now_ns), RL_DID_FINISH);
+    ck_assert_int_eq(rl_hold_unsent(&story.hold, 2, RL_RELEASE, story.now_ns), RL_EV_RELEASED);
     ck_assert_int_eq(rl_hold_release_result(&story.hold), REDLOCK_EUNCONFIRMED);
 }
 END_TEST
@@ -69,7 +69,7 @@ START_TEST(silence_makes_it_unknown)
     give_up(&story, 3);
     ck_assert_int_eq(rl_hold_next_ns(&story.hold), story.now_ns + NODE_MS * MS);
     ck_assert_int_eq(pass_ns(&story, NODE_MS * MS - 1), 0);
-    ck_assert_int_eq(pass_ns(&story, 1), RL_DID_FINISH);
+    ck_assert_int_eq(pass_ns(&story, 1), RL_EV_RELEASED);
     ck_assert_int_eq(rl_hold_release_result(&story.hold), REDLOCK_EUNCONFIRMED);
     ck_assert_int_eq(rl_hold_next_ns(&story.hold), INT64_MAX);
     ck_assert_int_eq(pass(&story, 1), 0); /* once */
@@ -83,7 +83,7 @@ START_TEST(a_late_answer_to_a_release)
     give_up(&story, 3);
     answer(&story, 0, RL_RELEASE, YES);
     story.now_ns += NODE_MS * MS; /* and nobody ticked */
-    ck_assert_int_eq(answer(&story, 1, RL_RELEASE, YES), RL_DID_FINISH);
+    ck_assert_int_eq(answer(&story, 1, RL_RELEASE, YES), RL_EV_RELEASED);
     ck_assert_int_eq(rl_hold_release_result(&story.hold), REDLOCK_EUNCONFIRMED);
 }
 END_TEST
@@ -96,7 +96,7 @@ START_TEST(nodes_that_never_had_it_are_rid_of_it)
     answer(&story, 2, RL_ACQUIRE, NO);
     release(&story, true);
     ck_assert_uint_eq(send_releases(&story, NULL), NODES(0, 1));
-    ck_assert_int_eq(answer(&story, 1, RL_RELEASE, YES), RL_DID_FINISH);
+    ck_assert_int_eq(answer(&story, 1, RL_RELEASE, YES), RL_EV_RELEASED);
     ck_assert_int_eq(rl_hold_release_result(&story.hold), REDLOCK_OK);
 }
 END_TEST
@@ -112,7 +112,7 @@ START_TEST(doubt_waits_for_all_answers)
     send_releases(&story, NULL);
     ck_assert_int_eq(answer(&story, 0, RL_RELEASE, NO), 0); /* 3 may still have had it */
     ck_assert_int_eq(answer(&story, 1, RL_RELEASE, YES), 0);
-    ck_assert_int_eq(answer(&story, 2, RL_RELEASE, NO), RL_DID_FINISH);
+    ck_assert_int_eq(answer(&story, 2, RL_RELEASE, NO), RL_EV_RELEASED);
     ck_assert_int_eq(rl_hold_release_result(&story.hold), REDLOCK_EEXPIRED);
 }
 END_TEST
@@ -125,7 +125,7 @@ START_TEST(a_majority_ends_the_doubt)
     answer(&story, 0, RL_RELEASE, NO);
     answer(&story, 1, RL_RELEASE, YES);
     ck_assert_int_eq(answer(&story, 2, RL_RELEASE, YES), 0);
-    ck_assert_int_eq(answer(&story, 3, RL_RELEASE, YES), RL_DID_FINISH); /* 4 is silent */
+    ck_assert_int_eq(answer(&story, 3, RL_RELEASE, YES), RL_EV_RELEASED); /* 4 is silent */
     ck_assert_int_eq(rl_hold_release_result(&story.hold), REDLOCK_OK);
 }
 END_TEST
@@ -138,7 +138,7 @@ START_TEST(doubt_and_a_failure)
     answer(&story, 1, RL_RELEASE, YES);
     answer(&story, 2, RL_RELEASE, YES);
     ck_assert_int_eq(answer(&story, 3, RL_RELEASE, FAILED), 0);
-    ck_assert_int_eq(answer(&story, 4, RL_RELEASE, FAILED), RL_DID_FINISH);
+    ck_assert_int_eq(answer(&story, 4, RL_RELEASE, FAILED), RL_EV_RELEASED);
     ck_assert_int_eq(rl_hold_release_result(&story.hold), REDLOCK_OK); /* three are rid of it */
 }
 END_TEST
@@ -154,7 +154,7 @@ START_TEST(doubt_and_silence)
     send_releases(&story, NULL);
     answer(&story, 0, RL_RELEASE, NO);
     ck_assert_int_eq(answer(&story, 1, RL_RELEASE, YES), 0);
-    ck_assert_int_eq(pass(&story, NODE_MS), RL_DID_FINISH);
+    ck_assert_int_eq(pass(&story, NODE_MS), RL_EV_RELEASED);
     ck_assert_int_eq(rl_hold_release_result(&story.hold), REDLOCK_OK); /* 0, 1 and 4 */
 }
 END_TEST
@@ -170,7 +170,7 @@ START_TEST(expired_before_anything_is_sent)
     answer(&story, 1, RL_EXTEND, NO);
     answer(&story, 2, RL_ACQUIRE, NO);
     ck_assert_int_eq(story.hold.phase, RL_HOLD_HELD);
-    ck_assert_int_eq(release(&story, true), RL_DID_FINISH);
+    ck_assert_int_eq(release(&story, true), RL_EV_RELEASED);
     ck_assert_int_eq(rl_hold_release_result(&story.hold), REDLOCK_EEXPIRED);
     ck_assert_uint_eq(send_releases(&story, NULL), 0);
     ck_assert(settled(&story));
@@ -207,7 +207,7 @@ START_TEST(a_broken_link_beside_one_that_owes)
         ck_assert_int_eq(answer(&story, 0, RL_RELEASE, YES), 0);
         if (broken == 1)
             answer_on(&story, 2, 0, RL_EXTEND, YES);
-        ck_assert_int_eq(answer_on(&story, 2, 1 - broken, RL_RELEASE, YES), RL_DID_FINISH);
+        ck_assert_int_eq(answer_on(&story, 2, 1 - broken, RL_RELEASE, YES), RL_EV_RELEASED);
         ck_assert_int_eq(rl_hold_release_result(&story.hold), REDLOCK_OK);
     }
 }
@@ -251,7 +251,7 @@ START_TEST(gone_already_by_a_release_whose_answer_got_lost)
         ck_assert_int_eq(lose(&story, i), 0);
     ck_assert_uint_eq(send_releases(&story, NULL), rl_all(3));
     ck_assert_int_eq(answer(&story, 0, RL_RELEASE, NO), 0);
-    ck_assert_int_eq(answer(&story, 1, RL_RELEASE, NO), RL_DID_FINISH);
+    ck_assert_int_eq(answer(&story, 1, RL_RELEASE, NO), RL_EV_RELEASED);
     ck_assert_int_eq(rl_hold_release_result(&story.hold), REDLOCK_OK);
 }
 END_TEST
@@ -272,7 +272,7 @@ static void every_release(struct story *story, uint64_t left, unsigned *yes, uns
                 every_release(&next, left & ~rl_bit(node), &yes_then, &no_then);
                 continue;
             }
-            ck_assert_int_eq(did, RL_DID_FINISH);
+            ck_assert_int_eq(did, RL_EV_RELEASED);
             switch (rl_hold_release_result(&next.hold)) {
             case REDLOCK_OK: /* a majority is rid of it */
                 ck_assert_uint_ge(yes_then + no_then, needed);
@@ -310,7 +310,7 @@ START_TEST(r4_down_the_draining_link_and_the_new_one)
     ask(&story);
     answer(&story, 0, RL_ACQUIRE, YES);
     drain(&story, 1);
-    ck_assert_int_eq(pass(&story, NODE_MS), RL_DID_LOSE);
+    ck_assert_int_eq(pass(&story, NODE_MS), RL_EV_REFUSED);
     ck_assert_uint_eq(send_releases_but(&story, NODES(1), &other), NODES(0, 2));
     ck_assert_uint_eq(other, NODES(1));
     ck_assert_uint_eq(send_releases(&story, &other), NODES(1)); /* the new link is up */

@@ -83,9 +83,9 @@ static struct found search(const struct space *space)
 #define NODE(i) (UINT64_C(1) << (i))
 #define SHORT .ttl_ns = 2 * STEP, .node_ns = STEP
 #define PATIENT .ttl_ns = 2 * STEP, .node_ns = 2 * STEP /* answers may come a step later */
-#define ASKS (RL_DID_WIN | RL_DID_LOSE)
-#define EXTENDS (RL_DID_EXTEND | RL_DID_NOT_EXTEND | RL_DID_DIE)
-#define FILLS RL_WANTS_RETAKE
+#define ASKS (RL_EV_ACQUIRED | RL_EV_REFUSED)
+#define EXTENDS (RL_EV_EXTENDED | RL_EV_NOT_EXTENDED | RL_EV_LOST)
+#define FILLS RL_DO_RETAKE
 
 /* What holds must do somewhere in a world, and no more than that, so that no world is dull. */
 static const struct {
@@ -93,11 +93,11 @@ static const struct {
     struct space space;
 } worlds[] = {
     /* one hold, and whatever others do with the keys */
-    {ASKS | RL_DID_FINISH,
+    {ASKS | RL_EV_RELEASED,
      {.name = "released", .holds = 1, .n = 3, PATIENT, .strangers = true, .waits = true}},
-    {ASKS | RL_WANTS_REST,
+    {ASKS | RL_DO_ASK_REST,
      {.name = "in order", .holds = 1, .n = 3, SHORT, .strangers = true, .ordered = true}},
-    {ASKS | RL_DID_EXTEND | RL_DID_DIE | FILLS,
+    {ASKS | RL_EV_EXTENDED | RL_EV_LOST | FILLS,
      {.name = "extended", .holds = 1, .n = 3, PATIENT, .strangers = true, .extends = true,
       .prompt = true}},
     {ASKS | EXTENDS | FILLS,
@@ -121,7 +121,7 @@ static const struct {
     {ASKS,
      {.name = "releases that find no room", .holds = 1, .n = 3, SHORT, .drains = NODE(0),
       .lazy = NODE(0)}},
-    {ASKS | EXTENDS | RL_DID_FINISH,
+    {ASKS | EXTENDS | RL_EV_RELEASED,
      {.name = "everything on one node", .holds = 1, .n = 1, SHORT, .strangers = true,
       .extends = true, .waits = true, .errors = true, .scripts = true, .breaks = NODE(0),
       .downs = NODE(0), .drains = NODE(0), .lazy = NODE(0)}},
@@ -131,16 +131,16 @@ static const struct {
       .lazy = NODE(0), .prompt = true}},
     /* two holds that contend */
     {ASKS, {.name = "two on three nodes", .holds = 2, .n = 3, SHORT, .prompt = true}},
-    {ASKS | RL_DID_FINISH,
+    {ASKS | RL_EV_RELEASED,
      {.name = "two that are patient", .holds = 2, .n = 2, PATIENT, .waits = true,
       .prompt = true}},
     {ASKS | EXTENDS,
      {.name = "two on two nodes", .holds = 2, .n = 2, SHORT, .extends = true,
       .prompt = true}},
-    {ASKS | RL_WANTS_REST,
+    {ASKS | RL_DO_ASK_REST,
      {.name = "two in order", .holds = 2, .n = 2, SHORT, .ordered = true, .breaks = NODE(0),
       .prompt = true}},
-    {ASKS | EXTENDS | RL_DID_FINISH,
+    {ASKS | EXTENDS | RL_EV_RELEASED,
      {.name = "two on one node", .holds = 2, .n = 1, SHORT, .extends = true, .waits = true,
       .errors = true, .breaks = NODE(0), .prompt = true}},
 };

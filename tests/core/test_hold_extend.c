@@ -22,7 +22,7 @@ START_TEST(r6_an_extension_counts_from_its_own_t0)
     pass(&story, 50);
     ck_assert_int_eq(answer(&story, 2, RL_EXTEND, YES), 0);
     ck_assert_int_eq(story.hold.deadline_ns, old_ns);
-    ck_assert_int_eq(answer(&story, 0, RL_EXTEND, YES), RL_DID_EXTEND);
+    ck_assert_int_eq(answer(&story, 0, RL_EXTEND, YES), RL_EV_EXTENDED);
     ck_assert_int_eq(story.hold.deadline_ns, t0_ns + VALID_NS);
     ck_assert_uint_eq(rl_hold_to_extend(&story.hold), 0);
     ck_assert_int_eq(answer(&story, 1, RL_EXTEND, YES), 0);
@@ -43,7 +43,7 @@ START_TEST(ce17_a_late_extension_is_the_end)
         answer(&story, 0, RL_EXTEND, YES);
         story.now_ns += 10 * MS - early; /* and nobody ticked */
         unsigned did = answer(&story, 1, RL_EXTEND, YES);
-        ck_assert_int_eq(did, early ? RL_DID_EXTEND : RL_DID_DIE);
+        ck_assert_int_eq(did, early ? RL_EV_EXTENDED : RL_EV_LOST);
         if (early)
             continue;
         ck_assert_int_eq(story.hold.deadline_ns, 0);
@@ -63,13 +63,13 @@ START_TEST(r6_what_was_held_before_the_clock_went_back_is_not_extended)
         rl_hold_distrust(&story.hold);
     unsigned did =
         rl_hold_extend(&story.hold, story.now_ns, TTL_MS * MS, story.now_ns + 100 * MS, 7);
-    ck_assert_int_eq(did, _i == 0 ? RL_DID_DIE : 0);
+    ck_assert_int_eq(did, _i == 0 ? RL_EV_LOST : 0);
     if (_i == 1) {
         for (unsigned node = 0; node < 3; node++)
             rl_hold_sent(&story.hold, node, 0, RL_EXTEND, true);
         answer(&story, 0, RL_EXTEND, YES);
         rl_hold_distrust(&story.hold);
-        ck_assert_int_eq(answer(&story, 1, RL_EXTEND, YES), RL_DID_DIE);
+        ck_assert_int_eq(answer(&story, 1, RL_EXTEND, YES), RL_EV_LOST);
     }
     ck_assert_int_eq(story.hold.phase, RL_HOLD_ENDING);
     ck_assert_int_eq(story.hold.deadline_ns, 0);
@@ -85,7 +85,7 @@ START_TEST(r6_time_runs_out_while_extending)
     extend(&story, TTL_MS);
     ck_assert_int_eq(rl_hold_next_ns(&story.hold), over_ns(&story));
     ck_assert_int_eq(pass_ns(&story, 9 * MS), 0);
-    ck_assert_int_eq(pass_ns(&story, 1), RL_DID_DIE);
+    ck_assert_int_eq(pass_ns(&story, 1), RL_EV_LOST);
     ck_assert_int_eq(pass(&story, 500), 0); /* once */
     ck_assert_int_eq(rl_hold_next_ns(&story.hold), INT64_MAX);
 }
@@ -96,7 +96,7 @@ START_TEST(r6_no_extension_begins_too_late)
     struct story story;
     story_hold_all(&story, 3);
     story.now_ns = over_ns(&story);
-    ck_assert_int_eq(extend(&story, TTL_MS), RL_DID_DIE);
+    ck_assert_int_eq(extend(&story, TTL_MS), RL_EV_LOST);
     ck_assert_uint_eq(rl_hold_to_extend(&story.hold), 0);
     ck_assert_uint_eq(send_releases(&story, NULL), rl_all(3));
 }
@@ -120,7 +120,7 @@ START_TEST(r6_a_shorter_one_never_shortens)
     int64_t old_ns = story.hold.deadline_ns;
     extend(&story, 100);
     answer(&story, 0, RL_EXTEND, YES);
-    ck_assert_int_eq(answer(&story, 1, RL_EXTEND, YES), RL_DID_EXTEND);
+    ck_assert_int_eq(answer(&story, 1, RL_EXTEND, YES), RL_EV_EXTENDED);
     ck_assert_int_eq(story.hold.deadline_ns, old_ns);
 }
 END_TEST
@@ -134,13 +134,13 @@ START_TEST(r6_a_failed_round_leaves_the_old_deadline)
     pass(&story, 300);
     extend(&story, TTL_MS);
     ck_assert_int_eq(answer(&story, 0, RL_EXTEND, FAILED), 0);
-    ck_assert_int_eq(lose(&story, 1), RL_DID_NOT_EXTEND);
+    ck_assert_int_eq(lose(&story, 1), RL_EV_NOT_EXTENDED);
     ck_assert_int_eq(story.hold.phase, RL_HOLD_HELD);
     ck_assert_int_eq(story.hold.deadline_ns, old_ns);
     ck_assert_int_eq(answer(&story, 2, RL_EXTEND, YES), 0);
     ck_assert_int_eq(extend(&story, TTL_MS), 0);
     answer(&story, 0, RL_EXTEND, YES);
-    ck_assert_int_eq(answer(&story, 1, RL_EXTEND, YES), RL_DID_EXTEND);
+    ck_assert_int_eq(answer(&story, 1, RL_EXTEND, YES), RL_EV_EXTENDED);
     ck_assert_int_eq(story.hold.deadline_ns, story.now_ns + VALID_NS);
 }
 END_TEST
@@ -152,7 +152,7 @@ START_TEST(r6_a_silent_round_leaves_the_old_deadline)
     extend(&story, TTL_MS);
     ck_assert_int_eq(rl_hold_next_ns(&story.hold), story.now_ns + NODE_MS * MS);
     answer(&story, 0, RL_EXTEND, YES);
-    ck_assert_int_eq(pass(&story, NODE_MS), RL_DID_NOT_EXTEND);
+    ck_assert_int_eq(pass(&story, NODE_MS), RL_EV_NOT_EXTENDED);
     ck_assert_int_eq(story.hold.phase, RL_HOLD_HELD);
     ck_assert_int_eq(rl_hold_next_ns(&story.hold), INT64_MAX);
 }
@@ -163,7 +163,7 @@ START_TEST(too_few_are_able_to_extend)
     struct story story;
     story_hold_all(&story, 5);
     story.able = NODES(0, 1);
-    ck_assert_int_eq(extend(&story, TTL_MS), RL_DID_NOT_EXTEND);
+    ck_assert_int_eq(extend(&story, TTL_MS), RL_EV_NOT_EXTENDED);
     ck_assert_uint_eq(rl_hold_to_extend(&story.hold), 0);
     story.able = rl_all(5);
     ck_assert_int_eq(extend(&story, TTL_MS), 0); /* they are back */
@@ -178,7 +178,7 @@ START_TEST(a_majority_has_lost_it)
     extend(&story, TTL_MS);
     ck_assert_int_eq(answer(&story, 0, RL_EXTEND, NO), 0);
     ck_assert_int_eq(answer(&story, 1, RL_EXTEND, NO), 0);
-    ck_assert_int_eq(answer(&story, 2, RL_EXTEND, NO), RL_DID_DIE);
+    ck_assert_int_eq(answer(&story, 2, RL_EXTEND, NO), RL_EV_LOST);
     ck_assert_uint_eq(send_releases(&story, NULL), NODES(3, 4));
 }
 END_TEST
@@ -191,14 +191,14 @@ START_TEST(refusals_and_failures_are_not_the_end)
     extend(&story, TTL_MS);
     answer(&story, 0, RL_EXTEND, NO);
     answer(&story, 1, RL_EXTEND, NO);
-    ck_assert_int_eq(answer(&story, 2, RL_EXTEND, FAILED), RL_DID_NOT_EXTEND);
+    ck_assert_int_eq(answer(&story, 2, RL_EXTEND, FAILED), RL_EV_NOT_EXTENDED);
     ck_assert_int_eq(story.hold.phase, RL_HOLD_HELD);
     answer(&story, 3, RL_EXTEND, YES);
     answer(&story, 4, RL_EXTEND, YES);
     /* The next round need not ask those two: they have no key of ours. */
     extend(&story, TTL_MS);
     ck_assert_uint_eq(rl_hold_to_extend(&story.hold), NODES(2, 3, 4));
-    ck_assert_int_eq(answer(&story, 3, RL_EXTEND, NO), RL_DID_DIE);
+    ck_assert_int_eq(answer(&story, 3, RL_EXTEND, NO), RL_EV_LOST);
 }
 END_TEST
 
@@ -210,7 +210,7 @@ START_TEST(late_answers_count_in_no_later_round)
     struct story story;
     story_hold_all(&story, 3);
     extend(&story, TTL_MS);
-    ck_assert_int_eq(pass(&story, NODE_MS), RL_DID_NOT_EXTEND);
+    ck_assert_int_eq(pass(&story, NODE_MS), RL_EV_NOT_EXTENDED);
     /* The three still owe answers; their links drain, and new ones are asked. */
     for (unsigned node = 0; node < 3; node++)
         drain(&story, node);
@@ -220,7 +220,7 @@ START_TEST(late_answers_count_in_no_later_round)
         ck_assert_int_eq(answer_on(&story, node, 0, RL_EXTEND, YES), 0);
     ck_assert_uint_eq(story.hold.extend.yes, 0);
     ck_assert_int_eq(answer_on(&story, 0, 1, RL_EXTEND, YES), 0);
-    ck_assert_int_eq(answer_on(&story, 1, 1, RL_EXTEND, YES), RL_DID_EXTEND);
+    ck_assert_int_eq(answer_on(&story, 1, 1, RL_EXTEND, YES), RL_EV_EXTENDED);
 }
 END_TEST
 
@@ -250,7 +250,7 @@ START_TEST(an_old_links_end_fails_no_later_round)
         ck_assert_int_eq(rl_hold_link_lost(&story.hold, node, 0, story.now_ns), 0);
     ck_assert_uint_eq(story.hold.extend.failed, 0);
     answer(&story, 0, RL_EXTEND, YES);
-    ck_assert_int_eq(answer(&story, 1, RL_EXTEND, YES), RL_DID_EXTEND);
+    ck_assert_int_eq(answer(&story, 1, RL_EXTEND, YES), RL_EV_EXTENDED);
 }
 END_TEST
 
@@ -322,7 +322,7 @@ START_TEST(r8_missing_nodes_are_filled_in_after_the_majoritys_yes)
     answer(&story, 0, RL_EXTEND, YES);
     answer(&story, 1, RL_EXTEND, YES);
     int64_t t0_ns = story.now_ns;
-    ck_assert_int_eq(answer(&story, 2, RL_EXTEND, YES), RL_DID_EXTEND | RL_WANTS_RETAKE);
+    ck_assert_int_eq(answer(&story, 2, RL_EXTEND, YES), RL_EV_EXTENDED | RL_DO_RETAKE);
     ck_assert_uint_eq(story.hold.retake, NODES(3, 4));
     retake(&story, 3);
     retake(&story, 4);
@@ -341,8 +341,8 @@ START_TEST(r8_two_late_nos)
     extend(&story, TTL_MS);
     for (unsigned node = 0; node < 3; node++)
         answer(&story, node, RL_EXTEND, YES);
-    ck_assert_int_eq(answer(&story, 3, RL_EXTEND, NO), RL_WANTS_RETAKE);
-    ck_assert_int_eq(answer(&story, 4, RL_EXTEND, NO), RL_WANTS_RETAKE);
+    ck_assert_int_eq(answer(&story, 3, RL_EXTEND, NO), RL_DO_RETAKE);
+    ck_assert_int_eq(answer(&story, 4, RL_EXTEND, NO), RL_DO_RETAKE);
     ck_assert_uint_eq(story.hold.retake, NODES(3, 4)); /* nothing was sent in between */
 }
 END_TEST
@@ -355,14 +355,14 @@ START_TEST(r8_a_late_no_is_filled_in_too)
     answer(&story, 0, RL_EXTEND, YES);
     answer(&story, 1, RL_EXTEND, YES);
     pass(&story, 300);
-    ck_assert_int_eq(answer(&story, 2, RL_EXTEND, NO), RL_WANTS_RETAKE);
+    ck_assert_int_eq(answer(&story, 2, RL_EXTEND, NO), RL_DO_RETAKE);
     ck_assert_uint_eq(story.hold.retake, NODES(2));
     /* The node went away before it could be sent: forgotten until the next extension. */
     ck_assert_int_eq(rl_hold_unsent(&story.hold, 2, RL_RETAKE, story.now_ns), 0);
     ck_assert_uint_eq(story.hold.retake, 0);
     extend(&story, TTL_MS);
     answer(&story, 0, RL_EXTEND, YES);
-    ck_assert_int_eq(answer(&story, 1, RL_EXTEND, YES), RL_DID_EXTEND | RL_WANTS_RETAKE);
+    ck_assert_int_eq(answer(&story, 1, RL_EXTEND, YES), RL_EV_EXTENDED | RL_DO_RETAKE);
 }
 END_TEST
 
@@ -373,7 +373,7 @@ START_TEST(r8_nothing_is_filled_in_after_a_failed_round)
     story_hold_all(&story, 3);
     extend(&story, TTL_MS);
     answer(&story, 0, RL_EXTEND, YES);
-    ck_assert_int_eq(pass(&story, NODE_MS), RL_DID_NOT_EXTEND);
+    ck_assert_int_eq(pass(&story, NODE_MS), RL_EV_NOT_EXTENDED);
     ck_assert_int_eq(answer(&story, 2, RL_EXTEND, NO), 0);
     ck_assert_uint_eq(story.hold.retake, 0);
 }
@@ -417,7 +417,7 @@ START_TEST(r8_nothing_is_filled_in_after_release_was_called)
     extend(&story, TTL_MS);
     answer(&story, 2, RL_EXTEND, NO);
     answer(&story, 0, RL_EXTEND, YES);
-    ck_assert_int_eq(answer(&story, 1, RL_EXTEND, YES), RL_DID_EXTEND | RL_WANTS_RETAKE);
+    ck_assert_int_eq(answer(&story, 1, RL_EXTEND, YES), RL_EV_EXTENDED | RL_DO_RETAKE);
     release(&story, false);
     ck_assert_uint_eq(story.hold.retake, 0);
     /* One that went before is followed by the release: see test_hold_end.c. */

@@ -15,14 +15,14 @@ START_TEST(the_first_grants_and_the_rest_follow)
     ck_assert_uint_eq(story.hold.reached, NODES(1));
     int64_t t0_ns = story.now_ns;
     pass(&story, 10);
-    ck_assert_int_eq(answer(&story, 1, RL_ACQUIRE, YES), RL_WANTS_REST);
+    ck_assert_int_eq(answer(&story, 1, RL_ACQUIRE, YES), RL_DO_ASK_REST);
     ck_assert_int_eq(story.hold.phase, RL_HOLD_ASKING);
     pass(&story, 10);
     ck_assert_int_eq(ask_rest(&story), 0);
     ck_assert_uint_eq(rl_hold_to_ask(&story.hold), NODES(0, 2));
     /* The rest has its own time, and the validity still counts from the first byte of all. */
     pass(&story, NODE_MS - 1);
-    ck_assert_int_eq(answer(&story, 0, RL_ACQUIRE, YES), RL_DID_WIN);
+    ck_assert_int_eq(answer(&story, 0, RL_ACQUIRE, YES), RL_EV_ACQUIRED);
     ck_assert_int_eq(story.hold.deadline_ns, t0_ns + VALID_NS);
 }
 END_TEST
@@ -34,7 +34,7 @@ START_TEST(the_first_refuses_and_no_other_is_written_to)
         struct story story;
         story_begin(&story, 5);
         ask_first(&story, 3);
-        ck_assert_int_eq(answer(&story, 3, RL_ACQUIRE, votes[i]), RL_DID_LOSE);
+        ck_assert_int_eq(answer(&story, 3, RL_ACQUIRE, votes[i]), RL_EV_REFUSED);
         ck_assert_uint_eq(send_releases(&story, NULL), votes[i] == NO ? 0 : NODES(3));
     }
 }
@@ -46,7 +46,7 @@ START_TEST(the_first_is_silent)
     story_begin(&story, 5);
     ask_first(&story, 0);
     ck_assert_int_eq(pass_ns(&story, NODE_MS * MS - 1), 0);
-    ck_assert_int_eq(pass_ns(&story, 1), RL_DID_LOSE);
+    ck_assert_int_eq(pass_ns(&story, 1), RL_EV_REFUSED);
     ck_assert_uint_eq(story.hold.ask.failed, NODES(0)); /* the others have not */
     ck_assert_uint_eq(send_releases(&story, NULL), NODES(0));
 }
@@ -59,7 +59,7 @@ START_TEST(a_round_is_cut)
     ask(&story);
     answer(&story, 0, RL_ACQUIRE, YES);
     answer(&story, 1, RL_ACQUIRE, YES);
-    ck_assert_int_eq(rl_hold_cut(&story.hold, story.now_ns), RL_DID_LOSE);
+    ck_assert_int_eq(rl_hold_cut(&story.hold, story.now_ns), RL_EV_REFUSED);
     ck_assert_uint_eq(story.hold.ask.failed, NODES(2, 3, 4));
     ck_assert_uint_eq(send_releases(&story, NULL), NODES(0, 1, 2, 3, 4));
     /* A grant that comes now is one too late. */
@@ -72,7 +72,7 @@ START_TEST(a_round_is_cut_while_the_first_one_is_asked)
     struct story story;
     story_begin(&story, 5);
     ask_first(&story, 0);
-    ck_assert_int_eq(rl_hold_cut(&story.hold, story.now_ns), RL_DID_LOSE);
+    ck_assert_int_eq(rl_hold_cut(&story.hold, story.now_ns), RL_EV_REFUSED);
     ck_assert_uint_eq(send_releases(&story, NULL), NODES(0));
 }
 END_TEST
@@ -82,7 +82,7 @@ START_TEST(the_first_ones_link_breaks)
     struct story story;
     story_begin(&story, 3);
     ask_first(&story, 0);
-    ck_assert_int_eq(lose(&story, 0), RL_DID_LOSE);
+    ck_assert_int_eq(lose(&story, 0), RL_EV_REFUSED);
     ck_assert_uint_eq(send_releases(&story, NULL), NODES(0));
 }
 END_TEST
@@ -92,7 +92,7 @@ START_TEST(the_first_cannot_be_written_to)
     struct story story;
     story_begin(&story, 3);
     rl_hold_ask(&story.hold, story.now_ns, story.now_ns + 100 * MS, rl_all(3), 2);
-    ck_assert_int_eq(rl_hold_unsent(&story.hold, 2, RL_ACQUIRE, story.now_ns), RL_DID_LOSE);
+    ck_assert_int_eq(rl_hold_unsent(&story.hold, 2, RL_ACQUIRE, story.now_ns), RL_EV_REFUSED);
     ck_assert(settled(&story));
 }
 END_TEST
@@ -105,7 +105,7 @@ START_TEST(the_first_was_not_executed)
     rl_hold_unexecuted(&story.hold, 2, 0, RL_ACQUIRE);
     ck_assert_uint_eq(rl_hold_to_ask(&story.hold), NODES(2));
     rl_hold_sent(&story.hold, 2, 0, RL_ACQUIRE, true);
-    ck_assert_int_eq(answer(&story, 2, RL_ACQUIRE, YES), RL_WANTS_REST);
+    ck_assert_int_eq(answer(&story, 2, RL_ACQUIRE, YES), RL_DO_ASK_REST);
 }
 END_TEST
 
@@ -114,7 +114,7 @@ START_TEST(one_node_is_first_and_all)
     struct story story;
     story_begin(&story, 1);
     ask_first(&story, 0);
-    ck_assert_int_eq(answer(&story, 0, RL_ACQUIRE, YES), RL_DID_WIN);
+    ck_assert_int_eq(answer(&story, 0, RL_ACQUIRE, YES), RL_EV_ACQUIRED);
 }
 END_TEST
 
@@ -124,11 +124,11 @@ START_TEST(nodes_that_are_down_are_no_rest)
     story_begin(&story, 5);
     story.able = NODES(1, 2, 4);
     ck_assert_int_eq(ask_first(&story, 2), 0);
-    ck_assert_int_eq(answer(&story, 2, RL_ACQUIRE, YES), RL_WANTS_REST);
+    ck_assert_int_eq(answer(&story, 2, RL_ACQUIRE, YES), RL_DO_ASK_REST);
     ck_assert_int_eq(ask_rest(&story), 0);
     ck_assert_uint_eq(rl_hold_to_ask(&story.hold), NODES(1, 4));
     answer(&story, 1, RL_ACQUIRE, YES);
-    ck_assert_int_eq(answer(&story, 4, RL_ACQUIRE, YES), RL_DID_WIN);
+    ck_assert_int_eq(answer(&story, 4, RL_ACQUIRE, YES), RL_EV_ACQUIRED);
 }
 END_TEST
 
@@ -137,7 +137,7 @@ START_TEST(too_few_are_able_from_the_start)
     struct story story;
     story_begin(&story, 5);
     story.able = NODES(1, 2);
-    ck_assert_int_eq(ask_first(&story, 2), RL_DID_LOSE);
+    ck_assert_int_eq(ask_first(&story, 2), RL_EV_REFUSED);
     ck_assert_uint_eq(story.hold.reached, 0);
 }
 END_TEST
@@ -148,9 +148,9 @@ START_TEST(the_rest_has_gone)
     struct story story;
     story_begin(&story, 3);
     ask_first(&story, 0);
-    ck_assert_int_eq(answer(&story, 0, RL_ACQUIRE, YES), RL_WANTS_REST);
+    ck_assert_int_eq(answer(&story, 0, RL_ACQUIRE, YES), RL_DO_ASK_REST);
     story.able = NODES(0);
-    ck_assert_int_eq(ask_rest(&story), RL_DID_LOSE);
+    ck_assert_int_eq(ask_rest(&story), RL_EV_REFUSED);
     ck_assert_uint_eq(send_releases(&story, NULL), NODES(0));
 }
 END_TEST
@@ -163,7 +163,7 @@ START_TEST(the_rest_refuses)
     answer(&story, 0, RL_ACQUIRE, YES);
     ask_rest(&story);
     ck_assert_int_eq(answer(&story, 1, RL_ACQUIRE, NO), 0);
-    ck_assert_int_eq(answer(&story, 2, RL_ACQUIRE, NO), RL_DID_LOSE);
+    ck_assert_int_eq(answer(&story, 2, RL_ACQUIRE, NO), RL_EV_REFUSED);
     ck_assert_uint_eq(send_releases(&story, NULL), NODES(0));
 }
 END_TEST
@@ -177,7 +177,7 @@ START_TEST(the_rest_is_silent)
     answer(&story, 0, RL_ACQUIRE, YES);
     ask_rest(&story);
     ck_assert_int_eq(pass(&story, 20), 0); /* the first one's time is over, theirs is not */
-    ck_assert_int_eq(pass(&story, 80), RL_DID_LOSE);
+    ck_assert_int_eq(pass(&story, 80), RL_EV_REFUSED);
     ck_assert_uint_eq(send_releases(&story, NULL), rl_all(3));
 }
 END_TEST

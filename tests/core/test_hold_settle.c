@@ -182,7 +182,7 @@ START_TEST(a_late_grants_life_begins_late)
     story_begin(&story, 3);
     ask(&story);
     answer(&story, 0, RL_ACQUIRE, NO);
-    ck_assert_int_eq(answer(&story, 1, RL_ACQUIRE, NO), RL_DID_LOSE);
+    ck_assert_int_eq(answer(&story, 1, RL_ACQUIRE, NO), RL_EV_REFUSED);
     ck_assert_uint_eq(send_releases(&story, NULL), NODES(2));
     pass(&story, 5 * TTL_MS);
     ck_assert(!settled(&story));
@@ -258,7 +258,7 @@ START_TEST(a_longer_extension_is_waited_for_longer)
     struct story story;
     story_hold_all(&story, 1);
     extend(&story, 4 * TTL_MS);
-    ck_assert_int_eq(lose(&story, 0), RL_DID_NOT_EXTEND); /* it may have been executed */
+    ck_assert_int_eq(lose(&story, 0), RL_EV_NOT_EXTENDED); /* it may have been executed */
     release(&story, false);
     pass(&story, 4 * TTL_MS + 41);
     ck_assert(!settled(&story));
@@ -292,7 +292,7 @@ START_TEST(a_release_that_is_waited_for_is_not_settled)
     send_releases_but(&story, NODES(0, 1), NULL);
     story.now_ns += 10 * TTL_MS * MS; /* and nobody ticked */
     ck_assert(!settled(&story));
-    ck_assert_int_eq(pass(&story, 0), RL_DID_FINISH);
+    ck_assert_int_eq(pass(&story, 0), RL_EV_RELEASED);
     ck_assert(settled(&story));
 }
 END_TEST
@@ -309,7 +309,7 @@ START_TEST(an_attached_lock_may_be_anywhere)
     ck_assert_uint_eq(rl_hold_to_extend(&story.hold), rl_all(5));
     for (unsigned node = 0; node < 2; node++)
         answer(&story, node, RL_EXTEND, YES);
-    ck_assert_int_eq(answer(&story, 2, RL_EXTEND, YES), RL_DID_EXTEND);
+    ck_assert_int_eq(answer(&story, 2, RL_EXTEND, YES), RL_EV_EXTENDED);
     ck_assert_int_eq(story.hold.deadline_ns, story.now_ns + VALID_NS);
     release(&story, false);
     ck_assert_uint_eq(send_releases(&story, NULL), rl_all(5));
@@ -333,7 +333,7 @@ START_TEST(an_attached_lock_runs_out)
     for (int64_t early = 1; early >= 0; early--) {
         rl_hold_init_attached(&story.hold, 3, TTL_MS * MS, DRIFT_FACTOR,
                               story.now_ns + RL_VALIDITY_GRAIN_NS - 1 + early);
-        ck_assert_int_eq(extend(&story, TTL_MS), early ? 0 : RL_DID_DIE);
+        ck_assert_int_eq(extend(&story, TTL_MS), early ? 0 : RL_EV_LOST);
     }
 }
 END_TEST

@@ -228,7 +228,7 @@ static struct sim_hold *new_hold(const char *name)
 /* An owner that nobody has named is the library's to make up. */
 static void set_owner(struct sim_hold *hold, const redlock_options *asked)
 {
-    const struct rl_target *target = &hold->lock->claim->target;
+    const struct rl_target *target = &hold->lock->lease->target;
     if (!asked || asked->kind == REDLOCK_PLAIN)
         return;
     if (asked->owner)

@@ -13,10 +13,10 @@ enum { MARK_TOLD = 0x313 };
 /* The longest that any lock of its TTL can be valid for, counted from before the first byte. */
 static int64_t whole_ms(const struct sim_hold *hold)
 {
-    const struct rl_claim *claim = hold->lock->claim;
-    if (!claim || claim->hold.reached == 0)
+    const struct rl_lease *lease = hold->lock->lease;
+    if (!lease || lease->hold.reached == 0)
         return INT64_MAX;
-    return rl_validity_end_ns(0, claim->hold.key_ttl_ns, claim->hold.drift_factor) / SIM_MS;
+    return rl_validity_end_ns(0, lease->hold.key_ttl_ns, lease->hold.drift_factor) / SIM_MS;
 }
 
 /* What is told was so at some time of the call: it may be old when it is heard, since a thread

@@ -8,21 +8,22 @@
 /* Every outcome comes once, in its time, and never with one that excludes it. */
 void check_did(struct world *world, struct attempt *attempt, unsigned did)
 {
-    const unsigned once = RL_DID_WIN | RL_DID_LOSE | RL_DID_DIE | RL_DID_FINISH | RL_WANTS_REST;
-    const unsigned extension = did & (RL_DID_EXTEND | RL_DID_NOT_EXTEND | RL_DID_DIE);
+    const unsigned once =
+        RL_EV_ACQUIRED | RL_EV_REFUSED | RL_EV_LOST | RL_EV_RELEASED | RL_DO_ASK_REST;
+    const unsigned extension = did & (RL_EV_EXTENDED | RL_EV_NOT_EXTENDED | RL_EV_LOST);
     enum rl_phase phase = attempt->hold.phase;
     CHECK(world, !(attempt->seen & did & once));
-    CHECK(world, !(did & RL_DID_WIN) || phase == RL_HOLD_HELD);
-    CHECK(world, !(did & (RL_DID_LOSE | RL_DID_DIE)) || phase == RL_HOLD_ENDING);
+    CHECK(world, !(did & RL_EV_ACQUIRED) || phase == RL_HOLD_HELD);
+    CHECK(world, !(did & (RL_EV_REFUSED | RL_EV_LOST)) || phase == RL_HOLD_ENDING);
     attempt->seen |= did;
-    CHECK(world, !((attempt->seen & RL_DID_WIN) && (attempt->seen & RL_DID_LOSE)));
+    CHECK(world, !((attempt->seen & RL_EV_ACQUIRED) && (attempt->seen & RL_EV_REFUSED)));
     if (extension) {
         CHECK(world, attempt->waits_extend);
         CHECK(world, (extension & (extension - 1)) == 0);
-        CHECK(world, (did & RL_DID_DIE) || phase == RL_HOLD_HELD);
+        CHECK(world, (did & RL_EV_LOST) || phase == RL_HOLD_HELD);
         attempt->waits_extend = false;
     }
-    if (did & RL_DID_FINISH) {
+    if (did & RL_EV_RELEASED) {
         CHECK(world, attempt->waits_finish);
         attempt->waits_finish = false;
         int result = rl_hold_release_result(&attempt->hold);
@@ -30,12 +31,12 @@ void check_did(struct world *world, struct attempt *attempt, unsigned did)
                          result == REDLOCK_EUNCONFIRMED);
         tally.released[result == REDLOCK_OK ? 0 : result == REDLOCK_EEXPIRED ? 1 : 2]++;
     }
-    tally.wins += (did & RL_DID_WIN) != 0;
-    tally.losses += (did & RL_DID_LOSE) != 0;
-    tally.extends += (did & RL_DID_EXTEND) != 0;
-    tally.not_extends += (did & RL_DID_NOT_EXTEND) != 0;
-    tally.dies += (did & RL_DID_DIE) != 0;
-    tally.finishes += (did & RL_DID_FINISH) != 0;
+    tally.wins += (did & RL_EV_ACQUIRED) != 0;
+    tally.losses += (did & RL_EV_REFUSED) != 0;
+    tally.extends += (did & RL_EV_EXTENDED) != 0;
+    tally.not_extends += (did & RL_EV_NOT_EXTENDED) != 0;
+    tally.dies += (did & RL_EV_LOST) != 0;
+    tally.finishes += (did & RL_EV_RELEASED) != 0;
 }
 
 static bool has_key(const struct world *world, unsigned node, uint64_t token)

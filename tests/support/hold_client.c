@@ -79,17 +79,17 @@ static void react(struct world *world, struct client *client, struct attempt *at
     struct rl_hold *hold = &attempt->hold;
     int64_t now_ns = client_now_ns(world, client);
     check_did(world, attempt, did);
-    if (did & RL_WANTS_REST) {
+    if (did & RL_DO_ASK_REST) {
         tally.rests++;
         uint64_t rest = rl_hold_ask_rest(hold, client_able(world, client),
                                          now_ns + attempt->budget_ns);
         unsigned more = send_taking(world, client, attempt, RL_ACQUIRE, rest, false);
         more |= rl_hold_tick(hold, now_ns);
-        CHECK(world, !(more & RL_WANTS_REST));
+        CHECK(world, !(more & RL_DO_ASK_REST));
         if (more)
             react(world, client, attempt, more);
     }
-    if (did & RL_WANTS_RETAKE) {
+    if (did & RL_DO_RETAKE) {
         uint64_t nodes = hold->retake & client_able(world, client) &
                          ~carried_in_use(world, client, hold);
         CHECK(world, hold->phase == RL_HOLD_HELD && !rl_hold_over(hold, now_ns)); /* R8 */

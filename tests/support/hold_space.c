@@ -110,14 +110,14 @@ static void react(struct move *move, unsigned h, unsigned did)
     struct space_state *state = move->state;
     struct rl_hold *hold = &state->hold[h];
     move->did |= did;
-    if (did & RL_WANTS_REST) {
+    if (did & RL_DO_ASK_REST) {
         uint64_t rest = rl_hold_ask_rest(hold, able(space, state, h),
                                          state->now_ns + space->node_ns);
         unsigned more = send_taking(state, h, RL_ACQUIRE, rest, false);
         more |= rl_hold_tick(hold, state->now_ns);
         react(move, h, more);
     }
-    if (did & RL_WANTS_RETAKE)
+    if (did & RL_DO_RETAKE)
         send_taking(state, h, RL_RETAKE,
                     hold->retake & able(space, state, h) & ~carried_in_use(space, state, h),
                     true);

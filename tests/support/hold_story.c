@@ -51,7 +51,7 @@ void story_hold(struct story *story, unsigned n)
     unsigned needed = rl_quorum_needed(n), did = 0;
     for (unsigned node = 0; node < needed; node++)
         did |= answer(story, node, RL_ACQUIRE, YES);
-    ck_assert_int_eq(did, RL_DID_WIN);
+    ck_assert_int_eq(did, RL_EV_ACQUIRED);
 }
 
 void story_hold_all(struct story *story, unsigned n)
