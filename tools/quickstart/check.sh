@@ -314,7 +314,8 @@ check_distcheck() {
 
 check() {
     say "all tests, in every way: until $((time_limit_s / 60)) minutes after the beginning at most;"
-    say "other lock clients are fetched into ./build from PyPI, Maven Central, npm and the Go proxy"
+    say "other lock clients are fetched into ./build from PyPI, Maven Central, npm,"
+    say "crates.io and the Go proxy"
     check_gcc
     check_clang
     if [ $passed -gt 0 ]; then

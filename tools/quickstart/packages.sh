@@ -50,6 +50,7 @@ find_missing() { # demo|check
     need shellcheck command -v shellcheck
     need mandoc command -v mandoc
     need abigail-tools command -v abidiff
+    need musl-tools command -v musl-gcc
     need python3 command -v python3
     need gcc sanitizes gcc address
     need gcc sanitizes gcc thread
