@@ -56,6 +56,27 @@ START_TEST(a_run_under_its_own_lock_does_not_wait_for_itself)
 }
 END_TEST
 
+/* The writer waits for the outer reader, the inner reader would for the writer. */
+START_TEST(a_reader_under_a_reader_does_not_wait_behind_a_writer)
+{
+    char script[1024];
+    const char *command = program_redlock();
+    snprintf(script, sizeof(script),
+             "exec %s run --shared n:10 -- sh -c '"
+             "env -u REDLOCK_HELD %s run --exclusive n:10 -- true & "
+             "until %s inspect n:10 | grep -q writer; do sleep 0.05; done; "
+             "%s run --shared n:10 -- echo inside; status=$?; kill $!; exit $status'",
+             command, command, command, command);
+    struct program *program =
+        program_start(NULL, (const char *const[]){"sh", "-c", script, NULL});
+    int status = program_wait(program, CLI_MOMENT_MS);
+    ck_assert_msg(status == 75, "%d: %s", status, program_err(program));
+    ck_assert(!program_printed(program, "inside"));
+    ck_assert_ptr_nonnull(strstr(program_err(program), "would wait for itself"));
+    program_free(program);
+}
+END_TEST
+
 START_TEST(it_is_noticed_through_a_run_between_them)
 {
     char between[256];
@@ -180,6 +201,7 @@ int main(void)
     tcase_set_timeout(tests, 60);
     tcase_add_unchecked_fixture(tests, cli_rig_start, cli_rig_stop);
     tcase_add_loop_test(tests, a_run_under_its_own_lock_does_not_wait_for_itself, 0, NESTS);
+    tcase_add_test(tests, a_reader_under_a_reader_does_not_wait_behind_a_writer);
     tcase_add_test(tests, it_is_noticed_through_a_run_between_them);
     tcase_add_test(tests, the_same_name_on_other_masters_is_another_lock);
     tcase_add_test(tests, the_owner_comes_from_the_environment);

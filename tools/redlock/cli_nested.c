@@ -65,15 +65,16 @@ char *cli_nested_text(const struct cli *cli)
     return line.at;
 }
 
-/* Would this kind, asked for under a lock of that one, wait for it? */
+/* Would this kind, refused under a lock of that one, wait for it? A reader under a reader is
+ * refused only where a writer waits, which waits for the outer one. */
 static bool excludes(const char *held, int asked, bool same_owner)
 {
     if (strcmp(held, cli_kind_word(REDLOCK_PLAIN)) == 0)
         return asked == REDLOCK_PLAIN;
-    bool reads = strcmp(held, cli_kind_word(REDLOCK_READ)) == 0;
-    if (asked == REDLOCK_PLAIN || same_owner || (reads && asked == REDLOCK_READ))
+    if (asked == REDLOCK_PLAIN || same_owner)
         return false;
-    bool rw = reads || strcmp(held, cli_kind_word(REDLOCK_WRITE)) == 0;
+    bool rw = strcmp(held, cli_kind_word(REDLOCK_READ)) == 0 ||
+              strcmp(held, cli_kind_word(REDLOCK_WRITE)) == 0;
     return rw == (asked == REDLOCK_READ || asked == REDLOCK_WRITE);
 }
 

@@ -80,8 +80,8 @@ int cli_take(const struct cli *cli, redlock *client, redlock_options *how,
     }
     cli_say_refused(cli, client, code, how->report,
                     nested && code == REDLOCK_EHELD
-                        ? ": by the redlock run that this runs under, which would wait for "
-                          "itself (--reentrant and the same --owner are for that)"
+                        ? ": behind the redlock run that this runs under, which would wait "
+                          "for itself (the same --owner is for that, but for a plain lock)"
                         : "");
     int status = code == REDLOCK_EHELD ? cli->not_acquired : cli_exit_of(code);
     cli_json_refused(cli, code, how->report, status);
