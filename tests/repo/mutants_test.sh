@@ -16,12 +16,13 @@ fits() { # NAME FILE
     apply -v mode=change -v name="$1" -v file="$2" -v source="$2" >"$work/changed" &&
         ! cmp -s "$2" "$work/changed"
 }
-# A test by its path, a scenario of the simulator by its story; others are seeds, or peers' cases.
+# A test program by its name, a scenario of the simulator by its story; others are the simulator's
+# other ways, or cases of other lock clients.
 is_there() { # WORD...
     case $1 in
-    tests/*.sh) [ -f "$1" ] ;;
-    tests/*) [ -f "$1.c" ] ;;
+    test) [ -n "$(find tests -name "$2.c")" ] ;;
     scenario) [ -f "tests/sim/golden/$2.txt" ] ;;
+    tests/*) false ;;
     esac
 }
 
