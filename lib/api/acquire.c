@@ -21,7 +21,7 @@ static void give_up(struct rl_acquire *acquire, int result)
         lease->lock = NULL;
     }
     rl_call_finish(&acquire->call, result);
-    rl_line_leave(client, &acquire->waiter, false, rl_client_now_ns(client));
+    rl_wait_queue_leave(client, &acquire->waiter, false, rl_client_now_ns(client));
 }
 
 /* The one place that changes the phase. */
@@ -51,13 +51,13 @@ static void pause_after(struct rl_acquire *acquire, const struct rl_defeat *defe
 {
     int64_t until = rl_acquire_sleep_until_ns(acquire, defeat, now_ns);
     bool more = rl_kind_queues(acquire->target.kind) ||
-                rl_line_pending(acquire->call.client, acquire->waiter.line);
+                rl_wait_queue_pending(acquire->call.client, acquire->waiter.queue);
     int64_t listen_ns = more ? LISTEN_NS : 0;
     if (acquire->can_hear) {
         bool hint = rl_acquire_others_listening(acquire);
         int64_t soon_ns = now_ns + listen_ns;
         if (hint)
-            soon_ns = rl_line_heed_ns(acquire->waiter.line, soon_ns);
+            soon_ns = rl_wait_queue_hint_ns(acquire->waiter.queue, soon_ns);
         acquire->hinted = hint && soon_ns < until;
         until = rl_earlier_ns(until, soon_ns);
     }
@@ -87,9 +87,9 @@ static int64_t nodes_until_ns(const struct rl_acquire *acquire, int64_t now_ns)
 }
 
 /* Begin a round among the nodes that are able. */
-static void begin(struct rl_acquire *acquire, uint64_t able, int64_t now_ns)
+static void begin(struct rl_acquire *acquire, uint64_t voting, int64_t now_ns)
 {
-    int result = rl_acquire_round_begin(acquire, able, now_ns);
+    int result = rl_acquire_round_begin(acquire, voting, now_ns);
     if (result) {
         give_up(acquire, result);
         return;
@@ -100,11 +100,11 @@ static void begin(struct rl_acquire *acquire, uint64_t able, int64_t now_ns)
 
 static void wait_for_nodes(struct rl_acquire *acquire, int64_t now_ns)
 {
-    uint64_t able = rl_nodes_able(&acquire->call.client->nodes, now_ns);
+    uint64_t voting = rl_nodes_voting(&acquire->call.client->nodes, now_ns);
     int64_t backlog_ns = acquire->give_up_ns;
     if (acquire->try_once)
         backlog_ns = rl_earlier_ns(backlog_ns, acquire->began_ns + acquire->ttl_ns);
-    bool waits = rl_call_awaits_nodes(&acquire->call, able, nodes_until_ns(acquire, now_ns),
+    bool waits = rl_call_awaits_nodes(&acquire->call, voting, nodes_until_ns(acquire, now_ns),
                                       backlog_ns, now_ns);
     if (waits && !acquire->call.in_backlog)
         return;
@@ -115,7 +115,7 @@ static void wait_for_nodes(struct rl_acquire *acquire, int64_t now_ns)
         acquire->give_up_ns += now_ns - acquire->nodes_since_ns;
     acquire->wait_started = true;
     if (!waits)
-        begin(acquire, able, now_ns);
+        begin(acquire, voting, now_ns);
 }
 
 /* Ask (again). */
@@ -150,19 +150,19 @@ static void on_refused(struct rl_acquire *acquire, int64_t now_ns)
     case RL_NEXT_WAIT:
         break;
     }
-    /* Who has it by its owner asks on, outside of the line: those in it may wait for that. */
-    if (!acquire->waiter.line && acquire->loss == REDLOCK_EHELD &&
+    /* Who has it by its owner asks on, outside of the queue: those in it may wait for that. */
+    if (!acquire->waiter.queue && acquire->loss == REDLOCK_EHELD &&
         !rl_leases_owner_holds(client, &acquire->target, now_ns)) {
-        int result = rl_line_join(client, &acquire->waiter, &acquire->target, now_ns);
+        int result = rl_wait_queue_join(client, &acquire->waiter, &acquire->target, now_ns);
         if (result) {
             give_up(acquire, result);
             return;
         }
-        /* Another line hears there already: no word will come that this one does. */
+        /* Another queue hears there already: no word will come that this one does. */
         acquire->can_hear |=
-            acquire->waiter.line->ear && rl_acquire_majority_listening(acquire);
+            acquire->waiter.queue->channel && rl_acquire_majority_listening(acquire);
     }
-    if (acquire->waiter.line && !rl_line_is_first(&acquire->waiter))
+    if (acquire->waiter.queue && !rl_wait_queue_is_first(&acquire->waiter))
         wait_in_queue(acquire);
     else
         pause_after(acquire, &defeat, now_ns);
@@ -175,9 +175,9 @@ static void on_acquired(struct rl_acquire *acquire, int64_t now_ns)
     rl_report_end(call, &lease->hold.ask, now_ns);
     lease->call = NULL;
     if (acquire->options.auto_renew || acquire->options.on_lost)
-        rl_watch_begin(lease, &acquire->options, now_ns);
+        rl_renewal_begin(lease, &acquire->options, now_ns);
     rl_call_finish(call, REDLOCK_OK);
-    rl_line_leave(call->client, &acquire->waiter, true, now_ns);
+    rl_wait_queue_leave(call->client, &acquire->waiter, true, now_ns);
 }
 
 static void on_hold_event(struct rl_call *call, unsigned events, int64_t now_ns)
@@ -205,7 +205,7 @@ static void step(struct rl_call *call, int64_t now_ns)
     case RL_ACQ_BACKOFF: {
         /* Masters that have come back end a pause for want of a quorum. */
         bool back =
-            acquire->lacked_quorum && rl_count(rl_nodes_able(&call->client->nodes, now_ns)) >=
+            acquire->lacked_quorum && rl_count(rl_nodes_voting(&call->client->nodes, now_ns)) >=
                                           rl_quorum_needed(call->client->nodes.n);
         if (now_ns < acquire->pause_until_ns && !back &&
             rl_acquire_subscribers_alive(acquire, now_ns))
@@ -239,8 +239,8 @@ static int64_t sooner_ns(struct rl_acquire *acquire, enum rl_turn why, bool hint
         if (!rl_acquire_majority_listening(acquire))
             return INT64_MAX;
         int64_t soon_ns =
-            rl_line_pending(client, acquire->waiter.line) ? now_ns + LISTEN_NS : now_ns;
-        return hint ? rl_line_heed_ns(acquire->waiter.line, soon_ns) : soon_ns;
+            rl_wait_queue_pending(client, acquire->waiter.queue) ? now_ns + LISTEN_NS : now_ns;
+        return hint ? rl_wait_queue_hint_ns(acquire->waiter.queue, soon_ns) : soon_ns;
     }
     case RL_TURN_MISSED: /* counted on, and not queued there after all */
         if (!acquire->probes || rl_acquire_will_be_woken(acquire, 0))
@@ -250,7 +250,7 @@ static int64_t sooner_ns(struct rl_acquire *acquire, enum rl_turn why, bool hint
     return INT64_MAX;
 }
 
-/* The first one in its line is called. */
+/* The first one in its queue is called. */
 static void on_turn(struct rl_waiter *waiter, enum rl_turn why, int64_t now_ns)
 {
     struct rl_acquire *acquire =
@@ -323,10 +323,10 @@ void rl_acquire_start(struct rl_acquire *acquire, int64_t now_ns)
     acquire->connects = true;
     int result = rl_acquire_join_queue(acquire, now_ns);
     int64_t parted_ns =
-        acquire->waiter.line ? rl_line_parted_until_ns(client, &acquire->target) : 0;
+        acquire->waiter.queue ? rl_wait_queue_yields_until_ns(client, &acquire->target) : 0;
     if (result) {
         give_up(acquire, result);
-    } else if (acquire->waiter.line && !rl_line_is_first(&acquire->waiter)) {
+    } else if (acquire->waiter.queue && !rl_wait_queue_is_first(&acquire->waiter)) {
         acquire->loss = REDLOCK_EHELD;
         wait_in_queue(acquire);
     } else if (now_ns < parted_ns) {

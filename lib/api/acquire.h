@@ -3,7 +3,7 @@
  *
  * Its phases are drawn in docs/ARCHITECTURE.md.
  *
- * Who was refused stands in the name's line (wait_queue.h), is queued at the masters by its
+ * Who was refused stands in the name's queue (wait_queue.h), is queued at the masters by its
  * next round, and sleeps until a majority of them has said that the lock was released.
  */
 #ifndef RL_ACQUIRE_H
@@ -82,22 +82,22 @@ struct rl_defeat {
 };
 
 /* What comes after a lost round: the end; connections first, as it came to nothing because some
- * were found broken; or a pause, or its place in the line. */
+ * were found broken; or a pause, or its place in the queue. */
 enum rl_next { RL_NEXT_GIVE_UP, RL_NEXT_RECONNECT, RL_NEXT_WAIT };
 
 /* acquire_round.c. A round is prepared among the nodes that are able (0, or why there is none),
  * and asked; then time passes, nodes answer, and what came of a lost one is told. None of these
  * changes the phase. */
-int rl_acquire_round_begin(struct rl_acquire *acquire, uint64_t able, int64_t now_ns);
+int rl_acquire_round_begin(struct rl_acquire *acquire, uint64_t voting, int64_t now_ns);
 void rl_acquire_round_ask(struct rl_acquire *acquire);
 void rl_acquire_step_round(struct rl_acquire *acquire, int64_t now_ns);
 void rl_acquire_await_votes(struct rl_acquire *acquire, int64_t now_ns);
 void rl_acquire_on_vote(struct rl_call *call, struct rl_node *node, enum rl_verb verb,
-                        const struct rl_judged *judged);
+                        const struct rl_vote_reply *vote_reply);
 enum rl_next rl_acquire_round_lost(struct rl_acquire *acquire, struct rl_defeat *ret_defeat,
                                    int64_t now_ns);
 
-/* acquire_bounds.c. Stand in the name's line, if that is worth it (0, or why it is not
+/* acquire_bounds.c. Stand in the name's queue, if that is worth it (0, or why it is not
  * possible); when the try is to be over; is one over of those that it is tried with? Its
  * result. */
 int rl_acquire_join_queue(struct rl_acquire *acquire, int64_t now_ns);

@@ -32,7 +32,7 @@ static int64_t free_at_ns(const struct rl_acquire *acquire, unsigned n)
  * who is silent to be gone, often enough to be heard of in time even if two get lost. */
 static int64_t probe_ns(const struct rl_acquire *acquire, redlock *client)
 {
-    bool fair = acquire->target.kind->channel == RL_CHANNEL_FAIR;
+    bool fair = acquire->target.kind->wakeup == RL_WAKEUP_FAIR;
     int64_t most_ms = fair ? RL_FAIR_WAITER_MS / 4 : RL_PROBE_MAX_MS;
     int64_t ms = acquire->place < 4 * RL_PROBE_MAX_MS / RL_PROBE_MS
                      ? RL_PROBE_MS * (4 + acquire->place) / 4
@@ -53,12 +53,13 @@ static bool is_next(const struct rl_acquire *acquire, unsigned n, int64_t now_ns
 bool rl_acquire_subscribers_alive(struct rl_acquire *acquire, int64_t now_ns)
 {
     redlock *client = acquire->call.client;
-    const struct rl_line *line = acquire->waiter.line;
+    const struct rl_wait_queue *queue = acquire->waiter.queue;
     if (now_ns < acquire->look_ns)
         return true;
-    uint64_t heard = rl_subs_heard(client, now_ns - HEARD_NS) & rl_line_listening(client, line);
+    uint64_t heard =
+        rl_subs_alive(client, now_ns - HEARD_NS) & rl_wait_queue_listening(client, queue);
     acquire->look_ns = now_ns + probe_ns(acquire, client);
-    return line && rl_count(heard & line->queued) >= rl_quorum_needed(client->nodes.n);
+    return queue && rl_count(heard & queue->queued) >= rl_quorum_needed(client->nodes.n);
 }
 
 /* A majority's wake-ups tell that a majority was released: fewer may be stray, or all there
@@ -72,22 +73,22 @@ static int64_t grace_ns(redlock *client)
 
 int64_t rl_acquire_minority_wake_ns(const struct rl_acquire *acquire)
 {
-    const struct rl_line *line = acquire->waiter.line;
-    return rl_line_heed_ns(line, line->woken_ns + grace_ns(acquire->call.client));
+    const struct rl_wait_queue *queue = acquire->waiter.queue;
+    return rl_wait_queue_hint_ns(queue, queue->woken_ns + grace_ns(acquire->call.client));
 }
 
 bool rl_acquire_woken(const struct rl_acquire *acquire)
 {
-    return rl_count(acquire->waiter.line->wakes) >=
+    return rl_count(acquire->waiter.queue->wakes) >=
            rl_quorum_needed(acquire->call.client->nodes.n);
 }
 
 bool rl_acquire_will_be_woken(const struct rl_acquire *acquire, uint64_t silent)
 {
     const redlock *client = acquire->call.client;
-    const struct rl_line *line = acquire->waiter.line;
-    uint64_t known = line ? line->queued | line->wakes | silent : 0;
-    uint64_t nodes = known & rl_line_listening(client, line);
+    const struct rl_wait_queue *queue = acquire->waiter.queue;
+    uint64_t known = queue ? queue->queued | queue->wakes | silent : 0;
+    uint64_t nodes = known & rl_wait_queue_listening(client, queue);
     return rl_count(nodes) >= rl_quorum_needed(client->nodes.n);
 }
 
@@ -95,7 +96,7 @@ bool rl_acquire_will_be_woken(const struct rl_acquire *acquire, uint64_t silent)
 bool rl_acquire_majority_listening(const struct rl_acquire *acquire)
 {
     const redlock *client = acquire->call.client;
-    uint64_t nodes = rl_line_listening(client, acquire->waiter.line);
+    uint64_t nodes = rl_wait_queue_listening(client, acquire->waiter.queue);
     return rl_count(nodes) >= rl_quorum_needed(client->nodes.n);
 }
 
@@ -109,7 +110,7 @@ int64_t rl_acquire_sleep_until_ns(struct rl_acquire *acquire, const struct rl_de
                                   int64_t now_ns)
 {
     redlock *client = acquire->call.client;
-    const struct rl_line *line = acquire->waiter.line;
+    const struct rl_wait_queue *queue = acquire->waiter.queue;
     int64_t free_at = free_at_ns(acquire, client->nodes.n);
     if (free_at != 0 && free_at <= now_ns) /* it was about to run out, or has done so since */
         free_at = now_ns + 1;
@@ -127,7 +128,7 @@ int64_t rl_acquire_sleep_until_ns(struct rl_acquire *acquire, const struct rl_de
                 (RL_PROBE_MAX_MS + (int64_t)rl_prng_below(&client->prng, RL_PROBE_MAX_MS / 4)) *
                     RL_NS_PER_MS;
     }
-    if (queued && line->wakes)
+    if (queued && queue->wakes)
         until = rl_earlier_ns(until, rl_acquire_minority_wake_ns(acquire));
     if (queued && free_at > now_ns && acquire->place < INT64_MAX)
         free_at += acquire->place * PLACE_NS;

@@ -1,11 +1,11 @@
-/* acquire_bounds.c - where a try begins and where it ends: its place in a line, its last
+/* acquire_bounds.c - where a try begins and where it ends: its place in a queue, its last
  * moment, and what its caller gets. */
 #include "config_auto.h"
 
 #include "api/acquire.h"
 #include "api/try.h"
 
-/* Stand in the name's line, where there is one, or where waiting can be expected to be worth
+/* Stand in the name's queue, where there is one, or where waiting can be expected to be worth
  * one: then a first round that is lost has entered the masters' queues already. Who may have
  * the lock by its owner asks first: it must not wait for those who wait for itself. */
 int rl_acquire_join_queue(struct rl_acquire *acquire, int64_t now_ns)
@@ -17,8 +17,8 @@ int rl_acquire_join_queue(struct rl_acquire *acquire, int64_t now_ns)
         return 0;
     if (!rl_kind_owned(kind))
         joins = rl_count(client->subs.listening) >= rl_quorum_needed(client->nodes.n) ||
-                rl_line_find(client, &acquire->target);
-    return joins ? rl_line_join(client, &acquire->waiter, &acquire->target, now_ns) : 0;
+                rl_wait_queue_find(client, &acquire->target);
+    return joins ? rl_wait_queue_join(client, &acquire->waiter, &acquire->target, now_ns) : 0;
 }
 
 /* When it is to be over. Who asks once takes no longer than those beside him who wait. */
@@ -60,7 +60,7 @@ int rl_acquire_conclude(struct rl_call *call, redlock_lock **ret_lock)
     if (result == REDLOCK_OK) {
         int64_t now_ns = rl_client_now_ns(call->client);
         lock->lease = lease;
-        if (!rl_watch_over(lease, now_ns)) {
+        if (!rl_lease_over(lease, now_ns)) {
             *ret_lock = lock;
             return REDLOCK_OK;
         }

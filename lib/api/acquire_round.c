@@ -16,24 +16,24 @@ static int64_t remaining_ns(const struct rl_acquire *acquire, int64_t now_ns)
     return left < acquire->ttl_ns ? left : acquire->ttl_ns;
 }
 
-static int first_in_rotation(const struct rl_acquire *acquire, uint64_t able, unsigned n)
+static int first_in_rotation(const struct rl_acquire *acquire, uint64_t voting, unsigned n)
 {
     /* The same for all clients. */
     unsigned start =
         (unsigned)((rl_hash(acquire->target.name, acquire->target.name_len) >> 32) % n);
     for (unsigned i = 0; i < n; i++) {
         unsigned node = (start + i) % n;
-        if (able & rl_bit(node))
+        if (voting & rl_bit(node))
             return (int)node;
     }
     return -1;
 }
 
-int rl_acquire_round_begin(struct rl_acquire *acquire, uint64_t able, int64_t now_ns)
+int rl_acquire_round_begin(struct rl_acquire *acquire, uint64_t voting, int64_t now_ns)
 {
     redlock *client = acquire->call.client;
     struct rl_lease *lease;
-    int64_t budget = rl_nodes_budget_ns(&client->nodes, able, remaining_ns(acquire, now_ns));
+    int64_t budget = rl_nodes_budget_ns(&client->nodes, voting, remaining_ns(acquire, now_ns));
     if (budget < 0 && acquire->round_begun)
         return acquire->loss;
     /* The first round is always made, however slow the masters were when last heard of. */
@@ -44,16 +44,16 @@ int rl_acquire_round_begin(struct rl_acquire *acquire, uint64_t able, int64_t no
     int result = rl_lease_new(client, &acquire->target, NULL, &lease);
     if (result)
         return result;
-    struct rl_line *line = acquire->waiter.line;
-    if (line) {
-        lease->waiter = line->number;
+    struct rl_wait_queue *queue = acquire->waiter.queue;
+    if (queue) {
+        lease->waiter = queue->number;
         lease->waits_since_ns = acquire->began_ns;
-        client->stats.probes += acquire->probes && !line->wakes;
+        client->stats.probes += acquire->probes && !queue->wakes;
         /* Where we were woken by name it is kept for us, and nobody else is told. */
-        if (line->wakes && !line->ear)
+        if (queue->wakes && !queue->channel)
             acquire->ordered_next = false;
-        rl_line_asks(client, line, acquire->hinted, now_ns);
-        lease->waiter_round = line->rounds;
+        rl_wait_queue_round_begins(client, queue, acquire->hinted, now_ns);
+        lease->waiter_round = queue->rounds;
     }
     acquire->probes = acquire->hinted = false;
     rl_hold_init(&lease->hold, client->nodes.n, acquire->ttl_ns, client->config.drift_factor);
@@ -67,7 +67,7 @@ int rl_acquire_round_begin(struct rl_acquire *acquire, uint64_t able, int64_t no
     acquire->short_round = acquire->round_begun && budget < CUT_SHORT_NS &&
                            budget < acquire->ttl_ns / client->nodes.n;
     acquire->round_begun = true;
-    acquire->among = able;
+    acquire->among = voting;
     acquire->broke = 0;
     acquire->held_count = 0;
     acquire->upgrades = acquire->miskinded = 0;
@@ -78,7 +78,7 @@ int rl_acquire_round_begin(struct rl_acquire *acquire, uint64_t able, int64_t no
         acquire->behind_since_ns = now_ns;
     acquire->behind = acquire->next_to;
     acquire->next_to = acquire->next_votes = acquire->behind_count = 0;
-    rl_report_begin(&acquire->call, able, now_ns);
+    rl_report_begin(&acquire->call, voting, now_ns);
     return 0;
 }
 
@@ -86,15 +86,16 @@ void rl_acquire_round_ask(struct rl_acquire *acquire)
 {
     redlock *client = acquire->call.client;
     struct rl_lease *lease = acquire->call.lease;
-    uint64_t able = acquire->among;
+    uint64_t voting = acquire->among;
     assert(acquire->phase == RL_ACQ_ROUND && lease->hold.phase == RL_HOLD_NEW);
-    int first = acquire->ordered_next ? first_in_rotation(acquire, able, client->nodes.n) : -1;
+    int first =
+        acquire->ordered_next ? first_in_rotation(acquire, voting, client->nodes.n) : -1;
     acquire->ordered_next = false;
     acquire->ordered = first >= 0;
     /* t0: nothing of this round has been handed to the kernel yet. */
     int64_t t0_ns = rl_client_now_ns(client);
     rl_call_due(&acquire->call, t0_ns + lease->budget_ns);
-    rl_lease_acquire(lease, able, first, t0_ns, t0_ns + lease->budget_ns);
+    rl_lease_acquire(lease, voting, first, t0_ns, t0_ns + lease->budget_ns);
 }
 
 /* Nodes that can vote since after the round had begun, and that will say nothing in it. */
@@ -103,7 +104,7 @@ static uint64_t come_since(const struct rl_acquire *acquire, int64_t now_ns)
     redlock *client = acquire->call.client;
     const struct rl_round *round = &acquire->call.lease->hold.ask;
     uint64_t come = 0;
-    for (uint64_t rest = rl_nodes_able(&client->nodes, now_ns) & ~(round->yes | round->no);
+    for (uint64_t rest = rl_nodes_voting(&client->nodes, now_ns) & ~(round->yes | round->no);
          rest; rest &= rest - 1) {
         unsigned i = rl_first(rest);
         if (!(acquire->among & rl_bit(i)) || client->nodes.all[i].since_ns > round->t0_ns)
@@ -186,7 +187,7 @@ enum rl_next rl_acquire_round_lost(struct rl_acquire *acquire, struct rl_defeat 
         acquire->loss = loss;
     acquire->lacked_quorum =
         acquire->loss == REDLOCK_ENOQUORUM &&
-        rl_count(rl_nodes_able(&client->nodes, now_ns)) < rl_quorum_needed(client->nodes.n);
+        rl_count(rl_nodes_voting(&client->nodes, now_ns)) < rl_quorum_needed(client->nodes.n);
     /* Also where all of many who ask at once have lost to each other. */
     ret_defeat->split = rl_round_split(round) || acquire->split_holders;
     ret_defeat->silent = rl_round_silent(round) & lease->queues;
@@ -216,32 +217,32 @@ static void note_next(struct rl_acquire *acquire, uint64_t holder)
 }
 
 /* What a refusal tells of who has it, and for how long. */
-static void note_refusal(struct rl_acquire *acquire, const struct rl_judged *judged)
+static void note_refusal(struct rl_acquire *acquire, const struct rl_vote_reply *vote_reply)
 {
-    uint64_t holder = rl_hash(judged->holder, judged->holder_len);
+    uint64_t holder = rl_hash(vote_reply->holder, vote_reply->holder_len);
     bool queues = rl_kind_queues(acquire->target.kind); /* marks of ours */
-    bool kept = queues && rl_kind_holder_is_kept(judged->holder, judged->holder_len);
+    bool kept = queues && rl_kind_holder_is_kept(vote_reply->holder, vote_reply->holder_len);
     /* Readers are many, and each master may name another of them. */
-    if (acquire->target.kind->channel != RL_CHANNEL_RW)
+    if (acquire->target.kind->wakeup != RL_WAKEUP_RW)
         acquire->split_holders |= acquire->holder && acquire->holder != holder;
     acquire->holder = holder;
     acquire->foreign_holder |=
-        queues && !rl_kind_holder_wakes(judged->holder, judged->holder_len);
-    if (judged->answer.code == RL_UPGRADES)
+        queues && !rl_kind_holder_wakes(vote_reply->holder, vote_reply->holder_len);
+    if (vote_reply->answer.code == RL_UPGRADES)
         acquire->upgrades++;
-    else if (judged->answer.code == RL_MISKINDED)
+    else if (vote_reply->answer.code == RL_MISKINDED)
         acquire->miskinded++;
-    int64_t place = rl_kind_broadcasts(acquire->target.kind) ? 0 : judged->answer.place;
+    int64_t place = rl_kind_broadcasts(acquire->target.kind) ? 0 : vote_reply->answer.place;
     if (place > INT32_MAX) /* a master may say anything: times are made of these two */
         place = INT32_MAX;
-    if (judged->answer.with_place && place >= 0 && place < acquire->place)
+    if (vote_reply->answer.with_place && place >= 0 && place < acquire->place)
         acquire->place = place;
-    if (queues && !acquire->target.kind->several && !kept && judged->answer.with_place &&
-        place == 0 && rl_kind_holder_wakes(judged->holder, judged->holder_len))
+    if (queues && !acquire->target.kind->several && !kept && vote_reply->answer.with_place &&
+        place == 0 && rl_kind_holder_wakes(vote_reply->holder, vote_reply->holder_len))
         note_next(acquire, holder);
     /* One who has it will wake the next; whoever is merely about to may not get it. */
     acquire->call.lease->silent = !acquire->split_holders && !kept;
-    int64_t ttl_ms = judged->answer.ttl_ms;
+    int64_t ttl_ms = vote_reply->answer.ttl_ms;
     if (ttl_ms < 0)
         return;
     if (ttl_ms > RL_DURATION_MAX_MS)
@@ -254,7 +255,7 @@ static void note_refusal(struct rl_acquire *acquire, const struct rl_judged *jud
 }
 
 void rl_acquire_on_vote(struct rl_call *call, struct rl_node *node, enum rl_verb verb,
-                        const struct rl_judged *judged)
+                        const struct rl_vote_reply *vote_reply)
 {
     static const int votes[] = {
         [RL_VOTE_YES] = REDLOCK_VOTE_GRANTED,
@@ -263,9 +264,9 @@ void rl_acquire_on_vote(struct rl_call *call, struct rl_node *node, enum rl_verb
     };
     if (verb != RL_ACQUIRE)
         return;
-    rl_report_vote(call, node->index, votes[judged->vote], judged);
-    if (judged->vote == RL_VOTE_FAILED && rl_node_was_cut(node))
+    rl_report_vote(call, node->index, votes[vote_reply->vote], vote_reply);
+    if (vote_reply->vote == RL_VOTE_FAILED && rl_node_was_cut(node))
         rl_acquire_of(call)->broke |= rl_bit(node->index);
-    if (judged->vote == RL_VOTE_NO)
-        note_refusal(rl_acquire_of(call), judged);
+    if (vote_reply->vote == RL_VOTE_NO)
+        note_refusal(rl_acquire_of(call), vote_reply);
 }

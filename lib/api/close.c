@@ -33,8 +33,8 @@ void rl_client_destroy(redlock *client, bool in_child)
     free(client->requests.bytes);
     forget_calls(client);
     rl_leases_free(client);
-    rl_lines_free(client);
-    rl_ears_free(&client->subs.ears);
+    rl_wait_queues_free(client);
+    rl_channels_free(&client->subs.channels);
     rl_timers_free(&client->loop.timers);
     while (client->locks.all) {
         struct redlock_lock *lock = client->locks.all;
@@ -47,18 +47,18 @@ void rl_client_destroy(redlock *client, bool in_child)
         close(client->loop.wake_fd);
     rl_config_free(&client->config);
     rl_wipe(client->leases.random, sizeof(client->leases.random));
-    rl_drive_done(client);
-    rl_born_done(&client->identity.born);
-    while (client->loop.all_sleepers) {
-        struct rl_sleeper *sleeper = client->loop.all_sleepers;
-        client->loop.all_sleepers = sleeper->next_all;
+    rl_background_done(client);
+    rl_fork_check_done(&client->identity.fork_check);
+    while (client->loop.all_parked) {
+        struct rl_parked *parked = client->loop.all_parked;
+        client->loop.all_parked = parked->next_all;
         if (!in_child)
-            pthread_cond_destroy(&sleeper->cond);
-        free(sleeper);
+            pthread_cond_destroy(&parked->cond);
+        free(parked);
     }
     if (!in_child) {
         pthread_cond_destroy(&client->calls.idle);
-        pthread_cond_destroy(&client->notices.called);
+        pthread_cond_destroy(&client->callbacks.called);
         pthread_mutex_destroy(&client->mutex);
     }
     free(client);
@@ -87,17 +87,17 @@ static void end_calls(redlock *client)
 {
     client->closing = true;
     atomic_store(&client->calls.canceled, true);
-    rl_drive_stop(client);
-    while (client->calls.first || client->notices.first || client->calls.callers > 0) {
+    rl_background_stop(client);
+    while (client->calls.first || client->callbacks.first || client->calls.callers > 0) {
         int64_t now_ns = rl_client_now_ns(client);
         for (struct rl_call *call = client->calls.first; call; call = call->next) {
             if (!call->done)
                 rl_call_abort(call, now_ns);
         }
         rl_loop_wake(client);
-        while (client->notices.calling) /* in another thread's redlock_process() */
-            pthread_cond_wait(&client->notices.called, &client->mutex);
-        rl_notices_tell(client);
+        while (client->callbacks.calling) /* in another thread's redlock_process() */
+            pthread_cond_wait(&client->callbacks.called, &client->mutex);
+        rl_callbacks_run(client);
         rl_loop_wake(client);
         if (client->calls.callers > 0)
             pthread_cond_wait(&client->calls.idle, &client->mutex);
@@ -120,21 +120,21 @@ void redlock_close(redlock *client)
     int cancel_state;
     if (!client)
         return;
-    if (rl_born_elsewhere(&client->identity.born)) {
+    if (rl_forked(&client->identity.fork_check)) {
         rl_client_destroy(client, true);
         return;
     }
     if (rl_client_enter(client, &cancel_state) != REDLOCK_OK)
         return; /* from within the log callback */
-    if (rl_notice_inside(client)) {
+    if (rl_in_callback(client)) {
         rl_client_log(client, REDLOCK_LOG_ERROR,
                       "redlock_close() inside a callback is not possible: nothing is closed");
         rl_client_leave(client, cancel_state);
         return;
     }
-    rl_loop_catch_up(client); /* what is found lost now can still be told */
+    rl_loop_poll_if_idle(client); /* what is found lost now can still be told */
     end_calls(client);
-    int64_t now_ns = rl_loop_catch_up(client);
+    int64_t now_ns = rl_loop_poll_if_idle(client);
     release_all(client, now_ns);
     rl_loop_flush(client, now_ns);
     linger(client, now_ns + client->config.linger_ms * RL_NS_PER_MS);

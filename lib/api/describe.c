@@ -35,7 +35,7 @@ static int describe(redlock *client, const struct rl_target *target,
     int result = rl_inspect(client, RL_INSPECT, false, target, &report, description->node);
     if (result == REDLOCK_OK || result == REDLOCK_ENOQUORUM) {
         take_failures(description, &report);
-        rl_view_agree(description);
+        rl_view_merge_majority(description);
     }
     free(votes);
     return result;

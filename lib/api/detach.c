@@ -65,7 +65,7 @@ static int handle_text(redlock *client, const redlock_lock *lock, bool detaches,
     if (redlock_validity_ms(lock) == 0)
         return REDLOCK_EEXPIRED;
     return encode(client, lease,
-                  detaches ? lease->hold.deadline_ns : rl_watch_deadline_ns(lease), ret_text,
+                  detaches ? lease->hold.deadline_ns : rl_lease_deadline_ns(lease), ret_text,
                   size);
 }
 
@@ -99,7 +99,7 @@ int redlock_detach(redlock_lock *lock, char *ret_text, size_t size)
         lock->lease->detached = true;
         struct rl_lease *lease = lock->lease;
         lease->lock = NULL;
-        rl_watch_end(lease);
+        rl_renewal_end(lease);
         rl_lock_recycle(lock);
         rl_lease_free_if_settled(lease, rl_client_now_ns(client));
     }

@@ -15,20 +15,20 @@ static int watch(int outer_fd, int fd)
 
 static int make_outer(redlock *client)
 {
-    struct rl_drive *drive = &client->drive;
+    struct rl_background *background = &client->background;
     if (rl_loop_make_kick(client))
         return REDLOCK_ESYSTEM;
     int outer_fd = epoll_create1(EPOLL_CLOEXEC);
     if (outer_fd < 0 || watch(outer_fd, client->loop.epoll_fd) != 0 ||
-        watch(outer_fd, drive->kick_fd) != 0) {
+        watch(outer_fd, background->kick_fd) != 0) {
         if (outer_fd >= 0)
             close(outer_fd);
         return REDLOCK_ESYSTEM;
     }
-    drive->outer_fd = outer_fd;
-    drive->loop = true;
-    rl_drive_stop(client); /* at most one of the two drives */
-    drive->told_ns = INT64_MAX;
+    background->outer_fd = outer_fd;
+    background->loop = true;
+    rl_background_stop(client); /* at most one of the two drives */
+    background->sleeps_until_ns = INT64_MAX;
     return 0;
 }
 
@@ -38,19 +38,19 @@ int redlock_fd(redlock *client)
     int result = rl_client_enter(client, &cancel_state);
     if (result)
         return result;
-    if (client->drive.outer_fd < 0) {
-        result = rl_notice_inside(client) ? REDLOCK_EDEADLK : make_outer(client);
-        client->drive.loop_thread = pthread_self();
+    if (client->background.outer_fd < 0) {
+        result = rl_in_callback(client) ? REDLOCK_EDEADLK : make_outer(client);
+        client->background.loop_thread = pthread_self();
     }
     if (result == 0)
-        result = client->drive.outer_fd;
+        result = client->background.outer_fd;
     rl_client_leave(client, cancel_state);
     return result;
 }
 
 static void loop_sleeps(redlock *client, int64_t until_ns)
 {
-    client->drive.told_ns = until_ns;
+    client->background.sleeps_until_ns = until_ns;
     rl_driven_sleeps(&client->nodes.settings.driven, RL_DRIVER_SLEEPS, until_ns);
 }
 
@@ -60,8 +60,8 @@ int redlock_timeout_ms(redlock *client)
     int result = rl_client_enter(client, &cancel_state);
     if (result)
         return result;
-    int64_t due_ns = client->notices.first ? 0 : rl_loop_next_due_ns(client);
-    if (client->drive.loop)
+    int64_t due_ns = client->callbacks.first ? 0 : rl_loop_next_due_ns(client);
+    if (client->background.loop)
         loop_sleeps(client, due_ns);
     result = due_ns == INT64_MAX ? -1 : rl_loop_timeout_ms(due_ns, rl_client_now_ns(client));
     rl_client_leave(client, cancel_state);
@@ -74,16 +74,16 @@ int redlock_process(redlock *client)
     int result = rl_client_enter(client, &cancel_state);
     if (result)
         return result;
-    if (rl_notice_inside(client)) {
+    if (rl_in_callback(client)) {
         result = REDLOCK_EDEADLK;
     } else {
-        struct rl_drive *self = &client->drive;
+        struct rl_background *self = &client->background;
         self->loop_thread = pthread_self();
         if (self->loop) {
-            self->told_ns = INT64_MIN;
+            self->sleeps_until_ns = INT64_MIN;
             rl_loop_drain_kick(client);
         }
-        rl_drive_turn(client, false);
+        rl_background_turn(client, false);
         if (self->loop)
             loop_sleeps(client, rl_loop_next_due_ns(client));
     }

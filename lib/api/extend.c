@@ -33,10 +33,10 @@ static int64_t nodes_until_ns(const struct rl_call *call)
 static bool others_come(const struct extend *extend, int64_t now_ns)
 {
     struct rl_nodes *nodes = &extend->call.client->nodes;
-    uint64_t able = rl_nodes_able(nodes, now_ns);
+    uint64_t voting = rl_nodes_voting(nodes, now_ns);
     unsigned pending = rl_nodes_pending(nodes);
-    return rl_count(able) + pending >= rl_quorum_needed(nodes->n) &&
-           ((able & ~extend->tried) != 0 || pending > 0);
+    return rl_count(voting) + pending >= rl_quorum_needed(nodes->n) &&
+           ((voting & ~extend->tried) != 0 || pending > 0);
 }
 
 /* After a round without success: is there more to be had than what it has heard? */
@@ -78,7 +78,7 @@ static void extend_on_hold_event(struct rl_call *call, unsigned events, int64_t 
 }
 
 static void extend_on_vote(struct rl_call *call, struct rl_node *node, enum rl_verb verb,
-                           const struct rl_judged *judged)
+                           const struct rl_vote_reply *vote_reply)
 {
     static const int votes[] = {
         [RL_VOTE_YES] = REDLOCK_VOTE_GRANTED,
@@ -87,57 +87,57 @@ static void extend_on_vote(struct rl_call *call, struct rl_node *node, enum rl_v
     };
     if (!extend_of(call)->asked)
         rl_call_due(call, 0); /* one debt less */
-    else if (judged->vote == RL_VOTE_FAILED && rl_node_was_cut(node))
+    else if (vote_reply->vote == RL_VOTE_FAILED && rl_node_was_cut(node))
         extend_of(call)->broke = true;
     if (verb == RL_EXTEND)
-        rl_report_vote(call, node->index, votes[judged->vote], judged);
+        rl_report_vote(call, node->index, votes[vote_reply->vote], vote_reply);
 }
 
-static void extend_start(struct extend *extend, uint64_t able, int64_t now_ns)
+static void extend_start(struct extend *extend, uint64_t voting, int64_t now_ns)
 {
     struct rl_call *call = &extend->call;
     struct rl_lease *lease = call->lease;
     redlock *client = call->client;
     int64_t left = lease->hold.deadline_ns - now_ns;
-    if (rl_watch_over(lease, now_ns) && lease->watch.on) {
-        rl_watch_fire(lease, now_ns);
+    if (rl_lease_over(lease, now_ns) && lease->renewal.on) {
+        rl_renewal_fire(lease, now_ns);
         return;
     }
-    if (rl_watch_over(lease, now_ns)) {
+    if (rl_lease_over(lease, now_ns)) {
         lease->retry_ns = lease->hold.deadline_ns;
         rl_lease_release(lease, now_ns, 0);
         rl_call_finish_without_lease(call, REDLOCK_EEXPIRED);
         return;
     }
-    int64_t budget = rl_nodes_budget_ns(&client->nodes, able, left);
+    int64_t budget = rl_nodes_budget_ns(&client->nodes, voting, left);
     if (budget < 0)
         budget = left; /* a last attempt is worth making */
     extend->asked = true;
-    extend->tried |= able;
+    extend->tried |= voting;
     lease->budget_ns = budget;
-    rl_report_begin(call, able, now_ns);
+    rl_report_begin(call, voting, now_ns);
     int64_t t0_ns = rl_client_now_ns(client);
     rl_call_due(call, t0_ns + budget);
-    rl_lease_extend(lease, able, extend->ttl_ns, t0_ns, t0_ns + budget);
+    rl_lease_extend(lease, voting, extend->ttl_ns, t0_ns, t0_ns + budget);
 }
 
 /* Does the lease last for as long as is asked for, as it is? */
 static bool lasts(const struct extend *extend, int64_t now_ns)
 {
     const struct rl_lease *lease = extend->call.lease;
-    return !rl_watch_over(lease, now_ns) &&
+    return !rl_lease_over(lease, now_ns) &&
            rl_validity_end_ns(now_ns, extend->ttl_ns, lease->hold.drift_factor) <=
                lease->hold.deadline_ns;
 }
 
 /* Right after it was won, or after a round that failed early, a late answer may be all that a
  * majority lacks. */
-static bool in_debt(const struct rl_call *call, uint64_t able, int64_t now_ns)
+static bool in_debt(const struct rl_call *call, uint64_t voting, int64_t now_ns)
 {
     unsigned needed = rl_quorum_needed(call->client->nodes.n);
-    if (rl_count(able) < needed)
+    if (rl_count(voting) < needed)
         return rl_nodes_overdue(&call->client->nodes, now_ns);
-    return rl_count(rl_lease_idle_nodes(call->lease, able)) < needed;
+    return rl_count(rl_lease_idle_nodes(call->lease, voting)) < needed;
 }
 
 static void extend_step(struct rl_call *call, int64_t now_ns)
@@ -153,18 +153,18 @@ static void extend_step(struct rl_call *call, int64_t now_ns)
         return;
     }
     int64_t until_ns = nodes_until_ns(call);
-    uint64_t able = rl_nodes_able(&call->client->nodes, now_ns);
-    if (in_debt(call, able, now_ns) && now_ns < until_ns) {
+    uint64_t voting = rl_nodes_voting(&call->client->nodes, now_ns);
+    if (in_debt(call, voting, now_ns) && now_ns < until_ns) {
         rl_call_due(call, now_ns + DEBT_NS);
         return;
     }
-    if (extend->tried != 0 && (able & ~extend->tried) == 0) {
+    if (extend->tried != 0 && (voting & ~extend->tried) == 0) {
         if (now_ns < until_ns && others_come(extend, now_ns))
             rl_call_due(call, until_ns);
         else
             extend_end(call, REDLOCK_ENOQUORUM, now_ns);
-    } else if (!rl_call_awaits_nodes(call, able, until_ns, until_ns, now_ns)) {
-        extend_start(extend, able, now_ns);
+    } else if (!rl_call_awaits_nodes(call, voting, until_ns, until_ns, now_ns)) {
+        extend_start(extend, voting, now_ns);
     }
 }
 
@@ -225,11 +225,11 @@ int redlock_extend(redlock_lock *lock, int64_t ttl_ms, redlock_report *report)
         return result;
     /* Late grants first: a node that still owes an answer can't be asked again. The client is
      * unlocked meanwhile, so the handle is looked at after this. */
-    int64_t now_ns = rl_loop_look(client);
+    int64_t now_ns = rl_loop_poll_now(client);
     result = extend_prepare(&extend, lock, ttl_ms, report, now_ns);
     if (result == 0) {
         extend_step(&extend.call, now_ns);
-        rl_loop_submit(client, now_ns);
+        rl_loop_flush_unless_led(client, now_ns);
         result = rl_call_wait(&extend.call, &same);
     }
     rl_client_leave_blocking(client, cancel_state);
@@ -240,7 +240,7 @@ static int extend_async(redlock_lock *lock, int64_t ttl_ms, redlock_report *repo
                         redlock_done_fn *done, void *context)
 {
     redlock *client = lock->client;
-    int result = rl_drive_need(client);
+    int result = rl_background_require(client);
     struct extend *extend =
         result ? NULL : rl_call_new(client, sizeof(*extend), sizeof(*extend), done, context);
     if (!extend)

@@ -25,19 +25,19 @@ static unsigned holds_of(const struct rl_held_by *node, int kind)
  * that the others are no majority. */
 static void sum_up(const struct rl_held_by_all *all, int kind, redlock_holds *ret)
 {
-    struct rl_numbers counts = {0}, own_ms = {0}, held_ms = {0};
+    struct rl_quorum_values counts = {0}, own_ms = {0}, held_ms = {0};
     for (unsigned i = 0; i < all->nodes; i++) {
         const struct rl_held_by *node = &all->node[i];
         if (!node->answered || !node->held)
             continue;
         unsigned holds = holds_of(node, kind);
-        rl_numbers_add(&held_ms, time_left(node->ttl_ms));
-        rl_numbers_add(&counts, holds);
-        rl_numbers_add(&own_ms, holds > 0 ? time_left(node->own_ttl_ms) : 0);
+        rl_quorum_value_add(&held_ms, time_left(node->ttl_ms));
+        rl_quorum_value_add(&counts, holds);
+        rl_quorum_value_add(&own_ms, holds > 0 ? time_left(node->own_ttl_ms) : 0);
     }
-    ret->count = (unsigned)rl_numbers_reached(&counts, all->needed);
-    ret->ttl_ms = rl_numbers_reached(&own_ms, all->needed);
-    ret->held_ms = rl_numbers_reached(&held_ms, all->nodes - all->needed + 1);
+    ret->count = (unsigned)rl_quorum_value_reached(&counts, all->needed);
+    ret->ttl_ms = rl_quorum_value_reached(&own_ms, all->needed);
+    ret->held_ms = rl_quorum_value_reached(&held_ms, all->nodes - all->needed + 1);
     ret->held = ret->held_ms != 0;
 }
 

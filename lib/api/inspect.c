@@ -73,27 +73,29 @@ static void mask_view(struct rl_node *node, redlock_view *view)
     }
 }
 
-static bool read_view(const struct query *query, unsigned node, const struct rl_judged *judged)
+static bool read_view(const struct query *query, unsigned node,
+                      const struct rl_vote_reply *vote_reply)
 {
     redlock_node_view *to = query->views ? &query->views[node] : NULL;
-    if (!to || judged->vote == RL_VOTE_FAILED)
+    if (!to || vote_reply->vote == RL_VOTE_FAILED)
         return true;
-    to->answered =
-        rl_view_read(judged->details, judged->details_len, judged->answer.ttl_ms, &to->view);
+    to->answered = rl_view_read(vote_reply->details, vote_reply->details_len,
+                                vote_reply->answer.ttl_ms, &to->view);
     if (to->answered)
         mask_view(&query->call.client->nodes.all[node], &to->view);
     return to->answered;
 }
 
 /* Somebody's data is left alone: that master is not certain to be free of a lock by this. */
-static void query_miskinded(struct query *query, unsigned node, const struct rl_judged *judged)
+static void query_miskinded(struct query *query, unsigned node,
+                            const struct rl_vote_reply *vote_reply)
 {
-    struct rl_judged failed = {.vote = RL_VOTE_FAILED};
+    struct rl_vote_reply failed = {.vote = RL_VOTE_FAILED};
     char type[48], what[64], why[128];
-    size_t len = judged->holder_len < sizeof(type) ? judged->holder_len : sizeof(type);
-    memcpy(type, judged->holder, len);
+    size_t len = vote_reply->holder_len < sizeof(type) ? vote_reply->holder_len : sizeof(type);
+    memcpy(type, vote_reply->holder, len);
     len = rl_node_mask(&query->call.client->nodes.all[node], type, len);
-    rl_printable(what, sizeof(what), type, len);
+    rl_text_escape(what, sizeof(what), type, len);
     snprintf(why, sizeof(why), "has %s under this name, which was left alone", what);
     failed.why = why;
     query->miskinded |= rl_bit(node);
@@ -103,7 +105,7 @@ static void query_miskinded(struct query *query, unsigned node, const struct rl_
 }
 
 static void query_on_vote(struct rl_call *call, struct rl_node *node, enum rl_verb verb,
-                          const struct rl_judged *judged)
+                          const struct rl_vote_reply *vote_reply)
 {
     struct query *query = (struct query *)call;
     uint64_t bit = rl_bit(node->index);
@@ -111,29 +113,30 @@ static void query_on_vote(struct rl_call *call, struct rl_node *node, enum rl_ve
     if (call->done)
         return;
     rl_call_due(call, 0); /* step() sees to what comes of it, out of the lease's way */
-    if (judged->vote == RL_VOTE_FAILED && rl_node_was_cut(node)) {
+    if (vote_reply->vote == RL_VOTE_FAILED && rl_node_was_cut(node)) {
         /* The connection broke: it is asked anew by the next one. */
-        rl_report_vote(call, node->index, REDLOCK_VOTE_FAILED, judged);
+        rl_report_vote(call, node->index, REDLOCK_VOTE_FAILED, vote_reply);
         query->asked &= ~bit;
         return;
     }
-    if (judged->vote == RL_VOTE_YES)
+    if (vote_reply->vote == RL_VOTE_YES)
         vote = verb == RL_FORCE ? REDLOCK_VOTE_GRANTED : REDLOCK_VOTE_FREE;
-    else if (judged->vote == RL_VOTE_NO)
+    else if (vote_reply->vote == RL_VOTE_NO)
         vote = verb == RL_FORCE ? REDLOCK_VOTE_FREE : REDLOCK_VOTE_HELD;
     query->answered |= bit;
-    struct rl_judged unread = {.vote = RL_VOTE_FAILED, .why = "told what can't be understood"};
-    if (!read_view(query, node->index, judged))
-        judged = &unread;
-    if (judged->vote == RL_VOTE_FAILED) {
+    struct rl_vote_reply unread = {.vote = RL_VOTE_FAILED,
+                                   .why = "told what can't be understood"};
+    if (!read_view(query, node->index, vote_reply))
+        vote_reply = &unread;
+    if (vote_reply->vote == RL_VOTE_FAILED) {
         vote = REDLOCK_VOTE_FAILED;
         query->failed |= bit;
         rl_round_vote(&query->round, node->index, RL_VOTE_FAILED);
     }
-    if (judged->answer.code == RL_MISKINDED)
-        query_miskinded(query, node->index, judged);
+    if (vote_reply->answer.code == RL_MISKINDED)
+        query_miskinded(query, node->index, vote_reply);
     else
-        rl_report_vote(call, node->index, vote, judged);
+        rl_report_vote(call, node->index, vote, vote_reply);
 }
 
 /* Each master is asked as soon as it can be, and has its chance to answer; but where a majority
@@ -196,7 +199,7 @@ int rl_inspect(redlock *client, enum rl_verb verb, bool endless, const struct rl
     int result = rl_client_enter_blocking(client, &cancel_state);
     if (result)
         return result;
-    int64_t now_ns = rl_loop_catch_up(client);
+    int64_t now_ns = rl_loop_poll_if_idle(client);
     result = rl_lease_new(client, target, "-", &lease);
     if (result == REDLOCK_OK && rl_call_begin(&query.call, client)) {
         rl_lease_free_if_settled(lease, now_ns);
@@ -214,7 +217,7 @@ int rl_inspect(redlock *client, enum rl_verb verb, bool endless, const struct rl
         query.call.connect_until_ns = now_ns + client->nodes.settings.connect_timeout_ns;
         rl_report_open(&query.call.report, client, report);
         query_step(&query.call, now_ns);
-        rl_loop_submit(client, now_ns);
+        rl_loop_flush_unless_led(client, now_ns);
         result = rl_call_wait(&query.call, NULL);
         lease->call = NULL;
         rl_lease_unref(lease, rl_client_now_ns(client));

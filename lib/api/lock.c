@@ -30,7 +30,7 @@ void rl_lock_recycle(struct redlock_lock *lock)
     redlock *client = lock->client;
     atomic_store(&lock->deadline_ns, 0);
     lock->lease = NULL;
-    rl_notice_drop(client, &lock->lost);
+    rl_callback_remove(client, &lock->lost);
     lock->on_lost = NULL;
     lock->next_free = NULL;
     if (client->locks.free_count++ == 0)
@@ -49,7 +49,7 @@ int64_t redlock_validity_ms(const redlock_lock *lock)
     if (!lock)
         return 0;
     int64_t deadline_ns = atomic_load(&lock->deadline_ns);
-    while (deadline_ns != 0 && !rl_born_elsewhere(&lock->client->identity.born)) {
+    while (deadline_ns != 0 && !rl_forked(&lock->client->identity.fork_check)) {
         int64_t left_ns = deadline_ns - rl_client_now_ns(lock->client);
         bool timed = rl_clock_epoch(&lock->client->clock) == atomic_load(&lock->clock_epoch);
         if (timed && left_ns >= RL_VALIDITY_GRAIN_NS)

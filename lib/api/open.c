@@ -74,7 +74,7 @@ static void name_holder(redlock *client)
             *at = '-';
     }
     snprintf(client->identity.holder, sizeof(client->identity.holder), "%.*s:%d", HOST_SHOWN,
-             host, (int)client->identity.born.pid);
+             host, (int)client->identity.fork_check.pid);
 }
 
 static void name_connection(redlock *client)
@@ -92,7 +92,7 @@ static void on_wake(struct rl_tag *tag, unsigned events, int64_t now_ns)
     (void)events, (void)now_ns;
     if (client->loop.polling) /* it is for the leader, who has not woken yet */
         return;
-    rl_bell_silence(client->loop.wake_fd);
+    rl_eventfd_drain(client->loop.wake_fd);
 }
 
 static int open_descriptors(redlock *client, redlock_error *error)
@@ -200,10 +200,10 @@ static redlock *new_client(const redlock_config *config)
     redlock *client = calloc(1, sizeof(*client));
     if (!client)
         return NULL;
-    rl_born_here(&client->identity.born);
+    rl_fork_check_init(&client->identity.fork_check);
     client->loop.epoll_fd = client->loop.wake_fd = -1;
-    client->drive.kick_fd = client->drive.outer_fd = -1;
-    client->drive.told_ns = INT64_MAX;
+    client->background.kick_fd = client->background.outer_fd = -1;
+    client->background.sleeps_until_ns = INT64_MAX;
     client->leases.release_retry_ns = INT64_MAX;
     client->nodes.proof.again_ns = INT64_MAX;
     client->log.write = config->log;
@@ -212,7 +212,7 @@ static redlock *new_client(const redlock_config *config)
     client->stats.size = sizeof(client->stats);
     init_mutex(&client->mutex);
     pthread_cond_init(&client->calls.idle, NULL);
-    pthread_cond_init(&client->notices.called, NULL);
+    pthread_cond_init(&client->callbacks.called, NULL);
     return client;
 }
 
@@ -239,7 +239,7 @@ static int open_client(const redlock_config *given, redlock_error *error, redloc
     rl_client_enter(client, &cancel_state);
     rl_loop_tick(client, client->nodes.opened_ns);
     if (client->config.background == REDLOCK_BACKGROUND_ALWAYS)
-        result = rl_drive_need(client);
+        result = rl_background_require(client);
     rl_client_leave(client, cancel_state);
     if (result) {
         redlock_close(client);

@@ -26,11 +26,11 @@ static int release_conclude(struct rl_call *call, redlock_lock **ret_lock)
  * on their way, connecting has its own budget. */
 static int64_t release_budget_ns(redlock *client, const struct rl_lease *lease, int64_t now_ns)
 {
-    uint64_t able = rl_nodes_able(&client->nodes, now_ns);
-    int64_t budget = rl_nodes_budget_ns(&client->nodes, able, lease->hold.ttl_ns);
+    uint64_t voting = rl_nodes_voting(&client->nodes, now_ns);
+    int64_t budget = rl_nodes_budget_ns(&client->nodes, voting, lease->hold.ttl_ns);
     if (budget < 0)
         budget = lease->hold.ttl_ns;
-    if (rl_count(able) < rl_quorum_needed(client->nodes.n) &&
+    if (rl_count(voting) < rl_quorum_needed(client->nodes.n) &&
         rl_nodes_pending(&client->nodes) > 0)
         budget += client->nodes.settings.connect_timeout_ns;
     return budget;
@@ -42,16 +42,16 @@ static int64_t release_budget_ns(redlock *client, const struct rl_lease *lease, 
 static struct rl_lease *take_lease(struct redlock_lock *lock, int64_t now_ns, bool *ret_over)
 {
     /* A callback that tells of its loss must not find it gone, or run after this. */
-    rl_notice_wait(lock->client, lock);
+    rl_callback_wait(lock->client, lock);
     struct rl_lease *lease = lock->lease;
     if (!lease)
         return NULL;
-    rl_notice_drop(lock->client, &lock->lost);
+    rl_callback_remove(lock->client, &lock->lost);
     atomic_store(&lock->deadline_ns, 0);
     lock->lease = NULL;
     lease->lock = NULL;
-    *ret_over = rl_watch_over(lease, now_ns);
-    rl_watch_end(lease);
+    *ret_over = rl_lease_over(lease, now_ns);
+    rl_renewal_end(lease);
     if (lease->call)
         rl_call_finish_without_lease(lease->call, REDLOCK_ENOTHELD);
     return lease;
@@ -79,9 +79,9 @@ static void release(struct rl_lease *lease, int64_t now_ns)
     lease->budget_ns = release_budget_ns(client, lease, now_ns);
     rl_lease_ref(lease);
     rl_lease_release(lease, now_ns, now_ns + lease->budget_ns);
-    rl_line_freed(client, &lease->target, now_ns);
+    rl_wait_queue_on_release(client, &lease->target, now_ns);
     if (lease->contended)
-        rl_line_part(client, &lease->target, now_ns);
+        rl_wait_queue_yield(client, &lease->target, now_ns);
     rl_lease_unref(lease, now_ns);
 }
 
@@ -97,7 +97,7 @@ static int release_and_wait(redlock *client, struct rl_lease *lease, int64_t now
     release(lease, now_ns);
     if (!call.done)
         rl_call_due(&call, rl_hold_next_ns(&lease->hold));
-    rl_loop_submit(client, now_ns);
+    rl_loop_flush_unless_led(client, now_ns);
     return rl_call_wait(&call, NULL);
 }
 
@@ -110,7 +110,8 @@ int redlock_release(redlock_lock *lock)
     int result = rl_client_enter_blocking(client, &cancel_state);
     if (result)
         return result;
-    int64_t now_ns = rl_loop_catch_up(client); /* unlocks: the handle is looked at after it */
+    int64_t now_ns =
+        rl_loop_poll_if_idle(client); /* unlocks: the handle is looked at after it */
     bool over;
     struct rl_lease *lease = take_lease(lock, now_ns, &over);
     if (!lease) {
@@ -130,7 +131,7 @@ int redlock_release(redlock_lock *lock)
 static int release_async(redlock *client, struct rl_lease *lease, bool over, int64_t now_ns,
                          redlock_done_fn *done, void *context)
 {
-    int result = done ? rl_drive_need(client) : 0;
+    int result = done ? rl_background_require(client) : 0;
     struct rl_call *call = NULL;
     if (done && result == 0) {
         call = rl_call_new(client, sizeof(*call), sizeof(*call), done, context);

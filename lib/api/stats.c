@@ -25,7 +25,7 @@ int redlock_get_stats(redlock *client, redlock_stats *ret_stats)
     if (result)
         return result;
     redlock_stats stats = client->stats;
-    stats.waiting = client->lines.waiting;
+    stats.waiting = client->wait_queues.waiting;
     stats.pending_releases = rl_leases_unsettled(client, rl_client_now_ns(client));
     stats.held = 0;
     for (const struct redlock_lock *lock = client->locks.all; lock; lock = lock->next_all)

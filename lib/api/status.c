@@ -31,7 +31,7 @@ static int state_of(struct rl_node *node, int64_t now_ns)
     case RL_UP:
         break;
     }
-    if (node->twin >= 0 || node->fitness == RL_UNFIT)
+    if (node->duplicate_of >= 0 || node->fitness == RL_UNFIT)
         return REDLOCK_NODE_REFUSED;
     if (rl_node_stalled(node, now_ns))
         return REDLOCK_NODE_STALLED;
@@ -55,9 +55,9 @@ static void describe(struct rl_node *node, redlock_node_status *entry, int64_t n
     _Static_assert(sizeof(entry->refusal) == sizeof(node->refusal), "refusal");
     memcpy(entry->refusal, node->refusal, sizeof(entry->refusal));
     entry->refused_ago_ms = node->refusal[0] ? (now_ns - node->refused_ns) / RL_NS_PER_MS : -1;
-    if (node->twin >= 0 && node->twin_proven && node->mode == RL_UP)
+    if (node->duplicate_of >= 0 && node->duplicate_proven && node->mode == RL_UP)
         snprintf(entry->text, sizeof(entry->text), "is the same server as node %d of the list",
-                 node->twin + 1);
+                 node->duplicate_of + 1);
     else
         snprintf(entry->text, sizeof(entry->text), "%s", rl_node_why(node, now_ns));
 }
@@ -141,7 +141,7 @@ int rl_status_check(redlock *client, redlock_status_report *to, struct rl_status
         rl_client_log(client, REDLOCK_LOG_ERROR, "%s", why);
         return REDLOCK_EINVAL;
     }
-    int64_t now_ns = rl_loop_catch_up(client);
+    int64_t now_ns = rl_loop_poll_if_idle(client);
     int result = rl_call_begin(&check.call, client);
     if (result)
         return result;
@@ -150,7 +150,7 @@ int rl_status_check(redlock *client, redlock_status_report *to, struct rl_status
     /* A little longer than connecting may take, so that its failure's text is known. */
     check.until_ns = now_ns + client->nodes.settings.connect_timeout_ns + 50 * RL_NS_PER_MS;
     check_step(&check.call, now_ns);
-    rl_loop_submit(client, now_ns);
+    rl_loop_flush_unless_led(client, now_ns);
     return rl_call_wait(&check.call, NULL);
 }
 

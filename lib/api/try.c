@@ -135,7 +135,7 @@ static int begin_call(struct rl_acquire *acquire, redlock *client,
     if (result == 0 && atomic_load(&client->calls.canceled))
         result = REDLOCK_ECANCELED;
     if (result == 0 && (options->auto_renew || options->on_lost || acquire->call.async))
-        result = rl_drive_need(client);
+        result = rl_background_require(client);
     if (result)
         return result;
     rl_acquire_init(acquire, client, target, options, ttl_ms);
@@ -176,7 +176,7 @@ int rl_try(redlock *client, const struct rl_names_arg *names_arg, const redlock_
         return result;
     memset(&acquire, 0, offsetof(struct rl_acquire, held_ns));
     acquire.group = names_arg->group;
-    int64_t now_ns = rl_loop_catch_up(client);
+    int64_t now_ns = rl_loop_poll_if_idle(client);
     result = take_options(client, given, &options);
     if (result == 0)
         result = resolve_target(client, names_arg, &options, &target);
@@ -184,7 +184,7 @@ int rl_try(redlock *client, const struct rl_names_arg *names_arg, const redlock_
         result = begin_call(&acquire, client, &target, &options);
     if (result == 0) {
         rl_acquire_start(&acquire, now_ns);
-        rl_loop_submit(client, now_ns);
+        rl_loop_flush_unless_led(client, now_ns);
         result = rl_call_wait(&acquire.call, ret_lock);
     }
     rl_client_leave_blocking(client, cancel_state);

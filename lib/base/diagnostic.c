@@ -36,7 +36,7 @@ static void show_file(const char *file, char ret_shown[FILE_SHOWN + 4])
     size_t start = len > FILE_SHOWN ? len - FILE_SHOWN : 0;
     size_t dots = start > 0 ? 3 : 0;
     memcpy(ret_shown, "...", dots);
-    rl_printable(ret_shown + dots, FILE_SHOWN + 4 - dots, file + start, len - start);
+    rl_text_escape(ret_shown + dots, FILE_SHOWN + 4 - dots, file + start, len - start);
 }
 
 int rl_error_set(redlock_error *error, int code, const char *file, int line, int column,

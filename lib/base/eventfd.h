@@ -7,14 +7,14 @@
 #include <unistd.h>
 
 /* Async-signal-safe. A counter that is full is as good: the descriptor is readable either way. */
-static inline void rl_bell_ring(int fd)
+static inline void rl_eventfd_signal(int fd)
 {
     const uint64_t one = 1;
     ssize_t ignored = write(fd, &one, sizeof(one));
     (void)ignored;
 }
 
-static inline void rl_bell_silence(int fd)
+static inline void rl_eventfd_drain(int fd)
 {
     uint64_t count;
     while (read(fd, &count, sizeof(count)) < 0 && errno == EINTR)

@@ -7,11 +7,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-void rl_born_here(struct rl_born *ret_born)
+void rl_fork_check_init(struct rl_fork_check *ret_fork_check)
 {
-    size_t size = sizeof(*ret_born->page); /* that is: a page */
-    ret_born->pid = getpid();
-    ret_born->page = NULL;
+    size_t size = sizeof(*ret_fork_check->page); /* that is: a page */
+    ret_fork_check->pid = getpid();
+    ret_fork_check->page = NULL;
 #ifdef MADV_WIPEONFORK
     void *page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (page == MAP_FAILED)
@@ -20,19 +20,20 @@ void rl_born_here(struct rl_born *ret_born)
         munmap(page, size);
         return;
     }
-    ret_born->page = page;
-    *ret_born->page = ret_born->pid;
+    ret_fork_check->page = page;
+    *ret_fork_check->page = ret_fork_check->pid;
 #endif
 }
 
-void rl_born_done(struct rl_born *born)
+void rl_fork_check_done(struct rl_fork_check *fork_check)
 {
-    if (born->page)
-        munmap((void *)born->page, sizeof(*born->page));
-    born->page = NULL;
+    if (fork_check->page)
+        munmap((void *)fork_check->page, sizeof(*fork_check->page));
+    fork_check->page = NULL;
 }
 
-bool rl_born_elsewhere(const struct rl_born *born)
+bool rl_forked(const struct rl_fork_check *fork_check)
 {
-    return born->page ? *born->page != born->pid : getpid() != born->pid;
+    return fork_check->page ? *fork_check->page != fork_check->pid
+                            : getpid() != fork_check->pid;
 }

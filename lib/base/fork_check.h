@@ -7,13 +7,13 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-struct rl_born {
+struct rl_fork_check {
     pid_t pid;
     volatile pid_t *page; /* holds the pid; 0 in a child; NULL: there is no such page */
 };
 
-void rl_born_here(struct rl_born *ret_born);
-void rl_born_done(struct rl_born *born);
-bool rl_born_elsewhere(const struct rl_born *born);
+void rl_fork_check_init(struct rl_fork_check *ret_fork_check);
+void rl_fork_check_done(struct rl_fork_check *fork_check);
+bool rl_forked(const struct rl_fork_check *fork_check);
 
 #endif

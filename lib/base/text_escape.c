@@ -44,7 +44,7 @@ static size_t next_piece(const unsigned char *bytes, size_t len, char ret_piece[
     return 1;
 }
 
-size_t rl_printable(char *ret_text, size_t size, const void *bytes, size_t len)
+size_t rl_text_escape(char *ret_text, size_t size, const void *bytes, size_t len)
 {
     assert(size > ELLIPSIS_LEN);
     assert(bytes || len == 0);

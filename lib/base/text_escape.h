@@ -8,6 +8,6 @@
  * bytes that are no UTF-8, as \xHH. What does not fit is left out and "..." stands in its
  * place; neither an escape nor a character is ever cut. `size` is at least 4.
  * Returns the length of the text. */
-size_t rl_printable(char *ret_text, size_t size, const void *bytes, size_t len);
+size_t rl_text_escape(char *ret_text, size_t size, const void *bytes, size_t len);
 
 #endif

@@ -73,7 +73,7 @@ static int load_file(struct rl_config *config, const char *file, const struct wa
     free(text);
     if (code == 0 && config->holds_password && (mode & 077)) {
         char shown[PATH_SHOWN];
-        rl_printable(shown, sizeof(shown), file, strlen(file));
+        rl_text_escape(shown, sizeof(shown), file, strlen(file));
         tell(warner, REDLOCK_LOG_ERROR,
              "%s: has a password in it, and others may use the file (mode %04o); chmod 600 it, "
              "or use password-file=",
@@ -160,7 +160,7 @@ static void warn_of_mode(const struct rl_node_config *node, enum rl_node_option 
     if (!path || stat(path, &status) < 0 || !(status.st_mode & 077))
         return;
     char shown[PATH_SHOWN];
-    rl_printable(shown, sizeof(shown), path, strlen(path));
+    rl_text_escape(shown, sizeof(shown), path, strlen(path));
     tell(warner, REDLOCK_LOG_ERROR, "%s %s: others may use the file (mode %04o); chmod 600 it",
          rl_node_option_name(option), shown, (unsigned)(status.st_mode & 07777));
 }

@@ -48,7 +48,7 @@ static size_t without_newline(const char *text, size_t len)
 static int from_file(const char *path, char *ret_secret, char *why, size_t why_size)
 {
     char source[PATH_SHOWN + 16] = "password-file ";
-    rl_printable(source + strlen(source), PATH_SHOWN, path, strlen(path));
+    rl_text_escape(source + strlen(source), PATH_SHOWN, path, strlen(path));
     char text[RL_SECRET_MAX + 3]; /* a newline, and one byte to see that it is too long */
     size_t len = 0;
     mode_t mode = 0;

@@ -110,17 +110,17 @@ unsigned rl_hold_judge_ask(struct rl_hold *hold, int64_t now_ns)
 }
 
 unsigned rl_hold_ask(struct rl_hold *hold, int64_t t0_ns, int64_t node_deadline_ns,
-                     uint64_t able, int first)
+                     uint64_t voting, int first)
 {
     rl_hold_assert(hold);
     assert(hold->phase == RL_HOLD_NEW);
-    assert(first < 0 || (able & rl_bit((unsigned)first)));
+    assert(first < 0 || (voting & rl_bit((unsigned)first)));
     hold->phase = RL_HOLD_ASKING;
     rl_round_start(&hold->ask, hold->n, t0_ns, node_deadline_ns);
-    for (uint64_t rest = rl_all(hold->n) & ~able; rest; rest &= rest - 1)
+    for (uint64_t rest = rl_all(hold->n) & ~voting; rest; rest &= rest - 1)
         rl_round_vote(&hold->ask, rl_first(rest), RL_VOTE_FAILED);
     if (first >= 0)
-        hold->held_back = able & ~rl_bit((unsigned)first);
+        hold->held_back = voting & ~rl_bit((unsigned)first);
     return rl_hold_judge_ask(hold, t0_ns);
 }
 
@@ -131,16 +131,16 @@ uint64_t rl_hold_to_ask(const struct rl_hold *hold)
     return rl_round_silent(&hold->ask) & ~hold->held_back;
 }
 
-uint64_t rl_hold_ask_rest(struct rl_hold *hold, uint64_t able, int64_t node_deadline_ns)
+uint64_t rl_hold_ask_rest(struct rl_hold *hold, uint64_t voting, int64_t node_deadline_ns)
 {
     rl_hold_assert(hold);
     assert(hold->phase == RL_HOLD_ASKING && hold->ask.yes);
     uint64_t rest = hold->held_back;
     hold->held_back = 0;
     hold->ask.node_deadline_ns = node_deadline_ns;
-    for (uint64_t out = rest & ~able; out; out &= out - 1)
+    for (uint64_t out = rest & ~voting; out; out &= out - 1)
         rl_round_vote(&hold->ask, rl_first(out), RL_VOTE_FAILED);
-    return rest & able;
+    return rest & voting;
 }
 
 /* ---- extend --------------------------------------------------------------------------- */
@@ -178,7 +178,7 @@ unsigned rl_hold_judge_extend(struct rl_hold *hold, int64_t now_ns)
 }
 
 unsigned rl_hold_extend(struct rl_hold *hold, int64_t t0_ns, int64_t ttl_ns,
-                        int64_t node_deadline_ns, uint64_t able)
+                        int64_t node_deadline_ns, uint64_t voting)
 {
     rl_hold_assert(hold);
     assert(hold->phase == RL_HOLD_HELD && !hold->extending);
@@ -190,10 +190,10 @@ unsigned rl_hold_extend(struct rl_hold *hold, int64_t t0_ns, int64_t ttl_ns,
     if (ttl_ns > hold->key_ttl_ns)
         hold->key_ttl_ns = ttl_ns;
     rl_round_start(&hold->extend, hold->n, t0_ns, node_deadline_ns);
-    for (uint64_t rest = rl_all(hold->n) & ~able; rest; rest &= rest - 1)
+    for (uint64_t rest = rl_all(hold->n) & ~voting; rest; rest &= rest - 1)
         rl_round_vote(&hold->extend, rl_first(rest), RL_VOTE_FAILED);
     /* Where no key of ours can be, there is nothing to extend: the answer is known. */
-    for (uint64_t rest = able & ~hold->reached; rest; rest &= rest - 1)
+    for (uint64_t rest = voting & ~hold->reached; rest; rest &= rest - 1)
         rl_round_vote(&hold->extend, rl_first(rest), RL_VOTE_NO);
     return rl_hold_judge_extend(hold, t0_ns);
 }

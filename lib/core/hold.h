@@ -81,22 +81,22 @@ void rl_hold_init_attached(struct rl_hold *hold, unsigned n, int64_t ttl_ns,
  * be won. It says so at the next event. */
 void rl_hold_distrust(struct rl_hold *hold);
 
-/* Begin to acquire. `able`: the nodes that can vote now; the others have failed. `first`:
+/* Begin to acquire. `voting`: the nodes that can vote now; the others have failed. `first`:
  * ask this one alone, and the rest only if it grants; -1: all at once. Lost at once where
  * too few are able. The caller then sends to rl_hold_to_ask(). */
 unsigned rl_hold_ask(struct rl_hold *hold, int64_t t0_ns, int64_t node_deadline_ns,
-                     uint64_t able, int first);
+                     uint64_t voting, int first);
 uint64_t rl_hold_to_ask(const struct rl_hold *hold);
 
 /* After RL_DO_ASK_REST: the nodes to send to now (those still able), with a new deadline.
  * rl_hold_tick() then tells whether too few of them are left. */
-uint64_t rl_hold_ask_rest(struct rl_hold *hold, uint64_t able, int64_t node_deadline_ns);
+uint64_t rl_hold_ask_rest(struct rl_hold *hold, uint64_t voting, int64_t node_deadline_ns);
 
 /* Begin to extend, while HELD and not extending. As rl_hold_ask; the caller then sends an
  * extend to rl_hold_to_extend(). A node that owes an answer on its slot in use is not able.
  * RL_EV_LOST where the lock has run out. */
 unsigned rl_hold_extend(struct rl_hold *hold, int64_t t0_ns, int64_t ttl_ns,
-                        int64_t node_deadline_ns, uint64_t able);
+                        int64_t node_deadline_ns, uint64_t voting);
 uint64_t rl_hold_to_extend(const struct rl_hold *hold);
 
 /* Give up, from ASKING or HELD. With `node_deadline_ns` above 0 answers are counted until

@@ -5,20 +5,20 @@
 
 #include <assert.h>
 
-void rl_numbers_add(struct rl_numbers *numbers, int64_t number)
+void rl_quorum_value_add(struct rl_quorum_values *values, int64_t number)
 {
-    assert(numbers->count < REDLOCK_NODES_MAX);
-    numbers->number[numbers->count++] = number;
+    assert(values->count < REDLOCK_NODES_MAX);
+    values->number[values->count++] = number;
 }
 
-int64_t rl_numbers_reached(struct rl_numbers *numbers, unsigned needed)
+int64_t rl_quorum_value_reached(struct rl_quorum_values *values, unsigned needed)
 {
     assert(needed > 0);
-    if (numbers->count < needed)
+    if (values->count < needed)
         return 0;
-    for (unsigned i = 1; i < numbers->count; i++) {
+    for (unsigned i = 1; i < values->count; i++) {
         for (unsigned k = i; k > 0; k--) {
-            int64_t *low = &numbers->number[k - 1], *high = &numbers->number[k];
+            int64_t *low = &values->number[k - 1], *high = &values->number[k];
             if ((uint64_t)*low >= (uint64_t)*high) /* -1 is the largest then */
                 break;
             int64_t swap = *low;
@@ -26,5 +26,5 @@ int64_t rl_numbers_reached(struct rl_numbers *numbers, unsigned needed)
             *high = swap;
         }
     }
-    return numbers->number[needed - 1];
+    return values->number[needed - 1];
 }

@@ -9,15 +9,15 @@
 
 #include <stdint.h>
 
-struct rl_numbers {
+struct rl_quorum_values {
     unsigned count;
     int64_t number[REDLOCK_NODES_MAX];
 };
 
 /* One master's; -1 is for ever. */
-void rl_numbers_add(struct rl_numbers *numbers, int64_t number);
+void rl_quorum_value_add(struct rl_quorum_values *values, int64_t number);
 
 /* What at least `needed` of them reach; 0 where they are too few. For ever is the most. */
-int64_t rl_numbers_reached(struct rl_numbers *numbers, unsigned needed);
+int64_t rl_quorum_value_reached(struct rl_quorum_values *values, unsigned needed);
 
 #endif

@@ -28,9 +28,9 @@
 static bool outlives(redlock *client)
 {
     return client->leases.releasing_count > 0 || client->calls.async_count > 0 ||
-           client->leases.watched > 0 || client->notices.first ||
-           (client->lines.departures > 0 &&
-            rl_lines_departing(client, rl_client_now_ns(client)));
+           client->leases.renewals > 0 || client->callbacks.first ||
+           (client->wait_queues.pending_leave_count > 0 &&
+            rl_wait_queues_leaving(client, rl_client_now_ns(client)));
 }
 
 /* Is there a channel to be left whose beginning, or end, a master has yet to confirm? That
@@ -38,24 +38,24 @@ static bool outlives(redlock *client)
  * look. */
 static bool leaves_channels(const redlock *client)
 {
-    return client->subs.ears.count > client->subs.ears.used;
+    return client->subs.channels.count > client->subs.channels.used;
 }
 
 /* Run the callbacks; what they begin is sent together. */
-static void tell(redlock *client)
+static void run_callbacks(redlock *client)
 {
     rl_loop_wake(client); /* before callbacks, which may take their time */
-    rl_notices_tell(client);
+    rl_callbacks_run(client);
     if (rl_loop_unflushed(client))
-        rl_loop_submit(client, rl_client_now_ns(client));
+        rl_loop_flush_unless_led(client, rl_client_now_ns(client));
     rl_loop_wake(client);
-    rl_loop_nudge(client);
+    rl_loop_interrupt_if_earlier(client);
 }
 
-void rl_drive_turn(redlock *client, bool late)
+void rl_background_turn(redlock *client, bool late)
 {
     rl_loop_poll(client, late);
-    tell(client);
+    run_callbacks(client);
 }
 
 /* ---- the background thread ------------------------------------------------------------ */
@@ -63,33 +63,35 @@ void rl_drive_turn(redlock *client, bool late)
 /* Sleep, the mutex dropped, until there may be something to do. */
 static void rest(redlock *client)
 {
-    struct rl_drive *self = &client->drive;
+    struct rl_background *self = &client->background;
     int64_t now_ns = rl_client_now_ns(client);
     bool always = client->config.background == REDLOCK_BACKGROUND_ALWAYS;
-    bool away = client->loop.leader || now_ns - client->loop.left_ns < JUST_NS;
+    bool hands_off = client->loop.leader || now_ns - client->loop.last_caller_ns < JUST_NS;
     struct pollfd fds[2] = {{.fd = self->kick_fd, .events = POLLIN},
                             {.fd = client->loop.epoll_fd, .events = POLLIN}};
-    if (client->notices.first && !client->notices.calling)
+    if (client->callbacks.first && !client->callbacks.calling)
         return;
-    self->told_ns = rl_loop_next_due_ns(client);
+    self->sleeps_until_ns = rl_loop_next_due_ns(client);
     if (!always && !outlives(client) && !leaves_channels(client)) {
-        self->told_ns = INT64_MAX;
-        away = true;
+        self->sleeps_until_ns = INT64_MAX;
+        hands_off = true;
     } else if (client->loop.leader) {
-        self->told_ns = now_ns + LEADER_NS;
-    } else if (away) {
+        self->sleeps_until_ns = now_ns + LEADER_NS;
+    } else if (hands_off) {
         int64_t due_ns = now_ns + AWAY_NS;
-        if (due_ns < self->told_ns)
-            self->told_ns = due_ns;
+        if (due_ns < self->sleeps_until_ns)
+            self->sleeps_until_ns = due_ns;
     }
-    self->away = away;
+    self->hands_off = hands_off;
     rl_driven_sleeps(&client->nodes.settings.driven, RL_DRIVER_SLEEPS,
-                     away ? 0 : self->told_ns);
-    int timeout = self->told_ns == INT64_MAX ? -1 : rl_loop_timeout_ms(self->told_ns, now_ns);
+                     hands_off ? 0 : self->sleeps_until_ns);
+    int timeout = self->sleeps_until_ns == INT64_MAX
+                      ? -1
+                      : rl_loop_timeout_ms(self->sleeps_until_ns, now_ns);
     pthread_mutex_unlock(&client->mutex);
-    poll(fds, away ? 1 : 2, timeout);
+    poll(fds, hands_off ? 1 : 2, timeout);
     pthread_mutex_lock(&client->mutex);
-    self->told_ns = INT64_MIN;
+    self->sleeps_until_ns = INT64_MIN;
     rl_loop_drain_kick(client);
 }
 
@@ -98,14 +100,14 @@ static void *run(void *argument)
     redlock *client = argument;
     prctl(PR_SET_NAME, "redlock");
     pthread_mutex_lock(&client->mutex);
-    while (!client->drive.stop) {
+    while (!client->background.stop) {
         rest(client);
-        if (client->drive.stop)
+        if (client->background.stop)
             break; /* whoever closes the client tells the rest */
         if (client->loop.leader)
-            tell(client); /* all else is the leader's */
+            run_callbacks(client); /* all else is the leader's */
         else
-            rl_drive_turn(client, client->drive.away);
+            rl_background_turn(client, client->background.hands_off);
     }
     pthread_mutex_unlock(&client->mutex);
     return NULL;
@@ -113,75 +115,77 @@ static void *run(void *argument)
 
 static int start(redlock *client)
 {
-    struct rl_drive *drive = &client->drive;
+    struct rl_background *background = &client->background;
     sigset_t all, before;
-    if (drive->runs)
+    if (background->running)
         return 0;
     if (rl_loop_make_kick(client))
         return REDLOCK_ESYSTEM;
     /* No signal of the user's is for this thread: it inherits the mask. */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    drive->stop = false;
-    int error = pthread_create(&drive->thread, NULL, run, client);
+    background->stop = false;
+    int error = pthread_create(&background->thread, NULL, run, client);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (error) {
         /* Once: it is tried again at the end of each call that would need it. */
-        int level = drive->refused ? REDLOCK_LOG_DEBUG : REDLOCK_LOG_WARNING;
-        drive->refused = true;
+        int level = background->refused ? REDLOCK_LOG_DEBUG : REDLOCK_LOG_WARNING;
+        background->refused = true;
         rl_client_log(client, level, "no background thread to be had: %s", strerror(error));
         return REDLOCK_ESYSTEM;
     }
-    drive->runs = true;
+    background->running = true;
     return 0;
 }
 
-void rl_drive_stop(redlock *client)
+void rl_background_stop(redlock *client)
 {
-    struct rl_drive *drive = &client->drive;
-    if (!drive->runs)
+    struct rl_background *background = &client->background;
+    if (!background->running)
         return;
-    drive->stop = true;
+    background->stop = true;
     rl_loop_kick(client);
     pthread_mutex_unlock(&client->mutex);
-    pthread_join(drive->thread, NULL);
+    pthread_join(background->thread, NULL);
     pthread_mutex_lock(&client->mutex);
-    drive->runs = false;
+    background->running = false;
     rl_driven_sleeps(&client->nodes.settings.driven, RL_DRIVER_SLEEPS, 0);
 }
 
-int rl_drive_need(redlock *client)
+int rl_background_require(redlock *client)
 {
-    if (client->closing || client->drive.loop ||
+    if (client->closing || client->background.loop ||
         client->config.background == REDLOCK_BACKGROUND_NEVER)
         return 0;
     return start(client);
 }
 
-void rl_drive_leave(redlock *client)
+void rl_background_after_call(redlock *client)
 {
-    struct rl_drive *drive = &client->drive;
-    if (client->closing || drive->told_ns == INT64_MIN || !outlives(client))
+    struct rl_background *background = &client->background;
+    if (client->closing || background->sleeps_until_ns == INT64_MIN || !outlives(client))
         return;
-    if (drive->loop) {
+    if (background->loop) {
         /* On its own thread, the user asks for the time-out again. */
-        if (pthread_equal(drive->loop_thread, pthread_self()))
+        if (pthread_equal(background->loop_thread, pthread_self()))
             return;
     } else if (client->config.background == REDLOCK_BACKGROUND_NEVER || start(client) != 0) {
         return;
     }
     /* Somebody waits for a callback, and whoever led does so no more. */
-    bool blind = client->calls.async_count > 0 && drive->runs && drive->away &&
-                 !client->loop.leader &&
-                 drive->told_ns - client->nodes.settings.driven.looked_ns > AWAY_NS;
-    if (client->notices.first || blind || rl_loop_next_due_ns(client) < drive->told_ns)
+    bool blind =
+        client->calls.async_count > 0 && background->running && background->hands_off &&
+        !client->loop.leader &&
+        background->sleeps_until_ns - client->nodes.settings.driven.looked_ns > AWAY_NS;
+    if (client->callbacks.first || blind ||
+        rl_loop_next_due_ns(client) < background->sleeps_until_ns)
         rl_loop_kick(client);
 }
 
-void rl_drive_done(redlock *client)
+void rl_background_done(redlock *client)
 {
-    if (client->drive.kick_fd >= 0)
-        close(client->drive.kick_fd);
-    if (client->drive.outer_fd >= 0)
-        close(client->drive.outer_fd);
+    if (client->background.kick_fd >= 0)
+        close(client->background.kick_fd);
+    if (client->background.outer_fd >= 0)
+        close(client->background.outer_fd);
 }

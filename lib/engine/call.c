@@ -41,19 +41,19 @@ int rl_call_begin(struct rl_call *call, redlock *client)
 }
 
 /* An asynchronous call is done, and this is its turn to say so. */
-static void tell(redlock *client, struct rl_notice *notice)
+static void run_done(redlock *client, struct rl_callback *callback)
 {
     struct rl_call *call =
-        (struct rl_call *)(void *)((char *)notice - offsetof(struct rl_call, notice));
+        (struct rl_call *)(void *)((char *)callback - offsetof(struct rl_call, callback));
     redlock_lock *lock = NULL;
     int result = call->conclude(call, &lock);
-    redlock_done_fn *told = call->tell;
+    redlock_done_fn *done = call->on_done;
     void *context = call->context;
     rl_call_end(call);
     rl_call_free(client, call);
-    rl_notice_call_begin(client, NULL);
-    told(context, result, lock);
-    rl_notice_call_end(client);
+    rl_callback_enter(client, NULL);
+    done(context, result, lock);
+    rl_callback_exit(client);
 }
 
 /* A block that a call lives in. Those that are free are kept in a list for the next ones. */
@@ -79,7 +79,7 @@ static struct rl_block *take_block(redlock *client, size_t size)
     return block;
 }
 
-void *rl_call_new(redlock *client, size_t size, size_t zeroed, redlock_done_fn *told,
+void *rl_call_new(redlock *client, size_t size, size_t zeroed, redlock_done_fn *done,
                   void *context)
 {
     struct rl_block *block = take_block(client, size);
@@ -89,8 +89,8 @@ void *rl_call_new(redlock *client, size_t size, size_t zeroed, redlock_done_fn *
     memset(call, 0, zeroed);
     call->async = true;
     call->id = ++client->calls.last_id;
-    call->notice.tell = tell;
-    call->tell = told;
+    call->callback.run = run_done;
+    call->on_done = done;
     call->context = context;
     return call;
 }
@@ -161,20 +161,20 @@ static void leave_backlog(struct rl_call *call)
 void rl_call_finish(struct rl_call *call, int result)
 {
     redlock *client = call->client;
-    struct rl_sleeper *sleeper = call->sleeper;
+    struct rl_parked *parked = call->parked;
     assert(!call->done);
     call->done = true;
     call->result = result;
     leave_backlog(call);
     rl_call_due(call, INT64_MAX);
     if (call == client->loop.leader)
-        rl_loop_rouse(client);
+        rl_loop_interrupt(client);
     if (call->async) {
-        rl_notice_post(client, &call->notice);
-    } else if (sleeper && !sleeper->due) {
-        sleeper->due = true;
-        sleeper->next = client->loop.to_wake;
-        client->loop.to_wake = sleeper;
+        rl_callback_enqueue(client, &call->callback);
+    } else if (parked && !parked->due) {
+        parked->due = true;
+        parked->next = client->loop.to_wake;
+        client->loop.to_wake = parked;
     }
 }
 
@@ -210,18 +210,18 @@ void rl_call_end(struct rl_call *call)
     rl_timers_unreserve(&client->loop.timers);
 }
 
-bool rl_call_awaits_nodes(struct rl_call *call, uint64_t able, int64_t until_ns,
+bool rl_call_awaits_nodes(struct rl_call *call, uint64_t voting, int64_t until_ns,
                           int64_t backlog_ns, int64_t now_ns)
 {
     redlock *client = call->client;
     int64_t again_ns;
-    if (now_ns < backlog_ns && rl_nodes_saturated(&client->nodes, able, now_ns)) {
+    if (now_ns < backlog_ns && rl_nodes_saturated(&client->nodes, voting, now_ns)) {
         join_backlog(call);
         rl_call_due(call, backlog_ns);
         return true;
     }
     leave_backlog(call);
-    if (now_ns >= until_ns || rl_nodes_ready(&client->nodes, able, now_ns, &again_ns))
+    if (now_ns >= until_ns || rl_nodes_ready(&client->nodes, voting, now_ns, &again_ns))
         return false;
     rl_call_due(call, again_ns < until_ns ? again_ns : until_ns);
     return true;
@@ -229,8 +229,9 @@ bool rl_call_awaits_nodes(struct rl_call *call, uint64_t able, int64_t until_ns,
 
 void rl_backlog_resume(redlock *client, int64_t now_ns)
 {
-    while (client->calls.backlog &&
-           !rl_nodes_saturated(&client->nodes, rl_nodes_able(&client->nodes, now_ns), now_ns)) {
+    while (
+        client->calls.backlog &&
+        !rl_nodes_saturated(&client->nodes, rl_nodes_voting(&client->nodes, now_ns), now_ns)) {
         struct rl_call *call = client->calls.backlog;
         leave_backlog(call);
         call->step(call, now_ns);

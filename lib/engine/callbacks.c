@@ -5,73 +5,73 @@
 
 #include <assert.h>
 
-void rl_notice_post(redlock *client, struct rl_notice *notice)
+void rl_callback_enqueue(redlock *client, struct rl_callback *callback)
 {
-    struct rl_notices *notices = &client->notices;
-    assert(!notice->posted);
-    notice->posted = true;
-    notice->next = NULL;
-    if (notices->first)
-        notices->last->next = notice;
+    struct rl_callbacks *callbacks = &client->callbacks;
+    assert(!callback->queued);
+    callback->queued = true;
+    callback->next = NULL;
+    if (callbacks->first)
+        callbacks->last->next = callback;
     else
-        notices->first = notice;
-    notices->last = notice;
+        callbacks->first = callback;
+    callbacks->last = callback;
     rl_loop_kick(client);
 }
 
-void rl_notice_drop(redlock *client, struct rl_notice *notice)
+void rl_callback_remove(redlock *client, struct rl_callback *callback)
 {
-    struct rl_notices *notices = &client->notices;
-    struct rl_notice *before = NULL;
-    if (!notice->posted)
+    struct rl_callbacks *callbacks = &client->callbacks;
+    struct rl_callback *before = NULL;
+    if (!callback->queued)
         return;
-    for (struct rl_notice *at = notices->first; at != notice; at = at->next)
+    for (struct rl_callback *at = callbacks->first; at != callback; at = at->next)
         before = at;
     if (before)
-        before->next = notice->next;
+        before->next = callback->next;
     else
-        notices->first = notice->next;
-    if (notices->last == notice)
-        notices->last = before;
-    notice->posted = false;
+        callbacks->first = callback->next;
+    if (callbacks->last == callback)
+        callbacks->last = before;
+    callback->queued = false;
 }
 
-void rl_notices_tell(redlock *client)
+void rl_callbacks_run(redlock *client)
 {
-    struct rl_notices *notices = &client->notices;
-    while (notices->first && !notices->calling) {
-        struct rl_notice *notice = notices->first;
-        notices->first = notice->next;
-        notice->posted = false;
-        notice->tell(client, notice);
+    struct rl_callbacks *callbacks = &client->callbacks;
+    while (callbacks->first && !callbacks->calling) {
+        struct rl_callback *callback = callbacks->first;
+        callbacks->first = callback->next;
+        callback->queued = false;
+        callback->run(client, callback);
     }
 }
 
-void rl_notice_call_begin(redlock *client, const void *about)
+void rl_callback_enter(redlock *client, const void *about)
 {
-    struct rl_notices *notices = &client->notices;
-    assert(!notices->calling);
-    notices->calling = true;
-    notices->caller = pthread_self();
-    notices->about = about;
+    struct rl_callbacks *callbacks = &client->callbacks;
+    assert(!callbacks->calling);
+    callbacks->calling = true;
+    callbacks->caller = pthread_self();
+    callbacks->about = about;
     pthread_mutex_unlock(&client->mutex);
 }
 
-void rl_notice_call_end(redlock *client)
+void rl_callback_exit(redlock *client)
 {
     pthread_mutex_lock(&client->mutex);
-    client->notices.calling = false;
-    client->notices.about = NULL;
-    pthread_cond_broadcast(&client->notices.called);
+    client->callbacks.calling = false;
+    client->callbacks.about = NULL;
+    pthread_cond_broadcast(&client->callbacks.called);
 }
 
-bool rl_notice_inside(const redlock *client)
+bool rl_in_callback(const redlock *client)
 {
-    return client->notices.calling && pthread_equal(client->notices.caller, pthread_self());
+    return client->callbacks.calling && pthread_equal(client->callbacks.caller, pthread_self());
 }
 
-void rl_notice_wait(redlock *client, const void *about)
+void rl_callback_wait(redlock *client, const void *about)
 {
-    while (client->notices.about == about && !rl_notice_inside(client))
-        pthread_cond_wait(&client->notices.called, &client->mutex);
+    while (client->callbacks.about == about && !rl_in_callback(client))
+        pthread_cond_wait(&client->callbacks.called, &client->mutex);
 }

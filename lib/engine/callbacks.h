@@ -8,35 +8,36 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-struct rl_notice {
-    struct rl_notice *next;
-    bool posted;
-    /* Tell it, between rl_notice_call_begin() and rl_notice_call_end(). */
-    void (*tell)(redlock *client, struct rl_notice *notice);
+struct rl_callback {
+    struct rl_callback *next;
+    bool queued;
+    /* Tell it, between rl_callback_enter() and rl_callback_exit(). */
+    void (*run)(redlock *client, struct rl_callback *callback);
 };
 
-struct rl_notices {
-    struct rl_notice *first, *last;
+struct rl_callbacks {
+    struct rl_callback *first, *last;
     bool calling; /* a callback runs, on this thread */
     pthread_t caller;
     const void *about;     /* the lock whose loss it is told of, or NULL */
     pthread_cond_t called; /* signalled when it is back */
 };
 
-void rl_notice_post(redlock *client, struct rl_notice *notice);
-void rl_notice_drop(redlock *client, struct rl_notice *notice); /* not posted: nothing */
+void rl_callback_enqueue(redlock *client, struct rl_callback *callback);
+void rl_callback_remove(redlock *client,
+                        struct rl_callback *callback); /* not posted: nothing */
 
 /* Tell them all, unless another thread is about it. */
-void rl_notices_tell(redlock *client);
+void rl_callbacks_run(redlock *client);
 
 /* Around a callback: the mutex is dropped in between. */
-void rl_notice_call_begin(redlock *client, const void *about);
-void rl_notice_call_end(redlock *client);
+void rl_callback_enter(redlock *client, const void *about);
+void rl_callback_exit(redlock *client);
 
 /* Is this thread inside a callback of this client? */
-bool rl_notice_inside(const redlock *client);
+bool rl_in_callback(const redlock *client);
 
 /* Wait until no callback runs that is about this lock (unless we are inside it). */
-void rl_notice_wait(redlock *client, const void *about);
+void rl_callback_wait(redlock *client, const void *about);
 
 #endif

@@ -18,7 +18,7 @@ int rl_client_enter(redlock *client, int *ret_cancel_state)
 {
     if (!client)
         return REDLOCK_EINVAL;
-    if (rl_born_elsewhere(&client->identity.born))
+    if (rl_forked(&client->identity.fork_check))
         return REDLOCK_EFORK;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, ret_cancel_state);
     if (pthread_mutex_lock(&client->mutex) != 0) {
@@ -37,11 +37,11 @@ static void leave(redlock *client, int cancel_state)
 void rl_client_leave(redlock *client, int cancel_state)
 {
     /* What callbacks send leaves together, when the last one is back. */
-    if (rl_loop_unflushed(client) && !rl_notice_inside(client))
-        rl_loop_submit(client, rl_client_now_ns(client));
+    if (rl_loop_unflushed(client) && !rl_in_callback(client))
+        rl_loop_flush_unless_led(client, rl_client_now_ns(client));
     rl_loop_wake(client);
-    rl_loop_nudge(client);
-    rl_drive_leave(client);
+    rl_loop_interrupt_if_earlier(client);
+    rl_background_after_call(client);
     leave(client, cancel_state);
 }
 
@@ -50,9 +50,9 @@ int rl_client_enter_blocking(redlock *client, int *ret_cancel_state)
     int result = rl_client_enter(client, ret_cancel_state);
     if (result)
         return result;
-    const struct rl_drive *drive = &client->drive;
-    if (rl_notice_inside(client) ||
-        (drive->loop && pthread_equal(drive->loop_thread, pthread_self())))
+    const struct rl_background *background = &client->background;
+    if (rl_in_callback(client) ||
+        (background->loop && pthread_equal(background->loop_thread, pthread_self())))
         result = REDLOCK_EDEADLK;
     else if (client->closing)
         result = REDLOCK_ECANCELED;
@@ -65,7 +65,7 @@ int rl_client_enter_blocking(redlock *client, int *ret_cancel_state)
 
 void rl_client_leave_blocking(redlock *client, int cancel_state)
 {
-    client->loop.left_ns = client->nodes.settings.driven.looked_ns;
+    client->loop.last_caller_ns = client->nodes.settings.driven.looked_ns;
     if (--client->calls.callers == 0 && client->closing)
         pthread_cond_signal(&client->calls.idle);
     rl_client_leave(client, cancel_state);
@@ -94,7 +94,7 @@ void redlock_shutdown(redlock *client)
     int saved = errno;
     if (client) {
         atomic_store(&client->calls.canceled, true);
-        rl_bell_ring(client->loop.wake_fd);
+        rl_eventfd_signal(client->loop.wake_fd);
     }
     errno = saved;
 }

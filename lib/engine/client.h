@@ -3,7 +3,7 @@
  *   call      one call of a user's: waits for nodes, for a round, for time (call.h)
  *   lease   one token on the nodes: a hold (core) and the requests that carry it (lease.h)
  *   node    one master (node.h); sub: where its releases are heard (subscriber.h)
- *   line    the calls that wait for one name, in the order they came (wait_queue.h)
+ *   queue    the calls that wait for one name, in the order they came (wait_queue.h)
  *   lock    the handle a user has: finds the lease, and knows the deadline by itself
  *   notice  something that a user's callback is to be told (callbacks.h)
  *
@@ -36,8 +36,8 @@ struct redlock_lock {
     _Atomic int64_t deadline_ns; /* 0: not valid */
     _Atomic int64_t clock_epoch; /* of that time: in another one it is over (clock.h) */
     redlock *client;
-    struct rl_lease *lease; /* NULL: not held (any more) */
-    struct rl_notice lost;  /* posted once, when it is lost */
+    struct rl_lease *lease;  /* NULL: not held (any more) */
+    struct rl_callback lost; /* posted once, when it is lost */
     redlock_lost_fn *on_lost;
     void *lost_context;
     struct redlock_lock *next_free;
@@ -46,11 +46,11 @@ struct redlock_lock {
 
 /* Where a thread sleeps that does not lead. The memory stays until the client closes, so that
  * it may be signalled after the mutex was dropped, when its thread may have gone on. */
-struct rl_sleeper {
+struct rl_parked {
     pthread_cond_t cond;
-    bool due;                /* in client->loop.to_wake */
-    struct rl_sleeper *next; /* spare, or to be woken */
-    struct rl_sleeper *next_all;
+    bool due;               /* in client->loop.to_wake */
+    struct rl_parked *next; /* spare, or to be woken */
+    struct rl_parked *next_all;
 };
 
 /* What the loop calls (engine.c). Mutex held. */
@@ -66,7 +66,7 @@ struct rl_loop_hooks {
 
 /* Who this client is, to masters and to those who look. */
 struct rl_client_identity {
-    struct rl_born born;
+    struct rl_fork_check fork_check;
     char uuid[37];
     char holder[RL_CLIENT_NAME_MAX + 1]; /* what tokens end in */
     /* What makes a handle's text of use, or not: this boot, its clock, and when that last went
@@ -92,24 +92,24 @@ struct rl_loop {
     struct rl_tag wake_tag;
     struct rl_timers timers;
     struct rl_call *leader;
-    bool polling;           /* the leader waits for descriptors */
-    int64_t polls_until_ns; /* until then at the longest */
-    int64_t left_ns;        /* when a blocking call last looked at its descriptors */
-    struct rl_sleeper *spare_sleepers, *all_sleepers, *to_wake;
+    bool polling;             /* the leader waits for descriptors */
+    int64_t poll_deadline_ns; /* until then at the longest */
+    int64_t last_caller_ns;   /* when a blocking call last looked at its descriptors */
+    struct rl_parked *spare_parked, *all_parked, *to_wake;
 };
 
 /* background.c */
-struct rl_drive {
+struct rl_background {
     int kick_fd;  /* wakes who drives; -1: nobody ever did */
     int outer_fd; /* redlock_fd(): epoll_fd and kick_fd */
     bool kicked;
     bool loop; /* by the user's event loop, on this thread */
     pthread_t loop_thread;
-    bool runs, stop; /* the background thread */
-    bool refused;    /* it could not be started, and that was said */
-    bool away;       /* it left the descriptors to callers, or to nobody */
+    bool running, stop; /* the background thread */
+    bool refused;       /* it could not be started, and that was said */
+    bool hands_off;     /* it left the descriptors to callers, or to nobody */
     pthread_t thread;
-    int64_t told_ns; /* until when who drives sleeps; INT64_MIN: is awake */
+    int64_t sleeps_until_ns; /* until when who drives sleeps; INT64_MIN: is awake */
 };
 
 /* call.c */
@@ -131,9 +131,9 @@ struct rl_subs {
     const struct rl_sub_events *events;
     struct rl_sub *all; /* one a node, from the first wait on */
     bool wanted;
-    bool unflushed;      /* they may have something to send */
-    struct rl_ears ears; /* what they listen on beside their own channels */
-    uint64_t listening;  /* nodes whose releases of plain locks we hear */
+    bool unflushed;              /* they may have something to send */
+    struct rl_channels channels; /* what they listen on beside their own channels */
+    uint64_t listening;          /* nodes whose releases of plain locks we hear */
 };
 
 /* probe.c */
@@ -161,7 +161,7 @@ struct rl_leases {
     struct rl_lease *spare;
     struct rl_lease **named; /* those of kinds with owners, by name; a power of 2 */
     size_t named_size, named_count;
-    unsigned watched;  /* locks that are renewed, or whose loss is to be told */
+    unsigned renewals; /* locks that are renewed, or whose loss is to be told */
     unsigned renewing; /* extension rounds under way for them */
     unsigned starving; /* of them, those whose renewal waits for masters */
     unsigned char random[RL_RANDOM_POOL];
@@ -185,12 +185,12 @@ struct redlock {
     struct rl_log log;
     struct rl_prng prng;
     struct rl_loop loop;
-    struct rl_drive drive;
-    struct rl_notices notices;
+    struct rl_background background;
+    struct rl_callbacks callbacks;
     struct rl_calls calls;
 
     struct rl_nodes nodes;
-    struct rl_lines lines;
+    struct rl_wait_queues wait_queues;
     struct rl_subs subs;
     struct rl_probes probes;
     struct rl_requests requests;
@@ -233,18 +233,19 @@ void rl_client_log(void *client, int level, const char *format, ...)
  * who has not entered the client. */
 int rl_client_refuse(redlock *client, const char *why);
 
-/* twins.c: nodes that are one server have one vote. What is known of a node has changed, or it
- * is time to try again (client->nodes.proof.again_ns); and an answer to one of its questions.
+/* duplicates.c: nodes that are one server have one vote. What is known of a node has changed,
+ * or it is time to try again (client->nodes.proof.again_ns); and an answer to one of its
+ * questions.
  */
-void rl_twins_look(redlock *client, int64_t now_ns);
-void rl_twins_proved(void *owner, struct rl_node *node, const struct rl_waiting *waiting,
-                     const struct rl_reply *reply, int64_t now_ns);
+void rl_duplicates_find(redlock *client, int64_t now_ns);
+void rl_duplicates_proved(void *owner, struct rl_node *node, const struct rl_inflight *inflight,
+                          const struct rl_reply *reply, int64_t now_ns);
 
 /* loop.c. Mutex held. */
 bool rl_loop_unflushed(const redlock *client);
 /* Send what is queued; submit: unless the leader is awake, and does so for all together. */
 void rl_loop_flush(redlock *client, int64_t now_ns);
-void rl_loop_submit(redlock *client, int64_t now_ns);
+void rl_loop_flush_unless_led(redlock *client, int64_t now_ns);
 /* See to timers. */
 void rl_loop_tick(redlock *client, int64_t now_ns);
 int64_t rl_loop_next_due_ns(redlock *client);
@@ -254,16 +255,16 @@ int rl_loop_timeout_ms(int64_t due_ns, int64_t now_ns);
 void rl_loop_poll(redlock *client, bool late);
 /* What has come in meanwhile is handled; catch_up: only after a long time of not looking, or
  * where an answer is overdue. */
-int64_t rl_loop_look(redlock *client);
-int64_t rl_loop_catch_up(redlock *client);
+int64_t rl_loop_poll_now(redlock *client);
+int64_t rl_loop_poll_if_idle(redlock *client);
 /* Whoever looks begins with this: where nobody did for a while, no master is to blame. */
 void rl_loop_end_absence(redlock *client, int64_t now_ns);
 /* Wait until `due_ns` at the longest, then handle what there is, and send what came of it.
  * Returns the time after that. */
 int64_t rl_loop_turn(redlock *client, int64_t now_ns, int64_t due_ns);
 /* Whoever leads must look up: now; if something is due before it would. */
-void rl_loop_rouse(redlock *client);
-void rl_loop_nudge(redlock *client);
+void rl_loop_interrupt(redlock *client);
+void rl_loop_interrupt_if_earlier(redlock *client);
 /* Wake threads whose calls are done. */
 void rl_loop_wake(redlock *client);
 /* Wake who drives the client while no caller waits, unless it is awake. Make that possible: 0
@@ -277,24 +278,24 @@ void rl_loop_wait(redlock *client, struct rl_call *call);
 
 /* background.c. Mutex held. */
 /* Somebody must see to what outlives this call: 0 or REDLOCK_ESYSTEM. */
-int rl_drive_need(redlock *client);
+int rl_background_require(redlock *client);
 /* Look, see to timers, tell the callbacks. `late`: some of it may have lain there for a while.
  */
-void rl_drive_turn(redlock *client, bool late);
+void rl_background_turn(redlock *client, bool late);
 /* A call is over: start or wake who drives, if there is reason to. */
-void rl_drive_leave(redlock *client);
-void rl_drive_stop(redlock *client); /* the background thread, and wait for its end */
-void rl_drive_done(redlock *client); /* close the descriptors */
+void rl_background_after_call(redlock *client);
+void rl_background_stop(redlock *client); /* the background thread, and wait for its end */
+void rl_background_done(redlock *client); /* close the descriptors */
 
 /* subscribers.c. Mutex held. */
-void rl_subs_want(redlock *client, int64_t now_ns);
-/* Users of an ear have come or gone: it may be gone itself afterwards. */
-void rl_subs_tune(redlock *client, struct rl_ear *ear, int64_t now_ns);
+void rl_subs_start(redlock *client, int64_t now_ns);
+/* Users of a channel have come or gone: it may be gone itself afterwards. */
+void rl_subs_sync(redlock *client, struct rl_channel *channel, int64_t now_ns);
 void rl_subs_flush(redlock *client, int64_t now_ns);
 bool rl_subs_pending(const redlock *client);
 /* The nodes whose subscriber has heard anything since then: a message, or the answer to a PING.
  */
-uint64_t rl_subs_heard(const redlock *client, int64_t since_ns);
+uint64_t rl_subs_alive(const redlock *client, int64_t since_ns);
 void rl_subs_absent(redlock *client, int64_t absent_ns);
 void rl_subs_tick(redlock *client, int64_t now_ns);
 int64_t rl_subs_due_ns(redlock *client);

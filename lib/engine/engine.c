@@ -13,10 +13,10 @@
 static void on_changed(void *owner, struct rl_node *node, int64_t now_ns)
 {
     redlock *client = owner;
-    rl_twins_look(client, now_ns);
+    rl_duplicates_find(client, now_ns);
     if (node->mode == RL_UP)
-        rl_lines_node_up(client, node->index, now_ns);
-    rl_watches_node_changed(client, now_ns);
+        rl_wait_queues_node_up(client, node->index, now_ns);
+    rl_renewals_node_changed(client, now_ns);
     if (client->leases.releasing_count > 0)
         client->leases.release_retry_ns = now_ns; /* releases that were due may go now */
     for (struct rl_call *call = client->calls.first; call; call = call->next) {
@@ -40,17 +40,17 @@ const struct rl_node_events rl_engine_node_events = {
     .drains = rl_lease_on_drain,
     .lost = rl_lease_on_link_lost,
     .pinged = on_pinged,
-    .proved = rl_twins_proved,
+    .proved = rl_duplicates_proved,
     .changed = on_changed,
     .log = rl_client_log,
 };
 
 /* ---- what subscribers tell --------------------------------------------------------------- */
 
-static void on_woken(void *owner, unsigned node, uint64_t number, int64_t now_ns)
+static void on_wakeup(void *owner, unsigned node, uint64_t number, int64_t now_ns)
 {
     if (!rl_probe_woken(owner, node, number, now_ns))
-        rl_line_woken(owner, node, number, now_ns);
+        rl_wait_queue_on_wakeup(owner, node, number, now_ns);
 }
 
 static void on_listens(void *owner, unsigned node, bool listens, int64_t now_ns)
@@ -60,25 +60,26 @@ static void on_listens(void *owner, unsigned node, bool listens, int64_t now_ns)
         client->subs.listening |= rl_bit(node);
     else
         client->subs.listening &= ~rl_bit(node);
-    rl_lines_changed(client, node, listens, now_ns);
+    rl_wait_queues_on_listening(client, node, listens, now_ns);
 }
 
-static void on_heard(void *owner, unsigned node, struct rl_ear *ear, int64_t now_ns)
+static void on_message(void *owner, unsigned node, struct rl_channel *channel, int64_t now_ns)
 {
-    rl_line_heard(owner, node, ear, now_ns);
+    rl_wait_queue_on_message(owner, node, channel, now_ns);
 }
 
-static void on_hears(void *owner, unsigned node, struct rl_ear *ear, int64_t now_ns)
+static void on_subscribed(void *owner, unsigned node, struct rl_channel *channel,
+                          int64_t now_ns)
 {
-    rl_line_hears(owner, node, ear, now_ns);
+    rl_wait_queue_on_subscribed(owner, node, channel, now_ns);
 }
 
 const struct rl_sub_events rl_engine_sub_events = {
-    .woken = on_woken,
+    .woken = on_wakeup,
     .changed = on_listens,
     .log = rl_client_log,
-    .heard = on_heard,
-    .hears = on_hears,
+    .message = on_message,
+    .subscribed = on_subscribed,
 };
 
 /* ---- a turn of the loop ------------------------------------------------------------------ */
@@ -144,7 +145,7 @@ void rl_engine_see_to_clock(redlock *client, int64_t now_ns)
                   (long long)((epoch - client->clock_epoch) / RL_NS_PER_MS));
     client->identity.texts_since_ns = now_ns - client->clock_epoch;
     client->clock_epoch = epoch;
-    rl_watch_untimed(client, now_ns);
+    rl_renewals_clock_went_back(client, now_ns);
 }
 
 static void tick(redlock *client, int64_t now_ns)
@@ -153,7 +154,7 @@ static void tick(redlock *client, int64_t now_ns)
     for (unsigned i = 0; i < client->nodes.n; i++)
         rl_node_tick(&client->nodes.all[i], now_ns);
     if (now_ns >= client->nodes.proof.again_ns)
-        rl_twins_look(client, now_ns);
+        rl_duplicates_find(client, now_ns);
     rl_subs_tick(client, now_ns);
     if (now_ns >= client->leases.release_retry_ns)
         rl_leases_retry_releases(client, now_ns);

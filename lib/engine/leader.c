@@ -26,33 +26,33 @@ static void lead(redlock *client, struct rl_call *call)
 }
 
 /* Somebody who sleeps must lead from here on. */
-static void offer_lead(redlock *client)
+static void promote(redlock *client)
 {
     struct rl_call *call = client->calls.first;
-    while (call && !(call->sleeper && !call->done))
+    while (call && !(call->parked && !call->done))
         call = call->next;
     if (call)
-        pthread_cond_signal(&call->sleeper->cond);
+        pthread_cond_signal(&call->parked->cond);
 }
 
-static struct rl_sleeper *take_sleeper(redlock *client)
+static struct rl_parked *take_parked(redlock *client)
 {
-    struct rl_sleeper *sleeper = client->loop.spare_sleepers;
+    struct rl_parked *parked = client->loop.spare_parked;
     pthread_condattr_t attr;
-    if (sleeper) {
-        client->loop.spare_sleepers = sleeper->next;
-        return sleeper;
+    if (parked) {
+        client->loop.spare_parked = parked->next;
+        return parked;
     }
-    sleeper = calloc(1, sizeof(*sleeper));
-    if (!sleeper)
+    parked = calloc(1, sizeof(*parked));
+    if (!parked)
         return NULL;
     pthread_condattr_init(&attr);
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&sleeper->cond, &attr);
+    pthread_cond_init(&parked->cond, &attr);
     pthread_condattr_destroy(&attr);
-    sleeper->next_all = client->loop.all_sleepers;
-    client->loop.all_sleepers = sleeper;
-    return sleeper;
+    parked->next_all = client->loop.all_parked;
+    client->loop.all_parked = parked;
+    return parked;
 }
 
 static void follow(redlock *client, struct rl_call *call)
@@ -67,13 +67,13 @@ static void follow(redlock *client, struct rl_call *call)
     int64_t at_ns = until.tv_nsec + wait_ns + RL_NS_PER_MS;
     until.tv_sec += (time_t)(at_ns / RL_NS_PER_S);
     until.tv_nsec = (long)(at_ns % RL_NS_PER_S);
-    int result = pthread_cond_timedwait(&call->sleeper->cond, &client->mutex, &until);
+    int result = pthread_cond_timedwait(&call->parked->cond, &client->mutex, &until);
     if (result == ETIMEDOUT && !call->done && client->loop.leader) {
         now_ns = rl_client_now_ns(client);
         rl_loop_end_absence(client, now_ns); /* the leader may not have run either */
         rl_loop_tick(client, now_ns);
         rl_loop_wake(client);
-        rl_loop_submit(client, now_ns);
+        rl_loop_flush_unless_led(client, now_ns);
     }
 }
 
@@ -89,22 +89,22 @@ void rl_loop_wait(redlock *client, struct rl_call *call)
 {
     rl_loop_wake(client); /* whose calls this one has ended */
     while (!call->done) {
-        if (client->loop.leader && !call->sleeper)
-            call->sleeper = take_sleeper(client);
-        if (client->loop.leader && call->sleeper)
+        if (client->loop.leader && !call->parked)
+            call->parked = take_parked(client);
+        if (client->loop.leader && call->parked)
             follow(client, call);
         else if (client->loop.leader)
             nap(client); /* no memory for sleeping as one should */
         else
             lead(client, call);
     }
-    if (call->sleeper) {
-        if (call->sleeper->due) /* woken by time, before it was signalled */
+    if (call->parked) {
+        if (call->parked->due) /* woken by time, before it was signalled */
             rl_loop_wake(client);
-        call->sleeper->next = client->loop.spare_sleepers;
-        client->loop.spare_sleepers = call->sleeper;
-        call->sleeper = NULL;
+        call->parked->next = client->loop.spare_parked;
+        client->loop.spare_parked = call->parked;
+        call->parked = NULL;
     }
     if (!client->loop.leader)
-        offer_lead(client);
+        promote(client);
 }

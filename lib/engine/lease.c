@@ -86,7 +86,7 @@ static unsigned show_deadline(struct rl_lease *lease, unsigned events, int64_t n
     if (!(events & RL_EV_EXTENDED))
         return events;
     while (shown_ns != 0) {
-        if (atomic_compare_exchange_weak(deadline_ns, &shown_ns, rl_watch_deadline_ns(lease)))
+        if (atomic_compare_exchange_weak(deadline_ns, &shown_ns, rl_lease_deadline_ns(lease)))
             return events;
     }
     lease->retry_ns = now_ns + RL_VALIDITY_GRAIN_NS;
@@ -103,7 +103,7 @@ void rl_lease_on_hold_events(struct rl_lease *lease, unsigned events, int64_t no
     if (events & (RL_EV_REFUSED | RL_EV_LOST))
         rl_lease_start_release(lease);
     if (events & RL_DO_ASK_REST) {
-        uint64_t rest = rl_hold_ask_rest(hold, rl_nodes_able(&client->nodes, now_ns),
+        uint64_t rest = rl_hold_ask_rest(hold, rl_nodes_voting(&client->nodes, now_ns),
                                          now_ns + lease->budget_ns);
         unsigned more = rl_lease_send_taking(lease, RL_ACQUIRE, rest, now_ns);
         /* Nobody left to ask: the round must be judged without an answer. */
@@ -115,7 +115,7 @@ void rl_lease_on_hold_events(struct rl_lease *lease, unsigned events, int64_t no
     if ((events & RL_DO_RETAKE) && !lease->detached)
         rl_lease_send_taking(
             lease, RL_RETAKE,
-            rl_lease_idle_nodes(lease, hold->retake & rl_nodes_able(&client->nodes, now_ns)),
+            rl_lease_idle_nodes(lease, hold->retake & rl_nodes_voting(&client->nodes, now_ns)),
             now_ns);
     rl_lease_send_releases(lease, now_ns);
     if (hold->due) {
@@ -125,32 +125,32 @@ void rl_lease_on_hold_events(struct rl_lease *lease, unsigned events, int64_t no
     }
     if (events) {
         count(lease, events);
-        if (lease->watch.on)
-            lease->watch.ops->on_hold_event(lease, events, now_ns);
+        if (lease->renewal.on)
+            lease->renewal.ops->on_hold_event(lease, events, now_ns);
         if (lease->call && lease->call->on_hold_event)
             lease->call->on_hold_event(lease->call, events, now_ns);
     }
 }
 
-void rl_lease_acquire(struct rl_lease *lease, uint64_t able, int first, int64_t t0_ns,
+void rl_lease_acquire(struct rl_lease *lease, uint64_t voting, int first, int64_t t0_ns,
                       int64_t node_deadline_ns)
 {
     rl_lease_ref(lease);
     lease->client->stats.rounds++;
     lease->client->nodes.warm = true;
-    unsigned events = rl_hold_ask(&lease->hold, t0_ns, node_deadline_ns, able, first);
+    unsigned events = rl_hold_ask(&lease->hold, t0_ns, node_deadline_ns, voting, first);
     events |= rl_lease_send_taking(lease, RL_ACQUIRE, rl_hold_to_ask(&lease->hold), t0_ns);
     if (events)
         rl_lease_on_hold_events(lease, events, t0_ns);
     rl_lease_unref(lease, t0_ns);
 }
 
-void rl_lease_extend(struct rl_lease *lease, uint64_t able, int64_t ttl_ns, int64_t t0_ns,
+void rl_lease_extend(struct rl_lease *lease, uint64_t voting, int64_t ttl_ns, int64_t t0_ns,
                      int64_t node_deadline_ns)
 {
     rl_lease_ref(lease);
     unsigned events = rl_hold_extend(&lease->hold, t0_ns, ttl_ns, node_deadline_ns,
-                                     rl_lease_idle_nodes(lease, able));
+                                     rl_lease_idle_nodes(lease, voting));
     events |= rl_lease_send_taking(lease, RL_EXTEND, rl_hold_to_extend(&lease->hold), t0_ns);
     if (events)
         rl_lease_on_hold_events(lease, events, t0_ns);
@@ -184,7 +184,7 @@ void rl_lease_release(struct rl_lease *lease, int64_t now_ns, int64_t node_deadl
     struct rl_hold *hold = &lease->hold;
     rl_lease_ref(lease);
     unsigned events = rl_hold_release(hold, now_ns, node_deadline_ns);
-    rl_watch_end(lease);
+    rl_renewal_end(lease);
     rl_lease_start_release(lease);
     if (!lease->call)
         rl_timer_set(&lease->client->loop.timers, &lease->timer, rl_hold_next_ns(hold));
@@ -219,8 +219,8 @@ void rl_lease_cut(struct rl_lease *lease, int64_t now_ns)
 static void fire(struct rl_timer *timer, int64_t now_ns)
 {
     struct rl_lease *lease = (struct rl_lease *)timer;
-    if (lease->watch.on)
-        lease->watch.ops->fire(lease, now_ns);
+    if (lease->renewal.on)
+        lease->renewal.ops->fire(lease, now_ns);
     else if (!lease->call)
         rl_lease_tick(lease, now_ns);
 }
@@ -285,7 +285,7 @@ bool rl_leases_pending(redlock *client, int64_t now_ns)
             return true;
     }
     for (; nodes; nodes &= nodes - 1) {
-        if (rl_node_owes_note(&client->nodes.all[rl_first(nodes)]))
+        if (rl_node_has_oneway_pending(&client->nodes.all[rl_first(nodes)]))
             return true;
     }
     return false;

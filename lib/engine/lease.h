@@ -6,7 +6,7 @@
 #include "engine/call.h"
 
 /* What is done for a lease that is watched (renewal.c). */
-struct rl_watch_ops {
+struct rl_renewal_ops {
     void (*fire)(struct rl_lease *lease, int64_t now_ns); /* its time has come */
     void (*on_hold_event)(struct rl_lease *lease, unsigned events,
                           int64_t now_ns); /* its hold: RL_EV_* */
@@ -34,21 +34,21 @@ struct rl_lease {
     bool silent;               /* its release wakes nobody: another's will */
     bool contended;            /* it was not to be had at once */
     bool waits;                /* who asks will ask again where it is refused */
-    uint64_t waiter;           /* the line (wait_queue.h) that it is asked for; 0: none */
-    uint64_t waiter_round;     /* which one of that line's rounds */
+    uint64_t waiter;           /* the queue (wait_queue.h) that it is asked for; 0: none */
+    uint64_t waiter_round;     /* which one of that queue's rounds */
     uint64_t queues;           /* nodes that were asked to enter it into their queues */
-    int64_t waits_since_ns;    /* that line's first one */
-    struct rl_watch {
+    int64_t waits_since_ns;    /* that queue's first one */
+    struct rl_renewal {
         bool on; /* its loss is to be told, or prevented */
-        const struct rl_watch_ops *ops;
+        const struct rl_renewal_ops *ops;
         bool renews;
         int64_t until_ns;  /* the caller's max_hold_ms; INT64_MAX: none */
         int64_t margin_ns; /* lost so long before it runs out */
         int64_t renew_ns;  /* when to extend it next */
-        bool asked;        /* an extension of ours is under way */
-        bool starved;      /* the last one found too few masters: when they are back, at once */
+        bool extending;    /* an extension of ours is under way */
+        bool lacks_quorum; /* the last one found too few masters: when they are back, at once */
         struct rl_backoff backoff;
-    } watch;
+    } renewal;
     int64_t budget_ns; /* what one node may take of a round */
     int64_t retry_ns;  /* releases were refused, or are held back: none before then */
     size_t token_len;
@@ -68,9 +68,9 @@ void rl_lease_ref(struct rl_lease *lease);
 void rl_lease_unref(struct rl_lease *lease, int64_t now_ns);
 
 /* Begin rounds. The caller sees what came of it through call->on_hold_event. */
-void rl_lease_acquire(struct rl_lease *lease, uint64_t able, int first, int64_t t0_ns,
+void rl_lease_acquire(struct rl_lease *lease, uint64_t voting, int first, int64_t t0_ns,
                       int64_t node_deadline_ns);
-void rl_lease_extend(struct rl_lease *lease, uint64_t able, int64_t ttl_ns, int64_t t0_ns,
+void rl_lease_extend(struct rl_lease *lease, uint64_t voting, int64_t ttl_ns, int64_t t0_ns,
                      int64_t node_deadline_ns);
 
 /* Of `nodes`, those that owe it no answer on the link in use: a second taking request there
@@ -119,14 +119,15 @@ bool rl_leases_owner_holds(const redlock *client, const struct rl_target *target
 
 void rl_leases_free(redlock *client);
 
-/* renewal.c: see to it that it is renewed, that its loss is told; lease_watch.c: not any more.
+/* renewal.c: see to it that it is renewed, that its loss is told; renewal_state.c: not any
+ * more.
  */
-void rl_watch_begin(struct rl_lease *lease, const redlock_options *options, int64_t now_ns);
-void rl_watch_end(struct rl_lease *lease);
+void rl_renewal_begin(struct rl_lease *lease, const redlock_options *options, int64_t now_ns);
+void rl_renewal_end(struct rl_lease *lease);
 /* Its time has come. */
-void rl_watch_fire(struct rl_lease *lease, int64_t now_ns);
+void rl_renewal_fire(struct rl_lease *lease, int64_t now_ns);
 /* A master is up, or its connection is lost: renewals that wait for masters go on, or urge. */
-void rl_watches_node_changed(redlock *client, int64_t now_ns);
+void rl_renewals_node_changed(redlock *client, int64_t now_ns);
 /* Did the clock go back since it was asked for? */
 static inline bool rl_lease_clock_went_back(const struct rl_lease *lease)
 {
@@ -135,24 +136,24 @@ static inline bool rl_lease_clock_went_back(const struct rl_lease *lease)
 
 /* Until when its user may rely on it: where it is watched, until it is given up. Is that
  * over? What is left of it by then is told as 0. */
-int64_t rl_watch_deadline_ns(const struct rl_lease *lease);
-static inline bool rl_watch_over(const struct rl_lease *lease, int64_t now_ns)
+int64_t rl_lease_deadline_ns(const struct rl_lease *lease);
+static inline bool rl_lease_over(const struct rl_lease *lease, int64_t now_ns)
 {
     return rl_lease_clock_went_back(lease) ||
-           rl_watch_deadline_ns(lease) - now_ns < RL_VALIDITY_GRAIN_NS;
+           rl_lease_deadline_ns(lease) - now_ns < RL_VALIDITY_GRAIN_NS;
 }
 /* The clock went back: those that are watched are lost, and told so. */
-void rl_watch_untimed(redlock *client, int64_t now_ns);
+void rl_renewals_clock_went_back(redlock *client, int64_t now_ns);
 
 /* Node events. */
 void rl_lease_on_reply(void *owner, struct rl_node *node, unsigned slot,
-                       const struct rl_waiting *waiting, const struct rl_judged *judged,
-                       int64_t now_ns);
+                       const struct rl_inflight *inflight,
+                       const struct rl_vote_reply *vote_reply, int64_t now_ns);
 void rl_lease_on_unexecuted(void *owner, struct rl_node *node, unsigned slot,
-                            const struct rl_waiting *waiting, int64_t now_ns);
+                            const struct rl_inflight *inflight, int64_t now_ns);
 void rl_lease_on_drain(void *owner, struct rl_node *node, unsigned slot,
-                       const struct rl_waiting *waiting, int64_t now_ns);
+                       const struct rl_inflight *inflight, int64_t now_ns);
 void rl_lease_on_link_lost(void *owner, struct rl_node *node, unsigned slot,
-                           const struct rl_waiting *waiting, int64_t now_ns);
+                           const struct rl_inflight *inflight, int64_t now_ns);
 
 #endif

@@ -8,10 +8,10 @@
 int rl_lease_take(redlock *client, const struct rl_target *target, const char *token,
                   struct rl_lease **ret_lease);
 
-/* lease_watch.c: the extension of a watched lease is over, whatever came of it; the one place
+/* renewal_state.c: the extension of a watched lease is over, whatever came of it; the one place
  * that says whether its renewal waits for masters. */
-void rl_watch_asked_no_more(struct rl_lease *lease);
-void rl_watch_set_starved(struct rl_lease *lease, bool starved);
+void rl_renewal_extension_over(struct rl_lease *lease);
+void rl_renewal_set_lacks_quorum(struct rl_lease *lease, bool starved);
 
 /* lease_pool.c: its hold has come to its end, what is left is to be rid of its keys. */
 void rl_lease_start_release(struct rl_lease *lease);
@@ -28,7 +28,7 @@ void rl_lease_on_hold_events(struct rl_lease *lease, unsigned events, int64_t no
 
 /* Tell the call what a node said. */
 void rl_lease_on_vote(struct rl_lease *lease, struct rl_node *node, enum rl_verb verb,
-                      const struct rl_judged *judged);
+                      const struct rl_vote_reply *vote_reply);
 
 /* Send a taking verb to `nodes`, as long as the hold wants it sent. Returns what the hold
  * did about those that could not be reached. */

@@ -164,7 +164,7 @@ static void put_away(struct rl_lease *lease, int64_t now_ns)
     lease->spare = true;
     if (!lease->query && rl_hold_expired_unreleased(&lease->hold, now_ns))
         client->stats.abandoned_releases++;
-    rl_watch_end(lease);
+    rl_renewal_end(lease);
     client->leases.releasing_count -= lease->releasing;
     unlist(lease);
     rl_timer_set(&client->loop.timers, &lease->timer, INT64_MAX);
@@ -182,10 +182,10 @@ void rl_lease_free_if_settled(struct rl_lease *lease, int64_t now_ns)
 }
 
 void rl_lease_on_vote(struct rl_lease *lease, struct rl_node *node, enum rl_verb verb,
-                      const struct rl_judged *judged)
+                      const struct rl_vote_reply *vote_reply)
 {
     if (lease->call && lease->call->on_vote)
-        lease->call->on_vote(lease->call, node, verb, judged);
+        lease->call->on_vote(lease->call, node, verb, vote_reply);
 }
 
 void rl_lease_ref(struct rl_lease *lease)

@@ -8,7 +8,8 @@
 /* Where masters know waiters by their owner or their client: is one there again meanwhile? */
 static bool stands_again(const struct rl_lease *lease)
 {
-    return !rl_kind_queues(lease->target.kind) && rl_line_find(lease->client, &lease->target);
+    return !rl_kind_queues(lease->target.kind) &&
+           rl_wait_queue_find(lease->client, &lease->target);
 }
 
 /* A round of a waiter's: keep in mind where it is queued, and leave the queue where it has
@@ -18,43 +19,44 @@ static void note_queue(struct rl_lease *lease, unsigned node, enum rl_queued que
 {
     redlock *client = lease->client;
     if (queued == RL_QUEUED && rl_kind_queues(lease->target.kind) &&
-        lease->waiter_round != rl_line_rounds(client, lease->waiter))
+        lease->waiter_round != rl_wait_queue_rounds(client, lease->waiter))
         queued = RL_WAS_QUEUED;
-    if (rl_line_stands(client, lease->waiter))
-        rl_line_answered(client, lease->waiter, node, queued, now_ns);
+    if (rl_wait_queue_exists(client, lease->waiter))
+        rl_wait_queue_on_reply(client, lease->waiter, node, queued, now_ns);
     else if ((queued == RL_QUEUED || queued == RL_WAS_QUEUED) && !stands_again(lease))
-        rl_line_depart(client, &lease->target, lease->waiter, rl_bit(node), now_ns);
+        rl_wait_queue_leave_nodes(client, &lease->target, lease->waiter, rl_bit(node), now_ns);
 }
 
 /* Where all are told of a release, who was refused hears of it, in a queue or not. */
-static enum rl_queued queued_by(const struct rl_lease *lease, const struct rl_judged *judged)
+static enum rl_queued queued_by(const struct rl_lease *lease,
+                                const struct rl_vote_reply *vote_reply)
 {
-    if (judged->vote == RL_VOTE_FAILED)
+    if (vote_reply->vote == RL_VOTE_FAILED)
         return RL_MAYBE_QUEUED;
-    bool told = judged->answer.place >= 0 || rl_kind_broadcasts(lease->target.kind);
-    return judged->vote == RL_VOTE_NO && told ? RL_QUEUED : RL_NOT_QUEUED;
+    bool told = vote_reply->answer.place >= 0 || rl_kind_broadcasts(lease->target.kind);
+    return vote_reply->vote == RL_VOTE_NO && told ? RL_QUEUED : RL_NOT_QUEUED;
 }
 
 void rl_lease_on_reply(void *owner, struct rl_node *node, unsigned slot,
-                       const struct rl_waiting *waiting, const struct rl_judged *judged,
-                       int64_t now_ns)
+                       const struct rl_inflight *inflight,
+                       const struct rl_vote_reply *vote_reply, int64_t now_ns)
 {
-    struct rl_lease *lease = waiting->lease;
+    struct rl_lease *lease = inflight->lease;
     (void)owner;
     rl_lease_ref(lease);
     lease->owed--;
-    if (waiting->script == RL_WAIT && !lease->query)
-        note_queue(lease, node->index, queued_by(lease, judged), now_ns);
-    rl_lease_on_vote(lease, node, waiting->verb, judged);
+    if (inflight->script == RL_WAIT && !lease->query)
+        note_queue(lease, node->index, queued_by(lease, vote_reply), now_ns);
+    rl_lease_on_vote(lease, node, inflight->verb, vote_reply);
     if (!lease->query) {
-        if (waiting->verb == RL_RELEASE && judged->vote == RL_VOTE_FAILED) {
+        if (inflight->verb == RL_RELEASE && vote_reply->vote == RL_VOTE_FAILED) {
             lease->retry_ns = now_ns + RELEASE_RETRY_NS;
             if (lease->retry_ns < lease->client->leases.release_retry_ns)
                 lease->client->leases.release_retry_ns = lease->retry_ns;
         }
         rl_lease_on_hold_events(lease,
-                                rl_hold_answer(&lease->hold, node->index, slot, waiting->verb,
-                                               judged->vote, now_ns),
+                                rl_hold_answer(&lease->hold, node->index, slot, inflight->verb,
+                                               vote_reply->vote, now_ns),
                                 now_ns);
     }
     rl_lease_unref(lease, now_ns);
@@ -83,46 +85,46 @@ static bool still_wanted(const struct rl_lease *lease, unsigned node, enum rl_ve
 }
 
 void rl_lease_on_unexecuted(void *owner, struct rl_node *node, unsigned slot,
-                            const struct rl_waiting *waiting, int64_t now_ns)
+                            const struct rl_inflight *inflight, int64_t now_ns)
 {
-    struct rl_lease *lease = waiting->lease;
+    struct rl_lease *lease = inflight->lease;
     (void)owner;
     rl_lease_ref(lease);
     lease->owed--;
     if (lease->query) {
         if (lease->call)
-            rl_lease_query(lease, waiting->script, rl_bit(node->index), now_ns,
+            rl_lease_query(lease, inflight->script, rl_bit(node->index), now_ns,
                            now_ns + lease->budget_ns);
     } else {
-        rl_hold_unexecuted(&lease->hold, node->index, slot, waiting->verb);
+        rl_hold_unexecuted(&lease->hold, node->index, slot, inflight->verb);
         unsigned events = rl_hold_tick(&lease->hold, now_ns);
-        if (slot == node->active && still_wanted(lease, node->index, waiting->verb, now_ns))
-            events |= rl_lease_send_taking(lease, waiting->verb, rl_bit(node->index), now_ns);
+        if (slot == node->active && still_wanted(lease, node->index, inflight->verb, now_ns))
+            events |= rl_lease_send_taking(lease, inflight->verb, rl_bit(node->index), now_ns);
         rl_lease_on_hold_events(lease, events, now_ns);
     }
     rl_lease_unref(lease, now_ns);
 }
 
 void rl_lease_on_drain(void *owner, struct rl_node *node, unsigned slot,
-                       const struct rl_waiting *waiting, int64_t now_ns)
+                       const struct rl_inflight *inflight, int64_t now_ns)
 {
     (void)owner, (void)now_ns;
-    if (!waiting->lease->query)
-        rl_hold_link_drains(&waiting->lease->hold, node->index, slot);
+    if (!inflight->lease->query)
+        rl_hold_link_drains(&inflight->lease->hold, node->index, slot);
 }
 
 void rl_lease_on_link_lost(void *owner, struct rl_node *node, unsigned slot,
-                           const struct rl_waiting *waiting, int64_t now_ns)
+                           const struct rl_inflight *inflight, int64_t now_ns)
 {
-    struct rl_lease *lease = waiting->lease;
+    struct rl_lease *lease = inflight->lease;
     const char *why = node->slot[slot].wire.why;
-    struct rl_judged judged = {.vote = RL_VOTE_FAILED, .why = *why ? why : node->why};
+    struct rl_vote_reply vote_reply = {.vote = RL_VOTE_FAILED, .why = *why ? why : node->why};
     (void)owner;
     rl_lease_ref(lease);
     lease->owed--;
-    if (waiting->script == RL_WAIT && !lease->query)
+    if (inflight->script == RL_WAIT && !lease->query)
         note_queue(lease, node->index, RL_MAYBE_QUEUED, now_ns);
-    rl_lease_on_vote(lease, node, waiting->verb, &judged);
+    rl_lease_on_vote(lease, node, inflight->verb, &vote_reply);
     if (!lease->query)
         rl_lease_on_hold_events(
             lease, rl_hold_link_lost(&lease->hold, node->index, slot, now_ns), now_ns);

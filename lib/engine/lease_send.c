@@ -60,7 +60,7 @@ static bool put(struct request *request, struct rl_lease *lease, struct rl_node 
             &request->is, by_body ? NULL : lease->client->requests.sha[request->number], bytes);
     if (!rl_node_takes(node, slot, *len, request->is.script != RL_RELEASE))
         return false;
-    struct rl_waiting waiting = {
+    struct rl_inflight inflight = {
         .lease = lease,
         .sent_ns = now_ns,
         .deadline_ns = now_ns + lease->budget_ns,
@@ -70,8 +70,8 @@ static bool put(struct request *request, struct rl_lease *lease, struct rl_node 
         .number = request->number,
         .with_body = by_body,
     };
-    memcpy(waiting.nonce, request->is.nonce, sizeof(waiting.nonce));
-    rl_node_put(node, slot, bytes, *len, &waiting);
+    memcpy(inflight.nonce, request->is.nonce, sizeof(inflight.nonce));
+    rl_node_put(node, slot, bytes, *len, &inflight);
     wire->script_known[request->number] = true;
     lease->owed++;
     lease->client->stats.commands++;
@@ -107,7 +107,7 @@ unsigned rl_lease_send_taking(struct rl_lease *lease, enum rl_verb verb, uint64_
     /* Who waits enters the queue where it will hear of a release. */
     uint64_t queues = 0;
     if (verb == RL_ACQUIRE && lease->waiter)
-        queues = rl_line_queues_at(lease->client, lease->target.kind, lease->waiter);
+        queues = rl_wait_queue_nodes(lease->client, lease->target.kind, lease->waiter);
     lease->queues |= nodes & queues;
     unsigned events = send(lease, RL_WAIT, nodes & queues, now_ns);
     return events | send(lease, verb, nodes & ~queues, now_ns);
@@ -146,8 +146,9 @@ void rl_lease_query(struct rl_lease *lease, enum rl_verb verb, uint64_t nodes, i
     for (; nodes; nodes &= nodes - 1) {
         struct rl_node *node = &lease->client->nodes.all[rl_first(nodes)];
         if (!put(&request, lease, node, node->active, now_ns)) {
-            struct rl_judged judged = {.vote = RL_VOTE_FAILED, .why = "takes no more requests"};
-            rl_lease_on_vote(lease, node, verb, &judged);
+            struct rl_vote_reply vote_reply = {.vote = RL_VOTE_FAILED,
+                                               .why = "takes no more requests"};
+            rl_lease_on_vote(lease, node, verb, &vote_reply);
         }
     }
     rl_lease_unref(lease, now_ns);

@@ -20,6 +20,6 @@ void rl_client_log(void *owner, int level, const char *format, ...)
     va_start(args, format);
     vsnprintf(cut, sizeof(cut), format, args);
     va_end(args);
-    rl_printable(text, sizeof(text), cut, strlen(cut));
+    rl_text_escape(text, sizeof(text), cut, strlen(cut));
     client->log.write(client->log.context, level, text);
 }

@@ -37,7 +37,7 @@ int64_t rl_loop_next_due_ns(redlock *client)
     return client->loop.hooks->due_ns(client);
 }
 
-void rl_loop_submit(redlock *client, int64_t now_ns)
+void rl_loop_flush_unless_led(redlock *client, int64_t now_ns)
 {
     if (client->loop.leader && !client->loop.polling)
         return;
@@ -110,21 +110,21 @@ static int64_t look(redlock *client, int64_t now_ns, int64_t due_ns)
 }
 
 /* The next one whose call is done, to be signalled; NULL: there is none. */
-static struct rl_sleeper *next_to_wake(redlock *client)
+static struct rl_parked *next_to_wake(redlock *client)
 {
-    struct rl_sleeper *sleeper = client->loop.to_wake;
-    if (sleeper) {
-        client->loop.to_wake = sleeper->next;
-        sleeper->due = false;
+    struct rl_parked *parked = client->loop.to_wake;
+    if (parked) {
+        client->loop.to_wake = parked->next;
+        parked->due = false;
     }
-    return sleeper;
+    return parked;
 }
 
 void rl_loop_wake(redlock *client)
 {
-    struct rl_sleeper *sleeper;
-    while ((sleeper = next_to_wake(client)))
-        pthread_cond_signal(&sleeper->cond);
+    struct rl_parked *parked;
+    while ((parked = next_to_wake(client)))
+        pthread_cond_signal(&parked->cond);
 }
 
 /* Threads whose calls are done are woken before anything is sent, and given the chance to add
@@ -132,20 +132,20 @@ void rl_loop_wake(redlock *client)
  * the mutex, which they would only wait for. */
 static void wake_and_yield(redlock *client)
 {
-    struct rl_sleeper *sleepers[WAKE_MAX];
+    struct rl_parked *to_signal[WAKE_MAX];
     unsigned count = 0;
     while (client->loop.to_wake && count < WAKE_MAX)
-        sleepers[count++] = next_to_wake(client);
+        to_signal[count++] = next_to_wake(client);
     pthread_mutex_unlock(&client->mutex);
     for (unsigned i = 0; i < count; i++)
-        pthread_cond_signal(&sleepers[i]->cond);
+        pthread_cond_signal(&to_signal[i]->cond);
     sched_yield();
     pthread_mutex_lock(&client->mutex);
 }
 
 int64_t rl_loop_turn(redlock *client, int64_t now_ns, int64_t due_ns)
 {
-    client->loop.polls_until_ns = due_ns;
+    client->loop.poll_deadline_ns = due_ns;
     now_ns = look(client, now_ns, due_ns);
     if (client->loop.to_wake)
         wake_and_yield(client);
@@ -159,48 +159,49 @@ int64_t rl_loop_turn(redlock *client, int64_t now_ns, int64_t due_ns)
 
 int rl_loop_make_kick(redlock *client)
 {
-    struct rl_drive *drive = &client->drive;
-    if (drive->kick_fd < 0)
-        drive->kick_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    return drive->kick_fd < 0 ? REDLOCK_ESYSTEM : 0;
+    struct rl_background *background = &client->background;
+    if (background->kick_fd < 0)
+        background->kick_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    return background->kick_fd < 0 ? REDLOCK_ESYSTEM : 0;
 }
 
 void rl_loop_kick(redlock *client)
 {
-    struct rl_drive *drive = &client->drive;
-    if (drive->kick_fd < 0 || drive->kicked || drive->told_ns == INT64_MIN)
+    struct rl_background *background = &client->background;
+    if (background->kick_fd < 0 || background->kicked ||
+        background->sleeps_until_ns == INT64_MIN)
         return;
-    drive->kicked = true;
-    rl_bell_ring(drive->kick_fd);
+    background->kicked = true;
+    rl_eventfd_signal(background->kick_fd);
 }
 
 void rl_loop_drain_kick(redlock *client)
 {
-    struct rl_drive *drive = &client->drive;
-    if (!drive->kicked)
+    struct rl_background *background = &client->background;
+    if (!background->kicked)
         return;
-    drive->kicked = false;
-    rl_bell_silence(drive->kick_fd);
+    background->kicked = false;
+    rl_eventfd_drain(background->kick_fd);
 }
 
 /* ---- whoever waits must look up --------------------------------------------------------- */
 
-void rl_loop_rouse(redlock *client)
+void rl_loop_interrupt(redlock *client)
 {
     if (!client->loop.polling)
         return;
-    client->loop.polls_until_ns = INT64_MIN; /* once is enough */
-    rl_bell_ring(client->loop.wake_fd);
+    client->loop.poll_deadline_ns = INT64_MIN; /* once is enough */
+    rl_eventfd_signal(client->loop.wake_fd);
 }
 
-void rl_loop_nudge(redlock *client)
+void rl_loop_interrupt_if_earlier(redlock *client)
 {
-    if (client->loop.polling && rl_loop_next_due_ns(client) < client->loop.polls_until_ns)
-        rl_loop_rouse(client);
+    if (client->loop.polling && rl_loop_next_due_ns(client) < client->loop.poll_deadline_ns)
+        rl_loop_interrupt(client);
 }
 
 /* The beginning of every call. Where nobody leads, nobody has looked since the last one. */
-int64_t rl_loop_look(redlock *client)
+int64_t rl_loop_poll_now(redlock *client)
 {
     int64_t now_ns = rl_client_now_ns(client);
     if (client->loop.leader)
@@ -219,13 +220,13 @@ void rl_loop_poll(redlock *client, bool late)
     look(client, now_ns, now_ns);
 }
 
-int64_t rl_loop_catch_up(redlock *client)
+int64_t rl_loop_poll_if_idle(redlock *client)
 {
     /* An answer that is overdue may lie in the socket by now. */
     int64_t now_ns = rl_client_now_ns(client);
     if (rl_driven_long_ago(&client->nodes.settings.driven, now_ns) ||
         client->loop.hooks->overdue(client, now_ns))
-        return rl_loop_look(client);
+        return rl_loop_poll_now(client);
     if (!client->loop.leader)
         rl_driven_begins(&client->nodes.settings.driven, now_ns);
     return now_ns;

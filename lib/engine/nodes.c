@@ -8,18 +8,18 @@
 #define GRACE_MAX_NS (100 * RL_NS_PER_MS)
 #define LATE_NS (5 * RL_NS_PER_MS) /* between looks at a node that is late */
 
-uint64_t rl_nodes_able(struct rl_nodes *nodes, int64_t now_ns)
+uint64_t rl_nodes_voting(struct rl_nodes *nodes, int64_t now_ns)
 {
-    uint64_t able = 0, prompt = 0;
+    uint64_t voting = 0, prompt = 0;
     for (unsigned i = 0; i < nodes->n; i++) {
-        if (!rl_node_able(&nodes->all[i], now_ns))
+        if (!rl_node_voting(&nodes->all[i], now_ns))
             continue;
-        able |= rl_bit(i);
-        if (!rl_node_lags(&nodes->all[i], now_ns))
+        voting |= rl_bit(i);
+        if (!rl_node_is_slow(&nodes->all[i], now_ns))
             prompt |= rl_bit(i);
     }
     /* Slow is not dead: only who is not needed, even if one more fails, is left out. */
-    return rl_count(prompt) > rl_quorum_needed(nodes->n) ? prompt : able;
+    return rl_count(prompt) > rl_quorum_needed(nodes->n) ? prompt : voting;
 }
 
 unsigned rl_nodes_pending(struct rl_nodes *nodes)
@@ -86,7 +86,7 @@ static unsigned count_saturated(struct rl_nodes *nodes, int64_t now_ns)
  * will do: a node that comes and goes must not cost every call a grace. Without a majority,
  * waiting is worth it as long as nodes that have not failed yet could make one, and that is
  * also true of a node that is up and has yet to take what it was asked before. */
-bool rl_nodes_ready(struct rl_nodes *nodes, uint64_t able, int64_t now_ns,
+bool rl_nodes_ready(struct rl_nodes *nodes, uint64_t voting, int64_t now_ns,
                     int64_t *ret_until_ns)
 {
     unsigned needed = rl_quorum_needed(nodes->n);
@@ -94,11 +94,11 @@ bool rl_nodes_ready(struct rl_nodes *nodes, uint64_t able, int64_t now_ns,
     *ret_until_ns = INT64_MAX;
     if (pending == 0)
         return true;
-    if (rl_count(able) < needed) {
+    if (rl_count(voting) < needed) {
         /* One that is late may answer yet, and tells nobody but whom it answers. */
         if (rl_nodes_overdue(nodes, now_ns))
             *ret_until_ns = now_ns + LATE_NS;
-        return rl_count(able) + pending + count_saturated(nodes, now_ns) < needed;
+        return rl_count(voting) + pending + count_saturated(nodes, now_ns) < needed;
     }
     if (nodes->warm)
         return true;
@@ -113,8 +113,9 @@ bool rl_nodes_ready(struct rl_nodes *nodes, uint64_t able, int64_t now_ns,
     return now_ns >= *ret_until_ns;
 }
 
-bool rl_nodes_saturated(struct rl_nodes *nodes, uint64_t able, int64_t now_ns)
+bool rl_nodes_saturated(struct rl_nodes *nodes, uint64_t voting, int64_t now_ns)
 {
     unsigned needed = rl_quorum_needed(nodes->n);
-    return rl_count(able) < needed && rl_count(able) + count_saturated(nodes, now_ns) >= needed;
+    return rl_count(voting) < needed &&
+           rl_count(voting) + count_saturated(nodes, now_ns) >= needed;
 }

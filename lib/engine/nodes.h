@@ -4,7 +4,7 @@
 
 #include "node/node.h"
 
-/* twins.c: two nodes that may be one server. */
+/* duplicates.c: two nodes that may be one server. */
 struct rl_proof {
     bool on;
     unsigned teacher, pupil;
@@ -25,7 +25,7 @@ struct rl_nodes {
 };
 
 /* The nodes that can vote now; and how many are on their way for the first time. */
-uint64_t rl_nodes_able(struct rl_nodes *nodes, int64_t now_ns);
+uint64_t rl_nodes_voting(struct rl_nodes *nodes, int64_t now_ns);
 unsigned rl_nodes_pending(struct rl_nodes *nodes);
 
 /* The round trip within which a majority of `mask` answers; 0: unknown. */
@@ -45,10 +45,10 @@ int64_t rl_nodes_budget_ns(struct rl_nodes *nodes, uint64_t mask, int64_t remain
 bool rl_nodes_overdue(struct rl_nodes *nodes, int64_t now_ns);
 
 /* Are all nodes that a round could need as ready as they will be? See nodes.c. */
-bool rl_nodes_ready(struct rl_nodes *nodes, uint64_t able, int64_t now_ns,
+bool rl_nodes_ready(struct rl_nodes *nodes, uint64_t voting, int64_t now_ns,
                     int64_t *ret_until_ns);
 
 /* Is a majority lacking only because so much is under way already? It will pass. */
-bool rl_nodes_saturated(struct rl_nodes *nodes, uint64_t able, int64_t now_ns);
+bool rl_nodes_saturated(struct rl_nodes *nodes, uint64_t voting, int64_t now_ns);
 
 #endif

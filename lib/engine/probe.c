@@ -114,25 +114,26 @@ static void fail(struct rl_probe *probe, unsigned node, enum proof_of of, const 
 /* ---- answers ---------------------------------------------------------------------------- */
 
 /* The second token must be refused, and its waiter must be in the queue now. */
-static void judge_queued(struct rl_probe *probe, unsigned node, const struct rl_judged *judged)
+static void judge_queued(struct rl_probe *probe, unsigned node,
+                         const struct rl_vote_reply *vote_reply)
 {
-    if (judged->vote == RL_VOTE_YES)
+    if (vote_reply->vote == RL_VOTE_YES)
         fail(probe, node, PROOF_WAKE, "the key was gone before its time");
-    else if (judged->answer.place < 0)
+    else if (vote_reply->answer.place < 0)
         fail(probe, node, PROOF_WAKE,
              "could not enter the queue of waiters (TIME, ZADD, ZRANK, PEXPIRE)");
     else
         probe->waits |= rl_bit(node);
 }
 
-static void judge(struct rl_probe *probe, unsigned node, const struct rl_judged *judged)
+static void judge(struct rl_probe *probe, unsigned node, const struct rl_vote_reply *vote_reply)
 {
     enum proof_of of = row_of[probe->phase].of;
-    if (judged->vote == RL_VOTE_FAILED)
-        fail(probe, node, of, "%s", judged->why);
+    if (vote_reply->vote == RL_VOTE_FAILED)
+        fail(probe, node, of, "%s", vote_reply->why);
     else if (probe->phase == PHASE_QUEUE)
-        judge_queued(probe, node, judged);
-    else if (judged->vote == RL_VOTE_NO)
+        judge_queued(probe, node, vote_reply);
+    else if (vote_reply->vote == RL_VOTE_NO)
         fail(probe, node, of, "the key was gone before its time");
     else if (probe->phase != PHASE_LEAVE)
         pass(probe, node, of);
@@ -141,14 +142,14 @@ static void judge(struct rl_probe *probe, unsigned node, const struct rl_judged 
 }
 
 static void on_heard(struct rl_call *call, struct rl_node *node, enum rl_verb verb,
-                     const struct rl_judged *judged)
+                     const struct rl_vote_reply *vote_reply)
 {
     struct rl_probe *probe = (struct rl_probe *)call;
     uint64_t bit = rl_bit(node->index);
     if (call->done || !(probe->silent & bit) || verb != rl_verb_of(row_of[probe->phase].verb))
         return;
     probe->silent &= ~bit;
-    judge(probe, node->index, judged);
+    judge(probe, node->index, vote_reply);
     if (!probe->silent)
         rl_call_due(call, 0); /* out of the lease's way */
 }
@@ -231,7 +232,7 @@ static void phase_begin(struct rl_probe *probe, int64_t now_ns)
     probe->until_ns = now_ns + client->nodes.settings.connect_timeout_ns;
     switch (probe->phase) {
     case PHASE_LISTEN:
-        rl_subs_want(client, now_ns);
+        rl_subs_start(client, now_ns);
         break;
     case PHASE_TAKE:
         probe->taken = probe->good;
@@ -334,7 +335,7 @@ static void end(struct rl_probe *probe)
                        now_ns + client->nodes.settings.connect_timeout_ns);
     lease_end(probe->waiter, now_ns);
     lease_end(probe->holder, now_ns);
-    rl_loop_submit(client, now_ns);
+    rl_loop_flush_unless_led(client, now_ns);
 }
 
 int rl_probe_run(redlock *client, const struct rl_target *target, struct rl_status *status)
@@ -344,7 +345,7 @@ int rl_probe_run(redlock *client, const struct rl_target *target, struct rl_stat
         .lease_ns = rl_earlier_ns(client->config.max_ttl_ms * RL_NS_PER_MS, LEASE_MAX_NS),
         .number = FIRST_NUMBER + ++client->probes.count,
     };
-    int64_t now_ns = rl_loop_catch_up(client);
+    int64_t now_ns = rl_loop_poll_if_idle(client);
     int result = rl_call_begin(&probe.call, client);
     if (result)
         return result;
@@ -363,7 +364,7 @@ int rl_probe_run(redlock *client, const struct rl_target *target, struct rl_stat
         phase_begin(&probe, now_ns);
         on_step(&probe.call, now_ns);
     }
-    rl_loop_submit(client, now_ns);
+    rl_loop_flush_unless_led(client, now_ns);
     result = rl_call_wait(&probe.call, NULL);
     end(&probe);
     return result;

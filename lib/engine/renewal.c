@@ -16,7 +16,7 @@
 /* When that is over, and it is given up. */
 static int64_t lost_ns(const struct rl_lease *lease)
 {
-    return rl_watch_deadline_ns(lease) - RL_VALIDITY_GRAIN_NS + 1;
+    return rl_lease_deadline_ns(lease) - RL_VALIDITY_GRAIN_NS + 1;
 }
 
 static void plan(struct rl_lease *lease)
@@ -24,8 +24,8 @@ static void plan(struct rl_lease *lease)
     int64_t due_ns = lost_ns(lease);
     if (lease->hold.extending)
         due_ns = rl_earlier_ns(due_ns, rl_hold_next_ns(&lease->hold));
-    else if (lease->watch.renews)
-        due_ns = rl_earlier_ns(due_ns, lease->watch.renew_ns);
+    else if (lease->renewal.renews)
+        due_ns = rl_earlier_ns(due_ns, lease->renewal.renew_ns);
     rl_timer_set(&lease->client->loop.timers, &lease->timer, due_ns);
 }
 
@@ -36,25 +36,26 @@ static void plan_renewal(struct rl_lease *lease)
     const struct rl_hold *hold = &lease->hold;
     int64_t ends_ns = hold->deadline_ns + rl_drift_ns(hold->ttl_ns, hold->drift_factor);
     int64_t begun_ns = ends_ns - hold->ttl_ns;
-    int64_t given_up_ns = hold->deadline_ns - lease->watch.margin_ns - RL_VALIDITY_GRAIN_NS;
-    lease->watch.renew_ns =
+    int64_t given_up_ns = hold->deadline_ns - lease->renewal.margin_ns - RL_VALIDITY_GRAIN_NS;
+    lease->renewal.renew_ns =
         rl_earlier_ns(begun_ns + hold->ttl_ns / 3, begun_ns + (given_up_ns - begun_ns) / 2);
 }
 
-static void tell_lost(redlock *client, struct rl_notice *notice)
+static void run_lost(redlock *client, struct rl_callback *callback)
 {
     redlock_lock *lock =
-        (redlock_lock *)(void *)((char *)notice - offsetof(struct redlock_lock, lost));
+        (redlock_lock *)(void *)((char *)callback - offsetof(struct redlock_lock, lost));
     redlock_lost_fn *on_lost = lock->on_lost;
     void *context = lock->lost_context;
-    rl_notice_call_begin(client, lock);
+    rl_callback_enter(client, lock);
     on_lost(context, lock);
-    rl_notice_call_end(client);
+    rl_callback_exit(client);
 }
 
 static bool has_quorum(redlock *client, int64_t now_ns)
 {
-    return rl_count(rl_nodes_able(&client->nodes, now_ns)) >= rl_quorum_needed(client->nodes.n);
+    return rl_count(rl_nodes_voting(&client->nodes, now_ns)) >=
+           rl_quorum_needed(client->nodes.n);
 }
 
 /* What is held and may be lost does not wait for the end of a backoff. */
@@ -64,7 +65,7 @@ static void hasten_nodes(redlock *client, int64_t now_ns)
         rl_node_hasten(&client->nodes.all[i], now_ns);
 }
 
-void rl_watches_node_changed(redlock *client, int64_t now_ns)
+void rl_renewals_node_changed(redlock *client, int64_t now_ns)
 {
     if (client->leases.starving == 0)
         return;
@@ -73,10 +74,10 @@ void rl_watches_node_changed(redlock *client, int64_t now_ns)
         return;
     }
     for (struct rl_lease *lease = client->leases.open; lease; lease = lease->next) {
-        if (!lease->watch.on || !lease->watch.starved)
+        if (!lease->renewal.on || !lease->renewal.lacks_quorum)
             continue;
-        rl_watch_set_starved(lease, false);
-        lease->watch.renew_ns = now_ns;
+        rl_renewal_set_lacks_quorum(lease, false);
+        lease->renewal.renew_ns = now_ns;
         plan(lease);
     }
 }
@@ -86,19 +87,19 @@ static void lose(struct rl_lease *lease)
 {
     struct redlock_lock *lock = lease->lock;
     redlock *client = lease->client;
-    rl_watch_end(lease);
+    rl_renewal_end(lease);
     rl_client_log(client, REDLOCK_LOG_WARNING, "a lock was lost: %s",
                   rl_lease_clock_went_back(lease)     ? "the clock went back"
                   : lease->hold.phase == RL_HOLD_HELD ? "its time ran out"
                                                       : "a majority has it no more");
     if (lock && lock->lease && lock->on_lost)
-        rl_notice_post(client, &lock->lost);
+        rl_callback_enqueue(client, &lock->lost);
 }
 
 /* The last millisecond of what was told is the keys' still. */
 static void give_up(struct rl_lease *lease, int64_t now_ns)
 {
-    lease->retry_ns = rl_watch_deadline_ns(lease);
+    lease->retry_ns = rl_lease_deadline_ns(lease);
     lose(lease);
     lease->client->stats.lost++;
     /* An extension that a caller waits for has lost. */
@@ -113,39 +114,39 @@ static void renew(struct rl_lease *lease, int64_t now_ns)
     /* A caller's own extension goes first, or it would never have its turn where a round trip
      * takes as long as a third of the TTL. */
     if (lease->call || client->leases.renewing >= RL_RENEWALS_MAX) {
-        lease->watch.renew_ns = now_ns + BUSY_NS;
+        lease->renewal.renew_ns = now_ns + BUSY_NS;
         plan(lease);
         return;
     }
-    uint64_t able = rl_nodes_able(&client->nodes, now_ns);
+    uint64_t voting = rl_nodes_voting(&client->nodes, now_ns);
     int64_t left_ns = lost_ns(lease) - now_ns;
-    int64_t budget_ns = rl_nodes_budget_ns(&client->nodes, able, left_ns);
+    int64_t budget_ns = rl_nodes_budget_ns(&client->nodes, voting, left_ns);
     lease->budget_ns = budget_ns < 0 ? left_ns : budget_ns; /* a last one is worth trying */
-    lease->watch.asked = true;
+    lease->renewal.extending = true;
     client->leases.renewing++;
     int64_t t0_ns = rl_client_now_ns(client);
-    rl_lease_extend(lease, able, lease->hold.ttl_ns, t0_ns, t0_ns + lease->budget_ns);
-    if (lease->watch.on)
+    rl_lease_extend(lease, voting, lease->hold.ttl_ns, t0_ns, t0_ns + lease->budget_ns);
+    if (lease->renewal.on)
         plan(lease);
 }
 
-void rl_watch_untimed(redlock *client, int64_t now_ns)
+void rl_renewals_clock_went_back(redlock *client, int64_t now_ns)
 {
     for (struct rl_lease *lease = client->leases.open; lease; lease = lease->next) {
-        if (lease->watch.on)
+        if (lease->renewal.on)
             rl_timer_set(&client->loop.timers, &lease->timer, now_ns);
     }
 }
 
-void rl_watch_fire(struct rl_lease *lease, int64_t now_ns)
+void rl_renewal_fire(struct rl_lease *lease, int64_t now_ns)
 {
-    if (rl_watch_over(lease, now_ns)) {
+    if (rl_lease_over(lease, now_ns)) {
         give_up(lease, now_ns);
     } else if (lease->hold.extending) {
         rl_lease_tick(lease, now_ns);
-        if (lease->watch.on)
+        if (lease->renewal.on)
             plan(lease);
-    } else if (lease->watch.renews && now_ns >= lease->watch.renew_ns) {
+    } else if (lease->renewal.renews && now_ns >= lease->renewal.renew_ns) {
         renew(lease, now_ns);
     } else {
         plan(lease);
@@ -154,14 +155,14 @@ void rl_watch_fire(struct rl_lease *lease, int64_t now_ns)
 
 static void on_hold_event(struct rl_lease *lease, unsigned events, int64_t now_ns)
 {
-    struct rl_watch *watch = &lease->watch;
+    struct rl_renewal *renewal = &lease->renewal;
     if (events & RL_EV_LOST) {
         lose(lease);
         return;
     }
     if (events & RL_EV_EXTENDED) {
-        rl_backoff_reset(&watch->backoff);
-        rl_watch_set_starved(lease, false);
+        rl_backoff_reset(&renewal->backoff);
+        rl_renewal_set_lacks_quorum(lease, false);
         plan_renewal(lease);
     } else if (events & RL_EV_NOT_EXTENDED) {
         rl_client_log(
@@ -170,24 +171,26 @@ static void on_hold_event(struct rl_lease *lease, unsigned events, int64_t now_n
             "%lld ms are left to try again in",
             rl_count(lease->hold.extend.yes), lease->hold.n, rl_quorum_needed(lease->hold.n),
             (long long)((lost_ns(lease) - now_ns) / RL_NS_PER_MS));
-        watch->renew_ns = now_ns + rl_backoff_next_ns(&watch->backoff, &lease->client->prng);
-        rl_watch_set_starved(lease, !has_quorum(lease->client, now_ns));
-        if (watch->starved)
+        renewal->renew_ns =
+            now_ns + rl_backoff_next_ns(&renewal->backoff, &lease->client->prng);
+        rl_renewal_set_lacks_quorum(lease, !has_quorum(lease->client, now_ns));
+        if (renewal->lacks_quorum)
             hasten_nodes(lease->client, now_ns);
     } else {
         return;
     }
-    rl_watch_asked_no_more(lease);
+    rl_renewal_extension_over(lease);
     plan(lease);
 }
 
-static const struct rl_watch_ops ops = {.fire = rl_watch_fire, .on_hold_event = on_hold_event};
+static const struct rl_renewal_ops ops = {.fire = rl_renewal_fire,
+                                          .on_hold_event = on_hold_event};
 
-void rl_watch_begin(struct rl_lease *lease, const redlock_options *options, int64_t now_ns)
+void rl_renewal_begin(struct rl_lease *lease, const redlock_options *options, int64_t now_ns)
 {
-    struct rl_watch *watch = &lease->watch;
+    struct rl_renewal *renewal = &lease->renewal;
     int64_t ttl_ns = lease->hold.ttl_ns;
-    *watch = (struct rl_watch){
+    *renewal = (struct rl_renewal){
         .on = true,
         .ops = &ops,
         .renews = options->auto_renew != 0,
@@ -195,18 +198,18 @@ void rl_watch_begin(struct rl_lease *lease, const redlock_options *options, int6
         .margin_ns = rl_lost_margin_ns(ttl_ns),
     };
     if (options->max_hold_ms > 0 && options->max_hold_ms < RL_DURATION_MAX_MS)
-        watch->until_ns =
+        renewal->until_ns =
             now_ns + options->max_hold_ms * RL_NS_PER_MS + RL_VALIDITY_GRAIN_NS - 1;
-    rl_backoff_init(&watch->backoff, RL_RETRY_MIN_MS * RL_NS_PER_MS,
+    rl_backoff_init(&renewal->backoff, RL_RETRY_MIN_MS * RL_NS_PER_MS,
                     ttl_ns / 10 > RL_RETRY_MIN_MS * RL_NS_PER_MS
                         ? ttl_ns / 10
                         : RL_RETRY_MIN_MS * RL_NS_PER_MS);
     lease->lock->on_lost = options->on_lost;
     lease->lock->lost_context = options->lost_context;
-    lease->lock->lost.tell = tell_lost;
-    atomic_store(&lease->lock->deadline_ns, rl_watch_deadline_ns(lease));
-    lease->client->leases.watched++;
-    lease->client->stats.renewing += watch->renews;
+    lease->lock->lost.run = run_lost;
+    atomic_store(&lease->lock->deadline_ns, rl_lease_deadline_ns(lease));
+    lease->client->leases.renewals++;
+    lease->client->stats.renewing += renewal->renews;
     plan_renewal(lease);
     plan(lease);
 }

@@ -78,7 +78,7 @@ static void publish(const struct rl_report *report)
 
 static void set_text(redlock_node_vote *vote, const char *text)
 {
-    rl_printable(vote->text, sizeof(vote->text), text, strlen(text));
+    rl_text_escape(vote->text, sizeof(vote->text), text, strlen(text));
 }
 
 /* Nobody has been asked yet. */
@@ -127,17 +127,17 @@ void rl_report_unasked(struct rl_call *call, uint64_t nodes, int64_t now_ns)
     }
 }
 
-void rl_report_begin(struct rl_call *call, uint64_t able, int64_t now_ns)
+void rl_report_begin(struct rl_call *call, uint64_t voting, int64_t now_ns)
 {
     if (!call->report.to)
         return;
     call->report.whole.rounds++;
     clear(&call->report, call->client);
-    rl_report_unasked(call, rl_all(call->client->nodes.n) & ~able, now_ns);
+    rl_report_unasked(call, rl_all(call->client->nodes.n) & ~voting, now_ns);
 }
 
 void rl_report_vote(struct rl_call *call, unsigned node, int vote,
-                    const struct rl_judged *judged)
+                    const struct rl_vote_reply *vote_reply)
 {
     struct rl_report *report = &call->report;
     if (!report->to)
@@ -145,13 +145,14 @@ void rl_report_vote(struct rl_call *call, unsigned node, int vote,
     assert(node < call->client->nodes.n);
     redlock_node_vote said = get(report, node);
     said.vote = vote;
-    if (judged->why)
-        set_text(&said, judged->why);
-    if (judged->answer.with_holder) {
-        said.ttl_ms = judged->answer.ttl_ms;
-        said.holder_len = judged->holder_len < sizeof(said.holder) ? judged->holder_len
-                                                                   : sizeof(said.holder) - 1;
-        memcpy(said.holder, judged->holder, said.holder_len);
+    if (vote_reply->why)
+        set_text(&said, vote_reply->why);
+    if (vote_reply->answer.with_holder) {
+        said.ttl_ms = vote_reply->answer.ttl_ms;
+        said.holder_len = vote_reply->holder_len < sizeof(said.holder)
+                              ? vote_reply->holder_len
+                              : sizeof(said.holder) - 1;
+        memcpy(said.holder, vote_reply->holder, said.holder_len);
         said.holder_len =
             rl_node_mask(&call->client->nodes.all[node], said.holder, said.holder_len);
         said.holder[said.holder_len] = '\0';

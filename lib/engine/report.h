@@ -22,14 +22,14 @@ bool rl_report_fits(const redlock_report *report, char *why, size_t why_size);
 /* Begin one for `to`, which fits, or NULL: nobody has been asked. */
 void rl_report_open(struct rl_report *report, const redlock *client, redlock_report *to);
 
-/* A round begins, in which only nodes in `able` are asked. */
-void rl_report_begin(struct rl_call *call, uint64_t able, int64_t now_ns);
+/* A round begins, in which only nodes in `voting` are asked. */
+void rl_report_begin(struct rl_call *call, uint64_t voting, int64_t now_ns);
 
 /* These nodes are not asked: they have failed, but for those on their way. */
 void rl_report_unasked(struct rl_call *call, uint64_t nodes, int64_t now_ns);
 
 void rl_report_vote(struct rl_call *call, unsigned node, int vote,
-                    const struct rl_judged *judged);
+                    const struct rl_vote_reply *vote_reply);
 
 /* The round is decided: who was silent until its deadline has failed, and the sums. */
 void rl_report_end(struct rl_call *call, const struct rl_round *round, int64_t now_ns);

@@ -23,11 +23,11 @@ static struct rl_sub *make(redlock *client)
         return NULL;
     }
     for (unsigned i = 0; subs && i < client->nodes.n; i++)
-        subs[i].ears = &client->subs.ears;
+        subs[i].channels = &client->subs.channels;
     return subs;
 }
 
-void rl_subs_want(redlock *client, int64_t now_ns)
+void rl_subs_start(redlock *client, int64_t now_ns)
 {
     if (!client->subs.all)
         client->subs.all = make(client);
@@ -38,11 +38,11 @@ void rl_subs_want(redlock *client, int64_t now_ns)
         rl_sub_want(&client->subs.all[i], now_ns);
 }
 
-void rl_subs_tune(redlock *client, struct rl_ear *ear, int64_t now_ns)
+void rl_subs_sync(redlock *client, struct rl_channel *channel, int64_t now_ns)
 {
     for (unsigned i = 0; client->subs.all && i < client->nodes.n; i++)
-        rl_sub_tune(&client->subs.all[i], ear, now_ns);
-    rl_ear_settle(&client->subs.ears, ear);
+        rl_sub_sync(&client->subs.all[i], channel, now_ns);
+    rl_channel_free_if_idle(&client->subs.channels, channel);
     client->subs.unflushed = client->subs.all != NULL;
 }
 
@@ -53,7 +53,7 @@ void rl_subs_flush(redlock *client, int64_t now_ns)
         rl_sub_flush(&client->subs.all[i], now_ns);
 }
 
-uint64_t rl_subs_heard(const redlock *client, int64_t since_ns)
+uint64_t rl_subs_alive(const redlock *client, int64_t since_ns)
 {
     uint64_t heard = 0;
     for (unsigned i = 0; client->subs.all && i < client->nodes.n; i++) {
@@ -88,8 +88,8 @@ void rl_subs_absent(redlock *client, int64_t absent_ns)
 
 void rl_subs_tick(redlock *client, int64_t now_ns)
 {
-    if (client->subs.wanted && client->lines.count == 0 && !client->probes.first &&
-        now_ns - client->lines.left_ns > UNWANTED_NS)
+    if (client->subs.wanted && client->wait_queues.count == 0 && !client->probes.first &&
+        now_ns - client->wait_queues.left_ns > UNWANTED_NS)
         unwant(client);
     for (unsigned i = 0; client->subs.all && i < client->nodes.n; i++)
         rl_sub_tick(&client->subs.all[i], now_ns);

@@ -1,49 +1,49 @@
-/* wait_channel.c - the channel of a line (wait_queue.h) whose kind tells of releases there. */
+/* wait_channel.c - the channel of a queue (wait_queue.h) whose kind tells of releases there. */
 #include "config_auto.h"
 
 #include "engine/client.h"
 #include "kinds/keys.h"
 
 /* Hear where releases of its kind are told of. False: no memory. */
-bool rl_line_give_ear(redlock *client, struct rl_line *line)
+bool rl_wait_queue_subscribe(redlock *client, struct rl_wait_queue *queue)
 {
-    char channel[RL_KEY_MAX];
-    line->ear = NULL;
-    if (rl_kind_queues(line->target.kind))
+    char name[RL_KEY_MAX];
+    queue->channel = NULL;
+    if (rl_kind_queues(queue->target.kind))
         return true;
-    size_t len = rl_key_channel(&line->target, channel);
-    struct rl_ear *ear = rl_ear_take(&client->subs.ears, channel, len);
-    if (!ear)
+    size_t len = rl_key_channel(&queue->target, name);
+    struct rl_channel *channel = rl_channel_ref(&client->subs.channels, name, len);
+    if (!channel)
         return false;
-    line->ear = ear;
-    line->ear_prev = NULL;
-    line->ear_next = ear->lines;
-    if (ear->lines)
-        ear->lines->ear_prev = line;
-    ear->lines = line;
+    queue->channel = channel;
+    queue->channel_prev = NULL;
+    queue->channel_next = channel->queues;
+    if (channel->queues)
+        channel->queues->channel_prev = queue;
+    channel->queues = queue;
     return true;
 }
 
-void rl_line_let_ear_go(redlock *client, struct rl_ear *ear, int64_t now_ns)
+void rl_wait_queue_unref_channel(redlock *client, struct rl_channel *channel, int64_t now_ns)
 {
-    rl_ear_drop(&client->subs.ears, ear);
-    if (ear->users == 0)
-        rl_subs_tune(client, ear, now_ns);
+    rl_channel_unref(&client->subs.channels, channel);
+    if (channel->users == 0)
+        rl_subs_sync(client, channel, now_ns);
 }
 
-void rl_line_take_ear(redlock *client, struct rl_line *line, int64_t now_ns)
+void rl_wait_queue_unsubscribe(redlock *client, struct rl_wait_queue *queue, int64_t now_ns)
 {
-    struct rl_ear *ear = line->ear;
-    if (!ear)
+    struct rl_channel *channel = queue->channel;
+    if (!channel)
         return;
-    if (ear->told == line)
-        ear->told = line->ear_next;
-    if (line->ear_next)
-        line->ear_next->ear_prev = line->ear_prev;
-    if (line->ear_prev)
-        line->ear_prev->ear_next = line->ear_next;
+    if (channel->notify_next == queue)
+        channel->notify_next = queue->channel_next;
+    if (queue->channel_next)
+        queue->channel_next->channel_prev = queue->channel_prev;
+    if (queue->channel_prev)
+        queue->channel_prev->channel_next = queue->channel_next;
     else
-        ear->lines = line->ear_next;
-    line->ear = NULL;
-    rl_line_let_ear_go(client, ear, now_ns);
+        channel->queues = queue->channel_next;
+    queue->channel = NULL;
+    rl_wait_queue_unref_channel(client, channel, now_ns);
 }

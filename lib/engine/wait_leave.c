@@ -28,16 +28,16 @@ static uint64_t leave_queue(redlock *client, const struct rl_target *target, uin
     size_t len = rl_request_encode(&request, NULL, client->requests.bytes);
     for (; nodes; nodes &= nodes - 1) {
         unsigned i = rl_first(nodes);
-        if (!rl_node_tell(&client->nodes.all[i], client->requests.bytes, len, now_ns))
+        if (!rl_node_send_oneway(&client->nodes.all[i], client->requests.bytes, len, now_ns))
             untold |= rl_bit(i);
     }
     return untold;
 }
 
-void rl_line_depart(redlock *client, const struct rl_target *target, uint64_t number,
-                    uint64_t nodes, int64_t now_ns)
+void rl_wait_queue_leave_nodes(redlock *client, const struct rl_target *target, uint64_t number,
+                               uint64_t nodes, int64_t now_ns)
 {
-    struct rl_lines *lines = &client->lines;
+    struct rl_wait_queues *queues = &client->wait_queues;
     nodes = leave_queue(client, target, number, nodes, now_ns);
     /* Who is queued by its owner may be there again by then. */
     if (!nodes || !rl_kind_queues(target->kind))
@@ -45,42 +45,43 @@ void rl_line_depart(redlock *client, const struct rl_target *target, uint64_t nu
     char *bytes = malloc(target->name_len);
     if (!bytes)
         return;
-    struct rl_departed *departed = &lines->departed[lines->departures++ % RL_DEPARTED];
-    free(departed->bytes);
-    *departed = (struct rl_departed){
+    struct rl_pending_leave *pending_leave =
+        &queues->pending_leave[queues->pending_leave_count++ % RL_PENDING_LEAVES];
+    free(pending_leave->bytes);
+    *pending_leave = (struct rl_pending_leave){
         .nodes = nodes,
         .number = number,
         .until_ns = now_ns + RL_QUEUE_TTL_MS * RL_NS_PER_MS,
         .target = *target,
         .bytes = bytes,
     };
-    departed->target.name = memcpy(bytes, target->name, target->name_len);
-    departed->target.owner = "";
-    departed->target.owner_len = 0;
+    pending_leave->target.name = memcpy(bytes, target->name, target->name_len);
+    pending_leave->target.owner = "";
+    pending_leave->target.owner_len = 0;
 }
 
-bool rl_lines_departing(const redlock *client, int64_t now_ns)
+bool rl_wait_queues_leaving(const redlock *client, int64_t now_ns)
 {
-    const struct rl_lines *lines = &client->lines;
-    for (unsigned i = 0; i < RL_DEPARTED && i < lines->departures; i++) {
-        if (lines->departed[i].nodes && now_ns < lines->departed[i].until_ns)
+    const struct rl_wait_queues *queues = &client->wait_queues;
+    for (unsigned i = 0; i < RL_PENDING_LEAVES && i < queues->pending_leave_count; i++) {
+        if (queues->pending_leave[i].nodes && now_ns < queues->pending_leave[i].until_ns)
             return true;
     }
     return false;
 }
 
-void rl_lines_node_up(redlock *client, unsigned node, int64_t now_ns)
+void rl_wait_queues_node_up(redlock *client, unsigned node, int64_t now_ns)
 {
-    struct rl_lines *lines = &client->lines;
+    struct rl_wait_queues *queues = &client->wait_queues;
     uint64_t bit = rl_bit(node);
-    for (unsigned i = 0; i < RL_DEPARTED && i < lines->departures; i++) {
-        struct rl_departed *departed = &lines->departed[i];
-        if (now_ns >= departed->until_ns)
-            departed->nodes = 0;
-        if (!(departed->nodes & bit))
+    for (unsigned i = 0; i < RL_PENDING_LEAVES && i < queues->pending_leave_count; i++) {
+        struct rl_pending_leave *pending_leave = &queues->pending_leave[i];
+        if (now_ns >= pending_leave->until_ns)
+            pending_leave->nodes = 0;
+        if (!(pending_leave->nodes & bit))
             continue;
-        departed->nodes &= ~bit;
-        departed->nodes |=
-            leave_queue(client, &departed->target, departed->number, bit, now_ns);
+        pending_leave->nodes &= ~bit;
+        pending_leave->nodes |=
+            leave_queue(client, &pending_leave->target, pending_leave->number, bit, now_ns);
     }
 }

@@ -14,237 +14,239 @@
 
 /* ---- finding -------------------------------------------------------------------------- */
 
-static struct rl_line **bucket_of(const struct rl_lines *lines, const struct rl_target *target)
+static struct rl_wait_queue **bucket_of(const struct rl_wait_queues *queues,
+                                        const struct rl_target *target)
 {
     uint64_t hash = rl_hash(target->name, target->name_len);
-    return &lines->bucket[hash & (lines->buckets - 1)];
+    return &queues->bucket[hash & (queues->buckets - 1)];
 }
 
 /* Of one kind and name; where the masters serve owners in turn, also of one owner. */
-static bool is_for(const struct rl_line *line, const struct rl_target *target)
+static bool is_for(const struct rl_wait_queue *queue, const struct rl_target *target)
 {
-    const struct rl_target *own = &line->target;
+    const struct rl_target *own = &queue->target;
     if (own->kind != target->kind || own->name_len != target->name_len ||
         memcmp(own->name, target->name, own->name_len) != 0)
         return false;
-    return own->kind->channel != RL_CHANNEL_FAIR ||
+    return own->kind->wakeup != RL_WAKEUP_FAIR ||
            (own->owner_len == target->owner_len &&
             memcmp(own->owner, target->owner, own->owner_len) == 0);
 }
 
-struct rl_line *rl_line_find(redlock *client, const struct rl_target *target)
+struct rl_wait_queue *rl_wait_queue_find(redlock *client, const struct rl_target *target)
 {
-    const struct rl_lines *lines = &client->lines;
-    if (lines->count == 0)
+    const struct rl_wait_queues *queues = &client->wait_queues;
+    if (queues->count == 0)
         return NULL;
-    for (struct rl_line *line = *bucket_of(lines, target); line; line = line->next) {
-        if (is_for(line, target))
-            return line;
+    for (struct rl_wait_queue *queue = *bucket_of(queues, target); queue; queue = queue->next) {
+        if (is_for(queue, target))
+            return queue;
     }
     return NULL;
 }
 
-struct rl_line *rl_line_by_number(const redlock *client, uint64_t number)
+struct rl_wait_queue *rl_wait_queue_by_number(const redlock *client, uint64_t number)
 {
-    const struct rl_lines *lines = &client->lines;
+    const struct rl_wait_queues *queues = &client->wait_queues;
     uint64_t place = number & PLACE_MASK;
-    struct rl_line *line = place < lines->places ? lines->place[place] : NULL;
-    return line && line->number == number ? line : NULL;
+    struct rl_wait_queue *queue = place < queues->places ? queues->place[place] : NULL;
+    return queue && queue->number == number ? queue : NULL;
 }
 
-uint64_t rl_line_rounds(const redlock *client, uint64_t number)
+uint64_t rl_wait_queue_rounds(const redlock *client, uint64_t number)
 {
-    const struct rl_line *line = rl_line_by_number(client, number);
-    return line ? line->rounds : 0;
+    const struct rl_wait_queue *queue = rl_wait_queue_by_number(client, number);
+    return queue ? queue->rounds : 0;
 }
 
-bool rl_line_stands(const redlock *client, uint64_t number)
+bool rl_wait_queue_exists(const redlock *client, uint64_t number)
 {
-    return rl_line_by_number(client, number) != NULL;
+    return rl_wait_queue_by_number(client, number) != NULL;
 }
 
 /* ---- where it hears -------------------------------------------------------------------- */
 
-uint64_t rl_line_listening(const redlock *client, const struct rl_line *line)
+uint64_t rl_wait_queue_listening(const redlock *client, const struct rl_wait_queue *queue)
 {
-    if (!line)
+    if (!queue)
         return 0;
-    return line->ear ? rl_ear_listening(line->ear) : client->subs.listening;
+    return queue->channel ? rl_channel_listening(queue->channel) : client->subs.listening;
 }
 
-bool rl_line_pending(const redlock *client, const struct rl_line *line)
+bool rl_wait_queue_pending(const redlock *client, const struct rl_wait_queue *queue)
 {
-    return rl_subs_pending(client) || (line && line->ear && line->ear->asked);
+    return rl_subs_pending(client) || (queue && queue->channel && queue->channel->pending);
 }
 
-uint64_t rl_line_queues_at(const redlock *client, const struct rl_kind *kind, uint64_t number)
+uint64_t rl_wait_queue_nodes(const redlock *client, const struct rl_kind *kind, uint64_t number)
 {
     if (kind->queues_at_once)
         return rl_all(client->nodes.n);
     if (rl_kind_queues(kind))
         return client->subs.listening;
-    return rl_line_listening(client, rl_line_by_number(client, number));
+    return rl_wait_queue_listening(client, rl_wait_queue_by_number(client, number));
 }
 
 /* ---- making and putting away ---------------------------------------------------------- */
 
 /* Twice the room, for the names and for the numbers. */
-static int grow(struct rl_lines *lines)
+static int grow(struct rl_wait_queues *queues)
 {
-    size_t size = lines->places ? 2 * lines->places : PLACES_MIN;
-    struct rl_line **place = realloc(lines->place, size * sizeof(*place));
+    size_t size = queues->places ? 2 * queues->places : PLACES_MIN;
+    struct rl_wait_queue **place = realloc(queues->place, size * sizeof(*place));
     if (!place)
         return REDLOCK_ENOMEM;
-    memset(place + lines->places, 0, (size - lines->places) * sizeof(*place));
-    lines->place = place;
-    struct rl_line **bucket = calloc(size, sizeof(*bucket));
+    memset(place + queues->places, 0, (size - queues->places) * sizeof(*place));
+    queues->place = place;
+    struct rl_wait_queue **bucket = calloc(size, sizeof(*bucket));
     if (!bucket)
         return REDLOCK_ENOMEM;
-    struct rl_lines grown = {.bucket = bucket, .buckets = size};
-    for (size_t i = 0; i < lines->places; i++) {
-        struct rl_line *line = place[i];
-        if (!line)
+    struct rl_wait_queues grown = {.bucket = bucket, .buckets = size};
+    for (size_t i = 0; i < queues->places; i++) {
+        struct rl_wait_queue *queue = place[i];
+        if (!queue)
             continue;
-        struct rl_line **at = bucket_of(&grown, &line->target);
-        line->next = *at;
-        *at = line;
+        struct rl_wait_queue **at = bucket_of(&grown, &queue->target);
+        queue->next = *at;
+        *at = queue;
     }
-    free(lines->bucket);
-    lines->bucket = bucket;
-    lines->buckets = lines->places = size;
+    free(queues->bucket);
+    queues->bucket = bucket;
+    queues->buckets = queues->places = size;
     return 0;
 }
 
 /* A new number: what is still said of the old one is not for those who stand here now. */
-static void number(struct rl_lines *lines, struct rl_line *line, size_t place)
+static void number(struct rl_wait_queues *queues, struct rl_wait_queue *queue, size_t place)
 {
-    line->number = (++lines->last_number << PLACE_BITS) | place;
-    line->wakes = line->queued = line->entered = 0;
-    line->heed_ns = 0;
-    rl_backoff_init(&line->heed, RL_RETRY_MIN_MS * RL_NS_PER_MS, RL_PROBE_MS * RL_NS_PER_MS);
-    lines->place[place] = line;
+    queue->number = (++queues->last_number << PLACE_BITS) | place;
+    queue->wakes = queue->queued = queue->entered = 0;
+    queue->hint_ns = 0;
+    rl_backoff_init(&queue->hint_backoff, RL_RETRY_MIN_MS * RL_NS_PER_MS,
+                    RL_PROBE_MS * RL_NS_PER_MS);
+    queues->place[place] = queue;
 }
 
-static struct rl_line *take_spare(struct rl_lines *lines, size_t size)
+static struct rl_wait_queue *take_spare(struct rl_wait_queues *queues, size_t size)
 {
-    struct rl_line *line = lines->spare;
-    if (line)
-        lines->spare = line->next;
+    struct rl_wait_queue *queue = queues->spare;
+    if (queue)
+        queues->spare = queue->next;
     else
-        line = calloc(1, sizeof(*line));
-    if (line && line->bytes_size < size) {
-        char *bytes = realloc(line->bytes, size);
+        queue = calloc(1, sizeof(*queue));
+    if (queue && queue->bytes_size < size) {
+        char *bytes = realloc(queue->bytes, size);
         if (!bytes) {
-            line->next = lines->spare;
-            lines->spare = line;
+            queue->next = queues->spare;
+            queues->spare = queue;
             return NULL;
         }
-        line->bytes = bytes;
-        line->bytes_size = size;
+        queue->bytes = bytes;
+        queue->bytes_size = size;
     }
-    return line;
+    return queue;
 }
 
-static void keep_target(struct rl_line *line, const struct rl_target *target)
+static void keep_target(struct rl_wait_queue *queue, const struct rl_target *target)
 {
-    line->target = *target;
-    line->target.name = memcpy(line->bytes, target->name, target->name_len);
-    line->target.owner = line->bytes + target->name_len;
-    line->target.owner_len = target->kind->channel == RL_CHANNEL_FAIR ? target->owner_len : 0;
-    if (line->target.owner_len > 0)
-        memcpy(line->bytes + target->name_len, target->owner, target->owner_len);
+    queue->target = *target;
+    queue->target.name = memcpy(queue->bytes, target->name, target->name_len);
+    queue->target.owner = queue->bytes + target->name_len;
+    queue->target.owner_len = target->kind->wakeup == RL_WAKEUP_FAIR ? target->owner_len : 0;
+    if (queue->target.owner_len > 0)
+        memcpy(queue->bytes + target->name_len, target->owner, target->owner_len);
 }
 
-static struct rl_line *make(redlock *client, const struct rl_target *target)
+static struct rl_wait_queue *make(redlock *client, const struct rl_target *target)
 {
-    struct rl_lines *lines = &client->lines;
-    if (lines->count == PLACE_MASK || (lines->count == lines->places && grow(lines)))
+    struct rl_wait_queues *queues = &client->wait_queues;
+    if (queues->count == PLACE_MASK || (queues->count == queues->places && grow(queues)))
         return NULL;
-    struct rl_line *line = take_spare(lines, target->name_len + target->owner_len);
-    if (!line)
+    struct rl_wait_queue *queue = take_spare(queues, target->name_len + target->owner_len);
+    if (!queue)
         return NULL;
-    keep_target(line, target);
-    if (!rl_line_give_ear(client, line)) {
-        line->next = lines->spare;
-        lines->spare = line;
+    keep_target(queue, target);
+    if (!rl_wait_queue_subscribe(client, queue)) {
+        queue->next = queues->spare;
+        queues->spare = queue;
         return NULL;
     }
     /* There is one, and near where the last one was put. */
-    size_t place = lines->count;
-    while (lines->place[place])
-        place = (place + 1) & (lines->places - 1);
-    number(lines, line, place);
-    line->first = line->last = NULL;
-    struct rl_line **bucket = bucket_of(lines, target);
-    line->next = *bucket;
-    *bucket = line;
-    lines->count++;
-    return line;
+    size_t place = queues->count;
+    while (queues->place[place])
+        place = (place + 1) & (queues->places - 1);
+    number(queues, queue, place);
+    queue->first = queue->last = NULL;
+    struct rl_wait_queue **bucket = bucket_of(queues, target);
+    queue->next = *bucket;
+    *bucket = queue;
+    queues->count++;
+    return queue;
 }
 
-static void put_away(redlock *client, struct rl_line *line, int64_t now_ns)
+static void put_away(redlock *client, struct rl_wait_queue *queue, int64_t now_ns)
 {
-    struct rl_lines *lines = &client->lines;
-    struct rl_line **at = bucket_of(lines, &line->target);
-    assert(!line->first);
-    while (*at != line)
+    struct rl_wait_queues *queues = &client->wait_queues;
+    struct rl_wait_queue **at = bucket_of(queues, &queue->target);
+    assert(!queue->first);
+    while (*at != queue)
         at = &(*at)->next;
-    *at = line->next;
-    lines->place[line->number & PLACE_MASK] = NULL;
-    lines->count--;
-    rl_line_take_ear(client, line, now_ns);
-    line->next = lines->spare;
-    lines->spare = line;
-    lines->left_ns = now_ns;
+    *at = queue->next;
+    queues->place[queue->number & PLACE_MASK] = NULL;
+    queues->count--;
+    rl_wait_queue_unsubscribe(client, queue, now_ns);
+    queue->next = queues->spare;
+    queues->spare = queue;
+    queues->left_ns = now_ns;
 }
 
-void rl_lines_free(redlock *client)
+void rl_wait_queues_free(redlock *client)
 {
-    struct rl_lines *lines = &client->lines;
-    for (size_t i = 0; i < lines->places; i++) {
-        struct rl_line *line = lines->place[i];
-        if (!line)
+    struct rl_wait_queues *queues = &client->wait_queues;
+    for (size_t i = 0; i < queues->places; i++) {
+        struct rl_wait_queue *queue = queues->place[i];
+        if (!queue)
             continue;
-        line->next = lines->spare;
-        lines->spare = line;
+        queue->next = queues->spare;
+        queues->spare = queue;
     }
-    while (lines->spare) {
-        struct rl_line *line = lines->spare;
-        lines->spare = line->next;
-        free(line->bytes);
-        free(line);
+    while (queues->spare) {
+        struct rl_wait_queue *queue = queues->spare;
+        queues->spare = queue->next;
+        free(queue->bytes);
+        free(queue);
     }
-    for (unsigned i = 0; i < RL_DEPARTED; i++)
-        free(lines->departed[i].bytes);
-    free(lines->bucket);
-    free(lines->place);
-    *lines = (struct rl_lines){0};
+    for (unsigned i = 0; i < RL_PENDING_LEAVES; i++)
+        free(queues->pending_leave[i].bytes);
+    free(queues->bucket);
+    free(queues->place);
+    *queues = (struct rl_wait_queues){0};
 }
 
 /* ---- standing in it ------------------------------------------------------------------- */
 
-int rl_line_join(redlock *client, struct rl_waiter *waiter, const struct rl_target *target,
-                 int64_t now_ns)
+int rl_wait_queue_join(redlock *client, struct rl_waiter *waiter,
+                       const struct rl_target *target, int64_t now_ns)
 {
-    assert(!waiter->line);
-    struct rl_line *line = rl_line_find(client, target);
-    if (!line) {
-        line = make(client, target);
-        if (!line)
+    assert(!waiter->queue);
+    struct rl_wait_queue *queue = rl_wait_queue_find(client, target);
+    if (!queue) {
+        queue = make(client, target);
+        if (!queue)
             return REDLOCK_ENOMEM;
-        rl_subs_want(client, now_ns);
-        if (line->ear)
-            rl_subs_tune(client, line->ear, now_ns);
+        rl_subs_start(client, now_ns);
+        if (queue->channel)
+            rl_subs_sync(client, queue->channel, now_ns);
     }
-    waiter->line = line;
+    waiter->queue = queue;
     waiter->next = NULL;
-    waiter->prev = line->last;
-    if (line->last)
-        line->last->next = waiter;
+    waiter->prev = queue->last;
+    if (queue->last)
+        queue->last->next = waiter;
     else
-        line->first = waiter;
-    line->last = waiter;
-    client->lines.waiting++;
+        queue->first = waiter;
+    queue->last = waiter;
+    client->wait_queues.waiting++;
     return 0;
 }
 
@@ -252,57 +254,58 @@ int rl_line_join(redlock *client, struct rl_waiter *waiter, const struct rl_targ
  * gives up passes it on, who has won lets that run out, since the next one would be woken for
  * nothing. Who waits for several names may still be queued for others of them; and where all
  * were told, nothing has changed. */
-static void leave_queues(redlock *client, const struct rl_line *line, bool won, int64_t now_ns)
+static void leave_queues(redlock *client, const struct rl_wait_queue *queue, bool won,
+                         int64_t now_ns)
 {
-    uint64_t woken = line->ear ? 0 : line->wakes;
-    uint64_t nodes = won ? line->entered : line->entered | woken;
-    if (won && !line->target.kind->several)
+    uint64_t woken = queue->channel ? 0 : queue->wakes;
+    uint64_t nodes = won ? queue->entered : queue->entered | woken;
+    if (won && !queue->target.kind->several)
         nodes &= ~woken;
     if (nodes)
-        rl_line_depart(client, &line->target, line->number, nodes, now_ns);
+        rl_wait_queue_leave_nodes(client, &queue->target, queue->number, nodes, now_ns);
 }
 
-void rl_line_leave(redlock *client, struct rl_waiter *waiter, bool won, int64_t now_ns)
+void rl_wait_queue_leave(redlock *client, struct rl_waiter *waiter, bool won, int64_t now_ns)
 {
-    struct rl_line *line = waiter->line;
-    if (!line)
+    struct rl_wait_queue *queue = waiter->queue;
+    if (!queue)
         return;
-    bool was_first = line->first == waiter;
+    bool was_first = queue->first == waiter;
     if (waiter->prev)
         waiter->prev->next = waiter->next;
     else
-        line->first = waiter->next;
+        queue->first = waiter->next;
     if (waiter->next)
         waiter->next->prev = waiter->prev;
     else
-        line->last = waiter->prev;
-    waiter->line = NULL;
-    client->lines.waiting--;
-    if (!line->first) {
-        leave_queues(client, line, won, now_ns);
-        put_away(client, line, now_ns);
+        queue->last = waiter->prev;
+    waiter->queue = NULL;
+    client->wait_queues.waiting--;
+    if (!queue->first) {
+        leave_queues(client, queue, won, now_ns);
+        put_away(client, queue, now_ns);
     } else if (was_first) {
         if (won) {
-            leave_queues(client, line, true, now_ns);
-            number(&client->lines, line, line->number & PLACE_MASK);
+            leave_queues(client, queue, true, now_ns);
+            number(&client->wait_queues, queue, queue->number & PLACE_MASK);
         }
-        line->first->turn(line->first, RL_TURN_FIRST, now_ns);
+        queue->first->turn(queue->first, RL_TURN_FIRST, now_ns);
     }
 }
 
-void rl_line_answered(redlock *client, uint64_t number, unsigned node, enum rl_queued queued,
-                      int64_t now_ns)
+void rl_wait_queue_on_reply(redlock *client, uint64_t number, unsigned node,
+                            enum rl_queued queued, int64_t now_ns)
 {
-    struct rl_line *line = rl_line_by_number(client, number);
-    if (!line)
+    struct rl_wait_queue *queue = rl_wait_queue_by_number(client, number);
+    if (!queue)
         return;
     uint64_t bit = rl_bit(node);
     /* Where we were woken by name meanwhile, that took us out: its word has been quicker. */
-    if (queued == RL_QUEUED && (line->ear || !(line->wakes & bit)))
-        line->queued |= bit;
+    if (queued == RL_QUEUED && (queue->channel || !(queue->wakes & bit)))
+        queue->queued |= bit;
     else if (queued != RL_WAS_QUEUED)
-        line->queued &= ~bit;
-    line->entered = queued == RL_NOT_QUEUED ? line->entered & ~bit : line->entered | bit;
+        queue->queued &= ~bit;
+    queue->entered = queued == RL_NOT_QUEUED ? queue->entered & ~bit : queue->entered | bit;
     if (queued == RL_NOT_QUEUED || queued == RL_MAYBE_QUEUED)
-        line->first->turn(line->first, RL_TURN_MISSED, now_ns);
+        queue->first->turn(queue->first, RL_TURN_MISSED, now_ns);
 }

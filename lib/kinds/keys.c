@@ -74,12 +74,12 @@ size_t rl_key_text(char letter, const struct rl_target *target, char ret_text[RL
 size_t rl_key_channel(const struct rl_target *target, char ret_text[RL_KEY_MAX])
 {
     static const char letters[] = {
-        [RL_CHANNEL_LOCK] = 'c',
-        [RL_CHANNEL_FAIR] = 'f',
-        [RL_CHANNEL_RW] = 'C',
+        [RL_WAKEUP_LOCK] = 'c',
+        [RL_WAKEUP_FAIR] = 'f',
+        [RL_WAKEUP_RW] = 'C',
     };
     assert(!rl_kind_queues(target->kind));
-    return rl_key_text(letters[target->kind->channel], target, ret_text);
+    return rl_key_text(letters[target->kind->wakeup], target, ret_text);
 }
 
 size_t rl_waiter_text(const char *uuid, uint64_t number, char ret_text[RL_WAITER_MAX])

@@ -30,7 +30,7 @@
 size_t rl_key_text(char letter, const struct rl_target *target, char ret_text[RL_KEY_MAX]);
 
 /* The channel on which who waits for it hears of releases; of kinds that have one (not
- * RL_CHANNEL_CLIENT). Returns the length. */
+ * RL_WAKEUP_CLIENT). Returns the length. */
 size_t rl_key_channel(const struct rl_target *target, char ret_text[RL_KEY_MAX]);
 
 /* What a master knows a waiter of a client by: the client's id and a number. Returns the

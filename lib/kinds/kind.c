@@ -19,7 +19,7 @@ static const struct rl_kind kinds[RL_ROWS] = {
         {
             .name = "plain",
             .shown = "plain lock",
-            .channel = RL_CHANNEL_CLIENT,
+            .wakeup = RL_WAKEUP_CLIENT,
             .script =
                 {
                     [RL_ACQUIRE] = SCRIPT(plain_acquire, "n", "tT"),
@@ -34,7 +34,7 @@ static const struct rl_kind kinds[RL_ROWS] = {
         {
             .name = "reentrant",
             .shown = "reentrant lock",
-            .channel = RL_CHANNEL_LOCK,
+            .wakeup = RL_WAKEUP_LOCK,
             .script =
                 {
                     [RL_ACQUIRE] = SCRIPT(reentrant_acquire, "nh", "otT"),
@@ -50,7 +50,7 @@ static const struct rl_kind kinds[RL_ROWS] = {
             .name = "fair",
             .shown = "fair lock",
             .max_nodes = 1,
-            .channel = RL_CHANNEL_FAIR,
+            .wakeup = RL_WAKEUP_FAIR,
             .queues_at_once = true,
             .script =
                 {
@@ -68,7 +68,7 @@ static const struct rl_kind kinds[RL_ROWS] = {
         {
             .name = "several",
             .shown = "plain lock on several names",
-            .channel = RL_CHANNEL_CLIENT,
+            .wakeup = RL_WAKEUP_CLIENT,
             .several = true,
             .script =
                 {
@@ -87,7 +87,7 @@ static const struct rl_kind kinds[RL_ROWS] = {
             .name = "read",
             .shown = "read lock",
             .max_ttl_ms = RL_SHARED_TTL_MAX_MS,
-            .channel = RL_CHANNEL_RW,
+            .wakeup = RL_WAKEUP_RW,
             .script =
                 {
                     [RL_ACQUIRE] = SCRIPT(read_acquire, "nbmR", "otTw"),
@@ -102,7 +102,7 @@ static const struct rl_kind kinds[RL_ROWS] = {
         {
             .name = "write",
             .shown = "write lock",
-            .channel = RL_CHANNEL_RW,
+            .wakeup = RL_WAKEUP_RW,
             .script =
                 {
                     [RL_ACQUIRE] = SCRIPT(write_acquire, "nbmR", "otTwm"),
@@ -117,7 +117,7 @@ static const struct rl_kind kinds[RL_ROWS] = {
         {
             .name = "qread",
             .shown = "read lock",
-            .channel = RL_CHANNEL_RW,
+            .wakeup = RL_WAKEUP_RW,
             .script =
                 {
                     [RL_ACQUIRE] = SCRIPT(qread_acquire, "nm", "otT"),
@@ -131,7 +131,7 @@ static const struct rl_kind kinds[RL_ROWS] = {
         {
             .name = "qwrite",
             .shown = "write lock",
-            .channel = RL_CHANNEL_RW,
+            .wakeup = RL_WAKEUP_RW,
             .script =
                 {
                     [RL_ACQUIRE] = SCRIPT(qwrite_acquire, "nmR", "otTwm"),

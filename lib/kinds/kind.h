@@ -52,11 +52,11 @@ struct rl_script {
 #define RL_KEPT_PREFIX "redlock:next:"
 
 /* Where a release is heard of. */
-enum rl_channel {
-    RL_CHANNEL_CLIENT, /* each client has one: the queue on the master says whom to wake */
-    RL_CHANNEL_LOCK,   /* each name has one */
-    RL_CHANNEL_FAIR,   /* each name and owner */
-    RL_CHANNEL_RW      /* each name, for readers and writers */
+enum rl_wakeup {
+    RL_WAKEUP_CLIENT, /* each client has one: the queue on the master says whom to wake */
+    RL_WAKEUP_LOCK,   /* each name has one */
+    RL_WAKEUP_FAIR,   /* each name and owner */
+    RL_WAKEUP_RW      /* each name, for readers and writers */
 };
 
 /* The rows of the table. The first ones are what users know (enum redlock_kind), on one master
@@ -79,7 +79,7 @@ struct rl_kind {
     const char *shown;  /* for people: "reentrant lock" */
     unsigned max_nodes; /* 0: any number */
     int64_t max_ttl_ms; /* 0: as the client's */
-    enum rl_channel channel;
+    enum rl_wakeup wakeup;
     bool queues_at_once; /* who may wait is queued by its first round, heard or not */
     bool several;        /* its name is several, packed (name_set.h) */
     struct rl_script script[RL_VERBS];
@@ -88,13 +88,13 @@ struct rl_kind {
 /* Are those who wait in a queue of this library's, and woken by their names? */
 static inline bool rl_kind_queues(const struct rl_kind *kind)
 {
-    return kind->channel == RL_CHANNEL_CLIENT;
+    return kind->wakeup == RL_WAKEUP_CLIENT;
 }
 
 /* Is whoever waits told of every release, without being in a queue for it? */
 static inline bool rl_kind_broadcasts(const struct rl_kind *kind)
 {
-    return kind->channel == RL_CHANNEL_LOCK || kind->channel == RL_CHANNEL_RW;
+    return kind->wakeup == RL_WAKEUP_LOCK || kind->wakeup == RL_WAKEUP_RW;
 }
 
 /* Does it ask who has it, or only whether a token does? */

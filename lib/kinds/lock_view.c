@@ -179,21 +179,21 @@ static const redlock_holder *find(const redlock_view *view, const redlock_holder
 static bool agree_on(redlock_description *all, const redlock_holder *holder)
 {
     redlock_view *majority = &all->majority;
-    struct rl_numbers counts = {0}, ttls = {0};
+    struct rl_quorum_values counts = {0}, ttls = {0};
     for (unsigned i = 0; i < all->nodes; i++) {
         const redlock_holder *same = find(&all->node[i].view, holder);
         if (!all->node[i].answered || !same)
             continue;
-        rl_numbers_add(&counts, same->count);
-        rl_numbers_add(&ttls, same->ttl_ms);
+        rl_quorum_value_add(&counts, same->count);
+        rl_quorum_value_add(&ttls, same->ttl_ms);
     }
     if (counts.count < all->needed)
         return false;
     if (majority->shown < REDLOCK_HOLDERS_SHOWN) {
         redlock_holder *added = &majority->holder[majority->shown++];
         *added = *holder;
-        added->count = (unsigned)rl_numbers_reached(&counts, all->needed);
-        added->ttl_ms = rl_numbers_reached(&ttls, all->needed);
+        added->count = (unsigned)rl_quorum_value_reached(&counts, all->needed);
+        added->ttl_ms = rl_quorum_value_reached(&ttls, all->needed);
     }
     return true;
 }
@@ -244,10 +244,10 @@ static int agree_on_form(const redlock_description *all)
     return REDLOCK_FORM_UNKNOWN;
 }
 
-void rl_view_agree(redlock_description *all)
+void rl_view_merge_majority(redlock_description *all)
 {
     redlock_view *majority = &all->majority;
-    struct rl_numbers ttls = {0}, waiting = {0}, writer = {0}, holders = {0};
+    struct rl_quorum_values ttls = {0}, waiting = {0}, writer = {0}, holders = {0};
     bool cut = false;
     *majority = (redlock_view){.form = REDLOCK_FORM_UNKNOWN};
     all->answered = 0;
@@ -256,10 +256,10 @@ void rl_view_agree(redlock_description *all)
         if (!all->node[i].answered)
             continue;
         all->answered++;
-        rl_numbers_add(&ttls, view->form == REDLOCK_FORM_FREE ? 0 : view->ttl_ms);
-        rl_numbers_add(&waiting, view->waiting);
-        rl_numbers_add(&writer, view->writer_ms);
-        rl_numbers_add(&holders, view->holders);
+        rl_quorum_value_add(&ttls, view->form == REDLOCK_FORM_FREE ? 0 : view->ttl_ms);
+        rl_quorum_value_add(&waiting, view->waiting);
+        rl_quorum_value_add(&writer, view->writer_ms);
+        rl_quorum_value_add(&holders, view->holders);
         cut = cut || view->holders > view->shown;
         if (view->form == REDLOCK_FORM_DATA)
             memcpy(majority->data, view->data, sizeof(majority->data));
@@ -270,10 +270,10 @@ void rl_view_agree(redlock_description *all)
         majority->form = form;
     if (form != REDLOCK_FORM_DATA)
         majority->data[0] = '\0';
-    unsigned most = (unsigned)rl_numbers_reached(&holders, all->needed);
+    unsigned most = (unsigned)rl_quorum_value_reached(&holders, all->needed);
     if (cut && most > majority->holders)
         majority->holders = most;
-    majority->ttl_ms = rl_numbers_reached(&ttls, all->needed);
-    majority->waiting = (unsigned)rl_numbers_reached(&waiting, all->needed);
-    majority->writer_ms = rl_numbers_reached(&writer, all->needed);
+    majority->ttl_ms = rl_quorum_value_reached(&ttls, all->needed);
+    majority->waiting = (unsigned)rl_quorum_value_reached(&waiting, all->needed);
+    majority->writer_ms = rl_quorum_value_reached(&writer, all->needed);
 }

@@ -18,6 +18,6 @@ unsigned rl_view_holds(const redlock_view *view, const void *owner, size_t owner
                        int64_t *ret_ttl_ms);
 
 /* `majority`, from what is in `node`. */
-void rl_view_agree(redlock_description *description);
+void rl_view_merge_majority(redlock_description *description);
 
 #endif

@@ -70,11 +70,11 @@ static bool grow_fifo(struct rl_wire *wire)
 {
     if (wire->fifo_size >= RL_FIFO_MAX)
         return false;
-    struct rl_waiting *fifo = calloc(2 * (size_t)wire->fifo_size, sizeof(*fifo));
+    struct rl_inflight *fifo = calloc(2 * (size_t)wire->fifo_size, sizeof(*fifo));
     if (!fifo)
         return false;
     for (unsigned i = 0; i < wire->fifo_count; i++)
-        fifo[i] = *rl_wire_waiting(wire, i);
+        fifo[i] = *rl_wire_inflight(wire, i);
     free(wire->fifo);
     wire->fifo = fifo;
     wire->fifo_first = 0;
@@ -95,21 +95,21 @@ bool rl_wire_room(struct rl_wire *wire, size_t len, bool may_grow)
 }
 
 void rl_wire_put(struct rl_wire *wire, const void *bytes, size_t len,
-                 const struct rl_waiting *waiting)
+                 const struct rl_inflight *inflight)
 {
     assert(len > 0 && len <= wire->out_size - wire->out_end);
     assert(wire->fifo_count < wire->fifo_size);
     memcpy(wire->out + wire->out_end, bytes, len);
     wire->out_end += len;
     wire->fifo_count++;
-    *rl_wire_waiting(wire, wire->fifo_count - 1) = *waiting;
+    *rl_wire_inflight(wire, wire->fifo_count - 1) = *inflight;
 }
 
 void rl_wire_put_login(struct rl_wire *wire, const void *bytes, size_t len,
-                       const struct rl_waiting *waiting)
+                       const struct rl_inflight *inflight)
 {
     assert(wire->out_end == 0);
-    rl_wire_put(wire, bytes, len, waiting);
+    rl_wire_put(wire, bytes, len, inflight);
     wire->secret_len = len;
 }
 
@@ -147,7 +147,7 @@ bool rl_wire_flush(struct rl_wire *wire)
 /* The next reply, as long as what it answers allows: 1, 0 or -1, as rl_reader_next(). */
 static int next_reply(struct rl_wire *wire, const struct rl_reply **ret_reply)
 {
-    const struct rl_waiting *oldest = rl_wire_oldest(wire);
+    const struct rl_inflight *oldest = rl_wire_oldest(wire);
     bool info = oldest && oldest->ask == RL_ASK_INFO;
     rl_reader_allow(wire->reader, info ? RL_REPLY_INFO_MAX : RL_REPLY_MAX);
     return rl_reader_next(wire->reader, ret_reply);
@@ -173,7 +173,7 @@ bool rl_wire_read(struct rl_wire *wire, struct rl_clock *clock, rl_take_fn *take
         if (more < 0)
             return false;
         /* A short read has mostly read all. Silence is judged when there is nothing more. */
-        const struct rl_waiting *oldest = rl_wire_oldest(wire);
+        const struct rl_inflight *oldest = rl_wire_oldest(wire);
         if ((size_t)got < sizeof(bytes) && !(oldest && now_ns >= oldest->deadline_ns))
             return true;
         budget -= (size_t)got < budget ? (size_t)got : budget;
@@ -181,7 +181,7 @@ bool rl_wire_read(struct rl_wire *wire, struct rl_clock *clock, rl_take_fn *take
     return true;
 }
 
-struct rl_waiting *rl_wire_waiting(struct rl_wire *wire, unsigned i)
+struct rl_inflight *rl_wire_inflight(struct rl_wire *wire, unsigned i)
 {
     assert(i < wire->fifo_count);
     return &wire->fifo[(wire->fifo_first + i) & (wire->fifo_size - 1)];

@@ -11,7 +11,7 @@
 
 struct rl_lease;
 struct rl_clock;
-struct rl_ear;
+struct rl_channel;
 
 /* What a reply is for: a verb of a lock, or a step of the node's own. */
 enum rl_ask {
@@ -28,10 +28,10 @@ enum rl_ask {
     RL_ASK_UNSUBSCRIBE
 };
 
-struct rl_waiting {
+struct rl_inflight {
     union {
-        struct rl_lease *lease; /* RL_ASK_VERB */
-        struct rl_ear *ear;     /* RL_ASK_(UN)SUBSCRIBE; NULL: the client's own channel */
+        struct rl_lease *lease;     /* RL_ASK_VERB */
+        struct rl_channel *channel; /* RL_ASK_(UN)SUBSCRIBE; NULL: the client's own channel */
     };
     char nonce[RL_NONCE_LEN]; /* RL_ASK_VERB: what the reply must begin with; TEACH, RECALL */
     int64_t deadline_ns;      /* past it, the node is not answering */
@@ -48,7 +48,7 @@ struct rl_wire {
     struct rl_reader *reader;
     char *out; /* out_start .. out_end is not sent yet */
     size_t out_start, out_end, out_size;
-    struct rl_waiting *fifo; /* a ring; fifo_size is a power of 2 */
+    struct rl_inflight *fifo; /* a ring; fifo_size is a power of 2 */
     unsigned fifo_first, fifo_count, fifo_size;
     size_t secret_len;             /* `out` begins with a login, or what is left of one */
     int64_t heard_ns;              /* when bytes came last */
@@ -71,12 +71,12 @@ bool rl_wire_room(struct rl_wire *wire, size_t len, bool may_grow);
 
 /* Queue a request there is room for. */
 void rl_wire_put(struct rl_wire *wire, const void *bytes, size_t len,
-                 const struct rl_waiting *waiting);
+                 const struct rl_inflight *inflight);
 
 /* The same, of a login: the first request, and the only one until it is answered. It is
  * overwritten once the kernel has it. */
 void rl_wire_put_login(struct rl_wire *wire, const void *bytes, size_t len,
-                       const struct rl_waiting *waiting);
+                       const struct rl_inflight *inflight);
 
 /* The connection is gone: overwrite its login, and what of it was kept to be masked. */
 void rl_wire_forget_login(struct rl_wire *wire);
@@ -93,10 +93,10 @@ typedef bool rl_take_fn(void *context, const struct rl_reply *reply, int64_t now
 bool rl_wire_read(struct rl_wire *wire, struct rl_clock *clock, rl_take_fn *take,
                   void *context);
 
-struct rl_waiting *rl_wire_waiting(struct rl_wire *wire, unsigned i); /* 0: the oldest */
+struct rl_inflight *rl_wire_inflight(struct rl_wire *wire, unsigned i); /* 0: the oldest */
 
 /* The oldest awaited reply; NULL: none. Asked for in every turn. Then drop it. */
-static inline struct rl_waiting *rl_wire_oldest(struct rl_wire *wire)
+static inline struct rl_inflight *rl_wire_oldest(struct rl_wire *wire)
 {
     return wire->fifo_count > 0 ? &wire->fifo[wire->fifo_first] : NULL;
 }

@@ -145,7 +145,7 @@ void rl_link_note(struct rl_link *link, const char *where, const char *what)
     char shown[RL_LINK_WHERE_MAX];
     size_t used = strlen(link->text);
 
-    rl_printable(shown, sizeof(shown), where, strlen(where));
+    rl_text_escape(shown, sizeof(shown), where, strlen(where));
     snprintf(link->text + used, sizeof(link->text) - used, "%s%s: %s", used > 0 ? "; " : "",
              shown, what);
 }

@@ -239,7 +239,7 @@ void rl_error_text(const struct rl_reply *reply, const struct rl_mask *mask, cha
     assert(reply->type == RL_REPLY_ERROR && part->kept <= sizeof(text));
     memcpy(text, reply->text + part->start, part->kept);
     size_t len = rl_mask_text(mask, text, part->kept, part->kept < part->len);
-    rl_printable(ret_text, size, text, len);
+    rl_text_escape(ret_text, size, text, len);
 }
 
 void rl_unasked_text(const struct rl_reply *reply, const struct rl_mask *mask, char *ret_text,

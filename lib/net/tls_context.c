@@ -27,7 +27,7 @@ static bool refuse(const struct why *why, const char *setting, const char *path,
 {
     char shown[128];
 
-    rl_printable(shown, sizeof(shown), path, strlen(path));
+    rl_text_escape(shown, sizeof(shown), path, strlen(path));
     snprintf(why->text, why->size, "%s %s: %s", setting, shown, what);
     return false;
 }

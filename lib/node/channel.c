@@ -11,117 +11,121 @@
 
 #define SIZE_MIN 16
 
-struct rl_ear *rl_ear_find(const struct rl_ears *ears, const void *text, size_t len)
+struct rl_channel *rl_channel_find(const struct rl_channels *channels, const void *text,
+                                   size_t len)
 {
-    if (ears->count == 0)
+    if (channels->count == 0)
         return NULL;
     uint64_t hash = rl_hash(text, len);
-    for (struct rl_ear *ear = ears->bucket[hash & (ears->size - 1)]; ear; ear = ear->next) {
-        if (ear->hash == hash && ear->len == len && memcmp(ear->text, text, len) == 0)
-            return ear;
+    for (struct rl_channel *channel = channels->bucket[hash & (channels->size - 1)]; channel;
+         channel = channel->next) {
+        if (channel->hash == hash && channel->len == len &&
+            memcmp(channel->text, text, len) == 0)
+            return channel;
     }
     return NULL;
 }
 
-static void put_in_bucket(struct rl_ear **bucket, size_t size, struct rl_ear *ear)
+static void put_in_bucket(struct rl_channel **bucket, size_t size, struct rl_channel *channel)
 {
-    struct rl_ear **at = &bucket[ear->hash & (size - 1)];
-    ear->next = *at;
-    *at = ear;
+    struct rl_channel **at = &bucket[channel->hash & (size - 1)];
+    channel->next = *at;
+    *at = channel;
 }
 
 /* Room for one more. */
-static bool grow(struct rl_ears *ears)
+static bool grow(struct rl_channels *channels)
 {
-    if (ears->count < ears->size)
+    if (channels->count < channels->size)
         return true;
-    size_t size = ears->size ? 2 * ears->size : SIZE_MIN;
-    struct rl_ear **all = realloc(ears->all, size * sizeof(struct rl_ear *));
+    size_t size = channels->size ? 2 * channels->size : SIZE_MIN;
+    struct rl_channel **all = realloc(channels->all, size * sizeof(struct rl_channel *));
     if (!all)
         return false;
-    ears->all = all;
-    struct rl_ear **bucket = calloc(size, sizeof(struct rl_ear *));
+    channels->all = all;
+    struct rl_channel **bucket = calloc(size, sizeof(struct rl_channel *));
     if (!bucket)
         return false;
-    for (size_t i = 0; i < ears->count; i++)
+    for (size_t i = 0; i < channels->count; i++)
         put_in_bucket(bucket, size, all[i]);
-    free(ears->bucket);
-    ears->bucket = bucket;
-    ears->size = size;
+    free(channels->bucket);
+    channels->bucket = bucket;
+    channels->size = size;
     return true;
 }
 
-static struct rl_ear *make(struct rl_ears *ears, const void *text, size_t len)
+static struct rl_channel *make(struct rl_channels *channels, const void *text, size_t len)
 {
-    struct rl_ear *ear = grow(ears) ? calloc(1, sizeof(*ear) + len) : NULL;
-    if (!ear)
+    struct rl_channel *channel = grow(channels) ? calloc(1, sizeof(*channel) + len) : NULL;
+    if (!channel)
         return NULL;
-    ear->hash = rl_hash(text, len);
-    ear->len = len;
-    memcpy(ear->text, text, len);
-    put_in_bucket(ears->bucket, ears->size, ear);
-    ear->place = ears->count;
-    ears->all[ears->count++] = ear;
-    return ear;
+    channel->hash = rl_hash(text, len);
+    channel->len = len;
+    memcpy(channel->text, text, len);
+    put_in_bucket(channels->bucket, channels->size, channel);
+    channel->place = channels->count;
+    channels->all[channels->count++] = channel;
+    return channel;
 }
 
-struct rl_ear *rl_ear_take(struct rl_ears *ears, const void *text, size_t len)
+struct rl_channel *rl_channel_ref(struct rl_channels *channels, const void *text, size_t len)
 {
-    struct rl_ear *ear = rl_ear_find(ears, text, len);
-    if (!ear)
-        ear = make(ears, text, len);
-    if (ear && ear->users++ == 0)
-        ears->used++;
-    return ear;
+    struct rl_channel *channel = rl_channel_find(channels, text, len);
+    if (!channel)
+        channel = make(channels, text, len);
+    if (channel && channel->users++ == 0)
+        channels->used++;
+    return channel;
 }
 
-void rl_ear_drop(struct rl_ears *ears, struct rl_ear *ear)
+void rl_channel_unref(struct rl_channels *channels, struct rl_channel *channel)
 {
-    assert(ear->users > 0);
-    if (--ear->users == 0)
-        ears->used--;
+    assert(channel->users > 0);
+    if (--channel->users == 0)
+        channels->used--;
 }
 
-void rl_ear_settle(struct rl_ears *ears, struct rl_ear *ear)
+void rl_channel_free_if_idle(struct rl_channels *channels, struct rl_channel *channel)
 {
-    if (ear->users > 0 || ear->asked || ear->heard)
+    if (channel->users > 0 || channel->pending || channel->confirmed)
         return;
-    struct rl_ear **at = &ears->bucket[ear->hash & (ears->size - 1)];
-    while (*at != ear)
+    struct rl_channel **at = &channels->bucket[channel->hash & (channels->size - 1)];
+    while (*at != channel)
         at = &(*at)->next;
-    *at = ear->next;
-    struct rl_ear *last = ears->all[--ears->count];
-    ears->all[ear->place] = last;
-    last->place = ear->place;
-    free(ear);
+    *at = channel->next;
+    struct rl_channel *last = channels->all[--channels->count];
+    channels->all[channel->place] = last;
+    last->place = channel->place;
+    free(channel);
 }
 
-enum rl_ear_wish rl_ear_wish(const struct rl_ear *ear, uint64_t node_bit)
+enum rl_channel_next_request rl_channel_next_request(const struct rl_channel *channel,
+                                                     uint64_t node_bit)
 {
-    if ((ear->asked | ear->denied) & node_bit)
-        return RL_EAR_NONE;
-    if (ear->users > 0)
-        return ear->heard & node_bit ? RL_EAR_NONE : RL_EAR_BEGIN;
-    return ear->heard & node_bit ? RL_EAR_END : RL_EAR_NONE;
+    if ((channel->pending | channel->denied) & node_bit)
+        return RL_CHANNEL_NONE;
+    if (channel->users > 0)
+        return channel->confirmed & node_bit ? RL_CHANNEL_NONE : RL_CHANNEL_SUBSCRIBE;
+    return channel->confirmed & node_bit ? RL_CHANNEL_UNSUBSCRIBE : RL_CHANNEL_NONE;
 }
 
-void rl_ears_forget(struct rl_ears *ears, uint64_t node_bit)
+void rl_channels_forget(struct rl_channels *channels, uint64_t node_bit)
 {
     /* From the last: who is settled leaves its place to one that has been seen. */
-    for (size_t i = ears->count; i > 0; i--) {
-        struct rl_ear *ear = ears->all[i - 1];
-        ear->asked &= ~node_bit;
-        ear->heard &= ~node_bit;
-        ear->denied &= ~node_bit;
-        rl_ear_settle(ears, ear);
+    for (size_t i = channels->count; i > 0; i--) {
+        struct rl_channel *channel = channels->all[i - 1];
+        channel->pending &= ~node_bit;
+        channel->confirmed &= ~node_bit;
+        channel->denied &= ~node_bit;
+        rl_channel_free_if_idle(channels, channel);
     }
 }
 
-void rl_ears_free(struct rl_ears *ears)
+void rl_channels_free(struct rl_channels *channels)
 {
-    for (size_t i = 0; i < ears->count; i++)
-        free(ears->all[i]);
-    free(ears->all);
-    free(ears->bucket);
-    *ears = (struct rl_ears){0};
+    for (size_t i = 0; i < channels->count; i++)
+        free(channels->all[i]);
+    free(channels->all);
+    free(channels->bucket);
+    *channels = (struct rl_channels){0};
 }

@@ -22,7 +22,7 @@ int rl_node_init(struct rl_node *node, unsigned index, const struct rl_node_conf
         .index = index,
         .config = config,
         .settings = settings,
-        .twin = -1,
+        .duplicate_of = -1,
         .ask_info_ns = INT64_MAX,
         .info = {.uptime_s = -1},
         .why = "not connected yet",
@@ -116,9 +116,9 @@ static void drain(struct rl_node *node, int64_t now_ns)
     node->ask_info_ns = INT64_MAX;
     node->retry.at_ns = now_ns;
     for (unsigned i = 0; i < slot->wire.fifo_count; i++) {
-        const struct rl_waiting *waiting = rl_wire_waiting(&slot->wire, i);
-        if (waiting->ask == RL_ASK_VERB)
-            node->settings->events->drains(node->settings->owner, node, slot->index, waiting,
+        const struct rl_inflight *inflight = rl_wire_inflight(&slot->wire, i);
+        if (inflight->ask == RL_ASK_VERB)
+            node->settings->events->drains(node->settings->owner, node, slot->index, inflight,
                                            now_ns);
     }
 }
@@ -128,7 +128,7 @@ static void drain(struct rl_node *node, int64_t now_ns)
  * is not to be connected to again and again. */
 static int64_t drain_ns(struct rl_node *node)
 {
-    const struct rl_waiting *oldest = rl_wire_oldest(rl_node_wire(node));
+    const struct rl_inflight *oldest = rl_wire_oldest(rl_node_wire(node));
     int64_t limit_ns = node->settings->stall_limit_ns;
     if (node->mode != RL_UP || !oldest)
         return INT64_MAX;
@@ -170,7 +170,7 @@ static void take_back(struct rl_node *node, int64_t now_ns)
 {
     struct rl_slot *slot = &node->slot[node->active];
     rl_link_close(slot->wire.link);
-    rl_node_tell_lost(slot, now_ns);
+    rl_node_report_lost(slot, now_ns);
     node->active = 1 - node->active;
     node->draining = false;
     node->why[0] = '\0';
@@ -268,11 +268,11 @@ size_t rl_node_mask(struct rl_node *node, char *bytes, size_t len)
     return rl_mask_data(&rl_node_wire(node)->mask, bytes, len);
 }
 
-bool rl_node_owes_note(struct rl_node *node)
+bool rl_node_has_oneway_pending(struct rl_node *node)
 {
     struct rl_wire *wire = rl_node_wire(node);
     for (unsigned i = 0; i < wire->fifo_count; i++) {
-        if (rl_wire_waiting(wire, i)->ask == RL_ASK_NOTE)
+        if (rl_wire_inflight(wire, i)->ask == RL_ASK_NOTE)
             return true;
     }
     return false;

@@ -30,7 +30,7 @@ enum rl_fitness { RL_FIT, RL_GUARDED, RL_UNFIT };
 struct rl_node;
 
 /* A script's answer, judged. */
-struct rl_judged {
+struct rl_vote_reply {
     enum rl_vote vote;
     struct rl_answer answer; /* YES, NO */
     const char *holder;      /* with_holder */
@@ -43,23 +43,23 @@ struct rl_judged {
 /* What a node tells its owner. */
 struct rl_node_events {
     void (*answered)(void *owner, struct rl_node *node, unsigned slot,
-                     const struct rl_waiting *waiting, const struct rl_judged *judged,
+                     const struct rl_inflight *inflight, const struct rl_vote_reply *vote_reply,
                      int64_t now_ns);
     /* NOSCRIPT to a digest: certainly not executed. */
     void (*unexecuted)(void *owner, struct rl_node *node, unsigned slot,
-                       const struct rl_waiting *waiting, int64_t now_ns);
+                       const struct rl_inflight *inflight, int64_t now_ns);
     /* The link that should bring the answer drains: told of each request that it owes. */
     void (*drains)(void *owner, struct rl_node *node, unsigned slot,
-                   const struct rl_waiting *waiting, int64_t now_ns);
+                   const struct rl_inflight *inflight, int64_t now_ns);
     /* The link that should have brought the answer is gone. */
     void (*lost)(void *owner, struct rl_node *node, unsigned slot,
-                 const struct rl_waiting *waiting, int64_t now_ns);
+                 const struct rl_inflight *inflight, int64_t now_ns);
     void (*pinged)(void *owner, struct rl_node *node, int64_t round_trip_ns);
-    /* It was taught something, or asked for it (twins.c). */
-    void (*proved)(void *owner, struct rl_node *node, const struct rl_waiting *waiting,
+    /* It was taught something, or asked for it (duplicates.c). */
+    void (*proved)(void *owner, struct rl_node *node, const struct rl_inflight *inflight,
                    const struct rl_reply *reply, int64_t now_ns);
-    /* UP or lost, or what is known of the server has changed: look at twins and due releases,
-     * and whether to wait for it. */
+    /* UP or lost, or what is known of the server has changed: look at duplicates and due
+     * releases, and whether to wait for it. */
     void (*changed)(void *owner, struct rl_node *node, int64_t now_ns);
     void (*log)(void *owner, int level, const char *format, ...)
         __attribute__((format(printf, 3, 4)));
@@ -110,10 +110,10 @@ struct rl_node {
     int64_t info_ns;             /* when it came */
     struct rl_identity identity; /* who answered here last, and since when */
     enum rl_fitness fitness;
-    /* twins.c, by the connection in use: */
-    int twin;         /* a node that votes for the same server; -1: none */
-    bool twin_proven; /* or it has the same run_id, and nobody knows yet */
-    bool proving;     /* which is about to be known */
+    /* duplicates.c, by the connection in use: */
+    int duplicate_of;      /* a node that votes for the same server; -1: none */
+    bool duplicate_proven; /* or it has the same run_id, and nobody knows yet */
+    bool proving;          /* which is about to be known */
     bool unteachable;
     uint64_t apart, same; /* nodes that are other servers, or this one */
     int64_t replaced_ns;  /* when this client last saw other keys come here; 0: never */
@@ -154,14 +154,14 @@ int64_t rl_node_due_ns(struct rl_node *node);
 bool rl_node_votes(const struct rl_node *node);
 
 /* May it be asked for its vote now? */
-bool rl_node_able(struct rl_node *node, int64_t now_ns);
+bool rl_node_voting(struct rl_node *node, int64_t now_ns);
 
 /* It could be asked, were it not for all that it has yet to take or to answer. */
 bool rl_node_saturated(struct rl_node *node, int64_t now_ns);
 
 /* Are many requests waiting behind one that has waited for many round trips? Whatever holds
  * that server up, more of them help nobody, as long as enough others can do without it. */
-bool rl_node_lags(struct rl_node *node, int64_t now_ns);
+bool rl_node_is_slow(struct rl_node *node, int64_t now_ns);
 
 /* Is the first attempt to reach it, or to learn whether it may vote by now, still under way
  * (so that waiting may be worth it)? */
@@ -190,9 +190,9 @@ const char *rl_node_why(struct rl_node *node, int64_t now_ns);
 /* Can a request be queued on this slot? Releases may where acquires may not. */
 bool rl_node_takes(struct rl_node *node, unsigned slot, size_t len, bool may_grow);
 
-/* Queue it. The lease in `waiting` hears of it exactly once: answered, unexecuted or lost. */
+/* Queue it. The lease in `inflight` hears of it exactly once: answered, unexecuted or lost. */
 void rl_node_put(struct rl_node *node, unsigned slot, const void *bytes, size_t len,
-                 const struct rl_waiting *waiting);
+                 const struct rl_inflight *inflight);
 
 /* Send what is queued. */
 void rl_node_flush(struct rl_node *node, int64_t now_ns);
@@ -204,12 +204,12 @@ size_t rl_node_mask(struct rl_node *node, char *bytes, size_t len);
 bool rl_node_ping(struct rl_node *node, int64_t now_ns, int64_t deadline_ns);
 
 /* Queue a request whose answer is of no interest. False: it is not UP, or there is no room. */
-bool rl_node_tell(struct rl_node *node, const void *bytes, size_t len, int64_t now_ns);
+bool rl_node_send_oneway(struct rl_node *node, const void *bytes, size_t len, int64_t now_ns);
 
 /* Is such a request unanswered? */
-bool rl_node_owes_note(struct rl_node *node);
+bool rl_node_has_oneway_pending(struct rl_node *node);
 
-/* Queue a question of twins.c. False: likewise. The answer is told with the nonce. */
+/* Queue a question of duplicates.c. False: likewise. The answer is told with the nonce. */
 bool rl_node_prove(struct rl_node *node, enum rl_ask what, const struct rl_out *out,
                    const char nonce[RL_NONCE_LEN], int64_t now_ns);
 
@@ -230,14 +230,14 @@ void rl_node_lose(struct rl_node *node, unsigned slot, int64_t now_ns, const cha
     __attribute__((format(printf, 4, 5)));
 
 /* Everybody who waits on a link that is gone hears so, oldest first. */
-void rl_node_tell_lost(struct rl_slot *slot, int64_t now_ns);
+void rl_node_report_lost(struct rl_slot *slot, int64_t now_ns);
 
 /* Another connection, or another server. */
-void rl_node_forget_twins(struct rl_node *node);
+void rl_node_forget_duplicates(struct rl_node *node);
 
 /* node_handshake.c: the link has opened; and an answer to one of the node's own questions. */
 void rl_node_greet(struct rl_node *node, int64_t now_ns);
-void rl_node_greeted(struct rl_node *node, const struct rl_waiting *waiting,
+void rl_node_greeted(struct rl_node *node, const struct rl_inflight *inflight,
                      const struct rl_reply *reply, int64_t now_ns);
 void rl_node_ask_info(struct rl_node *node, int64_t now_ns);
 void rl_node_on_bulk(void *slot, const char *bytes, size_t len);

@@ -19,7 +19,7 @@
 static bool ask(struct rl_node *node, enum rl_ask what, const struct rl_out *out,
                 int64_t now_ns, int64_t deadline_ns)
 {
-    struct rl_waiting waiting = {
+    struct rl_inflight inflight = {
         .ask = what,
         .sent_ns = now_ns,
         .deadline_ns = deadline_ns,
@@ -27,7 +27,7 @@ static bool ask(struct rl_node *node, enum rl_ask what, const struct rl_out *out
     assert(!out->overflow);
     if (!rl_wire_room(rl_node_wire(node), out->len, true))
         return false;
-    rl_node_put(node, node->active, out->bytes, out->len, &waiting);
+    rl_node_put(node, node->active, out->bytes, out->len, &inflight);
     return true;
 }
 
@@ -70,32 +70,32 @@ bool rl_node_ping(struct rl_node *node, int64_t now_ns, int64_t deadline_ns)
     return ask(node, RL_ASK_PING, &out, now_ns, deadline_ns);
 }
 
-bool rl_node_tell(struct rl_node *node, const void *bytes, size_t len, int64_t now_ns)
+bool rl_node_send_oneway(struct rl_node *node, const void *bytes, size_t len, int64_t now_ns)
 {
-    struct rl_waiting waiting = {
+    struct rl_inflight inflight = {
         .ask = RL_ASK_NOTE,
         .sent_ns = now_ns,
         .deadline_ns = now_ns + node->settings->connect_timeout_ns,
     };
     bool takes = node->mode == RL_UP && rl_node_takes(node, node->active, len, true);
     if (takes)
-        rl_node_put(node, node->active, bytes, len, &waiting);
+        rl_node_put(node, node->active, bytes, len, &inflight);
     return takes;
 }
 
 bool rl_node_prove(struct rl_node *node, enum rl_ask what, const struct rl_out *out,
                    const char nonce[RL_NONCE_LEN], int64_t now_ns)
 {
-    struct rl_waiting waiting = {
+    struct rl_inflight inflight = {
         .ask = what,
         .sent_ns = now_ns,
         .deadline_ns = now_ns + node->settings->connect_timeout_ns,
     };
-    memcpy(waiting.nonce, nonce, RL_NONCE_LEN);
+    memcpy(inflight.nonce, nonce, RL_NONCE_LEN);
     assert(!out->overflow);
     bool takes = node->mode == RL_UP && rl_node_takes(node, node->active, out->len, true);
     if (takes)
-        rl_node_put(node, node->active, out->bytes, out->len, &waiting);
+        rl_node_put(node, node->active, out->bytes, out->len, &inflight);
     return takes;
 }
 
@@ -113,10 +113,10 @@ void rl_node_greet(struct rl_node *node, int64_t now_ns)
         say_hello(node, now_ns);
         return;
     }
-    struct rl_waiting waiting = {
+    struct rl_inflight inflight = {
         .ask = RL_ASK_AUTH, .sent_ns = now_ns, .deadline_ns = node->deadline_ns};
     rl_node_set_mode(node, RL_AUTH, now_ns);
-    rl_wire_put_login(rl_node_wire(node), bytes, out.len, &waiting);
+    rl_wire_put_login(rl_node_wire(node), bytes, out.len, &inflight);
     node->commands++;
     rl_wipe(bytes, sizeof(bytes));
     rl_node_flush(node, now_ns);
@@ -136,7 +136,7 @@ static void mask_info(struct rl_info *info, const struct rl_mask *mask)
 void rl_node_on_bulk(void *context, const char *bytes, size_t len)
 {
     struct rl_slot *slot = context;
-    const struct rl_waiting *oldest = rl_wire_oldest(&slot->wire);
+    const struct rl_inflight *oldest = rl_wire_oldest(&slot->wire);
     if (!oldest || oldest->ask != RL_ASK_INFO || slot->index != slot->node->active)
         return;
     rl_info_parse(bytes, len, &slot->node->info);
@@ -179,10 +179,10 @@ static void learn_identity(struct rl_node *node, int64_t now_ns)
     case RL_SAME:
         break;
     case RL_RESTARTED:
-        rl_node_forget_twins(node);
+        rl_node_forget_duplicates(node);
         break;
     case RL_ANOTHER:
-        rl_node_forget_twins(node);
+        rl_node_forget_duplicates(node);
         rl_node_replaced(node, took_place, now_ns);
         break;
     case RL_RESYNCED:
@@ -319,14 +319,14 @@ static void take_info(struct rl_node *node, const struct rl_reply *reply, const 
     enter_up(node, &known, now_ns);
 }
 
-void rl_node_greeted(struct rl_node *node, const struct rl_waiting *waiting,
+void rl_node_greeted(struct rl_node *node, const struct rl_inflight *inflight,
                      const struct rl_reply *reply, int64_t now_ns)
 {
     char text[160] = "";
     bool refused = reply->type == RL_REPLY_ERROR;
     if (refused)
         rl_error_text(reply, &rl_node_wire(node)->mask, text, sizeof(text));
-    switch (waiting->ask) {
+    switch (inflight->ask) {
     case RL_ASK_AUTH:
         if (rl_login_accepted(reply))
             say_hello(node, now_ns);
@@ -346,11 +346,11 @@ void rl_node_greeted(struct rl_node *node, const struct rl_waiting *waiting,
         take_info(node, reply, text, now_ns);
         break;
     case RL_ASK_PING:
-        node->settings->events->pinged(node->settings->owner, node, now_ns - waiting->sent_ns);
+        node->settings->events->pinged(node->settings->owner, node, now_ns - inflight->sent_ns);
         break;
     case RL_ASK_TEACH:
     case RL_ASK_RECALL:
-        node->settings->events->proved(node->settings->owner, node, waiting, reply, now_ns);
+        node->settings->events->proved(node->settings->owner, node, inflight, reply, now_ns);
         break;
     case RL_ASK_NOTE:      /* whatever came of it */
     case RL_ASK_SUBSCRIBE: /* a subscriber's only (subscriber.h) */

@@ -10,7 +10,7 @@
 
 static int64_t stall_ns(struct rl_node *node)
 {
-    const struct rl_waiting *oldest = rl_wire_oldest(rl_node_wire(node));
+    const struct rl_inflight *oldest = rl_wire_oldest(rl_node_wire(node));
     return node->mode == RL_UP && oldest ? oldest->deadline_ns : INT64_MAX;
 }
 
@@ -19,7 +19,7 @@ bool rl_node_stalled(struct rl_node *node, int64_t now_ns)
     return now_ns >= stall_ns(node);
 }
 
-bool rl_node_lags(struct rl_node *node, int64_t now_ns)
+bool rl_node_is_slow(struct rl_node *node, int64_t now_ns)
 {
     struct rl_wire *wire = rl_node_wire(node);
     if (wire->fifo_count < LAG_REQUESTS)
@@ -32,7 +32,7 @@ bool rl_node_lags(struct rl_node *node, int64_t now_ns)
 
 bool rl_node_votes(const struct rl_node *node)
 {
-    return node->fitness == RL_FIT && node->twin < 0;
+    return node->fitness == RL_FIT && node->duplicate_of < 0;
 }
 
 static bool votes(struct rl_node *node, int64_t now_ns)
@@ -46,7 +46,7 @@ static bool is_full(struct rl_node *node)
            rl_link_blocked(rl_node_wire(node)->link);
 }
 
-bool rl_node_able(struct rl_node *node, int64_t now_ns)
+bool rl_node_voting(struct rl_node *node, int64_t now_ns)
 {
     return votes(node, now_ns) && !is_full(node);
 }
@@ -73,14 +73,14 @@ const char *rl_node_why(struct rl_node *node, int64_t now_ns)
     case RL_UP:
         break;
     }
-    if (node->twin >= 0)
-        return node->twin_proven ? "the same server as an earlier node of the list"
-                                 : "has another node's run_id, and may be the same server";
+    if (node->duplicate_of >= 0)
+        return node->duplicate_proven ? "the same server as an earlier node of the list"
+                                      : "has another node's run_id, and may be the same server";
     if (node->fitness != RL_FIT)
         return node->why;
     if (rl_node_stalled(node, now_ns))
         return "does not answer";
-    if (rl_node_lags(node, now_ns))
+    if (rl_node_is_slow(node, now_ns))
         return "lags behind: not asked, since enough others answer at once";
     if (rl_link_blocked(rl_node_wire(node)->link))
         return "takes no more requests";

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-void rl_node_forget_twins(struct rl_node *node)
+void rl_node_forget_duplicates(struct rl_node *node)
 {
     node->apart = node->same = 0;
     node->unteachable = false;
@@ -20,21 +20,21 @@ void rl_node_forget_twins(struct rl_node *node)
 void rl_node_set_mode(struct rl_node *node, enum rl_mode mode, int64_t now_ns)
 {
     if (mode == RL_UP)
-        rl_node_forget_twins(node);
+        rl_node_forget_duplicates(node);
     node->mode = mode;
     node->since_ns = now_ns;
     node->asked_late = false;
 }
 
 /* Everybody who waits on a link that is gone hears so, oldest first. */
-void rl_node_tell_lost(struct rl_slot *slot, int64_t now_ns)
+void rl_node_report_lost(struct rl_slot *slot, int64_t now_ns)
 {
     struct rl_node *node = slot->node;
     while (rl_wire_oldest(&slot->wire)) {
-        struct rl_waiting waiting = *rl_wire_oldest(&slot->wire);
+        struct rl_inflight inflight = *rl_wire_oldest(&slot->wire);
         rl_wire_drop_oldest(&slot->wire);
-        if (waiting.ask == RL_ASK_VERB)
-            node->settings->events->lost(node->settings->owner, node, slot->index, &waiting,
+        if (inflight.ask == RL_ASK_VERB)
+            node->settings->events->lost(node->settings->owner, node, slot->index, &inflight,
                                          now_ns);
     }
 }
@@ -48,7 +48,7 @@ void rl_node_lose(struct rl_node *node, unsigned index, int64_t now_ns, const ch
     va_start(args, format);
     vsnprintf(cut, sizeof(cut), format, args);
     va_end(args);
-    rl_printable(why, sizeof(why), cut, strlen(cut));
+    rl_text_escape(why, sizeof(why), cut, strlen(cut));
 
     if (active)
         node->cut = node->mode == RL_UP && rl_link_state(slot->wire.link) == RL_LINK_FAILED;
@@ -74,7 +74,7 @@ void rl_node_lose(struct rl_node *node, unsigned index, int64_t now_ns, const ch
     } else {
         node->draining = false;
     }
-    rl_node_tell_lost(slot, now_ns);
+    rl_node_report_lost(slot, now_ns);
     if (active) /* who waits for nodes waits for one less */
         node->settings->events->changed(node->settings->owner, node, now_ns);
 }
@@ -90,9 +90,9 @@ bool rl_node_takes(struct rl_node *node, unsigned slot, size_t len, bool may_gro
 }
 
 void rl_node_put(struct rl_node *node, unsigned slot, const void *bytes, size_t len,
-                 const struct rl_waiting *waiting)
+                 const struct rl_inflight *inflight)
 {
-    rl_wire_put(&node->slot[slot].wire, bytes, len, waiting);
+    rl_wire_put(&node->slot[slot].wire, bytes, len, inflight);
     node->unflushed = true;
     node->commands++;
 }

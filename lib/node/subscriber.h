@@ -3,9 +3,9 @@
  *
  * Its modes are drawn in docs/ARCHITECTURE.md.
  *
- * Beside the client's own channel it listens on those of ears (channel.h), which come and go
- * while it is UP. A user may lack the right to one and have it to another: then the connection
- * stays, for as long as there is any to be heard on.
+ * Beside the client's own channel it listens on those of channels (channel.h), which come and
+ * go while it is UP. A user may lack the right to one and have it to another: then the
+ * connection stays, for as long as there is any to be heard on.
  *
  * What is heard is a hint and no more: messages can get lost, be late, or be made up by
  * anybody who may publish. So whoever waits looks again by himself from time to time, and
@@ -45,10 +45,10 @@ struct rl_sub_events {
     void (*changed)(void *owner, unsigned node, bool listens, int64_t now_ns);
     void (*log)(void *owner, int level, const char *format, ...)
         __attribute__((format(printf, 3, 4)));
-    /* Something was published on an ear's channel; from now on such things are heard there. No
-     * word when that ends: the ear's bits say so. */
-    void (*heard)(void *owner, unsigned node, struct rl_ear *ear, int64_t now_ns);
-    void (*hears)(void *owner, unsigned node, struct rl_ear *ear, int64_t now_ns);
+    /* Something was published on a channel's channel; from now on such things are heard there.
+     * No word when that ends: the channel's bits say so. */
+    void (*message)(void *owner, unsigned node, struct rl_channel *channel, int64_t now_ns);
+    void (*subscribed)(void *owner, unsigned node, struct rl_channel *channel, int64_t now_ns);
 };
 
 struct rl_sub {
@@ -60,19 +60,19 @@ struct rl_sub {
     struct rl_tls_context *tls; /* the node's; NULL: no TLS */
     struct rl_wire wire;
     char channel[sizeof(RL_WAKE_PREFIX) + RL_UUID_LEN];
-    struct rl_ears *ears; /* all the client's; NULL: there are none. Set by the owner */
+    struct rl_channels *channels; /* all the client's; NULL: there are none. Set by the owner */
 
     enum rl_sub_mode mode;
     bool wanted;
-    bool denied_told;    /* NOPERM was logged, and has not been got over since */
-    bool deaf;           /* UP: not on the client's own channel, to which it has no right */
-    bool behind;         /* SUBSCRIBING, UP: some ear may have a wish that was not sent yet */
-    bool ear_told;       /* NOPERM for an ear's channel was logged */
-    unsigned confirmed;  /* channels that the server says we have */
-    unsigned unleft;     /* ears that it does not let us end */
-    int64_t again_ns;    /* UP: when to ask again for what was denied; 0: nothing was */
-    int64_t since_ns;    /* of the mode */
-    int64_t deadline_ns; /* CONNECTING, AUTH, SUBSCRIBING */
+    bool denied_told; /* NOPERM was logged, and has not been got over since */
+    bool deaf;        /* UP: not on the client's own channel, to which it has no right */
+    bool behind;      /* SUBSCRIBING, UP: some channel may have a wish that was not sent yet */
+    bool channel_denied_told; /* NOPERM for a channel's channel was logged */
+    unsigned confirmed;       /* channels that the server says we have */
+    unsigned unleft;          /* channels that it does not let us end */
+    int64_t again_ns;         /* UP: when to ask again for what was denied; 0: nothing was */
+    int64_t since_ns;         /* of the mode */
+    int64_t deadline_ns;      /* CONNECTING, AUTH, SUBSCRIBING */
     struct rl_retry retry;
     int64_t pinged_ns; /* UP: since when a PONG is awaited; 0: none is */
     uint64_t connects;
@@ -102,9 +102,9 @@ void rl_sub_absent(struct rl_sub *sub, int64_t absent_ns);
 void rl_sub_tick(struct rl_sub *sub, int64_t now_ns);
 int64_t rl_sub_due_ns(struct rl_sub *sub); /* INT64_MAX: no need */
 
-/* An ear's users have come or gone: say so, if that is possible now. It is sent by
+/* A channel's users have come or gone: say so, if that is possible now. It is sent by
  * rl_sub_flush(). */
-void rl_sub_tune(struct rl_sub *sub, struct rl_ear *ear, int64_t now_ns);
+void rl_sub_sync(struct rl_sub *sub, struct rl_channel *channel, int64_t now_ns);
 void rl_sub_flush(struct rl_sub *sub, int64_t now_ns);
 
 /* Has the server confirmed that what is published now on the client's own channel will be

@@ -17,9 +17,10 @@ void rl_sub_deny(struct rl_sub *sub, int64_t now_ns, const char *why);
 /* There is a channel to be asked for that it may not have been denied. */
 void rl_sub_reconsider(struct rl_sub *sub, int64_t now_ns);
 
-void rl_sub_ask(struct rl_sub *sub, const struct rl_waiting *waiting, const struct rl_out *out);
-void rl_sub_ask_for(struct rl_sub *sub, enum rl_ask what, const struct rl_out *out,
-                    int64_t now_ns);
+void rl_sub_send(struct rl_sub *sub, const struct rl_inflight *inflight,
+                 const struct rl_out *out);
+void rl_sub_send_request(struct rl_sub *sub, enum rl_ask what, const struct rl_out *out,
+                         int64_t now_ns);
 /* Is that part this text? */
 bool rl_sub_is_bulk(const struct rl_reply *reply, unsigned i, const char *text);
 /* Ask for the client's own channel. */
@@ -32,8 +33,8 @@ bool rl_sub_is_noperm(const struct rl_reply *reply);
 bool rl_sub_confirms(const struct rl_reply *reply, bool begins, const char *channel,
                      size_t len);
 
-/* The connection is gone: what ears it had is over. */
-void rl_sub_forget_ears(struct rl_sub *sub);
+/* The connection is gone: what channels it had is over. */
+void rl_sub_forget_channels(struct rl_sub *sub);
 
 /* ---- the others ---- */
 
@@ -43,19 +44,19 @@ void rl_sub_greet(struct rl_sub *sub, int64_t now_ns);
 void rl_sub_ping(struct rl_sub *sub, int64_t now_ns);
 void rl_sub_read(struct rl_sub *sub);
 
-/* subscriber_channels.c: what ears wish is said, as far as there is room; an answer about one,
- * which may lose the connection; a message on one (false: on none); ask again for what was
+/* subscriber_channels.c: what channels wish is said, as far as there is room; an answer about
+ * one, which may lose the connection; a message on one (false: on none); ask again for what was
  * denied. */
 void rl_sub_catch_up(struct rl_sub *sub, int64_t now_ns);
-void rl_sub_ear_answered(struct rl_sub *sub, const struct rl_waiting *waiting,
-                         const struct rl_reply *reply, int64_t now_ns);
-bool rl_sub_ear_message(struct rl_sub *sub, const struct rl_reply *reply, int64_t now_ns);
+void rl_sub_channel_answered(struct rl_sub *sub, const struct rl_inflight *inflight,
+                             const struct rl_reply *reply, int64_t now_ns);
+bool rl_sub_channel_message(struct rl_sub *sub, const struct rl_reply *reply, int64_t now_ns);
 void rl_sub_ask_again(struct rl_sub *sub, int64_t now_ns);
 
 /* Is there a channel, beside the client's own, that is worth the connection? */
-static inline bool rl_sub_has_ears(const struct rl_sub *sub)
+static inline bool rl_sub_has_channels(const struct rl_sub *sub)
 {
-    return sub->ears && sub->ears->used > 0;
+    return sub->channels && sub->channels->used > 0;
 }
 
 #endif

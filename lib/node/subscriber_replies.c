@@ -20,7 +20,7 @@ static void begin(struct rl_sub *sub, int64_t now_ns)
     rl_sub_set_mode(sub, RL_SUB_SUBSCRIBING, now_ns);
     rl_out_init(&out, bytes, sizeof(bytes));
     rl_login_put_name(&out, sub->settings->connection_name);
-    rl_sub_ask_for(sub, RL_ASK_SETNAME, &out, now_ns);
+    rl_sub_send_request(sub, RL_ASK_SETNAME, &out, now_ns);
     rl_sub_subscribe(sub, now_ns);
     sub->behind = true;
     rl_sub_catch_up(sub, now_ns);
@@ -41,10 +41,10 @@ void rl_sub_greet(struct rl_sub *sub, int64_t now_ns)
         begin(sub, now_ns);
         return;
     }
-    struct rl_waiting waiting = {
+    struct rl_inflight inflight = {
         .ask = RL_ASK_AUTH, .sent_ns = now_ns, .deadline_ns = INT64_MAX};
     rl_sub_set_mode(sub, RL_SUB_AUTH, now_ns);
-    rl_wire_put_login(&sub->wire, bytes, out.len, &waiting);
+    rl_wire_put_login(&sub->wire, bytes, out.len, &inflight);
     rl_wipe(bytes, sizeof(bytes));
     rl_sub_flush(sub, now_ns);
 }
@@ -56,7 +56,7 @@ void rl_sub_ping(struct rl_sub *sub, int64_t now_ns)
     rl_out_init(&out, bytes, sizeof(bytes));
     rl_put_array(&out, 1);
     rl_put_text(&out, "PING");
-    rl_sub_ask_for(sub, RL_ASK_PING, &out, now_ns);
+    rl_sub_send_request(sub, RL_ASK_PING, &out, now_ns);
     sub->pinged_ns = now_ns;
     rl_sub_flush(sub, now_ns);
 }
@@ -132,10 +132,10 @@ static void unasked(struct rl_sub *sub, const struct rl_reply *reply, int64_t no
 }
 
 /* The answer to a question of ours. */
-static void take_answer(struct rl_sub *sub, const struct rl_waiting *waiting,
+static void take_answer(struct rl_sub *sub, const struct rl_inflight *inflight,
                         const struct rl_reply *reply, int64_t now_ns)
 {
-    switch (waiting->ask) {
+    switch (inflight->ask) {
     case RL_ASK_AUTH:
         if (rl_login_accepted(reply))
             begin(sub, now_ns);
@@ -162,7 +162,7 @@ static void take_answer(struct rl_sub *sub, const struct rl_waiting *waiting,
         sub->events->changed(sub->settings->owner, sub->index, true, now_ns);
         break;
     default:
-        assert(waiting->ask == RL_ASK_PING);
+        assert(inflight->ask == RL_ASK_PING);
         if (is_pong(sub, reply))
             sub->pinged_ns = 0;
         else
@@ -178,17 +178,17 @@ static bool take(void *context, const struct rl_reply *reply, int64_t now_ns)
     struct rl_wire *wire = &sub->wire;
     if (rl_sub_listens(sub) && is_message(sub, reply)) {
         take_message(sub, reply, now_ns);
-    } else if (rl_sub_ear_message(sub, reply, now_ns)) {
+    } else if (rl_sub_channel_message(sub, reply, now_ns)) {
         /* a hint, and told */
     } else if (!rl_wire_oldest(wire)) {
         unasked(sub, reply, now_ns);
     } else {
-        struct rl_waiting waiting = *rl_wire_oldest(wire);
+        struct rl_inflight inflight = *rl_wire_oldest(wire);
         rl_wire_drop_oldest(wire);
-        if (waiting.ear)
-            rl_sub_ear_answered(sub, &waiting, reply, now_ns);
+        if (inflight.channel)
+            rl_sub_channel_answered(sub, &inflight, reply, now_ns);
         else
-            take_answer(sub, &waiting, reply, now_ns);
+            take_answer(sub, &inflight, reply, now_ns);
     }
     return sub->connects == connects && rl_link_state(wire->link) == RL_LINK_OPEN;
 }

@@ -21,10 +21,10 @@ void rl_sub_set_mode(struct rl_sub *sub, enum rl_sub_mode mode, int64_t now_ns)
     sub->pinged_ns = 0;
 }
 
-void rl_sub_forget_ears(struct rl_sub *sub)
+void rl_sub_forget_channels(struct rl_sub *sub)
 {
-    if (sub->ears)
-        rl_ears_forget(sub->ears, rl_bit(sub->index));
+    if (sub->channels)
+        rl_channels_forget(sub->channels, rl_bit(sub->index));
     sub->deaf = sub->behind = false;
     sub->confirmed = sub->unleft = 0;
     sub->again_ns = 0;
@@ -35,11 +35,11 @@ static void hang_up(struct rl_sub *sub, const char *why)
 {
     char text[sizeof(sub->why)];
     /* A copy, as it may be the link's text that is the reason. */
-    rl_printable(text, sizeof(text), why, strlen(why));
+    rl_text_escape(text, sizeof(text), why, strlen(why));
     rl_link_close(sub->wire.link);
     memcpy(sub->why, text, sizeof(text));
     rl_wire_forget_login(&sub->wire);
-    rl_sub_forget_ears(sub);
+    rl_sub_forget_channels(sub);
 }
 
 /* The last thing done to a connection: the owner may ask for the next from within. */
@@ -76,8 +76,8 @@ void rl_sub_deny(struct rl_sub *sub, int64_t now_ns, const char *why)
 {
     int64_t again_ns = now_ns + RL_DENIED_AGAIN_MS * RL_NS_PER_MS;
     rl_retry_put_off(&sub->retry, again_ns);
-    if (rl_sub_has_ears(sub) && sub->mode >= RL_SUB_SUBSCRIBING) {
-        rl_printable(sub->why, sizeof(sub->why), why, strlen(why));
+    if (rl_sub_has_channels(sub) && sub->mode >= RL_SUB_SUBSCRIBING) {
+        rl_text_escape(sub->why, sizeof(sub->why), why, strlen(why));
         sub->again_ns = again_ns;
         sub->deaf = true;
         if (sub->mode != RL_SUB_UP)
@@ -108,22 +108,23 @@ void rl_sub_reconsider(struct rl_sub *sub, int64_t now_ns)
 
 /* ---- what is said --------------------------------------------------------------------- */
 
-void rl_sub_ask(struct rl_sub *sub, const struct rl_waiting *waiting, const struct rl_out *out)
+void rl_sub_send(struct rl_sub *sub, const struct rl_inflight *inflight,
+                 const struct rl_out *out)
 {
     assert(!out->overflow);
-    /* There is always room: a greeting is short, of PINGs only one is ever awaited, and ears
-     * leave some. */
+    /* There is always room: a greeting is short, of PINGs only one is ever awaited, and
+     * channels leave some. */
     bool room = rl_wire_room(&sub->wire, out->len, false);
     assert(room);
     if (room)
-        rl_wire_put(&sub->wire, out->bytes, out->len, waiting);
+        rl_wire_put(&sub->wire, out->bytes, out->len, inflight);
 }
 
-void rl_sub_ask_for(struct rl_sub *sub, enum rl_ask what, const struct rl_out *out,
-                    int64_t now_ns)
+void rl_sub_send_request(struct rl_sub *sub, enum rl_ask what, const struct rl_out *out,
+                         int64_t now_ns)
 {
-    struct rl_waiting waiting = {.ask = what, .sent_ns = now_ns, .deadline_ns = INT64_MAX};
-    rl_sub_ask(sub, &waiting, out);
+    struct rl_inflight inflight = {.ask = what, .sent_ns = now_ns, .deadline_ns = INT64_MAX};
+    rl_sub_send(sub, &inflight, out);
 }
 
 void rl_sub_subscribe(struct rl_sub *sub, int64_t now_ns)
@@ -134,7 +135,7 @@ void rl_sub_subscribe(struct rl_sub *sub, int64_t now_ns)
     rl_put_array(&out, 2);
     rl_put_text(&out, "SUBSCRIBE");
     rl_put_text(&out, sub->channel);
-    rl_sub_ask_for(sub, RL_ASK_SUBSCRIBE, &out, now_ns);
+    rl_sub_send_request(sub, RL_ASK_SUBSCRIBE, &out, now_ns);
 }
 
 void rl_sub_flush(struct rl_sub *sub, int64_t now_ns)

@@ -54,7 +54,7 @@ START_TEST(test_shown)
 {
     char text[64];
     memset(text, 'x', sizeof(text));
-    size_t len = rl_printable(text, sizeof(text), shown[_i].bytes, shown[_i].len);
+    size_t len = rl_text_escape(text, sizeof(text), shown[_i].bytes, shown[_i].len);
     ck_assert_str_eq(text, shown[_i].text);
     ck_assert_uint_eq(len, strlen(shown[_i].text));
 }
@@ -69,7 +69,7 @@ START_TEST(test_cut)
     for (size_t size = 4; size <= sizeof(whole) + 1; size++) {
         char text[64];
         memset(text, 'x', sizeof(text));
-        size_t len = rl_printable(text, size, bytes, sizeof(bytes) - 1);
+        size_t len = rl_text_escape(text, size, bytes, sizeof(bytes) - 1);
         ck_assert_uint_eq(len, strlen(text));
         ck_assert_uint_lt(len, size);
         ck_assert_int_eq(text[size], 'x');
@@ -93,7 +93,7 @@ START_TEST(test_every_byte)
     char text[1024];
     for (int i = 0; i < 256; i++)
         bytes[i] = (unsigned char)i;
-    size_t len = rl_printable(text, sizeof(text), bytes, sizeof(bytes));
+    size_t len = rl_text_escape(text, sizeof(text), bytes, sizeof(bytes));
     for (size_t i = 0; i < len; i++)
         ck_assert(text[i] >= ' ' && text[i] <= '~');
     ck_assert_uint_eq(len, 95 + 4 * (256 - 95));

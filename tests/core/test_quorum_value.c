@@ -4,12 +4,12 @@
 #include "core/quorum_value.h"
 #include "suite.h"
 
-static struct rl_numbers of(unsigned count, const int64_t number[])
+static struct rl_quorum_values of(unsigned count, const int64_t number[])
 {
-    struct rl_numbers numbers = {0};
+    struct rl_quorum_values given = {0};
     for (unsigned i = 0; i < count; i++)
-        rl_numbers_add(&numbers, number[i]);
-    return numbers;
+        rl_quorum_value_add(&given, number[i]);
+    return given;
 }
 
 /* Against a count, in every order and of every size up to four. */
@@ -22,8 +22,8 @@ START_TEST(it_is_the_largest_that_so_many_reach)
             for (unsigned i = 0; i < count; i++)
                 number[i] = values[code >> 2 * i & 3];
             for (unsigned needed = 1; needed <= count; needed++) {
-                struct rl_numbers numbers = of(count, number);
-                int64_t got = rl_numbers_reached(&numbers, needed);
+                struct rl_quorum_values given = of(count, number);
+                int64_t got = rl_quorum_value_reached(&given, needed);
                 unsigned reach = 0, exceed = 0;
                 for (unsigned i = 0; i < count; i++) {
                     reach += number[i] >= got;
@@ -40,10 +40,10 @@ END_TEST
 START_TEST(for_ever_is_the_most)
 {
     static const int64_t number[] = {5, -1, 3};
-    struct rl_numbers numbers = of(3, number);
-    ck_assert_int_eq(rl_numbers_reached(&numbers, 1), -1);
-    ck_assert_int_eq(rl_numbers_reached(&numbers, 2), 5);
-    ck_assert_int_eq(rl_numbers_reached(&numbers, 3), 3);
+    struct rl_quorum_values given = of(3, number);
+    ck_assert_int_eq(rl_quorum_value_reached(&given, 1), -1);
+    ck_assert_int_eq(rl_quorum_value_reached(&given, 2), 5);
+    ck_assert_int_eq(rl_quorum_value_reached(&given, 3), 3);
 }
 END_TEST
 
@@ -51,19 +51,19 @@ END_TEST
 START_TEST(too_few_reach_nothing)
 {
     static const int64_t number[] = {5, -1};
-    struct rl_numbers numbers = of(2, number), none = {0};
-    ck_assert_int_eq(rl_numbers_reached(&numbers, 3), 0);
-    ck_assert_int_eq(rl_numbers_reached(&none, 1), 0);
+    struct rl_quorum_values given = of(2, number), none = {0};
+    ck_assert_int_eq(rl_quorum_value_reached(&given, 3), 0);
+    ck_assert_int_eq(rl_quorum_value_reached(&none, 1), 0);
 }
 END_TEST
 
 START_TEST(as_many_as_there_may_be)
 {
-    struct rl_numbers numbers = {0};
+    struct rl_quorum_values given = {0};
     for (unsigned i = 0; i < REDLOCK_NODES_MAX; i++)
-        rl_numbers_add(&numbers, i);
-    ck_assert_int_eq(rl_numbers_reached(&numbers, REDLOCK_NODES_MAX), 0);
-    ck_assert_int_eq(rl_numbers_reached(&numbers, 1), REDLOCK_NODES_MAX - 1);
+        rl_quorum_value_add(&given, i);
+    ck_assert_int_eq(rl_quorum_value_reached(&given, REDLOCK_NODES_MAX), 0);
+    ck_assert_int_eq(rl_quorum_value_reached(&given, 1), REDLOCK_NODES_MAX - 1);
 }
 END_TEST
 

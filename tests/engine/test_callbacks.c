@@ -8,32 +8,32 @@
 enum { NOTICES = 4 };
 
 static redlock client; /* as far as a list needs one: nobody drives it */
-static struct rl_notice notices[NOTICES];
+static struct rl_callback callbacks[NOTICES];
 static int told[NOTICES], told_count;
 
-static void tell(redlock *of, struct rl_notice *notice)
+static void tell(redlock *of, struct rl_callback *callback)
 {
     (void)of;
-    told[told_count++] = (int)(notice - notices);
+    told[told_count++] = (int)(callback - callbacks);
 }
 
 static void post(int number)
 {
-    notices[number].tell = tell;
-    rl_notice_post(&client, &notices[number]);
+    callbacks[number].run = tell;
+    rl_callback_enqueue(&client, &callbacks[number]);
 }
 
 static void set_up(void)
 {
-    client.drive.kick_fd = -1;
+    client.background.kick_fd = -1;
 }
 
 START_TEST(they_are_told_once_each_and_in_order)
 {
     for (int i = 0; i < NOTICES; i++)
         post(i);
-    rl_notices_tell(&client);
-    rl_notices_tell(&client);
+    rl_callbacks_run(&client);
+    rl_callbacks_run(&client);
     ck_assert_int_eq(told_count, NOTICES);
     for (int i = 0; i < NOTICES; i++)
         ck_assert_int_eq(told[i], i);
@@ -45,10 +45,10 @@ START_TEST(one_that_is_dropped_takes_no_other_along)
 {
     for (int i = 0; i < NOTICES - 1; i++)
         post(i);
-    rl_notice_drop(&client, &notices[_i]);
-    rl_notice_drop(&client, &notices[_i]); /* no more than once */
+    rl_callback_remove(&client, &callbacks[_i]);
+    rl_callback_remove(&client, &callbacks[_i]); /* no more than once */
     post(NOTICES - 1);
-    rl_notices_tell(&client);
+    rl_callbacks_run(&client);
     ck_assert_int_eq(told_count, NOTICES - 1);
     for (int i = 0; i < told_count; i++)
         ck_assert_int_eq(told[i], i < _i ? i : i + 1);
@@ -58,9 +58,9 @@ END_TEST
 START_TEST(the_only_one_may_be_dropped)
 {
     post(0);
-    rl_notice_drop(&client, &notices[0]);
+    rl_callback_remove(&client, &callbacks[0]);
     post(1);
-    rl_notices_tell(&client);
+    rl_callbacks_run(&client);
     ck_assert_int_eq(told_count, 1);
     ck_assert_int_eq(told[0], 1);
 }

@@ -25,7 +25,7 @@ static void turn(struct rl_waiter *waiter, enum rl_turn why, int64_t now_ns)
 {
     struct told *one = (struct told *)waiter;
     (void)now_ns;
-    ck_assert(rl_line_is_first(waiter));
+    ck_assert(rl_wait_queue_is_first(waiter));
     one->turns[why]++;
 }
 
@@ -56,8 +56,8 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-    ck_assert_uint_eq(client->lines.waiting, 0);
-    ck_assert_uint_eq(client->lines.count, 0);
+    ck_assert_uint_eq(client->wait_queues.waiting, 0);
+    ck_assert_uint_eq(client->wait_queues.count, 0);
     redlock_close(client);
 }
 
@@ -70,34 +70,34 @@ static struct rl_target plain(const char *name)
     };
 }
 
-static struct rl_line *find(const char *name)
+static struct rl_wait_queue *find(const char *name)
 {
     struct rl_target target = plain(name);
-    return rl_line_find(client, &target);
+    return rl_wait_queue_find(client, &target);
 }
 
 static void join(int i, const char *name)
 {
     struct rl_target target = plain(name);
-    ck_assert_int_eq(rl_line_join(client, &told[i].waiter, &target, 1), 0);
+    ck_assert_int_eq(rl_wait_queue_join(client, &told[i].waiter, &target, 1), 0);
 }
 
 static void freed(const char *name)
 {
     struct rl_target target = plain(name);
-    rl_line_freed(client, &target, 3);
+    rl_wait_queue_on_release(client, &target, 3);
 }
 
 static void leave(int i, bool won)
 {
-    rl_line_leave(client, &told[i].waiter, won, 2);
+    rl_wait_queue_leave(client, &told[i].waiter, won, 2);
 }
 
 static uint64_t number(const char *name)
 {
-    struct rl_line *line = find(name);
-    ck_assert_ptr_nonnull(line);
-    return line->number;
+    struct rl_wait_queue *queue = find(name);
+    ck_assert_ptr_nonnull(queue);
+    return queue->number;
 }
 
 START_TEST(first_come_is_first)
@@ -105,15 +105,15 @@ START_TEST(first_come_is_first)
     set_up();
     for (int i = 0; i < WAITERS; i++)
         join(i, "name");
-    ck_assert_uint_eq(client->lines.waiting, WAITERS);
+    ck_assert_uint_eq(client->wait_queues.waiting, WAITERS);
     for (int i = 0; i < WAITERS; i++) {
-        ck_assert(rl_line_is_first(&told[i].waiter));
+        ck_assert(rl_wait_queue_is_first(&told[i].waiter));
         for (int k = i + 1; k < WAITERS; k++) {
-            ck_assert(!rl_line_is_first(&told[k].waiter));
+            ck_assert(!rl_wait_queue_is_first(&told[k].waiter));
             ck_assert_uint_eq(turns(&told[k]), 0);
         }
         leave(i, true);
-        ck_assert(!rl_line_is_first(&told[i].waiter));
+        ck_assert(!rl_wait_queue_is_first(&told[i].waiter));
         if (i + 1 < WAITERS)
             ck_assert_uint_eq(told[i + 1].turns[RL_TURN_FIRST], 1);
     }
@@ -131,7 +131,7 @@ START_TEST(who_leaves_from_within_changes_nothing_for_the_first)
     leave(3, false);
     leave(3, false); /* in no line: nothing */
     ck_assert_uint_eq(turns(&told[0]) + turns(&told[2]), 0);
-    ck_assert_uint_eq(client->lines.waiting, 2);
+    ck_assert_uint_eq(client->wait_queues.waiting, 2);
     join(3, "name");
     leave(0, false);
     ck_assert_uint_eq(told[2].turns[RL_TURN_FIRST], 1);
@@ -152,16 +152,16 @@ START_TEST(a_number_is_good_for_one_lock)
     uint64_t before = number("name");
     leave(0, false);
     ck_assert_uint_eq(number("name"), before);
-    ck_assert(rl_line_stands(client, before));
+    ck_assert(rl_wait_queue_exists(client, before));
     leave(1, true);
     ck_assert_uint_ne(number("name"), before);
-    ck_assert(!rl_line_stands(client, before));
-    rl_line_woken(client, 0, before, 3); /* for nobody */
+    ck_assert(!rl_wait_queue_exists(client, before));
+    rl_wait_queue_on_wakeup(client, 0, before, 3); /* for nobody */
     ck_assert_uint_eq(told[2].turns[RL_TURN_WOKEN], 0);
     ck_assert_uint_eq(client->stats.wakes, 1);
     before = number("name");
     leave(2, true);
-    ck_assert(!rl_line_stands(client, before));
+    ck_assert(!rl_wait_queue_exists(client, before));
     join(0, "name");
     ck_assert_uint_ne(number("name"), before);
     leave(0, true);
@@ -175,17 +175,17 @@ START_TEST(only_the_first_of_the_right_line_is_called)
     join(0, "name");
     join(1, "name");
     join(2, "other");
-    rl_line_woken(client, 0, number("name"), 3);
+    rl_wait_queue_on_wakeup(client, 0, number("name"), 3);
     freed("name");
     freed("nam");
     ck_assert_uint_eq(told[0].turns[RL_TURN_WOKEN], 1);
     ck_assert_uint_eq(told[0].turns[RL_TURN_FREED], 1);
     ck_assert_uint_eq(turns(&told[1]) + turns(&told[2]), 0);
-    rl_lines_changed(client, 1, true, 3);
+    rl_wait_queues_on_listening(client, 1, true, 3);
     ck_assert_uint_eq(told[0].turns[RL_TURN_LISTENS], 1);
     ck_assert_uint_eq(told[1].turns[RL_TURN_LISTENS], 0);
     ck_assert_uint_eq(told[2].turns[RL_TURN_LISTENS], 1);
-    rl_lines_changed(client, 1, false, 3);
+    rl_wait_queues_on_listening(client, 1, false, 3);
     ck_assert_uint_eq(told[0].turns[RL_TURN_LISTENS], 1);
     leave(0, true);
     leave(1, true);
@@ -200,25 +200,26 @@ START_TEST(wakes_and_places_are_kept_by_node)
 {
     set_up();
     join(0, "name");
-    struct rl_line *line = find("name");
+    struct rl_wait_queue *queue = find("name");
     for (unsigned i = 0; i < 3; i++)
-        rl_line_answered(client, line->number, i, RL_QUEUED, 1);
-    ck_assert_uint_eq(line->queued, 7);
-    rl_line_woken(client, 1, line->number, 30);
-    rl_line_woken(client, 1, line->number, 40);
-    ck_assert_uint_eq(line->wakes, 2);
-    ck_assert_int_eq(line->woken_ns, 30);
-    ck_assert_uint_eq(line->queued, 5);
-    rl_line_answered(client, line->number, 0, RL_NOT_QUEUED, 1);
-    ck_assert_uint_eq(line->queued, 4);
-    rl_lines_changed(client, 2, false, 50);
-    ck_assert_uint_eq(line->queued, 0);
-    ck_assert_uint_ne(line->entered & 4, 0); /* it is to be told when we leave */
-    rl_line_answered(client, line->number, 2, RL_QUEUED, 1);
-    rl_line_answered(client, line->number, 2, RL_NOT_QUEUED, 1);
-    ck_assert_uint_eq(line->queued, 0);
-    rl_line_answered(client, line->number + 1, 1, RL_QUEUED, 1); /* of a line that is not */
-    ck_assert_uint_eq(line->queued, 0);
+        rl_wait_queue_on_reply(client, queue->number, i, RL_QUEUED, 1);
+    ck_assert_uint_eq(queue->queued, 7);
+    rl_wait_queue_on_wakeup(client, 1, queue->number, 30);
+    rl_wait_queue_on_wakeup(client, 1, queue->number, 40);
+    ck_assert_uint_eq(queue->wakes, 2);
+    ck_assert_int_eq(queue->woken_ns, 30);
+    ck_assert_uint_eq(queue->queued, 5);
+    rl_wait_queue_on_reply(client, queue->number, 0, RL_NOT_QUEUED, 1);
+    ck_assert_uint_eq(queue->queued, 4);
+    rl_wait_queues_on_listening(client, 2, false, 50);
+    ck_assert_uint_eq(queue->queued, 0);
+    ck_assert_uint_ne(queue->entered & 4, 0); /* it is to be told when we leave */
+    rl_wait_queue_on_reply(client, queue->number, 2, RL_QUEUED, 1);
+    rl_wait_queue_on_reply(client, queue->number, 2, RL_NOT_QUEUED, 1);
+    ck_assert_uint_eq(queue->queued, 0);
+    rl_wait_queue_on_reply(client, queue->number + 1, 1, RL_QUEUED,
+                           1); /* of a line that is not */
+    ck_assert_uint_eq(queue->queued, 0);
     leave(0, true);
     tear_down();
 }
@@ -230,21 +231,21 @@ START_TEST(a_wake_up_may_be_quicker_than_the_answer_before_it)
 {
     set_up();
     join(0, "name");
-    struct rl_line *line = find("name");
-    line->rounds = 5;
-    ck_assert_uint_eq(rl_line_rounds(client, line->number), 5);
-    ck_assert_uint_eq(rl_line_rounds(client, line->number + 1), 0);
-    rl_line_woken(client, 1, line->number, 30);
-    rl_line_answered(client, line->number, 1, RL_QUEUED, 31);
-    ck_assert_uint_eq(line->queued, 0);
-    ck_assert_uint_eq(line->entered, 2); /* it is left all the same, to be sure */
+    struct rl_wait_queue *queue = find("name");
+    queue->rounds = 5;
+    ck_assert_uint_eq(rl_wait_queue_rounds(client, queue->number), 5);
+    ck_assert_uint_eq(rl_wait_queue_rounds(client, queue->number + 1), 0);
+    rl_wait_queue_on_wakeup(client, 1, queue->number, 30);
+    rl_wait_queue_on_reply(client, queue->number, 1, RL_QUEUED, 31);
+    ck_assert_uint_eq(queue->queued, 0);
+    ck_assert_uint_eq(queue->entered, 2); /* it is left all the same, to be sure */
     /* The next round has begun by the time that it is read. */
-    line->wakes = 0;
-    rl_line_answered(client, line->number, 1, RL_WAS_QUEUED, 32);
-    ck_assert_uint_eq(line->queued, 0);
-    rl_line_answered(client, line->number, 1, RL_QUEUED, 33);
-    rl_line_answered(client, line->number, 1, RL_WAS_QUEUED, 34);
-    ck_assert_uint_eq(line->queued, 2);
+    queue->wakes = 0;
+    rl_wait_queue_on_reply(client, queue->number, 1, RL_WAS_QUEUED, 32);
+    ck_assert_uint_eq(queue->queued, 0);
+    rl_wait_queue_on_reply(client, queue->number, 1, RL_QUEUED, 33);
+    rl_wait_queue_on_reply(client, queue->number, 1, RL_WAS_QUEUED, 34);
+    ck_assert_uint_eq(queue->queued, 2);
     ck_assert_uint_eq(told[0].turns[RL_TURN_MISSED], 0);
     leave(0, true);
     tear_down();
@@ -264,20 +265,21 @@ START_TEST(many_lines_are_told_apart)
             snprintf(name, sizeof(name), "name-%d", i);
             struct rl_target target = plain(name);
             many[i].waiter.turn = turn;
-            ck_assert_int_eq(rl_line_join(client, &many[i].waiter, &target, 1), 0);
+            ck_assert_int_eq(rl_wait_queue_join(client, &many[i].waiter, &target, 1), 0);
             numbers[i] = number(name);
         }
         for (int i = 0; i < NAMES; i += 2)
-            rl_line_leave(client, &many[i].waiter, i % 4 == 0, 2);
+            rl_wait_queue_leave(client, &many[i].waiter, i % 4 == 0, 2);
         for (int i = 0; i < NAMES; i++) {
             snprintf(name, sizeof(name), "name-%d", i);
-            ck_assert_int_eq(rl_line_stands(client, numbers[i]), i % 2);
-            struct rl_line *line = find(name);
-            ck_assert_int_eq(line != NULL, i % 2);
-            ck_assert(!line || (line->number == numbers[i] && line->first == &many[i].waiter));
+            ck_assert_int_eq(rl_wait_queue_exists(client, numbers[i]), i % 2);
+            struct rl_wait_queue *queue = find(name);
+            ck_assert_int_eq(queue != NULL, i % 2);
+            ck_assert(!queue ||
+                      (queue->number == numbers[i] && queue->first == &many[i].waiter));
         }
         for (int i = 1; i < NAMES; i += 2)
-            rl_line_leave(client, &many[i].waiter, true, 2);
+            rl_wait_queue_leave(client, &many[i].waiter, true, 2);
     }
     tear_down();
 }
@@ -285,11 +287,11 @@ END_TEST
 
 /* ---- lines that hear on channels -------------------------------------------------------- */
 
-static const struct rl_kind lock_kind = {.name = "lock", .channel = RL_CHANNEL_LOCK};
-static const struct rl_kind read_kind = {.name = "read", .channel = RL_CHANNEL_RW};
-static const struct rl_kind write_kind = {.name = "write", .channel = RL_CHANNEL_RW};
+static const struct rl_kind lock_kind = {.name = "lock", .wakeup = RL_WAKEUP_LOCK};
+static const struct rl_kind read_kind = {.name = "read", .wakeup = RL_WAKEUP_RW};
+static const struct rl_kind write_kind = {.name = "write", .wakeup = RL_WAKEUP_RW};
 static const struct rl_kind fair_kind = {
-    .name = "fair", .channel = RL_CHANNEL_FAIR, .queues_at_once = true};
+    .name = "fair", .wakeup = RL_WAKEUP_FAIR, .queues_at_once = true};
 
 static struct rl_target target_of(const struct rl_kind *kind, const char *owner)
 {
@@ -300,70 +302,71 @@ static struct rl_target target_of(const struct rl_kind *kind, const char *owner)
     return target;
 }
 
-static struct rl_line *stand(int i, const struct rl_kind *kind, const char *owner)
+static struct rl_wait_queue *stand(int i, const struct rl_kind *kind, const char *owner)
 {
     struct rl_target target = target_of(kind, owner);
-    ck_assert_int_eq(rl_line_join(client, &told[i].waiter, &target, 1), 0);
-    ck_assert_ptr_eq(rl_line_find(client, &target), told[i].waiter.line);
-    return told[i].waiter.line;
+    ck_assert_int_eq(rl_wait_queue_join(client, &told[i].waiter, &target, 1), 0);
+    ck_assert_ptr_eq(rl_wait_queue_find(client, &target), told[i].waiter.queue);
+    return told[i].waiter.queue;
 }
 
-static struct rl_ear *ear_of(const char *channel)
+static struct rl_channel *ear_of(const char *name)
 {
-    return rl_ear_find(&client->subs.ears, channel, strlen(channel));
+    return rl_channel_find(&client->subs.channels, name, strlen(name));
 }
 
 START_TEST(a_line_is_of_one_kind_and_where_owners_queue_of_one_owner)
 {
     set_up();
     join(0, "name");
-    ck_assert_ptr_null(told[0].waiter.line->ear);
-    ck_assert_ptr_ne(stand(1, &lock_kind, "ann"), told[0].waiter.line);
-    ck_assert_ptr_eq(stand(2, &lock_kind, "bob"), told[1].waiter.line);
-    ck_assert_ptr_ne(stand(3, &fair_kind, "ann"), told[1].waiter.line);
-    ck_assert_ptr_ne(stand(4, &fair_kind, "bob"), told[3].waiter.line);
-    ck_assert_ptr_eq(stand(5, &fair_kind, "ann"), told[3].waiter.line);
+    ck_assert_ptr_null(told[0].waiter.queue->channel);
+    ck_assert_ptr_ne(stand(1, &lock_kind, "ann"), told[0].waiter.queue);
+    ck_assert_ptr_eq(stand(2, &lock_kind, "bob"), told[1].waiter.queue);
+    ck_assert_ptr_ne(stand(3, &fair_kind, "ann"), told[1].waiter.queue);
+    ck_assert_ptr_ne(stand(4, &fair_kind, "bob"), told[3].waiter.queue);
+    ck_assert_ptr_eq(stand(5, &fair_kind, "ann"), told[3].waiter.queue);
     stand(6, &read_kind, "ann");
-    ck_assert_ptr_ne(stand(7, &write_kind, "ann"), told[6].waiter.line);
-    ck_assert_ptr_eq(told[6].waiter.line->ear, told[7].waiter.line->ear);
-    ck_assert_ptr_eq(told[1].waiter.line->ear, ear_of("redisson_lock__channel:{name}"));
-    ck_assert_ptr_eq(told[4].waiter.line->ear, ear_of("redisson_lock__channel:{name}:bob"));
-    ck_assert_ptr_eq(told[7].waiter.line->ear, ear_of("redisson_rwlock:{name}"));
-    ck_assert_uint_eq(client->subs.ears.used, 4);
+    ck_assert_ptr_ne(stand(7, &write_kind, "ann"), told[6].waiter.queue);
+    ck_assert_ptr_eq(told[6].waiter.queue->channel, told[7].waiter.queue->channel);
+    ck_assert_ptr_eq(told[1].waiter.queue->channel, ear_of("redisson_lock__channel:{name}"));
+    ck_assert_ptr_eq(told[4].waiter.queue->channel,
+                     ear_of("redisson_lock__channel:{name}:bob"));
+    ck_assert_ptr_eq(told[7].waiter.queue->channel, ear_of("redisson_rwlock:{name}"));
+    ck_assert_uint_eq(client->subs.channels.used, 4);
     leave(6, false);
     ck_assert_ptr_nonnull(ear_of("redisson_rwlock:{name}"));
     leave(7, true);
     ck_assert_ptr_null(ear_of("redisson_rwlock:{name}"));
     for (int i = 0; i < 6; i++)
         leave(i, i % 2 == 0);
-    ck_assert_uint_eq(client->subs.ears.count, 0);
+    ck_assert_uint_eq(client->subs.channels.count, 0);
     tear_down();
 }
 END_TEST
 
 /* As a subscriber does. */
-static void hears(struct rl_ear *ear, unsigned node)
+static void hears(struct rl_channel *channel, unsigned node)
 {
-    ear->heard |= rl_bit(node);
-    rl_line_hears(client, node, ear, 3);
+    channel->confirmed |= rl_bit(node);
+    rl_wait_queue_on_subscribed(client, node, channel, 3);
 }
 
 START_TEST(all_that_hear_a_channel_are_told_and_stay_queued)
 {
     set_up();
-    struct rl_line *reads = stand(0, &read_kind, "ann");
+    struct rl_wait_queue *reads = stand(0, &read_kind, "ann");
     stand(1, &read_kind, "bob");
-    struct rl_line *writes = stand(2, &write_kind, "cyd");
-    struct rl_line *other = stand(3, &lock_kind, "dan");
-    hears(reads->ear, 1);
-    ck_assert_uint_eq(rl_line_listening(client, reads), 2);
-    ck_assert_uint_eq(rl_line_listening(client, writes), 2);
-    ck_assert_uint_eq(rl_line_listening(client, other), 0);
+    struct rl_wait_queue *writes = stand(2, &write_kind, "cyd");
+    struct rl_wait_queue *other = stand(3, &lock_kind, "dan");
+    hears(reads->channel, 1);
+    ck_assert_uint_eq(rl_wait_queue_listening(client, reads), 2);
+    ck_assert_uint_eq(rl_wait_queue_listening(client, writes), 2);
+    ck_assert_uint_eq(rl_wait_queue_listening(client, other), 0);
     ck_assert_uint_eq(told[0].turns[RL_TURN_LISTENS], 1);
     ck_assert_uint_eq(told[2].turns[RL_TURN_LISTENS], 1);
-    rl_line_answered(client, reads->number, 1, RL_QUEUED, 4);
-    rl_line_heard(client, 1, reads->ear, 5);
-    rl_line_heard(client, 1, reads->ear, 6);
+    rl_wait_queue_on_reply(client, reads->number, 1, RL_QUEUED, 4);
+    rl_wait_queue_on_message(client, 1, reads->channel, 5);
+    rl_wait_queue_on_message(client, 1, reads->channel, 6);
     ck_assert_uint_eq(reads->wakes, 2);
     ck_assert_int_eq(reads->woken_ns, 5);
     ck_assert_uint_eq(reads->queued, 2);
@@ -371,16 +374,16 @@ START_TEST(all_that_hear_a_channel_are_told_and_stay_queued)
     ck_assert_uint_eq(told[2].turns[RL_TURN_WOKEN], 2);
     ck_assert_uint_eq(turns(&told[1]) + turns(&told[3]), 0);
     /* What was said while it was not heard is lost. */
-    reads->ear->heard = 0;
-    hears(reads->ear, 1);
+    reads->channel->confirmed = 0;
+    hears(reads->channel, 1);
     ck_assert_uint_eq(reads->queued, 0);
-    reads->ear->asked = 2; /* its end is on its way */
-    ck_assert_uint_eq(rl_line_listening(client, reads), 0);
-    ck_assert(rl_line_pending(client, reads));
-    reads->ear->asked = reads->ear->heard = 0;
+    reads->channel->pending = 2; /* its end is on its way */
+    ck_assert_uint_eq(rl_wait_queue_listening(client, reads), 0);
+    ck_assert(rl_wait_queue_pending(client, reads));
+    reads->channel->pending = reads->channel->confirmed = 0;
     for (int i = 0; i < 4; i++)
         leave(i, true);
-    ck_assert_uint_eq(client->subs.ears.count, 0);
+    ck_assert_uint_eq(client->subs.channels.count, 0);
     tear_down();
 }
 END_TEST
@@ -389,27 +392,27 @@ END_TEST
 START_TEST(what_is_of_plain_locks_does_not_concern_them)
 {
     set_up();
-    struct rl_line *line = stand(0, &lock_kind, "ann");
+    struct rl_wait_queue *queue = stand(0, &lock_kind, "ann");
     struct rl_target target = target_of(&lock_kind, "ann");
-    line->queued = 2;
+    queue->queued = 2;
     client->subs.listening = 7;
-    rl_lines_changed(client, 1, false, 3);
-    rl_lines_changed(client, 1, true, 3);
-    rl_line_woken(client, 1, line->number, 3);
-    rl_line_freed(client, &target, 3);
-    rl_line_part(client, &target, 3);
+    rl_wait_queues_on_listening(client, 1, false, 3);
+    rl_wait_queues_on_listening(client, 1, true, 3);
+    rl_wait_queue_on_wakeup(client, 1, queue->number, 3);
+    rl_wait_queue_on_release(client, &target, 3);
+    rl_wait_queue_yield(client, &target, 3);
     ck_assert_uint_eq(turns(&told[0]), 0);
-    ck_assert_uint_eq(line->queued, 2);
-    ck_assert_uint_eq(line->wakes, 0);
-    ck_assert_int_eq(rl_line_parted_until_ns(client, &target), 0);
-    ck_assert_uint_eq(rl_line_listening(client, line), 0);
-    ck_assert_uint_eq(rl_line_queues_at(client, &lock_kind, line->number), 0);
-    line->ear->heard = 4;
-    ck_assert_uint_eq(rl_line_queues_at(client, &lock_kind, line->number), 4);
-    ck_assert_uint_eq(rl_line_queues_at(client, &lock_kind, line->number + 1), 0);
-    ck_assert_uint_eq(rl_line_queues_at(client, rl_kind(REDLOCK_PLAIN), 1), 7);
-    ck_assert_uint_eq(rl_line_queues_at(client, &fair_kind, 1), 7); /* all there are */
-    line->ear->heard = 0;
+    ck_assert_uint_eq(queue->queued, 2);
+    ck_assert_uint_eq(queue->wakes, 0);
+    ck_assert_int_eq(rl_wait_queue_yields_until_ns(client, &target), 0);
+    ck_assert_uint_eq(rl_wait_queue_listening(client, queue), 0);
+    ck_assert_uint_eq(rl_wait_queue_nodes(client, &lock_kind, queue->number), 0);
+    queue->channel->confirmed = 4;
+    ck_assert_uint_eq(rl_wait_queue_nodes(client, &lock_kind, queue->number), 4);
+    ck_assert_uint_eq(rl_wait_queue_nodes(client, &lock_kind, queue->number + 1), 0);
+    ck_assert_uint_eq(rl_wait_queue_nodes(client, rl_kind(REDLOCK_PLAIN), 1), 7);
+    ck_assert_uint_eq(rl_wait_queue_nodes(client, &fair_kind, 1), 7); /* all there are */
+    queue->channel->confirmed = 0;
     client->subs.listening = 0;
     leave(0, false);
     tear_down();
@@ -424,7 +427,7 @@ static void turn_and_go(struct rl_waiter *waiter, enum rl_turn why, int64_t now_
     one->turns[why]++;
     int who = goes[one - told];
     if (why == RL_TURN_WOKEN && who >= 0)
-        rl_line_leave(client, &told[who].waiter, false, now_ns);
+        rl_wait_queue_leave(client, &told[who].waiter, false, now_ns);
 }
 
 /* Who is told may leave, and take others along: all that are left are told, once. */
@@ -433,27 +436,27 @@ START_TEST(whoever_is_told_may_leave)
     set_up();
     const char *const owners[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
     static const struct rl_kind kinds[WAITERS] = {
-        {.channel = RL_CHANNEL_RW}, {.channel = RL_CHANNEL_RW}, {.channel = RL_CHANNEL_RW},
-        {.channel = RL_CHANNEL_RW}, {.channel = RL_CHANNEL_RW}, {.channel = RL_CHANNEL_RW},
-        {.channel = RL_CHANNEL_RW}, {.channel = RL_CHANNEL_RW},
+        {.wakeup = RL_WAKEUP_RW}, {.wakeup = RL_WAKEUP_RW}, {.wakeup = RL_WAKEUP_RW},
+        {.wakeup = RL_WAKEUP_RW}, {.wakeup = RL_WAKEUP_RW}, {.wakeup = RL_WAKEUP_RW},
+        {.wakeup = RL_WAKEUP_RW}, {.wakeup = RL_WAKEUP_RW},
     };
     for (int i = 0; i < WAITERS; i++) {
         told[i].waiter.turn = turn_and_go;
         stand(i, &kinds[i], owners[i]);
         goes[i] = (i + _i) % WAITERS;
     }
-    struct rl_ear *ear = told[0].waiter.line->ear;
-    ear->heard = 1; /* it is not gone with the last of them */
-    rl_line_heard(client, 0, ear, 3);
+    struct rl_channel *channel = told[0].waiter.queue->channel;
+    channel->confirmed = 1; /* it is not gone with the last of them */
+    rl_wait_queue_on_message(client, 0, channel, 3);
     for (int i = 0; i < WAITERS; i++) {
-        bool there = told[i].waiter.line != NULL;
+        bool there = told[i].waiter.queue != NULL;
         ck_assert_uint_le(told[i].turns[RL_TURN_WOKEN], 1);
         ck_assert(!there || told[i].turns[RL_TURN_WOKEN] == 1);
-        rl_line_leave(client, &told[i].waiter, false, 4);
+        rl_wait_queue_leave(client, &told[i].waiter, false, 4);
     }
-    ck_assert_ptr_eq(ear_of("redisson_rwlock:{name}"), ear);
-    rl_ears_forget(&client->subs.ears, 1);
-    ck_assert_uint_eq(client->subs.ears.count, 0);
+    ck_assert_ptr_eq(ear_of("redisson_rwlock:{name}"), channel);
+    rl_channels_forget(&client->subs.channels, 1);
+    ck_assert_uint_eq(client->subs.channels.count, 0);
     tear_down();
 }
 END_TEST

@@ -26,47 +26,48 @@ static uint64_t nonce;
 static bool grant_was_exact; /* the last step's bytes were made to be a grant of `nonce` */
 
 /* What an inspection tells is read, as inspect.c does. */
-static void look_at(const struct rl_judged *judged)
+static void look_at(const struct rl_vote_reply *vote_reply)
 {
     static redlock_view view;
-    if (judged->answer.with_details &&
-        rl_view_read(judged->details, judged->details_len, judged->answer.ttl_ms, &view))
+    if (vote_reply->answer.with_details &&
+        rl_view_read(vote_reply->details, vote_reply->details_len, vote_reply->answer.ttl_ms,
+                     &view))
         REQUIRE(view.shown <= REDLOCK_HOLDERS_SHOWN && view.shown <= view.holders);
 }
 
 static void on_answered(void *owner, struct rl_node *node, unsigned slot,
-                        const struct rl_waiting *waiting, const struct rl_judged *judged,
-                        int64_t now_ns)
+                        const struct rl_inflight *inflight,
+                        const struct rl_vote_reply *vote_reply, int64_t now_ns)
 {
     (void)owner, (void)node, (void)slot, (void)now_ns;
     heard_count++;
-    REQUIRE(judged->vote != RL_VOTE_YES || grant_was_exact);
-    REQUIRE(judged->vote == RL_VOTE_FAILED ||
-            rl_kind_answer_fits(waiting->script, &judged->answer));
-    REQUIRE(judged->vote != RL_VOTE_FAILED || judged->why);
-    if (judged->why)
-        input_shown(judged->why);
-    REQUIRE(judged->answer.granted == (judged->vote == RL_VOTE_YES));
-    look_at(judged);
+    REQUIRE(vote_reply->vote != RL_VOTE_YES || grant_was_exact);
+    REQUIRE(vote_reply->vote == RL_VOTE_FAILED ||
+            rl_kind_answer_fits(inflight->script, &vote_reply->answer));
+    REQUIRE(vote_reply->vote != RL_VOTE_FAILED || vote_reply->why);
+    if (vote_reply->why)
+        input_shown(vote_reply->why);
+    REQUIRE(vote_reply->answer.granted == (vote_reply->vote == RL_VOTE_YES));
+    look_at(vote_reply);
 }
 
 static void on_unexecuted(void *owner, struct rl_node *node, unsigned slot,
-                          const struct rl_waiting *waiting, int64_t now_ns)
+                          const struct rl_inflight *inflight, int64_t now_ns)
 {
-    (void)owner, (void)node, (void)slot, (void)waiting, (void)now_ns;
+    (void)owner, (void)node, (void)slot, (void)inflight, (void)now_ns;
     heard_count++;
 }
 
 static void on_lost(void *owner, struct rl_node *node, unsigned slot,
-                    const struct rl_waiting *waiting, int64_t now_ns)
+                    const struct rl_inflight *inflight, int64_t now_ns)
 {
-    on_unexecuted(owner, node, slot, waiting, now_ns);
+    on_unexecuted(owner, node, slot, inflight, now_ns);
 }
 
 static void on_drains(void *owner, struct rl_node *node, unsigned slot,
-                      const struct rl_waiting *waiting, int64_t now_ns)
+                      const struct rl_inflight *inflight, int64_t now_ns)
 {
-    (void)owner, (void)waiting, (void)now_ns;
+    (void)owner, (void)inflight, (void)now_ns;
     REQUIRE(slot != node->active);
 }
 
@@ -115,7 +116,7 @@ static unsigned script_of(enum rl_verb verb)
 static void ask(struct rl_node *node, enum rl_verb verb, int64_t now_ns, int64_t budget_ns)
 {
     static const char bytes[] = "*1\r\n$4\r\nPING\r\n";
-    struct rl_waiting waiting = {
+    struct rl_inflight inflight = {
         .sent_ns = now_ns,
         .deadline_ns = now_ns + budget_ns,
         .ask = RL_ASK_VERB,
@@ -123,10 +124,10 @@ static void ask(struct rl_node *node, enum rl_verb verb, int64_t now_ns, int64_t
         .script = verb,
         .number = script_of(verb),
     };
-    rl_nonce_text(++nonce, waiting.nonce);
+    rl_nonce_text(++nonce, inflight.nonce);
     if (!rl_node_takes(node, node->active, sizeof(bytes) - 1, verb != RL_RELEASE))
         return;
-    rl_node_put(node, node->active, bytes, sizeof(bytes) - 1, &waiting);
+    rl_node_put(node, node->active, bytes, sizeof(bytes) - 1, &inflight);
     put_count++;
 }
 
@@ -137,7 +138,7 @@ static void answer_well(struct rl_node *node, int64_t now_ns)
     static const char info[] = "run_id:0123456789abcdef0123456789abcdef01234567\r\n"
                                "uptime_in_seconds:100000\r\nrole:master\r\n";
     char bytes[512];
-    struct rl_waiting *oldest = rl_wire_oldest(rl_node_wire(node));
+    struct rl_inflight *oldest = rl_wire_oldest(rl_node_wire(node));
     if (!oldest)
         return;
     if (oldest->ask == RL_ASK_INFO)
@@ -160,7 +161,7 @@ static size_t answer_somehow(struct rl_node *node, uint8_t count, const uint8_t 
     enum { ELEMENT_MAX = UINT8_MAX + 16 };
     char bytes[RL_REPLY_ELEMENTS_MAX * ELEMENT_MAX], *at = bytes;
     size_t used = 0;
-    struct rl_waiting *oldest = rl_wire_oldest(rl_node_wire(node));
+    struct rl_inflight *oldest = rl_wire_oldest(rl_node_wire(node));
     if (!oldest || oldest->ask != RL_ASK_VERB)
         return 0;
     count %= RL_REPLY_ELEMENTS_MAX;
@@ -256,7 +257,7 @@ static void run_steps(struct rl_node *node, const uint8_t *data, size_t size)
         size -= len;
         rl_node_tick(node, now_ns);
         rl_node_flush(node, now_ns);
-        (void)rl_node_able(node, now_ns);
+        (void)rl_node_voting(node, now_ns);
         input_shown(rl_node_why(node, now_ns));
         REQUIRE(rl_node_due_ns(node) > 0);
     }

@@ -36,21 +36,21 @@ static void on_changed(void *owner, unsigned node, bool now_listens, int64_t now
 /* ---- other channels --------------------------------------------------------------------- */
 
 enum { EARS = 4 };
-static struct rl_ears ears;
-static struct rl_ear *taken[EARS]; /* by a line; NULL: by none */
+static struct rl_channels channels;
+static struct rl_channel *taken[EARS]; /* by a line; NULL: by none */
 
-static void on_ear(void *owner, unsigned node, struct rl_ear *ear, int64_t now_ns)
+static void on_ear(void *owner, unsigned node, struct rl_channel *channel, int64_t now_ns)
 {
     (void)owner, (void)now_ns;
-    REQUIRE(node == 0 && ear->users > 0 && rl_ear_listening(ear) == 1);
+    REQUIRE(node == 0 && channel->users > 0 && rl_channel_listening(channel) == 1);
 }
 
 static const struct rl_sub_events events = {
     .woken = on_woken,
     .changed = on_changed,
     .log = input_log,
-    .heard = on_ear,
-    .hears = on_ear,
+    .message = on_ear,
+    .subscribed = on_ear,
 };
 
 /* A line comes, or the last one goes. */
@@ -58,26 +58,26 @@ static void turn_ear(struct rl_sub *sub, unsigned which, int64_t now_ns)
 {
     char text[] = "channel-0";
     text[8] = (char)('0' + which);
-    struct rl_ear *ear = taken[which];
-    if (ear)
-        rl_ear_drop(&ears, ear);
-    else if (!(ear = rl_ear_take(&ears, text, strlen(text))))
+    struct rl_channel *channel = taken[which];
+    if (channel)
+        rl_channel_unref(&channels, channel);
+    else if (!(channel = rl_channel_ref(&channels, text, strlen(text))))
         return;
-    taken[which] = taken[which] ? NULL : ear;
-    rl_sub_tune(sub, ear, now_ns);
-    rl_ear_settle(&ears, ear);
+    taken[which] = taken[which] ? NULL : channel;
+    rl_sub_sync(sub, channel, now_ns);
+    rl_channel_free_if_idle(&channels, channel);
 }
 
 /* What masters have said is forgotten with the connection, and nothing is kept for nobody. */
 static void require_ears(const struct rl_sub *sub)
 {
     bool talks = sub->mode == RL_SUB_SUBSCRIBING || sub->mode == RL_SUB_UP;
-    REQUIRE(ears.count <= EARS);
-    for (size_t i = 0; i < ears.count; i++) {
-        const struct rl_ear *ear = ears.all[i];
-        REQUIRE(talks || (ear->asked | ear->heard | ear->denied) == 0);
-        REQUIRE(ear->users > 0 || ear->asked || ear->heard);
-        REQUIRE(ear->users <= 1);
+    REQUIRE(channels.count <= EARS);
+    for (size_t i = 0; i < channels.count; i++) {
+        const struct rl_channel *channel = channels.all[i];
+        REQUIRE(talks || (channel->pending | channel->confirmed | channel->denied) == 0);
+        REQUIRE(channel->users > 0 || channel->pending || channel->confirmed);
+        REQUIRE(channel->users <= 1);
     }
 }
 
@@ -197,9 +197,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (rl_sub_init(&sub, 0, &config, &settings, &events, NULL, UUID, -1, -1) != 0)
         return 0;
     memset(taken, 0, sizeof(taken));
-    sub.ears = &ears;
+    sub.channels = &channels;
     run_steps(&sub, data, size);
     rl_sub_done(&sub);
-    rl_ears_free(&ears);
+    rl_channels_free(&channels);
     return 0;
 }

@@ -219,7 +219,7 @@ static void read_several(const uint8_t *data, size_t size)
         size -= len + (end != NULL);
     }
     all.needed = all.nodes / 2 + 1;
-    rl_view_agree(&all);
+    rl_view_merge_majority(&all);
     require_agreed();
 }
 

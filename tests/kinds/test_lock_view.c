@@ -215,7 +215,7 @@ static const redlock_view *agree(unsigned nodes, const char *const texts[], int6
         all.node[i].answered = 1;
         all.node[i].view = view_of(texts[i], ttl_ms);
     }
-    rl_view_agree(&all);
+    rl_view_merge_majority(&all);
     return &all.majority;
 }
 

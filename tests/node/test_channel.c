@@ -11,78 +11,78 @@
 
 enum { NODE = 1 << 3, OTHER = 1 << 5, MANY = 3000 };
 
-static struct rl_ears ears;
+static struct rl_channels channels;
 
 static void set_up(void)
 {
-    ears = (struct rl_ears){0};
+    channels = (struct rl_channels){0};
 }
 
 static void tear_down(void)
 {
-    rl_ears_free(&ears);
-    ck_assert_uint_eq(ears.count, 0);
+    rl_channels_free(&channels);
+    ck_assert_uint_eq(channels.count, 0);
 }
 
-static struct rl_ear *take(const char *text)
+static struct rl_channel *take(const char *text)
 {
-    struct rl_ear *ear = rl_ear_take(&ears, text, strlen(text));
-    ck_assert_ptr_nonnull(ear);
-    return ear;
+    struct rl_channel *channel = rl_channel_ref(&channels, text, strlen(text));
+    ck_assert_ptr_nonnull(channel);
+    return channel;
 }
 
-static struct rl_ear *find(const char *text)
+static struct rl_channel *find(const char *text)
 {
-    return rl_ear_find(&ears, text, strlen(text));
+    return rl_channel_find(&channels, text, strlen(text));
 }
 
-static void drop(struct rl_ear *ear)
+static void drop(struct rl_channel *channel)
 {
-    rl_ear_drop(&ears, ear);
-    rl_ear_settle(&ears, ear);
+    rl_channel_unref(&channels, channel);
+    rl_channel_free_if_idle(&channels, channel);
 }
 
 START_TEST(one_text_is_one_ear)
 {
     ck_assert_ptr_null(find("a"));
-    struct rl_ear *a = take("a");
+    struct rl_channel *a = take("a");
     ck_assert_ptr_eq(take("a"), a);
     ck_assert_ptr_ne(take("ab"), a);
-    ck_assert_ptr_ne(rl_ear_take(&ears, "a\0b", 3), a);
-    ck_assert_ptr_ne(rl_ear_take(&ears, "", 0), a);
+    ck_assert_ptr_ne(rl_channel_ref(&channels, "a\0b", 3), a);
+    ck_assert_ptr_ne(rl_channel_ref(&channels, "", 0), a);
     ck_assert_ptr_eq(find("a"), a);
     ck_assert_ptr_null(find("b"));
     ck_assert_uint_eq(a->users, 2);
-    ck_assert_uint_eq(ears.count, 4);
-    ck_assert_uint_eq(ears.used, 4);
+    ck_assert_uint_eq(channels.count, 4);
+    ck_assert_uint_eq(channels.used, 4);
     drop(a);
     ck_assert_ptr_eq(find("a"), a);
     drop(a);
     ck_assert_ptr_null(find("a"));
-    ck_assert_uint_eq(ears.used, 3);
+    ck_assert_uint_eq(channels.used, 3);
 }
 END_TEST
 
 /* What a master still has, or owes an answer about, is not forgotten. */
 START_TEST(it_outlives_its_users_where_a_master_has_it)
 {
-    struct rl_ear *ear = take("a");
-    ear->heard = NODE;
-    drop(ear);
-    ck_assert_ptr_eq(find("a"), ear);
-    ck_assert_uint_eq(ears.used, 0);
-    ear->heard = 0;
-    ear->asked = OTHER;
-    rl_ear_settle(&ears, ear);
-    ck_assert_ptr_eq(find("a"), ear);
-    ck_assert_ptr_eq(take("a"), ear);
-    ck_assert_uint_eq(ears.used, 1);
-    drop(ear);
-    rl_ears_forget(&ears, NODE);
-    ck_assert_ptr_eq(find("a"), ear);
-    rl_ears_forget(&ears, OTHER);
+    struct rl_channel *channel = take("a");
+    channel->confirmed = NODE;
+    drop(channel);
+    ck_assert_ptr_eq(find("a"), channel);
+    ck_assert_uint_eq(channels.used, 0);
+    channel->confirmed = 0;
+    channel->pending = OTHER;
+    rl_channel_free_if_idle(&channels, channel);
+    ck_assert_ptr_eq(find("a"), channel);
+    ck_assert_ptr_eq(take("a"), channel);
+    ck_assert_uint_eq(channels.used, 1);
+    drop(channel);
+    rl_channels_forget(&channels, NODE);
+    ck_assert_ptr_eq(find("a"), channel);
+    rl_channels_forget(&channels, OTHER);
     ck_assert_ptr_null(find("a"));
-    ck_assert_uint_eq(ears.count, 0);
+    ck_assert_uint_eq(channels.count, 0);
 }
 END_TEST
 
@@ -91,43 +91,43 @@ START_TEST(a_wish_for_each_state)
     static const struct {
         unsigned users;
         bool asked, heard, denied;
-        enum rl_ear_wish wish;
+        enum rl_channel_next_request wish;
         bool listens;
     } states[] = {
-        {1, false, false, false, RL_EAR_BEGIN, false},
-        {1, true, false, false, RL_EAR_NONE, false},
-        {1, false, true, false, RL_EAR_NONE, true},
-        {1, true, true, false, RL_EAR_NONE, false}, /* its end is on the way */
-        {1, false, false, true, RL_EAR_NONE, false},
-        {1, false, true, true, RL_EAR_NONE, true}, /* its end was refused */
-        {0, false, true, false, RL_EAR_END, true},
-        {0, true, true, false, RL_EAR_NONE, false},
-        {0, true, false, false, RL_EAR_NONE, false},
-        {0, false, true, true, RL_EAR_NONE, true},
-        {0, false, false, false, RL_EAR_NONE, false},
+        {1, false, false, false, RL_CHANNEL_SUBSCRIBE, false},
+        {1, true, false, false, RL_CHANNEL_NONE, false},
+        {1, false, true, false, RL_CHANNEL_NONE, true},
+        {1, true, true, false, RL_CHANNEL_NONE, false}, /* its end is on the way */
+        {1, false, false, true, RL_CHANNEL_NONE, false},
+        {1, false, true, true, RL_CHANNEL_NONE, true}, /* its end was refused */
+        {0, false, true, false, RL_CHANNEL_UNSUBSCRIBE, true},
+        {0, true, true, false, RL_CHANNEL_NONE, false},
+        {0, true, false, false, RL_CHANNEL_NONE, false},
+        {0, false, true, true, RL_CHANNEL_NONE, true},
+        {0, false, false, false, RL_CHANNEL_NONE, false},
     };
     for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
-        struct rl_ear ear = {
+        struct rl_channel channel = {
             .users = states[i].users,
-            .asked = OTHER | (states[i].asked ? NODE : 0),
-            .heard = states[i].heard ? NODE : 0,
+            .pending = OTHER | (states[i].asked ? NODE : 0),
+            .confirmed = states[i].heard ? NODE : 0,
             .denied = OTHER | (states[i].denied ? NODE : 0),
         };
-        ck_assert_int_eq(rl_ear_wish(&ear, NODE), states[i].wish);
-        ck_assert_int_eq((rl_ear_listening(&ear) & NODE) != 0, states[i].listens);
+        ck_assert_int_eq(rl_channel_next_request(&channel, NODE), states[i].wish);
+        ck_assert_int_eq((rl_channel_listening(&channel) & NODE) != 0, states[i].listens);
     }
 }
 END_TEST
 
 START_TEST(a_broken_connection_forgets_its_own)
 {
-    struct rl_ear *ear = take("a");
-    ear->asked = ear->heard = ear->denied = NODE | OTHER;
-    rl_ears_forget(&ears, NODE);
-    ck_assert_uint_eq(ear->asked, OTHER);
-    ck_assert_uint_eq(ear->heard, OTHER);
-    ck_assert_uint_eq(ear->denied, OTHER);
-    ck_assert_ptr_eq(find("a"), ear);
+    struct rl_channel *channel = take("a");
+    channel->pending = channel->confirmed = channel->denied = NODE | OTHER;
+    rl_channels_forget(&channels, NODE);
+    ck_assert_uint_eq(channel->pending, OTHER);
+    ck_assert_uint_eq(channel->confirmed, OTHER);
+    ck_assert_uint_eq(channel->denied, OTHER);
+    ck_assert_ptr_eq(find("a"), channel);
 }
 END_TEST
 
@@ -146,10 +146,11 @@ START_TEST(many_come_and_go)
     for (int step = 0; step < 100000; step++) {
         unsigned i = (unsigned)rl_prng_below(&prng, MANY);
         snprintf(text, sizeof(text), "channel-%u", i);
-        struct rl_ear *ear = find(text);
+        struct rl_channel *channel = find(text);
         bool there = model[i].users > 0 || model[i].heard;
-        ck_assert_int_eq(ear != NULL, there);
-        ck_assert(!ear || (ear->users == model[i].users && ears.all[ear->place] == ear));
+        ck_assert_int_eq(channel != NULL, there);
+        ck_assert(!channel || (channel->users == model[i].users &&
+                               channels.all[channel->place] == channel));
         switch (rl_prng_below(&prng, 4)) {
         case 0:
         case 1:
@@ -162,23 +163,23 @@ START_TEST(many_come_and_go)
                 break;
             used -= --model[i].users == 0;
             count -= model[i].users == 0 && !model[i].heard;
-            drop(ear);
+            drop(channel);
             break;
         default:
-            if (ear)
-                ear->heard = NODE;
+            if (channel)
+                channel->confirmed = NODE;
             model[i].heard = there;
             break;
         }
         if (step % 10000 == 9999) {
-            rl_ears_forget(&ears, NODE);
+            rl_channels_forget(&channels, NODE);
             for (unsigned k = 0; k < MANY; k++) {
                 count -= model[k].heard && model[k].users == 0;
                 model[k].heard = false;
             }
         }
-        ck_assert_uint_eq(ears.count, count);
-        ck_assert_uint_eq(ears.used, used);
+        ck_assert_uint_eq(channels.count, count);
+        ck_assert_uint_eq(channels.used, used);
     }
     ck_assert_uint_gt(count, 100);
 }

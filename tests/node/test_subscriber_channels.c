@@ -28,37 +28,37 @@ static void forget_heard(void)
 }
 
 /* As a line does that is made, and as the last one that goes. */
-static struct rl_ear *begin(const char *channel)
+static struct rl_channel *begin(const char *name)
 {
-    struct rl_ear *ear = rl_ear_take(&rig.ears, channel, strlen(channel));
-    ck_assert_ptr_nonnull(ear);
-    rl_sub_tune(&rig.sub, ear, rl_clock_now_ns());
+    struct rl_channel *channel = rl_channel_ref(&rig.channels, name, strlen(name));
+    ck_assert_ptr_nonnull(channel);
+    rl_sub_sync(&rig.sub, channel, rl_clock_now_ns());
     rl_sub_flush(&rig.sub, rl_clock_now_ns());
-    return ear;
+    return channel;
 }
 
-static void end(struct rl_ear *ear)
+static void end(struct rl_channel *channel)
 {
-    rl_ear_drop(&rig.ears, ear);
-    rl_sub_tune(&rig.sub, ear, rl_clock_now_ns());
-    rl_ear_settle(&rig.ears, ear);
+    rl_channel_unref(&rig.channels, channel);
+    rl_sub_sync(&rig.sub, channel, rl_clock_now_ns());
+    rl_channel_free_if_idle(&rig.channels, channel);
     rl_sub_flush(&rig.sub, rl_clock_now_ns());
 }
 
-static struct rl_ear *begun(void)
+static struct rl_channel *begun(void)
 {
     sub_peer_expect_listening(&peer, &rig);
-    struct rl_ear *ear = begin(NAME);
+    struct rl_channel *channel = begin(NAME);
     ck_assert(sub_peer_hears(&peer, &rig, BEGINS));
     say(BEGUN);
     ck_assert_uint_eq(rig.hears, 1);
     forget_heard();
-    return ear;
+    return channel;
 }
 
-static const struct rl_ear *found(void)
+static const struct rl_channel *found(void)
 {
-    return rl_ear_find(&rig.ears, NAME, strlen(NAME));
+    return rl_channel_find(&rig.channels, NAME, strlen(NAME));
 }
 
 /* How often it has said that by now. */
@@ -81,21 +81,21 @@ static void a_few_turns(void)
 START_TEST(a_channel_is_asked_for_heard_and_ended)
 {
     sub_peer_expect_listening(&peer, &rig);
-    struct rl_ear *ear = begin(NAME);
+    struct rl_channel *channel = begin(NAME);
     ck_assert(sub_peer_hears(&peer, &rig, BEGINS));
     a_few_turns();
-    ck_assert_uint_eq(rl_ear_listening(ear), 0);
+    ck_assert_uint_eq(rl_channel_listening(channel), 0);
     ck_assert_uint_eq(rig.hears, 0);
     say(BEGUN);
-    ck_assert_uint_eq(rl_ear_listening(ear), BIT);
+    ck_assert_uint_eq(rl_channel_listening(channel), BIT);
     ck_assert_uint_eq(rig.hears, 1);
     say(MESSAGE SUB_MESSAGE_7 MESSAGE);
     ck_assert_uint_eq(rig.heard, 2);
-    ck_assert_ptr_eq(rig.heard_on, ear);
+    ck_assert_ptr_eq(rig.heard_on, channel);
     ck_assert_uint_eq(rig.woken, 1);
-    end(ear);
+    end(channel);
     ck_assert(sub_peer_hears(&peer, &rig, ENDS));
-    ck_assert_uint_eq(rl_ear_listening(ear), 0);
+    ck_assert_uint_eq(rl_channel_listening(channel), 0);
     say(MESSAGE); /* it was on its way */
     ck_assert_uint_eq(rig.heard, 2);
     say(ENDED);
@@ -108,7 +108,7 @@ END_TEST
 /* They are asked for in the same breath as the client's own, */
 START_TEST(what_is_wanted_before_there_is_a_connection_waits_for_it)
 {
-    struct rl_ear *ear = begin(NAME);
+    struct rl_channel *channel = begin(NAME);
     sub_rig_want(&rig);
     sub_peer_admit(&peer, &rig);
     ck_assert(sub_peer_hears(&peer, &rig, SUB_RIG_CHANNEL "\r\n" BEGINS));
@@ -117,31 +117,31 @@ START_TEST(what_is_wanted_before_there_is_a_connection_waits_for_it)
     ck_assert_uint_eq(rig.hears, 0);
     say(BEGUN);
     ck_assert_uint_eq(rig.hears, 1);
-    ck_assert_uint_eq(rl_ear_listening(ear), BIT);
+    ck_assert_uint_eq(rl_channel_listening(channel), BIT);
 }
 END_TEST
 
 /* and all anew on the next connection. */
 START_TEST(a_lost_connection_hears_nothing_and_the_next_one_asks)
 {
-    struct rl_ear *ear = begun();
-    struct rl_ear *second = begin(NAME "-2");
+    struct rl_channel *channel = begun();
+    struct rl_channel *second = begin(NAME "-2");
     ck_assert(sub_peer_hears(&peer, &rig, NAME "-2"));
     sub_peer_hang_up(&peer);
     ck_assert(sub_rig_until(&rig, rig.went == 1));
-    ck_assert_uint_eq(ear->asked | ear->heard | second->asked, 0);
+    ck_assert_uint_eq(channel->pending | channel->confirmed | second->pending, 0);
     sub_peer_admit(&peer, &rig);
     ck_assert(sub_peer_hears(&peer, &rig, BEGINS));
     ck_assert(sub_peer_hears(&peer, &rig, NAME "-2"));
     end(second); /* not at once: it has been asked for */
     say(SUB_OK SUB_CONFIRMED BEGUN);
     ck_assert_uint_eq(rig.hears, 2);
-    ck_assert_uint_eq(rl_ear_listening(ear), BIT);
-    ck_assert_uint_eq(rig.ears.count, 2);
+    ck_assert_uint_eq(rl_channel_listening(channel), BIT);
+    ck_assert_uint_eq(rig.channels.count, 2);
     say("*3\r\n$9\r\nsubscribe\r\n$31\r\n" NAME "-2\r\n:3\r\n");
     ck_assert(sub_peer_hears(&peer, &rig, "UNSUBSCRIBE"));
     say("*3\r\n$11\r\nunsubscribe\r\n$31\r\n" NAME "-2\r\n:2\r\n");
-    ck_assert_uint_eq(rig.ears.count, 1);
+    ck_assert_uint_eq(rig.channels.count, 1);
     ck_assert_uint_eq(rig.hears, 2);
 }
 END_TEST
@@ -165,17 +165,17 @@ END_TEST
  * be nothing, and does not count as heard. */
 START_TEST(who_comes_back_before_the_answer_is_asked_for_again)
 {
-    struct rl_ear *ear = begun();
-    end(ear);
+    struct rl_channel *channel = begun();
+    end(channel);
     ck_assert(sub_peer_hears(&peer, &rig, ENDS));
-    ck_assert_ptr_eq(begin(NAME), ear);
+    ck_assert_ptr_eq(begin(NAME), channel);
     a_few_turns();
     ck_assert_uint_eq(times(BEGINS), 0);
-    ck_assert_uint_eq(rl_ear_listening(ear), 0);
+    ck_assert_uint_eq(rl_channel_listening(channel), 0);
     say(MESSAGE ENDED);
     ck_assert(sub_peer_hears(&peer, &rig, BEGINS));
     ck_assert_uint_eq(rig.heard, 0);
-    ck_assert_uint_eq(rl_ear_listening(ear), 0);
+    ck_assert_uint_eq(rl_channel_listening(channel), 0);
     say(BEGUN MESSAGE);
     ck_assert_uint_eq(rig.hears, 2);
     ck_assert_uint_eq(rig.heard, 1);
@@ -185,10 +185,10 @@ END_TEST
 /* However often they come and go: one question at a time. */
 START_TEST(coming_and_going_makes_no_storm)
 {
-    struct rl_ear *ear = begun();
+    struct rl_channel *channel = begun();
     for (int i = 0; i < 1000; i++) {
-        end(ear);
-        ear = begin(NAME);
+        end(channel);
+        channel = begin(NAME);
     }
     ck_assert(sub_peer_hears(&peer, &rig, ENDS));
     a_few_turns();
@@ -198,7 +198,7 @@ START_TEST(coming_and_going_makes_no_storm)
     ck_assert(sub_peer_hears(&peer, &rig, BEGINS));
     say(BEGUN);
     ck_assert_str_eq(peer.heard, ENDS BEGINS);
-    ck_assert_uint_eq(rl_ear_listening(ear), BIT);
+    ck_assert_uint_eq(rl_channel_listening(channel), BIT);
 }
 END_TEST
 
@@ -209,21 +209,21 @@ static unsigned answer_all(unsigned limit)
 {
     unsigned answered = 0;
     for (; answered < limit; answered++) {
-        char bytes[256], said[512], verb[16], channel[128];
+        char bytes[256], said[512], verb[16], name[128];
         int len = 0;
         ck_assert(sub_peer_hears(&peer, &rig, "\r\n"));
         if (sscanf(peer.heard, "*2\r\n$%*d\r\n%15[A-Z]\r\n$%d\r\n%127[^\r]", verb, &len,
-                   channel) != 3)
+                   name) != 3)
             break;
         size_t used = (size_t)snprintf(bytes, sizeof(bytes), ASKS("%zu\r\n%s", "%d") "%s\r\n",
-                                       strlen(verb), verb, len, channel);
+                                       strlen(verb), verb, len, name);
         ck_assert_msg(strncmp(peer.heard, bytes, used) == 0, "%.200s", peer.heard);
         memmove(peer.heard, peer.heard + used, peer.heard_len - used + 1);
         peer.heard_len -= used;
         for (char *c = verb; *c; c++)
             *c = (char)(*c - 'A' + 'a');
         snprintf(said, sizeof(said), "*3\r\n$%zu\r\n%s\r\n$%d\r\n%s\r\n:1\r\n", strlen(verb),
-                 verb, len, channel);
+                 verb, len, name);
         say(said);
         if (peer.heard_len == 0 && rig.sub.wire.fifo_count == 0)
             return answered + 1;
@@ -235,23 +235,23 @@ static unsigned answer_all(unsigned limit)
 START_TEST(thousands_are_asked_for_a_part_at_a_time)
 {
     enum { MANY = 3000 };
-    static struct rl_ear *ear[MANY];
-    char channel[128];
+    static struct rl_channel *channel[MANY];
+    char name[128];
     sub_peer_expect_listening(&peer, &rig);
     forget_heard();
     for (int i = 0; i < MANY; i++) {
-        snprintf(channel, sizeof(channel), "redisson_lock__channel:{%0*d}", 1 + i % 60, i);
-        ear[i] = begin(channel);
+        snprintf(name, sizeof(name), "redisson_lock__channel:{%0*d}", 1 + i % 60, i);
+        channel[i] = begin(name);
         ck_assert_uint_le(rig.sub.wire.fifo_count, RL_CHANNEL_ASKS_MAX);
     }
     ck_assert_uint_eq(answer_all(2 * MANY), MANY);
     ck_assert_uint_eq(rig.hears, MANY);
     for (int i = 0; i < MANY; i++)
-        ck_assert_uint_eq(rl_ear_listening(ear[i]), BIT);
+        ck_assert_uint_eq(rl_channel_listening(channel[i]), BIT);
     for (int i = 0; i < MANY; i++)
-        end(ear[i]);
+        end(channel[i]);
     ck_assert_uint_eq(answer_all(2 * MANY), MANY);
-    ck_assert_uint_eq(rig.ears.count, 0);
+    ck_assert_uint_eq(rig.channels.count, 0);
     ck_assert_uint_le(rig.sub.wire.out_size, RL_OUT_MAX);
     ck_assert_uint_eq(rig.went, 0);
 }
@@ -261,12 +261,12 @@ END_TEST
 START_TEST(a_server_that_does_not_read_is_given_up)
 {
     sub_peer_expect_listening(&peer, &rig);
-    static char channel[REDLOCK_NAME_MAX];
-    memset(channel, 'x', sizeof(channel) - 1);
+    static char name[REDLOCK_NAME_MAX];
+    memset(name, 'x', sizeof(name) - 1);
     for (int i = 0; i < 2 * RL_CHANNEL_ASKS_MAX; i++) {
-        snprintf(channel, 8, "%07d", i);
-        channel[7] = 'x';
-        begin(channel);
+        snprintf(name, 8, "%07d", i);
+        name[7] = 'x';
+        begin(name);
     }
     ck_assert_uint_le(rig.sub.wire.fifo_count, RL_CHANNEL_ASKS_MAX);
     ck_assert_uint_le(rig.sub.wire.out_size, RL_OUT_MAX);
@@ -283,11 +283,11 @@ END_TEST
 START_TEST(a_channel_that_is_denied_costs_no_connection)
 {
     sub_peer_expect_listening(&peer, &rig);
-    struct rl_ear *ear = begin(NAME);
-    struct rl_ear *second = begin(NAME "-2");
+    struct rl_channel *channel = begin(NAME);
+    struct rl_channel *second = begin(NAME "-2");
     ck_assert(sub_peer_hears(&peer, &rig, NAME "-2"));
     say(NOPERM NOPERM);
-    ck_assert_uint_eq(rl_ear_listening(ear) | rl_ear_listening(second), 0);
+    ck_assert_uint_eq(rl_channel_listening(channel) | rl_channel_listening(second), 0);
     ck_assert_uint_eq(rig.warnings, 1); /* and not one for each */
     ck_assert_msg(strstr(rig.warning, NAME) && strstr(rig.warning, "NOPERM"), "%s",
                   rig.warning);
@@ -300,7 +300,7 @@ START_TEST(a_channel_that_is_denied_costs_no_connection)
     rig.sub.wire.heard_ns = again_ns; /* no PING */
     ck_assert_int_eq(rl_sub_due_ns(&rig.sub), again_ns);
     rl_sub_tick(&rig.sub, again_ns - 1);
-    ck_assert_uint_eq(ear->asked, 0);
+    ck_assert_uint_eq(channel->pending, 0);
     rl_sub_tick(&rig.sub, again_ns);
     ck_assert(sub_peer_hears(&peer, &rig, BEGINS));
     say(BEGUN NOPERM MESSAGE);
@@ -308,7 +308,7 @@ START_TEST(a_channel_that_is_denied_costs_no_connection)
     ck_assert_uint_eq(rig.warnings, 1);
     ck_assert_uint_eq(rig.went, 0);
     end(second); /* it was never begun */
-    ck_assert_uint_eq(rig.ears.count, 1);
+    ck_assert_uint_eq(rig.channels.count, 1);
 }
 END_TEST
 
@@ -316,7 +316,7 @@ END_TEST
 START_TEST(who_may_not_hear_its_own_channel_hears_others)
 {
     sub_rig_want(&rig);
-    struct rl_ear *ear = begin(NAME);
+    struct rl_channel *channel = begin(NAME);
     sub_peer_admit(&peer, &rig);
     ck_assert(sub_peer_hears(&peer, &rig, BEGINS));
     say(SUB_OK NOPERM);
@@ -326,7 +326,7 @@ START_TEST(who_may_not_hear_its_own_channel_hears_others)
     ck_assert_uint_eq(rig.heard, 1);
     ck_assert_uint_eq(rig.came, 0);
     /* Without any subscription a PONG is another's. */
-    end(ear);
+    end(channel);
     ck_assert(sub_peer_hears(&peer, &rig, ENDS));
     say(ENDED);
     rl_sub_tick(&rig.sub, rig.sub.wire.heard_ns + RL_PING_AFTER_MS * RL_NS_PER_MS);
@@ -335,7 +335,7 @@ START_TEST(who_may_not_hear_its_own_channel_hears_others)
     ck_assert_int_eq(rig.sub.mode, RL_SUB_UP);
     ck_assert_int_eq(rig.sub.pinged_ns, 0);
     /* It asks for its own again, */
-    ear = begin(NAME);
+    channel = begin(NAME);
     ck_assert(sub_peer_hears(&peer, &rig, BEGINS));
     say(BEGUN);
     forget_heard();
@@ -352,7 +352,7 @@ START_TEST(who_may_not_hear_its_own_channel_hears_others)
     ck_assert(rl_sub_listens(&rig.sub));
     ck_assert_uint_eq(rig.came, 1);
     ck_assert_uint_eq(rig.woken, 1);
-    ck_assert_uint_eq(rl_ear_listening(ear), BIT);
+    ck_assert_uint_eq(rl_channel_listening(channel), BIT);
 }
 END_TEST
 
@@ -360,13 +360,13 @@ END_TEST
 START_TEST(who_may_hear_nothing_and_wants_nothing_hangs_up)
 {
     sub_rig_want(&rig);
-    struct rl_ear *ear = begin(NAME);
+    struct rl_channel *channel = begin(NAME);
     sub_peer_admit(&peer, &rig);
     ck_assert(sub_peer_hears(&peer, &rig, BEGINS));
     say(SUB_OK NOPERM NOPERM);
     ck_assert_int_eq(rig.sub.mode, RL_SUB_UP);
-    end(ear);
-    ck_assert_uint_eq(rig.ears.count, 0);
+    end(channel);
+    ck_assert_uint_eq(rig.channels.count, 0);
     rig.sub.wire.heard_ns = rig.sub.again_ns;
     rl_sub_tick(&rig.sub, rig.sub.again_ns);
     say(NOPERM);
@@ -399,22 +399,21 @@ END_TEST
  */
 START_TEST(channels_that_cannot_be_left_are_bounded)
 {
-    char channel[64], said[256];
+    char name[64], said[256];
     sub_peer_expect_listening(&peer, &rig);
     for (unsigned i = 0; rig.went == 0; i++) {
         ck_assert_uint_le(i, RL_UNLEFT_MAX);
-        ck_assert_uint_le(rig.ears.count, RL_UNLEFT_MAX + 1);
-        int len = snprintf(channel, sizeof(channel), "channel-%u", i);
-        struct rl_ear *ear = begin(channel);
-        snprintf(said, sizeof(said), "*3\r\n$9\r\nsubscribe\r\n$%d\r\n%s\r\n:2\r\n", len,
-                 channel);
+        ck_assert_uint_le(rig.channels.count, RL_UNLEFT_MAX + 1);
+        int len = snprintf(name, sizeof(name), "channel-%u", i);
+        struct rl_channel *channel = begin(name);
+        snprintf(said, sizeof(said), "*3\r\n$9\r\nsubscribe\r\n$%d\r\n%s\r\n:2\r\n", len, name);
         say(said);
-        end(ear);
+        end(channel);
         say(NOPERM);
         peer.heard_len = 0;
         (void)sub_peer_hears(&peer, &rig, ""); /* lest it should not be read */
     }
-    ck_assert_uint_eq(rig.ears.count, 0);
+    ck_assert_uint_eq(rig.channels.count, 0);
     ck_assert_msg(strstr(rig.sub.why, "does not let go"), "%s", rig.sub.why);
 }
 END_TEST
@@ -454,18 +453,18 @@ static const char *const wrong[][2] = {
 
 START_TEST(any_other_word_ends_the_connection)
 {
-    struct rl_ear *ear = NULL;
+    struct rl_channel *channel = NULL;
     char when = wrong[_i][0][0];
     char said[512];
     if (when == 'b') {
         sub_peer_expect_listening(&peer, &rig);
-        ear = begin(NAME);
+        channel = begin(NAME);
         ck_assert(sub_peer_hears(&peer, &rig, BEGINS));
     } else {
-        ear = begun();
+        channel = begun();
     }
     if (when == 'e') {
-        end(ear);
+        end(channel);
         ck_assert(sub_peer_hears(&peer, &rig, ENDS));
     }
     unsigned before = rig.hears;
@@ -475,8 +474,8 @@ START_TEST(any_other_word_ends_the_connection)
     ck_assert_uint_eq(rig.went, 1);
     ck_assert_uint_eq(rig.woken + rig.heard, 0);
     ck_assert_uint_eq(rig.hears, before);
-    ck_assert_uint_eq(rig.ears.count, when == 'e' ? 0 : 1);
-    ck_assert_uint_eq(rig.ears.count > 0 ? rl_ear_listening(ear) : 0, 0);
+    ck_assert_uint_eq(rig.channels.count, when == 'e' ? 0 : 1);
+    ck_assert_uint_eq(rig.channels.count > 0 ? rl_channel_listening(channel) : 0, 0);
     sub_peer_expect_listening(&peer, &rig);
 }
 END_TEST

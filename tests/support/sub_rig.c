@@ -66,24 +66,24 @@ static void on_log(void *owner, int level, const char *format, ...)
     }
 }
 
-static void on_heard(void *owner, unsigned node, struct rl_ear *ear, int64_t now_ns)
+static void on_heard(void *owner, unsigned node, struct rl_channel *channel, int64_t now_ns)
 {
     struct sub_rig *rig = owner;
     ck_assert_uint_eq(node, SUB_RIG_INDEX);
     ck_assert_int_gt(now_ns, 0);
-    ck_assert_uint_ne(rl_ear_listening(ear) & rl_bit(node), 0);
-    ck_assert_uint_gt(ear->users, 0);
+    ck_assert_uint_ne(rl_channel_listening(channel) & rl_bit(node), 0);
+    ck_assert_uint_gt(channel->users, 0);
     rig->heard++;
-    rig->heard_on = ear;
+    rig->heard_on = channel;
 }
 
-static void on_hears(void *owner, unsigned node, struct rl_ear *ear, int64_t now_ns)
+static void on_hears(void *owner, unsigned node, struct rl_channel *channel, int64_t now_ns)
 {
     struct sub_rig *rig = owner;
     ck_assert_uint_eq(node, SUB_RIG_INDEX);
     ck_assert_int_gt(now_ns, 0);
-    ck_assert_uint_ne(rl_ear_listening(ear) & rl_bit(node), 0);
-    ck_assert_uint_gt(ear->users, 0);
+    ck_assert_uint_ne(rl_channel_listening(channel) & rl_bit(node), 0);
+    ck_assert_uint_gt(channel->users, 0);
     rig->hears++;
 }
 
@@ -123,13 +123,13 @@ void sub_rig_begin(struct sub_rig *rig)
     ck_assert_int_eq(rl_sub_init(&rig->sub, SUB_RIG_INDEX, &rig->node, &rig->settings, &events,
                                  rig->tls, SUB_RIG_UUID, rig->epoll_fd, rig->wake_fd),
                      0);
-    rig->sub.ears = &rig->ears;
+    rig->sub.channels = &rig->channels;
 }
 
 void sub_rig_end(struct sub_rig *rig)
 {
     rl_sub_done(&rig->sub);
-    rl_ears_free(&rig->ears);
+    rl_channels_free(&rig->channels);
     rl_tls_context_free(rig->tls);
     close(rig->epoll_fd);
     close(rig->wake_fd);

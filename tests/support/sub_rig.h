@@ -25,15 +25,15 @@ struct sub_rig {
     struct rl_prng prng;
     struct rl_tls_context *tls;
     struct rl_sub sub;
-    struct rl_ears ears;
+    struct rl_channels channels;
 
     unsigned woken; /* what it told: times, */
     uint64_t seq;   /* the last, */
     uint64_t sum;   /* and all of them together */
     unsigned came, went;
-    unsigned heard;                /* messages on ears, */
-    const struct rl_ear *heard_on; /* the last one's, */
-    unsigned hears;                /* and ears that were confirmed */
+    unsigned heard;                    /* messages on ears, */
+    const struct rl_channel *heard_on; /* the last one's, */
+    unsigned hears;                    /* and ears that were confirmed */
     unsigned warnings;
     unsigned debugs;
     char warning[512];                     /* the last */

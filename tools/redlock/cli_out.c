@@ -49,7 +49,7 @@ void cli_say(const struct cli *cli, const char *format, ...)
 struct cli_text cli_text(const void *bytes, size_t len)
 {
     struct cli_text shown;
-    rl_printable(shown.text, sizeof(shown.text), bytes, len);
+    rl_text_escape(shown.text, sizeof(shown.text), bytes, len);
     return shown;
 }
 
@@ -85,7 +85,7 @@ struct cli_text cli_names_text(const struct cli *cli)
     size_t len = 0;
     for (unsigned i = 0; i < cli->name_count; i++) {
         char one[CLI_TEXT_MAX - 2 * sizeof(more)];
-        rl_printable(one, sizeof(one), cli->names[i], strlen(cli->names[i]));
+        rl_text_escape(one, sizeof(one), cli->names[i], strlen(cli->names[i]));
         if (len + strlen(one) + sizeof(", ''") + sizeof(more) > sizeof(all.text)) {
             memcpy(all.text + len, more, sizeof(more));
             break;

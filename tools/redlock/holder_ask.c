@@ -86,7 +86,7 @@ static void ask(struct master *master, enum step step)
     static const char list[] =
         "*4\r\n$6\r\nCLIENT\r\n$4\r\nLIST\r\n$4\r\nTYPE\r\n$6\r\nnormal\r\n";
     /* Answers as long as INFO's may come. */
-    struct rl_waiting waiting = {.ask = RL_ASK_INFO, .deadline_ns = INT64_MAX};
+    struct rl_inflight waiting = {.ask = RL_ASK_INFO, .deadline_ns = INT64_MAX};
     assert(step == COUNT || step == LIST);
     master->step = step;
     if (step == COUNT)
@@ -98,7 +98,7 @@ static void ask(struct master *master, enum step step)
 static void log_in(struct master *master)
 {
     char bytes[RL_LOGIN_MAX], why[160];
-    struct rl_waiting waiting = {.ask = RL_ASK_AUTH, .deadline_ns = INT64_MAX};
+    struct rl_inflight waiting = {.ask = RL_ASK_AUTH, .deadline_ns = INT64_MAX};
     struct rl_out out;
     assert(master->step == CONNECTING);
     rl_out_init(&out, bytes, sizeof(bytes));
@@ -206,7 +206,7 @@ static void on_ready(struct rl_tag *tag, unsigned events, int64_t now_ns)
 static void on_wake(struct rl_tag *tag, unsigned events, int64_t now_ns)
 {
     (void)events, (void)now_ns;
-    rl_bell_silence(((struct asking *)tag)->wake_fd);
+    rl_eventfd_drain(((struct asking *)tag)->wake_fd);
 }
 
 static void connect_to(struct master *master, int64_t now_ns, int64_t deadline_ns)

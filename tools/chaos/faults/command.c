@@ -129,7 +129,7 @@ static void last_line(const struct running *running, char *why, size_t why_size)
     size_t begin = end;
     while (begin > 0 && running->said[begin - 1] != '\n' && running->said[begin - 1] != '\r')
         begin--;
-    rl_printable(why, why_size, running->said + begin, end - begin);
+    rl_text_escape(why, why_size, running->said + begin, end - begin);
 }
 
 /* How long it may go on from now; how it is ended after that. */

@@ -89,7 +89,7 @@ bool chaos_docker_find(struct chaos_compose *compose, char *why, size_t why_size
 
 static void copy(char *to, size_t size, const char *from)
 {
-    rl_printable(to, size, from, strlen(from));
+    rl_text_escape(to, size, from, strlen(from));
 }
 
 /* Add a name to those that are there, as far as there is room for all of it. */

@@ -16,7 +16,7 @@
 void chaos_html_put(FILE *to, const char *text)
 {
     char clean[TEXT_MAX];
-    rl_printable(clean, sizeof(clean), text, strlen(text));
+    rl_text_escape(clean, sizeof(clean), text, strlen(text));
     for (const char *at = clean; *at != '\0'; at++) {
         switch (*at) {
         case '&':
@@ -43,7 +43,7 @@ void chaos_html_put(FILE *to, const char *text)
 void chaos_json_put(FILE *to, const char *text)
 {
     char clean[TEXT_MAX];
-    rl_printable(clean, sizeof(clean), text, strlen(text));
+    rl_text_escape(clean, sizeof(clean), text, strlen(text));
     fputc('"', to);
     for (const char *at = clean; *at != '\0'; at++) {
         if (*at == '"' || *at == '\\')

@@ -45,7 +45,7 @@ static void show(const struct chaos_talk *talk, const char *said, char *ret_text
     memcpy(text, said, len);
     for (unsigned i = 0; i < talk->plan.nodes; i++)
         len = rl_mask_text(&talk->plan.mask[i], text, len, false);
-    rl_printable(ret_text, size, text, len);
+    rl_text_escape(ret_text, size, text, len);
 }
 
 /* The end of the conversation, and the sentence that says why. */

@@ -1,11 +1,11 @@
-/* twins.c - one server has one vote, under however many names it is on the list.
+/* duplicates.c - one server has one vote, under however many names it is on the list.
  *
- * Nodes that are up and have the same run_id may be one server: then one of them is its twin
- * and has no vote. They may also be two, as a machine that was cloned while its server ran, or
- * a server that makes its run_id up; so it is proven. What one of them is taught (a script that
- * returns a nonce), the other one knows, whatever database it is asked for, or it is another
- * server. Until that is known the one that has come last has no vote, for it may be the same;
- * and nor has one that can't be taught, since it is of no use for locks either.
+ * Nodes that are up and have the same run_id may be one server: then one of them is its
+ * duplicate and has no vote. They may also be two, as a machine that was cloned while its
+ * server ran, or a server that makes its run_id up; so it is proven. What one of them is taught
+ * (a script that returns a nonce), the other one knows, whatever database it is asked for, or
+ * it is another server. Until that is known the one that has come last has no vote, for it may
+ * be the same; and nor has one that can't be taught, since it is of no use for locks either.
  */
 #include "config_auto.h"
 
@@ -19,7 +19,7 @@
 
 #define PROVE_AGAIN_NS RL_NS_PER_S
 
-/* Could it vote, were it not for a twin? */
+/* Could it vote, were it not for a duplicate? */
 static bool stands(const struct rl_node *node)
 {
     return node->mode == RL_UP && node->fitness == RL_FIT && node->info.run_id[0];
@@ -55,7 +55,7 @@ static void tell(redlock *client, const struct rl_node *node)
 {
     rl_client_log(client, REDLOCK_LOG_ERROR,
                   "%s is the same server as %s: it has no vote; name %u different servers",
-                  node->config->label, client->nodes.all[node->twin].config->label,
+                  node->config->label, client->nodes.all[node->duplicate_of].config->label,
                   client->nodes.n);
 }
 
@@ -64,19 +64,19 @@ static void judge(redlock *client)
 {
     for (unsigned i = 0; i < client->nodes.n; i++) {
         struct rl_node *node = &client->nodes.all[i];
-        bool was = node->twin >= 0 && node->twin_proven;
-        node->twin = -1;
-        node->twin_proven = false;
+        bool was = node->duplicate_of >= 0 && node->duplicate_proven;
+        node->duplicate_of = -1;
+        node->duplicate_proven = false;
         for (unsigned k = 0; k < client->nodes.n; k++) {
             const struct rl_node *other = &client->nodes.all[k];
             if (k == i || !alike(node, other) || apart(node, other) || precedes(node, other))
                 continue;
-            if (node->twin >= 0 && node->twin_proven)
+            if (node->duplicate_of >= 0 && node->duplicate_proven)
                 break;
-            node->twin = (int)k;
-            node->twin_proven = same(node, other);
+            node->duplicate_of = (int)k;
+            node->duplicate_proven = same(node, other);
         }
-        if (node->twin_proven && !was)
+        if (node->duplicate_proven && !was)
             tell(client, node);
     }
 }
@@ -163,12 +163,13 @@ static void go_on(redlock *client, int64_t now_ns)
     }
 }
 
-void rl_twins_look(redlock *client, int64_t now_ns)
+void rl_duplicates_find(redlock *client, int64_t now_ns)
 {
     judge(client);
     go_on(client, now_ns);
     for (unsigned i = 0; i < client->nodes.n; i++)
-        client->nodes.all[i].proving = client->nodes.proof.on && client->nodes.all[i].twin >= 0;
+        client->nodes.all[i].proving =
+            client->nodes.proof.on && client->nodes.all[i].duplicate_of >= 0;
 }
 
 static bool says_nonce(const struct rl_proof *proof, const struct rl_reply *reply)
@@ -206,14 +207,14 @@ static bool take(redlock *client, struct rl_node *node, enum rl_ask what,
     return true;
 }
 
-void rl_twins_proved(void *owner, struct rl_node *node, const struct rl_waiting *waiting,
-                     const struct rl_reply *reply, int64_t now_ns)
+void rl_duplicates_proved(void *owner, struct rl_node *node, const struct rl_inflight *inflight,
+                          const struct rl_reply *reply, int64_t now_ns)
 {
     redlock *client = owner;
     /* One that was given up may be answered late. */
     if (!is_proving(client) ||
-        memcmp(waiting->nonce, client->nodes.proof.nonce, RL_NONCE_LEN) != 0)
+        memcmp(inflight->nonce, client->nodes.proof.nonce, RL_NONCE_LEN) != 0)
         return;
-    if (take(client, node, waiting->ask, reply, now_ns) || !client->nodes.proof.on)
+    if (take(client, node, inflight->ask, reply, now_ns) || !client->nodes.proof.on)
         client->nodes.settings.events->changed(client, node, now_ns);
 }

@@ -1,0 +1,40 @@
+/* renewal_state.c - what a watched lease is to all who see it: until when its user may rely on
+ * it, and the end of the watch. What is done meanwhile is renewal.c. */
+#include "config_auto.h"
+
+#include "engine/lease_parts.h"
+
+int64_t rl_lease_deadline_ns(const struct rl_lease *lease)
+{
+    if (!lease->renewal.on)
+        return lease->hold.deadline_ns;
+    return rl_earlier_ns(lease->hold.deadline_ns - lease->renewal.margin_ns,
+                         lease->renewal.until_ns);
+}
+
+/* Its extension is over, whatever came of it. */
+void rl_renewal_extension_over(struct rl_lease *lease)
+{
+    lease->client->leases.renewing -= lease->renewal.extending;
+    lease->renewal.extending = false;
+}
+
+/* The one place that says whether its renewal waits for masters. */
+void rl_renewal_set_lacks_quorum(struct rl_lease *lease, bool lacks_quorum)
+{
+    lease->client->leases.starving += lacks_quorum - lease->renewal.lacks_quorum;
+    lease->renewal.lacks_quorum = lacks_quorum;
+}
+
+void rl_renewal_end(struct rl_lease *lease)
+{
+    struct rl_renewal *renewal = &lease->renewal;
+    if (!renewal->on)
+        return;
+    rl_renewal_extension_over(lease);
+    rl_renewal_set_lacks_quorum(lease, false);
+    renewal->on = false;
+    lease->client->leases.renewals--;
+    lease->client->stats.renewing -= renewal->renews;
+    rl_timer_set(&lease->client->loop.timers, &lease->timer, INT64_MAX);
+}
