@@ -54,7 +54,7 @@ static void pause_after(struct rl_acquire *acquire, const struct rl_defeat *defe
                 rl_wait_queue_pending(acquire->call.client, acquire->waiter.queue);
     int64_t listen_ns = more ? LISTEN_NS : 0;
     if (acquire->can_hear) {
-        bool hint = rl_acquire_others_listening(acquire);
+        bool hint = rl_acquire_others_will_wake(acquire);
         int64_t soon_ns = now_ns + listen_ns;
         if (hint)
             soon_ns = rl_wait_queue_hint_ns(acquire->waiter.queue, soon_ns);
@@ -109,7 +109,7 @@ static void wait_for_nodes(struct rl_acquire *acquire, int64_t now_ns)
     if (waits && !acquire->call.in_backlog)
         return;
     /* Connecting has a budget of its own: the first round gets all of the caller's, less what
-     * it has to stand in a backlog for. */
+     * it has to wait in the backlog for. */
     if (!acquire->wait_started && !acquire->was_queued && !acquire->wait_forever &&
         !acquire->try_once)
         acquire->give_up_ns += now_ns - acquire->nodes_since_ns;
@@ -150,7 +150,8 @@ static void on_refused(struct rl_acquire *acquire, int64_t now_ns)
     case RL_NEXT_WAIT:
         break;
     }
-    /* Who has it by its owner asks on, outside of the queue: those in it may wait for that. */
+    /* If the owner holds the lock already, the try stays outside the queue: waiters in it may
+     * wait for that owner. */
     if (!acquire->waiter.queue && acquire->loss == REDLOCK_EHELD &&
         !rl_leases_owner_holds(client, &acquire->target, now_ns)) {
         int result = rl_wait_queue_join(client, &acquire->waiter, &acquire->target, now_ns);
@@ -263,7 +264,7 @@ static void on_turn(struct rl_waiter *waiter, enum rl_turn why, int64_t now_ns)
     acquire->can_hear |= acquire->phase == RL_ACQ_ROUND && why == RL_TURN_LISTENS;
     if (acquire->phase != RL_ACQ_BACKOFF)
         return;
-    bool hint = why == RL_TURN_LISTENS && rl_acquire_others_listening(acquire);
+    bool hint = why == RL_TURN_LISTENS && rl_acquire_others_will_wake(acquire);
     int64_t soon_ns = sooner_ns(acquire, why, hint, now_ns);
     if (soon_ns <= now_ns && (why == RL_TURN_WOKEN || why == RL_TURN_FREED)) {
         begin_round(acquire, now_ns);

@@ -1,8 +1,9 @@
-/* acquire_backoff.c - how long to sleep after a lost round: until it can be worth asking again.
+/* acquire_backoff.c - how long to sleep after a refused round, until asking again can be worth
+ * it.
  *
- * Who is queued at a majority of the masters is woken; all else is for what can go wrong with
- * that: the holder's TTL runs out, a message gets lost (a probe), a peer releases in silence
- * (a growing backoff, as for everything that nobody will tell).
+ * A try that is queued at a majority of the nodes is woken. All else covers what can go wrong:
+ * the holder's TTL runs out; a message gets lost (a probe); a peer's release wakes nobody (a
+ * growing backoff, as for all events that are not reported).
  */
 #include "config_auto.h"
 
@@ -28,8 +29,9 @@ static int64_t free_at_ns(const struct rl_acquire *acquire, unsigned n)
     return acquire->held_ns[needed - not_held - 1];
 }
 
-/* Who waits unwoken asks all the same, less often the more are before it; where masters believe
- * who is silent to be gone, often enough to be heard of in time even if two get lost. */
+/* Probe period while queued: it grows with the number of waiters ahead of us. For fair locks it
+ * stays below a quarter of RL_FAIR_WAITER_MS, because a master drops a waiter that it has not
+ * heard from for that long. */
 static int64_t probe_ns(const struct rl_acquire *acquire, redlock *client)
 {
     bool fair = acquire->target.kind->wakeup == RL_WAKEUP_FAIR;
@@ -42,8 +44,8 @@ static int64_t probe_ns(const struct rl_acquire *acquire, redlock *client)
     return (ms + (int64_t)rl_prng_below(&client->prng, (uint64_t)ms / 4)) * RL_NS_PER_MS;
 }
 
-/* Is it next to the same holder, one of ours, as it was a probe's time ago? So say as many as
- * keep it from a majority. When that one is done, or its key runs out, it will be told. */
+/* Has it been next after the same holder for a probe's time? As many nodes must say so as keep
+ * it from a majority. Then that holder's release wakes it, or its key runs out. */
 static bool is_next(const struct rl_acquire *acquire, unsigned n, int64_t now_ns)
 {
     return acquire->behind_count > n - rl_quorum_needed(n) &&
@@ -100,8 +102,8 @@ bool rl_acquire_majority_listening(const struct rl_acquire *acquire)
     return rl_count(nodes) >= rl_quorum_needed(client->nodes.n);
 }
 
-/* A majority of the masters will tell of the release, whatever one more has to say. */
-bool rl_acquire_others_listening(const struct rl_acquire *acquire)
+/* Will a majority that has queued it wake it, whatever one more node says? */
+bool rl_acquire_others_will_wake(const struct rl_acquire *acquire)
 {
     return acquire->probes && rl_acquire_will_be_woken(acquire, 0);
 }

@@ -5,9 +5,9 @@
 #include "api/acquire.h"
 #include "api/try.h"
 
-/* Stand in the name's queue, where there is one, or where waiting can be expected to be worth
- * one: then a first round that is lost has entered the masters' queues already. Who may have
- * the lock by its owner asks first: it must not wait for those who wait for itself. */
+/* Join the name's queue before the first round, if there is one or subscribers of a majority
+ * work: then a refused first round has entered the nodes' queues already. A try with an owner
+ * asks first, because its owner may hold the lock, and waiters may wait for that owner. */
 int rl_acquire_join_queue(struct rl_acquire *acquire, int64_t now_ns)
 {
     redlock *client = acquire->call.client;
@@ -21,7 +21,7 @@ int rl_acquire_join_queue(struct rl_acquire *acquire, int64_t now_ns)
     return joins ? rl_wait_queue_join(client, &acquire->waiter, &acquire->target, now_ns) : 0;
 }
 
-/* When it is to be over. Who asks once takes no longer than those beside him who wait. */
+/* When the try must end. One that asks once must not outlast the others of its group. */
 int64_t rl_acquire_last_ns(const struct rl_acquire *acquire, int64_t now_ns)
 {
     int64_t wait_ms = acquire->options.wait_ms;

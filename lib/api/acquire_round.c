@@ -49,7 +49,7 @@ int rl_acquire_round_begin(struct rl_acquire *acquire, uint64_t voting, int64_t 
         lease->waiter = queue->number;
         lease->waits_since_ns = acquire->began_ns;
         client->stats.probes += acquire->probes && !queue->wakes;
-        /* Where we were woken by name it is kept for us, and nobody else is told. */
+        /* A node that woke us reserves the lock for us and wakes no other waiter. */
         if (queue->wakes && !queue->channel)
             acquire->ordered_next = false;
         rl_wait_queue_round_begins(client, queue, acquire->hinted, now_ns);
@@ -240,7 +240,7 @@ static void note_refusal(struct rl_acquire *acquire, const struct rl_vote_reply 
     if (queues && !acquire->target.kind->several && !kept && vote_reply->answer.with_place &&
         place == 0 && rl_kind_holder_wakes(vote_reply->holder, vote_reply->holder_len))
         note_next(acquire, holder);
-    /* One who has it will wake the next; whoever is merely about to may not get it. */
+    /* A holder will wake the next waiter. One that is only about to take it may fail. */
     acquire->call.lease->silent = !acquire->split_holders && !kept;
     int64_t ttl_ms = vote_reply->answer.ttl_ms;
     if (ttl_ms < 0)

@@ -1,10 +1,11 @@
-/* background.c - who runs the loop while no caller waits: the user's event loop (redlock_fd) or
- * a background thread. Both sleep on the same two descriptors, the client's epoll set and one
- * that wakes them ("kick"), and then do the same: look, see to timers, tell the callbacks.
+/* background.c - runs the loop while no caller waits: in the user's event loop (redlock_fd) or
+ * in a background thread. Both sleep on two descriptors, the client's epoll set and one that
+ * wakes them
+ * ("kick"). Then both do the same: poll, run timers, run callbacks.
  *
- * Callers in other threads go on leading as if neither were there. The thread keeps out of
- * their way: while somebody leads, or has just done so, it looks in from time to time only,
- * so that a caller who takes and releases locks all day does not wake it at each of them.
+ * Callers in other threads go on leading as if neither existed. The thread keeps its hands off
+ * while a caller leads, or has just done so: it polls from time to time only. So a caller that
+ * takes and releases locks all day does not wake it each time.
  */
 #include "config_auto.h"
 
@@ -33,9 +34,8 @@ static bool outlives(redlock *client)
             rl_wait_queues_leaving(client, rl_client_now_ns(client)));
 }
 
-/* Is there a channel to be left whose beginning, or end, a master has yet to confirm? That
- * alone begins no thread; but who sleeps on it would be sent all messages there, and never
- * look. */
+/* True while an UNSUBSCRIBE is not confirmed. That alone is no reason to start the thread. But
+ * one that runs must keep reading, or messages pile up in the socket. */
 static bool leaves_channels(const redlock *client)
 {
     return client->subs.channels.count > client->subs.channels.used;

@@ -1,6 +1,5 @@
-/* call.h - one call in progress. That of a blocking call lives on its caller's stack: the call
- * does not return before it is done. That of an asynchronous one is freed when its callback
- * has been told. */
+/* call.h - one call in progress. A blocking call lives on its caller's stack and returns when
+ * it is done. An asynchronous one is freed before its callback runs. */
 #ifndef RL_CALL_H
 #define RL_CALL_H
 
@@ -10,64 +9,69 @@
 struct rl_call {
     struct rl_timer timer;       /* first: when step() must be called at the latest */
     struct rl_call *prev, *next; /* in client->calls.first */
-    struct rl_call *backlog_prev, *backlog_next; /* in client->calls.backlog */
-    bool in_backlog;
+    struct rl_call *backlog_prev, *backlog_next;
+    bool in_backlog; /* in client->calls.backlog */
     redlock *client;
-    struct rl_lease *lease; /* what it is about now; NULL: nothing */
+    struct rl_lease *lease; /* that it works on now; NULL: none */
     bool done;
     int result;
-    struct rl_parked *parked; /* a thread sleeps there until it is done; or NULL */
+    struct rl_parked *parked; /* its thread sleeps there until it is done; or NULL */
     struct rl_report report;
-    int64_t connect_until_ns; /* so long it may wait for connections, all in all */
+    int64_t connect_until_ns; /* it may wait for connections until then */
 
     bool async;
     uint64_t id;
-    struct rl_callback callback; /* async: that it is done */
+    struct rl_callback callback; /* async: reports that it is done */
     redlock_done_fn *on_done;
     void *context;
 
     /* Time passed, or a node has changed. */
     void (*step)(struct rl_call *call, int64_t now_ns);
-    /* The lease's hold did something (RL_EV_*). NULL: does not care. */
+    /* The lease's hold has changed (RL_EV_*). May be NULL. */
     void (*on_hold_event)(struct rl_call *call, unsigned events, int64_t now_ns);
-    /* A node answered (or failed: vote_reply->vote) the lease. NULL: does not care. */
+    /* A node answered the lease's request, or failed. May be NULL. */
     void (*on_vote)(struct rl_call *call, struct rl_node *node, enum rl_verb verb,
                     const struct rl_vote_reply *vote_reply);
-    /* A node answered a PING. NULL: does not care. */
+    /* A node answered a PING. May be NULL. */
     void (*pinged)(struct rl_call *call, struct rl_node *node, int64_t round_trip_ns);
-    /* redlock_shutdown() was called. NULL: does not care. */
+    /* redlock_shutdown() or redlock_cancel() was called. May be NULL. */
     void (*cancel)(struct rl_call *call, int64_t now_ns);
-    /* Is it to be cancelled for what happened outside of the client? Asked from time to time.
-     * NULL: nothing there matters. */
+    /* Must it be cancelled because of another client's shutdown? Polled. May be NULL. */
     bool (*ended)(const struct rl_call *call);
-    /* It is done, and whoever asked is there: the last words. */
+    /* It is done: make the result, and the handle if there is one. May be NULL. */
     int (*conclude)(struct rl_call *call, redlock_lock **ret_lock);
 };
 
-/* Into the client's list. REDLOCK_ENOMEM. The caller has filled in the callbacks. */
+/* Enter the client's list. 0 or REDLOCK_ENOMEM. The caller must have set the handlers. */
 int rl_call_begin(struct rl_call *call, redlock *client);
 
-/* Memory for an asynchronous call: `size` bytes, which begin with it, of which the first
- * `zeroed` are. NULL: ENOMEM. Freed by rl_call_free(), which keeps some for the next. */
+/* Make an asynchronous call of `size` bytes, the first `zeroed` of them 0. The call is their
+ * first member. NULL: no memory. rl_call_free() frees it, or keeps it for the next. */
 void *rl_call_new(redlock *client, size_t size, size_t zeroed, redlock_done_fn *done,
                   void *context);
 void rl_call_free(redlock *client, void *call);
 void rl_calls_free(redlock *client);
 
+/* Call step() at that time. */
 void rl_call_due(struct rl_call *call, int64_t due_ns);
-void rl_call_finish(struct rl_call *call, int result);
-void rl_call_finish_without_lease(struct rl_call *call,
-                                  int result);            /* of its lease, and finish */
-void rl_call_abort(struct rl_call *call, int64_t now_ns); /* the client is being closed */
-void rl_call_end(struct rl_call *call);                   /* out of the client's list */
 
-/* Is it worth waiting for more nodes than `voting`: until `until_ns` for those on their way,
- * until `crowd_ns` for those that have too much to do? Then the call is due again, or stands
- * in the backlog: first come, first served. */
+/* It is done. _without_lease: drop its lease first. */
+void rl_call_finish(struct rl_call *call, int result);
+void rl_call_finish_without_lease(struct rl_call *call, int result);
+
+/* The client is being closed. */
+void rl_call_abort(struct rl_call *call, int64_t now_ns);
+
+/* Leave the client's list. */
+void rl_call_end(struct rl_call *call);
+
+/* Is it worth waiting for more nodes than `voting`: until `until_ns` for connections, until
+ * `backlog_ns` for nodes that have too many requests? If so, the call is due again, or it joins
+ * the backlog, which is served in order. */
 bool rl_call_awaits_nodes(struct rl_call *call, uint64_t voting, int64_t until_ns,
                           int64_t backlog_ns, int64_t now_ns);
 
-/* Nodes may have room again: let those of the backlog go on for whom there is. */
+/* Nodes may have room again: resume calls of the backlog while they have. */
 void rl_backlog_resume(redlock *client, int64_t now_ns);
 
 /* Blocking: wait, conclude, end. */

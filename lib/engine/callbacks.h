@@ -1,5 +1,5 @@
-/* callbacks.h - what users' callbacks are to be told: that an asynchronous call is done, that a
- * lock is lost. Told one at a time, in order, by whoever drives the client. Mutex held. */
+/* callbacks.h - the queue of users' callbacks: an asynchronous call is done, a lock is lost.
+ * The thread that runs the loop calls them one at a time, in order. The mutex must be held. */
 #ifndef RL_CALLBACKS_H
 #define RL_CALLBACKS_H
 
@@ -11,7 +11,7 @@
 struct rl_callback {
     struct rl_callback *next;
     bool queued;
-    /* Tell it, between rl_callback_enter() and rl_callback_exit(). */
+    /* Call the user, between rl_callback_enter() and rl_callback_exit(). */
     void (*run)(redlock *client, struct rl_callback *callback);
 };
 
@@ -19,15 +19,16 @@ struct rl_callbacks {
     struct rl_callback *first, *last;
     bool calling; /* a callback runs, on this thread */
     pthread_t caller;
-    const void *about;     /* the lock whose loss it is told of, or NULL */
-    pthread_cond_t called; /* signalled when it is back */
+    const void *about;     /* the lock whose loss it reports, or NULL */
+    pthread_cond_t called; /* signalled when it has returned */
 };
 
 void rl_callback_enqueue(redlock *client, struct rl_callback *callback);
-void rl_callback_remove(redlock *client,
-                        struct rl_callback *callback); /* not posted: nothing */
 
-/* Tell them all, unless another thread is about it. */
+/* Take it out of the queue, if it is there. */
+void rl_callback_remove(redlock *client, struct rl_callback *callback);
+
+/* Run all that are queued, unless another thread does so now. */
 void rl_callbacks_run(redlock *client);
 
 /* Around a callback: the mutex is dropped in between. */
@@ -37,7 +38,7 @@ void rl_callback_exit(redlock *client);
 /* Is this thread inside a callback of this client? */
 bool rl_in_callback(const redlock *client);
 
-/* Wait until no callback runs that is about this lock (unless we are inside it). */
+/* Wait until no callback about this lock runs, unless this thread is inside it. */
 void rl_callback_wait(redlock *client, const void *about);
 
 #endif

@@ -1,15 +1,16 @@
 /* client.h - what a client is made of, and how its parts meet. Internal.
  *
- *   call      one call of a user's: waits for nodes, for a round, for time (call.h)
- *   lease   one token on the nodes: a hold (core) and the requests that carry it (lease.h)
- *   node    one master (node.h); sub: where its releases are heard (subscriber.h)
- *   queue    the calls that wait for one name, in the order they came (wait_queue.h)
- *   lock    the handle a user has: finds the lease, and knows the deadline by itself
- *   notice  something that a user's callback is to be told (callbacks.h)
+ *   call        one call of the user: waits for nodes, for a round, for time (call.h)
+ *   lease       one token on the nodes: a hold (core) and its requests (lease.h)
+ *   node        one master (node.h)
+ *   subscriber  the connection on which its releases are heard (subscriber.h)
+ *   wait queue  the calls that wait for one name, in their order (wait_queue.h)
+ *   lock        the user's handle: refers to the lease, and knows the deadline by itself
+ *   callback    a report to the user that is still to be made (callbacks.h)
  *
- * One mutex guards it all; it is never held across a wait or a callback. Whoever waits first
- * leads: runs the loop for everybody (loop.c). Where nobody waits, the user's event loop or
- * the background thread drives it (background.c).
+ * One mutex guards all of it. It must not be held across a wait or a callback. The first thread
+ * that waits becomes the leader: it runs the loop for all (leader.c, loop.c). If no thread
+ * waits, the user's event loop or the background thread runs it (background.c).
  */
 #ifndef RL_CLIENT_H
 #define RL_CLIENT_H
@@ -30,22 +31,22 @@
 struct rl_call;
 struct rl_lease;
 
-/* A user's handle. The memory stays a handle until the client closes, so that a thread that
- * comes too late finds "not held", and not somebody else's memory. */
+/* A user's handle. Its memory stays a handle until the client closes. A thread that uses it too
+ * late finds "not held" and no other object. */
 struct redlock_lock {
     _Atomic int64_t deadline_ns; /* 0: not valid */
     _Atomic int64_t clock_epoch; /* of that time: in another one it is over (clock.h) */
     redlock *client;
-    struct rl_lease *lease;  /* NULL: not held (any more) */
-    struct rl_callback lost; /* posted once, when it is lost */
+    struct rl_lease *lease;  /* NULL: not held */
+    struct rl_callback lost; /* enqueued once, when the lock is lost */
     redlock_lost_fn *on_lost;
     void *lost_context;
     struct redlock_lock *next_free;
     struct redlock_lock *next_all;
 };
 
-/* Where a thread sleeps that does not lead. The memory stays until the client closes, so that
- * it may be signalled after the mutex was dropped, when its thread may have gone on. */
+/* A thread that sleeps because another one leads. The memory stays until the client closes: it
+ * may be signalled without the mutex, when its thread has already gone on. */
 struct rl_parked {
     pthread_cond_t cond;
     bool due;               /* in client->loop.to_wake */
@@ -100,22 +101,22 @@ struct rl_loop {
 
 /* background.c */
 struct rl_background {
-    int kick_fd;  /* wakes who drives; -1: nobody ever did */
+    int kick_fd;  /* wakes the event loop or thread; -1: there never was one */
     int outer_fd; /* redlock_fd(): epoll_fd and kick_fd */
     bool kicked;
-    bool loop; /* by the user's event loop, on this thread */
+    bool loop; /* the user's event loop runs it, on `loop_thread` */
     pthread_t loop_thread;
     bool running, stop; /* the background thread */
-    bool refused;       /* it could not be started, and that was said */
-    bool hands_off;     /* it left the descriptors to callers, or to nobody */
+    bool refused;       /* it could not be started, and the log says so */
+    bool hands_off;     /* it does not poll the descriptors: callers do, or nothing does */
     pthread_t thread;
-    int64_t sleeps_until_ns; /* until when who drives sleeps; INT64_MIN: is awake */
+    int64_t sleeps_until_ns; /* it sleeps until then; INT64_MIN: it is awake */
 };
 
 /* call.c */
 struct rl_calls {
     struct rl_call *first;                  /* in progress, newest first */
-    struct rl_call *backlog, *backlog_last; /* that wait until less is under way */
+    struct rl_call *backlog, *backlog_last; /* waiting until fewer requests are in flight */
     unsigned callers;                       /* blocking calls that are in progress */
     pthread_cond_t idle;                    /* signalled when that becomes 0 */
     unsigned async_count;
@@ -132,7 +133,7 @@ struct rl_subs {
     struct rl_sub *all; /* one a node, from the first wait on */
     bool wanted;
     bool unflushed;              /* they may have something to send */
-    struct rl_channels channels; /* what they listen on beside their own channels */
+    struct rl_channels channels; /* besides the client's own */
     uint64_t listening;          /* nodes whose releases of plain locks we hear */
 };
 
@@ -155,15 +156,15 @@ struct rl_requests {
 /* lease*.c, renewal.c */
 struct rl_leases {
     struct rl_lease *open;      /* asking or held */
-    struct rl_lease *releasing; /* that some node may have to be rid of */
+    struct rl_lease *releasing; /* ended; a node may still have their key */
     unsigned releasing_count;
     int64_t release_retry_ns; /* when to look at those; INT64_MAX: no need */
     struct rl_lease *spare;
     struct rl_lease **named; /* those of kinds with owners, by name; a power of 2 */
     size_t named_size, named_count;
-    unsigned renewals; /* locks that are renewed, or whose loss is to be told */
+    unsigned renewals; /* leases that are renewed, or whose loss is reported */
     unsigned renewing; /* extension rounds under way for them */
-    unsigned starving; /* of them, those whose renewal waits for masters */
+    unsigned starving; /* renewals that lack a quorum of nodes */
     unsigned char random[RL_RANDOM_POOL];
     unsigned random_left;
 };
@@ -267,8 +268,8 @@ void rl_loop_interrupt(redlock *client);
 void rl_loop_interrupt_if_earlier(redlock *client);
 /* Wake threads whose calls are done. */
 void rl_loop_wake(redlock *client);
-/* Wake who drives the client while no caller waits, unless it is awake. Make that possible: 0
- * or REDLOCK_ESYSTEM. It has been woken. */
+/* _kick: wake the background thread or event loop, unless it is awake. _make_kick: make the
+ * descriptor for that, 0 or REDLOCK_ESYSTEM. _drain_kick: it has been woken. */
 void rl_loop_kick(redlock *client);
 int rl_loop_make_kick(redlock *client);
 void rl_loop_drain_kick(redlock *client);
@@ -277,19 +278,19 @@ void rl_loop_drain_kick(redlock *client);
 void rl_loop_wait(redlock *client, struct rl_call *call);
 
 /* background.c. Mutex held. */
-/* Somebody must see to what outlives this call: 0 or REDLOCK_ESYSTEM. */
+/* Work will outlive this call: start the thread that does it. 0 or REDLOCK_ESYSTEM. */
 int rl_background_require(redlock *client);
-/* Look, see to timers, tell the callbacks. `late`: some of it may have lain there for a while.
- */
+/* Poll, run timers and callbacks. `late`: events may have waited for a while. */
 void rl_background_turn(redlock *client, bool late);
-/* A call is over: start or wake who drives, if there is reason to. */
+/* A call has returned: start or wake the thread or event loop, if work is left. */
 void rl_background_after_call(redlock *client);
 void rl_background_stop(redlock *client); /* the background thread, and wait for its end */
 void rl_background_done(redlock *client); /* close the descriptors */
 
 /* subscribers.c. Mutex held. */
 void rl_subs_start(redlock *client, int64_t now_ns);
-/* Users of a channel have come or gone: it may be gone itself afterwards. */
+/* A channel's users have changed: subscribe or unsubscribe. The channel may be freed by this.
+ */
 void rl_subs_sync(redlock *client, struct rl_channel *channel, int64_t now_ns);
 void rl_subs_flush(redlock *client, int64_t now_ns);
 bool rl_subs_pending(const redlock *client);

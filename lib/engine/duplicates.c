@@ -1,11 +1,12 @@
-/* duplicates.c - one server has one vote, under however many names it is on the list.
+/* duplicates.c - one server has one vote, however many names it has on the list.
  *
- * Nodes that are up and have the same run_id may be one server: then one of them is its
- * duplicate and has no vote. They may also be two, as a machine that was cloned while its
- * server ran, or a server that makes its run_id up; so it is proven. What one of them is taught
- * (a script that returns a nonce), the other one knows, whatever database it is asked for, or
- * it is another server. Until that is known the one that has come last has no vote, for it may
- * be the same; and nor has one that can't be taught, since it is of no use for locks either.
+ * Nodes that are up and have the same run_id may be one server. Then one of them is a duplicate
+ * and must not vote. They may also be two: a machine that was cloned while its server ran, or a
+ * server that makes its run_id up. So the client proves it. It loads a script that returns a
+ * nonce into one of them; if the other one knows that script too, they are one server.
+ *
+ * Until that is known, the node that came last must not vote, because it may be the same
+ * server. Nor may one that refuses the script, since it can't serve locks either.
  */
 #include "config_auto.h"
 

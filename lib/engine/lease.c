@@ -61,17 +61,17 @@ static int64_t look_again_ns(const struct rl_lease *lease, uint64_t up, int64_t 
     return lease->hold.due & up ? now_ns + ROOM_NS : lease->hold.due_until_ns;
 }
 
-/* The deadline that the handle shows, when the hold did something. Two things are promised
- * (redlock_validity_ms):
+/* Update the deadline that the handle shows after events of the hold. redlock_validity_ms()
+ * promises two things:
  *
- * What was told holds. A hold that dies before the deadline that was shown keeps what keys it
- * has until then, lest whoever relies on it meets another; unless the user gives it up first.
+ * A shown validity holds. A hold that dies before the shown deadline must keep its keys until
+ * then, unless the user releases it: the user may still rely on it.
  *
- * 0 is the end. Who was told 0 has made the shown deadline 0: an extension that was confirmed
- * in time, but is looked at only now, must not bring it back, and the hold is dead. Another
- * thread may have been told of the last millisecond, which is not over yet.
+ * 0 is final. A caller that was shown 0 has set the shown deadline to 0. An extension that was
+ * confirmed in time, but is read only now, must not revive it: the hold is dead. Its keys stay
+ * for a last millisecond, because another thread may have been shown that one.
  *
- * Returns what the hold did after all. */
+ * Returns the events that remain. */
 static unsigned show_deadline(struct rl_lease *lease, unsigned events, int64_t now_ns)
 {
     struct rl_hold *hold = &lease->hold;
@@ -165,7 +165,7 @@ void rl_lease_orphan(struct rl_lease *lease, int64_t now_ns)
     rl_lease_unref(lease, now_ns);
 }
 
-/* Who is due a release, is out of reach and not on its way has failed at once. */
+/* A node that is due a release and can't be reached soon fails at once. */
 static unsigned fail_unreachable(struct rl_lease *lease, int64_t now_ns)
 {
     struct rl_hold *hold = &lease->hold;
@@ -214,8 +214,8 @@ void rl_lease_cut(struct rl_lease *lease, int64_t now_ns)
     apply(lease, now_ns, rl_hold_cut);
 }
 
-/* Its time has come: of a release that nobody waits for, or of a watched lock. A lease that
- * a call is about is seen to by the call. */
+/* The timer of a lease that is renewed, or of a release without a call. If a call works on the
+ * lease, the call has the timer. */
 static void fire(struct rl_timer *timer, int64_t now_ns)
 {
     struct rl_lease *lease = (struct rl_lease *)timer;

@@ -27,7 +27,7 @@ static void note_queue(struct rl_lease *lease, unsigned node, enum rl_queued que
         rl_wait_queue_leave_nodes(client, &lease->target, lease->waiter, rl_bit(node), now_ns);
 }
 
-/* Where all are told of a release, who was refused hears of it, in a queue or not. */
+/* If a release is published to all, a refused try hears of it without being queued. */
 static enum rl_queued queued_by(const struct rl_lease *lease,
                                 const struct rl_vote_reply *vote_reply)
 {

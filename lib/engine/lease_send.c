@@ -104,7 +104,7 @@ static unsigned send(struct rl_lease *lease, enum rl_verb script, uint64_t nodes
 unsigned rl_lease_send_taking(struct rl_lease *lease, enum rl_verb verb, uint64_t nodes,
                               int64_t now_ns)
 {
-    /* Who waits enters the queue where it will hear of a release. */
+    /* A waiter enters the queues of nodes from which it will hear of a release. */
     uint64_t queues = 0;
     if (verb == RL_ACQUIRE && lease->waiter)
         queues = rl_wait_queue_nodes(lease->client, lease->target.kind, lease->waiter);

@@ -1,6 +1,6 @@
-/* loop.c - the loop under all calls: it waits for descriptors and timers, handles what happens
- * and sends what comes of it, for whoever leads (leader.c) or drives (background.c). What there
- * is to be handled and sent it learns from its hooks.
+/* loop.c - the loop under all calls. It waits for descriptors and timers, handles events and
+ * sends what follows from them. The leader (leader.c) or the background (background.c) runs it.
+ * Hooks know the parts of the client that it serves.
  */
 #include "config_auto.h"
 
@@ -154,7 +154,7 @@ int64_t rl_loop_turn(redlock *client, int64_t now_ns, int64_t due_ns)
     return now_ns;
 }
 
-/* ---- who drives the client while no caller waits ------------------------------------------
+/* ---- waking the background ----------------------------------------------------------------
  */
 
 int rl_loop_make_kick(redlock *client)
@@ -184,7 +184,7 @@ void rl_loop_drain_kick(redlock *client)
     rl_eventfd_drain(background->kick_fd);
 }
 
-/* ---- whoever waits must look up --------------------------------------------------------- */
+/* ---- waking the leader ------------------------------------------------------------------ */
 
 void rl_loop_interrupt(redlock *client)
 {

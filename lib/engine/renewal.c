@@ -1,9 +1,8 @@
-/* renewal.c - locks that are renewed by themselves, and those whose loss is to be told.
+/* renewal.c - leases that are renewed by themselves, and leases whose loss is reported.
  *
- * A watched lease has one time at which it must be looked at: when the next extension is due
- * (when a third of the TTL has passed), when the one that is under way has had its
- * time, or when it must be given up for lost: a margin before the deadline, so that whoever
- * is told has a moment left to stop in.
+ * Such a lease has one timer. It fires when the next extension is due (a third of the TTL has
+ * passed), when the time of the extension in flight is over, or when the lease counts as lost.
+ * That is a margin before the deadline, so that the user has time to stop its work.
  */
 #include "config_auto.h"
 

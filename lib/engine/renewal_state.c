@@ -1,5 +1,5 @@
-/* renewal_state.c - what a watched lease is to all who see it: until when its user may rely on
- * it, and the end of the watch. What is done meanwhile is renewal.c. */
+/* renewal_state.c - the state of a lease's renewal: the deadline that its user is shown, its
+ * setters and its end. The renewing itself is in renewal.c. */
 #include "config_auto.h"
 
 #include "engine/lease_parts.h"

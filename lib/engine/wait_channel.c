@@ -1,10 +1,11 @@
-/* wait_channel.c - the channel of a queue (wait_queue.h) whose kind tells of releases there. */
+/* wait_channel.c - subscribes a wait queue (wait_queue.h) to the channel of its lock, for kinds
+ * whose releases are published there. */
 #include "config_auto.h"
 
 #include "engine/client.h"
 #include "kinds/keys.h"
 
-/* Hear where releases of its kind are told of. False: no memory. */
+/* False: no memory. */
 bool rl_wait_queue_subscribe(redlock *client, struct rl_wait_queue *queue)
 {
     char name[RL_KEY_MAX];

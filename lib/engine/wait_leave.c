@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Take a waiter of that number out of the queues of these nodes. Nobody waits for what comes of
- * it. Returns those that can't be told now. */
+/* Remove a waiter from the queues of these nodes; the replies are ignored. Returns the nodes
+ * that can't be sent the request now. */
 static uint64_t leave_queue(redlock *client, const struct rl_target *target, uint64_t waiter,
                             uint64_t nodes, int64_t now_ns)
 {
@@ -39,7 +39,7 @@ void rl_wait_queue_leave_nodes(redlock *client, const struct rl_target *target, 
 {
     struct rl_wait_queues *queues = &client->wait_queues;
     nodes = leave_queue(client, target, number, nodes, now_ns);
-    /* Who is queued by its owner may be there again by then. */
+    /* A waiter that is queued by its owner may be there again by then. */
     if (!nodes || !rl_kind_queues(target->kind))
         return;
     char *bytes = malloc(target->name_len);

@@ -250,10 +250,10 @@ int rl_wait_queue_join(redlock *client, struct rl_waiter *waiter,
     return 0;
 }
 
-/* Where we were woken by name we were taken out of the queue, and the lock is kept for us: who
- * gives up passes it on, who has won lets that run out, since the next one would be woken for
- * nothing. Who waits for several names may still be queued for others of them; and where all
- * were told, nothing has changed. */
+/* On a node that woke us by number, our queue entry is gone and the lock is reserved for us. If
+ * we give up, pass the reservation on. If we won, let it expire: the next waiter could not get
+ * a majority. A waiter for several names may still be queued for others of them. A message on a
+ * channel changes nothing. */
 static void leave_queues(redlock *client, const struct rl_wait_queue *queue, bool won,
                          int64_t now_ns)
 {

@@ -1,5 +1,5 @@
-/* wait_signals.c - what queues (wait_queue.h) hear of releases: from masters, to each by its
- * number or to all that listen on a channel, and from this client itself. */
+/* wait_signals.c - how wait queues (wait_queue.h) learn of releases: from nodes, by a queue's
+ * number or on a channel, and from this client itself. */
 #include "config_auto.h"
 
 #include "engine/lease.h"
@@ -40,7 +40,7 @@ void rl_wait_queues_on_listening(redlock *client, unsigned node, bool listens, i
     }
 }
 
-/* For all that hear there; each of them may leave when it is told, and others with it. */
+/* Notify each queue on a channel. A queue may leave when it is notified, and others with it. */
 static void
 notify_all(redlock *client, unsigned node, struct rl_channel *channel, int64_t now_ns,
            void (*notify)(struct rl_wait_queue *queue, unsigned node, int64_t now_ns))
@@ -53,8 +53,8 @@ notify_all(redlock *client, unsigned node, struct rl_channel *channel, int64_t n
     rl_wait_queue_unref_channel(client, channel, now_ns);
 }
 
-/* Everybody is told, and nobody is out of a queue for that: the next release is told as well.
- */
+/* A message wakes every queue on the channel and removes none from a node's queue: the next
+ * release will be published as well. */
 void rl_wait_queue_on_message(redlock *client, unsigned node, struct rl_channel *channel,
                               int64_t now_ns)
 {
@@ -62,7 +62,7 @@ void rl_wait_queue_on_message(redlock *client, unsigned node, struct rl_channel 
     notify_all(client, node, channel, now_ns, wake);
 }
 
-/* What was said until now was missed. */
+/* Releases until now were missed. */
 static void listen(struct rl_wait_queue *queue, unsigned node, int64_t now_ns)
 {
     queue->queued &= ~rl_bit(node);

@@ -8,7 +8,7 @@
  * connection stays, for as long as there is any to be heard on.
  *
  * What is heard is a hint and no more: messages can get lost, be late, or be made up by
- * anybody who may publish. So whoever waits looks again by himself from time to time, and
+ * any user who may publish. So a waiter asks again by itself from time to time, and
  * nothing here ever counts as a vote.
  *
  * The server is asked for the channel "redlock:wake:<uuid>"; the release script publishes the
