@@ -218,6 +218,9 @@ bool rl_node_unsent(const struct rl_node *node);
 
 /* ---- between node*.c only ------------------------------------------------------------- */
 
+/* How often a node that answers but can't vote is asked whether that has changed. */
+#define RL_ASK_AGAIN_NS RL_NS_PER_S
+
 static inline struct rl_wire *rl_node_wire(struct rl_node *node)
 {
     return &node->slot[node->active].wire;
@@ -240,7 +243,12 @@ void rl_node_greet(struct rl_node *node, int64_t now_ns);
 void rl_node_greeted(struct rl_node *node, const struct rl_inflight *inflight,
                      const struct rl_reply *reply, int64_t now_ns);
 void rl_node_ask_info(struct rl_node *node, int64_t now_ns);
+
+/* node_fitness.c: a piece of INFO's text; and all of it, or the error in its place: whether
+ * this master may vote is decided anew. */
 void rl_node_on_bulk(void *slot, const char *bytes, size_t len);
+void rl_node_take_info(struct rl_node *node, const struct rl_reply *reply, const char *error,
+                       int64_t now_ns);
 
 /* It refuses what it is asked, whatever has been decided without it. */
 void rl_node_refuses(struct rl_node *node, const char *why, int64_t now_ns);

@@ -1,0 +1,207 @@
+/* node_fitness.c - may this master vote? What INFO says of it, who it is, and the restart
+ * guard.
+ */
+#include "config_auto.h"
+
+#include "node/node.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define ASK_LOADING_NS (100 * RL_NS_PER_MS)
+
+/* The role is a word that is compared, and shown: it is one of two, or else it is masked. */
+static void mask_info(struct rl_info *info, const struct rl_mask *mask)
+{
+    rl_mask_field(mask, info->run_id);
+    rl_mask_field(mask, info->version);
+    rl_mask_field(mask, info->policy);
+    if (strcmp(info->role, "master") != 0 && strcmp(info->role, "slave") != 0)
+        rl_mask_field(mask, info->role);
+}
+
+/* INFO's text is longer than a reply keeps: it is parsed on the way in. */
+void rl_node_on_bulk(void *context, const char *bytes, size_t len)
+{
+    struct rl_slot *slot = context;
+    const struct rl_inflight *oldest = rl_wire_oldest(&slot->wire);
+    if (!oldest || oldest->ask != RL_ASK_INFO || slot->index != slot->node->active)
+        return;
+    rl_info_parse(bytes, len, &slot->node->info);
+    mask_info(&slot->node->info, &slot->wire.mask);
+    slot->node->info_ns = slot->wire.heard_ns;
+}
+
+static void unfit(struct rl_node *node, int64_t now_ns, int64_t again_ns, const char *why)
+{
+    node->fitness = RL_UNFIT;
+    node->ask_info_ns = now_ns + again_ns;
+    snprintf(node->why, sizeof(node->why), "%s", why);
+}
+
+void rl_node_refuses(struct rl_node *node, const char *why, int64_t now_ns)
+{
+    snprintf(node->refusal, sizeof(node->refusal), "%s", why);
+    node->refused_ns = now_ns;
+}
+
+const char rl_was_replica[] = "was a replica or loaded its keys anew";
+static const char took_place[] = "may have taken the place of another server";
+
+void rl_node_replaced(struct rl_node *node, const char *how, int64_t now_ns)
+{
+    node->replaced_ns = now_ns;
+    node->replaced_how = how;
+    /* Said on a link that drains, it counts for the other one, too. */
+    if (node->mode == RL_UP && node->settings->guard) {
+        node->fitness = RL_GUARDED;
+        node->ask_info_ns = now_ns;
+        snprintf(node->why, sizeof(node->why), "is a replica or loads its keys anew");
+    }
+}
+
+/* Who is it that answers here? */
+static void learn_identity(struct rl_node *node, int64_t now_ns)
+{
+    switch (rl_identity_learn(&node->identity, &node->info, now_ns)) {
+    case RL_SAME:
+        break;
+    case RL_RESTARTED:
+        rl_node_forget_duplicates(node);
+        break;
+    case RL_ANOTHER:
+        rl_node_forget_duplicates(node);
+        rl_node_replaced(node, took_place, now_ns);
+        break;
+    case RL_RESYNCED:
+        rl_node_replaced(node, rl_was_replica, now_ns);
+        break;
+    }
+}
+
+static void vote(struct rl_node *node, int64_t now_ns)
+{
+    node->fitness = RL_FIT;
+    node->ask_info_ns = now_ns + RL_ASK_INFO_MS * RL_NS_PER_MS;
+}
+
+/* Has it been up, or known to us, for long enough (server_info.h)? */
+static void judge_guard(struct rl_node *node, int64_t now_ns)
+{
+    int64_t window_ns = node->settings->guard_window_ns;
+    int64_t uptime_s = node->info.uptime_s;
+    int64_t wait = rl_guard_wait_ns(window_ns, uptime_s, now_ns - node->identity.seen_ns);
+    int64_t anew =
+        node->replaced_ns > 0 ? rl_guard_wait_ns(window_ns, -1, now_ns - node->replaced_ns) : 0;
+    /* Who is another one and has just been started was restarted, by all that can be seen. */
+    bool young = rl_guard_wait_ns(window_ns, uptime_s, 0) > 0;
+    bool replaced = anew > 0 && !(young && node->replaced_how == took_place);
+    if (wait < anew)
+        wait = anew;
+    if (wait == 0) {
+        vote(node, now_ns);
+        return;
+    }
+    node->fitness = RL_GUARDED;
+    node->guard_until_ns = now_ns + wait;
+    node->ask_info_ns = node->guard_until_ns;
+    snprintf(node->why, sizeof(node->why),
+             "%s less than max-ttl ago: its vote is withheld by the restart guard",
+             replaced ? node->replaced_how : "restarted");
+}
+
+/* What INFO said decides whether this server may vote. */
+static void judge_info(struct rl_node *node, int64_t now_ns)
+{
+    const struct rl_info *info = &node->info;
+    learn_identity(node, now_ns);
+    if (rl_info_is_replica(info))
+        rl_node_replaced(node, rl_was_replica, now_ns);
+    node->why[0] = '\0';
+    const char *unfit_why = rl_info_unfit(info);
+    const char *refusal = rl_info_refusal(info);
+    if (refusal)
+        rl_node_refuses(node, refusal, now_ns);
+    if (unfit_why)
+        unfit(node, now_ns, info->loading ? ASK_LOADING_NS : RL_ASK_AGAIN_NS, unfit_why);
+    else if (!info->run_id[0] && node->settings->guard)
+        unfit(node, now_ns, RL_ASK_AGAIN_NS,
+              "INFO names no run_id, so a restart could not be seen: no vote");
+    else if (node->settings->guard)
+        judge_guard(node, now_ns);
+    else
+        vote(node, now_ns);
+    if (node->fitness == RL_FIT && refusal)
+        snprintf(node->why, sizeof(node->why), "warning: %s", refusal);
+}
+
+/* A user without the right to it, or a server without the command: for good, that is. */
+static bool is_denied(const struct rl_reply *error)
+{
+    return rl_error_is(error, "NOPERM") || rl_error_is(error, "ERR unknown command");
+}
+
+static void info_denied(struct rl_node *node, const char *text, int64_t now_ns)
+{
+    rl_info_parse("", 0, &node->info); /* nothing is known of it */
+    if (node->settings->guard) {
+        unfit(node, now_ns, RL_ASK_AGAIN_NS, "");
+        snprintf(node->why, sizeof(node->why),
+                 "INFO was refused, so a restart could not be seen: no vote (%.120s)", text);
+    } else {
+        node->fitness = RL_FIT;
+        snprintf(node->why, sizeof(node->why), "warning: INFO was refused (%.140s)", text);
+    }
+}
+
+/* What is known of the node until now. */
+struct known {
+    char why[sizeof(((struct rl_node *)0)->why)];
+    bool voted;
+    int64_t seen_ns;
+};
+
+static struct known known_of(const struct rl_node *node)
+{
+    struct known known = {
+        .voted = node->mode == RL_UP && node->fitness == RL_FIT,
+        .seen_ns = node->identity.seen_ns,
+    };
+    memcpy(known.why, node->why, sizeof(known.why));
+    return known;
+}
+
+/* INFO has been judged. */
+static void enter_up(struct rl_node *node, const struct known *known, int64_t now_ns)
+{
+    if (node->mode != RL_UP)
+        rl_node_set_mode(node, RL_UP, now_ns);
+    bool same =
+        known->voted && node->fitness == RL_FIT && known->seen_ns == node->identity.seen_ns;
+    if (!same)
+        node->settings->events->changed(node->settings->owner, node, now_ns);
+    if (node->why[0] && strcmp(known->why, node->why) != 0)
+        node->settings->events->log(node->settings->owner, REDLOCK_LOG_WARNING, "%s: %s",
+                                    node->config->label, node->why);
+}
+
+void rl_node_take_info(struct rl_node *node, const struct rl_reply *reply, const char *error,
+                       int64_t now_ns)
+{
+    const struct known known = known_of(node);
+    node->asked_late = false;
+    bool refused = reply->type == RL_REPLY_ERROR;
+    if (refused && !is_denied(reply) && node->mode != RL_UP) {
+        rl_node_lose(node, node->active, now_ns, "%s", error);
+        return;
+    }
+    if (refused && !is_denied(reply) && known.voted) { /* what is known of it holds */
+        node->ask_info_ns = now_ns + RL_ASK_AGAIN_NS;
+        return;
+    }
+    if (reply->type == RL_REPLY_BULK)
+        judge_info(node, now_ns);
+    else
+        info_denied(node, error, now_ns);
+    enter_up(node, &known, now_ns);
+}
