@@ -2,6 +2,7 @@
  *
  * A script that fails ends in one of these texts:
  *   Redis 7    "ERR The user ... script: SHA, on @user_script:LINE."
+ *   Redis 8    "ERR ACL failure in script: User ... script: SHA, on @user_script:LINE."
  *   Redis 6.2  "ERR Error running script (call to f_SHA): @user_script:LINE: @user_script:
  * LINE: The user ...", with "-OOM ..." where that is no error of the script's own
  */
@@ -57,12 +58,14 @@ static void put_commands(const char *line, char *ret_text, size_t size)
 /* What the server says that is no place: from `*at`, so many bytes. Returns the line; -1. */
 static int message_of(const char **at, size_t *ret_len)
 {
-    const char *place = strstr(*at, PLACE), *rest, *tail;
+    const char *place = strstr(*at, PLACE), *rest, *tail = NULL;
     *ret_len = strlen(*at);
     int line = place ? take_line(place + sizeof(PLACE) - 1, &rest) : -1;
     if (line < 0)
         return -1;
-    if ((tail = strstr(*at, " script: ")) && tail < place) {
+    for (const char *next = *at; (next = strstr(next, " script: ")) && next < place; next++)
+        tail = next; /* the last one: the message may have it as well */
+    if (tail) {
         *ret_len = (size_t)(tail - *at);
     } else if (strncmp(*at, "ERR Error running script (", 26) == 0 &&
                (place = strstr(rest, PLACE " ")) &&
@@ -94,5 +97,6 @@ void rl_script_error(const struct rl_script *script, const char *error, char *re
 
 bool rl_script_error_denies(const char *error)
 {
-    return strncmp(error, "NOPERM", 6) == 0 || strstr(error, "user executing the script can't");
+    return strncmp(error, "NOPERM", 6) == 0 || strstr(error, "ACL failure in script") ||
+           strstr(error, "user executing the script can't");
 }

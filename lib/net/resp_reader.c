@@ -122,6 +122,11 @@ static void *on_integer(const redisReadTask *task, long long number)
 
 static void *on_nil(const redisReadTask *task)
 {
+    if (task->type ==
+        REDIS_REPLY_NIL) { /* "_": RESP2 has only strings and arrays that are none */
+        refuse(reader_of(task), "the reply is of a kind that RESP2 does not have");
+        return NULL;
+    }
     return part_for(task, RL_REPLY_NIL) ? &reader_of(task)->reply : NULL;
 }
 

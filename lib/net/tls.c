@@ -55,12 +55,11 @@ struct rl_tls *rl_tls_new(struct rl_tls_context *context, const struct rl_node_c
         SSL_set_bio(tls->ssl, bio, bio);
         SSL_set_connect_state(tls->ssl);
     }
-    if (!bio || !expect_name(tls->ssl, node)) {
-        ERR_clear_error();
+    bool whole = bio && expect_name(tls->ssl, node);
+    if (!whole)
         rl_tls_free_quietly(tls);
-        return NULL;
-    }
-    return tls;
+    ERR_clear_error(); /* what OpenSSL has got over may have left one as well */
+    return whole ? tls : NULL;
 }
 
 void rl_tls_free(struct rl_tls *tls)
@@ -132,7 +131,7 @@ static enum rl_tls_result fail(struct rl_tls *tls, int ssl_error)
          * close_notify, which servers often leave out. */
         snprintf(tls->text, sizeof(tls->text), "closed by the server%s",
                  tls->secured ? "" : " in the TLS handshake");
-    } else if (error == 0 && tls->system_error != 0) {
+    } else if ((error == 0 || ERR_SYSTEM_ERROR(error)) && tls->system_error != 0) {
         errno = tls->system_error;
         snprintf(tls->text, sizeof(tls->text), "%m");
     } else if (ERR_GET_LIB(error) == ERR_LIB_SSL &&

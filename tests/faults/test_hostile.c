@@ -461,17 +461,20 @@ START_TEST(max_clients_is_told_as_such)
 }
 END_TEST
 
-/* Nothing of what a server says may write to a terminal, or forge a line of a log. */
+/* Nothing of what a server says may write to a terminal, or forge a line of a log. (From 1.1 on
+ * hiredis takes no newline in an error: then that connection is closed.) */
 START_TEST(texts_of_servers_are_made_printable)
 {
+    bool newline = _i;
     open_fakes(HOSTILE, "linger 0ms\n");
     fake_rule(fakes[HOSTILE],
               &(struct fake_rule){.match = "acquire *",
-                                  .reply = "-ERR \x1b[2J\x07 \n\xff\xc3\xa9 end\r\n"});
+                                  .reply = newline ? "-ERR \x1b[2J \n end\r\n"
+                                                   : "-ERR \x1b[2J\x07 \xff\xc3\xa9 end\r\n"});
     expect_no_grant("control characters", REDLOCK_ENOQUORUM);
     for (const char *at = report.node[0].text; *at; at++)
         ck_assert_msg((unsigned char)*at >= 0x20 && *at != 0x7f, "%s", report.node[0].text);
-    ck_assert_ptr_nonnull(strstr(report.node[0].text, "end"));
+    ck_assert_ptr_nonnull(strstr(report.node[0].text, newline ? "ERR" : "end"));
     close_fakes(HOSTILE);
 }
 END_TEST
@@ -521,7 +524,7 @@ int main(void)
     tcase_add_loop_test(tests, an_error_in_the_greeting_keeps_it_from_voting, 0, ERRORS);
     tcase_add_loop_test(tests, a_loading_master_votes_when_it_is_loaded, 0, 2);
     tcase_add_test(tests, max_clients_is_told_as_such);
-    tcase_add_test(tests, texts_of_servers_are_made_printable);
+    tcase_add_loop_test(tests, texts_of_servers_are_made_printable, 0, 2);
     tcase_add_test(tests, a_password_goes_alone_and_first);
     suite_add_tcase(suite, tests);
     return suite_run(suite);

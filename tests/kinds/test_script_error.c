@@ -29,6 +29,11 @@ static const struct {
     {"NOPERM User locks has no permissions to run the 'del' command script: " SHA
      ", on @user_script:3.",
      "NOPERM User locks has no permissions to run the 'del' command (DEL in some_script)"},
+    /* 8.0 */
+    {"ERR ACL failure in script: User locks has no permissions to run the 'del' command "
+     "script: " SHA ", on @user_script:3.",
+     "ERR ACL failure in script: User locks has no permissions to run the 'del' command "
+     "(DEL in some_script)"},
     /* 6.2 */
     {"ERR Error running script (call to f_" SHA "): @user_script:3: @user_script: 3: " MAY_NOT,
      MAY_NOT " (DEL in some_script)"},
@@ -61,8 +66,9 @@ START_TEST(the_command_that_failed_is_told)
     char told[512];
     rl_script_error(&script, texts[_i].error, told, sizeof(told));
     ck_assert_str_eq(told, texts[_i].told);
-    ck_assert_int_eq(rl_script_error_denies(told),
-                     strstr(told, MAY_NOT) || _i == 1 || strstr(told, "NOPERM no") != NULL);
+    ck_assert_int_eq(rl_script_error_denies(told), strstr(told, MAY_NOT) || _i == 1 ||
+                                                       _i == 2 ||
+                                                       strstr(told, "NOPERM no") != NULL);
 }
 END_TEST
 

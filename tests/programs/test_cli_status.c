@@ -105,9 +105,9 @@ static const struct refusal {
 } refusals[] = {
     {{"ACL", "SETUSER", "default", "-eval"}, NULL, "acquire", "NOPERM", "redlock(7)"},
     {{"ACL", "SETUSER", "default", "-evalsha"}, NULL, "extend", "NOPERM", "redlock(7)"},
-    {{"ACL", "SETUSER", "default", "-set"}, NULL, "acquire", "this command", "redlock(7)"},
-    {{"ACL", "SETUSER", "default", "-pexpire"}, NULL, "extend", "this command", "redlock(7)"},
-    {{"ACL", "SETUSER", "default", "-del"}, NULL, "release", "this command", "redlock(7)"},
+    {{"ACL", "SETUSER", "default", "-set"}, NULL, "acquire", " command", "redlock(7)"},
+    {{"ACL", "SETUSER", "default", "-pexpire"}, NULL, "extend", " command", "redlock(7)"},
+    {{"ACL", "SETUSER", "default", "-del"}, NULL, "release", " command", "redlock(7)"},
     {{"ACL", "SETUSER", "default", "resetkeys", "~mine:*"},
      NULL,
      "acquire",

@@ -114,6 +114,19 @@ struct masters *masters_start(unsigned n, const char *const *extra)
     return masters;
 }
 
+bool masters_are_redis_7_0(void)
+{
+    char line[128] = "";
+    FILE *version = popen("redis-server --version", "r");
+    if (!version || !fgets(line, sizeof(line), version))
+        suite_die("redis-server tells no version");
+    pclose(version);
+    bool is = strncmp(line, "Redis server v=7.0.", 19) == 0;
+    if (!is)
+        printf("the model is of Redis 7.0, and this is %s", line);
+    return is;
+}
+
 void master_kill(struct masters *masters, unsigned node)
 {
     struct master *master = &masters->node[node];

@@ -32,6 +32,9 @@ struct masters *masters_start(unsigned n, const char *const *extra);
 extern const char *const masters_keeping[]; /* `extra` for masters that keep their keys */
 void masters_stop(struct masters *masters);
 
+/* What a model is compared with: Redis 7.0. False, and it is printed: it is another server. */
+bool masters_are_redis_7_0(void);
+
 void master_kill(struct masters *masters, unsigned node);  /* SIGKILL, and it is gone */
 void master_pause(struct masters *masters, unsigned node); /* SIGSTOP, and it stands */
 void master_resume(struct masters *masters, unsigned node);

@@ -21,6 +21,8 @@ static const struct {
     {"access one of the keys",
      "allow the user these keys, or name a beginning that it may use: --prefix"},
     {"channels redlock:wake", "allow the user the channels redlock:wake:*"},
+    {"access a channel", "allow the user the channels redlock:wake:*"},
+    {"ACL failure in script", "allow the user what redlock(7) lists under permissions"},
     {"user executing the script", "allow the user what redlock(7) lists under permissions"},
     {"NOPERM", "allow the user what redlock(7) lists under permissions"},
     {"PUBLISH", "allow the user PUBLISH and the channels redlock:wake:*"},
