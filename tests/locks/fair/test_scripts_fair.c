@@ -18,7 +18,7 @@ static const char *const name[LOCKS] = {"a", "a b%s", "{orders}:42"};
 static const int64_t peer_wait_ms[FAIR_OWNERS - FAIR_OURS] = {300000, 300000, 5000};
 
 static struct fair lock[LOCKS];
-static unsigned long peers, torn, strange, told_count;
+static unsigned long peers, torn, strange, told_count, unsure;
 
 static const char *key_of(unsigned i, char letter)
 {
@@ -169,16 +169,16 @@ static bool is_unsure(struct frame *frame, unsigned i, struct span when)
     return true;
 }
 
-/* Does nobody know who of two is waited for until sooner? Times that were set in the operation
- * at hand are known from one to another only. */
+/* Does nobody know who of two is waited for until sooner? A time that the operation at hand has
+ * set, from a lease's end maybe, may be off by the slack that compare_times() allows. */
 static bool is_order_unsure(const struct fair *fair, unsigned who)
 {
     const struct fair_time *own = &fair->till[who];
     for (unsigned other = 0; other < FAIR_OWNERS; other++) {
         const struct fair_time *till = &fair->till[other];
-        bool exact = till->at.low_ms == till->at.high_ms && own->at.low_ms == own->at.high_ms;
-        if (other != who && till->known && own->known && !exact &&
-            till->at.low_ms <= own->at.high_ms && own->at.low_ms <= till->at.high_ms)
+        if (other != who && till->known && own->known &&
+            till->at.low_ms <= own->at.high_ms + SLACK_MS &&
+            own->at.low_ms <= till->at.high_ms + SLACK_MS)
             return true;
     }
     return false;
@@ -281,6 +281,7 @@ static void run_script(struct frame *frame, unsigned i, enum rl_verb verb)
         return;
     struct frame_answer expected = fair_run(&lock[i], verb, &call, &expect);
     if (verb == RL_WAIT && is_order_unsure(&lock[i], call.who)) {
+        unsure++;
         forget(frame, i);
         return;
     }
@@ -463,8 +464,9 @@ static void expect_no_dull_life(struct frame *frame)
     ck_assert_uint_gt(torn, least);
     ck_assert_uint_gt(strange, least);
     ck_assert_uint_gt(peers, least);
-    printf("told %lu times; queues mended %lu times, %lu dropped, %lu lifted\n", told_count,
-           sum[0], sum[1], sum[2]);
+    printf("told %lu times; queues mended %lu times, %lu dropped, %lu lifted; %lu times the "
+           "order was unsure\n",
+           told_count, sum[0], sum[1], sum[2], unsure);
 }
 
 /* Everybody goes, and nothing stays. */
