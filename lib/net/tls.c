@@ -131,7 +131,7 @@ static enum rl_tls_result fail(struct rl_tls *tls, int ssl_error)
          * close_notify, which servers often leave out. */
         snprintf(tls->text, sizeof(tls->text), "closed by the server%s",
                  tls->secured ? "" : " in the TLS handshake");
-    } else if ((error == 0 || ERR_SYSTEM_ERROR(error)) && tls->system_error != 0) {
+    } else if ((error == 0 || ERR_GET_LIB(error) == ERR_LIB_SYS) && tls->system_error != 0) {
         errno = tls->system_error;
         snprintf(tls->text, sizeof(tls->text), "%m");
     } else if (ERR_GET_LIB(error) == ERR_LIB_SSL &&
