@@ -4,6 +4,7 @@
 #   tests/tagged.sh TAG
 #
 #   long         they take longest, and learn nothing from being run again out of the tarball
+#   early        it builds much, so it begins with the long ones
 #   threads      threads meet in them: what ThreadSanitizer is run on
 #   valgrind     they are run under valgrind too
 #   unsanitized  a sanitizer has little of the library to look at in them, or changes what they

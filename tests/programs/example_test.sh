@@ -1,4 +1,5 @@
 #!/bin/sh
+# tags: early
 # example_test.sh - the examples as their readers meet them: the library is configured, built
 # and installed below a prefix of our own, the examples are compiled against it with what
 # pkg-config says, and run on five real masters that are killed and restarted under them.

@@ -158,7 +158,7 @@ build_stage() { # NAME TEST-VARIABLE CONFIGURE-ARGUMENT...
 # Tests wait more than they work: some run at once, and those that take longest begin first.
 many_at_once() { echo $((3 * job_count)); }
 long_ones_first() { # TESTS, in make's words
-    long=$(tagged long)
+    long=$(tagged long early)
     echo "TESTS=\$(filter $1,$long) \$(filter-out $long,$1)"
 }
 tagged() { # TAG...
@@ -301,9 +301,10 @@ check_demo() {
 # Where it fails it leaves its build, with the logs of the tests.
 check_distcheck() {
     begin_stage distcheck 'the tarball, with the shorter tests'
+    early=$(tagged early)
     if run_step distcheck make -C build/gcc -j "$(many_at_once)" distcheck \
         DISTCHECK_CONFIGURE_FLAGS=CFLAGS=-O0 \
-        "TESTS=\$(filter-out $(tagged long threads),\$(check_PROGRAMS) \$(dist_check_SCRIPTS))"; then
+        "TESTS=$early \$(filter-out $early $(tagged long threads),\$(check_PROGRAMS) \$(dist_check_SCRIPTS))"; then
         end_stage 'passed'
         check_leftovers
     else
