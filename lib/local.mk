@@ -13,7 +13,8 @@ lib_LTLIBRARIES = libredlock.la
 noinst_LTLIBRARIES = libredlock-core.la
 
 # A folder a list, from below to above: tests/repo/layers.txt has who may use whom.
-lib_base = %D%/base/clock.c %D%/base/clock.h %D%/base/diagnostic.c %D%/base/diagnostic.h \
+lib_base = %D%/base/client_name.h %D%/base/clock.c %D%/base/clock.h %D%/base/diagnostic.c \
+	%D%/base/diagnostic.h \
 	%D%/base/duration.c %D%/base/duration.h %D%/base/entropy.c %D%/base/entropy.h \
 	%D%/base/errors.c %D%/base/eventfd.h %D%/base/fork_check.c %D%/base/fork_check.h \
 	%D%/base/limits.h %D%/base/mask.c %D%/base/mask.h %D%/base/prng.c %D%/base/prng.h \

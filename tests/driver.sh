@@ -39,6 +39,7 @@ failed_by_a_stall() {
         [ "${stall:-0}" -ge "$stall_ms" ]
 }
 
+rm -f "$log.stalled" # of a run that was interrupted
 play "$@" || exit
 while failed_by_a_stall && [ $again -gt 0 ]; do
     again=$((again - 1))

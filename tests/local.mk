@@ -46,8 +46,8 @@ $(check_tests): private LINK = $(CCLD) $(AM_CFLAGS) $(CFLAGS) $(AM_LDFLAGS) $(LD
 $(check_tests): private LDADD = $(test_archives) .libs/libredlock-core.a $(CHECK_LIBS) $(DEPS_LIBS)
 
 # Loaded into programs by tests that set their clock back.
-CLEANFILES += %D%/support/boot_clock.so %D%/support/stall_meter %D%/played-again.lock
-EXTRA_DIST += %D%/support/boot_clock.c %D%/support/stall_meter.c
+CLEANFILES += %D%/support/boot_clock.so
+EXTRA_DIST += %D%/support/boot_clock.c
 %D%/support/boot_clock.so: %D%/support/boot_clock.c config_auto.h
 	$(AM_V_CCLD)mkdir -p %D%/support && $(CC) $(DEFS) -I. $(WARN_CFLAGS) $(CFLAGS) -fPIC \
 	  -shared -o $@ $(srcdir)/%D%/support/boot_clock.c
@@ -66,11 +66,16 @@ AM_TESTS_ENVIRONMENT = \
 	CK_TIMEOUT_MULTIPLIER=10; export CK_TIMEOUT_MULTIPLIER;
 
 TESTS = $(check_PROGRAMS) $(dist_check_SCRIPTS)
+
+# How each is run: beside a meter of the machine's stalls.
 LOG_DRIVER = $(SHELL) $(srcdir)/%D%/driver.sh
+CLEANFILES += %D%/support/stall_meter %D%/played-again.lock
+EXTRA_DIST += %D%/driver.sh %D%/support/stall_meter.c
 $(TEST_LOGS): %D%/support/stall_meter
 %D%/support/stall_meter: %D%/support/stall_meter.c config_auto.h
 	$(AM_V_CCLD)mkdir -p %D%/support && $(CC) $(DEFS) -I. $(WARN_CFLAGS) -O2 -o $@ \
 	  $(srcdir)/%D%/support/stall_meter.c
+
 dist_check_SCRIPTS = %D%/programs/bench_test.sh %D%/programs/chaos_client_test.sh \
 	%D%/programs/chaos_compose_test.sh %D%/programs/chaos_kinds_test.sh \
 	%D%/programs/chaos_stall_test.sh %D%/programs/chaos_test.sh %D%/programs/cluster_test.sh \
@@ -180,7 +185,7 @@ link_scene = %D%/support/link_scene.c %D%/support/link_scene.h
 %C%_programs_test_example_libevent_CPPFLAGS = $(AM_CPPFLAGS) -DEXAMPLE='"libevent"' \
 	-DFOUND='"$(have_libevent)"'
 
-EXTRA_DIST += %D%/driver.sh %D%/tagged.sh %D%/repo/coverage.py %D%/repo/coverage_allowed.txt \
+EXTRA_DIST += %D%/tagged.sh %D%/repo/coverage.py %D%/repo/coverage_allowed.txt \
 	%D%/repo/bench_table.py %D%/repo/layers.txt %D%/programs/example_readme.c \
 	%D%/repo/abi_header.awk %D%/repo/abi_program.c %D%/support/chaos_rig.sh \
 	%D%/support/shell_rig.sh

@@ -60,8 +60,8 @@ noinst_LIBRARIES = %D%/libchaos.a
 	%D%/chaos/check/keys.c %D%/chaos/check/keys.h %D%/chaos/faults/kinds.c \
 	%D%/chaos/faults/kinds.h %D%/chaos/workload/lines.c %D%/chaos/workload/lines.h \
 	%D%/chaos/report/live.c %D%/chaos/report/live.h %D%/chaos/place/local.c \
-	%D%/chaos/place/nodes.c %D%/chaos/place/nodes.h %D%/chaos/options.c \
-	%D%/chaos/options.h %D%/chaos/report/out.c %D%/chaos/report/out.h \
+	%D%/chaos/place/nodes.c %D%/chaos/place/nodes.h %D%/chaos/option_values.c \
+	%D%/chaos/option_values.h %D%/chaos/options.c %D%/chaos/options.h %D%/chaos/report/out.c %D%/chaos/report/out.h \
 	%D%/chaos/report/page.h %D%/chaos/place/pipe.c %D%/chaos/place/pipe.h \
 	%D%/chaos/place/place.h %D%/chaos/faults/play.c %D%/chaos/faults/play.h \
 	%D%/chaos/place/prepare.c %D%/chaos/place/prepare.h %D%/chaos/faults/probe.c \

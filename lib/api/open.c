@@ -3,6 +3,7 @@
 
 #include "engine/engine.h"
 
+#include "base/client_name.h"
 #include "base/eventfd.h"
 #include "config/config_load.h"
 #include "config/config_abi.h"
@@ -68,9 +69,7 @@ static void name_holder(redlock *client)
     if (gethostname(host, sizeof(host)) != 0 || !host[0])
         snprintf(host, sizeof(host), "unknown");
     for (char *at = host; *at; at++) {
-        bool plain = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') ||
-                     (*at >= '0' && *at <= '9') || strchr("._-", *at);
-        if (!plain)
+        if (!rl_host_byte(*at))
             *at = '-';
     }
     snprintf(client->identity.holder, sizeof(client->identity.holder), "%.*s:%d", HOST_SHOWN,
@@ -81,7 +80,7 @@ static void name_connection(redlock *client)
 {
     rl_entropy_uuid(client->identity.uuid);
     snprintf(client->nodes.settings.connection_name,
-             sizeof(client->nodes.settings.connection_name), "redlock:%s:%s",
+             sizeof(client->nodes.settings.connection_name), RL_CONNECTION_PREFIX "%s:%s",
              client->identity.holder, client->identity.uuid);
 }
 

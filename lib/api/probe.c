@@ -15,7 +15,7 @@
 
 int redlock_probe(redlock *client, const char *prefix, redlock_status_report *ret_status)
 {
-    char name[REDLOCK_NAME_MAX + 1], uuid[37], why[160];
+    char name[REDLOCK_NAME_MAX + 1], uuid[RL_UUID_LEN + 1], why[160];
     struct rl_status status;
     int cancel_state;
     if (!client)

@@ -36,9 +36,9 @@ static int64_t release_budget_ns(redlock *client, const struct rl_lease *lease, 
     return budget;
 }
 
-/* The handle's lease, taken from it: whoever else comes finds it not held. An extension
- * that another caller waits for has lost against the release. `ret_over`: too late, its time
- * was over. NULL: not held by it. */
+/* Takes the lease from the lock: a second release of the same lock finds nothing held. An
+ * extension that another caller waits for has lost against the release. `ret_over`: too late,
+ * its time was over. NULL: not held by it. */
 static struct rl_lease *take_lease(struct redlock_lock *lock, int64_t now_ns, bool *ret_over)
 {
     /* A callback that tells of its loss must not find it gone, or run after this. */

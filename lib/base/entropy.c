@@ -23,7 +23,7 @@ int rl_entropy_bytes(void *ret_bytes, size_t size)
     return done == 1 ? 0 : REDLOCK_ERANDOM;
 }
 
-void rl_entropy_uuid(char ret_uuid[37])
+void rl_entropy_uuid(char ret_uuid[RL_UUID_LEN + 1])
 {
     uuid_t id;
 

@@ -97,6 +97,7 @@
 
 #define RL_OWNER_MAX 128 /* bytes in an owner, the thread or whatever a caller names */
 
+#define RL_UUID_LEN 36   /* bytes in a client's id */
 #define RL_WAITER_MAX 64 /* a client's id, a colon and a number */
 
 #define RL_TOKEN_RANDOM_BYTES 16

@@ -5,6 +5,7 @@
  */
 #include "config_auto.h"
 
+#include "base/client_name.h"
 #include "base/duration.h"
 #include "config/settings.h"
 
@@ -197,10 +198,7 @@ static int parse_client_name(const struct row *row, void *value, const char *tex
                              struct rl_problem *problem)
 {
     for (size_t i = 0; i < len; i++) {
-        char c = text[i];
-        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                     (c >= '0' && c <= '9') || memchr("._:@-", c, 5);
-        if (!plain)
+        if (!rl_client_name_byte(text[i]))
             return rl_problem_set(problem, i, "%s has letters, digits and . _ : @ - only",
                                   row->name);
         if (i >= RL_CLIENT_NAME_MAX)

@@ -65,6 +65,7 @@ static const struct row {
     {"used_memory", NUMBER, FIELD(used_memory), NULL},
     {"mem_not_counted_for_evict", NUMBER, FIELD(uncounted_memory), NULL},
     {"min_slaves_good_slaves", NUMBER, FIELD(good_replicas), NULL},
+    {"connected_clients", NUMBER, FIELD(clients), NULL},
     {"second_repl_offset", NUMBER, FIELD(second_offset), NULL},
     {"redis_mode", FLAG, FIELD(sentinel), "sentinel"},
     {"server_mode", FLAG, FIELD(sentinel), "sentinel"}, /* valkey's */
@@ -107,7 +108,8 @@ static void take_line(const char *line, size_t len, struct rl_info *info)
 
 void rl_info_parse(const char *text, size_t len, struct rl_info *ret_info)
 {
-    *ret_info = (struct rl_info){.uptime_s = -1, .good_replicas = -1, .second_offset = -1};
+    *ret_info = (struct rl_info){
+        .uptime_s = -1, .good_replicas = -1, .clients = -1, .second_offset = -1};
     while (len > 0) {
         const char *end = memchr(text, '\n', len);
         size_t line_len = end ? (size_t)(end - text) : len;

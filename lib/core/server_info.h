@@ -26,6 +26,7 @@ struct rl_info {
     int64_t used_memory;
     int64_t uncounted_memory; /* the part of it that the limit is not about */
     int64_t good_replicas;    /* -1: it does not ask for any */
+    int64_t clients;          /* that are connected; -1: not told */
     int64_t second_offset;    /* up to which it has another's replication id; -1: it has none */
     bool sentinel;
     bool cluster;

@@ -68,7 +68,7 @@ struct rl_loop_hooks {
 /* Who this client is, to masters and to those who look. */
 struct rl_client_identity {
     struct rl_fork_check fork_check;
-    char uuid[37];
+    char uuid[RL_UUID_LEN + 1];
     char holder[RL_CLIENT_NAME_MAX + 1]; /* what tokens end in */
     /* What makes a handle's text of use, or not: this boot, its clock, and when that last went
      * back. Texts that were written before then, by the kernel's clock, may be from before it.

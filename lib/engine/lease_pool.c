@@ -112,7 +112,7 @@ void rl_lease_start_release(struct rl_lease *lease)
     unlist(lease);
     lease->releasing = true;
     if (lease->silent && rl_round_verdict(&lease->hold.ask) == RL_WON)
-        lease->silent = false; /* it was held: whoever refused it did not have it */
+        lease->silent = false; /* it was held: its release must wake the next waiter */
     list(lease, &lease->client->leases.releasing);
     lease->client->leases.releasing_count++;
 }

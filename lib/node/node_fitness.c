@@ -60,7 +60,7 @@ void rl_node_replaced(struct rl_node *node, const char *how, int64_t now_ns)
     }
 }
 
-/* Who is it that answers here? */
+/* Learns which server answers at this address. */
 static void learn_identity(struct rl_node *node, int64_t now_ns)
 {
     switch (rl_identity_learn(&node->identity, &node->info, now_ns)) {
@@ -93,7 +93,7 @@ static void judge_guard(struct rl_node *node, int64_t now_ns)
     int64_t wait = rl_guard_wait_ns(window_ns, uptime_s, now_ns - node->identity.seen_ns);
     int64_t anew =
         node->replaced_ns > 0 ? rl_guard_wait_ns(window_ns, -1, now_ns - node->replaced_ns) : 0;
-    /* Who is another one and has just been started was restarted, by all that can be seen. */
+    /* Another server that has just started counts as restarted: nothing seen says otherwise. */
     bool young = rl_guard_wait_ns(window_ns, uptime_s, 0) > 0;
     bool replaced = anew > 0 && !(young && node->replaced_how == took_place);
     if (wait < anew)

@@ -25,8 +25,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define RL_UUID_LEN 36
-
 enum rl_sub_mode {
     RL_SUB_OFF, /* never wanted */
     RL_SUB_DOWN,

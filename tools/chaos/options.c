@@ -2,17 +2,14 @@
 #include "config_auto.h"
 
 #include "chaos/options.h"
+#include "chaos/option_values.h"
 
 #include "chaos/faults/kinds.h"
-#include "base/duration.h"
 #include "base/entropy.h"
 #include "base/limits.h"
 
-#include <errno.h>
 #include <getopt.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
+#include <stdio.h>
 #include <sysexits.h>
 
 #define TTL_MIN_MS 200
@@ -62,158 +59,6 @@ static void print_help(void)
          "exit status: 0 nothing wrong was found, 1 a lock was held twice or the like while\n"
          "all that is assumed did hold, 2 the run has shown nothing, 64 wrong usage");
 }
-
-int chaos_usage(const char *format, ...)
-{
-    va_list arguments;
-    fputs("redlock-chaos: ", stderr);
-    va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
-    va_end(arguments);
-    fputs(" (see redlock-chaos --help)\n", stderr);
-    return EX_USAGE;
-}
-
-/* ---- values --------------------------------------------------------------------------- */
-
-static int take_number(const char *option, const char *text, unsigned min, unsigned max,
-                       unsigned *ret_number)
-{
-    char *end = NULL;
-    errno = 0;
-    unsigned long number = strtoul(text, &end, 10);
-    if (*text < '0' || *text > '9' || *end != '\0' || errno != 0 || number < min ||
-        number > max)
-        return chaos_usage("--%s '%.40s': give a whole number from %u to %u", option, text, min,
-                           max);
-    *ret_number = (unsigned)number;
-    return -1;
-}
-
-static int take_time(const char *option, const char *text, int64_t min_ms, int64_t max_ms,
-                     int64_t *ret_ms)
-{
-    int64_t ms = 0;
-    char min[RL_DURATION_TEXT_MAX], max[RL_DURATION_TEXT_MAX];
-    const char *wrong = rl_duration_parse(text, strlen(text), &ms);
-    if (wrong != NULL)
-        return chaos_usage("--%s '%.40s': %s", option, text, wrong);
-    if (ms < min_ms || ms > max_ms) {
-        rl_duration_format(min_ms, min);
-        rl_duration_format(max_ms, max);
-        return chaos_usage("--%s %.40s: give a time from %s to %s", option, text, min, max);
-    }
-    *ret_ms = ms;
-    return -1;
-}
-
-static int take_percent(const char *option, const char *text, double *ret_part)
-{
-    char *end = NULL;
-    errno = 0;
-    double percent = strtod(text, &end);
-    if (*text < '0' || *text > '9' || errno != 0 || !(percent >= 0 && percent <= 100) ||
-        (*end != '\0' && strcmp(end, "%") != 0))
-        return chaos_usage("--%s '%.40s': give a number from 0 to 100, of percent", option,
-                           text);
-    *ret_part = percent / 100;
-    return -1;
-}
-
-static int take_seed(const char *text, uint64_t *ret_seed)
-{
-    char *end = NULL;
-    errno = 0;
-    unsigned long long seed = strtoull(text, &end, 10);
-    if (*text < '0' || *text > '9' || *end != '\0' || errno != 0)
-        return chaos_usage("--seed '%.40s': give a whole number, such as a report names", text);
-    *ret_seed = seed;
-    return -1;
-}
-
-static int take_kind(const char *word, enum chaos_lock *ret_lock)
-{
-    for (int lock = 0; lock < CHAOS_LOCKS; lock++) {
-        if (strcmp(word, chaos_lock_word((enum chaos_lock)lock)) != 0)
-            continue;
-        *ret_lock = (enum chaos_lock)lock;
-        return -1;
-    }
-    return chaos_usage("--kind '%.40s': give plain, reentrant, fair, read-write or several",
-                       word);
-}
-
-static int take_breach(const char *word, enum chaos_breach *ret_breach)
-{
-    static const char *const words[CHAOS_BREACHES] = {"one-master", "no-release",
-                                                      "no-rollback"};
-    *ret_breach = CHAOS_ONE_MASTER;
-    if (word == NULL)
-        return -1;
-    for (int breach = 0; breach < CHAOS_BREACHES; breach++) {
-        if (strcmp(word, words[breach]) != 0)
-            continue;
-        *ret_breach = (enum chaos_breach)breach;
-        return -1;
-    }
-    return chaos_usage("--self-test '%.40s': give one-master, no-release or no-rollback", word);
-}
-
-/* One word of --faults, of which `none` is not one: that stands alone. */
-static int take_fault(const char *word, size_t len, uint64_t *faults, uint64_t *named)
-{
-    if (len == 3 && memcmp(word, "all", 3) == 0) {
-        *faults |= CHAOS_ALL;
-        return -1;
-    }
-    if (len == 4 && memcmp(word, "none", 4) == 0)
-        return chaos_usage("--faults: none stands alone; leave it or the other kinds out");
-    bool out = len > 0 && word[0] == '-';
-    int kind = chaos_fault_find(word + out, len - out);
-    if (kind < 0) {
-        const char *meant = chaos_fault_nearest(word + out, len - out);
-        return chaos_usage("--faults: '%.*s' is no kind of fault; %s%s%s",
-                           (int)(len < 40 ? len : 40), word,
-                           meant != NULL ? "did you mean " : "they are listed by --help",
-                           meant != NULL ? meant : "", meant != NULL ? "?" : "");
-    }
-    if (out) {
-        *faults &= ~CHAOS_BIT(kind);
-        *named &= ~CHAOS_BIT(kind);
-    } else {
-        *faults |= CHAOS_BIT(kind);
-        *named |= CHAOS_BIT(kind);
-    }
-    return -1;
-}
-
-static int take_faults(const char *list, uint64_t *ret_faults, uint64_t *ret_named)
-{
-    const char *rest = list;
-    *ret_faults = *ret_named = 0;
-    if (*list == '\0')
-        return chaos_usage("--faults: the list is empty; for no faults at all say none");
-    if (strcmp(list, "none") == 0)
-        return -1;
-    if (*list == '-') /* out of what, if not of all */
-        *ret_faults = CHAOS_ALL;
-    for (;;) {
-        size_t len = strcspn(rest, ",");
-        int status = take_fault(rest, len, ret_faults, ret_named);
-        if (status >= 0)
-            return status;
-        if (rest[len] == '\0')
-            break;
-        rest += len + 1;
-    }
-    if (*ret_faults == 0)
-        return chaos_usage("--faults %.60s: nothing is left of that; name a kind that stays, "
-                           "or say none alone",
-                           list);
-    return -1;
-}
-
-/* ---- the line ------------------------------------------------------------------------- */
 
 enum {
     OPT_LOCAL = 256,
@@ -282,7 +127,7 @@ static int take_option(struct chaos_options *options, struct given *given, int o
     switch (option) {
     case OPT_LOCAL:
         given->places++;
-        return take_number("local", value, 1, REDLOCK_NODES_MAX, &options->local);
+        return chaos_take_number("local", value, 1, REDLOCK_NODES_MAX, &options->local);
     case OPT_NODES:
         given->places++;
         options->where = CHAOS_FILE;
@@ -294,24 +139,24 @@ static int take_option(struct chaos_options *options, struct given *given, int o
         options->nodes_file = value; /* NULL: whichever file compose finds */
         return -1;
     case OPT_CLIENTS:
-        return take_number("clients", value, 1, CHAOS_CLIENTS_MAX, &options->clients);
+        return chaos_take_number("clients", value, 1, CHAOS_CLIENTS_MAX, &options->clients);
     case OPT_NAMES:
-        return take_number("names", value, 1, CHAOS_NAMES_MAX, &options->names);
+        return chaos_take_number("names", value, 1, CHAOS_NAMES_MAX, &options->names);
     case OPT_KIND:
-        return take_kind(value, &options->lock);
+        return chaos_take_kind(value, &options->lock);
     case OPT_DURATION:
-        return take_time("duration", value, DURATION_MIN_MS, DURATION_MAX_MS,
-                         &options->duration_ms);
+        return chaos_take_time("duration", value, DURATION_MIN_MS, DURATION_MAX_MS,
+                               &options->duration_ms);
     case OPT_TTL:
-        return take_time("ttl", value, TTL_MIN_MS, RL_TTL_LIMIT_MS, &options->ttl_ms);
+        return chaos_take_time("ttl", value, TTL_MIN_MS, RL_TTL_LIMIT_MS, &options->ttl_ms);
     case OPT_HOLD:
-        return take_time("hold", value, 0, RL_TTL_LIMIT_MS, &options->hold_ms);
+        return chaos_take_time("hold", value, 0, RL_TTL_LIMIT_MS, &options->hold_ms);
     case OPT_FAULTS:
         given->faults = true;
-        return take_faults(value, &options->faults, &given->named);
+        return chaos_take_faults(value, &options->faults, &given->named);
     case OPT_SEED:
         given->seed = true;
-        return take_seed(value, &options->seed);
+        return chaos_take_seed(value, &options->seed);
     case OPT_REPORT:
         options->report = value;
         return *value != '\0' ? -1 : chaos_usage("--report needs the name of a directory");
@@ -320,17 +165,19 @@ static int take_option(struct chaos_options *options, struct given *given, int o
         return *value != '\0' ? -1 : chaos_usage("--client needs a command");
     case OPT_SELF_TEST:
         options->self_test = true;
-        return take_breach(value, &options->breach);
+        return chaos_take_breach(value, &options->breach);
     case OPT_MAX_RECOVERY:
-        return take_time("max-recovery", value, 1, DURATION_MAX_MS, &options->max_recovery_ms);
+        return chaos_take_time("max-recovery", value, 1, DURATION_MAX_MS,
+                               &options->max_recovery_ms);
     case OPT_MIN_HOLDS:
         given->min_holds = true;
-        return take_number("min-holds", value, 0, 1000000000, &options->min_holds);
+        return chaos_take_number("min-holds", value, 0, 1000000000, &options->min_holds);
     case OPT_MIN_AVAILABLE:
-        return take_percent("min-available", value, &options->min_available);
+        return chaos_take_percent("min-available", value, &options->min_available);
     case OPT_MIN_MASTERS:
         given->min_masters = true;
-        return take_number("min-masters", value, 0, REDLOCK_NODES_MAX, &options->min_masters);
+        return chaos_take_number("min-masters", value, 0, REDLOCK_NODES_MAX,
+                                 &options->min_masters);
     case OPT_FENCED: /* people look for it */
         return chaos_usage("--fenced: the library has no fencing tokens that grow, so there is "
                            "nothing to check; those of a --client are always checked");

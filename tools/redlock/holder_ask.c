@@ -14,6 +14,7 @@
 #include "base/eventfd.h"
 #include "base/wipe.h"
 #include "config/config_load.h"
+#include "core/server_info.h"
 #include "net/auth.h"
 #include "net/connection.h"
 #include "net/tls.h"
@@ -38,7 +39,7 @@ struct master {
     struct rl_tls_context *tls;
     struct rl_wire wire;
     enum step step;
-    int64_t client_count; /* -1: not told */
+    struct rl_info info;
 };
 
 struct asking {
@@ -86,19 +87,19 @@ static void ask(struct master *master, enum step step)
     static const char list[] =
         "*4\r\n$6\r\nCLIENT\r\n$4\r\nLIST\r\n$4\r\nTYPE\r\n$6\r\nnormal\r\n";
     /* Answers as long as INFO's may come. */
-    struct rl_inflight waiting = {.ask = RL_ASK_INFO, .deadline_ns = INT64_MAX};
+    struct rl_inflight inflight = {.ask = RL_ASK_INFO, .deadline_ns = INT64_MAX};
     assert(step == COUNT || step == LIST);
     master->step = step;
     if (step == COUNT)
-        rl_wire_put(&master->wire, count, sizeof(count) - 1, &waiting);
+        rl_wire_put(&master->wire, count, sizeof(count) - 1, &inflight);
     else
-        rl_wire_put(&master->wire, list, sizeof(list) - 1, &waiting);
+        rl_wire_put(&master->wire, list, sizeof(list) - 1, &inflight);
 }
 
 static void log_in(struct master *master)
 {
     char bytes[RL_LOGIN_MAX], why[160];
-    struct rl_inflight waiting = {.ask = RL_ASK_AUTH, .deadline_ns = INT64_MAX};
+    struct rl_inflight inflight = {.ask = RL_ASK_AUTH, .deadline_ns = INT64_MAX};
     struct rl_out out;
     assert(master->step == CONNECTING);
     rl_out_init(&out, bytes, sizeof(bytes));
@@ -108,43 +109,27 @@ static void log_in(struct master *master)
         ask(master, COUNT);
     } else {
         master->step = LOGIN;
-        rl_wire_put_login(&master->wire, out.bytes, out.len, &waiting);
+        rl_wire_put_login(&master->wire, out.bytes, out.len, &inflight);
     }
     rl_wipe(bytes, sizeof(bytes));
 }
 
 /* ---- what is answered ------------------------------------------------------------------- */
 
-/* -1: it does not say. */
-static int64_t count_in(const char *info, size_t len)
-{
-    static const char key[] = "\nconnected_clients:";
-    const char *end = info + len, *at = memmem(info, len, key, sizeof(key) - 1);
-    int64_t count = 0;
-    if (!at)
-        return -1;
-    for (at += sizeof(key) - 1; at < end && *at >= '0' && *at <= '9'; at++) {
-        if (count > CLIENTS_MAX)
-            break;
-        count = 10 * count + (*at - '0');
-    }
-    return count;
-}
-
 static void on_bulk(void *context, const char *bytes, size_t len)
 {
     struct master *master = context;
     if (master->step == COUNT)
-        master->client_count = count_in(bytes, len);
+        rl_info_parse(bytes, len, &master->info);
     else if (master->step == LIST)
         holder_clients_heard(master->asking->clients, bytes, len, &master->wire.mask);
 }
 
 static void counted(struct master *master)
 {
-    if (master->client_count < 0)
+    if (master->info.clients < 0)
         give_up(master, "INFO clients does not tell how many there are");
-    else if (master->client_count > CLIENTS_MAX)
+    else if (master->info.clients > CLIENTS_MAX)
         give_up(master, "it has more than %d clients", CLIENTS_MAX);
     else
         ask(master, LIST);
@@ -214,7 +199,7 @@ static void connect_to(struct master *master, int64_t now_ns, int64_t deadline_n
     struct asking *asking = master->asking;
     char why[160] = "";
     master->tag.ready = on_ready;
-    master->client_count = -1;
+    rl_info_parse("", 0, &master->info); /* nothing is known */
     asking->under_way++;
     if (master->config->transport == RL_TLS) {
         master->tls = rl_tls_context_new(master->config, why, sizeof(why));

@@ -6,7 +6,7 @@
 #include "redlock/holder_clients.h"
 
 /* Each master that has answered already, over a connection of its own, for connect-timeout at
- * the most. Who may not be asked, or has too many clients for one reply, tells nothing, which
+ * the most. A master that refuses, or has too many clients for one reply, tells nothing. That
  * is no error; -v says why. */
 void holder_ask(const struct cli *cli, const redlock_description *all,
                 struct holder_clients *clients);

@@ -3,6 +3,8 @@
 
 #include "redlock/holder_clients.h"
 
+#include "base/client_name.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -22,7 +24,7 @@ static bool is_hex(char c)
 /* "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx" */
 static bool is_uuid(const char *text)
 {
-    for (int i = 0; i < HOLDER_UUID_LEN; i++) {
+    for (int i = 0; i < RL_UUID_LEN; i++) {
         bool dash = i == 8 || i == 13 || i == 18 || i == 23;
         if (dash ? text[i] != '-' : !is_hex(text[i]))
             return false;
@@ -34,10 +36,9 @@ static bool is_uuid(const char *text)
 static const char *uuid_of(const redlock_holder *holder)
 {
     const char *owner = holder->owner;
-    if (holder->owner_len < HOLDER_UUID_LEN + 2 || owner[HOLDER_UUID_LEN] != ':' ||
-        !is_uuid(owner))
+    if (holder->owner_len < RL_UUID_LEN + 2 || owner[RL_UUID_LEN] != ':' || !is_uuid(owner))
         return NULL;
-    for (size_t i = HOLDER_UUID_LEN + 1; i < holder->owner_len; i++) {
+    for (size_t i = RL_UUID_LEN + 1; i < holder->owner_len; i++) {
         if (!is_digit(owner[i]))
             return NULL;
     }
@@ -48,7 +49,7 @@ static struct holder_client *find(const struct holder_clients *clients, const ch
 {
     for (unsigned i = 0; i < clients->count; i++) {
         const struct holder_client *client = &clients->client[i];
-        if (memcmp(client->uuid, uuid, HOLDER_UUID_LEN) == 0)
+        if (memcmp(client->uuid, uuid, RL_UUID_LEN) == 0)
             return (struct holder_client *)(uintptr_t)client;
     }
     return NULL;
@@ -62,7 +63,7 @@ static void want(struct holder_clients *clients, const redlock_view *view)
         if (!uuid || find(clients, uuid))
             continue;
         assert(clients->count < sizeof(clients->client) / sizeof(clients->client[0]));
-        memcpy(clients->client[clients->count++].uuid, uuid, HOLDER_UUID_LEN);
+        memcpy(clients->client[clients->count++].uuid, uuid, RL_UUID_LEN);
     }
 }
 
@@ -82,12 +83,12 @@ void holder_clients_want(struct holder_clients *clients, const redlock_descripti
 static void take_name(struct holder_clients *clients, const char *name, size_t len,
                       const struct rl_mask *mask)
 {
-    static const char prefix[] = "redlock:";
-    size_t before = sizeof(prefix) - 1, behind = 1 + HOLDER_UUID_LEN;
+    static const char prefix[] = RL_CONNECTION_PREFIX;
+    size_t before = sizeof(prefix) - 1, behind = 1 + RL_UUID_LEN;
     if (len <= before + behind || len - before - behind > RL_CLIENT_NAME_MAX ||
         memcmp(name, prefix, before) != 0 || name[len - behind] != ':')
         return;
-    struct holder_client *client = find(clients, name + len - HOLDER_UUID_LEN);
+    struct holder_client *client = find(clients, name + len - RL_UUID_LEN);
     if (!client)
         return;
     struct holder_name said = {.len = len - before - behind};
@@ -171,10 +172,7 @@ size_t holder_host_len(const struct holder_name *name, int64_t *ret_pid)
         return 0;
     size_t host_len = len - digits - 1;
     for (size_t i = 0; i < host_len; i++) {
-        char c = name->text[i];
-        bool plain = is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                     memchr("._-", c, 3);
-        if (!plain)
+        if (!rl_host_byte(name->text[i]))
             return 0;
     }
     for (size_t i = host_len + 1; i < len; i++)

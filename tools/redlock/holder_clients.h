@@ -2,7 +2,7 @@
  *
  * A plain lock's token ends in what its client calls itself: its client-name, or "HOST:PID".
  * The owners of other kinds begin with their client's uuid, and have no room for more; but the
- * connections of a client are named "redlock:NAME:UUID" (CLIENT SETNAME), as CLIENT LIST tells.
+ * connections of a client have names with it (base/client_name.h), as CLIENT LIST tells.
  * All of it is what clients say of themselves: anybody with a connection may say so.
  */
 #ifndef REDLOCK_HOLDER_CLIENTS_H
@@ -13,8 +13,6 @@
 
 #include <redlock.h>
 
-#define HOLDER_UUID_LEN 36
-
 /* What a client calls itself. `len` 0: nobody knows. Bytes of others. */
 struct holder_name {
     size_t len;
@@ -22,7 +20,7 @@ struct holder_name {
 };
 
 struct holder_client {
-    char uuid[HOLDER_UUID_LEN];
+    char uuid[RL_UUID_LEN];
     bool disputed; /* connections with this uuid have different names: nothing is known */
     struct holder_name name;
 };
