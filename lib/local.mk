@@ -26,7 +26,8 @@ lib_core = %D%/core/backoff.c %D%/core/backoff.h %D%/core/driven.c %D%/core/driv
 	%D%/core/hold.c %D%/core/hold.h %D%/core/hold_parts.h %D%/core/hold_replies.c \
 	%D%/core/identity.c %D%/core/identity.h %D%/core/quorum.c %D%/core/quorum.h \
 	%D%/core/quorum_value.c %D%/core/quorum_value.h %D%/core/reconnect.c \
-	%D%/core/reconnect.h %D%/core/server_info.c %D%/core/server_info.h %D%/core/verb.h
+	%D%/core/reconnect.h %D%/core/server_info.c %D%/core/server_info.h \
+	%D%/core/validity.c %D%/core/validity.h %D%/core/verb.h
 lib_config = %D%/config/config.c %D%/config/config.h %D%/config/config_abi.c \
 	%D%/config/config_abi.h %D%/config/config_file.c %D%/config/config_load.c \
 	%D%/config/config_load.h %D%/config/config_nodes.h %D%/config/host.c %D%/config/host.h \

@@ -71,7 +71,7 @@ static void release_all(redlock *client, int64_t now_ns)
         struct rl_lease *lease = lock->lease;
         if (!lease)
             continue;
-        atomic_store(&lock->deadline_ns, 0);
+        rl_shown_end(&lock->shown);
         lock->lease = NULL;
         lease->lock = NULL;
         if (lease->hold.phase == RL_HOLD_HELD)

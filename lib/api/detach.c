@@ -38,8 +38,8 @@ static int encode(redlock *client, const struct rl_lease *lease, int64_t deadlin
         .kind = (int)rl_kind_row(lease->target.kind),
         .n = client->nodes.n,
         .clock_offset = client->identity.clock_offset,
-        .written_ns = rl_client_now_ns(client) - lease->clock_epoch,
-        .deadline_ns = deadline_ns - lease->clock_epoch,
+        .written_ns = rl_clock_kernel_ns(rl_client_now_ns(client), lease->clock_epoch),
+        .deadline_ns = rl_clock_kernel_ns(deadline_ns, lease->clock_epoch),
         .ttl_ms = lease->hold.ttl_ns / RL_NS_PER_MS,
         .token_len = lease->token_len,
         .name_len = lease->target.name_len,
@@ -107,14 +107,14 @@ int redlock_detach(redlock_lock *lock, char *ret_text, size_t size)
     return result;
 }
 
-/* Is it timed by the clock that this client has? That one may have gone back since the text was
- * written: by what it shows now, or as this client knows. */
+/* Is it timed by the clock that this client has, and may that be true? */
 static bool is_timed(const redlock *client, const struct rl_handle *handle, int64_t kernel_ns)
 {
     return strcmp(handle->boot_id, client->identity.boot_id) == 0 &&
            handle->clock_offset == client->identity.clock_offset &&
-           handle->written_ns - kernel_ns <= RL_CLOCK_JITTER_NS &&
-           handle->written_ns >= client->identity.texts_since_ns;
+           rl_validity_credible(handle->written_ns, handle->deadline_ns,
+                                client->config.max_ttl_ms * RL_NS_PER_MS, kernel_ns,
+                                client->identity.texts_since_ns);
 }
 
 /* Is it of this client's masters? The same ones may be listed under other names, some of them:
@@ -162,20 +162,17 @@ static int attach(redlock *client, const struct rl_handle *handle, redlock_lock 
         .owner = handle->owner,
         .owner_len = handle->owner_len,
     };
-    int64_t max_ttl_ns = client->config.max_ttl_ms * RL_NS_PER_MS;
     int64_t epoch = rl_clock_epoch(&client->clock);
     int64_t now_ns = rl_client_now_ns(client);
     rl_engine_see_to_clock(client, now_ns);
-    if (!is_of_masters(client, handle) || handle->written_ns < 0 || handle->deadline_ns < 0 ||
-        !is_timed(client, handle, now_ns - epoch) ||
-        handle->ttl_ms > client->config.max_ttl_ms ||
-        handle->deadline_ns - handle->written_ns > max_ttl_ns) /* no lock lasts for so long */
+    if (!is_of_masters(client, handle) ||
+        !is_timed(client, handle, rl_clock_kernel_ns(now_ns, epoch)) ||
+        handle->ttl_ms > client->config.max_ttl_ms)
         return REDLOCK_EHANDLE;
     if (!may_be_held(client, &target))
         return REDLOCK_EINVAL;
-    int64_t deadline_ns = handle->deadline_ns + epoch;
-    int64_t left_ns = deadline_ns - now_ns;
-    if (left_ns < RL_VALIDITY_GRAIN_NS)
+    int64_t deadline_ns = rl_clock_own_ns(handle->deadline_ns, epoch);
+    if (rl_validity_over(deadline_ns, now_ns))
         return REDLOCK_EEXPIRED;
     struct redlock_lock *lock = rl_lock_new(client);
     if (!lock)
@@ -191,8 +188,7 @@ static int attach(redlock *client, const struct rl_handle *handle, redlock_lock 
     lease->hold.several = target.kind->several;
     lease->lock = lock;
     lock->lease = lease;
-    atomic_store(&lock->clock_epoch, epoch);
-    atomic_store(&lock->deadline_ns, deadline_ns);
+    rl_shown_begin(&lock->shown, deadline_ns, epoch);
     *ret_lock = lock;
     return REDLOCK_OK;
 }

@@ -98,7 +98,7 @@ static void extend_start(struct extend *extend, uint64_t voting, int64_t now_ns)
     struct rl_call *call = &extend->call;
     struct rl_lease *lease = call->lease;
     redlock *client = call->client;
-    int64_t left = lease->hold.deadline_ns - now_ns;
+    int64_t left = rl_validity_left_ns(lease->hold.deadline_ns, now_ns);
     if (rl_lease_over(lease, now_ns) && lease->renewal.on) {
         rl_renewal_fire(lease, now_ns);
         return;
@@ -126,8 +126,8 @@ static bool lasts(const struct extend *extend, int64_t now_ns)
 {
     const struct rl_lease *lease = extend->call.lease;
     return !rl_lease_over(lease, now_ns) &&
-           rl_validity_end_ns(now_ns, extend->ttl_ns, lease->hold.drift_factor) <=
-               lease->hold.deadline_ns;
+           rl_validity_lasts(lease->hold.deadline_ns, now_ns, extend->ttl_ns,
+                             lease->hold.drift_factor);
 }
 
 /* Right after it was won, or after a round that failed early, a late answer may be all that a

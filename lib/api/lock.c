@@ -28,7 +28,7 @@ struct redlock_lock *rl_lock_new(redlock *client)
 void rl_lock_recycle(struct redlock_lock *lock)
 {
     redlock *client = lock->client;
-    atomic_store(&lock->deadline_ns, 0);
+    rl_shown_end(&lock->shown);
     lock->lease = NULL;
     rl_callback_remove(client, &lock->lost);
     lock->on_lost = NULL;
@@ -40,23 +40,19 @@ void rl_lock_recycle(struct redlock_lock *lock)
     client->locks.free_last = lock;
 }
 
-/* The order matters: the deadline first and the clock last. The other way round, a pause
- * between the two and a deadline that has grown meanwhile could make a late yes. Whether the
- * clock went back since the lock was taken is known after that. And who says 0 makes it so: an
- * extension that is under way must not bring the lock back. */
+/* The order matters (struct rl_shown): the deadline first, then the clock, then its epoch. */
 int64_t redlock_validity_ms(const redlock_lock *lock)
 {
     if (!lock)
         return 0;
-    int64_t deadline_ns = atomic_load(&lock->deadline_ns);
+    struct rl_shown *shown = &((redlock_lock *)(uintptr_t)lock)->shown;
+    int64_t deadline_ns = rl_shown_deadline_ns(shown);
     while (deadline_ns != 0 && !rl_forked(&lock->client->identity.fork_check)) {
-        int64_t left_ns = deadline_ns - rl_client_now_ns(lock->client);
-        bool timed = rl_clock_epoch(&lock->client->clock) == atomic_load(&lock->clock_epoch);
-        if (timed && left_ns >= RL_VALIDITY_GRAIN_NS)
-            return left_ns / RL_NS_PER_MS;
-        /* Where it has grown meanwhile, it was not 0. */
-        _Atomic int64_t *shown_ns = &((redlock_lock *)(uintptr_t)lock)->deadline_ns;
-        if (atomic_compare_exchange_strong(shown_ns, &deadline_ns, 0))
+        int64_t left_ms = rl_validity_left_ms(deadline_ns, rl_client_now_ns(lock->client));
+        bool timed = rl_shown_timed(shown, rl_clock_epoch(&lock->client->clock));
+        if (timed && left_ms > 0)
+            return left_ms;
+        if (rl_shown_expire(shown, &deadline_ns))
             break;
     }
     return 0;

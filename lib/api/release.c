@@ -47,7 +47,7 @@ static struct rl_lease *take_lease(struct redlock_lock *lock, int64_t now_ns, bo
     if (!lease)
         return NULL;
     rl_callback_remove(lock->client, &lock->lost);
-    atomic_store(&lock->deadline_ns, 0);
+    rl_shown_end(&lock->shown);
     lock->lease = NULL;
     lease->lock = NULL;
     *ret_over = rl_lease_over(lease, now_ns);

@@ -68,8 +68,7 @@ static int check(redlock *client, const struct rl_target *target,
     if (kind->max_ttl_ms && kind->max_ttl_ms < max_ms)
         max_ms = kind->max_ttl_ms;
     if (ttl_ms < RL_TTL_MIN_MS || ttl_ms > max_ms ||
-        rl_drift_ns(ttl_ms * RL_NS_PER_MS, client->config.drift_factor) >=
-            ttl_ms * RL_NS_PER_MS) {
+        !rl_validity_possible(ttl_ms * RL_NS_PER_MS, client->config.drift_factor)) {
         snprintf(why, sizeof(why),
                  "a ttl of %lld ms is not possible: it must be at least %d ms, above the drift "
                  "and at most %s (%lld ms)",

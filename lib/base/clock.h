@@ -32,6 +32,17 @@ static inline int64_t rl_clock_epoch(const struct rl_clock *clock)
     return atomic_load(&((struct rl_clock *)(uintptr_t)clock)->added_ns);
 }
 
+/* One of its times as the kernel's clock had it in that epoch, which other processes can
+ * understand; and back. */
+static inline int64_t rl_clock_kernel_ns(int64_t own_ns, int64_t epoch)
+{
+    return own_ns - epoch;
+}
+static inline int64_t rl_clock_own_ns(int64_t kernel_ns, int64_t epoch)
+{
+    return kernel_ns + epoch;
+}
+
 /* The earlier of two of its times; INT64_MAX is never. */
 static inline int64_t rl_earlier_ns(int64_t a_ns, int64_t b_ns)
 {

@@ -6,7 +6,7 @@
 #include "base/duration.h"
 #include "config/host.h"
 #include "config/node_options.h"
-#include "core/quorum.h"
+#include "core/validity.h"
 #include "config/settings.h"
 #include "config/url.h"
 #include "base/wipe.h"
@@ -188,7 +188,7 @@ static int check_drift(const struct rl_config *config, enum rl_setting setting, 
                        redlock_error *error)
 {
     int64_t ttl_ns = ttl_ms * RL_NS_PER_MS;
-    if (ttl_ns - rl_drift_ns(ttl_ns, config->drift_factor) > 0)
+    if (rl_validity_possible(ttl_ns, config->drift_factor))
         return 0;
     char shown[RL_DURATION_TEXT_MAX];
     rl_duration_format(ttl_ms, shown);

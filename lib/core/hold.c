@@ -46,14 +46,15 @@ void rl_hold_assert(const struct rl_hold *hold)
         assert(!hold->releasing && hold->due == 0);
 }
 
-/* A key of ours may be made, or made to last, as late as now: it is gone by itself when its
- * TTL has passed, on a server whose clock may run slower than ours. */
+static void outlast_until(struct rl_hold *hold, int64_t gone_ns)
+{
+    if (gone_ns > hold->due_until_ns)
+        hold->due_until_ns = gone_ns;
+}
+
 void rl_hold_outlast(struct rl_hold *hold, int64_t now_ns)
 {
-    int64_t until =
-        now_ns + hold->key_ttl_ns + rl_drift_ns(hold->key_ttl_ns, hold->drift_factor);
-    if (until > hold->due_until_ns)
-        hold->due_until_ns = until;
+    outlast_until(hold, rl_key_gone_ns(now_ns, hold->key_ttl_ns, hold->drift_factor));
 }
 
 /* The one way into ENDING. Whatever may be on a node is owed a release from here on. */
@@ -61,7 +62,8 @@ static void end(struct rl_hold *hold, int64_t now_ns)
 {
     assert(hold->phase == RL_HOLD_ASKING || hold->phase == RL_HOLD_HELD);
     /* Of an attached lock the deadline may tell of a longer TTL than the handle did. */
-    rl_hold_outlast(hold, hold->deadline_ns - hold->key_ttl_ns);
+    outlast_until(
+        hold, rl_key_gone_after_ns(hold->deadline_ns, hold->key_ttl_ns, hold->drift_factor));
     rl_hold_outlast(hold, now_ns);
     hold->phase = RL_HOLD_ENDING;
     hold->deadline_ns = 0;
@@ -94,7 +96,7 @@ unsigned rl_hold_judge_ask(struct rl_hold *hold, int64_t now_ns)
         return 0;
     case RL_WON: {
         int64_t until = rl_validity_end_ns(hold->ask.t0_ns, hold->ttl_ns, hold->drift_factor);
-        if (hold->distrusted || until - now_ns < RL_VALIDITY_GRAIN_NS) {
+        if (hold->distrusted || rl_validity_over(until, now_ns)) {
             end(hold, now_ns);
             return RL_EV_REFUSED;
         }
@@ -160,8 +162,7 @@ unsigned rl_hold_judge_extend(struct rl_hold *hold, int64_t now_ns)
         int64_t until =
             rl_validity_end_ns(hold->extend.t0_ns, hold->extend_ttl_ns, hold->drift_factor);
         hold->extending = false;
-        if (until > hold->deadline_ns)
-            hold->deadline_ns = until;
+        hold->deadline_ns = rl_validity_extended_ns(hold->deadline_ns, until);
         hold->retake = hold->extend.no;
         return RL_EV_EXTENDED | (hold->retake ? RL_DO_RETAKE : 0u);
     }

@@ -15,6 +15,7 @@
 
 #include "base/limits.h"
 #include "core/quorum.h"
+#include "core/validity.h"
 #include "core/verb.h"
 
 enum rl_phase { RL_HOLD_NEW, RL_HOLD_ASKING, RL_HOLD_HELD, RL_HOLD_ENDING };
@@ -56,7 +57,7 @@ struct rl_hold {
 /* Is it over, as redlock_validity_ms() sees it? */
 static inline bool rl_hold_over(const struct rl_hold *hold, int64_t now_ns)
 {
-    return hold->distrusted || hold->deadline_ns - now_ns < RL_VALIDITY_GRAIN_NS;
+    return hold->distrusted || rl_validity_over(hold->deadline_ns, now_ns);
 }
 
 /* What an event led to: a set. */

@@ -216,7 +216,7 @@ int64_t rl_hold_next_ns(const struct rl_hold *hold)
     if (hold->phase == RL_HOLD_ASKING)
         return hold->ask.node_deadline_ns;
     if (hold->phase == RL_HOLD_HELD && hold->extending) {
-        int64_t over_ns = hold->deadline_ns - RL_VALIDITY_GRAIN_NS + 1;
+        int64_t over_ns = rl_validity_over_ns(hold->deadline_ns);
         return hold->extend.node_deadline_ns < over_ns ? hold->extend.node_deadline_ns
                                                        : over_ns;
     }

@@ -72,18 +72,6 @@ bool rl_round_split(const struct rl_round *round)
            rl_count(round->no) < rl_quorum_needed(round->n);
 }
 
-int64_t rl_drift_ns(int64_t ttl_ns, double drift_factor)
-{
-    assert(ttl_ns >= 0 && drift_factor >= 0.0 && drift_factor < 1.0);
-    /* Rounded up: a drift must never come out too small. */
-    return (int64_t)((double)ttl_ns * drift_factor) + 1 + RL_DRIFT_FIXED_NS;
-}
-
-int64_t rl_validity_end_ns(int64_t t0_ns, int64_t ttl_ns, double drift_factor)
-{
-    return t0_ns + ttl_ns - rl_drift_ns(ttl_ns, drift_factor);
-}
-
 int64_t rl_node_budget_ns(int64_t remaining_ns, unsigned n, int64_t node_timeout_ns,
                           int64_t round_trip_ns)
 {
@@ -103,12 +91,4 @@ int64_t rl_patience_ns(int64_t round_trip_ns)
 {
     int64_t trips_ns = RL_SILENT_ROUND_TRIPS * round_trip_ns;
     return trips_ns > RL_SILENT_NS ? trips_ns : RL_SILENT_NS;
-}
-
-int64_t rl_lost_margin_ns(int64_t ttl_ns)
-{
-    int64_t margin_ns = ttl_ns / 20;
-    if (margin_ns < RL_LOST_MARGIN_MIN_NS)
-        return RL_LOST_MARGIN_MIN_NS;
-    return margin_ns < RL_LOST_MARGIN_MAX_NS ? margin_ns : RL_LOST_MARGIN_MAX_NS;
 }

@@ -70,14 +70,6 @@ bool rl_round_no_quorum(const struct rl_round *round);
 /* True where our own grants and refusals met and neither side had a majority. */
 bool rl_round_split(const struct rl_round *round);
 
-/* validity = ttl - elapsed - drift, as an absolute end: t0 + ttl - (ttl * factor + 2 ms). */
-int64_t rl_drift_ns(int64_t ttl_ns, double drift_factor);
-int64_t rl_validity_end_ns(int64_t t0_ns, int64_t ttl_ns, double drift_factor);
-
-/* A watched lock is given up for lost so long before its time runs out, so that whoever is told
- * has a moment left to stop in. */
-int64_t rl_lost_margin_ns(int64_t ttl_ns);
-
 /* What one node may take of a round: what remains, over n, at most `node_timeout_ns` where
  * that is not 0; never below two round trips or 2 ms. -1: too little remains for a round. */
 int64_t rl_node_budget_ns(int64_t remaining_ns, unsigned n, int64_t node_timeout_ns,

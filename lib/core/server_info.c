@@ -4,6 +4,7 @@
 #include "core/server_info.h"
 
 #include "base/limits.h"
+#include "core/validity.h"
 
 #include <assert.h>
 #include <stddef.h>
@@ -176,8 +177,8 @@ const char *rl_info_refusal(const struct rl_info *info)
 
 int64_t rl_guard_window_ns(int64_t max_ttl_ns, double drift_factor)
 {
-    assert(max_ttl_ns > 0 && drift_factor >= 0.0 && drift_factor < 1.0);
-    return max_ttl_ns + (int64_t)((double)max_ttl_ns * drift_factor) + 1;
+    assert(max_ttl_ns > 0);
+    return max_ttl_ns + rl_clock_drift_ns(max_ttl_ns, drift_factor);
 }
 
 int64_t rl_guard_wait_ns(int64_t window_ns, int64_t uptime_s, int64_t seen_ns)

@@ -17,6 +17,7 @@
 
 #include "base/fork_check.h"
 #include "base/clock.h"
+#include "core/validity.h"
 #include "engine/wait_queue.h"
 #include "node/node.h"
 #include "engine/callbacks.h"
@@ -34,8 +35,7 @@ struct rl_lease;
 /* A user's handle. Its memory stays a handle until the client closes. A thread that uses it too
  * late finds "not held" and no other object. */
 struct redlock_lock {
-    _Atomic int64_t deadline_ns; /* 0: not valid */
-    _Atomic int64_t clock_epoch; /* of that time: in another one it is over (clock.h) */
+    struct rl_shown shown;
     redlock *client;
     struct rl_lease *lease;  /* NULL: not held */
     struct rl_callback lost; /* enqueued once, when the lock is lost */

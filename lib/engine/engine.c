@@ -143,7 +143,7 @@ void rl_engine_see_to_clock(redlock *client, int64_t now_ns)
                   "the clock went back by %lld ms: every lock that was held is lost, since "
                   "nobody can tell for how long it has been held",
                   (long long)((epoch - client->clock_epoch) / RL_NS_PER_MS));
-    client->identity.texts_since_ns = now_ns - client->clock_epoch;
+    client->identity.texts_since_ns = rl_clock_kernel_ns(now_ns, client->clock_epoch);
     client->clock_epoch = epoch;
     rl_renewals_clock_went_back(client, now_ns);
 }

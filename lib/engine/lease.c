@@ -61,35 +61,22 @@ static int64_t look_again_ns(const struct rl_lease *lease, uint64_t up, int64_t 
     return lease->hold.due & up ? now_ns + ROOM_NS : lease->hold.due_until_ns;
 }
 
-/* Update the deadline that the handle shows after events of the hold. redlock_validity_ms()
- * promises two things:
- *
- * A shown validity holds. A hold that dies before the shown deadline must keep its keys until
- * then, unless the user releases it: the user may still rely on it.
- *
- * 0 is final. A caller that was shown 0 has set the shown deadline to 0. An extension that was
- * confirmed in time, but is read only now, must not revive it: the hold is dead. Its keys stay
- * for a last millisecond, because another thread may have been shown that one.
- *
- * Returns the events that remain. */
+/* Update the deadline that the handle shows after events of the hold. A hold that was extended
+ * after its user was told 0 must die. Returns the events that remain. */
 static unsigned show_deadline(struct rl_lease *lease, unsigned events, int64_t now_ns)
 {
     struct rl_hold *hold = &lease->hold;
-    _Atomic int64_t *deadline_ns = &lease->lock->deadline_ns;
-    int64_t shown_ns = atomic_load(deadline_ns);
-    if (events & RL_EV_ACQUIRED)
-        atomic_store(&lease->lock->clock_epoch, lease->clock_epoch);
-    if ((events & RL_EV_ACQUIRED) || hold->deadline_ns == 0)
-        atomic_store(deadline_ns, hold->deadline_ns);
-    if (events & RL_EV_LOST)
-        lease->retry_ns = shown_ns != 0 ? shown_ns : now_ns + RL_VALIDITY_GRAIN_NS;
-    if (!(events & RL_EV_EXTENDED))
-        return events;
-    while (shown_ns != 0) {
-        if (atomic_compare_exchange_weak(deadline_ns, &shown_ns, rl_lease_deadline_ns(lease)))
-            return events;
+    struct rl_shown *shown = &lease->lock->shown;
+    if (events & RL_EV_ACQUIRED) {
+        rl_shown_begin(shown, hold->deadline_ns, lease->clock_epoch);
+    } else if (hold->deadline_ns == 0) {
+        int64_t shown_ns = rl_shown_end(shown);
+        if (events & RL_EV_LOST)
+            lease->retry_ns = rl_shown_keys_until_ns(shown_ns, now_ns);
     }
-    lease->retry_ns = now_ns + RL_VALIDITY_GRAIN_NS;
+    if (!(events & RL_EV_EXTENDED) || rl_shown_extend(shown, rl_lease_deadline_ns(lease)))
+        return events;
+    lease->retry_ns = rl_shown_keys_until_ns(0, now_ns);
     rl_hold_release(hold, now_ns, 0);
     return (events & ~(unsigned)(RL_EV_EXTENDED | RL_DO_RETAKE)) | RL_EV_LOST;
 }

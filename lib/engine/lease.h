@@ -43,11 +43,11 @@ struct rl_lease {
         bool on; /* it is renewed, or its loss is reported */
         const struct rl_renewal_ops *ops;
         bool renews;
-        int64_t until_ns;  /* the caller's max_hold_ms; INT64_MAX: none */
-        int64_t margin_ns; /* it counts as lost so long before its deadline */
-        int64_t renew_ns;  /* when to extend it next */
-        bool extending;    /* an extension of ours is under way */
-        bool lacks_quorum; /* too few nodes for the last one: extend when they are back */
+        int64_t max_hold_end_ns; /* INT64_MAX: none */
+        int64_t margin_ns;       /* it counts as lost so long before its deadline */
+        int64_t renew_ns;        /* when to extend it next */
+        bool extending;          /* an extension of ours is under way */
+        bool lacks_quorum;       /* too few nodes for the last one: extend when they are back */
         struct rl_backoff backoff;
     } renewal;
     int64_t budget_ns; /* the time that one node has in a round */
@@ -136,16 +136,16 @@ void rl_renewals_node_changed(redlock *client, int64_t now_ns);
 /* Did the clock go back since the lease was asked for? */
 static inline bool rl_lease_clock_went_back(const struct rl_lease *lease)
 {
-    return lease->clock_epoch != rl_clock_epoch(&lease->client->clock);
+    return !rl_validity_timed(lease->clock_epoch, rl_clock_epoch(&lease->client->clock));
 }
 
-/* The deadline that the user is shown: the hold's, less the loss margin if the lease is renewed
- * or its loss is reported. Less than 1 ms left counts as over. */
+/* The deadline that the user is shown: the hold's, or an earlier one if the lease is renewed or
+ * its loss is reported. */
 int64_t rl_lease_deadline_ns(const struct rl_lease *lease);
 static inline bool rl_lease_over(const struct rl_lease *lease, int64_t now_ns)
 {
     return rl_lease_clock_went_back(lease) ||
-           rl_lease_deadline_ns(lease) - now_ns < RL_VALIDITY_GRAIN_NS;
+           rl_validity_over(rl_lease_deadline_ns(lease), now_ns);
 }
 
 /* The clock went back: report the loss of every lease that is renewed or has on_lost. */

@@ -15,7 +15,7 @@
 /* When that is over, and it is given up. */
 static int64_t lost_ns(const struct rl_lease *lease)
 {
-    return rl_lease_deadline_ns(lease) - RL_VALIDITY_GRAIN_NS + 1;
+    return rl_validity_over_ns(rl_lease_deadline_ns(lease));
 }
 
 static void plan(struct rl_lease *lease)
@@ -28,16 +28,11 @@ static void plan(struct rl_lease *lease)
     rl_timer_set(&lease->client->loop.timers, &lease->timer, due_ns);
 }
 
-/* When a third of the TTL has passed; of one so short that the margin is most of it, half of
- * the time after which the lock would be given up. */
 static void plan_renewal(struct rl_lease *lease)
 {
     const struct rl_hold *hold = &lease->hold;
-    int64_t ends_ns = hold->deadline_ns + rl_drift_ns(hold->ttl_ns, hold->drift_factor);
-    int64_t begun_ns = ends_ns - hold->ttl_ns;
-    int64_t given_up_ns = hold->deadline_ns - lease->renewal.margin_ns - RL_VALIDITY_GRAIN_NS;
-    lease->renewal.renew_ns =
-        rl_earlier_ns(begun_ns + hold->ttl_ns / 3, begun_ns + (given_up_ns - begun_ns) / 2);
+    lease->renewal.renew_ns = rl_renewal_due_ns(hold->deadline_ns, hold->ttl_ns,
+                                                hold->drift_factor, lease->renewal.margin_ns);
 }
 
 static void run_lost(redlock *client, struct rl_callback *callback)
@@ -118,7 +113,7 @@ static void renew(struct rl_lease *lease, int64_t now_ns)
         return;
     }
     uint64_t voting = rl_nodes_voting(&client->nodes, now_ns);
-    int64_t left_ns = lost_ns(lease) - now_ns;
+    int64_t left_ns = rl_validity_left_ns(lost_ns(lease), now_ns);
     int64_t budget_ns = rl_nodes_budget_ns(&client->nodes, voting, left_ns);
     lease->budget_ns = budget_ns < 0 ? left_ns : budget_ns; /* a last one is worth trying */
     lease->renewal.extending = true;
@@ -169,7 +164,7 @@ static void on_hold_event(struct rl_lease *lease, unsigned events, int64_t now_n
             "a lock was not renewed: %u of %u masters confirmed it and %u are needed; "
             "%lld ms are left to try again in",
             rl_count(lease->hold.extend.yes), lease->hold.n, rl_quorum_needed(lease->hold.n),
-            (long long)((lost_ns(lease) - now_ns) / RL_NS_PER_MS));
+            (long long)(rl_validity_left_ns(lost_ns(lease), now_ns) / RL_NS_PER_MS));
         renewal->renew_ns =
             now_ns + rl_backoff_next_ns(&renewal->backoff, &lease->client->prng);
         rl_renewal_set_lacks_quorum(lease, !has_quorum(lease->client, now_ns));
@@ -193,12 +188,9 @@ void rl_renewal_begin(struct rl_lease *lease, const redlock_options *options, in
         .on = true,
         .ops = &ops,
         .renews = options->auto_renew != 0,
-        .until_ns = INT64_MAX,
+        .max_hold_end_ns = rl_max_hold_end_ns(now_ns, options->max_hold_ms),
         .margin_ns = rl_lost_margin_ns(ttl_ns),
     };
-    if (options->max_hold_ms > 0 && options->max_hold_ms < RL_DURATION_MAX_MS)
-        renewal->until_ns =
-            now_ns + options->max_hold_ms * RL_NS_PER_MS + RL_VALIDITY_GRAIN_NS - 1;
     rl_backoff_init(&renewal->backoff, RL_RETRY_MIN_MS * RL_NS_PER_MS,
                     ttl_ns / 10 > RL_RETRY_MIN_MS * RL_NS_PER_MS
                         ? ttl_ns / 10
@@ -206,7 +198,7 @@ void rl_renewal_begin(struct rl_lease *lease, const redlock_options *options, in
     lease->lock->on_lost = options->on_lost;
     lease->lock->lost_context = options->lost_context;
     lease->lock->lost.run = run_lost;
-    atomic_store(&lease->lock->deadline_ns, rl_lease_deadline_ns(lease));
+    rl_shown_begin(&lease->lock->shown, rl_lease_deadline_ns(lease), lease->clock_epoch);
     lease->client->leases.renewals++;
     lease->client->stats.renewing += renewal->renews;
     plan_renewal(lease);

@@ -8,8 +8,8 @@ int64_t rl_lease_deadline_ns(const struct rl_lease *lease)
 {
     if (!lease->renewal.on)
         return lease->hold.deadline_ns;
-    return rl_earlier_ns(lease->hold.deadline_ns - lease->renewal.margin_ns,
-                         lease->renewal.until_ns);
+    return rl_watched_end_ns(lease->hold.deadline_ns, lease->renewal.margin_ns,
+                             lease->renewal.max_hold_end_ns);
 }
 
 /* Its extension is over, whatever came of it. */

@@ -7,7 +7,7 @@
 #include "base/limits.h"
 #include "masters.h"
 #include "program.h"
-#include "core/quorum.h"
+#include "core/validity.h"
 #include "told.h"
 
 #include <sched.h>

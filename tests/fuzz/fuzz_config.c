@@ -8,7 +8,7 @@
 #include "config/config.h"
 #include "fuzz.h"
 #include "base/diagnostic.h"
-#include "core/quorum.h"
+#include "core/validity.h"
 #include "config/url.h"
 
 #include <stdio.h>

@@ -2,7 +2,8 @@
 # layers.sh - tests/repo/layers.txt has the folders of lib/ and who may use whom. Here the files are
 # held to it by their includes, and the objects by what they call. The pure ones use nothing but
 # each other and the C library's functions named here. No circle of files goes through two
-# folders, or is large. And in the whole library the time is a client's.
+# folders, or is large. And in the whole library the time is a client's, and one file reckons with
+# deadlines.
 
 root=${srcdir:-$(dirname "$0")/../..}
 build=${builddir:-.}
@@ -15,7 +16,7 @@ trap 'exit 99' HUP INT TERM
 bytes='memchr memcmp bcmp memcpy memmem memmove memset strchr strcmp strlen strncmp'
 text='snprintf vsnprintf'
 memory='malloc calloc realloc free strdup'
-headers='assert.h inttypes.h stdarg.h stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h
+headers='assert.h inttypes.h stdarg.h stdatomic.h stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h
     redlock.h config_auto.h scripts.h'
 
 # told WORD: what stands behind it in the table.
@@ -94,7 +95,7 @@ broken_calls() {
     awk -v bytes="$bytes $text" -v memory="$memory" '
         function compilers(symbol) { # what compilers, coverage and sanitizers put in
             return symbol ~ /^(__assert_fail|__popcountdi2|__stack_chk_fail|_GLOBAL_OFFSET_TABLE_)$/ ||
-                symbol ~ /^__(gcov|llvm|asan|ubsan|tsan|msan|sanitizer)_/
+                symbol ~ /^__(gcov|llvm|asan|ubsan|tsan|msan|sanitizer|atomic)_/
         }
         BEGIN {
             n = split(bytes, list); for (i = 1; i <= n; i++) plain[list[i]] = 1
@@ -185,6 +186,20 @@ broken_circles "$table" "$work/sorted" >>"$work/faults"
 (cd "$root" && grep -l 'rl_clock_now_ns' lib/*/*.c) | grep -vx 'lib/base/clock.c' |
     sed 's/$/ reads the kernel'\''s clock, and not the client'\''s: rl_client_now_ns()/' >>"$work/faults"
 
+# ---- deadlines ----------------------------------------------------------------------------
+
+# Only validity.c reckons with the deadline of a hold: with its bounds, or with the field.
+bounds='RL_(VALIDITY_GRAIN|DRIFT_FIXED|LOST_MARGIN_M(IN|AX))_NS'
+field='hold(->|\.)(deadline_ns|drift_factor)'
+broken_deadlines() { # FILE ...
+    (cd "$root" && grep -nE "$bounds|$field [-+*/<>]|[-+*/<>]=? ([a-z_]+(->|\.))*$field" "$@") |
+        sed 's/^\([^:]*:[0-9]*\):.*/\1 reckons with a deadline: core\/validity.c does/'
+}
+# Words, all of them.
+# shellcheck disable=SC2046
+broken_deadlines $(echo "$sources" | grep -vx 'lib/core/validity.c\|lib/base/limits.h') \
+    >>"$work/faults"
+
 # ---- and these checks see what they are for -----------------------------------------------
 
 grep -v '^impure\|^up' "$table" >"$work/strict"
@@ -194,6 +209,7 @@ sees() { # WHAT COMMAND TABLE ...
     shift
     "$@" | grep -q "$what" || echo "not seen: $what: the check is broken" >>"$work/faults"
 }
+sees '^lib/core/validity.c:[0-9]* reckons ' broken_deadlines lib/core/validity.c lib/core/hold.c
 sees '^lib/base/clock.c is pure and uses clock_gettime$' broken_calls "$work/strict"
 sees '^lib/base/entropy.c is pure and includes ' broken_includes "$work/strict"
 sees '^lib/engine/.* engine may not use node$' broken_includes "$work/narrow"
@@ -222,5 +238,5 @@ if [ "$count" -lt 100 ]; then
     echo "layers: only $count files in $root/lib: not understood"
     failed=1
 fi
-echo "Checks: $((count + 9)), Failures: $failed, Errors: 0"
+echo "Checks: $((count + 11)), Failures: $failed, Errors: 0"
 [ "$failed" -eq 0 ]

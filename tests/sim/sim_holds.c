@@ -51,8 +51,8 @@ static bool is_over_for_good(const struct sim_hold *hold)
 {
     if (!hold->lock)
         return hold->deadline_ns == 0;
-    return atomic_load(&hold->lock->deadline_ns) == 0 ||
-           atomic_load(&hold->lock->clock_epoch) !=
+    return atomic_load(&hold->lock->shown.deadline_ns) == 0 ||
+           atomic_load(&hold->lock->shown.clock_epoch) !=
                atomic_load(&hold->lock->client->clock.added_ns);
 }
 
@@ -68,7 +68,7 @@ int64_t sim_hold_in_force_ns(const struct sim_hold *hold)
     int64_t now_ns = sim_shown_ns(hold->proc) + added_ns;
     if (is_over_for_good(hold) || atomic_load(&clock->seen_ns) - now_ns > RL_CLOCK_JITTER_NS)
         return 0;
-    return atomic_load(&hold->lock->deadline_ns) + hold->proc->back_ns - added_ns;
+    return atomic_load(&hold->lock->shown.deadline_ns) + hold->proc->back_ns - added_ns;
 }
 
 /* What it goes by, on its own clock: the deadline, and what it was told when it looked. */

@@ -9,7 +9,7 @@
 #include "config_auto.h"
 
 #include "base/clock.h"
-#include "core/quorum.h"
+#include "core/validity.h"
 #include "redlock/run.h"
 
 #include <errno.h>

@@ -1,0 +1,436 @@
+/* tags: valgrind */
+/* test_validity.c - until when a lock is ours: the edges of each rule, as tables. */
+#include "config_auto.h"
+
+#include "base/limits.h"
+#include "base/prng.h"
+#include "core/validity.h"
+#include "suite.h"
+
+#include <signal.h>
+
+#define MS RL_NS_PER_MS
+#define S RL_NS_PER_S
+#define ROWS(table) ((int)(sizeof(table) / sizeof((table)[0])))
+
+/* ---- drift ----------------------------------------------------------------------------- */
+
+static const struct {
+    int64_t ttl;
+    double factor;
+    int64_t drift; /* less the 2 ms that do not grow */
+} drifts[] = {
+    {0, 0.0, 1},
+    {10 * S, 0.0, 1},
+    {10 * S, 0.01, 100 * MS + 1},
+    {10 * S, 0.5, 5 * S + 1},
+    {99, 0.01, 1},  /* 0.99 ns */
+    {101, 0.01, 2}, /* 1.01 ns */
+    {RL_TTL_LIMIT_MS * MS, 0.0, 1},
+    {INT64_MAX / 2, 0.0, 1},
+};
+
+START_TEST(drift_in_numbers)
+{
+    int64_t ttl = drifts[_i].ttl;
+    ck_assert_int_eq(rl_clock_drift_ns(ttl, drifts[_i].factor), drifts[_i].drift);
+    ck_assert_int_eq(rl_drift_ns(ttl, drifts[_i].factor), drifts[_i].drift + 2 * MS);
+}
+END_TEST
+
+START_TEST(drift_is_never_rounded_down)
+{
+    struct rl_prng prng;
+    rl_prng_seed(&prng, 1);
+    for (int i = 0; i < 100000; i++) {
+        int64_t ttl = (int64_t)rl_prng_below(&prng, (uint64_t)(RL_TTL_LIMIT_MS * MS + 1));
+        double factor = (double)rl_prng_below(&prng, 1000000) / 1000000.0;
+        int64_t drift = rl_drift_ns(ttl, factor);
+        long double exact = (long double)ttl * (long double)factor;
+        ck_assert((long double)(drift - 2 * MS) >= exact);
+        ck_assert((long double)(drift - 2 * MS - 2) <= exact);
+    }
+}
+END_TEST
+
+START_TEST(drift_of_everything_is_refused)
+{
+    rl_drift_ns(S, 1.0);
+}
+END_TEST
+
+START_TEST(negative_drift_is_refused)
+{
+    rl_drift_ns(S, -0.01);
+}
+END_TEST
+
+START_TEST(negative_ttl_is_refused)
+{
+    rl_drift_ns(-1, 0.01);
+}
+END_TEST
+
+START_TEST(drift_that_might_overflow_is_refused)
+{
+    rl_drift_ns(INT64_MAX / 2 + 1, 0.01);
+}
+END_TEST
+
+START_TEST(ttl_must_outlast_its_drift)
+{
+    ck_assert(!rl_validity_possible(2 * MS, 0.0));
+    ck_assert(!rl_validity_possible(2 * MS + 1, 0.0));
+    ck_assert(rl_validity_possible(2 * MS + 2, 0.0));
+    ck_assert(rl_validity_possible(10 * MS, 0.01));
+    ck_assert(!rl_validity_possible(10 * MS, 0.8)); /* 8 + 2 ms, and the rounding */
+    ck_assert(rl_validity_possible(10 * MS, 0.79));
+}
+END_TEST
+
+/* ---- what a round gives ---------------------------------------------------------------- */
+
+/* validity = ttl - elapsed - (ttl * factor + 2 ms), never a nanosecond more. */
+static const struct {
+    int64_t t0, ttl;
+    double factor;
+    int64_t end;
+} ends[] = {
+    {0, 10 * S, 0.01, 10 * S - 102 * MS - 1},
+    {7 * S, 10 * S, 0.01, 17 * S - 102 * MS - 1},
+    {7 * S, 10 * S, 0.0, 17 * S - 2 * MS - 1},
+    {7 * S, 10 * MS, 0.01, 7 * S + 8 * MS - 100000 - 1},
+    {7 * S, 2 * MS, 0.0, 7 * S - 1}, /* nothing is left of it */
+    {INT64_MAX - 10 * S, 10 * S, 0.01, INT64_MAX - 102 * MS - 1},
+};
+
+START_TEST(validity_in_numbers)
+{
+    ck_assert_int_eq(rl_validity_end_ns(ends[_i].t0, ends[_i].ttl, ends[_i].factor),
+                     ends[_i].end);
+    /* What is left of it lasts, and a nanosecond less does not. */
+    ck_assert(rl_validity_lasts(ends[_i].end, ends[_i].t0, ends[_i].ttl, ends[_i].factor));
+    ck_assert(rl_validity_lasts(ends[_i].end + 1, ends[_i].t0, ends[_i].ttl, ends[_i].factor));
+    ck_assert(!rl_validity_lasts(ends[_i].end - 1, ends[_i].t0, ends[_i].ttl, ends[_i].factor));
+}
+END_TEST
+
+START_TEST(deadline_after_the_end_of_time_is_refused)
+{
+    rl_validity_end_ns(INT64_MAX - 10 * S + 1, 10 * S, 0.01);
+}
+END_TEST
+
+START_TEST(round_before_the_clock_began_is_refused)
+{
+    rl_validity_end_ns(-1, 10 * S, 0.01);
+}
+END_TEST
+
+START_TEST(extension_never_shortens)
+{
+    ck_assert_int_eq(rl_validity_extended_ns(5 * S, 5 * S - 1), 5 * S);
+    ck_assert_int_eq(rl_validity_extended_ns(5 * S, 5 * S), 5 * S);
+    ck_assert_int_eq(rl_validity_extended_ns(5 * S, 5 * S + 1), 5 * S + 1);
+    ck_assert_int_eq(rl_validity_extended_ns(1, INT64_MAX), INT64_MAX);
+}
+END_TEST
+
+START_TEST(what_is_not_held_is_not_extended)
+{
+    rl_validity_extended_ns(0, 5 * S);
+}
+END_TEST
+
+/* A key lives for its TTL by a clock that may be slower than ours: the drift is added. */
+START_TEST(keys_outlast_their_lock)
+{
+    ck_assert_int_eq(rl_key_gone_ns(7 * S, 10 * S, 0.01), 17 * S + 102 * MS + 1);
+    ck_assert_int_eq(rl_key_gone_after_ns(17 * S, 10 * S, 0.01), 17 * S + 102 * MS + 1);
+    ck_assert_int_eq(rl_key_gone_after_ns(0, 10 * S, 0.01), 102 * MS + 1);
+    ck_assert_int_eq(rl_key_gone_after_ns(INT64_MAX - 2 * MS - 1, 10 * S, 0.0), INT64_MAX);
+    for (int i = 0; i < ROWS(ends); i++) {
+        if (ends[i].end <= INT64_MAX - 10 * S)
+            ck_assert_int_gt(rl_key_gone_ns(ends[i].t0, ends[i].ttl, ends[i].factor),
+                             ends[i].end);
+    }
+}
+END_TEST
+
+START_TEST(keys_that_outlast_time_are_refused)
+{
+    rl_key_gone_after_ns(INT64_MAX - 2 * MS, 10 * S, 0.0);
+}
+END_TEST
+
+START_TEST(keys_made_too_late_are_refused)
+{
+    rl_key_gone_ns(INT64_MAX - 10 * S + 1, 10 * S, 0.0);
+}
+END_TEST
+
+/* ---- is it over? ----------------------------------------------------------------------- */
+
+static const struct {
+    int64_t left, ms;
+} lefts[] = {
+    {-RL_TTL_LIMIT_MS * MS, 0},
+    {-1, 0},
+    {0, 0},
+    {1, 0},
+    {MS - 1, 0},
+    {MS, 1},
+    {MS + 1, 1},
+    {2 * MS - 1, 1},
+    {2 * MS, 2},
+    {S, 1000},
+    {INT64_MAX / 2, INT64_MAX / 2 / MS},
+};
+
+START_TEST(less_than_a_millisecond_is_over)
+{
+    int64_t now = RL_TTL_LIMIT_MS * MS, deadline = now + lefts[_i].left;
+    ck_assert_int_eq(rl_validity_left_ns(deadline, now), lefts[_i].left);
+    ck_assert_int_eq(rl_validity_left_ms(deadline, now), lefts[_i].ms);
+    ck_assert_int_eq(rl_validity_over(deadline, now), lefts[_i].ms == 0);
+    ck_assert_int_eq(now >= rl_validity_over_ns(deadline), lefts[_i].ms == 0);
+}
+END_TEST
+
+START_TEST(what_is_not_held_is_over)
+{
+    ck_assert(rl_validity_over(0, 0));
+    ck_assert(rl_validity_over(0, INT64_MAX));
+    ck_assert(!rl_validity_over(INT64_MAX, 0));
+    ck_assert(rl_validity_over(INT64_MAX, INT64_MAX));
+    /* Watched, and with no time for its margin. */
+    ck_assert(rl_validity_over(rl_watched_end_ns(0, RL_LOST_MARGIN_MAX_NS, INT64_MAX), 0));
+}
+END_TEST
+
+START_TEST(difference_that_might_overflow_is_refused)
+{
+    rl_validity_over(INT64_MIN / 2, 0);
+}
+END_TEST
+
+START_TEST(time_before_the_clock_began_is_refused)
+{
+    rl_validity_over(INT64_MAX, -1);
+}
+END_TEST
+
+START_TEST(times_of_two_epochs_are_not_compared)
+{
+    ck_assert(rl_validity_timed(0, 0));
+    ck_assert(rl_validity_timed(5, 5));
+    ck_assert(!rl_validity_timed(0, 5));
+    ck_assert(!rl_validity_timed(5, 0));
+}
+END_TEST
+
+START_TEST(epoch_that_is_none_is_refused)
+{
+    rl_validity_timed(-1, 0);
+}
+END_TEST
+
+/* ---- given up before its end ----------------------------------------------------------- */
+
+/* A twentieth of the lease, within bounds. */
+START_TEST(loss_is_told_in_time)
+{
+    ck_assert_int_eq(rl_lost_margin_ns(MS), RL_LOST_MARGIN_MIN_NS);
+    ck_assert_int_eq(rl_lost_margin_ns(20 * RL_LOST_MARGIN_MIN_NS - 1), RL_LOST_MARGIN_MIN_NS);
+    ck_assert_int_eq(rl_lost_margin_ns(20 * RL_LOST_MARGIN_MIN_NS + 20),
+                     RL_LOST_MARGIN_MIN_NS + 1);
+    ck_assert_int_eq(rl_lost_margin_ns(S), S / 20);
+    ck_assert_int_eq(rl_lost_margin_ns(20 * RL_LOST_MARGIN_MAX_NS + 20), RL_LOST_MARGIN_MAX_NS);
+    ck_assert_int_eq(rl_lost_margin_ns(60 * S), RL_LOST_MARGIN_MAX_NS);
+}
+END_TEST
+
+/* Over when max_hold_ms have passed: not a nanosecond before, not one after. */
+START_TEST(max_hold_is_held_to_the_nanosecond)
+{
+    int64_t end = rl_max_hold_end_ns(7 * S, 1500);
+    ck_assert(!rl_validity_over(end, 8 * S + 500 * MS - 1));
+    ck_assert(rl_validity_over(end, 8 * S + 500 * MS));
+    ck_assert_int_eq(rl_max_hold_end_ns(7 * S, 0), INT64_MAX);
+    ck_assert_int_eq(rl_max_hold_end_ns(7 * S, RL_DURATION_MAX_MS), INT64_MAX);
+    ck_assert_int_eq(rl_max_hold_end_ns(7 * S, INT64_MAX), INT64_MAX);
+    ck_assert_int_lt(rl_max_hold_end_ns(7 * S, RL_DURATION_MAX_MS - 1), INT64_MAX);
+    ck_assert_int_gt(rl_max_hold_end_ns(7 * S, RL_DURATION_MAX_MS - 1), 0);
+}
+END_TEST
+
+START_TEST(whichever_end_comes_first_is_shown)
+{
+    ck_assert_int_eq(rl_watched_end_ns(10 * S, 100 * MS, INT64_MAX), 10 * S - 100 * MS);
+    ck_assert_int_eq(rl_watched_end_ns(10 * S, 100 * MS, 9 * S), 9 * S);
+    ck_assert_int_eq(rl_watched_end_ns(10 * S, 100 * MS, 10 * S), 10 * S - 100 * MS);
+    ck_assert_int_eq(rl_watched_end_ns(0, 3 * MS, INT64_MAX), -3 * MS);
+}
+END_TEST
+
+/* t0 is 7 s. */
+static const struct {
+    int64_t ttl, margin, after;
+} renewals[] = {
+    {30 * S, 100 * MS, 10 * S},
+    {10 * S, 100 * MS, 10 * S / 3},
+    {10 * S, 10 * S / 3, 3281833333}, /* the half: 10 s less drift, margin and a millisecond */
+    {10 * MS, 3 * MS, (int64_t)(3.9 * 1000000 / 2) - 1},
+    {10 * MS, 0, 10 * MS / 3},
+};
+
+START_TEST(renewed_at_a_third)
+{
+    int64_t ttl = renewals[_i].ttl, end = rl_validity_end_ns(7 * S, ttl, 0.01);
+    ck_assert_int_eq(rl_renewal_due_ns(end, ttl, 0.01, renewals[_i].margin),
+                     7 * S + renewals[_i].after);
+    ck_assert_int_lt(7 * S + renewals[_i].after, end - renewals[_i].margin - MS);
+}
+END_TEST
+
+/* ---- the deadline that is shown -------------------------------------------------------- */
+
+START_TEST(r7_zero_that_was_shown_is_final)
+{
+    struct rl_shown shown;
+    int64_t seen;
+    rl_shown_begin(&shown, 10 * S, 5);
+    seen = rl_shown_deadline_ns(&shown);
+    ck_assert_int_eq(seen, 10 * S);
+    ck_assert(rl_shown_extend(&shown, 20 * S));
+    /* Read before it grew: it was not 0. */
+    ck_assert(!rl_shown_expire(&shown, &seen));
+    ck_assert_int_eq(seen, 20 * S);
+    ck_assert_int_eq(rl_shown_deadline_ns(&shown), 20 * S);
+    ck_assert(rl_shown_expire(&shown, &seen));
+    ck_assert_int_eq(rl_shown_deadline_ns(&shown), 0);
+    ck_assert(!rl_shown_extend(&shown, 30 * S));
+    ck_assert_int_eq(rl_shown_deadline_ns(&shown), 0);
+}
+END_TEST
+
+START_TEST(what_has_ended_is_not_extended)
+{
+    struct rl_shown shown;
+    rl_shown_begin(&shown, 10 * S, 0);
+    ck_assert_int_eq(rl_shown_end(&shown), 10 * S);
+    ck_assert_int_eq(rl_shown_end(&shown), 0);
+    ck_assert(!rl_shown_extend(&shown, 30 * S));
+    /* Another hold, in the same handle. */
+    rl_shown_begin(&shown, 40 * S, 0);
+    ck_assert_int_eq(rl_shown_deadline_ns(&shown), 40 * S);
+}
+END_TEST
+
+START_TEST(shown_time_is_of_its_epoch)
+{
+    struct rl_shown shown;
+    rl_shown_begin(&shown, 10 * S, 5);
+    ck_assert(rl_shown_timed(&shown, 5));
+    ck_assert(!rl_shown_timed(&shown, 6));
+    rl_shown_begin(&shown, 10 * S, 6);
+    ck_assert(rl_shown_timed(&shown, 6));
+}
+END_TEST
+
+/* What was shown holds; and where 0 is shown, another thread may have been told 1. */
+START_TEST(keys_stay_for_what_was_shown)
+{
+    ck_assert_int_eq(rl_shown_keys_until_ns(10 * S, 8 * S), 10 * S);
+    ck_assert_int_eq(rl_shown_keys_until_ns(10 * S, 12 * S), 10 * S);
+    ck_assert_int_eq(rl_shown_keys_until_ns(0, 8 * S), 8 * S + MS);
+}
+END_TEST
+
+/* ---- of a handle's text ---------------------------------------------------------------- */
+
+/* max-ttl is 30 s, the kernel's clock shows 100 s, and went back at 50 s. */
+static const struct {
+    int64_t written, deadline;
+    bool credible;
+} texts[] = {
+    {90 * S, 110 * S, true},
+    {90 * S, 120 * S, true},
+    {90 * S, 120 * S + 1, false}, /* no lock lasts for so long */
+    {50 * S, 60 * S, true},
+    {50 * S - 1, 60 * S, false},        /* of a time that nobody can tell */
+    {100 * S + MS, 110 * S, true},      /* clocks of processors differ by as much */
+    {100 * S + MS + 1, 110 * S, false}, /* written later than now: it has gone back */
+    {90 * S, 80 * S, true},             /* and is over, as others will see */
+    {-1, 10 * S, false},
+    {INT64_MIN, 10 * S, false},
+    {90 * S, -1, false},
+    {90 * S, INT64_MIN, false},
+    {90 * S, INT64_MAX, false},
+    {INT64_MAX, INT64_MAX, false},
+};
+
+START_TEST(texts_with_impossible_times_are_refused)
+{
+    ck_assert_int_eq(
+        rl_validity_credible(texts[_i].written, texts[_i].deadline, 30 * S, 100 * S, 50 * S),
+        texts[_i].credible);
+}
+END_TEST
+
+START_TEST(negative_times_are_refused_in_every_epoch)
+{
+    ck_assert(rl_validity_credible(0, 0, 30 * S, 0, INT64_MIN));
+    ck_assert(!rl_validity_credible(-1, 0, 30 * S, 0, INT64_MIN));
+    ck_assert(!rl_validity_credible(0, -1, 30 * S, 0, INT64_MIN));
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("validity");
+    TCase *drift = tcase_create("drift");
+    tcase_add_loop_test(drift, drift_in_numbers, 0, ROWS(drifts));
+    tcase_add_test(drift, drift_is_never_rounded_down);
+    tcase_add_test_raise_signal(drift, drift_of_everything_is_refused, SIGABRT);
+    tcase_add_test_raise_signal(drift, negative_drift_is_refused, SIGABRT);
+    tcase_add_test_raise_signal(drift, negative_ttl_is_refused, SIGABRT);
+    tcase_add_test_raise_signal(drift, drift_that_might_overflow_is_refused, SIGABRT);
+    tcase_add_test(drift, ttl_must_outlast_its_drift);
+    suite_add_tcase(suite, drift);
+    TCase *end = tcase_create("end");
+    tcase_add_loop_test(end, validity_in_numbers, 0, ROWS(ends));
+    tcase_add_test_raise_signal(end, deadline_after_the_end_of_time_is_refused, SIGABRT);
+    tcase_add_test_raise_signal(end, round_before_the_clock_began_is_refused, SIGABRT);
+    tcase_add_test(end, extension_never_shortens);
+    tcase_add_test_raise_signal(end, what_is_not_held_is_not_extended, SIGABRT);
+    tcase_add_test(end, keys_outlast_their_lock);
+    tcase_add_test_raise_signal(end, keys_that_outlast_time_are_refused, SIGABRT);
+    tcase_add_test_raise_signal(end, keys_made_too_late_are_refused, SIGABRT);
+    suite_add_tcase(suite, end);
+    TCase *over = tcase_create("over");
+    tcase_add_loop_test(over, less_than_a_millisecond_is_over, 0, ROWS(lefts));
+    tcase_add_test(over, what_is_not_held_is_over);
+    tcase_add_test_raise_signal(over, difference_that_might_overflow_is_refused, SIGABRT);
+    tcase_add_test_raise_signal(over, time_before_the_clock_began_is_refused, SIGABRT);
+    tcase_add_test(over, times_of_two_epochs_are_not_compared);
+    tcase_add_test_raise_signal(over, epoch_that_is_none_is_refused, SIGABRT);
+    suite_add_tcase(suite, over);
+    TCase *watched = tcase_create("watched");
+    tcase_add_test(watched, loss_is_told_in_time);
+    tcase_add_test(watched, max_hold_is_held_to_the_nanosecond);
+    tcase_add_test(watched, whichever_end_comes_first_is_shown);
+    tcase_add_loop_test(watched, renewed_at_a_third, 0, ROWS(renewals));
+    suite_add_tcase(suite, watched);
+    TCase *shown = tcase_create("shown");
+    tcase_add_test(shown, r7_zero_that_was_shown_is_final);
+    tcase_add_test(shown, what_has_ended_is_not_extended);
+    tcase_add_test(shown, shown_time_is_of_its_epoch);
+    tcase_add_test(shown, keys_stay_for_what_was_shown);
+    suite_add_tcase(suite, shown);
+    TCase *text = tcase_create("text");
+    tcase_add_loop_test(text, texts_with_impossible_times_are_refused, 0, ROWS(texts));
+    tcase_add_test(text, negative_times_are_refused_in_every_epoch);
+    suite_add_tcase(suite, text);
+    return suite_run(suite);
+}
