@@ -135,7 +135,8 @@ check_tests = %D%/api/test_async %D%/api/test_async_beside %D%/api/test_async_ca
 	%D%/net/test_link_tls %D%/net/test_link_unix %D%/net/test_mask_real %D%/net/test_resolve \
 	%D%/net/test_resp %D%/net/test_resp_writer %D%/net/test_tls %D%/net/test_tls_context \
 	%D%/net/test_tls_data %D%/net/test_tls_end %D%/net/test_tls_renew %D%/node/test_channel \
-	%D%/node/test_fitness %D%/node/test_fitness_real %D%/node/test_subscriber \
+	%D%/node/test_fitness %D%/node/test_fitness_real %D%/node/test_standing \
+	%D%/node/test_subscriber \
 	%D%/node/test_subscriber_bytes %D%/node/test_subscriber_channels \
 	%D%/node/test_subscriber_denied %D%/node/test_subscriber_hold \
 	%D%/node/test_subscriber_life %D%/node/test_subscriber_peer %D%/programs/test_chaos_check \

@@ -19,23 +19,24 @@ struct check {
     int64_t round_trip_us[REDLOCK_NODES_MAX];
 };
 
+/* A guard ends by itself: where a guarded node is silent, that is what the user should know. */
 static int state_of(struct rl_node *node, int64_t now_ns)
 {
-    switch (node->mode) {
-    case RL_DOWN:
-        return rl_node_pending(node) ? REDLOCK_NODE_CONNECTING : REDLOCK_NODE_DOWN;
-    case RL_CONNECTING:
-    case RL_AUTH:
-    case RL_GREETING:
-        return node->retry.failures ? REDLOCK_NODE_DOWN : REDLOCK_NODE_CONNECTING;
-    case RL_UP:
-        break;
-    }
-    if (node->duplicate_of >= 0 || node->fitness == RL_UNFIT)
-        return REDLOCK_NODE_REFUSED;
-    if (rl_node_stalled(node, now_ns))
+    static const int states[] = {
+        [RL_STANDING_DOWN] = REDLOCK_NODE_DOWN,
+        [RL_STANDING_CONNECTING] = REDLOCK_NODE_CONNECTING,
+        [RL_STANDING_DUPLICATE] = REDLOCK_NODE_REFUSED,
+        [RL_STANDING_UNFIT] = REDLOCK_NODE_REFUSED,
+        [RL_STANDING_GUARDED] = REDLOCK_NODE_GUARDED,
+        [RL_STANDING_STALLED] = REDLOCK_NODE_STALLED,
+        [RL_STANDING_SATURATED] = REDLOCK_NODE_READY,
+        [RL_STANDING_SLOW] = REDLOCK_NODE_READY,
+        [RL_STANDING_READY] = REDLOCK_NODE_READY,
+    };
+    enum rl_standing standing = rl_node_standing(node, now_ns);
+    if (standing == RL_STANDING_GUARDED && rl_node_stalled(node, now_ns))
         return REDLOCK_NODE_STALLED;
-    return node->fitness == RL_GUARDED ? REDLOCK_NODE_GUARDED : REDLOCK_NODE_READY;
+    return states[standing];
 }
 
 static void describe(struct rl_node *node, redlock_node_status *entry, int64_t now_ns)
@@ -99,7 +100,7 @@ static void check_again(struct check *check, int64_t now_ns)
     for (uint64_t rest = check->silent; rest; rest &= rest - 1) {
         struct rl_node *node = &client->nodes.all[rl_first(rest)];
         bool anew = node->mode == RL_UP && node->since_ns > check->asked_ns;
-        bool gone = node->mode != RL_UP && !rl_node_pending(node);
+        bool gone = rl_node_standing(node, now_ns) == RL_STANDING_DOWN;
         if (gone || (anew && !rl_node_ping(node, now_ns, check->until_ns)))
             check->silent &= ~rl_bit(node->index);
         again |= anew;

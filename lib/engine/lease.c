@@ -160,7 +160,7 @@ static unsigned fail_unreachable(struct rl_lease *lease, int64_t now_ns)
     for (uint64_t rest = hold->due; rest && hold->releasing; rest &= rest - 1) {
         unsigned i = rl_first(rest);
         struct rl_node *node = &lease->client->nodes.all[i];
-        if (!rl_node_pending(node) && node->mode != RL_UP) /* UP: there is no room yet */
+        if (rl_node_standing(node, now_ns) == RL_STANDING_DOWN) /* UP: there is no room yet */
             events |= rl_hold_unsent(hold, i, RL_RELEASE, now_ns);
     }
     return events;

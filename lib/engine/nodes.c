@@ -12,10 +12,10 @@ uint64_t rl_nodes_voting(struct rl_nodes *nodes, int64_t now_ns)
 {
     uint64_t voting = 0, prompt = 0;
     for (unsigned i = 0; i < nodes->n; i++) {
-        if (!rl_node_voting(&nodes->all[i], now_ns))
-            continue;
-        voting |= rl_bit(i);
-        if (!rl_node_is_slow(&nodes->all[i], now_ns))
+        enum rl_standing standing = rl_node_standing(&nodes->all[i], now_ns);
+        if (standing >= RL_STANDING_SLOW)
+            voting |= rl_bit(i);
+        if (standing == RL_STANDING_READY)
             prompt |= rl_bit(i);
     }
     /* Slow is not dead: only who is not needed, even if one more fails, is left out. */
@@ -77,7 +77,7 @@ static unsigned count_saturated(struct rl_nodes *nodes, int64_t now_ns)
 {
     unsigned count = 0;
     for (unsigned i = 0; i < nodes->n; i++)
-        count += rl_node_saturated(&nodes->all[i], now_ns);
+        count += rl_node_standing(&nodes->all[i], now_ns) == RL_STANDING_SATURATED;
     return count;
 }
 

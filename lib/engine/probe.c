@@ -178,8 +178,7 @@ static uint64_t provable(redlock *client, int64_t now_ns)
 {
     uint64_t nodes = 0;
     for (unsigned i = 0; i < client->nodes.n; i++) {
-        struct rl_node *node = &client->nodes.all[i];
-        if (node->mode == RL_UP && rl_node_votes(node) && !rl_node_stalled(node, now_ns))
+        if (rl_node_standing(&client->nodes.all[i], now_ns) > RL_STANDING_STALLED)
             nodes |= rl_bit(i);
     }
     return nodes;

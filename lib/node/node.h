@@ -150,18 +150,25 @@ void rl_node_absent(struct rl_node *node, int64_t absent_ns);
 void rl_node_tick(struct rl_node *node, int64_t now_ns);
 int64_t rl_node_due_ns(struct rl_node *node);
 
-/* Does its yes count, by all that is known of it? */
+/* What a node is good for now, from worst to best: the first one that applies. */
+enum rl_standing {
+    RL_STANDING_DOWN,       /* not UP, and the last attempt has failed */
+    RL_STANDING_CONNECTING, /* not UP, and nothing has failed since it was */
+    RL_STANDING_DUPLICATE,  /* UP, as are all below: another node votes for its server */
+    RL_STANDING_UNFIT,      /* it is no master of the kind that may vote */
+    RL_STANDING_GUARDED,    /* it may have forgotten what it granted */
+    RL_STANDING_STALLED,    /* its vote counts, as below; past the deadline of a request */
+    RL_STANDING_SATURATED,  /* it has yet to take or to answer too much; that will pass */
+    RL_STANDING_SLOW,       /* it can be asked, as below; but enough others answer sooner */
+    RL_STANDING_READY
+};
+enum rl_standing rl_node_standing(struct rl_node *node, int64_t now_ns);
+
+/* Why it is not READY: a static text or the node's own. */
+const char *rl_node_why(struct rl_node *node, int64_t now_ns);
+
+/* Does its yes count, by all that is known of it, whether it is UP or not? */
 bool rl_node_votes(const struct rl_node *node);
-
-/* May it be asked for its vote now? */
-bool rl_node_voting(struct rl_node *node, int64_t now_ns);
-
-/* It could be asked, were it not for all that it has yet to take or to answer. */
-bool rl_node_saturated(struct rl_node *node, int64_t now_ns);
-
-/* Are many requests waiting behind one that has waited for many round trips? Whatever holds
- * that server up, more of them help nobody, as long as enough others can do without it. */
-bool rl_node_is_slow(struct rl_node *node, int64_t now_ns);
 
 /* Is the first attempt to reach it, or to learn whether it may vote by now, still under way
  * (so that waiting may be worth it)? */
@@ -178,14 +185,11 @@ static inline bool rl_node_was_cut(const struct rl_node *node)
  * as soon as may be, even if that has happened often of late. */
 void rl_node_hasten(struct rl_node *node, int64_t now_ns);
 
-/* Past the deadline of its oldest request? */
+/* Is it past the deadline of its oldest request, whether it votes or not? */
 bool rl_node_stalled(struct rl_node *node, int64_t now_ns);
 
 /* As INFO said, and what has passed since; -1: it did not say. */
 int64_t rl_node_uptime_s(const struct rl_node *node, int64_t now_ns);
-
-/* Why it is not able: a static text or the node's own. */
-const char *rl_node_why(struct rl_node *node, int64_t now_ns);
 
 /* Can a request be queued on this slot? Releases may where acquires may not. */
 bool rl_node_takes(struct rl_node *node, unsigned slot, size_t len, bool may_grow);

@@ -1,4 +1,5 @@
-/* node_standing.c - how a node stands: may it be asked for its vote, and if not, why? */
+/* node_standing.c - how a node stands: may it be asked for its vote, and if not, why? The one
+ * place that weighs what is known of it. */
 #include "config_auto.h"
 
 #include "node/node.h"
@@ -19,7 +20,9 @@ bool rl_node_stalled(struct rl_node *node, int64_t now_ns)
     return now_ns >= stall_ns(node);
 }
 
-bool rl_node_is_slow(struct rl_node *node, int64_t now_ns)
+/* Are many requests waiting behind one that has waited for many round trips? Whatever holds
+ * that server up, more of them help nobody. */
+static bool is_slow(struct rl_node *node, int64_t now_ns)
 {
     struct rl_wire *wire = rl_node_wire(node);
     if (wire->fifo_count < LAG_REQUESTS)
@@ -30,30 +33,45 @@ bool rl_node_is_slow(struct rl_node *node, int64_t now_ns)
     return now_ns - rl_wire_oldest(wire)->sent_ns > patience;
 }
 
-bool rl_node_votes(const struct rl_node *node)
-{
-    return node->fitness == RL_FIT && node->duplicate_of < 0;
-}
-
-static bool votes(struct rl_node *node, int64_t now_ns)
-{
-    return node->mode == RL_UP && rl_node_votes(node) && !rl_node_stalled(node, now_ns);
-}
-
 static bool is_full(struct rl_node *node)
 {
     return rl_node_wire(node)->fifo_count >= BACKLOG_MAX ||
            rl_link_blocked(rl_node_wire(node)->link);
 }
 
-bool rl_node_voting(struct rl_node *node, int64_t now_ns)
+/* Of what is known of the server alone; READY: its yes counts. */
+static enum rl_standing server_standing(const struct rl_node *node)
 {
-    return votes(node, now_ns) && !is_full(node);
+    if (node->duplicate_of >= 0)
+        return RL_STANDING_DUPLICATE;
+    switch (node->fitness) {
+    case RL_FIT:
+        break;
+    case RL_GUARDED:
+        return RL_STANDING_GUARDED;
+    case RL_UNFIT:
+        return RL_STANDING_UNFIT;
+    }
+    return RL_STANDING_READY;
 }
 
-bool rl_node_saturated(struct rl_node *node, int64_t now_ns)
+enum rl_standing rl_node_standing(struct rl_node *node, int64_t now_ns)
 {
-    return votes(node, now_ns) && is_full(node);
+    if (node->mode != RL_UP)
+        return node->retry.failures == 0 ? RL_STANDING_CONNECTING : RL_STANDING_DOWN;
+    enum rl_standing standing = server_standing(node);
+    if (standing != RL_STANDING_READY)
+        return standing;
+    if (rl_node_stalled(node, now_ns))
+        return RL_STANDING_STALLED;
+    if (is_full(node))
+        return RL_STANDING_SATURATED;
+    return is_slow(node, now_ns) ? RL_STANDING_SLOW : RL_STANDING_READY;
+}
+
+bool rl_node_votes(const struct rl_node *node)
+{
+    return server_standing(node) == RL_STANDING_READY;
 }
 
 bool rl_node_pending(const struct rl_node *node)
@@ -63,26 +81,23 @@ bool rl_node_pending(const struct rl_node *node)
 
 const char *rl_node_why(struct rl_node *node, int64_t now_ns)
 {
-    switch (node->mode) {
-    case RL_DOWN:
-        return node->why;
-    case RL_CONNECTING:
-    case RL_AUTH:
-    case RL_GREETING:
+    switch (rl_node_standing(node, now_ns)) {
+    case RL_STANDING_DOWN:
+    case RL_STANDING_CONNECTING:
         return node->why[0] ? node->why : "connecting";
-    case RL_UP:
-        break;
-    }
-    if (node->duplicate_of >= 0)
+    case RL_STANDING_DUPLICATE:
         return node->duplicate_proven ? "the same server as an earlier node of the list"
                                       : "has another node's run_id, and may be the same server";
-    if (node->fitness != RL_FIT)
-        return node->why;
-    if (rl_node_stalled(node, now_ns))
+    case RL_STANDING_STALLED:
         return "does not answer";
-    if (rl_node_is_slow(node, now_ns))
-        return "lags behind: not asked, since enough others answer at once";
-    if (rl_link_blocked(rl_node_wire(node)->link))
+    case RL_STANDING_SATURATED:
         return "takes no more requests";
+    case RL_STANDING_SLOW:
+        return "lags behind: not asked, since enough others answer at once";
+    case RL_STANDING_UNFIT:
+    case RL_STANDING_GUARDED:
+    case RL_STANDING_READY:
+        break;
+    }
     return node->why;
 }

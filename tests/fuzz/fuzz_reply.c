@@ -257,7 +257,7 @@ static void run_steps(struct rl_node *node, const uint8_t *data, size_t size)
         size -= len;
         rl_node_tick(node, now_ns);
         rl_node_flush(node, now_ns);
-        (void)rl_node_voting(node, now_ns);
+        (void)rl_node_standing(node, now_ns);
         input_shown(rl_node_why(node, now_ns));
         REQUIRE(rl_node_due_ns(node) > 0);
     }
