@@ -44,7 +44,7 @@ lib_net = %D%/net/auth.c %D%/net/auth.h %D%/net/connection.c %D%/net/connection.
 	%D%/net/resolve.c %D%/net/resolve.h %D%/net/resp.h %D%/net/resp_reader.c \
 	%D%/net/resp_writer.c %D%/net/tls.c %D%/net/tls.h %D%/net/tls_bio.c \
 	%D%/net/tls_context.c %D%/net/tls_files.c %D%/net/tls_internal.h
-lib_node = %D%/node/channel.c %D%/node/channel.h %D%/node/node.c %D%/node/node.h \
+lib_node = %D%/node/channel.c %D%/node/channel.h %D%/node/native_reply.c %D%/node/native_reply.h %D%/node/node.c %D%/node/node.h \
 	%D%/node/node_fitness.c %D%/node/node_handshake.c %D%/node/node_replies.c \
 	%D%/node/node_standing.c %D%/node/node_state.c %D%/node/subscriber.c \
 	%D%/node/subscriber.h %D%/node/subscriber_channels.c %D%/node/subscriber_parts.h \

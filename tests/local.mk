@@ -106,7 +106,7 @@ check_tests = %D%/api/test_async %D%/api/test_async_beside %D%/api/test_async_ca
 	%D%/engine/test_background %D%/engine/test_callbacks %D%/engine/test_threads \
 	%D%/engine/test_wait_queue %D%/faults/test_absence %D%/faults/test_clock_back \
 	%D%/faults/test_faults %D%/faults/test_hostile %D%/faults/test_loss \
-	%D%/faults/test_minority %D%/faults/test_peer_cases_a %D%/faults/test_peer_cases_b \
+	%D%/faults/test_minority %D%/faults/test_native %D%/faults/test_peer_cases_a %D%/faults/test_peer_cases_b \
 	%D%/faults/test_peer_cases_c %D%/faults/test_peer_cases_clock %D%/faults/test_peer_cases_e \
 	%D%/faults/test_recovery %D%/faults/test_renew %D%/faults/test_rights \
 	%D%/faults/test_rights_told %D%/faults/test_wiped %D%/kinds/test_handle_text \
@@ -135,8 +135,8 @@ check_tests = %D%/api/test_async %D%/api/test_async_beside %D%/api/test_async_ca
 	%D%/net/test_link_tls %D%/net/test_link_unix %D%/net/test_mask_real %D%/net/test_resolve \
 	%D%/net/test_resp %D%/net/test_resp_writer %D%/net/test_tls %D%/net/test_tls_context \
 	%D%/net/test_tls_data %D%/net/test_tls_end %D%/net/test_tls_renew %D%/node/test_channel \
-	%D%/node/test_fitness %D%/node/test_fitness_real %D%/node/test_standing \
-	%D%/node/test_subscriber \
+	%D%/node/test_fitness %D%/node/test_fitness_real %D%/node/test_native_reply \
+	%D%/node/test_standing %D%/node/test_subscriber \
 	%D%/node/test_subscriber_bytes %D%/node/test_subscriber_channels \
 	%D%/node/test_subscriber_denied %D%/node/test_subscriber_hold \
 	%D%/node/test_subscriber_life %D%/node/test_subscriber_peer %D%/programs/test_chaos_check \

@@ -61,6 +61,9 @@ int rl_acquire_round_begin(struct rl_acquire *acquire, uint64_t voting, int64_t 
     lease->budget_ns = budget;
     lease->contended = acquire->round_begun;
     lease->waits = !acquire->try_once;
+    /* Whoever has entered a queue may have the lock reserved, which only scripts know; and only
+     * they tell a report how long the holder has it. */
+    lease->native = acquire->target.kind->native && !queue && !acquire->call.report.to;
     lease->call = &acquire->call;
     lease->lock = acquire->lock;
     acquire->call.lease = lease;
@@ -219,6 +222,12 @@ static void note_next(struct rl_acquire *acquire, uint64_t holder)
 /* What a refusal tells of who has it, and for how long. */
 static void note_refusal(struct rl_acquire *acquire, const struct rl_vote_reply *vote_reply)
 {
+    if (vote_reply->answer.code == RL_UPGRADES)
+        acquire->upgrades++;
+    else if (vote_reply->answer.code == RL_MISKINDED)
+        acquire->miskinded++;
+    if (!vote_reply->answer.with_holder) /* it was gone before its holder could be shown */
+        return;
     uint64_t holder = rl_hash(vote_reply->holder, vote_reply->holder_len);
     bool queues = rl_kind_queues(acquire->target.kind); /* marks of ours */
     bool kept = queues && rl_kind_holder_is_kept(vote_reply->holder, vote_reply->holder_len);
@@ -228,10 +237,6 @@ static void note_refusal(struct rl_acquire *acquire, const struct rl_vote_reply 
     acquire->holder = holder;
     acquire->foreign_holder |=
         queues && !rl_kind_holder_wakes(vote_reply->holder, vote_reply->holder_len);
-    if (vote_reply->answer.code == RL_UPGRADES)
-        acquire->upgrades++;
-    else if (vote_reply->answer.code == RL_MISKINDED)
-        acquire->miskinded++;
     int64_t place = rl_kind_broadcasts(acquire->target.kind) ? 0 : vote_reply->answer.place;
     if (place > INT32_MAX) /* a master may say anything: times are made of these two */
         place = INT32_MAX;

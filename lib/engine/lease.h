@@ -33,6 +33,7 @@ struct rl_lease {
     unsigned refs;             /* calls into this lease that have not returned */
     bool releasing;            /* is in client->leases.releasing */
     bool silent;               /* its release wakes no waiter: the holder's release will */
+    bool native;               /* may be taken by the native pair */
     bool contended;            /* an earlier round was refused */
     bool waits;                /* the caller will try again if it is refused */
     uint64_t waiter;           /* number of its wait queue; 0: none */

@@ -12,6 +12,7 @@
  * request is made at a time, and none while another is being queued. */
 struct request {
     struct rl_request is;
+    bool native;                     /* the native pair, no script */
     unsigned number;                 /* rl_script_number */
     size_t by_hash_len, by_body_len; /* 0: not encoded yet */
     char *by_hash, *by_body;
@@ -38,6 +39,7 @@ static void request_init(struct request *request, const struct rl_lease *lease,
                           : lease->waits    ? RL_WRITER_FIRST_MARK_MS
                                             : 0,
                .endless = lease->endless},
+        .native = lease->native && script == RL_ACQUIRE,
         .number = rl_script_number(lease->target.kind, script),
         .by_hash = client->requests.bytes,
         .by_body = client->requests.bytes + RL_REQUEST_MAX,
@@ -52,10 +54,12 @@ static bool put(struct request *request, struct rl_lease *lease, struct rl_node 
                 unsigned slot, int64_t now_ns)
 {
     struct rl_wire *wire = &node->slot[slot].wire;
-    bool by_body = !wire->script_known[request->number];
+    bool by_body = !request->native && !wire->script_known[request->number];
     size_t *len = by_body ? &request->by_body_len : &request->by_hash_len;
     char *bytes = by_body ? request->by_body : request->by_hash;
-    if (*len == 0)
+    if (*len == 0 && request->native)
+        *len = rl_request_encode_native(&request->is, bytes);
+    else if (*len == 0)
         *len = rl_request_encode(
             &request->is, by_body ? NULL : lease->client->requests.sha[request->number], bytes);
     if (!rl_node_takes(node, slot, *len, request->is.script != RL_RELEASE))
@@ -69,12 +73,19 @@ static bool put(struct request *request, struct rl_lease *lease, struct rl_node 
         .script = request->is.script,
         .number = request->number,
         .with_body = by_body,
+        .native = request->native,
     };
-    memcpy(inflight.nonce, request->is.nonce, sizeof(inflight.nonce));
+    if (request->native) {
+        inflight.token.bytes = lease->token;
+        inflight.token.len = lease->token_len;
+    } else {
+        memcpy(inflight.nonce, request->is.nonce, sizeof(inflight.nonce));
+    }
     rl_node_put(node, slot, bytes, *len, &inflight);
-    wire->script_known[request->number] = true;
+    if (!request->native)
+        wire->script_known[request->number] = true;
     lease->owed++;
-    lease->client->stats.commands++;
+    lease->client->stats.commands += request->native ? 2 : 1;
     return true;
 }
 

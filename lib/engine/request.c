@@ -99,3 +99,24 @@ size_t rl_request_encode(const struct rl_request *request, const char *sha,
     assert(!out.overflow);
     return out.len;
 }
+
+size_t rl_request_encode_native(const struct rl_request *request,
+                                char ret_bytes[RL_REQUEST_MAX])
+{
+    const struct rl_target *target = request->target;
+    struct rl_out out;
+    assert(target->kind->native && request->script == RL_ACQUIRE);
+    rl_out_init(&out, ret_bytes, RL_REQUEST_MAX);
+    rl_put_array(&out, 6);
+    rl_put_text(&out, "SET");
+    rl_put_bulk(&out, target->name, target->name_len);
+    rl_put_bulk(&out, request->token, request->token_len);
+    rl_put_text(&out, "NX");
+    rl_put_text(&out, "PX");
+    rl_put_number(&out, request->ttl_ms);
+    rl_put_array(&out, 2);
+    rl_put_text(&out, "GET");
+    rl_put_bulk(&out, target->name, target->name_len);
+    assert(!out.overflow);
+    return out.len;
+}

@@ -30,4 +30,8 @@ bool rl_request_keeps(const struct rl_request *request);
 size_t rl_request_encode(const struct rl_request *request, const char *sha,
                          char ret_bytes[RL_REQUEST_MAX]);
 
+/* The native pair of an acquire: SET NX PX, and GET, which shows whose it is. Likewise. */
+size_t rl_request_encode_native(const struct rl_request *request,
+                                char ret_bytes[RL_REQUEST_MAX]);
+
 #endif

@@ -20,6 +20,7 @@ static const struct rl_kind kinds[RL_ROWS] = {
             .name = "plain",
             .shown = "plain lock",
             .wakeup = RL_WAKEUP_CLIENT,
+            .native = true,
             .script =
                 {
                     [RL_ACQUIRE] = SCRIPT(plain_acquire, "n", "tT"),

@@ -3,13 +3,10 @@
  * The engine does not know kinds: it asks for the script of a verb, and turns a reply into
  * a vote, both here.
  *
- * The plain kind is the published one: a string key, compared and deleted. Its acquire is a
- * script and not a bare SET NX PX, which costs the server about a seventh of it, because
- * the script echoes a nonce (a reply out of step can't be taken for a grant), tells a
- * refused caller who holds the lock and for how much longer (SET NX tells neither, SET NX
- * GET needs Redis 7 and still has no PTTL), and is the place where a later kind checks more
- * than one key at once. A lone caller pays for that: about 120 us an acquire instead of 100 on
- * masters of the same machine. redlock-bench has both floors.
+ * The plain kind is the published one: a string key, compared and deleted. A try that waits in
+ * no queue and wants no report takes it by the native pair: SET NX PX and GET in one write, which
+ * cost the server a fifth of the script. Our random token, which GET shows, proves the grant as
+ * a nonce would. The script serves all others: it tells how much longer the holder has it.
  */
 #ifndef RL_KIND_H
 #define RL_KIND_H
@@ -82,6 +79,7 @@ struct rl_kind {
     enum rl_wakeup wakeup;
     bool queues_at_once; /* who may wait is queued by its first round, heard or not */
     bool several;        /* its name is several, packed (name_set.h) */
+    bool native;         /* the native pair may acquire it */
     struct rl_script script[RL_VERBS];
 };
 
@@ -148,6 +146,8 @@ struct rl_answer {
     int64_t ttl_ms;
     int64_t place; /* -1: in no queue */
 };
+
+#define RL_TTL_UNKNOWN INT64_C(-2) /* the native pair does not tell how long the holder has it */
 
 /* Does a verb's answer have the exact shape its script promises? Anything else is no vote. */
 bool rl_kind_answer_fits(enum rl_verb verb, const struct rl_answer *answer);

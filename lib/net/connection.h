@@ -1,6 +1,7 @@
 /* connection.h - one connection to a master: a link, what is to be sent on it, and a first-in
  * first-out list of who awaits which reply. Requests and replies can't get out of step:
- * every reply belongs to the oldest entry, and scripts echo the entry's nonce.
+ * every reply belongs to the oldest entry, and scripts echo the entry's nonce. A native pair is
+ * one entry with two replies.
  */
 #ifndef RL_CONNECTION_H
 #define RL_CONNECTION_H
@@ -28,19 +29,36 @@ enum rl_ask {
     RL_ASK_UNSUBSCRIBE
 };
 
+/* The native pair has two replies: what the first one, SET's, was. */
+enum rl_set_reply {
+    RL_SET_AWAITED,
+    RL_SET_OK,
+    RL_SET_REFUSED,   /* the key exists */
+    RL_SET_NO_MEMORY, /* an error that says for certain that nothing was set */
+    RL_SET_FAILED     /* another error: rl_wire.set_error */
+};
+
 struct rl_inflight {
     union {
         struct rl_lease *lease;     /* RL_ASK_VERB */
         struct rl_channel *channel; /* RL_ASK_(UN)SUBSCRIBE; NULL: the client's own channel */
     };
-    char nonce[RL_NONCE_LEN]; /* RL_ASK_VERB: what the reply must begin with; TEACH, RECALL */
-    int64_t deadline_ns;      /* past it, the node is not answering */
+    union {
+        char nonce[RL_NONCE_LEN]; /* a script: what the reply must begin with; TEACH, RECALL */
+        struct {
+            const char *bytes; /* the lease's, which stays while an answer is owed to it */
+            size_t len;
+        } token; /* the native pair: what GET must show */
+    };
+    int64_t deadline_ns; /* past it, the node is not answering */
     int64_t sent_ns;
     enum rl_ask ask;
     enum rl_verb verb;   /* what the core calls it */
     enum rl_verb script; /* and what it was */
     unsigned number;     /* of that script (rl_script_number) */
     bool with_body;      /* the request carried the script, not its digest alone */
+    bool native;         /* the native pair, no script: one entry, two replies */
+    enum rl_set_reply set_reply;
 };
 
 struct rl_wire {
@@ -54,6 +72,7 @@ struct rl_wire {
     int64_t heard_ns;              /* when bytes came last */
     bool script_known[RL_SCRIPTS]; /* its body was sent on this connection */
     struct rl_mask mask;           /* what was logged in with: told to nobody */
+    char set_error[160];           /* of a native pair whose second reply is awaited */
     char why[160];
 };
 

@@ -2,6 +2,7 @@
  * exact expected answer is a grant. */
 #include "config_auto.h"
 
+#include "node/native_reply.h"
 #include "node/node.h"
 #include "base/text_escape.h"
 #include "kinds/script_error.h"
@@ -21,6 +22,8 @@ static const char *const said[] = {
     [RL_LEAVE] = "wait for a lock no more",
 };
 _Static_assert(sizeof(said) / sizeof(said[0]) == RL_VERBS, "one for each verb");
+
+static const char not_asked_for[] = "answered something that was not asked for";
 
 static void set_why(struct rl_wire *wire, const char *why)
 {
@@ -104,6 +107,15 @@ static void error_of(const struct rl_slot *slot, const struct rl_inflight *infli
     rl_script_error(&kind->script[inflight->script], whole, ret_text, size);
 }
 
+/* The error of a native pair's SET or GET. */
+static void native_error(const struct rl_slot *slot, const char *command,
+                         const struct rl_reply *reply, char *ret_text, size_t size)
+{
+    char whole[160];
+    rl_error_text(reply, &slot->wire.mask, whole, sizeof(whole));
+    snprintf(ret_text, size, "%.140s (%s)", whole, command);
+}
+
 /* A report tells what was refused, but a release has no report: the log tells the masters'
  * operator which right is missing, and that locks stay until their leases are over. */
 static void tell_refusal(struct rl_node *node, const struct rl_inflight *inflight,
@@ -120,50 +132,125 @@ static void tell_refusal(struct rl_node *node, const struct rl_inflight *infligh
         "%s: refused a request to %s: %s", node->config->label, said[inflight->script], text);
 }
 
+/* A request was refused with an error. False: so the connection is of no more use. */
+static bool deliver_error(struct rl_slot *slot, const struct rl_inflight *inflight,
+                          const struct rl_reply *reply, const char *text, int64_t now_ns)
+{
+    struct rl_node *node = slot->node;
+    struct rl_vote_reply vote_reply = {.vote = RL_VOTE_FAILED, .why = text};
+    rl_node_refuses(node, text, now_ns);
+    node->settings->events->answered(node->settings->owner, node, slot->index, inflight,
+                                     &vote_reply, now_ns);
+    if (!ends_connection(reply)) {
+        tell_refusal(node, inflight, text, now_ns);
+        return true;
+    }
+    if (!rl_error_is(reply, "NOAUTH"))
+        rl_node_replaced(node, rl_was_replica, now_ns);
+    set_why(&slot->wire, text);
+    return false;
+}
+
+/* A request was answered with a vote. */
+static void deliver_vote(struct rl_slot *slot, const struct rl_inflight *inflight,
+                         const struct rl_vote_reply *vote_reply, int64_t now_ns)
+{
+    struct rl_node *node = slot->node;
+    const struct rl_node_settings *settings = node->settings;
+    struct rl_vote_reply unfit = {.vote = RL_VOTE_FAILED};
+    measure(node, inflight, now_ns);
+    /* It was asked as one that votes, and what it has said since then is another thing. */
+    if (vote_reply->vote == RL_VOTE_YES && rl_verb_takes(inflight->verb) &&
+        !rl_node_votes(node)) {
+        unfit.why = rl_node_why(node, now_ns);
+        vote_reply = &unfit;
+    }
+    settings->events->answered(settings->owner, node, slot->index, inflight, vote_reply,
+                               now_ns);
+}
+
+/* The first reply of a native pair, SET's. It is kept in the pair's entry, and decides nothing
+ * but that the connection is of no more use: false, as deliver(). */
+static bool keep_set_reply(struct rl_slot *slot, struct rl_inflight *inflight,
+                           const struct rl_reply *reply, int64_t now_ns)
+{
+    struct rl_wire *wire = &slot->wire;
+    assert(inflight->native && inflight->set_reply == RL_SET_AWAITED);
+    bool is_reply = rl_native_read_set(reply, &inflight->set_reply);
+    if (reply->type == RL_REPLY_ERROR)
+        native_error(slot, "SET", reply, wire->set_error, sizeof(wire->set_error));
+    if (is_reply && !ends_connection(reply))
+        return true;
+    struct rl_inflight pair = *inflight;
+    rl_wire_drop_oldest(wire);
+    if (is_reply)
+        return deliver_error(slot, &pair, reply, wire->set_error, now_ns);
+    answered_nonsense(slot, &pair, not_asked_for, now_ns);
+    return false;
+}
+
+/* The second reply of a native pair: the vote. False: as deliver(). */
+static bool deliver_native(struct rl_slot *slot, const struct rl_inflight *inflight,
+                           const struct rl_reply *reply, int64_t now_ns)
+{
+    struct rl_vote_reply vote_reply;
+    char text[160];
+    const char *why;
+    if (!rl_native_vote(inflight->set_reply, reply, inflight->token.bytes, inflight->token.len,
+                        &vote_reply, &why)) {
+        answered_nonsense(slot, inflight, not_asked_for, now_ns);
+        return false;
+    }
+    if (vote_reply.vote != RL_VOTE_FAILED) {
+        deliver_vote(slot, inflight, &vote_reply, now_ns);
+        return true;
+    }
+    if (why)
+        return deliver_error(slot, inflight, reply, why, now_ns);
+    if (inflight->set_reply == RL_SET_FAILED || inflight->set_reply == RL_SET_NO_MEMORY)
+        return deliver_error(slot, inflight, reply, slot->wire.set_error, now_ns);
+    native_error(slot, "GET", reply, text, sizeof(text));
+    return deliver_error(slot, inflight, reply, text, now_ns);
+}
+
+/* The answer to a script. False: as deliver(). */
+static bool deliver_script(struct rl_slot *slot, const struct rl_inflight *inflight,
+                           const struct rl_reply *reply, int64_t now_ns)
+{
+    const struct rl_node_settings *settings = slot->node->settings;
+    struct rl_vote_reply vote_reply = {.vote = RL_VOTE_FAILED};
+    char text[160];
+    if (rl_error_is(reply, "NOSCRIPT") && inflight->with_body) {
+        answered_nonsense(slot, inflight, "answered NOSCRIPT to a script's own text", now_ns);
+        return false;
+    }
+    if (rl_error_is(reply, "NOSCRIPT")) {
+        slot->wire.script_known[inflight->number] = false;
+        settings->events->unexecuted(settings->owner, slot->node, slot->index, inflight,
+                                     now_ns);
+        return true;
+    }
+    if (reply->type == RL_REPLY_ERROR) {
+        error_of(slot, inflight, reply, text, sizeof(text));
+        return deliver_error(slot, inflight, reply, text, now_ns);
+    }
+    if (!read_answer(inflight, reply, &vote_reply)) {
+        answered_nonsense(slot, inflight, not_asked_for, now_ns);
+        return false;
+    }
+    deliver_vote(slot, inflight, &vote_reply, now_ns);
+    return true;
+}
+
 /* One reply for one entry. False: out of step, or the connection is of no more use. */
 static bool deliver(struct rl_slot *slot, const struct rl_inflight *inflight,
                     const struct rl_reply *reply, int64_t now_ns)
 {
-    struct rl_node *node = slot->node;
-    const struct rl_node_settings *settings = node->settings;
-    struct rl_vote_reply vote_reply = {.vote = RL_VOTE_FAILED};
-    char text[160];
-    if (reply->type == RL_REPLY_ERROR) {
-        if (rl_error_is(reply, "NOSCRIPT") && inflight->with_body) {
-            answered_nonsense(slot, inflight, "answered NOSCRIPT to a script's own text",
-                              now_ns);
-            return false;
-        }
-        if (rl_error_is(reply, "NOSCRIPT")) {
-            slot->wire.script_known[inflight->number] = false;
-            settings->events->unexecuted(settings->owner, node, slot->index, inflight, now_ns);
-            return true;
-        }
-        error_of(slot, inflight, reply, text, sizeof(text));
-        vote_reply.why = text;
-        rl_node_refuses(node, text, now_ns);
-        settings->events->answered(settings->owner, node, slot->index, inflight, &vote_reply,
-                                   now_ns);
-        if (!ends_connection(reply)) {
-            tell_refusal(node, inflight, text, now_ns);
-            return true;
-        }
-        if (!rl_error_is(reply, "NOAUTH"))
-            rl_node_replaced(node, rl_was_replica, now_ns);
-        set_why(&slot->wire, text);
-        return false;
-    }
-    if (!read_answer(inflight, reply, &vote_reply)) {
-        answered_nonsense(slot, inflight, "answered something that was not asked for", now_ns);
-        return false;
-    }
-    measure(node, inflight, now_ns);
-    /* It was asked as one that votes, and what it has said since then is another thing. */
-    if (vote_reply.vote == RL_VOTE_YES && rl_verb_takes(inflight->verb) && !rl_node_votes(node))
-        vote_reply =
-            (struct rl_vote_reply){.vote = RL_VOTE_FAILED, .why = rl_node_why(node, now_ns)};
-    settings->events->answered(settings->owner, node, slot->index, inflight, &vote_reply,
-                               now_ns);
+    if (inflight->ask == RL_ASK_VERB)
+        return inflight->native ? deliver_native(slot, inflight, reply, now_ns)
+                                : deliver_script(slot, inflight, reply, now_ns);
+    if (slot->index == slot->node->active)
+        rl_node_greeted(slot->node, inflight, reply, now_ns);
     return true;
 }
 
@@ -172,25 +259,28 @@ static bool take(void *context, const struct rl_reply *reply, int64_t now_ns)
 {
     struct rl_slot *slot = context;
     struct rl_wire *wire = &slot->wire;
-    const struct rl_inflight *oldest = rl_wire_oldest(wire);
+    struct rl_inflight *oldest = rl_wire_oldest(wire);
     if (!oldest) {
         char text[160];
         rl_unasked_text(reply, &wire->mask, text, sizeof(text));
         rl_node_lose(slot->node, slot->index, now_ns, "%s", text);
         return false;
     }
-    struct rl_inflight inflight = *oldest;
     struct rl_node *node = slot->node;
-    rl_wire_drop_oldest(wire);
     /* A newcomer says who it is before it is heard. */
     if (node->mode == RL_UP || slot->index != node->active)
         rl_identity_heard(&node->identity, now_ns);
-    if (wire->fifo_count > 0) /* whom the next reply is for: far away in memory */
-        __builtin_prefetch(rl_wire_oldest(wire)->lease, 1);
-    if (inflight.ask != RL_ASK_VERB) {
-        if (slot->index == slot->node->active)
-            rl_node_greeted(slot->node, &inflight, reply, now_ns);
-    } else if (!deliver(slot, &inflight, reply, now_ns)) {
+    bool more_use = true;
+    if (oldest->native && oldest->set_reply == RL_SET_AWAITED) {
+        more_use = keep_set_reply(slot, oldest, reply, now_ns);
+    } else {
+        struct rl_inflight inflight = *oldest;
+        rl_wire_drop_oldest(wire);
+        if (wire->fifo_count > 0) /* whom the next reply is for: far away in memory */
+            __builtin_prefetch(rl_wire_oldest(wire)->lease, 1);
+        more_use = deliver(slot, &inflight, reply, now_ns);
+    }
+    if (!more_use) {
         rl_node_lose(slot->node, slot->index, now_ns, "%s", wire->why);
         return false;
     }

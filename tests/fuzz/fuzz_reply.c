@@ -23,7 +23,8 @@
 
 static unsigned put_count, heard_count;
 static uint64_t nonce;
-static bool grant_was_exact; /* the last step's bytes were made to be a grant of `nonce` */
+static char token[RL_NONCE_LEN]; /* of all native pairs; no input can name it */
+static bool grant_was_exact;     /* the last step's bytes were made to be a grant */
 
 /* What an inspection tells is read, as inspect.c does. */
 static void look_at(const struct rl_vote_reply *vote_reply)
@@ -42,8 +43,10 @@ static void on_answered(void *owner, struct rl_node *node, unsigned slot,
     (void)owner, (void)node, (void)slot, (void)now_ns;
     heard_count++;
     REQUIRE(vote_reply->vote != RL_VOTE_YES || grant_was_exact);
-    REQUIRE(vote_reply->vote == RL_VOTE_FAILED ||
+    REQUIRE(vote_reply->vote == RL_VOTE_FAILED || inflight->native ||
             rl_kind_answer_fits(inflight->script, &vote_reply->answer));
+    REQUIRE(!inflight->native ||
+            !(vote_reply->answer.with_place || vote_reply->answer.with_details));
     REQUIRE(vote_reply->vote != RL_VOTE_FAILED || vote_reply->why);
     if (vote_reply->why)
         input_shown(vote_reply->why);
@@ -113,7 +116,8 @@ static unsigned script_of(enum rl_verb verb)
     return rl_script_number(rl_kind(row), verb);
 }
 
-static void ask(struct rl_node *node, enum rl_verb verb, int64_t now_ns, int64_t budget_ns)
+static void ask(struct rl_node *node, enum rl_verb verb, bool native, int64_t now_ns,
+                int64_t budget_ns)
 {
     static const char bytes[] = "*1\r\n$4\r\nPING\r\n";
     struct rl_inflight inflight = {
@@ -123,8 +127,14 @@ static void ask(struct rl_node *node, enum rl_verb verb, int64_t now_ns, int64_t
         .verb = rl_verb_of(verb),
         .script = verb,
         .number = script_of(verb),
+        .native = native && verb == RL_ACQUIRE,
     };
-    rl_nonce_text(++nonce, inflight.nonce);
+    if (inflight.native) {
+        inflight.token.bytes = token;
+        inflight.token.len = sizeof(token);
+    } else {
+        rl_nonce_text(++nonce, inflight.nonce);
+    }
     if (!rl_node_takes(node, node->active, sizeof(bytes) - 1, verb != RL_RELEASE))
         return;
     rl_node_put(node, node->active, bytes, sizeof(bytes) - 1, &inflight);
@@ -145,11 +155,38 @@ static void answer_well(struct rl_node *node, int64_t now_ns)
         snprintf(bytes, sizeof(bytes), "$%zu\r\n%s\r\n", sizeof(info) - 1, info);
     else if (oldest->ask != RL_ASK_VERB)
         snprintf(bytes, sizeof(bytes), "+OK\r\n");
-    else {
+    else if (oldest->native) {
+        bool awaited = oldest->set_reply == RL_SET_AWAITED;
+        grant_was_exact = awaited || oldest->set_reply == RL_SET_OK;
+        snprintf(bytes, sizeof(bytes), "%s$16\r\n%.16s\r\n", awaited ? "+OK\r\n" : "", token);
+    } else {
         snprintf(bytes, sizeof(bytes), "*2\r\n$16\r\n%.16s\r\n:1\r\n", oldest->nonce);
         grant_was_exact = true;
     }
     receive(node, node->active, bytes, strlen(bytes), now_ns);
+    grant_was_exact = false;
+}
+
+/* To a native pair, what it still awaits: any two replies of those that matter. */
+static void answer_pair(struct rl_node *node, uint8_t which, int64_t now_ns)
+{
+    static const char *const sets[] = {"+OK\r\n",        "$-1\r\n",          "-OOM no\r\n",
+                                       "-NOPERM no\r\n", "-READONLY no\r\n", ":1\r\n"};
+    static const char *const gets[] = {"$-1\r\n",        "$5\r\nother\r\n", "-WRONGTYPE no\r\n",
+                                       "-NOPERM no\r\n", "-LOADING no\r\n", "+OK\r\n"};
+    char bytes[96];
+    const struct rl_inflight *oldest = rl_wire_oldest(rl_node_wire(node));
+    unsigned set = which % 8, get = which / 8U % 8;
+    bool awaited = oldest->set_reply == RL_SET_AWAITED;
+    int len = snprintf(bytes, sizeof(bytes), "%s", awaited ? sets[set % 6] : "");
+    if (get < 6)
+        len += snprintf(bytes + len, sizeof(bytes) - (size_t)len, "%s", gets[get]);
+    else
+        len += snprintf(bytes + len, sizeof(bytes) - (size_t)len, "$16\r\n%.16s\r\n", token);
+    grant_was_exact = get >= 6 && (awaited ? set % 6 == 0 : oldest->set_reply == RL_SET_OK);
+    /* Or the first of the two alone. */
+    receive(node, node->active, bytes,
+            awaited && which >= 192 ? strlen(sets[set % 6]) : (size_t)len, now_ns);
     grant_was_exact = false;
 }
 
@@ -164,6 +201,10 @@ static size_t answer_somehow(struct rl_node *node, uint8_t count, const uint8_t 
     struct rl_inflight *oldest = rl_wire_oldest(rl_node_wire(node));
     if (!oldest || oldest->ask != RL_ASK_VERB)
         return 0;
+    if (oldest->native) {
+        answer_pair(node, count, now_ns);
+        return 0;
+    }
     count %= RL_REPLY_ELEMENTS_MAX;
     at += snprintf(at, ELEMENT_MAX, "*%u\r\n$16\r\n%.16s\r\n", count + 1U, oldest->nonce);
     grant_was_exact = count > 0 && size >= 2 && data[0] % 8 == 0 && data[1] == 1;
@@ -234,7 +275,7 @@ static void run_steps(struct rl_node *node, const uint8_t *data, size_t size)
             now_ns += (int64_t)much * 20 * RL_NS_PER_MS;
             break;
         case 3:
-            ask(node, much % RL_VERBS, now_ns, (1 + much) * RL_NS_PER_MS);
+            ask(node, much % RL_VERBS, much >= 128, now_ns, (1 + much) * RL_NS_PER_MS);
             break;
         case 4:
             input_link_end(node->slot[much % RL_SLOTS].wire.link);
@@ -283,6 +324,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     put_count = heard_count = 0;
     input_secret = NULL;
     nonce = hash(data, size); /* so that no input can name it */
+    rl_nonce_text(~nonce, token);
     settle(&settings, &prng);
     if (size > 0 && data[0] & 1)
         config.password = (char *)(uintptr_t)(input_secret = INPUT_SECRET);

@@ -23,6 +23,8 @@ bool sim_end_ms(const struct sim_call *call, int64_t ttl_ms, int64_t *ret_end_ms
 
 static void run_get(struct sim_call *call)
 {
+    if (sim_server_dies_before(call->server, "get"))
+        return;
     const struct sim_key *key = find(call, 1);
     if (!key)
         sim_put_nil(call->out);
@@ -78,6 +80,17 @@ static const char *read_set_end(const struct sim_call *call, const struct set_op
     return sim_end_ms(call, options->seconds ? ttl * 1000 : ttl, ret_end_ms) ? NULL : invalid;
 }
 
+/* The native pair's SET, as the acquire that it is. */
+static void tell_set(const struct sim_call *call, const struct set_options *options, bool set)
+{
+    const char *by = call->session->by ? call->session->by->name : "?";
+    if (!sim_tells() || !options->nx || !options->ttl)
+        return;
+    sim_tell("n%u SET %s for %s: %s%s%s", call->server->index + 1, call->word[1].bytes, by,
+             set ? "granted, " : "another has it", set ? call->word[options->ttl].bytes : "",
+             set ? " ms" : "");
+}
+
 static void run_set(struct sim_call *call)
 {
     struct set_options options;
@@ -85,6 +98,8 @@ static void run_set(struct sim_call *call)
     const char *error = sim_syntax;
     if (read_set_options(call, &options))
         error = read_set_end(call, &options, &end_ms);
+    if (!error && options.nx && sim_server_dies_before(call->server, "acquire"))
+        return;
     struct sim_key *key = find(call, 1);
     if (!error && options.get && key && key->type != SIM_STRING)
         error = sim_wrong_type;
@@ -99,6 +114,7 @@ static void run_set(struct sim_call *call)
     if ((options.nx && key) || (options.xx && !key)) {
         if (!options.get)
             sim_put_nil(call->out);
+        tell_set(call, &options, false);
         return;
     }
     if (options.keep && key)
@@ -107,6 +123,8 @@ static void run_set(struct sim_call *call)
     sim_key_set(call->server, call, &call->word[1], &call->word[2], end_ms);
     if (!options.get)
         sim_put_ok(call->out);
+    sim_mark(SIM_MARK_COMMAND, call->server->index, options.nx);
+    tell_set(call, &options, true);
 }
 
 /* ---- keys of any type ------------------------------------------------------------------- */

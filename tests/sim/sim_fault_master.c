@@ -15,10 +15,11 @@ static void restart(struct sim_effect *effect)
 
 static void kill_at(struct sim_effect *effect)
 {
-    static const char *const scripts[] = {"acquire", "release", "extend", "wait", "retake"};
+    static const char *const scripts[] = {"acquire", "release", "extend",
+                                          "wait",    "retake",  "get"};
     effect->how = (enum sim_restart)sim_below(3);
     bool executed = sim_below(2);
-    sim_master_kill_at(effect->master, scripts[sim_below(5)], executed);
+    sim_master_kill_at(effect->master, scripts[sim_below(6)], executed);
 }
 
 /* The same name and the same age, and nothing of what the other one knew. */

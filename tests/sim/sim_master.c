@@ -138,6 +138,12 @@ void sim_master_kill(unsigned master)
     sim_server_kill(sim_server(master));
 }
 
+bool sim_server_dies_before(struct sim_server *server, const char *script)
+{
+    server->dying = server->kill_at && strcmp(server->kill_at, script) == 0;
+    return server->dying && !server->kill_after;
+}
+
 void sim_master_kill_at(unsigned master, const char *script, bool executed)
 {
     sim_server(master)->kill_at = script;

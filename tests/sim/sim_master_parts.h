@@ -123,7 +123,7 @@ struct sim_server {
     size_t sessions, sessions_size, readies, channels;
     uint64_t accepted, commands, troubled;
     struct sim_master_felt felt;
-    const char *kill_at; /* a script's name */
+    const char *kill_at; /* a script's name; "acquire" and "get": the native pair's, too */
     bool kill_after, dying;
 
     enum sim_trouble trouble;
@@ -139,6 +139,9 @@ struct sim_server {
 
 /* As TYPE says it. */
 const char *sim_type_name(enum sim_type type);
+
+/* Is it to be killed at this script, or half of the native pair? True: before it does it. */
+bool sim_server_dies_before(struct sim_server *server, const char *script);
 
 struct sim_server *sim_server(unsigned master);
 unsigned sim_servers(void);

@@ -127,7 +127,7 @@ void sim_act_open(struct sim_player *player)
 
 void sim_act_take(struct sim_player *player)
 {
-    player->options.report = &player->report;
+    player->options.report = player->native ? NULL : &player->report;
     player->report = (redlock_report)REDLOCK_REPORT_INIT(player->votes, REDLOCK_NODES_MAX);
     if (player->options.on_lost)
         player->options.lost_context = player;

@@ -177,11 +177,9 @@ static void run_script(struct sim_call *call, const struct script *script, int64
         .args = &call->word[3 + keys],
         .n_args = call->words - 3 - (unsigned)keys,
     };
-    bool killed = server->kill_at && strcmp(server->kill_at, script->short_name) == 0;
     const struct sim_word *token =
         script->token ? sim_argv_at(&run, (unsigned)script->token) : NULL;
-    server->dying = killed;
-    if (killed && !server->kill_after)
+    if (sim_server_dies_before(server, script->short_name))
         return;
     call->name = script->short_name;
     call->argument = token ? token->bytes : NULL;

@@ -4,8 +4,9 @@
  *   fake_rule(fake, &(struct fake_rule){.match = "acquire *", .reply = "-OOM no\r\n"});
  *
  * Commands are matched as a line: for scripts "acquire NAME TOKEN TTL" (or extend, retake,
- * release, inspect, force), whether sent whole or by digest; else the words as they are, the
- * first in capitals ("INFO server"). Everything received is recorded. */
+ * release, inspect, force), whether sent whole or by digest; the same for the native pair's SET;
+ * else the words as they are, the first in capitals ("INFO server", "GET name": the pair's
+ * other half). Everything received is recorded. */
 #ifndef TEST_FAKE_H
 #define TEST_FAKE_H
 

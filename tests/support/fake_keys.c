@@ -179,3 +179,28 @@ size_t fake_execute(struct fake_keys *keys, const struct wire_item *items, unsig
     return (size_t)snprintf(ret_reply, size, "*2\r\n$%d\r\n%.*s\r\n:%d\r\n", nonce_len,
                             nonce_len, argument[0].bytes, yes);
 }
+
+bool fake_is_native(const struct wire_item *items, unsigned count)
+{
+    return count == 7 && same(&items[1], "SET") && same(&items[4], "NX") &&
+           same(&items[5], "PX");
+}
+
+size_t fake_set(struct fake_keys *keys, const struct wire_item *items, char *ret_reply,
+                size_t size)
+{
+    if (find(keys, items[2].bytes, items[2].len, false))
+        return (size_t)snprintf(ret_reply, size, "$-1\r\n");
+    put(keys, &items[2], &items[3], strtoll(items[6].bytes, NULL, 10));
+    return (size_t)snprintf(ret_reply, size, "+OK\r\n");
+}
+
+size_t fake_get(struct fake_keys *keys, const struct wire_item *items, char *ret_reply,
+                size_t size)
+{
+    const struct fake_key *key = find(keys, items[2].bytes, items[2].len, false);
+    if (!key)
+        return (size_t)snprintf(ret_reply, size, "$-1\r\n");
+    return (size_t)snprintf(ret_reply, size, "$%zu\r\n%.*s\r\n", key->value_len,
+                            (int)key->value_len, key->value);
+}

@@ -32,6 +32,13 @@ const char *fake_script_body(const char *verb); /* "acquire" */
 size_t fake_execute(struct fake_keys *keys, const struct wire_item *items, unsigned count,
                     char *ret_reply, size_t size);
 
+/* Is it the SET of a native pair? And its reply; and GET's. */
+bool fake_is_native(const struct wire_item *items, unsigned count);
+size_t fake_set(struct fake_keys *keys, const struct wire_item *items, char *ret_reply,
+                size_t size);
+size_t fake_get(struct fake_keys *keys, const struct wire_item *items, char *ret_reply,
+                size_t size);
+
 bool fake_keys_have(struct fake_keys *keys, const char *name, size_t name_len);
 
 #endif

@@ -20,6 +20,11 @@ static void make_line(const struct wire_item *items, unsigned count, struct fake
 {
     int script = fake_script(items, count, &ret->whole);
     size_t size = sizeof(ret->line), len = 0;
+    if (fake_is_native(items, count)) {
+        snprintf(ret->line, size, "acquire %.*s %.*s %.*s", (int)items[2].len, items[2].bytes,
+                 (int)items[3].len, items[3].bytes, (int)items[6].len, items[6].bytes);
+        return;
+    }
     if (script >= 0)
         len = (size_t)snprintf(ret->line, size, "%s %.*s", fake_script_verb(script),
                                (int)items[4].len, items[4].bytes);
@@ -54,6 +59,10 @@ static size_t answer(struct fake *fake, const struct wire_item *items, unsigned 
     }
     if (count > 1 && strncasecmp(items[1].bytes, "EVAL", 4) == 0)
         return fake_execute(&fake->keys, items, count, ret, size);
+    if (fake_is_native(items, count))
+        return fake_set(&fake->keys, items, ret, size);
+    if (fnmatch("GET *", line, 0) == 0 && count == 3)
+        return fake_get(&fake->keys, items, ret, size);
     return (size_t)snprintf(ret, size, "-ERR unknown command\r\n");
 }
 

@@ -26,6 +26,7 @@ struct floor_link {
     bool asked;          /* in the round that goes on */
     size_t got;          /* bytes of replies that are not whole yet */
     uint32_t round_of[UNANSWERED_MAX];
+    uint8_t verb_of[UNANSWERED_MAX];
     char unsent[3 * BENCH_REQUEST_MAX];
     char replies[2048];
 };
@@ -59,8 +60,9 @@ static bool watch(struct bench_floor *floor, unsigned i, int operation)
     return epoll_ctl(floor->epoll_fd, operation, link->fd, &event) == 0;
 }
 
-static void note_sent(struct bench_floor *floor, struct floor_link *link)
+static void note_sent(struct bench_floor *floor, struct floor_link *link, enum bench_verb verb)
 {
+    link->verb_of[link->sent % UNANSWERED_MAX] = (uint8_t)verb;
     link->round_of[link->sent++ % UNANSWERED_MAX] = floor->round;
     link->asked = true;
 }
@@ -86,14 +88,14 @@ static bool send_request(struct bench_floor *floor, unsigned i, enum bench_verb 
         /* Clogged: nothing new, but what it was asked for is still given up. */
         if (verb == BENCH_TAKE || !keep_unsent(link, bytes->at, bytes->len))
             return false;
-        note_sent(floor, link);
+        note_sent(floor, link, verb);
         return true;
     }
     if (verb == BENCH_TAKE && link->sent - link->answered >= UNANSWERED_MAX - 1)
         return false;
     ssize_t sent = send(floor->link[i].fd, bytes->at, bytes->len, MSG_NOSIGNAL);
     if (sent == (ssize_t)bytes->len) {
-        note_sent(floor, link);
+        note_sent(floor, link, verb);
         return true;
     }
     if (sent < 0 && errno != EAGAIN) {
@@ -103,7 +105,7 @@ static bool send_request(struct bench_floor *floor, unsigned i, enum bench_verb 
     size_t done = sent > 0 ? (size_t)sent : 0;
     keep_unsent(link, bytes->at + done, bytes->len - done);
     watch(floor, i, EPOLL_CTL_MOD);
-    note_sent(floor, link);
+    note_sent(floor, link, verb);
     return true;
 }
 
@@ -131,7 +133,7 @@ static void count_reply(struct bench_floor *floor, struct floor_link *link, bool
 }
 
 /* What came from node `i`: mostly one reply, the one that was hoped for. */
-static void receive(struct bench_floor *floor, unsigned i, enum bench_verb verb)
+static void receive(struct bench_floor *floor, unsigned i)
 {
     struct floor_link *link = &floor->link[i];
     ssize_t got = recv(floor->link[i].fd, link->replies + link->got,
@@ -141,13 +143,15 @@ static void receive(struct bench_floor *floor, unsigned i, enum bench_verb verb)
             drop(floor, i);
         return;
     }
-    const struct bench_bytes *success = &floor->requests.success[verb];
     size_t len = link->got + (size_t)got;
     size_t at = 0;
     while (at < len && link->answered != link->sent) {
         const char *reply = link->replies + at;
+        const struct bench_bytes *success =
+            &floor->requests.success[link->verb_of[link->answered % UNANSWERED_MAX]];
         bool yes = len - at >= success->len && memcmp(reply, success->at, success->len) == 0;
-        ssize_t whole = yes ? (ssize_t)success->len : server_reply_length(reply, len - at);
+        ssize_t whole =
+            yes ? (ssize_t)success->len : bench_answer_length(success, reply, len - at);
         if (whole == 0)
             break;
         if (whole < 0) {
@@ -161,8 +165,7 @@ static void receive(struct bench_floor *floor, unsigned i, enum bench_verb verb)
     memmove(link->replies, link->replies + at, link->got);
 }
 
-static void serve(struct bench_floor *floor, const struct epoll_event *event,
-                  enum bench_verb verb)
+static void serve(struct bench_floor *floor, const struct epoll_event *event)
 {
     unsigned i = event->data.u32;
     struct floor_link *link = &floor->link[i];
@@ -170,7 +173,7 @@ static void serve(struct bench_floor *floor, const struct epoll_event *event,
         send_unsent(floor, i);
     if ((event->events & ~(uint32_t)EPOLLOUT) == 0)
         return;
-    receive(floor, i, verb);
+    receive(floor, i);
     if (link->fd < 0 && link->asked && link->sent != link->answered)
         floor->no++;
 }
@@ -200,7 +203,7 @@ static bool run_round(struct bench_floor *floor, enum bench_verb verb)
         if (ready == 0)
             break;
         for (int i = 0; i < ready; i++)
-            serve(floor, &events[i], verb);
+            serve(floor, &events[i]);
     }
     return floor->yes >= floor->needed;
 }
@@ -297,8 +300,7 @@ int bench_floor_open_kind(const struct bench *bench, const struct rl_kind *lock,
                           int64_t ttl_ms, struct bench_floor **ret_floor)
 {
     static struct bench_requests requests;
-    requests =
-        (struct bench_requests){.kind = BENCH_SAME_BYTES, .lock = lock, .owner = owner};
+    requests = (struct bench_requests){.kind = BENCH_SAME_BYTES, .lock = lock, .owner = owner};
     return open_floor(bench, &requests, name, token, ttl_ms, ret_floor);
 }
 

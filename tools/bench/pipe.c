@@ -172,7 +172,7 @@ static void receive(struct bench_pipe *pipe, struct pipe_node *node)
         const struct bench_bytes *success =
             &pipe->success[node->awaited[node->answered % AWAITED_MAX].verb];
         bool yes = len - at >= success->len && memcmp(reply, success->at, success->len) == 0;
-        ssize_t whole = yes ? (ssize_t)success->len : server_reply_length(reply, len - at);
+        ssize_t whole = yes ? (ssize_t)success->len : bench_answer_length(success, reply, len - at);
         if (whole == 0)
             break;
         if (whole < 0) {

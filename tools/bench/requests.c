@@ -23,12 +23,22 @@ bool bench_script_load(struct server_talk *talk, const char *body, char ret_sha[
     return server_talk_ask(talk, 3, load, ret_sha, 48) == '$' && strlen(ret_sha) == 40;
 }
 
+static const struct rl_kind *kind_of(const struct bench_requests *requests)
+{
+    return requests->lock ? requests->lock : rl_kind(REDLOCK_PLAIN);
+}
+
+/* Does the library take it by the native pair? */
+static bool is_native(const struct bench_requests *requests, enum bench_verb verb)
+{
+    return verb == BENCH_TAKE && kind_of(requests)->native && !requests->waits;
+}
+
 static const struct rl_script *script_of(const struct bench_requests *requests,
                                          enum bench_verb verb)
 {
-    const struct rl_kind *lock = requests->lock ? requests->lock : rl_kind(REDLOCK_PLAIN);
     enum rl_verb take = requests->waits ? RL_WAIT : RL_ACQUIRE;
-    return &lock->script[verb == BENCH_TAKE ? take : RL_RELEASE];
+    return &kind_of(requests)->script[verb == BENCH_TAKE ? take : RL_RELEASE];
 }
 
 bool bench_requests_load(struct bench_requests *requests, struct server_talk *talk)
@@ -108,8 +118,34 @@ static void build_script(struct bench_requests *requests, enum bench_verb verb,
     build(&requests->request[verb], argc, argv);
 }
 
+ssize_t bench_answer_length(const struct bench_bytes *success, const char *bytes, size_t len)
+{
+    size_t at = 0;
+    for (unsigned i = 0; i < success->replies; i++) {
+        ssize_t whole = at < len ? server_reply_length(bytes + at, len - at) : 0;
+        if (whole <= 0)
+            return whole;
+        at += (size_t)whole;
+    }
+    return (ssize_t)at;
+}
+
+static void build_native(struct bench_requests *requests, const char *name, const char *token,
+                         const char *ttl)
+{
+    struct bench_bytes *take = &requests->request[BENCH_TAKE];
+    struct bench_bytes *success = &requests->success[BENCH_TAKE];
+    const char *set[6] = {"SET", name, token, "NX", "PX", ttl}, *get[2] = {"GET", name};
+    take->len = server_encode(take->at, sizeof(take->at), 6, set);
+    take->len += server_encode(take->at + take->len, sizeof(take->at) - take->len, 2, get);
+    success->len = (size_t)snprintf(success->at, sizeof(success->at), "+OK\r\n$%zu\r\n%s\r\n",
+                                    strlen(token), token);
+    success->replies = 2;
+}
+
 void bench_script_success(struct bench_bytes *ret_bytes)
 {
+    ret_bytes->replies = 1;
     ret_bytes->len =
         (size_t)snprintf(ret_bytes->at, sizeof(ret_bytes->at), "*2\r\n$%zu\r\n%s\r\n:1\r\n",
                          strlen(BENCH_NONCE), BENCH_NONCE);
@@ -118,10 +154,14 @@ void bench_script_success(struct bench_bytes *ret_bytes)
 static void build_same(struct bench_requests *requests, const char *name, const char *token,
                        const char *ttl)
 {
-    for (enum bench_verb verb = BENCH_TAKE; verb <= BENCH_GIVE; verb++)
+    for (enum bench_verb verb = BENCH_TAKE; verb <= BENCH_GIVE; verb++) {
+        if (is_native(requests, verb)) {
+            build_native(requests, name, token, ttl);
+            continue;
+        }
         build_script(requests, verb, script_of(requests, verb), name, token, ttl);
-    bench_script_success(&requests->success[BENCH_TAKE]);
-    bench_script_success(&requests->success[BENCH_GIVE]);
+        bench_script_success(&requests->success[verb]);
+    }
 }
 
 static void build_bare(struct bench_requests *requests, const char *name, const char *token,
@@ -131,8 +171,10 @@ static void build_bare(struct bench_requests *requests, const char *name, const 
     const char *give[5] = {"EVALSHA", requests->sha[BENCH_GIVE], "1", name, token};
     build(&requests->request[BENCH_TAKE], 6, take);
     build(&requests->request[BENCH_GIVE], 5, give);
-    requests->success[BENCH_TAKE] = (struct bench_bytes){.len = 5, .at = "+OK\r\n"};
-    requests->success[BENCH_GIVE] = (struct bench_bytes){.len = 4, .at = ":1\r\n"};
+    requests->success[BENCH_TAKE] =
+        (struct bench_bytes){.len = 5, .replies = 1, .at = "+OK\r\n"};
+    requests->success[BENCH_GIVE] =
+        (struct bench_bytes){.len = 4, .replies = 1, .at = ":1\r\n"};
 }
 
 void bench_requests_build(struct bench_requests *requests, const char *name, const char *token,

@@ -6,12 +6,13 @@
 #include "cluster/server_talk.h"
 
 #include <stdint.h>
+#include <sys/types.h>
 
 #define BENCH_REQUEST_MAX 1024
 #define BENCH_NONCE "1234567890123456" /* as long as the ones that the library sends */
 
 enum bench_floor_kind {
-    BENCH_SAME_BYTES, /* what the library sends: its scripts, a nonce and a token as long */
+    BENCH_SAME_BYTES, /* what the library sends: the native pair, or its scripts with a nonce */
     BENCH_BARE        /* SET NX PX, and a script that compares and deletes */
 };
 
@@ -19,6 +20,7 @@ enum bench_verb { BENCH_TAKE, BENCH_GIVE };
 
 struct bench_bytes {
     size_t len;
+    unsigned replies; /* a success: of so many replies, two for the native pair */
     char at[BENCH_REQUEST_MAX];
 };
 
@@ -27,13 +29,16 @@ struct bench_requests {
     const struct rl_kind *lock; /* whose scripts; NULL: the plain kind's */
     const char *owner;          /* for kinds that have one */
     bool waits;                 /* who is refused is queued */
-    char sha[2][48]; /* of each verb's script */
+    char sha[2][48];            /* of each verb's script */
     struct bench_bytes request[2];
     struct bench_bytes success[2]; /* the whole reply that means yes */
 };
 
 /* Have a server know a script; learns its SHA-1. False: it would not. */
 bool bench_script_load(struct server_talk *talk, const char *body, char ret_sha[48]);
+
+/* The length of what answers one request; 0: not all of it is here; below 0: it is none. */
+ssize_t bench_answer_length(const struct bench_bytes *success, const char *bytes, size_t len);
 
 /* The reply of a script that says yes. */
 void bench_script_success(struct bench_bytes *ret_bytes);

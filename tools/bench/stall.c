@@ -55,7 +55,9 @@ static void see_line(struct seen *seen, const char *line)
     double at_ms = strtod(line + 1, NULL) * 1000;
     size_t len = strlen(line);
     size_t ttl_len = strlen(TTL_TEXT);
-    if (strstr(line, "\"EVAL") == NULL || strstr(line, "\"" NAME "\"") == NULL)
+    bool asks = strstr(line, "\"EVAL") != NULL ||
+                (strstr(line, "\"SET\"") != NULL && strstr(line, " lua] ") == NULL);
+    if (!asks || strstr(line, "\"" NAME "\"") == NULL)
         return;
     if (len > ttl_len && strcmp(line + len - ttl_len, TTL_TEXT) == 0) {
         seen->taken_at_ms = at_ms;
@@ -90,8 +92,8 @@ static bool silence(struct stall_run *run, unsigned fault)
 {
     struct bench *bench = run->bench;
     for (unsigned i = bench->nodes - run->down; i < bench->nodes; i++) {
-        bool fine = fault == 0 ? server_stop(bench->masters, i)
-                               : server_blackhole(bench->masters, i);
+        bool fine =
+            fault == 0 ? server_stop(bench->masters, i) : server_blackhole(bench->masters, i);
         if (!fine) {
             fprintf(stderr, "redlock-bench: cannot have master %u %s\n", i + 1,
                     fault_names[fault]);

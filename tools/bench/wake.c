@@ -246,7 +246,7 @@ static void build(struct bench_wake *wake, const char *name, int64_t ttl_ms, cha
     bench_script_success(&wake->success[BENCH_TAKE]);
     bench_script_success(&wake->success[BENCH_GIVE]);
     if (bare)
-        wake->success[BENCH_TAKE] = (struct bench_bytes){.len = 5, .at = "+OK\r\n"};
+        wake->success[BENCH_TAKE] = (struct bench_bytes){.len = 5, .replies = 1, .at = "+OK\r\n"};
 }
 
 int bench_wake_open(const struct bench *bench, enum bench_contender contender, unsigned index,
