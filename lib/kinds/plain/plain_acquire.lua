@@ -2,13 +2,13 @@
 -- ARGV[1] is a nonce that every reply starts with, so that replies can't be mistaken.
 -- Returns {nonce, 1}, or {nonce, 0, remaining ms (-1: for ever), holder}, or where something else
 -- stands under that name {nonce, 3, remaining ms (-1: for ever), what}.
--- include shared/other_data
--- include shared/other_kind
 if redis.call('SET', KEYS[1], ARGV[2], 'NX', 'PX', ARGV[3]) then
   return {ARGV[1], 1}
 end
 local left, holder = redis.call('PTTL', KEYS[1]), redis.pcall('GET', KEYS[1])
 if type(holder) == 'table' then
+-- include shared/other_data
+-- include shared/other_kind
   return {ARGV[1], 3, left, other_kind(KEYS[1], holder)}
 end
 return {ARGV[1], 0, left, string.sub(holder, 1, 512)}

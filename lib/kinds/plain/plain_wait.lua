@@ -5,10 +5,10 @@
 -- Returns {nonce, 1}, or {nonce, 0, remaining ms (-1: for ever), holder, how many are before
 -- (-1: it could not be entered)}, or where something else stands under that name {nonce, 3,
 -- remaining ms (-1: for ever), what, -1}.
--- include shared/other_data
--- include shared/other_kind
 local holder = redis.pcall('GET', KEYS[1])
 if type(holder) == 'table' then
+-- include shared/other_data
+-- include shared/other_kind
   local what = other_kind(KEYS[1], holder)
   return {ARGV[1], 3, redis.call('PTTL', KEYS[1]), what, -1}
 end
