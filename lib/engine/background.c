@@ -66,7 +66,8 @@ static void rest(redlock *client)
     struct rl_background *self = &client->background;
     int64_t now_ns = rl_client_now_ns(client);
     bool always = client->config.background == REDLOCK_BACKGROUND_ALWAYS;
-    bool hands_off = client->loop.leader || now_ns - client->loop.last_caller_ns < JUST_NS;
+    bool just = now_ns - client->loop.last_caller_ns < JUST_NS;
+    bool hands_off = client->loop.leader || just;
     struct pollfd fds[2] = {{.fd = self->kick_fd, .events = POLLIN},
                             {.fd = client->loop.epoll_fd, .events = POLLIN}};
     if (client->callbacks.first && !client->callbacks.calling)
@@ -75,7 +76,7 @@ static void rest(redlock *client)
     if (!always && !outlives(client) && !leaves_channels(client)) {
         self->sleeps_until_ns = INT64_MAX;
         hands_off = true;
-    } else if (client->loop.leader) {
+    } else if (client->loop.leader && !just) {
         self->sleeps_until_ns = now_ns + LEADER_NS;
     } else if (hands_off) {
         int64_t due_ns = now_ns + AWAY_NS;

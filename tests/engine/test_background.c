@@ -11,6 +11,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -111,6 +112,71 @@ START_TEST(no_thread_without_work_that_outlives_a_call)
     redlock_close(client);
     ck_assert_uint_eq(background_threads(NULL), 0);
     masters_stop(masters);
+}
+END_TEST
+
+/* How often it has gone to sleep so far. */
+static unsigned long naps(void)
+{
+    unsigned long count = 0;
+    struct dirent *entry;
+    DIR *tasks = opendir("/proc/self/task");
+    while (tasks && (entry = readdir(tasks))) {
+        char path[300], text[4096];
+        snprintf(path, sizeof(path), "/proc/self/task/%s/status", entry->d_name);
+        file_text(path, text, sizeof(text));
+        const char *at = strstr(text, "\nvoluntary_ctxt_switches:\t");
+        if (strncmp(text, "Name:\tredlock\n", 14) == 0 && at)
+            count = strtoul(at + 26, NULL, 10);
+    }
+    if (tasks)
+        closedir(tasks);
+    return count;
+}
+
+static void pairs(int count, const char *name)
+{
+    for (int i = 0; i < count; i++) {
+        redlock_lock *lock = NULL;
+        ck_assert_int_eq(client_try(client, name, 10000, 0, NULL, &lock), 0);
+        ck_assert_int_eq(redlock_release(lock), 0);
+    }
+}
+
+static void *pairs_of_one(void *name)
+{
+    pairs(1000, name);
+    return NULL;
+}
+
+/* Each release leaves a minority's answer to be read, and that is no reason to wake it: callers
+ * that come and go read it. It looks in on them every 10 ms, and may wait for the mutex. When
+ * nobody comes any more it sleeps for good. */
+START_TEST(callers_that_come_and_go_do_not_wake_it)
+{
+    static const char *const names[] = {"a", "b", "c", "d"};
+    pthread_t threads[4];
+    open_masters("background auto\n");
+    settle();
+    master_pause(masters, 2);
+    pairs(1, "first");
+    ck_assert(wait_until(background_threads(NULL) == 1, 5000));
+    master_resume(masters, 2);
+    ck_assert(wait_until(client_ready(client) == 3, 10000));
+    unsigned long before = naps();
+    int64_t begun_ms = now_ms();
+    if (_i == 0)
+        pairs(3000, "name");
+    for (int i = 0; i < 4 * _i; i++)
+        ck_assert_int_eq(
+            pthread_create(&threads[i], NULL, pairs_of_one, (void *)(uintptr_t)names[i]), 0);
+    for (int i = 0; i < 4 * _i; i++)
+        pthread_join(threads[i], NULL);
+    unsigned long most = 30 + 3 * (unsigned long)(now_ms() - begun_ms) / 10;
+    ck_assert_msg(naps() - before <= most, "%lu naps, not %lu", naps() - before, most);
+    for (before = 0; before != naps(); pause_ms(300))
+        before = naps();
+    close_masters();
 }
 END_TEST
 
@@ -456,6 +522,7 @@ int main(void)
     TCase *tests = tcase_create("drive");
     tcase_set_timeout(tests, 60);
     tcase_add_loop_test(tests, no_thread_without_work_that_outlives_a_call, 0, 4);
+    tcase_add_loop_test(tests, callers_that_come_and_go_do_not_wake_it, 0, 2);
     tcase_add_test(tests, always_means_from_the_beginning);
     tcase_add_test(tests, never_means_never);
     tcase_add_test(tests, the_thread_blocks_every_signal);
