@@ -24,6 +24,21 @@
  *     inside a callback and on the thread that drives the client with redlock_process().
  *   - In a fork()ed child every call on an inherited client fails with REDLOCK_EFORK, and
  *     validity is 0; redlock_close() frees the memory and sends nothing. Open anew there.
+ *
+ * Calls
+ *   a client      redlock_open, redlock_open_config, redlock_close, redlock_shutdown
+ *   one lock      redlock_try, redlock_try_n
+ *   several       redlock_try_names, redlock_try_names_n, redlock_name_count, redlock_name_at;
+ *                 on several clients redlock_try_multi, redlock_validity_multi,
+ *                 redlock_release_multi
+ *   a held one    redlock_validity_ms, redlock_token, redlock_extend, redlock_release;
+ *                 redlock_detach, redlock_handle, redlock_attach
+ *   asynchronous  redlock_try_async, redlock_try_names_async, redlock_cancel,
+ *                 redlock_extend_async, redlock_release_async; redlock_fd, redlock_timeout_ms,
+ *                 redlock_process
+ *   looking       redlock_inspect, redlock_force_release, redlock_get_status, redlock_probe,
+ *                 redlock_get_stats
+ *   texts         redlock_strerror, redlock_err_name, redlock_version
  */
 #ifndef REDLOCK_H
 #define REDLOCK_H
@@ -381,12 +396,12 @@ REDLOCK_API int redlock_release_multi(redlock_item *items, size_t count);
  * 0. */
 REDLOCK_API int64_t redlock_validity_ms(const redlock_lock *lock);
 
-/* The value that stands for this hold on the masters, and the name (of several, the first one).
- * The memory is the lock's and is good until it is released or detached. */
+/* The value that stands for this hold on the masters. The memory is the lock's and is good
+ * until it is released or detached; that of its names is, too. */
 REDLOCK_API const char *redlock_token(const redlock_lock *lock);
-REDLOCK_API const char *redlock_name(const redlock_lock *lock, size_t *ret_len);
 
-/* How many names it has, and each of them, in the order of their bytes; "" past the last. */
+/* How many names it has, and each of them, in the order of their bytes: 0 is the name of a lock
+ * that has one; "" past the last. `ret_len` may be NULL. */
 REDLOCK_API size_t redlock_name_count(const redlock_lock *lock);
 REDLOCK_API const char *redlock_name_at(const redlock_lock *lock, size_t index,
                                         size_t *ret_len);
@@ -475,108 +490,108 @@ REDLOCK_API int redlock_process(redlock *client);
 
 /* ---- looking, and acting without a lock ----------------------------------------------- */
 
-/* Who holds `name` on each master, for how long, and has anyone a majority.
- * 0 when a majority answered, else ENOQUORUM; `ret_report`, whose size is set, is filled in
- * either way. EINVAL, EFORK, ENOMEM, EBUSY, EDEADLK. Blocks. */
+/* What stands under a name. */
+enum redlock_lock_state {
+    REDLOCK_STATE_UNKNOWN = 0,  /* no answer; or masters that do not agree */
+    REDLOCK_STATE_FREE = 1,     /* nothing */
+    REDLOCK_STATE_RESERVED = 2, /* nobody has the lock: it is kept for a waiter just woken */
+    REDLOCK_STATE_PLAIN = 3,
+    REDLOCK_STATE_REENTRANT = 4, /* a fair lock that nobody waits for looks the same */
+    REDLOCK_STATE_FAIR = 5,      /* one that has a queue of waiters */
+    REDLOCK_STATE_READ_WRITE = 6,
+    REDLOCK_STATE_DATA = 7 /* somebody's data, no lock */
+};
+
+enum redlock_mode {
+    REDLOCK_MODE_EXCLUSIVE = 0, /* of a lock that is not read-write */
+    REDLOCK_MODE_READ = 1,
+    REDLOCK_MODE_WRITE = 2
+};
+
+/* What one master says of a name. */
+typedef struct redlock_node_info {
+    const char *node;  /* the master's URL without secrets; valid until redlock_close() */
+    int answered;      /* 0: `text` says why not, and what follows is 0 */
+    int state;         /* enum redlock_lock_state */
+    int64_t ttl_ms;    /* what is under the name goes away by itself; -1: never */
+    int64_t writer_ms; /* a waiting writer keeps new readers out for so long; 0: none does */
+    unsigned waiting;  /* in queues, and connections that listen for a release */
+    unsigned holders;  /* all of them, also those that it does not name */
+    char data[16];     /* DATA: its type, "list" */
+    char text[192];    /* printable */
+} redlock_node_info;
+
+/* So many holders are named by a master, and by a majority; the others are counted. */
+#define REDLOCK_HOLDERS_SHOWN 16
+
+typedef struct redlock_holder {
+    int node; /* the master that names it, from 0 on; -1: a majority does */
+    int mode; /* enum redlock_mode */
+    size_t owner_len;
+    char owner[136]; /* an owner or a token, at most 128 bytes of it; bytes, NUL added */
+    unsigned count;  /* how often it has it; 0: a reader whose lease has run out */
+    int64_t ttl_ms;  /* its lease; -1: for ever */
+} redlock_holder;
+
+/* Who has a lock, and who waits. `node` has room for `node_max` entries, `holder` for
+ * `holder_max`; both may be NULL: then there are sums only. Always enough are
+ * REDLOCK_NODES_MAX entries, and REDLOCK_HOLDERS_SHOWN for those whom a majority names; for
+ * those of each of N masters as well (N + 1) * REDLOCK_HOLDERS_SHOWN. Counts and times are
+ * those that a majority of all masters reaches. */
+typedef struct redlock_lock_info {
+    size_t size;
+    size_t node_size;        /* sizeof(redlock_node_info) */
+    redlock_node_info *node; /* what each master says, in the order of the node list */
+    size_t holder_size;      /* sizeof(redlock_holder) */
+    redlock_holder *holder;  /* those of a majority, then each master's */
+    unsigned node_max;
+    unsigned holder_max;
+    unsigned node_count;   /* written: the lesser of node_max and `nodes` */
+    unsigned holder_count; /* written */
+    unsigned holder_left;  /* named, and not written: there was no room */
+    unsigned nodes;        /* N */
+    unsigned needed;       /* N/2 + 1 */
+    unsigned answered;
+    int state;        /* enum redlock_lock_state */
+    unsigned waiting; /* this and the next four as in redlock_node_info */
+    unsigned holders; /* 0, and the state is a lock's: nobody has a majority */
+    int64_t ttl_ms;
+    int64_t writer_ms;
+    char data[16];
+    unsigned own_exclusive; /* how often `owner` has it, by mode; 0: not at all */
+    unsigned own_read;
+    unsigned own_write;
+    int held;        /* 1: somebody has it, the owner or another: nobody else can take it now */
+    int64_t own_ms;  /* the owner's longest lease, of any mode; -1: for ever */
+    int64_t held_ms; /* held: for so long, if nobody makes it longer; -1: for ever */
+} redlock_lock_info;
+#define REDLOCK_LOCK_INFO_INIT(nodes, nodes_max, holders, holders_max)                         \
+    {                                                                                          \
+        sizeof(redlock_lock_info), sizeof(redlock_node_info), (nodes), sizeof(redlock_holder), \
+            (holders), (nodes_max), (holders_max), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, "", 0, 0,  \
+            0, 0, 0, 0                                                                         \
+    }
+
+/* Ask every master who has the lock `name` and who waits for it. Nothing is changed. `ret_info`
+ * starts from REDLOCK_LOCK_INFO_INIT. `owner` is whose holds are counted, and who is named
+ * first among the holders: NULL for the calling thread of this client, else as in
+ * redlock_options; for a plain lock its token. The masters tell of holds whoever took them,
+ * also a process that is gone. That is no proof that a hold is valid for so long:
+ * redlock_validity_ms() tells that. Blocks. 0 when a majority answered, else ENOQUORUM;
+ * `ret_info` is filled in either way, with what is certain. EINVAL (also: an owner that nobody
+ * can have), EFORK, ENOMEM, EBUSY, EDEADLK. */
 REDLOCK_API int redlock_inspect(redlock *client, const void *name, size_t name_len,
-                                redlock_report *ret_report);
+                                const char *owner, redlock_lock_info *ret_info);
 
 /* Delete the lock `name` on every master, whoever holds it, with what its holders have beside
  * it. For operators: the holder is not asked. Those who wait for it are woken. What has not the
- * shape of a lock, or no end (TTL), is somebody's data and stays. Blocks.
+ * shape of a lock is somebody's data and stays; so does what has no end (TTL), unless `endless`
+ * is REDLOCK_ON: a lock that was set by hand has none. Look at it first. Blocks.
  * 0 when a majority is certain to be free of it now, else ENOQUORUM, or EWRONGTYPE where a
- * master has other data under that name. `report` may be NULL. EINVAL, EFORK, ENOMEM, EBUSY,
- * EDEADLK. */
+ * master has other data under that name. `endless` is of enum redlock_switch, off by default;
+ * `report` may be NULL. EINVAL, EFORK, ENOMEM, EBUSY, EDEADLK. */
 REDLOCK_API int redlock_force_release(redlock *client, const void *name, size_t name_len,
-                                      redlock_report *report);
-
-/* The same, and also where what has the shape of a lock has no TTL, as one that was set by
- * hand: it may be somebody's data. Look at it first, with redlock_describe(). */
-REDLOCK_API int redlock_force_release_endless(redlock *client, const void *name,
-                                              size_t name_len, redlock_report *report);
-
-/* What stands under a name. */
-enum redlock_form {
-    REDLOCK_FORM_UNKNOWN = 0, /* no answer; or masters that do not agree */
-    REDLOCK_FORM_FREE = 1,    /* nothing */
-    REDLOCK_FORM_KEPT = 2,    /* nobody has the lock: it is kept for a waiter just woken */
-    REDLOCK_FORM_PLAIN = 3,
-    REDLOCK_FORM_REENTRANT = 4, /* a fair lock that nobody waits for looks the same */
-    REDLOCK_FORM_FAIR = 5,      /* one that has a queue of waiters */
-    REDLOCK_FORM_READ_WRITE = 6,
-    REDLOCK_FORM_DATA = 7 /* somebody's data, no lock */
-};
-
-#define REDLOCK_HOLDERS_SHOWN 16 /* so many holders are named, and the others counted */
-
-typedef struct redlock_holder {
-    int mode;       /* REDLOCK_READ, REDLOCK_WRITE; else REDLOCK_PLAIN: it has it alone */
-    unsigned count; /* how often; 0: a reader whose lease has run out */
-    int64_t ttl_ms; /* its lease; -1: for ever */
-    size_t owner_len;
-    char owner[136]; /* an owner or a token, at most 128 bytes of it; bytes, NUL added */
-} redlock_holder;
-
-/* What one master says; or what a majority of them does. */
-typedef struct redlock_view {
-    int form;          /* enum redlock_form */
-    int64_t ttl_ms;    /* what is under the name goes away by itself; -1: never */
-    unsigned waiting;  /* in queues, and connections that listen for a release */
-    int64_t writer_ms; /* a waiting writer keeps new readers out for so long; 0: none does */
-    unsigned holders;  /* all of them */
-    unsigned shown;    /* and in `holder`; a majority's: whom it agrees on */
-    redlock_holder holder[REDLOCK_HOLDERS_SHOWN];
-    char data[16]; /* DATA: its type, "list" */
-} redlock_view;
-
-typedef struct redlock_node_view {
-    const char *node; /* the master's URL without secrets; valid until redlock_close() */
-    int answered;     /* 0: `text` says why not */
-    redlock_view view;
-    char text[192];
-} redlock_node_view;
-
-/* About 190 KiB: not on the stack. */
-typedef struct redlock_description {
-    size_t size;
-    unsigned nodes;
-    unsigned needed;
-    unsigned answered;
-    redlock_view majority;
-    redlock_node_view node[REDLOCK_NODES_MAX];
-} redlock_description;
-
-/* What stands under `name`, who has it, who waits: on each master, and as far as a majority of
- * them says the same (counts and times are then those that a majority has at least). `owner`,
- * where not NULL, is looked for first, so that it is named if it is among the holders.
- * Nothing is changed. Blocks.
- * 0 when a majority answered, else ENOQUORUM; `ret_description`, whose size is set, is filled
- * in either way. EINVAL (also: an owner that none can have), EFORK, ENOMEM, EBUSY, EDEADLK. */
-REDLOCK_API int redlock_describe(redlock *client, const void *name, size_t name_len,
-                                 const char *owner, redlock_description *ret_description);
-
-/* What one owner has of a lock. */
-typedef struct redlock_holds {
-    size_t size;
-    unsigned count; /* how often it has it; 0: not at all */
-    /* and for how long it has the name still, to read or to write; -1: for ever */
-    int64_t ttl_ms;
-    int held; /* 1: somebody has it, the owner or another: nobody else could take it now */
-    int64_t held_ms; /* held: for so long, if nobody makes it longer; -1: for ever */
-} redlock_holds;
-#define REDLOCK_HOLDS_INIT                                                                     \
-    {                                                                                          \
-        sizeof(redlock_holds), 0, 0, 0, 0                                                      \
-    }
-
-/* How often has an owner `name`? Of `options`, not NULL here, `kind` (any but plain) and
- * `owner` count, as they do for redlock_try(). As the masters see it, whoever took it, also a
- * process that is gone: as often as a majority of them says at least. It is no proof that a
- * hold is valid for so long; redlock_validity_ms() tells that. Blocks. 0 when a majority
- * answered, else ENOQUORUM (`ret_holds` is what is certain). EINVAL, ENOMEM, EFORK, EBUSY,
- * EDEADLK. */
-REDLOCK_API int redlock_hold_count(redlock *client, const void *name, size_t name_len,
-                                   const redlock_options *options, redlock_holds *ret_holds);
+                                      int endless, redlock_report *report);
 
 enum redlock_node_state {
     REDLOCK_NODE_DOWN = 0,       /* not connected; text says why */

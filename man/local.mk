@@ -2,10 +2,9 @@
 
 dist_man_MANS = %D%/redlock-bench.1 %D%/redlock-chaos.1 %D%/redlock-cluster.1 %D%/redlock.1 \
 	%D%/redlock.3 %D%/redlock_detach.3 %D%/redlock_extend.3 %D%/redlock_fd.3 \
-	%D%/redlock_hold_count.3 %D%/redlock_describe.3 %D%/redlock_inspect.3 \
-	%D%/redlock_open.3 %D%/redlock_release.3 %D%/redlock_try.3 %D%/redlock_try_names.3 \
-	%D%/redlock_try_multi.3 %D%/redlock_try_async.3 %D%/redlock_validity_ms.3 \
-	%D%/redlock.conf.5 %D%/redlock.7 %D%/redlock-scripts.7
+	%D%/redlock_inspect.3 %D%/redlock_open.3 %D%/redlock_release.3 %D%/redlock_try.3 \
+	%D%/redlock_try_names.3 %D%/redlock_try_multi.3 %D%/redlock_try_async.3 \
+	%D%/redlock_validity_ms.3 %D%/redlock.conf.5 %D%/redlock.7 %D%/redlock-scripts.7
 
 # Every exported name is a page's; those that share one, NAME:PAGE, are links to it.
 man_aliases = \
@@ -15,11 +14,9 @@ man_aliases = \
 	redlock_err_name:redlock \
 	redlock_extend_async:redlock_try_async \
 	redlock_force_release:redlock_inspect \
-	redlock_force_release_endless:redlock_inspect \
 	redlock_get_stats:redlock_inspect \
 	redlock_get_status:redlock_inspect \
 	redlock_handle:redlock_detach \
-	redlock_name:redlock_validity_ms \
 	redlock_name_at:redlock_try_names \
 	redlock_name_count:redlock_try_names \
 	redlock_open_config:redlock_open \

@@ -16,7 +16,7 @@ check_LIBRARIES = %D%/libsupport.a
 	%D%/support/hold_check.c %D%/support/hold_client.c %D%/support/hold_space.c \
 	%D%/support/hold_space.h %D%/support/hold_space_check.c %D%/support/hold_story.c \
 	%D%/support/hold_story.h %D%/support/hold_world.c %D%/support/hold_world.h \
-	%D%/support/json.c %D%/support/json.h \
+	%D%/support/json.c %D%/support/json.h %D%/support/look.c %D%/support/look.h \
 	%D%/support/loopback.c %D%/support/loopback.h %D%/support/masters.c %D%/support/masters.h \
 	%D%/support/model_frame.c %D%/support/model_frame.h %D%/support/net.c %D%/support/net.h \
 	%D%/support/node_list.c %D%/support/page_check.c %D%/support/page_check.h \
@@ -89,8 +89,8 @@ if HAVE_CHECK
 check_PROGRAMS += $(check_tests)
 endif
 check_tests = %D%/api/test_async %D%/api/test_async_beside %D%/api/test_async_calls \
-	%D%/api/test_async_close %D%/api/test_describe %D%/api/test_err %D%/api/test_fork \
-	%D%/api/test_hold_count %D%/api/test_oom %D%/api/test_process %D%/api/test_refused \
+	%D%/api/test_async_close %D%/api/test_err %D%/api/test_fork %D%/api/test_inspect \
+	%D%/api/test_inspect_owner %D%/api/test_oom %D%/api/test_process %D%/api/test_refused \
 	%D%/api/test_refused_names %D%/base/test_clock %D%/base/test_duration \
 	%D%/base/test_entropy %D%/base/test_mask %D%/base/test_prng %D%/base/test_text \
 	%D%/base/test_text_escape %D%/base/test_timer_heap %D%/config/test_config \

@@ -1,261 +1,131 @@
-/* inspect.c - calls that take no lock: inspect, force a release. */
+/* inspect.c - redlock_inspect(): who has a lock, and who waits. The caller's structs are
+ * written as far as they reach: they may be those of another version of redlock.h. */
 #include "config_auto.h"
 
-#include "api/inspect.h"
-
+#include "api/query.h"
 #include "base/struct_abi.h"
-#include "engine/lease.h"
-#include "kinds/name_set.h"
-#include "base/text_escape.h"
-#include "kinds/lock_view.h"
+#include "engine/owner.h"
 
+#include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* ---- one question to every node that answers ------------------------------------------ */
-
-struct query {
-    struct rl_call call; /* first */
-    enum rl_verb verb;
-    uint64_t asked;
-    uint64_t answered;
-    uint64_t failed;    /* of these, those whose answer was none */
-    uint64_t miskinded; /* force: there is no lock, and what there is stays */
-    int64_t began_ns;
-    int64_t answers_until_ns; /* who was asked answers until then */
-    struct rl_round round;    /* for the report */
-    redlock_node_view *views; /* or NULL */
+static const struct rl_struct shape = {
+    "redlock_lock_info",
+    "REDLOCK_LOCK_INFO_INIT",
+    sizeof(redlock_lock_info),
+    offsetof(redlock_lock_info, held_ms),
+};
+static const struct rl_struct node_shape = {
+    "redlock_lock_info.node_size",
+    "REDLOCK_LOCK_INFO_INIT",
+    sizeof(redlock_node_info),
+    offsetof(redlock_node_info, text),
+};
+static const struct rl_struct holder_shape = {
+    "redlock_lock_info.holder_size",
+    "REDLOCK_LOCK_INFO_INIT",
+    sizeof(redlock_holder),
+    offsetof(redlock_holder, ttl_ms),
 };
 
-/* Nodes that can be asked: also those that may not vote, for their keys are real. Those that
- * are on their way may be asked yet. */
-static uint64_t reachable(redlock *client, int64_t now_ns, uint64_t *ret_on_their_way)
+/* Too large for a stack. */
+struct inspection {
+    struct rl_views views;
+    redlock_node_vote votes[REDLOCK_NODES_MAX]; /* of these, why a master did not answer */
+    redlock_report report;
+};
+
+static bool fits(const redlock_lock_info *info, char *why, size_t why_size)
 {
-    uint64_t nodes = 0;
-    *ret_on_their_way = 0;
-    for (unsigned i = 0; i < client->nodes.n; i++) {
-        struct rl_node *node = &client->nodes.all[i];
-        if (node->mode == RL_UP && !rl_node_stalled(node, now_ns))
-            nodes |= rl_bit(i);
-        else if (node->mode != RL_UP && rl_node_pending(node))
-            *ret_on_their_way |= rl_bit(i);
+    if (!info) {
+        snprintf(why, why_size, "%s: is NULL; start from %s", shape.name, shape.init);
+        return false;
     }
-    return nodes;
+    return rl_struct_sized(&shape, info->size, why, why_size) &&
+           (!info->node || rl_struct_sized(&node_shape, info->node_size, why, why_size)) &&
+           (!info->holder || rl_struct_sized(&holder_shape, info->holder_size, why, why_size));
 }
 
-static bool has_quorum(const struct query *query)
+static void tell_node(struct inspection *all, unsigned node)
 {
-    unsigned n = query->call.client->nodes.n;
-    return rl_count(query->answered & ~query->failed) >= rl_quorum_needed(n);
+    redlock_lock_info *sum = &all->views.sum;
+    redlock_node_info *told = &all->views.node[node].told;
+    const redlock_node_vote *vote = &all->votes[node];
+    _Static_assert(sizeof(told->text) == sizeof(vote->text), "text");
+    if (!told->answered) { /* of what can't be understood nothing is told */
+        *told = (redlock_node_info){.answered = 0};
+        memcpy(told->text, vote->text, sizeof(told->text));
+    }
+    told->node = vote->node;
+    void *to = rl_struct_entry(sum->node, sum->node_size, sum->node_count, node);
+    if (to)
+        rl_struct_copy(to, sum->node_size, told, sizeof(*told));
 }
 
-static void query_finish(struct query *query, int64_t now_ns)
+static void tell_holders(redlock_lock_info *sum, int node, struct rl_holders *shown)
 {
-    struct rl_call *call = &query->call;
-    for (uint64_t rest = query->asked & ~query->answered; rest; rest &= rest - 1)
-        rl_round_vote(&query->round, rl_first(rest), RL_VOTE_FAILED);
-    query->round.node_deadline_ns = now_ns;
-    rl_report_unasked(call, rl_all(call->client->nodes.n) & ~query->asked, now_ns);
-    rl_report_end(call, &query->round, now_ns);
-    if (has_quorum(query))
-        rl_call_finish(call, REDLOCK_OK);
-    else
-        rl_call_finish(call, query->miskinded ? REDLOCK_EWRONGTYPE : REDLOCK_ENOQUORUM);
-}
-
-static void mask_view(struct rl_node *node, redlock_view *view)
-{
-    view->data[rl_node_mask(node, view->data, strlen(view->data))] = '\0';
-    for (unsigned i = 0; i < view->shown; i++) {
-        redlock_holder *holder = &view->holder[i];
-        holder->owner_len = rl_node_mask(node, holder->owner, holder->owner_len);
-        holder->owner[holder->owner_len] = '\0';
+    unsigned room = sum->holder ? sum->holder_max : 0;
+    for (unsigned i = 0; i < shown->count; i++) {
+        void *to = rl_struct_entry(sum->holder, sum->holder_size, room, sum->holder_count);
+        shown->holder[i].node = node;
+        if (to)
+            rl_struct_copy(to, sum->holder_size, &shown->holder[i], sizeof(redlock_holder));
+        *(to ? &sum->holder_count : &sum->holder_left) += 1;
     }
 }
 
-static bool read_view(const struct query *query, unsigned node,
-                      const struct rl_vote_reply *vote_reply)
+static void tell(struct inspection *all, const char *owner, redlock_lock_info *to)
 {
-    redlock_node_view *to = query->views ? &query->views[node] : NULL;
-    if (!to || vote_reply->vote == RL_VOTE_FAILED)
-        return true;
-    to->answered = rl_view_read(vote_reply->details, vote_reply->details_len,
-                                vote_reply->answer.ttl_ms, &to->view);
-    if (to->answered)
-        mask_view(&query->call.client->nodes.all[node], &to->view);
-    return to->answered;
-}
-
-/* Somebody's data is left alone: that master is not certain to be free of a lock by this. */
-static void query_miskinded(struct query *query, unsigned node,
-                            const struct rl_vote_reply *vote_reply)
-{
-    struct rl_vote_reply failed = {.vote = RL_VOTE_FAILED};
-    char type[48], what[64], why[128];
-    size_t len = vote_reply->holder_len < sizeof(type) ? vote_reply->holder_len : sizeof(type);
-    memcpy(type, vote_reply->holder, len);
-    len = rl_node_mask(&query->call.client->nodes.all[node], type, len);
-    rl_text_escape(what, sizeof(what), type, len);
-    snprintf(why, sizeof(why), "has %s under this name, which was left alone", what);
-    failed.why = why;
-    query->miskinded |= rl_bit(node);
-    query->failed |= rl_bit(node);
-    rl_round_vote(&query->round, node, RL_VOTE_FAILED);
-    rl_report_vote(&query->call, node, REDLOCK_VOTE_FAILED, &failed);
-}
-
-static void query_on_vote(struct rl_call *call, struct rl_node *node, enum rl_verb verb,
-                          const struct rl_vote_reply *vote_reply)
-{
-    struct query *query = (struct query *)call;
-    uint64_t bit = rl_bit(node->index);
-    int vote = REDLOCK_VOTE_FAILED;
-    if (call->done)
-        return;
-    rl_call_due(call, 0); /* step() sees to what comes of it, out of the lease's way */
-    if (vote_reply->vote == RL_VOTE_FAILED && rl_node_was_cut(node)) {
-        /* The connection broke: it is asked anew by the next one. */
-        rl_report_vote(call, node->index, REDLOCK_VOTE_FAILED, vote_reply);
-        query->asked &= ~bit;
-        return;
+    redlock_lock_info *sum = &all->views.sum;
+    *sum = (redlock_lock_info){
+        .node_size = to->node_size,
+        .node = to->node,
+        .holder_size = to->holder_size,
+        .holder = to->holder,
+        .node_max = to->node_max,
+        .holder_max = to->holder_max,
+        .node_count = rl_struct_room(to->node, to->node_max, all->report.nodes),
+        .nodes = all->report.nodes,
+        .needed = all->report.needed,
+    };
+    rl_views_sum_up(&all->views, owner, strlen(owner));
+    tell_holders(sum, -1, &all->views.agreed);
+    for (unsigned i = 0; i < sum->nodes; i++) {
+        tell_node(all, i);
+        if (all->views.node[i].told.answered)
+            tell_holders(sum, (int)i, &all->views.node[i].shown);
     }
-    if (vote_reply->vote == RL_VOTE_YES)
-        vote = verb == RL_FORCE ? REDLOCK_VOTE_GRANTED : REDLOCK_VOTE_FREE;
-    else if (vote_reply->vote == RL_VOTE_NO)
-        vote = verb == RL_FORCE ? REDLOCK_VOTE_FREE : REDLOCK_VOTE_HELD;
-    query->answered |= bit;
-    struct rl_vote_reply unread = {.vote = RL_VOTE_FAILED,
-                                   .why = "told what can't be understood"};
-    if (!read_view(query, node->index, vote_reply))
-        vote_reply = &unread;
-    if (vote_reply->vote == RL_VOTE_FAILED) {
-        vote = REDLOCK_VOTE_FAILED;
-        query->failed |= bit;
-        rl_round_vote(&query->round, node->index, RL_VOTE_FAILED);
-    }
-    if (vote_reply->answer.code == RL_MISKINDED)
-        query_miskinded(query, node->index, vote_reply);
-    else
-        rl_report_vote(call, node->index, vote, vote_reply);
+    rl_struct_give(&shape, sum, to);
 }
 
-/* Each master is asked as soon as it can be, and has its chance to answer; but where a majority
- * has, those that have been silent for so long are rather gone than late. */
-static bool query_over(const struct query *query, uint64_t on_their_way, int64_t now_ns,
-                       int64_t *ret_until_ns)
+int redlock_inspect(redlock *client, const void *name, size_t name_len, const char *owner,
+                    redlock_lock_info *ret_info)
 {
-    uint64_t silent = query->asked & ~query->answered;
-    int64_t patient_until_ns =
-        query->began_ns + rl_nodes_patience_ns(&query->call.client->nodes);
-    int64_t until_ns = now_ns;
-    if (on_their_way)
-        until_ns = query->call.connect_until_ns;
-    if (silent && query->answers_until_ns > until_ns)
-        until_ns = query->answers_until_ns;
-    if (has_quorum(query))
-        until_ns = rl_earlier_ns(until_ns, patient_until_ns);
-    *ret_until_ns = until_ns;
-    return now_ns >= until_ns;
-}
-
-static void query_step(struct rl_call *call, int64_t now_ns)
-{
-    struct query *query = (struct query *)call;
-    redlock *client = call->client;
-    uint64_t on_their_way;
-    uint64_t ask = reachable(client, now_ns, &on_their_way) & ~query->asked;
-    int64_t until_ns;
-    if (query->round.n == 0) {
-        rl_round_start(&query->round, client->nodes.n, now_ns, now_ns);
-        rl_report_begin(call, rl_all(client->nodes.n), now_ns);
-    } else if (now_ns >= query->call.connect_until_ns) {
-        ask = 0;
-    }
-    if (ask) {
-        query->asked |= ask;
-        query->answers_until_ns = now_ns + client->nodes.settings.connect_timeout_ns;
-        rl_lease_query(call->lease, query->verb, ask, now_ns, query->answers_until_ns);
-    }
-    if (query_over(query, on_their_way, now_ns, &until_ns))
-        query_finish(query, now_ns);
-    else
-        rl_call_due(call, until_ns);
-}
-
-int rl_inspect(redlock *client, enum rl_verb verb, bool endless, const struct rl_target *target,
-               redlock_report *report, redlock_node_view *views)
-{
-    struct query query = {.verb = verb, .views = views};
-    struct rl_lease *lease;
-    char why[RL_NAME_WHY_MAX];
-    int cancel_state;
+    char thread[RL_OWNER_MAX + 1], wrong[RL_STRUCT_WHY_MAX];
+    const char *why = wrong;
     if (!client)
         return REDLOCK_EINVAL;
-    if (!rl_name_allowed(target->name, target->name_len, why, sizeof(why)))
+    if (!fits(ret_info, wrong, sizeof(wrong)) || (owner && !rl_owner_allowed(owner, &why)))
         return rl_client_refuse(client, why);
-    char wrong[RL_STRUCT_WHY_MAX];
-    if (!rl_report_fits(report, wrong, sizeof(wrong)))
-        return rl_client_refuse(client, wrong);
-    int result = rl_client_enter_blocking(client, &cancel_state);
-    if (result)
-        return result;
-    int64_t now_ns = rl_loop_poll_if_idle(client);
-    result = rl_lease_new(client, target, "-", &lease);
-    if (result == REDLOCK_OK && rl_call_begin(&query.call, client)) {
-        rl_lease_free_if_settled(lease, now_ns);
-        result = REDLOCK_ENOMEM;
+    if (!owner) {
+        rl_owner_text(client, thread);
+        owner = thread;
     }
-    if (result == REDLOCK_OK) {
-        rl_lease_ref(lease); /* ours until the end, whatever answers come late */
-        query.call.lease = lease;
-        query.call.step = query_step;
-        query.call.on_vote = query_on_vote;
-        lease->call = &query.call;
-        lease->query = true;
-        lease->endless = endless;
-        query.began_ns = now_ns;
-        query.call.connect_until_ns = now_ns + client->nodes.settings.connect_timeout_ns;
-        rl_report_open(&query.call.report, client, report);
-        query_step(&query.call, now_ns);
-        rl_loop_flush_unless_led(client, now_ns);
-        result = rl_call_wait(&query.call, NULL);
-        lease->call = NULL;
-        rl_lease_unref(lease, rl_client_now_ns(client));
-    }
-    rl_client_leave_blocking(client, cancel_state);
-    return result;
-}
-
-static int ask_all(redlock *client, enum rl_verb verb, bool endless, const void *name,
-                   size_t name_len, redlock_report *report)
-{
-    struct rl_target target = {
-        .kind = rl_kind(RL_ROW_ANY),
+    struct inspection *all = calloc(1, sizeof(*all));
+    if (!all)
+        return REDLOCK_ENOMEM;
+    const struct rl_question question = {
+        .verb = RL_INSPECT,
         .name = name,
         .name_len = name_len,
-        .owner = "",
+        .owner = owner,
     };
-    return rl_inspect(client, verb, endless, &target, report, NULL);
-}
-
-int redlock_inspect(redlock *client, const void *name, size_t name_len,
-                    redlock_report *ret_report)
-{
-    if (!client)
-        return REDLOCK_EINVAL;
-    if (!ret_report)
-        return rl_client_refuse(client, "to inspect a lock needs a report");
-    return ask_all(client, RL_INSPECT, false, name, name_len, ret_report);
-}
-
-int redlock_force_release(redlock *client, const void *name, size_t name_len,
-                          redlock_report *report)
-{
-    return ask_all(client, RL_FORCE, false, name, name_len, report);
-}
-
-int redlock_force_release_endless(redlock *client, const void *name, size_t name_len,
-                                  redlock_report *report)
-{
-    return ask_all(client, RL_FORCE, true, name, name_len, report);
+    all->report = (redlock_report)REDLOCK_REPORT_INIT(all->votes, REDLOCK_NODES_MAX);
+    int result = rl_query(client, &question, &all->report, all->views.node);
+    if (result == REDLOCK_OK || result == REDLOCK_ENOQUORUM)
+        tell(all, owner, ret_info);
+    free(all);
+    return result;
 }

@@ -78,11 +78,6 @@ const char *redlock_name_at(const redlock_lock *lock, size_t index, size_t *ret_
     return name.bytes;
 }
 
-const char *redlock_name(const redlock_lock *lock, size_t *ret_len)
-{
-    return redlock_name_at(lock, 0, ret_len);
-}
-
 size_t redlock_name_count(const redlock_lock *lock)
 {
     return lock && lock->lease ? rl_names_count(&lock->lease->target) : 0;

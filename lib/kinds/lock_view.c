@@ -54,25 +54,25 @@ static bool take_count(struct text *text, char behind, unsigned *ret_count)
     return true;
 }
 
-static bool take_form(struct text *text, int *ret_form)
+static bool take_state(struct text *text, int *ret_state)
 {
     static const struct {
         const char *word;
-        int form;
+        int state;
     } words[] = {
-        {"free ", REDLOCK_FORM_FREE},
-        {"plain ", REDLOCK_FORM_PLAIN},
-        {"reentrant ", REDLOCK_FORM_REENTRANT},
-        {"fair ", REDLOCK_FORM_FAIR},
-        {"read-write ", REDLOCK_FORM_READ_WRITE},
-        {"data ", REDLOCK_FORM_DATA},
+        {"free ", REDLOCK_STATE_FREE},
+        {"plain ", REDLOCK_STATE_PLAIN},
+        {"reentrant ", REDLOCK_STATE_REENTRANT},
+        {"fair ", REDLOCK_STATE_FAIR},
+        {"read-write ", REDLOCK_STATE_READ_WRITE},
+        {"data ", REDLOCK_STATE_DATA},
     };
     for (unsigned i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         size_t len = strlen(words[i].word);
         if ((size_t)(text->end - text->at) >= len &&
             memcmp(text->at, words[i].word, len) == 0) {
             text->at += len;
-            *ret_form = words[i].form;
+            *ret_state = words[i].state;
             return true;
         }
     }
@@ -84,11 +84,11 @@ static bool take_holder(struct text *text, redlock_holder *ret_holder)
 {
     unsigned len;
     if (take_char(text, 'x'))
-        ret_holder->mode = REDLOCK_PLAIN;
+        ret_holder->mode = REDLOCK_MODE_EXCLUSIVE;
     else if (take_char(text, 'r'))
-        ret_holder->mode = REDLOCK_READ;
+        ret_holder->mode = REDLOCK_MODE_READ;
     else if (take_char(text, 'w'))
-        ret_holder->mode = REDLOCK_WRITE;
+        ret_holder->mode = REDLOCK_MODE_WRITE;
     else
         return false;
     if (!take_char(text, ' ') || !take_count(text, ' ', &ret_holder->count) ||
@@ -103,177 +103,195 @@ static bool take_holder(struct text *text, redlock_holder *ret_holder)
 }
 
 /* The type of what is no lock is a word of the server's. */
-static bool take_type(struct text *text, redlock_view *view)
+static bool take_type(struct text *text, redlock_node_info *told)
 {
     size_t len = 0;
     while (len < (size_t)(text->end - text->at) && text->at[len] >= '!' && text->at[len] <= '~')
         len++;
-    size_t kept = len < sizeof(view->data) ? len : sizeof(view->data) - 1;
-    memcpy(view->data, text->at, kept);
-    view->data[kept] = '\0';
+    size_t kept = len < sizeof(told->data) ? len : sizeof(told->data) - 1;
+    memcpy(told->data, text->at, kept);
+    told->data[kept] = '\0';
     text->at += len;
     return len > 0 && take_char(text, '\n');
 }
 
-bool rl_view_read(const char *bytes, size_t len, int64_t ttl_ms, redlock_view *ret_view)
+bool rl_view_read(const char *bytes, size_t len, int64_t ttl_ms, struct rl_view *ret_view)
 {
     struct text text = {bytes, bytes + len};
-    redlock_view *view = ret_view;
-    *view = (redlock_view){.ttl_ms = ttl_ms};
-    if (!take_form(&text, &view->form) || !take_count(&text, ' ', &view->waiting) ||
-        !take_number(&text, ' ', &view->writer_ms) || !take_count(&text, '\n', &view->holders))
+    redlock_node_info *told = &ret_view->told;
+    struct rl_holders *shown = &ret_view->shown;
+    *ret_view = (struct rl_view){.told = {.ttl_ms = ttl_ms}};
+    if (!take_state(&text, &told->state) || !take_count(&text, ' ', &told->waiting) ||
+        !take_number(&text, ' ', &told->writer_ms) || !take_count(&text, '\n', &told->holders))
         return false;
-    if (view->holders > 0 &&
-        (view->form == REDLOCK_FORM_FREE || view->form == REDLOCK_FORM_DATA))
+    if (told->holders > 0 &&
+        (told->state == REDLOCK_STATE_FREE || told->state == REDLOCK_STATE_DATA))
         return false;
-    if (view->form == REDLOCK_FORM_DATA)
-        return take_type(&text, view) && text.at == text.end;
-    while (text.at < text.end && view->shown < REDLOCK_HOLDERS_SHOWN) {
-        if (!take_holder(&text, &view->holder[view->shown++]))
+    if (told->state == REDLOCK_STATE_DATA)
+        return take_type(&text, told) && text.at == text.end;
+    while (text.at < text.end && shown->count < REDLOCK_HOLDERS_SHOWN) {
+        if (!take_holder(&text, &shown->holder[shown->count++]))
             return false;
     }
-    if (text.at != text.end || view->shown > view->holders)
+    if (text.at != text.end || shown->count > told->holders)
         return false;
-    if (view->form == REDLOCK_FORM_PLAIN && view->shown == 1 && ttl_ms >= 0 &&
-        rl_kind_holder_is_kept(view->holder[0].owner, view->holder[0].owner_len)) {
-        view->form = REDLOCK_FORM_KEPT;
-        view->holders = view->shown = 0;
+    if (told->state == REDLOCK_STATE_PLAIN && shown->count == 1 && ttl_ms >= 0 &&
+        rl_kind_holder_is_kept(shown->holder[0].owner, shown->holder[0].owner_len)) {
+        told->state = REDLOCK_STATE_RESERVED;
+        told->holders = shown->count = 0;
     }
     return true;
-}
-
-static bool is_owner(const redlock_holder *holder, const void *owner, size_t owner_len)
-{
-    return holder->owner_len == owner_len && memcmp(holder->owner, owner, owner_len) == 0;
-}
-
-unsigned rl_view_holds(const redlock_view *view, const void *owner, size_t owner_len,
-                       int64_t *ret_ttl_ms)
-{
-    unsigned holds = 0;
-    *ret_ttl_ms = 0;
-    for (unsigned i = 0; i < view->shown; i++) {
-        const redlock_holder *holder = &view->holder[i];
-        if (!is_owner(holder, owner, owner_len))
-            continue;
-        holds += holder->count;
-        if (holder->ttl_ms < 0 || (*ret_ttl_ms >= 0 && holder->ttl_ms > *ret_ttl_ms))
-            *ret_ttl_ms = holder->ttl_ms;
-    }
-    return holds;
 }
 
 /* ---- all of them together --------------------------------------------------------------- */
 
-static const redlock_holder *find(const redlock_view *view, const redlock_holder *holder)
+/* As a master names it that answered; NULL: it does not. */
+static const redlock_holder *find(const struct rl_view *view, const redlock_holder *holder)
 {
-    for (unsigned i = 0; i < view->shown; i++) {
-        if (view->holder[i].mode == holder->mode &&
-            is_owner(&view->holder[i], holder->owner, holder->owner_len))
-            return &view->holder[i];
+    for (unsigned i = 0; view->told.answered && i < view->shown.count; i++) {
+        const redlock_holder *same = &view->shown.holder[i];
+        if (same->mode == holder->mode && same->owner_len == holder->owner_len &&
+            memcmp(same->owner, holder->owner, holder->owner_len) == 0)
+            return same;
     }
     return NULL;
 }
 
-/* Has a majority this holder? Then it is added to `majority`. */
-static bool agree_on(redlock_description *all, const redlock_holder *holder)
+/* Has a majority this holder? Then its count and time become what a majority reaches. */
+static bool agree_on(const struct rl_views *all, redlock_holder *holder)
 {
-    redlock_view *majority = &all->majority;
     struct rl_quorum_values counts = {0}, ttls = {0};
-    for (unsigned i = 0; i < all->nodes; i++) {
-        const redlock_holder *same = find(&all->node[i].view, holder);
-        if (!all->node[i].answered || !same)
+    for (unsigned i = 0; i < all->sum.nodes; i++) {
+        const redlock_holder *same = find(&all->node[i], holder);
+        if (!same)
             continue;
         rl_quorum_value_add(&counts, same->count);
         rl_quorum_value_add(&ttls, same->ttl_ms);
     }
-    if (counts.count < all->needed)
+    if (counts.count < all->sum.needed)
         return false;
-    if (majority->shown < REDLOCK_HOLDERS_SHOWN) {
-        redlock_holder *added = &majority->holder[majority->shown++];
-        *added = *holder;
-        added->count = (unsigned)rl_quorum_value_reached(&counts, all->needed);
-        added->ttl_ms = rl_quorum_value_reached(&ttls, all->needed);
-    }
+    holder->count = (unsigned)rl_quorum_value_reached(&counts, all->sum.needed);
+    holder->ttl_ms = rl_quorum_value_reached(&ttls, all->sum.needed);
     return true;
 }
 
 /* Everybody whom some master shows, once. */
-static unsigned agree_on_holders(redlock_description *all)
+static unsigned agree_on_holders(struct rl_views *all)
 {
     unsigned agreed = 0;
-    for (unsigned i = 0; i < all->nodes; i++) {
-        const redlock_view *view = &all->node[i].view;
-        for (unsigned k = 0; all->node[i].answered && k < view->shown; k++) {
+    for (unsigned i = 0; i < all->sum.nodes; i++) {
+        const struct rl_view *view = &all->node[i];
+        for (unsigned k = 0; view->told.answered && k < view->shown.count; k++) {
+            redlock_holder holder = view->shown.holder[k];
             bool before = false;
             for (unsigned j = 0; j < i && !before; j++)
-                before = all->node[j].answered && find(&all->node[j].view, &view->holder[k]);
-            if (!before && agree_on(all, &view->holder[k])) {
-                if (agreed++ == 0)
-                    all->majority.form = view->form;
-            }
+                before = find(&all->node[j], &holder);
+            if (before || !agree_on(all, &holder))
+                continue;
+            if (agreed++ == 0)
+                all->sum.state = view->told.state;
+            if (all->agreed.count < REDLOCK_HOLDERS_SHOWN)
+                all->agreed.holder[all->agreed.count++] = holder;
         }
     }
     return agreed;
 }
 
-static unsigned count_form(const redlock_description *all, int form)
+static unsigned count_state(const struct rl_views *all, int state)
 {
     unsigned count = 0;
-    for (unsigned i = 0; i < all->nodes; i++)
-        count += all->node[i].answered && all->node[i].view.form == form;
+    for (unsigned i = 0; i < all->sum.nodes; i++)
+        count += all->node[i].told.answered && all->node[i].told.state == state;
     return count;
 }
 
-/* A lock that is kept is free, and a fair one is reentrant; the word that tells more is used.
- */
-static int agree_on_form(const redlock_description *all)
+/* A lock that is reserved is free, and a fair one is reentrant; the word that tells more is
+ * used. */
+static int agree_on_state(const struct rl_views *all)
 {
-    static const int forms[][2] = {
-        {REDLOCK_FORM_FREE, REDLOCK_FORM_KEPT},
-        {REDLOCK_FORM_REENTRANT, REDLOCK_FORM_FAIR},
-        {REDLOCK_FORM_PLAIN, REDLOCK_FORM_PLAIN},
-        {REDLOCK_FORM_READ_WRITE, REDLOCK_FORM_READ_WRITE},
-        {REDLOCK_FORM_DATA, REDLOCK_FORM_DATA},
+    static const int states[][2] = {
+        {REDLOCK_STATE_FREE, REDLOCK_STATE_RESERVED},
+        {REDLOCK_STATE_REENTRANT, REDLOCK_STATE_FAIR},
+        {REDLOCK_STATE_PLAIN, REDLOCK_STATE_PLAIN},
+        {REDLOCK_STATE_READ_WRITE, REDLOCK_STATE_READ_WRITE},
+        {REDLOCK_STATE_DATA, REDLOCK_STATE_DATA},
     };
-    for (unsigned i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
-        unsigned one = count_form(all, forms[i][0]), other = count_form(all, forms[i][1]);
-        if (one + (forms[i][0] != forms[i][1] ? other : 0) >= all->needed)
-            return other > 0 ? forms[i][1] : forms[i][0];
+    for (unsigned i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
+        unsigned one = count_state(all, states[i][0]), other = count_state(all, states[i][1]);
+        if (one + (states[i][0] != states[i][1] ? other : 0) >= all->sum.needed)
+            return other > 0 ? states[i][1] : states[i][0];
     }
-    return REDLOCK_FORM_UNKNOWN;
+    return REDLOCK_STATE_UNKNOWN;
 }
 
-void rl_view_merge_majority(redlock_description *all)
+/* ---- what one owner has of it ----------------------------------------------------------- */
+
+/* What is there has some time left, if less than a millisecond. */
+static int64_t time_left(int64_t ms)
 {
-    redlock_view *majority = &all->majority;
+    return ms == 0 ? 1 : ms;
+}
+
+/* How often a majority says that the owner has it in this mode. */
+static unsigned count_own(struct rl_views *all, int mode, const char *owner, size_t owner_len)
+{
+    redlock_holder own = {.mode = mode, .owner_len = owner_len};
+    assert(owner_len < sizeof(own.owner));
+    memcpy(own.owner, owner, owner_len);
+    if (!agree_on(all, &own) || own.count == 0)
+        return 0;
+    if ((uint64_t)time_left(own.ttl_ms) > (uint64_t)all->sum.own_ms) /* -1 is the largest */
+        all->sum.own_ms = time_left(own.ttl_ms);
+    return own.count;
+}
+
+/* It is held where so many masters have it that the others are no majority. */
+static int64_t held_ms(const struct rl_views *all)
+{
+    struct rl_quorum_values left_ms = {0};
+    for (unsigned i = 0; i < all->sum.nodes; i++) {
+        const redlock_node_info *told = &all->node[i].told;
+        if (told->answered && told->state != REDLOCK_STATE_FREE &&
+            told->state != REDLOCK_STATE_RESERVED)
+            rl_quorum_value_add(&left_ms, time_left(told->ttl_ms));
+    }
+    return rl_quorum_value_reached(&left_ms, all->sum.nodes - all->sum.needed + 1);
+}
+
+void rl_views_sum_up(struct rl_views *all, const char *owner, size_t owner_len)
+{
+    redlock_lock_info *sum = &all->sum;
     struct rl_quorum_values ttls = {0}, waiting = {0}, writer = {0}, holders = {0};
     bool cut = false;
-    *majority = (redlock_view){.form = REDLOCK_FORM_UNKNOWN};
-    all->answered = 0;
-    for (unsigned i = 0; i < all->nodes; i++) {
-        const redlock_view *view = &all->node[i].view;
-        if (!all->node[i].answered)
+    assert(sum->nodes > 0 && sum->nodes <= REDLOCK_NODES_MAX);
+    for (unsigned i = 0; i < sum->nodes; i++) {
+        const redlock_node_info *told = &all->node[i].told;
+        if (!told->answered)
             continue;
-        all->answered++;
-        rl_quorum_value_add(&ttls, view->form == REDLOCK_FORM_FREE ? 0 : view->ttl_ms);
-        rl_quorum_value_add(&waiting, view->waiting);
-        rl_quorum_value_add(&writer, view->writer_ms);
-        rl_quorum_value_add(&holders, view->holders);
-        cut = cut || view->holders > view->shown;
-        if (view->form == REDLOCK_FORM_DATA)
-            memcpy(majority->data, view->data, sizeof(majority->data));
+        sum->answered++;
+        rl_quorum_value_add(&ttls, told->state == REDLOCK_STATE_FREE ? 0 : told->ttl_ms);
+        rl_quorum_value_add(&waiting, told->waiting);
+        rl_quorum_value_add(&writer, told->writer_ms);
+        rl_quorum_value_add(&holders, told->holders);
+        cut = cut || told->holders > all->node[i].shown.count;
+        if (told->state == REDLOCK_STATE_DATA)
+            memcpy(sum->data, told->data, sizeof(sum->data));
     }
-    majority->holders = agree_on_holders(all);
-    int form = agree_on_form(all);
-    if (form != REDLOCK_FORM_UNKNOWN)
-        majority->form = form;
-    if (form != REDLOCK_FORM_DATA)
-        majority->data[0] = '\0';
-    unsigned most = (unsigned)rl_quorum_value_reached(&holders, all->needed);
-    if (cut && most > majority->holders)
-        majority->holders = most;
-    majority->ttl_ms = rl_quorum_value_reached(&ttls, all->needed);
-    majority->waiting = (unsigned)rl_quorum_value_reached(&waiting, all->needed);
-    majority->writer_ms = rl_quorum_value_reached(&writer, all->needed);
+    sum->holders = agree_on_holders(all);
+    int state = agree_on_state(all);
+    if (state != REDLOCK_STATE_UNKNOWN)
+        sum->state = state;
+    if (state != REDLOCK_STATE_DATA)
+        sum->data[0] = '\0';
+    unsigned most = (unsigned)rl_quorum_value_reached(&holders, sum->needed);
+    if (cut && most > sum->holders)
+        sum->holders = most;
+    sum->ttl_ms = rl_quorum_value_reached(&ttls, sum->needed);
+    sum->waiting = (unsigned)rl_quorum_value_reached(&waiting, sum->needed);
+    sum->writer_ms = rl_quorum_value_reached(&writer, sum->needed);
+    sum->own_exclusive = count_own(all, REDLOCK_MODE_EXCLUSIVE, owner, owner_len);
+    sum->own_read = count_own(all, REDLOCK_MODE_READ, owner, owner_len);
+    sum->own_write = count_own(all, REDLOCK_MODE_WRITE, owner, owner_len);
+    sum->held_ms = held_ms(all);
+    sum->held = sum->held_ms != 0;
 }

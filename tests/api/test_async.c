@@ -64,7 +64,7 @@ START_TEST(a_lock_is_taken_extended_and_released_by_a_loop)
     ck_assert_int_gt(took.validity_ms, 4000);
     ck_assert(pthread_equal(took.thread, pthread_self()));
     size_t len;
-    ck_assert_mem_eq(redlock_name(took.lock, &len), "n\0m", 3);
+    ck_assert_mem_eq(redlock_name_at(took.lock, 0, &len), "n\0m", 3);
     ck_assert_uint_eq(len, 3);
     ck_assert_msg(report.nodes == 3 && report.needed == 2 && report.rounds == 1 &&
                       report.granted >= 2 && report.held == 0,

@@ -51,9 +51,7 @@ static int call_everything(void *argument)
     redlock_lock *other = NULL;
     redlock_stats stats = REDLOCK_STATS_INIT;
     char text[REDLOCK_HANDLE_MAX];
-    redlock_options owner = REDLOCK_OPTIONS_INIT;
-    redlock_holds holds = REDLOCK_HOLDS_INIT;
-    owner.kind = REDLOCK_REENTRANT;
+    redlock_lock_info info = REDLOCK_LOCK_INFO_INIT(NULL, 0, NULL, 0);
     child_expect(redlock_validity_ms(lock) == 0);
     child_expect(client_try(client, "other", 0, 1000, &report, &other) == REDLOCK_EFORK);
     child_expect(other == NULL);
@@ -61,9 +59,9 @@ static int call_everything(void *argument)
     child_expect(redlock_detach(lock, text, sizeof(text)) == REDLOCK_EFORK);
     child_expect(redlock_release(lock) == REDLOCK_EFORK);
     child_expect(redlock_attach(client, "anything", &other) == REDLOCK_EFORK);
-    child_expect(redlock_inspect(client, "name", 4, &report) == REDLOCK_EFORK);
-    child_expect(redlock_hold_count(client, "name", 4, &owner, &holds) == REDLOCK_EFORK);
-    child_expect(redlock_force_release(client, "name", 4, NULL) == REDLOCK_EFORK);
+    child_expect(redlock_inspect(client, "name", 4, NULL, &info) == REDLOCK_EFORK);
+    child_expect(redlock_inspect(client, "name", 4, "me", &info) == REDLOCK_EFORK);
+    child_expect(redlock_force_release(client, "name", 4, REDLOCK_ON, NULL) == REDLOCK_EFORK);
     child_expect(redlock_get_status(client, &status) == REDLOCK_EFORK);
     child_expect(redlock_get_stats(client, &stats) == REDLOCK_EFORK);
     redlock_shutdown(client);

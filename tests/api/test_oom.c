@@ -23,12 +23,14 @@ static bool may_be(int code)
     return code == 0 || code == REDLOCK_ENOMEM;
 }
 
-static int count_holds(redlock *client)
+/* With memory that is its own, which must not be used where the library has none. */
+static int inspect(redlock *client)
 {
-    redlock_options owner = REDLOCK_OPTIONS_INIT;
-    redlock_holds holds = REDLOCK_HOLDS_INIT;
-    owner.kind = REDLOCK_REENTRANT;
-    return redlock_hold_count(client, "name", 4, &owner, &holds);
+    redlock_holder holders[REDLOCK_HOLDERS_SHOWN];
+    redlock_node_info nodes[3];
+    redlock_lock_info info = REDLOCK_LOCK_INFO_INIT(nodes, 3, holders, REDLOCK_HOLDERS_SHOWN);
+    int code = redlock_inspect(client, "name", 4, NULL, &info);
+    return code == REDLOCK_ENOMEM && info.nodes > 0 ? REDLOCK_EINVAL : code;
 }
 
 /* With one of three nodes without memory the others go on. The line where something came out
@@ -56,7 +58,7 @@ static int live_once(bool whole)
         return __LINE__;
     if (lock && redlock_validity_ms(lock) <= 0)
         return __LINE__;
-    if (!may_be(redlock_inspect(client, "name", 4, &report)) || !may_be(count_holds(client)))
+    if (!may_be(inspect(client)))
         return __LINE__;
     if (lock) {
         code = redlock_detach(lock, text, sizeof(text));
@@ -69,7 +71,7 @@ static int live_once(bool whole)
         if (code != 0)
             return __LINE__;
     }
-    if (!may_be(redlock_force_release(client, "name", 4, &report)))
+    if (!may_be(redlock_force_release(client, "name", 4, REDLOCK_OFF, &report)))
         return __LINE__;
     redlock_close(client);
     return 0;

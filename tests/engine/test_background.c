@@ -78,10 +78,9 @@ START_TEST(no_thread_without_work_that_outlives_a_call)
 {
     open_masters("background auto\n");
     settle();
-    redlock_node_vote report_votes[REDLOCK_NODES_MAX];
-    redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
+    redlock_lock_info info = REDLOCK_LOCK_INFO_INIT(NULL, 0, NULL, 0);
     redlock_lock *lock = client_take(client, "name");
-    ck_assert_int_eq(redlock_inspect(client, "name", 4, &report), 0);
+    ck_assert_int_eq(redlock_inspect(client, "name", 4, NULL, &info), 0);
     ck_assert_int_eq(redlock_extend(lock, 20000, NULL), 0);
     settle();
     ck_assert_uint_eq(background_threads(NULL), 0);
@@ -448,8 +447,7 @@ struct caller {
 static void *call(void *argument)
 {
     struct caller *caller = argument;
-    redlock_node_vote report_votes[REDLOCK_NODES_MAX];
-    redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
+    redlock_lock_info info = REDLOCK_LOCK_INFO_INIT(NULL, 0, NULL, 0);
     static redlock_node_status status_nodes[REDLOCK_NODES_MAX];
     static redlock_status_report status = REDLOCK_STATUS_INIT(status_nodes, REDLOCK_NODES_MAX);
     redlock_lock *lock = NULL;
@@ -465,10 +463,10 @@ static void *call(void *argument)
         code = redlock_release(caller->lock);
         break;
     case INSPECT:
-        code = redlock_inspect(client, "held", 4, &report);
+        code = redlock_inspect(client, "held", 4, NULL, &info);
         break;
     case FORCE:
-        code = redlock_force_release(client, "other", 5, NULL);
+        code = redlock_force_release(client, "other", 5, REDLOCK_OFF, NULL);
         break;
     case STATUS:
         code = redlock_get_status(client, &status);

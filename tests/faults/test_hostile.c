@@ -5,6 +5,7 @@
 
 #include "client.h"
 #include "fake.h"
+#include "look.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@ static struct fake *fakes[3];
 static redlock *client;
 static redlock_node_vote report_votes[REDLOCK_NODES_MAX];
 static redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
+static struct look look;
 
 enum { HOSTILE = 2 }; /* the third of three; or the only one */
 
@@ -201,7 +203,7 @@ START_TEST(unasked_replies_end_the_connection_and_count_for_nothing)
                                                   .times = 1,
                                                   .reply = "*2\r\n{nonce}:1\r\n"
                                                            "*2\r\n{nonce}:1\r\n"});
-    redlock_inspect(client, "name", 4, &report);
+    look_at(&look, client, "name", NULL);
     ck_assert(wait_until((client_ready(client), fake_connections(fakes[HOSTILE]) == 2), 5000));
     ck_assert_uint_eq(fake_count(fakes[HOSTILE], "acquire *"), 0);
     close_fakes(HOSTILE);
@@ -308,11 +310,11 @@ static void live_through(size_t split_at)
     ck_assert_int_eq(client_try(client, "name", 0, 0, &report, &other), REDLOCK_EHELD);
     ck_assert_str_eq(report.node[0].holder, redlock_token(lock));
     ck_assert_int_eq(redlock_extend(lock, CLIENT_TTL_MS + 2000, NULL), 0);
-    ck_assert_int_eq(redlock_inspect(client, "name", 4, &report), 0);
-    ck_assert_str_eq(report.node[0].holder, redlock_token(lock));
+    ck_assert_int_eq(look_at(&look, client, "name", NULL), 0);
+    ck_assert_str_eq(look_holder(&look, 0, 0)->owner, redlock_token(lock));
     ck_assert_int_eq(redlock_release(lock), 0);
-    ck_assert_int_eq(redlock_inspect(client, "name", 4, &report), 0);
-    ck_assert_int_eq(report.node[0].vote, REDLOCK_VOTE_FREE);
+    ck_assert_int_eq(look_at(&look, client, "name", NULL), 0);
+    ck_assert_int_eq(look.node[0].state, REDLOCK_STATE_FREE);
     close_fakes(HOSTILE);
 }
 

@@ -3,6 +3,7 @@
 #include "config_auto.h"
 
 #include "fake.h"
+#include "look.h"
 #include "wait_scene.h"
 
 #include <stdio.h>
@@ -57,12 +58,12 @@ END_TEST
 
 START_TEST(nor_is_a_question)
 {
-    redlock_node_vote report_votes[REDLOCK_NODES_MAX];
-    redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
+    static struct look look;
     open_with_a_liar();
     fake_rule(fakes[0], &(struct fake_rule){.match = "inspect *", .delay_ms = 100});
-    ck_assert_int_eq(redlock_inspect(client, "name", 4, &report), 0);
-    ck_assert_int_eq(report.node[LIAR].vote, REDLOCK_VOTE_FAILED);
+    ck_assert_int_eq(look_at(&look, client, "name", NULL), 0);
+    ck_assert_int_eq(look.node[LIAR].answered, 0);
+    ck_assert_ptr_nonnull(strstr(look.node[LIAR].text, "NOSCRIPT"));
     expect_few_requests();
 }
 END_TEST

@@ -401,7 +401,7 @@ END_TEST
 enum { SOON_MS = 10000 };
 
 static redlock *mine, *other; /* the user's; one that may do all */
-static redlock_description *all;
+static redlock_lock_info info = REDLOCK_LOCK_INFO_INIT(NULL, 0, NULL, 0);
 
 static void open_clients(unsigned n, const struct list *commands, const char *but)
 {
@@ -421,9 +421,6 @@ static void open_clients(unsigned n, const struct list *commands, const char *bu
         node_list_line(&list, "node redis://127.0.0.1:%d/1", masters->node[i].tcp_at.port);
     other = client_open(node_list_write(&list));
     ck_assert(wait_until(client_ready(other) == n, SOON_MS));
-    all = calloc(1, sizeof(*all));
-    ck_assert_ptr_nonnull(all);
-    all->size = sizeof(*all);
 }
 
 static void close_clients(void)
@@ -431,7 +428,6 @@ static void close_clients(void)
     redlock_close(mine);
     redlock_close(other);
     masters_stop(masters);
-    free(all);
 }
 
 static bool somebody_listens(void)
@@ -443,7 +439,6 @@ static bool somebody_listens(void)
 static void use(int kind, bool may, int wait_ms)
 {
     redlock_options options = REDLOCK_OPTIONS_INIT;
-    redlock_holds holds = REDLOCK_HOLDS_INIT;
     redlock_status_report status = REDLOCK_STATUS_INIT(NULL, 0);
     struct waiter waiter;
     redlock_lock *lock = NULL;
@@ -464,18 +459,16 @@ static void use(int kind, bool may, int wait_ms)
     lock = waiter.lock;
     ck_assert(!may || redlock_extend(lock, 20000, NULL) == 0);
     for (int i = 0; i < 2; i++) /* the second time the master knows the script */
-        result = redlock_describe(mine, "name", 4, options.owner, all);
-    ck_assert(!may || (result == 0 && all->majority.holders == 1));
-    if (kind != REDLOCK_PLAIN && may) {
-        ck_assert_int_eq(redlock_hold_count(mine, "name", 4, &options, &holds), 0);
-        ck_assert_uint_eq(holds.count, 1);
-    }
+        result = redlock_inspect(mine, "name", 4, options.owner, &info);
+    ck_assert(!may || (result == 0 && info.holders == 1));
+    if (kind != REDLOCK_PLAIN && may)
+        ck_assert_uint_eq(info.own_exclusive + info.own_read + info.own_write, 1);
     result = lock ? redlock_release(lock) : REDLOCK_OK;
     ck_assert(!may || result == 0);
     if (!may)
         return;
     held = client_take_as(other, "name", kind, kind == REDLOCK_PLAIN ? NULL : "you");
-    ck_assert_int_eq(redlock_force_release(mine, "name", 4, NULL), 0);
+    ck_assert_int_eq(redlock_force_release(mine, "name", 4, REDLOCK_OFF, NULL), 0);
     (void)redlock_release(held);
 }
 
@@ -507,8 +500,6 @@ START_TEST(a_look_at_a_plain_lock_needs_three_more)
 {
     static const char *const looks[] = {"+llen", "+zcard", "+pubsub|numsub", NULL};
     struct list commands = plain_commands;
-    redlock_node_vote report_votes[REDLOCK_NODES_MAX];
-    redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
     for (unsigned i = 0; looks[i]; i++) {
         if ((int)i != _i)
             add(&commands, looks[i]);
@@ -520,11 +511,10 @@ START_TEST(a_look_at_a_plain_lock_needs_three_more)
     ck_assert(wait_until(client_ready(mine) == 3, SOON_MS));
     redlock_status_report status = REDLOCK_STATUS_INIT(NULL, 0);
     ck_assert_int_eq(redlock_get_status(mine, &status), 0);
-    ck_assert_int_eq(redlock_describe(mine, "name", 4, NULL, all), 0);
+    ck_assert_int_eq(redlock_inspect(mine, "name", 4, NULL, &info), 0);
     redlock_lock *held = client_take(other, "name");
-    ck_assert_int_eq(redlock_describe(mine, "name", 4, NULL, all), 0);
-    ck_assert_uint_eq(all->majority.holders, 1);
-    ck_assert_int_eq(redlock_inspect(mine, "name", 4, &report), 0);
+    ck_assert_int_eq(redlock_inspect(mine, "name", 4, NULL, &info), 0);
+    ck_assert_uint_eq(info.holders, 1);
     ck_assert_int_eq(redlock_probe(mine, NULL, &status), 0);
     ck_assert_int_eq(redlock_release(held), 0);
     ck_assert_msg((denied() != NULL) == (looks[_i] != NULL), "%s", denied());

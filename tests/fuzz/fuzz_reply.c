@@ -26,14 +26,15 @@ static uint64_t nonce;
 static char token[RL_NONCE_LEN]; /* of all native pairs; no input can name it */
 static bool grant_was_exact;     /* the last step's bytes were made to be a grant */
 
-/* What an inspection tells is read, as inspect.c does. */
+/* What an inspection tells is read, as query.c does. */
 static void look_at(const struct rl_vote_reply *vote_reply)
 {
-    static redlock_view view;
+    static struct rl_view view;
     if (vote_reply->answer.with_details &&
         rl_view_read(vote_reply->details, vote_reply->details_len, vote_reply->answer.ttl_ms,
                      &view))
-        REQUIRE(view.shown <= REDLOCK_HOLDERS_SHOWN && view.shown <= view.holders);
+        REQUIRE(view.shown.count <= REDLOCK_HOLDERS_SHOWN &&
+                view.shown.count <= view.told.holders);
 }
 
 static void on_answered(void *owner, struct rl_node *node, unsigned slot,

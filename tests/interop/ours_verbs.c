@@ -120,18 +120,20 @@ static void answer_of_hold(struct ours_actor *actor, int count, char **words, ch
 /* count, held or left NAME KIND: as the masters see the actor. */
 static void look(struct ours_actor *actor, char **words, char *ret_answer)
 {
-    redlock_options options = REDLOCK_OPTIONS_INIT;
-    redlock_holds holds = REDLOCK_HOLDS_INIT;
-    options.kind = kind_of(words[2]);
-    options.owner = actor->owner[0] ? actor->owner : NULL;
-    int code = redlock_hold_count(actor->client, words[1], strlen(words[1]), &options, &holds);
-    long long left_ms = (long long)(holds.held ? holds.held_ms : -2);
+    redlock_lock_info info = REDLOCK_LOCK_INFO_INIT(NULL, 0, NULL, 0);
+    int kind = kind_of(words[2]);
+    int code = redlock_inspect(actor->client, words[1], strlen(words[1]),
+                               actor->owner[0] ? actor->owner : NULL, &info);
+    unsigned count = kind == REDLOCK_READ    ? info.own_read
+                     : kind == REDLOCK_WRITE ? info.own_write
+                                             : info.own_exclusive;
+    long long left_ms = (long long)(info.held ? info.held_ms : -2);
     if (code != 0)
         say(ret_answer, "no", code);
     else if (strcmp(words[0], "count") == 0)
-        (void)snprintf(ret_answer, OURS_ANSWER, "ok %u", holds.count);
+        (void)snprintf(ret_answer, OURS_ANSWER, "ok %u", count);
     else if (strcmp(words[0], "held") == 0)
-        (void)snprintf(ret_answer, OURS_ANSWER, "ok %d", holds.count > 0);
+        (void)snprintf(ret_answer, OURS_ANSWER, "ok %d", count > 0);
     else
         (void)snprintf(ret_answer, OURS_ANSWER, "ok %lld", left_ms);
 }
@@ -151,7 +153,8 @@ void ours_answer(struct ours_actor *actor, int count, char **words, char *ret_an
                              strcmp(verb, "left") == 0)) {
         look(actor, words, ret_answer);
     } else if (strcmp(verb, "force") == 0) {
-        int code = redlock_force_release(actor->client, words[1], strlen(words[1]), NULL);
+        int code = redlock_force_release(actor->client, words[1], strlen(words[1]),
+                                         REDLOCK_DEFAULT, NULL);
         say_result(ret_answer, code);
     } else if (strcmp(verb, "owner") == 0) {
         /* "-": the thread itself. */

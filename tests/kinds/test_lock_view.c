@@ -16,7 +16,7 @@
 /* ---- one master's text ------------------------------------------------------------------ */
 
 /* In memory of its own size, where no byte behind it may be read. */
-static bool reads(const char *text, size_t len, int64_t ttl_ms, redlock_view *ret_view)
+static bool reads(const char *text, size_t len, int64_t ttl_ms, struct rl_view *ret_view)
 {
     char *copy = malloc(len + (len == 0));
     ck_assert_ptr_nonnull(copy);
@@ -26,52 +26,53 @@ static bool reads(const char *text, size_t len, int64_t ttl_ms, redlock_view *re
     return read;
 }
 
-static redlock_view view_of(const char *text, int64_t ttl_ms)
+static struct rl_view view_of(const char *text, int64_t ttl_ms)
 {
-    redlock_view view;
+    struct rl_view view;
     ck_assert_msg(reads(text, strlen(text), ttl_ms, &view), "'%s' was not read", text);
     return view;
 }
 
-START_TEST(every_form_is_known)
+START_TEST(every_state_is_known)
 {
     static const struct {
         const char *text;
-        int form;
+        int state;
         unsigned holders;
-    } forms[] = {
-        {"free 0 0 0\n", REDLOCK_FORM_FREE, 0},
-        {"plain 0 0 1\nx 1 900 2 me\n", REDLOCK_FORM_PLAIN, 1},
-        {"reentrant 0 0 1\nx 3 900 5 a:b:c\n", REDLOCK_FORM_REENTRANT, 1},
-        {"fair 2 0 1\nx 3 900 5 a:b:c\n", REDLOCK_FORM_FAIR, 1},
-        {"read-write 2 70 2\nr 3 900 1 a\nw 1 900 1 b\n", REDLOCK_FORM_READ_WRITE, 2},
-        {"data 0 0 0\nlist\n", REDLOCK_FORM_DATA, 0},
+    } states[] = {
+        {"free 0 0 0\n", REDLOCK_STATE_FREE, 0},
+        {"plain 0 0 1\nx 1 900 2 me\n", REDLOCK_STATE_PLAIN, 1},
+        {"reentrant 0 0 1\nx 3 900 5 a:b:c\n", REDLOCK_STATE_REENTRANT, 1},
+        {"fair 2 0 1\nx 3 900 5 a:b:c\n", REDLOCK_STATE_FAIR, 1},
+        {"read-write 2 70 2\nr 3 900 1 a\nw 1 900 1 b\n", REDLOCK_STATE_READ_WRITE, 2},
+        {"data 0 0 0\nlist\n", REDLOCK_STATE_DATA, 0},
     };
-    for (unsigned i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
-        redlock_view view = view_of(forms[i].text, 1000);
-        ck_assert_int_eq(view.form, forms[i].form);
-        ck_assert_uint_eq(view.holders, forms[i].holders);
-        ck_assert_uint_eq(view.shown, forms[i].holders);
-        ck_assert_int_eq(view.ttl_ms, 1000);
-        ck_assert_str_eq(view.data, forms[i].form == REDLOCK_FORM_DATA ? "list" : "");
+    for (unsigned i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
+        struct rl_view view = view_of(states[i].text, 1000);
+        ck_assert_int_eq(view.told.state, states[i].state);
+        ck_assert_uint_eq(view.told.holders, states[i].holders);
+        ck_assert_uint_eq(view.shown.count, states[i].holders);
+        ck_assert_int_eq(view.told.ttl_ms, 1000);
+        ck_assert_str_eq(view.told.data, states[i].state == REDLOCK_STATE_DATA ? "list" : "");
     }
 }
 END_TEST
 
 START_TEST(holders_are_told_whole)
 {
-    redlock_view view = view_of("read-write 7 4000 20\nr 2 1500 5 alice\nw 1 -1 3 b:1\n", 5000);
-    ck_assert_uint_eq(view.waiting, 7);
-    ck_assert_int_eq(view.writer_ms, 4000);
-    ck_assert_uint_eq(view.holders, 20);
-    ck_assert_uint_eq(view.shown, 2);
-    ck_assert_int_eq(view.holder[0].mode, REDLOCK_READ);
-    ck_assert_uint_eq(view.holder[0].count, 2);
-    ck_assert_int_eq(view.holder[0].ttl_ms, 1500);
-    ck_assert_str_eq(view.holder[0].owner, "alice");
-    ck_assert_int_eq(view.holder[1].mode, REDLOCK_WRITE);
-    ck_assert_int_eq(view.holder[1].ttl_ms, -1);
-    ck_assert_uint_eq(view.holder[1].owner_len, 3);
+    struct rl_view view =
+        view_of("read-write 7 4000 20\nr 2 1500 5 alice\nw 1 -1 3 b:1\n", 5000);
+    ck_assert_uint_eq(view.told.waiting, 7);
+    ck_assert_int_eq(view.told.writer_ms, 4000);
+    ck_assert_uint_eq(view.told.holders, 20);
+    ck_assert_uint_eq(view.shown.count, 2);
+    ck_assert_int_eq(view.shown.holder[0].mode, REDLOCK_MODE_READ);
+    ck_assert_uint_eq(view.shown.holder[0].count, 2);
+    ck_assert_int_eq(view.shown.holder[0].ttl_ms, 1500);
+    ck_assert_str_eq(view.shown.holder[0].owner, "alice");
+    ck_assert_int_eq(view.shown.holder[1].mode, REDLOCK_MODE_WRITE);
+    ck_assert_int_eq(view.shown.holder[1].ttl_ms, -1);
+    ck_assert_uint_eq(view.shown.holder[1].owner_len, 3);
 }
 END_TEST
 
@@ -79,18 +80,18 @@ END_TEST
 START_TEST(owners_are_any_bytes)
 {
     static const char text[] = "reentrant 0 0 1\nx 1 9 12 a\nx 9 9 1 \0\n\n";
-    redlock_view view;
+    struct rl_view view;
     ck_assert(reads(text, sizeof(text) - 1, 9, &view));
-    ck_assert_uint_eq(view.shown, 1);
-    ck_assert_uint_eq(view.holder[0].owner_len, 12);
-    ck_assert_mem_eq(view.holder[0].owner, "a\nx 9 9 1 \0\n", 13); /* and a NUL behind */
+    ck_assert_uint_eq(view.shown.count, 1);
+    ck_assert_uint_eq(view.shown.holder[0].owner_len, 12);
+    ck_assert_mem_eq(view.shown.holder[0].owner, "a\nx 9 9 1 \0\n", 13); /* and a NUL behind */
 }
 END_TEST
 
 START_TEST(the_longest_owner_fits)
 {
     char text[512], owner[RL_OWNER_MAX + 2];
-    redlock_view view;
+    struct rl_view view;
     memset(owner, 'o', sizeof(owner));
     for (int len = 0; len <= RL_OWNER_MAX + 1; len++) {
         int used =
@@ -104,11 +105,11 @@ END_TEST
 START_TEST(what_is_kept_is_not_held)
 {
     static const char kept[] = "plain 1 0 1\nx 1 20 15 " RL_KEPT_PREFIX "ab\n";
-    redlock_view view = view_of(kept, 20);
-    ck_assert_int_eq(view.form, REDLOCK_FORM_KEPT);
-    ck_assert_uint_eq(view.holders, 0);
-    ck_assert_uint_eq(view.shown, 0);
-    ck_assert_int_eq(view_of(kept, -1).form, REDLOCK_FORM_PLAIN);
+    struct rl_view view = view_of(kept, 20);
+    ck_assert_int_eq(view.told.state, REDLOCK_STATE_RESERVED);
+    ck_assert_uint_eq(view.told.holders, 0);
+    ck_assert_uint_eq(view.shown.count, 0);
+    ck_assert_int_eq(view_of(kept, -1).told.state, REDLOCK_STATE_PLAIN);
 }
 END_TEST
 
@@ -154,7 +155,7 @@ START_TEST(nothing_else_is_read)
         "data 0 0 0\nlist\x7f\n",
     };
     for (unsigned i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-        redlock_view view;
+        struct rl_view view;
         ck_assert_msg(!reads(texts[i], strlen(texts[i]), 9, &view), "'%s'", texts[i]);
     }
 }
@@ -165,10 +166,10 @@ START_TEST(what_is_cut_short_is_refused)
 {
     char text[8192];
     size_t len = (size_t)snprintf(text, sizeof(text), "read-write 3 0 99\n");
-    redlock_view view;
+    struct rl_view view;
     for (unsigned i = 0; i < REDLOCK_HOLDERS_SHOWN; i++) {
         ck_assert(reads(text, len, 9, &view));
-        ck_assert_uint_eq(view.shown, i);
+        ck_assert_uint_eq(view.shown.count, i);
         size_t more =
             len + (size_t)snprintf(text + len, sizeof(text) - len, "r 1 9 10 owner-%04u\n", i);
         for (size_t cut = len + 1; cut < more; cut++)
@@ -176,47 +177,31 @@ START_TEST(what_is_cut_short_is_refused)
         len = more;
     }
     ck_assert(reads(text, len, 9, &view));
-    ck_assert_uint_eq(view.shown, REDLOCK_HOLDERS_SHOWN);
-    ck_assert_uint_eq(view.holders, 99);
+    ck_assert_uint_eq(view.shown.count, REDLOCK_HOLDERS_SHOWN);
+    ck_assert_uint_eq(view.told.holders, 99);
     len += (size_t)snprintf(text + len, sizeof(text) - len, "r 1 9 1 x\n");
     ck_assert(!reads(text, len, 9, &view));
 }
 END_TEST
 
-START_TEST(holds_of_one_owner_are_counted)
-{
-    int64_t ttl_ms;
-    redlock_view view =
-        view_of("read-write 0 0 3\nr 2 700 1 a\nw 3 900 1 a\nr 9 9999 2 aa\n", 1);
-    ck_assert_uint_eq(rl_view_holds(&view, "a", 1, &ttl_ms), 5);
-    ck_assert_int_eq(ttl_ms, 900);
-    ck_assert_uint_eq(rl_view_holds(&view, "aa", 2, &ttl_ms), 9);
-    ck_assert_uint_eq(rl_view_holds(&view, "b", 1, &ttl_ms), 0);
-    ck_assert_int_eq(ttl_ms, 0);
-    view = view_of("plain 0 0 1\nx 1 -1 1 a\n", -1);
-    ck_assert_uint_eq(rl_view_holds(&view, "a", 1, &ttl_ms), 1);
-    ck_assert_int_eq(ttl_ms, -1);
-}
-END_TEST
-
 /* ---- together --------------------------------------------------------------------------- */
 
-static redlock_description all;
+static struct rl_views all;
 
 /* A text a master; NULL: it does not answer. */
-static const redlock_view *agree(unsigned nodes, const char *const texts[], int64_t ttl_ms)
+static const redlock_lock_info *agree(unsigned nodes, const char *const texts[], int64_t ttl_ms)
 {
     memset(&all, 0, sizeof(all));
-    all.nodes = nodes;
-    all.needed = nodes / 2 + 1;
+    all.sum.nodes = nodes;
+    all.sum.needed = nodes / 2 + 1;
     for (unsigned i = 0; i < nodes; i++) {
         if (!texts[i])
             continue;
-        all.node[i].answered = 1;
-        all.node[i].view = view_of(texts[i], ttl_ms);
+        all.node[i] = view_of(texts[i], ttl_ms);
+        all.node[i].told.answered = 1;
     }
-    rl_view_merge_majority(&all);
-    return &all.majority;
+    rl_views_sum_up(&all, "me", 2);
+    return &all.sum;
 }
 
 #define AGREE(ttl_ms, ...)                                                                     \
@@ -225,69 +210,69 @@ static const redlock_view *agree(unsigned nodes, const char *const texts[], int6
 
 START_TEST(of_one_master_all_is_agreed)
 {
-    const redlock_view *one = AGREE(50, "read-write 4 30 9\nr 2 40 1 a\nr 1 50 1 b\n");
-    ck_assert_uint_eq(all.answered, 1);
-    ck_assert_int_eq(one->form, REDLOCK_FORM_READ_WRITE);
+    const redlock_lock_info *one = AGREE(50, "read-write 4 30 9\nr 2 40 1 a\nr 1 50 1 b\n");
+    ck_assert_uint_eq(all.sum.answered, 1);
+    ck_assert_int_eq(one->state, REDLOCK_STATE_READ_WRITE);
     ck_assert_uint_eq(one->holders, 9);
-    ck_assert_uint_eq(one->shown, 2);
+    ck_assert_uint_eq(all.agreed.count, 2);
     ck_assert_uint_eq(one->waiting, 4);
     ck_assert_int_eq(one->writer_ms, 30);
     ck_assert_int_eq(one->ttl_ms, 50);
-    ck_assert_uint_eq(one->holder[0].count, 2);
-    ck_assert_str_eq(one->holder[1].owner, "b");
+    ck_assert_uint_eq(all.agreed.holder[0].count, 2);
+    ck_assert_str_eq(all.agreed.holder[1].owner, "b");
 }
 END_TEST
 
 /* Of three, a hold counts that two of them have; what they say of it may differ. */
 START_TEST(a_majority_has_what_it_reaches)
 {
-    const redlock_view *two =
+    const redlock_lock_info *two =
         AGREE(100, "reentrant 1 0 1\nx 2 90 1 a\n", "reentrant 5 0 1\nx 3 70 1 a\n",
               "fair 2 0 1\nx 1 80 1 a\n");
-    ck_assert_int_eq(two->form, REDLOCK_FORM_FAIR); /* the word that tells more */
+    ck_assert_int_eq(two->state, REDLOCK_STATE_FAIR); /* the word that tells more */
     ck_assert_uint_eq(two->holders, 1);
-    ck_assert_uint_eq(two->holder[0].count, 2);
-    ck_assert_int_eq(two->holder[0].ttl_ms, 80);
+    ck_assert_uint_eq(all.agreed.holder[0].count, 2);
+    ck_assert_int_eq(all.agreed.holder[0].ttl_ms, 80);
     ck_assert_uint_eq(two->waiting, 2);
 }
 END_TEST
 
 START_TEST(a_minority_is_not_shown)
 {
-    const redlock_view *view =
+    const redlock_lock_info *view =
         AGREE(100, "read-write 0 0 2\nr 1 90 1 a\nr 1 90 1 b\n",
               "read-write 0 0 1\nr 1 60 1 b\n", "read-write 0 0 1\nw 1 70 1 a\n");
-    ck_assert_int_eq(view->form, REDLOCK_FORM_READ_WRITE);
-    ck_assert_uint_eq(view->shown,
+    ck_assert_int_eq(view->state, REDLOCK_STATE_READ_WRITE);
+    ck_assert_uint_eq(all.agreed.count,
                       1); /* a reads here and writes there: no majority of either */
     ck_assert_uint_eq(view->holders, 1);
-    ck_assert_str_eq(view->holder[0].owner, "b");
-    ck_assert_int_eq(view->holder[0].ttl_ms, 60);
+    ck_assert_str_eq(all.agreed.holder[0].owner, "b");
+    ck_assert_int_eq(all.agreed.holder[0].ttl_ms, 60);
     view = AGREE(100, "plain 0 0 1\nx 1 90 1 a\n", "plain 0 0 1\nx 1 90 1 b\n",
                  "plain 0 0 1\nx 1 90 1 c\n");
-    ck_assert_int_eq(view->form, REDLOCK_FORM_PLAIN);
-    ck_assert_uint_eq(view->shown, 0);
+    ck_assert_int_eq(view->state, REDLOCK_STATE_PLAIN);
+    ck_assert_uint_eq(all.agreed.count, 0);
     ck_assert_uint_eq(view->holders, 0);
 }
 END_TEST
 
-START_TEST(forms_are_agreed_on_too)
+START_TEST(states_are_agreed_on_too)
 {
     static const char data[] = "data 0 0 0\nlist\n", free_[] = "free 0 0 0\n";
     static const char kept[] = "plain 1 0 1\nx 1 20 15 " RL_KEPT_PREFIX "ab\n";
     static const char held[] = "plain 0 0 1\nx 1 90 1 a\n";
-    ck_assert_int_eq(AGREE(9, free_, free_, held)->form, REDLOCK_FORM_FREE);
-    ck_assert_int_eq(AGREE(9, free_, kept, held)->form, REDLOCK_FORM_KEPT);
-    ck_assert_int_eq(AGREE(9, held, kept, held)->form, REDLOCK_FORM_PLAIN);
-    ck_assert_int_eq(AGREE(9, data, free_, held)->form, REDLOCK_FORM_UNKNOWN);
-    ck_assert_str_eq(all.majority.data, "");
-    ck_assert_int_eq(AGREE(9, data, NULL, data)->form, REDLOCK_FORM_DATA);
-    ck_assert_str_eq(all.majority.data, "list");
-    ck_assert_uint_eq(all.answered, 2);
-    ck_assert_int_eq(AGREE(9, held, NULL, NULL)->form, REDLOCK_FORM_UNKNOWN);
-    ck_assert_uint_eq(all.majority.shown, 0);
-    ck_assert_int_eq(AGREE(9, "fair 1 0 1\nx 1 9 1 a\n", "reentrant 0 0 1\nx 1 9 1 b\n")->form,
-                     REDLOCK_FORM_FAIR);
+    ck_assert_int_eq(AGREE(9, free_, free_, held)->state, REDLOCK_STATE_FREE);
+    ck_assert_int_eq(AGREE(9, free_, kept, held)->state, REDLOCK_STATE_RESERVED);
+    ck_assert_int_eq(AGREE(9, held, kept, held)->state, REDLOCK_STATE_PLAIN);
+    ck_assert_int_eq(AGREE(9, data, free_, held)->state, REDLOCK_STATE_UNKNOWN);
+    ck_assert_str_eq(all.sum.data, "");
+    ck_assert_int_eq(AGREE(9, data, NULL, data)->state, REDLOCK_STATE_DATA);
+    ck_assert_str_eq(all.sum.data, "list");
+    ck_assert_uint_eq(all.sum.answered, 2);
+    ck_assert_int_eq(AGREE(9, held, NULL, NULL)->state, REDLOCK_STATE_UNKNOWN);
+    ck_assert_uint_eq(all.agreed.count, 0);
+    ck_assert_int_eq(AGREE(9, "fair 1 0 1\nx 1 9 1 a\n", "reentrant 0 0 1\nx 1 9 1 b\n")->state,
+                     REDLOCK_STATE_FAIR);
 }
 END_TEST
 
@@ -295,8 +280,10 @@ START_TEST(for_ever_is_the_longest)
 {
     static const char text[] = "plain 0 0 1\nx 1 -1 1 a\n",
                       other[] = "plain 0 0 1\nx 1 7 1 a\n";
-    ck_assert_int_eq(AGREE(9, text, other, text)->holder[0].ttl_ms, -1);
-    ck_assert_int_eq(AGREE(9, other, text, other)->holder[0].ttl_ms, 7);
+    AGREE(9, text, other, text);
+    ck_assert_int_eq(all.agreed.holder[0].ttl_ms, -1);
+    AGREE(9, other, text, other);
+    ck_assert_int_eq(all.agreed.holder[0].ttl_ms, 7);
 }
 END_TEST
 
@@ -310,13 +297,13 @@ START_TEST(more_are_counted_than_shown)
             len += (size_t)snprintf(text[i] + len, sizeof(text[i]) - len, "r 1 9 2 %02u\n",
                                     2 * i + k);
     }
-    const redlock_view *view = AGREE(9, text[0], text[1], text[2]);
+    const redlock_lock_info *view = AGREE(9, text[0], text[1], text[2]);
     ck_assert_uint_eq(view->holders, 20);
-    ck_assert_uint_eq(view->shown, 16); /* 02 to 17: those that two of them tell */
-    for (unsigned i = 0; i < view->shown; i++) {
+    ck_assert_uint_eq(all.agreed.count, 16); /* 02 to 17: those that two of them tell */
+    for (unsigned i = 0; i < all.agreed.count; i++) {
         char owner[4];
         snprintf(owner, sizeof(owner), "%02u", 2 + i);
-        ck_assert_str_eq(view->holder[i].owner, owner);
+        ck_assert_str_eq(all.agreed.holder[i].owner, owner);
     }
 }
 END_TEST
@@ -331,10 +318,60 @@ START_TEST(more_are_agreed_on_than_can_be_shown)
             len += (size_t)snprintf(text[i] + len, sizeof(text[i]) - len, "r 1 9 2 %02u\n",
                                     (8 * i + k) % 24);
     }
-    const redlock_view *view = AGREE(9, text[0], text[1], text[2]);
+    const redlock_lock_info *view = AGREE(9, text[0], text[1], text[2]);
     ck_assert_uint_eq(view->holders, 24);
-    ck_assert_uint_eq(view->shown, REDLOCK_HOLDERS_SHOWN);
-    ck_assert_str_eq(view->holder[REDLOCK_HOLDERS_SHOWN - 1].owner, "15");
+    ck_assert_uint_eq(all.agreed.count, REDLOCK_HOLDERS_SHOWN);
+    ck_assert_str_eq(all.agreed.holder[REDLOCK_HOLDERS_SHOWN - 1].owner, "15");
+}
+END_TEST
+
+/* ---- one owner -------------------------------------------------------------------------- */
+
+START_TEST(holds_of_one_owner_are_counted_by_mode)
+{
+    const redlock_lock_info *own =
+        AGREE(1, "read-write 0 0 3\nr 2 700 2 me\nw 3 900 2 me\nr 9 9999 3 me2\n");
+    ck_assert_uint_eq(own->own_read, 2);
+    ck_assert_uint_eq(own->own_write, 3);
+    ck_assert_uint_eq(own->own_exclusive, 0);
+    ck_assert_int_eq(own->own_ms, 900);                            /* the longer of both */
+    own = AGREE(1, "read-write 0 0 2\nr 2 700 1 m\nr 0 0 2 me\n"); /* its lease has run out */
+    ck_assert_uint_eq(own->own_read, 0);
+    ck_assert_int_eq(own->own_ms, 0);
+    own = AGREE(-1, "plain 0 0 1\nx 1 -1 2 me\n");
+    ck_assert_uint_eq(own->own_exclusive, 1);
+    ck_assert_int_eq(own->own_ms, -1);
+}
+END_TEST
+
+/* Who has less than a millisecond has it; who reads here and writes there has neither. */
+START_TEST(of_an_owner_a_majority_says_how_often_and_how_long)
+{
+    const redlock_lock_info *own =
+        AGREE(0, "reentrant 0 0 1\nx 3 0 2 me\n", "reentrant 0 0 1\nx 1 70 2 me\n", NULL);
+    ck_assert_uint_eq(own->own_exclusive, 1);
+    ck_assert_int_eq(own->own_ms, 1);
+    ck_assert_int_eq(own->held_ms, 1);
+    own = AGREE(50, "read-write 0 0 1\nr 1 50 2 me\n", "read-write 0 0 1\nw 1 50 2 me\n",
+                "free 0 0 0\n");
+    ck_assert_uint_eq(own->own_read + own->own_write, 0);
+    ck_assert_int_eq(own->own_ms, 0);
+    ck_assert_int_eq(own->held, 1);
+}
+END_TEST
+
+/* So many have it that the others are no majority: whoever it is, and data as well. */
+START_TEST(held_is_what_nobody_else_could_take)
+{
+    static const char data[] = "data 0 0 0\nlist\n", free_[] = "free 0 0 0\n";
+    static const char kept[] = "plain 1 0 1\nx 1 20 15 " RL_KEPT_PREFIX "ab\n";
+    static const char a[] = "plain 0 0 1\nx 1 90 1 a\n", b[] = "plain 0 0 1\nx 1 90 1 b\n";
+    ck_assert_int_eq(AGREE(9, a, b, free_)->held, 1);
+    ck_assert_int_eq(all.sum.held_ms, 9);
+    ck_assert_int_eq(AGREE(-1, a, data, NULL)->held_ms, -1);
+    ck_assert_int_eq(AGREE(9, a, kept, NULL)->held, 0);
+    ck_assert_int_eq(all.sum.held_ms, 0);
+    ck_assert_int_eq(AGREE(9, a, free_)->held, 1); /* of two, one is in the way */
 }
 END_TEST
 
@@ -342,23 +379,27 @@ int main(void)
 {
     Suite *suite = suite_create("view");
     TCase *read = tcase_create("read");
-    tcase_add_test(read, every_form_is_known);
+    tcase_add_test(read, every_state_is_known);
     tcase_add_test(read, holders_are_told_whole);
     tcase_add_test(read, owners_are_any_bytes);
     tcase_add_test(read, the_longest_owner_fits);
     tcase_add_test(read, what_is_kept_is_not_held);
     tcase_add_test(read, nothing_else_is_read);
     tcase_add_test(read, what_is_cut_short_is_refused);
-    tcase_add_test(read, holds_of_one_owner_are_counted);
     suite_add_tcase(suite, read);
     TCase *together = tcase_create("together");
     tcase_add_test(together, of_one_master_all_is_agreed);
     tcase_add_test(together, a_majority_has_what_it_reaches);
     tcase_add_test(together, a_minority_is_not_shown);
-    tcase_add_test(together, forms_are_agreed_on_too);
+    tcase_add_test(together, states_are_agreed_on_too);
     tcase_add_test(together, for_ever_is_the_longest);
     tcase_add_test(together, more_are_counted_than_shown);
     tcase_add_test(together, more_are_agreed_on_than_can_be_shown);
     suite_add_tcase(suite, together);
+    TCase *owner = tcase_create("owner");
+    tcase_add_test(owner, holds_of_one_owner_are_counted_by_mode);
+    tcase_add_test(owner, of_an_owner_a_majority_says_how_often_and_how_long);
+    tcase_add_test(owner, held_is_what_nobody_else_could_take);
+    suite_add_tcase(suite, owner);
     return suite_run(suite);
 }

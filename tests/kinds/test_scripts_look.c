@@ -19,7 +19,7 @@
 #define TOKEN "0123456789abcdef0123456789abcdef:client-"
 #define CLIENT "00000001-1111-4222-8333-444444444444"
 
-static redlock_view view;
+static struct rl_view view;
 
 /* Look, and read it; *ret_told: all that the script said. */
 static struct script_told look_at(const char *name, const char *owner)
@@ -30,7 +30,7 @@ static struct script_told look_at(const char *name, const char *owner)
     ck_assert_uint_eq(told.parts, 5);
     ck_assert_msg(rl_view_read(told.details, told.details_len, told.left_ms, &view), "'%s'",
                   told.details);
-    ck_assert_int_eq(told.yes, view.form == REDLOCK_FORM_FREE);
+    ck_assert_int_eq(told.yes, view.told.state == REDLOCK_STATE_FREE);
     return told;
 }
 
@@ -65,8 +65,8 @@ static void set_end(const char *key, int64_t ms)
 static void expect_holder(unsigned i, int mode, unsigned count, const char *owner,
                           int64_t ttl_ms)
 {
-    const redlock_holder *holder = &view.holder[i];
-    ck_assert_uint_lt(i, view.shown);
+    const redlock_holder *holder = &view.shown.holder[i];
+    ck_assert_uint_lt(i, view.shown.count);
     ck_assert_str_eq(holder->owner, owner);
     ck_assert_int_eq(holder->mode, mode);
     ck_assert_uint_eq(holder->count, count);
@@ -81,7 +81,7 @@ START_TEST(nothing_is_there_and_nothing_is_made)
     struct script_told told = look_at(LOCK, "me");
     ck_assert_int_eq(told.left_ms, -2);
     ck_assert_uint_eq(told.holder_len, 0);
-    ck_assert_uint_eq(view.waiting, 0);
+    ck_assert_uint_eq(view.told.waiting, 0);
     ck_assert_int_eq(count_keys(), 0);
 }
 END_TEST
@@ -91,18 +91,18 @@ START_TEST(a_plain_lock_its_waiters_and_who_it_is_kept_for)
     listen_as(2);
     contend();
     look();
-    ck_assert_int_eq(view.form, REDLOCK_FORM_PLAIN);
-    ck_assert_uint_eq(view.waiting, CLIENTS - 1);
+    ck_assert_int_eq(view.told.state, REDLOCK_STATE_PLAIN);
+    ck_assert_uint_eq(view.told.waiting, CLIENTS - 1);
     char waiter[RL_WAITER_MAX];
-    expect_holder(0, REDLOCK_PLAIN, 1, talk_waiter(1, 1, waiter), TTL_MS);
+    expect_holder(0, REDLOCK_MODE_EXCLUSIVE, 1, talk_waiter(1, 1, waiter), TTL_MS);
     ck_assert_int_eq(yes(1, RL_RELEASE), 1);
     look();
-    ck_assert_int_eq(view.form, REDLOCK_FORM_KEPT);
-    ck_assert_uint_eq(view.waiting, CLIENTS - 2);
-    ck_assert_int_gt(view.ttl_ms, KEEP_MS - 5000);
+    ck_assert_int_eq(view.told.state, REDLOCK_STATE_RESERVED);
+    ck_assert_uint_eq(view.told.waiting, CLIENTS - 2);
+    ck_assert_int_gt(view.told.ttl_ms, KEEP_MS - 5000);
     talk_do(&talk, "SET", LOCK, "peer", (char *)NULL);
     look();
-    expect_holder(0, REDLOCK_PLAIN, 1, "peer", -1);
+    expect_holder(0, REDLOCK_MODE_EXCLUSIVE, 1, "peer", -1);
 }
 END_TEST
 
@@ -112,17 +112,17 @@ START_TEST(a_reentrant_lock_and_a_fair_one)
     set_end(LOCK, 60000);
     struct script_told told = look_at(LOCK, NULL);
     ck_assert_str_eq(told.holder, "uuid:7");
-    ck_assert_int_eq(view.form, REDLOCK_FORM_REENTRANT);
-    ck_assert_uint_eq(view.holders, 1);
-    expect_holder(0, REDLOCK_PLAIN, 3, "uuid:7", 60000);
+    ck_assert_int_eq(view.told.state, REDLOCK_STATE_REENTRANT);
+    ck_assert_uint_eq(view.told.holders, 1);
+    expect_holder(0, REDLOCK_MODE_EXCLUSIVE, 3, "uuid:7", 60000);
     talk_do(&talk, "RPUSH", FAIR_QUEUE, "uuid:8", "uuid:9", (char *)NULL);
     look();
-    ck_assert_int_eq(view.form, REDLOCK_FORM_FAIR);
-    ck_assert_uint_eq(view.waiting, 2);
+    ck_assert_int_eq(view.told.state, REDLOCK_STATE_FAIR);
+    ck_assert_uint_eq(view.told.waiting, 2);
     talk_do(&talk, "DEL", LOCK, (char *)NULL);
     look();
-    ck_assert_int_eq(view.form, REDLOCK_FORM_FREE);
-    ck_assert_uint_eq(view.waiting, 2);
+    ck_assert_int_eq(view.told.state, REDLOCK_STATE_FREE);
+    ck_assert_uint_eq(view.told.waiting, 2);
 }
 END_TEST
 
@@ -142,14 +142,14 @@ START_TEST(readers_have_leases_of_their_own)
     talk_do(&talk, "HSET", LOCK, "u:3", "1", (char *)NULL); /* its lease has run out */
     set_end(LOCK, 60000);
     look();
-    ck_assert_int_eq(view.form, REDLOCK_FORM_READ_WRITE);
-    ck_assert_uint_eq(view.holders, 3);
-    expect_holder(0, REDLOCK_READ, 2, "u:1", 40000);
-    expect_holder(1, REDLOCK_READ, 1, "u:2", 50000);
-    expect_holder(2, REDLOCK_READ, 0, "u:3", 0);
+    ck_assert_int_eq(view.told.state, REDLOCK_STATE_READ_WRITE);
+    ck_assert_uint_eq(view.told.holders, 3);
+    expect_holder(0, REDLOCK_MODE_READ, 2, "u:1", 40000);
+    expect_holder(1, REDLOCK_MODE_READ, 1, "u:2", 50000);
+    expect_holder(2, REDLOCK_MODE_READ, 0, "u:3", 0);
     struct script_told told = look_at(LOCK, "u:2");
     ck_assert_str_eq(told.holder, "u:2"); /* whom the caller asks about is first */
-    expect_holder(1, REDLOCK_READ, 2, "u:1", 40000);
+    expect_holder(1, REDLOCK_MODE_READ, 2, "u:1", 40000);
 }
 END_TEST
 
@@ -160,11 +160,11 @@ START_TEST(a_writer_that_reads_and_one_that_waits)
     set_end(LOCK, 60000);
     talk_do(&talk, "SET", WRITER, "w", "PX", "4000", (char *)NULL);
     look();
-    ck_assert_uint_eq(view.holders, 2);
-    expect_holder(0, REDLOCK_READ, 1, "u:1", 30000);
-    expect_holder(1, REDLOCK_WRITE, 2, "u:1", 60000);
-    ck_assert_int_gt(view.writer_ms, 0);
-    ck_assert_int_le(view.writer_ms, 4000);
+    ck_assert_uint_eq(view.told.holders, 2);
+    expect_holder(0, REDLOCK_MODE_READ, 1, "u:1", 30000);
+    expect_holder(1, REDLOCK_MODE_WRITE, 2, "u:1", 60000);
+    ck_assert_int_gt(view.told.writer_ms, 0);
+    ck_assert_int_le(view.told.writer_ms, 4000);
 }
 END_TEST
 
@@ -175,8 +175,8 @@ START_TEST(names_with_braces_are_as_redisson_has_them)
     talk_do(&talk, "SET", "a{b}:u:1:rwlock_timeout:1", "1", "PX", "30000", (char *)NULL);
     talk_do(&talk, "RPUSH", "redisson_lock_queue:a{b}", "u:2", (char *)NULL);
     look_at("a{b}", NULL);
-    expect_holder(0, REDLOCK_READ, 1, "u:1", 30000);
-    ck_assert_uint_eq(view.waiting, 1);
+    expect_holder(0, REDLOCK_MODE_READ, 1, "u:1", 30000);
+    ck_assert_uint_eq(view.told.waiting, 1);
 }
 END_TEST
 
@@ -190,13 +190,13 @@ START_TEST(many_readers_are_counted)
     }
     set_end(LOCK, 60000);
     look();
-    ck_assert_uint_eq(view.holders, 100);
-    ck_assert_uint_eq(view.shown, REDLOCK_HOLDERS_SHOWN);
-    ck_assert_str_eq(view.holder[0].owner, "u:000");
-    ck_assert_str_eq(view.holder[15].owner, "u:015");
+    ck_assert_uint_eq(view.told.holders, 100);
+    ck_assert_uint_eq(view.shown.count, REDLOCK_HOLDERS_SHOWN);
+    ck_assert_str_eq(view.shown.holder[0].owner, "u:000");
+    ck_assert_str_eq(view.shown.holder[15].owner, "u:015");
     look_at(LOCK, "u:099");
-    ck_assert_str_eq(view.holder[0].owner, "u:099");
-    ck_assert_str_eq(view.holder[1].owner, "u:000");
+    ck_assert_str_eq(view.shown.holder[0].owner, "u:099");
+    ck_assert_str_eq(view.shown.holder[1].owner, "u:000");
 }
 END_TEST
 
@@ -221,11 +221,11 @@ START_TEST(the_set_of_several_masters)
     put_member("r:3:b:c:T4", 20000);
     put_member("r:3:tim:T5", -10); /* is over */
     look_at(LOCK, "b:c");
-    ck_assert_int_eq(view.form, REDLOCK_FORM_READ_WRITE);
-    ck_assert_uint_eq(view.holders, 3);
-    expect_holder(0, REDLOCK_READ, 1, "b:c", 20000);
-    expect_holder(1, REDLOCK_READ, 2, "alice", 40000);
-    expect_holder(2, REDLOCK_WRITE, 1, "alice", 50000);
+    ck_assert_int_eq(view.told.state, REDLOCK_STATE_READ_WRITE);
+    ck_assert_uint_eq(view.told.holders, 3);
+    expect_holder(0, REDLOCK_MODE_READ, 1, "b:c", 20000);
+    expect_holder(1, REDLOCK_MODE_READ, 2, "alice", 40000);
+    expect_holder(2, REDLOCK_MODE_WRITE, 1, "alice", 50000);
     ck_assert_int_eq(talk_do(&talk, "ZCARD", LOCK, (char *)NULL).number, 5);
 }
 END_TEST
@@ -238,10 +238,10 @@ START_TEST(who_listens_is_counted)
     talk_open(&ear, scripts_masters, 0);
     talk_do(&ear, "SUBSCRIBE", CHANNEL, (char *)NULL);
     look();
-    ck_assert_uint_eq(view.waiting, 1);
+    ck_assert_uint_eq(view.told.waiting, 1);
     talk_do(&ear, "SUBSCRIBE", RW_CHANNEL, (char *)NULL);
     look();
-    ck_assert_uint_eq(view.waiting, 2);
+    ck_assert_uint_eq(view.told.waiting, 2);
     talk_close(&ear);
 }
 END_TEST
@@ -258,9 +258,9 @@ START_TEST(hostile_owners_are_only_bytes)
     talk_ask(&talk, 4, argv, lens, items);
     set_end(LOCK, 60000);
     look();
-    ck_assert_uint_eq(view.shown, 1);
-    ck_assert_uint_eq(view.holder[0].owner_len, RL_OWNER_MAX);
-    ck_assert_mem_eq(view.holder[0].owner, owner, RL_OWNER_MAX);
+    ck_assert_uint_eq(view.shown.count, 1);
+    ck_assert_uint_eq(view.shown.holder[0].owner_len, RL_OWNER_MAX);
+    ck_assert_mem_eq(view.shown.holder[0].owner, owner, RL_OWNER_MAX);
 }
 END_TEST
 
@@ -276,8 +276,9 @@ START_TEST(the_longest_reply_fits)
     }
     set_end(LOCK, RL_TTL_LIMIT_MS);
     struct script_told told = look_at(LOCK, NULL);
-    ck_assert_uint_eq(view.shown, REDLOCK_HOLDERS_SHOWN);
-    ck_assert_uint_eq(view.holder[0].count, UINT32_MAX - 16); /* so many leases are looked at */
+    ck_assert_uint_eq(view.shown.count, REDLOCK_HOLDERS_SHOWN);
+    ck_assert_uint_eq(view.shown.holder[0].count,
+                      UINT32_MAX - 16); /* so many leases are looked at */
     ck_assert_uint_lt(RL_NONCE_LEN + told.holder_len + told.details_len, RL_REPLY_TEXT_MAX);
 }
 END_TEST
@@ -328,9 +329,9 @@ START_TEST(data_is_shown_and_stays)
     struct script_told told = look_at(LOCK, "uuid:7");
     snprintf(what, sizeof(what), "a %s that is no lock", data[_i].type);
     ck_assert_str_eq(told.holder, what);
-    ck_assert_int_eq(view.form, REDLOCK_FORM_DATA);
-    ck_assert_str_eq(view.data, data[_i].type);
-    ck_assert_uint_eq(view.holders, 0);
+    ck_assert_int_eq(view.told.state, REDLOCK_STATE_DATA);
+    ck_assert_str_eq(view.told.data, data[_i].type);
+    ck_assert_uint_eq(view.told.holders, 0);
     told = force_with(LOCK, data[_i].end_ms > 0);
     ck_assert_int_eq(told.yes, RL_MISKINDED);
     if (data[_i].end_ms == 0)
@@ -388,7 +389,7 @@ START_TEST(a_reentrant_lock_is_deleted_and_who_waits_is_told)
     ck_assert_int_eq(force_on(LOCK).yes, 1);
     expect_heard(CHANNEL, "0");
     look_at(LOCK, "uuid:7");
-    ck_assert_int_eq(view.form, REDLOCK_FORM_FREE);
+    ck_assert_int_eq(view.told.state, REDLOCK_STATE_FREE);
     ck_assert_int_eq(count_keys(), 0);
     ck_assert_int_eq(force_on(LOCK).yes, 0); /* there was none any more */
 }
@@ -417,8 +418,8 @@ START_TEST(a_read_write_lock_is_deleted_and_all_are_told)
         ck_assert_int_eq(force_on(LOCK).yes, 1);
         expect_heard(RW_CHANNEL, "1");
         look();
-        ck_assert_int_eq(view.form, REDLOCK_FORM_FREE);
-        ck_assert_int_eq(view.writer_ms, 0);
+        ck_assert_int_eq(view.told.state, REDLOCK_STATE_FREE);
+        ck_assert_int_eq(view.told.writer_ms, 0);
         ck_assert_int_eq(count_keys(), 0);
     }
 }
@@ -480,12 +481,12 @@ static const struct {
     const char *words[4];
     bool ends;
 } beside[] = {
-    {{"SADD", HOLDS, "some data"}, true},    {{"SADD", HOLDS, TOKEN "1"}, false},
-    {{"SET", HOLDS, TOKEN "1"}, true},       {{"RPUSH", HOLDS, TOKEN "1"}, true},
-    {{"SET", WRITER, "Tolstoy"}, true},      {{"SET", WRITER, CLIENT}, false},
-    {{"SADD", WRITER, "Tolstoy"}, true},     {{"SADD", WRITER, CLIENT}, false},
-    {{"SET", READERS, "1000"}, true},        {{"SET", READERS, "wait"}, false},
-    {{"SADD", READERS, "Tolstoy"}, true},    {{"SADD", READERS, "turn"}, false},
+    {{"SADD", HOLDS, "some data"}, true},   {{"SADD", HOLDS, TOKEN "1"}, false},
+    {{"SET", HOLDS, TOKEN "1"}, true},      {{"RPUSH", HOLDS, TOKEN "1"}, true},
+    {{"SET", WRITER, "Tolstoy"}, true},     {{"SET", WRITER, CLIENT}, false},
+    {{"SADD", WRITER, "Tolstoy"}, true},    {{"SADD", WRITER, CLIENT}, false},
+    {{"SET", READERS, "1000"}, true},       {{"SET", READERS, "wait"}, false},
+    {{"SADD", READERS, "Tolstoy"}, true},   {{"SADD", READERS, "turn"}, false},
     {{"HSET", READERS, CLIENT, "1"}, true},
 };
 enum { BESIDE = sizeof(beside) / sizeof(beside[0]) };
@@ -530,12 +531,12 @@ START_TEST(odd_data_in_the_place_of_queues_hinders_nothing)
     talk_do(&talk, "RPUSH", WRITER, "x", (char *)NULL);
     talk_do(&talk, "SET", LOCK, "me", "PX", "60000", (char *)NULL);
     look();
-    ck_assert_int_eq(view.form, REDLOCK_FORM_PLAIN);
-    ck_assert_uint_eq(view.waiting, 0);
-    ck_assert_int_eq(view.writer_ms, 0);
+    ck_assert_int_eq(view.told.state, REDLOCK_STATE_PLAIN);
+    ck_assert_uint_eq(view.told.waiting, 0);
+    ck_assert_int_eq(view.told.writer_ms, 0);
     ck_assert_int_eq(force_on(LOCK).yes, 1);
     look();
-    ck_assert_int_eq(view.form, REDLOCK_FORM_FREE);
+    ck_assert_int_eq(view.told.state, REDLOCK_STATE_FREE);
 }
 END_TEST
 

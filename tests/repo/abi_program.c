@@ -91,10 +91,8 @@ static void use_locks(redlock *client)
     EXPECT(strcmp(votes[0].holder, redlock_token(lock)) == 0);
     EXPECT(redlock_detach(lock, text, sizeof(text)) == 0);
     EXPECT(redlock_attach(client, text, &lock) == 0);
-    EXPECT(redlock_inspect(client, "name", 4, &report.it) == 0);
-    EXPECT(report.it.held == 1);
     EXPECT(redlock_release(lock) == 0);
-    EXPECT(redlock_force_release(client, "name", 4, &report.it) == 0);
+    EXPECT(redlock_force_release(client, "name", 4, REDLOCK_ON, &report.it) == 0);
     report.it.node = NULL; /* sums only */
     EXPECT(redlock_try_names(client, (const char *const[]){"a", "b"}, 2, &options.it, &lock) ==
            0);
@@ -102,6 +100,40 @@ static void use_locks(redlock *client)
     EXPECT(redlock_release(lock) == 0);
     EXPECT_ONE(votes);
     EXPECT_FENCE(report);
+    EXPECT_FENCE(options);
+}
+
+/* One reader: the majority's, and that of the one master there is. */
+static void inspect(redlock *client)
+{
+    ROOM(redlock_node_info, nodes);
+    redlock_holder holders[3];
+    memset(holders, UNTOUCHED, sizeof(holders));
+    FENCED(redlock_lock_info, info, REDLOCK_LOCK_INFO_INIT(nodes, 2, holders, 3));
+    FENCED(redlock_options, options, REDLOCK_OPTIONS_INIT);
+    redlock_lock *readers[2] = {NULL, NULL};
+    options.it.kind = REDLOCK_READ;
+    for (int i = 0; i < 2; i++)
+        EXPECT(redlock_try(client, "name", &options.it, &readers[i]) == 0);
+    EXPECT(redlock_inspect(client, "name", 4, NULL, &info.it) == 0);
+    EXPECT(info.it.state == REDLOCK_STATE_READ_WRITE && info.it.holders == 1);
+    EXPECT(info.it.own_read == 2 && info.it.own_ms > 0 && info.it.held == 1);
+    EXPECT(info.it.node_count == 1 && nodes[0].answered == 1);
+    EXPECT(strcmp(nodes[0].node, "") != 0 && strcmp(nodes[0].data, "") == 0);
+    EXPECT(info.it.holder_count == 2 && info.it.holder_left == 0);
+    for (int i = 0; i < 2; i++) {
+        EXPECT(holders[i].node == i - 1 && holders[i].count == 2);
+        EXPECT(holders[i].mode == REDLOCK_MODE_READ);
+        EXPECT(strlen(holders[i].owner) == holders[i].owner_len);
+        EXPECT(redlock_release(readers[i]) == 0);
+    }
+    expect_untouched(&holders[2], sizeof(holders[2]), __LINE__);
+    EXPECT_ONE(nodes);
+    info.it.node = NULL; /* sums only */
+    info.it.holder = NULL;
+    EXPECT(redlock_inspect(client, "name", 4, NULL, &info.it) == 0);
+    EXPECT(info.it.state == REDLOCK_STATE_FREE && info.it.node_count == 0);
+    EXPECT_FENCE(info);
     EXPECT_FENCE(options);
 }
 
@@ -161,7 +193,7 @@ static void use_items(redlock *client)
     memset(items.behind, UNTOUCHED, sizeof(items.behind));
     EXPECT(redlock_try_multi(items.it, 2, 1000) == 0);
     EXPECT(items.it[0].lock != NULL && items.it[1].lock != NULL);
-    EXPECT(strcmp(redlock_name(items.it[1].lock, NULL), "other") == 0);
+    EXPECT(strcmp(redlock_name_at(items.it[1].lock, 0, NULL), "other") == 0);
     EXPECT(redlock_validity_multi(items.it, 2) > 0);
     EXPECT(redlock_try_multi(items.it, 0, 0) == REDLOCK_EINVAL);
     EXPECT(redlock_release_multi(items.it, 2) == 0);
@@ -201,12 +233,19 @@ static void use_what_is_unknown(redlock *client)
     redlock_report report = REDLOCK_REPORT_INIT(votes, 2);
     redlock_options options = REDLOCK_OPTIONS_INIT;
     redlock_stats stats = REDLOCK_STATS_INIT;
+    redlock_node_info nodes[1];
+    redlock_holder holders[2];
+    redlock_lock_info info = REDLOCK_LOCK_INFO_INIT(nodes, 1, holders, 2);
     redlock_lock *lock = NULL;
     redlock_item item = REDLOCK_ITEM(client, "name", &options);
     options.report = &report;
-    report.later[0] = stats.later[1] = 7;
+    report.later[0] = stats.later[1] = info.later[1] = 7;
+    memset(nodes, UNTOUCHED, sizeof(nodes));
+    memset(holders, UNTOUCHED, sizeof(holders));
     EXPECT(redlock_get_stats(client, &stats) == 0 && is_zero(stats.later));
     EXPECT(redlock_try(client, "name", &options, &lock) == 0);
+    EXPECT(redlock_inspect(client, "name", 4, NULL, &info) == 0 && info.holder_count == 2);
+    EXPECT(is_zero(info.later) && is_zero(nodes[0].later) && is_zero(holders[1].later));
     EXPECT(redlock_release(lock) == 0);
     EXPECT(is_zero(report.later) && is_zero(votes[0].later));
     logged[0] = '\0';
@@ -232,6 +271,7 @@ int main(int argc, char **argv)
     redlock *client = open_client(argc > 1 ? argv[1] : "redis://127.0.0.1");
     if (client) {
         use_locks(client);
+        inspect(client);
         use_items(client);
         look(client);
         use_what_is_unknown(client);

@@ -1,6 +1,6 @@
 #!/bin/sh
-# exports.sh - what the library exports is what lib/redlock.map lists, and that is what
-# redlock.h declares.
+# exports.sh - what the library exports is what lib/redlock.map lists, and that is what redlock.h
+# declares, and has in its list of calls.
 
 root=${srcdir:-$(dirname "$0")/../..}
 library=${builddir:-.}/.libs/libredlock.so
@@ -41,10 +41,13 @@ differ()
 }
 differ map header 'lib/redlock.map (<) is not what redlock.h declares (>)'
 differ map library 'lib/redlock.map (<) is not what the library exports (>)'
+sed -n '/^ \* Calls$/,/^ \*\/$/p' "$root/include/redlock.h" | grep -o 'redlock_[a-z_]*' | sort \
+    >"$work/list"
+differ map list "lib/redlock.map (<) is not what redlock.h's list of calls says (>)"
 count=$(wc -l <"$work/map")
 [ "$count" -gt 10 ] || {
     echo "exports: only $count names in lib/redlock.map: not understood"
     failed=1
 }
-echo "Checks: 2, Failures: $failed, Errors: 0"
+echo "Checks: 3, Failures: $failed, Errors: 0"
 exit $failed

@@ -225,21 +225,43 @@ void cli_json_refused(const struct cli *cli, int code, const redlock_report *rep
 /* "held", "no quorum", "expired", "other kind", ... */
 const char *cli_result_word(int code);
 
-/* ---- cli_view.c: what redlock_describe() tells ---- */
+/* ---- cli_view.c: what redlock_inspect() tells ---- */
+
+/* With room for all of it: some 200 KiB, not for a stack. */
+struct cli_info {
+    redlock_lock_info all; /* `nodes` 0: nothing is known */
+    redlock_node_info node[REDLOCK_NODES_MAX];
+    redlock_holder holder[(REDLOCK_NODES_MAX + 1) * REDLOCK_HOLDERS_SHOWN];
+};
+int cli_inspect(const struct cli *cli, redlock *client, struct cli_info *ret_info);
+
+/* What one master says of it, or a majority. */
+struct cli_view {
+    int state;
+    int64_t ttl_ms, writer_ms;
+    unsigned waiting, holders;
+    const char *data;
+    unsigned shown;
+    const redlock_holder *holder; /* `shown` of them */
+};
+struct cli_view cli_view_of_majority(const struct cli_info *info);
+struct cli_view cli_view_of(const struct cli_info *info, unsigned node);
+/* Nobody has it. */
+bool cli_is_free(int state);
 
 /* "plain", "reentrant", "fair", "read-write", "data", "free", "unknown". */
-const char *cli_form_word(const redlock_view *view);
+const char *cli_state_word(int state);
 /* "held by a (2 holds), 5s left", "read by 3: a, b, c; 5s left; 2 wait": in one line. */
-struct cli_text cli_view_text(const redlock_view *view);
+struct cli_text cli_view_text(const struct cli_view *view);
 /* Which clients the holders are, as far as masters tell; to be freed. NULL: nothing is known.
  */
 struct holder_clients;
-struct holder_clients *cli_holder_clients(const struct cli *cli,
-                                          const redlock_description *all);
+struct holder_clients *cli_holder_clients(const struct cli *cli, const struct cli_info *info);
 /* A line for each holder that is named, and for the others: what is not in the line above. */
-void cli_print_holders(const redlock_view *view, const struct holder_clients *clients);
+void cli_print_holders(const struct cli_view *view, const struct holder_clients *clients);
 /* ,"kind":"...","ttl_ms":...,"holders":[...],... of what is not free. */
-void cli_json_view(FILE *out, const redlock_view *view, const struct holder_clients *clients);
+void cli_json_view(FILE *out, const struct cli_view *view,
+                   const struct holder_clients *clients);
 
 /* ---- the verbs: each returns the exit status ---- */
 

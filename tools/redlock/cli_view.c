@@ -4,46 +4,91 @@
 #include "redlock/cli.h"
 #include "redlock/holder_ask.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define NAMED_IN_LINE 3 /* holders; more of them get lines of their own */
 
-const char *cli_form_word(const redlock_view *view)
+int cli_inspect(const struct cli *cli, redlock *client, struct cli_info *ret_info)
 {
-    switch (view->form) {
-    case REDLOCK_FORM_FREE:
-    case REDLOCK_FORM_KEPT:
-        return "free";
-    case REDLOCK_FORM_PLAIN:
-        return "plain";
-    case REDLOCK_FORM_REENTRANT:
-        return "reentrant";
-    case REDLOCK_FORM_FAIR:
-        return "fair";
-    case REDLOCK_FORM_READ_WRITE:
-        return "read-write";
-    case REDLOCK_FORM_DATA:
-        return "data";
-    default:
-        return "unknown";
-    }
+    ret_info->all = (redlock_lock_info)REDLOCK_LOCK_INFO_INIT(
+        ret_info->node, REDLOCK_NODES_MAX, ret_info->holder,
+        sizeof(ret_info->holder) / sizeof(ret_info->holder[0]));
+    return redlock_inspect(client, cli->operand, strlen(cli->operand), cli->owner,
+                           &ret_info->all);
+}
+
+/* The holders of one master, or of a majority (-1), stand together. */
+static void take_holders(const struct cli_info *info, int node, struct cli_view *view)
+{
+    unsigned i = 0;
+    while (i < info->all.holder_count && info->holder[i].node != node)
+        i++;
+    view->holder = &info->holder[i];
+    while (i + view->shown < info->all.holder_count && view->holder[view->shown].node == node)
+        view->shown++;
+}
+
+struct cli_view cli_view_of_majority(const struct cli_info *info)
+{
+    const redlock_lock_info *all = &info->all;
+    struct cli_view view = {
+        .state = all->state,
+        .ttl_ms = all->ttl_ms,
+        .writer_ms = all->writer_ms,
+        .waiting = all->waiting,
+        .holders = all->holders,
+        .data = all->data,
+    };
+    take_holders(info, -1, &view);
+    return view;
+}
+
+struct cli_view cli_view_of(const struct cli_info *info, unsigned node)
+{
+    const redlock_node_info *told = &info->node[node];
+    struct cli_view view = {
+        .state = told->state,
+        .ttl_ms = told->ttl_ms,
+        .writer_ms = told->writer_ms,
+        .waiting = told->waiting,
+        .holders = told->holders,
+        .data = told->data,
+    };
+    take_holders(info, (int)node, &view);
+    return view;
+}
+
+bool cli_is_free(int state)
+{
+    return state == REDLOCK_STATE_FREE || state == REDLOCK_STATE_RESERVED;
+}
+
+const char *cli_state_word(int state)
+{
+    static const char *const words[] = {"unknown",   "free", "free",       "plain",
+                                        "reentrant", "fair", "read-write", "data"};
+    assert(state >= 0 && state <= REDLOCK_STATE_DATA);
+    return words[state];
 }
 
 static const char *mode_word(int mode)
 {
-    return mode == REDLOCK_READ ? "read" : mode == REDLOCK_WRITE ? "write" : "alone";
+    static const char *const words[] = {"alone", "read", "write"};
+    assert(mode >= 0 && mode <= REDLOCK_MODE_WRITE);
+    return words[mode];
 }
 
-struct holder_clients *cli_holder_clients(const struct cli *cli, const redlock_description *all)
+struct holder_clients *cli_holder_clients(const struct cli *cli, const struct cli_info *info)
 {
     struct holder_clients *clients = calloc(1, sizeof(*clients));
     if (!clients)
         return NULL;
-    holder_clients_want(clients, all);
+    holder_clients_want(clients, &info->all);
     if (clients->count > 0)
-        holder_ask(cli, all, clients);
+        holder_ask(cli, &info->all, clients);
     return clients;
 }
 
@@ -80,7 +125,7 @@ static void add_owner(struct line *line, const redlock_holder *holder, size_t mo
 }
 
 /* " by a, b and 3 more": those of one mode. Their number. */
-static unsigned count_mode(const redlock_view *view, int mode)
+static unsigned count_mode(const struct cli_view *view, int mode)
 {
     unsigned count = 0;
     for (unsigned i = 0; i < view->shown; i++)
@@ -88,7 +133,7 @@ static unsigned count_mode(const redlock_view *view, int mode)
     return count;
 }
 
-static void add_mode(struct line *line, const redlock_view *view, int mode, unsigned all)
+static void add_mode(struct line *line, const struct cli_view *view, int mode, unsigned all)
 {
     unsigned named = 0;
     for (unsigned i = 0; i < view->shown && named < NAMED_IN_LINE; i++) {
@@ -101,21 +146,21 @@ static void add_mode(struct line *line, const redlock_view *view, int mode, unsi
         add(line, " and %u more", all - named);
 }
 
-static void add_read_write(struct line *line, const redlock_view *view)
+static void add_read_write(struct line *line, const struct cli_view *view)
 {
-    unsigned writers = count_mode(view, REDLOCK_WRITE);
+    unsigned writers = count_mode(view, REDLOCK_MODE_WRITE);
     unsigned readers = view->holders - writers; /* there is one writer at most */
     if (writers > 0) {
         add(line, "written by");
-        add_mode(line, view, REDLOCK_WRITE, writers);
+        add_mode(line, view, REDLOCK_MODE_WRITE, writers);
     }
     if (readers > 0) {
         add(line, "%sread by", writers > 0 ? ", " : "");
-        add_mode(line, view, REDLOCK_READ, readers);
+        add_mode(line, view, REDLOCK_MODE_READ, readers);
     }
 }
 
-static void add_waiting(struct line *line, const redlock_view *view)
+static void add_waiting(struct line *line, const struct cli_view *view)
 {
     if (view->waiting > 0)
         add(line, "; %u wait%s", view->waiting, view->waiting == 1 ? "s" : "");
@@ -123,20 +168,20 @@ static void add_waiting(struct line *line, const redlock_view *view)
         add(line, "; a writer is next");
 }
 
-struct cli_text cli_view_text(const redlock_view *view)
+struct cli_text cli_view_text(const struct cli_view *view)
 {
     struct line line = {{""}, 0};
-    switch (view->form) {
-    case REDLOCK_FORM_FREE:
+    switch (view->state) {
+    case REDLOCK_STATE_FREE:
         add(&line, "free");
         break;
-    case REDLOCK_FORM_KEPT:
+    case REDLOCK_STATE_RESERVED:
         add(&line, "free, kept for a waiter, %s", cli_left_text(view->ttl_ms).text);
         break;
-    case REDLOCK_FORM_DATA:
+    case REDLOCK_STATE_DATA:
         add(&line, "no lock but data: a %s, %s", view->data, cli_left_text(view->ttl_ms).text);
         break;
-    case REDLOCK_FORM_READ_WRITE:
+    case REDLOCK_STATE_READ_WRITE:
         add_read_write(&line, view);
         add(&line, ", %s", cli_left_text(view->ttl_ms).text);
         break;
@@ -168,11 +213,11 @@ static struct cli_text client_text(const struct holder_name *name)
     return line.text;
 }
 
-void cli_print_holders(const redlock_view *view, const struct holder_clients *clients)
+void cli_print_holders(const struct cli_view *view, const struct holder_clients *clients)
 {
     for (unsigned i = 0; i < view->shown; i++) {
         const redlock_holder *holder = &view->holder[i];
-        struct holder_name name = holder_name_of(clients, view, holder);
+        struct holder_name name = holder_name_of(clients, view->state, holder);
         if (view->holders > 1)
             printf("  %-5s  %s, %u hold%s, %s,", mode_word(holder->mode),
                    cli_text(holder->owner, holder->owner_len).text, holder->count,
@@ -212,13 +257,13 @@ static void json_client(FILE *out, const struct holder_name *name)
     }
 }
 
-static void json_holders(FILE *out, const redlock_view *view,
+static void json_holders(FILE *out, const struct cli_view *view,
                          const struct holder_clients *clients)
 {
     fputs(",\"holders\":[", out);
     for (unsigned i = 0; i < view->shown; i++) {
         const redlock_holder *holder = &view->holder[i];
-        struct holder_name name = holder_name_of(clients, view, holder);
+        struct holder_name name = holder_name_of(clients, view->state, holder);
         fputs(i > 0 ? ",{" : "{", out);
         cli_json_bytes(out, "owner", holder->owner, holder->owner_len);
         fprintf(out, ",\"mode\":\"%s\",\"count\":%u", mode_word(holder->mode), holder->count);
@@ -229,11 +274,11 @@ static void json_holders(FILE *out, const redlock_view *view,
     fprintf(out, "],\"holder_count\":%u", view->holders);
 }
 
-void cli_json_view(FILE *out, const redlock_view *view, const struct holder_clients *clients)
+void cli_json_view(FILE *out, const struct cli_view *view, const struct holder_clients *clients)
 {
-    if (view->form != REDLOCK_FORM_FREE && view->form != REDLOCK_FORM_KEPT) {
-        fprintf(out, ",\"kind\":\"%s\"", cli_form_word(view));
-        if (view->form == REDLOCK_FORM_DATA) {
+    if (!cli_is_free(view->state)) {
+        fprintf(out, ",\"kind\":\"%s\"", cli_state_word(view->state));
+        if (view->state == REDLOCK_STATE_DATA) {
             fputc(',', out);
             cli_json_text(out, "type", view->data);
         }
@@ -243,7 +288,7 @@ void cli_json_view(FILE *out, const redlock_view *view, const struct holder_clie
         }
         json_time(out, "ttl_ms", view->ttl_ms);
         json_holders(out, view, clients);
-    } else if (view->form == REDLOCK_FORM_KEPT) {
+    } else if (view->state == REDLOCK_STATE_RESERVED) {
         fputs(",\"kept\":true", out);
         json_time(out, "ttl_ms", view->ttl_ms);
     }

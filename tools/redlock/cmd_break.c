@@ -16,7 +16,7 @@ static const char broken[] = "broken", was_free[] = "free", declined[] = "declin
 struct breaking {
     const struct cli *cli;
     redlock *client;
-    redlock_description *shown;
+    struct cli_info *shown;
     struct holder_clients *clients; /* of its holders; NULL: nothing is known */
     redlock_node_vote votes[REDLOCK_NODES_MAX];
     redlock_report report; /* rounds 0: nothing was to be deleted */
@@ -24,83 +24,72 @@ struct breaking {
 };
 
 /* Nothing stands there on any master, or what is kept for a waiter. */
-static bool is_free(const redlock_description *all)
+static bool is_free(const struct cli_info *info)
 {
-    for (unsigned i = 0; i < all->nodes; i++) {
-        const redlock_view *view = &all->node[i].view;
-        if (all->node[i].answered && view->form != REDLOCK_FORM_FREE &&
-            view->form != REDLOCK_FORM_KEPT)
+    for (unsigned i = 0; i < info->all.nodes; i++) {
+        if (info->node[i].answered && !cli_is_free(info->node[i].state))
             return false;
     }
     return true;
 }
 
 /* The first of what a majority agrees on, else what any master has. */
-static const redlock_view *what_stands(const redlock_description *all)
+static struct cli_view what_stands(const struct cli_info *info)
 {
-    const redlock_view *first = &all->majority;
-    for (unsigned i = 0; i < all->nodes && first->shown == 0; i++) {
-        if (all->node[i].answered && all->node[i].view.shown > 0)
-            first = &all->node[i].view;
-    }
-    return first->shown > 0 ? first : &all->majority;
+    struct cli_view majority = cli_view_of_majority(info), first = majority;
+    for (unsigned i = 0; i < info->all.nodes && first.shown == 0; i++)
+        first = cli_view_of(info, i);
+    return first.shown > 0 ? first : majority;
 }
 
-static bool any_endless(const redlock_description *all)
+static bool any_endless(const struct cli_info *info)
 {
-    for (unsigned i = 0; i < all->nodes; i++) {
-        const redlock_view *view = &all->node[i].view;
-        if (all->node[i].answered && view->shown > 0 && view->ttl_ms < 0)
+    for (unsigned i = 0; i < info->all.nodes; i++) {
+        struct cli_view view = cli_view_of(info, i);
+        if (view.shown > 0 && view.ttl_ms < 0)
             return true;
     }
     return false;
 }
 
-/* Is it the lock that was shown: of the same form, its first holder the same, on each master
+/* Is it the lock that was shown: in the same state, its first holder the same, on each master
  * that has it? A time that has run on is no change, nor is a master that has lost it. */
-static bool same(const redlock_description *one, const redlock_description *other)
+static bool same(const struct cli_info *one, const struct cli_info *other)
 {
-    for (unsigned i = 0; i < one->nodes && i < other->nodes; i++) {
-        const redlock_view *a = &one->node[i].view, *b = &other->node[i].view;
-        if (!other->node[i].answered || b->shown == 0)
+    for (unsigned i = 0; i < one->all.nodes && i < other->all.nodes; i++) {
+        struct cli_view a = cli_view_of(one, i), b = cli_view_of(other, i);
+        if (b.shown == 0)
             continue;
-        if (!one->node[i].answered || a->shown == 0 || a->form != b->form ||
-            a->holder[0].owner_len != b->holder[0].owner_len ||
-            memcmp(a->holder[0].owner, b->holder[0].owner, a->holder[0].owner_len) != 0)
+        if (a.shown == 0 || a.state != b.state ||
+            a.holder[0].owner_len != b.holder[0].owner_len ||
+            memcmp(a.holder[0].owner, b.holder[0].owner, a.holder[0].owner_len) != 0)
             return false;
     }
     return true;
-}
-
-static int look(const struct breaking *breaking, redlock_description *all)
-{
-    const char *name = breaking->cli->operand;
-    memset(all, 0, sizeof(*all));
-    all->size = sizeof(*all);
-    return redlock_describe(breaking->client, name, strlen(name), NULL, all);
 }
 
 /* ---- what is said ----------------------------------------------------------------------- */
 
 static void show(const struct breaking *breaking)
 {
-    const redlock_view *view = what_stands(breaking->shown);
+    struct cli_view view = what_stands(breaking->shown);
     if (breaking->cli->json)
         return;
-    printf("'%s': %s lock, %s\n", breaking->name.text, cli_form_word(view),
-           cli_view_text(view).text);
-    cli_print_holders(view, breaking->clients);
+    printf("'%s': %s lock, %s\n", breaking->name.text, cli_state_word(view.state),
+           cli_view_text(&view).text);
+    cli_print_holders(&view, breaking->clients);
     fflush(stdout);
 }
 
 static int end(const struct breaking *breaking, const char *result, int status)
 {
     const struct cli *cli = breaking->cli;
+    struct cli_view view = what_stands(breaking->shown);
     if (cli->json) {
         cli_json_begin(stdout);
         cli_json_bytes(stdout, "name", cli->operand, strlen(cli->operand));
-        if (breaking->shown->size > 0)
-            cli_json_view(stdout, what_stands(breaking->shown), breaking->clients);
+        if (breaking->shown->all.nodes > 0)
+            cli_json_view(stdout, &view, breaking->clients);
         if (breaking->report.rounds > 0) {
             putchar(',');
             cli_json_votes(stdout, &breaking->report);
@@ -135,10 +124,10 @@ static int ask(struct breaking *breaking, const char **ret_result)
         cli_say(cli, "'%s' was left alone", breaking->name.text);
         return CLI_NOT_OURS;
     }
-    redlock_description *now = calloc(1, sizeof(*now));
+    struct cli_info *now = calloc(1, sizeof(*now));
     if (!now)
         return CLI_SYSTEM;
-    int code = look(breaking, now);
+    int code = cli_inspect(cli, breaking->client, now);
     bool is_same = code == REDLOCK_OK && same(breaking->shown, now);
     free(now);
     if (is_same)
@@ -153,14 +142,14 @@ static int ask(struct breaking *breaking, const char **ret_result)
 static int refuse(const struct breaking *breaking, const char **ret_result)
 {
     const struct cli *cli = breaking->cli;
-    const redlock_description *all = breaking->shown;
+    struct cli_view majority = cli_view_of_majority(breaking->shown);
     const char *name = breaking->name.text;
     *ret_result = no_lock;
-    if (all->majority.form == REDLOCK_FORM_DATA) {
-        cli_say(cli, "'%s' is %s: it was left alone", name, cli_view_text(&all->majority).text);
+    if (majority.state == REDLOCK_STATE_DATA) {
+        cli_say(cli, "'%s' is %s: it was left alone", name, cli_view_text(&majority).text);
         return CLI_KIND;
     }
-    if (any_endless(all) && !cli->even_without_ttl) {
+    if (any_endless(breaking->shown) && !cli->even_without_ttl) {
         cli_say(cli,
                 "'%s' has no TTL, as no lock of a client has: it was left alone. If it is a "
                 "lock that was set by hand, say --even-without-ttl",
@@ -182,8 +171,8 @@ static int force(struct breaking *breaking, const char **ret_result)
     const struct cli *cli = breaking->cli;
     redlock_report *report = &breaking->report;
     *report = (redlock_report)REDLOCK_REPORT_INIT(breaking->votes, REDLOCK_NODES_MAX);
-    int code = (cli->even_without_ttl ? redlock_force_release_endless : redlock_force_release)(
-        breaking->client, cli->operand, strlen(cli->operand), report);
+    int code = redlock_force_release(breaking->client, cli->operand, strlen(cli->operand),
+                                     cli->even_without_ttl ? REDLOCK_ON : REDLOCK_OFF, report);
     cli_say_votes(cli, report);
     *ret_result = code == REDLOCK_OK ? broken : code == REDLOCK_EWRONGTYPE ? no_lock : unknown;
     if (code == REDLOCK_OK && !cli->json)
@@ -198,12 +187,10 @@ static int force(struct breaking *breaking, const char **ret_result)
 static int break_it(struct breaking *breaking, const char **ret_result)
 {
     const struct cli *cli = breaking->cli;
-    int code = look(breaking, breaking->shown);
+    int code = cli_inspect(cli, breaking->client, breaking->shown);
     *ret_result = unknown;
     if (code != REDLOCK_OK) {
         cli_say(cli, "'%s' was left alone: %s", breaking->name.text, redlock_strerror(code));
-        if (code != REDLOCK_ENOQUORUM)
-            breaking->shown->size = 0; /* nothing was looked at */
         return cli_exit_of(code);
     }
     if (is_free(breaking->shown)) {
@@ -213,7 +200,7 @@ static int break_it(struct breaking *breaking, const char **ret_result)
         return CLI_OK;
     }
     breaking->clients = cli_holder_clients(cli, breaking->shown);
-    if (breaking->shown->majority.form != REDLOCK_FORM_DATA)
+    if (breaking->shown->all.state != REDLOCK_STATE_DATA)
         show(breaking);
     int status = refuse(breaking, ret_result);
     if (status < 0)

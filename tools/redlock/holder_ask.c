@@ -257,7 +257,7 @@ static void turn(struct asking *asking, int64_t now_ns, int64_t deadline_ns)
     }
 }
 
-static void ask_all(struct asking *asking, const redlock_description *all)
+static void ask_all(struct asking *asking, const redlock_lock_info *all)
 {
     int64_t now_ns = rl_clock_steady_ns(&asking->clock);
     int64_t deadline_ns = now_ns + asking->config.connect_timeout_ms * RL_NS_PER_MS;
@@ -281,7 +281,7 @@ static void ask_all(struct asking *asking, const redlock_description *all)
 }
 
 /* The client has read this list; one that was written since is another. */
-static bool load(struct asking *asking, const redlock_description *all)
+static bool load(struct asking *asking, const redlock_lock_info *all)
 {
     redlock_config from = REDLOCK_CONFIG_INIT;
     redlock_error error = REDLOCK_ERROR_INIT;
@@ -301,7 +301,7 @@ static bool open_descriptors(struct asking *asking)
            epoll_ctl(asking->epoll_fd, EPOLL_CTL_ADD, asking->wake_fd, &event) == 0;
 }
 
-void holder_ask(const struct cli *cli, const redlock_description *all,
+void holder_ask(const struct cli *cli, const redlock_lock_info *all,
                 struct holder_clients *clients)
 {
     struct asking *asking = calloc(1, sizeof(*asking));

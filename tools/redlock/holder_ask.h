@@ -8,7 +8,7 @@
 /* Each master that has answered already, over a connection of its own, for connect-timeout at
  * the most. A master that refuses, or has too many clients for one reply, tells nothing. That
  * is no error; -v says why. */
-void holder_ask(const struct cli *cli, const redlock_description *all,
+void holder_ask(const struct cli *cli, const redlock_lock_info *all,
                 struct holder_clients *clients);
 
 #endif

@@ -55,25 +55,16 @@ static struct holder_client *find(const struct holder_clients *clients, const ch
     return NULL;
 }
 
-static void want(struct holder_clients *clients, const redlock_view *view)
+void holder_clients_want(struct holder_clients *clients, const redlock_lock_info *all)
 {
-    assert(view->shown <= REDLOCK_HOLDERS_SHOWN);
-    for (unsigned i = 0; i < view->shown && view->form != REDLOCK_FORM_PLAIN; i++) {
-        const char *uuid = uuid_of(&view->holder[i]);
+    for (unsigned i = 0; i < all->holder_count; i++) {
+        const redlock_holder *holder = &all->holder[i];
+        int state = holder->node < 0 ? all->state : all->node[holder->node].state;
+        const char *uuid = state != REDLOCK_STATE_PLAIN ? uuid_of(holder) : NULL;
         if (!uuid || find(clients, uuid))
             continue;
         assert(clients->count < sizeof(clients->client) / sizeof(clients->client[0]));
         memcpy(clients->client[clients->count++].uuid, uuid, RL_UUID_LEN);
-    }
-}
-
-void holder_clients_want(struct holder_clients *clients, const redlock_description *all)
-{
-    assert(all->nodes <= REDLOCK_NODES_MAX);
-    want(clients, &all->majority);
-    for (unsigned i = 0; i < all->nodes; i++) {
-        if (all->node[i].answered)
-            want(clients, &all->node[i].view);
     }
 }
 
@@ -151,10 +142,10 @@ static struct holder_name name_in_token(const redlock_holder *token)
     return name;
 }
 
-struct holder_name holder_name_of(const struct holder_clients *clients,
-                                  const redlock_view *view, const redlock_holder *holder)
+struct holder_name holder_name_of(const struct holder_clients *clients, int state,
+                                  const redlock_holder *holder)
 {
-    if (view->form == REDLOCK_FORM_PLAIN)
+    if (state == REDLOCK_STATE_PLAIN)
         return name_in_token(holder);
     const char *uuid = clients ? uuid_of(holder) : NULL;
     const struct holder_client *client = uuid ? find(clients, uuid) : NULL;

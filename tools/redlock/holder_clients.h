@@ -33,15 +33,15 @@ struct holder_clients {
 };
 
 /* Whoever must be looked for. Tokens tell by themselves. */
-void holder_clients_want(struct holder_clients *clients, const redlock_description *all);
+void holder_clients_want(struct holder_clients *clients, const redlock_lock_info *all);
 
 /* An answer to CLIENT LIST, of a server whose connection has these secrets. */
 void holder_clients_heard(struct holder_clients *clients, const char *list, size_t len,
                           const struct rl_mask *mask);
 
-/* `clients` may be NULL: none is known. */
-struct holder_name holder_name_of(const struct holder_clients *clients,
-                                  const redlock_view *view, const redlock_holder *holder);
+/* Of a lock in that state. `clients` may be NULL: none is known. */
+struct holder_name holder_name_of(const struct holder_clients *clients, int state,
+                                  const redlock_holder *holder);
 
 /* The length of the host that a name of the form "HOST:PID" begins with; 0: it is another. */
 size_t holder_host_len(const struct holder_name *name, int64_t *ret_pid);

@@ -128,7 +128,8 @@ START_TEST(a_release_by_force_wakes_the_first)
     fair_wait(&crowd[1], two, "second");
     client_is_quiet(two); /* it does not find by itself what is free now */
     int64_t released_ms = now_ms();
-    ck_assert_int_eq(redlock_force_release(one, FAIR_NAME, strlen(FAIR_NAME), NULL), 0);
+    ck_assert_int_eq(
+        redlock_force_release(one, FAIR_NAME, strlen(FAIR_NAME), REDLOCK_OFF, NULL), 0);
     waiter_expect_woken(&crowd[0], 0, 1, released_ms);
     waiter_expect_lock(&crowd[1], FAIR_SOON_MS);
     ck_assert_int_eq(redlock_release(held), REDLOCK_EEXPIRED);

@@ -5,6 +5,7 @@
 
 #include "clients.h"
 #include "fake.h"
+#include "look.h"
 #include "kinds/handle_text.h"
 #include "waiter.h"
 
@@ -247,7 +248,7 @@ START_TEST(a_detached_lock_goes_on_in_another_client)
     ck_assert_int_eq(redlock_attach(two, text, &taken), 0);
     ck_assert_str_eq(redlock_token(taken), token);
     size_t len;
-    ck_assert(memcmp(redlock_name(taken, &len), "name", 4) == 0 && len == 4);
+    ck_assert(memcmp(redlock_name_at(taken, 0, &len), "name", 4) == 0 && len == 4);
     ck_assert_int_gt(redlock_validity_ms(taken), CLIENT_TTL_MS / 2);
     ck_assert_int_lt(redlock_validity_ms(taken), CLIENT_TTL_MS - 100);
     ck_assert_int_eq(redlock_extend(taken, 20000, NULL), 0);
@@ -482,32 +483,30 @@ END_TEST
 START_TEST(inspect_tells_who_holds_it)
 {
     open_clients(3, NULL);
-    report.size = 0;
-    ck_assert_int_eq(redlock_inspect(two, "name", 4, &report), REDLOCK_EINVAL);
-    report.size = sizeof(report);
-    ck_assert_int_eq(redlock_inspect(two, "name", 4, &report), 0);
-    ck_assert_uint_eq(report.held, 0);
+    static struct look look;
+    ck_assert_int_eq(look_at(&look, two, "name", NULL), 0);
+    ck_assert_int_eq(look.all.state, REDLOCK_STATE_FREE);
     redlock_lock *lock = client_take(one, "name");
     ck_assert(wait_until(masters_with(masters, "name") == 3, 5000));
-    ck_assert_int_eq(redlock_inspect(two, "name", 4, &report), 0);
-    ck_assert_uint_ge(report.held, report.needed);
-    ck_assert_str_eq(report.node[0].holder, redlock_token(lock));
-    ck_assert_int_gt(report.node[0].ttl_ms, 0);
+    ck_assert_int_eq(look_at(&look, two, "name", NULL), 0);
+    ck_assert_int_eq(look.all.held, 1);
+    ck_assert_str_eq(look_holder(&look, -1, 0)->owner, redlock_token(lock));
+    ck_assert_int_gt(look.all.ttl_ms, 0);
 
     master_do(masters, 0, "SET", "name", "rival", NULL); /* for ever */
     master_do(masters, 1, "DEL", "name", NULL);
-    ck_assert_int_eq(redlock_inspect(two, "name", 4, &report), 0);
-    ck_assert_uint_eq(report.held, 2);
-    ck_assert_int_eq(report.node[0].vote, REDLOCK_VOTE_HELD);
-    ck_assert_str_eq(report.node[0].holder, "rival");
-    ck_assert_int_eq(report.node[0].ttl_ms, -1);
-    ck_assert_int_eq(report.node[1].vote, REDLOCK_VOTE_FREE);
+    ck_assert_int_eq(look_at(&look, two, "name", NULL), 0);
+    ck_assert_int_eq(look.all.held, 1); /* nobody has a majority, nor could anybody get one */
+    ck_assert_uint_eq(look.all.holders, 0);
+    ck_assert_str_eq(look_holder(&look, 0, 0)->owner, "rival");
+    ck_assert_int_eq(look.node[0].ttl_ms, -1);
+    ck_assert_int_eq(look.node[1].state, REDLOCK_STATE_FREE);
     redlock_release(lock);
 
     master_kill(masters, 0);
     master_kill(masters, 1);
-    ck_assert_int_eq(redlock_inspect(two, "name", 4, &report), REDLOCK_ENOQUORUM);
-    ck_assert_int_eq(report.node[2].vote, REDLOCK_VOTE_FREE);
+    ck_assert_int_eq(look_at(&look, two, "name", NULL), REDLOCK_ENOQUORUM);
+    ck_assert_int_eq(look.node[2].state, REDLOCK_STATE_FREE);
     close_clients();
 }
 END_TEST
@@ -517,15 +516,16 @@ START_TEST(force_release_frees_it_whoever_holds_it)
     open_clients(3, NULL);
     redlock_lock *lock = client_take(one, "name");
     ck_assert(wait_until(masters_with(masters, "name") == 3, 5000));
-    ck_assert_int_eq(redlock_force_release(two, "name", 4, NULL), 0);
+    ck_assert_int_eq(redlock_force_release(two, "name", 4, REDLOCK_OFF, NULL), 0);
     ck_assert(wait_until(masters_with(masters, "name") == 0, 5000));
     ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
 
-    ck_assert_int_eq(redlock_force_release(two, "name", 4, &report), 0); /* nobody had it */
+    ck_assert_int_eq(redlock_force_release(two, "name", 4, REDLOCK_OFF, &report),
+                     0); /* nobody had it */
     ck_assert_uint_eq(report.granted, 0);
     for (unsigned i = 0; i < 3; i++)
         master_do(masters, i, "RPUSH", "name", "not a lock", NULL);
-    ck_assert_int_ne(redlock_force_release(two, "name", 4, &report), 0);
+    ck_assert_int_ne(redlock_force_release(two, "name", 4, REDLOCK_OFF, &report), 0);
     ck_assert_uint_eq(masters_with(masters, "name"), 3); /* and never other data */
     close_clients();
 }

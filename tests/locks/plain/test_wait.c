@@ -67,7 +67,7 @@ START_TEST(a_release_by_force_wakes)
     open_masters(3);
     redlock *three = client_open(masters_file(masters, NULL));
     redlock_lock *held = hold_and_wait();
-    ck_assert_int_eq(redlock_force_release(three, "name", 4, NULL), 0);
+    ck_assert_int_eq(redlock_force_release(three, "name", 4, REDLOCK_OFF, NULL), 0);
     waiter_expect_woken(&waiter, 0, 2, waiter.begun_ms);
     ck_assert_int_eq(redlock_release(held), REDLOCK_EEXPIRED);
     redlock_close(three);
@@ -163,8 +163,8 @@ static int hold_for_ever(void *argument)
 }
 
 /* Rounds in case that a message was lost come at most at 1.25, 2.5 and 3.75 s and at least
- * at 1, 2 and 3 s: none is near. How long after its end it is taken; very long, where the machine
- * stood still till the holder's lease was over. */
+ * at 1, 2 and 3 s: none is near. How long after its end it is taken; very long, where the
+ * machine stood still till the holder's lease was over. */
 static int64_t outwait_the_dead(void)
 {
     masters = masters_start(3, NULL);
@@ -287,7 +287,8 @@ START_TEST(without_a_wait_nobody_queues)
 }
 END_TEST
 
-/* A busy machine makes many late, but not each of forty; what overruns by itself is always late.
+/* A busy machine makes many late, but not each of forty; what overruns by itself is always
+ * late.
  */
 enum { TRIES = 40 };
 

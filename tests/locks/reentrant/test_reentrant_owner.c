@@ -270,7 +270,7 @@ START_TEST(c56_a_forced_release_wakes_who_waits)
     count_becomes(2);
     client_ready(one);
     waiter_start_as(&waiter, two, "name", REDLOCK_REENTRANT, NULL, 30000);
-    ck_assert_int_eq(redlock_force_release(one, "name", 4, NULL), 0);
+    ck_assert_int_eq(redlock_force_release(one, "name", 4, REDLOCK_OFF, NULL), 0);
     ck_assert(waiter_is_back(&waiter, 5000));
     ck_assert_int_eq(redlock_extend(outer, 2 * CLIENT_TTL_MS, NULL), REDLOCK_EEXPIRED);
     ck_assert_int_eq(redlock_extend(inner, 2 * CLIENT_TTL_MS, NULL), REDLOCK_EEXPIRED);

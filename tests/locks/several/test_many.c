@@ -77,7 +77,7 @@ START_TEST(all_are_taken_and_released)
     ck_assert(redlock_validity_multi(items, 3) > 5000);
     ck_assert(redlock_validity_multi(items, 3) <= redlock_validity_ms(items[0].lock));
     size_t len;
-    ck_assert_mem_eq(redlock_name(items[2].lock, &len), "b\0c", 3);
+    ck_assert_mem_eq(redlock_name_at(items[2].lock, 0, &len), "b\0c", 3);
     ck_assert_uint_eq(len, 3);
     ck_assert(!client_can_take(other_three, "a"));
     ck_assert(!client_can_take(other_single, "a"));

@@ -94,22 +94,24 @@ struct look {
 
 static void look_once(void *context)
 {
-    static redlock_node_vote votes[REDLOCK_NODES_MAX];
+    static redlock_node_info nodes[REDLOCK_NODES_MAX];
     struct look *look = context;
     struct chaos_history *history = look->history;
     char name[CHAOS_LOCK_NAME_MAX];
     int64_t asked_ns = chaos_now_ns();
     look->keys = 0;
-    redlock_report report = REDLOCK_REPORT_INIT(votes, REDLOCK_NODES_MAX);
+    redlock_lock_info info = REDLOCK_LOCK_INFO_INIT(nodes, REDLOCK_NODES_MAX, NULL, 0);
     memset(history->orphans, 0, sizeof(history->orphans));
     for (unsigned i = 0; look->client != NULL && i < look->run->options->names; i++) {
         chaos_record_lock_name(look->run->record, i, name);
-        if (redlock_inspect(look->client, name, strlen(name), &report) != 0 &&
-            report.nodes == 0)
+        int code = redlock_inspect(look->client, name, strlen(name), NULL, &info);
+        if (code != REDLOCK_OK && code != REDLOCK_ENOQUORUM)
             continue;
-        for (unsigned node = 0; node < report.node_count; node++)
-            history->orphans[node] += report.node[node].vote == REDLOCK_VOTE_HELD;
-        look->keys += report.held;
+        for (unsigned node = 0; node < info.node_count; node++) {
+            bool there = nodes[node].answered && nodes[node].state != REDLOCK_STATE_FREE;
+            history->orphans[node] += there;
+            look->keys += there;
+        }
     }
     for (unsigned node = 0; node < look->run->nodes; node++) {
         if (history->orphans[node] == 0)

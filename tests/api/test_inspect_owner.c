@@ -1,39 +1,37 @@
-/* test_hold_count.c - redlock_hold_count(): of every kind that has an owner, on one master and
- * on three, while it is held, nested, expired, another's, or half unknown. */
+/* test_inspect_owner.c - what redlock_inspect() says of one owner: of every kind that has one,
+ * on one master and on three, while it is held, nested, expired, another's, or half unknown. */
 #include "config_auto.h"
 
 #include "reentrant_scene.h"
 
 #include <stdio.h>
-#include <string.h>
 
-static redlock_holds ask_as(redlock *client, int kind, const char *owner, int expected)
+static redlock_lock_info ask_as(redlock *client, const char *owner, int expected)
 {
-    redlock_options options = REDLOCK_OPTIONS_INIT;
-    redlock_holds holds = REDLOCK_HOLDS_INIT;
-    options.kind = kind;
-    options.owner = owner;
-    memset((char *)&holds + sizeof(holds.size), 0x5a, sizeof(holds) - sizeof(holds.size));
-    ck_assert_int_eq(redlock_hold_count(client, "name", 4, &options, &holds), expected);
-    return holds;
+    redlock_lock_info info = REDLOCK_LOCK_INFO_INIT(NULL, 0, NULL, 0);
+    info.own_exclusive = info.own_read = info.own_write = 99;
+    info.held = 99;
+    info.own_ms = info.held_ms = 99;
+    ck_assert_int_eq(redlock_inspect(client, "name", 4, owner, &info), expected);
+    return info;
 }
 
-static redlock_holds ask(redlock *client, int kind, const char *owner)
+static redlock_lock_info ask(redlock *client, const char *owner)
 {
-    return ask_as(client, kind, owner, REDLOCK_OK);
+    return ask_as(client, owner, REDLOCK_OK);
 }
 
-static void expect_none(redlock_holds holds)
+static void expect_none(redlock_lock_info info)
 {
-    ck_assert_uint_eq(holds.count, 0);
-    ck_assert_int_eq(holds.ttl_ms, 0);
+    ck_assert_uint_eq(info.own_exclusive + info.own_read + info.own_write, 0);
+    ck_assert_int_eq(info.own_ms, 0);
 }
 
-static void expect_free(redlock_holds holds)
+static void expect_free(redlock_lock_info info)
 {
-    expect_none(holds);
-    ck_assert_int_eq(holds.held, 0);
-    ck_assert_int_eq(holds.held_ms, 0);
+    expect_none(info);
+    ck_assert_int_eq(info.held, 0);
+    ck_assert_int_eq(info.held_ms, 0);
 }
 
 static void expect_left(int64_t left_ms, int64_t of_ms)
@@ -46,22 +44,22 @@ START_TEST(d58_it_counts_3_2_1_0)
 {
     redlock_lock *lock[3];
     open_masters(sizes[_i]);
-    expect_free(ask(one, REDLOCK_REENTRANT, NULL));
+    expect_free(ask(one, NULL));
     for (unsigned i = 0; i < 3; i++) {
         lock[i] = take(one, NULL);
         count_becomes(i + 1);
-        redlock_holds holds = ask(one, REDLOCK_REENTRANT, NULL);
-        ck_assert_uint_eq(holds.count, i + 1);
-        ck_assert_int_eq(holds.held, 1);
-        expect_left(holds.ttl_ms, CLIENT_TTL_MS);
-        expect_left(holds.held_ms, CLIENT_TTL_MS);
+        redlock_lock_info info = ask(one, NULL);
+        ck_assert_uint_eq(info.own_exclusive, i + 1);
+        ck_assert_int_eq(info.held, 1);
+        expect_left(info.own_ms, CLIENT_TTL_MS);
+        expect_left(info.held_ms, CLIENT_TTL_MS);
     }
     for (unsigned i = 3; i-- > 0;) {
         ck_assert_int_eq(redlock_release(lock[i]), 0);
         count_becomes(i);
-        ck_assert_uint_eq(ask(one, REDLOCK_REENTRANT, NULL).count, i);
+        ck_assert_uint_eq(ask(one, NULL).own_exclusive, i);
     }
-    expect_free(ask(one, REDLOCK_REENTRANT, NULL));
+    expect_free(ask(one, NULL));
     close_all();
 }
 END_TEST
@@ -73,15 +71,14 @@ START_TEST(others_see_that_it_is_held_and_not_by_them)
     count_becomes(1);
     const char *const others[] = {NULL, "jo", "job2"};
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-        redlock_holds holds = ask(two, REDLOCK_REENTRANT, others[i]);
-        expect_none(holds);
-        ck_assert_int_eq(holds.held, 1);
-        expect_left(holds.held_ms, CLIENT_TTL_MS);
+        redlock_lock_info info = ask(two, others[i]);
+        expect_none(info);
+        ck_assert_int_eq(info.held, 1);
+        expect_left(info.held_ms, CLIENT_TTL_MS);
     }
-    expect_none(ask(one, REDLOCK_REENTRANT, NULL));
-    ck_assert_uint_eq(ask(two, REDLOCK_REENTRANT, "job").count, 1); /* whoever asks */
-    expect_none(ask(two, REDLOCK_READ, "job")); /* it has it, and as another kind */
-    expect_none(ask(two, REDLOCK_WRITE, "job"));
+    expect_none(ask(one, NULL));
+    ck_assert_uint_eq(ask(two, "job").own_exclusive, 1); /* whoever asks */
+    ck_assert_uint_eq(ask(two, "job").own_read + ask(two, "job").own_write, 0);
     ck_assert_int_eq(redlock_release(lock), 0);
     close_all();
 }
@@ -93,9 +90,9 @@ START_TEST(d60_what_ran_out_counts_nothing)
     redlock_lock *outer = take_for(one, NULL, 800), *inner = take_for(one, NULL, 1000);
     ck_assert(wait_until(redlock_validity_ms(inner) == 0, 5000));
     ck_assert(wait_until(masters_with(masters, "name") == 0, 5000));
-    expect_free(ask(one, REDLOCK_REENTRANT, NULL));
+    expect_free(ask(one, NULL));
     ck_assert_int_eq(redlock_release(inner), REDLOCK_EEXPIRED);
-    expect_free(ask(one, REDLOCK_REENTRANT, NULL));
+    expect_free(ask(one, NULL));
     ck_assert_int_eq(redlock_release(outer), REDLOCK_EEXPIRED);
     close_all();
 }
@@ -106,7 +103,7 @@ START_TEST(the_longest_nested_lease_is_told)
     open_masters(sizes[_i]);
     redlock_lock *outer = take_for(one, NULL, 20000), *inner = take_for(one, NULL, 10000);
     count_becomes(2);
-    expect_left(ask(one, REDLOCK_REENTRANT, NULL).ttl_ms, 20000);
+    expect_left(ask(one, NULL).own_ms, 20000);
     ck_assert_int_eq(redlock_release(outer), 0);
     ck_assert_int_eq(redlock_release(inner), 0);
     close_all();
@@ -120,26 +117,25 @@ START_TEST(d60_readers_and_the_writer_are_counted_apart)
     redlock_lock *reader = client_take_as(one, "name", REDLOCK_READ, "r1");
     redlock_lock *again = client_take_as(one, "name", REDLOCK_READ, "r1");
     redlock_lock *other = client_take_as(two, "name", REDLOCK_READ, "r2");
-    ck_assert(wait_until(ask(two, REDLOCK_READ, "r1").count == 2, 5000));
-    ck_assert(wait_until(ask(one, REDLOCK_READ, "r2").count == 1, 5000));
-    ck_assert_int_eq(ask(one, REDLOCK_READ, "r3").held, 1);
-    expect_none(ask(one, REDLOCK_READ, "r3"));
-    expect_none(ask(one, REDLOCK_WRITE, "r1"));
-    expect_none(ask(one, REDLOCK_REENTRANT, "r1"));
+    ck_assert(wait_until(ask(two, "r1").own_read == 2, 5000));
+    ck_assert(wait_until(ask(one, "r2").own_read == 1, 5000));
+    ck_assert_int_eq(ask(one, "r3").held, 1);
+    expect_none(ask(one, "r3"));
+    ck_assert_uint_eq(ask(one, "r1").own_write + ask(one, "r1").own_exclusive, 0);
     ck_assert_int_eq(redlock_release(reader), 0);
     ck_assert_int_eq(redlock_release(other), 0);
-    ck_assert(wait_until(ask(two, REDLOCK_READ, "r1").count == 1, 5000));
+    ck_assert(wait_until(ask(two, "r1").own_read == 1, 5000));
     ck_assert_int_eq(redlock_release(again), 0);
-    ck_assert(wait_until(ask(two, REDLOCK_READ, "r1").held == 0, 5000));
+    ck_assert(wait_until(ask(two, "r1").held == 0, 5000));
     redlock_lock *writer = client_take_as(one, "name", REDLOCK_WRITE, "w");
     redlock_lock *down = client_take_as(one, "name", REDLOCK_READ, "w");
-    ck_assert(wait_until(ask(two, REDLOCK_READ, "w").count == 1, 5000));
-    ck_assert_uint_eq(ask(two, REDLOCK_WRITE, "w").count, 1);
+    ck_assert(wait_until(ask(two, "w").own_read == 1, 5000));
+    ck_assert_uint_eq(ask(two, "w").own_write, 1);
     ck_assert_int_eq(redlock_release(writer), 0);
-    ck_assert(wait_until(ask(two, REDLOCK_WRITE, "w").count == 0, 5000));
-    ck_assert_uint_eq(ask(two, REDLOCK_READ, "w").count, 1);
+    ck_assert(wait_until(ask(two, "w").own_write == 0, 5000));
+    ck_assert_uint_eq(ask(two, "w").own_read, 1);
     ck_assert_int_eq(redlock_release(down), 0);
-    ck_assert(wait_until(ask(two, REDLOCK_READ, "w").held == 0, 5000));
+    ck_assert(wait_until(ask(two, "w").held == 0, 5000));
     close_all();
 }
 END_TEST
@@ -149,12 +145,12 @@ START_TEST(a_fair_lock_is_counted_too)
     open_masters(1);
     redlock_lock *lock = client_take_as(one, "name", REDLOCK_FAIR, NULL);
     redlock_lock *again = client_take_as(one, "name", REDLOCK_FAIR, NULL);
-    ck_assert_uint_eq(ask(one, REDLOCK_FAIR, NULL).count, 2);
-    expect_none(ask(two, REDLOCK_FAIR, NULL));
+    ck_assert_uint_eq(ask(one, NULL).own_exclusive, 2);
+    expect_none(ask(two, NULL));
     ck_assert_int_eq(redlock_release(lock), 0);
-    ck_assert_uint_eq(ask(one, REDLOCK_FAIR, NULL).count, 1);
+    ck_assert_uint_eq(ask(one, NULL).own_exclusive, 1);
     ck_assert_int_eq(redlock_release(again), 0);
-    expect_free(ask(one, REDLOCK_FAIR, NULL));
+    expect_free(ask(one, NULL));
     close_all();
 }
 END_TEST
@@ -164,10 +160,10 @@ START_TEST(redissons_own_counts_too)
     open_masters(1);
     master_do(masters, 0, "HSET", "name", "peer:7", "3", NULL);
     master_do(masters, 0, "PEXPIRE", "name", "30000", NULL);
-    redlock_holds holds = ask(one, REDLOCK_REENTRANT, "peer:7");
-    ck_assert_uint_eq(holds.count, 3);
-    expect_left(holds.ttl_ms, 30000);
-    expect_left(holds.held_ms, 30000);
+    redlock_lock_info info = ask(one, "peer:7");
+    ck_assert_uint_eq(info.own_exclusive, 3);
+    expect_left(info.own_ms, 30000);
+    expect_left(info.held_ms, 30000);
     master_do(masters, 0, "DEL", "name", NULL);
     close_all();
 }
@@ -196,15 +192,15 @@ START_TEST(a_majority_says_how_often)
                 master_do(masters, i, "PEXPIRE", "name", i == 0 ? "10000" : "20000", NULL);
             }
         }
-        redlock_holds holds = ask(one, REDLOCK_REENTRANT, "me");
-        ck_assert_uint_eq(holds.count, cases[k].count);
-        ck_assert_int_eq(holds.held, cases[k].held);
-        ck_assert_int_eq(holds.ttl_ms > 0, cases[k].count > 0);
-        ck_assert_int_eq(holds.held_ms > 0, cases[k].held);
+        redlock_lock_info info = ask(one, "me");
+        ck_assert_uint_eq(info.own_exclusive, cases[k].count);
+        ck_assert_int_eq(info.held, cases[k].held);
+        ck_assert_int_eq(info.own_ms > 0, cases[k].count > 0);
+        ck_assert_int_eq(info.held_ms > 0, cases[k].held);
         if (k == 0) /* two have it for 20 s, and a third for 10: a majority for 20 */
-            expect_left(holds.ttl_ms, 20000);
+            expect_left(info.own_ms, 20000);
         if (k == 3)
-            expect_left(holds.ttl_ms, 10000);
+            expect_left(info.own_ms, 10000);
         for (unsigned i = 0; i < 3; i++)
             master_do(masters, i, "DEL", "name", NULL);
     }
@@ -218,16 +214,16 @@ START_TEST(one_of_two_holds_nothing_and_blocks)
     open_masters(2);
     master_do(masters, 1, "HSET", "name", "me", "2", NULL);
     master_do(masters, 1, "PEXPIRE", "name", "10000", NULL);
-    redlock_holds holds = ask(one, REDLOCK_REENTRANT, "me");
-    expect_none(holds);
-    ck_assert_int_eq(holds.held, 1);
-    expect_left(holds.held_ms, 10000);
+    redlock_lock_info info = ask(one, "me");
+    expect_none(info);
+    ck_assert_int_eq(info.held, 1);
+    expect_left(info.held_ms, 10000);
     master_do(masters, 0, "HSET", "name", "me", "1", NULL);
     master_do(masters, 0, "PEXPIRE", "name", "20000", NULL);
-    holds = ask(one, REDLOCK_REENTRANT, "me");
-    ck_assert_uint_eq(holds.count, 1);
-    expect_left(holds.ttl_ms, 10000);
-    expect_left(holds.held_ms, 20000);
+    info = ask(one, "me");
+    ck_assert_uint_eq(info.own_exclusive, 1);
+    expect_left(info.own_ms, 10000);
+    expect_left(info.held_ms, 20000);
     for (unsigned i = 0; i < 2; i++)
         master_do(masters, i, "DEL", "name", NULL);
     close_all();
@@ -240,11 +236,11 @@ START_TEST(without_a_majority_what_is_certain_is_told)
     redlock_lock *lock = take(one, "me");
     count_becomes(1);
     master_kill(masters, 0);
-    ck_assert_uint_eq(ask(two, REDLOCK_REENTRANT, "me").count, 1);
+    ck_assert_uint_eq(ask(two, "me").own_exclusive, 1);
     master_kill(masters, 1);
-    redlock_holds holds = ask_as(two, REDLOCK_REENTRANT, "me", REDLOCK_ENOQUORUM);
-    expect_none(holds);
-    ck_assert_int_eq(holds.held, 0);
+    redlock_lock_info info = ask_as(two, "me", REDLOCK_ENOQUORUM);
+    expect_none(info);
+    ck_assert_int_eq(info.held, 0);
     master_restart(masters, 0, true);
     master_restart(masters, 1, true);
     redlock_release(lock);
@@ -253,37 +249,10 @@ START_TEST(without_a_majority_what_is_certain_is_told)
 }
 END_TEST
 
-START_TEST(what_cannot_be_asked)
-{
-    redlock_options options = REDLOCK_OPTIONS_INIT;
-    redlock_holds holds = REDLOCK_HOLDS_INIT;
-    open_masters(1);
-    ck_assert_int_eq(redlock_hold_count(one, "name", 4, &options, &holds),
-                     REDLOCK_EINVAL); /* a plain lock has no owner */
-    options.kind = REDLOCK_WRITE + 1;
-    ck_assert_int_eq(redlock_hold_count(one, "name", 4, &options, &holds), REDLOCK_EINVAL);
-    options.kind = REDLOCK_REENTRANT;
-    ck_assert_int_eq(redlock_hold_count(NULL, "name", 4, &options, &holds), REDLOCK_EINVAL);
-    ck_assert_int_eq(redlock_hold_count(one, NULL, 4, &options, &holds), REDLOCK_EINVAL);
-    ck_assert_int_eq(redlock_hold_count(one, "name", 0, &options, &holds), REDLOCK_EINVAL);
-    ck_assert_int_eq(redlock_hold_count(one, "name", 4, NULL, &holds), REDLOCK_EINVAL);
-    ck_assert_int_eq(redlock_hold_count(one, "name", 4, &options, NULL), REDLOCK_EINVAL);
-    options.owner = "mode";
-    ck_assert_int_eq(redlock_hold_count(one, "name", 4, &options, &holds), REDLOCK_EINVAL);
-    options.owner = NULL;
-    holds.size--;
-    ck_assert_int_eq(redlock_hold_count(one, "name", 4, &options, &holds), REDLOCK_EINVAL);
-    holds.size++;
-    options.size = 0;
-    ck_assert_int_eq(redlock_hold_count(one, "name", 4, &options, &holds), REDLOCK_EINVAL);
-    close_all();
-}
-END_TEST
-
 int main(void)
 {
-    Suite *suite = suite_create("hold_count");
-    TCase *tcase = tcase_create("hold_count");
+    Suite *suite = suite_create("inspect_owner");
+    TCase *tcase = tcase_create("inspect_owner");
     tcase_set_timeout(tcase, 60);
     tcase_add_loop_test(tcase, d58_it_counts_3_2_1_0, 0, 2);
     tcase_add_loop_test(tcase, others_see_that_it_is_held_and_not_by_them, 0, 2);
@@ -295,7 +264,6 @@ int main(void)
     tcase_add_test(tcase, a_majority_says_how_often);
     tcase_add_test(tcase, one_of_two_holds_nothing_and_blocks);
     tcase_add_test(tcase, without_a_majority_what_is_certain_is_told);
-    tcase_add_test(tcase, what_cannot_be_asked);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }
