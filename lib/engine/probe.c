@@ -2,7 +2,7 @@
  * and released on each master, with the scripts of a plain lock.
  *
  *   LISTEN   the subscribers connect
- *   TAKE     acquire, with a token of our own
+ *   TAKE     acquire by the native pair, with a token of our own
  *   QUEUE    a second token is refused, and its waiter enters the queue
  *   EXTEND   twice: the script's body, then its hash
  *   RELEASE  which wakes the waiter
@@ -309,6 +309,7 @@ static int lease_new(struct rl_probe *probe, const struct rl_target *target,
     rl_lease_ref(*ret_lease); /* ours until the end, whatever answers come late */
     (*ret_lease)->call = &probe->call;
     (*ret_lease)->query = true;
+    (*ret_lease)->native = true; /* as a free lock is taken */
     (*ret_lease)->query_ttl_ns = probe->lease_ns / 2;
     return 0;
 }

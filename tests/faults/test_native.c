@@ -148,6 +148,20 @@ START_TEST(right_to_set_or_get_that_is_missing_is_told)
 }
 END_TEST
 
+/* What no lock can be had through, the probe tells. */
+START_TEST(probe_tells_of_get_that_shows_nothing)
+{
+    redlock_node_status nodes[MASTERS];
+    redlock_status_report status = REDLOCK_STATUS_INIT(nodes, MASTERS);
+    rule((struct fake_rule){.match = "GET *", .reply = "$-1\r\n"});
+    (void)redlock_probe(client, NULL, &status);
+    ck_assert_int_eq(nodes[0].acquire.result, REDLOCK_PROOF_FAILED);
+    ck_assert_msg(strstr(nodes[0].acquire.text, "GET shows nothing") != NULL, "%s",
+                  nodes[0].acquire.text);
+    ck_assert_int_eq(nodes[2].acquire.result, REDLOCK_PROOF_OK);
+}
+END_TEST
+
 /* A replica under the master's address: its refusal ends the connection at once. */
 START_TEST(refusal_of_a_replica_closes_the_connection)
 {
@@ -239,6 +253,7 @@ int main(void)
     tcase_add_loop_test(tests, nonsense_closes_the_connection, 0, NONSENSE);
     tcase_add_test(tests, break_between_the_two_leaves_the_vote_unknown);
     tcase_add_loop_test(tests, right_to_set_or_get_that_is_missing_is_told, 0, 2);
+    tcase_add_test(tests, probe_tells_of_get_that_shows_nothing);
     tcase_add_test(tests, refusal_of_a_replica_closes_the_connection);
     tcase_add_test(tests, refusal_for_want_of_memory_shows_the_holder);
     tcase_add_test(tests, key_that_ends_between_the_two_is_a_refusal);

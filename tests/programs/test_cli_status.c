@@ -103,9 +103,10 @@ static const struct refusal {
     void (*make)(unsigned node); /* NULL: the command does it */
     const char *check, *reason, *remedy;
 } refusals[] = {
-    {{"ACL", "SETUSER", "default", "-eval"}, NULL, "acquire", "NOPERM", "redlock(7)"},
+    {{"ACL", "SETUSER", "default", "-eval"}, NULL, "extend", "NOPERM", "redlock(7)"},
     {{"ACL", "SETUSER", "default", "-evalsha"}, NULL, "extend", "NOPERM", "redlock(7)"},
     {{"ACL", "SETUSER", "default", "-set"}, NULL, "acquire", " command", "redlock(7)"},
+    {{"ACL", "SETUSER", "default", "-get"}, NULL, "acquire", " command", "redlock(7)"},
     {{"ACL", "SETUSER", "default", "-pexpire"}, NULL, "extend", " command", "redlock(7)"},
     {{"ACL", "SETUSER", "default", "-del"}, NULL, "release", " command", "redlock(7)"},
     {{"ACL", "SETUSER", "default", "resetkeys", "~mine:*"},
@@ -344,7 +345,7 @@ START_TEST(a_watch_ends_with_the_status_that_was_seen_last)
 END_TEST
 
 /* What is renamed, and the check that finds it: INFO is of use to the guard alone. */
-static const char *const renamed[][3] = {{"EVAL", "acquire", "guard off"},
+static const char *const renamed[][3] = {{"EVAL", "extend", "guard off"},
                                          {"INFO", "server", "guard on"}};
 
 START_TEST(a_renamed_command_is_not_fit)
