@@ -279,6 +279,24 @@ START_TEST(one_masters_data_is_that_ones_business)
 }
 END_TEST
 
+/* As one that was set by hand. */
+START_TEST(what_has_no_end_is_deleted_only_where_that_is_said)
+{
+    open_cold_clients(sizes[_i], NULL);
+    for (unsigned i = 0; i < masters->n; i++)
+        (void)master_do(masters, i, "SET", "name", "by hand", NULL);
+    for (int endless = REDLOCK_DEFAULT; endless <= REDLOCK_OFF; endless += REDLOCK_OFF)
+        ck_assert_int_eq(redlock_force_release(one, "name", 4, endless, NULL),
+                         REDLOCK_EWRONGTYPE);
+    expect_state(1, REDLOCK_STATE_PLAIN);
+    ck_assert_int_eq(all->ttl_ms, -1);
+    ck_assert_int_eq(all->held_ms, -1);
+    ck_assert_int_eq(redlock_force_release(one, "name", 4, REDLOCK_ON, NULL), 0);
+    expect_state(0, REDLOCK_STATE_FREE);
+    close_clients();
+}
+END_TEST
+
 START_TEST(masters_that_are_down_are_told_of)
 {
     open_cold_clients(3, NULL);
@@ -354,6 +372,7 @@ int main(void)
     tcase_add_test(tcase, as_much_is_told_as_there_is_room_for);
     tcase_add_loop_test(tcase, force_wakes_who_waits, 0, 2 * FORCED);
     tcase_add_loop_test(tcase, data_is_told_and_not_deleted, 0, 2);
+    tcase_add_loop_test(tcase, what_has_no_end_is_deleted_only_where_that_is_said, 0, 2);
     tcase_add_test(tcase, one_masters_data_is_that_ones_business);
     tcase_add_test(tcase, masters_that_are_down_are_told_of);
     tcase_add_loop_test(tcase, a_lie_is_no_answer, 0, LIES);
