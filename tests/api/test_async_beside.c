@@ -236,8 +236,8 @@ static void go_on(void *context, int result, redlock_lock *lock);
  * this one is back. */
 static void go_on(void *context, int result, redlock_lock *lock)
 {
-    char here;
-    uintptr_t at = (uintptr_t)&here;
+    /* Not the address of a variable: a sanitizer may keep those elsewhere. */
+    uintptr_t at = (uintptr_t)__builtin_frame_address(0);
     highest = at > highest ? at : highest;
     lowest = at < lowest ? at : lowest;
     if (result != 0 || links == 0) {

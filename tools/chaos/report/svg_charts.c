@@ -31,7 +31,7 @@ static double decades_of(double ms, const struct decades *decades)
         column++;
     double low = chaos_column_ns(column), high = chaos_column_ns(column + 1);
     double part = ns <= low ? 0 : (ns - low) / (high - low);
-    return ((double)column + part) / CHAOS_COLUMNS_A_DECADE - 3 - decades->first;
+    return ((double)column + part) / (double)CHAOS_COLUMNS_A_DECADE - 3 - decades->first;
 }
 
 /* Where interval `i` begins, and how long it is: the last may be cut short. */
