@@ -113,7 +113,7 @@ const struct rl_kind *rl_kind_on(int kind, unsigned n);
 unsigned rl_kind_row(const struct rl_kind *kind);
 
 /* A number below RL_SCRIPTS for every script. */
-#define RL_SCRIPTS (RL_ROWS * RL_VERBS)
+#define RL_SCRIPTS ((unsigned)RL_ROWS * (unsigned)RL_VERBS)
 static inline unsigned rl_script_number(const struct rl_kind *kind, enum rl_verb verb)
 {
     return rl_kind_row(kind) * RL_VERBS + (unsigned)verb;
