@@ -6,6 +6,7 @@
 #   long         they take longest, and learn nothing from being run again out of the tarball
 #   early        it builds much, so it begins with the long ones
 #   threads      threads meet in them: what ThreadSanitizer is run on
+#   source       they read files of the source tree, so they are run out of the tarball, too
 #   valgrind     they are run under valgrind too
 #   unsanitized  a sanitizer has little of the library to look at in them, or changes what they
 #                look at: stacks, and the deadlines of the program as it ships

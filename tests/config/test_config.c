@@ -1,4 +1,4 @@
-/* tags: valgrind */
+/* tags: valgrind source */
 /* The node list file: what is read from it, and what it is by default. */
 #include "config_auto.h"
 

@@ -1,3 +1,4 @@
+/* tags: source */
 /* test_rights.c - the rights that redlock(7) tells to give a user are enough for every kind of
  * lock, and each command among them is needed: the lists are read out of the manual. A server
  * keeps a log of what it has denied, also to a script that goes on without it. */

@@ -1,4 +1,4 @@
-/* tags: valgrind */
+/* tags: valgrind source */
 /* fuzz_config.c - any bytes as a node list file: it is refused with a place and a reason, or
  * it is good, and then what came out of it holds together.
  *

@@ -1,4 +1,4 @@
-/* tags: valgrind */
+/* tags: valgrind source */
 /* fuzz_reply.c - any bytes as a master's side of a conversation: the real node, wire and
  * reader over a link made of the input (input_link.h). Whatever comes, nobody crashes, memory
  * is bounded, every request that was queued is heard of exactly once, and only the exact answer

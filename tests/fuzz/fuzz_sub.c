@@ -1,4 +1,4 @@
-/* tags: valgrind */
+/* tags: valgrind source */
 /* fuzz_sub.c - any bytes as a master's side of a subscription: the real subscriber, wire and
  * reader over a link made of the input (input_link.h). Whatever comes, nobody crashes, memory
  * is bounded, coming and going are told in turns, and nobody is woken who does not listen: on

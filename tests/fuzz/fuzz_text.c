@@ -1,4 +1,4 @@
-/* tags: valgrind */
+/* tags: valgrind source */
 /* fuzz_text.c - any bytes as text from outside that is read whole: a detached lock's handle,
  * what a master says of itself, a duration. What is refused is refused; what is taken can be
  * written again and is the same.

@@ -1,4 +1,4 @@
-/* tags: valgrind */
+/* tags: valgrind source */
 /* fuzz_view.c - any bytes as what masters say of a name that somebody looks at. What is refused
  * is refused; what is read holds together, can be written again and is the same. What several
  * say is put together, and held against the rule, counted anew: a majority has at least that.

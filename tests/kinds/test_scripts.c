@@ -1,3 +1,4 @@
+/* tags: source */
 /* test_scripts.c - the scripts: what is embedded is what the files say, their names are the
  * server's own, and on a real server each does what its first lines promise. */
 #include "config_auto.h"
