@@ -113,7 +113,7 @@ static bool is_script(const void *bytes)
 /* Its place; with no length, one that is free. NULL: it is no script. */
 static struct digest *digest_of(const void *bytes)
 {
-    static struct digest digests[RL_ROWS * RL_VERBS];
+    static struct digest digests[RL_SCRIPTS];
     static unsigned count, turn; /* they are asked for one after the other */
     for (unsigned i = 0; i < count; i++) {
         unsigned at = (turn + i) % count;

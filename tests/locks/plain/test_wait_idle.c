@@ -28,7 +28,7 @@ START_TEST(who_waits_behind_one_who_will_tell_asks_seldom)
     pause_ms(IDLE_MS);
     rounds = client_stats(two).rounds - rounds;
     double seconds = (double)(now_ms() - begun) / 1000;
-    ck_assert_msg((double)rounds < 0.4 * seconds * NAMES, "%d rounds in %.1f s", (int)rounds,
+    ck_assert_msg((double)rounds < 0.4 * seconds * (double)NAMES, "%d rounds in %.1f s", (int)rounds,
                   seconds);
     for (int i = 0; i < NAMES; i++) {
         ck_assert_int_eq(redlock_release(held[i]), 0);

@@ -377,7 +377,7 @@ START_TEST(a_refusal_costs_the_same_beside_many_locks)
         ck_assert_ptr_null(failed);
     }
     double many = cost_of_a_round();
-    ck_assert_msg(many < DEARER * few, "%.0f us beside none, %.0f us beside %d", few, many,
+    ck_assert_msg(many < (double)DEARER * few, "%.0f us beside none, %.0f us beside %d", few, many,
                   HOLDERS * HELD_EACH);
     close_clients();
 }
