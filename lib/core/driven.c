@@ -19,6 +19,7 @@ void rl_driven_sleeps(struct rl_driven *driven, enum rl_sleeps who, int64_t unti
 static int64_t looked_until_ns(const struct rl_driven *driven, int64_t now_ns)
 {
     int64_t until_ns = driven->looked_ns;
+    assert(driven->back_ns <= driven->looked_ns);
     for (unsigned who = 0; who < 2; who++) {
         if (driven->until_ns[who] > until_ns)
             until_ns = driven->until_ns[who];
@@ -33,12 +34,14 @@ int64_t rl_driven_returns(struct rl_driven *driven, int64_t now_ns)
     if (now_ns - looked_until_ns(driven, now_ns) <= ABSENT_NS)
         return 0;
     int64_t absent_ns = now_ns - driven->looked_ns;
+    assert(absent_ns > ABSENT_NS); /* what is certain ends no sooner than the last look */
     driven->looked_ns = driven->back_ns = now_ns;
     return absent_ns;
 }
 
 void rl_driven_begins(struct rl_driven *driven, int64_t now_ns)
 {
+    assert(now_ns >= driven->since_ns && now_ns >= driven->unseen_ns);
     driven->since_ns = now_ns;
     if (looked_until_ns(driven, now_ns) < now_ns)
         driven->unseen_ns = now_ns;
@@ -46,6 +49,7 @@ void rl_driven_begins(struct rl_driven *driven, int64_t now_ns)
 
 void rl_driven_looks(struct rl_driven *driven, int64_t now_ns)
 {
+    assert(now_ns >= driven->looked_ns && now_ns >= driven->back_ns);
     driven->looked_ns = now_ns;
 }
 
@@ -61,5 +65,6 @@ bool rl_driven_unseen(const struct rl_driven *driven, const struct rl_retry *ret
 
 bool rl_driven_before(const struct rl_driven *driven, int64_t at_ns)
 {
+    assert(driven->back_ns <= driven->looked_ns);
     return at_ns < driven->back_ns;
 }

@@ -11,6 +11,7 @@ void rl_hold_init(struct rl_hold *hold, unsigned n, int64_t ttl_ns, double drift
 {
     assert(n >= 1 && n <= REDLOCK_NODES_MAX);
     assert(ttl_ns > 0);
+    assert(drift_factor >= 0.0 && drift_factor < 1.0);
     *hold = (struct rl_hold){
         .phase = RL_HOLD_NEW,
         .n = n,
@@ -23,6 +24,7 @@ void rl_hold_init(struct rl_hold *hold, unsigned n, int64_t ttl_ns, double drift
 void rl_hold_init_attached(struct rl_hold *hold, unsigned n, int64_t ttl_ns,
                            double drift_factor, int64_t deadline_ns)
 {
+    assert(deadline_ns > 0);
     rl_hold_init(hold, n, ttl_ns, drift_factor);
     hold->phase = RL_HOLD_HELD;
     hold->deadline_ns = deadline_ns;
@@ -42,12 +44,18 @@ void rl_hold_assert(const struct rl_hold *hold)
         assert(hold->held_back == 0);
     if (hold->phase != RL_HOLD_HELD)
         assert(hold->deadline_ns == 0 && !hold->extending && hold->retake == 0);
+    if (hold->phase == RL_HOLD_HELD)
+        assert(hold->deadline_ns != 0);
     if (hold->phase != RL_HOLD_ENDING)
         assert(!hold->releasing && hold->due == 0);
+    if (hold->phase == RL_HOLD_NEW)
+        assert(hold->reached == 0);
 }
 
 static void outlast_until(struct rl_hold *hold, int64_t gone_ns)
 {
+    assert(hold->phase != RL_HOLD_NEW);
+    assert(gone_ns > 0);
     if (gone_ns > hold->due_until_ns)
         hold->due_until_ns = gone_ns;
 }
@@ -61,6 +69,7 @@ void rl_hold_outlast(struct rl_hold *hold, int64_t now_ns)
 static void end(struct rl_hold *hold, int64_t now_ns)
 {
     assert(hold->phase == RL_HOLD_ASKING || hold->phase == RL_HOLD_HELD);
+    assert(now_ns >= 0);
     /* Of an attached lock the deadline may tell of a longer TTL than the handle did. */
     outlast_until(
         hold, rl_key_gone_after_ns(hold->deadline_ns, hold->key_ttl_ns, hold->drift_factor));
@@ -84,6 +93,7 @@ void rl_hold_distrust(struct rl_hold *hold)
 unsigned rl_hold_judge_ask(struct rl_hold *hold, int64_t now_ns)
 {
     assert(hold->phase == RL_HOLD_ASKING);
+    assert(hold->ask.n == hold->n && !hold->releasing);
     switch (rl_round_verdict(&hold->ask)) {
     case RL_OPEN:
         /* Ordered acquisition: only a grant of the first one opens the way to the rest. */
@@ -116,7 +126,8 @@ unsigned rl_hold_ask(struct rl_hold *hold, int64_t t0_ns, int64_t node_deadline_
 {
     rl_hold_assert(hold);
     assert(hold->phase == RL_HOLD_NEW);
-    assert(first < 0 || (voting & rl_bit((unsigned)first)));
+    assert((voting & ~rl_all(hold->n)) == 0);
+    assert(first < (int)hold->n && (first < 0 || (voting & rl_bit((unsigned)first))));
     hold->phase = RL_HOLD_ASKING;
     rl_round_start(&hold->ask, hold->n, t0_ns, node_deadline_ns);
     for (uint64_t rest = rl_all(hold->n) & ~voting; rest; rest &= rest - 1)
@@ -128,6 +139,7 @@ unsigned rl_hold_ask(struct rl_hold *hold, int64_t t0_ns, int64_t node_deadline_
 
 uint64_t rl_hold_to_ask(const struct rl_hold *hold)
 {
+    rl_hold_assert(hold);
     if (hold->phase != RL_HOLD_ASKING)
         return 0;
     return rl_round_silent(&hold->ask) & ~hold->held_back;
@@ -137,6 +149,8 @@ uint64_t rl_hold_ask_rest(struct rl_hold *hold, uint64_t voting, int64_t node_de
 {
     rl_hold_assert(hold);
     assert(hold->phase == RL_HOLD_ASKING && hold->ask.yes);
+    assert(hold->held_back != 0 && (voting & ~rl_all(hold->n)) == 0);
+    assert(node_deadline_ns >= hold->ask.t0_ns);
     uint64_t rest = hold->held_back;
     hold->held_back = 0;
     hold->ask.node_deadline_ns = node_deadline_ns;
@@ -150,6 +164,7 @@ uint64_t rl_hold_ask_rest(struct rl_hold *hold, uint64_t voting, int64_t node_de
 unsigned rl_hold_judge_extend(struct rl_hold *hold, int64_t now_ns)
 {
     assert(hold->phase == RL_HOLD_HELD && hold->extending);
+    assert(hold->extend.n == hold->n && hold->extend_ttl_ns > 0);
     /* Too late, whatever the votes: somebody else may have held it in between. */
     if (rl_hold_over(hold, now_ns)) {
         end(hold, now_ns);
@@ -183,6 +198,8 @@ unsigned rl_hold_extend(struct rl_hold *hold, int64_t t0_ns, int64_t ttl_ns,
 {
     rl_hold_assert(hold);
     assert(hold->phase == RL_HOLD_HELD && !hold->extending);
+    assert((voting & ~rl_all(hold->n)) == 0);
+    assert(ttl_ns > 0);
     hold->extending = true;
     hold->extend_ttl_ns = ttl_ns;
     /* An answer that an earlier round waited for in vain says nothing of this one: the TTL
@@ -201,6 +218,7 @@ unsigned rl_hold_extend(struct rl_hold *hold, int64_t t0_ns, int64_t ttl_ns,
 
 uint64_t rl_hold_to_extend(const struct rl_hold *hold)
 {
+    rl_hold_assert(hold);
     if (hold->phase != RL_HOLD_HELD || !hold->extending)
         return 0;
     return rl_round_silent(&hold->extend);
@@ -216,6 +234,7 @@ static int judge_release(const struct rl_hold *hold)
     uint64_t asked = hold->release_asked;
     uint64_t silent = rl_round_silent(round) & asked;
     unsigned clear = hold->n - rl_count(silent | round->failed);
+    assert(hold->phase == RL_HOLD_ENDING && round->n == hold->n);
 
     /* Too few can still have had it, even if all that did not answer had. */
     if (rl_count(asked & ~round->no) < needed)
@@ -234,6 +253,7 @@ static int judge_release(const struct rl_hold *hold)
 unsigned rl_hold_check_release(struct rl_hold *hold)
 {
     rl_hold_assert(hold);
+    assert(hold->releasing);
     if (judge_release(hold) == 1)
         return 0;
     hold->releasing = false;
@@ -243,6 +263,7 @@ unsigned rl_hold_check_release(struct rl_hold *hold)
 int rl_hold_release_result(const struct rl_hold *hold)
 {
     int result = judge_release(hold);
+    assert(!hold->releasing);
     assert(result <= 0);
     return result;
 }

@@ -17,11 +17,13 @@ void rl_hold_sent(struct rl_hold *hold, unsigned node, unsigned slot, enum rl_ve
     if (verb == RL_RELEASE) {
         assert(hold->phase == RL_HOLD_ENDING && !(hold->undo[slot] & bit));
         hold->undo[slot] |= bit;
+        assert((hold->due | hold->carry[slot]) & bit); /* there is something to undo */
         if (active)
             hold->due &= ~bit;
         return;
     }
     assert(rl_verb_takes(verb));
+    assert(active); /* only a release goes down a link that drains */
     /* Nothing that could take the key may follow a release of it. */
     assert(hold->phase != RL_HOLD_ENDING);
     assert(!(hold->carry[slot] & bit) && !((hold->undo[0] | hold->undo[1]) & bit));
@@ -36,6 +38,8 @@ void rl_hold_sent(struct rl_hold *hold, unsigned node, unsigned slot, enum rl_ve
 static unsigned count_vote(struct rl_hold *hold, unsigned node, enum rl_verb verb,
                            enum rl_vote vote, int64_t now_ns)
 {
+    assert(node < hold->n);
+    assert(rl_verb_takes(verb) || verb == RL_RELEASE);
     if (verb == RL_ACQUIRE && hold->phase == RL_HOLD_ASKING)
         return rl_round_vote(&hold->ask, node, vote) ? rl_hold_judge_ask(hold, now_ns) : 0;
     if (verb == RL_EXTEND && hold->phase == RL_HOLD_HELD && hold->extending)
@@ -50,6 +54,7 @@ unsigned rl_hold_unsent(struct rl_hold *hold, unsigned node, enum rl_verb verb, 
 {
     rl_hold_assert(hold);
     assert(node < hold->n);
+    assert(verb != RL_RELEASE || hold->phase == RL_HOLD_ENDING);
     if (verb == RL_RETAKE)
         hold->retake &= ~rl_bit(node);
     return count_vote(hold, node, verb, RL_VOTE_FAILED, now_ns);
@@ -59,6 +64,8 @@ unsigned rl_hold_unsent(struct rl_hold *hold, unsigned node, enum rl_verb verb, 
 static void learn(struct rl_hold *hold, uint64_t bit, unsigned slot, enum rl_verb verb,
                   enum rl_vote vote, int64_t now_ns)
 {
+    assert(rl_verb_takes(verb));
+    assert(slot < RL_SLOTS && rl_count(bit) == 1);
     if (vote == RL_VOTE_NO) {
         /* A refusal proves the key absent, unless another link's request may have come or
          * may yet come behind this one. Of several keys it proves that they are not all ours.
@@ -98,6 +105,7 @@ unsigned rl_hold_answer(struct rl_hold *hold, unsigned node, unsigned slot, enum
             vote = RL_VOTE_YES;
         return events | count_vote(hold, node, verb, vote, now_ns);
     }
+    assert(rl_verb_takes(verb));
     assert(hold->carry[slot] & bit);
     hold->carry[slot] &= ~bit;
     learn(hold, bit, slot, verb, vote, now_ns);
@@ -120,6 +128,7 @@ void rl_hold_unexecuted(struct rl_hold *hold, unsigned node, unsigned slot, enum
     assert(node < hold->n && slot < RL_SLOTS);
     uint64_t bit = rl_bit(node);
     if (verb == RL_RELEASE) {
+        assert(hold->phase == RL_HOLD_ENDING);
         assert(hold->undo[slot] & bit);
         hold->undo[slot] &= ~bit;
         hold->due |= bit;
@@ -142,6 +151,7 @@ unsigned rl_hold_link_lost(struct rl_hold *hold, unsigned node, unsigned slot, i
 {
     rl_hold_assert(hold);
     assert(node < hold->n && slot < RL_SLOTS);
+    assert(hold->phase != RL_HOLD_NEW || hold->carry[slot] == 0);
     uint64_t bit = rl_bit(node);
     bool carrying = hold->carry[slot] & bit;
     bool undoing = hold->undo[slot] & bit;
@@ -172,6 +182,7 @@ unsigned rl_hold_link_lost(struct rl_hold *hold, unsigned node, unsigned slot, i
 
 static void fail_silent(struct rl_round *round, uint64_t spared)
 {
+    assert((spared & ~rl_all(round->n)) == 0);
     for (uint64_t rest = rl_round_silent(round) & ~spared; rest; rest &= rest - 1)
         rl_round_vote(round, rl_first(rest), RL_VOTE_FAILED);
 }
@@ -213,6 +224,7 @@ unsigned rl_hold_cut(struct rl_hold *hold, int64_t now_ns)
 
 int64_t rl_hold_next_ns(const struct rl_hold *hold)
 {
+    rl_hold_assert(hold);
     if (hold->phase == RL_HOLD_ASKING)
         return hold->ask.node_deadline_ns;
     if (hold->phase == RL_HOLD_HELD && hold->extending) {
@@ -240,5 +252,6 @@ bool rl_hold_settled(const struct rl_hold *hold, int64_t now_ns)
 
 bool rl_hold_expired_unreleased(const struct rl_hold *hold, int64_t now_ns)
 {
+    assert(now_ns >= 0);
     return rl_hold_settled(hold, now_ns) && hold->due != 0;
 }

@@ -12,11 +12,14 @@
  * seconds, and up to one too short. */
 static bool began_within(int64_t uptime_s, int64_t silent_ns)
 {
+    assert(silent_ns >= 0);
     return uptime_s >= 0 && uptime_s < silent_ns / RL_NS_PER_S;
 }
 
 static bool resynced(const struct rl_identity *identity, const struct rl_info *info)
 {
+    assert(identity->replication[sizeof(identity->replication) - 1] == '\0');
+    assert(info->replication[sizeof(info->replication) - 1] == '\0');
     if (!identity->replication[0] || !info->replication[0] ||
         strcmp(identity->replication, info->replication) == 0)
         return false;
@@ -30,9 +33,12 @@ enum rl_news rl_identity_learn(struct rl_identity *identity, const struct rl_inf
     _Static_assert(sizeof(identity->run_id) == sizeof(info->run_id), "run_id");
     _Static_assert(sizeof(identity->replication) == sizeof(info->replication), "replication");
     assert(now_ns > 0);
+    assert(info->run_id[sizeof(info->run_id) - 1] == '\0');
     if (!info->run_id[0])
         return RL_SAME;
     bool known = identity->run_id[0] != '\0';
+    assert(identity->seen_ns <= identity->heard_ns && identity->heard_ns <= now_ns);
+    assert(known || identity->seen_ns == 0);
     if (!known || strcmp(identity->run_id, info->run_id) != 0) {
         if (known)
             news = began_within(info->uptime_s, now_ns - identity->heard_ns) ? RL_RESTARTED

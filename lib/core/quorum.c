@@ -16,12 +16,22 @@ unsigned rl_quorum_needed(unsigned n)
 void rl_round_start(struct rl_round *round, unsigned n, int64_t t0_ns, int64_t node_deadline_ns)
 {
     assert(n >= 1 && n <= REDLOCK_NODES_MAX);
+    assert(t0_ns >= 0);
     assert(node_deadline_ns >= t0_ns);
     *round = (struct rl_round){
         .n = n,
         .t0_ns = t0_ns,
         .node_deadline_ns = node_deadline_ns,
     };
+}
+
+/* Each node of the round has one vote, or none yet. */
+static void round_assert(const struct rl_round *round)
+{
+    assert(round->n >= 1 && round->n <= REDLOCK_NODES_MAX);
+    assert(((round->yes | round->no | round->failed) & ~rl_all(round->n)) == 0);
+    assert((round->yes & round->no) == 0);
+    assert(((round->yes | round->no) & round->failed) == 0);
 }
 
 uint64_t rl_round_silent(const struct rl_round *round)
@@ -46,13 +56,13 @@ bool rl_round_vote(struct rl_round *round, unsigned node, enum rl_vote vote)
         round->failed |= bit;
         break;
     }
-    assert((round->yes & round->no) == 0);
-    assert(((round->yes | round->no) & round->failed) == 0);
+    round_assert(round);
     return true;
 }
 
 enum rl_verdict rl_round_verdict(const struct rl_round *round)
 {
+    round_assert(round);
     unsigned needed = rl_quorum_needed(round->n);
     if (rl_count(round->yes) >= needed)
         return RL_WON;
@@ -63,6 +73,7 @@ enum rl_verdict rl_round_verdict(const struct rl_round *round)
 
 bool rl_round_no_quorum(const struct rl_round *round)
 {
+    round_assert(round);
     return round->n - rl_count(round->failed) < rl_quorum_needed(round->n);
 }
 
@@ -75,7 +86,8 @@ bool rl_round_split(const struct rl_round *round)
 int64_t rl_node_budget_ns(int64_t remaining_ns, unsigned n, int64_t node_timeout_ns,
                           int64_t round_trip_ns)
 {
-    assert(n >= 1 && round_trip_ns >= 0);
+    assert(n >= 1 && n <= REDLOCK_NODES_MAX);
+    assert(round_trip_ns >= 0 && node_timeout_ns >= 0);
     int64_t least = RL_ROUND_MIN_NS;
     if (2 * round_trip_ns > least)
         least = 2 * round_trip_ns;
@@ -89,6 +101,7 @@ int64_t rl_node_budget_ns(int64_t remaining_ns, unsigned n, int64_t node_timeout
 
 int64_t rl_patience_ns(int64_t round_trip_ns)
 {
+    assert(round_trip_ns >= 0 && round_trip_ns <= INT64_MAX / RL_SILENT_ROUND_TRIPS);
     int64_t trips_ns = RL_SILENT_ROUND_TRIPS * round_trip_ns;
     return trips_ns > RL_SILENT_NS ? trips_ns : RL_SILENT_NS;
 }

@@ -11,6 +11,9 @@
 #ifndef RL_QUORUM_H
 #define RL_QUORUM_H
 
+#include "base/limits.h"
+
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -31,12 +34,14 @@ struct rl_round {
 
 static inline uint64_t rl_bit(unsigned node)
 {
+    assert(node < REDLOCK_NODES_MAX);
     return UINT64_C(1) << node;
 }
 
 /* All of n nodes. */
 static inline uint64_t rl_all(unsigned n)
 {
+    assert(n <= REDLOCK_NODES_MAX);
     return n >= 64 ? UINT64_MAX : rl_bit(n) - 1;
 }
 
@@ -47,6 +52,7 @@ static inline unsigned rl_count(uint64_t nodes)
 
 static inline unsigned rl_first(uint64_t nodes)
 {
+    assert(nodes != 0); /* or the result is undefined */
     return (unsigned)__builtin_ctzll(nodes);
 }
 

@@ -13,7 +13,8 @@ void rl_quorum_value_add(struct rl_quorum_values *values, int64_t number)
 
 int64_t rl_quorum_value_reached(struct rl_quorum_values *values, unsigned needed)
 {
-    assert(needed > 0);
+    assert(needed > 0 && needed <= REDLOCK_NODES_MAX);
+    assert(values->count <= REDLOCK_NODES_MAX);
     if (values->count < needed)
         return 0;
     for (unsigned i = 1; i < values->count; i++) {

@@ -5,11 +5,20 @@
 
 #include "base/limits.h"
 
+#include <assert.h>
 #include <stdbool.h>
 
 #define MIN_NS (RL_RECONNECT_MIN_MS * RL_NS_PER_MS)
 #define LATE_NS (100 * RL_NS_PER_MS)
 #define LASTED_NS RL_NS_PER_S /* up for so long, it was worth being made */
+
+/* What never got up has a flaw each time, and only a flaw raises the backoff. */
+static void retry_assert(const struct rl_retry *retry)
+{
+    assert(retry->failures <= retry->flaws);
+    assert(retry->backoff.failures <= retry->flaws);
+    assert(retry->begun_ns >= 0);
+}
 
 void rl_retry_init(struct rl_retry *retry)
 {
@@ -25,6 +34,7 @@ static void forgive(struct rl_retry *retry)
 
 void rl_retry_begin(struct rl_retry *retry, int64_t now_ns)
 {
+    retry_assert(retry);
     if (now_ns - retry->at_ns > LATE_NS)
         forgive(retry);
     retry->begun_ns = now_ns;
@@ -32,12 +42,17 @@ void rl_retry_begin(struct rl_retry *retry, int64_t now_ns)
 
 void rl_retry_failed(struct rl_retry *retry, struct rl_prng *prng, int64_t now_ns)
 {
-    rl_retry_put_off(retry, now_ns + rl_backoff_calm_ns(&retry->backoff, prng));
+    retry_assert(retry);
+    int64_t at_ns = now_ns + rl_backoff_calm_ns(&retry->backoff, prng);
+    assert(at_ns > now_ns); /* nobody goes round without a pause */
+    rl_retry_put_off(retry, at_ns);
 }
 
 void rl_retry_lost(struct rl_retry *retry, struct rl_prng *prng, int64_t up_ns, int64_t now_ns)
 {
     bool lasted = now_ns - up_ns >= LASTED_NS;
+    retry_assert(retry);
+    assert(up_ns >= 0);
     retry->failures = 0;
     retry->at_ns = now_ns;
     if (lasted)
@@ -48,20 +63,24 @@ void rl_retry_lost(struct rl_retry *retry, struct rl_prng *prng, int64_t up_ns, 
 
 void rl_retry_excuse(struct rl_retry *retry, int64_t now_ns)
 {
+    retry_assert(retry);
     forgive(retry);
     retry->at_ns = now_ns;
 }
 
 void rl_retry_put_off(struct rl_retry *retry, int64_t at_ns)
 {
+    assert(at_ns >= 0);
     retry->failures++;
     retry->flaws++;
     retry->at_ns = at_ns;
+    retry_assert(retry);
 }
 
 void rl_retry_hasten(struct rl_retry *retry, int64_t now_ns)
 {
     int64_t soonest_ns = retry->begun_ns + MIN_NS;
+    retry_assert(retry);
     if (soonest_ns < now_ns)
         soonest_ns = now_ns;
     if (soonest_ns < retry->at_ns)

@@ -14,6 +14,7 @@
 /* Copy a value that fits; one that does not is as good as none. */
 static void take_text(char *ret, size_t size, const char *value, size_t len)
 {
+    assert(size > 0);
     ret[0] = '\0';
     if (len >= size)
         return;
@@ -36,6 +37,7 @@ static int64_t take_number(const char *value, size_t len)
             return -1;
         number = number * 10 + (value[i] - '0');
     }
+    assert(number >= 0);
     return number;
 }
 
@@ -80,6 +82,8 @@ static void take_value(const struct row *row, const char *value, size_t len,
                        struct rl_info *info)
 {
     void *field = (char *)info + row->at;
+    assert(row->at + row->size <= sizeof(*info));
+    assert((row->form == FLAG) == (row->value != NULL));
     switch (row->form) {
     case TEXT:
         take_text(field, row->size, value, len);
@@ -101,6 +105,7 @@ static void take_line(const char *line, size_t len, struct rl_info *info)
     if (!colon)
         return;
     size_t key_len = (size_t)(colon - line);
+    assert(key_len < len);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         if (is(line, key_len, rows[i].key))
             take_value(&rows[i], colon + 1, len - key_len - 1, info);
@@ -115,6 +120,7 @@ void rl_info_parse(const char *text, size_t len, struct rl_info *ret_info)
         const char *end = memchr(text, '\n', len);
         size_t line_len = end ? (size_t)(end - text) : len;
         size_t used = end ? line_len + 1 : line_len;
+        assert(used > 0 && used <= len);
         if (line_len > 0 && text[line_len - 1] == '\r')
             take_line(text, line_len - 1, ret_info);
         else
@@ -124,17 +130,20 @@ void rl_info_parse(const char *text, size_t len, struct rl_info *ret_info)
     }
     if (ret_info->maxmemory < 0)
         ret_info->maxmemory = 0;
+    assert(ret_info->uptime_s >= -1 && ret_info->run_id[sizeof(ret_info->run_id) - 1] == '\0');
     if (ret_info->valkey[0])
         snprintf(ret_info->version, sizeof(ret_info->version), "valkey %s", ret_info->valkey);
 }
 
 bool rl_info_is_replica(const struct rl_info *info)
 {
+    assert(info->role[sizeof(info->role) - 1] == '\0');
     return info->role[0] && strcmp(info->role, "master") != 0;
 }
 
 static bool evicts(const struct rl_info *info)
 {
+    assert(info->policy[sizeof(info->policy) - 1] == '\0');
     return info->maxmemory > 0 && info->policy[0] && strcmp(info->policy, "noeviction") != 0;
 }
 
@@ -157,6 +166,7 @@ const char *rl_info_unfit(const struct rl_info *info)
 const char *rl_info_refusal(const struct rl_info *info)
 {
     int64_t counted = info->used_memory;
+    assert(info->maxmemory >= 0);
     if (info->uncounted_memory > 0)
         counted -= info->uncounted_memory;
     if (info->maxmemory > 0 && counted > info->maxmemory)
@@ -178,6 +188,7 @@ const char *rl_info_refusal(const struct rl_info *info)
 int64_t rl_guard_window_ns(int64_t max_ttl_ns, double drift_factor)
 {
     assert(max_ttl_ns > 0);
+    assert(max_ttl_ns <= RL_TTL_LIMIT_MS * RL_NS_PER_MS);
     return max_ttl_ns + rl_clock_drift_ns(max_ttl_ns, drift_factor);
 }
 
@@ -194,5 +205,6 @@ int64_t rl_guard_wait_ns(int64_t window_ns, int64_t uptime_s, int64_t seen_ns)
     if (uptime_s - 1 >= window_s)
         return 0;
     int64_t by_uptime_ns = (window_s - (uptime_s - 1)) * RL_NS_PER_S;
+    assert(by_uptime_ns > 0 && wait_ns > 0); /* or it may vote */
     return by_uptime_ns < wait_ns ? by_uptime_ns : wait_ns;
 }

@@ -36,11 +36,13 @@ int64_t rl_validity_end_ns(int64_t t0_ns, int64_t ttl_ns, double drift_factor)
 int64_t rl_validity_extended_ns(int64_t deadline_ns, int64_t until_ns)
 {
     assert(deadline_ns > 0);
+    assert(until_ns >= 0);
     return until_ns > deadline_ns ? until_ns : deadline_ns;
 }
 
 bool rl_validity_lasts(int64_t deadline_ns, int64_t now_ns, int64_t ttl_ns, double drift_factor)
 {
+    assert(deadline_ns > 0);
     return rl_validity_end_ns(now_ns, ttl_ns, drift_factor) <= deadline_ns;
 }
 
@@ -66,6 +68,7 @@ bool rl_validity_over(int64_t deadline_ns, int64_t now_ns)
 
 int64_t rl_validity_over_ns(int64_t deadline_ns)
 {
+    assert(deadline_ns >= INT64_MIN + RL_VALIDITY_GRAIN_NS);
     return deadline_ns - RL_VALIDITY_GRAIN_NS + 1;
 }
 
@@ -102,7 +105,8 @@ int64_t rl_lost_margin_ns(int64_t ttl_ns)
 
 int64_t rl_max_hold_end_ns(int64_t now_ns, int64_t max_hold_ms)
 {
-    assert(now_ns >= 0 && max_hold_ms >= 0);
+    assert(max_hold_ms >= 0);
+    assert(now_ns >= 0 && now_ns <= INT64_MAX / 2); /* and as many years are left */
     if (max_hold_ms == 0 || max_hold_ms >= RL_DURATION_MAX_MS)
         return INT64_MAX;
     return now_ns + max_hold_ms * RL_NS_PER_MS + RL_VALIDITY_GRAIN_NS - 1;
@@ -110,7 +114,8 @@ int64_t rl_max_hold_end_ns(int64_t now_ns, int64_t max_hold_ms)
 
 int64_t rl_watched_end_ns(int64_t deadline_ns, int64_t margin_ns, int64_t max_hold_end_ns)
 {
-    assert(deadline_ns >= 0 && margin_ns >= 0);
+    assert(deadline_ns >= 0);
+    assert(margin_ns >= 0 && max_hold_end_ns >= 0);
     int64_t lost_ns = deadline_ns - margin_ns;
     return lost_ns < max_hold_end_ns ? lost_ns : max_hold_end_ns;
 }
@@ -118,7 +123,8 @@ int64_t rl_watched_end_ns(int64_t deadline_ns, int64_t margin_ns, int64_t max_ho
 int64_t rl_renewal_due_ns(int64_t deadline_ns, int64_t ttl_ns, double drift_factor,
                           int64_t margin_ns)
 {
-    assert(deadline_ns > 0 && ttl_ns > 0 && margin_ns >= 0);
+    assert(deadline_ns > 0 && margin_ns >= 0);
+    assert(rl_validity_possible(ttl_ns, drift_factor));
     int64_t begun_ns = deadline_ns + rl_drift_ns(ttl_ns, drift_factor) - ttl_ns;
     int64_t given_up_ns = deadline_ns - margin_ns - RL_VALIDITY_GRAIN_NS;
     int64_t third_ns = begun_ns + ttl_ns / 3;
@@ -130,6 +136,7 @@ int64_t rl_renewal_due_ns(int64_t deadline_ns, int64_t ttl_ns, double drift_fact
 
 void rl_shown_begin(struct rl_shown *shown, int64_t deadline_ns, int64_t clock_epoch)
 {
+    assert(deadline_ns != 0); /* 0 is shown by rl_shown_end() alone */
     assert(clock_epoch >= 0);
     atomic_store(&shown->clock_epoch, clock_epoch);
     atomic_store(&shown->deadline_ns, deadline_ns);
@@ -169,6 +176,7 @@ bool rl_shown_timed(const struct rl_shown *shown, int64_t epoch_now)
 
 int64_t rl_shown_keys_until_ns(int64_t shown_ns, int64_t now_ns)
 {
+    assert(now_ns >= 0 && now_ns <= INT64_MAX - RL_VALIDITY_GRAIN_NS);
     return shown_ns != 0 ? shown_ns : now_ns + RL_VALIDITY_GRAIN_NS;
 }
 
@@ -177,7 +185,7 @@ int64_t rl_shown_keys_until_ns(int64_t shown_ns, int64_t now_ns)
 bool rl_validity_credible(int64_t written_ns, int64_t deadline_ns, int64_t max_ttl_ns,
                           int64_t kernel_now_ns, int64_t since_ns)
 {
-    assert(max_ttl_ns > 0);
+    assert(max_ttl_ns > 0 && kernel_now_ns >= 0);
     if (written_ns < 0 || deadline_ns < 0)
         return false;
     return written_ns - kernel_now_ns <= RL_CLOCK_JITTER_NS && written_ns >= since_ns &&

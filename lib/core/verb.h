@@ -2,6 +2,7 @@
 #ifndef RL_VERB_H
 #define RL_VERB_H
 
+#include <assert.h>
 #include <stdbool.h>
 
 enum rl_verb {
@@ -19,12 +20,14 @@ enum rl_verb {
 /* True for the verbs after whose execution the key may be ours. */
 static inline bool rl_verb_takes(enum rl_verb verb)
 {
+    assert(verb < RL_VERBS);
     return verb == RL_ACQUIRE || verb == RL_RETAKE || verb == RL_EXTEND;
 }
 
 /* For the core, to acquire is one thing, whether a refused one is queued or not. */
 static inline enum rl_verb rl_verb_of(enum rl_verb script)
 {
+    assert(script < RL_VERBS);
     return script == RL_WAIT ? RL_ACQUIRE : script;
 }
 
