@@ -29,6 +29,7 @@ struct rl_channel *rl_channel_find(const struct rl_channels *channels, const voi
 static void put_in_bucket(struct rl_channel **bucket, size_t size, struct rl_channel *channel)
 {
     struct rl_channel **at = &bucket[channel->hash & (size - 1)];
+    assert((size & (size - 1)) == 0);
     channel->next = *at;
     *at = channel;
 }
@@ -63,6 +64,7 @@ static struct rl_channel *make(struct rl_channels *channels, const void *text, s
     channel->len = len;
     memcpy(channel->text, text, len);
     put_in_bucket(channels->bucket, channels->size, channel);
+    assert(channels->count < channels->size);
     channel->place = channels->count;
     channels->all[channels->count++] = channel;
     return channel;
@@ -80,7 +82,7 @@ struct rl_channel *rl_channel_ref(struct rl_channels *channels, const void *text
 
 void rl_channel_unref(struct rl_channels *channels, struct rl_channel *channel)
 {
-    assert(channel->users > 0);
+    assert(channel->users > 0 && channels->used > 0);
     if (--channel->users == 0)
         channels->used--;
 }
@@ -90,6 +92,7 @@ void rl_channel_free_if_idle(struct rl_channels *channels, struct rl_channel *ch
     if (channel->users > 0 || channel->pending || channel->confirmed)
         return;
     struct rl_channel **at = &channels->bucket[channel->hash & (channels->size - 1)];
+    assert(channels->count > 0 && channels->all[channel->place] == channel);
     while (*at != channel)
         at = &(*at)->next;
     *at = channel->next;

@@ -18,6 +18,7 @@ int rl_node_init(struct rl_node *node, unsigned index, const struct rl_node_conf
                  const struct rl_node_settings *settings, int epoll_fd, int wake_fd, char *why,
                  size_t why_size)
 {
+    assert(index < REDLOCK_NODES_MAX);
     *node = (struct rl_node){
         .index = index,
         .config = config,
@@ -84,6 +85,7 @@ static void connect_now(struct rl_node *node, int64_t now_ns)
 {
     struct rl_slot *slot = &node->slot[node->active];
     assert(node->mode == RL_DOWN);
+    assert(slot->wire.fifo_count == 0); /* all who waited on it have been told */
     rl_retry_begin(&node->retry, now_ns);
     node->deadline_ns = now_ns + node->settings->connect_timeout_ns;
     if (rl_wire_reset(&slot->wire, rl_node_on_bulk, slot)) {
@@ -101,12 +103,14 @@ static void connect_now(struct rl_node *node, int64_t now_ns)
 static void drain(struct rl_node *node, int64_t now_ns)
 {
     unsigned other = 1 - node->active;
+    assert(node->mode == RL_UP);
     if (node->draining)
         rl_node_lose(node, other, now_ns, "gave up on an unanswered connection");
     node->settings->events->log(node->settings->owner, REDLOCK_LOG_WARNING,
                                 "%s: does not answer; connecting anew beside it",
                                 node->config->label);
     struct rl_slot *slot = &node->slot[node->active];
+    assert(node->slot[other].wire.fifo_count == 0);
     node->draining = true;
     node->drained_ns = now_ns;
     node->drain_until_ns = now_ns + node->settings->drain_limit_ns;
@@ -150,6 +154,7 @@ void rl_node_step(struct rl_slot *slot, unsigned epoll_events, int64_t now_ns)
     struct rl_node *node = slot->node;
     struct rl_link *link = slot->wire.link;
     bool active = slot->index == node->active;
+    assert(slot->index < RL_SLOTS && slot == &node->slot[slot->index]);
     if (!active && !node->draining)
         return;
     rl_link_step(link, epoll_events, now_ns);
@@ -169,6 +174,7 @@ void rl_node_step(struct rl_slot *slot, unsigned epoll_events, int64_t now_ns)
 static void take_back(struct rl_node *node, int64_t now_ns)
 {
     struct rl_slot *slot = &node->slot[node->active];
+    assert(node->draining && node->mode != RL_UP);
     rl_link_close(slot->wire.link);
     rl_node_report_lost(slot, now_ns);
     node->active = 1 - node->active;
@@ -182,6 +188,7 @@ static void take_back(struct rl_node *node, int64_t now_ns)
 static void tick_draining(struct rl_node *node, int64_t now_ns)
 {
     const struct rl_wire *wire = &node->slot[1 - node->active].wire;
+    assert(node->draining);
     if (wire->fifo_count == 0 && node->mode != RL_UP)
         take_back(node, now_ns);
     else if (wire->fifo_count == 0 || now_ns >= node->drain_until_ns)
@@ -196,6 +203,7 @@ void rl_node_hasten(struct rl_node *node, int64_t now_ns)
 
 void rl_node_absent(struct rl_node *node, int64_t absent_ns)
 {
+    assert(absent_ns > 0);
     if (node->mode == RL_DOWN || node->mode == RL_UP)
         return;
     node->deadline_ns += absent_ns;

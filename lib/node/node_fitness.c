@@ -5,6 +5,7 @@
 
 #include "node/node.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -34,6 +35,7 @@ void rl_node_on_bulk(void *context, const char *bytes, size_t len)
 
 static void unfit(struct rl_node *node, int64_t now_ns, int64_t again_ns, const char *why)
 {
+    assert(again_ns > 0);
     node->fitness = RL_UNFIT;
     node->ask_info_ns = now_ns + again_ns;
     snprintf(node->why, sizeof(node->why), "%s", why);
@@ -50,6 +52,7 @@ static const char took_place[] = "may have taken the place of another server";
 
 void rl_node_replaced(struct rl_node *node, const char *how, int64_t now_ns)
 {
+    assert(now_ns > 0); /* 0: never */
     node->replaced_ns = now_ns;
     node->replaced_how = how;
     /* Said on a link that drains, it counts for the other one, too. */
@@ -90,6 +93,8 @@ static void judge_guard(struct rl_node *node, int64_t now_ns)
 {
     int64_t window_ns = node->settings->guard_window_ns;
     int64_t uptime_s = node->info.uptime_s;
+    assert(node->settings->guard && node->info.run_id[0]); /* or nothing could be judged */
+    assert(node->identity.seen_ns > 0);
     int64_t wait = rl_guard_wait_ns(window_ns, uptime_s, now_ns - node->identity.seen_ns);
     int64_t anew =
         node->replaced_ns > 0 ? rl_guard_wait_ns(window_ns, -1, now_ns - node->replaced_ns) : 0;
@@ -174,6 +179,7 @@ static struct known known_of(const struct rl_node *node)
 /* INFO has been judged. */
 static void enter_up(struct rl_node *node, const struct known *known, int64_t now_ns)
 {
+    assert(node->mode == RL_GREETING || node->mode == RL_UP);
     if (node->mode != RL_UP)
         rl_node_set_mode(node, RL_UP, now_ns);
     bool same =
@@ -189,6 +195,7 @@ void rl_node_take_info(struct rl_node *node, const struct rl_reply *reply, const
                        int64_t now_ns)
 {
     const struct known known = known_of(node);
+    assert(node->mode == RL_GREETING || node->mode == RL_UP);
     node->asked_late = false;
     bool refused = reply->type == RL_REPLY_ERROR;
     if (refused && !is_denied(reply) && node->mode != RL_UP) {

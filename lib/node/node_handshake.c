@@ -20,6 +20,7 @@ static bool ask(struct rl_node *node, enum rl_ask what, const struct rl_out *out
         .deadline_ns = deadline_ns,
     };
     assert(!out->overflow);
+    assert(node->mode == RL_GREETING || node->mode == RL_UP);
     if (!rl_wire_room(rl_node_wire(node), out->len, true))
         return false;
     rl_node_put(node, node->active, out->bytes, out->len, &inflight);
@@ -30,6 +31,7 @@ static void say_hello(struct rl_node *node, int64_t now_ns)
 {
     char bytes[512];
     struct rl_out out;
+    assert(rl_node_wire(node)->fifo_count == 0); /* R12: AUTH was answered, and alone */
     rl_node_set_mode(node, RL_GREETING, now_ns);
     if (node->config->db != 0) {
         rl_out_init(&out, bytes, sizeof(bytes));
@@ -87,6 +89,7 @@ bool rl_node_prove(struct rl_node *node, enum rl_ask what, const struct rl_out *
         .deadline_ns = now_ns + node->settings->connect_timeout_ns,
     };
     memcpy(inflight.nonce, nonce, RL_NONCE_LEN);
+    assert(what == RL_ASK_TEACH || what == RL_ASK_RECALL);
     assert(!out->overflow);
     bool takes = node->mode == RL_UP && rl_node_takes(node, node->active, out->len, true);
     if (takes)
@@ -99,6 +102,8 @@ void rl_node_greet(struct rl_node *node, int64_t now_ns)
     char bytes[RL_LOGIN_MAX];
     char why[160];
     struct rl_out out;
+    assert(node->mode == RL_CONNECTING);
+    assert(rl_node_wire(node)->fifo_count == 0 && !rl_wire_unsent(rl_node_wire(node)));
     rl_out_init(&out, bytes, sizeof(bytes));
     if (rl_login_put(&out, node->config, &rl_node_wire(node)->mask, why, sizeof(why)) < 0) {
         rl_node_lose(node, node->active, now_ns, "%s", why);
@@ -122,6 +127,8 @@ void rl_node_greeted(struct rl_node *node, const struct rl_inflight *inflight,
 {
     char text[160] = "";
     bool refused = reply->type == RL_REPLY_ERROR;
+    assert(node->mode != RL_DOWN && node->mode != RL_CONNECTING);
+    assert((inflight->ask == RL_ASK_AUTH) == (node->mode == RL_AUTH));
     if (refused)
         rl_error_text(reply, &rl_node_wire(node)->mask, text, sizeof(text));
     switch (inflight->ask) {
@@ -150,10 +157,11 @@ void rl_node_greeted(struct rl_node *node, const struct rl_inflight *inflight,
     case RL_ASK_RECALL:
         node->settings->events->proved(node->settings->owner, node, inflight, reply, now_ns);
         break;
-    case RL_ASK_NOTE:      /* whatever came of it */
+    case RL_ASK_NOTE: /* whatever came of it */
+        break;
     case RL_ASK_SUBSCRIBE: /* a subscriber's only (subscriber.h) */
     case RL_ASK_UNSUBSCRIBE:
-    case RL_ASK_VERB:
-        break;
+    case RL_ASK_VERB: /* a lease's: node_replies.c */
+        assert(false);
     }
 }

@@ -4,6 +4,8 @@
 
 #include "node/node.h"
 
+#include <assert.h>
+
 #define BACKLOG_MAX 8192 /* unanswered: a node with more is asked for no more votes */
 #define LAG_REQUESTS 64
 #define LAG_ROUND_TRIPS 8
@@ -27,6 +29,7 @@ static bool is_slow(struct rl_node *node, int64_t now_ns)
     struct rl_wire *wire = rl_node_wire(node);
     if (wire->fifo_count < LAG_REQUESTS)
         return false;
+    assert(node->round_trip_ns >= 0);
     int64_t patience = LAG_ROUND_TRIPS * node->round_trip_ns;
     if (patience < LAG_MIN_NS)
         patience = LAG_MIN_NS;

@@ -6,6 +6,7 @@
 
 #include "base/text_escape.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,9 +17,31 @@ void rl_node_forget_duplicates(struct rl_node *node)
     node->unteachable = false;
 }
 
+/* The modes from which one may follow; an old link that is taken back is UP at once. */
+static void assert_may_follow(const struct rl_node *node, enum rl_mode mode)
+{
+    switch (mode) {
+    case RL_DOWN:
+        break;
+    case RL_CONNECTING:
+        assert(node->mode == RL_DOWN);
+        break;
+    case RL_AUTH:
+        assert(node->mode == RL_CONNECTING);
+        break;
+    case RL_GREETING:
+        assert(node->mode == RL_CONNECTING || node->mode == RL_AUTH);
+        break;
+    case RL_UP:
+        assert(node->mode != RL_UP);
+        break;
+    }
+}
+
 /* The one place that changes the mode. */
 void rl_node_set_mode(struct rl_node *node, enum rl_mode mode, int64_t now_ns)
 {
+    assert_may_follow(node, mode);
     if (mode == RL_UP)
         rl_node_forget_duplicates(node);
     node->mode = mode;
@@ -30,6 +53,7 @@ void rl_node_set_mode(struct rl_node *node, enum rl_mode mode, int64_t now_ns)
 void rl_node_report_lost(struct rl_slot *slot, int64_t now_ns)
 {
     struct rl_node *node = slot->node;
+    assert(rl_link_state(slot->wire.link) != RL_LINK_OPEN);
     while (rl_wire_oldest(&slot->wire)) {
         struct rl_inflight inflight = *rl_wire_oldest(&slot->wire);
         rl_wire_drop_oldest(&slot->wire);
@@ -42,6 +66,7 @@ void rl_node_report_lost(struct rl_slot *slot, int64_t now_ns)
 void rl_node_lose(struct rl_node *node, unsigned index, int64_t now_ns, const char *format, ...)
 {
     struct rl_slot *slot = &node->slot[index];
+    assert(index < RL_SLOTS);
     bool active = index == node->active;
     char cut[sizeof(node->why)], why[sizeof(node->why)];
     va_list args;
@@ -83,6 +108,8 @@ void rl_node_lose(struct rl_node *node, unsigned index, int64_t now_ns, const ch
 
 bool rl_node_takes(struct rl_node *node, unsigned slot, size_t len, bool may_grow)
 {
+    assert(slot < RL_SLOTS);
+    assert(len > 0 && len <= RL_OUT_MAX);
     if (slot == node->active ? node->mode != RL_UP : !node->draining)
         return false;
     return rl_link_state(node->slot[slot].wire.link) == RL_LINK_OPEN &&
@@ -92,6 +119,8 @@ bool rl_node_takes(struct rl_node *node, unsigned slot, size_t len, bool may_gro
 void rl_node_put(struct rl_node *node, unsigned slot, const void *bytes, size_t len,
                  const struct rl_inflight *inflight)
 {
+    assert(slot == node->active || node->draining);
+    assert(rl_link_state(node->slot[slot].wire.link) == RL_LINK_OPEN);
     rl_wire_put(&node->slot[slot].wire, bytes, len, inflight);
     node->unflushed = true;
     node->commands++;

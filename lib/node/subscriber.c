@@ -72,6 +72,8 @@ static void renew_certificates(struct rl_sub *sub)
 
 static void connect_now(struct rl_sub *sub, int64_t now_ns)
 {
+    assert(sub->mode == RL_SUB_DOWN || sub->mode == RL_SUB_DENIED);
+    assert(sub->wanted);
     rl_retry_begin(&sub->retry, now_ns);
     sub->deadline_ns = now_ns + sub->settings->connect_timeout_ns;
     if (rl_wire_reset(&sub->wire, NULL, NULL)) {
@@ -168,6 +170,7 @@ static int64_t limit_ns(const struct rl_sub *sub)
 
 void rl_sub_absent(struct rl_sub *sub, int64_t absent_ns)
 {
+    assert(absent_ns > 0);
     if (!is_live(sub))
         return;
     sub->deadline_ns += absent_ns;

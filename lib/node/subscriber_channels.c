@@ -8,6 +8,7 @@
 #include "kinds/keys.h"
 #include "base/text_escape.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define SPARE 1024 /* bytes that are left for what must always find room */
@@ -94,6 +95,7 @@ static void tell_denied(struct rl_sub *sub, const struct rl_channel *channel, bo
 /* False: the connection is gone. */
 static bool deny(struct rl_sub *sub, struct rl_channel *channel, bool begins, int64_t now_ns)
 {
+    assert(!(channel->pending & rl_bit(sub->index)));
     channel->denied |= rl_bit(sub->index);
     if (!sub->again_ns)
         sub->again_ns = now_ns + RL_DENIED_AGAIN_MS * RL_NS_PER_MS;
@@ -111,6 +113,8 @@ void rl_sub_channel_answered(struct rl_sub *sub, const struct rl_inflight *infli
     uint64_t bit = rl_bit(sub->index);
     bool begins = inflight->ask == RL_ASK_SUBSCRIBE;
     bool denied = rl_sub_is_noperm(reply);
+    assert(begins || inflight->ask == RL_ASK_UNSUBSCRIBE);
+    assert(channel->pending & bit);
     if (!denied && !rl_sub_confirms(reply, begins, channel->text, channel->len)) {
         rl_sub_refused(sub, begins ? "SUBSCRIBE" : "UNSUBSCRIBE", reply, now_ns);
         return;
@@ -123,6 +127,7 @@ void rl_sub_channel_answered(struct rl_sub *sub, const struct rl_inflight *infli
         channel->confirmed |= bit;
         sub->confirmed++;
     } else {
+        assert(sub->confirmed > 0 && (channel->confirmed & bit));
         channel->confirmed &= ~bit;
         sub->confirmed--;
     }

@@ -17,6 +17,7 @@ static void begin(struct rl_sub *sub, int64_t now_ns)
 {
     char bytes[512];
     struct rl_out out;
+    assert(sub->wire.fifo_count == 0); /* R12: AUTH was answered, and alone */
     rl_sub_set_mode(sub, RL_SUB_SUBSCRIBING, now_ns);
     rl_out_init(&out, bytes, sizeof(bytes));
     rl_login_put_name(&out, sub->settings->connection_name);
@@ -32,6 +33,8 @@ void rl_sub_greet(struct rl_sub *sub, int64_t now_ns)
     char bytes[RL_LOGIN_MAX];
     char why[160];
     struct rl_out out;
+    assert(sub->mode == RL_SUB_CONNECTING);
+    assert(sub->wire.fifo_count == 0 && !rl_wire_unsent(&sub->wire));
     rl_out_init(&out, bytes, sizeof(bytes));
     if (rl_login_put(&out, sub->config, &sub->wire.mask, why, sizeof(why)) < 0) {
         rl_sub_lose(sub, now_ns, "%s", why);
@@ -53,6 +56,7 @@ void rl_sub_ping(struct rl_sub *sub, int64_t now_ns)
 {
     char bytes[32];
     struct rl_out out;
+    assert(sub->mode == RL_SUB_UP && !sub->pinged_ns); /* one is awaited at a time */
     rl_out_init(&out, bytes, sizeof(bytes));
     rl_put_array(&out, 1);
     rl_put_text(&out, "PING");
@@ -106,6 +110,7 @@ static bool read_member(const struct rl_sub *sub, const struct rl_reply *reply,
     const struct rl_element *part = &reply->part[2];
     const char *member = reply->text + part->start;
     const char *uuid = sub->channel + strlen(RL_WAKE_PREFIX);
+    assert(part->type == RL_REPLY_BULK && part->kept <= part->len);
     if (part->kept != part->len || part->len < RL_UUID_LEN + 1)
         return false;
     if (memcmp(member, uuid, RL_UUID_LEN) != 0 || member[RL_UUID_LEN] != ':')
@@ -137,6 +142,7 @@ static void take_answer(struct rl_sub *sub, const struct rl_inflight *inflight,
 {
     switch (inflight->ask) {
     case RL_ASK_AUTH:
+        assert(sub->mode == RL_SUB_AUTH);
         if (rl_login_accepted(reply))
             begin(sub, now_ns);
         else

@@ -16,6 +16,11 @@
 /* The one place that changes the mode. */
 void rl_sub_set_mode(struct rl_sub *sub, enum rl_sub_mode mode, int64_t now_ns)
 {
+    assert(mode != RL_SUB_OFF);
+    assert(mode != RL_SUB_UP || sub->mode == RL_SUB_SUBSCRIBING);
+    assert(mode != RL_SUB_SUBSCRIBING || sub->mode == RL_SUB_CONNECTING ||
+           sub->mode == RL_SUB_AUTH);
+    assert(mode != RL_SUB_AUTH || sub->mode == RL_SUB_CONNECTING);
     sub->mode = mode;
     sub->since_ns = now_ns;
     sub->pinged_ns = 0;
@@ -52,6 +57,7 @@ static void tell_left(struct rl_sub *sub, bool listened, int64_t now_ns)
 void rl_sub_lose(struct rl_sub *sub, int64_t now_ns, const char *format, ...)
 {
     bool listened = rl_sub_listens(sub);
+    assert(sub->mode >= RL_SUB_CONNECTING && sub->mode <= RL_SUB_UP);
     char why[sizeof(sub->why)];
     va_list args;
     va_start(args, format);
@@ -75,6 +81,7 @@ void rl_sub_lose(struct rl_sub *sub, int64_t now_ns, const char *format, ...)
 void rl_sub_deny(struct rl_sub *sub, int64_t now_ns, const char *why)
 {
     int64_t again_ns = now_ns + RL_DENIED_AGAIN_MS * RL_NS_PER_MS;
+    assert(sub->mode >= RL_SUB_AUTH && sub->mode <= RL_SUB_UP);
     rl_retry_put_off(&sub->retry, again_ns);
     if (rl_sub_has_channels(sub) && sub->mode >= RL_SUB_SUBSCRIBING) {
         rl_text_escape(sub->why, sizeof(sub->why), why, strlen(why));
@@ -150,6 +157,7 @@ void rl_sub_flush(struct rl_sub *sub, int64_t now_ns)
 
 bool rl_sub_is_bulk(const struct rl_reply *reply, unsigned i, const char *text)
 {
+    assert(i < RL_REPLY_ELEMENTS_MAX);
     return reply->part[i].type == RL_REPLY_BULK && rl_part_is(reply, i, text, strlen(text));
 }
 
