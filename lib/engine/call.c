@@ -30,6 +30,7 @@ int rl_call_begin(struct rl_call *call, redlock *client)
 {
     if (rl_timers_reserve(&client->loop.timers) != 0)
         return REDLOCK_ENOMEM;
+    assert(!call->done && !call->in_backlog && !call->parked);
     call->client = client;
     call->timer.fire = fire;
     call->next = client->calls.first;
@@ -46,6 +47,7 @@ static void run_done(redlock *client, struct rl_callback *callback)
     struct rl_call *call =
         (struct rl_call *)(void *)((char *)callback - offsetof(struct rl_call, callback));
     redlock_lock *lock = NULL;
+    assert(call->done && call->async);
     int result = call->conclude(call, &lock);
     redlock_done_fn *done = call->on_done;
     void *context = call->context;
@@ -130,6 +132,7 @@ void rl_call_due(struct rl_call *call, int64_t due_ns)
 static void join_backlog(struct rl_call *call)
 {
     redlock *client = call->client;
+    assert(!call->done);
     if (call->in_backlog)
         return;
     call->in_backlog = true;
@@ -181,6 +184,7 @@ void rl_call_finish(struct rl_call *call, int result)
 void rl_call_finish_without_lease(struct rl_call *call, int result)
 {
     struct rl_lease *lease = call->lease;
+    assert(lease->call == call);
     call->lease = NULL;
     lease->call = NULL;
     rl_call_finish(call, result);
@@ -199,7 +203,8 @@ void rl_call_abort(struct rl_call *call, int64_t now_ns)
 void rl_call_end(struct rl_call *call)
 {
     redlock *client = call->client;
-    assert(call->done);
+    assert(call->done && !call->in_backlog && !call->parked);
+    assert(!call->async || client->calls.async_count > 0);
     if (call->prev)
         call->prev->next = call->next;
     else
@@ -215,6 +220,8 @@ bool rl_call_awaits_nodes(struct rl_call *call, uint64_t voting, int64_t until_n
 {
     redlock *client = call->client;
     int64_t again_ns;
+    assert(!call->done);
+    assert((voting & ~rl_all(client->nodes.n)) == 0);
     if (now_ns < backlog_ns && rl_nodes_saturated(&client->nodes, voting, now_ns)) {
         join_backlog(call);
         rl_call_due(call, backlog_ns);
@@ -234,6 +241,7 @@ void rl_backlog_resume(redlock *client, int64_t now_ns)
         !rl_nodes_saturated(&client->nodes, rl_nodes_voting(&client->nodes, now_ns), now_ns)) {
         struct rl_call *call = client->calls.backlog;
         leave_backlog(call);
+        assert(!call->done); /* who is done has left it */
         call->step(call, now_ns);
     }
 }

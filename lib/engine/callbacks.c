@@ -42,6 +42,7 @@ void rl_callbacks_run(redlock *client)
     while (callbacks->first && !callbacks->calling) {
         struct rl_callback *callback = callbacks->first;
         callbacks->first = callback->next;
+        assert(callback->queued);
         callback->queued = false;
         callback->run(client, callback);
     }
@@ -60,6 +61,7 @@ void rl_callback_enter(redlock *client, const void *about)
 void rl_callback_exit(redlock *client)
 {
     pthread_mutex_lock(&client->mutex);
+    assert(client->callbacks.calling);
     client->callbacks.calling = false;
     client->callbacks.about = NULL;
     pthread_cond_broadcast(&client->callbacks.called);

@@ -15,6 +15,7 @@
 #include "base/entropy.h"
 #include "base/sha1.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -49,6 +50,7 @@ static bool precedes(const struct rl_node *one, const struct rl_node *other)
         return other->unteachable;
     if (!same(one, other) && one->since_ns != other->since_ns)
         return one->since_ns < other->since_ns;
+    assert(one->index != other->index);
     return one->index < other->index;
 }
 
@@ -112,6 +114,7 @@ static bool ask(redlock *client, struct rl_node *node, enum rl_ask what, const c
 
 static void give_up(redlock *client, int64_t now_ns)
 {
+    assert(client->nodes.proof.on);
     client->nodes.proof.on = false;
     client->nodes.proof.again_ns = now_ns + PROVE_AGAIN_NS;
 }
@@ -122,6 +125,7 @@ static void teach(redlock *client, struct rl_node *teacher, struct rl_node *pupi
 {
     struct rl_proof *proof = &client->nodes.proof;
     uint64_t random;
+    assert(!proof->on && teacher != pupil);
     char script[64];
     *proof = (struct rl_proof){
         .on = true,
@@ -186,6 +190,7 @@ static bool take(redlock *client, struct rl_node *node, enum rl_ask what,
     struct rl_node *teacher = &client->nodes.all[proof->teacher];
     struct rl_node *pupil = &client->nodes.all[proof->pupil];
     bool knows = says_nonce(proof, reply);
+    assert(proof->on && teacher != pupil);
     if (what == RL_ASK_TEACH && node == teacher) {
         teacher->unteachable = !knows;
         if (!knows || !ask(client, pupil, RL_ASK_RECALL, "EVALSHA", proof->sha, now_ns))

@@ -8,6 +8,8 @@
 #include "engine/lease.h"
 #include "engine/probe.h"
 
+#include <assert.h>
+
 /* ---- what nodes tell -------------------------------------------------------------------- */
 
 static void on_changed(void *owner, struct rl_node *node, int64_t now_ns)
@@ -56,6 +58,7 @@ static void on_wakeup(void *owner, unsigned node, uint64_t number, int64_t now_n
 static void on_listens(void *owner, unsigned node, bool listens, int64_t now_ns)
 {
     redlock *client = owner;
+    assert(node < client->nodes.n);
     if (listens)
         client->subs.listening |= rl_bit(node);
     else
@@ -115,6 +118,7 @@ static void flush(redlock *client, int64_t now_ns)
 /* Nobody looked for so long: no master is to blame for that time. */
 static void absent(redlock *client, int64_t absent_ns)
 {
+    assert(absent_ns > 0);
     for (unsigned i = 0; i < client->nodes.n; i++)
         rl_node_absent(&client->nodes.all[i], absent_ns);
     rl_subs_absent(client, absent_ns);
@@ -139,6 +143,7 @@ void rl_engine_see_to_clock(redlock *client, int64_t now_ns)
     int64_t epoch = rl_clock_epoch(&client->clock);
     if (client->clock_epoch == epoch)
         return;
+    assert(epoch > client->clock_epoch); /* it is what steps back add up to */
     rl_client_log(client, REDLOCK_LOG_WARNING,
                   "the clock went back by %lld ms: every lock that was held is lost, since "
                   "nobody can tell for how long it has been held",

@@ -12,16 +12,19 @@
 
 #include "engine/call.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <time.h>
 
 static void lead(redlock *client, struct rl_call *call)
 {
+    assert(!client->loop.leader);
     client->loop.leader = call;
     int64_t now_ns = rl_client_now_ns(client);
     while (!call->done)
         now_ns = rl_loop_turn(client, now_ns, rl_loop_next_due_ns(client));
+    assert(client->loop.leader == call);
     client->loop.leader = NULL;
 }
 

@@ -67,6 +67,8 @@ static unsigned show_deadline(struct rl_lease *lease, unsigned events, int64_t n
 {
     struct rl_hold *hold = &lease->hold;
     struct rl_shown *shown = &lease->lock->shown;
+    assert(!(events & RL_EV_LOST) || hold->phase == RL_HOLD_ENDING);
+    assert(!(events & RL_EV_EXTENDED) || hold->phase == RL_HOLD_HELD);
     if (events & RL_EV_ACQUIRED) {
         rl_shown_begin(shown, hold->deadline_ns, lease->clock_epoch);
     } else if (hold->deadline_ns == 0) {
@@ -85,6 +87,8 @@ void rl_lease_on_hold_events(struct rl_lease *lease, unsigned events, int64_t no
 {
     struct rl_hold *hold = &lease->hold;
     redlock *client = lease->client;
+    assert(lease->refs > 0); /* a handler may drop it */
+    assert(!lease->query && !lease->spare);
     if (lease->lock)
         events = show_deadline(lease, events, now_ns);
     if (events & (RL_EV_REFUSED | RL_EV_LOST))
@@ -122,6 +126,7 @@ void rl_lease_on_hold_events(struct rl_lease *lease, unsigned events, int64_t no
 void rl_lease_acquire(struct rl_lease *lease, uint64_t voting, int first, int64_t t0_ns,
                       int64_t node_deadline_ns)
 {
+    assert(lease->call && !lease->query && lease->hold.phase == RL_HOLD_NEW);
     rl_lease_ref(lease);
     lease->client->stats.rounds++;
     lease->client->nodes.warm = true;
@@ -135,6 +140,8 @@ void rl_lease_acquire(struct rl_lease *lease, uint64_t voting, int first, int64_
 void rl_lease_extend(struct rl_lease *lease, uint64_t voting, int64_t ttl_ns, int64_t t0_ns,
                      int64_t node_deadline_ns)
 {
+    assert(!lease->query && !lease->detached);
+    assert(!lease->releasing); /* no extension is queued once release was called */
     rl_lease_ref(lease);
     unsigned events = rl_hold_extend(&lease->hold, t0_ns, ttl_ns, node_deadline_ns,
                                      rl_lease_idle_nodes(lease, voting));
@@ -146,6 +153,7 @@ void rl_lease_extend(struct rl_lease *lease, uint64_t voting, int64_t ttl_ns, in
 
 void rl_lease_orphan(struct rl_lease *lease, int64_t now_ns)
 {
+    assert(!lease->lock);
     lease->retry_ns = 0;
     rl_lease_ref(lease);
     rl_lease_send_releases(lease, now_ns);
@@ -169,6 +177,8 @@ static unsigned fail_unreachable(struct rl_lease *lease, int64_t now_ns)
 void rl_lease_release(struct rl_lease *lease, int64_t now_ns, int64_t node_deadline_ns)
 {
     struct rl_hold *hold = &lease->hold;
+    assert(!lease->query && !lease->detached);
+    assert(!lease->releasing);
     rl_lease_ref(lease);
     unsigned events = rl_hold_release(hold, now_ns, node_deadline_ns);
     rl_renewal_end(lease);
@@ -184,6 +194,7 @@ void rl_lease_release(struct rl_lease *lease, int64_t now_ns, int64_t node_deadl
 static void apply(struct rl_lease *lease, int64_t now_ns,
                   unsigned (*happens)(struct rl_hold *hold, int64_t now_ns))
 {
+    assert(!lease->query);
     rl_lease_ref(lease);
     unsigned events = happens(&lease->hold, now_ns);
     if (events)
@@ -206,6 +217,7 @@ void rl_lease_cut(struct rl_lease *lease, int64_t now_ns)
 static void fire(struct rl_timer *timer, int64_t now_ns)
 {
     struct rl_lease *lease = (struct rl_lease *)timer;
+    assert(!lease->spare);
     if (lease->renewal.on)
         lease->renewal.ops->fire(lease, now_ns);
     else if (!lease->call)

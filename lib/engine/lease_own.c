@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,7 @@
 static struct rl_lease **bucket_of(struct rl_lease **named, size_t size,
                                    const struct rl_target *target)
 {
+    assert(size > 0 && (size & (size - 1)) == 0);
     return &named[rl_hash(target->name, target->name_len) & (size - 1)];
 }
 
@@ -44,6 +46,7 @@ void rl_lease_add_name(struct rl_lease *lease)
     redlock *client = lease->client;
     if (!rl_kind_owned(lease->target.kind))
         return;
+    assert(!lease->named && client->leases.named_count < client->leases.named_size);
     struct rl_lease **at =
         bucket_of(client->leases.named, client->leases.named_size, &lease->target);
     lease->named_next = *at;
@@ -59,6 +62,7 @@ void rl_lease_remove_name(struct rl_lease *lease)
         return;
     struct rl_lease **at =
         bucket_of(client->leases.named, client->leases.named_size, &lease->target);
+    assert(client->leases.named_count > 0);
     while (*at != lease)
         at = &(*at)->named_next;
     *at = lease->named_next;

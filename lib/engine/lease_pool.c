@@ -13,6 +13,7 @@
 /* Random bytes are drawn by the pool, since one draw costs about as much as many. */
 static int draw(redlock *client, unsigned char ret[RL_TOKEN_RANDOM_BYTES])
 {
+    assert(client->leases.random_left <= sizeof(client->leases.random));
     if (client->leases.random_left < RL_TOKEN_RANDOM_BYTES) {
         int result = rl_entropy_bytes(client->leases.random, sizeof(client->leases.random));
         if (result)
@@ -38,6 +39,7 @@ static int make_token(struct rl_lease *lease)
     size_t holder_len = strlen(lease->client->identity.holder);
     memcpy(at, lease->client->identity.holder, holder_len + 1);
     lease->token_len = (size_t)(at - lease->token) + holder_len;
+    assert(lease->token_len <= RL_TOKEN_MAX);
     return 0;
 }
 
@@ -72,6 +74,7 @@ static struct rl_lease *take_spare(redlock *client, size_t size)
 static void keep_target(struct rl_lease *lease, const struct rl_target *target)
 {
     char *owner = lease->bytes + target->name_len + 1;
+    assert(target->name_len + target->owner_len + 2 <= lease->bytes_size);
     lease->target = *target;
     memcpy(lease->bytes, target->name, target->name_len);
     lease->bytes[target->name_len] = '\0';
@@ -108,7 +111,8 @@ static void unlist(struct rl_lease *lease)
 /* Its hold has come to its end: what is left is to be rid of its keys. */
 void rl_lease_start_release(struct rl_lease *lease)
 {
-    assert(!lease->releasing);
+    assert(!lease->releasing && !lease->query);
+    assert(lease->hold.phase == RL_HOLD_ENDING);
     unlist(lease);
     lease->releasing = true;
     if (lease->silent && rl_round_verdict(&lease->hold.ask) == RL_WON)
@@ -142,6 +146,7 @@ int rl_lease_take(redlock *client, const struct rl_target *target, const char *t
     }
     if (token) {
         lease->token_len = strlen(token);
+        assert(lease->token_len > 0 && lease->token_len <= RL_TOKEN_MAX);
         memcpy(lease->token, token, lease->token_len + 1);
     } else {
         result = make_token(lease);
@@ -161,6 +166,8 @@ static void put_away(struct rl_lease *lease, int64_t now_ns)
 {
     redlock *client = lease->client;
     assert(!lease->spare);
+    assert(!lease->call && !lease->lock && lease->owed == 0 && lease->refs == 0);
+    assert(!lease->releasing || client->leases.releasing_count > 0);
     lease->spare = true;
     if (!lease->query && rl_hold_expired_unreleased(&lease->hold, now_ns))
         client->stats.abandoned_releases++;
@@ -184,12 +191,14 @@ void rl_lease_free_if_settled(struct rl_lease *lease, int64_t now_ns)
 void rl_lease_on_vote(struct rl_lease *lease, struct rl_node *node, enum rl_verb verb,
                       const struct rl_vote_reply *vote_reply)
 {
+    assert(lease->refs > 0);
     if (lease->call && lease->call->on_vote)
         lease->call->on_vote(lease->call, node, verb, vote_reply);
 }
 
 void rl_lease_ref(struct rl_lease *lease)
 {
+    assert(!lease->spare);
     lease->refs++;
     if (rl_lease_clock_went_back(lease))
         rl_hold_distrust(&lease->hold);

@@ -3,6 +3,8 @@
 
 #include "engine/lease_parts.h"
 
+#include <assert.h>
+
 #define RELEASE_RETRY_NS (100 * RL_NS_PER_MS)
 
 /* Where masters know waiters by their owner or their client: is one there again meanwhile? */
@@ -43,6 +45,7 @@ void rl_lease_on_reply(void *owner, struct rl_node *node, unsigned slot,
 {
     struct rl_lease *lease = inflight->lease;
     (void)owner;
+    assert(lease->owed > 0 && !lease->spare);
     rl_lease_ref(lease);
     lease->owed--;
     if (inflight->script == RL_WAIT && !lease->query)
@@ -89,6 +92,7 @@ void rl_lease_on_unexecuted(void *owner, struct rl_node *node, unsigned slot,
 {
     struct rl_lease *lease = inflight->lease;
     (void)owner;
+    assert(lease->owed > 0 && !lease->spare);
     rl_lease_ref(lease);
     lease->owed--;
     if (lease->query) {
@@ -109,6 +113,7 @@ void rl_lease_on_drain(void *owner, struct rl_node *node, unsigned slot,
                        const struct rl_inflight *inflight, int64_t now_ns)
 {
     (void)owner, (void)now_ns;
+    assert(inflight->lease->owed > 0);
     if (!inflight->lease->query)
         rl_hold_link_drains(&inflight->lease->hold, node->index, slot);
 }
@@ -120,6 +125,7 @@ void rl_lease_on_link_lost(void *owner, struct rl_node *node, unsigned slot,
     const char *why = node->slot[slot].wire.why;
     struct rl_vote_reply vote_reply = {.vote = RL_VOTE_FAILED, .why = *why ? why : node->why};
     (void)owner;
+    assert(lease->owed > 0 && !lease->spare);
     rl_lease_ref(lease);
     lease->owed--;
     if (inflight->script == RL_WAIT && !lease->query)

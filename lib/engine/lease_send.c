@@ -5,6 +5,7 @@
 
 #include "engine/request.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* A script's request for a lease, encoded once for all nodes: by hash and, for connections
@@ -54,6 +55,8 @@ static bool put(struct request *request, struct rl_lease *lease, struct rl_node 
                 unsigned slot, int64_t now_ns)
 {
     struct rl_wire *wire = &node->slot[slot].wire;
+    assert(slot < RL_SLOTS);
+    assert(lease->refs > 0 && !lease->spare);
     bool by_body = !request->native && !wire->script_known[request->number];
     size_t *len = by_body ? &request->by_body_len : &request->by_hash_len;
     char *bytes = by_body ? request->by_body : request->by_hash;
@@ -115,6 +118,8 @@ static unsigned send(struct rl_lease *lease, enum rl_verb script, uint64_t nodes
 unsigned rl_lease_send_taking(struct rl_lease *lease, enum rl_verb verb, uint64_t nodes,
                               int64_t now_ns)
 {
+    assert(rl_verb_takes(verb));
+    assert(!lease->query && !lease->detached);
     /* A waiter enters the queues of nodes from which it will hear of a release. */
     uint64_t queues = 0;
     if (verb == RL_ACQUIRE && lease->waiter)
@@ -127,6 +132,7 @@ unsigned rl_lease_send_taking(struct rl_lease *lease, enum rl_verb verb, uint64_
 void rl_lease_send_releases(struct rl_lease *lease, int64_t now_ns)
 {
     struct rl_hold *hold = &lease->hold;
+    assert(!lease->query);
     if (hold->phase != RL_HOLD_ENDING || lease->detached || now_ns < lease->retry_ns)
         return;
     uint64_t nodes = hold->due | hold->carry[0] | hold->carry[1];

@@ -4,6 +4,8 @@
 
 #include "engine/nodes.h"
 
+#include <assert.h>
+
 #define GRACE_MIN_NS RL_NS_PER_MS
 #define GRACE_MAX_NS (100 * RL_NS_PER_MS)
 #define LATE_NS (5 * RL_NS_PER_MS) /* between looks at a node that is late */
@@ -11,6 +13,7 @@
 uint64_t rl_nodes_voting(struct rl_nodes *nodes, int64_t now_ns)
 {
     uint64_t voting = 0, prompt = 0;
+    assert(nodes->n >= 1 && nodes->n <= REDLOCK_NODES_MAX);
     for (unsigned i = 0; i < nodes->n; i++) {
         enum rl_standing standing = rl_node_standing(&nodes->all[i], now_ns);
         if (standing >= RL_STANDING_SLOW)
@@ -34,6 +37,7 @@ int64_t rl_nodes_round_trip_ns(struct rl_nodes *nodes, uint64_t mask)
 {
     int64_t sorted[REDLOCK_NODES_MAX];
     unsigned count = 0;
+    assert((mask & ~rl_all(nodes->n)) == 0);
     for (; mask; mask &= mask - 1) {
         int64_t trip = nodes->all[rl_first(mask)].round_trip_ns;
         unsigned at = count++;
@@ -91,6 +95,7 @@ bool rl_nodes_ready(struct rl_nodes *nodes, uint64_t voting, int64_t now_ns,
 {
     unsigned needed = rl_quorum_needed(nodes->n);
     unsigned pending = rl_nodes_pending(nodes);
+    assert((voting & ~rl_all(nodes->n)) == 0);
     *ret_until_ns = INT64_MAX;
     if (pending == 0)
         return true;
@@ -116,6 +121,7 @@ bool rl_nodes_ready(struct rl_nodes *nodes, uint64_t voting, int64_t now_ns,
 bool rl_nodes_saturated(struct rl_nodes *nodes, uint64_t voting, int64_t now_ns)
 {
     unsigned needed = rl_quorum_needed(nodes->n);
+    assert((voting & ~rl_all(nodes->n)) == 0);
     return rl_count(voting) < needed &&
            rl_count(voting) + count_saturated(nodes, now_ns) >= needed;
 }

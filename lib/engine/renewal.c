@@ -8,6 +8,7 @@
 
 #include "engine/lease_parts.h"
 
+#include <assert.h>
 #include <stddef.h>
 
 #define BUSY_NS (2 * RL_NS_PER_MS) /* while others go first */
@@ -21,6 +22,7 @@ static int64_t lost_ns(const struct rl_lease *lease)
 static void plan(struct rl_lease *lease)
 {
     int64_t due_ns = lost_ns(lease);
+    assert(lease->renewal.on && lease->hold.phase == RL_HOLD_HELD);
     if (lease->hold.extending)
         due_ns = rl_earlier_ns(due_ns, rl_hold_next_ns(&lease->hold));
     else if (lease->renewal.renews)
@@ -81,6 +83,7 @@ static void lose(struct rl_lease *lease)
 {
     struct redlock_lock *lock = lease->lock;
     redlock *client = lease->client;
+    assert(lease->renewal.on); /* a loss is told once */
     rl_renewal_end(lease);
     rl_client_log(client, REDLOCK_LOG_WARNING, "a lock was lost: %s",
                   rl_lease_clock_went_back(lease)     ? "the clock went back"
@@ -105,6 +108,7 @@ static void give_up(struct rl_lease *lease, int64_t now_ns)
 static void renew(struct rl_lease *lease, int64_t now_ns)
 {
     redlock *client = lease->client;
+    assert(lease->renewal.renews && !lease->renewal.extending && !lease->hold.extending);
     /* A caller's own extension goes first, or it would never have its turn where a round trip
      * takes as long as a third of the TTL. */
     if (lease->call || client->leases.renewing >= RL_RENEWALS_MAX) {
@@ -134,6 +138,7 @@ void rl_renewals_clock_went_back(redlock *client, int64_t now_ns)
 
 void rl_renewal_fire(struct rl_lease *lease, int64_t now_ns)
 {
+    assert(lease->renewal.on && lease->hold.phase == RL_HOLD_HELD);
     if (rl_lease_over(lease, now_ns)) {
         give_up(lease, now_ns);
     } else if (lease->hold.extending) {
@@ -150,6 +155,7 @@ void rl_renewal_fire(struct rl_lease *lease, int64_t now_ns)
 static void on_hold_event(struct rl_lease *lease, unsigned events, int64_t now_ns)
 {
     struct rl_renewal *renewal = &lease->renewal;
+    assert(renewal->on);
     if (events & RL_EV_LOST) {
         lose(lease);
         return;
@@ -184,6 +190,8 @@ void rl_renewal_begin(struct rl_lease *lease, const redlock_options *options, in
 {
     struct rl_renewal *renewal = &lease->renewal;
     int64_t ttl_ns = lease->hold.ttl_ns;
+    assert(!renewal->on && lease->lock && lease->hold.phase == RL_HOLD_HELD);
+    assert(options->auto_renew || options->on_lost);
     *renewal = (struct rl_renewal){
         .on = true,
         .ops = &ops,

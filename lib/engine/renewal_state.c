@@ -4,6 +4,8 @@
 
 #include "engine/lease_parts.h"
 
+#include <assert.h>
+
 int64_t rl_lease_deadline_ns(const struct rl_lease *lease)
 {
     if (!lease->renewal.on)
@@ -15,6 +17,7 @@ int64_t rl_lease_deadline_ns(const struct rl_lease *lease)
 /* Its extension is over, whatever came of it. */
 void rl_renewal_extension_over(struct rl_lease *lease)
 {
+    assert(lease->client->leases.renewing >= lease->renewal.extending);
     lease->client->leases.renewing -= lease->renewal.extending;
     lease->renewal.extending = false;
 }
@@ -33,6 +36,7 @@ void rl_renewal_end(struct rl_lease *lease)
         return;
     rl_renewal_extension_over(lease);
     rl_renewal_set_lacks_quorum(lease, false);
+    assert(lease->client->leases.renewals > 0);
     renewal->on = false;
     lease->client->leases.renewals--;
     lease->client->stats.renewing -= renewal->renews;

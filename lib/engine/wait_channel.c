@@ -5,6 +5,8 @@
 #include "engine/client.h"
 #include "kinds/keys.h"
 
+#include <assert.h>
+
 /* False: no memory. */
 bool rl_wait_queue_subscribe(redlock *client, struct rl_wait_queue *queue)
 {
@@ -16,6 +18,7 @@ bool rl_wait_queue_subscribe(redlock *client, struct rl_wait_queue *queue)
     struct rl_channel *channel = rl_channel_ref(&client->subs.channels, name, len);
     if (!channel)
         return false;
+    assert(channel->users > 0);
     queue->channel = channel;
     queue->channel_prev = NULL;
     queue->channel_next = channel->queues;
@@ -37,6 +40,7 @@ void rl_wait_queue_unsubscribe(redlock *client, struct rl_wait_queue *queue, int
     struct rl_channel *channel = queue->channel;
     if (!channel)
         return;
+    assert((channel->queues == queue) == !queue->channel_prev);
     if (channel->notify_next == queue)
         channel->notify_next = queue->channel_next;
     if (queue->channel_next)

@@ -5,6 +5,7 @@
 #include "engine/client.h"
 #include "engine/request.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,7 @@ static uint64_t leave_queue(redlock *client, const struct rl_target *target, uin
         .waiter = waiter,
     };
     uint64_t untold = 0;
+    assert((nodes & ~rl_all(client->nodes.n)) == 0);
     if (!target->kind->script[RL_LEAVE].body)
         return 0;
     rl_nonce_text(++client->requests.nonce, request.nonce);
@@ -74,6 +76,7 @@ void rl_wait_queues_node_up(redlock *client, unsigned node, int64_t now_ns)
 {
     struct rl_wait_queues *queues = &client->wait_queues;
     uint64_t bit = rl_bit(node);
+    assert(node < client->nodes.n);
     for (unsigned i = 0; i < RL_PENDING_LEAVES && i < queues->pending_leave_count; i++) {
         struct rl_pending_leave *pending_leave = &queues->pending_leave[i];
         if (now_ns >= pending_leave->until_ns)

@@ -93,6 +93,7 @@ uint64_t rl_wait_queue_nodes(const redlock *client, const struct rl_kind *kind, 
 static int grow(struct rl_wait_queues *queues)
 {
     size_t size = queues->places ? 2 * queues->places : PLACES_MIN;
+    assert(size <= PLACE_MASK + 1 && (size & (size - 1)) == 0);
     struct rl_wait_queue **place = realloc(queues->place, size * sizeof(*place));
     if (!place)
         return REDLOCK_ENOMEM;
@@ -119,6 +120,7 @@ static int grow(struct rl_wait_queues *queues)
 /* A new number: what is still said of the old one is not for those who stand here now. */
 static void number(struct rl_wait_queues *queues, struct rl_wait_queue *queue, size_t place)
 {
+    assert(place < queues->places && place <= PLACE_MASK);
     queue->number = (++queues->last_number << PLACE_BITS) | place;
     queue->wakes = queue->queued = queue->entered = 0;
     queue->hint_ns = 0;
@@ -149,6 +151,7 @@ static struct rl_wait_queue *take_spare(struct rl_wait_queues *queues, size_t si
 
 static void keep_target(struct rl_wait_queue *queue, const struct rl_target *target)
 {
+    assert(target->name_len + target->owner_len <= queue->bytes_size);
     queue->target = *target;
     queue->target.name = memcpy(queue->bytes, target->name, target->name_len);
     queue->target.owner = queue->bytes + target->name_len;
@@ -188,7 +191,8 @@ static void put_away(redlock *client, struct rl_wait_queue *queue, int64_t now_n
 {
     struct rl_wait_queues *queues = &client->wait_queues;
     struct rl_wait_queue **at = bucket_of(queues, &queue->target);
-    assert(!queue->first);
+    assert(!queue->first && !queue->last);
+    assert(queues->count > 0 && queues->place[queue->number & PLACE_MASK] == queue);
     while (*at != queue)
         at = &(*at)->next;
     *at = queue->next;
@@ -271,6 +275,7 @@ void rl_wait_queue_leave(redlock *client, struct rl_waiter *waiter, bool won, in
     if (!queue)
         return;
     bool was_first = queue->first == waiter;
+    assert(was_first == !waiter->prev && (queue->last == waiter) == !waiter->next);
     if (waiter->prev)
         waiter->prev->next = waiter->next;
     else
@@ -279,6 +284,7 @@ void rl_wait_queue_leave(redlock *client, struct rl_waiter *waiter, bool won, in
         waiter->next->prev = waiter->prev;
     else
         queue->last = waiter->prev;
+    assert(client->wait_queues.waiting > 0);
     waiter->queue = NULL;
     client->wait_queues.waiting--;
     if (!queue->first) {
@@ -300,6 +306,7 @@ void rl_wait_queue_on_reply(redlock *client, uint64_t number, unsigned node,
     if (!queue)
         return;
     uint64_t bit = rl_bit(node);
+    assert(node < client->nodes.n && queue->first);
     /* Where we were woken by name meanwhile, that took us out: its word has been quicker. */
     if (queued == RL_QUEUED && (queue->channel || !(queue->wakes & bit)))
         queue->queued |= bit;

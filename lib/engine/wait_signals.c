@@ -5,12 +5,15 @@
 #include "engine/lease.h"
 #include "base/text.h"
 
+#include <assert.h>
+
 #define YIELD_MAX_NS (5 * RL_NS_PER_MS)
 
 /* ---- what happens --------------------------------------------------------------------- */
 
 static void wake(struct rl_wait_queue *queue, unsigned node, int64_t now_ns)
 {
+    assert(queue->first); /* one that nobody waits in is put away */
     if (!queue->wakes)
         queue->woken_ns = now_ns;
     queue->wakes |= rl_bit(node);
@@ -30,6 +33,7 @@ void rl_wait_queue_on_wakeup(redlock *client, unsigned node, uint64_t number, in
 void rl_wait_queues_on_listening(redlock *client, unsigned node, bool listens, int64_t now_ns)
 {
     const struct rl_wait_queues *queues = &client->wait_queues;
+    assert(node < client->nodes.n);
     for (size_t i = 0; i < queues->places; i++) {
         struct rl_wait_queue *queue = queues->place[i];
         if (!queue || queue->channel)
@@ -45,6 +49,7 @@ static void
 notify_all(redlock *client, unsigned node, struct rl_channel *channel, int64_t now_ns,
            void (*notify)(struct rl_wait_queue *queue, unsigned node, int64_t now_ns))
 {
+    assert(node < client->nodes.n && channel->users > 0);
     channel->users++; /* it stays for so long */
     for (struct rl_wait_queue *queue = channel->queues; queue; queue = channel->notify_next) {
         channel->notify_next = queue->channel_next;
@@ -65,6 +70,7 @@ void rl_wait_queue_on_message(redlock *client, unsigned node, struct rl_channel 
 /* Releases until now were missed. */
 static void listen(struct rl_wait_queue *queue, unsigned node, int64_t now_ns)
 {
+    assert(queue->first);
     queue->queued &= ~rl_bit(node);
     queue->first->turn(queue->first, RL_TURN_LISTENS, now_ns);
 }
@@ -78,6 +84,7 @@ void rl_wait_queue_on_subscribed(redlock *client, unsigned node, struct rl_chann
 void rl_wait_queue_round_begins(redlock *client, struct rl_wait_queue *queue, bool hinted,
                                 int64_t now_ns)
 {
+    assert(queue->first && (queue->wakes & ~rl_all(client->nodes.n)) == 0);
     queue->rounds++;
     if (rl_count(queue->wakes) >= rl_quorum_needed(client->nodes.n)) {
         rl_backoff_reset(&queue->hint_backoff);
