@@ -511,7 +511,7 @@ enum redlock_mode {
 /* What one master says of a name. */
 typedef struct redlock_node_info {
     const char *node;  /* the master's URL without secrets; valid until redlock_close() */
-    int answered;      /* 0: `text` says why not, and what follows is 0 */
+    int answered;      /* 0: `text` says why not, and the others are 0 */
     int state;         /* enum redlock_lock_state */
     int64_t ttl_ms;    /* what is under the name goes away by itself; -1: never */
     int64_t writer_ms; /* a waiting writer keeps new readers out for so long; 0: none does */
@@ -533,7 +533,7 @@ typedef struct redlock_holder {
     int64_t ttl_ms;  /* its lease; -1: for ever */
 } redlock_holder;
 
-/* Who has a lock, and who waits. `node` has room for `node_max` entries, `holder` for
+/* The holders of a lock, and its waiters. `node` has room for `node_max` entries, `holder` for
  * `holder_max`; both may be NULL: then there are sums only. Always enough are
  * REDLOCK_NODES_MAX entries, and REDLOCK_HOLDERS_SHOWN for those whom a majority names; for
  * those of each of N masters as well (N + 1) * REDLOCK_HOLDERS_SHOWN. Counts and times are
@@ -554,7 +554,7 @@ typedef struct redlock_lock_info {
     unsigned answered;
     int state;        /* enum redlock_lock_state */
     unsigned waiting; /* this and the next four as in redlock_node_info */
-    unsigned holders; /* 0, and the state is a lock's: nobody has a majority */
+    unsigned holders; /* 0 where the state is a lock's: none has a majority */
     int64_t ttl_ms;
     int64_t writer_ms;
     char data[16];
@@ -572,14 +572,13 @@ typedef struct redlock_lock_info {
             0, 0, 0, 0                                                                         \
     }
 
-/* Ask every master who has the lock `name` and who waits for it. Nothing is changed. `ret_info`
- * starts from REDLOCK_LOCK_INFO_INIT. `owner` is whose holds are counted, and who is named
- * first among the holders: NULL for the calling thread of this client, else as in
- * redlock_options; for a plain lock its token. The masters tell of holds whoever took them,
- * also a process that is gone. That is no proof that a hold is valid for so long:
- * redlock_validity_ms() tells that. Blocks. 0 when a majority answered, else ENOQUORUM;
- * `ret_info` is filled in either way, with what is certain. EINVAL (also: an owner that nobody
- * can have), EFORK, ENOMEM, EBUSY, EDEADLK. */
+/* Ask every master about the lock `name`: its holders, their leases, its waiters. Nothing is
+ * changed. `ret_info` starts from REDLOCK_LOCK_INFO_INIT. The holds of `owner` are counted, and
+ * it is named first. NULL: the calling thread of this client; else as in redlock_options, or a
+ * plain lock's token. The masters tell of the holds of any process, also of one that is gone.
+ * They prove no hold valid: redlock_validity_ms() does. Blocks.
+ * 0 when a majority answered, else ENOQUORUM; `ret_info` is filled in either way, with what is
+ * certain. EINVAL (also: an owner that none can have), EFORK, ENOMEM, EBUSY, EDEADLK. */
 REDLOCK_API int redlock_inspect(redlock *client, const void *name, size_t name_len,
                                 const char *owner, redlock_lock_info *ret_info);
 
