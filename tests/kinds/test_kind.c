@@ -132,7 +132,7 @@ START_TEST(ce19_a_release_compares_the_token)
         enum rl_verb verb;
         const char *compare, *then;
     } compares[] = {
-        {RL_RELEASE, "local mine = holder == ARGV[2]\n",
+        {RL_RELEASE, "local mine = redis.pcall('GET', KEYS[1]) == ARGV[2]\n",
          "if mine then\n  redis.call('DEL', KEYS[1])\n"},
         {RL_LEAVE, "local kept = holder == '" RL_KEPT_PREFIX "' .. ARGV[2]\n",
          "if kept then\n  redis.call('DEL', KEYS[1])\n"},
