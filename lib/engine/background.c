@@ -73,11 +73,11 @@ static void rest(redlock *client)
     if (client->callbacks.first && !client->callbacks.calling)
         return;
     self->sleeps_until_ns = rl_loop_next_due_ns(client);
-    if (!always && !outlives(client) && !leaves_channels(client)) {
+    if (!just && !always && !outlives(client) && !leaves_channels(client)) {
         self->sleeps_until_ns = INT64_MAX;
         hands_off = true;
-    } else if (client->loop.leader && !just) {
-        self->sleeps_until_ns = now_ns + LEADER_NS;
+    } else if (client->loop.leader) { /* it sees to what is due */
+        self->sleeps_until_ns = now_ns + (just ? AWAY_NS : LEADER_NS);
     } else if (hands_off) {
         int64_t due_ns = now_ns + AWAY_NS;
         if (due_ns < self->sleeps_until_ns)

@@ -160,11 +160,9 @@ void rl_report_vote(struct rl_call *call, unsigned node, int vote,
     put(report, node, &said);
 }
 
-void rl_report_end(struct rl_call *call, const struct rl_round *round, int64_t now_ns)
+/* The round's part of the report: who was silent in it, and how long it took. */
+static void add_round(struct rl_report *report, const struct rl_round *round, int64_t now_ns)
 {
-    struct rl_report *report = &call->report;
-    if (!report->to)
-        return;
     uint64_t voted = report->granted | report->held | report->free | report->failed;
     for (uint64_t silent = round->failed & ~voted & ~report->explained; silent;
          silent &= silent - 1) {
@@ -175,6 +173,15 @@ void rl_report_end(struct rl_call *call, const struct rl_round *round, int64_t n
         put(report, rl_first(silent), &vote);
     }
     report->whole.elapsed_ms = (now_ns - round->t0_ns) / RL_NS_PER_MS;
+}
+
+void rl_report_end(struct rl_call *call, const struct rl_round *round, int64_t now_ns)
+{
+    struct rl_report *report = &call->report;
+    if (!report->to)
+        return;
+    if (report->whole.rounds > 0) /* else the round is another call's, or there was none */
+        add_round(report, round, now_ns);
     report->whole.granted = rl_count(report->granted);
     report->whole.held = rl_count(report->held);
     report->whole.failed = rl_count(report->failed);

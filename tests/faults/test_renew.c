@@ -297,6 +297,29 @@ START_TEST(an_extension_meets_a_renewal_and_both_are_well)
 }
 END_TEST
 
+/* The lock is lost by the renewal, before the extension was its turn: its report tells of no
+ * round, and not of the renewal's. */
+START_TEST(extension_that_asked_nobody_reports_no_round)
+{
+    redlock_node_vote votes[3];
+    redlock_report report = REDLOCK_REPORT_INIT(votes, 3);
+    open_fakes("linger 0ms\nguard off\n");
+    lock = told_take_renewed(client, "name", 1500, &lost);
+    for (int i = 0; i < 3; i++)
+        fake_rule(fakes[i],
+                  &(struct fake_rule){
+                      .match = "extend *", .then = FAKE_SILENT, .cut = true, .cut_at = 0});
+    ck_assert(wait_until(fake_count(fakes[0], "extend *") > 0, 5000));
+    ck_assert_int_ne(redlock_extend(lock, 0, &report), 0);
+    if (report.rounds == 0)
+        ck_assert_int_eq(report.elapsed_ms, 0);
+    ck_assert_int_lt(report.elapsed_ms, 60000);
+    for (int i = 0; i < 3 && report.rounds == 0; i++)
+        ck_assert_str_eq(votes[i].text, "");
+    close_fakes();
+}
+END_TEST
+
 START_TEST(a_longer_lease_puts_the_renewal_off)
 {
     open_fakes(NULL);
@@ -511,6 +534,7 @@ int main(void)
     tcase_add_test(tests, an_outage_shorter_than_the_validity_is_outlived);
     tcase_add_test(tests, a_failed_renewal_is_tried_again_with_backoff);
     tcase_add_test(tests, an_extension_meets_a_renewal_and_both_are_well);
+    tcase_add_test(tests, extension_that_asked_nobody_reports_no_round);
     tcase_add_test(tests, a_longer_lease_puts_the_renewal_off);
     tcase_add_test(tests, a_detached_lock_is_renewed_no_more);
     tcase_add_test(tests, a_lock_that_was_lost_and_taken_again_is_renewed_again);
