@@ -6,9 +6,10 @@
  * first, and believes to have all of them. With --kind fair there is but one master, and it
  * looks first whether the lock is free, and takes it then.
  *
- * With --self-test=no-release it never gives its key back. With no-rollback it asks all
- * masters, one after the other, believes only where a majority said yes, and gives that back;
- * what it was given where others were faster stays there. */
+ * With --self-test=no-release it never gives its key back. So that it does nothing else wrong,
+ * however often it is stopped, it asks one master only, and believes from when it began to ask.
+ * With no-rollback it asks all masters, one after the other, believes only where a majority
+ * said yes, and gives that back; what it was given where others were faster stays there. */
 #include "config_auto.h"
 
 #include "chaos/check/keys.h"
@@ -81,7 +82,8 @@ static int take_there(const struct scene *scene, struct server_talk *talk, const
     return type == 0 ? -1 : type == '+';
 }
 
-/* The first master that answers at all decides; of no-rollback a majority, from any one on.
+/* The first master that answers at all decides; of no-release the first of the list, whatever
+ * happens to it; of no-rollback a majority, from any one on.
  * Where it has the key now: a bit each; 0: another has the lock, or nobody answered. */
 static uint64_t take(struct scene *scene, const char *name, const char *token, bool shared)
 {
@@ -89,9 +91,10 @@ static uint64_t take(struct scene *scene, const char *name, const char *token, b
     struct chaos_contender *contender = scene->contender;
     bool all = contender->options->breach == CHAOS_NO_ROLLBACK;
     unsigned nodes = scene->config.node_count, yes = 0;
+    unsigned asked = contender->options->breach == CHAOS_NO_RELEASE ? 1 : nodes;
     unsigned first = all ? (unsigned)rl_prng_below(&contender->prng, nodes) : 0;
     uint64_t taken = 0;
-    for (unsigned i = 0; i < nodes; i++) {
+    for (unsigned i = 0; i < asked; i++) {
         unsigned node = (first + i) % nodes;
         if (!server_talk_open_within(&talk, &scene->at[node], PATIENCE_MS))
             continue;
@@ -129,14 +132,14 @@ static unsigned name_of(const struct chaos_turn *drawn, unsigned i)
 }
 
 /* What it does, and says, with its one key. */
-static void use(struct scene *scene, const struct chaos_turn *drawn)
+static void use(struct scene *scene, const struct chaos_turn *drawn, int64_t from_ns)
 {
     struct chaos_contender *contender = scene->contender;
     struct chaos_record *record = contender->record;
     struct chaos_seat *seat = contender->seat;
     uint64_t value[CHAOS_NAMES_MAX];
     int64_t hold_ms = drawn->renew ? contender->options->ttl_ms / 2 : drawn->hold_ms;
-    int64_t until_ns = chaos_record_now_ns(record) + contender->options->ttl_ms * RL_NS_PER_MS;
+    int64_t until_ns = from_ns + contender->options->ttl_ms * RL_NS_PER_MS;
     for (unsigned i = 0; i <= drawn->more; i++)
         chaos_holds(record, seat, name_of(drawn, i), until_ns, 0);
     for (unsigned i = 0; i <= drawn->more; i++)
@@ -169,6 +172,7 @@ static void turn(struct scene *scene, uint64_t number)
     seat->joint = drawn.more > 0;
     for (unsigned i = 0; i <= drawn.more; i++)
         chaos_asks(record, seat, name_of(&drawn, i));
+    int64_t asked_ns = chaos_record_now_ns(record);
     uint64_t taken = take(scene, name, token, drawn.shared);
     if (taken == 0) {
         for (unsigned i = 0; i <= drawn.more; i++)
@@ -176,8 +180,9 @@ static void turn(struct scene *scene, uint64_t number)
         chaos_rest_a_little(contender);
         return;
     }
-    use(scene, &drawn);
-    bool keeps = drawn.shared || contender->options->breach == CHAOS_NO_RELEASE;
+    bool never_releases = contender->options->breach == CHAOS_NO_RELEASE;
+    use(scene, &drawn, never_releases ? asked_ns : chaos_record_now_ns(record));
+    bool keeps = drawn.shared || never_releases;
     bool done = keeps || give_back(scene, taken, name);
     for (unsigned i = 0; i <= drawn.more; i++)
         chaos_released(record, seat, name_of(&drawn, i), done ? 0 : REDLOCK_EUNCONFIRMED);
