@@ -4,13 +4,11 @@
 
 #include "bench/requests.h"
 
-#include "kinds/keys.h"
+#include "engine/request.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
-
-#define KEYS_MAX 8
 
 static const char give_bare[] = "if redis.call('GET', KEYS[1]) == ARGV[1] then\n"
                                 "  return redis.call('DEL', KEYS[1])\n"
@@ -34,11 +32,11 @@ static bool is_native(const struct bench_requests *requests, enum bench_verb ver
     return verb == BENCH_TAKE && kind_of(requests)->native && !requests->waits;
 }
 
-static const struct rl_script *script_of(const struct bench_requests *requests,
-                                         enum bench_verb verb)
+static enum rl_verb verb_of(const struct bench_requests *requests, enum bench_verb verb)
 {
-    enum rl_verb take = requests->waits ? RL_WAIT : RL_ACQUIRE;
-    return &kind_of(requests)->script[verb == BENCH_TAKE ? take : RL_RELEASE];
+    if (verb == BENCH_GIVE)
+        return RL_RELEASE;
+    return requests->waits ? RL_WAIT : RL_ACQUIRE;
 }
 
 bool bench_requests_load(struct bench_requests *requests, struct server_talk *talk)
@@ -46,7 +44,8 @@ bool bench_requests_load(struct bench_requests *requests, struct server_talk *ta
     if (requests->kind == BENCH_BARE)
         return bench_script_load(talk, give_bare, requests->sha[BENCH_GIVE]);
     for (enum bench_verb verb = BENCH_TAKE; verb <= BENCH_GIVE; verb++) {
-        if (!bench_script_load(talk, script_of(requests, verb)->body, requests->sha[verb]))
+        if (!bench_script_load(talk, kind_of(requests)->script[verb_of(requests, verb)].body,
+                               requests->sha[verb]))
             return false;
     }
     return true;
@@ -58,64 +57,36 @@ static void build(struct bench_bytes *bytes, size_t argc, const char *const *arg
     assert(bytes->len > 0);
 }
 
-/* What a letter of a kind's table stands for, as lease_send.c has it. */
-static const char *argument(const struct bench_requests *requests, char which,
-                            const char *token, const char *ttl)
+/* What the library sends for a verb, by its own encoder. */
+static void build_request(struct bench_requests *requests, enum bench_verb verb,
+                          const char *name, const char *token, int64_t ttl_ms)
 {
-    static char keep[16], mark[16], life[16];
-    switch (which) {
-    case 'o':
-        return requests->owner;
-    case 't':
-        return token;
-    case 'T':
-        return ttl;
-    case 'k':
-        snprintf(keep, sizeof(keep), "%d", RL_KEEP_MIN_MS);
-        return keep;
-    case 'm':
-        snprintf(mark, sizeof(mark), "%d", RL_WRITER_MARK_MS);
-        return mark;
-    case 'f':
-        snprintf(life, sizeof(life), "%d", RL_FAIR_WAITER_MS);
-        return life;
-    case 'w': /* nobody waits: as the library's own, by length */
-        return "01234567-0123-0123-0123-0123456789ab:1";
-    default:
-        assert(false && "a letter that no floor needs yet");
-        return "";
-    }
-}
-
-/* What the library sends for a verb, by its table of kinds. */
-static void build_script(struct bench_requests *requests, enum bench_verb verb,
-                         const struct rl_script *script, const char *name, const char *token,
-                         const char *ttl)
-{
-    static char key[KEYS_MAX][RL_KEY_MAX + 1];
-    struct rl_target target = {
-        .kind = requests->lock,
+    static char bytes[RL_REQUEST_MAX];
+    const struct rl_target target = {
+        .kind = kind_of(requests),
         .name = name,
         .name_len = strlen(name),
         .owner = requests->owner,
         .owner_len = requests->owner ? strlen(requests->owner) : 0,
     };
-    char keys[24];
-    const char *argv[24];
-    size_t argc = 0;
-    snprintf(keys, sizeof(keys), "%zu", strlen(script->keys));
-    assert(strlen(script->keys) <= KEYS_MAX);
-    argv[argc++] = "EVALSHA";
-    argv[argc++] = requests->sha[verb];
-    argv[argc++] = keys;
-    for (size_t i = 0; script->keys[i] != '\0'; i++) {
-        key[i][rl_key_text(script->keys[i], &target, key[i])] = '\0';
-        argv[argc++] = key[i];
-    }
-    argv[argc++] = BENCH_NONCE;
-    for (const char *which = script->args; *which != '\0'; which++)
-        argv[argc++] = argument(requests, *which, token, ttl);
-    build(&requests->request[verb], argc, argv);
+    struct rl_request request = {
+        .target = &target,
+        .script = verb_of(requests, verb),
+        .token = token,
+        .token_len = strlen(token),
+        .ttl_ms = ttl_ms,
+        .uuid = "01234567-0123-0123-0123-0123456789ab", /* nobody waits: as long as ours */
+        .waiter = 1,
+        .keep_ms = RL_KEEP_MIN_MS,
+        .mark_ms = RL_WRITER_MARK_MS,
+    };
+    struct bench_bytes *to = &requests->request[verb];
+    memcpy(request.nonce, BENCH_NONCE, sizeof(request.nonce));
+    to->len = is_native(requests, verb)
+                  ? rl_request_encode_native(&request, bytes)
+                  : rl_request_encode(&request, requests->sha[verb], bytes);
+    assert(to->len <= sizeof(to->at));
+    memcpy(to->at, bytes, to->len);
 }
 
 ssize_t bench_answer_length(const struct bench_bytes *success, const char *bytes, size_t len)
@@ -130,17 +101,11 @@ ssize_t bench_answer_length(const struct bench_bytes *success, const char *bytes
     return (ssize_t)at;
 }
 
-static void build_native(struct bench_requests *requests, const char *name, const char *token,
-                         const char *ttl)
+static void native_success(struct bench_bytes *ret_bytes, const char *token)
 {
-    struct bench_bytes *take = &requests->request[BENCH_TAKE];
-    struct bench_bytes *success = &requests->success[BENCH_TAKE];
-    const char *set[6] = {"SET", name, token, "NX", "PX", ttl}, *get[2] = {"GET", name};
-    take->len = server_encode(take->at, sizeof(take->at), 6, set);
-    take->len += server_encode(take->at + take->len, sizeof(take->at) - take->len, 2, get);
-    success->len = (size_t)snprintf(success->at, sizeof(success->at), "+OK\r\n$%zu\r\n%s\r\n",
-                                    strlen(token), token);
-    success->replies = 2;
+    ret_bytes->replies = 2;
+    ret_bytes->len = (size_t)snprintf(ret_bytes->at, sizeof(ret_bytes->at),
+                                      "+OK\r\n$%zu\r\n%s\r\n", strlen(token), token);
 }
 
 void bench_script_success(struct bench_bytes *ret_bytes)
@@ -152,21 +117,22 @@ void bench_script_success(struct bench_bytes *ret_bytes)
 }
 
 static void build_same(struct bench_requests *requests, const char *name, const char *token,
-                       const char *ttl)
+                       int64_t ttl_ms)
 {
     for (enum bench_verb verb = BENCH_TAKE; verb <= BENCH_GIVE; verb++) {
-        if (is_native(requests, verb)) {
-            build_native(requests, name, token, ttl);
-            continue;
-        }
-        build_script(requests, verb, script_of(requests, verb), name, token, ttl);
-        bench_script_success(&requests->success[verb]);
+        build_request(requests, verb, name, token, ttl_ms);
+        if (is_native(requests, verb))
+            native_success(&requests->success[verb], token);
+        else
+            bench_script_success(&requests->success[verb]);
     }
 }
 
 static void build_bare(struct bench_requests *requests, const char *name, const char *token,
-                       const char *ttl)
+                       int64_t ttl_ms)
 {
+    char ttl[24];
+    snprintf(ttl, sizeof(ttl), "%lld", (long long)ttl_ms);
     const char *take[6] = {"SET", name, token, "NX", "PX", ttl};
     const char *give[5] = {"EVALSHA", requests->sha[BENCH_GIVE], "1", name, token};
     build(&requests->request[BENCH_TAKE], 6, take);
@@ -180,10 +146,8 @@ static void build_bare(struct bench_requests *requests, const char *name, const 
 void bench_requests_build(struct bench_requests *requests, const char *name, const char *token,
                           int64_t ttl_ms)
 {
-    char ttl[24];
-    snprintf(ttl, sizeof(ttl), "%lld", (long long)ttl_ms);
     if (requests->kind == BENCH_SAME_BYTES)
-        build_same(requests, name, token, ttl);
+        build_same(requests, name, token, ttl_ms);
     else
-        build_bare(requests, name, token, ttl);
+        build_bare(requests, name, token, ttl_ms);
 }
