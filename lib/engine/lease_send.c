@@ -8,9 +8,10 @@
 #include <assert.h>
 #include <string.h>
 
-/* A script's request for a lease, encoded once for all nodes: by hash and, for connections
- * that have not carried the script's body yet, with the body. The bytes are the client's: one
- * request is made at a time, and none while another is being queued. */
+/* A request for a lease, encoded once for all nodes: a script by hash and, for connections
+ * that have not carried its body yet, with the body; or the native pair, in the hash's place.
+ * The bytes are the client's: one request is made at a time, and none while another is being
+ * queued. */
 struct request {
     struct rl_request is;
     bool native;                     /* the native pair, no script */
@@ -45,9 +46,19 @@ static void request_init(struct request *request, const struct rl_lease *lease,
         .by_hash = client->requests.bytes,
         .by_body = client->requests.bytes + RL_REQUEST_MAX,
     };
-    rl_nonce_text(++client->requests.nonce, request->is.nonce);
+    if (!request->native)
+        rl_nonce_text(++client->requests.nonce, request->is.nonce);
     if (rl_request_keeps(&request->is))
         request->is.keep_ms = rl_nodes_keep_ms(&client->nodes);
+}
+
+static size_t encode(const struct request *request, const redlock *client, bool by_body,
+                     char *bytes)
+{
+    if (request->native)
+        return rl_request_encode_native(&request->is, bytes);
+    return rl_request_encode(&request->is,
+                             by_body ? NULL : client->requests.sha[request->number], bytes);
 }
 
 /* Queue the request on a slot of a node. False: there is no room for it. */
@@ -60,11 +71,8 @@ static bool put(struct request *request, struct rl_lease *lease, struct rl_node 
     bool by_body = !request->native && !wire->script_known[request->number];
     size_t *len = by_body ? &request->by_body_len : &request->by_hash_len;
     char *bytes = by_body ? request->by_body : request->by_hash;
-    if (*len == 0 && request->native)
-        *len = rl_request_encode_native(&request->is, bytes);
-    else if (*len == 0)
-        *len = rl_request_encode(
-            &request->is, by_body ? NULL : lease->client->requests.sha[request->number], bytes);
+    if (*len == 0)
+        *len = encode(request, lease->client, by_body, bytes);
     if (!rl_node_takes(node, slot, *len, request->is.script != RL_RELEASE))
         return false;
     struct rl_inflight inflight = {
