@@ -362,7 +362,8 @@ START_TEST(b38_many_locks_are_all_renewed_in_time)
             least = left < least ? left : least;
         }
     }
-    ck_assert_msg(least > ttl_ms / 2 - drift_ms(ttl_ms), "%d ms left", (int)least);
+    /* They begin with 2/3 of the ttl left; a round that fails must leave time for another. */
+    ck_assert_msg(least > ttl_ms / 4, "%d ms left", (int)least);
     ck_assert_uint_ge(client_stats(one).extended, (uint64_t)count * 3);
     ck_assert_uint_eq(client_stats(one).renewing, (uint64_t)count);
     ck_assert_int_eq(lost.calls, 0);
