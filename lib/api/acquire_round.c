@@ -61,8 +61,8 @@ int rl_acquire_round_begin(struct rl_acquire *acquire, uint64_t voting, int64_t 
     lease->budget_ns = budget;
     lease->contended = acquire->round_begun;
     lease->waits = !acquire->try_once;
-    /* Whoever has entered a queue may have the lock reserved, which only scripts know; and only
-     * they tell a report how long the holder has it. */
+    /* For a try in a queue the lock may be reserved, which only scripts know; and only scripts
+     * tell a report how long the holder has it. */
     lease->native = acquire->target.kind->native && !queue && !acquire->call.report.to;
     lease->call = &acquire->call;
     lease->lock = acquire->lock;

@@ -1,4 +1,4 @@
-/* force_release.c - redlock_force_release(): a lock is deleted whoever holds it. */
+/* force_release.c - redlock_force_release(): delete a lock, held or not. */
 #include "config_auto.h"
 
 #include "api/query.h"
