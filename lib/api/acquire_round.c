@@ -222,9 +222,9 @@ static void note_next(struct rl_acquire *acquire, uint64_t holder)
 /* What a refusal tells of who has it, and for how long. */
 static void note_refusal(struct rl_acquire *acquire, const struct rl_vote_reply *vote_reply)
 {
-    if (vote_reply->answer.code == RL_UPGRADES)
+    if (vote_reply->answer.code == RL_REPLY_UPGRADE)
         acquire->upgrades++;
-    else if (vote_reply->answer.code == RL_MISKINDED)
+    else if (vote_reply->answer.code == RL_REPLY_WRONGTYPE)
         acquire->miskinded++;
     if (!vote_reply->answer.with_holder) /* it was gone before its holder could be shown */
         return;

@@ -131,7 +131,7 @@ static void query_on_vote(struct rl_call *call, struct rl_node *node, enum rl_ve
         query->failed |= bit;
         rl_round_vote(&query->round, node->index, RL_VOTE_FAILED);
     }
-    if (vote_reply->answer.code == RL_MISKINDED)
+    if (vote_reply->answer.code == RL_REPLY_WRONGTYPE)
         query_miskinded(query, node->index, vote_reply);
     else
         rl_report_vote(call, node->index, vote, vote_reply);

@@ -99,8 +99,8 @@ static bool is_proving(redlock *client)
            still_there(&client->nodes.all[proof->pupil], proof->pupil_since_ns);
 }
 
-static bool ask(redlock *client, struct rl_node *node, enum rl_ask what, const char *command,
-                const char *script, int64_t now_ns)
+static bool ask(redlock *client, struct rl_node *node, enum rl_request_type what,
+                const char *command, const char *script, int64_t now_ns)
 {
     char bytes[256];
     struct rl_out out;
@@ -140,7 +140,7 @@ static void teach(redlock *client, struct rl_node *teacher, struct rl_node *pupi
         rl_nonce_text(random, proof->nonce);
     snprintf(script, sizeof(script), "return '%.*s'", RL_NONCE_LEN, proof->nonce);
     if (!drawn || rl_sha1_text(script, proof->sha) != 0 ||
-        !ask(client, teacher, RL_ASK_TEACH, "EVAL", script, now_ns))
+        !ask(client, teacher, RL_REQUEST_TEACH, "EVAL", script, now_ns))
         give_up(client, now_ns);
 }
 
@@ -183,7 +183,7 @@ static bool says_nonce(const struct rl_proof *proof, const struct rl_reply *repl
 }
 
 /* True: what is known of them has changed. */
-static bool take(redlock *client, struct rl_node *node, enum rl_ask what,
+static bool take(redlock *client, struct rl_node *node, enum rl_request_type what,
                  const struct rl_reply *reply, int64_t now_ns)
 {
     struct rl_proof *proof = &client->nodes.proof;
@@ -191,13 +191,13 @@ static bool take(redlock *client, struct rl_node *node, enum rl_ask what,
     struct rl_node *pupil = &client->nodes.all[proof->pupil];
     bool knows = says_nonce(proof, reply);
     assert(proof->on && teacher != pupil);
-    if (what == RL_ASK_TEACH && node == teacher) {
+    if (what == RL_REQUEST_TEACH && node == teacher) {
         teacher->unteachable = !knows;
-        if (!knows || !ask(client, pupil, RL_ASK_RECALL, "EVALSHA", proof->sha, now_ns))
+        if (!knows || !ask(client, pupil, RL_REQUEST_RECALL, "EVALSHA", proof->sha, now_ns))
             give_up(client, now_ns);
         return !knows;
     }
-    if (what != RL_ASK_RECALL || node != pupil)
+    if (what != RL_REQUEST_RECALL || node != pupil)
         return false;
     if (knows) {
         teacher->same |= rl_bit(pupil->index);
@@ -221,6 +221,6 @@ void rl_duplicates_proved(void *owner, struct rl_node *node, const struct rl_inf
     if (!is_proving(client) ||
         memcmp(inflight->nonce, client->nodes.proof.nonce, RL_NONCE_LEN) != 0)
         return;
-    if (take(client, node, inflight->ask, reply, now_ns) || !client->nodes.proof.on)
+    if (take(client, node, inflight->type, reply, now_ns) || !client->nodes.proof.on)
         client->nodes.settings.events->changed(client, node, now_ns);
 }

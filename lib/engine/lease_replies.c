@@ -122,7 +122,7 @@ void rl_lease_on_link_lost(void *owner, struct rl_node *node, unsigned slot,
                            const struct rl_inflight *inflight, int64_t now_ns)
 {
     struct rl_lease *lease = inflight->lease;
-    const char *why = node->slot[slot].wire.why;
+    const char *why = node->slot[slot].connection.why;
     struct rl_vote_reply vote_reply = {.vote = RL_VOTE_FAILED, .why = *why ? why : node->why};
     (void)owner;
     assert(lease->owed > 0 && !lease->spare);

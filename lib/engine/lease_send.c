@@ -65,10 +65,10 @@ static size_t encode(const struct request *request, const redlock *client, bool 
 static bool put(struct request *request, struct rl_lease *lease, struct rl_node *node,
                 unsigned slot, int64_t now_ns)
 {
-    struct rl_wire *wire = &node->slot[slot].wire;
+    struct rl_connection *connection = &node->slot[slot].connection;
     assert(slot < RL_SLOTS);
     assert(lease->refs > 0 && !lease->spare);
-    bool by_body = !request->native && !wire->script_known[request->number];
+    bool by_body = !request->native && !connection->script_known[request->number];
     size_t *len = by_body ? &request->by_body_len : &request->by_hash_len;
     char *bytes = by_body ? request->by_body : request->by_hash;
     if (*len == 0)
@@ -79,7 +79,7 @@ static bool put(struct request *request, struct rl_lease *lease, struct rl_node 
         .lease = lease,
         .sent_ns = now_ns,
         .deadline_ns = now_ns + lease->budget_ns,
-        .ask = RL_ASK_VERB,
+        .type = RL_REQUEST_VERB,
         .verb = rl_verb_of(request->is.script),
         .script = request->is.script,
         .number = request->number,
@@ -94,7 +94,7 @@ static bool put(struct request *request, struct rl_lease *lease, struct rl_node 
     }
     rl_node_put(node, slot, bytes, *len, &inflight);
     if (!request->native)
-        wire->script_known[request->number] = true;
+        connection->script_known[request->number] = true;
     lease->owed++;
     lease->client->stats.commands += request->native ? 2 : 1;
     return true;

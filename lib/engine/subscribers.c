@@ -57,7 +57,7 @@ uint64_t rl_subs_alive(const redlock *client, int64_t since_ns)
 {
     uint64_t heard = 0;
     for (unsigned i = 0; client->subs.all && i < client->nodes.n; i++) {
-        if (client->subs.all[i].wire.heard_ns >= since_ns)
+        if (client->subs.all[i].connection.heard_ns >= since_ns)
             heard |= rl_bit(i);
     }
     return heard;

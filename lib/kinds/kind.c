@@ -187,7 +187,7 @@ bool rl_kind_answer_fits(enum rl_verb verb, const struct rl_answer *answer)
     /* Only a refused acquire, an inspection, and who must not delete somebody's data are told
      * what stands there, and they always are; who is queued is told the place. */
     bool acquires = rl_verb_of(verb) == RL_ACQUIRE;
-    bool miskinded = answer->code == RL_MISKINDED;
+    bool miskinded = answer->code == RL_REPLY_WRONGTYPE;
     if (answer->code > RL_GRANTED && !acquires && !(miskinded && verb == RL_FORCE))
         return false;
     return answer->with_holder == ((acquires && !answer->granted) || verb == RL_INSPECT ||

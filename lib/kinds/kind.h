@@ -133,8 +133,9 @@ struct rl_target {
 enum rl_code {
     RL_REFUSED = 0,
     RL_GRANTED = 1,
-    RL_UPGRADES = 2, /* refused for good: a reader asks to be the writer */
-    RL_MISKINDED = 3 /* refused for good: what the "holder" tells stands under that name */
+    RL_REPLY_UPGRADE = 2, /* refused for good: a reader asks to be the writer */
+    RL_REPLY_WRONGTYPE =
+        3 /* refused for good: what the "holder" tells stands under that name */
 };
 
 struct rl_answer {

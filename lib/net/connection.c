@@ -10,170 +10,175 @@
 #include <stdlib.h>
 #include <string.h>
 
-int rl_wire_init(struct rl_wire *wire, struct rl_link *link, rl_bulk_fn *on_bulk, void *context)
+int rl_connection_init(struct rl_connection *connection, struct rl_link *link,
+                       rl_bulk_fn *on_bulk, void *context)
 {
-    *wire = (struct rl_wire){.link = link};
-    wire->reader = rl_reader_new(on_bulk, context);
-    wire->out = malloc(RL_OUT_MIN);
-    wire->fifo = malloc(RL_FIFO_MIN * sizeof(*wire->fifo));
-    if (!wire->reader || !wire->out || !wire->fifo) {
-        rl_wire_done(wire);
+    *connection = (struct rl_connection){.link = link};
+    connection->reader = rl_reader_new(on_bulk, context);
+    connection->out = malloc(RL_OUT_MIN);
+    connection->fifo = malloc(RL_FIFO_MIN * sizeof(*connection->fifo));
+    if (!connection->reader || !connection->out || !connection->fifo) {
+        rl_connection_done(connection);
         return REDLOCK_ENOMEM;
     }
-    wire->out_size = RL_OUT_MIN;
-    wire->fifo_size = RL_FIFO_MIN;
+    connection->out_size = RL_OUT_MIN;
+    connection->fifo_size = RL_FIFO_MIN;
     return 0;
 }
 
-void rl_wire_done(struct rl_wire *wire)
+void rl_connection_done(struct rl_connection *connection)
 {
-    rl_wire_forget_login(wire);
-    rl_reader_free(wire->reader);
-    free(wire->out);
-    free(wire->fifo);
-    *wire = (struct rl_wire){0};
+    rl_connection_forget_login(connection);
+    rl_reader_free(connection->reader);
+    free(connection->out);
+    free(connection->fifo);
+    *connection = (struct rl_connection){0};
 }
 
-int rl_wire_reset(struct rl_wire *wire, rl_bulk_fn *on_bulk, void *context)
+int rl_connection_reset(struct rl_connection *connection, rl_bulk_fn *on_bulk, void *context)
 {
     /* The old reader may be in the middle of a reply: it is of no use any more. */
     struct rl_reader *reader = rl_reader_new(on_bulk, context);
     if (!reader)
         return REDLOCK_ENOMEM;
-    rl_wire_forget_login(wire);
-    rl_reader_free(wire->reader);
-    wire->reader = reader;
-    wire->out_start = wire->out_end = 0;
-    wire->fifo_first = wire->fifo_count = 0;
-    memset(wire->script_known, 0, sizeof(wire->script_known));
-    wire->why[0] = '\0';
+    rl_connection_forget_login(connection);
+    rl_reader_free(connection->reader);
+    connection->reader = reader;
+    connection->out_start = connection->out_end = 0;
+    connection->fifo_first = connection->fifo_count = 0;
+    memset(connection->script_known, 0, sizeof(connection->script_known));
+    connection->why[0] = '\0';
     return 0;
 }
 
-static bool grow_out(struct rl_wire *wire, size_t len)
+static bool grow_out(struct rl_connection *connection, size_t len)
 {
-    size_t size = wire->out_size;
-    while (size - wire->out_end < len) {
+    size_t size = connection->out_size;
+    while (size - connection->out_end < len) {
         if (size >= RL_OUT_MAX)
             return false;
         size *= 2;
     }
-    char *out = realloc(wire->out, size);
+    char *out = realloc(connection->out, size);
     if (!out)
         return false;
-    wire->out = out;
-    wire->out_size = size;
+    connection->out = out;
+    connection->out_size = size;
     return true;
 }
 
-static bool grow_fifo(struct rl_wire *wire)
+static bool grow_fifo(struct rl_connection *connection)
 {
-    if (wire->fifo_size >= RL_FIFO_MAX)
+    if (connection->fifo_size >= RL_FIFO_MAX)
         return false;
-    struct rl_inflight *fifo = calloc(2 * (size_t)wire->fifo_size, sizeof(*fifo));
+    struct rl_inflight *fifo = calloc(2 * (size_t)connection->fifo_size, sizeof(*fifo));
     if (!fifo)
         return false;
-    for (unsigned i = 0; i < wire->fifo_count; i++)
-        fifo[i] = *rl_wire_inflight(wire, i);
-    free(wire->fifo);
-    wire->fifo = fifo;
-    wire->fifo_first = 0;
-    wire->fifo_size *= 2;
+    for (unsigned i = 0; i < connection->fifo_count; i++)
+        fifo[i] = *rl_connection_inflight(connection, i);
+    free(connection->fifo);
+    connection->fifo = fifo;
+    connection->fifo_first = 0;
+    connection->fifo_size *= 2;
     return true;
 }
 
-bool rl_wire_room(struct rl_wire *wire, size_t len, bool may_grow)
+bool rl_connection_room(struct rl_connection *connection, size_t len, bool may_grow)
 {
-    if (wire->out_size - wire->out_end < len && wire->out_start > 0) {
-        memmove(wire->out, wire->out + wire->out_start, wire->out_end - wire->out_start);
-        wire->out_end -= wire->out_start;
-        wire->out_start = 0;
+    if (connection->out_size - connection->out_end < len && connection->out_start > 0) {
+        memmove(connection->out, connection->out + connection->out_start,
+                connection->out_end - connection->out_start);
+        connection->out_end -= connection->out_start;
+        connection->out_start = 0;
     }
-    if (wire->out_size - wire->out_end < len && !(may_grow && grow_out(wire, len)))
+    if (connection->out_size - connection->out_end < len &&
+        !(may_grow && grow_out(connection, len)))
         return false;
-    return wire->fifo_count < wire->fifo_size || (may_grow && grow_fifo(wire));
+    return connection->fifo_count < connection->fifo_size ||
+           (may_grow && grow_fifo(connection));
 }
 
-void rl_wire_put(struct rl_wire *wire, const void *bytes, size_t len,
-                 const struct rl_inflight *inflight)
-{
-    assert(len > 0 && len <= wire->out_size - wire->out_end);
-    assert(wire->fifo_count < wire->fifo_size);
-    memcpy(wire->out + wire->out_end, bytes, len);
-    wire->out_end += len;
-    wire->fifo_count++;
-    *rl_wire_inflight(wire, wire->fifo_count - 1) = *inflight;
-}
-
-void rl_wire_put_login(struct rl_wire *wire, const void *bytes, size_t len,
+void rl_connection_put(struct rl_connection *connection, const void *bytes, size_t len,
                        const struct rl_inflight *inflight)
 {
-    assert(wire->out_end == 0);
-    rl_wire_put(wire, bytes, len, inflight);
-    wire->secret_len = len;
+    assert(len > 0 && len <= connection->out_size - connection->out_end);
+    assert(connection->fifo_count < connection->fifo_size);
+    memcpy(connection->out + connection->out_end, bytes, len);
+    connection->out_end += len;
+    connection->fifo_count++;
+    *rl_connection_inflight(connection, connection->fifo_count - 1) = *inflight;
 }
 
-static void wipe_login(struct rl_wire *wire)
+void rl_connection_put_login(struct rl_connection *connection, const void *bytes, size_t len,
+                             const struct rl_inflight *inflight)
 {
-    if (wire->secret_len > 0)
-        rl_wipe(wire->out, wire->secret_len);
-    wire->secret_len = 0;
+    assert(connection->out_end == 0);
+    rl_connection_put(connection, bytes, len, inflight);
+    connection->secret_len = len;
 }
 
-void rl_wire_forget_login(struct rl_wire *wire)
+static void wipe_login(struct rl_connection *connection)
 {
-    wipe_login(wire);
-    rl_mask_wipe(&wire->mask);
+    if (connection->secret_len > 0)
+        rl_wipe(connection->out, connection->secret_len);
+    connection->secret_len = 0;
 }
 
-bool rl_wire_flush(struct rl_wire *wire)
+void rl_connection_forget_login(struct rl_connection *connection)
 {
-    while (rl_wire_unsent(wire) && !rl_link_blocked(wire->link)) {
-        ssize_t sent = rl_link_send(wire->link, wire->out + wire->out_start,
-                                    wire->out_end - wire->out_start);
+    wipe_login(connection);
+    rl_mask_wipe(&connection->mask);
+}
+
+bool rl_connection_flush(struct rl_connection *connection)
+{
+    while (rl_connection_unsent(connection) && !rl_link_blocked(connection->link)) {
+        ssize_t sent = rl_link_send(connection->link, connection->out + connection->out_start,
+                                    connection->out_end - connection->out_start);
         if (sent < 0)
             return false;
-        wire->out_start += (size_t)sent;
+        connection->out_start += (size_t)sent;
         if (sent == 0)
             break;
     }
-    if (!rl_wire_unsent(wire)) {
-        wire->out_start = wire->out_end = 0;
-        wipe_login(wire);
+    if (!rl_connection_unsent(connection)) {
+        connection->out_start = connection->out_end = 0;
+        wipe_login(connection);
     }
     return true;
 }
 
 /* The next reply, as long as what it answers allows: 1, 0 or -1, as rl_reader_next(). */
-static int next_reply(struct rl_wire *wire, const struct rl_reply **ret_reply)
+static int next_reply(struct rl_connection *connection, const struct rl_reply **ret_reply)
 {
-    const struct rl_inflight *oldest = rl_wire_oldest(wire);
-    bool info = oldest && oldest->ask == RL_ASK_INFO;
-    rl_reader_allow(wire->reader, info ? RL_REPLY_INFO_MAX : RL_REPLY_MAX);
-    return rl_reader_next(wire->reader, ret_reply);
+    const struct rl_inflight *oldest = rl_connection_oldest(connection);
+    bool info = oldest && oldest->type == RL_REQUEST_INFO;
+    rl_reader_allow(connection->reader, info ? RL_REPLY_INFO_MAX : RL_REPLY_MAX);
+    return rl_reader_next(connection->reader, ret_reply);
 }
 
-bool rl_wire_read(struct rl_wire *wire, struct rl_clock *clock, rl_take_fn *take, void *context)
+bool rl_connection_read(struct rl_connection *connection, struct rl_clock *clock,
+                        rl_take_fn *take, void *context)
 {
     char bytes[RL_READ_CHUNK];
     for (size_t budget = RL_READ_BUDGET; budget > 0;) {
-        ssize_t got = rl_link_recv(wire->link, bytes, sizeof(bytes));
+        ssize_t got = rl_link_recv(connection->link, bytes, sizeof(bytes));
         if (got <= 0)
             return true; /* nothing now, or FAILED */
         /* After the bytes, not before: what they prove is only as old as this. */
-        int64_t now_ns = wire->heard_ns = rl_clock_steady_ns(clock);
+        int64_t now_ns = connection->heard_ns = rl_clock_steady_ns(clock);
         const struct rl_reply *reply;
-        if (rl_reader_feed(wire->reader, bytes, (size_t)got) != 0)
+        if (rl_reader_feed(connection->reader, bytes, (size_t)got) != 0)
             return false;
         int more;
-        while ((more = next_reply(wire, &reply)) == 1) {
+        while ((more = next_reply(connection, &reply)) == 1) {
             if (!take(context, reply, now_ns))
                 return true;
         }
         if (more < 0)
             return false;
         /* A short read has mostly read all. Silence is judged when there is nothing more. */
-        const struct rl_inflight *oldest = rl_wire_oldest(wire);
+        const struct rl_inflight *oldest = rl_connection_oldest(connection);
         if ((size_t)got < sizeof(bytes) && !(oldest && now_ns >= oldest->deadline_ns))
             return true;
         budget -= (size_t)got < budget ? (size_t)got : budget;
@@ -181,15 +186,15 @@ bool rl_wire_read(struct rl_wire *wire, struct rl_clock *clock, rl_take_fn *take
     return true;
 }
 
-struct rl_inflight *rl_wire_inflight(struct rl_wire *wire, unsigned i)
+struct rl_inflight *rl_connection_inflight(struct rl_connection *connection, unsigned i)
 {
-    assert(i < wire->fifo_count);
-    return &wire->fifo[(wire->fifo_first + i) & (wire->fifo_size - 1)];
+    assert(i < connection->fifo_count);
+    return &connection->fifo[(connection->fifo_first + i) & (connection->fifo_size - 1)];
 }
 
-void rl_wire_drop_oldest(struct rl_wire *wire)
+void rl_connection_drop_oldest(struct rl_connection *connection)
 {
-    assert(wire->fifo_count > 0);
-    wire->fifo_first = (wire->fifo_first + 1) & (wire->fifo_size - 1);
-    wire->fifo_count--;
+    assert(connection->fifo_count > 0);
+    connection->fifo_first = (connection->fifo_first + 1) & (connection->fifo_size - 1);
+    connection->fifo_count--;
 }

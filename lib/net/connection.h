@@ -15,18 +15,18 @@ struct rl_clock;
 struct rl_channel;
 
 /* What a reply is for: a verb of a lock, or a step of the node's own. */
-enum rl_ask {
-    RL_ASK_VERB,
-    RL_ASK_AUTH,
-    RL_ASK_SELECT,
-    RL_ASK_SETNAME,
-    RL_ASK_INFO,
-    RL_ASK_PING,
-    RL_ASK_NOTE,
-    RL_ASK_TEACH,
-    RL_ASK_RECALL,
-    RL_ASK_SUBSCRIBE,
-    RL_ASK_UNSUBSCRIBE
+enum rl_request_type {
+    RL_REQUEST_VERB,
+    RL_REQUEST_AUTH,
+    RL_REQUEST_SELECT,
+    RL_REQUEST_SETNAME,
+    RL_REQUEST_INFO,
+    RL_REQUEST_PING,
+    RL_REQUEST_ONEWAY,
+    RL_REQUEST_TEACH,
+    RL_REQUEST_RECALL,
+    RL_REQUEST_SUBSCRIBE,
+    RL_REQUEST_UNSUBSCRIBE
 };
 
 /* The native pair has two replies: what the first one, SET's, was. */
@@ -35,13 +35,14 @@ enum rl_set_reply {
     RL_SET_OK,
     RL_SET_REFUSED,   /* the key exists */
     RL_SET_NO_MEMORY, /* an error that says for certain that nothing was set */
-    RL_SET_FAILED     /* another error: rl_wire.set_error */
+    RL_SET_FAILED     /* another error: rl_connection.set_error */
 };
 
 struct rl_inflight {
     union {
-        struct rl_lease *lease;     /* RL_ASK_VERB */
-        struct rl_channel *channel; /* RL_ASK_(UN)SUBSCRIBE; NULL: the client's own channel */
+        struct rl_lease *lease; /* RL_REQUEST_VERB */
+        struct rl_channel
+            *channel; /* RL_REQUEST_(UN)SUBSCRIBE; NULL: the client's own channel */
     };
     union {
         char nonce[RL_NONCE_LEN]; /* a script: what the reply must begin with; TEACH, RECALL */
@@ -52,7 +53,7 @@ struct rl_inflight {
     };
     int64_t deadline_ns; /* past it, the node is not answering */
     int64_t sent_ns;
-    enum rl_ask ask;
+    enum rl_request_type type;
     enum rl_verb verb;   /* what the core calls it */
     enum rl_verb script; /* and what it was */
     unsigned number;     /* of that script (rl_script_number) */
@@ -61,7 +62,7 @@ struct rl_inflight {
     enum rl_set_reply set_reply;
 };
 
-struct rl_wire {
+struct rl_connection {
     struct rl_link *link;
     struct rl_reader *reader;
     char *out; /* out_start .. out_end is not sent yet */
@@ -77,31 +78,31 @@ struct rl_wire {
 };
 
 /* Reserve everything that RL_OUT_MIN and RL_FIFO_MIN promise. 0 or REDLOCK_ENOMEM. */
-int rl_wire_init(struct rl_wire *wire, struct rl_link *link, rl_bulk_fn *on_bulk,
-                 void *context);
-void rl_wire_done(struct rl_wire *wire);
+int rl_connection_init(struct rl_connection *connection, struct rl_link *link,
+                       rl_bulk_fn *on_bulk, void *context);
+void rl_connection_done(struct rl_connection *connection);
 
 /* Forget everything queued and awaited; for a new connection. 0 or REDLOCK_ENOMEM. */
-int rl_wire_reset(struct rl_wire *wire, rl_bulk_fn *on_bulk, void *context);
+int rl_connection_reset(struct rl_connection *connection, rl_bulk_fn *on_bulk, void *context);
 
 /* Room for a request of `len` bytes and its reply's entry? With `may_grow` memory may be
  * taken for it, up to RL_OUT_MAX and RL_FIFO_MAX; without (releases) it never is. */
-bool rl_wire_room(struct rl_wire *wire, size_t len, bool may_grow);
+bool rl_connection_room(struct rl_connection *connection, size_t len, bool may_grow);
 
 /* Queue a request there is room for. */
-void rl_wire_put(struct rl_wire *wire, const void *bytes, size_t len,
-                 const struct rl_inflight *inflight);
+void rl_connection_put(struct rl_connection *connection, const void *bytes, size_t len,
+                       const struct rl_inflight *inflight);
 
 /* The same, of a login: the first request, and the only one until it is answered. It is
  * overwritten once the kernel has it. */
-void rl_wire_put_login(struct rl_wire *wire, const void *bytes, size_t len,
-                       const struct rl_inflight *inflight);
+void rl_connection_put_login(struct rl_connection *connection, const void *bytes, size_t len,
+                             const struct rl_inflight *inflight);
 
 /* The connection is gone: overwrite its login, and what of it was kept to be masked. */
-void rl_wire_forget_login(struct rl_wire *wire);
+void rl_connection_forget_login(struct rl_connection *connection);
 
 /* Hand queued bytes to the kernel, as far as it takes them. False: the link has FAILED. */
-bool rl_wire_flush(struct rl_wire *wire);
+bool rl_connection_flush(struct rl_connection *connection);
 
 /* A whole reply. False: the connection is gone, and maybe another in its place. */
 typedef bool rl_take_fn(void *context, const struct rl_reply *reply, int64_t now_ns);
@@ -109,22 +110,23 @@ typedef bool rl_take_fn(void *context, const struct rl_reply *reply, int64_t now
 /* Read what there is, within a turn's budget, and have each whole reply taken. False: what came
  * is no reply of a server, as rl_reader_text() tells. The link may be closed, or have FAILED.
  */
-bool rl_wire_read(struct rl_wire *wire, struct rl_clock *clock, rl_take_fn *take,
-                  void *context);
+bool rl_connection_read(struct rl_connection *connection, struct rl_clock *clock,
+                        rl_take_fn *take, void *context);
 
-struct rl_inflight *rl_wire_inflight(struct rl_wire *wire, unsigned i); /* 0: the oldest */
+struct rl_inflight *rl_connection_inflight(struct rl_connection *connection,
+                                           unsigned i); /* 0: the oldest */
 
 /* The oldest awaited reply; NULL: none. Asked for in every turn. Then drop it. */
-static inline struct rl_inflight *rl_wire_oldest(struct rl_wire *wire)
+static inline struct rl_inflight *rl_connection_oldest(struct rl_connection *connection)
 {
-    return wire->fifo_count > 0 ? &wire->fifo[wire->fifo_first] : NULL;
+    return connection->fifo_count > 0 ? &connection->fifo[connection->fifo_first] : NULL;
 }
 
-void rl_wire_drop_oldest(struct rl_wire *wire);
+void rl_connection_drop_oldest(struct rl_connection *connection);
 
-static inline bool rl_wire_unsent(const struct rl_wire *wire)
+static inline bool rl_connection_unsent(const struct rl_connection *connection)
 {
-    return wire->out_end > wire->out_start;
+    return connection->out_end > connection->out_start;
 }
 
 #endif

@@ -86,7 +86,7 @@ bool rl_native_vote(enum rl_set_reply set, const struct rl_reply *get, const cha
         return true;
     case RL_REPLY_ERROR:
         if (set == RL_SET_REFUSED && rl_error_is(get, "WRONGTYPE"))
-            refuse(ret_vote, RL_MISKINDED, NULL);
+            refuse(ret_vote, RL_REPLY_WRONGTYPE, NULL);
         return true;
     case RL_REPLY_STATUS:
     case RL_REPLY_INTEGER:

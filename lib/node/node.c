@@ -40,7 +40,7 @@ int rl_node_init(struct rl_node *node, unsigned index, const struct rl_node_conf
         slot->node = node;
         slot->index = i;
         struct rl_link *link = rl_link_new(config, node->tls, epoll_fd, wake_fd, &slot->tag);
-        if (!link || rl_wire_init(&slot->wire, link, rl_node_on_bulk, slot)) {
+        if (!link || rl_connection_init(&slot->connection, link, rl_node_on_bulk, slot)) {
             rl_link_free(link);
             rl_node_done(node);
             return REDLOCK_ENOMEM;
@@ -52,8 +52,8 @@ int rl_node_init(struct rl_node *node, unsigned index, const struct rl_node_conf
 static void done(struct rl_node *node, void (*free_link)(struct rl_link *))
 {
     for (unsigned i = 0; i < RL_SLOTS; i++) {
-        struct rl_link *link = node->slot[i].wire.link;
-        rl_wire_done(&node->slot[i].wire);
+        struct rl_link *link = node->slot[i].connection.link;
+        rl_connection_done(&node->slot[i].connection);
         if (link)
             free_link(link);
     }
@@ -85,17 +85,17 @@ static void connect_now(struct rl_node *node, int64_t now_ns)
 {
     struct rl_slot *slot = &node->slot[node->active];
     assert(node->mode == RL_DOWN);
-    assert(slot->wire.fifo_count == 0); /* all who waited on it have been told */
+    assert(slot->connection.fifo_count == 0); /* all who waited on it have been told */
     rl_retry_begin(&node->retry, now_ns);
     node->deadline_ns = now_ns + node->settings->connect_timeout_ns;
-    if (rl_wire_reset(&slot->wire, rl_node_on_bulk, slot)) {
+    if (rl_connection_reset(&slot->connection, rl_node_on_bulk, slot)) {
         rl_retry_failed(&node->retry, node->settings->prng, now_ns);
         return;
     }
     renew_certificates(node);
     rl_node_set_mode(node, RL_CONNECTING, now_ns);
     node->connects++;
-    rl_link_open(slot->wire.link, now_ns, node->deadline_ns);
+    rl_link_open(slot->connection.link, now_ns, node->deadline_ns);
     rl_node_step(slot, 0, now_ns);
 }
 
@@ -110,7 +110,7 @@ static void drain(struct rl_node *node, int64_t now_ns)
                                 "%s: does not answer; connecting anew beside it",
                                 node->config->label);
     struct rl_slot *slot = &node->slot[node->active];
-    assert(node->slot[other].wire.fifo_count == 0);
+    assert(node->slot[other].connection.fifo_count == 0);
     node->draining = true;
     node->drained_ns = now_ns;
     node->drain_until_ns = now_ns + node->settings->drain_limit_ns;
@@ -119,9 +119,9 @@ static void drain(struct rl_node *node, int64_t now_ns)
     rl_node_set_mode(node, RL_DOWN, now_ns);
     node->ask_info_ns = INT64_MAX;
     node->retry.at_ns = now_ns;
-    for (unsigned i = 0; i < slot->wire.fifo_count; i++) {
-        const struct rl_inflight *inflight = rl_wire_inflight(&slot->wire, i);
-        if (inflight->ask == RL_ASK_VERB)
+    for (unsigned i = 0; i < slot->connection.fifo_count; i++) {
+        const struct rl_inflight *inflight = rl_connection_inflight(&slot->connection, i);
+        if (inflight->type == RL_REQUEST_VERB)
             node->settings->events->drains(node->settings->owner, node, slot->index, inflight,
                                            now_ns);
     }
@@ -132,7 +132,7 @@ static void drain(struct rl_node *node, int64_t now_ns)
  * is not to be connected to again and again. */
 static int64_t drain_ns(struct rl_node *node)
 {
-    const struct rl_inflight *oldest = rl_wire_oldest(rl_node_wire(node));
+    const struct rl_inflight *oldest = rl_connection_oldest(rl_node_connection(node));
     int64_t limit_ns = node->settings->stall_limit_ns;
     if (node->mode != RL_UP || !oldest)
         return INT64_MAX;
@@ -146,13 +146,14 @@ static int64_t drain_ns(struct rl_node *node)
 static const char *failure_text(const struct rl_slot *slot)
 {
     bool greeting = slot->node->mode == RL_GREETING && slot->index == slot->node->active;
-    return greeting && slot->wire.why[0] ? slot->wire.why : rl_link_text(slot->wire.link);
+    return greeting && slot->connection.why[0] ? slot->connection.why
+                                               : rl_link_text(slot->connection.link);
 }
 
 void rl_node_step(struct rl_slot *slot, unsigned epoll_events, int64_t now_ns)
 {
     struct rl_node *node = slot->node;
-    struct rl_link *link = slot->wire.link;
+    struct rl_link *link = slot->connection.link;
     bool active = slot->index == node->active;
     assert(slot->index < RL_SLOTS && slot == &node->slot[slot->index]);
     if (!active && !node->draining)
@@ -163,8 +164,8 @@ void rl_node_step(struct rl_slot *slot, unsigned epoll_events, int64_t now_ns)
             rl_node_greet(node, now_ns);
         if (rl_link_state(link) == RL_LINK_OPEN && (epoll_events & ~(unsigned)EPOLLOUT))
             rl_node_read(slot);
-        if (rl_link_state(link) == RL_LINK_OPEN && rl_wire_unsent(&slot->wire))
-            rl_wire_flush(&slot->wire);
+        if (rl_link_state(link) == RL_LINK_OPEN && rl_connection_unsent(&slot->connection))
+            rl_connection_flush(&slot->connection);
     }
     if (rl_link_state(link) == RL_LINK_FAILED)
         rl_node_lose(node, slot->index, now_ns, "%s", failure_text(slot));
@@ -175,7 +176,7 @@ static void take_back(struct rl_node *node, int64_t now_ns)
 {
     struct rl_slot *slot = &node->slot[node->active];
     assert(node->draining && node->mode != RL_UP);
-    rl_link_close(slot->wire.link);
+    rl_link_close(slot->connection.link);
     rl_node_report_lost(slot, now_ns);
     node->active = 1 - node->active;
     node->draining = false;
@@ -187,11 +188,11 @@ static void take_back(struct rl_node *node, int64_t now_ns)
 
 static void tick_draining(struct rl_node *node, int64_t now_ns)
 {
-    const struct rl_wire *wire = &node->slot[1 - node->active].wire;
+    const struct rl_connection *connection = &node->slot[1 - node->active].connection;
     assert(node->draining);
-    if (wire->fifo_count == 0 && node->mode != RL_UP)
+    if (connection->fifo_count == 0 && node->mode != RL_UP)
         take_back(node, now_ns);
-    else if (wire->fifo_count == 0 || now_ns >= node->drain_until_ns)
+    else if (connection->fifo_count == 0 || now_ns >= node->drain_until_ns)
         rl_node_lose(node, 1 - node->active, now_ns, "drained");
 }
 
@@ -207,7 +208,7 @@ void rl_node_absent(struct rl_node *node, int64_t absent_ns)
     if (node->mode == RL_DOWN || node->mode == RL_UP)
         return;
     node->deadline_ns += absent_ns;
-    rl_link_absent(rl_node_wire(node)->link, absent_ns);
+    rl_link_absent(rl_node_connection(node)->link, absent_ns);
 }
 
 void rl_node_tick(struct rl_node *node, int64_t now_ns)
@@ -252,7 +253,7 @@ int64_t rl_node_due_ns(struct rl_node *node)
     case RL_DOWN:
         return rl_earlier_ns(due, node->retry.at_ns);
     case RL_CONNECTING:
-        due = rl_earlier_ns(due, rl_link_due_ns(rl_node_wire(node)->link));
+        due = rl_earlier_ns(due, rl_link_due_ns(rl_node_connection(node)->link));
         return rl_earlier_ns(due, node->deadline_ns);
     case RL_AUTH:
     case RL_GREETING:
@@ -273,14 +274,14 @@ int64_t rl_node_uptime_s(const struct rl_node *node, int64_t now_ns)
 
 size_t rl_node_mask(struct rl_node *node, char *bytes, size_t len)
 {
-    return rl_mask_data(&rl_node_wire(node)->mask, bytes, len);
+    return rl_mask_data(&rl_node_connection(node)->mask, bytes, len);
 }
 
 bool rl_node_has_oneway_pending(struct rl_node *node)
 {
-    struct rl_wire *wire = rl_node_wire(node);
-    for (unsigned i = 0; i < wire->fifo_count; i++) {
-        if (rl_wire_inflight(wire, i)->ask == RL_ASK_NOTE)
+    struct rl_connection *connection = rl_node_connection(node);
+    for (unsigned i = 0; i < connection->fifo_count; i++) {
+        if (rl_connection_inflight(connection, i)->type == RL_REQUEST_ONEWAY)
             return true;
     }
     return false;

@@ -86,7 +86,7 @@ struct rl_slot {
     struct rl_tag tag; /* first: the event tag of the slot's link */
     struct rl_node *node;
     unsigned index;
-    struct rl_wire wire;
+    struct rl_connection connection;
 };
 
 struct rl_node {
@@ -214,7 +214,7 @@ bool rl_node_send_oneway(struct rl_node *node, const void *bytes, size_t len, in
 bool rl_node_has_oneway_pending(struct rl_node *node);
 
 /* Queue a question of duplicates.c. False: likewise. The answer is told with the nonce. */
-bool rl_node_prove(struct rl_node *node, enum rl_ask what, const struct rl_out *out,
+bool rl_node_prove(struct rl_node *node, enum rl_request_type what, const struct rl_out *out,
                    const char nonce[RL_NONCE_LEN], int64_t now_ns);
 
 /* Is anything queued that the kernel has not taken yet? */
@@ -225,9 +225,9 @@ bool rl_node_unsent(const struct rl_node *node);
 /* How often a node that answers but can't vote is asked whether that has changed. */
 #define RL_ASK_AGAIN_NS RL_NS_PER_S
 
-static inline struct rl_wire *rl_node_wire(struct rl_node *node)
+static inline struct rl_connection *rl_node_connection(struct rl_node *node)
 {
-    return &node->slot[node->active].wire;
+    return &node->slot[node->active].connection;
 }
 
 void rl_node_set_mode(struct rl_node *node, enum rl_mode mode, int64_t now_ns);

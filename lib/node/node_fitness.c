@@ -25,12 +25,12 @@ static void mask_info(struct rl_info *info, const struct rl_mask *mask)
 void rl_node_on_bulk(void *context, const char *bytes, size_t len)
 {
     struct rl_slot *slot = context;
-    const struct rl_inflight *oldest = rl_wire_oldest(&slot->wire);
-    if (!oldest || oldest->ask != RL_ASK_INFO || slot->index != slot->node->active)
+    const struct rl_inflight *oldest = rl_connection_oldest(&slot->connection);
+    if (!oldest || oldest->type != RL_REQUEST_INFO || slot->index != slot->node->active)
         return;
     rl_info_parse(bytes, len, &slot->node->info);
-    mask_info(&slot->node->info, &slot->wire.mask);
-    slot->node->info_ns = slot->wire.heard_ns;
+    mask_info(&slot->node->info, &slot->connection.mask);
+    slot->node->info_ns = slot->connection.heard_ns;
 }
 
 static void unfit(struct rl_node *node, int64_t now_ns, int64_t again_ns, const char *why)

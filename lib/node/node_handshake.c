@@ -11,17 +11,17 @@
 #include <string.h>
 
 /* False: there is no room. Not so in a greeting, whose buffer is empty. */
-static bool ask(struct rl_node *node, enum rl_ask what, const struct rl_out *out,
+static bool ask(struct rl_node *node, enum rl_request_type what, const struct rl_out *out,
                 int64_t now_ns, int64_t deadline_ns)
 {
     struct rl_inflight inflight = {
-        .ask = what,
+        .type = what,
         .sent_ns = now_ns,
         .deadline_ns = deadline_ns,
     };
     assert(!out->overflow);
     assert(node->mode == RL_GREETING || node->mode == RL_UP);
-    if (!rl_wire_room(rl_node_wire(node), out->len, true))
+    if (!rl_connection_room(rl_node_connection(node), out->len, true))
         return false;
     rl_node_put(node, node->active, out->bytes, out->len, &inflight);
     return true;
@@ -31,18 +31,18 @@ static void say_hello(struct rl_node *node, int64_t now_ns)
 {
     char bytes[512];
     struct rl_out out;
-    assert(rl_node_wire(node)->fifo_count == 0); /* R12: AUTH was answered, and alone */
+    assert(rl_node_connection(node)->fifo_count == 0); /* R12: AUTH was answered, and alone */
     rl_node_set_mode(node, RL_GREETING, now_ns);
     if (node->config->db != 0) {
         rl_out_init(&out, bytes, sizeof(bytes));
         rl_put_array(&out, 2);
         rl_put_text(&out, "SELECT");
         rl_put_number(&out, node->config->db);
-        ask(node, RL_ASK_SELECT, &out, now_ns, node->deadline_ns);
+        ask(node, RL_REQUEST_SELECT, &out, now_ns, node->deadline_ns);
     }
     rl_out_init(&out, bytes, sizeof(bytes));
     rl_login_put_name(&out, node->settings->connection_name);
-    ask(node, RL_ASK_SETNAME, &out, now_ns, node->deadline_ns);
+    ask(node, RL_REQUEST_SETNAME, &out, now_ns, node->deadline_ns);
     node->ask_info_ns = now_ns;
     rl_node_ask_info(node, now_ns);
     rl_node_flush(node, now_ns);
@@ -53,7 +53,7 @@ void rl_node_ask_info(struct rl_node *node, int64_t now_ns)
     static char info[] = "*1\r\n$4\r\nINFO\r\n";
     struct rl_out out = {.bytes = info, .size = sizeof(info) - 1, .len = sizeof(info) - 1};
     int64_t deadline_ns = now_ns + node->settings->connect_timeout_ns;
-    bool asked = ask(node, RL_ASK_INFO, &out, now_ns, deadline_ns);
+    bool asked = ask(node, RL_REQUEST_INFO, &out, now_ns, deadline_ns);
     node->ask_info_ns = asked ? INT64_MAX : now_ns + RL_ASK_AGAIN_NS;
 }
 
@@ -64,13 +64,13 @@ bool rl_node_ping(struct rl_node *node, int64_t now_ns, int64_t deadline_ns)
     if (node->mode != RL_UP || rl_node_stalled(node, now_ns) ||
         !rl_node_takes(node, node->active, out.len, false))
         return false;
-    return ask(node, RL_ASK_PING, &out, now_ns, deadline_ns);
+    return ask(node, RL_REQUEST_PING, &out, now_ns, deadline_ns);
 }
 
 bool rl_node_send_oneway(struct rl_node *node, const void *bytes, size_t len, int64_t now_ns)
 {
     struct rl_inflight inflight = {
-        .ask = RL_ASK_NOTE,
+        .type = RL_REQUEST_ONEWAY,
         .sent_ns = now_ns,
         .deadline_ns = now_ns + node->settings->connect_timeout_ns,
     };
@@ -80,16 +80,16 @@ bool rl_node_send_oneway(struct rl_node *node, const void *bytes, size_t len, in
     return takes;
 }
 
-bool rl_node_prove(struct rl_node *node, enum rl_ask what, const struct rl_out *out,
+bool rl_node_prove(struct rl_node *node, enum rl_request_type what, const struct rl_out *out,
                    const char nonce[RL_NONCE_LEN], int64_t now_ns)
 {
     struct rl_inflight inflight = {
-        .ask = what,
+        .type = what,
         .sent_ns = now_ns,
         .deadline_ns = now_ns + node->settings->connect_timeout_ns,
     };
     memcpy(inflight.nonce, nonce, RL_NONCE_LEN);
-    assert(what == RL_ASK_TEACH || what == RL_ASK_RECALL);
+    assert(what == RL_REQUEST_TEACH || what == RL_REQUEST_RECALL);
     assert(!out->overflow);
     bool takes = node->mode == RL_UP && rl_node_takes(node, node->active, out->len, true);
     if (takes)
@@ -103,9 +103,11 @@ void rl_node_greet(struct rl_node *node, int64_t now_ns)
     char why[160];
     struct rl_out out;
     assert(node->mode == RL_CONNECTING);
-    assert(rl_node_wire(node)->fifo_count == 0 && !rl_wire_unsent(rl_node_wire(node)));
+    assert(rl_node_connection(node)->fifo_count == 0 &&
+           !rl_connection_unsent(rl_node_connection(node)));
     rl_out_init(&out, bytes, sizeof(bytes));
-    if (rl_login_put(&out, node->config, &rl_node_wire(node)->mask, why, sizeof(why)) < 0) {
+    if (rl_login_put(&out, node->config, &rl_node_connection(node)->mask, why, sizeof(why)) <
+        0) {
         rl_node_lose(node, node->active, now_ns, "%s", why);
         return;
     }
@@ -114,9 +116,9 @@ void rl_node_greet(struct rl_node *node, int64_t now_ns)
         return;
     }
     struct rl_inflight inflight = {
-        .ask = RL_ASK_AUTH, .sent_ns = now_ns, .deadline_ns = node->deadline_ns};
+        .type = RL_REQUEST_AUTH, .sent_ns = now_ns, .deadline_ns = node->deadline_ns};
     rl_node_set_mode(node, RL_AUTH, now_ns);
-    rl_wire_put_login(rl_node_wire(node), bytes, out.len, &inflight);
+    rl_connection_put_login(rl_node_connection(node), bytes, out.len, &inflight);
     node->commands++;
     rl_wipe(bytes, sizeof(bytes));
     rl_node_flush(node, now_ns);
@@ -128,40 +130,40 @@ void rl_node_greeted(struct rl_node *node, const struct rl_inflight *inflight,
     char text[160] = "";
     bool refused = reply->type == RL_REPLY_ERROR;
     assert(node->mode != RL_DOWN && node->mode != RL_CONNECTING);
-    assert((inflight->ask == RL_ASK_AUTH) == (node->mode == RL_AUTH));
+    assert((inflight->type == RL_REQUEST_AUTH) == (node->mode == RL_AUTH));
     if (refused)
-        rl_error_text(reply, &rl_node_wire(node)->mask, text, sizeof(text));
-    switch (inflight->ask) {
-    case RL_ASK_AUTH:
+        rl_error_text(reply, &rl_node_connection(node)->mask, text, sizeof(text));
+    switch (inflight->type) {
+    case RL_REQUEST_AUTH:
         if (rl_login_accepted(reply))
             say_hello(node, now_ns);
         else
             rl_node_lose(node, node->active, now_ns, "authentication failed: %s",
                          refused ? text : "an answer that is neither OK nor an error");
         break;
-    case RL_ASK_SELECT:
+    case RL_REQUEST_SELECT:
         if (reply->type != RL_REPLY_STATUS)
             rl_node_lose(node, node->active, now_ns, "database %d: %s", node->config->db,
                          refused ? text : "an answer that is neither OK nor an error");
         break;
-    case RL_ASK_SETNAME: /* a name is a courtesy: without the right to have one, none */
-        memcpy(rl_node_wire(node)->why, text, sizeof(text));
+    case RL_REQUEST_SETNAME: /* a name is a courtesy: without the right to have one, none */
+        memcpy(rl_node_connection(node)->why, text, sizeof(text));
         break;
-    case RL_ASK_INFO:
+    case RL_REQUEST_INFO:
         rl_node_take_info(node, reply, text, now_ns);
         break;
-    case RL_ASK_PING:
+    case RL_REQUEST_PING:
         node->settings->events->pinged(node->settings->owner, node, now_ns - inflight->sent_ns);
         break;
-    case RL_ASK_TEACH:
-    case RL_ASK_RECALL:
+    case RL_REQUEST_TEACH:
+    case RL_REQUEST_RECALL:
         node->settings->events->proved(node->settings->owner, node, inflight, reply, now_ns);
         break;
-    case RL_ASK_NOTE: /* whatever came of it */
+    case RL_REQUEST_ONEWAY: /* whatever came of it */
         break;
-    case RL_ASK_SUBSCRIBE: /* a subscriber's only (subscriber.h) */
-    case RL_ASK_UNSUBSCRIBE:
-    case RL_ASK_VERB: /* a lease's: node_replies.c */
+    case RL_REQUEST_SUBSCRIBE: /* a subscriber's only (subscriber.h) */
+    case RL_REQUEST_UNSUBSCRIBE:
+    case RL_REQUEST_VERB: /* a lease's: node_replies.c */
         assert(false);
     }
 }

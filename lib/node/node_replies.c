@@ -25,9 +25,9 @@ _Static_assert(sizeof(said) / sizeof(said[0]) == RL_VERBS, "one for each verb");
 
 static const char not_asked_for[] = "answered something that was not asked for";
 
-static void set_why(struct rl_wire *wire, const char *why)
+static void set_why(struct rl_connection *connection, const char *why)
 {
-    rl_text_escape(wire->why, sizeof(wire->why), why, strlen(why));
+    rl_text_escape(connection->why, sizeof(connection->why), why, strlen(why));
 }
 
 /* An array of the nonce, a code, and for a refusal maybe the TTL and the holder, and maybe
@@ -40,7 +40,7 @@ static bool read_answer(const struct rl_inflight *inflight, const struct rl_repl
         reply->part[0].type != RL_REPLY_BULK ||
         !rl_part_is(reply, 0, inflight->nonce, RL_NONCE_LEN) ||
         reply->part[1].type != RL_REPLY_INTEGER || reply->part[1].integer < 0 ||
-        reply->part[1].integer > RL_MISKINDED)
+        reply->part[1].integer > RL_REPLY_WRONGTYPE)
         return false;
     vote_reply->answer.code = (enum rl_code)reply->part[1].integer;
     vote_reply->answer.granted = vote_reply->answer.code == RL_GRANTED;
@@ -93,7 +93,7 @@ static void answered_nonsense(struct rl_slot *slot, const struct rl_inflight *in
                               const char *why, int64_t now_ns)
 {
     const struct rl_node_settings *settings = slot->node->settings;
-    set_why(&slot->wire, why);
+    set_why(&slot->connection, why);
     settings->events->lost(settings->owner, slot->node, slot->index, inflight, now_ns);
 }
 
@@ -103,7 +103,7 @@ static void error_of(const struct rl_slot *slot, const struct rl_inflight *infli
 {
     char whole[512];
     const struct rl_kind *kind = rl_kind((int)(inflight->number / RL_VERBS));
-    rl_error_text(reply, &slot->wire.mask, whole, sizeof(whole));
+    rl_error_text(reply, &slot->connection.mask, whole, sizeof(whole));
     rl_script_error(&kind->script[inflight->script], whole, ret_text, size);
 }
 
@@ -112,7 +112,7 @@ static void native_error(const struct rl_slot *slot, const char *command,
                          const struct rl_reply *reply, char *ret_text, size_t size)
 {
     char whole[160];
-    rl_error_text(reply, &slot->wire.mask, whole, sizeof(whole));
+    rl_error_text(reply, &slot->connection.mask, whole, sizeof(whole));
     snprintf(ret_text, size, "%.140s (%s)", whole, command);
 }
 
@@ -147,7 +147,7 @@ static bool deliver_error(struct rl_slot *slot, const struct rl_inflight *inflig
     }
     if (!rl_error_is(reply, "NOAUTH"))
         rl_node_replaced(node, rl_was_replica, now_ns);
-    set_why(&slot->wire, text);
+    set_why(&slot->connection, text);
     return false;
 }
 
@@ -174,17 +174,17 @@ static void deliver_vote(struct rl_slot *slot, const struct rl_inflight *infligh
 static bool keep_set_reply(struct rl_slot *slot, struct rl_inflight *inflight,
                            const struct rl_reply *reply, int64_t now_ns)
 {
-    struct rl_wire *wire = &slot->wire;
+    struct rl_connection *connection = &slot->connection;
     assert(inflight->native && inflight->set_reply == RL_SET_AWAITED);
     bool is_reply = rl_native_read_set(reply, &inflight->set_reply);
     if (reply->type == RL_REPLY_ERROR)
-        native_error(slot, "SET", reply, wire->set_error, sizeof(wire->set_error));
+        native_error(slot, "SET", reply, connection->set_error, sizeof(connection->set_error));
     if (is_reply && !ends_connection(reply))
         return true;
     struct rl_inflight pair = *inflight;
-    rl_wire_drop_oldest(wire);
+    rl_connection_drop_oldest(connection);
     if (is_reply)
-        return deliver_error(slot, &pair, reply, wire->set_error, now_ns);
+        return deliver_error(slot, &pair, reply, connection->set_error, now_ns);
     answered_nonsense(slot, &pair, not_asked_for, now_ns);
     return false;
 }
@@ -208,7 +208,7 @@ static bool deliver_native(struct rl_slot *slot, const struct rl_inflight *infli
     if (why)
         return deliver_error(slot, inflight, reply, why, now_ns);
     if (inflight->set_reply == RL_SET_FAILED || inflight->set_reply == RL_SET_NO_MEMORY)
-        return deliver_error(slot, inflight, reply, slot->wire.set_error, now_ns);
+        return deliver_error(slot, inflight, reply, slot->connection.set_error, now_ns);
     native_error(slot, "GET", reply, text, sizeof(text));
     return deliver_error(slot, inflight, reply, text, now_ns);
 }
@@ -225,7 +225,7 @@ static bool deliver_script(struct rl_slot *slot, const struct rl_inflight *infli
         return false;
     }
     if (rl_error_is(reply, "NOSCRIPT")) {
-        slot->wire.script_known[inflight->number] = false;
+        slot->connection.script_known[inflight->number] = false;
         settings->events->unexecuted(settings->owner, slot->node, slot->index, inflight,
                                      now_ns);
         return true;
@@ -246,7 +246,7 @@ static bool deliver_script(struct rl_slot *slot, const struct rl_inflight *infli
 static bool deliver(struct rl_slot *slot, const struct rl_inflight *inflight,
                     const struct rl_reply *reply, int64_t now_ns)
 {
-    if (inflight->ask == RL_ASK_VERB)
+    if (inflight->type == RL_REQUEST_VERB)
         return inflight->native ? deliver_native(slot, inflight, reply, now_ns)
                                 : deliver_script(slot, inflight, reply, now_ns);
     if (slot->index == slot->node->active)
@@ -258,11 +258,11 @@ static bool deliver(struct rl_slot *slot, const struct rl_inflight *inflight,
 static bool take(void *context, const struct rl_reply *reply, int64_t now_ns)
 {
     struct rl_slot *slot = context;
-    struct rl_wire *wire = &slot->wire;
-    struct rl_inflight *oldest = rl_wire_oldest(wire);
+    struct rl_connection *connection = &slot->connection;
+    struct rl_inflight *oldest = rl_connection_oldest(connection);
     if (!oldest) {
         char text[160];
-        rl_unasked_text(reply, &wire->mask, text, sizeof(text));
+        rl_unasked_text(reply, &connection->mask, text, sizeof(text));
         rl_node_lose(slot->node, slot->index, now_ns, "%s", text);
         return false;
     }
@@ -275,23 +275,23 @@ static bool take(void *context, const struct rl_reply *reply, int64_t now_ns)
         more_use = keep_set_reply(slot, oldest, reply, now_ns);
     } else {
         struct rl_inflight inflight = *oldest;
-        rl_wire_drop_oldest(wire);
-        if (wire->fifo_count > 0) /* whom the next reply is for: far away in memory */
-            __builtin_prefetch(rl_wire_oldest(wire)->lease, 1);
+        rl_connection_drop_oldest(connection);
+        if (connection->fifo_count > 0) /* whom the next reply is for: far away in memory */
+            __builtin_prefetch(rl_connection_oldest(connection)->lease, 1);
         more_use = deliver(slot, &inflight, reply, now_ns);
     }
     if (!more_use) {
-        rl_node_lose(slot->node, slot->index, now_ns, "%s", wire->why);
+        rl_node_lose(slot->node, slot->index, now_ns, "%s", connection->why);
         return false;
     }
     /* A callback may have given the link up. */
-    return rl_link_state(wire->link) == RL_LINK_OPEN;
+    return rl_link_state(connection->link) == RL_LINK_OPEN;
 }
 
 void rl_node_read(struct rl_slot *slot)
 {
-    struct rl_wire *wire = &slot->wire;
-    if (!rl_wire_read(wire, slot->node->settings->clock, take, slot))
-        rl_node_lose(slot->node, slot->index, wire->heard_ns, "%s",
-                     rl_reader_text(wire->reader));
+    struct rl_connection *connection = &slot->connection;
+    if (!rl_connection_read(connection, slot->node->settings->clock, take, slot))
+        rl_node_lose(slot->node, slot->index, connection->heard_ns, "%s",
+                     rl_reader_text(connection->reader));
 }

@@ -13,7 +13,7 @@
 
 static int64_t stall_ns(struct rl_node *node)
 {
-    const struct rl_inflight *oldest = rl_wire_oldest(rl_node_wire(node));
+    const struct rl_inflight *oldest = rl_connection_oldest(rl_node_connection(node));
     return node->mode == RL_UP && oldest ? oldest->deadline_ns : INT64_MAX;
 }
 
@@ -26,20 +26,20 @@ bool rl_node_stalled(struct rl_node *node, int64_t now_ns)
  * that server up, more of them help nobody. */
 static bool is_slow(struct rl_node *node, int64_t now_ns)
 {
-    struct rl_wire *wire = rl_node_wire(node);
-    if (wire->fifo_count < LAG_REQUESTS)
+    struct rl_connection *connection = rl_node_connection(node);
+    if (connection->fifo_count < LAG_REQUESTS)
         return false;
     assert(node->round_trip_ns >= 0);
     int64_t patience = LAG_ROUND_TRIPS * node->round_trip_ns;
     if (patience < LAG_MIN_NS)
         patience = LAG_MIN_NS;
-    return now_ns - rl_wire_oldest(wire)->sent_ns > patience;
+    return now_ns - rl_connection_oldest(connection)->sent_ns > patience;
 }
 
 static bool is_full(struct rl_node *node)
 {
-    return rl_node_wire(node)->fifo_count >= BACKLOG_MAX ||
-           rl_link_blocked(rl_node_wire(node)->link);
+    return rl_node_connection(node)->fifo_count >= BACKLOG_MAX ||
+           rl_link_blocked(rl_node_connection(node)->link);
 }
 
 /* Of what is known of the server alone; READY: its yes counts. */

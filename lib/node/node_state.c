@@ -53,11 +53,11 @@ void rl_node_set_mode(struct rl_node *node, enum rl_mode mode, int64_t now_ns)
 void rl_node_report_lost(struct rl_slot *slot, int64_t now_ns)
 {
     struct rl_node *node = slot->node;
-    assert(rl_link_state(slot->wire.link) != RL_LINK_OPEN);
-    while (rl_wire_oldest(&slot->wire)) {
-        struct rl_inflight inflight = *rl_wire_oldest(&slot->wire);
-        rl_wire_drop_oldest(&slot->wire);
-        if (inflight.ask == RL_ASK_VERB)
+    assert(rl_link_state(slot->connection.link) != RL_LINK_OPEN);
+    while (rl_connection_oldest(&slot->connection)) {
+        struct rl_inflight inflight = *rl_connection_oldest(&slot->connection);
+        rl_connection_drop_oldest(&slot->connection);
+        if (inflight.type == RL_REQUEST_VERB)
             node->settings->events->lost(node->settings->owner, node, slot->index, &inflight,
                                          now_ns);
     }
@@ -76,10 +76,11 @@ void rl_node_lose(struct rl_node *node, unsigned index, int64_t now_ns, const ch
     rl_text_escape(why, sizeof(why), cut, strlen(cut));
 
     if (active)
-        node->cut = node->mode == RL_UP && rl_link_state(slot->wire.link) == RL_LINK_FAILED;
+        node->cut =
+            node->mode == RL_UP && rl_link_state(slot->connection.link) == RL_LINK_FAILED;
     /* A release that is sent anew, by another link, must not be overtaken by its acquire. */
-    rl_link_abort(slot->wire.link);
-    rl_wire_forget_login(&slot->wire);
+    rl_link_abort(slot->connection.link);
+    rl_connection_forget_login(&slot->connection);
     if (active) {
         memcpy(node->why, why, sizeof(why));
         const struct rl_driven *driven = &node->settings->driven;
@@ -112,16 +113,16 @@ bool rl_node_takes(struct rl_node *node, unsigned slot, size_t len, bool may_gro
     assert(len > 0 && len <= RL_OUT_MAX);
     if (slot == node->active ? node->mode != RL_UP : !node->draining)
         return false;
-    return rl_link_state(node->slot[slot].wire.link) == RL_LINK_OPEN &&
-           rl_wire_room(&node->slot[slot].wire, len, may_grow);
+    return rl_link_state(node->slot[slot].connection.link) == RL_LINK_OPEN &&
+           rl_connection_room(&node->slot[slot].connection, len, may_grow);
 }
 
 void rl_node_put(struct rl_node *node, unsigned slot, const void *bytes, size_t len,
                  const struct rl_inflight *inflight)
 {
     assert(slot == node->active || node->draining);
-    assert(rl_link_state(node->slot[slot].wire.link) == RL_LINK_OPEN);
-    rl_wire_put(&node->slot[slot].wire, bytes, len, inflight);
+    assert(rl_link_state(node->slot[slot].connection.link) == RL_LINK_OPEN);
+    rl_connection_put(&node->slot[slot].connection, bytes, len, inflight);
     node->unflushed = true;
     node->commands++;
 }
@@ -130,15 +131,17 @@ void rl_node_flush(struct rl_node *node, int64_t now_ns)
 {
     node->unflushed = false;
     for (unsigned i = 0; i < RL_SLOTS; i++) {
-        struct rl_wire *wire = &node->slot[i].wire;
-        if (!rl_wire_unsent(wire) || rl_link_state(wire->link) != RL_LINK_OPEN)
+        struct rl_connection *connection = &node->slot[i].connection;
+        if (!rl_connection_unsent(connection) ||
+            rl_link_state(connection->link) != RL_LINK_OPEN)
             continue;
-        if (!rl_wire_flush(wire))
-            rl_node_lose(node, i, now_ns, "%s", rl_link_text(wire->link));
+        if (!rl_connection_flush(connection))
+            rl_node_lose(node, i, now_ns, "%s", rl_link_text(connection->link));
     }
 }
 
 bool rl_node_unsent(const struct rl_node *node)
 {
-    return rl_wire_unsent(&node->slot[0].wire) || rl_wire_unsent(&node->slot[1].wire);
+    return rl_connection_unsent(&node->slot[0].connection) ||
+           rl_connection_unsent(&node->slot[1].connection);
 }

@@ -30,7 +30,7 @@ int rl_sub_init(struct rl_sub *sub, unsigned index, const struct rl_node_config 
     snprintf(sub->channel, sizeof(sub->channel), RL_WAKE_PREFIX "%s", uuid);
     rl_retry_init(&sub->retry);
     struct rl_link *link = rl_link_new(config, tls, epoll_fd, wake_fd, &sub->tag);
-    if (!link || rl_wire_init(&sub->wire, link, NULL, NULL)) {
+    if (!link || rl_connection_init(&sub->connection, link, NULL, NULL)) {
         rl_link_free(link);
         *sub = (struct rl_sub){0};
         return REDLOCK_ENOMEM;
@@ -40,8 +40,8 @@ int rl_sub_init(struct rl_sub *sub, unsigned index, const struct rl_node_config 
 
 static void done(struct rl_sub *sub, void (*free_link)(struct rl_link *))
 {
-    struct rl_link *link = sub->wire.link;
-    rl_wire_done(&sub->wire);
+    struct rl_link *link = sub->connection.link;
+    rl_connection_done(&sub->connection);
     if (link)
         free_link(link);
     *sub = (struct rl_sub){0};
@@ -76,7 +76,7 @@ static void connect_now(struct rl_sub *sub, int64_t now_ns)
     assert(sub->wanted);
     rl_retry_begin(&sub->retry, now_ns);
     sub->deadline_ns = now_ns + sub->settings->connect_timeout_ns;
-    if (rl_wire_reset(&sub->wire, NULL, NULL)) {
+    if (rl_connection_reset(&sub->connection, NULL, NULL)) {
         snprintf(sub->why, sizeof(sub->why), "out of memory");
         rl_retry_failed(&sub->retry, sub->settings->prng, now_ns);
         rl_sub_set_mode(sub, RL_SUB_DOWN, now_ns);
@@ -85,20 +85,20 @@ static void connect_now(struct rl_sub *sub, int64_t now_ns)
     renew_certificates(sub);
     sub->connects++;
     rl_sub_set_mode(sub, RL_SUB_CONNECTING, now_ns);
-    rl_link_open(sub->wire.link, now_ns, sub->deadline_ns);
+    rl_link_open(sub->connection.link, now_ns, sub->deadline_ns);
     step(sub, 0, now_ns);
 }
 
 /* A server that hangs up on a newcomer says why in answer to the first thing it was told. */
 static const char *failure_text(const struct rl_sub *sub)
 {
-    bool answered = sub->mode == RL_SUB_SUBSCRIBING && sub->wire.why[0];
-    return answered ? sub->wire.why : rl_link_text(sub->wire.link);
+    bool answered = sub->mode == RL_SUB_SUBSCRIBING && sub->connection.why[0];
+    return answered ? sub->connection.why : rl_link_text(sub->connection.link);
 }
 
 static void step(struct rl_sub *sub, unsigned epoll_events, int64_t now_ns)
 {
-    struct rl_link *link = sub->wire.link;
+    struct rl_link *link = sub->connection.link;
     rl_link_step(link, epoll_events, now_ns); /* nothing, where the event is too late */
     if (rl_link_state(link) == RL_LINK_OPEN && sub->mode == RL_SUB_CONNECTING)
         rl_sub_greet(sub, now_ns);
@@ -129,7 +129,7 @@ static bool may_retry(const struct rl_sub *sub)
 
 void rl_sub_want(struct rl_sub *sub, int64_t now_ns)
 {
-    assert(sub->wire.link);
+    assert(sub->connection.link);
     if (sub->wanted)
         return;
     sub->wanted = true;
@@ -165,7 +165,7 @@ static int64_t limit_ns(const struct rl_sub *sub)
     if (!sub->wanted || !sub->pinged_ns)
         return INT64_MAX;
     /* Whoever speaks is there, whatever is said. */
-    return later(sub->pinged_ns, sub->wire.heard_ns) + sub->settings->stall_limit_ns;
+    return later(sub->pinged_ns, sub->connection.heard_ns) + sub->settings->stall_limit_ns;
 }
 
 void rl_sub_absent(struct rl_sub *sub, int64_t absent_ns)
@@ -174,7 +174,7 @@ void rl_sub_absent(struct rl_sub *sub, int64_t absent_ns)
     if (!is_live(sub))
         return;
     sub->deadline_ns += absent_ns;
-    rl_link_absent(sub->wire.link, absent_ns);
+    rl_link_absent(sub->connection.link, absent_ns);
     if (sub->pinged_ns)
         sub->pinged_ns += absent_ns;
 }
@@ -183,7 +183,7 @@ static int64_t ping_ns(const struct rl_sub *sub)
 {
     if (sub->mode != RL_SUB_UP || !sub->wanted || sub->pinged_ns)
         return INT64_MAX;
-    return sub->wire.heard_ns + RL_PING_AFTER_MS * RL_NS_PER_MS;
+    return sub->connection.heard_ns + RL_PING_AFTER_MS * RL_NS_PER_MS;
 }
 
 static int64_t again_ns(const struct rl_sub *sub)
@@ -219,7 +219,7 @@ int64_t rl_sub_due_ns(struct rl_sub *sub)
         return sub->retry.at_ns;
     int64_t due_ns = rl_earlier_ns(rl_earlier_ns(limit_ns(sub), ping_ns(sub)), again_ns(sub));
     if (sub->mode == RL_SUB_CONNECTING)
-        due_ns = rl_earlier_ns(due_ns, rl_link_due_ns(sub->wire.link));
+        due_ns = rl_earlier_ns(due_ns, rl_link_due_ns(sub->connection.link));
     return due_ns;
 }
 

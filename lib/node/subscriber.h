@@ -56,7 +56,7 @@ struct rl_sub {
     const struct rl_node_settings *settings;
     const struct rl_sub_events *events;
     struct rl_tls_context *tls; /* the node's; NULL: no TLS */
-    struct rl_wire wire;
+    struct rl_connection connection;
     char channel[sizeof(RL_WAKE_PREFIX) + RL_UUID_LEN];
     struct rl_channels *channels; /* all the client's; NULL: there are none. Set by the owner */
 

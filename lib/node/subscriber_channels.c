@@ -20,15 +20,15 @@ static bool sync_channel(struct rl_sub *sub, struct rl_channel *channel, int64_t
 {
     char bytes[RL_KEY_MAX + 64];
     enum rl_channel_next_request wish = rl_channel_next_request(channel, rl_bit(sub->index));
-    struct rl_wire *wire = &sub->wire;
+    struct rl_connection *connection = &sub->connection;
     if (wish == RL_CHANNEL_NONE)
         return true;
-    if (wire->fifo_count >= RL_CHANNEL_ASKS_MAX ||
-        !rl_wire_room(wire, sizeof(bytes) + SPARE, true))
+    if (connection->fifo_count >= RL_CHANNEL_ASKS_MAX ||
+        !rl_connection_room(connection, sizeof(bytes) + SPARE, true))
         return false;
     struct rl_inflight inflight = {
         .channel = channel,
-        .ask = wish == RL_CHANNEL_SUBSCRIBE ? RL_ASK_SUBSCRIBE : RL_ASK_UNSUBSCRIBE,
+        .type = wish == RL_CHANNEL_SUBSCRIBE ? RL_REQUEST_SUBSCRIBE : RL_REQUEST_UNSUBSCRIBE,
         .sent_ns = now_ns,
         .deadline_ns = INT64_MAX,
     };
@@ -58,7 +58,7 @@ void rl_sub_sync(struct rl_sub *sub, struct rl_channel *channel, int64_t now_ns)
 void rl_sub_catch_up(struct rl_sub *sub, int64_t now_ns)
 {
     /* Not for each place that gets free: it means a look at all of them. */
-    if (!sub->behind || !talks(sub) || sub->wire.fifo_count > RL_CHANNEL_ASKS_MAX / 2)
+    if (!sub->behind || !talks(sub) || sub->connection.fifo_count > RL_CHANNEL_ASKS_MAX / 2)
         return;
     for (size_t i = 0; sub->channels && i < sub->channels->count; i++) {
         if (!sync_channel(sub, sub->channels->all[i], now_ns))
@@ -111,9 +111,9 @@ void rl_sub_channel_answered(struct rl_sub *sub, const struct rl_inflight *infli
 {
     struct rl_channel *channel = inflight->channel;
     uint64_t bit = rl_bit(sub->index);
-    bool begins = inflight->ask == RL_ASK_SUBSCRIBE;
+    bool begins = inflight->type == RL_REQUEST_SUBSCRIBE;
     bool denied = rl_sub_is_noperm(reply);
-    assert(begins || inflight->ask == RL_ASK_UNSUBSCRIBE);
+    assert(begins || inflight->type == RL_REQUEST_UNSUBSCRIBE);
     assert(channel->pending & bit);
     if (!denied && !rl_sub_confirms(reply, begins, channel->text, channel->len)) {
         rl_sub_refused(sub, begins ? "SUBSCRIBE" : "UNSUBSCRIBE", reply, now_ns);

@@ -19,8 +19,8 @@ void rl_sub_reconsider(struct rl_sub *sub, int64_t now_ns);
 
 void rl_sub_send(struct rl_sub *sub, const struct rl_inflight *inflight,
                  const struct rl_out *out);
-void rl_sub_send_request(struct rl_sub *sub, enum rl_ask what, const struct rl_out *out,
-                         int64_t now_ns);
+void rl_sub_send_request(struct rl_sub *sub, enum rl_request_type what,
+                         const struct rl_out *out, int64_t now_ns);
 /* Is that part this text? */
 bool rl_sub_is_bulk(const struct rl_reply *reply, unsigned i, const char *text);
 /* Ask for the client's own channel. */

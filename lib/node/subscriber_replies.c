@@ -17,11 +17,11 @@ static void begin(struct rl_sub *sub, int64_t now_ns)
 {
     char bytes[512];
     struct rl_out out;
-    assert(sub->wire.fifo_count == 0); /* R12: AUTH was answered, and alone */
+    assert(sub->connection.fifo_count == 0); /* R12: AUTH was answered, and alone */
     rl_sub_set_mode(sub, RL_SUB_SUBSCRIBING, now_ns);
     rl_out_init(&out, bytes, sizeof(bytes));
     rl_login_put_name(&out, sub->settings->connection_name);
-    rl_sub_send_request(sub, RL_ASK_SETNAME, &out, now_ns);
+    rl_sub_send_request(sub, RL_REQUEST_SETNAME, &out, now_ns);
     rl_sub_subscribe(sub, now_ns);
     sub->behind = true;
     rl_sub_catch_up(sub, now_ns);
@@ -34,9 +34,9 @@ void rl_sub_greet(struct rl_sub *sub, int64_t now_ns)
     char why[160];
     struct rl_out out;
     assert(sub->mode == RL_SUB_CONNECTING);
-    assert(sub->wire.fifo_count == 0 && !rl_wire_unsent(&sub->wire));
+    assert(sub->connection.fifo_count == 0 && !rl_connection_unsent(&sub->connection));
     rl_out_init(&out, bytes, sizeof(bytes));
-    if (rl_login_put(&out, sub->config, &sub->wire.mask, why, sizeof(why)) < 0) {
+    if (rl_login_put(&out, sub->config, &sub->connection.mask, why, sizeof(why)) < 0) {
         rl_sub_lose(sub, now_ns, "%s", why);
         return;
     }
@@ -45,9 +45,9 @@ void rl_sub_greet(struct rl_sub *sub, int64_t now_ns)
         return;
     }
     struct rl_inflight inflight = {
-        .ask = RL_ASK_AUTH, .sent_ns = now_ns, .deadline_ns = INT64_MAX};
+        .type = RL_REQUEST_AUTH, .sent_ns = now_ns, .deadline_ns = INT64_MAX};
     rl_sub_set_mode(sub, RL_SUB_AUTH, now_ns);
-    rl_wire_put_login(&sub->wire, bytes, out.len, &inflight);
+    rl_connection_put_login(&sub->connection, bytes, out.len, &inflight);
     rl_wipe(bytes, sizeof(bytes));
     rl_sub_flush(sub, now_ns);
 }
@@ -60,7 +60,7 @@ void rl_sub_ping(struct rl_sub *sub, int64_t now_ns)
     rl_out_init(&out, bytes, sizeof(bytes));
     rl_put_array(&out, 1);
     rl_put_text(&out, "PING");
-    rl_sub_send_request(sub, RL_ASK_PING, &out, now_ns);
+    rl_sub_send_request(sub, RL_REQUEST_PING, &out, now_ns);
     sub->pinged_ns = now_ns;
     rl_sub_flush(sub, now_ns);
 }
@@ -132,7 +132,7 @@ static void take_message(struct rl_sub *sub, const struct rl_reply *reply, int64
 static void unasked(struct rl_sub *sub, const struct rl_reply *reply, int64_t now_ns)
 {
     char text[160];
-    rl_unasked_text(reply, &sub->wire.mask, text, sizeof(text));
+    rl_unasked_text(reply, &sub->connection.mask, text, sizeof(text));
     rl_sub_lose(sub, now_ns, "%s", text);
 }
 
@@ -140,22 +140,23 @@ static void unasked(struct rl_sub *sub, const struct rl_reply *reply, int64_t no
 static void take_answer(struct rl_sub *sub, const struct rl_inflight *inflight,
                         const struct rl_reply *reply, int64_t now_ns)
 {
-    switch (inflight->ask) {
-    case RL_ASK_AUTH:
+    switch (inflight->type) {
+    case RL_REQUEST_AUTH:
         assert(sub->mode == RL_SUB_AUTH);
         if (rl_login_accepted(reply))
             begin(sub, now_ns);
         else
             rl_sub_refused(sub, "authentication failed", reply, now_ns);
         break;
-    case RL_ASK_SETNAME:
+    case RL_REQUEST_SETNAME:
         /* Kept for the case that the server hangs up next. */
         if (reply->type == RL_REPLY_ERROR)
-            rl_error_text(reply, &sub->wire.mask, sub->wire.why, sizeof(sub->wire.why));
+            rl_error_text(reply, &sub->connection.mask, sub->connection.why,
+                          sizeof(sub->connection.why));
         else if (reply->type != RL_REPLY_STATUS)
             rl_sub_refused(sub, "CLIENT SETNAME", reply, now_ns);
         break;
-    case RL_ASK_SUBSCRIBE:
+    case RL_REQUEST_SUBSCRIBE:
         if (!rl_sub_confirms(reply, true, sub->channel, strlen(sub->channel))) {
             rl_sub_refused(sub, "SUBSCRIBE", reply, now_ns);
             break;
@@ -168,7 +169,7 @@ static void take_answer(struct rl_sub *sub, const struct rl_inflight *inflight,
         sub->events->changed(sub->settings->owner, sub->index, true, now_ns);
         break;
     default:
-        assert(inflight->ask == RL_ASK_PING);
+        assert(inflight->type == RL_REQUEST_PING);
         if (is_pong(sub, reply))
             sub->pinged_ns = 0;
         else
@@ -181,27 +182,27 @@ static bool take(void *context, const struct rl_reply *reply, int64_t now_ns)
 {
     struct rl_sub *sub = context;
     uint64_t connects = sub->connects;
-    struct rl_wire *wire = &sub->wire;
+    struct rl_connection *connection = &sub->connection;
     if (rl_sub_listens(sub) && is_message(sub, reply)) {
         take_message(sub, reply, now_ns);
     } else if (rl_sub_channel_message(sub, reply, now_ns)) {
         /* a hint, and told */
-    } else if (!rl_wire_oldest(wire)) {
+    } else if (!rl_connection_oldest(connection)) {
         unasked(sub, reply, now_ns);
     } else {
-        struct rl_inflight inflight = *rl_wire_oldest(wire);
-        rl_wire_drop_oldest(wire);
+        struct rl_inflight inflight = *rl_connection_oldest(connection);
+        rl_connection_drop_oldest(connection);
         if (inflight.channel)
             rl_sub_channel_answered(sub, &inflight, reply, now_ns);
         else
             take_answer(sub, &inflight, reply, now_ns);
     }
-    return sub->connects == connects && rl_link_state(wire->link) == RL_LINK_OPEN;
+    return sub->connects == connects && rl_link_state(connection->link) == RL_LINK_OPEN;
 }
 
 void rl_sub_read(struct rl_sub *sub)
 {
-    struct rl_wire *wire = &sub->wire;
-    if (!rl_wire_read(wire, sub->settings->clock, take, sub))
-        rl_sub_lose(sub, wire->heard_ns, "%s", rl_reader_text(wire->reader));
+    struct rl_connection *connection = &sub->connection;
+    if (!rl_connection_read(connection, sub->settings->clock, take, sub))
+        rl_sub_lose(sub, connection->heard_ns, "%s", rl_reader_text(connection->reader));
 }

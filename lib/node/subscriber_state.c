@@ -41,9 +41,9 @@ static void hang_up(struct rl_sub *sub, const char *why)
     char text[sizeof(sub->why)];
     /* A copy, as it may be the link's text that is the reason. */
     rl_text_escape(text, sizeof(text), why, strlen(why));
-    rl_link_close(sub->wire.link);
+    rl_link_close(sub->connection.link);
     memcpy(sub->why, text, sizeof(text));
-    rl_wire_forget_login(&sub->wire);
+    rl_connection_forget_login(&sub->connection);
     rl_sub_forget_channels(sub);
 }
 
@@ -121,16 +121,16 @@ void rl_sub_send(struct rl_sub *sub, const struct rl_inflight *inflight,
     assert(!out->overflow);
     /* There is always room: a greeting is short, of PINGs only one is ever awaited, and
      * channels leave some. */
-    bool room = rl_wire_room(&sub->wire, out->len, false);
+    bool room = rl_connection_room(&sub->connection, out->len, false);
     assert(room);
     if (room)
-        rl_wire_put(&sub->wire, out->bytes, out->len, inflight);
+        rl_connection_put(&sub->connection, out->bytes, out->len, inflight);
 }
 
-void rl_sub_send_request(struct rl_sub *sub, enum rl_ask what, const struct rl_out *out,
-                         int64_t now_ns)
+void rl_sub_send_request(struct rl_sub *sub, enum rl_request_type what,
+                         const struct rl_out *out, int64_t now_ns)
 {
-    struct rl_inflight inflight = {.ask = what, .sent_ns = now_ns, .deadline_ns = INT64_MAX};
+    struct rl_inflight inflight = {.type = what, .sent_ns = now_ns, .deadline_ns = INT64_MAX};
     rl_sub_send(sub, &inflight, out);
 }
 
@@ -142,15 +142,16 @@ void rl_sub_subscribe(struct rl_sub *sub, int64_t now_ns)
     rl_put_array(&out, 2);
     rl_put_text(&out, "SUBSCRIBE");
     rl_put_text(&out, sub->channel);
-    rl_sub_send_request(sub, RL_ASK_SUBSCRIBE, &out, now_ns);
+    rl_sub_send_request(sub, RL_REQUEST_SUBSCRIBE, &out, now_ns);
 }
 
 void rl_sub_flush(struct rl_sub *sub, int64_t now_ns)
 {
-    if (!rl_wire_unsent(&sub->wire) || rl_link_state(sub->wire.link) != RL_LINK_OPEN)
+    if (!rl_connection_unsent(&sub->connection) ||
+        rl_link_state(sub->connection.link) != RL_LINK_OPEN)
         return;
-    if (!rl_wire_flush(&sub->wire))
-        rl_sub_lose(sub, now_ns, "%s", rl_link_text(sub->wire.link));
+    if (!rl_connection_flush(&sub->connection))
+        rl_sub_lose(sub, now_ns, "%s", rl_link_text(sub->connection.link));
 }
 
 /* ---- what is heard -------------------------------------------------------------------- */
@@ -180,7 +181,7 @@ void rl_sub_refused(struct rl_sub *sub, const char *to_what, const struct rl_rep
 {
     char text[160] = "an answer that is neither a yes nor an error";
     if (reply->type == RL_REPLY_ERROR)
-        rl_error_text(reply, &sub->wire.mask, text, sizeof(text));
+        rl_error_text(reply, &sub->connection.mask, text, sizeof(text));
     if (rl_sub_is_noperm(reply))
         rl_sub_deny(sub, now_ns, text);
     else

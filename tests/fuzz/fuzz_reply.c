@@ -1,5 +1,5 @@
 /* tags: valgrind source */
-/* fuzz_reply.c - any bytes as a master's side of a conversation: the real node, wire and
+/* fuzz_reply.c - any bytes as a master's side of a conversation: the real node, connection and
  * reader over a link made of the input (input_link.h). Whatever comes, nobody crashes, memory
  * is bounded, every request that was queued is heard of exactly once, and only the exact answer
  * to a request grants it.
@@ -101,7 +101,7 @@ static const struct rl_node_events events = {
 static void receive(struct rl_node *node, unsigned slot, const void *bytes, size_t len,
                     int64_t now_ns)
 {
-    struct rl_link *link = node->slot[slot].wire.link;
+    struct rl_link *link = node->slot[slot].connection.link;
     if (!input_link_give(link, bytes, len))
         return;
     rl_node_step(&node->slot[slot], EPOLLIN, now_ns);
@@ -124,7 +124,7 @@ static void ask(struct rl_node *node, enum rl_verb verb, bool native, int64_t no
     struct rl_inflight inflight = {
         .sent_ns = now_ns,
         .deadline_ns = now_ns + budget_ns,
-        .ask = RL_ASK_VERB,
+        .type = RL_REQUEST_VERB,
         .verb = rl_verb_of(verb),
         .script = verb,
         .number = script_of(verb),
@@ -149,12 +149,12 @@ static void answer_well(struct rl_node *node, int64_t now_ns)
     static const char info[] = "run_id:0123456789abcdef0123456789abcdef01234567\r\n"
                                "uptime_in_seconds:100000\r\nrole:master\r\n";
     char bytes[512];
-    struct rl_inflight *oldest = rl_wire_oldest(rl_node_wire(node));
+    struct rl_inflight *oldest = rl_connection_oldest(rl_node_connection(node));
     if (!oldest)
         return;
-    if (oldest->ask == RL_ASK_INFO)
+    if (oldest->type == RL_REQUEST_INFO)
         snprintf(bytes, sizeof(bytes), "$%zu\r\n%s\r\n", sizeof(info) - 1, info);
-    else if (oldest->ask != RL_ASK_VERB)
+    else if (oldest->type != RL_REQUEST_VERB)
         snprintf(bytes, sizeof(bytes), "+OK\r\n");
     else if (oldest->native) {
         bool awaited = oldest->set_reply == RL_SET_AWAITED;
@@ -176,7 +176,7 @@ static void answer_pair(struct rl_node *node, uint8_t which, int64_t now_ns)
     static const char *const gets[] = {"$-1\r\n",        "$5\r\nother\r\n", "-WRONGTYPE no\r\n",
                                        "-NOPERM no\r\n", "-LOADING no\r\n", "+OK\r\n"};
     char bytes[96];
-    const struct rl_inflight *oldest = rl_wire_oldest(rl_node_wire(node));
+    const struct rl_inflight *oldest = rl_connection_oldest(rl_node_connection(node));
     unsigned set = which % 8, get = which / 8U % 8;
     bool awaited = oldest->set_reply == RL_SET_AWAITED;
     int len = snprintf(bytes, sizeof(bytes), "%s", awaited ? sets[set % 6] : "");
@@ -199,8 +199,8 @@ static size_t answer_somehow(struct rl_node *node, uint8_t count, const uint8_t 
     enum { ELEMENT_MAX = UINT8_MAX + 16 };
     char bytes[RL_REPLY_ELEMENTS_MAX * ELEMENT_MAX], *at = bytes;
     size_t used = 0;
-    struct rl_inflight *oldest = rl_wire_oldest(rl_node_wire(node));
-    if (!oldest || oldest->ask != RL_ASK_VERB)
+    struct rl_inflight *oldest = rl_connection_oldest(rl_node_connection(node));
+    if (!oldest || oldest->type != RL_REQUEST_VERB)
         return 0;
     if (oldest->native) {
         answer_pair(node, count, now_ns);
@@ -283,7 +283,7 @@ static void run_steps(struct rl_node *node, const uint8_t *data, size_t size)
             ask(node, much % RL_VERBS, much >= 128, now_ns, (1 + much) * RL_NS_PER_MS);
             break;
         case 4:
-            input_link_end(node->slot[much % RL_SLOTS].wire.link);
+            input_link_end(node->slot[much % RL_SLOTS].connection.link);
             receive(node, much % RL_SLOTS, NULL, 0, now_ns);
             break;
         case 5:

@@ -1,6 +1,6 @@
 /* tags: valgrind source */
-/* fuzz_sub.c - any bytes as a master's side of a subscription: the real subscriber, wire and
- * reader over a link made of the input (input_link.h). Whatever comes, nobody crashes, memory
+/* fuzz_sub.c - any bytes as a master's side of a subscription: the real subscriber, connection
+ * and reader over a link made of the input (input_link.h). Whatever comes, nobody crashes, memory
  * is bounded, coming and going are told in turns, and nobody is woken who does not listen: on
  * the client's own channel, and on others that lines come and go with.
  *
@@ -83,10 +83,10 @@ static void require_ears(const struct rl_sub *sub)
 
 static void receive(struct rl_sub *sub, const void *bytes, size_t len, int64_t now_ns)
 {
-    if (!input_link_give(sub->wire.link, bytes, len))
+    if (!input_link_give(sub->connection.link, bytes, len))
         return;
     sub->tag.ready(&sub->tag, EPOLLIN, now_ns);
-    input_link_forget(sub->wire.link);
+    input_link_forget(sub->connection.link);
 }
 
 /* What lets the subscriber go on, or a message, or a pong. */
@@ -148,7 +148,7 @@ static void run_steps(struct rl_sub *sub, const uint8_t *data, size_t size)
             now_ns += (int64_t)much * 100 * RL_NS_PER_MS;
             break;
         case 2:
-            input_link_end(sub->wire.link);
+            input_link_end(sub->connection.link);
             receive(sub, NULL, 0, now_ns);
             break;
         case 3:

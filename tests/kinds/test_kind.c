@@ -197,15 +197,15 @@ END_TEST
 /* Who must not delete what is no lock is told what it is; to look is never refused. */
 START_TEST(data_is_named_to_who_would_delete_it)
 {
-    struct rl_answer answer = {.code = RL_MISKINDED, .with_holder = true};
+    struct rl_answer answer = {.code = RL_REPLY_WRONGTYPE, .with_holder = true};
     ck_assert(rl_kind_answer_fits(RL_FORCE, &answer));
     ck_assert(!rl_kind_answer_fits(RL_RELEASE, &answer));
     answer.with_holder = false;
     ck_assert(!rl_kind_answer_fits(RL_FORCE, &answer));
-    answer = (struct rl_answer){.code = RL_UPGRADES, .with_holder = true};
+    answer = (struct rl_answer){.code = RL_REPLY_UPGRADE, .with_holder = true};
     ck_assert(!rl_kind_answer_fits(RL_FORCE, &answer));
-    answer =
-        (struct rl_answer){.code = RL_MISKINDED, .with_holder = true, .with_details = true};
+    answer = (struct rl_answer){
+        .code = RL_REPLY_WRONGTYPE, .with_holder = true, .with_details = true};
     ck_assert(!rl_kind_answer_fits(RL_INSPECT, &answer));
 }
 END_TEST

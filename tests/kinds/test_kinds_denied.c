@@ -92,7 +92,7 @@ START_TEST(data_under_one_of_the_names_is_no_error)
     ck_assert_int_eq(number("EXISTS", "k"), 0);
     ck_assert_int_eq(number("LLEN", "m"), 2);
     told = run(&talk_here, RL_ROW_SEVERAL, RL_WAIT, "new");
-    ck_assert(told.type == '*' && told.parts == 5 && told.yes == RL_MISKINDED);
+    ck_assert(told.type == '*' && told.parts == 5 && told.yes == RL_REPLY_WRONGTYPE);
 }
 END_TEST
 
@@ -112,10 +112,10 @@ START_TEST(which_locks_look_so_is_told)
         talk_do(&talk_here, data[i].words[0], "k", data[i].words[1], data[i].words[2],
                 (char *)NULL);
         struct script_told told = run(&talk_here, RL_ROW_PLAIN, RL_ACQUIRE, "me");
-        ck_assert(told.yes == RL_MISKINDED && told.parts == 4);
+        ck_assert(told.yes == RL_REPLY_WRONGTYPE && told.parts == 4);
         ck_assert_str_eq(told.holder, data[i].what);
         told = run(&talk_here, RL_ROW_PLAIN, RL_WAIT, "me");
-        ck_assert(told.yes == RL_MISKINDED && told.parts == 5 && told.place == -1);
+        ck_assert(told.yes == RL_REPLY_WRONGTYPE && told.parts == 5 && told.place == -1);
         ck_assert_str_eq(told.holder, data[i].what);
         ck_assert_int_eq(number("DEL", "k"), 1);
     }
@@ -143,7 +143,7 @@ START_TEST(what_stands_there_instead_is_told)
             talk_do(&talk_here, "PEXPIRE", "k", data[i].ttl_ms, (char *)NULL);
         for (int row = RL_ROW_READ; row <= RL_ROW_WRITE; row++) {
             struct script_told told = run(&talk_here, row, RL_ACQUIRE, "me");
-            ck_assert_int_eq(told.yes, RL_MISKINDED);
+            ck_assert_int_eq(told.yes, RL_REPLY_WRONGTYPE);
             ck_assert_str_eq(told.holder, data[i].what);
         }
         ck_assert_int_eq(number("DEL", "k"), 1);

@@ -280,12 +280,12 @@ START_TEST(data_of_another_type_is_left_alone)
     talk_do(&talk_here, "RPUSH", "k", "data", (char *)NULL);
     struct script_told told = run(_i, "me", 60000);
     if (_i == RL_ACQUIRE || _i == RL_WAIT) {
-        ck_assert_int_eq(told.yes, RL_MISKINDED);
+        ck_assert_int_eq(told.yes, RL_REPLY_WRONGTYPE);
         ck_assert_int_eq(told.left_ms, -1);
         ck_assert_str_eq(told.holder, "a list");
         ck_assert_uint_eq(told.parts, _i == RL_WAIT ? 5 : 4);
     } else if (_i == RL_INSPECT || _i == RL_FORCE) {
-        ck_assert_int_eq(told.yes, _i == RL_FORCE ? RL_MISKINDED : RL_REFUSED);
+        ck_assert_int_eq(told.yes, _i == RL_FORCE ? RL_REPLY_WRONGTYPE : RL_REFUSED);
         ck_assert_int_eq(told.left_ms, -1);
         ck_assert_str_eq(told.holder, "a list that is no lock");
         ck_assert_uint_eq(told.parts, _i == RL_INSPECT ? 5 : 4);

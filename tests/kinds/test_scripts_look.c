@@ -333,7 +333,7 @@ START_TEST(data_is_shown_and_stays)
     ck_assert_str_eq(view.told.data, data[_i].type);
     ck_assert_uint_eq(view.told.holders, 0);
     told = force_with(LOCK, data[_i].end_ms > 0);
-    ck_assert_int_eq(told.yes, RL_MISKINDED);
+    ck_assert_int_eq(told.yes, RL_REPLY_WRONGTYPE);
     if (data[_i].end_ms == 0)
         snprintf(what, sizeof(what), "a %s without an end (TTL)", data[_i].type);
     ck_assert_str_eq(told.holder, what);
@@ -353,7 +353,7 @@ START_TEST(data_wakes_nobody)
     contend();
     talk_do(&talk, "DEL", LOCK, (char *)NULL);
     put_data(0);
-    ck_assert_int_eq(force_on(LOCK).yes, RL_MISKINDED);
+    ck_assert_int_eq(force_on(LOCK).yes, RL_REPLY_WRONGTYPE);
     ck_assert_uint_eq(called(), 0);
     ck_assert_int_eq(queue_len(), CLIENTS - 1);
 }
@@ -447,20 +447,20 @@ START_TEST(what_has_no_end_is_deleted_only_where_that_is_said)
 {
     talk_do(&talk, "SET", LOCK, "me", (char *)NULL);
     struct script_told told = force_on(LOCK);
-    ck_assert_int_eq(told.yes, RL_MISKINDED);
+    ck_assert_int_eq(told.yes, RL_REPLY_WRONGTYPE);
     ck_assert_int_eq(told.left_ms, -1);
     ck_assert_str_eq(told.holder, "a string without an end (TTL)");
     ck_assert_int_eq(lock_left_ms(), -1);
     ck_assert_int_eq(force_with(LOCK, true).yes, 1);
     talk_do(&talk, "HSET", LOCK, "uuid:7", "1", (char *)NULL);
-    ck_assert_int_eq(force_on(LOCK).yes, RL_MISKINDED);
+    ck_assert_int_eq(force_on(LOCK).yes, RL_REPLY_WRONGTYPE);
     ck_assert_int_eq(force_with(LOCK, true).yes, 1);
     put_reader("u:1", "1", "1", "30000");
-    ck_assert_int_eq(force_on(LOCK).yes, RL_MISKINDED);
+    ck_assert_int_eq(force_on(LOCK).yes, RL_REPLY_WRONGTYPE);
     ck_assert_int_eq(force_with(LOCK, true).yes, 1);
     ck_assert_int_eq(count_keys(), 0);
     talk_do(&talk, "RPUSH", LOCK, "data", (char *)NULL); /* and of no shape of a lock never */
-    ck_assert_int_eq(force_with(LOCK, true).yes, RL_MISKINDED);
+    ck_assert_int_eq(force_with(LOCK, true).yes, RL_REPLY_WRONGTYPE);
 }
 END_TEST
 

@@ -98,7 +98,7 @@ static void expect_refusal(const struct rl_vote_reply *vote, enum outcome outcom
     ck_assert_int_eq(vote->vote, RL_VOTE_NO);
     ck_assert(!vote->answer.granted && vote->answer.ttl_ms == RL_TTL_UNKNOWN);
     ck_assert_int_eq(vote->answer.place, -1);
-    ck_assert_int_eq(vote->answer.code, outcome == OTHER ? RL_MISKINDED : RL_REFUSED);
+    ck_assert_int_eq(vote->answer.code, outcome == OTHER ? RL_REPLY_WRONGTYPE : RL_REFUSED);
     ck_assert_int_eq(vote->answer.with_holder, outcome == HELD);
 }
 

@@ -127,7 +127,7 @@ START_TEST(standing_and_its_reason)
         .duplicate_proven = rows[_i].proven,
         .round_trip_ns = 5 * MS,
     };
-    struct rl_wire *wire = rl_node_wire(&node);
+    struct rl_connection *wire = rl_node_connection(&node);
     wire->link = &link;
     wire->fifo = &oldest;
     wire->fifo_count = rows[_i].unanswered;

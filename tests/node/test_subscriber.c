@@ -216,9 +216,9 @@ START_TEST(a_user_needs_nothing_but_the_channel_and_subscribe)
     sub_rig_expect_listening(&rig);
     expect_heard(SUB_RIG_UUID ":1", 1);
     /* Not even PING: to be refused is an answer. */
-    rig.sub.wire.heard_ns -= RL_PING_AFTER_MS * RL_NS_PER_MS;
-    int64_t before = rig.sub.wire.heard_ns;
-    ck_assert(sub_rig_until(&rig, rig.sub.wire.heard_ns > before && !rig.sub.pinged_ns));
+    rig.sub.connection.heard_ns -= RL_PING_AFTER_MS * RL_NS_PER_MS;
+    int64_t before = rig.sub.connection.heard_ns;
+    ck_assert(sub_rig_until(&rig, rig.sub.connection.heard_ns > before && !rig.sub.pinged_ns));
     expect_heard(SUB_RIG_UUID ":2", 2);
     ck_assert_uint_eq(rig.went, 0);
 }
@@ -256,7 +256,7 @@ static void expect_denied(void)
     ck_assert_uint_eq(rig.warnings, 1);
     ck_assert_msg(strstr(rig.warning, "NOPERM") && strstr(rig.warning, RL_WAKE_PREFIX "*"),
                   "%s", rig.warning);
-    ck_assert_int_eq(rig.sub.wire.link->fd, -1); /* no descriptor is spent on it */
+    ck_assert_int_eq(rig.sub.connection.link->fd, -1); /* no descriptor is spent on it */
 }
 
 START_TEST(without_the_right_to_the_channel_it_is_denied_until_there_is)
@@ -330,7 +330,7 @@ START_TEST(a_stopped_server_is_found_out_by_a_ping)
     rig.settings.connect_timeout_ns = RL_NS_PER_S / 5;
     sub_rig_expect_listening(&rig);
     master_pause(masters, 0);
-    rig.sub.wire.heard_ns -= RL_PING_AFTER_MS * RL_NS_PER_MS;
+    rig.sub.connection.heard_ns -= RL_PING_AFTER_MS * RL_NS_PER_MS;
     int64_t begun_ns = rl_clock_now_ns();
     ck_assert(sub_rig_until(&rig, rig.went == 1));
     ck_assert_int_ge(rl_clock_now_ns() - begun_ns, rig.settings.stall_limit_ns);
@@ -348,7 +348,7 @@ START_TEST(a_server_that_is_there_answers_the_ping)
 {
     sub_rig_expect_listening(&rig);
     for (int i = 0; i < 5; i++) {
-        rig.sub.wire.heard_ns -= RL_PING_AFTER_MS * RL_NS_PER_MS;
+        rig.sub.connection.heard_ns -= RL_PING_AFTER_MS * RL_NS_PER_MS;
         sub_rig_turn(&rig, 0);
         ck_assert_int_ne(rig.sub.pinged_ns, 0);
         ck_assert(sub_rig_until(&rig, !rig.sub.pinged_ns));

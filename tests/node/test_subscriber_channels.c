@@ -225,7 +225,7 @@ static unsigned answer_all(unsigned limit)
         snprintf(said, sizeof(said), "*3\r\n$%zu\r\n%s\r\n$%d\r\n%s\r\n:1\r\n", strlen(verb),
                  verb, len, name);
         say(said);
-        if (peer.heard_len == 0 && rig.sub.wire.fifo_count == 0)
+        if (peer.heard_len == 0 && rig.sub.connection.fifo_count == 0)
             return answered + 1;
     }
     return answered;
@@ -242,7 +242,7 @@ START_TEST(thousands_are_asked_for_a_part_at_a_time)
     for (int i = 0; i < MANY; i++) {
         snprintf(name, sizeof(name), "redisson_lock__channel:{%0*d}", 1 + i % 60, i);
         channel[i] = begin(name);
-        ck_assert_uint_le(rig.sub.wire.fifo_count, RL_CHANNEL_ASKS_MAX);
+        ck_assert_uint_le(rig.sub.connection.fifo_count, RL_CHANNEL_ASKS_MAX);
     }
     ck_assert_uint_eq(answer_all(2 * MANY), MANY);
     ck_assert_uint_eq(rig.hears, MANY);
@@ -252,7 +252,7 @@ START_TEST(thousands_are_asked_for_a_part_at_a_time)
         end(channel[i]);
     ck_assert_uint_eq(answer_all(2 * MANY), MANY);
     ck_assert_uint_eq(rig.channels.count, 0);
-    ck_assert_uint_le(rig.sub.wire.out_size, RL_OUT_MAX);
+    ck_assert_uint_le(rig.sub.connection.out_size, RL_OUT_MAX);
     ck_assert_uint_eq(rig.went, 0);
 }
 END_TEST
@@ -268,9 +268,9 @@ START_TEST(a_server_that_does_not_read_is_given_up)
         name[7] = 'x';
         begin(name);
     }
-    ck_assert_uint_le(rig.sub.wire.fifo_count, RL_CHANNEL_ASKS_MAX);
-    ck_assert_uint_le(rig.sub.wire.out_size, RL_OUT_MAX);
-    int64_t ping_ns = rig.sub.wire.heard_ns + RL_PING_AFTER_MS * RL_NS_PER_MS;
+    ck_assert_uint_le(rig.sub.connection.fifo_count, RL_CHANNEL_ASKS_MAX);
+    ck_assert_uint_le(rig.sub.connection.out_size, RL_OUT_MAX);
+    int64_t ping_ns = rig.sub.connection.heard_ns + RL_PING_AFTER_MS * RL_NS_PER_MS;
     rl_sub_tick(&rig.sub, ping_ns);
     ck_assert_int_eq(rig.sub.pinged_ns, ping_ns);
     rl_sub_tick(&rig.sub, ping_ns + rig.settings.stall_limit_ns);
@@ -297,7 +297,7 @@ START_TEST(a_channel_that_is_denied_costs_no_connection)
     /* It is asked again in its time. */
     forget_heard();
     int64_t again_ns = rig.sub.again_ns;
-    rig.sub.wire.heard_ns = again_ns; /* no PING */
+    rig.sub.connection.heard_ns = again_ns; /* no PING */
     ck_assert_int_eq(rl_sub_due_ns(&rig.sub), again_ns);
     rl_sub_tick(&rig.sub, again_ns - 1);
     ck_assert_uint_eq(channel->pending, 0);
@@ -329,7 +329,7 @@ START_TEST(who_may_not_hear_its_own_channel_hears_others)
     end(channel);
     ck_assert(sub_peer_hears(&peer, &rig, ENDS));
     say(ENDED);
-    rl_sub_tick(&rig.sub, rig.sub.wire.heard_ns + RL_PING_AFTER_MS * RL_NS_PER_MS);
+    rl_sub_tick(&rig.sub, rig.sub.connection.heard_ns + RL_PING_AFTER_MS * RL_NS_PER_MS);
     ck_assert(sub_peer_hears(&peer, &rig, "PING"));
     say("+PONG\r\n");
     ck_assert_int_eq(rig.sub.mode, RL_SUB_UP);
@@ -339,15 +339,15 @@ START_TEST(who_may_not_hear_its_own_channel_hears_others)
     ck_assert(sub_peer_hears(&peer, &rig, BEGINS));
     say(BEGUN);
     forget_heard();
-    rig.sub.wire.heard_ns = rig.sub.again_ns;
+    rig.sub.connection.heard_ns = rig.sub.again_ns;
     rl_sub_tick(&rig.sub, rig.sub.again_ns);
     ck_assert(sub_peer_hears(&peer, &rig, SUB_RIG_CHANNEL));
     say(NOPERM);
     ck_assert(!rl_sub_listens(&rig.sub));
     ck_assert_uint_eq(rig.warnings, 1);
-    rig.sub.wire.heard_ns = rig.sub.again_ns;
+    rig.sub.connection.heard_ns = rig.sub.again_ns;
     rl_sub_tick(&rig.sub, rig.sub.again_ns);
-    ck_assert(sub_rig_until(&rig, rig.sub.wire.fifo_count == 1));
+    ck_assert(sub_rig_until(&rig, rig.sub.connection.fifo_count == 1));
     say(SUB_CONFIRMED SUB_MESSAGE_7);
     ck_assert(rl_sub_listens(&rig.sub));
     ck_assert_uint_eq(rig.came, 1);
@@ -367,7 +367,7 @@ START_TEST(who_may_hear_nothing_and_wants_nothing_hangs_up)
     ck_assert_int_eq(rig.sub.mode, RL_SUB_UP);
     end(channel);
     ck_assert_uint_eq(rig.channels.count, 0);
-    rig.sub.wire.heard_ns = rig.sub.again_ns;
+    rig.sub.connection.heard_ns = rig.sub.again_ns;
     rl_sub_tick(&rig.sub, rig.sub.again_ns);
     say(NOPERM);
     ck_assert_int_eq(rig.sub.mode, RL_SUB_DENIED);

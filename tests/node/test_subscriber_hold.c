@@ -166,7 +166,7 @@ START_TEST(messages_and_pings_allocate_nothing)
     bool sent = true;
     alloc_fail_at(0);
     for (int i = 0; i < 1000; i++) {
-        rig.sub.wire.heard_ns -= RL_PING_AFTER_MS * RL_NS_PER_MS;
+        rig.sub.connection.heard_ns -= RL_PING_AFTER_MS * RL_NS_PER_MS;
         rl_sub_tick(&rig.sub, rl_clock_now_ns());
         sent = sent && net_send(peer.fd, message, sizeof(message) - 1);
         rig.sub.tag.ready(&rig.sub.tag, EPOLLIN, rl_clock_now_ns());

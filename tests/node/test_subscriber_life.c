@@ -173,7 +173,7 @@ START_TEST(who_hears_of_a_loss_may_want_the_next_at_once)
         ck_assert_uint_eq(rig.sub.connects, i + 2);
     }
     sub_peer_expect_listening(&peer, &rig);
-    int64_t ping_ns = rig.sub.wire.heard_ns + RL_PING_AFTER_MS * RL_NS_PER_MS;
+    int64_t ping_ns = rig.sub.connection.heard_ns + RL_PING_AFTER_MS * RL_NS_PER_MS;
     rl_sub_tick(&rig.sub, ping_ns);
     rl_sub_tick(&rig.sub, ping_ns + rig.settings.stall_limit_ns);
     ck_assert_uint_eq(rig.went, rig.came);

@@ -71,7 +71,7 @@ END_TEST
  */
 static bool has_secret(const struct rl_sub *sub)
 {
-    return memmem(sub->wire.out, sizeof(LOGIN) - 1, "s3cr3t", 6) != NULL;
+    return memmem(sub->connection.out, sizeof(LOGIN) - 1, "s3cr3t", 6) != NULL;
 }
 
 START_TEST(a_password_goes_alone_and_first_and_does_not_stay)
@@ -97,8 +97,8 @@ START_TEST(a_password_that_is_not_taken_is_forgotten)
     sub_rig_want(&rig);
     sub_peer_admit(&peer, &rig);
     ck_assert(sub_peer_hears(&peer, &rig, "AUTH"));
-    memcpy(rig.sub.wire.out, "s3cr3t", 6); /* as if the kernel had not taken it all */
-    rig.sub.wire.secret_len = 6;
+    memcpy(rig.sub.connection.out, "s3cr3t", 6); /* as if the kernel had not taken it all */
+    rig.sub.connection.secret_len = 6;
     sub_peer_hang_up(&peer);
     ck_assert(sub_rig_until(&rig, rig.sub.retry.failures > 0));
     ck_assert(!has_secret(&rig.sub));
@@ -139,7 +139,7 @@ END_TEST
 START_TEST(a_silent_server_is_asked_for_a_pong_in_time)
 {
     sub_peer_expect_listening(&peer, &rig);
-    int64_t ping_ns = rig.sub.wire.heard_ns + PING_AFTER_NS;
+    int64_t ping_ns = rig.sub.connection.heard_ns + PING_AFTER_NS;
     int64_t limit_ns = ping_ns + rig.settings.stall_limit_ns;
     ck_assert_int_eq(rl_sub_due_ns(&rig.sub), ping_ns);
     rl_sub_tick(&rig.sub, ping_ns - 1);
@@ -156,7 +156,7 @@ START_TEST(a_silent_server_is_asked_for_a_pong_in_time)
     ck_assert(!strstr(strstr(peer.heard, PING) + 1, PING)); /* once */
     /* The next is asked anew. */
     sub_peer_expect_listening(&peer, &rig);
-    ck_assert_int_eq(rl_sub_due_ns(&rig.sub), rig.sub.wire.heard_ns + PING_AFTER_NS);
+    ck_assert_int_eq(rl_sub_due_ns(&rig.sub), rig.sub.connection.heard_ns + PING_AFTER_NS);
 }
 END_TEST
 
@@ -164,12 +164,12 @@ END_TEST
 START_TEST(an_answer_that_is_there_is_seen_before_silence_is_judged)
 {
     sub_peer_expect_listening(&peer, &rig);
-    int64_t ping_ns = rig.sub.wire.heard_ns + PING_AFTER_NS;
+    int64_t ping_ns = rig.sub.connection.heard_ns + PING_AFTER_NS;
     rl_sub_tick(&rig.sub, ping_ns);
     ck_assert(net_send(peer.fd, SUB_PONG, sizeof(SUB_PONG) - 1));
     rl_sub_tick(&rig.sub, ping_ns + rig.settings.stall_limit_ns);
     ck_assert(rl_sub_listens(&rig.sub));
-    ck_assert_uint_eq(rig.sub.wire.fifo_count, 1); /* by that time the next is due */
+    ck_assert_uint_eq(rig.sub.connection.fifo_count, 1); /* by that time the next is due */
     ck_assert_int_eq(rig.sub.pinged_ns, ping_ns + rig.settings.stall_limit_ns);
 }
 END_TEST
@@ -177,7 +177,7 @@ END_TEST
 START_TEST(whoever_speaks_is_there)
 {
     sub_peer_expect_listening(&peer, &rig);
-    rig.sub.wire.heard_ns -= PING_AFTER_NS;
+    rig.sub.connection.heard_ns -= PING_AFTER_NS;
     sub_rig_turn(&rig, 0);
     int64_t first_ns = rl_sub_due_ns(&rig.sub);
     pause_ms(2);
@@ -206,7 +206,7 @@ static const char *const wrong_pongs[] = {
 START_TEST(only_a_subscribers_pong_is_one)
 {
     sub_peer_expect_listening(&peer, &rig);
-    rig.sub.wire.heard_ns -= PING_AFTER_NS;
+    rig.sub.connection.heard_ns -= PING_AFTER_NS;
     ck_assert(sub_peer_hears(&peer, &rig, PING));
     say(wrong_pongs[_i]);
     ck_assert(sub_peer_is_left(&peer, &rig));
@@ -217,7 +217,7 @@ END_TEST
 START_TEST(a_pong_missed_while_nobody_waited_is_not_held_against_it)
 {
     sub_peer_expect_listening(&peer, &rig);
-    int64_t ping_ns = rig.sub.wire.heard_ns + PING_AFTER_NS;
+    int64_t ping_ns = rig.sub.connection.heard_ns + PING_AFTER_NS;
     rl_sub_tick(&rig.sub, ping_ns);
     rl_sub_unwant(&rig.sub);
     ck_assert_int_eq(rl_sub_due_ns(&rig.sub), INT64_MAX);

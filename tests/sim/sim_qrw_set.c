@@ -115,7 +115,7 @@ enum sim_tidied sim_qrw_tidy(const struct sim_qrw *qrw, bool tells, const int64_
         int64_t left_ms;
         sim_script_pttl(run, qrw->set, &left_ms);
         if (tells)
-            sim_script_refuse(run, RL_MISKINDED, left_ms,
+            sim_script_refuse(run, RL_REPLY_WRONGTYPE, left_ms,
                               &(struct sim_word){what, sizeof(what) - 1}, place);
         return tells ? SIM_QRW_FAILED : SIM_QRW_OTHERS;
     }

@@ -339,6 +339,6 @@ void sim_script_other_data(struct sim_run *run, const struct sim_word *name,
         may_be = " (a read-write lock, or data)";
     snprintf(what, sizeof(what), "a %s%s", strcmp(type, "zset") == 0 ? "sorted set" : type,
              may_be);
-    sim_script_refuse(run, RL_MISKINDED, left_ms, &(struct sim_word){what, strlen(what)},
+    sim_script_refuse(run, RL_REPLY_WRONGTYPE, left_ms, &(struct sim_word){what, strlen(what)},
                       place);
 }

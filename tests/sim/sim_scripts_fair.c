@@ -38,7 +38,7 @@ static bool take(struct sim_fair *fair, struct sim_taken *ret)
     if (!sim_fair_first(fair, &first))
         return false;
     if (first.foreign[0]) {
-        refused(RL_MISKINDED, -1, first.foreign, strlen(first.foreign), ret);
+        refused(RL_REPLY_WRONGTYPE, -1, first.foreign, strlen(first.foreign), ret);
         return true;
     }
     bool is_first = first.head.bytes && first.head.len == owner->len &&

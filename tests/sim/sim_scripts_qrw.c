@@ -134,7 +134,8 @@ static bool take_to_write(struct sim_run *run, const int64_t *place)
     if (owns > 0 && sim_qrw_look(&qrw, false, true, &writer) == 0) {
         const struct sim_key *key = sim_qrw_set(&qrw);
         struct sim_word holder = others > 0 ? sim_qrw_shown(other) : *qrw.owner;
-        sim_qrw_refuse(&qrw, RL_UPGRADES, key->member[key->members - 1].score, &holder, place);
+        sim_qrw_refuse(&qrw, RL_REPLY_UPGRADE, key->member[key->members - 1].score, &holder,
+                       place);
         return false;
     }
     if (owns == 0 && readers_say(run, 3, TURN)) {

@@ -188,7 +188,7 @@ static bool refused_by_what_stands(struct sim_run *run, const struct sim_key *ke
     else
         snprintf(what, sizeof(what), "a %s",
                  key->type == SIM_ZSET ? "sorted set" : sim_type_name(key->type));
-    return refused(run, 1, RL_MISKINDED, what, strlen(what), ret);
+    return refused(run, 1, RL_REPLY_WRONGTYPE, what, strlen(what), ret);
 }
 
 static bool add(struct sim_run *run, int64_t count)
@@ -215,7 +215,7 @@ bool sim_reentrant_take(struct sim_run *run, struct sim_taken *ret)
     if (count == NO && key)
         return refused_by_what_stands(run, key, ret);
     if (count != NO && (key->members > 1 || key->end_ms == SIM_NEVER))
-        return refused(run, 1, RL_MISKINDED, no_lock, sizeof(no_lock) - 1, ret);
+        return refused(run, 1, RL_REPLY_WRONGTYPE, no_lock, sizeof(no_lock) - 1, ret);
     count = count == NO ? 0 : count - 1;
     int known = among_tokens(run, 0);
     if (known == OTHER_DATA) {
@@ -223,7 +223,7 @@ bool sim_reentrant_take(struct sim_run *run, struct sim_taken *ret)
         enum sim_type type = key_at(run, 2)->type;
         snprintf(what, sizeof(what), "a %s under its name and :redlock:holds",
                  type == SIM_ZSET ? "sorted set" : sim_type_name(type));
-        return refused(run, 2, RL_MISKINDED, what, strlen(what), ret);
+        return refused(run, 2, RL_REPLY_WRONGTYPE, what, strlen(what), ret);
     }
     if (known < 0)
         return false;

@@ -138,7 +138,7 @@ static bool take_to_read(const struct sim_rw *rw, bool waits_too, struct taken *
     *ret = (struct taken){.code = RL_GRANTED};
     enum sim_rw_mode mode = sim_rw_stands(rw, what);
     if (mode == SIM_RW_OTHER)
-        return refused(rw, RL_MISKINDED, rw->lock, what, ret);
+        return refused(rw, RL_REPLY_WRONGTYPE, rw->lock, what, ret);
     bool writes = mode == SIM_RW_WRITES;
     struct sim_key *key = sim_rw_lock(rw);
     if (writes && sim_member_find(key, rw->writer.bytes, rw->writer.len) == key->members)
@@ -228,11 +228,11 @@ static bool take_to_write(const struct sim_rw *rw, bool insists, struct taken *r
     *ret = (struct taken){.code = RL_GRANTED};
     enum sim_rw_mode mode = sim_rw_stands(rw, what);
     if (mode == SIM_RW_OTHER)
-        return refused(rw, RL_MISKINDED, rw->lock, what, ret);
+        return refused(rw, RL_REPLY_WRONGTYPE, rw->lock, what, ret);
     if (mode == SIM_RW_READS && !sim_rw_close_gaps(rw, rw->owner, &reads))
         return false;
     if (reads > 0)
-        return refused(rw, RL_UPGRADES, rw->lock, rw->owner->bytes, ret);
+        return refused(rw, RL_REPLY_UPGRADE, rw->lock, rw->owner->bytes, ret);
     struct sim_key *key = sim_rw_lock(rw);
     if (!key)
         mode = SIM_RW_FREE;

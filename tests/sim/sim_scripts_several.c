@@ -58,7 +58,8 @@ void sim_several_other_data(struct sim_run *run, const struct sim_word *lock, co
         snprintf(what, sizeof(what), "a %s under %.*s",
                  strcmp(type, "zset") == 0 ? "sorted set" : type, (int)lock->len, lock->bytes);
     assert((size_t)len < sizeof(what));
-    sim_script_refuse(run, RL_MISKINDED, left_ms, &(struct sim_word){what, (size_t)len}, place);
+    sim_script_refuse(run, RL_REPLY_WRONGTYPE, left_ms, &(struct sim_word){what, (size_t)len},
+                      place);
 }
 
 /* How long that one blocks. False: the script has failed. */

@@ -135,7 +135,7 @@ static struct qrw_told write_lock(struct qrw_lock *lock, const struct qrw_call *
     bool writes = look(lock, OWN_WRITERS, call->owner).count > 0, marks = false;
     struct qrw_told told = {.code = RL_GRANTED, .published = -1};
     if (own.count > 0 && !writes) {
-        told = refuse(RL_UPGRADES, qrw_last_end(lock), when);
+        told = refuse(RL_REPLY_UPGRADE, qrw_last_end(lock), when);
         told.holders = others.count > 0 ? others.owners : 1u << call->owner;
     } else if (others.count > 0) {
         told = refuse(RL_REFUSED, others.end, when);
@@ -221,7 +221,7 @@ struct qrw_told qrw_run(struct qrw_lock *lock, const struct qrw_call *call,
         struct qrw_span for_ever = {when.high_ms - 1, when.low_ms - 1};
         struct qrw_told told = {.code = RL_REFUSED, .published = -1};
         if (takes) {
-            told = refuse(RL_MISKINDED, for_ever, when);
+            told = refuse(RL_REPLY_WRONGTYPE, for_ever, when);
             told.other = lock->other;
         }
         return told;

@@ -207,7 +207,7 @@ void sub_peer_admit(struct sub_peer *peer, struct sub_rig *rig)
 static bool has_unread(const struct sub_rig *rig)
 {
     int bytes = 0;
-    int fd = rig->sub.wire.link->fd;
+    int fd = rig->sub.connection.link->fd;
     return fd >= 0 && ioctl(fd, FIONREAD, &bytes) == 0 && bytes > 0;
 }
 

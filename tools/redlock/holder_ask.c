@@ -37,7 +37,7 @@ struct master {
     struct asking *asking;
     const struct rl_node_config *config;
     struct rl_tls_context *tls;
-    struct rl_wire wire;
+    struct rl_connection connection;
     enum step step;
     struct rl_info info;
 };
@@ -59,8 +59,8 @@ static void end(struct master *master)
     assert(master->step != DONE && master->asking->under_way > 0);
     master->step = DONE;
     master->asking->under_way--;
-    if (master->wire.link)
-        rl_link_close(master->wire.link);
+    if (master->connection.link)
+        rl_link_close(master->connection.link);
 }
 
 static void give_up(struct master *master, const char *format, ...)
@@ -87,29 +87,29 @@ static void ask(struct master *master, enum step step)
     static const char list[] =
         "*4\r\n$6\r\nCLIENT\r\n$4\r\nLIST\r\n$4\r\nTYPE\r\n$6\r\nnormal\r\n";
     /* Answers as long as INFO's may come. */
-    struct rl_inflight inflight = {.ask = RL_ASK_INFO, .deadline_ns = INT64_MAX};
+    struct rl_inflight inflight = {.type = RL_REQUEST_INFO, .deadline_ns = INT64_MAX};
     assert(step == COUNT || step == LIST);
     master->step = step;
     if (step == COUNT)
-        rl_wire_put(&master->wire, count, sizeof(count) - 1, &inflight);
+        rl_connection_put(&master->connection, count, sizeof(count) - 1, &inflight);
     else
-        rl_wire_put(&master->wire, list, sizeof(list) - 1, &inflight);
+        rl_connection_put(&master->connection, list, sizeof(list) - 1, &inflight);
 }
 
 static void log_in(struct master *master)
 {
     char bytes[RL_LOGIN_MAX], why[160];
-    struct rl_inflight inflight = {.ask = RL_ASK_AUTH, .deadline_ns = INT64_MAX};
+    struct rl_inflight inflight = {.type = RL_REQUEST_AUTH, .deadline_ns = INT64_MAX};
     struct rl_out out;
     assert(master->step == CONNECTING);
     rl_out_init(&out, bytes, sizeof(bytes));
-    if (rl_login_put(&out, master->config, &master->wire.mask, why, sizeof(why)) < 0) {
+    if (rl_login_put(&out, master->config, &master->connection.mask, why, sizeof(why)) < 0) {
         give_up(master, "%s", why);
     } else if (out.len == 0) {
         ask(master, COUNT);
     } else {
         master->step = LOGIN;
-        rl_wire_put_login(&master->wire, out.bytes, out.len, &inflight);
+        rl_connection_put_login(&master->connection, out.bytes, out.len, &inflight);
     }
     rl_wipe(bytes, sizeof(bytes));
 }
@@ -122,7 +122,7 @@ static void on_bulk(void *context, const char *bytes, size_t len)
     if (master->step == COUNT)
         rl_info_parse(bytes, len, &master->info);
     else if (master->step == LIST)
-        holder_clients_heard(master->asking->clients, bytes, len, &master->wire.mask);
+        holder_clients_heard(master->asking->clients, bytes, len, &master->connection.mask);
 }
 
 static void counted(struct master *master)
@@ -141,14 +141,14 @@ static bool take(void *context, const struct rl_reply *reply, int64_t now_ns)
     struct master *master = context;
     char text[160];
     (void)now_ns;
-    if (!rl_wire_oldest(&master->wire)) {
-        rl_unasked_text(reply, &master->wire.mask, text, sizeof(text));
+    if (!rl_connection_oldest(&master->connection)) {
+        rl_unasked_text(reply, &master->connection.mask, text, sizeof(text));
         give_up(master, "%s", text);
         return false;
     }
-    rl_wire_drop_oldest(&master->wire);
+    rl_connection_drop_oldest(&master->connection);
     if (reply->type == RL_REPLY_ERROR) {
-        rl_error_text(reply, &master->wire.mask, text, sizeof(text));
+        rl_error_text(reply, &master->connection.mask, text, sizeof(text));
         give_up(master, "%s", text);
     } else if (master->step == LOGIN && rl_login_accepted(reply)) {
         ask(master, COUNT);
@@ -166,21 +166,21 @@ static bool take(void *context, const struct rl_reply *reply, int64_t now_ns)
 
 static void move(struct master *master, unsigned events, int64_t now_ns)
 {
-    struct rl_wire *wire = &master->wire;
+    struct rl_connection *connection = &master->connection;
     if (master->step == DONE)
         return;
-    rl_link_step(wire->link, events, now_ns);
-    if (rl_link_state(wire->link) == RL_LINK_OPEN) {
+    rl_link_step(connection->link, events, now_ns);
+    if (rl_link_state(connection->link) == RL_LINK_OPEN) {
         if (master->step == CONNECTING)
             log_in(master);
         if (master->step != DONE && (events & ~(unsigned)EPOLLOUT) &&
-            !rl_wire_read(wire, &master->asking->clock, take, master))
-            give_up(master, "%s", rl_reader_text(wire->reader));
-        if (master->step != DONE && rl_link_state(wire->link) == RL_LINK_OPEN)
-            (void)rl_wire_flush(wire);
+            !rl_connection_read(connection, &master->asking->clock, take, master))
+            give_up(master, "%s", rl_reader_text(connection->reader));
+        if (master->step != DONE && rl_link_state(connection->link) == RL_LINK_OPEN)
+            (void)rl_connection_flush(connection);
     }
-    if (master->step != DONE && rl_link_state(wire->link) == RL_LINK_FAILED)
-        give_up(master, "%s", rl_link_text(wire->link));
+    if (master->step != DONE && rl_link_state(connection->link) == RL_LINK_FAILED)
+        give_up(master, "%s", rl_link_text(connection->link));
 }
 
 static void on_ready(struct rl_tag *tag, unsigned events, int64_t now_ns)
@@ -210,7 +210,7 @@ static void connect_to(struct master *master, int64_t now_ns, int64_t deadline_n
     }
     struct rl_link *link = rl_link_new(master->config, master->tls, asking->epoll_fd,
                                        asking->wake_fd, &master->tag);
-    if (!link || rl_wire_init(&master->wire, link, on_bulk, master)) {
+    if (!link || rl_connection_init(&master->connection, link, on_bulk, master)) {
         rl_link_free(link);
         give_up(master, "out of memory");
         return;
@@ -221,8 +221,8 @@ static void connect_to(struct master *master, int64_t now_ns, int64_t deadline_n
 
 static void disconnect(struct master *master)
 {
-    struct rl_link *link = master->wire.link;
-    rl_wire_done(&master->wire);
+    struct rl_link *link = master->connection.link;
+    rl_connection_done(&master->connection);
     rl_link_free(link);
     rl_tls_context_free(master->tls);
 }
@@ -235,7 +235,7 @@ static int64_t due_ns(const struct asking *asking, int64_t deadline_ns)
     int64_t due = deadline_ns;
     for (unsigned i = 0; i < asking->count; i++) {
         if (asking->master[i].step == CONNECTING)
-            due = rl_earlier_ns(due, rl_link_due_ns(asking->master[i].wire.link));
+            due = rl_earlier_ns(due, rl_link_due_ns(asking->master[i].connection.link));
     }
     return due;
 }

@@ -153,7 +153,8 @@ START_TEST(foreign_data_in_the_place_of_the_lock_is_left_alone)
         struct script_told told = as(&talk, 2, leaves ? RL_LEAVE : verbs[i], KEEP_MS);
         bool wants = !leaves && (verbs[i] == RL_ACQUIRE || verbs[i] == RL_WAIT);
         ck_assert_int_eq(told.type, '*');
-        ck_assert_int_eq(told.yes, wants ? RL_MISKINDED : leaves); /* who wants it is told */
+        ck_assert_int_eq(told.yes,
+                         wants ? RL_REPLY_WRONGTYPE : leaves); /* who wants it is told */
         ck_assert_int_eq(talk_do(&talk, "LLEN", LOCK, (char *)NULL).number, 2);
         ck_assert_int_eq(lock_left_ms(), -1);
         ck_assert_int_eq(queue_len(), leaves ? 2 : 3); /* to leave is one's own business */

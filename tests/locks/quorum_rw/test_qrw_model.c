@@ -339,8 +339,8 @@ static void expect_no_dull_life(const struct world *world)
                 continue;
             ck_assert_uint_gt(told[RL_GRANTED], least);
             ck_assert(verb == RL_LEAVE || told[RL_REFUSED] > least);
-            ck_assert(!(takes && writer) || told[RL_UPGRADES] > least);
-            ck_assert(!takes || told[RL_MISKINDED] > least);
+            ck_assert(!(takes && writer) || told[RL_REPLY_UPGRADE] > least);
+            ck_assert(!takes || told[RL_REPLY_WRONGTYPE] > least);
         }
     }
     ck_assert_uint_gt(world->published[0], least);

@@ -84,7 +84,9 @@ static void try_all_verbs(const char *field, const char *value)
         unsigned long before = commands();
         int code = done(&talk, rows[i % 2], verb, "alice", 1);
         ck_assert_uint_lt(commands() - before, 100);
-        ck_assert_int_eq(code, verb == RL_LEAVE ? 1 : acquires ? RL_MISKINDED : RL_REFUSED);
+        ck_assert_int_eq(code, verb == RL_LEAVE ? 1
+                               : acquires       ? RL_REPLY_WRONGTYPE
+                                                : RL_REFUSED);
         expect_hash(field, value, true);
     }
 }
