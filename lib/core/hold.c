@@ -282,12 +282,12 @@ unsigned rl_hold_release(struct rl_hold *hold, int64_t now_ns, int64_t node_dead
 }
 
 bool rl_hold_wants_release(const struct rl_hold *hold, unsigned node, unsigned slot,
-                           bool active)
+                           bool current)
 {
     rl_hold_assert(hold);
     assert(node < hold->n && slot < RL_SLOTS);
     uint64_t bit = rl_bit(node);
     if (hold->phase != RL_HOLD_ENDING || (hold->undo[slot] & bit))
         return false;
-    return (hold->carry[slot] & bit) || (active && (hold->due & bit));
+    return (hold->carry[slot] & bit) || (current && (hold->due & bit));
 }

@@ -104,14 +104,14 @@ uint64_t rl_hold_to_extend(const struct rl_hold *hold);
  * then and RL_EV_RELEASED follows (maybe at once); with 0 nobody waits for them. */
 unsigned rl_hold_release(struct rl_hold *hold, int64_t now_ns, int64_t node_deadline_ns);
 
-/* Should a release be queued for this node on this slot now? `active`: the slot's link is
+/* Should a release be queued for this node on this slot now? `current`: the slot's link is
  * the one in use, and is ready to take it. */
 bool rl_hold_wants_release(const struct rl_hold *hold, unsigned node, unsigned slot,
-                           bool active);
+                           bool current);
 
 /* A request was queued: its first byte may leave at any time from now on. */
 void rl_hold_sent(struct rl_hold *hold, unsigned node, unsigned slot, enum rl_verb verb,
-                  bool active);
+                  bool current);
 
 /* A request could not be queued, or is not going to be: that node has failed. */
 unsigned rl_hold_unsent(struct rl_hold *hold, unsigned node, enum rl_verb verb, int64_t now_ns);

@@ -9,7 +9,7 @@
 /* ---- what happens to requests --------------------------------------------------------- */
 
 void rl_hold_sent(struct rl_hold *hold, unsigned node, unsigned slot, enum rl_verb verb,
-                  bool active)
+                  bool current)
 {
     rl_hold_assert(hold);
     uint64_t bit = rl_bit(node);
@@ -18,12 +18,12 @@ void rl_hold_sent(struct rl_hold *hold, unsigned node, unsigned slot, enum rl_ve
         assert(hold->phase == RL_HOLD_ENDING && !(hold->undo[slot] & bit));
         hold->undo[slot] |= bit;
         assert((hold->due | hold->carry[slot]) & bit); /* there is something to undo */
-        if (active)
+        if (current)
             hold->due &= ~bit;
         return;
     }
     assert(rl_verb_takes(verb));
-    assert(active); /* only a release goes down a link that drains */
+    assert(current); /* only a release goes down a link that drains */
     /* Nothing that could take the key may follow a release of it. */
     assert(hold->phase != RL_HOLD_ENDING);
     assert(!(hold->carry[slot] & bit) && !((hold->undo[0] | hold->undo[1]) & bit));

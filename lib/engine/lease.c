@@ -14,7 +14,7 @@ uint64_t rl_lease_idle_nodes(const struct rl_lease *lease, uint64_t nodes)
 {
     for (uint64_t rest = nodes; rest; rest &= rest - 1) {
         unsigned i = rl_first(rest);
-        if (lease->hold.carry[lease->client->nodes.all[i].active] & rl_bit(i))
+        if (lease->hold.carry[lease->client->nodes.all[i].current] & rl_bit(i))
             nodes &= ~rl_bit(i);
     }
     return nodes;

@@ -102,7 +102,7 @@ void rl_lease_on_unexecuted(void *owner, struct rl_node *node, unsigned slot,
     } else {
         rl_hold_unexecuted(&lease->hold, node->index, slot, inflight->verb);
         unsigned events = rl_hold_tick(&lease->hold, now_ns);
-        if (slot == node->active && still_wanted(lease, node->index, inflight->verb, now_ns))
+        if (slot == node->current && still_wanted(lease, node->index, inflight->verb, now_ns))
             events |= rl_lease_send_taking(lease, inflight->verb, rl_bit(node->index), now_ns);
         rl_lease_on_hold_events(lease, events, now_ns);
     }

@@ -115,8 +115,8 @@ static unsigned send(struct rl_lease *lease, enum rl_verb script, uint64_t nodes
         if (lease->hold.phase == RL_HOLD_ENDING)
             break;
         enum rl_verb verb = rl_verb_of(script);
-        if (put(&request, lease, node, node->active, now_ns))
-            rl_hold_sent(&lease->hold, i, node->active, verb, true);
+        if (put(&request, lease, node, node->current, now_ns))
+            rl_hold_sent(&lease->hold, i, node->current, verb, true);
         else
             events |= rl_hold_unsent(&lease->hold, i, verb, now_ns);
     }
@@ -152,10 +152,10 @@ void rl_lease_send_releases(struct rl_lease *lease, int64_t now_ns)
         unsigned i = rl_first(nodes);
         struct rl_node *node = &lease->client->nodes.all[i];
         for (unsigned slot = 0; slot < RL_SLOTS; slot++) {
-            bool active = slot == node->active;
-            if (rl_hold_wants_release(hold, i, slot, active) &&
+            bool current = slot == node->current;
+            if (rl_hold_wants_release(hold, i, slot, current) &&
                 put(&request, lease, node, slot, now_ns))
-                rl_hold_sent(hold, i, slot, RL_RELEASE, active);
+                rl_hold_sent(hold, i, slot, RL_RELEASE, current);
         }
     }
 }
@@ -170,7 +170,7 @@ void rl_lease_query(struct rl_lease *lease, enum rl_verb verb, uint64_t nodes, i
     request_init(&request, lease, verb, now_ns);
     for (; nodes; nodes &= nodes - 1) {
         struct rl_node *node = &lease->client->nodes.all[rl_first(nodes)];
-        if (!put(&request, lease, node, node->active, now_ns)) {
+        if (!put(&request, lease, node, node->current, now_ns)) {
             struct rl_vote_reply vote_reply = {.vote = RL_VOTE_FAILED,
                                                .why = "takes no more requests"};
             rl_lease_on_vote(lease, node, verb, &vote_reply);

@@ -83,7 +83,7 @@ static void renew_certificates(struct rl_node *node)
 
 static void connect_now(struct rl_node *node, int64_t now_ns)
 {
-    struct rl_slot *slot = &node->slot[node->active];
+    struct rl_slot *slot = &node->slot[node->current];
     assert(node->mode == RL_DOWN);
     assert(slot->connection.fifo_count == 0); /* all who waited on it have been told */
     rl_retry_begin(&node->retry, now_ns);
@@ -102,19 +102,19 @@ static void connect_now(struct rl_node *node, int64_t now_ns)
 /* The link in use does not answer: keep it for order, and connect anew beside it. */
 static void drain(struct rl_node *node, int64_t now_ns)
 {
-    unsigned other = 1 - node->active;
+    unsigned other = 1 - node->current;
     assert(node->mode == RL_UP);
     if (node->draining)
-        rl_node_lose(node, other, now_ns, "gave up on an unanswered connection");
+        rl_node_disconnect(node, other, now_ns, "gave up on an unanswered connection");
     node->settings->events->log(node->settings->owner, REDLOCK_LOG_WARNING,
                                 "%s: does not answer; connecting anew beside it",
                                 node->config->label);
-    struct rl_slot *slot = &node->slot[node->active];
+    struct rl_slot *slot = &node->slot[node->current];
     assert(node->slot[other].connection.fifo_count == 0);
     node->draining = true;
     node->drained_ns = now_ns;
     node->drain_until_ns = now_ns + node->settings->drain_limit_ns;
-    node->active = other;
+    node->current = other;
     snprintf(node->why, sizeof(node->why), "does not answer");
     rl_node_set_mode(node, RL_DOWN, now_ns);
     node->ask_info_ns = INT64_MAX;
@@ -145,7 +145,7 @@ static int64_t drain_ns(struct rl_node *node)
 /* A server that hangs up on a newcomer says why in answer to the first thing it was told. */
 static const char *failure_text(const struct rl_slot *slot)
 {
-    bool greeting = slot->node->mode == RL_GREETING && slot->index == slot->node->active;
+    bool greeting = slot->node->mode == RL_GREETING && slot->index == slot->node->current;
     return greeting && slot->connection.why[0] ? slot->connection.why
                                                : rl_link_text(slot->connection.link);
 }
@@ -154,13 +154,13 @@ void rl_node_step(struct rl_slot *slot, unsigned epoll_events, int64_t now_ns)
 {
     struct rl_node *node = slot->node;
     struct rl_link *link = slot->connection.link;
-    bool active = slot->index == node->active;
+    bool current = slot->index == node->current;
     assert(slot->index < RL_SLOTS && slot == &node->slot[slot->index]);
-    if (!active && !node->draining)
+    if (!current && !node->draining)
         return;
     rl_link_step(link, epoll_events, now_ns);
     if (rl_link_state(link) == RL_LINK_OPEN) {
-        if (active && node->mode == RL_CONNECTING)
+        if (current && node->mode == RL_CONNECTING)
             rl_node_greet(node, now_ns);
         if (rl_link_state(link) == RL_LINK_OPEN && (epoll_events & ~(unsigned)EPOLLOUT))
             rl_node_read(slot);
@@ -168,17 +168,17 @@ void rl_node_step(struct rl_slot *slot, unsigned epoll_events, int64_t now_ns)
             rl_connection_flush(&slot->connection);
     }
     if (rl_link_state(link) == RL_LINK_FAILED)
-        rl_node_lose(node, slot->index, now_ns, "%s", failure_text(slot));
+        rl_node_disconnect(node, slot->index, now_ns, "%s", failure_text(slot));
 }
 
 /* The link that drains has answered all, and the other is not up yet: it was merely late. */
-static void take_back(struct rl_node *node, int64_t now_ns)
+static void undrain(struct rl_node *node, int64_t now_ns)
 {
-    struct rl_slot *slot = &node->slot[node->active];
+    struct rl_slot *slot = &node->slot[node->current];
     assert(node->draining && node->mode != RL_UP);
     rl_link_close(slot->connection.link);
     rl_node_report_lost(slot, now_ns);
-    node->active = 1 - node->active;
+    node->current = 1 - node->current;
     node->draining = false;
     node->why[0] = '\0';
     rl_node_set_mode(node, RL_UP, now_ns);
@@ -188,12 +188,12 @@ static void take_back(struct rl_node *node, int64_t now_ns)
 
 static void tick_draining(struct rl_node *node, int64_t now_ns)
 {
-    const struct rl_connection *connection = &node->slot[1 - node->active].connection;
+    const struct rl_connection *connection = &node->slot[1 - node->current].connection;
     assert(node->draining);
     if (connection->fifo_count == 0 && node->mode != RL_UP)
-        take_back(node, now_ns);
+        undrain(node, now_ns);
     else if (connection->fifo_count == 0 || now_ns >= node->drain_until_ns)
-        rl_node_lose(node, 1 - node->active, now_ns, "drained");
+        rl_node_disconnect(node, 1 - node->current, now_ns, "drained");
 }
 
 void rl_node_hasten(struct rl_node *node, int64_t now_ns)
@@ -219,14 +219,14 @@ void rl_node_tick(struct rl_node *node, int64_t now_ns)
     case RL_DOWN:
         break;
     case RL_CONNECTING:
-        rl_node_step(&node->slot[node->active], 0, now_ns);
+        rl_node_step(&node->slot[node->current], 0, now_ns);
         if (node->mode != RL_CONNECTING || now_ns < node->deadline_ns)
             break;
         /* fall through */
     case RL_AUTH:
     case RL_GREETING:
         if (now_ns >= node->deadline_ns)
-            rl_node_lose(node, node->active, now_ns, "no answer within connect-timeout");
+            rl_node_disconnect(node, node->current, now_ns, "no answer within connect-timeout");
         break;
     case RL_UP:
         if (now_ns >= node->ask_info_ns) {
@@ -237,7 +237,7 @@ void rl_node_tick(struct rl_node *node, int64_t now_ns)
         }
         /* What has come meanwhile may lie in the socket: silence is judged after a look. */
         if (now_ns >= drain_ns(node))
-            rl_node_step(&node->slot[node->active], EPOLLIN, now_ns);
+            rl_node_step(&node->slot[node->current], EPOLLIN, now_ns);
         if (now_ns >= drain_ns(node))
             drain(node, now_ns);
         break;

@@ -95,7 +95,7 @@ struct rl_node {
     const struct rl_node_settings *settings;
     struct rl_tls_context *tls;
     struct rl_slot slot[RL_SLOTS];
-    unsigned active;
+    unsigned current;
     bool draining;      /* the other slot's link */
     int64_t drained_ns; /* when a link last began to drain */
     int64_t drain_until_ns;
@@ -227,14 +227,14 @@ bool rl_node_unsent(const struct rl_node *node);
 
 static inline struct rl_connection *rl_node_connection(struct rl_node *node)
 {
-    return &node->slot[node->active].connection;
+    return &node->slot[node->current].connection;
 }
 
 void rl_node_set_mode(struct rl_node *node, enum rl_mode mode, int64_t now_ns);
 
 /* The slot's link is of no use: tell everybody who waits on it, close it, plan the next. */
-void rl_node_lose(struct rl_node *node, unsigned slot, int64_t now_ns, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+void rl_node_disconnect(struct rl_node *node, unsigned slot, int64_t now_ns, const char *format,
+                        ...) __attribute__((format(printf, 4, 5)));
 
 /* Everybody who waits on a link that is gone hears so, oldest first. */
 void rl_node_report_lost(struct rl_slot *slot, int64_t now_ns);

@@ -26,7 +26,7 @@ void rl_node_on_bulk(void *context, const char *bytes, size_t len)
 {
     struct rl_slot *slot = context;
     const struct rl_inflight *oldest = rl_connection_oldest(&slot->connection);
-    if (!oldest || oldest->type != RL_REQUEST_INFO || slot->index != slot->node->active)
+    if (!oldest || oldest->type != RL_REQUEST_INFO || slot->index != slot->node->current)
         return;
     rl_info_parse(bytes, len, &slot->node->info);
     mask_info(&slot->node->info, &slot->connection.mask);
@@ -199,7 +199,7 @@ void rl_node_take_info(struct rl_node *node, const struct rl_reply *reply, const
     node->asked_late = false;
     bool refused = reply->type == RL_REPLY_ERROR;
     if (refused && !is_denied(reply) && node->mode != RL_UP) {
-        rl_node_lose(node, node->active, now_ns, "%s", error);
+        rl_node_disconnect(node, node->current, now_ns, "%s", error);
         return;
     }
     if (refused && !is_denied(reply) && known.voted) { /* what is known of it holds */

@@ -23,7 +23,7 @@ static bool ask(struct rl_node *node, enum rl_request_type what, const struct rl
     assert(node->mode == RL_GREETING || node->mode == RL_UP);
     if (!rl_connection_room(rl_node_connection(node), out->len, true))
         return false;
-    rl_node_put(node, node->active, out->bytes, out->len, &inflight);
+    rl_node_put(node, node->current, out->bytes, out->len, &inflight);
     return true;
 }
 
@@ -62,7 +62,7 @@ bool rl_node_ping(struct rl_node *node, int64_t now_ns, int64_t deadline_ns)
     static char ping[] = "*1\r\n$4\r\nPING\r\n";
     struct rl_out out = {.bytes = ping, .size = sizeof(ping) - 1, .len = sizeof(ping) - 1};
     if (node->mode != RL_UP || rl_node_stalled(node, now_ns) ||
-        !rl_node_takes(node, node->active, out.len, false))
+        !rl_node_takes(node, node->current, out.len, false))
         return false;
     return ask(node, RL_REQUEST_PING, &out, now_ns, deadline_ns);
 }
@@ -74,9 +74,9 @@ bool rl_node_send_oneway(struct rl_node *node, const void *bytes, size_t len, in
         .sent_ns = now_ns,
         .deadline_ns = now_ns + node->settings->connect_timeout_ns,
     };
-    bool takes = node->mode == RL_UP && rl_node_takes(node, node->active, len, true);
+    bool takes = node->mode == RL_UP && rl_node_takes(node, node->current, len, true);
     if (takes)
-        rl_node_put(node, node->active, bytes, len, &inflight);
+        rl_node_put(node, node->current, bytes, len, &inflight);
     return takes;
 }
 
@@ -91,9 +91,9 @@ bool rl_node_prove(struct rl_node *node, enum rl_request_type what, const struct
     memcpy(inflight.nonce, nonce, RL_NONCE_LEN);
     assert(what == RL_REQUEST_TEACH || what == RL_REQUEST_RECALL);
     assert(!out->overflow);
-    bool takes = node->mode == RL_UP && rl_node_takes(node, node->active, out->len, true);
+    bool takes = node->mode == RL_UP && rl_node_takes(node, node->current, out->len, true);
     if (takes)
-        rl_node_put(node, node->active, out->bytes, out->len, &inflight);
+        rl_node_put(node, node->current, out->bytes, out->len, &inflight);
     return takes;
 }
 
@@ -108,7 +108,7 @@ void rl_node_greet(struct rl_node *node, int64_t now_ns)
     rl_out_init(&out, bytes, sizeof(bytes));
     if (rl_login_put(&out, node->config, &rl_node_connection(node)->mask, why, sizeof(why)) <
         0) {
-        rl_node_lose(node, node->active, now_ns, "%s", why);
+        rl_node_disconnect(node, node->current, now_ns, "%s", why);
         return;
     }
     if (out.len == 0) {
@@ -138,13 +138,13 @@ void rl_node_greeted(struct rl_node *node, const struct rl_inflight *inflight,
         if (rl_login_accepted(reply))
             say_hello(node, now_ns);
         else
-            rl_node_lose(node, node->active, now_ns, "authentication failed: %s",
-                         refused ? text : "an answer that is neither OK nor an error");
+            rl_node_disconnect(node, node->current, now_ns, "authentication failed: %s",
+                               refused ? text : "an answer that is neither OK nor an error");
         break;
     case RL_REQUEST_SELECT:
         if (reply->type != RL_REPLY_STATUS)
-            rl_node_lose(node, node->active, now_ns, "database %d: %s", node->config->db,
-                         refused ? text : "an answer that is neither OK nor an error");
+            rl_node_disconnect(node, node->current, now_ns, "database %d: %s", node->config->db,
+                               refused ? text : "an answer that is neither OK nor an error");
         break;
     case RL_REQUEST_SETNAME: /* a name is a courtesy: without the right to have one, none */
         memcpy(rl_node_connection(node)->why, text, sizeof(text));

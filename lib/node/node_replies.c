@@ -249,7 +249,7 @@ static bool deliver(struct rl_slot *slot, const struct rl_inflight *inflight,
     if (inflight->type == RL_REQUEST_VERB)
         return inflight->native ? deliver_native(slot, inflight, reply, now_ns)
                                 : deliver_script(slot, inflight, reply, now_ns);
-    if (slot->index == slot->node->active)
+    if (slot->index == slot->node->current)
         rl_node_greeted(slot->node, inflight, reply, now_ns);
     return true;
 }
@@ -263,12 +263,12 @@ static bool take(void *context, const struct rl_reply *reply, int64_t now_ns)
     if (!oldest) {
         char text[160];
         rl_unasked_text(reply, &connection->mask, text, sizeof(text));
-        rl_node_lose(slot->node, slot->index, now_ns, "%s", text);
+        rl_node_disconnect(slot->node, slot->index, now_ns, "%s", text);
         return false;
     }
     struct rl_node *node = slot->node;
     /* A newcomer says who it is before it is heard. */
-    if (node->mode == RL_UP || slot->index != node->active)
+    if (node->mode == RL_UP || slot->index != node->current)
         rl_identity_heard(&node->identity, now_ns);
     bool more_use = true;
     if (oldest->native && oldest->set_reply == RL_SET_AWAITED) {
@@ -281,7 +281,7 @@ static bool take(void *context, const struct rl_reply *reply, int64_t now_ns)
         more_use = deliver(slot, &inflight, reply, now_ns);
     }
     if (!more_use) {
-        rl_node_lose(slot->node, slot->index, now_ns, "%s", connection->why);
+        rl_node_disconnect(slot->node, slot->index, now_ns, "%s", connection->why);
         return false;
     }
     /* A callback may have given the link up. */
@@ -292,6 +292,6 @@ void rl_node_read(struct rl_slot *slot)
 {
     struct rl_connection *connection = &slot->connection;
     if (!rl_connection_read(connection, slot->node->settings->clock, take, slot))
-        rl_node_lose(slot->node, slot->index, connection->heard_ns, "%s",
-                     rl_reader_text(connection->reader));
+        rl_node_disconnect(slot->node, slot->index, connection->heard_ns, "%s",
+                           rl_reader_text(connection->reader));
 }

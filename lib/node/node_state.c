@@ -63,11 +63,12 @@ void rl_node_report_lost(struct rl_slot *slot, int64_t now_ns)
     }
 }
 
-void rl_node_lose(struct rl_node *node, unsigned index, int64_t now_ns, const char *format, ...)
+void rl_node_disconnect(struct rl_node *node, unsigned index, int64_t now_ns,
+                        const char *format, ...)
 {
     struct rl_slot *slot = &node->slot[index];
     assert(index < RL_SLOTS);
-    bool active = index == node->active;
+    bool current = index == node->current;
     char cut[sizeof(node->why)], why[sizeof(node->why)];
     va_list args;
     va_start(args, format);
@@ -75,13 +76,13 @@ void rl_node_lose(struct rl_node *node, unsigned index, int64_t now_ns, const ch
     va_end(args);
     rl_text_escape(why, sizeof(why), cut, strlen(cut));
 
-    if (active)
+    if (current)
         node->cut =
             node->mode == RL_UP && rl_link_state(slot->connection.link) == RL_LINK_FAILED;
     /* A release that is sent anew, by another link, must not be overtaken by its acquire. */
     rl_link_abort(slot->connection.link);
     rl_connection_forget_login(&slot->connection);
-    if (active) {
+    if (current) {
         memcpy(node->why, why, sizeof(why));
         const struct rl_driven *driven = &node->settings->driven;
         int64_t up_ns = node->mode == RL_UP ? node->since_ns : now_ns;
@@ -101,7 +102,7 @@ void rl_node_lose(struct rl_node *node, unsigned index, int64_t now_ns, const ch
         node->draining = false;
     }
     rl_node_report_lost(slot, now_ns);
-    if (active) /* who waits for nodes waits for one less */
+    if (current) /* who waits for nodes waits for one less */
         node->settings->events->changed(node->settings->owner, node, now_ns);
 }
 
@@ -111,7 +112,7 @@ bool rl_node_takes(struct rl_node *node, unsigned slot, size_t len, bool may_gro
 {
     assert(slot < RL_SLOTS);
     assert(len > 0 && len <= RL_OUT_MAX);
-    if (slot == node->active ? node->mode != RL_UP : !node->draining)
+    if (slot == node->current ? node->mode != RL_UP : !node->draining)
         return false;
     return rl_link_state(node->slot[slot].connection.link) == RL_LINK_OPEN &&
            rl_connection_room(&node->slot[slot].connection, len, may_grow);
@@ -120,7 +121,7 @@ bool rl_node_takes(struct rl_node *node, unsigned slot, size_t len, bool may_gro
 void rl_node_put(struct rl_node *node, unsigned slot, const void *bytes, size_t len,
                  const struct rl_inflight *inflight)
 {
-    assert(slot == node->active || node->draining);
+    assert(slot == node->current || node->draining);
     assert(rl_link_state(node->slot[slot].connection.link) == RL_LINK_OPEN);
     rl_connection_put(&node->slot[slot].connection, bytes, len, inflight);
     node->unflushed = true;
@@ -136,7 +137,7 @@ void rl_node_flush(struct rl_node *node, int64_t now_ns)
             rl_link_state(connection->link) != RL_LINK_OPEN)
             continue;
         if (!rl_connection_flush(connection))
-            rl_node_lose(node, i, now_ns, "%s", rl_link_text(connection->link));
+            rl_node_disconnect(node, i, now_ns, "%s", rl_link_text(connection->link));
     }
 }
 

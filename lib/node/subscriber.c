@@ -107,7 +107,7 @@ static void step(struct rl_sub *sub, unsigned epoll_events, int64_t now_ns)
     if (rl_link_state(link) == RL_LINK_OPEN)
         rl_sub_flush(sub, now_ns);
     if (rl_link_state(link) == RL_LINK_FAILED)
-        rl_sub_lose(sub, now_ns, "%s", failure_text(sub));
+        rl_sub_disconnect(sub, now_ns, "%s", failure_text(sub));
 }
 
 static void on_ready(struct rl_tag *tag, unsigned epoll_events, int64_t now_ns)
@@ -200,7 +200,7 @@ void rl_sub_tick(struct rl_sub *sub, int64_t now_ns)
     if (now_ns >= limit_ns(sub) && sub->mode != RL_SUB_CONNECTING)
         step(sub, EPOLLIN, now_ns);
     if (now_ns >= limit_ns(sub))
-        rl_sub_lose(sub, now_ns, "%s",
+        rl_sub_disconnect(sub, now_ns, "%s",
                     sub->mode == RL_SUB_UP ? "does not answer"
                                            : "no answer within connect-timeout");
     if (now_ns >= ping_ns(sub))

@@ -102,7 +102,7 @@ static bool deny(struct rl_sub *sub, struct rl_channel *channel, bool begins, in
     tell_denied(sub, channel, begins);
     if (begins || ++sub->unleft <= RL_UNLEFT_MAX)
         return true;
-    rl_sub_lose(sub, now_ns, "it does not let go of channels");
+    rl_sub_disconnect(sub, now_ns, "it does not let go of channels");
     return false;
 }
 

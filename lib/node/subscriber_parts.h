@@ -10,7 +10,7 @@ void rl_sub_set_mode(struct rl_sub *sub, enum rl_sub_mode mode, int64_t now_ns);
 
 /* The connection is of no use, or not allowed: close it, plan the next, tell. The owner may
  * have made another by the time these return: nothing of this one must be touched then. */
-void rl_sub_lose(struct rl_sub *sub, int64_t now_ns, const char *format, ...)
+void rl_sub_disconnect(struct rl_sub *sub, int64_t now_ns, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void rl_sub_deny(struct rl_sub *sub, int64_t now_ns, const char *why);
 

@@ -37,7 +37,7 @@ void rl_sub_greet(struct rl_sub *sub, int64_t now_ns)
     assert(sub->connection.fifo_count == 0 && !rl_connection_unsent(&sub->connection));
     rl_out_init(&out, bytes, sizeof(bytes));
     if (rl_login_put(&out, sub->config, &sub->connection.mask, why, sizeof(why)) < 0) {
-        rl_sub_lose(sub, now_ns, "%s", why);
+        rl_sub_disconnect(sub, now_ns, "%s", why);
         return;
     }
     if (out.len == 0) {
@@ -133,7 +133,7 @@ static void unasked(struct rl_sub *sub, const struct rl_reply *reply, int64_t no
 {
     char text[160];
     rl_unasked_text(reply, &sub->connection.mask, text, sizeof(text));
-    rl_sub_lose(sub, now_ns, "%s", text);
+    rl_sub_disconnect(sub, now_ns, "%s", text);
 }
 
 /* The answer to a question of ours. */
@@ -173,7 +173,7 @@ static void take_answer(struct rl_sub *sub, const struct rl_inflight *inflight,
         if (is_pong(sub, reply))
             sub->pinged_ns = 0;
         else
-            rl_sub_lose(sub, now_ns, "PING: an answer that is no PONG of a subscriber's");
+            rl_sub_disconnect(sub, now_ns, "PING: an answer that is no PONG of a subscriber's");
     }
 }
 
@@ -204,5 +204,5 @@ void rl_sub_read(struct rl_sub *sub)
 {
     struct rl_connection *connection = &sub->connection;
     if (!rl_connection_read(connection, sub->settings->clock, take, sub))
-        rl_sub_lose(sub, connection->heard_ns, "%s", rl_reader_text(connection->reader));
+        rl_sub_disconnect(sub, connection->heard_ns, "%s", rl_reader_text(connection->reader));
 }

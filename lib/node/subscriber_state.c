@@ -54,7 +54,7 @@ static void tell_left(struct rl_sub *sub, bool listened, int64_t now_ns)
         sub->events->changed(sub->settings->owner, sub->index, false, now_ns);
 }
 
-void rl_sub_lose(struct rl_sub *sub, int64_t now_ns, const char *format, ...)
+void rl_sub_disconnect(struct rl_sub *sub, int64_t now_ns, const char *format, ...)
 {
     bool listened = rl_sub_listens(sub);
     assert(sub->mode >= RL_SUB_CONNECTING && sub->mode <= RL_SUB_UP);
@@ -151,7 +151,7 @@ void rl_sub_flush(struct rl_sub *sub, int64_t now_ns)
         rl_link_state(sub->connection.link) != RL_LINK_OPEN)
         return;
     if (!rl_connection_flush(&sub->connection))
-        rl_sub_lose(sub, now_ns, "%s", rl_link_text(sub->connection.link));
+        rl_sub_disconnect(sub, now_ns, "%s", rl_link_text(sub->connection.link));
 }
 
 /* ---- what is heard -------------------------------------------------------------------- */
@@ -185,5 +185,5 @@ void rl_sub_refused(struct rl_sub *sub, const char *to_what, const struct rl_rep
     if (rl_sub_is_noperm(reply))
         rl_sub_deny(sub, now_ns, text);
     else
-        rl_sub_lose(sub, now_ns, "%s: %s", to_what, text);
+        rl_sub_disconnect(sub, now_ns, "%s: %s", to_what, text);
 }

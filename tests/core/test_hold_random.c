@@ -51,7 +51,7 @@ static void go_wrong(struct world *world, struct client *client, unsigned node)
             link_break(world, client, node, (unsigned)world_draw(world, RL_SLOTS));
         break;
     case 1:
-        if (world->drains && client->link[node][client->active[node]].count > 0)
+        if (world->drains && client->link[node][client->current_slot[node]].count > 0)
             link_drain(world, client, node);
         break;
     case 2:
@@ -86,7 +86,7 @@ static void step(struct world *world)
 {
     struct client *client = &world->client[world_draw(world, world->clients)];
     unsigned node = (unsigned)world_draw(world, world->n);
-    unsigned slot = client->active[node];
+    unsigned slot = client->current_slot[node];
     if (world_chance(world, 20))
         slot = 1 - slot;
     switch (world_draw(world, 16)) {

@@ -162,7 +162,7 @@ START_TEST(a_late_grant_that_no_release_follows)
         drain(&story, 2);
         release(&story, false);
         for (unsigned node = 0; node < 3; node++)
-            rl_hold_sent(&story.hold, node, story.active[node], RL_RELEASE, true);
+            rl_hold_sent(&story.hold, node, story.current[node], RL_RELEASE, true);
         for (unsigned node = 0; node < 3; node++)
             answer(&story, node, RL_RELEASE, node == 2 ? NO : YES);
         ck_assert(!settled(&story));

@@ -72,7 +72,7 @@ static void on_drains(void *owner, struct rl_node *node, unsigned slot,
                       const struct rl_inflight *inflight, int64_t now_ns)
 {
     (void)owner, (void)inflight, (void)now_ns;
-    REQUIRE(slot != node->active);
+    REQUIRE(slot != node->current);
 }
 
 static void on_pinged(void *owner, struct rl_node *node, int64_t round_trip_ns)
@@ -136,9 +136,9 @@ static void ask(struct rl_node *node, enum rl_verb verb, bool native, int64_t no
     } else {
         rl_nonce_text(++nonce, inflight.nonce);
     }
-    if (!rl_node_takes(node, node->active, sizeof(bytes) - 1, verb != RL_RELEASE))
+    if (!rl_node_takes(node, node->current, sizeof(bytes) - 1, verb != RL_RELEASE))
         return;
-    rl_node_put(node, node->active, bytes, sizeof(bytes) - 1, &inflight);
+    rl_node_put(node, node->current, bytes, sizeof(bytes) - 1, &inflight);
     put_count++;
 }
 
@@ -164,7 +164,7 @@ static void answer_well(struct rl_node *node, int64_t now_ns)
         snprintf(bytes, sizeof(bytes), "*2\r\n$16\r\n%.16s\r\n:1\r\n", oldest->nonce);
         grant_was_exact = true;
     }
-    receive(node, node->active, bytes, strlen(bytes), now_ns);
+    receive(node, node->current, bytes, strlen(bytes), now_ns);
     grant_was_exact = false;
 }
 
@@ -186,7 +186,7 @@ static void answer_pair(struct rl_node *node, uint8_t which, int64_t now_ns)
         len += snprintf(bytes + len, sizeof(bytes) - (size_t)len, "$16\r\n%.16s\r\n", token);
     grant_was_exact = get >= 6 && (awaited ? set % 6 == 0 : oldest->set_reply == RL_SET_OK);
     /* Or the first of the two alone. */
-    receive(node, node->active, bytes,
+    receive(node, node->current, bytes,
             awaited && which >= 192 ? strlen(sets[set % 6]) : (size_t)len, now_ns);
     grant_was_exact = false;
 }
@@ -225,7 +225,7 @@ static size_t answer_somehow(struct rl_node *node, uint8_t count, const uint8_t 
             used += len;
         }
     }
-    receive(node, node->active, bytes, (size_t)(at - bytes), now_ns);
+    receive(node, node->current, bytes, (size_t)(at - bytes), now_ns);
     grant_was_exact = false;
     return used;
 }
@@ -237,7 +237,7 @@ static void answer_echoing(struct rl_node *node, uint8_t how, int64_t now_ns)
                                          "h\xc2\x9bm"};
     char bytes[128];
     size_t len = input_echo(bytes, sizeof(bytes), errors[how % 5], how / 5U);
-    receive(node, node->active, bytes, len, now_ns);
+    receive(node, node->current, bytes, len, now_ns);
 }
 
 static void settle(struct rl_node_settings *settings, struct rl_prng *prng)
@@ -273,7 +273,7 @@ static void run_steps(struct rl_node *node, const uint8_t *data, size_t size)
         case 1: /* the master sends `much` bytes of the input, on the slot in use or the other
                  */
             len = much < size ? much : size;
-            receive(node, what == 0 ? node->active : 1 - node->active, data, len, now_ns);
+            receive(node, what == 0 ? node->current : 1 - node->current, data, len, now_ns);
             break;
         case 2: /* time passes, by the clock that replies are read by */
             atomic_fetch_add(&clock->added_ns, (int64_t)much * 20 * RL_NS_PER_MS);
@@ -339,7 +339,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     run_steps(&node, data, size);
     /* What is still awaited is told as lost when its link goes; then all are accounted for. */
     for (unsigned slot = 0; slot < RL_SLOTS; slot++)
-        rl_node_lose(&node, slot, rl_clock_steady_ns(settings.clock), "the end");
+        rl_node_disconnect(&node, slot, rl_clock_steady_ns(settings.clock), "the end");
     REQUIRE(put_count == heard_count);
     rl_node_done(&node);
     return 0;

@@ -36,7 +36,7 @@ static unsigned send_taking(struct world *world, struct client *client,
 {
     unsigned did = 0;
     for (; nodes; nodes &= nodes - 1) {
-        unsigned node = rl_first(nodes), slot = client->active[node];
+        unsigned node = rl_first(nodes), slot = client->current_slot[node];
         if (attempt->hold.phase == RL_HOLD_ENDING)
             break;
         if (put(world, client, attempt, node, slot, verb, by_body))
@@ -56,10 +56,10 @@ static void send_releases(struct world *world, struct client *client, struct att
          nodes &= nodes - 1) {
         unsigned node = rl_first(nodes);
         for (unsigned slot = 0; slot < RL_SLOTS; slot++) {
-            bool active = slot == client->active[node];
-            if (rl_hold_wants_release(hold, node, slot, active) &&
+            bool current = slot == client->current_slot[node];
+            if (rl_hold_wants_release(hold, node, slot, current) &&
                 put(world, client, attempt, node, slot, RL_RELEASE, false))
-                rl_hold_sent(hold, node, slot, RL_RELEASE, active);
+                rl_hold_sent(hold, node, slot, RL_RELEASE, current);
         }
     }
 }
@@ -69,7 +69,7 @@ static uint64_t carried_in_use(struct world *world, struct client *client,
 {
     uint64_t nodes = 0;
     for (unsigned i = 0; i < world->n; i++)
-        nodes |= hold->carry[client->active[i]] & rl_bit(i);
+        nodes |= hold->carry[client->current_slot[i]] & rl_bit(i);
     return nodes;
 }
 
@@ -236,7 +236,7 @@ void client_answered(struct world *world, struct client *client, unsigned node, 
     if (request->unexecuted) {
         rl_hold_unexecuted(hold, node, slot, request->verb);
         did = rl_hold_tick(hold, now_ns);
-        if (slot == client->active[node] &&
+        if (slot == client->current_slot[node] &&
             still_wanted(world, client, attempt, node, request->verb))
             did |= send_taking(world, client, attempt, request->verb, rl_bit(node), true);
     } else {

@@ -69,8 +69,8 @@ static unsigned send_taking(struct space_state *state, unsigned h, enum rl_verb 
         unsigned i = rl_first(nodes);
         if (state->hold[h].phase == RL_HOLD_ENDING)
             break;
-        if (put(state, h, i, state->active[h][i], verb, again))
-            rl_hold_sent(&state->hold[h], i, state->active[h][i], verb, true);
+        if (put(state, h, i, state->current[h][i], verb, again))
+            rl_hold_sent(&state->hold[h], i, state->current[h][i], verb, true);
         else
             did |= rl_hold_unsent(&state->hold[h], i, verb, state->now_ns);
     }
@@ -79,17 +79,17 @@ static unsigned send_taking(struct space_state *state, unsigned h, enum rl_verb 
 
 static void send_release(struct space_state *state, unsigned h, unsigned i, unsigned slot)
 {
-    bool active = slot == state->active[h][i];
-    if (rl_hold_wants_release(&state->hold[h], i, slot, active) &&
+    bool current = slot == state->current[h][i];
+    if (rl_hold_wants_release(&state->hold[h], i, slot, current) &&
         put(state, h, i, slot, RL_RELEASE, true))
-        rl_hold_sent(&state->hold[h], i, slot, RL_RELEASE, active);
+        rl_hold_sent(&state->hold[h], i, slot, RL_RELEASE, current);
 }
 
 static uint64_t able(const struct space *space, const struct space_state *state, unsigned h)
 {
     uint64_t nodes = 0;
     for (unsigned i = 0; i < space->n; i++) {
-        if (!state->link[h][i][state->active[h][i]].down)
+        if (!state->link[h][i][state->current[h][i]].down)
             nodes |= rl_bit(i);
     }
     return nodes;
@@ -100,7 +100,7 @@ static uint64_t carried_in_use(const struct space *space, const struct space_sta
 {
     uint64_t nodes = 0;
     for (unsigned i = 0; i < space->n; i++)
-        nodes |= state->hold[h].carry[state->active[h][i]] & rl_bit(i);
+        nodes |= state->hold[h].carry[state->current[h][i]] & rl_bit(i);
     return nodes;
 }
 
@@ -209,7 +209,7 @@ static void deliver(struct move *move, unsigned h, unsigned i, unsigned slot)
     if (request.vote == UNEXECUTED) {
         rl_hold_unexecuted(hold, i, slot, verb);
         did = rl_hold_tick(hold, state->now_ns);
-        if (slot == state->active[h][i] && still_wanted(state, hold, i, verb))
+        if (slot == state->current[h][i] && still_wanted(state, hold, i, verb))
             did |= send_taking(state, h, verb, rl_bit(i), true);
     } else {
         did = rl_hold_answer(hold, i, slot, verb, (enum rl_vote)request.vote, state->now_ns);
@@ -233,7 +233,7 @@ static void lose(struct move *move, unsigned h, unsigned i, unsigned slot, unsig
     link->down = true;
     for (unsigned k = 0; k < lost; k++)
         react(move, h, rl_hold_link_lost(&state->hold[h], i, slot, state->now_ns));
-    link->down = (move->space->downs & rl_bit(i)) && slot == state->active[h][i];
+    link->down = (move->space->downs & rl_bit(i)) && slot == state->current[h][i];
     react(move, h, 0);
 }
 
@@ -278,14 +278,14 @@ static void on_link(struct move *move, unsigned h, unsigned i, unsigned slot)
         return;
     }
     if ((space->lazy & rl_bit(i)) && !link->down &&
-        rl_hold_wants_release(&state->hold[h], i, slot, slot == state->active[h][i]) &&
+        rl_hold_wants_release(&state->hold[h], i, slot, slot == state->current[h][i]) &&
         chosen(move)) {
         send_release(state, h, i, slot);
         return;
     }
-    if ((space->drains & rl_bit(i)) && slot == state->active[h][i] && link->count > 0 &&
+    if ((space->drains & rl_bit(i)) && slot == state->current[h][i] && link->count > 0 &&
         state->link[h][i][1 - slot].count == 0 && chosen(move)) {
-        state->active[h][i] = (uint8_t)(1 - slot);
+        state->current[h][i] = (uint8_t)(1 - slot);
         rl_hold_link_drains(&state->hold[h], i, slot);
         react(move, h, 0);
     }

@@ -59,7 +59,7 @@ struct space_state {
     struct rl_hold hold[SPACE_HOLDS];
     struct space_node node[SPACE_NODES];
     struct space_link link[SPACE_HOLDS][SPACE_NODES][RL_SLOTS];
-    uint8_t active[SPACE_HOLDS][SPACE_NODES];
+    uint8_t current[SPACE_HOLDS][SPACE_NODES];
 };
 
 void space_begin(const struct space *space, struct space_state *state);

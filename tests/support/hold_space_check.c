@@ -110,7 +110,7 @@ static uint64_t mix_bits(uint64_t hash, const struct rl_hold *hold, unsigned i)
 static uint64_t mix_links(uint64_t hash, const struct space_state *state, unsigned h,
                           unsigned i)
 {
-    hash = mix(hash, state->active[h][i]);
+    hash = mix(hash, state->current[h][i]);
     for (unsigned slot = 0; slot < RL_SLOTS; slot++) {
         const struct space_link *link = &state->link[h][i][slot];
         uint64_t word = (uint64_t)link->down << 1 | 1;

@@ -17,7 +17,7 @@ static void send_all(struct story *story, enum rl_verb verb, uint64_t nodes)
 {
     for (; nodes; nodes &= nodes - 1) {
         unsigned node = rl_first(nodes);
-        rl_hold_sent(&story->hold, node, story->active[node], verb, true);
+        rl_hold_sent(&story->hold, node, story->current[node], verb, true);
     }
 }
 
@@ -69,7 +69,7 @@ unsigned answer_on(struct story *story, unsigned node, unsigned slot, enum rl_ve
 
 unsigned answer(struct story *story, unsigned node, enum rl_verb verb, enum rl_vote vote)
 {
-    return answer_on(story, node, story->active[node], verb, vote);
+    return answer_on(story, node, story->current[node], verb, vote);
 }
 
 unsigned pass_ns(struct story *story, int64_t ns)
@@ -85,20 +85,20 @@ unsigned pass(struct story *story, int64_t ms)
 
 unsigned lose(struct story *story, unsigned node)
 {
-    return rl_hold_link_lost(&story->hold, node, story->active[node], story->now_ns);
+    return rl_hold_link_lost(&story->hold, node, story->current[node], story->now_ns);
 }
 
 void drain(struct story *story, unsigned node)
 {
-    story->active[node] = 1 - story->active[node];
-    rl_hold_link_drains(&story->hold, node, 1 - story->active[node]);
+    story->current[node] = 1 - story->current[node];
+    rl_hold_link_drains(&story->hold, node, 1 - story->current[node]);
 }
 
 unsigned extend(struct story *story, int64_t ttl_ms)
 {
     uint64_t able = story->able;
     for (unsigned node = 0; node < story->hold.n; node++) {
-        if (story->hold.carry[story->active[node]] & rl_bit(node))
+        if (story->hold.carry[story->current[node]] & rl_bit(node))
             able &= ~rl_bit(node); /* it owes an answer on that link */
     }
     unsigned did = rl_hold_extend(&story->hold, story->now_ns, ttl_ms * MS,
@@ -126,14 +126,14 @@ uint64_t send_releases_but(struct story *story, uint64_t down, uint64_t *ret_oth
     uint64_t in_use = 0, other = 0;
     for (unsigned node = 0; node < hold->n; node++) {
         for (unsigned slot = 0; slot < RL_SLOTS; slot++) {
-            bool active = slot == story->active[node];
-            if (active && (down & rl_bit(node)))
+            bool current = slot == story->current[node];
+            if (current && (down & rl_bit(node)))
                 continue;
-            if (!rl_hold_wants_release(hold, node, slot, active))
+            if (!rl_hold_wants_release(hold, node, slot, current))
                 continue;
-            rl_hold_sent(hold, node, slot, RL_RELEASE, active);
-            *(active ? &in_use : &other) |= rl_bit(node);
-            ck_assert(!rl_hold_wants_release(hold, node, slot, active)); /* once */
+            rl_hold_sent(hold, node, slot, RL_RELEASE, current);
+            *(current ? &in_use : &other) |= rl_bit(node);
+            ck_assert(!rl_hold_wants_release(hold, node, slot, current)); /* once */
         }
     }
     if (ret_other)

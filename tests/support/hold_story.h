@@ -31,7 +31,7 @@ struct story {
     struct rl_hold hold;
     int64_t now_ns;
     uint64_t able;
-    unsigned active[REDLOCK_NODES_MAX]; /* the slot in use */
+    unsigned current[REDLOCK_NODES_MAX]; /* the slot in use */
 };
 
 /* NEW, on n nodes that are all able; the clock stands at 5 s. */

@@ -146,7 +146,7 @@ void world_master_restart(struct world *world, unsigned node)
 
 bool link_in_use(const struct client *client, unsigned node)
 {
-    return client->link[node][client->active[node]].open;
+    return client->link[node][client->current_slot[node]].open;
 }
 
 uint64_t client_able(struct world *world, struct client *client)
@@ -161,7 +161,7 @@ uint64_t client_able(struct world *world, struct client *client)
 
 void link_connect(struct world *world, struct client *client, unsigned node)
 {
-    client->link[node][client->active[node]].open = true;
+    client->link[node][client->current_slot[node]].open = true;
     if (client->run_seen[node] != world->master[node].run) {
         client->run_seen[node] = world->master[node].run;
         client->run_since_ns[node] = client_now_ns(world, client);
@@ -202,9 +202,9 @@ void link_break(struct world *world, struct client *client, unsigned node, unsig
 
 void link_drain(struct world *world, struct client *client, unsigned node)
 {
-    unsigned other = 1 - client->active[node];
+    unsigned other = 1 - client->current_slot[node];
     link_break(world, client, node, other); /* one may drain at a time */
-    client->active[node] = other;
+    client->current_slot[node] = other;
     const struct link *link = &client->link[node][1 - other];
     for (unsigned i = 0; i < link->count; i++)
         rl_hold_link_drains(&link->queue[i].attempt->hold, node, 1 - other);

@@ -60,7 +60,7 @@ struct client {
     int64_t offset_ns; /* and what it has jumped */
     bool paused;
     struct link link[REDLOCK_NODES_MAX][RL_SLOTS];
-    unsigned active[REDLOCK_NODES_MAX];
+    unsigned current_slot[REDLOCK_NODES_MAX];
     uint64_t run_seen[REDLOCK_NODES_MAX]; /* the master's run, and since when it is known */
     int64_t run_since_ns[REDLOCK_NODES_MAX];
     struct attempt attempt[ATTEMPTS_MAX];
