@@ -30,7 +30,7 @@ void rl_hold_sent(struct rl_hold *hold, unsigned node, unsigned slot, enum rl_ve
     hold->carry[slot] |= bit;
     hold->fresh[slot] |= bit;
     hold->reached |= bit;
-    if (verb == RL_RETAKE)
+    if (verb == RL_EXTEND_OR_SET)
         hold->retake &= ~bit;
 }
 
@@ -55,7 +55,7 @@ unsigned rl_hold_unsent(struct rl_hold *hold, unsigned node, enum rl_verb verb, 
     rl_hold_assert(hold);
     assert(node < hold->n);
     assert(verb != RL_RELEASE || hold->phase == RL_HOLD_ENDING);
-    if (verb == RL_RETAKE)
+    if (verb == RL_EXTEND_OR_SET)
         hold->retake &= ~rl_bit(node);
     return count_vote(hold, node, verb, RL_VOTE_FAILED, now_ns);
 }

@@ -8,12 +8,12 @@
 enum rl_verb {
     RL_ACQUIRE,
     RL_EXTEND,
-    RL_RETAKE, /* extend, or take where nobody has it */
+    RL_EXTEND_OR_SET, /* extend, or take where nobody has it */
     RL_RELEASE,
     RL_INSPECT,
     RL_FORCE,
-    RL_WAIT,  /* acquire, or enter the queue of those who wait */
-    RL_LEAVE, /* that queue */
+    RL_ACQUIRE_OR_QUEUE, /* acquire, or enter the queue of those who wait */
+    RL_DEQUEUE,          /* that queue */
     RL_VERBS
 };
 
@@ -21,14 +21,14 @@ enum rl_verb {
 static inline bool rl_verb_takes(enum rl_verb verb)
 {
     assert(verb < RL_VERBS);
-    return verb == RL_ACQUIRE || verb == RL_RETAKE || verb == RL_EXTEND;
+    return verb == RL_ACQUIRE || verb == RL_EXTEND_OR_SET || verb == RL_EXTEND;
 }
 
 /* For the core, to acquire is one thing, whether a refused one is queued or not. */
 static inline enum rl_verb rl_verb_of(enum rl_verb script)
 {
     assert(script < RL_VERBS);
-    return script == RL_WAIT ? RL_ACQUIRE : script;
+    return script == RL_ACQUIRE_OR_QUEUE ? RL_ACQUIRE : script;
 }
 
 #endif

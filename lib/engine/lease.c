@@ -105,7 +105,7 @@ void rl_lease_on_hold_events(struct rl_lease *lease, unsigned events, int64_t no
     }
     if ((events & RL_DO_RETAKE) && !lease->detached)
         rl_lease_send_taking(
-            lease, RL_RETAKE,
+            lease, RL_EXTEND_OR_SET,
             rl_lease_idle_nodes(lease, hold->retake & rl_nodes_voting(&client->nodes, now_ns)),
             now_ns);
     rl_lease_send_releases(lease, now_ns);

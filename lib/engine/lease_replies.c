@@ -48,7 +48,7 @@ void rl_lease_on_reply(void *owner, struct rl_node *node, unsigned slot,
     assert(lease->owed > 0 && !lease->spare);
     rl_lease_ref(lease);
     lease->owed--;
-    if (inflight->script == RL_WAIT && !lease->query)
+    if (inflight->script == RL_ACQUIRE_OR_QUEUE && !lease->query)
         note_queue(lease, node->index, queued_by(lease, vote_reply), now_ns);
     rl_lease_on_vote(lease, node, inflight->verb, vote_reply);
     if (!lease->query) {
@@ -79,7 +79,7 @@ static bool still_wanted(const struct rl_lease *lease, unsigned node, enum rl_ve
         break;
     case RL_EXTEND:
         return rl_hold_to_extend(&lease->hold) & bit;
-    case RL_RETAKE:
+    case RL_EXTEND_OR_SET:
         break;
     default:
         return false;
@@ -128,7 +128,7 @@ void rl_lease_on_link_lost(void *owner, struct rl_node *node, unsigned slot,
     assert(lease->owed > 0 && !lease->spare);
     rl_lease_ref(lease);
     lease->owed--;
-    if (inflight->script == RL_WAIT && !lease->query)
+    if (inflight->script == RL_ACQUIRE_OR_QUEUE && !lease->query)
         note_queue(lease, node->index, RL_MAYBE_QUEUED, now_ns);
     rl_lease_on_vote(lease, node, inflight->verb, &vote_reply);
     if (!lease->query)

@@ -37,9 +37,9 @@ static void request_init(struct request *request, const struct rl_lease *lease,
                .waiter = lease->waiter,
                .age_us = (now_ns - lease->waits_since_ns) / 1000,
                .silent = lease->silent,
-               .mark_ms = script == RL_WAIT ? RL_WRITER_MARK_MS
-                          : lease->waits    ? RL_WRITER_FIRST_MARK_MS
-                                            : 0,
+               .mark_ms = script == RL_ACQUIRE_OR_QUEUE ? RL_WRITER_MARK_MS
+                          : lease->waits                ? RL_WRITER_FIRST_MARK_MS
+                                                        : 0,
                .endless = lease->endless},
         .native = lease->native && script == RL_ACQUIRE,
         .number = rl_script_number(lease->target.kind, script),
@@ -133,7 +133,7 @@ unsigned rl_lease_send_taking(struct rl_lease *lease, enum rl_verb verb, uint64_
     if (verb == RL_ACQUIRE && lease->waiter)
         queues = rl_wait_queue_nodes(lease->client, lease->target.kind, lease->waiter);
     lease->queues |= nodes & queues;
-    unsigned events = send(lease, RL_WAIT, nodes & queues, now_ns);
+    unsigned events = send(lease, RL_ACQUIRE_OR_QUEUE, nodes & queues, now_ns);
     return events | send(lease, verb, nodes & ~queues, now_ns);
 }
 

@@ -63,11 +63,11 @@ static const struct {
     enum proof_of of;
 } row_of[PHASE_DONE] = {
     [PHASE_TAKE] = {RL_ACQUIRE, PROOF_ACQUIRE},
-    [PHASE_QUEUE] = {RL_WAIT, PROOF_WAKE},
+    [PHASE_QUEUE] = {RL_ACQUIRE_OR_QUEUE, PROOF_WAKE},
     [PHASE_EXTEND] = {RL_EXTEND, PROOF_EXTEND},
     [PHASE_EXTEND_AGAIN] = {RL_EXTEND, PROOF_EXTEND},
     [PHASE_RELEASE] = {RL_RELEASE, PROOF_RELEASE},
-    [PHASE_LEAVE] = {RL_LEAVE, PROOF_WAKE},
+    [PHASE_LEAVE] = {RL_DEQUEUE, PROOF_WAKE},
 };
 
 /* ---- what each node has proven ---------------------------------------------------------- */

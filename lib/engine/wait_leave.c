@@ -16,13 +16,13 @@ static uint64_t leave_queue(redlock *client, const struct rl_target *target, uin
 {
     struct rl_request request = {
         .target = target,
-        .script = RL_LEAVE,
+        .script = RL_DEQUEUE,
         .uuid = client->identity.uuid,
         .waiter = waiter,
     };
     uint64_t untold = 0;
     assert((nodes & ~rl_all(client->nodes.n)) == 0);
-    if (!target->kind->script[RL_LEAVE].body)
+    if (!target->kind->script[RL_DEQUEUE].body)
         return 0;
     rl_nonce_text(++client->requests.nonce, request.nonce);
     if (rl_request_keeps(&request))

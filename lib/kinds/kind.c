@@ -25,10 +25,10 @@ static const struct rl_kind kinds[RL_ROWS] = {
                 {
                     [RL_ACQUIRE] = SCRIPT(plain_acquire, "n", "tT"),
                     [RL_EXTEND] = SCRIPT(plain_extend, "n", "tT"),
-                    [RL_RETAKE] = SCRIPT(plain_retake, "n", "tT"),
+                    [RL_EXTEND_OR_SET] = SCRIPT(plain_retake, "n", "tT"),
                     [RL_RELEASE] = SCRIPT(plain_release, "nq", "tk"),
-                    [RL_WAIT] = SCRIPT(plain_wait, "nq", "tTwaq"),
-                    [RL_LEAVE] = SCRIPT(plain_leave, "nq", "wk"),
+                    [RL_ACQUIRE_OR_QUEUE] = SCRIPT(plain_wait, "nq", "tTwaq"),
+                    [RL_DEQUEUE] = SCRIPT(plain_leave, "nq", "wk"),
                 },
         },
     [RL_ROW_REENTRANT] =
@@ -40,9 +40,9 @@ static const struct rl_kind kinds[RL_ROWS] = {
                 {
                     [RL_ACQUIRE] = SCRIPT(reentrant_acquire, "nh", "otT"),
                     [RL_EXTEND] = SCRIPT(reentrant_extend, "nh", "otTs"),
-                    [RL_RETAKE] = SCRIPT(reentrant_retake, "nh", "otT"),
+                    [RL_EXTEND_OR_SET] = SCRIPT(reentrant_retake, "nh", "otT"),
                     [RL_RELEASE] = SCRIPT(reentrant_release, "nhc", "otk"),
-                    [RL_WAIT] = SCRIPT(reentrant_wait, "nh", "otT"),
+                    [RL_ACQUIRE_OR_QUEUE] = SCRIPT(reentrant_wait, "nh", "otT"),
                 },
         },
     /* Extended as the reentrant kind: who waits for it is no matter then. */
@@ -57,10 +57,10 @@ static const struct rl_kind kinds[RL_ROWS] = {
                 {
                     [RL_ACQUIRE] = SCRIPT(fair_acquire, "nhQOsc", "otTf"),
                     [RL_EXTEND] = SCRIPT(reentrant_extend, "nh", "otTs"),
-                    [RL_RETAKE] = SCRIPT(fair_retake, "nhQOsc", "otTf"),
+                    [RL_EXTEND_OR_SET] = SCRIPT(fair_retake, "nhQOsc", "otTf"),
                     [RL_RELEASE] = SCRIPT(fair_release, "nhQOsc", "otkf"),
-                    [RL_WAIT] = SCRIPT(fair_wait, "nhQOsc", "otTf"),
-                    [RL_LEAVE] = SCRIPT(fair_leave, "nhQOsc", "of"),
+                    [RL_ACQUIRE_OR_QUEUE] = SCRIPT(fair_wait, "nhQOsc", "otTf"),
+                    [RL_DEQUEUE] = SCRIPT(fair_leave, "nhQOsc", "of"),
                 },
         },
     /* Never silent when it is undone: what refused one of its names leaves the others free, and
@@ -75,10 +75,10 @@ static const struct rl_kind kinds[RL_ROWS] = {
                 {
                     [RL_ACQUIRE] = SCRIPT(several_acquire, "N", "tT"),
                     [RL_EXTEND] = SCRIPT(several_extend, "N", "tT"),
-                    [RL_RETAKE] = SCRIPT(several_retake, "N", "tT"),
+                    [RL_EXTEND_OR_SET] = SCRIPT(several_retake, "N", "tT"),
                     [RL_RELEASE] = SCRIPT(several_release, "NM", "tK"),
-                    [RL_WAIT] = SCRIPT(several_wait, "NM", "tTwaqK"),
-                    [RL_LEAVE] = SCRIPT(several_leave, "NM", "wK"),
+                    [RL_ACQUIRE_OR_QUEUE] = SCRIPT(several_wait, "NM", "tTwaqK"),
+                    [RL_DEQUEUE] = SCRIPT(several_leave, "NM", "wK"),
                 },
         },
     /* On one master: Redisson's. A lease above this one would be cut by the first reader of
@@ -93,10 +93,10 @@ static const struct rl_kind kinds[RL_ROWS] = {
                 {
                     [RL_ACQUIRE] = SCRIPT(read_acquire, "nbmR", "otTw"),
                     [RL_EXTEND] = SCRIPT(read_extend, "nb", "otT"),
-                    [RL_RETAKE] = SCRIPT(read_retake, "nb", "otT"),
+                    [RL_EXTEND_OR_SET] = SCRIPT(read_retake, "nb", "otT"),
                     [RL_RELEASE] = SCRIPT(read_release, "nbCR", "otk"),
-                    [RL_WAIT] = SCRIPT(read_wait, "nbmR", "otTwm"),
-                    [RL_LEAVE] = SCRIPT(read_leave, "nbmR", "w"),
+                    [RL_ACQUIRE_OR_QUEUE] = SCRIPT(read_wait, "nbmR", "otTwm"),
+                    [RL_DEQUEUE] = SCRIPT(read_leave, "nbmR", "w"),
                 },
         },
     [RL_ROW_WRITE] =
@@ -108,10 +108,10 @@ static const struct rl_kind kinds[RL_ROWS] = {
                 {
                     [RL_ACQUIRE] = SCRIPT(write_acquire, "nbmR", "otTwm"),
                     [RL_EXTEND] = SCRIPT(write_extend, "nb", "otT"),
-                    [RL_RETAKE] = SCRIPT(write_retake, "nb", "otT"),
+                    [RL_EXTEND_OR_SET] = SCRIPT(write_retake, "nb", "otT"),
                     [RL_RELEASE] = SCRIPT(write_release, "nbCR", "otk"),
-                    [RL_WAIT] = SCRIPT(write_wait, "nbmR", "otTwm"),
-                    [RL_LEAVE] = SCRIPT(write_leave, "nmC", "w"),
+                    [RL_ACQUIRE_OR_QUEUE] = SCRIPT(write_wait, "nbmR", "otTwm"),
+                    [RL_DEQUEUE] = SCRIPT(write_leave, "nmC", "w"),
                 },
         },
     [RL_ROW_QREAD] =
@@ -123,9 +123,9 @@ static const struct rl_kind kinds[RL_ROWS] = {
                 {
                     [RL_ACQUIRE] = SCRIPT(qread_acquire, "nm", "otT"),
                     [RL_EXTEND] = SCRIPT(qread_extend, "n", "otT"),
-                    [RL_RETAKE] = SCRIPT(qread_retake, "n", "otT"),
+                    [RL_EXTEND_OR_SET] = SCRIPT(qread_retake, "n", "otT"),
                     [RL_RELEASE] = SCRIPT(qread_release, "nCR", "otk"),
-                    [RL_WAIT] = SCRIPT(qread_wait, "nmR", "otTma"),
+                    [RL_ACQUIRE_OR_QUEUE] = SCRIPT(qread_wait, "nmR", "otTma"),
                 },
         },
     [RL_ROW_QWRITE] =
@@ -137,10 +137,10 @@ static const struct rl_kind kinds[RL_ROWS] = {
                 {
                     [RL_ACQUIRE] = SCRIPT(qwrite_acquire, "nmR", "otTwm"),
                     [RL_EXTEND] = SCRIPT(qwrite_extend, "n", "otT"),
-                    [RL_RETAKE] = SCRIPT(qwrite_retake, "n", "otT"),
+                    [RL_EXTEND_OR_SET] = SCRIPT(qwrite_retake, "n", "otT"),
                     [RL_RELEASE] = SCRIPT(qwrite_release, "nmCR", "otkw"),
-                    [RL_WAIT] = SCRIPT(qwrite_wait, "nmR", "otTwm"),
-                    [RL_LEAVE] = SCRIPT(qwrite_leave, "mC", "w"),
+                    [RL_ACQUIRE_OR_QUEUE] = SCRIPT(qwrite_wait, "nmR", "otTwm"),
+                    [RL_DEQUEUE] = SCRIPT(qwrite_leave, "mC", "w"),
                 },
         },
     [RL_ROW_ANY] =
@@ -192,7 +192,7 @@ bool rl_kind_answer_fits(enum rl_verb verb, const struct rl_answer *answer)
         return false;
     return answer->with_holder == ((acquires && !answer->granted) || verb == RL_INSPECT ||
                                    (verb == RL_FORCE && miskinded)) &&
-           answer->with_place == (verb == RL_WAIT && !answer->granted) &&
+           answer->with_place == (verb == RL_ACQUIRE_OR_QUEUE && !answer->granted) &&
            answer->with_details == (verb == RL_INSPECT);
 }
 

@@ -14,12 +14,12 @@
 static const char *const said[] = {
     [RL_ACQUIRE] = "take a lock",
     [RL_EXTEND] = "extend a lock",
-    [RL_RETAKE] = "extend a lock, or take it again",
+    [RL_EXTEND_OR_SET] = "extend a lock, or take it again",
     [RL_RELEASE] = "release a lock",
     [RL_INSPECT] = "look at a lock",
     [RL_FORCE] = "delete a lock",
-    [RL_WAIT] = "take a lock, or wait for it",
-    [RL_LEAVE] = "wait for a lock no more",
+    [RL_ACQUIRE_OR_QUEUE] = "take a lock, or wait for it",
+    [RL_DEQUEUE] = "wait for a lock no more",
 };
 _Static_assert(sizeof(said) / sizeof(said[0]) == RL_VERBS, "one for each verb");
 
@@ -121,7 +121,7 @@ static void native_error(const struct rl_slot *slot, const char *command,
 static void tell_refusal(struct rl_node *node, const struct rl_inflight *inflight,
                          const char *text, int64_t now_ns)
 {
-    bool gives_up = inflight->script == RL_RELEASE || inflight->script == RL_LEAVE;
+    bool gives_up = inflight->script == RL_RELEASE || inflight->script == RL_DEQUEUE;
     int64_t *again_ns = &node->refusal_again_ns[gives_up];
     if (now_ns < *again_ns)
         return;

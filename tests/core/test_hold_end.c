@@ -351,7 +351,7 @@ START_TEST(r4_no_taking_after_the_end)
     story_hold(&story, 3);
     drain(&story, 0);
     release(&story, false);
-    rl_hold_sent(&story.hold, 0, 1, RL_RETAKE, true);
+    rl_hold_sent(&story.hold, 0, 1, RL_EXTEND_OR_SET, true);
 }
 END_TEST
 

@@ -231,21 +231,21 @@ static int64_t run(int row, enum rl_verb verb, const char *owner, const char *to
 static void play_one(int row, bool looks)
 {
     run(row, RL_ACQUIRE, "a", "t1");
-    run(row, RL_WAIT, "b", "u1");
+    run(row, RL_ACQUIRE_OR_QUEUE, "b", "u1");
     run(row, RL_EXTEND, "a", "t1");
-    run(row, RL_WAIT, "c", "v1");
+    run(row, RL_ACQUIRE_OR_QUEUE, "c", "v1");
     run(row, RL_ACQUIRE, "a", "t2"); /* once more, of some kinds */
     if (looks)
         run(row, RL_INSPECT, "a", "");
     run(row, RL_RELEASE, "a", "t1");
     run(row, RL_RELEASE, "a", "t2");
-    run(row, RL_LEAVE, "c", "v1");
-    run(row, RL_WAIT, "b", "u1");
+    run(row, RL_DEQUEUE, "c", "v1");
+    run(row, RL_ACQUIRE_OR_QUEUE, "b", "u1");
     talk_do(&talk, "DEL", "k", (char *)NULL);
-    run(row, RL_RETAKE, "b", "u1");
-    run(row, RL_RETAKE, "b", "u1");
+    run(row, RL_EXTEND_OR_SET, "b", "u1");
+    run(row, RL_EXTEND_OR_SET, "b", "u1");
     run(row, RL_RELEASE, "b", "u1");
-    run(row, RL_LEAVE, "b", "u1");
+    run(row, RL_DEQUEUE, "b", "u1");
     talk_do(&talk, "FLUSHALL", (char *)NULL);
 }
 
@@ -255,17 +255,17 @@ static void play_shared(int reads, int writes, bool looks)
     run(reads, RL_ACQUIRE, "a", "t1");
     run_for(reads, RL_ACQUIRE, "b", "u1", LEASE_MS);
     pause_ms(2 * LEASE_MS);
-    run(writes, RL_WAIT, "c", "v1");
-    run(reads, RL_WAIT, "d", "w1");
+    run(writes, RL_ACQUIRE_OR_QUEUE, "c", "v1");
+    run(reads, RL_ACQUIRE_OR_QUEUE, "d", "w1");
     run(reads, RL_RELEASE, "a", "t1");
-    run(writes, RL_WAIT, "c", "v1");
-    run(reads, RL_WAIT, "d", "w1");
+    run(writes, RL_ACQUIRE_OR_QUEUE, "c", "v1");
+    run(reads, RL_ACQUIRE_OR_QUEUE, "d", "w1");
     run(writes, RL_ACQUIRE, "c", "v2");
     run(reads, RL_ACQUIRE, "c", "v3");
     run(writes, RL_RELEASE, "c", "v1");
     run(writes, RL_RELEASE, "c", "v2");
-    run(reads, RL_WAIT, "d", "w1");
-    run(reads, RL_LEAVE, "d", "w1");
+    run(reads, RL_ACQUIRE_OR_QUEUE, "d", "w1");
+    run(reads, RL_DEQUEUE, "d", "w1");
     run(reads, RL_EXTEND, "d", "w1");
     if (looks)
         run(reads, RL_INSPECT, "d", "");

@@ -23,12 +23,12 @@ static const struct {
 } verbs[] = {
     {RL_ACQUIRE, "plain_acquire", "n", "tT", true, false, false, true, false, false},
     {RL_EXTEND, "plain_extend", "n", "tT", true, false, false, false, false, false},
-    {RL_RETAKE, "plain_retake", "n", "tT", true, false, false, false, false, false},
+    {RL_EXTEND_OR_SET, "plain_retake", "n", "tT", true, false, false, false, false, false},
     {RL_RELEASE, "plain_release", "nq", "tk", false, true, false, false, false, false},
     {RL_INSPECT, "inspect", "n", "o", false, false, true, true, false, true},
     {RL_FORCE, "force", "nq", "ke", false, true, false, false, false, false},
-    {RL_WAIT, "plain_wait", "nq", "tTwaq", true, false, false, true, true, false},
-    {RL_LEAVE, "plain_leave", "nq", "wk", false, true, false, false, false, false},
+    {RL_ACQUIRE_OR_QUEUE, "plain_wait", "nq", "tTwaq", true, false, false, true, true, false},
+    {RL_DEQUEUE, "plain_leave", "nq", "wk", false, true, false, false, false, false},
 };
 #define VERBS ((int)(sizeof(verbs) / sizeof(verbs[0])))
 
@@ -53,7 +53,7 @@ END_TEST
 START_TEST(waiting_is_acquiring_for_the_core)
 {
     enum rl_verb verb = verbs[_i].verb;
-    ck_assert_int_eq(rl_verb_of(verb), verb == RL_WAIT ? RL_ACQUIRE : verb);
+    ck_assert_int_eq(rl_verb_of(verb), verb == RL_ACQUIRE_OR_QUEUE ? RL_ACQUIRE : verb);
     ck_assert_int_eq(rl_verb_takes(rl_verb_of(verb)), verbs[_i].takes);
 }
 END_TEST
@@ -134,7 +134,7 @@ START_TEST(ce19_a_release_compares_the_token)
     } compares[] = {
         {RL_RELEASE, "local mine = redis.pcall('GET', KEYS[1]) == ARGV[2]\n",
          "if mine then\n  redis.call('DEL', KEYS[1])\n"},
-        {RL_LEAVE, "local kept = holder == '" RL_KEPT_PREFIX "' .. ARGV[2]\n",
+        {RL_DEQUEUE, "local kept = holder == '" RL_KEPT_PREFIX "' .. ARGV[2]\n",
          "if kept then\n  redis.call('DEL', KEYS[1])\n"},
     };
     for (int i = 0; i < VERBS; i++)
@@ -154,14 +154,15 @@ END_TEST
 /* What kind.h says of channels and kept locks is what the scripts do. */
 START_TEST(the_scripts_know_the_prefixes)
 {
-    static const enum rl_verb waking[] = {RL_RELEASE, RL_FORCE, RL_LEAVE};
+    static const enum rl_verb waking[] = {RL_RELEASE, RL_FORCE, RL_DEQUEUE};
     for (unsigned i = 0; i < sizeof(waking) / sizeof(waking[0]); i++) {
         const char *code = code_of(waking[i]);
         ck_assert_ptr_nonnull(
             strstr(code, "'" RL_WAKE_PREFIX "' .. string.sub(first[1], 1, 36)"));
         ck_assert_ptr_nonnull(strstr(code, "'" RL_KEPT_PREFIX "' .. first[1]"));
     }
-    ck_assert_ptr_nonnull(strstr(code_of(RL_WAIT), "'" RL_KEPT_PREFIX "' .. ARGV[4]"));
+    ck_assert_ptr_nonnull(
+        strstr(code_of(RL_ACQUIRE_OR_QUEUE), "'" RL_KEPT_PREFIX "' .. ARGV[4]"));
 }
 END_TEST
 

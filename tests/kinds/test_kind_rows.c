@@ -18,8 +18,8 @@ static bool is_lock(const struct rl_kind *kind)
 
 START_TEST(every_kind_can_do_what_locks_do)
 {
-    static const enum rl_verb needed[] = {RL_ACQUIRE, RL_WAIT, RL_EXTEND, RL_RETAKE,
-                                          RL_RELEASE};
+    static const enum rl_verb needed[] = {RL_ACQUIRE, RL_ACQUIRE_OR_QUEUE, RL_EXTEND,
+                                          RL_EXTEND_OR_SET, RL_RELEASE};
     const struct rl_kind *kind = rl_kind(_i);
     if (!is_lock(kind))
         return;

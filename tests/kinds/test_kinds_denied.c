@@ -52,8 +52,8 @@ static struct script_told run(struct talk *via, int row, enum rl_verb verb, cons
 
 /* ---- several names ---------------------------------------------------------------------- */
 
-static const enum rl_verb all_verbs[] = {RL_ACQUIRE, RL_WAIT,    RL_EXTEND,
-                                         RL_RETAKE,  RL_RELEASE, RL_LEAVE};
+static const enum rl_verb all_verbs[] = {RL_ACQUIRE,       RL_ACQUIRE_OR_QUEUE, RL_EXTEND,
+                                         RL_EXTEND_OR_SET, RL_RELEASE,          RL_DEQUEUE};
 enum { ALL_VERBS = sizeof(all_verbs) / sizeof(all_verbs[0]) };
 
 /* Who may not look can't say whose it is: with "another's" a release would be done, and the
@@ -82,16 +82,16 @@ START_TEST(data_under_one_of_the_names_is_no_error)
     ck_assert_int_eq(run(&talk_here, RL_ROW_SEVERAL, RL_ACQUIRE, "new").yes, RL_REFUSED);
     struct script_told told = run(&talk_here, RL_ROW_SEVERAL, RL_EXTEND, "mine");
     ck_assert(told.type == '*' && told.yes == 0);
-    told = run(&talk_here, RL_ROW_SEVERAL, RL_RETAKE, "mine");
+    told = run(&talk_here, RL_ROW_SEVERAL, RL_EXTEND_OR_SET, "mine");
     ck_assert(told.type == '*' && told.yes == 0);
-    told = run(&talk_here, RL_ROW_SEVERAL, RL_LEAVE, "new");
+    told = run(&talk_here, RL_ROW_SEVERAL, RL_DEQUEUE, "new");
     ck_assert(told.type == '*' && told.yes == 1);
     ck_assert(text_is("k", "mine"));
     told = run(&talk_here, RL_ROW_SEVERAL, RL_RELEASE, "mine");
     ck_assert(told.type == '*' && told.yes == 0);
     ck_assert_int_eq(number("EXISTS", "k"), 0);
     ck_assert_int_eq(number("LLEN", "m"), 2);
-    told = run(&talk_here, RL_ROW_SEVERAL, RL_WAIT, "new");
+    told = run(&talk_here, RL_ROW_SEVERAL, RL_ACQUIRE_OR_QUEUE, "new");
     ck_assert(told.type == '*' && told.parts == 5 && told.yes == RL_REPLY_WRONGTYPE);
 }
 END_TEST
@@ -114,7 +114,7 @@ START_TEST(which_locks_look_so_is_told)
         struct script_told told = run(&talk_here, RL_ROW_PLAIN, RL_ACQUIRE, "me");
         ck_assert(told.yes == RL_REPLY_WRONGTYPE && told.parts == 4);
         ck_assert_str_eq(told.holder, data[i].what);
-        told = run(&talk_here, RL_ROW_PLAIN, RL_WAIT, "me");
+        told = run(&talk_here, RL_ROW_PLAIN, RL_ACQUIRE_OR_QUEUE, "me");
         ck_assert(told.yes == RL_REPLY_WRONGTYPE && told.parts == 5 && told.place == -1);
         ck_assert_str_eq(told.holder, data[i].what);
         ck_assert_int_eq(number("DEL", "k"), 1);
@@ -158,10 +158,10 @@ END_TEST
 START_TEST(a_queue_that_lost_whose_it_is_still_ends)
 {
     ck_assert_int_eq(run(&talk_here, RL_ROW_FAIR, RL_ACQUIRE, "mine").yes, 1);
-    ck_assert_int_eq(run(&talk_here, RL_ROW_FAIR, RL_WAIT, "dies").place, 0);
-    ck_assert_int_eq(run(&talk_here, RL_ROW_FAIR, RL_WAIT, "leaves").place, 1);
+    ck_assert_int_eq(run(&talk_here, RL_ROW_FAIR, RL_ACQUIRE_OR_QUEUE, "dies").place, 0);
+    ck_assert_int_eq(run(&talk_here, RL_ROW_FAIR, RL_ACQUIRE_OR_QUEUE, "leaves").place, 1);
     ck_assert_int_eq(number("DEL", FAIR_SEEN), 1);
-    ck_assert_int_eq(run(&talk_here, RL_ROW_FAIR, RL_LEAVE, "leaves").yes, 1);
+    ck_assert_int_eq(run(&talk_here, RL_ROW_FAIR, RL_DEQUEUE, "leaves").yes, 1);
     ck_assert_int_eq(number("LLEN", FAIR_QUEUE), 1);
     ck_assert_int_gt(number("PTTL", FAIR_QUEUE), 0);
     ck_assert_int_gt(number("PTTL", FAIR_TIMEOUT), 0);
@@ -206,7 +206,7 @@ START_TEST(a_master_without_memory_answers_those_who_wait)
                                           : row;
         ck_assert_int_eq(run(&talk_here, holds, RL_ACQUIRE, "mine").yes, 1);
         set_memory("1");
-        struct script_told told = run(&talk_here, row, RL_WAIT, "other");
+        struct script_told told = run(&talk_here, row, RL_ACQUIRE_OR_QUEUE, "other");
         struct script_told freed = run(&talk_here, holds, RL_RELEASE, "mine");
         set_memory("0");
         ck_assert_msg(told.type == '*', "%s: %s", rl_kind(row)->name, told.text);
@@ -225,19 +225,19 @@ END_TEST
 START_TEST(a_place_in_the_queue_outlives_the_want_of_memory)
 {
     ck_assert_int_eq(run(&talk_here, RL_ROW_FAIR, RL_ACQUIRE, "mine").yes, 1);
-    ck_assert_int_eq(run(&talk_here, RL_ROW_FAIR, RL_WAIT, "first").place, 0);
-    ck_assert_int_eq(run(&talk_here, RL_ROW_FAIR, RL_WAIT, "second").place, 1);
+    ck_assert_int_eq(run(&talk_here, RL_ROW_FAIR, RL_ACQUIRE_OR_QUEUE, "first").place, 0);
+    ck_assert_int_eq(run(&talk_here, RL_ROW_FAIR, RL_ACQUIRE_OR_QUEUE, "second").place, 1);
     set_memory("1");
-    struct script_told told = run(&talk_here, RL_ROW_FAIR, RL_WAIT, "second");
-    struct script_told late = run(&talk_here, RL_ROW_FAIR, RL_WAIT, "third");
+    struct script_told told = run(&talk_here, RL_ROW_FAIR, RL_ACQUIRE_OR_QUEUE, "second");
+    struct script_told late = run(&talk_here, RL_ROW_FAIR, RL_ACQUIRE_OR_QUEUE, "third");
     set_memory("0");
     ck_assert_msg(told.type == '*' && told.parts == 5, "%s", told.text);
     ck_assert(told.yes == 0 && told.place == -1 && strcmp(told.holder, "mine") == 0);
     ck_assert_msg(late.type == '*' && late.place == -1, "%s", late.text);
     ck_assert_int_eq(number("LLEN", FAIR_QUEUE), 2);
     ck_assert_int_eq(number("ZCARD", FAIR_SEEN), 2);
-    ck_assert_int_eq(run(&talk_here, RL_ROW_FAIR, RL_WAIT, "second").place, 1);
-    ck_assert_int_eq(run(&talk_here, RL_ROW_FAIR, RL_WAIT, "third").place, 2);
+    ck_assert_int_eq(run(&talk_here, RL_ROW_FAIR, RL_ACQUIRE_OR_QUEUE, "second").place, 1);
+    ck_assert_int_eq(run(&talk_here, RL_ROW_FAIR, RL_ACQUIRE_OR_QUEUE, "third").place, 2);
 }
 END_TEST
 

@@ -193,13 +193,13 @@ END_TEST
 
 START_TEST(retake_takes_what_is_free_too)
 {
-    expect(run(RL_RETAKE, "me", 60000), TOOK);
+    expect(run(RL_EXTEND_OR_SET, "me", 60000), TOOK);
     ck_assert_int_gt(left_ms(), 55000);
-    expect(run(RL_RETAKE, "me", 90000), TOOK);
+    expect(run(RL_EXTEND_OR_SET, "me", 90000), TOOK);
     ck_assert_int_gt(left_ms(), 85000);
-    expect(run(RL_RETAKE, "me", 1000), TOOK);
+    expect(run(RL_EXTEND_OR_SET, "me", 1000), TOOK);
     ck_assert_int_gt(left_ms(), 85000);
-    expect(run(RL_RETAKE, "you", 90000), REFUSED);
+    expect(run(RL_EXTEND_OR_SET, "you", 90000), REFUSED);
     expect_holder(run(RL_INSPECT, NULL, 0), 90000, "me");
 }
 END_TEST
@@ -231,26 +231,27 @@ END_TEST
 
 START_TEST(wait_takes_what_is_free_and_queues_who_is_refused)
 {
-    expect(run(RL_WAIT, "me", 60000), TOOK);
+    expect(run(RL_ACQUIRE_OR_QUEUE, "me", 60000), TOOK);
     ck_assert_int_gt(left_ms(), 55000);
     ck_assert(!queued());
-    expect_place(run(RL_WAIT, "you", 60000), 60000, "me", 0);
+    expect_place(run(RL_ACQUIRE_OR_QUEUE, "you", 60000), 60000, "me", 0);
     ck_assert(queued());
-    expect_place(run(RL_WAIT, "me", 90000), 60000, "me", 0); /* its own too: CE14, CE16 */
+    expect_place(run(RL_ACQUIRE_OR_QUEUE, "me", 90000), 60000, "me",
+                 0); /* its own too: CE14, CE16 */
     talk_do(&talk_here, "DEL", "k", (char *)NULL);
-    expect(run(RL_WAIT, "you", 60000), TOOK);
+    expect(run(RL_ACQUIRE_OR_QUEUE, "you", 60000), TOOK);
     ck_assert(!queued());
     talk_do(&talk_here, "SET", "k", "them", (char *)NULL);
-    expect_place(run(RL_WAIT, "me", 60000), -1, "them", 0); /* for ever */
+    expect_place(run(RL_ACQUIRE_OR_QUEUE, "me", 60000), -1, "them", 0); /* for ever */
 }
 END_TEST
 
 START_TEST(leave_leaves_the_queue_and_nothing_else)
 {
-    expect(run(RL_LEAVE, NULL, 0), TOOK); /* was not even there */
+    expect(run(RL_DEQUEUE, NULL, 0), TOOK); /* was not even there */
     expect(run(RL_ACQUIRE, "me", 60000), TOOK);
-    expect_place(run(RL_WAIT, "you", 60000), 60000, "me", 0);
-    expect(run(RL_LEAVE, NULL, 0), TOOK);
+    expect_place(run(RL_ACQUIRE_OR_QUEUE, "you", 60000), 60000, "me", 0);
+    expect(run(RL_DEQUEUE, NULL, 0), TOOK);
     ck_assert(!queued());
     expect_holder(run(RL_INSPECT, NULL, 0), 60000, "me");
 }
@@ -262,12 +263,12 @@ START_TEST(release_and_force_wake_who_waits_and_keep_the_lock)
     talk_open(&listener, talk_masters, 0);
     talk_listen(&listener, WAITER);
     expect(run(RL_ACQUIRE, "me", 60000), TOOK);
-    expect_place(run(RL_WAIT, "you", 60000), 60000, "me", 0);
+    expect_place(run(RL_ACQUIRE_OR_QUEUE, "you", 60000), 60000, "me", 0);
     expect(run(_i, "me", 0), TOOK);
     ck_assert_str_eq(talk_called(&listener), WAITER);
     ck_assert(!queued());
     expect_holder(run(RL_INSPECT, NULL, 0), 20000, RL_KEPT_PREFIX WAITER);
-    expect(run(RL_WAIT, "you", 60000), TOOK);
+    expect(run(RL_ACQUIRE_OR_QUEUE, "you", 60000), TOOK);
     expect_holder(run(RL_INSPECT, NULL, 0), 60000, "you");
     talk_close(&listener);
 }
@@ -279,11 +280,11 @@ START_TEST(data_of_another_type_is_left_alone)
 {
     talk_do(&talk_here, "RPUSH", "k", "data", (char *)NULL);
     struct script_told told = run(_i, "me", 60000);
-    if (_i == RL_ACQUIRE || _i == RL_WAIT) {
+    if (_i == RL_ACQUIRE || _i == RL_ACQUIRE_OR_QUEUE) {
         ck_assert_int_eq(told.yes, RL_REPLY_WRONGTYPE);
         ck_assert_int_eq(told.left_ms, -1);
         ck_assert_str_eq(told.holder, "a list");
-        ck_assert_uint_eq(told.parts, _i == RL_WAIT ? 5 : 4);
+        ck_assert_uint_eq(told.parts, _i == RL_ACQUIRE_OR_QUEUE ? 5 : 4);
     } else if (_i == RL_INSPECT || _i == RL_FORCE) {
         ck_assert_int_eq(told.yes, _i == RL_FORCE ? RL_REPLY_WRONGTYPE : RL_REFUSED);
         ck_assert_int_eq(told.left_ms, -1);
@@ -291,7 +292,7 @@ START_TEST(data_of_another_type_is_left_alone)
         ck_assert_uint_eq(told.parts, _i == RL_INSPECT ? 5 : 4);
     } else {
         ck_assert_int_eq(told.type, '*');
-        ck_assert_int_eq(told.yes, _i == RL_LEAVE);
+        ck_assert_int_eq(told.yes, _i == RL_DEQUEUE);
     }
     ck_assert_int_eq(talk_do(&talk_here, "LLEN", "k", (char *)NULL).number, 1);
     ck_assert_int_eq(left_ms(), -1);

@@ -265,13 +265,15 @@ struct frame_answer fair_run(struct fair *fair, enum rl_verb verb, const struct 
     *ret_told = -1;
     switch (verb) {
     case RL_ACQUIRE:
-    case RL_WAIT:
-    case RL_RETAKE:
+    case RL_ACQUIRE_OR_QUEUE:
+    case RL_EXTEND_OR_SET:
         answer = take(fair, call, ret_told);
-        if (verb == RL_WAIT && answer.code == 0)
+        if (verb == RL_ACQUIRE_OR_QUEUE && answer.code == 0)
             answer.place = enter(fair, call);
-        answer.parts = answer.code == 1 || verb == RL_RETAKE ? 2 : verb == RL_WAIT ? 5 : 4;
-        if (verb == RL_RETAKE)
+        answer.parts = answer.code == 1 || verb == RL_EXTEND_OR_SET ? 2
+                       : verb == RL_ACQUIRE_OR_QUEUE                ? 5
+                                                                    : 4;
+        if (verb == RL_EXTEND_OR_SET)
             answer.code = answer.code == 1;
         break;
     case RL_EXTEND:
@@ -282,7 +284,7 @@ struct frame_answer fair_run(struct fair *fair, enum rl_verb verb, const struct 
         if ((answer.code || call->wakes) && reentrant_free(&fair->lock) && !fair->foreign)
             *ret_told = first(fair, call);
         break;
-    case RL_LEAVE:
+    case RL_DEQUEUE:
         leave(fair, call, ret_told);
         break;
     default:

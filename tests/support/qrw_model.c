@@ -110,7 +110,7 @@ static struct qrw_told read_lock(struct qrw_lock *lock, const struct qrw_call *c
 {
     struct who writers = look(lock, OTHER_WRITERS, call->owner);
     struct qrw_told told = {.code = RL_GRANTED, .published = -1};
-    bool waits = call->verb == RL_WAIT, turn = waits && lock->readers == QRW_TURN;
+    bool waits = call->verb == RL_ACQUIRE_OR_QUEUE, turn = waits && lock->readers == QRW_TURN;
     bool has_turn = turn && when.low_ms - call->age_ms <= lock->turn_began.low_ms;
     if (writers.count > 0) {
         told = refuse(RL_REFUSED, writers.end, when);
@@ -208,12 +208,12 @@ static struct qrw_told leave(struct qrw_lock *lock, const struct qrw_call *call)
 struct qrw_told qrw_run(struct qrw_lock *lock, const struct qrw_call *call,
                         struct qrw_span when)
 {
-    bool takes = call->verb == RL_ACQUIRE || call->verb == RL_WAIT;
+    bool takes = call->verb == RL_ACQUIRE || call->verb == RL_ACQUIRE_OR_QUEUE;
     if (lock->mark >= 0 && qrw_over(lock->mark_end, when.low_ms))
         lock->mark = -1;
     if (lock->readers != QRW_NOBODY && qrw_over(lock->readers_end, when.low_ms))
         lock->readers = QRW_NOBODY;
-    if (call->verb == RL_LEAVE)
+    if (call->verb == RL_DEQUEUE)
         return leave(lock, call);
     if (lock->other) {
         if (call->verb == RL_RELEASE)

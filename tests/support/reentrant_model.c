@@ -128,12 +128,12 @@ struct frame_answer reentrant_run(struct reentrant *lock, enum rl_verb verb,
     *ret_published = false;
     switch (verb) {
     case RL_ACQUIRE:
-    case RL_WAIT:
+    case RL_ACQUIRE_OR_QUEUE:
         take(lock, call, when, &answer);
         if (answer.code != 1)
-            answer.parts = verb == RL_WAIT ? 5 : 4;
+            answer.parts = verb == RL_ACQUIRE_OR_QUEUE ? 5 : 4;
         break;
-    case RL_RETAKE:
+    case RL_EXTEND_OR_SET:
         take(lock, call, when, &answer);
         answer.code = answer.code == 1;
         break;

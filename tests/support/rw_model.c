@@ -267,11 +267,11 @@ static void wait(struct rw_lock *lock, bool write, enum rl_verb verb,
     bool readers = lock->mode == RW_READ || (lock->mode == RW_NONE && lock->turn);
     if (told->code == 1 && write)
         unmark(lock, call->waiter);
-    else if (told->code == 1 && verb == RL_WAIT)
+    else if (told->code == 1 && verb == RL_ACQUIRE_OR_QUEUE)
         wait_no_more(lock, call->waiter);
     else if (told->code == 0 && write && readers && call->mark_ms > 0)
         mark(lock, call, when);
-    else if (told->code == 0 && !write && verb == RL_WAIT)
+    else if (told->code == 0 && !write && verb == RL_ACQUIRE_OR_QUEUE)
         wait_to_read(lock, call, when);
 }
 
@@ -282,11 +282,11 @@ struct frame_answer rw_run(struct rw_lock *lock, int row, enum rl_verb verb,
     bool write = row == RL_ROW_WRITE;
     struct rw_field *field = write ? &lock->writes[call->owner] : &lock->reads[call->owner];
     struct rw_hold *hold = rw_find(field, call->token);
-    bool acquires = verb == RL_ACQUIRE || verb == RL_WAIT;
+    bool acquires = verb == RL_ACQUIRE || verb == RL_ACQUIRE_OR_QUEUE;
     *ret_told = NULL;
     if (verb == RL_RELEASE) {
         *ret_told = give_up(lock, write, call, when, &ret);
-    } else if (verb == RL_LEAVE) {
+    } else if (verb == RL_DEQUEUE) {
         if (write)
             *ret_told = leave(lock, call->waiter);
         else
@@ -306,7 +306,7 @@ struct frame_answer rw_run(struct rw_lock *lock, int row, enum rl_verb verb,
         wait(lock, write, verb, call, when, &ret);
     else if (ret.code != 1)
         ret.code = 0;
-    ret.parts = !acquires || ret.code == 1 ? 2 : verb == RL_WAIT ? 5 : 4;
+    ret.parts = !acquires || ret.code == 1 ? 2 : verb == RL_ACQUIRE_OR_QUEUE ? 5 : 4;
     return ret;
 }
 

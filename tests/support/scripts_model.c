@@ -136,13 +136,13 @@ static bool run(struct model *model, struct model_lock *lock, enum rl_verb verb,
     bool mine = lock->holder[0] && call->token && strcmp(lock->holder, call->token) == 0;
     switch (verb) {
     case RL_ACQUIRE:
-    case RL_WAIT:
-        return acquire(model, lock, verb == RL_WAIT, call, when, told);
+    case RL_ACQUIRE_OR_QUEUE:
+        return acquire(model, lock, verb == RL_ACQUIRE_OR_QUEUE, call, when, told);
     case RL_EXTEND:
         if (mine)
             lengthen(lock, call->ttl_ms, when);
         return mine;
-    case RL_RETAKE:
+    case RL_EXTEND_OR_SET:
         if (mine)
             lengthen(lock, call->ttl_ms, when);
         else if (!lock->holder[0])
@@ -151,7 +151,7 @@ static bool run(struct model *model, struct model_lock *lock, enum rl_verb verb,
     case RL_RELEASE:
     case RL_FORCE:
         return give_up(model, lock, verb == RL_FORCE, call, when, told);
-    case RL_LEAVE:
+    case RL_DEQUEUE:
         return leave(model, lock, call, when, told);
     case RL_INSPECT:
         return !lock->holder[0];
@@ -167,7 +167,8 @@ struct model_told model_run(struct model *model, struct model_lock *lock, enum r
     told.yes = run(model, lock, verb, call, when, &told);
     if (verb == RL_INSPECT)
         told.parts = 5; /* test_scripts_look knows what the last one says */
-    if (!told.yes && (verb == RL_ACQUIRE || verb == RL_INSPECT || verb == RL_WAIT)) {
+    if (!told.yes &&
+        (verb == RL_ACQUIRE || verb == RL_INSPECT || verb == RL_ACQUIRE_OR_QUEUE)) {
         told.parts = verb == RL_ACQUIRE ? 4 : 5;
         told.left.low_ms = lock->end.low_ms - when.high_ms;
         told.left.high_ms = lock->end.high_ms - when.low_ms;

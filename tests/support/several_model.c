@@ -90,7 +90,7 @@ static void give_way(struct run *run, unsigned i)
 {
     struct model_lock *lock = &run->locks[i], kept = *lock;
     unsigned calls = run->told.calls;
-    do_one(run, i, RL_LEAVE, NULL);
+    do_one(run, i, RL_DEQUEUE, NULL);
     if (run->told.calls > calls)
         return;
     memcpy(lock->holder, kept.holder, sizeof(kept.holder));
@@ -102,7 +102,7 @@ static bool wait(struct run *run)
 {
     unsigned first = first_not(run, true, FREE, KEPT), place = 0;
     if (first == SEVERAL_MAX)
-        return do_all(run, RL_WAIT);
+        return do_all(run, RL_ACQUIRE_OR_QUEUE);
     refuse(run, first, true);
     for (unsigned i = 0; i < SEVERAL_MAX; i++) {
         if (!(run->names & 1u << i))
@@ -113,7 +113,8 @@ static bool wait(struct run *run)
         else if (state == KEPT)
             come_back_for(run, &run->locks[i]);
         else
-            do_one(run, i, state == FREE ? RL_LEAVE : RL_WAIT, i == first ? &place : NULL);
+            do_one(run, i, state == FREE ? RL_DEQUEUE : RL_ACQUIRE_OR_QUEUE,
+                   i == first ? &place : NULL);
     }
     run->told.answer.place = place;
     return false;
@@ -129,14 +130,14 @@ static bool decide(struct run *run, enum rl_verb verb)
             return do_all(run, verb);
         refuse(run, first, false);
         return false;
-    case RL_WAIT:
+    case RL_ACQUIRE_OR_QUEUE:
         return wait(run);
     case RL_EXTEND:
         return first_not(run, false, MINE, MINE) == SEVERAL_MAX && do_all(run, verb);
-    case RL_RETAKE:
+    case RL_EXTEND_OR_SET:
         return first_not(run, false, MINE, FREE) == SEVERAL_MAX && do_all(run, verb);
     case RL_RELEASE:
-    case RL_LEAVE:
+    case RL_DEQUEUE:
         return do_all(run, verb);
     default:
         suite_die("several names know no verb %d", (int)verb);

@@ -36,7 +36,7 @@ static enum rl_verb verb_of(const struct bench_requests *requests, enum bench_ve
 {
     if (verb == BENCH_GIVE)
         return RL_RELEASE;
-    return requests->waits ? RL_WAIT : RL_ACQUIRE;
+    return requests->waits ? RL_ACQUIRE_OR_QUEUE : RL_ACQUIRE;
 }
 
 bool bench_requests_load(struct bench_requests *requests, struct server_talk *talk)

@@ -226,13 +226,13 @@ START_TEST(f72_a_first_that_goes_wakes_the_next)
     talk_open(&talk, masters, 0);
     struct script_call first = fair_call("first");
     redlock_lock *held = fair_hold(one, NULL);
-    ck_assert_int_eq(script_run(&talk, RL_WAIT, &first).yes, 0);
+    ck_assert_int_eq(script_run(&talk, RL_ACQUIRE_OR_QUEUE, &first).yes, 0);
     fair_wait(&waiter, two, "next");
     fair_hears("next");
     ck_assert_int_eq(redlock_release(held), 0);
     ck_assert(!waiter_is_back(&waiter, 50));
     uint64_t before = client_stats(two).wakes;
-    ck_assert_int_eq(script_run(&talk, RL_LEAVE, &first).yes, 1);
+    ck_assert_int_eq(script_run(&talk, RL_DEQUEUE, &first).yes, 1);
     ck_assert(waiter_is_back(&waiter, FAIR_SOON_MS));
     ck_assert_uint_ge(client_stats(two).wakes - before, 1);
     waiter_expect_lock(&waiter, FAIR_SOON_MS);

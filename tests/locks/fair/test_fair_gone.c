@@ -85,7 +85,7 @@ START_TEST(the_next_one_is_woken_by_who_looks)
     talk_open(&talk, masters, 0);
     struct script_call dead = fair_call("dead"), other = fair_call("passes by");
     redlock_lock *held = fair_hold(one, NULL);
-    script_run(&talk, RL_WAIT, &dead);
+    script_run(&talk, RL_ACQUIRE_OR_QUEUE, &dead);
     fair_wait(&waiter, two, "next");
     fair_hears("next");
     ck_assert_int_eq(redlock_release(held), 0);

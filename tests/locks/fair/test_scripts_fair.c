@@ -280,7 +280,7 @@ static void run_script(struct frame *frame, unsigned i, enum rl_verb verb)
     if (is_unsure(frame, i, call.now))
         return;
     struct frame_answer expected = fair_run(&lock[i], verb, &call, &expect);
-    if (verb == RL_WAIT && is_order_unsure(&lock[i], call.who)) {
+    if (verb == RL_ACQUIRE_OR_QUEUE && is_order_unsure(&lock[i], call.who)) {
         unsure++;
         forget(frame, i);
         return;
@@ -421,8 +421,8 @@ static void begin(struct frame *frame)
 
 static void step(struct frame *frame)
 {
-    static const enum rl_verb verbs[] = {RL_WAIT,   RL_RELEASE, RL_ACQUIRE,
-                                         RL_EXTEND, RL_RETAKE,  RL_LEAVE};
+    static const enum rl_verb verbs[] = {RL_ACQUIRE_OR_QUEUE, RL_RELEASE,       RL_ACQUIRE,
+                                         RL_EXTEND,           RL_EXTEND_OR_SET, RL_DEQUEUE};
     static const unsigned weights[] = {36, 20, 6, 4, 3, 6, 14, 3, 3, 1, 2};
     unsigned i = frame_draw(frame, LOCKS), what = frame_choose(frame, weights, 11);
     pass_edges(i);
@@ -446,7 +446,8 @@ static void step(struct frame *frame)
 static void expect_no_dull_life(struct frame *frame)
 {
     unsigned long least = frame->operations / 2500, sum[3] = {0};
-    static const enum rl_verb both[] = {RL_ACQUIRE, RL_WAIT, RL_EXTEND, RL_RETAKE, RL_RELEASE};
+    static const enum rl_verb both[] = {RL_ACQUIRE, RL_ACQUIRE_OR_QUEUE, RL_EXTEND,
+                                        RL_EXTEND_OR_SET, RL_RELEASE};
     for (unsigned v = 0; v < sizeof(both) / sizeof(both[0]); v++) {
         ck_assert_uint_gt(frame->codes[both[v]][0], least);
         ck_assert_uint_gt(frame->codes[both[v]][1], least);
@@ -458,7 +459,7 @@ static void expect_no_dull_life(struct frame *frame)
     }
     for (unsigned which = 0; which < 3; which++)
         ck_assert_uint_gt(sum[which], least);
-    ck_assert_uint_gt(frame->codes[RL_WAIT][3], least);
+    ck_assert_uint_gt(frame->codes[RL_ACQUIRE_OR_QUEUE][3], least);
     ck_assert_uint_gt(frame->ran_out, least);
     ck_assert_uint_gt(told_count, least);
     ck_assert_uint_gt(torn, least);
@@ -482,7 +483,7 @@ static void end(struct frame *frame)
                                        .name = name[i],
                                        .owner = fair_owner[who],
                                        .fair_ms = FAIR_LIFE_MS};
-            script_run(&frame->talk, RL_LEAVE, &call);
+            script_run(&frame->talk, RL_DEQUEUE, &call);
         }
         talk_do(&frame->talk, "DEL", name[i], key_of(i, 'h'), (char *)NULL);
     }

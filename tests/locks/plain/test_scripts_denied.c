@@ -15,8 +15,10 @@ static int few(unsigned client, enum rl_verb verb)
 {
     struct script_told told = as(&restricted, client, verb, KEEP_MS);
     ck_assert_msg(told.type == '*', "%s", told.text);
-    bool acquires = verb == RL_ACQUIRE || verb == RL_WAIT;
-    ck_assert_uint_eq(told.parts, told.yes || !acquires ? 2 : verb == RL_WAIT ? 5 : 4);
+    bool acquires = verb == RL_ACQUIRE || verb == RL_ACQUIRE_OR_QUEUE;
+    ck_assert_uint_eq(told.parts, told.yes || !acquires         ? 2
+                                  : verb == RL_ACQUIRE_OR_QUEUE ? 5
+                                                                : 4);
     if (told.parts > 2) {
         ck_assert(told.left_ms > TTL_MS - 10000 && told.left_ms <= TTL_MS);
         ck_assert_uint_gt(told.holder_len, 0);
@@ -26,11 +28,11 @@ static int few(unsigned client, enum rl_verb verb)
 
 static void take_hold_and_give_up(enum rl_verb by)
 {
-    ck_assert_int_eq(few(1, RL_WAIT), 1);
-    ck_assert_int_eq(few(2, RL_WAIT), 0);
+    ck_assert_int_eq(few(1, RL_ACQUIRE_OR_QUEUE), 1);
+    ck_assert_int_eq(few(2, RL_ACQUIRE_OR_QUEUE), 0);
     ck_assert_int_eq(few(1, RL_EXTEND), 1);
     ck_assert_int_eq(few(2, RL_RELEASE), 0);
-    ck_assert_int_eq(few(3, RL_LEAVE), 1);
+    ck_assert_int_eq(few(3, RL_DEQUEUE), 1);
     ck_assert_int_eq(few(1, by), 1);
 }
 
@@ -106,7 +108,7 @@ START_TEST(a_right_to_the_names_is_one_to_the_queues)
     take_hold_and_give_up(RL_RELEASE);
     ck_assert_uint_eq(called(), 2);
     ck_assert_uint_eq(kept_for(), 2);
-    ck_assert_int_eq(few(2, RL_WAIT), 1);
+    ck_assert_int_eq(few(2, RL_ACQUIRE_OR_QUEUE), 1);
     ck_assert_int_eq(few(2, RL_RELEASE), 1);
     talk_close(&restricted);
     ck_assert_int_eq(talk_do(&talk, "DBSIZE", (char *)NULL).number, 0);
@@ -124,13 +126,13 @@ START_TEST(foreign_data_in_the_place_of_the_queue_is_left_alone)
     static const enum rl_verb ways[] = {RL_RELEASE, RL_FORCE};
     talk_do(&talk, "RPUSH", QUEUE, "some", "data", (char *)NULL);
     for (unsigned i = 0; i < 2; i++) {
-        ck_assert_int_eq(yes(1, RL_WAIT), 1);
-        struct script_told told = as(&talk, 2, RL_WAIT, KEEP_MS);
+        ck_assert_int_eq(yes(1, RL_ACQUIRE_OR_QUEUE), 1);
+        struct script_told told = as(&talk, 2, RL_ACQUIRE_OR_QUEUE, KEEP_MS);
         ck_assert(told.type == '*' && told.parts == 5 && told.yes == 0 && told.place == -1);
-        ck_assert_int_eq(yes(2, RL_LEAVE), 1);
+        ck_assert_int_eq(yes(2, RL_DEQUEUE), 1);
         ck_assert_int_eq(yes(1, ways[i]), 1);
         ck_assert_int_eq(lock_left_ms(), -2);
-        ck_assert_int_eq(yes(2, RL_LEAVE), 1);
+        ck_assert_int_eq(yes(2, RL_DEQUEUE), 1);
         ck_assert_int_eq(yes(1, RL_RELEASE), 0);
         ck_assert_int_eq(yes(1, RL_FORCE), 0);
         ck_assert_int_eq(data_len(), 2);
@@ -142,7 +144,8 @@ END_TEST
 /* Data under the lock's own name is nobody's turn. */
 START_TEST(foreign_data_in_the_place_of_the_lock_is_left_alone)
 {
-    static const enum rl_verb verbs[] = {RL_ACQUIRE, RL_EXTEND, RL_RETAKE, RL_RELEASE, RL_WAIT};
+    static const enum rl_verb verbs[] = {RL_ACQUIRE, RL_EXTEND, RL_EXTEND_OR_SET, RL_RELEASE,
+                                         RL_ACQUIRE_OR_QUEUE};
     listen_as(2);
     listen_as(3);
     contend();
@@ -150,8 +153,8 @@ START_TEST(foreign_data_in_the_place_of_the_lock_is_left_alone)
     talk_do(&talk, "RPUSH", LOCK, "some", "data", (char *)NULL);
     for (unsigned i = 0; i <= sizeof(verbs) / sizeof(verbs[0]); i++) {
         bool leaves = i == sizeof(verbs) / sizeof(verbs[0]);
-        struct script_told told = as(&talk, 2, leaves ? RL_LEAVE : verbs[i], KEEP_MS);
-        bool wants = !leaves && (verbs[i] == RL_ACQUIRE || verbs[i] == RL_WAIT);
+        struct script_told told = as(&talk, 2, leaves ? RL_DEQUEUE : verbs[i], KEEP_MS);
+        bool wants = !leaves && (verbs[i] == RL_ACQUIRE || verbs[i] == RL_ACQUIRE_OR_QUEUE);
         ck_assert_int_eq(told.type, '*');
         ck_assert_int_eq(told.yes,
                          wants ? RL_REPLY_WRONGTYPE : leaves); /* who wants it is told */
@@ -169,7 +172,7 @@ START_TEST(a_master_without_memory_lets_go)
     listen_as(2);
     contend();
     talk_do(&talk, "CONFIG", "SET", "maxmemory", "1", (char *)NULL);
-    struct script_told told = as(&talk, 4, RL_WAIT, KEEP_MS);
+    struct script_told told = as(&talk, 4, RL_ACQUIRE_OR_QUEUE, KEEP_MS);
     ck_assert(told.type == '*' && told.parts == 5 && told.yes == 0);
     told = as(&talk, 1, RL_RELEASE, KEEP_MS);
     talk_do(&talk, "CONFIG", "SET", "maxmemory", "0", (char *)NULL);

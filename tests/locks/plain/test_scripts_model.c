@@ -176,8 +176,8 @@ static void step(struct frame *frame)
         enum rl_verb verb;
         unsigned weight;
     } verbs[RL_VERBS] = {
-        {RL_WAIT, 40},   {RL_RELEASE, 20}, {RL_ACQUIRE, 8}, {RL_LEAVE, 10},
-        {RL_INSPECT, 5}, {RL_EXTEND, 5},   {RL_RETAKE, 4},  {RL_FORCE, 3},
+        {RL_ACQUIRE_OR_QUEUE, 40}, {RL_RELEASE, 20}, {RL_ACQUIRE, 8},       {RL_DEQUEUE, 10},
+        {RL_INSPECT, 5},           {RL_EXTEND, 5},   {RL_EXTEND_OR_SET, 4}, {RL_FORCE, 3},
     };
     unsigned i = frame_draw(frame, LOCKS), what = frame_draw(frame, 100), verb = 0;
     while (verb < RL_VERBS && what >= verbs[verb].weight)
@@ -207,7 +207,7 @@ static void expect_no_dull_life(const struct frame *frame)
     unsigned long least = frame->operation / 2500;
     for (int verb = 0; verb < RL_VERBS; verb++) {
         ck_assert_uint_gt(tally->taken[verb], least);
-        ck_assert(verb == RL_LEAVE || tally->refused[verb] > least);
+        ck_assert(verb == RL_DEQUEUE || tally->refused[verb] > least);
     }
     ck_assert_uint_gt(tally->woken, least);
     ck_assert_uint_gt(tally->skipped, least);
@@ -225,7 +225,7 @@ static void go(struct frame *frame)
         for (unsigned k = 0; k < MODEL_WAITERS; k++) {
             struct script_call call = {.name = names[i], .keep_ms = HOUR_MS};
             call.waiter = model_waiter(k, waiter);
-            script_run(&frame->talk, RL_LEAVE, &call);
+            script_run(&frame->talk, RL_DEQUEUE, &call);
         }
         if (locks[i].holder[0] && !model_kept(&locks[i]))
             talk_do(&frame->talk, "DEL", names[i], (char *)NULL);

@@ -65,7 +65,7 @@ static int64_t wait_as(struct talk *server, unsigned client, int64_t age_us)
 {
     char waiter[RL_WAITER_MAX];
     struct script_call call = call_of(talk_waiter(client, 1, waiter), age_us);
-    struct script_told told = script_run(server, RL_WAIT, &call);
+    struct script_told told = script_run(server, RL_ACQUIRE_OR_QUEUE, &call);
     ck_assert_msg(told.type == '*', "%s", told.text);
     ck_assert_uint_eq(told.parts, 5);
     ck_assert_int_eq(told.yes, 0);
@@ -126,7 +126,7 @@ START_TEST(who_is_refused_is_told_why_and_entered)
         int64_t age_us = ages_us[i % AGES];
         struct script_call call = call_of(waiter, age_us);
         int64_t before_us = time_us(talk);
-        struct script_told told = script_run(talk, RL_WAIT, &call);
+        struct script_told told = script_run(talk, RL_ACQUIRE_OR_QUEUE, &call);
         int64_t since_us = score_of(talk, 1);
         ck_assert_uint_eq(told.parts, 5);
         ck_assert_int_eq(told.place, 0);
@@ -141,7 +141,7 @@ START_TEST(who_is_refused_is_told_why_and_entered)
     ck_assert_uint_gt(odd, 0); /* no digit is lost */
     talk_do(talk, "SET", LOCK, "for ever", (char *)NULL);
     struct script_call call = call_of(waiter, 0);
-    ck_assert_int_eq(script_run(talk, RL_WAIT, &call).left_ms, -1);
+    ck_assert_int_eq(script_run(talk, RL_ACQUIRE_OR_QUEUE, &call).left_ms, -1);
 }
 END_TEST
 
@@ -227,7 +227,7 @@ START_TEST(who_gets_the_lock_leaves_the_queue)
         wait_as(talk, client, client * 10 * S);
     talk_do(talk, "DEL", LOCK, (char *)NULL);
     struct script_call call = call_of(talk_waiter(2, 1, waiter), 0);
-    struct script_told told = script_run(talk, RL_WAIT, &call);
+    struct script_told told = script_run(talk, RL_ACQUIRE_OR_QUEUE, &call);
     ck_assert(told.parts == 2 && told.yes == 1);
     ck_assert_uint_eq(client_at(talk, 0), 3);
     ck_assert_uint_eq(client_at(talk, 1), 1);
@@ -245,7 +245,7 @@ START_TEST(who_leaves_takes_nobody_along)
         wait_as(talk, client, client * 10 * S);
     for (unsigned again = 0; again < 2; again++) {
         struct script_call call = call_of(talk_waiter(2, 1, waiter), 0);
-        struct script_told told = script_run(talk, RL_LEAVE, &call);
+        struct script_told told = script_run(talk, RL_DEQUEUE, &call);
         ck_assert(told.parts == 2 && told.yes == 1);
         ck_assert_uint_eq(client_at(talk, 0), 3);
         ck_assert_uint_eq(client_at(talk, 1), 1);
@@ -253,7 +253,7 @@ START_TEST(who_leaves_takes_nobody_along)
     }
     /* Two waiters of one client are two. */
     struct script_call call = call_of(talk_waiter(3, 2, waiter), 0);
-    script_run(talk, RL_LEAVE, &call);
+    script_run(talk, RL_DEQUEUE, &call);
     ck_assert_uint_eq(client_at(talk, 0), 3);
     struct wire_item holder = talk_do(talk, "GET", LOCK, (char *)NULL);
     ck_assert(holder.len == 4 && memcmp(holder.bytes, "them", 4) == 0);
@@ -294,12 +294,12 @@ START_TEST(any_bytes_are_a_name)
         call.name = queued.name = names[i].name;
         call.name_len = queued.name_len = names[i].len;
         ck_assert_int_eq(script_run(talk, RL_ACQUIRE, &call).yes, 1);
-        struct script_told told = script_run(talk, RL_WAIT, &queued);
+        struct script_told told = script_run(talk, RL_ACQUIRE_OR_QUEUE, &queued);
         ck_assert(told.parts == 5 && told.yes == 0 && told.place == 0);
         ck_assert(exists(names[i].name, names[i].len));
         ck_assert(exists(names[i].queue, names[i].len + strlen(RL_QUEUE_SUFFIX)));
         ck_assert_int_eq(talk_do(talk, "DBSIZE", (char *)NULL).number, 2);
-        ck_assert_int_eq(script_run(talk, RL_LEAVE, &queued).yes, 1);
+        ck_assert_int_eq(script_run(talk, RL_DEQUEUE, &queued).yes, 1);
         ck_assert_int_eq(script_run(talk, RL_RELEASE, &call).yes, 1);
         ck_assert_int_eq(talk_do(talk, "DBSIZE", (char *)NULL).number, 0);
     }

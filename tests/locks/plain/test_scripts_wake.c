@@ -16,7 +16,7 @@ START_TEST(a_release_wakes_the_longest_waiting_and_keeps_the_lock)
     ck_assert_uint_eq(called(), 2);
     ck_assert_uint_eq(kept_for(), 2);
     ck_assert_int_eq(queue_len(), 2); /* 3 and 4 wait on */
-    ck_assert_int_eq(yes(2, RL_WAIT), 1);
+    ck_assert_int_eq(yes(2, RL_ACQUIRE_OR_QUEUE), 1);
     ck_assert(lock_left_ms() > KEEP_MS);
     ck_assert_int_eq(yes(2, RL_RELEASE), 1);
     ck_assert_uint_eq(called(), 3);
@@ -113,21 +113,21 @@ START_TEST(a_kept_lock_is_for_whom_it_is_kept)
     ck_assert_uint_eq(kept_for(), 2);
     ck_assert_int_eq(yes(1, RL_ACQUIRE), 0);
     ck_assert_int_eq(yes(2, RL_ACQUIRE), 0);
-    ck_assert_int_eq(yes(1, RL_RETAKE), 0);
+    ck_assert_int_eq(yes(1, RL_EXTEND_OR_SET), 0);
     ck_assert_int_eq(yes(1, RL_EXTEND), 0);
     ck_assert_int_eq(yes(1, RL_RELEASE), 0);
     struct wire_item set =
         talk_do(&talk, "SET", LOCK, "bm9uY2U=", "NX", "PX", "8000", (char *)NULL);
     ck_assert(set.type == '$' && set.number == -1);
-    struct script_told told = as(&talk, 3, RL_WAIT, KEEP_MS);
+    struct script_told told = as(&talk, 3, RL_ACQUIRE_OR_QUEUE, KEEP_MS);
     ck_assert(told.parts == 5 && told.yes == 0 && told.place == 0);
-    ck_assert_int_eq(as(&talk, 4, RL_WAIT, KEEP_MS).place, 1);
+    ck_assert_int_eq(as(&talk, 4, RL_ACQUIRE_OR_QUEUE, KEEP_MS).place, 1);
     struct script_call like = {.name = LOCK, .token = "t", .ttl_ms = TTL_MS, .queue_ms = 30000};
     like.waiter = talk_waiter(2, 11, waiter);
-    ck_assert_int_eq(script_run(&talk, RL_WAIT, &like).yes, 0);
+    ck_assert_int_eq(script_run(&talk, RL_ACQUIRE_OR_QUEUE, &like).yes, 0);
     ck_assert_uint_eq(kept_for(), 2);
     ck_assert_uint_eq(called(), 2); /* and once */
-    ck_assert_int_eq(yes(2, RL_WAIT), 1);
+    ck_assert_int_eq(yes(2, RL_ACQUIRE_OR_QUEUE), 1);
 }
 END_TEST
 
@@ -190,13 +190,13 @@ START_TEST(who_leaves_passes_on_what_is_kept_for_it)
     contend();
     yes(1, RL_RELEASE);
     ck_assert_uint_eq(called(), 2);
-    ck_assert_int_eq(yes(3, RL_LEAVE), 1); /* not for it: it leaves, and that is all */
+    ck_assert_int_eq(yes(3, RL_DEQUEUE), 1); /* not for it: it leaves, and that is all */
     ck_assert_uint_eq(called(), 0);
     ck_assert_uint_eq(kept_for(), 2);
-    ck_assert_int_eq(yes(2, RL_LEAVE), 1);
+    ck_assert_int_eq(yes(2, RL_DEQUEUE), 1);
     ck_assert_uint_eq(called(), 4);
     ck_assert_uint_eq(kept_for(), 4);
-    ck_assert_int_eq(yes(4, RL_LEAVE), 1);
+    ck_assert_int_eq(yes(4, RL_DEQUEUE), 1);
     ck_assert_int_eq(talk_do(&talk, "DBSIZE", (char *)NULL).number, 0);
 }
 END_TEST
@@ -208,11 +208,11 @@ START_TEST(who_leaves_a_free_lock_wakes_the_next)
     listen_as(3);
     contend();
     talk_do(&talk, "DEL", LOCK, (char *)NULL);
-    ck_assert_int_eq(yes(2, RL_LEAVE), 1);
+    ck_assert_int_eq(yes(2, RL_DEQUEUE), 1);
     ck_assert_uint_eq(called(), 3);
     ck_assert_uint_eq(kept_for(), 3);
-    ck_assert_int_eq(yes(3, RL_WAIT), 1);
-    ck_assert_int_eq(yes(4, RL_LEAVE), 1); /* held: nothing to pass on */
+    ck_assert_int_eq(yes(3, RL_ACQUIRE_OR_QUEUE), 1);
+    ck_assert_int_eq(yes(4, RL_DEQUEUE), 1); /* held: nothing to pass on */
     ck_assert_uint_eq(called(), 0);
     ck_assert_int_eq(yes(3, RL_RELEASE), 1);
     ck_assert_int_eq(talk_do(&talk, "DBSIZE", (char *)NULL).number, 0);

@@ -89,7 +89,7 @@ static int holder_among(const struct qrw_told *expected, const char *holder)
 static void compare(struct world *world, unsigned i, const struct qrw_call *call,
                     const struct script_told *told, const struct qrw_told *expected)
 {
-    unsigned waits = call->verb == RL_WAIT && expected->names;
+    unsigned waits = call->verb == RL_ACQUIRE_OR_QUEUE && expected->names;
     struct talk_message messages[TALK_CALLS_MAX];
     char channel[RL_KEY_MAX + 1];
     CHECK(world, told->type == '*');
@@ -170,8 +170,10 @@ static int64_t draw_ttl(struct world *world)
 static struct qrw_call draw_call(struct world *world, const struct qrw_lock *lock)
 {
     static const enum rl_verb verbs[] = {
-        RL_ACQUIRE, RL_ACQUIRE, RL_WAIT,   RL_WAIT,   RL_WAIT,  RL_RELEASE, RL_RELEASE,
-        RL_RELEASE, RL_RELEASE, RL_EXTEND, RL_RETAKE, RL_LEAVE, RL_RELEASE,
+        RL_ACQUIRE,          RL_ACQUIRE, RL_ACQUIRE_OR_QUEUE, RL_ACQUIRE_OR_QUEUE,
+        RL_ACQUIRE_OR_QUEUE, RL_RELEASE, RL_RELEASE,          RL_RELEASE,
+        RL_RELEASE,          RL_EXTEND,  RL_EXTEND_OR_SET,    RL_DEQUEUE,
+        RL_RELEASE,
     };
     /* Since before the last turn began; and of one that began half an hour ago. */
     static const int64_t ages[] = {-1, HALF_HOUR_MS / 2, HALF_HOUR_MS * 3 / 2, 10 * HOUR_MS};
@@ -196,14 +198,14 @@ static struct qrw_call draw_call(struct world *world, const struct qrw_lock *loc
         if (draw(world, 4) > 0)
             call.writer = member->writer;
     }
-    if (call.verb == RL_LEAVE)
+    if (call.verb == RL_DEQUEUE)
         call.writer = true;
     if (call.verb == RL_ACQUIRE && draw(world, 4) == 0)
         call.mark_ms = 0; /* it does not wait */
     if (lock->mark >= 0 && draw(world, 3) == 0) {
         call.waiter = (unsigned)lock->mark;
-        call.verb = draw(world, 2) ? RL_LEAVE : call.verb;
-        call.writer |= call.verb == RL_LEAVE;
+        call.verb = draw(world, 2) ? RL_DEQUEUE : call.verb;
+        call.writer |= call.verb == RL_DEQUEUE;
     }
     return call;
 }
@@ -235,8 +237,9 @@ static void run_script(struct world *world, unsigned i)
     compare(world, i, &drawn, &told, &expected);
     world->told[drawn.writer][drawn.verb][expected.code]++;
     world->turns += lock->readers == QRW_TURN;
-    world->late += expected.code == RL_REFUSED && !drawn.writer && drawn.verb == RL_WAIT &&
-                   lock->readers == QRW_TURN && expected.other;
+    world->late += expected.code == RL_REFUSED && !drawn.writer &&
+                   drawn.verb == RL_ACQUIRE_OR_QUEUE && lock->readers == QRW_TURN &&
+                   expected.other;
     world->nested +=
         drawn.writer && expected.code == RL_GRANTED && lock->members > before && before > 0;
     pass(world, i);
@@ -333,12 +336,12 @@ static void expect_no_dull_life(const struct world *world)
     for (int writer = 0; writer < 2; writer++) {
         for (int verb = 0; verb < RL_VERBS; verb++) {
             const unsigned long *told = world->told[writer][verb];
-            bool takes = verb == RL_ACQUIRE || verb == RL_WAIT;
+            bool takes = verb == RL_ACQUIRE || verb == RL_ACQUIRE_OR_QUEUE;
             if (!rl_kind(writer ? RL_ROW_QWRITE : RL_ROW_QREAD)->script[verb].name ||
                 verb == RL_INSPECT || verb == RL_FORCE)
                 continue;
             ck_assert_uint_gt(told[RL_GRANTED], least);
-            ck_assert(verb == RL_LEAVE || told[RL_REFUSED] > least);
+            ck_assert(verb == RL_DEQUEUE || told[RL_REFUSED] > least);
             ck_assert(!(takes && writer) || told[RL_REPLY_UPGRADE] > least);
             ck_assert(!takes || told[RL_REPLY_WRONGTYPE] > least);
         }

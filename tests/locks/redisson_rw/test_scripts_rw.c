@@ -224,7 +224,8 @@ static void begin(struct frame *frame)
 static void step(struct frame *frame)
 {
     static const unsigned weights[] = {20, 20, 34, 8, 5, 4, 5, 4, 1};
-    static const enum rl_verb verbs[] = {RL_ACQUIRE, RL_WAIT, RL_RELEASE, RL_EXTEND, RL_RETAKE};
+    static const enum rl_verb verbs[] = {RL_ACQUIRE, RL_ACQUIRE_OR_QUEUE, RL_RELEASE, RL_EXTEND,
+                                         RL_EXTEND_OR_SET};
     unsigned i = frame_draw(frame, RW_LOCKS);
     unsigned what = frame_choose(frame, weights, sizeof(weights) / sizeof(weights[0]));
     int row = frame_draw(frame, 3) ? RL_ROW_READ : RL_ROW_WRITE;
@@ -235,7 +236,7 @@ static void step(struct frame *frame)
     if (what < 5)
         run_script(frame, i, row, verbs[what]);
     else if (what == 5)
-        run_script(frame, i, row, RL_LEAVE);
+        run_script(frame, i, row, RL_DEQUEUE);
     else if (what == 6)
         peer(frame, i);
     else if (what == 7)
@@ -262,7 +263,7 @@ static void end(struct frame *frame)
         if (verb == RL_INSPECT || verb == RL_FORCE)
             continue;
         ck_assert_uint_gt(frame->codes[verb][1], least);
-        ck_assert(verb == RL_LEAVE || frame->codes[verb][0] > least);
+        ck_assert(verb == RL_DEQUEUE || frame->codes[verb][0] > least);
     }
     ck_assert_uint_gt(frame->codes[RL_ACQUIRE][3], least);
     ck_assert_uint_gt(upgrades, least);

@@ -76,17 +76,17 @@ static void expect_hash(const char *field, const char *value, bool there)
 
 static void try_all_verbs(const char *field, const char *value)
 {
-    static const enum rl_verb verbs[] = {RL_ACQUIRE, RL_WAIT,    RL_EXTEND,
-                                         RL_RETAKE,  RL_RELEASE, RL_LEAVE};
+    static const enum rl_verb verbs[] = {RL_ACQUIRE,       RL_ACQUIRE_OR_QUEUE, RL_EXTEND,
+                                         RL_EXTEND_OR_SET, RL_RELEASE,          RL_DEQUEUE};
     for (unsigned i = 0; i < 2 * sizeof(verbs) / sizeof(verbs[0]); i++) {
         enum rl_verb verb = verbs[i / 2];
-        bool acquires = verb == RL_ACQUIRE || verb == RL_WAIT;
+        bool acquires = verb == RL_ACQUIRE || verb == RL_ACQUIRE_OR_QUEUE;
         unsigned long before = commands();
         int code = done(&talk, rows[i % 2], verb, "alice", 1);
         ck_assert_uint_lt(commands() - before, 100);
-        ck_assert_int_eq(code, verb == RL_LEAVE ? 1
-                               : acquires       ? RL_REPLY_WRONGTYPE
-                                                : RL_REFUSED);
+        ck_assert_int_eq(code, verb == RL_DEQUEUE ? 1
+                               : acquires         ? RL_REPLY_WRONGTYPE
+                                                  : RL_REFUSED);
         expect_hash(field, value, true);
     }
 }
@@ -178,7 +178,7 @@ START_TEST(a_release_is_done_where_nobody_may_have_a_turn)
     listen_as(2);
     talk_do(&ears[2], "SUBSCRIBE", CHANNEL, (char *)NULL);
     ck_assert_int_eq(done(&talk, RL_ROW_WRITE, RL_ACQUIRE, "alice", 1), 1);
-    ck_assert_int_eq(done(&talk, RL_ROW_READ, RL_WAIT, "bob", 2), 0);
+    ck_assert_int_eq(done(&talk, RL_ROW_READ, RL_ACQUIRE_OR_QUEUE, "bob", 2), 0);
     ck_assert_int_eq(talk_do(&talk, "SCARD", READERS, (char *)NULL).number, 1);
     ck_assert_int_eq(done(&restricted, RL_ROW_WRITE, RL_RELEASE, "alice", 1), 1);
     ck_assert_int_eq(talk_do(&talk, "EXISTS", LOCK, (char *)NULL).number, 0);
@@ -197,9 +197,9 @@ START_TEST(a_reader_comes_who_may_not_end_its_turn)
     struct talk restricted;
     talk_log_in(&talk, scripts_masters, mute[_i], &restricted);
     ck_assert_int_eq(done(&talk, RL_ROW_WRITE, RL_ACQUIRE, "alice", 1), 1);
-    ck_assert_int_eq(done(&talk, RL_ROW_READ, RL_WAIT, "bob", 2), 0);
+    ck_assert_int_eq(done(&talk, RL_ROW_READ, RL_ACQUIRE_OR_QUEUE, "bob", 2), 0);
     ck_assert_int_eq(done(&talk, RL_ROW_WRITE, RL_RELEASE, "alice", 1), 1);
-    ck_assert_int_eq(done(&restricted, RL_ROW_READ, RL_WAIT, "bob", 2), 1);
+    ck_assert_int_eq(done(&restricted, RL_ROW_READ, RL_ACQUIRE_OR_QUEUE, "bob", 2), 1);
     expect_hash("bob", "1", true);
     talk_close(&restricted);
 }

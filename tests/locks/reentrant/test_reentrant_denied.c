@@ -41,7 +41,7 @@ START_TEST(a_release_is_done_where_it_cannot_be_told)
     ck_assert_int_eq(talk_do(&ear, "SUBSCRIBE", CHANNEL, (char *)NULL).type, '*');
     talk_log_in(&talk_here, talk_masters, rules[_i], &restricted);
     ck_assert_int_eq(run(&restricted, RL_ACQUIRE, "a").yes, 1);
-    ck_assert_int_eq(run(&restricted, RL_WAIT, "b").yes, 1);
+    ck_assert_int_eq(run(&restricted, RL_ACQUIRE_OR_QUEUE, "b").yes, 1);
     ck_assert_int_eq(run(&restricted, RL_EXTEND, "a").yes, 1);
     ck_assert_int_eq(count(), 2);
     ck_assert_int_eq(run(&restricted, RL_RELEASE, "a").yes, 1);
@@ -67,13 +67,14 @@ START_TEST(what_is_denied_is_an_error_and_changes_nothing)
         {"~*", "&*", "-hmget"},
         {"~*", "&*", "-sismember", "-srem"},
     };
-    static const enum rl_verb verbs[] = {RL_ACQUIRE, RL_WAIT, RL_EXTEND, RL_RETAKE, RL_RELEASE};
+    static const enum rl_verb verbs[] = {RL_ACQUIRE, RL_ACQUIRE_OR_QUEUE, RL_EXTEND,
+                                         RL_EXTEND_OR_SET, RL_RELEASE};
     struct talk restricted;
     talk_log_in(&talk_here, talk_masters, rules[_i], &restricted);
     for (unsigned held = 0; held < 2; held++) {
         for (unsigned i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
-            bool looks = held || verbs[i] == RL_ACQUIRE || verbs[i] == RL_WAIT ||
-                         verbs[i] == RL_RETAKE || _i < 3;
+            bool looks = held || verbs[i] == RL_ACQUIRE || verbs[i] == RL_ACQUIRE_OR_QUEUE ||
+                         verbs[i] == RL_EXTEND_OR_SET || _i < 3;
             struct script_told told = run(&restricted, verbs[i], "a");
             ck_assert_msg(told.type == '-' || (!looks && told.yes == 0), "%s, %s: %d",
                           rl_kind(REDLOCK_REENTRANT)->script[verbs[i]].name,

@@ -139,7 +139,7 @@ static void run_several(struct frame *frame, enum rl_verb verb)
     frame_compare(frame, &told, &expected.answer);
     expect_calls(frame, expected.calls, expected.called);
     several_calls += expected.calls > 1;
-    whole += told.yes == 1 && count > 1 && verb != RL_LEAVE;
+    whole += told.yes == 1 && count > 1 && verb != RL_DEQUEUE;
     partial += told.yes == 0 && verb == RL_RELEASE && expected.calls > 0;
     await_ends(frame, when);
 }
@@ -223,8 +223,8 @@ static void begin(struct frame *frame)
 
 static void step(struct frame *frame)
 {
-    static const enum rl_verb verbs[] = {RL_WAIT,   RL_RELEASE, RL_ACQUIRE,
-                                         RL_EXTEND, RL_RETAKE,  RL_LEAVE};
+    static const enum rl_verb verbs[] = {RL_ACQUIRE_OR_QUEUE, RL_RELEASE,       RL_ACQUIRE,
+                                         RL_EXTEND,           RL_EXTEND_OR_SET, RL_DEQUEUE};
     static const unsigned several[] = {30, 20, 8, 5, 5, 7}, plain[] = {10, 8, 4, 1, 1, 3};
     static const unsigned what[] = {70, 20, 7, 2, 1};
     unsigned i = frame_draw(frame, LOCKS);
@@ -258,7 +258,7 @@ static void go(struct frame *frame)
         for (unsigned k = 0; k < MODEL_WAITERS; k++) {
             struct script_call call = {.name = names[i], .keep_ms = 1};
             call.waiter = model_waiter(k, waiter);
-            script_run(&frame->talk, RL_LEAVE, &call);
+            script_run(&frame->talk, RL_DEQUEUE, &call);
         }
         talk_do(&frame->talk, "DEL", names[i], (char *)NULL);
     }
@@ -268,7 +268,8 @@ static void go(struct frame *frame)
 static void end(struct frame *frame)
 {
     unsigned long least = frame->operation / 2500;
-    static const enum rl_verb both[] = {RL_ACQUIRE, RL_EXTEND, RL_RETAKE, RL_RELEASE, RL_WAIT};
+    static const enum rl_verb both[] = {RL_ACQUIRE, RL_EXTEND, RL_EXTEND_OR_SET, RL_RELEASE,
+                                        RL_ACQUIRE_OR_QUEUE};
     go(frame);
     if (frame->operation < OPERATIONS)
         return;

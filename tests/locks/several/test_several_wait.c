@@ -298,7 +298,7 @@ static struct script_told wait_for(struct talk *talk, const char *const names[],
         .queue_ms = 30000,
         .keep_ms = 20000,
     };
-    return script_run(talk, RL_WAIT, &call);
+    return script_run(talk, RL_ACQUIRE_OR_QUEUE, &call);
 }
 
 static int64_t left_ms(struct talk *talk, const char *name)
