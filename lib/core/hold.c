@@ -28,36 +28,37 @@ void rl_hold_init_attached(struct rl_hold *hold, unsigned n, int64_t ttl_ns,
     rl_hold_init(hold, n, ttl_ns, drift_factor);
     hold->phase = RL_HOLD_HELD;
     hold->deadline_ns = deadline_ns;
-    hold->reached = rl_all(n);
+    hold->maybe_set = rl_all(n);
 }
 
 void rl_hold_assert(const struct rl_hold *hold)
 {
-    uint64_t some = hold->held_back | hold->retake | hold->release_asked | hold->release_lost |
-                    hold->reached | hold->unsure | hold->due;
+    uint64_t some = hold->not_asked_yet | hold->retake | hold->release_asked |
+                    hold->release_lost | hold->maybe_set | hold->uncertain | hold->release_due;
     for (unsigned slot = 0; slot < RL_SLOTS; slot++)
-        some |= hold->carry[slot] | hold->fresh[slot] | hold->undo[slot];
+        some |= hold->acquire_inflight[slot] | hold->this_round[slot] |
+                hold->release_inflight[slot];
     assert(hold->n >= 1 && hold->n <= REDLOCK_NODES_MAX);
     assert((some & ~rl_all(hold->n)) == 0);
     assert(hold->ttl_ns > 0 && hold->key_ttl_ns >= hold->ttl_ns);
     if (hold->phase != RL_HOLD_ASKING)
-        assert(hold->held_back == 0);
+        assert(hold->not_asked_yet == 0);
     if (hold->phase != RL_HOLD_HELD)
         assert(hold->deadline_ns == 0 && !hold->extending && hold->retake == 0);
     if (hold->phase == RL_HOLD_HELD)
         assert(hold->deadline_ns != 0);
     if (hold->phase != RL_HOLD_ENDING)
-        assert(!hold->releasing && hold->due == 0);
+        assert(!hold->releasing && hold->release_due == 0);
     if (hold->phase == RL_HOLD_NEW)
-        assert(hold->reached == 0);
+        assert(hold->maybe_set == 0);
 }
 
 static void outlast_until(struct rl_hold *hold, int64_t gone_ns)
 {
     assert(hold->phase != RL_HOLD_NEW);
     assert(gone_ns > 0);
-    if (gone_ns > hold->due_until_ns)
-        hold->due_until_ns = gone_ns;
+    if (gone_ns > hold->release_due_until_ns)
+        hold->release_due_until_ns = gone_ns;
 }
 
 void rl_hold_outlast(struct rl_hold *hold, int64_t now_ns)
@@ -77,9 +78,9 @@ static void end(struct rl_hold *hold, int64_t now_ns)
     hold->phase = RL_HOLD_ENDING;
     hold->deadline_ns = 0;
     hold->extending = false;
-    hold->held_back = 0;
+    hold->not_asked_yet = 0;
     hold->retake = 0;
-    hold->due = hold->reached;
+    hold->release_due = hold->maybe_set;
 }
 
 void rl_hold_distrust(struct rl_hold *hold)
@@ -97,7 +98,7 @@ unsigned rl_hold_judge_ask(struct rl_hold *hold, int64_t now_ns)
     switch (rl_round_verdict(&hold->ask)) {
     case RL_OPEN:
         /* Ordered acquisition: only a grant of the first one opens the way to the rest. */
-        if (hold->held_back && rl_round_silent(&hold->ask) == hold->held_back) {
+        if (hold->not_asked_yet && rl_round_silent(&hold->ask) == hold->not_asked_yet) {
             if (hold->ask.yes)
                 return RL_DO_ASK_REST;
             end(hold, now_ns);
@@ -133,7 +134,7 @@ unsigned rl_hold_ask(struct rl_hold *hold, int64_t t0_ns, int64_t node_deadline_
     for (uint64_t rest = rl_all(hold->n) & ~voting; rest; rest &= rest - 1)
         rl_round_vote(&hold->ask, rl_first(rest), RL_VOTE_FAILED);
     if (first >= 0)
-        hold->held_back = voting & ~rl_bit((unsigned)first);
+        hold->not_asked_yet = voting & ~rl_bit((unsigned)first);
     return rl_hold_judge_ask(hold, t0_ns);
 }
 
@@ -142,17 +143,17 @@ uint64_t rl_hold_to_ask(const struct rl_hold *hold)
     rl_hold_assert(hold);
     if (hold->phase != RL_HOLD_ASKING)
         return 0;
-    return rl_round_silent(&hold->ask) & ~hold->held_back;
+    return rl_round_silent(&hold->ask) & ~hold->not_asked_yet;
 }
 
 uint64_t rl_hold_ask_rest(struct rl_hold *hold, uint64_t voting, int64_t node_deadline_ns)
 {
     rl_hold_assert(hold);
     assert(hold->phase == RL_HOLD_ASKING && hold->ask.yes);
-    assert(hold->held_back != 0 && (voting & ~rl_all(hold->n)) == 0);
+    assert(hold->not_asked_yet != 0 && (voting & ~rl_all(hold->n)) == 0);
     assert(node_deadline_ns >= hold->ask.t0_ns);
-    uint64_t rest = hold->held_back;
-    hold->held_back = 0;
+    uint64_t rest = hold->not_asked_yet;
+    hold->not_asked_yet = 0;
     hold->ask.node_deadline_ns = node_deadline_ns;
     for (uint64_t out = rest & ~voting; out; out &= out - 1)
         rl_round_vote(&hold->ask, rl_first(out), RL_VOTE_FAILED);
@@ -204,14 +205,14 @@ unsigned rl_hold_extend(struct rl_hold *hold, int64_t t0_ns, int64_t ttl_ns,
     hold->extend_ttl_ns = ttl_ns;
     /* An answer that an earlier round waited for in vain says nothing of this one: the TTL
      * it stands for began before this round did. */
-    hold->fresh[0] = hold->fresh[1] = 0;
+    hold->this_round[0] = hold->this_round[1] = 0;
     if (ttl_ns > hold->key_ttl_ns)
         hold->key_ttl_ns = ttl_ns;
     rl_round_start(&hold->extend, hold->n, t0_ns, node_deadline_ns);
     for (uint64_t rest = rl_all(hold->n) & ~voting; rest; rest &= rest - 1)
         rl_round_vote(&hold->extend, rl_first(rest), RL_VOTE_FAILED);
     /* Where no key of ours can be, there is nothing to extend: the answer is known. */
-    for (uint64_t rest = voting & ~hold->reached; rest; rest &= rest - 1)
+    for (uint64_t rest = voting & ~hold->maybe_set; rest; rest &= rest - 1)
         rl_round_vote(&hold->extend, rl_first(rest), RL_VOTE_NO);
     return rl_hold_judge_extend(hold, t0_ns);
 }
@@ -271,7 +272,7 @@ int rl_hold_release_result(const struct rl_hold *hold)
 unsigned rl_hold_release(struct rl_hold *hold, int64_t now_ns, int64_t node_deadline_ns)
 {
     rl_hold_assert(hold);
-    uint64_t asked = hold->reached;
+    uint64_t asked = hold->maybe_set;
     end(hold, now_ns);
     if (node_deadline_ns <= 0)
         return 0;
@@ -287,7 +288,7 @@ bool rl_hold_wants_release(const struct rl_hold *hold, unsigned node, unsigned s
     rl_hold_assert(hold);
     assert(node < hold->n && slot < RL_SLOTS);
     uint64_t bit = rl_bit(node);
-    if (hold->phase != RL_HOLD_ENDING || (hold->undo[slot] & bit))
+    if (hold->phase != RL_HOLD_ENDING || (hold->release_inflight[slot] & bit))
         return false;
-    return (hold->carry[slot] & bit) || (current && (hold->due & bit));
+    return (hold->acquire_inflight[slot] & bit) || (current && (hold->release_due & bit));
 }

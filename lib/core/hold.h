@@ -33,7 +33,7 @@ struct rl_hold {
     bool distrusted;     /* nobody can tell any more how long ago it was asked for */
 
     struct rl_round ask;
-    uint64_t held_back; /* ordered acquisition: not asked until the first one grants */
+    uint64_t not_asked_yet; /* ordered acquisition: not asked until the first one grants */
 
     struct rl_round extend;
     bool extending;
@@ -45,13 +45,14 @@ struct rl_hold {
     uint64_t release_asked; /* where a key may have been when release was called */
     uint64_t release_lost;  /* that may have done it, and whose answer got lost */
 
-    uint64_t reached;         /* a taking byte was sent, and nothing proves the key absent */
-    uint64_t unsure;          /* what one link was told proves nothing of another's requests */
-    uint64_t carry[RL_SLOTS]; /* owes an answer to an acquire, extend or retake */
-    uint64_t fresh[RL_SLOTS]; /* what it carries there was sent in the round that is open */
-    uint64_t undo[RL_SLOTS];  /* owes an answer to a release */
-    uint64_t due;             /* ENDING: a release must (still, or again) be sent */
-    int64_t due_until_ns;     /* when every key of ours has run out by itself */
+    uint64_t maybe_set; /* a taking byte was sent, and nothing proves the key absent */
+    uint64_t uncertain; /* what one link was told proves nothing of another's requests */
+    uint64_t acquire_inflight[RL_SLOTS]; /* owes an answer to an acquire, extend or retake */
+    uint64_t
+        this_round[RL_SLOTS]; /* what it carries there was sent in the round that is open */
+    uint64_t release_inflight[RL_SLOTS]; /* owes an answer to a release */
+    uint64_t release_due;                /* ENDING: a release must (still, or again) be sent */
+    int64_t release_due_until_ns;        /* when every key of ours has run out by itself */
 };
 
 /* Is it over, as redlock_validity_ms() sees it? */
@@ -68,7 +69,7 @@ enum {
     RL_EV_NOT_EXTENDED = 1 << 3, /* the extension failed; the old deadline stands */
     RL_EV_LOST = 1 << 4,         /* the lock is lost: ENDING now */
     RL_EV_RELEASED = 1 << 5,     /* the release is decided: rl_hold_release_result() */
-    RL_DO_ASK_REST = 1 << 6,     /* send the acquire to `held_back` */
+    RL_DO_ASK_REST = 1 << 6,     /* send the acquire to `not_asked_yet` */
     RL_DO_RETAKE = 1 << 7        /* send a retake to `retake` */
 };
 

@@ -15,21 +15,23 @@ void rl_hold_sent(struct rl_hold *hold, unsigned node, unsigned slot, enum rl_ve
     uint64_t bit = rl_bit(node);
     assert(node < hold->n && slot < RL_SLOTS);
     if (verb == RL_RELEASE) {
-        assert(hold->phase == RL_HOLD_ENDING && !(hold->undo[slot] & bit));
-        hold->undo[slot] |= bit;
-        assert((hold->due | hold->carry[slot]) & bit); /* there is something to undo */
+        assert(hold->phase == RL_HOLD_ENDING && !(hold->release_inflight[slot] & bit));
+        hold->release_inflight[slot] |= bit;
+        assert((hold->release_due | hold->acquire_inflight[slot]) &
+               bit); /* there is something to undo */
         if (current)
-            hold->due &= ~bit;
+            hold->release_due &= ~bit;
         return;
     }
     assert(rl_verb_takes(verb));
     assert(current); /* only a release goes down a link that drains */
     /* Nothing that could take the key may follow a release of it. */
     assert(hold->phase != RL_HOLD_ENDING);
-    assert(!(hold->carry[slot] & bit) && !((hold->undo[0] | hold->undo[1]) & bit));
-    hold->carry[slot] |= bit;
-    hold->fresh[slot] |= bit;
-    hold->reached |= bit;
+    assert(!(hold->acquire_inflight[slot] & bit) &&
+           !((hold->release_inflight[0] | hold->release_inflight[1]) & bit));
+    hold->acquire_inflight[slot] |= bit;
+    hold->this_round[slot] |= bit;
+    hold->maybe_set |= bit;
     if (verb == RL_EXTEND_OR_SET)
         hold->retake &= ~bit;
 }
@@ -71,19 +73,19 @@ static void learn(struct rl_hold *hold, uint64_t bit, unsigned slot, enum rl_ver
          * may yet come behind this one. Of several keys it proves that they are not all ours.
          */
         bool all_absent = !hold->several || verb == RL_ACQUIRE;
-        if (all_absent && !((hold->carry[1 - slot] | hold->unsure) & bit))
-            hold->reached &= ~bit;
+        if (all_absent && !((hold->acquire_inflight[1 - slot] | hold->uncertain) & bit))
+            hold->maybe_set &= ~bit;
         return;
     }
-    if (hold->carry[1 - slot] & bit)
-        hold->unsure |= bit;
+    if (hold->acquire_inflight[1 - slot] & bit)
+        hold->uncertain |= bit;
     if (hold->phase != RL_HOLD_ENDING)
         return;
     /* Too late, and its life begins only now. A release that follows it on this link finds
      * it; any other may have gone before it. */
     rl_hold_outlast(hold, now_ns);
-    if (!(hold->undo[slot] & bit))
-        hold->due |= bit;
+    if (!(hold->release_inflight[slot] & bit))
+        hold->release_due |= bit;
 }
 
 unsigned rl_hold_answer(struct rl_hold *hold, unsigned node, unsigned slot, enum rl_verb verb,
@@ -95,21 +97,21 @@ unsigned rl_hold_answer(struct rl_hold *hold, unsigned node, unsigned slot, enum
     /* Deadlines first: an answer from after its round's end is a late one. */
     unsigned events = rl_hold_tick(hold, now_ns);
     if (verb == RL_RELEASE) {
-        assert(hold->undo[slot] & bit);
-        hold->undo[slot] &= ~bit;
+        assert(hold->release_inflight[slot] & bit);
+        hold->release_inflight[slot] &= ~bit;
         /* Refused, not executed (BUSY, MISCONF, ...): it must be said again. */
         if (vote == RL_VOTE_FAILED)
-            hold->due |= bit;
+            hold->release_due |= bit;
         /* Gone already: by our own release, as far as anybody can tell. */
         if (vote == RL_VOTE_NO && (hold->release_lost & bit))
             vote = RL_VOTE_YES;
         return events | count_vote(hold, node, verb, vote, now_ns);
     }
     assert(rl_verb_takes(verb));
-    assert(hold->carry[slot] & bit);
-    hold->carry[slot] &= ~bit;
+    assert(hold->acquire_inflight[slot] & bit);
+    hold->acquire_inflight[slot] &= ~bit;
     learn(hold, bit, slot, verb, vote, now_ns);
-    bool fresh = hold->fresh[slot] & bit;
+    bool fresh = hold->this_round[slot] & bit;
     if (fresh)
         events |= count_vote(hold, node, verb, vote, now_ns);
     /* A node that turns out, after the majority's yes, to have lost the key. */
@@ -129,12 +131,12 @@ void rl_hold_unexecuted(struct rl_hold *hold, unsigned node, unsigned slot, enum
     uint64_t bit = rl_bit(node);
     if (verb == RL_RELEASE) {
         assert(hold->phase == RL_HOLD_ENDING);
-        assert(hold->undo[slot] & bit);
-        hold->undo[slot] &= ~bit;
-        hold->due |= bit;
+        assert(hold->release_inflight[slot] & bit);
+        hold->release_inflight[slot] &= ~bit;
+        hold->release_due |= bit;
     } else {
-        assert(hold->carry[slot] & bit);
-        hold->carry[slot] &= ~bit;
+        assert(hold->acquire_inflight[slot] & bit);
+        hold->acquire_inflight[slot] &= ~bit;
     }
 }
 
@@ -143,34 +145,35 @@ void rl_hold_link_drains(struct rl_hold *hold, unsigned node, unsigned slot)
     rl_hold_assert(hold);
     assert(node < hold->n && slot < RL_SLOTS);
     uint64_t bit = rl_bit(node);
-    if (hold->phase == RL_HOLD_ENDING && ((hold->carry[slot] | hold->undo[slot]) & bit))
-        hold->due |= bit;
+    if (hold->phase == RL_HOLD_ENDING &&
+        ((hold->acquire_inflight[slot] | hold->release_inflight[slot]) & bit))
+        hold->release_due |= bit;
 }
 
 unsigned rl_hold_link_lost(struct rl_hold *hold, unsigned node, unsigned slot, int64_t now_ns)
 {
     rl_hold_assert(hold);
     assert(node < hold->n && slot < RL_SLOTS);
-    assert(hold->phase != RL_HOLD_NEW || hold->carry[slot] == 0);
+    assert(hold->phase != RL_HOLD_NEW || hold->acquire_inflight[slot] == 0);
     uint64_t bit = rl_bit(node);
-    bool carrying = hold->carry[slot] & bit;
-    bool undoing = hold->undo[slot] & bit;
-    hold->carry[slot] &= ~bit;
-    hold->undo[slot] &= ~bit;
+    bool carrying = hold->acquire_inflight[slot] & bit;
+    bool undoing = hold->release_inflight[slot] & bit;
+    hold->acquire_inflight[slot] &= ~bit;
+    hold->release_inflight[slot] &= ~bit;
     if (!carrying && !undoing)
         return 0;
     if (carrying)
-        hold->unsure |= bit;
+        hold->uncertain |= bit;
     if (undoing)
         hold->release_lost |= bit;
     /* A stopped server executes what it has received when it goes on, so the key may come
      * to life for a TTL from now at the latest moment that we can answer for. */
     if (hold->phase == RL_HOLD_ENDING) {
-        hold->due |= bit;
+        hold->release_due |= bit;
         rl_hold_outlast(hold, now_ns);
     }
     unsigned events = rl_hold_tick(hold, now_ns);
-    if (carrying && (hold->fresh[slot] & bit)) {
+    if (carrying && (hold->this_round[slot] & bit)) {
         events |= count_vote(hold, node, RL_ACQUIRE, RL_VOTE_FAILED, now_ns);
         events |= count_vote(hold, node, RL_EXTEND, RL_VOTE_FAILED, now_ns);
     }
@@ -192,7 +195,7 @@ unsigned rl_hold_tick(struct rl_hold *hold, int64_t now_ns)
     rl_hold_assert(hold);
     if (hold->phase == RL_HOLD_ASKING) {
         if (now_ns >= hold->ask.node_deadline_ns)
-            fail_silent(&hold->ask, hold->held_back);
+            fail_silent(&hold->ask, hold->not_asked_yet);
         else if (rl_round_verdict(&hold->ask) == RL_OPEN)
             return 0;
         return rl_hold_judge_ask(hold, now_ns);
@@ -239,7 +242,8 @@ int64_t rl_hold_next_ns(const struct rl_hold *hold)
 
 static bool owes_any(const struct rl_hold *hold)
 {
-    return (hold->carry[0] | hold->carry[1] | hold->undo[0] | hold->undo[1]) != 0;
+    return (hold->acquire_inflight[0] | hold->acquire_inflight[1] | hold->release_inflight[0] |
+            hold->release_inflight[1]) != 0;
 }
 
 bool rl_hold_settled(const struct rl_hold *hold, int64_t now_ns)
@@ -247,11 +251,11 @@ bool rl_hold_settled(const struct rl_hold *hold, int64_t now_ns)
     rl_hold_assert(hold);
     if (hold->phase != RL_HOLD_ENDING || hold->releasing || owes_any(hold))
         return false;
-    return !hold->due || now_ns >= hold->due_until_ns;
+    return !hold->release_due || now_ns >= hold->release_due_until_ns;
 }
 
 bool rl_hold_expired_unreleased(const struct rl_hold *hold, int64_t now_ns)
 {
     assert(now_ns >= 0);
-    return rl_hold_settled(hold, now_ns) && hold->due != 0;
+    return rl_hold_settled(hold, now_ns) && hold->release_due != 0;
 }

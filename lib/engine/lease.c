@@ -14,7 +14,7 @@ uint64_t rl_lease_idle_nodes(const struct rl_lease *lease, uint64_t nodes)
 {
     for (uint64_t rest = nodes; rest; rest &= rest - 1) {
         unsigned i = rl_first(rest);
-        if (lease->hold.carry[lease->client->nodes.all[i].current] & rl_bit(i))
+        if (lease->hold.acquire_inflight[lease->client->nodes.all[i].current] & rl_bit(i))
             nodes &= ~rl_bit(i);
     }
     return nodes;
@@ -54,11 +54,11 @@ static uint64_t nodes_up(const redlock *client)
  * said again, when there may be room for one, or when its keys have run out. */
 static int64_t look_again_ns(const struct rl_lease *lease, uint64_t up, int64_t now_ns)
 {
-    if (!lease->hold.due || now_ns >= lease->hold.due_until_ns)
+    if (!lease->hold.release_due || now_ns >= lease->hold.release_due_until_ns)
         return INT64_MAX;
     if (lease->retry_ns > now_ns)
         return lease->retry_ns;
-    return lease->hold.due & up ? now_ns + ROOM_NS : lease->hold.due_until_ns;
+    return lease->hold.release_due & up ? now_ns + ROOM_NS : lease->hold.release_due_until_ns;
 }
 
 /* Update the deadline that the handle shows after events of the hold. A hold that was extended
@@ -109,7 +109,7 @@ void rl_lease_on_hold_events(struct rl_lease *lease, unsigned events, int64_t no
             rl_lease_idle_nodes(lease, hold->retake & rl_nodes_voting(&client->nodes, now_ns)),
             now_ns);
     rl_lease_send_releases(lease, now_ns);
-    if (hold->due) {
+    if (hold->release_due) {
         int64_t again_ns = look_again_ns(lease, nodes_up(client), now_ns);
         if (again_ns < client->leases.release_retry_ns)
             client->leases.release_retry_ns = again_ns;
@@ -165,7 +165,7 @@ static unsigned fail_unreachable(struct rl_lease *lease, int64_t now_ns)
 {
     struct rl_hold *hold = &lease->hold;
     unsigned events = 0;
-    for (uint64_t rest = hold->due; rest && hold->releasing; rest &= rest - 1) {
+    for (uint64_t rest = hold->release_due; rest && hold->releasing; rest &= rest - 1) {
         unsigned i = rl_first(rest);
         struct rl_node *node = &lease->client->nodes.all[i];
         if (rl_node_standing(node, now_ns) == RL_STANDING_DOWN) /* UP: there is no room yet */
@@ -280,7 +280,9 @@ bool rl_leases_pending(redlock *client, int64_t now_ns)
 {
     uint64_t nodes = hopeful(client, now_ns);
     for (struct rl_lease *lease = client->leases.releasing; lease; lease = lease->next) {
-        if ((lease->hold.due | lease->hold.undo[0] | lease->hold.undo[1]) & nodes)
+        if ((lease->hold.release_due | lease->hold.release_inflight[0] |
+             lease->hold.release_inflight[1]) &
+            nodes)
             return true;
     }
     for (; nodes; nodes &= nodes - 1) {

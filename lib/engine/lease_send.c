@@ -143,7 +143,7 @@ void rl_lease_send_releases(struct rl_lease *lease, int64_t now_ns)
     assert(!lease->query);
     if (hold->phase != RL_HOLD_ENDING || lease->detached || now_ns < lease->retry_ns)
         return;
-    uint64_t nodes = hold->due | hold->carry[0] | hold->carry[1];
+    uint64_t nodes = hold->release_due | hold->acquire_inflight[0] | hold->acquire_inflight[1];
     if (!nodes)
         return;
     struct request request;

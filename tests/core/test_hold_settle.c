@@ -139,7 +139,7 @@ START_TEST(a_link_that_drains_and_owes_nothing)
     struct story story;
     story_hold_all(&story, 3);
     drain(&story, 0); /* not ended: nothing to release */
-    ck_assert_uint_eq(story.hold.due, 0);
+    ck_assert_uint_eq(story.hold.release_due, 0);
     release(&story, false);
     send_releases(&story, NULL);
     for (unsigned node = 0; node < 3; node++)

@@ -14,7 +14,7 @@ enum { MARK_TOLD = 0x313 };
 static int64_t whole_ms(const struct sim_hold *hold)
 {
     const struct rl_lease *lease = hold->lock->lease;
-    if (!lease || lease->hold.reached == 0)
+    if (!lease || lease->hold.maybe_set == 0)
         return INT64_MAX;
     return rl_validity_end_ns(0, lease->hold.key_ttl_ns, lease->hold.drift_factor) / SIM_MS;
 }

@@ -66,8 +66,8 @@ static void check_owed(struct world *world, struct client *client, struct attemp
     uint64_t carry[RL_SLOTS] = {0}, undo[RL_SLOTS] = {0};
     unsigned owed = 0;
     if (attempt->owed == 0) {
-        CHECK(world, !(attempt->hold.carry[0] | attempt->hold.carry[1] |
-                       attempt->hold.undo[0] | attempt->hold.undo[1]));
+        CHECK(world, !(attempt->hold.acquire_inflight[0] | attempt->hold.acquire_inflight[1] |
+                       attempt->hold.release_inflight[0] | attempt->hold.release_inflight[1]));
         return;
     }
     for (unsigned node = 0; node < world->n; node++) {
@@ -86,8 +86,8 @@ static void check_owed(struct world *world, struct client *client, struct attemp
     }
     CHECK(world, owed == attempt->owed);
     for (unsigned slot = 0; slot < RL_SLOTS; slot++) {
-        CHECK(world, carry[slot] == attempt->hold.carry[slot]);
-        CHECK(world, undo[slot] == attempt->hold.undo[slot]);
+        CHECK(world, carry[slot] == attempt->hold.acquire_inflight[slot]);
+        CHECK(world, undo[slot] == attempt->hold.release_inflight[slot]);
     }
 }
 
@@ -99,8 +99,9 @@ static void check_life(struct world *world, struct attempt *attempt)
         CHECK(world, hold->deadline_ns >= attempt->deadline_before_ns && hold->deadline_ns > 0);
     else
         CHECK(world, hold->deadline_ns == 0);
-    CHECK(world, hold->due == 0 || hold->phase == RL_HOLD_ENDING);
-    CHECK(world, (hold->undo[0] | hold->undo[1]) == 0 || hold->phase == RL_HOLD_ENDING);
+    CHECK(world, hold->release_due == 0 || hold->phase == RL_HOLD_ENDING);
+    CHECK(world, (hold->release_inflight[0] | hold->release_inflight[1]) == 0 ||
+                     hold->phase == RL_HOLD_ENDING);
     attempt->phase_before = hold->phase;
     attempt->deadline_before_ns = hold->deadline_ns;
 }

@@ -52,8 +52,9 @@ static void send_releases(struct world *world, struct client *client, struct att
     struct rl_hold *hold = &attempt->hold;
     if (hold->phase != RL_HOLD_ENDING || client_now_ns(world, client) < attempt->retry_ns)
         return;
-    for (uint64_t nodes = hold->due | hold->carry[0] | hold->carry[1]; nodes;
-         nodes &= nodes - 1) {
+    for (uint64_t nodes =
+             hold->release_due | hold->acquire_inflight[0] | hold->acquire_inflight[1];
+         nodes; nodes &= nodes - 1) {
         unsigned node = rl_first(nodes);
         for (unsigned slot = 0; slot < RL_SLOTS; slot++) {
             bool current = slot == client->current_slot[node];
@@ -69,7 +70,7 @@ static uint64_t carried_in_use(struct world *world, struct client *client,
 {
     uint64_t nodes = 0;
     for (unsigned i = 0; i < world->n; i++)
-        nodes |= hold->carry[client->current_slot[i]] & rl_bit(i);
+        nodes |= hold->acquire_inflight[client->current_slot[i]] & rl_bit(i);
     return nodes;
 }
 
@@ -178,7 +179,7 @@ void client_release(struct world *world, struct client *client)
     unsigned did =
         rl_hold_release(hold, now_ns, waits ? now_ns + attempt->budget_ns : 0);
     send_releases(world, client, attempt);
-    for (uint64_t rest = hold->due; rest && hold->releasing; rest &= rest - 1) {
+    for (uint64_t rest = hold->release_due; rest && hold->releasing; rest &= rest - 1) {
         if (!link_in_use(client, rl_first(rest)) && world_chance(world, 50))
             did |= rl_hold_unsent(hold, rl_first(rest), RL_RELEASE, now_ns);
     }

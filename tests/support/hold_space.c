@@ -100,7 +100,7 @@ static uint64_t carried_in_use(const struct space *space, const struct space_sta
 {
     uint64_t nodes = 0;
     for (unsigned i = 0; i < space->n; i++)
-        nodes |= state->hold[h].carry[state->current[h][i]] & rl_bit(i);
+        nodes |= state->hold[h].acquire_inflight[state->current[h][i]] & rl_bit(i);
     return nodes;
 }
 
@@ -327,7 +327,7 @@ bool space_move(const struct space *space, struct space_state *state, unsigned n
     for (unsigned i = 0; i < space->n && move.left != CHOSEN; i++)
         others(&move, i);
     for (unsigned h = 0; h < space->holds && move.left != CHOSEN; h++) {
-        if (state->now_ns >= rl_hold_next_ns(&state->hold[h]) || state->hold[h].due) {
+        if (state->now_ns >= rl_hold_next_ns(&state->hold[h]) || state->hold[h].release_due) {
             if (chosen(&move))
                 look(&move, h);
         }

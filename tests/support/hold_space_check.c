@@ -72,7 +72,7 @@ static uint64_t mix_hold(const struct space *space, const struct space_state *st
             hash = mix(hash, (uint64_t)rl_round_verdict(&hold->extend));
     }
     if (hold->phase == RL_HOLD_ENDING)
-        hash = mix(hash, from_now(space, state, hold->due_until_ns));
+        hash = mix(hash, from_now(space, state, hold->release_due_until_ns));
     return hash;
 }
 
@@ -88,17 +88,17 @@ static uint64_t mix_bits(uint64_t hash, const struct rl_hold *hold, unsigned i)
         round->yes,
         round->no,
         round->failed,
-        hold->held_back,
+        hold->not_asked_yet,
         hold->retake,
-        hold->reached,
-        hold->unsure,
-        hold->due,
-        hold->carry[0],
-        hold->carry[1],
-        hold->undo[0],
-        hold->undo[1],
-        hold->fresh[0] & hold->carry[0],
-        hold->fresh[1] & hold->carry[1],
+        hold->maybe_set,
+        hold->uncertain,
+        hold->release_due,
+        hold->acquire_inflight[0],
+        hold->acquire_inflight[1],
+        hold->release_inflight[0],
+        hold->release_inflight[1],
+        hold->this_round[0] & hold->acquire_inflight[0],
+        hold->this_round[1] & hold->acquire_inflight[1],
         hold->releasing ? hold->release_asked : 0,
     };
     uint64_t bits = 1;

@@ -98,7 +98,7 @@ unsigned extend(struct story *story, int64_t ttl_ms)
 {
     uint64_t able = story->able;
     for (unsigned node = 0; node < story->hold.n; node++) {
-        if (story->hold.carry[story->current[node]] & rl_bit(node))
+        if (story->hold.acquire_inflight[story->current[node]] & rl_bit(node))
             able &= ~rl_bit(node); /* it owes an answer on that link */
     }
     unsigned did = rl_hold_extend(&story->hold, story->now_ns, ttl_ms * MS,
