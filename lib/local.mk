@@ -31,9 +31,9 @@ lib_core = %D%/core/backoff.c %D%/core/backoff.h %D%/core/driven.c %D%/core/driv
 lib_config = %D%/config/config.c %D%/config/config.h %D%/config/config_abi.c \
 	%D%/config/config_abi.h %D%/config/config_file.c %D%/config/config_load.c \
 	%D%/config/config_load.h %D%/config/config_nodes.h %D%/config/host.c %D%/config/host.h \
-	%D%/config/node_options.c %D%/config/node_options.h %D%/config/secret.c \
-	%D%/config/settings.c %D%/config/settings.h %D%/config/small_file.c \
-	%D%/config/small_file.h %D%/config/url.c %D%/config/url.h %D%/config/url_text.c \
+	%D%/config/node_options.c %D%/config/node_options.h %D%/config/password.c \
+	%D%/config/settings.c %D%/config/settings.h %D%/config/read_file.c \
+	%D%/config/read_file.h %D%/config/url.c %D%/config/url.h %D%/config/url_text.c \
 	%D%/config/url_text.h
 lib_kinds = %D%/kinds/handle_text.c %D%/kinds/handle_text.h %D%/kinds/key_rules.c \
 	%D%/kinds/key_rules.h %D%/kinds/keys.c %D%/kinds/keys.h %D%/kinds/kind.c \

@@ -96,8 +96,8 @@ check_tests = %D%/api/test_async %D%/api/test_async_beside %D%/api/test_async_ca
 	%D%/base/test_text_escape %D%/base/test_timer_heap %D%/config/test_config \
 	%D%/config/test_config_alloc %D%/config/test_config_bad %D%/config/test_config_code \
 	%D%/config/test_config_load %D%/config/test_config_secrets %D%/config/test_config_take \
-	%D%/config/test_config_warn %D%/config/test_host %D%/config/test_secret \
-	%D%/config/test_secret_memory %D%/config/test_url %D%/core/test_backoff \
+	%D%/config/test_config_warn %D%/config/test_host %D%/config/test_password \
+	%D%/config/test_password_memory %D%/config/test_url %D%/core/test_backoff \
 	%D%/core/test_driven %D%/core/test_hold %D%/core/test_hold_end %D%/core/test_hold_every \
 	%D%/core/test_hold_extend %D%/core/test_hold_ordered %D%/core/test_hold_random \
 	%D%/core/test_hold_settle %D%/core/test_identity %D%/core/test_quorum \

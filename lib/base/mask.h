@@ -14,7 +14,7 @@
 struct rl_mask {
     size_t user_len, password_len;
     char user[RL_USER_MAX];
-    char password[RL_SECRET_MAX];
+    char password[RL_PASSWORD_MAX];
 };
 
 /* `user` may be NULL. Wipe it when the connection is gone. */

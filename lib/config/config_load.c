@@ -5,7 +5,7 @@
 #include "config/node_options.h"
 #include "base/text_escape.h"
 #include "base/diagnostic.h"
-#include "config/small_file.h"
+#include "config/read_file.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -63,8 +63,7 @@ static int load_file(struct rl_config *config, const char *file, const struct wa
     mode_t mode = 0;
     int system_error = 0;
     char why[RL_PROBLEM_TEXT_MAX];
-    int code =
-        rl_small_file_read(file, text, size, &len, &mode, &system_error, why, sizeof(why));
+    int code = rl_read_file(file, text, size, &len, &mode, &system_error, why, sizeof(why));
     if (code < 0)
         code = read_failed(file, system_error, why, error);
     else
@@ -168,12 +167,12 @@ static void warn_of_mode(const struct rl_node_config *node, enum rl_node_option 
 /* Not an error: it is read again when the node is connected, and may be there by then. */
 static void warn_of_secret(const struct rl_node_config *node, const struct warner *warner)
 {
-    char secret[RL_SECRET_MAX + 1];
+    char password[RL_PASSWORD_MAX + 1];
     char why[RL_PROBLEM_TEXT_MAX + PATH_SHOWN];
-    if (rl_node_secret(node, secret, why, sizeof(why)) < 0)
+    if (rl_node_password(node, password, why, sizeof(why)) < 0)
         tell(warner, REDLOCK_LOG_WARNING, "%s can't be used before this is put right: %s",
              node->label, why);
-    rl_wipe(secret, sizeof(secret));
+    rl_wipe(password, sizeof(password));
 }
 
 static void warn_of_count(unsigned count, const struct warner *warner)

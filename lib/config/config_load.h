@@ -19,9 +19,9 @@ int rl_config_load(struct rl_config *config, const redlock_config *from, rl_warn
                    void *warn_context, redlock_error *error);
 
 /* The password of a node, read anew: from its file (one trailing newline is dropped), its
- * environment variable, or the URL. `ret_secret` has RL_SECRET_MAX + 1 bytes; wipe it soon.
+ * environment variable, or the URL. `ret_password` has RL_PASSWORD_MAX + 1 bytes; wipe it soon.
  * Returns its length (0: none configured), or -1 with `why` filled in (never a secret). */
-int rl_node_secret(const struct rl_node_config *node, char *ret_secret, char *why,
-                   size_t why_size);
+int rl_node_password(const struct rl_node_config *node, char *ret_password, char *why,
+                     size_t why_size);
 
 #endif

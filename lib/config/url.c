@@ -90,7 +90,7 @@ static int parse_scheme(struct url *url)
 static int parse_user(struct url *url, size_t end)
 {
     static const struct rl_url_field user = {"user name", RL_USER_MAX};
-    static const struct rl_url_field password = {"password", RL_SECRET_MAX};
+    static const struct rl_url_field password = {"password", RL_PASSWORD_MAX};
 
     size_t sign = find_first(url, url->at, end, "@");
     if (sign == end)

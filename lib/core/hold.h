@@ -45,14 +45,14 @@ struct rl_hold {
     uint64_t release_asked; /* where a key may have been when release was called */
     uint64_t release_lost;  /* that may have done it, and whose answer got lost */
 
-    uint64_t maybe_set; /* a taking byte was sent, and nothing proves the key absent */
-    uint64_t uncertain; /* what one link was told proves nothing of another's requests */
-    uint64_t acquire_inflight[RL_SLOTS]; /* owes an answer to an acquire, extend or retake */
-    uint64_t
-        this_round[RL_SLOTS]; /* what it carries there was sent in the round that is open */
-    uint64_t release_inflight[RL_SLOTS]; /* owes an answer to a release */
-    uint64_t release_due;                /* ENDING: a release must (still, or again) be sent */
-    int64_t release_due_until_ns;        /* when every key of ours has run out by itself */
+    /* Sets of nodes, per slot where the link counts. */
+    uint64_t maybe_set; /* a request that sets the key was sent: it may exist */
+    uint64_t uncertain; /* a reply on one link says nothing of the other link */
+    uint64_t acquire_inflight[RL_SLOTS]; /* an acquire, extend or retake awaits its reply */
+    uint64_t this_round[RL_SLOTS];       /* of these, sent in the round that is open */
+    uint64_t release_inflight[RL_SLOTS]; /* a release awaits its reply */
+    uint64_t release_due;                /* ENDING: a release must be sent, maybe again */
+    int64_t release_due_until_ns;        /* when all our keys have expired */
 };
 
 /* Is it over, as redlock_validity_ms() sees it? */

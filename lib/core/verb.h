@@ -8,12 +8,12 @@
 enum rl_verb {
     RL_ACQUIRE,
     RL_EXTEND,
-    RL_EXTEND_OR_SET, /* extend, or take where nobody has it */
+    RL_EXTEND_OR_SET, /* extend, or set the key if nobody has it */
     RL_RELEASE,
     RL_INSPECT,
     RL_FORCE,
-    RL_ACQUIRE_OR_QUEUE, /* acquire, or enter the queue of those who wait */
-    RL_DEQUEUE,          /* that queue */
+    RL_ACQUIRE_OR_QUEUE, /* acquire, or enter the wait queue */
+    RL_DEQUEUE,          /* leave that queue */
     RL_VERBS
 };
 

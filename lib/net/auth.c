@@ -10,17 +10,17 @@ _Static_assert(RL_LOGIN_MAX <= RL_OUT_MIN, "every connection has room for a logi
 int rl_login_put(struct rl_out *out, const struct rl_node_config *config, struct rl_mask *mask,
                  char *why, size_t why_size)
 {
-    char secret[RL_SECRET_MAX + 1];
-    int len = rl_node_secret(config, secret, why, why_size);
+    char password[RL_PASSWORD_MAX + 1];
+    int len = rl_node_password(config, password, why, why_size);
     if (len <= 0)
         return len;
     rl_put_array(out, config->user ? 3 : 2);
     rl_put_text(out, "AUTH");
     if (config->user)
         rl_put_text(out, config->user);
-    rl_put_bulk(out, secret, (size_t)len);
-    rl_mask_set(mask, config->user, secret, (size_t)len);
-    rl_wipe(secret, sizeof(secret));
+    rl_put_bulk(out, password, (size_t)len);
+    rl_mask_set(mask, config->user, password, (size_t)len);
+    rl_wipe(password, sizeof(password));
     return 0;
 }
 

@@ -5,7 +5,7 @@
 #include "config/config.h"
 #include "net/resp.h"
 
-#define RL_LOGIN_MAX (RL_SECRET_MAX + RL_USER_MAX + 64) /* bytes of an AUTH */
+#define RL_LOGIN_MAX (RL_PASSWORD_MAX + RL_USER_MAX + 64) /* bytes of an AUTH */
 
 /* Write AUTH, with the password as it is now; nothing where there is none. It must be wiped
  * soon. `mask` has its secrets from now on. 0, or -1 with `why` filled in (never a secret). */

@@ -114,14 +114,14 @@ void rl_connection_put_login(struct rl_connection *connection, const void *bytes
 {
     assert(connection->out_end == 0);
     rl_connection_put(connection, bytes, len, inflight);
-    connection->secret_len = len;
+    connection->login_len = len;
 }
 
 static void wipe_login(struct rl_connection *connection)
 {
-    if (connection->secret_len > 0)
-        rl_wipe(connection->out, connection->secret_len);
-    connection->secret_len = 0;
+    if (connection->login_len > 0)
+        rl_wipe(connection->out, connection->login_len);
+    connection->login_len = 0;
 }
 
 void rl_connection_forget_login(struct rl_connection *connection)

@@ -69,7 +69,7 @@ struct rl_connection {
     size_t out_start, out_end, out_size;
     struct rl_inflight *fifo; /* a ring; fifo_size is a power of 2 */
     unsigned fifo_first, fifo_count, fifo_size;
-    size_t secret_len;             /* `out` begins with a login, or what is left of one */
+    size_t login_len;              /* `out` begins with a login, or what is left of one */
     int64_t heard_ns;              /* when bytes came last */
     bool script_known[RL_SCRIPTS]; /* its body was sent on this connection */
     struct rl_mask mask;           /* what was logged in with: told to nobody */

@@ -2,7 +2,7 @@
 #include "config_auto.h"
 
 #include "conf.h"
-#include "config/small_file.h"
+#include "config/read_file.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -216,8 +216,8 @@ START_TEST(a_file_is_read_to_its_end_however_it_comes)
         ck_assert_ptr_ne(
             mmap(NULL, 4096, i % 2 ? PROT_READ : PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
             MAP_FAILED);
-    ck_assert_int_eq(rl_small_file_read("/proc/self/maps", bytes, sizeof(bytes), &len, &mode,
-                                        &error, why, sizeof(why)),
+    ck_assert_int_eq(rl_read_file("/proc/self/maps", bytes, sizeof(bytes), &len, &mode, &error,
+                                  why, sizeof(why)),
                      0);
     ck_assert_uint_gt(len, 8192);
     ck_assert_ptr_nonnull(memmem(bytes, len, "[stack]", 7));
@@ -233,9 +233,9 @@ static void *read_on(void *bytes)
     mode_t mode;
     int error;
     while (atomic_load(&reading))
-        ck_assert_int_eq(rl_small_file_read("large", bytes, RL_FILE_MAX, &len, &mode, &error,
-                                            why, sizeof(why)),
-                         0);
+        ck_assert_int_eq(
+            rl_read_file("large", bytes, RL_FILE_MAX, &len, &mode, &error, why, sizeof(why)),
+            0);
     return NULL;
 }
 

@@ -264,7 +264,7 @@ START_TEST(test_lengths)
         const char *wrong;
     } parts[] = {
         {"redis://", "@h", RL_USER_MAX, "user name has at most 128 bytes"},
-        {"redis://:", "@h", RL_SECRET_MAX, "password has at most 512 bytes"},
+        {"redis://:", "@h", RL_PASSWORD_MAX, "password has at most 512 bytes"},
         {"unix:///", "", RL_UNIX_PATH_MAX - 1, "path has at most 107 bytes"},
         {"redis://", ".h", 63, "part of a host name"},
     };

@@ -61,7 +61,7 @@ static void require_node(const struct rl_node_config *node)
     REQUIRE(!node->host || (node->host[0] && strlen(node->host) <= RL_HOST_MAX));
     REQUIRE(!node->host || (node->port >= 1 && node->port <= 65535));
     REQUIRE(node->db >= 0);
-    REQUIRE(!node->password || strlen(node->password) <= RL_SECRET_MAX);
+    REQUIRE(!node->password || strlen(node->password) <= RL_PASSWORD_MAX);
     REQUIRE(!node->cert_file == !node->key_file);
     REQUIRE(!node->ca_file || node->transport == RL_TLS);
     REQUIRE(!!node->password + !!node->password_file + !!node->password_env <= 1);

@@ -98,7 +98,7 @@ START_TEST(a_password_that_is_not_taken_is_forgotten)
     sub_peer_admit(&peer, &rig);
     ck_assert(sub_peer_hears(&peer, &rig, "AUTH"));
     memcpy(rig.sub.connection.out, "s3cr3t", 6); /* as if the kernel had not taken it all */
-    rig.sub.connection.secret_len = 6;
+    rig.sub.connection.login_len = 6;
     sub_peer_hang_up(&peer);
     ck_assert(sub_rig_until(&rig, rig.sub.retry.failures > 0));
     ck_assert(!has_secret(&rig.sub));

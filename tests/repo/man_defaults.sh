@@ -94,7 +94,7 @@ for words in \
     "A file has at most $(limit RL_FILE_MAX) bytes" \
     "a line has at most $(limit RL_LINE_MAX) bytes" \
     "at most $(limit REDLOCK_NODES_MAX) nodes" \
-    "one line of at most $(limit RL_SECRET_MAX) bytes" \
+    "one line of at most $(limit RL_PASSWORD_MAX) bytes" \
     "at most $(limit RL_CLIENT_NAME_MAX) bytes" \
     "The port is $(sed -n 's/^#define RL_DEFAULT_PORT //p' "$root/lib/config/url.h") where none"; do
     tr '\n' ' ' < "$page" | grep -q "$words" || fail "the page does not say '$words'"

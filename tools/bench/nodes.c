@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <sysexits.h>
 
-#define SECRETS_MAX (RL_SECRET_MAX + 1)
+#define SECRETS_MAX (RL_PASSWORD_MAX + 1)
 
 /* What the nodes' strings point into. */
 static struct rl_config *kept(void)
@@ -21,7 +21,7 @@ static bool take_node(struct bench *bench, unsigned i, char secret[SECRETS_MAX])
 {
     const struct rl_node_config *node = &kept()->nodes[i];
     char why[256];
-    int len = rl_node_secret(node, secret, why, sizeof(why));
+    int len = rl_node_password(node, secret, why, sizeof(why));
     if (len < 0) {
         fprintf(stderr, "redlock-bench: %s\n", why);
         return false;

@@ -91,7 +91,7 @@ static size_t make_request(const struct chaos_probe *probe, char *request, size_
 /* It can be written to: the request goes, or connecting has failed. */
 static void send_request(struct chaos_probe *probe, bool *ret_sent)
 {
-    char request[RL_SECRET_MAX + RL_USER_MAX + 64];
+    char request[RL_PASSWORD_MAX + RL_USER_MAX + 64];
     size_t len = make_request(probe, request, sizeof(request));
     ssize_t sent = send(probe->fd, request, len, MSG_NOSIGNAL | MSG_DONTWAIT);
     *ret_sent = sent > 0;
@@ -194,13 +194,13 @@ struct chaos_probe chaos_probe_of(struct chaos_run *run, unsigned node)
 
 bool chaos_master_at(struct chaos_run *run, unsigned node, struct server_at *ret_at)
 {
-    static char secrets[REDLOCK_NODES_MAX][RL_SECRET_MAX + 1];
+    static char secrets[REDLOCK_NODES_MAX][RL_PASSWORD_MAX + 1];
     char *secret = secrets[node];
     char why[256];
     const struct rl_node_config *config = &run->place.config.nodes[node];
     if (config->transport == RL_TLS)
         return false;
-    int len = rl_node_secret(config, secret, why, sizeof(why));
+    int len = rl_node_password(config, secret, why, sizeof(why));
     *ret_at = (struct server_at){
         .path = config->path,
         .host = config->host,

@@ -32,7 +32,7 @@ struct scene {
     struct chaos_contender *contender;
     struct rl_config config;
     struct server_at at[REDLOCK_NODES_MAX];
-    char secret[REDLOCK_NODES_MAX][RL_SECRET_MAX + 1];
+    char secret[REDLOCK_NODES_MAX][RL_PASSWORD_MAX + 1];
 };
 
 static bool read_nodes(struct scene *scene, char *why, size_t why_size)
@@ -47,7 +47,7 @@ static bool read_nodes(struct scene *scene, char *why, size_t why_size)
     }
     for (unsigned i = 0; i < scene->config.node_count; i++) {
         const struct rl_node_config *node = &scene->config.nodes[i];
-        int len = rl_node_secret(node, scene->secret[i], why, why_size);
+        int len = rl_node_password(node, scene->secret[i], why, why_size);
         if (len < 0 || node->transport == RL_TLS) {
             if (len >= 0)
                 snprintf(why, why_size, "the client of --self-test can't do TLS");

@@ -64,8 +64,8 @@ static size_t put_encoded(char *to, const char *text)
 static char *make_url(const struct rl_node_config *node, struct rl_mask *mask, char *why,
                       size_t why_size)
 {
-    char secret[RL_SECRET_MAX + 1];
-    int secret_len = rl_node_secret(node, secret, why, why_size);
+    char secret[RL_PASSWORD_MAX + 1];
+    int secret_len = rl_node_password(node, secret, why, why_size);
     if (secret_len < 0)
         return NULL;
     if (secret_len == 0)

@@ -1,6 +1,6 @@
-/* small_file.h - read a file that is known to be small: node lists, passwords. Shell. */
-#ifndef RL_SMALL_FILE_H
-#define RL_SMALL_FILE_H
+/* read_file.h - read a file that is known to be small: node lists, passwords. Shell. */
+#ifndef RL_READ_FILE_H
+#define RL_READ_FILE_H
 
 #include <stddef.h>
 #include <sys/types.h>
@@ -9,7 +9,7 @@
  * us wait, a device) is refused. 0, with the number of bytes got (`size`: there may be more)
  * and the file's mode; or -1 with errno in `ret_errno` and the reason in `why`, which has no
  * path in it. */
-int rl_small_file_read(const char *path, void *ret_bytes, size_t size, size_t *ret_len,
-                       mode_t *ret_mode, int *ret_errno, char *why, size_t why_size);
+int rl_read_file(const char *path, void *ret_bytes, size_t size, size_t *ret_len,
+                 mode_t *ret_mode, int *ret_errno, char *why, size_t why_size);
 
 #endif

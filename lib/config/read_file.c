@@ -1,7 +1,7 @@
-/* small_file.c - see small_file.h. Shell. */
+/* read_file.c - see read_file.h. Shell. */
 #include "config_auto.h"
 
-#include "config/small_file.h"
+#include "config/read_file.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -52,8 +52,8 @@ static ssize_t read_all(int fd, char *bytes, size_t size)
     return (ssize_t)len;
 }
 
-int rl_small_file_read(const char *path, void *ret_bytes, size_t size, size_t *ret_len,
-                       mode_t *ret_mode, int *ret_errno, char *why, size_t why_size)
+int rl_read_file(const char *path, void *ret_bytes, size_t size, size_t *ret_len,
+                 mode_t *ret_mode, int *ret_errno, char *why, size_t why_size)
 {
     assert(why_size > 0);
     /* O_NONBLOCK: opening a pipe that nobody writes to would wait. */

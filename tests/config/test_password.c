@@ -13,7 +13,7 @@
 
 #define COUNT(table) ((int)(sizeof(table) / sizeof((table)[0])))
 
-static char secret[RL_SECRET_MAX + 1];
+static char password[RL_PASSWORD_MAX + 1];
 static char why[512];
 
 static void set_up(void)
@@ -21,7 +21,7 @@ static void set_up(void)
     char dir[SUITE_PATH_MAX];
     suite_new_dir(dir);
     ck_assert_int_eq(chdir(dir), 0);
-    memset(secret, 'z', sizeof(secret));
+    memset(password, 'z', sizeof(password));
     why[0] = '\0';
 }
 
@@ -37,26 +37,26 @@ static int from_file(const char *text, size_t len)
 {
     write_file(text, len);
     struct rl_node_config node = {.password_file = (char *)(uintptr_t) "secret"};
-    return rl_node_secret(&node, secret, why, sizeof(why));
+    return rl_node_password(&node, password, why, sizeof(why));
 }
 
 static int from_environment(const char *value)
 {
     ck_assert_int_eq(setenv("RL_TEST_SECRET", value, 1), 0);
     struct rl_node_config node = {.password_env = (char *)(uintptr_t) "RL_TEST_SECRET"};
-    return rl_node_secret(&node, secret, why, sizeof(why));
+    return rl_node_password(&node, password, why, sizeof(why));
 }
 
 START_TEST(test_none)
 {
     struct rl_node_config node = {.label = NULL};
-    ck_assert_int_eq(rl_node_secret(&node, secret, why, sizeof(why)), 0);
+    ck_assert_int_eq(rl_node_password(&node, password, why, sizeof(why)), 0);
 }
 END_TEST
 
 static const struct {
     const char *text;
-    const char *secret;
+    const char *password;
 } files[] = {
     {"hunter2", "hunter2"},
     {"hunter2\n", "hunter2"},
@@ -70,8 +70,8 @@ static const struct {
 START_TEST(test_file)
 {
     int len = from_file(files[_i].text, strlen(files[_i].text));
-    ck_assert_msg(len == (int)strlen(files[_i].secret), "%d: %s", len, why);
-    ck_assert_str_eq(secret, files[_i].secret);
+    ck_assert_msg(len == (int)strlen(files[_i].password), "%d: %s", len, why);
+    ck_assert_str_eq(password, files[_i].password);
 }
 END_TEST
 
@@ -96,29 +96,29 @@ START_TEST(test_bad_file)
     ck_assert_int_eq(from_file(bad_files[_i].text, bad_files[_i].len), -1);
     ck_assert_msg(strstr(why, bad_files[_i].wrong), "%s", why);
     ck_assert_ptr_null(strstr(why, "hunter2"));
-    ck_assert_int_eq(secret[0], 'z'); /* written on success only */
+    ck_assert_int_eq(password[0], 'z'); /* written on success only */
 }
 END_TEST
 
 START_TEST(test_lengths)
 {
-    static char text[RL_SECRET_MAX + 8192];
+    static char text[RL_PASSWORD_MAX + 8192];
     memset(text, 'p', sizeof(text));
-    ck_assert_int_eq(from_file(text, RL_SECRET_MAX), RL_SECRET_MAX);
-    ck_assert_uint_eq(strlen(secret), RL_SECRET_MAX);
-    memcpy(text + RL_SECRET_MAX, "\r\n", 2);
-    ck_assert_int_eq(from_file(text, RL_SECRET_MAX + 2), RL_SECRET_MAX);
-    text[RL_SECRET_MAX] = 'p';
-    ck_assert_int_eq(from_file(text, RL_SECRET_MAX + 2), -1);
+    ck_assert_int_eq(from_file(text, RL_PASSWORD_MAX), RL_PASSWORD_MAX);
+    ck_assert_uint_eq(strlen(password), RL_PASSWORD_MAX);
+    memcpy(text + RL_PASSWORD_MAX, "\r\n", 2);
+    ck_assert_int_eq(from_file(text, RL_PASSWORD_MAX + 2), RL_PASSWORD_MAX);
+    text[RL_PASSWORD_MAX] = 'p';
+    ck_assert_int_eq(from_file(text, RL_PASSWORD_MAX + 2), -1);
     ck_assert_str_eq(why, "password-file secret is longer than a password can be (512 bytes)");
-    text[RL_SECRET_MAX + 1] = 'p';
-    ck_assert_int_eq(from_file(text, RL_SECRET_MAX + 1), -1);
+    text[RL_PASSWORD_MAX + 1] = 'p';
+    ck_assert_int_eq(from_file(text, RL_PASSWORD_MAX + 1), -1);
     ck_assert_int_eq(from_file(text, sizeof(text)), -1);
     ck_assert_ptr_nonnull(strstr(why, "longer than a password can be"));
-    text[RL_SECRET_MAX] = '\0';
-    ck_assert_int_eq(from_environment(text), RL_SECRET_MAX);
-    text[RL_SECRET_MAX] = 'p';
-    text[RL_SECRET_MAX + 1] = '\0';
+    text[RL_PASSWORD_MAX] = '\0';
+    ck_assert_int_eq(from_environment(text), RL_PASSWORD_MAX);
+    text[RL_PASSWORD_MAX] = 'p';
+    text[RL_PASSWORD_MAX + 1] = '\0';
     ck_assert_int_eq(from_environment(text), -1);
     ck_assert_ptr_nonnull(strstr(why, "password-env RL_TEST_SECRET is longer"));
 }
@@ -127,11 +127,11 @@ END_TEST
 START_TEST(test_file_missing)
 {
     struct rl_node_config node = {.password_file = (char *)(uintptr_t) "no\nne"};
-    ck_assert_int_eq(rl_node_secret(&node, secret, why, sizeof(why)), -1);
+    ck_assert_int_eq(rl_node_password(&node, password, why, sizeof(why)), -1);
     ck_assert_str_eq(why, "password-file no\\x0ane: No such file or directory; check the path");
     ck_assert_int_eq(mkdir("d", 0700), 0);
     node.password_file = (char *)(uintptr_t) "d";
-    ck_assert_int_eq(rl_node_secret(&node, secret, why, sizeof(why)), -1);
+    ck_assert_int_eq(rl_node_password(&node, password, why, sizeof(why)), -1);
     ck_assert_str_eq(why, "password-file d: is a directory; give a regular file");
 }
 END_TEST
@@ -140,19 +140,19 @@ END_TEST
 START_TEST(test_read_anew)
 {
     ck_assert_int_eq(from_file("first", 5), 5);
-    ck_assert_str_eq(secret, "first");
+    ck_assert_str_eq(password, "first");
     ck_assert_int_eq(from_file("2nd\n", 4), 3);
-    ck_assert_str_eq(secret, "2nd");
+    ck_assert_str_eq(password, "2nd");
     ck_assert_int_eq(from_environment("third"), 5);
     ck_assert_int_eq(from_environment("4"), 1);
-    ck_assert_str_eq(secret, "4");
+    ck_assert_str_eq(password, "4");
 }
 END_TEST
 
 START_TEST(test_environment)
 {
     ck_assert_int_eq(from_environment(" hunter2 "), 9);
-    ck_assert_str_eq(secret, " hunter2 ");
+    ck_assert_str_eq(password, " hunter2 ");
     ck_assert_int_eq(from_environment(""), -1);
     ck_assert_ptr_nonnull(strstr(why, "password-env RL_TEST_SECRET is empty"));
     ck_assert_int_eq(from_environment("hunter2\n"), -1);
@@ -160,7 +160,7 @@ START_TEST(test_environment)
     ck_assert_ptr_null(strstr(why, "hunter2"));
     unsetenv("RL_TEST_SECRET");
     struct rl_node_config node = {.password_env = (char *)(uintptr_t) "RL_TEST_SECRET"};
-    ck_assert_int_eq(rl_node_secret(&node, secret, why, sizeof(why)), -1);
+    ck_assert_int_eq(rl_node_password(&node, password, why, sizeof(why)), -1);
     ck_assert_str_eq(why, "password-env RL_TEST_SECRET: this environment variable is not set");
 }
 END_TEST
@@ -168,8 +168,8 @@ END_TEST
 START_TEST(test_url)
 {
     struct rl_node_config node = {.password = (char *)(uintptr_t) "hunter2"};
-    ck_assert_int_eq(rl_node_secret(&node, secret, why, sizeof(why)), 7);
-    ck_assert_str_eq(secret, "hunter2");
+    ck_assert_int_eq(rl_node_password(&node, password, why, sizeof(why)), 7);
+    ck_assert_str_eq(password, "hunter2");
 }
 END_TEST
 
@@ -179,7 +179,7 @@ START_TEST(test_short_why)
     char small[8];
     memset(small, 'x', sizeof(small));
     struct rl_node_config node = {.password_file = (char *)(uintptr_t) "none"};
-    ck_assert_int_eq(rl_node_secret(&node, secret, small, 7), -1);
+    ck_assert_int_eq(rl_node_password(&node, password, small, 7), -1);
     ck_assert_str_eq(small, "passwo");
     ck_assert_int_eq(small[7], 'x');
 }

@@ -83,14 +83,14 @@ END_TEST
 /* ---- a login ---------------------------------------------------------------------------- */
 
 static struct rl_node_config node;
-static char bytes[RL_LOGIN_MAX], secret[RL_SECRET_MAX + 1];
+static char bytes[RL_LOGIN_MAX], password[RL_PASSWORD_MAX + 1];
 static struct rl_mask mask;
 
 static void *read_secret(void *unused)
 {
     char why[160];
     (void)unused;
-    result = rl_node_secret(&node, secret, why, sizeof(why));
+    result = rl_node_password(&node, password, why, sizeof(why));
     return NULL;
 }
 
@@ -109,7 +109,7 @@ START_TEST(a_password_s_file_is_on_no_stack_when_it_has_been_read)
     conf_write_text("secret", SECRET "\n", 0600);
     node = (struct rl_node_config){.password_file = (char *)(uintptr_t) "secret"};
     expect_clean(read_secret, (int)strlen(SECRET));
-    ck_assert_str_eq(secret, SECRET);
+    ck_assert_str_eq(password, SECRET);
 }
 END_TEST
 
