@@ -39,7 +39,7 @@ struct rl_acquire {
     bool ordered_next;            /* the last round was split: ask one node first */
     bool ordered;                 /* this round asked one node first */
     int loss;                     /* result of the last round */
-    unsigned upgrades, miskinded; /* nodes that refused for good, by reason */
+    unsigned upgrades, wrong_type; /* nodes that refused for good, by reason */
     bool short_round;   /* the end of the wait left less time than an answer may take */
     bool lacked_quorum; /* too few nodes could be asked */
     unsigned held_count;

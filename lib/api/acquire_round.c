@@ -73,7 +73,7 @@ int rl_acquire_round_begin(struct rl_acquire *acquire, uint64_t voting, int64_t 
     acquire->among = voting;
     acquire->broke = 0;
     acquire->held_count = 0;
-    acquire->upgrades = acquire->miskinded = 0;
+    acquire->upgrades = acquire->wrong_type = 0;
     acquire->foreign_holder = acquire->split_holders = acquire->can_hear = false;
     acquire->holder = 0;
     acquire->place = INT64_MAX;
@@ -157,7 +157,7 @@ static int refused_for_good(const struct rl_acquire *acquire, const struct rl_ro
 {
     unsigned spare = round->n - rl_quorum_needed(round->n);
     unsigned failed = rl_count(round->failed);
-    if (acquire->miskinded > 0 && acquire->miskinded + failed > spare)
+    if (acquire->wrong_type > 0 && acquire->wrong_type + failed > spare)
         return REDLOCK_EWRONGTYPE;
     if (acquire->upgrades > 0 &&
         (acquire->upgrades + failed > spare ||
@@ -225,12 +225,13 @@ static void note_refusal(struct rl_acquire *acquire, const struct rl_vote_reply 
     if (vote_reply->answer.code == RL_REPLY_UPGRADE)
         acquire->upgrades++;
     else if (vote_reply->answer.code == RL_REPLY_WRONGTYPE)
-        acquire->miskinded++;
+        acquire->wrong_type++;
     if (!vote_reply->answer.with_holder) /* it was gone before its holder could be shown */
         return;
     uint64_t holder = rl_hash(vote_reply->holder, vote_reply->holder_len);
     bool queues = rl_kind_queues(acquire->target.kind); /* marks of ours */
-    bool kept = queues && rl_kind_holder_is_kept(vote_reply->holder, vote_reply->holder_len);
+    bool reserved =
+        queues && rl_kind_holder_is_reserved(vote_reply->holder, vote_reply->holder_len);
     /* Readers are many, and each master may name another of them. */
     if (acquire->target.kind->wakeup != RL_WAKEUP_RW)
         acquire->split_holders |= acquire->holder && acquire->holder != holder;
@@ -242,11 +243,12 @@ static void note_refusal(struct rl_acquire *acquire, const struct rl_vote_reply 
         place = INT32_MAX;
     if (vote_reply->answer.with_place && place >= 0 && place < acquire->place)
         acquire->place = place;
-    if (queues && !acquire->target.kind->several && !kept && vote_reply->answer.with_place &&
-        place == 0 && rl_kind_holder_wakes(vote_reply->holder, vote_reply->holder_len))
+    if (queues && !acquire->target.kind->several && !reserved &&
+        vote_reply->answer.with_place && place == 0 &&
+        rl_kind_holder_wakes(vote_reply->holder, vote_reply->holder_len))
         note_next(acquire, holder);
     /* A holder will wake the next waiter. One that is only about to take it may fail. */
-    acquire->call.lease->silent = !acquire->split_holders && !kept;
+    acquire->call.lease->silent = !acquire->split_holders && !reserved;
     int64_t ttl_ms = vote_reply->answer.ttl_ms;
     if (ttl_ms < 0)
         return;

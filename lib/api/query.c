@@ -17,7 +17,7 @@ struct query {
     uint64_t asked;
     uint64_t answered;
     uint64_t failed;    /* of these, those whose answer was none */
-    uint64_t miskinded; /* force: there is no lock, and what there is stays */
+    uint64_t wrong_type; /* force: there is no lock, and what there is stays */
     int64_t began_ns;
     int64_t answers_until_ns; /* who was asked answers until then */
     struct rl_round round;    /* for the report */
@@ -57,7 +57,7 @@ static void query_finish(struct query *query, int64_t now_ns)
     if (has_quorum(query))
         rl_call_finish(call, REDLOCK_OK);
     else
-        rl_call_finish(call, query->miskinded ? REDLOCK_EWRONGTYPE : REDLOCK_ENOQUORUM);
+        rl_call_finish(call, query->wrong_type ? REDLOCK_EWRONGTYPE : REDLOCK_ENOQUORUM);
 }
 
 static void mask_view(struct rl_node *node, struct rl_view *view)
@@ -96,7 +96,7 @@ static void query_miskinded(struct query *query, unsigned node,
     rl_text_escape(what, sizeof(what), type, len);
     snprintf(why, sizeof(why), "has %s under this name, which was left alone", what);
     failed.why = why;
-    query->miskinded |= rl_bit(node);
+    query->wrong_type |= rl_bit(node);
     query->failed |= rl_bit(node);
     rl_round_vote(&query->round, node, RL_VOTE_FAILED);
     rl_report_vote(&query->call, node, REDLOCK_VOTE_FAILED, &failed);

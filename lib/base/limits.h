@@ -84,11 +84,13 @@
 #define RL_SHORTENED_MS 500
 /* A reader of Redisson's renews the lock of all readers for so long, whatever they asked for. */
 #define RL_SHARED_TTL_MAX_MS 30000
-/* Until it listens, and says so again. Who gives up before leaves it there for so long. */
-#define RL_WRITER_FIRST_MARK_MS 200
-#define RL_WRITER_MARK_MS 4000  /* the mark of a waiting writer that does not renew it */
-#define RL_KEEP_MIN_MS 20 /* for so long at least a lock is kept for whom its release wakes */
-#define RL_KEEP_MAX_MS 500
+/* How long masters take a writer for waiting: until its first renewal, which it sends once it
+ * listens, and after each renewal. A writer that gives up before the first one leaves its mark
+ * for that time. */
+#define RL_WRITER_FIRST_WAITING_MS 200
+#define RL_WRITER_WAITING_MS 4000
+#define RL_RESERVE_MIN_MS 20 /* how long a release reserves the lock for the waiter it wakes */
+#define RL_RESERVE_MAX_MS 500
 #define RL_ROUND_MIN_NS (2 * RL_NS_PER_MS) /* no round starts with less a node */
 
 #define RL_LOST_MARGIN_MIN_NS (3 * RL_NS_PER_MS)

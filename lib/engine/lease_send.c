@@ -37,9 +37,9 @@ static void request_init(struct request *request, const struct rl_lease *lease,
                .waiter = lease->waiter,
                .age_us = (now_ns - lease->waits_since_ns) / 1000,
                .silent = lease->silent,
-               .mark_ms = script == RL_ACQUIRE_OR_QUEUE ? RL_WRITER_MARK_MS
-                          : lease->waits                ? RL_WRITER_FIRST_MARK_MS
-                                                        : 0,
+               .writer_waiting_ms = script == RL_ACQUIRE_OR_QUEUE ? RL_WRITER_WAITING_MS
+                                    : lease->waits                ? RL_WRITER_FIRST_WAITING_MS
+                                                                  : 0,
                .endless = lease->endless},
         .native = lease->native && script == RL_ACQUIRE,
         .number = rl_script_number(lease->target.kind, script),
@@ -48,8 +48,8 @@ static void request_init(struct request *request, const struct rl_lease *lease,
     };
     if (!request->native)
         rl_nonce_text(++client->requests.nonce, request->is.nonce);
-    if (rl_request_keeps(&request->is))
-        request->is.keep_ms = rl_nodes_keep_ms(&client->nodes);
+    if (rl_request_reserves(&request->is))
+        request->is.reserve_ms = rl_nodes_reserve_ms(&client->nodes);
 }
 
 static size_t encode(const struct request *request, const redlock *client, bool by_body,

@@ -54,11 +54,11 @@ int64_t rl_nodes_patience_ns(struct rl_nodes *nodes)
     return rl_patience_ns(rl_nodes_round_trip_ns(nodes, rl_all(nodes->n)));
 }
 
-int64_t rl_nodes_keep_ms(struct rl_nodes *nodes)
+int64_t rl_nodes_reserve_ms(struct rl_nodes *nodes)
 {
     int64_t trip_ms = rl_nodes_round_trip_ns(nodes, rl_all(nodes->n)) / RL_NS_PER_MS;
-    int64_t ms = RL_KEEP_MIN_MS + 4 * trip_ms;
-    return ms < RL_KEEP_MAX_MS ? ms : RL_KEEP_MAX_MS;
+    int64_t ms = RL_RESERVE_MIN_MS + 4 * trip_ms;
+    return ms < RL_RESERVE_MAX_MS ? ms : RL_RESERVE_MAX_MS;
 }
 
 int64_t rl_nodes_budget_ns(struct rl_nodes *nodes, uint64_t mask, int64_t remaining_ns)

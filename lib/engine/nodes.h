@@ -34,9 +34,9 @@ int64_t rl_nodes_round_trip_ns(struct rl_nodes *nodes, uint64_t mask);
 /* How long a majority may be silent until its answers are more likely to be lost than late. */
 int64_t rl_nodes_patience_ns(struct rl_nodes *nodes);
 
-/* For how long a lock is kept free for the one whom its release wakes: for its wake-up and its
- * acquire to arrive, and a while for its scheduler. A liveness hint: too short is harmless. */
-int64_t rl_nodes_keep_ms(struct rl_nodes *nodes);
+/* How long a release reserves the lock for the waiter it wakes: the wake-up and the acquire must
+ * arrive, and its scheduler needs a while. A liveness hint: too short is harmless. */
+int64_t rl_nodes_reserve_ms(struct rl_nodes *nodes);
 
 /* What one of `mask` may take of a round that may take so long; -1: too little for a round. */
 int64_t rl_nodes_budget_ns(struct rl_nodes *nodes, uint64_t mask, int64_t remaining_ns);

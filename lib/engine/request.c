@@ -14,7 +14,7 @@ static const struct rl_script *script_of(const struct rl_request *request)
     return &request->target->kind->script[request->script];
 }
 
-bool rl_request_keeps(const struct rl_request *request)
+bool rl_request_reserves(const struct rl_request *request)
 {
     return strpbrk(script_of(request)->args, "kK") != NULL;
 }
@@ -48,13 +48,13 @@ static void put_argument(struct rl_out *out, const struct rl_request *request, c
         rl_put_number(out, RL_SHORTENED_MS);
         break;
     case 'm':
-        rl_put_number(out, request->mark_ms);
+        rl_put_number(out, request->writer_waiting_ms);
         break;
     case 'K':
-        rl_put_number(out, request->keep_ms);
+        rl_put_number(out, request->reserve_ms);
         break;
     case 'k':
-        rl_put_number(out, request->silent ? 0 : request->keep_ms);
+        rl_put_number(out, request->silent ? 0 : request->reserve_ms);
         break;
     case 'e':
         rl_put_number(out, request->endless);

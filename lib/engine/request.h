@@ -13,17 +13,17 @@ struct rl_request {
     const char *token;
     size_t token_len;
     int64_t ttl_ms;
-    const char *uuid; /* the client's, and the number of the one who waits */
+    const char *uuid; /* the client's, and the waiter's number */
     uint64_t waiter;
     int64_t age_us;
-    int64_t keep_ms;
-    bool silent; /* its release wakes nobody */
-    int64_t mark_ms;
+    int64_t reserve_ms; /* of a release: how long the lock is reserved for the next waiter */
+    bool silent;        /* its release wakes nobody */
+    int64_t writer_waiting_ms; /* how long it keeps new readers out; 0: not at all */
     bool endless;
 };
 
-/* Does it wake one who waits, for whom the lock is kept? Else keep_ms is of no interest. */
-bool rl_request_keeps(const struct rl_request *request);
+/* Does this request reserve the lock for a waiter? Only then is reserve_ms used. */
+bool rl_request_reserves(const struct rl_request *request);
 
 /* The request with the script's digest or, where `sha` is NULL, its body. Returns the length.
  */

@@ -25,8 +25,8 @@ static uint64_t leave_queue(redlock *client, const struct rl_target *target, uin
     if (!target->kind->script[RL_DEQUEUE].body)
         return 0;
     rl_nonce_text(++client->requests.nonce, request.nonce);
-    if (rl_request_keeps(&request))
-        request.keep_ms = rl_nodes_keep_ms(&client->nodes);
+    if (rl_request_reserves(&request))
+        request.reserve_ms = rl_nodes_reserve_ms(&client->nodes);
     size_t len = rl_request_encode(&request, NULL, client->requests.bytes);
     for (; nodes; nodes &= nodes - 1) {
         unsigned i = rl_first(nodes);

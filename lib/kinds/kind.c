@@ -187,24 +187,24 @@ bool rl_kind_answer_fits(enum rl_verb verb, const struct rl_answer *answer)
     /* Only a refused acquire, an inspection, and who must not delete somebody's data are told
      * what stands there, and they always are; who is queued is told the place. */
     bool acquires = rl_verb_of(verb) == RL_ACQUIRE;
-    bool miskinded = answer->code == RL_REPLY_WRONGTYPE;
-    if (answer->code > RL_GRANTED && !acquires && !(miskinded && verb == RL_FORCE))
+    bool wrong_type = answer->code == RL_REPLY_WRONGTYPE;
+    if (answer->code > RL_GRANTED && !acquires && !(wrong_type && verb == RL_FORCE))
         return false;
     return answer->with_holder == ((acquires && !answer->granted) || verb == RL_INSPECT ||
-                                   (verb == RL_FORCE && miskinded)) &&
+                                   (verb == RL_FORCE && wrong_type)) &&
            answer->with_place == (verb == RL_ACQUIRE_OR_QUEUE && !answer->granted) &&
            answer->with_details == (verb == RL_INSPECT);
 }
 
-bool rl_kind_holder_is_kept(const char *holder, size_t len)
+bool rl_kind_holder_is_reserved(const char *holder, size_t len)
 {
-    return len > strlen(RL_KEPT_PREFIX) &&
-           memcmp(holder, RL_KEPT_PREFIX, strlen(RL_KEPT_PREFIX)) == 0;
+    return len > strlen(RL_RESERVED_PREFIX) &&
+           memcmp(holder, RL_RESERVED_PREFIX, strlen(RL_RESERVED_PREFIX)) == 0;
 }
 
 bool rl_kind_holder_wakes(const char *holder, size_t len)
 {
-    if (rl_kind_holder_is_kept(holder, len))
+    if (rl_kind_holder_is_reserved(holder, len))
         return true;
     if (len <= 2 * RL_TOKEN_RANDOM_BYTES || holder[2 * RL_TOKEN_RANDOM_BYTES] != ':')
         return false;

@@ -45,8 +45,8 @@ struct rl_script {
  * client's id, a colon and a number. The scripts know both. */
 #define RL_WAKE_PREFIX "redlock:wake:"
 
-/* The value of a lock that is free but kept for a waiter begins so, and ends in its name. */
-#define RL_KEPT_PREFIX "redlock:next:"
+/* The value of a lock that is reserved for a waiter: this, and the waiter's name. */
+#define RL_RESERVED_PREFIX "redlock:next:"
 
 /* Where a release is heard of. */
 enum rl_wakeup {
@@ -153,11 +153,11 @@ struct rl_answer {
 /* Does a verb's answer have the exact shape its script promises? Anything else is no vote. */
 bool rl_kind_answer_fits(enum rl_verb verb, const struct rl_answer *answer);
 
-/* Is this what a master shows under a lock that is free but kept for a waiter? */
-bool rl_kind_holder_is_kept(const char *holder, size_t len);
+/* Is this the value of a lock that is reserved for a waiter? */
+bool rl_kind_holder_is_reserved(const char *holder, size_t len);
 
-/* Is this what a master shows under a lock of ours, whose release will wake who waits? Else a
- * peer's, which goes in silence. */
+/* Is this the value of a lock of ours, whose release will wake a waiter? A peer's release wakes
+ * nobody. */
 bool rl_kind_holder_wakes(const char *holder, size_t len);
 
 #endif

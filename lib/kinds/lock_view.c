@@ -136,7 +136,7 @@ bool rl_view_read(const char *bytes, size_t len, int64_t ttl_ms, struct rl_view 
     if (text.at != text.end || shown->count > told->holders)
         return false;
     if (told->state == REDLOCK_STATE_PLAIN && shown->count == 1 && ttl_ms >= 0 &&
-        rl_kind_holder_is_kept(shown->holder[0].owner, shown->holder[0].owner_len)) {
+        rl_kind_holder_is_reserved(shown->holder[0].owner, shown->holder[0].owner_len)) {
         told->state = REDLOCK_STATE_RESERVED;
         told->holders = shown->count = 0;
     }

@@ -206,10 +206,10 @@ static int64_t run_for(int row, enum rl_verb verb, const char *owner, const char
         .waiter = talk_waiter((unsigned)owner[0], 1, waiter),
         .age_us = 1000,
         .ttl_ms = ttl_ms,
-        .keep_ms = 500,
+        .reserve_ms = 500,
         .queue_ms = 30000,
         .fair_ms = 5000,
-        .mark_ms = 4000,
+        .writer_waiting_ms = 4000,
     };
     if (verb != RL_INSPECT && verb != RL_FORCE && !kind->script[verb].body)
         return 1;

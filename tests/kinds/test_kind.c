@@ -134,7 +134,7 @@ START_TEST(ce19_a_release_compares_the_token)
     } compares[] = {
         {RL_RELEASE, "local mine = redis.pcall('GET', KEYS[1]) == ARGV[2]\n",
          "if mine then\n  redis.call('DEL', KEYS[1])\n"},
-        {RL_DEQUEUE, "local kept = holder == '" RL_KEPT_PREFIX "' .. ARGV[2]\n",
+        {RL_DEQUEUE, "local kept = holder == '" RL_RESERVED_PREFIX "' .. ARGV[2]\n",
          "if kept then\n  redis.call('DEL', KEYS[1])\n"},
     };
     for (int i = 0; i < VERBS; i++)
@@ -159,10 +159,10 @@ START_TEST(the_scripts_know_the_prefixes)
         const char *code = code_of(waking[i]);
         ck_assert_ptr_nonnull(
             strstr(code, "'" RL_WAKE_PREFIX "' .. string.sub(first[1], 1, 36)"));
-        ck_assert_ptr_nonnull(strstr(code, "'" RL_KEPT_PREFIX "' .. first[1]"));
+        ck_assert_ptr_nonnull(strstr(code, "'" RL_RESERVED_PREFIX "' .. first[1]"));
     }
     ck_assert_ptr_nonnull(
-        strstr(code_of(RL_ACQUIRE_OR_QUEUE), "'" RL_KEPT_PREFIX "' .. ARGV[4]"));
+        strstr(code_of(RL_ACQUIRE_OR_QUEUE), "'" RL_RESERVED_PREFIX "' .. ARGV[4]"));
 }
 END_TEST
 
@@ -232,11 +232,11 @@ START_TEST(which_holders_wake)
         {"0123456789abcdef0123456789abcdeg:service", false},
         {"/123456789abcdef0123456789abcdef:service", false},
         {"`123456789abcdef0123456789abcdef:service", false},
-        {RL_KEPT_PREFIX "x", true},
-        {RL_KEPT_PREFIX, false}, /* for whom? */
+        {RL_RESERVED_PREFIX "x", true},
+        {RL_RESERVED_PREFIX, false}, /* for whom? */
         {"redlock:nex", false},
         {"redlock:NEXT:x", false},
-        {"x" RL_KEPT_PREFIX "x", false},
+        {"x" RL_RESERVED_PREFIX "x", false},
         {"Ym9yZGVyczo0Mg==", false}, /* redsync's are base64 */
         {"", false},
     };

@@ -38,10 +38,10 @@ static struct script_told run(struct talk *via, int row, enum rl_verb verb, cons
         .waiter = talk_waiter((unsigned)who[0], 1, waiter),
         .age_us = 1000,
         .ttl_ms = 60000,
-        .keep_ms = 20000,
+        .reserve_ms = 20000,
         .queue_ms = 30000,
         .fair_ms = 5000,
-        .mark_ms = 4000,
+        .writer_waiting_ms = 4000,
     };
     if (row == RL_ROW_SEVERAL) {
         call.name = packed;

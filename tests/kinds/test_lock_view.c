@@ -104,7 +104,7 @@ END_TEST
 /* What is kept for a waiter is held by nobody; who has it for ever is no waiter. */
 START_TEST(what_is_kept_is_not_held)
 {
-    static const char kept[] = "plain 1 0 1\nx 1 20 15 " RL_KEPT_PREFIX "ab\n";
+    static const char kept[] = "plain 1 0 1\nx 1 20 15 " RL_RESERVED_PREFIX "ab\n";
     struct rl_view view = view_of(kept, 20);
     ck_assert_int_eq(view.told.state, REDLOCK_STATE_RESERVED);
     ck_assert_uint_eq(view.told.holders, 0);
@@ -259,7 +259,7 @@ END_TEST
 START_TEST(states_are_agreed_on_too)
 {
     static const char data[] = "data 0 0 0\nlist\n", free_[] = "free 0 0 0\n";
-    static const char kept[] = "plain 1 0 1\nx 1 20 15 " RL_KEPT_PREFIX "ab\n";
+    static const char kept[] = "plain 1 0 1\nx 1 20 15 " RL_RESERVED_PREFIX "ab\n";
     static const char held[] = "plain 0 0 1\nx 1 90 1 a\n";
     ck_assert_int_eq(AGREE(9, free_, free_, held)->state, REDLOCK_STATE_FREE);
     ck_assert_int_eq(AGREE(9, free_, kept, held)->state, REDLOCK_STATE_RESERVED);
@@ -364,7 +364,7 @@ END_TEST
 START_TEST(held_is_what_nobody_else_could_take)
 {
     static const char data[] = "data 0 0 0\nlist\n", free_[] = "free 0 0 0\n";
-    static const char kept[] = "plain 1 0 1\nx 1 20 15 " RL_KEPT_PREFIX "ab\n";
+    static const char kept[] = "plain 1 0 1\nx 1 20 15 " RL_RESERVED_PREFIX "ab\n";
     static const char a[] = "plain 0 0 1\nx 1 90 1 a\n", b[] = "plain 0 0 1\nx 1 90 1 b\n";
     ck_assert_int_eq(AGREE(9, a, b, free_)->held, 1);
     ck_assert_int_eq(all.sum.held_ms, 9);

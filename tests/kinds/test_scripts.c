@@ -111,7 +111,7 @@ static struct script_told run(int verb, const char *token, int64_t ttl_ms)
         .waiter = WAITER,
         .age_us = 1000,
         .queue_ms = 30000,
-        .keep_ms = 20000,
+        .reserve_ms = 20000,
     };
     return script_run(&talk_here, (enum rl_verb)verb, &call);
 }
@@ -267,7 +267,7 @@ START_TEST(release_and_force_wake_who_waits_and_keep_the_lock)
     expect(run(_i, "me", 0), TOOK);
     ck_assert_str_eq(talk_called(&listener), WAITER);
     ck_assert(!queued());
-    expect_holder(run(RL_INSPECT, NULL, 0), 20000, RL_KEPT_PREFIX WAITER);
+    expect_holder(run(RL_INSPECT, NULL, 0), 20000, RL_RESERVED_PREFIX WAITER);
     expect(run(RL_ACQUIRE_OR_QUEUE, "you", 60000), TOOK);
     expect_holder(run(RL_INSPECT, NULL, 0), 60000, "you");
     talk_close(&listener);

@@ -41,7 +41,7 @@ static void look(void)
 
 static struct script_told force_with(const char *name, bool endless)
 {
-    struct script_call call = {.name = name, .keep_ms = KEEP_MS, .endless = endless};
+    struct script_call call = {.name = name, .reserve_ms = KEEP_MS, .endless = endless};
     return script_run(&talk, RL_FORCE, &call);
 }
 
@@ -543,7 +543,7 @@ END_TEST
 /* Who may only take and give plain locks of that name may look at them, and delete them. */
 START_TEST(the_rights_of_plain_locks_are_enough_for_them)
 {
-    struct script_call call = {.name = LOCK, .keep_ms = KEEP_MS};
+    struct script_call call = {.name = LOCK, .reserve_ms = KEEP_MS};
     struct talk few;
     talk_do(&talk, "ACL", "SETUSER", "few", "on", "nopass", "resetkeys", "~" LOCK, "~" QUEUE,
             "-@all", "+eval", "+set", "+get", "+del", "+pttl", "+pexpire", (char *)NULL);

@@ -50,7 +50,7 @@ static int64_t gone_ns(void)
     switch (sim_world.plan.family) {
     case SIM_SHARED_LOCKS:
     case SIM_RW_LOCKS:
-        return RL_WRITER_MARK_MS * SIM_MS;
+        return RL_WRITER_WAITING_MS * SIM_MS;
     case SIM_FAIR_LOCKS:
         return with_drift(RL_FAIR_WAITER_MS * SIM_MS) + sim_world.back_ns;
     default:

@@ -13,9 +13,9 @@ bool sim_value_is(const struct sim_key *key, const struct sim_word *word)
 /* Is the lock kept for that waiter? */
 bool sim_kept_for(const struct sim_key *key, const struct sim_word *waiter)
 {
-    size_t prefix = sizeof(RL_KEPT_PREFIX) - 1;
+    size_t prefix = sizeof(RL_RESERVED_PREFIX) - 1;
     return key && key->type == SIM_STRING && key->value.len == prefix + waiter->len &&
-           memcmp(key->value.bytes, RL_KEPT_PREFIX, prefix) == 0 &&
+           memcmp(key->value.bytes, RL_RESERVED_PREFIX, prefix) == 0 &&
            memcmp(key->value.bytes + prefix, waiter->bytes, waiter->len) == 0;
 }
 
@@ -49,7 +49,8 @@ bool sim_hand_on(struct sim_run *run, const struct sim_word *lock, const struct 
                  const struct sim_word *ms)
 {
     char text[SIM_MEMBER_MAX + 1];
-    char channel[sizeof(RL_WAKE_PREFIX) + 36], kept[sizeof(RL_KEPT_PREFIX) + SIM_MEMBER_MAX];
+    char channel[sizeof(RL_WAKE_PREFIX) + 36],
+        kept[sizeof(RL_RESERVED_PREFIX) + SIM_MEMBER_MAX];
     struct sim_word first;
     for (int i = 0; i < 1000; i++) {
         bool there;
@@ -64,8 +65,8 @@ bool sim_hand_on(struct sim_run *run, const struct sim_word *lock, const struct 
         if (sim_publish(run->call->server, &(struct sim_word){channel, prefix + id}, &first) ==
             0)
             continue;
-        prefix = sizeof(RL_KEPT_PREFIX) - 1;
-        memcpy(kept, RL_KEPT_PREFIX, prefix);
+        prefix = sizeof(RL_RESERVED_PREFIX) - 1;
+        memcpy(kept, RL_RESERVED_PREFIX, prefix);
         memcpy(kept + prefix, first.bytes, first.len + 1);
         const char *error = sim_script_set(
             run, lock, &(struct sim_word){kept, prefix + first.len}, ms, false, &there);

@@ -123,7 +123,7 @@ static struct qrw_told read_lock(struct qrw_lock *lock, const struct qrw_call *c
     }
     if (told.code == RL_REFUSED && waits && !turn) {
         lock->readers = QRW_WAITS;
-        lock->readers_end = from_now(when, call->mark_ms);
+        lock->readers_end = from_now(when, call->writer_waiting_ms);
     }
     return told;
 }
@@ -149,9 +149,9 @@ static struct qrw_told write_lock(struct qrw_lock *lock, const struct qrw_call *
         put(lock, call, when);
         lock->mark = -1;
     }
-    if (marks && call->mark_ms > 0 && !lock->mark_is_data) {
+    if (marks && call->writer_waiting_ms > 0 && !lock->mark_is_data) {
         lock->mark = (int)call->waiter;
-        lock->mark_end = from_now(when, call->mark_ms);
+        lock->mark_end = from_now(when, call->writer_waiting_ms);
     }
     return told;
 }
@@ -166,7 +166,7 @@ static bool retakes(struct qrw_lock *lock, const struct qrw_call *call)
 /* A writer's release takes back what its client left where it was refused. */
 static void unmark(struct qrw_lock *lock, const struct qrw_call *call)
 {
-    if (call->writer && call->keep_ms > 0 && lock->mark == (int)call->waiter)
+    if (call->writer && call->reserve_ms > 0 && lock->mark == (int)call->waiter)
         lock->mark = -1;
 }
 
@@ -180,14 +180,14 @@ static struct qrw_told release(struct qrw_lock *lock, const struct qrw_call *cal
         return told;
     drop(lock, (unsigned)(mine - lock->member));
     told.code = RL_GRANTED;
-    if (call->keep_ms == 0)
+    if (call->reserve_ms == 0)
         return told;
     if (call->writer && look(lock, OWN_WRITERS, call->owner).count == 0) {
         told.published = 1;
         if (lock->readers != QRW_NOBODY) {
             lock->readers = QRW_TURN;
             lock->turn_began = when;
-            lock->readers_end = from_now(when, call->keep_ms);
+            lock->readers_end = from_now(when, call->reserve_ms);
         }
     } else if (!call->writer && lock->members == 0) {
         told.published = 0;

@@ -38,8 +38,8 @@ struct qrw_call {
     bool writer; /* by a script of qwrite, else of qread */
     enum rl_verb verb;
     unsigned owner, token, waiter;
-    int64_t ttl_ms, mark_ms, keep_ms; /* keep_ms 0: silently */
-    int64_t age_ms;                   /* for so long it has waited */
+    int64_t ttl_ms, writer_waiting_ms, reserve_ms; /* reserve_ms 0: silently */
+    int64_t age_ms;                                /* for so long it has waited */
 };
 
 struct qrw_told {

@@ -196,8 +196,8 @@ static void unmark(struct rw_lock *lock, unsigned waiter)
 static void mark(struct rw_lock *lock, const struct rw_call *call, struct span when)
 {
     if (!lock->marks)
-        lock->mark_life = life_of(call->mark_ms, when);
-    life_raise(&lock->mark_life, call->mark_ms, when);
+        lock->mark_life = life_of(call->writer_waiting_ms, when);
+    life_raise(&lock->mark_life, call->writer_waiting_ms, when);
     lock->marks |= 1u << call->waiter;
 }
 
@@ -206,8 +206,8 @@ static void wait_to_read(struct rw_lock *lock, const struct rw_call *call, struc
     if (lock->turn)
         return;
     if (!lock->waiting)
-        lock->waiting_life = life_of(call->mark_ms, when);
-    life_raise(&lock->waiting_life, call->mark_ms, when);
+        lock->waiting_life = life_of(call->writer_waiting_ms, when);
+    life_raise(&lock->waiting_life, call->writer_waiting_ms, when);
     lock->waiting |= 1u << call->waiter;
 }
 
@@ -244,11 +244,11 @@ static const char *give_up(struct rw_lock *lock, bool write, const struct rw_cal
         rw_gone(lock);
     if (reads_on)
         lock->mode = RW_READ;
-    if (call->keep_ms == 0 || (held && !reads_on))
+    if (call->reserve_ms == 0 || (held && !reads_on))
         return NULL;
     if (was_write && lock->waiting) {
         lock->turn = true;
-        lock->waiting_life = life_of(call->keep_ms, when);
+        lock->waiting_life = life_of(call->reserve_ms, when);
     }
     return was_write ? "1" : "0";
 }
@@ -269,7 +269,7 @@ static void wait(struct rw_lock *lock, bool write, enum rl_verb verb,
         unmark(lock, call->waiter);
     else if (told->code == 1 && verb == RL_ACQUIRE_OR_QUEUE)
         wait_no_more(lock, call->waiter);
-    else if (told->code == 0 && write && readers && call->mark_ms > 0)
+    else if (told->code == 0 && write && readers && call->writer_waiting_ms > 0)
         mark(lock, call, when);
     else if (told->code == 0 && !write && verb == RL_ACQUIRE_OR_QUEUE)
         wait_to_read(lock, call, when);

@@ -36,7 +36,7 @@ struct rw_lock {
 
 struct rw_call {
     unsigned owner, token, waiter;
-    int64_t ttl_ms, mark_ms, keep_ms; /* keep_ms 0: nobody is told */
+    int64_t ttl_ms, writer_waiting_ms, reserve_ms; /* reserve_ms 0: nobody is told */
 };
 
 extern const char *const rw_owners[RW_OWNERS];

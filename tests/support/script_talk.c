@@ -179,7 +179,7 @@ static void add_argument(struct words *words, const struct script_call *call, ch
         break;
     case 'k':
     case 'K':
-        add_number(words, call->keep_ms);
+        add_number(words, call->reserve_ms);
         break;
     case 'f':
         add_number(words, call->fair_ms);
@@ -188,7 +188,7 @@ static void add_argument(struct words *words, const struct script_call *call, ch
         add_number(words, RL_SHORTENED_MS);
         break;
     case 'm':
-        add_number(words, call->mark_ms);
+        add_number(words, call->writer_waiting_ms);
         break;
     case 'e':
         add_number(words, call->endless);

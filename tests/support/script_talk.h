@@ -48,10 +48,10 @@ struct script_call {
     const char *waiter;
     int64_t age_us;
     int64_t queue_ms;
-    int64_t keep_ms;
+    int64_t reserve_ms;
     int64_t fair_ms; /* how long a waiter of a fair lock is believed to live */
     bool endless;    /* force: also what has no TTL */
-    int64_t mark_ms; /* how long the mark of a waiting writer stands */
+    int64_t writer_waiting_ms; /* how long the mark of a waiting writer stands */
 };
 
 struct script_told {

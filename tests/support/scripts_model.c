@@ -20,14 +20,14 @@ void model_set(struct model_lock *lock, const char *holder, int64_t ttl_ms, stru
 
 bool model_kept(const struct model_lock *lock)
 {
-    return strncmp(lock->holder, RL_KEPT_PREFIX, strlen(RL_KEPT_PREFIX)) == 0;
+    return strncmp(lock->holder, RL_RESERVED_PREFIX, strlen(RL_RESERVED_PREFIX)) == 0;
 }
 
 bool model_kept_for(const struct model_lock *lock, unsigned waiter)
 {
     char text[RL_WAITER_MAX];
     return model_kept(lock) &&
-           strcmp(lock->holder + strlen(RL_KEPT_PREFIX), model_waiter(waiter, text)) == 0;
+           strcmp(lock->holder + strlen(RL_RESERVED_PREFIX), model_waiter(waiter, text)) == 0;
 }
 
 bool model_queue_is(struct talk *talk, const char *queue, const struct model_lock *lock)
@@ -64,7 +64,7 @@ static unsigned enter(struct model_lock *lock, unsigned waiter, int rank)
     return place;
 }
 
-static void hand_on(struct model *model, struct model_lock *lock, int64_t keep_ms,
+static void hand_on(struct model *model, struct model_lock *lock, int64_t reserve_ms,
                     struct span when, struct model_told *told)
 {
     while (lock->queued > 0) {
@@ -72,8 +72,9 @@ static void hand_on(struct model *model, struct model_lock *lock, int64_t keep_m
         drop(lock, first);
         if (model->listens[first / 2]) {
             char waiter[RL_WAITER_MAX], holder[MODEL_HOLDER_MAX];
-            snprintf(holder, sizeof(holder), RL_KEPT_PREFIX "%s", model_waiter(first, waiter));
-            model_set(lock, holder, keep_ms, when);
+            snprintf(holder, sizeof(holder), RL_RESERVED_PREFIX "%s",
+                     model_waiter(first, waiter));
+            model_set(lock, holder, reserve_ms, when);
             told->called = (int)first;
             model->tally.woken++;
             return;
@@ -115,7 +116,7 @@ static bool leave(struct model *model, struct model_lock *lock, const struct mod
     if (model_kept_for(lock, call->waiter))
         model_free(lock);
     if (!lock->holder[0])
-        hand_on(model, lock, call->keep_ms, when, told);
+        hand_on(model, lock, call->reserve_ms, when, told);
     return true;
 }
 
@@ -125,8 +126,8 @@ static bool give_up(struct model *model, struct model_lock *lock, bool force,
     bool had = lock->holder[0] && (force || strcmp(lock->holder, call->token) == 0);
     if (had)
         model_free(lock);
-    if (!lock->holder[0] && (force || call->keep_ms > 0))
-        hand_on(model, lock, call->keep_ms, when, told);
+    if (!lock->holder[0] && (force || call->reserve_ms > 0))
+        hand_on(model, lock, call->reserve_ms, when, told);
     return had;
 }
 

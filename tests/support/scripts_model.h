@@ -30,7 +30,7 @@ struct model {
 
 struct model_call {
     const char *token;
-    int64_t ttl_ms, keep_ms;
+    int64_t ttl_ms, reserve_ms;
     unsigned waiter;
     int rank; /* the smaller, the longer it has waited; no two in a queue have the same */
 };

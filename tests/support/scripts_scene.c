@@ -46,7 +46,7 @@ void listen_as(unsigned client)
     listening |= 1u << client;
 }
 
-struct script_told as(struct talk *via, unsigned client, enum rl_verb verb, int64_t keep_ms)
+struct script_told as(struct talk *via, unsigned client, enum rl_verb verb, int64_t reserve_ms)
 {
     char waiter[RL_WAITER_MAX];
     struct script_call call = {
@@ -56,7 +56,7 @@ struct script_told as(struct talk *via, unsigned client, enum rl_verb verb, int6
         .waiter = waiter,
         .age_us = (100 - (int64_t)client) * S,
         .queue_ms = 30000,
-        .keep_ms = keep_ms,
+        .reserve_ms = reserve_ms,
     };
     return script_run(via, verb, &call);
 }
@@ -107,7 +107,8 @@ unsigned kept_for(void)
         return 0;
     for (unsigned client = 1; client <= CLIENTS; client++) {
         char waiter[RL_WAITER_MAX], kept[2 * RL_WAITER_MAX];
-        snprintf(kept, sizeof(kept), "%s%s", RL_KEPT_PREFIX, talk_waiter(client, 1, waiter));
+        snprintf(kept, sizeof(kept), "%s%s", RL_RESERVED_PREFIX,
+                 talk_waiter(client, 1, waiter));
         if (strcmp(told.holder, kept) == 0) {
             ck_assert(told.left_ms > KEEP_MS - 10000 && told.left_ms <= KEEP_MS);
             return client;

@@ -25,7 +25,7 @@ void scripts_end(void);
 void listen_as(unsigned client);
 
 /* Run a script as that client's waiter 1, whose token is its waiter's name too. */
-struct script_told as(struct talk *via, unsigned client, enum rl_verb verb, int64_t keep_ms);
+struct script_told as(struct talk *via, unsigned client, enum rl_verb verb, int64_t reserve_ms);
 
 /* The same over `talk`, with KEEP_MS: granted, done? No error. */
 int yes(unsigned client, enum rl_verb verb);

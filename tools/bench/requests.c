@@ -77,8 +77,8 @@ static void build_request(struct bench_requests *requests, enum bench_verb verb,
         .ttl_ms = ttl_ms,
         .uuid = "01234567-0123-0123-0123-0123456789ab", /* nobody waits: as long as ours */
         .waiter = 1,
-        .keep_ms = RL_KEEP_MIN_MS,
-        .mark_ms = RL_WRITER_MARK_MS,
+        .reserve_ms = RL_RESERVE_MIN_MS,
+        .writer_waiting_ms = RL_WRITER_WAITING_MS,
     };
     struct bench_bytes *to = &requests->request[verb];
     memcpy(request.nonce, BENCH_NONCE, sizeof(request.nonce));

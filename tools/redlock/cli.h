@@ -129,8 +129,8 @@ void cli_json_names(FILE *out, const struct cli_names *names);
 void cli_json_bytes(FILE *out, const char *key, const void *bytes, size_t len);
 void cli_json_text(FILE *out, const char *key, const char *text);
 
-/* Is what the master has under the name no hold, but keeps it for a waiter that was woken? */
-bool cli_is_kept(const redlock_node_vote *vote);
+/* Does the master reserve the name for a waiter that it woke? Then nobody holds it. */
+bool cli_is_reserved(const redlock_node_vote *vote);
 
 /* "nodes":[{"node":"...","vote":"granted"},...] */
 void cli_json_votes(FILE *out, const redlock_report *report);

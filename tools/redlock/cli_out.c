@@ -211,9 +211,9 @@ static const char *vote_name(int vote)
     }
 }
 
-bool cli_is_kept(const redlock_node_vote *vote)
+bool cli_is_reserved(const redlock_node_vote *vote)
 {
-    return vote->ttl_ms >= 0 && rl_kind_holder_is_kept(vote->holder, vote->holder_len);
+    return vote->ttl_ms >= 0 && rl_kind_holder_is_reserved(vote->holder, vote->holder_len);
 }
 
 void cli_json_votes(FILE *out, const redlock_report *report)
@@ -232,7 +232,7 @@ void cli_json_votes(FILE *out, const redlock_report *report)
                 fprintf(out, ",\"ttl_ms\":%lld", (long long)vote->ttl_ms);
             else
                 fputs(",\"ttl_ms\":null", out); /* for ever */
-        } else if (vote->vote == REDLOCK_VOTE_FREE && cli_is_kept(vote)) {
+        } else if (vote->vote == REDLOCK_VOTE_FREE && cli_is_reserved(vote)) {
             fprintf(out, ",\"kept\":true,\"ttl_ms\":%lld", (long long)vote->ttl_ms);
         } else if (vote->vote == REDLOCK_VOTE_FAILED) {
             fputc(',', out);

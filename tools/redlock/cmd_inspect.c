@@ -7,14 +7,14 @@
 #include <string.h>
 
 /* On how many masters something stands there, and on how many it is kept for a waiter. */
-static unsigned count_held(const struct cli_info *info, unsigned *ret_kept)
+static unsigned count_held(const struct cli_info *info, unsigned *ret_reserved)
 {
     unsigned held = 0;
-    *ret_kept = 0;
+    *ret_reserved = 0;
     for (unsigned i = 0; i < info->all.nodes; i++) {
         const redlock_node_info *node = &info->node[i];
         held += node->answered && !cli_is_free(node->state);
-        *ret_kept += node->answered && node->state == REDLOCK_STATE_RESERVED;
+        *ret_reserved += node->answered && node->state == REDLOCK_STATE_RESERVED;
     }
     return held;
 }

@@ -271,7 +271,7 @@ static void run_script(struct frame *frame, unsigned i, enum rl_verb verb)
         .owner = fair_owner[call.who],
         .token = token,
         .ttl_ms = call.ttl_ms,
-        .keep_ms = call.wakes ? 20 : 0,
+        .reserve_ms = call.wakes ? 20 : 0,
         .fair_ms = FAIR_LIFE_MS,
     };
     call.now.low_ms = fair_wall_ms();

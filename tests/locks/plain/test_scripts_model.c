@@ -79,7 +79,7 @@ static unsigned draw_waiter(struct frame *frame, const struct model_lock *lock)
     unsigned drawn = frame_draw(frame, MODEL_WAITERS);
     for (unsigned i = 0; model_kept(lock) && frame_draw(frame, 2) && i < MODEL_WAITERS; i++) {
         char waiter[RL_WAITER_MAX];
-        if (strcmp(lock->holder + strlen(RL_KEPT_PREFIX), model_waiter(i, waiter)) == 0)
+        if (strcmp(lock->holder + strlen(RL_RESERVED_PREFIX), model_waiter(i, waiter)) == 0)
             return i;
     }
     return drawn;
@@ -101,12 +101,12 @@ static void run_script(struct frame *frame, unsigned i, enum rl_verb verb)
     struct model_call model_call = {
         .token = draw_token(frame, lock, token),
         .ttl_ms = frame_draw_ttl(frame),
-        .keep_ms = frame_draw_ttl(frame),
+        .reserve_ms = frame_draw_ttl(frame),
         .waiter = draw_waiter(frame, lock),
     };
     model_call.rank = draw_rank(frame, lock, model_call.waiter);
     if (verb == RL_RELEASE && frame_draw(frame, 4) == 0)
-        model_call.keep_ms = 0;
+        model_call.reserve_ms = 0;
     struct span when = {.low_ms = now_ms()};
     struct script_call call = {
         .name = names[i],
@@ -116,7 +116,7 @@ static void run_script(struct frame *frame, unsigned i, enum rl_verb verb)
         /* Ranks are 100 s apart: no delay of ours changes their order. */
         .age_us = ((when.low_ms - start_ms) + (RANKS - model_call.rank) * 100000) * 1000,
         .queue_ms = 10 * HOUR_MS,
-        .keep_ms = model_call.keep_ms,
+        .reserve_ms = model_call.reserve_ms,
     };
     struct script_told told = script_run(&frame->talk, verb, &call);
     when.high_ms = now_ms() + 1;
@@ -223,7 +223,7 @@ static void go(struct frame *frame)
     char waiter[RL_WAITER_MAX];
     for (unsigned i = 0; i < LOCKS; i++) {
         for (unsigned k = 0; k < MODEL_WAITERS; k++) {
-            struct script_call call = {.name = names[i], .keep_ms = HOUR_MS};
+            struct script_call call = {.name = names[i], .reserve_ms = HOUR_MS};
             call.waiter = model_waiter(k, waiter);
             script_run(&frame->talk, RL_DEQUEUE, &call);
         }

@@ -50,7 +50,7 @@ static struct script_call call_of(const char *waiter, int64_t age_us)
         .waiter = waiter,
         .age_us = age_us,
         .queue_ms = QUEUE_MS,
-        .keep_ms = 20000,
+        .reserve_ms = 20000,
     };
     return call;
 }

@@ -184,9 +184,9 @@ static struct qrw_call draw_call(struct world *world, const struct qrw_lock *loc
         .token = draw(world, QRW_TOKENS),
         .waiter = draw(world, QRW_WAITERS),
         .ttl_ms = draw_ttl(world),
-        .mark_ms = draw(world, 8) == 0 ? 1 + draw(world, 3) : HOUR_MS,
+        .writer_waiting_ms = draw(world, 8) == 0 ? 1 + draw(world, 3) : HOUR_MS,
         .age_ms = ages[draw(world, 4)],
-        .keep_ms = draw(world, 4) == 0   ? 0
+        .reserve_ms = draw(world, 4) == 0   ? 0
                    : draw(world, 4) == 0 ? 1 + draw(world, 3)
                                          : HOUR_MS,
     };
@@ -201,7 +201,7 @@ static struct qrw_call draw_call(struct world *world, const struct qrw_lock *loc
     if (call.verb == RL_DEQUEUE)
         call.writer = true;
     if (call.verb == RL_ACQUIRE && draw(world, 4) == 0)
-        call.mark_ms = 0; /* it does not wait */
+        call.writer_waiting_ms = 0; /* it does not wait */
     if (lock->mark >= 0 && draw(world, 3) == 0) {
         call.waiter = (unsigned)lock->mark;
         call.verb = draw(world, 2) ? RL_DEQUEUE : call.verb;
@@ -223,8 +223,8 @@ static void run_script(struct world *world, unsigned i)
         .token = tokens[drawn.token],
         .ttl_ms = drawn.ttl_ms,
         .waiter = talk_waiter(drawn.waiter, 1, waiter),
-        .keep_ms = drawn.keep_ms,
-        .mark_ms = drawn.mark_ms,
+        .reserve_ms = drawn.reserve_ms,
+        .writer_waiting_ms = drawn.writer_waiting_ms,
         .age_us = drawn.age_ms * 1000,
     };
     snprintf(world->doing, sizeof(world->doing), "%s of '%s'",

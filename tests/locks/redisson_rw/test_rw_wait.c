@@ -77,7 +77,7 @@ START_TEST(g89_the_mark_of_a_dead_writer_runs_out)
     waiter_start_as(&waiter, two, NAME, REDLOCK_READ, "late", 30000);
     ck_assert(!waiter_is_back(&waiter, 0));
     waiter_expect_lock(&waiter, MOMENT_MS);
-    ck_assert_int_lt(waiter.back_ms - killed_ms, RL_WRITER_MARK_MS + 2 * PROBE_MS);
+    ck_assert_int_lt(waiter.back_ms - killed_ms, RL_WRITER_WAITING_MS + 2 * PROBE_MS);
     await_mark(false);
     ck_assert_int_eq(redlock_release(read), 0);
     close_all();

@@ -42,8 +42,8 @@ static void draw_call(struct frame *frame, unsigned i, bool write, struct rw_cal
     }
     ret->waiter = frame_draw(frame, RW_WAITERS);
     ret->ttl_ms = frame_draw_ttl(frame);
-    ret->mark_ms = frame_draw_ttl(frame);
-    ret->keep_ms = frame_draw(frame, 4) ? frame_draw_ttl(frame) : 0;
+    ret->writer_waiting_ms = frame_draw_ttl(frame);
+    ret->reserve_ms = frame_draw(frame, 4) ? frame_draw_ttl(frame) : 0;
 }
 
 static void run_script(struct frame *frame, unsigned i, int row, enum rl_verb verb)
@@ -54,7 +54,7 @@ static void run_script(struct frame *frame, unsigned i, int row, enum rl_verb ve
     const char *told;
     draw_call(frame, i, row == RL_ROW_WRITE, &drawn);
     if (verb == RL_ACQUIRE && frame_draw(frame, 3) == 0)
-        drawn.mark_ms = 0;
+        drawn.writer_waiting_ms = 0;
     snprintf(token, sizeof(token), "token-%u", drawn.token);
     struct script_call call = {
         .row = row,
@@ -62,9 +62,9 @@ static void run_script(struct frame *frame, unsigned i, int row, enum rl_verb ve
         .owner = rw_owners[drawn.owner],
         .token = token,
         .ttl_ms = drawn.ttl_ms,
-        .mark_ms = drawn.mark_ms,
+        .writer_waiting_ms = drawn.writer_waiting_ms,
         .waiter = talk_waiter(1 + drawn.waiter, 1 + frame_draw(frame, 3), waiter),
-        .keep_ms = drawn.keep_ms,
+        .reserve_ms = drawn.reserve_ms,
     };
     enum rw_mode before = rw_lock[i].mode;
     struct script_told answer = frame_run(frame, verb, &call, &when);

@@ -28,8 +28,8 @@ static struct script_told run(struct talk *via, int row, enum rl_verb verb, cons
         .token = "token",
         .ttl_ms = TTL_MS,
         .waiter = talk_waiter(client, 1, waiter),
-        .keep_ms = KEEP_MS,
-        .mark_ms = TTL_MS,
+        .reserve_ms = KEEP_MS,
+        .writer_waiting_ms = TTL_MS,
     };
     return script_run(via, verb, &call);
 }

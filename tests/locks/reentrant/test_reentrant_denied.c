@@ -18,7 +18,7 @@ static struct script_told run(struct talk *via, enum rl_verb verb, const char *t
         .owner = "me",
         .token = token,
         .ttl_ms = 60000,
-        .keep_ms = 20,
+        .reserve_ms = 20,
     };
     return script_run(via, verb, &call);
 }

@@ -74,7 +74,7 @@ static void run_script(struct frame *frame, unsigned i, enum rl_verb verb)
         .owner = owner,
         .token = token,
         .ttl_ms = call.ttl_ms,
-        .keep_ms = call.wakes ? 20 : 0,
+        .reserve_ms = call.wakes ? 20 : 0,
     };
     struct script_told told = frame_run(frame, verb, &script, &when);
     call.said = told.yes;

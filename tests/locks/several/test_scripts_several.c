@@ -95,12 +95,12 @@ static struct model_call draw_call(struct frame *frame, unsigned mask, enum rl_v
     struct model_call call = {
         .token = token,
         .ttl_ms = frame_draw_ttl(frame),
-        .keep_ms = frame_draw_ttl(frame),
+        .reserve_ms = frame_draw_ttl(frame),
         .waiter = draw_waiter(frame, mask),
     };
     call.rank = draw_rank(frame, mask, call.waiter);
     if (verb == RL_RELEASE && frame_draw(frame, 4) == 0)
-        call.keep_ms = 0;
+        call.reserve_ms = 0;
     return call;
 }
 
@@ -113,7 +113,7 @@ static struct script_call script_of(const struct model_call *call, char waiter[R
         /* Ranks are 100 s apart: no delay of ours changes their order. */
         .age_us = (now_ms() - start_ms + (RANKS - call->rank) * 100000) * 1000,
         .queue_ms = 10 * HOUR_MS,
-        .keep_ms = call->keep_ms,
+        .reserve_ms = call->reserve_ms,
     };
 }
 
@@ -256,7 +256,7 @@ static void go(struct frame *frame)
     char waiter[RL_WAITER_MAX];
     for (unsigned i = 0; i < LOCKS; i++) {
         for (unsigned k = 0; k < MODEL_WAITERS; k++) {
-            struct script_call call = {.name = names[i], .keep_ms = 1};
+            struct script_call call = {.name = names[i], .reserve_ms = 1};
             call.waiter = model_waiter(k, waiter);
             script_run(&frame->talk, RL_DEQUEUE, &call);
         }

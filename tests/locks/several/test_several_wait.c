@@ -296,7 +296,7 @@ static struct script_told wait_for(struct talk *talk, const char *const names[],
         .waiter = talk_waiter(client, 1, waiter_name),
         .age_us = age_ms * 1000,
         .queue_ms = 30000,
-        .keep_ms = 20000,
+        .reserve_ms = 20000,
     };
     return script_run(talk, RL_ACQUIRE_OR_QUEUE, &call);
 }
@@ -314,7 +314,7 @@ START_TEST(what_is_kept_for_it_stays_while_it_waits_for_the_rest)
     struct talk talk;
     masters = masters_start(1, NULL);
     talk_open(&talk, masters, 0);
-    snprintf(kept, sizeof(kept), "%s%s", RL_KEPT_PREFIX, talk_waiter(1, 1, waiter_name));
+    snprintf(kept, sizeof(kept), "%s%s", RL_RESERVED_PREFIX, talk_waiter(1, 1, waiter_name));
     talk_do(&talk, "SET", "b", "another", "PX", "50000", (char *)NULL);
     talk_do(&talk, "SET", "a", kept, "PX", "20", (char *)NULL);
     struct script_told told = wait_for(&talk, ab, 2, 1, 1200);
@@ -352,10 +352,10 @@ START_TEST(two_who_keep_what_the_other_needs_do_not_wait_for_ever)
     talk_open(&talk, masters, 0);
     talk_open(&ear, masters, 0);
     talk_listen(&ear, talk_waiter(SOONER, 1, waiter_name));
-    snprintf(kept, sizeof(kept), "%s%s", RL_KEPT_PREFIX, waiter_name);
+    snprintf(kept, sizeof(kept), "%s%s", RL_RESERVED_PREFIX, waiter_name);
     talk_do(&talk, "SET", "a", kept, "PX", "20000", (char *)NULL);
     talk_listen(&ear, talk_waiter(LATER, 1, waiter_name));
-    snprintf(kept, sizeof(kept), "%s%s", RL_KEPT_PREFIX, waiter_name);
+    snprintf(kept, sizeof(kept), "%s%s", RL_RESERVED_PREFIX, waiter_name);
     talk_do(&talk, "SET", "b", kept, "PX", "20000", (char *)NULL);
     ck_assert_int_eq(wait_for(&talk, ab, 2, LATER, 60000).yes, 0);
     ck_assert_int_eq(wait_for(&talk, ab, 2, SOONER, 120000).yes, 0);

@@ -58,7 +58,7 @@ uint64_t chaos_key_of(const char *value, size_t len)
 /* ---- a master's process ---------------------------------------------------------------- */
 
 /* The value is one that is kept for who was woken, which is nobody's key. */
-static bool is_kept(const char *value, size_t len)
+static bool is_reserved(const char *value, size_t len)
 {
     static const char kept[] = "redlock:next:";
     return len >= sizeof(kept) - 1 && memcmp(value, kept, sizeof(kept) - 1) == 0;
@@ -96,7 +96,7 @@ static void read_values(struct look *look, const char *text, int64_t asked_ns)
         if (value == NULL || (len >= 0 && end - value < len + 2))
             return; /* cut short */
         value++;
-        bool there = len >= 0 && !is_kept(value, (size_t)len);
+        bool there = len >= 0 && !is_reserved(value, (size_t)len);
         saw(look, name, there ? chaos_key_of(value, (size_t)len) : 0, asked_ns);
         at = len >= 0 ? value + len + 1 : value - 1;
     }
