@@ -37,7 +37,7 @@ void rl_connection_done(struct rl_connection *connection)
 
 int rl_connection_reset(struct rl_connection *connection, rl_bulk_fn *on_bulk, void *context)
 {
-    /* The old reader may be in the middle of a reply: it is of no use any more. */
+    /* The old reader may be in the middle of a reply, so a new one takes its place. */
     struct rl_reader *reader = rl_reader_new(on_bulk, context);
     if (!reader)
         return REDLOCK_ENOMEM;
@@ -148,7 +148,7 @@ bool rl_connection_flush(struct rl_connection *connection)
     return true;
 }
 
-/* The next reply, as long as what it answers allows: 1, 0 or -1, as rl_reader_next(). */
+/* Read the next reply. Its request sets the length allowed. 1, 0 or -1, as rl_reader_next(). */
 static int next_reply(struct rl_connection *connection, const struct rl_reply **ret_reply)
 {
     const struct rl_inflight *oldest = rl_connection_oldest(connection);
@@ -165,7 +165,7 @@ bool rl_connection_read(struct rl_connection *connection, struct rl_clock *clock
         ssize_t got = rl_link_recv(connection->link, bytes, sizeof(bytes));
         if (got <= 0)
             return true; /* nothing now, or FAILED */
-        /* After the bytes, not before: what they prove is only as old as this. */
+        /* Read the clock after the bytes: they prove nothing about a later time. */
         int64_t now_ns = connection->heard_ns = rl_clock_steady_ns(clock);
         const struct rl_reply *reply;
         if (rl_reader_feed(connection->reader, bytes, (size_t)got) != 0)
@@ -177,7 +177,7 @@ bool rl_connection_read(struct rl_connection *connection, struct rl_clock *clock
         }
         if (more < 0)
             return false;
-        /* A short read has mostly read all. Silence is judged when there is nothing more. */
+        /* A short read has mostly read all. The caller judges silence once nothing is left. */
         const struct rl_inflight *oldest = rl_connection_oldest(connection);
         if ((size_t)got < sizeof(bytes) && !(oldest && now_ns >= oldest->deadline_ns))
             return true;

@@ -1,7 +1,7 @@
-/* connection.h - one connection to a master: a link, what is to be sent on it, and a first-in
- * first-out list of who awaits which reply. Requests and replies can't get out of step:
- * every reply belongs to the oldest entry, and scripts echo the entry's nonce. A native pair is
- * one entry with two replies.
+/* connection.h - one connection to a master: a link, the bytes to be sent on it, and a first-in
+ * first-out list of the requests that await their replies. Requests and replies can't get out
+ * of step: every reply belongs to the oldest entry, and scripts echo the entry's nonce. A
+ * native pair is one entry with two replies.
  */
 #ifndef RL_CONNECTION_H
 #define RL_CONNECTION_H
@@ -29,7 +29,7 @@ enum rl_request_type {
     RL_REQUEST_UNSUBSCRIBE
 };
 
-/* The native pair has two replies: what the first one, SET's, was. */
+/* The native pair has two replies. This is what the first one, SET's, was. */
 enum rl_set_reply {
     RL_SET_AWAITED,
     RL_SET_OK,
@@ -47,16 +47,16 @@ struct rl_inflight {
     union {
         char nonce[RL_NONCE_LEN]; /* a script: what the reply must begin with; TEACH, RECALL */
         struct {
-            const char *bytes; /* the lease's, which stays while an answer is owed to it */
+            const char *bytes; /* the lease's: it lives until its replies have come */
             size_t len;
-        } token; /* the native pair: what GET must show */
+        } token; /* the native pair: the value that GET must show */
     };
-    int64_t deadline_ns; /* past it, the node is not answering */
+    int64_t deadline_ns; /* after it, the node counts as not answering */
     int64_t sent_ns;
     enum rl_request_type type;
-    enum rl_verb verb;   /* what the core calls it */
-    enum rl_verb script; /* and what it was */
-    unsigned number;     /* of that script (rl_script_number) */
+    enum rl_verb verb;   /* its verb for the core */
+    enum rl_verb script; /* the script that was sent */
+    unsigned number;     /* of the script (rl_script_number) */
     bool with_body;      /* the request carried the script, not its digest alone */
     bool native;         /* the native pair, no script: one entry, two replies */
     enum rl_set_reply set_reply;
@@ -69,46 +69,48 @@ struct rl_connection {
     size_t out_start, out_end, out_size;
     struct rl_inflight *fifo; /* a ring; fifo_size is a power of 2 */
     unsigned fifo_first, fifo_count, fifo_size;
-    size_t login_len;              /* `out` begins with a login, or what is left of one */
+    size_t login_len;              /* `out` begins with so many bytes of a login */
     int64_t heard_ns;              /* when bytes came last */
     bool script_known[RL_SCRIPTS]; /* its body was sent on this connection */
-    struct rl_mask mask;           /* what was logged in with: told to nobody */
-    char set_error[160];           /* of a native pair whose second reply is awaited */
+    struct rl_mask mask;           /* the password of the login: no text may show it */
+    char set_error[160];           /* SET's error, until the pair's second reply has come */
     char why[160];
 };
 
-/* Reserve everything that RL_OUT_MIN and RL_FIFO_MIN promise. 0 or REDLOCK_ENOMEM. */
+/* Reserve the memory that RL_OUT_MIN and RL_FIFO_MIN promise. 0 or REDLOCK_ENOMEM. */
 int rl_connection_init(struct rl_connection *connection, struct rl_link *link,
                        rl_bulk_fn *on_bulk, void *context);
 void rl_connection_done(struct rl_connection *connection);
 
-/* Forget everything queued and awaited; for a new connection. 0 or REDLOCK_ENOMEM. */
+/* Forget all requests, for a new connection. 0 or REDLOCK_ENOMEM. */
 int rl_connection_reset(struct rl_connection *connection, rl_bulk_fn *on_bulk, void *context);
 
-/* Room for a request of `len` bytes and its reply's entry? With `may_grow` memory may be
- * taken for it, up to RL_OUT_MAX and RL_FIFO_MAX; without (releases) it never is. */
+/* Is there room for a request of `len` bytes and its entry? With `may_grow` it may take memory,
+ * up to RL_OUT_MAX and RL_FIFO_MAX. Releases must not take any. */
 bool rl_connection_room(struct rl_connection *connection, size_t len, bool may_grow);
 
-/* Queue a request there is room for. */
+/* Queue a request. The caller must have asked for room. */
 void rl_connection_put(struct rl_connection *connection, const void *bytes, size_t len,
                        const struct rl_inflight *inflight);
 
-/* The same, of a login: the first request, and the only one until it is answered. It is
- * overwritten once the kernel has it. */
+/* Queue a login. It must be the first request, and the only one until its reply has come. Its
+ * bytes are overwritten once the kernel has taken them. */
 void rl_connection_put_login(struct rl_connection *connection, const void *bytes, size_t len,
                              const struct rl_inflight *inflight);
 
-/* The connection is gone: overwrite its login, and what of it was kept to be masked. */
+/* The connection is gone: overwrite its login and the mask's copy of the password. */
 void rl_connection_forget_login(struct rl_connection *connection);
 
-/* Hand queued bytes to the kernel, as far as it takes them. False: the link has FAILED. */
+/* Hand queued bytes to the kernel, as many as it takes. False: the link has FAILED. */
 bool rl_connection_flush(struct rl_connection *connection);
 
-/* A whole reply. False: the connection is gone, and maybe another in its place. */
+/* Receives one whole reply. It returns false if the connection is gone; another may be in its
+ * place. */
 typedef bool rl_take_fn(void *context, const struct rl_reply *reply, int64_t now_ns);
 
-/* Read what there is, within a turn's budget, and have each whole reply taken. False: what came
- * is no reply of a server, as rl_reader_text() tells. The link may be closed, or have FAILED.
+/* Read what has come, within the budget of one turn, and call `take` for each whole reply.
+ * False: the bytes are no reply of a server, and rl_reader_text() says why. The link may be
+ * closed or FAILED afterwards.
  */
 bool rl_connection_read(struct rl_connection *connection, struct rl_clock *clock,
                         rl_take_fn *take, void *context);
@@ -116,7 +118,8 @@ bool rl_connection_read(struct rl_connection *connection, struct rl_clock *clock
 struct rl_inflight *rl_connection_inflight(struct rl_connection *connection,
                                            unsigned i); /* 0: the oldest */
 
-/* The oldest awaited reply; NULL: none. Asked for in every turn. Then drop it. */
+/* The request whose reply comes next; NULL: none. Inline, because every turn asks. Drop it once
+ * its reply has been handled. */
 static inline struct rl_inflight *rl_connection_oldest(struct rl_connection *connection)
 {
     return connection->fifo_count > 0 ? &connection->fifo[connection->fifo_first] : NULL;

@@ -1,7 +1,7 @@
-/* link.c - a link's life, and its bytes once it is open. How it gets there: link_connect.c.
+/* link.c - a link's life, and its bytes once it is open. link_connect.c opens it.
  *
- * While all goes well a send is one send() and a receive one recv(); the epoll set is
- * touched only when the kernel takes no more and when it does again.
+ * While all goes well a send is one send() and a receive one recv(); the epoll set is touched
+ * only when the kernel takes no more and when it does again.
  */
 #include "config_auto.h"
 
@@ -52,8 +52,8 @@ void rl_link_free_in_child(struct rl_link *link)
 {
     if (!link)
         return;
-    /* The epoll set is the parent's as well: taking the socket out of it would take it from
-     * the parent. Closing our copy of the descriptor disturbs nobody. */
+    /* The parent uses the same epoll set: removing the socket here would remove it there.
+     * Closing our copy of the descriptor is harmless. */
     rl_tls_free_quietly(link->tls);
     if (link->fd >= 0)
         close(link->fd);
@@ -76,8 +76,8 @@ void rl_link_open(struct rl_link *link, int64_t now_ns, int64_t deadline_ns)
 
 void rl_link_close(struct rl_link *link)
 {
-    /* A look-up under way is kept: nobody waits for it any more, but the next open can join
-     * it, so that a resolver that hangs costs one thread a link and not one a try. */
+    /* Keep a look-up under way: the next open can join it. A resolver that hangs then costs one
+     * thread a link, not one a try. */
     rl_link_drop(link);
     link->state = RL_LINK_IDLE;
     link->due_ns = INT64_MAX;
@@ -125,8 +125,8 @@ static ssize_t fail_with_errno(struct rl_link *link)
     return fail_with(link, what);
 }
 
-/* While the link is open. The socket is not readable for what TLS has read already: as it can
- * be written most of the time, the loop comes round again for that. */
+/* The link is OPEN. Bytes that TLS has read already don't make the socket readable. It is
+ * writable nearly always, so watching for that brings the loop back at once. */
 static bool watch_open(struct rl_link *link)
 {
     uint32_t events = EPOLLIN;
@@ -138,7 +138,7 @@ static bool watch_open(struct rl_link *link)
     return rl_link_watch(link, events);
 }
 
-/* No bytes are taken until something has come. Returns `taken`, or -1. */
+/* The link takes no bytes until the socket is ready. Returns `taken`, or -1. */
 static ssize_t block(struct rl_link *link, bool on_input, ssize_t taken)
 {
     link->blocked = true;
@@ -146,7 +146,7 @@ static ssize_t block(struct rl_link *link, bool on_input, ssize_t taken)
     return watch_open(link) ? taken : fail_with_errno(link);
 }
 
-/* What TLS said to a send or a receive of `moved` bytes. */
+/* Turn the result of a TLS send or receive of `moved` bytes into ours. */
 static ssize_t after_tls(struct rl_link *link, enum rl_tls_result result, size_t moved)
 {
     switch (result) {
@@ -223,7 +223,7 @@ ssize_t rl_link_recv(struct rl_link *link, void *bytes, size_t len)
     return fail_with_errno(link);
 }
 
-/* What the link was blocked on may have come. */
+/* The event that the link was blocked on may have come. */
 static void unblock(struct rl_link *link, uint32_t events)
 {
     if (link->tls) {
@@ -245,14 +245,14 @@ static void unblock(struct rl_link *link, uint32_t events)
 
 static void step_open(struct rl_link *link, uint32_t events)
 {
-    /* Where something is left to read, the end is found by reading. */
+    /* If something is left to read, reading finds the end. */
     if ((events & (EPOLLERR | EPOLLHUP)) != 0 && (events & EPOLLIN) == 0) {
         int error = 0;
         socklen_t size = sizeof(error);
         struct sockaddr_storage peer;
         socklen_t peer_len = sizeof(peer);
         getsockopt(link->fd, SOL_SOCKET, SO_ERROR, &error, &size);
-        /* It may have been meant for a socket that lost the race to this one. */
+        /* The event may have been meant for a socket that lost the race to this one. */
         if (link->node->transport != RL_UNIX && error == 0 &&
             getpeername(link->fd, (struct sockaddr *)&peer, &peer_len) == 0)
             return;

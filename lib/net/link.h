@@ -1,19 +1,18 @@
 /* link.h - a byte pipe to one master: connects, sends, receives; TCP, TLS or unix socket.
  *
- * A link knows nothing of Redis. It never blocks, never raises SIGPIPE, and sets
- * close-on-exec on its descriptor. One connect tries every address of the name, within one
- * budget; the name is looked up by a thread of its own (resolve.h), so that a stuck resolver
- * stalls nobody else.
+ * A link knows nothing of Redis. It never blocks, never raises SIGPIPE, and sets close-on-exec
+ * on its descriptor. One connect tries every address of the name, within one budget; the name
+ * is looked up by a thread of its own (resolve.h), so that a stuck resolver stalls nobody else.
  *
  *   IDLE --rl_link_open--> RESOLVING --> CONNECTING --> SECURING --> OPEN
  *     ^                        |             |              |          |
  *     +----- rl_link_close ----+--------- FAILED (text says why) ------+
  *
- * Descriptors: one; up to four while an address is silent, which is tried once more every 250
- * ms. They are registered with the client's epoll set by the link itself (epoll data pointer =
- * the `tag` given at init): while OPEN for EPOLLIN always, EPOLLOUT only while it is blocked,
- * and EPOLLWRNORM while TLS holds bytes that the socket does not show any more. So: receive on
- * any event but EPOLLOUT.
+ * A link has one descriptor, and up to four while an address is silent: it tries that address
+ * once more every 250 ms. It registers them with the client's epoll set itself (epoll data
+ * pointer = the `tag` given at init). While OPEN it watches for EPOLLIN always, for EPOLLOUT
+ * while it is blocked, and for EPOLLWRNORM while TLS holds bytes that the socket does not show
+ * any more. So the owner must receive on any event but EPOLLOUT.
  */
 #ifndef RL_LINK_H
 #define RL_LINK_H
@@ -34,7 +33,8 @@ enum rl_link_state {
 
 struct rl_link; /* defined in link_internal.h: sized by rl_link_new */
 
-/* What an epoll set's data pointer points to: the first member of whoever wants the events. */
+/* The epoll set's data pointer points to this: it must be the first member of the struct that
+ * handles the events. */
 struct rl_tag {
     void (*ready)(struct rl_tag *tag, unsigned epoll_events, int64_t now_ns);
 };
@@ -51,13 +51,13 @@ void rl_link_free(struct rl_link *link); /* closes first; NULL is allowed */
  * The link must be IDLE. May go to FAILED at once. */
 void rl_link_open(struct rl_link *link, int64_t now_ns, int64_t deadline_ns);
 
-/* Close the descriptor, wait for no look-up any more; back to IDLE, all text forgotten. (A
- * look-up that hangs is joined by the next open: one thread a link at the most. `wake_fd` may
- * fire for it until the link is freed.) */
+/* Close the descriptor, stop waiting for a look-up and forget the text; back to IDLE. The next
+ * open joins a look-up that hangs, so a link has one thread at most. `wake_fd` may fire for it
+ * until the link is freed. */
 void rl_link_close(struct rl_link *link);
 
-/* Close it, and take back what has been sent and not arrived: it might arrive long after what
- * is sent by another way. */
+/* Close it, and drop the bytes that the kernel has not delivered yet. Otherwise they could
+ * arrive long after bytes that are sent on another link. */
 void rl_link_abort(struct rl_link *link);
 
 enum rl_link_state rl_link_state(const struct rl_link *link);
@@ -65,26 +65,27 @@ enum rl_link_state rl_link_state(const struct rl_link *link);
 /* Why the link is FAILED: printable, no newline, names the address tried. */
 const char *rl_link_text(const struct rl_link *link);
 
-/* Let the link move: call when its descriptor is ready (`epoll_events`), when the wake
- * descriptor fired, or when rl_link_due_ns() has come. It changes the state only. */
+/* Advance the link. Call it when its descriptor is ready (`epoll_events`), when the wake
+ * descriptor fired, or when rl_link_due_ns() has come. It only changes the state. */
 void rl_link_step(struct rl_link *link, unsigned epoll_events, int64_t now_ns);
 
-/* When rl_link_step() must be called at the latest while it is connecting; INT64_MAX: no
- * need. */
+/* The latest time at which rl_link_step() must be called while it is connecting; INT64_MAX:
+ * none. */
 int64_t rl_link_due_ns(const struct rl_link *link);
 
-/* Nobody looked for so long: while it is connecting, that time does not count. */
+/* Nobody polled for so long (core/driven.h). While it is connecting, that time does not
+ * count. */
 void rl_link_absent(struct rl_link *link, int64_t absent_ns);
 
 /* OPEN only. Bytes taken (0: the kernel takes none now; EPOLLOUT is then waited for and
  * rl_link_step() will see it), or -1 and the link is FAILED. */
 ssize_t rl_link_send(struct rl_link *link, const void *bytes, size_t len);
 
-/* OPEN only. Bytes got (0: none now), or -1 and the link is FAILED (end of stream too).
- * Where `len` was filled there may be more, which later events tell of as well. */
+/* OPEN only. Bytes got (0: none now), or -1 and the link is FAILED (end of stream too). If
+ * `len` bytes came there may be more; a later event will say so, too. */
 ssize_t rl_link_recv(struct rl_link *link, void *bytes, size_t len);
 
-/* True while sent bytes could not be taken and the kernel has not said it is ready again. */
+/* True if the kernel refused bytes and has not said since that it is ready again. */
 bool rl_link_blocked(const struct rl_link *link);
 
 /* The child after fork(): close the descriptor and free, touching neither the epoll set nor

@@ -1,13 +1,13 @@
 /* link_connect.c - from a name to an open link, within one budget.
  *
- * The addresses are tried one after the other; each may use its share of the time that is
- * left (remaining / addresses left), so that a silent one costs no more than that and a
- * refused one costs nothing. The TLS handshake counts to its address' share. One that is silent
- * is tried again and again meanwhile, each time on a socket more, and the first to be connected
- * is the one that stays.
+ * The addresses are tried one after the other; each may use its share of the time that is left
+ * (remaining / addresses left), so that a silent one costs no more than that and a refused one
+ * costs nothing. The TLS handshake counts to its address' share. A silent address is tried
+ * again and again meanwhile, each time on a further socket. The first socket that is connected
+ * stays.
  *
- * Every connect looks the name up anew. Where that fails, or takes more than half of the
- * budget, the addresses found earlier are used, if there are any.
+ * Every connect looks the name up anew. If that fails, or takes more than half of the budget,
+ * the link uses the addresses found earlier, if any.
  */
 #include "config_auto.h"
 
@@ -35,7 +35,7 @@ static void note_errno(struct rl_link *link, const char *what, int error)
 
 /* ---- one address ---------------------------------------------------------------------- */
 
-/* The address is done with, the reason noted: on to the next. */
+/* This address has failed and its reason is noted: try the next one. */
 static void give_up_address(struct rl_link *link, int64_t now_ns)
 {
     rl_link_drop(link);
@@ -135,7 +135,7 @@ static int *socket_at(struct rl_link *link, unsigned i)
     return i == 0 ? &link->fd : &link->older[i - 1];
 }
 
-/* One less; those behind it move up. */
+/* Close one; those behind it move up. */
 static void drop_at(struct rl_link *link, unsigned i)
 {
     if (*socket_at(link, i) >= 0)
@@ -147,8 +147,9 @@ static void drop_at(struct rl_link *link, unsigned i)
     link->watched = link->fd >= 0 ? EPOLLOUT : 0;
 }
 
-/* The same address again, on a socket more. The oldest one but the first makes room for it: an
- * address may be further away than all of the others have time. */
+/* Try the same address on a further socket. If there is no room, the oldest socket but the
+ * first is closed. The first one stays, because a far address needs more time than the others
+ * have. */
 static void connect_again(struct rl_link *link, int64_t now_ns)
 {
     const struct rl_address *address = &link->addresses.list[link->next_address - 1];
@@ -162,10 +163,11 @@ static void connect_again(struct rl_link *link, int64_t now_ns)
     link->fd = -1;
     link->registered = false;
     if (rl_link_start_socket(link, &address->as.any, address->len) != 0)
-        drop_at(link, 0); /* one of the others may do it yet */
+        drop_at(link, 0); /* another one may still be connected */
 }
 
-/* 0: one is connected, and the only one now. EINPROGRESS: none yet. Else why none will be. */
+/* 0: one is connected, and the others are closed. EINPROGRESS: none yet. Else the errno of the
+ * failure. */
 static int race_error(struct rl_link *link)
 {
     int error = EINPROGRESS;
@@ -232,7 +234,7 @@ static void forget_lookup(struct rl_link *link)
     link->lookup = NULL;
 }
 
-/* There is no new answer, and the reason is noted. */
+/* The look-up gave no answer, and its reason is noted. */
 static void use_earlier_addresses(struct rl_link *link, int64_t now_ns)
 {
     if (link->addresses.count > 0)
@@ -268,7 +270,7 @@ static void look_up(struct rl_link *link, int64_t now_ns)
 {
     char why[128];
 
-    /* One that ended after its connect had is of an unknown age: good as an earlier one. */
+    /* A look-up that ended after its connect is of unknown age: use it as an earlier answer. */
     if (link->lookup &&
         rl_lookup_poll(link->lookup, &link->addresses, why, sizeof(why)) != RL_LOOKUP_RUNNING)
         forget_lookup(link);
@@ -310,7 +312,7 @@ void rl_link_absent(struct rl_link *link, int64_t absent_ns)
 static void step_connecting(struct rl_link *link, uint32_t events, int64_t now_ns)
 {
     if (!link->registered) {
-        /* A unix socket whose backlog was full. */
+        /* The backlog of the unix socket was full. */
         if (now_ns >= link->deadline_ns)
             give_up_with(link, "timed out: its backlog is full", now_ns);
         else if (now_ns >= link->due_ns)

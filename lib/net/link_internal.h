@@ -9,18 +9,18 @@
 #define RL_LINK_TEXT_MAX 256
 #define RL_LINK_WHERE_MAX 128 /* an address or a socket's path, as text */
 
-/* A peer that is gone without a word is given up after this long, whether we were silent or
- * sending. Far over any round: rounds have deadlines of their own. */
+/* A silent peer is given up after this time, whether we were sending or not. It is far longer
+ * than any round: rounds have deadlines of their own. */
 #define RL_LINK_DEAD_AFTER_MS 30000
 #define RL_LINK_PROBE_AFTER_S 10
 #define RL_LINK_PROBE_EVERY_S 5
 
-/* How often a unix socket with a full backlog is tried: it does not say when there is room. */
+/* How often a unix socket with a full backlog is tried: no event says that there is room. */
 #define RL_LINK_BACKLOG_RETRY_NS (5 * RL_NS_PER_MS)
 
-/* An address that is silent is tried once more beside the tries under way. The kernel alone
- * says SYN again after 1, 3, 7 s: a way that is open again would be found so much later. The
- * first of the tries stays, for addresses that are merely far. */
+/* A silent address is tried once more, beside the tries under way. The kernel alone repeats SYN
+ * after 1, 3 and 7 s, and would find a recovered path that much later. The first try stays, for
+ * an address that is merely far. */
 #define RL_LINK_AGAIN_NS (250 * RL_NS_PER_MS)
 #define RL_LINK_TRIES 4
 
@@ -34,7 +34,7 @@ struct rl_link {
     enum rl_link_state state;
     int fd;                       /* -1: none */
     int older[RL_LINK_TRIES - 1]; /* CONNECTING: earlier tries of the address, newest first */
-    bool registered;              /* fd, with the epoll set, as all older ones are, */
+    bool registered;              /* fd is in the epoll set, as all older ones are */
     uint32_t watched;             /* for these events */
     bool blocked;
     bool blocked_on_input; /* rare: TLS waits for a message of its own */
@@ -42,14 +42,14 @@ struct rl_link {
     struct rl_tls *tls;
 
     int64_t deadline_ns; /* of the whole connect */
-    int64_t due_ns;      /* of what is being done now */
-    int64_t share_ns;    /* CONNECTING, SECURING: until when this address may use the time */
+    int64_t due_ns;      /* of the present step */
+    int64_t share_ns;    /* CONNECTING, SECURING: the end of this address' share */
     bool numeric;        /* the addresses are the node's own, never looked up */
     struct rl_lookup *lookup;
     struct rl_addresses addresses; /* the last that were found */
     unsigned next_address;
 
-    char where[RL_LINK_WHERE_MAX]; /* what is or was tried */
+    char where[RL_LINK_WHERE_MAX]; /* the address tried now, or last */
     char text[RL_LINK_TEXT_MAX];
 };
 
@@ -65,22 +65,22 @@ int rl_link_start_socket(struct rl_link *link, const struct sockaddr *address, s
 /* 0: connected. EINPROGRESS: not yet. Else why not. */
 int rl_socket_error(int fd);
 
-/* Would the next address fare any better? */
+/* True if the next address would fail in the same way. */
 bool rl_socket_is_shortage(int error);
 
-/* Be told of these events from now on. False: the system refused; errno is set. */
+/* Watch for these events from now on. False: the system refused; errno is set. */
 bool rl_link_watch(struct rl_link *link, uint32_t events);
 
-/* Take back what has been sent and not arrived. */
+/* Drop the bytes that were sent and not delivered yet. */
 void rl_link_reset(struct rl_link *link);
 
-/* Give all sockets up, and the session. */
+/* Close all sockets, and the TLS session. */
 void rl_link_drop(struct rl_link *link);
 
 /* Take one socket out of the epoll set, and close it. */
 void rl_link_drop_fd(struct rl_link *link, int fd, bool registered);
 
-/* Add "where: what" to the text: several addresses may each have their own story. */
+/* Add "where: what" to the text: each address may fail for a reason of its own. */
 void rl_link_note(struct rl_link *link, const char *where, const char *what);
 
 /* Drop the socket and be FAILED. The text is there already. */

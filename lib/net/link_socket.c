@@ -1,4 +1,4 @@
-/* link_socket.c - a link's sockets: begun, watched, given up, and why they failed. */
+/* link_socket.c - a link's sockets: open, watch and close them, and say why they failed. */
 #include "config_auto.h"
 
 #include "net/link_internal.h"
@@ -16,7 +16,7 @@
 
 /* ---- one socket ----------------------------------------------------------------------- */
 
-/* None of these is worth losing the connection over. */
+/* A failure of these is harmless. */
 static void tune(int fd)
 {
     const int on = 1, idle_s = RL_LINK_PROBE_AFTER_S, every_s = RL_LINK_PROBE_EVERY_S;
@@ -41,12 +41,12 @@ int rl_link_start_socket(struct rl_link *link, const struct sockaddr *address, s
     /* A signal does not stop a connect that has begun. */
     if (connect(link->fd, address, len) != 0 && errno != EINPROGRESS && errno != EINTR)
         return errno;
-    /* Where it is connected already, that is told at once and takes the same way. */
+    /* If it is connected already, the event comes at once. */
     return rl_link_watch(link, EPOLLOUT) ? 0 : errno;
 }
 
-/* With nothing listening on it, a port of the ephemeral range can be given to our own end:
- * TCP then connects the socket to itself, and keeps the master from getting its port back. */
+/* If nothing listens on a port of the ephemeral range, the kernel may give it to our own end.
+ * TCP then connects the socket to itself, and the master can't get its port back. */
 static bool is_own_end(const struct sockaddr_storage *peer, socklen_t peer_len, int fd)
 {
     struct sockaddr_storage own;
@@ -101,8 +101,8 @@ bool rl_link_watch(struct rl_link *link, uint32_t events)
 
 void rl_link_drop_fd(struct rl_link *link, int fd, bool registered)
 {
-    /* A forked child may have a copy of the descriptor, with which both the connection and
-     * its place in the epoll set would live on after close(). */
+    /* A forked child may have a copy of the descriptor. The copy would keep the connection and
+     * its entry in the epoll set alive after close(). */
     if (registered)
         epoll_ctl(link->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
     shutdown(fd, SHUT_RDWR);
@@ -115,8 +115,8 @@ void rl_link_reset(struct rl_link *link)
 
     rl_tls_free_quietly(link->tls);
     link->tls = NULL;
-    /* Otherwise TCP goes on to send what is left, up to the first byte that is answered. Not by
-     * SO_LINGER and close(): a forked child may have a copy of the descriptor. */
+    /* Otherwise TCP goes on to send the bytes that are left. SO_LINGER and close() would not
+     * do: a forked child may have a copy of the descriptor. */
     if (link->fd >= 0 && link->node->transport != RL_UNIX)
         connect(link->fd, &nowhere, sizeof(nowhere));
 }

@@ -1,6 +1,7 @@
-/* resolve.c - one detached thread a look-up, and a job that thread and asker both hold.
+/* resolve.c - each look-up has a detached thread, and a job that the thread and the caller
+ * share.
  *
- * The thread runs our code after the asker has lost interest, perhaps after the client was
+ * The thread may run our code after the caller has abandoned it, even after the client was
  * closed. The library is linked with -z nodelete, so dlclose() leaves that code mapped.
  */
 #include "config_auto.h"
@@ -19,17 +20,17 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Little beside the usual 8 MiB, and enough for the modules that look names up. */
+/* Small beside the usual 8 MiB, and enough for the modules that look names up. */
 #define STACK_BYTES ((size_t)512 * 1024)
 
 struct rl_lookup {
-    pthread_mutex_t lock; /* of everything down to `addresses` */
-    unsigned holders;     /* the asker and the thread: whoever goes last frees */
+    pthread_mutex_t lock; /* guards all members down to `addresses` */
+    unsigned holders;     /* the caller and the thread: the last one frees it */
     int wake_fd;          /* -1: abandoned */
     enum rl_lookup_state state;
     char why[128];
     struct rl_addresses addresses;
-    char host[RL_HOST_MAX + 1]; /* these two are the thread's to read */
+    char host[RL_HOST_MAX + 1]; /* only the thread reads these two */
     char service[6];
 };
 
@@ -56,8 +57,8 @@ static const struct addrinfo *next_of_family(const struct addrinfo *info, int fa
     return info;
 }
 
-/* The families take turns, beginning with the system's favourite, so that a network where
- * one of them leads nowhere costs one address' share of the time and not all of it. */
+/* The families alternate, beginning with the system's favourite. If one family does not work in
+ * this network, it costs only one address' share of the time. */
 static void interleave(const struct addrinfo *found, struct rl_addresses *ret_addresses)
 {
     int first = AF_INET;
@@ -160,7 +161,7 @@ static void *look_up(void *argument)
             snprintf(lookup->why, sizeof(lookup->why), "%s", gai_strerror(error));
         lookup->state = RL_LOOKUP_FAILED;
     }
-    /* Under the lock: once the asker has let go, the number may be somebody else's file. */
+    /* Under the lock: once the caller has abandoned it, the descriptor may be another file. */
     if (lookup->wake_fd >= 0)
         while (write(lookup->wake_fd, &one, sizeof(one)) < 0 && errno == EINTR)
             continue;
@@ -169,7 +170,7 @@ static void *look_up(void *argument)
     return NULL;
 }
 
-/* A thread that takes no signal of the application's: 0 or an errno. */
+/* Start a thread that blocks all of the application's signals. 0 or an errno. */
 static int start_thread(struct rl_lookup *lookup)
 {
     pthread_attr_t attributes;
@@ -180,7 +181,7 @@ static int start_thread(struct rl_lookup *lookup)
     if (error != 0)
         return error;
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    /* Refused where the system's least is above it: the default then does. */
+    /* The system refuses a size below its minimum; then the default is used. */
     (void)pthread_attr_setstacksize(&attributes, STACK_BYTES);
     /* The new thread inherits the mask: no signal can slip in before it has set its own. */
     sigfillset(&all);
@@ -243,6 +244,6 @@ void rl_lookup_abandon(struct rl_lookup *lookup)
 
 void rl_lookup_free_in_child(struct rl_lookup *lookup)
 {
-    /* Nobody else is left to use it; the mutex has nothing that would have to be given back. */
+    /* The thread does not exist here, and the mutex owns no memory: freeing is enough. */
     free(lookup);
 }

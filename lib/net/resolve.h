@@ -1,9 +1,9 @@
 /* resolve.h - host names to addresses without ever waiting for the resolver.
  *
- * getaddrinfo() can block for half a minute and can't be stopped, so every look-up has a
- * thread of its own. Whoever started it polls, is woken through an eventfd, and may walk
- * away at any time: the thread then ends by itself, later, and touches nothing but its own
- * job. Numeric addresses need no thread.
+ * getaddrinfo() can block for half a minute and can't be stopped, so every look-up has a thread
+ * of its own. The caller polls, is woken through an eventfd, and may abandon the look-up at any
+ * time. The thread then ends later by itself, and touches nothing but its own job. Numeric
+ * addresses need no thread.
  */
 #ifndef RL_RESOLVE_H
 #define RL_RESOLVE_H
@@ -23,7 +23,7 @@ struct rl_address {
     } as;
 };
 
-/* In the order in which they are to be tried. */
+/* In the order in which they should be tried. */
 struct rl_addresses {
     unsigned count;
     struct rl_address list[RL_ADDRESSES_MAX];
@@ -45,17 +45,18 @@ struct rl_lookup *rl_lookup_start(const char *host, int port, int wake_fd);
 
 enum rl_lookup_state { RL_LOOKUP_RUNNING, RL_LOOKUP_DONE, RL_LOOKUP_FAILED };
 
-/* How it stands. DONE: at least one address. FAILED: `why` is filled in. May be asked again
- * and says the same again. */
+/* Its state. DONE: at least one address was found. FAILED: `why` is filled in. Further calls
+ * return the same. */
 enum rl_lookup_state rl_lookup_poll(struct rl_lookup *lookup,
                                     struct rl_addresses *ret_addresses, char *why,
                                     size_t why_size);
 
-/* Let go of it, finished or not: waits for nobody, and `wake_fd` is not touched any more
- * once this has returned. NULL is allowed. */
+/* Give it up, finished or not. This does not wait, and nothing touches `wake_fd` after it has
+ * returned. NULL is allowed. */
 void rl_lookup_abandon(struct rl_lookup *lookup);
 
-/* The child after fork(): its thread does not exist here, and its lock may be held for ever. */
+/* In the child after fork(): the thread does not exist here, and its lock may be held for
+ * ever. */
 void rl_lookup_free_in_child(struct rl_lookup *lookup);
 
 #endif

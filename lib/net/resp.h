@@ -1,6 +1,6 @@
-/* resp.h - the Redis protocol: requests encoded by ourselves, replies read by hiredis's
- * redisReader through hooks that fill one small struct and refuse everything that a master
- * has no business sending us (nesting, long arrays, RESP3, replies without end).
+/* resp.h - the Redis protocol: the library encodes requests itself. hiredis's redisReader reads
+ * replies through hooks that fill one small struct. The hooks refuse all that a master must not
+ * send us: nesting, long arrays, RESP3, replies without end.
  *
  * Builds against hiredis 0.14.1 and 1.x.
  */
@@ -13,7 +13,7 @@
 
 /* ---- requests ------------------------------------------------------------------------- */
 
-/* A place to write into that never overruns: `overflow` is set instead. */
+/* An output buffer that is never overrun: `overflow` is set instead. */
 struct rl_out {
     char *bytes;
     size_t size;
@@ -44,7 +44,7 @@ enum rl_reply_type {
 struct rl_element {
     enum rl_reply_type type;
     int64_t integer;
-    size_t start; /* STATUS, ERROR, BULK: in text, where whatever fits was kept */
+    size_t start; /* STATUS, ERROR, BULK: where in `text` the kept bytes begin */
     size_t kept;
     size_t len; /* as it was sent */
 };
@@ -60,8 +60,8 @@ struct rl_reply {
 
 struct rl_reader;
 
-/* Where long bulks (INFO) go, since only RL_REPLY_TEXT_MAX bytes of a reply are kept: called
- * with each whole bulk while the reader parses. May be NULL. */
+/* Receives each whole bulk while the reader parses. Long bulks (INFO) need it, because only
+ * RL_REPLY_TEXT_MAX bytes of a reply are kept. May be NULL. */
 typedef void rl_bulk_fn(void *context, const char *bytes, size_t len);
 
 struct rl_reader *rl_reader_new(rl_bulk_fn *on_bulk, void *context); /* NULL: no memory */
@@ -70,28 +70,27 @@ void rl_reader_free(struct rl_reader *reader);
 /* 0, or -1: see rl_reader_text. */
 int rl_reader_feed(struct rl_reader *reader, const char *bytes, size_t len);
 
-/* How long a reply may be from now on; RL_REPLY_MAX at first. */
+/* Set the longest reply allowed from now on; RL_REPLY_MAX at first. */
 void rl_reader_allow(struct rl_reader *reader, size_t most);
 
-/* 1: *ret_reply is the next reply, good until the next call. 0: not all of it is here yet.
- * -1: what came is no reply of a master; the link must be closed. */
+/* 1: *ret_reply is the next reply, valid until the next call. 0: it has not come whole yet. -1:
+ * the bytes are no reply of a master; the link must be closed. */
 int rl_reader_next(struct rl_reader *reader, const struct rl_reply **ret_reply);
 
-/* Why -1: printable. */
+/* The reason for -1, printable. */
 const char *rl_reader_text(const struct rl_reader *reader);
 
 /* Is part i of the reply exactly these bytes? */
 bool rl_part_is(const struct rl_reply *reply, unsigned i, const char *bytes, size_t len);
 
-/* Is it an error of this code, its first word? Not a question for the text, which is masked. */
+/* Is it an error of this code, its first word? Ask this and not the text, which is masked. */
 bool rl_error_is(const struct rl_reply *reply, const char *code);
 
-/* The text of an error reply without the connection's secrets, printable, cut. */
+/* The text of an error reply: printable, cut, and with passwords masked. */
 void rl_error_text(const struct rl_reply *reply, const struct rl_mask *mask, char *ret_text,
                    size_t size);
 
-/* What to say of a reply that nobody awaits: "max number of clients reached" and the like come
- * so. */
+/* The text of a reply to no request: "max number of clients reached" comes so. */
 void rl_unasked_text(const struct rl_reply *reply, const struct rl_mask *mask, char *ret_text,
                      size_t size);
 

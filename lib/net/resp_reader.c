@@ -17,8 +17,8 @@ struct rl_reader {
     rl_bulk_fn *on_bulk;
     void *context;
     size_t unfinished; /* bytes fed since the last whole reply */
-    size_t most;       /* and how many that may be */
-    char why[160];     /* set: the stream is not to be trusted any more */
+    size_t most;       /* the most that may be */
+    char why[160];     /* set: the stream must not be trusted any more */
     struct rl_reply reply;
 };
 
@@ -33,7 +33,7 @@ static struct rl_reader *reader_of(const redisReadTask *task)
     return task->privdata;
 }
 
-/* Not a whole-struct assignment: that would clear the text for nothing, reply by reply. */
+/* Not a whole-struct assignment: that would clear the whole text for each reply. */
 static void begin_reply(struct rl_reply *reply, enum rl_reply_type type)
 {
     reply->type = type;
@@ -41,7 +41,8 @@ static void begin_reply(struct rl_reply *reply, enum rl_reply_type type)
     reply->text_len = 0;
 }
 
-/* The part that a task fills in; NULL: more or deeper than any reply of ours. */
+/* The part that a task fills in; NULL: there are more parts, or deeper ones, than in any reply
+ * we expect. */
 static struct rl_element *part_for(const redisReadTask *task, enum rl_reply_type type)
 {
     struct rl_reader *reader = reader_of(task);
@@ -71,7 +72,7 @@ static void *on_string(const redisReadTask *task, char *bytes, size_t len)
     case REDIS_REPLY_ERROR:
         type = RL_REPLY_ERROR;
         break;
-    default: /* RESP3 kinds, which nobody asked for */
+    default: /* RESP3 types: we never ask for RESP3 */
         refuse(reader, "the reply is of a kind that RESP2 does not have");
         return NULL;
     }
@@ -123,7 +124,7 @@ static void *on_integer(const redisReadTask *task, long long number)
 static void *on_nil(const redisReadTask *task)
 {
     if (task->type ==
-        REDIS_REPLY_NIL) { /* "_": RESP2 has only strings and arrays that are none */
+        REDIS_REPLY_NIL) { /* "_" is RESP3: in RESP2 only strings and arrays can be nil */
         refuse(reader_of(task), "the reply is of a kind that RESP2 does not have");
         return NULL;
     }
@@ -191,7 +192,7 @@ int rl_reader_next(struct rl_reader *reader, const struct rl_reply **ret_reply)
     if (reader->why[0])
         return -1;
     if (reader->unfinished == 0)
-        return 0; /* the last reply ended where the bytes did: nearly always */
+        return 0; /* the bytes end with the last reply: the usual case */
     if (redisReaderGetReply(reader->hiredis, &object) != REDIS_OK) {
         refuse(reader, reader->hiredis->errstr);
         return -1;
@@ -207,7 +208,7 @@ int rl_reader_next(struct rl_reader *reader, const struct rl_reply **ret_reply)
         refuse(reader, "the reply is of a kind that RESP2 does not have");
         return -1;
     }
-    /* What is left in hiredis's buffer belongs to the next reply. */
+    /* The bytes left in hiredis's buffer belong to the next reply. */
     reader->unfinished = reader->hiredis->len - reader->hiredis->pos;
     *ret_reply = &reader->reply;
     return 1;

@@ -21,7 +21,7 @@ static void put(struct rl_out *out, const void *bytes, size_t len)
     out->len += len;
 }
 
-/* Decimal digits at the end of `digits`; returns where they begin. */
+/* Write decimal digits at the end of `digits`; returns where they begin. */
 static size_t to_digits(uint64_t number, char digits[20])
 {
     size_t at = 20;

@@ -1,9 +1,8 @@
 /* tls.c - one TLS session over one socket that never blocks.
  *
- * Bytes that rl_tls_send() took are taken, as with a socket. OpenSSL sees that differently:
- * a record that the kernel did not take whole must be offered again, unchanged, although the
- * caller was told nothing of it was sent, and may have other plans by then. So such a record
- * is kept here (`held`) and finished before anything else is taken.
+ * Bytes that rl_tls_send() took count as sent, as with a socket. OpenSSL sees that differently:
+ * if the kernel does not take a record whole, the caller must offer the same bytes again. So
+ * such a record is kept here (`held`) and sent before anything else.
  */
 #include "config_auto.h"
 
@@ -24,12 +23,12 @@ static bool expect_name(SSL *ssl, const struct rl_node_config *node)
     bool is_address = false;
 
     bool have_name = rl_tls_expected_name(node, name, sizeof(name), &is_address);
-    assert(have_name); /* the context was refused otherwise */
+    assert(have_name); /* without a name the context was refused */
     if (!have_name)
         return false;
     if (is_address)
         return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), name) == 1;
-    /* Nor by the subject's common name, which a CA may not have looked at. */
+    /* Nor may the subject's common name match: the CA may not have checked it. */
     SSL_set_hostflags(ssl, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS |
                                X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
     return SSL_set1_host(ssl, name) == 1 && SSL_set_tlsext_host_name(ssl, name) == 1;
@@ -58,7 +57,7 @@ struct rl_tls *rl_tls_new(struct rl_tls_context *context, const struct rl_node_c
     bool whole = bio && expect_name(tls->ssl, node);
     if (!whole)
         rl_tls_free_quietly(tls);
-    ERR_clear_error(); /* what OpenSSL has got over may have left one as well */
+    ERR_clear_error(); /* an error that OpenSSL recovered from may be left as well */
     return whole ? tls : NULL;
 }
 
@@ -66,7 +65,7 @@ void rl_tls_free(struct rl_tls *tls)
 {
     if (!tls)
         return;
-    /* After an error, or in the middle of a record, there is nothing valid left to say. */
+    /* After an error, or in the middle of a record, nothing valid can be sent. */
     if (tls->secured && !tls->failed && tls->held_len == 0) {
         ERR_clear_error();
         SSL_shutdown(tls->ssl);
@@ -79,12 +78,13 @@ void rl_tls_free_quietly(struct rl_tls *tls)
 {
     if (!tls)
         return;
-    /* In the child after fork() another thread may have been inside, and will never come
-     * out: what it was changing is given up rather than walked through. */
+    /* In the child after fork(): another thread may have been inside OpenSSL, half-way through
+     * a change. Leak the session rather than walk through it. */
     if (tls->inside)
         return;
     if (tls->ssl) {
-        /* Otherwise OpenSSL looks for the session in the context's cache, under its lock. */
+        /* Otherwise OpenSSL would look for the session in the context's cache, under its
+         * lock. */
         SSL_set_shutdown(tls->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
         ERR_set_mark();
         SSL_free(tls->ssl);
@@ -100,7 +100,7 @@ const char *rl_tls_text(const struct rl_tls *tls)
     return tls->text;
 }
 
-/* Why the certificate was refused, if that is what happened. */
+/* If the certificate was refused, take the reason. */
 static bool take_verdict(struct rl_tls *tls)
 {
     long verdict = SSL_get_verify_result(tls->ssl);
@@ -127,8 +127,8 @@ static enum rl_tls_result fail(struct rl_tls *tls, int ssl_error)
     if (take_verdict(tls)) {
         /* said */
     } else if (tls->end_of_stream || ssl_error == SSL_ERROR_ZERO_RETURN) {
-        /* A reply says itself where it ends, so that a cut one is noticed without the
-         * close_notify, which servers often leave out. */
+        /* A missing close_notify is no error: servers often leave it out, and the end of a
+         * reply shows without it. */
         snprintf(tls->text, sizeof(tls->text), "closed by the server%s",
                  tls->secured ? "" : " in the TLS handshake");
     } else if ((error == 0 || ERR_GET_LIB(error) == ERR_LIB_SYS) && tls->system_error != 0) {
@@ -146,7 +146,7 @@ static enum rl_tls_result fail(struct rl_tls *tls, int ssl_error)
 }
 
 /* OpenSSL works on the session between these two. SSL_get_error() reads the thread's error
- * queue, so nothing of anybody else's may be in it; and nothing of ours may stay. */
+ * queue. So the queue must be empty before, and we must leave no error in it. */
 static void enter(struct rl_tls *tls)
 {
     assert(!tls->inside);
@@ -179,7 +179,7 @@ enum rl_tls_result rl_tls_handshake(struct rl_tls *tls)
     enum rl_tls_result result = leave(tls, SSL_do_handshake(tls->ssl));
     if (result != RL_TLS_OK)
         return result;
-    /* Verifying is skipped by OpenSSL where the system's policy allows anonymous ciphers. */
+    /* OpenSSL skips the verification if the system's policy allows anonymous ciphers. */
     if (SSL_get0_verified_chain(tls->ssl) == NULL) {
         tls->failed = true;
         snprintf(tls->text, sizeof(tls->text), "the server showed no certificate");
@@ -190,8 +190,8 @@ enum rl_tls_result rl_tls_handshake(struct rl_tls *tls)
     return RL_TLS_OK;
 }
 
-/* Get rid of what OpenSSL holds: the rest of a record, or an answer of the protocol's own
- * that a read had to send. */
+/* Send what OpenSSL holds: the rest of a record, or a message of the protocol that a read had
+ * to send. */
 static enum rl_tls_result flush(struct rl_tls *tls)
 {
     enum rl_tls_result result = RL_TLS_OK;
@@ -207,7 +207,7 @@ static enum rl_tls_result flush(struct rl_tls *tls)
         assert(sent <= tls->held_len);
         tls->held_len -= sent;
         memmove(tls->held, tls->held + sent, tls->held_len);
-        rl_wipe(tls->held + tls->held_len, sent); /* it may have been a login */
+        rl_wipe(tls->held + tls->held_len, sent); /* these bytes may have been a login */
     }
     return result;
 }
@@ -248,7 +248,7 @@ enum rl_tls_result rl_tls_recv(struct rl_tls *tls, void *bytes, size_t len, size
     if (tls->failed)
         return RL_TLS_FAILED;
     assert(tls->secured);
-    /* Records that OpenSSL has read already are seen by no epoll: take all that fit. */
+    /* No epoll shows the records that OpenSSL has read already: take all that fit. */
     do {
         size_t got = 0;
         enter(tls);
@@ -256,7 +256,7 @@ enum rl_tls_result rl_tls_recv(struct rl_tls *tls, void *bytes, size_t len, size
             leave(tls, SSL_read_ex(tls->ssl, next + *ret_got, len - *ret_got, &got));
         *ret_got += got;
         if (result != RL_TLS_OK)
-            /* What came before the end is delivered first; the end is told next time. */
+            /* Deliver the bytes before the end first; the next call reports the end. */
             return *ret_got > 0 ? RL_TLS_OK : result;
     } while (*ret_got < len && rl_tls_holds_more(tls));
     return RL_TLS_OK;

@@ -1,5 +1,5 @@
-/* tls_bio.c - OpenSSL's way to the socket. Its own one calls write(), which raises SIGPIPE
- * when the other side has gone, and a library must not rely on the application to ignore
+/* tls_bio.c - OpenSSL's way to the socket. OpenSSL's own BIO calls write(), which raises
+ * SIGPIPE once the other side has gone. A library must not rely on the application to ignore
  * that. */
 #include "config_auto.h"
 
@@ -61,7 +61,7 @@ static long wire_control(BIO *bio, int command, long number, void *pointer)
     (void)number;
     (void)pointer;
     switch (command) {
-    case BIO_CTRL_FLUSH: /* nothing is ever held back here */
+    case BIO_CTRL_FLUSH: /* this BIO never holds bytes back */
         return 1;
     case BIO_CTRL_EOF:
         return tls->end_of_stream;
@@ -72,7 +72,8 @@ static long wire_control(BIO *bio, int command, long number, void *pointer)
 
 BIO_METHOD *rl_tls_wire_new(void)
 {
-    /* No index of its own: there are few in a process, and nobody searches for this kind. */
+    /* It needs no type index of its own: nobody searches for this kind of BIO, and the indexes
+     * are few. */
     BIO_METHOD *wire = BIO_meth_new(BIO_TYPE_SOURCE_SINK, "redlock socket");
 
     if (!wire)

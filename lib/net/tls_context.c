@@ -1,5 +1,5 @@
-/* tls_context.c - one node's certificates and rules, as they are on disk, shared by its
- * sessions. */
+/* tls_context.c - one node's certificates and rules, as they are on disk. Its sessions share
+ * them. */
 #include "config_auto.h"
 
 #include "base/text_escape.h"
@@ -40,8 +40,8 @@ static bool refuse_by_openssl(const struct why *why, const char *setting, const 
     return refuse(why, setting, path, reason);
 }
 
-/* OpenSSL's own words about files that can't be opened are poor, and it would wait for ever
- * on a pipe. */
+/* OpenSSL says little about files that can't be opened, and it would wait on a pipe for
+ * ever. */
 static bool can_open(const struct why *why, const char *setting, const char *path,
                      bool want_directory)
 {
@@ -92,7 +92,7 @@ static bool set_trust(SSL_CTX *ssl, const struct rl_node_config *node, const str
     return true;
 }
 
-/* In place of OpenSSL's, which would ask on the terminal. */
+/* Replaces OpenSSL's callback, which would ask on the terminal. */
 static int no_passphrase(char *buffer, int size, int writing, void *context)
 {
     (void)buffer;
@@ -110,7 +110,7 @@ static bool set_own_certificate(struct rl_tls_rules *rules, const struct rl_node
     if (!node->cert_file)
         return refuse(why, "key-file", node->key_file, "there is no cert-file to go with it");
 
-    /* One file may hold both. */
+    /* One file may hold the certificate and the key. */
     const char *key_file = node->key_file ? node->key_file : node->cert_file;
     const char *key_setting = node->key_file ? "key-file" : "cert-file";
     if (!can_open(why, "cert-file", node->cert_file, false) ||
@@ -162,8 +162,8 @@ bool rl_tls_expected_name(const struct rl_node_config *node, char *ret_name, siz
     size_t len = strcspn(name, "%");
     if (len > 0 && name[len - 1] == '.')
         len--;
-    /* To OpenSSL an empty name means that any will do, and a dot in front that any name
-     * below it will. */
+    /* To OpenSSL an empty name matches any name, and a name with a dot in front matches any
+     * name below it. */
     if (len == 0 || len >= size || name[0] == '.')
         return false;
     memcpy(ret_name, name, len);
@@ -225,7 +225,7 @@ struct rl_tls_rules *rl_tls_rules_new(const struct rl_node_config *node, char *w
         snprintf(why_text, why_size, "TLS can't be set up: %s", name);
     }
     done = done && set_trust(rules->ssl, node, &why) && set_own_certificate(rules, node, &why);
-    /* Loading leaves remarks behind even where it works. */
+    /* Loading leaves entries in the error queue even if it works. */
     ERR_clear_error();
     if (!done) {
         rl_tls_rules_free(rules);

@@ -1,5 +1,5 @@
-/* tls_files.c - certificates that have changed on disk are read again when a connection is
- * made, as passwords are. */
+/* tls_files.c - reads certificates that have changed on disk again before a connect, as
+ * passwords are read. */
 #include "config_auto.h"
 
 #include "net/tls_internal.h"
@@ -22,7 +22,7 @@ static bool same_stamp(const struct rl_tls_stamp *one, const struct rl_tls_stamp
            same_time(one->modified, other->modified) && same_time(one->changed, other->changed);
 }
 
-/* What is at a path; where nothing is, or none is given, that is a stamp as well. */
+/* The stamp of the file at a path. If there is no path or no file, that is a stamp as well. */
 static struct rl_tls_stamp stamp_of(const char *path)
 {
     struct stat status;
@@ -38,7 +38,7 @@ static struct rl_tls_stamp stamp_of(const char *path)
     };
 }
 
-/* Note what is there. True: it is something else than before. */
+/* Take the stamps of all files. True: one of them has changed. */
 static bool take_stamps(struct rl_tls_context *context, const struct rl_node_config *node)
 {
     const char *const path[RL_TLS_FILES] = {node->ca_file, node->ca_dir, node->cert_file,
@@ -60,7 +60,7 @@ struct rl_tls_context *rl_tls_context_new(const struct rl_node_config *node, cha
         snprintf(why, why_size, "out of memory");
         return NULL;
     }
-    /* Before they are read: what changes meanwhile is read again. */
+    /* Before the files are read: a later change is then seen next time. */
     (void)take_stamps(context, node);
     context->rules = rl_tls_rules_new(node, why, why_size);
     if (!context->rules) {
@@ -77,7 +77,7 @@ bool rl_tls_context_renew(struct rl_tls_context *context, const struct rl_node_c
         return true;
     struct rl_tls_rules *rules = rl_tls_rules_new(node, why, why_size);
     if (!rules)
-        return false; /* and not tried again before they change again */
+        return false; /* they are not tried again before they change again */
     rl_tls_rules_free(context->rules);
     context->rules = rules;
     return true;
