@@ -34,7 +34,7 @@ static void put_in_bucket(struct rl_channel **bucket, size_t size, struct rl_cha
     *at = channel;
 }
 
-/* Room for one more. */
+/* Make room for one more. */
 static bool grow(struct rl_channels *channels)
 {
     if (channels->count < channels->size)
@@ -114,7 +114,7 @@ enum rl_channel_next_request rl_channel_next_request(const struct rl_channel *ch
 
 void rl_channels_forget(struct rl_channels *channels, uint64_t node_bit)
 {
-    /* From the last: who is settled leaves its place to one that has been seen. */
+    /* From the end: a channel that is freed is replaced by one that was already visited. */
     for (size_t i = channels->count; i > 0; i--) {
         struct rl_channel *channel = channels->all[i - 1];
         channel->pending &= ~node_bit;

@@ -1,9 +1,9 @@
-/* channel.h - the channels on which wait queues (wait_queue.h) hear of releases, besides the
- * client's own: their users, and the state of each node's subscription.
+/* channel.h - the channels, besides the client's own, that tell wait queues (wait_queue.h) of
+ * releases: their users, and the state of each node's subscription.
  *
- * At most one SUBSCRIBE or UNSUBSCRIBE of a channel is in flight at a node. Users that come or
- * go meanwhile are dealt with when it has been answered. A channel lives as long as it has a
- * user or a node still has the subscription.
+ * At most one SUBSCRIBE or UNSUBSCRIBE of a channel is in flight at a node. Its reply leads to
+ * the next request, if users have come or gone meanwhile. A channel lives as long as it has a
+ * user or a node has the subscription.
  */
 #ifndef RL_CHANNEL_H
 #define RL_CHANNEL_H
@@ -18,11 +18,11 @@ struct rl_channel {
     struct rl_channel *next;           /* in its bucket */
     size_t place;                      /* in channels->all */
     struct rl_wait_queue *queues;      /* its subscribers in this client */
-    struct rl_wait_queue *notify_next; /* the next to notify; that may leave meanwhile */
-    unsigned users;                    /* queues, and a loop that notifies them */
-    uint64_t pending;                  /* nodes that owe an answer about it */
-    uint64_t confirmed; /* nodes that have confirmed the subscription and not its end */
-    uint64_t denied;    /* nodes that have refused to begin or end it */
+    struct rl_wait_queue *notify_next; /* the next to notify; it may leave meanwhile */
+    unsigned users;                    /* its queues, and a loop that is notifying them */
+    uint64_t pending;                  /* nodes with a request about it in flight */
+    uint64_t confirmed;                /* nodes that have the subscription */
+    uint64_t denied;                   /* nodes that refused to begin or end it */
     uint64_t hash;
     size_t len;
     char text[];
@@ -32,7 +32,7 @@ struct rl_channels {
     struct rl_channel **bucket; /* by text; a power of 2 */
     struct rl_channel **all;
     size_t size, count;
-    size_t used; /* how many have users */
+    size_t used; /* the number of channels with users */
 };
 
 struct rl_channel *rl_channel_find(const struct rl_channels *channels, const void *text,
@@ -45,12 +45,12 @@ void rl_channel_unref(struct rl_channels *channels, struct rl_channel *channel);
 /* Free it if it has no user and no node has the subscription. */
 void rl_channel_free_if_idle(struct rl_channels *channels, struct rl_channel *channel);
 
-/* The request that a node must be sent about it now. */
+/* The request about this channel that must be sent to a node now. */
 enum rl_channel_next_request { RL_CHANNEL_NONE, RL_CHANNEL_SUBSCRIBE, RL_CHANNEL_UNSUBSCRIBE };
 enum rl_channel_next_request rl_channel_next_request(const struct rl_channel *channel,
                                                      uint64_t node_bit);
 
-/* Nodes whose messages on it will be heard. */
+/* Nodes whose messages on this channel will arrive. */
 static inline uint64_t rl_channel_listening(const struct rl_channel *channel)
 {
     return channel->confirmed & ~channel->pending;

@@ -25,7 +25,7 @@ bool rl_native_read_set(const struct rl_reply *reply, enum rl_set_reply *ret_set
     return false;
 }
 
-/* The key is another's. How long it will last is not told. */
+/* Another token has the key. The pair does not show its TTL. */
 static void refuse(struct rl_vote_reply *vote, enum rl_code code, const struct rl_reply *holder)
 {
     vote->vote = RL_VOTE_NO;
@@ -53,7 +53,7 @@ static bool judge_value(enum rl_set_reply set, const struct rl_reply *get, bool 
     case RL_SET_REFUSED:
     case RL_SET_NO_MEMORY:
         refuse(vote, RL_REFUSED, get);
-        return !ours; /* a token is asked for once */
+        return !ours; /* a token is requested only once */
     case RL_SET_FAILED:
         return !ours;
     case RL_SET_AWAITED:
@@ -62,7 +62,7 @@ static bool judge_value(enum rl_set_reply set, const struct rl_reply *get, bool 
     assert(false && "a pair's second reply follows its first");
 }
 
-/* GET shows nothing. A refusal stands: the key ended between the two. */
+/* GET shows nothing. SET's refusal stands: the key expired between the two. */
 static void judge_nothing(enum rl_set_reply set, struct rl_vote_reply *vote,
                           const char **ret_why)
 {

@@ -5,13 +5,13 @@
 
 #include "node/node.h"
 
-/* What SET was answered. False: nothing that SET can answer, so the connection is out of step.
- */
+/* Read SET's reply. False: SET can't reply so, and the connection is out of step. */
 bool rl_native_read_set(const struct rl_reply *reply, enum rl_set_reply *ret_set);
 
-/* Both: `get` is the second reply, `token` what SET was to write. A vote without an answer has
- * its reason in `ret_why`: GET's, or none where SET's own stands (RL_SET_FAILED, _NO_MEMORY).
- * False: the two contradict each other, so the connection is out of step. */
+/* Make a vote of the two replies: `set` is the first, `get` the second, `token` is the value
+ * that SET had to write. `ret_why` is the reason of a vote without an answer: GET's error, or
+ * none if SET's own error is the reason (RL_SET_FAILED, _NO_MEMORY). False: the two contradict
+ * each other, and the connection is out of step. */
 bool rl_native_vote(enum rl_set_reply set, const struct rl_reply *get, const char *token,
                     size_t token_len, struct rl_vote_reply *ret_vote, const char **ret_why);
 

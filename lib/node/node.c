@@ -71,7 +71,7 @@ void rl_node_done_in_child(struct rl_node *node)
     done(node, rl_link_free_in_child);
 }
 
-/* What can't be read is told; the old ones may do still. */
+/* Warn of certificates that can't be read; the old ones may still work. */
 static void renew_certificates(struct rl_node *node)
 {
     char why[160];
@@ -85,7 +85,7 @@ static void connect_now(struct rl_node *node, int64_t now_ns)
 {
     struct rl_slot *slot = &node->slot[node->current];
     assert(node->mode == RL_DOWN);
-    assert(slot->connection.fifo_count == 0); /* all who waited on it have been told */
+    assert(slot->connection.fifo_count == 0); /* every request on it has had its callback */
     rl_retry_begin(&node->retry, now_ns);
     node->deadline_ns = now_ns + node->settings->connect_timeout_ns;
     if (rl_connection_reset(&slot->connection, rl_node_on_bulk, slot)) {
@@ -99,7 +99,8 @@ static void connect_now(struct rl_node *node, int64_t now_ns)
     rl_node_step(slot, 0, now_ns);
 }
 
-/* The link in use does not answer: keep it for order, and connect anew beside it. */
+/* The link in use does not answer: keep it for the order of requests, and connect anew beside
+ * it. */
 static void drain(struct rl_node *node, int64_t now_ns)
 {
     unsigned other = 1 - node->current;
@@ -127,9 +128,9 @@ static void drain(struct rl_node *node, int64_t now_ns)
     }
 }
 
-/* When to connect anew beside the link in use. Where it is silent for longer than an answer
- * takes, bytes may have been lost that TCP sends again only much later; but a server that hangs
- * is not to be connected to again and again. */
+/* When to connect anew beside the link in use. If it is silent for longer than a reply takes,
+ * lost bytes may be the reason, which TCP repeats only much later. But a server that hangs must
+ * not get one connection after the other. */
 static int64_t drain_ns(struct rl_node *node)
 {
     const struct rl_inflight *oldest = rl_connection_oldest(rl_node_connection(node));
@@ -142,7 +143,7 @@ static int64_t drain_ns(struct rl_node *node)
     return rl_earlier_ns(silent_ns, oldest->deadline_ns + limit_ns);
 }
 
-/* A server that hangs up on a newcomer says why in answer to the first thing it was told. */
+/* A server that refuses a new connection gives the reason in reply to our first request. */
 static const char *failure_text(const struct rl_slot *slot)
 {
     bool greeting = slot->node->mode == RL_GREETING && slot->index == slot->node->current;
@@ -171,7 +172,8 @@ void rl_node_step(struct rl_slot *slot, unsigned epoll_events, int64_t now_ns)
         rl_node_disconnect(node, slot->index, now_ns, "%s", failure_text(slot));
 }
 
-/* The link that drains has answered all, and the other is not up yet: it was merely late. */
+/* The draining link has answered everything, and the other one is not up yet: it was only late.
+ * Use it again. */
 static void undrain(struct rl_node *node, int64_t now_ns)
 {
     struct rl_slot *slot = &node->slot[node->current];
@@ -230,12 +232,13 @@ void rl_node_tick(struct rl_node *node, int64_t now_ns)
         break;
     case RL_UP:
         if (now_ns >= node->ask_info_ns) {
-            /* Who votes goes on to: its answer comes before that to whatever it is asked next. */
+            /* A node that votes goes on voting: the reply to INFO comes before those to later
+             * requests. */
             node->asked_late = node->fitness != RL_FIT &&
                                rl_driven_before(&node->settings->driven, node->ask_info_ns);
             rl_node_ask_info(node, now_ns);
         }
-        /* What has come meanwhile may lie in the socket: silence is judged after a look. */
+        /* Replies may lie unread in the socket: read before judging the silence. */
         if (now_ns >= drain_ns(node))
             rl_node_step(&node->slot[node->current], EPOLLIN, now_ns);
         if (now_ns >= drain_ns(node))
@@ -258,7 +261,7 @@ int64_t rl_node_due_ns(struct rl_node *node)
     case RL_AUTH:
     case RL_GREETING:
         return rl_earlier_ns(due, node->deadline_ns);
-    case RL_UP: /* who votes is asked when there is something else to do, too */
+    case RL_UP: /* a voting node gets INFO along with other requests */
         due = rl_earlier_ns(due, drain_ns(node));
         return node->fitness == RL_FIT ? due : rl_earlier_ns(due, node->ask_info_ns);
     }

@@ -1,5 +1,5 @@
-/* node_fitness.c - may this master vote? What INFO says of it, who it is, and the restart
- * guard.
+/* node_fitness.c - may this master vote? INFO's reply, the identity of the server, and the
+ * restart guard.
  */
 #include "config_auto.h"
 
@@ -11,7 +11,7 @@
 
 #define ASK_LOADING_NS (100 * RL_NS_PER_MS)
 
-/* The role is a word that is compared, and shown: it is one of two, or else it is masked. */
+/* The role is compared and shown: if it is none of the two known words, it is masked. */
 static void mask_info(struct rl_info *info, const struct rl_mask *mask)
 {
     rl_mask_field(mask, info->run_id);
@@ -21,7 +21,7 @@ static void mask_info(struct rl_info *info, const struct rl_mask *mask)
         rl_mask_field(mask, info->role);
 }
 
-/* INFO's text is longer than a reply keeps: it is parsed on the way in. */
+/* INFO's text is longer than the bytes that a reply keeps: parse it as it comes. */
 void rl_node_on_bulk(void *context, const char *bytes, size_t len)
 {
     struct rl_slot *slot = context;
@@ -55,7 +55,7 @@ void rl_node_replaced(struct rl_node *node, const char *how, int64_t now_ns)
     assert(now_ns > 0); /* 0: never */
     node->replaced_ns = now_ns;
     node->replaced_how = how;
-    /* Said on a link that drains, it counts for the other one, too. */
+    /* A refusal on a draining link counts for the other link, too. */
     if (node->mode == RL_UP && node->settings->guard) {
         node->fitness = RL_GUARDED;
         node->ask_info_ns = now_ns;
@@ -88,17 +88,17 @@ static void vote(struct rl_node *node, int64_t now_ns)
     node->ask_info_ns = now_ns + RL_ASK_INFO_MS * RL_NS_PER_MS;
 }
 
-/* Has it been up, or known to us, for long enough (server_info.h)? */
+/* Has the server been up, or known to us, for long enough (server_info.h)? */
 static void judge_guard(struct rl_node *node, int64_t now_ns)
 {
     int64_t window_ns = node->settings->guard_window_ns;
     int64_t uptime_s = node->info.uptime_s;
-    assert(node->settings->guard && node->info.run_id[0]); /* or nothing could be judged */
+    assert(node->settings->guard && node->info.run_id[0]); /* else nothing to judge */
     assert(node->identity.seen_ns > 0);
     int64_t wait = rl_guard_wait_ns(window_ns, uptime_s, now_ns - node->identity.seen_ns);
     int64_t anew =
         node->replaced_ns > 0 ? rl_guard_wait_ns(window_ns, -1, now_ns - node->replaced_ns) : 0;
-    /* Another server that has just started counts as restarted: nothing seen says otherwise. */
+    /* Another server that has just started counts as restarted: nothing proves otherwise. */
     bool young = rl_guard_wait_ns(window_ns, uptime_s, 0) > 0;
     bool replaced = anew > 0 && !(young && node->replaced_how == took_place);
     if (wait < anew)
@@ -140,7 +140,7 @@ static void judge_info(struct rl_node *node, int64_t now_ns)
         snprintf(node->why, sizeof(node->why), "warning: %s", refusal);
 }
 
-/* A user without the right to it, or a server without the command: for good, that is. */
+/* The user lacks the right, or the server lacks the command: asking again is useless. */
 static bool is_denied(const struct rl_reply *error)
 {
     return rl_error_is(error, "NOPERM") || rl_error_is(error, "ERR unknown command");
@@ -148,7 +148,7 @@ static bool is_denied(const struct rl_reply *error)
 
 static void info_denied(struct rl_node *node, const char *text, int64_t now_ns)
 {
-    rl_info_parse("", 0, &node->info); /* nothing is known of it */
+    rl_info_parse("", 0, &node->info); /* nothing is known of the server */
     if (node->settings->guard) {
         unfit(node, now_ns, RL_ASK_AGAIN_NS, "");
         snprintf(node->why, sizeof(node->why),
@@ -176,7 +176,7 @@ static struct known known_of(const struct rl_node *node)
     return known;
 }
 
-/* INFO has been judged. */
+/* INFO has been judged: the node is UP. */
 static void enter_up(struct rl_node *node, const struct known *known, int64_t now_ns)
 {
     assert(node->mode == RL_GREETING || node->mode == RL_UP);
@@ -202,7 +202,7 @@ void rl_node_take_info(struct rl_node *node, const struct rl_reply *reply, const
         rl_node_disconnect(node, node->current, now_ns, "%s", error);
         return;
     }
-    if (refused && !is_denied(reply) && known.voted) { /* what is known of it holds */
+    if (refused && !is_denied(reply) && known.voted) { /* what is known still holds */
         node->ask_info_ns = now_ns + RL_ASK_AGAIN_NS;
         return;
     }

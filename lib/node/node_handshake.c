@@ -1,4 +1,4 @@
-/* node_handshake.c - what is said on a new connection, and what its answers lead to. */
+/* node_handshake.c - the requests on a new connection, and their replies. */
 #include "config_auto.h"
 
 #include "node/node.h"
@@ -10,7 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* False: there is no room. Not so in a greeting, whose buffer is empty. */
+/* Queue a request of the node's own. False: there is no room. A handshake always has room,
+ * because its buffer is empty. */
 static bool ask(struct rl_node *node, enum rl_request_type what, const struct rl_out *out,
                 int64_t now_ns, int64_t deadline_ns)
 {
@@ -146,7 +147,7 @@ void rl_node_greeted(struct rl_node *node, const struct rl_inflight *inflight,
             rl_node_disconnect(node, node->current, now_ns, "database %d: %s", node->config->db,
                                refused ? text : "an answer that is neither OK nor an error");
         break;
-    case RL_REQUEST_SETNAME: /* a name is a courtesy: without the right to have one, none */
+    case RL_REQUEST_SETNAME: /* a name is a courtesy: a refusal does not matter */
         memcpy(rl_node_connection(node)->why, text, sizeof(text));
         break;
     case RL_REQUEST_INFO:
@@ -159,9 +160,9 @@ void rl_node_greeted(struct rl_node *node, const struct rl_inflight *inflight,
     case RL_REQUEST_RECALL:
         node->settings->events->proved(node->settings->owner, node, inflight, reply, now_ns);
         break;
-    case RL_REQUEST_ONEWAY: /* whatever came of it */
+    case RL_REQUEST_ONEWAY: /* any reply will do */
         break;
-    case RL_REQUEST_SUBSCRIBE: /* a subscriber's only (subscriber.h) */
+    case RL_REQUEST_SUBSCRIBE: /* sent by subscribers only (subscriber.h) */
     case RL_REQUEST_UNSUBSCRIBE:
     case RL_REQUEST_VERB: /* a lease's: node_replies.c */
         assert(false);

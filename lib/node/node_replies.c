@@ -1,5 +1,5 @@
-/* node_replies.c - bytes from a master become replies, replies become votes. Nothing but the
- * exact expected answer is a grant. */
+/* node_replies.c - bytes from a master become replies, replies become votes. Only the exact
+ * expected answer is a grant. */
 #include "config_auto.h"
 
 #include "node/native_reply.h"
@@ -30,8 +30,8 @@ static void set_why(struct rl_connection *connection, const char *why)
     rl_text_escape(connection->why, sizeof(connection->why), why, strlen(why));
 }
 
-/* An array of the nonce, a code, and for a refusal maybe the TTL and the holder, and maybe
- * the place in a queue; or what an inspection tells. */
+/* Read an array of the nonce and a code. A refusal may add the TTL, the holder and the place in
+ * the queue; an inspection adds its text. */
 static bool read_answer(const struct rl_inflight *inflight, const struct rl_reply *reply,
                         struct rl_vote_reply *vote_reply)
 {
@@ -66,9 +66,9 @@ static bool read_answer(const struct rl_inflight *inflight, const struct rl_repl
     return rl_kind_answer_fits(inflight->script, &vote_reply->answer);
 }
 
-/* The round trip, smoothed upwards only: it is to tell how long an answer takes, not how long
- * the worst one took. A reply that lay in the socket while nobody looked, or that came after
- * its time, tells nothing of that. */
+/* Measure the round trip, smoothed upwards only: it shall be the usual time of a reply, not the
+ * worst. A reply that lay unread in the socket, or that came after its deadline, says nothing
+ * about it. */
 static void measure(struct rl_node *node, const struct rl_inflight *inflight, int64_t now_ns)
 {
     int64_t round_trip_ns = now_ns - inflight->sent_ns;
@@ -80,15 +80,15 @@ static void measure(struct rl_node *node, const struct rl_inflight *inflight, in
         node->round_trip_ns += (round_trip_ns - node->round_trip_ns) / 8;
 }
 
-/* Errors after which the connection is worth nothing more: another server may stand behind
- * the name by now, or the password has changed. */
+/* Errors after which the connection must be closed: another server may be behind the name by
+ * now, or the password has changed. */
 static bool ends_connection(const struct rl_reply *error)
 {
     return rl_error_is(error, "READONLY") || rl_error_is(error, "MASTERDOWN") ||
            rl_error_is(error, "NOAUTH") || rl_error_is(error, "LOADING");
 }
 
-/* Unknown, not refused: whatever was executed, it was not what we asked for. */
+/* The vote is unknown, not a refusal: the server may have executed anything. */
 static void answered_nonsense(struct rl_slot *slot, const struct rl_inflight *inflight,
                               const char *why, int64_t now_ns)
 {
@@ -97,7 +97,7 @@ static void answered_nonsense(struct rl_slot *slot, const struct rl_inflight *in
     settings->events->lost(settings->owner, slot->node, slot->index, inflight, now_ns);
 }
 
-/* The error that a script ended in. */
+/* The text of the error that a script ended in. */
 static void error_of(const struct rl_slot *slot, const struct rl_inflight *inflight,
                      const struct rl_reply *reply, char *ret_text, size_t size)
 {
@@ -107,7 +107,7 @@ static void error_of(const struct rl_slot *slot, const struct rl_inflight *infli
     rl_script_error(&kind->script[inflight->script], whole, ret_text, size);
 }
 
-/* The error of a native pair's SET or GET. */
+/* The text of the error of a native pair's SET or GET. */
 static void native_error(const struct rl_slot *slot, const char *command,
                          const struct rl_reply *reply, char *ret_text, size_t size)
 {
@@ -116,8 +116,8 @@ static void native_error(const struct rl_slot *slot, const char *command,
     snprintf(ret_text, size, "%.140s (%s)", whole, command);
 }
 
-/* A report tells what was refused, but a release has no report: the log tells the masters'
- * operator which right is missing, and that locks stay until their leases are over. */
+/* A report shows a refusal, but a release has no report. So the log says which right is
+ * missing, and that locks stay until their leases expire. */
 static void tell_refusal(struct rl_node *node, const struct rl_inflight *inflight,
                          const char *text, int64_t now_ns)
 {
@@ -132,7 +132,7 @@ static void tell_refusal(struct rl_node *node, const struct rl_inflight *infligh
         "%s: refused a request to %s: %s", node->config->label, said[inflight->script], text);
 }
 
-/* A request was refused with an error. False: so the connection is of no more use. */
+/* A request was refused with an error. False: the connection must be closed. */
 static bool deliver_error(struct rl_slot *slot, const struct rl_inflight *inflight,
                           const struct rl_reply *reply, const char *text, int64_t now_ns)
 {
@@ -159,7 +159,8 @@ static void deliver_vote(struct rl_slot *slot, const struct rl_inflight *infligh
     const struct rl_node_settings *settings = node->settings;
     struct rl_vote_reply unfit = {.vote = RL_VOTE_FAILED};
     measure(node, inflight, now_ns);
-    /* It was asked as one that votes, and what it has said since then is another thing. */
+    /* The node voted when it was asked. If it has lost that right since, its grant does not
+     * count. */
     if (vote_reply->vote == RL_VOTE_YES && rl_verb_takes(inflight->verb) &&
         !rl_node_votes(node)) {
         unfit.why = rl_node_why(node, now_ns);
@@ -169,8 +170,8 @@ static void deliver_vote(struct rl_slot *slot, const struct rl_inflight *infligh
                                now_ns);
 }
 
-/* The first reply of a native pair, SET's. It is kept in the pair's entry, and decides nothing
- * but that the connection is of no more use: false, as deliver(). */
+/* The first reply of a native pair, SET's. The entry keeps it; it decides no vote. False as in
+ * deliver(). */
 static bool keep_set_reply(struct rl_slot *slot, struct rl_inflight *inflight,
                            const struct rl_reply *reply, int64_t now_ns)
 {
@@ -189,7 +190,7 @@ static bool keep_set_reply(struct rl_slot *slot, struct rl_inflight *inflight,
     return false;
 }
 
-/* The second reply of a native pair: the vote. False: as deliver(). */
+/* The second reply of a native pair: the vote. False as in deliver(). */
 static bool deliver_native(struct rl_slot *slot, const struct rl_inflight *inflight,
                            const struct rl_reply *reply, int64_t now_ns)
 {
@@ -213,7 +214,7 @@ static bool deliver_native(struct rl_slot *slot, const struct rl_inflight *infli
     return deliver_error(slot, inflight, reply, text, now_ns);
 }
 
-/* The answer to a script. False: as deliver(). */
+/* The reply to a script. False as in deliver(). */
 static bool deliver_script(struct rl_slot *slot, const struct rl_inflight *inflight,
                            const struct rl_reply *reply, int64_t now_ns)
 {
@@ -242,7 +243,7 @@ static bool deliver_script(struct rl_slot *slot, const struct rl_inflight *infli
     return true;
 }
 
-/* One reply for one entry. False: out of step, or the connection is of no more use. */
+/* One reply for one entry. False: the connection is out of step, or must be closed. */
 static bool deliver(struct rl_slot *slot, const struct rl_inflight *inflight,
                     const struct rl_reply *reply, int64_t now_ns)
 {
@@ -267,7 +268,7 @@ static bool take(void *context, const struct rl_reply *reply, int64_t now_ns)
         return false;
     }
     struct rl_node *node = slot->node;
-    /* A newcomer says who it is before it is heard. */
+    /* A new connection must finish its handshake before its votes count. */
     if (node->mode == RL_UP || slot->index != node->current)
         rl_identity_heard(&node->identity, now_ns);
     bool more_use = true;
@@ -276,7 +277,7 @@ static bool take(void *context, const struct rl_reply *reply, int64_t now_ns)
     } else {
         struct rl_inflight inflight = *oldest;
         rl_connection_drop_oldest(connection);
-        if (connection->fifo_count > 0) /* whom the next reply is for: far away in memory */
+        if (connection->fifo_count > 0) /* the lease of the next reply is far away in memory */
             __builtin_prefetch(rl_connection_oldest(connection)->lease, 1);
         more_use = deliver(slot, &inflight, reply, now_ns);
     }
@@ -284,7 +285,7 @@ static bool take(void *context, const struct rl_reply *reply, int64_t now_ns)
         rl_node_disconnect(slot->node, slot->index, now_ns, "%s", connection->why);
         return false;
     }
-    /* A callback may have given the link up. */
+    /* A callback may have closed the link. */
     return rl_link_state(connection->link) == RL_LINK_OPEN;
 }
 

@@ -1,12 +1,12 @@
-/* node_standing.c - how a node stands: may it be asked for its vote, and if not, why? The one
- * place that weighs what is known of it. */
+/* node_standing.c - may a node be asked for its vote now, and if not, why? The one place that
+ * decides this. */
 #include "config_auto.h"
 
 #include "node/node.h"
 
 #include <assert.h>
 
-#define BACKLOG_MAX 8192 /* unanswered: a node with more is asked for no more votes */
+#define BACKLOG_MAX 8192 /* unanswered requests: with more the node is not asked for votes */
 #define LAG_REQUESTS 64
 #define LAG_ROUND_TRIPS 8
 #define LAG_MIN_NS (20 * RL_NS_PER_MS)
@@ -22,8 +22,8 @@ bool rl_node_stalled(struct rl_node *node, int64_t now_ns)
     return now_ns >= stall_ns(node);
 }
 
-/* Are many requests waiting behind one that has waited for many round trips? Whatever holds
- * that server up, more of them help nobody. */
+/* Do many requests wait behind one that has waited for many round trips? Further requests would
+ * not help, whatever the cause. */
 static bool is_slow(struct rl_node *node, int64_t now_ns)
 {
     struct rl_connection *connection = rl_node_connection(node);
@@ -42,7 +42,7 @@ static bool is_full(struct rl_node *node)
            rl_link_blocked(rl_node_connection(node)->link);
 }
 
-/* Of what is known of the server alone; READY: its yes counts. */
+/* The standing by what is known of the server alone; READY: its vote counts. */
 static enum rl_standing server_standing(const struct rl_node *node)
 {
     if (node->duplicate_of >= 0)

@@ -1,5 +1,5 @@
-/* node_state.c - what node.c, the handshake and replies all do to a node: change its mode, lose
- * a link, queue and send. See node.h. */
+/* node_state.c - what node.c, the handshake and the replies share: change the mode, disconnect,
+ * queue and send. See node.h. */
 #include "config_auto.h"
 
 #include "node/node.h"
@@ -17,7 +17,7 @@ void rl_node_forget_duplicates(struct rl_node *node)
     node->unteachable = false;
 }
 
-/* The modes from which one may follow; an old link that is taken back is UP at once. */
+/* The modes from which one may follow. After undrain() the old link is UP at once. */
 static void assert_may_follow(const struct rl_node *node, enum rl_mode mode)
 {
     switch (mode) {
@@ -49,7 +49,7 @@ void rl_node_set_mode(struct rl_node *node, enum rl_mode mode, int64_t now_ns)
     node->asked_late = false;
 }
 
-/* Everybody who waits on a link that is gone hears so, oldest first. */
+/* Report each request of a link that is gone as lost, oldest first. */
 void rl_node_report_lost(struct rl_slot *slot, int64_t now_ns)
 {
     struct rl_node *node = slot->node;
@@ -79,7 +79,8 @@ void rl_node_disconnect(struct rl_node *node, unsigned index, int64_t now_ns,
     if (current)
         node->cut =
             node->mode == RL_UP && rl_link_state(slot->connection.link) == RL_LINK_FAILED;
-    /* A release that is sent anew, by another link, must not be overtaken by its acquire. */
+    /* Abort, so that no acquire in the socket can overtake its release, which goes by another
+     * link. */
     rl_link_abort(slot->connection.link);
     rl_connection_forget_login(&slot->connection);
     if (current) {
@@ -102,7 +103,7 @@ void rl_node_disconnect(struct rl_node *node, unsigned index, int64_t now_ns,
         node->draining = false;
     }
     rl_node_report_lost(slot, now_ns);
-    if (current) /* who waits for nodes waits for one less */
+    if (current) /* calls that wait for nodes wait for one less */
         node->settings->events->changed(node->settings->owner, node, now_ns);
 }
 

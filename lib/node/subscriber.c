@@ -1,5 +1,5 @@
-/* subscriber.c - the life of a subscriber's connection: see subscriber.h. What is said and
- * heard on it: subscriber_replies.c. */
+/* subscriber.c - the life of a subscriber's connection: see subscriber.h. Its requests and
+ * replies are in subscriber_replies.c. */
 #include "config_auto.h"
 
 #include "base/clock.h"
@@ -61,7 +61,8 @@ void rl_sub_done_in_child(struct rl_sub *sub)
 
 static void step(struct rl_sub *sub, unsigned epoll_events, int64_t now_ns);
 
-/* The node's, which it shares: whoever connects first after a change reads them. */
+/* The node's certificates, which the subscriber shares: the first connect after a change reads
+ * them. */
 static void renew_certificates(struct rl_sub *sub)
 {
     char why[160];
@@ -89,7 +90,7 @@ static void connect_now(struct rl_sub *sub, int64_t now_ns)
     step(sub, 0, now_ns);
 }
 
-/* A server that hangs up on a newcomer says why in answer to the first thing it was told. */
+/* A server that refuses a new connection gives the reason in reply to our first request. */
 static const char *failure_text(const struct rl_sub *sub)
 {
     bool answered = sub->mode == RL_SUB_SUBSCRIBING && sub->connection.why[0];
@@ -99,7 +100,7 @@ static const char *failure_text(const struct rl_sub *sub)
 static void step(struct rl_sub *sub, unsigned epoll_events, int64_t now_ns)
 {
     struct rl_link *link = sub->connection.link;
-    rl_link_step(link, epoll_events, now_ns); /* nothing, where the event is too late */
+    rl_link_step(link, epoll_events, now_ns); /* no effect if the event is too late */
     if (rl_link_state(link) == RL_LINK_OPEN && sub->mode == RL_SUB_CONNECTING)
         rl_sub_greet(sub, now_ns);
     if (rl_link_state(link) == RL_LINK_OPEN && (epoll_events & ~(unsigned)EPOLLOUT))
@@ -134,7 +135,7 @@ void rl_sub_want(struct rl_sub *sub, int64_t now_ns)
         return;
     sub->wanted = true;
     if (sub->pinged_ns)
-        sub->pinged_ns = now_ns; /* nobody was there to hear the answer */
+        sub->pinged_ns = now_ns; /* nobody polled: the reply may lie in the socket */
     if (sub->mode == RL_SUB_OFF) {
         sub->retry.at_ns = now_ns;
         rl_sub_set_mode(sub, RL_SUB_DOWN, now_ns);
@@ -155,7 +156,7 @@ static bool is_live(const struct rl_sub *sub)
     return sub->mode >= RL_SUB_CONNECTING && sub->mode <= RL_SUB_UP;
 }
 
-/* When to give up what is being awaited; INT64_MAX: nothing is. */
+/* When to stop waiting for the present reply; INT64_MAX: none is awaited. */
 static int64_t limit_ns(const struct rl_sub *sub)
 {
     if (!is_live(sub))
@@ -164,7 +165,7 @@ static int64_t limit_ns(const struct rl_sub *sub)
         return sub->deadline_ns;
     if (!sub->wanted || !sub->pinged_ns)
         return INT64_MAX;
-    /* Whoever speaks is there, whatever is said. */
+    /* Any message proves that the server is alive. */
     return later(sub->pinged_ns, sub->connection.heard_ns) + sub->settings->stall_limit_ns;
 }
 
@@ -196,7 +197,7 @@ void rl_sub_tick(struct rl_sub *sub, int64_t now_ns)
 {
     if (sub->mode == RL_SUB_CONNECTING)
         step(sub, 0, now_ns);
-    /* What has come meanwhile may lie in the socket: silence is judged after a look. */
+    /* Messages may lie unread in the socket: read before judging the silence. */
     if (now_ns >= limit_ns(sub) && sub->mode != RL_SUB_CONNECTING)
         step(sub, EPOLLIN, now_ns);
     if (now_ns >= limit_ns(sub))

@@ -1,6 +1,5 @@
-/* subscriber_channels.c - what a subscriber says and hears about channels other than the
- * client's own: see subscriber.h and channel.h. As there, nothing is believed that was not
- * asked for. */
+/* subscriber_channels.c - a subscriber's requests and replies about channels other than the
+ * client's own: see subscriber.h and channel.h. Only replies to our own requests count. */
 #include "config_auto.h"
 
 #include "node/subscriber_parts.h"
@@ -11,11 +10,11 @@
 #include <assert.h>
 #include <string.h>
 
-#define SPARE 1024 /* bytes that are left for what must always find room */
+#define SPARE 1024 /* bytes reserved for requests that must always find room */
 
 /* ---- what is said --------------------------------------------------------------------- */
 
-/* Say what it wishes. False: there is no room, for now. */
+/* Send the channel's next request. False: there is no room now. */
 static bool sync_channel(struct rl_sub *sub, struct rl_channel *channel, int64_t now_ns)
 {
     char bytes[RL_KEY_MAX + 64];
@@ -50,14 +49,14 @@ static bool talks(const struct rl_sub *sub)
 void rl_sub_sync(struct rl_sub *sub, struct rl_channel *channel, int64_t now_ns)
 {
     if (!talks(sub))
-        rl_sub_reconsider(sub, now_ns); /* all of them are looked at when it does */
+        rl_sub_reconsider(sub, now_ns); /* it looks at all channels */
     else if (!sync_channel(sub, channel, now_ns))
         sub->behind = true;
 }
 
 void rl_sub_catch_up(struct rl_sub *sub, int64_t now_ns)
 {
-    /* Not for each place that gets free: it means a look at all of them. */
+    /* Not for each place that gets free, because it looks at all channels. */
     if (!sub->behind || !talks(sub) || sub->connection.fifo_count > RL_CHANNEL_ASKS_MAX / 2)
         return;
     for (size_t i = 0; sub->channels && i < sub->channels->count; i++) {
@@ -131,7 +130,7 @@ void rl_sub_channel_answered(struct rl_sub *sub, const struct rl_inflight *infli
         channel->confirmed &= ~bit;
         sub->confirmed--;
     }
-    rl_sub_sync(sub, channel, now_ns); /* who needs it may have changed meanwhile */
+    rl_sub_sync(sub, channel, now_ns); /* its users may have changed meanwhile */
     rl_sub_catch_up(sub, now_ns);
     if (channel->users == 0)
         rl_channel_free_if_idle(sub->channels, channel);

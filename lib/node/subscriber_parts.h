@@ -8,13 +8,14 @@
 
 void rl_sub_set_mode(struct rl_sub *sub, enum rl_sub_mode mode, int64_t now_ns);
 
-/* The connection is of no use, or not allowed: close it, plan the next, tell. The owner may
- * have made another by the time these return: nothing of this one must be touched then. */
+/* The connection is of no use, or is denied: close it, plan the next connect, and call the
+ * owner. The owner may have made a new connection when these return. So the caller must not
+ * touch this one any more. */
 void rl_sub_disconnect(struct rl_sub *sub, int64_t now_ns, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void rl_sub_deny(struct rl_sub *sub, int64_t now_ns, const char *why);
 
-/* There is a channel to be asked for that it may not have been denied. */
+/* There is a channel to subscribe to that may not be denied. */
 void rl_sub_reconsider(struct rl_sub *sub, int64_t now_ns);
 
 void rl_sub_send(struct rl_sub *sub, const struct rl_inflight *inflight,
@@ -25,35 +26,35 @@ void rl_sub_send_request(struct rl_sub *sub, enum rl_request_type what,
 bool rl_sub_is_bulk(const struct rl_reply *reply, unsigned i, const char *text);
 /* Ask for the client's own channel. */
 void rl_sub_subscribe(struct rl_sub *sub, int64_t now_ns);
-/* The answer is not the one that lets us go on. */
+/* The reply is not the expected one: disconnect. */
 void rl_sub_refused(struct rl_sub *sub, const char *to_what, const struct rl_reply *reply,
                     int64_t now_ns);
 bool rl_sub_is_noperm(const struct rl_reply *reply);
-/* Does the server say that we are on that channel now, or not any more? */
+/* Does this reply confirm that the subscription has begun, or ended? */
 bool rl_sub_confirms(const struct rl_reply *reply, bool begins, const char *channel,
                      size_t len);
 
-/* The connection is gone: what channels it had is over. */
+/* The connection is gone, and its subscriptions with it. */
 void rl_sub_forget_channels(struct rl_sub *sub);
 
 /* ---- the others ---- */
 
-/* subscriber_replies.c: the link has opened; ask for a sign of life; read what there is. Each,
- * as rl_sub_flush() does, may lose the connection. */
+/* subscriber_replies.c: the link has opened; send a PING; read what has come. Each of them may
+ * disconnect, as rl_sub_flush() may. */
 void rl_sub_greet(struct rl_sub *sub, int64_t now_ns);
 void rl_sub_ping(struct rl_sub *sub, int64_t now_ns);
 void rl_sub_read(struct rl_sub *sub);
 
-/* subscriber_channels.c: what channels wish is said, as far as there is room; an answer about
- * one, which may lose the connection; a message on one (false: on none); ask again for what was
- * denied. */
+/* subscriber_channels.c: send the channels' requests, as far as there is room; a reply about
+ * one, which may disconnect; a message on one (false: on none); ask again for denied channels.
+ */
 void rl_sub_catch_up(struct rl_sub *sub, int64_t now_ns);
 void rl_sub_channel_answered(struct rl_sub *sub, const struct rl_inflight *inflight,
                              const struct rl_reply *reply, int64_t now_ns);
 bool rl_sub_channel_message(struct rl_sub *sub, const struct rl_reply *reply, int64_t now_ns);
 void rl_sub_ask_again(struct rl_sub *sub, int64_t now_ns);
 
-/* Is there a channel, beside the client's own, that is worth the connection? */
+/* Is there a channel, besides the client's own, that needs the connection? */
 static inline bool rl_sub_has_channels(const struct rl_sub *sub)
 {
     return sub->channels && sub->channels->used > 0;

@@ -1,6 +1,6 @@
-/* subscriber_replies.c - what a subscriber says to a server, and what it makes of the answers:
- * see subscriber.h. Nothing is believed that was not asked for, and no message but our own
- * exact member wakes anybody. */
+/* subscriber_replies.c - a subscriber's requests and their replies: see subscriber.h. Only
+ * replies to our own requests count, and only a message with our exact member wakes a waiter.
+ */
 #include "config_auto.h"
 
 #include "node/subscriber_parts.h"
@@ -56,7 +56,7 @@ void rl_sub_ping(struct rl_sub *sub, int64_t now_ns)
 {
     char bytes[32];
     struct rl_out out;
-    assert(sub->mode == RL_SUB_UP && !sub->pinged_ns); /* one is awaited at a time */
+    assert(sub->mode == RL_SUB_UP && !sub->pinged_ns); /* only one PONG is awaited at a time */
     rl_out_init(&out, bytes, sizeof(bytes));
     rl_put_array(&out, 1);
     rl_put_text(&out, "PING");
@@ -75,8 +75,8 @@ static bool is_message(const struct rl_sub *sub, const struct rl_reply *reply)
            reply->part[2].type == RL_REPLY_BULK;
 }
 
-/* ["pong", ""]. Who may not PING is told so: an answer as well. But a bare PONG comes from a
- * server that knows nothing of any subscription. */
+/* ["pong", ""]. An error for lack of the right to PING is a sign of life as well. But a bare
+ * PONG means that the server has no subscription of ours. */
 static bool is_pong(const struct rl_sub *sub, const struct rl_reply *reply)
 {
     if (reply->type == RL_REPLY_ERROR)
@@ -136,7 +136,7 @@ static void unasked(struct rl_sub *sub, const struct rl_reply *reply, int64_t no
     rl_sub_disconnect(sub, now_ns, "%s", text);
 }
 
-/* The answer to a question of ours. */
+/* The reply to a request of ours. */
 static void take_answer(struct rl_sub *sub, const struct rl_inflight *inflight,
                         const struct rl_reply *reply, int64_t now_ns)
 {
@@ -149,7 +149,7 @@ static void take_answer(struct rl_sub *sub, const struct rl_inflight *inflight,
             rl_sub_refused(sub, "authentication failed", reply, now_ns);
         break;
     case RL_REQUEST_SETNAME:
-        /* Kept for the case that the server hangs up next. */
+        /* Keep the text, in case the server hangs up next. */
         if (reply->type == RL_REPLY_ERROR)
             rl_error_text(reply, &sub->connection.mask, sub->connection.why,
                           sizeof(sub->connection.why));

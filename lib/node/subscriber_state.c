@@ -1,5 +1,5 @@
-/* subscriber_state.c - what subscriber.c, its replies and its channels all do: change the mode,
- * lose the connection, queue requests and know refusals. See subscriber.h. */
+/* subscriber_state.c - what subscriber.c, its replies and its channels share: change the mode,
+ * disconnect, queue requests and recognise refusals. See subscriber.h. */
 #include "config_auto.h"
 
 #include "node/subscriber_parts.h"
@@ -35,11 +35,11 @@ void rl_sub_forget_channels(struct rl_sub *sub)
     sub->again_ns = 0;
 }
 
-/* The connection is of no use: it is closed, and the next one planned by the caller. */
+/* Close the connection. The caller must plan the next connect. */
 static void hang_up(struct rl_sub *sub, const char *why)
 {
     char text[sizeof(sub->why)];
-    /* A copy, as it may be the link's text that is the reason. */
+    /* Copy the reason: it may be the link's own text, which closing forgets. */
     rl_text_escape(text, sizeof(text), why, strlen(why));
     rl_link_close(sub->connection.link);
     memcpy(sub->why, text, sizeof(text));
@@ -47,7 +47,7 @@ static void hang_up(struct rl_sub *sub, const char *why)
     rl_sub_forget_channels(sub);
 }
 
-/* The last thing done to a connection: the owner may ask for the next from within. */
+/* Must be the last step: the owner's callback may begin the next connection. */
 static void tell_left(struct rl_sub *sub, bool listened, int64_t now_ns)
 {
     if (listened)
@@ -77,7 +77,7 @@ void rl_sub_disconnect(struct rl_sub *sub, int64_t now_ns, const char *format, .
     tell_left(sub, listened, now_ns);
 }
 
-/* To others it may have the right: then it is UP, and deaf. */
+/* It may have the right to other channels: then it is UP, and deaf. */
 void rl_sub_deny(struct rl_sub *sub, int64_t now_ns, const char *why)
 {
     int64_t again_ns = now_ns + RL_DENIED_AGAIN_MS * RL_NS_PER_MS;
@@ -106,7 +106,7 @@ bool rl_sub_listens(const struct rl_sub *sub)
     return sub->mode == RL_SUB_UP && !sub->deaf;
 }
 
-/* Denied its own channel, it had none: now there may be one that it is allowed. */
+/* Its own channel was denied, and there was no other: now one may be allowed. */
 void rl_sub_reconsider(struct rl_sub *sub, int64_t now_ns)
 {
     if (sub->mode == RL_SUB_DENIED)
@@ -119,8 +119,8 @@ void rl_sub_send(struct rl_sub *sub, const struct rl_inflight *inflight,
                  const struct rl_out *out)
 {
     assert(!out->overflow);
-    /* There is always room: a greeting is short, of PINGs only one is ever awaited, and
-     * channels leave some. */
+    /* There is always room: a handshake is short, only one PING is ever in flight, and channels
+     * leave SPARE bytes. */
     bool room = rl_connection_room(&sub->connection, out->len, false);
     assert(room);
     if (room)
