@@ -106,7 +106,7 @@ static void wait_for_nodes(struct rl_acquire *acquire, int64_t now_ns)
         backlog_ns = rl_earlier_ns(backlog_ns, acquire->began_ns + acquire->ttl_ns);
     bool waits = rl_call_awaits_nodes(&acquire->call, voting, nodes_until_ns(acquire, now_ns),
                                       backlog_ns, now_ns);
-    if (waits && !acquire->call.in_backlog)
+    if (waits && !rl_call_in_backlog(&acquire->call))
         return;
     /* Connecting has a budget of its own: the first round gets all of the caller's, less what
      * it has to wait in the backlog for. */

@@ -11,9 +11,9 @@
 /* In a child the parent's calls are still in progress: their callers are not here. */
 static void forget_calls(redlock *client)
 {
-    struct rl_call *next;
-    for (struct rl_call *call = client->calls.first; call; call = next) {
-        next = call->next;
+    struct rl_call *call = RL_FIRST(&client->calls.all, struct rl_call, entry);
+    for (struct rl_call *next; call; call = next) {
+        next = RL_NEXT(call, struct rl_call, entry);
         if (call->async)
             rl_call_free(client, call);
     }
@@ -88,9 +88,9 @@ static void end_calls(redlock *client)
     client->closing = true;
     atomic_store(&client->calls.canceled, true);
     rl_background_stop(client);
-    while (client->calls.first || client->callbacks.first || client->calls.callers > 0) {
+    while (client->calls.all.first || client->callbacks.first || client->calls.callers > 0) {
         int64_t now_ns = rl_client_now_ns(client);
-        for (struct rl_call *call = client->calls.first; call; call = call->next) {
+        RL_EACH (struct rl_call, call, &client->calls.all, entry) {
             if (!call->done)
                 rl_call_abort(call, now_ns);
         }
@@ -108,7 +108,7 @@ static void end_calls(redlock *client)
 static void linger(redlock *client, int64_t until_ns)
 {
     int64_t now_ns = rl_client_now_ns(client);
-    assert(!client->loop.leader && !client->calls.first);
+    assert(!client->loop.leader && !client->calls.all.first);
     while (now_ns < until_ns && rl_leases_pending(client, now_ns)) {
         int64_t due = rl_loop_next_due_ns(client);
         now_ns = rl_loop_turn(client, now_ns, due < until_ns ? due : until_ns);

@@ -266,9 +266,9 @@ int redlock_cancel(redlock *client, uint64_t id)
     int result = rl_client_enter(client, &cancel_state);
     if (result)
         return result;
-    struct rl_call *call = client->calls.first;
+    struct rl_call *call = RL_FIRST(&client->calls.all, struct rl_call, entry);
     while (call && !(call->async && call->id == id && call->cancel))
-        call = call->next;
+        call = RL_NEXT(call, struct rl_call, entry);
     result = call && !call->done ? REDLOCK_OK : REDLOCK_ENOTHELD;
     if (result == REDLOCK_OK)
         call->cancel(call, rl_client_now_ns(client));

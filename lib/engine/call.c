@@ -30,13 +30,10 @@ int rl_call_begin(struct rl_call *call, redlock *client)
 {
     if (rl_timers_reserve(&client->loop.timers) != 0)
         return REDLOCK_ENOMEM;
-    assert(!call->done && !call->in_backlog && !call->parked);
     call->client = client;
+    assert(!call->done && !call->parked && !rl_call_in_backlog(call));
     call->timer.fire = fire;
-    call->next = client->calls.first;
-    if (call->next)
-        call->next->prev = call;
-    client->calls.first = call;
+    rl_list_push(&client->calls.all, &call->entry);
     client->calls.async_count += call->async;
     return REDLOCK_OK;
 }
@@ -129,36 +126,10 @@ void rl_call_due(struct rl_call *call, int64_t due_ns)
     rl_timer_set(&call->client->loop.timers, &call->timer, due_ns);
 }
 
-static void join_backlog(struct rl_call *call)
-{
-    redlock *client = call->client;
-    assert(!call->done);
-    if (call->in_backlog)
-        return;
-    call->in_backlog = true;
-    call->backlog_next = NULL;
-    call->backlog_prev = client->calls.backlog_last;
-    if (client->calls.backlog_last)
-        client->calls.backlog_last->backlog_next = call;
-    else
-        client->calls.backlog = call;
-    client->calls.backlog_last = call;
-}
-
 static void leave_backlog(struct rl_call *call)
 {
-    redlock *client = call->client;
-    if (!call->in_backlog)
-        return;
-    call->in_backlog = false;
-    if (call->backlog_prev)
-        call->backlog_prev->backlog_next = call->backlog_next;
-    else
-        client->calls.backlog = call->backlog_next;
-    if (call->backlog_next)
-        call->backlog_next->backlog_prev = call->backlog_prev;
-    else
-        client->calls.backlog_last = call->backlog_prev;
+    if (rl_call_in_backlog(call))
+        rl_list_remove(&call->client->calls.backlog, &call->backlog);
 }
 
 void rl_call_finish(struct rl_call *call, int result)
@@ -203,14 +174,9 @@ void rl_call_abort(struct rl_call *call, int64_t now_ns)
 void rl_call_end(struct rl_call *call)
 {
     redlock *client = call->client;
-    assert(call->done && !call->in_backlog && !call->parked);
+    assert(call->done && !call->parked && !rl_call_in_backlog(call));
     assert(!call->async || client->calls.async_count > 0);
-    if (call->prev)
-        call->prev->next = call->next;
-    else
-        client->calls.first = call->next;
-    if (call->next)
-        call->next->prev = call->prev;
+    rl_list_remove(&client->calls.all, &call->entry);
     client->calls.async_count -= call->async;
     rl_timers_unreserve(&client->loop.timers);
 }
@@ -223,7 +189,8 @@ bool rl_call_awaits_nodes(struct rl_call *call, uint64_t voting, int64_t until_n
     assert(!call->done);
     assert((voting & ~rl_all(client->nodes.n)) == 0);
     if (now_ns < backlog_ns && rl_nodes_saturated(&client->nodes, voting, now_ns)) {
-        join_backlog(call);
+        if (!rl_call_in_backlog(call))
+            rl_list_append(&client->calls.backlog, &call->backlog);
         rl_call_due(call, backlog_ns);
         return true;
     }
@@ -236,11 +203,11 @@ bool rl_call_awaits_nodes(struct rl_call *call, uint64_t voting, int64_t until_n
 
 void rl_backlog_resume(redlock *client, int64_t now_ns)
 {
+    struct rl_list *backlog = &client->calls.backlog;
     while (
-        client->calls.backlog &&
+        backlog->first &&
         !rl_nodes_saturated(&client->nodes, rl_nodes_voting(&client->nodes, now_ns), now_ns)) {
-        struct rl_call *call = client->calls.backlog;
-        leave_backlog(call);
+        struct rl_call *call = RL_ITEM(rl_list_pop(backlog), struct rl_call, backlog);
         assert(!call->done); /* who is done has left it */
         call->step(call, now_ns);
     }

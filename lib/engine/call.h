@@ -7,10 +7,9 @@
 #include "engine/report.h"
 
 struct rl_call {
-    struct rl_timer timer;       /* first: when step() must be called at the latest */
-    struct rl_call *prev, *next; /* in client->calls.first */
-    struct rl_call *backlog_prev, *backlog_next;
-    bool in_backlog; /* in client->calls.backlog */
+    struct rl_timer timer;   /* first: when step() must be called at the latest */
+    struct rl_entry entry;   /* in client->calls.all */
+    struct rl_entry backlog; /* in client->calls.backlog, or in none */
     redlock *client;
     struct rl_lease *lease; /* that it works on now; NULL: none */
     bool done;
@@ -64,6 +63,11 @@ void rl_call_abort(struct rl_call *call, int64_t now_ns);
 
 /* Leave the client's list. */
 void rl_call_end(struct rl_call *call);
+
+static inline bool rl_call_in_backlog(const struct rl_call *call)
+{
+    return rl_list_has(&call->client->calls.backlog, &call->backlog);
+}
 
 /* Is it worth waiting for more nodes than `voting`: until `until_ns` for connections, until
  * `backlog_ns` for nodes that have too many requests? If so, the call is due again, or it joins

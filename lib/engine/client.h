@@ -17,6 +17,7 @@
 
 #include "base/fork_check.h"
 #include "base/clock.h"
+#include "base/list.h"
 #include "core/validity.h"
 #include "engine/wait_queue.h"
 #include "node/node.h"
@@ -115,10 +116,10 @@ struct rl_background {
 
 /* call.c */
 struct rl_calls {
-    struct rl_call *first;                  /* in progress, newest first */
-    struct rl_call *backlog, *backlog_last; /* waiting until fewer requests are in flight */
-    unsigned callers;                       /* blocking calls that are in progress */
-    pthread_cond_t idle;                    /* signalled when that becomes 0 */
+    struct rl_list all;     /* in progress, newest first */
+    struct rl_list backlog; /* waiting until fewer requests are in flight */
+    unsigned callers;       /* blocking calls that are in progress */
+    pthread_cond_t idle;    /* signalled when that becomes 0 */
     unsigned async_count;
     uint64_t last_id;              /* of an asynchronous call */
     struct rl_block *spare_blocks; /* where asynchronous calls have lived */

@@ -21,7 +21,7 @@ static void on_changed(void *owner, struct rl_node *node, int64_t now_ns)
     rl_renewals_node_changed(client, now_ns);
     if (client->leases.releasing_count > 0)
         client->leases.release_retry_ns = now_ns; /* releases that were due may go now */
-    for (struct rl_call *call = client->calls.first; call; call = call->next) {
+    RL_EACH (struct rl_call, call, &client->calls.all, entry) {
         if (!call->done)
             rl_call_due(call, now_ns); /* who waits for nodes may look again */
     }
@@ -30,7 +30,7 @@ static void on_changed(void *owner, struct rl_node *node, int64_t now_ns)
 static void on_pinged(void *owner, struct rl_node *node, int64_t round_trip_ns)
 {
     redlock *client = owner;
-    for (struct rl_call *call = client->calls.first; call; call = call->next) {
+    RL_EACH (struct rl_call, call, &client->calls.all, entry) {
         if (call->pinged && !call->done)
             call->pinged(call, node, round_trip_ns);
     }
@@ -123,7 +123,7 @@ static void absent(redlock *client, int64_t absent_ns)
         rl_node_absent(&client->nodes.all[i], absent_ns);
     rl_subs_absent(client, absent_ns);
     client->nodes.opened_ns += absent_ns; /* since when it connects at first */
-    for (struct rl_call *call = client->calls.first; call; call = call->next)
+    RL_EACH (struct rl_call, call, &client->calls.all, entry)
         call->connect_until_ns += absent_ns;
 }
 
@@ -131,7 +131,7 @@ static void absent(redlock *client, int64_t absent_ns)
 static void cancel_all(redlock *client, int64_t now_ns)
 {
     client->calls.cancel_seen = true;
-    for (struct rl_call *call = client->calls.first; call; call = call->next) {
+    RL_EACH (struct rl_call, call, &client->calls.all, entry) {
         if (!call->done && call->cancel)
             call->cancel(call, now_ns);
     }
@@ -166,7 +166,7 @@ static void tick(redlock *client, int64_t now_ns)
     if (atomic_load(&client->calls.canceled) && !client->calls.cancel_seen)
         cancel_all(client, now_ns);
     rl_timers_run(&client->loop.timers, now_ns);
-    if (client->calls.backlog)
+    if (client->calls.backlog.first)
         rl_backlog_resume(client, now_ns);
 }
 

@@ -31,11 +31,12 @@ static void lead(redlock *client, struct rl_call *call)
 /* Somebody who sleeps must lead from here on. */
 static void promote(redlock *client)
 {
-    struct rl_call *call = client->calls.first;
-    while (call && !(call->parked && !call->done))
-        call = call->next;
-    if (call)
-        pthread_cond_signal(&call->parked->cond);
+    RL_EACH (struct rl_call, call, &client->calls.all, entry) {
+        if (call->parked && !call->done) {
+            pthread_cond_signal(&call->parked->cond);
+            return;
+        }
+    }
 }
 
 static struct rl_parked *take_parked(redlock *client)
