@@ -156,11 +156,11 @@ struct rl_requests {
 
 /* lease*.c, renewal.c */
 struct rl_leases {
-    struct rl_lease *open;      /* asking or held */
-    struct rl_lease *releasing; /* ended; a node may still have their key */
+    struct rl_list open;      /* asking or held */
+    struct rl_list releasing; /* ended; a node may still have their key */
     unsigned releasing_count;
     int64_t release_retry_ns; /* when to look at those; INT64_MAX: no need */
-    struct rl_lease *spare;
+    struct rl_list spare;
     struct rl_lease **named; /* those of kinds with owners, by name; a power of 2 */
     size_t named_size, named_count;
     unsigned renewals; /* leases that are renewed, or whose loss is reported */

@@ -237,11 +237,11 @@ int rl_lease_new(redlock *client, const struct rl_target *target, const char *to
 
 void rl_leases_retry_releases(redlock *client, int64_t now_ns)
 {
-    struct rl_lease *next;
+    struct rl_lease *lease = RL_FIRST(&client->leases.releasing, struct rl_lease, entry);
     uint64_t up = nodes_up(client);
     client->leases.release_retry_ns = INT64_MAX;
-    for (struct rl_lease *lease = client->leases.releasing; lease; lease = next) {
-        next = lease->next;
+    for (struct rl_lease *next; lease; lease = next) {
+        next = RL_NEXT(lease, struct rl_lease, entry);
         rl_lease_ref(lease);
         rl_lease_send_releases(lease, now_ns);
         unsigned events = fail_unreachable(lease, now_ns);
@@ -257,7 +257,7 @@ void rl_leases_retry_releases(redlock *client, int64_t now_ns)
 uint64_t rl_leases_unsettled(const redlock *client, int64_t now_ns)
 {
     uint64_t count = client->leases.releasing_count;
-    for (const struct rl_lease *lease = client->leases.releasing; lease; lease = lease->next)
+    RL_EACH (const struct rl_lease, lease, &client->leases.releasing, entry)
         count -= lease->lock && rl_hold_settled(&lease->hold, now_ns);
     return count;
 }
@@ -279,7 +279,7 @@ static uint64_t hopeful(redlock *client, int64_t now_ns)
 bool rl_leases_pending(redlock *client, int64_t now_ns)
 {
     uint64_t nodes = hopeful(client, now_ns);
-    for (struct rl_lease *lease = client->leases.releasing; lease; lease = lease->next) {
+    RL_EACH (struct rl_lease, lease, &client->leases.releasing, entry) {
         if ((lease->hold.release_due | lease->hold.release_inflight[0] |
              lease->hold.release_inflight[1]) &
             nodes)

@@ -43,25 +43,18 @@ static int make_token(struct rl_lease *lease)
     return 0;
 }
 
-static void put_spare(redlock *client, struct rl_lease *lease)
-{
-    lease->next = client->leases.spare;
-    client->leases.spare = lease;
-}
-
 static struct rl_lease *take_spare(redlock *client, size_t size)
 {
-    struct rl_lease *lease = client->leases.spare;
-    if (lease)
-        client->leases.spare = lease->next;
-    else
+    struct rl_lease *lease =
+        RL_ITEM(rl_list_pop(&client->leases.spare), struct rl_lease, entry);
+    if (!lease)
         lease = calloc(1, sizeof(*lease));
     if (!lease)
         return NULL;
     if (lease->bytes_size < size) {
         char *bytes = realloc(lease->bytes, size);
         if (!bytes) {
-            put_spare(client, lease);
+            rl_list_push(&client->leases.spare, &lease->entry);
             return NULL;
         }
         lease->bytes = bytes;
@@ -85,27 +78,12 @@ static void keep_target(struct rl_lease *lease, const struct rl_target *target)
     lease->target.owner = owner;
 }
 
-static void list(struct rl_lease *lease, struct rl_lease **head)
-{
-    lease->prev = NULL;
-    lease->next = *head;
-    if (lease->next)
-        lease->next->prev = lease;
-    *head = lease;
-}
-
 static void unlist(struct rl_lease *lease)
 {
     redlock *client = lease->client;
     rl_lease_remove_name(lease);
-    if (lease->prev)
-        lease->prev->next = lease->next;
-    else if (lease->releasing)
-        client->leases.releasing = lease->next;
-    else
-        client->leases.open = lease->next;
-    if (lease->next)
-        lease->next->prev = lease->prev;
+    rl_list_remove(lease->releasing ? &client->leases.releasing : &client->leases.open,
+                   &lease->entry);
 }
 
 /* Its hold has come to its end: what is left is to be rid of its keys. */
@@ -117,7 +95,7 @@ void rl_lease_start_release(struct rl_lease *lease)
     lease->releasing = true;
     if (lease->silent && rl_round_verdict(&lease->hold.ask) == RL_WON)
         lease->silent = false; /* it was held: its release must wake the next waiter */
-    list(lease, &lease->client->leases.releasing);
+    rl_list_push(&lease->client->leases.releasing, &lease->entry);
     lease->client->leases.releasing_count++;
 }
 
@@ -141,7 +119,7 @@ int rl_lease_take(redlock *client, const struct rl_target *target, const char *t
     if (result == 0)
         result = rl_timers_reserve(&client->loop.timers);
     if (result) {
-        put_spare(client, lease);
+        rl_list_push(&client->leases.spare, &lease->entry);
         return result;
     }
     if (token) {
@@ -153,10 +131,10 @@ int rl_lease_take(redlock *client, const struct rl_target *target, const char *t
     }
     if (result) {
         rl_timers_unreserve(&client->loop.timers);
-        put_spare(client, lease);
+        rl_list_push(&client->leases.spare, &lease->entry);
         return result;
     }
-    list(lease, &client->leases.open);
+    rl_list_push(&client->leases.open, &lease->entry);
     rl_lease_add_name(lease);
     *ret_lease = lease;
     return 0;
@@ -176,7 +154,7 @@ static void put_away(struct rl_lease *lease, int64_t now_ns)
     unlist(lease);
     rl_timer_set(&client->loop.timers, &lease->timer, INT64_MAX);
     rl_timers_unreserve(&client->loop.timers);
-    put_spare(client, lease);
+    rl_list_push(&client->leases.spare, &lease->entry);
 }
 
 void rl_lease_free_if_settled(struct rl_lease *lease, int64_t now_ns)
@@ -213,16 +191,15 @@ void rl_lease_unref(struct rl_lease *lease, int64_t now_ns)
 
 void rl_leases_free(redlock *client)
 {
-    struct rl_lease *lists[] = {client->leases.open, client->leases.releasing,
-                                client->leases.spare};
+    struct rl_list *lists[] = {&client->leases.open, &client->leases.releasing,
+                               &client->leases.spare};
     for (unsigned i = 0; i < 3; i++) {
-        while (lists[i]) {
-            struct rl_lease *lease = lists[i];
-            lists[i] = lease->next;
+        struct rl_entry *entry;
+        while ((entry = rl_list_pop(lists[i]))) {
+            struct rl_lease *lease = RL_ITEM(entry, struct rl_lease, entry);
             free(lease->bytes);
             free(lease);
         }
     }
-    client->leases.open = client->leases.releasing = client->leases.spare = NULL;
     rl_leases_free_names(client);
 }

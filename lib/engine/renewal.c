@@ -69,7 +69,7 @@ void rl_renewals_node_changed(redlock *client, int64_t now_ns)
         hasten_nodes(client, now_ns);
         return;
     }
-    for (struct rl_lease *lease = client->leases.open; lease; lease = lease->next) {
+    RL_EACH (struct rl_lease, lease, &client->leases.open, entry) {
         if (!lease->renewal.on || !lease->renewal.lacks_quorum)
             continue;
         rl_renewal_set_lacks_quorum(lease, false);
@@ -130,7 +130,7 @@ static void renew(struct rl_lease *lease, int64_t now_ns)
 
 void rl_renewals_clock_went_back(redlock *client, int64_t now_ns)
 {
-    for (struct rl_lease *lease = client->leases.open; lease; lease = lease->next) {
+    RL_EACH (struct rl_lease, lease, &client->leases.open, entry) {
         if (lease->renewal.on)
             rl_timer_set(&client->loop.timers, &lease->timer, now_ns);
     }
