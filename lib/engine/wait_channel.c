@@ -20,11 +20,7 @@ bool rl_wait_queue_subscribe(redlock *client, struct rl_wait_queue *queue)
         return false;
     assert(channel->users > 0);
     queue->channel = channel;
-    queue->channel_prev = NULL;
-    queue->channel_next = channel->queues;
-    if (channel->queues)
-        channel->queues->channel_prev = queue;
-    channel->queues = queue;
+    rl_list_push(&channel->queues, &queue->entry);
     return true;
 }
 
@@ -40,15 +36,9 @@ void rl_wait_queue_unsubscribe(redlock *client, struct rl_wait_queue *queue, int
     struct rl_channel *channel = queue->channel;
     if (!channel)
         return;
-    assert((channel->queues == queue) == !queue->channel_prev);
-    if (channel->notify_next == queue)
-        channel->notify_next = queue->channel_next;
-    if (queue->channel_next)
-        queue->channel_next->channel_prev = queue->channel_prev;
-    if (queue->channel_prev)
-        queue->channel_prev->channel_next = queue->channel_next;
-    else
-        channel->queues = queue->channel_next;
+    if (channel->notify_next == &queue->entry)
+        channel->notify_next = queue->entry.next;
+    rl_list_remove(&channel->queues, &queue->entry);
     queue->channel = NULL;
     rl_wait_queue_unref_channel(client, channel, now_ns);
 }

@@ -131,16 +131,14 @@ static void number(struct rl_wait_queues *queues, struct rl_wait_queue *queue, s
 
 static struct rl_wait_queue *take_spare(struct rl_wait_queues *queues, size_t size)
 {
-    struct rl_wait_queue *queue = queues->spare;
-    if (queue)
-        queues->spare = queue->next;
-    else
+    struct rl_wait_queue *queue =
+        RL_ITEM(rl_list_pop(&queues->spare), struct rl_wait_queue, entry);
+    if (!queue)
         queue = calloc(1, sizeof(*queue));
     if (queue && queue->bytes_size < size) {
         char *bytes = realloc(queue->bytes, size);
         if (!bytes) {
-            queue->next = queues->spare;
-            queues->spare = queue;
+            rl_list_push(&queues->spare, &queue->entry);
             return NULL;
         }
         queue->bytes = bytes;
@@ -170,8 +168,7 @@ static struct rl_wait_queue *make(redlock *client, const struct rl_target *targe
         return NULL;
     keep_target(queue, target);
     if (!rl_wait_queue_subscribe(client, queue)) {
-        queue->next = queues->spare;
-        queues->spare = queue;
+        rl_list_push(&queues->spare, &queue->entry);
         return NULL;
     }
     /* There is one, and near where the last one was put. */
@@ -179,7 +176,6 @@ static struct rl_wait_queue *make(redlock *client, const struct rl_target *targe
     while (queues->place[place])
         place = (place + 1) & (queues->places - 1);
     number(queues, queue, place);
-    queue->first = queue->last = NULL;
     struct rl_wait_queue **bucket = bucket_of(queues, target);
     queue->next = *bucket;
     *bucket = queue;
@@ -191,7 +187,7 @@ static void put_away(redlock *client, struct rl_wait_queue *queue, int64_t now_n
 {
     struct rl_wait_queues *queues = &client->wait_queues;
     struct rl_wait_queue **at = bucket_of(queues, &queue->target);
-    assert(!queue->first && !queue->last);
+    assert(!queue->waiters.first);
     assert(queues->count > 0 && queues->place[queue->number & PLACE_MASK] == queue);
     while (*at != queue)
         at = &(*at)->next;
@@ -199,27 +195,25 @@ static void put_away(redlock *client, struct rl_wait_queue *queue, int64_t now_n
     queues->place[queue->number & PLACE_MASK] = NULL;
     queues->count--;
     rl_wait_queue_unsubscribe(client, queue, now_ns);
-    queue->next = queues->spare;
-    queues->spare = queue;
+    rl_list_push(&queues->spare, &queue->entry);
     queues->left_ns = now_ns;
+}
+
+static void free_queue(struct rl_wait_queue *queue)
+{
+    if (queue)
+        free(queue->bytes);
+    free(queue);
 }
 
 void rl_wait_queues_free(redlock *client)
 {
     struct rl_wait_queues *queues = &client->wait_queues;
-    for (size_t i = 0; i < queues->places; i++) {
-        struct rl_wait_queue *queue = queues->place[i];
-        if (!queue)
-            continue;
-        queue->next = queues->spare;
-        queues->spare = queue;
-    }
-    while (queues->spare) {
-        struct rl_wait_queue *queue = queues->spare;
-        queues->spare = queue->next;
-        free(queue->bytes);
-        free(queue);
-    }
+    for (size_t i = 0; i < queues->places; i++)
+        free_queue(queues->place[i]);
+    struct rl_entry *spare;
+    while ((spare = rl_list_pop(&queues->spare)))
+        free_queue(RL_ITEM(spare, struct rl_wait_queue, entry));
     for (unsigned i = 0; i < RL_PENDING_LEAVES; i++)
         free(queues->pending_leave[i].bytes);
     free(queues->bucket);
@@ -243,13 +237,7 @@ int rl_wait_queue_join(redlock *client, struct rl_waiter *waiter,
             rl_subs_sync(client, queue->channel, now_ns);
     }
     waiter->queue = queue;
-    waiter->next = NULL;
-    waiter->prev = queue->last;
-    if (queue->last)
-        queue->last->next = waiter;
-    else
-        queue->first = waiter;
-    queue->last = waiter;
+    rl_list_append(&queue->waiters, &waiter->entry);
     client->wait_queues.waiting++;
     return 0;
 }
@@ -274,20 +262,12 @@ void rl_wait_queue_leave(redlock *client, struct rl_waiter *waiter, bool won, in
     struct rl_wait_queue *queue = waiter->queue;
     if (!queue)
         return;
-    bool was_first = queue->first == waiter;
-    assert(was_first == !waiter->prev && (queue->last == waiter) == !waiter->next);
-    if (waiter->prev)
-        waiter->prev->next = waiter->next;
-    else
-        queue->first = waiter->next;
-    if (waiter->next)
-        waiter->next->prev = waiter->prev;
-    else
-        queue->last = waiter->prev;
+    bool was_first = rl_wait_queue_is_first(waiter);
+    rl_list_remove(&queue->waiters, &waiter->entry);
     assert(client->wait_queues.waiting > 0);
     waiter->queue = NULL;
     client->wait_queues.waiting--;
-    if (!queue->first) {
+    if (!queue->waiters.first) {
         leave_queues(client, queue, won, now_ns);
         put_away(client, queue, now_ns);
     } else if (was_first) {
@@ -295,7 +275,7 @@ void rl_wait_queue_leave(redlock *client, struct rl_waiter *waiter, bool won, in
             leave_queues(client, queue, true, now_ns);
             number(&client->wait_queues, queue, queue->number & PLACE_MASK);
         }
-        queue->first->turn(queue->first, RL_TURN_FIRST, now_ns);
+        rl_wait_queue_call(queue, RL_TURN_FIRST, now_ns);
     }
 }
 
@@ -306,7 +286,7 @@ void rl_wait_queue_on_reply(redlock *client, uint64_t number, unsigned node,
     if (!queue)
         return;
     uint64_t bit = rl_bit(node);
-    assert(node < client->nodes.n && queue->first);
+    assert(node < client->nodes.n);
     /* Where we were woken by name meanwhile, that took us out: its word has been quicker. */
     if (queued == RL_QUEUED && (queue->channel || !(queue->wakes & bit)))
         queue->queued |= bit;
@@ -314,5 +294,5 @@ void rl_wait_queue_on_reply(redlock *client, uint64_t number, unsigned node,
         queue->queued &= ~bit;
     queue->entered = queued == RL_NOT_QUEUED ? queue->entered & ~bit : queue->entered | bit;
     if (queued == RL_NOT_QUEUED || queued == RL_MAYBE_QUEUED)
-        queue->first->turn(queue->first, RL_TURN_MISSED, now_ns);
+        rl_wait_queue_call(queue, RL_TURN_MISSED, now_ns);
 }

@@ -7,6 +7,7 @@
 #ifndef RL_WAIT_QUEUE_H
 #define RL_WAIT_QUEUE_H
 
+#include "base/list.h"
 #include "core/backoff.h"
 #include "node/channel.h"
 #include "kinds/kind.h"
@@ -25,25 +26,25 @@ enum rl_turn {
 
 /* A place in a wait queue. Part of a try. */
 struct rl_waiter {
-    struct rl_waiter *prev, *next;
+    struct rl_entry entry;       /* in queue->waiters */
     struct rl_wait_queue *queue; /* NULL: it is in none */
     void (*turn)(struct rl_waiter *waiter, enum rl_turn why, int64_t now_ns);
 };
 
 struct rl_wait_queue {
-    struct rl_wait_queue *next; /* in its bucket; spare */
+    struct rl_wait_queue *next; /* in its bucket */
+    struct rl_entry entry;      /* in channel->queues; spare */
     uint64_t number;            /* the nodes know it by this */
     uint64_t rounds;            /* rounds that its first waiters have begun */
-    struct rl_waiter *first, *last;
-    uint64_t wakes;   /* nodes that woke us since the last round */
-    int64_t woken_ns; /* when the first of them did */
-    int64_t hint_ns;  /* a minority's word may begin no round before this time */
+    struct rl_list waiters;     /* one at least; empty: it is spare */
+    uint64_t wakes;             /* nodes that woke us since the last round */
+    int64_t woken_ns;           /* when the first of them did */
+    int64_t hint_ns;            /* a minority's word may begin no round before this time */
     struct rl_backoff hint_backoff;
     uint64_t queued;  /* nodes that will wake us: we are in their queue, or they wake all */
     uint64_t entered; /* nodes that may have us in their queue */
     struct rl_channel *channel; /* of releases; NULL: the client's own channel */
-    struct rl_wait_queue *channel_next, *channel_prev; /* other queues on that channel */
-    struct rl_target target; /* bytes in `bytes`; with the owner if each has a queue */
+    struct rl_target target;    /* bytes in `bytes`; with the owner if each has a queue */
     size_t bytes_size;
     char *bytes;
 };
@@ -73,7 +74,7 @@ struct rl_wait_queues {
     uint64_t last_number;
     unsigned waiting; /* waiters in all of them */
     int64_t left_ns;  /* when the last queue was put away */
-    struct rl_wait_queue *spare;
+    struct rl_list spare;
     struct rl_yield yield[RL_YIELDS];
     unsigned yields;
     struct rl_pending_leave pending_leave[RL_PENDING_LEAVES];
@@ -98,7 +99,7 @@ uint64_t rl_wait_queue_nodes(const redlock *client, const struct rl_kind *kind,
 
 static inline bool rl_wait_queue_is_first(const struct rl_waiter *waiter)
 {
-    return waiter->queue && waiter->queue->first == waiter;
+    return waiter->queue && waiter->queue->waiters.first == &waiter->entry;
 }
 
 /* Leave the queue, if the waiter is in one. `won`: it has the lock. The next waiter is called.
@@ -162,6 +163,15 @@ void rl_wait_queues_free(redlock *client);
 
 /* NULL: there is none. */
 struct rl_wait_queue *rl_wait_queue_by_number(const redlock *client, uint64_t number);
+
+/* Call the first waiter. */
+static inline void rl_wait_queue_call(struct rl_wait_queue *queue, enum rl_turn why,
+                                      int64_t now_ns)
+{
+    struct rl_waiter *first = RL_FIRST(&queue->waiters, struct rl_waiter, entry);
+    assert(first); /* a queue that nobody waits in is put away */
+    first->turn(first, why, now_ns);
+}
 
 /* wait_channel.c. Subscribe the queue to the channel of its kind; false: no memory. Unsubscribe
  * it. Give up one use of a channel. */

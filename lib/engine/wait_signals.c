@@ -13,11 +13,10 @@
 
 static void wake(struct rl_wait_queue *queue, unsigned node, int64_t now_ns)
 {
-    assert(queue->first); /* one that nobody waits in is put away */
     if (!queue->wakes)
         queue->woken_ns = now_ns;
     queue->wakes |= rl_bit(node);
-    queue->first->turn(queue->first, RL_TURN_WOKEN, now_ns);
+    rl_wait_queue_call(queue, RL_TURN_WOKEN, now_ns);
 }
 
 void rl_wait_queue_on_wakeup(redlock *client, unsigned node, uint64_t number, int64_t now_ns)
@@ -40,7 +39,7 @@ void rl_wait_queues_on_listening(redlock *client, unsigned node, bool listens, i
             continue;
         queue->queued &= ~rl_bit(node);
         if (listens)
-            queue->first->turn(queue->first, RL_TURN_LISTENS, now_ns);
+            rl_wait_queue_call(queue, RL_TURN_LISTENS, now_ns);
     }
 }
 
@@ -51,9 +50,10 @@ notify_all(redlock *client, unsigned node, struct rl_channel *channel, int64_t n
 {
     assert(node < client->nodes.n && channel->users > 0);
     channel->users++; /* it stays for so long */
-    for (struct rl_wait_queue *queue = channel->queues; queue; queue = channel->notify_next) {
-        channel->notify_next = queue->channel_next;
-        notify(queue, node, now_ns);
+    struct rl_entry *entry = channel->queues.first;
+    for (; entry; entry = channel->notify_next) {
+        channel->notify_next = entry->next;
+        notify(RL_ITEM(entry, struct rl_wait_queue, entry), node, now_ns);
     }
     rl_wait_queue_unref_channel(client, channel, now_ns);
 }
@@ -70,9 +70,8 @@ void rl_wait_queue_on_message(redlock *client, unsigned node, struct rl_channel 
 /* Releases until now were missed. */
 static void listen(struct rl_wait_queue *queue, unsigned node, int64_t now_ns)
 {
-    assert(queue->first);
     queue->queued &= ~rl_bit(node);
-    queue->first->turn(queue->first, RL_TURN_LISTENS, now_ns);
+    rl_wait_queue_call(queue, RL_TURN_LISTENS, now_ns);
 }
 
 void rl_wait_queue_on_subscribed(redlock *client, unsigned node, struct rl_channel *channel,
@@ -84,7 +83,7 @@ void rl_wait_queue_on_subscribed(redlock *client, unsigned node, struct rl_chann
 void rl_wait_queue_round_begins(redlock *client, struct rl_wait_queue *queue, bool hinted,
                                 int64_t now_ns)
 {
-    assert(queue->first && (queue->wakes & ~rl_all(client->nodes.n)) == 0);
+    assert(queue->waiters.first && (queue->wakes & ~rl_all(client->nodes.n)) == 0);
     queue->rounds++;
     if (rl_count(queue->wakes) >= rl_quorum_needed(client->nodes.n)) {
         rl_backoff_reset(&queue->hint_backoff);
@@ -104,7 +103,7 @@ void rl_wait_queue_on_release(redlock *client, const struct rl_target *target, i
 {
     struct rl_wait_queue *queue = rl_wait_queue_find(client, target);
     if (queue && !queue->channel)
-        queue->first->turn(queue->first, RL_TURN_FREED, now_ns);
+        rl_wait_queue_call(queue, RL_TURN_FREED, now_ns);
 }
 
 /* ---- parting -------------------------------------------------------------------------- */

@@ -8,21 +8,21 @@
 #ifndef RL_CHANNEL_H
 #define RL_CHANNEL_H
 
+#include "base/list.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct rl_wait_queue;
-
 struct rl_channel {
-    struct rl_channel *next;           /* in its bucket */
-    size_t place;                      /* in channels->all */
-    struct rl_wait_queue *queues;      /* its subscribers in this client */
-    struct rl_wait_queue *notify_next; /* the next to notify; it may leave meanwhile */
-    unsigned users;                    /* its queues, and a loop that is notifying them */
-    uint64_t pending;                  /* nodes with a request about it in flight */
-    uint64_t confirmed;                /* nodes that have the subscription */
-    uint64_t denied;                   /* nodes that refused to begin or end it */
+    struct rl_channel *next;      /* in its bucket */
+    size_t place;                 /* in channels->all */
+    struct rl_list queues;        /* its subscribers in this client */
+    struct rl_entry *notify_next; /* the next to notify; it may leave meanwhile */
+    unsigned users;               /* its queues, and a loop that is notifying them */
+    uint64_t pending;             /* nodes with a request about it in flight */
+    uint64_t confirmed;           /* nodes that have the subscription */
+    uint64_t denied;              /* nodes that refused to begin or end it */
     uint64_t hash;
     size_t len;
     char text[];

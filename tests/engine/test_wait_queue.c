@@ -275,8 +275,8 @@ START_TEST(many_lines_are_told_apart)
             ck_assert_int_eq(rl_wait_queue_exists(client, numbers[i]), i % 2);
             struct rl_wait_queue *queue = find(name);
             ck_assert_int_eq(queue != NULL, i % 2);
-            ck_assert(!queue ||
-                      (queue->number == numbers[i] && queue->first == &many[i].waiter));
+            ck_assert(!queue || (queue->number == numbers[i] &&
+                                 queue->waiters.first == &many[i].waiter.entry));
         }
         for (int i = 1; i < NAMES; i += 2)
             rl_wait_queue_leave(client, &many[i].waiter, true, 2);
