@@ -88,7 +88,8 @@ static void end_calls(redlock *client)
     client->closing = true;
     atomic_store(&client->calls.canceled, true);
     rl_background_stop(client);
-    while (client->calls.all.first || client->callbacks.first || client->calls.callers > 0) {
+    while (client->calls.all.first || client->callbacks.queue.first ||
+           client->calls.callers > 0) {
         int64_t now_ns = rl_client_now_ns(client);
         RL_EACH (struct rl_call, call, &client->calls.all, entry) {
             if (!call->done)

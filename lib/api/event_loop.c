@@ -60,7 +60,7 @@ int redlock_timeout_ms(redlock *client)
     int result = rl_client_enter(client, &cancel_state);
     if (result)
         return result;
-    int64_t due_ns = client->callbacks.first ? 0 : rl_loop_next_due_ns(client);
+    int64_t due_ns = client->callbacks.queue.first ? 0 : rl_loop_next_due_ns(client);
     if (client->background.loop)
         loop_sleeps(client, due_ns);
     result = due_ns == INT64_MAX ? -1 : rl_loop_timeout_ms(due_ns, rl_client_now_ns(client));

@@ -29,7 +29,7 @@
 static bool outlives(redlock *client)
 {
     return client->leases.releasing_count > 0 || client->calls.async_count > 0 ||
-           client->leases.renewals > 0 || client->callbacks.first ||
+           client->leases.renewals > 0 || client->callbacks.queue.first ||
            (client->wait_queues.pending_leave_count > 0 &&
             rl_wait_queues_leaving(client, rl_client_now_ns(client)));
 }
@@ -70,7 +70,7 @@ static void rest(redlock *client)
     bool hands_off = client->loop.leader || just;
     struct pollfd fds[2] = {{.fd = self->kick_fd, .events = POLLIN},
                             {.fd = client->loop.epoll_fd, .events = POLLIN}};
-    if (client->callbacks.first && !client->callbacks.calling)
+    if (client->callbacks.queue.first && !client->callbacks.calling)
         return;
     self->sleeps_until_ns = rl_loop_next_due_ns(client);
     if (!just && !always && !outlives(client) && !leaves_channels(client)) {
@@ -178,7 +178,7 @@ void rl_background_after_call(redlock *client)
         client->calls.async_count > 0 && background->running && background->hands_off &&
         !client->loop.leader &&
         background->sleeps_until_ns - client->nodes.settings.driven.looked_ns > AWAY_NS;
-    if (client->callbacks.first || blind ||
+    if (client->callbacks.queue.first || blind ||
         rl_loop_next_due_ns(client) < background->sleeps_until_ns)
         rl_loop_kick(client);
 }

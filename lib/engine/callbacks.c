@@ -7,43 +7,23 @@
 
 void rl_callback_enqueue(redlock *client, struct rl_callback *callback)
 {
-    struct rl_callbacks *callbacks = &client->callbacks;
-    assert(!callback->queued);
-    callback->queued = true;
-    callback->next = NULL;
-    if (callbacks->first)
-        callbacks->last->next = callback;
-    else
-        callbacks->first = callback;
-    callbacks->last = callback;
+    rl_list_append(&client->callbacks.queue, &callback->entry);
     rl_loop_kick(client);
 }
 
 void rl_callback_remove(redlock *client, struct rl_callback *callback)
 {
-    struct rl_callbacks *callbacks = &client->callbacks;
-    struct rl_callback *before = NULL;
-    if (!callback->queued)
-        return;
-    for (struct rl_callback *at = callbacks->first; at != callback; at = at->next)
-        before = at;
-    if (before)
-        before->next = callback->next;
-    else
-        callbacks->first = callback->next;
-    if (callbacks->last == callback)
-        callbacks->last = before;
-    callback->queued = false;
+    struct rl_list *queue = &client->callbacks.queue;
+    if (rl_list_has(queue, &callback->entry))
+        rl_list_remove(queue, &callback->entry);
 }
 
 void rl_callbacks_run(redlock *client)
 {
     struct rl_callbacks *callbacks = &client->callbacks;
-    while (callbacks->first && !callbacks->calling) {
-        struct rl_callback *callback = callbacks->first;
-        callbacks->first = callback->next;
-        assert(callback->queued);
-        callback->queued = false;
+    while (callbacks->queue.first && !callbacks->calling) {
+        struct rl_callback *callback =
+            RL_ITEM(rl_list_pop(&callbacks->queue), struct rl_callback, entry);
         callback->run(client, callback);
     }
 }

@@ -3,20 +3,21 @@
 #ifndef RL_CALLBACKS_H
 #define RL_CALLBACKS_H
 
+#include "base/list.h"
+
 #include <redlock.h>
 
 #include <pthread.h>
 #include <stdbool.h>
 
 struct rl_callback {
-    struct rl_callback *next;
-    bool queued;
+    struct rl_entry entry; /* in callbacks->queue, or in none */
     /* Call the user, between rl_callback_enter() and rl_callback_exit(). */
     void (*run)(redlock *client, struct rl_callback *callback);
 };
 
 struct rl_callbacks {
-    struct rl_callback *first, *last;
+    struct rl_list queue;
     bool calling; /* a callback runs, on this thread */
     pthread_t caller;
     const void *about;     /* the lock whose loss it reports, or NULL */
