@@ -36,11 +36,9 @@ void rl_client_destroy(redlock *client, bool in_child)
     rl_wait_queues_free(client);
     rl_channels_free(&client->subs.channels);
     rl_timers_free(&client->loop.timers);
-    while (client->locks.all) {
-        struct redlock_lock *lock = client->locks.all;
-        client->locks.all = lock->next_all;
-        free(lock);
-    }
+    struct rl_entry *entry;
+    while ((entry = rl_list_pop(&client->locks.all)))
+        free(RL_ITEM(entry, struct redlock_lock, all));
     if (client->loop.epoll_fd >= 0)
         close(client->loop.epoll_fd);
     if (client->loop.wake_fd >= 0)
@@ -49,9 +47,8 @@ void rl_client_destroy(redlock *client, bool in_child)
     rl_wipe(client->leases.random, sizeof(client->leases.random));
     rl_background_done(client);
     rl_fork_check_done(&client->identity.fork_check);
-    while (client->loop.all_parked) {
-        struct rl_parked *parked = client->loop.all_parked;
-        client->loop.all_parked = parked->next_all;
+    while ((entry = rl_list_pop(&client->loop.all_parked))) {
+        struct rl_parked *parked = RL_ITEM(entry, struct rl_parked, all);
         if (!in_child)
             pthread_cond_destroy(&parked->cond);
         free(parked);
@@ -67,7 +64,7 @@ void rl_client_destroy(redlock *client, bool in_child)
 /* Give up everything that a handle still holds. */
 static void release_all(redlock *client, int64_t now_ns)
 {
-    for (struct redlock_lock *lock = client->locks.all; lock; lock = lock->next_all) {
+    RL_EACH (struct redlock_lock, lock, &client->locks.all, all) {
         struct rl_lease *lease = lock->lease;
         if (!lease)
             continue;

@@ -8,20 +8,16 @@
 
 struct redlock_lock *rl_lock_new(redlock *client)
 {
-    struct redlock_lock *lock = client->locks.free;
     /* Freed handles wait their turn, so that a stale one is found out for as long as can be. */
-    if (lock && client->locks.free_count > RL_HANDLES_RESTING) {
-        client->locks.free = lock->next_free;
+    if (client->locks.free_count > RL_HANDLES_RESTING) {
         client->locks.free_count--;
-    } else {
-        lock = calloc(1, sizeof(*lock));
-        if (!lock)
-            return NULL;
-        lock->client = client;
-        lock->next_all = client->locks.all;
-        client->locks.all = lock;
+        return RL_ITEM(rl_list_pop(&client->locks.free), struct redlock_lock, free);
     }
-    lock->next_free = NULL;
+    struct redlock_lock *lock = calloc(1, sizeof(*lock));
+    if (lock) {
+        lock->client = client;
+        rl_list_push(&client->locks.all, &lock->all);
+    }
     return lock;
 }
 
@@ -32,12 +28,8 @@ void rl_lock_recycle(struct redlock_lock *lock)
     lock->lease = NULL;
     rl_callback_remove(client, &lock->lost);
     lock->on_lost = NULL;
-    lock->next_free = NULL;
-    if (client->locks.free_count++ == 0)
-        client->locks.free = lock;
-    else
-        client->locks.free_last->next_free = lock;
-    client->locks.free_last = lock;
+    rl_list_append(&client->locks.free, &lock->free);
+    client->locks.free_count++;
 }
 
 /* The order matters (struct rl_shown): the deadline first, then the clock, then its epoch. */

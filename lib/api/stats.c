@@ -28,7 +28,7 @@ int redlock_get_stats(redlock *client, redlock_stats *ret_stats)
     stats.waiting = client->wait_queues.waiting;
     stats.pending_releases = rl_leases_unsettled(client, rl_client_now_ns(client));
     stats.held = 0;
-    for (const struct redlock_lock *lock = client->locks.all; lock; lock = lock->next_all)
+    RL_EACH (const struct redlock_lock, lock, &client->locks.all, all)
         stats.held += lock->lease != NULL;
     stats.reconnects = 0;
     for (unsigned i = 0; i < client->nodes.n; i++) {

@@ -145,10 +145,8 @@ void rl_call_finish(struct rl_call *call, int result)
         rl_loop_interrupt(client);
     if (call->async) {
         rl_callback_enqueue(client, &call->callback);
-    } else if (parked && !parked->due) {
-        parked->due = true;
-        parked->next = client->loop.to_wake;
-        client->loop.to_wake = parked;
+    } else if (parked && !rl_list_has(&client->loop.to_wake, &parked->entry)) {
+        rl_list_push(&client->loop.to_wake, &parked->entry);
     }
 }
 

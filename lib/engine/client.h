@@ -42,17 +42,16 @@ struct redlock_lock {
     struct rl_callback lost; /* enqueued once, when the lock is lost */
     redlock_lost_fn *on_lost;
     void *lost_context;
-    struct redlock_lock *next_free;
-    struct redlock_lock *next_all;
+    struct rl_entry free; /* in client->locks.free, or in none */
+    struct rl_entry all;
 };
 
 /* A thread that sleeps because another one leads. The memory stays until the client closes: it
  * may be signalled without the mutex, when its thread has already gone on. */
 struct rl_parked {
     pthread_cond_t cond;
-    bool due;               /* in client->loop.to_wake */
-    struct rl_parked *next; /* spare, or to be woken */
-    struct rl_parked *next_all;
+    struct rl_entry entry; /* spare, or to be woken; in none while its thread sleeps */
+    struct rl_entry all;
 };
 
 /* What the loop calls (engine.c). Mutex held. */
@@ -97,7 +96,7 @@ struct rl_loop {
     bool polling;             /* the leader waits for descriptors */
     int64_t poll_deadline_ns; /* until then at the longest */
     int64_t last_caller_ns;   /* when a blocking call last looked at its descriptors */
-    struct rl_parked *spare_parked, *all_parked, *to_wake;
+    struct rl_list spare_parked, all_parked, to_wake;
 };
 
 /* background.c */
@@ -140,8 +139,8 @@ struct rl_subs {
 
 /* probe.c */
 struct rl_probes {
-    struct rl_probe *first; /* those in progress */
-    uint64_t count;         /* that there ever were */
+    struct rl_list all; /* those in progress */
+    uint64_t count;     /* that there ever were */
 };
 
 /* What scripts' requests are made with: their digests, room for one request by digest and by
@@ -172,9 +171,9 @@ struct rl_leases {
 
 /* lock.c: the handles. */
 struct rl_locks {
-    struct redlock_lock *free, *free_last; /* first freed, first used again */
+    struct rl_list free; /* first freed, first used again */
     unsigned free_count;
-    struct redlock_lock *all;
+    struct rl_list all;
 };
 
 struct redlock {

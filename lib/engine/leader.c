@@ -41,12 +41,11 @@ static void promote(redlock *client)
 
 static struct rl_parked *take_parked(redlock *client)
 {
-    struct rl_parked *parked = client->loop.spare_parked;
+    struct rl_parked *parked =
+        RL_ITEM(rl_list_pop(&client->loop.spare_parked), struct rl_parked, entry);
     pthread_condattr_t attr;
-    if (parked) {
-        client->loop.spare_parked = parked->next;
+    if (parked)
         return parked;
-    }
     parked = calloc(1, sizeof(*parked));
     if (!parked)
         return NULL;
@@ -54,8 +53,7 @@ static struct rl_parked *take_parked(redlock *client)
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
     pthread_cond_init(&parked->cond, &attr);
     pthread_condattr_destroy(&attr);
-    parked->next_all = client->loop.all_parked;
-    client->loop.all_parked = parked;
+    rl_list_push(&client->loop.all_parked, &parked->all);
     return parked;
 }
 
@@ -103,10 +101,9 @@ void rl_loop_wait(redlock *client, struct rl_call *call)
             lead(client, call);
     }
     if (call->parked) {
-        if (call->parked->due) /* woken by time, before it was signalled */
-            rl_loop_wake(client);
-        call->parked->next = client->loop.spare_parked;
-        client->loop.spare_parked = call->parked;
+        if (rl_list_has(&client->loop.to_wake, &call->parked->entry))
+            rl_loop_wake(client); /* woken by time, before it was signalled */
+        rl_list_push(&client->loop.spare_parked, &call->parked->entry);
         call->parked = NULL;
     }
     if (!client->loop.leader)

@@ -112,12 +112,7 @@ static int64_t look(redlock *client, int64_t now_ns, int64_t due_ns)
 /* The next one whose call is done, to be signalled; NULL: there is none. */
 static struct rl_parked *next_to_wake(redlock *client)
 {
-    struct rl_parked *parked = client->loop.to_wake;
-    if (parked) {
-        client->loop.to_wake = parked->next;
-        parked->due = false;
-    }
-    return parked;
+    return RL_ITEM(rl_list_pop(&client->loop.to_wake), struct rl_parked, entry);
 }
 
 void rl_loop_wake(redlock *client)
@@ -134,7 +129,7 @@ static void wake_and_yield(redlock *client)
 {
     struct rl_parked *to_signal[WAKE_MAX];
     unsigned count = 0;
-    while (client->loop.to_wake && count < WAKE_MAX)
+    while (client->loop.to_wake.first && count < WAKE_MAX)
         to_signal[count++] = next_to_wake(client);
     pthread_mutex_unlock(&client->mutex);
     for (unsigned i = 0; i < count; i++)
@@ -147,7 +142,7 @@ int64_t rl_loop_turn(redlock *client, int64_t now_ns, int64_t due_ns)
 {
     client->loop.poll_deadline_ns = due_ns;
     now_ns = look(client, now_ns, due_ns);
-    if (client->loop.to_wake)
+    if (client->loop.to_wake.first)
         wake_and_yield(client);
     rl_loop_flush(client, now_ns);
     rl_loop_wake(client); /* whom the flush has ended, and the rest */

@@ -44,7 +44,7 @@ enum proof_of { PROOF_ACQUIRE, PROOF_EXTEND, PROOF_RELEASE, PROOF_WAKE, PROOFS }
 
 struct rl_probe {
     struct rl_call call;   /* first */
-    struct rl_probe *next; /* in client->probes.first */
+    struct rl_entry entry; /* in client->probes.all */
     struct rl_status *status;
     struct rl_lease *holder, *waiter;
     int64_t lease_ns;
@@ -157,7 +157,7 @@ static void on_heard(struct rl_call *call, struct rl_node *node, enum rl_verb ve
 bool rl_probe_woken(redlock *client, unsigned node, uint64_t number, int64_t now_ns)
 {
     (void)now_ns;
-    for (struct rl_probe *probe = client->probes.first; probe; probe = probe->next) {
+    RL_EACH (struct rl_probe, probe, &client->probes.all, entry) {
         if (probe->number != number)
             continue;
         if ((probe->waits & rl_bit(node)) && !probe->call.done) {
@@ -326,10 +326,7 @@ static void end(struct rl_probe *probe)
 {
     redlock *client = probe->call.client;
     int64_t now_ns = rl_client_now_ns(client);
-    struct rl_probe **at = &client->probes.first;
-    while (*at != probe)
-        at = &(*at)->next;
-    *at = probe->next;
+    rl_list_remove(&client->probes.all, &probe->entry);
     if (probe->taken) /* it was cut short */
         rl_lease_query(probe->holder, RL_RELEASE, probe->taken, now_ns,
                        now_ns + client->nodes.settings.connect_timeout_ns);
@@ -351,8 +348,7 @@ int rl_probe_run(redlock *client, const struct rl_target *target, struct rl_stat
         return result;
     probe.call.step = on_step;
     probe.call.on_vote = on_heard;
-    probe.next = client->probes.first;
-    client->probes.first = &probe;
+    rl_list_push(&client->probes.all, &probe.entry);
     result = lease_new(&probe, target, &probe.holder);
     if (!result)
         result = lease_new(&probe, target, &probe.waiter);
