@@ -17,6 +17,7 @@ lib_base = %D%/base/client_name.h %D%/base/clock.c %D%/base/clock.h %D%/base/dia
 	%D%/base/diagnostic.h \
 	%D%/base/duration.c %D%/base/duration.h %D%/base/entropy.c %D%/base/entropy.h \
 	%D%/base/errors.c %D%/base/eventfd.h %D%/base/fork_check.c %D%/base/fork_check.h \
+	%D%/base/hash.c %D%/base/hash.h \
 	%D%/base/limits.h %D%/base/list.h %D%/base/mask.c %D%/base/mask.h %D%/base/prng.c %D%/base/prng.h \
 	%D%/base/sha1.c %D%/base/sha1.h %D%/base/struct_abi.c %D%/base/struct_abi.h \
 	%D%/base/suggest.c %D%/base/suggest.h %D%/base/text.c %D%/base/text.h \

@@ -92,7 +92,8 @@ check_tests = %D%/api/test_async %D%/api/test_async_beside %D%/api/test_async_ca
 	%D%/api/test_async_close %D%/api/test_err %D%/api/test_fork %D%/api/test_inspect \
 	%D%/api/test_inspect_owner %D%/api/test_oom %D%/api/test_process %D%/api/test_refused \
 	%D%/api/test_refused_names %D%/base/test_clock %D%/base/test_duration \
-	%D%/base/test_entropy %D%/base/test_list %D%/base/test_mask %D%/base/test_prng %D%/base/test_text \
+	%D%/base/test_entropy %D%/base/test_hash %D%/base/test_list %D%/base/test_mask %D%/base/test_prng \
+	%D%/base/test_text \
 	%D%/base/test_text_escape %D%/base/test_timer_heap %D%/config/test_config \
 	%D%/config/test_config_alloc %D%/config/test_config_bad %D%/config/test_config_code \
 	%D%/config/test_config_load %D%/config/test_config_secrets %D%/config/test_config_take \

@@ -15,11 +15,11 @@ struct rl_list {
     struct rl_entry *first, *last;
 };
 
-/* The item of that type whose `member` is this entry; NULL for NULL. */
-#define RL_ITEM(entry, type, member) ((type *)rl_item(entry, offsetof(type, member)))
-static inline void *rl_item(struct rl_entry *entry, size_t offset)
+/* The item of that type whose `member` is at `at`; NULL for NULL. */
+#define RL_ITEM(at, type, member) ((type *)rl_item(at, offsetof(type, member)))
+static inline void *rl_item(void *at, size_t offset)
 {
-    return entry ? (char *)entry - offset : NULL;
+    return at ? (char *)at - offset : NULL;
 }
 
 #define RL_FIRST(list, type, member) RL_ITEM((list)->first, type, member)

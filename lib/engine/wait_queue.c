@@ -14,11 +14,9 @@
 
 /* ---- finding -------------------------------------------------------------------------- */
 
-static struct rl_wait_queue **bucket_of(const struct rl_wait_queues *queues,
-                                        const struct rl_target *target)
+static uint64_t hash_of(const struct rl_target *target)
 {
-    uint64_t hash = rl_hash(target->name, target->name_len);
-    return &queues->bucket[hash & (queues->buckets - 1)];
+    return rl_hash(target->name, target->name_len);
 }
 
 /* Of one kind and name; where the masters serve owners in turn, also of one owner. */
@@ -36,9 +34,9 @@ static bool is_for(const struct rl_wait_queue *queue, const struct rl_target *ta
 struct rl_wait_queue *rl_wait_queue_find(redlock *client, const struct rl_target *target)
 {
     const struct rl_wait_queues *queues = &client->wait_queues;
-    if (queues->count == 0)
-        return NULL;
-    for (struct rl_wait_queue *queue = *bucket_of(queues, target); queue; queue = queue->next) {
+    struct rl_hashed *entry = rl_hash_find(&queues->by_name, hash_of(target));
+    for (; entry; entry = rl_hash_next(entry)) {
+        struct rl_wait_queue *queue = RL_ITEM(entry, struct rl_wait_queue, by_name);
         if (is_for(queue, target))
             return queue;
     }
@@ -89,32 +87,20 @@ uint64_t rl_wait_queue_nodes(const redlock *client, const struct rl_kind *kind, 
 
 /* ---- making and putting away ---------------------------------------------------------- */
 
-/* Twice the room, for the names and for the numbers. */
-static int grow(struct rl_wait_queues *queues)
+/* Room for one more, by number and by name. */
+static int reserve(struct rl_wait_queues *queues)
 {
-    size_t size = queues->places ? 2 * queues->places : PLACES_MIN;
-    assert(size <= PLACE_MASK + 1 && (size & (size - 1)) == 0);
-    struct rl_wait_queue **place = realloc(queues->place, size * sizeof(*place));
-    if (!place)
-        return REDLOCK_ENOMEM;
-    memset(place + queues->places, 0, (size - queues->places) * sizeof(*place));
-    queues->place = place;
-    struct rl_wait_queue **bucket = calloc(size, sizeof(*bucket));
-    if (!bucket)
-        return REDLOCK_ENOMEM;
-    struct rl_wait_queues grown = {.bucket = bucket, .buckets = size};
-    for (size_t i = 0; i < queues->places; i++) {
-        struct rl_wait_queue *queue = place[i];
-        if (!queue)
-            continue;
-        struct rl_wait_queue **at = bucket_of(&grown, &queue->target);
-        queue->next = *at;
-        *at = queue;
+    if (queues->by_name.count == queues->places) {
+        size_t size = queues->places ? 2 * queues->places : PLACES_MIN;
+        assert(size <= PLACE_MASK + 1 && (size & (size - 1)) == 0);
+        struct rl_wait_queue **place = realloc(queues->place, size * sizeof(*place));
+        if (!place)
+            return REDLOCK_ENOMEM;
+        memset(place + queues->places, 0, (size - queues->places) * sizeof(*place));
+        queues->place = place;
+        queues->places = size;
     }
-    free(queues->bucket);
-    queues->bucket = bucket;
-    queues->buckets = queues->places = size;
-    return 0;
+    return rl_hash_reserve(&queues->by_name);
 }
 
 /* A new number: what is still said of the old one is not for those who stand here now. */
@@ -161,7 +147,7 @@ static void keep_target(struct rl_wait_queue *queue, const struct rl_target *tar
 static struct rl_wait_queue *make(redlock *client, const struct rl_target *target)
 {
     struct rl_wait_queues *queues = &client->wait_queues;
-    if (queues->count == PLACE_MASK || (queues->count == queues->places && grow(queues)))
+    if (queues->by_name.count == PLACE_MASK || reserve(queues))
         return NULL;
     struct rl_wait_queue *queue = take_spare(queues, target->name_len + target->owner_len);
     if (!queue)
@@ -172,28 +158,21 @@ static struct rl_wait_queue *make(redlock *client, const struct rl_target *targe
         return NULL;
     }
     /* There is one, and near where the last one was put. */
-    size_t place = queues->count;
+    size_t place = queues->by_name.count;
     while (queues->place[place])
         place = (place + 1) & (queues->places - 1);
     number(queues, queue, place);
-    struct rl_wait_queue **bucket = bucket_of(queues, target);
-    queue->next = *bucket;
-    *bucket = queue;
-    queues->count++;
+    rl_hash_add(&queues->by_name, &queue->by_name, hash_of(target));
     return queue;
 }
 
 static void put_away(redlock *client, struct rl_wait_queue *queue, int64_t now_ns)
 {
     struct rl_wait_queues *queues = &client->wait_queues;
-    struct rl_wait_queue **at = bucket_of(queues, &queue->target);
     assert(!queue->waiters.first);
-    assert(queues->count > 0 && queues->place[queue->number & PLACE_MASK] == queue);
-    while (*at != queue)
-        at = &(*at)->next;
-    *at = queue->next;
+    assert(queues->place[queue->number & PLACE_MASK] == queue);
+    rl_hash_remove(&queues->by_name, &queue->by_name);
     queues->place[queue->number & PLACE_MASK] = NULL;
-    queues->count--;
     rl_wait_queue_unsubscribe(client, queue, now_ns);
     rl_list_push(&queues->spare, &queue->entry);
     queues->left_ns = now_ns;
@@ -216,7 +195,7 @@ void rl_wait_queues_free(redlock *client)
         free_queue(RL_ITEM(spare, struct rl_wait_queue, entry));
     for (unsigned i = 0; i < RL_PENDING_LEAVES; i++)
         free(queues->pending_leave[i].bytes);
-    free(queues->bucket);
+    rl_hash_free(&queues->by_name);
     free(queues->place);
     *queues = (struct rl_wait_queues){0};
 }

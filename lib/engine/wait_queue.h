@@ -7,6 +7,7 @@
 #ifndef RL_WAIT_QUEUE_H
 #define RL_WAIT_QUEUE_H
 
+#include "base/hash.h"
 #include "base/list.h"
 #include "core/backoff.h"
 #include "node/channel.h"
@@ -32,14 +33,14 @@ struct rl_waiter {
 };
 
 struct rl_wait_queue {
-    struct rl_wait_queue *next; /* in its bucket */
-    struct rl_entry entry;      /* in channel->queues; spare */
-    uint64_t number;            /* the nodes know it by this */
-    uint64_t rounds;            /* rounds that its first waiters have begun */
-    struct rl_list waiters;     /* one at least; empty: it is spare */
-    uint64_t wakes;             /* nodes that woke us since the last round */
-    int64_t woken_ns;           /* when the first of them did */
-    int64_t hint_ns;            /* a minority's word may begin no round before this time */
+    struct rl_hashed by_name; /* in queues->by_name */
+    struct rl_entry entry;    /* in channel->queues; spare */
+    uint64_t number;          /* the nodes know it by this */
+    uint64_t rounds;          /* rounds that its first waiters have begun */
+    struct rl_list waiters;   /* one at least; empty: it is spare */
+    uint64_t wakes;           /* nodes that woke us since the last round */
+    int64_t woken_ns;         /* when the first of them did */
+    int64_t hint_ns;          /* a minority's word may begin no round before this time */
     struct rl_backoff hint_backoff;
     uint64_t queued;  /* nodes that will wake us: we are in their queue, or they wake all */
     uint64_t entered; /* nodes that may have us in their queue */
@@ -68,9 +69,9 @@ struct rl_pending_leave {
 #define RL_PENDING_LEAVES 16
 
 struct rl_wait_queues {
-    struct rl_wait_queue **bucket; /* by name; a power of 2 */
-    struct rl_wait_queue **place;  /* by the low bits of the number */
-    size_t buckets, places, count;
+    struct rl_hash_table by_name;
+    struct rl_wait_queue **place; /* by the low bits of the number */
+    size_t places;                /* a power of 2 */
     uint64_t last_number;
     unsigned waiting; /* waiters in all of them */
     int64_t left_ns;  /* when the last queue was put away */

@@ -57,7 +57,7 @@ static void set_up(void)
 static void tear_down(void)
 {
     ck_assert_uint_eq(client->wait_queues.waiting, 0);
-    ck_assert_uint_eq(client->wait_queues.count, 0);
+    ck_assert_uint_eq(client->wait_queues.by_name.count, 0);
     redlock_close(client);
 }
 
