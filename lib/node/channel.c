@@ -14,56 +14,37 @@
 struct rl_channel *rl_channel_find(const struct rl_channels *channels, const void *text,
                                    size_t len)
 {
-    if (channels->count == 0)
-        return NULL;
-    uint64_t hash = rl_hash(text, len);
-    for (struct rl_channel *channel = channels->bucket[hash & (channels->size - 1)]; channel;
-         channel = channel->next) {
-        if (channel->hash == hash && channel->len == len &&
-            memcmp(channel->text, text, len) == 0)
+    struct rl_hashed *entry = rl_hash_find(&channels->by_text, rl_hash(text, len));
+    for (; entry; entry = rl_hash_next(entry)) {
+        struct rl_channel *channel = RL_ITEM(entry, struct rl_channel, by_text);
+        if (channel->len == len && memcmp(channel->text, text, len) == 0)
             return channel;
     }
     return NULL;
 }
 
-static void put_in_bucket(struct rl_channel **bucket, size_t size, struct rl_channel *channel)
-{
-    struct rl_channel **at = &bucket[channel->hash & (size - 1)];
-    assert((size & (size - 1)) == 0);
-    channel->next = *at;
-    *at = channel;
-}
-
 /* Make room for one more. */
-static bool grow(struct rl_channels *channels)
+static bool reserve(struct rl_channels *channels)
 {
-    if (channels->count < channels->size)
-        return true;
-    size_t size = channels->size ? 2 * channels->size : SIZE_MIN;
-    struct rl_channel **all = realloc(channels->all, size * sizeof(struct rl_channel *));
-    if (!all)
-        return false;
-    channels->all = all;
-    struct rl_channel **bucket = calloc(size, sizeof(struct rl_channel *));
-    if (!bucket)
-        return false;
-    for (size_t i = 0; i < channels->count; i++)
-        put_in_bucket(bucket, size, all[i]);
-    free(channels->bucket);
-    channels->bucket = bucket;
-    channels->size = size;
-    return true;
+    if (channels->count == channels->size) {
+        size_t size = channels->size ? 2 * channels->size : SIZE_MIN;
+        struct rl_channel **all = realloc(channels->all, size * sizeof(struct rl_channel *));
+        if (!all)
+            return false;
+        channels->all = all;
+        channels->size = size;
+    }
+    return rl_hash_reserve(&channels->by_text) == 0;
 }
 
 static struct rl_channel *make(struct rl_channels *channels, const void *text, size_t len)
 {
-    struct rl_channel *channel = grow(channels) ? calloc(1, sizeof(*channel) + len) : NULL;
+    struct rl_channel *channel = reserve(channels) ? calloc(1, sizeof(*channel) + len) : NULL;
     if (!channel)
         return NULL;
-    channel->hash = rl_hash(text, len);
     channel->len = len;
     memcpy(channel->text, text, len);
-    put_in_bucket(channels->bucket, channels->size, channel);
+    rl_hash_add(&channels->by_text, &channel->by_text, rl_hash(text, len));
     assert(channels->count < channels->size);
     channel->place = channels->count;
     channels->all[channels->count++] = channel;
@@ -91,11 +72,8 @@ void rl_channel_free_if_idle(struct rl_channels *channels, struct rl_channel *ch
 {
     if (channel->users > 0 || channel->pending || channel->confirmed)
         return;
-    struct rl_channel **at = &channels->bucket[channel->hash & (channels->size - 1)];
     assert(channels->count > 0 && channels->all[channel->place] == channel);
-    while (*at != channel)
-        at = &(*at)->next;
-    *at = channel->next;
+    rl_hash_remove(&channels->by_text, &channel->by_text);
     struct rl_channel *last = channels->all[--channels->count];
     channels->all[channel->place] = last;
     last->place = channel->place;
@@ -129,6 +107,6 @@ void rl_channels_free(struct rl_channels *channels)
     for (size_t i = 0; i < channels->count; i++)
         free(channels->all[i]);
     free(channels->all);
-    free(channels->bucket);
+    rl_hash_free(&channels->by_text);
     *channels = (struct rl_channels){0};
 }

@@ -8,6 +8,7 @@
 #ifndef RL_CHANNEL_H
 #define RL_CHANNEL_H
 
+#include "base/hash.h"
 #include "base/list.h"
 
 #include <stdbool.h>
@@ -15,7 +16,7 @@
 #include <stdint.h>
 
 struct rl_channel {
-    struct rl_channel *next;      /* in its bucket */
+    struct rl_hashed by_text;     /* in channels->by_text */
     size_t place;                 /* in channels->all */
     struct rl_list queues;        /* its subscribers in this client */
     struct rl_entry *notify_next; /* the next to notify; it may leave meanwhile */
@@ -23,16 +24,15 @@ struct rl_channel {
     uint64_t pending;             /* nodes with a request about it in flight */
     uint64_t confirmed;           /* nodes that have the subscription */
     uint64_t denied;              /* nodes that refused to begin or end it */
-    uint64_t hash;
     size_t len;
     char text[];
 };
 
 struct rl_channels {
-    struct rl_channel **bucket; /* by text; a power of 2 */
+    struct rl_hash_table by_text;
     struct rl_channel **all;
-    size_t size, count;
-    size_t used; /* the number of channels with users */
+    size_t size, count; /* of `all` */
+    size_t used;        /* the number of channels with users */
 };
 
 struct rl_channel *rl_channel_find(const struct rl_channels *channels, const void *text,
