@@ -160,11 +160,10 @@ struct rl_leases {
     unsigned releasing_count;
     int64_t release_retry_ns; /* when to look at those; INT64_MAX: no need */
     struct rl_list spare;
-    struct rl_lease **named; /* those of kinds with owners, by name; a power of 2 */
-    size_t named_size, named_count;
-    unsigned renewals; /* leases that are renewed, or whose loss is reported */
-    unsigned renewing; /* extension rounds under way for them */
-    unsigned starving; /* renewals that lack a quorum of nodes */
+    struct rl_hash_table named; /* open ones of kinds with owners, by name */
+    unsigned renewals;          /* leases that are renewed, or whose loss is reported */
+    unsigned renewing;          /* extension rounds under way for them */
+    unsigned starving;          /* renewals that lack a quorum of nodes */
     unsigned char random[RL_RANDOM_POOL];
     unsigned random_left;
 };

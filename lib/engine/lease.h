@@ -14,10 +14,9 @@ struct rl_renewal_ops {
 };
 
 struct rl_lease {
-    struct rl_timer timer;       /* first: renewing, or the end of a release's time */
-    struct rl_entry entry;       /* in client->leases.open, ->releasing or ->spare */
-    struct rl_lease *named_next; /* in its bucket of client->leases.named */
-    bool named;                  /* is in one */
+    struct rl_timer timer;  /* first: renewing, or the end of a release's time */
+    struct rl_entry entry;  /* in client->leases.open, ->releasing or ->spare */
+    struct rl_hashed named; /* open, of a kind with owners: in client->leases.named */
     redlock *client;
     struct rl_target target; /* its bytes are in `bytes` */
     struct rl_hold hold;

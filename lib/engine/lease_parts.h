@@ -21,7 +21,6 @@ void rl_lease_start_release(struct rl_lease *lease);
 int rl_leases_reserve_name(redlock *client, const struct rl_kind *kind);
 void rl_lease_add_name(struct rl_lease *lease);
 void rl_lease_remove_name(struct rl_lease *lease);
-void rl_leases_free_names(redlock *client);
 
 /* Carry out what the hold asks for (RL_DO_*) and report its events (RL_EV_*). Only here. */
 void rl_lease_on_hold_events(struct rl_lease *lease, unsigned events, int64_t now_ns);

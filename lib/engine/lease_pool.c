@@ -81,7 +81,8 @@ static void keep_target(struct rl_lease *lease, const struct rl_target *target)
 static void unlist(struct rl_lease *lease)
 {
     redlock *client = lease->client;
-    rl_lease_remove_name(lease);
+    if (!lease->releasing)
+        rl_lease_remove_name(lease);
     rl_list_remove(lease->releasing ? &client->leases.releasing : &client->leases.open,
                    &lease->entry);
 }
@@ -201,5 +202,5 @@ void rl_leases_free(redlock *client)
             free(lease);
         }
     }
-    rl_leases_free_names(client);
+    rl_hash_free(&client->leases.named);
 }
