@@ -254,8 +254,7 @@ static int64_t sooner_ns(struct rl_acquire *acquire, enum rl_turn why, bool hint
 /* The first one in its queue is called. */
 static void on_turn(struct rl_waiter *waiter, enum rl_turn why, int64_t now_ns)
 {
-    struct rl_acquire *acquire =
-        (struct rl_acquire *)(void *)((char *)waiter - offsetof(struct rl_acquire, waiter));
+    struct rl_acquire *acquire = RL_ITEM(waiter, struct rl_acquire, waiter);
     if (why == RL_TURN_FIRST) { /* its round is begun by the loop, lest losses nest */
         assert(acquire->phase == RL_ACQ_QUEUED);
         set_phase(acquire, RL_ACQ_BACKOFF);

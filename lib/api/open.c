@@ -87,7 +87,7 @@ static void name_connection(redlock *client)
 /* Somebody wants the loop to look at more than descriptors: it does so after each wait. */
 static void on_wake(struct rl_tag *tag, unsigned events, int64_t now_ns)
 {
-    redlock *client = (redlock *)(void *)((char *)tag - offsetof(redlock, loop.wake_tag));
+    redlock *client = RL_ITEM(tag, redlock, loop.wake_tag);
     (void)events, (void)now_ns;
     if (client->loop.polling) /* it is for the leader, who has not woken yet */
         return;

@@ -6,7 +6,6 @@
 #include "engine/lease.h"
 
 #include <assert.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,8 +40,7 @@ int rl_call_begin(struct rl_call *call, redlock *client)
 /* An asynchronous call is done, and this is its turn to say so. */
 static void run_done(redlock *client, struct rl_callback *callback)
 {
-    struct rl_call *call =
-        (struct rl_call *)(void *)((char *)callback - offsetof(struct rl_call, callback));
+    struct rl_call *call = RL_ITEM(callback, struct rl_call, callback);
     redlock_lock *lock = NULL;
     assert(call->done && call->async);
     int result = call->conclude(call, &lock);
@@ -98,8 +96,7 @@ void rl_call_free(redlock *client, void *call)
 {
     if (!call)
         return;
-    struct rl_block *block =
-        (struct rl_block *)(void *)((char *)call - offsetof(struct rl_block, call));
+    struct rl_block *block = RL_ITEM(call, struct rl_block, call);
     if (client->calls.spare_block_count >= BLOCKS_KEPT) {
         free(block);
         return;

@@ -9,7 +9,6 @@
 #include "engine/lease_parts.h"
 
 #include <assert.h>
-#include <stddef.h>
 
 #define BUSY_NS (2 * RL_NS_PER_MS) /* while others go first */
 
@@ -39,8 +38,7 @@ static void plan_renewal(struct rl_lease *lease)
 
 static void run_lost(redlock *client, struct rl_callback *callback)
 {
-    redlock_lock *lock =
-        (redlock_lock *)(void *)((char *)callback - offsetof(struct redlock_lock, lost));
+    redlock_lock *lock = RL_ITEM(callback, struct redlock_lock, lost);
     redlock_lost_fn *on_lost = lock->on_lost;
     void *context = lock->lost_context;
     rl_callback_enter(client, lock);
