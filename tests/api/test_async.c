@@ -44,7 +44,7 @@ static redlock_lock *take_by_loop(const char *name)
 
 /* ---- results ---------------------------------------------------------------------------- */
 
-START_TEST(a_lock_is_taken_extended_and_released_by_a_loop)
+START_TEST(lock_is_taken_extended_and_released_by_loop)
 {
     struct told took = {.calls = 0}, extended = {.calls = 0}, released = {.calls = 0};
     redlock_options options = REDLOCK_OPTIONS_INIT;
@@ -97,7 +97,7 @@ START_TEST(a_lock_is_taken_extended_and_released_by_a_loop)
 }
 END_TEST
 
-START_TEST(what_blocking_calls_return_is_what_callbacks_are_told)
+START_TEST(callbacks_get_results_of_blocking_calls)
 {
     struct told told = {.calls = 0};
     open_masters(NULL);
@@ -138,7 +138,7 @@ START_TEST(what_blocking_calls_return_is_what_callbacks_are_told)
 }
 END_TEST
 
-START_TEST(a_release_without_callback_is_counted)
+START_TEST(release_without_callback_is_counted)
 {
     open_masters("node-timeout 200ms\n");
     ck_assert_int_eq(redlock_release_async(take_by_loop("name"), NULL, NULL), 0);
@@ -158,7 +158,7 @@ END_TEST
 
 /* ---- order ------------------------------------------------------------------------------ */
 
-START_TEST(callbacks_come_in_the_order_of_completion)
+START_TEST(callbacks_come_in_order_of_completion)
 {
     enum { TRIES = 5 };
     static const int order[TRIES] = {3, 0, 4, 2, 1};
@@ -217,7 +217,7 @@ END_TEST
 /* ---- time ------------------------------------------------------------------------------- */
 
 /* Nothing ever happens on the descriptor: what ends these is the time-out. */
-START_TEST(the_timeout_says_when_to_come_at_the_latest)
+START_TEST(timeout_says_when_to_come_at_latest)
 {
     struct fake *fakes[3];
     struct told waited = {.calls = 0}, lost = {.calls = 0}, unheard = {.calls = 0};
@@ -256,7 +256,7 @@ START_TEST(the_timeout_says_when_to_come_at_the_latest)
 }
 END_TEST
 
-START_TEST(a_loop_hears_of_losses_and_wakes_in_time)
+START_TEST(loop_hears_of_losses_and_wakes_in_time)
 {
     struct told took = {.calls = 0}, lost = {.calls = 0}, waited = {.calls = 0};
     redlock_options options = REDLOCK_OPTIONS_INIT;
@@ -285,7 +285,7 @@ START_TEST(a_loop_hears_of_losses_and_wakes_in_time)
 }
 END_TEST
 
-START_TEST(an_idle_client_wants_nothing)
+START_TEST(idle_client_wants_nothing)
 {
     open_masters(NULL);
     ck_assert_int_eq(redlock_release_async(take_by_loop("name"), NULL, NULL), 0);
@@ -301,7 +301,7 @@ END_TEST
 
 /* ---- without a loop --------------------------------------------------------------------- */
 
-START_TEST(the_background_thread_delivers_where_there_is_no_loop)
+START_TEST(background_thread_delivers_where_there_is_no_loop)
 {
     struct told took = {.calls = 0}, extended = {.calls = 0}, released = {.calls = 0};
     open_masters(_i == 0 ? NULL : "background always\n");
@@ -326,15 +326,15 @@ int main(void)
     Suite *suite = suite_create("async");
     TCase *tests = tcase_create("async");
     tcase_set_timeout(tests, 60);
-    tcase_add_test(tests, a_lock_is_taken_extended_and_released_by_a_loop);
-    tcase_add_test(tests, what_blocking_calls_return_is_what_callbacks_are_told);
-    tcase_add_test(tests, a_release_without_callback_is_counted);
-    tcase_add_test(tests, callbacks_come_in_the_order_of_completion);
+    tcase_add_test(tests, lock_is_taken_extended_and_released_by_loop);
+    tcase_add_test(tests, callbacks_get_results_of_blocking_calls);
+    tcase_add_test(tests, release_without_callback_is_counted);
+    tcase_add_test(tests, callbacks_come_in_order_of_completion);
     tcase_add_test(tests, waiting_tries_are_served_in_order);
-    tcase_add_test(tests, the_timeout_says_when_to_come_at_the_latest);
-    tcase_add_test(tests, a_loop_hears_of_losses_and_wakes_in_time);
-    tcase_add_test(tests, an_idle_client_wants_nothing);
-    tcase_add_loop_test(tests, the_background_thread_delivers_where_there_is_no_loop, 0, 2);
+    tcase_add_test(tests, timeout_says_when_to_come_at_latest);
+    tcase_add_test(tests, loop_hears_of_losses_and_wakes_in_time);
+    tcase_add_test(tests, idle_client_wants_nothing);
+    tcase_add_loop_test(tests, background_thread_delivers_where_there_is_no_loop, 0, 2);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

@@ -92,7 +92,7 @@ static void play_beside(int does)
 }
 
 /* A machine that stands still makes some slow, but not each time. */
-START_TEST(other_threads_may_block_on_a_client_that_a_loop_drives)
+START_TEST(other_threads_may_block_on_client_that_loop_drives)
 {
     play_beside(_i);
     for (int i = 0; i < 2 && slow > 0; i++)
@@ -102,7 +102,7 @@ START_TEST(other_threads_may_block_on_a_client_that_a_loop_drives)
 END_TEST
 
 /* A call that was begun by the loop is moved on by whoever blocks; the loop is told. */
-START_TEST(what_others_have_completed_is_told_by_the_loop)
+START_TEST(calls_completed_by_others_are_told_by_loop)
 {
     pthread_t thread;
     struct told told = {.calls = 0};
@@ -132,7 +132,7 @@ static void *wait_beside(void *argument)
 
 /* Won, and taken away before the loop tells of it. Nobody has been told how long it is valid,
  * so that nothing is kept. */
-START_TEST(what_was_lost_before_it_was_told_is_given_up_at_once)
+START_TEST(lock_lost_before_it_was_told_is_given_up_at_once)
 {
     enum { TTL_MS = 3000 };
     pthread_t thread;
@@ -178,7 +178,7 @@ static void *wait_for_held(void *argument)
     return NULL;
 }
 
-START_TEST(what_callbacks_begin_beside_a_sleeping_leader_is_not_late)
+START_TEST(calls_begun_by_callbacks_beside_sleeping_leader_are_not_late)
 {
     pthread_t thread;
     int code = 1, late = 0;
@@ -203,7 +203,7 @@ START_TEST(what_callbacks_begin_beside_a_sleeping_leader_is_not_late)
 }
 END_TEST
 
-START_TEST(the_time_of_an_asynchronous_call_is_kept_beside_a_sleeping_leader)
+START_TEST(time_of_asynchronous_call_is_kept_beside_sleeping_leader)
 {
     pthread_t thread;
     int code = 1, late = 0;
@@ -249,7 +249,7 @@ static void go_on(void *context, int result, redlock_lock *lock)
         told_done(context, -100, lock);
 }
 
-START_TEST(a_callback_may_begin_the_next_call_without_end)
+START_TEST(callback_may_begin_next_call_without_end)
 {
     struct told told = {.calls = 0};
     open_masters(NULL);
@@ -275,7 +275,7 @@ static void take_again(void *context, int result, redlock_lock *lock)
         told_done(context, -100, NULL);
 }
 
-START_TEST(thousands_of_rounds_one_out_of_the_other)
+START_TEST(thousands_of_rounds_one_out_of_other)
 {
     struct told told = {.calls = 0};
     open_masters(NULL);
@@ -308,7 +308,7 @@ static void begin_batch(void *context, int result, redlock_lock *lock)
     atomic_store(&sends, 0);
 }
 
-START_TEST(what_is_ready_together_leaves_in_one_write)
+START_TEST(requests_ready_together_leave_in_one_write)
 {
     struct told told = {.calls = 0};
     open_masters(NULL);
@@ -330,14 +330,14 @@ int main(void)
     Suite *suite = suite_create("async_beside");
     TCase *tests = tcase_create("async_beside");
     tcase_set_timeout(tests, 60);
-    tcase_add_loop_test(tests, other_threads_may_block_on_a_client_that_a_loop_drives, 0, 3);
-    tcase_add_test(tests, what_others_have_completed_is_told_by_the_loop);
-    tcase_add_test(tests, what_was_lost_before_it_was_told_is_given_up_at_once);
-    tcase_add_test(tests, what_callbacks_begin_beside_a_sleeping_leader_is_not_late);
-    tcase_add_test(tests, the_time_of_an_asynchronous_call_is_kept_beside_a_sleeping_leader);
-    tcase_add_test(tests, a_callback_may_begin_the_next_call_without_end);
-    tcase_add_test(tests, thousands_of_rounds_one_out_of_the_other);
-    tcase_add_test(tests, what_is_ready_together_leaves_in_one_write);
+    tcase_add_loop_test(tests, other_threads_may_block_on_client_that_loop_drives, 0, 3);
+    tcase_add_test(tests, calls_completed_by_others_are_told_by_loop);
+    tcase_add_test(tests, lock_lost_before_it_was_told_is_given_up_at_once);
+    tcase_add_test(tests, calls_begun_by_callbacks_beside_sleeping_leader_are_not_late);
+    tcase_add_test(tests, time_of_asynchronous_call_is_kept_beside_sleeping_leader);
+    tcase_add_test(tests, callback_may_begin_next_call_without_end);
+    tcase_add_test(tests, thousands_of_rounds_one_out_of_other);
+    tcase_add_test(tests, requests_ready_together_leave_in_one_write);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

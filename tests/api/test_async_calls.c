@@ -82,7 +82,7 @@ static void call_in_callback(void *context, int result, redlock_lock *lock)
     atomic_store(&over, true);
 }
 
-START_TEST(no_call_blocks_inside_a_callback)
+START_TEST(no_call_blocks_inside_callback)
 {
     int found = -2;
     open_masters(NULL);
@@ -108,7 +108,7 @@ static void *process_elsewhere(void *argument)
     return redlock_process(client) == 0 && call_all_that_block() == 0 ? client : NULL;
 }
 
-START_TEST(no_call_blocks_on_the_loops_thread)
+START_TEST(no_call_blocks_on_loops_thread)
 {
     open_masters(NULL);
     mine = client_take(client, "name"); /* no loop yet */
@@ -230,7 +230,7 @@ START_TEST(one_try_is_canceled_and_no_other)
 END_TEST
 
 /* Its round is under way. */
-START_TEST(a_canceled_try_leaves_no_key)
+START_TEST(canceled_try_leaves_no_key)
 {
     struct told told = {.calls = 0};
     open_masters(NULL);
@@ -248,7 +248,7 @@ END_TEST
 
 /* ---- arguments -------------------------------------------------------------------------- */
 
-START_TEST(what_is_wrong_with_the_arguments_is_told_at_once)
+START_TEST(wrong_arguments_are_told_at_once)
 {
     struct told told = {.calls = 0};
     static char name[REDLOCK_NAME_MAX + 1];
@@ -293,12 +293,12 @@ int main(void)
     Suite *suite = suite_create("async_calls");
     TCase *tests = tcase_create("async_calls");
     tcase_set_timeout(tests, 60);
-    tcase_add_loop_test(tests, no_call_blocks_inside_a_callback, 0, 2);
-    tcase_add_test(tests, no_call_blocks_on_the_loops_thread);
+    tcase_add_loop_test(tests, no_call_blocks_inside_callback, 0, 2);
+    tcase_add_test(tests, no_call_blocks_on_loops_thread);
     tcase_add_loop_test(tests, cancel_ends_every_asynchronous_try, 0, 6);
     tcase_add_test(tests, one_try_is_canceled_and_no_other);
-    tcase_add_test(tests, a_canceled_try_leaves_no_key);
-    tcase_add_test(tests, what_is_wrong_with_the_arguments_is_told_at_once);
+    tcase_add_test(tests, canceled_try_leaves_no_key);
+    tcase_add_test(tests, wrong_arguments_are_told_at_once);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

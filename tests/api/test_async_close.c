@@ -151,7 +151,7 @@ static void begin_more(void *context, int result, redlock_lock *lock)
     redlock_close(client);
 }
 
-START_TEST(callbacks_of_a_close_may_begin_what_ends_with_it)
+START_TEST(callbacks_of_close_may_begin_what_ends_with_it)
 {
     open_masters(_i);
     mine = client_take(client, "mine");
@@ -176,7 +176,7 @@ START_TEST(callbacks_of_a_close_may_begin_what_ends_with_it)
 END_TEST
 
 /* Found lost in a call of ours, which is not where it may be told. */
-START_TEST(close_tells_of_a_loss_that_nobody_has_told)
+START_TEST(close_tells_of_loss_that_nobody_has_told)
 {
     redlock_options options = REDLOCK_OPTIONS_INIT;
     redlock_lock *lock = NULL;
@@ -294,8 +294,8 @@ int main(void)
     tcase_add_loop_test(tests, close_calls_back_what_is_in_flight, 0, DRIVERS);
     tcase_add_loop_test(tests, close_calls_back_what_waits, 0, DRIVERS);
     tcase_add_loop_test(tests, close_delivers_what_is_done, 0, 2);
-    tcase_add_loop_test(tests, callbacks_of_a_close_may_begin_what_ends_with_it, 0, DRIVERS);
-    tcase_add_test(tests, close_tells_of_a_loss_that_nobody_has_told);
+    tcase_add_loop_test(tests, callbacks_of_close_may_begin_what_ends_with_it, 0, DRIVERS);
+    tcase_add_test(tests, close_tells_of_loss_that_nobody_has_told);
     tcase_add_test(tests, every_allocation_may_fail);
     suite_add_tcase(suite, tests);
     return suite_run(suite);

@@ -71,7 +71,7 @@ static int call_everything(void *argument)
     return 0;
 }
 
-START_TEST(a_child_gets_efork_and_the_parent_does_not_notice)
+START_TEST(child_gets_efork_and_parent_does_not_notice)
 {
     bool with_close = _i == 1;
     open_three();
@@ -94,7 +94,7 @@ START_TEST(a_child_gets_efork_and_the_parent_does_not_notice)
 }
 END_TEST
 
-START_TEST(a_childs_close_sends_nothing)
+START_TEST(childs_close_sends_nothing)
 {
     struct fake *fake;
     bool with_close = true;
@@ -128,7 +128,7 @@ static int open_anew(void *argument)
     return 0;
 }
 
-START_TEST(a_child_may_open_a_client_of_its_own)
+START_TEST(child_may_open_client_of_its_own)
 {
     open_three();
     lock = client_take(client, "name");
@@ -206,7 +206,7 @@ static void *keep_waiting(void *argument)
 }
 
 /* Another thread may be inside, with the client's lock in its hand, when we fork. */
-START_TEST(a_fork_in_the_middle_of_a_call_deadlocks_nobody)
+START_TEST(fork_in_middle_of_call_deadlocks_nobody)
 {
     pthread_t threads[2];
     bool with_close = true;
@@ -232,11 +232,11 @@ int main(void)
     Suite *suite = suite_create("fork");
     TCase *tests = tcase_create("fork");
     tcase_set_timeout(tests, 120);
-    tcase_add_loop_test(tests, a_child_gets_efork_and_the_parent_does_not_notice, 0, 2);
-    tcase_add_test(tests, a_childs_close_sends_nothing);
-    tcase_add_test(tests, a_child_may_open_a_client_of_its_own);
+    tcase_add_loop_test(tests, child_gets_efork_and_parent_does_not_notice, 0, 2);
+    tcase_add_test(tests, childs_close_sends_nothing);
+    tcase_add_test(tests, child_may_open_client_of_its_own);
     tcase_add_test(tests, tokens_differ_between_children);
-    tcase_add_test(tests, a_fork_in_the_middle_of_a_call_deadlocks_nobody);
+    tcase_add_test(tests, fork_in_middle_of_call_deadlocks_nobody);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

@@ -55,7 +55,7 @@ static void expect_holder(unsigned i, int mode, const char *owner)
 
 /* ---- each kind -------------------------------------------------------------------------- */
 
-START_TEST(a_plain_lock_is_its_tokens)
+START_TEST(plain_lock_is_its_tokens)
 {
     open_cold_clients(sizes[_i], NULL);
     expect_state(0, REDLOCK_STATE_FREE);
@@ -80,7 +80,7 @@ START_TEST(a_plain_lock_is_its_tokens)
 }
 END_TEST
 
-START_TEST(readers_and_the_writer_are_told_by_name)
+START_TEST(readers_and_writer_are_told_by_name)
 {
     open_cold_clients(sizes[_i], NULL);
     redlock_lock *a = client_take_as(one, "name", REDLOCK_READ, "a");
@@ -110,7 +110,7 @@ START_TEST(readers_and_the_writer_are_told_by_name)
 }
 END_TEST
 
-START_TEST(a_reentrant_lock_is_counted)
+START_TEST(reentrant_lock_is_counted)
 {
     redlock_lock *lock[3];
     open_cold_clients(sizes[_i], NULL);
@@ -201,7 +201,7 @@ enum { FORCED = sizeof(forced) / sizeof(forced[0]) };
 
 /* Case 56: who waits hears of it at once, whatever is left of the lease. Case 60: its holder
  * has it no more. */
-START_TEST(force_wakes_who_waits)
+START_TEST(force_wakes_waiters)
 {
     struct waiter waiter = {.kind = forced[_i / 2].waits};
     unsigned n = sizes[_i % 2];
@@ -280,7 +280,7 @@ START_TEST(one_masters_data_is_that_ones_business)
 END_TEST
 
 /* As one that was set by hand. */
-START_TEST(what_has_no_end_is_deleted_only_where_that_is_said)
+START_TEST(endless_lock_is_deleted_only_where_that_is_said)
 {
     open_cold_clients(sizes[_i], NULL);
     for (unsigned i = 0; i < masters->n; i++)
@@ -336,7 +336,7 @@ static const char *const lies[] = {
 };
 enum { LIES = sizeof(lies) / sizeof(lies[0]) };
 
-START_TEST(a_lie_is_no_answer)
+START_TEST(lie_is_no_answer)
 {
     struct fake *fakes[3];
     fakes_start(fakes, 3);
@@ -366,16 +366,16 @@ int main(void)
     Suite *suite = suite_create("inspect");
     TCase *tcase = tcase_create("inspect");
     tcase_set_timeout(tcase, 60);
-    tcase_add_loop_test(tcase, a_plain_lock_is_its_tokens, 0, 2);
-    tcase_add_loop_test(tcase, readers_and_the_writer_are_told_by_name, 0, 2);
-    tcase_add_loop_test(tcase, a_reentrant_lock_is_counted, 0, 2);
+    tcase_add_loop_test(tcase, plain_lock_is_its_tokens, 0, 2);
+    tcase_add_loop_test(tcase, readers_and_writer_are_told_by_name, 0, 2);
+    tcase_add_loop_test(tcase, reentrant_lock_is_counted, 0, 2);
     tcase_add_test(tcase, as_much_is_told_as_there_is_room_for);
-    tcase_add_loop_test(tcase, force_wakes_who_waits, 0, 2 * FORCED);
+    tcase_add_loop_test(tcase, force_wakes_waiters, 0, 2 * FORCED);
     tcase_add_loop_test(tcase, data_is_told_and_not_deleted, 0, 2);
-    tcase_add_loop_test(tcase, what_has_no_end_is_deleted_only_where_that_is_said, 0, 2);
+    tcase_add_loop_test(tcase, endless_lock_is_deleted_only_where_that_is_said, 0, 2);
     tcase_add_test(tcase, one_masters_data_is_that_ones_business);
     tcase_add_test(tcase, masters_that_are_down_are_told_of);
-    tcase_add_loop_test(tcase, a_lie_is_no_answer, 0, LIES);
+    tcase_add_loop_test(tcase, lie_is_no_answer, 0, LIES);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

@@ -98,7 +98,7 @@ START_TEST(d60_what_ran_out_counts_nothing)
 }
 END_TEST
 
-START_TEST(the_longest_nested_lease_is_told)
+START_TEST(longest_nested_lease_is_told)
 {
     open_masters(sizes[_i]);
     redlock_lock *outer = take_for(one, NULL, 20000), *inner = take_for(one, NULL, 10000);
@@ -111,7 +111,7 @@ START_TEST(the_longest_nested_lease_is_told)
 END_TEST
 
 /* Each on as many masters as there are, and none counts as the other. */
-START_TEST(d60_readers_and_the_writer_are_counted_apart)
+START_TEST(d60_readers_and_writer_are_counted_apart)
 {
     open_masters(sizes[_i]);
     redlock_lock *reader = client_take_as(one, "name", REDLOCK_READ, "r1");
@@ -140,7 +140,7 @@ START_TEST(d60_readers_and_the_writer_are_counted_apart)
 }
 END_TEST
 
-START_TEST(a_fair_lock_is_counted_too)
+START_TEST(fair_lock_is_counted_too)
 {
     open_masters(1);
     redlock_lock *lock = client_take_as(one, "name", REDLOCK_FAIR, NULL);
@@ -170,7 +170,7 @@ START_TEST(redissons_own_counts_too)
 END_TEST
 
 /* So often as a majority says, whatever the others do. */
-START_TEST(a_majority_says_how_often)
+START_TEST(majority_says_how_often)
 {
     static const struct {
         int here[3]; /* -1: another's */
@@ -230,7 +230,7 @@ START_TEST(one_of_two_holds_nothing_and_blocks)
 }
 END_TEST
 
-START_TEST(without_a_majority_what_is_certain_is_told)
+START_TEST(without_majority_what_is_certain_is_told)
 {
     open_masters(3);
     redlock_lock *lock = take(one, "me");
@@ -257,13 +257,13 @@ int main(void)
     tcase_add_loop_test(tcase, d58_it_counts_3_2_1_0, 0, 2);
     tcase_add_loop_test(tcase, others_see_that_it_is_held_and_not_by_them, 0, 2);
     tcase_add_loop_test(tcase, d60_what_ran_out_counts_nothing, 0, 2);
-    tcase_add_loop_test(tcase, the_longest_nested_lease_is_told, 0, 2);
-    tcase_add_loop_test(tcase, d60_readers_and_the_writer_are_counted_apart, 0, 2);
-    tcase_add_test(tcase, a_fair_lock_is_counted_too);
+    tcase_add_loop_test(tcase, longest_nested_lease_is_told, 0, 2);
+    tcase_add_loop_test(tcase, d60_readers_and_writer_are_counted_apart, 0, 2);
+    tcase_add_test(tcase, fair_lock_is_counted_too);
     tcase_add_test(tcase, redissons_own_counts_too);
-    tcase_add_test(tcase, a_majority_says_how_often);
+    tcase_add_test(tcase, majority_says_how_often);
     tcase_add_test(tcase, one_of_two_holds_nothing_and_blocks);
-    tcase_add_test(tcase, without_a_majority_what_is_certain_is_told);
+    tcase_add_test(tcase, without_majority_what_is_certain_is_told);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

@@ -109,7 +109,7 @@ START_TEST(every_allocation_may_fail)
 END_TEST
 
 /* The connections are gone, and there is no memory when they are made anew. */
-START_TEST(a_reconnect_without_memory_is_tried_again)
+START_TEST(reconnect_without_memory_is_tried_again)
 {
     if (!alloc_works())
         return;
@@ -141,7 +141,7 @@ START_TEST(a_reconnect_without_memory_is_tried_again)
 END_TEST
 
 /* Each wait makes a line, and listens on a channel, on connections that the first one makes. */
-START_TEST(a_wait_without_memory_ends_and_leaves_nothing)
+START_TEST(wait_without_memory_ends_and_leaves_nothing)
 {
     if (!alloc_works())
         return;
@@ -237,7 +237,7 @@ START_TEST(several_names_are_released_without_memory)
 }
 END_TEST
 
-START_TEST(a_round_allocates_nothing)
+START_TEST(round_allocates_nothing)
 {
     several = _i == 0 ? 0 : 4;
     masters = masters_start(5, NULL);
@@ -275,7 +275,7 @@ START_TEST(memory_is_flat_over_many_pairs)
 END_TEST
 
 /* One of five does not answer: what it owes us is bounded, and comes down to nothing. */
-START_TEST(a_stopped_node_gathers_no_memory)
+START_TEST(stopped_node_gathers_no_memory)
 {
     masters = masters_start(5, NULL);
     redlock *client = client_open(masters_file(masters, "node-timeout 2s\n"));
@@ -301,12 +301,12 @@ int main(void)
     TCase *tests = tcase_create("oom");
     tcase_set_timeout(tests, 300);
     tcase_add_loop_test(tests, every_allocation_may_fail, 0, 2);
-    tcase_add_test(tests, a_reconnect_without_memory_is_tried_again);
-    tcase_add_test(tests, a_wait_without_memory_ends_and_leaves_nothing);
+    tcase_add_test(tests, reconnect_without_memory_is_tried_again);
+    tcase_add_test(tests, wait_without_memory_ends_and_leaves_nothing);
     tcase_add_test(tests, several_names_are_released_without_memory);
-    tcase_add_loop_test(tests, a_round_allocates_nothing, 0, 2);
+    tcase_add_loop_test(tests, round_allocates_nothing, 0, 2);
     tcase_add_test(tests, memory_is_flat_over_many_pairs);
-    tcase_add_test(tests, a_stopped_node_gathers_no_memory);
+    tcase_add_test(tests, stopped_node_gathers_no_memory);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

@@ -70,7 +70,7 @@ static long pages(void)
     return count;
 }
 
-START_TEST(a_closed_client_leaves_no_page_behind)
+START_TEST(closed_client_leaves_no_page_behind)
 {
     enum { CLIENTS = 400 };
     long before = 0;
@@ -120,7 +120,7 @@ static int live_with_few_descriptors(void *file)
     return 0;
 }
 
-START_TEST(too_few_descriptors_are_an_error_and_no_crash)
+START_TEST(too_few_descriptors_are_error_and_no_crash)
 {
     masters = masters_start(3, NULL);
     const char *file = masters_file(masters, NULL);
@@ -249,8 +249,8 @@ int main(void)
     TCase *tests = tcase_create("process");
     tcase_set_timeout(tests, 120);
     tcase_add_test(tests, descriptors_stay_within_their_number);
-    tcase_add_test(tests, a_closed_client_leaves_no_page_behind);
-    tcase_add_test(tests, too_few_descriptors_are_an_error_and_no_crash);
+    tcase_add_test(tests, closed_client_leaves_no_page_behind);
+    tcase_add_test(tests, too_few_descriptors_are_error_and_no_crash);
     tcase_add_test(tests, interrupted_calls_go_on);
     tcase_add_test(tests, sigpipe_is_never_raised);
     tcase_add_test(tests, close_lingers_for_releases_but_not_for_ever);

@@ -115,7 +115,7 @@ static const redlock_node_vote *first_held(const redlock_report *report)
 }
 
 /* As the owner calls itself, also where the masters mark it as the writer. */
-START_TEST(the_writer_is_told_by_its_name)
+START_TEST(writer_is_told_by_its_name)
 {
     static const unsigned sizes[] = {1, 3};
     redlock_options options = REDLOCK_OPTIONS_INIT;
@@ -241,7 +241,7 @@ int main(void)
     tcase_set_timeout(tcase, 30);
     tcase_add_test(tcase, to_inspect);
     tcase_add_test(tcase, to_force);
-    tcase_add_loop_test(tcase, the_writer_is_told_by_its_name, 0, 2);
+    tcase_add_loop_test(tcase, writer_is_told_by_its_name, 0, 2);
     tcase_add_loop_test(tcase, two_items_of_one_name, 0, PAIRS);
     tcase_add_test(tcase, two_items_that_differ_in_name_or_client);
     suite_add_tcase(suite, tcase);

@@ -47,7 +47,7 @@ static const char *const keys_of_x[] = {
 enum { KEYS = sizeof(keys_of_x) / sizeof(keys_of_x[0]) };
 
 /* Whatever writes x, and whoever waits for it: nobody loses a lock of another name. */
-START_TEST(no_lock_is_a_key_of_another_one)
+START_TEST(no_lock_is_key_of_another_one)
 {
     redlock_options options = REDLOCK_OPTIONS_INIT;
     open_logging(_i < 5 ? 1 : 3);
@@ -112,7 +112,7 @@ static const char *forge(redlock_lock *lock, const char *name, const char *owner
     return text;
 }
 
-START_TEST(a_text_with_such_a_name_is_not_attached)
+START_TEST(text_with_such_a_name_is_not_attached)
 {
     redlock_lock *lock = NULL;
     open_logging(1);
@@ -163,11 +163,11 @@ int main(void)
     TCase *tcase = tcase_create("refused names");
     tcase_set_timeout(tcase, 60);
     /* Five kinds on one master; but the fair one on three, too. */
-    tcase_add_loop_test(tcase, no_lock_is_a_key_of_another_one, 0, 5);
-    tcase_add_loop_test(tcase, no_lock_is_a_key_of_another_one, 5, 7);
-    tcase_add_loop_test(tcase, no_lock_is_a_key_of_another_one, 8, 10);
+    tcase_add_loop_test(tcase, no_lock_is_key_of_another_one, 0, 5);
+    tcase_add_loop_test(tcase, no_lock_is_key_of_another_one, 5, 7);
+    tcase_add_loop_test(tcase, no_lock_is_key_of_another_one, 8, 10);
     tcase_add_test(tcase, such_a_name_is_refused_in_every_call);
-    tcase_add_test(tcase, a_text_with_such_a_name_is_not_attached);
+    tcase_add_test(tcase, text_with_such_a_name_is_not_attached);
     tcase_add_test(tcase, leases_of_two_names_never_meet);
     tcase_add_test(tcase, owners_are_free_on_several_masters);
     suite_add_tcase(suite, tcase);

@@ -54,7 +54,7 @@ static void set_ns(int64_t ns)
     fake = (struct timespec){.tv_sec = ns / RL_NS_PER_S, .tv_nsec = ns % RL_NS_PER_S};
 }
 
-START_TEST(a_clients_time_goes_on_where_the_clock_goes_back)
+START_TEST(clients_time_goes_on_where_clock_goes_back)
 {
     struct rl_clock clock = {0};
     set_ns(1000 * RL_NS_PER_S);
@@ -79,7 +79,7 @@ START_TEST(a_clients_time_goes_on_where_the_clock_goes_back)
 }
 END_TEST
 
-START_TEST(what_clocks_of_processors_differ_by_is_no_step)
+START_TEST(difference_of_processors_clocks_is_no_step)
 {
     struct rl_clock clock = {0};
     set_ns(1000 * RL_NS_PER_S);
@@ -123,14 +123,14 @@ START_TEST(threads_that_read_it_together_see_no_step)
 END_TEST
 
 /* Without the clock nobody can know how long a lease has run. */
-START_TEST(without_the_clock_nothing_goes_on)
+START_TEST(without_clock_nothing_goes_on)
 {
     fails = 1;
     rl_clock_now_ns();
 }
 END_TEST
 
-START_TEST(the_boot_id_is_the_kernels)
+START_TEST(boot_id_is_kernels)
 {
     char id[37], expected[64] = "";
     FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
@@ -151,11 +151,11 @@ int main(void)
     TCase *tcase = tcase_create("clock");
     tcase_add_test(tcase, it_reads_boottime_in_nanoseconds);
     tcase_add_test(tcase, it_never_goes_back);
-    tcase_add_test(tcase, a_clients_time_goes_on_where_the_clock_goes_back);
-    tcase_add_test(tcase, what_clocks_of_processors_differ_by_is_no_step);
+    tcase_add_test(tcase, clients_time_goes_on_where_clock_goes_back);
+    tcase_add_test(tcase, difference_of_processors_clocks_is_no_step);
     tcase_add_test(tcase, threads_that_read_it_together_see_no_step);
-    tcase_add_test_raise_signal(tcase, without_the_clock_nothing_goes_on, 6);
-    tcase_add_test(tcase, the_boot_id_is_the_kernels);
+    tcase_add_test_raise_signal(tcase, without_clock_nothing_goes_on, 6);
+    tcase_add_test(tcase, boot_id_is_kernels);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

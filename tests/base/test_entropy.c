@@ -46,7 +46,7 @@ START_TEST(bytes_are_filled_and_differ)
 }
 END_TEST
 
-START_TEST(only_the_bytes_asked_for_are_written)
+START_TEST(only_bytes_asked_for_are_written)
 {
     unsigned char bytes[18];
     memset(bytes, 0xa5, sizeof(bytes));
@@ -56,7 +56,7 @@ START_TEST(only_the_bytes_asked_for_are_written)
 }
 END_TEST
 
-START_TEST(no_bytes_is_an_error)
+START_TEST(no_bytes_is_error)
 {
     unsigned char bytes[16];
     break_it(_i);
@@ -64,7 +64,7 @@ START_TEST(no_bytes_is_an_error)
 }
 END_TEST
 
-START_TEST(a_failure_leaves_the_applications_errors_alone)
+START_TEST(failure_leaves_applications_errors_alone)
 {
     unsigned char bytes[16];
     break_it(0);
@@ -79,7 +79,7 @@ START_TEST(a_failure_leaves_the_applications_errors_alone)
 END_TEST
 
 /* The child's bytes must not be what the parent's would be: a token would be used twice. */
-START_TEST(a_forked_child_has_bytes_of_its_own)
+START_TEST(forked_child_has_bytes_of_its_own)
 {
     unsigned char bytes[16], theirs[16];
     int ends[2];
@@ -98,7 +98,7 @@ START_TEST(a_forked_child_has_bytes_of_its_own)
 }
 END_TEST
 
-START_TEST(an_identity_is_a_random_uuid_in_lower_case)
+START_TEST(identity_is_random_uuid_in_lower_case)
 {
     char first[37], second[37];
     rl_entropy_uuid(first);
@@ -120,11 +120,11 @@ int main(void)
     Suite *suite = suite_create("entropy");
     TCase *tcase = tcase_create("entropy");
     tcase_add_test(tcase, bytes_are_filled_and_differ);
-    tcase_add_test(tcase, only_the_bytes_asked_for_are_written);
-    tcase_add_loop_test(tcase, no_bytes_is_an_error, -1, 1);
-    tcase_add_test(tcase, a_failure_leaves_the_applications_errors_alone);
-    tcase_add_test(tcase, a_forked_child_has_bytes_of_its_own);
-    tcase_add_test(tcase, an_identity_is_a_random_uuid_in_lower_case);
+    tcase_add_test(tcase, only_bytes_asked_for_are_written);
+    tcase_add_loop_test(tcase, no_bytes_is_error, -1, 1);
+    tcase_add_test(tcase, failure_leaves_applications_errors_alone);
+    tcase_add_test(tcase, forked_child_has_bytes_of_its_own);
+    tcase_add_test(tcase, identity_is_random_uuid_in_lower_case);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

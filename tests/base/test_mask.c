@@ -58,7 +58,7 @@ START_TEST(secrets_are_blanked_out_of_texts)
 END_TEST
 
 /* What was cut where the password had just begun. */
-START_TEST(the_beginning_of_a_password_is_blanked_where_a_text_was_cut)
+START_TEST(beginning_of_password_is_blanked_where_text_was_cut)
 {
     struct rl_mask mask = {0};
     rl_mask_set(&mask, NULL, "hunter2", 7);
@@ -71,7 +71,7 @@ START_TEST(the_beginning_of_a_password_is_blanked_where_a_text_was_cut)
 }
 END_TEST
 
-START_TEST(data_keeps_the_words_that_are_a_user_s_name)
+START_TEST(data_keeps_words_that_are_user_s_name)
 {
     struct rl_mask mask = {0};
     char field[32] = "locks@host/hunter2";
@@ -85,7 +85,7 @@ START_TEST(data_keeps_the_words_that_are_a_user_s_name)
 END_TEST
 
 /* Whatever stands around it, and however it is written. */
-START_TEST(no_text_has_the_password_left_in_it)
+START_TEST(no_text_has_password_left_in_it)
 {
     struct rl_prng prng;
     rl_prng_seed(&prng, 7);
@@ -116,9 +116,9 @@ int main(void)
     TCase *tcase = tcase_create("mask");
     tcase_add_loop_test(tcase, secrets_are_blanked_out_of_texts, 0,
                         (int)(sizeof(texts) / sizeof(texts[0])));
-    tcase_add_test(tcase, the_beginning_of_a_password_is_blanked_where_a_text_was_cut);
-    tcase_add_test(tcase, data_keeps_the_words_that_are_a_user_s_name);
-    tcase_add_test(tcase, no_text_has_the_password_left_in_it);
+    tcase_add_test(tcase, beginning_of_password_is_blanked_where_text_was_cut);
+    tcase_add_test(tcase, data_keeps_words_that_are_user_s_name);
+    tcase_add_test(tcase, no_text_has_password_left_in_it);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

@@ -84,7 +84,7 @@ static int64_t earliest_of(const int64_t *dues)
     return earliest;
 }
 
-START_TEST(random_operations_against_a_sorted_model)
+START_TEST(random_operations_against_sorted_model)
 {
     enum { OPERATIONS = 100000 };
     static struct rl_timer timer[TIMERS];
@@ -159,7 +159,7 @@ START_TEST(one_is_moved_both_ways)
 END_TEST
 
 /* Those that are due together stay where they are when they are set to the same again. */
-START_TEST(the_same_again_moves_nothing)
+START_TEST(same_again_moves_nothing)
 {
     struct rl_timer timer[20] = {{0}};
     size_t at[20];
@@ -177,7 +177,7 @@ START_TEST(the_same_again_moves_nothing)
 }
 END_TEST
 
-START_TEST(an_empty_one_has_nothing_due)
+START_TEST(empty_one_has_nothing_due)
 {
     struct rl_timer timer = {0};
     struct rl_timers timers = {0};
@@ -262,7 +262,7 @@ START_TEST(setting_one_without_room)
 }
 END_TEST
 
-START_TEST(giving_back_the_room_of_one_that_is_set)
+START_TEST(giving_back_room_of_one_that_is_set)
 {
     struct rl_timer timer = {0};
     struct rl_timers timers = {0};
@@ -277,15 +277,15 @@ int main(void)
     Suite *suite = suite_create("timer");
     TCase *tcase = tcase_create("timer");
     tcase_set_timeout(tcase, 30);
-    tcase_add_test(tcase, random_operations_against_a_sorted_model);
+    tcase_add_test(tcase, random_operations_against_sorted_model);
     tcase_add_test(tcase, every_place_can_be_taken_out);
     tcase_add_test(tcase, one_is_moved_both_ways);
-    tcase_add_test(tcase, the_same_again_moves_nothing);
-    tcase_add_test(tcase, an_empty_one_has_nothing_due);
+    tcase_add_test(tcase, same_again_moves_nothing);
+    tcase_add_test(tcase, empty_one_has_nothing_due);
     tcase_add_test(tcase, room_comes_and_goes);
     tcase_add_test(tcase, only_making_room_can_fail);
     tcase_add_test_raise_signal(tcase, setting_one_without_room, SIGABRT);
-    tcase_add_test_raise_signal(tcase, giving_back_the_room_of_one_that_is_set, SIGABRT);
+    tcase_add_test_raise_signal(tcase, giving_back_room_of_one_that_is_set, SIGABRT);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

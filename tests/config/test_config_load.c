@@ -205,7 +205,7 @@ START_TEST(test_no_listener)
 END_TEST
 
 /* A file whose bytes come in pieces, as those of /proc do. */
-START_TEST(a_file_is_read_to_its_end_however_it_comes)
+START_TEST(file_is_read_to_its_end_however_it_comes)
 {
     static char bytes[1 << 20];
     char why[160];
@@ -240,7 +240,7 @@ static void *read_on(void *bytes)
 }
 
 /* The one that is open while another thread may fork. */
-START_TEST(no_child_inherits_a_file_that_is_read)
+START_TEST(no_child_inherits_file_that_is_read)
 {
     static char bytes[RL_FILE_MAX];
     pthread_t reader;
@@ -277,8 +277,8 @@ int main(void)
     tcase_add_test(read, test_bad_struct);
     tcase_add_test(read, test_file_and_code);
     tcase_add_test(read, test_no_listener);
-    tcase_add_test(read, a_file_is_read_to_its_end_however_it_comes);
-    tcase_add_test(read, no_child_inherits_a_file_that_is_read);
+    tcase_add_test(read, file_is_read_to_its_end_however_it_comes);
+    tcase_add_test(read, no_child_inherits_file_that_is_read);
     tcase_set_timeout(read, 30);
     suite_add_tcase(suite, read);
     return suite_run(suite);

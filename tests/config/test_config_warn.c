@@ -58,7 +58,7 @@ START_TEST(test_file_modes)
 }
 END_TEST
 
-START_TEST(a_password_in_any_line_is_warned_of)
+START_TEST(password_in_any_line_is_warned_of)
 {
     static const char *const lists[] = {"node redis://:hunter2@a\nnode redis://b\n",
                                         "node redis://a\nnode redis://:hunter2@b\n"};
@@ -203,7 +203,7 @@ int main(void)
     tcase_add_checked_fixture(warned, conf_set_up, NULL);
     tcase_add_loop_test(warned, test_counts, 0, COUNT(counts));
     tcase_add_loop_test(warned, test_file_modes, 0, COUNT(modes));
-    tcase_add_test(warned, a_password_in_any_line_is_warned_of);
+    tcase_add_test(warned, password_in_any_line_is_warned_of);
     tcase_add_loop_test(warned, test_secret_modes, 0, COUNT(modes));
     tcase_add_test(warned, test_missing_secret);
     suite_add_tcase(suite, warned);

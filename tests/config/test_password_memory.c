@@ -54,7 +54,7 @@ static void *load_and_free(void *unused)
     return NULL;
 }
 
-START_TEST(a_node_list_leaves_no_password_in_memory)
+START_TEST(node_list_leaves_no_password_in_memory)
 {
     conf_write_text("n.conf", "node redis://locks:" SECRET "@a\n", 0600);
     expect_clean(load_and_free, 0);
@@ -68,7 +68,7 @@ static void *load_in_vain(void *unused)
     return NULL;
 }
 
-START_TEST(a_node_list_that_is_refused_leaves_none_either)
+START_TEST(node_list_that_is_refused_leaves_none_either)
 {
     static const char *const lists[] = {"node redis://locks:" SECRET "%00@a\n",
                                         "node redis://locks:" SECRET "@a:x\n",
@@ -104,7 +104,7 @@ static void *put_login(void *unused)
     return NULL;
 }
 
-START_TEST(a_password_s_file_is_on_no_stack_when_it_has_been_read)
+START_TEST(password_file_is_on_no_stack_once_read)
 {
     conf_write_text("secret", SECRET "\n", 0600);
     node = (struct rl_node_config){.password_file = (char *)(uintptr_t) "secret"};
@@ -113,7 +113,7 @@ START_TEST(a_password_s_file_is_on_no_stack_when_it_has_been_read)
 }
 END_TEST
 
-START_TEST(a_login_is_where_it_was_put_and_nowhere_else)
+START_TEST(login_is_where_it_was_put_and_nowhere_else)
 {
     conf_write_text("secret", SECRET "\n", 0600);
     node = (struct rl_node_config){.password_file = (char *)(uintptr_t) "secret"};
@@ -127,10 +127,10 @@ int main(void)
     Suite *suite = suite_create("secret memory");
     TCase *tests = tcase_create("memory");
     tcase_add_checked_fixture(tests, set_up, NULL);
-    tcase_add_test(tests, a_node_list_leaves_no_password_in_memory);
-    tcase_add_test(tests, a_node_list_that_is_refused_leaves_none_either);
-    tcase_add_test(tests, a_password_s_file_is_on_no_stack_when_it_has_been_read);
-    tcase_add_test(tests, a_login_is_where_it_was_put_and_nowhere_else);
+    tcase_add_test(tests, node_list_leaves_no_password_in_memory);
+    tcase_add_test(tests, node_list_that_is_refused_leaves_none_either);
+    tcase_add_test(tests, password_file_is_on_no_stack_once_read);
+    tcase_add_test(tests, login_is_where_it_was_put_and_nowhere_else);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

@@ -225,7 +225,7 @@ START_TEST(test_nul_inside)
 END_TEST
 
 /* A URL ends where its length says, whatever stands behind it. */
-START_TEST(an_escape_ends_with_the_url)
+START_TEST(escape_ends_with_url)
 {
     static const char text[] = "unix:///a%41";
     for (size_t cut = 1; cut <= 2; cut++) {
@@ -348,7 +348,7 @@ int main(void)
     TCase *refused = tcase_create("bad");
     tcase_add_loop_test(refused, test_bad, 0, COUNT(bad));
     tcase_add_test(refused, test_nul_inside);
-    tcase_add_test(refused, an_escape_ends_with_the_url);
+    tcase_add_test(refused, escape_ends_with_url);
     tcase_add_test(refused, test_lengths);
     suite_add_tcase(suite, refused);
     return suite_run(suite);

@@ -10,7 +10,7 @@
 #define MS RL_NS_PER_MS
 
 /* Failure k waits at most first * 2^k and at most max; never nothing. */
-START_TEST(waits_grow_to_the_limit_and_no_further)
+START_TEST(waits_grow_to_limit_and_no_further)
 {
     for (uint64_t seed = 0; seed < 200; seed++) {
         struct rl_backoff backoff;
@@ -29,7 +29,7 @@ START_TEST(waits_grow_to_the_limit_and_no_further)
 END_TEST
 
 /* And they do grow: over many contenders, the longest k-th wait is near its own limit. */
-START_TEST(each_failure_doubles_the_longest_wait)
+START_TEST(each_failure_doubles_longest_wait)
 {
     int64_t longest[8] = {0};
     for (uint64_t seed = 0; seed < 2000; seed++) {
@@ -52,7 +52,7 @@ START_TEST(each_failure_doubles_the_longest_wait)
 END_TEST
 
 /* No two in less than half of the longest wait, and they are spread over the other half. */
-START_TEST(a_calm_wait_is_half_of_the_longest_at_least)
+START_TEST(calm_wait_is_half_of_longest_at_least)
 {
     for (unsigned k = 0; k < 9; k++) {
         int64_t ceiling = 10 * MS << k < 330 * MS ? 10 * MS << k : 330 * MS;
@@ -76,7 +76,7 @@ START_TEST(a_calm_wait_is_half_of_the_longest_at_least)
 }
 END_TEST
 
-START_TEST(the_shortest_calm_wait_is_no_less)
+START_TEST(shortest_calm_wait_is_no_less)
 {
     struct rl_backoff backoff;
     struct rl_prng prng;
@@ -92,7 +92,7 @@ END_TEST
 
 /* The largest of many waits comes near the ceiling, the smallest near nothing, and every
  * quarter gets its share: contenders in step are thrown apart. */
-START_TEST(the_jitter_is_full)
+START_TEST(jitter_is_full)
 {
     enum { TRIES = 20000 };
     for (unsigned failures = 0; failures < 8; failures++) {
@@ -118,7 +118,7 @@ START_TEST(the_jitter_is_full)
 }
 END_TEST
 
-START_TEST(a_reset_begins_anew)
+START_TEST(reset_begins_anew)
 {
     struct rl_backoff backoff;
     struct rl_prng prng;
@@ -134,7 +134,7 @@ START_TEST(a_reset_begins_anew)
 }
 END_TEST
 
-START_TEST(the_same_seed_waits_the_same)
+START_TEST(same_seed_waits_same)
 {
     struct rl_backoff one, two;
     struct rl_prng prng_one, prng_two;
@@ -176,7 +176,7 @@ START_TEST(no_first_wait)
 }
 END_TEST
 
-START_TEST(a_limit_below_the_first)
+START_TEST(limit_below_first)
 {
     struct rl_backoff backoff;
     rl_backoff_init(&backoff, 11, 10);
@@ -187,16 +187,16 @@ int main(void)
 {
     Suite *suite = suite_create("backoff");
     TCase *tcase = tcase_create("backoff");
-    tcase_add_test(tcase, waits_grow_to_the_limit_and_no_further);
-    tcase_add_test(tcase, each_failure_doubles_the_longest_wait);
-    tcase_add_test(tcase, a_calm_wait_is_half_of_the_longest_at_least);
-    tcase_add_test(tcase, the_shortest_calm_wait_is_no_less);
-    tcase_add_test(tcase, the_jitter_is_full);
-    tcase_add_test(tcase, a_reset_begins_anew);
-    tcase_add_test(tcase, the_same_seed_waits_the_same);
+    tcase_add_test(tcase, waits_grow_to_limit_and_no_further);
+    tcase_add_test(tcase, each_failure_doubles_longest_wait);
+    tcase_add_test(tcase, calm_wait_is_half_of_longest_at_least);
+    tcase_add_test(tcase, shortest_calm_wait_is_no_less);
+    tcase_add_test(tcase, jitter_is_full);
+    tcase_add_test(tcase, reset_begins_anew);
+    tcase_add_test(tcase, same_seed_waits_same);
     tcase_add_test(tcase, for_ever_and_ever);
     tcase_add_test_raise_signal(tcase, no_first_wait, SIGABRT);
-    tcase_add_test_raise_signal(tcase, a_limit_below_the_first, SIGABRT);
+    tcase_add_test_raise_signal(tcase, limit_below_first, SIGABRT);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

@@ -22,7 +22,7 @@ static int64_t returns_after(int64_t ms)
     return rl_driven_returns(&driven, BEGIN_NS + ms * MS) / MS;
 }
 
-START_TEST(a_pause_is_told_once_and_whole)
+START_TEST(pause_is_told_once_and_whole)
 {
     ck_assert_int_eq(returns_after(3000), 3000);
     ck_assert_int_eq(returns_after(3000), 0);
@@ -31,7 +31,7 @@ START_TEST(a_pause_is_told_once_and_whole)
 }
 END_TEST
 
-START_TEST(a_short_one_is_none)
+START_TEST(short_one_is_none)
 {
     ck_assert_int_eq(returns_after(100), 0);
     ck_assert_int_eq(returns_after(101), 101);
@@ -39,7 +39,7 @@ START_TEST(a_short_one_is_none)
 END_TEST
 
 /* It would have woken, had there been news. */
-START_TEST(who_sleeps_on_the_descriptors_looks)
+START_TEST(sleeper_on_descriptors_looks)
 {
     for (enum rl_sleeps who = RL_LEADER_SLEEPS; who <= RL_DRIVER_SLEEPS; who++) {
         set_up();
@@ -51,7 +51,7 @@ START_TEST(who_sleeps_on_the_descriptors_looks)
 END_TEST
 
 /* Then it did not run, and nobody knows since when there have been news. */
-START_TEST(who_comes_late_has_not_looked)
+START_TEST(late_caller_has_not_looked)
 {
     rl_driven_sleeps(&driven, RL_LEADER_SLEEPS, BEGIN_NS + 500 * MS);
     ck_assert_int_eq(returns_after(601), 601);
@@ -59,7 +59,7 @@ START_TEST(who_comes_late_has_not_looked)
 END_TEST
 
 /* One sleeps no more, and the other does still. */
-START_TEST(one_who_sleeps_is_enough)
+START_TEST(one_sleeper_is_enough)
 {
     rl_driven_sleeps(&driven, RL_DRIVER_SLEEPS, INT64_MAX);
     rl_driven_sleeps(&driven, RL_LEADER_SLEEPS, BEGIN_NS + 10 * MS);
@@ -70,7 +70,7 @@ START_TEST(one_who_sleeps_is_enough)
 }
 END_TEST
 
-START_TEST(what_was_before_an_absence_and_what_after)
+START_TEST(events_before_and_after_absence)
 {
     ck_assert(!rl_driven_before(&driven, BEGIN_NS));
     ck_assert_int_eq(returns_after(200), 200);
@@ -89,7 +89,7 @@ START_TEST(it_was_long_ago_from_then_on)
 END_TEST
 
 /* However short it was, while nobody slept there either. */
-START_TEST(a_first_failure_between_two_calls_is_made_good_once)
+START_TEST(first_failure_between_two_calls_is_made_good_once)
 {
     struct rl_retry retry = {.begun_ns = BEGIN_NS};
     rl_driven_begins(&driven, BEGIN_NS + MS);
@@ -111,14 +111,14 @@ int main(void)
     Suite *suite = suite_create("driven");
     TCase *tcase = tcase_create("driven");
     tcase_add_checked_fixture(tcase, set_up, NULL);
-    tcase_add_test(tcase, a_pause_is_told_once_and_whole);
-    tcase_add_test(tcase, a_short_one_is_none);
-    tcase_add_test(tcase, who_sleeps_on_the_descriptors_looks);
-    tcase_add_test(tcase, who_comes_late_has_not_looked);
-    tcase_add_test(tcase, one_who_sleeps_is_enough);
-    tcase_add_test(tcase, what_was_before_an_absence_and_what_after);
+    tcase_add_test(tcase, pause_is_told_once_and_whole);
+    tcase_add_test(tcase, short_one_is_none);
+    tcase_add_test(tcase, sleeper_on_descriptors_looks);
+    tcase_add_test(tcase, late_caller_has_not_looked);
+    tcase_add_test(tcase, one_sleeper_is_enough);
+    tcase_add_test(tcase, events_before_and_after_absence);
     tcase_add_test(tcase, it_was_long_ago_from_then_on);
-    tcase_add_test(tcase, a_first_failure_between_two_calls_is_made_good_once);
+    tcase_add_test(tcase, first_failure_between_two_calls_is_made_good_once);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

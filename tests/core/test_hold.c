@@ -13,7 +13,7 @@ static const unsigned sizes[] = {1, 2, 3, 4, 5, 7, 31, 32, 33, 63, 64};
 
 /* ---- R1: validity = ttl - (t1 - t0) - drift ------------------------------------------- */
 
-START_TEST(r1_validity_counts_from_before_the_first_byte)
+START_TEST(r1_validity_counts_from_before_first_byte)
 {
     struct story story;
     story_begin(&story, 3);
@@ -52,7 +52,7 @@ START_TEST(r1_won_too_late_is_lost)
 END_TEST
 
 /* How long ago it was asked for nobody can tell then. */
-START_TEST(r1_what_was_asked_for_before_the_clock_went_back_is_not_won)
+START_TEST(r1_what_was_asked_for_before_clock_went_back_is_not_won)
 {
     struct story story;
     story_begin(&story, 3);
@@ -66,7 +66,7 @@ START_TEST(r1_what_was_asked_for_before_the_clock_went_back_is_not_won)
 END_TEST
 
 /* CE11: all say yes, but the process slept and reads it after the TTL. */
-START_TEST(ce11_grants_read_after_the_ttl_are_no_lock)
+START_TEST(ce11_grants_read_after_ttl_are_no_lock)
 {
     struct story story;
     story_begin(&story, 3);
@@ -81,7 +81,7 @@ START_TEST(ce11_grants_read_after_the_ttl_are_no_lock)
 END_TEST
 
 /* An answer from after its node's time is a late one, even where nobody ticked. */
-START_TEST(a_nodes_time_is_over_to_the_nanosecond)
+START_TEST(nodes_time_is_over_to_nanosecond)
 {
     for (int64_t early = 1; early >= 0; early--) {
         struct story story;
@@ -98,7 +98,7 @@ END_TEST
 
 /* ---- R2: a majority of the configured N ------------------------------------------------ */
 
-START_TEST(r2_the_majoritys_last_yes_wins_and_no_earlier_one)
+START_TEST(r2_majoritys_last_yes_wins_and_no_earlier_one)
 {
     unsigned n = sizes[_i], needed = n / 2 + 1;
     struct story story;
@@ -112,7 +112,7 @@ START_TEST(r2_the_majoritys_last_yes_wins_and_no_earlier_one)
 END_TEST
 
 /* Refusals and failures together: lost with the first that makes a majority impossible. */
-START_TEST(r2_lost_as_soon_as_a_majority_is_impossible)
+START_TEST(r2_lost_as_soon_as_majority_is_impossible)
 {
     unsigned n = sizes[_i], needed = n / 2 + 1;
     struct story story;
@@ -157,7 +157,7 @@ START_TEST(r2_just_enough_are_able)
 END_TEST
 
 /* CE13, peer case 5: an even split is a loss at once, never a hang. */
-START_TEST(ce13_an_even_split_is_lost)
+START_TEST(ce13_even_split_is_lost)
 {
     for (unsigned n = 2; n <= 64; n += 2) {
         struct story story;
@@ -174,7 +174,7 @@ START_TEST(ce13_an_even_split_is_lost)
 END_TEST
 
 /* Peer case 21: the majority is enough; an error beside it is not worth a thought. */
-START_TEST(a_majority_and_an_error_are_a_success)
+START_TEST(majority_and_error_are_success)
 {
     struct story story;
     story_begin(&story, 3);
@@ -185,7 +185,7 @@ START_TEST(a_majority_and_an_error_are_a_success)
 }
 END_TEST
 
-START_TEST(a_request_that_could_not_be_queued_has_failed)
+START_TEST(request_that_could_not_be_queued_has_failed)
 {
     struct story story;
     story_begin(&story, 3);
@@ -198,7 +198,7 @@ START_TEST(a_request_that_could_not_be_queued_has_failed)
 END_TEST
 
 /* A node that was down from the start can't fail a second time. */
-START_TEST(a_node_fails_once)
+START_TEST(node_fails_once)
 {
     struct story story;
     story_begin(&story, 5);
@@ -212,7 +212,7 @@ END_TEST
 
 /* ---- R3: one attempt, one token, one acquire a node ------------------------------------ */
 
-START_TEST(r3_a_token_is_asked_for_once_while_asking)
+START_TEST(r3_token_is_asked_for_once_while_asking)
 {
     struct story story;
     story_begin(&story, 3);
@@ -222,7 +222,7 @@ START_TEST(r3_a_token_is_asked_for_once_while_asking)
 END_TEST
 
 /* CE16: a retry with the token of a lost attempt. */
-START_TEST(ce16_a_lost_token_is_never_asked_for_again)
+START_TEST(ce16_lost_token_is_never_asked_for_again)
 {
     struct story story;
     story_begin(&story, 3);
@@ -233,7 +233,7 @@ START_TEST(ce16_a_lost_token_is_never_asked_for_again)
 }
 END_TEST
 
-START_TEST(r3_a_token_that_is_held_is_not_asked_for)
+START_TEST(r3_token_that_is_held_is_not_asked_for)
 {
     struct story story;
     story_hold(&story, 3);
@@ -251,7 +251,7 @@ START_TEST(r3_no_second_acquire_while_one_is_unanswered)
 END_TEST
 
 /* Certainly not executed (NOSCRIPT): sent again, and its vote counts once. */
-START_TEST(r3_the_only_resend_is_of_what_was_not_executed)
+START_TEST(r3_only_resend_is_of_what_was_not_executed)
 {
     struct story story;
     story_begin(&story, 3);
@@ -269,7 +269,7 @@ END_TEST
 
 /* To the granting, the silent, the failing and the lost one; not to the one that refused,
  * nor to the one that was never written to. */
-START_TEST(r4_a_lost_round_is_released_wherever_a_byte_went)
+START_TEST(r4_lost_round_is_released_wherever_byte_went)
 {
     struct story story;
     uint64_t other;
@@ -323,7 +323,7 @@ START_TEST(r5_silence_is_no_grant)
 END_TEST
 
 /* A link that was lost once does not take a second vote away. */
-START_TEST(a_lost_link_fails_once)
+START_TEST(lost_link_fails_once)
 {
     struct story story;
     story_begin(&story, 5);
@@ -355,7 +355,7 @@ START_TEST(late_grants_join_and_never_lengthen)
 END_TEST
 
 /* R7: after a loss a grant changes nothing; its release is behind it. */
-START_TEST(r7_grants_after_the_loss_revive_nothing)
+START_TEST(r7_grants_after_loss_revive_nothing)
 {
     struct story story;
     story_begin(&story, 5);
@@ -394,34 +394,34 @@ int main(void)
 {
     Suite *suite = suite_create("hold");
     TCase *win = tcase_create("winning");
-    tcase_add_test(win, r1_validity_counts_from_before_the_first_byte);
+    tcase_add_test(win, r1_validity_counts_from_before_first_byte);
     tcase_add_test(win, r1_won_too_late_is_lost);
-    tcase_add_test(win, r1_what_was_asked_for_before_the_clock_went_back_is_not_won);
-    tcase_add_test(win, ce11_grants_read_after_the_ttl_are_no_lock);
-    tcase_add_test(win, a_nodes_time_is_over_to_the_nanosecond);
-    tcase_add_loop_test(win, r2_the_majoritys_last_yes_wins_and_no_earlier_one, 0, SIZES);
-    tcase_add_loop_test(win, r2_lost_as_soon_as_a_majority_is_impossible, 0, SIZES);
+    tcase_add_test(win, r1_what_was_asked_for_before_clock_went_back_is_not_won);
+    tcase_add_test(win, ce11_grants_read_after_ttl_are_no_lock);
+    tcase_add_test(win, nodes_time_is_over_to_nanosecond);
+    tcase_add_loop_test(win, r2_majoritys_last_yes_wins_and_no_earlier_one, 0, SIZES);
+    tcase_add_loop_test(win, r2_lost_as_soon_as_majority_is_impossible, 0, SIZES);
     tcase_add_test(win, ce23_too_few_are_able);
     tcase_add_test(win, r2_just_enough_are_able);
-    tcase_add_test(win, ce13_an_even_split_is_lost);
-    tcase_add_test(win, a_majority_and_an_error_are_a_success);
-    tcase_add_test(win, a_request_that_could_not_be_queued_has_failed);
-    tcase_add_test(win, a_node_fails_once);
+    tcase_add_test(win, ce13_even_split_is_lost);
+    tcase_add_test(win, majority_and_error_are_success);
+    tcase_add_test(win, request_that_could_not_be_queued_has_failed);
+    tcase_add_test(win, node_fails_once);
     suite_add_tcase(suite, win);
     TCase *once = tcase_create("once");
-    tcase_add_test_raise_signal(once, r3_a_token_is_asked_for_once_while_asking, SIGABRT);
-    tcase_add_test_raise_signal(once, ce16_a_lost_token_is_never_asked_for_again, SIGABRT);
-    tcase_add_test_raise_signal(once, r3_a_token_that_is_held_is_not_asked_for, SIGABRT);
+    tcase_add_test_raise_signal(once, r3_token_is_asked_for_once_while_asking, SIGABRT);
+    tcase_add_test_raise_signal(once, ce16_lost_token_is_never_asked_for_again, SIGABRT);
+    tcase_add_test_raise_signal(once, r3_token_that_is_held_is_not_asked_for, SIGABRT);
     tcase_add_test_raise_signal(once, r3_no_second_acquire_while_one_is_unanswered, SIGABRT);
-    tcase_add_test(once, r3_the_only_resend_is_of_what_was_not_executed);
+    tcase_add_test(once, r3_only_resend_is_of_what_was_not_executed);
     suite_add_tcase(suite, once);
     TCase *lost = tcase_create("losing");
-    tcase_add_test(lost, r4_a_lost_round_is_released_wherever_a_byte_went);
+    tcase_add_test(lost, r4_lost_round_is_released_wherever_byte_went);
     tcase_add_test(lost, r5_what_is_unknown_is_no_grant);
     tcase_add_test(lost, r5_silence_is_no_grant);
-    tcase_add_test(lost, a_lost_link_fails_once);
+    tcase_add_test(lost, lost_link_fails_once);
     tcase_add_test(lost, late_grants_join_and_never_lengthen);
-    tcase_add_test(lost, r7_grants_after_the_loss_revive_nothing);
+    tcase_add_test(lost, r7_grants_after_loss_revive_nothing);
     tcase_add_test(lost, given_up_while_asking);
     suite_add_tcase(suite, lost);
     return suite_run(suite);

@@ -18,7 +18,7 @@ static void give_up(struct story *story, unsigned n)
 
 /* ---- what the caller of release is told ------------------------------------------------ */
 
-START_TEST(released_at_the_quorum)
+START_TEST(released_at_quorum)
 {
     struct story story;
     story_hold_all(&story, 5);
@@ -77,7 +77,7 @@ START_TEST(silence_makes_it_unknown)
 END_TEST
 
 /* An answer from after the end of the round does not change what was said. */
-START_TEST(a_late_answer_to_a_release)
+START_TEST(late_answer_to_release)
 {
     struct story story;
     give_up(&story, 3);
@@ -118,7 +118,7 @@ START_TEST(doubt_waits_for_all_answers)
 END_TEST
 
 /* ... but not when a majority has said that it was ours. */
-START_TEST(a_majority_ends_the_doubt)
+START_TEST(majority_ends_doubt)
 {
     struct story story;
     give_up(&story, 5);
@@ -130,7 +130,7 @@ START_TEST(a_majority_ends_the_doubt)
 }
 END_TEST
 
-START_TEST(doubt_and_a_failure)
+START_TEST(doubt_and_failure)
 {
     struct story story;
     give_up(&story, 5);
@@ -190,7 +190,7 @@ START_TEST(nobody_waits)
 END_TEST
 
 /* Of a node's two links one breaks: the other may yet tell. */
-START_TEST(a_broken_link_beside_one_that_owes)
+START_TEST(broken_link_beside_one_that_owes)
 {
     for (unsigned broken = 0; broken < RL_SLOTS; broken++) {
         struct story story;
@@ -214,7 +214,7 @@ START_TEST(a_broken_link_beside_one_that_owes)
 END_TEST
 
 /* The acquire's link breaks before the release went down it: it still will be. */
-START_TEST(a_broken_link_that_carried_no_release)
+START_TEST(broken_link_that_carried_no_release)
 {
     struct story story;
     story_hold(&story, 3);
@@ -243,7 +243,7 @@ START_TEST(both_links_broken)
 END_TEST
 
 /* The first one may have done it before its answer got lost. */
-START_TEST(gone_already_by_a_release_whose_answer_got_lost)
+START_TEST(gone_already_by_release_whose_answer_got_lost)
 {
     struct story story;
     give_up(&story, 3);
@@ -302,7 +302,7 @@ END_TEST
 /* ---- R4: behind the acquire, down every link that owes an answer ----------------------- */
 
 /* The acquire's link drains: one release follows it there, another goes down the new link. */
-START_TEST(r4_down_the_draining_link_and_the_new_one)
+START_TEST(r4_down_draining_link_and_new_one)
 {
     struct story story;
     uint64_t other;
@@ -345,7 +345,7 @@ START_TEST(r4_behind_extensions_and_retakes)
 }
 END_TEST
 
-START_TEST(r4_no_taking_after_the_end)
+START_TEST(r4_no_taking_after_end)
 {
     struct story story;
     story_hold(&story, 3);
@@ -355,7 +355,7 @@ START_TEST(r4_no_taking_after_the_end)
 }
 END_TEST
 
-START_TEST(no_release_before_the_end)
+START_TEST(no_release_before_end)
 {
     struct story story;
     story_hold(&story, 3);
@@ -391,7 +391,7 @@ START_TEST(released_before_it_was_asked_for)
 }
 END_TEST
 
-START_TEST(an_answer_that_nobody_owes)
+START_TEST(answer_that_nobody_owes)
 {
     struct story story;
     story_hold_all(&story, 3);
@@ -399,7 +399,7 @@ START_TEST(an_answer_that_nobody_owes)
 }
 END_TEST
 
-START_TEST(a_releases_answer_that_nobody_owes)
+START_TEST(releases_answer_that_nobody_owes)
 {
     struct story story;
     story_hold_all(&story, 3);
@@ -407,7 +407,7 @@ START_TEST(a_releases_answer_that_nobody_owes)
 }
 END_TEST
 
-START_TEST(a_result_before_its_time)
+START_TEST(result_before_its_time)
 {
     struct story story;
     story_hold_all(&story, 3);
@@ -420,35 +420,35 @@ int main(void)
 {
     Suite *suite = suite_create("hold_end");
     TCase *told = tcase_create("told");
-    tcase_add_test(told, released_at_the_quorum);
+    tcase_add_test(told, released_at_quorum);
     tcase_add_test(told, expired_as_soon_as_that_is_certain);
     tcase_add_test(told, unknown_as_soon_as_that_is_certain);
     tcase_add_test(told, silence_makes_it_unknown);
-    tcase_add_test(told, a_late_answer_to_a_release);
+    tcase_add_test(told, late_answer_to_release);
     tcase_add_test(told, nodes_that_never_had_it_are_rid_of_it);
     tcase_add_test(told, doubt_waits_for_all_answers);
-    tcase_add_test(told, a_majority_ends_the_doubt);
-    tcase_add_test(told, doubt_and_a_failure);
+    tcase_add_test(told, majority_ends_doubt);
+    tcase_add_test(told, doubt_and_failure);
     tcase_add_test(told, doubt_and_silence);
     tcase_add_test(told, expired_before_anything_is_sent);
     tcase_add_test(told, nobody_waits);
-    tcase_add_test(told, a_broken_link_beside_one_that_owes);
-    tcase_add_test(told, a_broken_link_that_carried_no_release);
+    tcase_add_test(told, broken_link_beside_one_that_owes);
+    tcase_add_test(told, broken_link_that_carried_no_release);
     tcase_add_test(told, both_links_broken);
-    tcase_add_test(told, gone_already_by_a_release_whose_answer_got_lost);
+    tcase_add_test(told, gone_already_by_release_whose_answer_got_lost);
     tcase_add_loop_test(told, every_release_has_one_verdict, 1, 6);
-    tcase_add_test_raise_signal(told, a_result_before_its_time, SIGABRT);
+    tcase_add_test_raise_signal(told, result_before_its_time, SIGABRT);
     suite_add_tcase(suite, told);
     TCase *sent = tcase_create("sent");
-    tcase_add_test(sent, r4_down_the_draining_link_and_the_new_one);
+    tcase_add_test(sent, r4_down_draining_link_and_new_one);
     tcase_add_test(sent, r4_behind_extensions_and_retakes);
-    tcase_add_test_raise_signal(sent, r4_no_taking_after_the_end, SIGABRT);
-    tcase_add_test_raise_signal(sent, no_release_before_the_end, SIGABRT);
+    tcase_add_test_raise_signal(sent, r4_no_taking_after_end, SIGABRT);
+    tcase_add_test_raise_signal(sent, no_release_before_end, SIGABRT);
     tcase_add_test_raise_signal(sent, no_second_release_while_one_is_unanswered, SIGABRT);
     tcase_add_test_raise_signal(sent, released_twice, SIGABRT);
     tcase_add_test_raise_signal(sent, released_before_it_was_asked_for, SIGABRT);
-    tcase_add_test_raise_signal(sent, an_answer_that_nobody_owes, SIGABRT);
-    tcase_add_test_raise_signal(sent, a_releases_answer_that_nobody_owes, SIGABRT);
+    tcase_add_test_raise_signal(sent, answer_that_nobody_owes, SIGABRT);
+    tcase_add_test_raise_signal(sent, releases_answer_that_nobody_owes, SIGABRT);
     suite_add_tcase(suite, sent);
     return suite_run(suite);
 }

@@ -146,7 +146,7 @@ static const struct {
 };
 #define WORLDS ((int)(sizeof(worlds) / sizeof(worlds[0])))
 
-START_TEST(every_state_of_a_small_world)
+START_TEST(every_state_of_small_world)
 {
     const struct space *space = &worlds[_i].space;
     struct found found = search(space);
@@ -171,7 +171,7 @@ int main(void)
     Suite *suite = suite_create("hold_every");
     TCase *tcase = tcase_create("states");
     tcase_set_timeout(tcase, 60);
-    tcase_add_loop_test(tcase, every_state_of_a_small_world, 0, WORLDS);
+    tcase_add_loop_test(tcase, every_state_of_small_world, 0, WORLDS);
     tcase_add_test(tcase, masters_that_forget_are_found_out);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);

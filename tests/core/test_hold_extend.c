@@ -10,7 +10,7 @@
 
 /* ---- R6: from its own t0, by a majority, before it runs out ---------------------------- */
 
-START_TEST(r6_an_extension_counts_from_its_own_t0)
+START_TEST(r6_extension_counts_from_its_own_t0)
 {
     struct story story;
     story_hold_all(&story, 3);
@@ -33,7 +33,7 @@ END_TEST
 /* CE17: the majority's last yes at the moment the old validity is told as 0 (the last
  * millisecond of it), or a nanosecond before. Somebody may have held it in between: dead,
  * released everywhere, never back. */
-START_TEST(ce17_a_late_extension_is_the_end)
+START_TEST(ce17_late_extension_is_end)
 {
     for (int64_t early = 1; early >= 0; early--) {
         struct story story;
@@ -55,7 +55,7 @@ START_TEST(ce17_a_late_extension_is_the_end)
 END_TEST
 
 /* The clock went back: before the extension is asked for, or before its answer. */
-START_TEST(r6_what_was_held_before_the_clock_went_back_is_not_extended)
+START_TEST(r6_what_was_held_before_clock_went_back_is_not_extended)
 {
     struct story story;
     story_hold_all(&story, 3);
@@ -103,7 +103,7 @@ START_TEST(r6_no_extension_begins_too_late)
 END_TEST
 
 /* R7: ended is ended. */
-START_TEST(r7_the_dead_are_not_extended)
+START_TEST(r7_dead_are_not_extended)
 {
     struct story story;
     story_hold_all(&story, 3);
@@ -113,7 +113,7 @@ START_TEST(r7_the_dead_are_not_extended)
 }
 END_TEST
 
-START_TEST(r6_a_shorter_one_never_shortens)
+START_TEST(r6_shorter_one_never_shortens)
 {
     struct story story;
     story_hold_all(&story, 3);
@@ -126,7 +126,7 @@ START_TEST(r6_a_shorter_one_never_shortens)
 END_TEST
 
 /* Failures prove nothing: the old deadline stands, and it may be tried again. */
-START_TEST(r6_a_failed_round_leaves_the_old_deadline)
+START_TEST(r6_failed_round_leaves_old_deadline)
 {
     struct story story;
     story_hold_all(&story, 3);
@@ -145,7 +145,7 @@ START_TEST(r6_a_failed_round_leaves_the_old_deadline)
 }
 END_TEST
 
-START_TEST(r6_a_silent_round_leaves_the_old_deadline)
+START_TEST(r6_silent_round_leaves_old_deadline)
 {
     struct story story;
     story_hold_all(&story, 3);
@@ -171,7 +171,7 @@ START_TEST(too_few_are_able_to_extend)
 END_TEST
 
 /* Peer case 27: a majority says that the key is gone: certain, so over at once. */
-START_TEST(a_majority_has_lost_it)
+START_TEST(majority_has_lost_it)
 {
     struct story story;
     story_hold_all(&story, 5);
@@ -184,7 +184,7 @@ START_TEST(a_majority_has_lost_it)
 END_TEST
 
 /* Some have lost it and the others say nothing: not extended, and not certain. */
-START_TEST(refusals_and_failures_are_not_the_end)
+START_TEST(refusals_and_failures_are_not_end)
 {
     struct story story;
     story_hold_all(&story, 5);
@@ -224,7 +224,7 @@ START_TEST(late_answers_count_in_no_later_round)
 }
 END_TEST
 
-START_TEST(the_acquires_late_answers_count_in_no_extension)
+START_TEST(acquires_late_answers_count_in_no_extension)
 {
     struct story story;
     story_hold(&story, 5); /* 3 and 4 still owe their answer to the acquire */
@@ -237,7 +237,7 @@ START_TEST(the_acquires_late_answers_count_in_no_extension)
 }
 END_TEST
 
-START_TEST(an_old_links_end_fails_no_later_round)
+START_TEST(old_links_end_fails_no_later_round)
 {
     struct story story;
     story_hold_all(&story, 3);
@@ -266,7 +266,7 @@ END_TEST
 /* Two links to one node have no order between them: the extension went down the new one and
  * found nothing, then the acquire on the old one was executed. Its end is heard first, in
  * whatever way; the extension's "no" that comes after it proves nothing. */
-START_TEST(a_no_on_one_link_proves_nothing_of_the_other)
+START_TEST(refusal_on_one_link_proves_nothing_of_other)
 {
     for (int broken = 0; broken < 2; broken++) {
         struct story story;
@@ -289,7 +289,7 @@ START_TEST(a_no_on_one_link_proves_nothing_of_the_other)
 END_TEST
 
 /* Nor while the old one is not heard of. */
-START_TEST(a_no_on_one_link_while_the_other_is_silent)
+START_TEST(refusal_on_one_link_while_other_is_silent)
 {
     struct story story;
     uint64_t other;
@@ -307,7 +307,7 @@ END_TEST
 /* ---- R8: filling in -------------------------------------------------------------------- */
 
 /* CE28: a node that lost the key, or never had it, gets it once a majority has said yes. */
-START_TEST(r8_missing_nodes_are_filled_in_after_the_majoritys_yes)
+START_TEST(r8_missing_nodes_are_filled_in_after_majoritys_yes)
 {
     struct story story;
     story_begin(&story, 5);
@@ -347,7 +347,7 @@ START_TEST(r8_two_late_nos)
 }
 END_TEST
 
-START_TEST(r8_a_late_no_is_filled_in_too)
+START_TEST(r8_late_no_is_filled_in_too)
 {
     struct story story;
     story_hold_all(&story, 3);
@@ -367,7 +367,7 @@ START_TEST(r8_a_late_no_is_filled_in_too)
 END_TEST
 
 /* No majority has said that it is ours: nothing is taken. */
-START_TEST(r8_nothing_is_filled_in_after_a_failed_round)
+START_TEST(r8_nothing_is_filled_in_after_failed_round)
 {
     struct story story;
     story_hold_all(&story, 3);
@@ -380,7 +380,7 @@ START_TEST(r8_nothing_is_filled_in_after_a_failed_round)
 END_TEST
 
 /* Nor for what an older round is told while a later one was won. */
-START_TEST(r8_nothing_is_filled_in_for_an_older_rounds_no)
+START_TEST(r8_nothing_is_filled_in_for_older_rounds_no)
 {
     struct story story;
     story_hold_all(&story, 3);
@@ -427,7 +427,7 @@ END_TEST
 
 /* ---- release against extension --------------------------------------------------------- */
 
-START_TEST(release_wins_against_an_extension)
+START_TEST(release_wins_against_extension)
 {
     struct story story;
     story_hold_all(&story, 3);
@@ -453,35 +453,35 @@ int main(void)
 {
     Suite *suite = suite_create("hold_extend");
     TCase *extension = tcase_create("extension");
-    tcase_add_test(extension, r6_an_extension_counts_from_its_own_t0);
-    tcase_add_test(extension, ce17_a_late_extension_is_the_end);
-    tcase_add_loop_test(extension, r6_what_was_held_before_the_clock_went_back_is_not_extended,
-                        0, 2);
+    tcase_add_test(extension, r6_extension_counts_from_its_own_t0);
+    tcase_add_test(extension, ce17_late_extension_is_end);
+    tcase_add_loop_test(extension, r6_what_was_held_before_clock_went_back_is_not_extended, 0,
+                        2);
     tcase_add_test(extension, r6_time_runs_out_while_extending);
     tcase_add_test(extension, r6_no_extension_begins_too_late);
-    tcase_add_test_raise_signal(extension, r7_the_dead_are_not_extended, SIGABRT);
-    tcase_add_test(extension, r6_a_shorter_one_never_shortens);
-    tcase_add_test(extension, r6_a_failed_round_leaves_the_old_deadline);
-    tcase_add_test(extension, r6_a_silent_round_leaves_the_old_deadline);
+    tcase_add_test_raise_signal(extension, r7_dead_are_not_extended, SIGABRT);
+    tcase_add_test(extension, r6_shorter_one_never_shortens);
+    tcase_add_test(extension, r6_failed_round_leaves_old_deadline);
+    tcase_add_test(extension, r6_silent_round_leaves_old_deadline);
     tcase_add_test(extension, too_few_are_able_to_extend);
-    tcase_add_test(extension, a_majority_has_lost_it);
-    tcase_add_test(extension, refusals_and_failures_are_not_the_end);
+    tcase_add_test(extension, majority_has_lost_it);
+    tcase_add_test(extension, refusals_and_failures_are_not_end);
     suite_add_tcase(suite, extension);
     TCase *rounds = tcase_create("rounds");
     tcase_add_test(rounds, late_answers_count_in_no_later_round);
-    tcase_add_test(rounds, the_acquires_late_answers_count_in_no_extension);
-    tcase_add_test(rounds, an_old_links_end_fails_no_later_round);
+    tcase_add_test(rounds, acquires_late_answers_count_in_no_extension);
+    tcase_add_test(rounds, old_links_end_fails_no_later_round);
     tcase_add_test_raise_signal(rounds, one_extension_at_a_time, SIGABRT);
-    tcase_add_test(rounds, a_no_on_one_link_proves_nothing_of_the_other);
-    tcase_add_test(rounds, a_no_on_one_link_while_the_other_is_silent);
-    tcase_add_test(rounds, release_wins_against_an_extension);
+    tcase_add_test(rounds, refusal_on_one_link_proves_nothing_of_other);
+    tcase_add_test(rounds, refusal_on_one_link_while_other_is_silent);
+    tcase_add_test(rounds, release_wins_against_extension);
     suite_add_tcase(suite, rounds);
     TCase *filling = tcase_create("filling_in");
-    tcase_add_test(filling, r8_missing_nodes_are_filled_in_after_the_majoritys_yes);
+    tcase_add_test(filling, r8_missing_nodes_are_filled_in_after_majoritys_yes);
     tcase_add_test(filling, r8_two_late_nos);
-    tcase_add_test(filling, r8_a_late_no_is_filled_in_too);
-    tcase_add_test(filling, r8_nothing_is_filled_in_after_a_failed_round);
-    tcase_add_test(filling, r8_nothing_is_filled_in_for_an_older_rounds_no);
+    tcase_add_test(filling, r8_late_no_is_filled_in_too);
+    tcase_add_test(filling, r8_nothing_is_filled_in_after_failed_round);
+    tcase_add_test(filling, r8_nothing_is_filled_in_for_older_rounds_no);
     tcase_add_test(filling, r8_nothing_is_filled_in_when_it_has_run_out);
     tcase_add_test_raise_signal(filling, r8_nothing_is_filled_in_after_release_was_called,
                                 SIGABRT);

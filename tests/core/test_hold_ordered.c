@@ -7,7 +7,7 @@
 
 #include <signal.h>
 
-START_TEST(the_first_grants_and_the_rest_follow)
+START_TEST(first_grants_and_rest_follow)
 {
     struct story story;
     story_begin(&story, 3);
@@ -27,7 +27,7 @@ START_TEST(the_first_grants_and_the_rest_follow)
 }
 END_TEST
 
-START_TEST(the_first_refuses_and_no_other_is_written_to)
+START_TEST(first_refuses_and_no_other_is_written_to)
 {
     static const enum rl_vote votes[] = {NO, FAILED};
     for (unsigned i = 0; i < 2; i++) {
@@ -40,7 +40,7 @@ START_TEST(the_first_refuses_and_no_other_is_written_to)
 }
 END_TEST
 
-START_TEST(the_first_is_silent)
+START_TEST(first_is_silent)
 {
     struct story story;
     story_begin(&story, 5);
@@ -52,7 +52,7 @@ START_TEST(the_first_is_silent)
 }
 END_TEST
 
-START_TEST(a_round_is_cut)
+START_TEST(round_is_cut)
 {
     struct story story;
     story_begin(&story, 5);
@@ -67,7 +67,7 @@ START_TEST(a_round_is_cut)
 }
 END_TEST
 
-START_TEST(a_round_is_cut_while_the_first_one_is_asked)
+START_TEST(round_is_cut_while_first_one_is_asked)
 {
     struct story story;
     story_begin(&story, 5);
@@ -77,7 +77,7 @@ START_TEST(a_round_is_cut_while_the_first_one_is_asked)
 }
 END_TEST
 
-START_TEST(the_first_ones_link_breaks)
+START_TEST(first_ones_link_breaks)
 {
     struct story story;
     story_begin(&story, 3);
@@ -87,7 +87,7 @@ START_TEST(the_first_ones_link_breaks)
 }
 END_TEST
 
-START_TEST(the_first_cannot_be_written_to)
+START_TEST(first_cannot_be_written_to)
 {
     struct story story;
     story_begin(&story, 3);
@@ -97,7 +97,7 @@ START_TEST(the_first_cannot_be_written_to)
 }
 END_TEST
 
-START_TEST(the_first_was_not_executed)
+START_TEST(first_was_not_executed)
 {
     struct story story;
     story_begin(&story, 3);
@@ -132,7 +132,7 @@ START_TEST(nodes_that_are_down_are_no_rest)
 }
 END_TEST
 
-START_TEST(too_few_are_able_from_the_start)
+START_TEST(too_few_are_able_from_start)
 {
     struct story story;
     story_begin(&story, 5);
@@ -143,7 +143,7 @@ START_TEST(too_few_are_able_from_the_start)
 END_TEST
 
 /* The rest went away while the first was asked: lost now, and not when its time is over. */
-START_TEST(the_rest_has_gone)
+START_TEST(rest_has_gone)
 {
     struct story story;
     story_begin(&story, 3);
@@ -155,7 +155,7 @@ START_TEST(the_rest_has_gone)
 }
 END_TEST
 
-START_TEST(the_rest_refuses)
+START_TEST(rest_refuses)
 {
     struct story story;
     story_begin(&story, 3);
@@ -168,7 +168,7 @@ START_TEST(the_rest_refuses)
 }
 END_TEST
 
-START_TEST(the_rest_is_silent)
+START_TEST(rest_is_silent)
 {
     struct story story;
     story_begin(&story, 3);
@@ -182,7 +182,7 @@ START_TEST(the_rest_is_silent)
 }
 END_TEST
 
-START_TEST(given_up_before_the_rest)
+START_TEST(given_up_before_rest)
 {
     struct story story;
     story_begin(&story, 3);
@@ -194,7 +194,7 @@ START_TEST(given_up_before_the_rest)
 }
 END_TEST
 
-START_TEST(a_first_that_is_not_able)
+START_TEST(first_node_without_vote)
 {
     struct story story;
     story_begin(&story, 3);
@@ -203,7 +203,7 @@ START_TEST(a_first_that_is_not_able)
 }
 END_TEST
 
-START_TEST(the_rest_before_the_first_has_granted)
+START_TEST(rest_before_first_has_granted)
 {
     struct story story;
     story_begin(&story, 3);
@@ -216,23 +216,23 @@ int main(void)
 {
     Suite *suite = suite_create("hold_ordered");
     TCase *tcase = tcase_create("ordered");
-    tcase_add_test(tcase, the_first_grants_and_the_rest_follow);
-    tcase_add_test(tcase, the_first_refuses_and_no_other_is_written_to);
-    tcase_add_test(tcase, the_first_is_silent);
-    tcase_add_test(tcase, a_round_is_cut);
-    tcase_add_test(tcase, a_round_is_cut_while_the_first_one_is_asked);
-    tcase_add_test(tcase, the_first_ones_link_breaks);
-    tcase_add_test(tcase, the_first_cannot_be_written_to);
-    tcase_add_test(tcase, the_first_was_not_executed);
+    tcase_add_test(tcase, first_grants_and_rest_follow);
+    tcase_add_test(tcase, first_refuses_and_no_other_is_written_to);
+    tcase_add_test(tcase, first_is_silent);
+    tcase_add_test(tcase, round_is_cut);
+    tcase_add_test(tcase, round_is_cut_while_first_one_is_asked);
+    tcase_add_test(tcase, first_ones_link_breaks);
+    tcase_add_test(tcase, first_cannot_be_written_to);
+    tcase_add_test(tcase, first_was_not_executed);
     tcase_add_test(tcase, one_node_is_first_and_all);
     tcase_add_test(tcase, nodes_that_are_down_are_no_rest);
-    tcase_add_test(tcase, too_few_are_able_from_the_start);
-    tcase_add_test(tcase, the_rest_has_gone);
-    tcase_add_test(tcase, the_rest_refuses);
-    tcase_add_test(tcase, the_rest_is_silent);
-    tcase_add_test(tcase, given_up_before_the_rest);
-    tcase_add_test_raise_signal(tcase, a_first_that_is_not_able, SIGABRT);
-    tcase_add_test_raise_signal(tcase, the_rest_before_the_first_has_granted, SIGABRT);
+    tcase_add_test(tcase, too_few_are_able_from_start);
+    tcase_add_test(tcase, rest_has_gone);
+    tcase_add_test(tcase, rest_refuses);
+    tcase_add_test(tcase, rest_is_silent);
+    tcase_add_test(tcase, given_up_before_rest);
+    tcase_add_test_raise_signal(tcase, first_node_without_vote, SIGABRT);
+    tcase_add_test_raise_signal(tcase, rest_before_first_has_granted, SIGABRT);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

@@ -8,7 +8,7 @@
 
 /* ---- said again ------------------------------------------------------------------------ */
 
-START_TEST(a_lost_release_is_said_again)
+START_TEST(lost_release_is_said_again)
 {
     struct story story;
     story_hold_all(&story, 3);
@@ -25,7 +25,7 @@ START_TEST(a_lost_release_is_said_again)
 END_TEST
 
 /* BUSY, MISCONF and the like: not executed. */
-START_TEST(a_refused_release_is_said_again)
+START_TEST(refused_release_is_said_again)
 {
     struct story story;
     story_hold_all(&story, 3);
@@ -44,7 +44,7 @@ START_TEST(a_refused_release_is_said_again)
 }
 END_TEST
 
-START_TEST(a_release_that_was_not_executed_is_said_again)
+START_TEST(release_that_was_not_executed_is_said_again)
 {
     struct story story;
     story_hold_all(&story, 3);
@@ -57,7 +57,7 @@ START_TEST(a_release_that_was_not_executed_is_said_again)
 END_TEST
 
 /* A link that broke before the end: its acquire is unknown, and a release is owed anew. */
-START_TEST(a_link_lost_while_holding)
+START_TEST(link_lost_while_holding)
 {
     struct story story;
     story_hold(&story, 3);
@@ -68,7 +68,7 @@ START_TEST(a_link_lost_while_holding)
 }
 END_TEST
 
-START_TEST(a_lost_link_that_carried_nothing)
+START_TEST(lost_link_that_carried_nothing)
 {
     struct story story;
     story_hold_all(&story, 3);
@@ -106,7 +106,7 @@ END_TEST
 
 /* The link that the release went down does not answer: another takes its place, and the
  * release goes down that one as well; the answers may come in any order, or not at all. */
-START_TEST(a_release_on_a_link_that_drains_is_said_again)
+START_TEST(release_on_link_that_drains_is_said_again)
 {
     for (int lost = 0; lost < 2; lost++) {
         struct story story;
@@ -134,7 +134,7 @@ START_TEST(a_release_on_a_link_that_drains_is_said_again)
 }
 END_TEST
 
-START_TEST(a_link_that_drains_and_owes_nothing)
+START_TEST(link_that_drains_and_owes_nothing)
 {
     struct story story;
     story_hold_all(&story, 3);
@@ -153,7 +153,7 @@ END_TEST
 
 /* The draining link took no release (it was full); the new one's went before the late
  * grant: the key is there, and must be given up. */
-START_TEST(a_late_grant_that_no_release_follows)
+START_TEST(late_grant_that_no_release_follows)
 {
     static const enum rl_vote votes[] = {YES, FAILED, NO};
     for (unsigned i = 0; i < 3; i++) {
@@ -176,7 +176,7 @@ END_TEST
 
 /* A stopped server goes on after a long time: the key's life begins then, and a release that
  * is refused then must still be said again. */
-START_TEST(a_late_grants_life_begins_late)
+START_TEST(late_grants_life_begins_late)
 {
     struct story story;
     story_begin(&story, 3);
@@ -199,7 +199,7 @@ END_TEST
 
 /* ---- until every key has run out by itself --------------------------------------------- */
 
-START_TEST(an_unreachable_node_is_waited_for_to_the_nanosecond)
+START_TEST(unreachable_node_is_waited_for_to_nanosecond)
 {
     struct story story;
     story_hold_all(&story, 3);
@@ -219,7 +219,7 @@ START_TEST(an_unreachable_node_is_waited_for_to_the_nanosecond)
 END_TEST
 
 /* From the moment that the carrying link broke, since until then it may have been executed. */
-START_TEST(the_wait_begins_when_the_link_breaks)
+START_TEST(wait_begins_when_link_breaks)
 {
     struct story story;
     story_hold_all(&story, 3);
@@ -237,7 +237,7 @@ START_TEST(the_wait_begins_when_the_link_breaks)
 END_TEST
 
 /* What is owed on a link that stands is waited for however long it takes. */
-START_TEST(an_answer_that_is_owed_is_waited_for)
+START_TEST(answer_that_is_owed_is_waited_for)
 {
     struct story story;
     story_hold_all(&story, 3);
@@ -253,7 +253,7 @@ START_TEST(an_answer_that_is_owed_is_waited_for)
 }
 END_TEST
 
-START_TEST(a_longer_extension_is_waited_for_longer)
+START_TEST(longer_extension_is_waited_for_longer)
 {
     struct story story;
     story_hold_all(&story, 1);
@@ -267,7 +267,7 @@ START_TEST(a_longer_extension_is_waited_for_longer)
 }
 END_TEST
 
-START_TEST(nothing_is_settled_before_the_end)
+START_TEST(nothing_is_settled_before_end)
 {
     struct story story;
     story_begin(&story, 3);
@@ -283,7 +283,7 @@ START_TEST(nothing_is_settled_before_the_end)
 }
 END_TEST
 
-START_TEST(a_release_that_is_waited_for_is_not_settled)
+START_TEST(release_that_is_waited_for_is_not_settled)
 {
     struct story story;
     story_hold(&story, 3);
@@ -299,7 +299,7 @@ END_TEST
 
 /* ---- taken up from another process ----------------------------------------------------- */
 
-START_TEST(an_attached_lock_may_be_anywhere)
+START_TEST(attached_lock_may_be_anywhere)
 {
     struct story story;
     story_begin(&story, 5);
@@ -316,7 +316,7 @@ START_TEST(an_attached_lock_may_be_anywhere)
 }
 END_TEST
 
-START_TEST(an_attached_lock_of_a_word_full_of_nodes)
+START_TEST(attached_lock_of_word_full_of_nodes)
 {
     struct story story;
     story_begin(&story, 64);
@@ -326,7 +326,7 @@ START_TEST(an_attached_lock_of_a_word_full_of_nodes)
 }
 END_TEST
 
-START_TEST(an_attached_lock_runs_out)
+START_TEST(attached_lock_runs_out)
 {
     struct story story;
     story_begin(&story, 3);
@@ -339,7 +339,7 @@ START_TEST(an_attached_lock_runs_out)
 END_TEST
 
 /* It was extended before it was handed over: its keys live for as long as its deadline. */
-START_TEST(an_attached_locks_keys_live_to_its_deadline)
+START_TEST(attached_locks_keys_live_to_its_deadline)
 {
     struct story story;
     story_begin(&story, 3);
@@ -356,30 +356,30 @@ int main(void)
 {
     Suite *suite = suite_create("hold_settle");
     TCase *again = tcase_create("again");
-    tcase_add_test(again, a_lost_release_is_said_again);
-    tcase_add_test(again, a_refused_release_is_said_again);
-    tcase_add_test(again, a_release_that_was_not_executed_is_said_again);
-    tcase_add_test(again, a_link_lost_while_holding);
-    tcase_add_test(again, a_lost_link_that_carried_nothing);
+    tcase_add_test(again, lost_release_is_said_again);
+    tcase_add_test(again, refused_release_is_said_again);
+    tcase_add_test(again, release_that_was_not_executed_is_said_again);
+    tcase_add_test(again, link_lost_while_holding);
+    tcase_add_test(again, lost_link_that_carried_nothing);
     tcase_add_test(again, one_release_at_a_time);
-    tcase_add_test(again, a_release_on_a_link_that_drains_is_said_again);
-    tcase_add_test(again, a_link_that_drains_and_owes_nothing);
-    tcase_add_test(again, a_late_grant_that_no_release_follows);
-    tcase_add_test(again, a_late_grants_life_begins_late);
+    tcase_add_test(again, release_on_link_that_drains_is_said_again);
+    tcase_add_test(again, link_that_drains_and_owes_nothing);
+    tcase_add_test(again, late_grant_that_no_release_follows);
+    tcase_add_test(again, late_grants_life_begins_late);
     suite_add_tcase(suite, again);
     TCase *settle = tcase_create("settled");
-    tcase_add_test(settle, an_unreachable_node_is_waited_for_to_the_nanosecond);
-    tcase_add_test(settle, the_wait_begins_when_the_link_breaks);
-    tcase_add_test(settle, an_answer_that_is_owed_is_waited_for);
-    tcase_add_test(settle, a_longer_extension_is_waited_for_longer);
-    tcase_add_test(settle, nothing_is_settled_before_the_end);
-    tcase_add_test(settle, a_release_that_is_waited_for_is_not_settled);
+    tcase_add_test(settle, unreachable_node_is_waited_for_to_nanosecond);
+    tcase_add_test(settle, wait_begins_when_link_breaks);
+    tcase_add_test(settle, answer_that_is_owed_is_waited_for);
+    tcase_add_test(settle, longer_extension_is_waited_for_longer);
+    tcase_add_test(settle, nothing_is_settled_before_end);
+    tcase_add_test(settle, release_that_is_waited_for_is_not_settled);
     suite_add_tcase(suite, settle);
     TCase *attached = tcase_create("attached");
-    tcase_add_test(attached, an_attached_lock_may_be_anywhere);
-    tcase_add_test(attached, an_attached_lock_of_a_word_full_of_nodes);
-    tcase_add_test(attached, an_attached_lock_runs_out);
-    tcase_add_test(attached, an_attached_locks_keys_live_to_its_deadline);
+    tcase_add_test(attached, attached_lock_may_be_anywhere);
+    tcase_add_test(attached, attached_lock_of_word_full_of_nodes);
+    tcase_add_test(attached, attached_lock_runs_out);
+    tcase_add_test(attached, attached_locks_keys_live_to_its_deadline);
     suite_add_tcase(suite, attached);
     return suite_run(suite);
 }

@@ -33,7 +33,7 @@ static struct rl_identity known(const char *run_id)
     return identity;
 }
 
-START_TEST(the_first_one_is_no_news)
+START_TEST(first_one_is_no_news)
 {
     struct rl_identity identity = known("a");
     ck_assert_str_eq(identity.run_id, "a");
@@ -61,7 +61,7 @@ static const struct {
     {10 * S, -1, RL_ANOTHER}, /* it does not tell */
 };
 
-START_TEST(an_uptime_proves_a_restart_or_nothing)
+START_TEST(uptime_proves_restart_or_nothing)
 {
     struct rl_identity identity = known("a");
     struct rl_info info = info_of("b", others[_i].uptime_s);
@@ -77,7 +77,7 @@ START_TEST(an_uptime_proves_a_restart_or_nothing)
 END_TEST
 
 /* Whatever of a second either clock was read in: a restart was after the last word. */
-START_TEST(a_restart_was_after_the_last_word)
+START_TEST(restart_was_after_last_word)
 {
     struct rl_prng prng;
     unsigned restarts = 0, before = 0;
@@ -116,7 +116,7 @@ static const struct {
     {false, false, "", 100, RL_SAME}, /* not told */
 };
 
-START_TEST(a_replication_id_tells_of_other_keys)
+START_TEST(replication_id_tells_of_other_keys)
 {
     struct rl_identity identity = known("a");
     struct rl_info info = info_of("a", 6);
@@ -130,7 +130,7 @@ START_TEST(a_replication_id_tells_of_other_keys)
 }
 END_TEST
 
-START_TEST(without_a_run_id_nothing_is_learnt)
+START_TEST(without_run_id_nothing_is_learnt)
 {
     struct rl_identity identity = known("a"), before = identity;
     struct rl_info info = info_of("", 1000000);
@@ -148,11 +148,11 @@ int main(void)
     Suite *suite = suite_create("identity");
     TCase *tests = tcase_create("identity");
     tcase_set_timeout(tests, 60);
-    tcase_add_test(tests, the_first_one_is_no_news);
-    tcase_add_loop_test(tests, an_uptime_proves_a_restart_or_nothing, 0, COUNT(others));
-    tcase_add_test(tests, a_restart_was_after_the_last_word);
-    tcase_add_loop_test(tests, a_replication_id_tells_of_other_keys, 0, COUNT(changes));
-    tcase_add_test(tests, without_a_run_id_nothing_is_learnt);
+    tcase_add_test(tests, first_one_is_no_news);
+    tcase_add_loop_test(tests, uptime_proves_restart_or_nothing, 0, COUNT(others));
+    tcase_add_test(tests, restart_was_after_last_word);
+    tcase_add_loop_test(tests, replication_id_tells_of_other_keys, 0, COUNT(changes));
+    tcase_add_test(tests, without_run_id_nothing_is_learnt);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

@@ -14,7 +14,7 @@
 
 /* ---- a majority of the configured N ---------------------------------------------------- */
 
-START_TEST(a_majority_is_more_than_half)
+START_TEST(majority_is_more_than_half)
 {
     for (unsigned n = 1; n <= REDLOCK_NODES_MAX; n++) {
         unsigned needed = rl_quorum_needed(n);
@@ -120,7 +120,7 @@ START_TEST(every_combination_of_votes)
 END_TEST
 
 /* One server counts once: CE14, and an answer that arrives twice. */
-START_TEST(a_nodes_first_vote_stands)
+START_TEST(nodes_first_vote_stands)
 {
     static const enum rl_vote all[] = {RL_VOTE_YES, RL_VOTE_NO, RL_VOTE_FAILED};
     for (unsigned first = 0; first < 3; first++) {
@@ -138,7 +138,7 @@ START_TEST(a_nodes_first_vote_stands)
 END_TEST
 
 /* CE23: a majority of those who answered is not one of those who are. */
-START_TEST(ce23_a_majority_of_answers_is_no_majority)
+START_TEST(ce23_majority_of_answers_is_no_majority)
 {
     struct rl_round round;
     rl_round_start(&round, 5, 0, 1);
@@ -154,7 +154,7 @@ START_TEST(ce23_a_majority_of_answers_is_no_majority)
 END_TEST
 
 /* CE13: half of an even N would let two win. */
-START_TEST(ce13_half_of_an_even_number_loses)
+START_TEST(ce13_half_of_even_number_loses)
 {
     for (unsigned n = 2; n <= 64; n += 2) {
         struct rl_round round;
@@ -168,7 +168,7 @@ START_TEST(ce13_half_of_an_even_number_loses)
 END_TEST
 
 /* The largest N decide at the same vote, whichever ends the bits begin from. */
-START_TEST(a_word_full_of_nodes)
+START_TEST(word_full_of_nodes)
 {
     static const unsigned sizes[] = {31, 32, 33, 63, 64};
     for (unsigned k = 0; k < sizeof(sizes) / sizeof(sizes[0]); k++) {
@@ -190,7 +190,7 @@ START_TEST(a_word_full_of_nodes)
 }
 END_TEST
 
-START_TEST(a_node_that_is_none)
+START_TEST(node_that_is_none)
 {
     struct rl_round round;
     rl_round_start(&round, 3, 0, 1);
@@ -198,14 +198,14 @@ START_TEST(a_node_that_is_none)
 }
 END_TEST
 
-START_TEST(a_round_of_nobody)
+START_TEST(round_of_nobody)
 {
     struct rl_round round;
     rl_round_start(&round, 0, 0, 1);
 }
 END_TEST
 
-START_TEST(a_round_that_ends_before_it_begins)
+START_TEST(round_that_ends_before_it_begins)
 {
     struct rl_round round;
     rl_round_start(&round, 3, 10, 9);
@@ -240,7 +240,7 @@ static const struct {
     {100 * MS, 1, 0, 1 * MS, 100 * MS},       /* two round trips that are 2 ms */
 };
 
-START_TEST(what_a_node_may_take_of_a_round)
+START_TEST(node_share_of_round)
 {
     int64_t budget = rl_node_budget_ns(budgets[_i].remaining, budgets[_i].n,
                                        budgets[_i].node_timeout, budgets[_i].round_trip);
@@ -248,7 +248,7 @@ START_TEST(what_a_node_may_take_of_a_round)
 }
 END_TEST
 
-START_TEST(an_answer_is_late_before_it_is_lost)
+START_TEST(answer_is_late_before_it_is_lost)
 {
     ck_assert_int_eq(rl_patience_ns(0), 500 * MS);
     ck_assert_int_eq(rl_patience_ns(62 * MS), 500 * MS);
@@ -257,13 +257,13 @@ START_TEST(an_answer_is_late_before_it_is_lost)
 }
 END_TEST
 
-START_TEST(a_budget_for_nobody)
+START_TEST(budget_for_nobody)
 {
     rl_node_budget_ns(S, 0, 0, 0);
 }
 END_TEST
 
-START_TEST(a_negative_round_trip)
+START_TEST(negative_round_trip)
 {
     rl_node_budget_ns(S, 5, 0, -1);
 }
@@ -273,25 +273,25 @@ int main(void)
 {
     Suite *suite = suite_create("quorum");
     TCase *votes = tcase_create("votes");
-    tcase_add_test(votes, a_majority_is_more_than_half);
+    tcase_add_test(votes, majority_is_more_than_half);
     tcase_add_test_raise_signal(votes, no_nodes_are_no_quorum, SIGABRT);
     tcase_add_test_raise_signal(votes, more_nodes_than_bits_are_refused, SIGABRT);
     tcase_add_test(votes, sets_of_nodes);
     tcase_add_loop_test(votes, every_combination_of_votes, 1, 8);
-    tcase_add_test(votes, a_nodes_first_vote_stands);
-    tcase_add_test(votes, ce23_a_majority_of_answers_is_no_majority);
-    tcase_add_test(votes, ce13_half_of_an_even_number_loses);
-    tcase_add_test(votes, a_word_full_of_nodes);
-    tcase_add_test_raise_signal(votes, a_node_that_is_none, SIGABRT);
-    tcase_add_test_raise_signal(votes, a_round_of_nobody, SIGABRT);
-    tcase_add_test_raise_signal(votes, a_round_that_ends_before_it_begins, SIGABRT);
+    tcase_add_test(votes, nodes_first_vote_stands);
+    tcase_add_test(votes, ce23_majority_of_answers_is_no_majority);
+    tcase_add_test(votes, ce13_half_of_even_number_loses);
+    tcase_add_test(votes, word_full_of_nodes);
+    tcase_add_test_raise_signal(votes, node_that_is_none, SIGABRT);
+    tcase_add_test_raise_signal(votes, round_of_nobody, SIGABRT);
+    tcase_add_test_raise_signal(votes, round_that_ends_before_it_begins, SIGABRT);
     suite_add_tcase(suite, votes);
     TCase *time = tcase_create("time");
-    tcase_add_loop_test(time, what_a_node_may_take_of_a_round, 0,
+    tcase_add_loop_test(time, node_share_of_round, 0,
                         (int)(sizeof(budgets) / sizeof(budgets[0])));
-    tcase_add_test(time, an_answer_is_late_before_it_is_lost);
-    tcase_add_test_raise_signal(time, a_budget_for_nobody, SIGABRT);
-    tcase_add_test_raise_signal(time, a_negative_round_trip, SIGABRT);
+    tcase_add_test(time, answer_is_late_before_it_is_lost);
+    tcase_add_test_raise_signal(time, budget_for_nobody, SIGABRT);
+    tcase_add_test_raise_signal(time, negative_round_trip, SIGABRT);
     suite_add_tcase(suite, time);
     return suite_run(suite);
 }

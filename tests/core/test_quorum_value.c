@@ -13,7 +13,7 @@ static struct rl_quorum_values of(unsigned count, const int64_t number[])
 }
 
 /* Against a count, in every order and of every size up to four. */
-START_TEST(it_is_the_largest_that_so_many_reach)
+START_TEST(it_is_largest_that_so_many_reach)
 {
     static const int64_t values[] = {0, 1, 7, INT64_MAX};
     for (unsigned count = 1; count <= 4; count++) {
@@ -37,7 +37,7 @@ START_TEST(it_is_the_largest_that_so_many_reach)
 }
 END_TEST
 
-START_TEST(for_ever_is_the_most)
+START_TEST(for_ever_is_most)
 {
     static const int64_t number[] = {5, -1, 3};
     struct rl_quorum_values given = of(3, number);
@@ -71,8 +71,8 @@ int main(void)
 {
     Suite *suite = suite_create("numbers");
     TCase *tcase = tcase_create("numbers");
-    tcase_add_test(tcase, it_is_the_largest_that_so_many_reach);
-    tcase_add_test(tcase, for_ever_is_the_most);
+    tcase_add_test(tcase, it_is_largest_that_so_many_reach);
+    tcase_add_test(tcase, for_ever_is_most);
     tcase_add_test(tcase, too_few_reach_nothing);
     tcase_add_test(tcase, as_many_as_there_may_be);
     suite_add_tcase(suite, tcase);

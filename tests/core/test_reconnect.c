@@ -74,7 +74,7 @@ START_TEST(long_past_its_time_it_begins_anew)
 }
 END_TEST
 
-START_TEST(what_lasted_is_made_anew_at_once)
+START_TEST(lasting_connection_is_made_anew_at_once)
 {
     fail_often(20);
     rl_retry_lost(&retry, &prng, now_ns - RL_NS_PER_S, now_ns);
@@ -85,7 +85,7 @@ START_TEST(what_lasted_is_made_anew_at_once)
 END_TEST
 
 /* Up and gone: once, it is worth a try at once; then later and later. But it did get up. */
-START_TEST(a_server_that_hangs_up_again_and_again_is_not_raced)
+START_TEST(server_that_hangs_up_again_and_again_is_not_raced)
 {
     int64_t short_ns = RL_NS_PER_S - 1;
     rl_retry_lost(&retry, &prng, now_ns - short_ns, now_ns);
@@ -105,7 +105,7 @@ START_TEST(a_server_that_hangs_up_again_and_again_is_not_raced)
 END_TEST
 
 /* However often it failed before it was up, the first attempt after that may be waited for. */
-START_TEST(who_was_up_has_not_failed)
+START_TEST(thread_that_was_up_has_not_failed)
 {
     fail_often(20);
     rl_retry_lost(&retry, &prng, now_ns - 1, now_ns);
@@ -117,7 +117,7 @@ START_TEST(who_was_up_has_not_failed)
 }
 END_TEST
 
-START_TEST(what_nobody_looked_at_is_no_failure)
+START_TEST(unread_socket_is_no_failure)
 {
     fail_often(20);
     rl_retry_excuse(&retry, now_ns);
@@ -128,7 +128,7 @@ START_TEST(what_nobody_looked_at_is_no_failure)
 }
 END_TEST
 
-START_TEST(what_was_put_off_counts_as_failed)
+START_TEST(postponed_node_counts_as_failed)
 {
     rl_retry_put_off(&retry, now_ns + 30 * RL_NS_PER_S);
     ck_assert_int_eq(retry.at_ns, now_ns + 30 * RL_NS_PER_S);
@@ -137,7 +137,7 @@ START_TEST(what_was_put_off_counts_as_failed)
 END_TEST
 
 /* Not sooner than the shortest wait after the last try, and never later than planned. */
-START_TEST(haste_has_an_end)
+START_TEST(haste_has_end)
 {
     rl_retry_begin(&retry, now_ns);
     rl_retry_put_off(&retry, now_ns + RL_NS_PER_S);
@@ -160,12 +160,12 @@ int main(void)
     tcase_add_test(tcase, at_first_it_is_tried_at_once);
     tcase_add_test(tcase, failures_put_it_off_for_longer_and_longer);
     tcase_add_test(tcase, long_past_its_time_it_begins_anew);
-    tcase_add_test(tcase, what_lasted_is_made_anew_at_once);
-    tcase_add_test(tcase, a_server_that_hangs_up_again_and_again_is_not_raced);
-    tcase_add_test(tcase, who_was_up_has_not_failed);
-    tcase_add_test(tcase, what_nobody_looked_at_is_no_failure);
-    tcase_add_test(tcase, what_was_put_off_counts_as_failed);
-    tcase_add_test(tcase, haste_has_an_end);
+    tcase_add_test(tcase, lasting_connection_is_made_anew_at_once);
+    tcase_add_test(tcase, server_that_hangs_up_again_and_again_is_not_raced);
+    tcase_add_test(tcase, thread_that_was_up_has_not_failed);
+    tcase_add_test(tcase, unread_socket_is_no_failure);
+    tcase_add_test(tcase, postponed_node_counts_as_failed);
+    tcase_add_test(tcase, haste_has_end);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

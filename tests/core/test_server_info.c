@@ -54,7 +54,7 @@ static struct rl_info parse_text(const char *text)
 }
 
 /* It also tells the version of Redis that it is compatible with, before its own or after it. */
-START_TEST(valkey_has_a_version_of_its_own)
+START_TEST(valkey_has_version_of_its_own)
 {
     struct rl_info info = parse_text("redis_version:7.2.4\r\nserver_name:valkey\r\n"
                                      "valkey_version:8.1.3\r\n");
@@ -68,7 +68,7 @@ START_TEST(valkey_has_a_version_of_its_own)
 }
 END_TEST
 
-START_TEST(a_servers_own_text)
+START_TEST(servers_own_text)
 {
     struct rl_info info = parse_text(sample);
     ck_assert_str_eq(info.run_id, "0123456789abcdef0123456789abcdef01234567");
@@ -132,7 +132,7 @@ static const struct {
     {"maxmemory:1\n", NULL},
 };
 
-START_TEST(what_makes_a_server_unfit)
+START_TEST(server_unfit_reasons)
 {
     struct rl_info info = parse_text(fitness[_i].text);
     const char *why = rl_info_unfit(&info);
@@ -160,7 +160,7 @@ static const struct {
     {"min_slaves_good_slaves:x\n", NULL},
 };
 
-START_TEST(what_a_server_would_refuse)
+START_TEST(values_that_server_would_refuse)
 {
     struct rl_info info = parse_text(refusals[_i].text);
     const char *why = rl_info_refusal(&info);
@@ -177,7 +177,7 @@ START_TEST(texts_that_tell_nothing)
 }
 END_TEST
 
-START_TEST(lines_end_with_or_without_a_carriage_return)
+START_TEST(lines_end_with_or_without_carriage_return)
 {
     struct rl_info info = parse_text("role:slave\nrun_id:abc\r\nuptime_in_seconds:7");
     ck_assert_str_eq(info.role, "slave");
@@ -189,7 +189,7 @@ START_TEST(lines_end_with_or_without_a_carriage_return)
 END_TEST
 
 /* Cut anywhere, the text tells less, and never anything else. */
-START_TEST(every_prefix_of_the_text)
+START_TEST(every_prefix_of_text)
 {
     struct rl_info whole = parse_text(sample);
     for (size_t len = 0; len <= strlen(sample); len++) {
@@ -228,7 +228,7 @@ START_TEST(values_are_kept_whole_or_not_at_all)
 END_TEST
 
 /* What is said last is what holds, be it less, or nothing. */
-START_TEST(what_is_said_twice)
+START_TEST(setting_given_twice)
 {
     struct rl_info info = parse_text("role:master\nrole:ma\nrun_id:abc\nrun_id:a\x01""c\n"
                                      "uptime_in_seconds:5\nuptime_in_seconds:x\n"
@@ -276,7 +276,7 @@ END_TEST
 
 /* ---- the restart guard ----------------------------------------------------------------- */
 
-START_TEST(the_window_is_max_ttl_and_its_drift)
+START_TEST(window_is_max_ttl_and_its_drift)
 {
     ck_assert_int_eq(rl_guard_window_ns(30 * S, 0.0), 30 * S + 1);
     ck_assert_int_eq(rl_guard_window_ns(30 * S, 0.01), 30 * S + S * 3 / 10 + 1);
@@ -312,7 +312,7 @@ static const struct {
     {30 * S, 20, 25 * S, 5 * S},
 };
 
-START_TEST(the_exact_edges)
+START_TEST(exact_edges)
 {
     int64_t wait = rl_guard_wait_ns(edges[_i].window_ns, edges[_i].uptime_s, edges[_i].seen_ns);
     ck_assert_int_eq(wait, edges[_i].wait_ns);
@@ -322,7 +322,7 @@ END_TEST
 /* The uptime that a server reports is a difference of two truncated clocks: up to a second
  * more than the truth, or less. Whatever it reports, a vote means that it has been up for
  * the whole window; and a guard one second laxer would let through one that was not. */
-START_TEST(a_second_less_is_a_hole)
+START_TEST(second_less_is_hole)
 {
     struct rl_prng prng;
     bool hole = false;
@@ -344,7 +344,7 @@ START_TEST(a_second_less_is_a_hole)
 END_TEST
 
 /* Asking again after the time that was named finds a vote; a nanosecond before, none. */
-START_TEST(the_wait_is_enough_and_not_too_long)
+START_TEST(wait_is_enough_and_not_too_long)
 {
     struct rl_prng prng;
     rl_prng_seed(&prng, 12);
@@ -363,31 +363,31 @@ START_TEST(the_wait_is_enough_and_not_too_long)
 }
 END_TEST
 
-START_TEST(a_window_of_nothing)
+START_TEST(window_of_nothing)
 {
     rl_guard_wait_ns(0, 5, 0);
 }
 END_TEST
 
-START_TEST(a_run_that_was_seen_before_now)
+START_TEST(run_that_was_seen_before_now)
 {
     rl_guard_wait_ns(S, 5, -1);
 }
 END_TEST
 
-START_TEST(a_window_for_no_ttl)
+START_TEST(window_for_no_ttl)
 {
     rl_guard_window_ns(0, 0.01);
 }
 END_TEST
 
-START_TEST(a_window_with_a_drift_of_everything)
+START_TEST(window_with_drift_of_everything)
 {
     rl_guard_window_ns(S, 1.0);
 }
 END_TEST
 
-START_TEST(a_window_with_a_negative_drift)
+START_TEST(window_with_negative_drift)
 {
     rl_guard_window_ns(S, -0.5);
 }
@@ -399,27 +399,27 @@ int main(void)
 {
     Suite *suite = suite_create("info");
     TCase *text = tcase_create("text");
-    tcase_add_test(text, a_servers_own_text);
-    tcase_add_test(text, valkey_has_a_version_of_its_own);
+    tcase_add_test(text, servers_own_text);
+    tcase_add_test(text, valkey_has_version_of_its_own);
     tcase_add_loop_test(text, texts_that_tell_nothing, 0, COUNT(nothing));
-    tcase_add_loop_test(text, what_makes_a_server_unfit, 0, COUNT(fitness));
-    tcase_add_loop_test(text, what_a_server_would_refuse, 0, COUNT(refusals));
-    tcase_add_test(text, lines_end_with_or_without_a_carriage_return);
-    tcase_add_test(text, every_prefix_of_the_text);
+    tcase_add_loop_test(text, server_unfit_reasons, 0, COUNT(fitness));
+    tcase_add_loop_test(text, values_that_server_would_refuse, 0, COUNT(refusals));
+    tcase_add_test(text, lines_end_with_or_without_carriage_return);
+    tcase_add_test(text, every_prefix_of_text);
     tcase_add_test(text, values_are_kept_whole_or_not_at_all);
-    tcase_add_test(text, what_is_said_twice);
+    tcase_add_test(text, setting_given_twice);
     tcase_add_loop_test(text, numbers_are_digits, 0, COUNT(numbers));
     suite_add_tcase(suite, text);
     TCase *guard = tcase_create("guard");
-    tcase_add_test(guard, the_window_is_max_ttl_and_its_drift);
-    tcase_add_loop_test(guard, the_exact_edges, 0, COUNT(edges));
-    tcase_add_test(guard, a_second_less_is_a_hole);
-    tcase_add_test(guard, the_wait_is_enough_and_not_too_long);
-    tcase_add_test_raise_signal(guard, a_window_of_nothing, SIGABRT);
-    tcase_add_test_raise_signal(guard, a_run_that_was_seen_before_now, SIGABRT);
-    tcase_add_test_raise_signal(guard, a_window_for_no_ttl, SIGABRT);
-    tcase_add_test_raise_signal(guard, a_window_with_a_drift_of_everything, SIGABRT);
-    tcase_add_test_raise_signal(guard, a_window_with_a_negative_drift, SIGABRT);
+    tcase_add_test(guard, window_is_max_ttl_and_its_drift);
+    tcase_add_loop_test(guard, exact_edges, 0, COUNT(edges));
+    tcase_add_test(guard, second_less_is_hole);
+    tcase_add_test(guard, wait_is_enough_and_not_too_long);
+    tcase_add_test_raise_signal(guard, window_of_nothing, SIGABRT);
+    tcase_add_test_raise_signal(guard, run_that_was_seen_before_now, SIGABRT);
+    tcase_add_test_raise_signal(guard, window_for_no_ttl, SIGABRT);
+    tcase_add_test_raise_signal(guard, window_with_drift_of_everything, SIGABRT);
+    tcase_add_test_raise_signal(guard, window_with_negative_drift, SIGABRT);
     suite_add_tcase(suite, guard);
     return suite_run(suite);
 }

@@ -115,13 +115,13 @@ START_TEST(validity_in_numbers)
 }
 END_TEST
 
-START_TEST(deadline_after_the_end_of_time_is_refused)
+START_TEST(deadline_after_end_of_time_is_refused)
 {
     rl_validity_end_ns(INT64_MAX - 10 * S + 1, 10 * S, 0.01);
 }
 END_TEST
 
-START_TEST(round_before_the_clock_began_is_refused)
+START_TEST(round_before_clock_began_is_refused)
 {
     rl_validity_end_ns(-1, 10 * S, 0.01);
 }
@@ -136,7 +136,7 @@ START_TEST(extension_never_shortens)
 }
 END_TEST
 
-START_TEST(what_is_not_held_is_not_extended)
+START_TEST(lock_not_held_is_not_extended)
 {
     rl_validity_extended_ns(0, 5 * S);
 }
@@ -187,7 +187,7 @@ static const struct {
     {INT64_MAX / 2, INT64_MAX / 2 / MS},
 };
 
-START_TEST(less_than_a_millisecond_is_over)
+START_TEST(less_than_millisecond_is_over)
 {
     int64_t now = RL_TTL_LIMIT_MS * MS, deadline = now + lefts[_i].left;
     ck_assert_int_eq(rl_validity_left_ns(deadline, now), lefts[_i].left);
@@ -197,7 +197,7 @@ START_TEST(less_than_a_millisecond_is_over)
 }
 END_TEST
 
-START_TEST(what_is_not_held_is_over)
+START_TEST(lock_not_held_is_over)
 {
     ck_assert(rl_validity_over(0, 0));
     ck_assert(rl_validity_over(0, INT64_MAX));
@@ -214,7 +214,7 @@ START_TEST(difference_that_might_overflow_is_refused)
 }
 END_TEST
 
-START_TEST(time_before_the_clock_began_is_refused)
+START_TEST(time_before_clock_began_is_refused)
 {
     rl_validity_over(INT64_MAX, -1);
 }
@@ -251,7 +251,7 @@ START_TEST(loss_is_told_in_time)
 END_TEST
 
 /* Over when max_hold_ms have passed: not a nanosecond before, not one after. */
-START_TEST(max_hold_is_held_to_the_nanosecond)
+START_TEST(max_hold_is_held_to_nanosecond)
 {
     int64_t end = rl_max_hold_end_ns(7 * S, 1500);
     ck_assert(!rl_validity_over(end, 8 * S + 500 * MS - 1));
@@ -284,7 +284,7 @@ static const struct {
     {10 * MS, 0, 10 * MS / 3},
 };
 
-START_TEST(renewed_at_a_third)
+START_TEST(renewed_at_third)
 {
     int64_t ttl = renewals[_i].ttl, end = rl_validity_end_ns(7 * S, ttl, 0.01);
     ck_assert_int_eq(rl_renewal_due_ns(end, ttl, 0.01, renewals[_i].margin),
@@ -314,7 +314,7 @@ START_TEST(r7_zero_that_was_shown_is_final)
 }
 END_TEST
 
-START_TEST(what_has_ended_is_not_extended)
+START_TEST(expired_lock_is_not_extended)
 {
     struct rl_shown shown;
     rl_shown_begin(&shown, 10 * S, 0);
@@ -400,31 +400,31 @@ int main(void)
     suite_add_tcase(suite, drift);
     TCase *end = tcase_create("end");
     tcase_add_loop_test(end, validity_in_numbers, 0, ROWS(ends));
-    tcase_add_test_raise_signal(end, deadline_after_the_end_of_time_is_refused, SIGABRT);
-    tcase_add_test_raise_signal(end, round_before_the_clock_began_is_refused, SIGABRT);
+    tcase_add_test_raise_signal(end, deadline_after_end_of_time_is_refused, SIGABRT);
+    tcase_add_test_raise_signal(end, round_before_clock_began_is_refused, SIGABRT);
     tcase_add_test(end, extension_never_shortens);
-    tcase_add_test_raise_signal(end, what_is_not_held_is_not_extended, SIGABRT);
+    tcase_add_test_raise_signal(end, lock_not_held_is_not_extended, SIGABRT);
     tcase_add_test(end, keys_outlast_their_lock);
     tcase_add_test_raise_signal(end, keys_that_outlast_time_are_refused, SIGABRT);
     tcase_add_test_raise_signal(end, keys_made_too_late_are_refused, SIGABRT);
     suite_add_tcase(suite, end);
     TCase *over = tcase_create("over");
-    tcase_add_loop_test(over, less_than_a_millisecond_is_over, 0, ROWS(lefts));
-    tcase_add_test(over, what_is_not_held_is_over);
+    tcase_add_loop_test(over, less_than_millisecond_is_over, 0, ROWS(lefts));
+    tcase_add_test(over, lock_not_held_is_over);
     tcase_add_test_raise_signal(over, difference_that_might_overflow_is_refused, SIGABRT);
-    tcase_add_test_raise_signal(over, time_before_the_clock_began_is_refused, SIGABRT);
+    tcase_add_test_raise_signal(over, time_before_clock_began_is_refused, SIGABRT);
     tcase_add_test(over, times_of_two_epochs_are_not_compared);
     tcase_add_test_raise_signal(over, epoch_that_is_none_is_refused, SIGABRT);
     suite_add_tcase(suite, over);
     TCase *watched = tcase_create("watched");
     tcase_add_test(watched, loss_is_told_in_time);
-    tcase_add_test(watched, max_hold_is_held_to_the_nanosecond);
+    tcase_add_test(watched, max_hold_is_held_to_nanosecond);
     tcase_add_test(watched, whichever_end_comes_first_is_shown);
-    tcase_add_loop_test(watched, renewed_at_a_third, 0, ROWS(renewals));
+    tcase_add_loop_test(watched, renewed_at_third, 0, ROWS(renewals));
     suite_add_tcase(suite, watched);
     TCase *shown = tcase_create("shown");
     tcase_add_test(shown, r7_zero_that_was_shown_is_final);
-    tcase_add_test(shown, what_has_ended_is_not_extended);
+    tcase_add_test(shown, expired_lock_is_not_extended);
     tcase_add_test(shown, shown_time_is_of_its_epoch);
     tcase_add_test(shown, keys_stay_for_what_was_shown);
     suite_add_tcase(suite, shown);

@@ -74,7 +74,7 @@ static void settle(void)
     ck_assert_uint_eq(client_stats(client).pending_releases, 0);
 }
 
-START_TEST(no_thread_without_work_that_outlives_a_call)
+START_TEST(no_thread_without_work_that_outlives_call)
 {
     open_masters("background auto\n");
     settle();
@@ -179,7 +179,7 @@ START_TEST(callers_that_come_and_go_do_not_wake_it)
 }
 END_TEST
 
-START_TEST(always_means_from_the_beginning)
+START_TEST(always_means_from_beginning)
 {
     open_masters("background always\n");
     ck_assert(wait_until(background_threads(NULL) == 1, 2000));
@@ -208,7 +208,7 @@ START_TEST(never_means_never)
 }
 END_TEST
 
-START_TEST(the_thread_blocks_every_signal)
+START_TEST(thread_blocks_every_signal)
 {
     unsigned long blocked = 0, wanted = 0;
     sigset_t before, after;
@@ -228,7 +228,7 @@ START_TEST(the_thread_blocks_every_signal)
 END_TEST
 
 /* A loop takes its place; and the other way round it never comes. */
-START_TEST(a_loop_needs_no_thread)
+START_TEST(loop_needs_no_thread)
 {
     struct told told = {.calls = 0};
     open_masters(_i == 0 ? "background always\n" : NULL);
@@ -245,7 +245,7 @@ END_TEST
 
 /* ---- what it does ----------------------------------------------------------------------- */
 
-START_TEST(an_unanswered_release_is_finished_without_any_call)
+START_TEST(unanswered_release_is_finished_without_any_call)
 {
     open_masters(NULL);
     settle();
@@ -271,7 +271,7 @@ START_TEST(an_unanswered_release_is_finished_without_any_call)
 }
 END_TEST
 
-START_TEST(never_leaves_it_to_the_next_call)
+START_TEST(never_leaves_it_to_next_call)
 {
     open_masters("background never\n");
     settle();
@@ -404,7 +404,7 @@ static int live_in_child(void *argument)
     return lost.calls + waiting.calls == 0 ? 0 : __LINE__;
 }
 
-START_TEST(a_child_lives_anew_and_its_parent_goes_on)
+START_TEST(child_lives_anew_and_its_parent_goes_on)
 {
     bool closes = _i == 1;
     if (!CHILD_MAY_START_THREADS)
@@ -519,16 +519,16 @@ int main(void)
     Suite *suite = suite_create("drive");
     TCase *tests = tcase_create("drive");
     tcase_set_timeout(tests, 60);
-    tcase_add_loop_test(tests, no_thread_without_work_that_outlives_a_call, 0, 4);
+    tcase_add_loop_test(tests, no_thread_without_work_that_outlives_call, 0, 4);
     tcase_add_loop_test(tests, callers_that_come_and_go_do_not_wake_it, 0, 2);
-    tcase_add_test(tests, always_means_from_the_beginning);
+    tcase_add_test(tests, always_means_from_beginning);
     tcase_add_test(tests, never_means_never);
-    tcase_add_test(tests, the_thread_blocks_every_signal);
-    tcase_add_loop_test(tests, a_loop_needs_no_thread, 0, 2);
-    tcase_add_loop_test(tests, an_unanswered_release_is_finished_without_any_call, 0, 2);
-    tcase_add_loop_test(tests, never_leaves_it_to_the_next_call, 0, 2);
+    tcase_add_test(tests, thread_blocks_every_signal);
+    tcase_add_loop_test(tests, loop_needs_no_thread, 0, 2);
+    tcase_add_loop_test(tests, unanswered_release_is_finished_without_any_call, 0, 2);
+    tcase_add_loop_test(tests, never_leaves_it_to_next_call, 0, 2);
     tcase_add_test(tests, descriptors_are_no_more_than_was_promised);
-    tcase_add_loop_test(tests, a_child_lives_anew_and_its_parent_goes_on, 0, 2);
+    tcase_add_loop_test(tests, child_lives_anew_and_its_parent_goes_on, 0, 2);
     tcase_add_loop_test(tests, close_sends_blocked_callers_home_first, 0, 2);
     suite_add_tcase(suite, tests);
     return suite_run(suite);

@@ -55,7 +55,7 @@ START_TEST(one_that_is_dropped_takes_no_other_along)
 }
 END_TEST
 
-START_TEST(the_only_one_may_be_dropped)
+START_TEST(only_element_may_be_dropped)
 {
     post(0);
     rl_callback_remove(&client, &callbacks[0]);
@@ -73,7 +73,7 @@ int main(void)
     tcase_add_checked_fixture(tests, set_up, NULL);
     tcase_add_test(tests, they_are_told_once_each_and_in_order);
     tcase_add_loop_test(tests, one_that_is_dropped_takes_no_other_along, 0, NOTICES - 1);
-    tcase_add_test(tests, the_only_one_may_be_dropped);
+    tcase_add_test(tests, only_element_may_be_dropped);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

@@ -56,7 +56,7 @@ static void *take_own_names(void *argument)
     return NULL;
 }
 
-START_TEST(threads_share_the_connections)
+START_TEST(threads_share_connections)
 {
     open_clients(3, NULL);
     run_threads(take_own_names);
@@ -90,7 +90,7 @@ static void *count_under_lock(void *argument)
     return NULL;
 }
 
-START_TEST(no_update_is_lost_under_the_lock)
+START_TEST(no_update_is_lost_under_lock)
 {
     open_clients(3, NULL);
     run_threads(count_under_lock);
@@ -126,7 +126,7 @@ static void start_waiter(struct waiter *waiter, int64_t wait_ms)
     ck_assert(wait_until(client_stats(one).rounds > rounds, 20000));
 }
 
-START_TEST(a_long_wait_delays_nobody)
+START_TEST(long_wait_delays_nobody)
 {
     struct waiter waiter;
     open_clients(3, NULL);
@@ -177,7 +177,7 @@ START_TEST(every_wait_ends_in_its_own_time)
 }
 END_TEST
 
-START_TEST(a_wait_for_ever_ends_with_the_lock)
+START_TEST(wait_for_ever_ends_with_lock)
 {
     struct waiter waiter;
     open_clients(3, NULL);
@@ -242,7 +242,7 @@ static void *extend_shared(void *argument)
     return NULL;
 }
 
-START_TEST(a_release_wins_over_an_extension)
+START_TEST(release_wins_over_extension)
 {
     open_clients(3, NULL);
     for (int i = 0; i < 100; i++) {
@@ -329,7 +329,7 @@ START_TEST(cancel_ends_every_wait_and_no_hold)
 END_TEST
 
 /* Nothing happens for seconds, but for the cancel. */
-START_TEST(cancel_wakes_a_loop_that_sleeps)
+START_TEST(cancel_wakes_loop_that_sleeps)
 {
     struct waiter waiter;
     open_clients(3, NULL);
@@ -363,7 +363,7 @@ static void *take_until_canceled(void *argument)
     return NULL;
 }
 
-START_TEST(a_canceled_thread_leaves_the_client_whole)
+START_TEST(canceled_thread_leaves_client_whole)
 {
     open_clients(3, NULL);
     redlock_lock *held = client_take(two, "held");
@@ -416,17 +416,17 @@ int main(void)
     Suite *suite = suite_create("threads");
     TCase *tests = tcase_create("threads");
     tcase_set_timeout(tests, 120);
-    tcase_add_test(tests, threads_share_the_connections);
-    tcase_add_test(tests, no_update_is_lost_under_the_lock);
-    tcase_add_test(tests, a_long_wait_delays_nobody);
+    tcase_add_test(tests, threads_share_connections);
+    tcase_add_test(tests, no_update_is_lost_under_lock);
+    tcase_add_test(tests, long_wait_delays_nobody);
     tcase_add_test(tests, every_wait_ends_in_its_own_time);
-    tcase_add_test(tests, a_wait_for_ever_ends_with_the_lock);
+    tcase_add_test(tests, wait_for_ever_ends_with_lock);
     tcase_add_test(tests, of_two_releases_one_wins);
-    tcase_add_test(tests, a_release_wins_over_an_extension);
+    tcase_add_test(tests, release_wins_over_extension);
     tcase_add_test(tests, validity_may_be_read_at_any_time);
     tcase_add_test(tests, cancel_ends_every_wait_and_no_hold);
-    tcase_add_test(tests, cancel_wakes_a_loop_that_sleeps);
-    tcase_add_test(tests, a_canceled_thread_leaves_the_client_whole);
+    tcase_add_test(tests, cancel_wakes_loop_that_sleeps);
+    tcase_add_test(tests, canceled_thread_leaves_client_whole);
     tcase_add_test(tests, clients_come_and_go_in_parallel);
     suite_add_tcase(suite, tests);
     return suite_run(suite);

@@ -122,7 +122,7 @@ START_TEST(first_come_is_first)
 }
 END_TEST
 
-START_TEST(who_leaves_from_within_changes_nothing_for_the_first)
+START_TEST(waiter_that_leaves_from_within_changes_nothing_for_first)
 {
     set_up();
     for (int i = 0; i < 4; i++)
@@ -144,7 +144,7 @@ END_TEST
 
 /* A place in the masters' queues is the line's as long as nobody of it has had the lock: who
  * gives up leaves it to the next, who wins has used it up. */
-START_TEST(a_number_is_good_for_one_lock)
+START_TEST(number_is_good_for_one_lock)
 {
     set_up();
     for (int i = 0; i < 3; i++)
@@ -169,7 +169,7 @@ START_TEST(a_number_is_good_for_one_lock)
 }
 END_TEST
 
-START_TEST(only_the_first_of_the_right_line_is_called)
+START_TEST(only_first_of_right_line_is_called)
 {
     set_up();
     join(0, "name");
@@ -227,7 +227,7 @@ END_TEST
 
 /* Answers and wake-ups come on connections of their own: whichever is read first, who was woken
  * by name is in no queue any more. */
-START_TEST(a_wake_up_may_be_quicker_than_the_answer_before_it)
+START_TEST(wake_up_may_be_quicker_than_answer_before_it)
 {
     set_up();
     join(0, "name");
@@ -315,7 +315,7 @@ static struct rl_channel *ear_of(const char *name)
     return rl_channel_find(&client->subs.channels, name, strlen(name));
 }
 
-START_TEST(a_line_is_of_one_kind_and_where_owners_queue_of_one_owner)
+START_TEST(line_is_of_one_kind_and_where_owners_queue_of_one_owner)
 {
     set_up();
     join(0, "name");
@@ -351,7 +351,7 @@ static void hears(struct rl_channel *channel, unsigned node)
     rl_wait_queue_on_subscribed(client, node, channel, 3);
 }
 
-START_TEST(all_that_hear_a_channel_are_told_and_stay_queued)
+START_TEST(all_that_hear_channel_are_told_and_stay_queued)
 {
     set_up();
     struct rl_wait_queue *reads = stand(0, &read_kind, "ann");
@@ -389,7 +389,7 @@ START_TEST(all_that_hear_a_channel_are_told_and_stay_queued)
 END_TEST
 
 /* The client's own channel, its numbers and its releases are not theirs. */
-START_TEST(what_is_of_plain_locks_does_not_concern_them)
+START_TEST(rules_of_plain_locks_do_not_concern_them)
 {
     set_up();
     struct rl_wait_queue *queue = stand(0, &lock_kind, "ann");
@@ -431,7 +431,7 @@ static void turn_and_go(struct rl_waiter *waiter, enum rl_turn why, int64_t now_
 }
 
 /* Who is told may leave, and take others along: all that are left are told, once. */
-START_TEST(whoever_is_told_may_leave)
+START_TEST(told_waiter_may_leave)
 {
     set_up();
     const char *const owners[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
@@ -466,16 +466,16 @@ int main(void)
     Suite *suite = suite_create("line");
     TCase *tests = tcase_create("line");
     tcase_add_test(tests, first_come_is_first);
-    tcase_add_test(tests, who_leaves_from_within_changes_nothing_for_the_first);
-    tcase_add_test(tests, a_number_is_good_for_one_lock);
-    tcase_add_test(tests, only_the_first_of_the_right_line_is_called);
+    tcase_add_test(tests, waiter_that_leaves_from_within_changes_nothing_for_first);
+    tcase_add_test(tests, number_is_good_for_one_lock);
+    tcase_add_test(tests, only_first_of_right_line_is_called);
     tcase_add_test(tests, wakes_and_places_are_kept_by_node);
-    tcase_add_test(tests, a_wake_up_may_be_quicker_than_the_answer_before_it);
+    tcase_add_test(tests, wake_up_may_be_quicker_than_answer_before_it);
     tcase_add_test(tests, many_lines_are_told_apart);
-    tcase_add_test(tests, a_line_is_of_one_kind_and_where_owners_queue_of_one_owner);
-    tcase_add_test(tests, all_that_hear_a_channel_are_told_and_stay_queued);
-    tcase_add_test(tests, what_is_of_plain_locks_does_not_concern_them);
-    tcase_add_loop_test(tests, whoever_is_told_may_leave, 0, WAITERS);
+    tcase_add_test(tests, line_is_of_one_kind_and_where_owners_queue_of_one_owner);
+    tcase_add_test(tests, all_that_hear_channel_are_told_and_stay_queued);
+    tcase_add_test(tests, rules_of_plain_locks_do_not_concern_them);
+    tcase_add_loop_test(tests, told_waiter_may_leave, 0, WAITERS);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

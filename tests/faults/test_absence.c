@@ -59,7 +59,7 @@ static int try_once(redlock_lock **ret_lock)
 
 /* ---- the first call after a pause ------------------------------------------------------ */
 
-START_TEST(a_try_long_after_the_opening_gets_the_lock)
+START_TEST(try_long_after_opening_gets_lock)
 {
     redlock_lock *lock;
     open_idle("");
@@ -70,7 +70,7 @@ START_TEST(a_try_long_after_the_opening_gets_the_lock)
 }
 END_TEST
 
-START_TEST(the_status_long_after_the_opening_is_ready)
+START_TEST(status_long_after_opening_is_ready)
 {
     redlock_node_status status_nodes[REDLOCK_NODES_MAX];
     redlock_status_report status = REDLOCK_STATUS_INIT(status_nodes, REDLOCK_NODES_MAX);
@@ -82,7 +82,7 @@ START_TEST(the_status_long_after_the_opening_is_ready)
 }
 END_TEST
 
-START_TEST(a_look_long_after_the_opening_sees_all_masters)
+START_TEST(look_long_after_opening_sees_all_masters)
 {
     redlock_lock_info info = REDLOCK_LOCK_INFO_INIT(NULL, 0, NULL, 0);
     open_idle("");
@@ -107,7 +107,7 @@ static redlock_lock *attached_long_ago(void)
     return lock;
 }
 
-START_TEST(an_extension_long_after_the_opening_is_confirmed)
+START_TEST(extension_long_after_opening_is_confirmed)
 {
     redlock_lock *lock = attached_long_ago();
     ck_assert_int_eq(redlock_extend(lock, 20000, NULL), REDLOCK_OK);
@@ -116,7 +116,7 @@ START_TEST(an_extension_long_after_the_opening_is_confirmed)
 }
 END_TEST
 
-START_TEST(a_release_long_after_the_opening_is_confirmed)
+START_TEST(release_long_after_opening_is_confirmed)
 {
     ck_assert_int_eq(redlock_release(attached_long_ago()), REDLOCK_OK);
     close_all();
@@ -124,7 +124,7 @@ START_TEST(a_release_long_after_the_opening_is_confirmed)
 END_TEST
 
 /* They were down when the client was opened, and are up when it is used. */
-START_TEST(what_failed_while_nobody_looked_is_tried_anew)
+START_TEST(failure_while_nobody_looked_is_tried_anew)
 {
     redlock_lock *lock;
     masters = masters_start(NODES, NULL);
@@ -158,7 +158,7 @@ static void expect_lock_after_cuts(bool lasting, int64_t cut_before_ms)
     close_all();
 }
 
-START_TEST(a_try_gets_the_lock_on_connections_cut_right_before)
+START_TEST(try_gets_lock_on_connections_cut_right_before)
 {
     expect_lock_after_cuts(true, 20);
 }
@@ -177,7 +177,7 @@ START_TEST(and_on_those_cut_long_before)
 END_TEST
 
 /* It does not wait for those that are gone. */
-START_TEST(a_try_on_masters_that_died_fails_at_once)
+START_TEST(try_on_masters_that_died_fails_at_once)
 {
     redlock_lock *lock;
     open_cuttable("background never\n", true);
@@ -192,7 +192,7 @@ START_TEST(a_try_on_masters_that_died_fails_at_once)
 }
 END_TEST
 
-START_TEST(a_look_sees_all_masters_on_connections_cut_right_before)
+START_TEST(look_sees_all_masters_on_connections_cut_right_before)
 {
     redlock_lock_info info = REDLOCK_LOCK_INFO_INIT(NULL, 0, NULL, 0);
     redlock_node_status status_nodes[REDLOCK_NODES_MAX];
@@ -211,7 +211,7 @@ START_TEST(a_look_sees_all_masters_on_connections_cut_right_before)
 END_TEST
 
 /* A majority is down, and found to be at once: the others have their chance all the same. */
-START_TEST(a_look_hears_the_living_where_most_are_dead)
+START_TEST(look_hears_living_where_most_are_dead)
 {
     redlock_node_vote report_votes[REDLOCK_NODES_MAX];
     redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
@@ -242,7 +242,7 @@ END_TEST
 /* ---- what a holder asks for ------------------------------------------------------------ */
 
 /* A lease that is renewed outlives it that no connection lasts for more than a moment. */
-START_TEST(a_renewal_goes_on_when_connections_are_back)
+START_TEST(renewal_goes_on_when_connections_are_back)
 {
     redlock_options options = REDLOCK_OPTIONS_INIT;
     redlock_lock *lock;
@@ -268,7 +268,7 @@ static void expect_release(redlock_lock *lock)
     ck_assert(wait_until(masters_with(masters, "name") == 0, 5000));
 }
 
-START_TEST(a_release_that_can_not_be_sent_is_said_again_and_confirmed)
+START_TEST(release_that_can_not_be_sent_is_said_again_and_confirmed)
 {
     open_cuttable("", true);
     for (unsigned i = 0; i < 5; i++) {
@@ -291,7 +291,7 @@ static void *cut_when_released(void *unused)
     return NULL;
 }
 
-START_TEST(a_release_whose_answers_are_lost_is_said_again_and_confirmed)
+START_TEST(release_whose_answers_are_lost_is_said_again_and_confirmed)
 {
     pthread_t thread;
     redlock_lock *lock;
@@ -314,7 +314,7 @@ START_TEST(a_release_whose_answers_are_lost_is_said_again_and_confirmed)
 END_TEST
 
 /* Only for as long as there is hope. */
-START_TEST(a_release_does_not_wait_for_masters_that_died)
+START_TEST(release_does_not_wait_for_masters_that_died)
 {
     redlock_lock *lock;
     open_cuttable("", true);
@@ -335,22 +335,22 @@ int main(void)
     Suite *suite = suite_create("absence");
     TCase *tests = tcase_create("absence");
     tcase_set_timeout(tests, 120);
-    tcase_add_test(tests, a_try_long_after_the_opening_gets_the_lock);
-    tcase_add_test(tests, the_status_long_after_the_opening_is_ready);
-    tcase_add_test(tests, a_look_long_after_the_opening_sees_all_masters);
-    tcase_add_test(tests, an_extension_long_after_the_opening_is_confirmed);
-    tcase_add_test(tests, a_release_long_after_the_opening_is_confirmed);
-    tcase_add_test(tests, what_failed_while_nobody_looked_is_tried_anew);
-    tcase_add_test(tests, a_try_gets_the_lock_on_connections_cut_right_before);
+    tcase_add_test(tests, try_long_after_opening_gets_lock);
+    tcase_add_test(tests, status_long_after_opening_is_ready);
+    tcase_add_test(tests, look_long_after_opening_sees_all_masters);
+    tcase_add_test(tests, extension_long_after_opening_is_confirmed);
+    tcase_add_test(tests, release_long_after_opening_is_confirmed);
+    tcase_add_test(tests, failure_while_nobody_looked_is_tried_anew);
+    tcase_add_test(tests, try_gets_lock_on_connections_cut_right_before);
     tcase_add_test(tests, and_on_young_ones);
     tcase_add_test(tests, and_on_those_cut_long_before);
-    tcase_add_test(tests, a_try_on_masters_that_died_fails_at_once);
-    tcase_add_test(tests, a_look_sees_all_masters_on_connections_cut_right_before);
-    tcase_add_test(tests, a_look_hears_the_living_where_most_are_dead);
-    tcase_add_test(tests, a_renewal_goes_on_when_connections_are_back);
-    tcase_add_test(tests, a_release_that_can_not_be_sent_is_said_again_and_confirmed);
-    tcase_add_test(tests, a_release_whose_answers_are_lost_is_said_again_and_confirmed);
-    tcase_add_test(tests, a_release_does_not_wait_for_masters_that_died);
+    tcase_add_test(tests, try_on_masters_that_died_fails_at_once);
+    tcase_add_test(tests, look_sees_all_masters_on_connections_cut_right_before);
+    tcase_add_test(tests, look_hears_living_where_most_are_dead);
+    tcase_add_test(tests, renewal_goes_on_when_connections_are_back);
+    tcase_add_test(tests, release_that_can_not_be_sent_is_said_again_and_confirmed);
+    tcase_add_test(tests, release_whose_answers_are_lost_is_said_again_and_confirmed);
+    tcase_add_test(tests, release_does_not_wait_for_masters_that_died);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

@@ -52,7 +52,7 @@ static void check_goes_on(redlock *client)
     ck_assert_int_eq(other.calls, 0);
 }
 
-START_TEST(what_is_renewed_is_lost_and_told_once)
+START_TEST(renewed_lock_is_lost_and_told_once)
 {
     open_clients(3, "max-ttl 10s\n");
     redlock_lock *lock = told_take_renewed(one, "name", 10000, &lost);
@@ -74,7 +74,7 @@ START_TEST(what_is_renewed_is_lost_and_told_once)
 END_TEST
 
 /* Its time would run out soon: nobody asks, and it is told all the same. */
-START_TEST(a_loss_is_told_where_nobody_looks)
+START_TEST(loss_is_told_where_nobody_looks)
 {
     open_clients(3, "max-ttl 10s\n");
     redlock_lock *lock = told_take_renewed(one, "name", 10000, &lost);
@@ -86,7 +86,7 @@ START_TEST(a_loss_is_told_where_nobody_looks)
 }
 END_TEST
 
-START_TEST(a_loss_is_told_by_the_event_loop)
+START_TEST(loss_is_told_by_event_loop)
 {
     open_clients(3, "max-ttl 10s\nbackground never\n");
     ck_assert_int_ge(redlock_fd(one), 0);
@@ -113,7 +113,7 @@ START_TEST(a_loss_is_told_by_the_event_loop)
 END_TEST
 
 /* Nothing is sent for a lock that may be another's by now. */
-START_TEST(what_is_not_watched_is_over_as_well)
+START_TEST(lock_not_renewed_is_over_as_well)
 {
     char text[REDLOCK_HANDLE_MAX];
     open_clients(3, "max-ttl 10s\n");
@@ -145,7 +145,7 @@ static void *step_back_soon(void *context)
     return NULL;
 }
 
-START_TEST(who_waits_has_waited_for_as_long_as_it_asked)
+START_TEST(waiter_has_waited_as_long_as_it_asked)
 {
     pthread_t thread;
     redlock_lock *lock = NULL;
@@ -165,7 +165,7 @@ START_TEST(who_waits_has_waited_for_as_long_as_it_asked)
 END_TEST
 
 /* What is known of a master's process is measured with that clock. */
-START_TEST(the_guard_outlives_it)
+START_TEST(guard_outlives_it)
 {
     struct node_list list = {.len = 0};
     redlock_lock *lock = NULL;
@@ -187,7 +187,7 @@ START_TEST(the_guard_outlives_it)
 END_TEST
 
 /* Nobody can tell how old a text is that was written before, or may have been. */
-START_TEST(a_text_of_before_is_not_attached)
+START_TEST(text_of_before_is_not_attached)
 {
     char before[REDLOCK_HANDLE_MAX], after[REDLOCK_HANDLE_MAX];
     redlock_lock *taken = NULL;
@@ -211,7 +211,7 @@ START_TEST(a_text_of_before_is_not_attached)
 END_TEST
 
 /* It is no fault of ours that they seem to have had more time than they had. */
-START_TEST(a_step_forward_ends_a_lock_and_no_more)
+START_TEST(step_forward_ends_lock_and_no_more)
 {
     open_clients(3, "max-ttl 10s\n");
     redlock_lock *lock = told_take_renewed(one, "name", 10000, &lost);
@@ -229,14 +229,14 @@ int main(void)
     Suite *suite = suite_create("clock_back");
     TCase *tests = tcase_create("clock_back");
     tcase_set_timeout(tests, 60);
-    tcase_add_loop_test(tests, what_is_renewed_is_lost_and_told_once, 0, STEPS);
-    tcase_add_loop_test(tests, a_loss_is_told_where_nobody_looks, 0, STEPS);
-    tcase_add_loop_test(tests, a_loss_is_told_by_the_event_loop, 0, STEPS);
-    tcase_add_loop_test(tests, what_is_not_watched_is_over_as_well, 0, STEPS);
-    tcase_add_test(tests, who_waits_has_waited_for_as_long_as_it_asked);
-    tcase_add_loop_test(tests, the_guard_outlives_it, 0, STEPS);
-    tcase_add_test(tests, a_text_of_before_is_not_attached);
-    tcase_add_test(tests, a_step_forward_ends_a_lock_and_no_more);
+    tcase_add_loop_test(tests, renewed_lock_is_lost_and_told_once, 0, STEPS);
+    tcase_add_loop_test(tests, loss_is_told_where_nobody_looks, 0, STEPS);
+    tcase_add_loop_test(tests, loss_is_told_by_event_loop, 0, STEPS);
+    tcase_add_loop_test(tests, lock_not_renewed_is_over_as_well, 0, STEPS);
+    tcase_add_test(tests, waiter_has_waited_as_long_as_it_asked);
+    tcase_add_loop_test(tests, guard_outlives_it, 0, STEPS);
+    tcase_add_test(tests, text_of_before_is_not_attached);
+    tcase_add_test(tests, step_forward_ends_lock_and_no_more);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

@@ -44,7 +44,7 @@ static void close_all(void)
 /* ---- a node is killed ------------------------------------------------------------------- */
 
 /* The acquire never gets there; or it does, and its answer does not come back. */
-START_TEST(killed_before_or_after_the_acquire)
+START_TEST(killed_before_or_after_acquire)
 {
     bool executed = _i == 1;
     open_through_proxies(3, NULL);
@@ -62,7 +62,7 @@ END_TEST
 
 /* A third of the TTL passes before a renewal is back: the next one is due at once, and yet a
  * caller's own extension has its turn. */
-START_TEST(an_extension_has_its_turn_between_renewals)
+START_TEST(extension_has_its_turn_between_renewals)
 {
     enum { TTL_MS = 1800, WAY_MS = 320 };
     redlock_options options = REDLOCK_OPTIONS_INIT;
@@ -82,7 +82,7 @@ END_TEST
 
 /* It was executed, the round is lost, and the link breaks before the release gets there: the
  * key must not stand until its ttl. */
-START_TEST(a_release_is_replayed_after_a_reconnect)
+START_TEST(release_is_replayed_after_reconnect)
 {
     open_through_proxies(3, NULL);
     redlock_release(client_take(one, "warm"));
@@ -109,7 +109,7 @@ START_TEST(a_release_is_replayed_after_a_reconnect)
 END_TEST
 
 /* More of them than a connection holds at once. */
-START_TEST(many_releases_are_replayed_after_a_reconnect)
+START_TEST(many_releases_are_replayed_after_reconnect)
 {
     enum { LOCKS = 300 };
     static redlock_lock *locks[LOCKS];
@@ -132,7 +132,7 @@ START_TEST(many_releases_are_replayed_after_a_reconnect)
 }
 END_TEST
 
-START_TEST(a_reset_in_mid_request_is_a_lost_vote)
+START_TEST(reset_in_mid_request_is_lost_vote)
 {
     open_through_proxies(3, NULL);
     proxy_limit(proxies[2], PROXY_ALL, PROXY_THERE, 20); /* half a request */
@@ -166,7 +166,7 @@ END_TEST
 
 /* ---- a node is stopped, slow or out of reach -------------------------------------------- */
 
-START_TEST(a_stopped_node_costs_nothing_and_follows_when_it_resumes)
+START_TEST(stopped_node_costs_nothing_and_follows_when_it_resumes)
 {
     open_clients(5, NULL);
     master_pause(masters, 4);
@@ -189,7 +189,7 @@ START_TEST(a_stopped_node_costs_nothing_and_follows_when_it_resumes)
 }
 END_TEST
 
-START_TEST(a_lost_round_is_undone_on_a_stopped_node_when_it_resumes)
+START_TEST(lost_round_is_undone_on_stopped_node_when_it_resumes)
 {
     open_clients(3, NULL);
     master_pause(masters, 2);
@@ -218,7 +218,7 @@ static long long scripts_run(unsigned node)
 
 /* Silent for longer than stall-limit: the old link drains while a new one works. What was
  * asked on the old one may still be executed: a release must come behind it there too. */
-START_TEST(a_drained_link_is_released_too)
+START_TEST(drained_link_is_released_too)
 {
     open_through_proxies(3, "node-timeout 300ms\nstall-limit 300ms\n");
     unsigned before = proxy_connections(proxies[2]);
@@ -248,7 +248,7 @@ START_TEST(a_drained_link_is_released_too)
 }
 END_TEST
 
-START_TEST(a_late_grant_joins_the_hold_or_is_undone)
+START_TEST(late_grant_joins_hold_or_is_undone)
 {
     bool held = _i == 1;
     open_through_proxies(3, NULL);
@@ -290,7 +290,7 @@ START_TEST(nodes_that_lag_count_when_another_one_dies)
 }
 END_TEST
 
-START_TEST(the_fan_out_is_parallel)
+START_TEST(fan_out_is_parallel)
 {
     int64_t best = INT64_MAX;
     open_through_proxies(5, NULL);
@@ -309,7 +309,7 @@ START_TEST(the_fan_out_is_parallel)
 }
 END_TEST
 
-START_TEST(a_black_holed_majority_fails_in_its_share)
+START_TEST(black_holed_majority_fails_in_its_share)
 {
     open_through_proxies(5, NULL);
     for (unsigned i = 0; i < 3; i++)
@@ -370,7 +370,7 @@ static void never_mind(void *context, int result, redlock_lock *none)
 
 /* So many requests are unanswered that the next ones wait their turn: that is part of a wait,
  * as connecting is not. */
-START_TEST(a_crowd_takes_no_more_than_the_wait)
+START_TEST(crowd_takes_no_more_than_wait)
 {
     enum { WAIT_MS = 1000 }; /* it was twice that, and connecting anew came on top */
     redlock_options patient = REDLOCK_OPTIONS_INIT;
@@ -393,7 +393,7 @@ START_TEST(a_crowd_takes_no_more_than_the_wait)
 }
 END_TEST
 
-START_TEST(a_name_that_does_not_resolve_delays_nobody)
+START_TEST(name_that_does_not_resolve_delays_nobody)
 {
     struct node_list list = {.len = 0};
     masters = masters_start(2, NULL);
@@ -415,7 +415,7 @@ END_TEST
 /* ---- out of step ------------------------------------------------------------------------ */
 
 /* The reply comes after its time: it is nobody else's reply. */
-START_TEST(a_reply_that_comes_late_belongs_to_its_own_request)
+START_TEST(reply_that_comes_late_belongs_to_its_own_request)
 {
     open_through_proxies(1, "node-timeout 50ms\nstall-limit 2s\n");
     proxy_delay(proxies[0], PROXY_ALL, PROXY_BACK, 120);
@@ -454,7 +454,7 @@ START_TEST(out_of_memory_there_refuses_new_locks_only)
 }
 END_TEST
 
-START_TEST(foreign_data_under_the_name_is_an_error_and_stays)
+START_TEST(foreign_data_under_name_is_error_and_stays)
 {
     open_clients(1, NULL);
     master_do(masters, 0, "RPUSH", "name", "data", NULL);
@@ -484,7 +484,7 @@ static void *keep_busy(void *argument)
     return NULL;
 }
 
-START_TEST(a_busy_master_is_released_later)
+START_TEST(busy_master_is_released_later)
 {
     pthread_t thread;
     open_clients(3, NULL);
@@ -503,7 +503,7 @@ START_TEST(a_busy_master_is_released_later)
 }
 END_TEST
 
-START_TEST(flushed_keys_are_found_by_the_next_extension)
+START_TEST(flushed_keys_are_found_by_next_extension)
 {
     open_clients(3, NULL);
     lock = client_take(one, "name");
@@ -524,28 +524,28 @@ int main(void)
     Suite *suite = suite_create("faults");
     TCase *tests = tcase_create("faults");
     tcase_set_timeout(tests, 120);
-    tcase_add_loop_test(tests, killed_before_or_after_the_acquire, 0, 2);
-    tcase_add_test(tests, an_extension_has_its_turn_between_renewals);
-    tcase_add_loop_test(tests, a_release_is_replayed_after_a_reconnect, 0, 2);
-    tcase_add_test(tests, many_releases_are_replayed_after_a_reconnect);
-    tcase_add_test(tests, a_reset_in_mid_request_is_a_lost_vote);
+    tcase_add_loop_test(tests, killed_before_or_after_acquire, 0, 2);
+    tcase_add_test(tests, extension_has_its_turn_between_renewals);
+    tcase_add_loop_test(tests, release_is_replayed_after_reconnect, 0, 2);
+    tcase_add_test(tests, many_releases_are_replayed_after_reconnect);
+    tcase_add_test(tests, reset_in_mid_request_is_lost_vote);
     tcase_add_test(tests, refused_connections_fail_at_once);
-    tcase_add_test(tests, a_stopped_node_costs_nothing_and_follows_when_it_resumes);
-    tcase_add_test(tests, a_lost_round_is_undone_on_a_stopped_node_when_it_resumes);
-    tcase_add_test(tests, a_drained_link_is_released_too);
-    tcase_add_loop_test(tests, a_late_grant_joins_the_hold_or_is_undone, 0, 2);
+    tcase_add_test(tests, stopped_node_costs_nothing_and_follows_when_it_resumes);
+    tcase_add_test(tests, lost_round_is_undone_on_stopped_node_when_it_resumes);
+    tcase_add_test(tests, drained_link_is_released_too);
+    tcase_add_loop_test(tests, late_grant_joins_hold_or_is_undone, 0, 2);
     tcase_add_test(tests, nodes_that_lag_count_when_another_one_dies);
-    tcase_add_test(tests, the_fan_out_is_parallel);
-    tcase_add_test(tests, a_black_holed_majority_fails_in_its_share);
+    tcase_add_test(tests, fan_out_is_parallel);
+    tcase_add_test(tests, black_holed_majority_fails_in_its_share);
     tcase_add_loop_test(tests, connections_that_hang_have_their_own_budget, 0, 4);
-    tcase_add_test(tests, a_crowd_takes_no_more_than_the_wait);
-    tcase_add_test(tests, a_name_that_does_not_resolve_delays_nobody);
-    tcase_add_test(tests, a_reply_that_comes_late_belongs_to_its_own_request);
+    tcase_add_test(tests, crowd_takes_no_more_than_wait);
+    tcase_add_test(tests, name_that_does_not_resolve_delays_nobody);
+    tcase_add_test(tests, reply_that_comes_late_belongs_to_its_own_request);
     tcase_add_test(tests, out_of_memory_there_refuses_new_locks_only);
-    tcase_add_test(tests, foreign_data_under_the_name_is_an_error_and_stays);
+    tcase_add_test(tests, foreign_data_under_name_is_error_and_stays);
     tcase_add_test(tests, writes_that_are_refused_fail_that_node);
-    tcase_add_test(tests, a_busy_master_is_released_later);
-    tcase_add_test(tests, flushed_keys_are_found_by_the_next_extension);
+    tcase_add_test(tests, busy_master_is_released_later);
+    tcase_add_test(tests, flushed_keys_are_found_by_next_extension);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

@@ -106,7 +106,7 @@ static void expect_no_grant(const char *what, int code)
     ck_assert_ptr_null(lock);
 }
 
-START_TEST(nothing_but_the_exact_answer_is_a_grant)
+START_TEST(nothing_but_exact_answer_is_grant)
 {
     open_fakes(HOSTILE, "node-timeout 100ms\nlinger 0ms\n");
     fake_rule(fakes[HOSTILE], &(struct fake_rule){.match = "acquire *",
@@ -124,7 +124,7 @@ START_TEST(nothing_but_the_exact_answer_is_a_grant)
 }
 END_TEST
 
-START_TEST(a_hostile_master_is_no_other_nodes_business)
+START_TEST(hostile_master_is_no_other_nodes_business)
 {
     open_fakes(0, "linger 0ms\n");
     fake_rule(fakes[HOSTILE], &(struct fake_rule){.match = "acquire *",
@@ -143,7 +143,7 @@ START_TEST(a_hostile_master_is_no_other_nodes_business)
 }
 END_TEST
 
-START_TEST(a_hostile_greeting_keeps_it_from_voting)
+START_TEST(hostile_greeting_keeps_it_from_voting)
 {
     open_fakes(0, "connect-timeout 700ms\nlinger 0ms\n");
     fake_rule(fakes[HOSTILE], &(struct fake_rule){.match = "INFO*",
@@ -181,7 +181,7 @@ START_TEST(replies_without_end_are_cut_off)
 }
 END_TEST
 
-START_TEST(a_byte_a_time_does_not_stretch_the_deadline)
+START_TEST(one_byte_at_a_time_does_not_stretch_deadline)
 {
     open_fakes(HOSTILE, "node-timeout 150ms\nlinger 0ms\n");
     fake_rule(
@@ -195,7 +195,7 @@ START_TEST(a_byte_a_time_does_not_stretch_the_deadline)
 }
 END_TEST
 
-START_TEST(unasked_replies_end_the_connection_and_count_for_nothing)
+START_TEST(unasked_replies_end_connection_and_count_for_nothing)
 {
     open_fakes(HOSTILE, "linger 0ms\n");
     /* A grant for the next one, sent with this one. */
@@ -232,7 +232,7 @@ static void cut_answer(size_t cut, size_t len, const char *reply, enum fake_then
 }
 
 /* The acquire's real answer, cut after every byte. */
-START_TEST(every_prefix_of_a_grant_is_no_grant)
+START_TEST(every_prefix_of_grant_is_no_grant)
 {
     enum { LEN = sizeof("*2\r\n$16\r\n0123456789abcdef\r\n:1\r\n") - 1 };
     fakes_start(fakes + HOSTILE, 1);
@@ -250,7 +250,7 @@ START_TEST(every_prefix_of_a_grant_is_no_grant)
 }
 END_TEST
 
-START_TEST(every_prefix_of_a_refusal_is_no_refusal_either)
+START_TEST(every_prefix_of_refusal_is_no_refusal_either)
 {
     enum {
         LEN = sizeof("*4\r\n$16\r\n0123456789abcdef\r\n:0\r\n:1000\r\n$5\r\nrival\r\n") - 1
@@ -265,7 +265,7 @@ START_TEST(every_prefix_of_a_refusal_is_no_refusal_either)
 }
 END_TEST
 
-START_TEST(every_prefix_of_the_greeting_is_no_vote)
+START_TEST(every_prefix_of_greeting_is_no_vote)
 {
     /* Cut within the answer to INFO, which is longer than that. */
     for (size_t cut = 0; cut < 100; cut += 3) {
@@ -283,7 +283,7 @@ END_TEST
 
 /* The acquire got there, its answer did not come, and the connection is silent from then on:
  * the release on it may never arrive, and must go by the new connection as well. */
-START_TEST(a_release_does_not_stay_in_a_dead_connection)
+START_TEST(release_does_not_stay_in_dead_connection)
 {
     open_fakes(HOSTILE, "node-timeout 60ms\nlinger 0ms\nstall-limit 50ms\n");
     fake_rule(fakes[HOSTILE],
@@ -318,14 +318,14 @@ static void live_through(size_t split_at)
     close_fakes(HOSTILE);
 }
 
-START_TEST(replies_split_at_every_byte_are_the_same_replies)
+START_TEST(replies_split_at_every_byte_are_same_replies)
 {
     for (size_t at = (size_t)_i * 20 + 1; at <= (size_t)_i * 20 + 20; at++)
         live_through(at);
 }
 END_TEST
 
-START_TEST(replies_of_single_bytes_are_the_same_replies)
+START_TEST(replies_of_single_bytes_are_same_replies)
 {
     live_through(0);
 }
@@ -370,7 +370,7 @@ static bool take_everywhere(redlock_lock **ret_lock)
 }
 
 /* It is that node's failure, with its words, whatever is asked; and a failure passes. */
-START_TEST(an_error_is_that_nodes_failure_with_its_text)
+START_TEST(error_is_that_nodes_failure_with_its_text)
 {
     char reply[256];
     snprintf(reply, sizeof(reply), "%s\r\n", errors[_i]);
@@ -411,7 +411,7 @@ START_TEST(an_error_is_that_nodes_failure_with_its_text)
 }
 END_TEST
 
-START_TEST(an_error_in_the_greeting_keeps_it_from_voting)
+START_TEST(error_in_greeting_keeps_it_from_voting)
 {
     char reply[256], text[192];
     snprintf(reply, sizeof(reply), "%s\r\n", errors[_i]);
@@ -426,7 +426,7 @@ START_TEST(an_error_in_the_greeting_keeps_it_from_voting)
 }
 END_TEST
 
-START_TEST(a_loading_master_votes_when_it_is_loaded)
+START_TEST(loading_master_votes_when_it_is_loaded)
 {
     open_fakes(HOSTILE, "linger 0ms\n");
     redlock_lock *lock = NULL;
@@ -481,7 +481,7 @@ START_TEST(texts_of_servers_are_made_printable)
 }
 END_TEST
 
-START_TEST(a_password_goes_alone_and_first)
+START_TEST(password_goes_alone_and_first)
 {
     fakes_start(fakes + HOSTILE, 1);
     char url[ENDPOINT_URL_MAX];
@@ -510,24 +510,24 @@ int main(void)
     Suite *suite = suite_create("hostile");
     TCase *tests = tcase_create("hostile");
     tcase_set_timeout(tests, 120);
-    tcase_add_loop_test(tests, nothing_but_the_exact_answer_is_a_grant, 0, HOSTILE_REPLIES);
-    tcase_add_loop_test(tests, a_hostile_master_is_no_other_nodes_business, 0, HOSTILE_REPLIES);
-    tcase_add_loop_test(tests, a_hostile_greeting_keeps_it_from_voting, 0, HOSTILE_REPLIES);
+    tcase_add_loop_test(tests, nothing_but_exact_answer_is_grant, 0, HOSTILE_REPLIES);
+    tcase_add_loop_test(tests, hostile_master_is_no_other_nodes_business, 0, HOSTILE_REPLIES);
+    tcase_add_loop_test(tests, hostile_greeting_keeps_it_from_voting, 0, HOSTILE_REPLIES);
     tcase_add_loop_test(tests, replies_without_end_are_cut_off, 0, 5);
-    tcase_add_test(tests, a_byte_a_time_does_not_stretch_the_deadline);
-    tcase_add_test(tests, unasked_replies_end_the_connection_and_count_for_nothing);
-    tcase_add_loop_test(tests, every_prefix_of_a_grant_is_no_grant, 0, 3);
-    tcase_add_loop_test(tests, every_prefix_of_a_refusal_is_no_refusal_either, 0, 3);
-    tcase_add_loop_test(tests, every_prefix_of_the_greeting_is_no_vote, 0, 3);
-    tcase_add_test(tests, a_release_does_not_stay_in_a_dead_connection);
-    tcase_add_loop_test(tests, replies_split_at_every_byte_are_the_same_replies, 0, 3);
-    tcase_add_test(tests, replies_of_single_bytes_are_the_same_replies);
-    tcase_add_loop_test(tests, an_error_is_that_nodes_failure_with_its_text, 0, ERRORS);
-    tcase_add_loop_test(tests, an_error_in_the_greeting_keeps_it_from_voting, 0, ERRORS);
-    tcase_add_loop_test(tests, a_loading_master_votes_when_it_is_loaded, 0, 2);
+    tcase_add_test(tests, one_byte_at_a_time_does_not_stretch_deadline);
+    tcase_add_test(tests, unasked_replies_end_connection_and_count_for_nothing);
+    tcase_add_loop_test(tests, every_prefix_of_grant_is_no_grant, 0, 3);
+    tcase_add_loop_test(tests, every_prefix_of_refusal_is_no_refusal_either, 0, 3);
+    tcase_add_loop_test(tests, every_prefix_of_greeting_is_no_vote, 0, 3);
+    tcase_add_test(tests, release_does_not_stay_in_dead_connection);
+    tcase_add_loop_test(tests, replies_split_at_every_byte_are_same_replies, 0, 3);
+    tcase_add_test(tests, replies_of_single_bytes_are_same_replies);
+    tcase_add_loop_test(tests, error_is_that_nodes_failure_with_its_text, 0, ERRORS);
+    tcase_add_loop_test(tests, error_in_greeting_keeps_it_from_voting, 0, ERRORS);
+    tcase_add_loop_test(tests, loading_master_votes_when_it_is_loaded, 0, 2);
     tcase_add_test(tests, max_clients_is_told_as_such);
     tcase_add_loop_test(tests, texts_of_servers_are_made_printable, 0, 2);
-    tcase_add_test(tests, a_password_goes_alone_and_first);
+    tcase_add_test(tests, password_goes_alone_and_first);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

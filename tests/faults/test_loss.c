@@ -87,7 +87,7 @@ static void expect_told_once(int64_t ms)
 
 /* ---- when ------------------------------------------------------------------------------- */
 
-START_TEST(an_outage_that_outlasts_the_validity_is_told_once_and_in_time)
+START_TEST(outage_that_outlasts_validity_is_told_once_and_in_time)
 {
     enum { TTL_MS = 2000 };
     open_masters(NULL);
@@ -113,7 +113,7 @@ START_TEST(an_outage_that_outlasts_the_validity_is_told_once_and_in_time)
 }
 END_TEST
 
-START_TEST(what_was_taken_away_is_told_at_the_next_renewal)
+START_TEST(lock_taken_away_is_told_at_next_renewal)
 {
     enum { TTL_MS = 1800 };
     open_masters(NULL);
@@ -130,7 +130,7 @@ START_TEST(what_was_taken_away_is_told_at_the_next_renewal)
 }
 END_TEST
 
-START_TEST(max_hold_ends_a_hold_that_could_be_renewed)
+START_TEST(max_hold_ends_hold_that_could_be_renewed)
 {
     redlock_options options = REDLOCK_OPTIONS_INIT;
     options.auto_renew = 1;
@@ -153,7 +153,7 @@ END_TEST
 
 /* Who reads the validity may rely on it, however the hold ends meanwhile. 1: of a handle that
  * was shown. */
-START_TEST(nobody_else_has_it_before_the_validity_that_was_told_is_over)
+START_TEST(nobody_else_has_it_before_validity_that_was_told_is_over)
 {
     char text[REDLOCK_HANDLE_MAX];
     redlock_options options = REDLOCK_OPTIONS_INIT;
@@ -178,7 +178,7 @@ START_TEST(nobody_else_has_it_before_the_validity_that_was_told_is_over)
 END_TEST
 
 /* Its handle may stay for long: the masters are rid of it. */
-START_TEST(a_lost_lock_is_no_pending_release)
+START_TEST(lost_lock_is_no_pending_release)
 {
     redlock_options options = REDLOCK_OPTIONS_INIT;
     open_masters(NULL);
@@ -195,7 +195,7 @@ START_TEST(a_lost_lock_is_no_pending_release)
 }
 END_TEST
 
-START_TEST(max_hold_below_the_ttl_is_kept_too)
+START_TEST(max_hold_below_ttl_is_kept_too)
 {
     redlock_options options = REDLOCK_OPTIONS_INIT;
     options.auto_renew = 1;
@@ -211,7 +211,7 @@ START_TEST(max_hold_below_the_ttl_is_kept_too)
 }
 END_TEST
 
-START_TEST(on_lost_without_renewal_is_told_when_the_time_is_over)
+START_TEST(on_lost_without_renewal_is_told_when_time_is_over)
 {
     redlock_options options = REDLOCK_OPTIONS_INIT;
     options.on_lost = told_lost;
@@ -270,7 +270,7 @@ static int stop_and_look(void *argument)
     return 0;
 }
 
-START_TEST(stopped_for_longer_than_the_ttl_the_first_call_says_lost)
+START_TEST(stopped_for_longer_than_ttl_first_call_says_lost)
 {
     char byte;
     masters = masters_start(3, NULL);
@@ -300,7 +300,7 @@ static void release_it(void *context, redlock_lock *which)
     told_lost(&lost, which);
 }
 
-START_TEST(a_lost_lock_may_be_released_in_its_callback)
+START_TEST(lost_lock_may_be_released_in_its_callback)
 {
     redlock_options options = REDLOCK_OPTIONS_INIT;
     options.on_lost = release_it;
@@ -337,7 +337,7 @@ static void *release_beside(void *argument)
     return NULL;
 }
 
-START_TEST(a_release_waits_for_the_callback_that_runs)
+START_TEST(release_waits_for_callback_that_runs)
 {
     pthread_t thread;
     redlock_options options = REDLOCK_OPTIONS_INIT;
@@ -402,7 +402,7 @@ static void *race(void *argument)
     return NULL;
 }
 
-START_TEST(after_the_release_nothing_is_told)
+START_TEST(after_release_nothing_is_told)
 {
     static struct racer racers[RACERS];
     open_masters(NULL);
@@ -424,22 +424,20 @@ int main(void)
     Suite *suite = suite_create("loss");
     TCase *tests = tcase_create("loss");
     tcase_set_timeout(tests, 120);
-    tcase_add_loop_test(tests, an_outage_that_outlasts_the_validity_is_told_once_and_in_time, 0,
-                        2);
-    tcase_add_test(tests, what_was_taken_away_is_told_at_the_next_renewal);
-    tcase_add_test(tests, max_hold_ends_a_hold_that_could_be_renewed);
-    tcase_add_loop_test(tests, nobody_else_has_it_before_the_validity_that_was_told_is_over, 0,
-                        2);
-    tcase_add_test(tests, max_hold_below_the_ttl_is_kept_too);
-    tcase_add_test(tests, a_lost_lock_is_no_pending_release);
-    tcase_add_loop_test(tests, on_lost_without_renewal_is_told_when_the_time_is_over, 0, 2);
-    tcase_add_loop_test(tests, stopped_for_longer_than_the_ttl_the_first_call_says_lost, 0, 3);
+    tcase_add_loop_test(tests, outage_that_outlasts_validity_is_told_once_and_in_time, 0, 2);
+    tcase_add_test(tests, lock_taken_away_is_told_at_next_renewal);
+    tcase_add_test(tests, max_hold_ends_hold_that_could_be_renewed);
+    tcase_add_loop_test(tests, nobody_else_has_it_before_validity_that_was_told_is_over, 0, 2);
+    tcase_add_test(tests, max_hold_below_ttl_is_kept_too);
+    tcase_add_test(tests, lost_lock_is_no_pending_release);
+    tcase_add_loop_test(tests, on_lost_without_renewal_is_told_when_time_is_over, 0, 2);
+    tcase_add_loop_test(tests, stopped_for_longer_than_ttl_first_call_says_lost, 0, 3);
     suite_add_tcase(suite, tests);
     TCase *releases = tcase_create("releases");
     tcase_set_timeout(releases, 60);
-    tcase_add_test(releases, a_lost_lock_may_be_released_in_its_callback);
-    tcase_add_test(releases, a_release_waits_for_the_callback_that_runs);
-    tcase_add_test(releases, after_the_release_nothing_is_told);
+    tcase_add_test(releases, lost_lock_may_be_released_in_its_callback);
+    tcase_add_test(releases, release_waits_for_callback_that_runs);
+    tcase_add_test(releases, after_release_nothing_is_told);
     suite_add_tcase(suite, releases);
     return suite_run(suite);
 }

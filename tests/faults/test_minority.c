@@ -37,7 +37,7 @@ static void expect_few_requests(void)
     fakes_stop(fakes, MASTERS);
 }
 
-START_TEST(a_script_that_came_whole_and_is_unknown_is_not_sent_again)
+START_TEST(script_that_came_whole_and_is_unknown_is_not_sent_again)
 {
     redlock_node_vote report_votes[REDLOCK_NODES_MAX];
     redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
@@ -56,7 +56,7 @@ START_TEST(a_script_that_came_whole_and_is_unknown_is_not_sent_again)
 }
 END_TEST
 
-START_TEST(nor_is_a_question)
+START_TEST(nor_is_question)
 {
     static struct look look;
     open_with_a_liar();
@@ -122,7 +122,7 @@ static const struct {
     unsigned masters, liars;
 } minorities[] = {{3, 1}, {5, 2}};
 
-START_TEST(wakes_of_a_minority_make_few_rounds)
+START_TEST(wakes_of_minority_make_few_rounds)
 {
     char who[128], channel[128];
     open_masters(minorities[_i].masters);
@@ -140,7 +140,7 @@ START_TEST(wakes_of_a_minority_make_few_rounds)
 }
 END_TEST
 
-START_TEST(so_do_messages_on_a_locks_channel)
+START_TEST(so_do_messages_on_locks_channel)
 {
     open_masters(minorities[_i].masters);
     redlock_lock *held = client_take_as(one, "name", REDLOCK_REENTRANT, NULL);
@@ -160,10 +160,10 @@ int main(void)
     Suite *suite = suite_create("minority");
     TCase *tests = tcase_create("minority");
     tcase_set_timeout(tests, 120);
-    tcase_add_test(tests, a_script_that_came_whole_and_is_unknown_is_not_sent_again);
-    tcase_add_test(tests, nor_is_a_question);
-    tcase_add_loop_test(tests, wakes_of_a_minority_make_few_rounds, 0, 2);
-    tcase_add_loop_test(tests, so_do_messages_on_a_locks_channel, 0, 2);
+    tcase_add_test(tests, script_that_came_whole_and_is_unknown_is_not_sent_again);
+    tcase_add_test(tests, nor_is_question);
+    tcase_add_loop_test(tests, wakes_of_minority_make_few_rounds, 0, 2);
+    tcase_add_loop_test(tests, so_do_messages_on_locks_channel, 0, 2);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

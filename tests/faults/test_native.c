@@ -82,7 +82,7 @@ START_TEST(get_that_shows_another_value_is_no_grant)
 }
 END_TEST
 
-START_TEST(nil_of_resp3_closes_the_connection)
+START_TEST(nil_of_resp3_closes_connection)
 {
     static const char *const commands[] = {"acquire *", "GET *"};
     unsigned before = fake_connections(fakes[0]);
@@ -102,7 +102,7 @@ static const struct {
 };
 enum { NONSENSE = sizeof(nonsense) / sizeof(nonsense[0]) };
 
-START_TEST(nonsense_closes_the_connection)
+START_TEST(nonsense_closes_connection)
 {
     unsigned before = fake_connections(fakes[0]);
     rule((struct fake_rule){
@@ -115,7 +115,7 @@ END_TEST
 
 /* The first reply comes, the second does not: nobody can tell what became of it. The next
  * connections release it before they take the lock with another token. */
-START_TEST(break_between_the_two_leaves_the_vote_unknown)
+START_TEST(break_between_two_leaves_vote_unknown)
 {
     redlock_lock *lock = NULL;
     rule((struct fake_rule){
@@ -163,7 +163,7 @@ START_TEST(probe_tells_of_get_that_shows_nothing)
 END_TEST
 
 /* A replica under the master's address: its refusal ends the connection at once. */
-START_TEST(refusal_of_a_replica_closes_the_connection)
+START_TEST(refusal_of_replica_closes_connection)
 {
     unsigned before = fake_connections(fakes[0]);
     rule((struct fake_rule){
@@ -175,7 +175,7 @@ START_TEST(refusal_of_a_replica_closes_the_connection)
 END_TEST
 
 /* A master without memory still tells who has it. */
-START_TEST(refusal_for_want_of_memory_shows_the_holder)
+START_TEST(refusal_for_want_of_memory_shows_holder)
 {
     redlock_lock *held = client_take(client, "name");
     rule((struct fake_rule){.match = "acquire *", .reply = "-OOM command not allowed\r\n"});
@@ -186,7 +186,7 @@ START_TEST(refusal_for_want_of_memory_shows_the_holder)
 END_TEST
 
 /* The holder's key ends between SET and GET: refused, and nobody is shown. */
-START_TEST(key_that_ends_between_the_two_is_a_refusal)
+START_TEST(key_that_ends_between_two_is_refusal)
 {
     redlock_lock *held = client_take(client, "name");
     rule((struct fake_rule){.match = "GET *", .reply = "$-1\r\n"});
@@ -195,7 +195,7 @@ START_TEST(key_that_ends_between_the_two_is_a_refusal)
 }
 END_TEST
 
-START_TEST(other_data_under_the_name_is_told)
+START_TEST(other_data_under_name_is_told)
 {
     rule((struct fake_rule){.match = "acquire *", .reply = "$-1\r\n"});
     rule((struct fake_rule){.match = "GET *", .reply = "-WRONGTYPE Operation against\r\n"});
@@ -205,7 +205,7 @@ END_TEST
 
 /* ---- who uses the pair ------------------------------------------------------------------ */
 
-START_TEST(try_of_a_free_plain_lock_sends_no_script_to_take_it)
+START_TEST(try_of_free_plain_lock_sends_no_script_to_take_it)
 {
     redlock_stats before = client_stats(client);
     redlock_lock *lock = NULL;
@@ -216,7 +216,7 @@ START_TEST(try_of_a_free_plain_lock_sends_no_script_to_take_it)
 }
 END_TEST
 
-START_TEST(try_with_a_report_uses_the_script)
+START_TEST(try_with_report_uses_script)
 {
     redlock_node_vote votes[MASTERS];
     redlock_report report = REDLOCK_REPORT_INIT(votes, MASTERS);
@@ -231,7 +231,7 @@ END_TEST
 
 /* The first round may use the pair. Whoever is in a queue must not: what is reserved for it,
  * the pair would take for another's. */
-START_TEST(waiter_in_a_queue_uses_scripts_only)
+START_TEST(waiter_in_queue_uses_scripts_only)
 {
     redlock_lock *held = client_take(client, "name"), *lock = NULL;
     unsigned pairs = count_all("GET *");
@@ -249,18 +249,18 @@ int main(void)
     tcase_add_checked_fixture(tests, setup, teardown);
     tcase_add_test(tests, get_that_shows_nothing_is_no_grant);
     tcase_add_test(tests, get_that_shows_another_value_is_no_grant);
-    tcase_add_loop_test(tests, nil_of_resp3_closes_the_connection, 0, 2);
-    tcase_add_loop_test(tests, nonsense_closes_the_connection, 0, NONSENSE);
-    tcase_add_test(tests, break_between_the_two_leaves_the_vote_unknown);
+    tcase_add_loop_test(tests, nil_of_resp3_closes_connection, 0, 2);
+    tcase_add_loop_test(tests, nonsense_closes_connection, 0, NONSENSE);
+    tcase_add_test(tests, break_between_two_leaves_vote_unknown);
     tcase_add_loop_test(tests, right_to_set_or_get_that_is_missing_is_told, 0, 2);
     tcase_add_test(tests, probe_tells_of_get_that_shows_nothing);
-    tcase_add_test(tests, refusal_of_a_replica_closes_the_connection);
-    tcase_add_test(tests, refusal_for_want_of_memory_shows_the_holder);
-    tcase_add_test(tests, key_that_ends_between_the_two_is_a_refusal);
-    tcase_add_test(tests, other_data_under_the_name_is_told);
-    tcase_add_test(tests, try_of_a_free_plain_lock_sends_no_script_to_take_it);
-    tcase_add_test(tests, try_with_a_report_uses_the_script);
-    tcase_add_test(tests, waiter_in_a_queue_uses_scripts_only);
+    tcase_add_test(tests, refusal_of_replica_closes_connection);
+    tcase_add_test(tests, refusal_for_want_of_memory_shows_holder);
+    tcase_add_test(tests, key_that_ends_between_two_is_refusal);
+    tcase_add_test(tests, other_data_under_name_is_told);
+    tcase_add_test(tests, try_of_free_plain_lock_sends_no_script_to_take_it);
+    tcase_add_test(tests, try_with_report_uses_script);
+    tcase_add_test(tests, waiter_in_queue_uses_scripts_only);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

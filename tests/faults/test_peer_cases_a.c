@@ -75,7 +75,7 @@ START_TEST(a02_one_node_that_was_never_there_is_no_harm)
 END_TEST
 
 /* The other two are silent: nobody waits for them once it is decided. */
-START_TEST(a04_the_third_error_of_five_decides_and_says_no_quorum)
+START_TEST(a04_third_error_of_five_decides_and_says_no_quorum)
 {
     open_fakes(5, NULL);
     rule_for(0, 3, (struct fake_rule){.reply = "-ERR broken\r\n", .delay_ms = 50});
@@ -144,7 +144,7 @@ END_TEST
 
 /* Every grant comes within the node's share of the ttl, but little or nothing is left then:
  * with this drift, 798 ms less the round. */
-START_TEST(a07_a_majority_that_comes_too_late_is_a_loss)
+START_TEST(a07_majority_that_comes_too_late_is_loss)
 {
     open_fakes(3, "drift-factor 0.8\n");
     rule_for(0, 3, (struct fake_rule){.delay_ms = 100});
@@ -165,7 +165,7 @@ START_TEST(a07_a_majority_that_comes_too_late_is_a_loss)
 }
 END_TEST
 
-START_TEST(a08_validity_counts_from_the_last_attempt)
+START_TEST(a08_validity_counts_from_last_attempt)
 {
     open_clients(3, NULL);
     for (unsigned i = 0; i < 3; i++)
@@ -182,7 +182,7 @@ START_TEST(a08_validity_counts_from_the_last_attempt)
 }
 END_TEST
 
-START_TEST(a10_a_ttl_below_the_round_trip_fails_cleanly)
+START_TEST(a10_ttl_below_round_trip_fails_cleanly)
 {
     open_fakes(1, NULL);
     ck_assert_int_eq(client_try(one, "name", 1, 0, &report, &lock), REDLOCK_EINVAL);
@@ -204,7 +204,7 @@ START_TEST(a10_a_ttl_below_the_round_trip_fails_cleanly)
 }
 END_TEST
 
-START_TEST(a11_the_quorum_is_of_the_configured_nodes)
+START_TEST(a11_quorum_is_of_configured_nodes)
 {
     open_clients(5, NULL);
     for (unsigned i = 0; i < 3; i++)
@@ -278,7 +278,7 @@ START_TEST(a13_two_contenders_on_two_of_three_nodes_both_get_on)
 }
 END_TEST
 
-START_TEST(a14_fifty_contenders_make_progress_without_a_storm)
+START_TEST(a14_fifty_contenders_make_progress_without_storm)
 {
     enum { CONTENDERS = 50, TAKES = 2 };
     static struct contender contenders[CONTENDERS];
@@ -300,7 +300,7 @@ START_TEST(a14_fifty_contenders_make_progress_without_a_storm)
 }
 END_TEST
 
-START_TEST(a15_a_wait_ends_in_time_beside_a_slow_node)
+START_TEST(a15_wait_ends_in_time_beside_slow_node)
 {
     open_clients(3, NULL);
     held_by_rival(0, 2);
@@ -317,7 +317,7 @@ START_TEST(a15_a_wait_ends_in_time_beside_a_slow_node)
 }
 END_TEST
 
-START_TEST(a16_without_a_wait_there_is_one_round)
+START_TEST(a16_without_wait_there_is_one_round)
 {
     open_clients(3, NULL);
     held_by_rival(0, 3);
@@ -340,7 +340,7 @@ static void *cancel_soon(void *argument)
 }
 
 /* Round trips take 4 ms here; the cancel comes at all times around them. */
-START_TEST(a18_canceled_as_the_quorum_arrives_is_held_or_gone)
+START_TEST(a18_canceled_as_quorum_arrives_is_held_or_gone)
 {
     struct proxy *proxies[3];
     int canceled = 0, held = 0;
@@ -402,7 +402,7 @@ START_TEST(a20_no_release_overtakes_its_acquire)
 }
 END_TEST
 
-START_TEST(a21_a_majority_beside_an_error_is_a_success)
+START_TEST(a21_majority_beside_error_is_success)
 {
     open_fakes(3, NULL);
     rule_for((unsigned)_i, 1, (struct fake_rule){.reply = "-ERR broken\r\n"});
@@ -462,20 +462,20 @@ int main(void)
     tcase_set_timeout(tests, 120);
     tcase_add_loop_test(tests, a01_one_black_holed_node_is_not_waited_for, 0, 3);
     tcase_add_loop_test(tests, a02_one_node_that_was_never_there_is_no_harm, 0, 3);
-    tcase_add_test(tests, a04_the_third_error_of_five_decides_and_says_no_quorum);
+    tcase_add_test(tests, a04_third_error_of_five_decides_and_says_no_quorum);
     tcase_add_loop_test(tests, a05_even_split_fails_and_never_hangs, 0, 2);
     tcase_add_loop_test(tests, a06_held_and_no_quorum_are_told_apart, 0, 7);
-    tcase_add_test(tests, a07_a_majority_that_comes_too_late_is_a_loss);
-    tcase_add_test(tests, a08_validity_counts_from_the_last_attempt);
-    tcase_add_test(tests, a10_a_ttl_below_the_round_trip_fails_cleanly);
-    tcase_add_test(tests, a11_the_quorum_is_of_the_configured_nodes);
+    tcase_add_test(tests, a07_majority_that_comes_too_late_is_loss);
+    tcase_add_test(tests, a08_validity_counts_from_last_attempt);
+    tcase_add_test(tests, a10_ttl_below_round_trip_fails_cleanly);
+    tcase_add_test(tests, a11_quorum_is_of_configured_nodes);
     tcase_add_test(tests, a13_two_contenders_on_two_of_three_nodes_both_get_on);
-    tcase_add_test(tests, a14_fifty_contenders_make_progress_without_a_storm);
-    tcase_add_test(tests, a15_a_wait_ends_in_time_beside_a_slow_node);
-    tcase_add_test(tests, a16_without_a_wait_there_is_one_round);
-    tcase_add_test(tests, a18_canceled_as_the_quorum_arrives_is_held_or_gone);
+    tcase_add_test(tests, a14_fifty_contenders_make_progress_without_storm);
+    tcase_add_test(tests, a15_wait_ends_in_time_beside_slow_node);
+    tcase_add_test(tests, a16_without_wait_there_is_one_round);
+    tcase_add_test(tests, a18_canceled_as_quorum_arrives_is_held_or_gone);
     tcase_add_test(tests, a20_no_release_overtakes_its_acquire);
-    tcase_add_loop_test(tests, a21_a_majority_beside_an_error_is_a_success, 0, 3);
+    tcase_add_loop_test(tests, a21_majority_beside_error_is_success, 0, 3);
     tcase_add_test(tests, a22_connecting_has_its_own_budget);
     tcase_add_test(tests, a23_evicted_locks_are_told_as_lost);
     suite_add_tcase(suite, tests);

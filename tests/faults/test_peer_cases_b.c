@@ -70,7 +70,7 @@ static int number(const char *variable, int otherwise)
 
 /* ---- extending -------------------------------------------------------------------------- */
 
-START_TEST(b25_a_lease_is_never_shortened_nor_added_up)
+START_TEST(b25_lease_is_never_shortened_nor_added_up)
 {
     open_fakes(NULL);
     lock = client_take(one, "name"); /* 10 s */
@@ -89,7 +89,7 @@ START_TEST(b25_a_lease_is_never_shortened_nor_added_up)
 }
 END_TEST
 
-START_TEST(b26_an_extension_counts_from_its_own_start)
+START_TEST(b26_extension_counts_from_its_own_start)
 {
     open_clients(3, NULL);
     ck_assert_int_eq(client_try(one, "name", 3000, 0, NULL, &lock), 0);
@@ -106,7 +106,7 @@ START_TEST(b26_an_extension_counts_from_its_own_start)
 }
 END_TEST
 
-START_TEST(b26_a_lock_that_has_run_out_is_refused_without_asking)
+START_TEST(b26_lock_that_has_run_out_is_refused_without_asking)
 {
     open_fakes(NULL);
     ck_assert_int_eq(client_try(one, "name", 600, 0, NULL, &lock), 0);
@@ -122,7 +122,7 @@ START_TEST(b26_a_lock_that_has_run_out_is_refused_without_asking)
 }
 END_TEST
 
-START_TEST(b27_a_lock_that_a_majority_lost_is_lost)
+START_TEST(b27_lock_that_majority_lost_is_lost)
 {
     open_clients(3, NULL);
     lock = client_take(one, "name");
@@ -144,7 +144,7 @@ START_TEST(b27_a_lock_that_a_majority_lost_is_lost)
 }
 END_TEST
 
-START_TEST(b28_a_key_lost_on_a_minority_is_filled_in_where_it_is_absent)
+START_TEST(b28_key_lost_on_minority_is_filled_in_where_it_is_absent)
 {
     unsigned node = (unsigned)_i % 3;
     open_clients(3, NULL);
@@ -169,7 +169,7 @@ START_TEST(b28_a_key_lost_on_a_minority_is_filled_in_where_it_is_absent)
 }
 END_TEST
 
-START_TEST(b30_a_slow_node_is_not_waited_for_and_not_asked_twice)
+START_TEST(b30_slow_node_is_not_waited_for_and_not_asked_twice)
 {
     enum { SLOW_MS = 2000 };
     struct fake_rule slow = {.match = "extend *", .delay_ms = SLOW_MS, .times = 1};
@@ -193,7 +193,7 @@ END_TEST
 
 /* ---- renewing --------------------------------------------------------------------------- */
 
-START_TEST(b31_a_failing_renewal_is_retried_until_validity_ends_and_not_in_a_loop)
+START_TEST(b31_failing_renewal_is_retried_until_validity_ends_and_not_in_loop)
 {
     struct fake_rule broken = {.match = "extend *", .reply = "-ERR broken\r\n"};
     open_fakes(NULL);
@@ -216,7 +216,7 @@ START_TEST(b31_a_failing_renewal_is_retried_until_validity_ends_and_not_in_a_loo
 END_TEST
 
 /* Nobody drives the client: the deadline is kept all the same. */
-START_TEST(b32_validity_ends_without_any_thread_and_the_loss_is_told_once)
+START_TEST(b32_validity_ends_without_any_thread_and_loss_is_told_once)
 {
     open_clients(3, "background never\n");
     lock = told_take_renewed(one, "name", 400, &lost);
@@ -244,7 +244,7 @@ static void stall(void *context, redlock_lock *which)
 }
 
 /* The thread that would renew stands in a callback. */
-START_TEST(b32_validity_ends_though_the_watchdog_is_stalled)
+START_TEST(b32_validity_ends_though_watchdog_is_stalled)
 {
     redlock_options options = REDLOCK_OPTIONS_INIT;
     redlock_lock *short_one;
@@ -265,7 +265,7 @@ START_TEST(b32_validity_ends_though_the_watchdog_is_stalled)
 END_TEST
 
 /* The masters grant it, and nobody hears of it in time. */
-START_TEST(b35_a_try_that_was_given_up_is_not_renewed_and_leaves_no_key)
+START_TEST(b35_try_that_was_given_up_is_not_renewed_and_leaves_no_key)
 {
     struct told told = {.calls = 0};
     redlock_options options = REDLOCK_OPTIONS_INIT;
@@ -304,7 +304,7 @@ static long passed_there(void)
 }
 
 /* Each renewal's answers are kept back, and then the connections end. */
-START_TEST(b36_after_a_connection_error_the_next_renewal_is_made)
+START_TEST(b36_after_connection_error_next_renewal_is_made)
 {
     open_proxied();
     lock = told_take_renewed(one, "name", 1500, &lost);
@@ -326,7 +326,7 @@ START_TEST(b36_after_a_connection_error_the_next_renewal_is_made)
 }
 END_TEST
 
-START_TEST(b37_a_lock_taken_again_after_its_loss_is_renewed)
+START_TEST(b37_lock_taken_again_after_its_loss_is_renewed)
 {
     struct told again = {.calls = 0};
     open_clients(3, NULL);
@@ -418,7 +418,7 @@ static int hold_for_ever(void *argument)
         pause_ms(1000);
 }
 
-START_TEST(b40_the_key_of_a_killed_holder_is_gone_within_its_ttl)
+START_TEST(b40_key_of_killed_holder_is_gone_within_its_ttl)
 {
     char byte;
     open_clients(3, NULL);
@@ -438,7 +438,7 @@ START_TEST(b40_the_key_of_a_killed_holder_is_gone_within_its_ttl)
 END_TEST
 
 /* The worker never comes back; what renews its lock lives. */
-START_TEST(b42_a_cap_on_the_hold_ends_what_hangs)
+START_TEST(b42_cap_on_hold_ends_what_hangs)
 {
     redlock_options options = REDLOCK_OPTIONS_INIT;
     options.ttl_ms = 900;
@@ -463,25 +463,23 @@ int main(void)
     Suite *suite = suite_create("peer_cases_b");
     TCase *tests = tcase_create("peer_cases_b");
     tcase_set_timeout(tests, 600);
-    tcase_add_test(tests, b25_a_lease_is_never_shortened_nor_added_up);
-    tcase_add_test(tests, b26_an_extension_counts_from_its_own_start);
-    tcase_add_test(tests, b26_a_lock_that_has_run_out_is_refused_without_asking);
-    tcase_add_loop_test(tests, b27_a_lock_that_a_majority_lost_is_lost, 0, 2);
-    tcase_add_loop_test(tests, b28_a_key_lost_on_a_minority_is_filled_in_where_it_is_absent, 0,
-                        6);
-    tcase_add_test(tests, b30_a_slow_node_is_not_waited_for_and_not_asked_twice);
-    tcase_add_test(tests,
-                   b31_a_failing_renewal_is_retried_until_validity_ends_and_not_in_a_loop);
-    tcase_add_test(tests, b32_validity_ends_without_any_thread_and_the_loss_is_told_once);
-    tcase_add_test(tests, b32_validity_ends_though_the_watchdog_is_stalled);
-    tcase_add_loop_test(tests, b35_a_try_that_was_given_up_is_not_renewed_and_leaves_no_key, 0,
+    tcase_add_test(tests, b25_lease_is_never_shortened_nor_added_up);
+    tcase_add_test(tests, b26_extension_counts_from_its_own_start);
+    tcase_add_test(tests, b26_lock_that_has_run_out_is_refused_without_asking);
+    tcase_add_loop_test(tests, b27_lock_that_majority_lost_is_lost, 0, 2);
+    tcase_add_loop_test(tests, b28_key_lost_on_minority_is_filled_in_where_it_is_absent, 0, 6);
+    tcase_add_test(tests, b30_slow_node_is_not_waited_for_and_not_asked_twice);
+    tcase_add_test(tests, b31_failing_renewal_is_retried_until_validity_ends_and_not_in_loop);
+    tcase_add_test(tests, b32_validity_ends_without_any_thread_and_loss_is_told_once);
+    tcase_add_test(tests, b32_validity_ends_though_watchdog_is_stalled);
+    tcase_add_loop_test(tests, b35_try_that_was_given_up_is_not_renewed_and_leaves_no_key, 0,
                         2);
-    tcase_add_test(tests, b36_after_a_connection_error_the_next_renewal_is_made);
-    tcase_add_test(tests, b37_a_lock_taken_again_after_its_loss_is_renewed);
+    tcase_add_test(tests, b36_after_connection_error_next_renewal_is_made);
+    tcase_add_test(tests, b37_lock_taken_again_after_its_loss_is_renewed);
     tcase_add_test(tests, b38_many_locks_are_all_renewed_in_time);
     tcase_add_test(tests, b39_after_many_locks_nothing_is_left_of_them);
-    tcase_add_test(tests, b40_the_key_of_a_killed_holder_is_gone_within_its_ttl);
-    tcase_add_test(tests, b42_a_cap_on_the_hold_ends_what_hangs);
+    tcase_add_test(tests, b40_key_of_killed_holder_is_gone_within_its_ttl);
+    tcase_add_test(tests, b42_cap_on_hold_ends_what_hangs);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

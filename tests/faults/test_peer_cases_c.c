@@ -24,7 +24,7 @@ static redlock_lock *take_on_all(const char *name)
     return taken;
 }
 
-START_TEST(c47_a_release_leaves_anothers_lock_alone)
+START_TEST(c47_release_leaves_anothers_lock_alone)
 {
     open_clients(3, NULL);
     lock = take_on_all("name");
@@ -41,7 +41,7 @@ START_TEST(c47_a_release_leaves_anothers_lock_alone)
 }
 END_TEST
 
-START_TEST(c48_a_release_after_the_end_says_expired_at_once)
+START_TEST(c48_release_after_end_says_expired_at_once)
 {
     open_clients(3, NULL);
     ck_assert_int_eq(client_try(one, "name", 600, 0, NULL, &lock), 0);
@@ -55,7 +55,7 @@ START_TEST(c48_a_release_after_the_end_says_expired_at_once)
 END_TEST
 
 /* Expired is what it is, too, where nobody can be asked any more. */
-START_TEST(c48_b_and_is_not_taken_for_a_failure_of_the_masters)
+START_TEST(c48_b_and_is_not_taken_for_failure_of_masters)
 {
     open_clients(3, NULL);
     ck_assert_int_eq(client_try(one, "name", 600, 0, NULL, &lock), 0);
@@ -69,7 +69,7 @@ START_TEST(c48_b_and_is_not_taken_for_a_failure_of_the_masters)
 }
 END_TEST
 
-START_TEST(c50_after_an_unknown_release_the_next_lock_is_a_fresh_one)
+START_TEST(c50_after_unknown_release_next_lock_is_fresh_one)
 {
     char token[200];
     open_clients(3, "node-timeout 100ms\n");
@@ -102,7 +102,7 @@ static unsigned threads(void)
     return count;
 }
 
-START_TEST(c51_a_release_returns_at_the_quorum_and_is_finished_later)
+START_TEST(c51_release_returns_at_quorum_and_is_finished_later)
 {
     struct node_list list = {.len = 0};
     masters = masters_start(3, NULL);
@@ -133,7 +133,7 @@ START_TEST(c51_a_release_returns_at_the_quorum_and_is_finished_later)
 }
 END_TEST
 
-START_TEST(c53_all_nodes_are_released_though_an_early_one_fails)
+START_TEST(c53_all_nodes_are_released_though_early_one_fails)
 {
     open_clients(3, NULL);
     lock = take_on_all("name");
@@ -161,7 +161,7 @@ START_TEST(c54_cleaning_up_never_crashes)
 }
 END_TEST
 
-START_TEST(c55_a_second_release_says_not_held)
+START_TEST(c55_second_release_says_not_held)
 {
     open_clients(3, NULL);
     lock = take_on_all("name");
@@ -188,7 +188,7 @@ static void *wait_for_name(void *ret_code)
     return NULL;
 }
 
-START_TEST(c56_a_forced_release_lets_waiters_in)
+START_TEST(c56_forced_release_lets_waiters_in)
 {
     int code = -100;
     pthread_t thread;
@@ -212,15 +212,15 @@ int main(void)
     Suite *suite = suite_create("peer_cases_c");
     TCase *tests = tcase_create("peer_cases_c");
     tcase_set_timeout(tests, 60);
-    tcase_add_test(tests, c47_a_release_leaves_anothers_lock_alone);
-    tcase_add_test(tests, c48_a_release_after_the_end_says_expired_at_once);
-    tcase_add_test(tests, c48_b_and_is_not_taken_for_a_failure_of_the_masters);
-    tcase_add_test(tests, c50_after_an_unknown_release_the_next_lock_is_a_fresh_one);
-    tcase_add_loop_test(tests, c51_a_release_returns_at_the_quorum_and_is_finished_later, 0, 3);
-    tcase_add_loop_test(tests, c53_all_nodes_are_released_though_an_early_one_fails, 0, 3);
+    tcase_add_test(tests, c47_release_leaves_anothers_lock_alone);
+    tcase_add_test(tests, c48_release_after_end_says_expired_at_once);
+    tcase_add_test(tests, c48_b_and_is_not_taken_for_failure_of_masters);
+    tcase_add_test(tests, c50_after_unknown_release_next_lock_is_fresh_one);
+    tcase_add_loop_test(tests, c51_release_returns_at_quorum_and_is_finished_later, 0, 3);
+    tcase_add_loop_test(tests, c53_all_nodes_are_released_though_early_one_fails, 0, 3);
     tcase_add_test(tests, c54_cleaning_up_never_crashes);
-    tcase_add_test(tests, c55_a_second_release_says_not_held);
-    tcase_add_test(tests, c56_a_forced_release_lets_waiters_in);
+    tcase_add_test(tests, c55_second_release_says_not_held);
+    tcase_add_test(tests, c56_forced_release_lets_waiters_in);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

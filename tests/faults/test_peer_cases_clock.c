@@ -48,7 +48,7 @@ static void *step_wall_clock(void *argument)
     return NULL;
 }
 
-START_TEST(b44_steps_of_the_wall_clock_change_nothing)
+START_TEST(b44_steps_of_wall_clock_change_nothing)
 {
     pthread_t thread;
     struct told waited = {.calls = 0};
@@ -103,7 +103,7 @@ static struct masters *start_stepped(unsigned n, volatile int64_t **ret_step_ns)
 }
 
 /* 0: a minority's keys run out early; 1: a majority's; 2: a majority's live too long. */
-START_TEST(b45_a_step_of_a_servers_clock_is_found_at_the_next_extension)
+START_TEST(b45_step_of_servers_clock_is_found_at_next_extension)
 {
     volatile int64_t *step_ns;
     struct node_list list = {.len = 0};
@@ -141,7 +141,7 @@ START_TEST(b45_a_step_of_a_servers_clock_is_found_at_the_next_extension)
 }
 END_TEST
 
-START_TEST(b46_the_drift_factor_is_validated_and_counts)
+START_TEST(b46_drift_factor_is_validated_and_counts)
 {
     static const char *const wrong[] = {"-0.1", "1", "1.5", "nan", "inf", "x", "", "0.1x"};
     static const struct {
@@ -179,10 +179,9 @@ int main(void)
     Suite *suite = suite_create("peer_cases_clock");
     TCase *tests = tcase_create("peer_cases_clock");
     tcase_set_timeout(tests, 60);
-    tcase_add_test(tests, b44_steps_of_the_wall_clock_change_nothing);
-    tcase_add_loop_test(tests, b45_a_step_of_a_servers_clock_is_found_at_the_next_extension, 0,
-                        3);
-    tcase_add_test(tests, b46_the_drift_factor_is_validated_and_counts);
+    tcase_add_test(tests, b44_steps_of_wall_clock_change_nothing);
+    tcase_add_loop_test(tests, b45_step_of_servers_clock_is_found_at_next_extension, 0, 3);
+    tcase_add_test(tests, b46_drift_factor_is_validated_and_counts);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

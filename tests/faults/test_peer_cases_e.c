@@ -41,7 +41,7 @@ static long info(unsigned node, const char *section, const char *field)
 
 /* SUBSCRIBE is held back until after the release. It asks from time to time meanwhile, after
  * 250 ms at most, and would sleep for 73 ms more in the median; the subscription ends that. */
-START_TEST(e_62_a_release_before_the_subscription_wakes_all_the_same)
+START_TEST(e_62_release_before_subscription_wakes_all_the_same)
 {
     int64_t took[RUNS];
     struct proxy *proxies[3];
@@ -118,7 +118,7 @@ static int64_t outwait_a_lease(void)
 
 /* A probe comes after 1 to 1.25 s, and then from 2 s on. A busy machine makes one late, but not
  * each of three. */
-START_TEST(e_63_a_lease_that_ends_unreleased_wakes_who_waits)
+START_TEST(e_63_lease_that_ends_unreleased_wakes_waiters)
 {
     int64_t late = outwait_a_lease();
     for (int i = 0; i < 2 && late >= 200; i++)
@@ -151,7 +151,7 @@ static long long keys(void)
     return sum;
 }
 
-START_TEST(e_66_a_thousand_waits_share_a_connection_a_node)
+START_TEST(e_66_thousand_waits_share_one_connection_per_node)
 {
     static redlock_lock *locks[LOCKS];
     redlock_options options = REDLOCK_OPTIONS_INIT;
@@ -206,7 +206,7 @@ static int next_back(struct waiter *waiters)
     return -1;
 }
 
-START_TEST(e_67_a_release_wakes_one_of_many)
+START_TEST(e_67_release_wakes_one_of_many)
 {
     static struct waiter waiters[CROWD];
     int out_of_order = 0;
@@ -242,7 +242,7 @@ START_TEST(e_67_a_release_wakes_one_of_many)
 }
 END_TEST
 
-START_TEST(e_68_nothing_is_published_but_to_one_who_waits)
+START_TEST(e_68_nothing_is_published_but_to_one_waiter)
 {
     enum { HAND_OFFS = 5 };
     open_masters(3);
@@ -266,7 +266,7 @@ END_TEST
 
 /* ---- 69: what wakes is neither left behind nor missed by the slow ------------------------ */
 
-START_TEST(e_69_a_queue_never_outlives_its_ttl)
+START_TEST(e_69_queue_never_outlives_its_ttl)
 {
     open_masters(3);
     redlock_lock *held = hold_and_wait();
@@ -298,7 +298,7 @@ static bool process(redlock *client)
 
 /* `two` runs in our own loop, and does not for longer than the lock is kept for it. Nobody else
  * wants it; or another comes by meanwhile, has it, and gives it up. */
-START_TEST(e_69_a_waiter_slower_than_its_wake_up_misses_nothing)
+START_TEST(e_69_waiter_slower_than_its_wake_up_misses_nothing)
 {
     redlock_options options = REDLOCK_OPTIONS_INIT;
     redlock_lock *lock = NULL;
@@ -330,7 +330,7 @@ END_TEST
 /* ---- 70: how soon ------------------------------------------------------------------------ */
 
 /* Who asks from time to time needs 73 ms in the median. None, one dead, one stopped. */
-START_TEST(e_70_a_release_reaches_who_waits_within_20_ms)
+START_TEST(e_70_release_reaches_waiters_within_20_ms)
 {
     enum { HAND_OFFS = 41 };
     int64_t took[HAND_OFFS];
@@ -360,14 +360,14 @@ int main(void)
     Suite *suite = suite_create("peer_cases_e");
     TCase *tests = tcase_create("peer_cases_e");
     tcase_set_timeout(tests, 60);
-    tcase_add_test(tests, e_62_a_release_before_the_subscription_wakes_all_the_same);
-    tcase_add_test(tests, e_63_a_lease_that_ends_unreleased_wakes_who_waits);
-    tcase_add_test(tests, e_66_a_thousand_waits_share_a_connection_a_node);
-    tcase_add_test(tests, e_67_a_release_wakes_one_of_many);
-    tcase_add_test(tests, e_68_nothing_is_published_but_to_one_who_waits);
-    tcase_add_test(tests, e_69_a_queue_never_outlives_its_ttl);
-    tcase_add_loop_test(tests, e_69_a_waiter_slower_than_its_wake_up_misses_nothing, 0, 2);
-    tcase_add_loop_test(tests, e_70_a_release_reaches_who_waits_within_20_ms, 0, 3);
+    tcase_add_test(tests, e_62_release_before_subscription_wakes_all_the_same);
+    tcase_add_test(tests, e_63_lease_that_ends_unreleased_wakes_waiters);
+    tcase_add_test(tests, e_66_thousand_waits_share_one_connection_per_node);
+    tcase_add_test(tests, e_67_release_wakes_one_of_many);
+    tcase_add_test(tests, e_68_nothing_is_published_but_to_one_waiter);
+    tcase_add_test(tests, e_69_queue_never_outlives_its_ttl);
+    tcase_add_loop_test(tests, e_69_waiter_slower_than_its_wake_up_misses_nothing, 0, 2);
+    tcase_add_loop_test(tests, e_70_release_reaches_waiters_within_20_ms, 0, 3);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

@@ -66,7 +66,7 @@ static void expect_lock_after(void (*body)(void))
 
 /* Nobody says that they are gone; only new ones pass. What the old ones carried may arrive
  * later, and leaves nothing behind. */
-START_TEST(connections_that_the_way_forgot_are_made_anew)
+START_TEST(connections_that_way_forgot_are_made_anew)
 {
     open_all(1);
     for (unsigned i = 0; i < before; i++)
@@ -84,7 +84,7 @@ static void first_comes_back(void)
     proxy_shut(proxies[0], false);
 }
 
-START_TEST(a_master_that_comes_back_ends_a_round_that_waits_for_another)
+START_TEST(master_that_comes_back_ends_round_that_waits_for_another)
 {
     open_all(3);
     proxy_shut(proxies[0], true);
@@ -105,7 +105,7 @@ static void old_ones_go_on(void)
         proxy_limit(proxies[0], (int)i, PROXY_BACK, -1);
 }
 
-START_TEST(a_connection_that_was_merely_late_is_taken_back)
+START_TEST(connection_that_was_merely_late_is_taken_back)
 {
     open_all(1);
     proxy_limit(proxies[0], PROXY_ALL, PROXY_BACK, 0);
@@ -124,9 +124,9 @@ int main(void)
     Suite *suite = suite_create("recovery");
     TCase *tests = tcase_create("recovery");
     tcase_set_timeout(tests, 60);
-    tcase_add_test(tests, connections_that_the_way_forgot_are_made_anew);
-    tcase_add_test(tests, a_master_that_comes_back_ends_a_round_that_waits_for_another);
-    tcase_add_test(tests, a_connection_that_was_merely_late_is_taken_back);
+    tcase_add_test(tests, connections_that_way_forgot_are_made_anew);
+    tcase_add_test(tests, master_that_comes_back_ends_round_that_waits_for_another);
+    tcase_add_test(tests, connection_that_was_merely_late_is_taken_back);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

@@ -103,7 +103,7 @@ static bool is_renewed_in_thirds(int64_t ttl_ms)
     return held;
 }
 
-START_TEST(renewed_at_every_third_of_the_ttl)
+START_TEST(renewed_at_every_third_of_ttl)
 {
     play_with_longer_leases(is_renewed_in_thirds, 1200);
 }
@@ -111,7 +111,7 @@ END_TEST
 
 /* A third of the shortest lease is over half a millisecond before the lock would be given up,
  * and who sleeps does so for whole ones. */
-START_TEST(a_lease_that_is_mostly_margin_is_renewed_in_time)
+START_TEST(lease_that_is_mostly_margin_is_renewed_in_time)
 {
     enum { TTL_MS = 10, MARGIN_MS = 3 };
     redlock_options options = REDLOCK_OPTIONS_INIT;
@@ -212,7 +212,7 @@ static bool survives_restarts(int64_t ttl_ms)
     return held;
 }
 
-START_TEST(renewal_survives_the_restart_of_one_after_the_other)
+START_TEST(renewal_survives_restart_of_one_after_other)
 {
     play_with_longer_leases(survives_restarts, 1500);
 }
@@ -236,7 +236,7 @@ static bool outlives(int64_t ttl_ms)
     return held;
 }
 
-START_TEST(an_outage_shorter_than_the_validity_is_outlived)
+START_TEST(outage_shorter_than_validity_is_outlived)
 {
     play_with_longer_leases(outlives, 1500);
 }
@@ -263,7 +263,7 @@ static bool is_tried_again(int64_t ttl_ms)
     return held;
 }
 
-START_TEST(a_failed_renewal_is_tried_again_with_backoff)
+START_TEST(failed_renewal_is_tried_again_with_backoff)
 {
     play_with_longer_leases(is_tried_again, 1500);
 }
@@ -291,7 +291,7 @@ static bool meets_renewals(int64_t ttl_ms)
     return held;
 }
 
-START_TEST(an_extension_meets_a_renewal_and_both_are_well)
+START_TEST(extension_meets_renewal_and_both_are_well)
 {
     play_with_longer_leases(meets_renewals, 900);
 }
@@ -318,7 +318,7 @@ START_TEST(extension_that_asked_nobody_reports_no_round)
 }
 END_TEST
 
-START_TEST(a_longer_lease_puts_the_renewal_off)
+START_TEST(longer_lease_puts_renewal_off)
 {
     open_fakes(NULL);
     lock = told_take_renewed(client, "name", 1500, &lost);
@@ -351,7 +351,7 @@ static bool is_detached(int64_t ttl_ms)
     return held;
 }
 
-START_TEST(a_detached_lock_is_renewed_no_more)
+START_TEST(detached_lock_is_renewed_no_more)
 {
     play_with_longer_leases(is_detached, 1200);
 }
@@ -375,7 +375,7 @@ static bool is_renewed_again(int64_t ttl_ms)
     return held;
 }
 
-START_TEST(a_lock_that_was_lost_and_taken_again_is_renewed_again)
+START_TEST(lock_that_was_lost_and_taken_again_is_renewed_again)
 {
     play_with_longer_leases(is_renewed_again, 1200);
 }
@@ -501,7 +501,7 @@ static int play_races(void)
 }
 
 /* Where the machine stands still for so long that leases end, longer ones are raced for. */
-START_TEST(nothing_of_a_renewal_comes_behind_the_release)
+START_TEST(nothing_of_renewal_comes_behind_release)
 {
     const char *wanted = getenv("RENEW_RACES");
     races_each = (wanted ? atoi(wanted) : 1000) / RACERS;
@@ -523,20 +523,20 @@ int main(void)
     Suite *suite = suite_create("renew");
     TCase *tests = tcase_create("renew");
     tcase_set_timeout(tests, 300);
-    tcase_add_test(tests, renewed_at_every_third_of_the_ttl);
-    tcase_add_test(tests, a_lease_that_is_mostly_margin_is_renewed_in_time);
+    tcase_add_test(tests, renewed_at_every_third_of_ttl);
+    tcase_add_test(tests, lease_that_is_mostly_margin_is_renewed_in_time);
     tcase_add_test(tests, without_auto_renew_nothing_is_renewed);
     tcase_add_test(tests, background_never_renews_in_process_only);
     tcase_add_loop_test(tests, renewal_survives_one_node_that_is_down, 0, 2);
-    tcase_add_test(tests, renewal_survives_the_restart_of_one_after_the_other);
-    tcase_add_test(tests, an_outage_shorter_than_the_validity_is_outlived);
-    tcase_add_test(tests, a_failed_renewal_is_tried_again_with_backoff);
-    tcase_add_test(tests, an_extension_meets_a_renewal_and_both_are_well);
+    tcase_add_test(tests, renewal_survives_restart_of_one_after_other);
+    tcase_add_test(tests, outage_shorter_than_validity_is_outlived);
+    tcase_add_test(tests, failed_renewal_is_tried_again_with_backoff);
+    tcase_add_test(tests, extension_meets_renewal_and_both_are_well);
     tcase_add_test(tests, extension_that_asked_nobody_reports_no_round);
-    tcase_add_test(tests, a_longer_lease_puts_the_renewal_off);
-    tcase_add_test(tests, a_detached_lock_is_renewed_no_more);
-    tcase_add_test(tests, a_lock_that_was_lost_and_taken_again_is_renewed_again);
-    tcase_add_test(tests, nothing_of_a_renewal_comes_behind_the_release);
+    tcase_add_test(tests, longer_lease_puts_renewal_off);
+    tcase_add_test(tests, detached_lock_is_renewed_no_more);
+    tcase_add_test(tests, lock_that_was_lost_and_taken_again_is_renewed_again);
+    tcase_add_test(tests, nothing_of_renewal_comes_behind_release);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

@@ -320,7 +320,7 @@ static void tear_down(void)
     masters_stop(masters);
 }
 
-START_TEST(what_plain_locks_need_is_enough_for_them)
+START_TEST(rights_of_plain_locks_suffice_for_them)
 {
     set_up();
     as_user(&plain_commands, NULL);
@@ -484,7 +484,7 @@ static const struct round rounds[] = {
     {REDLOCK_READ, 3},  {REDLOCK_WRITE, 3}, {REDLOCK_REENTRANT, 3},
 };
 
-START_TEST(a_client_needs_no_more)
+START_TEST(client_needs_no_more)
 {
     const struct round *round = &rounds[_i];
     bool plain = round->kind == REDLOCK_PLAIN;
@@ -497,7 +497,7 @@ START_TEST(a_client_needs_no_more)
 END_TEST
 
 /* Nothing is denied then, whether the name is free or held, and nobody waits or somebody. */
-START_TEST(a_look_at_a_plain_lock_needs_three_more)
+START_TEST(look_at_plain_lock_needs_three_more)
 {
     static const char *const looks[] = {"+llen", "+zcard", "+pubsub|numsub", NULL};
     struct list commands = plain_commands;
@@ -523,7 +523,7 @@ START_TEST(a_look_at_a_plain_lock_needs_three_more)
 }
 END_TEST
 
-START_TEST(a_client_needs_each_of_its_own)
+START_TEST(client_needs_each_of_its_own)
 {
     const char *command = all_commands.word[_i];
     if (!is_the_clients(command))
@@ -542,14 +542,14 @@ int main(void)
     TCase *tcase = tcase_create("rights");
     tcase_set_timeout(tcase, 60);
     read_manual();
-    tcase_add_test(tcase, what_plain_locks_need_is_enough_for_them);
+    tcase_add_test(tcase, rights_of_plain_locks_suffice_for_them);
     tcase_add_test(tcase, both_lists_are_enough_for_all_kinds);
     tcase_add_test(tcase, plain_locks_need_each_of_theirs);
     tcase_add_test(tcase, other_kinds_need_each_of_theirs);
-    tcase_add_loop_test(tcase, a_client_needs_no_more, 0,
+    tcase_add_loop_test(tcase, client_needs_no_more, 0,
                         (int)(sizeof(rounds) / sizeof(rounds[0])));
-    tcase_add_loop_test(tcase, a_look_at_a_plain_lock_needs_three_more, 0, 4);
-    tcase_add_loop_test(tcase, a_client_needs_each_of_its_own, 0, (int)plain_commands.count);
+    tcase_add_loop_test(tcase, look_at_plain_lock_needs_three_more, 0, 4);
+    tcase_add_loop_test(tcase, client_needs_each_of_its_own, 0, (int)plain_commands.count);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

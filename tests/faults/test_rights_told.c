@@ -131,7 +131,7 @@ START_TEST(get_and_type)
 }
 END_TEST
 
-START_TEST(what_a_try_needs)
+START_TEST(rights_that_try_needs)
 {
     redlock_lock *lock;
     open_without("-set");
@@ -144,7 +144,7 @@ START_TEST(what_a_try_needs)
 }
 END_TEST
 
-START_TEST(what_an_extension_needs)
+START_TEST(rights_that_extension_needs)
 {
     open_without("-pexpire");
     redlock_lock *lock = client_take(client, "name");
@@ -163,8 +163,8 @@ int main(void)
     tcase_add_test(tcase, del);
     tcase_add_test(tcase, get);
     tcase_add_test(tcase, get_and_type);
-    tcase_add_test(tcase, what_a_try_needs);
-    tcase_add_test(tcase, what_an_extension_needs);
+    tcase_add_test(tcase, rights_that_try_needs);
+    tcase_add_test(tcase, rights_that_extension_needs);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

@@ -46,7 +46,7 @@ static void expect_no_secret(void)
     ck_assert_uint_eq(atomic_load(&told), 0);
 }
 
-START_TEST(a_password_in_freed_memory_is_seen)
+START_TEST(password_in_freed_memory_is_seen)
 {
     static char secret[] = SECRET;
     watch();
@@ -80,7 +80,7 @@ static const char *list_with_passwords(void)
 }
 
 /* It logs in, and again; waits, and so listens; and is closed. */
-START_TEST(a_client_leaves_no_password_behind)
+START_TEST(client_leaves_no_password_behind)
 {
     redlock_lock *other = NULL;
     masters = masters_start(3, NULL);
@@ -125,7 +125,7 @@ static bool holds_secret(const struct rl_tls *tls)
     return memmem(tls->held, sizeof(tls->held), SECRET, sizeof(SECRET) - 1) != NULL;
 }
 
-START_TEST(a_login_that_tls_held_is_wiped)
+START_TEST(login_that_tls_held_is_wiped)
 {
     static char heard[16384];
     struct tls_pair pair;
@@ -150,9 +150,9 @@ int main(void)
     Suite *suite = suite_create("wiped");
     TCase *tcase = tcase_create("wiped");
     tcase_set_timeout(tcase, 60);
-    tcase_add_test(tcase, a_password_in_freed_memory_is_seen);
-    tcase_add_test(tcase, a_client_leaves_no_password_behind);
-    tcase_add_loop_test(tcase, a_login_that_tls_held_is_wiped, 0, 2);
+    tcase_add_test(tcase, password_in_freed_memory_is_seen);
+    tcase_add_test(tcase, client_leaves_no_password_behind);
+    tcase_add_loop_test(tcase, login_that_tls_held_is_wiped, 0, 2);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

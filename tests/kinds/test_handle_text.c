@@ -86,7 +86,7 @@ static void round_trip(const struct rl_handle *handle)
 }
 
 /* The form is for other processes, of other versions too: it must not change unnoticed. */
-START_TEST(the_text_is_the_documented_one)
+START_TEST(text_is_documented_one)
 {
     static const char expected[] =
         "rl3AAUBI0VniavN7wEjRWeJq83v____-1foOAABI0VnAAAAAAEjRWeJq83vAAAAAAAAdTADAAYBAgMEA"
@@ -98,7 +98,7 @@ START_TEST(the_text_is_the_documented_one)
 }
 END_TEST
 
-START_TEST(the_text_of_other_kinds_is_the_documented_one)
+START_TEST(text_of_other_kinds_is_documented_one)
 {
     static const char expected[] =
         "rl3CQUBI0VniavN7wEjRWeJq83v____-1foOAABI0VnAAAAAAEjRWeJq83vAAAAAAAAdTADAAYBAgMEA"
@@ -192,7 +192,7 @@ START_TEST(all_lengths)
 }
 END_TEST
 
-START_TEST(a_place_that_is_too_small)
+START_TEST(place_that_is_too_small)
 {
     for (size_t name_len = 1; name_len <= 3; name_len++) {
         struct rl_handle handle = sample("token", "abc", name_len);
@@ -227,7 +227,7 @@ static const char *const bad_boot_ids[] = {
     "------------------------------------",
 };
 
-START_TEST(a_boot_id_that_is_none)
+START_TEST(boot_id_that_is_none)
 {
     char text[REDLOCK_HANDLE_MAX];
     struct rl_handle handle = sample("token", "name", 4);
@@ -258,7 +258,7 @@ START_TEST(every_cut)
 }
 END_TEST
 
-START_TEST(every_cut_at_the_front)
+START_TEST(every_cut_at_front)
 {
     struct rl_handle handle = sample_form(_i, "0123:me", "abc", 3);
     char text[REDLOCK_HANDLE_MAX];
@@ -309,7 +309,7 @@ START_TEST(every_byte_too_many)
 END_TEST
 
 /* From below the longest that a handle can have to far beyond. */
-START_TEST(a_text_without_end)
+START_TEST(text_without_end)
 {
     for (size_t len = 5600; len < (1 << 20); len += len < 5700 ? 1 : len / 3) {
         char *text = malloc(len + 1);
@@ -383,7 +383,7 @@ static int decode_fields(uint64_t ttl_ms, unsigned token_len, unsigned name_len,
 }
 
 /* Those of version 0.1.0 do not tell which clock they are timed by. */
-START_TEST(a_text_of_before_is_refused)
+START_TEST(text_of_before_is_refused)
 {
     refused("rl1AAUBI0VniavN7wEjRWeJq83vASNFZ4mrze8AAAAAAAB1MAMABnRva29yZGVyc4nq0q0");
     refused("rl2CQUBI0VniavN7wEjRWeJq83vASNFZ4mrze8AAAAAAAB1MAMABghyZWVudHJhbnR0b2tv"
@@ -525,7 +525,7 @@ START_TEST(kinds_that_cannot_be)
 }
 END_TEST
 
-START_TEST(a_token_that_is_too_long)
+START_TEST(token_that_is_too_long)
 {
     static struct rl_handle handle;
     char text[REDLOCK_HANDLE_MAX];
@@ -535,7 +535,7 @@ START_TEST(a_token_that_is_too_long)
 }
 END_TEST
 
-START_TEST(a_name_that_is_too_long)
+START_TEST(name_that_is_too_long)
 {
     static struct rl_handle handle;
     char text[REDLOCK_HANDLE_MAX];
@@ -549,24 +549,24 @@ int main(void)
 {
     Suite *suite = suite_create("handle");
     TCase *whole = tcase_create("whole");
-    tcase_add_test(whole, the_text_is_the_documented_one);
+    tcase_add_test(whole, text_is_documented_one);
     tcase_add_test(whole, there_and_back);
-    tcase_add_test(whole, the_text_of_other_kinds_is_the_documented_one);
+    tcase_add_test(whole, text_of_other_kinds_is_documented_one);
     tcase_add_loop_test(whole, every_kind_there_and_back, 0, RL_ROWS);
     tcase_add_test(whole, all_lengths);
-    tcase_add_test(whole, a_place_that_is_too_small);
-    tcase_add_loop_test(whole, a_boot_id_that_is_none, 0,
+    tcase_add_test(whole, place_that_is_too_small);
+    tcase_add_loop_test(whole, boot_id_that_is_none, 0,
                         (int)(sizeof(bad_boot_ids) / sizeof(bad_boot_ids[0])));
-    tcase_add_test_raise_signal(whole, a_token_that_is_too_long, SIGABRT);
-    tcase_add_test_raise_signal(whole, a_name_that_is_too_long, SIGABRT);
+    tcase_add_test_raise_signal(whole, token_that_is_too_long, SIGABRT);
+    tcase_add_test_raise_signal(whole, name_that_is_too_long, SIGABRT);
     suite_add_tcase(suite, whole);
     TCase *damaged = tcase_create("damaged");
     tcase_add_loop_test(damaged, every_cut, 0, 2);
-    tcase_add_loop_test(damaged, every_cut_at_the_front, 0, 2);
+    tcase_add_loop_test(damaged, every_cut_at_front, 0, 2);
     tcase_add_loop_test(damaged, every_changed_byte, 0, 2);
     tcase_add_loop_test(damaged, every_byte_too_many, 0, 2);
-    tcase_add_loop_test(damaged, a_text_without_end, 0, 2);
-    tcase_add_test(damaged, a_text_of_before_is_refused);
+    tcase_add_loop_test(damaged, text_without_end, 0, 2);
+    tcase_add_test(damaged, text_of_before_is_refused);
     tcase_add_test(damaged, short_and_whole);
     tcase_add_test(damaged, fields_that_cannot_be);
     tcase_add_test(damaged, too_many_masters);

@@ -124,7 +124,7 @@ static void add_keys(const char *name, const char *const parts[], unsigned part_
 
 static const char *const owner_parts[] = {"o", ":", "}", "{", "write", "a"};
 
-START_TEST(no_two_names_have_a_key_in_common)
+START_TEST(no_two_names_have_key_in_common)
 {
     static const char *const structure[] = {"a", "o", ":", "{", "}"};
     static const char *const words[] = {
@@ -173,7 +173,7 @@ static const char *const refused[] = {
     "{a}b}",
 };
 
-START_TEST(a_name_that_is_another_locks_key_is_refused)
+START_TEST(name_that_is_another_locks_key_is_refused)
 {
     const char *why = clash(refused[_i]);
     ck_assert_ptr_nonnull(why);
@@ -233,8 +233,8 @@ int main(void)
     Suite *suite = suite_create("key_rules");
     TCase *tcase = tcase_create("key_rules");
     tcase_set_timeout(tcase, 120);
-    tcase_add_loop_test(tcase, no_two_names_have_a_key_in_common, 0, 2);
-    tcase_add_loop_test(tcase, a_name_that_is_another_locks_key_is_refused, 0,
+    tcase_add_loop_test(tcase, no_two_names_have_key_in_common, 0, 2);
+    tcase_add_loop_test(tcase, name_that_is_another_locks_key_is_refused, 0,
                         (int)(sizeof(refused) / sizeof(refused[0])));
     tcase_add_loop_test(tcase, other_names_are_not, 0,
                         (int)(sizeof(allowed) / sizeof(allowed[0])));

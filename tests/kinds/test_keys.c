@@ -47,7 +47,7 @@ static void expect_key(char letter, const struct rl_target *target, const char *
     ck_assert_mem_eq(key, wanted, len);
 }
 
-START_TEST(a_letter_is_a_key)
+START_TEST(letter_is_key)
 {
     struct rl_target plain = target_of("a b", 3, "u:7");
     struct rl_target braced = target_of("x{a}", 4, "u:7");
@@ -77,7 +77,7 @@ START_TEST(names_are_bytes)
 END_TEST
 
 /* The longest name and owner have room. */
-START_TEST(the_longest_key_fits)
+START_TEST(longest_key_fits)
 {
     static char name[REDLOCK_NAME_MAX], owner[RL_OWNER_MAX + 1];
     char key[RL_KEY_MAX];
@@ -98,10 +98,10 @@ int main(void)
 {
     Suite *suite = suite_create("key");
     TCase *tcase = tcase_create("key");
-    tcase_add_loop_test(tcase, a_letter_is_a_key, 0, KEYS);
+    tcase_add_loop_test(tcase, letter_is_key, 0, KEYS);
     tcase_add_test(tcase, one_brace_is_enough);
     tcase_add_test(tcase, names_are_bytes);
-    tcase_add_test(tcase, the_longest_key_fits);
+    tcase_add_test(tcase, longest_key_fits);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

@@ -39,7 +39,7 @@ static const struct rl_script *script_of(enum rl_verb verb)
     return &rl_kind(any ? RL_ROW_ANY : RL_ROW_PLAIN)->script[verb];
 }
 
-START_TEST(every_verb_has_a_script)
+START_TEST(every_verb_has_script)
 {
     const struct rl_script *script = script_of(verbs[_i].verb);
     ck_assert_int_eq(VERBS, RL_VERBS);
@@ -50,7 +50,7 @@ START_TEST(every_verb_has_a_script)
 END_TEST
 
 /* The core knows one way to acquire. */
-START_TEST(waiting_is_acquiring_for_the_core)
+START_TEST(waiting_is_acquiring_for_core)
 {
     enum rl_verb verb = verbs[_i].verb;
     ck_assert_int_eq(rl_verb_of(verb), verb == RL_ACQUIRE_OR_QUEUE ? RL_ACQUIRE : verb);
@@ -126,7 +126,7 @@ START_TEST(scripts_use_what_they_are_given)
 END_TEST
 
 /* CE19: nothing but force deletes a key whose value it has not compared. */
-START_TEST(ce19_a_release_compares_the_token)
+START_TEST(ce19_release_compares_token)
 {
     static const struct {
         enum rl_verb verb;
@@ -152,7 +152,7 @@ START_TEST(ce19_a_release_compares_the_token)
 END_TEST
 
 /* What kind.h says of channels and kept locks is what the scripts do. */
-START_TEST(the_scripts_know_the_prefixes)
+START_TEST(scripts_know_prefixes)
 {
     static const enum rl_verb waking[] = {RL_RELEASE, RL_FORCE, RL_DEQUEUE};
     for (unsigned i = 0; i < sizeof(waking) / sizeof(waking[0]); i++) {
@@ -177,7 +177,7 @@ START_TEST(unknown_kinds)
 }
 END_TEST
 
-START_TEST(only_the_promised_shape_fits)
+START_TEST(only_promised_shape_fits)
 {
     for (unsigned bits = 0; bits < 16; bits++) {
         struct rl_answer answer = {
@@ -196,7 +196,7 @@ START_TEST(only_the_promised_shape_fits)
 END_TEST
 
 /* Who must not delete what is no lock is told what it is; to look is never refused. */
-START_TEST(data_is_named_to_who_would_delete_it)
+START_TEST(data_is_named_before_deletion)
 {
     struct rl_answer answer = {.code = RL_REPLY_WRONGTYPE, .with_holder = true};
     ck_assert(rl_kind_answer_fits(RL_FORCE, &answer));
@@ -258,14 +258,14 @@ int main(void)
 {
     Suite *suite = suite_create("kind");
     TCase *tcase = tcase_create("plain");
-    tcase_add_loop_test(tcase, every_verb_has_a_script, 0, VERBS);
-    tcase_add_loop_test(tcase, waiting_is_acquiring_for_the_core, 0, VERBS);
+    tcase_add_loop_test(tcase, every_verb_has_script, 0, VERBS);
+    tcase_add_loop_test(tcase, waiting_is_acquiring_for_core, 0, VERBS);
     tcase_add_loop_test(tcase, scripts_use_what_they_are_given, 0, VERBS);
-    tcase_add_test(tcase, ce19_a_release_compares_the_token);
-    tcase_add_test(tcase, the_scripts_know_the_prefixes);
+    tcase_add_test(tcase, ce19_release_compares_token);
+    tcase_add_test(tcase, scripts_know_prefixes);
     tcase_add_test(tcase, unknown_kinds);
-    tcase_add_loop_test(tcase, only_the_promised_shape_fits, 0, VERBS);
-    tcase_add_test(tcase, data_is_named_to_who_would_delete_it);
+    tcase_add_loop_test(tcase, only_promised_shape_fits, 0, VERBS);
+    tcase_add_test(tcase, data_is_named_before_deletion);
     tcase_add_test(tcase, which_holders_wake);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);

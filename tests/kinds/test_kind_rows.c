@@ -59,7 +59,7 @@ START_TEST(scripts_are_given_all_arguments_that_they_use)
 }
 END_TEST
 
-START_TEST(scripts_are_ascii_and_fit_a_request)
+START_TEST(scripts_are_ascii_and_fit_request)
 {
     const struct rl_kind *kind = rl_kind(_i);
     for (int verb = 0; kind && verb < RL_VERBS; verb++) {
@@ -84,7 +84,7 @@ int main(void)
     tcase_add_loop_test(tcase, every_kind_can_do_what_locks_do, 0, RL_ROWS);
     tcase_add_loop_test(tcase, kinds_have_names_of_their_own, 0, RL_ROWS);
     tcase_add_loop_test(tcase, scripts_are_given_all_arguments_that_they_use, 0, RL_ROWS);
-    tcase_add_loop_test(tcase, scripts_are_ascii_and_fit_a_request, 0, RL_ROWS);
+    tcase_add_loop_test(tcase, scripts_are_ascii_and_fit_request, 0, RL_ROWS);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

@@ -58,7 +58,7 @@ enum { ALL_VERBS = sizeof(all_verbs) / sizeof(all_verbs[0]) };
 
 /* Who may not look can't say whose it is: with "another's" a release would be done, and the
  * names be kept for their whole lease. */
-START_TEST(who_may_not_look_is_not_told_that_it_is_anothers)
+START_TEST(user_without_right_to_look_is_not_told_of_other_holder)
 {
     static const char *const rules[] = {"~*", "&*", "-get", NULL};
     struct talk restricted;
@@ -74,7 +74,7 @@ START_TEST(who_may_not_look_is_not_told_that_it_is_anothers)
 END_TEST
 
 /* Data that stands under one of the names is not ours, and the other name is. */
-START_TEST(data_under_one_of_the_names_is_no_error)
+START_TEST(data_under_one_of_names_is_no_error)
 {
     ck_assert_int_eq(run(&talk_here, RL_ROW_SEVERAL, RL_ACQUIRE, "mine").yes, 1);
     talk_do(&talk_here, "DEL", "m", (char *)NULL);
@@ -123,7 +123,7 @@ START_TEST(which_locks_look_so_is_told)
 END_TEST
 
 /* On one master, who asks for a lock to read or to write is told which other stands there. */
-START_TEST(what_stands_there_instead_is_told)
+START_TEST(other_value_in_its_place_is_told)
 {
     static const struct {
         const char *words[4], *ttl_ms, *what;
@@ -155,7 +155,7 @@ END_TEST
 
 /* The key that says which waiters are ours is evicted: those who are left are taken for
  * Redisson's, but not for ever. */
-START_TEST(a_queue_that_lost_whose_it_is_still_ends)
+START_TEST(queue_that_lost_whose_it_is_still_ends)
 {
     ck_assert_int_eq(run(&talk_here, RL_ROW_FAIR, RL_ACQUIRE, "mine").yes, 1);
     ck_assert_int_eq(run(&talk_here, RL_ROW_FAIR, RL_ACQUIRE_OR_QUEUE, "dies").place, 0);
@@ -169,7 +169,7 @@ START_TEST(a_queue_that_lost_whose_it_is_still_ends)
 END_TEST
 
 /* A score that is no time: what is asked for is done, and said to be. */
-START_TEST(a_score_that_is_no_time_hinders_no_release)
+START_TEST(score_that_is_no_time_hinders_no_release)
 {
     static const char *const scores[] = {"inf", "1e300"};
     static const int rows[] = {RL_ROW_QREAD, RL_ROW_QWRITE};
@@ -195,7 +195,7 @@ static void set_memory(const char *bytes)
 
 /* Who asks is told who has it and for how long, and that it stands in no queue; who has it
  * gives it up. */
-START_TEST(a_master_without_memory_answers_those_who_wait)
+START_TEST(master_without_memory_answers_waiters)
 {
     static const int rows[] = {RL_ROW_PLAIN, RL_ROW_REENTRANT, RL_ROW_FAIR,  RL_ROW_SEVERAL,
                                RL_ROW_READ,  RL_ROW_WRITE,     RL_ROW_QREAD, RL_ROW_QWRITE};
@@ -222,7 +222,7 @@ START_TEST(a_master_without_memory_answers_those_who_wait)
 END_TEST
 
 /* Also who stands in the queue already: it keeps its place, but is not heard of. */
-START_TEST(a_place_in_the_queue_outlives_the_want_of_memory)
+START_TEST(place_in_queue_outlives_want_of_memory)
 {
     ck_assert_int_eq(run(&talk_here, RL_ROW_FAIR, RL_ACQUIRE, "mine").yes, 1);
     ck_assert_int_eq(run(&talk_here, RL_ROW_FAIR, RL_ACQUIRE_OR_QUEUE, "first").place, 0);
@@ -247,14 +247,15 @@ int main(void)
     TCase *tcase = tcase_create("denied");
     tcase_set_timeout(tcase, 30);
     talk_fixtures(tcase);
-    tcase_add_loop_test(tcase, who_may_not_look_is_not_told_that_it_is_anothers, 0, ALL_VERBS);
-    tcase_add_test(tcase, data_under_one_of_the_names_is_no_error);
+    tcase_add_loop_test(tcase, user_without_right_to_look_is_not_told_of_other_holder, 0,
+                        ALL_VERBS);
+    tcase_add_test(tcase, data_under_one_of_names_is_no_error);
     tcase_add_test(tcase, which_locks_look_so_is_told);
-    tcase_add_test(tcase, what_stands_there_instead_is_told);
-    tcase_add_test(tcase, a_queue_that_lost_whose_it_is_still_ends);
-    tcase_add_test(tcase, a_score_that_is_no_time_hinders_no_release);
-    tcase_add_test(tcase, a_master_without_memory_answers_those_who_wait);
-    tcase_add_test(tcase, a_place_in_the_queue_outlives_the_want_of_memory);
+    tcase_add_test(tcase, other_value_in_its_place_is_told);
+    tcase_add_test(tcase, queue_that_lost_whose_it_is_still_ends);
+    tcase_add_test(tcase, score_that_is_no_time_hinders_no_release);
+    tcase_add_test(tcase, master_without_memory_answers_waiters);
+    tcase_add_test(tcase, place_in_queue_outlives_want_of_memory);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

@@ -88,7 +88,7 @@ START_TEST(owners_are_any_bytes)
 }
 END_TEST
 
-START_TEST(the_longest_owner_fits)
+START_TEST(longest_owner_fits)
 {
     char text[512], owner[RL_OWNER_MAX + 2];
     struct rl_view view;
@@ -102,7 +102,7 @@ START_TEST(the_longest_owner_fits)
 END_TEST
 
 /* What is kept for a waiter is held by nobody; who has it for ever is no waiter. */
-START_TEST(what_is_kept_is_not_held)
+START_TEST(reserved_lock_is_not_held)
 {
     static const char kept[] = "plain 1 0 1\nx 1 20 15 " RL_RESERVED_PREFIX "ab\n";
     struct rl_view view = view_of(kept, 20);
@@ -162,7 +162,7 @@ START_TEST(nothing_else_is_read)
 END_TEST
 
 /* Every text that is cut short is refused, and so is one with more holders than are told. */
-START_TEST(what_is_cut_short_is_refused)
+START_TEST(truncated_text_is_refused)
 {
     char text[8192];
     size_t len = (size_t)snprintf(text, sizeof(text), "read-write 3 0 99\n");
@@ -224,7 +224,7 @@ START_TEST(of_one_master_all_is_agreed)
 END_TEST
 
 /* Of three, a hold counts that two of them have; what they say of it may differ. */
-START_TEST(a_majority_has_what_it_reaches)
+START_TEST(majority_has_what_it_reaches)
 {
     const redlock_lock_info *two =
         AGREE(100, "reentrant 1 0 1\nx 2 90 1 a\n", "reentrant 5 0 1\nx 3 70 1 a\n",
@@ -237,7 +237,7 @@ START_TEST(a_majority_has_what_it_reaches)
 }
 END_TEST
 
-START_TEST(a_minority_is_not_shown)
+START_TEST(minority_is_not_shown)
 {
     const redlock_lock_info *view =
         AGREE(100, "read-write 0 0 2\nr 1 90 1 a\nr 1 90 1 b\n",
@@ -276,7 +276,7 @@ START_TEST(states_are_agreed_on_too)
 }
 END_TEST
 
-START_TEST(for_ever_is_the_longest)
+START_TEST(for_ever_is_longest)
 {
     static const char text[] = "plain 0 0 1\nx 1 -1 1 a\n",
                       other[] = "plain 0 0 1\nx 1 7 1 a\n";
@@ -345,7 +345,7 @@ START_TEST(holds_of_one_owner_are_counted_by_mode)
 END_TEST
 
 /* Who has less than a millisecond has it; who reads here and writes there has neither. */
-START_TEST(of_an_owner_a_majority_says_how_often_and_how_long)
+START_TEST(of_owner_majority_says_how_often_and_how_long)
 {
     const redlock_lock_info *own =
         AGREE(0, "reentrant 0 0 1\nx 3 0 2 me\n", "reentrant 0 0 1\nx 1 70 2 me\n", NULL);
@@ -382,23 +382,23 @@ int main(void)
     tcase_add_test(read, every_state_is_known);
     tcase_add_test(read, holders_are_told_whole);
     tcase_add_test(read, owners_are_any_bytes);
-    tcase_add_test(read, the_longest_owner_fits);
-    tcase_add_test(read, what_is_kept_is_not_held);
+    tcase_add_test(read, longest_owner_fits);
+    tcase_add_test(read, reserved_lock_is_not_held);
     tcase_add_test(read, nothing_else_is_read);
-    tcase_add_test(read, what_is_cut_short_is_refused);
+    tcase_add_test(read, truncated_text_is_refused);
     suite_add_tcase(suite, read);
     TCase *together = tcase_create("together");
     tcase_add_test(together, of_one_master_all_is_agreed);
-    tcase_add_test(together, a_majority_has_what_it_reaches);
-    tcase_add_test(together, a_minority_is_not_shown);
+    tcase_add_test(together, majority_has_what_it_reaches);
+    tcase_add_test(together, minority_is_not_shown);
     tcase_add_test(together, states_are_agreed_on_too);
-    tcase_add_test(together, for_ever_is_the_longest);
+    tcase_add_test(together, for_ever_is_longest);
     tcase_add_test(together, more_are_counted_than_shown);
     tcase_add_test(together, more_are_agreed_on_than_can_be_shown);
     suite_add_tcase(suite, together);
     TCase *owner = tcase_create("owner");
     tcase_add_test(owner, holds_of_one_owner_are_counted_by_mode);
-    tcase_add_test(owner, of_an_owner_a_majority_says_how_often_and_how_long);
+    tcase_add_test(owner, of_owner_majority_says_how_often_and_how_long);
     tcase_add_test(owner, held_is_what_nobody_else_could_take);
     suite_add_tcase(suite, owner);
     return suite_run(suite);

@@ -20,7 +20,7 @@ static struct rl_target target_of(int row, const void *name, size_t len)
     return (struct rl_target){.kind = rl_kind(row), .name = name, .name_len = len};
 }
 
-START_TEST(the_same_names_in_any_order_are_the_same_bytes)
+START_TEST(same_names_in_any_order_are_same_bytes)
 {
     static const char expected[] = "\0\1a\0\0\2a\0\0\0\2ab\0\0\1b\0\0\1\xff";
     static const redlock_bytes one[] = {{"a", 1}, {"a\0", 2}, {"ab", 2}, {"b", 1}, {"\xff", 1}};
@@ -143,7 +143,7 @@ int main(void)
 {
     Suite *suite = suite_create("names");
     TCase *tcase = tcase_create("names");
-    tcase_add_test(tcase, the_same_names_in_any_order_are_the_same_bytes);
+    tcase_add_test(tcase, same_names_in_any_order_are_same_bytes);
     tcase_add_test(tcase, each_of_them_again);
     tcase_add_test(tcase, as_many_and_as_long_as_they_may_be);
     tcase_add_test(tcase, names_that_are_none);

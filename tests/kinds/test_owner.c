@@ -52,7 +52,7 @@ START_TEST(no_two_threads_are_one_owner)
 }
 END_TEST
 
-START_TEST(a_thread_stays_the_same_owner_and_clients_differ)
+START_TEST(thread_stays_same_owner_and_clients_differ)
 {
     char first[RL_OWNER_MAX + 1], again[RL_OWNER_MAX + 1], other[RL_OWNER_MAX + 1];
     redlock *one = open_nowhere(), *two = open_nowhere();
@@ -67,7 +67,7 @@ START_TEST(a_thread_stays_the_same_owner_and_clients_differ)
 END_TEST
 
 /* As Redisson's: an identity of 36 characters, a colon, a decimal number. */
-START_TEST(the_form_is_redissons)
+START_TEST(form_is_redissons)
 {
     char text[RL_OWNER_MAX + 1];
     redlock *client = open_nowhere();
@@ -94,7 +94,7 @@ static const struct {
     {"", false},
 };
 
-START_TEST(what_would_be_misread_is_refused)
+START_TEST(ambiguous_text_is_refused)
 {
     const char *why = NULL;
     ck_assert_int_eq(rl_owner_allowed(owners[_i].owner, &why), owners[_i].allowed);
@@ -102,7 +102,7 @@ START_TEST(what_would_be_misread_is_refused)
 }
 END_TEST
 
-START_TEST(an_owner_has_at_most_so_many_bytes)
+START_TEST(owner_has_at_most_so_many_bytes)
 {
     char owner[RL_OWNER_MAX + 2];
     const char *why;
@@ -120,11 +120,11 @@ int main(void)
     Suite *suite = suite_create("owner");
     TCase *tcase = tcase_create("owner");
     tcase_add_test(tcase, no_two_threads_are_one_owner);
-    tcase_add_test(tcase, a_thread_stays_the_same_owner_and_clients_differ);
-    tcase_add_test(tcase, the_form_is_redissons);
-    tcase_add_loop_test(tcase, what_would_be_misread_is_refused, 0,
+    tcase_add_test(tcase, thread_stays_same_owner_and_clients_differ);
+    tcase_add_test(tcase, form_is_redissons);
+    tcase_add_loop_test(tcase, ambiguous_text_is_refused, 0,
                         (int)(sizeof(owners) / sizeof(owners[0])));
-    tcase_add_test(tcase, an_owner_has_at_most_so_many_bytes);
+    tcase_add_test(tcase, owner_has_at_most_so_many_bytes);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

@@ -61,7 +61,7 @@ static const struct {
     {"", ""},
 };
 
-START_TEST(the_command_that_failed_is_told)
+START_TEST(command_that_failed_is_told)
 {
     char told[512];
     rl_script_error(&script, texts[_i].error, told, sizeof(told));
@@ -73,7 +73,7 @@ START_TEST(the_command_that_failed_is_told)
 END_TEST
 
 /* What it begins with, and the command, are worth more than the rest. */
-START_TEST(a_long_error_loses_its_middle)
+START_TEST(long_error_loses_its_middle)
 {
     char error[512], told[RL_SCRIPT_ERROR_MIN];
     int len =
@@ -93,9 +93,9 @@ int main(void)
 {
     Suite *suite = suite_create("script_error");
     TCase *tcase = tcase_create("script_error");
-    tcase_add_loop_test(tcase, the_command_that_failed_is_told, 0,
+    tcase_add_loop_test(tcase, command_that_failed_is_told, 0,
                         (int)(sizeof(texts) / sizeof(texts[0])));
-    tcase_add_test(tcase, a_long_error_loses_its_middle);
+    tcase_add_test(tcase, long_error_loses_its_middle);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

@@ -48,7 +48,7 @@ static size_t append_file(const char *name, bool included, size_t len, char text
     return len;
 }
 
-START_TEST(the_embedded_text_is_the_files)
+START_TEST(embedded_text_is_files)
 {
     const struct rl_script *script = script_of(_i);
     char text[8192];
@@ -63,7 +63,7 @@ START_TEST(the_embedded_text_is_the_files)
 END_TEST
 
 /* Arguments come in as data, never into the text: no script is ever made at run time. */
-START_TEST(the_texts_are_ascii_and_end_in_a_newline)
+START_TEST(texts_are_ascii_and_end_in_newline)
 {
     const char *body = script_of(_i)->body;
     for (const char *at = body; *at; at++)
@@ -76,7 +76,7 @@ END_TEST
 /* ---- on a server ----------------------------------------------------------------------- */
 
 /* EVALSHA's name as the library computes it, and as the server does. */
-START_TEST(the_names_are_the_servers)
+START_TEST(names_are_servers)
 {
     redlock_node node = REDLOCK_NODE_INIT;
     redlock_config config = REDLOCK_CONFIG_INIT;
@@ -166,7 +166,7 @@ static bool queued(void)
     return talk_do(&talk_here, "ZSCORE", QUEUE, WAITER, (char *)NULL).number >= 0;
 }
 
-START_TEST(acquire_takes_what_is_free_and_names_who_has_it)
+START_TEST(acquire_takes_free_lock_and_names_holder)
 {
     expect(run(RL_ACQUIRE, "me", 60000), TOOK);
     ck_assert_int_le(left_ms(), 60000);
@@ -229,7 +229,7 @@ START_TEST(inspect_looks_and_force_deletes)
 }
 END_TEST
 
-START_TEST(wait_takes_what_is_free_and_queues_who_is_refused)
+START_TEST(wait_takes_free_lock_and_queues_refused_waiters)
 {
     expect(run(RL_ACQUIRE_OR_QUEUE, "me", 60000), TOOK);
     ck_assert_int_gt(left_ms(), 55000);
@@ -246,7 +246,7 @@ START_TEST(wait_takes_what_is_free_and_queues_who_is_refused)
 }
 END_TEST
 
-START_TEST(leave_leaves_the_queue_and_nothing_else)
+START_TEST(leave_leaves_queue_and_nothing_else)
 {
     expect(run(RL_DEQUEUE, NULL, 0), TOOK); /* was not even there */
     expect(run(RL_ACQUIRE, "me", 60000), TOOK);
@@ -257,7 +257,7 @@ START_TEST(leave_leaves_the_queue_and_nothing_else)
 }
 END_TEST
 
-START_TEST(release_and_force_wake_who_waits_and_keep_the_lock)
+START_TEST(release_and_force_wake_waiters_and_reserve_lock)
 {
     struct talk listener;
     talk_open(&listener, talk_masters, 0);
@@ -304,23 +304,23 @@ int main(void)
 {
     Suite *suite = suite_create("scripts");
     TCase *texts = tcase_create("texts");
-    tcase_add_loop_test(texts, the_embedded_text_is_the_files, 0, RL_VERBS);
-    tcase_add_loop_test(texts, the_texts_are_ascii_and_end_in_a_newline, 0, RL_VERBS);
+    tcase_add_loop_test(texts, embedded_text_is_files, 0, RL_VERBS);
+    tcase_add_loop_test(texts, texts_are_ascii_and_end_in_newline, 0, RL_VERBS);
     suite_add_tcase(suite, texts);
     TCase *server = tcase_create("server");
     tcase_set_timeout(server, 30);
     talk_fixtures(server);
-    tcase_add_test(server, the_names_are_the_servers);
-    tcase_add_test(server, acquire_takes_what_is_free_and_names_who_has_it);
+    tcase_add_test(server, names_are_servers);
+    tcase_add_test(server, acquire_takes_free_lock_and_names_holder);
     tcase_add_test(server, extend_is_upwards_only_and_for_its_holder);
     tcase_add_test(server, retake_takes_what_is_free_too);
     tcase_add_test(server, release_deletes_ones_own);
     tcase_add_test(server, inspect_looks_and_force_deletes);
-    tcase_add_test(server, wait_takes_what_is_free_and_queues_who_is_refused);
-    tcase_add_test(server, leave_leaves_the_queue_and_nothing_else);
-    tcase_add_loop_test(server, release_and_force_wake_who_waits_and_keep_the_lock, RL_RELEASE,
+    tcase_add_test(server, wait_takes_free_lock_and_queues_refused_waiters);
+    tcase_add_test(server, leave_leaves_queue_and_nothing_else);
+    tcase_add_loop_test(server, release_and_force_wake_waiters_and_reserve_lock, RL_RELEASE,
                         RL_RELEASE + 1);
-    tcase_add_loop_test(server, release_and_force_wake_who_waits_and_keep_the_lock, RL_FORCE,
+    tcase_add_loop_test(server, release_and_force_wake_waiters_and_reserve_lock, RL_FORCE,
                         RL_FORCE + 1);
     tcase_add_loop_test(server, data_of_another_type_is_left_alone, 0, RL_VERBS);
     suite_add_tcase(suite, server);

@@ -86,7 +86,7 @@ START_TEST(nothing_is_there_and_nothing_is_made)
 }
 END_TEST
 
-START_TEST(a_plain_lock_its_waiters_and_who_it_is_kept_for)
+START_TEST(plain_lock_its_waiters_and_reservation)
 {
     listen_as(2);
     contend();
@@ -106,7 +106,7 @@ START_TEST(a_plain_lock_its_waiters_and_who_it_is_kept_for)
 }
 END_TEST
 
-START_TEST(a_reentrant_lock_and_a_fair_one)
+START_TEST(reentrant_lock_and_fair_one)
 {
     talk_do(&talk, "HSET", LOCK, "uuid:7", "3", (char *)NULL);
     set_end(LOCK, 60000);
@@ -153,7 +153,7 @@ START_TEST(readers_have_leases_of_their_own)
 }
 END_TEST
 
-START_TEST(a_writer_that_reads_and_one_that_waits)
+START_TEST(writer_that_reads_and_one_that_waits)
 {
     put_reader("u:1", "1", "1", "30000");
     talk_do(&talk, "HSET", LOCK, "mode", "write", "u:1:write", "2", (char *)NULL);
@@ -213,7 +213,7 @@ static void put_member(const char *member, int64_t ms)
                      1);
 }
 
-START_TEST(the_set_of_several_masters)
+START_TEST(set_of_several_masters)
 {
     put_member("r:5:alice:T1", 30000);
     put_member("r:5:alice:T2", 40000);
@@ -230,7 +230,7 @@ START_TEST(the_set_of_several_masters)
 }
 END_TEST
 
-START_TEST(who_listens_is_counted)
+START_TEST(listener_is_counted)
 {
     struct talk ear;
     talk_do(&talk, "HSET", LOCK, "uuid:7", "1", (char *)NULL);
@@ -265,7 +265,7 @@ START_TEST(hostile_owners_are_only_bytes)
 END_TEST
 
 /* The longest of everything is still a reply that the library keeps whole. */
-START_TEST(the_longest_reply_fits)
+START_TEST(longest_reply_fits)
 {
     char owner[200];
     for (int i = 0; i < 20; i++) {
@@ -379,7 +379,7 @@ static void expect_heard(const char *channel, const char *text)
 }
 
 /* Case 56: who waits hears of it; case 60: and then nobody holds it. */
-START_TEST(a_reentrant_lock_is_deleted_and_who_waits_is_told)
+START_TEST(reentrant_lock_is_deleted_and_waiters_are_told)
 {
     hear_of(CHANNEL);
     talk_do(&talk, "HSET", LOCK, "uuid:7", "3", (char *)NULL);
@@ -395,7 +395,7 @@ START_TEST(a_reentrant_lock_is_deleted_and_who_waits_is_told)
 }
 END_TEST
 
-START_TEST(a_read_write_lock_is_deleted_and_all_are_told)
+START_TEST(read_write_lock_is_deleted_and_all_are_told)
 {
     hear_of(RW_CHANNEL);
     for (int i = 0; i < 2; i++) { /* of one master, of several */
@@ -426,7 +426,7 @@ START_TEST(a_read_write_lock_is_deleted_and_all_are_told)
 END_TEST
 
 /* Redisson's next reader would count them as its own. */
-START_TEST(the_leases_of_readers_and_writers_go_with_the_lock)
+START_TEST(leases_of_readers_and_writers_go_with_lock)
 {
     put_reader("u:1", "2", "1", "30000");
     put_reader("u:1", "3", "3", "40000"); /* the second one has run out */
@@ -443,7 +443,7 @@ START_TEST(the_leases_of_readers_and_writers_go_with_the_lock)
 END_TEST
 
 /* A string is a lock if it has an end. One that was set by hand has none. */
-START_TEST(what_has_no_end_is_deleted_only_where_that_is_said)
+START_TEST(endless_lock_is_deleted_only_where_that_is_said)
 {
     talk_do(&talk, "SET", LOCK, "me", (char *)NULL);
     struct script_told told = force_on(LOCK);
@@ -464,7 +464,7 @@ START_TEST(what_has_no_end_is_deleted_only_where_that_is_said)
 }
 END_TEST
 
-START_TEST(a_long_text_is_no_token)
+START_TEST(long_text_is_no_token)
 {
     char text[514];
     memset(text, 'x', sizeof(text) - 1);
@@ -491,7 +491,7 @@ static const struct {
 };
 enum { BESIDE = sizeof(beside) / sizeof(beside[0]) };
 
-START_TEST(somebodys_data_beside_a_lock_stays)
+START_TEST(somebodys_data_beside_lock_stays)
 {
     const char *const *words = beside[_i].words;
     struct wire_item items[WIRE_ITEMS_MAX];
@@ -510,7 +510,7 @@ START_TEST(somebodys_data_beside_a_lock_stays)
 END_TEST
 
 /* The queue stays, and the first in it who listens is told. */
-START_TEST(a_fair_lock_is_deleted_and_the_first_is_told)
+START_TEST(fair_lock_is_deleted_and_first_is_told)
 {
     hear_of(CHANNEL ":u:2");
     talk_do(&ear, "SUBSCRIBE", CHANNEL ":u:3", (char *)NULL);
@@ -524,7 +524,7 @@ START_TEST(a_fair_lock_is_deleted_and_the_first_is_told)
 }
 END_TEST
 
-START_TEST(odd_data_in_the_place_of_queues_hinders_nothing)
+START_TEST(odd_data_in_place_of_queues_hinders_nothing)
 {
     talk_do(&talk, "SET", FAIR_QUEUE, "x", (char *)NULL);
     talk_do(&talk, "RPUSH", QUEUE, "x", (char *)NULL);
@@ -541,7 +541,7 @@ START_TEST(odd_data_in_the_place_of_queues_hinders_nothing)
 END_TEST
 
 /* Who may only take and give plain locks of that name may look at them, and delete them. */
-START_TEST(the_rights_of_plain_locks_are_enough_for_them)
+START_TEST(rights_of_plain_locks_are_enough_for_them)
 {
     struct script_call call = {.name = LOCK, .reserve_ms = KEEP_MS};
     struct talk few;
@@ -569,27 +569,27 @@ int main(void)
     tcase_add_unchecked_fixture(tcase, scripts_start, scripts_stop);
     tcase_add_checked_fixture(tcase, scripts_begin, scripts_end);
     tcase_add_test(tcase, nothing_is_there_and_nothing_is_made);
-    tcase_add_test(tcase, a_plain_lock_its_waiters_and_who_it_is_kept_for);
-    tcase_add_test(tcase, a_reentrant_lock_and_a_fair_one);
+    tcase_add_test(tcase, plain_lock_its_waiters_and_reservation);
+    tcase_add_test(tcase, reentrant_lock_and_fair_one);
     tcase_add_test(tcase, readers_have_leases_of_their_own);
-    tcase_add_test(tcase, a_writer_that_reads_and_one_that_waits);
+    tcase_add_test(tcase, writer_that_reads_and_one_that_waits);
     tcase_add_test(tcase, names_with_braces_are_as_redisson_has_them);
     tcase_add_test(tcase, many_readers_are_counted);
-    tcase_add_test(tcase, the_set_of_several_masters);
-    tcase_add_test(tcase, who_listens_is_counted);
+    tcase_add_test(tcase, set_of_several_masters);
+    tcase_add_test(tcase, listener_is_counted);
     tcase_add_test(tcase, hostile_owners_are_only_bytes);
-    tcase_add_test(tcase, the_longest_reply_fits);
+    tcase_add_test(tcase, longest_reply_fits);
     tcase_add_loop_test(tcase, data_is_shown_and_stays, 0, DATA);
     tcase_add_test(tcase, data_wakes_nobody);
-    tcase_add_test(tcase, a_reentrant_lock_is_deleted_and_who_waits_is_told);
-    tcase_add_test(tcase, a_read_write_lock_is_deleted_and_all_are_told);
-    tcase_add_test(tcase, the_leases_of_readers_and_writers_go_with_the_lock);
-    tcase_add_test(tcase, what_has_no_end_is_deleted_only_where_that_is_said);
-    tcase_add_test(tcase, a_long_text_is_no_token);
-    tcase_add_loop_test(tcase, somebodys_data_beside_a_lock_stays, 0, BESIDE);
-    tcase_add_test(tcase, a_fair_lock_is_deleted_and_the_first_is_told);
-    tcase_add_test(tcase, odd_data_in_the_place_of_queues_hinders_nothing);
-    tcase_add_test(tcase, the_rights_of_plain_locks_are_enough_for_them);
+    tcase_add_test(tcase, reentrant_lock_is_deleted_and_waiters_are_told);
+    tcase_add_test(tcase, read_write_lock_is_deleted_and_all_are_told);
+    tcase_add_test(tcase, leases_of_readers_and_writers_go_with_lock);
+    tcase_add_test(tcase, endless_lock_is_deleted_only_where_that_is_said);
+    tcase_add_test(tcase, long_text_is_no_token);
+    tcase_add_loop_test(tcase, somebodys_data_beside_lock_stays, 0, BESIDE);
+    tcase_add_test(tcase, fair_lock_is_deleted_and_first_is_told);
+    tcase_add_test(tcase, odd_data_in_place_of_queues_hinders_nothing);
+    tcase_add_test(tcase, rights_of_plain_locks_are_enough_for_them);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

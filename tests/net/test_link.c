@@ -67,7 +67,7 @@ START_TEST(bytes_pass_both_ways)
 }
 END_TEST
 
-START_TEST(a_round_trip_is_one_send_and_one_receive)
+START_TEST(round_trip_is_one_send_and_one_receive)
 {
     char bytes[16];
     unsigned before = epoll_ctls;
@@ -112,7 +112,7 @@ static unsigned char *new_pattern(size_t size)
     return bytes;
 }
 
-START_TEST(a_full_kernel_blocks_until_there_is_room)
+START_TEST(full_kernel_blocks_until_there_is_room)
 {
     enum { SIZE = 16 * 1024 * 1024 };
     unsigned char *bytes = new_pattern(SIZE), *heard = malloc(SIZE);
@@ -153,7 +153,7 @@ START_TEST(replies_are_read_while_sending_is_blocked)
 }
 END_TEST
 
-START_TEST(the_end_comes_after_the_last_byte)
+START_TEST(end_comes_after_last_byte)
 {
     char bytes[8];
     ck_assert(net_send(peer_fd, "+OK\r\n", 5));
@@ -164,7 +164,7 @@ START_TEST(the_end_comes_after_the_last_byte)
 }
 END_TEST
 
-START_TEST(sending_to_a_peer_that_is_gone_raises_no_signal)
+START_TEST(sending_to_peer_that_is_gone_raises_no_signal)
 {
     ck_assert(signal(SIGPIPE, SIG_DFL) != SIG_ERR);
     close(peer_fd);
@@ -179,7 +179,7 @@ START_TEST(sending_to_a_peer_that_is_gone_raises_no_signal)
 }
 END_TEST
 
-START_TEST(a_reset_is_told)
+START_TEST(reset_is_told)
 {
     net_close(peer_fd, true);
     peer_fd = -1;
@@ -190,11 +190,11 @@ END_TEST
 static void add_tests(TCase *tcase)
 {
     tcase_add_test(tcase, bytes_pass_both_ways);
-    tcase_add_test(tcase, a_round_trip_is_one_send_and_one_receive);
-    tcase_add_test(tcase, a_full_kernel_blocks_until_there_is_room);
+    tcase_add_test(tcase, round_trip_is_one_send_and_one_receive);
+    tcase_add_test(tcase, full_kernel_blocks_until_there_is_room);
     tcase_add_test(tcase, replies_are_read_while_sending_is_blocked);
-    tcase_add_test(tcase, the_end_comes_after_the_last_byte);
-    tcase_add_test(tcase, sending_to_a_peer_that_is_gone_raises_no_signal);
+    tcase_add_test(tcase, end_comes_after_last_byte);
+    tcase_add_test(tcase, sending_to_peer_that_is_gone_raises_no_signal);
 }
 
 int main(void)
@@ -203,6 +203,6 @@ int main(void)
     add_tests(new_peer_case(suite, "unix", set_up_unix));
     TCase *tcase = new_peer_case(suite, "tcp", set_up_tcp);
     add_tests(tcase);
-    tcase_add_test(tcase, a_reset_is_told);
+    tcase_add_test(tcase, reset_is_told);
     return suite_run(suite);
 }

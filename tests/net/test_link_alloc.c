@@ -103,7 +103,7 @@ static bool make_and_open_a_link(void)
     return worked;
 }
 
-START_TEST(a_link_with_a_name)
+START_TEST(link_with_name)
 {
     fake_dns_fail(EAI_AGAIN); /* so that the stand-in allocates nothing */
     ck_assert_int_ge(fail_each(make_and_open_a_link), 1);
@@ -120,7 +120,7 @@ static bool make_a_context(void)
     return context != NULL;
 }
 
-START_TEST(a_context)
+START_TEST(context_allocations)
 {
     ck_assert_int_ge(fail_each(make_a_context), 1);
 }
@@ -135,7 +135,7 @@ static bool make_a_session(void)
     return tls != NULL;
 }
 
-START_TEST(a_session)
+START_TEST(session_allocations)
 {
     char why[256];
     context = rl_tls_context_new(&world.node, why, sizeof(why));
@@ -178,9 +178,9 @@ int main(void)
     tcase_set_timeout(tcase, 60);
     tcase_add_unchecked_fixture(tcase, make_world, NULL);
     tcase_add_checked_fixture(tcase, set_up, NULL);
-    tcase_add_test(tcase, a_link_with_a_name);
-    tcase_add_test(tcase, a_context);
-    tcase_add_test(tcase, a_session);
+    tcase_add_test(tcase, link_with_name);
+    tcase_add_test(tcase, context_allocations);
+    tcase_add_test(tcase, session_allocations);
     tcase_add_test(tcase, round_trips_allocate_nothing);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);

@@ -76,7 +76,7 @@ START_TEST(where_all_refuse_each_is_named)
 }
 END_TEST
 
-START_TEST(an_address_that_can_not_be_reached_is_passed_over)
+START_TEST(address_that_can_not_be_reached_is_passed_over)
 {
     loopback_listen("127.0.0.2", port, 8);
     fake_dns_answer("255.255.255.255 127.0.0.2"); /* no TCP to the broadcast address */
@@ -86,7 +86,7 @@ START_TEST(an_address_that_can_not_be_reached_is_passed_over)
 END_TEST
 
 /* Time is handed in: nobody waits here for the shares to pass. */
-START_TEST(a_silent_address_costs_its_share_and_no_more)
+START_TEST(silent_address_costs_its_share_and_no_more)
 {
     loopback_black_hole("127.0.0.2", port);
     loopback_listen("127.0.0.4", port, 8);
@@ -110,7 +110,7 @@ START_TEST(a_silent_address_costs_its_share_and_no_more)
 END_TEST
 
 /* The kernel alone would say SYN again after a second, and after three. */
-START_TEST(an_address_that_was_silent_is_found_soon)
+START_TEST(address_that_was_silent_is_found_soon)
 {
     int listens = loopback_black_hole("127.0.0.2", port);
     fake_dns_answer("127.0.0.2");
@@ -128,7 +128,7 @@ START_TEST(an_address_that_was_silent_is_found_soon)
 END_TEST
 
 /* Time is handed in. */
-START_TEST(a_silent_address_is_tried_four_times_a_second)
+START_TEST(silent_address_is_tried_four_times_per_second)
 {
     loopback_black_hole("127.0.0.2", port);
     unsigned before = rig_descriptors();
@@ -155,7 +155,7 @@ END_TEST
 
 /* Where it is further away than a second, none of the later tries has the time: it is the first
  * that is answered, when four and more of them are under way. */
-START_TEST(an_address_that_is_far_away_is_found)
+START_TEST(address_that_is_far_away_is_found)
 {
     int listens = loopback_black_hole("127.0.0.2", port);
     loopback_black_hole("127.0.0.3", port);
@@ -173,7 +173,7 @@ START_TEST(an_address_that_is_far_away_is_found)
 END_TEST
 
 /* The news of both come at once: of the one that is connected, and of one that is refused. */
-START_TEST(a_refusal_does_not_end_the_try_that_was_connected)
+START_TEST(refusal_does_not_end_try_that_was_connected)
 {
     enum { EVENTS = 2 };
     struct epoll_event events[EVENTS];
@@ -196,7 +196,7 @@ START_TEST(a_refusal_does_not_end_the_try_that_was_connected)
 }
 END_TEST
 
-START_TEST(silence_everywhere_ends_with_the_budget)
+START_TEST(silence_everywhere_ends_with_budget)
 {
     loopback_black_hole("127.0.0.2", port);
     loopback_black_hole("127.0.0.3", port);
@@ -211,7 +211,7 @@ START_TEST(silence_everywhere_ends_with_the_budget)
 }
 END_TEST
 
-START_TEST(a_budget_that_is_over_tries_nothing)
+START_TEST(budget_that_is_over_tries_nothing)
 {
     int64_t now_ns = rl_clock_now_ns();
     rig_end(&link_rig);
@@ -239,7 +239,7 @@ START_TEST(where_there_is_no_descriptor_no_other_address_is_tried)
 END_TEST
 
 /* An event that was meant for an earlier socket of the link is no connection. */
-START_TEST(a_stray_event_does_not_make_a_connection)
+START_TEST(stray_event_does_not_make_connection)
 {
     loopback_black_hole("127.0.0.2", port);
     fake_dns_answer("127.0.0.2");
@@ -253,7 +253,7 @@ START_TEST(a_stray_event_does_not_make_a_connection)
 }
 END_TEST
 
-START_TEST(a_connection_to_itself_is_a_refusal)
+START_TEST(connection_to_itself_is_refusal)
 {
     connect_to_self = true;
     fake_dns_answer("127.0.0.2 ::1");
@@ -264,7 +264,7 @@ START_TEST(a_connection_to_itself_is_a_refusal)
 }
 END_TEST
 
-START_TEST(a_link_may_be_closed_or_freed_on_its_way)
+START_TEST(link_may_be_closed_or_freed_on_its_way)
 {
     unsigned before = rig_descriptors();
     loopback_black_hole("127.0.0.2", port);
@@ -294,18 +294,18 @@ int main(void)
     tcase_add_test(tcase, refused_addresses_are_passed_over_at_once);
     tcase_add_test(tcase, both_families_are_tried);
     tcase_add_test(tcase, where_all_refuse_each_is_named);
-    tcase_add_test(tcase, an_address_that_can_not_be_reached_is_passed_over);
-    tcase_add_test(tcase, a_silent_address_costs_its_share_and_no_more);
-    tcase_add_test(tcase, an_address_that_was_silent_is_found_soon);
-    tcase_add_test(tcase, a_silent_address_is_tried_four_times_a_second);
-    tcase_add_test(tcase, an_address_that_is_far_away_is_found);
-    tcase_add_test(tcase, a_refusal_does_not_end_the_try_that_was_connected);
-    tcase_add_test(tcase, silence_everywhere_ends_with_the_budget);
-    tcase_add_test(tcase, a_budget_that_is_over_tries_nothing);
+    tcase_add_test(tcase, address_that_can_not_be_reached_is_passed_over);
+    tcase_add_test(tcase, silent_address_costs_its_share_and_no_more);
+    tcase_add_test(tcase, address_that_was_silent_is_found_soon);
+    tcase_add_test(tcase, silent_address_is_tried_four_times_per_second);
+    tcase_add_test(tcase, address_that_is_far_away_is_found);
+    tcase_add_test(tcase, refusal_does_not_end_try_that_was_connected);
+    tcase_add_test(tcase, silence_everywhere_ends_with_budget);
+    tcase_add_test(tcase, budget_that_is_over_tries_nothing);
     tcase_add_test(tcase, where_there_is_no_descriptor_no_other_address_is_tried);
-    tcase_add_test(tcase, a_stray_event_does_not_make_a_connection);
-    tcase_add_test(tcase, a_connection_to_itself_is_a_refusal);
-    tcase_add_test(tcase, a_link_may_be_closed_or_freed_on_its_way);
+    tcase_add_test(tcase, stray_event_does_not_make_connection);
+    tcase_add_test(tcase, connection_to_itself_is_refusal);
+    tcase_add_test(tcase, link_may_be_closed_or_freed_on_its_way);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

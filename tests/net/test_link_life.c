@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-START_TEST(the_descriptor_is_ours_alone)
+START_TEST(descriptor_is_ours_alone)
 {
     int fd = link_rig.link->fd;
     ck_assert_int_eq(fcntl(fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
@@ -32,7 +32,7 @@ static int option(int level, int name)
     return value;
 }
 
-START_TEST(a_tcp_socket_is_quick_and_notices_a_silent_end)
+START_TEST(tcp_socket_is_quick_and_notices_silent_end)
 {
     ck_assert_int_ne(option(IPPROTO_TCP, TCP_NODELAY), 0);
     ck_assert_int_ne(option(SOL_SOCKET, SO_KEEPALIVE), 0);
@@ -42,7 +42,7 @@ START_TEST(a_tcp_socket_is_quick_and_notices_a_silent_end)
 }
 END_TEST
 
-START_TEST(an_error_event_without_anything_to_read_fails_the_link)
+START_TEST(error_event_without_anything_to_read_fails_link)
 {
     if (link_rig.node.transport != RL_UNIX) {
         const struct sockaddr nowhere = {.sa_family = AF_UNSPEC};
@@ -77,7 +77,7 @@ END_TEST
 
 /* What has arrived can be read; and TCP says that there is nobody any more to send the rest, or
  * to take an answer, where it would be content with an end of the one direction. */
-START_TEST(an_abort_takes_back_what_has_not_arrived)
+START_TEST(abort_takes_back_what_has_not_arrived)
 {
     char bytes[8];
     ck_assert_int_eq(rl_link_send(link_rig.link, "hello", 5), 5);
@@ -91,7 +91,7 @@ START_TEST(an_abort_takes_back_what_has_not_arrived)
 }
 END_TEST
 
-START_TEST(a_link_may_be_freed_at_any_time)
+START_TEST(link_may_be_freed_at_any_time)
 {
     unsigned before = rig_descriptors();
     rig_end(&link_rig);
@@ -123,7 +123,7 @@ static int free_the_link(void)
     return rig_descriptors() == before - 1 ? 0 : 1;
 }
 
-START_TEST(a_child_that_frees_its_copy_disturbs_nobody)
+START_TEST(child_that_frees_its_copy_disturbs_nobody)
 {
     char bytes[8];
     unsigned before = epoll_ctls;
@@ -166,7 +166,7 @@ static void let_go(const struct copier *copier)
 
 /* A child's copy of the descriptor keeps the connection, and its place in the epoll set, from
  * ending with close(). */
-START_TEST(closing_works_while_a_child_has_a_copy)
+START_TEST(closing_works_while_child_has_copy)
 {
     char byte;
     struct copier copier = copy_all();
@@ -206,7 +206,7 @@ static void half_close(void)
 
 /* TCP would go on to send it: while a child has a copy of the descriptor also after a close()
  * that is to discard it, and to a peer that has closed its own direction only. */
-START_TEST(what_waits_in_the_kernel_is_taken_back)
+START_TEST(bytes_in_kernel_are_taken_back)
 {
     const struct timeval limit = {.tv_sec = 5};
     static char bytes[65536];
@@ -228,7 +228,7 @@ START_TEST(what_waits_in_the_kernel_is_taken_back)
 }
 END_TEST
 
-START_TEST(without_descriptors_the_link_fails_and_recovers)
+START_TEST(without_descriptors_link_fails_and_recovers)
 {
     struct rlimit limit;
     rl_link_close(link_rig.link);
@@ -249,14 +249,14 @@ END_TEST
 
 static void add_tests(TCase *tcase)
 {
-    tcase_add_test(tcase, the_descriptor_is_ours_alone);
-    tcase_add_test(tcase, an_error_event_without_anything_to_read_fails_the_link);
+    tcase_add_test(tcase, descriptor_is_ours_alone);
+    tcase_add_test(tcase, error_event_without_anything_to_read_fails_link);
     tcase_add_test(tcase, closing_lets_go_of_everything_and_opening_works_again);
-    tcase_add_test(tcase, an_abort_takes_back_what_has_not_arrived);
-    tcase_add_test(tcase, a_link_may_be_freed_at_any_time);
-    tcase_add_test(tcase, a_child_that_frees_its_copy_disturbs_nobody);
-    tcase_add_test(tcase, closing_works_while_a_child_has_a_copy);
-    tcase_add_test(tcase, without_descriptors_the_link_fails_and_recovers);
+    tcase_add_test(tcase, abort_takes_back_what_has_not_arrived);
+    tcase_add_test(tcase, link_may_be_freed_at_any_time);
+    tcase_add_test(tcase, child_that_frees_its_copy_disturbs_nobody);
+    tcase_add_test(tcase, closing_works_while_child_has_copy);
+    tcase_add_test(tcase, without_descriptors_link_fails_and_recovers);
 }
 
 int main(void)
@@ -265,7 +265,7 @@ int main(void)
     add_tests(new_peer_case(suite, "unix", set_up_unix));
     TCase *tcase = new_peer_case(suite, "tcp", set_up_tcp);
     add_tests(tcase);
-    tcase_add_test(tcase, a_tcp_socket_is_quick_and_notices_a_silent_end);
-    tcase_add_loop_test(tcase, what_waits_in_the_kernel_is_taken_back, 0, 3);
+    tcase_add_test(tcase, tcp_socket_is_quick_and_notices_silent_end);
+    tcase_add_loop_test(tcase, bytes_in_kernel_are_taken_back, 0, 3);
     return suite_run(suite);
 }

@@ -17,7 +17,7 @@
 
 enum { LIMIT_MS = 5000 };
 
-START_TEST(a_name_leads_to_its_address)
+START_TEST(name_leads_to_its_address)
 {
     loopback_listen("127.0.0.2", port, 8);
     fake_dns_answer("127.0.0.2");
@@ -29,7 +29,7 @@ START_TEST(a_name_leads_to_its_address)
 }
 END_TEST
 
-START_TEST(a_resolver_that_hangs_costs_the_budget_and_one_thread)
+START_TEST(resolver_that_hangs_costs_budget_and_one_thread)
 {
     fake_dns_answer("127.0.0.2");
     fake_dns_hold();
@@ -50,7 +50,7 @@ START_TEST(a_resolver_that_hangs_costs_the_budget_and_one_thread)
 }
 END_TEST
 
-START_TEST(a_link_may_be_freed_while_its_name_is_looked_up)
+START_TEST(link_may_be_freed_while_its_name_is_looked_up)
 {
     int ends[2];
     char byte;
@@ -74,7 +74,7 @@ START_TEST(a_link_may_be_freed_while_its_name_is_looked_up)
 }
 END_TEST
 
-START_TEST(a_name_that_is_not_known_fails_with_the_reason)
+START_TEST(name_that_is_not_known_fails_with_reason)
 {
     char expected[128];
     fake_dns_fail(EAI_NONAME);
@@ -98,7 +98,7 @@ START_TEST(every_connect_asks_anew)
 }
 END_TEST
 
-START_TEST(where_the_name_is_not_known_any_more_the_earlier_addresses_serve)
+START_TEST(where_name_is_not_known_any_more_earlier_addresses_serve)
 {
     char expected[256];
     int server = loopback_listen("127.0.0.2", port, 8);
@@ -116,7 +116,7 @@ START_TEST(where_the_name_is_not_known_any_more_the_earlier_addresses_serve)
 }
 END_TEST
 
-START_TEST(where_the_resolver_hangs_the_earlier_addresses_serve_after_half_the_budget)
+START_TEST(where_resolver_hangs_earlier_addresses_serve_after_half_budget)
 {
     loopback_listen("127.0.0.2", port, 8);
     fake_dns_answer("127.0.0.2");
@@ -157,14 +157,13 @@ int main(void)
     TCase *tcase = tcase_create("names");
     tcase_set_timeout(tcase, 30);
     tcase_add_checked_fixture(tcase, set_up_name, tear_down_name);
-    tcase_add_test(tcase, a_name_leads_to_its_address);
-    tcase_add_test(tcase, a_resolver_that_hangs_costs_the_budget_and_one_thread);
-    tcase_add_test(tcase, a_link_may_be_freed_while_its_name_is_looked_up);
-    tcase_add_test(tcase, a_name_that_is_not_known_fails_with_the_reason);
+    tcase_add_test(tcase, name_leads_to_its_address);
+    tcase_add_test(tcase, resolver_that_hangs_costs_budget_and_one_thread);
+    tcase_add_test(tcase, link_may_be_freed_while_its_name_is_looked_up);
+    tcase_add_test(tcase, name_that_is_not_known_fails_with_reason);
     tcase_add_test(tcase, every_connect_asks_anew);
-    tcase_add_test(tcase, where_the_name_is_not_known_any_more_the_earlier_addresses_serve);
-    tcase_add_test(tcase,
-                   where_the_resolver_hangs_the_earlier_addresses_serve_after_half_the_budget);
+    tcase_add_test(tcase, where_name_is_not_known_any_more_earlier_addresses_serve);
+    tcase_add_test(tcase, where_resolver_hangs_earlier_addresses_serve_after_half_budget);
     tcase_add_test(tcase, numeric_hosts_ask_nobody);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);

@@ -89,7 +89,7 @@ static void expect_answer(const char *request, const char *reply)
     ck_assert_str_eq(bytes, reply);
 }
 
-START_TEST(a_real_server_is_spoken_to)
+START_TEST(real_server_is_spoken_to)
 {
     rig_expect_open(&rig);
     for (int i = 0; i < 100; i++)
@@ -101,7 +101,7 @@ START_TEST(a_real_server_is_spoken_to)
 END_TEST
 
 /* The socket is empty then, and no epoll set would tell of them by itself. */
-START_TEST(what_tls_has_read_already_is_told_of_until_it_is_received)
+START_TEST(bytes_read_by_tls_are_told_of_until_received)
 {
     char bytes[64] = "";
     ssize_t got;
@@ -119,7 +119,7 @@ START_TEST(what_tls_has_read_already_is_told_of_until_it_is_received)
 }
 END_TEST
 
-START_TEST(an_address_is_verified_as_well)
+START_TEST(address_is_verified_as_well)
 {
     rig_end(&rig);
     rig_begin_tls(&rig, "127.0.0.1", port, ca, own_crt, own_key);
@@ -128,7 +128,7 @@ START_TEST(an_address_is_verified_as_well)
 }
 END_TEST
 
-START_TEST(a_refused_certificate_is_told_with_the_address)
+START_TEST(refused_certificate_is_told_with_address)
 {
     char start[64];
     rig_end(&rig);
@@ -141,7 +141,7 @@ START_TEST(a_refused_certificate_is_told_with_the_address)
 }
 END_TEST
 
-START_TEST(a_missing_client_certificate_is_told)
+START_TEST(missing_client_certificate_is_told)
 {
     char byte;
     rig_end(&rig);
@@ -157,7 +157,7 @@ START_TEST(a_missing_client_certificate_is_told)
 END_TEST
 
 /* The server takes our greeting for the beginning of a line, and waits for the rest. */
-START_TEST(the_plain_port_does_not_speak_tls)
+START_TEST(plain_port_does_not_speak_tls)
 {
     char expected[64];
     rig_end(&rig);
@@ -169,7 +169,7 @@ START_TEST(the_plain_port_does_not_speak_tls)
 }
 END_TEST
 
-START_TEST(a_server_that_is_killed_is_noticed)
+START_TEST(server_that_is_killed_is_noticed)
 {
     char byte;
     struct masters *of_all = masters;
@@ -221,7 +221,7 @@ START_TEST(long_requests_and_replies_pass_whole)
 }
 END_TEST
 
-START_TEST(a_child_that_frees_its_copy_disturbs_nobody)
+START_TEST(child_that_frees_its_copy_disturbs_nobody)
 {
     int status;
     rig_expect_open(&rig);
@@ -261,7 +261,7 @@ static void tear_down_listener(void)
     close(listener);
 }
 
-START_TEST(silence_in_the_handshake_costs_the_budget)
+START_TEST(silence_in_handshake_costs_budget)
 {
     char expected[128];
     int64_t begun = now_ms();
@@ -274,7 +274,7 @@ START_TEST(silence_in_the_handshake_costs_the_budget)
 }
 END_TEST
 
-START_TEST(a_hang_up_in_the_handshake_is_told)
+START_TEST(hang_up_in_handshake_is_told)
 {
     char expected[128], bytes[4096];
     rig_open(&rig, LIMIT_MS);
@@ -289,7 +289,7 @@ START_TEST(a_hang_up_in_the_handshake_is_told)
 }
 END_TEST
 
-START_TEST(an_answer_that_is_not_tls_is_told)
+START_TEST(answer_that_is_not_tls_is_told)
 {
     char expected[128];
     rig_open(&rig, LIMIT_MS);
@@ -303,7 +303,7 @@ START_TEST(an_answer_that_is_not_tls_is_told)
 }
 END_TEST
 
-START_TEST(a_link_may_be_freed_in_the_handshake)
+START_TEST(link_may_be_freed_in_handshake)
 {
     unsigned before = rig_descriptors();
     for (int i = 0; i < 3; i++) {
@@ -327,24 +327,24 @@ int main(void)
     tcase_add_unchecked_fixture(tcase, make_certificates, NULL);
     tcase_add_unchecked_fixture(tcase, start_master, stop_master);
     tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_add_test(tcase, a_real_server_is_spoken_to);
-    tcase_add_test(tcase, what_tls_has_read_already_is_told_of_until_it_is_received);
-    tcase_add_test(tcase, an_address_is_verified_as_well);
-    tcase_add_test(tcase, a_refused_certificate_is_told_with_the_address);
-    tcase_add_test(tcase, a_missing_client_certificate_is_told);
-    tcase_add_test(tcase, the_plain_port_does_not_speak_tls);
-    tcase_add_test(tcase, a_server_that_is_killed_is_noticed);
+    tcase_add_test(tcase, real_server_is_spoken_to);
+    tcase_add_test(tcase, bytes_read_by_tls_are_told_of_until_received);
+    tcase_add_test(tcase, address_is_verified_as_well);
+    tcase_add_test(tcase, refused_certificate_is_told_with_address);
+    tcase_add_test(tcase, missing_client_certificate_is_told);
+    tcase_add_test(tcase, plain_port_does_not_speak_tls);
+    tcase_add_test(tcase, server_that_is_killed_is_noticed);
     tcase_add_test(tcase, long_requests_and_replies_pass_whole);
-    tcase_add_test(tcase, a_child_that_frees_its_copy_disturbs_nobody);
+    tcase_add_test(tcase, child_that_frees_its_copy_disturbs_nobody);
     suite_add_tcase(suite, tcase);
     tcase = tcase_create("handshake");
     tcase_set_timeout(tcase, 30);
     tcase_add_unchecked_fixture(tcase, make_certificates, NULL);
     tcase_add_checked_fixture(tcase, set_up_listener, tear_down_listener);
-    tcase_add_test(tcase, silence_in_the_handshake_costs_the_budget);
-    tcase_add_test(tcase, a_hang_up_in_the_handshake_is_told);
-    tcase_add_test(tcase, an_answer_that_is_not_tls_is_told);
-    tcase_add_test(tcase, a_link_may_be_freed_in_the_handshake);
+    tcase_add_test(tcase, silence_in_handshake_costs_budget);
+    tcase_add_test(tcase, hang_up_in_handshake_is_told);
+    tcase_add_test(tcase, answer_that_is_not_tls_is_told);
+    tcase_add_test(tcase, link_may_be_freed_in_handshake);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

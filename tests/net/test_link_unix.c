@@ -39,14 +39,14 @@ static const char *with_path(const char *reason)
     return text;
 }
 
-START_TEST(a_missing_socket_is_told)
+START_TEST(missing_socket_is_told)
 {
     rig_open(&rig, LIMIT_MS);
     rig_expect_failed(&rig, with_path(strerror(ENOENT)));
 }
 END_TEST
 
-START_TEST(a_socket_that_nobody_listens_on_is_told)
+START_TEST(socket_that_nobody_listens_on_is_told)
 {
     close(net_listen(&at, 8));
     rig_open(&rig, LIMIT_MS);
@@ -54,7 +54,7 @@ START_TEST(a_socket_that_nobody_listens_on_is_told)
 }
 END_TEST
 
-START_TEST(a_file_that_is_no_socket_is_told)
+START_TEST(file_that_is_no_socket_is_told)
 {
     close(open(at.path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
     rig_open(&rig, LIMIT_MS);
@@ -62,7 +62,7 @@ START_TEST(a_file_that_is_no_socket_is_told)
 }
 END_TEST
 
-START_TEST(the_longest_path_works)
+START_TEST(longest_path_works)
 {
     char path[RL_UNIX_PATH_MAX + 1];
     size_t len = strlen(at.path);
@@ -94,7 +94,7 @@ static unsigned fill_backlog(int *fds, unsigned size)
     suite_die("the backlog is never full");
 }
 
-START_TEST(a_full_backlog_is_waited_for)
+START_TEST(full_backlog_is_waited_for)
 {
     int fds[16];
     int listener = net_listen(&at, 1);
@@ -110,7 +110,7 @@ START_TEST(a_full_backlog_is_waited_for)
 }
 END_TEST
 
-START_TEST(a_backlog_that_stays_full_costs_the_budget)
+START_TEST(backlog_that_stays_full_costs_budget)
 {
     int fds[16];
     net_listen(&at, 1);
@@ -131,7 +131,7 @@ START_TEST(a_backlog_that_stays_full_costs_the_budget)
 }
 END_TEST
 
-START_TEST(an_unprintable_path_is_shown_safely)
+START_TEST(unprintable_path_is_shown_safely)
 {
     size_t len = strlen(at.path);
     memcpy(at.path + len - 6, "s\nk\033t\177", 6);
@@ -154,7 +154,7 @@ START_TEST(localhost_is_found)
 }
 END_TEST
 
-START_TEST(a_name_that_can_not_exist_is_told)
+START_TEST(name_that_can_not_exist_is_told)
 {
     rig_end(&rig);
     rig_begin_tcp(&rig, "no such host", 6379);
@@ -170,15 +170,15 @@ int main(void)
     TCase *tcase = tcase_create("unix");
     tcase_set_timeout(tcase, 30);
     tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_add_test(tcase, a_missing_socket_is_told);
-    tcase_add_test(tcase, a_socket_that_nobody_listens_on_is_told);
-    tcase_add_test(tcase, a_file_that_is_no_socket_is_told);
-    tcase_add_test(tcase, the_longest_path_works);
-    tcase_add_test(tcase, a_full_backlog_is_waited_for);
-    tcase_add_test(tcase, a_backlog_that_stays_full_costs_the_budget);
-    tcase_add_test(tcase, an_unprintable_path_is_shown_safely);
+    tcase_add_test(tcase, missing_socket_is_told);
+    tcase_add_test(tcase, socket_that_nobody_listens_on_is_told);
+    tcase_add_test(tcase, file_that_is_no_socket_is_told);
+    tcase_add_test(tcase, longest_path_works);
+    tcase_add_test(tcase, full_backlog_is_waited_for);
+    tcase_add_test(tcase, backlog_that_stays_full_costs_budget);
+    tcase_add_test(tcase, unprintable_path_is_shown_safely);
     tcase_add_test(tcase, localhost_is_found);
-    tcase_add_test(tcase, a_name_that_can_not_exist_is_told);
+    tcase_add_test(tcase, name_that_can_not_exist_is_told);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

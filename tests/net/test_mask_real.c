@@ -135,7 +135,7 @@ static const char *url_with_user(const struct fake *fake)
     return url;
 }
 
-START_TEST(what_a_server_repeats_of_a_login_is_not_shown)
+START_TEST(login_repeated_by_server_is_not_shown)
 {
     struct fake *fake = fake_start(false);
     fake_rule(fake, &(struct fake_rule){.match = "AUTH *", .reply = "+OK\r\n"});
@@ -167,7 +167,7 @@ START_TEST(what_a_server_repeats_of_a_login_is_not_shown)
 END_TEST
 
 /* What begins as an answer and is none: nothing of it is shown. */
-START_TEST(what_cannot_be_understood_is_not_shown_in_part)
+START_TEST(misunderstood_text_is_not_shown_in_part)
 {
     static const char *const details[] = {
         "*5\r\n{nonce}:0\r\n:1000\r\n$1\r\nx\r\n$45\r\nplain 0 0 1\nx 1 1000 18 "
@@ -243,9 +243,9 @@ int main(void)
     Suite *suite = suite_create("mask_real");
     TCase *tcase = tcase_create("mask_real");
     tcase_set_timeout(tcase, 60);
-    tcase_add_loop_test(tcase, what_a_server_repeats_of_a_login_is_not_shown, 0,
+    tcase_add_loop_test(tcase, login_repeated_by_server_is_not_shown, 0,
                         (int)(sizeof(echoes) / sizeof(echoes[0])));
-    tcase_add_loop_test(tcase, what_cannot_be_understood_is_not_shown_in_part, 0, 2);
+    tcase_add_loop_test(tcase, misunderstood_text_is_not_shown_in_part, 0, 2);
     tcase_add_test(tcase, no_program_shows_what_a_real_server_without_auth_repeats);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);

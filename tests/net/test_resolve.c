@@ -109,7 +109,7 @@ START_TEST(names_are_not_numeric)
 }
 END_TEST
 
-START_TEST(a_name_is_looked_up_by_a_thread_that_wakes_us)
+START_TEST(name_is_looked_up_by_thread_that_wakes_us)
 {
     expect_order("10.0.0.1", "10.0.0.1:6379");
     struct fake_dns_thread thread = fake_dns_last_thread();
@@ -121,7 +121,7 @@ START_TEST(a_name_is_looked_up_by_a_thread_that_wakes_us)
 }
 END_TEST
 
-START_TEST(starting_a_look_up_leaves_our_signal_mask_alone)
+START_TEST(starting_look_up_leaves_our_signal_mask_alone)
 {
     sigset_t before, after;
     sigemptyset(&before);
@@ -157,13 +157,13 @@ START_TEST(at_most_eight_addresses_are_kept_and_both_families_stay)
 }
 END_TEST
 
-START_TEST(an_address_given_twice_is_kept_once)
+START_TEST(address_given_twice_is_kept_once)
 {
     expect_order("127.0.0.1 127.0.0.1 ::1 127.0.0.1", "127.0.0.1:6379 [::1]:6379");
 }
 END_TEST
 
-START_TEST(a_failed_look_up_says_why)
+START_TEST(failed_look_up_says_why)
 {
     struct rl_addresses addresses;
     char why[128] = "";
@@ -179,7 +179,7 @@ START_TEST(a_failed_look_up_says_why)
 }
 END_TEST
 
-START_TEST(an_unfinished_look_up_says_so_and_keeps_nobody)
+START_TEST(unfinished_look_up_says_so_and_keeps_nobody)
 {
     struct rl_addresses addresses;
     char why[128];
@@ -199,7 +199,7 @@ START_TEST(an_unfinished_look_up_says_so_and_keeps_nobody)
 }
 END_TEST
 
-START_TEST(an_abandoned_look_up_ends_by_itself_and_touches_nothing)
+START_TEST(abandoned_look_up_ends_by_itself_and_touches_nothing)
 {
     int ends[2];
     char byte;
@@ -220,7 +220,7 @@ START_TEST(an_abandoned_look_up_ends_by_itself_and_touches_nothing)
 }
 END_TEST
 
-START_TEST(a_failing_abandoned_look_up_ends_as_well)
+START_TEST(failing_abandoned_look_up_ends_as_well)
 {
     fake_dns_fail(EAI_AGAIN);
     fake_dns_hold();
@@ -275,7 +275,7 @@ START_TEST(many_look_ups_run_side_by_side)
 END_TEST
 
 /* The child has no thread that could ever finish it, and must not wait for its lock. */
-START_TEST(a_forked_child_frees_its_copy_without_waiting)
+START_TEST(forked_child_frees_its_copy_without_waiting)
 {
     int status;
     fake_dns_answer("10.0.0.1");
@@ -308,18 +308,18 @@ int main(void)
     tcase_add_checked_fixture(tcase, set_up, NULL);
     tcase_add_test(tcase, numeric_addresses_need_no_look_up);
     tcase_add_test(tcase, names_are_not_numeric);
-    tcase_add_test(tcase, a_name_is_looked_up_by_a_thread_that_wakes_us);
-    tcase_add_test(tcase, starting_a_look_up_leaves_our_signal_mask_alone);
+    tcase_add_test(tcase, name_is_looked_up_by_thread_that_wakes_us);
+    tcase_add_test(tcase, starting_look_up_leaves_our_signal_mask_alone);
     tcase_add_test(tcase, families_take_turns);
     tcase_add_test(tcase, at_most_eight_addresses_are_kept_and_both_families_stay);
-    tcase_add_test(tcase, an_address_given_twice_is_kept_once);
-    tcase_add_test(tcase, a_failed_look_up_says_why);
-    tcase_add_test(tcase, an_unfinished_look_up_says_so_and_keeps_nobody);
-    tcase_add_test(tcase, an_abandoned_look_up_ends_by_itself_and_touches_nothing);
-    tcase_add_test(tcase, a_failing_abandoned_look_up_ends_as_well);
+    tcase_add_test(tcase, address_given_twice_is_kept_once);
+    tcase_add_test(tcase, failed_look_up_says_why);
+    tcase_add_test(tcase, unfinished_look_up_says_so_and_keeps_nobody);
+    tcase_add_test(tcase, abandoned_look_up_ends_by_itself_and_touches_nothing);
+    tcase_add_test(tcase, failing_abandoned_look_up_ends_as_well);
     tcase_add_test(tcase, letting_go_at_any_moment_is_safe);
     tcase_add_test(tcase, many_look_ups_run_side_by_side);
-    tcase_add_test(tcase, a_forked_child_frees_its_copy_without_waiting);
+    tcase_add_test(tcase, forked_child_frees_its_copy_without_waiting);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

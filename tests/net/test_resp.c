@@ -173,7 +173,7 @@ START_TEST(replies_byte_by_byte_and_never_too_early)
 END_TEST
 
 /* A prefix is the beginning of what the whole would have said, and no error. */
-START_TEST(every_prefix_waits_for_the_rest)
+START_TEST(every_prefix_waits_for_rest)
 {
     const char *bytes = replies[_i].bytes;
     struct heard heard;
@@ -232,7 +232,7 @@ START_TEST(long_texts_are_cut_and_say_so)
 }
 END_TEST
 
-START_TEST(parts_are_compared_to_the_byte)
+START_TEST(parts_are_compared_to_byte)
 {
     struct rl_reader *reader = rl_reader_new(NULL, NULL);
     const struct rl_reply *reply;
@@ -250,7 +250,7 @@ START_TEST(parts_are_compared_to_the_byte)
 END_TEST
 
 /* As long as the limit allows, in small pieces; and many of those, one behind the other. */
-START_TEST(the_longest_reply)
+START_TEST(longest_reply)
 {
     const size_t len = RL_REPLY_MAX - strlen("$65526\r\n\r\n");
     struct bulks bulks = {0};
@@ -465,10 +465,10 @@ int main(void)
     TCase *good = tcase_create("replies");
     tcase_add_loop_test(good, replies_in_every_split, 0, REPLIES);
     tcase_add_loop_test(good, replies_byte_by_byte_and_never_too_early, 0, REPLIES);
-    tcase_add_loop_test(good, every_prefix_waits_for_the_rest, 0, REPLIES);
+    tcase_add_loop_test(good, every_prefix_waits_for_rest, 0, REPLIES);
     tcase_add_test(good, long_texts_are_cut_and_say_so);
-    tcase_add_test(good, parts_are_compared_to_the_byte);
-    tcase_add_test(good, the_longest_reply);
+    tcase_add_test(good, parts_are_compared_to_byte);
+    tcase_add_test(good, longest_reply);
     suite_add_tcase(suite, good);
     TCase *bad = tcase_create("hostile");
     tcase_add_loop_test(bad, hostile_replies_in_every_split, 0, HOSTILE);

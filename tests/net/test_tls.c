@@ -76,7 +76,7 @@ static void expect_refused(const struct rl_node_config *node, const char *certif
     tls_pair_end(&pair);
 }
 
-START_TEST(the_right_name_is_accepted)
+START_TEST(right_name_is_accepted)
 {
     struct rl_node_config node = node_for("redis.example");
     expect_accepted(&node, "named");
@@ -98,7 +98,7 @@ START_TEST(another_name_is_refused)
 }
 END_TEST
 
-START_TEST(server_name_takes_the_hosts_place)
+START_TEST(server_name_takes_hosts_place)
 {
     struct rl_node_config node = node_for("10.0.0.1");
     node.server_name = (char *)"redis.example";
@@ -142,7 +142,7 @@ START_TEST(wildcards_stand_for_one_whole_label)
 }
 END_TEST
 
-START_TEST(the_common_name_counts_for_nothing)
+START_TEST(common_name_counts_for_nothing)
 {
     struct rl_node_config node = node_for("common.example");
     expect_refused(&node, "common.example", "its certificate is not for common.example");
@@ -170,7 +170,7 @@ START_TEST(unknown_authorities_are_refused)
 }
 END_TEST
 
-START_TEST(without_a_ca_file_the_systems_store_is_asked)
+START_TEST(without_ca_file_systems_store_is_asked)
 {
     struct rl_node_config node = node_for("redis.example");
     node.ca_file = NULL;
@@ -184,7 +184,7 @@ START_TEST(without_a_ca_file_the_systems_store_is_asked)
 }
 END_TEST
 
-START_TEST(a_ca_directory_is_searched_by_hash)
+START_TEST(ca_directory_is_searched_by_hash)
 {
     char cas[SUITE_PATH_MAX], link_path[TLS_CERTS_PATH_MAX], file[32];
     struct rl_node_config node = node_for("redis.example");
@@ -268,7 +268,7 @@ START_TEST(tls_1_2_and_later_are_spoken_and_nothing_older)
 }
 END_TEST
 
-START_TEST(a_server_without_a_certificate_is_refused)
+START_TEST(server_without_certificate_is_refused)
 {
     char text[128], version[16];
     ck_assert_int_eq(shake_with(TLS1_2_VERSION, "aNULL@SECLEVEL=0", text, version),
@@ -302,7 +302,7 @@ static enum rl_tls_result shake_as_client(const char *certificate, int protocol,
     return result;
 }
 
-START_TEST(a_client_certificate_is_shown_where_it_is_wanted)
+START_TEST(client_certificate_is_shown_where_it_is_wanted)
 {
     char text[128];
     ck_assert_int_eq(shake_as_client("client", TLS1_3_VERSION, text), RL_TLS_WANT_READ);
@@ -310,7 +310,7 @@ START_TEST(a_client_certificate_is_shown_where_it_is_wanted)
 }
 END_TEST
 
-START_TEST(without_a_client_certificate_the_servers_refusal_is_told)
+START_TEST(without_client_certificate_servers_refusal_is_told)
 {
     char text[128];
     ck_assert_int_eq(shake_as_client(NULL, TLS1_3_VERSION, text), RL_TLS_FAILED);
@@ -330,21 +330,21 @@ int main(void)
     TCase *tcase = tcase_create("trust");
     tcase_set_timeout(tcase, 30);
     tcase_add_unchecked_fixture(tcase, make_certificates, NULL);
-    tcase_add_test(tcase, the_right_name_is_accepted);
+    tcase_add_test(tcase, right_name_is_accepted);
     tcase_add_test(tcase, another_name_is_refused);
-    tcase_add_test(tcase, server_name_takes_the_hosts_place);
+    tcase_add_test(tcase, server_name_takes_hosts_place);
     tcase_add_test(tcase, addresses_are_compared_as_addresses);
     tcase_add_test(tcase, wildcards_stand_for_one_whole_label);
-    tcase_add_test(tcase, the_common_name_counts_for_nothing);
+    tcase_add_test(tcase, common_name_counts_for_nothing);
     tcase_add_test(tcase, dates_are_kept);
     tcase_add_test(tcase, unknown_authorities_are_refused);
-    tcase_add_test(tcase, without_a_ca_file_the_systems_store_is_asked);
-    tcase_add_test(tcase, a_ca_directory_is_searched_by_hash);
+    tcase_add_test(tcase, without_ca_file_systems_store_is_asked);
+    tcase_add_test(tcase, ca_directory_is_searched_by_hash);
     tcase_add_test(tcase, names_are_asked_for_and_addresses_are_not);
     tcase_add_test(tcase, tls_1_2_and_later_are_spoken_and_nothing_older);
-    tcase_add_test(tcase, a_server_without_a_certificate_is_refused);
-    tcase_add_test(tcase, a_client_certificate_is_shown_where_it_is_wanted);
-    tcase_add_test(tcase, without_a_client_certificate_the_servers_refusal_is_told);
+    tcase_add_test(tcase, server_without_certificate_is_refused);
+    tcase_add_test(tcase, client_certificate_is_shown_where_it_is_wanted);
+    tcase_add_test(tcase, without_client_certificate_servers_refusal_is_told);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

@@ -152,7 +152,7 @@ START_TEST(bad_files_are_refused_with_setting_and_file)
 }
 END_TEST
 
-START_TEST(what_can_not_be_read_is_refused)
+START_TEST(unreadable_text_is_refused)
 {
     char path[TLS_CERTS_PATH_MAX], why[256] = "";
     static const struct files files = {.ca_file = "secret.crt"};
@@ -187,7 +187,7 @@ START_TEST(names_that_no_certificate_could_have_are_refused)
 }
 END_TEST
 
-START_TEST(a_short_buffer_is_enough)
+START_TEST(short_buffer_is_enough)
 {
     char why[8] = "";
     static const struct files files = {.ca_file = "none"};
@@ -252,7 +252,7 @@ START_TEST(another_file_is_read_whichever_it_is_and_however_old)
 }
 END_TEST
 
-START_TEST(what_was_read_before_is_given_back)
+START_TEST(bytes_read_before_are_given_back)
 {
     enum { TIMES = 8 };
     char path[TLS_CERTS_PATH_MAX], why[256];
@@ -284,12 +284,12 @@ int main(void)
     tcase_add_unchecked_fixture(tcase, make_files, NULL);
     tcase_add_test(tcase, good_files_are_accepted);
     tcase_add_test(tcase, bad_files_are_refused_with_setting_and_file);
-    tcase_add_test(tcase, what_can_not_be_read_is_refused);
+    tcase_add_test(tcase, unreadable_text_is_refused);
     tcase_add_test(tcase, names_that_no_certificate_could_have_are_refused);
-    tcase_add_test(tcase, a_short_buffer_is_enough);
+    tcase_add_test(tcase, short_buffer_is_enough);
     tcase_add_test(tcase, no_descriptor_is_left_open);
     tcase_add_test(tcase, another_file_is_read_whichever_it_is_and_however_old);
-    tcase_add_test(tcase, what_was_read_before_is_given_back);
+    tcase_add_test(tcase, bytes_read_before_are_given_back);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

@@ -32,7 +32,7 @@ START_TEST(one_receive_takes_every_record_that_has_come)
 }
 END_TEST
 
-START_TEST(a_receive_never_takes_more_than_asked)
+START_TEST(receive_never_takes_more_than_asked)
 {
     char bytes[4] = "";
     size_t got;
@@ -65,7 +65,7 @@ START_TEST(records_may_come_byte_by_byte)
 }
 END_TEST
 
-START_TEST(a_handshake_may_come_byte_by_byte)
+START_TEST(handshake_may_come_byte_by_byte)
 {
     tls_pair_end(&pair);
     tls_pair_begin(&pair, &world.node, tls_certs_server(world.dir, "named", NULL));
@@ -90,7 +90,7 @@ static size_t fill(const unsigned char *bytes, size_t len)
     return total;
 }
 
-START_TEST(taken_bytes_are_taken_and_the_rest_is_free_to_change)
+START_TEST(taken_bytes_are_taken_and_rest_is_free_to_change)
 {
     enum { SIZE = 8 * 1024 * 1024 };
     unsigned char *bytes = malloc(SIZE), *heard = malloc(SIZE + 64);
@@ -126,7 +126,7 @@ START_TEST(taken_bytes_are_taken_and_the_rest_is_free_to_change)
 END_TEST
 
 /* What was held back may have been a login. */
-START_TEST(what_was_held_back_does_not_stay_in_memory)
+START_TEST(held_record_does_not_stay_in_memory)
 {
     enum { SIZE = 8 * 1024 * 1024 };
     static unsigned char bytes[SIZE], heard[SIZE];
@@ -144,7 +144,7 @@ START_TEST(what_was_held_back_does_not_stay_in_memory)
 }
 END_TEST
 
-START_TEST(what_is_held_back_is_wiped_when_the_session_ends)
+START_TEST(held_record_is_wiped_when_session_ends)
 {
     enum { SIZE = 8 * 1024 * 1024 };
     static unsigned char bytes[SIZE];
@@ -184,7 +184,7 @@ START_TEST(replies_are_read_while_sending_is_held_up)
 }
 END_TEST
 
-START_TEST(what_others_left_in_the_error_queue_misleads_nobody)
+START_TEST(error_queue_left_by_others_misleads_nobody)
 {
     ERR_put_error(ERR_LIB_USER, 0, 42, __FILE__, __LINE__);
     tls_pair_expect_nothing(&pair);
@@ -240,14 +240,14 @@ static void add_tests(TCase *tcase)
 {
     tcase_add_test(tcase, bytes_pass_both_ways);
     tcase_add_test(tcase, one_receive_takes_every_record_that_has_come);
-    tcase_add_test(tcase, a_receive_never_takes_more_than_asked);
+    tcase_add_test(tcase, receive_never_takes_more_than_asked);
     tcase_add_test(tcase, records_may_come_byte_by_byte);
-    tcase_add_test(tcase, taken_bytes_are_taken_and_the_rest_is_free_to_change);
-    tcase_add_test(tcase, what_was_held_back_does_not_stay_in_memory);
-    tcase_add_test(tcase, what_is_held_back_is_wiped_when_the_session_ends);
+    tcase_add_test(tcase, taken_bytes_are_taken_and_rest_is_free_to_change);
+    tcase_add_test(tcase, held_record_does_not_stay_in_memory);
+    tcase_add_test(tcase, held_record_is_wiped_when_session_ends);
     tcase_add_test(tcase, flushing_with_nothing_held_is_nothing);
     tcase_add_test(tcase, replies_are_read_while_sending_is_held_up);
-    tcase_add_test(tcase, what_others_left_in_the_error_queue_misleads_nobody);
+    tcase_add_test(tcase, error_queue_left_by_others_misleads_nobody);
 }
 
 int main(void)
@@ -257,7 +257,7 @@ int main(void)
     add_tests(new_tls_case(suite, "1.2", begin_1_2));
     TCase *tcase = new_tls_case(suite, "1.3", begin_1_3);
     add_tests(tcase);
-    tcase_add_test(tcase, a_handshake_may_come_byte_by_byte);
+    tcase_add_test(tcase, handshake_may_come_byte_by_byte);
     tcase_add_test(tcase, new_keys_are_taken_and_answered);
     tcase_add_test(tcase, new_keys_are_answered_when_there_is_room);
     return suite_run(suite);

@@ -20,7 +20,7 @@ static void begin_raw(void)
     tls_pair_begin(&pair, &world.node, NULL);
 }
 
-START_TEST(an_end_without_goodbye_is_an_end_after_the_last_byte)
+START_TEST(end_without_goodbye_is_end_after_last_byte)
 {
     tls_pair_say(&pair, "+OK\r\n", 5);
     close(pair.server_fd);
@@ -30,7 +30,7 @@ START_TEST(an_end_without_goodbye_is_an_end_after_the_last_byte)
 }
 END_TEST
 
-START_TEST(an_end_with_goodbye_is_an_end_after_the_last_byte)
+START_TEST(end_with_goodbye_is_end_after_last_byte)
 {
     tls_pair_say(&pair, "+OK\r\n", 5);
     SSL_shutdown(pair.server);
@@ -40,7 +40,7 @@ START_TEST(an_end_with_goodbye_is_an_end_after_the_last_byte)
 }
 END_TEST
 
-START_TEST(a_record_that_is_cut_gives_no_byte)
+START_TEST(record_that_is_cut_gives_no_byte)
 {
     char *waiting;
     ck_assert_int_eq(SSL_write(pair.server, "+OK\r\n", 5), 5);
@@ -52,7 +52,7 @@ START_TEST(a_record_that_is_cut_gives_no_byte)
 }
 END_TEST
 
-START_TEST(a_record_that_is_forged_gives_no_byte)
+START_TEST(record_that_is_forged_gives_no_byte)
 {
     char *waiting;
     ck_assert_int_eq(SSL_write(pair.server, "+OK\r\n", 5), 5);
@@ -63,7 +63,7 @@ START_TEST(a_record_that_is_forged_gives_no_byte)
 }
 END_TEST
 
-START_TEST(sending_to_a_peer_that_is_gone_raises_no_signal)
+START_TEST(sending_to_peer_that_is_gone_raises_no_signal)
 {
     size_t sent;
     enum rl_tls_result result = RL_TLS_OK;
@@ -77,7 +77,7 @@ START_TEST(sending_to_a_peer_that_is_gone_raises_no_signal)
 }
 END_TEST
 
-START_TEST(saying_goodbye_to_a_peer_that_is_gone_raises_no_signal)
+START_TEST(saying_goodbye_to_peer_that_is_gone_raises_no_signal)
 {
     ck_assert(signal(SIGPIPE, SIG_DFL) != SIG_ERR);
     close(pair.server_fd);
@@ -126,7 +126,7 @@ static int free_while_inside(void)
 }
 
 /* Another thread was at work on it when the process forked: nobody may walk through that. */
-START_TEST(a_child_gives_up_a_session_that_was_being_worked_on)
+START_TEST(child_gives_up_session_that_was_being_worked_on)
 {
     int status;
     pid_t pid = fork();
@@ -142,7 +142,7 @@ START_TEST(a_child_gives_up_a_session_that_was_being_worked_on)
 }
 END_TEST
 
-START_TEST(a_context_may_be_freed_before_its_sessions)
+START_TEST(context_may_be_freed_before_its_sessions)
 {
     rl_tls_context_free(pair.context);
     pair.context = NULL;
@@ -188,7 +188,7 @@ static void expect_handshake_failed(const char *text)
     ck_assert_uint_eq(ERR_peek_error(), 0);
 }
 
-START_TEST(a_server_may_hang_up_in_the_handshake)
+START_TEST(server_may_hang_up_in_handshake)
 {
     ck_assert_int_eq(rl_tls_handshake(pair.client), RL_TLS_WANT_READ);
     ck_assert(something_came());
@@ -197,7 +197,7 @@ START_TEST(a_server_may_hang_up_in_the_handshake)
 }
 END_TEST
 
-START_TEST(a_server_that_speaks_something_else_is_told_so)
+START_TEST(server_that_speaks_something_else_is_told_so)
 {
     static const char *const words[] = {
         "-ERR max number of clients reached\r\n",
@@ -211,7 +211,7 @@ START_TEST(a_server_that_speaks_something_else_is_told_so)
 }
 END_TEST
 
-START_TEST(every_kind_of_garbage_fails_the_handshake)
+START_TEST(every_kind_of_garbage_fails_handshake)
 {
     unsigned char bytes[600];
     unsigned state = (unsigned)_i * 2654435761U + 1;
@@ -229,7 +229,7 @@ START_TEST(every_kind_of_garbage_fails_the_handshake)
 }
 END_TEST
 
-START_TEST(a_reset_in_the_handshake_is_told)
+START_TEST(reset_in_handshake_is_told)
 {
     ck_assert_int_eq(rl_tls_handshake(pair.client), RL_TLS_WANT_READ);
     close(pair.server_fd); /* with the greeting unread */
@@ -240,16 +240,16 @@ END_TEST
 
 static void add_tests(TCase *tcase)
 {
-    tcase_add_test(tcase, an_end_without_goodbye_is_an_end_after_the_last_byte);
-    tcase_add_test(tcase, an_end_with_goodbye_is_an_end_after_the_last_byte);
-    tcase_add_test(tcase, a_record_that_is_cut_gives_no_byte);
-    tcase_add_test(tcase, a_record_that_is_forged_gives_no_byte);
-    tcase_add_test(tcase, sending_to_a_peer_that_is_gone_raises_no_signal);
-    tcase_add_test(tcase, saying_goodbye_to_a_peer_that_is_gone_raises_no_signal);
+    tcase_add_test(tcase, end_without_goodbye_is_end_after_last_byte);
+    tcase_add_test(tcase, end_with_goodbye_is_end_after_last_byte);
+    tcase_add_test(tcase, record_that_is_cut_gives_no_byte);
+    tcase_add_test(tcase, record_that_is_forged_gives_no_byte);
+    tcase_add_test(tcase, sending_to_peer_that_is_gone_raises_no_signal);
+    tcase_add_test(tcase, saying_goodbye_to_peer_that_is_gone_raises_no_signal);
     tcase_add_test(tcase, freeing_says_goodbye);
     tcase_add_test(tcase, freeing_quietly_sends_nothing);
-    tcase_add_test(tcase, a_child_gives_up_a_session_that_was_being_worked_on);
-    tcase_add_test(tcase, a_context_may_be_freed_before_its_sessions);
+    tcase_add_test(tcase, child_gives_up_session_that_was_being_worked_on);
+    tcase_add_test(tcase, context_may_be_freed_before_its_sessions);
     tcase_add_test(tcase, sessions_and_contexts_give_back_what_they_took);
 }
 
@@ -262,9 +262,9 @@ int main(void)
     add_tests(tcase);
     tcase_add_test(tcase, renegotiation_is_refused);
     tcase = new_tls_case(suite, "handshake", begin_raw);
-    tcase_add_test(tcase, a_server_may_hang_up_in_the_handshake);
-    tcase_add_loop_test(tcase, a_server_that_speaks_something_else_is_told_so, 0, 3);
-    tcase_add_loop_test(tcase, every_kind_of_garbage_fails_the_handshake, 0, 100);
-    tcase_add_test(tcase, a_reset_in_the_handshake_is_told);
+    tcase_add_test(tcase, server_may_hang_up_in_handshake);
+    tcase_add_loop_test(tcase, server_that_speaks_something_else_is_told_so, 0, 3);
+    tcase_add_loop_test(tcase, every_kind_of_garbage_fails_handshake, 0, 100);
+    tcase_add_test(tcase, reset_in_handshake_is_told);
     return suite_run(suite);
 }

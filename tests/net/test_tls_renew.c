@@ -130,7 +130,7 @@ static void rotate_server(void)
     master_restart(masters, 0, true);
 }
 
-START_TEST(a_rotated_certificate_and_ca_are_used_at_the_next_connection)
+START_TEST(rotated_certificate_and_ca_are_used_at_next_connection)
 {
     redlock *client = open_client();
     expect_lock(client, 0);
@@ -145,7 +145,7 @@ START_TEST(a_rotated_certificate_and_ca_are_used_at_the_next_connection)
 }
 END_TEST
 
-START_TEST(what_is_broken_is_told_once_and_the_old_one_goes_on)
+START_TEST(broken_certificate_is_told_once_and_old_one_goes_on)
 {
     redlock *client = open_client();
     expect_lock(client, 0);
@@ -171,7 +171,7 @@ START_TEST(what_is_broken_is_told_once_and_the_old_one_goes_on)
 END_TEST
 
 /* A file that is gone is no reason to trust less, or more. */
-START_TEST(without_the_new_ca_the_new_server_is_refused)
+START_TEST(without_new_ca_new_server_is_refused)
 {
     redlock *client = open_client();
     expect_lock(client, 0);
@@ -187,7 +187,7 @@ START_TEST(without_the_new_ca_the_new_server_is_refused)
 END_TEST
 
 /* By the name in it that no certificate should be known by any more. */
-START_TEST(a_certificate_without_subject_alt_name_is_refused)
+START_TEST(certificate_without_subject_alt_name_is_refused)
 {
     static const struct tls_cert nameless = {.name = "localhost", .issuer = "old-ca"};
     tls_certs_make(dir, &nameless);
@@ -208,10 +208,10 @@ int main(void)
     TCase *tcase = tcase_create("tls_renew");
     tcase_set_timeout(tcase, 60);
     tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_add_test(tcase, a_rotated_certificate_and_ca_are_used_at_the_next_connection);
-    tcase_add_test(tcase, what_is_broken_is_told_once_and_the_old_one_goes_on);
-    tcase_add_test(tcase, without_the_new_ca_the_new_server_is_refused);
-    tcase_add_test(tcase, a_certificate_without_subject_alt_name_is_refused);
+    tcase_add_test(tcase, rotated_certificate_and_ca_are_used_at_next_connection);
+    tcase_add_test(tcase, broken_certificate_is_told_once_and_old_one_goes_on);
+    tcase_add_test(tcase, without_new_ca_new_server_is_refused);
+    tcase_add_test(tcase, certificate_without_subject_alt_name_is_refused);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

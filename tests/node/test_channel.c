@@ -64,7 +64,7 @@ START_TEST(one_text_is_one_ear)
 END_TEST
 
 /* What a master still has, or owes an answer about, is not forgotten. */
-START_TEST(it_outlives_its_users_where_a_master_has_it)
+START_TEST(it_outlives_its_users_where_master_has_it)
 {
     struct rl_channel *channel = take("a");
     channel->confirmed = NODE;
@@ -86,7 +86,7 @@ START_TEST(it_outlives_its_users_where_a_master_has_it)
 }
 END_TEST
 
-START_TEST(a_wish_for_each_state)
+START_TEST(request_for_each_state)
 {
     static const struct {
         unsigned users;
@@ -119,7 +119,7 @@ START_TEST(a_wish_for_each_state)
 }
 END_TEST
 
-START_TEST(a_broken_connection_forgets_its_own)
+START_TEST(broken_connection_forgets_its_own)
 {
     struct rl_channel *channel = take("a");
     channel->pending = channel->confirmed = channel->denied = NODE | OTHER;
@@ -191,9 +191,9 @@ int main(void)
     TCase *tests = tcase_create("ear");
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, one_text_is_one_ear);
-    tcase_add_test(tests, it_outlives_its_users_where_a_master_has_it);
-    tcase_add_test(tests, a_wish_for_each_state);
-    tcase_add_test(tests, a_broken_connection_forgets_its_own);
+    tcase_add_test(tests, it_outlives_its_users_where_master_has_it);
+    tcase_add_test(tests, request_for_each_state);
+    tcase_add_test(tests, broken_connection_forgets_its_own);
     tcase_add_test(tests, many_come_and_go);
     suite_add_tcase(suite, tests);
     return suite_run(suite);

@@ -56,7 +56,7 @@ static void expect_guarded(void)
     expect_guarded_as("was a replica");
 }
 
-START_TEST(a_refused_info_makes_nobody_forget_a_replica)
+START_TEST(refused_info_makes_nobody_forget_replica)
 {
     open_one("max-ttl 20s\n");
     is_seen_as_a_replica();
@@ -90,7 +90,7 @@ START_TEST(nor_does_another_server_under_its_name)
 END_TEST
 
 /* The link that drains brings it when the other one, by which it votes, is up. */
-START_TEST(a_draining_link_tells_of_its_server)
+START_TEST(draining_link_tells_of_its_server)
 {
     redlock_node_vote report_votes[REDLOCK_NODES_MAX];
     redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
@@ -112,7 +112,7 @@ START_TEST(a_draining_link_tells_of_its_server)
 END_TEST
 
 /* Both slots of a node, each time one is used anew. */
-START_TEST(a_connection_beside_a_silent_one_selects_its_database)
+START_TEST(connection_beside_silent_one_selects_its_database)
 {
     struct node_list list = {.len = 0};
     struct fake_record record;
@@ -138,7 +138,7 @@ START_TEST(a_connection_beside_a_silent_one_selects_its_database)
 END_TEST
 
 /* It answers INFO as any server does, and would be asked for keys that it does not know. */
-START_TEST(a_sentinel_has_no_vote)
+START_TEST(sentinel_has_no_vote)
 {
     fakes_start(&fake, 1);
     fake_says_also(fake, "redis_mode:sentinel\r\n");
@@ -156,11 +156,11 @@ int main(void)
     Suite *suite = suite_create("fitness");
     TCase *tests = tcase_create("guard");
     tcase_set_timeout(tests, 30);
-    tcase_add_test(tests, a_refused_info_makes_nobody_forget_a_replica);
+    tcase_add_test(tests, refused_info_makes_nobody_forget_replica);
     tcase_add_test(tests, nor_does_another_server_under_its_name);
-    tcase_add_test(tests, a_draining_link_tells_of_its_server);
-    tcase_add_test(tests, a_connection_beside_a_silent_one_selects_its_database);
-    tcase_add_test(tests, a_sentinel_has_no_vote);
+    tcase_add_test(tests, draining_link_tells_of_its_server);
+    tcase_add_test(tests, connection_beside_silent_one_selects_its_database);
+    tcase_add_test(tests, sentinel_has_no_vote);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

@@ -64,7 +64,7 @@ END_TEST
 
 /* Two of three held it and come back without it while it is still valid: a second contender
  * must not get it before it has run out. */
-START_TEST(masters_restarted_empty_do_not_vote_within_the_ttl)
+START_TEST(masters_restarted_empty_do_not_vote_within_ttl)
 {
     redlock_lock *lock = NULL, *other = NULL;
     masters = masters_start(3, NULL);
@@ -90,7 +90,7 @@ START_TEST(masters_restarted_empty_do_not_vote_within_the_ttl)
 END_TEST
 
 /* A lease may be as long as max-ttl, whatever the usual one is. */
-START_TEST(the_guard_waits_for_max_ttl_and_not_for_ttl)
+START_TEST(guard_waits_for_max_ttl_and_not_for_ttl)
 {
     redlock_lock *lock = NULL, *other = NULL;
     masters = masters_start(3, NULL);
@@ -117,7 +117,7 @@ START_TEST(the_guard_waits_for_max_ttl_and_not_for_ttl)
 END_TEST
 
 /* What a client has seen for long enough itself needs no uptime: a reconnect is no restart. */
-START_TEST(a_reconnect_to_a_known_master_is_no_restart)
+START_TEST(reconnect_to_known_master_is_no_restart)
 {
     masters = masters_start(1, NULL);
     redlock *client = client_open(guarded_file("max-ttl 2s\n"));
@@ -133,7 +133,7 @@ START_TEST(a_reconnect_to_a_known_master_is_no_restart)
 END_TEST
 
 /* Nobody may ask it, or it has no such command. */
-START_TEST(without_info_there_is_no_vote_but_with_the_guard_off)
+START_TEST(without_info_there_is_no_vote_but_with_guard_off)
 {
     static const char *const renamed[] = {"--rename-command", "INFO", "", NULL};
     redlock_lock *lock = NULL;
@@ -213,7 +213,7 @@ static void run_id_of(unsigned node, char ret_id[64])
 
 /* A server that says it is another, before it on the list: all that it can spoil is its own
  * vote. It knows what scripts are, or does not. */
-START_TEST(an_honest_master_votes_beside_one_with_its_run_id)
+START_TEST(honest_master_votes_beside_one_with_its_run_id)
 {
     char id[64];
     struct node_list list = {.len = 0};
@@ -242,7 +242,7 @@ START_TEST(an_honest_master_votes_beside_one_with_its_run_id)
 END_TEST
 
 /* A name that led to another master for a moment, and leads to nobody now. */
-START_TEST(who_took_a_run_id_and_is_gone_costs_nobody_a_vote)
+START_TEST(vanished_server_with_copied_run_id_costs_no_vote)
 {
     struct node_list list = {.len = 0};
     redlock_lock *lock = NULL;
@@ -297,7 +297,7 @@ START_TEST(databases_are_selected)
 }
 END_TEST
 
-START_TEST(databases_are_selected_after_a_reconnect)
+START_TEST(databases_are_selected_after_reconnect)
 {
     struct node_list list = {.len = 0};
     redlock_lock *lock = NULL;
@@ -319,7 +319,7 @@ START_TEST(databases_are_selected_after_a_reconnect)
 }
 END_TEST
 
-START_TEST(a_replica_has_no_vote)
+START_TEST(replica_has_no_vote)
 {
     char port[16];
     masters = masters_start(2, NULL);
@@ -344,7 +344,7 @@ START_TEST(a_replica_has_no_vote)
 END_TEST
 
 /* It was a master when we connected. */
-START_TEST(a_master_that_becomes_a_replica_loses_its_vote)
+START_TEST(master_that_becomes_replica_loses_its_vote)
 {
     char port[16];
     redlock_lock *lock = NULL;
@@ -364,7 +364,7 @@ END_TEST
 
 /* It has its master's keys, whatever its own uptime: what it had granted before is forgotten,
  * and can't be granted again before that is over. */
-START_TEST(who_was_a_replica_does_not_vote_within_the_ttl)
+START_TEST(former_replica_does_not_vote_within_ttl)
 {
     char port[16];
     redlock_lock *lock = NULL;
@@ -421,7 +421,7 @@ static const char *places_file(const char *settings)
 
 /* Two of three names lead to other servers, which have been up for long, while those that had
  * them live on with a lock. Who knew those does not believe these until it is over. */
-START_TEST(another_server_in_a_masters_place_does_not_vote_within_the_ttl)
+START_TEST(another_server_in_masters_place_does_not_vote_within_ttl)
 {
     redlock_lock *lock = NULL, *other = NULL;
     masters = masters_start(5, NULL);
@@ -463,7 +463,7 @@ static void be_replica_for_a_moment(unsigned node, unsigned of)
     master_do(masters, node, "REPLICAOF", "NO", "ONE", NULL);
 }
 
-START_TEST(who_was_a_replica_unseen_does_not_vote_within_the_ttl)
+START_TEST(unseen_former_replica_does_not_vote_within_ttl)
 {
     redlock_lock *lock = NULL, *other = NULL;
     masters = masters_start(4, NULL);
@@ -498,7 +498,7 @@ static void replication_id(unsigned node, char ret_id[64])
 }
 
 /* Its replication id has changed, and nothing is lost. */
-START_TEST(a_first_replica_costs_its_master_no_vote)
+START_TEST(first_replica_costs_its_master_no_vote)
 {
     char port[16], before[64], after[64];
     masters = masters_start(2, NULL);
@@ -536,7 +536,7 @@ static void expect_unfit(const char *word)
     redlock_close(client);
 }
 
-START_TEST(a_master_that_may_evict_has_no_vote)
+START_TEST(master_that_may_evict_has_no_vote)
 {
     masters = masters_start(1, NULL);
     master_do(masters, 0, "CONFIG", "SET", "maxmemory", "100mb", NULL);
@@ -547,7 +547,7 @@ START_TEST(a_master_that_may_evict_has_no_vote)
 END_TEST
 
 /* Its slots can move away and it has replicas; and what two keys need is refused. */
-START_TEST(a_member_of_a_cluster_has_no_vote)
+START_TEST(member_of_cluster_has_no_vote)
 {
     static const char *const cluster[] = {"--cluster-enabled", "yes", NULL};
     masters = masters_start(1, cluster);
@@ -570,7 +570,7 @@ static void write_file(const char *path, const char *bytes)
 }
 
 /* Redis 6.2 to 7 never forgets an error's first word, and INFO tells them all. */
-START_TEST(a_master_that_has_seen_many_errors_votes)
+START_TEST(master_that_has_seen_many_errors_votes)
 {
     masters = masters_start(1, NULL);
     for (int i = 0; i < 2000; i++) {
@@ -724,7 +724,7 @@ START_TEST(status_tells_of_refusals_to_come)
 END_TEST
 
 /* The other two have decided without it, and are faster. */
-START_TEST(status_tells_of_a_refusal_that_changed_nothing)
+START_TEST(status_tells_of_refusal_that_changed_nothing)
 {
     masters = masters_start(3, NULL);
     redlock *client = client_open(masters_file(masters, NULL));
@@ -751,32 +751,32 @@ int main(void)
     TCase *tests = tcase_create("fitness_real");
     tcase_set_timeout(tests, 60);
     tcase_add_test(tests, young_masters_vote_when_they_are_old_enough);
-    tcase_add_test(tests, masters_restarted_empty_do_not_vote_within_the_ttl);
-    tcase_add_test(tests, the_guard_waits_for_max_ttl_and_not_for_ttl);
-    tcase_add_test(tests, a_reconnect_to_a_known_master_is_no_restart);
-    tcase_add_loop_test(tests, without_info_there_is_no_vote_but_with_the_guard_off, 0, 2);
+    tcase_add_test(tests, masters_restarted_empty_do_not_vote_within_ttl);
+    tcase_add_test(tests, guard_waits_for_max_ttl_and_not_for_ttl);
+    tcase_add_test(tests, reconnect_to_known_master_is_no_restart);
+    tcase_add_loop_test(tests, without_info_there_is_no_vote_but_with_guard_off, 0, 2);
     tcase_add_test(tests, one_server_under_two_names_votes_once);
     tcase_add_test(tests, twins_need_not_be_neighbours);
-    tcase_add_loop_test(tests, an_honest_master_votes_beside_one_with_its_run_id, 0, 3);
-    tcase_add_test(tests, who_took_a_run_id_and_is_gone_costs_nobody_a_vote);
+    tcase_add_loop_test(tests, honest_master_votes_beside_one_with_its_run_id, 0, 3);
+    tcase_add_test(tests, vanished_server_with_copied_run_id_costs_no_vote);
     tcase_add_test(tests, two_databases_of_one_server_vote_once);
     tcase_add_test(tests, databases_are_selected);
-    tcase_add_test(tests, databases_are_selected_after_a_reconnect);
-    tcase_add_test(tests, a_replica_has_no_vote);
-    tcase_add_test(tests, a_master_that_becomes_a_replica_loses_its_vote);
-    tcase_add_test(tests, who_was_a_replica_does_not_vote_within_the_ttl);
-    tcase_add_test(tests, another_server_in_a_masters_place_does_not_vote_within_the_ttl);
-    tcase_add_test(tests, who_was_a_replica_unseen_does_not_vote_within_the_ttl);
-    tcase_add_test(tests, a_first_replica_costs_its_master_no_vote);
-    tcase_add_test(tests, a_master_that_may_evict_has_no_vote);
-    tcase_add_test(tests, a_member_of_a_cluster_has_no_vote);
-    tcase_add_test(tests, a_master_that_has_seen_many_errors_votes);
+    tcase_add_test(tests, databases_are_selected_after_reconnect);
+    tcase_add_test(tests, replica_has_no_vote);
+    tcase_add_test(tests, master_that_becomes_replica_loses_its_vote);
+    tcase_add_test(tests, former_replica_does_not_vote_within_ttl);
+    tcase_add_test(tests, another_server_in_masters_place_does_not_vote_within_ttl);
+    tcase_add_test(tests, unseen_former_replica_does_not_vote_within_ttl);
+    tcase_add_test(tests, first_replica_costs_its_master_no_vote);
+    tcase_add_test(tests, master_that_may_evict_has_no_vote);
+    tcase_add_test(tests, member_of_cluster_has_no_vote);
+    tcase_add_test(tests, master_that_has_seen_many_errors_votes);
     tcase_add_test(tests, passwords_are_given_and_read_again);
     tcase_add_test(tests, no_password_where_one_is_wanted);
     tcase_add_test(tests, users_and_their_permissions);
     tcase_add_test(tests, status_tells_what_each_node_is);
     tcase_add_test(tests, status_tells_of_refusals_to_come);
-    tcase_add_test(tests, status_tells_of_a_refusal_that_changed_nothing);
+    tcase_add_test(tests, status_tells_of_refusal_that_changed_nothing);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

@@ -73,13 +73,13 @@ static void expect_a_life(void)
     ck_assert_uint_eq(rig.sub.connects, 1);
 }
 
-START_TEST(a_message_is_heard_over_a_unix_socket)
+START_TEST(message_is_heard_over_unix_socket)
 {
     expect_a_life();
 }
 END_TEST
 
-START_TEST(a_message_is_heard_over_tcp)
+START_TEST(message_is_heard_over_tcp)
 {
     again_at(&masters->node[0].tcp_at);
     expect_a_life();
@@ -87,7 +87,7 @@ START_TEST(a_message_is_heard_over_tcp)
 END_TEST
 
 /* With a look-up, which the wake descriptor ends. */
-START_TEST(a_message_is_heard_from_a_server_with_a_name)
+START_TEST(message_is_heard_from_server_with_name)
 {
     sub_rig_end(&rig);
     sub_rig_node(&rig, &masters->node[0].tcp_at);
@@ -97,7 +97,7 @@ START_TEST(a_message_is_heard_from_a_server_with_a_name)
 }
 END_TEST
 
-START_TEST(a_message_is_heard_over_tls)
+START_TEST(message_is_heard_over_tls)
 {
     static char dir[SUITE_PATH_MAX], port[8];
     static char ca[TLS_CERTS_PATH_MAX], crt[TLS_CERTS_PATH_MAX], key[TLS_CERTS_PATH_MAX];
@@ -174,7 +174,7 @@ START_TEST(only_our_own_members_wake)
 }
 END_TEST
 
-START_TEST(ten_thousand_in_a_burst_are_all_heard)
+START_TEST(ten_thousand_in_burst_are_all_heard)
 {
     sub_rig_expect_listening(&rig);
     struct reply reply = master_do(masters, 0, "EVAL",
@@ -200,7 +200,7 @@ static void set_user(const char *channels, const char *commands)
     rig.node.password = (char *)"s3cr3t";
 }
 
-START_TEST(a_user_with_a_password_listens)
+START_TEST(user_with_password_listens)
 {
     set_user("&" RL_WAKE_PREFIX "*", "+@all");
     sub_rig_expect_listening(&rig);
@@ -210,7 +210,7 @@ START_TEST(a_user_with_a_password_listens)
 }
 END_TEST
 
-START_TEST(a_user_needs_nothing_but_the_channel_and_subscribe)
+START_TEST(user_needs_nothing_but_channel_and_subscribe)
 {
     set_user("&" SUB_RIG_CHANNEL, "+subscribe");
     sub_rig_expect_listening(&rig);
@@ -224,7 +224,7 @@ START_TEST(a_user_needs_nothing_but_the_channel_and_subscribe)
 }
 END_TEST
 
-START_TEST(a_wrong_password_is_told_and_a_right_one_is_found)
+START_TEST(wrong_password_is_told_and_right_one_is_found)
 {
     set_user("&*", "+@all");
     rig.node.password = (char *)"wrong";
@@ -238,7 +238,7 @@ START_TEST(a_wrong_password_is_told_and_a_right_one_is_found)
 }
 END_TEST
 
-START_TEST(a_server_that_wants_a_password_is_told_of)
+START_TEST(server_that_wants_password_is_told_of)
 {
     master_do(masters, 0, "CONFIG", "SET", "requirepass", "s3cr3t", NULL);
     masters->password = "s3cr3t";
@@ -259,7 +259,7 @@ static void expect_denied(void)
     ck_assert_int_eq(rig.sub.connection.link->fd, -1); /* no descriptor is spent on it */
 }
 
-START_TEST(without_the_right_to_the_channel_it_is_denied_until_there_is)
+START_TEST(without_right_to_channel_it_is_denied_until_there_is)
 {
     set_user("resetchannels", "+@all");
     expect_denied();
@@ -287,7 +287,7 @@ START_TEST(without_the_right_to_the_channel_it_is_denied_until_there_is)
 }
 END_TEST
 
-START_TEST(without_the_right_to_subscribe_it_is_denied)
+START_TEST(without_right_to_subscribe_it_is_denied)
 {
     set_user("allchannels", "-@all");
     expect_denied();
@@ -302,7 +302,7 @@ static void kill_subscribers(void)
     ck_assert_msg(reply.number == 1, "%lld %s", reply.number, reply.text);
 }
 
-START_TEST(a_killed_connection_is_replaced_at_once)
+START_TEST(killed_connection_is_replaced_at_once)
 {
     sub_rig_expect_listening(&rig);
     kill_subscribers();
@@ -313,7 +313,7 @@ START_TEST(a_killed_connection_is_replaced_at_once)
 }
 END_TEST
 
-START_TEST(a_restarted_server_is_found)
+START_TEST(restarted_server_is_found)
 {
     sub_rig_expect_listening(&rig);
     master_kill(masters, 0);
@@ -325,7 +325,7 @@ START_TEST(a_restarted_server_is_found)
 }
 END_TEST
 
-START_TEST(a_stopped_server_is_found_out_by_a_ping)
+START_TEST(stopped_server_is_found_out_by_ping)
 {
     rig.settings.connect_timeout_ns = RL_NS_PER_S / 5;
     sub_rig_expect_listening(&rig);
@@ -344,7 +344,7 @@ START_TEST(a_stopped_server_is_found_out_by_a_ping)
 }
 END_TEST
 
-START_TEST(a_server_that_is_there_answers_the_ping)
+START_TEST(server_that_is_there_answers_ping)
 {
     sub_rig_expect_listening(&rig);
     for (int i = 0; i < 5; i++) {
@@ -398,22 +398,22 @@ int main(void)
     TCase *tcase = tcase_create("sub");
     tcase_set_timeout(tcase, 30);
     tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_add_test(tcase, a_message_is_heard_over_a_unix_socket);
-    tcase_add_test(tcase, a_message_is_heard_over_tcp);
-    tcase_add_test(tcase, a_message_is_heard_from_a_server_with_a_name);
-    tcase_add_test(tcase, a_message_is_heard_over_tls);
+    tcase_add_test(tcase, message_is_heard_over_unix_socket);
+    tcase_add_test(tcase, message_is_heard_over_tcp);
+    tcase_add_test(tcase, message_is_heard_from_server_with_name);
+    tcase_add_test(tcase, message_is_heard_over_tls);
     tcase_add_test(tcase, only_our_own_members_wake);
-    tcase_add_test(tcase, ten_thousand_in_a_burst_are_all_heard);
-    tcase_add_test(tcase, a_user_with_a_password_listens);
-    tcase_add_test(tcase, a_user_needs_nothing_but_the_channel_and_subscribe);
-    tcase_add_test(tcase, a_wrong_password_is_told_and_a_right_one_is_found);
-    tcase_add_test(tcase, a_server_that_wants_a_password_is_told_of);
-    tcase_add_test(tcase, without_the_right_to_the_channel_it_is_denied_until_there_is);
-    tcase_add_test(tcase, without_the_right_to_subscribe_it_is_denied);
-    tcase_add_test(tcase, a_killed_connection_is_replaced_at_once);
-    tcase_add_test(tcase, a_restarted_server_is_found);
-    tcase_add_test(tcase, a_stopped_server_is_found_out_by_a_ping);
-    tcase_add_test(tcase, a_server_that_is_there_answers_the_ping);
+    tcase_add_test(tcase, ten_thousand_in_burst_are_all_heard);
+    tcase_add_test(tcase, user_with_password_listens);
+    tcase_add_test(tcase, user_needs_nothing_but_channel_and_subscribe);
+    tcase_add_test(tcase, wrong_password_is_told_and_right_one_is_found);
+    tcase_add_test(tcase, server_that_wants_password_is_told_of);
+    tcase_add_test(tcase, without_right_to_channel_it_is_denied_until_there_is);
+    tcase_add_test(tcase, without_right_to_subscribe_it_is_denied);
+    tcase_add_test(tcase, killed_connection_is_replaced_at_once);
+    tcase_add_test(tcase, restarted_server_is_found);
+    tcase_add_test(tcase, stopped_server_is_found_out_by_ping);
+    tcase_add_test(tcase, server_that_is_there_answers_ping);
     tcase_add_test(tcase, nobody_waits_and_nothing_is_done);
     tcase_add_test(tcase, reconnecting_leaves_no_descriptor_behind);
     suite_add_tcase(suite, tcase);

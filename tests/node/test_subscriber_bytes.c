@@ -110,7 +110,7 @@ static void expect_wrong(const struct wrong *wrong, bool listened)
     sub_peer_expect_listening(&peer, &rig);
 }
 
-START_TEST(no_other_answer_is_a_confirmation)
+START_TEST(no_other_answer_is_confirmation)
 {
     const struct wrong *wrong = &at_subscribing[_i];
     sub_rig_want(&rig);
@@ -130,7 +130,7 @@ END_TEST
 /* The stream of a short life, cut in two at each byte; and each byte for itself. */
 static const char life[] = SUB_OK SUB_CONFIRMED SUB_MESSAGE_7 SUB_MESSAGE_7;
 
-START_TEST(it_does_not_matter_where_the_bytes_are_split)
+START_TEST(it_does_not_matter_where_bytes_are_split)
 {
     sub_rig_want(&rig);
     for (size_t at = 1; at < sizeof(life) - 1; at++) {
@@ -153,7 +153,7 @@ START_TEST(it_does_not_matter_where_the_bytes_are_split)
 }
 END_TEST
 
-START_TEST(an_end_in_the_middle_of_the_stream_is_an_end)
+START_TEST(end_in_middle_of_stream_is_end)
 {
     sub_rig_want(&rig);
     for (size_t at = 0; at < sizeof(life) - 1; at++) {
@@ -169,7 +169,7 @@ END_TEST
 
 static char many[1 << 21];
 
-START_TEST(what_has_no_end_is_not_waited_for)
+START_TEST(endless_lock_is_not_waited_for)
 {
     static const char *const heads[] = {"+", "-", "$1000000\r\n",
                                         SUB_MESSAGE_HEAD "$1000000\r\n", ":"};
@@ -227,13 +227,13 @@ int main(void)
     TCase *tcase = tcase_create("bytes");
     tcase_set_timeout(tcase, 30);
     tcase_add_checked_fixture(tcase, sub_set_up, sub_tear_down);
-    tcase_add_loop_test(tcase, no_other_answer_is_a_confirmation, 0,
+    tcase_add_loop_test(tcase, no_other_answer_is_confirmation, 0,
                         sizeof(at_subscribing) / sizeof(at_subscribing[0]));
     tcase_add_loop_test(tcase, nothing_but_messages_comes_unasked, 0,
                         sizeof(at_up) / sizeof(at_up[0]));
-    tcase_add_test(tcase, it_does_not_matter_where_the_bytes_are_split);
-    tcase_add_test(tcase, an_end_in_the_middle_of_the_stream_is_an_end);
-    tcase_add_test(tcase, what_has_no_end_is_not_waited_for);
+    tcase_add_test(tcase, it_does_not_matter_where_bytes_are_split);
+    tcase_add_test(tcase, end_in_middle_of_stream_is_end);
+    tcase_add_test(tcase, endless_lock_is_not_waited_for);
     tcase_add_test(tcase, thousands_of_messages_in_one_piece);
     tcase_add_test(tcase, garbage_of_every_sort_is_survived);
     suite_add_tcase(suite, tcase);

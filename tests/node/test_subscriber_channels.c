@@ -78,7 +78,7 @@ static void a_few_turns(void)
 
 /* ---- coming and going ------------------------------------------------------------------- */
 
-START_TEST(a_channel_is_asked_for_heard_and_ended)
+START_TEST(channel_is_asked_for_heard_and_ended)
 {
     sub_peer_expect_listening(&peer, &rig);
     struct rl_channel *channel = begin(NAME);
@@ -106,7 +106,7 @@ START_TEST(a_channel_is_asked_for_heard_and_ended)
 END_TEST
 
 /* They are asked for in the same breath as the client's own, */
-START_TEST(what_is_wanted_before_there_is_a_connection_waits_for_it)
+START_TEST(channels_wanted_before_connection_wait_for_it)
 {
     struct rl_channel *channel = begin(NAME);
     sub_rig_want(&rig);
@@ -122,7 +122,7 @@ START_TEST(what_is_wanted_before_there_is_a_connection_waits_for_it)
 END_TEST
 
 /* and all anew on the next connection. */
-START_TEST(a_lost_connection_hears_nothing_and_the_next_one_asks)
+START_TEST(lost_connection_hears_nothing_and_next_one_asks)
 {
     struct rl_channel *channel = begun();
     struct rl_channel *second = begin(NAME "-2");
@@ -146,7 +146,7 @@ START_TEST(a_lost_connection_hears_nothing_and_the_next_one_asks)
 }
 END_TEST
 
-START_TEST(who_goes_before_the_answer_is_left_after_it)
+START_TEST(user_gone_before_reply_is_left_after_it)
 {
     sub_peer_expect_listening(&peer, &rig);
     end(begin(NAME));
@@ -163,7 +163,7 @@ END_TEST
 
 /* It was left, and the answer to that is under way: what comes until it is confirmed anew may
  * be nothing, and does not count as heard. */
-START_TEST(who_comes_back_before_the_answer_is_asked_for_again)
+START_TEST(user_back_before_reply_is_asked_for_again)
 {
     struct rl_channel *channel = begun();
     end(channel);
@@ -232,7 +232,7 @@ static unsigned answer_all(unsigned limit)
 }
 
 /* More than may be asked at once, and more than a buffer holds. */
-START_TEST(thousands_are_asked_for_a_part_at_a_time)
+START_TEST(thousands_are_asked_for_part_at_a_time)
 {
     enum { MANY = 3000 };
     static struct rl_channel *channel[MANY];
@@ -258,7 +258,7 @@ START_TEST(thousands_are_asked_for_a_part_at_a_time)
 END_TEST
 
 /* Nobody reads there: what is asked is bounded, and a PING finds out. */
-START_TEST(a_server_that_does_not_read_is_given_up)
+START_TEST(server_that_does_not_read_is_given_up)
 {
     sub_peer_expect_listening(&peer, &rig);
     static char name[REDLOCK_NAME_MAX];
@@ -280,7 +280,7 @@ END_TEST
 
 /* ---- rights ----------------------------------------------------------------------------- */
 
-START_TEST(a_channel_that_is_denied_costs_no_connection)
+START_TEST(channel_that_is_denied_costs_no_connection)
 {
     sub_peer_expect_listening(&peer, &rig);
     struct rl_channel *channel = begin(NAME);
@@ -313,7 +313,7 @@ START_TEST(a_channel_that_is_denied_costs_no_connection)
 END_TEST
 
 /* The client's own is denied, another is not. */
-START_TEST(who_may_not_hear_its_own_channel_hears_others)
+START_TEST(subscriber_without_right_to_own_channel_hears_others)
 {
     sub_rig_want(&rig);
     struct rl_channel *channel = begin(NAME);
@@ -357,7 +357,7 @@ START_TEST(who_may_not_hear_its_own_channel_hears_others)
 END_TEST
 
 /* A connection on which nothing may be heard is kept for as long as somebody may come to be. */
-START_TEST(who_may_hear_nothing_and_wants_nothing_hangs_up)
+START_TEST(subscriber_without_rights_or_channels_hangs_up)
 {
     sub_rig_want(&rig);
     struct rl_channel *channel = begin(NAME);
@@ -376,7 +376,7 @@ START_TEST(who_may_hear_nothing_and_wants_nothing_hangs_up)
 }
 END_TEST
 
-START_TEST(denied_everything_it_tries_for_who_comes_with_a_channel)
+START_TEST(denied_everything_it_tries_for_users_of_channels)
 {
     sub_rig_want(&rig);
     sub_peer_admit(&peer, &rig);
@@ -451,7 +451,7 @@ static const char *const wrong[][2] = {
     {"u", "*3\r\n$8\r\nsmessage\r\n$29\r\n" NAME "\r\n$1\r\n0\r\n"},
 };
 
-START_TEST(any_other_word_ends_the_connection)
+START_TEST(any_other_word_ends_connection)
 {
     struct rl_channel *channel = NULL;
     char when = wrong[_i][0][0];
@@ -486,20 +486,20 @@ int main(void)
     TCase *tests = tcase_create("ears");
     tcase_set_timeout(tests, 60);
     tcase_add_checked_fixture(tests, sub_set_up, sub_tear_down);
-    tcase_add_test(tests, a_channel_is_asked_for_heard_and_ended);
-    tcase_add_test(tests, what_is_wanted_before_there_is_a_connection_waits_for_it);
-    tcase_add_test(tests, a_lost_connection_hears_nothing_and_the_next_one_asks);
-    tcase_add_test(tests, who_goes_before_the_answer_is_left_after_it);
-    tcase_add_test(tests, who_comes_back_before_the_answer_is_asked_for_again);
+    tcase_add_test(tests, channel_is_asked_for_heard_and_ended);
+    tcase_add_test(tests, channels_wanted_before_connection_wait_for_it);
+    tcase_add_test(tests, lost_connection_hears_nothing_and_next_one_asks);
+    tcase_add_test(tests, user_gone_before_reply_is_left_after_it);
+    tcase_add_test(tests, user_back_before_reply_is_asked_for_again);
     tcase_add_test(tests, coming_and_going_makes_no_storm);
-    tcase_add_test(tests, thousands_are_asked_for_a_part_at_a_time);
-    tcase_add_test(tests, a_server_that_does_not_read_is_given_up);
-    tcase_add_test(tests, a_channel_that_is_denied_costs_no_connection);
-    tcase_add_test(tests, who_may_not_hear_its_own_channel_hears_others);
-    tcase_add_test(tests, who_may_hear_nothing_and_wants_nothing_hangs_up);
-    tcase_add_test(tests, denied_everything_it_tries_for_who_comes_with_a_channel);
+    tcase_add_test(tests, thousands_are_asked_for_part_at_a_time);
+    tcase_add_test(tests, server_that_does_not_read_is_given_up);
+    tcase_add_test(tests, channel_that_is_denied_costs_no_connection);
+    tcase_add_test(tests, subscriber_without_right_to_own_channel_hears_others);
+    tcase_add_test(tests, subscriber_without_rights_or_channels_hangs_up);
+    tcase_add_test(tests, denied_everything_it_tries_for_users_of_channels);
     tcase_add_test(tests, channels_that_cannot_be_left_are_bounded);
-    tcase_add_loop_test(tests, any_other_word_ends_the_connection, 0,
+    tcase_add_loop_test(tests, any_other_word_ends_connection, 0,
                         sizeof(wrong) / sizeof(wrong[0]));
     suite_add_tcase(suite, tests);
     return suite_run(suite);

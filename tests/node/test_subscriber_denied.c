@@ -100,7 +100,7 @@ START_TEST(locks_are_taken_and_given_back)
 }
 END_TEST
 
-START_TEST(who_may_not_listen_waits_by_asking)
+START_TEST(waiter_without_right_to_listen_polls)
 {
     expect_a_wait_that_ends(other, client, all_denied);
     ck_assert_uint_eq(client_stats(client).wakes, 0);
@@ -110,7 +110,7 @@ START_TEST(who_may_not_listen_waits_by_asking)
 END_TEST
 
 /* Its release can't wake them: it is a release all the same. */
-START_TEST(who_may_not_publish_releases)
+START_TEST(user_without_right_to_publish_releases)
 {
     expect_a_wait_that_ends(client, other, all_queue);
     ck_assert_uint_eq(client_stats(client).unconfirmed, 0);
@@ -118,7 +118,7 @@ START_TEST(who_may_not_publish_releases)
 }
 END_TEST
 
-START_TEST(who_may_listen_is_woken)
+START_TEST(waiter_with_right_to_listen_is_woken)
 {
     set_user("&redlock:wake:*");
     expect_a_wait_that_ends(other, client, all_queue);
@@ -133,9 +133,9 @@ int main(void)
     tcase_set_timeout(tcase, 60);
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_add_test(tcase, locks_are_taken_and_given_back);
-    tcase_add_test(tcase, who_may_not_listen_waits_by_asking);
-    tcase_add_test(tcase, who_may_not_publish_releases);
-    tcase_add_test(tcase, who_may_listen_is_woken);
+    tcase_add_test(tcase, waiter_without_right_to_listen_polls);
+    tcase_add_test(tcase, user_without_right_to_publish_releases);
+    tcase_add_test(tcase, waiter_with_right_to_listen_is_woken);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

@@ -59,7 +59,7 @@ START_TEST(it_may_be_done_with_at_any_step)
 }
 END_TEST
 
-START_TEST(an_event_that_comes_too_late_is_nothing)
+START_TEST(event_that_comes_too_late_is_nothing)
 {
     unsigned all = EPOLLIN | EPOLLOUT | EPOLLERR | EPOLLHUP;
     rig.sub.tag.ready(&rig.sub.tag, all, rl_clock_now_ns());
@@ -79,7 +79,7 @@ static int forget_it(void *argument)
     return rig_descriptors() == before - 1 ? 0 : 1;
 }
 
-START_TEST(a_child_that_is_done_with_it_disturbs_nobody)
+START_TEST(child_that_is_done_with_it_disturbs_nobody)
 {
     sub_peer_expect_listening(&peer, &rig);
     ck_assert_int_eq(child_run(forget_it, NULL, 5000), 0);
@@ -103,7 +103,7 @@ START_TEST(without_descriptors_it_tries_again)
 }
 END_TEST
 
-START_TEST(each_allocation_of_the_beginning_may_fail)
+START_TEST(each_allocation_of_beginning_may_fail)
 {
     static const struct rl_sub zeroed;
     struct rl_sub_events none = {0};
@@ -130,7 +130,7 @@ START_TEST(each_allocation_of_the_beginning_may_fail)
 }
 END_TEST
 
-START_TEST(without_memory_for_a_connection_it_tries_again)
+START_TEST(without_memory_for_connection_it_tries_again)
 {
     if (!alloc_works())
         return;
@@ -187,11 +187,11 @@ int main(void)
     tcase_add_checked_fixture(tcase, sub_set_up, sub_tear_down);
     tcase_add_test(tcase, nothing_is_made_of_nothing);
     tcase_add_test(tcase, it_may_be_done_with_at_any_step);
-    tcase_add_test(tcase, an_event_that_comes_too_late_is_nothing);
-    tcase_add_test(tcase, a_child_that_is_done_with_it_disturbs_nobody);
+    tcase_add_test(tcase, event_that_comes_too_late_is_nothing);
+    tcase_add_test(tcase, child_that_is_done_with_it_disturbs_nobody);
     tcase_add_test(tcase, without_descriptors_it_tries_again);
-    tcase_add_test(tcase, each_allocation_of_the_beginning_may_fail);
-    tcase_add_test(tcase, without_memory_for_a_connection_it_tries_again);
+    tcase_add_test(tcase, each_allocation_of_beginning_may_fail);
+    tcase_add_test(tcase, without_memory_for_connection_it_tries_again);
     tcase_add_test(tcase, messages_and_pings_allocate_nothing);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);

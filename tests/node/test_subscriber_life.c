@@ -10,7 +10,7 @@
 
 /* ---- when ----------------------------------------------------------------------------- */
 
-START_TEST(a_first_loss_is_made_good_at_once_and_then_less_eagerly)
+START_TEST(first_loss_is_made_good_at_once_and_then_less_eagerly)
 {
     sub_peer_expect_listening(&peer, &rig);
     sub_peer_hang_up(&peer);
@@ -34,7 +34,7 @@ START_TEST(a_first_loss_is_made_good_at_once_and_then_less_eagerly)
 }
 END_TEST
 
-START_TEST(a_server_that_is_gone_is_tried_again_and_again_but_not_all_the_time)
+START_TEST(server_that_is_gone_is_tried_again_but_not_all_the_time)
 {
     shut_the_door();
     int64_t now_ns = rl_clock_now_ns(), begun_ns = now_ns;
@@ -57,7 +57,7 @@ START_TEST(a_server_that_is_gone_is_tried_again_and_again_but_not_all_the_time)
 }
 END_TEST
 
-START_TEST(whoever_comes_after_a_pause_does_not_wait_for_the_backoff)
+START_TEST(waiter_after_pause_does_not_wait_for_backoff)
 {
     shut_the_door();
     int64_t now_ns = rl_clock_now_ns();
@@ -99,7 +99,7 @@ START_TEST(waiters_that_come_and_go_make_no_storm)
 }
 END_TEST
 
-START_TEST(an_attempt_goes_on_without_those_who_wanted_it)
+START_TEST(connect_attempt_goes_on_without_users)
 {
     sub_rig_want(&rig);
     rl_sub_unwant(&rig.sub);
@@ -112,7 +112,7 @@ START_TEST(an_attempt_goes_on_without_those_who_wanted_it)
 END_TEST
 
 /* A unix socket does not say when its backlog has room: the link asks from time to time. */
-START_TEST(it_is_due_whenever_the_link_is)
+START_TEST(it_is_due_whenever_link_is)
 {
     char byte;
     close(peer.listener);
@@ -144,7 +144,7 @@ static void unwant(struct sub_rig *one)
     rl_sub_unwant(&one->sub);
 }
 
-START_TEST(who_is_woken_may_go_or_come_back)
+START_TEST(woken_waiter_may_go_or_come_back)
 {
     sub_peer_expect_listening(&peer, &rig);
     rig.on_woken = unwant;
@@ -157,7 +157,7 @@ START_TEST(who_is_woken_may_go_or_come_back)
 END_TEST
 
 /* The next connection begins inside the end of the last, whatever ended it. */
-START_TEST(who_hears_of_a_loss_may_want_the_next_at_once)
+START_TEST(callback_of_loss_may_want_next_at_once)
 {
     static const char *const ends[] = {NULL, SUB_OK SUB_MESSAGE_7, SUB_MESSAGE_7 "?",
                                        "-ERR\r\n"};
@@ -182,7 +182,7 @@ START_TEST(who_hears_of_a_loss_may_want_the_next_at_once)
 }
 END_TEST
 
-START_TEST(who_hears_of_a_loss_may_go)
+START_TEST(callback_of_loss_may_leave)
 {
     rig.on_went = unwant;
     sub_peer_expect_listening(&peer, &rig);
@@ -199,15 +199,15 @@ int main(void)
     TCase *tcase = tcase_create("life");
     tcase_set_timeout(tcase, 30);
     tcase_add_checked_fixture(tcase, sub_set_up, sub_tear_down);
-    tcase_add_test(tcase, a_first_loss_is_made_good_at_once_and_then_less_eagerly);
-    tcase_add_test(tcase, a_server_that_is_gone_is_tried_again_and_again_but_not_all_the_time);
-    tcase_add_test(tcase, whoever_comes_after_a_pause_does_not_wait_for_the_backoff);
+    tcase_add_test(tcase, first_loss_is_made_good_at_once_and_then_less_eagerly);
+    tcase_add_test(tcase, server_that_is_gone_is_tried_again_but_not_all_the_time);
+    tcase_add_test(tcase, waiter_after_pause_does_not_wait_for_backoff);
     tcase_add_test(tcase, waiters_that_come_and_go_make_no_storm);
-    tcase_add_test(tcase, an_attempt_goes_on_without_those_who_wanted_it);
-    tcase_add_test(tcase, it_is_due_whenever_the_link_is);
-    tcase_add_test(tcase, who_is_woken_may_go_or_come_back);
-    tcase_add_test(tcase, who_hears_of_a_loss_may_want_the_next_at_once);
-    tcase_add_test(tcase, who_hears_of_a_loss_may_go);
+    tcase_add_test(tcase, connect_attempt_goes_on_without_users);
+    tcase_add_test(tcase, it_is_due_whenever_link_is);
+    tcase_add_test(tcase, woken_waiter_may_go_or_come_back);
+    tcase_add_test(tcase, callback_of_loss_may_want_next_at_once);
+    tcase_add_test(tcase, callback_of_loss_may_leave);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

@@ -23,7 +23,7 @@ static void set_up_with_password(void)
 
 /* ---- the greeting --------------------------------------------------------------------- */
 
-START_TEST(only_the_servers_word_makes_it_listen)
+START_TEST(only_servers_word_makes_it_listen)
 {
     sub_rig_want(&rig);
     ck_assert_int_eq(rig.sub.mode, RL_SUB_CONNECTING);
@@ -45,7 +45,7 @@ START_TEST(only_the_servers_word_makes_it_listen)
 }
 END_TEST
 
-START_TEST(a_name_that_is_refused_is_done_without)
+START_TEST(name_that_is_refused_is_done_without)
 {
     sub_rig_want(&rig);
     sub_peer_admit(&peer, &rig);
@@ -56,7 +56,7 @@ START_TEST(a_name_that_is_refused_is_done_without)
 }
 END_TEST
 
-START_TEST(a_newcomer_that_is_turned_away_is_told_why)
+START_TEST(newcomer_that_is_turned_away_is_told_why)
 {
     sub_rig_want(&rig);
     sub_peer_admit(&peer, &rig);
@@ -74,7 +74,7 @@ static bool has_secret(const struct rl_sub *sub)
     return memmem(sub->connection.out, sizeof(LOGIN) - 1, "s3cr3t", 6) != NULL;
 }
 
-START_TEST(a_password_goes_alone_and_first_and_does_not_stay)
+START_TEST(password_goes_alone_and_first_and_does_not_stay)
 {
     sub_rig_want(&rig);
     sub_peer_admit(&peer, &rig);
@@ -92,7 +92,7 @@ START_TEST(a_password_goes_alone_and_first_and_does_not_stay)
 }
 END_TEST
 
-START_TEST(a_password_that_is_not_taken_is_forgotten)
+START_TEST(password_that_is_not_taken_is_forgotten)
 {
     sub_rig_want(&rig);
     sub_peer_admit(&peer, &rig);
@@ -105,7 +105,7 @@ START_TEST(a_password_that_is_not_taken_is_forgotten)
 }
 END_TEST
 
-START_TEST(without_a_password_to_be_had_it_says_nothing)
+START_TEST(without_password_to_be_had_it_says_nothing)
 {
     rig.node.password = NULL;
     rig.node.password_file = (char *)"/nonexistent/secret";
@@ -136,7 +136,7 @@ END_TEST
 
 /* ---- silence -------------------------------------------------------------------------- */
 
-START_TEST(a_silent_server_is_asked_for_a_pong_in_time)
+START_TEST(silent_server_is_asked_for_pong_in_time)
 {
     sub_peer_expect_listening(&peer, &rig);
     int64_t ping_ns = rig.sub.connection.heard_ns + PING_AFTER_NS;
@@ -161,7 +161,7 @@ START_TEST(a_silent_server_is_asked_for_a_pong_in_time)
 END_TEST
 
 /* It has been in the socket for long when somebody looks. */
-START_TEST(an_answer_that_is_there_is_seen_before_silence_is_judged)
+START_TEST(answer_that_is_there_is_seen_before_silence_is_judged)
 {
     sub_peer_expect_listening(&peer, &rig);
     int64_t ping_ns = rig.sub.connection.heard_ns + PING_AFTER_NS;
@@ -174,7 +174,7 @@ START_TEST(an_answer_that_is_there_is_seen_before_silence_is_judged)
 }
 END_TEST
 
-START_TEST(whoever_speaks_is_there)
+START_TEST(speaker_is_alive)
 {
     sub_peer_expect_listening(&peer, &rig);
     rig.sub.connection.heard_ns -= PING_AFTER_NS;
@@ -203,7 +203,7 @@ static const char *const wrong_pongs[] = {
     "*3\r\n$4\r\npong\r\n$0\r\n\r\n$0\r\n\r\n",
 };
 
-START_TEST(only_a_subscribers_pong_is_one)
+START_TEST(only_subscribers_pong_is_one)
 {
     sub_peer_expect_listening(&peer, &rig);
     rig.sub.connection.heard_ns -= PING_AFTER_NS;
@@ -214,7 +214,7 @@ START_TEST(only_a_subscribers_pong_is_one)
 }
 END_TEST
 
-START_TEST(a_pong_missed_while_nobody_waited_is_not_held_against_it)
+START_TEST(pong_missed_while_nobody_waited_is_not_held_against_it)
 {
     sub_peer_expect_listening(&peer, &rig);
     int64_t ping_ns = rig.sub.connection.heard_ns + PING_AFTER_NS;
@@ -230,7 +230,7 @@ START_TEST(a_pong_missed_while_nobody_waited_is_not_held_against_it)
 }
 END_TEST
 
-START_TEST(a_server_that_never_answers_is_given_up_at_each_step)
+START_TEST(server_that_never_answers_is_given_up_at_each_step)
 {
     for (enum rl_sub_mode mode = RL_SUB_AUTH; mode <= RL_SUB_SUBSCRIBING; mode++) {
         sub_rig_want(&rig);
@@ -258,24 +258,24 @@ int main(void)
     TCase *tcase = tcase_create("open");
     tcase_set_timeout(tcase, 30);
     tcase_add_checked_fixture(tcase, sub_set_up, sub_tear_down);
-    tcase_add_test(tcase, only_the_servers_word_makes_it_listen);
-    tcase_add_test(tcase, a_name_that_is_refused_is_done_without);
-    tcase_add_test(tcase, a_newcomer_that_is_turned_away_is_told_why);
-    tcase_add_test(tcase, a_silent_server_is_asked_for_a_pong_in_time);
-    tcase_add_test(tcase, an_answer_that_is_there_is_seen_before_silence_is_judged);
-    tcase_add_test(tcase, whoever_speaks_is_there);
-    tcase_add_loop_test(tcase, only_a_subscribers_pong_is_one, 0,
+    tcase_add_test(tcase, only_servers_word_makes_it_listen);
+    tcase_add_test(tcase, name_that_is_refused_is_done_without);
+    tcase_add_test(tcase, newcomer_that_is_turned_away_is_told_why);
+    tcase_add_test(tcase, silent_server_is_asked_for_pong_in_time);
+    tcase_add_test(tcase, answer_that_is_there_is_seen_before_silence_is_judged);
+    tcase_add_test(tcase, speaker_is_alive);
+    tcase_add_loop_test(tcase, only_subscribers_pong_is_one, 0,
                         sizeof(wrong_pongs) / sizeof(wrong_pongs[0]));
-    tcase_add_test(tcase, a_pong_missed_while_nobody_waited_is_not_held_against_it);
+    tcase_add_test(tcase, pong_missed_while_nobody_waited_is_not_held_against_it);
     suite_add_tcase(suite, tcase);
     tcase = tcase_create("password");
     tcase_set_timeout(tcase, 30);
     tcase_add_checked_fixture(tcase, set_up_with_password, sub_tear_down);
-    tcase_add_test(tcase, a_password_goes_alone_and_first_and_does_not_stay);
-    tcase_add_test(tcase, a_password_that_is_not_taken_is_forgotten);
-    tcase_add_test(tcase, without_a_password_to_be_had_it_says_nothing);
+    tcase_add_test(tcase, password_goes_alone_and_first_and_does_not_stay);
+    tcase_add_test(tcase, password_that_is_not_taken_is_forgotten);
+    tcase_add_test(tcase, without_password_to_be_had_it_says_nothing);
     tcase_add_test(tcase, nothing_but_ok_lets_it_in);
-    tcase_add_test(tcase, a_server_that_never_answers_is_given_up_at_each_step);
+    tcase_add_test(tcase, server_that_never_answers_is_given_up_at_each_step);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

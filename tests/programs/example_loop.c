@@ -121,7 +121,7 @@ static bool holds_for_longer(void)
     return is_done(program) && held;
 }
 
-START_TEST(it_holds_the_lock_for_longer_than_a_lease)
+START_TEST(it_holds_lock_for_longer_than_lease)
 {
     bool done = holds_for_longer();
     for (int i = 1; i < PLAYS && !done; i++)
@@ -133,7 +133,7 @@ START_TEST(it_holds_the_lock_for_longer_than_a_lease)
 END_TEST
 
 /* One of three masters that is gone, or stands, costs nothing. */
-START_TEST(with_a_master_that_is_stopped)
+START_TEST(with_master_that_is_stopped)
 {
     master_pause(masters, 0);
     bool done = is_done(start(EXAMPLE));
@@ -197,7 +197,7 @@ START_TEST(told_to_end_while_it_waits)
 }
 END_TEST
 
-START_TEST(it_stops_when_the_lock_is_taken_away)
+START_TEST(it_stops_when_lock_is_taken_away)
 {
     struct program *program = start(EXAMPLE);
     ck_assert(wait_until(counter() > 0, LIMIT_MS));
@@ -234,12 +234,12 @@ int main(void)
     TCase *tests = tcase_create(EXAMPLE);
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_set_timeout(tests, 60);
-    tcase_add_test(tests, it_holds_the_lock_for_longer_than_a_lease);
-    tcase_add_test(tests, with_a_master_that_is_stopped);
+    tcase_add_test(tests, it_holds_lock_for_longer_than_lease);
+    tcase_add_test(tests, with_master_that_is_stopped);
     tcase_add_test(tests, they_take_turns);
     tcase_add_loop_test(tests, told_to_end_while_it_works, 0, 2);
     tcase_add_loop_test(tests, told_to_end_while_it_waits, 0, 2);
-    tcase_add_test(tests, it_stops_when_the_lock_is_taken_away);
+    tcase_add_test(tests, it_stops_when_lock_is_taken_away);
     tcase_add_test(tests, it_says_what_is_wrong_with_its_arguments);
     suite_add_tcase(suite, tests);
     return suite_run(suite);

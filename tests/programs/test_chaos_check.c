@@ -31,7 +31,7 @@ static uint64_t findings(void)
 
 /* ---- overlaps --------------------------------------------------------------------------- */
 
-START_TEST(holds_one_after_the_other_are_fine)
+START_TEST(holds_one_after_other_are_fine)
 {
     for (unsigned i = 0; i < 10; i++)
         made_pair(&made, i * 5 * MS, i + 1, i % 4, 0);
@@ -62,7 +62,7 @@ static const struct {
     {"released is not let go", CHAOS_RELEASED, 50, 100, 60, 1},
 };
 
-START_TEST(a_hold_is_believed_until_the_first_of_three)
+START_TEST(hold_is_believed_until_first_of_three)
 {
     made_asks(&made, 10 * MS, 0, 0);
     made_holds(&made, 20 * MS, boundaries[_i].until_ns * MS, 0, 0);
@@ -76,7 +76,7 @@ START_TEST(a_hold_is_believed_until_the_first_of_three)
 }
 END_TEST
 
-START_TEST(an_overlap_says_who_when_and_how_long)
+START_TEST(overlap_says_who_when_and_how_long)
 {
     made_asks(&made, 10 * MS, 2, 1);
     made_holds(&made, 20 * MS, 100 * MS, 2, 1);
@@ -117,7 +117,7 @@ START_TEST(every_pair_counts_once)
 }
 END_TEST
 
-START_TEST(prolonging_is_the_same_hold)
+START_TEST(prolonging_is_same_hold)
 {
     made_asks(&made, 0, 0, 0);
     made_holds(&made, 1 * MS, 100 * MS, 0, 0);
@@ -132,7 +132,7 @@ START_TEST(prolonging_is_the_same_hold)
 END_TEST
 
 /* The seat's next contender asks: the lock of the one that was killed is still believed in. */
-START_TEST(a_killed_holder_excludes_until_its_time_is_over)
+START_TEST(killed_holder_excludes_until_its_time_is_over)
 {
     made_asks(&made, 0, 0, 0);
     made_holds(&made, 1 * MS, 100 * MS, 0, 0);
@@ -144,7 +144,7 @@ START_TEST(a_killed_holder_excludes_until_its_time_is_over)
 }
 END_TEST
 
-START_TEST(a_hold_that_is_over_when_it_begins_is_none)
+START_TEST(hold_that_is_over_when_it_begins_is_none)
 {
     made_asks(&made, 0, 0, 0);
     made_holds(&made, 50 * MS, 50 * MS, 0, 0);
@@ -182,7 +182,7 @@ END_TEST
 
 /* ---- lost updates ----------------------------------------------------------------------- */
 
-START_TEST(two_writes_of_one_value_lose_an_update)
+START_TEST(two_writes_of_one_value_lose_update)
 {
     made_pair(&made, 0, 1, 0, 0);
     made_pair(&made, 10 * MS, 2, 1, 0);
@@ -196,7 +196,7 @@ START_TEST(two_writes_of_one_value_lose_an_update)
 }
 END_TEST
 
-START_TEST(a_write_far_behind_loses_all_in_between)
+START_TEST(write_far_behind_loses_all_in_between)
 {
     for (unsigned i = 0; i < 5; i++)
         made_pair(&made, i * 10 * MS, i + 1, 0, 0);
@@ -208,7 +208,7 @@ START_TEST(a_write_far_behind_loses_all_in_between)
 }
 END_TEST
 
-START_TEST(the_record_at_the_end_is_what_the_writes_made_it)
+START_TEST(record_at_end_is_what_writes_made_it)
 {
     made_pair(&made, 0, 1, 0, 0);
     made_pair(&made, 10 * MS, 2, 1, 0);
@@ -218,7 +218,7 @@ START_TEST(the_record_at_the_end_is_what_the_writes_made_it)
 }
 END_TEST
 
-START_TEST(a_record_that_nobody_wrote_is_nothing)
+START_TEST(record_that_nobody_wrote_is_nothing)
 {
     made.history.record[1] = (uint64_t)_i;
     ck_assert_uint_eq(made_check(&made)->lost_updates, (uint64_t)_i);
@@ -235,7 +235,7 @@ static const struct {
     {0, CHAOS_LOSES, 1},    {0, CHAOS_ASKS, 1},  {7, CHAOS_RELEASED, 1},
 };
 
-START_TEST(a_write_follows_a_read_of_the_same_hold)
+START_TEST(write_follows_read_of_same_hold)
 {
     made_asks(&made, 0, 0, 0);
     made_holds(&made, 1 * MS, SEC, 0, 0);
@@ -248,7 +248,7 @@ START_TEST(a_write_follows_a_read_of_the_same_hold)
 }
 END_TEST
 
-START_TEST(a_write_without_any_read)
+START_TEST(write_without_any_read)
 {
     made_writes(&made, 4 * MS, 1, 0, 0);
     made.history.record[0] = 1;
@@ -257,7 +257,7 @@ START_TEST(a_write_without_any_read)
 END_TEST
 
 /* Killed after it wrote and before it told: one write may be missing in the log, not two. */
-START_TEST(a_killed_writer_leaves_the_record_one_ahead)
+START_TEST(killed_writer_leaves_record_one_ahead)
 {
     made_asks(&made, 0, 0, 0);
     made_holds(&made, 1 * MS, 50 * MS, 0, 0);
@@ -269,7 +269,7 @@ START_TEST(a_killed_writer_leaves_the_record_one_ahead)
 }
 END_TEST
 
-START_TEST(a_writer_killed_at_the_very_end)
+START_TEST(writer_killed_at_very_end)
 {
     made_asks(&made, 0, 0, 0);
     made_holds(&made, 1 * MS, 50 * MS, 0, 0);
@@ -282,7 +282,7 @@ END_TEST
 
 /* Stopped between its last look and the write: 0 reads 1, is stopped; 1 writes 2; 0 writes 2
  * when its time is over. `_i`: by how many ns. */
-START_TEST(a_write_that_lands_too_late_is_excused)
+START_TEST(write_that_lands_too_late_is_excused)
 {
     made_pair(&made, 0, 1, 2, 0);
     made_asks(&made, 10 * MS, 0, 0);
@@ -302,7 +302,7 @@ START_TEST(a_write_that_lands_too_late_is_excused)
 END_TEST
 
 /* The late one's write is the earlier one here, and he who had the lock writes over it. */
-START_TEST(who_writes_over_a_late_write_is_excused)
+START_TEST(writer_over_late_write_is_excused)
 {
     made_asks(&made, 0, 0, 0);
     made_holds(&made, 1 * MS, 100 * MS, 0, 0);
@@ -322,7 +322,7 @@ END_TEST
 
 /* Two that hold at once, for a reason: what they write may be logged in another order than it
  * was done, and what follows is not ahead for that. */
-START_TEST(writes_of_an_excused_race_are_not_ahead)
+START_TEST(writes_of_excused_race_are_not_ahead)
 {
     made_pair(&made, 0, 1, 2, 0);
     made_asks(&made, 10 * MS, 0, 0);
@@ -433,7 +433,7 @@ static bool is_excused(const struct span *a, const struct span *b, int64_t flush
     return flush < second->from && done >= first->asked;
 }
 
-START_TEST(random_histories_as_the_plain_reference)
+START_TEST(random_histories_as_plain_reference)
 {
     state = (uint64_t)_i * 7919 + 1;
     int64_t flush = 1 + (int64_t)draw(400), done = flush + (int64_t)draw(50);
@@ -464,7 +464,7 @@ START_TEST(random_histories_as_the_plain_reference)
 END_TEST
 
 /* Writes of random values to one record, by contenders that read what they say they read. */
-START_TEST(random_writes_as_the_plain_reference)
+START_TEST(random_writes_as_plain_reference)
 {
     state = (uint64_t)_i * 104729 + 3;
     uint64_t record = 0, lost = 0;
@@ -485,31 +485,31 @@ int main(void)
     Suite *suite = suite_create("chaos_check");
     TCase *tcase = tcase_create("rules");
     tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_add_test(tcase, holds_one_after_the_other_are_fine);
-    tcase_add_loop_test(tcase, a_hold_is_believed_until_the_first_of_three, 0,
+    tcase_add_test(tcase, holds_one_after_other_are_fine);
+    tcase_add_loop_test(tcase, hold_is_believed_until_first_of_three, 0,
                         sizeof(boundaries) / sizeof(boundaries[0]));
-    tcase_add_test(tcase, an_overlap_says_who_when_and_how_long);
+    tcase_add_test(tcase, overlap_says_who_when_and_how_long);
     tcase_add_test(tcase, locks_of_other_names_do_not_overlap);
     tcase_add_test(tcase, every_pair_counts_once);
-    tcase_add_test(tcase, prolonging_is_the_same_hold);
-    tcase_add_test(tcase, a_killed_holder_excludes_until_its_time_is_over);
-    tcase_add_test(tcase, a_hold_that_is_over_when_it_begins_is_none);
+    tcase_add_test(tcase, prolonging_is_same_hold);
+    tcase_add_test(tcase, killed_holder_excludes_until_its_time_is_over);
+    tcase_add_test(tcase, hold_that_is_over_when_it_begins_is_none);
     tcase_add_loop_test(tcase, fencing_tokens_grow, 0, sizeof(tokens) / sizeof(tokens[0]));
-    tcase_add_test(tcase, two_writes_of_one_value_lose_an_update);
-    tcase_add_test(tcase, a_write_far_behind_loses_all_in_between);
-    tcase_add_loop_test(tcase, the_record_at_the_end_is_what_the_writes_made_it, 0, 3);
-    tcase_add_loop_test(tcase, a_record_that_nobody_wrote_is_nothing, 0, 2);
-    tcase_add_loop_test(tcase, a_write_follows_a_read_of_the_same_hold, 0,
+    tcase_add_test(tcase, two_writes_of_one_value_lose_update);
+    tcase_add_test(tcase, write_far_behind_loses_all_in_between);
+    tcase_add_loop_test(tcase, record_at_end_is_what_writes_made_it, 0, 3);
+    tcase_add_loop_test(tcase, record_that_nobody_wrote_is_nothing, 0, 2);
+    tcase_add_loop_test(tcase, write_follows_read_of_same_hold, 0,
                         sizeof(matches) / sizeof(matches[0]));
-    tcase_add_test(tcase, a_write_without_any_read);
-    tcase_add_loop_test(tcase, a_killed_writer_leaves_the_record_one_ahead, 0, 3);
-    tcase_add_loop_test(tcase, a_writer_killed_at_the_very_end, 0, 3);
-    tcase_add_loop_test(tcase, a_write_that_lands_too_late_is_excused, 0, 2);
-    tcase_add_test(tcase, who_writes_over_a_late_write_is_excused);
-    tcase_add_test(tcase, writes_of_an_excused_race_are_not_ahead);
+    tcase_add_test(tcase, write_without_any_read);
+    tcase_add_loop_test(tcase, killed_writer_leaves_record_one_ahead, 0, 3);
+    tcase_add_loop_test(tcase, writer_killed_at_very_end, 0, 3);
+    tcase_add_loop_test(tcase, write_that_lands_too_late_is_excused, 0, 2);
+    tcase_add_test(tcase, writer_over_late_write_is_excused);
+    tcase_add_test(tcase, writes_of_excused_race_are_not_ahead);
     tcase_add_loop_test(tcase, orphans_count, 0, sizeof(orphans) / sizeof(orphans[0]));
-    tcase_add_loop_test(tcase, random_histories_as_the_plain_reference, 0, 300);
-    tcase_add_loop_test(tcase, random_writes_as_the_plain_reference, 0, 50);
+    tcase_add_loop_test(tcase, random_histories_as_plain_reference, 0, 300);
+    tcase_add_loop_test(tcase, random_writes_as_plain_reference, 0, 50);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

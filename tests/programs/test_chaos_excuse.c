@@ -54,7 +54,7 @@ static void overlap_at_500_ms(void)
     made_holds(&made, 500 * MS, 1500 * MS, 1, 0);
 }
 
-START_TEST(an_excuse_acts_in_time_and_breaks_what_locks_rest_on)
+START_TEST(excuse_acts_in_time_and_breaks_what_locks_rest_on)
 {
     overlap_at_500_ms();
     made.options.client_cmd = excuses[_i].client_cmd ? "other" : NULL;
@@ -69,7 +69,7 @@ START_TEST(an_excuse_acts_in_time_and_breaks_what_locks_rest_on)
 END_TEST
 
 /* A step is over at once: keys that are set after it live as long as they should. */
-START_TEST(an_old_step_excuses_nothing)
+START_TEST(old_step_excuses_nothing)
 {
     made_fault(&made, CHAOS_FAULT_CLOCK, 100 * MS, 9 * SEC, CHAOS_BIT(2), 0);
     made_asks(&made, 2 * SEC, 0, 0);
@@ -80,7 +80,7 @@ START_TEST(an_old_step_excuses_nothing)
 }
 END_TEST
 
-START_TEST(what_was_planned_and_not_begun_excuses_nothing)
+START_TEST(fault_planned_and_not_begun_excuses_nothing)
 {
     overlap_at_500_ms();
     made_fault(&made, CHAOS_FAULT_FLUSHALL, 300 * MS, 301 * MS, CHAOS_BIT(2), 0)->begun_ns = 0;
@@ -99,7 +99,7 @@ static const struct {
     {2, 2, 2, 1, true}, {1, 1, 1, 0, true},  {5, 3, 0, 0, false},      {5, 3, 1 << 5, 0, false},
 };
 
-START_TEST(an_excuse_acts_on_enough_masters)
+START_TEST(excuse_acts_on_enough_masters)
 {
     overlap_at_500_ms();
     made.history.nodes = shares[_i].nodes;
@@ -111,7 +111,7 @@ START_TEST(an_excuse_acts_on_enough_masters)
 }
 END_TEST
 
-START_TEST(a_lost_update_is_excused_by_the_same_rule)
+START_TEST(lost_update_is_excused_by_same_rule)
 {
     made_asks(&made, 100 * MS, 0, 0);
     made_holds(&made, 200 * MS, 900 * MS, 0, 0);
@@ -180,13 +180,13 @@ int main(void)
     Suite *suite = suite_create("chaos_excuse");
     TCase *tcase = tcase_create("excuses");
     tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_add_loop_test(tcase, an_excuse_acts_in_time_and_breaks_what_locks_rest_on, 0,
+    tcase_add_loop_test(tcase, excuse_acts_in_time_and_breaks_what_locks_rest_on, 0,
                         sizeof(excuses) / sizeof(excuses[0]));
-    tcase_add_test(tcase, an_old_step_excuses_nothing);
-    tcase_add_test(tcase, what_was_planned_and_not_begun_excuses_nothing);
-    tcase_add_loop_test(tcase, an_excuse_acts_on_enough_masters, 0,
+    tcase_add_test(tcase, old_step_excuses_nothing);
+    tcase_add_test(tcase, fault_planned_and_not_begun_excuses_nothing);
+    tcase_add_loop_test(tcase, excuse_acts_on_enough_masters, 0,
                         sizeof(shares) / sizeof(shares[0]));
-    tcase_add_loop_test(tcase, a_lost_update_is_excused_by_the_same_rule, 0, 2);
+    tcase_add_loop_test(tcase, lost_update_is_excused_by_same_rule, 0, 2);
     tcase_add_loop_test(tcase, tokens_are_excused_by_any_earlier_loss_of_keys, 0, 3);
     tcase_add_test(tcase, findings_that_are_not_excused_are_kept);
     suite_add_tcase(suite, tcase);

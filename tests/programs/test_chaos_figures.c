@@ -34,7 +34,7 @@ static void two_overlap(void)
     made_holds(&made, 500 * MS, 1500 * MS, 1, 0);
 }
 
-START_TEST(a_fault_that_was_never_seen_shows_nothing)
+START_TEST(fault_that_was_never_seen_shows_nothing)
 {
     made_pair(&made, 0, 1, 0, 0);
     made_fault(&made, CHAOS_FAULT_PAUSE, 1 * SEC, 2 * SEC, 1, 0)->seen = _i > 0;
@@ -60,7 +60,7 @@ static const struct {
     {5, 5, NULL},    {5, 0, "ever seen of pause"},
 };
 
-START_TEST(a_kind_that_mostly_has_no_effect_shows_nothing)
+START_TEST(kind_that_mostly_has_no_effect_shows_nothing)
 {
     made_pair(&made, 0, 1, 0, 0);
     for (unsigned i = 0; i < effects[_i].done; i++) {
@@ -77,7 +77,7 @@ START_TEST(a_kind_that_mostly_has_no_effect_shows_nothing)
 }
 END_TEST
 
-START_TEST(a_kind_that_was_asked_for_and_not_done_shows_nothing)
+START_TEST(kind_that_was_asked_for_and_not_done_shows_nothing)
 {
     made_pair(&made, 0, 1, 0, 0);
     made_fault(&made, CHAOS_FAULT_PAUSE, 1 * SEC, 2 * SEC, 1, 0);
@@ -99,7 +99,7 @@ START_TEST(too_few_holds_show_nothing)
 }
 END_TEST
 
-START_TEST(an_early_end_and_full_logs_show_nothing)
+START_TEST(early_end_and_full_logs_show_nothing)
 {
     made_pair(&made, 0, 1, 0, 0);
     if (_i == 0)
@@ -125,7 +125,7 @@ START_TEST(full_logs_do_not_accuse_records)
 }
 END_TEST
 
-START_TEST(a_violation_is_more_than_having_shown_nothing)
+START_TEST(violation_is_more_than_having_shown_nothing)
 {
     two_overlap();
     made.options.min_holds = 1000;
@@ -133,7 +133,7 @@ START_TEST(a_violation_is_more_than_having_shown_nothing)
 }
 END_TEST
 
-START_TEST(the_broken_client_must_be_caught)
+START_TEST(broken_client_must_be_caught)
 {
     made.options.self_test = true;
     if (_i == 1) {
@@ -148,7 +148,7 @@ START_TEST(the_broken_client_must_be_caught)
 }
 END_TEST
 
-START_TEST(an_empty_history_is_judged)
+START_TEST(empty_history_is_judged)
 {
     verdict = made_check(&made);
     ck_assert_int_eq(verdict->exit_status, 2); /* also where no hold was asked for */
@@ -212,7 +212,7 @@ START_TEST(quantiles_are_by_nearest_rank)
 }
 END_TEST
 
-START_TEST(a_histogram_has_every_time_in_its_column)
+START_TEST(histogram_has_every_time_in_its_column)
 {
     const int64_t ns[] = {0, 999, 1000, 1300, 1 * MS, 1 * MS + 1, 10 * MS, 3600 * SEC};
     struct chaos_histogram histogram;
@@ -227,7 +227,7 @@ START_TEST(a_histogram_has_every_time_in_its_column)
 }
 END_TEST
 
-START_TEST(a_series_has_every_hold_in_its_interval)
+START_TEST(series_has_every_hold_in_its_interval)
 {
     for (unsigned i = 0; i < 100; i++)
         made_pair(&made, i * 100 * MS, i + 1, 0, 0);
@@ -289,7 +289,7 @@ static const struct {
     {CHAOS_FAULT_CLOCK, 0x07, 0, 0xf, true}, /* put right by a new process */
 };
 
-START_TEST(faults_take_a_majority_away)
+START_TEST(faults_take_majority_away)
 {
     made_fault(&made, reaches[_i].kind, 2 * SEC, 4 * SEC, reaches[_i].nodes,
                reaches[_i].clients);
@@ -303,7 +303,7 @@ START_TEST(faults_take_a_majority_away)
 END_TEST
 
 /* Nobody knows whether somebody else's client waits after a restart: it need not. */
-START_TEST(the_guard_is_ours_alone)
+START_TEST(guard_is_ours_alone)
 {
     made.options.client_cmd = "other";
     made_fault(&made, CHAOS_FAULT_KILL, 2 * SEC, 4 * SEC, 0x07, 0);
@@ -314,7 +314,7 @@ START_TEST(the_guard_is_ours_alone)
 END_TEST
 
 /* Two masters are down, and the ring leaves each contender three: not always the right ones. */
-START_TEST(a_ring_and_dead_masters_add_up)
+START_TEST(ring_and_dead_masters_add_up)
 {
     made_fault(&made, CHAOS_FAULT_KILL, 2 * SEC, 0, 0x3, 0);
     made_fault(&made, CHAOS_FAULT_RING, 3 * SEC, 4 * SEC, 0x1f, 0xf);
@@ -326,7 +326,7 @@ START_TEST(a_ring_and_dead_masters_add_up)
 }
 END_TEST
 
-START_TEST(the_worst_of_several_faults_is_the_state)
+START_TEST(worst_of_several_faults_is_state)
 {
     made_fault(&made, CHAOS_FAULT_OOM, 1 * SEC, 9 * SEC, 0x1, 0);
     made_fault(&made, CHAOS_FAULT_PAUSE, 2 * SEC, 4 * SEC, 0x1, 0);
@@ -354,7 +354,7 @@ static void gap(int64_t held, int64_t again)
     made_holds(&made, again * MS, 10 * SEC, 1, 0);
 }
 
-START_TEST(a_short_gap_is_a_hand_off_and_a_long_one_is_not)
+START_TEST(short_gap_is_hand_off_and_long_one_is_not)
 {
     gap(2000, 3000 + _i);
     verdict = made_check(&made);
@@ -364,7 +364,7 @@ START_TEST(a_short_gap_is_a_hand_off_and_a_long_one_is_not)
 }
 END_TEST
 
-START_TEST(without_a_majority_nothing_is_missed)
+START_TEST(without_majority_nothing_is_missed)
 {
     gap(2000, 6250);
     made_fault(&made, CHAOS_FAULT_PAUSE, 1900 * MS, 6 * SEC, 0x07, 0);
@@ -376,7 +376,7 @@ START_TEST(without_a_majority_nothing_is_missed)
 END_TEST
 
 /* A majority votes, but not for the one that asks. */
-START_TEST(a_gap_is_one_of_those_who_can_have_it)
+START_TEST(gap_belongs_to_clients_that_can_have_lock)
 {
     gap(2000, 6250);
     made_fault(&made, CHAOS_FAULT_PARTITION, 1900 * MS, 6 * SEC, 0x07, CHAOS_BIT(1));
@@ -401,7 +401,7 @@ END_TEST
 /* The second gap after a majority's return is not what it took to recover. */
 /* Who asks for several locks at once waits for all, and tells nothing of any one of them: not
  * before it is refused and asks for one alone. */
-START_TEST(who_asks_for_several_makes_no_gap)
+START_TEST(request_for_several_names_makes_no_gap)
 {
     made_asks(&made, 1 * SEC, 0, 0);
     made.event[made.count - 1].joint = (uint8_t)_i;
@@ -413,7 +413,7 @@ START_TEST(who_asks_for_several_makes_no_gap)
 }
 END_TEST
 
-START_TEST(recovery_is_the_first_gap_after_a_return)
+START_TEST(recovery_is_first_gap_after_return)
 {
     made.options.names = 1;
     made_fault(&made, CHAOS_FAULT_PAUSE, 1 * SEC, 2 * SEC, 0x07, 0);
@@ -437,7 +437,7 @@ static const struct {
     bool late;
 } bounds[] = {{0, false}, {1, true}, {29, true}, {30, false}, {31, false}};
 
-START_TEST(a_recovery_that_takes_too_long_is_a_violation)
+START_TEST(recovery_that_takes_too_long_is_violation)
 {
     made.options.names = 2;
     made.options.max_recovery_ms = bounds[_i].max_ms;
@@ -471,7 +471,7 @@ static const struct {
     {1, 0, 1, 0}, {0.85, 400, 1, 0}, {0.85, 600, 0, 1},
 };
 
-START_TEST(a_lock_that_is_to_be_had_too_seldom_is_a_violation)
+START_TEST(lock_that_is_to_be_had_too_seldom_is_violation)
 {
     made.options.names = 1;
     made.options.min_available = least[_i].least;
@@ -501,7 +501,7 @@ static const struct {
     {{4, 4, 4}, 5, 2},
 };
 
-START_TEST(a_client_that_asks_too_few_masters_has_shown_nothing)
+START_TEST(client_that_asks_too_few_masters_has_shown_nothing)
 {
     unsigned fewest = 5;
     made.options.client_cmd = "client";
@@ -523,7 +523,7 @@ START_TEST(a_client_that_asks_too_few_masters_has_shown_nothing)
 END_TEST
 
 /* Who is refused and asks again at once has wanted it all the time. */
-START_TEST(refusals_do_not_hide_a_gap)
+START_TEST(refusals_do_not_hide_gap)
 {
     made.options.names = 1;
     for (int i = 0; i < 20; i++) {
@@ -539,7 +539,7 @@ START_TEST(refusals_do_not_hide_a_gap)
 }
 END_TEST
 
-START_TEST(recovery_that_never_comes_counts_until_the_end)
+START_TEST(recovery_that_never_comes_counts_until_end)
 {
     made.options.names = 1;
     made_asks(&made, 1 * SEC, 0, 0);
@@ -557,40 +557,40 @@ int main(void)
     Suite *suite = suite_create("chaos_figures");
     TCase *tcase = tcase_create("figures");
     tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_add_loop_test(tcase, a_fault_that_was_never_seen_shows_nothing, 0, 2);
-    tcase_add_loop_test(tcase, a_kind_that_mostly_has_no_effect_shows_nothing, 0,
+    tcase_add_loop_test(tcase, fault_that_was_never_seen_shows_nothing, 0, 2);
+    tcase_add_loop_test(tcase, kind_that_mostly_has_no_effect_shows_nothing, 0,
                         sizeof(effects) / sizeof(effects[0]));
-    tcase_add_test(tcase, a_kind_that_was_asked_for_and_not_done_shows_nothing);
+    tcase_add_test(tcase, kind_that_was_asked_for_and_not_done_shows_nothing);
     tcase_add_loop_test(tcase, too_few_holds_show_nothing, 0, 2);
-    tcase_add_loop_test(tcase, an_early_end_and_full_logs_show_nothing, 0, 2);
+    tcase_add_loop_test(tcase, early_end_and_full_logs_show_nothing, 0, 2);
     tcase_add_test(tcase, full_logs_do_not_accuse_records);
-    tcase_add_test(tcase, a_violation_is_more_than_having_shown_nothing);
-    tcase_add_loop_test(tcase, the_broken_client_must_be_caught, 0, 3);
-    tcase_add_test(tcase, an_empty_history_is_judged);
+    tcase_add_test(tcase, violation_is_more_than_having_shown_nothing);
+    tcase_add_loop_test(tcase, broken_client_must_be_caught, 0, 3);
+    tcase_add_test(tcase, empty_history_is_judged);
     tcase_add_test(tcase, waits_holds_and_hand_offs);
     tcase_add_test(tcase, nothing_is_passed_on_to_another_name);
     tcase_add_test(tcase, quantiles_are_by_nearest_rank);
-    tcase_add_test(tcase, a_histogram_has_every_time_in_its_column);
-    tcase_add_test(tcase, a_series_has_every_hold_in_its_interval);
-    tcase_add_loop_test(tcase, faults_take_a_majority_away, 0,
+    tcase_add_test(tcase, histogram_has_every_time_in_its_column);
+    tcase_add_test(tcase, series_has_every_hold_in_its_interval);
+    tcase_add_loop_test(tcase, faults_take_majority_away, 0,
                         sizeof(reaches) / sizeof(reaches[0]));
-    tcase_add_test(tcase, the_guard_is_ours_alone);
-    tcase_add_test(tcase, a_ring_and_dead_masters_add_up);
-    tcase_add_test(tcase, the_worst_of_several_faults_is_the_state);
-    tcase_add_loop_test(tcase, a_short_gap_is_a_hand_off_and_a_long_one_is_not, 0, 2);
-    tcase_add_test(tcase, without_a_majority_nothing_is_missed);
-    tcase_add_test(tcase, a_gap_is_one_of_those_who_can_have_it);
+    tcase_add_test(tcase, guard_is_ours_alone);
+    tcase_add_test(tcase, ring_and_dead_masters_add_up);
+    tcase_add_test(tcase, worst_of_several_faults_is_state);
+    tcase_add_loop_test(tcase, short_gap_is_hand_off_and_long_one_is_not, 0, 2);
+    tcase_add_test(tcase, without_majority_nothing_is_missed);
+    tcase_add_test(tcase, gap_belongs_to_clients_that_can_have_lock);
     tcase_add_test(tcase, nobody_asks_and_nothing_is_missed);
-    tcase_add_loop_test(tcase, who_asks_for_several_makes_no_gap, 0, 2);
-    tcase_add_test(tcase, recovery_is_the_first_gap_after_a_return);
-    tcase_add_test(tcase, refusals_do_not_hide_a_gap);
-    tcase_add_loop_test(tcase, a_recovery_that_takes_too_long_is_a_violation, 0,
+    tcase_add_loop_test(tcase, request_for_several_names_makes_no_gap, 0, 2);
+    tcase_add_test(tcase, recovery_is_first_gap_after_return);
+    tcase_add_test(tcase, refusals_do_not_hide_gap);
+    tcase_add_loop_test(tcase, recovery_that_takes_too_long_is_violation, 0,
                         sizeof(bounds) / sizeof(bounds[0]));
-    tcase_add_loop_test(tcase, a_lock_that_is_to_be_had_too_seldom_is_a_violation, 0,
+    tcase_add_loop_test(tcase, lock_that_is_to_be_had_too_seldom_is_violation, 0,
                         sizeof(least) / sizeof(least[0]));
-    tcase_add_loop_test(tcase, a_client_that_asks_too_few_masters_has_shown_nothing, 0,
+    tcase_add_loop_test(tcase, client_that_asks_too_few_masters_has_shown_nothing, 0,
                         sizeof(asked) / sizeof(asked[0]));
-    tcase_add_test(tcase, recovery_that_never_comes_counts_until_the_end);
+    tcase_add_test(tcase, recovery_that_never_comes_counts_until_end);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

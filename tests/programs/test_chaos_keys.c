@@ -50,7 +50,7 @@ static const struct {
     {3200, false}, {4099, false}, {4599, false}, {4600, true}, {4990, true}, {6000, true},
 };
 
-START_TEST(who_lets_go_takes_the_key_back)
+START_TEST(release_takes_key_back)
 {
     stay.to_ns = stays[_i].to_ms * MS;
     expect(stays[_i].found);
@@ -64,7 +64,7 @@ START_TEST(who_lets_go_takes_the_key_back)
 END_TEST
 
 /* The same where it let go only shortly before the end: half a ttl is nobody's fault. */
-START_TEST(a_key_of_who_let_go_late_may_stay_for_half_a_ttl)
+START_TEST(key_released_late_may_stay_for_half_ttl)
 {
     made.event[made.count - 1].at_ns = 4900 * MS;
     stay.to_ns = (5900 + _i) * MS - 1;
@@ -85,7 +85,7 @@ static const struct {
     {KEY, 1, 1990, true}, /* of another lock */
 };
 
-START_TEST(who_is_refused_takes_back_what_was_granted)
+START_TEST(refused_try_takes_back_its_grants)
 {
     stay.key = partial[_i].key;
     stay.name = (uint16_t)partial[_i].name;
@@ -130,7 +130,7 @@ static const struct {
     {CHAOS_FAULT_CLOCK_BACK, 3000, 4000, CHAOS_BIT(NODE), 0, false, true},
 };
 
-START_TEST(a_fault_of_the_master_or_the_contender_explains_it)
+START_TEST(fault_of_master_or_contender_explains_it)
 {
     if (faults[_i].of_nobody)
         stay.key++;
@@ -140,7 +140,7 @@ START_TEST(a_fault_of_the_master_or_the_contender_explains_it)
 }
 END_TEST
 
-START_TEST(what_was_planned_and_not_done_explains_nothing)
+START_TEST(fault_planned_and_not_done_explains_nothing)
 {
     made_fault(&made, CHAOS_FAULT_PAUSE, 3500 * MS, 3600 * MS, CHAOS_BIT(NODE), 0)->begun_ns =
         0;
@@ -188,15 +188,14 @@ int main(void)
     Suite *suite = suite_create("chaos_keys");
     TCase *tcase = tcase_create("keys");
     tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_add_loop_test(tcase, who_lets_go_takes_the_key_back, 0,
-                        sizeof(stays) / sizeof(stays[0]));
-    tcase_add_loop_test(tcase, a_key_of_who_let_go_late_may_stay_for_half_a_ttl, 0, 2);
-    tcase_add_loop_test(tcase, who_is_refused_takes_back_what_was_granted, 0,
+    tcase_add_loop_test(tcase, release_takes_key_back, 0, sizeof(stays) / sizeof(stays[0]));
+    tcase_add_loop_test(tcase, key_released_late_may_stay_for_half_ttl, 0, 2);
+    tcase_add_loop_test(tcase, refused_try_takes_back_its_grants, 0,
                         sizeof(partial) / sizeof(partial[0]));
     tcase_add_test(tcase, full_logs_do_not_accuse_keys);
-    tcase_add_loop_test(tcase, a_fault_of_the_master_or_the_contender_explains_it, 0,
+    tcase_add_loop_test(tcase, fault_of_master_or_contender_explains_it, 0,
                         sizeof(faults) / sizeof(faults[0]));
-    tcase_add_test(tcase, what_was_planned_and_not_done_explains_nothing);
+    tcase_add_test(tcase, fault_planned_and_not_done_explains_nothing);
     tcase_add_loop_test(tcase, nothing_is_left_when_all_have_ended, 0,
                         sizeof(ends) / sizeof(ends[0]));
     suite_add_tcase(suite, tcase);

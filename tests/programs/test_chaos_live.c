@@ -103,7 +103,7 @@ static size_t columns_of(const char *text)
     return columns;
 }
 
-START_TEST(a_wide_terminal_has_all_of_it)
+START_TEST(wide_terminal_has_all_of_it)
 {
     open_terminal(200);
     setenv("NO_COLOR", "1", 1);
@@ -128,7 +128,7 @@ START_TEST(violations_stand_out)
 END_TEST
 
 /* It never wraps, whatever there is to say; the most important comes first. */
-START_TEST(a_line_fits_every_width)
+START_TEST(line_fits_every_width)
 {
     unsigned short columns = (unsigned short)_i;
     open_terminal(columns);
@@ -152,7 +152,7 @@ START_TEST(a_line_fits_every_width)
 }
 END_TEST
 
-START_TEST(a_terminal_without_a_width_has_80_columns)
+START_TEST(terminal_without_width_has_80_columns)
 {
     open_terminal(0);
     chaos_live_begin(&live, to, 600 * SEC);
@@ -178,7 +178,7 @@ START_TEST(no_colour_where_none_is_wanted)
 }
 END_TEST
 
-START_TEST(one_line_is_redrawn_a_few_times_a_second)
+START_TEST(one_line_is_redrawn_some_times_per_second)
 {
     open_terminal(100);
     chaos_live_begin(&live, to, 60 * SEC);
@@ -197,7 +197,7 @@ START_TEST(one_line_is_redrawn_a_few_times_a_second)
 }
 END_TEST
 
-START_TEST(the_rate_is_that_of_the_last_second)
+START_TEST(rate_is_that_of_last_second)
 {
     open_terminal(100);
     chaos_live_begin(&live, to, 60 * SEC);
@@ -270,13 +270,13 @@ int main(void)
     Suite *suite = suite_create("chaos_live");
     TCase *tcase = tcase_create("live");
     tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_add_test(tcase, a_wide_terminal_has_all_of_it);
+    tcase_add_test(tcase, wide_terminal_has_all_of_it);
     tcase_add_loop_test(tcase, violations_stand_out, 0, 2);
-    tcase_add_loop_test(tcase, a_line_fits_every_width, 21, 160);
-    tcase_add_test(tcase, a_terminal_without_a_width_has_80_columns);
+    tcase_add_loop_test(tcase, line_fits_every_width, 21, 160);
+    tcase_add_test(tcase, terminal_without_width_has_80_columns);
     tcase_add_loop_test(tcase, no_colour_where_none_is_wanted, 0, 4);
-    tcase_add_test(tcase, one_line_is_redrawn_a_few_times_a_second);
-    tcase_add_test(tcase, the_rate_is_that_of_the_last_second);
+    tcase_add_test(tcase, one_line_is_redrawn_some_times_per_second);
+    tcase_add_test(tcase, rate_is_that_of_last_second);
     tcase_add_loop_test(tcase, plain_lines_where_there_is_no_terminal, 0, 2);
     tcase_add_test(tcase, after_its_time_nothing_is_left);
     suite_add_tcase(suite, tcase);

@@ -136,7 +136,7 @@ START_TEST(bytes_pass_as_they_are)
 }
 END_TEST
 
-START_TEST(what_stands_goes_on_later)
+START_TEST(standing_process_goes_on_later)
 {
     int before = enter(0, 0);
     ck_assert(pongs(before));
@@ -154,7 +154,7 @@ START_TEST(what_stands_goes_on_later)
 }
 END_TEST
 
-START_TEST(a_path_is_one_contenders_to_one_master)
+START_TEST(path_is_one_contenders_to_one_master)
 {
     order(0, 0, CHAOS_STANDS, CHAOS_STANDS);
     int cut = enter(0, 0);
@@ -203,7 +203,7 @@ START_TEST(replies_vanish_and_what_was_asked_for_is_done)
 END_TEST
 
 /* Also that the master is gone: no packet of it arrives. */
-START_TEST(an_end_vanishes_with_the_replies)
+START_TEST(end_vanishes_with_replies)
 {
     int fd = enter(0, 0);
     ck_assert(pongs(fd));
@@ -275,7 +275,7 @@ START_TEST(connections_are_reset_and_new_ones_are_not)
 }
 END_TEST
 
-START_TEST(a_master_that_is_gone_is_no_silence)
+START_TEST(master_that_is_gone_is_no_silence)
 {
     int before = enter(0, 0);
     ck_assert(pongs(before));
@@ -327,7 +327,7 @@ START_TEST(connections_are_bounded)
 }
 END_TEST
 
-START_TEST(it_is_noticed_when_the_process_is_gone)
+START_TEST(it_is_noticed_when_process_is_gone)
 {
     ck_assert(!chaos_proxies_gone(proxies));
     kill(proxies->pid, SIGKILL);
@@ -343,19 +343,19 @@ int main(void)
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_set_timeout(tcase, 30);
     tcase_add_test(tcase, bytes_pass_as_they_are);
-    tcase_add_test(tcase, what_stands_goes_on_later);
-    tcase_add_test(tcase, a_path_is_one_contenders_to_one_master);
+    tcase_add_test(tcase, standing_process_goes_on_later);
+    tcase_add_test(tcase, path_is_one_contenders_to_one_master);
     tcase_add_test(tcase, requests_vanish_for_good);
     tcase_add_test(tcase, replies_vanish_and_what_was_asked_for_is_done);
-    tcase_add_test(tcase, an_end_vanishes_with_the_replies);
+    tcase_add_test(tcase, end_vanishes_with_replies);
     tcase_add_test(tcase, bytes_are_held_back_each_way);
     tcase_add_test(tcase, bytes_go_one_by_one);
     tcase_add_test(tcase, half_open_ones_stay_and_pass_nothing_any_more);
     tcase_add_test(tcase, connections_are_reset_and_new_ones_are_not);
-    tcase_add_test(tcase, a_master_that_is_gone_is_no_silence);
+    tcase_add_test(tcase, master_that_is_gone_is_no_silence);
     tcase_add_test(tcase, memory_is_bounded);
     tcase_add_test(tcase, connections_are_bounded);
-    tcase_add_test(tcase, it_is_noticed_when_the_process_is_gone);
+    tcase_add_test(tcase, it_is_noticed_when_process_is_gone);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

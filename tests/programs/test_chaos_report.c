@@ -99,7 +99,7 @@ START_TEST(pages_are_well_formed_and_alone)
 }
 END_TEST
 
-START_TEST(an_empty_run_has_a_report)
+START_TEST(empty_run_has_report)
 {
     made_init(&made);
     if (_i == 1)
@@ -110,7 +110,7 @@ START_TEST(an_empty_run_has_a_report)
 END_TEST
 
 /* Half an hour and 200,000 holds of 4 locks: cells, not holds, are what is drawn. */
-START_TEST(a_long_run_is_a_small_file)
+START_TEST(long_run_is_small_file)
 {
     const struct made_plan plan = {.seed = 9,
                                    .seconds = 1800,
@@ -128,7 +128,7 @@ START_TEST(a_long_run_is_a_small_file)
 END_TEST
 
 /* Many locks share what there is room for. */
-START_TEST(many_locks_are_a_small_file_too)
+START_TEST(many_locks_are_small_file_too)
 {
     const struct made_plan plan = {.seed = 10,
                                    .seconds = 100,
@@ -145,7 +145,7 @@ START_TEST(many_locks_are_a_small_file_too)
 END_TEST
 
 /* 10 s are 1080 dots: held from 2 s to 4 s by 0, half of the time from 5 s to 6 s by 2. */
-START_TEST(the_timeline_has_who_held_it_when)
+START_TEST(timeline_has_holders_and_times)
 {
     made_init(&made);
     made_asks(&made, SEC, 0, 0);
@@ -180,7 +180,7 @@ static void expect_number(const char *path, double expected)
                   "%s is %s, not %g", path, value(path), expected);
 }
 
-START_TEST(json_has_the_figures)
+START_TEST(json_has_figures)
 {
     made_run(&made, &plans[2]);
     made.options.max_recovery_ms = 1;
@@ -216,7 +216,7 @@ START_TEST(json_has_the_figures)
 END_TEST
 
 /* Amber, and another word, where findings are excused: by a fault, or a stall. */
-START_TEST(what_is_excused_is_not_called_passed)
+START_TEST(excused_run_is_not_called_passed)
 {
     made_init(&made);
     made_pair(&made, 1 * SEC, 1, 0, 0);
@@ -237,7 +237,7 @@ START_TEST(what_is_excused_is_not_called_passed)
 }
 END_TEST
 
-START_TEST(what_did_not_happen_is_null)
+START_TEST(missing_event_is_null)
 {
     made_init(&made);
     made_fault(&made, CHAOS_FAULT_FLUSHALL, 1 * SEC, 0, 0x5, 0x2);
@@ -255,7 +255,7 @@ START_TEST(what_did_not_happen_is_null)
 }
 END_TEST
 
-START_TEST(the_page_has_the_figures)
+START_TEST(page_has_figures)
 {
     made_run(&made, &plans[1]);
     made.verdict->holds = 0;
@@ -285,7 +285,7 @@ static const struct {
     {2, true, "<h1>Nothing shown</h1>", "verdict nothing\""},
 };
 
-START_TEST(the_verdict_is_in_words)
+START_TEST(verdict_is_in_words)
 {
     made_init(&made);
     report();
@@ -314,7 +314,7 @@ static const struct {
     {{"x"}, "redlock-chaos --seed 77"},
 };
 
-START_TEST(the_command_can_be_pasted)
+START_TEST(command_can_be_pasted)
 {
     made_init(&made);
     made.options.argc = 0;
@@ -331,7 +331,7 @@ START_TEST(the_command_can_be_pasted)
 }
 END_TEST
 
-START_TEST(a_long_command_is_cut_between_words)
+START_TEST(long_command_is_cut_between_words)
 {
     static char word[3000];
     memset(word, '\'', sizeof(word) - 1);
@@ -408,7 +408,7 @@ START_TEST(it_can_be_read_without_seeing_it)
 }
 END_TEST
 
-START_TEST(the_same_history_is_the_same_page)
+START_TEST(same_history_is_same_page)
 {
     made_run(&made, &plans[1]);
     report();
@@ -421,7 +421,7 @@ START_TEST(the_same_history_is_the_same_page)
 }
 END_TEST
 
-START_TEST(a_full_disk_is_told)
+START_TEST(full_disk_is_told)
 {
     made_run(&made, &plans[3]);
     chaos_check(&made.history, made.verdict);
@@ -444,23 +444,22 @@ int main(void)
     tcase_add_checked_fixture(tcase, NULL, tear_down);
     tcase_add_loop_test(tcase, pages_are_well_formed_and_alone, 0,
                         sizeof(plans) / sizeof(plans[0]));
-    tcase_add_loop_test(tcase, an_empty_run_has_a_report, 0, 2);
-    tcase_add_test(tcase, a_long_run_is_a_small_file);
-    tcase_add_test(tcase, many_locks_are_a_small_file_too);
-    tcase_add_test(tcase, the_timeline_has_who_held_it_when);
-    tcase_add_test(tcase, json_has_the_figures);
-    tcase_add_test(tcase, what_did_not_happen_is_null);
-    tcase_add_loop_test(tcase, what_is_excused_is_not_called_passed, 0, 2);
-    tcase_add_test(tcase, the_page_has_the_figures);
-    tcase_add_loop_test(tcase, the_verdict_is_in_words, 0,
-                        sizeof(verdicts) / sizeof(verdicts[0]));
-    tcase_add_loop_test(tcase, the_command_can_be_pasted, 0,
+    tcase_add_loop_test(tcase, empty_run_has_report, 0, 2);
+    tcase_add_test(tcase, long_run_is_small_file);
+    tcase_add_test(tcase, many_locks_are_small_file_too);
+    tcase_add_test(tcase, timeline_has_holders_and_times);
+    tcase_add_test(tcase, json_has_figures);
+    tcase_add_test(tcase, missing_event_is_null);
+    tcase_add_loop_test(tcase, excused_run_is_not_called_passed, 0, 2);
+    tcase_add_test(tcase, page_has_figures);
+    tcase_add_loop_test(tcase, verdict_is_in_words, 0, sizeof(verdicts) / sizeof(verdicts[0]));
+    tcase_add_loop_test(tcase, command_can_be_pasted, 0,
                         sizeof(commands) / sizeof(commands[0]));
-    tcase_add_test(tcase, a_long_command_is_cut_between_words);
+    tcase_add_test(tcase, long_command_is_cut_between_words);
     tcase_add_test(tcase, text_from_outside_is_escaped);
     tcase_add_test(tcase, it_can_be_read_without_seeing_it);
-    tcase_add_test(tcase, the_same_history_is_the_same_page);
-    tcase_add_loop_test(tcase, a_full_disk_is_told, 0, 2);
+    tcase_add_test(tcase, same_history_is_same_page);
+    tcase_add_loop_test(tcase, full_disk_is_told, 0, 2);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

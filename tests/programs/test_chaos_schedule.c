@@ -46,7 +46,7 @@ static unsigned size_of(uint64_t set)
     return (unsigned)__builtin_popcountll(set);
 }
 
-START_TEST(a_seed_is_one_schedule)
+START_TEST(seed_is_one_schedule)
 {
     draw(7);
     size_t first = count;
@@ -60,7 +60,7 @@ START_TEST(a_seed_is_one_schedule)
 END_TEST
 
 /* As long as it needs is long enough, and a moment less is refused by who asks for it. */
-START_TEST(every_kind_occurs_where_there_is_the_time_that_it_needs)
+START_TEST(every_kind_occurs_where_there_is_time_that_it_needs)
 {
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         nodes = 1 + (unsigned)(seed % 7);
@@ -78,7 +78,7 @@ START_TEST(every_kind_occurs_where_there_is_the_time_that_it_needs)
 }
 END_TEST
 
-START_TEST(half_a_minute_is_enough_for_the_usual_kinds)
+START_TEST(half_minute_is_enough_for_usual_kinds)
 {
     options.faults = CHAOS_DEFAULT;
     for (uint64_t seed = 0; seed < 20 * SEEDS; seed++) {
@@ -97,7 +97,7 @@ START_TEST(no_faults_are_no_faults)
 }
 END_TEST
 
-START_TEST(they_come_in_order_and_end_before_the_run_does)
+START_TEST(they_come_in_order_and_end_before_run_does)
 {
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         draw(seed);
@@ -183,7 +183,7 @@ static int64_t longest_fault_ns(void)
 }
 
 /* It is taken away, and it comes back: by the time that one fault and one guard last. */
-START_TEST(a_majority_always_comes_back)
+START_TEST(majority_always_comes_back)
 {
     unsigned taken = 0;
     for (uint64_t seed = 0; seed < SEEDS / 8; seed++) {
@@ -215,7 +215,7 @@ static bool is_taken_at(int64_t at_ns)
 }
 
 /* Also several together, and those that come soon after each other. */
-START_TEST(faults_of_a_minority_leave_a_majority)
+START_TEST(faults_of_minority_leave_majority)
 {
     options.ttl_ms = 3000;
     for (uint64_t seed = 0; seed < SEEDS / 8; seed++) {
@@ -255,7 +255,7 @@ START_TEST(from_time_to_time_all_is_well)
 }
 END_TEST
 
-START_TEST(the_list_of_faults_has_an_end)
+START_TEST(list_of_faults_has_end)
 {
     options.duration_ms = INT64_C(7) * 86400000;
     draw(3);
@@ -285,17 +285,17 @@ int main(void)
     TCase *tcase = tcase_create("chaos_schedule");
     tcase_add_checked_fixture(tcase, set_up, NULL);
     tcase_set_timeout(tcase, 30);
-    tcase_add_test(tcase, a_seed_is_one_schedule);
-    tcase_add_test(tcase, every_kind_occurs_where_there_is_the_time_that_it_needs);
-    tcase_add_test(tcase, half_a_minute_is_enough_for_the_usual_kinds);
+    tcase_add_test(tcase, seed_is_one_schedule);
+    tcase_add_test(tcase, every_kind_occurs_where_there_is_time_that_it_needs);
+    tcase_add_test(tcase, half_minute_is_enough_for_usual_kinds);
     tcase_add_test(tcase, no_faults_are_no_faults);
-    tcase_add_test(tcase, they_come_in_order_and_end_before_the_run_does);
+    tcase_add_test(tcase, they_come_in_order_and_end_before_run_does);
     tcase_add_test(tcase, they_are_about_masters_and_contenders_that_there_are);
     tcase_add_test(tcase, faults_that_meet_are_of_different_masters);
-    tcase_add_test(tcase, a_majority_always_comes_back);
-    tcase_add_test(tcase, faults_of_a_minority_leave_a_majority);
+    tcase_add_test(tcase, majority_always_comes_back);
+    tcase_add_test(tcase, faults_of_minority_leave_majority);
     tcase_add_test(tcase, from_time_to_time_all_is_well);
-    tcase_add_test(tcase, the_list_of_faults_has_an_end);
+    tcase_add_test(tcase, list_of_faults_has_end);
     tcase_add_test(tcase, words_are_found_and_guessed);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);

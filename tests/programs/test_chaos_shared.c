@@ -92,7 +92,7 @@ START_TEST(each_pair_counts_once)
 END_TEST
 
 /* A reader that was killed is believed until its time is over: a writer must wait for that. */
-START_TEST(a_killed_readers_hold_lasts)
+START_TEST(killed_readers_hold_lasts)
 {
     hold(0, 100 * MS, 0, true);      /* until 101 */
     hold(20 * MS, 50 * MS, 0, true); /* the next one on its seat */
@@ -119,7 +119,7 @@ static void write_between(int64_t write_ns, int64_t again_ns, uint64_t again)
     made.history.record[0] = 1;
 }
 
-START_TEST(a_record_that_changes_under_a_reader_is_found)
+START_TEST(record_that_changes_under_reader_is_found)
 {
     write_between(50 * MS, 60 * MS, 1);
     verdict = made_check(&made);
@@ -132,7 +132,7 @@ START_TEST(a_record_that_changes_under_a_reader_is_found)
 END_TEST
 
 /* It read before the write was done, or it did not change. */
-START_TEST(a_record_that_does_not_is_fine)
+START_TEST(record_that_does_not_is_fine)
 {
     write_between(50 * MS, 60 * MS, 0);
     ck_assert_uint_eq(made_check(&made)->changed_reads, 0);
@@ -140,7 +140,7 @@ START_TEST(a_record_that_does_not_is_fine)
 END_TEST
 
 /* A reader that was stopped and read when its time was over: it proves nothing. */
-START_TEST(a_late_read_proves_nothing)
+START_TEST(late_read_proves_nothing)
 {
     int64_t at_ns = 101 * MS + _i;
     write_between(99 * MS, at_ns, 1);
@@ -161,7 +161,7 @@ START_TEST(flushed_keys_excuse_it)
 END_TEST
 
 /* A writer that landed too late is not the reader's lock's fault. */
-START_TEST(a_late_write_excuses_it)
+START_TEST(late_write_excuses_it)
 {
     made_asks(&made, 0, 1, 0);
     made_holds(&made, MS, 20 * MS, 1, 0);
@@ -179,7 +179,7 @@ START_TEST(a_late_write_excuses_it)
 END_TEST
 
 /* The writer goes on as a reader: what it reads then is what it wrote. */
-START_TEST(a_writer_that_goes_on_as_a_reader)
+START_TEST(writer_that_goes_on_as_reader)
 {
     hold(0, SEC, 0, false);
     made_reads(&made, 10 * MS, 0, 0, 0);
@@ -206,7 +206,7 @@ START_TEST(a_writer_that_goes_on_as_a_reader)
 END_TEST
 
 /* A writer that is killed may have written what is not in the log; a reader can't have. */
-START_TEST(a_killed_reader_explains_no_write)
+START_TEST(killed_reader_explains_no_write)
 {
     hold(0, 10 * MS, 0, _i > 0);
     made_reads(&made, 5 * MS, 0, 0, 0);
@@ -220,7 +220,7 @@ START_TEST(a_killed_reader_explains_no_write)
 END_TEST
 
 /* A write under a read lock is none that any reader of ours does; it is unread, and found. */
-START_TEST(a_second_read_is_no_read_before_a_write)
+START_TEST(second_read_is_no_read_before_write)
 {
     hold(0, SEC, 0, true);
     read_at(10 * MS, 0, 0, 0);
@@ -241,15 +241,15 @@ int main(void)
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_add_loop_test(tcase, only_readers_overlap, 0, 4);
     tcase_add_test(tcase, each_pair_counts_once);
-    tcase_add_loop_test(tcase, a_killed_readers_hold_lasts, 0, 2);
-    tcase_add_test(tcase, a_record_that_changes_under_a_reader_is_found);
-    tcase_add_test(tcase, a_record_that_does_not_is_fine);
-    tcase_add_loop_test(tcase, a_late_read_proves_nothing, 0, 2);
+    tcase_add_loop_test(tcase, killed_readers_hold_lasts, 0, 2);
+    tcase_add_test(tcase, record_that_changes_under_reader_is_found);
+    tcase_add_test(tcase, record_that_does_not_is_fine);
+    tcase_add_loop_test(tcase, late_read_proves_nothing, 0, 2);
     tcase_add_test(tcase, flushed_keys_excuse_it);
-    tcase_add_test(tcase, a_late_write_excuses_it);
-    tcase_add_loop_test(tcase, a_writer_that_goes_on_as_a_reader, 0, 2);
-    tcase_add_loop_test(tcase, a_killed_reader_explains_no_write, 0, 2);
-    tcase_add_test(tcase, a_second_read_is_no_read_before_a_write);
+    tcase_add_test(tcase, late_write_excuses_it);
+    tcase_add_loop_test(tcase, writer_that_goes_on_as_reader, 0, 2);
+    tcase_add_loop_test(tcase, killed_reader_explains_no_write, 0, 2);
+    tcase_add_test(tcase, second_read_is_no_read_before_write);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

@@ -68,7 +68,7 @@ static const struct {
     {CHAOS_STALLED_CONTENDER, 0, 3000, 4100, true, false}, /* it did not */
 };
 
-START_TEST(a_key_is_excused_where_a_stall_kept_it_from_being_taken_back)
+START_TEST(key_is_excused_where_stall_kept_it_from_being_taken_back)
 {
     if (stalls[_i].of_nobody)
         stay.key++;
@@ -85,7 +85,7 @@ START_TEST(a_key_is_excused_where_a_stall_kept_it_from_being_taken_back)
 }
 END_TEST
 
-START_TEST(a_key_without_a_stall_is_an_orphan)
+START_TEST(key_without_stall_is_orphan)
 {
     verdict = made_check(&made);
     ck_assert_uint_eq(verdict->orphans, 1);
@@ -112,7 +112,7 @@ START_TEST(time_that_several_lost_counts_once)
 END_TEST
 
 /* Overlaps are no matter of time: a stall excuses none. */
-START_TEST(an_overlap_is_not_excused_by_a_stall)
+START_TEST(overlap_is_not_excused_by_stall)
 {
     made.history.stay_count = 0;
     made_asks(&made, 6000 * MS, 1, 1);
@@ -128,7 +128,7 @@ START_TEST(an_overlap_is_not_excused_by_a_stall)
 END_TEST
 
 /* A majority is away from 1 s to 2 s, and contender 0 has its lock 500 ms later. */
-START_TEST(a_late_recovery_is_excused_where_a_stall_made_it_late)
+START_TEST(late_recovery_is_excused_where_stall_made_it_late)
 {
     made.history.stay_count = 0;
     made.options.max_recovery_ms = 300;
@@ -162,7 +162,7 @@ static const struct {
     {CHAOS_FAULT_SLEEP, 2990, 4010, CHAOS_BIT(0), 0, CHAOS_STALLED_MASTER, true},
 };
 
-START_TEST(what_a_fault_did_is_no_stall_of_the_machine)
+START_TEST(effect_of_fault_is_no_stall_of_machine)
 {
     bool master = sifted[_i].what == CHAOS_STALLED_MASTER;
     made_fault(&made, sifted[_i].kind, sifted[_i].begun * MS, sifted[_i].undone * MS,
@@ -180,13 +180,13 @@ int main(void)
     Suite *suite = suite_create("chaos_stall");
     TCase *tcase = tcase_create("stall");
     tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_add_loop_test(tcase, a_key_is_excused_where_a_stall_kept_it_from_being_taken_back, 0,
+    tcase_add_loop_test(tcase, key_is_excused_where_stall_kept_it_from_being_taken_back, 0,
                         sizeof(stalls) / sizeof(stalls[0]));
-    tcase_add_test(tcase, a_key_without_a_stall_is_an_orphan);
+    tcase_add_test(tcase, key_without_stall_is_orphan);
     tcase_add_test(tcase, time_that_several_lost_counts_once);
-    tcase_add_test(tcase, an_overlap_is_not_excused_by_a_stall);
-    tcase_add_loop_test(tcase, a_late_recovery_is_excused_where_a_stall_made_it_late, 0, 2);
-    tcase_add_loop_test(tcase, what_a_fault_did_is_no_stall_of_the_machine, 0,
+    tcase_add_test(tcase, overlap_is_not_excused_by_stall);
+    tcase_add_loop_test(tcase, late_recovery_is_excused_where_stall_made_it_late, 0, 2);
+    tcase_add_loop_test(tcase, effect_of_fault_is_no_stall_of_machine, 0,
                         sizeof(sifted) / sizeof(sifted[0]));
     suite_add_tcase(suite, tcase);
     return suite_run(suite);

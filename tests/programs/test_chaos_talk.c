@@ -33,7 +33,7 @@ static const char *const echoes[] = {
     "read -r line; echo 'no hunter/one hunter-two app'; read -r line",
 };
 
-START_TEST(what_a_client_repeats_of_its_passwords_is_not_in_its_reason)
+START_TEST(client_reason_hides_repeated_passwords)
 {
     struct chaos_talk *talk = greet(echoes[_i]);
     ck_assert_int_eq(chaos_talk_greeted(talk), CHAOS_SAID_WRONG);
@@ -61,7 +61,7 @@ int main(void)
     Suite *suite = suite_create("chaos_talk");
     TCase *tcase = tcase_create("chaos_talk");
     tcase_set_timeout(tcase, 60);
-    tcase_add_loop_test(tcase, what_a_client_repeats_of_its_passwords_is_not_in_its_reason, 0,
+    tcase_add_loop_test(tcase, client_reason_hides_repeated_passwords, 0,
                         (int)(sizeof(echoes) / sizeof(echoes[0])));
     tcase_add_test(tcase, nor_in_why_it_took_no_lock);
     suite_add_tcase(suite, tcase);

@@ -88,7 +88,7 @@ START_TEST(quiet_says_nothing_of_it)
 }
 END_TEST
 
-START_TEST(a_name_over_the_limit_is_64)
+START_TEST(name_over_limit_is_64)
 {
     char name[REDLOCK_NAME_MAX + 2];
     memset(name, 'n', sizeof(name) - 1);
@@ -117,7 +117,7 @@ START_TEST(more_names_than_can_be_taken_are_64)
 }
 END_TEST
 
-START_TEST(every_verb_has_help_and_a_version)
+START_TEST(every_verb_has_help_and_version)
 {
     static const char *const verbs[] = {"run",     "lock",    "extend",
                                         "release", "inspect", "status"};
@@ -142,7 +142,7 @@ END_TEST
 
 static const char *const no_nodes[] = {"REDLOCK_NODES", NULL};
 
-START_TEST(no_node_list_is_78_and_names_the_places)
+START_TEST(no_node_list_is_78_and_names_places)
 {
     char directory[SUITE_PATH_MAX];
     suite_new_dir(directory);
@@ -159,7 +159,7 @@ START_TEST(no_node_list_is_78_and_names_the_places)
 }
 END_TEST
 
-START_TEST(the_node_list_is_found_where_it_is_said_to_be)
+START_TEST(node_list_is_found_where_it_is_said_to_be)
 {
     char directory[SUITE_PATH_MAX];
     char path[SUITE_PATH_MAX + 32];
@@ -186,7 +186,7 @@ START_TEST(the_node_list_is_found_where_it_is_said_to_be)
 }
 END_TEST
 
-START_TEST(a_malformed_node_list_is_78_with_its_place)
+START_TEST(malformed_node_list_is_78_with_its_place)
 {
     char path[SUITE_PATH_MAX + 32];
     char directory[SUITE_PATH_MAX];
@@ -204,7 +204,7 @@ START_TEST(a_malformed_node_list_is_78_with_its_place)
 END_TEST
 
 /* What stands behind -- is COMMAND's: no name, and no option of ours. */
-START_TEST(no_word_of_the_command_is_taken_for_ours)
+START_TEST(no_word_of_command_is_taken_for_ours)
 {
     struct program *program = NULL;
     ck_assert_int_eq(
@@ -225,13 +225,13 @@ int main(void)
     tcase_add_loop_test(line, wrong_usage_is_64_and_says_what_would_be_right, 0,
                         WRONG_USAGE_COUNT);
     tcase_add_test(line, quiet_says_nothing_of_it);
-    tcase_add_test(line, a_name_over_the_limit_is_64);
+    tcase_add_test(line, name_over_limit_is_64);
     tcase_add_test(line, more_names_than_can_be_taken_are_64);
-    tcase_add_test(line, no_word_of_the_command_is_taken_for_ours);
-    tcase_add_test(line, every_verb_has_help_and_a_version);
-    tcase_add_test(line, no_node_list_is_78_and_names_the_places);
-    tcase_add_test(line, the_node_list_is_found_where_it_is_said_to_be);
-    tcase_add_test(line, a_malformed_node_list_is_78_with_its_place);
+    tcase_add_test(line, no_word_of_command_is_taken_for_ours);
+    tcase_add_test(line, every_verb_has_help_and_version);
+    tcase_add_test(line, no_node_list_is_78_and_names_places);
+    tcase_add_test(line, node_list_is_found_where_it_is_said_to_be);
+    tcase_add_test(line, malformed_node_list_is_78_with_its_place);
     suite_add_tcase(suite, line);
     return suite_run(suite);
 }

@@ -46,7 +46,7 @@ static bool gone(const char *name)
 
 /* ---- at once ---------------------------------------------------------------------------- */
 
-START_TEST(a_stuck_lock_is_shown_and_deleted)
+START_TEST(stuck_lock_is_shown_and_deleted)
 {
     static const char *const kinds[][2] = {{"plain", NULL},
                                            {"reentrant", "--reentrant"},
@@ -71,7 +71,7 @@ START_TEST(a_stuck_lock_is_shown_and_deleted)
 }
 END_TEST
 
-START_TEST(json_tells_who_had_it_and_what_came_of_it)
+START_TEST(json_tells_holder_and_result)
 {
     program_free(RUN(0, "lock", "--ttl", "20s", "stuck"));
     ck_assert_uint_ge(left("stuck"), 3);
@@ -99,7 +99,7 @@ START_TEST(json_tells_who_had_it_and_what_came_of_it)
 }
 END_TEST
 
-START_TEST(without_a_terminal_it_wants_to_be_told_yes)
+START_TEST(without_terminal_it_wants_to_be_told_yes)
 {
     set_all("stuck", "x");
     for (unsigned i = 0; i < 5; i++)
@@ -113,7 +113,7 @@ START_TEST(without_a_terminal_it_wants_to_be_told_yes)
 }
 END_TEST
 
-START_TEST(what_has_no_ttl_is_deleted_only_where_that_is_said)
+START_TEST(lock_without_ttl_is_deleted_only_where_that_is_said)
 {
     set_all("by:hand", "me");
     struct program *program = RUN(65, "break", "--yes", "by:hand");
@@ -136,7 +136,7 @@ START_TEST(what_has_no_ttl_is_deleted_only_where_that_is_said)
 }
 END_TEST
 
-START_TEST(a_name_that_is_another_locks_key_is_refused)
+START_TEST(name_that_is_another_locks_key_is_refused)
 {
     static const char *const verbs[] = {"break", "inspect", "lock"};
     for (unsigned i = 0; i < 3; i++) {
@@ -148,7 +148,7 @@ START_TEST(a_name_that_is_another_locks_key_is_refused)
 }
 END_TEST
 
-START_TEST(a_minority_is_no_reason_to_delete)
+START_TEST(minority_is_no_reason_to_delete)
 {
     set_all("stuck", "me");
     for (unsigned i = 0; i < 3; i++)
@@ -219,7 +219,7 @@ static int (*const answers[])(void *) = {
     another_holder_is_not_the_one_that_was_shown,
 };
 
-START_TEST(it_asks_at_a_terminal)
+START_TEST(it_asks_at_terminal)
 {
     /* A line of this file, where it went wrong. */
     ck_assert_int_eq(child_run(answers[_i], NULL, 40000), 0);
@@ -234,18 +234,18 @@ int main(void)
     TCase *tcase = tcase_create("break");
     tcase_set_timeout(tcase, 120);
     tcase_add_unchecked_fixture(tcase, cli_rig_start, cli_rig_stop);
-    tcase_add_test(tcase, a_stuck_lock_is_shown_and_deleted);
-    tcase_add_test(tcase, json_tells_who_had_it_and_what_came_of_it);
-    tcase_add_test(tcase, without_a_terminal_it_wants_to_be_told_yes);
-    tcase_add_test(tcase, what_has_no_ttl_is_deleted_only_where_that_is_said);
-    tcase_add_test(tcase, a_name_that_is_another_locks_key_is_refused);
-    tcase_add_loop_test(tcase, it_asks_at_a_terminal, 0,
+    tcase_add_test(tcase, stuck_lock_is_shown_and_deleted);
+    tcase_add_test(tcase, json_tells_holder_and_result);
+    tcase_add_test(tcase, without_terminal_it_wants_to_be_told_yes);
+    tcase_add_test(tcase, lock_without_ttl_is_deleted_only_where_that_is_said);
+    tcase_add_test(tcase, name_that_is_another_locks_key_is_refused);
+    tcase_add_loop_test(tcase, it_asks_at_terminal, 0,
                         (int)(sizeof(answers) / sizeof(answers[0])));
     suite_add_tcase(suite, tcase);
     TCase *few = tcase_create("minority");
     tcase_set_timeout(few, 120);
     tcase_add_checked_fixture(few, cli_rig_start, cli_rig_stop);
-    tcase_add_test(few, a_minority_is_no_reason_to_delete);
+    tcase_add_test(few, minority_is_no_reason_to_delete);
     suite_add_tcase(suite, few);
     return suite_run(suite);
 }

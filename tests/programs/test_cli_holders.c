@@ -111,7 +111,7 @@ static void expect_process(const char *name, const struct program *holder)
 static const char *const options[] = {"", "--reentrant", "--shared", "--exclusive", "--fair"};
 enum { OPTIONS = sizeof(options) / sizeof(options[0]) };
 
-START_TEST(a_holder_of_each_kind_has_host_and_process)
+START_TEST(holder_of_each_kind_has_host_and_process)
 {
     const char *option = options[_i / 2];
     bool one = _i % 2 == 0;
@@ -127,7 +127,7 @@ START_TEST(a_holder_of_each_kind_has_host_and_process)
 END_TEST
 
 /* Linux allows 64 bytes. Without the right to change it there is nothing to test. */
-START_TEST(a_long_host_name_is_cut)
+START_TEST(long_host_name_is_cut)
 {
     static const char name[] =
         "worker-7c9d5f6b8-x2x4z-in-a-rather-long-deployment-of-the-shop-1";
@@ -165,7 +165,7 @@ START_TEST(each_of_several_readers_has_its_own)
 END_TEST
 
 /* It was taken by a process that is gone, or by another's client. */
-START_TEST(a_holder_without_a_connection_is_unknown)
+START_TEST(holder_without_connection_is_unknown)
 {
     choose(true);
     ck_assert_int_eq(program_run(NULL, REDLOCK("lock", "--reentrant", "gone"), NULL), 0);
@@ -186,7 +186,7 @@ START_TEST(a_holder_without_a_connection_is_unknown)
 }
 END_TEST
 
-START_TEST(a_client_name_stands_for_host_and_process)
+START_TEST(client_name_stands_for_host_and_process)
 {
     setenv("REDLOCK_NODES", masters_file(lone, CLI_PATIENT "client-name web@7\n"), 1);
     static const char *const names[] = {"named:0", "named:1"};
@@ -199,7 +199,7 @@ START_TEST(a_client_name_stands_for_host_and_process)
 }
 END_TEST
 
-START_TEST(break_tells_whom_it_takes_the_lock_from)
+START_TEST(break_tells_whom_it_takes_lock_from)
 {
     choose(false);
     struct program *holder = hold("--exclusive", "stuck"), *program = NULL;
@@ -220,7 +220,7 @@ END_TEST
 
 /* ---- who is not told, and why ----------------------------------------------------------- */
 
-START_TEST(without_the_right_to_list_clients_it_is_unknown)
+START_TEST(without_right_to_list_clients_it_is_unknown)
 {
     static const char *const denied[] = {"-client|list", "-info"};
     static const char *const words[] = {"client|list", "info"};
@@ -245,7 +245,7 @@ static long long list_bytes(void)
     return (long long)master_do(lone, 0, "CLIENT", "LIST", NULL).len;
 }
 
-START_TEST(a_crowd_beyond_the_bound_is_not_listed)
+START_TEST(crowd_beyond_bound_is_not_listed)
 {
     enum { CROWD = 2100 };
     static int crowd[CROWD];
@@ -304,7 +304,7 @@ static int named(const char *name)
     return named_connection(name, strlen(name));
 }
 
-START_TEST(a_foreign_connections_name_does_no_harm)
+START_TEST(foreign_connections_name_does_no_harm)
 {
     choose(true);
     put_lock("hostile");
@@ -344,7 +344,7 @@ START_TEST(names_that_contradict_each_other_tell_nothing)
 }
 END_TEST
 
-START_TEST(a_name_that_no_reply_has_room_for_does_no_harm)
+START_TEST(name_that_no_reply_has_room_for_does_no_harm)
 {
     enum { LONG = 1200000 };
     choose(true);
@@ -392,7 +392,7 @@ static struct fake *fake_with(long count, const char *lines)
     return fake;
 }
 
-START_TEST(clients_are_listed_up_to_the_bound)
+START_TEST(clients_are_listed_up_to_bound)
 {
     static const long counts[] = {1, 2048, 2049, 99999999};
     struct fake *fake = fake_with(counts[_i], "id=1 name=redlock:h:1:" UUID " db=0\n");
@@ -405,7 +405,7 @@ START_TEST(clients_are_listed_up_to_the_bound)
 }
 END_TEST
 
-START_TEST(bytes_of_a_server_are_printed_safely)
+START_TEST(bytes_of_server_are_printed_safely)
 {
     struct fake *fake =
         fake_with(1, "\n\nname\nid=1 name=redlock:e\x1b]0;x\x07\xfe:" UUID "\n name=");
@@ -421,7 +421,7 @@ START_TEST(bytes_of_a_server_are_printed_safely)
 }
 END_TEST
 
-START_TEST(a_name_shows_no_password)
+START_TEST(name_shows_no_password)
 {
     struct fake *fake = fake_with(1, "id=1 name=redlock:" PASSWORD ":1:" UUID "\n");
     expect_holder("any", "***:1", NULL, NULL);
@@ -448,7 +448,7 @@ static const struct {
     {0, "CLIENT LIST*", "$99\r\nid=1", FAKE_SILENT},
 };
 
-START_TEST(a_server_that_answers_nonsense_does_no_harm)
+START_TEST(server_that_answers_nonsense_does_no_harm)
 {
     struct fake *fake = fake_with(1, "id=1 name=redlock:h:1:" UUID "\n");
     fake_rule(fake, &(struct fake_rule){.match = nonsense[_i].match,
@@ -470,24 +470,24 @@ int main(void)
     TCase *kinds = tcase_create("kinds");
     tcase_set_timeout(kinds, 60);
     tcase_add_unchecked_fixture(kinds, start, stop);
-    tcase_add_loop_test(kinds, a_holder_of_each_kind_has_host_and_process, 0, 2 * OPTIONS);
-    tcase_add_test(kinds, a_long_host_name_is_cut);
+    tcase_add_loop_test(kinds, holder_of_each_kind_has_host_and_process, 0, 2 * OPTIONS);
+    tcase_add_test(kinds, long_host_name_is_cut);
     tcase_add_loop_test(kinds, each_of_several_readers_has_its_own, 0, 2);
-    tcase_add_test(kinds, a_holder_without_a_connection_is_unknown);
-    tcase_add_test(kinds, a_client_name_stands_for_host_and_process);
-    tcase_add_test(kinds, break_tells_whom_it_takes_the_lock_from);
-    tcase_add_loop_test(kinds, without_the_right_to_list_clients_it_is_unknown, 0, 2);
-    tcase_add_test(kinds, a_crowd_beyond_the_bound_is_not_listed);
-    tcase_add_test(kinds, a_foreign_connections_name_does_no_harm);
+    tcase_add_test(kinds, holder_without_connection_is_unknown);
+    tcase_add_test(kinds, client_name_stands_for_host_and_process);
+    tcase_add_test(kinds, break_tells_whom_it_takes_lock_from);
+    tcase_add_loop_test(kinds, without_right_to_list_clients_it_is_unknown, 0, 2);
+    tcase_add_test(kinds, crowd_beyond_bound_is_not_listed);
+    tcase_add_test(kinds, foreign_connections_name_does_no_harm);
     tcase_add_test(kinds, names_that_contradict_each_other_tell_nothing);
-    tcase_add_test(kinds, a_name_that_no_reply_has_room_for_does_no_harm);
+    tcase_add_test(kinds, name_that_no_reply_has_room_for_does_no_harm);
     suite_add_tcase(suite, kinds);
     TCase *fakes = tcase_create("fakes");
     tcase_set_timeout(fakes, 60);
-    tcase_add_loop_test(fakes, clients_are_listed_up_to_the_bound, 0, 4);
-    tcase_add_test(fakes, bytes_of_a_server_are_printed_safely);
-    tcase_add_test(fakes, a_name_shows_no_password);
-    tcase_add_loop_test(fakes, a_server_that_answers_nonsense_does_no_harm, 0,
+    tcase_add_loop_test(fakes, clients_are_listed_up_to_bound, 0, 4);
+    tcase_add_test(fakes, bytes_of_server_are_printed_safely);
+    tcase_add_test(fakes, name_shows_no_password);
+    tcase_add_loop_test(fakes, server_that_answers_nonsense_does_no_harm, 0,
                         (int)(sizeof(nonsense) / sizeof(nonsense[0])));
     suite_add_tcase(suite, fakes);
     return suite_run(suite);

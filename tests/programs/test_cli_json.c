@@ -28,7 +28,7 @@ static void expect_result(const char *const argv[], int status, const char *resu
     program_free(program);
 }
 
-START_TEST(every_outcome_of_lock_extend_and_release_is_an_object)
+START_TEST(every_outcome_of_lock_extend_and_release_is_object)
 {
     expect_result(REDLOCK("lock", "json:a", "--ttl", "20s", "--json"), 0, "acquired", "handle");
     const char *handle = cli_take("json:b", "20s");
@@ -57,7 +57,7 @@ static const char *const wrong[][6] = {
 };
 #define WRONG_COUNT (int)(sizeof(wrong) / sizeof(wrong[0]))
 
-START_TEST(a_wrong_line_is_an_object_too)
+START_TEST(wrong_line_is_object_too)
 {
     const char *argv[8] = {program_redlock()};
     memcpy(argv + 1, wrong[_i], sizeof(wrong[_i]));
@@ -65,7 +65,7 @@ START_TEST(a_wrong_line_is_an_object_too)
 }
 END_TEST
 
-START_TEST(a_node_list_that_is_not_there_is_an_object_too)
+START_TEST(node_list_that_is_not_there_is_object_too)
 {
     static const char *const verbs[][2] = {
         {"lock", "a"}, {"extend", "a"}, {"release", "a"}, {"inspect", "a"}, {"status", NULL}};
@@ -115,7 +115,7 @@ START_TEST(run_tells_on_stderr_how_it_ended)
 }
 END_TEST
 
-START_TEST(no_quorum_is_an_object_with_each_masters_word)
+START_TEST(no_quorum_is_object_with_each_masters_word)
 {
     const char *handle = cli_take("json:kept", "20s");
     for (unsigned i = 0; i < 3; i++)
@@ -132,11 +132,11 @@ int main(void)
     TCase *tests = tcase_create("json");
     tcase_set_timeout(tests, 90);
     tcase_add_checked_fixture(tests, cli_rig_start, cli_rig_stop);
-    tcase_add_test(tests, every_outcome_of_lock_extend_and_release_is_an_object);
-    tcase_add_loop_test(tests, a_wrong_line_is_an_object_too, 0, WRONG_COUNT);
-    tcase_add_test(tests, a_node_list_that_is_not_there_is_an_object_too);
+    tcase_add_test(tests, every_outcome_of_lock_extend_and_release_is_object);
+    tcase_add_loop_test(tests, wrong_line_is_object_too, 0, WRONG_COUNT);
+    tcase_add_test(tests, node_list_that_is_not_there_is_object_too);
     tcase_add_test(tests, run_tells_on_stderr_how_it_ended);
-    tcase_add_test(tests, no_quorum_is_an_object_with_each_masters_word);
+    tcase_add_test(tests, no_quorum_is_object_with_each_masters_word);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

@@ -90,7 +90,7 @@ static const struct {
 enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 
 /* Taken, seen, extended and released by handles, which know what they stand for. */
-START_TEST(a_lock_of_each_kind_has_a_life_by_handles)
+START_TEST(lock_of_each_kind_has_life_by_handles)
 {
     const char *option = kinds[_i / 2].option;
     if (_i % 2 && kinds[_i / 2].one_only)
@@ -120,7 +120,7 @@ START_TEST(a_lock_of_each_kind_has_a_life_by_handles)
 END_TEST
 
 /* The same owner has it as often as it takes it, from any process; nobody else has it. */
-START_TEST(an_owner_takes_it_again_and_others_do_not)
+START_TEST(owner_takes_it_again_and_others_do_not)
 {
     choose(_i == 0);
     const char *first = TAKE("--reentrant", "--owner", "me", "again");
@@ -137,7 +137,7 @@ START_TEST(an_owner_takes_it_again_and_others_do_not)
 }
 END_TEST
 
-START_TEST(readers_share_and_a_writer_does_not)
+START_TEST(readers_share_and_writer_does_not)
 {
     choose(_i == 0);
     const char *one = TAKE("--shared", "--owner", "a", "both");
@@ -169,7 +169,7 @@ END_TEST
 
 /* ---- what can't be ---------------------------------------------------------------------- */
 
-START_TEST(a_reader_is_told_at_once_that_it_cant_become_the_writer)
+START_TEST(reader_is_told_at_once_that_it_cant_become_writer)
 {
     choose(_i == 0);
     const char *handle = TAKE("--shared", "--owner", "me", "upgraded");
@@ -205,7 +205,7 @@ START_TEST(another_kind_is_told_at_once)
 }
 END_TEST
 
-START_TEST(a_fair_lock_of_five_masters_is_wrong_usage)
+START_TEST(fair_lock_of_five_masters_is_wrong_usage)
 {
     choose(false);
     expect_error(REDLOCK("lock", "--fair", "unfair"), 64, "a fair lock is not possible on 5");
@@ -284,7 +284,7 @@ START_TEST(masters_that_differ_are_told_apart)
 }
 END_TEST
 
-START_TEST(the_owner_that_is_asked_for_is_first)
+START_TEST(owner_that_is_asked_for_is_first)
 {
     struct masters *all = choose(true);
     char owner[16], lease[64];
@@ -330,15 +330,15 @@ int main(void)
     TCase *tcase = tcase_create("kinds");
     tcase_set_timeout(tcase, 60);
     tcase_add_unchecked_fixture(tcase, start, stop);
-    tcase_add_loop_test(tcase, a_lock_of_each_kind_has_a_life_by_handles, 0, 2 * KINDS);
-    tcase_add_loop_test(tcase, an_owner_takes_it_again_and_others_do_not, 0, 2);
-    tcase_add_loop_test(tcase, readers_share_and_a_writer_does_not, 0, 2);
-    tcase_add_loop_test(tcase, a_reader_is_told_at_once_that_it_cant_become_the_writer, 0, 2);
+    tcase_add_loop_test(tcase, lock_of_each_kind_has_life_by_handles, 0, 2 * KINDS);
+    tcase_add_loop_test(tcase, owner_takes_it_again_and_others_do_not, 0, 2);
+    tcase_add_loop_test(tcase, readers_share_and_writer_does_not, 0, 2);
+    tcase_add_loop_test(tcase, reader_is_told_at_once_that_it_cant_become_writer, 0, 2);
     tcase_add_loop_test(tcase, another_kind_is_told_at_once, 0, 2);
-    tcase_add_test(tcase, a_fair_lock_of_five_masters_is_wrong_usage);
+    tcase_add_test(tcase, fair_lock_of_five_masters_is_wrong_usage);
     tcase_add_loop_test(tcase, several_names_are_taken_all_or_none, 0, 2);
     tcase_add_test(tcase, masters_that_differ_are_told_apart);
-    tcase_add_test(tcase, the_owner_that_is_asked_for_is_first);
+    tcase_add_test(tcase, owner_that_is_asked_for_is_first);
     tcase_add_test(tcase, hostile_owners_are_printed_safely);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);

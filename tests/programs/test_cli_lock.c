@@ -64,7 +64,7 @@ START_TEST(masters_just_started_are_said_to_vote_soon)
 END_TEST
 
 /* The third need not be waited for. */
-START_TEST(the_time_is_told_at_which_a_majority_votes)
+START_TEST(time_is_told_at_which_majority_votes)
 {
     static const long up_s[] = {3000, 600, 1800};
     struct fake *fakes[3];
@@ -93,7 +93,7 @@ START_TEST(lock_waits_as_long_as_it_is_told)
 END_TEST
 
 /* A master that does not answer costs the first round 2 s. */
-START_TEST(what_the_first_round_took_is_part_of_the_wait)
+START_TEST(time_of_first_round_is_part_of_wait)
 {
     struct fake *fakes[1];
     fakes_start(fakes, 1);
@@ -111,7 +111,7 @@ START_TEST(what_the_first_round_took_is_part_of_the_wait)
 }
 END_TEST
 
-START_TEST(a_handle_comes_by_argument_stdin_or_environment)
+START_TEST(handle_comes_by_argument_stdin_or_environment)
 {
     char handle[REDLOCK_HANDLE_MAX];
     snprintf(handle, sizeof(handle), "%s", cli_take("handed", "20s"));
@@ -157,7 +157,7 @@ START_TEST(stdin_is_one_handle_and_nothing_more)
 }
 END_TEST
 
-START_TEST(extend_lengthens_the_lease_and_keeps_it_for_the_next)
+START_TEST(extend_lengthens_lease_and_keeps_it_for_next)
 {
     const char *handle = cli_take("longer", "5s");
     struct program *program = NULL;
@@ -175,7 +175,7 @@ START_TEST(extend_lengthens_the_lease_and_keeps_it_for_the_next)
 }
 END_TEST
 
-START_TEST(extend_refuses_a_passed_deadline_and_a_handle_cut_short)
+START_TEST(extend_refuses_passed_deadline_and_handle_cut_short)
 {
     char handle[REDLOCK_HANDLE_MAX];
     snprintf(handle, sizeof(handle), "%s", cli_take("short:lived", "300ms"));
@@ -204,7 +204,7 @@ static const char *const offsets[] = {"--boottime=-20", "--boottime=20"};
 
 #define THERE(...) ((const char *const[]){"unshare", "-T", "--fork", __VA_ARGS__, NULL})
 
-START_TEST(a_handle_that_another_clock_has_timed_is_refused)
+START_TEST(handle_that_another_clock_has_timed_is_refused)
 {
     char handle[REDLOCK_HANDLE_MAX];
     const char *program_path = program_redlock();
@@ -241,7 +241,7 @@ START_TEST(a_handle_that_another_clock_has_timed_is_refused)
 }
 END_TEST
 
-START_TEST(extend_that_is_refused_leaves_the_lock_alone)
+START_TEST(extend_that_is_refused_leaves_lock_alone)
 {
     const char *handle = cli_take("refused", "20s");
     unsigned had = masters_with(cli_masters, "refused");
@@ -256,7 +256,7 @@ static void close_stdout(void)
     (void)close(STDOUT_FILENO);
 }
 
-START_TEST(a_handle_that_nobody_gets_is_given_up)
+START_TEST(handle_that_nobody_gets_is_given_up)
 {
     const char *const argv[] = {"sh", "-c", "exec \"$0\" lock unheard > /dev/full",
                                 program_redlock(), NULL};
@@ -269,7 +269,7 @@ START_TEST(a_handle_that_nobody_gets_is_given_up)
 END_TEST
 
 /* Nothing but the log can tell: the lock was given up, and may last. */
-START_TEST(a_release_that_a_right_is_missing_for_says_which)
+START_TEST(release_that_right_is_missing_for_says_which)
 {
     char handle[REDLOCK_HANDLE_MAX];
     struct program *program = NULL;
@@ -366,18 +366,18 @@ int main(void)
     tcase_add_unchecked_fixture(lock, cli_rig_start, cli_rig_stop);
     tcase_add_test(lock, lock_excludes_until_it_is_released);
     tcase_add_test(lock, masters_just_started_are_said_to_vote_soon);
-    tcase_add_test(lock, the_time_is_told_at_which_a_majority_votes);
+    tcase_add_test(lock, time_is_told_at_which_majority_votes);
     tcase_add_test(lock, lock_waits_as_long_as_it_is_told);
-    tcase_add_test(lock, what_the_first_round_took_is_part_of_the_wait);
-    tcase_add_test(lock, a_handle_comes_by_argument_stdin_or_environment);
+    tcase_add_test(lock, time_of_first_round_is_part_of_wait);
+    tcase_add_test(lock, handle_comes_by_argument_stdin_or_environment);
     tcase_add_test(lock, stdin_is_one_handle_and_nothing_more);
-    tcase_add_test(lock, extend_lengthens_the_lease_and_keeps_it_for_the_next);
-    tcase_add_test(lock, extend_refuses_a_passed_deadline_and_a_handle_cut_short);
-    tcase_add_loop_test(lock, a_handle_that_another_clock_has_timed_is_refused, 0,
+    tcase_add_test(lock, extend_lengthens_lease_and_keeps_it_for_next);
+    tcase_add_test(lock, extend_refuses_passed_deadline_and_handle_cut_short);
+    tcase_add_loop_test(lock, handle_that_another_clock_has_timed_is_refused, 0,
                         sizeof(offsets) / sizeof(offsets[0]));
-    tcase_add_test(lock, extend_that_is_refused_leaves_the_lock_alone);
-    tcase_add_test(lock, a_handle_that_nobody_gets_is_given_up);
-    tcase_add_test(lock, a_release_that_a_right_is_missing_for_says_which);
+    tcase_add_test(lock, extend_that_is_refused_leaves_lock_alone);
+    tcase_add_test(lock, handle_that_nobody_gets_is_given_up);
+    tcase_add_test(lock, release_that_right_is_missing_for_says_which);
     tcase_add_test(lock, names_are_bytes_and_printed_safely);
     tcase_add_test(lock, json_is_json_for_names_of_any_bytes);
     suite_add_tcase(suite, lock);

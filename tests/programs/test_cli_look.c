@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-START_TEST(a_holder_of_bytes_is_printed_safely)
+START_TEST(holder_of_bytes_is_printed_safely)
 {
     static const char holder[] = "evil\x1b]0;x\x07\xfe";
     for (unsigned i = 0; i < 5; i++)
@@ -36,7 +36,7 @@ static void set_all(const char *value, unsigned count)
         (void)master_do(cli_masters, i, "SET", "kept:free", value, "PX", "20000", NULL);
 }
 
-START_TEST(a_lock_kept_for_a_waiter_is_free)
+START_TEST(lock_reserved_for_waiter_is_free)
 {
     static const char waiter[] = "redlock:next:0b7a2c5e-0000-4000-8000-000000000001:7";
     struct program *program = NULL;
@@ -89,7 +89,7 @@ START_TEST(inspect_tells_free_from_held_from_split)
 }
 END_TEST
 
-START_TEST(status_has_a_line_a_node_and_a_verdict)
+START_TEST(status_has_line_per_node_and_verdict)
 {
     struct program *program = NULL;
     ck_assert_int_eq(program_run(NULL, REDLOCK("status"), &program), 0);
@@ -172,10 +172,10 @@ int main(void)
     TCase *look = tcase_create("look");
     tcase_set_timeout(look, 60);
     tcase_add_unchecked_fixture(look, cli_rig_start, cli_rig_stop);
-    tcase_add_test(look, a_holder_of_bytes_is_printed_safely);
+    tcase_add_test(look, holder_of_bytes_is_printed_safely);
     tcase_add_test(look, inspect_tells_free_from_held_from_split);
-    tcase_add_test(look, a_lock_kept_for_a_waiter_is_free);
-    tcase_add_test(look, status_has_a_line_a_node_and_a_verdict);
+    tcase_add_test(look, lock_reserved_for_waiter_is_free);
+    tcase_add_test(look, status_has_line_per_node_and_verdict);
     tcase_add_test(look, status_watch_looks_each_second_and_ends_on_interrupt);
     suite_add_tcase(suite, look);
     TCase *no_quorum = tcase_create("no quorum");

@@ -43,7 +43,7 @@ static const struct nest {
 };
 #define NESTS (int)(sizeof(nests) / sizeof(nests[0]))
 
-START_TEST(a_run_under_its_own_lock_does_not_wait_for_itself)
+START_TEST(run_under_its_own_lock_does_not_wait_for_itself)
 {
     struct program *program = NULL;
     int status = run_in_run(nests[_i].outer, nests[_i].inner, &program);
@@ -57,7 +57,7 @@ START_TEST(a_run_under_its_own_lock_does_not_wait_for_itself)
 END_TEST
 
 /* The writer waits for the outer reader, the inner reader would for the writer. */
-START_TEST(a_reader_under_a_reader_does_not_wait_behind_a_writer)
+START_TEST(reader_under_reader_does_not_wait_behind_writer)
 {
     char script[1024];
     const char *command = program_redlock();
@@ -77,7 +77,7 @@ START_TEST(a_reader_under_a_reader_does_not_wait_behind_a_writer)
 }
 END_TEST
 
-START_TEST(it_is_noticed_through_a_run_between_them)
+START_TEST(it_is_noticed_through_run_between_them)
 {
     char between[256];
     struct program *program = NULL;
@@ -88,7 +88,7 @@ START_TEST(it_is_noticed_through_a_run_between_them)
 }
 END_TEST
 
-START_TEST(the_same_name_on_other_masters_is_another_lock)
+START_TEST(same_name_on_other_masters_is_another_lock)
 {
     char inner[256];
     struct program *program = NULL;
@@ -104,7 +104,7 @@ START_TEST(the_same_name_on_other_masters_is_another_lock)
 }
 END_TEST
 
-START_TEST(the_owner_comes_from_the_environment)
+START_TEST(owner_comes_from_environment)
 {
     static const char *const me[] = {"REDLOCK_OWNER=me", NULL};
     struct program_how how = {.environment = me};
@@ -136,7 +136,7 @@ static const struct hint {
 };
 #define HINTS (int)(sizeof(hints) / sizeof(hints[0]))
 
-START_TEST(a_line_for_another_program_gets_a_hint)
+START_TEST(line_for_another_program_gets_hint)
 {
     const char *argv[8] = {program_redlock()};
     memcpy(argv + 1, hints[_i].word, sizeof(hints[_i].word));
@@ -163,7 +163,7 @@ START_TEST(help_and_version_are_verbs)
 }
 END_TEST
 
-START_TEST(a_plain_lock_beside_readers_is_told_of_exclusive)
+START_TEST(plain_lock_beside_readers_is_told_of_exclusive)
 {
     struct program *program = NULL;
     ck_assert_int_eq(program_run(NULL, REDLOCK("lock", "--shared", "n:rw"), NULL), 0);
@@ -181,7 +181,7 @@ static void close_stdout(void)
     close(STDOUT_FILENO);
 }
 
-START_TEST(a_lock_whose_handle_nobody_could_get_is_not_taken)
+START_TEST(lock_whose_handle_nobody_could_get_is_not_taken)
 {
     struct program_how how = {.before_exec = close_stdout};
     struct program *program = NULL;
@@ -200,15 +200,15 @@ int main(void)
     TCase *tests = tcase_create("nested");
     tcase_set_timeout(tests, 60);
     tcase_add_unchecked_fixture(tests, cli_rig_start, cli_rig_stop);
-    tcase_add_loop_test(tests, a_run_under_its_own_lock_does_not_wait_for_itself, 0, NESTS);
-    tcase_add_test(tests, a_reader_under_a_reader_does_not_wait_behind_a_writer);
-    tcase_add_test(tests, it_is_noticed_through_a_run_between_them);
-    tcase_add_test(tests, the_same_name_on_other_masters_is_another_lock);
-    tcase_add_test(tests, the_owner_comes_from_the_environment);
-    tcase_add_loop_test(tests, a_line_for_another_program_gets_a_hint, 0, HINTS);
+    tcase_add_loop_test(tests, run_under_its_own_lock_does_not_wait_for_itself, 0, NESTS);
+    tcase_add_test(tests, reader_under_reader_does_not_wait_behind_writer);
+    tcase_add_test(tests, it_is_noticed_through_run_between_them);
+    tcase_add_test(tests, same_name_on_other_masters_is_another_lock);
+    tcase_add_test(tests, owner_comes_from_environment);
+    tcase_add_loop_test(tests, line_for_another_program_gets_hint, 0, HINTS);
     tcase_add_test(tests, help_and_version_are_verbs);
-    tcase_add_test(tests, a_plain_lock_beside_readers_is_told_of_exclusive);
-    tcase_add_test(tests, a_lock_whose_handle_nobody_could_get_is_not_taken);
+    tcase_add_test(tests, plain_lock_beside_readers_is_told_of_exclusive);
+    tcase_add_test(tests, lock_whose_handle_nobody_could_get_is_not_taken);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

@@ -59,7 +59,7 @@ static const struct {
     {0600, 0775, "its directory may be written by others"},
 };
 
-START_TEST(a_list_that_others_may_write_is_not_used)
+START_TEST(list_that_others_may_write_is_not_used)
 {
     ck_assert_int_eq(chmod(list, writable[_i].file), 0);
     ck_assert_int_eq(chmod(directory, writable[_i].directory), 0);
@@ -68,7 +68,7 @@ START_TEST(a_list_that_others_may_write_is_not_used)
 END_TEST
 
 /* Of a user whom root meets in its directory, or the other way round. */
-START_TEST(a_list_of_somebody_else_is_not_used)
+START_TEST(list_of_somebody_else_is_not_used)
 {
     if (geteuid() != 0)
         return; /* only root can give files away */
@@ -107,7 +107,7 @@ START_TEST(verbose_and_json_say_which_list_is_used)
 }
 END_TEST
 
-START_TEST(an_empty_name_of_a_list_is_a_wrong_use)
+START_TEST(empty_name_of_list_is_wrong_use)
 {
     struct program *program = NULL;
     ck_assert_int_eq(program_run(&here, REDLOCK("status", "-n", ""), &program), 64);
@@ -140,7 +140,7 @@ static void write_list(const struct masters *masters, const char *option)
     setenv("REDLOCK_NODES", node_list_write(&nodes), 1);
 }
 
-START_TEST(a_command_does_not_inherit_passwords)
+START_TEST(command_does_not_inherit_passwords)
 {
     struct masters *masters = start_with_password();
     static const char *const environment[] = {"TEST_PW=hunter2", "TEST_PW2=kept", NULL};
@@ -185,12 +185,12 @@ int main(void)
     tcase_set_timeout(tcase, 60);
     tcase_add_unchecked_fixture(tcase, cli_rig_start, cli_rig_stop);
     tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_add_loop_test(tcase, a_list_that_others_may_write_is_not_used, 0,
+    tcase_add_loop_test(tcase, list_that_others_may_write_is_not_used, 0,
                         (int)(sizeof(writable) / sizeof(writable[0])));
-    tcase_add_test(tcase, a_list_of_somebody_else_is_not_used);
+    tcase_add_test(tcase, list_of_somebody_else_is_not_used);
     tcase_add_test(tcase, verbose_and_json_say_which_list_is_used);
-    tcase_add_test(tcase, an_empty_name_of_a_list_is_a_wrong_use);
-    tcase_add_test(tcase, a_command_does_not_inherit_passwords);
+    tcase_add_test(tcase, empty_name_of_list_is_wrong_use);
+    tcase_add_test(tcase, command_does_not_inherit_passwords);
     tcase_add_test(tcase, secrets_that_others_may_read_are_told_without_verbose);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);

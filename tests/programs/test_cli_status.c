@@ -137,7 +137,7 @@ static void refuse(const struct refusal *refusal, unsigned node)
     ck_assert_msg(reply.type == '+', "%s: %s", word[1], reply.text);
 }
 
-START_TEST(a_master_that_refuses_scripts_is_no_vote_and_says_why)
+START_TEST(master_that_refuses_scripts_is_no_vote_and_says_why)
 {
     const struct refusal *refusal = &refusals[_i];
     refuse(refusal, 1);
@@ -157,7 +157,7 @@ START_TEST(a_master_that_refuses_scripts_is_no_vote_and_says_why)
 }
 END_TEST
 
-START_TEST(a_prefix_proves_it_for_a_user_of_some_names)
+START_TEST(prefix_proves_it_for_user_of_some_names)
 {
     for (unsigned i = 0; i < 3; i++)
         (void)master_do(masters, i, "ACL", "SETUSER", "default", "resetkeys", "~mine:*", NULL);
@@ -205,7 +205,7 @@ static const struct gone {
 };
 #define GONE (int)(sizeof(gone) / sizeof(gone[0]))
 
-START_TEST(a_master_out_of_reach_is_no_vote_and_says_why)
+START_TEST(master_out_of_reach_is_no_vote_and_says_why)
 {
     gone[_i].make(2);
     struct program *program = expect_status(DEGRADED);
@@ -229,7 +229,7 @@ static void list_nodes(const char *setting, const char *login)
     setenv("REDLOCK_NODES", node_list_write(&list), 1);
 }
 
-START_TEST(a_wrong_password_is_named)
+START_TEST(wrong_password_is_named)
 {
     list_nodes("guard off", ":bad@");
     for (unsigned i = 0; i < 3; i++)
@@ -241,7 +241,7 @@ START_TEST(a_wrong_password_is_named)
 }
 END_TEST
 
-START_TEST(a_master_just_started_says_when_it_will_vote)
+START_TEST(master_just_started_says_when_it_will_vote)
 {
     list_nodes("max-ttl 10m", "");
     struct program *program = expect_status(NOT_FIT);
@@ -267,7 +267,7 @@ static const struct warning {
 };
 #define WARNINGS (int)(sizeof(warnings) / sizeof(warnings[0]))
 
-START_TEST(what_costs_no_lock_is_a_warning)
+START_TEST(fault_that_costs_no_lock_is_warning)
 {
     const char *const *word = warnings[_i].command;
     struct reply reply = master_do(masters, 1, word[0], word[1], word[2], word[3], NULL);
@@ -283,7 +283,7 @@ END_TEST
 
 /* ---- what a probe leaves ---------------------------------------------------------------- */
 
-START_TEST(a_probe_leaves_nothing_and_touches_no_key)
+START_TEST(probe_leaves_nothing_and_touches_no_key)
 {
     (void)master_do(masters, 0, "SET", "theirs", "kept", NULL);
     struct program *program = expect_status(FIT);
@@ -297,7 +297,7 @@ END_TEST
 
 /* The script was sent, and its answer awaited in vain: when it runs, its release is behind it.
  */
-START_TEST(a_probe_that_got_no_answer_is_released_all_the_same)
+START_TEST(probe_without_answer_is_released)
 {
     (void)master_do(masters, 0, "CLIENT", "PAUSE", "600000", "WRITE", NULL);
     struct program *program = NULL;
@@ -308,7 +308,7 @@ START_TEST(a_probe_that_got_no_answer_is_released_all_the_same)
 }
 END_TEST
 
-START_TEST(the_uptime_goes_on_while_it_is_watched)
+START_TEST(uptime_goes_on_while_it_is_watched)
 {
     char first[32] = "", now[32] = "";
     struct program *program = program_start(NULL, REDLOCK("status", "--watch", "--json"));
@@ -332,7 +332,7 @@ END_TEST
 /* ---- servers of other sorts ---------------------------------------------------------------
  */
 
-START_TEST(a_watch_ends_with_the_status_that_was_seen_last)
+START_TEST(watch_ends_with_last_status)
 {
     struct program *program = program_start(NULL, REDLOCK("status", "--watch"));
     ck_assert(wait_until(program_printed(program, "fit: "), CLI_MOMENT_MS));
@@ -348,7 +348,7 @@ END_TEST
 static const char *const renamed[][3] = {{"EVAL", "extend", "guard off"},
                                          {"INFO", "server", "guard on"}};
 
-START_TEST(a_renamed_command_is_not_fit)
+START_TEST(renamed_command_is_not_fit)
 {
     const char *command = renamed[_i][0];
     const char *arguments[] = {"--rename-command", command, "", NULL};
@@ -424,21 +424,21 @@ int main(void)
     TCase *tests = tcase_create("three masters");
     tcase_set_timeout(tests, 90);
     tcase_add_checked_fixture(tests, start_plain, stop);
-    tcase_add_loop_test(tests, a_master_that_refuses_scripts_is_no_vote_and_says_why, 0,
+    tcase_add_loop_test(tests, master_that_refuses_scripts_is_no_vote_and_says_why, 0,
                         REFUSALS);
-    tcase_add_test(tests, a_prefix_proves_it_for_a_user_of_some_names);
-    tcase_add_loop_test(tests, a_master_out_of_reach_is_no_vote_and_says_why, 0, GONE);
-    tcase_add_test(tests, a_wrong_password_is_named);
-    tcase_add_test(tests, a_master_just_started_says_when_it_will_vote);
-    tcase_add_loop_test(tests, what_costs_no_lock_is_a_warning, 0, WARNINGS);
-    tcase_add_test(tests, a_probe_leaves_nothing_and_touches_no_key);
-    tcase_add_test(tests, a_probe_that_got_no_answer_is_released_all_the_same);
-    tcase_add_test(tests, the_uptime_goes_on_while_it_is_watched);
-    tcase_add_test(tests, a_watch_ends_with_the_status_that_was_seen_last);
+    tcase_add_test(tests, prefix_proves_it_for_user_of_some_names);
+    tcase_add_loop_test(tests, master_out_of_reach_is_no_vote_and_says_why, 0, GONE);
+    tcase_add_test(tests, wrong_password_is_named);
+    tcase_add_test(tests, master_just_started_says_when_it_will_vote);
+    tcase_add_loop_test(tests, fault_that_costs_no_lock_is_warning, 0, WARNINGS);
+    tcase_add_test(tests, probe_leaves_nothing_and_touches_no_key);
+    tcase_add_test(tests, probe_without_answer_is_released);
+    tcase_add_test(tests, uptime_goes_on_while_it_is_watched);
+    tcase_add_test(tests, watch_ends_with_last_status);
     suite_add_tcase(suite, tests);
     TCase *others = tcase_create("other servers");
     tcase_set_timeout(others, 90);
-    tcase_add_loop_test(others, a_renamed_command_is_not_fit, 0, 2);
+    tcase_add_loop_test(others, renamed_command_is_not_fit, 0, 2);
     tcase_add_test(others, members_of_one_cluster_are_not_fit);
     tcase_add_test(others, sentinels_are_not_fit);
     suite_add_tcase(suite, others);

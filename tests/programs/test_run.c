@@ -62,7 +62,7 @@ END_TEST
 
 /* ---- what COMMAND is given ---- */
 
-START_TEST(case_111_arguments_verbatim_without_a_shell)
+START_TEST(case_111_arguments_verbatim_without_shell)
 {
     struct program *program = NULL;
     ck_assert_int_eq(
@@ -242,7 +242,7 @@ static void expect_no_difference(const struct program_how *how, const char *cons
     program_free(with);
 }
 
-START_TEST(descriptors_are_the_callers_and_no_others)
+START_TEST(descriptors_are_callers_and_no_others)
 {
     struct program_how how = {.before_exec = open_nine};
     struct program *program = NULL;
@@ -277,7 +277,7 @@ static unsigned long long signals_of(struct program *program, const char *which)
     return strtoull(at + strlen(which), NULL, 16) & ~OF_THE_LIBRARY;
 }
 
-START_TEST(signal_mask_and_ignored_signals_are_the_callers)
+START_TEST(signal_mask_and_ignored_signals_are_callers)
 {
     static const char *const file = "/proc/self/status";
     const char *const plain[] = {"cat", file, NULL};
@@ -307,14 +307,14 @@ int main(void)
     tcase_add_loop_test(plain, case_108_exit_status_of_command, 0,
                         (int)(sizeof(ends) / sizeof(ends[0])));
     tcase_add_test(plain, case_108_command_that_can_not_be_run);
-    tcase_add_test(plain, case_111_arguments_verbatim_without_a_shell);
+    tcase_add_test(plain, case_111_arguments_verbatim_without_shell);
     tcase_add_test(plain, case_112_environment_carries_name_handle_and_nodes);
     tcase_add_test(plain, case_112_node_list_path_is_made_absolute);
     tcase_add_test(plain, case_112_try_wait_and_ttl_are_honoured);
     tcase_add_test(plain, case_113_stdin_is_passed_through);
     tcase_add_test(plain, case_114_no_secret_on_any_command_line_or_in_any_message);
-    tcase_add_test(plain, descriptors_are_the_callers_and_no_others);
-    tcase_add_test(plain, signal_mask_and_ignored_signals_are_the_callers);
+    tcase_add_test(plain, descriptors_are_callers_and_no_others);
+    tcase_add_test(plain, signal_mask_and_ignored_signals_are_callers);
     suite_add_tcase(suite, plain);
     return suite_run(suite);
 }

@@ -30,7 +30,7 @@ START_TEST(run_killed_command_gone_before_validity_ends_and_lock_free_after)
 END_TEST
 
 /* What /proc says of a process has its name in it, which may look like what follows it. */
-START_TEST(run_killed_no_name_hides_a_daemon)
+START_TEST(run_killed_no_name_hides_daemon)
 {
     struct scene scene;
     scene_begin(
@@ -63,7 +63,7 @@ START_TEST(run_stopped_command_gone_before_validity_ends)
 }
 END_TEST
 
-START_TEST(run_stopped_for_a_moment_goes_on)
+START_TEST(run_stopped_for_moment_goes_on)
 {
     struct scene scene;
     scene_begin(&scene, "3s", "750ms", scene_polite, 1);
@@ -78,7 +78,7 @@ START_TEST(run_stopped_for_a_moment_goes_on)
 }
 END_TEST
 
-START_TEST(run_killed_a_polite_command_gets_term_and_time)
+START_TEST(run_killed_polite_command_gets_term_and_time)
 {
     struct scene scene;
     scene_begin(&scene, "5s", "750ms", scene_polite, 1);
@@ -93,7 +93,7 @@ START_TEST(run_killed_a_polite_command_gets_term_and_time)
 END_TEST
 
 /* COMMAND lives on at first, so that the daemon is not the guard's own child. */
-START_TEST(run_killed_a_daemon_of_command_gets_term_and_time_too)
+START_TEST(run_killed_daemon_of_command_gets_term_and_time_too)
 {
     struct scene scene;
     scene_begin(
@@ -112,7 +112,7 @@ END_TEST
 
 /* A daemon that forks until it is killed: what it has forked since the guard looked is killed
  * by the next round. The guard ends when nobody is left. */
-START_TEST(run_killed_what_is_forked_past_the_kill_is_killed_too)
+START_TEST(run_killed_what_is_forked_past_kill_is_killed_too)
 {
     struct scene scene;
     scene_begin(&scene, "3s", "100ms",
@@ -129,7 +129,7 @@ START_TEST(run_killed_what_is_forked_past_the_kill_is_killed_too)
 }
 END_TEST
 
-START_TEST(run_stopped_a_polite_command_gets_term_a_grace_before_the_end)
+START_TEST(run_stopped_polite_command_gets_term_grace_before_end)
 {
     struct scene scene;
     scene_begin(&scene, "4s", "2s", scene_polite, 1);
@@ -179,7 +179,7 @@ static void own_group(void)
 }
 
 /* As a shell does it with a job: the guard is no part of that. */
-START_TEST(run_s_group_killed_and_a_daemon_of_command_is_ended)
+START_TEST(run_s_group_killed_and_daemon_of_command_is_ended)
 {
     static const struct program_how how = {.before_exec = own_group};
     struct program *program =
@@ -198,7 +198,7 @@ START_TEST(run_s_group_killed_and_a_daemon_of_command_is_ended)
 }
 END_TEST
 
-START_TEST(what_command_leaves_in_its_group_is_ended_and_told)
+START_TEST(processes_left_in_commands_group_are_ended_and_told)
 {
     struct program *program = program_start(
         NULL, REDLOCK("run", SCENE_NAME, "--", "sh", "-c", "sleep 81 & echo pid=$!; exit 9"));
@@ -231,7 +231,7 @@ START_TEST(command_is_not_started_where_its_grace_has_begun)
 END_TEST
 
 /* COMMAND's own status, and a word on the lock. */
-START_TEST(a_release_that_no_majority_confirmed_is_told)
+START_TEST(release_that_no_majority_confirmed_is_told)
 {
     struct scene scene;
     scene_begin(&scene, "10s", "1s", scene_polite, 1);
@@ -346,17 +346,17 @@ int main(void)
     tcase_set_timeout(kills, 60);
     tcase_add_unchecked_fixture(kills, cli_rig_start, cli_rig_stop);
     tcase_add_test(kills, run_killed_command_gone_before_validity_ends_and_lock_free_after);
-    tcase_add_test(kills, run_killed_no_name_hides_a_daemon);
-    tcase_add_test(kills, run_s_group_killed_and_a_daemon_of_command_is_ended);
-    tcase_add_test(kills, what_command_leaves_in_its_group_is_ended_and_told);
+    tcase_add_test(kills, run_killed_no_name_hides_daemon);
+    tcase_add_test(kills, run_s_group_killed_and_daemon_of_command_is_ended);
+    tcase_add_test(kills, processes_left_in_commands_group_are_ended_and_told);
     tcase_add_test(kills, command_is_not_started_where_its_grace_has_begun);
-    tcase_add_test(kills, a_release_that_no_majority_confirmed_is_told);
+    tcase_add_test(kills, release_that_no_majority_confirmed_is_told);
     tcase_add_test(kills, run_stopped_command_gone_before_validity_ends);
-    tcase_add_test(kills, run_stopped_for_a_moment_goes_on);
-    tcase_add_test(kills, run_killed_a_polite_command_gets_term_and_time);
-    tcase_add_test(kills, run_killed_a_daemon_of_command_gets_term_and_time_too);
-    tcase_add_test(kills, run_killed_what_is_forked_past_the_kill_is_killed_too);
-    tcase_add_test(kills, run_stopped_a_polite_command_gets_term_a_grace_before_the_end);
+    tcase_add_test(kills, run_stopped_for_moment_goes_on);
+    tcase_add_test(kills, run_killed_polite_command_gets_term_and_time);
+    tcase_add_test(kills, run_killed_daemon_of_command_gets_term_and_time_too);
+    tcase_add_test(kills, run_killed_what_is_forked_past_kill_is_killed_too);
+    tcase_add_test(kills, run_stopped_polite_command_gets_term_grace_before_end);
     tcase_add_test(kills, run_stopped_and_command_stopped_too);
     tcase_add_test(kills, without_grace_there_is_no_term);
     tcase_add_test(kills, guard_killed_everything_gone_at_once_and_74);

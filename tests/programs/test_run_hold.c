@@ -11,7 +11,7 @@
 
 #define RUN_SH(name, script) REDLOCK("run", name, "--", "sh", "-c", script)
 
-START_TEST(the_lock_is_extended_for_as_long_as_command_runs)
+START_TEST(lock_is_extended_for_as_long_as_command_runs)
 {
     struct program *program =
         program_start(NULL, REDLOCK("run", "--ttl", "1500ms", "long", "--", "sleep", "6"));
@@ -26,7 +26,7 @@ START_TEST(the_lock_is_extended_for_as_long_as_command_runs)
 END_TEST
 
 /* The guard hears of each renewal well before half of the lease is gone. */
-START_TEST(with_half_of_the_lease_as_grace_command_is_left_alone)
+START_TEST(with_half_of_lease_as_grace_command_is_left_alone)
 {
     struct program *program = NULL;
     ck_assert_int_eq(program_run(NULL,
@@ -61,7 +61,7 @@ static pid_t number_after(const char *text, const char *word)
     return at ? (pid_t)strtol(at + strlen(word), NULL, 10) : 0;
 }
 
-START_TEST(what_command_leaves_in_its_group_is_ended_before_the_release)
+START_TEST(processes_left_in_commands_group_are_ended_before_release)
 {
     struct program *program = NULL;
     ck_assert_int_eq(
@@ -74,7 +74,7 @@ START_TEST(what_command_leaves_in_its_group_is_ended_before_the_release)
 }
 END_TEST
 
-START_TEST(a_daemon_that_command_starts_lives_on)
+START_TEST(daemon_that_command_starts_lives_on)
 {
     struct program *program = NULL;
     ck_assert_int_eq(program_run(NULL,
@@ -100,7 +100,7 @@ END_TEST
 static const char increment[] =
     "read n < counter; sleep 0.00$((n % 5)); echo $((n + 1)) > counter";
 
-START_TEST(a_hundred_contenders_lose_no_update_while_masters_die)
+START_TEST(hundred_contenders_lose_no_update_while_masters_die)
 {
     char directory[SUITE_PATH_MAX];
     char counter[SUITE_PATH_MAX + 16];
@@ -136,16 +136,16 @@ int main(void)
     TCase *holding = tcase_create("holding");
     tcase_set_timeout(holding, 60);
     tcase_add_unchecked_fixture(holding, cli_rig_start, cli_rig_stop);
-    tcase_add_test(holding, the_lock_is_extended_for_as_long_as_command_runs);
-    tcase_add_test(holding, with_half_of_the_lease_as_grace_command_is_left_alone);
+    tcase_add_test(holding, lock_is_extended_for_as_long_as_command_runs);
+    tcase_add_test(holding, with_half_of_lease_as_grace_command_is_left_alone);
     tcase_add_test(holding, background_never_is_not_for_run);
-    tcase_add_test(holding, what_command_leaves_in_its_group_is_ended_before_the_release);
-    tcase_add_test(holding, a_daemon_that_command_starts_lives_on);
+    tcase_add_test(holding, processes_left_in_commands_group_are_ended_before_release);
+    tcase_add_test(holding, daemon_that_command_starts_lives_on);
     suite_add_tcase(suite, holding);
     TCase *many = tcase_create("many");
     tcase_set_timeout(many, 180);
     tcase_add_checked_fixture(many, cli_rig_start_keeping, cli_rig_stop);
-    tcase_add_test(many, a_hundred_contenders_lose_no_update_while_masters_die);
+    tcase_add_test(many, hundred_contenders_lose_no_update_while_masters_die);
     suite_add_tcase(suite, many);
     return suite_run(suite);
 }

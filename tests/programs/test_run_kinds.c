@@ -70,7 +70,7 @@ static unsigned count_waiting(const char *name)
 }
 
 /* Two readers run at once, a writer waits for both; a reader that comes then waits for it. */
-START_TEST(readers_run_at_once_and_a_writer_waits)
+START_TEST(readers_run_at_once_and_writer_waits)
 {
     choose(_i == 0);
     set_go(cli_masters, 1);
@@ -92,7 +92,7 @@ START_TEST(readers_run_at_once_and_a_writer_waits)
 }
 END_TEST
 
-START_TEST(a_writer_keeps_all_others_out)
+START_TEST(writer_keeps_all_others_out)
 {
     choose(_i == 0);
     set_go(cli_masters, 2);
@@ -145,7 +145,7 @@ START_TEST(fair_waiters_run_in_order)
 END_TEST
 
 /* A command may run itself under the lock that it has, by its owner's name. */
-START_TEST(a_reentrant_lock_is_taken_by_what_runs_under_it)
+START_TEST(reentrant_lock_is_taken_by_what_runs_under_it)
 {
     struct program *program = NULL;
     choose(_i == 0);
@@ -191,7 +191,7 @@ static const char *const options[] = {"--reentrant", "--shared", "--exclusive", 
 enum { OPTIONS = sizeof(options) / sizeof(options[0]) };
 
 /* It is killed: its command goes with it, and its lease is over soon. */
-START_TEST(who_is_killed_keeps_nobody_out_for_long)
+START_TEST(killed_waiter_keeps_nobody_out_for_long)
 {
     const char *option = options[_i / 2];
     bool one = _i % 2 == 0;
@@ -213,7 +213,7 @@ START_TEST(who_is_killed_keeps_nobody_out_for_long)
 END_TEST
 
 /* Somebody deletes the lock: the command is ended. */
-START_TEST(a_lock_that_is_lost_ends_the_command)
+START_TEST(lock_that_is_lost_ends_command)
 {
     const char *option = options[_i / 2];
     bool one = _i % 2 == 0;
@@ -238,13 +238,13 @@ int main(void)
     TCase *tcase = tcase_create("kinds");
     tcase_set_timeout(tcase, 90);
     tcase_add_unchecked_fixture(tcase, start, stop);
-    tcase_add_loop_test(tcase, readers_run_at_once_and_a_writer_waits, 0, 2);
-    tcase_add_loop_test(tcase, a_writer_keeps_all_others_out, 0, 2);
+    tcase_add_loop_test(tcase, readers_run_at_once_and_writer_waits, 0, 2);
+    tcase_add_loop_test(tcase, writer_keeps_all_others_out, 0, 2);
     tcase_add_test(tcase, fair_waiters_run_in_order);
-    tcase_add_loop_test(tcase, a_reentrant_lock_is_taken_by_what_runs_under_it, 0, 2);
+    tcase_add_loop_test(tcase, reentrant_lock_is_taken_by_what_runs_under_it, 0, 2);
     tcase_add_loop_test(tcase, several_names_are_held_while_it_runs, 0, 2);
-    tcase_add_loop_test(tcase, who_is_killed_keeps_nobody_out_for_long, 0, 2 * OPTIONS);
-    tcase_add_loop_test(tcase, a_lock_that_is_lost_ends_the_command, 0, 2 * OPTIONS);
+    tcase_add_loop_test(tcase, killed_waiter_keeps_nobody_out_for_long, 0, 2 * OPTIONS);
+    tcase_add_loop_test(tcase, lock_that_is_lost_ends_command, 0, 2 * OPTIONS);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

@@ -30,7 +30,7 @@ START_TEST(lock_deleted_command_gone_and_74)
 }
 END_TEST
 
-START_TEST(with_v_a_lost_lock_is_explained)
+START_TEST(with_v_lost_lock_is_explained)
 {
     struct program *program =
         program_start(NULL, REDLOCK("run", "-v", "--ttl", "1s", SCENE_NAME, "--", "sh", "-c",
@@ -67,7 +67,7 @@ static void hang(pid_t guard)
     ck_assert_int_eq(waitpid(guard, NULL, __WALL), guard);
 }
 
-START_TEST(lock_deleted_and_the_guard_hangs)
+START_TEST(lock_deleted_and_guard_hangs)
 {
     struct scene scene;
     scene_begin(&scene, "6s", "1500ms", scene_stubborn, 3);
@@ -112,7 +112,7 @@ START_TEST(masters_silent_polite_command_gets_term_in_time)
 }
 END_TEST
 
-START_TEST(a_short_loss_of_quorum_is_survived)
+START_TEST(short_loss_of_quorum_is_survived)
 {
     struct scene scene;
     scene_begin(&scene, "3s", "750ms", scene_polite, 1);
@@ -168,9 +168,9 @@ int main(void)
     tcase_set_timeout(deleted, 60);
     tcase_add_unchecked_fixture(deleted, cli_rig_start, cli_rig_stop);
     tcase_add_test(deleted, lock_deleted_command_gone_and_74);
-    tcase_add_test(deleted, with_v_a_lost_lock_is_explained);
+    tcase_add_test(deleted, with_v_lost_lock_is_explained);
     tcase_add_test(deleted, lock_deleted_just_before_command_ends_is_74_too);
-    tcase_add_test(deleted, lock_deleted_and_the_guard_hangs);
+    tcase_add_test(deleted, lock_deleted_and_guard_hangs);
     suite_add_tcase(suite, deleted);
     TCase *outages = tcase_create("outages");
     tcase_set_timeout(outages, 60);
@@ -179,7 +179,7 @@ int main(void)
     tcase_add_test(outages, masters_silent_polite_command_gets_term_in_time);
     tcase_add_test(outages, guard_hangs_run_acts_before_validity_ends);
     tcase_add_test(outages, guard_hangs_and_what_it_was_not_told_does_not_count);
-    tcase_add_test(outages, a_short_loss_of_quorum_is_survived);
+    tcase_add_test(outages, short_loss_of_quorum_is_survived);
     suite_add_tcase(suite, outages);
     return suite_run(suite);
 }

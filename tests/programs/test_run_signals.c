@@ -22,7 +22,7 @@ static void expect_free(const char *name)
 static const int forwarded[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 #define FORWARDED_COUNT (int)(sizeof(forwarded) / sizeof(forwarded[0]))
 
-START_TEST(signals_are_forwarded_to_the_group)
+START_TEST(signals_are_forwarded_to_group)
 {
     struct program *program = program_start(
         NULL, RUN_SH("forwarded",
@@ -41,7 +41,7 @@ START_TEST(signals_are_forwarded_to_the_group)
 }
 END_TEST
 
-START_TEST(a_signal_kills_command_and_the_status_says_so)
+START_TEST(signal_kills_command_and_status_says_so)
 {
     struct program *program =
         program_start(NULL, RUN_SH("forwarded", "echo ready; exec sleep 60"));
@@ -53,7 +53,7 @@ START_TEST(a_signal_kills_command_and_the_status_says_so)
 }
 END_TEST
 
-START_TEST(a_signal_while_waiting_means_command_never_starts)
+START_TEST(signal_while_waiting_means_command_never_starts)
 {
     (void)cli_take("waiting", "20s");
     struct program *program =
@@ -74,7 +74,7 @@ static void ignore_hangups(void)
     signal(SIGHUP, SIG_IGN);
 }
 
-START_TEST(a_signal_that_the_caller_ignores_ends_no_wait)
+START_TEST(signal_that_caller_ignores_ends_no_wait)
 {
     static const struct program_how how = {.before_exec = ignore_hangups};
     const char *handle = cli_take("waiting", "20s");
@@ -115,7 +115,7 @@ static void read_the_pipe(void)
 }
 
 /* With -v it says who has granted, and waits there for a reader: the signal comes then. */
-START_TEST(a_signal_after_the_grant_means_command_never_starts)
+START_TEST(signal_after_grant_means_command_never_starts)
 {
     static const struct program_how how = {.before_exec = say_to_nobody};
     const char *handle = cli_take("granted", "20s");
@@ -139,7 +139,7 @@ START_TEST(a_signal_after_the_grant_means_command_never_starts)
 END_TEST
 
 /* Whenever it comes: either COMMAND never started, or it was ended by the signal. */
-START_TEST(a_signal_at_any_moment_leaves_nothing_behind)
+START_TEST(signal_at_any_moment_leaves_nothing_behind)
 {
     for (int delay_us = 0; delay_us < 30000; delay_us += 1000) {
         struct program *program = program_start(NULL, RUN_SH("moment", "sleep 60"));
@@ -158,14 +158,13 @@ int main(void)
     TCase *plain = tcase_create("plain");
     tcase_set_timeout(plain, 60);
     tcase_add_unchecked_fixture(plain, cli_rig_start, cli_rig_stop);
-    tcase_add_loop_test(plain, signals_are_forwarded_to_the_group, 0, FORWARDED_COUNT);
-    tcase_add_loop_test(plain, a_signal_kills_command_and_the_status_says_so, 0,
+    tcase_add_loop_test(plain, signals_are_forwarded_to_group, 0, FORWARDED_COUNT);
+    tcase_add_loop_test(plain, signal_kills_command_and_status_says_so, 0, FORWARDED_COUNT);
+    tcase_add_loop_test(plain, signal_while_waiting_means_command_never_starts, 0,
                         FORWARDED_COUNT);
-    tcase_add_loop_test(plain, a_signal_while_waiting_means_command_never_starts, 0,
-                        FORWARDED_COUNT);
-    tcase_add_test(plain, a_signal_that_the_caller_ignores_ends_no_wait);
-    tcase_add_test(plain, a_signal_after_the_grant_means_command_never_starts);
-    tcase_add_test(plain, a_signal_at_any_moment_leaves_nothing_behind);
+    tcase_add_test(plain, signal_that_caller_ignores_ends_no_wait);
+    tcase_add_test(plain, signal_after_grant_means_command_never_starts);
+    tcase_add_test(plain, signal_at_any_moment_leaves_nothing_behind);
     suite_add_tcase(suite, plain);
     return suite_run(suite);
 }

@@ -325,7 +325,7 @@ static int (*const scenes[])(void *) = {foreground,
                                         without_a_shell_suspend_does_nothing,
                                         who_waits_is_told};
 
-START_TEST(at_a_terminal)
+START_TEST(at_terminal)
 {
     /* A line of this file, where it went wrong. */
     ck_assert_int_eq(child_run(scenes[_i], NULL, 40000), 0);
@@ -339,7 +339,7 @@ int main(void)
     TCase *jobs = tcase_create("jobs");
     tcase_set_timeout(jobs, 60);
     tcase_add_unchecked_fixture(jobs, cli_rig_start, cli_rig_stop);
-    tcase_add_loop_test(jobs, at_a_terminal, 0, (int)(sizeof(scenes) / sizeof(scenes[0])));
+    tcase_add_loop_test(jobs, at_terminal, 0, (int)(sizeof(scenes) / sizeof(scenes[0])));
     suite_add_tcase(suite, jobs);
     return suite_run(suite);
 }

@@ -71,7 +71,7 @@ static uint64_t play(uint64_t seed)
     return sim_hash();
 }
 
-START_TEST(events_happen_in_the_order_of_time)
+START_TEST(events_happen_in_order_of_time)
 {
     for (uint64_t seed = 0; seed < 50; seed++)
         play(seed);
@@ -99,7 +99,7 @@ static void meddle(struct sim_event *event)
     }
 }
 
-START_TEST(what_happens_may_plan_move_and_take_back)
+START_TEST(event_may_plan_move_and_take_back_others)
 {
     for (uint64_t seed = 0; seed < 5; seed++) {
         begin(seed);
@@ -134,7 +134,7 @@ static bool none_yet(void *context)
     return happened == 0;
 }
 
-START_TEST(what_is_due_together_comes_in_any_order)
+START_TEST(timers_due_together_come_in_any_order)
 {
     unsigned first[3] = {0};
     for (uint64_t seed = 0; seed < 3000; seed++) {
@@ -152,7 +152,7 @@ START_TEST(what_is_due_together_comes_in_any_order)
 }
 END_TEST
 
-START_TEST(what_is_past_happens_now)
+START_TEST(past_event_happens_now)
 {
     begin(1);
     ck_assert(sim_run_until(100));
@@ -176,7 +176,7 @@ static bool not_three(void *context)
     return happened < 3;
 }
 
-START_TEST(a_run_ends_where_it_is_told_to)
+START_TEST(run_ends_where_it_is_told_to)
 {
     begin(1);
     for (unsigned i = 0; i < 6; i++)
@@ -196,7 +196,7 @@ START_TEST(a_run_ends_where_it_is_told_to)
 }
 END_TEST
 
-START_TEST(a_world_ends_with_nothing_left_to_happen)
+START_TEST(world_ends_with_nothing_left_to_happen)
 {
     begin(1);
     plan(&notes[0], 10);
@@ -251,7 +251,7 @@ START_TEST(scales_are_mostly_small)
 END_TEST
 
 /* How many choices there are, and of how many, depends on those before. */
-START_TEST(the_odometer_shows_every_combination_once)
+START_TEST(odometer_shows_every_combination_once)
 {
     bool seen[3][4][5] = {{{false}}};
     unsigned worlds = 0;
@@ -280,7 +280,7 @@ START_TEST(the_odometer_shows_every_combination_once)
 }
 END_TEST
 
-START_TEST(under_an_odometer_events_come_in_turn)
+START_TEST(under_odometer_events_come_in_turn)
 {
     sim_odometer_first();
     begin(1);
@@ -303,7 +303,7 @@ static void take_line(void *context, const char *line)
     happened++;
 }
 
-START_TEST(the_story_is_told_where_somebody_listens)
+START_TEST(story_is_told_where_somebody_listens)
 {
     begin(1);
     ck_assert(!sim_tells());
@@ -321,7 +321,7 @@ START_TEST(the_story_is_told_where_somebody_listens)
 }
 END_TEST
 
-START_TEST(the_hash_depends_on_all_that_is_marked)
+START_TEST(hash_depends_on_all_that_is_marked)
 {
     uint64_t seen[8];
 
@@ -347,23 +347,23 @@ int main(void)
 {
     Suite *suite = suite_create("sim_base");
     TCase *tcase = tcase_create("time");
-    tcase_add_test(tcase, events_happen_in_the_order_of_time);
-    tcase_add_test(tcase, what_happens_may_plan_move_and_take_back);
+    tcase_add_test(tcase, events_happen_in_order_of_time);
+    tcase_add_test(tcase, event_may_plan_move_and_take_back_others);
     tcase_add_test(tcase, one_seed_is_one_history);
-    tcase_add_test(tcase, what_is_due_together_comes_in_any_order);
-    tcase_add_test(tcase, what_is_past_happens_now);
-    tcase_add_test(tcase, a_run_ends_where_it_is_told_to);
-    tcase_add_test_raise_signal(tcase, a_world_ends_with_nothing_left_to_happen, SIGABRT);
+    tcase_add_test(tcase, timers_due_together_come_in_any_order);
+    tcase_add_test(tcase, past_event_happens_now);
+    tcase_add_test(tcase, run_ends_where_it_is_told_to);
+    tcase_add_test_raise_signal(tcase, world_ends_with_nothing_left_to_happen, SIGABRT);
     suite_add_tcase(suite, tcase);
     tcase = tcase_create("choices");
     tcase_add_test(tcase, draws_stay_within_and_reach_their_bounds);
     tcase_add_test(tcase, scales_are_mostly_small);
-    tcase_add_test(tcase, the_odometer_shows_every_combination_once);
-    tcase_add_test(tcase, under_an_odometer_events_come_in_turn);
+    tcase_add_test(tcase, odometer_shows_every_combination_once);
+    tcase_add_test(tcase, under_odometer_events_come_in_turn);
     suite_add_tcase(suite, tcase);
     tcase = tcase_create("story");
-    tcase_add_test(tcase, the_story_is_told_where_somebody_listens);
-    tcase_add_test(tcase, the_hash_depends_on_all_that_is_marked);
+    tcase_add_test(tcase, story_is_told_where_somebody_listens);
+    tcase_add_test(tcase, hash_depends_on_all_that_is_marked);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

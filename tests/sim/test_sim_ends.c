@@ -39,7 +39,7 @@ static void be_left(struct sim_proc *proc)
     ck_assert_uint_eq(echo[0].len + echo[0].left, 0);
 }
 
-START_TEST(what_a_master_said_before_it_closed_arrives)
+START_TEST(bytes_sent_by_master_before_close_arrive)
 {
     play(1, be_left);
 }
@@ -94,7 +94,7 @@ static void leave(struct sim_proc *proc)
     ck_assert_uint_eq(echo[0].left, 4);
 }
 
-START_TEST(what_a_client_sent_before_it_closed_arrives)
+START_TEST(bytes_sent_by_client_before_close_arrive)
 {
     play(1, leave);
 }
@@ -136,7 +136,7 @@ static void die(struct sim_proc *proc)
     ck_assert_uint_eq(echo[0].left, 1);
 }
 
-START_TEST(a_crash_closes_what_was_open)
+START_TEST(crash_closes_what_was_open)
 {
     play(1, die);
 }
@@ -159,7 +159,7 @@ static void leave_all_open(struct sim_proc *proc)
     dial(0);
 }
 
-START_TEST(the_end_of_a_world_leaves_nothing_scheduled)
+START_TEST(end_of_world_leaves_nothing_scheduled)
 {
     for (uint64_t seed = 1; seed <= 10; seed++) {
         play(seed, leave_all_open);
@@ -173,10 +173,10 @@ int main(void)
 {
     Suite *suite = suite_create("sim_ends");
     TCase *tcase = tcase_create("ends");
-    tcase_add_test(tcase, what_a_master_said_before_it_closed_arrives);
-    tcase_add_test(tcase, what_a_client_sent_before_it_closed_arrives);
-    tcase_add_test(tcase, a_crash_closes_what_was_open);
-    tcase_add_test(tcase, the_end_of_a_world_leaves_nothing_scheduled);
+    tcase_add_test(tcase, bytes_sent_by_master_before_close_arrive);
+    tcase_add_test(tcase, bytes_sent_by_client_before_close_arrive);
+    tcase_add_test(tcase, crash_closes_what_was_open);
+    tcase_add_test(tcase, end_of_world_leaves_nothing_scheduled);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

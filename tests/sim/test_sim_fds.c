@@ -76,7 +76,7 @@ static void ring_bells(struct sim_proc *proc)
     ck_assert_uint_eq(sim_open_fds(proc), 0);
 }
 
-START_TEST(an_eventfd_counts)
+START_TEST(eventfd_counts)
 {
     play(1, ring_bells);
 }
@@ -119,7 +119,7 @@ static void watch_some(struct sim_proc *proc)
     ck_assert_uint_eq(sim_open_fds(proc), 0);
 }
 
-START_TEST(a_set_tells_what_is_ready_as_long_as_it_is)
+START_TEST(set_tells_what_is_ready_as_long_as_it_is)
 {
     play(1, watch_some);
 }
@@ -164,7 +164,7 @@ static void wait_for_others(struct sim_proc *proc)
     close(other);
 }
 
-START_TEST(who_waits_is_woken_through_sets_of_sets)
+START_TEST(waiter_is_woken_through_sets_of_sets)
 {
     play(1, wait_for_others);
 }
@@ -194,7 +194,7 @@ static void wait_in_vain(struct sim_proc *proc)
     close(bell);
 }
 
-START_TEST(waiting_ends_by_the_clock_of_the_process)
+START_TEST(waiting_ends_by_clock_of_process)
 {
     play(1, wait_in_vain);
 }
@@ -217,7 +217,7 @@ static void look_only(struct sim_proc *proc)
     close(set);
 }
 
-START_TEST(who_only_looks_does_not_stop_the_clock)
+START_TEST(spectator_does_not_stop_clock)
 {
     play(1, look_only);
 }
@@ -271,11 +271,11 @@ int main(void)
 {
     Suite *suite = suite_create("sim_fds");
     TCase *waits = tcase_create("waits");
-    tcase_add_test(waits, an_eventfd_counts);
-    tcase_add_test(waits, a_set_tells_what_is_ready_as_long_as_it_is);
-    tcase_add_test(waits, who_waits_is_woken_through_sets_of_sets);
-    tcase_add_test(waits, waiting_ends_by_the_clock_of_the_process);
-    tcase_add_test(waits, who_only_looks_does_not_stop_the_clock);
+    tcase_add_test(waits, eventfd_counts);
+    tcase_add_test(waits, set_tells_what_is_ready_as_long_as_it_is);
+    tcase_add_test(waits, waiter_is_woken_through_sets_of_sets);
+    tcase_add_test(waits, waiting_ends_by_clock_of_process);
+    tcase_add_test(waits, spectator_does_not_stop_clock);
     tcase_add_test(waits, descriptors_are_refused_while_there_are_none);
     tcase_add_test(waits, outside_of_processes_calls_are_real);
     suite_add_tcase(suite, waits);

@@ -43,7 +43,7 @@ static void fall_into_a_hole(struct sim_proc *proc)
     close(idle);
 }
 
-START_TEST(a_hole_delays_and_loses_nothing)
+START_TEST(hole_delays_and_loses_nothing)
 {
     for (way_tested = SIM_THERE; way_tested < SIM_WAYS; way_tested++) {
         for (uint64_t seed = 1; seed <= SEEDS; seed++)
@@ -76,7 +76,7 @@ static void connect_through_a_hole(struct sim_proc *proc)
     close(fd);
 }
 
-START_TEST(connecting_hangs_while_there_is_a_hole)
+START_TEST(connecting_hangs_while_there_is_hole)
 {
     for (way_tested = SIM_THERE; way_tested < SIM_WAYS; way_tested++)
         play(1, connect_through_a_hole);
@@ -112,7 +112,7 @@ static void time_out(struct sim_proc *proc)
     ck_assert_uint_eq(echo[0].left, 2);
 }
 
-START_TEST(silence_ends_with_the_user_timeout)
+START_TEST(silence_ends_with_user_timeout)
 {
     for (way_tested = SIM_THERE; way_tested < SIM_WAYS; way_tested++)
         play(1, time_out);
@@ -144,7 +144,7 @@ static void take_it_back(struct sim_proc *proc)
     ck_assert_uint_eq(echo[0].left, 1);
 }
 
-START_TEST(what_is_taken_back_does_not_arrive_unless_a_relay_has_it)
+START_TEST(aborted_bytes_do_not_arrive_unless_relay_has_them)
 {
     relayed = false;
     play(1, take_it_back);
@@ -157,10 +157,10 @@ int main(void)
 {
     Suite *suite = suite_create("sim_hole");
     TCase *tcase = tcase_create("holes");
-    tcase_add_test(tcase, a_hole_delays_and_loses_nothing);
-    tcase_add_test(tcase, connecting_hangs_while_there_is_a_hole);
-    tcase_add_test(tcase, silence_ends_with_the_user_timeout);
-    tcase_add_test(tcase, what_is_taken_back_does_not_arrive_unless_a_relay_has_it);
+    tcase_add_test(tcase, hole_delays_and_loses_nothing);
+    tcase_add_test(tcase, connecting_hangs_while_there_is_hole);
+    tcase_add_test(tcase, silence_ends_with_user_timeout);
+    tcase_add_test(tcase, aborted_bytes_do_not_arrive_unless_relay_has_them);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

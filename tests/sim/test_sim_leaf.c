@@ -47,7 +47,7 @@ static void ask_both(uint64_t seed)
     sim_end();
 }
 
-START_TEST(names_and_random_bytes_are_the_seeds)
+START_TEST(names_and_random_bytes_are_seeds)
 {
     struct told before[2];
     ask_both(5);
@@ -141,7 +141,7 @@ START_TEST(names_are_looked_up_and_some_are_not_found)
 END_TEST
 
 /* The answer's thread stands in the middle of its last call when nobody wants it any more. */
-START_TEST(a_descriptor_is_not_written_to_once_its_look_up_is_abandoned)
+START_TEST(descriptor_is_not_written_to_once_its_look_up_is_abandoned)
 {
     for (uint64_t seed = 0; seed < 300; seed++) {
         struct question question = {.host = "n3.sim", .abandoned = true};
@@ -161,9 +161,9 @@ int main(void)
 {
     Suite *suite = suite_create("sim_leaf");
     TCase *tcase = tcase_create("leaf");
-    tcase_add_test(tcase, names_and_random_bytes_are_the_seeds);
+    tcase_add_test(tcase, names_and_random_bytes_are_seeds);
     tcase_add_test(tcase, names_are_looked_up_and_some_are_not_found);
-    tcase_add_test(tcase, a_descriptor_is_not_written_to_once_its_look_up_is_abandoned);
+    tcase_add_test(tcase, descriptor_is_not_written_to_once_its_look_up_is_abandoned);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

@@ -14,7 +14,7 @@
 
 /* ---- keys and their ends ----------------------------------------------------------------- */
 
-START_TEST(a_lock_is_taken_lengthened_and_given_up)
+START_TEST(lock_is_taken_lengthened_and_given_up)
 {
     ck_assert_str_eq(acquire("k", "one", "400"), YES);
     ck_assert_ptr_nonnull(strstr(acquire("k", "two", "400"), "$3\r\none\r\n"));
@@ -33,7 +33,7 @@ START_TEST(a_lock_is_taken_lengthened_and_given_up)
 END_TEST
 
 /* A key lives for longer than its TTL by up to one ms, as Redis counts whole ones. */
-START_TEST(a_key_expires_by_the_rule_of_redis)
+START_TEST(key_expires_by_rule_of_redis)
 {
     for (int i = 0; i < 200; i++) {
         n_changes = 0;
@@ -53,7 +53,7 @@ START_TEST(a_key_expires_by_the_rule_of_redis)
 }
 END_TEST
 
-START_TEST(a_step_of_the_clock_moves_every_end)
+START_TEST(step_of_clock_moves_every_end)
 {
     int64_t left_ns;
     acquire("k", "one", "10000");
@@ -70,7 +70,7 @@ START_TEST(a_step_of_the_clock_moves_every_end)
 }
 END_TEST
 
-START_TEST(a_clock_goes_at_its_rate)
+START_TEST(clock_goes_at_its_rate)
 {
     static const int64_t rates[] = {SIM_S, SIM_S / 20, SIM_MS, -SIM_MS, -SIM_S / 2, 1, -1};
     for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
@@ -106,7 +106,7 @@ END_TEST
 /* ---- what is heard ------------------------------------------------------------------------
  */
 
-START_TEST(a_request_may_be_split_anywhere)
+START_TEST(request_may_be_split_anywhere)
 {
     static const char text[] = "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$2\r\n\r\n\r\nPING\r\n"
                                "*2\r\n$3\r\nGET\r\n$1\r\nk\r\n";
@@ -125,7 +125,7 @@ START_TEST(a_request_may_be_split_anywhere)
 }
 END_TEST
 
-START_TEST(who_listens_is_told)
+START_TEST(listener_is_told)
 {
     struct sim_conn *ear = dial(0), *other = dial(1);
     ck_assert_str_eq(ask(ear, "SUBSCRIBE", CHANNEL, "b", NULL),
@@ -152,7 +152,7 @@ START_TEST(who_listens_is_told)
 }
 END_TEST
 
-START_TEST(who_has_left_is_not_told)
+START_TEST(waiter_that_left_is_not_told)
 {
     struct sim_conn *ear = dial(0);
     ask(ear, "SUBSCRIBE", CHANNEL, NULL);
@@ -167,14 +167,14 @@ int main(void)
     Suite *suite = suite_create("sim_master");
     TCase *tcase = tcase_create("masters");
     tcase_add_checked_fixture(tcase, one_begin, one_end);
-    tcase_add_test(tcase, a_lock_is_taken_lengthened_and_given_up);
-    tcase_add_test(tcase, a_key_expires_by_the_rule_of_redis);
-    tcase_add_test(tcase, a_step_of_the_clock_moves_every_end);
-    tcase_add_test(tcase, a_clock_goes_at_its_rate);
+    tcase_add_test(tcase, lock_is_taken_lengthened_and_given_up);
+    tcase_add_test(tcase, key_expires_by_rule_of_redis);
+    tcase_add_test(tcase, step_of_clock_moves_every_end);
+    tcase_add_test(tcase, clock_goes_at_its_rate);
     tcase_add_test(tcase, masters_know_nothing_of_each_other);
-    tcase_add_test(tcase, a_request_may_be_split_anywhere);
-    tcase_add_test(tcase, who_listens_is_told);
-    tcase_add_test(tcase, who_has_left_is_not_told);
+    tcase_add_test(tcase, request_may_be_split_anywhere);
+    tcase_add_test(tcase, listener_is_told);
+    tcase_add_test(tcase, waiter_that_left_is_not_told);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

@@ -12,7 +12,7 @@
 /* ---- time it takes ------------------------------------------------------------------------
  */
 
-START_TEST(a_master_that_stands_answers_later)
+START_TEST(master_that_stands_answers_later)
 {
     acquire("k", "one", "10000");
     sim_master_pause(0, 3 * SIM_S);
@@ -35,7 +35,7 @@ START_TEST(a_master_that_stands_answers_later)
 }
 END_TEST
 
-START_TEST(a_slow_master_takes_its_time_for_each_command)
+START_TEST(slow_master_takes_its_time_for_each_command)
 {
     ck_assert_uint_eq(sim_master_felt(0)->slow, 0);
     sim_master_slow(0, 100 * SIM_MS, 100 * SIM_MS);
@@ -54,7 +54,7 @@ START_TEST(a_slow_master_takes_its_time_for_each_command)
 }
 END_TEST
 
-START_TEST(order_is_kept_within_a_connection_and_drawn_between_two)
+START_TEST(order_is_kept_within_connection_and_drawn_between_two)
 {
     unsigned first = 0;
     struct sim_conn *other = dial(0);
@@ -79,7 +79,7 @@ START_TEST(order_is_kept_within_a_connection_and_drawn_between_two)
 }
 END_TEST
 
-START_TEST(who_leaves_may_have_been_heard)
+START_TEST(leaving_node_may_have_been_heard)
 {
     unsigned done = 0;
     for (int i = 0; i < 100; i++) {
@@ -144,7 +144,7 @@ START_TEST(trouble_comes_at_its_rate_and_goes)
 END_TEST
 
 /* Whatever it says, it has done what it was asked. */
-START_TEST(broken_answers_are_never_the_right_ones)
+START_TEST(broken_answers_are_never_right_ones)
 {
     for (int trouble = SIM_GARBAGE; trouble <= SIM_WRONG; trouble++) {
         unsigned kinds = 0;
@@ -221,13 +221,13 @@ int main(void)
     Suite *suite = suite_create("sim_master_faults");
     TCase *tcase = tcase_create("masters");
     tcase_add_checked_fixture(tcase, one_begin, one_end);
-    tcase_add_test(tcase, a_master_that_stands_answers_later);
-    tcase_add_test(tcase, a_slow_master_takes_its_time_for_each_command);
-    tcase_add_test(tcase, order_is_kept_within_a_connection_and_drawn_between_two);
-    tcase_add_test(tcase, who_leaves_may_have_been_heard);
+    tcase_add_test(tcase, master_that_stands_answers_later);
+    tcase_add_test(tcase, slow_master_takes_its_time_for_each_command);
+    tcase_add_test(tcase, order_is_kept_within_connection_and_drawn_between_two);
+    tcase_add_test(tcase, leaving_node_may_have_been_heard);
     tcase_add_test(tcase, flushed_evicted_and_without_scripts);
     tcase_add_test(tcase, trouble_comes_at_its_rate_and_goes);
-    tcase_add_test(tcase, broken_answers_are_never_the_right_ones);
+    tcase_add_test(tcase, broken_answers_are_never_right_ones);
     tcase_add_test(tcase, one_seed_is_one_history);
     tcase_add_test(tcase, its_story_can_be_followed);
     suite_add_tcase(suite, tcase);

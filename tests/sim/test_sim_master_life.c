@@ -34,7 +34,7 @@ static void dial_again(void)
 
 /* ---- life and death ---------------------------------------------------------------------- */
 
-START_TEST(a_killed_master_is_silent)
+START_TEST(killed_master_is_silent)
 {
     acquire("k", "one", "10000");
     send_words(conn, "GET", "k", NULL);
@@ -72,7 +72,7 @@ static void restart(enum sim_restart how)
     dial_again();
 }
 
-START_TEST(a_restart_begins_anew)
+START_TEST(restart_begins_anew)
 {
     char before[48];
     snprintf(before, sizeof(before), "%s", run_id());
@@ -85,7 +85,7 @@ START_TEST(a_restart_begins_anew)
 }
 END_TEST
 
-START_TEST(a_restart_empty_forgets)
+START_TEST(restart_empty_forgets)
 {
     acquire("k", "one", "10000");
     restart(SIM_EMPTY);
@@ -99,7 +99,7 @@ START_TEST(a_restart_empty_forgets)
 END_TEST
 
 /* Ends are times of the wall clock: what runs out while it is down is not there again. */
-START_TEST(a_restart_whole_forgets_nothing_but_what_ran_out)
+START_TEST(restart_whole_forgets_nothing_but_what_ran_out)
 {
     int64_t left_ns;
     acquire("k", "one", "10000");
@@ -119,7 +119,7 @@ START_TEST(a_restart_whole_forgets_nothing_but_what_ran_out)
 }
 END_TEST
 
-START_TEST(a_late_restart_is_as_it_was_a_second_ago)
+START_TEST(late_restart_is_as_it_was_a_second_ago)
 {
     acquire("old", "one", "60000");
     acquire("released", "two", "60000");
@@ -166,7 +166,7 @@ END_TEST
 
 /* Random changes, and each moment's keys remembered: a late restart has those of a second ago.
  */
-START_TEST(a_late_restart_takes_back_whatever_was_done)
+START_TEST(late_restart_takes_back_whatever_was_done)
 {
     enum { KEYS = 4, STEPS = 400 };
     static char shots[STEPS][512];
@@ -226,7 +226,7 @@ START_TEST(a_late_restart_takes_back_whatever_was_done)
 }
 END_TEST
 
-START_TEST(it_is_killed_right_before_or_behind_a_script)
+START_TEST(it_is_killed_right_before_or_behind_script)
 {
     sim_master_kill_at(0, "release", false);
     ck_assert_str_eq(acquire("k", "one", "10000"), YES);
@@ -287,14 +287,14 @@ int main(void)
     Suite *suite = suite_create("sim_master_life");
     TCase *tcase = tcase_create("masters");
     tcase_add_checked_fixture(tcase, one_begin, one_end);
-    tcase_add_test(tcase, a_killed_master_is_silent);
+    tcase_add_test(tcase, killed_master_is_silent);
     tcase_add_test(tcase, connections_are_reset_or_closed);
-    tcase_add_test(tcase, a_restart_begins_anew);
-    tcase_add_test(tcase, a_restart_empty_forgets);
-    tcase_add_test(tcase, a_restart_whole_forgets_nothing_but_what_ran_out);
-    tcase_add_test(tcase, a_late_restart_is_as_it_was_a_second_ago);
-    tcase_add_test(tcase, a_late_restart_takes_back_whatever_was_done);
-    tcase_add_test(tcase, it_is_killed_right_before_or_behind_a_script);
+    tcase_add_test(tcase, restart_begins_anew);
+    tcase_add_test(tcase, restart_empty_forgets);
+    tcase_add_test(tcase, restart_whole_forgets_nothing_but_what_ran_out);
+    tcase_add_test(tcase, late_restart_is_as_it_was_a_second_ago);
+    tcase_add_test(tcase, late_restart_takes_back_whatever_was_done);
+    tcase_add_test(tcase, it_is_killed_right_before_or_behind_script);
     tcase_add_test(tcase, uptime_is_counted_in_whole_seconds_of_its_clock);
     tcase_add_test(tcase, it_says_of_itself_what_it_is_told);
     suite_add_tcase(suite, tcase);

@@ -150,7 +150,7 @@ static void expect_no_dull_life(const struct pair_run *run)
     ck_assert_uint_gt(tally->ended, 5);
 }
 
-START_TEST(a_model_master_answers_as_redis_does)
+START_TEST(model_master_answers_as_redis_does)
 {
     static struct pair_run run;
     struct masters *masters = masters_start(1, NULL);
@@ -180,7 +180,7 @@ int main(void)
     TCase *tcase = tcase_create("random");
     tcase_set_timeout(tcase,
                       60 + (double)setting("REDLOCK_TEST_OPERATIONS", OPERATIONS) / 1000);
-    tcase_add_test(tcase, a_model_master_answers_as_redis_does);
+    tcase_add_test(tcase, model_master_answers_as_redis_does);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

@@ -194,7 +194,7 @@ static void out_of_state(void)
     pair_end(&run);
 }
 
-START_TEST(without_a_trouble)
+START_TEST(without_trouble)
 {
     begin(NULL);
     compare_info();
@@ -286,7 +286,7 @@ static bool refuses_with(const char *text)
            0;
 }
 
-START_TEST(busy_with_a_script)
+START_TEST(busy_with_script)
 {
     begin(NULL);
     real_do("CONFIG", "SET", "lua-time-limit", "1");
@@ -359,13 +359,13 @@ int main(void)
     TCase *tcase = tcase_create("states");
     tcase_set_timeout(tcase, 60);
     tcase_add_checked_fixture(tcase, start, stop);
-    tcase_add_test(tcase, without_a_trouble);
+    tcase_add_test(tcase, without_trouble);
     tcase_add_test(tcase, out_of_memory);
     tcase_add_test(tcase, disk_that_takes_nothing);
     tcase_add_test(tcase, replica_that_is_read_only);
     tcase_add_test(tcase, replica_without_its_master);
     tcase_add_test(tcase, no_right_to_scripts);
-    tcase_add_test(tcase, busy_with_a_script);
+    tcase_add_test(tcase, busy_with_script);
     tcase_add_test(tcase, loading_its_data);
     tcase_add_test(tcase, strangers);
     suite_add_tcase(suite, tcase);

@@ -80,7 +80,7 @@ static void talk_roughly(struct sim_proc *proc)
     talk(20000);
 }
 
-START_TEST(bytes_arrive_in_order_however_rough_the_way)
+START_TEST(bytes_arrive_in_order_however_rough_way)
 {
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         memset(&did, 0, sizeof(did));
@@ -107,7 +107,7 @@ static void split_everything(struct sim_proc *proc)
     close(fd);
 }
 
-START_TEST(a_segment_that_is_split_arrives_in_pieces)
+START_TEST(segment_that_is_split_arrives_in_pieces)
 {
     for (uint64_t seed = 1; seed <= SEEDS; seed++)
         play(seed, split_everything);
@@ -136,7 +136,7 @@ static void talk_evenly(struct sim_proc *proc)
     ck_assert_uint_eq(echo[0].left, 1);
 }
 
-START_TEST(a_way_without_faults_has_only_its_delay)
+START_TEST(way_without_faults_has_only_its_delay)
 {
     play(1, talk_evenly);
 }
@@ -166,7 +166,7 @@ static void fill_the_buffer(struct sim_proc *proc)
     close(fd);
 }
 
-START_TEST(a_full_buffer_takes_no_more_until_there_is_room)
+START_TEST(full_buffer_takes_no_more_until_there_is_room)
 {
     play(1, fill_the_buffer);
 }
@@ -188,7 +188,7 @@ static void be_refused(struct sim_proc *proc)
     close(fd);
 }
 
-START_TEST(a_master_that_does_not_listen_refuses)
+START_TEST(master_that_does_not_listen_refuses)
 {
     play(1, be_refused);
 }
@@ -217,7 +217,7 @@ static void be_reset(struct sim_proc *proc)
     close(other);
 }
 
-START_TEST(a_reset_loses_what_is_under_way)
+START_TEST(reset_loses_what_is_under_way)
 {
     play(1, be_reset);
 }
@@ -261,7 +261,7 @@ static void be_forgotten(struct sim_proc *proc)
     close(fd);
 }
 
-START_TEST(a_forgotten_connection_delivers_nothing_more)
+START_TEST(forgotten_connection_delivers_nothing_more)
 {
     play(1, be_forgotten);
 }
@@ -304,7 +304,7 @@ static void be_cut(struct sim_proc *proc)
     close(fd);
 }
 
-START_TEST(a_cut_lets_exactly_so_many_bytes_through)
+START_TEST(cut_lets_exactly_so_many_bytes_through)
 {
     for (unsigned i = 0; i < 4; i++) {
         way_tested = i & 1 ? SIM_THERE : SIM_BACK;
@@ -317,7 +317,7 @@ END_TEST
 
 /* ---- the same again ------------------------------------------------------------------- */
 
-START_TEST(a_seed_is_a_history)
+START_TEST(seed_is_history)
 {
     uint64_t first = play(7, talk_roughly);
     ck_assert_uint_eq(play(7, talk_roughly), first);
@@ -332,17 +332,17 @@ int main(void)
 {
     Suite *suite = suite_create("sim_net");
     TCase *bytes = tcase_create("bytes");
-    tcase_add_test(bytes, bytes_arrive_in_order_however_rough_the_way);
-    tcase_add_test(bytes, a_segment_that_is_split_arrives_in_pieces);
-    tcase_add_test(bytes, a_way_without_faults_has_only_its_delay);
-    tcase_add_test(bytes, a_full_buffer_takes_no_more_until_there_is_room);
-    tcase_add_test(bytes, a_seed_is_a_history);
+    tcase_add_test(bytes, bytes_arrive_in_order_however_rough_way);
+    tcase_add_test(bytes, segment_that_is_split_arrives_in_pieces);
+    tcase_add_test(bytes, way_without_faults_has_only_its_delay);
+    tcase_add_test(bytes, full_buffer_takes_no_more_until_there_is_room);
+    tcase_add_test(bytes, seed_is_history);
     suite_add_tcase(suite, bytes);
     TCase *faults = tcase_create("faults");
-    tcase_add_test(faults, a_master_that_does_not_listen_refuses);
-    tcase_add_test(faults, a_reset_loses_what_is_under_way);
-    tcase_add_test(faults, a_forgotten_connection_delivers_nothing_more);
-    tcase_add_test(faults, a_cut_lets_exactly_so_many_bytes_through);
+    tcase_add_test(faults, master_that_does_not_listen_refuses);
+    tcase_add_test(faults, reset_loses_what_is_under_way);
+    tcase_add_test(faults, forgotten_connection_delivers_nothing_more);
+    tcase_add_test(faults, cut_lets_exactly_so_many_bytes_through);
     suite_add_tcase(suite, faults);
     return suite_run(suite);
 }

@@ -41,7 +41,7 @@ static void expect(void (*halt)(struct sim_proc *, int64_t), int64_t for_ns, int
     ck_assert_int_eq(scene.at_ns[5] - scene.at_ns[2], boottime_ns);
 }
 
-START_TEST(what_pauses_do_to_clocks)
+START_TEST(pauses_and_clocks)
 {
     const int64_t ms = SIM_MS;
     expect(NULL, 0, 10 * ms, 10 * ms, 10 * ms);
@@ -115,7 +115,7 @@ static void *sleep_and_look(void *argument)
     return NULL;
 }
 
-START_TEST(a_paused_process_stands_and_others_go_on)
+START_TEST(paused_process_stands_and_others_go_on)
 {
     scene_begin(1);
     scene_start(scene.proc, look_often);
@@ -151,7 +151,7 @@ static void *spin(void *argument)
     return NULL;
 }
 
-START_TEST(time_passes_for_who_waits_without_sleeping)
+START_TEST(time_passes_for_busy_waiters)
 {
     scene_begin(1);
     scene_start(scene.proc, spin);
@@ -167,7 +167,7 @@ static void *spin_for_ever(void *argument)
     return NULL;
 }
 
-START_TEST(who_never_sleeps_is_found)
+START_TEST(busy_thread_is_found)
 {
     scene_begin(1);
     scene_start(scene.proc, spin_for_ever);
@@ -204,7 +204,7 @@ static void *live_on(void *argument)
     return NULL;
 }
 
-START_TEST(a_killed_process_runs_on_as_a_ghost)
+START_TEST(killed_process_runs_on_as_ghost)
 {
     for (unsigned paused = 0; paused < 2; paused++) {
         scene_begin(1);
@@ -318,7 +318,7 @@ static void *allocate_much(void *argument)
     return NULL;
 }
 
-START_TEST(allocations_fail_at_a_rate)
+START_TEST(allocations_fail_at_rate)
 {
     scene_begin(1);
     scene.proc->rates.alloc_fail_ppm = 100000;
@@ -338,17 +338,17 @@ int main(void)
     Suite *suite = suite_create("sim_proc");
     TCase *tcase = tcase_create("fates");
     tcase_set_timeout(tcase, 60);
-    tcase_add_test(tcase, what_pauses_do_to_clocks);
+    tcase_add_test(tcase, pauses_and_clocks);
     tcase_add_test(tcase, halts_may_overlap);
     tcase_add_test(tcase, clocks_have_rates_of_their_own);
-    tcase_add_test(tcase, a_paused_process_stands_and_others_go_on);
-    tcase_add_test(tcase, time_passes_for_who_waits_without_sleeping);
-    tcase_add_test_raise_signal(tcase, who_never_sleeps_is_found, SIGABRT);
+    tcase_add_test(tcase, paused_process_stands_and_others_go_on);
+    tcase_add_test(tcase, time_passes_for_busy_waiters);
+    tcase_add_test_raise_signal(tcase, busy_thread_is_found, SIGABRT);
     tcase_add_test(tcase, pauses_are_drawn_at_system_calls);
-    tcase_add_test(tcase, a_killed_process_runs_on_as_a_ghost);
+    tcase_add_test(tcase, killed_process_runs_on_as_ghost);
     tcase_add_test(tcase, memory_is_counted_and_refused);
     tcase_add_test(tcase, no_block_is_lost_among_many);
-    tcase_add_test(tcase, allocations_fail_at_a_rate);
+    tcase_add_test(tcase, allocations_fail_at_rate);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

@@ -19,7 +19,7 @@ static void *sleep_twice(void *argument)
     return NULL;
 }
 
-START_TEST(a_thread_sleeps_until_its_time_or_until_it_is_woken)
+START_TEST(thread_sleeps_until_its_time_or_until_it_is_woken)
 {
     scene_begin(1);
     scene_start(scene.proc, sleep_twice);
@@ -46,7 +46,7 @@ static void *nap(void *argument)
     return NULL;
 }
 
-START_TEST(nobody_wakes_a_thread_that_naps)
+START_TEST(nobody_wakes_thread_that_naps)
 {
     scene_begin(1);
     scene_start(scene.proc, nap);
@@ -125,7 +125,7 @@ static uint64_t contend(uint64_t seed)
     return hash;
 }
 
-START_TEST(a_mutex_is_one_threads)
+START_TEST(mutex_is_one_threads)
 {
     for (uint64_t seed = 0; seed < 50; seed++)
         contend(seed);
@@ -160,7 +160,7 @@ static void *misuse(void *argument)
     return NULL;
 }
 
-START_TEST(a_checking_mutex_checks)
+START_TEST(checking_mutex_checks)
 {
     scene_begin(1);
     scene_start(scene.proc, misuse);
@@ -203,7 +203,7 @@ static void *take_items(void *argument)
     return NULL;
 }
 
-START_TEST(who_waits_for_a_condition_is_woken)
+START_TEST(waiter_for_condition_is_woken)
 {
     for (uint64_t seed = 0; seed < 50; seed++) {
         scene_begin(seed);
@@ -238,7 +238,7 @@ static void *signal_one_by_one(void *argument)
     return NULL;
 }
 
-START_TEST(a_signal_wakes_one)
+START_TEST(signal_wakes_one)
 {
     scene_begin(1);
     for (unsigned i = 0; i < 3; i++)
@@ -273,7 +273,7 @@ static void *await_in_vain(void *argument)
     return NULL;
 }
 
-START_TEST(a_wait_times_out_by_its_own_clock)
+START_TEST(wait_times_out_by_its_own_clock)
 {
     clockid_t clocks[] = {CLOCK_MONOTONIC, CLOCK_REALTIME};
     for (unsigned i = 0; i < 2; i++) {
@@ -295,15 +295,15 @@ int main(void)
 {
     Suite *suite = suite_create("sim_threads");
     TCase *tcase = tcase_create("threads");
-    tcase_add_test(tcase, a_thread_sleeps_until_its_time_or_until_it_is_woken);
-    tcase_add_test(tcase, nobody_wakes_a_thread_that_naps);
+    tcase_add_test(tcase, thread_sleeps_until_its_time_or_until_it_is_woken);
+    tcase_add_test(tcase, nobody_wakes_thread_that_naps);
     tcase_add_test(tcase, threads_are_created_and_joined);
-    tcase_add_test(tcase, a_mutex_is_one_threads);
+    tcase_add_test(tcase, mutex_is_one_threads);
     tcase_add_test(tcase, one_seed_is_one_history_of_threads);
-    tcase_add_test(tcase, a_checking_mutex_checks);
-    tcase_add_test(tcase, who_waits_for_a_condition_is_woken);
-    tcase_add_test(tcase, a_signal_wakes_one);
-    tcase_add_test(tcase, a_wait_times_out_by_its_own_clock);
+    tcase_add_test(tcase, checking_mutex_checks);
+    tcase_add_test(tcase, waiter_for_condition_is_woken);
+    tcase_add_test(tcase, signal_wakes_one);
+    tcase_add_test(tcase, wait_times_out_by_its_own_clock);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

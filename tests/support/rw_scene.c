@@ -51,7 +51,7 @@ redlock_lock *rw_take_for(redlock *client, bool write, const char *owner, int64_
     return lock;
 }
 
-void readers_share_and_a_writer_does_not(unsigned n)
+void readers_share_and_writer_does_not(unsigned n)
 {
     redlock_lock *reads[READERS], *write = NULL;
     open_masters(n);

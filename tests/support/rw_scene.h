@@ -24,7 +24,7 @@ redlock_lock *rw_take_for(redlock *client, bool write, const char *owner, int64_
 
 /* The rule itself, on so many masters: some read beside each other, through both clients, and
  * who writes is alone. */
-void readers_share_and_a_writer_does_not(unsigned n);
+void readers_share_and_writer_does_not(unsigned n);
 
 /* On one master: how often it counts that owner, in Redisson's format. */
 int held_by(const char *owner, bool write);

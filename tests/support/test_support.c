@@ -157,7 +157,7 @@ static int start_and_crash(void *argument)
     _exit(told == sizeof(pid) ? 0 : 1);
 }
 
-START_TEST(masters_die_with_a_crashed_test)
+START_TEST(masters_die_with_crashed_test)
 {
     int ends[2];
     pid_t pid = 0;
@@ -213,7 +213,7 @@ static const char *eval(int fd, const char *verb, const char *nonce, const char 
     return talk(fd, bytes, want);
 }
 
-START_TEST(fake_scripts_behave_as_the_real_ones)
+START_TEST(fake_scripts_behave_as_real_ones)
 {
     static const struct {
         const char *verb, *token, *ttl, *reply;
@@ -260,7 +260,7 @@ START_TEST(fake_scripts_behave_as_the_real_ones)
 }
 END_TEST
 
-START_TEST(fake_rules_mangle_the_answer)
+START_TEST(fake_rules_mangle_answer)
 {
     struct fake *fake = fake_start(false);
     char bytes[64];
@@ -352,7 +352,7 @@ START_TEST(fake_doors)
 }
 END_TEST
 
-START_TEST(fake_tells_who_it_is)
+START_TEST(fake_tells_its_identity)
 {
     struct fake *fake = fake_start(true);
     int fd = net_connect(fake_endpoint(fake));
@@ -428,7 +428,7 @@ END_TEST
 
 /* ---- allocations and children ----------------------------------------------------------- */
 
-START_TEST(alloc_fails_exactly_the_nth)
+START_TEST(alloc_fails_exactly_nth)
 {
     if (!alloc_works()) {
         fputs("allocations can't be made to fail under a sanitizer\n", stderr);
@@ -487,14 +487,14 @@ int main(void)
     tcase_add_test(tests, masters_start_die_and_come_back);
     tcase_add_test(tests, masters_stop_standing_and_go_on);
     tcase_add_test(tests, masters_are_asked_in_every_type);
-    tcase_add_test(tests, masters_die_with_a_crashed_test);
+    tcase_add_test(tests, masters_die_with_crashed_test);
     tcase_add_test(tests, node_lists_are_private_files);
-    tcase_add_test(tests, fake_scripts_behave_as_the_real_ones);
-    tcase_add_test(tests, fake_rules_mangle_the_answer);
+    tcase_add_test(tests, fake_scripts_behave_as_real_ones);
+    tcase_add_test(tests, fake_rules_mangle_answer);
     tcase_add_test(tests, fake_doors);
-    tcase_add_test(tests, fake_tells_who_it_is);
+    tcase_add_test(tests, fake_tells_its_identity);
     tcase_add_loop_test(tests, proxy_delays_holds_and_cuts, 0, 2);
-    tcase_add_test(tests, alloc_fails_exactly_the_nth);
+    tcase_add_test(tests, alloc_fails_exactly_nth);
     tcase_add_test(tests, children_report_how_they_ended);
     suite_add_tcase(suite, tests);
     return suite_run(suite);

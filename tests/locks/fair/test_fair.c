@@ -18,7 +18,7 @@ static struct waiter crowd[10];
 /* ---- in turn ---------------------------------------------------------------------------- */
 
 /* Each thread of one client stands for itself. */
-START_TEST(f71_threads_are_served_in_the_order_they_came)
+START_TEST(f71_threads_are_served_in_order_they_came)
 {
     fair_open();
     redlock_lock *held = fair_hold(one, NULL);
@@ -30,7 +30,7 @@ START_TEST(f71_threads_are_served_in_the_order_they_came)
 }
 END_TEST
 
-START_TEST(f71_processes_are_served_in_the_order_they_came)
+START_TEST(f71_processes_are_served_in_order_they_came)
 {
     static const char *const owner[CROWD] = {"e", "a", "d", "c", "b"};
     struct child child[CROWD];
@@ -49,7 +49,7 @@ START_TEST(f71_processes_are_served_in_the_order_they_came)
 END_TEST
 
 /* Nobody else is called, only to be refused. */
-START_TEST(a_release_tells_the_first_and_no_other)
+START_TEST(release_tells_first_and_no_other)
 {
     static const char *const owner[] = {"a", "b", "c"};
     struct talk ear;
@@ -82,7 +82,7 @@ START_TEST(a_release_tells_the_first_and_no_other)
 END_TEST
 
 /* Where somebody waits, who would not wait is refused, also while the lock is free. */
-START_TEST(nobody_slips_in_before_the_first)
+START_TEST(nobody_slips_in_before_first)
 {
     redlock_lock *lock = NULL;
     fair_open();
@@ -102,7 +102,7 @@ START_TEST(nobody_slips_in_before_the_first)
 END_TEST
 
 /* Who has it comes in again before all who wait, and they wait until the last of it is back. */
-START_TEST(an_owner_nests_before_those_who_wait)
+START_TEST(owner_nests_before_waiters)
 {
     fair_open();
     redlock_lock *held = fair_hold(one, "me");
@@ -119,7 +119,7 @@ START_TEST(an_owner_nests_before_those_who_wait)
 }
 END_TEST
 
-START_TEST(a_release_by_force_wakes_the_first)
+START_TEST(release_by_force_wakes_first)
 {
     fair_open();
     redlock_lock *held = fair_hold(one, NULL);
@@ -152,7 +152,7 @@ static uint64_t wait_async(redlock *client, const char *owner, struct told *told
 
 /* It is the owner who stands there: whichever of its tries goes, the place stays for the rest.
  */
-START_TEST(tries_of_one_owner_share_a_place)
+START_TEST(tries_of_one_owner_share_place)
 {
     struct told told[2] = {{0}, {0}};
     uint64_t id[2];
@@ -204,7 +204,7 @@ static void one_waits_and_goes(enum way way)
         two = client_open(masters_file(masters, NULL));
 }
 
-START_TEST(f72_who_goes_is_out_of_the_queue)
+START_TEST(f72_waiter_that_goes_is_out_of_queue)
 {
     fair_open();
     redlock_lock *held = fair_hold(one, NULL);
@@ -219,7 +219,7 @@ END_TEST
 
 /* The first one is told that the lock is free, and goes: the next one hears of it, which would
  * look by itself a second later. */
-START_TEST(f72_a_first_that_goes_wakes_the_next)
+START_TEST(f72_first_that_goes_wakes_next)
 {
     struct talk talk;
     fair_open();
@@ -242,7 +242,7 @@ START_TEST(f72_a_first_that_goes_wakes_the_next)
 END_TEST
 
 /* Redisson's behind them is waited for as long as if they had never been there. */
-START_TEST(f74_ten_who_give_up_move_nobody)
+START_TEST(f74_ten_waiters_that_give_up_move_nobody)
 {
     fair_open();
     redlock_lock *held = fair_hold(one, NULL);
@@ -270,7 +270,7 @@ END_TEST
 
 /* Redisson's scripts take out whose time is over: ours is raised while it waits, and what is
  * behind it with it. */
-START_TEST(f75_who_waits_for_more_than_five_minutes_keeps_its_place)
+START_TEST(f75_waiter_of_more_than_five_minutes_keeps_its_place)
 {
     fair_open();
     redlock_lock *held = fair_hold(one, NULL);
@@ -296,7 +296,7 @@ START_TEST(f75_who_waits_for_more_than_five_minutes_keeps_its_place)
 END_TEST
 
 /* And if its time is over all the same, it comes again. */
-START_TEST(f75_who_is_taken_out_comes_again)
+START_TEST(f75_waiter_taken_out_comes_again)
 {
     fair_open();
     redlock_lock *held = fair_hold(one, NULL);
@@ -321,7 +321,7 @@ END_TEST
 
 /* An owner without a time would be the first for ever; a time without an owner is never told.
  */
-START_TEST(f77_a_torn_queue_is_mended)
+START_TEST(f77_torn_queue_is_mended)
 {
     fair_open();
     redlock_lock *held = fair_hold(one, NULL);
@@ -345,7 +345,7 @@ START_TEST(f77_a_torn_queue_is_mended)
 END_TEST
 
 /* Not even where all of them die at once: what they have left ends. */
-START_TEST(f79_what_is_left_has_an_end)
+START_TEST(f79_what_is_left_has_end)
 {
     static const char *const keys[] = {FAIR_QUEUE, FAIR_TIMES, FAIR_SEEN};
     fair_open();
@@ -388,7 +388,7 @@ static int64_t outwait_a_peer(void)
 }
 
 /* A busy machine makes one late, but not each of three. */
-START_TEST(f80_a_lock_that_runs_out_is_the_firsts)
+START_TEST(f80_lock_that_runs_out_is_firsts)
 {
     int64_t took_ms = outwait_a_peer();
     for (int i = 0; i < 2 && took_ms >= 2690 + 250; i++)
@@ -398,7 +398,7 @@ START_TEST(f80_a_lock_that_runs_out_is_the_firsts)
 END_TEST
 
 /* The first is woken all the same: nobody has it. */
-START_TEST(f81_a_release_of_what_is_lost_is_none)
+START_TEST(f81_release_of_what_is_lost_is_none)
 {
     fair_open();
     redlock_lock *held = fair_hold(one, NULL);
@@ -472,22 +472,22 @@ int main(void)
     Suite *suite = suite_create("fair");
     TCase *tests = tcase_create("fair");
     tcase_set_timeout(tests, 60);
-    tcase_add_test(tests, f71_threads_are_served_in_the_order_they_came);
-    tcase_add_test(tests, f71_processes_are_served_in_the_order_they_came);
-    tcase_add_test(tests, a_release_tells_the_first_and_no_other);
-    tcase_add_test(tests, nobody_slips_in_before_the_first);
-    tcase_add_test(tests, an_owner_nests_before_those_who_wait);
-    tcase_add_test(tests, a_release_by_force_wakes_the_first);
-    tcase_add_loop_test(tests, tries_of_one_owner_share_a_place, 0, 2);
-    tcase_add_loop_test(tests, f72_who_goes_is_out_of_the_queue, 0, WAYS);
-    tcase_add_test(tests, f72_a_first_that_goes_wakes_the_next);
-    tcase_add_test(tests, f74_ten_who_give_up_move_nobody);
-    tcase_add_test(tests, f75_who_waits_for_more_than_five_minutes_keeps_its_place);
-    tcase_add_test(tests, f75_who_is_taken_out_comes_again);
-    tcase_add_loop_test(tests, f77_a_torn_queue_is_mended, 0, 4);
-    tcase_add_test(tests, f79_what_is_left_has_an_end);
-    tcase_add_test(tests, f80_a_lock_that_runs_out_is_the_firsts);
-    tcase_add_test(tests, f81_a_release_of_what_is_lost_is_none);
+    tcase_add_test(tests, f71_threads_are_served_in_order_they_came);
+    tcase_add_test(tests, f71_processes_are_served_in_order_they_came);
+    tcase_add_test(tests, release_tells_first_and_no_other);
+    tcase_add_test(tests, nobody_slips_in_before_first);
+    tcase_add_test(tests, owner_nests_before_waiters);
+    tcase_add_test(tests, release_by_force_wakes_first);
+    tcase_add_loop_test(tests, tries_of_one_owner_share_place, 0, 2);
+    tcase_add_loop_test(tests, f72_waiter_that_goes_is_out_of_queue, 0, WAYS);
+    tcase_add_test(tests, f72_first_that_goes_wakes_next);
+    tcase_add_test(tests, f74_ten_waiters_that_give_up_move_nobody);
+    tcase_add_test(tests, f75_waiter_of_more_than_five_minutes_keeps_its_place);
+    tcase_add_test(tests, f75_waiter_taken_out_comes_again);
+    tcase_add_loop_test(tests, f77_torn_queue_is_mended, 0, 4);
+    tcase_add_test(tests, f79_what_is_left_has_end);
+    tcase_add_test(tests, f80_lock_that_runs_out_is_firsts);
+    tcase_add_test(tests, f81_release_of_what_is_lost_is_none);
     tcase_add_test(tests, on_three_masters_there_is_none);
     tcase_add_loop_test(tests, on_other_data_there_is_none, 0, 2);
     suite_add_tcase(suite, tests);

@@ -27,7 +27,7 @@ static void kill_child(struct child *child)
 }
 
 /* The release tells the dead one; whoever is next looks often enough. In true time, once. */
-START_TEST(a_killed_waiter_costs_one_timeout)
+START_TEST(killed_waiter_costs_one_timeout)
 {
     fair_open();
     redlock_lock *held = fair_hold(one, NULL);
@@ -78,7 +78,7 @@ START_TEST(many_killed_cost_no_more)
 END_TEST
 
 /* Who hears of a free lock because another was taken for gone need not be who took it out. */
-START_TEST(the_next_one_is_woken_by_who_looks)
+START_TEST(next_waiter_is_woken_by_any_look)
 {
     struct talk talk;
     fair_open();
@@ -103,7 +103,7 @@ START_TEST(the_next_one_is_woken_by_who_looks)
 END_TEST
 
 /* It loses its turn, and has the next one when it runs on. */
-START_TEST(a_stopped_waiter_comes_again)
+START_TEST(stopped_waiter_comes_again)
 {
     fair_open();
     redlock_lock *held = fair_hold(one, NULL);
@@ -125,7 +125,7 @@ START_TEST(a_stopped_waiter_comes_again)
 END_TEST
 
 /* Stopped for less it keeps its place. */
-START_TEST(a_short_stop_costs_no_place)
+START_TEST(short_stop_costs_no_place)
 {
     fair_open();
     redlock_lock *held = fair_hold(one, NULL);
@@ -144,7 +144,7 @@ START_TEST(a_short_stop_costs_no_place)
 END_TEST
 
 /* The more are before it the less often it looks, but often enough to be believed alive. */
-START_TEST(who_is_far_back_is_heard_of_in_time)
+START_TEST(waiter_far_back_is_heard_of_in_time)
 {
     char owner[32];
     fair_open();
@@ -200,12 +200,12 @@ int main(void)
     Suite *suite = suite_create("fair_gone");
     TCase *tests = tcase_create("gone");
     tcase_set_timeout(tests, 60);
-    tcase_add_test(tests, a_killed_waiter_costs_one_timeout);
+    tcase_add_test(tests, killed_waiter_costs_one_timeout);
     tcase_add_loop_test(tests, many_killed_cost_no_more, 0, 2);
-    tcase_add_test(tests, the_next_one_is_woken_by_who_looks);
-    tcase_add_test(tests, a_stopped_waiter_comes_again);
-    tcase_add_test(tests, a_short_stop_costs_no_place);
-    tcase_add_test(tests, who_is_far_back_is_heard_of_in_time);
+    tcase_add_test(tests, next_waiter_is_woken_by_any_look);
+    tcase_add_test(tests, stopped_waiter_comes_again);
+    tcase_add_test(tests, short_stop_costs_no_place);
+    tcase_add_test(tests, waiter_far_back_is_heard_of_in_time);
     tcase_add_test(tests, after_all_were_killed_nothing_stays);
     suite_add_tcase(suite, tests);
     return suite_run(suite);

@@ -85,7 +85,7 @@ END_TEST
 
 /* Each is waited for from the one before it on, and whoever takes the lock, or gives up, takes
  * its own time back from all behind it. */
-START_TEST(the_times_are_redissons)
+START_TEST(times_are_redissons)
 {
     open_peers(3);
     peer[2].wait_ms = 5000; /* a tryLock() that waits */
@@ -131,7 +131,7 @@ END_TEST
 
 /* Also where the first of Redisson's takes its share back when it has waited for it: then ours
  * has been raised by as much. */
-START_TEST(ours_outlasts_a_patient_one)
+START_TEST(ours_outlasts_patient_one)
 {
     open_peers(1);
     redlock_lock *held = fair_hold(one, NULL);
@@ -149,7 +149,7 @@ START_TEST(ours_outlasts_a_patient_one)
 END_TEST
 
 /* Dead, or only slow: it is waited for as long as Redisson would, and no longer. */
-START_TEST(a_silent_redisson_is_waited_for_until_its_time)
+START_TEST(silent_redisson_is_waited_for_until_its_time)
 {
     open_peers(1);
     redlock_lock *held = fair_hold(one, NULL);
@@ -167,7 +167,7 @@ START_TEST(a_silent_redisson_is_waited_for_until_its_time)
 END_TEST
 
 /* A key that would end is no queue for those who do not know. */
-START_TEST(a_queue_of_redissons_alone_is_left_as_it_was)
+START_TEST(queue_of_redissons_alone_is_left_as_it_was)
 {
     redlock_lock *lock = NULL;
     open_peers(1);
@@ -188,7 +188,7 @@ START_TEST(a_queue_of_redissons_alone_is_left_as_it_was)
 END_TEST
 
 /* While Redisson has it more than once, ours is no more than a waiter. */
-START_TEST(what_redisson_has_twice_it_gives_back_twice)
+START_TEST(redisson_gives_back_twice_what_it_has_twice)
 {
     open_peers(1);
     ck_assert(fair_peer_locks(&peer[0]));
@@ -211,12 +211,12 @@ int main(void)
     TCase *tests = tcase_create("mixed");
     tcase_set_timeout(tests, 60);
     tcase_add_test(tests, all_have_their_turns);
-    tcase_add_test(tests, the_times_are_redissons);
+    tcase_add_test(tests, times_are_redissons);
     tcase_add_test(tests, ours_outlasts_those_before_it);
-    tcase_add_test(tests, ours_outlasts_a_patient_one);
-    tcase_add_test(tests, a_silent_redisson_is_waited_for_until_its_time);
-    tcase_add_test(tests, a_queue_of_redissons_alone_is_left_as_it_was);
-    tcase_add_test(tests, what_redisson_has_twice_it_gives_back_twice);
+    tcase_add_test(tests, ours_outlasts_patient_one);
+    tcase_add_test(tests, silent_redisson_is_waited_for_until_its_time);
+    tcase_add_test(tests, queue_of_redissons_alone_is_left_as_it_was);
+    tcase_add_test(tests, redisson_gives_back_twice_what_it_has_twice);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

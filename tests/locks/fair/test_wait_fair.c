@@ -27,7 +27,7 @@ static redlock_lock *hold(void)
     return client_take_as(one, "name", REDLOCK_FAIR, "holder");
 }
 
-START_TEST(owners_come_in_the_order_in_which_they_asked)
+START_TEST(owners_come_in_order_in_which_they_asked)
 {
     static struct waiter waiters[OWNERS];
     static char owners[OWNERS][16], channel[64];
@@ -51,7 +51,7 @@ START_TEST(owners_come_in_the_order_in_which_they_asked)
 END_TEST
 
 /* Whether it is heard or not: the round that is refused first has queued it. */
-START_TEST(the_first_round_enters_the_queue)
+START_TEST(first_round_enters_queue)
 {
     redlock_node_vote report_votes[REDLOCK_NODES_MAX];
     redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
@@ -78,7 +78,7 @@ START_TEST(the_first_round_enters_the_queue)
 END_TEST
 
 /* Who gives up leaves the queue, and whoever is first then hears of the release. */
-START_TEST(who_gives_up_makes_room)
+START_TEST(waiter_that_gives_up_makes_room)
 {
     struct waiter next;
     open_masters(1);
@@ -103,7 +103,7 @@ END_TEST
 
 /* It gives up before it has heard that it was queued, and comes back under the same name: by
  * the time it hears of the first place, it is the second one that would be given up. */
-START_TEST(who_comes_back_keeps_its_place)
+START_TEST(waiter_that_comes_back_keeps_its_place)
 {
     struct proxy *proxy = open_with_proxy();
     redlock_lock *held = hold(), *lock = NULL;
@@ -123,7 +123,7 @@ START_TEST(who_comes_back_keeps_its_place)
 END_TEST
 
 /* An owner that has it takes it again, whoever waits. */
-START_TEST(an_owner_comes_in_again)
+START_TEST(owner_comes_in_again)
 {
     open_masters(1);
     redlock_lock *held = hold(), *again = NULL;
@@ -144,11 +144,11 @@ int main(void)
     Suite *suite = suite_create("wait_fair");
     TCase *tests = tcase_create("fair");
     tcase_set_timeout(tests, 60);
-    tcase_add_test(tests, owners_come_in_the_order_in_which_they_asked);
-    tcase_add_test(tests, the_first_round_enters_the_queue);
-    tcase_add_test(tests, who_gives_up_makes_room);
-    tcase_add_test(tests, who_comes_back_keeps_its_place);
-    tcase_add_test(tests, an_owner_comes_in_again);
+    tcase_add_test(tests, owners_come_in_order_in_which_they_asked);
+    tcase_add_test(tests, first_round_enters_queue);
+    tcase_add_test(tests, waiter_that_gives_up_makes_room);
+    tcase_add_test(tests, waiter_that_comes_back_keeps_its_place);
+    tcase_add_test(tests, owner_comes_in_again);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

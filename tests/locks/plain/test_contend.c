@@ -35,7 +35,7 @@ static void close_masters(void)
 
 enum { LINED = 12 };
 
-START_TEST(threads_are_served_in_the_order_in_which_they_came)
+START_TEST(threads_are_served_in_order_in_which_they_came)
 {
     static struct waiter waiters[LINED];
     open_masters(3);
@@ -71,7 +71,7 @@ static bool process(redlock *client)
 }
 
 /* Those that begin together have all asked before they know of each other. */
-START_TEST(a_process_is_one_contender_from_its_first_loss_on)
+START_TEST(process_is_one_contender_from_its_first_loss_on)
 {
     redlock_options options = REDLOCK_OPTIONS_INIT;
     open_masters(5);
@@ -101,7 +101,7 @@ START_TEST(a_process_is_one_contender_from_its_first_loss_on)
 }
 END_TEST
 
-START_TEST(a_process_is_one_contender)
+START_TEST(process_is_one_contender)
 {
     static struct waiter waiters[LINED];
     open_masters(5);
@@ -138,7 +138,7 @@ static int by_size(const void *a, const void *b)
 
 /* Nobody may listen: who waits for another process asks after 250 ms at most, and would sleep
  * for 73 ms more in the median. What its own client does it is told at once. */
-START_TEST(a_hand_off_within_a_client_needs_no_message)
+START_TEST(hand_off_within_client_needs_no_message)
 {
     enum { RUNS = 7 };
     int64_t took[RUNS];
@@ -396,10 +396,10 @@ int main(void)
     Suite *suite = suite_create("contend");
     TCase *tests = tcase_create("contend");
     tcase_set_timeout(tests, 100);
-    tcase_add_test(tests, threads_are_served_in_the_order_in_which_they_came);
-    tcase_add_test(tests, a_process_is_one_contender);
-    tcase_add_test(tests, a_process_is_one_contender_from_its_first_loss_on);
-    tcase_add_test(tests, a_hand_off_within_a_client_needs_no_message);
+    tcase_add_test(tests, threads_are_served_in_order_in_which_they_came);
+    tcase_add_test(tests, process_is_one_contender);
+    tcase_add_test(tests, process_is_one_contender_from_its_first_loss_on);
+    tcase_add_test(tests, hand_off_within_client_needs_no_message);
     tcase_add_loop_test(tests, no_update_is_lost, 0, 11);
     tcase_add_loop_test(tests, processes_take_turns_whatever_waits_in_each, 0, 2);
     tcase_add_test(tests, nobody_starves_among_64);

@@ -57,7 +57,7 @@ START_TEST(extend_goes_upwards_only)
 }
 END_TEST
 
-START_TEST(extend_without_a_ttl_repeats_the_first)
+START_TEST(extend_without_ttl_repeats_first)
 {
     redlock_lock *lock = NULL;
     open_cold_clients(3, NULL);
@@ -86,7 +86,7 @@ START_TEST(extend_hears_late_grants_first)
 }
 END_TEST
 
-START_TEST(extend_finds_a_lock_lost_on_a_majority)
+START_TEST(extend_finds_lock_lost_on_majority)
 {
     open_clients(3, NULL);
     redlock_lock *lock = client_take(one, "name");
@@ -108,7 +108,7 @@ START_TEST(extend_finds_a_lock_lost_on_a_majority)
 }
 END_TEST
 
-START_TEST(extend_fills_in_a_minority_but_nothing_foreign)
+START_TEST(extend_fills_in_minority_but_nothing_foreign)
 {
     char token[200];
     open_clients(3, NULL);
@@ -133,7 +133,7 @@ START_TEST(extend_fills_in_a_minority_but_nothing_foreign)
 }
 END_TEST
 
-START_TEST(a_lock_that_ran_out_stays_dead)
+START_TEST(lock_that_ran_out_stays_dead)
 {
     redlock_lock *lock = NULL;
     open_cold_clients(3, NULL);
@@ -168,7 +168,7 @@ END_TEST
 
 /* Whoever has seen a 0 has stopped: not even in the last fraction of a millisecond may an
  * extension bring the lock back. */
-START_TEST(a_validity_of_0_is_final)
+START_TEST(validity_of_0_is_final)
 {
     open_cold_clients(3, NULL);
     for (int i = 0; i < 50; i++) {
@@ -189,7 +189,7 @@ END_TEST
 
 /* The server extended the key, and says so when the old deadline has passed: somebody else
  * could have had it in between. */
-START_TEST(an_extension_that_comes_too_late_is_none)
+START_TEST(extension_that_comes_too_late_is_none)
 {
     struct fake *fake;
     redlock_lock *lock = NULL;
@@ -211,7 +211,7 @@ END_TEST
 
 /* No majority answers the extension: not extended, but ours while the old deadline lasts. A
  * master that was never asked would count as one that has nothing of it. */
-START_TEST(extend_without_a_quorum_keeps_what_is_left)
+START_TEST(extend_without_quorum_keeps_what_is_left)
 {
     open_clients(3, NULL);
     redlock_lock *lock = take_everywhere(masters, one, "name");
@@ -229,7 +229,7 @@ END_TEST
 
 /* ---- detach and attach ------------------------------------------------------------------ */
 
-START_TEST(a_detached_lock_goes_on_in_another_client)
+START_TEST(detached_lock_goes_on_in_another_client)
 {
     char text[REDLOCK_HANDLE_MAX], token[200];
     redlock_lock *lock, *taken = NULL, *other = NULL;
@@ -294,7 +294,7 @@ START_TEST(handles_that_are_not_ours_are_refused)
 }
 END_TEST
 
-START_TEST(a_handle_has_one_text_only)
+START_TEST(handle_has_one_text_only)
 {
     static const char *const names[] = {"a", "ab", "abc"}; /* every length of the rest */
     static const char digits[] =
@@ -315,7 +315,7 @@ START_TEST(a_handle_has_one_text_only)
 }
 END_TEST
 
-START_TEST(a_handle_past_its_deadline_is_refused)
+START_TEST(handle_past_its_deadline_is_refused)
 {
     char text[REDLOCK_HANDLE_MAX];
     redlock_lock *lock = NULL;
@@ -328,7 +328,7 @@ START_TEST(a_handle_past_its_deadline_is_refused)
 }
 END_TEST
 
-START_TEST(a_handle_of_another_number_of_masters_is_refused)
+START_TEST(handle_of_another_number_of_masters_is_refused)
 {
     char text[REDLOCK_HANDLE_MAX];
     redlock_lock *lock;
@@ -376,7 +376,7 @@ static int attach_at(const char *text, unsigned own, struct masters *others, red
 }
 
 /* As many, but other ones: it would be found lost there. */
-START_TEST(a_handle_of_other_masters_is_refused)
+START_TEST(handle_of_other_masters_is_refused)
 {
     char text[REDLOCK_HANDLE_MAX];
     open_clients(3, NULL);
@@ -398,7 +398,7 @@ START_TEST(a_handle_of_other_masters_is_refused)
 END_TEST
 
 /* No lock of these masters can have such a deadline, whoever wrote it. */
-START_TEST(a_handle_that_lasts_too_long_is_refused)
+START_TEST(handle_that_lasts_too_long_is_refused)
 {
     static const int64_t later_ms[] = {40000, INT64_MAX / 1000000};
     struct rl_handle handle;
@@ -421,7 +421,7 @@ START_TEST(a_handle_that_lasts_too_long_is_refused)
 END_TEST
 
 /* By its lease, also where less than max-ttl is left of it. */
-START_TEST(a_handle_whose_lease_is_above_max_ttl_is_refused)
+START_TEST(handle_whose_lease_is_above_max_ttl_is_refused)
 {
     char text[REDLOCK_HANDLE_MAX], list[SUITE_PATH_MAX];
     redlock_lock *lock = NULL, *taken = NULL;
@@ -444,7 +444,7 @@ END_TEST
 
 /* What it says is changed: it is of another clock; it is from the future; it lasts for longer
  * than any lock; or none of these. */
-START_TEST(a_handle_lasts_no_longer_than_when_it_was_written)
+START_TEST(handle_lasts_no_longer_than_when_it_was_written)
 {
     struct rl_handle handle;
     char text[REDLOCK_HANDLE_MAX];
@@ -480,7 +480,7 @@ END_TEST
 
 /* ---- looking, and taking away ----------------------------------------------------------- */
 
-START_TEST(inspect_tells_who_holds_it)
+START_TEST(inspect_tells_holder)
 {
     open_clients(3, NULL);
     static struct look look;
@@ -511,7 +511,7 @@ START_TEST(inspect_tells_who_holds_it)
 }
 END_TEST
 
-START_TEST(force_release_frees_it_whoever_holds_it)
+START_TEST(force_release_frees_lock_of_any_holder)
 {
     open_clients(3, NULL);
     redlock_lock *lock = client_take(one, "name");
@@ -551,26 +551,26 @@ int main(void)
     tcase_set_timeout(tests, 60);
     tcase_add_test(tests, extend_lengthens_everywhere);
     tcase_add_test(tests, extend_goes_upwards_only);
-    tcase_add_test(tests, extend_without_a_ttl_repeats_the_first);
+    tcase_add_test(tests, extend_without_ttl_repeats_first);
     tcase_add_test(tests, extend_hears_late_grants_first);
-    tcase_add_test(tests, extend_finds_a_lock_lost_on_a_majority);
-    tcase_add_test(tests, extend_fills_in_a_minority_but_nothing_foreign);
-    tcase_add_test(tests, a_lock_that_ran_out_stays_dead);
-    tcase_add_test(tests, a_validity_of_0_is_final);
+    tcase_add_test(tests, extend_finds_lock_lost_on_majority);
+    tcase_add_test(tests, extend_fills_in_minority_but_nothing_foreign);
+    tcase_add_test(tests, lock_that_ran_out_stays_dead);
+    tcase_add_test(tests, validity_of_0_is_final);
     tcase_add_test(tests, close_gives_up_hundreds_of_locks);
-    tcase_add_test(tests, an_extension_that_comes_too_late_is_none);
-    tcase_add_test(tests, extend_without_a_quorum_keeps_what_is_left);
-    tcase_add_test(tests, a_detached_lock_goes_on_in_another_client);
+    tcase_add_test(tests, extension_that_comes_too_late_is_none);
+    tcase_add_test(tests, extend_without_quorum_keeps_what_is_left);
+    tcase_add_test(tests, detached_lock_goes_on_in_another_client);
     tcase_add_test(tests, handles_that_are_not_ours_are_refused);
-    tcase_add_test(tests, a_handle_has_one_text_only);
-    tcase_add_test(tests, a_handle_past_its_deadline_is_refused);
-    tcase_add_test(tests, a_handle_of_another_number_of_masters_is_refused);
-    tcase_add_test(tests, a_handle_of_other_masters_is_refused);
-    tcase_add_loop_test(tests, a_handle_that_lasts_too_long_is_refused, 0, 2);
-    tcase_add_test(tests, a_handle_whose_lease_is_above_max_ttl_is_refused);
-    tcase_add_loop_test(tests, a_handle_lasts_no_longer_than_when_it_was_written, 0, 5);
-    tcase_add_test(tests, inspect_tells_who_holds_it);
-    tcase_add_test(tests, force_release_frees_it_whoever_holds_it);
+    tcase_add_test(tests, handle_has_one_text_only);
+    tcase_add_test(tests, handle_past_its_deadline_is_refused);
+    tcase_add_test(tests, handle_of_another_number_of_masters_is_refused);
+    tcase_add_test(tests, handle_of_other_masters_is_refused);
+    tcase_add_loop_test(tests, handle_that_lasts_too_long_is_refused, 0, 2);
+    tcase_add_test(tests, handle_whose_lease_is_above_max_ttl_is_refused);
+    tcase_add_loop_test(tests, handle_lasts_no_longer_than_when_it_was_written, 0, 5);
+    tcase_add_test(tests, inspect_tells_holder);
+    tcase_add_test(tests, force_release_frees_lock_of_any_holder);
     tcase_add_test(tests, close_releases_what_is_held);
     suite_add_tcase(suite, tests);
     return suite_run(suite);

@@ -17,7 +17,7 @@ static redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_M
 
 /* ---- every number of masters ------------------------------------------------------------ */
 
-START_TEST(a_majority_grants_and_excludes)
+START_TEST(majority_grants_and_excludes)
 {
     unsigned n = sizes[_i], needed = n / 2 + 1;
     redlock_lock *lock = NULL, *other = NULL;
@@ -56,7 +56,7 @@ START_TEST(a_majority_grants_and_excludes)
 }
 END_TEST
 
-START_TEST(a_minority_may_die_and_a_majority_may_not)
+START_TEST(minority_may_die_and_majority_may_not)
 {
     unsigned n = sizes[_i], needed = n / 2 + 1;
     redlock_lock *lock = NULL;
@@ -107,7 +107,7 @@ START_TEST(masters_that_all_refuse_are_not_waited_for)
 }
 END_TEST
 
-START_TEST(a_lost_round_leaves_no_key_on_any_node)
+START_TEST(lost_round_leaves_no_key_on_any_node)
 {
     unsigned n = sizes[_i], needed = n / 2 + 1;
     redlock_lock *lock = NULL;
@@ -274,10 +274,10 @@ int main(void)
     Suite *suite = suite_create("quorum_real");
     TCase *tests = tcase_create("quorum_real");
     tcase_set_timeout(tests, 120);
-    tcase_add_loop_test(tests, a_majority_grants_and_excludes, 0, SIZES);
-    tcase_add_loop_test(tests, a_minority_may_die_and_a_majority_may_not, 0, SIZES);
+    tcase_add_loop_test(tests, majority_grants_and_excludes, 0, SIZES);
+    tcase_add_loop_test(tests, minority_may_die_and_majority_may_not, 0, SIZES);
     tcase_add_test(tests, masters_that_all_refuse_are_not_waited_for);
-    tcase_add_loop_test(tests, a_lost_round_leaves_no_key_on_any_node, 0, SIZES);
+    tcase_add_loop_test(tests, lost_round_leaves_no_key_on_any_node, 0, SIZES);
     tcase_add_test(tests, names_are_bytes);
     tcase_add_test(tests, ttls_are_checked);
     tcase_add_test(tests, options_are_checked);

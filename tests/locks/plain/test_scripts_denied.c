@@ -53,7 +53,7 @@ enum { SOME_RULES = sizeof(some_rules) / sizeof(some_rules[0]) };
 
 /* Every right that only waiting needs, taken away: locks come and go. A waiter is woken where
  * the rights that are left allow it. */
-START_TEST(without_the_rights_of_waiters_locks_come_and_go)
+START_TEST(without_rights_of_waiters_locks_come_and_go)
 {
     static const enum rl_verb ways[] = {RL_RELEASE, RL_FORCE};
     listen_as(2);
@@ -71,7 +71,7 @@ START_TEST(without_the_rights_of_waiters_locks_come_and_go)
 END_TEST
 
 /* The queue is there, by others who may: a release by one who may not. */
-START_TEST(a_release_is_done_where_nobody_can_be_woken)
+START_TEST(release_is_done_where_nobody_can_be_woken)
 {
     /* With all rights but these it would have been client 2's turn. */
     static const char *const mute[][5] = {
@@ -100,7 +100,7 @@ START_TEST(a_release_is_done_where_nobody_can_be_woken)
 END_TEST
 
 /* A pattern for the names covers the queues. */
-START_TEST(a_right_to_the_names_is_one_to_the_queues)
+START_TEST(right_to_names_is_one_to_queues)
 {
     static const char *const rules[] = {"~orders:*", "resetchannels", "&redlock:wake:*", NULL};
     listen_as(2);
@@ -121,7 +121,7 @@ static int64_t data_len(void)
 }
 
 /* Somebody's data where the queue should be stays as it is, for as long as it did. */
-START_TEST(foreign_data_in_the_place_of_the_queue_is_left_alone)
+START_TEST(foreign_data_in_place_of_queue_is_left_alone)
 {
     static const enum rl_verb ways[] = {RL_RELEASE, RL_FORCE};
     talk_do(&talk, "RPUSH", QUEUE, "some", "data", (char *)NULL);
@@ -142,7 +142,7 @@ START_TEST(foreign_data_in_the_place_of_the_queue_is_left_alone)
 END_TEST
 
 /* Data under the lock's own name is nobody's turn. */
-START_TEST(foreign_data_in_the_place_of_the_lock_is_left_alone)
+START_TEST(foreign_data_in_place_of_lock_is_left_alone)
 {
     static const enum rl_verb verbs[] = {RL_ACQUIRE, RL_EXTEND, RL_EXTEND_OR_SET, RL_RELEASE,
                                          RL_ACQUIRE_OR_QUEUE};
@@ -167,7 +167,7 @@ START_TEST(foreign_data_in_the_place_of_the_lock_is_left_alone)
 END_TEST
 
 /* No memory to enter the queue or to take a lock, but what is held is given up. */
-START_TEST(a_master_without_memory_lets_go)
+START_TEST(master_without_memory_lets_go)
 {
     listen_as(2);
     contend();
@@ -189,12 +189,12 @@ int main(void)
     tcase_set_timeout(tcase, 30);
     tcase_add_unchecked_fixture(tcase, scripts_start, scripts_stop);
     tcase_add_checked_fixture(tcase, scripts_begin, scripts_end);
-    tcase_add_loop_test(tcase, without_the_rights_of_waiters_locks_come_and_go, 0, SOME_RULES);
-    tcase_add_test(tcase, a_release_is_done_where_nobody_can_be_woken);
-    tcase_add_test(tcase, a_right_to_the_names_is_one_to_the_queues);
-    tcase_add_test(tcase, foreign_data_in_the_place_of_the_queue_is_left_alone);
-    tcase_add_test(tcase, foreign_data_in_the_place_of_the_lock_is_left_alone);
-    tcase_add_test(tcase, a_master_without_memory_lets_go);
+    tcase_add_loop_test(tcase, without_rights_of_waiters_locks_come_and_go, 0, SOME_RULES);
+    tcase_add_test(tcase, release_is_done_where_nobody_can_be_woken);
+    tcase_add_test(tcase, right_to_names_is_one_to_queues);
+    tcase_add_test(tcase, foreign_data_in_place_of_queue_is_left_alone);
+    tcase_add_test(tcase, foreign_data_in_place_of_lock_is_left_alone);
+    tcase_add_test(tcase, master_without_memory_lets_go);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

@@ -114,7 +114,7 @@ static int64_t score_of(struct talk *server, unsigned client)
     return (int64_t)value;
 }
 
-START_TEST(who_is_refused_is_told_why_and_entered)
+START_TEST(refused_waiter_is_told_why_and_entered)
 {
     static const int64_t ages_us[] = {0, 1, 999, 12345678, 7 * 86400 * S};
     enum { AGES = sizeof(ages_us) / sizeof(ages_us[0]) };
@@ -147,7 +147,7 @@ END_TEST
 
 /* Client i has waited for 10 s * i. All of them ask, in an order of their own on each server:
  * the longest waiting is first, and each is told how many are before it by then. */
-START_TEST(who_has_waited_longest_is_first_whoever_came_first)
+START_TEST(longest_waiter_is_first_whatever_its_arrival)
 {
     static const unsigned orders[][WAITERS] = {
         {1, 2, 3, 4, 5}, {5, 4, 3, 2, 1}, {3, 1, 5, 2, 4}, {2, 5, 1, 4, 3}};
@@ -174,7 +174,7 @@ END_TEST
 
 /* Where two have waited equally long, to the microsecond, their names decide: on every server
  * alike, whoever came first to it. */
-START_TEST(ties_are_in_the_same_order_on_every_server)
+START_TEST(ties_are_in_same_order_on_every_server)
 {
     char a[RL_WAITER_MAX], b[RL_WAITER_MAX], c[RL_WAITER_MAX];
     talk_waiter(1, 1, a);
@@ -200,7 +200,7 @@ static int64_t queue_left_ms(void)
 }
 
 /* A queue outlives the last one that asked by its life, and no longer. */
-START_TEST(the_queue_lives_on_while_somebody_asks)
+START_TEST(queue_lives_on_while_somebody_asks)
 {
     occupy(talk);
     wait_as(talk, 1, 10 * S);
@@ -219,7 +219,7 @@ END_TEST
 
 /* A newcomer may take what is free and not kept for anybody: that is decided by who asks. The
  * queue stands, but for the one that has the lock now. */
-START_TEST(who_gets_the_lock_leaves_the_queue)
+START_TEST(winner_leaves_queue)
 {
     char waiter[RL_WAITER_MAX];
     occupy(talk);
@@ -237,7 +237,7 @@ START_TEST(who_gets_the_lock_leaves_the_queue)
 }
 END_TEST
 
-START_TEST(who_leaves_takes_nobody_along)
+START_TEST(leaving_waiter_takes_nobody_along)
 {
     char waiter[RL_WAITER_MAX];
     occupy(talk);
@@ -270,7 +270,7 @@ static bool exists(const char *name, size_t len)
 }
 
 /* Names are bytes: each has a queue of its own, and all of it is gone with the last. */
-START_TEST(any_bytes_are_a_name)
+START_TEST(any_bytes_are_name)
 {
     static const struct {
         const char *name, *queue;
@@ -313,13 +313,13 @@ int main(void)
     tcase_set_timeout(tcase, 30);
     tcase_add_unchecked_fixture(tcase, start, stop);
     tcase_add_checked_fixture(tcase, connect_to_them, hang_up);
-    tcase_add_test(tcase, who_is_refused_is_told_why_and_entered);
-    tcase_add_test(tcase, who_has_waited_longest_is_first_whoever_came_first);
-    tcase_add_test(tcase, ties_are_in_the_same_order_on_every_server);
-    tcase_add_test(tcase, the_queue_lives_on_while_somebody_asks);
-    tcase_add_test(tcase, who_gets_the_lock_leaves_the_queue);
-    tcase_add_test(tcase, who_leaves_takes_nobody_along);
-    tcase_add_test(tcase, any_bytes_are_a_name);
+    tcase_add_test(tcase, refused_waiter_is_told_why_and_entered);
+    tcase_add_test(tcase, longest_waiter_is_first_whatever_its_arrival);
+    tcase_add_test(tcase, ties_are_in_same_order_on_every_server);
+    tcase_add_test(tcase, queue_lives_on_while_somebody_asks);
+    tcase_add_test(tcase, winner_leaves_queue);
+    tcase_add_test(tcase, leaving_waiter_takes_nobody_along);
+    tcase_add_test(tcase, any_bytes_are_name);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-START_TEST(a_release_wakes_the_longest_waiting_and_keeps_the_lock)
+START_TEST(release_wakes_longest_waiting_and_reserves_lock)
 {
     listen_as(2);
     listen_as(3);
@@ -25,7 +25,7 @@ START_TEST(a_release_wakes_the_longest_waiting_and_keeps_the_lock)
 END_TEST
 
 /* One that never subscribed, and one whose connection is gone. */
-START_TEST(the_dead_are_skipped_and_forgotten)
+START_TEST(dead_are_skipped_and_forgotten)
 {
     char channel[80], waiter[RL_WAITER_MAX];
     listen_as(3);
@@ -43,7 +43,7 @@ START_TEST(the_dead_are_skipped_and_forgotten)
 }
 END_TEST
 
-START_TEST(where_all_are_dead_the_lock_is_free)
+START_TEST(where_all_are_dead_lock_is_free)
 {
     contend();
     ck_assert_int_eq(yes(1, (enum rl_verb)_i), 1);
@@ -52,7 +52,7 @@ START_TEST(where_all_are_dead_the_lock_is_free)
 END_TEST
 
 /* So many dead are skipped at once; the rest is for the next one. */
-START_TEST(a_thousand_dead_are_skipped_at_a_time)
+START_TEST(thousand_dead_are_skipped_at_a_time)
 {
     static const char fill[] = "for i = 1, tonumber(ARGV[1]) do\n"
                                "  redis.call('ZADD', KEYS[1], i, string.format('%036d:1', i))\n"
@@ -78,7 +78,7 @@ START_TEST(a_thousand_dead_are_skipped_at_a_time)
 END_TEST
 
 /* Of those that have waited equally long, every server wakes the same. */
-START_TEST(ties_are_woken_in_the_same_order_on_every_server)
+START_TEST(ties_are_woken_in_same_order_on_every_server)
 {
     char a[RL_WAITER_MAX], b[RL_WAITER_MAX];
     talk_waiter(1, 1, a);
@@ -104,7 +104,7 @@ END_TEST
 
 /* While it is kept, nobody else gets it: not by our acquire, not by the bare SET NX PX of a
  * peer's, not by waiting; and waiter :1 is not waiter :11. */
-START_TEST(a_kept_lock_is_for_whom_it_is_kept)
+START_TEST(reserved_lock_is_for_its_waiter_alone)
 {
     char waiter[RL_WAITER_MAX];
     listen_as(2);
@@ -132,7 +132,7 @@ START_TEST(a_kept_lock_is_for_whom_it_is_kept)
 END_TEST
 
 /* Where the one that was woken never comes. */
-START_TEST(what_is_kept_is_free_again_by_itself)
+START_TEST(reservation_expires_by_itself)
 {
     listen_as(2);
     contend();
@@ -144,7 +144,7 @@ START_TEST(what_is_kept_is_free_again_by_itself)
 }
 END_TEST
 
-START_TEST(a_release_that_keeps_nothing_wakes_nobody)
+START_TEST(release_without_reservation_wakes_nobody)
 {
     listen_as(2);
     contend();
@@ -157,7 +157,7 @@ START_TEST(a_release_that_keeps_nothing_wakes_nobody)
 }
 END_TEST
 
-START_TEST(a_strangers_release_does_nothing)
+START_TEST(strangers_release_does_nothing)
 {
     listen_as(2);
     contend();
@@ -171,7 +171,7 @@ START_TEST(a_strangers_release_does_nothing)
 END_TEST
 
 /* It ran out, or was another's and is gone by now: the next is woken, by whoever notices. */
-START_TEST(a_release_that_finds_it_gone_wakes_the_next)
+START_TEST(release_that_finds_it_gone_wakes_next)
 {
     listen_as(2);
     contend();
@@ -183,7 +183,7 @@ START_TEST(a_release_that_finds_it_gone_wakes_the_next)
 }
 END_TEST
 
-START_TEST(who_leaves_passes_on_what_is_kept_for_it)
+START_TEST(leaving_waiter_passes_on_its_reservation)
 {
     listen_as(2);
     listen_as(4);
@@ -202,7 +202,7 @@ START_TEST(who_leaves_passes_on_what_is_kept_for_it)
 END_TEST
 
 /* It may have been woken, and what was kept for it has run out. */
-START_TEST(who_leaves_a_free_lock_wakes_the_next)
+START_TEST(waiter_that_leaves_free_lock_wakes_next)
 {
     listen_as(2);
     listen_as(3);
@@ -245,19 +245,19 @@ int main(void)
     tcase_set_timeout(tcase, 30);
     tcase_add_unchecked_fixture(tcase, scripts_start, scripts_stop);
     tcase_add_checked_fixture(tcase, scripts_begin, scripts_end);
-    tcase_add_test(tcase, a_release_wakes_the_longest_waiting_and_keeps_the_lock);
-    tcase_add_test(tcase, the_dead_are_skipped_and_forgotten);
-    tcase_add_loop_test(tcase, where_all_are_dead_the_lock_is_free, RL_RELEASE, RL_RELEASE + 1);
-    tcase_add_loop_test(tcase, where_all_are_dead_the_lock_is_free, RL_FORCE, RL_FORCE + 1);
-    tcase_add_test(tcase, a_thousand_dead_are_skipped_at_a_time);
-    tcase_add_test(tcase, ties_are_woken_in_the_same_order_on_every_server);
-    tcase_add_test(tcase, a_kept_lock_is_for_whom_it_is_kept);
-    tcase_add_test(tcase, what_is_kept_is_free_again_by_itself);
-    tcase_add_test(tcase, a_release_that_keeps_nothing_wakes_nobody);
-    tcase_add_test(tcase, a_strangers_release_does_nothing);
-    tcase_add_test(tcase, a_release_that_finds_it_gone_wakes_the_next);
-    tcase_add_test(tcase, who_leaves_passes_on_what_is_kept_for_it);
-    tcase_add_test(tcase, who_leaves_a_free_lock_wakes_the_next);
+    tcase_add_test(tcase, release_wakes_longest_waiting_and_reserves_lock);
+    tcase_add_test(tcase, dead_are_skipped_and_forgotten);
+    tcase_add_loop_test(tcase, where_all_are_dead_lock_is_free, RL_RELEASE, RL_RELEASE + 1);
+    tcase_add_loop_test(tcase, where_all_are_dead_lock_is_free, RL_FORCE, RL_FORCE + 1);
+    tcase_add_test(tcase, thousand_dead_are_skipped_at_a_time);
+    tcase_add_test(tcase, ties_are_woken_in_same_order_on_every_server);
+    tcase_add_test(tcase, reserved_lock_is_for_its_waiter_alone);
+    tcase_add_test(tcase, reservation_expires_by_itself);
+    tcase_add_test(tcase, release_without_reservation_wakes_nobody);
+    tcase_add_test(tcase, strangers_release_does_nothing);
+    tcase_add_test(tcase, release_that_finds_it_gone_wakes_next);
+    tcase_add_test(tcase, leaving_waiter_passes_on_its_reservation);
+    tcase_add_test(tcase, waiter_that_leaves_free_lock_wakes_next);
     tcase_add_test(tcase, force_wakes_whatever_was_there);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);

@@ -33,7 +33,7 @@ static void delete_everywhere(void)
 
 static const unsigned sizes[] = {1, 2, 3, 5};
 
-START_TEST(a_release_wakes_and_nothing_else_is_asked)
+START_TEST(release_wakes_and_nothing_else_is_asked)
 {
     unsigned n = sizes[_i];
     open_masters(n);
@@ -51,7 +51,7 @@ START_TEST(a_release_wakes_and_nothing_else_is_asked)
 }
 END_TEST
 
-START_TEST(who_waits_in_a_queue_asks_nothing)
+START_TEST(queued_waiter_asks_nothing)
 {
     open_masters(5);
     redlock_lock *held = hold_and_wait();
@@ -62,7 +62,7 @@ START_TEST(who_waits_in_a_queue_asks_nothing)
 }
 END_TEST
 
-START_TEST(a_release_by_force_wakes)
+START_TEST(release_by_force_wakes)
 {
     open_masters(3);
     redlock *three = client_open(masters_file(masters, NULL));
@@ -76,7 +76,7 @@ START_TEST(a_release_by_force_wakes)
 END_TEST
 
 /* Without waiting for answers; by another client that took it up; by closing the holder's. */
-START_TEST(a_release_of_any_sort_wakes)
+START_TEST(release_of_any_sort_wakes)
 {
     char text[REDLOCK_HANDLE_MAX];
     open_masters(3);
@@ -135,7 +135,7 @@ static int late_turns(redlock *const clients[])
 /* Each wants it again at once, so that releases, wake-ups and rounds of both meet on the
  * masters in every order: none leaves all of them asleep until one looks by itself. A machine
  * that stands still makes some late, but not each time. */
-START_TEST(few_who_take_turns_are_always_woken)
+START_TEST(few_waiters_in_turn_are_always_woken)
 {
     open_masters(3);
     redlock *three = open_third();
@@ -191,7 +191,7 @@ static int64_t outwait_the_dead(void)
 }
 
 /* A busy machine makes one late, but not each of three. */
-START_TEST(a_dead_holders_ttl_is_not_overslept)
+START_TEST(dead_holders_ttl_is_not_overslept)
 {
     int64_t late = outwait_the_dead();
     for (int i = 0; i < 2 && late >= 250; i++)
@@ -202,7 +202,7 @@ END_TEST
 
 /* As the peers of the plain format do it: a bare SET with a value of their own, and a DEL
  * that tells nobody. */
-START_TEST(a_peers_silent_release_is_found_soon)
+START_TEST(peers_silent_release_is_found_soon)
 {
     open_masters(3);
     set_everywhere("cGVlcidzIHZhbHVlIGlzIGJhc2U2NA==", "20000");
@@ -215,7 +215,7 @@ START_TEST(a_peers_silent_release_is_found_soon)
 }
 END_TEST
 
-START_TEST(a_peers_ttl_is_not_overslept)
+START_TEST(peers_ttl_is_not_overslept)
 {
     open_masters(3);
     set_everywhere("cGVlcidzIHZhbHVlIGlzIGJhc2U2NA==", "800");
@@ -226,7 +226,7 @@ START_TEST(a_peers_ttl_is_not_overslept)
 END_TEST
 
 /* A lock of ours that somebody else deletes: only a probe can find that. */
-START_TEST(a_lock_that_vanishes_is_found_by_a_probe)
+START_TEST(lock_that_vanishes_is_found_by_probe)
 {
     open_masters(3);
     redlock_lock *held = hold_and_wait();
@@ -240,7 +240,7 @@ START_TEST(a_lock_that_vanishes_is_found_by_a_probe)
 END_TEST
 
 /* Each time the end that it was told of has passed it looks again, and is none the wiser. */
-START_TEST(a_renewed_lock_is_waited_for_until_its_release)
+START_TEST(renewed_lock_is_waited_for_until_its_release)
 {
     redlock_options options = REDLOCK_OPTIONS_INIT;
     redlock_lock *held = NULL;
@@ -262,7 +262,7 @@ END_TEST
 
 /* ---- how long --------------------------------------------------------------------------- */
 
-START_TEST(without_a_wait_nobody_queues)
+START_TEST(without_wait_nobody_queues)
 {
     open_masters(3);
     redlock_lock *held = take_everywhere(masters, one, "name"), *lock = NULL;
@@ -292,7 +292,7 @@ END_TEST
  */
 enum { TRIES = 40 };
 
-START_TEST(a_wait_is_never_overrun)
+START_TEST(wait_is_never_overrun)
 {
     static const int64_t waits[] = {1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233, 377};
     open_masters(sizes[_i]);
@@ -321,7 +321,7 @@ START_TEST(a_wait_is_never_overrun)
 END_TEST
 
 /* The second in line has the time it asked for, and no more when it becomes the first. */
-START_TEST(a_wait_in_line_is_never_overrun)
+START_TEST(wait_in_line_is_never_overrun)
 {
     static struct waiter behind;
     int64_t least = INT64_MAX;
@@ -347,19 +347,19 @@ int main(void)
     Suite *suite = suite_create("wait");
     TCase *tests = tcase_create("wait");
     tcase_set_timeout(tests, 60);
-    tcase_add_loop_test(tests, a_release_wakes_and_nothing_else_is_asked, 0, 4);
-    tcase_add_test(tests, who_waits_in_a_queue_asks_nothing);
-    tcase_add_test(tests, a_release_by_force_wakes);
-    tcase_add_test(tests, few_who_take_turns_are_always_woken);
-    tcase_add_loop_test(tests, a_release_of_any_sort_wakes, 0, 3);
-    tcase_add_test(tests, a_dead_holders_ttl_is_not_overslept);
-    tcase_add_test(tests, a_peers_silent_release_is_found_soon);
-    tcase_add_test(tests, a_peers_ttl_is_not_overslept);
-    tcase_add_test(tests, a_lock_that_vanishes_is_found_by_a_probe);
-    tcase_add_test(tests, a_renewed_lock_is_waited_for_until_its_release);
-    tcase_add_test(tests, without_a_wait_nobody_queues);
-    tcase_add_loop_test(tests, a_wait_is_never_overrun, 0, 4);
-    tcase_add_test(tests, a_wait_in_line_is_never_overrun);
+    tcase_add_loop_test(tests, release_wakes_and_nothing_else_is_asked, 0, 4);
+    tcase_add_test(tests, queued_waiter_asks_nothing);
+    tcase_add_test(tests, release_by_force_wakes);
+    tcase_add_test(tests, few_waiters_in_turn_are_always_woken);
+    tcase_add_loop_test(tests, release_of_any_sort_wakes, 0, 3);
+    tcase_add_test(tests, dead_holders_ttl_is_not_overslept);
+    tcase_add_test(tests, peers_silent_release_is_found_soon);
+    tcase_add_test(tests, peers_ttl_is_not_overslept);
+    tcase_add_test(tests, lock_that_vanishes_is_found_by_probe);
+    tcase_add_test(tests, renewed_lock_is_waited_for_until_its_release);
+    tcase_add_test(tests, without_wait_nobody_queues);
+    tcase_add_loop_test(tests, wait_is_never_overrun, 0, 4);
+    tcase_add_test(tests, wait_in_line_is_never_overrun);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

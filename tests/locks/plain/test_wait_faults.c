@@ -69,7 +69,7 @@ START_TEST(subscribers_killed_while_waiting_come_back_and_queue)
 }
 END_TEST
 
-START_TEST(subscribers_killed_around_a_release_are_no_loss)
+START_TEST(subscribers_killed_around_release_are_no_loss)
 {
     open_masters(5);
     for (int i = 0; i < 6; i++) {
@@ -138,7 +138,7 @@ END_TEST
 
 /* The subscribers meet a closed door, or one behind which nothing is said; then not any more.
  */
-START_TEST(without_a_subscription_it_asks_and_later_listens)
+START_TEST(without_subscription_it_asks_and_later_listens)
 {
     struct proxy *proxies[3];
     masters = masters_start(3, NULL);
@@ -176,7 +176,7 @@ END_TEST
 static void (*const harms[])(struct masters *masters, unsigned node) = {master_kill,
                                                                         master_pause};
 
-START_TEST(a_master_that_goes_while_one_waits_is_not_missed)
+START_TEST(master_that_goes_while_one_waits_is_not_missed)
 {
     open_masters(5);
     redlock_lock *held = hold_and_wait();
@@ -189,7 +189,7 @@ START_TEST(a_master_that_goes_while_one_waits_is_not_missed)
 END_TEST
 
 /* Right before the release, or right behind it. */
-START_TEST(a_master_that_goes_between_hand_offs_delays_few)
+START_TEST(master_that_goes_between_hand_offs_delays_few)
 {
     open_masters(5);
     int delayed = 0;
@@ -234,7 +234,7 @@ static const struct {
 } rights[] = {{"resetchannels", false}, {"-subscribe", false}, {"-publish", true}};
 
 /* One of three, or all. */
-START_TEST(who_may_not_use_channels_gets_the_lock_all_the_same)
+START_TEST(user_without_right_to_channels_gets_lock)
 {
     unsigned denied = _i % 2 ? 1 : 3;
     masters = masters_start(3, NULL);
@@ -267,14 +267,14 @@ int main(void)
     TCase *tests = tcase_create("wait_faults");
     tcase_set_timeout(tests, 60);
     tcase_add_loop_test(tests, subscribers_killed_while_waiting_come_back_and_queue, 0, 5);
-    tcase_add_loop_test(tests, subscribers_killed_around_a_release_are_no_loss, 0, 5);
+    tcase_add_loop_test(tests, subscribers_killed_around_release_are_no_loss, 0, 5);
     tcase_add_loop_test(tests, subscribers_killed_between_waits_are_replaced, 0, 5);
     tcase_add_test(tests, subscribers_killed_all_the_time_stop_nobody);
-    tcase_add_loop_test(tests, without_a_subscription_it_asks_and_later_listens, 0, 2);
-    tcase_add_loop_test(tests, a_master_that_goes_while_one_waits_is_not_missed, 0, 2);
-    tcase_add_loop_test(tests, a_master_that_goes_between_hand_offs_delays_few, 0, 4);
+    tcase_add_loop_test(tests, without_subscription_it_asks_and_later_listens, 0, 2);
+    tcase_add_loop_test(tests, master_that_goes_while_one_waits_is_not_missed, 0, 2);
+    tcase_add_loop_test(tests, master_that_goes_between_hand_offs_delays_few, 0, 4);
     tcase_add_test(tests, masters_that_come_back_empty_are_queued_at_again);
-    tcase_add_loop_test(tests, who_may_not_use_channels_gets_the_lock_all_the_same, 0, 6);
+    tcase_add_loop_test(tests, user_without_right_to_channels_gets_lock, 0, 6);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

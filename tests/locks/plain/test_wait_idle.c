@@ -13,7 +13,7 @@ static redlock_lock *held[NAMES];
 
 /* Each asked once in 1.25 s at least while it did not rely on being told, and asks once in 8 s
  * at most while it does: 0.8 and 0.125 a second. */
-START_TEST(who_waits_behind_one_who_will_tell_asks_seldom)
+START_TEST(waiter_behind_holder_that_will_tell_asks_seldom)
 {
     static char name[NAMES][16];
     open_masters(3);
@@ -38,7 +38,7 @@ START_TEST(who_waits_behind_one_who_will_tell_asks_seldom)
 }
 END_TEST
 
-START_TEST(who_hears_nothing_asks_as_ever)
+START_TEST(deaf_waiter_asks_as_ever)
 {
     struct proxy *proxy = open_with_proxy();
     int known = (int)proxy_connections(proxy);
@@ -60,8 +60,8 @@ int main(void)
     Suite *suite = suite_create("wait_idle");
     TCase *tests = tcase_create("wait_idle");
     tcase_set_timeout(tests, 90);
-    tcase_add_test(tests, who_waits_behind_one_who_will_tell_asks_seldom);
-    tcase_add_test(tests, who_hears_nothing_asks_as_ever);
+    tcase_add_test(tests, waiter_behind_holder_that_will_tell_asks_seldom);
+    tcase_add_test(tests, deaf_waiter_asks_as_ever);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

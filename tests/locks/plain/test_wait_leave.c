@@ -78,7 +78,7 @@ static bool process(redlock *client)
 
 /* ---- out of time, canceled, closed ------------------------------------------------------ */
 
-START_TEST(who_gives_up_leaves_the_queue)
+START_TEST(waiter_that_gives_up_leaves_queue)
 {
     open_masters(5);
     redlock_lock *held = take_everywhere(masters, one, "name");
@@ -94,7 +94,7 @@ START_TEST(who_gives_up_leaves_the_queue)
 }
 END_TEST
 
-START_TEST(who_is_canceled_leaves_the_queue)
+START_TEST(canceled_waiter_leaves_queue)
 {
     struct outcome first, second;
     open_masters(5);
@@ -122,7 +122,7 @@ START_TEST(who_is_canceled_leaves_the_queue)
 END_TEST
 
 /* All that wait in it: none takes the other's place, and none stays behind. */
-START_TEST(a_client_that_is_canceled_or_closed_leaves_its_queues)
+START_TEST(client_that_is_canceled_or_closed_leaves_its_queues)
 {
     struct outcome outcomes[3];
     open_masters(3);
@@ -167,7 +167,7 @@ static redlock_lock *cut_who_waits(struct proxy *ret_proxies[3], int connection)
 }
 
 /* Its entry is still in the queue when it gives up, though it would not be reached. */
-START_TEST(who_gives_up_unreachable_leaves_the_queue)
+START_TEST(waiter_that_gives_up_unreachable_leaves_queue)
 {
     struct proxy *proxies[3];
     redlock_lock *held = cut_who_waits(proxies, 1);
@@ -181,7 +181,7 @@ END_TEST
 
 /* The other way round: it would be reached, but can't say that it has given up before its
  * master is there again. Else the release would be handed on to nobody. */
-START_TEST(who_gives_up_cut_off_leaves_the_queue_later)
+START_TEST(waiter_cut_off_leaves_queue_later)
 {
     struct proxy *proxies[3];
     redlock_lock *held = cut_who_waits(proxies, 0);
@@ -203,7 +203,7 @@ END_TEST
 
 /* The release wakes the first, which does not run; then it is canceled. Were the wake-up not
  * passed on, the second would sleep until it looks by itself. */
-START_TEST(who_leaves_woken_wakes_the_next)
+START_TEST(woken_waiter_that_leaves_wakes_next)
 {
     struct outcome outcome;
     open_masters(5);
@@ -238,7 +238,7 @@ static int wait_in_child(void *argument)
     return 0;
 }
 
-START_TEST(a_killed_waiter_is_skipped)
+START_TEST(killed_waiter_is_skipped)
 {
     open_masters(3);
     struct child children[3];
@@ -259,7 +259,7 @@ START_TEST(a_killed_waiter_is_skipped)
 END_TEST
 
 /* It hears nothing, and the masters can't know. */
-START_TEST(a_stopped_waiter_delays_the_others_for_a_bounded_time)
+START_TEST(stopped_waiter_delays_others_for_bounded_time)
 {
     open_masters(3);
     redlock_lock *held = take_everywhere(masters, one, "name");
@@ -289,14 +289,14 @@ int main(void)
     Suite *suite = suite_create("wait_leave");
     TCase *tests = tcase_create("wait_leave");
     tcase_set_timeout(tests, 60);
-    tcase_add_test(tests, who_gives_up_leaves_the_queue);
-    tcase_add_test(tests, who_is_canceled_leaves_the_queue);
-    tcase_add_loop_test(tests, a_client_that_is_canceled_or_closed_leaves_its_queues, 0, 2);
-    tcase_add_test(tests, who_gives_up_unreachable_leaves_the_queue);
-    tcase_add_test(tests, who_gives_up_cut_off_leaves_the_queue_later);
-    tcase_add_test(tests, who_leaves_woken_wakes_the_next);
-    tcase_add_test(tests, a_killed_waiter_is_skipped);
-    tcase_add_test(tests, a_stopped_waiter_delays_the_others_for_a_bounded_time);
+    tcase_add_test(tests, waiter_that_gives_up_leaves_queue);
+    tcase_add_test(tests, canceled_waiter_leaves_queue);
+    tcase_add_loop_test(tests, client_that_is_canceled_or_closed_leaves_its_queues, 0, 2);
+    tcase_add_test(tests, waiter_that_gives_up_unreachable_leaves_queue);
+    tcase_add_test(tests, waiter_cut_off_leaves_queue_later);
+    tcase_add_test(tests, woken_waiter_that_leaves_wakes_next);
+    tcase_add_test(tests, killed_waiter_is_skipped);
+    tcase_add_test(tests, stopped_waiter_delays_others_for_bounded_time);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

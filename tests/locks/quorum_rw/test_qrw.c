@@ -14,9 +14,9 @@ static const unsigned sizes[] = {2, 3, 5};
 
 /* ---- sharing and excluding -------------------------------------------------------------- */
 
-START_TEST(readers_share_and_a_writer_is_alone_on_a_quorum)
+START_TEST(readers_share_and_writer_is_alone_on_quorum)
 {
-    readers_share_and_a_writer_does_not(sizes[_i]);
+    readers_share_and_writer_does_not(sizes[_i]);
 }
 END_TEST
 
@@ -42,7 +42,7 @@ START_TEST(nested_holds_are_given_up_in_any_order)
 END_TEST
 
 /* The writer is not among the first sixteen of those that a script looks at at once. */
-START_TEST(a_writer_behind_seventeen_reads_of_its_own_is_seen)
+START_TEST(writer_behind_seventeen_reads_of_its_own_is_seen)
 {
     redlock_lock *reads[17], *other = NULL;
     open_masters(_i == 0 ? 1 : 3);
@@ -62,7 +62,7 @@ START_TEST(a_writer_behind_seventeen_reads_of_its_own_is_seen)
 END_TEST
 
 /* Each reader's lease is its own. */
-START_TEST(a_dead_readers_lease_ends_whoever_reads_on)
+START_TEST(dead_readers_lease_ends_while_others_read_on)
 {
     redlock_lock *lock = NULL;
     open_masters(3);
@@ -78,7 +78,7 @@ START_TEST(a_dead_readers_lease_ends_whoever_reads_on)
 }
 END_TEST
 
-START_TEST(other_kinds_under_the_name_are_told)
+START_TEST(other_kinds_under_name_are_told)
 {
     redlock_lock *lock = NULL;
     open_masters(3);
@@ -100,7 +100,7 @@ END_TEST
 
 /* What was left on one master, as by an attempt that could not be undone there yet, is no read
  * lock: it refuses, and the writer may wait for its end. */
-START_TEST(a_leftover_on_one_master_makes_no_reader)
+START_TEST(leftover_on_one_master_makes_no_reader)
 {
     redlock_lock *write = NULL;
     open_masters(3);
@@ -132,7 +132,7 @@ static int read_and_die(void *argument)
     return 0;
 }
 
-START_TEST(a_reader_that_was_killed_costs_its_lease_and_no_more)
+START_TEST(reader_that_was_killed_costs_its_lease_and_no_more)
 {
     open_masters(3);
     int64_t begun_ms = now_ms();
@@ -174,7 +174,7 @@ END_TEST
 
 /* A majority still has it, so that the rest is filled in; where the majority has lost it, it is
  * lost, and whoever has it there by then stays. */
-START_TEST(what_a_minority_lost_is_filled_in)
+START_TEST(names_lost_by_minority_are_filled_in)
 {
     redlock_lock *lock = NULL;
     open_masters(3);
@@ -200,24 +200,24 @@ int main(void)
     Suite *suite = suite_create("qrw");
     TCase *shares = tcase_create("shares");
     tcase_set_timeout(shares, 60);
-    tcase_add_loop_test(shares, readers_share_and_a_writer_is_alone_on_a_quorum, 0, 3);
+    tcase_add_loop_test(shares, readers_share_and_writer_is_alone_on_quorum, 0, 3);
     tcase_add_loop_test(shares, nested_holds_are_given_up_in_any_order, 0, 2);
-    tcase_add_loop_test(shares, a_writer_behind_seventeen_reads_of_its_own_is_seen, 0, 2);
-    tcase_add_test(shares, a_dead_readers_lease_ends_whoever_reads_on);
-    tcase_add_test(shares, other_kinds_under_the_name_are_told);
+    tcase_add_loop_test(shares, writer_behind_seventeen_reads_of_its_own_is_seen, 0, 2);
+    tcase_add_test(shares, dead_readers_lease_ends_while_others_read_on);
+    tcase_add_test(shares, other_kinds_under_name_are_told);
     suite_add_tcase(suite, shares);
     TCase *changes = tcase_create("changes");
     tcase_set_timeout(changes, 60);
-    tcase_add_test(changes, a_leftover_on_one_master_makes_no_reader);
+    tcase_add_test(changes, leftover_on_one_master_makes_no_reader);
     suite_add_tcase(suite, changes);
     TCase *killed = tcase_create("killed");
     tcase_set_timeout(killed, 60);
-    tcase_add_test(killed, a_reader_that_was_killed_costs_its_lease_and_no_more);
+    tcase_add_test(killed, reader_that_was_killed_costs_its_lease_and_no_more);
     suite_add_tcase(suite, killed);
     TCase *gone = tcase_create("gone");
     tcase_set_timeout(gone, 60);
     tcase_add_loop_test(gone, one_master_may_be_gone, 0, 2);
-    tcase_add_loop_test(gone, what_a_minority_lost_is_filled_in, 0, 2);
+    tcase_add_loop_test(gone, names_lost_by_minority_are_filled_in, 0, 2);
     suite_add_tcase(suite, gone);
     return suite_run(suite);
 }

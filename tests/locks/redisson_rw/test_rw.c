@@ -15,9 +15,9 @@ static const unsigned sizes[] = {1, 3};
 
 /* ---- sharing and excluding -------------------------------------------------------------- */
 
-START_TEST(readers_share_and_a_writer_is_alone)
+START_TEST(readers_share_and_writer_is_alone)
 {
-    readers_share_and_a_writer_does_not(1);
+    readers_share_and_writer_does_not(1);
 }
 END_TEST
 
@@ -81,7 +81,7 @@ START_TEST(holds_are_given_up_in_any_order)
 END_TEST
 
 /* A reader's lease is its own: who died is not kept alive by those who read on. */
-START_TEST(a_dead_readers_lease_ends_whoever_reads_on)
+START_TEST(dead_readers_lease_ends_while_others_read_on)
 {
     open_masters(1);
     char text[REDLOCK_HANDLE_MAX];
@@ -100,7 +100,7 @@ START_TEST(a_dead_readers_lease_ends_whoever_reads_on)
 END_TEST
 
 /* And who has the longest one has the lock for so long, whoever else goes. */
-START_TEST(a_long_lease_outlasts_the_others)
+START_TEST(long_lease_outlasts_others)
 {
     open_masters(1);
     redlock_lock *longer = rw_take_for(one, false, "longer", 20000);
@@ -117,7 +117,7 @@ END_TEST
 
 /* ---- from one to the other -------------------------------------------------------------- */
 
-START_TEST(g82_readers_come_at_once_when_a_writer_reads_on)
+START_TEST(g82_readers_come_at_once_when_writer_reads_on)
 {
     redlock_lock *lock = NULL;
     open_masters(sizes[_i]);
@@ -140,7 +140,7 @@ START_TEST(g82_readers_come_at_once_when_a_writer_reads_on)
 END_TEST
 
 /* Also among others, with a wait that would never end. */
-START_TEST(g83_a_reader_who_wants_to_write_is_told_so_at_once)
+START_TEST(g83_reader_that_wants_to_write_is_told_so_at_once)
 {
     redlock_lock *write = NULL;
     open_masters(sizes[_i]);
@@ -170,7 +170,7 @@ static redlock_lock_info ask(const char *owner)
 }
 
 /* Of an owner who reads and writes, and of one whose lease has run out while others read on. */
-START_TEST(d60_who_has_it_is_told_and_who_had_it_is_not)
+START_TEST(d60_holder_is_told_and_former_holder_is_not)
 {
     char text[REDLOCK_HANDLE_MAX];
     open_masters(1);
@@ -196,7 +196,7 @@ END_TEST
 
 /* What a thread of Redisson's has that is the same owner is not ours to give up, nor the other
  * way round: it counts, and has no lease. */
-START_TEST(a_peer_that_is_the_same_owner_keeps_its_own)
+START_TEST(peer_that_is_same_owner_keeps_its_own)
 {
     redlock_lock *other = NULL;
     open_masters(1);
@@ -221,7 +221,7 @@ END_TEST
 /* ---- what others do to it --------------------------------------------------------------- */
 
 /* A peer's reader that renews the lock cuts leases above its own: so there are none. */
-START_TEST(a_reader_asks_for_30_s_at_most)
+START_TEST(reader_asks_for_30_s_at_most)
 {
     redlock_options options = REDLOCK_OPTIONS_INIT;
     redlock_lock *lock = NULL;
@@ -251,7 +251,7 @@ static void count_loss(void *context, redlock_lock *lock)
 }
 
 /* A peer with a shorter watchdog cut the lock; it ran out before the lease did. */
-START_TEST(a_lock_that_a_peer_cut_is_lost_at_the_next_renewal)
+START_TEST(lock_that_peer_cut_is_lost_at_next_renewal)
 {
     redlock_options options = REDLOCK_OPTIONS_INIT;
     redlock_lock *lock = NULL;
@@ -273,7 +273,7 @@ START_TEST(a_lock_that_a_peer_cut_is_lost_at_the_next_renewal)
 }
 END_TEST
 
-START_TEST(what_else_has_the_name_is_left_alone)
+START_TEST(foreign_key_of_that_name_is_left_alone)
 {
     static const char *const data[][4] = {{"SET", "x"},
                                           {"HSET", "owner", "1"},
@@ -301,19 +301,19 @@ int main(void)
     Suite *suite = suite_create("rw");
     TCase *tcase = tcase_create("rw");
     tcase_set_timeout(tcase, 60);
-    tcase_add_test(tcase, readers_share_and_a_writer_is_alone);
+    tcase_add_test(tcase, readers_share_and_writer_is_alone);
     tcase_add_test(tcase, threads_are_owners_where_none_is_named);
     tcase_add_loop_test(tcase, b25_nested_leases_neither_cut_nor_add_up, 0, 2);
     tcase_add_loop_test(tcase, holds_are_given_up_in_any_order, 0, 2);
-    tcase_add_test(tcase, a_dead_readers_lease_ends_whoever_reads_on);
-    tcase_add_test(tcase, a_long_lease_outlasts_the_others);
-    tcase_add_loop_test(tcase, g82_readers_come_at_once_when_a_writer_reads_on, 0, 2);
-    tcase_add_loop_test(tcase, g83_a_reader_who_wants_to_write_is_told_so_at_once, 0, 2);
-    tcase_add_test(tcase, d60_who_has_it_is_told_and_who_had_it_is_not);
-    tcase_add_test(tcase, a_peer_that_is_the_same_owner_keeps_its_own);
-    tcase_add_test(tcase, a_reader_asks_for_30_s_at_most);
-    tcase_add_loop_test(tcase, a_lock_that_a_peer_cut_is_lost_at_the_next_renewal, 0, 2);
-    tcase_add_test(tcase, what_else_has_the_name_is_left_alone);
+    tcase_add_test(tcase, dead_readers_lease_ends_while_others_read_on);
+    tcase_add_test(tcase, long_lease_outlasts_others);
+    tcase_add_loop_test(tcase, g82_readers_come_at_once_when_writer_reads_on, 0, 2);
+    tcase_add_loop_test(tcase, g83_reader_that_wants_to_write_is_told_so_at_once, 0, 2);
+    tcase_add_test(tcase, d60_holder_is_told_and_former_holder_is_not);
+    tcase_add_test(tcase, peer_that_is_same_owner_keeps_its_own);
+    tcase_add_test(tcase, reader_asks_for_30_s_at_most);
+    tcase_add_loop_test(tcase, lock_that_peer_cut_is_lost_at_next_renewal, 0, 2);
+    tcase_add_test(tcase, foreign_key_of_that_name_is_left_alone);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

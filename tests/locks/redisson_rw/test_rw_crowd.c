@@ -165,7 +165,7 @@ enum { READERS = 8, WRITES = 20, HOLD_MS = 5 };
 
 /* Counted in holds and not in time: how often do others begin to read while a writer waits? It
  * is once each at most, but for what is on its way, and for threads that don't get to run. */
-START_TEST(g86_a_stream_of_readers_lets_a_writer_in)
+START_TEST(g86_stream_of_readers_lets_writer_in)
 {
     struct one readers[READERS];
     long passed = 0;
@@ -194,7 +194,7 @@ END_TEST
 
 /* Writers who keep coming do not starve readers either: when one is done it is the turn of the
  * readers who wait, whoever else is there. Counted in holds again. */
-START_TEST(a_stream_of_writers_lets_readers_in)
+START_TEST(stream_of_writers_lets_readers_in)
 {
     enum { WRITERS = 4, READS = 20 };
     struct one writers[WRITERS];
@@ -242,8 +242,8 @@ int main(void)
     TCase *tcase = tcase_create("rw_crowd");
     tcase_set_timeout(tcase, 120);
     tcase_add_loop_test(tcase, no_update_is_lost_between_processes, 0, 2);
-    tcase_add_test(tcase, g86_a_stream_of_readers_lets_a_writer_in);
-    tcase_add_test(tcase, a_stream_of_writers_lets_readers_in);
+    tcase_add_test(tcase, g86_stream_of_readers_lets_writer_in);
+    tcase_add_test(tcase, stream_of_writers_lets_readers_in);
     tcase_add_test(tcase, threads_of_one_client_do_not_wait_for_each_other);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);

@@ -15,7 +15,7 @@ static const unsigned sizes[] = {1, 3};
 
 /* ---- writers who wait ------------------------------------------------------------------- */
 
-START_TEST(a_writer_who_waits_keeps_new_readers_out)
+START_TEST(waiting_writer_keeps_new_readers_out)
 {
     static struct waiter reader;
     redlock_lock *lock = NULL, *nested = NULL;
@@ -39,7 +39,7 @@ START_TEST(a_writer_who_waits_keeps_new_readers_out)
 }
 END_TEST
 
-START_TEST(a_writer_who_leaves_lets_readers_in_at_once)
+START_TEST(leaving_writer_lets_readers_in_at_once)
 {
     static struct waiter reader;
     open_masters(sizes[_i]);
@@ -65,7 +65,7 @@ static int wait_to_write(void *argument)
     return client_try_as(client, NAME, REDLOCK_WRITE, "writer", -1, &lock);
 }
 
-START_TEST(g89_the_mark_of_a_dead_writer_runs_out)
+START_TEST(g89_mark_of_dead_writer_runs_out)
 {
     open_masters(sizes[_i]);
     redlock_lock *read = everywhere(read_as(one, "early"), 1);
@@ -87,7 +87,7 @@ END_TEST
 /* ---- waking ----------------------------------------------------------------------------- */
 
 /* Those of several clients, and several of one; all of them have it at one time. */
-START_TEST(e67_a_writers_release_lets_all_readers_in)
+START_TEST(e67_writers_release_lets_all_readers_in)
 {
     static struct waiter readers[READERS];
     redlock *clients[READERS / 2];
@@ -116,7 +116,7 @@ END_TEST
 
 /* Its lease ran out, and another has the lock by now: that one keeps it, and nobody is woken.
  */
-START_TEST(g90_a_release_by_who_has_it_no_more_wakes_nobody)
+START_TEST(g90_release_by_former_holder_wakes_nobody)
 {
     bool write = _i;
     open_masters(1);
@@ -145,11 +145,11 @@ int main(void)
     Suite *suite = suite_create("rw_wait");
     TCase *tcase = tcase_create("rw_wait");
     tcase_set_timeout(tcase, 60);
-    tcase_add_loop_test(tcase, a_writer_who_waits_keeps_new_readers_out, 0, 2);
-    tcase_add_loop_test(tcase, a_writer_who_leaves_lets_readers_in_at_once, 0, 2);
-    tcase_add_loop_test(tcase, g89_the_mark_of_a_dead_writer_runs_out, 0, 2);
-    tcase_add_test(tcase, e67_a_writers_release_lets_all_readers_in);
-    tcase_add_loop_test(tcase, g90_a_release_by_who_has_it_no_more_wakes_nobody, 0, 2);
+    tcase_add_loop_test(tcase, waiting_writer_keeps_new_readers_out, 0, 2);
+    tcase_add_loop_test(tcase, leaving_writer_lets_readers_in_at_once, 0, 2);
+    tcase_add_loop_test(tcase, g89_mark_of_dead_writer_runs_out, 0, 2);
+    tcase_add_test(tcase, e67_writers_release_lets_all_readers_in);
+    tcase_add_loop_test(tcase, g90_release_by_former_holder_wakes_nobody, 0, 2);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

@@ -96,7 +96,7 @@ static const char *const no_counts[] = {"2000000", "10000", "1e9", "0x7fffffff",
 enum { NO_COUNTS = sizeof(no_counts) / sizeof(no_counts[0]) };
 
 /* Also where the hash has so many fields that not all are looked at. */
-START_TEST(what_is_no_count_is_left_alone)
+START_TEST(field_that_is_no_count_is_left_alone)
 {
     static const char *const fields[] = {"alice", "alice:write", "bob"};
     for (unsigned i = 0; i < 12; i++) {
@@ -119,7 +119,7 @@ START_TEST(what_is_no_count_is_left_alone)
 END_TEST
 
 /* Somebody else's, where the hash is believed to be a lock: its counts are not gone through. */
-START_TEST(a_release_beside_great_counts_is_quick)
+START_TEST(release_beside_great_counts_is_quick)
 {
     static const char *const greatest[] = {"9999", "2000000", "1e9"};
     char field[16];
@@ -142,7 +142,7 @@ START_TEST(a_release_beside_great_counts_is_quick)
 END_TEST
 
 /* No owner gets more holds than scripts will look at. */
-START_TEST(who_has_it_too_often_is_refused)
+START_TEST(owner_at_count_limit_is_refused)
 {
     bool write = rows[_i] == RL_ROW_WRITE;
     const char *field = write ? "alice:write" : "alice";
@@ -166,7 +166,7 @@ START_TEST(who_has_it_too_often_is_refused)
 END_TEST
 
 /* A reader waits for the writer who gives it up and must not say whose turn it is. */
-START_TEST(a_release_is_done_where_nobody_may_have_a_turn)
+START_TEST(release_is_done_where_nobody_may_have_turn)
 {
     static const char *const mute[][4] = {
         {"~*", "&*", "-sadd"},   {"~*", "&*", "-scard"},     {"~*", "&*", "-pexpire"},
@@ -190,7 +190,7 @@ START_TEST(a_release_is_done_where_nobody_may_have_a_turn)
 END_TEST
 
 /* Its turn is over when it comes: what it may not do then does not undo that it came. */
-START_TEST(a_reader_comes_who_may_not_end_its_turn)
+START_TEST(reader_without_right_to_end_its_turn_comes)
 {
     static const char *const mute[][4] = {
         {"~*", "&*", "-scard"}, {"~*", "&*", "-srem"}, {"~*", "&*", "-sismember"}};
@@ -212,11 +212,11 @@ int main(void)
     tcase_add_unchecked_fixture(tcase, scripts_start, scripts_stop);
     tcase_add_checked_fixture(tcase, scripts_begin, scripts_end);
     tcase_set_timeout(tcase, 60);
-    tcase_add_loop_test(tcase, what_is_no_count_is_left_alone, 0, NO_COUNTS);
-    tcase_add_loop_test(tcase, a_release_beside_great_counts_is_quick, 0, 3);
-    tcase_add_loop_test(tcase, who_has_it_too_often_is_refused, 0, 2);
-    tcase_add_loop_test(tcase, a_release_is_done_where_nobody_may_have_a_turn, 0, 6);
-    tcase_add_loop_test(tcase, a_reader_comes_who_may_not_end_its_turn, 0, 3);
+    tcase_add_loop_test(tcase, field_that_is_no_count_is_left_alone, 0, NO_COUNTS);
+    tcase_add_loop_test(tcase, release_beside_great_counts_is_quick, 0, 3);
+    tcase_add_loop_test(tcase, owner_at_count_limit_is_refused, 0, 2);
+    tcase_add_loop_test(tcase, release_is_done_where_nobody_may_have_turn, 0, 6);
+    tcase_add_loop_test(tcase, reader_without_right_to_end_its_turn_comes, 0, 3);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

@@ -12,7 +12,7 @@
 
 /* ---- counting --------------------------------------------------------------------------- */
 
-START_TEST(d58_a_lock_taken_three_times_is_free_after_three_releases)
+START_TEST(d58_lock_taken_three_times_is_free_after_three_releases)
 {
     redlock_lock *lock[3];
     open_masters(sizes[_i]);
@@ -50,7 +50,7 @@ START_TEST(holds_end_in_any_order)
 }
 END_TEST
 
-START_TEST(c55_a_second_release_of_a_hold_takes_no_other)
+START_TEST(c55_second_release_of_hold_takes_no_other)
 {
     open_masters(sizes[_i]);
     redlock_lock *outer = take(one, NULL), *inner = take(one, NULL);
@@ -66,7 +66,7 @@ END_TEST
 
 /* A server that answers too late has taken the lock all the same: it is told to give it back,
  * and that takes nothing from whoever has it by then. */
-START_TEST(a_grant_that_comes_too_late_is_not_counted)
+START_TEST(grant_that_comes_too_late_is_not_counted)
 {
     redlock_options options = REDLOCK_OPTIONS_INIT;
     redlock_lock *lock = NULL;
@@ -92,7 +92,7 @@ END_TEST
 
 /* ---- leases ----------------------------------------------------------------------------- */
 
-START_TEST(b25_a_nested_lease_never_shortens_nor_adds_up)
+START_TEST(b25_nested_lease_never_shortens_nor_adds_up)
 {
     open_masters(sizes[_i]);
     redlock_lock *outer = take_for(one, NULL, 10000);
@@ -136,7 +136,7 @@ START_TEST(each_hold_is_extended_by_itself)
 }
 END_TEST
 
-START_TEST(d61_a_lease_that_ends_two_deep_ends_both)
+START_TEST(d61_lease_that_ends_two_deep_ends_both)
 {
     open_masters(sizes[_i]);
     redlock_lock *outer = take_for(one, NULL, 1200), *inner = take_for(one, NULL, 1500);
@@ -157,7 +157,7 @@ START_TEST(d61_a_lease_that_ends_two_deep_ends_both)
 END_TEST
 
 /* The inner one keeps the keys alive, and its count goes when both are given back. */
-START_TEST(an_outer_hold_that_ran_out_leaves_nothing_behind)
+START_TEST(outer_hold_that_ran_out_leaves_nothing_behind)
 {
     open_masters(sizes[_i]);
     redlock_lock *outer = take_for(one, NULL, 1200), *inner = take(one, NULL);
@@ -251,14 +251,14 @@ int main(void)
     Suite *suite = suite_create("reentrant");
     TCase *tcase = tcase_create("in_use");
     tcase_set_timeout(tcase, 60);
-    tcase_add_loop_test(tcase, d58_a_lock_taken_three_times_is_free_after_three_releases, 0, 2);
+    tcase_add_loop_test(tcase, d58_lock_taken_three_times_is_free_after_three_releases, 0, 2);
     tcase_add_loop_test(tcase, holds_end_in_any_order, 0, 2);
-    tcase_add_loop_test(tcase, c55_a_second_release_of_a_hold_takes_no_other, 0, 2);
-    tcase_add_loop_test(tcase, a_grant_that_comes_too_late_is_not_counted, 0, 2);
-    tcase_add_loop_test(tcase, b25_a_nested_lease_never_shortens_nor_adds_up, 0, 2);
+    tcase_add_loop_test(tcase, c55_second_release_of_hold_takes_no_other, 0, 2);
+    tcase_add_loop_test(tcase, grant_that_comes_too_late_is_not_counted, 0, 2);
+    tcase_add_loop_test(tcase, b25_nested_lease_never_shortens_nor_adds_up, 0, 2);
     tcase_add_loop_test(tcase, each_hold_is_extended_by_itself, 0, 2);
-    tcase_add_loop_test(tcase, d61_a_lease_that_ends_two_deep_ends_both, 0, 2);
-    tcase_add_loop_test(tcase, an_outer_hold_that_ran_out_leaves_nothing_behind, 0, 2);
+    tcase_add_loop_test(tcase, d61_lease_that_ends_two_deep_ends_both, 0, 2);
+    tcase_add_loop_test(tcase, outer_hold_that_ran_out_leaves_nothing_behind, 0, 2);
     tcase_add_loop_test(tcase, i101_names_are_bytes, 0, 2);
     tcase_add_loop_test(tcase, i102_scripts_that_were_flushed_are_sent_again, 0, 2);
     suite_add_tcase(suite, tcase);

@@ -28,7 +28,7 @@ static int64_t count(void)
     return talk_do(&talk_here, "SCARD", "k:redlock:holds", (char *)NULL).number;
 }
 
-START_TEST(a_release_is_done_where_it_cannot_be_told)
+START_TEST(release_is_done_where_it_cannot_be_told)
 {
     static const char *const rules[][4] = {
         {"~*", "resetchannels"},
@@ -59,7 +59,7 @@ START_TEST(a_release_is_done_where_it_cannot_be_told)
 END_TEST
 
 /* Half a right is none: an error for all, whether there is a lock or not. */
-START_TEST(what_is_denied_is_an_error_and_changes_nothing)
+START_TEST(denied_command_is_error_and_changes_nothing)
 {
     static const char *const rules[][5] = {
         {"~k", "~redisson*", "&*"}, /* not the tokens */
@@ -94,8 +94,8 @@ int main(void)
     TCase *tcase = tcase_create("denied");
     tcase_set_timeout(tcase, 30);
     talk_fixtures(tcase);
-    tcase_add_loop_test(tcase, a_release_is_done_where_it_cannot_be_told, 0, 3);
-    tcase_add_loop_test(tcase, what_is_denied_is_an_error_and_changes_nothing, 0, 4);
+    tcase_add_loop_test(tcase, release_is_done_where_it_cannot_be_told, 0, 3);
+    tcase_add_loop_test(tcase, denied_command_is_error_and_changes_nothing, 0, 4);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

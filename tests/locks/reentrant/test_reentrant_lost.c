@@ -21,7 +21,7 @@ static redlock_lock *take_renewed(redlock *client, int64_t ttl_ms, struct told *
     return lock;
 }
 
-START_TEST(nested_holds_are_renewed_until_the_last_is_released)
+START_TEST(nested_holds_are_renewed_until_last_is_released)
 {
     struct told lost[2] = {{.calls = 0}, {.calls = 0}};
     open_masters(sizes[_i]);
@@ -43,7 +43,7 @@ START_TEST(nested_holds_are_renewed_until_the_last_is_released)
 }
 END_TEST
 
-START_TEST(b37_what_was_lost_is_taken_anew_by_the_same_thread)
+START_TEST(b37_what_was_lost_is_taken_anew_by_same_thread)
 {
     struct told lost[2] = {{.calls = 0}, {.calls = 0}};
     open_masters(sizes[_i]);
@@ -69,7 +69,7 @@ START_TEST(b37_what_was_lost_is_taken_anew_by_the_same_thread)
 END_TEST
 
 /* Somebody else has it, and the stale tokens of ours say nothing. */
-START_TEST(a_hold_whose_lock_is_anothers_is_lost)
+START_TEST(hold_whose_lock_is_anothers_is_lost)
 {
     open_masters(sizes[_i]);
     redlock_lock *lost = take(one, NULL);
@@ -96,7 +96,7 @@ END_TEST
 
 /* The next lock() asks the masters anew: no memory of this process says that it has it still.
  */
-START_TEST(c50_a_release_that_nobody_answered_leaves_no_hold)
+START_TEST(c50_release_that_nobody_answered_leaves_no_hold)
 {
     open_masters(sizes[_i]);
     redlock_lock *lock = take_for(one, NULL, 5000);
@@ -118,7 +118,7 @@ START_TEST(c50_a_release_that_nobody_answered_leaves_no_hold)
 }
 END_TEST
 
-START_TEST(c51_a_release_waits_for_no_silent_master)
+START_TEST(c51_release_waits_for_no_silent_master)
 {
     open_masters(3);
     redlock_lock *outer = take(one, NULL), *inner = take(one, NULL);
@@ -141,11 +141,11 @@ int main(void)
     Suite *suite = suite_create("reentrant_lost");
     TCase *tcase = tcase_create("lost");
     tcase_set_timeout(tcase, 60);
-    tcase_add_loop_test(tcase, nested_holds_are_renewed_until_the_last_is_released, 0, 2);
-    tcase_add_loop_test(tcase, b37_what_was_lost_is_taken_anew_by_the_same_thread, 0, 2);
-    tcase_add_loop_test(tcase, a_hold_whose_lock_is_anothers_is_lost, 0, 2);
-    tcase_add_loop_test(tcase, c50_a_release_that_nobody_answered_leaves_no_hold, 0, 2);
-    tcase_add_test(tcase, c51_a_release_waits_for_no_silent_master);
+    tcase_add_loop_test(tcase, nested_holds_are_renewed_until_last_is_released, 0, 2);
+    tcase_add_loop_test(tcase, b37_what_was_lost_is_taken_anew_by_same_thread, 0, 2);
+    tcase_add_loop_test(tcase, hold_whose_lock_is_anothers_is_lost, 0, 2);
+    tcase_add_loop_test(tcase, c50_release_that_nobody_answered_leaves_no_hold, 0, 2);
+    tcase_add_test(tcase, c51_release_waits_for_no_silent_master);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

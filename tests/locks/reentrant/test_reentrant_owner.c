@@ -121,7 +121,7 @@ static void *release_in_thread(void *lock)
 }
 
 /* The owner is who took it: the handle is all that is needed to give it back. */
-START_TEST(a_hold_is_released_by_whoever_has_its_handle)
+START_TEST(hold_is_released_by_any_owner_of_its_handle)
 {
     pthread_t thread;
     open_masters(sizes[_i]);
@@ -136,7 +136,7 @@ START_TEST(a_hold_is_released_by_whoever_has_its_handle)
 END_TEST
 
 /* A job that goes from one process to another: the second takes it before the first lets go. */
-START_TEST(d59_a_named_owner_is_one_whoever_acts_for_it)
+START_TEST(d59_named_owner_is_one_across_processes)
 {
     open_masters(sizes[_i]);
     redlock_lock *first = take(one, "job 7%s");
@@ -154,7 +154,7 @@ START_TEST(d59_a_named_owner_is_one_whoever_acts_for_it)
 }
 END_TEST
 
-START_TEST(an_owner_that_cannot_be_is_refused)
+START_TEST(owner_that_cannot_be_is_refused)
 {
     char longest[130];
     redlock_lock *lock = NULL;
@@ -176,7 +176,7 @@ END_TEST
 /* ---- waiting ---------------------------------------------------------------------------- */
 
 /* Its own client's waiters wait for it: it must not wait for them. */
-START_TEST(a_nested_try_does_not_stand_behind_those_who_wait)
+START_TEST(nested_try_does_not_queue_behind_waiters)
 {
     struct waiter threads[3];
     open_masters(sizes[_i]);
@@ -196,7 +196,7 @@ START_TEST(a_nested_try_does_not_stand_behind_those_who_wait)
 END_TEST
 
 /* Nor where it is refused for a moment: one master has another's key, and one says nothing. */
-START_TEST(a_nested_try_that_was_refused_does_not_stand_there_either)
+START_TEST(refused_nested_try_does_not_queue_either)
 {
     enum { SILENT_MS = 700, WAIT_MS = 6000, TTL_MS = 300 };
     redlock_options options = REDLOCK_OPTIONS_INIT;
@@ -224,7 +224,7 @@ START_TEST(a_nested_try_that_was_refused_does_not_stand_there_either)
 END_TEST
 
 /* Not while a hold is left. */
-START_TEST(only_the_last_release_lets_others_in)
+START_TEST(only_last_release_lets_others_in)
 {
     open_masters(sizes[_i]);
     redlock_lock *outer = take(one, NULL), *inner = take(one, NULL);
@@ -263,7 +263,7 @@ START_TEST(waiters_of_one_owner_have_it_together)
 END_TEST
 
 /* And the holds that were there, nested or not, are lost. */
-START_TEST(c56_a_forced_release_wakes_who_waits)
+START_TEST(c56_forced_release_wakes_waiters)
 {
     open_masters(sizes[_i]);
     redlock_lock *outer = take(one, NULL), *inner = take(one, NULL);
@@ -294,7 +294,7 @@ static void try_in_loop(const char *owner, int64_t wait_ms, struct told *told)
     ck_assert_int_eq(redlock_try_async(one, "name", 4, &options, told_done, told, NULL), 0);
 }
 
-START_TEST(a_loops_thread_is_one_owner_and_its_coroutines_are_named)
+START_TEST(loops_thread_is_one_owner_and_its_coroutines_are_named)
 {
     struct told outer = {.calls = 0}, inner = {.calls = 0}, named = {.calls = 0};
     struct told released = {.calls = 0};
@@ -360,7 +360,7 @@ static double cost_of_a_round(void)
     return us / (double)(client_stats(two).rounds - before);
 }
 
-START_TEST(a_refusal_costs_the_same_beside_many_locks)
+START_TEST(refusal_costs_same_beside_many_locks)
 {
     static char prefixes[HOLDERS][8];
     pthread_t threads[HOLDERS];
@@ -390,19 +390,19 @@ int main(void)
     tcase_set_timeout(tcase, 60);
     tcase_add_loop_test(tcase, d59_threads_clients_and_processes_are_owners_of_their_own, 0, 2);
     tcase_add_loop_test(tcase, another_thread_is_refused, 0, 2);
-    tcase_add_loop_test(tcase, a_hold_is_released_by_whoever_has_its_handle, 0, 2);
-    tcase_add_loop_test(tcase, d59_a_named_owner_is_one_whoever_acts_for_it, 0, 2);
-    tcase_add_test(tcase, an_owner_that_cannot_be_is_refused);
-    tcase_add_loop_test(tcase, a_nested_try_does_not_stand_behind_those_who_wait, 0, 2);
-    tcase_add_test(tcase, a_nested_try_that_was_refused_does_not_stand_there_either);
-    tcase_add_loop_test(tcase, only_the_last_release_lets_others_in, 0, 2);
+    tcase_add_loop_test(tcase, hold_is_released_by_any_owner_of_its_handle, 0, 2);
+    tcase_add_loop_test(tcase, d59_named_owner_is_one_across_processes, 0, 2);
+    tcase_add_test(tcase, owner_that_cannot_be_is_refused);
+    tcase_add_loop_test(tcase, nested_try_does_not_queue_behind_waiters, 0, 2);
+    tcase_add_test(tcase, refused_nested_try_does_not_queue_either);
+    tcase_add_loop_test(tcase, only_last_release_lets_others_in, 0, 2);
     tcase_add_loop_test(tcase, waiters_of_one_owner_have_it_together, 0, 2);
-    tcase_add_loop_test(tcase, c56_a_forced_release_wakes_who_waits, 0, 2);
-    tcase_add_loop_test(tcase, a_loops_thread_is_one_owner_and_its_coroutines_are_named, 0, 2);
+    tcase_add_loop_test(tcase, c56_forced_release_wakes_waiters, 0, 2);
+    tcase_add_loop_test(tcase, loops_thread_is_one_owner_and_its_coroutines_are_named, 0, 2);
     suite_add_tcase(suite, tcase);
     TCase *many = tcase_create("many");
     tcase_set_timeout(many, 120);
-    tcase_add_test(many, a_refusal_costs_the_same_beside_many_locks);
+    tcase_add_test(many, refusal_costs_same_beside_many_locks);
     suite_add_tcase(suite, many);
     return suite_run(suite);
 }

@@ -12,7 +12,7 @@
 
 /* ---- handles ---------------------------------------------------------------------------- */
 
-START_TEST(a_detached_hold_keeps_its_owner)
+START_TEST(detached_hold_keeps_its_owner)
 {
     char text[REDLOCK_HANDLE_MAX], shown[REDLOCK_HANDLE_MAX], owner[256];
     redlock_lock *again = NULL;
@@ -72,7 +72,7 @@ static int attach_in_child(void *argument)
     return 0;
 }
 
-START_TEST(another_process_takes_a_detached_hold_up)
+START_TEST(another_process_takes_detached_hold_up)
 {
     char text[REDLOCK_HANDLE_MAX];
     open_masters(sizes[_i]);
@@ -150,7 +150,7 @@ START_TEST(redisson_excludes_us_and_we_exclude_redisson)
 END_TEST
 
 /* A minority of RedissonRedLock's is no obstacle, as ours is none to it. */
-START_TEST(a_minority_of_redissons_does_not_exclude)
+START_TEST(minority_of_redissons_does_not_exclude)
 {
     open_masters(3);
     ck_assert(peer_lock(1, PEER));
@@ -189,7 +189,7 @@ START_TEST(one_owner_in_both_worlds_counts_both)
 END_TEST
 
 /* The keys of its tokens tell: they end with the lease that it was given. */
-START_TEST(a_hold_whose_lock_a_peer_shortened_is_not_extended)
+START_TEST(hold_whose_lock_peer_shortened_is_not_extended)
 {
     open_masters(sizes[_i]);
     redlock_lock *lock = take_for(one, PEER, 20000);
@@ -209,7 +209,7 @@ START_TEST(a_hold_whose_lock_a_peer_shortened_is_not_extended)
 END_TEST
 
 /* A longer one does no harm. */
-START_TEST(a_hold_whose_lock_a_peer_made_longer_is_extended)
+START_TEST(hold_whose_lock_peer_made_longer_is_extended)
 {
     open_masters(sizes[_i]);
     redlock_lock *lock = take_for(one, PEER, 20000);
@@ -228,7 +228,7 @@ START_TEST(a_hold_whose_lock_a_peer_made_longer_is_extended)
 END_TEST
 
 /* Said at once, however long one would wait, and left as it is. */
-START_TEST(what_is_no_reentrant_lock_is_left_alone)
+START_TEST(key_that_is_no_reentrant_lock_is_left_alone)
 {
     static const char *const there[][5] = {
         {"SET", "name", "0123456789abcdef0123456789abcdef:plain", NULL},
@@ -271,15 +271,15 @@ int main(void)
     Suite *suite = suite_create("reentrant_peer");
     TCase *tcase = tcase_create("peers");
     tcase_set_timeout(tcase, 60);
-    tcase_add_loop_test(tcase, a_detached_hold_keeps_its_owner, 0, 2);
+    tcase_add_loop_test(tcase, detached_hold_keeps_its_owner, 0, 2);
     tcase_add_loop_test(tcase, holds_of_every_kind_are_handed_on, 0, 2);
-    tcase_add_loop_test(tcase, another_process_takes_a_detached_hold_up, 0, 2);
+    tcase_add_loop_test(tcase, another_process_takes_detached_hold_up, 0, 2);
     tcase_add_loop_test(tcase, redisson_excludes_us_and_we_exclude_redisson, 0, 2);
-    tcase_add_test(tcase, a_minority_of_redissons_does_not_exclude);
+    tcase_add_test(tcase, minority_of_redissons_does_not_exclude);
     tcase_add_loop_test(tcase, one_owner_in_both_worlds_counts_both, 0, 2);
-    tcase_add_loop_test(tcase, a_hold_whose_lock_a_peer_shortened_is_not_extended, 0, 2);
-    tcase_add_loop_test(tcase, a_hold_whose_lock_a_peer_made_longer_is_extended, 0, 2);
-    tcase_add_loop_test(tcase, what_is_no_reentrant_lock_is_left_alone, 0, 2);
+    tcase_add_loop_test(tcase, hold_whose_lock_peer_shortened_is_not_extended, 0, 2);
+    tcase_add_loop_test(tcase, hold_whose_lock_peer_made_longer_is_extended, 0, 2);
+    tcase_add_loop_test(tcase, key_that_is_no_reentrant_lock_is_left_alone, 0, 2);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

@@ -34,7 +34,7 @@ static void expect_told(struct waiter *who, uint64_t before, int64_t released_ms
 
 /* ---- woken ------------------------------------------------------------------------------ */
 
-START_TEST(a_release_wakes_who_waits)
+START_TEST(release_wakes_waiters)
 {
     open_masters(sizes[_i]);
     for (int i = 0; i < 5; i++) {
@@ -53,7 +53,7 @@ START_TEST(a_release_wakes_who_waits)
 END_TEST
 
 /* Whatever it is, and whatever was said before: as the lock is not free, it waits on, */
-START_TEST(any_message_is_a_hint_and_no_more)
+START_TEST(any_message_is_hint_and_no_more)
 {
     open_masters(sizes[_i]);
     peer_takes("name");
@@ -78,7 +78,7 @@ START_TEST(any_message_is_a_hint_and_no_more)
 }
 END_TEST
 
-START_TEST(who_listens_asks_nothing)
+START_TEST(listening_waiter_asks_nothing)
 {
     open_masters(3);
     redlock_lock *held = hold("name");
@@ -92,7 +92,7 @@ START_TEST(who_listens_asks_nothing)
 END_TEST
 
 /* Its messages and its silence: after a second it looks by itself. */
-START_TEST(what_goes_without_a_word_is_found)
+START_TEST(silent_release_is_found)
 {
     open_masters(sizes[_i]);
     peer_takes("name");
@@ -107,7 +107,7 @@ END_TEST
 
 /* The lock goes without a word while the wish to listen is under way: nothing waits for what
  * has been. */
-START_TEST(what_goes_before_it_listens_is_found_at_once)
+START_TEST(release_before_it_listens_is_found_at_once)
 {
     struct proxy *proxy = open_with_proxy();
     peer_takes("name");
@@ -129,7 +129,7 @@ END_TEST
 
 /* ---- who listens ------------------------------------------------------------------------ */
 
-START_TEST(readers_and_writers_of_a_name_share_a_channel)
+START_TEST(readers_and_writers_of_name_share_channel)
 {
     struct waiter reader;
     open_masters(3);
@@ -168,7 +168,7 @@ static void *hold_and_nest(void *unused)
 }
 
 /* Who has the lock and takes it again does not stand behind those who wait for it. */
-START_TEST(an_owner_comes_in_before_those_who_wait)
+START_TEST(owner_comes_in_before_waiters)
 {
     pthread_t thread;
     open_masters(sizes[_i]);
@@ -209,7 +209,7 @@ END_TEST
 
 /* ---- coming back ------------------------------------------------------------------------ */
 
-START_TEST(a_broken_connection_listens_anew)
+START_TEST(broken_connection_listens_anew)
 {
     open_masters(sizes[_i]);
     redlock_lock *held = hold("name");
@@ -229,7 +229,7 @@ START_TEST(a_broken_connection_listens_anew)
 }
 END_TEST
 
-START_TEST(what_was_missed_is_asked_for_when_it_listens_again)
+START_TEST(missed_messages_are_asked_for_when_it_listens_again)
 {
     open_masters(1);
     peer_takes("name");
@@ -251,16 +251,16 @@ int main(void)
     Suite *suite = suite_create("wait_channel");
     TCase *tests = tcase_create("wait_channel");
     tcase_set_timeout(tests, 60);
-    tcase_add_loop_test(tests, a_release_wakes_who_waits, 0, 2);
-    tcase_add_loop_test(tests, any_message_is_a_hint_and_no_more, 0, 2);
-    tcase_add_test(tests, who_listens_asks_nothing);
-    tcase_add_loop_test(tests, what_goes_without_a_word_is_found, 0, 2);
-    tcase_add_test(tests, what_goes_before_it_listens_is_found_at_once);
-    tcase_add_test(tests, readers_and_writers_of_a_name_share_a_channel);
-    tcase_add_loop_test(tests, an_owner_comes_in_before_those_who_wait, 0, 2);
+    tcase_add_loop_test(tests, release_wakes_waiters, 0, 2);
+    tcase_add_loop_test(tests, any_message_is_hint_and_no_more, 0, 2);
+    tcase_add_test(tests, listening_waiter_asks_nothing);
+    tcase_add_loop_test(tests, silent_release_is_found, 0, 2);
+    tcase_add_test(tests, release_before_it_listens_is_found_at_once);
+    tcase_add_test(tests, readers_and_writers_of_name_share_channel);
+    tcase_add_loop_test(tests, owner_comes_in_before_waiters, 0, 2);
     tcase_add_test(tests, names_of_any_length_are_heard);
-    tcase_add_loop_test(tests, a_broken_connection_listens_anew, 0, 2);
-    tcase_add_test(tests, what_was_missed_is_asked_for_when_it_listens_again);
+    tcase_add_loop_test(tests, broken_connection_listens_anew, 0, 2);
+    tcase_add_test(tests, missed_messages_are_asked_for_when_it_listens_again);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

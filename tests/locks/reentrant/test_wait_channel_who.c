@@ -37,7 +37,7 @@ static bool all_told(const struct told *told, int count)
 /* ---- many ------------------------------------------------------------------------------- */
 
 /* Each name its channel, over one connection a master: all are heard, and all are left. */
-START_TEST(a_thousand_names_at_once)
+START_TEST(thousand_names_at_once)
 {
     static struct told told[MANY], woken[MANY];
     char name[32];
@@ -70,7 +70,7 @@ END_TEST
 
 /* ---- who goes --------------------------------------------------------------------------- */
 
-START_TEST(who_goes_leaves_the_channel)
+START_TEST(user_that_goes_leaves_channel)
 {
     struct told first, second;
     open_masters(3);
@@ -103,7 +103,7 @@ START_TEST(who_goes_leaves_the_channel)
 }
 END_TEST
 
-START_TEST(a_client_that_is_canceled_or_closed_ends_its_waits)
+START_TEST(client_that_is_canceled_or_closed_ends_its_waits)
 {
     static struct told told[10];
     char name[32];
@@ -135,7 +135,7 @@ END_TEST
 
 /* The master listened for it before the client knew: there is more to be said, though nobody
  * waits for anything any more. */
-START_TEST(a_channel_is_left_that_was_not_confirmed_yet)
+START_TEST(channel_is_left_that_was_not_confirmed_yet)
 {
     struct told told;
     struct proxy *proxy = open_with_proxy();
@@ -226,7 +226,7 @@ static void wait_by_asking(void)
 }
 
 /* It polls, says so once, and the connection is as good as ever for plain locks. */
-START_TEST(who_may_not_hear_a_channel_asks_instead)
+START_TEST(waiter_without_right_to_channel_asks_instead)
 {
     open_with_channels("&redlock:wake:*");
     wait_by_asking();
@@ -242,7 +242,7 @@ START_TEST(who_may_not_hear_a_channel_asks_instead)
 }
 END_TEST
 
-START_TEST(who_may_hear_nothing_asks_as_well)
+START_TEST(waiter_without_right_to_any_channel_asks)
 {
     open_with_channels("&unrelated");
     wait_by_asking();
@@ -252,7 +252,7 @@ START_TEST(who_may_hear_nothing_asks_as_well)
 END_TEST
 
 /* A user that has Redisson's channels, and not the client's own. */
-START_TEST(who_may_hear_the_channel_alone_is_woken)
+START_TEST(waiter_with_right_to_channel_alone_is_woken)
 {
     open_with_channels("&redisson_*");
     for (int i = 0; i < 3; i++) {
@@ -276,14 +276,14 @@ int main(void)
     Suite *suite = suite_create("wait_channel_who");
     TCase *tests = tcase_create("who");
     tcase_set_timeout(tests, 60);
-    tcase_add_test(tests, a_thousand_names_at_once);
-    tcase_add_test(tests, who_goes_leaves_the_channel);
-    tcase_add_loop_test(tests, a_client_that_is_canceled_or_closed_ends_its_waits, 0, 2);
-    tcase_add_test(tests, a_channel_is_left_that_was_not_confirmed_yet);
+    tcase_add_test(tests, thousand_names_at_once);
+    tcase_add_test(tests, user_that_goes_leaves_channel);
+    tcase_add_loop_test(tests, client_that_is_canceled_or_closed_ends_its_waits, 0, 2);
+    tcase_add_test(tests, channel_is_left_that_was_not_confirmed_yet);
     tcase_add_test(tests, threads_that_take_turns_lose_no_wake);
-    tcase_add_test(tests, who_may_not_hear_a_channel_asks_instead);
-    tcase_add_test(tests, who_may_hear_nothing_asks_as_well);
-    tcase_add_test(tests, who_may_hear_the_channel_alone_is_woken);
+    tcase_add_test(tests, waiter_without_right_to_channel_asks_instead);
+    tcase_add_test(tests, waiter_without_right_to_any_channel_asks);
+    tcase_add_test(tests, waiter_with_right_to_channel_alone_is_woken);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

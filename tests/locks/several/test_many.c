@@ -138,7 +138,7 @@ static void *resume_later(void *argument)
 }
 
 /* The second one's master is slow to answer, and the first lock runs out meanwhile. */
-START_TEST(h94_all_must_be_held_at_the_end)
+START_TEST(h94_all_must_be_held_at_end)
 {
     redlock_options brief = REDLOCK_OPTIONS_INIT;
     pthread_t thread;
@@ -165,7 +165,7 @@ START_TEST(h94_all_must_be_held_at_the_end)
 }
 END_TEST
 
-START_TEST(a_lock_that_is_lost_counts_for_all)
+START_TEST(lock_that_is_lost_counts_for_all)
 {
     open_both();
     redlock_item items[] = {
@@ -223,7 +223,7 @@ END_TEST
 
 /* ---- what is wrong ---------------------------------------------------------------------- */
 
-START_TEST(what_is_wrong_takes_nothing)
+START_TEST(wrong_arguments_take_nothing)
 {
     redlock_options waits = REDLOCK_OPTIONS_INIT, resized = REDLOCK_OPTIONS_INIT;
     static redlock_item crowd[REDLOCK_ITEMS_MAX + 1];
@@ -271,7 +271,7 @@ static void *cancel_later(void *argument)
     return NULL;
 }
 
-START_TEST(a_cancelled_client_ends_it)
+START_TEST(cancelled_client_ends_it)
 {
     pthread_t thread;
     open_both();
@@ -358,7 +358,7 @@ END_TEST
 
 /* Who waits for the lock of one client is told that another one is being closed, or cancelled;
  * and closing waits for that, since the call goes on with that client otherwise. */
-START_TEST(the_end_of_any_client_ends_it)
+START_TEST(end_of_any_client_ends_it)
 {
     static struct many many;
     redlock_lock *held = start_behind_x(&many, -1);
@@ -389,7 +389,7 @@ static void *release_them(void *argument)
 }
 
 /* One whose lock is released last is not closed before that. */
-START_TEST(closing_waits_for_a_release_of_many)
+START_TEST(closing_waits_for_release_of_many)
 {
     static struct many many;
     pthread_t resumer;
@@ -453,7 +453,7 @@ START_TEST(its_time_is_bounded)
 END_TEST
 
 /* However long a lease those have whose master says nothing. */
-START_TEST(a_silent_master_takes_no_more_than_the_wait)
+START_TEST(silent_master_takes_no_more_than_wait)
 {
     static struct many many;
     open_both();
@@ -544,16 +544,16 @@ int main(void)
     tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, all_are_taken_and_released);
     tcase_add_loop_test(tcase, h92_what_was_taken_is_given_up_whatever_fails, 0, 3 * REASONS);
-    tcase_add_loop_test(tcase, h94_all_must_be_held_at_the_end, 0, 2);
-    tcase_add_test(tcase, a_lock_that_is_lost_counts_for_all);
+    tcase_add_loop_test(tcase, h94_all_must_be_held_at_end, 0, 2);
+    tcase_add_test(tcase, lock_that_is_lost_counts_for_all);
     tcase_add_test(tcase, each_has_options_of_its_own);
-    tcase_add_test(tcase, what_is_wrong_takes_nothing);
-    tcase_add_test(tcase, a_cancelled_client_ends_it);
+    tcase_add_test(tcase, wrong_arguments_take_nothing);
+    tcase_add_test(tcase, cancelled_client_ends_it);
     tcase_add_test(tcase, it_sleeps_where_it_is_refused_and_holds_nothing);
-    tcase_add_loop_test(tcase, the_end_of_any_client_ends_it, 0, 2);
-    tcase_add_test(tcase, closing_waits_for_a_release_of_many);
+    tcase_add_loop_test(tcase, end_of_any_client_ends_it, 0, 2);
+    tcase_add_test(tcase, closing_waits_for_release_of_many);
     tcase_add_loop_test(tcase, its_time_is_bounded, 0, 2);
-    tcase_add_test(tcase, a_silent_master_takes_no_more_than_the_wait);
+    tcase_add_test(tcase, silent_master_takes_no_more_than_wait);
     tcase_set_timeout(crowd, 120);
     tcase_add_test(crowd, h91_processes_in_any_order);
     suite_add_tcase(suite, tcase);

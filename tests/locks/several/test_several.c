@@ -90,7 +90,7 @@ START_TEST(each_name_excludes_and_is_excluded)
 END_TEST
 
 /* Of those that others have, the first in the order of the names: as long as it lasts. */
-START_TEST(a_refusal_tells_of_the_first_name)
+START_TEST(refusal_tells_of_first_name)
 {
     static const char *const names[] = {"z", "b", "a"};
     redlock_node_vote report_votes[REDLOCK_NODES_MAX];
@@ -111,7 +111,7 @@ START_TEST(a_refusal_tells_of_the_first_name)
 }
 END_TEST
 
-START_TEST(other_data_under_a_name_is_said_and_left_alone)
+START_TEST(other_data_under_name_is_said_and_left_alone)
 {
     redlock_node_vote report_votes[REDLOCK_NODES_MAX];
     redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
@@ -130,7 +130,7 @@ END_TEST
 
 /* ---- names ------------------------------------------------------------------------------ */
 
-START_TEST(a_name_given_twice_is_one_name)
+START_TEST(name_given_twice_is_one_name)
 {
     static const char *const names[] = {"b", "a", "b", "a", "ab", "b"};
     size_t len = 99;
@@ -250,7 +250,7 @@ static void expect_refusal(int code, int expected, const char *words)
     logged[0] = '\0';
 }
 
-START_TEST(what_is_wrong_is_said)
+START_TEST(errors_are_said)
 {
     redlock_config config = REDLOCK_CONFIG_INIT;
     redlock_options options = REDLOCK_OPTIONS_INIT;
@@ -325,7 +325,7 @@ static bool extend_more(redlock_lock *lock)
 }
 
 /* What a minority has lost of it is taken again there, where nobody else has it. */
-START_TEST(a_name_lost_by_a_minority_is_taken_again)
+START_TEST(name_lost_by_minority_is_taken_again)
 {
     open_masters(3);
     redlock_lock *lock = client_take_all(one, ab, 2);
@@ -347,7 +347,7 @@ END_TEST
 
 /* All of it is lost with one name; the others are given up with it, and long before their end.
  */
-START_TEST(a_name_lost_is_all_lost)
+START_TEST(name_lost_is_all_lost)
 {
     unsigned n = sizes[_i];
     open_masters(n);
@@ -364,7 +364,7 @@ START_TEST(a_name_lost_is_all_lost)
 }
 END_TEST
 
-START_TEST(a_release_tells_that_one_was_gone)
+START_TEST(release_tells_that_one_was_gone)
 {
     open_masters(3);
     redlock_lock *lock = client_take_all(one, ab, 2);
@@ -432,7 +432,7 @@ START_TEST(it_is_handed_over_with_all_names)
 END_TEST
 
 /* Where a name of it is lost, what is left of an attached one goes as well. */
-START_TEST(an_attached_one_is_all_lost_too)
+START_TEST(attached_one_is_all_lost_too)
 {
     char text[REDLOCK_HANDLE_MAX];
     redlock_lock *lock = NULL;
@@ -485,7 +485,7 @@ END_TEST
 
 /* ---- masters ---------------------------------------------------------------------------- */
 
-START_TEST(a_dead_and_a_silent_master_are_done_without)
+START_TEST(dead_and_silent_master_are_done_without)
 {
     open_masters(5);
     master_kill(masters, 0);
@@ -516,7 +516,7 @@ START_TEST(too_few_masters_are_no_quorum)
 }
 END_TEST
 
-START_TEST(masters_that_forget_the_scripts_are_sent_them_again)
+START_TEST(masters_that_forget_scripts_are_sent_them_again)
 {
     open_masters(3);
     for (int i = 0; i < 3; i++) {
@@ -541,24 +541,24 @@ int main(void)
     tcase_add_loop_test(tcase, all_are_taken_with_one_token, 0, 3);
     tcase_add_loop_test(tcase, none_is_taken_where_one_is_held, 0, 3);
     tcase_add_test(tcase, each_name_excludes_and_is_excluded);
-    tcase_add_test(tcase, a_refusal_tells_of_the_first_name);
-    tcase_add_loop_test(tcase, other_data_under_a_name_is_said_and_left_alone, 0, 2);
-    tcase_add_test(tcase, a_name_given_twice_is_one_name);
+    tcase_add_test(tcase, refusal_tells_of_first_name);
+    tcase_add_loop_test(tcase, other_data_under_name_is_said_and_left_alone, 0, 2);
+    tcase_add_test(tcase, name_given_twice_is_one_name);
     tcase_add_test(tcase, one_name_is_as_good_as_several);
     tcase_add_test(tcase, i101_names_of_sets_are_bytes);
     tcase_add_test(tcase, as_many_names_as_there_may_be);
-    tcase_add_test(tcase, what_is_wrong_is_said);
+    tcase_add_test(tcase, errors_are_said);
     tcase_add_loop_test(tcase, extending_extends_all, 0, 3);
-    tcase_add_test(tcase, a_name_lost_by_a_minority_is_taken_again);
-    tcase_add_loop_test(tcase, a_name_lost_is_all_lost, 0, 3);
-    tcase_add_test(tcase, a_release_tells_that_one_was_gone);
+    tcase_add_test(tcase, name_lost_by_minority_is_taken_again);
+    tcase_add_loop_test(tcase, name_lost_is_all_lost, 0, 3);
+    tcase_add_test(tcase, release_tells_that_one_was_gone);
     tcase_add_test(tcase, all_are_renewed_and_their_loss_is_told);
     tcase_add_test(tcase, it_is_handed_over_with_all_names);
-    tcase_add_test(tcase, an_attached_one_is_all_lost_too);
+    tcase_add_test(tcase, attached_one_is_all_lost_too);
     tcase_add_test(tcase, without_blocking);
-    tcase_add_test(tcase, a_dead_and_a_silent_master_are_done_without);
+    tcase_add_test(tcase, dead_and_silent_master_are_done_without);
     tcase_add_test(tcase, too_few_masters_are_no_quorum);
-    tcase_add_test(tcase, masters_that_forget_the_scripts_are_sent_them_again);
+    tcase_add_test(tcase, masters_that_forget_scripts_are_sent_them_again);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

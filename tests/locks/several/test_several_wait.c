@@ -21,7 +21,7 @@ static struct waiter plain;
 
 /* ---- woken ------------------------------------------------------------------------------ */
 
-START_TEST(a_release_of_what_blocks_wakes_and_nothing_else_is_asked)
+START_TEST(release_of_what_blocks_wakes_and_nothing_else_is_asked)
 {
     unsigned n = sizes[_i];
     open_masters(n);
@@ -40,7 +40,7 @@ START_TEST(a_release_of_what_blocks_wakes_and_nothing_else_is_asked)
 }
 END_TEST
 
-START_TEST(who_waits_for_several_asks_nothing)
+START_TEST(waiter_for_several_asks_nothing)
 {
     open_masters(3);
     redlock_lock *held = client_take_all(one, abc, 3);
@@ -56,7 +56,7 @@ START_TEST(who_waits_for_several_asks_nothing)
 END_TEST
 
 /* Those who wait for one name each, and one who waits for another set. */
-START_TEST(a_release_of_several_wakes_who_waits_for_each)
+START_TEST(release_of_several_wakes_waiters_of_each)
 {
     static struct waiter for_a, for_b, for_cd;
     static const char *const cd[] = {"d", "c"};
@@ -95,7 +95,7 @@ END_TEST
 /* ---- free names are not held up --------------------------------------------------------- */
 
 /* While it waits for b, a is to be had by others; and when they have it, it waits for both. */
-START_TEST(who_waits_for_the_rest_blocks_nothing)
+START_TEST(waiter_for_rest_blocks_nothing)
 {
     open_masters(3);
     redlock_lock *held = take_everywhere(masters, one, "b");
@@ -128,7 +128,7 @@ static redlock *open_and_wait_for(redlock_lock **ret_a, redlock_lock **ret_b)
 
 /* It was woken for a, and can't use it: the next one in a's queue is not left to look by itself
  * (a second later, at the earliest). */
-START_TEST(what_it_can_not_use_goes_to_the_next)
+START_TEST(unusable_reservation_goes_to_next_waiter)
 {
     redlock_lock *a, *b;
     redlock *three = open_and_wait_for(&a, &b);
@@ -148,7 +148,7 @@ END_TEST
 /* One of three has b free, and grants all of it: what it takes there and gives back is not left
  * lying, though another's lock refused the rest. Elsewhere a is kept for it for half a second.
  */
-START_TEST(what_it_took_in_vain_goes_to_the_next_at_once)
+START_TEST(lock_taken_in_vain_goes_to_next_at_once)
 {
     redlock_lock *a, *b;
     redlock *three = open_and_wait_for(&a, &b);
@@ -174,7 +174,7 @@ static long long queued(unsigned node, const char *queue)
 
 /* Woken on a master for one name, it may be in the queue of another there, and it wins without.
  */
-START_TEST(who_has_won_is_in_no_queue_even_where_it_was_woken)
+START_TEST(winner_is_in_no_queue_even_where_it_was_woken)
 {
     char member[RL_WAITER_MAX], channel[64];
     open_masters(3);
@@ -207,7 +207,7 @@ START_TEST(who_has_won_is_in_no_queue_even_where_it_was_woken)
 END_TEST
 
 /* Its time is over, or it is cancelled, while a is kept for it: out of all queues. */
-START_TEST(who_gives_up_leaves_all_queues_and_hands_on)
+START_TEST(waiter_that_gives_up_leaves_all_queues_and_hands_on)
 {
     open_masters(3);
     redlock *three = open_third();
@@ -264,7 +264,7 @@ START_TEST(keys_that_run_out_are_not_overslept)
 }
 END_TEST
 
-START_TEST(a_master_dies_while_it_waits)
+START_TEST(master_dies_while_it_waits)
 {
     open_masters(3);
     redlock_lock *held = client_take_all(one, ab, 2);
@@ -308,7 +308,7 @@ static int64_t left_ms(struct talk *talk, const char *name)
 
 /* For a quarter of the time it has waited, half a second at most, and never for less than whom
  * a release wakes: and it is told to come back then. */
-START_TEST(what_is_kept_for_it_stays_while_it_waits_for_the_rest)
+START_TEST(reservation_stays_while_it_waits_for_rest)
 {
     char waiter_name[RL_WAITER_MAX], kept[128];
     struct talk talk;
@@ -343,7 +343,7 @@ END_TEST
 
 /* Each has what the other needs, and each round would make that last: whoever came later has to
  * give way. */
-START_TEST(two_who_keep_what_the_other_needs_do_not_wait_for_ever)
+START_TEST(two_holders_of_each_others_locks_do_not_wait_for_ever)
 {
     enum { SOONER = 1, LATER };
     char waiter_name[RL_WAITER_MAX], kept[128];
@@ -368,7 +368,7 @@ START_TEST(two_who_keep_what_the_other_needs_do_not_wait_for_ever)
 END_TEST
 
 /* Foreign data where a queue should be: it waits without, and asks from time to time. */
-START_TEST(a_queue_that_is_none_is_done_without)
+START_TEST(queue_that_is_none_is_done_without)
 {
     open_masters(1);
     redlock_lock *held = take_everywhere(masters, one, "a");
@@ -505,21 +505,20 @@ int main(void)
     Suite *suite = suite_create("several_wait");
     TCase *waiting = tcase_create("waiting"), *crowds = tcase_create("crowds");
     tcase_set_timeout(waiting, 60);
-    tcase_add_loop_test(waiting, a_release_of_what_blocks_wakes_and_nothing_else_is_asked, 0,
-                        3);
-    tcase_add_test(waiting, who_waits_for_several_asks_nothing);
-    tcase_add_test(waiting, a_release_of_several_wakes_who_waits_for_each);
+    tcase_add_loop_test(waiting, release_of_what_blocks_wakes_and_nothing_else_is_asked, 0, 3);
+    tcase_add_test(waiting, waiter_for_several_asks_nothing);
+    tcase_add_test(waiting, release_of_several_wakes_waiters_of_each);
     tcase_add_test(waiting, threads_of_one_client_hand_it_on);
-    tcase_add_test(waiting, who_waits_for_the_rest_blocks_nothing);
-    tcase_add_test(waiting, what_it_can_not_use_goes_to_the_next);
-    tcase_add_test(waiting, what_it_took_in_vain_goes_to_the_next_at_once);
-    tcase_add_test(waiting, who_has_won_is_in_no_queue_even_where_it_was_woken);
-    tcase_add_loop_test(waiting, who_gives_up_leaves_all_queues_and_hands_on, 0, 2);
+    tcase_add_test(waiting, waiter_for_rest_blocks_nothing);
+    tcase_add_test(waiting, unusable_reservation_goes_to_next_waiter);
+    tcase_add_test(waiting, lock_taken_in_vain_goes_to_next_at_once);
+    tcase_add_test(waiting, winner_is_in_no_queue_even_where_it_was_woken);
+    tcase_add_loop_test(waiting, waiter_that_gives_up_leaves_all_queues_and_hands_on, 0, 2);
     tcase_add_test(waiting, keys_that_run_out_are_not_overslept);
-    tcase_add_loop_test(waiting, a_master_dies_while_it_waits, 0, 3);
-    tcase_add_test(waiting, what_is_kept_for_it_stays_while_it_waits_for_the_rest);
-    tcase_add_test(waiting, two_who_keep_what_the_other_needs_do_not_wait_for_ever);
-    tcase_add_test(waiting, a_queue_that_is_none_is_done_without);
+    tcase_add_loop_test(waiting, master_dies_while_it_waits, 0, 3);
+    tcase_add_test(waiting, reservation_stays_while_it_waits_for_rest);
+    tcase_add_test(waiting, two_holders_of_each_others_locks_do_not_wait_for_ever);
+    tcase_add_test(waiting, queue_that_is_none_is_done_without);
     tcase_set_timeout(crowds, 120);
     tcase_add_loop_test(crowds, h91_processes_with_sets_in_any_order, 0, 3);
     tcase_add_loop_test(crowds, h91_threads_with_sets_in_any_order, 0, 2);
