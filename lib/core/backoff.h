@@ -19,8 +19,8 @@ void rl_backoff_reset(struct rl_backoff *backoff);
  * The jitter is full, because contenders that lost the same round are in step. */
 int64_t rl_backoff_next_ns(struct rl_backoff *backoff, struct rl_prng *prng);
 
-/* The same, but from half of that on: for attempts whose number is to be bounded as well as
- * the time between them, as a server bears all of them. */
+/* The same, but never less than half of that bound. Use it for attempts that load a server: it
+ * also bounds their number. */
 int64_t rl_backoff_calm_ns(struct rl_backoff *backoff, struct rl_prng *prng);
 
 #endif

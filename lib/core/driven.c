@@ -7,7 +7,7 @@
 
 #include <assert.h>
 
-#define ABSENT_NS (100 * RL_NS_PER_MS) /* shorter, and it was a busy machine */
+#define ABSENT_NS (100 * RL_NS_PER_MS) /* a shorter gap is only a busy machine */
 
 void rl_driven_sleeps(struct rl_driven *driven, enum rl_sleeps who, int64_t until_ns)
 {
@@ -15,7 +15,7 @@ void rl_driven_sleeps(struct rl_driven *driven, enum rl_sleeps who, int64_t unti
     driven->until_ns[who] = until_ns;
 }
 
-/* Until when is it certain that somebody would have looked, if there had been news? */
+/* The time until which somebody would surely have polled, if there had been events. */
 static int64_t looked_until_ns(const struct rl_driven *driven, int64_t now_ns)
 {
     int64_t until_ns = driven->looked_ns;
@@ -29,12 +29,12 @@ static int64_t looked_until_ns(const struct rl_driven *driven, int64_t now_ns)
 
 int64_t rl_driven_returns(struct rl_driven *driven, int64_t now_ns)
 {
-    /* Who would have woken in time and comes late did not run: then there may have been news
-     * from the beginning on. */
+    /* A sleeper that should have woken in time but comes late did not run. Then events may have
+     * come at any time since it went to sleep. */
     if (now_ns - looked_until_ns(driven, now_ns) <= ABSENT_NS)
         return 0;
     int64_t absent_ns = now_ns - driven->looked_ns;
-    assert(absent_ns > ABSENT_NS); /* what is certain ends no sooner than the last look */
+    assert(absent_ns > ABSENT_NS); /* the certain time ends no sooner than the last poll */
     driven->looked_ns = driven->back_ns = now_ns;
     return absent_ns;
 }

@@ -66,12 +66,12 @@ void rl_hold_outlast(struct rl_hold *hold, int64_t now_ns)
     outlast_until(hold, rl_key_gone_ns(now_ns, hold->key_ttl_ns, hold->drift_factor));
 }
 
-/* The one way into ENDING. Whatever may be on a node is owed a release from here on. */
+/* The only way into ENDING. From here on each node that may have the key must get a release. */
 static void end(struct rl_hold *hold, int64_t now_ns)
 {
     assert(hold->phase == RL_HOLD_ASKING || hold->phase == RL_HOLD_HELD);
     assert(now_ns >= 0);
-    /* Of an attached lock the deadline may tell of a longer TTL than the handle did. */
+    /* The deadline of an attached lock may imply a longer TTL than its handle's. */
     outlast_until(
         hold, rl_key_gone_after_ns(hold->deadline_ns, hold->key_ttl_ns, hold->drift_factor));
     rl_hold_outlast(hold, now_ns);
@@ -97,7 +97,7 @@ unsigned rl_hold_judge_ask(struct rl_hold *hold, int64_t now_ns)
     assert(hold->ask.n == hold->n && !hold->releasing);
     switch (rl_round_verdict(&hold->ask)) {
     case RL_OPEN:
-        /* Ordered acquisition: only a grant of the first one opens the way to the rest. */
+        /* Ordered acquisition: the rest is asked only after a grant of the first node. */
         if (hold->not_asked_yet && rl_round_silent(&hold->ask) == hold->not_asked_yet) {
             if (hold->ask.yes)
                 return RL_DO_ASK_REST;
@@ -166,7 +166,7 @@ unsigned rl_hold_judge_extend(struct rl_hold *hold, int64_t now_ns)
 {
     assert(hold->phase == RL_HOLD_HELD && hold->extending);
     assert(hold->extend.n == hold->n && hold->extend_ttl_ns > 0);
-    /* Too late, whatever the votes: somebody else may have held it in between. */
+    /* Too late, whatever the votes: another client may have held it in between. */
     if (rl_hold_over(hold, now_ns)) {
         end(hold, now_ns);
         return RL_EV_LOST;
@@ -184,7 +184,7 @@ unsigned rl_hold_judge_extend(struct rl_hold *hold, int64_t now_ns)
     }
     case RL_LOST:
         hold->extending = false;
-        /* A majority can't be ours any more: that is certain, not merely unconfirmed. */
+        /* A majority can't be ours any more. That is certain, not only unconfirmed. */
         if (hold->n - rl_count(hold->extend.no) < rl_quorum_needed(hold->n)) {
             end(hold, now_ns);
             return RL_EV_LOST;
@@ -203,15 +203,15 @@ unsigned rl_hold_extend(struct rl_hold *hold, int64_t t0_ns, int64_t ttl_ns,
     assert(ttl_ns > 0);
     hold->extending = true;
     hold->extend_ttl_ns = ttl_ns;
-    /* An answer that an earlier round waited for in vain says nothing of this one: the TTL
-     * it stands for began before this round did. */
+    /* A late reply to an earlier round must not count in this one: its TTL began before this
+     * round. */
     hold->this_round[0] = hold->this_round[1] = 0;
     if (ttl_ns > hold->key_ttl_ns)
         hold->key_ttl_ns = ttl_ns;
     rl_round_start(&hold->extend, hold->n, t0_ns, node_deadline_ns);
     for (uint64_t rest = rl_all(hold->n) & ~voting; rest; rest &= rest - 1)
         rl_round_vote(&hold->extend, rl_first(rest), RL_VOTE_FAILED);
-    /* Where no key of ours can be, there is nothing to extend: the answer is known. */
+    /* A node that can't have our key has nothing to extend: it has refused. */
     for (uint64_t rest = voting & ~hold->maybe_set; rest; rest &= rest - 1)
         rl_round_vote(&hold->extend, rl_first(rest), RL_VOTE_NO);
     return rl_hold_judge_extend(hold, t0_ns);
@@ -237,13 +237,13 @@ static int judge_release(const struct rl_hold *hold)
     unsigned clear = hold->n - rl_count(silent | round->failed);
     assert(hold->phase == RL_HOLD_ENDING && round->n == hold->n);
 
-    /* Too few can still have had it, even if all that did not answer had. */
+    /* Even with all silent nodes, too few nodes can have had the key. */
     if (rl_count(asked & ~round->no) < needed)
         return REDLOCK_EEXPIRED;
     if (rl_count(round->yes) >= needed)
         return REDLOCK_OK;
-    /* Enough nodes are rid of it for anybody to get a majority; while nobody has said that
-     * it was gone already there is no reason to doubt that it was ours. */
+    /* Enough nodes have deleted the key for another client to get a majority. As long as no
+     * node says that the key was gone before, it was ours until now. */
     if (clear >= needed && (!round->no || !silent))
         return REDLOCK_OK;
     if (hold->n - rl_count(round->failed) < needed)

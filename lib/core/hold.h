@@ -1,14 +1,13 @@
 /* hold.h - the life of one lock, that is of one token on N nodes. Core: pure.
  *
- * A hold is told what happened (sent, answered, link lost, time passed) and says what it now
- * is and wants. It knows no sockets: a node has two places ("slots") where a link may stand,
- * one in use and one that drains, and all a hold remembers of links is on which slots an
- * answer is still owed to it.
+ * The caller reports each event (sent, answered, link lost, time passed); the hold returns its
+ * new state and what must be sent. It knows no sockets. A node has two link slots, the current
+ * one and one that drains. The hold only remembers the slots on which it awaits replies.
  *
  * Its states are drawn in docs/ARCHITECTURE.md. ENDING: a release goes to each node that may
  * have the key, behind the acquire, down every link that owes an answer; again after a break.
  * It is settled when no node can have the key any more. There is no way back from ENDING: a
- * token is asked for once, and a lock that ran out is never revived.
+ * token is requested once, and an expired lock must never be revived.
  */
 #ifndef RL_HOLD_H
 #define RL_HOLD_H
@@ -26,24 +25,24 @@ struct rl_hold {
     enum rl_phase phase;
     unsigned n;
     double drift_factor;
-    bool several;        /* keys on a node: one that refuses to extend may have some of them */
-    int64_t ttl_ns;      /* what the acquire asked for */
-    int64_t key_ttl_ns;  /* the longest TTL any node was told: how long a key may live */
-    int64_t deadline_ns; /* HELD: ours until then. Only grows; 0 in every other phase */
-    bool distrusted;     /* nobody can tell any more how long ago it was asked for */
+    bool several;        /* several keys on a node: one that refuses to extend may have some */
+    int64_t ttl_ns;      /* the TTL of the acquire */
+    int64_t key_ttl_ns;  /* the longest TTL sent to a node: a key may live so long */
+    int64_t deadline_ns; /* HELD: ours until then. It only grows; 0 in other phases */
+    bool distrusted;     /* the clock went back: the time since t0 is unknown */
 
     struct rl_round ask;
-    uint64_t not_asked_yet; /* ordered acquisition: not asked until the first one grants */
+    uint64_t not_asked_yet; /* ordered acquisition: the rest, until the first one grants */
 
     struct rl_round extend;
     bool extending;
     int64_t extend_ttl_ns;
-    uint64_t retake; /* confirmed by a majority, missing there: to be filled in */
+    uint64_t retake; /* held by a majority, but missing there: retake it */
 
     struct rl_round release;
     bool releasing;
-    uint64_t release_asked; /* where a key may have been when release was called */
-    uint64_t release_lost;  /* that may have done it, and whose answer got lost */
+    uint64_t release_asked; /* nodes that may have had a key when release was called */
+    uint64_t release_lost;  /* nodes that may have released it, but the reply was lost */
 
     /* Sets of nodes, per slot where the link counts. */
     uint64_t maybe_set; /* a request that sets the key was sent: it may exist */
@@ -55,13 +54,13 @@ struct rl_hold {
     int64_t release_due_until_ns;        /* when all our keys have expired */
 };
 
-/* Is it over, as redlock_validity_ms() sees it? */
+/* Has it expired, by the rule of redlock_validity_ms()? */
 static inline bool rl_hold_over(const struct rl_hold *hold, int64_t now_ns)
 {
     return hold->distrusted || rl_validity_over(hold->deadline_ns, now_ns);
 }
 
-/* What an event led to: a set. */
+/* The results of an event: a set. */
 enum {
     RL_EV_ACQUIRED = 1 << 0,     /* HELD now */
     RL_EV_REFUSED = 1 << 1,      /* the attempt is lost: ENDING now */
@@ -79,59 +78,60 @@ void rl_hold_init(struct rl_hold *hold, unsigned n, int64_t ttl_ns, double drift
 void rl_hold_init_attached(struct rl_hold *hold, unsigned n, int64_t ttl_ns,
                            double drift_factor, int64_t deadline_ns);
 
-/* The clock went back since it was asked for: what is held is over, and what is asked for can't
- * be won. It says so at the next event. */
+/* The clock went back since the acquire: a held lock is over, and an open round can't be won.
+ * The next event returns that. */
 void rl_hold_distrust(struct rl_hold *hold);
 
-/* Begin to acquire. `voting`: the nodes that can vote now; the others have failed. `first`:
- * ask this one alone, and the rest only if it grants; -1: all at once. Lost at once where
- * too few are able. The caller then sends to rl_hold_to_ask(). */
+/* Begin to acquire. `voting`: the nodes that can vote now; the others have failed. `first`: ask
+ * this one alone, and the rest only if it grants; -1: all at once. Lost at once if too few can
+ * vote. The caller must then send to rl_hold_to_ask(). Only for a NEW hold. */
 unsigned rl_hold_ask(struct rl_hold *hold, int64_t t0_ns, int64_t node_deadline_ns,
                      uint64_t voting, int first);
 uint64_t rl_hold_to_ask(const struct rl_hold *hold);
 
-/* After RL_DO_ASK_REST: the nodes to send to now (those still able), with a new deadline.
- * rl_hold_tick() then tells whether too few of them are left. */
+/* After RL_DO_ASK_REST: returns the nodes to send to now (those that can still vote), with a
+ * new deadline. rl_hold_tick() then loses the round if too few are left. */
 uint64_t rl_hold_ask_rest(struct rl_hold *hold, uint64_t voting, int64_t node_deadline_ns);
 
-/* Begin to extend, while HELD and not extending. As rl_hold_ask; the caller then sends an
- * extend to rl_hold_to_extend(). A node that owes an answer on its slot in use is not able.
- * RL_EV_LOST where the lock has run out. */
+/* Begin to extend, while HELD and not extending. As rl_hold_ask(); the caller must then send an
+ * extend to rl_hold_to_extend(). A node with a request in flight on its current slot can't be
+ * asked. RL_EV_LOST if the lock has expired. */
 unsigned rl_hold_extend(struct rl_hold *hold, int64_t t0_ns, int64_t ttl_ns,
                         int64_t node_deadline_ns, uint64_t voting);
 uint64_t rl_hold_to_extend(const struct rl_hold *hold);
 
-/* Give up, from ASKING or HELD. With `node_deadline_ns` above 0 answers are counted until
- * then and RL_EV_RELEASED follows (maybe at once); with 0 nobody waits for them. */
+/* Give up, from ASKING or HELD. With `node_deadline_ns` above 0 the replies count until then,
+ * and RL_EV_RELEASED follows, maybe at once. With 0 no caller waits for them. */
 unsigned rl_hold_release(struct rl_hold *hold, int64_t now_ns, int64_t node_deadline_ns);
 
-/* Should a release be queued for this node on this slot now? `current`: the slot's link is
- * the one in use, and is ready to take it. */
+/* Should a release be queued for this node on this slot now? `current`: it is the node's
+ * current slot, and its link is ready. */
 bool rl_hold_wants_release(const struct rl_hold *hold, unsigned node, unsigned slot,
                            bool current);
 
-/* A request was queued: its first byte may leave at any time from now on. */
+/* A request was queued: its first byte may leave from now on. A taking verb only on the current
+ * slot and never while ENDING; a release only while ENDING. */
 void rl_hold_sent(struct rl_hold *hold, unsigned node, unsigned slot, enum rl_verb verb,
                   bool current);
 
-/* A request could not be queued, or is not going to be: that node has failed. */
+/* A request was not queued and will not be: that node has failed. */
 unsigned rl_hold_unsent(struct rl_hold *hold, unsigned node, enum rl_verb verb, int64_t now_ns);
 
-/* A request was answered. `now_ns` was read after the answer's last byte. */
+/* A request was answered. `now_ns` must be read after the reply's last byte. */
 unsigned rl_hold_answer(struct rl_hold *hold, unsigned node, unsigned slot, enum rl_verb verb,
                         enum rl_vote vote, int64_t now_ns);
 
 /* A request was certainly not executed (NOSCRIPT): forget that it was sent. */
 void rl_hold_unexecuted(struct rl_hold *hold, unsigned node, unsigned slot, enum rl_verb verb);
 
-/* The link on a slot does not answer, and another one takes its place: what it owes may never
- * be answered, so a release that went down it must go down the other as well. */
+/* The link on a slot does not answer, and another one takes its place. Its replies may never
+ * come, so a release that was sent on it must be sent on the other one as well. */
 void rl_hold_link_drains(struct rl_hold *hold, unsigned node, unsigned slot);
 
-/* The link on a slot broke or was closed: what it owed is unknown from now on. */
+/* The link on a slot broke or was closed: its missing replies stay unknown. */
 unsigned rl_hold_link_lost(struct rl_hold *hold, unsigned node, unsigned slot, int64_t now_ns);
 
-/* While ASKING: the deadline of the nodes that are asked is now. */
+/* While ASKING: end the time of the nodes that were asked now. */
 unsigned rl_hold_cut(struct rl_hold *hold, int64_t now_ns);
 
 /* Time passed. */
@@ -143,10 +143,10 @@ int64_t rl_hold_next_ns(const struct rl_hold *hold);
 /* After RL_EV_RELEASED: 0, REDLOCK_EEXPIRED or REDLOCK_EUNCONFIRMED. */
 int rl_hold_release_result(const struct rl_hold *hold);
 
-/* ENDING, no answer is owed, and no key can be left anywhere. */
+/* ENDING, no reply is awaited, and no node can have a key. */
 bool rl_hold_settled(const struct rl_hold *hold, int64_t now_ns);
 
-/* ENDING, and all that is left to do is to wait for keys to run out. */
+/* ENDING, and only the expiry of keys is left to wait for. */
 bool rl_hold_expired_unreleased(const struct rl_hold *hold, int64_t now_ns);
 
 #endif

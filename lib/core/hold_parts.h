@@ -4,13 +4,13 @@
 
 #include "core/hold.h"
 
-/* At each handler's door: what is true of a hold in every phase. */
+/* Assert what is true of a hold in every phase. Each handler must begin with it. */
 void rl_hold_assert(const struct rl_hold *hold);
 
-/* A key of ours may be made, or made to last, as late as now. */
+/* A key of ours may be set, or extended, as late as now. */
 void rl_hold_outlast(struct rl_hold *hold, int64_t now_ns);
 
-/* What the votes of the open round have come to: a set, as rl_hold_answer() returns it. */
+/* Decide the open round by its votes. They return a set, as rl_hold_answer() does. */
 unsigned rl_hold_judge_ask(struct rl_hold *hold, int64_t now_ns);
 unsigned rl_hold_judge_extend(struct rl_hold *hold, int64_t now_ns);
 unsigned rl_hold_check_release(struct rl_hold *hold);

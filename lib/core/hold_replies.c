@@ -1,5 +1,5 @@
-/* hold_replies.c - see hold.h: what happens to a hold's requests, and what time does: where its
- * key may be, which votes count, and what is owed to whom. Core. */
+/* hold_replies.c - see hold.h: the events of a hold's requests and of time. They decide which
+ * nodes may have the key, which votes count, and which releases must be sent. Core. */
 #include "config_auto.h"
 
 #include "core/hold_parts.h"
@@ -18,14 +18,14 @@ void rl_hold_sent(struct rl_hold *hold, unsigned node, unsigned slot, enum rl_ve
         assert(hold->phase == RL_HOLD_ENDING && !(hold->release_inflight[slot] & bit));
         hold->release_inflight[slot] |= bit;
         assert((hold->release_due | hold->acquire_inflight[slot]) &
-               bit); /* there is something to undo */
+               bit); /* there is something to release */
         if (current)
             hold->release_due &= ~bit;
         return;
     }
     assert(rl_verb_takes(verb));
-    assert(current); /* only a release goes down a link that drains */
-    /* Nothing that could take the key may follow a release of it. */
+    assert(current); /* only a release may go down a draining link */
+    /* No request that could set the key may follow a release of it. */
     assert(hold->phase != RL_HOLD_ENDING);
     assert(!(hold->acquire_inflight[slot] & bit) &&
            !((hold->release_inflight[0] | hold->release_inflight[1]) & bit));
@@ -62,7 +62,7 @@ unsigned rl_hold_unsent(struct rl_hold *hold, unsigned node, enum rl_verb verb, 
     return count_vote(hold, node, verb, RL_VOTE_FAILED, now_ns);
 }
 
-/* The answer to a taking verb tells where the key is, in every phase. */
+/* In every phase the reply to a taking verb shows whether the node has the key. */
 static void learn(struct rl_hold *hold, uint64_t bit, unsigned slot, enum rl_verb verb,
                   enum rl_vote vote, int64_t now_ns)
 {
@@ -81,8 +81,8 @@ static void learn(struct rl_hold *hold, uint64_t bit, unsigned slot, enum rl_ver
         hold->uncertain |= bit;
     if (hold->phase != RL_HOLD_ENDING)
         return;
-    /* Too late, and its life begins only now. A release that follows it on this link finds
-     * it; any other may have gone before it. */
+    /* Too late, and the key's life begins only now. A release that follows on this link will
+     * delete it; one on another link may have come before it. */
     rl_hold_outlast(hold, now_ns);
     if (!(hold->release_inflight[slot] & bit))
         hold->release_due |= bit;
@@ -94,15 +94,15 @@ unsigned rl_hold_answer(struct rl_hold *hold, unsigned node, unsigned slot, enum
     rl_hold_assert(hold);
     uint64_t bit = rl_bit(node);
     assert(node < hold->n && slot < RL_SLOTS);
-    /* Deadlines first: an answer from after its round's end is a late one. */
+    /* Deadlines first: a reply after the end of its round is late. */
     unsigned events = rl_hold_tick(hold, now_ns);
     if (verb == RL_RELEASE) {
         assert(hold->release_inflight[slot] & bit);
         hold->release_inflight[slot] &= ~bit;
-        /* Refused, not executed (BUSY, MISCONF, ...): it must be said again. */
+        /* An error (BUSY, MISCONF, ...): not executed, so it must be sent again. */
         if (vote == RL_VOTE_FAILED)
             hold->release_due |= bit;
-        /* Gone already: by our own release, as far as anybody can tell. */
+        /* The key was gone already: probably by our own earlier release. */
         if (vote == RL_VOTE_NO && (hold->release_lost & bit))
             vote = RL_VOTE_YES;
         return events | count_vote(hold, node, verb, vote, now_ns);
@@ -114,7 +114,7 @@ unsigned rl_hold_answer(struct rl_hold *hold, unsigned node, unsigned slot, enum
     bool fresh = hold->this_round[slot] & bit;
     if (fresh)
         events |= count_vote(hold, node, verb, vote, now_ns);
-    /* A node that turns out, after the majority's yes, to have lost the key. */
+    /* After the majority's yes this node says that it has lost the key. */
     if (fresh && verb == RL_EXTEND && vote == RL_VOTE_NO && hold->phase == RL_HOLD_HELD &&
         !hold->extending && rl_round_verdict(&hold->extend) == RL_WON &&
         !rl_hold_over(hold, now_ns)) {
@@ -166,8 +166,8 @@ unsigned rl_hold_link_lost(struct rl_hold *hold, unsigned node, unsigned slot, i
         hold->uncertain |= bit;
     if (undoing)
         hold->release_lost |= bit;
-    /* A stopped server executes what it has received when it goes on, so the key may come
-     * to life for a TTL from now at the latest moment that we can answer for. */
+    /* A stopped server executes the received requests when it goes on. So the key may be set as
+     * late as now, and live for a TTL. */
     if (hold->phase == RL_HOLD_ENDING) {
         hold->release_due |= bit;
         rl_hold_outlast(hold, now_ns);
@@ -177,7 +177,7 @@ unsigned rl_hold_link_lost(struct rl_hold *hold, unsigned node, unsigned slot, i
         events |= count_vote(hold, node, RL_ACQUIRE, RL_VOTE_FAILED, now_ns);
         events |= count_vote(hold, node, RL_EXTEND, RL_VOTE_FAILED, now_ns);
     }
-    /* A release is said again, by the next link: its round goes on (rl_hold_unsent). */
+    /* The release is sent again on the next link: its round goes on (rl_hold_unsent). */
     return events;
 }
 

@@ -8,8 +8,8 @@
 #include <assert.h>
 #include <string.h>
 
-/* Did a process of that uptime begin within the last `silent_ns`? An uptime is told in whole
- * seconds, and up to one too short. */
+/* Did a process of that uptime begin within the last `silent_ns`? INFO gives the uptime in
+ * whole seconds, and up to one too short. */
 static bool began_within(int64_t uptime_s, int64_t silent_ns)
 {
     assert(silent_ns >= 0);

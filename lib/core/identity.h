@@ -1,15 +1,15 @@
-/* identity.h - is it the same server that answers at a node's address, and has it the keys that
- * it had? As far as this client can tell by what INFO says each time. Core: pure.
+/* identity.h - does the same server still answer at a node's address, and has it kept its keys?
+ * This is judged by INFO's replies alone. Core: pure.
  *
- * A restarted master is another process (run_id), which began after the last word of the former
- * one: its uptime tells how long whatever was lost is lost. An uptime that does not prove this
- * proves nothing, for the former server may have granted locks meanwhile, and may still: the name
- * was given to another server, or a clock was set forward.
+ * A restarted master is another process (run_id) that began after the former one's last reply.
+ * Its uptime then shows how long ago keys were lost. A longer uptime proves nothing: the name
+ * may have been given to another server, or a clock was set forward. The former server may have
+ * granted locks meanwhile.
  *
  * A process that was a replica for a while has its master's keys instead of its own. Its
- * replication id tells: that has changed, and there is a second one, the master's. The id also
- * changes when the first replica comes, or when the backlog for replicas is freed; then there is
- * no second one, and nothing is lost.
+ * replication id shows that: it has changed, and there is a second one, the master's. The id
+ * also changes when the first replica comes, or when the backlog for replicas is freed; then
+ * there is no second one, and nothing is lost.
  */
 #ifndef RL_IDENTITY_H
 #define RL_IDENTITY_H
@@ -18,24 +18,24 @@
 
 enum rl_news {
     RL_SAME,
-    RL_RESTARTED, /* another process, which began after the former one's last word */
-    RL_ANOTHER,   /* another process, which may have been there before that */
+    RL_RESTARTED, /* another process, which began after the former one's last reply */
+    RL_ANOTHER,   /* another process, which may have begun before that */
     RL_RESYNCED   /* the same process with another server's keys */
 };
 
 struct rl_identity {
-    char run_id[48]; /* empty: nobody has told one here yet */
+    char run_id[48]; /* empty: no reply had one yet */
     char replication[48];
-    bool replica;     /* when it was last asked */
-    int64_t seen_ns;  /* since when this client knows the process */
-    int64_t heard_ns; /* its last word */
+    bool replica;     /* as of the last reply */
+    int64_t seen_ns;  /* when this client first saw the process */
+    int64_t heard_ns; /* its last reply */
 };
 
-/* What its INFO says is news to this client. Without a run_id nothing is learnt. */
+/* Learn from INFO's reply. Without a run_id nothing is learnt. */
 enum rl_news rl_identity_learn(struct rl_identity *identity, const struct rl_info *info,
                                int64_t now_ns);
 
-/* It has answered something else. */
+/* It has answered another request. */
 static inline void rl_identity_heard(struct rl_identity *identity, int64_t now_ns)
 {
     identity->heard_ns = now_ns;

@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What one node said to one question. FAILED: an error, silence, a broken link. */
+/* One node's vote in one round. FAILED: an error, silence, a broken link. */
 enum rl_vote { RL_VOTE_YES, RL_VOTE_NO, RL_VOTE_FAILED };
 
 enum rl_verdict { RL_OPEN, RL_WON, RL_LOST };
@@ -29,7 +29,7 @@ struct rl_round {
     uint64_t no;
     uint64_t failed;
     int64_t t0_ns;            /* read before the first byte of the round was sent */
-    int64_t node_deadline_ns; /* a node that is silent then has failed */
+    int64_t node_deadline_ns; /* a node that is silent until then has failed */
 };
 
 static inline uint64_t rl_bit(unsigned node)
@@ -52,11 +52,11 @@ static inline unsigned rl_count(uint64_t nodes)
 
 static inline unsigned rl_first(uint64_t nodes)
 {
-    assert(nodes != 0); /* or the result is undefined */
+    assert(nodes != 0); /* else the result is undefined */
     return (unsigned)__builtin_ctzll(nodes);
 }
 
-/* A majority of the configured n, whoever answers. */
+/* A majority of the configured n, however many nodes answer. */
 unsigned rl_quorum_needed(unsigned n);
 
 void rl_round_start(struct rl_round *round, unsigned n, int64_t t0_ns,
@@ -65,7 +65,7 @@ void rl_round_start(struct rl_round *round, unsigned n, int64_t t0_ns,
 /* Count a vote. A node's first vote stands: false (and no change) for a second one. */
 bool rl_round_vote(struct rl_round *round, unsigned node, enum rl_vote vote);
 
-/* Those who have not voted. */
+/* The nodes that have not voted. */
 uint64_t rl_round_silent(const struct rl_round *round);
 
 enum rl_verdict rl_round_verdict(const struct rl_round *round);
@@ -76,12 +76,12 @@ bool rl_round_no_quorum(const struct rl_round *round);
 /* True where our own grants and refusals met and neither side had a majority. */
 bool rl_round_split(const struct rl_round *round);
 
-/* What one node may take of a round: what remains, over n, at most `node_timeout_ns` where
- * that is not 0; never below two round trips or 2 ms. -1: too little remains for a round. */
+/* The time that one node has in a round: the remaining time over n, at most `node_timeout_ns`
+ * if that is not 0, at least two round trips and 2 ms. -1: too little remains for a round. */
 int64_t rl_node_budget_ns(int64_t remaining_ns, unsigned n, int64_t node_timeout_ns,
                           int64_t round_trip_ns);
 
-/* How long an answer may take until it is rather lost than late. */
+/* The time after which a missing reply is more likely lost than late. */
 int64_t rl_patience_ns(int64_t round_trip_ns);
 
 #endif

@@ -10,9 +10,9 @@
 
 #define MIN_NS (RL_RECONNECT_MIN_MS * RL_NS_PER_MS)
 #define LATE_NS (100 * RL_NS_PER_MS)
-#define LASTED_NS RL_NS_PER_S /* up for so long, it was worth being made */
+#define LASTED_NS RL_NS_PER_S /* a connection that was UP for so long was stable */
 
-/* What never got up has a flaw each time, and only a flaw raises the backoff. */
+/* Each failure to get up is a flaw as well, and only flaws raise the backoff. */
 static void retry_assert(const struct rl_retry *retry)
 {
     assert(retry->failures <= retry->flaws);
@@ -44,7 +44,7 @@ void rl_retry_failed(struct rl_retry *retry, struct rl_prng *prng, int64_t now_n
 {
     retry_assert(retry);
     int64_t at_ns = now_ns + rl_backoff_calm_ns(&retry->backoff, prng);
-    assert(at_ns > now_ns); /* nobody goes round without a pause */
+    assert(at_ns > now_ns); /* there must be a pause between two tries */
     rl_retry_put_off(retry, at_ns);
 }
 

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Copy a value that fits; one that does not is as good as none. */
+/* Copy a value that fits; ignore one that does not. */
 static void take_text(char *ret, size_t size, const char *value, size_t len)
 {
     assert(size > 0);
@@ -26,7 +26,7 @@ static void take_text(char *ret, size_t size, const char *value, size_t len)
     ret[len] = '\0';
 }
 
-/* Decimal digits only, saturating; -1 where it is anything else. */
+/* Decimal digits only, saturating; -1 for anything else. */
 static int64_t take_number(const char *value, size_t len)
 {
     if (len == 0 || len > 18)
@@ -46,7 +46,7 @@ static bool is(const char *key, size_t len, const char *name)
     return len == strlen(name) && memcmp(key, name, len) == 0;
 }
 
-/* What is read of INFO: a text, a number, or whether it has this one value. */
+/* The form of a field: a text, a number, or a flag that is set by this one value. */
 enum form { TEXT, NUMBER, FLAG };
 
 #define FIELD(name) offsetof(struct rl_info, name), sizeof(((struct rl_info *)0)->name)
@@ -205,6 +205,6 @@ int64_t rl_guard_wait_ns(int64_t window_ns, int64_t uptime_s, int64_t seen_ns)
     if (uptime_s - 1 >= window_s)
         return 0;
     int64_t by_uptime_ns = (window_s - (uptime_s - 1)) * RL_NS_PER_S;
-    assert(by_uptime_ns > 0 && wait_ns > 0); /* or it may vote */
+    assert(by_uptime_ns > 0 && wait_ns > 0); /* else it may vote */
     return by_uptime_ns < wait_ns ? by_uptime_ns : wait_ns;
 }

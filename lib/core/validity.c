@@ -106,7 +106,7 @@ int64_t rl_lost_margin_ns(int64_t ttl_ns)
 int64_t rl_max_hold_end_ns(int64_t now_ns, int64_t max_hold_ms)
 {
     assert(max_hold_ms >= 0);
-    assert(now_ns >= 0 && now_ns <= INT64_MAX / 2); /* and as many years are left */
+    assert(now_ns >= 0 && now_ns <= INT64_MAX / 2); /* no overflow for centuries */
     if (max_hold_ms == 0 || max_hold_ms >= RL_DURATION_MAX_MS)
         return INT64_MAX;
     return now_ns + max_hold_ms * RL_NS_PER_MS + RL_VALIDITY_GRAIN_NS - 1;

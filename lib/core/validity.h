@@ -1,5 +1,5 @@
-/* validity.h - until when a lock is surely ours: every rule about the deadline of a hold. Core:
- * pure. The callers read the clock.
+/* validity.h - every rule about the deadline of a hold, the time until which a lock is surely
+ * ours. Core: pure. The callers read the clock.
  *
  *   t0                                  deadline      t0 + ttl
  *   |-------------- validity --------------|--- drift ---|
@@ -23,60 +23,60 @@ int64_t rl_clock_drift_ns(int64_t time_ns, double drift_factor);
 /* ttl * factor + 2 ms: both sides round to milliseconds, whatever their clocks do. */
 int64_t rl_drift_ns(int64_t ttl_ns, double drift_factor);
 
-/* Does its drift leave anything of a TTL? With one that it eats up nothing can be won. */
+/* Does the drift leave anything of the TTL? If not, no lock can be acquired. */
 bool rl_validity_possible(int64_t ttl_ns, double drift_factor);
 
-/* The deadline that a round gives. It counts from before the round's first byte, because a key
- * may live from then on: t0 + ttl - drift. */
+/* The deadline of a round: t0 + ttl - drift. t0 must be read before the round's first byte is
+ * sent, because a key may live from then on. */
 int64_t rl_validity_end_ns(int64_t t0_ns, int64_t ttl_ns, double drift_factor);
 
 /* The deadline after an extension: it only grows, because its user may rely on the old one. */
 int64_t rl_validity_extended_ns(int64_t deadline_ns, int64_t until_ns);
 
-/* Would an extension that begins now give no more? Then there is nothing to ask for, because
- * keys are extended upwards only. */
+/* True if an extension that begins now would gain nothing. Then it must not be sent, because
+ * keys are only extended upwards. */
 bool rl_validity_lasts(int64_t deadline_ns, int64_t now_ns, int64_t ttl_ns,
                        double drift_factor);
 
-/* When a key is gone by itself: one that begins to live, or to live on, at `made_ns` at the
- * latest; one of a lock with this deadline. A server's clock may run slower than ours. */
+/* When a key has expired by itself: one that was set or extended at `made_ns` at the latest;
+ * one of a lock with this deadline. A server's clock may run slower than ours. */
 int64_t rl_key_gone_ns(int64_t made_ns, int64_t ttl_ns, double drift_factor);
 int64_t rl_key_gone_after_ns(int64_t deadline_ns, int64_t ttl_ns, double drift_factor);
 
 /* ---- is it over? ---------------------------------------------------------------------- */
 
-/* With less than a millisecond left it is, because the user is told whole ones, and 0 is
- * final. */
+/* A lock with less than a millisecond left is over, because the user sees whole milliseconds,
+ * and 0 is final. */
 bool rl_validity_over(int64_t deadline_ns, int64_t now_ns);
 
 /* The first moment at which it is. */
 int64_t rl_validity_over_ns(int64_t deadline_ns);
 
-/* What the user is told: whole milliseconds, rounded down; 0 when it is over. */
+/* The value for the user: whole milliseconds, rounded down; 0 when it is over. */
 int64_t rl_validity_left_ms(int64_t deadline_ns, int64_t now_ns);
 
 /* The time until then, for the shares of a round. Negative: it has passed. */
 int64_t rl_validity_left_ns(int64_t until_ns, int64_t now_ns);
 
-/* Can two times be compared? Only within one epoch of the clock, because nobody knows how much
- * time has passed across a step back. */
+/* May two times be compared? Only within one epoch of the clock: the time that passed across a
+ * step back is unknown. */
 bool rl_validity_timed(int64_t epoch_then, int64_t epoch_now);
 
 /* ---- given up before its end ---------------------------------------------------------- */
 
-/* A watched lock counts as lost so long before its deadline, because its user needs a moment to
- * stop in. */
+/* How long before its deadline a lock that is renewed or watched counts as lost: its user needs
+ * time to stop. */
 int64_t rl_lost_margin_ns(int64_t ttl_ns);
 
-/* The deadline that max_hold_ms sets: it is over when these have passed, not a millisecond
+/* The deadline that max_hold_ms sets: the lock is over after that time and not a millisecond
  * earlier. 0, or more than any lock lasts: INT64_MAX. */
 int64_t rl_max_hold_end_ns(int64_t now_ns, int64_t max_hold_ms);
 
-/* The deadline that the user of a watched lock is shown: whichever end comes first. */
+/* The deadline shown to the user of a watched lock: the earlier of both ends. */
 int64_t rl_watched_end_ns(int64_t deadline_ns, int64_t margin_ns, int64_t max_hold_end_ns);
 
-/* When to extend a lock: when a third of its TTL has passed, so that two more rounds fit. Of a
- * TTL so short that the margin is most of it, in half of the time until it is given up. */
+/* When to extend a lock: when a third of its TTL has passed, so that two more rounds fit. If
+ * the margin is most of a short TTL, after half of the time until it counts as lost. */
 int64_t rl_renewal_due_ns(int64_t deadline_ns, int64_t ttl_ns, double drift_factor,
                           int64_t margin_ns);
 
@@ -87,39 +87,41 @@ int64_t rl_renewal_due_ns(int64_t deadline_ns, int64_t ttl_ns, double drift_fact
  * A shown validity holds. A hold that dies before the shown deadline keeps its keys until then,
  * unless the user releases it.
  *
- * 0 is final. A thread that was told 0 has made it so: an extension that was confirmed in time,
- * but is read later, must not revive the lock. */
+ * 0 is final. A thread that reads 0 makes it so: an extension that was confirmed in time, but
+ * is processed later, must not revive the lock. */
 struct rl_shown {
     _Atomic int64_t deadline_ns; /* 0: not valid */
     _Atomic int64_t clock_epoch; /* of that time */
 };
 
-/* Before its user has it: the epoch first, because a deadline is read before its epoch. */
+/* Must be called before the user has the handle. It writes the epoch first, because readers
+ * read the deadline before the epoch. */
 void rl_shown_begin(struct rl_shown *shown, int64_t deadline_ns, int64_t clock_epoch);
 
-/* The hold, or its user's interest in it, has ended. Returns what was shown. */
+/* The hold has ended, or its user has given it up. Returns the deadline that was shown. */
 int64_t rl_shown_end(struct rl_shown *shown);
 
 /* The hold was extended. False: 0 was shown, and the hold must be given up. */
 bool rl_shown_extend(struct rl_shown *shown, int64_t deadline_ns);
 
-/* Whoever tells 0 makes it so. False: it has grown since it was read, and is as `*deadline_ns`
- * says now; it was not 0. */
+/* A caller must do this before it returns 0 to the user. False: the deadline has grown since it
+ * was read, and `*deadline_ns` has the new one; the lock is not over. */
 bool rl_shown_expire(struct rl_shown *shown, int64_t *deadline_ns);
 
-/* The first thing to read: read after the clock, a deadline that has grown in a pause between
- * the two would make a late yes. And the last: is it of the clock's epoch now? */
+/* Read the deadline before the clock: read after it, a deadline that grew in a pause between
+ * the two would give a late yes. At last check the epoch: is the deadline of the clock's
+ * present epoch? */
 int64_t rl_shown_deadline_ns(const struct rl_shown *shown);
 bool rl_shown_timed(const struct rl_shown *shown, int64_t epoch_now);
 
-/* Until when the keys of a hold that died must stay. Where 0 is shown it is a last millisecond,
- * because another thread may have been told that one. */
+/* Until when the keys of a dead hold must stay. If 0 is shown, one more millisecond, because
+ * another thread may have just read 1. */
 int64_t rl_shown_keys_until_ns(int64_t shown_ns, int64_t now_ns);
 
 /* ---- of a handle's text --------------------------------------------------------------- */
 
-/* Can these times of the kernel's clock be true? The text was not written later than now, nor
- * before `since_ns`, when the clock last went back; and no lock lasts for longer than max-ttl.
+/* Can these times of a handle text be true? It can't have been written after now, nor before
+ * `since_ns`, when the clock last went back. And no lock lasts longer than max-ttl.
  */
 bool rl_validity_credible(int64_t written_ns, int64_t deadline_ns, int64_t max_ttl_ns,
                           int64_t kernel_now_ns, int64_t since_ns);
