@@ -1,5 +1,5 @@
-/* client_name.h - what a client calls itself: its client-name, or "HOST:PID". Its tokens end in
- * that, and each of its connections is named RL_CONNECTION_PREFIX, that, a colon and its uuid.
+/* client_name.h - a client's name: its client-name, or "HOST:PID". Its tokens end in this name.
+ * Each of its connections is named RL_CONNECTION_PREFIX, the name, a colon and its uuid.
  */
 #ifndef RL_CLIENT_NAME_H
 #define RL_CLIENT_NAME_H
@@ -15,7 +15,7 @@ static inline bool rl_host_byte(char c)
            c == '.' || c == '_' || c == '-';
 }
 
-/* Bytes that a client-name may have: other people's tools show them without care. */
+/* Bytes that a client-name may have: other tools show them unescaped. */
 static inline bool rl_client_name_byte(char c)
 {
     return rl_host_byte(c) || c == ':' || c == '@';

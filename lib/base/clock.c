@@ -1,5 +1,5 @@
-/* clock.c - CLOCK_BOOTTIME, a clock made of it that never goes back, and what tells it from
- * others: the boot that it counts from, and the time namespace. */
+/* clock.c - CLOCK_BOOTTIME, a clock made of it that never goes back, and its identity: the boot
+ * that it counts from, and the time namespace. */
 #include "config_auto.h"
 
 #include "base/clock.h"
@@ -28,8 +28,8 @@ int64_t rl_clock_now_ns(void)
 {
     struct timespec now;
 
-    /* Every Linux since 2.6.39 has this clock. Another one in its place would make leases
-     * look longer than they are, so there is nothing better to do than to stop. */
+    /* Every Linux since 2.6.39 has this clock. Another clock would make leases look longer than
+     * they are, so the process must stop. */
     if (clock_gettime(CLOCK_BOOTTIME, &now) != 0)
         abort();
     return (int64_t)now.tv_sec * RL_NS_PER_S + now.tv_nsec;
@@ -46,13 +46,13 @@ static void note(struct rl_clock *clock, int64_t now_ns)
 int64_t rl_clock_steady_ns(struct rl_clock *clock)
 {
     for (;;) {
-        /* In this order: what another thread has told before this one reads the kernel's clock
-         * is not later than that, unless the clock was set back in between. */
+        /* In this order: a time that another thread returned before this read of the kernel's
+         * clock is not later than it, unless the clock was set back in between. */
         int64_t added_ns = atomic_load(&clock->added_ns);
         int64_t seen_ns = atomic_load(&clock->seen_ns);
         int64_t now_ns = rl_clock_now_ns() + added_ns;
         if (atomic_load(&clock->added_ns) != added_ns)
-            continue; /* another thread has found that it was */
+            continue; /* another thread noticed the step first */
         if (now_ns >= seen_ns) {
             note(clock, now_ns);
             return now_ns;
@@ -138,8 +138,9 @@ int rl_clock_offset(int64_t *ret_offset)
     if (readlink(CHILDRENS_TIME_LINK, childrens, sizeof(childrens)) == len &&
         memcmp(own, childrens, (size_t)len) == 0)
         return read_offset(ret_offset);
-    /* It has made another namespace for its children, and it is theirs that the file tells of.
-     * The name of its own stands for an offset, and for none that there can be. */
+    /* The process has made another namespace for its children, and the file shows theirs. A
+     * hash of the name of its own namespace stands for the offset: a value that no real offset
+     * has. */
     *ret_offset = INT64_MIN + (int64_t)(rl_hash(own, (size_t)len) >> 2);
     return 0;
 }

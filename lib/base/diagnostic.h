@@ -1,7 +1,7 @@
-/* diagnostic.h - what is wrong with an input, where, and what would be right. Core.
+/* diagnostic.h - errors of an input: what is wrong, where, and what would be right. Core.
  *
  * The parsers of single values know an offset into their text, not a file: they fill in a
- * problem. Whoever called them knows the place, and makes a redlock_error of it.
+ * problem. Their caller knows the place, and makes a redlock_error of it.
  */
 #ifndef RL_DIAGNOSTIC_H
 #define RL_DIAGNOSTIC_H

@@ -15,8 +15,8 @@ int rl_entropy_bytes(void *ret_bytes, size_t size)
     assert(ret_bytes);
     assert(size > 0 && size <= INT_MAX);
 
-    /* Reseeds itself after fork(). What it says when it fails must not be left behind for
-     * the application to stumble on; what was there before must. */
+    /* RAND_bytes() reseeds itself after fork(). Its errors must not stay in the application's
+     * error queue; earlier errors must. */
     ERR_set_mark();
     int done = RAND_bytes(ret_bytes, (int)size);
     ERR_pop_to_mark();

@@ -1,4 +1,4 @@
-/* eventfd.h - an eventfd that makes somebody who waits for descriptors look up. */
+/* eventfd.h - an eventfd that wakes a thread that waits for descriptors. */
 #ifndef RL_EVENTFD_H
 #define RL_EVENTFD_H
 
@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <unistd.h>
 
-/* Async-signal-safe. A counter that is full is as good: the descriptor is readable either way. */
+/* Async-signal-safe. A full counter does no harm: the descriptor is readable either way. */
 static inline void rl_eventfd_signal(int fd)
 {
     const uint64_t one = 1;

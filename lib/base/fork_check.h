@@ -1,6 +1,6 @@
-/* fork_check.h - was this made here, or is this a child that fork() copied it into? Told by a
- * page of memory that the kernel wipes in children, where there is such a thing, because
- * getpid() is a system call, and redlock_validity_ms() is asked before every effect. */
+/* fork_check.h - was this object made in this process, or did fork() copy it into a child? If
+ * possible, a page of memory answers that the kernel wipes in children. getpid() would be a
+ * system call, and users call redlock_validity_ms() before every effect. */
 #ifndef RL_FORK_CHECK_H
 #define RL_FORK_CHECK_H
 

@@ -18,11 +18,12 @@
 /* The part of the drift that does not grow with the TTL: rounding on both sides. */
 #define RL_DRIFT_FIXED_NS (2 * RL_NS_PER_MS)
 
-/* Clocks of processors that differ by less are no step back: it is a part of the drift. */
+/* A smaller difference between clocks of processors is no step back: it is part of the
+ * drift. */
 #define RL_CLOCK_JITTER_NS RL_NS_PER_MS
 
-/* What redlock_validity_ms() counts in. A lock with less than this left is over: whoever has
- * been told 0 has stopped, and must not be made wrong by an extension. */
+/* The unit of redlock_validity_ms(). A lock with less than this left is over: a user that saw 0
+ * has stopped, and an extension must not revive the lock. */
 #define RL_VALIDITY_GRAIN_NS RL_NS_PER_MS
 
 #define RL_TTL_MIN_MS 10                 /* below it no round trip fits beside the drift */
@@ -42,7 +43,7 @@
 
 #define RL_ADDRESSES_MAX 8 /* addresses of one name that are tried */
 
-/* Bytes in an answer to INFO: in Redis 6.2 to 7 each error that ever was may add a line to it. */
+/* Bytes in INFO's reply: in Redis 6.2 to 7 each kind of error ever seen may add a line. */
 #define RL_REPLY_INFO_MAX (1024 * 1024)
 #define RL_REPLY_MAX 65536      /* and in any other reply of a master */
 #define RL_REPLY_ELEMENTS_MAX 8 /* elements in one reply */
@@ -56,33 +57,33 @@
 #define RL_FIFO_MIN 256              /* unanswered requests a link can always hold */
 #define RL_FIFO_MAX 65536
 
-#define RL_PENDING_RELEASES_MAX 65536 /* attempts that some master has yet to be rid of */
+#define RL_PENDING_RELEASES_MAX 65536 /* ended leases that some master may still have */
 
-#define RL_HANDLES_RESTING 64 /* released handles that are not used again yet */
+#define RL_HANDLES_RESTING 64 /* released handles before one is used again */
 
-/* What is known of a master that votes is asked anew, before it is asked for more votes. */
+/* A voting master gets INFO again after this time, before further votes. */
 #define RL_ASK_INFO_MS 10000
 
 #define RL_RECONNECT_MIN_MS 10
-#define RL_RECONNECT_MAX_MS 330 /* not twice as often on end: some four times a second */
-#define RL_SILENT_NS (500 * RL_NS_PER_MS) /* unanswered for so long, it is rather lost: */
-#define RL_SILENT_ROUND_TRIPS 8           /* or for so many, whichever is longer */
+#define RL_RECONNECT_MAX_MS 330 /* the longest backoff: about four tries a second */
+#define RL_SILENT_NS (500 * RL_NS_PER_MS) /* a reply missing for so long is more likely lost: */
+#define RL_SILENT_ROUND_TRIPS 8           /* or for so many round trips, if that is longer */
 #define RL_PING_AFTER_MS 1000    /* a subscriber that hears nothing asks for a PONG */
 #define RL_CHANNEL_ASKS_MAX 240  /* channels that one server is asked for at once */
-#define RL_UNLEFT_MAX 1000       /* channels that it does not let go of */
-#define RL_DENIED_AGAIN_MS 30000 /* and one that may not subscribe asks again */
-#define RL_REFUSAL_AGAIN_MS 10000 /* what a master refuses is logged no more often */
+#define RL_UNLEFT_MAX 1000       /* subscriptions that it does not end */
+#define RL_DENIED_AGAIN_MS 30000 /* how often a denied subscription is tried again */
+#define RL_REFUSAL_AGAIN_MS 10000 /* how often refusals of a master are logged */
 #define RL_RETRY_MIN_MS 5        /* the first backoff after a lost round */
-#define RL_RETRY_MAX_MS 250      /* and what it grows to */
+#define RL_RETRY_MAX_MS 250      /* and the longest */
 #define RL_PROBE_MS                                                                            \
-    1000 /* a waiter asks unwoken after so long, and later the more are before it */
+    1000 /* a queued waiter's probe period; it grows with its place */
 #define RL_PROBE_MAX_MS 8000
-#define RL_QUEUE_TTL_MS 30000 /* a queue lives on for so long after the last one asked */
-#define RL_FAIR_WAITER_MS 15000 /* a waiter of a fair lock that was not heard of is gone */
-/* A reentrant lock that ends so long before its tokens was shortened by a peer. A server that
- * stands still between the two must not look so. */
+#define RL_QUEUE_TTL_MS 30000 /* a queue expires so long after the last request */
+#define RL_FAIR_WAITER_MS 15000 /* a silent waiter of a fair lock is dropped after this time */
+/* A reentrant lock that ends so long before its tokens was shortened by a peer. It must be
+ * longer than a server may pause between the two. */
 #define RL_SHORTENED_MS 500
-/* A reader of Redisson's renews the lock of all readers for so long, whatever they asked for. */
+/* A Redisson reader renews the lock of all readers for this time, whatever their leases are. */
 #define RL_SHARED_TTL_MAX_MS 30000
 /* How long masters take a writer for waiting: until its first renewal, which it sends once it
  * listens, and after each renewal. A writer that gives up before the first one leaves its mark
@@ -95,9 +96,9 @@
 
 #define RL_LOST_MARGIN_MIN_NS (3 * RL_NS_PER_MS)
 #define RL_LOST_MARGIN_MAX_NS (100 * RL_NS_PER_MS)
-#define RL_RENEWALS_MAX 512 /* extension rounds under way at once for auto_renew */
+#define RL_RENEWALS_MAX 512 /* extension rounds in flight at once for auto_renew */
 
-#define RL_OWNER_MAX 128 /* bytes in an owner, the thread or whatever a caller names */
+#define RL_OWNER_MAX 128 /* bytes in an owner: a thread, or a name that the caller gives */
 
 #define RL_UUID_LEN 36   /* bytes in a client's id */
 #define RL_WAITER_MAX 64 /* a client's id, a colon and a number */

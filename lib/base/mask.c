@@ -9,7 +9,7 @@
 #include <assert.h>
 #include <string.h>
 
-#define PART_MIN 4 /* servers cut what they repeat: so much of a password is told as well */
+#define PART_MIN 4 /* a server may repeat a part: so many bytes are masked, too */
 #define STARS_MAX 3
 
 /* How a server may write what it was sent. */
@@ -44,7 +44,7 @@ static char hex_pair(const char *text)
     return (char)(rl_hex_value(text[0]) << 4 | rl_hex_value(text[1]));
 }
 
-/* What a letter behind a backslash stands for. */
+/* The byte that a letter behind a backslash stands for. */
 static char unescaped(char letter)
 {
     static const char letters[] = "nrtab", meant[] = "\n\r\t\a\b";

@@ -1,7 +1,7 @@
-/* mask.h - the secrets of one connection, blanked out of what its server says. Core.
+/* mask.h - blanks the secrets of one connection out of its server's texts. Core.
  *
- * Whatever a server chose the words of passes here before anybody is shown it: one that knows
- * no AUTH repeats its arguments in the error. */
+ * Each text of a server must pass here before it is shown: a server without AUTH repeats its
+ * arguments in the error. */
 #ifndef RL_MASK_H
 #define RL_MASK_H
 
@@ -22,10 +22,10 @@ void rl_mask_set(struct rl_mask *mask, const char *user, const char *password,
                  size_t password_len);
 void rl_mask_wipe(struct rl_mask *mask);
 
-/* Put "***" where the password stands in a text, wherever that is, or its first four bytes and
- * more; and where the user stands as a word. Raw, with backslashes before quotes and for
- * control characters, or with percent signs. `cut`: the text ended later once, so that any
- * beginning of the password counts at its end. In place: returns the length, never more. */
+/* Replace the password in a text by "***", or its first four bytes and more, and the user as a
+ * word. They are found raw, with backslashes before quotes and for control characters, or with
+ * percent signs. `cut`: the text was cut, so any beginning of the password counts at its end.
+ * In place: returns the new length, never more than `len`. */
 size_t rl_mask_text(const struct rl_mask *mask, char *text, size_t len, bool cut);
 
 /* The same of data (a holder, a version), in which a word may well be a user's name. */

@@ -1,4 +1,4 @@
-/* sha1.h - the name that EVALSHA has for a script. */
+/* sha1.h - the digest by which EVALSHA names a script. */
 #ifndef RL_SHA1_H
 #define RL_SHA1_H
 

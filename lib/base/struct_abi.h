@@ -9,7 +9,7 @@
 
 #define RL_STRUCT_WHY_MAX 320
 
-/* One of redlock.h's structs, as this library knows it. */
+/* The layout of one of redlock.h's structs in this version. */
 struct rl_struct {
     const char *name;
     const char *init; /* the macro that sets its size */
