@@ -19,13 +19,13 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#define JUST_NS (5 * RL_NS_PER_MS)  /* callers that come and go come again within this */
-#define AWAY_NS (10 * RL_NS_PER_MS) /* look in on them so often */
-#define LEADER_NS RL_NS_PER_S       /* and on one who waits */
+#define JUST_NS (5 * RL_NS_PER_MS)  /* a caller that comes and goes is back within this time */
+#define AWAY_NS (10 * RL_NS_PER_MS) /* how often the thread polls beside such callers */
+#define LEADER_NS RL_NS_PER_S       /* and beside a caller that waits */
 
 /* ---- what both do --------------------------------------------------------------------- */
 
-/* Is there anything that goes on while no call of the user's does? */
+/* Does any work go on while no call of the user is in progress? */
 static bool outlives(redlock *client)
 {
     return client->leases.releasing_count > 0 || client->calls.async_count > 0 ||
@@ -44,7 +44,7 @@ static bool leaves_channels(const redlock *client)
 /* Run the callbacks; what they begin is sent together. */
 static void run_callbacks(redlock *client)
 {
-    rl_loop_wake(client); /* before callbacks, which may take their time */
+    rl_loop_wake(client); /* before callbacks, which may take long */
     rl_callbacks_run(client);
     if (rl_loop_unflushed(client))
         rl_loop_flush_unless_led(client, rl_client_now_ns(client));
@@ -76,7 +76,7 @@ static void rest(redlock *client)
     if (!just && !always && !outlives(client) && !leaves_channels(client)) {
         self->sleeps_until_ns = INT64_MAX;
         hands_off = true;
-    } else if (client->loop.leader) { /* it sees to what is due */
+    } else if (client->loop.leader) { /* the leader runs what is due */
         self->sleeps_until_ns = now_ns + (just ? AWAY_NS : LEADER_NS);
     } else if (hands_off) {
         int64_t due_ns = now_ns + AWAY_NS;
@@ -104,9 +104,9 @@ static void *run(void *argument)
     while (!client->background.stop) {
         rest(client);
         if (client->background.stop)
-            break; /* whoever closes the client tells the rest */
+            break; /* redlock_close() runs the other callbacks */
         if (client->loop.leader)
-            run_callbacks(client); /* all else is the leader's */
+            run_callbacks(client); /* the leader does all else */
         else
             rl_background_turn(client, client->background.hands_off);
     }
@@ -122,14 +122,14 @@ static int start(redlock *client)
         return 0;
     if (rl_loop_make_kick(client))
         return REDLOCK_ESYSTEM;
-    /* No signal of the user's is for this thread: it inherits the mask. */
+    /* This thread must not handle the user's signals: it inherits the mask. */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     background->stop = false;
     int error = pthread_create(&background->thread, NULL, run, client);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (error) {
-        /* Once: it is tried again at the end of each call that would need it. */
+        /* Log it once: the start is tried again at the end of each call that needs it. */
         int level = background->refused ? REDLOCK_LOG_DEBUG : REDLOCK_LOG_WARNING;
         background->refused = true;
         rl_client_log(client, level, "no background thread to be had: %s", strerror(error));
@@ -167,13 +167,13 @@ void rl_background_after_call(redlock *client)
     if (client->closing || background->sleeps_until_ns == INT64_MIN || !outlives(client))
         return;
     if (background->loop) {
-        /* On its own thread, the user asks for the time-out again. */
+        /* On the loop's own thread the user asks for the time-out again anyway. */
         if (pthread_equal(background->loop_thread, pthread_self()))
             return;
     } else if (client->config.background == REDLOCK_BACKGROUND_NEVER || start(client) != 0) {
         return;
     }
-    /* Somebody waits for a callback, and whoever led does so no more. */
+    /* A callback is awaited, and the last leader has gone. */
     bool blind =
         client->calls.async_count > 0 && background->running && background->hands_off &&
         !client->loop.leader &&

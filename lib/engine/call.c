@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCK_MIN 1536 /* an acquisition at a lock with a name of usual length */
+#define BLOCK_MIN 1536 /* an acquisition of a lock with a name of usual length */
 #define BLOCKS_KEPT 1024
-#define ENDED_NS (100 * RL_NS_PER_MS) /* between looks at what is outside of the client */
+#define ENDED_NS (100 * RL_NS_PER_MS) /* how often the state of other clients is checked */
 
 static void fire(struct rl_timer *timer, int64_t now_ns)
 {
@@ -37,7 +37,7 @@ int rl_call_begin(struct rl_call *call, redlock *client)
     return REDLOCK_OK;
 }
 
-/* An asynchronous call is done, and this is its turn to say so. */
+/* An asynchronous call is done: run its callback. */
 static void run_done(redlock *client, struct rl_callback *callback)
 {
     struct rl_call *call = RL_ITEM(callback, struct rl_call, callback);
@@ -53,7 +53,7 @@ static void run_done(redlock *client, struct rl_callback *callback)
     rl_callback_exit(client);
 }
 
-/* A block that a call lives in. Those that are free are kept in a list for the next ones. */
+/* The memory of an asynchronous call. Free blocks are kept in a list for the next calls. */
 struct rl_block {
     struct rl_block *next;
     size_t size;
@@ -203,7 +203,7 @@ void rl_backlog_resume(redlock *client, int64_t now_ns)
         backlog->first &&
         !rl_nodes_saturated(&client->nodes, rl_nodes_voting(&client->nodes, now_ns), now_ns)) {
         struct rl_call *call = RL_ITEM(rl_list_pop(backlog), struct rl_call, backlog);
-        assert(!call->done); /* who is done has left it */
+        assert(!call->done); /* a call that is done is not in the backlog */
         call->step(call, now_ns);
     }
 }

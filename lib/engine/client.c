@@ -36,7 +36,7 @@ static void leave(redlock *client, int cancel_state)
 
 void rl_client_leave(redlock *client, int cancel_state)
 {
-    /* What callbacks send leaves together, when the last one is back. */
+    /* Send the requests of several callbacks together, once the last one has returned. */
     if (rl_loop_unflushed(client) && !rl_in_callback(client))
         rl_loop_flush_unless_led(client, rl_client_now_ns(client));
     rl_loop_wake(client);
@@ -76,7 +76,7 @@ int rl_client_stay(redlock *client)
     int cancel_state;
     int result = rl_client_enter_blocking(client, &cancel_state);
     if (result == REDLOCK_OK)
-        leave(client, cancel_state); /* and is counted still */
+        leave(client, cancel_state); /* it still counts as a caller */
     return result;
 }
 

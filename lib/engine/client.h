@@ -3,7 +3,7 @@
  *   call        one call of the user: waits for nodes, for a round, for time (call.h)
  *   lease       one token on the nodes: a hold (core) and its requests (lease.h)
  *   node        one master (node.h)
- *   subscriber  the connection on which its releases are heard (subscriber.h)
+ * subscriber the connection that tells of its releases (subscriber.h)
  *   wait queue  the calls that wait for one name, in their order (wait_queue.h)
  *   lock        the user's handle: refers to the lease, and knows the deadline by itself
  *   callback    a report to the user that is still to be made (callbacks.h)
@@ -56,22 +56,23 @@ struct rl_parked {
 
 /* What the loop calls (engine.c). Mutex held. */
 struct rl_loop_hooks {
-    void (*tick)(redlock *client, int64_t now_ns);      /* see to all that is due */
+    void (*tick)(redlock *client, int64_t now_ns);      /* do all that is due */
     void (*flush)(redlock *client, int64_t now_ns);     /* send all that is queued */
     bool (*unflushed)(const redlock *client);           /* is there anything to be sent? */
     int64_t (*due_ns)(redlock *client);                 /* when to tick next */
     bool (*overdue)(redlock *client, int64_t now_ns);   /* does some node owe an answer past its
                                                            time? */
-    void (*absent)(redlock *client, int64_t absent_ns); /* nobody looked for so long */
+    void (*absent)(redlock *client, int64_t absent_ns); /* nobody polled for so long */
 };
 
-/* Who this client is, to masters and to those who look. */
+/* The client's identity, as masters and other users see it. */
 struct rl_client_identity {
     struct rl_fork_check fork_check;
     char uuid[RL_UUID_LEN + 1];
-    char holder[RL_CLIENT_NAME_MAX + 1]; /* what tokens end in */
-    /* What makes a handle's text of use, or not: this boot, its clock, and when that last went
-     * back. Texts that were written before then, by the kernel's clock, may be from before it.
+    char holder[RL_CLIENT_NAME_MAX + 1]; /* the end of its tokens */
+    /* These decide whether a handle's text is valid: this boot, its clock, and when that clock
+     * last went back. A text that was written before then, by the kernel's clock, may be from
+     * before the step.
      */
     char boot_id[37];
     int64_t clock_offset; /* rl_clock_offset() */
@@ -80,7 +81,7 @@ struct rl_client_identity {
 
 /* log.c */
 struct rl_log {
-    redlock_log_fn *write; /* NULL: nobody reads it */
+    redlock_log_fn *write; /* NULL: no log */
     void *context;
     int level;
 };
@@ -101,14 +102,14 @@ struct rl_loop {
 
 /* background.c */
 struct rl_background {
-    int kick_fd;  /* wakes the event loop or thread; -1: there never was one */
+    int kick_fd;  /* wakes the event loop or thread; -1: none was made */
     int outer_fd; /* redlock_fd(): epoll_fd and kick_fd */
     bool kicked;
     bool loop; /* the user's event loop runs it, on `loop_thread` */
     pthread_t loop_thread;
     bool running, stop; /* the background thread */
     bool refused;       /* it could not be started, and the log says so */
-    bool hands_off;     /* it does not poll the descriptors: callers do, or nothing does */
+    bool hands_off;     /* it does not poll the descriptors: callers do, or nobody */
     pthread_t thread;
     int64_t sleeps_until_ns; /* it sleeps until then; INT64_MIN: it is awake */
 };
@@ -140,11 +141,11 @@ struct rl_subs {
 /* probe.c */
 struct rl_probes {
     struct rl_list all; /* those in progress */
-    uint64_t count;     /* that there ever were */
+    uint64_t count;     /* of all probes so far */
 };
 
-/* What scripts' requests are made with: their digests, room for one request by digest and by
- * body (RL_REQUEST_MAX each), and the last nonce. */
+/* For encoding scripts' requests: their digests, room for one request by digest and one with
+ * the body (RL_REQUEST_MAX each), and the last nonce. */
 struct rl_requests {
     char sha[RL_SCRIPTS][41];
     char *bytes;
@@ -168,7 +169,7 @@ struct rl_leases {
     unsigned random_left;
 };
 
-/* lock.c: the handles. */
+/* lock.c: the pool of handles. */
 struct rl_locks {
     struct rl_list free; /* first freed, first used again */
     unsigned free_count;
@@ -178,7 +179,7 @@ struct rl_locks {
 struct redlock {
     struct rl_client_identity identity;
     struct rl_clock clock;
-    int64_t clock_epoch; /* that engine.c has seen to */
+    int64_t clock_epoch; /* the last epoch that engine.c has handled */
     pthread_mutex_t mutex;
     bool closing;
     struct rl_config config;
@@ -199,7 +200,7 @@ struct redlock {
     redlock_stats stats;
 };
 
-/* The time, as every part of a client has it. */
+/* The client's time. All parts of a client must use this clock. */
 static inline int64_t rl_client_now_ns(redlock *client)
 {
     return rl_clock_steady_ns(&client->clock);
@@ -217,25 +218,24 @@ void rl_client_leave(redlock *client, int cancel_state);
 int rl_client_enter_blocking(redlock *client, int *ret_cancel_state);
 void rl_client_leave_blocking(redlock *client, int cancel_state);
 
-/* A call that is made of several, on several clients: until it goes, none of them is freed. As
+/* For a call on several clients: none of them may be freed until the call leaves it. As
  * rl_client_enter_blocking(). */
 int rl_client_stay(redlock *client);
 void rl_client_go(redlock *client);
 
-/* close.c: free everything. `in_child`: after a fork, where nothing may be said to anybody. */
+/* close.c: free everything. `in_child`: after a fork, where nothing may be sent. */
 void rl_client_destroy(redlock *client, bool in_child);
 
 /* log.c */
 void rl_client_log(void *client, int level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Log what is wrong with what the caller says: EINVAL, or why even that is not possible. For
- * who has not entered the client. */
+/* Log what is wrong with the caller's arguments. Returns EINVAL, or the reason why the client
+ * can't be entered. The caller must not have entered the client. */
 int rl_client_refuse(redlock *client, const char *why);
 
-/* duplicates.c: nodes that are one server have one vote. What is known of a node has changed,
- * or it is time to try again (client->nodes.proof.again_ns); and an answer to one of its
- * questions.
+/* duplicates.c: nodes that are one server have one vote. Call _find if the state of a node has
+ * changed, or at client->nodes.proof.again_ns; _proved handles the reply to a proof.
  */
 void rl_duplicates_find(redlock *client, int64_t now_ns);
 void rl_duplicates_proved(void *owner, struct rl_node *node, const struct rl_inflight *inflight,
@@ -243,26 +243,28 @@ void rl_duplicates_proved(void *owner, struct rl_node *node, const struct rl_inf
 
 /* loop.c. Mutex held. */
 bool rl_loop_unflushed(const redlock *client);
-/* Send what is queued; submit: unless the leader is awake, and does so for all together. */
+/* Send queued requests. _unless_led: not if the leader is awake, because it will send them all
+ * together. */
 void rl_loop_flush(redlock *client, int64_t now_ns);
 void rl_loop_flush_unless_led(redlock *client, int64_t now_ns);
-/* See to timers. */
+/* Run the timers that are due. */
 void rl_loop_tick(redlock *client, int64_t now_ns);
 int64_t rl_loop_next_due_ns(redlock *client);
 /* Milliseconds until then, rounded up; at most a second. */
 int rl_loop_timeout_ms(int64_t due_ns, int64_t now_ns);
-/* Handle what has happened. `late`: some of it may have lain there for a while. */
+/* Handle events. `late`: some may have waited for a while. */
 void rl_loop_poll(redlock *client, bool late);
-/* What has come in meanwhile is handled; catch_up: only after a long time of not looking, or
- * where an answer is overdue. */
+/* Handle the events that have come meanwhile. _if_idle: only if nobody polled for long, or if a
+ * reply is overdue. */
 int64_t rl_loop_poll_now(redlock *client);
 int64_t rl_loop_poll_if_idle(redlock *client);
-/* Whoever looks begins with this: where nobody did for a while, no master is to blame. */
+/* Each poll must begin with this: if nobody polled for a while, no master may be blamed for
+ * it. */
 void rl_loop_end_absence(redlock *client, int64_t now_ns);
-/* Wait until `due_ns` at the longest, then handle what there is, and send what came of it.
+/* Wait until `due_ns` at the longest, handle the events and send the requests that follow.
  * Returns the time after that. */
 int64_t rl_loop_turn(redlock *client, int64_t now_ns, int64_t due_ns);
-/* Whoever leads must look up: now; if something is due before it would. */
+/* Wake the leader: now; or only if something is due before it would wake. */
 void rl_loop_interrupt(redlock *client);
 void rl_loop_interrupt_if_earlier(redlock *client);
 /* Wake threads whose calls are done. */
@@ -293,7 +295,8 @@ void rl_subs_start(redlock *client, int64_t now_ns);
 void rl_subs_sync(redlock *client, struct rl_channel *channel, int64_t now_ns);
 void rl_subs_flush(redlock *client, int64_t now_ns);
 bool rl_subs_pending(const redlock *client);
-/* The nodes whose subscriber has heard anything since then: a message, or the answer to a PING.
+/* The nodes whose subscriber has received anything since then: a message, or the reply to a
+ * PING.
  */
 uint64_t rl_subs_alive(const redlock *client, int64_t since_ns);
 void rl_subs_absent(redlock *client, int64_t absent_ns);
@@ -305,7 +308,7 @@ void rl_subs_done(redlock *client, bool in_child);
 struct redlock_lock *rl_lock_new(redlock *client);
 void rl_lock_recycle(struct redlock_lock *lock);
 
-/* With the client entered: why this handle can't be worked on (ENOTHELD, EBUSY), or 0. */
+/* With the client entered: the reason why this handle can't be used (ENOTHELD, EBUSY), or 0. */
 int rl_lock_check(const struct redlock_lock *lock);
 
 #endif

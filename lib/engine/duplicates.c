@@ -1,9 +1,9 @@
 /* duplicates.c - one server has one vote, however many names it has on the list.
  *
  * Nodes that are up and have the same run_id may be one server. Then one of them is a duplicate
- * and must not vote. They may also be two: a machine that was cloned while its server ran, or a
- * server that makes its run_id up. So the client proves it. It loads a script that returns a
- * nonce into one of them; if the other one knows that script too, they are one server.
+ * and must not vote. They may also be two: a machine was cloned while its server ran, or a
+ * server forges its run_id. So the client proves it. It loads a script that returns a nonce
+ * into one of them; if the other one knows that script too, they are one server.
  *
  * Until that is known, the node that came last must not vote, because it may be the same
  * server. Nor may one that refuses the script, since it can't serve locks either.
@@ -21,7 +21,7 @@
 
 #define PROVE_AGAIN_NS RL_NS_PER_S
 
-/* Could it vote, were it not for a duplicate? */
+/* Could it vote, if there were no duplicates? */
 static bool stands(const struct rl_node *node)
 {
     return node->mode == RL_UP && node->fitness == RL_FIT && node->info.run_id[0];
@@ -32,7 +32,7 @@ static bool alike(const struct rl_node *one, const struct rl_node *other)
     return stands(one) && stands(other) && strcmp(one->info.run_id, other->info.run_id) == 0;
 }
 
-/* Both have to know of it: whichever has been connected to anew since does not. */
+/* Both must have it noted: a new connection forgets it. */
 static bool apart(const struct rl_node *one, const struct rl_node *other)
 {
     return one->apart & rl_bit(other->index) && other->apart & rl_bit(one->index);
@@ -43,7 +43,7 @@ static bool same(const struct rl_node *one, const struct rl_node *other)
     return one->same & rl_bit(other->index) && other->same & rl_bit(one->index);
 }
 
-/* Which of two that may be one server votes for it. */
+/* Decides which of two nodes that may be one server votes. */
 static bool precedes(const struct rl_node *one, const struct rl_node *other)
 {
     if (!same(one, other) && one->unteachable != other->unteachable)
@@ -62,7 +62,7 @@ static void tell(redlock *client, const struct rl_node *node)
                   client->nodes.n);
 }
 
-/* Who of them votes, by what is known now? */
+/* Decide which nodes vote, by what is known now. */
 static void judge(redlock *client)
 {
     for (unsigned i = 0; i < client->nodes.n; i++) {
@@ -119,7 +119,7 @@ static void give_up(redlock *client, int64_t now_ns)
     client->nodes.proof.again_ns = now_ns + PROVE_AGAIN_NS;
 }
 
-/* Teach one of them something that no other server knows. */
+/* Load a script into one of them that no other server has. */
 static void teach(redlock *client, struct rl_node *teacher, struct rl_node *pupil,
                   int64_t now_ns)
 {
@@ -144,7 +144,7 @@ static void teach(redlock *client, struct rl_node *teacher, struct rl_node *pupi
         give_up(client, now_ns);
 }
 
-/* The next two of which it is not known. */
+/* Begin the next proof: two nodes that may be one server. */
 static void go_on(redlock *client, int64_t now_ns)
 {
     struct rl_proof *proof = &client->nodes.proof;
@@ -182,7 +182,7 @@ static bool says_nonce(const struct rl_proof *proof, const struct rl_reply *repl
     return reply->type == RL_REPLY_BULK && rl_part_is(reply, 0, proof->nonce, RL_NONCE_LEN);
 }
 
-/* True: what is known of them has changed. */
+/* Handle the reply to a proof. True: something new is known. */
 static bool take(redlock *client, struct rl_node *node, enum rl_request_type what,
                  const struct rl_reply *reply, int64_t now_ns)
 {
@@ -217,7 +217,7 @@ void rl_duplicates_proved(void *owner, struct rl_node *node, const struct rl_inf
                           const struct rl_reply *reply, int64_t now_ns)
 {
     redlock *client = owner;
-    /* One that was given up may be answered late. */
+    /* The reply may belong to a proof that was given up. */
     if (!is_proving(client) ||
         memcmp(inflight->nonce, client->nodes.proof.nonce, RL_NONCE_LEN) != 0)
         return;

@@ -1,6 +1,6 @@
-/* engine.c - how the parts of a client meet: what nodes and subscribers tell goes to leases,
- * wait queues and calls, and a turn of the loop reaches them all. The one file that knows all
- * parts: each of them knows those below it, and the loop knows none (struct rl_loop_hooks). */
+/* engine.c - connects the parts of a client: events of nodes and subscribers go to leases, wait
+ * queues and calls, and a turn of the loop reaches them all. Only this file knows all parts.
+ * Each part knows those below it, and the loop knows none (struct rl_loop_hooks). */
 #include "config_auto.h"
 
 #include "engine/engine.h"
@@ -20,10 +20,10 @@ static void on_changed(void *owner, struct rl_node *node, int64_t now_ns)
         rl_wait_queues_node_up(client, node->index, now_ns);
     rl_renewals_node_changed(client, now_ns);
     if (client->leases.releasing_count > 0)
-        client->leases.release_retry_ns = now_ns; /* releases that were due may go now */
+        client->leases.release_retry_ns = now_ns; /* releases that are due can be sent now */
     RL_EACH (struct rl_call, call, &client->calls.all, entry) {
         if (!call->done)
-            rl_call_due(call, now_ns); /* who waits for nodes may look again */
+            rl_call_due(call, now_ns); /* calls that wait for nodes check again */
     }
 }
 
@@ -100,7 +100,7 @@ static bool unflushed(const redlock *client)
 
 static void flush(redlock *client, int64_t now_ns)
 {
-    /* A flush that breaks a link may queue more elsewhere, hence the second look. */
+    /* A flush that breaks a link may queue requests on other nodes: check again. */
     bool again;
     do {
         again = false;
@@ -115,19 +115,20 @@ static void flush(redlock *client, int64_t now_ns)
     } while (again);
 }
 
-/* Nobody looked for so long: no master is to blame for that time. */
+/* Nobody polled for so long: no master may be blamed for that time. */
 static void absent(redlock *client, int64_t absent_ns)
 {
     assert(absent_ns > 0);
     for (unsigned i = 0; i < client->nodes.n; i++)
         rl_node_absent(&client->nodes.all[i], absent_ns);
     rl_subs_absent(client, absent_ns);
-    client->nodes.opened_ns += absent_ns; /* since when it connects at first */
+    client->nodes.opened_ns += absent_ns; /* the beginning of its first connects */
     RL_EACH (struct rl_call, call, &client->calls.all, entry)
         call->connect_until_ns += absent_ns;
 }
 
-/* Once for each call of redlock_shutdown() would do; that none begins after it is the try's. */
+/* Cancels the calls in progress. A try checks itself that none begins after
+ * redlock_shutdown(). */
 static void cancel_all(redlock *client, int64_t now_ns)
 {
     client->calls.cancel_seen = true;
@@ -137,13 +138,13 @@ static void cancel_all(redlock *client, int64_t now_ns)
     }
 }
 
-/* The clock went back: time goes on for everything but what is held. */
+/* The clock went back: held locks are lost, everything else goes on. */
 void rl_engine_see_to_clock(redlock *client, int64_t now_ns)
 {
     int64_t epoch = rl_clock_epoch(&client->clock);
     if (client->clock_epoch == epoch)
         return;
-    assert(epoch > client->clock_epoch); /* it is what steps back add up to */
+    assert(epoch > client->clock_epoch); /* the epoch is the sum of all steps back */
     rl_client_log(client, REDLOCK_LOG_WARNING,
                   "the clock went back by %lld ms: every lock that was held is lost, since "
                   "nobody can tell for how long it has been held",

@@ -1,5 +1,5 @@
-/* engine.h - the tables through which the loop, nodes and subscribers reach the rest of a
- * client: given to them when it is opened. */
+/* engine.h - the tables of callbacks through which the loop, nodes and subscribers reach the
+ * rest of a client. They get them when the client is opened. */
 #ifndef RL_ENGINE_H
 #define RL_ENGINE_H
 

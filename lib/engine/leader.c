@@ -28,7 +28,7 @@ static void lead(redlock *client, struct rl_call *call)
     client->loop.leader = NULL;
 }
 
-/* Somebody who sleeps must lead from here on. */
+/* Wake a sleeping thread: it must lead from here on. */
 static void promote(redlock *client)
 {
     RL_EACH (struct rl_call, call, &client->calls.all, entry) {
@@ -89,20 +89,20 @@ static void nap(redlock *client)
 
 void rl_loop_wait(redlock *client, struct rl_call *call)
 {
-    rl_loop_wake(client); /* whose calls this one has ended */
+    rl_loop_wake(client); /* threads whose calls this one has ended */
     while (!call->done) {
         if (client->loop.leader && !call->parked)
             call->parked = take_parked(client);
         if (client->loop.leader && call->parked)
             follow(client, call);
         else if (client->loop.leader)
-            nap(client); /* no memory for sleeping as one should */
+            nap(client); /* no memory for a proper sleep */
         else
             lead(client, call);
     }
     if (call->parked) {
         if (rl_list_has(&client->loop.to_wake, &call->parked->entry))
-            rl_loop_wake(client); /* woken by time, before it was signalled */
+            rl_loop_wake(client); /* its time is over, before it was signalled */
         rl_list_push(&client->loop.spare_parked, &call->parked->entry);
         call->parked = NULL;
     }

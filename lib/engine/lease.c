@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <string.h>
 
-#define ROOM_NS RL_NS_PER_MS /* until a node that took no more may take more */
+#define ROOM_NS RL_NS_PER_MS /* until a node without room may have room again */
 
 /* ---- what the hold wants done --------------------------------------------------------- */
 
@@ -50,8 +50,8 @@ static uint64_t nodes_up(const redlock *client)
     return nodes;
 }
 
-/* When a lease that is still due a release must be looked at again: when a refused one may be
- * said again, when there may be room for one, or when its keys have run out. */
+/* When to look again at a lease whose release is due: when a refused release may be repeated,
+ * when a node may have room, or when its keys have expired. */
 static int64_t look_again_ns(const struct rl_lease *lease, uint64_t up, int64_t now_ns)
 {
     if (!lease->hold.release_due || now_ns >= lease->hold.release_due_until_ns)
@@ -97,7 +97,7 @@ void rl_lease_on_hold_events(struct rl_lease *lease, unsigned events, int64_t no
         uint64_t rest = rl_hold_ask_rest(hold, rl_nodes_voting(&client->nodes, now_ns),
                                          now_ns + lease->budget_ns);
         unsigned more = rl_lease_send_taking(lease, RL_ACQUIRE, rest, now_ns);
-        /* Nobody left to ask: the round must be judged without an answer. */
+        /* No node is left to ask: decide the round without a reply. */
         more |= rl_hold_tick(hold, now_ns);
         events &= ~(unsigned)RL_DO_ASK_REST;
         if (more)
@@ -160,7 +160,7 @@ void rl_lease_orphan(struct rl_lease *lease, int64_t now_ns)
     rl_lease_unref(lease, now_ns);
 }
 
-/* A node that is due a release and can't be reached soon fails at once. */
+/* If a node with a release due can't be reached soon, it fails at once. */
 static unsigned fail_unreachable(struct rl_lease *lease, int64_t now_ns)
 {
     struct rl_hold *hold = &lease->hold;
@@ -262,8 +262,8 @@ uint64_t rl_leases_unsettled(const redlock *client, int64_t now_ns)
     return count;
 }
 
-/* Nodes that answer, and nodes that are on their way to do so. A node that is down or does
- * not answer has all that we could give it: what the kernel has taken stays in order. */
+/* Nodes that answer, and nodes that are connecting. A node that is down or silent has got all
+ * that we can send: the kernel keeps the order of the bytes that it took. */
 static uint64_t hopeful(redlock *client, int64_t now_ns)
 {
     uint64_t nodes = 0;

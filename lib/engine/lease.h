@@ -23,7 +23,7 @@ struct rl_lease {
     int64_t clock_epoch;       /* the clock's epoch that its times belong to */
     struct rl_call *call;      /* the call that waits for it, or NULL */
     struct redlock_lock *lock; /* the handle, or NULL */
-    bool detached;             /* its keys are another process's business */
+    bool detached;             /* another process is responsible for its keys */
     bool spare;                /* in the pool: nothing refers to it */
     bool query;                /* inspect, force, probe: no hold, no vote */
     int64_t query_ttl_ns;      /* a probe that takes or extends: for so long */
@@ -74,8 +74,8 @@ void rl_lease_acquire(struct rl_lease *lease, uint64_t voting, int first, int64_
 void rl_lease_extend(struct rl_lease *lease, uint64_t voting, int64_t ttl_ns, int64_t t0_ns,
                      int64_t node_deadline_ns);
 
-/* Those of `nodes` that owe this lease no answer on the link in use. Elsewhere a second taking
- * request would have to wait for the first. */
+/* Those of `nodes` without a request of this lease in flight on the current link. On the others
+ * a second taking request would have to wait for the first. */
 uint64_t rl_lease_idle_nodes(const struct rl_lease *lease, uint64_t nodes);
 
 /* Give up. With a deadline, call->on_hold_event receives RL_EV_RELEASED. */
@@ -85,11 +85,11 @@ void rl_lease_release(struct rl_lease *lease, int64_t now_ns, int64_t node_deadl
  * been shown, may be sent now. */
 void rl_lease_orphan(struct rl_lease *lease, int64_t now_ns);
 
-/* Ask `nodes` a question that takes nothing (inspect, force). */
+/* Send `nodes` a request that takes nothing (inspect, force). */
 void rl_lease_query(struct rl_lease *lease, enum rl_verb verb, uint64_t nodes, int64_t now_ns,
                     int64_t deadline_ns);
 
-/* The round is not worth its remaining time. */
+/* End the round early: its remaining time is not worth waiting for. */
 void rl_lease_cut(struct rl_lease *lease, int64_t now_ns);
 
 /* Time passed. */
@@ -105,8 +105,8 @@ void rl_lease_free_if_settled(struct rl_lease *lease, int64_t now_ns);
 /* Send the releases that are due. Return leases that are settled to the pool. */
 void rl_leases_retry_releases(redlock *client, int64_t now_ns);
 
-/* The number of ended leases of which a node may still have a key. Lost locks do not count
- * whose handle is merely not released yet. */
+/* The number of ended leases of which a node may still have a key. A lost lock does not count
+ * while its handle is not released yet. */
 uint64_t rl_leases_unsettled(const redlock *client, int64_t now_ns);
 
 /* Is a release unsent or unanswered on a node that may still answer? */

@@ -1,5 +1,5 @@
-/* lease_own.c - has an owner a lock of that name by this client? Asked at each refusal, so
- * those that are asked for or held are found by their names, however many there are. */
+/* lease_own.c - finds leases of an owner by name: does the owner already have a lock of that
+ * name through this client? Each refusal asks this, so it must be fast with many leases. */
 #include "config_auto.h"
 
 #include "engine/lease_parts.h"

@@ -13,7 +13,7 @@ int rl_lease_take(redlock *client, const struct rl_target *target, const char *t
 void rl_renewal_extension_over(struct rl_lease *lease);
 void rl_renewal_set_lacks_quorum(struct rl_lease *lease, bool lacks_quorum);
 
-/* lease_pool.c: the hold has ended, so only its keys are left to be deleted. */
+/* lease_pool.c: the hold has ended, and its keys must be deleted. */
 void rl_lease_start_release(struct rl_lease *lease);
 
 /* lease_own.c: an index by name of the open leases whose kind has owners. Reserve room for one

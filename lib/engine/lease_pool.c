@@ -1,4 +1,4 @@
-/* lease_pool.c - leases made and put away, and the two lists they are in meanwhile. */
+/* lease_pool.c - makes and frees leases, and keeps the two lists of them. */
 #include "config_auto.h"
 
 #include "engine/lease_parts.h"
@@ -27,7 +27,7 @@ static int draw(redlock *client, unsigned char ret[RL_TOKEN_RANDOM_BYTES])
     return 0;
 }
 
-/* 32 hex digits that are random, a colon, and who we are, for people who look. */
+/* 32 random hex digits, a colon, and the holder's name, for users who look at the key. */
 static int make_token(struct rl_lease *lease)
 {
     unsigned char bytes[RL_TOKEN_RANDOM_BYTES];
@@ -87,7 +87,7 @@ static void unlist(struct rl_lease *lease)
                    &lease->entry);
 }
 
-/* Its hold has come to its end: what is left is to be rid of its keys. */
+/* The hold has ended: its keys must be deleted. */
 void rl_lease_start_release(struct rl_lease *lease)
 {
     assert(!lease->releasing && !lease->query);

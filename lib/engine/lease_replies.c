@@ -1,4 +1,4 @@
-/* lease_replies.c - what nodes tell of a lease's requests: answered, not executed, lost. */
+/* lease_replies.c - the events of a lease's requests: answered, not executed, lost. */
 #include "config_auto.h"
 
 #include "engine/lease_parts.h"
@@ -7,15 +7,16 @@
 
 #define RELEASE_RETRY_NS (100 * RL_NS_PER_MS)
 
-/* Where masters know waiters by their owner or their client: is one there again meanwhile? */
+/* Masters know some waiters by their owner or client. Has the same one queued again
+ * meanwhile? */
 static bool stands_again(const struct rl_lease *lease)
 {
     return !rl_kind_queues(lease->target.kind) &&
            rl_wait_queue_find(lease->client, &lease->target);
 }
 
-/* A round of a waiter's: keep in mind where it is queued, and leave the queue where it has
- * been entered for nobody any more. */
+/* The reply to a waiter's round: note the nodes that have queued it. If nobody waits any more,
+ * leave the queue there. */
 static void note_queue(struct rl_lease *lease, unsigned node, enum rl_queued queued,
                        int64_t now_ns)
 {
@@ -65,15 +66,15 @@ void rl_lease_on_reply(void *owner, struct rl_node *node, unsigned slot,
     rl_lease_unref(lease, now_ns);
 }
 
-/* Is the question still open, so that asking it again (it was not executed) makes sense? */
+/* Is the result still wanted, so that the request (it was not executed) must be sent again? */
 static bool still_wanted(const struct rl_lease *lease, unsigned node, enum rl_verb verb,
                          int64_t now_ns)
 {
     if (lease->detached)
-        return false; /* its keys are another process's business */
+        return false; /* another process is responsible for its keys */
     uint64_t bit = rl_bit(node);
     switch (verb) {
-    case RL_ACQUIRE: /* or held by now: then it is one more late grant */
+    case RL_ACQUIRE: /* or HELD by now: then it may be one more late grant */
         if (rl_hold_to_ask(&lease->hold) & bit)
             return true;
         break;

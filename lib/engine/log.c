@@ -1,4 +1,4 @@
-/* log.c - what a client tells its user's log: one line, as much as is asked for, nothing that a
+/* log.c - writes to the user's log: one line, up to the level wanted, without bytes that a
  * terminal could take for a command. */
 #include "config_auto.h"
 

@@ -48,15 +48,15 @@ int rl_loop_timeout_ms(int64_t due_ns, int64_t now_ns)
 {
     if (due_ns <= now_ns)
         return 0;
-    /* Rounded up, so as not to spin through the last millisecond; and never for very long,
-     * since epoll's clock does not count the time of a suspend. */
+    /* Rounded up, because otherwise the loop would spin in the last millisecond. Never very
+     * long, because epoll's clock does not count the time of a suspend. */
     int64_t ms = (due_ns - now_ns) / RL_NS_PER_MS + 1;
     return ms > 1000 ? 1000 : (int)ms;
 }
 
 /* ---- turning -------------------------------------------------------------------------- */
 
-/* epoll_wait() to the nanosecond where there is such a thing, for pauses of a round trip. */
+/* epoll_wait() with nanoseconds if the kernel has it, for pauses of a round trip. */
 static int wait_for(const redlock *client, struct epoll_event events[EVENTS_A_TURN],
                     int64_t now_ns, int64_t due_ns)
 {
@@ -72,7 +72,8 @@ static int wait_for(const redlock *client, struct epoll_event events[EVENTS_A_TU
                       rl_loop_timeout_ms(due_ns, now_ns));
 }
 
-/* Whoever looks begins with this: where nobody did for a while, no master is to blame. */
+/* Each poll must begin with this: if nobody polled for a while, no master may be blamed for
+ * it. */
 void rl_loop_end_absence(redlock *client, int64_t now_ns)
 {
     int64_t absent_ns = rl_driven_returns(&client->nodes.settings.driven, now_ns);
@@ -80,7 +81,7 @@ void rl_loop_end_absence(redlock *client, int64_t now_ns)
         client->loop.hooks->absent(client, absent_ns);
 }
 
-/* Handle what has happened; wait for it until `due_ns` at the longest, the mutex dropped.
+/* Wait for events until `due_ns` at the longest, with the mutex dropped, and handle them.
  * Returns the time after the wait. */
 static int64_t look(redlock *client, int64_t now_ns, int64_t due_ns)
 {
@@ -109,7 +110,7 @@ static int64_t look(redlock *client, int64_t now_ns, int64_t due_ns)
     return now_ns;
 }
 
-/* The next one whose call is done, to be signalled; NULL: there is none. */
+/* The next thread to signal, because its call is done; NULL: none. */
 static struct rl_parked *next_to_wake(redlock *client)
 {
     return RL_ITEM(rl_list_pop(&client->loop.to_wake), struct rl_parked, entry);
@@ -122,9 +123,9 @@ void rl_loop_wake(redlock *client)
         pthread_cond_signal(&parked->cond);
 }
 
-/* Threads whose calls are done are woken before anything is sent, and given the chance to add
- * what they want to send next: one write a node carries it all. They are signalled without
- * the mutex, which they would only wait for. */
+/* Wake threads whose calls are done before sending, so that they can add their next requests:
+ * one write per node then carries all. Signal them without the mutex, because they would wait
+ * for it. */
 static void wake_and_yield(redlock *client)
 {
     struct rl_parked *to_signal[WAKE_MAX];
@@ -145,7 +146,7 @@ int64_t rl_loop_turn(redlock *client, int64_t now_ns, int64_t due_ns)
     if (client->loop.to_wake.first)
         wake_and_yield(client);
     rl_loop_flush(client, now_ns);
-    rl_loop_wake(client); /* whom the flush has ended, and the rest */
+    rl_loop_wake(client); /* calls that the flush has ended, and the others */
     return now_ns;
 }
 
@@ -195,7 +196,7 @@ void rl_loop_interrupt_if_earlier(redlock *client)
         rl_loop_interrupt(client);
 }
 
-/* The beginning of every call. Where nobody leads, nobody has looked since the last one. */
+/* Every call begins with this. Without a leader nobody has polled since the last call. */
 int64_t rl_loop_poll_now(redlock *client)
 {
     int64_t now_ns = rl_client_now_ns(client);
@@ -217,7 +218,7 @@ void rl_loop_poll(redlock *client, bool late)
 
 int64_t rl_loop_poll_if_idle(redlock *client)
 {
-    /* An answer that is overdue may lie in the socket by now. */
+    /* An overdue reply may lie in the socket by now. */
     int64_t now_ns = rl_client_now_ns(client);
     if (rl_driven_long_ago(&client->nodes.settings.driven, now_ns) ||
         client->loop.hooks->overdue(client, now_ns))

@@ -1,5 +1,5 @@
-/* nodes.c - what a client's nodes are good for now: who can vote, how fast, and whether waiting
- * for more of them is worth it. */
+/* nodes.c - the state of a client's nodes together: which can vote, how fast, and whether
+ * waiting for more of them is worth it. */
 #include "config_auto.h"
 
 #include "engine/nodes.h"
@@ -8,7 +8,7 @@
 
 #define GRACE_MIN_NS RL_NS_PER_MS
 #define GRACE_MAX_NS (100 * RL_NS_PER_MS)
-#define LATE_NS (5 * RL_NS_PER_MS) /* between looks at a node that is late */
+#define LATE_NS (5 * RL_NS_PER_MS) /* how often a late node is checked */
 
 uint64_t rl_nodes_voting(struct rl_nodes *nodes, int64_t now_ns)
 {
@@ -21,7 +21,7 @@ uint64_t rl_nodes_voting(struct rl_nodes *nodes, int64_t now_ns)
         if (standing == RL_STANDING_READY)
             prompt |= rl_bit(i);
     }
-    /* Slow is not dead: only who is not needed, even if one more fails, is left out. */
+    /* Slow nodes are left out only if a majority plus one others are fast. */
     return rl_count(prompt) > rl_quorum_needed(nodes->n) ? prompt : voting;
 }
 
@@ -76,7 +76,7 @@ bool rl_nodes_overdue(struct rl_nodes *nodes, int64_t now_ns)
     return false;
 }
 
-/* Those that could be asked, were it not for what they have yet to take. */
+/* The nodes that could be asked, if they had not too many requests. */
 static unsigned count_saturated(struct rl_nodes *nodes, int64_t now_ns)
 {
     unsigned count = 0;
@@ -86,10 +86,10 @@ static unsigned count_saturated(struct rl_nodes *nodes, int64_t now_ns)
 }
 
 /* A client that has never begun a round waits for all nodes, or for a majority and about as
- * long again, so that its first locks do not stand on a bare majority. Later, a majority
- * will do: a node that comes and goes must not cost every call a grace. Without a majority,
- * waiting is worth it as long as nodes that have not failed yet could make one, and that is
- * also true of a node that is up and has yet to take what it was asked before. */
+ * long again. So its first locks do not rest on a bare majority. Later a majority is enough,
+ * because an unstable node must not delay every call. Without a majority, waiting is worth it
+ * as long as nodes that have not failed could make one. A node that is UP but has too many
+ * requests counts as such. */
 bool rl_nodes_ready(struct rl_nodes *nodes, uint64_t voting, int64_t now_ns,
                     int64_t *ret_until_ns)
 {
@@ -100,7 +100,7 @@ bool rl_nodes_ready(struct rl_nodes *nodes, uint64_t voting, int64_t now_ns,
     if (pending == 0)
         return true;
     if (rl_count(voting) < needed) {
-        /* One that is late may answer yet, and tells nobody but whom it answers. */
+        /* A late node may still answer, and no event says so to other calls. */
         if (rl_nodes_overdue(nodes, now_ns))
             *ret_until_ns = now_ns + LATE_NS;
         return rl_count(voting) + pending + count_saturated(nodes, now_ns) < needed;

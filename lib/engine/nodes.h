@@ -1,4 +1,4 @@
-/* nodes.h - a client's nodes: what they are good for now, all together. Mutex held. */
+/* nodes.h - the state of a client's nodes together. The mutex must be held. */
 #ifndef RL_NODES_H
 #define RL_NODES_H
 
@@ -9,7 +9,7 @@ struct rl_proof {
     bool on;
     unsigned teacher, pupil;
     int64_t teacher_since_ns, pupil_since_ns; /* their connections */
-    int64_t again_ns;                         /* when to try anew; INT64_MAX: no need */
+    int64_t again_ns;                         /* when to try again; INT64_MAX: no need */
     char nonce[RL_NONCE_LEN];
     char sha[41]; /* of the script that returns it */
 };
@@ -24,7 +24,7 @@ struct rl_nodes {
     bool warm;           /* a round has been begun */
 };
 
-/* The nodes that can vote now; and how many are on their way for the first time. */
+/* The nodes that can vote now; and the number of nodes that connect for the first time. */
 uint64_t rl_nodes_voting(struct rl_nodes *nodes, int64_t now_ns);
 unsigned rl_nodes_pending(struct rl_nodes *nodes);
 
@@ -34,21 +34,22 @@ int64_t rl_nodes_round_trip_ns(struct rl_nodes *nodes, uint64_t mask);
 /* How long a majority may be silent until its answers are more likely to be lost than late. */
 int64_t rl_nodes_patience_ns(struct rl_nodes *nodes);
 
-/* How long a release reserves the lock for the waiter it wakes: the wake-up and the acquire must
- * arrive, and its scheduler needs a while. A liveness hint: too short is harmless. */
+/* How long a release reserves the lock for the waiter it wakes: the wake-up and the acquire
+ * must arrive, and its scheduler needs a while. A liveness hint: too short is harmless. */
 int64_t rl_nodes_reserve_ms(struct rl_nodes *nodes);
 
-/* What one of `mask` may take of a round that may take so long; -1: too little for a round. */
+/* The time that one node of `mask` has in a round of that length; -1: too little for a
+ * round. */
 int64_t rl_nodes_budget_ns(struct rl_nodes *nodes, uint64_t mask, int64_t remaining_ns);
 
-/* Does some node owe an answer past its time? */
+/* Is some node's reply past its deadline? */
 bool rl_nodes_overdue(struct rl_nodes *nodes, int64_t now_ns);
 
 /* Are all nodes that a round could need as ready as they will be? See nodes.c. */
 bool rl_nodes_ready(struct rl_nodes *nodes, uint64_t voting, int64_t now_ns,
                     int64_t *ret_until_ns);
 
-/* Is a majority lacking only because so much is under way already? It will pass. */
+/* Is a majority lacking only because nodes have too many requests? That will pass. */
 bool rl_nodes_saturated(struct rl_nodes *nodes, uint64_t voting, int64_t now_ns);
 
 #endif

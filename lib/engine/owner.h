@@ -1,5 +1,5 @@
-/* owner.h - who a lock is for, where a kind asks: the calling thread of this client, in the
- * form that Redisson gives its own. */
+/* owner.h - the owner of a lock, for kinds that have one: the calling thread of this client,
+ * written as Redisson writes its own. */
 #ifndef RL_OWNER_H
 #define RL_OWNER_H
 
@@ -8,7 +8,7 @@
 /* "<client's uuid>:<thread's number>", with a NUL; returns the length. */
 size_t rl_owner_text(const redlock *client, char ret_text[RL_OWNER_MAX + 1]);
 
-/* May a caller be known by this? Else *ret_why is a sentence that says what would be right. */
+/* May an owner have this name? If not, *ret_why is a sentence that says what would be right. */
 bool rl_owner_allowed(const char *owner, const char **ret_why);
 
 #endif

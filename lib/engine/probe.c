@@ -24,9 +24,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LEASE_MAX_NS (5 * RL_NS_PER_S)   /* a lost release leaves the key for so long */
-#define LOOK_NS (10 * RL_NS_PER_MS)      /* between looks at subscribers that connect */
-#define FIRST_NUMBER (UINT64_C(1) << 63) /* above all numbers of lines */
+#define LEASE_MAX_NS (5 * RL_NS_PER_S)   /* a lost release leaves the key so long */
+#define LOOK_NS (10 * RL_NS_PER_MS)      /* how often connecting subscribers are checked */
+#define FIRST_NUMBER (UINT64_C(1) << 63) /* above all numbers of wait queues */
 
 enum phase {
     PHASE_LISTEN,
@@ -50,10 +50,10 @@ struct rl_probe {
     int64_t lease_ns;
     uint64_t number; /* the waiter's */
     enum phase phase;
-    uint64_t good;    /* every phase so far went well there */
-    uint64_t taken;   /* the acquire was sent there, and no release yet */
-    uint64_t waits;   /* the waiter is in the queue there */
-    uint64_t silent;  /* has yet to answer in this phase */
+    uint64_t good;    /* nodes at which every phase so far succeeded */
+    uint64_t taken;   /* nodes with an acquire sent, and no release yet */
+    uint64_t waits;   /* nodes that have the waiter in their queue */
+    uint64_t silent;  /* nodes that have not answered in this phase */
     int64_t until_ns; /* the end of this phase */
     uint64_t proven[PROOFS], disproven[PROOFS];
 };
@@ -95,7 +95,7 @@ static void pass(struct rl_probe *probe, unsigned node, enum proof_of of)
 static void fail(struct rl_probe *probe, unsigned node, enum proof_of of, const char *format,
                  ...) __attribute__((format(printf, 4, 5)));
 
-/* Of several reasons the first one stands. */
+/* The first of several reasons stands. */
 static void fail(struct rl_probe *probe, unsigned node, enum proof_of of, const char *format,
                  ...)
 {
@@ -151,7 +151,7 @@ static void on_heard(struct rl_call *call, struct rl_node *node, enum rl_verb ve
     probe->silent &= ~bit;
     judge(probe, node->index, vote_reply);
     if (!probe->silent)
-        rl_call_due(call, 0); /* out of the lease's way */
+        rl_call_due(call, 0); /* not from within the lease's callback */
 }
 
 bool rl_probe_woken(redlock *client, unsigned node, uint64_t number, int64_t now_ns)
@@ -173,7 +173,7 @@ bool rl_probe_woken(redlock *client, unsigned node, uint64_t number, int64_t now
 
 /* ---- phases ----------------------------------------------------------------------------- */
 
-/* Masters that vote: a grant of the others counts for nothing, and the reason is known. */
+/* Masters that vote: a grant of another master would count for nothing. */
 static uint64_t provable(redlock *client, int64_t now_ns)
 {
     uint64_t nodes = 0;
@@ -241,14 +241,14 @@ static void phase_begin(struct rl_probe *probe, int64_t now_ns)
         probe->waiter->waits_since_ns = now_ns;
         ask(probe, probe->waiter, probe->good & client->subs.listening, now_ns);
         break;
-    case PHASE_EXTEND: /* to more than what is left, so that it changes something */
+    case PHASE_EXTEND: /* to more than the remaining TTL, so that it has an effect */
         probe->holder->query_ttl_ns = probe->lease_ns;
         ask(probe, probe->holder, probe->good, now_ns);
         break;
     case PHASE_EXTEND_AGAIN:
         ask(probe, probe->holder, probe->good, now_ns);
         break;
-    case PHASE_RELEASE: /* wherever a key may be, and an answer may be hoped for */
+    case PHASE_RELEASE: /* each node that may have a key and may answer */
         ask(probe, probe->holder, probe->taken, now_ns);
         probe->taken = 0;
         probe->silent &= probe->good;
@@ -256,7 +256,7 @@ static void phase_begin(struct rl_probe *probe, int64_t now_ns)
     case PHASE_LEAVE:
         ask(probe, probe->waiter, probe->good & client->subs.listening, now_ns);
         break;
-    case PHASE_WAKE: /* no release, no message */
+    case PHASE_WAKE: /* without a release there is no message */
         probe->waits &= probe->good;
         break;
     case PHASE_DONE:
@@ -264,7 +264,7 @@ static void phase_begin(struct rl_probe *probe, int64_t now_ns)
     }
 }
 
-/* Until when to wait before the phase is over; 0: it is. */
+/* When the phase ends; 0: it is over. */
 static int64_t phase_due_ns(const struct rl_probe *probe, int64_t now_ns)
 {
     if (now_ns >= probe->until_ns)
@@ -306,10 +306,10 @@ static int lease_new(struct rl_probe *probe, const struct rl_target *target,
     int result = rl_lease_new(probe->call.client, target, NULL, ret_lease);
     if (result)
         return result;
-    rl_lease_ref(*ret_lease); /* ours until the end, whatever answers come late */
+    rl_lease_ref(*ret_lease); /* ours until the end, even if replies come late */
     (*ret_lease)->call = &probe->call;
     (*ret_lease)->query = true;
-    (*ret_lease)->native = true; /* as a free lock is taken */
+    (*ret_lease)->native = true; /* acquire as for any free lock */
     (*ret_lease)->query_ttl_ns = probe->lease_ns / 2;
     return 0;
 }
@@ -327,7 +327,7 @@ static void end(struct rl_probe *probe)
     redlock *client = probe->call.client;
     int64_t now_ns = rl_client_now_ns(client);
     rl_list_remove(&client->probes.all, &probe->entry);
-    if (probe->taken) /* it was cut short */
+    if (probe->taken) /* the probe was cut short */
         rl_lease_query(probe->holder, RL_RELEASE, probe->taken, now_ns,
                        now_ns + client->nodes.settings.connect_timeout_ns);
     lease_end(probe->waiter, now_ns);

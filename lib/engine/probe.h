@@ -1,13 +1,13 @@
-/* probe.h - what the masters prove when a lock is taken and released on each (probe.c). Mutex
- * held. */
+/* probe.h - a proof that locks work: a lock is taken and released on each master (probe.c). The
+ * mutex must be held. */
 #ifndef RL_PROBE_H
 #define RL_PROBE_H
 
 #include "engine/client.h"
 #include "engine/status.h"
 
-/* Prove it under the target's name, for the masters that `status` tells of. Blocks. Returns
- * REDLOCK_OK where enough have proven it, REDLOCK_ENOQUORUM, or another error. */
+/* Take and release a lock of the target's name on the masters of `status`. Blocks. Returns
+ * REDLOCK_OK if it worked on enough masters, REDLOCK_ENOQUORUM, or another error. */
 int rl_probe_run(redlock *client, const struct rl_target *target, struct rl_status *status);
 
 /* A message on the client's own channel wakes the waiter of this number. False: it is no

@@ -10,9 +10,9 @@
 
 #include <assert.h>
 
-#define BUSY_NS (2 * RL_NS_PER_MS) /* while others go first */
+#define BUSY_NS (2 * RL_NS_PER_MS) /* the delay while others go first */
 
-/* When that is over, and it is given up. */
+/* When the lease counts as lost, and is given up. */
 static int64_t lost_ns(const struct rl_lease *lease)
 {
     return rl_validity_over_ns(rl_lease_deadline_ns(lease));
@@ -52,7 +52,7 @@ static bool has_quorum(redlock *client, int64_t now_ns)
            rl_quorum_needed(client->nodes.n);
 }
 
-/* What is held and may be lost does not wait for the end of a backoff. */
+/* A held lock that may be lost does not wait for the end of a backoff. */
 static void hasten_nodes(redlock *client, int64_t now_ns)
 {
     for (unsigned i = 0; i < client->nodes.n; i++)
@@ -76,12 +76,12 @@ void rl_renewals_node_changed(redlock *client, int64_t now_ns)
     }
 }
 
-/* The end of the watch, once: whatever is left is given up at all nodes. */
+/* End the renewal, once: release the lock on all nodes. */
 static void lose(struct rl_lease *lease)
 {
     struct redlock_lock *lock = lease->lock;
     redlock *client = lease->client;
-    assert(lease->renewal.on); /* a loss is told once */
+    assert(lease->renewal.on); /* a loss is reported once */
     rl_renewal_end(lease);
     rl_client_log(client, REDLOCK_LOG_WARNING, "a lock was lost: %s",
                   rl_lease_clock_went_back(lease)     ? "the clock went back"
@@ -91,13 +91,13 @@ static void lose(struct rl_lease *lease)
         rl_callback_enqueue(client, &lock->lost);
 }
 
-/* The last millisecond of what was told is the keys' still. */
+/* The keys stay for the last millisecond that the user was shown. */
 static void give_up(struct rl_lease *lease, int64_t now_ns)
 {
     lease->retry_ns = rl_lease_deadline_ns(lease);
     lose(lease);
     lease->client->stats.lost++;
-    /* An extension that a caller waits for has lost. */
+    /* An extension that a caller waits for fails with it. */
     if (lease->call)
         rl_call_finish_without_lease(lease->call, REDLOCK_EEXPIRED);
     rl_lease_release(lease, now_ns, 0);
@@ -107,8 +107,8 @@ static void renew(struct rl_lease *lease, int64_t now_ns)
 {
     redlock *client = lease->client;
     assert(lease->renewal.renews && !lease->renewal.extending && !lease->hold.extending);
-    /* A caller's own extension goes first, or it would never have its turn where a round trip
-     * takes as long as a third of the TTL. */
+    /* A caller's own extension goes first. Otherwise it would starve if a round trip takes a
+     * third of the TTL. */
     if (lease->call || client->leases.renewing >= RL_RENEWALS_MAX) {
         lease->renewal.renew_ns = now_ns + BUSY_NS;
         plan(lease);
@@ -117,7 +117,7 @@ static void renew(struct rl_lease *lease, int64_t now_ns)
     uint64_t voting = rl_nodes_voting(&client->nodes, now_ns);
     int64_t left_ns = rl_validity_left_ns(lost_ns(lease), now_ns);
     int64_t budget_ns = rl_nodes_budget_ns(&client->nodes, voting, left_ns);
-    lease->budget_ns = budget_ns < 0 ? left_ns : budget_ns; /* a last one is worth trying */
+    lease->budget_ns = budget_ns < 0 ? left_ns : budget_ns; /* a last try is worth it */
     lease->renewal.extending = true;
     client->leases.renewing++;
     int64_t t0_ns = rl_client_now_ns(client);

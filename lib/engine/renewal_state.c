@@ -1,5 +1,5 @@
-/* renewal_state.c - the state of a lease's renewal: the deadline that its user is shown, its
- * setters and its end. The renewing itself is in renewal.c. */
+/* renewal_state.c - the state of a lease's renewal: the deadline shown to its user, its setters
+ * and its end. renewal.c does the renewing. */
 #include "config_auto.h"
 
 #include "engine/lease_parts.h"
@@ -14,7 +14,7 @@ int64_t rl_lease_deadline_ns(const struct rl_lease *lease)
                              lease->renewal.max_hold_end_ns);
 }
 
-/* Its extension is over, whatever came of it. */
+/* Its extension has ended, with success or without. */
 void rl_renewal_extension_over(struct rl_lease *lease)
 {
     assert(lease->client->leases.renewing >= lease->renewal.extending);
@@ -22,7 +22,7 @@ void rl_renewal_extension_over(struct rl_lease *lease)
     lease->renewal.extending = false;
 }
 
-/* The one place that says whether its renewal waits for masters. */
+/* The only setter: does the renewal wait for masters? */
 void rl_renewal_set_lacks_quorum(struct rl_lease *lease, bool lacks_quorum)
 {
     lease->client->leases.starving += lacks_quorum - lease->renewal.lacks_quorum;

@@ -57,7 +57,7 @@ static void set_bit(uint64_t *set, uint64_t bit, bool is)
     *set = is ? *set | bit : *set & ~bit;
 }
 
-/* The one place that changes what a node has said. */
+/* The only place that changes a node's entry. */
 static void put(struct rl_report *report, unsigned node, const redlock_node_vote *vote)
 {
     uint64_t bit = rl_bit(node);
@@ -81,7 +81,7 @@ static void set_text(redlock_node_vote *vote, const char *text)
     rl_text_escape(vote->text, sizeof(vote->text), text, strlen(text));
 }
 
-/* Nobody has been asked yet. */
+/* No node has been asked yet. */
 static void clear(struct rl_report *report, const redlock *client)
 {
     redlock_report *whole = &report->whole;
@@ -160,7 +160,7 @@ void rl_report_vote(struct rl_call *call, unsigned node, int vote,
     put(report, node, &said);
 }
 
-/* The round's part of the report: who was silent in it, and how long it took. */
+/* The round's part of the report: the silent nodes, and the time it took. */
 static void add_round(struct rl_report *report, const struct rl_round *round, int64_t now_ns)
 {
     uint64_t voted = report->granted | report->held | report->free | report->failed;
@@ -180,7 +180,7 @@ void rl_report_end(struct rl_call *call, const struct rl_round *round, int64_t n
     struct rl_report *report = &call->report;
     if (!report->to)
         return;
-    if (report->whole.rounds > 0) /* else the round is another call's, or there was none */
+    if (report->whole.rounds > 0) /* else it was no round of this call */
         add_round(report, round, now_ns);
     report->whole.granted = rl_count(report->granted);
     report->whole.held = rl_count(report->held);

@@ -1,11 +1,11 @@
-/* request.h - a script's request as bytes, from what it is about. Knows no client. */
+/* request.h - encodes a script's request as bytes. It knows no client. */
 #ifndef RL_REQUEST_H
 #define RL_REQUEST_H
 
 #include "kinds/kind.h"
 #include "net/resp.h"
 
-/* What a script's arguments are made of: those of its letters (kind.h) that it has. */
+/* The values of a script's arguments: only those of its letters (kind.h) are used. */
 struct rl_request {
     const struct rl_target *target;
     enum rl_verb script;
@@ -30,7 +30,8 @@ bool rl_request_reserves(const struct rl_request *request);
 size_t rl_request_encode(const struct rl_request *request, const char *sha,
                          char ret_bytes[RL_REQUEST_MAX]);
 
-/* The native pair of an acquire: SET NX PX, and GET, which shows whose it is. Likewise. */
+/* The native pair of an acquire: SET NX PX, and GET, which shows the token. Returns the
+ * length. */
 size_t rl_request_encode_native(const struct rl_request *request,
                                 char ret_bytes[RL_REQUEST_MAX]);
 

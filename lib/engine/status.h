@@ -1,5 +1,5 @@
-/* status.h - what every master is worth now, as redlock_get_status() and redlock_probe() write
- * it: only as far as the user's structs reach, which may be those of another version of
+/* status.h - the state of every master, as redlock_get_status() and redlock_probe() write it.
+ * It must be written only as far as the user's structs reach: they may be of another version of
  * redlock.h.
  */
 #ifndef RL_STATUS_H
@@ -17,10 +17,10 @@ struct rl_status {
 bool rl_status_open(struct rl_status *status, const redlock *client, redlock_status_report *to,
                     char *why, size_t why_size);
 
-/* Show what a node is worth, once a node. */
+/* Write the state of a node, once for each node. */
 void rl_status_show(struct rl_status *status, unsigned node, const redlock_node_status *said);
 
-/* Show a proof of a node: `offset` is that of the member of redlock_node_status. */
+/* Write a proof of a node: `offset` is that of the member of redlock_node_status. */
 void rl_status_prove(const struct rl_status *status, unsigned node, size_t offset,
                      const redlock_proof *proof);
 

@@ -1,5 +1,6 @@
-/* subscribers.c - hearing of releases: the client's subscriber connections (subscriber.h), made
- * at the first wait for a lock, kept afterwards, and looked after while somebody waits. */
+/* subscribers.c - the client's subscriber connections (subscriber.h), which tell of releases.
+ * They are made at the first wait for a lock, kept afterwards, and watched while somebody
+ * waits. */
 #include "config_auto.h"
 
 #include "engine/client.h"
@@ -7,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define UNWANTED_NS (5 * RL_NS_PER_S) /* who waited may wait again within this */
+#define UNWANTED_NS (5 * RL_NS_PER_S) /* a client that waited may wait again within this time  \
+                                       */
 
 static struct rl_sub *make(redlock *client)
 {
@@ -31,7 +33,7 @@ void rl_subs_start(redlock *client, int64_t now_ns)
 {
     if (!client->subs.all)
         client->subs.all = make(client);
-    if (!client->subs.all) /* no memory for them: who waits asks from time to time instead */
+    if (!client->subs.all) /* no memory for them: waiters poll instead */
         return;
     client->subs.wanted = true;
     for (unsigned i = 0; i < client->nodes.n; i++)
@@ -72,7 +74,7 @@ bool rl_subs_pending(const redlock *client)
     return false;
 }
 
-/* Nobody has waited for a while: the connections are left alone. */
+/* Nobody has waited for a while: stop watching the connections. */
 static void unwant(redlock *client)
 {
     client->subs.wanted = false;

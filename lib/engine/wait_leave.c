@@ -1,5 +1,5 @@
-/* wait_leave.c - out of the masters' queues, at once or when they can be told. See
- * wait_queue.h. */
+/* wait_leave.c - removes waiters from the masters' queues, at once or when a master can be
+ * reached. See wait_queue.h. */
 #include "config_auto.h"
 
 #include "engine/client.h"

@@ -19,7 +19,7 @@ static uint64_t hash_of(const struct rl_target *target)
     return rl_hash(target->name, target->name_len);
 }
 
-/* Of one kind and name; where the masters serve owners in turn, also of one owner. */
+/* A queue is for one kind and name; if the masters serve owners in turn, also for one owner. */
 static bool is_for(const struct rl_wait_queue *queue, const struct rl_target *target)
 {
     const struct rl_target *own = &queue->target;
@@ -103,7 +103,7 @@ static int reserve(struct rl_wait_queues *queues)
     return rl_hash_reserve(&queues->by_name);
 }
 
-/* A new number: what is still said of the old one is not for those who stand here now. */
+/* Give the queue a new number: messages for the old one are not for the present waiters. */
 static void number(struct rl_wait_queues *queues, struct rl_wait_queue *queue, size_t place)
 {
     assert(place < queues->places && place <= PLACE_MASK);
@@ -157,7 +157,7 @@ static struct rl_wait_queue *make(redlock *client, const struct rl_target *targe
         rl_list_push(&queues->spare, &queue->entry);
         return NULL;
     }
-    /* There is one, and near where the last one was put. */
+    /* A free place exists, and near the last one used. */
     size_t place = queues->by_name.count;
     while (queues->place[place])
         place = (place + 1) & (queues->places - 1);
@@ -266,7 +266,8 @@ void rl_wait_queue_on_reply(redlock *client, uint64_t number, unsigned node,
         return;
     uint64_t bit = rl_bit(node);
     assert(node < client->nodes.n);
-    /* Where we were woken by name meanwhile, that took us out: its word has been quicker. */
+    /* If we were woken by number meanwhile, that removed us from the queue: the message was
+     * faster than this reply. */
     if (queued == RL_QUEUED && (queue->channel || !(queue->wakes & bit)))
         queue->queued |= bit;
     else if (queued != RL_WAS_QUEUED)

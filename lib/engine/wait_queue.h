@@ -19,7 +19,7 @@
 /* Why the first waiter of a queue is called. */
 enum rl_turn {
     RL_TURN_FIRST,   /* it has just become the first */
-    RL_TURN_WOKEN,   /* a node has said that the lock was released */
+    RL_TURN_WOKEN,   /* a node reported that the lock was released */
     RL_TURN_FREED,   /* this client has released it: the release is on its way to the nodes */
     RL_TURN_LISTENS, /* a node confirmed a subscription: its releases are heard from now on */
     RL_TURN_MISSED   /* a node was asked to queue it and has not */
@@ -40,7 +40,7 @@ struct rl_wait_queue {
     struct rl_list waiters;   /* one at least; empty: it is spare */
     uint64_t wakes;           /* nodes that woke us since the last round */
     int64_t woken_ns;         /* when the first of them did */
-    int64_t hint_ns;          /* a minority's word may begin no round before this time */
+    int64_t hint_ns;          /* a minority's message must not begin a round before this time */
     struct rl_backoff hint_backoff;
     uint64_t queued;  /* nodes that will wake us: we are in their queue, or they wake all */
     uint64_t entered; /* nodes that may have us in their queue */
@@ -130,13 +130,14 @@ void rl_wait_queue_on_message(redlock *client, unsigned node, struct rl_channel 
 void rl_wait_queue_on_subscribed(redlock *client, unsigned node, struct rl_channel *channel,
                                  int64_t now_ns);
 
-/* The first waiter begins a round. `hinted`: on the word of a minority of the nodes.
+/* The first waiter begins a round. `hinted`: because a minority of the nodes reported a
+ * release.
  *
- * A single node, or any user who may publish, can forge such a word, so it must cost a bounded
- * number of rounds only. The first of them begins at once. Later ones are spaced, in the end by
- * half the time of a probe, until a majority wakes the queue or the lock is won. This function
- * alone counts them, and rl_wait_queue_hint_ns() alone delays them: it returns when the queue
- * may ask for such a reason, `soon_ns` at the earliest. */
+ * A single node, or any user with the right to publish, can forge such a message, so it must
+ * cost a bounded number of rounds only. The first of them begins at once. Later ones are
+ * spaced, in the end by half the time of a probe, until a majority wakes the queue or the lock
+ * is won. Only this function counts them, and only rl_wait_queue_hint_ns() delays them: it
+ * returns when such a round may begin, `soon_ns` at the earliest. */
 void rl_wait_queue_round_begins(redlock *client, struct rl_wait_queue *queue, bool hinted,
                                 int64_t now_ns);
 int64_t rl_wait_queue_hint_ns(const struct rl_wait_queue *queue, int64_t soon_ns);

@@ -23,9 +23,9 @@ void rl_wait_queue_on_wakeup(redlock *client, unsigned node, uint64_t number, in
 {
     struct rl_wait_queue *queue = rl_wait_queue_by_number(client, number);
     client->stats.wakes++;
-    if (!queue || queue->channel) /* of those that hear elsewhere no master knows the number */
+    if (!queue || queue->channel) /* masters do not know the number of a queue with a channel */
         return;
-    queue->queued &= ~rl_bit(node); /* it was taken out to be woken */
+    queue->queued &= ~rl_bit(node); /* the wake-up removed it from the node's queue */
     wake(queue, node, now_ns);
 }
 
@@ -49,7 +49,7 @@ notify_all(redlock *client, unsigned node, struct rl_channel *channel, int64_t n
            void (*notify)(struct rl_wait_queue *queue, unsigned node, int64_t now_ns))
 {
     assert(node < client->nodes.n && channel->users > 0);
-    channel->users++; /* it stays for so long */
+    channel->users++; /* the channel must stay during the loop */
     struct rl_entry *entry = channel->queues.first;
     for (; entry; entry = channel->notify_next) {
         channel->notify_next = entry->next;
@@ -67,7 +67,7 @@ void rl_wait_queue_on_message(redlock *client, unsigned node, struct rl_channel 
     notify_all(client, node, channel, now_ns, wake);
 }
 
-/* Releases until now were missed. */
+/* Earlier releases were missed. */
 static void listen(struct rl_wait_queue *queue, unsigned node, int64_t now_ns)
 {
     queue->queued &= ~rl_bit(node);
@@ -113,7 +113,7 @@ void rl_wait_queue_yield(redlock *client, const struct rl_target *target, int64_
     struct rl_wait_queues *queues = &client->wait_queues;
     if (!rl_kind_queues(target->kind))
         return;
-    /* What a hand-off takes: the release, the wake-up, the acquire and its answer. */
+    /* The time of a hand-off: the release, the wake-up, the acquire and its reply. */
     int64_t pause_ns = 4 * rl_nodes_round_trip_ns(&client->nodes, rl_all(client->nodes.n));
     if (pause_ns > YIELD_MAX_NS)
         pause_ns = YIELD_MAX_NS;
