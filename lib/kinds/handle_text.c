@@ -19,7 +19,7 @@
     (FIXED_BYTES + MARK_BYTES * REDLOCK_NODES_MAX + 1 + KIND_MAX + RL_TOKEN_MAX +              \
      RL_NAMES_BYTES_MAX + RL_OWNER_MAX + SUM_BYTES)
 
-/* Whatever the lengths, the text fits what the header promises. */
+/* For all lengths the text fits the size that the header promises. */
 _Static_assert(HEAD_LEN + (BYTES_MAX + 2) / 3 * 4 + 1 <= REDLOCK_HANDLE_MAX,
                "REDLOCK_HANDLE_MAX is too small");
 
@@ -48,7 +48,8 @@ static uint64_t take_number(const unsigned char **at, unsigned bytes)
     return number;
 }
 
-/* "01234567-89ab-..." -> 16 bytes; small digits only count, as it has to be one text. */
+/* "01234567-89ab-..." -> 16 bytes; only lower-case digits, because a handle must have one
+ * text. */
 static bool pack_boot_id(const char *text, unsigned char bytes[16])
 {
     unsigned nibbles = 0;
@@ -95,7 +96,7 @@ static size_t to_text(const unsigned char *bytes, size_t len, char *text)
     return (size_t)(at - text);
 }
 
-/* The number of bytes, or 0 where the text is no base64url of any that fit. */
+/* The number of bytes, or 0 if the text is no base64url or too long. */
 static size_t from_text(const char *text, unsigned char bytes[BYTES_MAX + 3])
 {
     size_t len = strlen(text);
@@ -111,7 +112,7 @@ static size_t from_text(const char *text, unsigned char bytes[BYTES_MAX + 3])
                 return 0;
             group = group << 6 | (uint32_t)(digit - digits);
         }
-        /* Bits that stand for nothing are 0: one handle has one text. */
+        /* Unused bits must be 0, because a handle must have one text. */
         if (left < 4 && (group & ((UINT32_C(1) << 8 * (4 - left)) - 1)))
             return 0;
         for (unsigned k = 0; k + 1 < left; k++)
@@ -164,7 +165,7 @@ int rl_handle_encode(const struct rl_handle *handle, char *ret_text, size_t size
     return 0;
 }
 
-/* Of those that somebody can hold. */
+/* Only kinds that can be held. */
 static int kind_named(const unsigned char *name, size_t len)
 {
     for (int row = RL_ROW_PLAIN + 1; row < RL_ROWS; row++) {
@@ -194,7 +195,7 @@ static const unsigned char *take_text(const unsigned char *at, size_t len, char 
     return at + len;
 }
 
-/* What the lengths and the kind say follows: it must be there, and nothing else. */
+/* Exactly the bytes that the lengths and the kind announce must follow. */
 static int take_rest(struct rl_handle *handle, size_t kind_len, const unsigned char *at,
                      const unsigned char *end)
 {
@@ -222,7 +223,8 @@ int rl_handle_decode(const char *text, struct rl_handle *ret_handle)
     if (strncmp(text, HEAD, HEAD_LEN) != 0)
         return REDLOCK_EHANDLE;
     size_t len = from_text(text + HEAD_LEN, bytes);
-    if (len < FIXED_BYTES + 1 + SUM_BYTES) /* a token has a byte at least, or owner_len is */
+    if (len <
+        FIXED_BYTES + 1 + SUM_BYTES) /* token and owner_len: one byte at least */
         return REDLOCK_EHANDLE;
     const unsigned char *end = bytes + len - SUM_BYTES;
     const unsigned char *at = end;

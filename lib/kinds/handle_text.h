@@ -1,15 +1,15 @@
-/* handle_text.h - a detached lock as text: everything another process of this host needs to
- * take it up again, and enough to see that it is whole, of this boot, timed by the same clock
- * and of the same masters. Core: pure.
+/* handle_text.h - a detached lock as text: everything that another process of this host needs
+ * to attach it. It also shows whether the text is whole, of this boot, of the same clock and of
+ * the same masters. Core: pure.
  *
  *   "rl3" then base64url of: kind_len(1) n(1) boot id(16) clock offset(8) written(8)
  *   deadline(8) ttl_ms(8) token_len(1) name_len(2) marks(4 n) owner_len(1) kind token name
- *   owner sum(4); numbers big-endian; sum: FNV-1a of all before it. The kind is told by its
- *   name. Of a plain lock kind_len is 0, and there are neither owner_len nor kind nor owner. A
- * mark is a hash of a master's address as its node list has it.
+ *   owner sum(4); numbers big-endian; sum: FNV-1a of all before it. The kind is written as its
+ *   name. For a plain lock kind_len is 0, and there are neither owner_len nor kind nor owner. A
+ *   mark is a hash of a master's address as its node list has it.
  *
- * The sum tells a handle that was cut short or mistyped; it is no protection against
- * forgery, for who can write to the masters needs no handle.
+ * The sum detects a handle that was truncated or mistyped. It does not protect against forgery,
+ * because a user who can write to the masters needs no handle.
  */
 #ifndef RL_HANDLE_TEXT_H
 #define RL_HANDLE_TEXT_H
@@ -39,7 +39,7 @@ int rl_handle_encode(const struct rl_handle *handle, char *ret_text, size_t size
 /* 0, or REDLOCK_EHANDLE. */
 int rl_handle_decode(const char *text, struct rl_handle *ret_handle);
 
-/* How many of its masters have a mark among these. */
+/* The number of its masters that have a mark among these. */
 unsigned rl_handle_shared(const struct rl_handle *handle, const uint32_t marks[], unsigned n);
 
 #endif

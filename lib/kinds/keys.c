@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* What a letter stands for: text before and after the name, in braces or not. */
+/* The key of a letter: text before and after the name, in braces or not. */
 struct shape {
     char letter;
     bool braces;

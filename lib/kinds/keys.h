@@ -1,4 +1,4 @@
-/* keys.h - the keys and channels of a lock, by the name of the lock and its owner. Core.
+/* keys.h - the keys and channels of a lock, made of its name and owner. Core.
  *
  * A letter each, as the table of kinds (kind.c) has them:
  *   n  NAME                              the lock
@@ -29,12 +29,11 @@
 /* The key as bytes (N and M: of the one name that the target then has). Returns the length. */
 size_t rl_key_text(char letter, const struct rl_target *target, char ret_text[RL_KEY_MAX]);
 
-/* The channel on which who waits for it hears of releases; of kinds that have one (not
+/* The channel that tells waiters of releases; only for kinds that have one (not
  * RL_WAKEUP_CLIENT). Returns the length. */
 size_t rl_key_channel(const struct rl_target *target, char ret_text[RL_KEY_MAX]);
 
-/* What a master knows a waiter of a client by: the client's id and a number. Returns the
- * length. */
+/* The name of a waiter on masters: the client's id and a number. Returns the length. */
 size_t rl_waiter_text(const char *uuid, uint64_t number, char ret_text[RL_WAITER_MAX]);
 
 #endif

@@ -45,7 +45,7 @@ static const struct rl_kind kinds[RL_ROWS] = {
                     [RL_ACQUIRE_OR_QUEUE] = SCRIPT(reentrant_wait, "nh", "otT"),
                 },
         },
-    /* Extended as the reentrant kind: who waits for it is no matter then. */
+    /* Extended as the reentrant kind: its waiters do not matter then. */
     [RL_ROW_FAIR] =
         {
             .name = "fair",
@@ -63,8 +63,8 @@ static const struct rl_kind kinds[RL_ROWS] = {
                     [RL_DEQUEUE] = SCRIPT(fair_leave, "nhQOsc", "of"),
                 },
         },
-    /* Never silent when it is undone: what refused one of its names leaves the others free, and
-     * nobody else will tell those who wait for them. */
+    /* Its release must never be silent: if one name was refused, the others are free again, and
+     * no other release will wake their waiters. */
     [RL_ROW_SEVERAL] =
         {
             .name = "several",
@@ -81,8 +81,8 @@ static const struct rl_kind kinds[RL_ROWS] = {
                     [RL_DEQUEUE] = SCRIPT(several_leave, "NM", "wK"),
                 },
         },
-    /* On one master: Redisson's. A lease above this one would be cut by the first reader of
-     * Redisson's that renews the lock of them all. */
+    /* Redisson's kind, for one master. A longer lease would be cut by the first Redisson reader
+     * that renews the lock of all readers. */
     [RL_ROW_READ] =
         {
             .name = "read",
@@ -184,8 +184,8 @@ unsigned rl_kind_row(const struct rl_kind *kind)
 
 bool rl_kind_answer_fits(enum rl_verb verb, const struct rl_answer *answer)
 {
-    /* Only a refused acquire, an inspection, and who must not delete somebody's data are told
-     * what stands there, and they always are; who is queued is told the place. */
+    /* A refused acquire, an inspection and a refused force have a holder, and no other answer
+     * has. A waiter that was queued gets its place. */
     bool acquires = rl_verb_of(verb) == RL_ACQUIRE;
     bool wrong_type = answer->code == RL_REPLY_WRONGTYPE;
     if (answer->code > RL_GRANTED && !acquires && !(wrong_type && verb == RL_FORCE))

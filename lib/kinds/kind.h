@@ -1,12 +1,12 @@
 /* kind.h - the kinds of lock, as rows of a table: scripts, arguments, reply to vote. Core.
  *
- * The engine does not know kinds: it asks for the script of a verb, and turns a reply into
- * a vote, both here.
+ * The engine does not know kinds: it asks for the script of a verb, and turns a reply into a
+ * vote, both here.
  *
  * The plain kind is the published one: a string key, compared and deleted. A try that waits in
- * no queue and wants no report takes it by the native pair: SET NX PX and GET in one write, which
- * cost the server a fifth of the script. Our random token, which GET shows, proves the grant as
- * a nonce would. The script serves all others: it tells how much longer the holder has it.
+ * no queue and wants no report acquires it by the native pair: SET NX PX and GET in one write,
+ * which cost the server a fifth of the script. Our random token, which GET shows, proves the
+ * grant as a nonce would. All others use the script, which shows the holder's TTL.
  */
 #ifndef RL_KIND_H
 #define RL_KIND_H
@@ -20,19 +20,19 @@ struct rl_script {
     const char *name; /* "plain_acquire"; NULL: the kind needs none for this verb */
     const char *body;
     const char *keys; /* KEYS, a letter each: see keys.h */
-    /* What follows the nonce in ARGV, a letter each: the (o)wner, the (t)oken, the t(T)L, the
-     * (w)aiter, its (a)ge in us, the (q)ueue's life in ms, for how long the lock is (k)ept for
-     * whom a release wakes (0: it wakes nobody; capital: never 0), how long a waiter of a
-     * (f)air lock is believed to live, how long the (m)ark of a waiting writer stands, and
-     * whether what has no (e)nd is a lock, too. */
+    /* The arguments after the nonce in ARGV, a letter each: the (o)wner, the (t)oken, the
+     * t(T)L, the (w)aiter, its (a)ge in us, the (q)ueue's life in ms. (k) is how long the lock
+     * is reserved for the waiter that a release wakes (0: it wakes nobody; K: never 0). (f) is
+     * how long a silent waiter of a fair lock keeps its place, (m) how long the mark of a
+     * waiting writer stands. (e) says whether a key without TTL is a lock, too. */
     const char *args;
 };
 
-/* The queue of those who wait for a lock stands beside it, under its name and this. A right
- * to "NAME*" covers both. */
+/* The key of a lock's wait queue is the lock's name and this. A right to "NAME*" covers
+ * both. */
 #define RL_QUEUE_SUFFIX ":redlock:queue"
 
-/* What else stands beside it (keys.h); the scripts know all of these too. */
+/* The other keys of a lock (keys.h). The scripts have all of these texts, too. */
 #define RL_HOLDS_SUFFIX ":redlock:holds"
 #define RL_SEEN_SUFFIX ":redlock:seen"
 #define RL_WRITER_SUFFIX ":redlock:writer"
@@ -42,22 +42,22 @@ struct rl_script {
 #define RL_LEASE_INFIX ":rwlock_timeout:" /* {NAME}:OWNER, this, and a number */
 
 /* The channel that a client listens on is this and its id (36 characters); a waiter is the
- * client's id, a colon and a number. The scripts know both. */
+ * client's id, a colon and a number. The scripts have both, too. */
 #define RL_WAKE_PREFIX "redlock:wake:"
 
 /* The value of a lock that is reserved for a waiter: this, and the waiter's name. */
 #define RL_RESERVED_PREFIX "redlock:next:"
 
-/* Where a release is heard of. */
+/* The channel that tells of a release. */
 enum rl_wakeup {
-    RL_WAKEUP_CLIENT, /* each client has one: the queue on the master says whom to wake */
-    RL_WAKEUP_LOCK,   /* each name has one */
-    RL_WAKEUP_FAIR,   /* each name and owner */
-    RL_WAKEUP_RW      /* each name, for readers and writers */
+    RL_WAKEUP_CLIENT, /* one a client: the master's queue says which waiter to wake */
+    RL_WAKEUP_LOCK,   /* one a name */
+    RL_WAKEUP_FAIR,   /* one a name and owner */
+    RL_WAKEUP_RW      /* one a name, for readers and writers */
 };
 
-/* The rows of the table. The first ones are what users know (enum redlock_kind), on one master
- * or on any number of them; the others are what some of these are on more than one. */
+/* The rows of the table. The first ones are the kinds of users (enum redlock_kind), on one
+ * master or on any number. The others stand in for some of these on more than one master. */
 enum rl_row {
     RL_ROW_PLAIN = REDLOCK_PLAIN,
     RL_ROW_REENTRANT = REDLOCK_REENTRANT,
@@ -67,7 +67,7 @@ enum rl_row {
     RL_ROW_QREAD,
     RL_ROW_QWRITE,
     RL_ROW_SEVERAL, /* plain, several names at once */
-    RL_ROW_ANY,     /* no kind of its own: how locks of all kinds are looked at, and deleted */
+    RL_ROW_ANY,     /* no kind of its own: inspects and deletes locks of all kinds */
     RL_ROWS
 };
 
@@ -75,33 +75,33 @@ struct rl_kind {
     const char *name;
     const char *shown;  /* for people: "reentrant lock" */
     unsigned max_nodes; /* 0: any number */
-    int64_t max_ttl_ms; /* 0: as the client's */
+    int64_t max_ttl_ms; /* 0: the client's max-ttl */
     enum rl_wakeup wakeup;
-    bool queues_at_once; /* who may wait is queued by its first round, heard or not */
-    bool several;        /* its name is several, packed (name_set.h) */
+    bool queues_at_once; /* the first round queues a try that may wait, subscribed or not */
+    bool several;        /* its name is several names, packed (name_set.h) */
     bool native;         /* the native pair may acquire it */
     struct rl_script script[RL_VERBS];
 };
 
-/* Are those who wait in a queue of this library's, and woken by their names? */
+/* Do its waiters stand in a queue of this library, which wakes them by name? */
 static inline bool rl_kind_queues(const struct rl_kind *kind)
 {
     return kind->wakeup == RL_WAKEUP_CLIENT;
 }
 
-/* Is whoever waits told of every release, without being in a queue for it? */
+/* Does every release wake all waiters, which need no queue? */
 static inline bool rl_kind_broadcasts(const struct rl_kind *kind)
 {
     return kind->wakeup == RL_WAKEUP_LOCK || kind->wakeup == RL_WAKEUP_RW;
 }
 
-/* Does it ask who has it, or only whether a token does? */
+/* Does it have owners, or only tokens? */
 static inline bool rl_kind_owned(const struct rl_kind *kind)
 {
     return !rl_kind_queues(kind);
 }
 
-/* Has each hold a lease under a key of its own, with the owner's name in it? */
+/* Does each hold have a lease under a key of its own, with the owner's name in it? */
 bool rl_kind_has_leases(const struct rl_kind *kind);
 
 /* NULL: no such row. */
@@ -119,8 +119,8 @@ static inline unsigned rl_script_number(const struct rl_kind *kind, enum rl_verb
     return rl_kind_row(kind) * RL_VERBS + (unsigned)verb;
 }
 
-/* What a lock is asked for: of which kind, under which name, for whom. The bytes are somebody
- * else's. Only kinds with an owner in their keys or arguments have one. */
+/* What to lock: the kind, the name and the owner. The bytes belong to others and must outlive
+ * it. Only kinds with an owner in their keys or arguments have one. */
 struct rl_target {
     const struct rl_kind *kind;
     const void *name;
@@ -129,26 +129,26 @@ struct rl_target {
     size_t owner_len;
 };
 
-/* The heart of a reply, as resp.h delivers it. */
+/* The second element of a reply. */
 enum rl_code {
     RL_REFUSED = 0,
     RL_GRANTED = 1,
     RL_REPLY_UPGRADE = 2, /* refused for good: a reader asks to be the writer */
     RL_REPLY_WRONGTYPE =
-        3 /* refused for good: what the "holder" tells stands under that name */
+        3 /* refused for good: the "holder" shows the other data of that name */
 };
 
 struct rl_answer {
     bool granted;      /* the code was RL_GRANTED */
     enum rl_code code; /* the second element */
-    bool with_holder;  /* four elements: ttl_ms and the holder's bytes */
-    bool with_place;   /* a fifth: how many are in the queue before us */
-    bool with_details; /* or, of an inspection: a text for lock_view.h */
+    bool with_holder;  /* there are four elements: ttl_ms and the holder's bytes */
+    bool with_place;   /* there is a fifth: the number of waiters before us */
+    bool with_details; /* an inspection: there is a text for lock_view.h */
     int64_t ttl_ms;
     int64_t place; /* -1: in no queue */
 };
 
-#define RL_TTL_UNKNOWN INT64_C(-2) /* the native pair does not tell how long the holder has it */
+#define RL_TTL_UNKNOWN INT64_C(-2) /* the native pair does not show the holder's TTL */
 
 /* Does a verb's answer have the exact shape its script promises? Anything else is no vote. */
 bool rl_kind_answer_fits(enum rl_verb verb, const struct rl_answer *answer);

@@ -12,7 +12,7 @@
 #include <assert.h>
 #include <string.h>
 
-#define DIGITS_MAX 18 /* more are nothing that the script says */
+#define DIGITS_MAX 18 /* the script never writes more */
 
 _Static_assert(sizeof(((redlock_holder *)0)->owner) > RL_OWNER_MAX, "owners are cut");
 
@@ -30,7 +30,7 @@ static bool take_char(struct text *text, char wanted)
     return true;
 }
 
-/* A number and what stands behind it. -1 is for ever. */
+/* A number, and the byte that must follow it. -1 is for ever. */
 static bool take_number(struct text *text, char behind, int64_t *ret_number)
 {
     bool minus = take_char(text, '-');
@@ -102,7 +102,7 @@ static bool take_holder(struct text *text, redlock_holder *ret_holder)
     return take_char(text, '\n');
 }
 
-/* The type of what is no lock is a word of the server's. */
+/* The type of data that is no lock: the server's word. */
 static bool take_type(struct text *text, redlock_node_info *told)
 {
     size_t len = 0;
@@ -145,7 +145,7 @@ bool rl_view_read(const char *bytes, size_t len, int64_t ttl_ms, struct rl_view 
 
 /* ---- all of them together --------------------------------------------------------------- */
 
-/* As a master names it that answered; NULL: it does not. */
+/* The entry of this holder in one master's answer; NULL: it has none. */
 static const redlock_holder *find(const struct rl_view *view, const redlock_holder *holder)
 {
     for (unsigned i = 0; view->told.answered && i < view->shown.count; i++) {
@@ -157,7 +157,8 @@ static const redlock_holder *find(const struct rl_view *view, const redlock_hold
     return NULL;
 }
 
-/* Has a majority this holder? Then its count and time become what a majority reaches. */
+/* Does a majority show this holder? Then its count and time become the values that a majority
+ * reaches. */
 static bool agree_on(const struct rl_views *all, redlock_holder *holder)
 {
     struct rl_quorum_values counts = {0}, ttls = {0};
@@ -175,7 +176,7 @@ static bool agree_on(const struct rl_views *all, redlock_holder *holder)
     return true;
 }
 
-/* Everybody whom some master shows, once. */
+/* Each holder that some master shows, once. */
 static unsigned agree_on_holders(struct rl_views *all)
 {
     unsigned agreed = 0;
@@ -205,8 +206,7 @@ static unsigned count_state(const struct rl_views *all, int state)
     return count;
 }
 
-/* A lock that is reserved is free, and a fair one is reentrant; the word that tells more is
- * used. */
+/* A reserved lock is free, and a fair one is reentrant; use the more precise word. */
 static int agree_on_state(const struct rl_views *all)
 {
     static const int states[][2] = {
@@ -226,13 +226,13 @@ static int agree_on_state(const struct rl_views *all)
 
 /* ---- what one owner has of it ----------------------------------------------------------- */
 
-/* What is there has some time left, if less than a millisecond. */
+/* A key that exists has some time left, if less than a millisecond. */
 static int64_t time_left(int64_t ms)
 {
     return ms == 0 ? 1 : ms;
 }
 
-/* How often a majority says that the owner has it in this mode. */
+/* The owner's count in this mode that a majority reaches. */
 static unsigned count_own(struct rl_views *all, int mode, const char *owner, size_t owner_len)
 {
     redlock_holder own = {.mode = mode, .owner_len = owner_len};
@@ -245,7 +245,7 @@ static unsigned count_own(struct rl_views *all, int mode, const char *owner, siz
     return own.count;
 }
 
-/* It is held where so many masters have it that the others are no majority. */
+/* It is held if the masters without it are no majority. */
 static int64_t held_ms(const struct rl_views *all)
 {
     struct rl_quorum_values left_ms = {0};

@@ -1,5 +1,5 @@
-/* lock_view.h - what masters say about a name that somebody looks at: read, and put together.
- * The limits are fixed; redlock.h's arrays are the caller's (api/inspect.c). Core.
+/* lock_view.h - parses the masters' answers to an inspection, and merges them. The limits are
+ * fixed; redlock.h's arrays are the caller's (api/inspect.c). Core.
  */
 #ifndef RL_LOCK_VIEW_H
 #define RL_LOCK_VIEW_H
@@ -10,27 +10,27 @@
 
 struct rl_holders {
     unsigned count;
-    redlock_holder holder[REDLOCK_HOLDERS_SHOWN]; /* whose `node` is nobody's business here */
+    redlock_holder holder[REDLOCK_HOLDERS_SHOWN]; /* its `node` is not used here */
 };
 
-/* One master's. */
+/* One master's answer. */
 struct rl_view {
-    redlock_node_info told; /* `answered` where the rest counts */
+    redlock_node_info told; /* `answered` says whether the rest is valid */
     struct rl_holders shown;
 };
 
 struct rl_views {
-    redlock_lock_info sum; /* of all, and of one owner */
+    redlock_lock_info sum; /* of all holders, and of one owner */
     struct rl_holders agreed;
     struct rl_view node[REDLOCK_NODES_MAX];
 };
 
-/* The details of inspect.lua's answer. The owners in them are anybody's bytes. False: they are
- * not what that script says. */
+/* Parse the details of inspect.lua's answer. The owners in them may be any bytes. False: they
+ * are not of that script. */
 bool rl_view_read(const char *text, size_t len, int64_t ttl_ms, struct rl_view *ret_view);
 
-/* What a majority says, and what this owner has, from what is in `node`: of `sum`, `nodes` and
- * `needed` are set, and all that is found is 0. */
+/* Merge the answers in `node`: the state that a majority shows, and the holds of this owner.
+ * The caller must have set `nodes` and `needed` of `sum`, and zeroed its results. */
 void rl_views_sum_up(struct rl_views *all, const char *owner, size_t owner_len);
 
 #endif

@@ -21,7 +21,7 @@ static int compare(const redlock_bytes *one, const redlock_bytes *other)
     return (one->len > other->len) - (one->len < other->len);
 }
 
-/* In their order, each once. */
+/* Insert a name in order, once. */
 static void insert(const redlock_bytes *sorted[REDLOCK_NAMES_MAX], size_t *used,
                    const redlock_bytes *name)
 {

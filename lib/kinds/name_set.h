@@ -1,6 +1,5 @@
-/* name_set.h - several names as one: packed into the bytes that stand for a lease of all of
- * them. Sorted, and each of them once, so that the same names in any order are the same bytes.
- * Core.
+/* name_set.h - packs several names into the one name of a lease of all of them. They are
+ * sorted, each once, so that the same names in any order give the same bytes. Core.
  *
  *   for each name: its length (2 bytes, big-endian), the name, a NUL
  */
@@ -26,7 +25,7 @@ bool rl_names_allowed(const struct rl_target *target, char *why, size_t why_size
 size_t rl_names_pack(const redlock_bytes *names, size_t count,
                      char ret_bytes[RL_NAMES_BYTES_MAX], char *why, size_t why_size);
 
-/* Are these bytes what rl_names_pack() makes? */
+/* Could rl_names_pack() have made these bytes? */
 bool rl_names_fit(const void *bytes, size_t len);
 
 /* The names of a target of any kind, one after the other: `at` begins at 0. False: no more. A

@@ -55,7 +55,8 @@ static void put_commands(const char *line, char *ret_text, size_t size)
     }
 }
 
-/* What the server says that is no place: from `*at`, so many bytes. Returns the line; -1. */
+/* The message without the place: it begins at `*at` and has `*ret_len` bytes. Returns the line,
+ * or -1. */
 static int message_of(const char **at, size_t *ret_len)
 {
     const char *place = strstr(*at, PLACE), *rest, *tail = NULL;
@@ -64,7 +65,7 @@ static int message_of(const char **at, size_t *ret_len)
     if (line < 0)
         return -1;
     for (const char *next = *at; (next = strstr(next, " script: ")) && next < place; next++)
-        tail = next; /* the last one: the message may have it as well */
+        tail = next; /* the last one, because the message may have one as well */
     if (tail) {
         *ret_len = (size_t)(tail - *at);
     } else if (strncmp(*at, "ERR Error running script (", 26) == 0 &&

@@ -1,5 +1,5 @@
-/* script_error.h - a script's error, as people are told it: without the digest and the line
- * that a server adds, with the command that failed and the script that it stands in. */
+/* script_error.h - a script's error, made readable: without the digest and the line that a
+ * server adds, with the failed command and its script. */
 #ifndef RL_SCRIPT_ERROR_H
 #define RL_SCRIPT_ERROR_H
 
@@ -7,8 +7,8 @@
 
 #include <stdbool.h>
 
-/* `error` is printable and has no secrets. A text that is too long loses its middle: how it
- * begins, and the command, are kept. `size` is RL_SCRIPT_ERROR_MIN at least. */
+/* `error` is printable and has no secrets. A text that is too long loses its middle: its
+ * beginning and the command stay. `size` is RL_SCRIPT_ERROR_MIN at least. */
 #define RL_SCRIPT_ERROR_MIN 128
 void rl_script_error(const struct rl_script *script, const char *error, char *ret_text,
                      size_t size);
