@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#define LISTEN_NS RL_NS_PER_MS /* between a first node that is listened to and more */
+#define LISTEN_NS RL_NS_PER_MS /* the wait for more subscriptions after a first one */
 
 static void give_up(struct rl_acquire *acquire, int result)
 {
@@ -24,7 +24,7 @@ static void give_up(struct rl_acquire *acquire, int result)
     rl_wait_queue_leave(client, &acquire->waiter, false, rl_client_now_ns(client));
 }
 
-/* The one place that changes the phase. */
+/* The only place that changes the phase. */
 static void set_phase(struct rl_acquire *acquire, enum rl_acquire_phase phase)
 {
     static const unsigned allowed[] = {
@@ -61,7 +61,7 @@ static void pause_after(struct rl_acquire *acquire, const struct rl_defeat *defe
         acquire->hinted = hint && soon_ns < until;
         until = rl_earlier_ns(until, soon_ns);
     }
-    /* The last acquisition must still fit before the end; where none fits, it is over. */
+    /* The last round must still fit before the end; if none fits, the try is over. */
     int64_t latest = acquire->give_up_ns - RL_ROUND_MIN_NS;
     if (now_ns >= latest)
         give_up(acquire, acquire->loss);
@@ -69,7 +69,7 @@ static void pause_after(struct rl_acquire *acquire, const struct rl_defeat *defe
         pause_until(acquire, rl_earlier_ns(until, latest));
 }
 
-/* Behind those of this client who came before: nothing to do but to give up in time. */
+/* Earlier waiters of this client come first: only the end of the wait is left to do. */
 static void wait_in_queue(struct rl_acquire *acquire)
 {
     set_phase(acquire, RL_ACQ_QUEUED);
@@ -77,7 +77,7 @@ static void wait_in_queue(struct rl_acquire *acquire)
     rl_call_due(&acquire->call, acquire->give_up_ns);
 }
 
-/* Until when it waits for connections now: once that is over, they are part of the wait. */
+/* The end of the time for connections. Later connecting is part of the wait. */
 static int64_t nodes_until_ns(const struct rl_acquire *acquire, int64_t now_ns)
 {
     if (!acquire->connects)
@@ -86,7 +86,7 @@ static int64_t nodes_until_ns(const struct rl_acquire *acquire, int64_t now_ns)
     return acquire->wait_started ? rl_earlier_ns(until_ns, acquire->give_up_ns) : until_ns;
 }
 
-/* Begin a round among the nodes that are able. */
+/* Begin a round among the nodes that can vote. */
 static void begin(struct rl_acquire *acquire, uint64_t voting, int64_t now_ns)
 {
     int result = rl_acquire_round_begin(acquire, voting, now_ns);
@@ -108,8 +108,8 @@ static void wait_for_nodes(struct rl_acquire *acquire, int64_t now_ns)
                                       backlog_ns, now_ns);
     if (waits && !rl_call_in_backlog(&acquire->call))
         return;
-    /* Connecting has a budget of its own: the first round gets all of the caller's, less what
-     * it has to wait in the backlog for. */
+    /* Connecting has a budget of its own: the first round gets all of the caller's wait, less
+     * the time in the backlog. */
     if (!acquire->wait_started && !acquire->was_queued && !acquire->wait_forever &&
         !acquire->try_once)
         acquire->give_up_ns += now_ns - acquire->nodes_since_ns;
@@ -132,7 +132,7 @@ static void reconnect(struct rl_acquire *acquire, int64_t now_ns)
     acquire->wait_started = false;
     acquire->nodes_since_ns = now_ns;
     acquire->connects = true;
-    rl_call_due(&acquire->call, now_ns); /* by the loop, lest losses nest */
+    rl_call_due(&acquire->call, now_ns); /* by the loop, because refusals must not recurse */
 }
 
 /* After a round that was lost. */
@@ -159,7 +159,7 @@ static void on_refused(struct rl_acquire *acquire, int64_t now_ns)
             give_up(acquire, result);
             return;
         }
-        /* Another queue hears there already: no word will come that this one does. */
+        /* Another queue is subscribed there already, so no event will say that this one is. */
         acquire->can_hear |=
             acquire->waiter.queue->channel && rl_acquire_majority_listening(acquire);
     }
@@ -204,7 +204,7 @@ static void step(struct rl_call *call, int64_t now_ns)
         rl_acquire_step_round(acquire, now_ns);
         break;
     case RL_ACQ_BACKOFF: {
-        /* Masters that have come back end a pause for want of a quorum. */
+        /* If a quorum was lacking, masters that come back end the pause. */
         bool back =
             acquire->lacked_quorum && rl_count(rl_nodes_voting(&call->client->nodes, now_ns)) >=
                                           rl_quorum_needed(call->client->nodes.n);
@@ -224,8 +224,8 @@ static void step(struct rl_call *call, int64_t now_ns)
     }
 }
 
-/* Something that makes it worth asking sooner than planned: when; INT64_MAX: it does not.
- * `hint`: it would do as well without. */
+/* When this event makes a round before the planned one worth it; INT64_MAX: never. `hint`: the
+ * round is optional. */
 static int64_t sooner_ns(struct rl_acquire *acquire, enum rl_turn why, bool hint,
                          int64_t now_ns)
 {
@@ -243,7 +243,7 @@ static int64_t sooner_ns(struct rl_acquire *acquire, enum rl_turn why, bool hint
             rl_wait_queue_pending(client, acquire->waiter.queue) ? now_ns + LISTEN_NS : now_ns;
         return hint ? rl_wait_queue_hint_ns(acquire->waiter.queue, soon_ns) : soon_ns;
     }
-    case RL_TURN_MISSED: /* counted on, and not queued there after all */
+    case RL_TURN_MISSED: /* a node that was counted on has not queued it */
         if (!acquire->probes || rl_acquire_will_be_woken(acquire, 0))
             return INT64_MAX;
         return now_ns + rl_backoff_next_ns(&acquire->backoff, &client->prng);
@@ -251,11 +251,11 @@ static int64_t sooner_ns(struct rl_acquire *acquire, enum rl_turn why, bool hint
     return INT64_MAX;
 }
 
-/* The first one in its queue is called. */
+/* The waiter is the first of its queue, and its turn has come. */
 static void on_turn(struct rl_waiter *waiter, enum rl_turn why, int64_t now_ns)
 {
     struct rl_acquire *acquire = RL_ITEM(waiter, struct rl_acquire, waiter);
-    if (why == RL_TURN_FIRST) { /* its round is begun by the loop, lest losses nest */
+    if (why == RL_TURN_FIRST) { /* the loop begins its round: refusals must not recurse */
         assert(acquire->phase == RL_ACQ_QUEUED);
         set_phase(acquire, RL_ACQ_BACKOFF);
         acquire->pause_until_ns = INT64_MAX;

@@ -23,9 +23,9 @@ struct rl_acquire {
     int64_t ttl_ns;
     bool wait_forever, try_once;
     bool was_queued;   /* it was behind others in the wait queue */
-    bool can_hear;     /* ROUND: a node was subscribed to since it was asked */
+    bool can_hear;     /* ROUND: a subscription was confirmed since it began */
     bool round_begun;  /* the first round has begun */
-    bool wait_started; /* connecting is over, which is no part of the wait */
+    bool wait_started; /* connecting is over; it does not count to the wait */
     uint64_t among;    /* ROUND: the nodes that could vote when it began */
     uint64_t broke;    /* ROUND: nodes whose connection broke in it */
     int64_t began_ns;
@@ -49,7 +49,7 @@ struct rl_acquire {
     int64_t place;         /* waiters before us, on the node where these are fewest */
     uint64_t behind;       /* the holder that we were next after in the round before; 0: none */
     uint64_t next_to;      /* the same in this round, as most nodes say */
-    unsigned next_votes;   /* by so many more nodes than name another */
+    unsigned next_votes;   /* the nodes that say so, less those that name another */
     unsigned behind_count; /* nodes that still name the holder `behind` */
     int64_t behind_since_ns; /* since when */
     int64_t look_ns;         /* BACKOFF: when to check that subscribers are alive */
@@ -74,8 +74,8 @@ static inline struct rl_acquire *rl_acquire_of(struct rl_call *call)
     return (struct rl_acquire *)call;
 }
 
-/* What a refused round leaves. split: it had grants, but no majority. silent: nodes that may
- * still answer that it is queued there. */
+/* The result of a refused round. split: it had grants, but no majority. silent: nodes that may
+ * still reply that they have queued it. */
 struct rl_defeat {
     bool split;
     uint64_t silent;
@@ -110,17 +110,17 @@ int rl_acquire_conclude(struct rl_call *call, redlock_lock **ret_lock);
 int64_t rl_acquire_sleep_until_ns(struct rl_acquire *acquire, const struct rl_defeat *defeat,
                                   int64_t now_ns);
 
-/* Would releases be heard from a majority of the nodes? */
+/* Would a majority of the nodes tell of a release? */
 bool rl_acquire_majority_listening(const struct rl_acquire *acquire);
 
-/* Will a majority that has queued it wake it, whatever one more node says? */
+/* Will a majority that has queued it wake it, even if one node fails? */
 bool rl_acquire_others_will_wake(const struct rl_acquire *acquire);
 
 /* Is it queued at a majority, if the silent nodes have queued it too? */
 bool rl_acquire_will_be_woken(const struct rl_acquire *acquire, uint64_t silent);
 
-/* BACKOFF: it relies on a wake-up. Have the subscribers of a majority that queued it shown life
- * a moment ago? If so, sets when to check again. */
+/* BACKOFF: it relies on a wake-up. Have the subscribers of a majority that queued it received
+ * anything lately? If so, this sets when to check again. */
 bool rl_acquire_subscribers_alive(struct rl_acquire *acquire, int64_t now_ns);
 
 /* Has a majority reported the release? */

@@ -1,9 +1,9 @@
 /* acquire_backoff.c - how long to sleep after a refused round, until asking again can be worth
  * it.
  *
- * A try that is queued at a majority of the nodes is woken. All else covers what can go wrong:
- * the holder's TTL runs out; a message gets lost (a probe); a peer's release wakes nobody (a
- * growing backoff, as for all events that are not reported).
+ * A try that is queued at a majority of the nodes is woken. The rest covers failures: the
+ * holder's TTL runs out; a message gets lost (a probe); a peer's release wakes nobody (a
+ * growing backoff, as for all events without a message).
  */
 #include "config_auto.h"
 
@@ -14,14 +14,14 @@
 #define WAKE_GRACE_NS RL_NS_PER_MS /* between a first wake-up and a majority's */
 #define HEARD_NS                                                                               \
     ((RL_PING_AFTER_MS + RL_PROBE_MS / 2) * RL_NS_PER_MS) /* a subscriber that is alive */
-#define PLACE_NS (2 * RL_NS_PER_MS) /* between those who look whether a TTL has run out */
+#define PLACE_NS (2 * RL_NS_PER_MS) /* between waiters that check for an expired TTL */
 
-/* The time from which a majority of keys could be free, if nobody does anything; or 0. */
+/* When a majority of keys will have expired by themselves; or 0. */
 static int64_t free_at_ns(const struct rl_acquire *acquire, unsigned n)
 {
     unsigned needed = rl_quorum_needed(n);
     unsigned not_held = n - acquire->held_count;
-    /* The first one refused, and no other was asked: it stands for all. */
+    /* The first node refused, and no other was asked: its TTL stands for all. */
     if (acquire->ordered && acquire->held_count == 1)
         return acquire->held_ns[0];
     if (not_held >= needed || acquire->held_count == 0)
@@ -44,8 +44,8 @@ static int64_t probe_ns(const struct rl_acquire *acquire, redlock *client)
     return (ms + (int64_t)rl_prng_below(&client->prng, (uint64_t)ms / 4)) * RL_NS_PER_MS;
 }
 
-/* Has it been next after the same holder for a probe's time? As many nodes must say so as keep
- * it from a majority. Then that holder's release wakes it, or its key runs out. */
+/* Has it been next after the same holder for a probe's time? Enough nodes must say so to deny
+ * it a majority. Then that holder's release wakes it, or its key expires. */
 static bool is_next(const struct rl_acquire *acquire, unsigned n, int64_t now_ns)
 {
     return acquire->behind_count > n - rl_quorum_needed(n) &&
@@ -64,8 +64,8 @@ bool rl_acquire_subscribers_alive(struct rl_acquire *acquire, int64_t now_ns)
     return queue && rl_count(heard & queue->queued) >= rl_quorum_needed(client->nodes.n);
 }
 
-/* A majority's wake-ups tell that a majority was released: fewer may be stray, or all there
- * will be. */
+/* Wake-ups of a majority prove the release on a majority. Fewer may be stray, or all that will
+ * come. */
 static int64_t grace_ns(redlock *client)
 {
     int64_t trips = 2 * rl_nodes_round_trip_ns(&client->nodes, rl_all(client->nodes.n));
@@ -94,7 +94,7 @@ bool rl_acquire_will_be_woken(const struct rl_acquire *acquire, uint64_t silent)
     return rl_count(nodes) >= rl_quorum_needed(client->nodes.n);
 }
 
-/* Would a majority be heard that releases the lock? */
+/* Would a majority of the nodes tell of a release? */
 bool rl_acquire_majority_listening(const struct rl_acquire *acquire)
 {
     const redlock *client = acquire->call.client;
@@ -102,7 +102,7 @@ bool rl_acquire_majority_listening(const struct rl_acquire *acquire)
     return rl_count(nodes) >= rl_quorum_needed(client->nodes.n);
 }
 
-/* Will a majority that has queued it wake it, whatever one more node says? */
+/* Will a majority that has queued it wake it, even if one node fails? */
 bool rl_acquire_others_will_wake(const struct rl_acquire *acquire)
 {
     return acquire->probes && rl_acquire_will_be_woken(acquire, 0);

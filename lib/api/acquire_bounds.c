@@ -1,5 +1,5 @@
-/* acquire_bounds.c - where a try begins and where it ends: its place in a queue, its last
- * moment, and what its caller gets. */
+/* acquire_bounds.c - the beginning and end of a try: its place in a queue, its last moment, and
+ * its result. */
 #include "config_auto.h"
 
 #include "api/acquire.h"
@@ -31,7 +31,7 @@ int64_t rl_acquire_last_ns(const struct rl_acquire *acquire, int64_t now_ns)
     if (acquire->try_once || acquire->wait_forever)
         return INT64_MAX;
     if (wait_ms > RL_DURATION_MAX_MS)
-        return INT64_MAX / 2; /* to which connecting is added */
+        return INT64_MAX / 2; /* no overflow when connecting is added */
     return now_ns + wait_ms * RL_NS_PER_MS;
 }
 
@@ -43,14 +43,14 @@ size_t rl_group_canceled(const struct rl_group *group)
     return i;
 }
 
-/* Of the clients that it is tried on together, one is cancelled or is being closed. */
+/* True if another client of its group is cancelled or is being closed. */
 bool rl_acquire_ended(const struct rl_call *call)
 {
     const struct rl_acquire *acquire = (const struct rl_acquire *)call;
     return rl_group_canceled(acquire->group) < acquire->group->count;
 }
 
-/* A lock that was won may have run out while the winner's thread did not run. */
+/* An acquired lock may have expired while the caller's thread did not run. */
 int rl_acquire_conclude(struct rl_call *call, redlock_lock **ret_lock)
 {
     struct rl_acquire *acquire = rl_acquire_of(call);

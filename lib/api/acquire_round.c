@@ -1,4 +1,4 @@
-/* acquire_round.c - one round of a try: its lease, what masters said of it, what it came to. */
+/* acquire_round.c - one round of a try: its lease, the masters' votes, and its result. */
 #include "config_auto.h"
 
 #include "api/acquire.h"
@@ -9,7 +9,7 @@
 
 #define CUT_SHORT_NS (20 * RL_NS_PER_MS)
 
-/* What is left for a round: of the wait budget, or of the TTL, whichever is less. */
+/* The time left for a round: the rest of the wait or of the TTL, whichever is less. */
 static int64_t remaining_ns(const struct rl_acquire *acquire, int64_t now_ns)
 {
     int64_t left = acquire->give_up_ns - now_ns;
@@ -36,7 +36,7 @@ int rl_acquire_round_begin(struct rl_acquire *acquire, uint64_t voting, int64_t 
     int64_t budget = rl_nodes_budget_ns(&client->nodes, voting, remaining_ns(acquire, now_ns));
     if (budget < 0 && acquire->round_begun)
         return acquire->loss;
-    /* The first round is always made, however slow the masters were when last heard of. */
+    /* The first round is always made, however slow the masters were last. */
     if (budget < 0)
         budget = RL_ROUND_MIN_NS > remaining_ns(acquire, now_ns)
                      ? RL_ROUND_MIN_NS
@@ -101,7 +101,7 @@ void rl_acquire_round_ask(struct rl_acquire *acquire)
     rl_lease_acquire(lease, voting, first, t0_ns, t0_ns + lease->budget_ns);
 }
 
-/* Nodes that can vote since after the round had begun, and that will say nothing in it. */
+/* Nodes that can vote since the round began, and that were not asked in it. */
 static uint64_t come_since(const struct rl_acquire *acquire, int64_t now_ns)
 {
     redlock *client = acquire->call.client;
@@ -116,8 +116,8 @@ static uint64_t come_since(const struct rl_acquire *acquire, int64_t now_ns)
     return come;
 }
 
-/* When to stop waiting for those that are silent, as there is a majority without them by now,
- * which another round would ask; INT64_MAX: there is none. */
+/* When to abandon this round: other nodes have come up since it began, and form a majority
+ * without the silent ones. INT64_MAX: they do not. */
 static int64_t cut_ns(const struct rl_acquire *acquire, int64_t now_ns)
 {
     redlock *client = acquire->call.client;
@@ -150,8 +150,8 @@ void rl_acquire_step_round(struct rl_acquire *acquire, int64_t now_ns)
     }
 }
 
-/* Would it be in vain to ask again? One master alone may have what was undone elsewhere long
- * ago; but who has the lock to read, here, will not become its writer by waiting. */
+/* Is asking again useless? A single master may show an old state, but an owner that reads here
+ * can't become the writer by waiting. */
 static int refused_for_good(const struct rl_acquire *acquire, const struct rl_round *round,
                             int64_t now_ns)
 {
@@ -166,8 +166,8 @@ static int refused_for_good(const struct rl_acquire *acquire, const struct rl_ro
     return 0;
 }
 
-/* Could it be won, if the connections that broke in it had been others? That they were closed
- * may have happened long ago, and says nothing of their masters. */
+/* Could the round have been won without the broken connections? They may have been closed long
+ * ago, which says nothing about their masters. */
 static bool broken_off(const struct rl_acquire *acquire, const struct rl_round *round,
                        int64_t now_ns)
 {
@@ -191,7 +191,7 @@ enum rl_next rl_acquire_round_lost(struct rl_acquire *acquire, struct rl_defeat 
     acquire->lacked_quorum =
         acquire->loss == REDLOCK_ENOQUORUM &&
         rl_count(rl_nodes_voting(&client->nodes, now_ns)) < rl_quorum_needed(client->nodes.n);
-    /* Also where all of many who ask at once have lost to each other. */
+    /* Also if many clients asked at once, and none got a majority. */
     ret_defeat->split = rl_round_split(round) || acquire->split_holders;
     ret_defeat->silent = rl_round_silent(round) & lease->queues;
     acquire->ordered_next = ret_defeat->split;
@@ -207,7 +207,7 @@ enum rl_next rl_acquire_round_lost(struct rl_acquire *acquire, struct rl_defeat 
     return acquire->try_once || refused ? RL_NEXT_GIVE_UP : RL_NEXT_WAIT;
 }
 
-/* The first in this queue waits for that one, whose release will wake it. */
+/* The first waiter of this queue waits for that holder, whose release will wake it. */
 static void note_next(struct rl_acquire *acquire, uint64_t holder)
 {
     acquire->behind_count += holder == acquire->behind;
@@ -219,27 +219,27 @@ static void note_next(struct rl_acquire *acquire, uint64_t holder)
         acquire->next_votes--;
 }
 
-/* What a refusal tells of who has it, and for how long. */
+/* Note the holder that a refusal shows, and its TTL. */
 static void note_refusal(struct rl_acquire *acquire, const struct rl_vote_reply *vote_reply)
 {
     if (vote_reply->answer.code == RL_REPLY_UPGRADE)
         acquire->upgrades++;
     else if (vote_reply->answer.code == RL_REPLY_WRONGTYPE)
         acquire->wrong_type++;
-    if (!vote_reply->answer.with_holder) /* it was gone before its holder could be shown */
+    if (!vote_reply->answer.with_holder) /* the key expired before its holder could be shown */
         return;
     uint64_t holder = rl_hash(vote_reply->holder, vote_reply->holder_len);
-    bool queues = rl_kind_queues(acquire->target.kind); /* marks of ours */
+    bool queues = rl_kind_queues(acquire->target.kind); /* the holder's text is of our format */
     bool reserved =
         queues && rl_kind_holder_is_reserved(vote_reply->holder, vote_reply->holder_len);
-    /* Readers are many, and each master may name another of them. */
+    /* There may be many readers, and each master may name another one. */
     if (acquire->target.kind->wakeup != RL_WAKEUP_RW)
         acquire->split_holders |= acquire->holder && acquire->holder != holder;
     acquire->holder = holder;
     acquire->foreign_holder |=
         queues && !rl_kind_holder_wakes(vote_reply->holder, vote_reply->holder_len);
     int64_t place = rl_kind_broadcasts(acquire->target.kind) ? 0 : vote_reply->answer.place;
-    if (place > INT32_MAX) /* a master may say anything: times are made of these two */
+    if (place > INT32_MAX) /* a master may send any number, and times are computed from it */
         place = INT32_MAX;
     if (vote_reply->answer.with_place && place >= 0 && place < acquire->place)
         acquire->place = place;

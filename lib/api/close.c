@@ -1,4 +1,4 @@
-/* close.c - the end of a client: calls are ended, locks given up, everything freed. */
+/* close.c - the end of a client: end its calls, give up its locks, free everything. */
 #include "config_auto.h"
 
 #include "engine/lease.h"
@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* In a child the parent's calls are still in progress: their callers are not here. */
+/* In a forked child the parent's calls look as if in progress, but their callers do not exist
+ * here. */
 static void forget_calls(redlock *client)
 {
     struct rl_call *call = RL_FIRST(&client->calls.all, struct rl_call, entry);
@@ -78,8 +79,8 @@ static void release_all(redlock *client, int64_t now_ns)
     }
 }
 
-/* End what is in progress: the callers return, the callbacks are told, and what these begin
- * ends likewise. */
+/* End the calls in progress: callers return, callbacks run, and calls that these begin end
+ * likewise. */
 static void end_calls(redlock *client)
 {
     client->closing = true;
@@ -93,7 +94,7 @@ static void end_calls(redlock *client)
                 rl_call_abort(call, now_ns);
         }
         rl_loop_wake(client);
-        while (client->callbacks.calling) /* in another thread's redlock_process() */
+        while (client->callbacks.calling) /* by another thread's redlock_process() */
             pthread_cond_wait(&client->callbacks.called, &client->mutex);
         rl_callbacks_run(client);
         rl_loop_wake(client);
@@ -102,7 +103,7 @@ static void end_calls(redlock *client)
     }
 }
 
-/* Releases are sent and answered until then, as far as there is hope. */
+/* Wait until then for the replies to releases, from masters that may still answer. */
 static void linger(redlock *client, int64_t until_ns)
 {
     int64_t now_ns = rl_client_now_ns(client);
@@ -123,14 +124,14 @@ void redlock_close(redlock *client)
         return;
     }
     if (rl_client_enter(client, &cancel_state) != REDLOCK_OK)
-        return; /* from within the log callback */
+        return; /* called from the log callback */
     if (rl_in_callback(client)) {
         rl_client_log(client, REDLOCK_LOG_ERROR,
                       "redlock_close() inside a callback is not possible: nothing is closed");
         rl_client_leave(client, cancel_state);
         return;
     }
-    rl_loop_poll_if_idle(client); /* what is found lost now can still be told */
+    rl_loop_poll_if_idle(client); /* losses that are found now can still be reported */
     end_calls(client);
     int64_t now_ns = rl_loop_poll_if_idle(client);
     release_all(client, now_ns);

@@ -1,4 +1,4 @@
-/* detach.c - a lock handed to another process of this host, as text (handle_text.h). */
+/* detach.c - hands a lock to another process of this host, as text (handle_text.h). */
 #include "config_auto.h"
 
 #include "engine/engine.h"
@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of what clients of one list have in common: not the user, nor whether there is TLS. */
+/* A hash of what clients of one list have in common: neither the user nor TLS counts. */
 static uint32_t mark_of(const struct rl_node_config *node)
 {
     char address[RL_HOST_MAX + RL_UNIX_PATH_MAX + 32];
@@ -30,7 +30,7 @@ static void marks_of(const redlock *client, uint32_t ret_marks[REDLOCK_NODES_MAX
         ret_marks[i] = mark_of(client->nodes.all[i].config);
 }
 
-/* Times are the kernel's in a text, since a client's clock is its own. */
+/* A text has times of the kernel's clock, because other processes do not know the client's. */
 static int encode(redlock *client, const struct rl_lease *lease, int64_t deadline_ns,
                   char *ret_text, size_t size)
 {
@@ -54,8 +54,8 @@ static int encode(redlock *client, const struct rl_lease *lease, int64_t deadlin
     return rl_handle_encode(&handle, ret_text, size);
 }
 
-/* The text of a handle that is valid; why not, otherwise. Who only shows it goes on watching
- * the lock, and may give it up before its keys run out. */
+/* Write the text of a valid handle, or return why it is not valid. After redlock_handle() the
+ * lock is still renewed and watched here, and may be given up before its keys expire. */
 static int handle_text(redlock *client, const redlock_lock *lock, bool detaches, char *ret_text,
                        size_t size)
 {
@@ -107,7 +107,7 @@ int redlock_detach(redlock_lock *lock, char *ret_text, size_t size)
     return result;
 }
 
-/* Is it timed by the clock that this client has, and may that be true? */
+/* Are its times of this client's clock, and can they be true? */
 static bool is_timed(const redlock *client, const struct rl_handle *handle, int64_t kernel_ns)
 {
     return strcmp(handle->boot_id, client->identity.boot_id) == 0 &&
@@ -117,8 +117,8 @@ static bool is_timed(const redlock *client, const struct rl_handle *handle, int6
                                 client->identity.texts_since_ns);
 }
 
-/* Is it of this client's masters? The same ones may be listed under other names, some of them:
- * a majority must be listed as it was. */
+/* Is it of this client's masters? Some of them may be listed under other names: a majority must
+ * have the same names. */
 static bool is_of_masters(redlock *client, const struct rl_handle *handle)
 {
     uint32_t marks[REDLOCK_NODES_MAX];
@@ -141,7 +141,7 @@ static bool is_of_masters(redlock *client, const struct rl_handle *handle)
     return false;
 }
 
-/* Are its names and its owner allowed? */
+/* May a lock have its names and its owner? */
 static bool may_be_held(redlock *client, const struct rl_target *target)
 {
     char why[RL_NAME_WHY_MAX];

@@ -27,7 +27,7 @@ static int make_outer(redlock *client)
     }
     background->outer_fd = outer_fd;
     background->loop = true;
-    rl_background_stop(client); /* at most one of the two drives */
+    rl_background_stop(client); /* only one of the two may run the loop */
     background->sleeps_until_ns = INT64_MAX;
     return 0;
 }

@@ -1,20 +1,20 @@
-/* extend.c - making a held lock last longer: a round, while it is still ours, and another where
- * that one ended without masters that were still being connected to. */
+/* extend.c - extends a held lock: one round while it is still ours, and another one if masters
+ * have been connected since. */
 #include "config_auto.h"
 
 #include "base/struct_abi.h"
 #include "engine/lease.h"
 #include "engine/call.h"
 
-#define DEBT_NS (5 * RL_NS_PER_MS) /* a node that owes an answer may be found stalled */
+#define DEBT_NS (5 * RL_NS_PER_MS) /* how often nodes with a reply overdue are checked */
 
 struct extend {
     struct rl_call call; /* first */
     struct redlock_lock *lock;
     int64_t ttl_ns;
-    uint64_t tried; /* nodes that rounds without success have asked */
+    uint64_t tried; /* nodes that were asked in rounds without success */
     bool asked;
-    bool broke; /* a connection did since */
+    bool broke; /* a connection has broken since */
 };
 
 static struct extend *extend_of(struct rl_call *call)
@@ -22,14 +22,14 @@ static struct extend *extend_of(struct rl_call *call)
     return (struct extend *)call;
 }
 
-/* How long it may wait for masters. */
+/* The end of its wait for masters. */
 static int64_t nodes_until_ns(const struct rl_call *call)
 {
     return rl_earlier_ns(call->connect_until_ns, call->lease->hold.deadline_ns);
 }
 
-/* May another round have what the last one lacked? It asks a majority, with some that have not
- * been asked. Without this an extension would go round while less than a majority connects. */
+/* Can another round succeed? It must ask a majority, and some nodes for the first time.
+ * Otherwise an extension would repeat rounds while too few nodes connect. */
 static bool others_come(const struct extend *extend, int64_t now_ns)
 {
     struct rl_nodes *nodes = &extend->call.client->nodes;
@@ -39,7 +39,7 @@ static bool others_come(const struct extend *extend, int64_t now_ns)
            ((voting & ~extend->tried) != 0 || pending > 0);
 }
 
-/* After a round without success: is there more to be had than what it has heard? */
+/* After a round without success: may another one succeed? */
 static bool may_try_others(struct extend *extend, int64_t now_ns)
 {
     if (now_ns >= nodes_until_ns(&extend->call))
@@ -63,7 +63,7 @@ static void extend_on_hold_event(struct rl_call *call, unsigned events, int64_t 
     if (!(events & (RL_EV_EXTENDED | RL_EV_LOST | RL_EV_NOT_EXTENDED)))
         return;
     if (!extend_of(call)->asked && !(events & RL_EV_LOST)) {
-        rl_call_due(call, now_ns); /* a renewal that was under way is over */
+        rl_call_due(call, now_ns); /* the renewal that was in flight is over */
         return;
     }
     if ((events & RL_EV_NOT_EXTENDED) && may_try_others(extend_of(call), now_ns)) {
@@ -86,7 +86,7 @@ static void extend_on_vote(struct rl_call *call, struct rl_node *node, enum rl_v
         [RL_VOTE_FAILED] = REDLOCK_VOTE_FAILED,
     };
     if (!extend_of(call)->asked)
-        rl_call_due(call, 0); /* one debt less */
+        rl_call_due(call, 0); /* one awaited reply less */
     else if (vote_reply->vote == RL_VOTE_FAILED && rl_node_was_cut(node))
         extend_of(call)->broke = true;
     if (verb == RL_EXTEND)
@@ -111,7 +111,7 @@ static void extend_start(struct extend *extend, uint64_t voting, int64_t now_ns)
     }
     int64_t budget = rl_nodes_budget_ns(&client->nodes, voting, left);
     if (budget < 0)
-        budget = left; /* a last attempt is worth making */
+        budget = left; /* a last try is worth it */
     extend->asked = true;
     extend->tried |= voting;
     lease->budget_ns = budget;
@@ -121,7 +121,7 @@ static void extend_start(struct extend *extend, uint64_t voting, int64_t now_ns)
     rl_lease_extend(lease, voting, extend->ttl_ns, t0_ns, t0_ns + budget);
 }
 
-/* Does the lease last for as long as is asked for, as it is? */
+/* Does the lease already last as long as the caller wants? */
 static bool lasts(const struct extend *extend, int64_t now_ns)
 {
     const struct rl_lease *lease = extend->call.lease;
@@ -130,8 +130,8 @@ static bool lasts(const struct extend *extend, int64_t now_ns)
                              lease->hold.drift_factor);
 }
 
-/* Right after it was won, or after a round that failed early, a late answer may be all that a
- * majority lacks. */
+/* Right after the acquire, or after a round that failed early, only a late reply may be lacking
+ * for a majority. */
 static bool in_debt(const struct rl_call *call, uint64_t voting, int64_t now_ns)
 {
     unsigned needed = rl_quorum_needed(call->client->nodes.n);
@@ -168,7 +168,7 @@ static void extend_step(struct rl_call *call, int64_t now_ns)
     }
 }
 
-/* The winner's thread may not have run for a while. */
+/* The caller's thread may not have run for a while: the lock may have expired. */
 static int extend_conclude(struct rl_call *call, redlock_lock **ret_lock)
 {
     struct redlock_lock *lock = extend_of(call)->lock;
@@ -177,7 +177,7 @@ static int extend_conclude(struct rl_call *call, redlock_lock **ret_lock)
                                                                         : call->result;
 }
 
-/* Check what the caller says; then `extend` is ready for extend_step(). */
+/* Check the caller's arguments; then `extend` is ready for extend_step(). */
 static int extend_prepare(struct extend *extend, struct redlock_lock *lock, int64_t ttl_ms,
                           redlock_report *report, int64_t now_ns)
 {
@@ -223,8 +223,8 @@ int redlock_extend(redlock_lock *lock, int64_t ttl_ms, redlock_report *report)
     int result = rl_client_enter_blocking(client, &cancel_state);
     if (result)
         return result;
-    /* Late grants first: a node that still owes an answer can't be asked again. The client is
-     * unlocked meanwhile, so the handle is looked at after this. */
+    /* Read late grants first: a node with a request in flight can't be asked again. This
+     * unlocks the client, so the handle must be checked afterwards. */
     int64_t now_ns = rl_loop_poll_now(client);
     result = extend_prepare(&extend, lock, ttl_ms, report, now_ns);
     if (result == 0) {

@@ -1,5 +1,5 @@
-/* inspect.c - redlock_inspect(): who has a lock, and who waits. The caller's structs are
- * written as far as they reach: they may be those of another version of redlock.h. */
+/* inspect.c - redlock_inspect(): the holders of a lock, and its waiters. The caller's structs
+ * must be written only as far as they reach: they may be of another version of redlock.h. */
 #include "config_auto.h"
 
 #include "api/query.h"
@@ -33,7 +33,7 @@ static const struct rl_struct holder_shape = {
 /* Too large for a stack. */
 struct inspection {
     struct rl_views views;
-    redlock_node_vote votes[REDLOCK_NODES_MAX]; /* of these, why a master did not answer */
+    redlock_node_vote votes[REDLOCK_NODES_MAX]; /* for the reasons of missing answers */
     redlock_report report;
 };
 
@@ -54,7 +54,7 @@ static void tell_node(struct inspection *all, unsigned node)
     redlock_node_info *told = &all->views.node[node].told;
     const redlock_node_vote *vote = &all->votes[node];
     _Static_assert(sizeof(told->text) == sizeof(vote->text), "text");
-    if (!told->answered) { /* of what can't be understood nothing is told */
+    if (!told->answered) { /* nothing is shown of an answer that can't be parsed */
         *told = (redlock_node_info){.answered = 0};
         memcpy(told->text, vote->text, sizeof(told->text));
     }

@@ -1,4 +1,4 @@
-/* lock.c - the handles that users have, and what can be told of a lock without asking. */
+/* lock.c - users' handles, and what is known of a lock without asking the masters. */
 #include "config_auto.h"
 
 #include "engine/lease.h"
@@ -8,7 +8,8 @@
 
 struct redlock_lock *rl_lock_new(redlock *client)
 {
-    /* Freed handles wait their turn, so that a stale one is found out for as long as can be. */
+    /* Reuse the handle that was freed first, so that stale handles are detected for as long as
+     * possible. */
     if (client->locks.free_count > RL_HANDLES_RESTING) {
         client->locks.free_count--;
         return RL_ITEM(rl_list_pop(&client->locks.free), struct redlock_lock, free);

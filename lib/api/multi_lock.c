@@ -1,11 +1,10 @@
-/* multi_lock.c - redlock_try_multi: locks of several clients, all or none. Made of the calls
- * for one lock, since nothing that one client asks can tell of another's masters.
+/* multi_lock.c - redlock_try_multi: locks of several clients, all or none. It uses the calls
+ * for one lock, because a client knows nothing of another's masters.
  *
- * Nobody waits for a lock while it has another: it waits for one, tries the others once, and
- * where one is refused gives up all and waits for that one. So there is no ring of those who
- * wait for each other, in whatever order each names its locks; and to sleep where it is refused
- * is to be woken when the reason is gone. Two who always take what the other needs next would
- * dance on for a while: a pause of random length ends that.
+ * No call waits for a lock while it has another one. It waits for one lock and tries the others
+ * once. If one is refused, it gives up all and waits for that one. So calls can't deadlock, in
+ * whatever order they name their locks, and each sleeps where a release will wake it. Two calls
+ * that keep taking each other's next lock are separated by a pause of random length.
  */
 #include "config_auto.h"
 
@@ -19,12 +18,12 @@
 #include <time.h>
 
 struct taking {
-    redlock_item items[REDLOCK_ITEMS_MAX]; /* as this library knows them */
+    redlock_item items[REDLOCK_ITEMS_MAX]; /* in this library's layout */
     redlock_options options[REDLOCK_ITEMS_MAX];
     redlock *clients[REDLOCK_ITEMS_MAX];
     size_t count;
     int64_t wait_ms;
-    int64_t end_ns; /* of a wait that has one, as the first one's client has the time */
+    int64_t end_ns; /* the end of the wait, by the clock of the first item's client */
 };
 
 static const struct rl_struct shape = {
@@ -41,7 +40,7 @@ static redlock_item *item_at(const redlock_item *items, size_t index)
     return (redlock_item *)((uintptr_t)items + index * items[0].size);
 }
 
-/* What a call came to for an item. Every version has these members. */
+/* Write an item's result. Every version has these members. */
 static void put(redlock_item *item, redlock_lock *lock, int result)
 {
     item->lock = lock;
@@ -72,8 +71,8 @@ static bool same_name(const redlock_item *one, const redlock_item *other)
            memcmp(one->name, other->name, one->name_len) == 0;
 }
 
-/* Can both be had under one name, whichever is taken first? Readers do not exclude each other,
- * and an owner does not exclude itself; but who reads can't become the writer. */
+/* Can both be held under one name, in any order? Readers do not exclude each other, and an
+ * owner does not exclude itself; but a reader can't become the writer. */
 static bool go_together(const redlock_item *one, const redlock_item *other)
 {
     int kind = one->options->kind;
@@ -161,7 +160,7 @@ static void give_up_all(struct taking *taking)
     }
 }
 
-/* None of their clients is freed from here on: closing one ends the call first. */
+/* From here on none of their clients may be freed: closing one ends this call first. */
 static int stay(struct taking *taking)
 {
     for (size_t i = 0; i < taking->count; i++) {
@@ -212,9 +211,9 @@ static int64_t remaining_ms(const struct taking *taking)
     return left_ns > 0 ? left_ns / RL_NS_PER_MS : 0;
 }
 
-/* Wait for `first`, then take the others as they are, from the next one on and around. What was
- * taken first must still be held when the last one is. On failure *ret_refused is the item
- * whose result is returned, and none is held. */
+/* Wait for `first`, then try the others once, from the next one on and around. All must still
+ * be held when the last one is acquired. On failure *ret_refused is the item whose result is
+ * returned, and none is held. */
 static int take_all(struct taking *taking, size_t first, size_t *ret_refused)
 {
     int result = REDLOCK_OK;
@@ -224,7 +223,7 @@ static int take_all(struct taking *taking, size_t first, size_t *ret_refused)
         result = take(taking, &taking->items[at], i == 0 ? remaining_ms(taking) : 0);
     }
     if (result == REDLOCK_ECANCELED) {
-        /* Maybe the client of another one than this has ended its try. */
+        /* The client of another item may have ended this try. */
         const struct rl_group group = group_of(taking);
         size_t ended = rl_group_canceled(&group);
         at = ended < taking->count ? ended : at;
@@ -241,7 +240,7 @@ static int take_all(struct taking *taking, size_t first, size_t *ret_refused)
     return result;
 }
 
-/* Is it another's doing, so that asking again can help? */
+/* Did another holder cause it? Then asking again can help. */
 static bool may_change(int result)
 {
     return result == REDLOCK_EHELD || result == REDLOCK_ENOQUORUM || result == REDLOCK_EEXPIRED;
@@ -257,7 +256,7 @@ static void pause_ns(int64_t ns)
     pthread_setcancelstate(cancel_state, NULL);
 }
 
-/* A seed of the client's, whose generator is under its lock. */
+/* A seed from the client's generator, which its mutex guards. */
 static void seed(redlock *client, struct rl_prng *prng)
 {
     int cancel_state;
@@ -303,7 +302,7 @@ int redlock_try_multi(redlock_item *items, size_t count, int64_t wait_ms)
     struct taking taking;
     if (!sized(items, count))
         return REDLOCK_EINVAL;
-    /* Whatever comes of it, what an item is left with is of this call. */
+    /* Clear the results: an item must not keep those of an earlier call. */
     for (size_t i = 0; i < count; i++)
         put(item_at(items, i), NULL, REDLOCK_OK);
     taking.count = 0;

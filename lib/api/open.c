@@ -1,4 +1,4 @@
-/* open.c - opening a client: everything that can fail does so here. */
+/* open.c - opens a client: everything that can fail is done here. */
 #include "config_auto.h"
 
 #include "engine/engine.h"
@@ -57,7 +57,7 @@ static int hash_scripts(redlock *client)
 
 enum { HOST_SHOWN = RL_CLIENT_NAME_MAX - 12 }; /* beside a colon and any process number */
 
-/* What a value on a master shows people: the configured name, or host and process. */
+/* The holder's name in values on masters: the configured name, or host and process. */
 static void name_holder(redlock *client)
 {
     if (client->config.client_name) {
@@ -84,12 +84,12 @@ static void name_connection(redlock *client)
              client->identity.holder, client->identity.uuid);
 }
 
-/* Somebody wants the loop to look at more than descriptors: it does so after each wait. */
+/* A wake-up: the loop must check more than descriptors, which it does after each wait. */
 static void on_wake(struct rl_tag *tag, unsigned events, int64_t now_ns)
 {
     redlock *client = RL_ITEM(tag, redlock, loop.wake_tag);
     (void)events, (void)now_ns;
-    if (client->loop.polling) /* it is for the leader, who has not woken yet */
+    if (client->loop.polling) /* it is meant for the leader, which has not woken yet */
         return;
     rl_eventfd_drain(client->loop.wake_fd);
 }
@@ -152,7 +152,7 @@ static int open_nodes(redlock *client, const char *file, redlock_error *error)
     return 0;
 }
 
-/* Everything that can fail. What has been made is found and freed by rl_client_destroy(). */
+/* Everything that can fail. On failure rl_client_destroy() frees what has been made. */
 static int build(redlock *client, const redlock_config *config, redlock_error *error)
 {
     uint64_t seed;
@@ -172,7 +172,7 @@ static int build(redlock *client, const redlock_config *config, redlock_error *e
     client->requests.bytes = malloc(2 * RL_REQUEST_MAX);
     if (!client->requests.bytes)
         return fail(error, REDLOCK_ENOMEM, "out of memory");
-    if (rl_timers_reserve(&client->loop.timers)) /* the first calls need no memory for theirs */
+    if (rl_timers_reserve(&client->loop.timers)) /* the first calls need none for timers */
         return fail(error, REDLOCK_ENOMEM, "out of memory");
     rl_timers_unreserve(&client->loop.timers);
     settle(client);
@@ -186,7 +186,7 @@ static int build(redlock *client, const redlock_config *config, redlock_error *e
 
 static void init_mutex(pthread_mutex_t *mutex)
 {
-    /* Error checking, so that a call from within a callback is told instead of stuck. */
+    /* Error checking, so that a call from within a callback gets an error and does not hang. */
     pthread_mutexattr_t attr;
     pthread_mutexattr_init(&attr);
     pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_ERRORCHECK);
@@ -254,7 +254,7 @@ int redlock_open_config(const redlock_config *config, redlock_error *error,
     redlock_error whole = REDLOCK_ERROR_INIT;
     int result = open_client(config, &whole, ret_client);
     if (result == REDLOCK_OK)
-        whole = (redlock_error)REDLOCK_ERROR_INIT; /* of a warning nothing is left */
+        whole = (redlock_error)REDLOCK_ERROR_INIT; /* warnings leave nothing in the result */
     whole.code = result;
     if (error) {
         /* As much as the caller's version of the struct has room for. */

@@ -1,6 +1,4 @@
-/* probe.c - redlock_probe(): the report of redlock_get_status(), and what each master has
- * proven.
- */
+/* probe.c - redlock_probe(): the report of redlock_get_status(), and each master's proofs. */
 #include "config_auto.h"
 
 #include "api/status.h"

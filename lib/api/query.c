@@ -16,16 +16,16 @@ struct query {
     enum rl_verb verb;
     uint64_t asked;
     uint64_t answered;
-    uint64_t failed;    /* of these, those whose answer was none */
-    uint64_t wrong_type; /* force: there is no lock, and what there is stays */
+    uint64_t failed;    /* of these, nodes without a valid answer */
+    uint64_t wrong_type; /* force: nodes with other data, which stays */
     int64_t began_ns;
-    int64_t answers_until_ns; /* who was asked answers until then */
+    int64_t answers_until_ns; /* the deadline of the nodes that were asked */
     struct rl_round round;    /* for the report */
     struct rl_view *views;    /* or NULL */
 };
 
-/* Nodes that can be asked: also those that may not vote, for their keys are real. Those that
- * are on their way may be asked yet. */
+/* Nodes that can be asked: also those that may not vote, because their keys are real. Nodes
+ * that are connecting may be asked later. */
 static uint64_t reachable(redlock *client, int64_t now_ns, uint64_t *ret_on_their_way)
 {
     uint64_t nodes = 0;
@@ -84,7 +84,7 @@ static bool read_view(const struct query *query, unsigned node,
     return true;
 }
 
-/* Somebody's data is left alone: that master is not certain to be free of a lock by this. */
+/* Other data is left alone, so it is not certain that this master is free of a lock. */
 static void query_miskinded(struct query *query, unsigned node,
                             const struct rl_vote_reply *vote_reply)
 {
@@ -110,9 +110,9 @@ static void query_on_vote(struct rl_call *call, struct rl_node *node, enum rl_ve
     int vote = REDLOCK_VOTE_FAILED;
     if (call->done)
         return;
-    rl_call_due(call, 0); /* step() sees to what comes of it, out of the lease's way */
+    rl_call_due(call, 0); /* step() handles the result, not from within the lease's callback */
     if (vote_reply->vote == RL_VOTE_FAILED && rl_node_was_cut(node)) {
-        /* The connection broke: it is asked anew by the next one. */
+        /* The connection broke: ask again on the next one. */
         rl_report_vote(call, node->index, REDLOCK_VOTE_FAILED, vote_reply);
         query->asked &= ~bit;
         return;
@@ -137,8 +137,8 @@ static void query_on_vote(struct rl_call *call, struct rl_node *node, enum rl_ve
         rl_report_vote(call, node->index, vote, vote_reply);
 }
 
-/* Each master is asked as soon as it can be, and has its chance to answer; but where a majority
- * has, those that have been silent for so long are rather gone than late. */
+/* Each master is asked as soon as possible, and has time to answer. Once a majority has
+ * answered, masters that have been silent for long are more likely gone than late. */
 static bool query_over(const struct query *query, uint64_t on_their_way, int64_t now_ns,
                        int64_t *ret_until_ns)
 {
@@ -208,7 +208,7 @@ int rl_query(redlock *client, const struct rl_question *question, redlock_report
         result = REDLOCK_ENOMEM;
     }
     if (result == REDLOCK_OK) {
-        rl_lease_ref(lease); /* ours until the end, whatever answers come late */
+        rl_lease_ref(lease); /* ours until the end, even if replies come late */
         query.call.lease = lease;
         query.call.step = query_step;
         query.call.on_vote = query_on_vote;

@@ -1,4 +1,4 @@
-/* release.c - giving a lock up: the handle is consumed, whatever the masters say. */
+/* release.c - gives a lock up: the handle is consumed, whatever the masters reply. */
 #include "config_auto.h"
 
 #include "engine/lease.h"
@@ -18,12 +18,12 @@ static void release_step(struct rl_call *call, int64_t now_ns)
 
 static int release_conclude(struct rl_call *call, redlock_lock **ret_lock)
 {
-    (void)ret_lock; /* there is none any more */
+    (void)ret_lock; /* the handle is consumed */
     return call->result;
 }
 
-/* How long answers to a release are waited for: a node's share of the TTL; where masters are
- * on their way, connecting has its own budget. */
+/* How long to wait for replies to a release: a node's share of the TTL; if masters are
+ * connecting, connecting has its own budget. */
 static int64_t release_budget_ns(redlock *client, const struct rl_lease *lease, int64_t now_ns)
 {
     uint64_t voting = rl_nodes_voting(&client->nodes, now_ns);
@@ -36,12 +36,12 @@ static int64_t release_budget_ns(redlock *client, const struct rl_lease *lease, 
     return budget;
 }
 
-/* Takes the lease from the lock: a second release of the same lock finds nothing held. An
- * extension that another caller waits for has lost against the release. `ret_over`: too late,
- * its time was over. NULL: not held by it. */
+/* Take the lease from the handle: a second release finds nothing held. An extension that
+ * another caller waits for fails. `ret_over`: the lock had expired. NULL: the handle holds
+ * nothing. */
 static struct rl_lease *take_lease(struct redlock_lock *lock, int64_t now_ns, bool *ret_over)
 {
-    /* A callback that tells of its loss must not find it gone, or run after this. */
+    /* A callback about its loss must not find the handle gone, nor run after this. */
     rl_callback_wait(lock->client, lock);
     struct rl_lease *lease = lock->lease;
     if (!lease)
@@ -57,7 +57,7 @@ static struct rl_lease *take_lease(struct redlock_lock *lock, int64_t now_ns, bo
     return lease;
 }
 
-/* Is there anything left to give up? If not, the lease is done with. */
+/* Is there anything left to release? If not, the lease is dropped. */
 static bool ours(struct rl_lease *lease, bool over, int64_t now_ns)
 {
     if (lease->hold.phase != RL_HOLD_HELD) {
@@ -72,7 +72,7 @@ static bool ours(struct rl_lease *lease, bool over, int64_t now_ns)
     return true;
 }
 
-/* The releases are queued: the next one of this client's own that waits asks right behind. */
+/* The releases are queued: this client's next waiter may send its request right behind. */
 static void release(struct rl_lease *lease, int64_t now_ns)
 {
     redlock *client = lease->client;
@@ -89,7 +89,7 @@ static int release_and_wait(redlock *client, struct rl_lease *lease, int64_t now
 {
     struct rl_call call = {
         .lease = lease, .step = release_step, .on_hold_event = release_on_hold_event};
-    if (rl_call_begin(&call, client)) { /* out of memory, but not out of releases */
+    if (rl_call_begin(&call, client)) { /* no memory, but the releases are sent */
         release(lease, now_ns);
         return REDLOCK_EUNCONFIRMED;
     }
@@ -111,7 +111,7 @@ int redlock_release(redlock_lock *lock)
     if (result)
         return result;
     int64_t now_ns =
-        rl_loop_poll_if_idle(client); /* unlocks: the handle is looked at after it */
+        rl_loop_poll_if_idle(client); /* unlocks: the handle must be checked afterwards */
     bool over;
     struct rl_lease *lease = take_lease(lock, now_ns, &over);
     if (!lease) {
@@ -127,7 +127,7 @@ int redlock_release(redlock_lock *lock)
 
 /* ---- asynchronous --------------------------------------------------------------------- */
 
-/* With `done`, a call that waits for the outcome; without, the lease goes its way alone. */
+/* With `done`, a call waits for the result; without, the lease is released on its own. */
 static int release_async(redlock *client, struct rl_lease *lease, bool over, int64_t now_ns,
                          redlock_done_fn *done, void *context)
 {

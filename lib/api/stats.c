@@ -1,4 +1,4 @@
-/* stats.c - redlock_get_stats(): what a client has counted, and what it has now. */
+/* stats.c - redlock_get_stats(): a client's counters and present numbers. */
 #include "config_auto.h"
 
 #include "engine/lease.h"

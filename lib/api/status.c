@@ -19,7 +19,7 @@ struct check {
     int64_t round_trip_us[REDLOCK_NODES_MAX];
 };
 
-/* A guard ends by itself: where a guarded node is silent, that is what the user should know. */
+/* A guard ends by itself: if a guarded node is silent, the user should see that instead. */
 static int state_of(struct rl_node *node, int64_t now_ns)
 {
     static const int states[] = {
@@ -92,7 +92,7 @@ static void check_pinged(struct rl_call *call, struct rl_node *node, int64_t rou
         rl_call_due(call, 0);
 }
 
-/* Where the connection broke the answer will not come: it is asked anew by the next one. */
+/* After a broken connection the reply will not come: ask again on the next one. */
 static void check_again(struct check *check, int64_t now_ns)
 {
     redlock *client = check->call.client;
@@ -148,7 +148,7 @@ int rl_status_check(redlock *client, redlock_status_report *to, struct rl_status
         return result;
     check.call.step = check_step;
     check.call.pinged = check_pinged;
-    /* A little longer than connecting may take, so that its failure's text is known. */
+    /* A little longer than connecting may take, so that the reason of a failure is known. */
     check.until_ns = now_ns + client->nodes.settings.connect_timeout_ns + 50 * RL_NS_PER_MS;
     check_step(&check.call, now_ns);
     rl_loop_flush_unless_led(client, now_ns);

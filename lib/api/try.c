@@ -1,5 +1,5 @@
-/* try.c - redlock_try*: what the caller says is checked, then an acquisition (acquire.h) is
- * made, waited for or left to call back. Those for several names: try_names.c. */
+/* try.c - redlock_try*: checks the arguments, then makes an acquisition (acquire.h), and waits
+ * for it or lets it call back. try_names.c has the calls for several names. */
 #include "config_auto.h"
 
 #include "api/try.h"
@@ -38,7 +38,7 @@ static int check_names(redlock *client, const struct rl_names_arg *names_arg,
     return 0;
 }
 
-/* Why that owner can't have this lock; NULL: it can. */
+/* The reason why that owner can't have this lock; NULL: it can. */
 static const char *clash(const struct rl_target *target, const char *owner)
 {
     struct rl_target owned = *target;
@@ -47,7 +47,7 @@ static const char *clash(const struct rl_target *target, const char *owner)
     return rl_key_owner_clash(&owned);
 }
 
-/* Everything that can be wrong with what the caller says; the log tells what would be right. */
+/* Check all arguments; the log says what would be right. */
 static int check(redlock *client, const struct rl_target *target,
                  const redlock_options *options, int64_t *ret_ttl_ms)
 {
@@ -81,7 +81,7 @@ static int check(redlock *client, const struct rl_target *target,
     return 0;
 }
 
-/* The caller's options as this library knows them; NULL: the defaults. */
+/* The caller's options in this library's layout; NULL: the defaults. */
 static int take_options(redlock *client, const redlock_options *given,
                         redlock_options *ret_options)
 {
@@ -116,7 +116,7 @@ static int choose_kind(redlock *client, const struct rl_names_arg *names_arg,
     return 0;
 }
 
-/* What a try is about: all but the owner, which is the acquisition's. */
+/* The target of a try, except the owner, whose bytes the acquisition has. */
 static int resolve_target(redlock *client, const struct rl_names_arg *names_arg,
                           const redlock_options *options, struct rl_target *ret_target)
 {
@@ -124,8 +124,8 @@ static int resolve_target(redlock *client, const struct rl_names_arg *names_arg,
     return result ? result : check_names(client, names_arg, ret_target);
 }
 
-/* What both calls begin with: a `try` that has been checked and given a handle, ready to be
- * put to work with rl_acquire_start(). */
+/* The beginning of both calls: an acquisition with checked arguments and a handle. Start it
+ * with rl_acquire_start(). */
 static int begin_call(struct rl_acquire *acquire, redlock *client,
                       const struct rl_target *target, const redlock_options *options)
 {
@@ -206,7 +206,7 @@ int redlock_try(redlock *client, const char *name, const redlock_options *option
 
 /* ---- asynchronous --------------------------------------------------------------------- */
 
-/* The acquisition's block ends in the name. */
+/* The name is at the end of the acquisition's block. */
 static int try_async(redlock *client, const struct rl_names_arg *names_arg,
                      const redlock_options *given, redlock_done_fn *done, void *context,
                      uint64_t *ret_id)

@@ -1,29 +1,29 @@
-/* try.h - what a try asks for: one name, or several at once. Between try.c and try_names.c. */
+/* try.h - the names of a try: one, or several at once. Between try.c and try_names.c. */
 #ifndef RL_TRY_H
 #define RL_TRY_H
 
 #include "kinds/name_set.h"
 
-/* What is taken together, on several clients (multi_lock.c): the try ends with ECANCELED when
- * one of them does. */
+/* Locks that are acquired together on several clients (multi_lock.c): the try ends with
+ * ECANCELED when one of their clients is cancelled. */
 struct rl_group {
     redlock *const *clients;
     size_t count;
-    int64_t left_ns; /* for how long the others wait, and who asks once as well; INT64_MAX:
-                      * for ever, or nobody does */
+    int64_t left_ns; /* how long the others wait; a try that asks once must end then, too.
+                        INT64_MAX: no bound */
 };
 
-/* The place of one whose client is cancelled or is being closed; `count`: there is none. */
+/* The index of an item whose client is cancelled or is being closed; `count`: none. */
 size_t rl_group_canceled(const struct rl_group *group);
 
 struct rl_names_arg {
     const redlock_bytes *names;
     size_t count;
-    char *packed; /* RL_NAMES_BYTES_MAX bytes for the names as one; NULL: it is one name */
+    char *packed; /* RL_NAMES_BYTES_MAX bytes for the packed names; NULL: there is one name */
     const struct rl_group *group; /* or NULL */
 };
 
-/* A caller's options as this library knows them. False, and why: see rl_struct_take(). */
+/* A caller's options in this library's layout. False, and why: see rl_struct_take(). */
 bool rl_options_take(const redlock_options *given, redlock_options *ret_options, char *why,
                      size_t why_size);
 

@@ -1,5 +1,5 @@
-/* try_names.c - redlock_try_names*: several names at once, all or none. To the engine they are
- * one lock of a kind of its own, whose name is all of them. */
+/* try_names.c - redlock_try_names*: several names at once, all or none. The engine sees one
+ * lock of a kind of its own, whose name is all of the names. */
 #include "config_auto.h"
 
 #include "api/try.h"
