@@ -1,7 +1,7 @@
 # local.mk - the library, a folder a list.
 #
 #   api       include/redlock.h, one file a call or a family of calls
-#   engine    the client, its loop, its calls and leases, and who waits for a lock
+#   engine    the client, its loop, its calls and leases, and its wait queues
 #   node      one master: its state, what is said first, replies; its subscriber
 #   net       one connection: sockets, TLS, names, requests and replies as bytes
 #   kinds     the kinds of lock, each with its scripts beside it
@@ -12,7 +12,7 @@
 lib_LTLIBRARIES = libredlock.la
 noinst_LTLIBRARIES = libredlock-core.la
 
-# A folder a list, from below to above: tests/repo/layers.txt has who may use whom.
+# A folder a list, from below to above: tests/repo/layers.txt has the table of allowed uses.
 lib_base = %D%/base/client_name.h %D%/base/clock.c %D%/base/clock.h %D%/base/diagnostic.c \
 	%D%/base/diagnostic.h \
 	%D%/base/duration.c %D%/base/duration.h %D%/base/entropy.c %D%/base/entropy.h \
@@ -128,7 +128,7 @@ EXTRA_libredlock_la_DEPENDENCIES = %D%/redlock.map
 
 BUILT_SOURCES += %D%/kinds/scripts.h
 CLEANFILES += $(BUILT_SOURCES)
-# For who makes one program in a fresh tree, where `all` has not made it.
+# For making one program in a fresh tree, before `make all`.
 %D%/kinds/libredlock_core_la-kind.lo tests/support/fake_keys.$(OBJEXT): %D%/kinds/scripts.h
 %D%/kinds/scripts.h: %D%/kinds/shared/embed.awk $(lua_files) $(lua_parts)
 	$(AM_V_GEN)$(MKDIR_P) %D%/kinds && cd $(srcdir) && \

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a hex digit of either case stands for; -1: it is none. */
+/* The value of a hex digit of either case; -1: it is none. */
 int rl_hex_value(char digit);
 
 /* Two small digits for each byte, and no NUL. Returns their end. */

@@ -40,7 +40,7 @@ static inline int64_t rl_timers_due_ns(const struct rl_timers *timers)
 /* The one that is due first (any of several that are due together), or NULL. */
 struct rl_timer *rl_timers_first(const struct rl_timers *timers);
 
-/* Fire those whose time has come: each at most once or so, whatever they set anew. */
+/* Fire the timers that are due. It is bounded, even if they set timers anew. */
 void rl_timers_run(struct rl_timers *timers, int64_t now_ns);
 
 /* Free the room. The timers are not touched; the heap is empty, as from the beginning. */

@@ -13,7 +13,8 @@ void rl_wipe(void *memory, size_t size)
     if (size == 0)
         return;
     memset(memory, 0, size);
-    /* The compiler must believe that somebody reads it: else the memset goes as a dead store.
+    /* The compiler must believe that the memory is read. Otherwise it removes the memset as a
+     * dead store.
      */
     __asm__ __volatile__("" : : "r"(memory) : "memory");
 }

@@ -51,7 +51,7 @@ static int fail(struct reader *reader, size_t at, const char *format, ...)
                         (int)at + 1, "%s", text);
 }
 
-/* What a parser of values found, at its place in the line. Returns `code`. */
+/* Report the error of a value's parser, at its place in the line. Returns `code`. */
 static int fail_at(struct reader *reader, int code, size_t at, const struct rl_problem *problem)
 {
     return rl_error_set(reader->error, code, reader->config->file, reader->number,
@@ -137,7 +137,7 @@ static int parse_setting(struct reader *reader, struct slice name, enum rl_setti
     return 0;
 }
 
-/* An error that lists the names which would have been right, or the one that was meant. */
+/* An error that lists the valid names, or the one that was probably meant. */
 static int fail_unknown(struct reader *reader, struct slice word, const char *what,
                         const char *const *names, size_t count, const char *suffix)
 {
@@ -331,7 +331,7 @@ static int parse_text(struct rl_config *config, const char *file, const char *te
         len -= 3;
     }
     struct reader reader = {.config = config, .error = error};
-    /* All of it first: in a binary file, that it is one is what the user must hear. */
+    /* Check all lines first: of a binary file the user must learn that it is one. */
     int code = for_each_line(&reader, text, len, check_line);
     return code < 0 ? code : for_each_line(&reader, text, len, parse_line);
 }

@@ -164,7 +164,7 @@ static void warn_of_mode(const struct rl_node_config *node, enum rl_node_option 
          rl_node_option_name(option), shown, (unsigned)(status.st_mode & 07777));
 }
 
-/* Not an error: it is read again when the node is connected, and may be there by then. */
+/* Not an error: the file is read again at each connect, and may exist by then. */
 static void warn_of_secret(const struct rl_node_config *node, const struct warner *warner)
 {
     char password[RL_PASSWORD_MAX + 1];

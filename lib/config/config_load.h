@@ -6,15 +6,15 @@
 #include "config/config_abi.h"
 #include "base/wipe.h"
 
-/* Receives one warning: a sentence without newline. Of a secret that others may read its level
- * is REDLOCK_LOG_ERROR, else REDLOCK_LOG_WARNING. */
+/* Receives one warning: a sentence without newline. Its level is REDLOCK_LOG_ERROR if others
+ * may read a secret, else REDLOCK_LOG_WARNING. */
 typedef void rl_warn_fn(void *context, int level, const char *text);
 
-/* Everything redlock_open_config() is told -> a checked config. `error` is never NULL.
- * Relative paths in the file are taken from the file's directory, those given in code from
- * the working directory; the config has absolute ones.
- * REDLOCK_EINVAL where the struct itself is wrong (size, nothing set), REDLOCK_ESYSTEM where
- * descriptors have run out, else as config.h. On an error the config is as after init. */
+/* Makes a checked config of the arguments of redlock_open_config(). `error` is never NULL.
+ * Relative paths in the file are taken from the file's directory, those given in code from the
+ * working directory; the config has absolute ones. REDLOCK_EINVAL if the struct itself is wrong
+ * (size, nothing set), REDLOCK_ESYSTEM if descriptors have run out, else as config.h. On an
+ * error the config is as after init. */
 int rl_config_load(struct rl_config *config, const redlock_config *from, rl_warn_fn *warn,
                    void *warn_context, redlock_error *error);
 

@@ -28,8 +28,8 @@ static char lower(char letter)
     return letter >= 'A' && letter <= 'Z' ? (char)(letter - 'A' + 'a') : letter;
 }
 
-/* Four numbers of at most 255. Shorter and octal forms, which resolvers take to mean some
- * other address than most people do, are not addresses here. */
+/* Four numbers of at most 255. Shorter and octal forms are no addresses here, because resolvers
+ * and users read them differently. */
 static bool parse_ipv4(const char *text, size_t len, uint8_t ret_bytes[4])
 {
     size_t at = 0;

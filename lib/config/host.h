@@ -8,9 +8,9 @@
 #include <stddef.h>
 
 /* A name, an IPv4 address or (without brackets) an IPv6 address, perhaps with a zone, as in
- * "fe80::1%eth0". The copy that is returned is lower case but for the zone. No message quotes
- * the text: a URL with its parts in disorder may have a password here.
- * 0, REDLOCK_ECONFIG or REDLOCK_ENOMEM. */
+ * "fe80::1%eth0". The copy that is returned is lower case but for the zone. No message may
+ * quote the text: a URL with its parts in disorder may have a password here. 0, REDLOCK_ECONFIG
+ * or REDLOCK_ENOMEM. */
 int rl_host_parse(const char *text, size_t len, char **ret_host, struct rl_problem *problem);
 
 /* Do two hosts that rl_host_parse() returned read the same? Spellings of one IPv6 address

@@ -24,7 +24,7 @@ const char *rl_node_option_member(enum rl_node_option option);
 /* The option of that name, or -1. */
 int rl_node_option_find(const char *name, size_t len);
 
-/* What the node has there; NULL: nothing. */
+/* The node's value of an option; NULL: none. */
 const char *rl_node_option_get(const struct rl_node_config *node, enum rl_node_option option);
 
 /* The same of a node built in code. */
@@ -41,7 +41,7 @@ bool rl_node_option_is_path(enum rl_node_option option);
 void rl_node_option_replace(struct rl_node_config *node, enum rl_node_option option,
                             char *path);
 
-/* Do URL and options go together? 0, or REDLOCK_ECONFIG and the option that is to blame. */
+/* Do URL and options fit together? 0, or REDLOCK_ECONFIG and the wrong option. */
 int rl_node_check(const struct rl_node_config *node, enum rl_node_option *ret_option,
                   struct rl_problem *problem);
 

@@ -1,4 +1,5 @@
-/* password.c - rl_node_password() of config_load.h: where a node's password comes from. Shell. */
+/* password.c - rl_node_password() of config_load.h: reads a node's password from its source.
+ * Shell. */
 #include "config_auto.h"
 
 #include "config/config_load.h"
@@ -12,7 +13,7 @@
 
 #define PATH_SHOWN 200
 
-/* The rules are the same wherever a password comes from. `source` says where that is. */
+/* The rules are the same for all sources of a password. `source` names this one. */
 static int take(const char *password, size_t len, const char *source, char *ret_password,
                 char *why, size_t why_size)
 {
@@ -35,7 +36,7 @@ static int take(const char *password, size_t len, const char *source, char *ret_
     return (int)len;
 }
 
-/* "\n" and "\r\n" at the end are an editor's, not the password's. */
+/* Editors add "\n" or "\r\n" at the end: it is not part of the password. */
 static size_t without_newline(const char *text, size_t len)
 {
     if (len > 0 && text[len - 1] == '\n')

@@ -18,7 +18,7 @@ static int fail(int error, int *ret_errno, char *why, size_t why_size)
         remedy = "; check the path";
     else if (error == EACCES)
         remedy = "; make it readable for the user who runs this";
-    /* %m, since of strerror_r() there are two, and musl has the other one. */
+    /* %m, because there are two forms of strerror_r(), and musl has the other one. */
     errno = error;
     snprintf(why, why_size, "%m%s", remedy);
     *ret_errno = error;

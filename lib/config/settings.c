@@ -31,7 +31,7 @@ struct row {
     size_t offset;    /* in struct rl_config */
     size_t given;     /* in redlock_config */
     int64_t min, max; /* durations: milliseconds */
-    bool code_off;    /* durations: -1 in code means 0, since 0 leaves it alone */
+    bool code_off;    /* durations: -1 in code means 0, because 0 keeps the default */
     union {
         int64_t ms;
         double factor;
@@ -193,7 +193,7 @@ static int override_switch(const struct row *row, void *value, const void *given
     return 1;
 }
 
-/* It goes into every token, and other people's tools show it: no byte that needs care. */
+/* It goes into every token, and other tools show it unescaped: only plain bytes are allowed. */
 static int parse_client_name(const struct row *row, void *value, const char *text, size_t len,
                              struct rl_problem *problem)
 {

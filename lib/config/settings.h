@@ -17,7 +17,7 @@ void rl_settings_default(struct rl_config *config);
 int rl_setting_parse(struct rl_config *config, enum rl_setting setting, const char *text,
                      size_t len, struct rl_problem *problem);
 
-/* Set one from code: 1, or 0 where `from` leaves it alone, or an error. */
+/* Set one from code: 1, or 0 if `from` does not set it, or an error. */
 int rl_setting_override(struct rl_config *config, enum rl_setting setting,
                         const redlock_config *from, struct rl_problem *problem);
 

@@ -80,7 +80,7 @@ void rl_path_tidy(char *path)
     *to = '\0';
 }
 
-/* Append `text`, with every byte that is not plain in a URL as %XX. */
+/* Append `text`, with every byte that has a meaning in URLs as %XX. */
 static size_t append_encoded(char *label, size_t len, const char *text, const char *plain)
 {
     static const char always[] =

@@ -9,10 +9,10 @@
 
 #define ABSENT_NS (100 * RL_NS_PER_MS) /* a shorter gap is only a busy machine */
 
-void rl_driven_sleeps(struct rl_driven *driven, enum rl_sleeps who, int64_t until_ns)
+void rl_driven_sleeps(struct rl_driven *driven, enum rl_sleeps sleeper, int64_t until_ns)
 {
-    assert(who == RL_LEADER_SLEEPS || who == RL_DRIVER_SLEEPS);
-    driven->until_ns[who] = until_ns;
+    assert(sleeper == RL_LEADER_SLEEPS || sleeper == RL_DRIVER_SLEEPS);
+    driven->until_ns[sleeper] = until_ns;
 }
 
 /* The time until which somebody would surely have polled, if there had been events. */
@@ -20,9 +20,9 @@ static int64_t looked_until_ns(const struct rl_driven *driven, int64_t now_ns)
 {
     int64_t until_ns = driven->looked_ns;
     assert(driven->back_ns <= driven->looked_ns);
-    for (unsigned who = 0; who < 2; who++) {
-        if (driven->until_ns[who] > until_ns)
-            until_ns = driven->until_ns[who];
+    for (unsigned i = 0; i < 2; i++) {
+        if (driven->until_ns[i] > until_ns)
+            until_ns = driven->until_ns[i];
     }
     return until_ns < now_ns ? until_ns : now_ns;
 }

@@ -28,12 +28,11 @@ struct rl_driven {
     int64_t until_ns[2]; /* until then a sleeper would wake at an event; 0: none */
     int64_t back_ns;     /* the end of the last absence; 0: there was none */
     int64_t since_ns;    /* a caller has led without a break since then */
-    int64_t unseen_ns;   /* before that there was a time, however short, without a sleeper or a
-                            poll */
+    int64_t unseen_ns;   /* before that there was a time without sleeper or poll */
 };
 
 /* A sleeper begins to sleep on the descriptors, until then at the longest; 0: it has woken. */
-void rl_driven_sleeps(struct rl_driven *driven, enum rl_sleeps who, int64_t until_ns);
+void rl_driven_sleeps(struct rl_driven *driven, enum rl_sleeps sleeper, int64_t until_ns);
 
 /* How long did nobody poll? 0: no absence, or a very short one. An absence is reported once,
  * and ends here. */

@@ -41,7 +41,7 @@ static bool leaves_channels(const redlock *client)
     return client->subs.channels.count > client->subs.channels.used;
 }
 
-/* Run the callbacks; what they begin is sent together. */
+/* Run the callbacks, and send the requests that they begin together. */
 static void run_callbacks(redlock *client)
 {
     rl_loop_wake(client); /* before callbacks, which may take long */

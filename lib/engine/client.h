@@ -54,7 +54,7 @@ struct rl_parked {
     struct rl_entry all;
 };
 
-/* What the loop calls (engine.c). Mutex held. */
+/* The loop calls these (engine.c). The mutex is held. */
 struct rl_loop_hooks {
     void (*tick)(redlock *client, int64_t now_ns);      /* do all that is due */
     void (*flush)(redlock *client, int64_t now_ns);     /* send all that is queued */

@@ -62,7 +62,7 @@ static int64_t look_again_ns(const struct rl_lease *lease, uint64_t up, int64_t 
 }
 
 /* Update the deadline that the handle shows after events of the hold. A hold that was extended
- * after its user was told 0 must die. Returns the events that remain. */
+ * after its user saw 0 must die. Returns the events that remain. */
 static unsigned show_deadline(struct rl_lease *lease, unsigned events, int64_t now_ns)
 {
     struct rl_hold *hold = &lease->hold;

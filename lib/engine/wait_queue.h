@@ -107,9 +107,9 @@ static inline bool rl_wait_queue_is_first(const struct rl_waiter *waiter)
  */
 void rl_wait_queue_leave(redlock *client, struct rl_waiter *waiter, bool won, int64_t now_ns);
 
-/* What became of an RL_ACQUIRE_OR_QUEUE at a node.
- * QUEUED: the node entered us. WAS_QUEUED: it did so in an older round, and may have woken us
- * since. NOT_QUEUED: it did not. MAYBE_QUEUED: unknown, after an error or a broken link. */
+/* The result of an RL_ACQUIRE_OR_QUEUE at a node. QUEUED: the node entered us. WAS_QUEUED: it
+ * did so in an older round, and may have woken us since. NOT_QUEUED: it did not. MAYBE_QUEUED:
+ * unknown, after an error or a broken link. */
 enum rl_queued { RL_QUEUED, RL_WAS_QUEUED, RL_NOT_QUEUED, RL_MAYBE_QUEUED };
 void rl_wait_queue_on_reply(redlock *client, uint64_t number, unsigned node,
                             enum rl_queued queued, int64_t now_ns);

@@ -2,19 +2,19 @@
  *
  * A letter each, as the table of kinds (kind.c) has them:
  *   n  NAME                              the lock
- *   q  NAME:redlock:queue                who waits for a plain lock
- *   h  NAME:redlock:holds                the tokens of those who have it
- *   s  NAME:redlock:seen                 when who waits for a fair lock was last heard of
+ *   q  NAME:redlock:queue                the waiters of a plain lock
+ *   h  NAME:redlock:holds                the tokens of its holders
+ *   s  NAME:redlock:seen                 when each waiter of a fair lock last asked
  *   m  NAME:redlock:writer               a writer waits
  *   R  NAME:redlock:readers              readers wait
  *   b  {NAME}                            as Redisson names what belongs to a lock
  *   c  redisson_lock__channel:{NAME}     where Redisson's locks tell of a release
  *   f  redisson_lock__channel:{NAME}:OWNER       and its fair ones
  *   C  redisson_rwlock:{NAME}            and its read-write locks
- *   Q  redisson_lock_queue:{NAME}        who waits for a fair lock
+ *   Q  redisson_lock_queue:{NAME}        the waiters of a fair lock
  *   O  redisson_lock_timeout:{NAME}      and for how long
  *   r  {NAME}:OWNER:rwlock_timeout       the leases of a reader
- *   N  every name of several             M  and who waits for each of them
+ *   N  every name of several             M  and the waiters of each
  *
  * Redisson leaves the braces out where NAME has one itself.
  */

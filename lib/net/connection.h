@@ -14,7 +14,7 @@ struct rl_lease;
 struct rl_clock;
 struct rl_channel;
 
-/* What a reply is for: a verb of a lock, or a step of the node's own. */
+/* The type of a request: a verb of a lock, or a step of the node's own. */
 enum rl_request_type {
     RL_REQUEST_VERB,
     RL_REQUEST_AUTH,

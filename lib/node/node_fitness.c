@@ -115,7 +115,7 @@ static void judge_guard(struct rl_node *node, int64_t now_ns)
              replaced ? node->replaced_how : "restarted");
 }
 
-/* What INFO said decides whether this server may vote. */
+/* Decide by INFO's reply whether this server may vote. */
 static void judge_info(struct rl_node *node, int64_t now_ns)
 {
     const struct rl_info *info = &node->info;
@@ -159,7 +159,7 @@ static void info_denied(struct rl_node *node, const char *text, int64_t now_ns)
     }
 }
 
-/* What is known of the node until now. */
+/* The earlier state of the node. */
 struct known {
     char why[sizeof(((struct rl_node *)0)->why)];
     bool voted;

@@ -186,7 +186,7 @@ static bool take(void *context, const struct rl_reply *reply, int64_t now_ns)
     if (rl_sub_listens(sub) && is_message(sub, reply)) {
         take_message(sub, reply, now_ns);
     } else if (rl_sub_channel_message(sub, reply, now_ns)) {
-        /* a hint, and told */
+        /* a hint, and reported */
     } else if (!rl_connection_oldest(connection)) {
         unasked(sub, reply, now_ns);
     } else {
