@@ -281,6 +281,12 @@ enum redlock_kind {
  * keeps it from running, or waits for its end. */
 typedef void redlock_lost_fn(void *context, redlock_lock *lock);
 
+/* How redlock_release() gives the lock up. */
+enum redlock_release_mode {
+    REDLOCK_RELEASE_CONFIRMED = 0, /* it returns when a majority of the masters has answered */
+    REDLOCK_RELEASE_LAZY = 1       /* it returns at once: see redlock_release() */
+};
+
 typedef struct redlock_options {
     size_t size;
     int kind;                 /* enum redlock_kind */
@@ -297,10 +303,12 @@ typedef struct redlock_options {
                           act as one. 1 to 128 bytes, not "mode", not ending in ":write"; to
                           read or write on one master with one colon at most and no '}', and
                           with exactly one colon where the name has a '{'; copied */
+    int release;       /* enum redlock_release_mode */
 } redlock_options;
 #define REDLOCK_OPTIONS_INIT                                                                   \
     {                                                                                          \
-        sizeof(redlock_options), REDLOCK_PLAIN, 0, 0, NULL, 0, 0, NULL, NULL, NULL             \
+        sizeof(redlock_options), REDLOCK_PLAIN, 0, 0, NULL, 0, 0, NULL, NULL, NULL,            \
+            REDLOCK_RELEASE_CONFIRMED                                                          \
     }
 
 /* Take the lock `name`: once, unless options->wait_ms says to wait. `options` may be NULL. On 0
@@ -417,7 +425,14 @@ REDLOCK_API int redlock_extend(redlock_lock *lock, int64_t ttl_ms, redlock_repor
  * caller's back, bounded by the TTL. Consumes the lock whatever it returns, but for EFORK
  * and EDEADLK, which do nothing. NULL: 0. Blocks; redlock_release_async() does not.
  * 0: released. EEXPIRED: it was not ours any more. EUNCONFIRMED: too few masters answered.
- * ENOTHELD: another thread released or detached it first. */
+ * ENOTHELD: another thread released or detached it first.
+ *
+ * Taken with REDLOCK_RELEASE_LAZY it does not block, and 0 means: queued, not yet released. The
+ * release leaves with the client's next request, after 300 us at the latest, in the event loop
+ * or the background thread; at once where others of this client wait, or this lock had to be
+ * waited for; and when the client is closed or the process calls exit(). So the lock may stay
+ * taken that much longer; of a process that is killed in that time it stays until its TTL.
+ * redlock_stats and the log have what came of it. */
 REDLOCK_API int redlock_release(redlock_lock *lock);
 
 /* Turn the lock into a text that another process of this host and boot can attach. Consumes

@@ -116,7 +116,7 @@ check_tests = %D%/api/test_async %D%/api/test_async_beside %D%/api/test_async_ca
 	%D%/kinds/test_owner %D%/kinds/test_script_error %D%/kinds/test_scripts \
 	%D%/kinds/test_scripts_look %D%/locks/fair/test_fair %D%/locks/fair/test_fair_gone \
 	%D%/locks/fair/test_fair_mixed %D%/locks/fair/test_scripts_fair \
-	%D%/locks/fair/test_wait_fair %D%/locks/plain/test_contend %D%/locks/plain/test_hold_real \
+	%D%/locks/fair/test_wait_fair %D%/locks/plain/test_contend %D%/locks/plain/test_hold_real %D%/locks/plain/test_lazy \
 	%D%/locks/plain/test_quorum_real %D%/locks/plain/test_scripts_denied \
 	%D%/locks/plain/test_scripts_model %D%/locks/plain/test_scripts_queue \
 	%D%/locks/plain/test_scripts_wake %D%/locks/plain/test_wait \

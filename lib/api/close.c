@@ -23,6 +23,7 @@ static void forget_calls(redlock *client)
 
 void rl_client_destroy(redlock *client, bool in_child)
 {
+    rl_cork_done(client);
     for (unsigned i = 0; i < client->nodes.n; i++) {
         if (in_child)
             rl_node_done_in_child(&client->nodes.all[i]);

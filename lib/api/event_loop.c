@@ -20,7 +20,8 @@ static int make_outer(redlock *client)
         return REDLOCK_ESYSTEM;
     int outer_fd = epoll_create1(EPOLL_CLOEXEC);
     if (outer_fd < 0 || watch(outer_fd, client->loop.epoll_fd) != 0 ||
-        watch(outer_fd, background->kick_fd) != 0) {
+        watch(outer_fd, background->kick_fd) != 0 ||
+        (background->alarm_fd >= 0 && watch(outer_fd, background->alarm_fd) != 0)) {
         if (outer_fd >= 0)
             close(outer_fd);
         return REDLOCK_ESYSTEM;
@@ -82,6 +83,7 @@ int redlock_process(redlock *client)
         if (self->loop) {
             self->sleeps_until_ns = INT64_MIN;
             rl_loop_drain_kick(client);
+            rl_loop_drain_alarm(client);
         }
         rl_background_turn(client, false);
         if (self->loop)

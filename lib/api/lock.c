@@ -29,6 +29,7 @@ void rl_lock_recycle(struct redlock_lock *lock)
     lock->lease = NULL;
     rl_callback_remove(client, &lock->lost);
     lock->on_lost = NULL;
+    atomic_store(&lock->lazy, false);
     rl_list_append(&client->locks.free, &lock->free);
     client->locks.free_count++;
 }

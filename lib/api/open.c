@@ -202,6 +202,8 @@ static redlock *new_client(const redlock_config *config)
     rl_fork_check_init(&client->identity.fork_check);
     client->loop.epoll_fd = client->loop.wake_fd = -1;
     client->background.kick_fd = client->background.outer_fd = -1;
+    client->background.alarm_fd = -1;
+    client->background.alarm_ns = INT64_MAX;
     client->background.sleeps_until_ns = INT64_MAX;
     client->leases.release_retry_ns = INT64_MAX;
     client->nodes.proof.again_ns = INT64_MAX;

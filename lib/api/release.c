@@ -101,11 +101,43 @@ static int release_and_wait(redlock *client, struct rl_lease *lease, int64_t now
     return rl_call_wait(&call, NULL);
 }
 
+/* Queue the release, and return. It waits for company, unless somebody is known to wait for it:
+ * calls of this client have a leader, who sends it; another's have refused this lock's first
+ * round. */
+static int release_lazily(redlock_lock *lock)
+{
+    int cancel_state;
+    redlock *client = lock->client;
+    int result = rl_client_enter(client, &cancel_state);
+    if (result)
+        return result;
+    bool over;
+    int64_t now_ns = rl_client_now_ns(client);
+    struct rl_lease *lease = take_lease(lock, now_ns, &over);
+    if (!lease) {
+        rl_client_leave(client, cancel_state);
+        return REDLOCK_ENOTHELD;
+    }
+    if (ours(lease, over, now_ns)) {
+        bool waited_for = lease->contended;
+        release(lease, now_ns);
+        if (!waited_for)
+            rl_cork(client, now_ns);
+    } else {
+        result = REDLOCK_EEXPIRED;
+    }
+    rl_lock_recycle(lock);
+    rl_client_leave(client, cancel_state);
+    return result;
+}
+
 int redlock_release(redlock_lock *lock)
 {
     int cancel_state;
     if (!lock)
         return REDLOCK_OK;
+    if (atomic_load(&lock->lazy))
+        return release_lazily(lock);
     redlock *client = lock->client;
     int result = rl_client_enter_blocking(client, &cancel_state);
     if (result)

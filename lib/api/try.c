@@ -59,6 +59,13 @@ static int check(redlock *client, const struct rl_target *target,
                       "max_hold_ms must be 0 (no cap) or more, and goes with auto_renew");
     if (options->wait_ms < -1)
         return refuse(client, "wait_ms must be -1 (for ever), 0 (once) or more");
+    if (options->release != REDLOCK_RELEASE_CONFIRMED &&
+        options->release != REDLOCK_RELEASE_LAZY)
+        return refuse(client, "release must be one of enum redlock_release_mode");
+    if (options->release == REDLOCK_RELEASE_LAZY && !client->background.loop &&
+        client->config.background == REDLOCK_BACKGROUND_NEVER)
+        return refuse(client, "REDLOCK_RELEASE_LAZY needs an event loop (redlock_fd), or a "
+                              "background thread: 'background never' allows none");
     if (options->owner && !rl_owner_allowed(options->owner, &sentence))
         return refuse(client, sentence);
     if (options->owner && (sentence = clash(target, options->owner)))
@@ -135,12 +142,15 @@ static int begin_call(struct rl_acquire *acquire, redlock *client,
         result = REDLOCK_ECANCELED;
     if (result == 0 && (options->auto_renew || options->on_lost || acquire->call.async))
         result = rl_background_require(client);
+    if (result == 0 && options->release == REDLOCK_RELEASE_LAZY)
+        result = rl_cork_require(client);
     if (result)
         return result;
     rl_acquire_init(acquire, client, target, options, ttl_ms);
     acquire->lock = rl_lock_new(client);
     if (!acquire->lock)
         return REDLOCK_ENOMEM;
+    atomic_store(&acquire->lock->lazy, options->release == REDLOCK_RELEASE_LAZY);
     if (rl_call_begin(&acquire->call, client)) {
         rl_lock_recycle(acquire->lock);
         return REDLOCK_ENOMEM;

@@ -66,6 +66,7 @@
 
 #define RL_RECONNECT_MIN_MS 10
 #define RL_RECONNECT_MAX_MS 330 /* the longest backoff: about four tries a second */
+#define RL_CORK_NS (300 * INT64_C(1000)) /* a lazy release waits so long for company */
 #define RL_SILENT_NS (500 * RL_NS_PER_MS) /* a reply missing for so long is more likely lost: */
 #define RL_SILENT_ROUND_TRIPS 8           /* or for so many round trips, if that is longer */
 #define RL_PING_AFTER_MS 1000    /* a subscriber that hears nothing asks for a PONG */

@@ -68,7 +68,8 @@ static void rest(redlock *client)
     bool always = client->config.background == REDLOCK_BACKGROUND_ALWAYS;
     bool just = now_ns - client->loop.last_caller_ns < JUST_NS;
     bool hands_off = client->loop.leader || just;
-    struct pollfd fds[2] = {{.fd = self->kick_fd, .events = POLLIN},
+    struct pollfd fds[3] = {{.fd = self->kick_fd, .events = POLLIN},
+                            {.fd = self->alarm_fd, .events = POLLIN}, /* -1: passed over */
                             {.fd = client->loop.epoll_fd, .events = POLLIN}};
     if (client->callbacks.queue.first && !client->callbacks.calling)
         return;
@@ -90,10 +91,11 @@ static void rest(redlock *client)
                       ? -1
                       : rl_loop_timeout_ms(self->sleeps_until_ns, now_ns);
     pthread_mutex_unlock(&client->mutex);
-    poll(fds, hands_off ? 1 : 2, timeout);
+    poll(fds, hands_off ? 2 : 3, timeout);
     pthread_mutex_lock(&client->mutex);
     self->sleeps_until_ns = INT64_MIN;
     rl_loop_drain_kick(client);
+    rl_loop_drain_alarm(client);
 }
 
 static void *run(void *argument)
@@ -161,6 +163,16 @@ int rl_background_require(redlock *client)
     return start(client);
 }
 
+/* What is due later needs no wake-up now, where there is an alarm. */
+static void wake_at(redlock *client, int64_t due_ns)
+{
+    int64_t now_ns = rl_client_now_ns(client);
+    if (client->background.alarm_fd >= 0 && due_ns > now_ns)
+        rl_loop_alarm(client, due_ns, now_ns);
+    else
+        rl_loop_kick(client);
+}
+
 void rl_background_after_call(redlock *client)
 {
     struct rl_background *background = &client->background;
@@ -178,15 +190,19 @@ void rl_background_after_call(redlock *client)
         client->calls.async_count > 0 && background->running && background->hands_off &&
         !client->loop.leader &&
         background->sleeps_until_ns - client->nodes.settings.driven.looked_ns > AWAY_NS;
-    if (client->callbacks.queue.first || blind ||
-        rl_loop_next_due_ns(client) < background->sleeps_until_ns)
+    int64_t due_ns = rl_loop_next_due_ns(client);
+    if (client->callbacks.queue.first || blind)
         rl_loop_kick(client);
+    else if (due_ns < background->sleeps_until_ns)
+        wake_at(client, due_ns);
 }
 
 void rl_background_done(redlock *client)
 {
     if (client->background.kick_fd >= 0)
         close(client->background.kick_fd);
+    if (client->background.alarm_fd >= 0)
+        close(client->background.alarm_fd);
     if (client->background.outer_fd >= 0)
         close(client->background.outer_fd);
 }

@@ -25,6 +25,7 @@ int rl_client_enter(redlock *client, int *ret_cancel_state)
         pthread_setcancelstate(*ret_cancel_state, NULL);
         return REDLOCK_EDEADLK;
     }
+    client->cork.on = false; /* whatever this call sends takes it along */
     return REDLOCK_OK;
 }
 
@@ -37,7 +38,7 @@ static void leave(redlock *client, int cancel_state)
 void rl_client_leave(redlock *client, int cancel_state)
 {
     /* Send the requests of several callbacks together, once the last one has returned. */
-    if (rl_loop_unflushed(client) && !rl_in_callback(client))
+    if (rl_loop_unflushed(client) && !rl_in_callback(client) && !client->cork.on)
         rl_loop_flush_unless_led(client, rl_client_now_ns(client));
     rl_loop_wake(client);
     rl_loop_interrupt_if_earlier(client);

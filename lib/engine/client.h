@@ -42,6 +42,7 @@ struct redlock_lock {
     struct rl_callback lost; /* enqueued once, when the lock is lost */
     redlock_lost_fn *on_lost;
     void *lost_context;
+    atomic_bool lazy;     /* REDLOCK_RELEASE_LAZY */
     struct rl_entry free; /* in client->locks.free, or in none */
     struct rl_entry all;
 };
@@ -103,9 +104,11 @@ struct rl_loop {
 /* background.c */
 struct rl_background {
     int kick_fd;  /* wakes the event loop or thread; -1: none was made */
-    int outer_fd; /* redlock_fd(): epoll_fd and kick_fd */
+    int outer_fd; /* redlock_fd(): epoll_fd, kick_fd and alarm_fd */
     bool kicked;
-    bool loop; /* the user's event loop runs it, on `loop_thread` */
+    int alarm_fd;     /* wakes them at alarm_ns, without a wake-up before; -1: none yet */
+    int64_t alarm_ns; /* INT64_MAX: not set */
+    bool loop;        /* the user's event loop runs it, on `loop_thread` */
     pthread_t loop_thread;
     bool running, stop; /* the background thread */
     bool refused;       /* it could not be started, and the log says so */
@@ -169,6 +172,14 @@ struct rl_leases {
     unsigned random_left;
 };
 
+/* cork.c */
+struct rl_cork {
+    bool ready; /* there is a timer, and a thread or an event loop that runs it */
+    bool on;    /* only releases are queued at the nodes, and they wait for company */
+    struct rl_timer timer;
+    struct rl_entry entry; /* in the list of those that are flushed when the process ends */
+};
+
 /* lock.c: the pool of handles. */
 struct rl_locks {
     struct rl_list free; /* first freed, first used again */
@@ -196,6 +207,7 @@ struct redlock {
     struct rl_probes probes;
     struct rl_requests requests;
     struct rl_leases leases;
+    struct rl_cork cork;
     struct rl_locks locks;
     redlock_stats stats;
 };
@@ -274,6 +286,11 @@ void rl_loop_wake(redlock *client);
 void rl_loop_kick(redlock *client);
 int rl_loop_make_kick(redlock *client);
 void rl_loop_drain_kick(redlock *client);
+/* _alarm: wake them at `due_ns`, which is later than `now_ns`. _make_alarm: make the descriptor
+ * for that, 0 or REDLOCK_ESYSTEM. _drain_alarm: it may have gone off. */
+void rl_loop_alarm(redlock *client, int64_t due_ns, int64_t now_ns);
+int rl_loop_make_alarm(redlock *client);
+void rl_loop_drain_alarm(redlock *client);
 
 /* leader.c: lead, or sleep, until it is done. */
 void rl_loop_wait(redlock *client, struct rl_call *call);
@@ -287,6 +304,15 @@ void rl_background_turn(redlock *client, bool late);
 void rl_background_after_call(redlock *client);
 void rl_background_stop(redlock *client); /* the background thread, and wait for its end */
 void rl_background_done(redlock *client); /* close the descriptors */
+
+/* cork.c. Mutex held, but for _done. */
+/* Releases will be lazy: have what that needs. 0, REDLOCK_ESYSTEM or REDLOCK_ENOMEM. */
+int rl_cork_require(redlock *client);
+/* All that is queued at the nodes is releases: hold them back for a moment. */
+void rl_cork(redlock *client, int64_t now_ns);
+/* They are held back no longer: the next flush sends them. */
+void rl_cork_pull(redlock *client);
+void rl_cork_done(redlock *client); /* the client is going to be freed */
 
 /* subscribers.c. Mutex held. */
 void rl_subs_start(redlock *client, int64_t now_ns);

@@ -7,10 +7,13 @@
 #include "base/eventfd.h"
 #include "engine/client.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <sched.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
 
 #define EVENTS_A_TURN 64
 #define WAKE_MAX 64
@@ -178,6 +181,47 @@ void rl_loop_drain_kick(redlock *client)
         return;
     background->kicked = false;
     rl_eventfd_drain(background->kick_fd);
+}
+
+int rl_loop_make_alarm(redlock *client)
+{
+    struct rl_background *background = &client->background;
+    struct epoll_event event = {.events = EPOLLIN};
+    if (background->alarm_fd >= 0)
+        return 0;
+    int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    if (fd >= 0 && background->outer_fd >= 0 &&
+        epoll_ctl(background->outer_fd, EPOLL_CTL_ADD, fd, &event) != 0) {
+        close(fd);
+        fd = -1;
+    }
+    background->alarm_fd = fd;
+    background->alarm_ns = INT64_MAX;
+    return fd < 0 ? REDLOCK_ESYSTEM : 0;
+}
+
+void rl_loop_alarm(redlock *client, int64_t due_ns, int64_t now_ns)
+{
+    struct rl_background *background = &client->background;
+    int64_t left_ns = due_ns - now_ns;
+    assert(background->alarm_fd >= 0 && left_ns > 0);
+    if (background->alarm_ns == due_ns)
+        return;
+    struct itimerspec at = {.it_value = {.tv_sec = (time_t)(left_ns / RL_NS_PER_S),
+                                         .tv_nsec = (long)(left_ns % RL_NS_PER_S)}};
+    if (timerfd_settime(background->alarm_fd, 0, &at, NULL) == 0)
+        background->alarm_ns = due_ns;
+    else
+        rl_loop_kick(client);
+}
+
+void rl_loop_drain_alarm(redlock *client)
+{
+    struct rl_background *background = &client->background;
+    uint64_t count;
+    if (background->alarm_ns != INT64_MAX &&
+        read(background->alarm_fd, &count, sizeof(count)) == (ssize_t)sizeof(count))
+        background->alarm_ns = INT64_MAX;
 }
 
 /* ---- waking the leader ------------------------------------------------------------------ */

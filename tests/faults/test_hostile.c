@@ -108,7 +108,7 @@ static void expect_no_grant(const char *what, int code)
 
 START_TEST(nothing_but_exact_answer_is_grant)
 {
-    open_fakes(HOSTILE, "node-timeout 100ms\nlinger 0ms\n");
+    open_fakes(HOSTILE, "node-timeout 1s\nlinger 0ms\n");
     fake_rule(fakes[HOSTILE], &(struct fake_rule){.match = "acquire *",
                                                   .times = 1,
                                                   .reply = hostile[_i].bytes,

@@ -20,6 +20,8 @@ ROWS = [
      "pair", "pairs a second, library to", "floor, same bytes"),
     ("... to sockets that send a bare SET", "pair", "pairs a second, library to",
      "floor, bare SET"),
+    ("... with lazy releases, to a bare SET that waits", "pair",
+     "pairs a second, lazy releases to", "floor, bare SET"),
     ("... CPU of the client, to the same bytes", "pair", "client CPU a pair, library to",
      "floor, same bytes"),
     ("... CPU of the client, to bare SET", "pair", "client CPU a pair, library to",

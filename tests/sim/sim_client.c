@@ -75,13 +75,14 @@ void sim_tell_try(const char *name, const redlock_options *options)
     static const char *const kinds[] = {"for ", "for reentrant ", "for fair ", "to read ",
                                         "to write "};
     if (sim_tells())
-        sim_tell("%s asks %s%s%s%s: ttl %lld ms, wait %lld ms%s", sim_proc()->name,
+        sim_tell("%s asks %s%s%s%s: ttl %lld ms, wait %lld ms%s%s", sim_proc()->name,
                  options ? kinds[options->kind] : kinds[0], name,
                  options && options->owner ? " as " : "",
                  options && options->owner ? options->owner : "",
                  options ? (long long)options->ttl_ms : 0,
                  options ? (long long)options->wait_ms : 0,
-                 options && options->auto_renew ? ", renewed" : "");
+                 options && options->auto_renew ? ", renewed" : "",
+                 options && options->release == REDLOCK_RELEASE_LAZY ? ", lazily" : "");
 }
 
 int sim_try(redlock *client, const char *name, const redlock_options *options,

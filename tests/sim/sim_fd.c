@@ -137,6 +137,8 @@ static void close_file(struct sim_fds *fds, struct sim_file *file)
     sim_epoll_forget(file);
     if (file->kind == SIM_FILE_EPOLL)
         sim_epoll_done(file);
+    if (file->kind == SIM_FILE_TIMER)
+        sim_not(&file->as.timer.event);
     fds->files[at] = NULL;
     fds->open--;
     if (at < fds->lowest)
@@ -212,6 +214,8 @@ ssize_t sim_bound_read(int fd, void *bytes, size_t len)
     struct sim_file *file = sim_file(fd);
     if (!file)
         return sim_real_read(fd, bytes, len);
+    if (file->kind == SIM_FILE_TIMER)
+        return sim_timerfd_read(file, bytes, len);
     assert(file->kind == SIM_FILE_EVENT && len == sizeof(file->as.count));
     if (file->as.count == 0) {
         errno = EAGAIN;

@@ -26,6 +26,7 @@ struct sim_hold {
     bool shared;                  /* with others who read */
     bool hears;                   /* it asked to be told of a loss */
     bool watched;                 /* its validity ends before its deadline */
+    bool lazy;                    /* its release is queued when the call returns */
     int64_t max_ttl_ns;           /* nobody may ask for more */
     int64_t margin_ns;            /* so long before its keys may go it is given up */
     int64_t until_ns;             /* and then at the latest, which it asked for; own time */

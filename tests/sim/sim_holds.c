@@ -267,6 +267,7 @@ struct sim_hold *sim_took(redlock_lock *lock, const char *name, const redlock_op
     hold->shared = asked && asked->kind == REDLOCK_READ;
     hold->hears = asked && asked->on_lost;
     hold->watched = asked && (asked->on_lost || asked->auto_renew);
+    hold->lazy = asked && asked->release == REDLOCK_RELEASE_LAZY;
     hold->margin_ns = hold->watched ? margin_ns(asked->ttl_ms * SIM_MS) : 0;
     hold->until_ns = INT64_MAX;
     if (hold->watched && asked->max_hold_ms > 0)

@@ -159,6 +159,12 @@ int sim_bound_gethostname(char *ret_name, size_t size)
     return -1;
 }
 
+/* A simulated process ends by a kill, or after it has closed its clients. */
+int sim_bound_atexit(void (*run)(void))
+{
+    return sim_proc() ? -1 : sim_real_atexit(run);
+}
+
 pid_t sim_bound_getpid(void)
 {
     const struct sim_proc *proc = sim_proc();

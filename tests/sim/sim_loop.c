@@ -60,9 +60,21 @@ static void on_released(void *context, int result, redlock_lock *lock)
     rest(slot, SIM_STEP_NS);
 }
 
+static void let_go_lazily(struct slot *slot)
+{
+    sim_gives_up(slot->hold);
+    sim_released(slot->hold, redlock_release(slot->lock));
+    slot->state = FREE;
+    rest(slot, SIM_STEP_NS);
+}
+
 static void let_go(struct slot *slot)
 {
     bool told = sim_below(4) != 0;
+    if (slot->options.release == REDLOCK_RELEASE_LAZY && sim_below(4) != 0) {
+        let_go_lazily(slot);
+        return;
+    }
     sim_gives_up(slot->hold);
     slot->state = told ? BUSY : FREE;
     if (told)

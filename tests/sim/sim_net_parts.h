@@ -1,6 +1,7 @@
 /* sim_net_parts.h - between the files of the simulated network.
  *
  *   sim_fd.c      the descriptors of a process; read, write, close, eventfd
+ *   sim_timerfd.c timerfds
  *   sim_epoll.c   who waits for descriptors
  *   sim_socket.c  the calls on sockets
  *   sim_conn.c    a connection: what its two ends do with it
@@ -34,7 +35,7 @@ enum {
 
 /* ---- descriptors ---------------------------------------------------------------------- */
 
-enum sim_file_kind { SIM_FILE_EVENT, SIM_FILE_EPOLL, SIM_FILE_SOCKET };
+enum sim_file_kind { SIM_FILE_EVENT, SIM_FILE_TIMER, SIM_FILE_EPOLL, SIM_FILE_SOCKET };
 
 /* A fiber that sleeps until a file is ready. On its stack. */
 struct sim_sleeper {
@@ -82,6 +83,11 @@ struct sim_file {
     LIST_HEAD(, sim_sleeper) sleepers;
     union {
         uint64_t count; /* eventfd */
+        struct sim_timer {
+            struct sim_event event; /* first: it may go off */
+            int64_t due_ns;         /* of the process's MONOTONIC */
+            struct sim_file *file;
+        } timer;
         struct {
             LIST_HEAD(, sim_watch) all;
             TAILQ_HEAD(sim_ready, sim_watch) ready;
@@ -123,6 +129,8 @@ void sim_file_ready(struct sim_file *file, uint32_t events);
 
 void sim_epoll_forget(struct sim_file *file); /* it is closed: out of all sets */
 void sim_epoll_done(struct sim_file *set);
+
+ssize_t sim_timerfd_read(struct sim_file *file, void *bytes, size_t len); /* sim_timerfd.c */
 
 void *sim_more(void *memory, size_t size); /* realloc() that can't fail */
 

@@ -50,6 +50,7 @@ SIM_BINDS(int, RAND_bytes, unsigned char *ret_bytes, int size);
 SIM_BINDS(void, uuid_generate_random, uuid_t ret_uuid);
 SIM_BINDS(int, gethostname, char *ret_name, size_t size);
 SIM_BINDS(pid_t, getpid, void);
+SIM_BINDS(int, atexit, void (*run)(void));
 SIM_BINDS(int, prctl, int what, unsigned long a, unsigned long b, unsigned long c,
           unsigned long d);
 SIM_BINDS(int, rl_clock_boot_id, char ret_id[37]);
@@ -100,6 +101,9 @@ SIM_BINDS(int, close, int fd);
 SIM_BINDS(ssize_t, read, int fd, void *ret_bytes, size_t size);
 SIM_BINDS(ssize_t, write, int fd, const void *bytes, size_t len);
 SIM_BINDS(int, eventfd, unsigned count, int flags);
+SIM_BINDS(int, timerfd_create, int clock, int flags);
+SIM_BINDS(int, timerfd_settime, int fd, int flags, const struct itimerspec *at,
+          struct itimerspec *ret_before);
 SIM_BINDS(int, epoll_create1, int flags);
 SIM_BINDS(int, epoll_ctl, int epoll_fd, int what, int fd, struct epoll_event *event);
 SIM_BINDS(int, epoll_wait, int epoll_fd, struct epoll_event *ret_events, int room,

@@ -39,6 +39,8 @@ void sim_draw_options(redlock_options *ret_options, char owner[SIM_OWNER_BYTES],
         ret_options->wait_ms = sim_scale(1, 2 * sim_world.plan.ttl_max_ms);
         break;
     }
+    if (renews && sim_below(4) == 0)
+        ret_options->release = REDLOCK_RELEASE_LAZY;
     if (!renews || sim_below(3))
         return;
     ret_options->auto_renew = (int)sim_below(2);

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/timerfd.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -79,6 +80,35 @@ static void ring_bells(struct sim_proc *proc)
 START_TEST(eventfd_counts)
 {
     play(1, ring_bells);
+}
+END_TEST
+
+/* ---- timerfds ------------------------------------------------------------------------- */
+
+static void set_off(struct sim_proc *proc)
+{
+    uint64_t count = 0;
+    struct itimerspec at = {.it_value = {.tv_nsec = 3 * SIM_MS}};
+    int alarm = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    struct pollfd waits = {.fd = alarm, .events = POLLIN};
+    ck_assert_int_eq(timerfd_settime(alarm, 0, &at, NULL), 0);
+    ck_assert_int_eq(read(alarm, &count, sizeof(count)), -1);
+    ck_assert_int_eq(errno, EAGAIN);
+    at.it_value.tv_nsec = 5 * SIM_MS; /* it is set once, and later */
+    ck_assert_int_eq(timerfd_settime(alarm, 0, &at, NULL), 0);
+    ck_assert_int_eq(poll(&waits, 1, 4), 0);
+    ck_assert_int_eq(poll(&waits, 1, 4), 1);
+    ck_assert_int_eq(read(alarm, &count, sizeof(count)), sizeof(count));
+    ck_assert_uint_eq(count, 1);
+    ck_assert_int_eq(poll(&waits, 1, 20), 0);
+    ck_assert_int_eq(timerfd_settime(alarm, 0, &at, NULL), 0);
+    close(alarm); /* set still */
+    ck_assert_uint_eq(sim_open_fds(proc), 0);
+}
+
+START_TEST(timerfd_goes_off_once_at_its_last_time)
+{
+    play(1, set_off);
 }
 END_TEST
 
@@ -272,6 +302,7 @@ int main(void)
     Suite *suite = suite_create("sim_fds");
     TCase *waits = tcase_create("waits");
     tcase_add_test(waits, eventfd_counts);
+    tcase_add_test(waits, timerfd_goes_off_once_at_its_last_time);
     tcase_add_test(waits, set_tells_what_is_ready_as_long_as_it_is);
     tcase_add_test(waits, waiter_is_woken_through_sets_of_sets);
     tcase_add_test(waits, waiting_ends_by_clock_of_process);

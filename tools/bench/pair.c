@@ -12,12 +12,12 @@
 
 #define TTL_MS 10000
 #define WARM_UP_PAIRS 500
-#define SUBJECTS 3
+#define SUBJECTS 4
 #define BLOCKS 50
 #define SLICES 10 /* a round and subject */
 #define SAMPLES_MAX (1 << 20)
 
-enum { LIBRARY, SAME_BYTES, BARE };
+enum { LIBRARY, LAZY, SAME_BYTES, BARE };
 
 static const char scenario[] = "pair: one try and release at a time";
 static const char memory[] = "memory: the same, many times";
@@ -31,7 +31,7 @@ struct pair_series {
 
 struct pair_run {
     struct bench *bench;
-    struct bench_library library;
+    struct bench_library library, lazy;
     struct bench_floor *floor[SUBJECTS];
     struct bench_subject subject[SUBJECTS];
     unsigned subjects;
@@ -136,6 +136,12 @@ static void report_pairs(struct pair_run *run)
         if (i == SAME_BYTES)
             bench_aim(report, BENCH_AT_LEAST, 0.85);
     }
+    if (run->subjects > BARE) {
+        bench_add_ratio(report, scenario, "pairs a second, lazy releases to",
+                        run->subject[BARE].name, run->series[LAZY].pairs,
+                        run->series[BARE].pairs, rounds);
+        bench_aim(report, BENCH_AT_LEAST, 1.3);
+    }
     for (unsigned i = SAME_BYTES; i < run->subjects; i++)
         bench_add_ratio(report, scenario, "client CPU a pair, library to", run->subject[i].name,
                         ours->cpu_us, run->series[i].cpu_us, rounds);
@@ -158,6 +164,19 @@ static void report_pairs(struct pair_run *run)
                                run->series[i].failures);
 }
 
+static int open_lazy(struct pair_run *run, const redlock_config *config)
+{
+    int status = bench_library_open(config, "redlock-bench:lazy", TTL_MS, &run->lazy);
+    if (status != 0)
+        return status;
+    run->lazy.options.release = REDLOCK_RELEASE_LAZY;
+    run->subject[LAZY] = bench_library_subject(&run->lazy);
+    run->subject[LAZY].name = "library, lazy releases";
+    run->subjects = LAZY + 1;
+    bench_measure(&run->subject[LAZY], 0, WARM_UP_PAIRS, NULL);
+    return 0;
+}
+
 static int measure_pairs(struct pair_run *run)
 {
     redlock_config config = bench_config(run->bench);
@@ -165,8 +184,9 @@ static int measure_pairs(struct pair_run *run)
     if (status != 0)
         return status;
     run->subject[LIBRARY] = bench_library_subject(&run->library);
-    run->subjects = 1;
-    status = open_floors(run);
+    status = open_lazy(run, &config);
+    if (status == 0)
+        status = open_floors(run);
     for (unsigned round = 0; round < run->bench->options.rounds && status == 0; round++)
         measure_round(run, round);
     if (status == 0)
@@ -175,6 +195,8 @@ static int measure_pairs(struct pair_run *run)
         bench_floor_close(run->floor[i]);
     for (unsigned i = 0; i < run->bench->nodes; i++)
         server_talk_close(&run->talk[i]);
+    if (run->subjects > LAZY)
+        bench_library_close(&run->lazy);
     bench_library_close(&run->library);
     return status;
 }

@@ -1,0 +1,125 @@
+/* cork.c - lazy releases: their requests stay in the nodes' output, corked, and leave with the
+ * next request of any call. They wait for that RL_CORK_NS at the longest: then the event loop
+ * or the background thread sends them. A process that ends by exit() sends them first.
+ */
+#include "config_auto.h"
+
+#include "engine/client.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define EXIT_PATIENCE_NS (100 * RL_NS_PER_MS) /* for a mutex, when the process ends */
+
+/* Clients that may have something corked. Their mutex must not be taken under this one without
+ * a time limit: the other order is usual. */
+static pthread_mutex_t registry = PTHREAD_MUTEX_INITIALIZER;
+static struct rl_list registered;
+static atomic_bool at_exit; /* the list is looked at there */
+
+static bool lock_soon(pthread_mutex_t *mutex)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    int64_t at_ns = until.tv_nsec + EXIT_PATIENCE_NS;
+    until.tv_sec += (time_t)(at_ns / RL_NS_PER_S);
+    until.tv_nsec = (long)(at_ns % RL_NS_PER_S);
+    return pthread_mutex_timedlock(mutex, &until) == 0;
+}
+
+static void flush_all_at_exit(void)
+{
+    if (!lock_soon(&registry))
+        return;
+    RL_EACH (redlock, client, &registered, cork.entry) {
+        if (rl_forked(&client->identity.fork_check) || !lock_soon(&client->mutex))
+            continue;
+        if (client->cork.on)
+            rl_loop_flush(client, rl_client_now_ns(client));
+        pthread_mutex_unlock(&client->mutex);
+    }
+    pthread_mutex_unlock(&registry);
+}
+
+static void before_fork(void)
+{
+    pthread_mutex_lock(&registry);
+}
+
+static void in_parent(void)
+{
+    pthread_mutex_unlock(&registry);
+}
+
+/* A child of fork() has none of these clients. */
+static void in_child(void)
+{
+    while (rl_list_pop(&registered))
+        continue;
+    pthread_mutex_unlock(&registry);
+}
+
+static void handle_exit(void)
+{
+    atomic_store(&at_exit, atexit(flush_all_at_exit) == 0 &&
+                               pthread_atfork(before_fork, in_parent, in_child) == 0);
+}
+
+static void enroll(redlock *client)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, handle_exit);
+    if (!atomic_load(&at_exit))
+        return;
+    pthread_mutex_lock(&registry);
+    rl_list_append(&registered, &client->cork.entry);
+    pthread_mutex_unlock(&registry);
+}
+
+void rl_cork_done(redlock *client)
+{
+    if (!atomic_load(&at_exit))
+        return;
+    pthread_mutex_lock(&registry);
+    if (rl_list_has(&registered, &client->cork.entry))
+        rl_list_remove(&registered, &client->cork.entry);
+    pthread_mutex_unlock(&registry);
+}
+
+/* The turn that runs this flushes afterwards, as each turn does. */
+static void fire(struct rl_timer *timer, int64_t now_ns)
+{
+    (void)timer, (void)now_ns;
+}
+
+int rl_cork_require(redlock *client)
+{
+    int result = rl_background_require(client);
+    if (result || client->cork.ready)
+        return result;
+    if (rl_loop_make_alarm(client))
+        return REDLOCK_ESYSTEM;
+    if (rl_timers_reserve(&client->loop.timers))
+        return REDLOCK_ENOMEM;
+    client->cork.timer.fire = fire;
+    client->cork.ready = true;
+    enroll(client);
+    return 0;
+}
+
+void rl_cork(redlock *client, int64_t now_ns)
+{
+    /* A leader sends what there is at the end of its turn; so does who runs callbacks. */
+    if (!client->cork.ready || client->closing || client->loop.leader || rl_in_callback(client))
+        return;
+    client->cork.on = true;
+    rl_timer_set(&client->loop.timers, &client->cork.timer, now_ns + RL_CORK_NS);
+}
+
+void rl_cork_pull(redlock *client)
+{
+    client->cork.on = false;
+    if (client->cork.timer.at != 0)
+        rl_timer_set(&client->loop.timers, &client->cork.timer, INT64_MAX);
+}

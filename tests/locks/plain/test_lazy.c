@@ -1,0 +1,264 @@
+/* tags: threads */
+/* test_lazy.c - REDLOCK_RELEASE_LAZY on real masters: a release that waits for company leaves
+ * all the same, whoever drives the client, and when the process ends. */
+#include "config_auto.h"
+
+#include "clients.h"
+#include "told.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#if defined(__SANITIZE_THREAD__)
+enum { CHILD_MAY_START_THREADS = 0 }; /* ThreadSanitizer can't follow that */
+#else
+enum { CHILD_MAY_START_THREADS = 1 };
+#endif
+
+static redlock_options lazily(void)
+{
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    options.ttl_ms = 20000;
+    options.release = REDLOCK_RELEASE_LAZY;
+    return options;
+}
+
+static redlock_lock *take(const char *name)
+{
+    redlock_options options = lazily();
+    redlock_lock *lock = NULL;
+    ck_assert_int_eq(redlock_try(one, name, &options, &lock), 0);
+    return lock;
+}
+
+static bool is_everywhere(const char *name)
+{
+    return wait_until(masters_with(masters, name) == 3, 5000);
+}
+
+/* ---- what it comes to -------------------------------------------------------------------- */
+
+START_TEST(leaves_without_another_call)
+{
+    open_clients(3, _i == 0 ? "background auto\n" : "background always\n");
+    redlock_lock *lock = take("name");
+    ck_assert(is_everywhere("name"));
+    ck_assert_int_eq(redlock_release(lock), 0);
+    ck_assert_int_eq(redlock_validity_ms(lock), 0);
+    ck_assert(wait_until(masters_with(masters, "name") == 0, 5000));
+    ck_assert(wait_until(client_stats(one).pending_releases == 0, 5000));
+    ck_assert_uint_eq(client_stats(one).released, 1);
+    close_clients();
+}
+END_TEST
+
+START_TEST(same_name_is_had_again_at_once)
+{
+    open_clients(3, NULL);
+    for (int i = 0; i < 200; i++)
+        ck_assert_int_eq(redlock_release(take("name")), 0);
+    redlock_lock *lock = take("name");
+    ck_assert(is_everywhere("name"));
+    ck_assert_int_gt(redlock_validity_ms(lock), 0);
+    ck_assert_int_eq(redlock_release(lock), 0);
+    close_clients();
+}
+END_TEST
+
+START_TEST(second_release_finds_nothing)
+{
+    open_clients(3, NULL);
+    redlock_lock *lock = take("name");
+    ck_assert_int_eq(redlock_release(lock), 0);
+    ck_assert_int_eq(redlock_release(lock), REDLOCK_ENOTHELD);
+    close_clients();
+}
+END_TEST
+
+START_TEST(too_late_is_told)
+{
+    redlock_options options = lazily();
+    redlock_lock *lock = NULL;
+    open_clients(3, NULL);
+    options.ttl_ms = 500;
+    ck_assert_int_eq(redlock_try(one, "name", &options, &lock), 0);
+    ck_assert(wait_until(redlock_validity_ms(lock) == 0, 5000));
+    ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
+    close_clients();
+}
+END_TEST
+
+START_TEST(renewed_lock_is_not_lost_by_it)
+{
+    redlock_options options = lazily();
+    struct told lost = {.calls = 0};
+    redlock_lock *lock = NULL;
+    open_clients(3, NULL);
+    options.ttl_ms = 900;
+    options.auto_renew = 1;
+    options.on_lost = told_lost;
+    options.lost_context = &lost;
+    ck_assert_int_eq(redlock_try(one, "name", &options, &lock), 0);
+    ck_assert(wait_until(client_stats(one).extended > 0, 5000));
+    ck_assert_int_eq(redlock_release(lock), 0);
+    ck_assert(wait_until(masters_with(masters, "name") == 0, 5000));
+    ck_assert(!wait_until(lost.calls > 0, 1500));
+    close_clients();
+}
+END_TEST
+
+/* ---- an event loop ----------------------------------------------------------------------- */
+
+START_TEST(loop_thread_may_release_and_sends_it_in_its_next_turn)
+{
+    redlock_options options = lazily();
+    struct told told = {.calls = 0};
+    open_clients(3, _i == 0 ? NULL : "background never\n");
+    ck_assert_int_ge(redlock_fd(one), 0);
+    ck_assert_int_eq(redlock_try_async(one, "name", 4, &options, told_done, &told, NULL), 0);
+    ck_assert(turn_until(one, told.calls == 1, 5000));
+    ck_assert(turn_until(one, masters_with(masters, "name") == 3, 5000));
+    ck_assert_int_eq(redlock_release(told.lock), 0);
+    ck_assert_int_le(redlock_timeout_ms(one), 1);
+    ck_assert(turn_until(one, masters_with(masters, "name") == 0, 5000));
+    close_clients();
+}
+END_TEST
+
+static int released;
+
+static void *release_it(void *lock)
+{
+    released = redlock_release(lock);
+    return NULL;
+}
+
+/* The loop goes by the descriptor alone. */
+START_TEST(release_by_another_thread_wakes_the_loop)
+{
+    redlock_options options = lazily();
+    struct told told = {.calls = 0};
+    pthread_t thread;
+    open_clients(3, NULL);
+    struct pollfd fd = {.fd = redlock_fd(one), .events = POLLIN};
+    ck_assert_int_eq(redlock_try_async(one, "name", 4, &options, told_done, &told, NULL), 0);
+    ck_assert(turn_until(one, told.calls == 1, 5000));
+    ck_assert(turn_until(one, masters_with(masters, "name") == 3, 5000));
+    (void)redlock_timeout_ms(one);
+    ck_assert_int_eq(pthread_create(&thread, NULL, release_it, told.lock), 0);
+    pthread_join(thread, NULL);
+    ck_assert_int_eq(released, 0);
+    while (masters_with(masters, "name") > 0) {
+        ck_assert_int_eq(poll(&fd, 1, 5000), 1);
+        ck_assert_int_eq(redlock_process(one), 0);
+        (void)redlock_timeout_ms(one);
+    }
+    close_clients();
+}
+END_TEST
+
+/* ---- the end ----------------------------------------------------------------------------- */
+
+START_TEST(close_sends_it)
+{
+    open_clients(3, NULL);
+    redlock_lock *lock = take("name");
+    ck_assert(is_everywhere("name"));
+    ck_assert_int_eq(redlock_release(lock), 0);
+    redlock_close(one);
+    one = NULL;
+    ck_assert(wait_until(masters_with(masters, "name") == 0, 5000));
+    close_clients();
+}
+END_TEST
+
+/* As a program that never closes its client. */
+static void live_and_exit(const char *path)
+{
+    redlock *client = NULL;
+    redlock_options options = lazily();
+    redlock_lock *lock = NULL;
+    if (redlock_open(path, NULL, &client) || redlock_try(client, "name", &options, &lock))
+        _exit(1);
+    exit(redlock_release(lock));
+}
+
+START_TEST(exit_sends_it)
+{
+    if (!CHILD_MAY_START_THREADS)
+        return;
+    open_clients(3, NULL);
+    const char *path = masters_file(masters, NULL);
+    for (int i = 0; i < 10; i++) {
+        pid_t pid = fork();
+        if (pid == 0)
+            live_and_exit(path);
+        int status;
+        ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+        ck_assert_msg(WIFEXITED(status), "%d", status); /* the sanitizer may find leaks */
+        ck_assert(wait_until(masters_with(masters, "name") == 0, 5000));
+    }
+    close_clients();
+}
+END_TEST
+
+/* What waits in the parent is the parent's. */
+START_TEST(exit_of_a_child_sends_nothing)
+{
+    redlock_options options = lazily();
+    struct told told = {.calls = 0};
+    int status;
+    open_clients(3, NULL);
+    ck_assert_int_ge(redlock_fd(one), 0);
+    ck_assert_int_eq(redlock_try_async(one, "name", 4, &options, told_done, &told, NULL), 0);
+    ck_assert(turn_until(one, told.calls == 1, 5000));
+    ck_assert(turn_until(one, masters_with(masters, "name") == 3, 5000));
+    ck_assert_int_eq(redlock_release(told.lock), 0);
+    pid_t pid = fork();
+    if (pid == 0)
+        exit(0);
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert_uint_eq(masters_with(masters, "name"), 3);
+    ck_assert(turn_until(one, masters_with(masters, "name") == 0, 5000));
+    close_clients();
+}
+END_TEST
+
+/* ---- refused ----------------------------------------------------------------------------- */
+
+START_TEST(needs_somebody_to_send_it)
+{
+    redlock_options options = lazily();
+    redlock_lock *lock = NULL;
+    open_clients(3, "background never\n");
+    ck_assert_int_eq(redlock_try(one, "name", &options, &lock), REDLOCK_EINVAL);
+    options.release = 2;
+    ck_assert_int_eq(redlock_try(two, "name", &options, &lock), REDLOCK_EINVAL);
+    options.release = -1;
+    ck_assert_int_eq(redlock_try(two, "name", &options, &lock), REDLOCK_EINVAL);
+    close_clients();
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("lazy");
+    TCase *tests = tcase_create("lazy");
+    tcase_set_timeout(tests, 60);
+    tcase_add_loop_test(tests, leaves_without_another_call, 0, 2);
+    tcase_add_test(tests, same_name_is_had_again_at_once);
+    tcase_add_test(tests, second_release_finds_nothing);
+    tcase_add_test(tests, too_late_is_told);
+    tcase_add_test(tests, renewed_lock_is_not_lost_by_it);
+    tcase_add_loop_test(tests, loop_thread_may_release_and_sends_it_in_its_next_turn, 0, 2);
+    tcase_add_test(tests, release_by_another_thread_wakes_the_loop);
+    tcase_add_test(tests, close_sends_it);
+    tcase_add_test(tests, exit_sends_it);
+    tcase_add_test(tests, exit_of_a_child_sends_nothing);
+    tcase_add_test(tests, needs_somebody_to_send_it);
+    suite_add_tcase(suite, tests);
+    return suite_run(suite);
+}

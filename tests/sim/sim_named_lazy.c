@@ -1,0 +1,119 @@
+/* sim_named_lazy.c - scenarios of REDLOCK_RELEASE_LAZY. */
+#include "config_auto.h"
+
+#include "sim_named.h"
+
+#include "base/limits.h"
+
+#define ONCE 0
+
+/* A message takes 1 ms to a master, and a command 10 us there. */
+enum { GONE_US = 1050, CORK_US = RL_CORK_NS / 1000 };
+
+static struct sim_player *lazy(const char *name)
+{
+    struct sim_player *player = sim_is_there(name, NULL);
+    player->native = true;
+    player->options.release = REDLOCK_RELEASE_LAZY;
+    return player;
+}
+
+/* The background thread sends it, and no sooner. */
+static void lazy_release(void)
+{
+    sim_stage(3);
+    struct sim_player *ann = lazy("ann");
+    sim_curtain();
+    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+    sim_pass_ms(5);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+    sim_pass_us(GONE_US);
+    sim_expect(sim_keys() == 3);
+    sim_pass_us(CORK_US);
+    sim_expect(sim_keys() == 0);
+}
+
+static void lazy_release_in_company(void)
+{
+    sim_stage(3);
+    struct sim_player *ann = lazy("ann");
+    sim_curtain();
+    for (unsigned i = 0; i < 3; i++) {
+        sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+        sim_expect(sim_releases(ann) == REDLOCK_OK);
+    }
+    sim_pass_us(GONE_US + CORK_US);
+    sim_expect(sim_keys() == 0);
+}
+
+static void act_release_async(struct sim_player *player)
+{
+    sim_gives_up(player->hold);
+    player->result = redlock_release_async(player->lock, NULL, NULL);
+    player->lock = NULL;
+}
+
+static void lazy_release_then_another_call(void)
+{
+    sim_stage(3);
+    struct sim_player *ann = lazy("ann"), *beside = sim_beside(ann);
+    beside->names = "other";
+    beside->native = true;
+    sim_expect(sim_takes(beside, 1000, ONCE) == REDLOCK_OK);
+    sim_curtain();
+    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+    sim_pass_ms(5);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+    sim_expect(sim_does(beside, act_release_async) == REDLOCK_OK);
+    sim_pass_us(GONE_US);
+    sim_expect(sim_keys() == 0 && sim_keys_of(beside) == 0);
+}
+
+static void lazy_release_of_a_contended_lock(void)
+{
+    sim_stage(3);
+    struct sim_player *ann = sim_is_there("ann", NULL), *bob = lazy("bob");
+    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+    sim_curtain();
+    sim_begins_to_take(bob, 1000, 1000);
+    sim_pass_ms(50);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+    sim_pass_ms(20);
+    sim_expect(sim_keys_of(bob) == 3);
+    sim_expect(sim_releases(bob) == REDLOCK_OK);
+    sim_pass_us(GONE_US);
+    sim_expect(sim_keys_of(bob) == 0);
+}
+
+static void lazy_release_and_close(void)
+{
+    sim_stage(3);
+    struct sim_player *ann = lazy("ann");
+    sim_curtain();
+    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+    sim_goes(ann);
+    sim_expect(sim_keys() == 0);
+}
+
+const struct sim_scenario sim_named_lazy[] = {
+    {"lazy-release",
+     "A lazy release waits 300 us for a request to leave with. None comes, and the background\n"
+     "thread sends it.",
+     lazy_release},
+    {"lazy-release-in-company",
+     "The same lock is taken again and again: each release leaves with the next acquire, and\n"
+     "comes before it.",
+     lazy_release_in_company},
+    {"lazy-release-then-another-call",
+     "Another thread of the client releases another lock, without waiting: both leave at once.",
+     lazy_release_then_another_call},
+    {"lazy-release-of-a-contended-lock",
+     "bob had to wait for the lock: others may wait, too, so that its lazy release leaves at "
+     "once.",
+     lazy_release_of_a_contended_lock},
+    {"lazy-release-and-close",
+     "The client is closed right after a lazy release, which has left by then.",
+     lazy_release_and_close},
+    {NULL, NULL, NULL},
+};
