@@ -24,12 +24,8 @@ static void forget_calls(redlock *client)
 void rl_client_destroy(redlock *client, bool in_child)
 {
     rl_cork_done(client);
-    for (unsigned i = 0; i < client->nodes.n; i++) {
-        if (in_child)
-            rl_node_done_in_child(&client->nodes.all[i]);
-        else
-            rl_node_done(&client->nodes.all[i]);
-    }
+    for (unsigned i = 0; i < client->nodes.n; i++)
+        rl_node_done(&client->nodes.all[i], in_child);
     rl_subs_done(client, in_child);
     free(client->nodes.all);
     free(client->requests.bytes);

@@ -20,7 +20,7 @@ static struct rl_sub *make(redlock *client)
                         client->loop.epoll_fd, client->loop.wake_fd) == 0)
             continue;
         while (i > 0)
-            rl_sub_done(&subs[--i]);
+            rl_sub_done(&subs[--i], false);
         free(subs);
         return NULL;
     }
@@ -110,12 +110,8 @@ int64_t rl_subs_due_ns(redlock *client)
 
 void rl_subs_done(redlock *client, bool in_child)
 {
-    for (unsigned i = 0; client->subs.all && i < client->nodes.n; i++) {
-        if (in_child)
-            rl_sub_done_in_child(&client->subs.all[i]);
-        else
-            rl_sub_done(&client->subs.all[i]);
-    }
+    for (unsigned i = 0; client->subs.all && i < client->nodes.n; i++)
+        rl_sub_done(&client->subs.all[i], in_child);
     free(client->subs.all);
     client->subs.all = NULL;
 }

@@ -10,15 +10,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-int rl_connection_init(struct rl_connection *connection, struct rl_link *link,
-                       rl_bulk_fn *on_bulk, void *context)
+int rl_connection_init(struct rl_connection *connection, const struct rl_node_config *config,
+                       struct rl_tls_context *tls, int epoll_fd, int wake_fd,
+                       struct rl_tag *tag, rl_bulk_fn *on_bulk, void *context)
 {
-    *connection = (struct rl_connection){.link = link};
+    *connection = (struct rl_connection){
+        .config = config,
+        .tls = tls,
+        .link = rl_link_new(config, tls, epoll_fd, wake_fd, tag),
+        .on_bulk = on_bulk,
+        .context = context,
+    };
+    if (!connection->link)
+        return REDLOCK_ENOMEM;
     connection->reader = rl_reader_new(on_bulk, context);
     connection->out = malloc(RL_OUT_MIN);
     connection->fifo = malloc(RL_FIFO_MIN * sizeof(*connection->fifo));
     if (!connection->reader || !connection->out || !connection->fifo) {
-        rl_connection_done(connection);
+        rl_connection_done(connection, false);
         return REDLOCK_ENOMEM;
     }
     connection->out_size = RL_OUT_MIN;
@@ -26,8 +35,12 @@ int rl_connection_init(struct rl_connection *connection, struct rl_link *link,
     return 0;
 }
 
-void rl_connection_done(struct rl_connection *connection)
+void rl_connection_done(struct rl_connection *connection, bool in_child)
 {
+    if (in_child)
+        rl_link_free_in_child(connection->link);
+    else
+        rl_link_free(connection->link);
     rl_connection_forget_login(connection);
     rl_reader_free(connection->reader);
     free(connection->out);
@@ -35,10 +48,10 @@ void rl_connection_done(struct rl_connection *connection)
     *connection = (struct rl_connection){0};
 }
 
-int rl_connection_reset(struct rl_connection *connection, rl_bulk_fn *on_bulk, void *context)
+int rl_connection_reset(struct rl_connection *connection)
 {
     /* The old reader may be in the middle of a reply, so a new one takes its place. */
-    struct rl_reader *reader = rl_reader_new(on_bulk, context);
+    struct rl_reader *reader = rl_reader_new(connection->on_bulk, connection->context);
     if (!reader)
         return REDLOCK_ENOMEM;
     rl_connection_forget_login(connection);

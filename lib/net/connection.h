@@ -63,7 +63,11 @@ struct rl_inflight {
 };
 
 struct rl_connection {
+    const struct rl_node_config *config;
+    struct rl_tls_context *tls; /* the node's; NULL: no TLS */
     struct rl_link *link;
+    rl_bulk_fn *on_bulk;
+    void *context;
     struct rl_reader *reader;
     char *out; /* out_start .. out_end is not sent yet */
     size_t out_start, out_end, out_size;
@@ -77,13 +81,18 @@ struct rl_connection {
     char why[160];
 };
 
-/* Reserve the memory that RL_OUT_MIN and RL_FIFO_MIN promise. 0 or REDLOCK_ENOMEM. */
-int rl_connection_init(struct rl_connection *connection, struct rl_link *link,
-                       rl_bulk_fn *on_bulk, void *context);
-void rl_connection_done(struct rl_connection *connection);
+/* Make a link to the node, whose events have this tag, and reserve the memory that RL_OUT_MIN
+ * and RL_FIFO_MIN promise. `on_bulk` is called with `context`. 0 or REDLOCK_ENOMEM. */
+int rl_connection_init(struct rl_connection *connection, const struct rl_node_config *config,
+                       struct rl_tls_context *tls, int epoll_fd, int wake_fd,
+                       struct rl_tag *tag, rl_bulk_fn *on_bulk, void *context);
+
+/* Free it and its link, and zero it; a zeroed one may be freed again. `in_child`: after a
+ * fork, where the parent goes on using its socket. */
+void rl_connection_done(struct rl_connection *connection, bool in_child);
 
 /* Forget all requests, for a new connection. 0 or REDLOCK_ENOMEM. */
-int rl_connection_reset(struct rl_connection *connection, rl_bulk_fn *on_bulk, void *context);
+int rl_connection_reset(struct rl_connection *connection);
 
 /* Is there room for a request of `len` bytes and its entry? With `may_grow` it may take memory,
  * up to RL_OUT_MAX and RL_FIFO_MAX. Releases must not take any. */

@@ -2,6 +2,7 @@
 #include "config_auto.h"
 
 #include "base/clock.h"
+#include "net/session.h"
 #include "node/node.h"
 
 #include <assert.h>
@@ -39,46 +40,21 @@ int rl_node_init(struct rl_node *node, unsigned index, const struct rl_node_conf
         slot->tag.ready = on_ready;
         slot->node = node;
         slot->index = i;
-        struct rl_link *link = rl_link_new(config, node->tls, epoll_fd, wake_fd, &slot->tag);
-        if (!link || rl_connection_init(&slot->connection, link, rl_node_on_bulk, slot)) {
-            rl_link_free(link);
-            rl_node_done(node);
+        if (rl_connection_init(&slot->connection, config, node->tls, epoll_fd, wake_fd,
+                               &slot->tag, rl_node_on_bulk, slot)) {
+            rl_node_done(node, false);
             return REDLOCK_ENOMEM;
         }
     }
     return 0;
 }
 
-static void done(struct rl_node *node, void (*free_link)(struct rl_link *))
+void rl_node_done(struct rl_node *node, bool in_child)
 {
-    for (unsigned i = 0; i < RL_SLOTS; i++) {
-        struct rl_link *link = node->slot[i].connection.link;
-        rl_connection_done(&node->slot[i].connection);
-        if (link)
-            free_link(link);
-    }
+    for (unsigned i = 0; i < RL_SLOTS; i++)
+        rl_connection_done(&node->slot[i].connection, in_child);
     rl_tls_context_free(node->tls);
     node->tls = NULL;
-}
-
-void rl_node_done(struct rl_node *node)
-{
-    done(node, rl_link_free);
-}
-
-void rl_node_done_in_child(struct rl_node *node)
-{
-    done(node, rl_link_free_in_child);
-}
-
-/* Warn of certificates that can't be read; the old ones may still work. */
-static void renew_certificates(struct rl_node *node)
-{
-    char why[160];
-    if (node->tls && !rl_tls_context_renew(node->tls, node->config, why, sizeof(why)))
-        node->settings->events->log(node->settings->owner, REDLOCK_LOG_WARNING,
-                                    "%s: %s; what was read before stays in use",
-                                    node->config->label, why);
 }
 
 static void connect_now(struct rl_node *node, int64_t now_ns)
@@ -88,14 +64,13 @@ static void connect_now(struct rl_node *node, int64_t now_ns)
     assert(slot->connection.fifo_count == 0); /* every request on it has had its callback */
     rl_retry_begin(&node->retry, now_ns);
     node->deadline_ns = now_ns + node->settings->connect_timeout_ns;
-    if (rl_connection_reset(&slot->connection, rl_node_on_bulk, slot)) {
+    if (rl_session_connect(&slot->connection, now_ns, node->deadline_ns,
+                           node->settings->events->log, node->settings->owner)) {
         rl_retry_failed(&node->retry, node->settings->prng, now_ns);
         return;
     }
-    renew_certificates(node);
     rl_node_set_mode(node, RL_CONNECTING, now_ns);
     node->connects++;
-    rl_link_open(slot->connection.link, now_ns, node->deadline_ns);
     rl_node_step(slot, 0, now_ns);
 }
 
@@ -143,14 +118,6 @@ static int64_t drain_ns(struct rl_node *node)
     return rl_earlier_ns(silent_ns, oldest->deadline_ns + limit_ns);
 }
 
-/* A server that refuses a new connection gives the reason in reply to our first request. */
-static const char *failure_text(const struct rl_slot *slot)
-{
-    bool greeting = slot->node->mode == RL_GREETING && slot->index == slot->node->current;
-    return greeting && slot->connection.why[0] ? slot->connection.why
-                                               : rl_link_text(slot->connection.link);
-}
-
 void rl_node_step(struct rl_slot *slot, unsigned epoll_events, int64_t now_ns)
 {
     struct rl_node *node = slot->node;
@@ -169,7 +136,9 @@ void rl_node_step(struct rl_slot *slot, unsigned epoll_events, int64_t now_ns)
             rl_connection_flush(&slot->connection);
     }
     if (rl_link_state(link) == RL_LINK_FAILED)
-        rl_node_disconnect(node, slot->index, now_ns, "%s", failure_text(slot));
+        rl_node_disconnect(
+            node, slot->index, now_ns, "%s",
+            rl_session_failure(&slot->connection, current && node->mode == RL_GREETING));
 }
 
 /* The draining link has answered everything, and the other one is not up yet: it was only late.

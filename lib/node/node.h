@@ -137,8 +137,7 @@ struct rl_node {
 int rl_node_init(struct rl_node *node, unsigned index, const struct rl_node_config *config,
                  const struct rl_node_settings *settings, int epoll_fd, int wake_fd, char *why,
                  size_t why_size);
-void rl_node_done(struct rl_node *node);
-void rl_node_done_in_child(struct rl_node *node);
+void rl_node_done(struct rl_node *node, bool in_child);
 
 /* The slot's link has news (epoll), or may have (the wake descriptor fired: events 0). */
 void rl_node_step(struct rl_slot *slot, unsigned epoll_events, int64_t now_ns);

@@ -3,8 +3,7 @@
 
 #include "node/node.h"
 
-#include "net/auth.h"
-#include "base/wipe.h"
+#include "net/session.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -100,29 +99,19 @@ bool rl_node_prove(struct rl_node *node, enum rl_request_type what, const struct
 
 void rl_node_greet(struct rl_node *node, int64_t now_ns)
 {
-    char bytes[RL_LOGIN_MAX];
     char why[160];
-    struct rl_out out;
     assert(node->mode == RL_CONNECTING);
-    assert(rl_node_connection(node)->fifo_count == 0 &&
-           !rl_connection_unsent(rl_node_connection(node)));
-    rl_out_init(&out, bytes, sizeof(bytes));
-    if (rl_login_put(&out, node->config, &rl_node_connection(node)->mask, why, sizeof(why)) <
-        0) {
+    int queued =
+        rl_session_login(rl_node_connection(node), now_ns, node->deadline_ns, why, sizeof(why));
+    if (queued < 0) {
         rl_node_disconnect(node, node->current, now_ns, "%s", why);
-        return;
-    }
-    if (out.len == 0) {
+    } else if (queued == 0) {
         say_hello(node, now_ns);
-        return;
+    } else {
+        rl_node_set_mode(node, RL_AUTH, now_ns);
+        node->commands++;
+        rl_node_flush(node, now_ns);
     }
-    struct rl_inflight inflight = {
-        .type = RL_REQUEST_AUTH, .sent_ns = now_ns, .deadline_ns = node->deadline_ns};
-    rl_node_set_mode(node, RL_AUTH, now_ns);
-    rl_connection_put_login(rl_node_connection(node), bytes, out.len, &inflight);
-    node->commands++;
-    rl_wipe(bytes, sizeof(bytes));
-    rl_node_flush(node, now_ns);
 }
 
 void rl_node_greeted(struct rl_node *node, const struct rl_inflight *inflight,

@@ -3,8 +3,8 @@
 #include "config_auto.h"
 
 #include "base/clock.h"
+#include "net/session.h"
 #include "node/subscriber_parts.h"
-
 
 #include <assert.h>
 #include <stdio.h>
@@ -24,52 +24,27 @@ int rl_sub_init(struct rl_sub *sub, unsigned index, const struct rl_node_config 
         .config = config,
         .settings = settings,
         .events = events,
-        .tls = tls,
         .why = "not connected yet",
     };
     snprintf(sub->channel, sizeof(sub->channel), RL_WAKE_PREFIX "%s", uuid);
     rl_retry_init(&sub->retry);
-    struct rl_link *link = rl_link_new(config, tls, epoll_fd, wake_fd, &sub->tag);
-    if (!link || rl_connection_init(&sub->connection, link, NULL, NULL)) {
-        rl_link_free(link);
+    if (rl_connection_init(&sub->connection, config, tls, epoll_fd, wake_fd, &sub->tag, NULL,
+                           NULL)) {
         *sub = (struct rl_sub){0};
         return REDLOCK_ENOMEM;
     }
     return 0;
 }
 
-static void done(struct rl_sub *sub, void (*free_link)(struct rl_link *))
+void rl_sub_done(struct rl_sub *sub, bool in_child)
 {
-    struct rl_link *link = sub->connection.link;
-    rl_connection_done(&sub->connection);
-    if (link)
-        free_link(link);
+    rl_connection_done(&sub->connection, in_child);
     *sub = (struct rl_sub){0};
-}
-
-void rl_sub_done(struct rl_sub *sub)
-{
-    done(sub, rl_link_free);
-}
-
-void rl_sub_done_in_child(struct rl_sub *sub)
-{
-    done(sub, rl_link_free_in_child);
 }
 
 /* ---- from nothing to a connection, and back ------------------------------------------- */
 
 static void step(struct rl_sub *sub, unsigned epoll_events, int64_t now_ns);
-
-/* The node's certificates, which the subscriber shares: the first connect after a change reads
- * them. */
-static void renew_certificates(struct rl_sub *sub)
-{
-    char why[160];
-    if (sub->tls && !rl_tls_context_renew(sub->tls, sub->config, why, sizeof(why)))
-        sub->events->log(sub->settings->owner, REDLOCK_LOG_WARNING,
-                         "%s: %s; what was read before stays in use", sub->config->label, why);
-}
 
 static void connect_now(struct rl_sub *sub, int64_t now_ns)
 {
@@ -77,24 +52,16 @@ static void connect_now(struct rl_sub *sub, int64_t now_ns)
     assert(sub->wanted);
     rl_retry_begin(&sub->retry, now_ns);
     sub->deadline_ns = now_ns + sub->settings->connect_timeout_ns;
-    if (rl_connection_reset(&sub->connection, NULL, NULL)) {
+    if (rl_session_connect(&sub->connection, now_ns, sub->deadline_ns, sub->events->log,
+                           sub->settings->owner)) {
         snprintf(sub->why, sizeof(sub->why), "out of memory");
         rl_retry_failed(&sub->retry, sub->settings->prng, now_ns);
         rl_sub_set_mode(sub, RL_SUB_DOWN, now_ns);
         return;
     }
-    renew_certificates(sub);
     sub->connects++;
     rl_sub_set_mode(sub, RL_SUB_CONNECTING, now_ns);
-    rl_link_open(sub->connection.link, now_ns, sub->deadline_ns);
     step(sub, 0, now_ns);
-}
-
-/* A server that refuses a new connection gives the reason in reply to our first request. */
-static const char *failure_text(const struct rl_sub *sub)
-{
-    bool answered = sub->mode == RL_SUB_SUBSCRIBING && sub->connection.why[0];
-    return answered ? sub->connection.why : rl_link_text(sub->connection.link);
 }
 
 static void step(struct rl_sub *sub, unsigned epoll_events, int64_t now_ns)
@@ -108,7 +75,9 @@ static void step(struct rl_sub *sub, unsigned epoll_events, int64_t now_ns)
     if (rl_link_state(link) == RL_LINK_OPEN)
         rl_sub_flush(sub, now_ns);
     if (rl_link_state(link) == RL_LINK_FAILED)
-        rl_sub_disconnect(sub, now_ns, "%s", failure_text(sub));
+        rl_sub_disconnect(
+            sub, now_ns, "%s",
+            rl_session_failure(&sub->connection, sub->mode == RL_SUB_SUBSCRIBING));
 }
 
 static void on_ready(struct rl_tag *tag, unsigned epoll_events, int64_t now_ns)
@@ -202,8 +171,8 @@ void rl_sub_tick(struct rl_sub *sub, int64_t now_ns)
         step(sub, EPOLLIN, now_ns);
     if (now_ns >= limit_ns(sub))
         rl_sub_disconnect(sub, now_ns, "%s",
-                    sub->mode == RL_SUB_UP ? "does not answer"
-                                           : "no answer within connect-timeout");
+                          sub->mode == RL_SUB_UP ? "does not answer"
+                                                 : "no answer within connect-timeout");
     if (now_ns >= ping_ns(sub))
         rl_sub_ping(sub, now_ns);
     if (now_ns >= again_ns(sub))

@@ -55,7 +55,6 @@ struct rl_sub {
     const struct rl_node_config *config;
     const struct rl_node_settings *settings;
     const struct rl_sub_events *events;
-    struct rl_tls_context *tls; /* the node's; NULL: no TLS */
     struct rl_connection connection;
     char channel[sizeof(RL_WAKE_PREFIX) + RL_UUID_LEN];
     struct rl_channels *channels; /* all of the client; NULL: none. Set by the owner */
@@ -68,9 +67,9 @@ struct rl_sub {
     bool channel_denied_told; /* NOPERM for a channel was logged */
     unsigned confirmed;       /* subscriptions that the server says we have */
     unsigned unleft;          /* subscriptions that the server does not let us end */
-    int64_t again_ns;    /* UP: when to ask again for denied channels; 0: never */
-    int64_t since_ns;    /* of the mode */
-    int64_t deadline_ns; /* CONNECTING, AUTH, SUBSCRIBING */
+    int64_t again_ns;         /* UP: when to ask again for denied channels; 0: never */
+    int64_t since_ns;         /* of the mode */
+    int64_t deadline_ns;      /* CONNECTING, AUTH, SUBSCRIBING */
     struct rl_retry retry;
     int64_t pinged_ns; /* UP: since when a PONG is awaited; 0: none is */
     uint64_t connects;
@@ -83,8 +82,7 @@ struct rl_sub {
 int rl_sub_init(struct rl_sub *sub, unsigned index, const struct rl_node_config *config,
                 const struct rl_node_settings *settings, const struct rl_sub_events *events,
                 struct rl_tls_context *tls, const char *uuid, int epoll_fd, int wake_fd);
-void rl_sub_done(struct rl_sub *sub);
-void rl_sub_done_in_child(struct rl_sub *sub);
+void rl_sub_done(struct rl_sub *sub, bool in_child);
 
 /* Somebody waits: connect, unless it is connected or connecting. After a time without waiters
  * this skips the backoff, but not the pause after a denial. */

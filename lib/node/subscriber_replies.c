@@ -5,8 +5,7 @@
 
 #include "node/subscriber_parts.h"
 
-#include "net/auth.h"
-#include "base/wipe.h"
+#include "net/session.h"
 
 #include <assert.h>
 #include <string.h>
@@ -30,26 +29,17 @@ static void begin(struct rl_sub *sub, int64_t now_ns)
 
 void rl_sub_greet(struct rl_sub *sub, int64_t now_ns)
 {
-    char bytes[RL_LOGIN_MAX];
     char why[160];
-    struct rl_out out;
     assert(sub->mode == RL_SUB_CONNECTING);
-    assert(sub->connection.fifo_count == 0 && !rl_connection_unsent(&sub->connection));
-    rl_out_init(&out, bytes, sizeof(bytes));
-    if (rl_login_put(&out, sub->config, &sub->connection.mask, why, sizeof(why)) < 0) {
+    int queued = rl_session_login(&sub->connection, now_ns, INT64_MAX, why, sizeof(why));
+    if (queued < 0) {
         rl_sub_disconnect(sub, now_ns, "%s", why);
-        return;
-    }
-    if (out.len == 0) {
+    } else if (queued == 0) {
         begin(sub, now_ns);
-        return;
+    } else {
+        rl_sub_set_mode(sub, RL_SUB_AUTH, now_ns);
+        rl_sub_flush(sub, now_ns);
     }
-    struct rl_inflight inflight = {
-        .type = RL_REQUEST_AUTH, .sent_ns = now_ns, .deadline_ns = INT64_MAX};
-    rl_sub_set_mode(sub, RL_SUB_AUTH, now_ns);
-    rl_connection_put_login(&sub->connection, bytes, out.len, &inflight);
-    rl_wipe(bytes, sizeof(bytes));
-    rl_sub_flush(sub, now_ns);
 }
 
 void rl_sub_ping(struct rl_sub *sub, int64_t now_ns)

@@ -5,7 +5,7 @@
 
 #include "alloc.h"
 #include "conf.h"
-#include "net/auth.h"
+#include "net/session.h"
 
 #include <pthread.h>
 #include <string.h>

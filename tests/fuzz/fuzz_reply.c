@@ -341,6 +341,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (unsigned slot = 0; slot < RL_SLOTS; slot++)
         rl_node_disconnect(&node, slot, rl_clock_steady_ns(settings.clock), "the end");
     REQUIRE(put_count == heard_count);
-    rl_node_done(&node);
+    rl_node_done(&node, false);
     return 0;
 }

@@ -199,7 +199,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memset(taken, 0, sizeof(taken));
     sub.channels = &channels;
     run_steps(&sub, data, size);
-    rl_sub_done(&sub);
+    rl_sub_done(&sub, false);
     rl_channels_free(&channels);
     return 0;
 }

@@ -386,7 +386,7 @@ START_TEST(reconnecting_leaves_no_descriptor_behind)
         sub_rig_expect_listening(&rig);
     }
     ck_assert_uint_eq(rig_descriptors(), before);
-    rl_sub_done(&rig.sub);
+    rl_sub_done(&rig.sub, false);
     ck_assert_uint_eq(rig_descriptors(), before - 1);
 }
 END_TEST

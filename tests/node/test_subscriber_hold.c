@@ -17,14 +17,14 @@
 START_TEST(nothing_is_made_of_nothing)
 {
     struct rl_sub none = {0};
-    rl_sub_done(&none);
-    rl_sub_done_in_child(&none);
+    rl_sub_done(&none, false);
+    rl_sub_done(&none, true);
     rl_sub_unwant(&none);
     rl_sub_tick(&none, 1);
     ck_assert(!rl_sub_listens(&none) && !rl_sub_pending(&none));
     ck_assert_int_eq(rl_sub_due_ns(&none), INT64_MAX);
-    rl_sub_done(&rig.sub);
-    rl_sub_done(&rig.sub); /* once more is nothing */
+    rl_sub_done(&rig.sub, false);
+    rl_sub_done(&rig.sub, false); /* once more is nothing */
 }
 END_TEST
 
@@ -50,7 +50,7 @@ START_TEST(it_may_be_done_with_at_any_step)
         if (mode == RL_SUB_DOWN)
             sub_peer_say(&peer, &rig, "-ERR no\r\n");
         ck_assert_int_eq(rig.sub.mode, mode);
-        rl_sub_done(&rig.sub);
+        rl_sub_done(&rig.sub, false);
         ck_assert(peer.fd < 0 || sub_peer_is_left(&peer, &rig));
         sub_peer_hang_up(&peer);
         rig.came = rig.went;
@@ -75,7 +75,7 @@ static int forget_it(void *argument)
 {
     (void)argument;
     unsigned before = rig_descriptors();
-    rl_sub_done_in_child(&rig.sub);
+    rl_sub_done(&rig.sub, true);
     return rig_descriptors() == before - 1 ? 0 : 1;
 }
 
@@ -119,7 +119,7 @@ START_TEST(each_allocation_of_beginning_may_fail)
         alloc_fail_at(0);
         ck_assert_int_eq(result, hit ? REDLOCK_ENOMEM : 0);
         ck_assert(!hit || memcmp(&sub, &zeroed, sizeof(sub)) == 0);
-        rl_sub_done(&sub);
+        rl_sub_done(&sub, false);
         ck_assert_int_eq(alloc_live(), live);
         ck_assert_int_lt(number, 100);
         if (!hit) {

@@ -128,7 +128,7 @@ void sub_rig_begin(struct sub_rig *rig)
 
 void sub_rig_end(struct sub_rig *rig)
 {
-    rl_sub_done(&rig->sub);
+    rl_sub_done(&rig->sub, false);
     rl_channels_free(&rig->channels);
     rl_tls_context_free(rig->tls);
     close(rig->epoll_fd);

@@ -12,11 +12,9 @@
 
 #include "base/clock.h"
 #include "base/eventfd.h"
-#include "base/wipe.h"
 #include "config/config_load.h"
 #include "core/server_info.h"
-#include "net/auth.h"
-#include "net/connection.h"
+#include "net/session.h"
 #include "net/tls.h"
 
 #include <assert.h>
@@ -96,22 +94,17 @@ static void ask(struct master *master, enum step step)
         rl_connection_put(&master->connection, list, sizeof(list) - 1, &inflight);
 }
 
-static void log_in(struct master *master)
+static void log_in(struct master *master, int64_t now_ns)
 {
-    char bytes[RL_LOGIN_MAX], why[160];
-    struct rl_inflight inflight = {.type = RL_REQUEST_AUTH, .deadline_ns = INT64_MAX};
-    struct rl_out out;
+    char why[160];
     assert(master->step == CONNECTING);
-    rl_out_init(&out, bytes, sizeof(bytes));
-    if (rl_login_put(&out, master->config, &master->connection.mask, why, sizeof(why)) < 0) {
+    int queued = rl_session_login(&master->connection, now_ns, INT64_MAX, why, sizeof(why));
+    if (queued < 0)
         give_up(master, "%s", why);
-    } else if (out.len == 0) {
+    else if (queued == 0)
         ask(master, COUNT);
-    } else {
+    else
         master->step = LOGIN;
-        rl_connection_put_login(&master->connection, out.bytes, out.len, &inflight);
-    }
-    rl_wipe(bytes, sizeof(bytes));
 }
 
 /* ---- what is answered ------------------------------------------------------------------- */
@@ -172,7 +165,7 @@ static void move(struct master *master, unsigned events, int64_t now_ns)
     rl_link_step(connection->link, events, now_ns);
     if (rl_link_state(connection->link) == RL_LINK_OPEN) {
         if (master->step == CONNECTING)
-            log_in(master);
+            log_in(master, now_ns);
         if (master->step != DONE && (events & ~(unsigned)EPOLLOUT) &&
             !rl_connection_read(connection, &master->asking->clock, take, master))
             give_up(master, "%s", rl_reader_text(connection->reader));
@@ -208,22 +201,18 @@ static void connect_to(struct master *master, int64_t now_ns, int64_t deadline_n
             return;
         }
     }
-    struct rl_link *link = rl_link_new(master->config, master->tls, asking->epoll_fd,
-                                       asking->wake_fd, &master->tag);
-    if (!link || rl_connection_init(&master->connection, link, on_bulk, master)) {
-        rl_link_free(link);
+    if (rl_connection_init(&master->connection, master->config, master->tls, asking->epoll_fd,
+                           asking->wake_fd, &master->tag, on_bulk, master)) {
         give_up(master, "out of memory");
         return;
     }
-    rl_link_open(link, now_ns, deadline_ns);
+    rl_link_open(master->connection.link, now_ns, deadline_ns);
     move(master, 0, now_ns);
 }
 
 static void disconnect(struct master *master)
 {
-    struct rl_link *link = master->connection.link;
-    rl_connection_done(&master->connection);
-    rl_link_free(link);
+    rl_connection_done(&master->connection, false);
     rl_tls_context_free(master->tls);
 }
 
