@@ -1,8 +1,8 @@
-/* fair.c - fifty who wait for one fair lock, each with a client of its own: have they
- * their turns in the order they came, and how long is it from one's release to the next one's,
- * in round trips? On this machine, where a round trip is less than a script takes with fifty in
- * the queue: next to fifty who say the same on raw sockets; and with replies and messages that
- * come a millisecond later. */
+/* fair.c - fifty waiters for one fair lock, each with a client of its own: are they served in
+ * the order they came, and how long is it from one release to the next, in round trips? On this
+ * machine, where a round trip is less than a script takes with fifty in the queue: next to
+ * fifty that send the same on raw sockets; and with replies and messages that come a
+ * millisecond later. */
 #include "config_auto.h"
 
 #include "bench/bench.h"

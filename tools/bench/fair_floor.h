@@ -1,7 +1,7 @@
-/* fair_floor.h - the floor under a fair lock's hand-off: one who waits on raw sockets,
- * with the library's own scripts, and sleeps in a read until the message comes that it is the
- * next. Nothing is checked that a lock needs to be safe, and nothing is done where a message is
- * lost. */
+/* fair_floor.h - the floor under a fair lock's hand-off: a waiter on raw sockets, with the
+ * library's own scripts, that sleeps in a read until the message comes that it is the next. It
+ * makes no check that a safe lock needs, and does nothing about lost messages.
+ */
 #ifndef BENCH_FAIR_FLOOR_H
 #define BENCH_FAIR_FLOOR_H
 

@@ -1,5 +1,5 @@
-/* nowait.c - one caller who does not wait for what its releases come to, next to one
- * who does. */
+/* nowait.c - a caller that does not wait for the results of its releases, next to one that
+ * does. */
 #include "config_auto.h"
 
 #include "bench/bench.h"

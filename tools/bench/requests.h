@@ -28,7 +28,7 @@ struct bench_requests {
     enum bench_floor_kind kind;
     const struct rl_kind *lock; /* whose scripts; NULL: the plain kind's */
     const char *owner;          /* for kinds that have one */
-    bool waits;                 /* who is refused is queued */
+    bool waits;                 /* a refused try is queued */
     char sha[2][48];            /* of each verb's script */
     struct bench_bytes request[2];
     struct bench_bytes success[2]; /* the whole reply that means yes */

@@ -1,5 +1,5 @@
-/* rw.c - readers in a tight loop, each with a client of its own, and a writer who wants
- * the same lock: for how long must it wait, in holds of the readers? */
+/* rw.c - readers in a tight loop, each with a client of its own, and a writer that wants the
+ * same lock: for how long must it wait, in holds of the readers? */
 #include "config_auto.h"
 
 #include "bench/bench.h"
@@ -92,7 +92,7 @@ static void measure_round(struct rw_run *run, unsigned round)
     bench_samples_clear(&run->waits);
     bench_samples_clear(&run->ahead);
     do {
-        /* At any time of the readers' holds, who have begun together. */
+        /* At any time of the readers' holds, which began together. */
         usleep(REST_US + (unsigned)(run->waits.count * REST_STEP_US % REST_MORE_US));
         write_once(run);
     } while (bench_now_ns() < end_ns);
@@ -183,7 +183,7 @@ static int measure(struct rw_run *run, const redlock_config *config, const char 
     memset(run->reader, 0, sizeof(run->reader));
     int status = open_all(run, config);
     if (status == 0) {
-        write_once(run); /* who listens, listens from here on */
+        write_once(run); /* subscriptions are made by now */
         run->overlaps = run->failures = 0;
         for (unsigned round = 0; round < run->bench->options.rounds; round++)
             measure_round(run, round);

@@ -39,17 +39,17 @@ struct bench_shared {
     unsigned workers;
     bool guard_off;
     enum bench_contender contender;
-    bool turns; /* who has released waits until another has taken the lock */
+    bool turns; /* after a release a worker waits until another has taken the lock */
 
     _Atomic uint32_t phase;  /* enum bench_phase; they sleep on it */
     _Atomic uint32_t parked; /* workers that have nothing under way */
-    _Atomic uint32_t taken;  /* how often the lock was; those who gave their turn sleep on it */
+    _Atomic uint32_t taken;  /* times the lock was taken; workers out of turn sleep on it */
     _Atomic uint32_t holders;
     _Atomic uint32_t overlaps; /* the lock was taken while another held it */
-    _Atomic uint32_t releaser; /* who released last, counted from 1; 0: nobody yet */
+    _Atomic uint32_t releaser; /* the last worker that released, counted from 1; 0: none yet */
     _Atomic int64_t released_ns;
     _Atomic int64_t first_ns; /* when the lock was taken first; 0: not yet */
-    _Atomic uint32_t retaken; /* by the same worker who had released it */
+    _Atomic uint32_t retaken; /* by the worker that had released it */
     _Atomic uint32_t handoffs;
     int64_t
         handoff_ns[BENCH_HANDOFFS_MAX]; /* from before a release to the next take's return */

@@ -147,8 +147,8 @@ enum chaos_what {
                         `until_ns`: again, having believed right before to hold it until then */
     CHAOS_WRITES,    /* wrote `value` = what it read + 1; right before it believed to hold it
                         until `until_ns`. `at_ns` is right after: where that is later, the
-                        write landed too late, which no lease can prevent. Who is killed in
-                        between leaves a record that is ahead of the log by one */
+                        write landed too late, which no lease can prevent. A contender killed
+                        in between leaves a record that is ahead of the log by one */
     CHAOS_LETS_GO,   /* stops believing, begins to release */
     CHAOS_RELEASED,  /* `result` says what came of it */
     CHAOS_LOSES      /* found out, while it held it, that it does not any more */
@@ -169,7 +169,7 @@ struct chaos_event {
 };
 
 /* A key that was seen on a master for longer than half a ttl: from when to when at least, and
- * what of it is in the logs of those who hold it (chaos_key_of). */
+ * what the logs of its holders say of it (chaos_key_of). */
 struct chaos_stay {
     int64_t from_ns, to_ns;
     uint64_t key;
@@ -300,7 +300,8 @@ bool chaos_fault_cuts(const struct chaos_fault *fault, unsigned nodes, unsigned 
                       unsigned node);
 /* guard_ns; 0 for somebody else's client, which may have no such rule. */
 int64_t chaos_guard_ns(const struct chaos_history *history);
-/* Of its own: the worst that a fault makes of it. Not who is cut off from it. */
+/* The master's own state: the worst that a fault makes of it. Clients cut off from it do not
+ * count. */
 enum chaos_node_state chaos_node_state(const struct chaos_history *history, unsigned node,
                                        int64_t at_ns);
 

@@ -73,9 +73,9 @@ bool chaos_run_is_over(const struct chaos_run *run)
 
 /* ---- what is to be seen meanwhile ------------------------------------------------------ */
 
-/* Two who hold one lock at one moment, and do not both read: the first is looked at again after
- * the second, so what is counted is certain. What is certain and not seen here, the checker
- * finds in the logs. */
+/* Two contenders that hold one lock at one moment, and do not both read. The first is checked
+ * again after the second, so what is counted is certain. The checker finds the others in the
+ * logs. */
 static void look_for_two(struct chaos_run *run)
 {
     static int64_t told[CHAOS_CLIENTS_MAX];

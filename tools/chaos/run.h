@@ -20,7 +20,7 @@ struct chaos_run {
     unsigned nodes;
     int64_t begun_unix_s;
     uint64_t violations; /* two were seen with one lock: as far as is known meanwhile */
-    bool ending;         /* faults are being undone: whoever waits may finish */
+    bool ending;         /* faults are being undone: waiters may finish */
     struct chaos_load load;
     char error[256]; /* why it ends before its time, or "" */
     char server_version[24];

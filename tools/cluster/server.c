@@ -81,7 +81,7 @@ static void exec_server(const struct servers *servers, const struct server *serv
     int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (log < 0 || null < 0 || dup2(null, 0) < 0 || dup2(log, 1) < 0 || dup2(log, 2) < 0)
         _exit(127);
-    setpgid(0, 0); /* a Ctrl-C is for us, who end it then */
+    setpgid(0, 0); /* a Ctrl-C is for us; we end it then */
     argc = add(argv, argc, "--port", port);
     argc = add(argv, argc, "--bind", "127.0.0.1");
     argc = add(argv, argc, "--unixsocket", server->socket);

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* One master. Strings are borrowed from whoever made the list. */
+/* One master. The maker of the list owns the strings. */
 struct server_at {
     const char *path; /* unix socket, or NULL: */
     const char *host;

@@ -25,14 +25,14 @@ static bool is_there(const char *path)
     return access(path, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR);
 }
 
-/* Could somebody else have put it there? Then why, for people. Who made a link answers for
- * what it leads to, as far as that is not somebody else's as well. */
+/* Could another user have put it there? Then the reason, for people. The owner of a link
+ * answers for its target, unless that belongs to another user as well. */
 static bool is_ours(const char *path, const char *what, char *why, size_t why_size)
 {
     struct stat status;
     const char *wrong = NULL;
     if (stat(path, &status) != 0)
-        return true; /* nobody reads it: the error is told by who tries */
+        return true; /* nobody reads it: the code that opens it reports the error */
     if (status.st_uid != 0 && status.st_uid != geteuid())
         wrong = "belongs to somebody else";
     else if (status.st_mode & 022)

@@ -1,5 +1,5 @@
-/* cli_patience.c - who waits at a terminal is told what for, when it has lasted for a second:
- * by a thread of its own, as the wait is a blocking call. */
+/* cli_patience.c - tells a user at a terminal what the wait is for, after a second. A thread of
+ * its own does that, because the wait is a blocking call. */
 #include "config_auto.h"
 
 #include "redlock/cli_patience.h"

@@ -1,4 +1,4 @@
-/* cli_patience.h - a word to whoever waits at a terminal, after a second. */
+/* cli_patience.h - tells a user at a terminal what the wait is for, after a second. */
 #ifndef CLI_PATIENCE_H
 #define CLI_PATIENCE_H
 

@@ -41,7 +41,7 @@ static int wait_on(const struct cli *cli, redlock *client, redlock_options *how,
     return code;
 }
 
-/* `may_wait`: for another holder, who is not ourselves. */
+/* `may_wait`: for another holder, but never for ourselves. */
 static int try_and_wait(const struct cli *cli, redlock *client, redlock_options *how,
                         bool may_wait, redlock_lock **ret_lock)
 {

@@ -1,5 +1,5 @@
-/* cmd_break.c - break: delete a lock that is stuck, whoever holds it. It shows the holder
- * first, and asks; what was shown is what is deleted, or nothing is. */
+/* cmd_break.c - break: delete a lock that is stuck, of any holder. It shows the holder first,
+ * and asks. It deletes the lock only if that holder still has it. */
 #include "config_auto.h"
 
 #include "redlock/cli.h"

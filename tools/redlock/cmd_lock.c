@@ -204,7 +204,7 @@ int cmd_release(const struct cli *cli)
     struct answer answer;
     cli_names_of(lock, &answer.names);
     int code = redlock_release(lock);
-    /* Whoever asks twice, as after "unknown", asks for what may have been done. */
+    /* A second call, as after "unknown", may ask for a release that was done already. */
     if (code != REDLOCK_OK)
         cli_say(cli, "'%s'%s: %s", cli_first_name(&answer.names).text,
                 answer.names.count > 1 ? " and the others" : "",

@@ -32,7 +32,7 @@ struct holder_clients {
     struct holder_client client[(REDLOCK_NODES_MAX + 1) * REDLOCK_HOLDERS_SHOWN];
 };
 
-/* Whoever must be looked for. Tokens tell by themselves. */
+/* The holders to look for. Tokens name theirs themselves. */
 void holder_clients_want(struct holder_clients *clients, const redlock_lock_info *all);
 
 /* An answer to CLIENT LIST, of a server whose connection has these secrets. */

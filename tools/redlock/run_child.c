@@ -56,7 +56,7 @@ pid_t run_child_start(char **command, const struct guard_start *start, int termi
         errno = fork_errno;
         return -1;
     }
-    setpgid(pid, pid); /* the child does so too: whoever comes first */
+    setpgid(pid, pid); /* parent and child both do it, because either may come first */
     *ret_exec_fd = ends[0];
     return pid;
 }

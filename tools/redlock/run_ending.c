@@ -48,9 +48,9 @@ static bool seen(const struct guard *guard)
     return anyone;
 }
 
-/* Who has no child has no descendant, since orphans come to us. Which group they are in only
- * /proc can tell; it is read process by process, and one that is handed from a dying parent to
- * us meanwhile may be missed: twice nobody is nobody. */
+/* Without a child there is no descendant, because orphans come to us. Which group they are in
+ * only /proc can tell; it is read process by process, and one that is handed from a dying
+ * parent to us meanwhile may be missed: twice nobody is nobody. */
 bool guard_anyone_left(const struct guard *guard)
 {
     siginfo_t info;

@@ -116,7 +116,7 @@ static void on_exec(struct guard *guard)
     guard->exec_fd = -1;
 }
 
-/* Wait for whoever has ended or, COMMAND only, stopped. */
+/* Wait for processes that have ended and, for COMMAND only, stopped. */
 static void on_child(struct guard *guard)
 {
     struct signalfd_siginfo discarded;

@@ -125,7 +125,8 @@ static bool read_news(struct run *run)
     return got == (ssize_t)sizeof(news) || (got < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
-/* A stopped guard guards nothing. Whoever stopped it meant the command, or no good. */
+/* A stopped guard guards nothing, so continue it. Whatever stopped it was meant for the
+ * command. */
 static void continue_guard(const struct run *run)
 {
     siginfo_t info;

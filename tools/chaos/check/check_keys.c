@@ -1,6 +1,6 @@
-/* check_keys.c - keys that nobody took back. Who lets go of a lock sends its release to
- * every master, and so does who was refused where some had granted it; a key that stays there
- * until its time is over was forgotten. That breaks no promise of exclusion, and costs all
+/* check_keys.c - keys that nobody took back. A contender that lets go of a lock sends its
+ * release to every master. So does one that was refused, if some masters had granted it. A key
+ * that stays until it expires was forgotten. That breaks no promise of exclusion, and costs all
  * others a ttl.
  *
  *   - A key that was seen on a master until it ran out by itself, and for half a ttl at least
@@ -55,8 +55,8 @@ static bool is_explained(const struct chaos_history *history, unsigned node,
     return false;
 }
 
-/* Those who may have set a key that was seen first at that time, and by which nobody has had
- * the lock: who was trying then, or a moment before. */
+/* The contenders that may have set a key that was first seen at that time and that held no
+ * lock: those that were trying then, or a moment before. */
 static uint64_t who_tried(const struct chaos_story *story, const struct chaos_stay *stay)
 {
     uint64_t clients = 0;
@@ -187,7 +187,7 @@ static void check_left(struct chaos_found *found)
     }
 }
 
-/* Where logs are not complete who held what until when is not known. */
+/* If logs are not complete, holders and their times are unknown. */
 void chaos_check_keys(struct chaos_found *found)
 {
     if (found->history->lost_events > 0)

@@ -1,5 +1,5 @@
-/* check_record.c - the shared records: every write adds 1 to what its contender read
- * under the lock, so the values that are written to a record are 1, 2, 3 ...
+/* check_record.c - the shared records: every write adds 1 to what its contender read under the
+ * lock, so the values that are written to a record are 1, 2, 3 ...
  *
  *   - a write of a value that is not above the last one written: the updates in between are
  *     lost, its own among them in the end
@@ -7,10 +7,11 @@
  *   - a record that is not what the last write made it, or a value that nobody wrote
  *   - a record that a reader reads twice in one hold, and that is another the second time
  *
- * Two things are no fault of a lock. Who is killed between writing and logging that leaves a
- * record that is 1 ahead. And who is stopped between its last look at the lock and the write
- * writes when its time is over: no lease can prevent that, only a fencing token can, so what
- * comes of a late write is excused. */
+ * Two things are no fault of a lock. A contender that is killed between writing and logging
+ * leaves a record that is 1 ahead. And one that is stopped between its last check of the lock
+ * and the write writes after its time: no lease can prevent that, only a fencing token can. So
+ * the effects of a late write are excused.
+ */
 #include "config_auto.h"
 
 #include "chaos/check/check.h"

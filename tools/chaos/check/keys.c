@@ -57,7 +57,7 @@ uint64_t chaos_key_of(const char *value, size_t len)
 
 /* ---- a master's process ---------------------------------------------------------------- */
 
-/* The value is one that is kept for who was woken, which is nobody's key. */
+/* The value is a reservation for a waiter, so nobody holds the key. */
 static bool is_reserved(const char *value, size_t len)
 {
     static const char kept[] = "redlock:next:";
@@ -130,7 +130,7 @@ static _Noreturn void be_looking(struct chaos_run *run, struct node_keys *mine, 
     static struct look look;
     static const int usual[] = {SIGHUP, SIGINT, SIGTERM};
     for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
-        signal(usual[i], SIG_IGN); /* whoever began us ends us */
+        signal(usual[i], SIG_IGN); /* our parent ends us */
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != run->record->parent)
         _exit(1);
     look = (struct look){.run = run, .mine = mine};

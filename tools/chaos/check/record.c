@@ -81,7 +81,7 @@ static void log_event(struct chaos_seat *seat, enum chaos_what what, unsigned na
     event.shared = seat->shared;
     event.joint = seat->joint;
     seat->event[count] = event;
-    /* Who is killed before this has not said it. */
+    /* A contender that is killed before this has not logged it. */
     atomic_store_explicit(&seat->count, count + 1, memory_order_release);
 }
 

@@ -1,6 +1,6 @@
-/* record.h - the memory that contenders, proxies and the parent share: what the
- * contenders write to under their locks, and their logs, which outlive them. A seat is one
- * contender's part of it; whoever is killed there is followed by another on the same seat. */
+/* record.h - the memory that contenders, proxies and the parent share: what the contenders
+ * write to under their locks, and their logs, which outlive them. A seat is one contender's
+ * part of it; after a kill another contender takes the same seat. */
 #ifndef CHAOS_RECORD_H
 #define CHAOS_RECORD_H
 
@@ -17,7 +17,7 @@ struct chaos_seat {
     char nodes_file[CHAOS_PATH_MAX]; /* its own node list: proxies in place of masters */
     uint16_t client;
 
-    /* By the contender, looked at by the parent: faults are aimed at who holds something. */
+    /* The contender writes it, and the parent reads it to aim faults at holders. */
     _Atomic int64_t believes_until_ns; /* 0: it holds nothing */
     _Atomic uint32_t holds_name;
     _Atomic bool holds_shared;

@@ -18,7 +18,7 @@ struct seat {
     bool asks; /* the try is under way, else it was refused and may go on */
 };
 
-/* Who is refused and asks again so soon has never stopped wanting it. */
+/* A contender that is refused and asks again so soon has never stopped wanting the lock. */
 #define ASKS_AGAIN_NS (1 * CHAOS_S)
 
 void *chaos_room(size_t count, size_t size)

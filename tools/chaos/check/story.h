@@ -1,5 +1,5 @@
-/* story.h - a history as the checker and the report read it: who believed to hold what
- * from when to when, and who asked for it meanwhile. */
+/* story.h - a history as the checker and the report read it: the holds that contenders believed
+ * in, with their times, and the tries meanwhile. */
 #ifndef CHAOS_STORY_H
 #define CHAOS_STORY_H
 

@@ -18,7 +18,7 @@ static const char *cannot(struct chaos_run *run, enum chaos_fault_kind kind)
     return NULL;
 }
 
-/* Stop somebody who holds a lock and still does so when it stands. */
+/* Stop a holder that still holds its lock once it stands. */
 static bool stop_holder(struct chaos_run *run, struct chaos_active *active)
 {
     int64_t limit_ns = chaos_now_ns() + FIND_LIMIT_MS * RL_NS_PER_MS;
@@ -65,7 +65,7 @@ static bool begin(struct chaos_run *run, struct chaos_active *active)
                             client, (long long)left_ms, name);
 }
 
-/* The lease of one who stands has run out, and it has said nothing meanwhile. */
+/* The stopped holder's lease has expired, and it has said nothing meanwhile. */
 static bool seen(struct chaos_run *run, struct chaos_active *active)
 {
     const struct chaos_seat *seat = &run->record->seat[active->client];

@@ -64,9 +64,9 @@ extern const struct chaos_place_type chaos_place_compose;
 /* How long the contenders' max-ttl is, and so the guard of a master that was restarted. */
 int64_t chaos_place_max_ttl_ms(const struct chaos_place *place);
 
-/* Sleep; what is shown goes on meanwhile, and who has died is noticed. For everything
- * that takes longer than some milliseconds: poll a condition with this in between. Returns
- * false at once when the run is to end (a signal came): give up then, or be quick. */
+/* Sleep; the display goes on meanwhile, and dead processes are noticed. For everything that
+ * takes longer than some milliseconds: poll a condition with this in between. Returns false at
+ * once when the run is to end (a signal came): give up then, or be quick. */
 bool chaos_pause_ms(int64_t ms);
 
 /* Nanoseconds since the run's beginning (CLOCK_BOOTTIME), as in events. */

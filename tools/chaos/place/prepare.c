@@ -46,7 +46,7 @@ static bool votes(struct chaos_run *run, unsigned node, bool *ret_heard)
            rl_guard_wait_ns(window_ns, info.uptime_s, 0) == 0;
 }
 
-/* Who is not there at all is not waited for as long as who was started lately. */
+/* A master that is absent gets less time than one that was started lately. */
 static bool await_vote(struct chaos_run *run, unsigned node, int64_t begun_ns, char *why,
                        size_t why_size)
 {
@@ -144,7 +144,7 @@ void chaos_end_contenders(struct chaos_run *run, struct chaos_history *history)
         chaos_now_ns() + (chaos_place_max_ttl_ms(&run->place) + ORPHAN_SLACK_MS) * RL_NS_PER_MS;
     look_once(&look);
     while (look.keys > 0 && chaos_now_ns() < end_ns) {
-        if (!chaos_pause_ms(20)) { /* who does not wait for leases knows of no orphans */
+        if (!chaos_pause_ms(20)) { /* without waiting for leases there are no orphans to find */
             memset(history->orphans, 0, sizeof(history->orphans));
             break;
         }

@@ -191,7 +191,7 @@ _Noreturn void chaos_proxy_main(struct chaos_proxies *proxies, pid_t parent)
     signal(SIGINT, SIG_DFL);
     signal(SIGTERM, SIG_DFL);
     signal(SIGHUP, SIG_DFL);
-    setpgid(0, 0); /* a Ctrl-C is for the parent, who ends us */
+    setpgid(0, 0); /* a Ctrl-C is for the parent, which ends us */
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent)
         _exit(1);
     if (loop.room > PIPES_MAX)

@@ -39,7 +39,7 @@ struct chaos_scale {
 };
 double chaos_x(const struct chaos_scale *scale, int64_t at_ns);
 
-/* The opening tag, with a title and a description for those who can't see it. */
+/* The opening tag, with a title and a description for readers that can't see it. */
 void chaos_svg_begin(struct chaos_page *page, double width, double height, const char *class,
                      const char *title, const char *description);
 void chaos_svg_end(struct chaos_page *page);

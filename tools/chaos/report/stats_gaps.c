@@ -1,10 +1,12 @@
-/* stats_gaps.c - how available the locks were: gaps in which nobody had a lock, though
- * a contender asked for it that could reach a majority able to vote.
+/* stats_gaps.c - how available the locks were: gaps in which nobody had a lock, though a
+ * contender asked for it that could reach a majority able to vote.
  *
- * Who asks for several names at once waits for all of them, and tells nothing of any one.
+ * A contender that asks for several names at once waits for all of them, and proves nothing
+ * about any one.
  *
  * One walk a name over the times at which a hold, a try or who is able begins or ends. A gap
- * between a majority's return and the next hold of the name is its recovery. */
+ * between a majority's return and the next hold of the name is its recovery.
+ */
 #include "config_auto.h"
 
 #include "chaos/report/stats.h"

@@ -53,7 +53,7 @@ void chaos_svg_figure_end(struct chaos_page *page)
 }
 
 /* Contenders differ by hue, and those of the same hue by their stripes. Neighbours differ by
- * both, for those who can't tell the hues apart. */
+ * both, for readers that can't tell the hues apart. */
 static unsigned stripes_of(unsigned client)
 {
     return client / HUES * 2 + client % 2;

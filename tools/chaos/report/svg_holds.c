@@ -1,7 +1,7 @@
-/* svg_holds.c - who held a lock when, in cells as wide as a dot, so that a drawing is
- * as small for 200,000 holds as for 200. The height of a cell is the part of its time in which
- * the lock was held; its colour is that of who held it for most of that, or neutral where
- * several had it by turns. */
+/* svg_holds.c - the holders of a lock over time, in cells as wide as a dot, so that a drawing
+ * is as small for 200,000 holds as for 200. The height of a cell is the part of its time in
+ * which the lock was held; its colour is that of the holder for most of that time, or neutral
+ * if several held it in turn. */
 #include "config_auto.h"
 
 #include "chaos/report/page.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define LEVELS 4   /* heights that are told apart */
-#define MOSTLY 0.6 /* of the held time: whoever had that has the cell's colour */
+#define MOSTLY 0.6 /* of the held time: its holder gives the cell its colour */
 
 struct cell {
     uint8_t level;  /* 0: hardly held */

@@ -1,5 +1,5 @@
-/* svg_timeline.c - the timeline: faults, the state of each master, whether a majority
- * votes, and who held each lock, all on one axis of time. */
+/* svg_timeline.c - the timeline: faults, the state of each master, whether a majority votes,
+ * and the holder of each lock, all on one axis of time. */
 #include "config_auto.h"
 
 #include "chaos/report/page.h"
@@ -255,7 +255,7 @@ static void put_nodes(struct chaos_page *page)
     fputs("</ul></details>\n", page->to);
 }
 
-/* What took longest, for who asked and for everybody. */
+/* The longest times, for one contender and for all. */
 static void put_close_ups(struct chaos_page *page)
 {
     const struct chaos_verdict *verdict = page->verdict;

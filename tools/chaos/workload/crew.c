@@ -50,7 +50,7 @@ static bool begin(struct chaos_crew *crew, unsigned client)
         be_contender(crew, client);
     if (pid < 0)
         return false;
-    setpgid(pid, pid); /* whoever comes first: the group is there when we signal it */
+    setpgid(pid, pid); /* both sides do it, so that the group exists in time */
     crew->pid[client] = pid;
     crew->stopped[client] = crew->vacant[client] = false;
     return true;

@@ -22,8 +22,8 @@ bool chaos_crew_start(struct chaos_crew *crew, const struct chaos_options *optio
 /* Has any ended that should not have? Then `why` says how. */
 bool chaos_crew_fine(struct chaos_crew *crew, char *why, size_t why_size);
 
-/* Somebody who holds a lock for longer than `more_ms`, and is neither stopped nor `not` (a
- * bit each); -1: nobody. */
+/* A contender that holds a lock for longer than `more_ms`, and is neither stopped nor in `not`
+ * (a bit each); -1: none. */
 int chaos_crew_holder(const struct chaos_crew *crew, uint64_t not, int64_t more_ms);
 
 /* Each waits until the kernel says that it is so. */
@@ -32,8 +32,8 @@ bool chaos_crew_resume(struct chaos_crew *crew, unsigned client);
 bool chaos_crew_kill(struct chaos_crew *crew, unsigned client);
 bool chaos_crew_replace(struct chaos_crew *crew, unsigned client);
 
-/* Have them let go and end; who does not is killed. How many were. `meanwhile`, where not NULL,
- * is called again and again until all have ended. */
+/* Have them let go and end, and kill those that do not. Returns how many were killed.
+ * `meanwhile`, if not NULL, is called repeatedly until all have ended. */
 unsigned chaos_crew_end(struct chaos_crew *crew, void (*meanwhile)(void *context),
                         void *context);
 

@@ -25,7 +25,7 @@ enum chaos_line {
     CHAOS_LINE_BAD      /* too long, or with a NUL in it */
 };
 
-/* Who waits, and for how long: in time during which we ran ourselves, -1 for ever. */
+/* How long to wait: counted in time during which this process ran; -1 for ever. */
 struct chaos_patience {
     int64_t limit_ms;
     bool (*stop)(void *context); /* or NULL */

@@ -23,7 +23,7 @@
 #define HELLO_MS 30000       /* interpreters take their time */
 #define VALIDITY_MS 10000    /* it asks nobody else */
 #define STOPPING_MS 4000     /* for what ends a lock when the run is over already */
-#define ENDED_TOGETHER_MS 50 /* whoever ended it may be about to end us */
+#define ENDED_TOGETHER_MS 50 /* the same signal may be about to end us */
 #define NODE_LEN_MAX 2500    /* a URL, its password in percent signs */
 
 struct chaos_talk {

@@ -28,13 +28,13 @@ struct chaos_turn {
     int64_t wait_ms;                 /* ask for at most so long */
     int64_t hold_ms;                 /* between reading and writing */
     bool renew;                      /* hold it for longer than its ttl, prolonging it */
-    bool shared;                     /* as a reader, who reads, holds, and reads again */
+    bool shared;                     /* as a reader: it reads, holds, and reads again */
     bool again; /* take it once more meanwhile: a writer goes on as a reader, others give up
                    one or the other hold first */
 };
 void chaos_turn_draw(struct chaos_contender *contender, struct chaos_turn *ret_turn);
 
-/* Who was refused comes again soon, but not as fast as it can. */
+/* A refused contender asks again soon, but not as fast as it can. */
 void chaos_rest_a_little(struct chaos_contender *contender);
 
 /* True: let go and come to an end. */
