@@ -160,8 +160,8 @@ typedef struct redlock_node {
         sizeof(redlock_node), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL                   \
     }
 
-/* Who drives the client while no call of yours does: reads answers to releases, renews,
- * tells of lost locks, runs the callbacks of asynchronous calls. */
+/* How the client is driven while no call of yours does: it reads replies to releases, renews
+ * locks, reports losses and runs the callbacks of asynchronous calls. */
 enum redlock_background {
     REDLOCK_BACKGROUND_DEFAULT = 0, /* as the file says, else auto */
     REDLOCK_BACKGROUND_AUTO = 1,    /* a thread, from the first work that outlives a call on */
@@ -299,7 +299,7 @@ typedef struct redlock_options {
     redlock_lost_fn *on_lost; /* NULL, or told when it is lost */
     void *lost_context;
     const char *owner; /* all kinds but plain: NULL for the calling thread of this client; else
-                          who has it in this text, so that several threads or processes may
+                          the owner by this name, so that several threads or processes may
                           act as one. 1 to 128 bytes, not "mode", not ending in ":write"; to
                           read or write on one master with one colon at most and no '}', and
                           with exactly one colon where the name has a '{'; copied */
@@ -314,9 +314,9 @@ typedef struct redlock_options {
 /* Take the lock `name`: once, unless options->wait_ms says to wait. `options` may be NULL. On 0
  * the caller owns *ret_lock and gives it to redlock_release() or redlock_detach() once. Blocks.
  *
- * Waiting: the masters queue those who wait for a plain or a fair lock, a release wakes the one
- * that has waited longest; of other kinds it wakes all. Threads of one client that wait for one
- * name are served in the order they came.
+ * Waiting: the masters queue the waiters of a plain or a fair lock, and a release wakes the one
+ * that has waited longest. For other kinds a release wakes all. Threads of one client that wait
+ * for one name are served in the order they came.
  *
  * EHELD: another holds it, or the votes were split, in the last round that could be held.
  * ENOQUORUM: in the last round errors alone made a majority impossible, or a majority granted
@@ -341,8 +341,8 @@ typedef struct redlock_bytes {
 } redlock_bytes;
 
 /* Take the locks of all these names, or of none: in one script a master, so that two callers
- * who name the same ones in any order can't block each other. A name that is given twice is one
- * name. The lock stands for all of them together: its validity, extending, renewing and
+ * that give the same names in any order can't block each other. A name that is given twice is
+ * one name. The lock stands for all of them together: its validity, extending, renewing and
  * releasing are theirs. Each name is a plain lock, to everybody else too. At most
  * REDLOCK_NAMES_MAX names of REDLOCK_NAME_MAX bytes together. Blocks.
  *
@@ -377,15 +377,15 @@ typedef struct redlock_item {
     }
 
 /* Take the locks of all items, or of none: they may be on different masters, of different
- * kinds, and in any order; those who wait for each other's never block each other for good.
- * wait_ms: 0: try once; REDLOCK_FOREVER; else at most so long. 0: every item has its lock, and
- * all of them were valid when the last one was taken. Else none has one; the code is that of an
- * item in whose result it stands (of none, where nothing was tried), and what was taken is
- * being released. Blocks. As redlock_try() of the item that failed; ECANCELED: one of the
- * clients was cancelled, or is being closed; EEXPIRED: what was taken first ran out before the
- * last one was. EINVAL also: no item, too many, or one of another size, where nothing is filled
- * in; and two items of a client that name one lock and could not both be had, whichever is
- * taken first: they can as readers, and for one owner with any one kind but plain. */
+ * kinds, and in any order; callers that wait for each other's locks never block each other for
+ * good. wait_ms: 0: try once; REDLOCK_FOREVER; else at most so long. 0: every item has its
+ * lock, and all of them were valid when the last one was taken. Else none has one; the code is
+ * that of an item in whose result it stands (of none, where nothing was tried), and what was
+ * taken is being released. Blocks. As redlock_try() of the item that failed; ECANCELED: one of
+ * the clients was cancelled, or is being closed; EEXPIRED: what was taken first ran out before
+ * the last one was. EINVAL also: no item, too many, or one of another size, where nothing is
+ * filled in; and two items of a client that name one lock and could not both be had, whichever
+ * is taken first: they can as readers, and for one owner with any one kind but plain. */
 REDLOCK_API int redlock_try_multi(redlock_item *items, size_t count, int64_t wait_ms);
 
 /* The least validity of all their locks; 0 where one has none. */
@@ -597,13 +597,13 @@ typedef struct redlock_lock_info {
 REDLOCK_API int redlock_inspect(redlock *client, const void *name, size_t name_len,
                                 const char *owner, redlock_lock_info *ret_info);
 
-/* Delete the lock `name` on every master, whoever holds it, with what its holders have beside
- * it. For operators: the holder is not asked. Those who wait for it are woken. What has not the
- * shape of a lock is somebody's data and stays; so does what has no end (TTL), unless `endless`
- * is REDLOCK_ON: a lock that was set by hand has none. Look at it first. Blocks.
- * 0 when a majority is certain to be free of it now, else ENOQUORUM, or EWRONGTYPE where a
- * master has other data under that name. `endless` is of enum redlock_switch, off by default;
- * `report` may be NULL. EINVAL, EFORK, ENOMEM, EBUSY, EDEADLK. */
+/* Delete the lock `name` of any holder on every master, with its holders' other keys. For
+ * operators: the holder is not asked. Its waiters are woken. A key without the shape of a lock
+ * is other data and stays. So does a key without TTL, unless `endless` is REDLOCK_ON: a lock
+ * that was set by hand has none. Look at it first. Blocks. 0 when a majority is certain to be
+ * free of it now, else ENOQUORUM, or EWRONGTYPE where a master has other data under that name.
+ * `endless` is of enum redlock_switch, off by default; `report` may be NULL. EINVAL, EFORK,
+ * ENOMEM, EBUSY, EDEADLK. */
 REDLOCK_API int redlock_force_release(redlock *client, const void *name, size_t name_len,
                                       int endless, redlock_report *report);
 
@@ -675,13 +675,12 @@ typedef struct redlock_status_report {
 REDLOCK_API int redlock_get_status(redlock *client, redlock_status_report *ret_status);
 
 /* Could a lock be taken now? As redlock_get_status(); then a plain lock with a random name is
- * taken, waited for, extended and released on each master that votes, by the scripts that
- * every lock uses. The name is `prefix` and 36 characters; NULL: "redlock:probe:". Give a
- * prefix where the user has rights to some names only. The key lives for 5 s at most. Seven
- * scripts a master, and the connections of those who wait. 0 where a quorum votes and has
- * proven it, else ENOQUORUM; `ret_status` is filled in either way. Blocks: at most
- * connect-timeout for each step. As redlock_get_status(); EINVAL also: the prefix; EBUSY,
- * ERANDOM. */
+ * taken, waited for, extended and released on each master that votes, by the scripts that every
+ * lock uses. The name is `prefix` and 36 characters; NULL: "redlock:probe:". Give a prefix
+ * where the user has rights to some names only. The key lives for 5 s at most. Seven scripts a
+ * master, and the connections of waiters. 0 where a quorum votes and has proven it, else
+ * ENOQUORUM; `ret_status` is filled in either way. Blocks: at most connect-timeout for each
+ * step. As redlock_get_status(); EINVAL also: the prefix; EBUSY, ERANDOM. */
 REDLOCK_API int redlock_probe(redlock *client, const char *prefix,
                               redlock_status_report *ret_status);
 
