@@ -1,4 +1,4 @@
-/* minimal.c - add one to the number in the file ./counter, whoever else is at it. */
+/* minimal.c - add one to the number in the file ./counter, safely beside others. */
 #include <errno.h>
 #include <redlock.h>
 #include <stdio.h>
