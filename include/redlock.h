@@ -629,8 +629,8 @@ typedef struct redlock_proof {
     char text[192]; /* FAILED: the master's own words, or ours; printable */
 } redlock_proof;
 
-/* `refusal` is the error with which the server itself refused a request about a lock last, or
- * with which it would by what INFO says (OOM, MISCONF, NOREPLICAS); also where enough others
+/* `refusal` is the error of the last request about a lock that the server itself refused. By
+ * INFO it may also be one to expect (OOM, MISCONF, NOREPLICAS); also where enough others
  * granted the lock, or where the answer came too late to count. */
 typedef struct redlock_node_status {
     const char *node;      /* the URL without secrets; valid until redlock_close() */
@@ -674,9 +674,9 @@ typedef struct redlock_status_report {
  * EINVAL, ECANCELED, ENOMEM, EFORK, EDEADLK. */
 REDLOCK_API int redlock_get_status(redlock *client, redlock_status_report *ret_status);
 
-/* Could a lock be taken now? As redlock_get_status(); then a plain lock with a random name is
- * taken, waited for, extended and released on each master that votes, by the scripts that every
- * lock uses. The name is `prefix` and 36 characters; NULL: "redlock:probe:". Give a prefix
+/* Could a lock be taken now? As redlock_get_status(); then it takes a plain lock with a random
+ * name, waits for it, extends and releases it on each master that votes. It uses the scripts of
+ * every lock. The name is `prefix` and 36 characters; NULL: "redlock:probe:". Give a prefix
  * where the user has rights to some names only. The key lives for 5 s at most. Seven scripts a
  * master, and the connections of waiters. 0 where a quorum votes and has proven it, else
  * ENOQUORUM; `ret_status` is filled in either way. Blocks: at most connect-timeout for each

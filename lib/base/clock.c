@@ -46,8 +46,8 @@ static void note(struct rl_clock *clock, int64_t now_ns)
 int64_t rl_clock_steady_ns(struct rl_clock *clock)
 {
     for (;;) {
-        /* In this order: a time that another thread returned before this read of the kernel's
-         * clock is not later than it, unless the clock was set back in between. */
+        /* In this order: if another thread has returned a later time than this read of the
+         * kernel's clock, the clock was set back in between. */
         int64_t added_ns = atomic_load(&clock->added_ns);
         int64_t seen_ns = atomic_load(&clock->seen_ns);
         int64_t now_ns = rl_clock_now_ns() + added_ns;

@@ -1,10 +1,11 @@
 /* server_info.h - INFO's reply, and whether the master may vote by it. Core: pure.
  *
- * The restart guard: a master that came back without its keys must not vote until every lease
- * that could rest on a lost key has run out, for a lease of max-ttl. It votes iff it has been
- * up for long enough, or this client has itself seen this very process (run_id) for long
- * enough, and neither as a replica, which has its master's keys, nor loading others. A second
- * less would be unsafe, and INFO may report up to a second too much uptime, hence the - 1.
+ * The restart guard: a master that came back without its keys must not vote for a lease of
+ * max-ttl. By then every lease that could rest on a lost key has expired. It votes iff it has
+ * been up for long enough, or if this client has seen the same process (run_id) for long
+ * enough. The process must not have been a replica in that time, which has its master's keys,
+ * nor loading other keys. A second less would be unsafe, and INFO may report up to a second too
+ * much uptime, hence the - 1.
  */
 #ifndef RL_SERVER_INFO_H
 #define RL_SERVER_INFO_H

@@ -1,8 +1,9 @@
 /* renewal.c - leases that are renewed by themselves, and leases whose loss is reported.
  *
- * Such a lease has one timer. It fires when the next extension is due (a third of the TTL has
- * passed), when the time of the extension in flight is over, or when the lease counts as lost.
- * That is a margin before the deadline, so that the user has time to stop its work.
+ * Such a lease has one timer. It fires when the next extension is due: a third of the TTL has
+ * passed. It also fires when the time of the extension in flight is over, and when the lease
+ * counts as lost. That is a margin before the deadline, so that the user has time to stop its
+ * work.
  */
 #include "config_auto.h"
 

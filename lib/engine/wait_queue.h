@@ -1,9 +1,9 @@
 /* wait_queue.h - the tries of this client that wait for one name: first come, first served.
  *
  * Only the first waiter asks the nodes. They enter it into their own queues under the number of
- * the wait queue, so that a process is one contender however many of its threads wait. Each
- * kind of lock has wait queues of its own. If the nodes serve owners in turn, so has each
- * owner. The mutex must be held. */
+ * the wait queue. So a process is one contender, however many of its threads wait. Each kind of
+ * lock has wait queues of its own. If the nodes serve owners in turn, so has each owner. The
+ * mutex must be held. */
 #ifndef RL_WAIT_QUEUE_H
 #define RL_WAIT_QUEUE_H
 
@@ -133,7 +133,7 @@ void rl_wait_queue_on_subscribed(redlock *client, unsigned node, struct rl_chann
 /* The first waiter begins a round. `hinted`: because a minority of the nodes reported a
  * release.
  *
- * A single node, or any user with the right to publish, can forge such a message, so it must
+ * A single node, or any user with the right to publish, can forge such a message. So it must
  * cost a bounded number of rounds only. The first of them begins at once. Later ones are
  * spaced, in the end by half the time of a probe, until a majority wakes the queue or the lock
  * is won. Only this function counts them, and only rl_wait_queue_hint_ns() delays them: it

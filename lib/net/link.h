@@ -10,9 +10,9 @@
  *
  * A link has one descriptor, and up to four while an address is silent: it tries that address
  * once more every 250 ms. It registers them with the client's epoll set itself (epoll data
- * pointer = the `tag` given at init). While OPEN it watches for EPOLLIN always, for EPOLLOUT
- * while it is blocked, and for EPOLLWRNORM while TLS holds bytes that the socket does not show
- * any more. So the owner must receive on any event but EPOLLOUT.
+ * pointer = the `tag` given at init). While OPEN it watches for EPOLLIN always, and for
+ * EPOLLOUT while it is blocked. It watches for EPOLLWRNORM while TLS holds bytes that the
+ * socket does not show any more. So the owner must receive on any event but EPOLLOUT.
  */
 #ifndef RL_LINK_H
 #define RL_LINK_H

@@ -1,7 +1,7 @@
 /* link_connect.c - from a name to an open link, within one budget.
  *
- * The addresses are tried one after the other; each may use its share of the time that is left
- * (remaining / addresses left), so that a silent one costs no more than that and a refused one
+ * The addresses are tried one after the other. Each may use its share of the remaining time
+ * (remaining / addresses left). So a silent one costs no more than that, and a refused one
  * costs nothing. The TLS handshake counts to its address' share. A silent address is tried
  * again and again meanwhile, each time on a further socket. The first socket that is connected
  * stays.
