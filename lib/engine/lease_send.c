@@ -144,17 +144,19 @@ void rl_lease_send_releases(struct rl_lease *lease, int64_t now_ns)
     if (hold->phase != RL_HOLD_ENDING || lease->detached || now_ns < lease->retry_ns)
         return;
     uint64_t nodes = hold->release_due | hold->acquire_inflight[0] | hold->acquire_inflight[1];
-    if (!nodes)
-        return;
     struct request request;
-    request_init(&request, lease, RL_RELEASE, now_ns);
+    bool begun = false; /* most events find nothing to send */
     for (; nodes; nodes &= nodes - 1) {
         unsigned i = rl_first(nodes);
         struct rl_node *node = &lease->client->nodes.all[i];
         for (unsigned slot = 0; slot < RL_SLOTS; slot++) {
             bool current = slot == node->current;
-            if (rl_hold_wants_release(hold, i, slot, current) &&
-                put(&request, lease, node, slot, now_ns))
+            if (!rl_hold_wants_release(hold, i, slot, current))
+                continue;
+            if (!begun)
+                request_init(&request, lease, RL_RELEASE, now_ns);
+            begun = true;
+            if (put(&request, lease, node, slot, now_ns))
                 rl_hold_sent(hold, i, slot, RL_RELEASE, current);
         }
     }
