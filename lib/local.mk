@@ -97,15 +97,21 @@ lua_parts = %D%/kinds/shared/found.lua %D%/kinds/shared/force_beside.lua \
 	%D%/kinds/reentrant/reentrant_give.lua %D%/kinds/shared/hand_on.lua \
 	%D%/kinds/shared/holder.lua %D%/kinds/shared/other_data.lua \
 	%D%/kinds/shared/other_kind.lua %D%/kinds/quorum_rw/qrw.lua \
+	%D%/kinds/quorum_rw/qrw_last.lua %D%/kinds/quorum_rw/qrw_owner.lua \
+	%D%/kinds/quorum_rw/qrw_put.lua %D%/kinds/quorum_rw/qrw_tidy.lua \
 	%D%/kinds/quorum_rw/qread.lua %D%/kinds/quorum_rw/qread_take.lua \
 	%D%/kinds/quorum_rw/qwrite_take.lua %D%/kinds/quorum_rw/qwrite_mark.lua \
-	%D%/kinds/redisson_rw/rw_extend.lua %D%/kinds/redisson_rw/rw_gaps.lua \
+	%D%/kinds/redisson_rw/rw_extend.lua %D%/kinds/redisson_rw/rw_extend_only.lua \
+	%D%/kinds/redisson_rw/rw_free.lua %D%/kinds/redisson_rw/rw_gaps.lua \
 	%D%/kinds/redisson_rw/rw_holds.lua %D%/kinds/redisson_rw/rw_mark.lua \
 	%D%/kinds/redisson_rw/rw_read.lua %D%/kinds/redisson_rw/rw_release.lua \
-	%D%/kinds/redisson_rw/rw_stands.lua %D%/kinds/redisson_rw/rw_turn.lua \
+	%D%/kinds/redisson_rw/rw_release_last.lua %D%/kinds/redisson_rw/rw_stands.lua \
+	%D%/kinds/redisson_rw/rw_tell.lua %D%/kinds/redisson_rw/rw_turn.lua \
 	%D%/kinds/redisson_rw/rw_write.lua %D%/kinds/name_set/several_blocked.lua \
 	%D%/kinds/shared/counted.lua %D%/kinds/reentrant/reentrant.lua \
-	%D%/kinds/reentrant/reentrant_take.lua %D%/kinds/shared/what_stands.lua
+	%D%/kinds/reentrant/reentrant_free.lua \
+	%D%/kinds/reentrant/reentrant_lasts.lua %D%/kinds/reentrant/reentrant_take.lua \
+	%D%/kinds/shared/what_stands.lua
 
 libredlock_core_la_SOURCES = $(lib_base) $(lib_core) $(lib_config) $(lib_kinds) $(lib_net) \
 	$(lib_node) $(lib_engine) $(lib_api)

@@ -114,6 +114,7 @@ check_tests = %D%/api/test_async %D%/api/test_async_beside %D%/api/test_async_ca
 	%D%/kinds/test_key_rules %D%/kinds/test_keys %D%/kinds/test_kind %D%/kinds/test_kind_rows \
 	%D%/kinds/test_kinds_denied %D%/kinds/test_lock_view %D%/kinds/test_name_set \
 	%D%/kinds/test_owner %D%/kinds/test_script_error %D%/kinds/test_scripts \
+	%D%/kinds/test_scripts_crowd \
 	%D%/kinds/test_scripts_look %D%/locks/fair/test_fair %D%/locks/fair/test_fair_gone \
 	%D%/locks/fair/test_fair_mixed %D%/locks/fair/test_scripts_fair \
 	%D%/locks/fair/test_wait_fair %D%/locks/plain/test_contend %D%/locks/plain/test_hold_real %D%/locks/plain/test_lazy \

@@ -144,16 +144,43 @@ by_test()
     [ "$status" -ne 0 ] && [ "$status" -ne 124 ]
 }
 
+# NAME FILE: where a changed file goes. A script goes among copies of all others.
+place_of()
+{
+    case $2 in
+    *.lua)
+        [ -d "$work/$1/kinds" ] || { mkdir "$work/$1/kinds" &&
+            cp -R "$root"/lib/kinds/*/ "$work/$1/kinds"; } || return 1
+        echo "$work/$1/${2#lib/}"
+        ;;
+    *) echo "$work/$1/$(basename "$2")" ;;
+    esac
+}
+
+# NAME SOURCE OBJECT: a changed file, or of a script what has it with all others.
+compile()
+{
+    source=$2
+    case $2 in
+    *.lua)
+        source=$work/$1/kind.c # finds the changed scripts.h first
+        cp "$root/lib/kinds/kind.c" "$source" &&
+            awk -f "$root/lib/kinds/shared/embed.awk" "$work/$1"/kinds/*/*.lua \
+                >"$work/$1/kinds/scripts.h" || return 1
+        ;;
+    esac
+    $MUTANTS_COMPILE -iquote "$root/tests/sim" -iquote "$root/tools" -w -c -o "$3" "$source"
+}
+
 # The changed files of a mutant, compiled; then the simulator with them in it.
 build()
 {
     apply -v mode=show -v name="$1" | sed -n 's/^file //p' >"$work/$1/files"
     objects="" own=""
     while read -r file; do
-        copy=$work/$1/$(basename "$file")
-        apply -v mode=change -v name="$1" -v file="$file" -v source="$root/$file" >"$copy" &&
-            $MUTANTS_COMPILE -iquote "$root/tests/sim" -iquote "$root/tools" -w -c \
-                -o "$copy.o" "$copy" || return 1
+        copy=$(place_of "$1" "$file") &&
+            apply -v mode=change -v name="$1" -v file="$file" -v source="$root/$file" >"$copy" &&
+            compile "$1" "$copy" "$copy.o" || return 1
         case $file in
         tools/chaos/* | tools/cluster/*) objects="$objects $copy.o" ;; # tests have these as well
         tools/*) own="$own $copy.o" ;;

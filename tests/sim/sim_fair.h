@@ -14,6 +14,7 @@ struct sim_fair {
 };
 
 #define SIM_FAIR_SHARE_MS 300000.0
+#define SIM_FAIR_MOST 128 /* in a queue; what the script does about a longer one is not played */
 
 /* False, of all of these: the script has failed, and that has been answered. */
 bool sim_fair_begin(struct sim_fair *fair, struct sim_run *run);

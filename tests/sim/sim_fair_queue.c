@@ -244,6 +244,7 @@ bool sim_fair_first(struct sim_fair *fair, struct sim_fair_first *ret)
         return true;
     const struct sim_key *queue = key_of(fair, fair->queue);
     const struct sim_key *times = key_of(fair, fair->times), *seen = key_of(fair, fair->seen);
+    assert(!queue || queue->members <= SIM_FAIR_MOST);
     fair->lost = queue && !seen && queue->end_ms != SIM_NEVER;
     look(fair, ret);
     bool torn = (queue ? queue->members : 0) != (times ? times->members : 0);

@@ -16,6 +16,8 @@ struct sim_qrw {
 
 enum { SIM_QRW_READER, SIM_QRW_WRITER };
 
+#define SIM_QRW_MOST 128 /* of a set with more a writer's script does not know all; not played */
+
 /* False, of all of these: the script has failed, and that has been answered. */
 bool sim_qrw_begin(struct sim_qrw *qrw, struct sim_run *run);
 bool sim_qrw_put(const struct sim_qrw *qrw, int mode); /* that member of mine */

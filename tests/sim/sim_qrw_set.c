@@ -139,7 +139,7 @@ bool sim_qrw_settle(const struct sim_qrw *qrw)
     const char *error =
         key ? sim_script_pexpireat(qrw->run, qrw->set, score < 1e15 ? score : 1e15) : NULL;
     if (error)
-        sim_script_fail(qrw->run, "redis.call('PEXPIREAT'", error);
+        sim_script_fail(qrw->run, "redis.call('PEXPIREAT', set", error);
     return !error;
 }
 

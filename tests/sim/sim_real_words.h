@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { PAIR_WORDS_MAX = 24, PAIR_REQUEST = 8192 };
+enum { PAIR_WORDS_MAX = 24, PAIR_REQUEST = 16384 };
 
 struct pair_words {
     unsigned count;

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-enum { LEFT_BEHIND = 16, LOOKS_MAX = 20000, FIELDS_MAX = 10000 };
+enum { LEFT_BEHIND = 16, LOOKS_MAX = 1000, FIELDS_MAX = 1000 };
 
 void sim_rw_extend(struct sim_run *run, bool writes)
 {

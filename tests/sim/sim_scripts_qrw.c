@@ -126,6 +126,7 @@ static bool take_to_write(struct sim_run *run, const int64_t *place)
         return false;
     unsigned others = sim_qrw_look(&qrw, true, false, &other),
              owns = sim_qrw_look(&qrw, false, false, &own);
+    assert(others + owns <= SIM_QRW_MOST);
     if (others > 0 && owns == 0) {
         struct sim_word holder = sim_qrw_shown(other);
         sim_qrw_refuse(&qrw, RL_REFUSED, other->score, &holder, place);

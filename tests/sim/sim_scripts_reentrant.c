@@ -139,7 +139,7 @@ static bool at_least(struct sim_run *run, unsigned which)
     }
     const char *error = (double)left_ms < wanted_ms ? sim_script_pexpire(run, name, ms) : NULL;
     if (error)
-        sim_script_fail(run, "redis.call('PEXPIRE'", error);
+        sim_script_fail(run, "redis.call('PEXPIRE', key", error);
     return !error;
 }
 

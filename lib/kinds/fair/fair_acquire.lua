@@ -3,9 +3,14 @@
 -- first in the queue KEYS[3] to [5], where waiters of ours live for ARGV[5] ms unheard.
 -- Returns {nonce, 1}, or {nonce, 0, remaining ms (-1: for ever), who has it or comes first}, or
 -- {nonce, 3, remaining ms, what else stands there}.
+-- Nobody is queued mostly.
+if redis.pcall('EXISTS', KEYS[3], KEYS[4], KEYS[5]) == 0 then
+-- include reentrant/reentrant_free
+end
 -- include shared/other_data
 -- include shared/counted
 -- include reentrant/reentrant
+-- include reentrant/reentrant_lasts
 -- include shared/what_stands
 -- include reentrant/reentrant_take
 -- include fair/fair_queue

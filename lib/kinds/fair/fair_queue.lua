@@ -3,7 +3,8 @@
 -- before it, so that whoever goes takes its share back from all behind it. KEYS[5] is not
 -- Redisson's: when each of ours was last heard of. Of ours is gone who is silent for the last
 -- argument's ms; of Redisson's, as there, the first one when its time is over.
-local share, life, clock = 300000, tonumber(ARGV[#ARGV]), redis.call('TIME')
+-- Of a queue with more than `most` in it no script looks at all: see clear_front() and move().
+local share, life, clock, most = 300000, tonumber(ARGV[#ARGV]), redis.call('TIME'), 128
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 
 -- While one of ours is in it, the queue ends with it at last, and not before any of Redisson's;
@@ -65,6 +66,65 @@ local function mend()
   set_end()
 end
 
+-- Move the times of all behind `who` (nil: of all), and its own where it is asked for. In a long
+-- queue they are no more than `most`. Those further behind keep a time that is too late, until
+-- they are moved: then no more than a share lies between each and the one before it.
+local function move(who, ms, itself)
+  local from, to, long = 0, -1, redis.call('LLEN', KEYS[3]) > most
+  if long then
+    from = math.max(0, (who and redis.call('ZRANK', KEYS[4], who) or 0) - most)
+    to = from + 3 * most
+  end
+  local list, behind, before, moved = redis.call('LRANGE', KEYS[3], from, to), not who, nil, {}
+  local done = {}
+  for i = 1, #list do
+    local other = list[i]
+    local till = (behind or itself and other == who) and not done[other] and
+      redis.call('ZSCORE', KEYS[4], other)
+    if till then
+      till = till + ms
+      if long and ms < 0 and before then
+        till = math.min(till, before + share)
+      end
+      moved[#moved + 1] = string.format('%.17g', till)
+      moved[#moved + 1] = other
+      before, done[other] = till, true
+    elseif other == who and i > 1 then
+      before = tonumber(redis.call('ZSCORE', KEYS[4], list[i - 1]))
+    end
+    behind = behind or other == who
+    if #moved == 2 * most then
+      break
+    end
+  end
+  if #moved > 0 then
+    redis.call('ZADD', KEYS[4], unpack(moved))
+  end
+end
+
+-- In a long queue only the front is looked at. The gone are taken out there, so many at most in
+-- one call: if more are left the caller hears that the first is waited for no more, and asks
+-- again. Those gone behind are taken out when they have come to the front.
+local function clear_front()
+  local less = 0
+  for _ = 1, most do
+    local head = redis.call('LINDEX', KEYS[3], 0)
+    local till = head and redis.call('ZSCORE', KEYS[4], head)
+    local ours = head and redis.call('ZSCORE', KEYS[5], head)
+    if not till or ours and ours + life >= now or not ours and till - less > now then
+      break
+    end
+    redis.call('LREM', KEYS[3], 1, head)
+    redis.call('ZREM', KEYS[4], head)
+    redis.call('ZREM', KEYS[5], head)
+    less = less + (ours and share or 0)
+  end
+  if less > 0 then
+    move(nil, -less)
+  end
+  set_end()
+end
+
 -- Who is the first; false: nobody. Where other data stands in the queue's place, nil and what.
 local function first()
   local places, times = redis.pcall('LLEN', KEYS[3]), redis.pcall('ZCARD', KEYS[4])
@@ -85,7 +145,11 @@ local function first()
   local ours = head and redis.call('ZSCORE', KEYS[5], head)
   if places ~= times or (silent[2] and silent[2] + life < now) or
     (head and not (till and (ours or tonumber(till) > now))) then
-    mend()
+    if places > most and places == times and till then
+      clear_front()
+    else
+      mend()
+    end
     head = redis.call('LINDEX', KEYS[3], 0)
   end
   return head
@@ -101,22 +165,6 @@ end
 local function wake(head)
   if head then
     redis.pcall('PUBLISH', KEYS[6] .. ':' .. head, '0')
-  end
-end
-
--- Move the times of all behind `who`, and its own where it is asked for.
-local function move(who, ms, itself)
-  local till, behind, moved = read(KEYS[4]), false, {}
-  for _, other in ipairs(redis.call('LRANGE', KEYS[3], 0, -1)) do
-    if till[other] and (behind or (itself and other == who)) then
-      moved[#moved + 1] = string.format('%.17g', till[other] + ms)
-      moved[#moved + 1] = other
-      till[other] = nil
-    end
-    behind = behind or other == who
-  end
-  for i = 1, #moved, 1000 do
-    redis.call('ZADD', KEYS[4], unpack(moved, i, math.min(i + 999, #moved)))
   end
 end
 

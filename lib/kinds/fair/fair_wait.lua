@@ -1,8 +1,13 @@
 -- As fair_acquire, and who is refused enters the queue at its end, or is heard of where it
 -- stands. Refusals have a fifth element: how many are before it (-1: it could not be entered).
+-- Nobody is queued mostly.
+if redis.pcall('EXISTS', KEYS[3], KEYS[4], KEYS[5]) == 0 then
+-- include reentrant/reentrant_free
+end
 -- include shared/other_data
 -- include shared/counted
 -- include reentrant/reentrant
+-- include reentrant/reentrant_lasts
 -- include shared/what_stands
 -- include reentrant/reentrant_take
 -- include fair/fair_queue

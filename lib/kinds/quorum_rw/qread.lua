@@ -1,22 +1,22 @@
 -- The owner of a writer who keeps ARGV[2] out, and its end; nil: there is none. Whoever meets
 -- itself in the set, or two owners, knows that without looking further.
 local function writer(set)
-  local first, holder, ends
-  for at = 0, 1000000, 16 do
-    local some = redis.call('ZRANGE', set, at, at + 15, 'WITHSCORES')
-    for i = 1, #some, 2 do
-      local owner = owner_of(some[i])
-      first = first or owner
-      if owner == ARGV[2] or owner ~= first then
-        return nil
-      end
-      if string.sub(some[i], 1, 1) == 'w' then
-        holder, ends = owner, tonumber(some[i + 1])
+  local find, at, size, some, first, reads = string.find, 0, 16, nil, nil, nil
+  repeat
+    some = redis.call('ZREVRANGE', set, at, at + size - 1)
+    if not first and some[1] then
+      first = owner_of(some[1])
+      reads = 'r:' .. #first .. ':' .. first .. ':'
+    end
+    if first == ARGV[2] then
+      return nil
+    end
+    for i = 1, #some do
+      if find(some[i], reads, 1, true) ~= 1 then
+        local ends = owner_of(some[i]) == first and redis.call('ZSCORE', set, some[i])
+        return ends and first or nil, tonumber(ends)
       end
     end
-    if #some < 32 then
-      break
-    end
-  end
-  return holder, ends
+    at, size = at + size, 256
+  until #some < 16
 end

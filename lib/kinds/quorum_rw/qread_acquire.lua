@@ -3,8 +3,21 @@
 -- not keep out who reads or writes already.
 -- Returns {nonce, 1}, or {nonce, 0, remaining ms, holder}, or where something else stands under
 -- that name {nonce, 3, remaining ms (-1: for ever), what}.
--- include shared/other_data
 -- include quorum_rw/qrw
+-- The usual case goes first, before any function is made: nobody has the lock, nor waits for it.
+local there = redis.pcall('ZRANGE', KEYS[1], 0, 0)
+if not there[1] and not there.err and redis.pcall('EXISTS', KEYS[2]) == 0 and
+  string.find(ARGV[4] or '', '^%d+$') then
+  local ends = string.format('%.0f', now + ARGV[4] + 1)
+  if redis.pcall('ZADD', KEYS[1], ends, 'r:' .. me) == 1 then
+    redis.call('PEXPIREAT', KEYS[1], ends)
+    return {ARGV[1], 1}
+  end
+end
+-- include shared/other_data
+-- include quorum_rw/qrw_owner
+-- include quorum_rw/qrw_tidy
+-- include quorum_rw/qrw_put
 -- include quorum_rw/qread
 -- include quorum_rw/qread_take
 local code, left, holder = take()

@@ -2,13 +2,19 @@
 -- After the last one the readers' turn (KEYS[3]) is over and who waits is woken, by '0' on the
 -- channel KEYS[2], unless ARGV[4] is 0.
 -- Returns {nonce, 1}, or {nonce, 0} where it was gone already.
--- include shared/other_data
 -- include quorum_rw/qrw
-if tidy(KEYS[1]) or redis.call('ZREM', KEYS[1], 'r:' .. me) == 0 then
-  return {ARGV[1], 0}
+local member = 'r:' .. me
+local first = redis.pcall('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')
+-- Mostly nobody is over: the first one to end is not.
+if not first[2] or tonumber(first[2]) <= now or redis.pcall('ZREM', KEYS[1], member) ~= 1 then
+-- include shared/other_data
+-- include quorum_rw/qrw_tidy
+  if tidy(KEYS[1]) or redis.call('ZREM', KEYS[1], member) == 0 then
+    return {ARGV[1], 0}
+  end
 end
-settle(KEYS[1])
-if ARGV[4] ~= '0' and redis.call('EXISTS', KEYS[1]) == 0 then
+-- include quorum_rw/qrw_last
+if ARGV[4] ~= '0' and not last[2] then
   if string.find(tostring(redis.pcall('GET', KEYS[3])), '^turn:') then
     redis.call('DEL', KEYS[3])
   end

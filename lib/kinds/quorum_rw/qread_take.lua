@@ -1,7 +1,15 @@
+-- Is ARGV[2] in it? The last ones are looked at first.
 local function is_in(set)
-  for _, member in ipairs(redis.call('ZRANGE', set, 0, -1)) do
-    if owner_of(member) == ARGV[2] then
-      return true
+  local find, owner = string.find, ':' .. #ARGV[2] .. ':' .. ARGV[2] .. ':'
+  for at = 0, 1000000, 256 do
+    local some = redis.call('ZREVRANGE', set, at, at + 255)
+    for i = 1, #some do
+      if find(some[i], owner, 2, true) == 2 then
+        return true
+      end
+    end
+    if #some < 256 then
+      return false
     end
   end
 end

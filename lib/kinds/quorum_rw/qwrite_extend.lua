@@ -1,10 +1,19 @@
 -- Make the hold of the lock KEYS[1] to write, by the owner ARGV[2] with the token ARGV[3], last
 -- at least ARGV[4] ms more; never less than it would. One that was over is not there any more.
 -- Returns {nonce, 1}, or {nonce, 0} where it is gone.
--- include shared/other_data
 -- include quorum_rw/qrw
-if tidy(KEYS[1]) or not redis.call('ZSCORE', KEYS[1], 'w:' .. me) then
-  return {ARGV[1], 0}
+local member = 'w:' .. me
+local first = redis.pcall('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')
+local had = redis.pcall('ZSCORE', KEYS[1], member)
+-- Mostly nobody is over: the first one to end is not.
+if not first[2] or tonumber(first[2]) <= now or type(had) ~= 'string' then
+-- include shared/other_data
+-- include quorum_rw/qrw_tidy
+  had = not tidy(KEYS[1]) and redis.call('ZSCORE', KEYS[1], member)
+  if not had then
+    return {ARGV[1], 0}
+  end
 end
-put(KEYS[1], 'w:' .. me, ARGV[4])
+-- include quorum_rw/qrw_put
+put(KEYS[1], member, ARGV[4], had)
 return {ARGV[1], 1}

@@ -3,18 +3,27 @@
 -- KEYS[3], unless ARGV[4] is 0; if readers wait (KEYS[4]) it is their turn, for ARGV[4] ms. The
 -- mark KEYS[2] that the client of ARGV[5] left where it was refused goes with it.
 -- Returns {nonce, 1}, or {nonce, 0} where it was gone already.
--- include shared/other_data
 -- include quorum_rw/qrw
 local client, wakes = string.sub(ARGV[5], 1, 36), ARGV[4] ~= '0'
 if wakes and redis.pcall('GET', KEYS[2]) == client then
   redis.pcall('DEL', KEYS[2])
 end
-if tidy(KEYS[1]) or redis.call('ZREM', KEYS[1], 'w:' .. me) == 0 then
-  return {ARGV[1], 0}
+local member = 'w:' .. me
+local first = redis.pcall('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')
+-- Mostly nobody is over: the first one to end is not.
+if not first[2] or tonumber(first[2]) <= now or redis.pcall('ZREM', KEYS[1], member) ~= 1 then
+-- include shared/other_data
+-- include quorum_rw/qrw_tidy
+  if tidy(KEYS[1]) or redis.call('ZREM', KEYS[1], member) == 0 then
+    return {ARGV[1], 0}
+  end
 end
-settle(KEYS[1])
-for _, member in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do
-  wakes = wakes and string.sub(member, 1, 1) ~= 'w'
+-- include quorum_rw/qrw_last
+-- All that are left are its owner's. No more than so many are looked at, because to wake a waiter
+-- too early costs only a round.
+local left = wakes and last[2] and redis.call('ZREVRANGE', KEYS[1], 0, 999) or {}
+for i = 1, #left do
+  wakes = wakes and string.sub(left[i], 1, 1) ~= 'w'
 end
 if wakes then
   if type(redis.pcall('GET', KEYS[4])) == 'string' then

@@ -1,14 +1,23 @@
 -- As qwrite_extend, and where the hold is gone and nobody but this owner has the lock, it is
 -- taken: for a master that lost or never had a hold that a majority has just confirmed.
 -- Returns {nonce, 1}, or {nonce, 0} where another has it, or other data stands there.
--- include shared/other_data
 -- include quorum_rw/qrw
+-- include shared/other_data
+-- include quorum_rw/qrw_owner
+-- include quorum_rw/qrw_tidy
+-- include quorum_rw/qrw_put
 if tidy(KEYS[1]) then
   return {ARGV[1], 0}
 end
-for _, member in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do
-  if owner_of(member) ~= ARGV[2] then
-    return {ARGV[1], 0}
+for at = 0, 1000000, 16 do
+  local some = redis.call('ZRANGE', KEYS[1], at, at + 15)
+  for i = 1, #some do
+    if owner_of(some[i]) ~= ARGV[2] then
+      return {ARGV[1], 0}
+    end
+  end
+  if #some < 16 then
+    break
   end
 end
 put(KEYS[1], 'w:' .. me, ARGV[4])

@@ -4,6 +4,8 @@
 -- is the client of the waiter ARGV[5]. KEYS[2] begins the names of its leases.
 -- Returns {nonce, 1}, or {nonce, 0, remaining ms (-1: for ever), who has it}, or {nonce, 3,
 -- remaining ms, what stands there that is no read-write lock}.
+local field, new_mode = ARGV[2], 'read'
+-- include redisson_rw/rw_free
 -- include redisson_rw/rw_holds
 -- include redisson_rw/rw_gaps
 -- include redisson_rw/rw_stands

@@ -1,6 +1,8 @@
 -- Make the hold of the owner ARGV[2] with the token ARGV[3] of the read lock KEYS[1] last at
 -- least ARGV[4] ms more. Upwards only. KEYS[2] begins the names of its leases.
 -- Returns {nonce, 1}, or {nonce, 0} where it is gone.
+local field, other = ARGV[2], ARGV[2] .. ':write'
+-- include redisson_rw/rw_extend_only
 -- include redisson_rw/rw_holds
 -- include redisson_rw/rw_extend
-return {ARGV[1], extend(ARGV[2])}
+return {ARGV[1], extend(field)}

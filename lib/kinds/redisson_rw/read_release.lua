@@ -2,7 +2,13 @@
 -- KEYS[2] begins the names of its leases. Where nobody has the lock then, those who wait are
 -- told in the channel KEYS[3] (ARGV[4] 0: they are not).
 -- Returns {nonce, 1}, or {nonce, 0} where it was gone already.
+local field, was = ARGV[2], 'read'
+-- include redisson_rw/rw_release_last
+if not gone then
 -- include redisson_rw/rw_holds
 -- include redisson_rw/rw_gaps
 -- include redisson_rw/rw_release
-return {ARGV[1], give_up(ARGV[2])}
+  gone, free, was = give_up(field)
+end
+-- include redisson_rw/rw_tell
+return {ARGV[1], gone}

@@ -1,6 +1,8 @@
 -- As read_acquire, for one who will listen to the lock's channel. Where it is refused its
 -- client is put among the readers KEYS[4] who wait, for ARGV[6] ms. There is no queue: the place
 -- in it, a fifth element of every refusal, is 0.
+local field, new_mode = ARGV[2], 'read'
+-- include redisson_rw/rw_free
 -- include redisson_rw/rw_holds
 -- include redisson_rw/rw_gaps
 -- include redisson_rw/rw_stands

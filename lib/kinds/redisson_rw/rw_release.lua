@@ -1,21 +1,18 @@
 -- Give the hold with the token ARGV[3] in `field` up. The lock then lasts as long as the
--- longest lease of those who are left. Who waits is told as Redisson does: '0' by the last
--- reader, '1' to all by a writer, also where readers stay who were the writer. After a writer
--- the readers KEYS[4] who wait have their turn, for ARGV[4] ms. By pcall: no right to that or
--- to a channel must make it look undone.
+-- longest lease of those who are left.
 
 -- Of more leases than a script should look at: what the lock lasts anyway.
 local function longest()
   local most, looks = 0, call('HLEN', KEYS[1])
-  local all = looks <= 10000 and call('HGETALL', KEYS[1]) or {}
+  local all = looks <= 1000 and call('HGETALL', KEYS[1]) or {}
   for at = 1, #all, 2 do
-    local count = all[at] ~= 'mode' and (as_count(all[at + 1]) or 20000) or 0
+    local count = all[at] ~= 'mode' and (as_count(all[at + 1]) or 1000) or 0
     looks = looks + count
-    for i = 1, looks <= 20000 and count or 0 do
+    for i = 1, looks <= 1000 and count or 0 do
       most = math.max(most, call('PTTL', lease(all[at], i)))
     end
   end
-  return looks <= 20000 and most or call('PTTL', KEYS[1])
+  return looks <= 1000 and most or call('PTTL', KEYS[1])
 end
 local function take_out(field, i)
   local count = count_of(field)
@@ -36,6 +33,7 @@ local function take_out(field, i)
     call('HDEL', KEYS[1], field)
   end
 end
+-- Was it there, do those who wait get in, and what was the mode?
 local function give_up(field)
   local i = find(field, ARGV[3])
   if not i then
@@ -64,12 +62,5 @@ local function give_up(field)
   if reads_on then
     call('HSET', KEYS[1], 'mode', 'read')
   end
-  if ARGV[4] ~= '0' and (reads_on or left <= 0) then
-    local waits = was == 'write' and redis.pcall('SCARD', KEYS[4])
-    if type(waits) == 'number' and redis.pcall('PEXPIRE', KEYS[4], ARGV[4]) == 1 then
-      redis.pcall('SADD', KEYS[4], 'turn')
-    end
-    redis.pcall('PUBLISH', KEYS[3], was == 'write' and '1' or '0')
-  end
-  return 1
+  return 1, reads_on or left <= 0, was
 end

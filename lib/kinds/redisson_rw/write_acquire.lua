@@ -4,6 +4,8 @@
 -- Returns {nonce, 1}, or {nonce, 0, remaining ms (-1: for ever), who has it}, or {nonce, 2,
 -- remaining ms, owner} for who has the read lock, or {nonce, 3, remaining ms, what stands there
 -- that is no read-write lock}.
+local field, new_mode = ARGV[2] .. ':write', 'write'
+-- include redisson_rw/rw_free
 -- include redisson_rw/rw_holds
 -- include redisson_rw/rw_gaps
 -- include redisson_rw/rw_stands

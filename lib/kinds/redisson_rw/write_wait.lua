@@ -1,5 +1,7 @@
 -- As write_acquire, for one who will listen to the lock's channel. There is no queue: the place
 -- in it, a fifth element of every refusal, is 0.
+local field, new_mode = ARGV[2] .. ':write', 'write'
+-- include redisson_rw/rw_free
 -- include redisson_rw/rw_holds
 -- include redisson_rw/rw_gaps
 -- include redisson_rw/rw_stands

@@ -2,9 +2,11 @@
 -- among its tokens KEYS[2], during ARGV[4] ms at least.
 -- Returns {nonce, 1}, or {nonce, 0, remaining ms (-1: for ever), owner}, or {nonce, 3, remaining
 -- ms, what else stands there}.
+-- include reentrant/reentrant_free
 -- include shared/other_data
 -- include shared/counted
 -- include reentrant/reentrant
+-- include reentrant/reentrant_lasts
 -- include shared/what_stands
 -- include reentrant/reentrant_take
 local code, left, who = take()

@@ -4,12 +4,18 @@
 -- same owner has shortened it, or it ended and the peer took it anew: nobody can tell whether it
 -- was always there. Nothing is taken out: who asks believes in it until it has heard.
 -- Returns {nonce, 1}, or {nonce, 0} where it is gone, another's, or shortened.
+-- The usual case goes first, before most functions are made: the owner counts, with that token.
+local has = redis.pcall('HMGET', KEYS[1], ARGV[2], 'mode')
+if has[2] or not string.find(has[1] or '', '^%d%d?%d?$') or
+  redis.pcall('SISMEMBER', KEYS[2], ARGV[3]) ~= 1 then
 -- include shared/other_data
 -- include shared/counted
 -- include reentrant/reentrant
-if not count_of_owner() or not among_tokens('SISMEMBER') then
-  return {ARGV[1], 0}
+  if not count_of_owner() or not among_tokens('SISMEMBER') then
+    return {ARGV[1], 0}
+  end
 end
+-- include reentrant/reentrant_lasts
 local left = redis.call('PTTL', KEYS[1])
 if left >= 0 and left + ARGV[5] < redis.call('PTTL', KEYS[2]) then
   return {ARGV[1], 0}

@@ -1,15 +1,19 @@
 -- Give the token ARGV[3] of the owner ARGV[2] back: out of KEYS[2], and off the owner's count in
--- the lock KEYS[1], which is deleted when neither has anything left. Was it there?
-local function give()
-  local count = count_of_owner()
-  if not count or not among_tokens('SREM') then
-    return false
-  end
-  count = math.max(count - 1, redis.call('SCARD', KEYS[2]))
-  if count > 0 then
-    redis.call('HSET', KEYS[1], ARGV[2], count)
-  else
-    redis.call('DEL', KEYS[1])
-  end
-  return true
+-- the lock KEYS[1], which is deleted when neither has anything left. Was it `mine`? The usual
+-- case goes first, before any function is made: the owner counts, with that token.
+local has = redis.pcall('HMGET', KEYS[1], ARGV[2], 'mode')
+local count = not has[2] and string.find(has[1] or '', '^%d%d?%d?$') and has[1]
+local mine = count and redis.pcall('SREM', KEYS[2], ARGV[3]) == 1
+if not mine then
+-- include shared/other_data
+-- include shared/counted
+-- include reentrant/reentrant
+  count = count_of_owner()
+  mine = count and among_tokens('SREM')
+end
+local left = mine and math.max(count - 1, redis.call('SCARD', KEYS[2]))
+if left == 0 then
+  redis.call('DEL', KEYS[1])
+elseif left then
+  redis.call('HSET', KEYS[1], ARGV[2], left)
 end

@@ -3,12 +3,8 @@
 -- those who wait are told in the channel KEYS[3], as Redisson does (ARGV[4] 0: they are not).
 -- By pcall: no right to a channel must not undo the release.
 -- Returns {nonce, 1}, or {nonce, 0} where it was given back or lost already.
--- include shared/other_data
--- include shared/counted
--- include reentrant/reentrant
 -- include reentrant/reentrant_give
-local mine = give()
-if ARGV[4] ~= '0' and redis.call('EXISTS', KEYS[1]) == 0 then
+if ARGV[4] ~= '0' and (left == 0 or not mine and redis.call('EXISTS', KEYS[1]) == 0) then
   redis.pcall('PUBLISH', KEYS[3], '0')
 end
 return {ARGV[1], mine and 1 or 0}

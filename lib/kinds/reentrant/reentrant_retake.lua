@@ -4,6 +4,7 @@
 -- include shared/other_data
 -- include shared/counted
 -- include reentrant/reentrant
+-- include reentrant/reentrant_lasts
 -- include shared/what_stands
 -- include reentrant/reentrant_take
 return {ARGV[1], take() == 1 and 1 or 0}

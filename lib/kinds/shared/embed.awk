@@ -1,6 +1,6 @@
 # Turn the .lua files named on the command line into one header: a string literal a line, so
 # that debuggers, strings(1) and diffs show Lua. Where a line says "-- include FOLDER/NAME",
-# FOLDER/NAME.lua beside that file's own folder is put in; other lines that are comments stay
+# FOLDER/NAME.lua beside that file's own folder is put in, which may include others; other lines that are comments stay
 # out of what masters are sent.
 # Works in mawk, gawk and busybox awk.
 function emit(line) {
@@ -11,8 +11,12 @@ function emit(line) {
     printf "    \"%s\\n\"\n", line
 }
 function include(path,    line) {
-    while ((getline line < path) > 0)
-        emit(line)
+    while ((getline line < path) > 0) {
+        if (line ~ /^-- include /)
+            include(folder substr(line, 12) ".lua")
+        else
+            emit(line)
+    }
     close(path)
 }
 function end_script() {

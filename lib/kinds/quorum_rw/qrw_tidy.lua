@@ -1,0 +1,13 @@
+-- Take out whoever is over. Returns nil, or what else stands there, which is left alone.
+local function tidy(set)
+  local first = redis.pcall('ZRANGE', set, 0, 0, 'WITHSCORES')
+  if first.err then
+    return other_data(set, 'zset', first) or redis.call('ZRANGE', set, 0, 0)
+  end
+  if first[1] and not string.find(first[1], '^[rw]:%d+:') then
+    return 'a sorted set'
+  end
+  if first[1] and tonumber(first[2]) <= now then
+    redis.call('ZREMRANGEBYSCORE', set, '-inf', string.format('%.0f', now))
+  end
+end

@@ -1,0 +1,290 @@
+/* test_scripts_crowd.c - scripts among ten thousand who hold a lock, or wait for it: none of
+ * them goes through all of these, since a master serves nobody else meanwhile. */
+#include "config_auto.h"
+
+#include "scripts_scene.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CROWD 10000
+#define CROWD_TEXT "10000"
+#define QUEUE_KEY "redisson_lock_queue:{" LOCK "}"
+#define TIMES_KEY "redisson_lock_timeout:{" LOCK "}"
+#define SEEN_KEY LOCK ":redlock:seen"
+#define SHARE_MS 300000
+
+/* A call that looks at everybody takes 70 ms and more, and thousands of commands. One that does
+ * not takes 4 ms at most, and hundreds. One of some calls has to be as quick. */
+enum { CALLS = 5, BOUND_MS = 20, BOUND_COMMANDS = 1500, LIFE_MS = 3600000 };
+
+/* ---- the crowd: its owners are "owner-1" and so on ----------------------------------------
+ */
+
+static void on_master(const char *script)
+{
+    struct wire_item item = talk_do(&talk, "EVAL", script, "5", LOCK, QUEUE_KEY, TIMES_KEY,
+                                    SEEN_KEY, "{" LOCK "}", CROWD_TEXT, (char *)NULL);
+    ck_assert_msg(item.type != '-', "%.*s", (int)item.len, item.bytes);
+}
+
+/* Each reads once, on several masters, for an hour and more. */
+static void many_read(void)
+{
+    on_master("local time = redis.call('TIME')\n"
+              "redis.call('FLUSHALL')\n"
+              "for i = 1, ARGV[1] do\n"
+              "  local owner, ends = 'owner-' .. i, (time[1] + 3600) * 1000 + i\n"
+              "  redis.call('ZADD', KEYS[1], string.format('%.0f', ends),\n"
+              "    'r:' .. #owner .. ':' .. owner .. ':token')\n"
+              "end\n"
+              "redis.call('PEXPIRE', KEYS[1], 4000000)\n");
+}
+
+/* Each reads once, on one master. */
+static void many_read_on_one(void)
+{
+    on_master("redis.call('FLUSHALL')\n"
+              "redis.call('HSET', KEYS[1], 'mode', 'read')\n"
+              "for i = 1, ARGV[1] do\n"
+              "  redis.call('HSET', KEYS[1], 'owner-' .. i, 1)\n"
+              "  redis.call('SET', KEYS[5] .. ':owner-' .. i .. ':rwlock_timeout:1', 'token',\n"
+              "    'PX', 60000)\n"
+              "end\n"
+              "redis.call('PEXPIRE', KEYS[1], 60000)\n");
+}
+
+/* All wait for the fair lock, have just been heard of, and each is waited for a share longer
+ * than the one before it. "other" has it, or nobody. */
+static void many_wait(bool held)
+{
+    on_master("local time = redis.call('TIME')\n"
+              "local now = time[1] * 1000 + math.floor(time[2] / 1000)\n"
+              "redis.call('FLUSHALL')\n"
+              "for i = 1, ARGV[1] do\n"
+              "  redis.call('RPUSH', KEYS[2], 'owner-' .. i)\n"
+              "  redis.call('ZADD', KEYS[3], string.format('%.0f', now + i * 300000), 'owner-' "
+              ".. i)\n"
+              "  redis.call('ZADD', KEYS[4], string.format('%.0f', now), 'owner-' .. i)\n"
+              "end\n");
+    if (held) {
+        talk_do(&talk, "HSET", LOCK, "other", "1", (char *)NULL);
+        talk_do(&talk, "PEXPIRE", LOCK, "60000", (char *)NULL);
+        talk_do(&talk, "SADD", LOCK ":redlock:holds", "token", (char *)NULL);
+        talk_do(&talk, "PEXPIRE", LOCK ":redlock:holds", "60000", (char *)NULL);
+    }
+}
+
+/* ---- what a call costs --------------------------------------------------------------------
+ */
+
+static struct script_told run(int row, enum rl_verb verb, const char *owner)
+{
+    char waiter[RL_WAITER_MAX];
+    struct script_call call = {
+        .row = row,
+        .name = LOCK,
+        .owner = owner,
+        .token = "token",
+        .ttl_ms = TTL_MS,
+        .waiter = talk_waiter(1, 1, waiter),
+        .reserve_ms = KEEP_MS,
+        .queue_ms = TTL_MS,
+        .fair_ms = LIFE_MS,
+        .writer_waiting_ms = TTL_MS,
+    };
+    struct script_told told = script_run(&talk, verb, &call);
+    ck_assert_msg(told.type == '*', "%s", told.text);
+    return told;
+}
+
+static double number_behind(const char *section, const char *field)
+{
+    char text[32] = "";
+    struct wire_item item = talk_do(&talk, "INFO", section, (char *)NULL);
+    const char *at = memmem(item.bytes, item.len, field, strlen(field));
+    ck_assert_msg(at, "no %s", field);
+    at += strlen(field);
+    size_t left = item.len - (size_t)(at - item.bytes);
+    memcpy(text, at, left < sizeof(text) - 1 ? left : sizeof(text) - 1);
+    return strtod(text, NULL);
+}
+
+/* The time of the processor, so that it is no matter for how long the master has to wait for
+ * it. */
+struct cost {
+    double ms, commands;
+};
+
+static struct cost cost_so_far(void)
+{
+    return (struct cost){
+        .ms = 1000 *
+              (number_behind("cpu", "used_cpu_sys:") + number_behind("cpu", "used_cpu_user:")),
+        .commands = number_behind("stats", "total_commands_processed:"),
+    };
+}
+
+struct call {
+    const char *what;
+    void (*crowd)(void);
+    int row;
+    enum rl_verb verb;
+    const char *owner;
+    enum rl_code code;
+};
+
+static void free_queue(void)
+{
+    many_wait(false);
+}
+
+static void held_queue(void)
+{
+    many_wait(true);
+}
+
+/* A tenth of those who wait, the first ones, are gone. */
+static void dead_front(void)
+{
+    many_wait(true);
+    on_master("for i = 1, ARGV[1] / 10 do redis.call('ZADD', KEYS[4], i, 'owner-' .. i) end\n");
+}
+
+static void dead_amid(void)
+{
+    many_wait(true);
+    talk_do(&talk, "ZADD", SEEN_KEY, "1", "owner-5000", (char *)NULL);
+}
+
+/* The first three are to be waited for longer. */
+static void late_front(void)
+{
+    many_wait(true);
+    on_master("for i = 1, 3 do redis.call('ZINCRBY', KEYS[3], -200000, 'owner-' .. i) end\n");
+}
+
+/* The owner reads, too, and would wait for itself. */
+static void many_read_and_one(void)
+{
+    many_read();
+    on_master("redis.call('ZADD', KEYS[1], 'GT', '1e14', 'r:5:alice:other')\n");
+}
+
+static const struct call calls[] = {
+    {"writer", many_read, RL_ROW_QWRITE, RL_ACQUIRE, "alice", RL_REFUSED},
+    {"writer that waits", many_read, RL_ROW_QWRITE, RL_ACQUIRE_OR_QUEUE, "alice", RL_REFUSED},
+    {"writer that reads", many_read_and_one, RL_ROW_QWRITE, RL_ACQUIRE, "alice",
+     RL_REPLY_UPGRADE},
+    {"writer on one master", many_read_on_one, RL_ROW_WRITE, RL_ACQUIRE, "alice", RL_REFUSED},
+    {"reader", many_read, RL_ROW_QREAD, RL_ACQUIRE, "alice", RL_GRANTED},
+    {"reader goes", many_read, RL_ROW_QREAD, RL_RELEASE, "owner-77", RL_GRANTED},
+    {"reader on one master", many_read_on_one, RL_ROW_READ, RL_ACQUIRE, "alice", RL_GRANTED},
+    {"reader goes, one master", many_read_on_one, RL_ROW_READ, RL_RELEASE, "owner-77",
+     RL_GRANTED},
+    {"first takes", free_queue, RL_ROW_FAIR, RL_ACQUIRE, "owner-1", RL_GRANTED},
+    {"first leaves", held_queue, RL_ROW_FAIR, RL_DEQUEUE, "owner-1", RL_GRANTED},
+    {"one leaves", held_queue, RL_ROW_FAIR, RL_DEQUEUE, "owner-5000", RL_GRANTED},
+    {"one comes", held_queue, RL_ROW_FAIR, RL_ACQUIRE_OR_QUEUE, "alice", RL_REFUSED},
+    {"one is heard", held_queue, RL_ROW_FAIR, RL_ACQUIRE_OR_QUEUE, "owner-5000", RL_REFUSED},
+    {"first waits on", late_front, RL_ROW_FAIR, RL_ACQUIRE_OR_QUEUE, "owner-1", RL_REFUSED},
+    {"release", held_queue, RL_ROW_FAIR, RL_RELEASE, "other", RL_GRANTED},
+    {"release beside the dead", dead_front, RL_ROW_FAIR, RL_RELEASE, "other", RL_GRANTED},
+    {"release, dead amid", dead_amid, RL_ROW_FAIR, RL_RELEASE, "other", RL_GRANTED},
+};
+enum { KINDS_OF_CALLS = sizeof(calls) / sizeof(calls[0]) };
+
+START_TEST(call_in_a_crowd_is_quick)
+{
+    const struct call *call = &calls[_i];
+    struct cost least = {BOUND_MS, BOUND_COMMANDS};
+    for (unsigned i = 0; i < CALLS && least.ms >= BOUND_MS; i++) {
+        call->crowd();
+        struct cost before = cost_so_far();
+        struct script_told told = run(call->row, call->verb, call->owner);
+        struct cost after = cost_so_far();
+        least = (struct cost){after.ms - before.ms, after.commands - before.commands};
+        ck_assert_msg(told.yes == (int64_t)call->code, "%s: %d, %s", call->what, (int)told.yes,
+                      told.holder);
+    }
+    ck_assert_msg(least.ms < BOUND_MS, "%s: %.3f ms", call->what, least.ms);
+    ck_assert_msg(least.commands < BOUND_COMMANDS, "%s: %.0f commands", call->what,
+                  least.commands);
+}
+END_TEST
+
+/* ---- a long queue is in order all the same --------------------------------------------------
+ */
+
+static double time_of(const char *owner)
+{
+    struct wire_item item = talk_do(&talk, "ZSCORE", TIMES_KEY, owner, (char *)NULL);
+    char text[32];
+    ck_assert_msg(item.number >= 0 && item.len < sizeof(text), "%s has no time", owner);
+    memcpy(text, item.bytes, item.len);
+    text[item.len] = '\0';
+    return strtod(text, NULL);
+}
+
+static void name_one(char text[24], unsigned number)
+{
+    snprintf(text, 24, "owner-%u", number);
+}
+
+/* Who gives up takes its share back from those near behind it at once, and from the others when
+ * they have come near: whoever is the first is waited for as long as in a short queue. */
+START_TEST(shares_are_taken_back_by_and_by)
+{
+    enum { LEAVERS = 400 };
+    char owner[24];
+    many_wait(true);
+    double near_at = time_of("owner-100"), far_at = time_of("owner-5000"),
+           first_at = time_of("owner-401");
+    for (unsigned i = 1; i <= LEAVERS; i++) {
+        name_one(owner, i);
+        ck_assert_int_eq((int)run(RL_ROW_FAIR, RL_DEQUEUE, owner).yes, 1);
+        if (i == 1)
+            ck_assert(time_of("owner-100") == near_at - SHARE_MS);
+    }
+    ck_assert(time_of("owner-5000") == far_at);
+    double late_ms = time_of("owner-401") - (first_at - (double)LEAVERS * SHARE_MS);
+    ck_assert_msg(late_ms == 0, "%.0f ms too late", late_ms);
+    ck_assert_int_eq(talk_do(&talk, "LLEN", QUEUE_KEY, (char *)NULL).number, CROWD - LEAVERS);
+}
+END_TEST
+
+/* The dead at the front go within a few calls, and nobody else; one further behind goes later.
+ */
+START_TEST(dead_go_from_the_front)
+{
+    unsigned calls_made = 0;
+    dead_front();
+    talk_do(&talk, "ZADD", SEEN_KEY, "1", "owner-5000", (char *)NULL);
+    talk_do(&talk, "DEL", LOCK, (char *)NULL);
+    while (run(RL_ROW_FAIR, RL_ACQUIRE, "owner-1001").yes != 1)
+        ck_assert_uint_lt(++calls_made, CROWD / 10 / 100);
+    ck_assert_uint_gt(calls_made, 1);
+    ck_assert_int_eq(talk_do(&talk, "LLEN", QUEUE_KEY, (char *)NULL).number,
+                     CROWD - CROWD / 10 - 1);
+    ck_assert_int_eq(talk_do(&talk, "ZCARD", TIMES_KEY, (char *)NULL).number,
+                     CROWD - CROWD / 10 - 1);
+    ck_assert_int_eq(talk_do(&talk, "ZCARD", SEEN_KEY, (char *)NULL).number,
+                     CROWD - CROWD / 10 - 1);
+    ck_assert(time_of("owner-5000") > 0);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("scripts_crowd");
+    TCase *tcase = tcase_create("crowd");
+    tcase_set_timeout(tcase, 60);
+    tcase_add_unchecked_fixture(tcase, scripts_start, scripts_stop);
+    tcase_add_checked_fixture(tcase, scripts_begin, scripts_end);
+    tcase_add_loop_test(tcase, call_in_a_crowd_is_quick, 0, KINDS_OF_CALLS);
+    tcase_add_test(tcase, shares_are_taken_back_by_and_by);
+    tcase_add_test(tcase, dead_go_from_the_front);
+    suite_add_tcase(suite, tcase);
+    return suite_run(suite);
+}
