@@ -49,13 +49,13 @@ enum cli_verb {
     CLI_BREAK = 1 << 6
 };
 
-/* The signals as they were when we were started: what a command is started with. */
+/* The signals as they were at our start: a command gets the same. */
 struct cli_signals {
     sigset_t mask;
     sigset_t ignored;
 };
 
-/* What was asked for. The strings are argv's. */
+/* The parsed command line. The strings are argv's. */
 struct cli {
     enum cli_verb verb;
     const char *nodes_file; /* -n; NULL: look for one */
@@ -76,7 +76,7 @@ struct cli {
     bool even_without_ttl; /* break: also what has no TTL */
     bool quiet;
     bool verbose;
-    bool no_stdout; /* it was closed when we were started */
+    bool no_stdout; /* it was closed at our start */
     struct cli_signals signals;
 };
 
@@ -90,7 +90,8 @@ int cli_options_parse(struct cli *cli, int argc, char **argv);
 
 /* ---- cli_out.c ---- */
 
-/* "redlock: ...\n" to stderr in one write, unless -q. Text of others must come printable. */
+/* Write "redlock: ...\n" to stderr at once, unless -q. The caller must have escaped foreign
+ * text. */
 void cli_say(const struct cli *cli, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -113,7 +114,7 @@ struct cli_text cli_left_text(int64_t ttl_ms);
 /* "plain", "read", ... */
 const char *cli_kind_word(int kind);
 
-/* The names of a lock, which are gone when its handle is. */
+/* A copy of the names of a lock, because they end with its handle. */
 struct cli_names {
     size_t count;
     size_t len[REDLOCK_NAMES_MAX];
@@ -143,36 +144,38 @@ int cli_flush(const struct cli *cli);
 
 /* ---- cli_outcome.c: with --json one object is printed, whatever happens ---- */
 
-/* The last line on stderr: why the verb failed, if it did. */
+/* Note the last line on stderr: the reason, if the verb fails. */
 void cli_outcome_said(const char *why);
 
 /* "{" of a verb's own object. */
 void cli_json_begin(FILE *out);
 /* "name":"..." or "names":[...] as they were asked for. */
 void cli_json_asked_names(FILE *out, const struct cli *cli);
-/* ,"result":"...","exit_status":0} and, where it is not 0, "error": what was said last. */
+/* ,"result":"...","exit_status":0} and, if that is not 0, "error" with the last line of
+ * stderr. */
 void cli_json_result(FILE *out, const char *result, int status);
-/* Where it goes: stderr for `run`, whose command has stdout. */
+/* The stream for JSON: stderr for `run`, because its command has stdout. */
 FILE *cli_json_out(const struct cli *cli);
 
-/* On every way out: print one, if it is wanted and the verb has not. */
+/* Must be called on every way out: prints an object, if one is wanted and the verb has printed
+ * none. */
 void cli_outcome_end(const struct cli *cli, int status);
 
 /* ---- cli_client.c ---- */
 
-/* The node list file to use, and a client on it: one in a program. CLI_OK, or the status to
- * leave with (the line has been written). */
+/* Find the node list file and open a client on it, once in a program. CLI_OK, or the exit
+ * status (the line has been written). */
 int cli_open(const struct cli *cli, redlock **ret_client);
 
-/* The status that an error code of the library means. */
+/* The exit status for an error code of the library. */
 int cli_exit_of(int code);
 
 /* ---- cli_nodes.c ---- */
 
-/* Which node list file. CLI_OK, or the status to leave with (the line has been written). */
+/* Find the node list file. CLI_OK, or the exit status (the line has been written). */
 int cli_nodes_find(const struct cli *cli, const char **ret_path);
 
-/* It is in use; with -v that is said. CLI_OK or CLI_CONFIG. Then its absolute path. */
+/* Use this file; -v says so. CLI_OK or CLI_CONFIG. The other returns its absolute path. */
 int cli_nodes_use(const struct cli *cli, const char *path);
 const char *cli_nodes_used(void);
 
@@ -202,21 +205,20 @@ void cli_signals_to_forward(sigset_t *ret_set);
  * memory. */
 char *cli_nested_text(const struct cli *cli);
 
-/* The name that the `redlock run` has which we run under, so that we would wait for ourselves;
- * or NULL. */
+/* A name that a `redlock run` above us holds, so that we would wait for ourselves; or NULL. */
 const char *cli_nested_in(const struct cli *cli);
 
 /* ---- cli_take.c ---- */
 
-/* Take the lock that was asked for; TTL and wait in `how`, which must have a report, are
- * filled in. *ret_lock is NULL where it was not acquired; the status to leave with then may
- * be 0 (-E 0). The caller must have called cli_cancel_on_signals(). */
+/* Take the lock; this fills in TTL and wait in `how`, which must have a report. *ret_lock is
+ * NULL where it was not acquired; the status to leave with then may be 0 (-E 0). The caller
+ * must have called cli_cancel_on_signals(). */
 int cli_take(const struct cli *cli, redlock *client, redlock_options *how,
              redlock_lock **ret_lock);
 
 /* ---- cli_refused.c ---- */
 
-/* The line that says why it was not had, with what happens next, and with -v the votes. */
+/* Say why the lock was not acquired and what happens next, and with -v the votes. */
 void cli_say_refused(const struct cli *cli, redlock *client, int code,
                      const redlock_report *report, const char *then);
 /* The same as an object. */
@@ -235,7 +237,7 @@ struct cli_info {
 };
 int cli_inspect(const struct cli *cli, redlock *client, struct cli_info *ret_info);
 
-/* What one master says of it, or a majority. */
+/* The answer of one master, or of a majority. */
 struct cli_view {
     int state;
     int64_t ttl_ms, writer_ms;
@@ -253,13 +255,13 @@ bool cli_is_free(int state);
 const char *cli_state_word(int state);
 /* "held by a (2 holds), 5s left", "read by 3: a, b, c; 5s left; 2 wait": in one line. */
 struct cli_text cli_view_text(const struct cli_view *view);
-/* Which clients the holders are, as far as masters tell; to be freed. NULL: nothing is known.
- */
+/* The clients of the holders, as far as masters show them; to be freed. NULL: nothing is
+ * known. */
 struct holder_clients;
 struct holder_clients *cli_holder_clients(const struct cli *cli, const struct cli_info *info);
-/* A line for each holder that is named, and for the others: what is not in the line above. */
+/* Print a line for each named holder and one for the others, with what the line above lacks. */
 void cli_print_holders(const struct cli_view *view, const struct holder_clients *clients);
-/* ,"kind":"...","ttl_ms":...,"holders":[...],... of what is not free. */
+/* ,"kind":"...","ttl_ms":...,"holders":[...],... of a lock that is not free. */
 void cli_json_view(FILE *out, const struct cli_view *view,
                    const struct holder_clients *clients);
 
@@ -273,7 +275,7 @@ int cmd_inspect(const struct cli *cli);
 int cmd_status(const struct cli *cli);
 int cmd_break(const struct cli *cli);
 
-/* Not for people: the process between `redlock run` and its command (run_guard.c). */
+/* Internal: the process between `redlock run` and its command (run_guard.c). */
 #define CLI_GUARD_VERB "@guard"
 int cmd_guard(int argc, char **argv);
 

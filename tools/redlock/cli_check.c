@@ -1,4 +1,4 @@
-/* cli_check.c - the command line as a whole: names, kind and owner that go together. */
+/* cli_check.c - checks the command line as a whole: do names, kind and owner fit together? */
 #include "config_auto.h"
 
 #include "redlock/cli_options.h"

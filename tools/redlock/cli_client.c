@@ -1,5 +1,5 @@
-/* cli_client.c - from the command line to a client: what went wrong with the node list, and
- * what the library's codes mean as exit statuses. */
+/* cli_client.c - opens a client for the command line: reports errors of the node list, and
+ * turns the library's codes into exit statuses. */
 #include "config_auto.h"
 
 #include "redlock/cli.h"
@@ -49,14 +49,15 @@ int cli_open(const struct cli *cli, redlock **ret_client)
     config.log = log_line;
     config.log_context = (void *)(uintptr_t)cli; /* handed back to log_line, which only reads */
     config.log_level = cli->verbose ? REDLOCK_LOG_INFO : REDLOCK_LOG_ERROR;
-    /* No call of ours goes on while COMMAND runs; renewing does, whatever the file says. */
+    /* No call is in progress while COMMAND runs, but renewing must go on, whatever the file
+     * says. */
     if (cli->verb == CLI_RUN)
         config.background = REDLOCK_BACKGROUND_AUTO;
     redlock_error error = REDLOCK_ERROR_INIT;
     int code = redlock_open_config(&config, &error, ret_client);
     if (code != REDLOCK_OK) {
         cli_say(cli, "%s", *error.text ? error.text : redlock_strerror(code));
-        /* All that was given is the file: whatever is invalid is invalid in there. */
+        /* The file is the only argument, so EINVAL means an error in the file. */
         return code == REDLOCK_EINVAL ? CLI_CONFIG : cli_exit_of(code);
     }
     status = cli_nodes_use(cli, file);

@@ -1,4 +1,4 @@
-/* cli_help.c - what verbs and options there are, and the help that is made of it. */
+/* cli_help.c - the tables of verbs and options, and the help made of them. */
 #include "config_auto.h"
 
 #include "redlock/cli_options.h"

@@ -65,8 +65,8 @@ char *cli_nested_text(const struct cli *cli)
     return line.at;
 }
 
-/* Would this kind, refused under a lock of that one, wait for it? A reader under a reader is
- * refused only where a writer waits, which waits for the outer one. */
+/* Would a try of this kind, under a lock of that kind, wait for that lock? A reader under a
+ * reader is refused only if a writer waits, which waits for the outer reader. */
 static bool excludes(const char *held, int asked, bool same_owner)
 {
     if (strcmp(held, cli_kind_word(REDLOCK_PLAIN)) == 0)

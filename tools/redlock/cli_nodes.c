@@ -1,6 +1,6 @@
-/* cli_nodes.c - which node list file is used. A list says where passwords are sent and where
- * locks are taken: that of the working directory is obeyed only where nobody but the caller
- * and root could have written it. */
+/* cli_nodes.c - chooses the node list file. A list decides where passwords are sent and locks
+ * are taken. So the one of the working directory is used only if nobody but the caller and root
+ * could have written it. */
 #include "config_auto.h"
 
 #include "redlock/cli.h"
@@ -19,7 +19,7 @@
 static char *used;                       /* its absolute path, once there is a client */
 static char *secrets[REDLOCK_NODES_MAX]; /* names of variables; up to a NULL */
 
-/* A file that is there but can't be read is there: the error names it then. */
+/* A file that can't be read counts as existing: the error then names it. */
 static bool is_there(const char *path)
 {
     return access(path, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR);
@@ -60,7 +60,7 @@ int cli_nodes_find(const struct cli *cli, const char **ret_path)
         if (is_ours(".", "its directory", why, sizeof(why)) &&
             is_ours(HERE, "it", why, sizeof(why)))
             return CLI_OK;
-        /* Not passed over: other masters would mean another lock. */
+        /* Do not go on to the next file: other masters would mean another lock. */
         cli_say(cli,
                 HERE " is not used: %s; make it and its directory yours and "
                      "writable for nobody else, or name a node list with -n",
@@ -75,7 +75,7 @@ int cli_nodes_find(const struct cli *cli, const char **ret_path)
     return CLI_CONFIG;
 }
 
-/* The variables that passwords are read from. */
+/* Note the variables that hold passwords. */
 static bool note_secrets(const struct cli *cli)
 {
     struct rl_config config;

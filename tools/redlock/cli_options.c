@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The line, taken apart, before its parts are judged. */
+/* The words of the command line, before they are checked. */
 struct words {
     const struct cli_verb_row *verb;
     const char *operand[REDLOCK_NAMES_MAX];
@@ -96,7 +96,7 @@ static int conflict_set(struct cli *cli, const char *text)
     return -1;
 }
 
-/* One of the options that say of which kind the lock is. */
+/* Handle an option that sets the kind of the lock. */
 static int kind_set(struct cli *cli, struct words *words, int letter)
 {
     int kind = letter == CLI_OPT_SHARED      ? REDLOCK_READ
@@ -185,7 +185,7 @@ static int unknown_option(const struct cli *cli, const struct words *words, int 
     return CLI_USAGE;
 }
 
-/* `help` and `version`, as others have them. */
+/* The verbs `help` and `version`, which other programs have. */
 static bool other_verb(struct words *words, const char *word)
 {
     words->help = words->help || strcmp(word, "help") == 0;
@@ -331,7 +331,7 @@ static int seen_check(const struct cli *cli, const struct words *words)
     return -1;
 }
 
-/* Also where the line is wrong before or behind it; but it may be COMMAND's. */
+/* Is --json given, even if the rest of the line is wrong? After `--` it belongs to COMMAND. */
 static bool json_asked(int argc, char **argv)
 {
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {

@@ -1,5 +1,5 @@
-/* cli_out.c - text for people and JSON for programs. Names, handles, tokens and what masters
- * say are bytes of others: nothing of theirs reaches a terminal or a JSON string unescaped. */
+/* cli_out.c - text for people and JSON for programs. Names, handles, tokens and masters' texts
+ * are foreign bytes: none of them may reach a terminal or a JSON string unescaped. */
 #include "config_auto.h"
 
 #include "redlock/cli.h"
@@ -22,7 +22,7 @@ static void write_all(int fd, const char *bytes, size_t len)
         if (written < 0 && errno == EINTR)
             continue;
         if (written <= 0)
-            return; /* stderr is gone: there is nobody left to tell */
+            return; /* stderr is gone: nothing can be reported any more */
         bytes += written;
         len -= (size_t)written;
     }

@@ -1,6 +1,6 @@
-/* cli_outcome.c - --json promises one object on every way out. A verb that has something to
- * tell prints its own; where none did, it is made here of the exit status and of the line that
- * said why. */
+/* cli_outcome.c - --json promises one object on every way out. A verb with details prints its
+ * own. If none was printed, this file makes one of the exit status and the last line on stderr.
+ */
 #include "config_auto.h"
 
 #include "redlock/cli.h"
@@ -9,7 +9,7 @@
 
 static struct {
     bool printed;
-    char why[2048]; /* what was said last, without "redlock: " */
+    char why[2048]; /* the last line, without "redlock: " */
 } outcome;
 
 void cli_outcome_said(const char *why)

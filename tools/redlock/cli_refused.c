@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The first node's own words, for the line that says why there is no quorum. */
+/* The error text of the first node that failed, for the line about a missing quorum. */
 static const char *first_failure(const redlock_report *report, const char **ret_node)
 {
     for (unsigned i = 0; i < report->node_count; i++) {
@@ -44,8 +44,8 @@ static void say_held(const struct cli *cli, const char *name, const redlock_repo
                 cli_left_text(holder->ttl_ms).text, then);
 }
 
-/* When a majority votes, if those that the restart guard keeps from it are all that is missing;
- * 0: they are not. */
+/* When a majority will vote, if only masters under the restart guard are missing; 0: others are
+ * missing, too. */
 static int64_t votes_in_ms(const redlock_status_report *status, unsigned *ret_guarded)
 {
     int64_t sorted[REDLOCK_NODES_MAX];
@@ -98,7 +98,7 @@ static void say_no_quorum(const struct cli *cli, const char *name, const redlock
             why ? node : "", why ? ": " : "", why ? why : "", why ? ")" : "", then);
 }
 
-/* Another kind of lock stands there, or none: what was wanted, and what is there. */
+/* The name has another kind of lock, or other data: say what was wanted, and what is there. */
 static void say_kind(const struct cli *cli, const char *name, const redlock_report *report)
 {
     const redlock_node_vote *holder = first_holder(report);

@@ -1,4 +1,4 @@
-/* cli_signal.c - signals before there is a command to forward them to: they end the wait. */
+/* cli_signal.c - signals before COMMAND runs: they end the wait. */
 #include "config_auto.h"
 
 #include "redlock/cli.h"

@@ -1,4 +1,4 @@
-/* cli_take.c - taking the lock that was asked for. */
+/* cli_take.c - takes the lock. */
 #include "config_auto.h"
 
 #include "redlock/cli.h"
@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* What is left of the wait: -1 for ever. */
+/* The rest of the wait; -1 for ever. */
 static int64_t wait_left_ms(const struct cli *cli, struct rl_clock *clock, int64_t began_ns)
 {
     if (cli->wait_ms < 0)
@@ -24,8 +24,8 @@ static int try_once(const struct cli *cli, redlock *client, const redlock_option
     return redlock_try(client, cli->operand, how, ret_lock);
 }
 
-/* What is waited for: no quorum is worth a word always; another holder with -v at once, and at
- * a terminal when it lasts. */
+/* Say what the wait is for: always for a missing quorum; for another holder with -v, or at a
+ * terminal if it lasts. */
 static int wait_on(const struct cli *cli, redlock *client, redlock_options *how, int code,
                    redlock_lock **ret_lock)
 {

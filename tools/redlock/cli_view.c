@@ -1,4 +1,5 @@
-/* cli_view.c - what a master, or a majority of them, knows of a lock, in words and as JSON. */
+/* cli_view.c - shows the state of a lock on a master, or on a majority, in words and as
+ * JSON. */
 #include "config_auto.h"
 
 #include "redlock/cli.h"
@@ -20,7 +21,7 @@ int cli_inspect(const struct cli *cli, redlock *client, struct cli_info *ret_inf
                            &ret_info->all);
 }
 
-/* The holders of one master, or of a majority (-1), stand together. */
+/* Take the holders of one master, or of a majority (-1): they are adjacent. */
 static void take_holders(const struct cli_info *info, int node, struct cli_view *view)
 {
     unsigned i = 0;
@@ -112,7 +113,7 @@ static void add(struct line *line, const char *format, ...)
     line->len += made < 0 ? 0 : (size_t)made < room ? (size_t)made : room - 1;
 }
 
-/* Short: several must fit a line. */
+/* In short form, because several must fit a line. */
 static void add_owner(struct line *line, const redlock_holder *holder, size_t most)
 {
     struct cli_text owner = cli_text(holder->owner, holder->owner_len);
@@ -238,7 +239,7 @@ static void json_time(FILE *out, const char *key, int64_t ms)
         fprintf(out, ",\"%s\":null", key); /* for ever */
 }
 
-/* What is not known is null. */
+/* Unknown values are null. */
 static void json_client(FILE *out, const struct holder_name *name)
 {
     int64_t pid;

@@ -9,7 +9,7 @@
 #include <strings.h>
 #include <unistd.h>
 
-/* What came of it, as --json tells it. */
+/* The results, as --json shows them. */
 static const char broken[] = "broken", was_free[] = "free", declined[] = "declined",
                   changed[] = "changed", no_lock[] = "no lock", unknown[] = "unknown";
 
@@ -23,7 +23,7 @@ struct breaking {
     struct cli_text name;
 };
 
-/* Nothing stands there on any master, or what is kept for a waiter. */
+/* No master has a key, or only a reservation for a waiter. */
 static bool is_free(const struct cli_info *info)
 {
     for (unsigned i = 0; i < info->all.nodes; i++) {
@@ -33,7 +33,7 @@ static bool is_free(const struct cli_info *info)
     return true;
 }
 
-/* The first of what a majority agrees on, else what any master has. */
+/* The holder that a majority shows, else that of any master. */
 static struct cli_view what_stands(const struct cli_info *info)
 {
     struct cli_view majority = cli_view_of_majority(info), first = majority;
@@ -52,8 +52,8 @@ static bool any_endless(const struct cli_info *info)
     return false;
 }
 
-/* Is it the lock that was shown: in the same state, its first holder the same, on each master
- * that has it? A time that has run on is no change, nor is a master that has lost it. */
+/* Is it the lock that was shown? State and first holder must be the same on each master that
+ * has it. A shorter TTL is no change, nor is a master that has lost it. */
 static bool same(const struct cli_info *one, const struct cli_info *other)
 {
     for (unsigned i = 0; i < one->all.nodes && i < other->all.nodes; i++) {
@@ -138,7 +138,7 @@ static int ask(struct breaking *breaking, const char **ret_result)
     return code == REDLOCK_OK ? CLI_NOT_ACQUIRED : cli_exit_of(code);
 }
 
-/* What stands in the way before anybody is asked; -1: nothing does. */
+/* The reason to refuse before asking the user; -1: none. */
 static int refuse(const struct breaking *breaking, const char **ret_result)
 {
     const struct cli *cli = breaking->cli;

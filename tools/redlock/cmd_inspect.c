@@ -1,4 +1,5 @@
-/* cmd_inspect.c - inspect: what each master knows of a name, and what a majority agrees on. */
+/* cmd_inspect.c - inspect: the state of a name on each master, and the one that a majority
+ * shows. */
 #include "config_auto.h"
 
 #include "redlock/cli.h"
@@ -6,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* On how many masters something stands there, and on how many it is kept for a waiter. */
+/* The number of masters with a key, and the number of those that reserve it for a waiter. */
 static unsigned count_held(const struct cli_info *info, unsigned *ret_reserved)
 {
     unsigned held = 0;

@@ -1,6 +1,6 @@
 /* cmd_lock.c - lock, extend, release: a lock that outlives the process which took it, passed
- * from one to the next as a handle. A lock is detached before the client is closed on every
- * way out but the ones that give it up: redlock_close() releases what it still holds. */
+ * from one to the next as a handle. Unless it is given up, the lock must be detached before the
+ * client is closed, because redlock_close() releases held locks. */
 #include "config_auto.h"
 
 #include "redlock/cli.h"
@@ -32,7 +32,7 @@ static void print_answer(const struct cli *cli, const struct answer *answer,
     cli_json_result(stdout, cli->verb == CLI_LOCK ? "acquired" : "extended", CLI_OK);
 }
 
-/* Detach the lock and print its handle. What nobody was told of is given up again. */
+/* Detach the lock and print its handle. If it can't be printed, release the lock. */
 static int hand_out(const struct cli *cli, redlock *client, redlock_lock *lock,
                     const redlock_report *report)
 {

@@ -1,5 +1,5 @@
-/* cmd_status.c - status: can a lock be had? Proven at each master by a probe; once, or again
- * each second. */
+/* cmd_status.c - status: can a lock be acquired? A probe proves it at each master; once, or
+ * again each second. */
 #include "config_auto.h"
 
 #include "redlock/status_print.h"
@@ -55,7 +55,7 @@ static void sleep_unless_signaled(int64_t ms)
     (void)ppoll(NULL, 0, &pause, &none);
 }
 
-/* INT (and the others of its kind) ends the watch, with the status of what was seen last. */
+/* INT and similar signals end the watch, with the exit status of the last probe. */
 static int watch(struct status *status)
 {
     const struct cli *cli = status->cli;

@@ -1,7 +1,7 @@
 /* holder_ask.c - see holder_ask.h.
  *
- * A connection of its own: what a foreign client has put into CLIENT LIST, and how long that
- * is, can't do the lock's connections any harm.
+ * It uses connections of its own: the contents and the length of CLIENT LIST, which foreign
+ * clients decide, can't harm the lock's connections.
  *
  *   CONNECTING --> LOGIN --> COUNT (INFO clients) --> LIST (CLIENT LIST) --> DONE
  *       +------------+---------+-- refused, too many, failed, too late ------^
@@ -84,7 +84,7 @@ static void ask(struct master *master, enum step step)
     static const char count[] = "*2\r\n$4\r\nINFO\r\n$7\r\nclients\r\n";
     static const char list[] =
         "*4\r\n$6\r\nCLIENT\r\n$4\r\nLIST\r\n$4\r\nTYPE\r\n$6\r\nnormal\r\n";
-    /* Answers as long as INFO's may come. */
+    /* Replies may be as long as INFO's. */
     struct rl_inflight inflight = {.type = RL_REQUEST_INFO, .deadline_ns = INT64_MAX};
     assert(step == COUNT || step == LIST);
     master->step = step;
@@ -218,7 +218,7 @@ static void disconnect(struct master *master)
 
 /* ---- all of them ------------------------------------------------------------------------ */
 
-/* Those that connect look at the time as well, and at names that were found. */
+/* Masters that connect also have deadlines, and host names that may have been resolved. */
 static int64_t due_ns(const struct asking *asking, int64_t deadline_ns)
 {
     int64_t due = deadline_ns;

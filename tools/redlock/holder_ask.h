@@ -6,7 +6,7 @@
 #include "redlock/holder_clients.h"
 
 /* Each master that has answered already, over a connection of its own, for connect-timeout at
- * the most. A master that refuses, or has too many clients for one reply, tells nothing. That
+ * the most. A master that refuses, or has too many clients for one reply, adds no names. That
  * is no error; -v says why. */
 void holder_ask(const struct cli *cli, const redlock_lock_info *all,
                 struct holder_clients *clients);

@@ -13,7 +13,7 @@
 
 #include <redlock.h>
 
-/* What a client calls itself. `len` 0: nobody knows. Bytes of others. */
+/* The name of a client, in foreign bytes. `len` 0: unknown. */
 struct holder_name {
     size_t len;
     char text[RL_CLIENT_NAME_MAX];
@@ -25,8 +25,7 @@ struct holder_client {
     struct holder_name name;
 };
 
-/* Those that are looked for: of all holders that masters show, and that a majority agrees on.
- */
+/* The wanted clients: of all holders that masters show, and of those that a majority shows. */
 struct holder_clients {
     unsigned count;
     struct holder_client client[(REDLOCK_NODES_MAX + 1) * REDLOCK_HOLDERS_SHOWN];
