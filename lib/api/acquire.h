@@ -86,7 +86,8 @@ struct rl_defeat {
 enum rl_next { RL_NEXT_GIVE_UP, RL_NEXT_RECONNECT, RL_NEXT_WAIT };
 
 /* acquire_round.c. Prepare a round among the nodes that can vote (0, or why not) and send it.
- * Then handle time, votes, and at the end a refusal. None of these changes the phase. */
+ * Then handle time, votes, and at the end a refusal. Sending and the refusal need RL_ACQ_ROUND.
+ * None of these changes the phase. */
 int rl_acquire_round_begin(struct rl_acquire *acquire, uint64_t voting, int64_t now_ns);
 void rl_acquire_round_ask(struct rl_acquire *acquire);
 void rl_acquire_step_round(struct rl_acquire *acquire, int64_t now_ns);

@@ -68,7 +68,8 @@ int rl_lease_new(redlock *client, const struct rl_target *target, const char *to
 void rl_lease_ref(struct rl_lease *lease);
 void rl_lease_unref(struct rl_lease *lease, int64_t now_ns);
 
-/* Begin a round. call->on_hold_event reports its outcome. */
+/* Begin a round: acquire only on a NEW hold, extend never after a release. call->on_hold_event
+ * reports its outcome. */
 void rl_lease_acquire(struct rl_lease *lease, uint64_t voting, int first, int64_t t0_ns,
                       int64_t node_deadline_ns);
 void rl_lease_extend(struct rl_lease *lease, uint64_t voting, int64_t ttl_ns, int64_t t0_ns,
@@ -78,7 +79,8 @@ void rl_lease_extend(struct rl_lease *lease, uint64_t voting, int64_t ttl_ns, in
  * a second taking request would have to wait for the first. */
 uint64_t rl_lease_idle_nodes(const struct rl_lease *lease, uint64_t nodes);
 
-/* Give up. With a deadline, call->on_hold_event receives RL_EV_RELEASED. */
+/* Give up, once, a lease that is neither detached nor a query. With a deadline,
+ * call->on_hold_event receives RL_EV_RELEASED. */
 void rl_lease_release(struct rl_lease *lease, int64_t now_ns, int64_t node_deadline_ns);
 
 /* The handle is gone. The releases of a dead hold, delayed until the deadline that the user had
@@ -121,7 +123,8 @@ bool rl_leases_owner_holds(const redlock *client, const struct rl_target *target
 
 void rl_leases_free(redlock *client);
 
-/* Start renewing, or reporting the loss, as the options say. */
+/* Start renewing, or reporting the loss, as the options say. The lease must be HELD and have a
+ * handle. */
 void rl_renewal_begin(struct rl_lease *lease, const redlock_options *options, int64_t now_ns);
 
 /* Stop. */

@@ -193,7 +193,8 @@ int64_t rl_node_uptime_s(const struct rl_node *node, int64_t now_ns);
 /* Can a request be queued on this slot? Releases may where acquires may not. */
 bool rl_node_takes(struct rl_node *node, unsigned slot, size_t len, bool may_grow);
 
-/* Queue a request. Its lease gets exactly one callback: answered, unexecuted or lost. */
+/* Queue a request on the current slot or the draining one, whose link must be OPEN. Its lease
+ * gets exactly one callback: answered, unexecuted or lost. */
 void rl_node_put(struct rl_node *node, unsigned slot, const void *bytes, size_t len,
                  const struct rl_inflight *inflight);
 
@@ -243,14 +244,15 @@ void rl_node_report_lost(struct rl_slot *slot, int64_t now_ns);
 /* Another connection, or another server: forget what was proved. */
 void rl_node_forget_duplicates(struct rl_node *node);
 
-/* node_handshake.c: the link has opened; and a reply to one of the node's own requests. */
+/* node_handshake.c: the link has opened (only while CONNECTING); and a reply to one of the
+ * node's own requests (never while DOWN or CONNECTING). */
 void rl_node_greet(struct rl_node *node, int64_t now_ns);
 void rl_node_greeted(struct rl_node *node, const struct rl_inflight *inflight,
                      const struct rl_reply *reply, int64_t now_ns);
 void rl_node_ask_info(struct rl_node *node, int64_t now_ns);
 
 /* node_fitness.c: a piece of INFO's text; and the end of it, or an error instead: decide anew
- * whether this master may vote. */
+ * whether this master may vote. The node must be GREETING or UP. */
 void rl_node_on_bulk(void *slot, const char *bytes, size_t len);
 void rl_node_take_info(struct rl_node *node, const struct rl_reply *reply, const char *error,
                        int64_t now_ns);

@@ -39,8 +39,9 @@ void rl_sub_forget_channels(struct rl_sub *sub);
 
 /* ---- the others ---- */
 
-/* subscriber_replies.c: the link has opened; send a PING; read what has come. Each of them may
- * disconnect, as rl_sub_flush() may. */
+/* subscriber_replies.c: the link has opened (only while CONNECTING); send a PING (only while
+ * UP, and one at a time); read what has come. Each of them may disconnect, as rl_sub_flush()
+ * may. */
 void rl_sub_greet(struct rl_sub *sub, int64_t now_ns);
 void rl_sub_ping(struct rl_sub *sub, int64_t now_ns);
 void rl_sub_read(struct rl_sub *sub);
