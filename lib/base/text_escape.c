@@ -4,6 +4,7 @@
 #include "base/text_escape.h"
 
 #include <assert.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -31,11 +32,25 @@ static size_t utf8_length(const unsigned char *bytes, size_t len)
     return need;
 }
 
+/* Is it a character that moves or turns round what stands beside it: a line or paragraph
+ * separator, or a control of writing direction? */
+static bool moves_text(const unsigned char *bytes, size_t used)
+{
+    if (used == 2)
+        return bytes[0] == 0xd8 && bytes[1] == 0x9c; /* U+061C */
+    if (used != 3 || bytes[0] != 0xe2)
+        return false;
+    unsigned char last = bytes[2];
+    return (bytes[1] == 0x80 && (last == 0x8e || last == 0x8f)) || /* U+200E, U+200F */
+           (bytes[1] == 0x80 && last >= 0xa8 && last <= 0xae) ||   /* U+2028 to U+202E */
+           (bytes[1] == 0x81 && last >= 0xa6 && last <= 0xa9);     /* U+2066 to U+2069 */
+}
+
 /* The text of the character at `bytes`; the number of bytes it stands for. */
 static size_t next_piece(const unsigned char *bytes, size_t len, char ret_piece[PIECE_MAX])
 {
     size_t used = bytes[0] >= 0x20 && bytes[0] < 0x7f ? 1 : utf8_length(bytes, len);
-    if (used > 0) {
+    if (used > 0 && !moves_text(bytes, used)) {
         memcpy(ret_piece, bytes, used);
         ret_piece[used] = '\0';
         return used;

@@ -4,10 +4,10 @@
 
 #include <stddef.h>
 
-/* Write `bytes` as text: ASCII and well-formed UTF-8 as they are; control characters, and
- * bytes that are no UTF-8, as \xHH. What does not fit is left out and "..." stands in its
- * place; neither an escape nor a character is ever cut. `size` is at least 4.
- * Returns the length of the text. */
+/* Write `bytes` as text: ASCII and well-formed UTF-8 as they are. As \xHH stand control
+ * characters, bytes that are no UTF-8, line separators and controls of the writing direction.
+ * What does not fit is left out, with "..." in its place; neither an escape nor a character is
+ * ever cut. `size` is at least 4. Returns the length of the text. */
 size_t rl_text_escape(char *ret_text, size_t size, const void *bytes, size_t len);
 
 #endif
