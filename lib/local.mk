@@ -58,7 +58,7 @@ lib_engine = %D%/engine/background.c %D%/engine/call.c %D%/engine/call.h \
 	%D%/engine/renewal_state.c %D%/engine/loop.c %D%/engine/nodes.c %D%/engine/nodes.h %D%/engine/owner.c %D%/engine/owner.h \
 	%D%/engine/probe.c %D%/engine/probe.h %D%/engine/renewal.c %D%/engine/request.c %D%/engine/request.h \
 	%D%/engine/report.c %D%/engine/report.h %D%/engine/status.c %D%/engine/status.h \
-	%D%/engine/subscribers.c \
+	%D%/engine/subscribers.c %D%/engine/target.c %D%/engine/target.h \
 	%D%/engine/duplicates.c %D%/engine/wait_channel.c %D%/engine/wait_leave.c %D%/engine/wait_queue.c %D%/engine/wait_queue.h \
 	%D%/engine/wait_signals.c
 lib_api = %D%/api/acquire.c %D%/api/acquire.h %D%/api/acquire_backoff.c %D%/api/acquire_bounds.c \

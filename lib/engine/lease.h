@@ -54,8 +54,7 @@ struct rl_lease {
     int64_t retry_ns;  /* no release may be sent before then */
     size_t token_len;
     char token[RL_TOKEN_MAX + 1];
-    size_t bytes_size;
-    char *bytes; /* the name and the owner, each with a NUL */
+    struct rl_target_bytes bytes;
 };
 
 /* Make a lease for `target`, with a fresh token unless `token` is given (attach). 0, ENOMEM,

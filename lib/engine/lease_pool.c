@@ -43,41 +43,6 @@ static int make_token(struct rl_lease *lease)
     return 0;
 }
 
-static struct rl_lease *take_spare(redlock *client, size_t size)
-{
-    struct rl_lease *lease =
-        RL_ITEM(rl_list_pop(&client->leases.spare), struct rl_lease, entry);
-    if (!lease)
-        lease = calloc(1, sizeof(*lease));
-    if (!lease)
-        return NULL;
-    if (lease->bytes_size < size) {
-        char *bytes = realloc(lease->bytes, size);
-        if (!bytes) {
-            rl_list_push(&client->leases.spare, &lease->entry);
-            return NULL;
-        }
-        lease->bytes = bytes;
-        lease->bytes_size = size;
-    }
-    return lease;
-}
-
-/* The target's bytes, kept for as long as the lease is. */
-static void keep_target(struct rl_lease *lease, const struct rl_target *target)
-{
-    char *owner = lease->bytes + target->name_len + 1;
-    assert(target->name_len + target->owner_len + 2 <= lease->bytes_size);
-    lease->target = *target;
-    memcpy(lease->bytes, target->name, target->name_len);
-    lease->bytes[target->name_len] = '\0';
-    if (target->owner_len > 0)
-        memcpy(owner, target->owner, target->owner_len);
-    owner[target->owner_len] = '\0';
-    lease->target.name = lease->bytes;
-    lease->target.owner = owner;
-}
-
 static void unlist(struct rl_lease *lease)
 {
     redlock *client = lease->client;
@@ -105,18 +70,21 @@ int rl_lease_take(redlock *client, const struct rl_target *target, const char *t
 {
     if (client->leases.releasing_count >= RL_PENDING_RELEASES_MAX)
         return REDLOCK_EBUSY;
-    struct rl_lease *lease = take_spare(client, target->name_len + target->owner_len + 2);
+    struct rl_lease *lease =
+        RL_ITEM(rl_list_pop(&client->leases.spare), struct rl_lease, entry);
+    if (!lease)
+        lease = calloc(1, sizeof(*lease));
     if (!lease)
         return REDLOCK_ENOMEM;
     *lease = (struct rl_lease){
         .client = client,
         .clock_epoch = rl_clock_epoch(&client->clock),
         .bytes = lease->bytes,
-        .bytes_size = lease->bytes_size,
         .budget_ns = RL_ROUND_MIN_NS,
     };
-    keep_target(lease, target);
-    int result = rl_leases_reserve_name(client, target->kind);
+    int result = rl_target_keep(&lease->target, &lease->bytes, target);
+    if (result == 0)
+        result = rl_leases_reserve_name(client, target->kind);
     if (result == 0)
         result = rl_timers_reserve(&client->loop.timers);
     if (result) {
@@ -198,7 +166,7 @@ void rl_leases_free(redlock *client)
         struct rl_entry *entry;
         while ((entry = rl_list_pop(lists[i]))) {
             struct rl_lease *lease = RL_ITEM(entry, struct rl_lease, entry);
-            free(lease->bytes);
+            free(lease->bytes.at);
             free(lease);
         }
     }

@@ -115,45 +115,21 @@ static void number(struct rl_wait_queues *queues, struct rl_wait_queue *queue, s
     queues->place[place] = queue;
 }
 
-static struct rl_wait_queue *take_spare(struct rl_wait_queues *queues, size_t size)
-{
-    struct rl_wait_queue *queue =
-        RL_ITEM(rl_list_pop(&queues->spare), struct rl_wait_queue, entry);
-    if (!queue)
-        queue = calloc(1, sizeof(*queue));
-    if (queue && queue->bytes_size < size) {
-        char *bytes = realloc(queue->bytes, size);
-        if (!bytes) {
-            rl_list_push(&queues->spare, &queue->entry);
-            return NULL;
-        }
-        queue->bytes = bytes;
-        queue->bytes_size = size;
-    }
-    return queue;
-}
-
-static void keep_target(struct rl_wait_queue *queue, const struct rl_target *target)
-{
-    assert(target->name_len + target->owner_len <= queue->bytes_size);
-    queue->target = *target;
-    queue->target.name = memcpy(queue->bytes, target->name, target->name_len);
-    queue->target.owner = queue->bytes + target->name_len;
-    queue->target.owner_len = target->kind->wakeup == RL_WAKEUP_FAIR ? target->owner_len : 0;
-    if (queue->target.owner_len > 0)
-        memcpy(queue->bytes + target->name_len, target->owner, target->owner_len);
-}
-
 static struct rl_wait_queue *make(redlock *client, const struct rl_target *target)
 {
     struct rl_wait_queues *queues = &client->wait_queues;
     if (queues->by_name.count == PLACE_MASK || reserve(queues))
         return NULL;
-    struct rl_wait_queue *queue = take_spare(queues, target->name_len + target->owner_len);
+    struct rl_wait_queue *queue =
+        RL_ITEM(rl_list_pop(&queues->spare), struct rl_wait_queue, entry);
+    if (!queue)
+        queue = calloc(1, sizeof(*queue));
     if (!queue)
         return NULL;
-    keep_target(queue, target);
-    if (!rl_wait_queue_subscribe(client, queue)) {
+    bool kept = rl_target_keep(&queue->target, &queue->bytes, target) == 0;
+    if (kept && target->kind->wakeup != RL_WAKEUP_FAIR)
+        queue->target.owner_len = 0;
+    if (!kept || !rl_wait_queue_subscribe(client, queue)) {
         rl_list_push(&queues->spare, &queue->entry);
         return NULL;
     }
@@ -181,7 +157,7 @@ static void put_away(redlock *client, struct rl_wait_queue *queue, int64_t now_n
 static void free_queue(struct rl_wait_queue *queue)
 {
     if (queue)
-        free(queue->bytes);
+        free(queue->bytes.at);
     free(queue);
 }
 

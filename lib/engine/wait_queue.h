@@ -10,8 +10,8 @@
 #include "base/hash.h"
 #include "base/list.h"
 #include "core/backoff.h"
+#include "engine/target.h"
 #include "node/channel.h"
-#include "kinds/kind.h"
 
 #include <redlock.h>
 #include <stddef.h>
@@ -46,8 +46,7 @@ struct rl_wait_queue {
     uint64_t entered; /* nodes that may have us in their queue */
     struct rl_channel *channel; /* of releases; NULL: the client's own channel */
     struct rl_target target;    /* bytes in `bytes`; with the owner if each has a queue */
-    size_t bytes_size;
-    char *bytes;
+    struct rl_target_bytes bytes;
 };
 
 /* A contended lock that this client released a moment ago: its next try must wait. */
