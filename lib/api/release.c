@@ -101,9 +101,9 @@ static int release_and_wait(redlock *client, struct rl_lease *lease, int64_t now
     return rl_call_wait(&call, NULL);
 }
 
-/* Queue the release, and return. It waits for company, unless somebody is known to wait for it:
- * calls of this client have a leader, who sends it; another's have refused this lock's first
- * round. */
+/* Queue the release, and return. It waits for other requests, unless a waiter is known: this
+ * client's waiting calls have a leader, which sends it; another client's made this lock's first
+ * round fail. */
 static int release_lazily(redlock_lock *lock)
 {
     int cancel_state;

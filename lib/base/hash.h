@@ -20,7 +20,7 @@ struct rl_hash_table {
 /* Make room for one more, so that adding it can't fail. 0 or REDLOCK_ENOMEM. */
 int rl_hash_reserve(struct rl_hash_table *table);
 
-/* There is room for it. */
+/* The caller must have reserved room for it. */
 void rl_hash_add(struct rl_hash_table *table, struct rl_hashed *entry, uint64_t hash);
 void rl_hash_remove(struct rl_hash_table *table, struct rl_hashed *entry);
 

@@ -29,7 +29,7 @@ static inline void *rl_item(void *at, size_t offset)
 #define RL_EACH(type, item, list, member)                                                      \
     for (type *item = RL_FIRST(list, type, member); item; item = RL_NEXT(item, type, member))
 
-/* Is an entry, that may be in this list and in no other, in it? */
+/* Is the entry in this list? It must not be in another one. */
 static inline bool rl_list_has(const struct rl_list *list, const struct rl_entry *entry)
 {
     return entry->prev || list->first == entry;

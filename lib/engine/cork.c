@@ -110,7 +110,8 @@ int rl_cork_require(redlock *client)
 
 void rl_cork(redlock *client, int64_t now_ns)
 {
-    /* A leader sends what there is at the end of its turn; so does who runs callbacks. */
+    /* A leader sends queued requests at the end of its turn, and so does the thread that runs
+     * callbacks. */
     if (!client->cork.ready || client->closing || client->loop.leader || rl_in_callback(client))
         return;
     client->cork.on = true;
