@@ -46,7 +46,7 @@ START_TEST(zero_is_an_empty_table)
 }
 END_TEST
 
-START_TEST(what_is_in_it_is_found)
+START_TEST(entry_in_table_is_found)
 {
     static struct item items[ITEMS];
     struct rl_hash_table table = {0};
@@ -95,7 +95,7 @@ START_TEST(it_grows_with_its_items)
 }
 END_TEST
 
-START_TEST(what_is_not_in_it_is_not_removed)
+START_TEST(entry_not_in_table_is_not_removed)
 {
     struct rl_hash_table table = {0};
     struct rl_hashed in, out = {.hash = 3};
@@ -151,10 +151,10 @@ int main(void)
     Suite *suite = suite_create("hash");
     TCase *tcase = tcase_create("hash");
     tcase_add_test(tcase, zero_is_an_empty_table);
-    tcase_add_test(tcase, what_is_in_it_is_found);
+    tcase_add_test(tcase, entry_in_table_is_found);
     tcase_add_test(tcase, it_grows_with_its_items);
     tcase_add_test(tcase, without_memory_it_stays_as_it_is);
-    tcase_add_test_raise_signal(tcase, what_is_not_in_it_is_not_removed, SIGABRT);
+    tcase_add_test_raise_signal(tcase, entry_not_in_table_is_not_removed, SIGABRT);
     tcase_add_test_raise_signal(tcase, nothing_is_added_where_no_room_was_made, SIGABRT);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);

@@ -58,7 +58,7 @@ START_TEST(items_stand_where_they_are_put)
 }
 END_TEST
 
-START_TEST(the_first_is_taken_first)
+START_TEST(first_entry_is_taken_first)
 {
     struct rl_list list = {0};
     struct item item[3] = {{.name = 'a'}, {.name = 'b'}, {.name = 'c'}};
@@ -105,7 +105,7 @@ START_TEST(any_order_of_changes_leaves_it_whole)
 }
 END_TEST
 
-START_TEST(what_is_in_no_list_is_not_removed)
+START_TEST(entry_in_no_list_is_not_removed)
 {
     struct rl_list list = {0};
     struct item item[2] = {{.name = 'a'}, {.name = 'b'}};
@@ -114,7 +114,7 @@ START_TEST(what_is_in_no_list_is_not_removed)
 }
 END_TEST
 
-START_TEST(what_is_in_it_is_not_put_there_again)
+START_TEST(entry_in_list_is_not_put_there_again)
 {
     struct rl_list list = {0};
     struct item a = {.name = 'a'};
@@ -129,10 +129,10 @@ int main(void)
     TCase *tcase = tcase_create("list");
     tcase_add_test(tcase, zero_is_an_empty_list);
     tcase_add_test(tcase, items_stand_where_they_are_put);
-    tcase_add_test(tcase, the_first_is_taken_first);
+    tcase_add_test(tcase, first_entry_is_taken_first);
     tcase_add_test(tcase, any_order_of_changes_leaves_it_whole);
-    tcase_add_test_raise_signal(tcase, what_is_in_no_list_is_not_removed, SIGABRT);
-    tcase_add_test_raise_signal(tcase, what_is_in_it_is_not_put_there_again, SIGABRT);
+    tcase_add_test_raise_signal(tcase, entry_in_no_list_is_not_removed, SIGABRT);
+    tcase_add_test_raise_signal(tcase, entry_in_list_is_not_put_there_again, SIGABRT);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }
