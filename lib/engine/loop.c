@@ -197,6 +197,7 @@ int rl_loop_make_alarm(redlock *client)
     }
     background->alarm_fd = fd;
     background->alarm_ns = INT64_MAX;
+    rl_loop_kick(client); /* a thread that sleeps does not poll it yet */
     return fd < 0 ? REDLOCK_ESYSTEM : 0;
 }
 

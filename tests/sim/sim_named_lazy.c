@@ -33,6 +33,23 @@ static void lazy_release(void)
     sim_expect(sim_keys() == 0);
 }
 
+/* The background thread sleeps when the first lazy lock of the client is taken. */
+static void lazy_release_beside_a_renewal(void)
+{
+    sim_stage(3);
+    struct sim_player *ann = lazy("ann"), *beside = sim_beside(ann);
+    beside->names = "other";
+    sim_watches(beside, true);
+    sim_expect(sim_takes(beside, 1000, ONCE) == REDLOCK_OK);
+    sim_pass_ms(50);
+    sim_curtain();
+    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+    sim_pass_ms(20);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+    sim_pass_us(GONE_US + CORK_US);
+    sim_expect(sim_keys() == 0);
+}
+
 static void lazy_release_in_company(void)
 {
     sim_stage(3);
@@ -101,6 +118,10 @@ const struct sim_scenario sim_named_lazy[] = {
      "A lazy release waits 300 us for a request to leave with. None comes, and the background\n"
      "thread sends it.",
      lazy_release},
+    {"lazy-release-beside-a-renewal",
+     "A lock is renewed, by the background thread, which sleeps when the client's first lazy\n"
+     "lock is taken. The release leaves after 300 us all the same.",
+     lazy_release_beside_a_renewal},
     {"lazy-release-in-company",
      "The same lock is taken again and again: each release leaves with the next acquire, and\n"
      "comes before it.",
