@@ -12,9 +12,7 @@
  * here. */
 static void forget_calls(redlock *client)
 {
-    struct rl_call *call = RL_FIRST(&client->calls.all, struct rl_call, entry);
-    for (struct rl_call *next; call; call = next) {
-        next = RL_NEXT(call, struct rl_call, entry);
+    RL_EACH_FREED (struct rl_call, call, &client->calls.all, entry) {
         if (call->async)
             rl_call_free(client, call);
     }
@@ -34,9 +32,8 @@ void rl_client_destroy(redlock *client, bool in_child)
     rl_wait_queues_free(client);
     rl_channels_free(&client->subs.channels);
     rl_timers_free(&client->loop.timers);
-    struct rl_entry *entry;
-    while ((entry = rl_list_pop(&client->locks.all)))
-        free(RL_ITEM(entry, struct redlock_lock, all));
+    RL_EACH_FREED (struct redlock_lock, lock, &client->locks.all, all)
+        free(lock);
     if (client->loop.epoll_fd >= 0)
         close(client->loop.epoll_fd);
     if (client->loop.wake_fd >= 0)
@@ -45,8 +42,7 @@ void rl_client_destroy(redlock *client, bool in_child)
     rl_wipe(client->leases.random, sizeof(client->leases.random));
     rl_background_done(client);
     rl_fork_check_done(&client->identity.fork_check);
-    while ((entry = rl_list_pop(&client->loop.all_parked))) {
-        struct rl_parked *parked = RL_ITEM(entry, struct rl_parked, all);
+    RL_EACH_FREED (struct rl_parked, parked, &client->loop.all_parked, all) {
         if (!in_child)
             pthread_cond_destroy(&parked->cond);
         free(parked);

@@ -38,8 +38,9 @@ int rl_hash_reserve(struct rl_hash_table *table)
             put(&grown, entry);
         }
     }
-    free(table->bucket);
-    *table = grown;
+    struct rl_hashed **old = table->bucket;
+    *table = grown; /* a child of a fork must not find the old one freed */
+    free(old);
     return 0;
 }
 

@@ -237,11 +237,9 @@ int rl_lease_new(redlock *client, const struct rl_target *target, const char *to
 
 void rl_leases_retry_releases(redlock *client, int64_t now_ns)
 {
-    struct rl_lease *lease = RL_FIRST(&client->leases.releasing, struct rl_lease, entry);
     uint64_t up = nodes_up(client);
     client->leases.release_retry_ns = INT64_MAX;
-    for (struct rl_lease *next; lease; lease = next) {
-        next = RL_NEXT(lease, struct rl_lease, entry);
+    RL_EACH_FREED (struct rl_lease, lease, &client->leases.releasing, entry) {
         rl_lease_ref(lease);
         rl_lease_send_releases(lease, now_ns);
         unsigned events = fail_unreachable(lease, now_ns);

@@ -163,12 +163,11 @@ void rl_leases_free(redlock *client)
     struct rl_list *lists[] = {&client->leases.open, &client->leases.releasing,
                                &client->leases.spare};
     for (unsigned i = 0; i < 3; i++) {
-        struct rl_entry *entry;
-        while ((entry = rl_list_pop(lists[i]))) {
-            struct rl_lease *lease = RL_ITEM(entry, struct rl_lease, entry);
+        RL_EACH_FREED (struct rl_lease, lease, lists[i], entry) {
             free(lease->bytes.at);
             free(lease);
         }
     }
+    client->leases.open = client->leases.releasing = client->leases.spare = (struct rl_list){0};
     rl_hash_free(&client->leases.named);
 }

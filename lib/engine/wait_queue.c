@@ -166,9 +166,8 @@ void rl_wait_queues_free(redlock *client)
     struct rl_wait_queues *queues = &client->wait_queues;
     for (size_t i = 0; i < queues->places; i++)
         free_queue(queues->place[i]);
-    struct rl_entry *spare;
-    while ((spare = rl_list_pop(&queues->spare)))
-        free_queue(RL_ITEM(spare, struct rl_wait_queue, entry));
+    RL_EACH_FREED (struct rl_wait_queue, queue, &queues->spare, entry)
+        free_queue(queue);
     for (unsigned i = 0; i < RL_PENDING_LEAVES; i++)
         free(queues->pending_leave[i].bytes);
     rl_hash_free(&queues->by_name);

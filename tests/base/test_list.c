@@ -8,6 +8,7 @@
 #include "suite.h"
 
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { ITEMS = 12 };
@@ -72,6 +73,25 @@ START_TEST(first_entry_is_taken_first)
 }
 END_TEST
 
+START_TEST(items_may_be_freed_on_the_way)
+{
+    struct rl_list list = {0};
+    char seen[4] = "";
+    for (unsigned i = 0; i < 3; i++) {
+        struct item *item = calloc(1, sizeof(*item));
+        ck_assert_ptr_nonnull(item);
+        item->name = (char)('a' + i);
+        rl_list_append(&list, &item->entry);
+    }
+    RL_EACH_FREED (struct item, item, &list, entry) {
+        seen[strlen(seen)] = item->name;
+        memset(item, 0, sizeof(*item));
+        free(item);
+    }
+    ck_assert_str_eq(seen, "abc");
+}
+END_TEST
+
 /* Against a string of the names that are in it. */
 START_TEST(any_order_of_changes_leaves_it_whole)
 {
@@ -130,6 +150,7 @@ int main(void)
     tcase_add_test(tcase, zero_is_an_empty_list);
     tcase_add_test(tcase, items_stand_where_they_are_put);
     tcase_add_test(tcase, first_entry_is_taken_first);
+    tcase_add_test(tcase, items_may_be_freed_on_the_way);
     tcase_add_test(tcase, any_order_of_changes_leaves_it_whole);
     tcase_add_test_raise_signal(tcase, entry_in_no_list_is_not_removed, SIGABRT);
     tcase_add_test_raise_signal(tcase, entry_in_list_is_not_put_there_again, SIGABRT);
