@@ -427,12 +427,12 @@ REDLOCK_API int redlock_extend(redlock_lock *lock, int64_t ttl_ms, redlock_repor
  * 0: released. EEXPIRED: it was not ours any more. EUNCONFIRMED: too few masters answered.
  * ENOTHELD: another thread released or detached it first.
  *
- * Taken with REDLOCK_RELEASE_LAZY it does not block, and 0 means: queued, not yet released. The
- * release leaves with the client's next request, after 300 us at the latest, in the event loop
- * or the background thread; at once where others of this client wait, or this lock had to be
- * waited for; and when the client is closed or the process calls exit(). So the lock may stay
- * taken that much longer; of a process that is killed in that time it stays until its TTL.
- * redlock_stats and the log have what came of it. */
+ * Taken with REDLOCK_RELEASE_LAZY it does not block, and 0 means: queued, not yet released.
+ * The release leaves with the client's next request. If none comes, the event loop or the
+ * background thread sends it after 300 us. It leaves at once if other threads of the client
+ * wait, if this lock had to be waited for, when the client is closed, and when the process
+ * calls exit(). So the lock may stay taken that much longer. If the process is killed in that
+ * time, it stays taken until its TTL. redlock_stats and the log have the outcome. */
 REDLOCK_API int redlock_release(redlock_lock *lock);
 
 /* Turn the lock into a text that another process of this host and boot can attach. Consumes
