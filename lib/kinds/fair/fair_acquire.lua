@@ -1,9 +1,12 @@
--- Take the fair lock KEYS[1] for the owner ARGV[2], or once more if it has it, with the token
--- ARGV[3] among its tokens KEYS[2], during ARGV[4] ms at least, unless somebody else is the
--- first in the queue KEYS[3] to [5], where waiters of ours live for ARGV[5] ms unheard.
--- Returns {nonce, 1}, or {nonce, 0, remaining ms (-1: for ever), who has it or comes first}, or
--- {nonce, 3, remaining ms, what else stands there}.
--- Nobody is queued mostly.
+-- Take the fair lock KEYS[1] for the owner ARGV[2], also if the owner has it already. The lock
+-- is refused while another owner is first in the queue KEYS[3] to [5]. ARGV[3] is added to the
+-- owner's tokens KEYS[2]. Both keys last ARGV[4] ms at least. A waiter of this library leaves
+-- the queue after ARGV[5] ms of silence.
+-- Returns:
+--   {nonce, 1}: taken
+--   {nonce, 0, remaining ms (-1: for ever), the holder or the first waiter}
+--   {nonce, 3, remaining ms, text}: other data is under that name
+-- The usual case goes first: the queue is empty.
 if redis.pcall('EXISTS', KEYS[3], KEYS[4], KEYS[5]) == 0 then
 -- include reentrant/reentrant_free
 end

@@ -1,5 +1,5 @@
--- The owner ARGV[2] waits no more for the fair lock KEYS[1]: out of its queue KEYS[3] to [5],
--- and where the lock is free the first in it is told, for it may be the next one only now.
+-- Remove the owner ARGV[2] from the queue KEYS[3] to [5] of the fair lock KEYS[1]. If the lock
+-- is free, wake the first waiter, because it may have become the first only now.
 -- Returns {nonce, 1}.
 -- include shared/other_data
 -- include fair/fair_queue

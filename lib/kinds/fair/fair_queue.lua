@@ -1,15 +1,19 @@
--- The queue of a fair lock, as Redisson keeps it: the owners in order, KEYS[3], and until when
--- each of them is waited for, KEYS[4]: in ms of the server's clock, counted from the one
--- before it, so that whoever goes takes its share back from all behind it. KEYS[5] is not
--- Redisson's: when each of ours was last heard of. Of ours is gone who is silent for the last
--- argument's ms; of Redisson's, as there, the first one when its time is over.
--- Of a queue with more than `most` in it no script looks at all: see clear_front() and move().
+-- The queue of a fair lock, in Redisson's format. KEYS[3] has the owners in order. KEYS[4] has
+-- each owner's deadline in ms of the server's clock, counted from the one before it. An owner
+-- that leaves therefore takes its share back from all owners behind it.
+-- KEYS[5] is this library's own: the time at which each of its owners was last heard of. Such
+-- an owner is removed after a silence of the last argument's ms. An owner of Redisson's is
+-- removed as Redisson does: when it is first and its deadline is over.
+-- A queue with more than `most` owners is not read as a whole, unless it is damaged: see
+-- clear_front(), move() and mend().
 local share, life, clock, most = 300000, tonumber(ARGV[#ARGV]), redis.call('TIME'), 128
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 
--- While one of ours is in it, the queue ends with it at last, and not before any of Redisson's;
--- all keys at one moment: an owner without a time would be the first for ever. A queue that has an
--- end and nothing of ours has lost that (evicted): whose the rest is nobody knows, and it ends.
+-- While an owner of this library is queued, all keys of the queue get one end, after the last
+-- deadline in it. They end at one moment, because an owner without a deadline would be first
+-- for ever.
+-- If a queue has a TTL but KEYS[5] is missing, KEYS[5] was evicted. The remaining owners can
+-- then not be told apart, and the queue keeps its end.
 local lost = false
 local function set_end()
   if redis.call('EXISTS', KEYS[5]) == 0 and not lost then
@@ -34,8 +38,9 @@ local function read(key)
   return score, list
 end
 
--- Write the queue anew, without who is gone, and with one place and one time for all others:
--- an owner of Redisson's whose time is lost is a ghost mostly, and is not waited for so long.
+-- Write the queue anew, without the owners that are gone, and with one place and one deadline
+-- for each other owner. A Redisson owner whose deadline is missing has mostly gone already, so
+-- it gets a shorter one.
 local function mend()
   local heard = read(KEYS[5])
   local score, list = read(KEYS[4])
@@ -66,9 +71,10 @@ local function mend()
   set_end()
 end
 
--- Move the times of all behind `who` (nil: of all), and its own where it is asked for. In a long
--- queue they are no more than `most`. Those further behind keep a time that is too late, until
--- they are moved: then no more than a share lies between each and the one before it.
+-- Move the deadlines of all owners behind `who` (nil: of all), and that of `who` if `itself` is
+-- set. In a long queue at most `most` deadlines move. Owners further behind keep a deadline
+-- that is too late until theirs is moved. Then each deadline is at most one share after the one
+-- before it.
 local function move(who, ms, itself)
   local from, to, long = 0, -1, redis.call('LLEN', KEYS[3]) > most
   if long then
@@ -102,9 +108,9 @@ local function move(who, ms, itself)
   end
 end
 
--- In a long queue only the front is looked at. The gone are taken out there, so many at most in
--- one call: if more are left the caller hears that the first is waited for no more, and asks
--- again. Those gone behind are taken out when they have come to the front.
+-- In a long queue only the front is looked at. One call removes at most `most` owners that are
+-- gone from the front. If more are left, the refusal has almost no time left, and the caller
+-- soon asks again. Owners further behind that are gone are removed when they reach the front.
 local function clear_front()
   local less = 0
   for _ = 1, most do
@@ -125,7 +131,8 @@ local function clear_front()
   set_end()
 end
 
--- Who is the first; false: nobody. Where other data stands in the queue's place, nil and what.
+-- The first owner. False: the queue is empty. Nil and a text: other data is in the queue's
+-- place.
 local function first()
   local places, times = redis.pcall('LLEN', KEYS[3]), redis.pcall('ZCARD', KEYS[4])
   local silent = redis.pcall('ZRANGE', KEYS[5], 0, 0, 'WITHSCORES')
@@ -155,7 +162,7 @@ local function first()
   return head
 end
 
--- For how long the first one is waited for.
+-- For how many ms more the first owner is waited for.
 local function left_of(head)
   local ours = redis.call('ZSCORE', KEYS[5], head)
   local till = ours and ours + life or redis.call('ZSCORE', KEYS[4], head)
@@ -168,7 +175,7 @@ local function wake(head)
   end
 end
 
--- Out of the queue.
+-- Remove an owner from the queue.
 local function drop(who)
   redis.call('ZREM', KEYS[5], who)
   if redis.call('ZSCORE', KEYS[4], who) then

@@ -1,5 +1,5 @@
--- Make the fair lock KEYS[1] of the owner ARGV[2] last longer, as reentrant_extend does, and
--- where nobody has it, and nobody else comes first, it is taken, as fair_acquire does.
+-- Make the fair lock KEYS[1] of the owner ARGV[2] last longer, as reentrant_extend does. If the
+-- lock is free and no other owner comes first, take it, as fair_acquire does.
 -- Returns {nonce, 1}, or {nonce, 0}.
 -- include shared/other_data
 -- include shared/counted

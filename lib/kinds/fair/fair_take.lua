@@ -1,6 +1,7 @@
--- Take the lock for the owner ARGV[2], with the token ARGV[3] during ARGV[4] ms at least, if
--- it has it already, or if nobody has it and nobody else is the first in the queue; who is
--- that may have missed that it is free. Returns what take() does.
+-- Take the lock for the owner ARGV[2], with the token ARGV[3], during ARGV[4] ms at least. The
+-- owner must have it already, or the lock must be free and no other owner first in the queue.
+-- Another first waiter is woken again, because it may have missed that the lock is free.
+-- Returns the same as take().
 local function fair_take()
   local head, foreign = first()
   if foreign then

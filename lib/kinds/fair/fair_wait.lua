@@ -1,6 +1,7 @@
--- As fair_acquire, and who is refused enters the queue at its end, or is heard of where it
--- stands. Refusals have a fifth element: how many are before it (-1: it could not be entered).
--- Nobody is queued mostly.
+-- As fair_acquire, but a refused owner enters the queue at its end. An owner that is queued
+-- already is noted as heard of. Refusals have a fifth element: the number of owners before it
+-- (-1: the owner could not be queued).
+-- The usual case goes first: the queue is empty.
 if redis.pcall('EXISTS', KEYS[3], KEYS[4], KEYS[5]) == 0 then
 -- include reentrant/reentrant_free
 end

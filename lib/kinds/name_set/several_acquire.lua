@@ -1,6 +1,7 @@
--- Take all the locks KEYS for the token ARGV[2] during ARGV[3] ms, if nobody has any of them.
--- Returns {nonce, 1}, or of the first one that is not to be had {nonce, 0, remaining ms (-1: for
--- ever), holder}, or {nonce, 3, remaining ms, what it is} where it is no plain lock.
+-- Take all the locks KEYS for the token ARGV[2] during ARGV[3] ms, if all are free.
+-- Returns {nonce, 1}, or an answer about the first lock that is refused:
+--   {nonce, 0, remaining ms (-1: for ever), holder}: another has it
+--   {nonce, 3, remaining ms, text}: it is no plain lock
 -- include shared/other_data
 -- include name_set/several_blocked
 for i = 1, #KEYS do

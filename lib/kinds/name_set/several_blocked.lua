@@ -1,5 +1,5 @@
--- The answer to who asked for several locks and can't have this one: GET said `holder`, or that
--- it is no string.
+-- The refusal of several locks because of this one. `holder` is the result of GET: a token, or
+-- an error because the key is no string.
 local function blocked(lock, holder)
   local left = redis.call('PTTL', lock)
   if type(holder) == 'table' then

@@ -1,6 +1,7 @@
--- Make all the locks KEYS last at least ARGV[3] ms more, if the token ARGV[2] has every one.
--- Upwards only: an extension that arrives late must not cut a longer one.
--- Returns {nonce, 1}, or {nonce, 0} where one is gone or another's; then all are left as they are.
+-- Make all the locks KEYS last at least ARGV[3] ms more, if the token ARGV[2] has every one. An
+-- extension never shortens a lock, because a late one must not cut a longer one.
+-- Returns {nonce, 1}. If a lock is gone or another has it, returns {nonce, 0} and changes
+-- nothing.
 -- include shared/other_data
 -- include shared/holder
 for i = 1, #KEYS do

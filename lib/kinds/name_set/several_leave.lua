@@ -1,6 +1,6 @@
--- Take the waiter ARGV[2] out of the queues in the second half of KEYS. Of the locks in the first
--- half, those that are kept free for it, or free, are handed on to the next ones in their queues,
--- for whom they are kept free during ARGV[3] ms.
+-- Remove the waiter ARGV[2] from the queues, the second half of KEYS. The first half of KEYS
+-- are the locks. Each lock that is free, or reserved for this waiter, is reserved for the next
+-- waiter in its queue during ARGV[3] ms.
 -- Returns {nonce, 1}.
 -- include shared/other_data
 -- include shared/holder

@@ -1,7 +1,7 @@
--- Give up those of the locks in the first half of KEYS that the token ARGV[2] has. Where nobody
--- has one now, the first in its queue (the second half of KEYS) is woken, and the lock is kept free
--- for it during ARGV[3] ms (0: nobody is).
--- Returns {nonce, 1}, or {nonce, 0} where one was gone or another's already.
+-- Release those locks in the first half of KEYS that the token ARGV[2] has. If a lock is free
+-- then, wake the first waiter in its queue, in the second half of KEYS. The lock is reserved
+-- for that waiter during ARGV[3] ms (0: wake nobody).
+-- Returns {nonce, 1}, or {nonce, 0} if a lock was gone or another had it already.
 -- include shared/other_data
 -- include shared/holder
 -- include shared/hand_on

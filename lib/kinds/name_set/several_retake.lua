@@ -1,6 +1,6 @@
--- As several_extend, and those of the locks that nobody has are taken: for a master that lost or
--- never had keys of what a majority has just confirmed.
--- Returns {nonce, 1}, or {nonce, 0} where another has one; then all are left as they are.
+-- As several_extend, but free locks are taken. A majority has just confirmed the locks, and
+-- this master lost or never had some of their keys.
+-- Returns {nonce, 1}. If another has a lock, returns {nonce, 0} and changes nothing.
 -- include shared/other_data
 -- include shared/holder
 for i = 1, #KEYS do

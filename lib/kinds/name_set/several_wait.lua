@@ -1,13 +1,17 @@
--- Take all the locks in the first half of KEYS for the token ARGV[2] during ARGV[3] ms, if each
--- is free or kept free for the waiter ARGV[4]. Else enter that waiter, who has waited for ARGV[5]
--- us, into the queues (the second half of KEYS, which live for ARGV[6] ms more) of those that
--- others have. What is free is handed on during ARGV[7] ms: who waits for it alone shall not wait
--- for the rest. What is kept for the waiter stays so for a quarter of the time it has waited, half
--- a second at most, lest it never finds all of them free at once; but it is handed on where somebody
--- has waited for longer, lest two who keep what the other needs wait for each other for ever.
--- Returns {nonce, 1}, or of the first one that others have {nonce, 0, remaining ms (-1: for ever),
--- or how long another is kept if that is less, holder, how many are before (-1: it could not be
--- entered everywhere)}, or {nonce, 3, remaining ms, what it is, -1} where one is no plain lock.
+-- The locks are the first half of KEYS. Take all of them for the token ARGV[2] during ARGV[3]
+-- ms, if each is free or reserved for the waiter ARGV[4].
+-- Otherwise put that waiter, which has waited for ARGV[5] us, into the queues of the locks that
+-- others have. The queues are the second half of KEYS and live for ARGV[6] ms more.
+-- A free lock is reserved for the next waiter in its queue during ARGV[7] ms. A waiter for that
+-- lock alone must not wait for the rest.
+-- A lock reserved for this waiter stays reserved for a quarter of the time it has waited, at
+-- most half a second. Without that it might never find all locks free at once. But if another
+-- waiter has waited for longer, the lock is reserved for that one. Otherwise two waiters could
+-- block each other for ever, each with a lock that the other needs.
+-- Returns {nonce, 1}, or an answer about the first lock that others have:
+--   {nonce, 0, remaining ms (-1: for ever), holder, number of waiters before this one (-1: not
+--     queued everywhere)}: the remaining ms are those of a reserved lock, if less
+--   {nonce, 3, remaining ms, text, -1}: it is no plain lock
 -- include shared/other_data
 -- include name_set/several_blocked
 -- include shared/hand_on

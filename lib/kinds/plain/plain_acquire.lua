@@ -1,7 +1,10 @@
--- Take the lock KEYS[1] for the token ARGV[2] during ARGV[3] ms, if nobody has it.
--- ARGV[1] is a nonce that every reply starts with, so that replies can't be mistaken.
--- Returns {nonce, 1}, or {nonce, 0, remaining ms (-1: for ever), holder}, or where something else
--- stands under that name {nonce, 3, remaining ms (-1: for ever), what}.
+-- Take the lock KEYS[1] for the token ARGV[2] during ARGV[3] ms, if it is free.
+-- ARGV[1] is a nonce. Every reply starts with it, so that one reply can't be mistaken for
+-- another.
+-- Returns:
+--   {nonce, 1}: taken
+--   {nonce, 0, remaining ms (-1: for ever), holder}: another has it
+--   {nonce, 3, remaining ms (-1: for ever), text}: other data is under that name
 if redis.call('SET', KEYS[1], ARGV[2], 'NX', 'PX', ARGV[3]) then
   return {ARGV[1], 1}
 end

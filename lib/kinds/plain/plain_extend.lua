@@ -1,7 +1,7 @@
--- Make the lock KEYS[1] last at least ARGV[3] ms more, if the token ARGV[2] has it.
--- Upwards only: an extension that arrives late must not cut a longer one.
--- Returns {nonce, 1}, or {nonce, 0} where it is gone or another's.
--- The usual case needs no function: it is ours.
+-- Make the lock KEYS[1] last at least ARGV[3] ms more, if its token is ARGV[2].
+-- An extension never shortens the lock, because a late one must not cut a longer one.
+-- Returns {nonce, 1}, or {nonce, 0} if the lock is gone or another has it.
+-- The usual case needs no function: the lock is ours.
 if redis.pcall('GET', KEYS[1]) ~= ARGV[2] then
 -- include shared/other_data
 -- include shared/holder

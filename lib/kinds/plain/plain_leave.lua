@@ -1,5 +1,5 @@
--- Take the waiter ARGV[2] out of the queue KEYS[2]. If the lock KEYS[1] is kept free for it, or
--- free, the next one is woken instead, and it is kept free for that one during ARGV[3] ms.
+-- Remove the waiter ARGV[2] from the queue KEYS[2]. If the lock KEYS[1] is free, or reserved
+-- for this waiter, wake the next waiter and reserve the lock for that one during ARGV[3] ms.
 -- Returns {nonce, 1}.
 -- include shared/other_data
 -- include shared/holder

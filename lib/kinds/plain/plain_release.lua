@@ -1,7 +1,7 @@
--- Give the lock KEYS[1] up, if the token ARGV[2] has it. Where nobody has it now, the first in
--- the queue KEYS[2] is woken, and the lock kept free for it during ARGV[3] ms (0: nobody is).
--- Returns {nonce, 1}, or {nonce, 0} where it was gone or another's already.
--- The usual case goes first, before any function is made: it is ours, and nobody waits.
+-- Release the lock KEYS[1], if its token is ARGV[2]. If it is free then, wake the first waiter
+-- in the queue KEYS[2] and reserve the lock for it during ARGV[3] ms (0: wake nobody).
+-- Returns {nonce, 1}, or {nonce, 0} if the lock was gone or another had it already.
+-- The usual case goes first, before any function is made: the lock is ours, and nobody waits.
 local mine = redis.pcall('GET', KEYS[1]) == ARGV[2]
 if mine then
   redis.call('DEL', KEYS[1])

@@ -1,6 +1,6 @@
--- As plain_extend, and where nobody has the lock it is taken: for a master that lost or
--- never had the key of a lock that a majority has just confirmed.
--- Returns {nonce, 1}, or {nonce, 0} where another has it.
+-- As plain_extend, but a free lock is taken. A majority has just confirmed the lock, and this
+-- master lost or never had its key.
+-- Returns {nonce, 1}, or {nonce, 0} if another has it.
 -- include shared/other_data
 -- include shared/holder
 local holder = holder_of(KEYS[1])

@@ -1,10 +1,13 @@
--- Take the lock KEYS[1] for the token ARGV[2] during ARGV[3] ms, if nobody has it or it is kept
--- free for the waiter ARGV[4]; else enter that waiter, who has waited for ARGV[5] us, into the
--- queue KEYS[2], which lives for ARGV[6] ms more. By the server's clock less the time waited,
--- all masters agree on who came first, whenever each of them heard of it.
--- Returns {nonce, 1}, or {nonce, 0, remaining ms (-1: for ever), holder, how many are before
--- (-1: it could not be entered)}, or where something else stands under that name {nonce, 3,
--- remaining ms (-1: for ever), what, -1}.
+-- Take the lock KEYS[1] for the token ARGV[2] during ARGV[3] ms, if it is free or reserved for
+-- the waiter ARGV[4]. Otherwise put that waiter into the queue KEYS[2], which lives for ARGV[6]
+-- ms more.
+-- The waiter's score is the server's clock less ARGV[5], the us that it has waited. All masters
+-- thus agree on the order of waiters, whenever each master hears of them.
+-- Returns:
+--   {nonce, 1}: taken
+--   {nonce, 0, remaining ms (-1: for ever), holder, number of waiters before this one (-1: the
+--     waiter could not be queued)}
+--   {nonce, 3, remaining ms (-1: for ever), text, -1}: other data is under that name
 local holder = redis.pcall('GET', KEYS[1])
 if type(holder) == 'table' then
 -- include shared/other_data

@@ -1,5 +1,6 @@
--- The owner of a writer who keeps ARGV[2] out, and its end; nil: there is none. Whoever meets
--- itself in the set, or two owners, knows that without looking further.
+-- The owner of a writer that keeps ARGV[2] out, and the end of its hold. Nil: there is none.
+-- The search ends early at a member of ARGV[2], or at a second owner, because either proves
+-- that no other owner writes.
 local function writer(set)
   local find, at, size, some, first, reads = string.find, 0, 16, nil, nil, nil
   repeat

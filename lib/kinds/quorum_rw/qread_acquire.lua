@@ -1,8 +1,10 @@
--- Take the lock KEYS[1] to read, for the owner ARGV[2] and its token ARGV[3], for ARGV[4] ms:
--- where no writer but this owner has it, nor has one who waits left the mark KEYS[2]; that does
--- not keep out who reads or writes already.
--- Returns {nonce, 1}, or {nonce, 0, remaining ms, holder}, or where something else stands under
--- that name {nonce, 3, remaining ms (-1: for ever), what}.
+-- Take the lock KEYS[1] to read, for the owner ARGV[2] with the token ARGV[3], for ARGV[4] ms.
+-- Another owner's writer refuses it. So does the mark KEYS[2] of a waiting writer, unless the
+-- owner reads or writes already.
+-- Returns:
+--   {nonce, 1}: taken
+--   {nonce, 0, remaining ms, holder}: a writer keeps it out
+--   {nonce, 3, remaining ms (-1: for ever), text}: other data is under that name
 -- include quorum_rw/qrw
 -- The usual case goes first, before any function is made: nobody has the lock, nor waits for it.
 local there = redis.pcall('ZRANGE', KEYS[1], 0, 0)

@@ -1,11 +1,11 @@
--- Give up the hold of the lock KEYS[1] to read, by the owner ARGV[2] with the token ARGV[3].
--- After the last one the readers' turn (KEYS[3]) is over and who waits is woken, by '0' on the
--- channel KEYS[2], unless ARGV[4] is 0.
--- Returns {nonce, 1}, or {nonce, 0} where it was gone already.
+-- Release the read hold of the owner ARGV[2] with the token ARGV[3] on the lock KEYS[1]. After
+-- the last hold the readers' turn (KEYS[3]) ends, and waiters are woken by '0' on the channel
+-- KEYS[2], unless ARGV[4] is 0.
+-- Returns {nonce, 1}, or {nonce, 0} if the hold was gone already.
 -- include quorum_rw/qrw
 local member = 'r:' .. me
 local first = redis.pcall('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')
--- Mostly nobody is over: the first one to end is not.
+-- Usually no hold has expired: the first one to end has not.
 if not first[2] or tonumber(first[2]) <= now or redis.pcall('ZREM', KEYS[1], member) ~= 1 then
 -- include shared/other_data
 -- include quorum_rw/qrw_tidy

@@ -1,4 +1,4 @@
--- Is ARGV[2] in it? The last ones are looked at first.
+-- Does ARGV[2] have a member in the set? The members that end last are looked at first.
 local function is_in(set)
   local find, owner = string.find, ':' .. #ARGV[2] .. ':' .. ARGV[2] .. ':'
   for at = 0, 1000000, 256 do
@@ -14,8 +14,8 @@ local function is_in(set)
   end
 end
 
--- What is answered: 1; or 0 or 3, the ms left, and who or what keeps the reader out: no mark
--- where it is its turn.
+-- Returns 1, or a refusal: 0 or 3, the ms left, and the writer or the data found there. In the
+-- readers' `turn` a mark does not refuse.
 local function take(turn)
   local there = tidy(KEYS[1])
   if there then

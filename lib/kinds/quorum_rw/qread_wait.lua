@@ -1,8 +1,11 @@
--- As qread_acquire, for who listens on the lock's channel. All who do are woken at once. That a
--- reader waits is known by KEYS[3] for ARGV[5] ms. When it is the readers' turn, no mark keeps
--- out who has waited since before it began: it has waited for ARGV[6] us.
--- Returns {nonce, 1}, or {nonce, 0, remaining ms, holder, 0}, or where something else stands
--- under that name {nonce, 3, remaining ms (-1: for ever), what, -1}.
+-- As qread_acquire, for a waiter that listens on the lock's channel. A message there wakes all
+-- waiters at once. KEYS[3] shows for ARGV[5] ms that a reader waits.
+-- During the readers' turn, the mark does not keep out a reader that was waiting when the turn
+-- began. The reader has waited for ARGV[6] us.
+-- Returns:
+--   {nonce, 1}: taken
+--   {nonce, 0, remaining ms, holder, 0}: a writer keeps it out
+--   {nonce, 3, remaining ms (-1: for ever), text, -1}: other data is under that name
 -- include quorum_rw/qrw
 -- The usual case goes first, before any function is made: nobody has the lock, nor waits for it.
 local there = redis.pcall('ZRANGE', KEYS[1], 0, 0)

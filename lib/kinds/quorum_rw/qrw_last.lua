@@ -1,5 +1,5 @@
--- The set lives for as long as the last one in it. A score of somebody else's may be no time: a
--- script that failed on it would have done what it is for, and not say so.
+-- The set lives as long as its last member. A foreign score may be no time, so it is limited:
+-- otherwise the script would fail here after its work is done.
 local last = redis.call('ZRANGE', KEYS[1], -1, -1, 'WITHSCORES')
 if last[2] then
   local ends = math.min(tonumber(last[2]), 1e15)

@@ -1,5 +1,5 @@
--- The set lives for as long as the last one in it. A score of somebody else's may be no time: a
--- script that failed on it would have done what it is for, and not say so.
+-- The set lives as long as its last member. A foreign score may be no time, so it is limited:
+-- otherwise the script would fail here after its work is done.
 local function settle(set)
   local last = redis.call('ZRANGE', set, -1, -1, 'WITHSCORES')
   if last[2] then
@@ -8,8 +8,9 @@ local function settle(set)
   end
 end
 
--- Put that member in, to last for at least so long; upwards only. A master without memory allows
--- the write of settle(), and behind one, any other.
+-- Add the member, to last `ms` at least; a longer time stays. A master without memory refuses
+-- ZADD as a script's first write. It allows the PEXPIREAT of settle(), and after that any
+-- write.
 local function put(set, member, ms, known)
   local ends, had = now + ms + 1, known or redis.call('ZSCORE', set, member)
   if not had or tonumber(had) < ends then

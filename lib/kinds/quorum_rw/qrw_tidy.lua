@@ -1,4 +1,4 @@
--- Take out whoever is over. Returns nil, or what else stands there, which is left alone.
+-- Remove expired holds. Returns nil, or the type of foreign data, which is left alone.
 local function tidy(set)
   local first = redis.pcall('ZRANGE', set, 0, 0, 'WITHSCORES')
   if first.err then

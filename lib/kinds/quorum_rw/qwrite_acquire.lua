@@ -1,10 +1,13 @@
--- Take the lock KEYS[1] to write, for the owner ARGV[2] and its token ARGV[3], during ARGV[4]
--- ms: where nobody else has it. Whoever writes may do so once more; who only reads would wait
--- for itself. The mark KEYS[2] of a writer who waits goes; where readers keep out the waiter
--- ARGV[5], its client leaves one. While it is the readers' turn (KEYS[3]) no writer comes.
--- Returns {nonce, 1}, or {nonce, 0, remaining ms, holder}, or {nonce, 2, remaining ms, holder}
--- for a reader, or where something else stands under that name {nonce, 3, remaining ms (-1: for
--- ever), what}.
+-- Take the lock KEYS[1] to write, for the owner ARGV[2] with the token ARGV[3], during ARGV[4]
+-- ms, unless another owner has it. An owner that writes may take it once more. An owner that
+-- only reads is refused, because it would wait for itself.
+-- Success removes a waiting writer's mark KEYS[2]. If readers keep the waiter ARGV[5] out, its
+-- client leaves that mark. During the readers' turn (KEYS[3]) no writer gets in.
+-- Returns:
+--   {nonce, 1}: taken
+--   {nonce, 0, remaining ms, holder}: another keeps it out
+--   {nonce, 2, remaining ms, holder}: this owner reads
+--   {nonce, 3, remaining ms (-1: for ever), text}: other data is under that name
 -- include quorum_rw/qrw
 -- The usual case goes first, before any function is made: nobody has the lock, nor waits for it.
 local there = redis.pcall('ZRANGE', KEYS[1], 0, 0)

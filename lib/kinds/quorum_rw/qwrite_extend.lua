@@ -1,11 +1,11 @@
--- Make the hold of the lock KEYS[1] to write, by the owner ARGV[2] with the token ARGV[3], last
--- at least ARGV[4] ms more; never less than it would. One that was over is not there any more.
--- Returns {nonce, 1}, or {nonce, 0} where it is gone.
+-- Make the write hold of the owner ARGV[2] with the token ARGV[3] on the lock KEYS[1] last at
+-- least ARGV[4] ms more. It is never shortened. An expired hold is not extended.
+-- Returns {nonce, 1}, or {nonce, 0} if it is gone.
 -- include quorum_rw/qrw
 local member = 'w:' .. me
 local first = redis.pcall('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')
 local had = redis.pcall('ZSCORE', KEYS[1], member)
--- Mostly nobody is over: the first one to end is not.
+-- Usually no hold has expired: the first one to end has not.
 if not first[2] or tonumber(first[2]) <= now or type(had) ~= 'string' then
 -- include shared/other_data
 -- include quorum_rw/qrw_tidy

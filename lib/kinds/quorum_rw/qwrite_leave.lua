@@ -1,5 +1,5 @@
--- The waiter ARGV[2] waits no more: its client's mark KEYS[1] goes, and those whom it kept out
--- are woken by '1' on the lock's channel KEYS[2].
+-- The waiter ARGV[2] stops waiting. Delete its client's mark KEYS[1], and wake the readers that
+-- the mark kept out by '1' on the lock's channel KEYS[2].
 -- Returns {nonce, 1}.
 local client = string.sub(ARGV[2], 1, 36)
 if redis.pcall('GET', KEYS[1]) == client then

@@ -1,5 +1,5 @@
--- Where it is readers who keep the waiter ARGV[5] out, its client leaves the mark KEYS[2] for
--- ARGV[6] ms (0: it does not wait), which lets no more of them in.
+-- If readers keep the waiter ARGV[5] out, its client leaves the mark KEYS[2] for ARGV[6] ms (0:
+-- it does not wait). The mark keeps new readers out.
 local client = string.sub(ARGV[5], 1, 36)
 local function take_or_mark()
   local code, left, holder, readers = take()

@@ -1,8 +1,9 @@
--- Give up the hold of the lock KEYS[1] to write, by the owner ARGV[2] with the token ARGV[3].
--- After the last one, also if the owner reads on, all who wait are woken by '1' on the channel
--- KEYS[3], unless ARGV[4] is 0; if readers wait (KEYS[4]) it is their turn, for ARGV[4] ms. The
--- mark KEYS[2] that the client of ARGV[5] left where it was refused goes with it.
--- Returns {nonce, 1}, or {nonce, 0} where it was gone already.
+-- Release the write hold of the owner ARGV[2] with the token ARGV[3] on the lock KEYS[1]. After
+-- the owner's last write hold, all waiters are woken by '1' on the channel KEYS[3], unless
+-- ARGV[4] is 0. This is so even if the owner reads on. If readers wait (KEYS[4]), their turn
+-- begins, for ARGV[4] ms.
+-- A mark KEYS[2] that the client of ARGV[5] left after a refusal is deleted.
+-- Returns {nonce, 1}, or {nonce, 0} if the hold was gone already.
 -- include quorum_rw/qrw
 local client, wakes = string.sub(ARGV[5], 1, 36), ARGV[4] ~= '0'
 if wakes and redis.pcall('GET', KEYS[2]) == client then
@@ -10,7 +11,7 @@ if wakes and redis.pcall('GET', KEYS[2]) == client then
 end
 local member = 'w:' .. me
 local first = redis.pcall('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')
--- Mostly nobody is over: the first one to end is not.
+-- Usually no hold has expired: the first one to end has not.
 if not first[2] or tonumber(first[2]) <= now or redis.pcall('ZREM', KEYS[1], member) ~= 1 then
 -- include shared/other_data
 -- include quorum_rw/qrw_tidy
@@ -19,8 +20,8 @@ if not first[2] or tonumber(first[2]) <= now or redis.pcall('ZREM', KEYS[1], mem
   end
 end
 -- include quorum_rw/qrw_last
--- All that are left are its owner's. No more than so many are looked at, because to wake a waiter
--- too early costs only a round.
+-- All members left have the same owner. The number looked at is limited, because waking a
+-- waiter too early costs only a round.
 local left = wakes and last[2] and redis.call('ZREVRANGE', KEYS[1], 0, 999) or {}
 for i = 1, #left do
   wakes = wakes and string.sub(left[i], 1, 1) ~= 'w'

@@ -1,6 +1,6 @@
--- As qwrite_extend, and where the hold is gone and nobody but this owner has the lock, it is
--- taken: for a master that lost or never had a hold that a majority has just confirmed.
--- Returns {nonce, 1}, or {nonce, 0} where another has it, or other data stands there.
+-- As qwrite_extend, but a hold that is gone is taken, unless another owner has the lock. A
+-- majority has just confirmed the hold, and this master lost or never had it.
+-- Returns {nonce, 1}, or {nonce, 0} if another has it, or other data is there.
 -- include quorum_rw/qrw
 -- include shared/other_data
 -- include quorum_rw/qrw_owner

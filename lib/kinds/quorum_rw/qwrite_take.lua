@@ -1,5 +1,5 @@
--- A mark that keeps readers out goes with the first writer that gets in, whoever left it: after
--- that one it is the readers' turn, too.
+-- The first writer that gets in deletes the mark, also another client's, because the readers'
+-- turn comes after this writer in any case.
 local function take_mark()
   local mark = redis.pcall('GET', KEYS[2])
   if type(mark) == 'string' then
@@ -7,12 +7,13 @@ local function take_mark()
   end
 end
 
--- So many in the set are looked at, the last ones to end. All others that there may be keep a
--- writer out as well. If they are its owner's reads it waits for itself, and is not told so.
+-- At most this many members are looked at, those that end last. Any other members keep a writer
+-- out as well. If those are its own owner's reads, the writer waits for itself without being
+-- told.
 local most = 128
 
--- What is answered: 1; or 0, 2 or 3, the ms left, and who or what keeps the writer out; and
--- whether these are readers only.
+-- Returns 1, or a refusal: 0, 2 or 3, the ms left, and the holder or the data found there. A
+-- fourth value is true if only readers keep the writer out.
 local function take()
   local there = tidy(KEYS[1])
   if there then

@@ -1,7 +1,10 @@
--- As qwrite_acquire, for who listens on the lock's channel. All who do are woken at once.
--- Returns {nonce, 1}, or {nonce, 0, remaining ms, holder, 0}, or {nonce, 2, remaining ms,
--- holder, -1} for a reader, or where something else stands under that name {nonce, 3, remaining
--- ms, what, -1}.
+-- As qwrite_acquire, for a waiter that listens on the lock's channel. A message there wakes all
+-- waiters at once.
+-- Returns:
+--   {nonce, 1}: taken
+--   {nonce, 0, remaining ms, holder, 0}: another keeps it out
+--   {nonce, 2, remaining ms, holder, -1}: this owner reads
+--   {nonce, 3, remaining ms, text, -1}: other data is under that name
 -- include quorum_rw/qrw
 -- The usual case goes first, before any function is made: nobody has the lock, nor waits for it.
 local there = redis.pcall('ZRANGE', KEYS[1], 0, 0)

@@ -1,9 +1,12 @@
--- Take the read lock KEYS[1], as Redisson's RReadWriteLock has it, for the owner ARGV[2] and
--- the token ARGV[3] during ARGV[4] ms, if no other has it to write, and no writer waits (its
--- mark is KEYS[3]), or the owner has it already, or it is the turn of readers KEYS[4] among whom
--- is the client of the waiter ARGV[5]. KEYS[2] begins the names of its leases.
--- Returns {nonce, 1}, or {nonce, 0, remaining ms (-1: for ever), who has it}, or {nonce, 3,
--- remaining ms, what stands there that is no read-write lock}.
+-- Take the read lock KEYS[1] for the owner ARGV[2] with the token ARGV[3] during ARGV[4] ms.
+-- The format is that of Redisson's RReadWriteLock. KEYS[2] begins the names of its leases.
+-- Another owner's write lock refuses it. The mark KEYS[3] of a waiting writer refuses it too,
+-- unless the owner has the lock already. The mark does not count in the turn of the readers
+-- KEYS[4], if these include the client of the waiter ARGV[5].
+-- Returns:
+--   {nonce, 1}: taken
+--   {nonce, 0, remaining ms (-1: for ever), holder}: another keeps it out
+--   {nonce, 3, remaining ms, text}: no read-write lock is under that name
 local field, new_mode = ARGV[2], 'read'
 -- include redisson_rw/rw_free
 -- include redisson_rw/rw_holds

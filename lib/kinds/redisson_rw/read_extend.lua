@@ -1,6 +1,6 @@
--- Make the hold of the owner ARGV[2] with the token ARGV[3] of the read lock KEYS[1] last at
--- least ARGV[4] ms more. Upwards only. KEYS[2] begins the names of its leases.
--- Returns {nonce, 1}, or {nonce, 0} where it is gone.
+-- Make the read hold of the owner ARGV[2] with the token ARGV[3] on the lock KEYS[1] last at
+-- least ARGV[4] ms more. It is never shortened. KEYS[2] begins the names of its leases.
+-- Returns {nonce, 1}, or {nonce, 0} if it is gone.
 local field, other = ARGV[2], ARGV[2] .. ':write'
 -- include redisson_rw/rw_extend_only
 -- include redisson_rw/rw_holds

@@ -1,5 +1,5 @@
--- The waiter ARGV[2] wants the read lock KEYS[1] no longer: its client goes out of the readers
--- KEYS[4] who wait.
+-- The waiter ARGV[2] stops waiting for the read lock KEYS[1]: remove its client from the
+-- waiting readers KEYS[4].
 -- Returns {nonce, 1}.
 local client = string.sub(ARGV[2], 1, 36)
 -- include redisson_rw/rw_turn

@@ -1,7 +1,7 @@
--- Give the hold of the owner ARGV[2] with the token ARGV[3] of the read lock KEYS[1] up.
--- KEYS[2] begins the names of its leases. Where nobody has the lock then, those who wait are
--- told in the channel KEYS[3] (ARGV[4] 0: they are not).
--- Returns {nonce, 1}, or {nonce, 0} where it was gone already.
+-- Release the read hold of the owner ARGV[2] with the token ARGV[3] on the lock KEYS[1].
+-- KEYS[2] begins the names of its leases. If the lock is free then, wake its waiters on the
+-- channel KEYS[3] (ARGV[4] 0: wake nobody).
+-- Returns {nonce, 1}, or {nonce, 0} if the hold was gone already.
 local field, was = ARGV[2], 'read'
 -- include redisson_rw/rw_release_last
 if not gone then

@@ -1,6 +1,6 @@
--- As read_extend, and where no other has the write lock it is taken, whoever waits: for a
--- master that lost or never had the hold of a lock that a majority has just confirmed.
--- Returns {nonce, 1}, or {nonce, 0} where another has it.
+-- As read_extend, but the lock is taken if no other owner has the write lock, even while a
+-- writer waits. A majority has just confirmed the hold, and this master lost or never had it.
+-- Returns {nonce, 1}, or {nonce, 0} if another has it.
 -- include redisson_rw/rw_holds
 -- include redisson_rw/rw_gaps
 -- include redisson_rw/rw_stands

@@ -1,6 +1,6 @@
--- As read_acquire, for one who will listen to the lock's channel. Where it is refused its
--- client is put among the readers KEYS[4] who wait, for ARGV[6] ms. There is no queue: the place
--- in it, a fifth element of every refusal, is 0.
+-- As read_acquire, for a waiter that will listen on the lock's channel. If it is refused, its
+-- client is added to the waiting readers KEYS[4] for ARGV[6] ms. There is no queue, so the
+-- fifth element of every refusal, the place in the queue, is 0.
 local field, new_mode = ARGV[2], 'read'
 -- include redisson_rw/rw_free
 -- include redisson_rw/rw_holds

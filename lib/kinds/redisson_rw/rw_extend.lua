@@ -1,5 +1,4 @@
--- Make the hold with the token ARGV[3] in `field` last for at least ARGV[4] ms more, if it is
--- there.
+-- Make the hold with the token ARGV[3] in `field` last at least ARGV[4] ms more, if it exists.
 local function extend(field)
   local i = find(field, ARGV[3])
   if i then

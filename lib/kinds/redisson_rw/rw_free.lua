@@ -1,5 +1,5 @@
--- The usual case goes first, before any function is made: nobody has the lock, nor waits for it.
--- It becomes `new_mode` by the first hold in `field`.
+-- The usual case goes first, before any function is made: the lock is free, and nobody waits.
+-- The first hold in `field` gives the lock the mode `new_mode`.
 if redis.pcall('HGET', KEYS[1], 'mode') == false and
   redis.pcall('EXISTS', KEYS[1], KEYS[3], KEYS[4]) == 0 and string.find(ARGV[4], '^%d+$') then
   local first = KEYS[2] .. ':' .. field .. ':rwlock_timeout:1'

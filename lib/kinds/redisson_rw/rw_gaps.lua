@@ -1,4 +1,5 @@
--- Fill the gaps that holds leave which are over; how many are left. A lock of nobody goes.
+-- Fill the gaps that expired holds leave among an owner's leases, and return how many holds are
+-- left. A lock without holds is deleted.
 local function close_gaps(field)
   local before = count_of(field)
   local count, i = before, 1

@@ -1,10 +1,11 @@
--- The lock KEYS[1] counts an owner's holds in a field, and each has a lease beside it, as with
--- Redisson. Its value is the token: a hold is known by it, and is over when its lease is.
+-- The lock KEYS[1] is a hash that counts an owner's holds in a field, as Redisson does. Each
+-- hold has a lease, a key beside the lock. The lease's value is the hold's token, and the hold
+-- ends with its lease.
 local call = redis.call
 local function lease(field, i)
   return KEYS[2] .. ':' .. field .. ':rwlock_timeout:' .. i
 end
--- A field of the lock; false, and what stands there where it is no hash.
+-- A field of the lock. False, and the type of the key, if the key is no hash.
 local function get(field)
   local value = redis.pcall('HGET', KEYS[1], field)
   local there = type(value) == 'table' and call('TYPE', KEYS[1]).ok
@@ -13,7 +14,7 @@ local function get(field)
   end
   return not there and value, there
 end
--- What a field counts; nil where it is no count, or of more holds than a script should look at.
+-- The count in a field. Nil: not a count, or more holds than a script should look at.
 local most_holds = 9999
 local function as_count(value)
   return string.find(value or '', '^%d%d?%d?%d?$') and tonumber(value)
@@ -33,7 +34,7 @@ local function at_least(key, ms)
     call('PEXPIRE', key, ms)
   end
 end
--- A writer's leases last as long as the lock, so that each is there when it is given up.
+-- A writer's leases last as long as the lock, so that each one still exists at its release.
 local function keep_writes()
   local field, left = ARGV[2] .. ':write', call('PTTL', KEYS[1])
   for i = 1, count_of(field) do

@@ -1,5 +1,5 @@
--- Where it is readers who keep the waiter ARGV[5] out, its client is put into the mark KEYS[3]
--- for ARGV[6] ms (0: it does not wait), and let out again when it has the lock.
+-- If readers keep the waiter ARGV[5] out, add its client to the mark KEYS[3] for ARGV[6] ms (0:
+-- it does not wait). Remove the client again when it has the lock.
 local function take_or_mark()
   local code, left, who, readers = take()
   local client = string.sub(ARGV[5], 1, 36)

@@ -1,5 +1,7 @@
--- One hold for a token, however often it is asked for. Returns 1, or why not: 0 or 3, remaining
--- ms, who. Whoever waits keeps those out who don't have the lock yet; nil: nobody does.
+-- A token has one hold, even if the request is repeated. Returns 1, or a refusal: 0 or 3,
+-- remaining ms, and the holder or the data found there.
+-- kept_out_ms() tells for how many ms a waiting writer keeps new readers out. Nil: no writer
+-- does.
 local function take(kept_out_ms)
   local mode, what = what_mode()
   if not mode then

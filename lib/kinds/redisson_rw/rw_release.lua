@@ -1,7 +1,7 @@
--- Give the hold with the token ARGV[3] in `field` up. The lock then lasts as long as the
--- longest lease of those who are left.
+-- Release the hold with the token ARGV[3] in `field`. The lock then lasts as long as the
+-- longest of the leases left.
 
--- Of more leases than a script should look at: what the lock lasts anyway.
+-- If there are more leases than a script should look at, the lock's own TTL stays.
 local function longest()
   local most, looks = 0, call('HLEN', KEYS[1])
   local all = looks <= 1000 and call('HGETALL', KEYS[1]) or {}
@@ -33,7 +33,7 @@ local function take_out(field, i)
     call('HDEL', KEYS[1], field)
   end
 end
--- Was it there, do those who wait get in, and what was the mode?
+-- Returns: 1 or 0, whether the hold was there; whether waiters can get in now; the mode before.
 local function give_up(field)
   local i = find(field, ARGV[3])
   if not i then

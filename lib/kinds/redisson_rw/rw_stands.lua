@@ -1,5 +1,5 @@
--- A lock has an end, and nothing but counts beside its mode; of many fields that is believed,
--- but not of the owner's own.
+-- A lock has a TTL, and all fields but the mode are counts. In a hash with many fields only the
+-- owner's own are checked.
 local function is_lock()
   local all = call('HLEN', KEYS[1]) <= 16 and call('HGETALL', KEYS[1])
   for i = 1, all and #all or 0, 2 do
@@ -15,7 +15,7 @@ local function is_lock()
   end
   return call('PTTL', KEYS[1]) >= 0
 end
--- What stands under the name: its mode; 'free'; or nil and what it is, if that is no such lock.
+-- The lock's mode, or 'free'. Nil and a text: other data is under the name.
 local function what_mode()
   local mode, there = get('mode')
   if (mode == 'read' or mode == 'write') and is_lock() then
@@ -30,7 +30,7 @@ local function what_mode()
   local counts = not mode and call('HLEN', KEYS[1]) == 1 and is_lock()
   return nil, counts and 'a reentrant or a fair lock' or 'a hash that is no lock'
 end
--- Who has it, for whoever is refused.
+-- The answer to a refused owner, with the lock's holder.
 local function refuse(mode)
   local many = call('HLEN', KEYS[1]) - 1
   local who = many .. ' readers'

@@ -1,6 +1,6 @@
--- The clients of readers who were kept out and wait are in KEYS[4]. When a writer is done it is
--- their turn: no writer comes before them, and no mark KEYS[3] of one keeps them out. Who comes
--- meanwhile is not among them.
+-- KEYS[4] has the clients of waiting readers. The release of a writer begins their turn. During
+-- the turn no writer gets in first, and the mark KEYS[3] of a waiting writer does not keep
+-- these readers out. A reader that comes during the turn is not added.
 local function is_in(member)
   return redis.pcall('SISMEMBER', KEYS[4], member) == 1
 end

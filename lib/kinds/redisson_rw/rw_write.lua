@@ -1,5 +1,6 @@
--- One hold for a token, however often it is asked for. Returns 1, or why not: 0, 2 or 3,
--- remaining ms, who; and is it readers? `insists`: also before readers whose turn it is.
+-- A token has one hold, even if the request is repeated. Returns 1, or a refusal: 0, 2 or 3,
+-- remaining ms, the holder, and whether readers hold it. With `insists` the writer gets in even
+-- during the readers' turn.
 local function take(insists)
   local field = ARGV[2] .. ':write'
   local mode, what = what_mode()

@@ -1,9 +1,11 @@
--- Take the write lock KEYS[1], as Redisson's RReadWriteLock has it, for the owner ARGV[2] and
--- the token ARGV[3] during ARGV[4] ms, if nobody else has it. KEYS[2] begins the names of its
--- leases. A mark KEYS[3] of those who wait keeps new readers out.
--- Returns {nonce, 1}, or {nonce, 0, remaining ms (-1: for ever), who has it}, or {nonce, 2,
--- remaining ms, owner} for who has the read lock, or {nonce, 3, remaining ms, what stands there
--- that is no read-write lock}.
+-- Take the write lock KEYS[1] for the owner ARGV[2] with the token ARGV[3] during ARGV[4] ms,
+-- unless another owner has it. The format is that of Redisson's RReadWriteLock. KEYS[2] begins
+-- the names of its leases. The mark KEYS[3] of waiting writers keeps new readers out.
+-- Returns:
+--   {nonce, 1}: taken
+--   {nonce, 0, remaining ms (-1: for ever), holder}: another has it
+--   {nonce, 2, remaining ms, owner}: this owner has the read lock
+--   {nonce, 3, remaining ms, text}: no read-write lock is under that name
 local field, new_mode = ARGV[2] .. ':write', 'write'
 -- include redisson_rw/rw_free
 -- include redisson_rw/rw_holds

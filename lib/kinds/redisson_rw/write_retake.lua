@@ -1,6 +1,6 @@
--- As write_extend, and where nobody else has the lock it is taken: for a master that lost or
--- never had the hold of a lock that a majority has just confirmed.
--- Returns {nonce, 1}, or {nonce, 0} where others have it.
+-- As write_extend, but the lock is taken if no other owner has it. A majority has just
+-- confirmed the hold, and this master lost or never had it.
+-- Returns {nonce, 1}, or {nonce, 0} if others have it.
 -- include redisson_rw/rw_holds
 -- include redisson_rw/rw_gaps
 -- include redisson_rw/rw_stands

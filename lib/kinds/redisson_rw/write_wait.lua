@@ -1,5 +1,5 @@
--- As write_acquire, for one who will listen to the lock's channel. There is no queue: the place
--- in it, a fifth element of every refusal, is 0.
+-- As write_acquire, for a waiter that will listen on the lock's channel. There is no queue, so
+-- the fifth element of every refusal, the place in the queue, is 0.
 local field, new_mode = ARGV[2] .. ':write', 'write'
 -- include redisson_rw/rw_free
 -- include redisson_rw/rw_holds

@@ -1,4 +1,4 @@
--- How often the owner ARGV[2] has the lock KEYS[1], as Redisson counts; false: not at all.
+-- How often the owner ARGV[2] has the lock KEYS[1], by Redisson's count. False: not at all.
 local function count_of_owner()
   local has = redis.pcall('HMGET', KEYS[1], ARGV[2], 'mode')
   if has.err and not other_data(KEYS[1], 'hash', has) then
@@ -7,7 +7,7 @@ local function count_of_owner()
   return not has.err and not has[2] and counted(has[1]) or false
 end
 
--- Is ARGV[3] among the tokens KEYS[2]? Nil: something else stands there.
+-- Is ARGV[3] among the tokens KEYS[2]? Nil: that key has other data.
 local function among_tokens(command)
   local is = redis.pcall(command, KEYS[2], ARGV[3])
   if type(is) == 'number' then

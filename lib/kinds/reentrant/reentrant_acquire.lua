@@ -1,7 +1,9 @@
--- Take the lock KEYS[1] for the owner ARGV[2], or once more if it has it, with the token ARGV[3]
--- among its tokens KEYS[2], during ARGV[4] ms at least.
--- Returns {nonce, 1}, or {nonce, 0, remaining ms (-1: for ever), owner}, or {nonce, 3, remaining
--- ms, what else stands there}.
+-- Take the lock KEYS[1] for the owner ARGV[2], also if the owner has it already. ARGV[3] is
+-- added to the owner's tokens KEYS[2]. Both keys last ARGV[4] ms at least.
+-- Returns:
+--   {nonce, 1}: taken
+--   {nonce, 0, remaining ms (-1: for ever), owner}: another owner has it
+--   {nonce, 3, remaining ms, text}: other data is under that name
 -- include reentrant/reentrant_free
 -- include shared/other_data
 -- include shared/counted

@@ -1,9 +1,10 @@
--- Make the lock KEYS[1] of the owner ARGV[2] last at least ARGV[4] ms more, if the token ARGV[3]
--- is one of its tokens KEYS[2].
--- Both end together. Where the lock ends more than ARGV[5] ms before its tokens, a peer of the
--- same owner has shortened it, or it ended and the peer took it anew: nobody can tell whether it
--- was always there. Nothing is taken out: who asks believes in it until it has heard.
--- Returns {nonce, 1}, or {nonce, 0} where it is gone, another's, or shortened.
+-- Make the lock KEYS[1] of the owner ARGV[2] last at least ARGV[4] ms more, if ARGV[3] is one
+-- of the owner's tokens KEYS[2].
+-- Both keys end together. If the lock ends more than ARGV[5] ms before the tokens, a peer of
+-- the same owner has shortened it. Or the lock ended and the peer took it anew, so it may have
+-- been free in between. The script then refuses but deletes nothing, because the caller relies
+-- on the lock until the answer arrives.
+-- Returns {nonce, 1}, or {nonce, 0} if the lock is gone, another's, or shortened.
 -- The usual case goes first, before most functions are made: the owner counts, with that token.
 local has = redis.pcall('HMGET', KEYS[1], ARGV[2], 'mode')
 if has[2] or not string.find(has[1] or '', '^%d%d?%d?$') or

@@ -1,5 +1,6 @@
--- The usual case goes first, before any function is made: nobody has the lock, and no token is
--- left of one. HMGET and SISMEMBER find out that a user may not run them: it could not release.
+-- The usual case goes first, before any function is made: the lock is free, and no old token is
+-- left. HMGET and SISMEMBER fail for a user without a right to them. Such a user could not
+-- release the lock, so it must not take it.
 local has, known = redis.pcall('HMGET', KEYS[1], ARGV[2], 'mode'),
   redis.pcall('SISMEMBER', KEYS[2], ARGV[3])
 if not has.err and known == 0 and string.find(ARGV[4] or '', '^%d+$') and

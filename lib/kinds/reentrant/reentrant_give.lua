@@ -1,6 +1,7 @@
--- Give the token ARGV[3] of the owner ARGV[2] back: out of KEYS[2], and off the owner's count in
--- the lock KEYS[1], which is deleted when neither has anything left. Was it `mine`? The usual
--- case goes first, before any function is made: the owner counts, with that token.
+-- Remove the token ARGV[3] of the owner ARGV[2] from KEYS[2], and lower the owner's count in
+-- the lock KEYS[1]. The lock is deleted when neither count nor tokens are left. Sets `mine`:
+-- was the token there?
+-- The usual case goes first, before any function is made: the owner counts, with that token.
 local has = redis.pcall('HMGET', KEYS[1], ARGV[2], 'mode')
 local count = not has[2] and string.find(has[1] or '', '^%d%d?%d?$') and has[1]
 local mine = count and redis.pcall('SREM', KEYS[2], ARGV[3]) == 1

@@ -1,6 +1,6 @@
--- As reentrant_extend, and where nobody else has the lock it is taken: for a master that lost or
--- never had what a majority has just confirmed.
--- Returns {nonce, 1}, or {nonce, 0} where another has it, or something else stands there.
+-- As reentrant_extend, but a free lock is taken. A majority has just confirmed the lock, and
+-- this master lost or never had it.
+-- Returns {nonce, 1}, or {nonce, 0} if another has it, or other data is under that name.
 -- include shared/other_data
 -- include shared/counted
 -- include reentrant/reentrant

@@ -1,7 +1,8 @@
--- Take the lock KEYS[1] for the owner ARGV[2], as Redisson does, if nobody else has it: the
--- owner's count is that of the tokens in KEYS[2] (and of what a peer that calls itself by the
--- same owner has added), so that ARGV[3] counts once, however often it is asked for. Both live
--- for ARGV[4] ms at least. Returns 1, or why not: 0 or 3, remaining ms, what stands there.
+-- Take the lock KEYS[1] for the owner ARGV[2], as Redisson does, unless another owner has it.
+-- The owner's count is the number of tokens in KEYS[2], plus the count that a peer with the
+-- same owner name has added. The token ARGV[3] counts once, even if the request is repeated.
+-- Both keys live for ARGV[4] ms at least.
+-- Returns 1, or a refusal: 0 or 3, remaining ms, and the owner or the data found there.
 local function take()
   local count = count_of_owner()
   if not count and redis.call('EXISTS', KEYS[1]) == 1 then

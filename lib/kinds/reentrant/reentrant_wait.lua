@@ -1,5 +1,5 @@
--- As reentrant_acquire, for one who will listen to the lock's channel: there is no queue, and so
--- the place in it, a fifth element of every refusal, is -1.
+-- As reentrant_acquire, for a waiter that will listen on the lock's channel. There is no queue,
+-- so the fifth element of every refusal, the place in the queue, is -1.
 -- include reentrant/reentrant_free
 -- include shared/other_data
 -- include shared/counted

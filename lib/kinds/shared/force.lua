@@ -1,11 +1,16 @@
--- Delete the lock KEYS[1], of whatever kind and whoever has it, and what its holders and those
--- who wait to read or write have beside it; the queues stay. Who waits is woken: the first in
--- the queue KEYS[2], for whom it is kept free during ARGV[2] ms, all who listen to the channels
--- of Redisson's locks, and the first in the queue of its fair ones who listens. By pcall: no right
--- to a channel, or foreign data where a queue should be, must not undo the deletion. What has the
--- shape of a lock and no end (TTL) is one only if ARGV[3] is 1; a string is a token, which is short.
--- Returns {nonce, 1}, {nonce, 0} where there was none, or {nonce, 3, remaining ms (-1: for
--- ever), what} where somebody's data stands, which stays.
+-- Delete the lock KEYS[1], whatever its kind and its holder. The keys that its holders and its
+-- waiting readers and writers have beside it are deleted too; the queues stay.
+-- Then wake the first waiter in the queue KEYS[2], and reserve the lock for it during ARGV[2]
+-- ms. All listeners on the channels of Redisson's locks are woken too. In the queue of a
+-- Redisson fair lock, the first waiter that listens is woken.
+-- By pcall, because a missing right to a channel, or foreign data in a queue's place, must not
+-- undo the deletion.
+-- A hash or a set of a lock's shape but without a TTL counts as a lock only if ARGV[3] is 1. A
+-- string counts as a token only if it is short.
+-- Returns:
+--   {nonce, 1}: deleted
+--   {nonce, 0}: there was no lock
+--   {nonce, 3, remaining ms (-1: for ever), text}: foreign data, which stays
 -- include shared/hand_on
 -- include shared/found
 -- include shared/force_beside

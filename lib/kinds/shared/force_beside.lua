@@ -1,5 +1,5 @@
--- What stands beside a lock, deleted where its type, an end and one of its values show that it is
--- a lock's. By pcall: it ends by itself where there is no right to it.
+-- Delete the keys beside a lock, if their type, a TTL and one of their values show that they
+-- belong to a lock. By pcall: without a right to such a key, the key is left to its TTL.
 local client_id = '^%x+%-%x+%-%x+%-%x+%-%x+$'
 
 local function drop_beside(suffix, strings, members)
@@ -15,8 +15,8 @@ local function drop_beside(suffix, strings, members)
   end
 end
 
--- The leases of those who have the lock, ours and Redisson's. A lock of very many is no reason to
--- stop the master for long: theirs end by themselves.
+-- The leases of the lock's holders, ours and Redisson's. A lock with very many holders must not
+-- stop the master for long: its leases are left to their TTL.
 local function drop_leases()
   local left = 20000
   local all = redis.call('HLEN', KEYS[1]) <= 10000 and redis.call('HGETALL', KEYS[1]) or {}

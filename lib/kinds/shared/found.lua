@@ -1,8 +1,9 @@
--- What stands under a name: 'free', the format of a lock, or 'data'; and its type. A hash or a
--- set that is a lock has an end (TTL), unless `endless` says that one without is taken for one. The
--- hash holds nothing but counts and maybe a mode; the members of the set begin as those of
--- read-write locks on several masters do. GET first: who has but the rights that plain locks need
--- gets no further with them.
+-- Returns the format of the lock under a name, or 'free', or 'data'; and the type of the key.
+-- A hash or a set counts as a lock only if it has a TTL, unless `endless` is true. A lock's
+-- hash has only counts and at most one mode. In a lock's set, the members begin as those of
+-- read-write locks on several masters do.
+-- GET comes first, because a user with only the rights that plain locks need may run nothing
+-- else.
 local function found(name, endless)
   local plain = redis.pcall('GET', name)
   if not plain then
@@ -29,7 +30,8 @@ local function found(name, endless)
   return 'data', there
 end
 
--- As Redisson derives names; not in KEYS, so that rights to NAME must do for a plain lock.
+-- The names that Redisson derives. They are not in KEYS, because rights to NAME alone must be
+-- enough for a plain lock.
 local function derived(prefix)
   local name = KEYS[1]
   return prefix .. (string.find(name, '{', 1, true) and name or '{' .. name .. '}')

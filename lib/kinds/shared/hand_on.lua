@@ -1,6 +1,6 @@
--- Wake the one in the queue who has waited longest and still listens, and keep the lock free
--- for it during ms. By pcall: no right to a channel, or foreign data where the queue should
--- be, must not undo the release that this belongs to.
+-- Wake the waiter that has been in the queue longest and still listens, and reserve the lock
+-- for it during `ms`. By pcall, because a missing right to a channel, or foreign data in the
+-- queue's place, must not undo the caller's release.
 local function hand_on(lock, queue, ms)
   for _ = 1, 1000 do
     local first = redis.pcall('ZRANGE', queue, 0, 0)

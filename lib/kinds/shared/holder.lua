@@ -1,5 +1,5 @@
--- Who has the lock; nil: nobody. Data of another type is a table, and so no token: what is asked for
--- is not there.
+-- The token of the lock's holder. Nil: the lock is free. Data of another type gives a table,
+-- which equals no token.
 local function holder_of(lock)
   local holder = redis.pcall('GET', lock)
   if type(holder) == 'table' and not other_data(lock, 'string', holder) then

@@ -1,9 +1,10 @@
--- Look at the lock KEYS[1], of whatever kind; nothing is changed. What stands beside it is not
--- in KEYS, so that a right to NAME is enough to look at a plain lock.
--- Returns {nonce, 1 where it is free or else 0, remaining ms (-1: for ever), holder, details}:
--- a line "KIND WAITING MARK HOLDERS", where WAITING counts who is queued and who listens, MARK
--- is for how many ms a waiting writer keeps readers out; and of 16 holders, the owner ARGV[2]
--- first, a line "MODE COUNT MS LENGTH OWNER". Of somebody's data the type is told instead.
+-- Look at the lock KEYS[1] of any kind, and change nothing. The keys beside it are not in KEYS,
+-- so that a right to NAME is enough to look at a plain lock.
+-- Returns {nonce, 1 if it is free or else 0, remaining ms (-1: for ever), holder, details}.
+-- The details begin with a line "KIND WAITING MARK HOLDERS". WAITING counts the queued and the
+-- listening waiters. MARK is for how many ms a waiting writer keeps readers out.
+-- A line "MODE COUNT MS LENGTH OWNER" follows for each of up to 16 holders, the owner ARGV[2]
+-- first. For foreign data, the key's type follows instead.
 -- include shared/found
 local all, by, lines = {}, {}, {}
 local function add(mode, count, ms, owner)

@@ -1,6 +1,7 @@
--- What stands under a name where a command failed that is for that type; nil: such data, so that
--- it failed for another reason. Where `failed` is that error, it is not looked at any further
--- unless it says so: a right that is missing is then told of the command that wants it.
+-- The type of the data under a name, in words, after a command for the type `expected` failed
+-- there. Nil: the type is as expected, so the command failed for another reason.
+-- If `failed` is that error and not a WRONGTYPE, the type is not looked up. A missing right is
+-- then reported for the command that needs it, not for TYPE.
 local function other_data(name, expected, failed)
   if failed and not string.find(failed.err, '^WRONGTYPE') then
     return nil

@@ -1,4 +1,5 @@
--- What stands under the name of a plain lock where GET has failed, and which locks look so.
+-- The data under a plain lock's name after GET failed there, in words, with the kinds of locks
+-- that look like it.
 local function other_kind(lock, failed)
   local what = other_data(lock, 'string', failed) or redis.call('GET', lock)
   if what == 'a hash' then

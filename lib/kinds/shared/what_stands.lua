@@ -1,4 +1,4 @@
--- What stands under a key, in words; where it is Redisson's lock of one owner, that owner too.
+-- The data under a key, in words. For a Redisson lock of one owner, also that owner.
 local function what_stands(key)
   local what = other_data(key, 'hash')
   if what then
