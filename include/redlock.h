@@ -1,29 +1,29 @@
 /* redlock.h - distributed locks on a majority of independent Redis masters.
  *
  * A lock is a LEASE: it is yours while redlock_validity_ms() is above zero and not a
- * moment longer, and a process that is stopped for longer than that can't know until it
- * looks. Nothing here keeps a late write of a stopped holder from landing; check the
- * validity right before each effect, and see redlock(7) for what is not guaranteed.
+ * moment longer. A process that is stopped for longer than that can't know until it looks.
+ * Nothing here keeps a late write of a stopped holder from landing. Check the validity right
+ * before each effect; redlock(7) says what is not guaranteed.
  *
  * Conventions
  *   - Calls return 0 or a negative REDLOCK_E* code; redlock_strerror() has the text.
- *   - Outputs come last, are named ret_*, and are written on success only (error and
- *     report structs, which exist to explain failures, are always written).
+ *   - Outputs come last, are named ret_*, and are written on success only. Error and report
+ *     structs explain failures, so they are always written.
  *   - Durations are int64_t milliseconds. No wall-clock time appears anywhere.
  *   - Structs that the caller provides start with their own size; use the _INIT macros. They
  *     grow at their end: a program that was built with an older redlock.h runs with a newer
- *     library of the same soname. One that was built with a newer redlock.h runs with an older
- *     library as long as it sets no member that this library does not know (EINVAL, and the log
- *     says so); members that such a library can't fill in are 0.
- *   - Output structs have counts and sums; the details go into arrays that the caller provides,
- *     as many entries as it has room for. *_count says how many were written.
+ *     library of the same soname. A program that was built with a newer redlock.h runs
+ *     with an older library too. If it sets a member that this library does not know, it gets
+ *     EINVAL, and the log says so. Members that such a library can't fill in are 0.
+ *   - Output structs have counts and sums. The details go into arrays that the caller provides,
+ *     as many entries as there is room for. *_count says how many were written.
  *   - Destructors take NULL.
  *   - Every call may be made from any thread unless its comment says otherwise. Calls
  *     restart on EINTR and are no cancellation points.
  *   - A call that can wait for the network says "Blocks". It fails with REDLOCK_EDEADLK
  *     inside a callback and on the thread that drives the client with redlock_process().
  *   - In a fork()ed child every call on an inherited client fails with REDLOCK_EFORK, and
- *     validity is 0; redlock_close() frees the memory and sends nothing. Open anew there.
+ *     validity is 0. redlock_close() frees the memory and sends nothing. Open anew there.
  *
  * Calls
  *   a client      redlock_open, redlock_open_config, redlock_close, redlock_shutdown
@@ -138,8 +138,8 @@ enum redlock_log_level {
 enum redlock_switch { REDLOCK_DEFAULT = 0, REDLOCK_ON = 1, REDLOCK_OFF = 2 };
 
 /* One line of text, no newline, no secrets. Called from within other calls, on their thread
- * and while the client is locked: a call on the same client from here returns EDEADLK (and
- * redlock_close() does nothing). Be quick. */
+ * and while the client is locked. A call on the same client from here returns EDEADLK, and
+ * redlock_close() does nothing. Be quick. */
 typedef void redlock_log_fn(void *context, int level, const char *text);
 
 /* One master. NULL or 0 leaves a setting at its default; see redlock.conf(5). */
@@ -160,7 +160,7 @@ typedef struct redlock_node {
         sizeof(redlock_node), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL                   \
     }
 
-/* How the client is driven while no call of yours does: it reads replies to releases, renews
+/* How the client is driven while you make no call. The driver reads replies to releases, renews
  * locks, reports losses and runs the callbacks of asynchronous calls. */
 enum redlock_background {
     REDLOCK_BACKGROUND_DEFAULT = 0, /* as the file says, else auto */
@@ -170,8 +170,8 @@ enum redlock_background {
                                        redlock_process() or redlock_close() */
 };
 
-/* A configuration built in code. `file` is read first where it is set; nodes are added to
- * its nodes, and any other field that is not 0 (or negative, where that is said) overrides. */
+/* A configuration built in code. `file` is read first if it is set, and nodes are added to its
+ * nodes. Any other field that is not 0 (or negative, where that is said) overrides the file. */
 typedef struct redlock_config {
     size_t size;
     const char *file;          /* a node list file */
@@ -199,21 +199,20 @@ typedef struct redlock_config {
 
 /* Open a client on the node list `file`, or on a configuration. `error` may be NULL.
  * Neither waits for the network: connections are begun here and awaited by the first call
- * that needs them. A client uses at most 3N + 4 descriptors: two connections a master (the
- * second only while the first does not answer), one more a master from the first wait for a
- * lock on, two of its own, and two from the first redlock_fd() on; and up to three more for
- * each connection that is being made while the master's address is silent: 9N + 4 in all.
+ * that needs them. A client uses at most 3N + 4 descriptors. Each master takes two connections
+ * (the second only while the first does not answer), and one more from the first wait for a
+ * lock on. The client has two of its own, and two from the first redlock_fd() on. A connection
+ * that is being made to a silent address takes up to three more, so 9N + 4 in all.
  * ECONFIG, EINVAL, ENOMEM, ESYSTEM, ERANDOM. */
 REDLOCK_API int redlock_open(const char *file, redlock_error *error, redlock **ret_client);
 REDLOCK_API int redlock_open_config(const redlock_config *config, redlock_error *error,
                                     redlock **ret_client);
 
-/* End the client: calls that are blocked in other threads return ECANCELED first, callbacks
- * of asynchronous calls that are not done run with ECANCELED on this thread; what is still
- * held is released (except what was detached), at most `linger` is waited for the masters to
- * confirm, and everything is freed: locks of this client are invalid afterwards, and no
- * call may begin any more. NULL is allowed. Blocks. Inside a callback it does nothing but
- * log an error. */
+/* End the client. Calls that are blocked in other threads return ECANCELED first. Callbacks
+ * of asynchronous calls that are not done run with ECANCELED on this thread. Locks still held
+ * are released, but detached ones are not; the masters have at most `linger` to confirm. Then
+ * everything is freed. Locks of this client are invalid afterwards, and no call may begin any
+ * more. NULL is allowed. Blocks. Inside a callback it does nothing but log an error. */
 REDLOCK_API void redlock_close(redlock *client);
 
 /* End every try that is waiting on this client, and every later one, with ECANCELED, for
@@ -274,10 +273,10 @@ enum redlock_kind {
 };
 
 /* The lock was lost, or is about to be: it could not be renewed, was taken away, or reached
- * max_hold_ms. Called once a lock, a margin (a twentieth of the ttl, 3 to 100 ms) before it
- * would run out where our thread ran in time; redlock_validity_ms() is 0 from before then on.
- * The lock is still yours to release. Runs on the background thread or in
- * redlock_process(), never in another call of yours but redlock_close(); redlock_release()
+ * max_hold_ms. Called once a lock, a margin before the lock would run out, if our thread ran in
+ * time. The margin is a twentieth of the ttl, 3 to 100 ms. redlock_validity_ms() is 0 from
+ * before then on. The lock is still yours to release. Runs on the background thread, in
+ * redlock_process() or in redlock_close(), never in another call of yours. redlock_release()
  * keeps it from running, or waits for its end. */
 typedef void redlock_lost_fn(void *context, redlock_lock *lock);
 
@@ -298,11 +297,11 @@ typedef struct redlock_options {
     int64_t max_hold_ms;      /* auto_renew: give it up as lost after so long; 0: no cap */
     redlock_lost_fn *on_lost; /* NULL, or told when it is lost */
     void *lost_context;
-    const char *owner; /* all kinds but plain: NULL for the calling thread of this client; else
-                          the owner by this name, so that several threads or processes may
-                          act as one. 1 to 128 bytes, not "mode", not ending in ":write"; to
-                          read or write on one master with one colon at most and no '}', and
-                          with exactly one colon where the name has a '{'; copied */
+    const char *owner; /* all kinds but plain: NULL for the calling thread of this client. Else
+                          the owner's name, so that several threads or processes may act as
+                          one. 1 to 128 bytes, not "mode", not ending in ":write". To read or
+                          write on one master: one colon at most and no '}', and exactly one
+                          colon if the lock's name has a '{'. Copied */
     int release;       /* enum redlock_release_mode */
 } redlock_options;
 #define REDLOCK_OPTIONS_INIT                                                                   \
@@ -320,11 +319,12 @@ typedef struct redlock_options {
  *
  * EHELD: another holds it, or the votes were split, in the last round that could be held.
  * ENOQUORUM: in the last round errors alone made a majority impossible, or a majority granted
- * and no time was left. EINVAL (name empty, too long or a key of another lock: redlock(7) lists
- * these; ttl not within the drift and max-ttl, or above 30 s for REDLOCK_READ on one master;
- * the log tells), ECANCELED, EFORK, ENOMEM, ERANDOM, EDEADLK, EBUSY (too many unconfirmed
- * releases), ESYSTEM (no background thread to be had for auto_renew or on_lost). EUPGRADE,
- * EWRONGTYPE: at once, whatever wait_ms is. ENOTSUP: a fair lock on more than one master. */
+ * and no time was left. EINVAL: a name that is empty, too long or a key of another lock
+ * (redlock(7) lists these), or a ttl not within the drift and max-ttl, or above 30 s for
+ * REDLOCK_READ on one master. The log tells which. ECANCELED, EFORK, ENOMEM, ERANDOM, EDEADLK,
+ * EBUSY (too many unconfirmed releases), ESYSTEM (no background thread to be had for auto_renew
+ * or on_lost). EUPGRADE, EWRONGTYPE: at once, whatever wait_ms is. ENOTSUP: a fair lock on more
+ * than one master. */
 REDLOCK_API int redlock_try(redlock *client, const char *name, const redlock_options *options,
                             redlock_lock **ret_lock);
 
@@ -340,10 +340,10 @@ typedef struct redlock_bytes {
     size_t len;
 } redlock_bytes;
 
-/* Take the locks of all these names, or of none: in one script a master, so that two callers
- * that give the same names in any order can't block each other. A name that is given twice is
- * one name. The lock stands for all of them together: its validity, extending, renewing and
- * releasing are theirs. Each name is a plain lock, to everybody else too. At most
+/* Take the locks of all these names, or of none. One script a master takes all of them, so two
+ * callers that give the same names in any order can't block each other. A name that is given
+ * twice is one name. The lock stands for all of them together: its validity, extending,
+ * renewing and releasing are theirs. Each name is a plain lock, to everybody else too. At most
  * REDLOCK_NAMES_MAX names of REDLOCK_NAME_MAX bytes together. Blocks.
  *
  * As redlock_try(); of those names that others have, the report tells about the first one, in
@@ -376,16 +376,19 @@ typedef struct redlock_item {
         sizeof(redlock_item), (client), (name), (options), NULL, 0, 0                          \
     }
 
-/* Take the locks of all items, or of none: they may be on different masters, of different
- * kinds, and in any order; callers that wait for each other's locks never block each other for
- * good. wait_ms: 0: try once; REDLOCK_FOREVER; else at most so long. 0: every item has its
- * lock, and all of them were valid when the last one was taken. Else none has one; the code is
- * that of an item in whose result it stands (of none, where nothing was tried), and what was
- * taken is being released. Blocks. As redlock_try() of the item that failed; ECANCELED: one of
- * the clients was cancelled, or is being closed; EEXPIRED: what was taken first ran out before
- * the last one was. EINVAL also: no item, too many, or one of another size, where nothing is
- * filled in; and two items of a client that name one lock and could not both be had, whichever
- * is taken first: they can as readers, and for one owner with any one kind but plain. */
+/* Take the locks of all items, or of none. They may be on different masters, of different
+ * kinds, and in any order. Callers that wait for each other's locks never block each other for
+ * good. wait_ms: 0: try once; REDLOCK_FOREVER; else at most so long. Blocks.
+ *
+ * 0: every item has its lock, and all of them were valid when the last one was taken. Else none
+ * has one, and the locks taken so far are being released. The code is then also the result of
+ * an item, unless nothing was tried.
+ *
+ * Codes are those of redlock_try() for the item that failed. ECANCELED: one of the clients was
+ * cancelled, or is being closed. EEXPIRED: the lock taken first ran out before the last one was
+ * taken. EINVAL also: no item, too many, or one of another size, where nothing is filled in.
+ * And two items of a client that name one lock and could not both be had, whichever is taken
+ * first. They can as readers, and for one owner with any one kind but plain. */
 REDLOCK_API int redlock_try_multi(redlock_item *items, size_t count, int64_t wait_ms);
 
 /* The least validity of all their locks; 0 where one has none. */
@@ -398,10 +401,10 @@ REDLOCK_API int redlock_release_multi(redlock_item *items, size_t count);
 /* ---- a lock that is held -------------------------------------------------------------- */
 
 /* How long the lock is certainly ours, from now on; 0: stop. Never blocks, sends nothing,
- * counts down even if nothing of ours runs, and never comes back from 0. Where it is renewed,
- * or its loss is told, it ends when the lock would be given up. What was told holds: however
- * the lock is lost meanwhile, it gives up no master before then, unless you release it. NULL:
- * 0. */
+ * counts down even if nothing of ours runs, and never comes back from 0. If the lock is
+ * renewed or has on_lost, this ends when the lock would be given up. The value is a promise:
+ * even if the lock is lost early, its keys are not deleted before that time, unless you release
+ * it. NULL: 0. */
 REDLOCK_API int64_t redlock_validity_ms(const redlock_lock *lock);
 
 /* The value that stands for this hold on the masters. The memory is the lock's and is good
@@ -453,10 +456,10 @@ REDLOCK_API int redlock_attach(redlock *client, const char *text, redlock_lock *
 
 /* ---- asynchronous calls, and event loops ---------------------------------------------- */
 
-/* An asynchronous call is done: `result` is what the blocking call would have returned, and
- * `lock` the lock that was taken or extended (NULL where there is none). Callbacks of one
- * client run one at a time, in the order in which the calls became done, on the thread that
- * is in redlock_process(), else on the background thread; with `background never` and no
+/* An asynchronous call is done. `result` is what the blocking call would have returned. `lock`
+ * is the lock that was taken or extended, or NULL. Callbacks of one client run one at a time,
+ * in the order in which the calls became done. They run on the thread that is in
+ * redlock_process(), else on the background thread. With `background never` and no
  * redlock_process() they run in redlock_close() only. Inside one, only calls that do not block
  * are allowed. A call that could be begun calls back exactly once, redlock_close() included. */
 typedef void redlock_done_fn(void *context, int result, redlock_lock *lock);
@@ -488,8 +491,8 @@ REDLOCK_API int redlock_extend_async(redlock_lock *lock, int64_t ttl_ms, redlock
 REDLOCK_API int redlock_release_async(redlock_lock *lock, redlock_done_fn *done, void *context);
 
 /* A descriptor for poll(), epoll, libuv, libevent: readable when redlock_process() has
- * something to do. The client is driven by the calling thread's loop from the first call on
- * (and by whatever thread last called redlock_process()): no background thread runs then.
+ * something to do. From the first call on, the calling thread's loop drives the client, and
+ * the thread that last called redlock_process() does. No background thread runs then.
  * Other threads may still make blocking calls. It is the client's: do not read or close it.
  * ESYSTEM (no descriptors), EDEADLK (the first call, inside a callback), EFORK. */
 REDLOCK_API int redlock_fd(redlock *client);
@@ -549,9 +552,9 @@ typedef struct redlock_holder {
 } redlock_holder;
 
 /* The holders of a lock, and its waiters. `node` has room for `node_max` entries, `holder` for
- * `holder_max`; both may be NULL: then there are sums only. Always enough are
- * REDLOCK_NODES_MAX entries, and REDLOCK_HOLDERS_SHOWN for those whom a majority names; for
- * those of each of N masters as well (N + 1) * REDLOCK_HOLDERS_SHOWN. Counts and times are
+ * `holder_max`; both may be NULL: then there are sums only. REDLOCK_NODES_MAX nodes are always
+ * enough. REDLOCK_HOLDERS_SHOWN holders are enough for those that a majority names, and
+ * (N + 1) * REDLOCK_HOLDERS_SHOWN also for those of each of N masters. Counts and times are
  * those that a majority of all masters reaches. */
 typedef struct redlock_lock_info {
     size_t size;
@@ -600,8 +603,8 @@ REDLOCK_API int redlock_inspect(redlock *client, const void *name, size_t name_l
 /* Delete the lock `name` of any holder on every master, with its holders' other keys. For
  * operators: the holder is not asked. Its waiters are woken. A key without the shape of a lock
  * is other data and stays. So does a key without TTL, unless `endless` is REDLOCK_ON: a lock
- * that was set by hand has none. Look at it first. Blocks. 0 when a majority is certain to be
- * free of it now, else ENOQUORUM, or EWRONGTYPE where a master has other data under that name.
+ * that was set by hand has none. Look at it first. Blocks. 0: a majority is certain to be
+ * free of it now. Else ENOQUORUM, or EWRONGTYPE if a master has other data under that name.
  * `endless` is of enum redlock_switch, off by default; `report` may be NULL. EINVAL, EFORK,
  * ENOMEM, EBUSY, EDEADLK. */
 REDLOCK_API int redlock_force_release(redlock *client, const void *name, size_t name_len,
@@ -629,9 +632,9 @@ typedef struct redlock_proof {
     char text[192]; /* FAILED: the master's own words, or ours; printable */
 } redlock_proof;
 
-/* `refusal` is the error of the last request about a lock that the server itself refused. By
- * INFO it may also be one to expect (OOM, MISCONF, NOREPLICAS); also where enough others
- * granted the lock, or where the answer came too late to count. */
+/* `refusal` is the error of the last request about a lock that the server itself refused. It
+ * may also be an error that INFO lets expect (OOM, MISCONF, NOREPLICAS). It is kept even if
+ * enough others granted the lock, or if the answer came too late to count. */
 typedef struct redlock_node_status {
     const char *node;      /* the URL without secrets; valid until redlock_close() */
     int state;             /* enum redlock_node_state */
