@@ -85,8 +85,8 @@ static bool read_view(const struct query *query, unsigned node,
 }
 
 /* Other data is left alone, so it is not certain that this master is free of a lock. */
-static void query_miskinded(struct query *query, unsigned node,
-                            const struct rl_vote_reply *vote_reply)
+static void query_wrong_type(struct query *query, unsigned node,
+                             const struct rl_vote_reply *vote_reply)
 {
     struct rl_vote_reply failed = {.vote = RL_VOTE_FAILED};
     char type[48], what[64], why[128];
@@ -132,7 +132,7 @@ static void query_on_vote(struct rl_call *call, struct rl_node *node, enum rl_ve
         rl_round_vote(&query->round, node->index, RL_VOTE_FAILED);
     }
     if (vote_reply->answer.code == RL_REPLY_WRONGTYPE)
-        query_miskinded(query, node->index, vote_reply);
+        query_wrong_type(query, node->index, vote_reply);
     else
         rl_report_vote(call, node->index, vote, vote_reply);
 }
