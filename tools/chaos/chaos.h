@@ -1,20 +1,19 @@
-/* chaos.h - what the parts of redlock-chaos share: what was asked for, what happened, and
- * what came of it. The schedule, the checker and the reports are pure functions of these.
+/* chaos.h - the data that the parts of redlock-chaos share: options, events, and findings. The
+ * schedule, the checker and the reports are pure functions of these.
  *
- *   main.c            the order of things, and the exit status
- *   options.c    the command line
- *   chaos/faults/schedule.c   which fault when: drawn from the seed before anything begins
- *   chaos/faults/kinds.c      the faults' words, and what they break
- *   chaos/faults/reach.c      whom a fault cuts off, and the state of a node
- *   chaos_fault*.c     faults: done, seen to have an effect, undone
- *   chaos/place/proxy.c      the proxies through which contenders reach the masters
- *   chaos/workload/worker.c     contenders: processes that take locks and write under them
- *   chaos/check/keys.c       what the masters have under the names of the locks meanwhile
- *   chaos/check/stall.c      times in which the machine did not let a process run
- *   chaos/check/check.c      the checker
- *   chaos/report/live.c       the terminal while it runs
- *   chaos/report/html.c, chaos/report/json.c ...   the report
- */
+ *   main.c                    the order of things, and the exit status
+ *   options.c                 the command line
+ *   faults/schedule.c         which fault when: drawn from the seed before anything begins
+ *   faults/kinds.c            the faults' words, and the assumptions that they break
+ *   faults/reach.c            the contenders that a fault cuts off, and the state of a node
+ *   faults/fault*.c           faults: done, seen to have an effect, undone
+ *   place/proxy.c             the proxies through which contenders reach the masters
+ *   workload/worker.c         contenders: processes that take locks and write under them
+ *   check/keys.c              the keys of the locks that the masters have during the run
+ *   check/stall.c             times in which the machine did not let a process run
+ *   check/check.c             the checker
+ *   report/live.c             the terminal while it runs
+ *   report/html.c, json.c ... the report */
 #ifndef CHAOS_H
 #define CHAOS_H
 
@@ -26,14 +25,14 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Not said: what it is then depends on what is known later. */
+/* Not given: the default then depends on values known later. */
 #define CHAOS_USUAL UINT_MAX
 
 enum { CHAOS_CLIENTS_MAX = 64, CHAOS_NAMES_MAX = 64, CHAOS_FAULTS_MAX = 4096 };
 
 /* ---- faults --------------------------------------------------------------------------- */
 
-/* What an operation of a contender rests on; a fault may break one. */
+/* The assumptions behind an operation of a contender; a fault may break one. */
 enum chaos_assumption {
     CHAOS_NONE_BROKEN,
     CHAOS_KEYS_STAY, /* keys stay until they expire or are released */
@@ -41,7 +40,7 @@ enum chaos_assumption {
     CHAOS_GUARD      /* masters that lost keys do not vote for a max-ttl */
 };
 
-/* name on the command line, what it does, assumption that it breaks */
+/* name on the command line, effect, broken assumption */
 #define CHAOS_FAULTS(X)                                                                      \
     X(KILL, "kill", "SIGKILL a master, start it again empty", CHAOS_NONE_BROKEN)             \
     X(KILL_AOF, "kill-aof", "SIGKILL a master, start it again from its AOF", CHAOS_NONE_BROKEN) \
@@ -77,7 +76,7 @@ enum chaos_fault_kind {
 /* One fault, from the schedule on. Times count from the beginning of the run. */
 struct chaos_fault {
     enum chaos_fault_kind kind;
-    int64_t planned_ns, length_ns; /* what the schedule says */
+    int64_t planned_ns, length_ns; /* by the schedule */
     uint64_t nodes;                /* masters that it is about, a bit each */
     uint64_t clients;              /* contenders that it is about */
     int64_t step_ms;               /* clock: how far; delay: how long */
@@ -87,12 +86,12 @@ struct chaos_fault {
     char text[120];                /* how that was seen, or why it was not */
 };
 
-/* ---- what was asked for --------------------------------------------------------------- */
+/* ---- the options ---------------------------------------------------------------------- */
 
 enum chaos_where { CHAOS_LOCAL, CHAOS_FILE, CHAOS_COMPOSE };
 
-/* Which kind of lock the contenders take; in their turns, and in the checker, readers of a
- * read-write lock are `shared`, and everybody else holds alone. SEVERAL: plain ones, of several
+/* The kind of lock that the contenders take. In their turns and in the checker, readers of a
+ * read-write lock are `shared`, and all others hold alone. SEVERAL: plain locks, of several
  * names at once. */
 enum chaos_lock {
     CHAOS_PLAIN,
@@ -103,11 +102,11 @@ enum chaos_lock {
     CHAOS_LOCKS
 };
 
-/* What is wrong with the client of --self-test. */
+/* The defect of the client of --self-test. */
 enum chaos_breach {
     CHAOS_ONE_MASTER,  /* it asks one master alone */
     CHAOS_NO_RELEASE,  /* the same, and it never gives its key back */
-    CHAOS_NO_ROLLBACK, /* it asks all, and leaves what it was given where that is no majority */
+    CHAOS_NO_ROLLBACK, /* it asks all; without a majority it leaves its keys there */
     CHAOS_BREACHES
 };
 
@@ -136,7 +135,7 @@ struct chaos_options {
     char **argv; /* as given: for the line that reproduces it */
 };
 
-/* ---- what happened -------------------------------------------------------------------- */
+/* ---- events --------------------------------------------------------------------------- */
 
 enum chaos_what {
     CHAOS_ASKS,      /* begins to try */
@@ -150,7 +149,7 @@ enum chaos_what {
                         write landed too late, which no lease can prevent. A contender killed
                         in between leaves a record that is ahead of the log by one */
     CHAOS_LETS_GO,   /* stops believing, begins to release */
-    CHAOS_RELEASED,  /* `result` says what came of it */
+    CHAOS_RELEASED,  /* `result` says how it ended */
     CHAOS_LOSES      /* found out, while it held it, that it does not any more */
 };
 
@@ -158,7 +157,7 @@ enum chaos_what {
 struct chaos_event {
     int64_t at_ns;    /* CLOCK_BOOTTIME since the run's beginning: one clock for all */
     int64_t until_ns; /* HOLDS, WRITES, and READS of a reader that does so again */
-    uint64_t value;   /* READS, WRITES; HOLDS: what stands for it on masters, 0: unknown */
+    uint64_t value;   /* READS, WRITES; HOLDS: the key on masters, 0: unknown */
     uint64_t token;   /* HOLDS: a fencing token where there is one; 0: none */
     int32_t result;
     uint16_t client, name;
@@ -168,8 +167,8 @@ struct chaos_event {
     uint8_t asked;    /* HOLDS, of --client: masters to which it has sent something since ASKS */
 };
 
-/* A key that was seen on a master for longer than half a ttl: from when to when at least, and
- * what the logs of its holders say of it (chaos_key_of). */
+/* A key that was seen on a master for longer than half a ttl: the first and the last time. Its
+ * value is as in its holders' logs (chaos_key_of). */
 struct chaos_stay {
     int64_t from_ns, to_ns;
     uint64_t key;
@@ -192,7 +191,7 @@ struct chaos_load {
     double begin, highest;
 };
 
-/* How it went with one node, or the quorum, from some time on. */
+/* The state of one node, or of the quorum, from some time on. */
 enum chaos_node_state {
     CHAOS_NODE_UP,
     CHAOS_NODE_NO_VOTE, /* it answers and grants nothing: restarted lately, out of memory */
@@ -206,7 +205,7 @@ struct chaos_history {
     const char *node_name[REDLOCK_NODES_MAX]; /* without secrets */
     char server_version[24];
     int64_t begun_unix_s; /* the wall clock, for the report's head */
-    int64_t duration_ns;  /* what it really took */
+    int64_t duration_ns;  /* the real one */
     int64_t guard_ns;     /* a master that was started again does not vote for so long */
     size_t event_count;   /* sorted by time */
     const struct chaos_event *events;
@@ -225,7 +224,7 @@ struct chaos_history {
     char error[256];                   /* why the run ended before its time, or "" */
 };
 
-/* ---- what came of it ------------------------------------------------------------------ */
+/* ---- findings ------------------------------------------------------------------------- */
 
 struct chaos_finding {
     enum {
@@ -270,8 +269,9 @@ struct chaos_verdict {
     int64_t unavailable_ns, able_ns;      /* it is 1 less the one by the other */
     double asked_mean;                    /* --client: masters asked per hold; */
     unsigned asked_least;                 /* the fewest; both 0: nobody counted */
-    /* With a majority able to vote, nobody has a lock that is asked for: the longest time; and
-     * the longest time after a majority's return, until the next hold. Of which name, when. */
+    /* The longest time in which a lock was asked for and not held, although a majority could
+     * vote. Then the longest time from a majority's return until the next hold. With each: the
+     * name and the time. */
     int64_t longest_unavailable_ns, longest_at_ns;
     int64_t recovery_ns, recovery_at_ns;
     unsigned longest_name, recovery_name;
@@ -292,10 +292,10 @@ const char *chaos_fault_word(enum chaos_fault_kind kind);
 const char *chaos_fault_text(enum chaos_fault_kind kind);
 enum chaos_assumption chaos_fault_breaks(enum chaos_fault_kind kind);
 bool chaos_fault_restarts(enum chaos_fault_kind kind); /* undone, the master was started anew */
-/* Whether `fault`, while it is in force, keeps this contender from this master. The masters
- * and contenders of HALVES that have their bit are one half; in a RING, contenders that have
- * theirs reach only the majority that begins with the master of their number, and so round.
- * But for HALVES, no bit at all means all contenders. */
+/* Whether `fault`, while it is in force, keeps this contender from this master. In HALVES, the
+ * masters and contenders with their bit set are one half. In a RING, a contender with its bit
+ * set reaches only a majority. That majority begins with the master of the contender's number
+ * and goes round. Except in HALVES, no bit at all means all contenders. */
 bool chaos_fault_cuts(const struct chaos_fault *fault, unsigned nodes, unsigned client,
                       unsigned node);
 /* guard_ns; 0 for somebody else's client, which may have no such rule. */

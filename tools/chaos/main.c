@@ -70,8 +70,8 @@ static int64_t needs_ms_of(const struct chaos_options *options, unsigned nodes)
     return (chaos_schedule_needs_ms(options, nodes) + 999) / 1000 * 1000;
 }
 
-/* What can be refused before anything is started. How many masters containers are is not known
- * yet: what would be too short for some number of them is refused. */
+/* Refuse options before anything is started. The number of masters in containers is not known
+ * yet, so a duration too short for some number of them is refused. */
 static int check_before(const struct chaos_options *options, uint64_t named)
 {
     const struct chaos_place_type *type = types[options->where];
@@ -98,7 +98,7 @@ static int check_before(const struct chaos_options *options, uint64_t named)
     return options->duration_ms > 0 && most_ms > options->duration_ms ? too_short(most_ms) : -1;
 }
 
-/* What is possible here, and when it will be done. */
+/* The kinds of faults possible here, and their schedule. */
 static int make_schedule(struct chaos_run *run, struct chaos_options *options, uint64_t named)
 {
     char why[256] = "";
@@ -188,8 +188,8 @@ static void clean_up(struct chaos_run *run)
     run->place.type->end(&run->place);
 }
 
-/* What heartbeats and looks at masters have logged, less what faults explain. NULL: no memory.
- */
+/* The stalls logged by heartbeats and looks at masters, without those that faults explain.
+ * NULL: no memory. */
 static struct chaos_stall *collect_stalls(const struct chaos_run *run,
                                           const struct chaos_history *history,
                                           size_t *ret_count)

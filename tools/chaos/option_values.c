@@ -1,4 +1,4 @@
-/* option_values.c - reads the value of one option, or says what would be right. */
+/* option_values.c - reads the value of one option. Errors say which value would be right. */
 #include "config_auto.h"
 
 #include "chaos/option_values.h"
@@ -143,7 +143,7 @@ int chaos_take_faults(const char *list, uint64_t *ret_faults, uint64_t *ret_name
         return chaos_usage("--faults: the list is empty; for no faults at all say none");
     if (strcmp(list, "none") == 0)
         return -1;
-    if (*list == '-') /* out of what, if not of all */
+    if (*list == '-') /* exclusions alone exclude from all */
         *ret_faults = CHAOS_ALL;
     for (;;) {
         size_t len = strcspn(rest, ",");

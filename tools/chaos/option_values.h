@@ -1,5 +1,5 @@
-/* option_values.h - reads the value of one option. Each: -1, or the exit status after a line on
- * stderr that says what would be right. */
+/* option_values.h - reads the value of one option. Each returns -1, or the exit status after a
+ * line on stderr that says which value would be right. */
 #ifndef CHAOS_OPTION_VALUES_H
 #define CHAOS_OPTION_VALUES_H
 
@@ -13,10 +13,10 @@ int chaos_take_percent(const char *option, const char *text, double *ret_part);
 int chaos_take_seed(const char *text, uint64_t *ret_seed);
 int chaos_take_kind(const char *word, enum chaos_lock *ret_lock);
 
-/* `word` NULL: the breach that is played where none is named. */
+/* `word` NULL: the default breach. */
 int chaos_take_breach(const char *word, enum chaos_breach *ret_breach);
 
-/* `ret_faults`: all of the list; `ret_named`: what it names one by one. */
+/* `ret_faults`: all kinds of the list. `ret_named`: the kinds named one by one. */
 int chaos_take_faults(const char *list, uint64_t *ret_faults, uint64_t *ret_named);
 
 #endif

@@ -111,7 +111,7 @@ static const struct option long_options[] = {
     {NULL, 0, NULL, 0},
 };
 
-/* What was given, beside the options themselves. */
+/* Which options were given, beside their values. */
 struct given {
     unsigned places; /* --local, --nodes, --compose: how many of them */
     bool faults;
@@ -136,7 +136,7 @@ static int take_option(struct chaos_options *options, struct given *given, int o
     case OPT_COMPOSE:
         given->places++;
         options->where = CHAOS_COMPOSE;
-        options->nodes_file = value; /* NULL: whichever file compose finds */
+        options->nodes_file = value; /* NULL: the file that compose finds */
         return -1;
     case OPT_CLIENTS:
         return chaos_take_number("clients", value, 1, CHAOS_CLIENTS_MAX, &options->clients);
@@ -187,7 +187,7 @@ static int take_option(struct chaos_options *options, struct given *given, int o
     }
 }
 
-/* What does not go together, and what was left open. */
+/* Reject options that contradict each other, and fill in defaults. */
 static int complete(struct chaos_options *options, const struct given *given)
 {
     if (given->places > 1)

@@ -4,9 +4,9 @@
 
 #include "chaos/chaos.h"
 
-/* -1: go on; else the exit status, after --help, --version, or a line on stderr. What was
- * not given has its default; `ret_named` are the kinds that --faults names one by one, which
- * must be possible, where those of a group are left out if they are not. */
+/* -1: go on; else the exit status, after --help, --version, or a line on stderr. Options not
+ * given have their defaults. `ret_named` are the kinds that --faults names one by one. These
+ * must be possible; impossible kinds of a group are left out. */
 int chaos_options_parse(struct chaos_options *options, int argc, char **argv,
                         uint64_t *ret_named);
 

@@ -1,4 +1,4 @@
-/* run.c - what goes on beside everything else: signals, dead processes, the terminal. */
+/* run.c - the work beside everything else: signals, dead processes, the terminal. */
 #include "config_auto.h"
 
 #include "chaos/run.h"
@@ -71,11 +71,11 @@ bool chaos_run_is_over(const struct chaos_run *run)
            chaos_now_ns() >= run->options->duration_ms * RL_NS_PER_MS;
 }
 
-/* ---- what is to be seen meanwhile ------------------------------------------------------ */
+/* ---- the live display ------------------------------------------------------------------ */
 
 /* Two contenders that hold one lock at one moment, and do not both read. The first is checked
- * again after the second, so what is counted is certain. The checker finds the others in the
- * logs. */
+ * again after the second, so each counted overlap is certain. The checker finds the others in
+ * the logs. */
 static void look_for_two(struct chaos_run *run)
 {
     static int64_t told[CHAOS_CLIENTS_MAX];
@@ -105,8 +105,8 @@ static void look_for_two(struct chaos_run *run)
     }
 }
 
-/* Has a fault broken an assumption a short while ago, or does it now? The checker looks
- * closer; here nothing is counted then. */
+/* Does a fault break an assumption now, or did one a short while ago? Then nothing is counted
+ * here; the checker looks closer. */
 static bool is_excused(const struct chaos_run *run)
 {
     int64_t now_ns = chaos_now_ns();

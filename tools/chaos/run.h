@@ -1,4 +1,4 @@
-/* run.h - a run: everything that its parts work on together. */
+/* run.h - a run: the state that its parts share. */
 #ifndef CHAOS_RUN_H
 #define CHAOS_RUN_H
 
@@ -26,17 +26,18 @@ struct chaos_run {
     char server_version[24];
 };
 
-/* The one whose chaos_pause_ms() this is. NULL: none any more. */
+/* The run that chaos_pause_ms() serves. NULL: none any more. */
 void chaos_run_set(struct chaos_run *run);
 
-/* Signals that end a program end the run, in order. How many have come; the first. */
+/* Signals that end a program end the run in an orderly way. Returns how many have come; the
+ * first one. */
 void chaos_run_watch_signals(void);
 unsigned chaos_run_signals(int *ret_first);
 
 /* Its time is over, a signal has come, or something has failed: no fault begins any more. */
 bool chaos_run_is_over(const struct chaos_run *run);
 
-/* The run has come to nothing, with that sentence; the first one counts. */
+/* The run has failed, with that sentence; the first one counts. */
 void chaos_run_fail(struct chaos_run *run, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -1,5 +1,5 @@
-/* able.c - when a majority of the masters could vote, and for whom: by the faults that
- * were in force, and the restart guard after them. */
+/* able.c - when a majority of the masters could vote, and for which contenders. This follows
+ * from the faults in force, and from the restart guard after them. */
 #include "config_auto.h"
 
 #include "chaos/report/stats.h"

@@ -1,18 +1,18 @@
-/* check.c - the checker: what of a history must not be, and the figures of it.
+/* check.c - the checker: finds the violations in a history, and computes its figures.
  *
  *   overlap       two believed holds of one name at the same time, unless both are readers'.
  *                 A hold is believed from HOLDS until the first of LETS_GO, LOSES and
  *                 until_ns, that moment excluded
- *   token order   a hold whose fencing token is not above that of every earlier one
+ *   token order   a hold whose fencing token is not above that of every earlier hold
  *   lost update   a write under the lock that a later one did not see: check_record.c
- *   changed read  a record that changed while a reader held it: there too
+ *   changed read  a record that changed while a reader held the lock: check_record.c
  *   orphan        a key that is left when every lease is over, or that its contender did not
  *                 take back: check_keys.c
- *   late          a lock that was not had for too long after a majority's return
- *   scarce        locks that were to be had for too small a part of the time
+ *   late          a lock that nobody got for too long after a majority's return
+ *   scarce        locks that were available for too small a part of the time
  *
- * A finding is excused where a fault that breaks a documented assumption can have caused it:
- * chaos/faults/excuse.c has the rule. */
+ * A finding is excused if a fault that breaks a documented assumption can have caused it:
+ * faults/excuse.c has the rule. */
 #include "config_auto.h"
 
 #include "chaos/check/check.h"
@@ -91,8 +91,8 @@ static void find_overlap(struct chaos_found *found, const struct chaos_hold *ear
     chaos_find(found, &finding, 1);
 }
 
-/* Each pair once; readers overlap as they like. Those that may still overlap what comes are
- * few: contenders hold one each, but for those that were killed. */
+/* Each pair is looked at once; readers may overlap. Few holds can still overlap later ones,
+ * because a contender has one hold at a time, except killed contenders. */
 static void check_overlaps(struct chaos_found *found, unsigned name)
 {
     const struct chaos_story *story = found->story;
@@ -165,8 +165,8 @@ static void check_orphans(struct chaos_found *found)
     }
 }
 
-/* The slowest recovery stands for all. That is no matter of assumptions: a majority could vote.
- */
+/* The slowest recovery counts. No broken assumption excuses it, because a majority could
+ * vote. */
 static void check_recovery(struct chaos_found *found)
 {
     const struct chaos_verdict *verdict = found->verdict;
@@ -191,7 +191,7 @@ static void check_recovery(struct chaos_found *found)
         chaos_find(found, &finding, 1);
 }
 
-/* Where a majority could vote for no time at all nothing is known of it. */
+/* Without any time in which a majority could vote, there is no figure. */
 static void check_available(struct chaos_found *found)
 {
     const struct chaos_history *history = found->history;
@@ -205,7 +205,7 @@ static void check_available(struct chaos_found *found)
         .for_ns = verdict->longest_unavailable_ns,
         .name = verdict->longest_name,
     };
-    /* Time is counted once for each lock, so time that was lost is, too. */
+    /* Available time counts once for each lock, so lost time does too. */
     int64_t stalled_ns =
         history->options->names *
         chaos_stalled_ns(history, UINT64_MAX, UINT64_MAX, 0, history->duration_ns);
@@ -220,7 +220,7 @@ static void check_available(struct chaos_found *found)
     chaos_find(found, &finding, 1);
 }
 
-/* How the machine did: stalls of a tenth of a ttl and more may matter. */
+/* The machine's stalls. Those of a tenth of a ttl and more may matter. */
 static void sum_up_stalls(const struct chaos_history *history, struct chaos_verdict *verdict)
 {
     uint64_t starved = 0;

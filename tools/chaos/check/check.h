@@ -12,7 +12,8 @@ struct chaos_found {
     struct chaos_verdict *verdict;
 };
 
-/* Counted `times`, and kept where there is room: what is excused gives way to what is not. */
+/* Counts the finding `times` times, and keeps it if there is room. Excused findings give way to
+ * others. */
 void chaos_find(struct chaos_found *found, const struct chaos_finding *finding, uint64_t times);
 
 void chaos_check_record(struct chaos_found *found);  /* check_record.c */
@@ -22,7 +23,7 @@ void chaos_check_verdict(struct chaos_found *found); /* verdict.c */
 /* ---- excuses (chaos/faults/excuse.c)
  * ----------------------------------------------------------- */
 
-/* As chaos_fault_breaks(), for this run: a client may lack the restart guard. */
+/* As chaos_fault_breaks(), for this run: another client may lack the restart guard. */
 enum chaos_assumption chaos_broken_by(const struct chaos_history *history,
                                       const struct chaos_fault *fault);
 

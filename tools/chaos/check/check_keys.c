@@ -1,21 +1,20 @@
-/* check_keys.c - keys that nobody took back. A contender that lets go of a lock sends its
- * release to every master. So does one that was refused, if some masters had granted it. A key
- * that stays until it expires was forgotten. That breaks no promise of exclusion, and costs all
- * others a ttl.
+/* check_keys.c - keys that nobody took back. A contender that releases a lock sends its release
+ * to every master. So does a refused contender, if some masters had granted the lock. A key
+ * that stays until it expires was forgotten. Such a key breaks no promise of exclusion, but it
+ * costs all others a ttl.
  *
- *   - A key that was seen on a master until it ran out by itself, and for half a ttl at least
- *     after its contender had let go of it, or from the first to the last where no contender
- *     ever had it.
- *   - A key that is there half a ttl after the last contender has let go, or given up its last
- *     try.
+ * A key counts if:
  *
- * A fault can keep a release from a master: what was done to it, to the way there, or to a
- * contender while the key was wanted no more, or within a ttl before, explains it, and such a
- * key is not counted.
+ *   - it stayed on a master until it expired, for at least half a ttl after its contender's
+ *     release. If no contender ever had the key, the whole time it was seen counts;
+ *   - it is there half a ttl after the last contender has released, or given up its last try.
  *
- * So can a machine that stalls: time in which its contender, the proxies or the master did not
- * run is not held against the key. Where the key would be counted without that, it is excused.
- */
+ * A fault can keep a release from a master. Such a fault hit the master, the path to it, or a
+ * contender, while the key was not wanted any more or within a ttl before. The key is then not
+ * counted.
+ *
+ * A stalled machine can do so too. Time in which the contender, the proxies or the master did
+ * not run is subtracted. A key that would count without this is excused. */
 #include "config_auto.h"
 
 #include "chaos/check/check.h"
@@ -25,10 +24,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A key went before its time was over where that was still so long ahead: ttl / 5. */
+/* A key that vanished earlier than this before its expiry was deleted: ttl / 5. */
 #define EARLY_PART 5
 
-/* Masters are looked at so often, or a little later: a key was set so long before at most. */
+/* The interval between looks at a master. A key may be older by this much, or a little more. */
 #define SEEN_LATE_NS (100 * CHAOS_MS)
 
 static bool is_of_all(enum chaos_fault_kind kind)
@@ -55,8 +54,8 @@ static bool is_explained(const struct chaos_history *history, unsigned node,
     return false;
 }
 
-/* The contenders that may have set a key that was first seen at that time and that held no
- * lock: those that were trying then, or a moment before. */
+/* The contenders that may have set a key that belongs to no hold. They had a try under way when
+ * the key was first seen, or a moment before. */
 static uint64_t who_tried(const struct chaos_story *story, const struct chaos_stay *stay)
 {
     uint64_t clients = 0;
@@ -67,7 +66,7 @@ static uint64_t who_tried(const struct chaos_story *story, const struct chaos_st
     return clients;
 }
 
-/* The longest that one of these may have been kept from taking its key back. */
+/* The longest time for which one of these contenders may have been kept from its release. */
 static int64_t stalled_ns(const struct chaos_history *history, uint64_t clients, unsigned node,
                           int64_t from_ns, int64_t to_ns)
 {
@@ -156,7 +155,7 @@ static void check_stays(struct chaos_found *found)
     free(holds);
 }
 
-/* Until when somebody held a lock or tried to. */
+/* The last time at which a contender held a lock or tried to. */
 static int64_t last_wish_ns(const struct chaos_history *history)
 {
     for (size_t i = history->event_count; i > 0; i--)

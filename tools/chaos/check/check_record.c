@@ -1,17 +1,16 @@
-/* check_record.c - the shared records: every write adds 1 to what its contender read under the
- * lock, so the values that are written to a record are 1, 2, 3 ...
+/* check_record.c - the shared records. Every write adds 1 to the value that its contender read
+ * under the lock. The values written to a record are thus 1, 2, 3 ... Violations are:
  *
  *   - a write of a value that is not above the last one written: the updates in between are
  *     lost, its own among them in the end
- *   - a write that is not 1 above what its contender read in this hold
- *   - a record that is not what the last write made it, or a value that nobody wrote
- *   - a record that a reader reads twice in one hold, and that is another the second time
+ *   - a write that is not 1 above the value that its contender read in this hold
+ *   - a record that differs from the last write, or a value that nobody wrote
+ *   - a record that a reader reads twice in one hold, with different values
  *
- * Two things are no fault of a lock. A contender that is killed between writing and logging
- * leaves a record that is 1 ahead. And one that is stopped between its last check of the lock
- * and the write writes after its time: no lease can prevent that, only a fencing token can. So
- * the effects of a late write are excused.
- */
+ * In two cases the lock is not at fault. A contender killed between its write and its log entry
+ * leaves a record that is 1 ahead. A contender stopped between its last check of the lock and
+ * its write writes too late. No lease can prevent that, only a fencing token can. So the
+ * effects of a late write are excused. */
 #include "config_auto.h"
 
 #include "chaos/check/check.h"
@@ -28,9 +27,9 @@ struct reader {
 struct record {
     unsigned name;
     uint64_t value; /* as it was written last */
-    int64_t at_ns;  /* when, and by whom */
+    int64_t at_ns;  /* when, and by which contender */
     unsigned writer;
-    int64_t late_ns; /* the last late write: when it landed, and whose; -1: none */
+    int64_t late_ns; /* the last late write: when, and by which contender; -1: none */
     unsigned late_client;
     uint64_t ahead;     /* writes that are not in the log, */
     uint64_t explained; /* and as many as may be missing there */
@@ -38,7 +37,7 @@ struct record {
     struct reader reader[CHAOS_CLIENTS_MAX];
 };
 
-/* Of a contender that was killed: what it read may have been written. */
+/* A killed contender may have written the record that it read. */
 static void forget_read(struct record *record, unsigned client, bool killed)
 {
     if (killed && record->reader[client].has_read && !record->reader[client].shared)
@@ -63,7 +62,8 @@ static void find_unread(struct chaos_found *found, const struct record *record,
     chaos_find(found, &finding, 1);
 }
 
-/* Since the moment at which the writer read, or when it wrote: was one of them too late? */
+/* Did a late write land after this contender's read? Without a read, the event's own time
+ * counts. */
 static bool was_late(struct chaos_found *found, const struct record *record,
                      const struct chaos_event *event, struct chaos_finding *finding)
 {
@@ -139,7 +139,8 @@ static void write_to(struct chaos_found *found, struct record *record,
     record->writer = event->client;
 }
 
-/* A reader reads again. Too late, where it was stopped before that: then it proves nothing. */
+/* A reader reads again. If it was stopped before that, it may be too late, and the read proves
+ * nothing. */
 static void read_again(struct chaos_found *found, struct record *record,
                        const struct chaos_event *event)
 {
@@ -196,7 +197,7 @@ static void take(struct chaos_found *found, struct record *record,
     }
 }
 
-/* What the record is at the end, against what the log makes it. */
+/* Compare the record at the end with the value that follows from the log. */
 static void close_record(struct chaos_found *found, struct record *record)
 {
     uint64_t at_end = found->history->record[record->name];

@@ -1,4 +1,4 @@
-/* heart.c - heartbeats, and the logs of what they miss: see stall.h. */
+/* heart.c - heartbeats, and the logs of the stalls that they find: see stall.h. */
 #include "config_auto.h"
 
 #include "chaos/check/stall.h"

@@ -1,7 +1,7 @@
-/* keys.c - see keys.h. One process a master asks it again and again what is under
- * the names of all locks. A key is what was seen under a name in one look after another: from
- * right after the first of them until right before the last, so rather too short than too long.
- * Only what stays is kept, so there is room for more than a run can have. */
+/* keys.c - see keys.h. One process for each master asks it again and again for the values under
+ * all locks' names. A key is a value that was seen under a name in successive looks. Its time
+ * runs from right after the first look to right before the last, so it is rather too short than
+ * too long. Only keys that stay are kept, so the memory holds more than a run can have. */
 #include "config_auto.h"
 
 #include "chaos/check/keys.h"
@@ -36,7 +36,7 @@ struct chaos_keys {
     struct node_keys *of; /* shared with these processes */
 };
 
-/* One process: what it saw under each name last. */
+/* One process: the last value that it saw under each name. */
 struct look {
     struct chaos_run *run;
     struct node_keys *mine;

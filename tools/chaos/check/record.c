@@ -1,5 +1,5 @@
-/* record.c - see record.h. A log has one writer, the contender on its seat, and
- * is read when that has ended; its memory is touched as far as it was needed. */
+/* record.c - see record.h. The contender on a seat is the one writer of its log. The log is
+ * read after the contender has ended. Its memory is touched only as far as needed. */
 #include "config_auto.h"
 
 #include "chaos/check/record.h"
@@ -144,7 +144,7 @@ void chaos_writes(struct chaos_record *record, struct chaos_seat *seat, unsigned
     log_event(seat, CHAOS_WRITES, name, event);
 }
 
-/* The time is read first: what is done after it is not done under the lock. */
+/* The time is read first, because an action after that time is not done under the lock. */
 static void stops(struct chaos_record *record, struct chaos_seat *seat, unsigned name,
                   enum chaos_what what)
 {
@@ -182,8 +182,8 @@ void chaos_fails(struct chaos_record *record, const struct chaos_seat *seat, con
 
 /* ---- all of them ---------------------------------------------------------------------- */
 
-/* Each log is in order already: they are merged, so that what one contender says at one time
- * stays in the order in which it said it. */
+/* Each log is in order already. The logs are merged, so that events of one contender at one
+ * time keep their order. */
 static void merge(const struct chaos_record *record, struct chaos_event *ret_events,
                   size_t total)
 {

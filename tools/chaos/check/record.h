@@ -1,6 +1,6 @@
-/* record.h - the memory that contenders, proxies and the parent share: what the contenders
- * write to under their locks, and their logs, which outlive them. A seat is one contender's
- * part of it; after a kill another contender takes the same seat. */
+/* record.h - the memory that contenders, proxies and the parent share. It has the records that
+ * the contenders write to under their locks, and their logs, which outlive them. A seat is one
+ * contender's part of it; after a kill another contender takes the same seat. */
 #ifndef CHAOS_RECORD_H
 #define CHAOS_RECORD_H
 
@@ -23,10 +23,10 @@ struct chaos_seat {
     _Atomic bool holds_shared;
     _Atomic uint32_t lives; /* how often a contender began here */
     _Atomic uint64_t holds; /* locks that were had */
-    bool shared;            /* what it says now it says as a reader, */
-    bool joint;             /* or of several names at once, */
-    uint64_t key;           /* and of what it holds, chaos_key_of(); its own business; */
-    uint8_t asked;          /* of so many masters as it asked for it */
+    bool shared;            /* its events now are a reader's */
+    bool joint;             /* or are of several names at once */
+    uint64_t key;           /* of its hold, chaos_key_of(); for its own use */
+    uint8_t asked;          /* the number of masters asked for it */
 
     /* Its log. */
     size_t room;
@@ -43,15 +43,16 @@ struct chaos_record {
     unsigned seats;
     _Atomic bool ending; /* contenders let go and exit */
 
-    /* By a contender that can't go on, where none could in its place: chaos_fails(). */
+    /* Set by a contender that can't go on when no other could either: chaos_fails(). */
     _Atomic uint32_t failed; /* 2: `failure` is there to be read */
     char failure[256];
 
-    /* What the locks are for: read, waited over, and written without any atomicity. */
+    /* The data that the locks protect: read, held for a while, and written without any
+     * atomicity. */
     volatile uint64_t value[CHAOS_NAMES_MAX];
     struct chaos_seat seat[CHAOS_CLIENTS_MAX];
 
-    /* By heartbeats, on the clock itself. */
+    /* Written by heartbeats, with times of the clock itself. */
     struct chaos_stall_log proxies_stalls;
     struct chaos_stall_log stalls[CHAOS_CLIENTS_MAX];
 };
@@ -68,14 +69,16 @@ int64_t chaos_record_now_ns(const struct chaos_record *record);
 void chaos_record_lock_name(const struct chaos_record *record, unsigned name,
                             char ret_text[CHAOS_LOCK_NAME_MAX]);
 
-/* What a contender has to say, in the order in which it happens. Each is logged at once. */
+/* A contender's events, in the order in which they happen. Each is logged at once. */
 void chaos_asks(struct chaos_record *record, struct chaos_seat *seat, unsigned name);
 void chaos_refused(struct chaos_record *record, struct chaos_seat *seat, unsigned name,
                    int result);
-/* It has it, as it believes, from now until `until_ns`. Again while it has it: prolonged. */
+/* The contender believes to hold the lock from now until `until_ns`. Repeated during a hold:
+ * the hold is prolonged. */
 void chaos_holds(struct chaos_record *record, struct chaos_seat *seat, unsigned name,
                  int64_t until_ns, uint64_t token);
-/* Both only where it believes to hold it, looked at right before. `until_ns`: as believed. */
+/* Both only if the contender has just checked that it believes to hold the lock. `until_ns`: as
+ * believed. */
 uint64_t chaos_reads(struct chaos_record *record, struct chaos_seat *seat, unsigned name);
 /* A reader, once more in the same hold: it must read the same. */
 void chaos_reads_again(struct chaos_record *record, struct chaos_seat *seat, unsigned name,
@@ -87,8 +90,8 @@ void chaos_lets_go(struct chaos_record *record, struct chaos_seat *seat, unsigne
 void chaos_released(struct chaos_record *record, struct chaos_seat *seat, unsigned name,
                     int result);
 
-/* Somebody else's client died, or talked nonsense: the run ends with that sentence. The first
- * one counts. The contender returns right after. */
+/* A foreign client died, or broke the protocol: the run ends with that sentence. The first
+ * sentence counts. The contender returns right after. */
 void chaos_fails(struct chaos_record *record, const struct chaos_seat *seat, const char *text);
 
 /* All logs as one, sorted by time, in new memory. The contenders have ended. NULL: errno. */

@@ -1,4 +1,4 @@
-/* stall.c - what stalls explain: see stall.h. */
+/* stall.c - the findings that stalls explain: see stall.h. */
 #include "config_auto.h"
 
 #include "chaos/check/stall.h"

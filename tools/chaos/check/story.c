@@ -1,9 +1,9 @@
 /* story.c - from events to holds and tries.
  *
- * A hold begins at HOLDS and ends at the first of LETS_GO, LOSES and until_ns. A second
- * HOLDS without ASKS before it prolongs the same one. ASKS while the same seat has a hold of
- * the same name: its contender was killed there and this is the next one; nobody let go of
- * the hold, so it counts until its time is over. */
+ * A hold begins at HOLDS and ends at the first of LETS_GO, LOSES and until_ns. A second HOLDS
+ * without ASKS before it prolongs the same hold. ASKS during a hold of the same seat and name
+ * means that the contender was killed and replaced. Nobody released that hold, so it counts
+ * until its time is over. */
 #include "config_auto.h"
 
 #include "chaos/check/story.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a seat is doing about one name; indices + 1, 0: nothing. */
+/* A seat's current hold and try of one name; indices + 1, 0: none. */
 struct seat {
     size_t hold, try;
     bool asks; /* the try is under way, else it was refused and may go on */
@@ -132,7 +132,7 @@ static void take(struct chaos_story *story, struct seat *seat, const struct chao
     }
 }
 
-/* By name, each in the order in which they are, which is that of time. */
+/* Sort by name. Within a name the order of time stays. */
 static void sort_holds(struct chaos_story *story)
 {
     struct chaos_hold *sorted = chaos_room(story->hold_count, sizeof(*sorted));

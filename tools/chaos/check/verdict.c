@@ -1,13 +1,14 @@
-/* verdict.c - what a run comes to: an exit status, and one sentence.
+/* verdict.c - the result of a run: an exit status, and one sentence.
  *
- *   1  something happened that must not while every assumption holds
- *   2  the run has shown nothing: it ended early, a kind of fault that was asked for was never
- *      seen to take effect, or in less than half of its faults, too few locks were taken,
- *      logs were full, a client of others asks fewer masters than a majority, or the broken
- *      client of --self-test was not caught
- *   0  neither. What broken assumptions cost is told, and is no failure
+ *   1  a violation happened while every assumption held
+ *   2  the run has shown nothing, for one of these reasons:
+ *      it ended early; too few locks were taken; logs were full;
+ *      a requested kind of fault had no visible effect, or in less than half of its faults;
+ *      a foreign client asks fewer masters than a majority;
+ *      the broken client of --self-test was not caught
+ *   0  neither. Costs of broken assumptions are reported, and are no failure
  *
- * With --self-test a violation is what must be found, so it counts as 0. */
+ * With --self-test the run must find a violation, so a violation counts as 0. */
 #include "config_auto.h"
 
 #include "chaos/check/check.h"
@@ -19,7 +20,7 @@
 
 #define STALL_PART 4
 
-/* What a run has not shown, as the end of a sentence. */
+/* The things that a run has not shown, as the end of a sentence. */
 struct reason {
     char text[200];
     size_t len;
@@ -62,8 +63,8 @@ static struct effect effect_of(const struct chaos_history *history, unsigned kin
     return effect;
 }
 
-/* Of a kind of which none was seen nothing is shown, and hardly more of one that mostly failed.
- */
+/* A kind of fault that was never seen shows nothing, and a kind that mostly failed hardly
+ * more. */
 static void look_for_unseen(const struct chaos_history *history, struct reason *reason)
 {
     struct reason never = {.len = 0}, mostly = {.len = 0};
@@ -149,7 +150,7 @@ static void say_passed(struct chaos_verdict *verdict)
                  "; %" PRIu64 " where the machine had stalled", verdict->stalled);
 }
 
-/* Worth a word where a part of a ttl went so, or something was excused by it. */
+/* Stalls are mentioned if they took a part of a ttl, or if they excuse a finding. */
 static void say_stalled(const struct chaos_history *history, struct chaos_verdict *verdict)
 {
     size_t len = strlen(verdict->text);

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Those that would be done if they may be. */
+/* The kinds that would be done to the masters themselves if they are allowed. */
 static uint64_t to_masters(const struct chaos_run *run, uint64_t faults, uint64_t named)
 {
     uint64_t kinds =

@@ -4,10 +4,9 @@
 
 #include "chaos/run.h"
 
-/* Where that is a question, --yes has not answered it, and somebody sits at the terminal: say
- * what would be done, and ask. `named`: faults that were, one by one. A yes is as if --yes had
- * been given; otherwise nothing changes.
- */
+/* If these masters need a yes, --yes is not given and a user is at the terminal: list the
+ * faults, and ask. `named`: the faults named one by one. A yes acts as --yes would; otherwise
+ * nothing changes. */
 void chaos_ask_leave(const struct chaos_run *run, struct chaos_options *options,
                      uint64_t named);
 

@@ -82,7 +82,7 @@ static int spawn(const char *const *argv, int out, int err, pid_t *ret_pid)
     return code;
 }
 
-/* Take what there is. -1: that was all. */
+/* Read the bytes that are there. -1: the end. */
 static int drain(int fd, char *to, size_t size, size_t *len, bool keep_last)
 {
     char bytes[1024];
@@ -132,7 +132,7 @@ static void last_line(const struct running *running, char *why, size_t why_size)
     rl_text_escape(why, why_size, running->said + begin, end - begin);
 }
 
-/* How long it may go on from now; how it is ended after that. */
+/* How long the command may go on from now, and how it is ended after that. */
 static bool await(struct running *running, const struct chaos_command *command, int *ret_status)
 {
     int64_t begun_ns = rl_clock_now_ns(), limit_ms = command->limit_ms;

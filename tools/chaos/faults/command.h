@@ -10,12 +10,12 @@ struct chaos_command {
     const char *const *argv; /* up to a NULL; argv[0] is looked for in $PATH */
     int64_t limit_ms;        /* SIGTERM and then SIGKILL after so long */
     bool may_stop;           /* the same where the run is to end; else it is waited for */
-    char *out;               /* what it prints, cut to fit, with a NUL; or NULL */
+    char *out;               /* its output, cut to fit, with a NUL; or NULL */
     size_t out_size;
 };
 
-/* True: it exited with 0. Else `why` is the last line of its stderr, or what happened to it.
- * It is in a process group of its own: a Ctrl-C for us must not end what undoes a fault. */
+/* True: it exited with 0. Else `why` is the last line of its stderr, or how it ended. It has
+ * its own process group, because a Ctrl-C for us must not end a command that undoes a fault. */
 bool chaos_command_run(const struct chaos_command *command, char *why, size_t why_size);
 
 #endif

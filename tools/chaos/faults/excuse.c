@@ -1,9 +1,10 @@
 /* excuse.c - which findings a broken assumption may have caused.
  *
  * A lock rests on keys that stay on masters for as long as it is believed. A second holder
- * needs a majority of the masters too, so at least 2 * needed - nodes of them must have lost
- * the first one's key while it was there to be lost: after the first began to ask, and before
- * the second had it. The rule, then: a finding is excused iff faults that break an assumption
+ * needs a majority of the masters too. So at least 2 * needed - nodes of them must have lost
+ * the first holder's key. They lost it after the first holder began to ask, and before the
+ * second one had the lock. The rule: a finding is excused if and only if faults that break an
+ * assumption
  *
  *   - acted in that time (their effect may have begun before the second had it, and may have
  *     ended after the first began to ask), and
@@ -19,17 +20,16 @@
  *
  * Fencing tokens rest on counters that outlive locks: there any earlier loss of keys counts.
  *
- * Keys that are left on a master are excused while its clock is stepped back: those from before
- * the step live longer, by as much. Once it is put right none does, whichever way: those from
- * before have their own time again, those from meanwhile a shorter one, and a new process has
- * none. */
+ * Keys left on a master are excused while its clock is stepped back, because older keys live
+ * longer by that step. Once the clock is put right no key is excused. Older keys have their own
+ * time again, keys set meanwhile a shorter one, and a new process has no keys. */
 #include "config_auto.h"
 
 #include "chaos/check/check.h"
 
 #include <assert.h>
 
-/* What is done at once is done within that time of its beginning. */
+/* An immediate fault is done within this time of its beginning. */
 #define AT_ONCE_NS (1 * CHAOS_S)
 
 enum chaos_assumption chaos_broken_by(const struct chaos_history *history,

@@ -1,4 +1,4 @@
-/* fault.c - what the kinds of faults have in common, and those that places do. */
+/* fault.c - the code common to the kinds of faults, and the faults that places do. */
 #include "config_auto.h"
 
 #include "chaos/faults/fault.h"
@@ -101,10 +101,10 @@ bool chaos_masters_answer(struct chaos_run *run, struct chaos_fault *fault)
     return false;
 }
 
-/* ---- markers: is what was there before still there ------------------------------------- */
+/* ---- markers: does a restarted master have its old data? ------------------------------ */
 
-/* A key that says of a restarted master what it has begun with: "kept" is in its files, where
- * it has any, with RDB "after" is not. They outlive the lease of any lock. */
+/* A marker is a key that shows which data a restarted master began with. "kept" is in its
+ * files, if it has any; with RDB "after" is not. Markers outlive the lease of any lock. */
 static bool put(struct chaos_run *run, unsigned node, const char *name)
 {
     char text[128];
@@ -147,7 +147,7 @@ static bool put_markers(struct chaos_run *run, struct chaos_fault *fault)
     return true;
 }
 
-/* The master has begun with what it should have begun with. */
+/* The master has begun with the data that it should have. */
 static bool began_as_told(struct chaos_run *run, struct chaos_fault *fault, unsigned node)
 {
     bool kept = false, after = false;

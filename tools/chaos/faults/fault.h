@@ -10,14 +10,14 @@
 #define CHAOS_SILENT_MS 150 /* so long a master that works has never taken for a PING */
 #define CHAOS_ANSWER_MS 1000
 
-/* What is known of it between its beginning and its end. */
+/* The state of a fault between its beginning and its end. */
 struct chaos_active {
     struct chaos_fault *fault; /* NULL: this place is free */
     bool done;                 /* it was done, or a part of it: to be undone */
     bool failed;               /* a part of it only */
     int64_t until_ns;          /* holders: believed until then */
-    size_t events;             /* holders: what it had said */
-    int client;                /* holders: who; -1: nobody */
+    size_t events;             /* holders: its events so far */
+    int client;                /* holders: its seat; -1: none */
     uint32_t lives;            /* holders: of the seat */
     int64_t again_ns;          /* resets: the next one */
     struct chaos_probe *probe; /* half-open, reset: connections from before */
@@ -26,8 +26,8 @@ struct chaos_active {
     char maxmemory[REDLOCK_NODES_MAX][24]; /* oom: as it was */
 };
 
-/* How a group of kinds is handled. All but `cannot` tell in fault->text what went wrong, or
- * how the effect was seen. */
+/* The functions of a group of kinds. All but `cannot` write to fault->text: the error, or how
+ * the effect was seen. */
 struct chaos_fault_way {
     uint64_t kinds;
 
@@ -39,23 +39,23 @@ struct chaos_fault_way {
     /* Does it have an effect? Asked again and again until it does. */
     bool (*seen)(struct chaos_run *run, struct chaos_active *active);
 
-    /* What goes on while it lasts; or NULL. */
+    /* Repeated work while the fault lasts; or NULL. */
     void (*again)(struct chaos_run *run, struct chaos_active *active);
 
     /* Also after a begin() that failed halfway. */
     bool (*undo)(struct chaos_run *run, struct chaos_active *active);
 
-    /* All is as before, or as the fault says that it should be. Asked until it is. */
+    /* Is all as before, or as the fault says that it should be? Asked until it is. */
     bool (*gone)(struct chaos_run *run, struct chaos_active *active);
 };
 
 extern const struct chaos_fault_way chaos_faults_of_holders, chaos_faults_of_paths,
     chaos_faults_of_commands, chaos_faults_of_places;
 
-/* The way of a kind. */
+/* The functions for a kind. */
 const struct chaos_fault_way *chaos_fault_way(enum chaos_fault_kind kind);
 
-/* As it says. */
+/* Set fault->text. */
 __attribute__((format(printf, 2, 3))) bool chaos_fault_tell(struct chaos_fault *fault,
                                                             const char *format, ...);
 
@@ -74,7 +74,7 @@ enum chaos_answer {
     CHAOS_REFUSES,   /* the connection was not taken */
     CHAOS_RESETS,    /* or ended with a reset */
     CHAOS_CLOSES,    /* or without one */
-    CHAOS_ANSWERS    /* some bytes came back: whatever they say, they came */
+    CHAOS_ANSWERS    /* some bytes came back, of any meaning */
 };
 
 struct chaos_probe {
@@ -85,9 +85,9 @@ struct chaos_probe {
     int64_t took_ns;
 };
 
-/* Connect them all (where there is no connection yet) and send a PING, or an AUTH where there
- * is a password: without one a master says so even if it says nothing else. Wait until all
- * have answered, or `limit_ms`. The connections stay where `keep` is set. */
+/* Connect all probes that have no connection, and send a PING, or an AUTH if there is a
+ * password. A master that needs a password then answers at least that. Wait until all have
+ * answered, or `limit_ms`. The connections stay if `keep` is set. */
 void chaos_probe_all(struct chaos_probe *probe, size_t count, int64_t limit_ms, bool keep);
 void chaos_probe_close(struct chaos_probe *probe, size_t count);
 
@@ -96,8 +96,8 @@ struct chaos_probe chaos_probe_of(struct chaos_run *run, unsigned node);
 
 /* ---- masters, asked behind the proxies' back ------------------------------------------- */
 
-/* Where it is reached, with its password. False: it is not to be
- * asked (TLS), or its password can't be read. */
+/* The master's address and password. False: it must not be asked (TLS), or its password can't
+ * be read. */
 bool chaos_master_at(struct chaos_run *run, unsigned node, struct server_at *ret_at);
 
 /* One command (words parted by spaces) over a connection of its own, within a second or so.

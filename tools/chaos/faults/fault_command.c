@@ -130,7 +130,7 @@ static bool inflict(struct chaos_run *run, struct chaos_active *active, unsigned
 
 /* ---- its effect ----------------------------------------------------------------------- */
 
-/* Has this master been hit? By an answer that says so. */
+/* Has this master been hit? Its answer shows it. */
 static bool is_hit(struct chaos_run *run, const struct chaos_active *active, unsigned node)
 {
     char text[256];
@@ -183,7 +183,7 @@ static bool begin(struct chaos_run *run, struct chaos_active *active)
     return true;
 }
 
-/* What lasts for a time that was given with it ends by itself. */
+/* A fault that was given its duration ends by itself. */
 static bool undo(struct chaos_run *run, struct chaos_active *active)
 {
     struct chaos_fault *fault = active->fault;

@@ -65,7 +65,7 @@ static bool begin(struct chaos_run *run, struct chaos_active *active)
                             client, (long long)left_ms, name);
 }
 
-/* The stopped holder's lease has expired, and it has said nothing meanwhile. */
+/* The stopped holder's lease has expired, and it has logged nothing since. */
 static bool seen(struct chaos_run *run, struct chaos_active *active)
 {
     const struct chaos_seat *seat = &run->record->seat[active->client];
@@ -92,7 +92,7 @@ static bool undo(struct chaos_run *run, struct chaos_active *active)
     return fine;
 }
 
-/* It goes on, or another does in its place. */
+/* The contender goes on, or its replacement does. */
 static bool gone(struct chaos_run *run, struct chaos_active *active)
 {
     const struct chaos_seat *seat = &run->record->seat[active->client];

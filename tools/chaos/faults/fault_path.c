@@ -16,7 +16,7 @@
 #define CUTTING (STANDING | CHAOS_BIT_OF(PARTITION_THERE) | CHAOS_BIT_OF(PARTITION_BACK))
 #define FROM_BEFORE (CHAOS_BIT_OF(HALF_OPEN) | CHAOS_BIT_OF(RESET))
 
-/* Is it about the way from this contender to that master? */
+/* Is the fault about the path from this contender to that master? */
 static bool is_about(const struct chaos_run *run, const struct chaos_fault *fault,
                      unsigned client, unsigned node)
 {
@@ -34,7 +34,7 @@ static const char *cannot(struct chaos_run *run, enum chaos_fault_kind kind)
     return NULL;
 }
 
-/* Go by the fault on every path that it is about, or by nothing. */
+/* Apply the fault to every path that it is about, or lift it. */
 static bool order(struct chaos_run *run, const struct chaos_fault *fault, bool on)
 {
     for (unsigned c = 0; c < run->options->clients; c++) {
@@ -66,7 +66,7 @@ static bool order(struct chaos_run *run, const struct chaos_fault *fault, bool o
 
 /* ---- probes on every path of the fault ------------------------------------------------- */
 
-/* In new memory; nothing is connected yet. */
+/* Probes in new memory; none is connected yet. */
 static struct chaos_probe *make_probes(struct chaos_run *run, const struct chaos_fault *fault,
                                        size_t *ret_count)
 {
@@ -105,7 +105,7 @@ static size_t count_answers(struct chaos_run *run, const struct chaos_fault *fau
     return found;
 }
 
-/* What the paths of the fault have counted. */
+/* The sums of the counts of the fault's paths. */
 struct counts {
     uint64_t came[CHAOS_WAYS], went[CHAOS_WAYS], lost[CHAOS_WAYS], parts[CHAOS_WAYS];
 };
@@ -128,7 +128,7 @@ static struct counts count_bytes(struct chaos_run *run, const struct chaos_fault
     return counts;
 }
 
-/* ---- what is seen --------------------------------------------------------------------- */
+/* ---- observed effects ------------------------------------------------------------------ */
 
 /* Nothing comes back, and the proxies' counts say where it was lost. */
 static bool seen_cut(struct chaos_run *run, struct chaos_fault *fault)
@@ -210,7 +210,7 @@ static bool begin(struct chaos_run *run, struct chaos_active *active)
         active->probe = make_probes(run, fault, &active->probes);
         if (active->probe != NULL)
             chaos_probe_all(active->probe, active->probes, CHAOS_ANSWER_MS, true);
-        /* Those that were not answered (TLS) have been let in as well when this returns. */
+        /* Connections without an answer (TLS) have been let in too when this returns. */
         (void)chaos_proxies_obey(run->proxies);
     }
     active->done = true;

@@ -1,5 +1,5 @@
-/* kinds.c - the kinds of faults: their words, what they do, what they break; and those of
- * locks. */
+/* kinds.c - the kinds of faults: their words, effects and broken assumptions. Also the words of
+ * the kinds of locks. */
 #include "config_auto.h"
 
 #include "chaos/chaos.h"
@@ -46,8 +46,8 @@ enum chaos_assumption chaos_fault_breaks(enum chaos_fault_kind kind)
     return kinds[kind].breaks;
 }
 
-/* A clock that was stepped is put right by a new process: to step it again would be another
- * fault, and forward it would even break what is assumed. */
+/* A new process puts a stepped clock right. A second step would be another fault, and a step
+ * forward would break an assumption. */
 bool chaos_fault_restarts(enum chaos_fault_kind kind)
 {
     return (CHAOS_RESTARTING & CHAOS_BIT(kind)) != 0;

@@ -12,7 +12,7 @@
     (CHAOS_BIT_OF(KILL) | CHAOS_BIT_OF(KILL_AOF) | CHAOS_BIT_OF(KILL_RDB) |                    \
      CHAOS_BIT_OF(CLOCK) | CHAOS_BIT_OF(CLOCK_BACK))
 
-/* Done to whatever contender holds a lock then. */
+/* Done to a contender that holds a lock then. */
 #define CHAOS_OF_HOLDERS (CHAOS_BIT_OF(PAUSE_HOLDER) | CHAOS_BIT_OF(KILL_HOLDER))
 
 /* Done by the proxies alone, to any masters. */
@@ -29,12 +29,12 @@
     (CHAOS_BIT_OF(CLIENT_PAUSE) | CHAOS_BIT_OF(SLEEP) | CHAOS_BIT_OF(OOM) |                    \
      CHAOS_BIT_OF(SCRIPT_FLUSH) | CHAOS_BIT_OF(FLUSHALL))
 
-/* What others would miss on masters that are theirs: never without being named. */
+/* Faults that would disturb other users of masters that are not ours: only if named. */
 #define CHAOS_NOT_UNDONE                                                                       \
     (CHAOS_BIT_OF(OOM) | CHAOS_BIT_OF(SCRIPT_FLUSH) | CHAOS_BIT_OF(FLUSHALL) |                 \
      CHAOS_BIT_OF(CLOCK) | CHAOS_BIT_OF(CLOCK_BACK))
 
-/* A master that it is done to casts no vote meanwhile, for some contenders at least. */
+/* A master hit by it casts no vote meanwhile, for some contenders at least. */
 #define CHAOS_SILENCING                                                                        \
     (CHAOS_RESTARTING | CHAOS_BIT_OF(PAUSE) | CHAOS_BIT_OF(PARTITION) |                        \
      CHAOS_BIT_OF(PARTITION_THERE) | CHAOS_BIT_OF(PARTITION_BACK) | CHAOS_BIT_OF(HALVES) |     \
@@ -43,7 +43,7 @@
 
 #define CHAOS_ALL (CHAOS_BIT(CHAOS_FAULT_KINDS) - 1)
 
-/* Without --faults: what a run of half a minute has time for, and breaks no assumption. */
+/* The default of --faults: kinds that fit into half a minute and break no assumption. */
 #define CHAOS_DEFAULT                                                                          \
     (CHAOS_BIT_OF(KILL) | CHAOS_BIT_OF(PAUSE) | CHAOS_BIT_OF(PAUSE_HOLDER) |                   \
      CHAOS_BIT_OF(KILL_HOLDER) | CHAOS_BIT_OF(PARTITION) | CHAOS_BIT_OF(HALVES) |              \

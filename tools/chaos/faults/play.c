@@ -10,7 +10,7 @@
 
 #define TICK_MS 5
 #define LOOK_EVERY_MS 50
-#define GONE_LIMIT_MS 8000 /* to be undone, beside what lasts for a given time anyway */
+#define GONE_LIMIT_MS 8000 /* to be undone, beside faults with a set duration */
 
 struct stage {
     struct chaos_run *run;
@@ -19,7 +19,7 @@ struct stage {
     struct chaos_active active[CHAOS_ACTIVE_MAX];
 };
 
-/* ---- what is possible ------------------------------------------------------------------ */
+/* ---- possible kinds -------------------------------------------------------------------- */
 
 /* NULL, or why this kind can't be in this run. */
 static const char *refusal(struct chaos_run *run, enum chaos_fault_kind kind, uint64_t named)
@@ -60,7 +60,7 @@ static void begin(struct stage *stage, struct chaos_active *active, struct chaos
     *active = (struct chaos_active){.fault = fault, .client = -1};
     fault->begun_ns = chaos_now_ns();
     if (!chaos_fault_way(fault->kind)->begin(stage->run, active) && active->done) {
-        /* Halfway done is not done: it is undone in its time, and was not seen. */
+        /* A fault done halfway is undone in its time, and does not count as seen. */
         active->failed = true;
     } else if (!active->done) {
         active->fault = NULL;
@@ -75,7 +75,7 @@ static void look(struct stage *stage, struct chaos_active *active)
         fault->seen = chaos_fault_way(fault->kind)->seen(stage->run, active);
 }
 
-/* Wait until it can be seen that it is undone; what was said of its effect is kept. */
+/* Wait until the fault is seen to be undone. The text about its effect is kept. */
 static void await_gone(struct chaos_run *run, struct chaos_active *active)
 {
     struct chaos_fault *fault = active->fault;
@@ -124,7 +124,7 @@ static bool is_due(const struct chaos_active *active, int64_t now_ns)
     return now_ns >= active->fault->begun_ns + active->fault->length_ns;
 }
 
-/* What was planned to be over before this one begins is over. */
+/* All faults planned to end before this one begins have ended. */
 static bool may_begin(const struct stage *stage, const struct chaos_fault *fault)
 {
     for (size_t i = 0; i < CHAOS_ACTIVE_MAX; i++) {
@@ -156,7 +156,7 @@ static void begin_due(struct stage *stage)
     }
 }
 
-/* How many are in force. */
+/* Observe the faults in force, and end them in their time. Returns how many stay in force. */
 static unsigned tend(struct stage *stage, bool over)
 {
     unsigned count = 0;

@@ -4,13 +4,13 @@
 
 #include "chaos/run.h"
 
-/* Take out of `faults` what can't be done here. What `named` has of it is refused: false, with
- * `why`. What is left out besides is told on stdout. */
+/* Remove from `faults` the kinds that can't be done here. If one of them is in `named`, returns
+ * false with `why`. Other kinds removed are listed on stdout. */
 bool chaos_play_possible(struct chaos_run *run, uint64_t named, uint64_t *faults, char *why,
                          size_t why_size);
 
-/* Until the duration is over, a signal has come, or something has failed; nothing is in force
- * when it returns. */
+/* Runs until the duration is over, a signal has come, or something has failed. No fault is in
+ * force when it returns. */
 void chaos_play(struct chaos_run *run);
 
 #endif

@@ -1,5 +1,5 @@
-/* probe.c - what a fault's effect is looked at with: connections of our own, many at
- * once, so that one silence takes no longer to be noticed than all of them. */
+/* probe.c - our own connections, with which a fault's effect is observed. All are probed at
+ * once, so that several silent masters take no longer than one. */
 #include "config_auto.h"
 
 #include "chaos/faults/fault.h"
@@ -24,7 +24,7 @@
 #define ASK_LIMIT_MS 1000
 
 static const char ping[] = "PING\r\n";
-/* A greeting that is well formed and says nothing: it is answered with an alert. */
+/* A well-formed TLS greeting that offers nothing: the answer is an alert. */
 static const char hello[] = {0x16, 3, 1, 0, 4, 1, 0, 0, 0};
 
 /* ---- one ------------------------------------------------------------------------------ */
@@ -71,7 +71,7 @@ static void end_probe(struct chaos_probe *probe, enum chaos_answer answer)
     probe->fd = -1;
 }
 
-/* What it is asked. Returns the number of bytes. */
+/* The request that is sent. Returns the number of bytes. */
 static size_t make_request(const struct chaos_probe *probe, char *request, size_t size)
 {
     const char *auth[3] = {"AUTH", probe->at.user, probe->at.password};
@@ -88,7 +88,7 @@ static size_t make_request(const struct chaos_probe *probe, char *request, size_
     return server_encode(request, size, probe->at.user == NULL ? 2 : 3, auth);
 }
 
-/* It can be written to: the request goes, or connecting has failed. */
+/* The socket is writable: send the request, unless connecting has failed. */
 static void send_request(struct chaos_probe *probe, bool *ret_sent)
 {
     char request[RL_PASSWORD_MAX + RL_USER_MAX + 64];
@@ -99,7 +99,7 @@ static void send_request(struct chaos_probe *probe, bool *ret_sent)
         end_probe(probe, errno == ECONNREFUSED ? CHAOS_REFUSES : CHAOS_RESETS);
 }
 
-/* There is something to be read. False: not yet. */
+/* The socket is readable: read the answer. False: not yet. */
 static bool read_answer(struct chaos_probe *probe)
 {
     char text[256];

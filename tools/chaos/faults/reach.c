@@ -1,5 +1,6 @@
-/* reach.c - whom a fault cuts off from which master, and in what state it leaves a
- * master. The engine does faults by these rules; the checker and the report judge by them. */
+/* reach.c - the contenders that a fault cuts off from a master, and the state in which it
+ * leaves a master. The engine does faults by these rules; the checker and the report judge by
+ * them. */
 #include "config_auto.h"
 
 #include "chaos/chaos.h"
@@ -33,7 +34,7 @@ bool chaos_fault_cuts(const struct chaos_fault *fault, unsigned nodes, unsigned 
     }
 }
 
-/* What a fault that is in force makes of a node that it is about. */
+/* The state in which a fault in force leaves a node that it is about. */
 static enum chaos_node_state state_under(enum chaos_fault_kind kind)
 {
     switch (kind) {

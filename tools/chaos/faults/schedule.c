@@ -2,8 +2,8 @@
  *
  * Faults come one after the other, in rounds that have every requested kind once, with quiet
  * times between them. Some begin while another is on, on other masters, as long as a majority
- * stays. Some take the majority away: then nothing else begins before it has been back for a
- * while, and from time to time all masters are given the time to be fit again. */
+ * stays. Some take the majority away. Then the next fault begins only after the majority has
+ * been back for a while. From time to time all masters get time to recover. */
 #include "config_auto.h"
 
 #include "chaos/faults/kinds.h"
@@ -17,11 +17,11 @@
 #define NS_PER_MS INT64_C(1000000)
 #define FULL_QUIET_EVERY 5 /* faults */
 
-/* How fast it goes, in ms: a container takes seconds for what a process does at once. */
+/* The pace, in ms: a container takes seconds where a process takes no time. */
 struct pace {
     int64_t lead, tail;
     int64_t quiet_min, quiet_max;
-    int64_t short_min, short_max; /* what is over at once, and yet must be seen */
+    int64_t short_min, short_max; /* for immediate faults, which must yet be seen */
     int64_t long_min, long_max;
 };
 
@@ -35,7 +35,7 @@ struct plan {
     unsigned minority; /* so many may be missing */
     struct rl_prng prng;
     int64_t unfit_until_ms[REDLOCK_NODES_MAX]; /* the master does not vote before */
-    int64_t end_ms;                            /* of what has been planned */
+    int64_t end_ms;                            /* of the faults planned so far */
     const struct chaos_fault *last;
     bool joined; /* the last one began while another was on: enough at once */
     unsigned since_quiet;
@@ -101,7 +101,8 @@ static uint64_t unfit_at(const struct plan *plan, int64_t at_ms)
     return set;
 }
 
-/* From `at_ms` on: when at most `unfit` masters are unfit, with those of `nodes`. */
+/* The first time from `at_ms` on at which at most `unfit` masters are unfit, counting
+ * `nodes`. */
 static int64_t fit_again_ms(const struct plan *plan, uint64_t nodes, unsigned unfit,
                             int64_t at_ms)
 {
@@ -136,8 +137,8 @@ static int64_t draw_length_ms(struct plan *plan, enum chaos_fault_kind kind)
                    plan->first_round ? (pace->long_min + pace->long_max) / 2 : pace->long_max);
 }
 
-/* A clock steps by more than a lease, or nothing would come of it; bytes are delayed so that
- * some rounds are still won. */
+/* A clock steps by more than a lease, because a smaller step has no effect. Delays are short
+ * enough that some rounds are still won. */
 static int64_t draw_step_ms(struct plan *plan, enum chaos_fault_kind kind)
 {
     int64_t ttl_ms = plan->options->ttl_ms;
@@ -148,7 +149,7 @@ static int64_t draw_step_ms(struct plan *plan, enum chaos_fault_kind kind)
     return 0;
 }
 
-/* How many masters: a minority mostly. */
+/* Draw the number of masters: usually a minority. */
 static unsigned draw_size(struct plan *plan, enum chaos_fault_kind kind)
 {
     unsigned rare = is_one_of(kind, CHAOS_RESTARTING) ? 8 : 4;
@@ -160,7 +161,7 @@ static unsigned draw_size(struct plan *plan, enum chaos_fault_kind kind)
     return (unsigned)between(plan, 1, plan->minority);
 }
 
-/* Masters that are unfit already are the first to be taken: a majority shall stay. */
+/* Masters that are unfit already are taken first, because a majority must stay. */
 static uint64_t draw_nodes(struct plan *plan, enum chaos_fault_kind kind, uint64_t busy)
 {
     uint64_t all = first(plan->nodes);
@@ -191,7 +192,8 @@ static uint64_t draw_clients(struct plan *plan, enum chaos_fault_kind kind)
     return draw_set(plan, all, clients, (unsigned)between(plan, 1, clients));
 }
 
-/* How long a master is unfit after the fault: it must be found again, and be believed. */
+/* How long a master is unfit after the fault: clients must reconnect, and its guard must
+ * open. */
 static int64_t settle_ms(const struct plan *plan, enum chaos_fault_kind kind)
 {
     if (is_one_of(kind, CHAOS_RESTARTING))
@@ -199,7 +201,7 @@ static int64_t settle_ms(const struct plan *plan, enum chaos_fault_kind kind)
     return is_one_of(kind, CHAOS_SILENCING) ? 300 : 0;
 }
 
-/* May it begin while the last one is on? It is about other masters already. */
+/* May the fault begin while the last one is on? It is about other masters already. */
 static bool may_join(const struct plan *plan, const struct chaos_fault *fault, int64_t at_ms)
 {
     uint64_t alone = CHAOS_BIT_OF(HALVES) | CHAOS_BIT_OF(RING);
@@ -211,7 +213,7 @@ static bool may_join(const struct plan *plan, const struct chaos_fault *fault, i
            size_of(unfit_at(plan, at_ms) | fault->nodes) <= plan->minority;
 }
 
-/* When: alone after the last one, or into it. */
+/* When the fault begins: after the end of the last one, or during it. */
 static int64_t draw_begin_ms(struct plan *plan, const struct chaos_fault *fault, bool join)
 {
     const struct pace *pace = plan->pace;
@@ -222,7 +224,8 @@ static int64_t draw_begin_ms(struct plan *plan, const struct chaos_fault *fault,
     }
     int64_t quiet_ms = between(plan, pace->quiet_min, pace->quiet_max);
     int64_t at_ms = plan->end_ms + quiet_ms;
-    /* A majority votes again, and has for a while, before the next; all do, sometimes. */
+    /* The next fault waits until a majority has voted for a while; sometimes until all masters
+     * have. */
     bool all = plan->since_quiet >= FULL_QUIET_EVERY;
     int64_t fit_ms = fit_again_ms(plan, 0, all ? 0 : plan->minority, 0);
     if (fit_ms > 0 && at_ms < fit_ms + quiet_ms)
@@ -232,7 +235,7 @@ static int64_t draw_begin_ms(struct plan *plan, const struct chaos_fault *fault,
     return at_ms;
 }
 
-/* The masters of a fault that leaves a majority leave one with those that are unfit, too. */
+/* A fault that leaves a majority must leave one together with the masters already unfit. */
 static int64_t keep_majority_ms(const struct plan *plan, const struct chaos_fault *fault,
                                 int64_t at_ms)
 {

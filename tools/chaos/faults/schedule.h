@@ -4,10 +4,10 @@
 
 #include "chaos/chaos.h"
 
-/* So long a run must last for each requested kind to occur. */
+/* How long a run must last for each requested kind to occur. */
 int64_t chaos_schedule_needs_ms(const struct chaos_options *options, unsigned nodes);
 
-/* So long a master that was started again does not vote, as contenders see it. */
+/* How long a restarted master does not vote, as contenders see it. */
 int64_t chaos_schedule_guard_ms(const struct chaos_options *options);
 
 #endif

@@ -1,6 +1,6 @@
-/* compose.c - the place that is made of containers: the services of a compose file that
- * publish port 6379. They are started where none of them exists, and removed then; where they
- * run already they are left as they were found. */
+/* compose.c - the place made of containers: the services of a compose file that publish port
+ * 6379. If no container exists, they are started, and removed at the end. Running containers
+ * are left as they were found. */
 #include "config_auto.h"
 
 #include "chaos/place/compose.h"
@@ -39,7 +39,7 @@ static bool look_at_all(struct chaos_compose *compose, char *why, size_t why_siz
     return true;
 }
 
-/* Those that are no masters are left out, and left alone. */
+/* Containers that are no masters are ignored. */
 static bool keep_masters(struct chaos_compose *compose, char *why, size_t why_size)
 {
     unsigned kept = 0;
@@ -171,7 +171,7 @@ static const char *cannot(const struct chaos_place *place, enum chaos_fault_kind
     return never(kind);
 }
 
-/* `docker VERB ID`. Compose would do the same, and takes ten times as long to begin with it. */
+/* `docker VERB ID`. Compose would do the same, but takes ten times as long to start. */
 static bool tell(const struct chaos_container *container, const char *verb, char *why,
                  size_t why_size)
 {
@@ -257,7 +257,7 @@ static bool inflict(struct chaos_place *place, const struct chaos_fault *fault, 
                     char *why, size_t why_size)
 {
     struct chaos_container *container = &self(place)->container[node];
-    container->on |= CHAOS_BIT(fault->kind); /* first: what fails half way is undone too */
+    container->on |= CHAOS_BIT(fault->kind); /* first: a half-done fault is undone too */
     switch (fault->kind) {
     case CHAOS_FAULT_KILL:
     case CHAOS_FAULT_KILL_AOF:
@@ -308,7 +308,7 @@ static bool undo_one(struct chaos_place *place, enum chaos_fault_kind kind, unsi
         fine = tell(container, "unpause", why, why_size);
     else if (kind == CHAOS_FAULT_DISCONNECT)
         fine = connect_all(container, true, why, why_size);
-    /* Where a fault was done by half, or undone by somebody, there was nothing to do. */
+    /* If the fault was only half done, or somebody undid it, there is nothing to do. */
     if (!fine && !is_well(place, container))
         return false;
     container->on &= ~CHAOS_BIT(kind);
@@ -323,14 +323,15 @@ static bool undo(struct chaos_place *place, const struct chaos_fault *fault, uns
 
 /* ---- the end ---------------------------------------------------------------------------- */
 
-/* Whatever could not be undone is named: somebody else's master must not stay so unnoticed. */
+/* Faults that could not be undone are named, because the owner of such a master must learn of
+ * it. */
 static void end(struct chaos_place *place)
 {
     struct chaos_compose *compose = self(place);
     char why[200];
     for (unsigned i = 0; i < compose->count; i++)
         for (int kind = 0; kind < CHAOS_FAULT_KINDS; kind++)
-            /* What is removed anyway must only be able to end. */
+            /* A container that is removed anyway must only be able to end. */
             if ((!place->ours || kind == CHAOS_FAULT_PAUSE) &&
                 !undo_one(place, (enum chaos_fault_kind)kind, i, why, sizeof(why)))
                 fprintf(stderr, "redlock-chaos: %s: %s could not be undone: %s\n",

@@ -4,7 +4,7 @@
 
 #include "chaos/place/place.h"
 
-/* What is known of one master's container. */
+/* The known facts about one master's container. */
 struct chaos_container {
     char service[64];
     char id[72];
@@ -17,13 +17,13 @@ struct chaos_container {
 };
 
 struct chaos_compose {
-    const char *file; /* NULL: whichever is found */
+    const char *file; /* NULL: the one that compose finds */
     bool plugin;      /* "docker compose", else "docker-compose" */
     unsigned count;
     struct chaos_container container[REDLOCK_NODES_MAX];
 };
 
-/* ---- docker.c: the two programs, and what they say ---- */
+/* ---- docker.c: the two programs, and their output ---- */
 
 /* Which of them is there? */
 bool chaos_docker_find(struct chaos_compose *compose, char *why, size_t why_size);
@@ -35,13 +35,13 @@ bool chaos_docker_compose(const struct chaos_compose *compose, const char *const
 bool chaos_docker(const char *const *words, char *out, size_t out_size, char *why,
                   size_t why_size);
 
-/* The project's containers, or those of one service, looked at anew: running or not, and all
- * of the struct but `on`. Sorted by service. */
+/* Look again at the project's containers, or at those of one service, running or not. Fills in
+ * all of the struct but `on`. Sorted by service. */
 bool chaos_docker_look(const struct chaos_compose *compose, const char *service,
                        struct chaos_container *ret_containers, unsigned max,
                        unsigned *ret_count, char *why, size_t why_size);
 
-/* Does what listens there answer a PING in time? */
+/* Does the server at that address answer a PING in time? */
 bool chaos_docker_answers(const struct chaos_container *container, int limit_ms);
 
 #endif

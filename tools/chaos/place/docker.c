@@ -1,5 +1,5 @@
-/* docker.c - "docker", and "docker compose" or "docker-compose": what they are told, and
- * what they say of containers. */
+/* docker.c - runs "docker", and "docker compose" or "docker-compose", and reads their output
+ * about containers. */
 #include "config_auto.h"
 
 #include "chaos/faults/command.h"
@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define WORDS_MAX 80   /* IDs of containers among them */
-#define LIMIT_MS 60000 /* for what takes a second where all is well */
+#define LIMIT_MS 60000 /* usually a second is enough */
 #define OUT_MAX 65536
 
 /* One container a line. A name has no space in it, and no '='. */

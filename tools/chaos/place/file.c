@@ -1,5 +1,5 @@
-/* file.c - the masters of somebody's node list: nothing is done to them but by commands
- * that were agreed to; all else is done to the paths to them, and to contenders. */
+/* file.c - the masters of a user's node list. Only commands that the user agreed to are done to
+ * the masters. All other faults hit the paths to them, and contenders. */
 #include "config_auto.h"
 
 #include "chaos/place/dir.h"

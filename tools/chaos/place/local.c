@@ -25,7 +25,7 @@ struct local {
     struct servers *servers;
     char clock_lib[512];
     const char *no_clock; /* why clocks can't be stepped; NULL: they can be */
-    uint64_t launching;   /* those whose first process may end, and another be tried */
+    uint64_t launching;   /* masters that may end at once and be started again */
 };
 
 static struct servers *servers_of(const struct chaos_place *place)
@@ -217,7 +217,7 @@ static bool launch(struct chaos_place *place, unsigned node, enum server_from fr
             break;
     }
     local->launching &= ~(UINT64_C(1) << node);
-    /* From now on it keeps what it has again. */
+    /* From now on the master keeps its data again. */
     if (from == SERVER_FROM_RDB && !say(servers, node, "CONFIG SET appendonly yes"))
         snprintf(why, why_size, "it does not begin an append-only file");
     else if (servers->master[node].pid > 0)
@@ -253,7 +253,7 @@ static bool undo_local(struct chaos_place *place, const struct chaos_fault *faul
     }
 }
 
-/* Where somebody else ends a master of ours, the faults are not those that are reported. */
+/* If another process ends a master of ours, the report would name the wrong faults. */
 static bool fine_local(struct chaos_place *place, char *why, size_t why_size)
 {
     const struct local *local = place->self;

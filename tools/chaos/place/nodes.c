@@ -1,6 +1,6 @@
-/* nodes.c - see nodes.h. Whatever the user's list has (passwords, users,
- * databases, certificates, settings) must reach the contenders as it is; only where to
- * connect is another matter, so a TLS master's name moves into server-name. */
+/* nodes.c - see nodes.h. All settings of the user's list (passwords, users, databases,
+ * certificates) must reach the contenders unchanged. Only the address changes, so a TLS
+ * master's name moves into server-name. */
 #include "config_auto.h"
 
 #include "chaos/place/nodes.h"

@@ -11,7 +11,7 @@ bool chaos_nodes_write(const struct rl_config *config, const char *dir,
                        struct chaos_proxies *proxies, struct chaos_record *record, char *why,
                        size_t why_size);
 
-/* The same list without proxies, as `dir`/direct: what the run itself looks at locks by. */
+/* The same list without proxies, as `dir`/direct. The run itself looks at locks through it. */
 bool chaos_nodes_write_direct(const struct rl_config *config, const char *dir,
                               char ret_path[CHAOS_PATH_MAX], char *why, size_t why_size);
 

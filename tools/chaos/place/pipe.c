@@ -182,7 +182,7 @@ static bool move_way(struct chaos_pipe *pipe, enum chaos_way way, int64_t now_ns
     if (has_room(stream) && pipe->fd[way] >= 0 && (way == CHAOS_THERE || master))
         take(pipe, way, now_ns);
     if (pass == CHAOS_VANISHES) {
-        /* That the master has closed it is lost as well. */
+        /* The news that the master has closed the connection is lost as well. */
         pipe->torn = pipe->torn || stream->ended;
         return !stream->ended || way == CHAOS_BACK;
     }
@@ -193,7 +193,8 @@ static bool move_way(struct chaos_pipe *pipe, enum chaos_way way, int64_t now_ns
 
 /* ---- the whole ------------------------------------------------------------------------ */
 
-/* Half open: it takes all there is, and is there for as long as the contender keeps it. */
+/* Half open: the proxy takes all bytes, and keeps the connection for as long as the contender
+ * does. */
 static bool is_left(struct chaos_pipe *pipe)
 {
     ssize_t got;

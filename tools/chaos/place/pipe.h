@@ -15,8 +15,8 @@ struct chaos_address {
     socklen_t len;
 };
 
-/* One direction. What has been read waits here until it is due; no more is read where there
- * is no room, so that memory is bounded and the sender is held up as by a real network. */
+/* One direction. Bytes that were read wait here until they are due. A full buffer is not read
+ * into. So memory is bounded, and the sender is held up as by a real network. */
 struct chaos_stream {
     size_t len;
     unsigned marks;
@@ -38,7 +38,7 @@ struct chaos_pipe {
     bool connecting;
     bool dead;                     /* half open: nothing passes any more */
     bool torn;                     /* bytes of it are lost: it can't go on */
-    uint32_t interest[CHAOS_WAYS]; /* what epoll was asked for; the owner's */
+    uint32_t interest[CHAOS_WAYS]; /* the events asked of epoll; the owner's */
     struct chaos_stream stream[CHAOS_WAYS];
 };
 
@@ -47,11 +47,11 @@ struct chaos_pipe *chaos_pipe_new(int fd, struct chaos_path *path,
                                   const struct chaos_address *master);
 void chaos_pipe_free(struct chaos_pipe *pipe, bool reset);
 
-/* Move what can be moved now. False: it has come to its end; `ret_reset` tells how. Lowers
- * `due_ns` to when it wants to be called again even if no socket is ready. */
+/* Move the bytes that can be moved now. False: the connection has ended; `ret_reset` tells how.
+ * Lowers `due_ns` to the time of the next call that is needed even if no socket is ready. */
 bool chaos_pipe_move(struct chaos_pipe *pipe, int64_t now_ns, int64_t *due_ns, bool *ret_reset);
 
-/* What to wait for at the socket of that end, as epoll's events. */
+/* The events to wait for at the socket of that end, as epoll has them. */
 uint32_t chaos_pipe_interest(const struct chaos_pipe *pipe, enum chaos_way end);
 
 #endif

@@ -1,9 +1,9 @@
-/* place.h - where the masters of a run are, and what can be done to them there: private
- * processes (local.c), a node list of the user's (file.c), containers
- * (compose.c). A place does the faults of CHAOS_OF_PLACES to one master and undoes
- * them. Whether that had an effect is looked at by chaos_fault*.c, through fresh connections,
- * the same way everywhere; they also do what is done by commands, by proxies (the network),
- * and to contenders. */
+/* place.h - the place of a run's masters, and the faults that can be done to them there. There
+ * are private processes (local.c), a user's node list (file.c) and containers (compose.c).
+ *
+ * A place does the faults of CHAOS_OF_PLACES to one master and undoes them. All other faults
+ * are done by commands, by proxies (the network) and to contenders: faults/fault*.c. The same
+ * files check each fault's effect, through fresh connections. */
 #ifndef CHAOS_PLACE_H
 #define CHAOS_PLACE_H
 
@@ -15,18 +15,19 @@ struct chaos_place;
 struct chaos_place_type {
     const char *name; /* "local", "file", "compose" */
 
-    /* Have masters that answer: fill in place->config (rl_config_init() was called, nodes and
-     * settings; host and port, or a socket's path, where this process reaches them), dir and
-     * self. place->options is set. False: `why` says what is wrong and what would be right,
-     * and nothing is left behind. */
+    /* Start masters that answer. Fill in dir, self and place->config: nodes, settings, and the
+     * host and port, or the socket's path, at which this process reaches them. rl_config_init()
+     * was called, and place->options is set. False: `why` has the error and its remedy, and
+     * nothing is left behind. */
     bool (*start)(struct chaos_place *place, char *why, size_t why_size);
 
-    /* Undo whatever is still on, end what start() started, remove its files. Once, after a
-     * start() that worked; also after a signal, so in any state. Not in a signal handler. */
+    /* Undo all faults in force, end the processes of start(), and remove its files. Called
+     * once, after a start() that worked; also after a signal, so in any state. Not in a signal
+     * handler. */
     void (*end)(struct chaos_place *place);
 
-    /* NULL, or why this kind, one of CHAOS_OF_PLACES, can be done to no masters of this place,
-     * whichever they are. Asked before start(). */
+    /* NULL, or why this kind, one of CHAOS_OF_PLACES, is impossible for all masters of such a
+     * place. Asked before start(). */
     const char *(*never)(enum chaos_fault_kind kind);
 
     /* NULL: this kind, one of CHAOS_OF_PLACES, can be done to masters here. Else why not, as
@@ -53,20 +54,21 @@ struct chaos_place {
     const struct chaos_options *options;
     struct rl_config config; /* the masters, with secrets, and the settings that all share */
     char dir[128];           /* ours, removed at the end; "" until somebody made it */
-    bool ours;               /* we started these masters: no one else minds what we do */
-    void *self;              /* what the type keeps */
+    bool ours;               /* we started these masters: nobody else uses them */
+    void *self;              /* the type's own state */
 };
 
 extern const struct chaos_place_type chaos_place_local;
 extern const struct chaos_place_type chaos_place_file;
 extern const struct chaos_place_type chaos_place_compose;
 
-/* How long the contenders' max-ttl is, and so the guard of a master that was restarted. */
+/* The contenders' max-ttl, and so the guard of a restarted master. */
 int64_t chaos_place_max_ttl_ms(const struct chaos_place *place);
 
-/* Sleep; the display goes on meanwhile, and dead processes are noticed. For everything that
- * takes longer than some milliseconds: poll a condition with this in between. Returns false at
- * once when the run is to end (a signal came): give up then, or be quick. */
+/* Sleep; the display goes on meanwhile, and dead processes are noticed. Use it wherever
+ * something takes longer than some milliseconds, and poll a condition between the calls.
+ * Returns false at once when the run is to end, because a signal came. Then give up, or be
+ * quick. */
 bool chaos_pause_ms(int64_t ms);
 
 /* Nanoseconds since the run's beginning (CLOCK_BOOTTIME), as in events. */

@@ -16,15 +16,15 @@
 #define TELL_AFTER_MS 3000
 #define ORPHAN_SLACK_MS 1000
 #define LEFT_PART                                                                              \
-    4 /* of a ttl: what was sent has arrived by then, and other keys are still there */
+    4 /* of a ttl: all requests have arrived by then, and other keys still exist */
 
 int64_t chaos_place_max_ttl_ms(const struct chaos_place *place)
 {
     return place->config.max_ttl_ms;
 }
 
-/* Does this master vote with a client that has never seen it? True also where it can't be
- * asked: the contenders will find out. */
+/* Does this master vote for a client that has never seen it? True also if it can't be asked,
+ * because the contenders will find out. */
 static bool votes(struct chaos_run *run, unsigned node, bool *ret_heard)
 {
     char text[8192];
@@ -82,7 +82,7 @@ bool chaos_await_votes(struct chaos_run *run, char *why, size_t why_size)
     return true;
 }
 
-/* ---- what is left ---------------------------------------------------------------------- */
+/* ---- keys that are left ---------------------------------------------------------------- */
 
 /* Looks at the masters behind the proxies' back. */
 struct look {

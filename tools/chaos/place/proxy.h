@@ -1,6 +1,6 @@
-/* proxy.h - the network between contenders and masters: a process of its own through
- * which all bytes go, with a port for each contender and master (a path), so that a master
- * can be out of one contender's reach and not of another's. */
+/* proxy.h - the network between contenders and masters. All bytes go through a process of its
+ * own, with a port for each contender and master (a path). So a master can be out of one
+ * contender's reach and not of another's. */
 #ifndef CHAOS_PROXY_H
 #define CHAOS_PROXY_H
 
@@ -39,8 +39,8 @@ struct chaos_path {
 struct chaos_proxies;
 struct chaos_stall_log;
 
-/* Begin to listen, and fork. One set a process. What it does not run is logged in `stalls`, or
- * nowhere where that is NULL. NULL: `why`. */
+/* Begin to listen, and fork. One set a process. Times in which the process does not run are
+ * logged in `stalls`, if that is not NULL. NULL: `why`. */
 struct chaos_proxies *chaos_proxies_start(const struct rl_config *config, unsigned clients,
                                           struct chaos_stall_log *stalls, char *why,
                                           size_t why_size);
@@ -48,14 +48,14 @@ void chaos_proxies_end(struct chaos_proxies *proxies); /* NULL is allowed */
 
 unsigned chaos_proxies_nodes(const struct chaos_proxies *proxies);
 int chaos_proxies_port(const struct chaos_proxies *proxies, unsigned client, unsigned node);
-/* Those of a contender stand in a row, in the order of the nodes. */
+/* The paths of a contender, in the order of the nodes. */
 struct chaos_path *chaos_proxies_path(struct chaos_proxies *proxies, unsigned client,
                                       unsigned node);
 
-/* New orders: returns when every connection goes by them. False: the process is not there. */
+/* New orders: returns when every connection obeys them. False: the process is gone. */
 bool chaos_proxies_obey(struct chaos_proxies *proxies);
 
-/* Ended by itself or by somebody: the run is worth nothing any more. */
+/* The process ended, by itself or by another's hand: the run is worth nothing any more. */
 bool chaos_proxies_gone(struct chaos_proxies *proxies);
 
 #endif

@@ -20,7 +20,7 @@
 #define PIPES_MAX 4096
 #define EVENTS 64
 
-/* What the process has beside that. */
+/* The process's own state, beside the shared one. */
 struct loop {
     struct chaos_proxies *proxies;
     int epoll;
@@ -28,7 +28,7 @@ struct loop {
     struct chaos_pipe **pipe; /* NULL: free */
 };
 
-/* What an event is about: a listener's path, or a pipe and its end. */
+/* The source of an event: a listener's path, or a pipe and its end. */
 enum { TAG_WAKE, TAG_DOOR, TAG_THERE, TAG_BACK };
 
 static uint64_t tag(unsigned what, unsigned index)
@@ -44,8 +44,8 @@ static void end_pipe(struct loop *loop, unsigned index, bool reset)
     loop->pipe[index] = NULL;
 }
 
-/* Have epoll wait for what the pipe wants. A socket that is wanted for nothing is taken out:
- * epoll would tell of its end again and again. */
+/* Have epoll wait for the events that the pipe wants. A socket without wanted events is taken
+ * out, because epoll would report its end again and again. */
 static void arrange(struct loop *loop, unsigned index, enum chaos_way end)
 {
     struct chaos_pipe *pipe = loop->pipe[index];
@@ -144,7 +144,7 @@ static void handle(struct loop *loop, uint64_t data, int64_t now_ns, int64_t *du
     }
 }
 
-/* Until `due_ns`; what is due sooner than a millisecond is slept for. */
+/* The timeout until `due_ns`. Shorter times than a millisecond are slept for. */
 static int await(struct loop *loop, struct epoll_event *event, int64_t due_ns)
 {
     int64_t left_ns = due_ns == INT64_MAX ? RL_NS_PER_S : due_ns - rl_clock_now_ns();

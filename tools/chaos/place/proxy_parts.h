@@ -1,12 +1,12 @@
-/* proxy_parts.h - what the two sides of the proxies share: the parent, proxy.c, and
- * the process, proxy_loop.c. */
+/* proxy_parts.h - shared by the two sides of the proxies: the parent, proxy.c, and the process,
+ * proxy_loop.c. */
 #ifndef CHAOS_PROXY_PARTS_H
 #define CHAOS_PROXY_PARTS_H
 
 #include "chaos/place/pipe.h"
 
-/* A contender of ours has three, the pool of somebody else's client has many more, and probes
- * come and go. What is beyond that is not let in. */
+/* One of our contenders has three connections. A foreign client's pool has many more, and
+ * probes come and go. Further connections are not accepted. */
 #define CHAOS_PIPES_A_PATH 64
 
 /* The orders, and how far they have been obeyed. */
@@ -27,7 +27,7 @@ struct chaos_proxies {
     struct chaos_stall_log *stalls; /* or NULL */
 };
 
-/* The life of the process. */
+/* The main function of the process. */
 _Noreturn void chaos_proxy_main(struct chaos_proxies *proxies, pid_t parent);
 
 #endif

@@ -14,10 +14,10 @@
 void chaos_chart_begin(struct chaos_page *page, const char *title, const char *description);
 void chaos_chart_end(struct chaos_page *page);
 
-/* A horizontal line across the chart, with what it stands for. */
+/* A horizontal line across the chart, with its label. */
 void chaos_chart_level(struct chaos_page *page, double y, const char *text);
 
-/* The next value up whose quarters are round. */
+/* The next value above with round quarters. */
 double chaos_chart_top(double value);
 
 /* "10 ms": a power of ten of milliseconds, -3 to 6. */

@@ -3,7 +3,7 @@
 
 #include "chaos/report/page.h"
 
-/* Contrasts are at least 4.5:1 for text and 3:1 for what is drawn, in both schemes. */
+/* Contrasts are at least 4.5:1 for text and 3:1 for drawings, in both schemes. */
 static const char colours[] =
     "<style>\n"
     ":root{color-scheme:light dark;--bg:#f6f7f9;--card:#fff;--ink:#18202c;--soft:#545f72;"
@@ -110,7 +110,7 @@ static const char drawing_rules[] =
     "@media (prefers-reduced-motion:no-preference){html{scroll-behavior:smooth}}\n"
     "</style>\n";
 
-/* Copying, opening what a link leads into, and moving what was found into sight. */
+/* Copies text, opens the section that a link leads into, and scrolls matches into view. */
 static const char script[] =
     "<script>\n"
     "document.querySelectorAll('[data-copy]').forEach(function (button) {\n"

@@ -1,5 +1,5 @@
-/* json.c - the report for programs: one JSON object with what the page has. Times are
- * milliseconds since the run's beginning; null is what did not happen. */
+/* json.c - the report for programs: one JSON object with the data of the page. Times are
+ * milliseconds since the run's beginning; null: it did not happen. */
 #include "config_auto.h"
 
 #include "chaos/check/check.h"
@@ -222,7 +222,7 @@ static void put_lists(FILE *to, const struct chaos_history *history,
     fputs("],\n", to);
 }
 
-/* Of what: "contender", "proxies", "node"; its number counts as elsewhere. */
+/* The source: "contender", "proxies", "node"; its number counts as elsewhere. */
 static void put_stalls(FILE *to, const struct chaos_history *history)
 {
     static const char *const words[] = {"contender", "proxies", "node"};

@@ -1,9 +1,9 @@
-/* live.c - see live.h. A line has, where there is room for it:
+/* live.c - see live.h. A line has, if there is room for it:
  *
  *    0:42 left  no violation  1,234 holds (118/s)  nodes ||.x|  14 faults, now kill, pause
  *
- * The marks of nodes: `|` up, `v` up but without a vote, `.` silent, `x` down. They are told
- * apart without colour; what is cut first is what can be spared. */
+ * The marks of nodes: `|` up, `v` up but without a vote, `.` silent, `x` down. They can be told
+ * apart without colour. If the line is too long, its least important parts are cut first. */
 #include "config_auto.h"
 
 #include "chaos/report/live.h"
@@ -57,7 +57,7 @@ static void raw(struct line *line, const char *bytes)
     line->len += len;
 }
 
-/* All of it or nothing. */
+/* Append all of the text or nothing. */
 __attribute__((format(printf, 3, 4))) static bool add(struct line *line, const char *colour,
                                                       const char *format, ...)
 {

@@ -1,11 +1,11 @@
-/* live.h - what the terminal shows while redlock-chaos runs: one line that is redrawn
- * on a terminal, a plain line every few seconds elsewhere. */
+/* live.h - the display while redlock-chaos runs. On a terminal one line is redrawn; elsewhere a
+ * plain line is printed every few seconds. */
 #ifndef CHAOS_LIVE_H
 #define CHAOS_LIVE_H
 
 #include "chaos/chaos.h"
 
-/* How it stands. The caller owns all of it. */
+/* The state of the run. The caller owns all of it. */
 struct chaos_progress {
     int64_t now_ns; /* since the run's beginning */
     uint64_t holds;
@@ -22,7 +22,7 @@ struct chaos_live {
     bool terminal, colour;
     unsigned every_ms; /* a new line no sooner than that after the last one */
     int64_t drawn_ns;  /* when the last one was; -1: none yet */
-    int64_t rate_ns;   /* the last second's rate: since when, from how many, and what */
+    int64_t rate_ns;   /* the last second's rate: its start, first count, and value */
     uint64_t rate_holds;
     double holds_per_s;
     bool line_open; /* the cursor stands behind what we have drawn */

@@ -27,13 +27,13 @@ const char *chaos_date(int64_t unix_s, char ret_text[CHAOS_DATE_MAX]);
 enum { CHAOS_COMMAND_MAX = 4096 };
 void chaos_command(const struct chaos_options *options, char ret_text[CHAOS_COMMAND_MAX]);
 
-/* "node 1, 3", "all nodes", "": the members of a set, of so many that there are; the first of
- * them has that number. */
+/* "node 1, 3", "all nodes", "": the members of a set, out of the given number. The first member
+ * has the given number. */
 enum { CHAOS_MEMBERS_MAX = 260 };
 const char *chaos_members(const char *what, unsigned first, uint64_t members, unsigned all,
                           char ret_text[CHAOS_MEMBERS_MAX]);
 
-/* What a run came to, in a word: "passed", "excused" (nothing but what is), "violation",
+/* The result of a run, in a word: "passed", "excused" (all findings are), "violation",
  * "nothing", "caught". */
 enum chaos_judged {
     CHAOS_PASSED,

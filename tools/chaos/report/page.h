@@ -32,7 +32,7 @@ void chaos_html_assumptions(struct chaos_page *page);
 
 /* ---- drawing (svg.c) --------------------------------------------------------------- */
 
-/* From a time to a place. */
+/* The scale from times to places on the page. */
 struct chaos_scale {
     int64_t from_ns, to_ns;
     double left, width;

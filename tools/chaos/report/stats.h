@@ -1,11 +1,11 @@
-/* stats.h - figures of a history: quantiles, availability, and what changes over time. */
+/* stats.h - figures of a history: quantiles, availability, and changes over time. */
 #ifndef CHAOS_STATS_H
 #define CHAOS_STATS_H
 
 #include "chaos/check/story.h"
 
-/* A lock that nobody has for longer than that, while somebody asks and a majority votes, was
- * not to be had. Shorter gaps are what passing it on takes. */
+/* If a lock is free for longer than this, while a contender asks and a majority votes, the lock
+ * was not available. Shorter gaps are normal hand-offs. */
 #define CHAOS_GAP_NS (1 * CHAOS_S)
 
 /* Sorts them. By nearest rank. */
@@ -15,14 +15,13 @@ struct chaos_quantiles chaos_quantiles_of(int64_t *ns, size_t count);
 void chaos_stats_figures(const struct chaos_history *history, const struct chaos_story *story,
                          struct chaos_verdict *verdict);
 
-/* From a LETS_GO to the next hold of the same name, where that one asked already: as many
- * as `ret_ns` has room for, which is a place for each hold. Their number. */
+/* The times from a LETS_GO to the next hold of the same name, if its contender asked already.
+ * `ret_ns` has room for one time for each hold. Returns their number. */
 size_t chaos_stats_hand_offs(const struct chaos_story *story, int64_t *ret_ns);
 
-/* ---- who can have a majority when (chaos/check/able.c)
- * ---------------------------------------- */
+/* ---- contenders with a majority (chaos/check/able.c) ------------------------------------ */
 
-/* From this time on until that of the next: contenders who reach a majority that votes. */
+/* From this time on until that of the next: the contenders that reach a voting majority. */
 struct chaos_able {
     int64_t from_ns;
     uint64_t clients;

@@ -1,12 +1,12 @@
-/* stats_gaps.c - how available the locks were: gaps in which nobody had a lock, though a
- * contender asked for it that could reach a majority able to vote.
+/* stats_gaps.c - how available the locks were. A gap is a time in which nobody had a lock,
+ * although a contender asked for it and could reach a voting majority.
  *
  * A contender that asks for several names at once waits for all of them, and proves nothing
  * about any one.
  *
- * One walk a name over the times at which a hold, a try or who is able begins or ends. A gap
- * between a majority's return and the next hold of the name is its recovery.
- */
+ * For each name, one walk visits all times at which a hold or a try begins or ends, or the set
+ * of able contenders changes. A gap between a majority's return and the next hold of the name
+ * is its recovery. */
 #include "config_auto.h"
 
 #include "chaos/report/stats.h"
@@ -25,7 +25,7 @@ struct walk {
     unsigned name;
     uint64_t able;
     unsigned holds, tries[CHAOS_CLIENTS_MAX];
-    uint64_t asking; /* whose tries are not 0 */
+    uint64_t asking; /* contenders with a try */
     int64_t gap_ns;  /* since when there is a gap; -1: there is none */
     int64_t able_since_ns;
     bool returned; /* a majority came back, and nobody had the lock since */

@@ -1,4 +1,4 @@
-/* svg.c - what the drawings of the report share: scales, axes, patterns, bands. */
+/* svg.c - shared by the drawings of the report: scales, axes, patterns, bands. */
 #include "config_auto.h"
 
 #include "chaos/report/page.h"
@@ -116,7 +116,7 @@ static int64_t tick_ns(const struct chaos_scale *scale)
     return (int64_t)least;
 }
 
-/* So many as tell one tick from the next. */
+/* The number of decimals that tells one tick from the next. */
 static int decimals_of(int64_t tick)
 {
     int decimals = 0;

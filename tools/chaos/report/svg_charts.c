@@ -20,7 +20,7 @@ static double power_ms(int decade)
     return ms;
 }
 
-/* Roughly: straight between the steps 1, 1.26, 1.58 ... of a decade, which nobody sees. */
+/* An approximation: linear between the steps 1, 1.26, 1.58 ... of a decade, too fine to see. */
 static double decades_of(double ms, const struct decades *decades)
 {
     if (ms <= power_ms(decades->first))

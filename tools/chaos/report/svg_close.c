@@ -1,5 +1,5 @@
-/* svg_close.c - a part of the run at its own scale: one lock, a row for each contender
- * that had to do with it, and what was read and written. */
+/* svg_close.c - a part of the run at its own scale. It shows one lock, a row for each contender
+ * that took part, and all reads and writes. */
 #include "config_auto.h"
 
 #include "chaos/report/page.h"
@@ -84,7 +84,7 @@ static void draw_holds(struct chaos_page *page, const struct close *close)
     }
 }
 
-/* Where most holds are wide enough to tell what is in them. */
+/* Are most holds wide enough to show their contents? */
 static bool has_room(const struct chaos_page *page, const struct close *close)
 {
     const struct chaos_story *story = &page->story;
@@ -122,7 +122,7 @@ static void draw_marks(struct chaos_page *page, const struct close *close)
     }
 }
 
-/* The moment that it is all about. */
+/* The moment of the finding. */
 static void draw_finding(struct chaos_page *page, const struct close *close,
                          const struct chaos_finding *finding, double bottom)
 {

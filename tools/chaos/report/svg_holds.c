@@ -1,6 +1,6 @@
-/* svg_holds.c - the holders of a lock over time, in cells as wide as a dot, so that a drawing
- * is as small for 200,000 holds as for 200. The height of a cell is the part of its time in
- * which the lock was held; its colour is that of the holder for most of that time, or neutral
+/* svg_holds.c - the holders of a lock over time, in cells as wide as a dot. A drawing of
+ * 200,000 holds is thus as small as one of 200. The height of a cell is the part of its time in
+ * which the lock was held. Its colour is that of the holder for most of that time, or neutral
  * if several held it in turn. */
 #include "config_auto.h"
 

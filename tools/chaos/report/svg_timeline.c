@@ -1,5 +1,5 @@
 /* svg_timeline.c - the timeline: faults, the state of each master, whether a majority votes,
- * and the holder of each lock, all on one axis of time. */
+ * and the holder of each lock. All are on one axis of time. */
 #include "config_auto.h"
 
 #include "chaos/report/page.h"

@@ -1,15 +1,17 @@
-/* broken.c - the contender of --self-test: a client as they are often written, and
- * wrong. It asks one master, the first that answers soon enough, with a plain SET NX PX, and
- * believes for a whole ttl from the answer on. So a fault that keeps two contenders from the
- * same master makes both hold one lock, and the checker must catch that. Its readers look that
- * there is no writer, and leave nothing that a writer could see. Of several names it takes the
- * first, and believes to have all of them. With --kind fair there is but one master, and it
- * looks first whether the lock is free, and takes it then.
+/* broken.c - the contender of --self-test: a client as they are often written, and wrong. It
+ * takes the lock on one master, the first that answers soon enough, with a plain SET NX PX. It
+ * believes in the lock for a whole ttl after the answer. So a fault that keeps two contenders
+ * from the same master makes both hold one lock, and the checker must catch that.
  *
- * With --self-test=no-release it never gives its key back. So that it does nothing else wrong,
- * however often it is stopped, it asks one master only, and believes from when it began to ask.
- * With no-rollback it asks all masters, one after the other, believes only where a majority
- * said yes, and gives that back; what it was given where others were faster stays there. */
+ * Its readers check that there is no writer, and leave nothing that a writer could see. Of
+ * several names it takes the first, and believes to have all of them. With --kind fair there is
+ * only one master. There it checks first whether the lock is free, and takes it then.
+ *
+ * With --self-test=no-release it never gives its key back. That must be its only fault, however
+ * often it is stopped. So it asks one master only, and believes from when it began to ask.
+ *
+ * With no-rollback it asks all masters, one after the other, and believes only if a majority
+ * said yes. It releases only such a lock; keys of a refused try stay on their masters. */
 #include "config_auto.h"
 
 #include "chaos/check/keys.h"
@@ -82,9 +84,10 @@ static int take_there(const struct scene *scene, struct server_talk *talk, const
     return type == 0 ? -1 : type == '+';
 }
 
-/* The first master that answers at all decides; of no-release the first of the list, whatever
- * happens to it; of no-rollback a majority, from any one on.
- * Where it has the key now: a bit each; 0: another has the lock, or nobody answered. */
+/* The first master that answers at all decides. With no-release only the first of the list
+ * does, whatever happens to it. With no-rollback a majority does, from any master on. Returns
+ * the masters that have the key now, a bit each; 0: another has the lock, or nobody
+ * answered. */
 static uint64_t take(struct scene *scene, const char *name, const char *token, bool shared)
 {
     struct server_talk talk;
@@ -131,7 +134,7 @@ static unsigned name_of(const struct chaos_turn *drawn, unsigned i)
     return i == 0 ? drawn->name : drawn->other[i - 1];
 }
 
-/* What it does, and says, with its one key. */
+/* Its actions and events with its one key. */
 static void use(struct scene *scene, const struct chaos_turn *drawn, int64_t from_ns)
 {
     struct chaos_contender *contender = scene->contender;

@@ -1,6 +1,6 @@
-/* client.c - a contender whose locks are taken by somebody else's client: it runs the
- * program of --client, tells it what to do, and reads and writes under its locks. The record
- * is ours, so is the log, and so is the clock that the deadlines are judged by. */
+/* client.c - a contender that takes its locks through a foreign client. It runs the program of
+ * --client, tells it what to do, and reads and writes under its locks. The record and the log
+ * are ours. So is the clock that the deadlines are judged by. */
 #include "config_auto.h"
 
 #include "chaos/workload/talk.h"
@@ -133,7 +133,7 @@ static struct chaos_talk *start(struct chaos_contender *contender, char *why, si
 
 /* ---- one turn --------------------------------------------------------------------------- */
 
-/* What the client has said about the deadline, and the log where that is news. */
+/* The deadline that the client has reported, logged if it is new. */
 static enum chaos_said believe(struct scene *scene, enum chaos_said said, int64_t deadline_ns)
 {
     struct chaos_contender *contender = scene->contender;
@@ -153,7 +153,7 @@ static enum chaos_said look(struct scene *scene)
     return believe(scene, said, deadline_ns);
 }
 
-/* Not extended is no reason to stop while it is valid. */
+/* A failed extension is no reason to stop while the lock is valid. */
 static enum chaos_said extend(struct scene *scene)
 {
     int64_t deadline_ns = scene->deadline_ns;
@@ -181,7 +181,7 @@ static enum chaos_said hold(struct scene *scene, const struct chaos_turn *drawn)
     return now_ns < scene->deadline_ns ? look(scene) : CHAOS_SAID_GONE;
 }
 
-/* Read, hold, write. What is not OK: why it was not written. */
+/* Read, hold, write. An answer that is not OK: why it was not written. */
 static enum chaos_said use(struct scene *scene, const struct chaos_turn *drawn)
 {
     struct chaos_contender *contender = scene->contender;
@@ -198,15 +198,15 @@ static enum chaos_said use(struct scene *scene, const struct chaos_turn *drawn)
     return CHAOS_SAID_OK;
 }
 
-/* What the client has sent to each master so far. */
+/* The bytes that the client has sent to each master so far. */
 static void read_sent(const struct chaos_contender *contender, uint64_t *ret_bytes)
 {
     for (unsigned i = 0; i < contender->nodes; i++)
         ret_bytes[i] = atomic_load(&contender->path[i].came[CHAOS_THERE]);
 }
 
-/* To how many it has sent anything since then. A grant comes after the request, which the proxy
- * has counted before it passed it on. */
+/* The number of masters that it has sent bytes to since then. A grant comes after its request,
+ * and the proxy counts a request before passing it on. */
 static uint8_t count_asked(const struct chaos_contender *contender, const uint64_t *before)
 {
     uint64_t now[REDLOCK_NODES_MAX];
@@ -217,7 +217,7 @@ static uint8_t count_asked(const struct chaos_contender *contender, const uint64
     return asked;
 }
 
-/* False: there is no talking to it any more. */
+/* False: the client can't be asked any more. */
 static bool turn(struct scene *scene)
 {
     struct chaos_contender *contender = scene->contender;

@@ -1,5 +1,5 @@
-/* crew.c - see crew.h. Each contender leads a process group, and signals go to
- * the group: somebody else's client is stopped and killed with it. */
+/* crew.c - see crew.h. Each contender leads a process group, and signals go to the group, so
+ * that a foreign client is stopped and killed with its contender. */
 #include "config_auto.h"
 
 #include "chaos/workload/crew.h"
@@ -84,7 +84,7 @@ static void describe(unsigned client, int status, char *why, size_t why_size)
                  WEXITSTATUS(status));
 }
 
-/* What somebody else's client may have left behind of its contender's group. */
+/* End the processes that a foreign client may have left in its contender's group. */
 static void end_group(const struct chaos_crew *crew, pid_t leader)
 {
     if (crew->options->client_cmd != NULL)

@@ -19,14 +19,14 @@ bool chaos_crew_start(struct chaos_crew *crew, const struct chaos_options *optio
                       struct chaos_record *record, struct chaos_proxies *proxies, char *why,
                       size_t why_size);
 
-/* Has any ended that should not have? Then `why` says how. */
+/* Are all contenders there that should be? False: `why` says how one ended. */
 bool chaos_crew_fine(struct chaos_crew *crew, char *why, size_t why_size);
 
 /* A contender that holds a lock for longer than `more_ms`, and is neither stopped nor in `not`
  * (a bit each); -1: none. */
 int chaos_crew_holder(const struct chaos_crew *crew, uint64_t not, int64_t more_ms);
 
-/* Each waits until the kernel says that it is so. */
+/* Each waits until the kernel confirms it. */
 bool chaos_crew_stop(struct chaos_crew *crew, unsigned client);
 bool chaos_crew_resume(struct chaos_crew *crew, unsigned client);
 bool chaos_crew_kill(struct chaos_crew *crew, unsigned client);

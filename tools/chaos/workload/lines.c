@@ -18,17 +18,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define SLICE_MS 20    /* how often `stop` is asked; and what a stop of ourselves counts for */
+#define SLICE_MS 20    /* how often `stop` is asked; also the most that our own stop counts */
 #define ENDING_MS 2000 /* how long a program may take to end by itself */
 
-/* In the child: nothing but system calls, since there may be threads behind it. */
+/* In the child: only system calls, because the parent may have had threads. */
 static void become(const char *command, int in, int out, int log_fd, pid_t parent)
 {
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     signal(SIGPIPE, SIG_DFL);
-    signal(SIGINT, SIG_IGN); /* the contender is told by its parent; so are we, by it */
+    signal(SIGINT, SIG_IGN); /* its parent ends the contender, which ends us */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() == parent && dup2(in, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0 &&
         (log_fd < 0 || log_fd == STDERR_FILENO || dup2(log_fd, STDERR_FILENO) >= 0))
@@ -36,7 +36,8 @@ static void become(const char *command, int in, int out, int log_fd, pid_t paren
     _exit(127);
 }
 
-/* A pipe whose ends are above the standard descriptors, whichever of these are closed here. */
+/* A pipe with both ends above the standard descriptors, even if some of these are closed
+ * here. */
 static bool make_pipe(int ret_ends[2])
 {
     int ends[2];
@@ -119,7 +120,7 @@ static bool take(struct chaos_lines *lines, char *ret_line, enum chaos_line *ret
     return true;
 }
 
-/* What has come of a line that will not be complete. */
+/* The state of a line that will not be completed. */
 static enum chaos_line give_up(struct chaos_lines *lines, enum chaos_line why, char *ret_line)
 {
     size_t len = lines->held < CHAOS_LINE_MAX ? lines->held : CHAOS_LINE_MAX;
@@ -128,7 +129,7 @@ static enum chaos_line give_up(struct chaos_lines *lines, enum chaos_line why, c
     return why;
 }
 
-/* Read what there is, or wait for it a moment. False: there will be no more. */
+/* Read the bytes that are there, or wait for some a moment. False: the end. */
 static bool read_some(struct chaos_lines *lines, int wait_ms)
 {
     struct pollfd from = {.fd = lines->from, .events = POLLIN};
@@ -172,7 +173,8 @@ enum chaos_line chaos_lines_hear(struct chaos_lines *lines,
         bool ended = has_ended(lines); /* first: its last words are in the pipe by then */
         if (lines->from < 0 || !read_some(lines, SLICE_MS) || (ended && lines->held == held))
             return give_up(lines, CHAOS_LINE_END, ret_line);
-        /* While we are stopped, so is it: that is no time in which it could have answered. */
+        /* While we are stopped, so is the program, so this is no time in which it could have
+         * answered. */
         int64_t spent_ns = rl_clock_now_ns() - before_ns;
         int64_t most_ns = 2 * SLICE_MS * RL_NS_PER_MS;
         spent_ns = spent_ns < most_ns ? spent_ns : most_ns;

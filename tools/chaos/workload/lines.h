@@ -1,5 +1,5 @@
-/* lines.h - a program that is talked to in lines on its stdin and stdout: started, asked,
- * ended. What the lines mean is talk.c's business. */
+/* lines.h - a program that talks in lines on its stdin and stdout: started, asked, ended.
+ * talk.c knows the meaning of the lines. */
 #ifndef CHAOS_LINES_H
 #define CHAOS_LINES_H
 
@@ -25,7 +25,7 @@ enum chaos_line {
     CHAOS_LINE_BAD      /* too long, or with a NUL in it */
 };
 
-/* How long to wait: counted in time during which this process ran; -1 for ever. */
+/* How long to wait; -1: for ever. Only time during which this process ran counts. */
 struct chaos_patience {
     int64_t limit_ms;
     bool (*stop)(void *context); /* or NULL */
@@ -37,11 +37,10 @@ struct chaos_patience {
  * SIGKILL when the calling thread ends. False: errno. Ignores SIGPIPE from then on. */
 bool chaos_lines_start(struct chaos_lines *lines, const char *command, int log_fd);
 
-/* Send a line, which has its end already. What can't be written is found when the answer
- * fails to come. */
+/* Send a line with its end. A failed write shows when no answer comes. */
 void chaos_lines_say(struct chaos_lines *lines, const char *line);
 
-/* The next line, without its end, or what there is of it (BAD, END). */
+/* The next line, without its end; for BAD and END, the part of it that came. */
 enum chaos_line chaos_lines_hear(struct chaos_lines *lines,
                                  const struct chaos_patience *patience,
                                  char ret_line[CHAOS_LINE_MAX + 1]);
@@ -49,7 +48,8 @@ enum chaos_line chaos_lines_hear(struct chaos_lines *lines,
 /* Is there a line, or a part of one, that nobody asked for? */
 bool chaos_lines_more(struct chaos_lines *lines);
 
-/* How it ended: "exited with 3", "was ended by signal 9 (Killed)". Waits a moment for it. */
+/* How the program ended: "exited with 3", "was ended by signal 9 (Killed)". Waits a moment for
+ * its end. */
 void chaos_lines_ending(struct chaos_lines *lines, char *ret_text, size_t size);
 
 /* Close its stdin, wait a moment, end it. May be called again. */

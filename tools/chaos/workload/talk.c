@@ -1,8 +1,8 @@
-/* talk.c - somebody else's lock client: what is said to it, and what its answers mean.
+/* talk.c - a foreign lock client: the questions to it, and the meaning of its answers.
  *
- * A question is one line, and so is the answer; there is never a second question before the
- * answer to the first. Whatever is not exactly an answer ends the conversation: a client of
- * which it is not known what it holds must not be believed to hold anything. */
+ * A question is one line, and so is the answer. No second question is sent before the answer to
+ * the first. A malformed answer ends the conversation. If we don't know what a client holds, it
+ * must not be believed to hold anything. */
 #include "config_auto.h"
 
 #include "chaos/workload/talk.h"
@@ -22,7 +22,7 @@
 
 #define HELLO_MS 30000       /* interpreters take their time */
 #define VALIDITY_MS 10000    /* it asks nobody else */
-#define STOPPING_MS 4000     /* for what ends a lock when the run is over already */
+#define STOPPING_MS 4000     /* to end a lock after the run's end */
 #define ENDED_TOGETHER_MS 50 /* the same signal may be about to end us */
 #define NODE_LEN_MAX 2500    /* a URL, its password in percent signs */
 
@@ -37,7 +37,7 @@ struct chaos_talk {
     char answer[CHAOS_LINE_MAX + 1];
 };
 
-/* Its words, without the secrets that it was told with the masters. */
+/* Its words, without the secrets of the masters' URLs. */
 static void show(const struct chaos_talk *talk, const char *said, char *ret_text, size_t size)
 {
     char text[CHAOS_LINE_MAX + 1];
@@ -48,7 +48,7 @@ static void show(const struct chaos_talk *talk, const char *said, char *ret_text
     rl_text_escape(ret_text, size, text, len);
 }
 
-/* The end of the conversation, and the sentence that says why. */
+/* End the conversation, and note the sentence with the reason. */
 static enum chaos_said spoil_when(struct chaos_talk *talk, const char *when, const char *asked,
                                   const char *what)
 {
@@ -77,7 +77,8 @@ static const char *after(const char *answer, const char *word)
     return answer[len] == ' ' ? answer + len + 1 : answer + len;
 }
 
-/* "no" and "gone" may say why, in their own words; one of which means something to us. */
+/* "no" and "gone" may give a reason in the client's own words. One of these has a meaning for
+ * us. */
 static enum chaos_said take_reason(struct chaos_talk *talk, const char *why,
                                    enum chaos_said said)
 {
@@ -88,7 +89,8 @@ static enum chaos_said take_reason(struct chaos_talk *talk, const char *why,
     return said;
 }
 
-/* Say a line, hear one. `gone`: whether that is an answer; `ret_rest` is what follows "ok". */
+/* Send a line, and read one. `gone`: whether that is an allowed answer. `ret_rest`: the text
+ * after "ok". */
 static enum chaos_said ask(struct chaos_talk *talk, const char *line,
                            const struct chaos_patience *patience, bool gone,
                            const char **ret_rest)
@@ -249,8 +251,8 @@ enum chaos_said chaos_talk_acquire(struct chaos_talk *talk, const char *name, in
     return CHAOS_SAID_OK;
 }
 
-/* What ends or lengthens a lock waits for masters, and goes on a little when the run is over.
- */
+/* Questions that end or extend a lock wait for masters, and get a little time after the run's
+ * end. */
 static enum chaos_said ask_masters(struct chaos_talk *talk, const char *line)
 {
     const char *rest;

@@ -1,10 +1,10 @@
-/* talk.h - somebody else's lock client in a contender's place: a program that is told
- * line by line what to do, see docs/CHAOS.md for the lines.
+/* talk.h - a foreign lock client in a contender's place. This program is told line by line what
+ * to do; docs/CHAOS.md has the lines.
  *
- * The program is a child in the contender's own process group, so that a signal to the group
- * (SIGSTOP of a holder, SIGKILL) meets both as it would meet one process: contenders that use
- * this must lead a group of their own. All calls of one client come from one thread. Times
- * are CLOCK_BOOTTIME. */
+ * The program is a child in the contender's own process group. A signal to the group (SIGSTOP
+ * of a holder, SIGKILL) thus hits both, as it would hit one process. So contenders that use
+ * this must lead their own group. All calls of one client come from one thread. Times are
+ * CLOCK_BOOTTIME. */
 #ifndef CHAOS_TALK_H
 #define CHAOS_TALK_H
 
@@ -39,7 +39,7 @@ struct chaos_talk; /* one program */
  * chaos_talk_greeted(). */
 struct chaos_talk *chaos_talk_start(const struct chaos_talk_plan *plan);
 
-/* What came of the greeting. */
+/* The result of the greeting. */
 enum chaos_said chaos_talk_greeted(const struct chaos_talk *talk);
 
 /* Take `name`, waiting for about `wait_ms` at most if it can do so, and ask until when.
@@ -48,7 +48,7 @@ enum chaos_said chaos_talk_greeted(const struct chaos_talk *talk);
 enum chaos_said chaos_talk_acquire(struct chaos_talk *talk, const char *name, int64_t wait_ms,
                                    int64_t *ret_deadline_ns, uint64_t *ret_token);
 
-/* Until when is it ours? Counted from before the question, so that time which anybody spends
+/* Until when is the lock ours? The validity counts from before the question, so that time spent
  * in between is never added. */
 enum chaos_said chaos_talk_validity(struct chaos_talk *talk, int64_t *ret_deadline_ns);
 
@@ -59,7 +59,8 @@ enum chaos_said chaos_talk_release(struct chaos_talk *talk);
 /* Has it ever been WRONG? Then chaos_talk_reason() still says how. */
 bool chaos_talk_wrong(const struct chaos_talk *talk);
 
-/* Why; printable; until the next call. A redlock error code that says about the same. */
+/* The reason, printable, valid until the next call. Also the redlock error code closest to
+ * it. */
 const char *chaos_talk_reason(const struct chaos_talk *talk);
 int chaos_talk_code(const struct chaos_talk *talk);
 

@@ -1,5 +1,5 @@
-/* worker.c - the contender that takes its locks by redlock.h, of every kind: it reads,
- * holds, looks whether the lock is still its own, and writes; and tells of all of it. */
+/* worker.c - the contender that takes its locks by redlock.h, of every kind. It reads, holds,
+ * checks whether the lock is still its own, and writes. It logs all of this. */
 #include "config_auto.h"
 
 #include "chaos/check/keys.h"
@@ -21,10 +21,10 @@ struct scene {
     struct chaos_contender *contender;
     redlock *client;
     redlock_lock *lock;
-    unsigned count; /* names that it is of, */
+    unsigned count; /* of its names */
     unsigned name[CHAOS_NAMES_MAX];
-    uint64_t value[CHAOS_NAMES_MAX]; /* and what their records were, in that order */
-    int64_t until_ns;                /* as told to the log */
+    uint64_t value[CHAOS_NAMES_MAX]; /* their records' values, in that order */
+    int64_t until_ns;                /* as logged */
 };
 
 /* Two names or more in two turns of three, in any order. */
@@ -76,9 +76,9 @@ bool chaos_contender_ends(const struct chaos_contender *contender)
     return atomic_load(&contender->record->ending) || getppid() != contender->record->parent;
 }
 
-/* Until when it certainly is ours, by a clock that is read before the validity is: rather too
- * early than too late, or a pause between the two would be taken for a violation. 0: it is not.
- */
+/* Until when the lock certainly is ours; 0: it is not. The clock is read before the validity,
+ * so the result is rather too early than too late. Otherwise a pause between the two would look
+ * like a violation. */
 static int64_t believed_until(const struct scene *scene)
 {
     int64_t now_ns = chaos_record_now_ns(scene->contender->record);
@@ -86,7 +86,7 @@ static int64_t believed_until(const struct scene *scene)
     return validity_ms > 0 ? now_ns + validity_ms * RL_NS_PER_MS : 0;
 }
 
-/* The same of all its names. */
+/* Log an event for each of the scene's names. */
 static void say(struct scene *scene,
                 void (*what)(struct chaos_record *, struct chaos_seat *, unsigned name))
 {
@@ -123,7 +123,7 @@ static bool hold(struct scene *scene, const struct chaos_turn *drawn, bool by_it
         (void)poll(NULL, 0, (int)left_ms);
         if (drawn->renew && !by_itself &&
             scene->until_ns - chaos_record_now_ns(contender->record) < ttl_ns * 2 / 3)
-            (void)redlock_extend(scene->lock, 0, NULL); /* the validity tells what came of it */
+            (void)redlock_extend(scene->lock, 0, NULL); /* the validity tells the result */
         int64_t until_ns = believed_until(scene);
         if (until_ns == 0)
             return false;
@@ -150,7 +150,7 @@ static int kind_of(const struct chaos_options *options, bool shared)
     }
 }
 
-/* What the turn draws, but for waiting. */
+/* The random choices of a turn, but for waiting. */
 static redlock_options asked_for(const struct scene *scene, bool shared, bool by_itself)
 {
     redlock_options options = REDLOCK_OPTIONS_INIT;
@@ -170,7 +170,7 @@ static redlock_lock *take_again(struct scene *scene, bool shared, bool by_itself
     return redlock_try(scene->client, name, &options, &lock) == 0 ? lock : NULL;
 }
 
-/* Two holds of one owner: whichever is given up first, the other one stays. */
+/* Two holds of one owner: after the release of either, the other one stays. */
 static void nest(struct scene *scene, const struct chaos_turn *drawn, bool by_itself)
 {
     redlock_lock *inner = take_again(scene, drawn->shared, by_itself);

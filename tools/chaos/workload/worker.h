@@ -7,10 +7,9 @@
 
 #include "base/prng.h"
 
-/* What a contender's body is given. It runs in a process of its own, forked, with SIGINT and
- * SIGTERM at their defaults, ended by the kernel where the parent dies. It leads a process
- * group of its own, and whatever stops or ends it is sent to the group: somebody else's client
- * is in there with it. */
+/* The input of a contender's body. It runs in a forked process, with SIGINT and SIGTERM at
+ * their defaults. The kernel ends it when the parent dies. It leads a process group of its own.
+ * Signals that stop or end it go to the group, because a foreign client is in there too. */
 struct chaos_contender {
     const struct chaos_options *options;
     struct chaos_record *record;
