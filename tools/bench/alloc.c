@@ -1,5 +1,5 @@
-/* alloc.c - malloc and its kin, counted on their way to the C library. What the program
- * defines comes first for every shared library too, so nothing goes uncounted. */
+/* alloc.c - malloc and its kin, counted on their way to the C library. The program's own
+ * definitions come first for every shared library too, so nothing goes uncounted. */
 #include "config_auto.h"
 
 #include "bench/alloc.h"

@@ -1,5 +1,5 @@
-/* bench.h - what the parts of redlock-bench share: options, the masters to measure, a
- * subject (the library, or a floor) that takes and gives a lock, and the scenarios. */
+/* bench.h - shared by the parts of redlock-bench: options, the masters to measure, subjects,
+ * and the scenarios. A subject takes and gives a lock: the library, or a floor. */
 #ifndef BENCH_H
 #define BENCH_H
 
@@ -27,7 +27,7 @@ struct bench_options {
     int64_t hold_ms;     /* how long the locks of `renew` are held */
     unsigned locks;      /* and how many */
     const char *svg;     /* NULL, or the file to draw into */
-    const char *compare; /* NULL, or what an earlier run printed */
+    const char *compare; /* NULL, or the output of an earlier run */
     unsigned scenarios;  /* bit i: row i of the table of scenarios */
     bool unix_sockets;
     bool pin;
@@ -48,7 +48,7 @@ struct bench {
     struct bench_report report;
 };
 
-/* -1: go on. Else leave with this status; help, or what is wrong, has been written. */
+/* -1: go on. Else leave with this status; help, or an error, has been written. */
 int bench_options_parse(struct bench_options *options, int argc, char **argv);
 
 /* One way to take and give a lock: the library's, or a floor's. */
@@ -72,10 +72,10 @@ struct bench_slice {
 struct bench_slice bench_measure(const struct bench_subject *subject, int64_t duration_ms,
                                  uint64_t pairs_min, struct bench_samples *samples);
 
-/* Add a slice to what others of its subject came to. */
+/* Add a slice to the sums of its subject's other slices. */
 void bench_slice_add(struct bench_slice *total, struct bench_slice slice);
 
-/* What is said of one subject, a value a round. */
+/* The figures of one subject, a value a round. */
 struct bench_series {
     double pairs[BENCH_ROUNDS_MAX];  /* a second */
     double cpu_us[BENCH_ROUNDS_MAX]; /* a pair */
@@ -94,14 +94,14 @@ struct bench_library {
     redlock_lock *lock;
     redlock_options options;
     const char *name;
-    int code; /* what the last take returned */
+    int code; /* the last take's result */
 };
 
-/* What every client of a run is opened with: the nodes, and for private masters no restart
- * guard, since they have only just been started. */
+/* The configuration of every client of a run: the nodes. For private masters there is no
+ * restart guard, because they have only just been started. */
 redlock_config bench_config(const struct bench *bench);
 
-/* The same with one private master alone, which `node` and `url` tell of. */
+/* The same with one private master alone, whose addresses are in `node` and `url`. */
 #define BENCH_URL_MAX 512
 redlock_config bench_config_of_one(const struct bench *bench, const struct server_at *at,
                                    redlock_node *node, char url[BENCH_URL_MAX]);
@@ -112,8 +112,8 @@ int bench_library_open(const redlock_config *config, const char *name, int64_t t
 struct bench_subject bench_library_subject(struct bench_library *library);
 void bench_library_close(struct bench_library *library);
 
-/* Take the lock and give it back, to learn what a token looks like. 0, or an exit status after
- * a line on stderr. */
+/* Take the lock and give it back, to learn the form of a token. 0, or an exit status after a
+ * line on stderr. */
 int bench_library_token(struct bench_library *library, char *ret_token, size_t size);
 
 /* False: a thread could not be had; a line is on stderr. */

@@ -1,5 +1,4 @@
-/* compare.c - see compare.h. What report.c writes is read, a figure a line.
- */
+/* compare.c - see compare.h. Reads the output of report.c, a figure a line. */
 #include "config_auto.h"
 
 #include "bench/compare.h"
@@ -10,7 +9,7 @@
 
 #define LINE_MAX_BYTES 1024
 
-/* What stands behind "KEY": in a line. NULL: it has none. */
+/* The value after "KEY": in a line. NULL: it has none. */
 static const char *value_of(const char *line, const char *key)
 {
     char wanted[32];

@@ -1,7 +1,7 @@
 /* delay.c - proxies that hold replies back, by one thread.
  *
- * Requests go through at once. Replies wait in a ring of chunks, each with the time at which
- * it may go; a full ring is not read into, so that nothing is ever reordered or lost. */
+ * Requests go through at once. Replies wait in a ring of chunks, each with its time to leave. A
+ * full ring is not read into, so that nothing is ever reordered or lost. */
 #include "config_auto.h"
 
 #include "bench/delay.h"

@@ -1,5 +1,5 @@
-/* down.c - one master refuses, is stopped, or loses everything: what a successful try
- * costs then, against the same when all are well. */
+/* down.c - one master refuses, is stopped, or loses everything. Measures the cost of a
+ * successful try then, against a try when all are well. */
 #include "config_auto.h"
 
 #include "bench/floor.h"
@@ -64,7 +64,7 @@ static bool heal(struct down_run *run, enum fault fault, unsigned index)
 }
 
 /* Measure both subjects in turns of a tenth of the time, and the library for a tenth of the
- * tries at least, so that the machine's moods meet both. */
+ * tries at least. So changes in the machine's speed meet both. */
 static void measure_in_turns(struct down_run *run, int64_t duration_ms, int64_t tries)
 {
     for (unsigned i = 0; i < SUBJECTS; i++)
@@ -92,7 +92,7 @@ static void measure_down(struct down_run *run, unsigned round)
 {
     const struct bench_options *options = &run->bench->options;
     double rss_kib = bench_rss_kib();
-    /* Many in the first round, to see what they leave in memory. */
+    /* Many tries in the first round, to see the memory that they leave in use. */
     measure_in_turns(run, options->slice_ms / 2, round == 0 ? options->down_tries : TURNS);
     if (round == 0)
         run->series[LIBRARY].rss_kib = bench_rss_kib() - rss_kib;

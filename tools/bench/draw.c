@@ -82,8 +82,8 @@ static void find_range(const struct bench_report *report, const char *title,
             }
 }
 
-/* The title, and above the columns where 10 us, 100 us and so on begin; where none of these
- * is, how much the first column stands for. */
+/* The title, and above the columns where 10 us, 100 us and so on begin. If none of these is
+ * shown, the start of the first column instead. */
 static void print_scale(const char *title, unsigned first, unsigned last, FILE *out)
 {
     static const char *const names[] = {"10us", "100us", "1ms", "10ms", "100ms", "1s", "10s"};

@@ -10,8 +10,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* What is in column `column` is at least so long; columns go from 1 us to 17 s, and what is
- * beyond these is in the first or the last. */
+/* Samples in column `column` are at least this long. Columns go from 1 us to 17 s; the first
+ * and the last column also have all samples beyond these. */
 double bench_column_us(unsigned column);
 
 /* Count samples into the drawing of this title and subject; the first ones make it. `title`
@@ -26,7 +26,7 @@ void bench_draw_text(const struct bench_report *report, FILE *out);
 /* The member "distributions" of the JSON object, with a comma behind it. */
 void bench_draw_json(const struct bench_report *report, FILE *out);
 
-/* A file that stands for itself and is readable on light and on dark. False: errno. */
+/* A file that needs no other, readable on light and on dark. False: errno. */
 bool bench_draw_svg(const struct bench_report *report, const char *path);
 
 #endif

@@ -1,8 +1,9 @@
-/* fair.c - fifty waiters for one fair lock, each with a client of its own: are they served in
- * the order they came, and how long is it from one release to the next, in round trips? On this
- * machine, where a round trip is less than a script takes with fifty in the queue: next to
- * fifty that send the same on raw sockets; and with replies and messages that come a
- * millisecond later. */
+/* fair.c - fifty waiters for one fair lock, each with a client of its own. Are they served in
+ * the order they came, and how many round trips are between two releases?
+ *
+ * On this machine a round trip is shorter than a script with fifty in the queue. There the
+ * floor is fifty waiters that send the same on raw sockets. A second run delays replies and
+ * messages by a millisecond. */
 #include "config_auto.h"
 
 #include "bench/bench.h"
@@ -106,7 +107,7 @@ static void *take_turns(void *context)
     }
 }
 
-/* Is it in the queue? */
+/* Is the waiter in the queue? */
 static bool await_queued(struct fair_run *run, unsigned count)
 {
     char text[32] = "";
@@ -120,8 +121,8 @@ static bool await_queued(struct fair_run *run, unsigned count)
     return false;
 }
 
-/* One of us has it; all come, one behind the other, each time another one first; it is given
- * back, and goes from hand to hand. */
+/* One lap. One waiter has the lock, and the others queue one by one, each time another one
+ * first. Then the lock is given back, and goes from hand to hand. */
 static bool run_lap(struct fair_run *run, unsigned which, unsigned first)
 {
     run->which = which;

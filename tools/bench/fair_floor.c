@@ -79,7 +79,7 @@ struct bench_subject bench_fair_floor_subject(struct bench_fair_floor *floor)
         .name = "floor, same scripts", .context = floor, .take = take, .give = give};
 }
 
-/* On the channel in which this owner is told that it is the next. */
+/* Subscribe to the channel on which this owner is woken. */
 static bool subscribe(struct bench_fair_floor *floor, const char *name)
 {
     char channel[CHANNEL_MAX], text[CHANNEL_MAX];

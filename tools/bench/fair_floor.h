@@ -1,7 +1,6 @@
 /* fair_floor.h - the floor under a fair lock's hand-off: a waiter on raw sockets, with the
- * library's own scripts, that sleeps in a read until the message comes that it is the next. It
- * makes no check that a safe lock needs, and does nothing about lost messages.
- */
+ * library's own scripts. It sleeps in a read until the message comes that it is the next. It
+ * makes no check that a safe lock needs, and does nothing about lost messages. */
 #ifndef BENCH_FAIR_FLOOR_H
 #define BENCH_FAIR_FLOOR_H
 

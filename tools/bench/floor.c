@@ -36,7 +36,7 @@ struct bench_floor {
     unsigned needed;
     int epoll_fd;
     int64_t limit_ms;
-    uint32_t round; /* of a take or a give: what counts is what answers this one */
+    uint32_t round; /* of a take or a give: only answers to this one count */
     unsigned yes;
     unsigned no;
     struct bench_requests requests;
@@ -67,7 +67,7 @@ static void note_sent(struct bench_floor *floor, struct floor_link *link, enum b
     link->asked = true;
 }
 
-/* Keep what the kernel did not take. Order is kept since nothing else is sent before. */
+/* Keep the bytes that the kernel did not take. They go first, so the order is kept. */
 static bool keep_unsent(struct floor_link *link, const char *bytes, size_t len)
 {
     if (len > sizeof(link->unsent) - link->unsent_len)
@@ -85,7 +85,7 @@ static bool send_request(struct bench_floor *floor, unsigned i, enum bench_verb 
     if (floor->link[i].fd < 0)
         return false;
     if (link->unsent_len > 0) {
-        /* Clogged: nothing new, but what it was asked for is still given up. */
+        /* Clogged: it gets no new request, but an old one is still given up. */
         if (verb == BENCH_TAKE || !keep_unsent(link, bytes->at, bytes->len))
             return false;
         note_sent(floor, link, verb);
@@ -132,7 +132,7 @@ static void count_reply(struct bench_floor *floor, struct floor_link *link, bool
         floor->no++;
 }
 
-/* What came from node `i`: mostly one reply, the one that was hoped for. */
+/* Read the replies of node `i`: usually one, the expected one. */
 static void receive(struct bench_floor *floor, unsigned i)
 {
     struct floor_link *link = &floor->link[i];

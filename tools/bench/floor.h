@@ -1,9 +1,9 @@
 /* floor.h - the floor under the library: the least a client can do for a quorum lock.
  *
- * Raw non-blocking sockets, bytes that were built beforehand, one epoll set until a majority
- * has answered; what the others say is read when it comes. A lost round is released on every
- * node that was asked, silent ones too. Nothing is checked that a lock needs to be safe:
- * no clock, no fresh tokens, no deadlines but the caller's, no validity. */
+ * It has raw non-blocking sockets, prebuilt bytes, and one epoll set until a majority has
+ * answered. Later replies are read when they come. A lost round is released on every node that
+ * was asked, silent ones too. Nothing is checked that a lock needs to be safe: no clock, no
+ * fresh tokens, no deadlines but the caller's, no validity. */
 #ifndef BENCH_FLOOR_H
 #define BENCH_FLOOR_H
 

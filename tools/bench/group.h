@@ -17,7 +17,7 @@ struct bench_group_plan {
     bool turns;
 };
 
-/* What all of them did in one run. */
+/* The sums of all workers in one run. */
 struct bench_group_run {
     double seconds;
     double first_ms; /* until somebody had the lock */

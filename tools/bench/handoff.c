@@ -1,5 +1,6 @@
-/* handoff.c - processes that take turns with one lock: how long from just before a
- * release to the return of the next one's try, next to two that are woken on raw sockets. */
+/* handoff.c - processes that take turns with one lock. Measures the time from just before a
+ * release to the return of the next one's try. The floor is two processes that are woken on raw
+ * sockets. */
 #include "config_auto.h"
 
 #include "bench/draw.h"
@@ -9,7 +10,7 @@
 #include <sysexits.h>
 
 #define HOLD_US 5000
-#define HOLD_LONG_US 400000 /* what is seen then is the waiting */
+#define HOLD_LONG_US 400000 /* the figures then show the waiting */
 #define ROUNDS_MAX 3
 #define SUBJECTS 3
 #define SAMPLES_MAX BENCH_HANDOFFS_MAX

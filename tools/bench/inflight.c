@@ -1,4 +1,4 @@
-/* inflight.c - many pairs of try and release in flight from one event loop, next to raw
+/* inflight.c - many pairs of try and release in flight from one event loop. The floor is raw
  * sockets that pipeline the same bytes down as many connections. */
 #include "config_auto.h"
 
@@ -23,7 +23,7 @@ enum { LIBRARY, FLOOR };
 static const char scenario[] = "in flight: many try and release at once, from one loop";
 static const char *const of[SUBJECTS] = {"library", "floor, same bytes"};
 
-/* What goes on under one name. */
+/* The state of the pair under one name. */
 struct flight_op {
     struct flight *flight;
     int64_t began_ns;
@@ -87,7 +87,7 @@ static void on_taken(void *context, int result, redlock_lock *lock)
     begin_pair(op);
 }
 
-/* False: nothing has come for so long that nothing will. */
+/* False: after so long a silence nothing will come any more. */
 static bool turn(struct flight *flight)
 {
     struct pollfd readable = {.fd = flight->fd, .events = POLLIN};

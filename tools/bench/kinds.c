@@ -1,5 +1,5 @@
 /* kinds.c - one pair at a time of each kind of lock, next to a floor that sends the same
- * scripts with the same bytes: what the library adds, whatever the kind. */
+ * scripts with the same bytes. The difference is the library's own cost. */
 #include "config_auto.h"
 
 #include "bench/floor.h"
@@ -80,7 +80,7 @@ static int run_kind(struct bench *bench, const struct bench *on, size_t which,
     char name[64];
     char floor_name[64];
     const struct rl_kind *kind = rl_kind_on(measured[which].kind, on->nodes);
-    /* Each its own: what one left under a name, if a release was late, would refuse the next. */
+    /* Each has its own name. If a release was late, its key would refuse the next subject. */
     snprintf(name, sizeof(name), "redlock-bench:kinds:%zu", which);
     snprintf(floor_name, sizeof(floor_name), "redlock-bench:kinds-floor:%zu", which);
     int status = bench_library_open(config, name, TTL_MS, &library);

@@ -4,7 +4,7 @@
 
 struct bench_machine {
     char system[160]; /* "Linux 6.1.0 x86_64" */
-    char cpu[96];     /* its name; empty: not told */
+    char cpu[96];     /* its name; empty: unknown */
     long cpus;
     double load; /* of the last minute, when the run began; -1: not known */
 };

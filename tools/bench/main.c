@@ -1,5 +1,5 @@
-/* main.c - redlock-bench: how fast the library is next to the least that a client could do,
- * measured in the same run, and what faults cost it. */
+/* main.c - redlock-bench: the library's speed next to the least that a client could do,
+ * measured in the same run. Also the cost of faults. */
 #include "config_auto.h"
 
 #include "bench/bench.h"
@@ -109,7 +109,7 @@ static int run_scenarios(struct bench *bench)
     return status;
 }
 
-/* Before minutes are spent on what it is to hold. */
+/* Checked before minutes are spent on results for this file. */
 static bool can_write(const char *path)
 {
     FILE *file = fopen(path, "ae");

@@ -10,7 +10,7 @@
 
 #define SECRETS_MAX (RL_PASSWORD_MAX + 1)
 
-/* What the nodes' strings point into. */
+/* The memory behind the nodes' strings. */
 static struct rl_config *kept(void)
 {
     static struct rl_config config;

@@ -4,8 +4,8 @@
 
 #include "bench/bench.h"
 
-/* Read the file that the options name into `bench`. One file a process; what `bench` knows of
- * its nodes is good until bench_nodes_forget(). 0, or an exit status after a line on stderr. */
+/* Read the file that the options name into `bench`. One file a process. The nodes in `bench`
+ * are good until bench_nodes_forget(). 0, or an exit status after a line on stderr. */
 int bench_nodes_read(struct bench *bench);
 void bench_nodes_forget(void);
 

@@ -194,7 +194,7 @@ static int parse_option(struct bench_options *options, int option, const char *v
     return fine ? 0 : wrong_value(option, value);
 }
 
-/* What is missing or doesn't go together. */
+/* Reject missing options, and options that contradict each other. */
 static int check_options(struct bench_options *options)
 {
     if (options->nodes_file != NULL && (options->masters != 0 || options->unix_sockets))

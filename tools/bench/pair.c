@@ -1,5 +1,5 @@
-/* pair.c - one caller, one pair of take and give at a time, nobody in the way; and
- * what a million of them do to the memory. */
+/* pair.c - one caller, one pair of take and give at a time, nobody in the way. Also the effect
+ * of a million pairs on memory. */
 #include "config_auto.h"
 
 #include "bench/alloc.h"
@@ -22,7 +22,7 @@ enum { LIBRARY, LAZY, SAME_BYTES, BARE };
 static const char scenario[] = "pair: one try and release at a time";
 static const char memory[] = "memory: the same, many times";
 
-/* What is said of one subject here alone, a value a round. */
+/* The figures of one subject in this scenario alone, a value a round. */
 struct pair_series {
     double p999_us[BENCH_ROUNDS_MAX];
     double bytes[BENCH_ROUNDS_MAX];
@@ -36,7 +36,7 @@ struct pair_run {
     struct bench_subject subject[SUBJECTS];
     unsigned subjects;
     struct bench_samples samples[SUBJECTS];
-    struct server_talk talk[REDLOCK_NODES_MAX]; /* asks what the masters have received */
+    struct server_talk talk[REDLOCK_NODES_MAX]; /* asks the masters for the bytes received */
     struct bench_series series[SUBJECTS];
     struct pair_series extra[SUBJECTS];
 };
@@ -71,8 +71,8 @@ static void measure_slice(struct pair_run *run, unsigned which, struct bench_sli
     bench_slice_add(total, slice);
 }
 
-/* The machine's mood changes by the second, so the subjects take turns of a tenth of the
- * time that each has in a round, and another one begins every turn. */
+/* The machine's speed changes by the second. So the subjects take turns of a tenth of the time
+ * that each has in a round, and another one begins every turn. */
 static void measure_round(struct pair_run *run, unsigned round)
 {
     struct bench_slice total[SUBJECTS] = {{0}};
@@ -217,8 +217,8 @@ int bench_run_pair(struct bench *bench)
     return status;
 }
 
-/* Blocks of pairs: what one of them allocates is what a steady state allocates, and a
- * buffer that grows once, when some master has lagged, shows in the largest block alone. */
+/* Pairs are counted in blocks. The allocations of a block are those of a steady state. A buffer
+ * that grows once, because some master has lagged, shows in the largest block alone. */
 static void measure_blocks(struct bench *bench, const struct bench_subject *subject)
 {
     double calls[BLOCKS];

@@ -114,7 +114,7 @@ static void begin_pair(struct bench_pipe *pipe, unsigned index)
     ask(pipe, index, BENCH_TAKE);
 }
 
-/* A vote of the round that goes on has come. What ends a round begins the next one. */
+/* A vote of the current round has come. The vote that ends a round begins the next one. */
 static void judge(struct bench_pipe *pipe, unsigned index)
 {
     struct pipe_slot *slot = &pipe->slot[index];
@@ -129,7 +129,7 @@ static void judge(struct bench_pipe *pipe, unsigned index)
         return;
     }
     if (slot->verb == BENCH_TAKE)
-        ask(pipe, index, BENCH_GIVE); /* given up; what is said to it counts nowhere */
+        ask(pipe, index, BENCH_GIVE); /* given up; its answer counts nowhere */
     slot->round++;
     pipe->slice.failures += lost;
     pipe->slice.pairs += !lost && counts;
@@ -147,7 +147,7 @@ static void count_reply(struct bench_pipe *pipe, struct pipe_node *node, bool ye
     judge(pipe, awaited->slot);
 }
 
-/* The connection broke: what was asked of this node will not be answered. */
+/* The connection broke: this node will not answer the requests sent to it. */
 static void drop(struct bench_pipe *pipe, struct pipe_node *node)
 {
     close(node->fd);
@@ -206,7 +206,7 @@ static void flush(struct bench_pipe *pipe, unsigned i)
     }
 }
 
-/* False: nothing has come for so long that nothing will. */
+/* False: after so long a silence nothing will come any more. */
 static bool turn(struct bench_pipe *pipe)
 {
     struct epoll_event events[REDLOCK_NODES_MAX];

@@ -1,7 +1,7 @@
 /* pipe.h - the floor under many pairs at once: one thread, one epoll set, one pipelined
- * connection a node, requests that were built beforehand. What is ready for a node together
- * leaves in one write; a take and a give end with their majority; a lost take is given up
- * on every node that was asked. As in floor.h, nothing is checked that a lock needs. */
+ * connection a node, prebuilt requests. Requests that are ready for a node together leave in
+ * one write. A take and a give end with their majority. A lost take is given up on every node
+ * that was asked. As in floor.h, nothing is checked that a lock needs. */
 #ifndef BENCH_PIPE_H
 #define BENCH_PIPE_H
 
@@ -11,8 +11,8 @@
 
 struct bench_pipe;
 
-/* Sends what the library sends. `token` is as long as the library's. 0, or an exit status
- * after a line on stderr. */
+/* Sends the library's requests. `token` is as long as the library's. 0, or an exit status after
+ * a line on stderr. */
 int bench_pipe_open(const struct bench *bench, const char *token, int64_t ttl_ms,
                     struct bench_pipe **ret_pipe);
 void bench_pipe_close(struct bench_pipe *pipe);

@@ -1,5 +1,4 @@
-/* renew.c - many locks held and renewed by one client: are any lost, and what does it
- * cost? */
+/* renew.c - many locks held and renewed by one client: are any lost, and what is the cost? */
 #include "config_auto.h"
 
 #include "bench/bench.h"
@@ -147,7 +146,8 @@ static unsigned count_ended(const struct renew_run *run)
     return ended > run->lost ? ended : run->lost;
 }
 
-/* What earlier scenarios have freed must not be what the locks are put into. */
+/* Memory that earlier scenarios have freed goes back first, because the locks must not be put
+ * into it. */
 static double rss_kib(void)
 {
 #if defined(__GLIBC__)
@@ -205,7 +205,7 @@ static void measure(struct renew_run *run)
     add(run, "released", "1/s", (double)run->held / gave_s);
 }
 
-/* Of private masters the first three, else all. */
+/* The first three of private masters, else all masters. */
 static int open_library(struct renew_run *run)
 {
     struct bench *bench = run->bench;

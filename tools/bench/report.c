@@ -35,7 +35,7 @@ void bench_add_ratio(struct bench_report *report, const char *scenario, const ch
     bench_add(report, scenario, what, of, "ratio", bench_summarise(ratio, rounds));
 }
 
-/* Not a time, nor a part of something that was measured: it is right after a moment, too. */
+/* Counts are neither times nor parts of something measured, so even a quick run judges them. */
 static bool is_count(const char *unit)
 {
     static const char *const counts[] = {"locks", "times", "calls", "tries", "rounds", "pairs"};

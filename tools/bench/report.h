@@ -15,7 +15,7 @@
 #define BENCH_DRAWINGS_MAX 32
 #define BENCH_COLUMNS 96
 
-/* What a figure should be, if anything is asked of it. */
+/* The aim of a figure, if it has one. */
 enum bench_aim { BENCH_NO_AIM, BENCH_AT_LEAST, BENCH_AT_MOST };
 
 struct bench_figure {
@@ -45,12 +45,12 @@ struct bench_report {
     struct bench_drawing drawing[BENCH_DRAWINGS_MAX];
     size_t drawings;
     int64_t started_ns;
-    bool quick; /* too short to be judged by: only what must never happen is */
+    bool quick; /* too short to judge anything but events that must never happen */
 };
 
 struct bench_olds;
 
-/* What was run, for the head of the report. */
+/* The run's description, for the head of the report. */
 struct bench_setting {
     const char *masters;   /* "private" or the file's name */
     const char *transport; /* "tcp", "unix", "mixed" */
@@ -71,13 +71,13 @@ void bench_add(struct bench_report *report, const char *scenario, const char *wh
 void bench_add_ratio(struct bench_report *report, const char *scenario, const char *what,
                      const char *of, const double *above, const double *below, size_t rounds);
 
-/* Of how many samples the figure added last is made, in the round that has fewest. To be said
- * before its aim: a p99 of fewer than BENCH_P99_SAMPLES is not judged. */
+/* The number of samples of the figure added last, in the round that has fewest. To be called
+ * before its aim is set: a p99 of fewer than BENCH_P99_SAMPLES is not judged. */
 #define BENCH_P99_SAMPLES 1000
 void bench_of_samples(struct bench_report *report, size_t samples);
 
-/* Say what the figure added last should be; its median is what counts. A figure that missed
- * its aim is marked, and nothing else follows from it. Of a quick run only counts have aims. */
+/* Set the aim of the figure added last; its median counts. A figure that missed its aim is
+ * marked, and nothing else follows from it. In a quick run only counts have aims. */
 void bench_aim(struct bench_report *report, enum bench_aim aim, double bound);
 
 /* A figure "PREFIXfailed pairs", which should be 0 and is left out where it is. */

@@ -57,7 +57,7 @@ static void build(struct bench_bytes *bytes, size_t argc, const char *const *arg
     assert(bytes->len > 0);
 }
 
-/* What the library sends for a verb, by its own encoder. */
+/* The library's request for a verb, by its own encoder. */
 static void build_request(struct bench_requests *requests, enum bench_verb verb,
                           const char *name, const char *token, int64_t ttl_ms)
 {

@@ -12,7 +12,7 @@
 #define BENCH_NONCE "1234567890123456" /* as long as the ones that the library sends */
 
 enum bench_floor_kind {
-    BENCH_SAME_BYTES, /* what the library sends: the native pair, or its scripts with a nonce */
+    BENCH_SAME_BYTES, /* as the library's: the native pair, or its scripts with a nonce */
     BENCH_BARE        /* SET NX PX, and a script that compares and deletes */
 };
 
@@ -26,7 +26,7 @@ struct bench_bytes {
 
 struct bench_requests {
     enum bench_floor_kind kind;
-    const struct rl_kind *lock; /* whose scripts; NULL: the plain kind's */
+    const struct rl_kind *lock; /* the scripts' kind; NULL: plain */
     const char *owner;          /* for kinds that have one */
     bool waits;                 /* a refused try is queued */
     char sha[2][48];            /* of each verb's script */
@@ -37,7 +37,7 @@ struct bench_requests {
 /* Have a server know a script; learns its SHA-1. False: it would not. */
 bool bench_script_load(struct server_talk *talk, const char *body, char ret_sha[48]);
 
-/* The length of what answers one request; 0: not all of it is here; below 0: it is none. */
+/* The length of the answer to one request. 0: it is not complete; below 0: it is malformed. */
 ssize_t bench_answer_length(const struct bench_bytes *success, const char *bytes, size_t len);
 
 /* The reply of a script that says yes. */

@@ -1,5 +1,5 @@
-/* rollback.c - after a round was lost, how long a trace of it is on any master, as
- * seen by connections that are not the library's. A trace that comes back counts. */
+/* rollback.c - after a round was lost, how long a trace of it is on any master. The library's
+ * own connections are not used to look. A trace that comes back counts. */
 #include "config_auto.h"
 
 #include "bench/floor.h"
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sysexits.h>
 
-#define TTL_MS 10000 /* far beyond what is measured: no key runs out by itself */
+#define TTL_MS 10000 /* far beyond the times measured: no key runs out by itself */
 #define STALL_WAIT_MS 100
 #define STOPPED_FOR_MS 1300 /* beyond stall-limit: the release has outlived its link */
 #define LOOK_FOR_MS 80      /* after a loss */

@@ -1,5 +1,5 @@
 /* rw.c - readers in a tight loop, each with a client of its own, and a writer that wants the
- * same lock: for how long must it wait, in holds of the readers? */
+ * same lock. How long must it wait, in holds of the readers? */
 #include "config_auto.h"
 
 #include "bench/bench.h"

@@ -1,5 +1,5 @@
-/* shared.h - the memory that redlock-bench shares with the processes it has contend
- * for one lock (workers): what they are to do, and what they have seen. */
+/* shared.h - the memory that redlock-bench shares with its workers, the processes that contend
+ * for one lock. It has their orders and their results. */
 #ifndef BENCH_SHARED_H
 #define BENCH_SHARED_H
 
@@ -16,12 +16,12 @@
 #define BENCH_WORKER_FD 3
 #define BENCH_WORKER_OPTION "--worker"
 
-/* What contends: the library, or one of the floors of wake.h. */
+/* The contender: the library, or one of the floors of wake.h. */
 enum bench_contender { BENCH_LIBRARY, BENCH_WAKE_QUEUED, BENCH_WAKE_BARE };
 
 enum bench_phase { BENCH_PARK, BENCH_RUN, BENCH_END };
 
-/* What one worker did while it was not parked, since the parent last cleared it. */
+/* The results of one worker while it was not parked, since the parent last cleared them. */
 struct bench_work {
     uint64_t acquired;
     uint64_t failures;

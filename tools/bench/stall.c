@@ -1,5 +1,5 @@
-/* stall.c - a majority falls silent in the middle: how long a failing try takes, and
- * every one of its rounds, as a master that still lives sees them (MONITOR). */
+/* stall.c - a majority falls silent in the middle. Measures how long a failing try takes, and
+ * each of its rounds, as a live master sees them (MONITOR). */
 #include "config_auto.h"
 
 #include "bench/floor.h"
@@ -23,7 +23,7 @@ static const char scenario[] = "majority down: a try when most masters fall sile
 
 static const char *const fault_names[] = {"stopped", "black-holed"};
 
-/* What one master saw of one try. */
+/* One try, as one master saw it. */
 struct seen {
     unsigned rounds;
     double round_ms[SEEN_MAX]; /* from the acquire's coming to its release's */
@@ -67,7 +67,7 @@ static void see_line(struct seen *seen, const char *line)
     }
 }
 
-/* Read what MONITOR has told until nothing more comes for 20 ms. */
+/* Read MONITOR's lines until no more come for 20 ms. */
 static void see_all(struct server_talk *monitor, struct seen *seen)
 {
     struct pollfd readable = {.fd = monitor->fd, .events = POLLIN};

@@ -1,4 +1,4 @@
-/* stats.h - samples and what is said of them, clocks, CPU time and memory. */
+/* stats.h - samples and their summaries, clocks, CPU time and memory. */
 #ifndef BENCH_STATS_H
 #define BENCH_STATS_H
 

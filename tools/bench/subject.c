@@ -1,5 +1,5 @@
-/* subject.c - the library as a subject, the loop in which subjects are timed, and what a
- * round of it comes to. */
+/* subject.c - the library as a subject, the loop in which subjects are timed, and the figures
+ * of a round. */
 #include "config_auto.h"
 
 #include "bench/bench.h"

@@ -1,5 +1,5 @@
-/* threads.c - threads that block, each on a name of its own, on one client; next to the
- * floor that keeps as many pairs in flight from one thread. */
+/* threads.c - threads that block, each on a name of its own, on one client. The floor keeps as
+ * many pairs in flight from one thread. */
 #include "config_auto.h"
 
 #include "bench/pipe.h"

@@ -26,8 +26,9 @@ static const char give_bare[] = "local mine = redis.call('GET', KEYS[1]) == ARGV
                                 "redis.call('PUBLISH', ARGV[3], ARGV[2])\n"
                                 "return {ARGV[1], mine and 1 or 0}\n";
 
-/* The same, with what the library's scripts do besides: a queue is entered and left, and the
- * lock is kept free for whom it is given to (under another name: there is nobody else). */
+/* The same, with the library's further work: a queue is entered and left, and the lock is
+ * reserved for the next one. The reservation is under another name, because there is no third
+ * waiter. */
 static const char take_queued[] = "local holder = redis.call('GET', KEYS[1])\n"
                                   "if not holder then\n"
                                   "  redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])\n"
@@ -114,7 +115,7 @@ static void receive(struct bench_wake *wake, struct wire *wire, unsigned i)
     memmove(wire->bytes, wire->bytes + at, wire->got);
 }
 
-/* Read what comes by `limit_ns`. False: nothing did. */
+/* Read the bytes that come by `limit_ns`. False: none came. */
 static bool wait_for_more(struct bench_wake *wake, int64_t limit_ns)
 {
     struct epoll_event events[2 * REDLOCK_NODES_MAX];
@@ -152,7 +153,7 @@ static bool run_round(struct bench_wake *wake, enum bench_verb verb)
     return wake->yes >= wake->needed;
 }
 
-/* Has a majority said that the other gave it up, so often that it is our turn? */
+/* Has a majority reported so many releases of the other one that it is our turn? */
 static bool is_our_turn(const struct bench_wake *wake)
 {
     unsigned said = 0;

@@ -1,6 +1,6 @@
-/* wake.h - the floors under a hand-off: two processes that take turns with one lock on
- * raw sockets, each woken by messages of the masters when the other gives it up, as soon as a
- * majority of them has said so. Nothing is checked that a lock needs to be safe, and nobody
+/* wake.h - the floors under a hand-off: two processes that take turns with one lock on raw
+ * sockets. When one gives it up, messages of the masters wake the other. It goes on as soon as
+ * a majority of them has said so. Nothing is checked that a lock needs to be safe, and nobody
  * else may want it.
  *
  * A bare one sends SET NX PX, and a script that compares, deletes and publishes. The other

@@ -1,5 +1,5 @@
-/* worker.c - one of many processes that contend for a lock: takes it, holds it, gives
- * it up, and writes what it saw into the memory it shares with its parent. */
+/* worker.c - one of many processes that contend for a lock. It takes the lock, holds it, gives
+ * it up, and writes its results into the memory that it shares with its parent. */
 #include "config_auto.h"
 
 #include "bench/bench.h"
@@ -143,7 +143,7 @@ static int open_subject(struct worker *worker)
     return status;
 }
 
-/* The memory that our parent shares with us. NULL: this is no worker of redlock-bench's. */
+/* The memory that our parent shares with us. NULL: redlock-bench did not start this process. */
 static struct bench_shared *find_shared(void)
 {
     struct stat file;
