@@ -1,4 +1,4 @@
-/* server.c - one private master: its process, and the faults that it is put through. */
+/* server.c - one private master: its process, and its faults. */
 #include "config_auto.h"
 
 #include "cluster/servers_parts.h"
@@ -108,7 +108,7 @@ static void exec_server(const struct servers *servers, const struct server *serv
     _exit(127);
 }
 
-/* It answers, and it is the one we started (its port could be another's by now). */
+/* The server answers, and is the one we started (its port could be another's by now). */
 static bool answers(const struct servers *servers, unsigned index)
 {
     struct server_talk talk;
@@ -123,7 +123,7 @@ static bool answers(const struct servers *servers, unsigned index)
     return type == '$' && strstr(text, expected) != NULL;
 }
 
-/* What it is not to begin with must not be there. */
+/* Data that the master must not begin with is removed. */
 static void keep_only(const struct server *server, enum server_from from)
 {
     char path[128];
@@ -206,7 +206,7 @@ bool server_restart(struct servers *servers, unsigned index)
     return server_start(servers, index);
 }
 
-/* One that has ended instead, by somebody else's hand, is reaped by that. */
+/* A server that was ended by somebody else instead is reaped here. */
 static bool signal_and_await(struct server *master, int number, int options)
 {
     int status;

@@ -1,6 +1,6 @@
-/* server_clock.c - a clock that can be stepped, for redis-server: loaded into it by
- * LD_PRELOAD, it adds to the time of day what the file named by $SERVER_CLOCK holds (an
- * int64_t, ns). */
+/* server_clock.c - a clock that can be stepped, for redis-server, which loads it by LD_PRELOAD.
+ * It adds an offset to the time of day: the int64_t, in ns, in the file named by
+ * $SERVER_CLOCK. */
 #include "config_auto.h"
 
 #include <fcntl.h>

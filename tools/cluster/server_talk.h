@@ -1,5 +1,5 @@
-/* server_talk.h - the masters as sockets: addresses, requests as bytes, where a reply ends,
- * and a plain blocking connection to look at a master behind the library's back. */
+/* server_talk.h - the masters as sockets: addresses, requests as bytes, and the ends of
+ * replies. Also a plain blocking connection, which looks at a master without the library. */
 #ifndef SERVER_TALK_H
 #define SERVER_TALK_H
 
@@ -20,7 +20,7 @@ struct server_at {
 /* A connected socket, close-on-exec and blocking; without Nagle's delay. -1: errno. */
 int server_connect(const struct server_at *node);
 
-/* The same, but neither connecting nor a read or write waits for longer than that. */
+/* The same, with a time limit for connecting, and for each read or write. */
 int server_connect_within(const struct server_at *node, int limit_ms);
 
 /* The bytes of a request. Returns their number; 0: no room. */
@@ -29,7 +29,7 @@ size_t server_encode(char *buffer, size_t size, size_t argc, const char *const *
 /* The length of the first whole reply in `bytes`; 0: there is none yet; -1: not a reply. */
 ssize_t server_reply_length(const char *bytes, size_t len);
 
-/* All of it, on a blocking socket. False: errno. */
+/* Send all bytes on a blocking socket. False: errno. */
 bool server_send_all(int fd, const char *bytes, size_t len);
 
 /* Ask one thing at a time. */
@@ -45,10 +45,9 @@ bool server_talk_open_within(struct server_talk *talk, const struct server_at *n
                              int limit_ms);
 void server_talk_close(struct server_talk *talk);
 
-/* Send a request and wait (at most 5 s, or the limit) for its reply; what is after the type
- * byte, without the length and the CRLF, goes to `ret_text` cut to fit. Returns the type byte:
- * one of
- * + - : $ * (an array's text is its raw bytes), 0 where the connection broke. */
+/* Send a request and wait for its reply, at most 5 s, or the limit. The text after the type
+ * byte, without length and CRLF, goes to `ret_text` cut to fit. Returns the type byte:
+ *   + - : $ * (an array's text is its raw bytes), 0 if the connection broke. */
 char server_talk_ask(struct server_talk *talk, size_t argc, const char *const *argv,
                      char *ret_text, size_t size);
 

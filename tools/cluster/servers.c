@@ -23,10 +23,10 @@
 #define PORT_MIN 20000
 #define PORT_MAX 32000
 
-/* What the signal handler ends: it has no other way to learn of it. */
+/* The servers that the signal handler ends: it has no other way to find them. */
 static struct servers *running;
 
-/* Only calls that a signal handler may make, where they keep nothing. */
+/* Without `keep`, only calls that a signal handler may make. */
 void servers_end(struct servers *servers)
 {
     if (servers == NULL || servers->dir[0] == '\0')

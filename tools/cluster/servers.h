@@ -1,5 +1,5 @@
-/* servers.h - private masters: started in a directory of their own, ended by their own pids
- * on every way out (the kernel ends them where we were killed ourselves). */
+/* servers.h - private masters: started in a directory of their own, ended by their own pids on
+ * every way out. If we are killed ourselves, the kernel ends them. */
 #ifndef SERVERS_H
 #define SERVERS_H
 
@@ -25,7 +25,7 @@ struct server {
     volatile int64_t *clock_ns;     /* added to its time of day; NULL: it has no such clock */
 };
 
-/* What they are to be. */
+/* The settings of the masters to start. */
 struct servers_want {
     unsigned count;
     const char *prefix;    /* of the directory's name, below $TMPDIR */
@@ -44,7 +44,7 @@ struct servers {
     struct server master[REDLOCK_NODES_MAX];
 };
 
-/* What a server begins with. */
+/* The data that a server begins with. */
 enum server_from { SERVER_EMPTY, SERVER_FROM_AOF, SERVER_FROM_RDB };
 
 /* Start them and write their node list file. One set a process. NULL: `why` says what went
@@ -55,26 +55,26 @@ struct servers *servers_start(const struct servers_want *want, char *why, size_t
  * wanted. NULL and twice are allowed. */
 void servers_end(struct servers *servers);
 
-/* Where master `index` is reached. */
+/* The address of master `index`. */
 struct server_at servers_at(const struct servers *servers, unsigned index);
 
 /* Faults. Each waits until the kernel says that it has happened. False: it could not be. */
 bool server_kill(struct servers *servers, unsigned index);
 bool server_stop(struct servers *servers, unsigned index);
 
-/* It has ended, and not by one of these, since this was asked last: how, as of waitpid(). */
+/* Has it ended since the last call, and not by one of these? Then how, as of waitpid(). */
 bool server_has_ended(struct servers *servers, unsigned index, int *ret_status);
 
-/* At the same address; and wait until it answers. */
+/* Start it again at the same address, and wait until it answers. */
 bool server_restart(struct servers *servers, unsigned index);
 
-/* The same in two steps. It answers, and it is the one we launched: false where it does not
- * (yet); `ret_ended` where it never will. */
+/* The same in two steps. The second is true if the server answers and is the one we launched.
+ * It is false if not (yet); `ret_ended` if it never will be. */
 bool server_launch(struct servers *servers, unsigned index, enum server_from from);
 bool server_is_ready(struct servers *servers, unsigned index, bool *ret_ended);
 
-/* Stop it and fill its backlog: what is sent is never answered, and connecting hangs, as on
- * a network that loses everything. TCP only. */
+/* Stop it and fill its backlog. Requests are then never answered, and connecting hangs, as on a
+ * network that loses everything. TCP only. */
 bool server_blackhole(struct servers *servers, unsigned index);
 
 /* After stop or blackhole. */
