@@ -1,7 +1,9 @@
 # local.mk - the examples, built with the rest so that they can't rot.
 
 # tests/programs/example_test.sh builds them as users do.
-noinst_PROGRAMS = %D%/first %D%/locksmith %D%/minimal %D%/poll
+noinst_PROGRAMS = %D%/fenced_store %D%/first %D%/locksmith %D%/minimal %D%/poll
+%C%_fenced_store_SOURCES = %D%/fenced_store.c
+%C%_fenced_store_LDADD = libredlock.la
 %C%_first_SOURCES = %D%/first.c
 %C%_first_LDADD = libredlock.la
 %C%_locksmith_SOURCES = %D%/locksmith.c

@@ -31,8 +31,8 @@
  *   several       redlock_try_names, redlock_try_names_n, redlock_name_count, redlock_name_at;
  *                 on several clients redlock_try_multi, redlock_validity_multi,
  *                 redlock_release_multi
- *   a held one    redlock_validity_ms, redlock_token, redlock_extend, redlock_release;
- *                 redlock_detach, redlock_handle, redlock_attach
+ *   a held one    redlock_validity_ms, redlock_token, redlock_fencing_token, redlock_extend,
+ *                 redlock_release; redlock_detach, redlock_handle, redlock_attach
  *   asynchronous  redlock_try_async, redlock_try_names_async, redlock_cancel,
  *                 redlock_extend_async, redlock_release_async; redlock_fd, redlock_timeout_ms,
  *                 redlock_process
@@ -86,7 +86,8 @@ REDLOCK_API const char *redlock_version(void);
     X(EUPGRADE, -16, "a reader can't become the writer: release the read lock first")          \
     X(EWRONGTYPE, -17, "another kind of lock, or other data, has that name")                   \
     X(ENOTSUP, -18,                                                                            \
-      "not with this kind of lock: several names need plain, fair needs one master")
+      "not with this kind of lock: several names need plain, fair needs one master, a reader " \
+      "has no fencing token")
 
 enum redlock_error_code {
     REDLOCK_OK = 0
@@ -303,11 +304,12 @@ typedef struct redlock_options {
                           write on one master: one colon at most and no '}', and exactly one
                           colon if the lock's name has a '{'. Copied */
     int release;       /* enum redlock_release_mode */
+    int fenced;        /* 1: with a fencing token, see redlock_fencing_token() */
 } redlock_options;
 #define REDLOCK_OPTIONS_INIT                                                                   \
     {                                                                                          \
         sizeof(redlock_options), REDLOCK_PLAIN, 0, 0, NULL, 0, 0, NULL, NULL, NULL,            \
-            REDLOCK_RELEASE_CONFIRMED                                                          \
+            REDLOCK_RELEASE_CONFIRMED, 0                                                       \
     }
 
 /* Take the lock `name`: once, unless options->wait_ms says to wait. `options` may be NULL. On 0
@@ -324,7 +326,7 @@ typedef struct redlock_options {
  * REDLOCK_READ on one master. The log tells which. ECANCELED, EFORK, ENOMEM, ERANDOM, EDEADLK,
  * EBUSY (too many unconfirmed releases), ESYSTEM (no background thread to be had for auto_renew
  * or on_lost). EUPGRADE, EWRONGTYPE: at once, whatever wait_ms is. ENOTSUP: a fair lock on more
- * than one master. */
+ * than one master, or a read lock with a fencing token. */
 REDLOCK_API int redlock_try(redlock *client, const char *name, const redlock_options *options,
                             redlock_lock **ret_lock);
 
@@ -410,6 +412,15 @@ REDLOCK_API int64_t redlock_validity_ms(const redlock_lock *lock);
 /* The value that stands for this hold on the masters. The memory is the lock's and is good
  * until it is released or detached; that of its names is, too. */
 REDLOCK_API const char *redlock_token(const redlock_lock *lock);
+
+/* The fencing token of a lock that was taken with options.fenced: a number from 1 to 2^53 - 1
+ * that is above the fencing tokens of all earlier holds of its name. Send it along with each
+ * write. Let the storage refuse a write whose token is below the highest that it has seen: a
+ * holder that was stopped for too long then can't harm, whatever the clocks did. Of several
+ * names, it is above the earlier tokens of each. An extension, a detached text and a re-entry
+ * on this client keep it. Holds without fencing tokens do not raise it, so all users of a name
+ * should have them. 0: released, detached, or taken without. Takes no mutex; sends nothing. */
+REDLOCK_API uint64_t redlock_fencing_token(const redlock_lock *lock);
 
 /* How many names it has, and each of them, in the order of their bytes: 0 is the name of a lock
  * that has one; "" past the last. `ret_len` may be NULL. */

@@ -24,6 +24,7 @@ lib_base = %D%/base/client_name.h %D%/base/clock.c %D%/base/clock.h %D%/base/dia
 	%D%/base/text_escape.c %D%/base/text_escape.h %D%/base/timer_heap.c \
 	%D%/base/timer_heap.h %D%/base/wipe.c %D%/base/wipe.h
 lib_core = %D%/core/backoff.c %D%/core/backoff.h %D%/core/driven.c %D%/core/driven.h \
+	%D%/core/fence.c %D%/core/fence.h \
 	%D%/core/hold.c %D%/core/hold.h %D%/core/hold_parts.h %D%/core/hold_replies.c \
 	%D%/core/identity.c %D%/core/identity.h %D%/core/quorum.c %D%/core/quorum.h \
 	%D%/core/quorum_value.c %D%/core/quorum_value.h %D%/core/reconnect.c \
@@ -92,13 +93,16 @@ lua_files = %D%/kinds/shared/force.lua %D%/kinds/shared/inspect.lua \
 	%D%/kinds/reentrant/reentrant_acquire.lua %D%/kinds/reentrant/reentrant_extend.lua \
 	%D%/kinds/reentrant/reentrant_release.lua %D%/kinds/reentrant/reentrant_retake.lua \
 	%D%/kinds/reentrant/reentrant_wait.lua
-lua_parts = %D%/kinds/shared/found.lua %D%/kinds/shared/force_beside.lua \
+lua_parts = %D%/kinds/fence/fence_counter.lua %D%/kinds/fence/fence_grant.lua \
+	%D%/kinds/fence/fence_keep.lua %D%/kinds/shared/found.lua %D%/kinds/shared/force_beside.lua \
 	%D%/kinds/fair/fair_queue.lua %D%/kinds/fair/fair_take.lua \
 	%D%/kinds/reentrant/reentrant_give.lua %D%/kinds/shared/hand_on.lua \
 	%D%/kinds/shared/holder.lua %D%/kinds/shared/other_data.lua \
 	%D%/kinds/shared/other_kind.lua %D%/kinds/quorum_rw/qrw.lua \
 	%D%/kinds/quorum_rw/qrw_last.lua %D%/kinds/quorum_rw/qrw_owner.lua \
 	%D%/kinds/quorum_rw/qrw_put.lua %D%/kinds/quorum_rw/qrw_tidy.lua \
+	%D%/kinds/quorum_rw/qrw_extend.lua %D%/kinds/quorum_rw/qrw_remove.lua \
+	%D%/kinds/quorum_rw/qread_free.lua %D%/kinds/quorum_rw/qwrite_free.lua \
 	%D%/kinds/quorum_rw/qread.lua %D%/kinds/quorum_rw/qread_take.lua \
 	%D%/kinds/quorum_rw/qwrite_take.lua %D%/kinds/quorum_rw/qwrite_mark.lua \
 	%D%/kinds/redisson_rw/rw_extend.lua %D%/kinds/redisson_rw/rw_extend_only.lua \

@@ -27,7 +27,7 @@ man_aliases = \
 	redlock_shutdown:redlock_open \
 	redlock_strerror:redlock \
 	redlock_timeout_ms:redlock_fd \
-	redlock_token:redlock_validity_ms \
+	redlock_token:redlock_validity_ms redlock_fencing_token:redlock_validity_ms \
 	redlock_try_n:redlock_try \
 	redlock_try_names_async:redlock_try_names \
 	redlock_try_names_n:redlock_try_names \

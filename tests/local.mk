@@ -28,10 +28,11 @@ check_LIBRARIES = %D%/libsupport.a
 	%D%/support/rw_scene.h %D%/support/rw_world.c %D%/support/rw_world.h \
 	%D%/support/script_talk.c %D%/support/script_talk.h %D%/support/scripts_model.c \
 	%D%/support/scripts_model.h %D%/support/scripts_scene.c %D%/support/scripts_scene.h \
-	%D%/support/several_model.c %D%/support/several_model.h %D%/support/sub_rig.c \
-	%D%/support/sub_rig.h %D%/support/sub_scene.c %D%/support/sub_scene.h %D%/support/suite.c \
-	%D%/support/suite.h %D%/support/terminal.c %D%/support/terminal.h %D%/support/tls_certs.c \
-	%D%/support/tls_certs.h %D%/support/tls_pair.c %D%/support/tls_pair.h \
+	%D%/support/several_model.c %D%/support/several_model.h %D%/support/stall.c \
+	%D%/support/stall.h %D%/support/sub_rig.c %D%/support/sub_rig.h \
+	%D%/support/sub_scene.c %D%/support/sub_scene.h %D%/support/suite.c \
+	%D%/support/suite.h %D%/support/terminal.c %D%/support/terminal.h \
+	%D%/support/tls_certs.c %D%/support/tls_certs.h %D%/support/tls_pair.c %D%/support/tls_pair.h \
 	%D%/support/tls_scene.c %D%/support/tls_scene.h %D%/support/told.c %D%/support/told.h \
 	%D%/support/wait_scene.c %D%/support/wait_scene.h %D%/support/waiter.c \
 	%D%/support/waiter.h %D%/support/wire.c %D%/support/wire.h %D%/fuzz/fuzz.h \
@@ -72,9 +73,9 @@ LOG_DRIVER = $(SHELL) $(srcdir)/%D%/driver.sh
 CLEANFILES += %D%/support/stall_meter %D%/played-again.lock
 EXTRA_DIST += %D%/driver.sh %D%/support/stall_meter.c
 $(TEST_LOGS): %D%/support/stall_meter
-%D%/support/stall_meter: %D%/support/stall_meter.c config_auto.h
-	$(AM_V_CCLD)mkdir -p %D%/support && $(CC) $(DEFS) -I. $(WARN_CFLAGS) -O2 -o $@ \
-	  $(srcdir)/%D%/support/stall_meter.c
+%D%/support/stall_meter: %D%/support/stall_meter.c %D%/support/stall.c %D%/support/stall.h config_auto.h
+	$(AM_V_CCLD)mkdir -p %D%/support && $(CC) $(DEFS) -I. $(WARN_CFLAGS) -O2 -pthread -o $@ \
+	  $(srcdir)/%D%/support/stall_meter.c $(srcdir)/%D%/support/stall.c
 
 dist_check_SCRIPTS = %D%/programs/bench_test.sh %D%/programs/chaos_client_test.sh \
 	%D%/programs/chaos_compose_test.sh %D%/programs/chaos_kinds_test.sh \
@@ -90,7 +91,8 @@ check_PROGRAMS += $(check_tests)
 endif
 check_tests = %D%/api/test_async %D%/api/test_async_beside %D%/api/test_async_calls \
 	%D%/api/test_async_close %D%/api/test_err %D%/api/test_fork %D%/api/test_inspect \
-	%D%/api/test_inspect_owner %D%/api/test_oom %D%/api/test_process %D%/api/test_refused \
+	%D%/api/test_inspect_owner %D%/api/test_oom %D%/api/test_process \
+	%D%/api/test_query %D%/api/test_refused %D%/api/test_report \
 	%D%/api/test_refused_names %D%/base/test_clock %D%/base/test_duration \
 	%D%/base/test_entropy %D%/base/test_hash %D%/base/test_list %D%/base/test_mask %D%/base/test_prng \
 	%D%/base/test_text \
@@ -99,13 +101,13 @@ check_tests = %D%/api/test_async %D%/api/test_async_beside %D%/api/test_async_ca
 	%D%/config/test_config_load %D%/config/test_config_secrets %D%/config/test_config_take \
 	%D%/config/test_config_warn %D%/config/test_host %D%/config/test_password \
 	%D%/config/test_password_memory %D%/config/test_url %D%/core/test_backoff \
-	%D%/core/test_driven %D%/core/test_hold %D%/core/test_hold_end %D%/core/test_hold_every \
+	%D%/core/test_driven %D%/core/test_fence %D%/core/test_hold %D%/core/test_hold_end %D%/core/test_hold_every \
 	%D%/core/test_hold_extend %D%/core/test_hold_ordered %D%/core/test_hold_random \
 	%D%/core/test_hold_settle %D%/core/test_identity %D%/core/test_quorum \
 	%D%/core/test_quorum_value %D%/core/test_reconnect %D%/core/test_server_info \
 	%D%/core/test_validity \
 	%D%/engine/test_background %D%/engine/test_callbacks %D%/engine/test_target \
-	%D%/engine/test_threads \
+	%D%/engine/test_nodes %D%/engine/test_subscribers %D%/engine/test_threads \
 	%D%/engine/test_wait_queue %D%/faults/test_absence %D%/faults/test_clock_back \
 	%D%/faults/test_faults %D%/faults/test_hostile %D%/faults/test_loss \
 	%D%/faults/test_minority %D%/faults/test_native %D%/faults/test_peer_cases_a %D%/faults/test_peer_cases_b \
@@ -115,10 +117,10 @@ check_tests = %D%/api/test_async %D%/api/test_async_beside %D%/api/test_async_ca
 	%D%/kinds/test_key_rules %D%/kinds/test_keys %D%/kinds/test_kind %D%/kinds/test_kind_rows \
 	%D%/kinds/test_kinds_denied %D%/kinds/test_lock_view %D%/kinds/test_name_set \
 	%D%/kinds/test_owner %D%/kinds/test_script_error %D%/kinds/test_scripts \
-	%D%/kinds/test_scripts_crowd \
+	%D%/kinds/test_scripts_crowd %D%/kinds/test_scripts_fence \
 	%D%/kinds/test_scripts_look %D%/locks/fair/test_fair %D%/locks/fair/test_fair_gone \
 	%D%/locks/fair/test_fair_mixed %D%/locks/fair/test_scripts_fair \
-	%D%/locks/fair/test_wait_fair %D%/locks/plain/test_contend %D%/locks/plain/test_hold_real %D%/locks/plain/test_lazy \
+	%D%/locks/fair/test_wait_fair %D%/locks/fence/test_fencing %D%/locks/plain/test_contend %D%/locks/plain/test_hold_real %D%/locks/plain/test_lazy \
 	%D%/locks/plain/test_quorum_real %D%/locks/plain/test_scripts_denied \
 	%D%/locks/plain/test_scripts_model %D%/locks/plain/test_scripts_queue \
 	%D%/locks/plain/test_scripts_wake %D%/locks/plain/test_wait \
@@ -146,11 +148,13 @@ check_tests = %D%/api/test_async %D%/api/test_async_beside %D%/api/test_async_ca
 	%D%/programs/test_chaos_excuse %D%/programs/test_chaos_figures \
 	%D%/programs/test_chaos_keys %D%/programs/test_chaos_live %D%/programs/test_chaos_proxy \
 	%D%/programs/test_chaos_report %D%/programs/test_chaos_schedule \
-	%D%/programs/test_chaos_shared %D%/programs/test_chaos_stall %D%/programs/test_chaos_talk \
-	%D%/programs/test_cli %D%/programs/test_cli_break %D%/programs/test_cli_holders \
+	%D%/programs/test_chaos_shared %D%/programs/test_chaos_stall %D%/programs/test_chaos_store %D%/programs/test_chaos_talk \
+	%D%/programs/test_cli %D%/programs/test_cli_break %D%/programs/test_cli_fenced \
+	%D%/programs/test_cli_holders \
 	%D%/programs/test_cli_json \
 	%D%/programs/test_cli_kinds %D%/programs/test_cli_lock %D%/programs/test_cli_look \
 	%D%/programs/test_cli_nested %D%/programs/test_cli_nodes %D%/programs/test_cli_status \
+	%D%/programs/test_example_fenced_store \
 	%D%/programs/test_example_libevent %D%/programs/test_example_libuv \
 	%D%/programs/test_example_poll %D%/programs/test_run %D%/programs/test_run_clock \
 	%D%/programs/test_run_guard %D%/programs/test_run_hold %D%/programs/test_run_kinds \

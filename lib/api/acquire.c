@@ -175,6 +175,7 @@ static void on_acquired(struct rl_acquire *acquire, int64_t now_ns)
     struct rl_lease *lease = call->lease;
     rl_report_end(call, &lease->hold.ask, now_ns);
     lease->call = NULL;
+    atomic_store(&acquire->lock->fencing_token, rl_lease_fencing_token(lease, now_ns));
     if (acquire->options.auto_renew || acquire->options.on_lost)
         rl_renewal_begin(lease, &acquire->options, now_ns);
     rl_call_finish(call, REDLOCK_OK);

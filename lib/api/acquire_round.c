@@ -62,8 +62,10 @@ int rl_acquire_round_begin(struct rl_acquire *acquire, uint64_t voting, int64_t 
     lease->contended = acquire->round_begun;
     lease->waits = !acquire->try_once;
     /* For a try in a queue the lock may be reserved, which only scripts know; and only scripts
-     * tell a report how long the holder has it. */
-    lease->native = acquire->target.kind->native && !queue && !acquire->call.report.to;
+     * tell a report how long the holder has it, or grant a fencing token. */
+    lease->native = acquire->target.kind->native && !queue && !acquire->call.report.to &&
+                    !acquire->options.fenced;
+    lease->hold.fence.wanted = acquire->options.fenced;
     lease->call = &acquire->call;
     lease->lock = acquire->lock;
     acquire->call.lease = lease;

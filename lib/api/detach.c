@@ -31,9 +31,10 @@ static void marks_of(const redlock *client, uint32_t ret_marks[REDLOCK_NODES_MAX
 }
 
 /* A text has times of the kernel's clock, because other processes do not know the client's. */
-static int encode(redlock *client, const struct rl_lease *lease, int64_t deadline_ns,
+static int encode(redlock *client, const redlock_lock *lock, int64_t deadline_ns,
                   char *ret_text, size_t size)
 {
+    const struct rl_lease *lease = lock->lease;
     struct rl_handle handle = {
         .kind = (int)rl_kind_row(lease->target.kind),
         .n = client->nodes.n,
@@ -41,6 +42,7 @@ static int encode(redlock *client, const struct rl_lease *lease, int64_t deadlin
         .written_ns = rl_clock_kernel_ns(rl_client_now_ns(client), lease->clock_epoch),
         .deadline_ns = rl_clock_kernel_ns(deadline_ns, lease->clock_epoch),
         .ttl_ms = lease->hold.ttl_ns / RL_NS_PER_MS,
+        .fencing_token = redlock_fencing_token(lock),
         .token_len = lease->token_len,
         .name_len = lease->target.name_len,
         .owner_len = rl_kind_owned(lease->target.kind) ? lease->target.owner_len : 0,
@@ -64,7 +66,7 @@ static int handle_text(redlock *client, const redlock_lock *lock, bool detaches,
         return REDLOCK_ENOTHELD;
     if (redlock_validity_ms(lock) == 0)
         return REDLOCK_EEXPIRED;
-    return encode(client, lease,
+    return encode(client, lock,
                   detaches ? lease->hold.deadline_ns : rl_lease_deadline_ns(lease), ret_text,
                   size);
 }
@@ -184,10 +186,13 @@ static int attach(redlock *client, const struct rl_handle *handle, redlock_lock 
     }
     rl_hold_init_attached(&lease->hold, client->nodes.n, handle->ttl_ms * RL_NS_PER_MS,
                           client->config.drift_factor, deadline_ns);
+    lease->hold.fence.wanted = handle->fencing_token > 0;
+    lease->hold.fence.token = handle->fencing_token;
     lease->clock_epoch = epoch;
     lease->hold.several = target.kind->several;
     lease->lock = lock;
     lock->lease = lease;
+    atomic_store(&lock->fencing_token, handle->fencing_token);
     rl_shown_begin(&lock->shown, deadline_ns, epoch);
     *ret_lock = lock;
     return REDLOCK_OK;

@@ -30,6 +30,7 @@ void rl_lock_recycle(struct redlock_lock *lock)
     rl_callback_remove(client, &lock->lost);
     lock->on_lost = NULL;
     atomic_store(&lock->lazy, false);
+    atomic_store(&lock->fencing_token, 0);
     rl_list_append(&client->locks.free, &lock->free);
     client->locks.free_count++;
 }
@@ -55,6 +56,11 @@ int64_t redlock_validity_ms(const redlock_lock *lock)
 const char *redlock_token(const redlock_lock *lock)
 {
     return lock && lock->lease ? lock->lease->token : "";
+}
+
+uint64_t redlock_fencing_token(const redlock_lock *lock)
+{
+    return lock ? atomic_load(&((redlock_lock *)(uintptr_t)lock)->fencing_token) : 0;
 }
 
 const char *redlock_name_at(const redlock_lock *lock, size_t index, size_t *ret_len)

@@ -8,7 +8,6 @@
 #include "config/config_load.h"
 #include "config/config_abi.h"
 #include "base/entropy.h"
-#include "base/sha1.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -37,22 +36,6 @@ static int fail(redlock_error *error, int code, const char *format, ...)
 static void warn(void *context, int level, const char *text)
 {
     rl_client_log(context, level, "%s", text);
-}
-
-static int hash_scripts(redlock *client)
-{
-    for (int row = 0; row < RL_ROWS; row++) {
-        const struct rl_kind *kind = rl_kind(row);
-        for (unsigned verb = 0; kind && verb < RL_VERBS; verb++) {
-            const char *body = kind->script[verb].body;
-            int result =
-                body ? rl_sha1_text(body, client->requests.sha[rl_script_number(kind, verb)])
-                     : 0;
-            if (result)
-                return result;
-        }
-    }
-    return 0;
 }
 
 enum { HOST_SHOWN = RL_CLIENT_NAME_MAX - 12 }; /* beside a colon and any process number */
@@ -167,8 +150,6 @@ static int build(redlock *client, const redlock_config *config, redlock_error *e
     if (rl_clock_offset(&client->identity.clock_offset) != 0)
         return fail(error, REDLOCK_ESYSTEM,
                     "this system does not tell which clock we have: is /proc/self readable?");
-    if (hash_scripts(client) != 0)
-        return fail(error, REDLOCK_ESYSTEM, "OpenSSL has no SHA-1");
     client->requests.bytes = malloc(2 * RL_REQUEST_MAX);
     if (!client->requests.bytes)
         return fail(error, REDLOCK_ENOMEM, "out of memory");

@@ -20,8 +20,6 @@ int redlock_probe(redlock *client, const char *prefix, redlock_status_report *re
         return REDLOCK_EINVAL;
     rl_entropy_uuid(uuid);
     int len = snprintf(name, sizeof(name), "%s%s", prefix ? prefix : PREFIX_DEFAULT, uuid);
-    if (len >= (int)sizeof(name))
-        return rl_client_refuse(client, "the prefix is too long");
     if (!rl_name_allowed(name, (size_t)len, why, sizeof(why)))
         return rl_client_refuse(client, why);
     int result = rl_client_enter_blocking(client, &cancel_state);

@@ -101,63 +101,7 @@ static int release_and_wait(redlock *client, struct rl_lease *lease, int64_t now
     return rl_call_wait(&call, NULL);
 }
 
-/* Queue the release, and return. It waits for other requests, unless a waiter is known: this
- * client's waiting calls have a leader, which sends it; another client's made this lock's first
- * round fail. */
-static int release_lazily(redlock_lock *lock)
-{
-    int cancel_state;
-    redlock *client = lock->client;
-    int result = rl_client_enter(client, &cancel_state);
-    if (result)
-        return result;
-    bool over;
-    int64_t now_ns = rl_client_now_ns(client);
-    struct rl_lease *lease = take_lease(lock, now_ns, &over);
-    if (!lease) {
-        rl_client_leave(client, cancel_state);
-        return REDLOCK_ENOTHELD;
-    }
-    if (ours(lease, over, now_ns)) {
-        bool waited_for = lease->contended;
-        release(lease, now_ns);
-        if (!waited_for)
-            rl_cork(client, now_ns);
-    } else {
-        result = REDLOCK_EEXPIRED;
-    }
-    rl_lock_recycle(lock);
-    rl_client_leave(client, cancel_state);
-    return result;
-}
-
-int redlock_release(redlock_lock *lock)
-{
-    int cancel_state;
-    if (!lock)
-        return REDLOCK_OK;
-    if (atomic_load(&lock->lazy))
-        return release_lazily(lock);
-    redlock *client = lock->client;
-    int result = rl_client_enter_blocking(client, &cancel_state);
-    if (result)
-        return result;
-    int64_t now_ns =
-        rl_loop_poll_if_idle(client); /* unlocks: the handle must be checked afterwards */
-    bool over;
-    struct rl_lease *lease = take_lease(lock, now_ns, &over);
-    if (!lease) {
-        rl_client_leave_blocking(client, cancel_state);
-        return REDLOCK_ENOTHELD;
-    }
-    result = ours(lease, over, now_ns) ? release_and_wait(client, lease, now_ns)
-                                       : REDLOCK_EEXPIRED;
-    rl_lock_recycle(lock);
-    rl_client_leave_blocking(client, cancel_state);
-    return result;
-}
-
-/* ---- asynchronous --------------------------------------------------------------------- */
+/* ---- without waiting ------------------------------------------------------------------ */
 
 /* With `done`, a call waits for the result; without, the lease is released on its own. */
 static int release_async(redlock *client, struct rl_lease *lease, bool over, int64_t now_ns,
@@ -193,11 +137,24 @@ static int release_async(redlock *client, struct rl_lease *lease, bool over, int
     return result;
 }
 
-int redlock_release_async(redlock_lock *lock, redlock_done_fn *done, void *context)
+/* Queue the release, and return. It waits for other requests, unless a waiter is known: this
+ * client's waiting calls have a leader, which sends it; another client's made this lock's first
+ * round fail. */
+static int release_lazily(redlock *client, struct rl_lease *lease, bool over, int64_t now_ns)
+{
+    if (!ours(lease, over, now_ns))
+        return REDLOCK_EEXPIRED;
+    bool waited_for = lease->contended;
+    release(lease, now_ns);
+    if (!waited_for)
+        rl_cork(client, now_ns);
+    return REDLOCK_OK;
+}
+
+static int release_unawaited(redlock_lock *lock, bool lazily, redlock_done_fn *done,
+                             void *context)
 {
     int cancel_state;
-    if (!lock)
-        return REDLOCK_EINVAL;
     redlock *client = lock->client;
     int result = rl_client_enter(client, &cancel_state);
     if (result)
@@ -206,11 +163,45 @@ int redlock_release_async(redlock_lock *lock, redlock_done_fn *done, void *conte
     int64_t now_ns = rl_client_now_ns(client);
     struct rl_lease *lease = take_lease(lock, now_ns, &over);
     if (lease) {
-        result = release_async(client, lease, over, now_ns, done, context);
+        result = lazily ? release_lazily(client, lease, over, now_ns)
+                        : release_async(client, lease, over, now_ns, done, context);
         rl_lock_recycle(lock);
     } else {
         result = REDLOCK_ENOTHELD;
     }
     rl_client_leave(client, cancel_state);
+    return result;
+}
+
+int redlock_release_async(redlock_lock *lock, redlock_done_fn *done, void *context)
+{
+    return lock ? release_unawaited(lock, false, done, context) : REDLOCK_EINVAL;
+}
+
+/* ---- the call that waits, unless the lock's options say otherwise ---------------------- */
+
+int redlock_release(redlock_lock *lock)
+{
+    int cancel_state;
+    if (!lock)
+        return REDLOCK_OK;
+    if (atomic_load(&lock->lazy))
+        return release_unawaited(lock, true, NULL, NULL);
+    redlock *client = lock->client;
+    int result = rl_client_enter_blocking(client, &cancel_state);
+    if (result)
+        return result;
+    int64_t now_ns =
+        rl_loop_poll_if_idle(client); /* unlocks: the handle must be checked afterwards */
+    bool over;
+    struct rl_lease *lease = take_lease(lock, now_ns, &over);
+    if (!lease) {
+        rl_client_leave_blocking(client, cancel_state);
+        return REDLOCK_ENOTHELD;
+    }
+    result =
+        ours(lease, over, now_ns) ? release_and_wait(client, lease, now_ns) : REDLOCK_EEXPIRED;
+    rl_lock_recycle(lock);
+    rl_client_leave_blocking(client, cancel_state);
     return result;
 }

@@ -62,6 +62,14 @@ static int check(redlock *client, const struct rl_target *target,
     if (options->release != REDLOCK_RELEASE_CONFIRMED &&
         options->release != REDLOCK_RELEASE_LAZY)
         return refuse(client, "release must be one of enum redlock_release_mode");
+    if (options->fenced != 0 && options->fenced != 1)
+        return refuse(client, "fenced must be 0, or 1 for a lock with a fencing token");
+    if (options->fenced && !rl_kind_fences(kind, RL_ACQUIRE)) {
+        refuse(client,
+               "a read lock has no fencing token: readers hold it together, so no order "
+               "of their writes is right; fence the write lock");
+        return REDLOCK_ENOTSUP;
+    }
     if (options->release == REDLOCK_RELEASE_LAZY && !client->background.loop &&
         client->config.background == REDLOCK_BACKGROUND_NEVER)
         return refuse(client, "REDLOCK_RELEASE_LAZY needs an event loop (redlock_fd), or a "

@@ -6,6 +6,7 @@
 #include "base/limits.h"
 #include "base/text.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -143,4 +144,22 @@ int rl_clock_offset(int64_t *ret_offset)
      * has. */
     *ret_offset = INT64_MIN + (int64_t)(rl_hash(own, (size_t)len) >> 2);
     return 0;
+}
+
+uint64_t rl_clock_wall_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return now.tv_sec > 0 ? (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000 : 0;
+}
+
+struct timespec rl_clock_limit(clockid_t clock, int64_t ns)
+{
+    struct timespec limit;
+    assert(ns >= 0);
+    clock_gettime(clock, &limit);
+    int64_t at_ns = limit.tv_nsec + ns;
+    limit.tv_sec += (time_t)(at_ns / RL_NS_PER_S);
+    limit.tv_nsec = (long)(at_ns % RL_NS_PER_S);
+    return limit;
 }

@@ -12,6 +12,7 @@
 
 #include <stdatomic.h>
 #include <stdint.h>
+#include <time.h>
 
 /* The kernel's clock as it is. */
 int64_t rl_clock_now_ns(void);
@@ -49,8 +50,15 @@ static inline int64_t rl_earlier_ns(int64_t a_ns, int64_t b_ns)
     return a_ns < b_ns ? a_ns : b_ns;
 }
 
+/* Wall-clock time in us, for what a later start of this or another host must know to be later:
+ * the proposals of fencing tokens. No validity may rest on it. */
+uint64_t rl_clock_wall_us(void);
+
 /* This boot's id as 36 bytes of text. 0 or -1. */
 int rl_clock_boot_id(char ret_id[37]);
+
+/* The time that `clock` shows `ns` from now, for calls with a time limit. */
+struct timespec rl_clock_limit(clockid_t clock, int64_t ns);
 
 /* The offset in ns of this process's time namespace: it tells its clock from others of this
  * boot. 0 or -1. */

@@ -1,5 +1,6 @@
-/* entropy.h - random bytes (RAND_bytes) and identities (libuuid). Never falls back to
- * anything guessable: no bytes means no lock. */
+/* entropy.h - random bytes and identities (libuuid). The kernel gives the bytes, by
+ * getrandom(); where a kernel or a sandbox refuses that, OpenSSL does, by RAND_bytes(). Never
+ * falls back to anything guessable: no bytes means no lock. */
 #ifndef RL_ENTROPY_H
 #define RL_ENTROPY_H
 

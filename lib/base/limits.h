@@ -51,7 +51,7 @@
 #define RL_READ_CHUNK 16384     /* bytes a read */
 #define RL_READ_BUDGET 65536    /* bytes read from one link a turn */
 
-#define RL_REQUEST_MAX 49152         /* bytes in one request: eight long keys and a script */
+#define RL_REQUEST_MAX 57344         /* bytes in one request: nine long keys and a script */
 #define RL_OUT_MIN 65536             /* bytes a link can always queue */
 #define RL_OUT_MAX (4 * 1024 * 1024) /* and at most */
 #define RL_FIFO_MIN 256              /* unanswered requests a link can always hold */
@@ -91,6 +91,12 @@
  * for that time. */
 #define RL_WRITER_FIRST_WAITING_MS 200
 #define RL_WRITER_WAITING_MS 4000
+/* A counter of fencing tokens stays for this time and the guard's window after its lock was
+ * taken or extended. When the counter has gone, the master's clock is above all tokens that it
+ * granted, unless that clock went back so far. */
+#define RL_FENCE_LIFE_MS 86400000
+/* A client proposes tokens so far ahead of its clock, or a quarter of the guard's window. */
+#define RL_FENCE_LEAD_MS 10000
 #define RL_RESERVE_MIN_MS 20 /* how long a release reserves the lock for the waiter it wakes */
 #define RL_RESERVE_MAX_MS 500
 #define RL_ROUND_MIN_NS (2 * RL_NS_PER_MS) /* no round starts with less a node */

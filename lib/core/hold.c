@@ -44,9 +44,13 @@ void rl_hold_assert(const struct rl_hold *hold)
     if (hold->phase != RL_HOLD_ASKING)
         assert(hold->not_asked_yet == 0);
     if (hold->phase != RL_HOLD_HELD)
-        assert(hold->deadline_ns == 0 && !hold->extending && hold->retake == 0);
+        assert(hold->deadline_ns == 0 && hold->retake == 0);
+    if (hold->phase != RL_HOLD_HELD && hold->phase != RL_HOLD_FENCING)
+        assert(!hold->extending);
     if (hold->phase == RL_HOLD_HELD)
         assert(hold->deadline_ns != 0);
+    if (hold->phase == RL_HOLD_FENCING)
+        assert(hold->fence.wanted && hold->fence.token > 0);
     if (hold->phase != RL_HOLD_ENDING)
         assert(!hold->releasing && hold->release_due == 0);
     if (hold->phase == RL_HOLD_NEW)
@@ -69,7 +73,7 @@ void rl_hold_outlast(struct rl_hold *hold, int64_t now_ns)
 /* The only way into ENDING. From here on each node that may have the key must get a release. */
 static void end(struct rl_hold *hold, int64_t now_ns)
 {
-    assert(hold->phase == RL_HOLD_ASKING || hold->phase == RL_HOLD_HELD);
+    assert(hold->phase != RL_HOLD_NEW && hold->phase != RL_HOLD_ENDING);
     assert(now_ns >= 0);
     /* The deadline of an attached lock may imply a longer TTL than its handle's. */
     outlast_until(
@@ -91,6 +95,21 @@ void rl_hold_distrust(struct rl_hold *hold)
 
 /* ---- acquire -------------------------------------------------------------------------- */
 
+/* Won, and a majority has the fencing token if there is one: ours, if there is time left. */
+static unsigned become_held(struct rl_hold *hold, int64_t now_ns)
+{
+    int64_t until = rl_validity_end_ns(hold->ask.t0_ns, hold->ttl_ns, hold->drift_factor);
+    assert(hold->phase == RL_HOLD_ASKING || hold->phase == RL_HOLD_FENCING);
+    if (hold->distrusted || rl_validity_over(until, now_ns)) {
+        end(hold, now_ns);
+        return RL_EV_REFUSED;
+    }
+    hold->phase = RL_HOLD_HELD;
+    hold->extending = false;
+    hold->deadline_ns = until;
+    return RL_EV_ACQUIRED;
+}
+
 unsigned rl_hold_judge_ask(struct rl_hold *hold, int64_t now_ns)
 {
     assert(hold->phase == RL_HOLD_ASKING);
@@ -105,16 +124,12 @@ unsigned rl_hold_judge_ask(struct rl_hold *hold, int64_t now_ns)
             return RL_EV_REFUSED;
         }
         return 0;
-    case RL_WON: {
-        int64_t until = rl_validity_end_ns(hold->ask.t0_ns, hold->ttl_ns, hold->drift_factor);
-        if (hold->distrusted || rl_validity_over(until, now_ns)) {
-            end(hold, now_ns);
-            return RL_EV_REFUSED;
-        }
-        hold->phase = RL_HOLD_HELD;
-        hold->deadline_ns = until;
-        return RL_EV_ACQUIRED;
-    }
+    case RL_WON:
+        if (!hold->fence.wanted || rl_count(hold->fence.having) >= rl_quorum_needed(hold->n))
+            return become_held(hold, now_ns);
+        hold->phase = RL_HOLD_FENCING;
+        hold->not_asked_yet = 0;
+        return RL_DO_FENCE;
     case RL_LOST:
         end(hold, now_ns);
         return RL_EV_REFUSED;
@@ -160,6 +175,54 @@ uint64_t rl_hold_ask_rest(struct rl_hold *hold, uint64_t voting, int64_t node_de
     return rest & voting;
 }
 
+/* ---- the fencing token ---------------------------------------------------------------- */
+
+unsigned rl_hold_judge_fence(struct rl_hold *hold, int64_t now_ns)
+{
+    assert(hold->phase == RL_HOLD_FENCING && hold->extending);
+    assert(hold->extend.n == hold->n && !hold->releasing);
+    switch (rl_round_verdict(&hold->extend)) {
+    case RL_OPEN:
+        return 0;
+    case RL_WON:
+        return become_held(hold, now_ns);
+    case RL_LOST:
+        end(hold, now_ns);
+        return RL_EV_REFUSED;
+    }
+    return 0;
+}
+
+/* The round of extends on these nodes begins. A late reply to an earlier one must not count in
+ * it: its TTL began before. */
+static void begin_extends(struct rl_hold *hold, int64_t t0_ns, int64_t ttl_ns,
+                          int64_t node_deadline_ns, uint64_t nodes)
+{
+    assert(!hold->extending && ttl_ns > 0);
+    assert((nodes & ~rl_all(hold->n)) == 0);
+    hold->extending = true;
+    hold->extend_ttl_ns = ttl_ns;
+    hold->this_round[0] = hold->this_round[1] = 0;
+    if (ttl_ns > hold->key_ttl_ns)
+        hold->key_ttl_ns = ttl_ns;
+    rl_round_start(&hold->extend, hold->n, t0_ns, node_deadline_ns);
+    for (uint64_t rest = rl_all(hold->n) & ~nodes; rest; rest &= rest - 1)
+        rl_round_vote(&hold->extend, rl_first(rest), RL_VOTE_FAILED);
+}
+
+uint64_t rl_hold_fence(struct rl_hold *hold, uint64_t voting, int64_t node_deadline_ns)
+{
+    rl_hold_assert(hold);
+    assert(hold->phase == RL_HOLD_FENCING && !hold->extending);
+    /* Of grants that came too late to win the round, no number counts. */
+    uint64_t behind = rl_fence_behind(&hold->fence, hold->ask.yes) & voting;
+    begin_extends(hold, hold->ask.t0_ns, hold->ttl_ns, node_deadline_ns,
+                  behind | hold->fence.having);
+    for (uint64_t rest = hold->fence.having; rest; rest &= rest - 1)
+        rl_round_vote(&hold->extend, rl_first(rest), RL_VOTE_YES);
+    return behind;
+}
+
 /* ---- extend --------------------------------------------------------------------------- */
 
 unsigned rl_hold_judge_extend(struct rl_hold *hold, int64_t now_ns)
@@ -199,18 +262,7 @@ unsigned rl_hold_extend(struct rl_hold *hold, int64_t t0_ns, int64_t ttl_ns,
 {
     rl_hold_assert(hold);
     assert(hold->phase == RL_HOLD_HELD && !hold->extending);
-    assert((voting & ~rl_all(hold->n)) == 0);
-    assert(ttl_ns > 0);
-    hold->extending = true;
-    hold->extend_ttl_ns = ttl_ns;
-    /* A late reply to an earlier round must not count in this one: its TTL began before this
-     * round. */
-    hold->this_round[0] = hold->this_round[1] = 0;
-    if (ttl_ns > hold->key_ttl_ns)
-        hold->key_ttl_ns = ttl_ns;
-    rl_round_start(&hold->extend, hold->n, t0_ns, node_deadline_ns);
-    for (uint64_t rest = rl_all(hold->n) & ~voting; rest; rest &= rest - 1)
-        rl_round_vote(&hold->extend, rl_first(rest), RL_VOTE_FAILED);
+    begin_extends(hold, t0_ns, ttl_ns, node_deadline_ns, voting);
     /* A node that can't have our key has nothing to extend: it has refused. */
     for (uint64_t rest = voting & ~hold->maybe_set; rest; rest &= rest - 1)
         rl_round_vote(&hold->extend, rl_first(rest), RL_VOTE_NO);
@@ -220,9 +272,7 @@ unsigned rl_hold_extend(struct rl_hold *hold, int64_t t0_ns, int64_t ttl_ns,
 uint64_t rl_hold_to_extend(const struct rl_hold *hold)
 {
     rl_hold_assert(hold);
-    if (hold->phase != RL_HOLD_HELD || !hold->extending)
-        return 0;
-    return rl_round_silent(&hold->extend);
+    return hold->extending ? rl_round_silent(&hold->extend) : 0;
 }
 
 /* ---- release -------------------------------------------------------------------------- */

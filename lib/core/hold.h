@@ -13,11 +13,18 @@
 #define RL_HOLD_H
 
 #include "base/limits.h"
+#include "core/fence.h"
 #include "core/quorum.h"
 #include "core/validity.h"
 #include "core/verb.h"
 
-enum rl_phase { RL_HOLD_NEW, RL_HOLD_ASKING, RL_HOLD_HELD, RL_HOLD_ENDING };
+enum rl_phase {
+    RL_HOLD_NEW,
+    RL_HOLD_ASKING,
+    RL_HOLD_FENCING, /* won; a majority does not have the fencing token yet */
+    RL_HOLD_HELD,
+    RL_HOLD_ENDING
+};
 
 #define RL_SLOTS 2
 
@@ -34,7 +41,9 @@ struct rl_hold {
     struct rl_round ask;
     uint64_t not_asked_yet; /* ordered acquisition: the rest, until the first one grants */
 
-    struct rl_round extend;
+    struct rl_fence fence;
+
+    struct rl_round extend; /* FENCING: of the nodes that are told the token */
     bool extending;
     int64_t extend_ttl_ns;
     uint64_t retake; /* held by a majority, but missing there: retake it */
@@ -69,7 +78,8 @@ enum {
     RL_EV_LOST = 1 << 4,         /* the lock is lost: ENDING now */
     RL_EV_RELEASED = 1 << 5,     /* the release is decided: rl_hold_release_result() */
     RL_DO_ASK_REST = 1 << 6,     /* send the acquire to `not_asked_yet` */
-    RL_DO_RETAKE = 1 << 7        /* send a retake to `retake` */
+    RL_DO_RETAKE = 1 << 7,       /* send a retake to `retake` */
+    RL_DO_FENCE = 1 << 8         /* call rl_hold_fence() */
 };
 
 void rl_hold_init(struct rl_hold *hold, unsigned n, int64_t ttl_ns, double drift_factor);
@@ -93,6 +103,10 @@ uint64_t rl_hold_to_ask(const struct rl_hold *hold);
  * new deadline. rl_hold_tick() then loses the round if too few are left. */
 uint64_t rl_hold_ask_rest(struct rl_hold *hold, uint64_t voting, int64_t node_deadline_ns);
 
+/* After RL_DO_FENCE: returns the nodes to send an extend with the token to now. `voting`: those
+ * that can be asked now. rl_hold_tick() then loses the round if too few are left. */
+uint64_t rl_hold_fence(struct rl_hold *hold, uint64_t voting, int64_t node_deadline_ns);
+
 /* Begin to extend, while HELD and not extending. As rl_hold_ask(); the caller must then send an
  * extend to rl_hold_to_extend(). A node with a request in flight on its current slot can't be
  * asked. RL_EV_LOST if the lock has expired. */
@@ -100,8 +114,8 @@ unsigned rl_hold_extend(struct rl_hold *hold, int64_t t0_ns, int64_t ttl_ns,
                         int64_t node_deadline_ns, uint64_t voting);
 uint64_t rl_hold_to_extend(const struct rl_hold *hold);
 
-/* Give up, from ASKING or HELD. With `node_deadline_ns` above 0 the replies count until then,
- * and RL_EV_RELEASED follows, maybe at once. With 0 no caller waits for them. */
+/* Give up, from ASKING, FENCING or HELD. With `node_deadline_ns` above 0 the replies count
+ * until then, and RL_EV_RELEASED follows, maybe at once. With 0 no caller waits for them. */
 unsigned rl_hold_release(struct rl_hold *hold, int64_t now_ns, int64_t node_deadline_ns);
 
 /* Should a release be queued for this node on this slot now? `current`: it is the node's
@@ -117,9 +131,10 @@ void rl_hold_sent(struct rl_hold *hold, unsigned node, unsigned slot, enum rl_ve
 /* A request was not queued and will not be: that node has failed. */
 unsigned rl_hold_unsent(struct rl_hold *hold, unsigned node, enum rl_verb verb, int64_t now_ns);
 
-/* A request was answered. `now_ns` must be read after the reply's last byte. */
+/* A request was answered. `number`: what a grant of an acquire with a fencing token names; else
+ * 0. `now_ns` must be read after the reply's last byte. */
 unsigned rl_hold_answer(struct rl_hold *hold, unsigned node, unsigned slot, enum rl_verb verb,
-                        enum rl_vote vote, int64_t now_ns);
+                        enum rl_vote vote, uint64_t number, int64_t now_ns);
 
 /* A request was certainly not executed (NOSCRIPT): forget that it was sent. */
 void rl_hold_unexecuted(struct rl_hold *hold, unsigned node, unsigned slot, enum rl_verb verb);

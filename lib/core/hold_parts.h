@@ -12,6 +12,7 @@ void rl_hold_outlast(struct rl_hold *hold, int64_t now_ns);
 
 /* Decide the open round by its votes. They return a set, as rl_hold_answer() does. */
 unsigned rl_hold_judge_ask(struct rl_hold *hold, int64_t now_ns);
+unsigned rl_hold_judge_fence(struct rl_hold *hold, int64_t now_ns);
 unsigned rl_hold_judge_extend(struct rl_hold *hold, int64_t now_ns);
 unsigned rl_hold_check_release(struct rl_hold *hold);
 

@@ -36,17 +36,32 @@ void rl_hold_sent(struct rl_hold *hold, unsigned node, unsigned slot, enum rl_ve
         hold->retake &= ~bit;
 }
 
+/* A vote in the open round of acquires; a grant of a fenced lock has a number. */
+static unsigned count_acquire(struct rl_hold *hold, unsigned node, enum rl_vote vote,
+                              uint64_t number, int64_t now_ns)
+{
+    assert(hold->phase == RL_HOLD_ASKING);
+    if (!rl_round_vote(&hold->ask, node, vote))
+        return 0;
+    if (vote == RL_VOTE_YES && hold->fence.wanted)
+        rl_fence_grant(&hold->fence, node, number);
+    return rl_hold_judge_ask(hold, now_ns);
+}
+
 /* Count a vote in the round that the verb belongs to, if that is still open. */
 static unsigned count_vote(struct rl_hold *hold, unsigned node, enum rl_verb verb,
-                           enum rl_vote vote, int64_t now_ns)
+                           enum rl_vote vote, uint64_t number, int64_t now_ns)
 {
     assert(node < hold->n);
     assert(rl_verb_takes(verb) || verb == RL_RELEASE);
     if (verb == RL_ACQUIRE && hold->phase == RL_HOLD_ASKING)
-        return rl_round_vote(&hold->ask, node, vote) ? rl_hold_judge_ask(hold, now_ns) : 0;
-    if (verb == RL_EXTEND && hold->phase == RL_HOLD_HELD && hold->extending)
-        return rl_round_vote(&hold->extend, node, vote) ? rl_hold_judge_extend(hold, now_ns)
-                                                        : 0;
+        return count_acquire(hold, node, vote, number, now_ns);
+    if (verb == RL_EXTEND && hold->extending) {
+        if (!rl_round_vote(&hold->extend, node, vote))
+            return 0;
+        return hold->phase == RL_HOLD_FENCING ? rl_hold_judge_fence(hold, now_ns)
+                                              : rl_hold_judge_extend(hold, now_ns);
+    }
     if (verb == RL_RELEASE && hold->releasing)
         return rl_round_vote(&hold->release, node, vote) ? rl_hold_check_release(hold) : 0;
     return 0;
@@ -59,7 +74,7 @@ unsigned rl_hold_unsent(struct rl_hold *hold, unsigned node, enum rl_verb verb, 
     assert(verb != RL_RELEASE || hold->phase == RL_HOLD_ENDING);
     if (verb == RL_EXTEND_OR_SET)
         hold->retake &= ~rl_bit(node);
-    return count_vote(hold, node, verb, RL_VOTE_FAILED, now_ns);
+    return count_vote(hold, node, verb, RL_VOTE_FAILED, 0, now_ns);
 }
 
 /* In every phase the reply to a taking verb shows whether the node has the key. */
@@ -89,11 +104,12 @@ static void learn(struct rl_hold *hold, uint64_t bit, unsigned slot, enum rl_ver
 }
 
 unsigned rl_hold_answer(struct rl_hold *hold, unsigned node, unsigned slot, enum rl_verb verb,
-                        enum rl_vote vote, int64_t now_ns)
+                        enum rl_vote vote, uint64_t number, int64_t now_ns)
 {
     rl_hold_assert(hold);
     uint64_t bit = rl_bit(node);
     assert(node < hold->n && slot < RL_SLOTS);
+    assert((number > 0) == (hold->fence.wanted && verb == RL_ACQUIRE && vote == RL_VOTE_YES));
     /* Deadlines first: a reply after the end of its round is late. */
     unsigned events = rl_hold_tick(hold, now_ns);
     if (verb == RL_RELEASE) {
@@ -105,7 +121,7 @@ unsigned rl_hold_answer(struct rl_hold *hold, unsigned node, unsigned slot, enum
         /* The key was gone already: probably by our own earlier release. */
         if (vote == RL_VOTE_NO && (hold->release_lost & bit))
             vote = RL_VOTE_YES;
-        return events | count_vote(hold, node, verb, vote, now_ns);
+        return events | count_vote(hold, node, verb, vote, 0, now_ns);
     }
     assert(rl_verb_takes(verb));
     assert(hold->acquire_inflight[slot] & bit);
@@ -113,7 +129,7 @@ unsigned rl_hold_answer(struct rl_hold *hold, unsigned node, unsigned slot, enum
     learn(hold, bit, slot, verb, vote, now_ns);
     bool fresh = hold->this_round[slot] & bit;
     if (fresh)
-        events |= count_vote(hold, node, verb, vote, now_ns);
+        events |= count_vote(hold, node, verb, vote, number, now_ns);
     /* After the majority's yes this node says that it has lost the key. */
     if (fresh && verb == RL_EXTEND && vote == RL_VOTE_NO && hold->phase == RL_HOLD_HELD &&
         !hold->extending && rl_round_verdict(&hold->extend) == RL_WON &&
@@ -174,8 +190,8 @@ unsigned rl_hold_link_lost(struct rl_hold *hold, unsigned node, unsigned slot, i
     }
     unsigned events = rl_hold_tick(hold, now_ns);
     if (carrying && (hold->this_round[slot] & bit)) {
-        events |= count_vote(hold, node, RL_ACQUIRE, RL_VOTE_FAILED, now_ns);
-        events |= count_vote(hold, node, RL_EXTEND, RL_VOTE_FAILED, now_ns);
+        events |= count_vote(hold, node, RL_ACQUIRE, RL_VOTE_FAILED, 0, now_ns);
+        events |= count_vote(hold, node, RL_EXTEND, RL_VOTE_FAILED, 0, now_ns);
     }
     /* The release is sent again on the next link: its round goes on (rl_hold_unsent). */
     return events;
@@ -199,6 +215,11 @@ unsigned rl_hold_tick(struct rl_hold *hold, int64_t now_ns)
         else if (rl_round_verdict(&hold->ask) == RL_OPEN)
             return 0;
         return rl_hold_judge_ask(hold, now_ns);
+    }
+    if (hold->phase == RL_HOLD_FENCING && hold->extending) {
+        if (now_ns >= hold->extend.node_deadline_ns)
+            fail_silent(&hold->extend, 0);
+        return rl_hold_judge_fence(hold, now_ns);
     }
     if (hold->phase == RL_HOLD_HELD && hold->extending) {
         if (now_ns >= hold->extend.node_deadline_ns)
@@ -230,6 +251,8 @@ int64_t rl_hold_next_ns(const struct rl_hold *hold)
     rl_hold_assert(hold);
     if (hold->phase == RL_HOLD_ASKING)
         return hold->ask.node_deadline_ns;
+    if (hold->phase == RL_HOLD_FENCING)
+        return hold->extending ? hold->extend.node_deadline_ns : INT64_MAX;
     if (hold->phase == RL_HOLD_HELD && hold->extending) {
         int64_t over_ns = rl_validity_over_ns(hold->deadline_ns);
         return hold->extend.node_deadline_ns < over_ns ? hold->extend.node_deadline_ns

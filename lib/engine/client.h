@@ -42,8 +42,9 @@ struct redlock_lock {
     struct rl_callback lost; /* enqueued once, when the lock is lost */
     redlock_lost_fn *on_lost;
     void *lost_context;
-    atomic_bool lazy;     /* REDLOCK_RELEASE_LAZY */
-    struct rl_entry free; /* in client->locks.free, or in none */
+    atomic_bool lazy;               /* REDLOCK_RELEASE_LAZY */
+    _Atomic uint64_t fencing_token; /* 0: none */
+    struct rl_entry free;           /* in client->locks.free, or in none */
     struct rl_entry all;
 };
 
@@ -147,10 +148,9 @@ struct rl_probes {
     uint64_t count;     /* of all probes so far */
 };
 
-/* For encoding scripts' requests: their digests, room for one request by digest and one with
- * the body (RL_REQUEST_MAX each), and the last nonce. */
+/* For encoding scripts' requests: room for one request by digest and one with the body
+ * (RL_REQUEST_MAX each), and the last nonce. */
 struct rl_requests {
-    char sha[RL_SCRIPTS][41];
     char *bytes;
     uint64_t nonce;
 };

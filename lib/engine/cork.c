@@ -8,7 +8,6 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <time.h>
 
 #define EXIT_PATIENCE_NS (100 * RL_NS_PER_MS) /* for a mutex, when the process ends */
 
@@ -20,11 +19,7 @@ static atomic_bool at_exit; /* the list is looked at there */
 
 static bool lock_soon(pthread_mutex_t *mutex)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    int64_t at_ns = until.tv_nsec + EXIT_PATIENCE_NS;
-    until.tv_sec += (time_t)(at_ns / RL_NS_PER_S);
-    until.tv_nsec = (long)(at_ns % RL_NS_PER_S);
+    struct timespec until = rl_clock_limit(CLOCK_REALTIME, EXIT_PATIENCE_NS);
     return pthread_mutex_timedlock(mutex, &until) == 0;
 }
 

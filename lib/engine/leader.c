@@ -60,15 +60,11 @@ static struct rl_parked *take_parked(redlock *client)
 static void follow(redlock *client, struct rl_call *call)
 {
     int64_t now_ns = rl_client_now_ns(client);
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
     int64_t due_ns = call->timer.due_ns;
     int64_t wait_ns = due_ns > now_ns ? due_ns - now_ns : 0;
     if (wait_ns > RL_NS_PER_S)
         wait_ns = RL_NS_PER_S;
-    int64_t at_ns = until.tv_nsec + wait_ns + RL_NS_PER_MS;
-    until.tv_sec += (time_t)(at_ns / RL_NS_PER_S);
-    until.tv_nsec = (long)(at_ns % RL_NS_PER_S);
+    struct timespec until = rl_clock_limit(CLOCK_MONOTONIC, wait_ns + RL_NS_PER_MS);
     int result = pthread_cond_timedwait(&call->parked->cond, &client->mutex, &until);
     if (result == ETIMEDOUT && !call->done && client->loop.leader) {
         now_ns = rl_client_now_ns(client);

@@ -83,6 +83,21 @@ static unsigned show_deadline(struct rl_lease *lease, unsigned events, int64_t n
     return (events & ~(unsigned)(RL_EV_EXTENDED | RL_DO_RETAKE)) | RL_EV_LOST;
 }
 
+/* Ask the rest of the nodes, or tell those that are behind the fencing token. If no node is
+ * left, that is decided without a reply: returns the hold's events. */
+static unsigned ask_more(struct rl_lease *lease, unsigned events, int64_t now_ns)
+{
+    struct rl_hold *hold = &lease->hold;
+    uint64_t voting = rl_nodes_voting(&lease->client->nodes, now_ns);
+    int64_t deadline_ns = now_ns + lease->budget_ns;
+    bool rest = events & RL_DO_ASK_REST;
+    uint64_t nodes = rest
+                         ? rl_hold_ask_rest(hold, voting, deadline_ns)
+                         : rl_hold_fence(hold, rl_lease_idle_nodes(lease, voting), deadline_ns);
+    unsigned more = rl_lease_send_taking(lease, rest ? RL_ACQUIRE : RL_EXTEND, nodes, now_ns);
+    return more | rl_hold_tick(hold, now_ns);
+}
+
 void rl_lease_on_hold_events(struct rl_lease *lease, unsigned events, int64_t now_ns)
 {
     struct rl_hold *hold = &lease->hold;
@@ -93,13 +108,9 @@ void rl_lease_on_hold_events(struct rl_lease *lease, unsigned events, int64_t no
         events = show_deadline(lease, events, now_ns);
     if (events & (RL_EV_REFUSED | RL_EV_LOST))
         rl_lease_start_release(lease);
-    if (events & RL_DO_ASK_REST) {
-        uint64_t rest = rl_hold_ask_rest(hold, rl_nodes_voting(&client->nodes, now_ns),
-                                         now_ns + lease->budget_ns);
-        unsigned more = rl_lease_send_taking(lease, RL_ACQUIRE, rest, now_ns);
-        /* No node is left to ask: decide the round without a reply. */
-        more |= rl_hold_tick(hold, now_ns);
-        events &= ~(unsigned)RL_DO_ASK_REST;
+    if (events & (RL_DO_ASK_REST | RL_DO_FENCE)) {
+        unsigned more = ask_more(lease, events, now_ns);
+        events &= ~(unsigned)(RL_DO_ASK_REST | RL_DO_FENCE);
         if (more)
             rl_lease_on_hold_events(lease, more, now_ns);
     }

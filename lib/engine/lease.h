@@ -120,6 +120,10 @@ bool rl_leases_owner_reads(const redlock *client, const struct rl_target *target
 bool rl_leases_owner_holds(const redlock *client, const struct rl_target *target,
                            int64_t now_ns);
 
+/* The fencing token that its user gets: that of the owner's first hold through this client. A
+ * re-entry must not make the writes of the holds around it old. 0: it is not fenced. */
+uint64_t rl_lease_fencing_token(const struct rl_lease *lease, int64_t now_ns);
+
 void rl_leases_free(redlock *client);
 
 /* Start renewing, or reporting the loss, as the options say. The lease must be HELD and have a

@@ -72,6 +72,18 @@ bool rl_leases_owner_reads(const redlock *client, const struct rl_target *target
     return false;
 }
 
+uint64_t rl_lease_fencing_token(const struct rl_lease *lease, int64_t now_ns)
+{
+    uint64_t token = lease->hold.fence.token;
+    const struct rl_lease *own = first_own(lease->client, &lease->target, now_ns);
+    for (; token && own; own = own_from(rl_hash_next(&own->named), &lease->target, now_ns)) {
+        uint64_t before = own->lock ? atomic_load(&own->lock->fencing_token) : 0;
+        if (before > 0 && before < token)
+            token = before;
+    }
+    return token;
+}
+
 bool rl_leases_owner_holds(const redlock *client, const struct rl_target *target,
                            int64_t now_ns)
 {

@@ -58,10 +58,9 @@ void rl_lease_on_reply(void *owner, struct rl_node *node, unsigned slot,
             if (lease->retry_ns < lease->client->leases.release_retry_ns)
                 lease->client->leases.release_retry_ns = lease->retry_ns;
         }
-        rl_lease_on_hold_events(lease,
-                                rl_hold_answer(&lease->hold, node->index, slot, inflight->verb,
-                                               vote_reply->vote, now_ns),
-                                now_ns);
+        unsigned events = rl_hold_answer(&lease->hold, node->index, slot, inflight->verb,
+                                         vote_reply->vote, vote_reply->answer.number, now_ns);
+        rl_lease_on_hold_events(lease, events, now_ns);
     }
     rl_lease_unref(lease, now_ns);
 }

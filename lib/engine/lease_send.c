@@ -20,10 +20,31 @@ struct request {
     char *by_hash, *by_body;
 };
 
+/* What scripts with fencing tokens are told besides. The proposal is ahead of the masters'
+ * clocks, so that masters which do not know the lock yet name one token. A master that has
+ * forgotten its counter casts no vote for the guard's window, so its clock is above all tokens
+ * that were granted before, if these were ahead by less. */
+static void fence(struct rl_request *request, const struct rl_lease *lease)
+{
+    const redlock *client = lease->client;
+    int64_t window_us = client->nodes.settings.guard_window_ns / 1000;
+    int64_t lead_us = RL_FENCE_LEAD_MS * 1000;
+    if (lead_us > window_us / 4)
+        lead_us = window_us / 4;
+    request->fenced = true;
+    request->counter = rl_kind_counter(lease->target.kind, client->nodes.n);
+    request->counter_life_ms = RL_FENCE_LIFE_MS + window_us / 1000;
+    request->ahead_us = window_us / 2;
+    request->fencing_token = lease->hold.fence.token;
+    if (rl_verb_of(request->script) == RL_ACQUIRE)
+        request->proposed = rl_clock_wall_us() + (uint64_t)lead_us;
+}
+
 static void request_init(struct request *request, const struct rl_lease *lease,
                          enum rl_verb script, int64_t now_ns)
 {
     redlock *client = lease->client;
+    bool fenced = lease->hold.fence.wanted && rl_kind_fences(lease->target.kind, script);
     int64_t ttl_ns = lease->query                       ? lease->query_ttl_ns
                      : rl_verb_of(script) == RL_ACQUIRE ? lease->hold.ttl_ns
                                                         : lease->hold.extend_ttl_ns;
@@ -42,7 +63,7 @@ static void request_init(struct request *request, const struct rl_lease *lease,
                                                                   : 0,
                .endless = lease->endless},
         .native = lease->native && script == RL_ACQUIRE,
-        .number = rl_script_number(lease->target.kind, script),
+        .number = rl_script_number(lease->target.kind, script, fenced),
         .by_hash = client->requests.bytes,
         .by_body = client->requests.bytes + RL_REQUEST_MAX,
     };
@@ -50,15 +71,14 @@ static void request_init(struct request *request, const struct rl_lease *lease,
         rl_nonce_text(++client->requests.nonce, request->is.nonce);
     if (rl_request_reserves(&request->is))
         request->is.reserve_ms = rl_nodes_reserve_ms(&client->nodes);
+    if (fenced)
+        fence(&request->is, lease);
 }
 
-static size_t encode(const struct request *request, const redlock *client, bool by_body,
-                     char *bytes)
+static size_t encode(const struct request *request, bool by_body, char *bytes)
 {
-    if (request->native)
-        return rl_request_encode_native(&request->is, bytes);
-    return rl_request_encode(&request->is,
-                             by_body ? NULL : client->requests.sha[request->number], bytes);
+    return request->native ? rl_request_encode_native(&request->is, bytes)
+                           : rl_request_encode(&request->is, by_body, bytes);
 }
 
 /* Queue the request on a slot of a node. False: there is no room for it. */
@@ -72,7 +92,7 @@ static bool put(struct request *request, struct rl_lease *lease, struct rl_node 
     size_t *len = by_body ? &request->by_body_len : &request->by_hash_len;
     char *bytes = by_body ? request->by_body : request->by_hash;
     if (*len == 0)
-        *len = encode(request, lease->client, by_body, bytes);
+        *len = encode(request, by_body, bytes);
     if (!rl_node_takes(node, slot, *len, request->is.script != RL_RELEASE))
         return false;
     struct rl_inflight inflight = {

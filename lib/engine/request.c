@@ -14,6 +14,15 @@ static const struct rl_script *script_of(const struct rl_request *request)
     return &request->target->kind->script[request->script];
 }
 
+/* The letters of what a script with fencing tokens has behind the other arguments. */
+static const char *fenced_args(const struct rl_request *request)
+{
+    if (!request->fenced)
+        return "";
+    return rl_verb_of(request->script) == RL_ACQUIRE ? RL_FENCED_GRANT_ARGS
+                                                     : RL_FENCED_KEEP_ARGS;
+}
+
 bool rl_request_reserves(const struct rl_request *request)
 {
     return strpbrk(script_of(request)->args, "kK") != NULL;
@@ -59,6 +68,21 @@ static void put_argument(struct rl_out *out, const struct rl_request *request, c
     case 'e':
         rl_put_number(out, request->endless);
         break;
+    case 'c':
+        rl_put_number(out, (int64_t)rl_names_count(request->target));
+        break;
+    case 'p':
+        rl_put_number(out, (int64_t)request->proposed);
+        break;
+    case 'A':
+        rl_put_number(out, request->ahead_us);
+        break;
+    case 'F':
+        rl_put_number(out, (int64_t)request->fencing_token);
+        break;
+    case 'L': /* Redisson's counters have no end */
+        rl_put_number(out, request->counter == 'F' ? request->counter_life_ms : 0);
+        break;
     default:
         assert(false && "an argument of the kind's table");
     }
@@ -81,20 +105,28 @@ static void put_keys(struct rl_out *out, const char *letters, const struct rl_ta
     }
 }
 
-size_t rl_request_encode(const struct rl_request *request, const char *sha,
+size_t rl_request_encode(const struct rl_request *request, bool by_body,
                          char ret_bytes[RL_REQUEST_MAX])
 {
     const struct rl_script *script = script_of(request);
-    size_t keys = strlen(script->keys) * rl_names_count(request->target);
+    const char *more = fenced_args(request);
+    const char counter[] = {*more ? request->counter : '\0', '\0'};
+    size_t keys = (strlen(script->keys) + strlen(counter)) * rl_names_count(request->target);
     struct rl_out out;
     rl_out_init(&out, ret_bytes, RL_REQUEST_MAX);
-    rl_put_array(&out, 4u + (unsigned)(keys + strlen(script->args)));
-    rl_put_text(&out, sha ? "EVALSHA" : "EVAL");
-    rl_put_text(&out, sha ? sha : script->body);
+    rl_put_array(&out, 4u + (unsigned)(keys + strlen(script->args) + strlen(more)));
+    rl_put_text(&out, by_body ? "EVAL" : "EVALSHA");
+    if (*more)
+        rl_put_text(&out, by_body ? script->fenced_body : script->fenced_sha);
+    else
+        rl_put_text(&out, by_body ? script->body : script->sha);
     rl_put_number(&out, (int64_t)keys);
     put_keys(&out, script->keys, request->target);
+    put_keys(&out, counter, request->target);
     rl_put_bulk(&out, request->nonce, sizeof(request->nonce));
     for (const char *which = script->args; *which; which++)
+        put_argument(&out, request, *which);
+    for (const char *which = more; *which; which++)
         put_argument(&out, request, *which);
     assert(!out.overflow);
     return out.len;

@@ -20,14 +20,19 @@ struct rl_request {
     bool silent;        /* its release wakes nobody */
     int64_t writer_waiting_ms; /* how long it keeps new readers out; 0: not at all */
     bool endless;
+    bool fenced; /* a script with fencing tokens: then the rest is used */
+    char counter;      /* the letter of the counters' keys */
+    uint64_t proposed; /* the token that the client proposes */
+    int64_t ahead_us;  /* how far a token may be ahead of a master's clock */
+    int64_t counter_life_ms;
+    uint64_t fencing_token;
 };
 
 /* Does this request reserve the lock for a waiter? Only then is reserve_ms used. */
 bool rl_request_reserves(const struct rl_request *request);
 
-/* The request with the script's digest or, where `sha` is NULL, its body. Returns the length.
- */
-size_t rl_request_encode(const struct rl_request *request, const char *sha,
+/* The request with the script's body or its digest. Returns the length. */
+size_t rl_request_encode(const struct rl_request *request, bool by_body,
                          char ret_bytes[RL_REQUEST_MAX]);
 
 /* The native pair of an acquire: SET NX PX, and GET, which shows the token. Returns the

@@ -27,7 +27,7 @@ static uint64_t leave_queue(redlock *client, const struct rl_target *target, uin
     rl_nonce_text(++client->requests.nonce, request.nonce);
     if (rl_request_reserves(&request))
         request.reserve_ms = rl_nodes_reserve_ms(&client->nodes);
-    size_t len = rl_request_encode(&request, NULL, client->requests.bytes);
+    size_t len = rl_request_encode(&request, true, client->requests.bytes);
     for (; nodes; nodes &= nodes - 1) {
         unsigned i = rl_first(nodes);
         if (!rl_node_send_oneway(&client->nodes.all[i], client->requests.bytes, len, now_ns))

@@ -4,15 +4,16 @@
 #include "kinds/handle_text.h"
 
 #include "base/text.h"
+#include "core/fence.h"
 
 #include <assert.h>
 #include <stdbool.h>
 #include <string.h>
 
-#define HEAD "rl3"
+#define HEAD "rl4"
 #define HEAD_LEN 3
 #define KIND_MAX 16
-#define FIXED_BYTES (1 + 1 + 16 + 8 + 8 + 8 + 8 + 1 + 2)
+#define FIXED_BYTES (1 + 1 + 16 + 8 + 8 + 8 + 8 + 8 + 1 + 2)
 #define MARK_BYTES 4
 #define SUM_BYTES 4
 #define BYTES_MAX                                                                              \
@@ -145,6 +146,7 @@ int rl_handle_encode(const struct rl_handle *handle, char *ret_text, size_t size
     at = put_number(at, (uint64_t)handle->written_ns, 8);
     at = put_number(at, (uint64_t)handle->deadline_ns, 8);
     at = put_number(at, (uint64_t)handle->ttl_ms, 8);
+    at = put_number(at, handle->fencing_token, 8);
     at = put_number(at, handle->token_len, 1);
     at = put_number(at, handle->name_len, 2);
     for (unsigned i = 0; i < handle->n; i++)
@@ -184,6 +186,8 @@ static bool fits(const struct rl_handle *handle)
     if ((handle->owner_len > 0) != rl_kind_owned(kind) ||
         memchr(handle->owner, '\0', handle->owner_len))
         return false;
+    if (handle->fencing_token > 0 && !rl_kind_fences(kind, RL_ACQUIRE))
+        return false;
     return kind->several ? rl_names_fit(handle->name, handle->name_len)
                          : handle->name_len <= REDLOCK_NAME_MAX;
 }
@@ -204,7 +208,8 @@ static int take_rest(struct rl_handle *handle, size_t kind_len, const unsigned c
         handle->name_len > RL_NAMES_BYTES_MAX || handle->owner_len > RL_OWNER_MAX ||
         (size_t)(end - at) !=
             kind_len + handle->token_len + handle->name_len + handle->owner_len ||
-        handle->ttl_ms < 1 || handle->ttl_ms > RL_TTL_LIMIT_MS)
+        handle->ttl_ms < 1 || handle->ttl_ms > RL_TTL_LIMIT_MS ||
+        handle->fencing_token >= RL_FENCE_MAX)
         return REDLOCK_EHANDLE;
     handle->kind = kind_len > 0 ? kind_named(at, kind_len) : RL_ROW_PLAIN;
     if (handle->kind < 0)
@@ -239,6 +244,7 @@ int rl_handle_decode(const char *text, struct rl_handle *ret_handle)
     ret_handle->written_ns = (int64_t)take_number(&at, 8);
     ret_handle->deadline_ns = (int64_t)take_number(&at, 8);
     ret_handle->ttl_ms = (int64_t)take_number(&at, 8);
+    ret_handle->fencing_token = take_number(&at, 8);
     ret_handle->token_len = (size_t)take_number(&at, 1);
     ret_handle->name_len = (size_t)take_number(&at, 2);
     if (ret_handle->n > REDLOCK_NODES_MAX ||

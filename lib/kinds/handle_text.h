@@ -2,11 +2,11 @@
  * to attach it. It also shows whether the text is whole, of this boot, of the same clock and of
  * the same masters. Core: pure.
  *
- *   "rl3" then base64url of: kind_len(1) n(1) boot id(16) clock offset(8) written(8)
- *   deadline(8) ttl_ms(8) token_len(1) name_len(2) marks(4 n) owner_len(1) kind token name
- *   owner sum(4); numbers big-endian; sum: FNV-1a of all before it. The kind is written as its
- *   name. For a plain lock kind_len is 0, and there are neither owner_len nor kind nor owner. A
- *   mark is a hash of a master's address as its node list has it.
+ *   "rl4" then base64url of: kind_len(1) n(1) boot id(16) clock offset(8) written(8)
+ *   deadline(8) ttl_ms(8) fencing token(8) token_len(1) name_len(2) marks(4 n) owner_len(1)
+ * kind token name owner sum(4); numbers big-endian; sum: FNV-1a of all before it. The kind is
+ * written as its name. For a plain lock kind_len is 0, and there are neither owner_len nor kind
+ * nor owner. A mark is a hash of a master's address as its node list has it.
  *
  * The sum detects a handle that was truncated or mistyped. It does not protect against forgery,
  * because a user who can write to the masters needs no handle.
@@ -26,6 +26,7 @@ struct rl_handle {
     int64_t written_ns;   /* boottime */
     int64_t deadline_ns;  /* boottime */
     int64_t ttl_ms;
+    uint64_t fencing_token;           /* 0: none */
     uint32_t mark[REDLOCK_NODES_MAX]; /* n of them */
     size_t token_len, name_len, owner_len;
     char token[RL_TOKEN_MAX + 1];

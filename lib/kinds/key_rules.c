@@ -34,21 +34,23 @@ static bool is_braced(const char *bytes, size_t len)
 
 const char *rl_key_name_clash(const void *name, size_t len)
 {
-    static const char *const suffixes[] = {RL_QUEUE_SUFFIX, RL_HOLDS_SUFFIX, RL_SEEN_SUFFIX,
-                                           RL_WRITER_SUFFIX, RL_READERS_SUFFIX};
+    static const char *const suffixes[] = {RL_QUEUE_SUFFIX,   RL_HOLDS_SUFFIX,
+                                           RL_SEEN_SUFFIX,    RL_WRITER_SUFFIX,
+                                           RL_READERS_SUFFIX, RL_FENCE_SUFFIX};
     for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
         if (ends_in(name, len, suffixes[i]))
             return "a lock's name can't end in :redlock:queue, :redlock:holds, :redlock:seen, "
-                   ":redlock:writer or :redlock:readers: such keys belong to the lock of the "
-                   "name before that";
+                   ":redlock:writer, :redlock:readers or :redlock:fence: such keys belong to "
+                   "the lock of the name before that";
     }
     if (is_lease(name, len))
         return "a lock's name can't end in :rwlock_timeout: and a number: such keys belong to "
                "those who read and write another lock";
     if (begins_with(name, len, RL_FAIR_QUEUE_PREFIX) ||
-        begins_with(name, len, RL_FAIR_TIMES_PREFIX))
-        return "a lock's name can't begin with redisson_lock_queue: or redisson_lock_timeout:: "
-               "such keys belong to the fair lock of the name behind that";
+        begins_with(name, len, RL_FAIR_TIMES_PREFIX) ||
+        begins_with(name, len, RL_REDISSON_FENCE_PREFIX))
+        return "a lock's name can't begin with redisson_lock_queue:, redisson_lock_timeout: or "
+               "redisson_lock_token:: such keys belong to the lock of the name behind that";
     if (is_braced(name, len))
         return "a lock's name can't be in braces as a whole: its keys would be those of the "
                "name inside of them; have text before or behind the braces";

@@ -24,6 +24,8 @@ static const struct shape shapes[] = {
     {'s', false, "", RL_SEEN_SUFFIX, false, ""},
     {'m', false, "", RL_WRITER_SUFFIX, false, ""},
     {'R', false, "", RL_READERS_SUFFIX, false, ""},
+    {'F', false, "", RL_FENCE_SUFFIX, false, ""},
+    {'k', true, RL_REDISSON_FENCE_PREFIX, "", false, ""},
     {'b', true, "", "", false, ""},
     {'c', true, "redisson_lock__channel:", "", false, ""},
     {'f', true, "redisson_lock__channel:", ":", true, ""},

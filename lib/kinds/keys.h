@@ -14,6 +14,8 @@
  *   Q  redisson_lock_queue:{NAME}        the waiters of a fair lock
  *   O  redisson_lock_timeout:{NAME}      and for how long
  *   r  {NAME}:OWNER:rwlock_timeout       the leases of a reader
+ *   F  NAME:redlock:fence                the counter of fencing tokens; of several names, each
+ *   k  redisson_lock_token:{NAME}        the same of Redisson's fenced locks
  *   N  every name of several             M  and the waiters of each
  *
  * Redisson leaves the braces out where NAME has one itself.
@@ -26,7 +28,8 @@
 
 #define RL_KEY_MAX (REDLOCK_NAME_MAX + RL_OWNER_MAX + 64)
 
-/* The key as bytes (N and M: of the one name that the target then has). Returns the length. */
+/* The key as bytes (N, M and F: of the one name that the target then has). Returns the length.
+ */
 size_t rl_key_text(char letter, const struct rl_target *target, char ret_text[RL_KEY_MAX]);
 
 /* The channel that tells waiters of releases; only for kinds that have one (not

@@ -11,7 +11,13 @@
 
 #define SCRIPT(script, keys, args)                                                             \
     {                                                                                          \
-        #script, rl_script_##script, keys, args                                                \
+        #script, rl_script_##script, rl_sha_##script, NULL, NULL, keys, args                   \
+    }
+/* There is one with fencing tokens, too. */
+#define FENCED(script, keys, args)                                                             \
+    {                                                                                          \
+        #script, rl_script_##script, rl_sha_##script, rl_script_##script##_fenced,             \
+            rl_sha_##script##_fenced, keys, args                                               \
     }
 
 static const struct rl_kind kinds[RL_ROWS] = {
@@ -23,11 +29,11 @@ static const struct rl_kind kinds[RL_ROWS] = {
             .native = true,
             .script =
                 {
-                    [RL_ACQUIRE] = SCRIPT(plain_acquire, "n", "tT"),
-                    [RL_EXTEND] = SCRIPT(plain_extend, "n", "tT"),
-                    [RL_EXTEND_OR_SET] = SCRIPT(plain_retake, "n", "tT"),
+                    [RL_ACQUIRE] = FENCED(plain_acquire, "n", "tT"),
+                    [RL_EXTEND] = FENCED(plain_extend, "n", "tT"),
+                    [RL_EXTEND_OR_SET] = FENCED(plain_retake, "n", "tT"),
                     [RL_RELEASE] = SCRIPT(plain_release, "nq", "tk"),
-                    [RL_ACQUIRE_OR_QUEUE] = SCRIPT(plain_wait, "nq", "tTwaq"),
+                    [RL_ACQUIRE_OR_QUEUE] = FENCED(plain_wait, "nq", "tTwaq"),
                     [RL_DEQUEUE] = SCRIPT(plain_leave, "nq", "wk"),
                 },
         },
@@ -38,11 +44,11 @@ static const struct rl_kind kinds[RL_ROWS] = {
             .wakeup = RL_WAKEUP_LOCK,
             .script =
                 {
-                    [RL_ACQUIRE] = SCRIPT(reentrant_acquire, "nh", "otT"),
-                    [RL_EXTEND] = SCRIPT(reentrant_extend, "nh", "otTs"),
-                    [RL_EXTEND_OR_SET] = SCRIPT(reentrant_retake, "nh", "otT"),
+                    [RL_ACQUIRE] = FENCED(reentrant_acquire, "nh", "otT"),
+                    [RL_EXTEND] = FENCED(reentrant_extend, "nh", "otTs"),
+                    [RL_EXTEND_OR_SET] = FENCED(reentrant_retake, "nh", "otT"),
                     [RL_RELEASE] = SCRIPT(reentrant_release, "nhc", "otk"),
-                    [RL_ACQUIRE_OR_QUEUE] = SCRIPT(reentrant_wait, "nh", "otT"),
+                    [RL_ACQUIRE_OR_QUEUE] = FENCED(reentrant_wait, "nh", "otT"),
                 },
         },
     /* Extended as the reentrant kind: its waiters do not matter then. */
@@ -55,11 +61,11 @@ static const struct rl_kind kinds[RL_ROWS] = {
             .queues_at_once = true,
             .script =
                 {
-                    [RL_ACQUIRE] = SCRIPT(fair_acquire, "nhQOsc", "otTf"),
-                    [RL_EXTEND] = SCRIPT(reentrant_extend, "nh", "otTs"),
-                    [RL_EXTEND_OR_SET] = SCRIPT(fair_retake, "nhQOsc", "otTf"),
+                    [RL_ACQUIRE] = FENCED(fair_acquire, "nhQOsc", "otTf"),
+                    [RL_EXTEND] = FENCED(reentrant_extend, "nh", "otTs"),
+                    [RL_EXTEND_OR_SET] = FENCED(fair_retake, "nhQOsc", "otTf"),
                     [RL_RELEASE] = SCRIPT(fair_release, "nhQOsc", "otkf"),
-                    [RL_ACQUIRE_OR_QUEUE] = SCRIPT(fair_wait, "nhQOsc", "otTf"),
+                    [RL_ACQUIRE_OR_QUEUE] = FENCED(fair_wait, "nhQOsc", "otTf"),
                     [RL_DEQUEUE] = SCRIPT(fair_leave, "nhQOsc", "of"),
                 },
         },
@@ -73,11 +79,11 @@ static const struct rl_kind kinds[RL_ROWS] = {
             .several = true,
             .script =
                 {
-                    [RL_ACQUIRE] = SCRIPT(several_acquire, "N", "tT"),
-                    [RL_EXTEND] = SCRIPT(several_extend, "N", "tT"),
-                    [RL_EXTEND_OR_SET] = SCRIPT(several_retake, "N", "tT"),
+                    [RL_ACQUIRE] = FENCED(several_acquire, "N", "tT"),
+                    [RL_EXTEND] = FENCED(several_extend, "N", "tT"),
+                    [RL_EXTEND_OR_SET] = FENCED(several_retake, "N", "tT"),
                     [RL_RELEASE] = SCRIPT(several_release, "NM", "tK"),
-                    [RL_ACQUIRE_OR_QUEUE] = SCRIPT(several_wait, "NM", "tTwaqK"),
+                    [RL_ACQUIRE_OR_QUEUE] = FENCED(several_wait, "NM", "tTwaqK"),
                     [RL_DEQUEUE] = SCRIPT(several_leave, "NM", "wK"),
                 },
         },
@@ -106,11 +112,11 @@ static const struct rl_kind kinds[RL_ROWS] = {
             .wakeup = RL_WAKEUP_RW,
             .script =
                 {
-                    [RL_ACQUIRE] = SCRIPT(write_acquire, "nbmR", "otTwm"),
-                    [RL_EXTEND] = SCRIPT(write_extend, "nb", "otT"),
-                    [RL_EXTEND_OR_SET] = SCRIPT(write_retake, "nb", "otT"),
+                    [RL_ACQUIRE] = FENCED(write_acquire, "nbmR", "otTwm"),
+                    [RL_EXTEND] = FENCED(write_extend, "nb", "otT"),
+                    [RL_EXTEND_OR_SET] = FENCED(write_retake, "nb", "otT"),
                     [RL_RELEASE] = SCRIPT(write_release, "nbCR", "otk"),
-                    [RL_ACQUIRE_OR_QUEUE] = SCRIPT(write_wait, "nbmR", "otTwm"),
+                    [RL_ACQUIRE_OR_QUEUE] = FENCED(write_wait, "nbmR", "otTwm"),
                     [RL_DEQUEUE] = SCRIPT(write_leave, "nmC", "w"),
                 },
         },
@@ -135,11 +141,11 @@ static const struct rl_kind kinds[RL_ROWS] = {
             .wakeup = RL_WAKEUP_RW,
             .script =
                 {
-                    [RL_ACQUIRE] = SCRIPT(qwrite_acquire, "nmR", "otTwm"),
-                    [RL_EXTEND] = SCRIPT(qwrite_extend, "n", "otT"),
-                    [RL_EXTEND_OR_SET] = SCRIPT(qwrite_retake, "n", "otT"),
+                    [RL_ACQUIRE] = FENCED(qwrite_acquire, "nmR", "otTwm"),
+                    [RL_EXTEND] = FENCED(qwrite_extend, "n", "otT"),
+                    [RL_EXTEND_OR_SET] = FENCED(qwrite_retake, "n", "otT"),
                     [RL_RELEASE] = SCRIPT(qwrite_release, "nmCR", "otkw"),
-                    [RL_ACQUIRE_OR_QUEUE] = SCRIPT(qwrite_wait, "nmR", "otTwm"),
+                    [RL_ACQUIRE_OR_QUEUE] = FENCED(qwrite_wait, "nmR", "otTwm"),
                     [RL_DEQUEUE] = SCRIPT(qwrite_leave, "mC", "w"),
                 },
         },
@@ -182,13 +188,26 @@ unsigned rl_kind_row(const struct rl_kind *kind)
     return (unsigned)(kind - kinds);
 }
 
-bool rl_kind_answer_fits(enum rl_verb verb, const struct rl_answer *answer)
+const struct rl_kind *rl_script_kind(unsigned number)
+{
+    return rl_kind((int)(number % RL_SCRIPTS_UNFENCED / RL_VERBS));
+}
+
+char rl_kind_counter(const struct rl_kind *kind, unsigned n)
+{
+    unsigned row = rl_kind_row(kind);
+    return n == 1 && (row == RL_ROW_REENTRANT || row == RL_ROW_FAIR) ? 'k' : 'F';
+}
+
+bool rl_kind_answer_fits(enum rl_verb verb, bool fenced, const struct rl_answer *answer)
 {
     /* A refused acquire, an inspection and a refused force have a holder, and no other answer
      * has. A waiter that was queued gets its place. */
     bool acquires = rl_verb_of(verb) == RL_ACQUIRE;
     bool wrong_type = answer->code == RL_REPLY_WRONGTYPE;
     if (answer->code > RL_GRANTED && !acquires && !(wrong_type && verb == RL_FORCE))
+        return false;
+    if (answer->with_number != (fenced && acquires && answer->granted))
         return false;
     return answer->with_holder == ((acquires && !answer->granted) || verb == RL_INSPECT ||
                                    (verb == RL_FORCE && wrong_type)) &&

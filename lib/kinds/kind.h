@@ -19,7 +19,9 @@
 struct rl_script {
     const char *name; /* "plain_acquire"; NULL: the kind needs none for this verb */
     const char *body;
-    const char *keys; /* KEYS, a letter each: see keys.h */
+    const char *sha; /* the body's SHA-1 in hexadecimal, by which EVALSHA names it */
+    const char *fenced_body, *fenced_sha; /* for locks with fencing tokens; NULL: none */
+    const char *keys;                     /* KEYS, a letter each: see keys.h */
     /* The arguments after the nonce in ARGV, a letter each: the (o)wner, the (t)oken, the
      * t(T)L, the (w)aiter, its (a)ge in us, the (q)ueue's life in ms. (k) is how long the lock
      * is reserved for the waiter that a release wakes (0: it wakes nobody; K: never 0). (f) is
@@ -27,6 +29,12 @@ struct rl_script {
      * waiting writer stands. (e) says whether a key without TTL is a lock, too. */
     const char *args;
 };
+
+/* What a script with fencing tokens has behind those arguments: the (c)ount of counters, the
+ * (p)roposed token, for how many us a token may be (A)head of the master's clock, the (F)encing
+ * token, and the (L)ife of a counter in ms. */
+#define RL_FENCED_GRANT_ARGS "cpAL"
+#define RL_FENCED_KEEP_ARGS "cFL"
 
 /* The key of a lock's wait queue is the lock's name and this. A right to "NAME*" covers
  * both. */
@@ -37,6 +45,8 @@ struct rl_script {
 #define RL_SEEN_SUFFIX ":redlock:seen"
 #define RL_WRITER_SUFFIX ":redlock:writer"
 #define RL_READERS_SUFFIX ":redlock:readers"
+#define RL_FENCE_SUFFIX ":redlock:fence"
+#define RL_REDISSON_FENCE_PREFIX "redisson_lock_token:"
 #define RL_FAIR_QUEUE_PREFIX "redisson_lock_queue:"
 #define RL_FAIR_TIMES_PREFIX "redisson_lock_timeout:"
 #define RL_LEASE_INFIX ":rwlock_timeout:" /* {NAME}:OWNER, this, and a number */
@@ -112,12 +122,28 @@ const struct rl_kind *rl_kind_on(int kind, unsigned n);
 
 unsigned rl_kind_row(const struct rl_kind *kind);
 
-/* A number below RL_SCRIPTS for every script. */
-#define RL_SCRIPTS ((unsigned)RL_ROWS * (unsigned)RL_VERBS)
-static inline unsigned rl_script_number(const struct rl_kind *kind, enum rl_verb verb)
+/* A number below RL_SCRIPTS for every script, and for each one with fencing tokens. */
+#define RL_SCRIPTS_UNFENCED ((unsigned)RL_ROWS * (unsigned)RL_VERBS)
+#define RL_SCRIPTS (2 * RL_SCRIPTS_UNFENCED)
+static inline unsigned rl_script_number(const struct rl_kind *kind, enum rl_verb verb,
+                                        bool fenced)
 {
-    return rl_kind_row(kind) * RL_VERBS + (unsigned)verb;
+    return rl_kind_row(kind) * RL_VERBS + (unsigned)verb + (fenced ? RL_SCRIPTS_UNFENCED : 0);
 }
+
+/* The kind that a script's number belongs to. */
+const struct rl_kind *rl_script_kind(unsigned number);
+
+/* Is there a script with fencing tokens for that verb? If it acquires, there can be such
+ * locks. */
+static inline bool rl_kind_fences(const struct rl_kind *kind, enum rl_verb verb)
+{
+    return kind->script[verb].fenced_body != NULL;
+}
+
+/* The letter of a kind's counter on n masters (keys.h). Redisson's locks, which one master has,
+ * have Redisson's counters. */
+char rl_kind_counter(const struct rl_kind *kind, unsigned n);
 
 /* What to lock: the kind, the name and the owner. The bytes belong to others and must outlive
  * it. Only kinds with an owner in their keys or arguments have one. */
@@ -144,6 +170,8 @@ struct rl_answer {
     bool with_holder;  /* there are four elements: ttl_ms and the holder's bytes */
     bool with_place;   /* there is a fifth: the number of waiters before us */
     bool with_details; /* an inspection: there is a text for lock_view.h */
+    bool with_number;  /* a grant with a fencing token: the third element */
+    uint64_t number;
     int64_t ttl_ms;
     int64_t place; /* -1: in no queue */
 };
@@ -151,7 +179,7 @@ struct rl_answer {
 #define RL_TTL_UNKNOWN INT64_C(-2) /* the native pair does not show the holder's TTL */
 
 /* Does a verb's answer have the exact shape its script promises? Anything else is no vote. */
-bool rl_kind_answer_fits(enum rl_verb verb, const struct rl_answer *answer);
+bool rl_kind_answer_fits(enum rl_verb verb, bool fenced, const struct rl_answer *answer);
 
 /* Is this the value of a lock that is reserved for a waiter? */
 bool rl_kind_holder_is_reserved(const char *holder, size_t len);

@@ -5,6 +5,7 @@
 #include "node/native_reply.h"
 #include "node/node.h"
 #include "base/text_escape.h"
+#include "core/fence.h"
 #include "kinds/script_error.h"
 
 #include <assert.h>
@@ -30,13 +31,12 @@ static void set_why(struct rl_connection *connection, const char *why)
     rl_text_escape(connection->why, sizeof(connection->why), why, strlen(why));
 }
 
-/* Read an array of the nonce and a code. A refusal may add the TTL, the holder and the place in
- * the queue; an inspection adds its text. */
+/* Read an array of the nonce and a code. A grant may add a fencing token. A refusal may add the
+ * TTL, the holder and the place in the queue; an inspection adds its text. */
 static bool read_answer(const struct rl_inflight *inflight, const struct rl_reply *reply,
                         struct rl_vote_reply *vote_reply)
 {
-    if (reply->type != RL_REPLY_ARRAY ||
-        (reply->count != 2 && reply->count != 4 && reply->count != 5) ||
+    if (reply->type != RL_REPLY_ARRAY || reply->count < 2 || reply->count > 5 ||
         reply->part[0].type != RL_REPLY_BULK ||
         !rl_part_is(reply, 0, inflight->nonce, RL_NONCE_LEN) ||
         reply->part[1].type != RL_REPLY_INTEGER || reply->part[1].integer < 0 ||
@@ -44,6 +44,13 @@ static bool read_answer(const struct rl_inflight *inflight, const struct rl_repl
         return false;
     vote_reply->answer.code = (enum rl_code)reply->part[1].integer;
     vote_reply->answer.granted = vote_reply->answer.code == RL_GRANTED;
+    if (reply->count == 3) {
+        if (reply->part[2].type != RL_REPLY_INTEGER || reply->part[2].integer <= 0 ||
+            (uint64_t)reply->part[2].integer >= RL_FENCE_MAX)
+            return false;
+        vote_reply->answer.with_number = true;
+        vote_reply->answer.number = (uint64_t)reply->part[2].integer;
+    }
     if (reply->count >= 4) {
         if (reply->part[2].type != RL_REPLY_INTEGER || reply->part[3].type != RL_REPLY_BULK)
             return false;
@@ -63,7 +70,8 @@ static bool read_answer(const struct rl_inflight *inflight, const struct rl_repl
         vote_reply->answer.place = reply->part[4].integer;
     }
     vote_reply->vote = vote_reply->answer.granted ? RL_VOTE_YES : RL_VOTE_NO;
-    return rl_kind_answer_fits(inflight->script, &vote_reply->answer);
+    return rl_kind_answer_fits(inflight->script, inflight->number >= RL_SCRIPTS_UNFENCED,
+                               &vote_reply->answer);
 }
 
 /* Measure the round trip, smoothed upwards only: it shall be the usual time of a reply, not the
@@ -102,7 +110,7 @@ static void error_of(const struct rl_slot *slot, const struct rl_inflight *infli
                      const struct rl_reply *reply, char *ret_text, size_t size)
 {
     char whole[512];
-    const struct rl_kind *kind = rl_kind((int)(inflight->number / RL_VERBS));
+    const struct rl_kind *kind = rl_script_kind(inflight->number);
     rl_error_text(reply, &slot->connection.mask, whole, sizeof(whole));
     rl_script_error(&kind->script[inflight->script], whole, ret_text, size);
 }

@@ -46,7 +46,7 @@ static void expect_told(const struct told *one, int result)
 
 /* ---- what is under way ------------------------------------------------------------------ */
 
-START_TEST(close_calls_back_what_is_in_flight)
+START_TEST(close_calls_back_calls_in_flight)
 {
     redlock_node_vote report_votes[REDLOCK_NODES_MAX];
     redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
@@ -80,7 +80,7 @@ START_TEST(close_calls_back_what_is_in_flight)
 }
 END_TEST
 
-START_TEST(close_calls_back_what_waits)
+START_TEST(close_calls_back_waiting_calls)
 {
     open_masters(_i);
     if (_i == BY_LOOP)
@@ -113,7 +113,7 @@ static void *take(void *argument)
 }
 
 /* Others have completed it; only the telling is left. */
-START_TEST(close_delivers_what_is_done)
+START_TEST(close_delivers_completed_calls)
 {
     open_masters(_i == 0 ? BY_LOOP : BY_NOBODY);
     if (_i == 0)
@@ -151,7 +151,7 @@ static void begin_more(void *context, int result, redlock_lock *lock)
     redlock_close(client);
 }
 
-START_TEST(callbacks_of_close_may_begin_what_ends_with_it)
+START_TEST(callbacks_of_close_may_begin_calls_that_end_with_it)
 {
     open_masters(_i);
     mine = client_take(client, "mine");
@@ -264,7 +264,8 @@ START_TEST(every_allocation_may_fail)
         return; /* a sanitizer has the allocator; the plain build tests this */
     masters = masters_start(3, NULL);
     file = masters_file(masters, "ttl 1s\n");
-    ck_assert_int_eq(live_once(), 0); /* what is made once and kept (OpenSSL) is made */
+    ck_assert_int_eq(live_once(), 0); /* what is made once and kept is made, */
+    ERR_clear_error();                /* and what OpenSSL keeps, too */
     long live = alloc_live(), failed_calls = 0;
     for (long number = 1;; number++) {
         alloc_fail_at(number);
@@ -291,10 +292,10 @@ int main(void)
     Suite *suite = suite_create("async_close");
     TCase *tests = tcase_create("async_close");
     tcase_set_timeout(tests, 120);
-    tcase_add_loop_test(tests, close_calls_back_what_is_in_flight, 0, DRIVERS);
-    tcase_add_loop_test(tests, close_calls_back_what_waits, 0, DRIVERS);
-    tcase_add_loop_test(tests, close_delivers_what_is_done, 0, 2);
-    tcase_add_loop_test(tests, callbacks_of_close_may_begin_what_ends_with_it, 0, DRIVERS);
+    tcase_add_loop_test(tests, close_calls_back_calls_in_flight, 0, DRIVERS);
+    tcase_add_loop_test(tests, close_calls_back_waiting_calls, 0, DRIVERS);
+    tcase_add_loop_test(tests, close_delivers_completed_calls, 0, 2);
+    tcase_add_loop_test(tests, callbacks_of_close_may_begin_calls_that_end_with_it, 0, DRIVERS);
     tcase_add_test(tests, close_tells_of_loss_that_nobody_has_told);
     tcase_add_test(tests, every_allocation_may_fail);
     suite_add_tcase(suite, tests);

@@ -84,7 +84,7 @@ START_TEST(others_see_that_it_is_held_and_not_by_them)
 }
 END_TEST
 
-START_TEST(d60_what_ran_out_counts_nothing)
+START_TEST(d60_expired_hold_counts_nothing)
 {
     open_masters(sizes[_i]);
     redlock_lock *outer = take_for(one, NULL, 800), *inner = take_for(one, NULL, 1000);
@@ -230,7 +230,7 @@ START_TEST(one_of_two_holds_nothing_and_blocks)
 }
 END_TEST
 
-START_TEST(without_majority_what_is_certain_is_told)
+START_TEST(without_majority_only_certain_facts_are_told)
 {
     open_masters(3);
     redlock_lock *lock = take(one, "me");
@@ -256,14 +256,14 @@ int main(void)
     tcase_set_timeout(tcase, 60);
     tcase_add_loop_test(tcase, d58_it_counts_3_2_1_0, 0, 2);
     tcase_add_loop_test(tcase, others_see_that_it_is_held_and_not_by_them, 0, 2);
-    tcase_add_loop_test(tcase, d60_what_ran_out_counts_nothing, 0, 2);
+    tcase_add_loop_test(tcase, d60_expired_hold_counts_nothing, 0, 2);
     tcase_add_loop_test(tcase, longest_nested_lease_is_told, 0, 2);
     tcase_add_loop_test(tcase, d60_readers_and_writer_are_counted_apart, 0, 2);
     tcase_add_test(tcase, fair_lock_is_counted_too);
     tcase_add_test(tcase, redissons_own_counts_too);
     tcase_add_test(tcase, majority_says_how_often);
     tcase_add_test(tcase, one_of_two_holds_nothing_and_blocks);
-    tcase_add_test(tcase, without_majority_what_is_certain_is_told);
+    tcase_add_test(tcase, without_majority_only_certain_facts_are_told);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

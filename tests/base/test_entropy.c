@@ -6,37 +6,63 @@
 
 #include <ctype.h>
 #include <dlfcn.h>
+#include <errno.h>
 #include <openssl/err.h>
 #include <openssl/rand.h>
 #include <redlock.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
-/* A stand-in for OpenSSL's. */
-static bool is_broken;
-static int broken_answer;
+/* Stand-ins for the kernel's source and for OpenSSL's. */
+static enum { KERNEL_GIVES, KERNEL_GIVES_PIECES, KERNEL_REFUSES } kernel;
+static unsigned kernel_calls;
+static bool openssl_is_broken;
+static int openssl_answer;
+static unsigned openssl_calls;
+
+ssize_t getrandom(void *ret_bytes, size_t size, unsigned flags)
+{
+    ssize_t (*real)(void *, size_t, unsigned);
+    kernel_calls++;
+    if (kernel == KERNEL_REFUSES || (kernel == KERNEL_GIVES_PIECES && kernel_calls % 2)) {
+        errno = kernel == KERNEL_REFUSES ? ENOSYS : EINTR;
+        return -1;
+    }
+    *(void **)&real = dlsym(RTLD_NEXT, "getrandom");
+    return real(ret_bytes, kernel == KERNEL_GIVES_PIECES && size > 5 ? 5 : size, flags);
+}
 
 int RAND_bytes(unsigned char *ret_bytes, int size)
 {
     int (*real)(unsigned char *, int);
-    if (is_broken) {
+    openssl_calls++;
+    if (openssl_is_broken) {
         ERR_put_error(ERR_LIB_RAND, 0, 42, __FILE__, __LINE__);
-        return broken_answer;
+        return openssl_answer;
     }
     *(void **)&real = dlsym(RTLD_NEXT, "RAND_bytes");
     return real(ret_bytes, size);
 }
 
-static void break_it(int answer)
+static void break_both(int answer)
 {
-    is_broken = true;
-    broken_answer = answer;
+    kernel = KERNEL_REFUSES;
+    openssl_is_broken = true;
+    openssl_answer = answer;
+}
+
+/* The sources that all other tests are to pass with: the kernel, and OpenSSL in its place. */
+static void choose(int source)
+{
+    kernel = source == 0 ? KERNEL_GIVES : KERNEL_REFUSES;
 }
 
 START_TEST(bytes_are_filled_and_differ)
 {
     unsigned char first[32] = {0}, second[32] = {0};
     unsigned zeros = 0;
+    choose(_i);
     ck_assert_int_eq(rl_entropy_bytes(first, sizeof(first)), 0);
     ck_assert_int_eq(rl_entropy_bytes(second, sizeof(second)), 0);
     ck_assert_int_ne(memcmp(first, second, sizeof(first)), 0);
@@ -50,16 +76,40 @@ START_TEST(only_bytes_asked_for_are_written)
 {
     unsigned char bytes[18];
     memset(bytes, 0xa5, sizeof(bytes));
+    choose(_i);
     ck_assert_int_eq(rl_entropy_bytes(bytes + 1, 16), 0);
     ck_assert_uint_eq(bytes[0], 0xa5);
     ck_assert_uint_eq(bytes[17], 0xa5);
 }
 END_TEST
 
+/* OpenSSL's start costs milliseconds. */
+START_TEST(openssl_is_asked_only_where_kernel_refuses)
+{
+    unsigned char bytes[16];
+    choose(_i);
+    ck_assert_int_eq(rl_entropy_bytes(bytes, sizeof(bytes)), 0);
+    ck_assert_uint_eq(openssl_calls, (unsigned)_i);
+}
+END_TEST
+
+/* Signals and short answers leave no byte as it was. */
+START_TEST(interrupted_kernel_is_asked_again_for_rest)
+{
+    unsigned char bytes[4096];
+    memset(bytes, 0, sizeof(bytes));
+    kernel = KERNEL_GIVES_PIECES;
+    ck_assert_int_eq(rl_entropy_bytes(bytes, sizeof(bytes)), 0);
+    ck_assert_uint_eq(openssl_calls, 0);
+    for (size_t i = 0; i + 8 <= sizeof(bytes); i += 8)
+        ck_assert_int_ne(memcmp(bytes + i, (const char[8]){0}, 8), 0);
+}
+END_TEST
+
 START_TEST(no_bytes_is_error)
 {
     unsigned char bytes[16];
-    break_it(_i);
+    break_both(_i);
     ck_assert_int_eq(rl_entropy_bytes(bytes, sizeof(bytes)), REDLOCK_ERANDOM);
 }
 END_TEST
@@ -67,7 +117,7 @@ END_TEST
 START_TEST(failure_leaves_applications_errors_alone)
 {
     unsigned char bytes[16];
-    break_it(0);
+    break_both(0);
     ERR_clear_error();
     rl_entropy_bytes(bytes, sizeof(bytes));
     ck_assert_uint_eq(ERR_peek_error(), 0);
@@ -83,6 +133,7 @@ START_TEST(forked_child_has_bytes_of_its_own)
 {
     unsigned char bytes[16], theirs[16];
     int ends[2];
+    choose(_i);
     ck_assert_int_eq(rl_entropy_bytes(bytes, sizeof(bytes)), 0); /* seeded before the fork */
     ck_assert_int_eq(pipe(ends), 0);
     pid_t pid = fork();
@@ -119,11 +170,13 @@ int main(void)
 {
     Suite *suite = suite_create("entropy");
     TCase *tcase = tcase_create("entropy");
-    tcase_add_test(tcase, bytes_are_filled_and_differ);
-    tcase_add_test(tcase, only_bytes_asked_for_are_written);
+    tcase_add_loop_test(tcase, bytes_are_filled_and_differ, 0, 2);
+    tcase_add_loop_test(tcase, only_bytes_asked_for_are_written, 0, 2);
+    tcase_add_loop_test(tcase, openssl_is_asked_only_where_kernel_refuses, 0, 2);
+    tcase_add_test(tcase, interrupted_kernel_is_asked_again_for_rest);
     tcase_add_loop_test(tcase, no_bytes_is_error, -1, 1);
     tcase_add_test(tcase, failure_leaves_applications_errors_alone);
-    tcase_add_test(tcase, forked_child_has_bytes_of_its_own);
+    tcase_add_loop_test(tcase, forked_child_has_bytes_of_its_own, 0, 2);
     tcase_add_test(tcase, identity_is_random_uuid_in_lower_case);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);

@@ -52,7 +52,7 @@ START_TEST(r1_won_too_late_is_lost)
 END_TEST
 
 /* How long ago it was asked for nobody can tell then. */
-START_TEST(r1_what_was_asked_for_before_clock_went_back_is_not_won)
+START_TEST(r1_lock_asked_for_before_clock_went_back_is_not_won)
 {
     struct story story;
     story_begin(&story, 3);
@@ -251,7 +251,7 @@ START_TEST(r3_no_second_acquire_while_one_is_unanswered)
 END_TEST
 
 /* Certainly not executed (NOSCRIPT): sent again, and its vote counts once. */
-START_TEST(r3_only_resend_is_of_what_was_not_executed)
+START_TEST(r3_only_unexecuted_request_is_resent)
 {
     struct story story;
     story_begin(&story, 3);
@@ -297,7 +297,7 @@ START_TEST(r4_lost_round_is_released_wherever_byte_went)
 END_TEST
 
 /* R5: an error, silence or a broken link is no vote for us, and may yet have taken the key. */
-START_TEST(r5_what_is_unknown_is_no_grant)
+START_TEST(r5_unknown_answer_is_no_grant)
 {
     struct story story;
     story_begin(&story, 3);
@@ -396,7 +396,7 @@ int main(void)
     TCase *win = tcase_create("winning");
     tcase_add_test(win, r1_validity_counts_from_before_first_byte);
     tcase_add_test(win, r1_won_too_late_is_lost);
-    tcase_add_test(win, r1_what_was_asked_for_before_clock_went_back_is_not_won);
+    tcase_add_test(win, r1_lock_asked_for_before_clock_went_back_is_not_won);
     tcase_add_test(win, ce11_grants_read_after_ttl_are_no_lock);
     tcase_add_test(win, nodes_time_is_over_to_nanosecond);
     tcase_add_loop_test(win, r2_majoritys_last_yes_wins_and_no_earlier_one, 0, SIZES);
@@ -413,11 +413,11 @@ int main(void)
     tcase_add_test_raise_signal(once, ce16_lost_token_is_never_asked_for_again, SIGABRT);
     tcase_add_test_raise_signal(once, r3_token_that_is_held_is_not_asked_for, SIGABRT);
     tcase_add_test_raise_signal(once, r3_no_second_acquire_while_one_is_unanswered, SIGABRT);
-    tcase_add_test(once, r3_only_resend_is_of_what_was_not_executed);
+    tcase_add_test(once, r3_only_unexecuted_request_is_resent);
     suite_add_tcase(suite, once);
     TCase *lost = tcase_create("losing");
     tcase_add_test(lost, r4_lost_round_is_released_wherever_byte_went);
-    tcase_add_test(lost, r5_what_is_unknown_is_no_grant);
+    tcase_add_test(lost, r5_unknown_answer_is_no_grant);
     tcase_add_test(lost, r5_silence_is_no_grant);
     tcase_add_test(lost, lost_link_fails_once);
     tcase_add_test(lost, late_grants_join_and_never_lengthen);

@@ -55,7 +55,7 @@ START_TEST(ce17_late_extension_is_end)
 END_TEST
 
 /* The clock went back: before the extension is asked for, or before its answer. */
-START_TEST(r6_what_was_held_before_clock_went_back_is_not_extended)
+START_TEST(r6_lock_held_before_clock_went_back_is_not_extended)
 {
     struct story story;
     story_hold_all(&story, 3);
@@ -455,8 +455,7 @@ int main(void)
     TCase *extension = tcase_create("extension");
     tcase_add_test(extension, r6_extension_counts_from_its_own_t0);
     tcase_add_test(extension, ce17_late_extension_is_end);
-    tcase_add_loop_test(extension, r6_what_was_held_before_clock_went_back_is_not_extended, 0,
-                        2);
+    tcase_add_loop_test(extension, r6_lock_held_before_clock_went_back_is_not_extended, 0, 2);
     tcase_add_test(extension, r6_time_runs_out_while_extending);
     tcase_add_test(extension, r6_no_extension_begins_too_late);
     tcase_add_test_raise_signal(extension, r7_dead_are_not_extended, SIGABRT);

@@ -339,7 +339,7 @@ START_TEST(shown_time_is_of_its_epoch)
 END_TEST
 
 /* What was shown holds; and where 0 is shown, another thread may have been told 1. */
-START_TEST(keys_stay_for_what_was_shown)
+START_TEST(keys_stay_until_shown_deadline)
 {
     ck_assert_int_eq(rl_shown_keys_until_ns(10 * S, 8 * S), 10 * S);
     ck_assert_int_eq(rl_shown_keys_until_ns(10 * S, 12 * S), 10 * S);
@@ -426,7 +426,7 @@ int main(void)
     tcase_add_test(shown, r7_zero_that_was_shown_is_final);
     tcase_add_test(shown, expired_lock_is_not_extended);
     tcase_add_test(shown, shown_time_is_of_its_epoch);
-    tcase_add_test(shown, keys_stay_for_what_was_shown);
+    tcase_add_test(shown, keys_stay_until_shown_deadline);
     suite_add_tcase(suite, shown);
     TCase *text = tcase_create("text");
     tcase_add_loop_test(text, texts_with_impossible_times_are_refused, 0, ROWS(texts));

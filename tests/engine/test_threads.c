@@ -3,6 +3,7 @@
 #include "config_auto.h"
 
 #include "clients.h"
+#include "stall.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -133,14 +134,13 @@ START_TEST(long_wait_delays_nobody)
     redlock_lock *held = client_take(two, "held");
     start_waiter(&waiter, 30000);
     int64_t begun;
-    int late = 0;
     for (int i = 0; i < 100; i++) {
         redlock_lock *lock = client_take(one, "free");
+        stall_watch();
         begun = now_ms();
         ck_assert_int_eq(redlock_release(lock), 0);
-        late += now_ms() - begun >= 200;
+        ck_assert(now_ms() - begun < 200 || stall_excuses(STALL_MS));
     }
-    ck_assert_int_le(late, 5); /* a busy machine makes some late, and not many of a hundred */
     ck_assert_int_eq(redlock_release(held), 0);
     begun = now_ms();
     pthread_join(waiter.thread, NULL);

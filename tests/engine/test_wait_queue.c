@@ -461,6 +461,29 @@ START_TEST(told_waiter_may_leave)
 }
 END_TEST
 
+/* ---- leaving masters that can't be reached ---------------------------------------------- */
+
+/* What is left there ends by itself: nobody stays awake for longer, or tells later. */
+START_TEST(master_that_is_back_late_is_not_told)
+{
+    enum { NOW = 1000, NUMBER = 7 };
+    const int64_t end_ns = NOW + RL_QUEUE_TTL_MS * RL_NS_PER_MS;
+    struct rl_target target = plain("name");
+    set_up();
+    ck_assert(!rl_wait_queues_leaving(client, NOW));
+    rl_wait_queue_leave_nodes(client, &target, NUMBER, rl_all(3), NOW);
+    const struct rl_pending_leave *leave = &client->wait_queues.pending_leave[0];
+    ck_assert_uint_eq(leave->nodes, rl_all(3));
+    ck_assert(rl_wait_queues_leaving(client, end_ns - 1));
+    rl_wait_queues_node_up(client, 0, end_ns - 1); /* it can't be sent anything yet */
+    ck_assert_uint_eq(leave->nodes, rl_all(3));
+    ck_assert(!rl_wait_queues_leaving(client, end_ns));
+    rl_wait_queues_node_up(client, 0, end_ns);
+    ck_assert_uint_eq(leave->nodes, 0);
+    tear_down();
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("line");
@@ -476,6 +499,7 @@ int main(void)
     tcase_add_test(tests, all_that_hear_channel_are_told_and_stay_queued);
     tcase_add_test(tests, rules_of_plain_locks_do_not_concern_them);
     tcase_add_loop_test(tests, told_waiter_may_leave, 0, WAITERS);
+    tcase_add_test(tests, master_that_is_back_late_is_not_told);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

@@ -6,6 +6,7 @@
 #include "clients.h"
 #include "fake.h"
 #include "proxy.h"
+#include "stall.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -290,21 +291,26 @@ START_TEST(nodes_that_lag_count_when_another_one_dies)
 }
 END_TEST
 
+/* How long it takes to take a lock. */
+static int64_t time_of_take(void)
+{
+    int64_t begun = now_ms();
+    lock = client_take(one, "name");
+    int64_t took = now_ms() - begun;
+    ck_assert_int_eq(redlock_release(lock), 0);
+    return took;
+}
+
+/* A trip takes 50 ms. */
 START_TEST(fan_out_is_parallel)
 {
-    int64_t best = INT64_MAX;
+    enum { LATE_MS = 25 };
+    int64_t took = 0;
     open_through_proxies(5, NULL);
     for (unsigned i = 0; i < 5; i++)
         proxy_delay(proxies[i], PROXY_ALL, PROXY_BACK, 50);
-    for (int i = 0; i < 5; i++) {
-        int64_t begun = now_ms();
-        lock = client_take(one, "name");
-        int64_t took = now_ms() - begun;
-        best = took < best ? took : best;
-        ck_assert_int_eq(redlock_release(lock), 0);
-    }
-    ck_assert_int_ge(best, 49);
-    ck_assert_int_lt(best, 75);
+    bool in_time = met_unless_stalled((took = time_of_take()) < 50 + LATE_MS, LATE_MS, 5);
+    ck_assert_msg(in_time && took >= 49, "%d ms", (int)took);
     close_all();
 }
 END_TEST
@@ -386,12 +392,8 @@ START_TEST(crowd_takes_no_more_than_wait)
     int64_t begun = now_ms();
     ck_assert_int_eq(client_try(one, "x", 0, WAIT_MS, NULL, &lock), REDLOCK_ENOQUORUM);
     int64_t took_ms = now_ms() - begun;
-#if defined(__SANITIZE_THREAD__) /* 9000 requests take it seconds on a busy machine */
-    ck_assert_int_ge(took_ms, WAIT_MS - 50);
-#else
     ck_assert_msg(took_ms >= WAIT_MS - 50 && took_ms < WAIT_MS * 19 / 10, "%d ms",
                   (int)took_ms);
-#endif
     master_resume(masters, 0);
     close_clients();
 }

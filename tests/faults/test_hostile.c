@@ -124,6 +124,44 @@ START_TEST(nothing_but_exact_answer_is_grant)
 }
 END_TEST
 
+/* None of these is a grant of a lock with a fencing token. */
+static const struct {
+    const char *what;
+    const char *bytes;
+} unfenced[] = {
+    {"no number", GRANT},
+    {"0", "*3\r\n{nonce}:1\r\n:0\r\n"},
+    {"-1", "*3\r\n{nonce}:1\r\n:-1\r\n"},
+    {"2^53", "*3\r\n{nonce}:1\r\n:9007199254740992\r\n"},
+    {"2^63-1", "*3\r\n{nonce}:1\r\n:9223372036854775807\r\n"},
+    {"a bulk", "*3\r\n{nonce}:1\r\n$1\r\n5\r\n"},
+    {"refused, with a number", "*3\r\n{nonce}:0\r\n:5\r\n"},
+    {"a number and a holder", "*5\r\n{nonce}:1\r\n:5\r\n$5\r\nrival\r\n:5\r\n"},
+};
+enum { UNFENCED = sizeof(unfenced) / sizeof(unfenced[0]) };
+
+START_TEST(grant_without_right_number_is_none)
+{
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_lock *lock = NULL;
+    options.fenced = 1;
+    options.report = &report;
+    open_fakes(HOSTILE, "node-timeout 1s\nlinger 0ms\n");
+    fake_rule(
+        fakes[HOSTILE],
+        &(struct fake_rule){.match = "fenced *", .times = 1, .reply = unfenced[_i].bytes});
+    int code = redlock_try(client, "name", &options, &lock);
+    ck_assert_msg(code == REDLOCK_ENOQUORUM, "%s: %d: %s", unfenced[_i].what, code,
+                  client_told(&report));
+    options.wait_ms = 5000;
+    code = redlock_try(client, "next", &options, &lock);
+    ck_assert_msg(code == 0, "%s: %d: %s", unfenced[_i].what, code, client_told(&report));
+    ck_assert_uint_gt(redlock_fencing_token(lock), 0);
+    ck_assert_int_eq(redlock_release(lock), 0);
+    close_fakes(HOSTILE);
+}
+END_TEST
+
 START_TEST(hostile_master_is_no_other_nodes_business)
 {
     open_fakes(0, "linger 0ms\n");
@@ -511,6 +549,7 @@ int main(void)
     TCase *tests = tcase_create("hostile");
     tcase_set_timeout(tests, 120);
     tcase_add_loop_test(tests, nothing_but_exact_answer_is_grant, 0, HOSTILE_REPLIES);
+    tcase_add_loop_test(tests, grant_without_right_number_is_none, 0, UNFENCED);
     tcase_add_loop_test(tests, hostile_master_is_no_other_nodes_business, 0, HOSTILE_REPLIES);
     tcase_add_loop_test(tests, hostile_greeting_keeps_it_from_voting, 0, HOSTILE_REPLIES);
     tcase_add_loop_test(tests, replies_without_end_are_cut_off, 0, 5);

@@ -348,7 +348,7 @@ END_TEST
 START_TEST(b38_many_locks_are_all_renewed_in_time)
 {
     int count = number("PEER_LOCKS", 1000);
-    int64_t ttl_ms = count > 20000 ? 30000 : 3000, least = ttl_ms;
+    int64_t ttl_ms = count > 20000 ? 30000 : 6000, least = ttl_ms;
     redlock_lock **locks = calloc((size_t)count, sizeof(*locks));
     open_clients(3, "max-ttl 60s\nlinger 10s\n");
     for (int i = 0; i < count; i++) {
@@ -362,8 +362,7 @@ START_TEST(b38_many_locks_are_all_renewed_in_time)
             least = left < least ? left : least;
         }
     }
-    /* They begin with 2/3 of the ttl left; a round that fails must leave time for another. */
-    ck_assert_msg(least > ttl_ms / 4, "%d ms left", (int)least);
+    ck_assert_msg(least > ttl_ms / 2 - drift_ms(ttl_ms), "%d ms left", (int)least);
     ck_assert_uint_ge(client_stats(one).extended, (uint64_t)count * 3);
     ck_assert_uint_eq(client_stats(one).renewing, (uint64_t)count);
     ck_assert_int_eq(lost.calls, 0);
@@ -438,7 +437,7 @@ START_TEST(b40_key_of_killed_holder_is_gone_within_its_ttl)
 END_TEST
 
 /* The worker never comes back; what renews its lock lives. */
-START_TEST(b42_cap_on_hold_ends_what_hangs)
+START_TEST(b42_cap_on_hold_ends_hanging_holder)
 {
     redlock_options options = REDLOCK_OPTIONS_INIT;
     options.ttl_ms = 900;
@@ -479,7 +478,7 @@ int main(void)
     tcase_add_test(tests, b38_many_locks_are_all_renewed_in_time);
     tcase_add_test(tests, b39_after_many_locks_nothing_is_left_of_them);
     tcase_add_test(tests, b40_key_of_killed_holder_is_gone_within_its_ttl);
-    tcase_add_test(tests, b42_cap_on_hold_ends_what_hangs);
+    tcase_add_test(tests, b42_cap_on_hold_ends_hanging_holder);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "fuzz.h"
 #include "input_link.h"
+#include "core/fence.h"
 #include "node/node.h"
 #include "kinds/lock_view.h"
 
@@ -45,7 +46,10 @@ static void on_answered(void *owner, struct rl_node *node, unsigned slot,
     heard_count++;
     REQUIRE(vote_reply->vote != RL_VOTE_YES || grant_was_exact);
     REQUIRE(vote_reply->vote == RL_VOTE_FAILED || inflight->native ||
-            rl_kind_answer_fits(inflight->script, &vote_reply->answer));
+            rl_kind_answer_fits(inflight->script, inflight->number >= RL_SCRIPTS_UNFENCED,
+                                &vote_reply->answer));
+    REQUIRE(!vote_reply->answer.with_number ||
+            (vote_reply->answer.number > 0 && vote_reply->answer.number < RL_FENCE_MAX));
     REQUIRE(!inflight->native ||
             !(vote_reply->answer.with_place || vote_reply->answer.with_details));
     REQUIRE(vote_reply->vote != RL_VOTE_FAILED || vote_reply->why);
@@ -109,16 +113,16 @@ static void receive(struct rl_node *node, unsigned slot, const void *bytes, size
 }
 
 /* Of the first kind that has a script for it. */
-static unsigned script_of(enum rl_verb verb)
+static unsigned script_of(enum rl_verb verb, bool fenced)
 {
     int row = 0;
     while (!rl_kind(row)->script[verb].body)
         row++;
-    return rl_script_number(rl_kind(row), verb);
+    return rl_script_number(rl_kind(row), verb, fenced && rl_kind_fences(rl_kind(row), verb));
 }
 
-static void ask(struct rl_node *node, enum rl_verb verb, bool native, int64_t now_ns,
-                int64_t budget_ns)
+static void ask(struct rl_node *node, enum rl_verb verb, bool native, bool fenced,
+                int64_t now_ns, int64_t budget_ns)
 {
     static const char bytes[] = "*1\r\n$4\r\nPING\r\n";
     struct rl_inflight inflight = {
@@ -127,7 +131,7 @@ static void ask(struct rl_node *node, enum rl_verb verb, bool native, int64_t no
         .type = RL_REQUEST_VERB,
         .verb = rl_verb_of(verb),
         .script = verb,
-        .number = script_of(verb),
+        .number = script_of(verb, fenced),
         .native = native && verb == RL_ACQUIRE,
     };
     if (inflight.native) {
@@ -161,7 +165,9 @@ static void answer_well(struct rl_node *node, int64_t now_ns)
         grant_was_exact = awaited || oldest->set_reply == RL_SET_OK;
         snprintf(bytes, sizeof(bytes), "%s$16\r\n%.16s\r\n", awaited ? "+OK\r\n" : "", token);
     } else {
-        snprintf(bytes, sizeof(bytes), "*2\r\n$16\r\n%.16s\r\n:1\r\n", oldest->nonce);
+        bool number = oldest->number >= RL_SCRIPTS_UNFENCED && oldest->verb == RL_ACQUIRE;
+        snprintf(bytes, sizeof(bytes), "*%d\r\n$16\r\n%.16s\r\n:1\r\n%s", number ? 3 : 2,
+                 oldest->nonce, number ? ":9007199254740991\r\n" : "");
         grant_was_exact = true;
     }
     receive(node, node->current, bytes, strlen(bytes), now_ns);
@@ -280,7 +286,8 @@ static void run_steps(struct rl_node *node, const uint8_t *data, size_t size)
             now_ns = rl_clock_steady_ns(clock);
             break;
         case 3:
-            ask(node, much % RL_VERBS, much >= 128, now_ns, (1 + much) * RL_NS_PER_MS);
+            ask(node, much % RL_VERBS, much >= 128, much / 64 == 1, now_ns,
+                (1 + much) * RL_NS_PER_MS);
             break;
         case 4:
             input_link_end(node->slot[much % RL_SLOTS].connection.link);

@@ -61,6 +61,7 @@ static void check_same(const struct rl_handle *a, const struct rl_handle *b)
     ck_assert_int_eq(a->written_ns, b->written_ns);
     ck_assert_int_eq(a->deadline_ns, b->deadline_ns);
     ck_assert_int_eq(a->ttl_ms, b->ttl_ms);
+    ck_assert_uint_eq(a->fencing_token, b->fencing_token);
     ck_assert_mem_eq(a->mark, b->mark, a->n * sizeof(a->mark[0]));
     ck_assert_uint_eq(a->token_len, b->token_len);
     ck_assert_str_eq(a->token, b->token);
@@ -89,8 +90,8 @@ static void round_trip(const struct rl_handle *handle)
 START_TEST(text_is_documented_one)
 {
     static const char expected[] =
-        "rl3AAUBI0VniavN7wEjRWeJq83v____-1foOAABI0VnAAAAAAEjRWeJq83vAAAAAAAAdTADAAYBAgMEA"
-        "AAAAP____8AAAAF_ty6mHRva29yZGVycy8gbp8";
+        "rl4AAUBI0VniavN7wEjRWeJq83v____-1foOAABI0VnAAAAAAEjRWeJq83vAAAAAAAAdTAAAAAAAAAAA"
+        "AMABgECAwQAAAAA_____wAAAAX-3LqYdG9rb3JkZXJzy9vwHw";
     struct rl_handle handle = sample("tok", "orders", 6);
     char text[REDLOCK_HANDLE_MAX];
     ck_assert_int_eq(rl_handle_encode(&handle, text, sizeof(text)), 0);
@@ -101,8 +102,8 @@ END_TEST
 START_TEST(text_of_other_kinds_is_documented_one)
 {
     static const char expected[] =
-        "rl3CQUBI0VniavN7wEjRWeJq83v____-1foOAABI0VnAAAAAAEjRWeJq83vAAAAAAAAdTADAAYBAgMEA"
-        "AAAAP____8AAAAF_ty6mAhyZWVudHJhbnR0b2tvcmRlcnNjbGllbnQ6N-JnXWk";
+        "rl4CQUBI0VniavN7wEjRWeJq83v____-1foOAABI0VnAAAAAAEjRWeJq83vAAAAAAAAdTAAAAAAAAAAA"
+        "AMABgECAwQAAAAA_____wAAAAX-3LqYCHJlZW50cmFudHRva29yZGVyc2NsaWVudDo3mLUYCQ";
     struct rl_handle handle = sample_of(RL_ROW_REENTRANT, "tok", "orders", 6);
     char text[REDLOCK_HANDLE_MAX];
     ck_assert_int_eq(rl_handle_encode(&handle, text, sizeof(text)), 0);
@@ -238,8 +239,8 @@ END_TEST
 
 /* ---- damage ---------------------------------------------------------------------------- */
 
-/* Asked hundreds of thousands of times: Check, which writes each time, is told of a failure
- * only. */
+/* This runs hundreds of thousands of times. Check writes for each assertion, so it gets only
+ * the failures. */
 static void refused(const char *text)
 {
     static struct rl_handle again;
@@ -319,7 +320,7 @@ START_TEST(text_without_end)
         char *text = malloc(len + 1);
         ck_assert_ptr_nonnull(text);
         memset(text, 'A', len);
-        memcpy(text, "rl3", 3);
+        memcpy(text, "rl4", 3);
         text[len] = '\0';
         refused(text);
         free(text);
@@ -363,7 +364,7 @@ static int decode_form(const char *head, unsigned char *bytes, size_t len,
 static int decode_bytes(unsigned char *bytes, size_t len)
 {
     static struct rl_handle handle;
-    return decode_form("rl3", bytes, len, &handle);
+    return decode_form("rl4", bytes, len, &handle);
 }
 
 static int decode_fields(uint64_t ttl_ms, unsigned token_len, unsigned name_len,
@@ -377,6 +378,8 @@ static int decode_fields(uint64_t ttl_ms, unsigned token_len, unsigned name_len,
         bytes[len++] = 0x11;
     for (unsigned i = 8; i-- > 0;)
         bytes[len++] = (unsigned char)(ttl_ms >> (8 * i));
+    for (unsigned i = 0; i < 8; i++)
+        bytes[len++] = 0; /* the fencing token */
     bytes[len++] = (unsigned char)token_len;
     bytes[len++] = (unsigned char)(name_len >> 8);
     bytes[len++] = (unsigned char)name_len;
@@ -398,7 +401,7 @@ END_TEST
 /* Too short for what every handle has, and the sum is right. */
 START_TEST(short_and_whole)
 {
-    for (size_t len = 0; len <= 37 + 8 + 8 + 4; len++) {
+    for (size_t len = 0; len <= 37 + 8 + 8 + 8 + 4; len++) {
         unsigned char bytes[80];
         memset(bytes, 1, sizeof(bytes));
         ck_assert_int_eq(decode_bytes(bytes, len), REDLOCK_EHANDLE);
@@ -412,13 +415,13 @@ START_TEST(too_many_masters)
     static struct rl_handle handle;
     static unsigned char bytes[8192];
     for (unsigned n = REDLOCK_NODES_MAX; n <= 255; n++) {
-        size_t len = 53 + 4 * n;
+        size_t len = 61 + 4 * n;
         memset(bytes, 0, sizeof(bytes));
         bytes[1] = (unsigned char)n;
         bytes[49] = 100;           /* the ttl */
-        bytes[50] = bytes[52] = 1; /* of the token, of the name */
+        bytes[58] = bytes[60] = 1; /* of the token, of the name */
         memcpy(bytes + len, "tn", 2);
-        ck_assert_int_eq(decode_form("rl3", bytes, len + 2, &handle),
+        ck_assert_int_eq(decode_form("rl4", bytes, len + 2, &handle),
                          n <= REDLOCK_NODES_MAX ? 0 : REDLOCK_EHANDLE);
     }
 }
@@ -464,6 +467,14 @@ START_TEST(fields_that_cannot_be)
 }
 END_TEST
 
+static uint64_t fencing_token; /* of what decode_kind() makes */
+
+static void put_token(unsigned char bytes[8])
+{
+    for (unsigned i = 0; i < 8; i++)
+        bytes[i] = (unsigned char)(fencing_token >> (8 * (7 - i)));
+}
+
 static const char nul_within[3] = "o\0o";
 
 /* Of a kind that is not the plain one, of these parts and lengths. */
@@ -474,9 +485,11 @@ static int decode_kind(const char *kind, unsigned kind_len, const char *owner,
     static unsigned char bytes[8192];
     size_t len = 0;
     bytes[len++] = (unsigned char)kind_len;
-    memset(bytes + len, 0, 1 + 16 + 8 + 8 + 8 + 8);
+    memset(bytes + len, 0, 1 + 16 + 8 + 8 + 8 + 8 + 8);
     bytes[len + 1 + 16 + 8 + 8 + 8 + 7] = 100; /* the ttl */
     len += 1 + 16 + 8 + 8 + 8 + 8;
+    put_token(bytes + len);
+    len += 8;
     bytes[len++] = 1;
     bytes[len++] = (unsigned char)(name_len >> 8);
     bytes[len++] = (unsigned char)name_len;
@@ -490,8 +503,41 @@ static int decode_kind(const char *kind, unsigned kind_len, const char *owner,
         memcpy(bytes + len, parts[i].text, parts[i].len);
         len += parts[i].len;
     }
-    return decode_form("rl3", bytes, len, &handle);
+    return decode_form("rl4", bytes, len, &handle);
 }
+
+/* Below 2^53, and none for a kind that has none. */
+START_TEST(fencing_tokens_that_cannot_be)
+{
+    static const struct {
+        const char *kind;
+        uint64_t token;
+        int result;
+    } cases[] = {
+        {"reentrant", 1, 0},
+        {"reentrant", (UINT64_C(1) << 53) - 1, 0},
+        {"reentrant", UINT64_C(1) << 53, REDLOCK_EHANDLE},
+        {"reentrant", UINT64_MAX, REDLOCK_EHANDLE},
+        {"qwrite", 7, 0},
+        {"qread", 0, 0},
+        {"qread", 7, REDLOCK_EHANDLE},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        fencing_token = cases[i].token;
+        int result =
+            decode_kind(cases[i].kind, (unsigned)strlen(cases[i].kind), "o", 1, "n", 1);
+        ck_assert_msg(result == cases[i].result, "%zu: %d", i, result);
+    }
+}
+END_TEST
+
+START_TEST(fencing_token_there_and_back)
+{
+    struct rl_handle handle = sample("tok", "orders", 6);
+    handle.fencing_token = UINT64_C(1) << 52 | 0x1234567;
+    round_trip(&handle);
+}
+END_TEST
 
 START_TEST(kinds_that_cannot_be)
 {
@@ -576,6 +622,8 @@ int main(void)
     tcase_add_test(damaged, too_many_masters);
     tcase_add_test(damaged, masters_in_common_are_counted);
     tcase_add_test(damaged, kinds_that_cannot_be);
+    tcase_add_test(damaged, fencing_tokens_that_cannot_be);
+    tcase_add_test(damaged, fencing_token_there_and_back);
     suite_add_tcase(suite, damaged);
     return suite_run(suite);
 }

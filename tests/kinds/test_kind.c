@@ -112,7 +112,7 @@ static const char *outside_functions(const char *code)
 
 /* The keys and arguments that the table promises are those that the script uses; every script
  * starts its answers with the nonce. */
-START_TEST(scripts_use_what_they_are_given)
+START_TEST(scripts_use_all_keys_and_arguments_of_table)
 {
     const struct rl_script *script = script_of(verbs[_i].verb);
     const char *code = code_of(verbs[_i].verb);
@@ -188,7 +188,7 @@ START_TEST(only_promised_shape_fits)
         };
         bool holder = answer.granted ? verbs[_i].holder_yes : verbs[_i].holder_no;
         bool place = !answer.granted && verbs[_i].place_no;
-        ck_assert_int_eq(rl_kind_answer_fits(verbs[_i].verb, &answer),
+        ck_assert_int_eq(rl_kind_answer_fits(verbs[_i].verb, false, &answer),
                          answer.with_holder == holder && answer.with_place == place &&
                              answer.with_details == verbs[_i].details);
     }
@@ -199,15 +199,15 @@ END_TEST
 START_TEST(data_is_named_before_deletion)
 {
     struct rl_answer answer = {.code = RL_REPLY_WRONGTYPE, .with_holder = true};
-    ck_assert(rl_kind_answer_fits(RL_FORCE, &answer));
-    ck_assert(!rl_kind_answer_fits(RL_RELEASE, &answer));
+    ck_assert(rl_kind_answer_fits(RL_FORCE, false, &answer));
+    ck_assert(!rl_kind_answer_fits(RL_RELEASE, false, &answer));
     answer.with_holder = false;
-    ck_assert(!rl_kind_answer_fits(RL_FORCE, &answer));
+    ck_assert(!rl_kind_answer_fits(RL_FORCE, false, &answer));
     answer = (struct rl_answer){.code = RL_REPLY_UPGRADE, .with_holder = true};
-    ck_assert(!rl_kind_answer_fits(RL_FORCE, &answer));
+    ck_assert(!rl_kind_answer_fits(RL_FORCE, false, &answer));
     answer = (struct rl_answer){
         .code = RL_REPLY_WRONGTYPE, .with_holder = true, .with_details = true};
-    ck_assert(!rl_kind_answer_fits(RL_INSPECT, &answer));
+    ck_assert(!rl_kind_answer_fits(RL_INSPECT, false, &answer));
 }
 END_TEST
 
@@ -260,7 +260,7 @@ int main(void)
     TCase *tcase = tcase_create("plain");
     tcase_add_loop_test(tcase, every_verb_has_script, 0, VERBS);
     tcase_add_loop_test(tcase, waiting_is_acquiring_for_core, 0, VERBS);
-    tcase_add_loop_test(tcase, scripts_use_what_they_are_given, 0, VERBS);
+    tcase_add_loop_test(tcase, scripts_use_all_keys_and_arguments_of_table, 0, VERBS);
     tcase_add_test(tcase, ce19_release_compares_token);
     tcase_add_test(tcase, scripts_know_prefixes);
     tcase_add_test(tcase, unknown_kinds);

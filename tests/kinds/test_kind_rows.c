@@ -16,7 +16,7 @@ static bool is_lock(const struct rl_kind *kind)
     return kind && kind->script[RL_ACQUIRE].name;
 }
 
-START_TEST(every_kind_can_do_what_locks_do)
+START_TEST(every_kind_has_verbs_of_lock)
 {
     static const enum rl_verb needed[] = {RL_ACQUIRE, RL_ACQUIRE_OR_QUEUE, RL_EXTEND,
                                           RL_EXTEND_OR_SET, RL_RELEASE};
@@ -81,7 +81,7 @@ int main(void)
 {
     Suite *suite = suite_create("kind_rows");
     TCase *tcase = tcase_create("rows");
-    tcase_add_loop_test(tcase, every_kind_can_do_what_locks_do, 0, RL_ROWS);
+    tcase_add_loop_test(tcase, every_kind_has_verbs_of_lock, 0, RL_ROWS);
     tcase_add_loop_test(tcase, kinds_have_names_of_their_own, 0, RL_ROWS);
     tcase_add_loop_test(tcase, scripts_are_given_all_arguments_that_they_use, 0, RL_ROWS);
     tcase_add_loop_test(tcase, scripts_are_ascii_and_fit_request, 0, RL_ROWS);

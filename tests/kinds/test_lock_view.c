@@ -224,7 +224,7 @@ START_TEST(of_one_master_all_is_agreed)
 END_TEST
 
 /* Of three, a hold counts that two of them have; what they say of it may differ. */
-START_TEST(majority_has_what_it_reaches)
+START_TEST(majority_counts_hold_of_two_views_in_three)
 {
     const redlock_lock_info *two =
         AGREE(100, "reentrant 1 0 1\nx 2 90 1 a\n", "reentrant 5 0 1\nx 3 70 1 a\n",
@@ -361,7 +361,7 @@ START_TEST(of_owner_majority_says_how_often_and_how_long)
 END_TEST
 
 /* So many have it that the others are no majority: whoever it is, and data as well. */
-START_TEST(held_is_what_nobody_else_could_take)
+START_TEST(held_means_others_are_no_majority)
 {
     static const char data[] = "data 0 0 0\nlist\n", free_[] = "free 0 0 0\n";
     static const char kept[] = "plain 1 0 1\nx 1 20 15 " RL_RESERVED_PREFIX "ab\n";
@@ -389,7 +389,7 @@ int main(void)
     suite_add_tcase(suite, read);
     TCase *together = tcase_create("together");
     tcase_add_test(together, of_one_master_all_is_agreed);
-    tcase_add_test(together, majority_has_what_it_reaches);
+    tcase_add_test(together, majority_counts_hold_of_two_views_in_three);
     tcase_add_test(together, minority_is_not_shown);
     tcase_add_test(together, states_are_agreed_on_too);
     tcase_add_test(together, for_ever_is_longest);
@@ -399,7 +399,7 @@ int main(void)
     TCase *owner = tcase_create("owner");
     tcase_add_test(owner, holds_of_one_owner_are_counted_by_mode);
     tcase_add_test(owner, of_owner_majority_says_how_often_and_how_long);
-    tcase_add_test(owner, held_is_what_nobody_else_could_take);
+    tcase_add_test(owner, held_means_others_are_no_majority);
     suite_add_tcase(suite, owner);
     return suite_run(suite);
 }

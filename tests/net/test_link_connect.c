@@ -109,6 +109,28 @@ START_TEST(silent_address_costs_its_share_and_no_more)
 }
 END_TEST
 
+/* Nobody ran the loop for a while: what was sent meanwhile had no chance to be answered. */
+START_TEST(absence_is_not_charged_to_address)
+{
+    enum { SHARE_MS = 400, ABSENT_MS = 1000 };
+    loopback_black_hole("127.0.0.2", port);
+    loopback_listen("127.0.0.4", port, 8);
+    fake_dns_answer("127.0.0.2 127.0.0.4");
+    int64_t now_ns = rl_clock_now_ns();
+    int64_t over_ns = now_ns + (SHARE_MS + ABSENT_MS) * RL_NS_PER_MS;
+    rl_link_open(link_rig.link, now_ns, now_ns + 2 * SHARE_MS * RL_NS_PER_MS);
+    while (rl_link_state(link_rig.link) == RL_LINK_RESOLVING)
+        rl_link_step(link_rig.link, 0, now_ns);
+    rl_link_absent(link_rig.link, ABSENT_MS * RL_NS_PER_MS);
+    rl_link_step(link_rig.link, 0, over_ns - 1);
+    ck_assert_str_eq(link_rig.link->where, with_port("127.0.0.2:%d"));
+    ck_assert_int_eq(rl_link_due_ns(link_rig.link), over_ns);
+    rl_link_step(link_rig.link, 0, over_ns);
+    ck_assert_str_eq(link_rig.link->where, with_port("127.0.0.4:%d"));
+    ck_assert_int_eq(rig_settle(&link_rig, LIMIT_MS), RL_LINK_OPEN);
+}
+END_TEST
+
 /* The kernel alone would say SYN again after a second, and after three. */
 START_TEST(address_that_was_silent_is_found_soon)
 {
@@ -296,6 +318,7 @@ int main(void)
     tcase_add_test(tcase, where_all_refuse_each_is_named);
     tcase_add_test(tcase, address_that_can_not_be_reached_is_passed_over);
     tcase_add_test(tcase, silent_address_costs_its_share_and_no_more);
+    tcase_add_test(tcase, absence_is_not_charged_to_address);
     tcase_add_test(tcase, address_that_was_silent_is_found_soon);
     tcase_add_test(tcase, silent_address_is_tried_four_times_per_second);
     tcase_add_test(tcase, address_that_is_far_away_is_found);

@@ -77,7 +77,7 @@ END_TEST
 
 /* What has arrived can be read; and TCP says that there is nobody any more to send the rest, or
  * to take an answer, where it would be content with an end of the one direction. */
-START_TEST(abort_takes_back_what_has_not_arrived)
+START_TEST(abort_takes_back_unread_bytes)
 {
     char bytes[8];
     ck_assert_int_eq(rl_link_send(link_rig.link, "hello", 5), 5);
@@ -252,7 +252,7 @@ static void add_tests(TCase *tcase)
     tcase_add_test(tcase, descriptor_is_ours_alone);
     tcase_add_test(tcase, error_event_without_anything_to_read_fails_link);
     tcase_add_test(tcase, closing_lets_go_of_everything_and_opening_works_again);
-    tcase_add_test(tcase, abort_takes_back_what_has_not_arrived);
+    tcase_add_test(tcase, abort_takes_back_unread_bytes);
     tcase_add_test(tcase, link_may_be_freed_at_any_time);
     tcase_add_test(tcase, child_that_frees_its_copy_disturbs_nobody);
     tcase_add_test(tcase, closing_works_while_child_has_copy);

@@ -218,7 +218,7 @@ static const char *const commands[][8] = {
     {"-v", "run", "name", "--", "true"},
 };
 
-START_TEST(no_program_shows_what_a_real_server_without_auth_repeats)
+START_TEST(no_program_shows_password_that_real_server_without_auth_repeats)
 {
     struct masters *masters = masters_start(3, without_auth);
     write_nodes(masters);
@@ -246,7 +246,7 @@ int main(void)
     tcase_add_loop_test(tcase, login_repeated_by_server_is_not_shown, 0,
                         (int)(sizeof(echoes) / sizeof(echoes[0])));
     tcase_add_loop_test(tcase, misunderstood_text_is_not_shown_in_part, 0, 2);
-    tcase_add_test(tcase, no_program_shows_what_a_real_server_without_auth_repeats);
+    tcase_add_test(tcase, no_program_shows_password_that_real_server_without_auth_repeats);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

@@ -39,8 +39,8 @@ static void hear_number(struct heard *heard, const char *mark, long long number)
 
 static void hear_part(struct heard *heard, const struct rl_reply *reply, unsigned i)
 {
-    static const char marks[] = {[RL_REPLY_STATUS] = '+', [RL_REPLY_ERROR] = '-',
-                                 [RL_REPLY_BULK] = '$'};
+    static const char marks[] = {
+        [RL_REPLY_STATUS] = '+', [RL_REPLY_ERROR] = '-', [RL_REPLY_BULK] = '$'};
     const struct rl_element *part = &reply->part[i];
     ck_assert(part->start + part->kept <= reply->text_len);
     ck_assert_uint_le(part->kept, part->len);
@@ -249,6 +249,29 @@ START_TEST(parts_are_compared_to_byte)
 }
 END_TEST
 
+/* The code is the first word, all of it, of an error and of nothing else. */
+START_TEST(error_code_is_whole_first_word)
+{
+    static const struct {
+        const char *bytes;
+        bool is;
+    } errors[] = {
+        {"-NOAUTH\r\n", true},          {"-NOAUTH please\r\n", true},
+        {"-NOAUTHS please\r\n", false}, {"-NOAUT please\r\n", false},
+        {"-ERR NOAUTH\r\n", false},     {"+NOAUTH\r\n", false},
+        {"$6\r\nNOAUTH\r\n", false},    {"-\r\n", false},
+    };
+    for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
+        struct rl_reader *reader = rl_reader_new(NULL, NULL);
+        const struct rl_reply *reply;
+        rl_reader_feed(reader, errors[i].bytes, strlen(errors[i].bytes));
+        ck_assert_int_eq(rl_reader_next(reader, &reply), 1);
+        ck_assert_msg(rl_error_is(reply, "NOAUTH") == errors[i].is, "%s", errors[i].bytes);
+        rl_reader_free(reader);
+    }
+}
+END_TEST
+
 /* As long as the limit allows, in small pieces; and many of those, one behind the other. */
 START_TEST(longest_reply)
 {
@@ -374,8 +397,18 @@ START_TEST(every_first_byte)
 END_TEST
 
 static const char *const endless[] = {
-    "+", "-", ":", "$", "*", "+aaa", "$65600\r\n", "$9223372036854775806\r\n",
-    "$2147483647\r\n", "*2\r\n:1\r\n$1000000\r\n", "*8\r\n:1\r\n+", "",
+    "+",
+    "-",
+    ":",
+    "$",
+    "*",
+    "+aaa",
+    "$65600\r\n",
+    "$9223372036854775806\r\n",
+    "$2147483647\r\n",
+    "*2\r\n:1\r\n$1000000\r\n",
+    "*8\r\n:1\r\n+",
+    "",
 };
 
 /* A million bytes and no end: given up at the limit, so memory stays below it and a chunk. */
@@ -468,6 +501,7 @@ int main(void)
     tcase_add_loop_test(good, every_prefix_waits_for_rest, 0, REPLIES);
     tcase_add_test(good, long_texts_are_cut_and_say_so);
     tcase_add_test(good, parts_are_compared_to_byte);
+    tcase_add_test(good, error_code_is_whole_first_word);
     tcase_add_test(good, longest_reply);
     suite_add_tcase(suite, good);
     TCase *bad = tcase_create("hostile");

@@ -151,7 +151,7 @@ START_TEST(context_may_be_freed_before_its_sessions)
 }
 END_TEST
 
-START_TEST(sessions_and_contexts_give_back_what_they_took)
+START_TEST(sessions_and_contexts_free_their_memory)
 {
     enum { SESSIONS = 8 };
     long before = 0;
@@ -250,7 +250,7 @@ static void add_tests(TCase *tcase)
     tcase_add_test(tcase, freeing_quietly_sends_nothing);
     tcase_add_test(tcase, child_gives_up_session_that_was_being_worked_on);
     tcase_add_test(tcase, context_may_be_freed_before_its_sessions);
-    tcase_add_test(tcase, sessions_and_contexts_give_back_what_they_took);
+    tcase_add_test(tcase, sessions_and_contexts_free_their_memory);
 }
 
 int main(void)

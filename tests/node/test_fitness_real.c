@@ -664,7 +664,7 @@ END_TEST
 
 /* ---- status ----------------------------------------------------------------------------- */
 
-START_TEST(status_tells_what_each_node_is)
+START_TEST(status_tells_state_of_each_node)
 {
     masters = masters_start(5, NULL);
     master_kill(masters, 1);
@@ -774,7 +774,7 @@ int main(void)
     tcase_add_test(tests, passwords_are_given_and_read_again);
     tcase_add_test(tests, no_password_where_one_is_wanted);
     tcase_add_test(tests, users_and_their_permissions);
-    tcase_add_test(tests, status_tells_what_each_node_is);
+    tcase_add_test(tests, status_tells_state_of_each_node);
     tcase_add_test(tests, status_tells_of_refusals_to_come);
     tcase_add_test(tests, status_tells_of_refusal_that_changed_nothing);
     suite_add_tcase(suite, tests);

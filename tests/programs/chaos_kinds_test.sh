@@ -30,15 +30,15 @@ nothing_wrong() { # NAME
 many=kill,pause,partition,kill-holder
 if [ -n "$long" ]; then many=all; fi
 
-contend rw3 read-write 3 "$many" --report "$work/report"
+contend rw3 read-write 3 "$many" --fenced --report "$work/report"
 contend rw1 read-write 1 "${many#kill,}"
-contend re3 reentrant 3 "$many"
+contend re3 reentrant 3 "$many" --fenced
 nothing_wrong rw3
 nothing_wrong rw1
 nothing_wrong re3
-contend se3 several 3 "$many" --report "$work/several"
+contend se3 several 3 "$many" --fenced --report "$work/several"
 contend re1 reentrant 1 "${many#kill,}"
-contend fair fair 1 "${many#kill,}"
+contend fair fair 1 "${many#kill,}" --fenced
 [ -n "$long" ] || contend liar-rw read-write 3 none --self-test --min-holds 0
 nothing_wrong se3
 nothing_wrong re1

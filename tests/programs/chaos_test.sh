@@ -245,7 +245,7 @@ for wrong in --nonsense -x operand '--local 0' '--local 65' '--local x' '--clien
     '--local 3 --compose' '--nodes x --local 3' '--self-test --client x' '--min-holds x' '--self-test=x' '--max-recovery 0s' \
     '--self-test=no-release --kind fair' '--min-available x' '--min-available 101' \
     '--min-available -1' '--min-masters 3' '--client x --min-masters 65' \
-    '--fenced' '--faults disconnect' '--local 2 --faults ring' \
+    '--fenced --client x' '--fenced --self-test' '--faults disconnect' '--local 2 --faults ring' \
     '--duration 5s --faults kill,pause,sleep,oom'; do
     # shellcheck disable=SC2086 # words on purpose
     run $wrong
@@ -255,8 +255,6 @@ for wrong in --nonsense -x operand '--local 0' '--local 65' '--local x' '--clien
 done
 run --faults kil
 check 'what was meant is guessed' says 'did you mean kill' err
-run --fenced
-check 'why nothing is fenced is told' says 'the library has no fencing tokens that grow' err
 run --faults kill,-kill
 check 'what is left of it is told' says 'nothing is left of that; name a kind that stays' err
 run --faults none,-kill

@@ -65,7 +65,7 @@ port_of() { cat "$1/$2/port"; } # DIR INDEX
 
 # ---- cases ----
 
-wrong_usage_is_64_and_says_what_would_be_right() {
+wrong_usage_is_64_and_shows_right_usage() {
     expect 64 'up N, down, kill I'
     expect 64 'none of up, down' fly
     expect 64 '1 to 64' up
@@ -394,7 +394,7 @@ down_after_up_was_killed() {
 }
 
 for case in \
-    wrong_usage_is_64_and_says_what_would_be_right \
+    wrong_usage_is_64_and_shows_right_usage \
     what_it_says_of_the_library_is_true \
     without_a_cluster \
     a_server_that_is_missing \

@@ -6,6 +6,7 @@
 #include "client.h"
 #include "masters.h"
 #include "program.h"
+#include "stall.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -86,9 +87,8 @@ static bool is_done(struct program *program)
     return done;
 }
 
-/* A machine that stands still for longer than a lease makes it lose the lock; but not each
- * time, as one does that does not renew. */
-enum { PLAYS = 5 };
+/* A machine that stalls for longer than a lease makes it lose the lock. */
+enum { PLAYS = 4 };
 
 static void forget_counter(void)
 {
@@ -123,10 +123,7 @@ static bool holds_for_longer(void)
 
 START_TEST(it_holds_lock_for_longer_than_lease)
 {
-    bool done = holds_for_longer();
-    for (int i = 1; i < PLAYS && !done; i++)
-        done = holds_for_longer();
-    ck_assert(done);
+    ck_assert(met_unless_stalled(holds_for_longer(), STALL_MS, PLAYS));
     ck_assert_int_eq(counter(), STEPS);
     ck_assert(wait_until(is_free(), 1000)); /* less than a lease */
 }
@@ -136,12 +133,7 @@ END_TEST
 START_TEST(with_master_that_is_stopped)
 {
     master_pause(masters, 0);
-    bool done = is_done(start(EXAMPLE));
-    for (int i = 1; i < PLAYS && !done; i++) {
-        forget_counter();
-        done = is_done(start(EXAMPLE));
-    }
-    ck_assert(done);
+    ck_assert(met_unless_stalled((forget_counter(), is_done(start(EXAMPLE))), STALL_MS, PLAYS));
     master_resume(masters, 0);
     ck_assert_int_eq(counter(), STEPS);
     ck_assert(wait_until(is_free(), 5000));
@@ -161,21 +153,25 @@ static bool all_take_turns(void)
 
 START_TEST(they_take_turns)
 {
-    bool done = all_take_turns();
-    for (int i = 1; i < PLAYS && !done; i++)
-        done = all_take_turns();
-    ck_assert(done);
+    ck_assert(met_unless_stalled(all_take_turns(), STALL_MS, PLAYS));
     ck_assert_int_eq(counter(), 3 * STEPS);
     ck_assert(wait_until(is_free(), 1000));
 }
 END_TEST
+
+/* It has the lock, and has begun. */
+static void expect_working(struct program *program)
+{
+    ck_assert_msg(wait_until(counter() > 0, LIMIT_MS), "%s%s", program_out(program),
+                  program_err(program));
+}
 
 static const int endings[] = {SIGTERM, SIGINT};
 
 START_TEST(told_to_end_while_it_works)
 {
     struct program *program = start(EXAMPLE);
-    ck_assert(wait_until(counter() > 0, LIMIT_MS));
+    expect_working(program);
     ck_assert_int_eq(kill(program->pid, endings[_i]), 0);
     expect_ended(program, "");
     ck_assert_int_gt(counter(), 0);
@@ -188,7 +184,8 @@ START_TEST(told_to_end_while_it_waits)
     redlock *client = client_open(node_file);
     redlock_lock *lock = client_take(client, NAME);
     struct program *program = start(EXAMPLE);
-    ck_assert(wait_until(program_printed(program, "waiting for " NAME "\n"), LIMIT_MS));
+    ck_assert_msg(wait_until(program_printed(program, "waiting for " NAME "\n"), LIMIT_MS),
+                  "%s%s", program_out(program), program_err(program));
     ck_assert_int_eq(kill(program->pid, endings[_i]), 0);
     expect_ended(program, "not taken: canceled\n");
     ck_assert_int_eq(counter(), 0);
@@ -200,7 +197,7 @@ END_TEST
 START_TEST(it_stops_when_lock_is_taken_away)
 {
     struct program *program = start(EXAMPLE);
-    ck_assert(wait_until(counter() > 0, LIMIT_MS));
+    expect_working(program);
     for (unsigned i = 0; i < NODES; i++)
         (void)master_do(masters, i, "DEL", NAME, NULL);
     expect_ended(program, "lost the lock\nreleasing: the lock was lost or had run out\n");
@@ -208,7 +205,7 @@ START_TEST(it_stops_when_lock_is_taken_away)
 }
 END_TEST
 
-START_TEST(it_says_what_is_wrong_with_its_arguments)
+START_TEST(wrong_arguments_are_told_with_usage)
 {
     char path[PATH_SIZE];
     struct program *program = NULL;
@@ -240,7 +237,7 @@ int main(void)
     tcase_add_loop_test(tests, told_to_end_while_it_works, 0, 2);
     tcase_add_loop_test(tests, told_to_end_while_it_waits, 0, 2);
     tcase_add_test(tests, it_stops_when_lock_is_taken_away);
-    tcase_add_test(tests, it_says_what_is_wrong_with_its_arguments);
+    tcase_add_test(tests, wrong_arguments_are_told_with_usage);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

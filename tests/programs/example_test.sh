@@ -149,6 +149,7 @@ compile_cxx() {
 block cpp "$guide" >"$work/guide.cc"
 check 'the guide has an example in C++' grep -q unique_ptr "$work/guide.cc"
 ! command -v c++ >/dev/null || check 'and it compiles' compile_cxx
+check 'the store that fences compiles' compile fenced_store "$srcdir/examples/fenced_store.c"
 check 'the service compiles' compile locksmith "$srcdir/examples/locksmith.c"
 check 'the loop around poll() compiles' compile poll "$srcdir/examples/poll.c"
 for loop in libuv libevent; do

@@ -208,7 +208,7 @@ START_TEST(write_far_behind_loses_all_in_between)
 }
 END_TEST
 
-START_TEST(record_at_end_is_what_writes_made_it)
+START_TEST(record_at_end_matches_writes)
 {
     made_pair(&made, 0, 1, 0, 0);
     made_pair(&made, 10 * MS, 2, 1, 0);
@@ -298,6 +298,57 @@ START_TEST(write_that_lands_too_late_is_excused)
     ck_assert_uint_eq(verdict->excused, _i > 0 ? 1 : 0);
     if (_i > 0)
         ck_assert_ptr_eq(verdict->finding[0].by, pause);
+}
+END_TEST
+
+/* ---- a store that checks fencing tokens -------------------------------------------------- */
+
+/* The first holder was stopped before its write, and the second has written. */
+static void late_write(uint64_t value)
+{
+    made.options.fenced = true;
+    made_asks(&made, 1 * MS, 0, 0);
+    made_holds(&made, 2 * MS, 100 * MS, 0, 0);
+    made_reads(&made, 3 * MS, 0, 0, 0);
+    made_fault(&made, CHAOS_FAULT_PAUSE_HOLDER, 4 * MS, 400 * MS, 0, 1);
+    made_pair(&made, 200 * MS, 1, 1, 0);
+    if (value > 0)
+        made_event(&made, 410 * MS, CHAOS_WRITES, 0, 0)->value = value;
+    else
+        made_event(&made, 410 * MS, CHAOS_STALE, 0, 0);
+}
+
+START_TEST(late_write_that_is_refused_is_counted)
+{
+    late_write(0);
+    verdict = made_check(&made);
+    ck_assert_uint_eq(findings(), 0);
+    ck_assert_uint_eq(verdict->stale, 1);
+    ck_assert_ptr_nonnull(strstr(verdict->text, "1 accesses too late"));
+}
+END_TEST
+
+START_TEST(late_write_that_is_taken_is_excused_by_nothing)
+{
+    late_write(1);
+    verdict = made_check(&made);
+    ck_assert_uint_eq(verdict->lost_updates, 1);
+    ck_assert_uint_eq(verdict->excused, 0);
+    ck_assert_int_eq(verdict->exit_status, 1);
+}
+END_TEST
+
+/* It was done before the other's, and its contender was stopped before it could tell. */
+START_TEST(write_that_is_logged_late_is_none_lost)
+{
+    made.options.fenced = true;
+    made_asks(&made, 1 * MS, 0, 0);
+    made_holds(&made, 2 * MS, 100 * MS, 0, 0);
+    made_reads(&made, 3 * MS, 0, 0, 0);
+    made_pair(&made, 200 * MS, 2, 1, 0);
+    made_writes(&made, 410 * MS, 1, 0, 0);
+    verdict = made_check(&made);
+    ck_assert_uint_eq(findings(), 0);
 }
 END_TEST
 
@@ -495,9 +546,12 @@ int main(void)
     tcase_add_test(tcase, killed_holder_excludes_until_its_time_is_over);
     tcase_add_test(tcase, hold_that_is_over_when_it_begins_is_none);
     tcase_add_loop_test(tcase, fencing_tokens_grow, 0, sizeof(tokens) / sizeof(tokens[0]));
+    tcase_add_test(tcase, late_write_that_is_refused_is_counted);
+    tcase_add_test(tcase, late_write_that_is_taken_is_excused_by_nothing);
+    tcase_add_test(tcase, write_that_is_logged_late_is_none_lost);
     tcase_add_test(tcase, two_writes_of_one_value_lose_update);
     tcase_add_test(tcase, write_far_behind_loses_all_in_between);
-    tcase_add_loop_test(tcase, record_at_end_is_what_writes_made_it, 0, 3);
+    tcase_add_loop_test(tcase, record_at_end_matches_writes, 0, 3);
     tcase_add_loop_test(tcase, record_that_nobody_wrote_is_nothing, 0, 2);
     tcase_add_loop_test(tcase, write_follows_read_of_same_hold, 0,
                         sizeof(matches) / sizeof(matches[0]));

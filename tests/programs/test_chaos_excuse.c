@@ -54,7 +54,7 @@ static void overlap_at_500_ms(void)
     made_holds(&made, 500 * MS, 1500 * MS, 1, 0);
 }
 
-START_TEST(excuse_acts_in_time_and_breaks_what_locks_rest_on)
+START_TEST(excuse_acts_in_time_and_breaks_assumption)
 {
     overlap_at_500_ms();
     made.options.client_cmd = excuses[_i].client_cmd ? "other" : NULL;
@@ -180,7 +180,7 @@ int main(void)
     Suite *suite = suite_create("chaos_excuse");
     TCase *tcase = tcase_create("excuses");
     tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_add_loop_test(tcase, excuse_acts_in_time_and_breaks_what_locks_rest_on, 0,
+    tcase_add_loop_test(tcase, excuse_acts_in_time_and_breaks_assumption, 0,
                         sizeof(excuses) / sizeof(excuses[0]));
     tcase_add_test(tcase, old_step_excuses_nothing);
     tcase_add_test(tcase, fault_planned_and_not_begun_excuses_nothing);

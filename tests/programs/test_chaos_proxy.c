@@ -186,7 +186,7 @@ START_TEST(requests_vanish_for_good)
 }
 END_TEST
 
-START_TEST(replies_vanish_and_what_was_asked_for_is_done)
+START_TEST(replies_vanish_and_requests_are_executed)
 {
     int before = enter(0, 0);
     ck_assert(pongs(before));
@@ -346,7 +346,7 @@ int main(void)
     tcase_add_test(tcase, standing_process_goes_on_later);
     tcase_add_test(tcase, path_is_one_contenders_to_one_master);
     tcase_add_test(tcase, requests_vanish_for_good);
-    tcase_add_test(tcase, replies_vanish_and_what_was_asked_for_is_done);
+    tcase_add_test(tcase, replies_vanish_and_requests_are_executed);
     tcase_add_test(tcase, end_vanishes_with_replies);
     tcase_add_test(tcase, bytes_are_held_back_each_way);
     tcase_add_test(tcase, bytes_go_one_by_one);

@@ -15,7 +15,6 @@
 
 #define UUID "0b7a2c5e-0000-4000-8000-000000000001"
 
-static struct masters *lone;
 static char host[65]; /* as clients name it: 51 bytes at most */
 
 static void read_host(void)
@@ -30,21 +29,8 @@ static void read_host(void)
 
 static void start(void)
 {
-    cli_rig_start();
-    lone = masters_start(1, NULL);
+    cli_rig_start_with_lone();
     read_host();
-}
-
-static void stop(void)
-{
-    masters_stop(lone);
-    cli_rig_stop();
-}
-
-/* For all that follows in this test: one master, or five. */
-static void choose(bool one)
-{
-    setenv("REDLOCK_NODES", masters_file(one ? lone : cli_masters, CLI_PATIENT), 1);
 }
 
 /* It holds the name until it is freed. */
@@ -117,7 +103,7 @@ START_TEST(holder_of_each_kind_has_host_and_process)
     bool one = _i % 2 == 0;
     if (!one && strcmp(option, "--fair") == 0)
         return;
-    choose(one);
+    cli_choose(one, CLI_PATIENT);
     char name[16]; /* what is killed is released a moment later */
     snprintf(name, sizeof(name), "whose:%d", _i);
     struct program *holder = hold(option, name);
@@ -134,7 +120,7 @@ START_TEST(long_host_name_is_cut)
     if (unshare(CLONE_NEWUTS) != 0 || sethostname(name, 64) != 0)
         return;
     read_host();
-    choose(true);
+    cli_choose(true, CLI_PATIENT);
     struct program *holder = hold("--reentrant", "long:host");
     expect_process("long:host", holder);
     program_free(holder);
@@ -144,7 +130,7 @@ END_TEST
 START_TEST(each_of_several_readers_has_its_own)
 {
     const char *name = _i == 0 ? "read:by:two" : "read:on:five";
-    choose(_i == 0);
+    cli_choose(_i == 0, CLI_PATIENT);
     struct program *one = hold("--shared", name), *two = hold("--shared", name);
     char first[96], second[96];
     snprintf(first, sizeof(first), ", host %s, process %d\n", host, (int)one->pid);
@@ -167,7 +153,7 @@ END_TEST
 /* It was taken by a process that is gone, or by another's client. */
 START_TEST(holder_without_connection_is_unknown)
 {
-    choose(true);
+    cli_choose(true, CLI_PATIENT);
     ck_assert_int_eq(program_run(NULL, REDLOCK("lock", "--reentrant", "gone"), NULL), 0);
     expect_unknown("gone");
     ck_assert_int_eq(
@@ -180,7 +166,7 @@ START_TEST(holder_without_connection_is_unknown)
         "0123456789abcdef0123456789abcdef:",
     };
     for (size_t i = 0; i < sizeof(tokens) / sizeof(tokens[0]); i++) {
-        (void)master_do(lone, 0, "SET", "foreign", tokens[i], "PX", "20000", NULL);
+        (void)master_do(cli_lone, 0, "SET", "foreign", tokens[i], "PX", "20000", NULL);
         expect_unknown("foreign");
     }
 }
@@ -188,7 +174,7 @@ END_TEST
 
 START_TEST(client_name_stands_for_host_and_process)
 {
-    setenv("REDLOCK_NODES", masters_file(lone, CLI_PATIENT "client-name web@7\n"), 1);
+    setenv("REDLOCK_NODES", masters_file(cli_lone, CLI_PATIENT "client-name web@7\n"), 1);
     static const char *const names[] = {"named:0", "named:1"};
     for (int i = 0; i < 2; i++) {
         struct program *holder = hold(options[i], names[i]);
@@ -199,9 +185,9 @@ START_TEST(client_name_stands_for_host_and_process)
 }
 END_TEST
 
-START_TEST(break_tells_whom_it_takes_lock_from)
+START_TEST(break_names_holder_that_loses_lock)
 {
-    choose(false);
+    cli_choose(false, CLI_PATIENT);
     struct program *holder = hold("--exclusive", "stuck"), *program = NULL;
     char text[128], pid[16];
     snprintf(text, sizeof(text), "\n  host %s, process %d\n", host, (int)holder->pid);
@@ -224,17 +210,17 @@ START_TEST(without_right_to_list_clients_it_is_unknown)
 {
     static const char *const denied[] = {"-client|list", "-info"};
     static const char *const words[] = {"client|list", "info"};
-    choose(true);
+    cli_choose(true, CLI_PATIENT);
     struct program *holder = hold("--reentrant", "denied");
     expect_process("denied", holder);
-    (void)master_do(lone, 0, "ACL", "SETUSER", "default", denied[_i], NULL);
+    (void)master_do(cli_lone, 0, "ACL", "SETUSER", "default", denied[_i], NULL);
     expect_unknown("denied");
     struct program *program = NULL;
     ck_assert_int_eq(program_run(NULL, REDLOCK("-v", "inspect", "denied"), &program), 0);
     const char *why = strstr(program_err(program), "does not tell hosts and processes: NOPERM");
     ck_assert_msg(why && strstr(why, words[_i]), "%s", program_err(program));
     program_free(program);
-    (void)master_do(lone, 0, "ACL", "SETUSER", "default", "+@all", NULL);
+    (void)master_do(cli_lone, 0, "ACL", "SETUSER", "default", "+@all", NULL);
     expect_process("denied", holder);
     program_free(holder);
 }
@@ -242,7 +228,7 @@ END_TEST
 
 static long long list_bytes(void)
 {
-    return (long long)master_do(lone, 0, "CLIENT", "LIST", NULL).len;
+    return (long long)master_do(cli_lone, 0, "CLIENT", "LIST", NULL).len;
 }
 
 START_TEST(crowd_beyond_bound_is_not_listed)
@@ -255,17 +241,17 @@ START_TEST(crowd_beyond_bound_is_not_listed)
     (void)setrlimit(RLIMIT_NOFILE, &limit);
     if (limit.rlim_cur < CROWD + 500) /* the test of the fake has the bound all the same */
         return;
-    choose(true);
+    cli_choose(true, CLI_PATIENT);
     struct program *holder = hold("--reentrant", "crowded");
     expect_process("crowded", holder);
     for (int i = 0; i < CROWD; i++)
-        ck_assert_int_ge(crowd[i] = net_connect(&lone->node[0].unix_at), 0);
-    struct reply reply = master_do(lone, 0, "INFO", "clients", NULL);
+        ck_assert_int_ge(crowd[i] = net_connect(&cli_lone->node[0].unix_at), 0);
+    struct reply reply = master_do(cli_lone, 0, "INFO", "clients", NULL);
     ck_assert_msg(strstr(reply.text, "connected_clients:21"), "%s", reply.text);
-    ck_assert_int_eq((int)strcspn(master_do(lone, 0, "CONFIG", "RESETSTAT", NULL).text, "O"),
+    ck_assert_int_eq((int)strcspn(master_do(cli_lone, 0, "CONFIG", "RESETSTAT", NULL).text, "O"),
                      0);
     expect_unknown("crowded");
-    reply = master_do(lone, 0, "INFO", "commandstats", NULL);
+    reply = master_do(cli_lone, 0, "INFO", "commandstats", NULL);
     ck_assert_msg(!strstr(reply.text, "client|list"), "%s", reply.text);
     for (int i = 0; i < CROWD; i++)
         close(crowd[i]);
@@ -280,15 +266,15 @@ END_TEST
 /* A lock of Redisson's, by hand. */
 static void put_lock(const char *name)
 {
-    (void)master_do(lone, 0, "HSET", name, UUID ":7", "1", NULL);
-    (void)master_do(lone, 0, "PEXPIRE", name, "20000", NULL);
+    (void)master_do(cli_lone, 0, "HSET", name, UUID ":7", "1", NULL);
+    (void)master_do(cli_lone, 0, "PEXPIRE", name, "20000", NULL);
 }
 
 /* A connection of that name, until it is closed. */
 static int named_connection(const char *name, size_t len)
 {
     char head[96], answer[64] = "";
-    int fd = net_connect(&lone->node[0].unix_at);
+    int fd = net_connect(&cli_lone->node[0].unix_at);
     ck_assert_int_ge(fd, 0);
     int head_len =
         snprintf(head, sizeof(head), "*3\r\n$6\r\nCLIENT\r\n$7\r\nSETNAME\r\n$%zu\r\n", len);
@@ -306,7 +292,7 @@ static int named(const char *name)
 
 START_TEST(foreign_connections_name_does_no_harm)
 {
-    choose(true);
+    cli_choose(true, CLI_PATIENT);
     put_lock("hostile");
     expect_unknown("hostile");
     int fd = named("redlock:a\"},{\\b:" UUID);
@@ -332,7 +318,7 @@ END_TEST
 
 START_TEST(names_that_contradict_each_other_tell_nothing)
 {
-    choose(true);
+    cli_choose(true, CLI_PATIENT);
     put_lock("disputed");
     int one = named("redlock:h:1:" UUID), same = named("redlock:h:1:" UUID);
     expect_holder("disputed", "h:1", "h", "1");
@@ -347,7 +333,7 @@ END_TEST
 START_TEST(name_that_no_reply_has_room_for_does_no_harm)
 {
     enum { LONG = 1200000 };
-    choose(true);
+    cli_choose(true, CLI_PATIENT);
     put_lock("long");
     int one = named("redlock:h:1:" UUID);
     expect_holder("long", "h:1", "h", "1");
@@ -469,13 +455,13 @@ int main(void)
     Suite *suite = suite_create("cli_holders");
     TCase *kinds = tcase_create("kinds");
     tcase_set_timeout(kinds, 60);
-    tcase_add_unchecked_fixture(kinds, start, stop);
+    tcase_add_unchecked_fixture(kinds, start, cli_rig_stop);
     tcase_add_loop_test(kinds, holder_of_each_kind_has_host_and_process, 0, 2 * OPTIONS);
     tcase_add_test(kinds, long_host_name_is_cut);
     tcase_add_loop_test(kinds, each_of_several_readers_has_its_own, 0, 2);
     tcase_add_test(kinds, holder_without_connection_is_unknown);
     tcase_add_test(kinds, client_name_stands_for_host_and_process);
-    tcase_add_test(kinds, break_tells_whom_it_takes_lock_from);
+    tcase_add_test(kinds, break_names_holder_that_loses_lock);
     tcase_add_loop_test(kinds, without_right_to_list_clients_it_is_unknown, 0, 2);
     tcase_add_test(kinds, crowd_beyond_bound_is_not_listed);
     tcase_add_test(kinds, foreign_connections_name_does_no_harm);

@@ -10,28 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static struct masters *lone;
-
-static void start(void)
-{
-    cli_rig_start();
-    lone = masters_start(1, NULL);
-}
-
-static void stop(void)
-{
-    masters_stop(lone);
-    cli_rig_stop();
-}
-
-/* For all that follows in this test: one master, or five. */
-static struct masters *choose(bool one)
-{
-    struct masters *chosen = one ? lone : cli_masters;
-    setenv("REDLOCK_NODES", masters_file(chosen, CLI_PATIENT), 1);
-    return chosen;
-}
-
 static int run(const char *const argv[], struct program **ret_program)
 {
     return program_run(NULL, argv, ret_program);
@@ -95,7 +73,7 @@ START_TEST(lock_of_each_kind_has_life_by_handles)
     const char *option = kinds[_i / 2].option;
     if (_i % 2 && kinds[_i / 2].one_only)
         return;
-    choose(_i % 2 == 0);
+    cli_choose(_i % 2 == 0, CLI_PATIENT);
     const char *handle = TAKE(option, "--owner", "job 7", "lived");
     expect_inspect("lived", "verdict", "held");
     expect_inspect("lived", "kind", kinds[_i / 2].kind);
@@ -122,7 +100,7 @@ END_TEST
 /* The same owner has it as often as it takes it, from any process; nobody else has it. */
 START_TEST(owner_takes_it_again_and_others_do_not)
 {
-    choose(_i == 0);
+    cli_choose(_i == 0, CLI_PATIENT);
     const char *first = TAKE("--reentrant", "--owner", "me", "again");
     const char *second = TAKE("--reentrant", "--owner", "me", "again");
     expect_inspect("again", "holders.0.count", "2");
@@ -139,7 +117,7 @@ END_TEST
 
 START_TEST(readers_share_and_writer_does_not)
 {
-    choose(_i == 0);
+    cli_choose(_i == 0, CLI_PATIENT);
     const char *one = TAKE("--shared", "--owner", "a", "both");
     const char *two = TAKE("--shared", "--owner", "b", "both");
     expect_inspect("both", "holder_count", "2");
@@ -171,7 +149,7 @@ END_TEST
 
 START_TEST(reader_is_told_at_once_that_it_cant_become_writer)
 {
-    choose(_i == 0);
+    cli_choose(_i == 0, CLI_PATIENT);
     const char *handle = TAKE("--shared", "--owner", "me", "upgraded");
     expect_error(REDLOCK("run", "--exclusive", "--owner", "me", "--wait", "1h", "upgraded",
                          "--", "true"),
@@ -183,7 +161,7 @@ END_TEST
 /* Both kinds are named, and nothing is touched. */
 START_TEST(another_kind_is_told_at_once)
 {
-    struct masters *all = choose(_i == 0);
+    struct masters *all = cli_choose(_i == 0, CLI_PATIENT);
     const char *handle = TAKE("--reentrant", "--owner", "me", "kind");
     expect_error(REDLOCK("lock", "--shared", "--wait", "1h", "kind"), 65,
                  "a read lock was asked for");
@@ -207,7 +185,7 @@ END_TEST
 
 START_TEST(fair_lock_of_five_masters_is_wrong_usage)
 {
-    choose(false);
+    cli_choose(false, CLI_PATIENT);
     expect_error(REDLOCK("lock", "--fair", "unfair"), 64, "a fair lock is not possible on 5");
 }
 END_TEST
@@ -216,7 +194,7 @@ END_TEST
 
 START_TEST(several_names_are_taken_all_or_none)
 {
-    struct masters *all = choose(_i == 0);
+    struct masters *all = cli_choose(_i == 0, CLI_PATIENT);
     struct program *program = NULL;
     ck_assert_int_eq(run(REDLOCK("lock", "--json", "--ttl", "20s", "b", "a", "b"), &program),
                      0);
@@ -262,7 +240,7 @@ static const char *take_everywhere(const char *owner, long long members)
 /* What masters do not agree on is told master by master. */
 START_TEST(masters_that_differ_are_told_apart)
 {
-    choose(false);
+    cli_choose(false, CLI_PATIENT);
     const char *one = take_everywhere("a", 1);
     const char *two = take_everywhere("b", 2);
     (void)master_do(cli_masters, 0, "DEL", "apart", NULL);
@@ -286,7 +264,7 @@ END_TEST
 
 START_TEST(owner_that_is_asked_for_is_first)
 {
-    struct masters *all = choose(true);
+    struct masters *all = cli_choose(true, CLI_PATIENT);
     char owner[16], lease[64];
     for (int i = 10; i < 40; i++) {
         snprintf(owner, sizeof(owner), "o%d", i);
@@ -311,7 +289,7 @@ END_TEST
 
 START_TEST(hostile_owners_are_printed_safely)
 {
-    struct masters *all = choose(true);
+    struct masters *all = cli_choose(true, CLI_PATIENT);
     (void)master_do(all, 0, "HSET", "evil", "e\x1b]0;x\x07\n\"\xfe", "1", NULL);
     (void)master_do(all, 0, "PEXPIRE", "evil", "20000", NULL);
     struct program *program = NULL;
@@ -329,7 +307,7 @@ int main(void)
     Suite *suite = suite_create("cli_kinds");
     TCase *tcase = tcase_create("kinds");
     tcase_set_timeout(tcase, 60);
-    tcase_add_unchecked_fixture(tcase, start, stop);
+    tcase_add_unchecked_fixture(tcase, cli_rig_start_with_lone, cli_rig_stop);
     tcase_add_loop_test(tcase, lock_of_each_kind_has_life_by_handles, 0, 2 * KINDS);
     tcase_add_loop_test(tcase, owner_takes_it_again_and_others_do_not, 0, 2);
     tcase_add_loop_test(tcase, readers_share_and_writer_does_not, 0, 2);

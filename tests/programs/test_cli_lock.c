@@ -188,7 +188,7 @@ START_TEST(extend_refuses_passed_deadline_and_handle_cut_short)
     ck_assert_int_eq(program_run(NULL, REDLOCK("release", handle), NULL), 1);
     handle[strlen(handle) - 3] = '\0';
     ck_assert_int_eq(program_run(NULL, REDLOCK("release", handle), NULL), 64);
-    struct program_how nul = {.input = "rl3\0A", .input_len = 5};
+    struct program_how nul = {.input = "rl4\0A", .input_len = 5};
     ck_assert_int_eq(program_run(&nul, REDLOCK("release", "-"), NULL), 64);
     char *big = malloc(100001);
     memset(big, 'A', 100000);

@@ -147,10 +147,23 @@ START_TEST(command_does_not_inherit_passwords)
     struct program_how how = {.environment = environment};
     struct program *program = NULL;
     write_list(masters, "password-env=TEST_PW");
-    ck_assert_int_eq(program_run(&how, REDLOCK("run", "name", "--", "env"), &program), 0);
+    /* Nor where the guard, its parent, shows what it was started with. */
+    ck_assert_int_eq(program_run(&how,
+                                 REDLOCK("run", "name", "--", "sh", "-c",
+                                         "env; tr '\\0' '\\n' </proc/$PPID/environ"),
+                                 &program),
+                     0);
     ck_assert_ptr_null(strstr(program_out(program), "hunter2"));
     ck_assert(program_printed(program, "TEST_PW2=kept\n"));
     ck_assert(program_printed(program, "REDLOCK_HANDLE="));
+    program_free(program);
+    /* Nothing stands in its place. */
+    ck_assert_int_eq(
+        program_run(&how,
+                    REDLOCK("run", "name", "--", "grep", "-zc", "^$", "/proc/self/environ"),
+                    &program),
+        1);
+    ck_assert_str_eq(program_out(program), "0\n");
     program_free(program);
     masters_stop(masters);
 }

@@ -8,6 +8,7 @@
 #include "run_scene.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -112,7 +113,7 @@ END_TEST
 
 /* A daemon that forks until it is killed: what it has forked since the guard looked is killed
  * by the next round. The guard ends when nobody is left. */
-START_TEST(run_killed_what_is_forked_past_kill_is_killed_too)
+START_TEST(run_killed_processes_forked_past_kill_are_killed_too)
 {
     struct scene scene;
     scene_begin(&scene, "3s", "100ms",
@@ -235,7 +236,7 @@ START_TEST(release_that_no_majority_confirmed_is_told)
 {
     struct scene scene;
     scene_begin(&scene, "10s", "1s", scene_polite, 1);
-    /* A master that a busy machine has left out has nothing to release: a renewal brings it in. */
+    /* A master that a busy machine left out has nothing to release: a renewal brings it in. */
     for (unsigned i = 0; i < 3; i++)
         ck_assert(wait_until(master_do(cli_masters, i, "EXISTS", SCENE_NAME, NULL).number == 1,
                              CLI_MOMENT_MS));
@@ -339,6 +340,72 @@ START_TEST(command_signals_its_own_group_only)
 }
 END_TEST
 
+/* ---- while run waits for the lock: the guard is there, and has no COMMAND yet ---- */
+
+struct wait_scene {
+    const char *handle; /* of the lock that is waited for */
+    struct program *run;
+    pid_t guard;
+};
+
+static void wait_scene_begin(struct wait_scene *scene)
+{
+    char path[64], children[64];
+    scene->handle = cli_take(SCENE_NAME, "20s");
+    scene->run = program_start(NULL, REDLOCK("run", "-v", SCENE_NAME, "--", "echo", "started"));
+    ck_assert(wait_until(strstr(program_err(scene->run), "; waiting in the queue\n") != NULL,
+                         CLI_MOMENT_MS));
+    snprintf(path, sizeof(path), "/proc/%d/task/%d/children", scene->run->pid, scene->run->pid);
+    file_text(path, children, sizeof(children));
+    scene->guard = (pid_t)strtol(children, NULL, 10);
+    ck_assert_int_gt(scene->guard, 0);
+}
+
+/* The lock is let go; then run's exit status. */
+static int wait_scene_end(struct wait_scene *scene)
+{
+    ck_assert_int_eq(program_run(NULL, REDLOCK("release", scene->handle), NULL), 0);
+    return program_wait(scene->run, CLI_MOMENT_MS);
+}
+
+START_TEST(run_killed_while_it_waits_leaves_no_guard)
+{
+    struct wait_scene scene;
+    wait_scene_begin(&scene);
+    kill(scene.run->pid, SIGKILL);
+    bool gone = wait_until(!process_lives(scene.guard), CLI_MOMENT_MS);
+    kill(scene.guard, SIGKILL);
+    ck_assert(gone);
+    ck_assert_int_eq(wait_scene_end(&scene), 128 + SIGKILL);
+    program_free(scene.run);
+    scene_expect_free_soon();
+}
+END_TEST
+
+START_TEST(guard_killed_while_run_waits_command_never_starts_and_74)
+{
+    struct wait_scene scene;
+    wait_scene_begin(&scene);
+    kill(scene.guard, SIGKILL);
+    ck_assert_int_eq(wait_scene_end(&scene), 74);
+    ck_assert_str_eq(program_out(scene.run), "");
+    ck_assert_ptr_nonnull(strstr(program_err(scene.run), "the guard process was killed"));
+    ck_assert_uint_eq(masters_with(cli_masters, SCENE_NAME), 0);
+    program_free(scene.run);
+}
+END_TEST
+
+START_TEST(guard_stopped_while_run_waits_is_continued)
+{
+    struct wait_scene scene;
+    wait_scene_begin(&scene);
+    kill(scene.guard, SIGSTOP);
+    ck_assert_int_eq(wait_scene_end(&scene), 0);
+    ck_assert_str_eq(program_out(scene.run), "started\n");
+    program_free(scene.run);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("run_guard");
@@ -355,13 +422,16 @@ int main(void)
     tcase_add_test(kills, run_stopped_for_moment_goes_on);
     tcase_add_test(kills, run_killed_polite_command_gets_term_and_time);
     tcase_add_test(kills, run_killed_daemon_of_command_gets_term_and_time_too);
-    tcase_add_test(kills, run_killed_what_is_forked_past_kill_is_killed_too);
+    tcase_add_test(kills, run_killed_processes_forked_past_kill_are_killed_too);
     tcase_add_test(kills, run_stopped_polite_command_gets_term_grace_before_end);
     tcase_add_test(kills, run_stopped_and_command_stopped_too);
     tcase_add_test(kills, without_grace_there_is_no_term);
     tcase_add_test(kills, guard_killed_everything_gone_at_once_and_74);
     tcase_add_test(kills, command_kills_its_parent);
     tcase_add_test(kills, guard_stopped_is_continued);
+    tcase_add_test(kills, run_killed_while_it_waits_leaves_no_guard);
+    tcase_add_test(kills, guard_killed_while_run_waits_command_never_starts_and_74);
+    tcase_add_test(kills, guard_stopped_while_run_waits_is_continued);
     tcase_add_test(kills, guard_and_run_killed_at_once_command_itself_dies);
     tcase_add_test(kills, children_that_were_there_before_are_left_alone);
     tcase_add_test(kills, command_signals_its_own_group_only);

@@ -11,26 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static struct masters *lone;
 static char go[SUITE_PATH_MAX + 16]; /* commands wait for it */
-
-static void start(void)
-{
-    cli_rig_start();
-    lone = masters_start(1, NULL);
-}
-
-static void stop(void)
-{
-    masters_stop(lone);
-    cli_rig_stop();
-}
-
-/* On one master, or on five. */
-static void choose(bool one)
-{
-    setenv("REDLOCK_NODES", masters_file(one ? lone : cli_masters, NULL), 1);
-}
 
 /* A command that says `word`, and ends when the file is there. */
 static struct program *begin(const char *kind, const char *name, const char *ttl,
@@ -72,7 +53,7 @@ static unsigned count_waiting(const char *name)
 /* Two readers run at once, a writer waits for both; a reader that comes then waits for it. */
 START_TEST(readers_run_at_once_and_writer_waits)
 {
-    choose(_i == 0);
+    cli_choose(_i == 0, NULL);
     set_go(cli_masters, 1);
     struct program *one = begin("--shared", "rw", "5s", "one");
     struct program *two = begin("--shared", "rw", "5s", "two");
@@ -94,7 +75,7 @@ END_TEST
 
 START_TEST(writer_keeps_all_others_out)
 {
-    choose(_i == 0);
+    cli_choose(_i == 0, NULL);
     set_go(cli_masters, 2);
     struct program *writer = begin("--exclusive", "wr", "5s", "writes");
     ck_assert(wait_until(program_printed(writer, "writes"), 10000));
@@ -122,7 +103,7 @@ START_TEST(fair_waiters_run_in_order)
     enum { WAITERS = 4 };
     char log[SUITE_PATH_MAX + 16], script[2 * SUITE_PATH_MAX], text[64];
     struct program *waiters[WAITERS];
-    choose(true);
+    cli_choose(true, NULL);
     set_go(cli_masters, 3);
     snprintf(log, sizeof(log), "%s/order", cli_masters->node[0].dir);
     unlink(log);
@@ -140,15 +121,15 @@ START_TEST(fair_waiters_run_in_order)
         finish(waiters[i]);
     file_text(log, text, sizeof(text));
     ck_assert_str_eq(text, "0\n1\n2\n3\n");
-    ck_assert_int_eq(master_do(lone, 0, "DBSIZE", NULL).number, 0); /* nothing is left */
+    ck_assert_int_eq(master_do(cli_lone, 0, "DBSIZE", NULL).number, 0); /* nothing is left */
 }
 END_TEST
 
 /* A command may run itself under the lock that it has, by its owner's name. */
-START_TEST(reentrant_lock_is_taken_by_what_runs_under_it)
+START_TEST(reentrant_lock_is_taken_by_nested_run)
 {
     struct program *program = NULL;
-    choose(_i == 0);
+    cli_choose(_i == 0, NULL);
     ck_assert_int_eq(
         program_run(NULL,
                     REDLOCK("run", "--reentrant", "--owner", "job", "nested", "--",
@@ -170,7 +151,7 @@ END_TEST
 START_TEST(several_names_are_held_while_it_runs)
 {
     struct program *program = NULL;
-    choose(_i == 0);
+    cli_choose(_i == 0, NULL);
     ck_assert_int_eq(program_run(NULL,
                                  REDLOCK("run", "second", "first", "--", "sh", "-c",
                                          "echo \"$REDLOCK_NAME\"; \"$0\" lock first; echo $?; "
@@ -180,8 +161,8 @@ START_TEST(several_names_are_held_while_it_runs)
                      0);
     ck_assert_str_eq(program_out(program), "second\nfirst\n75\n75\n");
     program_free(program);
-    ck_assert_uint_eq(masters_with(_i == 0 ? lone : cli_masters, "first"), 0);
-    ck_assert_uint_eq(masters_with(_i == 0 ? lone : cli_masters, "second"), 0);
+    ck_assert_uint_eq(masters_with(_i == 0 ? cli_lone : cli_masters, "first"), 0);
+    ck_assert_uint_eq(masters_with(_i == 0 ? cli_lone : cli_masters, "second"), 0);
 }
 END_TEST
 
@@ -197,7 +178,7 @@ START_TEST(killed_waiter_keeps_nobody_out_for_long)
     bool one = _i % 2 == 0;
     if (!one && strcmp(option, "--fair") == 0)
         return;
-    choose(one);
+    cli_choose(one, NULL);
     set_go(cli_masters, 4);
     struct program *holder = begin(option, "dead", "2s", "runs");
     ck_assert(wait_until(program_printed(holder, "runs"), 10000));
@@ -219,8 +200,8 @@ START_TEST(lock_that_is_lost_ends_command)
     bool one = _i % 2 == 0;
     if (!one && strcmp(option, "--fair") == 0)
         return;
-    choose(one);
-    struct masters *masters = one ? lone : cli_masters;
+    cli_choose(one, NULL);
+    struct masters *masters = one ? cli_lone : cli_masters;
     struct program *holder =
         program_start(NULL, REDLOCK("run", option, "--ttl", "2s", "lost", "--", "sleep", "60"));
     ck_assert(wait_until(masters_with(masters, "lost") == masters->n, 10000));
@@ -237,11 +218,11 @@ int main(void)
     Suite *suite = suite_create("run_kinds");
     TCase *tcase = tcase_create("kinds");
     tcase_set_timeout(tcase, 90);
-    tcase_add_unchecked_fixture(tcase, start, stop);
+    tcase_add_unchecked_fixture(tcase, cli_rig_start_with_lone, cli_rig_stop);
     tcase_add_loop_test(tcase, readers_run_at_once_and_writer_waits, 0, 2);
     tcase_add_loop_test(tcase, writer_keeps_all_others_out, 0, 2);
     tcase_add_test(tcase, fair_waiters_run_in_order);
-    tcase_add_loop_test(tcase, reentrant_lock_is_taken_by_what_runs_under_it, 0, 2);
+    tcase_add_loop_test(tcase, reentrant_lock_is_taken_by_nested_run, 0, 2);
     tcase_add_loop_test(tcase, several_names_are_held_while_it_runs, 0, 2);
     tcase_add_loop_test(tcase, killed_waiter_keeps_nobody_out_for_long, 0, 2 * OPTIONS);
     tcase_add_loop_test(tcase, lock_that_is_lost_ends_command, 0, 2 * OPTIONS);

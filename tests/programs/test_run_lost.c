@@ -145,7 +145,7 @@ START_TEST(guard_hangs_run_acts_before_validity_ends)
 END_TEST
 
 /* Its inbox is full of signals for COMMAND: it can't be told that the lock was extended. */
-START_TEST(guard_hangs_and_what_it_was_not_told_does_not_count)
+START_TEST(guard_hangs_and_extension_it_was_not_told_of_does_not_count)
 {
     struct scene scene;
     scene_begin(&scene, "2s", "500ms", scene_stubborn, 3);
@@ -178,7 +178,7 @@ int main(void)
     tcase_add_test(outages, no_quorum_command_gone_before_validity_ends_and_74);
     tcase_add_test(outages, masters_silent_polite_command_gets_term_in_time);
     tcase_add_test(outages, guard_hangs_run_acts_before_validity_ends);
-    tcase_add_test(outages, guard_hangs_and_what_it_was_not_told_does_not_count);
+    tcase_add_test(outages, guard_hangs_and_extension_it_was_not_told_of_does_not_count);
     tcase_add_test(outages, short_loss_of_quorum_is_survived);
     suite_add_tcase(suite, outages);
     return suite_run(suite);

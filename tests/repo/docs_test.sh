@@ -292,26 +292,21 @@ if command -v redis-server >/dev/null && [ -x "$bin/redlock" ]; then
     check 'README.md has a shell example' grep -q 'redlock run' "$work/example.sh"
     check 'docs/GUIDE.md has one' grep -q 'redlock extend' "$work/guide.sh"
     cd "$work" || exit 99
-    # A machine may stand still for longer than these short leases last: once more then.
-    play() { # PAGE'S-TYPED SAID PATTERN: what it says last of all that may go wrong
-        for turn in 1 2 3; do
-            PATH=$bin:$PATH sh -eu "./$1" >"$2" 2>&1 </dev/null
-            status=$?
-            if [ $status -eq 0 ] && grep -q "$3" "$2"; then return; fi
-            echo "turn $turn of $1 ended with $status"
-            "$cluster" down --dir five >/dev/null 2>&1
-            rm -rf five
-        done
+    play() { # PAGE'S-TYPED SAID
+        PATH=$bin:$PATH sh -eu "./$1" >"$2" 2>&1 </dev/null
+        status=$?
+        "$cluster" down --dir five >/dev/null 2>&1
+        rm -rf five
     }
     # `redlock status` exits with 1 where it is DEGRADED, which is what is shown there.
     sed -i 's/^redlock status  */redlock status || [ $? = 1 ] /' example.sh
-    play example.sh said "^'backup': held by "
+    play example.sh said
     check 'the shell example ends well' [ "$status" -eq 0 ]
     check 'it ran its command under the lock' grep -qx 'nobody else is at it' said
     check 'three of five were fit' grep -q '^DEGRADED: 3 of 5 masters vote' said
     check 'it saw its lock with two masters down' grep -q "^'backup': held by " said
     [ "$failures" -eq 0 ] || show_files said
-    play guide.sh told "^'deploy': held by "
+    play guide.sh told
     check 'so does that of the guide' [ "$status" -eq 0 ]
     check 'it ran its job' grep -qx 'the job' told
     check 'and saw its lock' grep -q "^'deploy': held by " told

@@ -39,4 +39,23 @@ for tables in tests/sim/mutants/*.txt tests/mutants/*.txt tests/interop/mutants.
 done
 check 'there are some' [ "$checks" -gt 500 ]
 
+# Those that are named are run, in a budget too. All are broken here: nothing compiles.
+mkdir "$work/tables"
+printf '#!/bin/sh\necho no; exit 1\n' >"$work/no_cc"
+chmod +x "$work/no_cc"
+for name in first second third; do
+    printf 'mutant %s\nfile lib/base/list.h\n-#endif\n+#endif /**/\nby small\n' $name
+done >"$work/tables/all.txt"
+ran() { # NAMES [VARIABLE=VALUE...]
+    wanted=$1
+    shift
+    env "$@" srcdir="$root" MUTANTS_TABLES="$work/tables" MUTANTS_COMPILE="$work/no_cc" \
+        MUTANTS_JOBS=1 sh tests/sim/mutants.sh >"$work/out" 2>"$work/err"
+    [ "$(sed -n 's/ *BROKEN .*//p' "$work/out" | tr '\n' ' ')" = "$wanted" ]
+}
+check 'all are run' ran 'first second third '
+check 'or those that MUTANTS names' ran 'third first ' MUTANTS='third first'
+check 'in a budget too' ran 'second ' MUTANTS=second BUDGET=60s
+check 'which ends' ran '' MUTANTS=second BUDGET=0s
+
 tell

@@ -18,13 +18,13 @@ tests_libsim_a_SOURCES = %D%/sim.h %D%/sim_alloc.c %D%/sim_alloc.h %D%/sim_arriv
 	%D%/sim_script_calls.c %D%/sim_script_parts.h %D%/sim_scripts.c \
 	%D%/sim_scripts_plain.c %D%/sim_scripts_qrw.c %D%/sim_plain.c %D%/sim_plain.h \
 	%D%/sim_qrw.h %D%/sim_qrw_set.c %D%/sim_reentrant.h %D%/sim_scripts_fair.c \
-	%D%/sim_scripts_reentrant.c %D%/sim_rw.h %D%/sim_rw_holds.c %D%/sim_rw_release.c \
+	%D%/sim_scripts_fence.c %D%/sim_scripts_reentrant.c %D%/sim_rw.h %D%/sim_rw_holds.c %D%/sim_rw_release.c \
 	%D%/sim_scripts_rw.c %D%/sim_scripts_several.c %D%/sim_several.h \
 	%D%/sim_several_wait.c %D%/sim_session.c %D%/sim_socket.c %D%/sim_story.c \
 	%D%/sim_thread.c %D%/sim_time.c %D%/sim_timerfd.c %D%/sim_trouble.c %D%/sim_undo.c %D%/sim_wall.c \
 	%D%/sim_zset.c
 # Above them: what programs do with a client, and what the oracles make of it.
-tests_libsim_a_SOURCES += %D%/sim_client.c %D%/sim_client.h %D%/sim_backing.c %D%/sim_held.h \
+tests_libsim_a_SOURCES += %D%/sim_client.c %D%/sim_client.h %D%/sim_backing.c %D%/sim_fences.c %D%/sim_held.h \
 	%D%/sim_holds.c %D%/sim_judge.h %D%/sim_keys.c %D%/sim_names.c %D%/sim_names.h \
 	%D%/sim_oracle.c %D%/sim_oracle.h %D%/sim_order.c %D%/sim_told.c
 
@@ -78,7 +78,7 @@ EXTRA_PROGRAMS = %D%/sim
 	%D%/sim_named.h %D%/sim_named_parts.h %D%/sim_named_cast.c \
 	%D%/sim_named_clock.c %D%/sim_named_detach.c %D%/sim_named_fair.c \
 	%D%/sim_named_fault.c %D%/sim_named_fit.c %D%/sim_named_keep.c \
-	%D%/sim_named_absent.c %D%/sim_named_lazy.c %D%/sim_named_links.c %D%/sim_named_loss.c %D%/sim_named_native.c \
+	%D%/sim_named_absent.c %D%/sim_named_fence.c %D%/sim_named_lazy.c %D%/sim_named_links.c %D%/sim_named_loss.c %D%/sim_named_native.c \
 	%D%/sim_named_nested.c %D%/sim_named_rw.c %D%/sim_named_several.c \
 	%D%/sim_named_shared.c %D%/sim_named_take.c %D%/sim_named_undo.c \
 	%D%/sim_named_wait.c %D%/sim_small.c %D%/sim_small.h \

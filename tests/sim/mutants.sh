@@ -4,7 +4,8 @@
 #   make sim-mutants                    all of tests/sim/mutants
 #   make code-mutants                   all of tests/mutants: what the simulator does not reach
 #   make sim-mutants MUTANTS='a b'      these
-#   make sim-mutants BUDGET=60s         begin no more after so long, each day with others
+#   make sim-mutants BUDGET=60s         begin no more after so long, each day with others; of
+#                                       those that MUTANTS names, where it names some
 #   MUTANTS_ONLY_TABLES=yes mutants.sh  do the tables still fit the source?
 #
 # The tables have a few lines for each:
@@ -114,8 +115,12 @@ link_test()
 {
     main=$(test_path "$2").o
     [ -f "$main" ] || main=${main%.o}-$2.o
+    # What some tests have beside themselves, and no other one may have.
+    scene=
+    grep -q "_$2_SOURCES = .*(link_scene)" "$root/tests/local.mk" &&
+        scene=tests/support/link_scene.o
     # shellcheck disable=SC2086
-    $MUTANTS_LINK -o "$work/$1/$2" "$main" $objects $MUTANTS_LIBS || return 1
+    $MUTANTS_LINK -o "$work/$1/$2" "$main" $scene $objects $MUTANTS_LIBS || return 1
     case $2 in
     test_cli* | test_run*)
         # shellcheck disable=SC2086
@@ -206,7 +211,7 @@ by()
     fi
     case $1 in
     seeds) set -- "$@" --seeds "$2" --kinds plain ;;
-    shared | reentrant | fair | rw | several) set -- "$@" --seeds "$2" --kinds "$1" ;;
+    shared | reentrant | fair | rw | several | fenced) set -- "$@" --seeds "$2" --kinds "$1" ;;
     scenario) set -- "$@" --named "$2" ;;
     small | stops) set -- "$1" '' "--$1" ;;
     *) return 1 ;;
@@ -296,6 +301,8 @@ now=$(date +%s)
 until=$((now + 86400))
 if [ -n "$BUDGET" ]; then
     until=$((now + ${BUDGET%s}))
+fi
+if [ -n "$BUDGET" ] && [ -z "$MUTANTS" ]; then
     # Each day begins where the one before may have ended.
     day=$((now / 86400))
     first=$((day * 11 % count + 1))

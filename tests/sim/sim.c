@@ -22,8 +22,7 @@ struct options {
 static const char usage[] =
     "usage: sim [--seeds N] [--first S] [--jobs J] [--time-limit SECONDS] [--keep-going]\n"
     "           [--kinds FAMILY] [--json]\n"
-    "       sim --seed S [--kinds FAMILY] [--trace]\n" SIM_MODES_USAGE
-    "\n"
+    "       sim --seed S [--kinds FAMILY] [--trace]\n" SIM_MODES_USAGE "\n"
     "Plays simulated worlds of processes that lock, and masters and networks that fail, and\n"
     "checks them in true time. A seed is a world: the same one is always the same history.\n"
     "\n"
@@ -34,10 +33,10 @@ static const char usage[] =
     "  --jobs J         processes that play (one)\n"
     "  --time-limit T   begin no more seeds after so many seconds\n"
     "  --keep-going     after a violation, too\n"
-    "  --kinds FAMILY   of locks: plain, reentrant, shared, several, fair, rw; any (each seed\n"
+    "  --kinds FAMILY   of locks: plain, reentrant, shared, several, fair, rw, fenced; any "
+    "(each seed\n"
     "                   has its own)\n"
-    "  --json           figures for programs\n" SIM_MODES_HELP
-    "\n"
+    "  --json           figures for programs\n" SIM_MODES_HELP "\n"
     "Exit status: 0, 1 where something was violated, 2 where the command line is wrong.\n";
 
 static bool take_number(const char *text, uint64_t most, uint64_t *ret_number)
@@ -55,6 +54,9 @@ static bool take_number(const char *text, uint64_t most, uint64_t *ret_number)
 
 static bool take_family(const char *name)
 {
+    sim_fenced_wanted = strcmp(name, "fenced") == 0;
+    if (sim_fenced_wanted)
+        name = "any";
     for (int family = 0; family <= SIM_FAMILIES; family++) {
         if (strcmp(sim_family_name((enum sim_family)family), name) == 0) {
             sim_family_wanted = family;
@@ -169,7 +171,7 @@ static int play_many(const char *program, const struct options *options)
         fprintf(stderr,
                 "seed %" PRIu64 ": %s\n  replay: %s --seed %" PRIu64 " --kinds %s --trace\n",
                 result.bad[i].seed, result.bad[i].text, program, result.bad[i].seed,
-                sim_family_name((enum sim_family)sim_family_wanted));
+                sim_kinds_wanted());
     if (result.bad_count)
         fprintf(stderr, "%u seeds are not as they should be\n", result.bad_count);
     return result.bad_count ? EXIT_VIOLATION : EXIT_SUCCESS;

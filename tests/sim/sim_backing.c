@@ -100,6 +100,16 @@ unsigned sim_masters_with(const char *token, int64_t max_ttl_ns)
     return count;
 }
 
+size_t sim_counters(unsigned master)
+{
+    const struct sim_server *server = sim_server(master);
+    size_t count = 0;
+    for (size_t i = 0; server->up && i < server->keys; i++)
+        count += sim_wall_ms(server) <= server->key[i]->end_ms &&
+                 sim_is_counter(server->key[i]->name.bytes);
+    return count;
+}
+
 /* ---- what is left ---------------------------------------------------------------------- */
 
 /* The token in such a text, if it is one of that holder's that was not detached; NULL: none. */

@@ -75,26 +75,28 @@ void sim_tell_try(const char *name, const redlock_options *options)
     static const char *const kinds[] = {"for ", "for reentrant ", "for fair ", "to read ",
                                         "to write "};
     if (sim_tells())
-        sim_tell("%s asks %s%s%s%s: ttl %lld ms, wait %lld ms%s%s", sim_proc()->name,
+        sim_tell("%s asks %s%s%s%s: ttl %lld ms, wait %lld ms%s%s%s", sim_proc()->name,
                  options ? kinds[options->kind] : kinds[0], name,
                  options && options->owner ? " as " : "",
                  options && options->owner ? options->owner : "",
                  options ? (long long)options->ttl_ms : 0,
                  options ? (long long)options->wait_ms : 0,
                  options && options->auto_renew ? ", renewed" : "",
-                 options && options->release == REDLOCK_RELEASE_LAZY ? ", lazily" : "");
+                 options && options->release == REDLOCK_RELEASE_LAZY ? ", lazily" : "",
+                 options && options->fenced ? ", fenced" : "");
 }
 
 int sim_try(redlock *client, const char *name, const redlock_options *options,
             redlock_lock **ret_lock, struct sim_hold **ret_hold)
 {
     sim_tell_try(name, options);
+    int64_t began_ns = sim_now_ns();
     uint64_t call = sim_call_begins("redlock_try");
     int result = sim_names_try(client, name, options, ret_lock);
     sim_call_ends(call);
     sim_mark(MARK_TRY, sim_proc()->index, (uint64_t)result);
     if (result == REDLOCK_OK)
-        *ret_hold = sim_took(*ret_lock, name, options);
+        *ret_hold = sim_took(*ret_lock, name, options, began_ns);
     else
         sim_tell("%s does not get %s: %s", sim_proc()->name, name, redlock_err_name(result));
     return result;

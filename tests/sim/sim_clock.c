@@ -70,6 +70,22 @@ int64_t sim_true_ns(const struct sim_proc *proc, int64_t own_ns)
     return true_of(proc, proc->boottime_extra_ns, &proc->parts->boottime_stop, own_ns);
 }
 
+/* How much REALTIME is ahead of its own time. */
+static int64_t wall_lead_ns(const struct sim_proc *proc)
+{
+    return SIM_EPOCH_NS + proc->wall_extra_ns - proc->boottime_extra_ns;
+}
+
+int64_t sim_realtime_ns(const struct sim_proc *proc)
+{
+    return sim_own_ns(proc) + wall_lead_ns(proc);
+}
+
+int64_t sim_true_of_realtime_ns(const struct sim_proc *proc, int64_t realtime_ns)
+{
+    return sim_true_ns(proc, realtime_ns - wall_lead_ns(proc));
+}
+
 int64_t sim_monotonic_ns(const struct sim_proc *proc)
 {
     return shown(proc, proc->monotonic_extra_ns, &proc->parts->monotonic_stop);

@@ -196,7 +196,7 @@ static void run_script_flush(struct sim_call *call)
         sim_put_error(call->out, "ERR SCRIPT FLUSH only support SYNC|ASYNC option");
         return;
     }
-    call->server->scripts_known = 0;
+    memset(call->server->scripts_known, 0, sizeof(call->server->scripts_known));
     call->server->nonces.count = 0;
     sim_put_ok(call->out);
 }

@@ -74,7 +74,7 @@ static int64_t true_deadline(const struct cond *cond, const struct timespec *unt
 
     if (cond->clock == CLOCK_MONOTONIC)
         return sim_true_of_monotonic_ns(proc, until_ns);
-    return sim_true_ns(proc, until_ns - SIM_EPOCH_NS);
+    return sim_true_of_realtime_ns(proc, until_ns);
 }
 
 static bool for_nothing(const struct sim_proc *proc)

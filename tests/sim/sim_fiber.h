@@ -6,7 +6,8 @@
 #include "sim_parts.h"
 #include "sim_proc.h"
 
-#define SIM_EPOCH_NS (1600000000 * SIM_S) /* REALTIME = BOOTTIME + this */
+/* Of REALTIME, which processes have alike but for wall_extra_ns, and masters nearly so. */
+#define SIM_EPOCH_NS (1700000000 * SIM_S)
 
 enum sim_fiber_state {
     SIM_READY,  /* goes on as soon as its event comes */
@@ -63,6 +64,8 @@ void sim_proc_fiber_ended(struct sim_fiber *fiber);
 
 /* sim_clock.c's: MONOTONIC, and the true time at which it shows that. */
 int64_t sim_monotonic_ns(const struct sim_proc *proc);
+int64_t sim_realtime_ns(const struct sim_proc *proc);
+int64_t sim_true_of_realtime_ns(const struct sim_proc *proc, int64_t realtime_ns);
 int64_t sim_true_of_monotonic_ns(const struct sim_proc *proc, int64_t monotonic_ns);
 /* These clocks of it stand until then: for how much longer than they did anyway. */
 int64_t sim_clocks_stop(struct sim_proc *proc, int64_t until_ns, bool boottime_too);

@@ -256,7 +256,8 @@ static void look_for_weak_token(const struct sim_hold *hold)
     memcpy(last_token, hold->token, sizeof(last_token));
 }
 
-struct sim_hold *sim_took(redlock_lock *lock, const char *name, const redlock_options *asked)
+struct sim_hold *sim_took(redlock_lock *lock, const char *name, const redlock_options *asked,
+                          int64_t began_ns)
 {
     struct sim_hold *hold = new_hold(name);
     /* Whoever else has it: what they have been told meanwhile is seen first. */
@@ -276,6 +277,8 @@ struct sim_hold *sim_took(redlock_lock *lock, const char *name, const redlock_op
     set_owner(hold, asked);
     snprintf(hold->token, sizeof(hold->token), "%s", redlock_token(lock));
     look_for_weak_token(hold);
+    if (asked && asked->fenced)
+        sim_look_at_fence(hold, redlock_fencing_token(lock), began_ns);
     acquired++;
     sim_mark(MARK_TOOK, hold->proc->index, (uint64_t)sim_hold_in_force_ns(hold));
     if (sim_tells())

@@ -94,7 +94,7 @@ static void try_once(redlock *client)
     sim_world.tally->alone++;
     sim_waited(name, &options, own_ns);
     if (result == REDLOCK_OK)
-        sim_release(lock, sim_took(lock, name, &options));
+        sim_release(lock, sim_took(lock, name, &options, began_ns));
     else
         judge_failure(name, result, &report, began_ns);
 }

@@ -25,6 +25,15 @@ unsigned sim_masters_behind(const char *names, const char *token, int64_t until_
 /* How many have anything under it now, and were not killed since it may have been given. */
 unsigned sim_masters_with(const char *token, int64_t max_ttl_ns);
 
+/* sim_keys.c, sim_backing.c: counters of fencing tokens; how many a master has. */
+bool sim_is_counter(const char *name);
+size_t sim_counters(unsigned master);
+
+/* sim_fences.c: the fencing token of a hold that its program has just been told of. Its call
+ * began at that true time. */
+void sim_fences_begin(void);
+void sim_look_at_fence(const struct sim_hold *hold, uint64_t token, int64_t began_ns);
+
 /* sim_holds.c: was it detached? */
 bool sim_was_detached(const char *token);
 

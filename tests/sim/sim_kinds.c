@@ -11,6 +11,7 @@
 enum { SET_MAX = 4, SET_BYTES = 32 };
 
 int sim_family_wanted = SIM_FAMILIES;
+bool sim_fenced_wanted;
 
 const char *sim_family_name(enum sim_family family)
 {
@@ -21,6 +22,11 @@ const char *sim_family_name(enum sim_family family)
         [SIM_FAMILIES] = "any",
     };
     return names[family];
+}
+
+const char *sim_kinds_wanted(void)
+{
+    return sim_fenced_wanted ? "fenced" : sim_family_name((enum sim_family)sim_family_wanted);
 }
 
 enum sim_family sim_family_of(uint64_t seed)
@@ -36,9 +42,16 @@ enum sim_family sim_family_of(uint64_t seed)
     return families[seed * 0x9e3779b97f4a7c15u >> 60];
 }
 
+/* Every eighth. */
+bool sim_fenced_of(uint64_t seed)
+{
+    return sim_fenced_wanted || seed * 0xd1342543de82ef95u >> 61 == 0;
+}
+
 /* An owner of its own for every use of a lock; who takes it once more meanwhile is the same. */
 void sim_draw_kind(redlock_options *options, char owner[SIM_OWNER_BYTES])
 {
+    options->fenced = sim_world.plan.fenced;
     switch (sim_world.plan.family) {
     case SIM_REENTRANT_LOCKS:
         options->kind = REDLOCK_REENTRANT;
@@ -49,6 +62,7 @@ void sim_draw_kind(redlock_options *options, char owner[SIM_OWNER_BYTES])
     case SIM_SHARED_LOCKS:
     case SIM_RW_LOCKS:
         options->kind = sim_below(3) ? REDLOCK_READ : REDLOCK_WRITE;
+        options->fenced &= options->kind == REDLOCK_WRITE;
         break;
     default:
         return;
@@ -64,6 +78,7 @@ bool sim_draw_nested(const redlock_options *outer, redlock_options *ret_inner)
     *ret_inner = *outer;
     if (outer->kind == REDLOCK_READ || outer->kind == REDLOCK_WRITE)
         ret_inner->kind = sim_below(2) ? REDLOCK_READ : REDLOCK_WRITE;
+    ret_inner->fenced = sim_world.plan.fenced && ret_inner->kind != REDLOCK_READ;
     ret_inner->ttl_ms = sim_scale(30, sim_world.plan.ttl_max_ms);
     ret_inner->wait_ms = sim_below(2) ? 0 : sim_scale(1, sim_world.plan.ttl_max_ms);
     return true;

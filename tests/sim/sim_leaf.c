@@ -4,8 +4,6 @@
 #include "sim_fiber.h"
 #include "sim_real.h"
 
-#include "kinds/kind.h"
-
 #include <assert.h>
 #include <errno.h>
 #include <stdio.h>
@@ -36,7 +34,7 @@ int sim_bound_clock_gettime(clockid_t clock, struct timespec *ret_time)
         break;
     case CLOCK_REALTIME:
     case CLOCK_REALTIME_COARSE:
-        now_ns = sim_own_ns(proc) + SIM_EPOCH_NS;
+        now_ns = sim_realtime_ns(proc);
         break;
     default: /* CPU time, which nothing takes here */
         now_ns = 0;
@@ -67,13 +65,13 @@ int sim_bound_sched_yield(void)
 
 /* ---- random bytes --------------------------------------------------------------------- */
 
-int sim_bound_RAND_bytes(unsigned char *ret_bytes, int size)
+ssize_t sim_bound_getrandom(void *ret_bytes, size_t size, unsigned flags)
 {
     if (!sim_proc())
-        return sim_real_RAND_bytes(ret_bytes, size);
+        return sim_real_getrandom(ret_bytes, size, flags);
     sim_system_call();
-    sim_random_bytes(ret_bytes, (size_t)size);
-    return 1;
+    sim_random_bytes(ret_bytes, size);
+    return (ssize_t)size;
 }
 
 void sim_bound_uuid_generate_random(uuid_t ret_uuid)
@@ -86,62 +84,6 @@ void sim_bound_uuid_generate_random(uuid_t ret_uuid)
     sim_random_bytes(ret_uuid, sizeof(uuid_t));
     ret_uuid[6] = (unsigned char)(0x40 | (ret_uuid[6] & 0x0f));
     ret_uuid[8] = (unsigned char)(0x80 | (ret_uuid[8] & 0x3f));
-}
-
-/* ---- digests -------------------------------------------------------------------------- */
-
-/* Each client that opens makes them of all scripts, and worlds have clients that open all the
- * time. Scripts are constants: where they stand says which they are. */
-struct digest {
-    const void *bytes;
-    unsigned char digest[EVP_MAX_MD_SIZE];
-    unsigned len;
-};
-
-static bool is_script(const void *bytes)
-{
-    for (int row = 0; row < RL_ROWS; row++) {
-        const struct rl_kind *kind = rl_kind(row);
-        for (int verb = 0; kind && verb < RL_VERBS; verb++) {
-            if (kind->script[verb].body == bytes)
-                return true;
-        }
-    }
-    return false;
-}
-
-/* Its place; with no length, one that is free. NULL: it is no script. */
-static struct digest *digest_of(const void *bytes)
-{
-    static struct digest digests[RL_SCRIPTS];
-    static unsigned count, turn; /* they are asked for one after the other */
-    for (unsigned i = 0; i < count; i++) {
-        unsigned at = (turn + i) % count;
-        if (digests[at].bytes == bytes) {
-            turn = at + 1;
-            return &digests[at];
-        }
-    }
-    if (!is_script(bytes))
-        return NULL;
-    assert(count < sizeof(digests) / sizeof(digests[0]));
-    digests[count].bytes = bytes;
-    return &digests[count++];
-}
-
-int sim_bound_EVP_Digest(const void *bytes, size_t len, unsigned char *ret_digest,
-                         unsigned *ret_len, const EVP_MD *type, ENGINE *engine)
-{
-    struct digest *digest = sim_proc() ? digest_of(bytes) : NULL;
-
-    if (!digest)
-        return sim_real_EVP_Digest(bytes, len, ret_digest, ret_len, type, engine);
-    if (digest->len == 0 &&
-        !sim_real_EVP_Digest(bytes, len, digest->digest, &digest->len, type, engine))
-        sim_die("no digest of a script");
-    memcpy(ret_digest, digest->digest, digest->len);
-    *ret_len = digest->len;
-    return 1;
 }
 
 /* ---- names ---------------------------------------------------------------------------- */

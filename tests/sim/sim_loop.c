@@ -19,6 +19,7 @@ struct slot {
     uint64_t call, id;
     int64_t due_ns; /* own time of the next step */
     int64_t extend_ms, began_ns;
+    int64_t asked_ns; /* true time */
     const char *name;
     redlock_options options; /* with which it was asked for */
     char owner[SIM_OWNER_BYTES];
@@ -150,7 +151,7 @@ static void on_tried(void *context, int result, redlock_lock *lock)
     if (result != REDLOCK_OK || slot->actor->leaving) /* what is closed now gives it up */
         return;
     slot->lock = lock;
-    slot->hold = sim_took(lock, slot->name, &slot->options);
+    slot->hold = sim_took(lock, slot->name, &slot->options, slot->asked_ns);
     slot->state = HELD;
     slot->served += sim_world.phase == SIM_CALM;
     if (sim_below(6) == 0)
@@ -170,6 +171,7 @@ static void ask(struct slot *slot)
     }
     slot->state = TRYING;
     begin(slot, "redlock_try_async");
+    slot->asked_ns = sim_now_ns();
     sim_tell_try(slot->name, options);
     int result = sim_names_try_async(slot->actor->client, slot->name, options, on_tried, slot,
                                      &slot->id);

@@ -127,7 +127,8 @@ void sim_server_kill(struct sim_server *server)
     server->dying = false;
     server->killed_ns = sim_now_ns();
     server->paused_until_ns = 0;
-    server->scripts_known = server->scripts_forgotten = 0;
+    memset(server->scripts_known, 0, sizeof(server->scripts_known));
+    memset(server->scripts_forgotten, 0, sizeof(server->scripts_forgotten));
     server->nonces.count = 0;
     sim_not(&server->work);
     sim_sessions_kill(server);
@@ -202,8 +203,9 @@ void sim_master_script_flush(unsigned master)
     struct sim_server *server = sim_server(master);
     sim_mark(SIM_MARK_MASTER, master, 0);
     sim_tell("n%u forgets its scripts", master + 1);
-    server->scripts_forgotten |= server->scripts_known;
-    server->scripts_known = 0;
+    for (unsigned i = 0; i < SIM_SCRIPTS_MAX; i++)
+        server->scripts_forgotten[i] |= server->scripts_known[i];
+    memset(server->scripts_known, 0, sizeof(server->scripts_known));
     server->nonces.count = 0;
 }
 
@@ -287,7 +289,10 @@ size_t sim_master_keys(unsigned master)
 
 unsigned sim_master_scripts(unsigned master)
 {
-    return (unsigned)__builtin_popcountll(sim_server(master)->scripts_known);
+    unsigned count = 0;
+    for (unsigned i = 0; i < SIM_SCRIPTS_MAX; i++)
+        count += sim_server(master)->scripts_known[i];
+    return count;
 }
 
 uint64_t sim_master_commands(unsigned master)

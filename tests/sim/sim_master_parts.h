@@ -30,7 +30,7 @@ enum {
     SIM_MEMBER_MAX = 239,
     SIM_VALUE_MAX = 23,
     SIM_BUCKETS = 512, /* a power of two */
-    SIM_SCRIPTS_MAX = 64 /* bits */
+    SIM_SCRIPTS_MAX = 80
 };
 
 /* What sim_mark() is told of masters. */
@@ -114,6 +114,7 @@ struct sim_server {
 
     /* The wall clock showed wall_ns at the true time wall_at_ns, and goes at that rate. */
     int64_t wall_ns, wall_at_ns, rate_ppb;
+    int64_t set_back_ns; /* so far, in all */
     int64_t started_s; /* of the wall clock, whole seconds, as Redis keeps it */
 
     /* Work: one command after the other. */
@@ -129,8 +130,8 @@ struct sim_server {
     enum sim_trouble trouble;
     unsigned trouble_ppm;
 
-    uint64_t scripts_known, scripts_forgotten; /* a bit each; by a flush */
-    struct sim_nonces nonces;                  /* beside these */
+    bool scripts_known[SIM_SCRIPTS_MAX], scripts_forgotten[SIM_SCRIPTS_MAX]; /* by a flush */
+    struct sim_nonces nonces;                                                /* beside these */
     struct sim_key *bucket[SIM_BUCKETS];
     struct sim_key **key;
     size_t keys, keys_size;

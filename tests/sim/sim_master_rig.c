@@ -199,6 +199,11 @@ const char *script_body(const char *short_name)
     return script_of(short_name)->body;
 }
 
+const char *script_fenced_body(const char *short_name)
+{
+    return script_of(short_name)->fenced_body;
+}
+
 unsigned script_keys(const char *short_name)
 {
     return (unsigned)strlen(script_of(short_name)->keys);
@@ -225,9 +230,13 @@ void teach_scripts(struct sim_conn *conn)
 
 const char *script_sha(const char *short_name)
 {
+    return sha_of(script_body(short_name));
+}
+
+const char *sha_of(const char *body)
+{
     static char hex[2 * SHA_DIGEST_LENGTH + 1];
     unsigned char digest[SHA_DIGEST_LENGTH];
-    const char *body = script_body(short_name);
     SHA1((const unsigned char *)body, strlen(body), digest);
     for (size_t i = 0; i < sizeof(digest); i++)
         snprintf(hex + 2 * i, 3, "%02x", digest[i]);

@@ -49,6 +49,8 @@ const char *ask_script(struct sim_conn *conn, const char *script, ...)
 void teach_scripts(struct sim_conn *conn); /* SCRIPT LOAD, all of them */
 const char *script_body(const char *short_name);
 const char *script_sha(const char *short_name);
+const char *script_fenced_body(const char *short_name); /* NULL: none */
+const char *sha_of(const char *body);
 unsigned script_keys(const char *short_name);
 const char *script_key_letters(const char *short_name); /* as the table of kinds has them */
 const char *script_arg_letters(const char *short_name);

@@ -27,7 +27,7 @@ const char *sim_oracle_name(enum sim_oracle oracle)
         [SIM_OVERLAP] = "overlap", [SIM_RISEN] = "risen",       [SIM_STRANGER] = "stranger",
         [SIM_TWICE] = "twice",     [SIM_TOO_LONG] = "too long", [SIM_LEFTOVER] = "leftover",
         [SIM_STUCK] = "stuck",     [SIM_SWOLLEN] = "swollen",   [SIM_UNFAIR] = "unfair",
-        [SIM_UNTRUE] = "untrue",
+        [SIM_UNTRUE] = "untrue",   [SIM_UNFENCED] = "unfenced",
     };
     return names[oracle];
 }
@@ -51,6 +51,7 @@ void sim_oracle_begin(void)
     last_call = 0;
     sim_holds_begin();
     sim_order_begin();
+    sim_fences_begin();
 }
 
 void sim_oracle_end(void)
@@ -97,11 +98,16 @@ static bool any_evicted(void)
 /* What a broken assumption can cost: that two have the lock. All are served all the same, but
  * for one thing: who waits for a fair lock and is gone is taken for Redisson's, and waited for
  * as long as those are, where the key was evicted by which it is known as ours. Where the order
- * of waiters can't be told any more sim_order.c does not judge it. Nothing excuses a call that
- * is done twice or memory that is lost; nor does anything that happens to keys excuse a
- * stranger's hand on them. */
+ * of waiters can't be told any more sim_order.c does not judge it. A fencing token rests on no
+ * client's clock and on no lock's key, but on counters, which masters may lose. Nothing excuses
+ * a call that is done twice or memory that is lost; nor does anything that happens to keys
+ * excuse a stranger's hand on them. */
 static bool excused(enum sim_oracle oracle)
 {
+    unsigned forgets = 1u << SIM_KEYS_STAY | 1u << SIM_GUARD_ON | 1u << SIM_NO_STEP |
+                       1u << SIM_ONE_SERVER | 1u << SIM_ONE_LIST | 1u << SIM_STEADY;
+    if (oracle == SIM_UNFENCED)
+        return broken & forgets;
     return broken && (oracle == SIM_OVERLAP || (oracle == SIM_STUCK && any_evicted()));
 }
 

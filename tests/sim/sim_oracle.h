@@ -16,6 +16,7 @@
  *   swollen    memory, queues or descriptors above their bounds
  *   untrue     what came of a call is not what it told, or it took longer than it may
  *   unfair     one who waits for a fair lock is overtaken
+ *   unfenced   a fencing token is not above that of an earlier hold
  */
 #ifndef SIM_ORACLE_H
 #define SIM_ORACLE_H
@@ -38,8 +39,18 @@ enum sim_assumption {
 };
 
 enum sim_oracle {
-    SIM_OVERLAP, SIM_RISEN, SIM_STRANGER, SIM_TWICE, SIM_TOO_LONG, SIM_LEFTOVER, SIM_STUCK,
-    SIM_SWOLLEN, SIM_UNFAIR, SIM_UNTRUE, SIM_ORACLES
+    SIM_OVERLAP,
+    SIM_RISEN,
+    SIM_STRANGER,
+    SIM_TWICE,
+    SIM_TOO_LONG,
+    SIM_LEFTOVER,
+    SIM_STUCK,
+    SIM_SWOLLEN,
+    SIM_UNFAIR,
+    SIM_UNTRUE,
+    SIM_UNFENCED,
+    SIM_ORACLES
 };
 
 void sim_oracle_begin(void);
@@ -65,11 +76,13 @@ void sim_found(enum sim_oracle oracle, const char *format, ...)
 struct sim_hold;
 
 /* redlock_try() has returned it, asked for with these options (NULL: none): by them it is
- * judged whom it excludes, and not by what the library has made of them. Every
+ * judged whom it excludes, and not by what the library has made of them. The call began at the
+ * true time `began_ns`. Every
  * redlock_validity_ms(lock) of the program goes through sim_believes(), which checks the
  * answer; the deadline in force is looked at by the oracle itself whenever anybody else takes
  * the name, and when it passes. */
-struct sim_hold *sim_took(redlock_lock *lock, const char *name, const redlock_options *asked);
+struct sim_hold *sim_took(redlock_lock *lock, const char *name, const redlock_options *asked,
+                          int64_t began_ns);
 int64_t sim_believes(struct sim_hold *hold); /* redlock_validity_ms(), checked */
 /* Right before redlock_release(), _detach(): from here on the program uses it no more. */
 void sim_gives_up(struct sim_hold *hold);

@@ -78,6 +78,7 @@ void sim_proc_share_host(struct sim_proc *proc, const struct sim_proc *other)
     proc->boottime_extra_ns = other->boottime_extra_ns;
     proc->back_ns = other->back_ns;
     proc->monotonic_extra_ns = other->monotonic_extra_ns;
+    proc->wall_extra_ns = other->wall_extra_ns;
     proc->parts->boottime_stop = other->parts->boottime_stop;
     proc->parts->monotonic_stop = other->parts->monotonic_stop;
     memcpy(proc->parts->boot_id, other->parts->boot_id, sizeof(proc->parts->boot_id));

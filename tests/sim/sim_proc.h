@@ -45,6 +45,7 @@ struct sim_proc {
     int64_t boottime_extra_ns;  /* its own time = true time at this rate + this */
     int64_t back_ns;            /* BOOTTIME = its own time - this: it was set back */
     int64_t monotonic_extra_ns; /* MONOTONIC does not count suspends */
+    int64_t wall_extra_ns;      /* REALTIME is so much ahead of the right time */
     int64_t awake_ns;           /* paused until then; 0: it runs */
     bool crashed;               /* see sim_proc_crash() */
     size_t live_bytes, live_blocks, peak_bytes; /* of its memory */

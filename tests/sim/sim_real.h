@@ -13,7 +13,6 @@
 
 #include "net/resolve.h"
 
-#include <openssl/evp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -44,9 +43,7 @@ SIM_BINDS(int, madvise, void *at, size_t size, int advice);
 SIM_BINDS(int, clock_gettime, clockid_t clock, struct timespec *ret_time);
 SIM_BINDS(int, nanosleep, const struct timespec *time, struct timespec *ret_left);
 SIM_BINDS(int, sched_yield, void);
-SIM_BINDS(int, EVP_Digest, const void *bytes, size_t len, unsigned char *ret_digest,
-          unsigned *ret_len, const EVP_MD *type, ENGINE *engine);
-SIM_BINDS(int, RAND_bytes, unsigned char *ret_bytes, int size);
+SIM_BINDS(ssize_t, getrandom, void *ret_bytes, size_t size, unsigned flags);
 SIM_BINDS(void, uuid_generate_random, uuid_t ret_uuid);
 SIM_BINDS(int, gethostname, char *ret_name, size_t size);
 SIM_BINDS(pid_t, getpid, void);

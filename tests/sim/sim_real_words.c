@@ -103,6 +103,28 @@ static void script_key_words(struct pair_words *words, const char *name)
     }
 }
 
+/* What a script with fencing tokens has besides. Proposals are far ahead of all clocks, so that
+ * these do not show. */
+static void counter_words(struct pair_words *words, unsigned count)
+{
+    static const char *const counters[] = {"a:redlock:fence", "x y:redlock:fence", "c", "a"};
+    for (; count > 0; count--)
+        pair_word(words, counters[some_below(some_below(8) ? 2 : 4)]);
+}
+
+static void fencing_words(struct pair_words *words, const char *name, unsigned count)
+{
+    char text[24];
+    bool grants = strstr(name, "acquire") || strstr(name, "wait");
+    snprintf(text, sizeof(text), "%u", count);
+    pair_word(words, text);
+    snprintf(text, sizeof(text), "300000000000000%u", some_below(8));
+    pair_word(words, text);
+    if (grants)
+        pair_word(words, "9000000000000000");
+    pair_word(words, some_below(3) ? some_ttl() : "0");
+}
+
 static const char *draw_script(void)
 {
     static const unsigned weights[] = {15, 8, 6, 28, 32, 11};
@@ -156,20 +178,26 @@ void make_script(struct pair_words *words)
     unsigned names_of_it = several ? 1 + some_below(3) : 1;
     char keys[24];
     odd = odd && name[0] != 'f' && name[0] != 'w' && strncmp(name, "read_", 5) != 0;
-    snprintf(keys, sizeof(keys), "%zu", names_of_it * strlen(letters));
+    bool fenced = !odd && script_fenced_body(name) && some_below(4) == 0;
+    const char *body = fenced ? script_fenced_body(name) : script_body(name);
+    snprintf(keys, sizeof(keys), "%zu", names_of_it * (strlen(letters) + fenced));
     if (some_below(8) == 0) {
         pair_word(words, "EVAL");
-        pair_word(words, script_body(name));
+        pair_word(words, body);
     } else {
         pair_word(words, some_below(20) ? "EVALSHA" : "evalSHA");
-        pair_word(words, some_below(50) ? script_sha(name) : upper_case(script_sha(name)));
+        pair_word(words, some_below(50) ? sha_of(body) : upper_case(sha_of(body)));
     }
     pair_word(words, odd && some_below(2) ? numbers[some_below(8)] : keys);
     if (several)
         set_key_words(words, letters, names_of_it);
     else
         script_key_words(words, name);
+    if (fenced)
+        counter_words(words, names_of_it);
     script_arguments(words, name, strchr(name, '_') && !several); /* those with owners */
+    if (fenced)
+        fencing_words(words, name, names_of_it);
     if (odd && some_below(2))
         words->count -= 1 + some_below(words->count - 2);
     else if (odd && some_below(3) == 0)

@@ -70,6 +70,17 @@ const char *sim_script_set(struct sim_run *run, const struct sim_word *name,
     return NULL;
 }
 
+const char *sim_script_set_for_ever(struct sim_run *run, const struct sim_word *name,
+                                    const struct sim_word *value)
+{
+    if (!name || !value)
+        return bad_arguments;
+    const char *error = sim_script_enter(run, SIM_WRITES | SIM_DENYOOM);
+    if (!error)
+        sim_key_set(run->call->server, run->call, name, value, SIM_NEVER);
+    return error;
+}
+
 const char *sim_script_del(struct sim_run *run, const struct sim_word *name, bool *ret_there)
 {
     if (!name)
@@ -296,6 +307,12 @@ static bool begin_answer(struct sim_run *run, size_t parts, int code)
 void sim_script_answer(struct sim_run *run, bool yes)
 {
     begin_answer(run, 2, yes);
+}
+
+void sim_script_answer_number(struct sim_run *run, int64_t number)
+{
+    if (begin_answer(run, 3, RL_GRANTED))
+        sim_put_integer(run->call->out, number);
 }
 
 void sim_script_refuse(struct sim_run *run, enum rl_code code, int64_t left_ms,

@@ -23,6 +23,9 @@ struct sim_run {
 
 typedef void sim_script_fn(struct sim_run *run);
 
+/* sim_scripts_fence.c: a script inside one of the two of lib/kinds/fence. */
+void sim_run_fenced(struct sim_run *run, sim_script_fn *inside, const char *short_name);
+
 struct sim_known_script {
     const char *name; /* NULL: the end */
     sim_script_fn *run;
@@ -58,6 +61,9 @@ const char *sim_script_type(struct sim_run *run, const struct sim_word *name,
 const char *sim_script_set(struct sim_run *run, const struct sim_word *name,
                            const struct sim_word *value, const struct sim_word *ttl,
                            bool if_absent, bool *ret_done);
+/* Without an end. */
+const char *sim_script_set_for_ever(struct sim_run *run, const struct sim_word *name,
+                                    const struct sim_word *value);
 const char *sim_script_del(struct sim_run *run, const struct sim_word *name, bool *ret_there);
 const char *sim_script_pttl(struct sim_run *run, const struct sim_word *name,
                             int64_t *ret_left_ms);
@@ -90,6 +96,7 @@ void sim_script_other_data(struct sim_run *run, const struct sim_word *name,
 void sim_script_fail(struct sim_run *run, const char *where, const char *error);
 void sim_script_fail_lua(struct sim_run *run, const char *where, const char *error);
 void sim_script_answer(struct sim_run *run, bool yes); /* {ARGV[1], 1 or 0} */
+void sim_script_answer_number(struct sim_run *run, int64_t number); /* {ARGV[1], 1, number} */
 /* {ARGV[1], code, ms left, holder}, and the place where `place` is not NULL. */
 void sim_script_refuse(struct sim_run *run, enum rl_code code, int64_t left_ms,
                        const struct sim_word *holder, const int64_t *place);

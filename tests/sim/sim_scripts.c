@@ -17,6 +17,7 @@ struct script {
     size_t len;
     int token, ttl;   /* which of ARGV they are, from 1; 0: none */
     unsigned several; /* keys of each name; 0: it is for one name */
+    bool fenced;      /* inside fence_grant.lua or fence_keep.lua */
     sim_script_fn *run;
     char sha[SHA_LEN + 1];
 };
@@ -47,29 +48,35 @@ static sim_script_fn *player_of(const char *name)
     return NULL; /* nobody plays it: it is not known to them */
 }
 
+static void learn_one(const struct rl_kind *kind, const struct rl_script *from, bool fenced)
+{
+    assert(n_scripts < SIM_SCRIPTS_MAX);
+    struct script *script = &scripts[n_scripts++];
+    const char *bar = strchr(from->name, '_'), *token = strchr(from->args, 't');
+    const char *ttl = strchr(from->args, 'T');
+    script->name = from->name;
+    script->short_name = bar ? bar + 1 : from->name;
+    script->body = fenced ? from->fenced_body : from->body;
+    script->len = strlen(script->body);
+    script->token = token ? (int)(token - from->args) + 2 : 0;
+    script->ttl = ttl ? (int)(ttl - from->args) + 2 : 0;
+    script->several = kind->several ? (unsigned)strlen(from->keys) + fenced : 0;
+    script->fenced = fenced;
+    script->run = player_of(from->name);
+    name_sha(script->body, script->len, script->sha);
+}
+
 /* Once: the table of kinds, and who plays what in it. */
 static void learn(void)
 {
-    const struct rl_kind *kind;
-    for (int k = 0; k < RL_ROWS; k++) {
-        kind = rl_kind(k);
-        for (int verb = 0; kind && verb < RL_VERBS; verb++) {
-            const struct rl_script *from = &kind->script[verb];
-            if (!from->name || !player_of(from->name))
-                continue;
-            assert(n_scripts < SIM_SCRIPTS_MAX);
-            struct script *script = &scripts[n_scripts++];
-            const char *bar = strchr(from->name, '_'), *token = strchr(from->args, 't');
-            const char *ttl = strchr(from->args, 'T');
-            script->name = from->name;
-            script->short_name = bar ? bar + 1 : from->name;
-            script->body = from->body;
-            script->len = strlen(from->body);
-            script->token = token ? (int)(token - from->args) + 2 : 0;
-            script->ttl = ttl ? (int)(ttl - from->args) + 2 : 0;
-            script->several = kind->several ? (unsigned)strlen(from->keys) : 0;
-            script->run = player_of(from->name);
-            name_sha(script->body, script->len, script->sha);
+    for (int fenced = 0; fenced < 2; fenced++) {
+        for (int k = 0; k < RL_ROWS; k++) {
+            const struct rl_kind *kind = rl_kind(k);
+            for (int verb = 0; kind && verb < RL_VERBS; verb++) {
+                const struct rl_script *from = &kind->script[verb];
+                if (from->name && player_of(from->name) && (!fenced || from->fenced_body))
+                    learn_one(kind, from, fenced);
+            }
         }
     }
 }
@@ -105,9 +112,16 @@ static const struct script *by_body(const struct sim_word *word)
     return NULL;
 }
 
-static uint64_t bit(const struct script *script)
+static size_t number_of(const struct script *script)
 {
-    return UINT64_C(1) << (script - scripts);
+    return (size_t)(script - scripts);
+}
+
+/* What a mark tells of it. */
+static uint64_t mark_of(const struct script *script)
+{
+    size_t number = number_of(script);
+    return number < 64 ? UINT64_C(1) << number : number;
 }
 
 /* The lock, or several. */
@@ -185,10 +199,13 @@ static void run_script(struct sim_call *call, const struct script *script, int64
     call->argument = token ? token->bytes : NULL;
     bool fair = strncmp(script->name, "fair_", 5) == 0;
     bool had = fair && sim_script_key(&run, &run.keys[0]);
-    script->run(&run);
+    if (script->fenced)
+        sim_run_fenced(&run, script->run, script->short_name);
+    else
+        script->run(&run);
     if (fair)
         tell_asked(&run, script, had);
-    sim_mark(SIM_MARK_COMMAND, bit(script), run.yes);
+    sim_mark(SIM_MARK_COMMAND, mark_of(script), run.yes);
     if (sim_tells())
         tell(&run, script);
 }
@@ -262,7 +279,7 @@ void sim_run_eval(struct sim_call *call)
         sim_put_error(call->out, "ERR model masters play the library's scripts only");
         return;
     }
-    call->server->scripts_known |= bit(script);
+    call->server->scripts_known[number_of(script)] = true;
     run_known(call, script, keys);
 }
 
@@ -272,12 +289,12 @@ void sim_run_evalsha(struct sim_call *call)
     const struct script *script = by_sha(&call->word[1]);
     if (call->word[1].len == SHA_LEN && !read_keys(call, &keys))
         return;
-    if (script && call->server->scripts_known & bit(script)) {
+    if (script && call->server->scripts_known[number_of(script)]) {
         run_known(call, script, keys);
         return;
     }
-    if (script && call->server->scripts_forgotten & bit(script)) {
-        call->server->scripts_forgotten &= ~bit(script);
+    if (script && call->server->scripts_forgotten[number_of(script)]) {
+        call->server->scripts_forgotten[number_of(script)] = false;
         call->server->felt.unknown++;
     }
     if (!script && recall_nonce(call))
@@ -290,7 +307,7 @@ void sim_run_script_load(struct sim_call *call)
     char sha[SHA_LEN + 1];
     const struct script *script = by_body(&call->word[2]);
     if (script)
-        call->server->scripts_known |= bit(script);
+        call->server->scripts_known[number_of(script)] = true;
     name_sha(call->word[2].bytes, call->word[2].len, sha);
     sim_put_bulk(call->out, sha, SHA_LEN);
 }
@@ -300,6 +317,6 @@ void sim_run_script_exists(struct sim_call *call)
     sim_put_array(call->out, call->words - 2);
     for (unsigned i = 2; i < call->words; i++) {
         const struct script *script = by_sha(&call->word[i]);
-        sim_put_integer(call->out, script && call->server->scripts_known & bit(script));
+        sim_put_integer(call->out, script && call->server->scripts_known[number_of(script)]);
     }
 }

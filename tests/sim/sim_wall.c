@@ -63,8 +63,10 @@ void sim_master_step_clock(unsigned master, int64_t by_ns)
     sim_mark(SIM_MARK_MASTER, master, (uint64_t)by_ns);
     sim_tell("n%u's clock steps by %lld ms", master + 1, (long long)(by_ns / SIM_MS));
     anchor(server, by_ns, server->rate_ppb);
-    if (by_ns < 0)
+    if (by_ns < 0) {
+        server->set_back_ns -= by_ns;
         sim_tell_lost(server, true, false);
+    }
 }
 
 void sim_master_clock_rate(unsigned master, int64_t rate_ppb)

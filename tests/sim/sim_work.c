@@ -222,7 +222,7 @@ static int blocking_try(struct sim_actor *actor, const char *name,
                         const redlock_options *options, redlock_lock **ret_lock,
                         struct sim_hold **ret_hold)
 {
-    int64_t began_ns = sim_own_ns(sim_proc());
+    int64_t began_ns = sim_own_ns(sim_proc()), asked_ns = sim_now_ns();
     uint64_t call = sim_call_begins("redlock_try");
     sim_tell_try(name, options);
     actor->calling++;
@@ -234,7 +234,7 @@ static int blocking_try(struct sim_actor *actor, const char *name,
         sim_waited(name, options, began_ns);
     /* The client may be closed by now, and the lock gone with it. */
     if (result == REDLOCK_OK && !actor->leaving)
-        *ret_hold = sim_took(*ret_lock, name, options);
+        *ret_hold = sim_took(*ret_lock, name, options, asked_ns);
     return result;
 }
 

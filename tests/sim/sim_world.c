@@ -65,6 +65,7 @@ static void draw_plan(struct sim_plan *plan, uint64_t seed)
 {
     memset(plan, 0, sizeof(*plan));
     plan->family = sim_family_of(seed);
+    plan->fenced = sim_fenced_of(seed);
     plan->masters = draw_masters();
     if (plan->family == SIM_SHARED_LOCKS && plan->masters == 1)
         plan->masters = 3; /* on one it is another format */
@@ -92,6 +93,21 @@ static void draw_plan(struct sim_plan *plan, uint64_t seed)
 
 /* ---- who there is --------------------------------------------------------------------- */
 
+/* Nothing but a proposal of a fencing token rests on the wall clock, and it may be wrong. */
+static int64_t draw_wall_ns(void)
+{
+    switch (sim_below(8)) {
+    case 0:
+        return 3600 * SIM_S;
+    case 1:
+        return -3600 * SIM_S;
+    case 2:
+        return sim_between(-20 * SIM_S, 20 * SIM_S);
+    default:
+        return sim_between(-50 * SIM_MS, 50 * SIM_MS);
+    }
+}
+
 static void set_clock(struct sim_proc *proc, const struct sim_proc *before)
 {
     int64_t most = sim_world.plan.client_rate_ppb;
@@ -99,6 +115,8 @@ static void set_clock(struct sim_proc *proc, const struct sim_proc *before)
         sim_proc_share_host(proc, before);
     else
         proc->rate_ppb = sim_between(-most, most);
+    if (!before && sim_world.plan.fenced)
+        proc->wall_extra_ns = draw_wall_ns();
 }
 
 void sim_world_connect(const struct sim_proc *proc)

@@ -49,6 +49,7 @@ enum sim_style {
 /* What a seed has drawn. */
 struct sim_plan {
     enum sim_family family;
+    bool fenced; /* all locks but those of readers have fencing tokens */
     unsigned masters, actors, names;
     char name[SIM_NAMES_MAX][24];
     int64_t ttl_max_ms; /* of the locks; max-ttl is no less */
@@ -129,6 +130,9 @@ void *sim_loop(void *actor);
 extern int sim_family_wanted;
 const char *sim_family_name(enum sim_family family);
 enum sim_family sim_family_of(uint64_t seed);
+const char *sim_kinds_wanted(void); /* as --kinds has it */
+extern bool sim_fenced_wanted;      /* in every world */
+bool sim_fenced_of(uint64_t seed);
 /* The owner's text is the caller's, and must last as long as the options. */
 void sim_draw_kind(redlock_options *options, char owner[SIM_OWNER_BYTES]);
 /* The options for taking it once more, by the same owner. False: it does not. */

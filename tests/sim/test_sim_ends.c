@@ -136,7 +136,7 @@ static void die(struct sim_proc *proc)
     ck_assert_uint_eq(echo[0].left, 1);
 }
 
-START_TEST(crash_closes_what_was_open)
+START_TEST(crash_closes_open_descriptors)
 {
     play(1, die);
 }
@@ -175,7 +175,7 @@ int main(void)
     TCase *tcase = tcase_create("ends");
     tcase_add_test(tcase, bytes_sent_by_master_before_close_arrive);
     tcase_add_test(tcase, bytes_sent_by_client_before_close_arrive);
-    tcase_add_test(tcase, crash_closes_what_was_open);
+    tcase_add_test(tcase, crash_closes_open_descriptors);
     tcase_add_test(tcase, end_of_world_leaves_nothing_scheduled);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);

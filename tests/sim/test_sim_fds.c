@@ -149,7 +149,7 @@ static void watch_some(struct sim_proc *proc)
     ck_assert_uint_eq(sim_open_fds(proc), 0);
 }
 
-START_TEST(set_tells_what_is_ready_as_long_as_it_is)
+START_TEST(epoll_set_is_level_triggered)
 {
     play(1, watch_some);
 }
@@ -303,7 +303,7 @@ int main(void)
     TCase *waits = tcase_create("waits");
     tcase_add_test(waits, eventfd_counts);
     tcase_add_test(waits, timerfd_goes_off_once_at_its_last_time);
-    tcase_add_test(waits, set_tells_what_is_ready_as_long_as_it_is);
+    tcase_add_test(waits, epoll_set_is_level_triggered);
     tcase_add_test(waits, waiter_is_woken_through_sets_of_sets);
     tcase_add_test(waits, waiting_ends_by_clock_of_process);
     tcase_add_test(waits, spectator_does_not_stop_clock);

@@ -99,7 +99,7 @@ START_TEST(restart_empty_forgets)
 END_TEST
 
 /* Ends are times of the wall clock: what runs out while it is down is not there again. */
-START_TEST(restart_whole_forgets_nothing_but_what_ran_out)
+START_TEST(restart_whole_forgets_only_expired_keys)
 {
     int64_t left_ns;
     acquire("k", "one", "10000");
@@ -166,7 +166,7 @@ END_TEST
 
 /* Random changes, and each moment's keys remembered: a late restart has those of a second ago.
  */
-START_TEST(late_restart_takes_back_whatever_was_done)
+START_TEST(late_restart_takes_back_all_changes)
 {
     enum { KEYS = 4, STEPS = 400 };
     static char shots[STEPS][512];
@@ -273,7 +273,7 @@ START_TEST(uptime_is_counted_in_whole_seconds_of_its_clock)
 }
 END_TEST
 
-START_TEST(it_says_of_itself_what_it_is_told)
+START_TEST(info_tells_role_and_run_id_as_set)
 {
     sim_master_role(0, "slave");
     sim_master_run_id(0, "ffffffffffffffffffffffffffffffffffffffff");
@@ -291,12 +291,12 @@ int main(void)
     tcase_add_test(tcase, connections_are_reset_or_closed);
     tcase_add_test(tcase, restart_begins_anew);
     tcase_add_test(tcase, restart_empty_forgets);
-    tcase_add_test(tcase, restart_whole_forgets_nothing_but_what_ran_out);
+    tcase_add_test(tcase, restart_whole_forgets_only_expired_keys);
     tcase_add_test(tcase, late_restart_is_as_it_was_a_second_ago);
-    tcase_add_test(tcase, late_restart_takes_back_whatever_was_done);
+    tcase_add_test(tcase, late_restart_takes_back_all_changes);
     tcase_add_test(tcase, it_is_killed_right_before_or_behind_script);
     tcase_add_test(tcase, uptime_is_counted_in_whole_seconds_of_its_clock);
-    tcase_add_test(tcase, it_says_of_itself_what_it_is_told);
+    tcase_add_test(tcase, info_tells_role_and_run_id_as_set);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

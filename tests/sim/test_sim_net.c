@@ -217,7 +217,7 @@ static void be_reset(struct sim_proc *proc)
     close(other);
 }
 
-START_TEST(reset_loses_what_is_under_way)
+START_TEST(reset_loses_bytes_under_way)
 {
     play(1, be_reset);
 }
@@ -340,7 +340,7 @@ int main(void)
     suite_add_tcase(suite, bytes);
     TCase *faults = tcase_create("faults");
     tcase_add_test(faults, master_that_does_not_listen_refuses);
-    tcase_add_test(faults, reset_loses_what_is_under_way);
+    tcase_add_test(faults, reset_loses_bytes_under_way);
     tcase_add_test(faults, forgotten_connection_delivers_nothing_more);
     tcase_add_test(faults, cut_lets_exactly_so_many_bytes_through);
     suite_add_tcase(suite, faults);

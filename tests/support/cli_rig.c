@@ -10,11 +10,19 @@
 #include <string.h>
 
 struct masters *cli_masters;
+struct masters *cli_lone;
+
+struct masters *cli_choose(bool one, const char *settings)
+{
+    struct masters *chosen = one ? cli_lone : cli_masters;
+    setenv("REDLOCK_NODES", masters_file(chosen, settings), 1);
+    return chosen;
+}
 
 static void start(const char *const *extra)
 {
     cli_masters = masters_start(5, extra);
-    setenv("REDLOCK_NODES", masters_file(cli_masters, CLI_PATIENT), 1);
+    cli_choose(false, CLI_PATIENT);
 }
 
 void cli_rig_start(void)
@@ -27,8 +35,17 @@ void cli_rig_start_keeping(void)
     start(masters_keeping);
 }
 
+void cli_rig_start_with_lone(void)
+{
+    start(NULL);
+    cli_lone = masters_start(1, NULL);
+}
+
 void cli_rig_stop(void)
 {
+    if (cli_lone)
+        masters_stop(cli_lone);
+    cli_lone = NULL;
     masters_stop(cli_masters);
 }
 

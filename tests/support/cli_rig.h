@@ -9,6 +9,7 @@
 #include <redlock.h>
 
 extern struct masters *cli_masters;
+extern struct masters *cli_lone; /* NULL: there is none */
 
 /* How long to wait for what comes in no time, on a machine that is not too busy. */
 enum { CLI_MOMENT_MS = 20000 };
@@ -20,7 +21,11 @@ enum { CLI_MOMENT_MS = 20000 };
 /* Fixtures, for a whole case or for each test. */
 void cli_rig_start(void);
 void cli_rig_start_keeping(void); /* masters that keep their keys when they are killed */
+void cli_rig_start_with_lone(void); /* and one master beside the five */
 void cli_rig_stop(void);
+
+/* $REDLOCK_NODES names the one, or the five; `settings` as for masters_file(). Returns them. */
+struct masters *cli_choose(bool one, const char *settings);
 
 /* One line, and it is redlock's. */
 bool cli_one_line(const char *text);

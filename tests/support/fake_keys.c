@@ -12,7 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { ACQUIRE, EXTEND, RETAKE, RELEASE, INSPECT, FORCE, WAIT, LEAVE };
+enum { ACQUIRE, EXTEND, RETAKE, RELEASE, INSPECT, FORCE, WAIT, LEAVE, FENCED };
 
 static const struct {
     const char *verb;
@@ -28,6 +28,7 @@ static const struct {
     [FORCE] = {"force", rl_script_force, 2, 3},
     [WAIT] = {"wait", rl_script_plain_wait, 2, 6},
     [LEAVE] = {"leave", rl_script_plain_leave, 2, 3},
+    [FENCED] = {"fenced", rl_script_plain_acquire_fenced, 2, 7},
 };
 
 static bool same(const struct wire_item *item, const char *text)
@@ -126,7 +127,8 @@ static int decide(struct fake_keys *keys, int script, struct fake_key *key,
         put(keys, name, &argument[1], ttl_ms);
         return 1;
     }
-    if (!key || script == ACQUIRE || script == WAIT || key->value_len != argument[1].len ||
+    if (!key || script == ACQUIRE || script == FENCED || script == WAIT ||
+        key->value_len != argument[1].len ||
         memcmp(key->value, argument[1].bytes, key->value_len) != 0)
         return 0;
     if (key->end_ms < now_ms() + ttl_ms)
@@ -170,7 +172,11 @@ size_t fake_execute(struct fake_keys *keys, const struct wire_item *items, unsig
     bool waits = script == WAIT;
     if (script == INSPECT)
         return tell(key, argument, ret_reply, size);
-    if (!yes && (script == ACQUIRE || waits))
+    if (yes && script == FENCED) /* the number that the client proposes */
+        return (size_t)snprintf(ret_reply, size, "*3\r\n$%d\r\n%.*s\r\n:1\r\n:%lld\r\n",
+                                nonce_len, nonce_len, argument[0].bytes,
+                                strtoll(argument[4].bytes, NULL, 10));
+    if (!yes && (script == ACQUIRE || script == FENCED || waits))
         return (size_t)snprintf(ret_reply, size,
                                 "*%d\r\n$%d\r\n%.*s\r\n:0\r\n:%lld\r\n$%zu\r\n%.*s\r\n%s",
                                 waits ? 5 : 4, nonce_len, nonce_len, argument[0].bytes,

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { FAKE_KEYS_MAX = 64, FAKE_SCRIPTS = 8, FAKE_VALUE_MAX = 256 };
+enum { FAKE_KEYS_MAX = 64, FAKE_SCRIPTS = 9, FAKE_VALUE_MAX = 256 };
 
 struct fake_key {
     char name[FAKE_VALUE_MAX];

@@ -245,7 +245,7 @@ void client_answered(struct world *world, struct client *client, unsigned node, 
             attempt->retry_ns = now_ns + 100 * MS;
         tally.late_yes += request->verb != RL_RELEASE && request->vote == RL_VOTE_YES &&
                           hold->phase == RL_HOLD_ENDING;
-        did = rl_hold_answer(hold, node, slot, request->verb, request->vote, now_ns);
+        did = rl_hold_answer(hold, node, slot, request->verb, request->vote, 0, now_ns);
     }
     react(world, client, attempt, did);
     let_go(world, client, attempt);

@@ -212,7 +212,8 @@ static void deliver(struct move *move, unsigned h, unsigned i, unsigned slot)
         if (slot == state->current[h][i] && still_wanted(state, hold, i, verb))
             did |= send_taking(state, h, verb, rl_bit(i), true);
     } else {
-        did = rl_hold_answer(hold, i, slot, verb, (enum rl_vote)request.vote, state->now_ns);
+        did = rl_hold_answer(hold, i, slot, verb, (enum rl_vote)request.vote, 0,
+                             state->now_ns);
     }
     react(move, h, did);
 }

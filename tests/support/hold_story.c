@@ -64,7 +64,7 @@ void story_hold_all(struct story *story, unsigned n)
 unsigned answer_on(struct story *story, unsigned node, unsigned slot, enum rl_verb verb,
                    enum rl_vote vote)
 {
-    return rl_hold_answer(&story->hold, node, slot, verb, vote, story->now_ns);
+    return rl_hold_answer(&story->hold, node, slot, verb, vote, 0, story->now_ns);
 }
 
 unsigned answer(struct story *story, unsigned node, enum rl_verb verb, enum rl_vote vote)

@@ -163,7 +163,7 @@ static unsigned long setting(const char *name, unsigned long otherwise)
     return text && *text ? strtoul(text, NULL, 10) : otherwise;
 }
 
-START_TEST(scripts_do_what_model_does)
+START_TEST(scripts_agree_with_model)
 {
     static struct frame frame;
     frame.operations = setting("REDLOCK_TEST_OPERATIONS", played->operations);
@@ -193,7 +193,7 @@ int frame_main(const struct frame_play *play)
     played = play;
     double operations = (double)setting("REDLOCK_TEST_OPERATIONS", play->operations);
     tcase_set_timeout(tcase, 60 + operations / 500);
-    tcase_add_test(tcase, scripts_do_what_model_does);
+    tcase_add_test(tcase, scripts_agree_with_model);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

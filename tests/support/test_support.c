@@ -7,6 +7,7 @@
 #include "fake_keys.h"
 #include "masters.h"
 #include "proxy.h"
+#include "stall.h"
 #include "suite.h"
 #include "wire.h"
 
@@ -478,6 +479,54 @@ START_TEST(children_report_how_they_ended)
 }
 END_TEST
 
+/* ---- stalls ----------------------------------------------------------------------------- */
+
+static int stop_parent(void *argument)
+{
+    (void)argument;
+    kill(getppid(), SIGSTOP);
+    pause_ms(200);
+    kill(getppid(), SIGCONT);
+    return 0;
+}
+
+/* It fails as often as `failures` says, each time beside a stall of this process. */
+static int stalled_plays;
+static bool play_beside_stall(int failures)
+{
+    stalled_plays++;
+    if (stalled_plays > failures)
+        return true;
+    ck_assert_int_eq(child_run(stop_parent, NULL, 5000), 0);
+    return false;
+}
+
+START_TEST(failure_beside_stall_is_played_again)
+{
+    ck_assert(met_unless_stalled(play_beside_stall(2), 150, 2));
+    ck_assert_int_eq(stalled_plays, 3);
+    ck_assert(!met_unless_stalled(play_beside_stall(9), 150, 2)); /* no more often */
+    ck_assert_int_eq(stalled_plays, 6);
+}
+END_TEST
+
+/* It is too short, was before the play, or is not to count. */
+START_TEST(failure_without_stall_is_judged)
+{
+    if (_i == 1) {
+        stall_watch();
+        ck_assert_int_eq(child_run(stop_parent, NULL, 5000), 0);
+    }
+    if (_i == 2)
+        setenv("STALL_MS", "0", 1);
+    int64_t least_ms = _i == 0 ? 60000 : _i == 1 ? 190 : 1;
+    int failures = _i == 1 ? 0 : 1;
+    stalled_plays = 0;
+    ck_assert(!met_unless_stalled(play_beside_stall(failures) && false, least_ms, 2));
+    ck_assert_int_eq(stalled_plays, 1);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("support");
@@ -496,6 +545,8 @@ int main(void)
     tcase_add_loop_test(tests, proxy_delays_holds_and_cuts, 0, 2);
     tcase_add_test(tests, alloc_fails_exactly_nth);
     tcase_add_test(tests, children_report_how_they_ended);
+    tcase_add_test(tests, failure_beside_stall_is_played_again);
+    tcase_add_loop_test(tests, failure_without_stall_is_judged, 0, 3);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

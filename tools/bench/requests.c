@@ -84,7 +84,7 @@ static void build_request(struct bench_requests *requests, enum bench_verb verb,
     memcpy(request.nonce, BENCH_NONCE, sizeof(request.nonce));
     to->len = is_native(requests, verb)
                   ? rl_request_encode_native(&request, bytes)
-                  : rl_request_encode(&request, requests->sha[verb], bytes);
+                  : rl_request_encode(&request, false, bytes);
     assert(to->len <= sizeof(to->at));
     memcpy(to->at, bytes, to->len);
 }

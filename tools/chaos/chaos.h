@@ -116,6 +116,7 @@ struct chaos_options {
     unsigned local;          /* LOCAL: so many masters */
     unsigned clients, names;
     enum chaos_lock lock;
+    bool fenced;         /* all but readers take it with a fencing token */
     int64_t duration_ms; /* 0: half a minute, or as long as the faults need */
     int64_t ttl_ms, hold_ms;
     int64_t max_recovery_ms; /* a lock must be had so soon after a majority's return; 0: any */
@@ -138,19 +139,20 @@ struct chaos_options {
 /* ---- events --------------------------------------------------------------------------- */
 
 enum chaos_what {
-    CHAOS_ASKS,      /* begins to try */
-    CHAOS_HOLDS,     /* has it, until `until_ns` as it believes; again while it has it: it
-                        was prolonged, and was never invalid in between */
-    CHAOS_REFUSED,   /* did not get it; `result` says why */
-    CHAOS_READS,     /* read `value` from the shared record, believing. Of a reader with
-                        `until_ns`: again, having believed right before to hold it until then */
-    CHAOS_WRITES,    /* wrote `value` = what it read + 1; right before it believed to hold it
-                        until `until_ns`. `at_ns` is right after: where that is later, the
-                        write landed too late, which no lease can prevent. A contender killed
-                        in between leaves a record that is ahead of the log by one */
-    CHAOS_LETS_GO,   /* stops believing, begins to release */
-    CHAOS_RELEASED,  /* `result` says how it ended */
-    CHAOS_LOSES      /* found out, while it held it, that it does not any more */
+    CHAOS_ASKS,     /* begins to try */
+    CHAOS_HOLDS,    /* has it, until `until_ns` as it believes; again while it has it: it
+                       was prolonged, and was never invalid in between */
+    CHAOS_REFUSED,  /* did not get it; `result` says why */
+    CHAOS_READS,    /* read `value` from the shared record, believing. Of a reader with
+                       `until_ns`: again, having believed right before to hold it until then */
+    CHAOS_WRITES,   /* wrote `value` = what it read + 1; right before it believed to hold it
+                       until `until_ns`. `at_ns` is right after: where that is later, the
+                       write landed too late, which no lease can prevent. A contender killed
+                       in between leaves a record that is ahead of the log by one */
+    CHAOS_LETS_GO,  /* stops believing, begins to release */
+    CHAOS_RELEASED, /* `result` says how it ended */
+    CHAOS_LOSES,    /* found out, while it held it, that it does not any more */
+    CHAOS_STALE     /* its read or write was refused for its fencing token */
 };
 
 /* One line of a contender's log, in memory that outlives the contender. */
@@ -226,16 +228,18 @@ struct chaos_history {
 
 /* ---- findings ------------------------------------------------------------------------- */
 
+enum chaos_finding_kind {
+    CHAOS_OVERLAP,
+    CHAOS_LOST_UPDATE,
+    CHAOS_CHANGED_READ,
+    CHAOS_TOKEN_ORDER,
+    CHAOS_ORPHAN,
+    CHAOS_LATE,  /* a lock was had too long after a majority's return */
+    CHAOS_SCARCE /* locks were to be had too seldom while a majority could vote */
+};
+
 struct chaos_finding {
-    enum {
-        CHAOS_OVERLAP,
-        CHAOS_LOST_UPDATE,
-        CHAOS_CHANGED_READ,
-        CHAOS_TOKEN_ORDER,
-        CHAOS_ORPHAN,
-        CHAOS_LATE,  /* a lock was had too long after a majority's return */
-        CHAOS_SCARCE /* locks were to be had too seldom while a majority could vote */
-    } what;
+    enum chaos_finding_kind what;
     int64_t at_ns;
     int64_t for_ns;           /* overlap, late: how long */
     unsigned name, client, other;
@@ -262,6 +266,7 @@ struct chaos_verdict {
     unsigned starved;
     uint64_t shared; /* of `holds` */
     uint64_t holds, refusals, losses, writes;
+    uint64_t stale; /* reads and writes that were refused for their fencing tokens */
     uint64_t faults_done, faults_unseen;
     struct chaos_quantiles wait, hold, hand_off;
     double holds_per_s;

@@ -238,7 +238,8 @@ static void end_run(struct chaos_run *run, struct chaos_history *ret_history)
         ret_history->node_name[i] = run->place.config.nodes[i].label;
     memcpy(ret_history->server_version, run->server_version,
            sizeof(ret_history->server_version));
-    memcpy(ret_history->record, (const void *)run->record->value, sizeof(ret_history->record));
+    for (unsigned name = 0; name < CHAOS_NAMES_MAX; name++)
+        ret_history->record[name] = chaos_store_value(&run->record->store, name);
     ret_history->events =
         chaos_record_events(run->record, &ret_history->event_count, &ret_history->lost_events);
     if (ret_history->events == NULL || ret_history->stays == NULL ||

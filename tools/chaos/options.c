@@ -30,6 +30,7 @@ static void print_help(void)
         "      --names N          locks that they contend for (3)\n"
         "      --kind WORD        of locks: plain (the default), reentrant, fair, read-write,\n"
         "                         several (names at once)\n"
+        "      --fenced           take them with fencing tokens, which must grow\n"
         "      --duration TIME    how long (30s, or what the faults need)\n"
         "      --ttl TIME         of each lock, and the max-ttl of masters of ours (1s)\n"
         "      --hold TIME        how long a lock is mostly held (20ms)\n"
@@ -178,9 +179,9 @@ static int take_option(struct chaos_options *options, struct given *given, int o
         given->min_masters = true;
         return chaos_take_number("min-masters", value, 0, REDLOCK_NODES_MAX,
                                  &options->min_masters);
-    case OPT_FENCED: /* people look for it */
-        return chaos_usage("--fenced: the library has no fencing tokens that grow, so there is "
-                           "nothing to check; those of a --client are always checked");
+    case OPT_FENCED:
+        options->fenced = true;
+        return -1;
     default:
         options->yes = true;
         return -1;
@@ -201,6 +202,9 @@ static int complete(struct chaos_options *options, const struct given *given)
         return chaos_usage("--min-masters is about the client of --client; leave it out");
     if (options->lock != CHAOS_PLAIN && options->client_cmd != NULL)
         return chaos_usage("--kind is for our own contenders; leave --client out");
+    if (options->fenced && (options->client_cmd != NULL || options->self_test))
+        return chaos_usage("--fenced is for our own contenders, and those of a --client are "
+                           "always checked; leave one of them out");
     if (options->lock == CHAOS_FAIR && options->where == CHAOS_LOCAL) {
         if (given->places > 0 && options->local != 1)
             return chaos_usage("--kind fair is for one master: say --local 1");

@@ -117,12 +117,13 @@ static bool make_clock(struct server *server)
 static bool prepare_server(struct servers *servers, unsigned index)
 {
     struct server *server = &servers->master[index];
-    snprintf(server->dir, sizeof(server->dir), "%s/%u", servers->dir, index + 1);
-    snprintf(server->socket, sizeof(server->socket), "%s/redis.sock", server->dir);
-    snprintf(server->log, sizeof(server->log), "%s/log", server->dir);
+    unsigned number = index + 1;
+    snprintf(server->dir, sizeof(server->dir), "%s/%u", servers->dir, number);
+    snprintf(server->socket, sizeof(server->socket), "%s/%u/redis.sock", servers->dir, number);
+    snprintf(server->log, sizeof(server->log), "%s/%u/log", servers->dir, number);
     for (size_t f = 0; f < SERVER_FILLERS_MAX; f++)
         server->filler[f] = -1;
-    servers->count = index + 1;
+    servers->count = number;
     return mkdir(server->dir, 0700) == 0 &&
            (servers->want.clock_lib == NULL || make_clock(server));
 }

@@ -52,11 +52,12 @@ enum cli_verb {
 /* The signals as they were at our start: a command gets the same. */
 struct cli_signals {
     sigset_t mask;
-    sigset_t ignored;
+    sigset_t ignored; /* of those that we set */
 };
 
 /* The parsed command line. The strings are argv's. */
 struct cli {
+    char **argv;
     enum cli_verb verb;
     const char *nodes_file; /* -n; NULL: look for one */
     const char *operand;    /* NAME or HANDLE; NULL where it may be missing and is */
@@ -70,6 +71,7 @@ struct cli {
     int64_t wait_ms;                      /* -1: for ever */
     int64_t grace_ms;                     /* -1: a quarter of the lease */
     int not_acquired;                     /* -E, or CLI_NOT_ACQUIRED */
+    bool fenced; /* with a fencing token */
     bool json;
     bool watch;
     bool yes;              /* break: don't ask */
@@ -126,6 +128,9 @@ struct cli_text cli_first_name(const struct cli_names *names);
 /* "name":"...", of several "names":[{"name":"..."},...] */
 void cli_json_names(FILE *out, const struct cli_names *names);
 
+/* ,"fencing_token":... of a lock that has one. */
+void cli_json_fencing_token(FILE *out, uint64_t token);
+
 /* "key":"..." with bytes that are no UTF-8 as \ufffd, and then "key_hex":"..." too. */
 void cli_json_bytes(FILE *out, const char *key, const void *bytes, size_t len);
 void cli_json_text(FILE *out, const char *key, const char *text);
@@ -179,8 +184,8 @@ int cli_nodes_find(const struct cli *cli, const char **ret_path);
 int cli_nodes_use(const struct cli *cli, const char *path);
 const char *cli_nodes_used(void);
 
-/* Is "NAME=value" a variable that the list in use has as a password-env? */
-bool cli_nodes_is_secret(const char *variable);
+/* The names of the variables that the list in use has as a password-env. NULL: no more. */
+const char *cli_nodes_secret(unsigned number);
 
 /* The end of each JSON object: which node list was used, the brace and the newline. */
 void cli_json_end(void);
@@ -189,6 +194,9 @@ void cli_json_end(void);
 
 /* Remember how signals were; ignore SIGPIPE from here on. */
 void cli_signals_note(struct cli_signals *signals);
+
+/* What signals do as it was, and then the mask, after which one for the group may end us. */
+void cli_signals_restore(const struct cli_signals *signals);
 
 /* From here on TERM, INT, HUP, QUIT, USR1 and USR2 (those that were not ignored) cancel every
  * wait of `client`, NULL: of none, and are remembered. */
@@ -274,9 +282,5 @@ int cmd_release(const struct cli *cli);
 int cmd_inspect(const struct cli *cli);
 int cmd_status(const struct cli *cli);
 int cmd_break(const struct cli *cli);
-
-/* Internal: the process between `redlock run` and its command (run_guard.c). */
-#define CLI_GUARD_VERB "@guard"
-int cmd_guard(int argc, char **argv);
 
 #endif

@@ -50,6 +50,12 @@ int cli_check_kind(const struct cli *cli, const char *option, unsigned names)
                      "lock is its holder's alone");
         return CLI_USAGE;
     }
+    if (cli->fenced && cli->kind == REDLOCK_READ) {
+        cli_say(cli,
+                "--fenced is not for --shared: readers have the lock together, so no order "
+                "of their writes is right; take it with --exclusive to write");
+        return CLI_USAGE;
+    }
     if (cli->owner && !rl_owner_allowed(cli->owner, &why)) {
         cli_say(cli, "--owner '%s': %s", cli_text(cli->owner, strlen(cli->owner)).text, why);
         return CLI_USAGE;

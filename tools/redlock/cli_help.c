@@ -27,6 +27,8 @@ const struct cli_option_row cli_options[CLI_OPTION_COUNT] = {
      "the same, in the order they came (one master)"},
     {CLI_OPT_OWNER, "owner", "TEXT", CLI_RUN | CLI_LOCK | CLI_INSPECT,
      "who has it, of these four kinds (this process); inspect: who is shown first"},
+    {CLI_OPT_FENCED, "fenced", NULL, CLI_RUN | CLI_LOCK,
+     "with a fencing token (run: $REDLOCK_FENCING_TOKEN; lock: --json)"},
     {CLI_OPT_GRACE, "grace", "D", CLI_RUN, "TERM comes so long before the lease is over"},
     {'E', "conflict-exit-code", "N", CLI_RUN | CLI_LOCK, "exit status for \"not acquired\""},
     {CLI_OPT_JSON, "json", NULL, CLI_VERBS_ALL, "print a JSON object (run: on stderr)"},

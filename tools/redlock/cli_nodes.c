@@ -116,14 +116,9 @@ const char *cli_nodes_used(void)
     return used ? used : "";
 }
 
-bool cli_nodes_is_secret(const char *variable)
+const char *cli_nodes_secret(unsigned number)
 {
-    for (size_t i = 0; i < REDLOCK_NODES_MAX && secrets[i]; i++) {
-        size_t len = strlen(secrets[i]);
-        if (strncmp(variable, secrets[i], len) == 0 && variable[len] == '=')
-            return true;
-    }
-    return false;
+    return number < REDLOCK_NODES_MAX ? secrets[number] : NULL;
 }
 
 void cli_json_end(void)

@@ -145,6 +145,9 @@ static int option_set(struct cli *cli, struct words *words, int letter, const ch
     case CLI_OPT_OWNER:
         cli->owner = value;
         return -1;
+    case CLI_OPT_FENCED:
+        cli->fenced = true;
+        return -1;
     case CLI_OPT_YES:
         cli->yes = true;
         return -1;

@@ -35,13 +35,14 @@ enum {
     CLI_OPT_FAIR,
     CLI_OPT_REENTRANT,
     CLI_OPT_OWNER,
+    CLI_OPT_FENCED,
     CLI_OPT_YES,
     CLI_OPT_EVEN_WITHOUT_TTL,
     CLI_OPT_PREFIX
 };
 
 #define CLI_VERB_COUNT 7
-#define CLI_OPTION_COUNT 20
+#define CLI_OPTION_COUNT 21
 extern const struct cli_verb_row cli_verbs[CLI_VERB_COUNT];
 extern const struct cli_option_row cli_options[CLI_OPTION_COUNT];
 

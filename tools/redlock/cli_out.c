@@ -195,6 +195,12 @@ void cli_json_names(FILE *out, const struct cli_names *names)
         fputc(']', out);
 }
 
+void cli_json_fencing_token(FILE *out, uint64_t token)
+{
+    if (token > 0)
+        fprintf(out, ",\"fencing_token\":%llu", (unsigned long long)token);
+}
+
 static const char *vote_name(int vote)
 {
     switch (vote) {

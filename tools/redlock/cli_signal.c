@@ -1,4 +1,5 @@
-/* cli_signal.c - signals before COMMAND runs: they end the wait. */
+/* cli_signal.c - signals: as they were at our start, and before COMMAND runs, when they end the
+ * wait. */
 #include "config_auto.h"
 
 #include "redlock/cli.h"
@@ -8,6 +9,11 @@
 
 static const int forwarded[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 #define FORWARDED_COUNT (sizeof(forwarded) / sizeof(forwarded[0]))
+
+/* All that we set anywhere: the other signals do in COMMAND what they did when we began. */
+static const int set_by_us[] = {SIGTERM, SIGINT,  SIGHUP,  SIGQUIT, SIGUSR1,
+                                SIGUSR2, SIGTSTP, SIGCHLD, SIGPIPE};
+#define SET_BY_US_COUNT (sizeof(set_by_us) / sizeof(set_by_us[0]))
 
 /* A handler gets no argument: these are the only variables of the program with static life. */
 static redlock *volatile canceled_client;
@@ -28,14 +34,24 @@ void cli_signals_note(struct cli_signals *signals)
 {
     sigprocmask(SIG_SETMASK, NULL, &signals->mask);
     sigemptyset(&signals->ignored);
-    for (int number = 1; number < NSIG; number++) {
+    for (size_t i = 0; i < SET_BY_US_COUNT; i++) {
         struct sigaction action;
-        if (sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN)
-            sigaddset(&signals->ignored, number);
+        if (sigaction(set_by_us[i], NULL, &action) == 0 && action.sa_handler == SIG_IGN)
+            sigaddset(&signals->ignored, set_by_us[i]);
     }
     /* A reader of our output that went away must not cost us the lock. */
     struct sigaction ignore = {.sa_handler = SIG_IGN};
     sigaction(SIGPIPE, &ignore, NULL);
+}
+
+void cli_signals_restore(const struct cli_signals *signals)
+{
+    for (size_t i = 0; i < SET_BY_US_COUNT; i++) {
+        bool ignored = sigismember(&signals->ignored, set_by_us[i]) == 1;
+        struct sigaction action = {.sa_handler = ignored ? SIG_IGN : SIG_DFL};
+        sigaction(set_by_us[i], &action, NULL);
+    }
+    sigprocmask(SIG_SETMASK, &signals->mask, NULL);
 }
 
 void cli_cancel_on_signals(const struct cli *cli, redlock *client)

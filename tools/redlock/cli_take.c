@@ -61,6 +61,7 @@ int cli_take(const struct cli *cli, redlock *client, redlock_options *how,
     how->ttl_ms = cli->ttl_ms;
     how->kind = cli->kind;
     how->owner = cli->owner;
+    how->fenced = cli->fenced;
     *ret_lock = NULL;
     const char *nested = cli_nested_in(cli);
     int code = try_and_wait(cli, client, how, nested == NULL, ret_lock);

@@ -13,8 +13,24 @@
 struct answer {
     char handle[REDLOCK_HANDLE_MAX];
     struct cli_names names;
+    uint64_t fencing_token;
     int64_t validity_ms;
 };
+
+/* What is printed of a lock after it was released or detached. */
+static void note_lock(const redlock_lock *lock, struct answer *ret_answer)
+{
+    cli_names_of(lock, &ret_answer->names);
+    ret_answer->fencing_token = redlock_fencing_token(lock);
+}
+
+/* ,"validity_ms":..., */
+static void print_validity(const struct answer *answer)
+{
+    printf(",\"validity_ms\":%lld", (long long)answer->validity_ms);
+    cli_json_fencing_token(stdout, answer->fencing_token);
+    putchar(',');
+}
 
 static void print_answer(const struct cli *cli, const struct answer *answer,
                          const redlock_report *report)
@@ -27,7 +43,7 @@ static void print_answer(const struct cli *cli, const struct answer *answer,
     cli_json_names(stdout, &answer->names);
     putchar(',');
     cli_json_text(stdout, "handle", answer->handle);
-    printf(",\"validity_ms\":%lld,", (long long)answer->validity_ms);
+    print_validity(answer);
     cli_json_votes(stdout, report);
     cli_json_result(stdout, cli->verb == CLI_LOCK ? "acquired" : "extended", CLI_OK);
 }
@@ -37,7 +53,7 @@ static int hand_out(const struct cli *cli, redlock *client, redlock_lock *lock,
                     const redlock_report *report)
 {
     struct answer answer;
-    cli_names_of(lock, &answer.names);
+    note_lock(lock, &answer);
     answer.validity_ms = redlock_validity_ms(lock);
     int code = redlock_detach(lock, answer.handle, sizeof(answer.handle));
     if (code != REDLOCK_OK) {
@@ -137,12 +153,12 @@ static int attach(const struct cli *cli, redlock **ret_client, redlock_lock **re
     return cli_exit_of(code);
 }
 
-static void print_not_extended(const struct answer *answer, int64_t left_ms,
-                               const redlock_report *report, int code)
+static void print_not_extended(const struct answer *answer, const redlock_report *report,
+                               int code)
 {
     cli_json_begin(stdout);
     cli_json_names(stdout, &answer->names);
-    printf(",\"validity_ms\":%lld,", (long long)left_ms);
+    print_validity(answer);
     cli_json_votes(stdout, report);
     cli_json_result(stdout, cli_result_word(code), cli_exit_of(code));
 }
@@ -157,26 +173,29 @@ int cmd_extend(const struct cli *cli)
     redlock_node_vote votes[REDLOCK_NODES_MAX];
     redlock_report report = REDLOCK_REPORT_INIT(votes, REDLOCK_NODES_MAX);
     struct answer answer;
-    cli_names_of(lock, &answer.names);
+    note_lock(lock, &answer);
     int code = redlock_extend(lock, cli->ttl_ms, &report);
     cli_say_votes(cli, &report);
     if (code == REDLOCK_OK) {
         status = hand_out(cli, client, lock, &report);
     } else {
-        char kept[REDLOCK_HANDLE_MAX]; /* the same lock as before: the caller has its handle */
-        int64_t left_ms = redlock_validity_ms(lock);
-        bool lives = redlock_detach(lock, kept, sizeof(kept)) == REDLOCK_OK;
-        if (!lives)
+        /* The same lock as before: the caller has its handle. */
+        answer.validity_ms = redlock_validity_ms(lock);
+        bool lives = redlock_detach(lock, answer.handle, sizeof(answer.handle)) == REDLOCK_OK;
+        if (!lives) {
+            answer.validity_ms = 0;
+            answer.fencing_token = 0;
             redlock_release(lock);
+        }
         cli_say(cli, "not extended: %s%s%s%s",
                 code == REDLOCK_EINVAL ? "the TTL must leave time after the drift and be no "
                                          "longer than the node list's max-ttl"
                                        : redlock_strerror(code),
                 lives ? " (the lock is valid for another " : "",
-                lives ? cli_time_text(left_ms).text : "", lives ? ")" : "");
+                lives ? cli_time_text(answer.validity_ms).text : "", lives ? ")" : "");
         status = cli_exit_of(code);
         if (cli->json)
-            print_not_extended(&answer, lives ? left_ms : 0, &report, code);
+            print_not_extended(&answer, &report, code);
     }
     redlock_close(client);
     return status;

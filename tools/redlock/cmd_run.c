@@ -1,8 +1,8 @@
 /* cmd_run.c - run: COMMAND under a lock, and never beyond it.
  *
- *   take the lock --> start the guard --> watch --> release --> leave
- *   (the library         `--> starts COMMAND
- *    renews it)
+ *   fork the guard --> take the lock --> tell the guard --> watch --> release --> leave
+ *                      (the library        `--> it starts COMMAND
+ *                       renews it)
  *
  * Whatever happens after the lock was taken, it is released on the way out; where we are
  * killed the guard ends COMMAND and the lock's TTL frees it. */
@@ -58,24 +58,20 @@ static int hold_signals(struct run *run)
     }
     sigaddset(&held, SIGCONT);
     sigaddset(&held, SIGCHLD);
-    struct sigaction ordinary = {.sa_handler = SIG_DFL};
-    sigaction(SIGCHLD, &ordinary, NULL);
     run->signal_fd = signalfd(-1, &held, SFD_CLOEXEC | SFD_NONBLOCK);
     sigaddset(&held, SIGTTOU); /* for tcsetpgrp() and words on stderr from the background */
     pthread_sigmask(SIG_BLOCK, &held, NULL);
     return run->signal_fd < 0 ? errno : 0;
 }
 
-/* Start the guard, and watch. 0, or the errno of what could not be had. */
+/* Start COMMAND, and watch. 0, or the errno of what could not be had. */
 static int run_command(struct run *run)
 {
     run_strangers_note(run);
     run_terminal_open(&run->terminal);
-    int why = run_spawn(run);
+    int why = run_start(run);
     if (why == 0)
         run_watch(run);
-    else if (run->guard > 0)
-        run_orphans_end(run);
     run_terminal_close(run);
     return why;
 }
@@ -184,32 +180,23 @@ static void print_result(const struct run *run, int status)
     FILE *out = cli_json_out(run->cli);
     cli_json_begin(out);
     cli_json_asked_names(out, run->cli);
+    cli_json_fencing_token(out, run->fencing_token);
     cli_json_result(out, run->result ? run->result : "not run", status);
 }
 
-int cmd_run(const struct cli *cli)
+/* Take the lock, run COMMAND, release. */
+static int run_opened(struct run *run)
 {
-    struct run *run = calloc(1, sizeof(*run));
-    if (!run)
-        return CLI_SYSTEM;
-    run->cli = cli;
-    run->report = (redlock_report)REDLOCK_REPORT_INIT(run->votes, REDLOCK_NODES_MAX);
-    atomic_init(&run->control_fd, -1);
-    atomic_init(&run->lost_ns, 0);
-    run->signal_fd = -1;
-    int status = cli_open(cli, &run->client);
-    if (status != CLI_OK) {
-        free(run);
-        return status;
-    }
+    const struct cli *cli = run->cli;
     cli_cancel_on_signals(cli, run->client);
     redlock_options how = REDLOCK_OPTIONS_INIT;
     how.report = &run->report;
     how.auto_renew = 1;
     how.on_lost = run_lost;
     how.lost_context = run;
-    status = cli_take(cli, run->client, &how, &run->lock);
+    int status = cli_take(cli, run->client, &how, &run->lock);
     bool took = run->lock != NULL;
+    run->fencing_token = redlock_fencing_token(run->lock);
     if (took) {
         int why = hold_signals(run);
         int signal_number = cli_canceled_by();
@@ -223,13 +210,37 @@ int cmd_run(const struct cli *cli)
     }
     cli_cancel_on_signals(cli, NULL);
     redlock_close(run->client);
+    run_guard_dismiss(run); /* it has ended meanwhile, if nobody has stopped it */
     if (cli->json && took)
         print_result(run, status);
     pass_on_interrupt(run, status);
     if (run->signal_fd >= 0)
         close(run->signal_fd);
-    if (run->control_fd >= 0)
-        close(run->control_fd);
+    return status;
+}
+
+int cmd_run(const struct cli *cli)
+{
+    struct run *run = calloc(1, sizeof(*run));
+    if (!run)
+        return CLI_SYSTEM;
+    run->cli = cli;
+    run->report = (redlock_report)REDLOCK_REPORT_INIT(run->votes, REDLOCK_NODES_MAX);
+    atomic_init(&run->control_fd, -1);
+    atomic_init(&run->lost_ns, 0);
+    run->signal_fd = -1;
+    run->had_children = run_has_children();
+    int failed = run_guard_fork(run);
+    if (failed != 0) {
+        cli_say(cli, "no guard process could be had: %s", strerror(failed));
+        free(run);
+        return CLI_SYSTEM;
+    }
+    int status = cli_open(cli, &run->client);
+    if (status == CLI_OK)
+        status = run_opened(run);
+    run_guard_dismiss(run);
+    close(run->guard_fd);
     free(run->strangers);
     free(run);
     return status;

@@ -59,11 +59,10 @@ int main(int argc, char **argv)
     bool no_stdout;
     if (open_standard_descriptors(&no_stdout) < 0)
         return CLI_SYSTEM;
-    if (argc > 1 && strcmp(argv[1], CLI_GUARD_VERB) == 0)
-        return cmd_guard(argc, argv);
 
     struct cli cli;
     memset(&cli, 0, sizeof(cli));
+    cli.argv = argv;
     cli.no_stdout = no_stdout;
     cli_signals_note(&cli.signals);
     int status = cli_options_parse(&cli, argc, argv);

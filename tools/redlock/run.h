@@ -2,7 +2,7 @@
  * the command:
  *
  *   cmd_run.c       the order of things, and the exit status
- *   run_spawn.c     the guard's start, and COMMAND's environment
+ *   run_spawn.c     the guard's start, and then COMMAND's, with its environment
  *   run_watch.c     the lock, signals, and what the guard says
  *   run_terminal.c  job control, as between a shell and its jobs
  *   run_orphans.c   what to do when the guard itself was killed
@@ -32,6 +32,7 @@ struct run {
     const struct cli *cli;
     redlock *client;
     redlock_lock *lock;
+    uint64_t fencing_token; /* 0: it has none */
     redlock_report report;
     redlock_node_vote votes[REDLOCK_NODES_MAX];
     struct guard_times times;
@@ -40,13 +41,15 @@ struct run {
     int64_t deadline_ns;   /* boottime: the end that the guard was told of last */
     struct run_terminal terminal;
     int signal_fd;
-    pid_t guard;
-    pid_t command;    /* its process group too; 0: not started */
-    pid_t *strangers; /* children we had before */
+    pid_t guard; /* 0: it is gone */
+    int guard_fd;
+    pid_t command;     /* its process group too; 0: not started */
+    bool had_children; /* before the guard */
+    pid_t *strangers;  /* these, and what descends from them */
     size_t stranger_count;
 
     /* The library's thread uses these two as well. */
-    _Atomic int control_fd;  /* -1: there is no guard to talk to yet */
+    _Atomic int control_fd;  /* guard_fd; -1: it has not been told to start COMMAND yet */
     _Atomic int64_t lost_ns; /* when it told us that the lock is lost; 0: it has not */
 
     bool stop_asked; /* we were sent TSTP, and passed it on */
@@ -63,8 +66,14 @@ struct run {
     const char *result; /* for --json; NULL: COMMAND was not run */
 };
 
-/* ---- run_spawn.c: 0 or an errno ---- */
-int run_spawn(struct run *run);
+/* ---- run_spawn.c ---- */
+
+/* Fork the guard, which waits for run_start(). 0 or an errno. We must have one thread. */
+int run_guard_fork(struct run *run);
+/* Have it start COMMAND. 0 or an errno. */
+int run_start(struct run *run);
+/* It has nothing left to do. */
+void run_guard_dismiss(struct run *run);
 
 /* ---- run_watch.c ---- */
 void run_watch(struct run *run); /* until all has ended */
@@ -82,6 +91,7 @@ void run_on_continued(struct run *run);
 void run_terminal_close(struct run *run);
 
 /* ---- run_orphans.c ---- */
+bool run_has_children(void);
 void run_strangers_note(struct run *run);
 void run_orphans_end(struct run *run); /* the guard is dead, or has to be */
 

@@ -1,46 +1,66 @@
-/* run_child.c - from the guard to COMMAND: fork and exec. The guard has one thread, so that
- * the child of fork() may do what it likes. */
+/* run_child.c - from the guard to COMMAND: its environment, fork and exec. The guard has one
+ * thread, so that the child of fork() may do what it likes. */
 #include "config_auto.h"
 
+#include "base/wipe.h"
+#include "redlock/cli.h"
 #include "redlock/run_guard.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
-/* What a signal does, as it was for `redlock run`; then the mask, as late as can be: from
- * there on a signal for the group ends us as it would end COMMAND. */
-static void restore_signals(const struct guard_start *start)
+extern char **environ;
+
+/* Its value is not to be found in /proc/PID/environ of COMMAND's parent either. */
+static void wipe_value(const char *name)
 {
-    for (int number = 1; number < NSIG; number++) {
-        if (number == SIGKILL || number == SIGSTOP)
-            continue;
-        bool ignored = sigismember(&start->ignored, number) == 1;
-        struct sigaction action = {.sa_handler = ignored ? SIG_IGN : SIG_DFL};
-        sigaction(number, &action, NULL); /* fails for the C library's own: as it should */
+    size_t len = strlen(name);
+    for (char **at = environ; *at; at++) {
+        if (strncmp(*at, name, len) == 0 && (*at)[len] == '=')
+            rl_wipe(*at + len + 1, strlen(*at + len + 1));
     }
-    sigprocmask(SIG_SETMASK, &start->mask, NULL);
 }
 
-static _Noreturn void become_command(char **command, const struct guard_start *start,
-                                     int terminal_fd, pid_t guard, int exec_fd)
+int run_child_environment(char *changes, size_t len)
+{
+    for (char *at = changes; at < changes + len; at += strlen(at) + 1) {
+        char *equals = strchr(at, '=');
+        if (equals)
+            *equals = '\0';
+        else
+            wipe_value(at);
+        if (unsetenv(at) != 0) /* each of that name */
+            return errno;
+        if (!equals)
+            continue;
+        *equals = '=';
+        if (putenv(at) != 0)
+            return ENOMEM;
+    }
+    return 0;
+}
+
+static _Noreturn void become_command(const struct cli *cli, int foreground_fd, pid_t guard,
+                                     int exec_fd)
 {
     /* Should the guard be killed, so are we; it may have been before we asked for that. */
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != guard)
         _exit(127);
     setpgid(0, 0);
-    if (start->foreground && terminal_fd >= 0)
-        (void)tcsetpgrp(terminal_fd, getpid()); /* TTOU is blocked still */
-    restore_signals(start);
-    execvp(command[0], command);
+    if (foreground_fd >= 0)
+        (void)tcsetpgrp(foreground_fd, getpid()); /* TTOU is blocked still */
+    cli_signals_restore(&cli->signals);           /* as late as can be */
+    execvp(cli->command[0], cli->command);
     int why = errno;
     ssize_t told = write(exec_fd, &why, sizeof(why));
     _exit(told == (ssize_t)sizeof(why) ? 127 : 126);
 }
 
-pid_t run_child_start(char **command, const struct guard_start *start, int terminal_fd,
-                      int *ret_exec_fd)
+pid_t run_child_start(const struct cli *cli, int foreground_fd, int *ret_exec_fd)
 {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
@@ -48,7 +68,7 @@ pid_t run_child_start(char **command, const struct guard_start *start, int termi
     pid_t guard = getpid();
     pid_t pid = fork();
     if (pid == 0)
-        become_command(command, start, terminal_fd, guard, ends[1]);
+        become_command(cli, foreground_fd, guard, ends[1]);
     int fork_errno = errno;
     close(ends[1]);
     if (pid < 0) {

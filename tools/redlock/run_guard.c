@@ -1,6 +1,6 @@
 /* run_guard.c - the guard: the process between `redlock run` and COMMAND. It knows one thing,
  * the time at which the lock may no longer be ours, and sees to it that COMMAND has ended by
- * then, whatever becomes of `redlock run`.
+ * then, whatever becomes of `redlock run`, which forks it before it asks for the lock.
  *
  *      RUNNING ---- TERM: the deadline less grace has come ----------.
  *         |    `--- TERM: run is dead (the end of its stream) ------. |
@@ -52,6 +52,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define GUARD_NAME "redlock-guard"
 #define LOOK_NS RL_NS_PER_S /* at the clock */
 
 /* ---- what happens ---- */
@@ -219,14 +220,14 @@ static bool all_ended(struct guard *guard)
 }
 
 /* Nothing is started where TERM would be due at once. */
-static void guard_command(struct guard *guard, char **command)
+static void guard_command(struct guard *guard, const struct cli *cli)
 {
     if (rl_clock_steady_ns(&guard->clock) >= guard_ending_at_ns(guard)) {
         guard_tell(guard, GUARD_FAILED, ETIME);
         return;
     }
-    guard->command =
-        run_child_start(command, &guard->start, guard->terminal_fd, &guard->exec_fd);
+    guard->command = run_child_start(cli, guard->start.foreground ? guard->terminal_fd : -1,
+                                     &guard->exec_fd);
     if (guard->command < 0) {
         guard_tell(guard, GUARD_FAILED, errno);
         return;
@@ -241,28 +242,13 @@ static void guard_command(struct guard *guard, char **command)
 
 /* ---- the beginning ---- */
 
-static bool receive_start(struct guard *guard)
-{
-    ssize_t got = 0;
-    do {
-        got = recv(guard->control_fd, &guard->start, sizeof(guard->start), 0);
-    } while (got < 0 && errno == EINTR);
-    guard->deadline_ns = guard->start.deadline_ns;
-    return got == (ssize_t)sizeof(guard->start);
-}
-
 /* 0 or an errno. All our descriptors are close-on-exec; the caller's others are COMMAND's. */
 static int prepare(struct guard *guard)
 {
-    sigset_t all;
     sigset_t child;
-    sigfillset(&all);
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
-    struct sigaction ordinary = {.sa_handler = SIG_DFL};
-    if (sigprocmask(SIG_SETMASK, &all, NULL) < 0 || sigaction(SIGCHLD, &ordinary, NULL) < 0)
-        return errno;
-    if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0 || prctl(PR_SET_NAME, "redlock-guard") < 0)
+    if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0 || prctl(PR_SET_NAME, GUARD_NAME) < 0)
         return errno;
     guard->timer_fd = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
     guard->child_fd = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -272,20 +258,52 @@ static int prepare(struct guard *guard)
     return 0;
 }
 
-int cmd_guard(int argc, char **argv)
+/* Show ps(1) our name in place of run's words, so that pkill(1) of these finds run alone.
+ * COMMAND's words stay. */
+static void rename_words(char **argv, char **command)
 {
+    size_t len = 0;
+    for (char **at = argv; at < command; at++) {
+        if (*at != argv[0] + len) /* not as the kernel has put them */
+            return;
+        len += strlen(*at) + 1;
+    }
+    memset(argv[0], 0, len);
+    snprintf(argv[0], len, "%s", GUARD_NAME);
+}
+
+/* Wait for the first message, which is as long as run has made it. 0: run has died. */
+static size_t receive_start(struct guard *guard, char **ret_message)
+{
+    ssize_t size = 0;
+    do {
+        size = recv(guard->control_fd, NULL, 0, MSG_PEEK | MSG_TRUNC);
+    } while (size < 0 && errno == EINTR);
+    *ret_message = size >= (ssize_t)sizeof(guard->start) ? malloc((size_t)size) : NULL;
+    if (!*ret_message || recv(guard->control_fd, *ret_message, (size_t)size, 0) != size)
+        return 0;
+    memcpy(&guard->start, *ret_message, sizeof(guard->start));
+    guard->deadline_ns = guard->start.deadline_ns;
+    return (size_t)size;
+}
+
+int guard_main(int control_fd, const struct cli *cli)
+{
+    static char *message; /* part of the environment in the end */
     struct guard guard;
     memset(&guard, 0, sizeof(guard));
     guard.exec_fd = -1;
-    guard.control_fd = argc > 3 ? (int)strtol(argv[2], NULL, 10) : -1;
-    if (guard.control_fd <= STDERR_FILENO || fcntl(guard.control_fd, F_SETFD, FD_CLOEXEC) < 0)
-        return CLI_USAGE; /* somebody tried it by hand */
+    guard.control_fd = control_fd;
     int why = prepare(&guard);
-    if (!receive_start(&guard))
-        return CLI_SYSTEM; /* run died before it had started anything */
+    rename_words(cli->argv, cli->command);
+    size_t size = receive_start(&guard, &message);
+    if (size == 0)
+        return CLI_SYSTEM; /* run ended before it had started anything */
+    if (why == 0)
+        why = run_child_environment(message + sizeof(guard.start), size - sizeof(guard.start));
     if (why != 0)
         guard_tell(&guard, GUARD_FAILED, why);
     else
-        guard_command(&guard, argv + 3);
+        guard_command(&guard, cli);
     return CLI_OK;
 }

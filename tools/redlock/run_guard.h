@@ -1,5 +1,5 @@
 /* run_guard.h - what `redlock run` and its guard say to each other, over a socket pair that
- * keeps messages whole. Both ends are the same program, so structs travel as they are.
+ * keeps messages whole. The guard is forked, so structs travel as they are.
  *
  *   run  --- start, deadlines, signals, end --->  guard  --- fork, exec --->  COMMAND
  *        <-- started, stopped, ending, ended ---
@@ -8,10 +8,11 @@
 #ifndef RUN_GUARD_H
 #define RUN_GUARD_H
 
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+struct cli;
 
 /* When what happens, counted back from the end of the lease. */
 struct guard_times {
@@ -19,14 +20,13 @@ struct guard_times {
     int64_t margin_ns; /* KILL comes so long before it, that all has ended at the end */
 };
 
-/* The first message. */
+/* The first message. Behind it, in the same message, stand the changes to the environment for
+ * COMMAND, a string each: "NAME=value" sets a variable, "NAME" takes it away. */
 struct guard_start {
     struct guard_times times;
     int64_t deadline_ns; /* boottime */
     pid_t run_group;     /* whose terminal it is when COMMAND has ended */
     bool foreground;     /* make COMMAND's group the terminal's foreground group */
-    sigset_t mask;       /* for COMMAND: signals as our caller had set them */
-    sigset_t ignored;
 };
 
 enum guard_order_kind {
@@ -66,11 +66,19 @@ struct guard_news {
     int64_t at_ns; /* ENDED: when COMMAND itself had ended */
 };
 
+/* ---- run_guard.c ---- */
+
+/* All that the forked process does; its exit status. */
+int guard_main(int control_fd, const struct cli *cli);
+
 /* ---- run_child.c ---- */
 
-/* Fork and exec COMMAND as the leader of its own process group. Its pid, or -1 with errno.
- * An errno can be read from *ret_exec_fd if exec fails, and its end if it does not. */
-pid_t run_child_start(char **command, const struct guard_start *start, int terminal_fd,
-                      int *ret_exec_fd);
+/* Make these changes to our environment; their memory becomes part of it. 0 or an errno. */
+int run_child_environment(char *changes, size_t len);
+
+/* Fork and exec COMMAND as the leader of its own process group, which becomes the foreground
+ * group of this terminal (-1: of none). Its pid, or -1 with errno. An errno can be read from
+ * *ret_exec_fd if exec fails, and its end if it does not. */
+pid_t run_child_start(const struct cli *cli, int foreground_fd, int *ret_exec_fd);
 
 #endif

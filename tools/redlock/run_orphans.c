@@ -14,13 +14,18 @@
 #define AGAIN_MIN_MS 2
 #define AGAIN_MAX_MS 100
 
-void run_strangers_note(struct run *run)
+bool run_has_children(void)
 {
     siginfo_t info;
-    if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 && errno == ECHILD)
-        return; /* no children: almost always */
+    return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 || errno != ECHILD;
+}
+
+void run_strangers_note(struct run *run)
+{
+    if (!run->had_children) /* almost always */
+        return;
     struct proc_tree tree;
-    if (!proc_tree_read(&tree, NULL, 0))
+    if (!proc_tree_read(&tree, &run->guard, 1))
         return;
     run->strangers = calloc(tree.count + 1, sizeof(*run->strangers));
     for (size_t i = 0; i < tree.count && run->strangers; i++)
@@ -64,4 +69,5 @@ void run_orphans_end(struct run *run)
         pause_ms = pause_ms * 2 > AGAIN_MAX_MS ? AGAIN_MAX_MS : pause_ms * 2;
     }
     (void)waitpid(run->guard, NULL, WNOHANG);
+    run->guard = 0; /* where it hangs nobody waits for it */
 }

@@ -1,143 +1,118 @@
-/* run_spawn.c - the guard's start. It is our own program again, by /proc/self/exe: the client
- * has threads, so that nothing but exec may follow a fork here, and posix_spawn is that. */
+/* run_spawn.c - the guard's start. It is forked while we have one thread, before there is a
+ * client, and waits. Once we have the lock it is told to start COMMAND, and how. */
 #include "config_auto.h"
 
 #include "redlock/run.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
+/* ---- the process ---- */
 
-#define OWN_VARIABLES 5
-static const char *const own_names[OWN_VARIABLES] = {
-    "REDLOCK_NAME=", "REDLOCK_HANDLE=", "REDLOCK_NODES=", "REDLOCK_KIND=", "REDLOCK_HELD="};
-
-struct environment {
-    char *own[OWN_VARIABLES];
-    char **all; /* up to a NULL */
-};
-
-static void environment_free(struct environment *environment)
+/* It has a process group of its own: what is typed at the terminal for us, and kill(1) for our
+ * group, pass it by. Every signal is blocked in it from its first instruction on. exit() is
+ * safe in it, since nothing of ours is buffered or registered yet. */
+int run_guard_fork(struct run *run)
 {
-    for (size_t i = 0; i < OWN_VARIABLES; i++)
-        free(environment->own[i]);
-    free(environment->all);
-}
-
-static bool is_own(const char *variable)
-{
-    for (size_t i = 0; i < OWN_VARIABLES; i++) {
-        if (strncmp(variable, own_names[i], strlen(own_names[i])) == 0)
-            return true;
-    }
-    return false;
-}
-
-static char *join(const char *left, const char *right)
-{
-    size_t size = strlen(left) + strlen(right) + 1;
-    char *joined = malloc(size);
-    if (joined)
-        snprintf(joined, size, "%s%s", left, right);
-    return joined;
-}
-
-/* Ours is not changed by setenv(3): the client's threads may be reading it. Passwords of
- * masters are not COMMAND's business. */
-static bool environment_make(struct environment *ret, const char *const values[OWN_VARIABLES])
-{
-    struct environment made = {{NULL}, NULL};
-    size_t count = 0;
-    while (environ[count])
-        count++;
-    made.all = calloc(count + OWN_VARIABLES + 1, sizeof(*made.all));
-    bool complete = made.all != NULL;
-    for (size_t i = 0; i < OWN_VARIABLES && complete; i++) {
-        made.own[i] = join(own_names[i], values[i]);
-        complete = made.own[i] != NULL;
-    }
-    if (!complete) {
-        environment_free(&made);
-        return false;
-    }
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (!is_own(environ[i]) && !cli_nodes_is_secret(environ[i]))
-            made.all[kept++] = environ[i];
-    }
-    for (size_t i = 0; i < OWN_VARIABLES; i++)
-        made.all[kept++] = made.own[i];
-    *ret = made;
-    return true;
-}
-
-/* "redlock @guard FD COMMAND ..." */
-static char **guard_arguments(const struct run *run, const char *control)
-{
-    size_t count = 0;
-    while (run->cli->command[count])
-        count++;
-    const char *first[] = {"redlock", CLI_GUARD_VERB, control};
-    const size_t first_count = sizeof(first) / sizeof(first[0]);
-    char **arguments = calloc(first_count + count + 1, sizeof(*arguments));
-    if (arguments) {
-        memcpy(arguments, first, sizeof(first));
-        memcpy(arguments + first_count, run->cli->command, count * sizeof(*arguments));
-    }
-    return arguments;
-}
-
-/* The guard has a process group of its own: what is typed at the terminal for us, and kill(1)
- * for our group, pass it by. Every signal is blocked in it from its first instruction on. */
-static int spawn(pid_t *ret_pid, char **arguments, char **environment)
-{
-    posix_spawnattr_t how;
-    int why = posix_spawnattr_init(&how);
-    if (why != 0)
-        return why;
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+        return errno;
+    /* Where CHLD is ignored the number of a child that has ended is given to others. */
+    struct sigaction ordinary = {.sa_handler = SIG_DFL};
+    sigaction(SIGCHLD, &ordinary, NULL);
     sigset_t all;
-    sigset_t
-        every_bit; /* with the two that the C library keeps, which it would leave ignored */
+    sigset_t before;
     sigfillset(&all);
-    memset(&every_bit, 0xff, sizeof(every_bit));
-    why = posix_spawnattr_setflags(&how, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
-                                             POSIX_SPAWN_SETSIGDEF);
-    if (why == 0)
-        why = posix_spawnattr_setpgroup(&how, 0);
-    if (why == 0)
-        why = posix_spawnattr_setsigmask(&how, &all);
-    if (why == 0)
-        why = posix_spawnattr_setsigdefault(&how, &every_bit);
-    if (why == 0)
-        why = posix_spawn(ret_pid, "/proc/self/exe", NULL, &how, arguments, environment);
-    posix_spawnattr_destroy(&how);
-    return why;
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pid_t pid = fork();
+    int fork_errno = errno;
+    if (pid == 0) {
+        setpgid(0, 0);
+        close(ends[0]);
+        exit(guard_main(ends[1], run->cli));
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    close(ends[1]);
+    if (pid < 0) {
+        close(ends[0]);
+        return fork_errno;
+    }
+    run->guard = pid;
+    run->guard_fd = ends[0];
+    return 0;
 }
 
-/* `guard_fd` is the one descriptor of ours that the guard inherits. */
-static int spawn_guard(struct run *run, int guard_fd, const char *const values[OWN_VARIABLES])
+/* KILL, because it may be stopped. */
+void run_guard_dismiss(struct run *run)
 {
-    char control[16];
-    snprintf(control, sizeof(control), "%d", guard_fd);
-    char **arguments = guard_arguments(run, control);
-    struct environment environment = {{NULL}, NULL};
-    int why = ENOMEM;
-    if (arguments && environment_make(&environment, values))
-        why = fcntl(guard_fd, F_SETFD, 0) < 0 ? errno
-                                              : spawn(&run->guard, arguments, environment.all);
-    environment_free(&environment);
-    free(arguments);
-    return why;
+    if (run->guard > 0) {
+        kill(run->guard, SIGKILL);
+        while (waitpid(run->guard, NULL, 0) < 0 && errno == EINTR)
+            continue;
+    }
+    run->guard = 0;
 }
 
-static int send_start(struct run *run, int control_fd)
+/* ---- COMMAND's environment ---- */
+
+/* Several names are a line each. */
+static void put_names(FILE *out, const struct cli *cli)
+{
+    for (unsigned i = 0; i < cli->name_count; i++)
+        fprintf(out, "%s%s", i > 0 ? "\n" : "", cli->names[i]);
+}
+
+/* A lock without a fencing token must not seem to have that of a `redlock run` above us. */
+static void put_fencing_token(FILE *out, uint64_t token)
+{
+    fprintf(out, "REDLOCK_FENCING_TOKEN");
+    if (token > 0)
+        fprintf(out, "=%llu", (unsigned long long)token);
+    fputc(0, out);
+}
+
+static void put_own(FILE *out, const struct run *run, const char *handle, const char *held)
+{
+    fprintf(out, "REDLOCK_NAME=");
+    put_names(out, run->cli);
+    fprintf(out, "%cREDLOCK_HANDLE=%s%c", 0, handle, 0);
+    fprintf(out, "REDLOCK_NODES=%s%c", cli_nodes_used(), 0);
+    fprintf(out, "REDLOCK_KIND=%s%c", cli_kind_word(run->cli->kind), 0);
+    fprintf(out, "REDLOCK_HELD=%s%c", held, 0);
+    put_fencing_token(out, run->fencing_token);
+}
+
+/* The guard has our environment and changes its own (guard_start). Passwords of masters are not
+ * COMMAND's business. To be freed; NULL: no memory. */
+static char *changes_make(const struct run *run, const char *handle, size_t *ret_len)
+{
+    char *text = NULL;
+    char *held = cli_nested_text(run->cli);
+    FILE *out = held ? open_memstream(&text, ret_len) : NULL;
+    if (out) {
+        for (unsigned i = 0; cli_nodes_secret(i); i++)
+            fprintf(out, "%s%c", cli_nodes_secret(i), 0);
+        put_own(out, run, handle, held);
+        bool failed = ferror(out) != 0;
+        if (fclose(out) != 0 || failed) {
+            free(text);
+            text = NULL;
+        }
+    }
+    free(held);
+    return text;
+}
+
+/* ---- the start of COMMAND ---- */
+
+/* A guard that was killed while we waited is found dead by run_watch(). */
+static int send_start(struct run *run, char *changes, size_t changes_len)
 {
     struct guard_start start;
     memset(&start, 0, sizeof(start));
@@ -145,49 +120,28 @@ static int send_start(struct run *run, int control_fd)
     start.deadline_ns = run->deadline_ns;
     start.run_group = getpgrp();
     start.foreground = run_terminal_wanted(&run->terminal);
-    start.mask = run->cli->signals.mask;
-    start.ignored = run->cli->signals.ignored;
     run->terminal.was_given = start.foreground;
-    ssize_t sent = send(control_fd, &start, sizeof(start), MSG_NOSIGNAL);
-    return sent == (ssize_t)sizeof(start) ? 0 : errno;
+    struct iovec parts[] = {{.iov_base = &start, .iov_len = sizeof(start)},
+                            {.iov_base = changes, .iov_len = changes_len}};
+    struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
+    ssize_t sent = sendmsg(run->guard_fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent >= 0 || errno == EPIPE || errno == ECONNRESET)
+        return 0;
+    return errno == EMSGSIZE ? E2BIG : errno;
 }
 
-/* Several names are a line each. */
-static void join_names(const struct cli *cli,
-                       char ret_text[REDLOCK_NAME_MAX + REDLOCK_NAMES_MAX])
+int run_start(struct run *run)
 {
-    size_t used = 0;
-    for (unsigned i = 0; i < cli->name_count; i++) {
-        size_t len = strlen(cli->names[i]);
-        if (i > 0)
-            ret_text[used++] = '\n';
-        memcpy(ret_text + used, cli->names[i], len);
-        used += len;
-    }
-    ret_text[used] = '\0';
-}
-
-int run_spawn(struct run *run)
-{
-    char names[REDLOCK_NAME_MAX + REDLOCK_NAMES_MAX]; /* as cli_options.c lets through */
     char handle[REDLOCK_HANDLE_MAX];
+    size_t changes_len = 0;
     if (redlock_handle(run->lock, handle, sizeof(handle)) != REDLOCK_OK)
         return ETIME;
     /* Should the guard be killed, its orphans come to us. */
     if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
         return errno;
-    int ends[2];
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
-        return errno;
-    char *held = cli_nested_text(run->cli);
-    const char *const values[OWN_VARIABLES] = {names, handle, cli_nodes_used(),
-                                               cli_kind_word(run->cli->kind), held};
-    join_names(run->cli, names);
-    int why = held ? spawn_guard(run, ends[1], values) : ENOMEM;
-    free(held);
-    close(ends[1]);
-    if (why == 0)
-        why = send_start(run, ends[0]);
-    atomic_store(&run->control_fd, ends[0]); /* from now on run_lost() uses it */
+    char *changes = changes_make(run, handle, &changes_len);
+    int why = changes ? send_start(run, changes, changes_len) : ENOMEM;
+    free(changes);
+    atomic_store(&run->control_fd, run->guard_fd); /* from now on run_lost() uses it */
     return why;
 }

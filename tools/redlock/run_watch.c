@@ -198,6 +198,7 @@ static int timeout_ms(struct run *run)
 
 void run_watch(struct run *run)
 {
+    continue_guard(run); /* it may have been stopped before its signals came to us */
     while (!run->ended) {
         look_at_lock(run);
         struct pollfd ready[] = {{.fd = atomic_load(&run->control_fd), .events = POLLIN},
@@ -216,7 +217,4 @@ void run_watch(struct run *run)
             return;
         }
     }
-    kill(run->guard, SIGKILL); /* it has nothing left to do, and must not be stopped instead */
-    while (waitpid(run->guard, NULL, 0) < 0 && errno == EINTR)
-        continue;
 }

@@ -4,16 +4,7 @@
 -- Returns {nonce, 1}, or {nonce, 0} if the hold was gone already.
 -- include quorum_rw/qrw
 local member = 'r:' .. me
-local first = redis.pcall('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')
--- Usually no hold has expired: the first one to end has not.
-if not first[2] or tonumber(first[2]) <= now or redis.pcall('ZREM', KEYS[1], member) ~= 1 then
--- include shared/other_data
--- include quorum_rw/qrw_tidy
-  if tidy(KEYS[1]) or redis.call('ZREM', KEYS[1], member) == 0 then
-    return {ARGV[1], 0}
-  end
-end
--- include quorum_rw/qrw_last
+-- include quorum_rw/qrw_remove
 if ARGV[4] ~= '0' and not last[2] then
   if string.find(tostring(redis.pcall('GET', KEYS[3])), '^turn:') then
     redis.call('DEL', KEYS[3])

@@ -3,17 +3,4 @@
 -- Returns {nonce, 1}, or {nonce, 0} if it is gone.
 -- include quorum_rw/qrw
 local member = 'w:' .. me
-local first = redis.pcall('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')
-local had = redis.pcall('ZSCORE', KEYS[1], member)
--- Usually no hold has expired: the first one to end has not.
-if not first[2] or tonumber(first[2]) <= now or type(had) ~= 'string' then
--- include shared/other_data
--- include quorum_rw/qrw_tidy
-  had = not tidy(KEYS[1]) and redis.call('ZSCORE', KEYS[1], member)
-  if not had then
-    return {ARGV[1], 0}
-  end
-end
--- include quorum_rw/qrw_put
-put(KEYS[1], member, ARGV[4], had)
-return {ARGV[1], 1}
+-- include quorum_rw/qrw_extend

@@ -10,16 +10,7 @@ if wakes and redis.pcall('GET', KEYS[2]) == client then
   redis.pcall('DEL', KEYS[2])
 end
 local member = 'w:' .. me
-local first = redis.pcall('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')
--- Usually no hold has expired: the first one to end has not.
-if not first[2] or tonumber(first[2]) <= now or redis.pcall('ZREM', KEYS[1], member) ~= 1 then
--- include shared/other_data
--- include quorum_rw/qrw_tidy
-  if tidy(KEYS[1]) or redis.call('ZREM', KEYS[1], member) == 0 then
-    return {ARGV[1], 0}
-  end
-end
--- include quorum_rw/qrw_last
+-- include quorum_rw/qrw_remove
 -- All members left have the same owner. The number looked at is limited, because waking a
 -- waiter too early costs only a round.
 local left = wakes and last[2] and redis.call('ZREVRANGE', KEYS[1], 0, 999) or {}

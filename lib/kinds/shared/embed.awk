@@ -1,11 +1,16 @@
 # Turn the .lua files named on the command line into one header: a string literal a line, so
 # that debuggers, strings(1) and diffs show Lua. Where a line says "-- include FOLDER/NAME",
-# FOLDER/NAME.lua beside that file's own folder is put in, which may include others; other lines that are comments stay
-# out of what masters are sent.
+# FOLDER/NAME.lua beside that file's own folder is put in, which may include others. Other
+# lines that are comments stay out of what masters are sent. After each script stands its SHA-1,
+# by which EVALSHA names it.
+# A script that takes or keeps a lock is written a second time, for locks with fencing tokens:
+# inside fence/fence_grant.lua or fence/fence_keep.lua, where that says "-- script". Readers
+# have no such tokens.
 # Works in mawk, gawk and busybox awk.
 function emit(line) {
     if (line ~ /^-- /)
         return
+    text = text line "\n"
     gsub(/\\/, "&&", line)
     gsub(/["?]/, "\\\\&", line)
     printf "    \"%s\\n\"\n", line
@@ -14,15 +19,45 @@ function include(path,    line) {
     while ((getline line < path) > 0) {
         if (line ~ /^-- include /)
             include(folder substr(line, 12) ".lua")
+        else if (line == "-- script")
+            include(script)
         else
             emit(line)
     }
     close(path)
 }
+# A here-document hands over the text as it is.
+function sha1(text,    command, sum) {
+    command = "sha1sum <<'END_OF_SCRIPT'\n" text "END_OF_SCRIPT\n"
+    command | getline sum
+    close(command)
+    sub(/ .*/, "", sum)
+    if (length(sum) != 40) {
+        print "embed.awk: sha1sum (of coreutils or busybox) is missing" >"/dev/stderr"
+        failed = 1
+        exit 1
+    }
+    return sum
+}
+function begin_script(which) {
+    name = which
+    text = ""
+    printf "\nstatic const char rl_script_%s[] =\n", name
+}
+function close_script() {
+    print "    ;"
+    printf "static const char rl_sha_%s[] = \"%s\";\n", name, sha1(text)
+}
 function end_script() {
-    if (open)
-        print "    ;"
+    if (!open)
+        return
+    close_script()
     open = 0
+    if (script !~ /read_/ && match(script, /_(acquire|wait|extend|retake)\.lua$/)) {
+        begin_script(name "_fenced")
+        include(folder "fence/fence_" (script ~ /_(acquire|wait)\.lua$/ ? "grant" : "keep") ".lua")
+        close_script()
+    }
 }
 BEGIN {
     print "/* Generated from lib/kinds by embed.awk. */"
@@ -31,11 +66,11 @@ BEGIN {
 }
 FNR == 1 {
     end_script()
-    name = folder = FILENAME
+    name = folder = script = FILENAME
     sub(/.*\//, "", name)
     sub(/\.lua$/, "", name)
     sub(/[^\/]*\/[^\/]*$/, "", folder)
-    printf "\nstatic const char rl_script_%s[] =\n", name
+    begin_script(name)
     open = 1
 }
 /^-- include / {
@@ -44,6 +79,8 @@ FNR == 1 {
 }
 { emit($0) }
 END {
+    if (failed)
+        exit 1
     end_script()
     print "\n#endif"
 }

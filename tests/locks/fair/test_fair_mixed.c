@@ -188,7 +188,7 @@ START_TEST(queue_of_redissons_alone_is_left_as_it_was)
 END_TEST
 
 /* While Redisson has it more than once, ours is no more than a waiter. */
-START_TEST(redisson_gives_back_twice_what_it_has_twice)
+START_TEST(redisson_gives_back_twice_lock_it_has_twice)
 {
     open_peers(1);
     ck_assert(fair_peer_locks(&peer[0]));
@@ -216,7 +216,7 @@ int main(void)
     tcase_add_test(tests, ours_outlasts_patient_one);
     tcase_add_test(tests, silent_redisson_is_waited_for_until_its_time);
     tcase_add_test(tests, queue_of_redissons_alone_is_left_as_it_was);
-    tcase_add_test(tests, redisson_gives_back_twice_what_it_has_twice);
+    tcase_add_test(tests, redisson_gives_back_twice_lock_it_has_twice);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

@@ -341,7 +341,7 @@ START_TEST(no_update_is_lost)
 END_TEST
 
 /* Both processes want more for as long as it lasts. */
-START_TEST(processes_take_turns_whatever_waits_in_each)
+START_TEST(processes_take_turns_with_any_crowd_in_each)
 {
     enum { TAKES = 400 };
     int got[8] = {0}, processes = _i == 0 ? 2 : 8, run = 0, longest = 0;
@@ -401,7 +401,7 @@ int main(void)
     tcase_add_test(tests, process_is_one_contender_from_its_first_loss_on);
     tcase_add_test(tests, hand_off_within_client_needs_no_message);
     tcase_add_loop_test(tests, no_update_is_lost, 0, 11);
-    tcase_add_loop_test(tests, processes_take_turns_whatever_waits_in_each, 0, 2);
+    tcase_add_loop_test(tests, processes_take_turns_with_any_crowd_in_each, 0, 2);
     tcase_add_test(tests, nobody_starves_among_64);
     tcase_add_loop_test(tests, each_of_512_gets_it_once, 0, 2);
     suite_add_tcase(suite, tests);

@@ -211,7 +211,7 @@ END_TEST
 
 /* No majority answers the extension: not extended, but ours while the old deadline lasts. A
  * master that was never asked would count as one that has nothing of it. */
-START_TEST(extend_without_quorum_keeps_what_is_left)
+START_TEST(extend_without_quorum_keeps_validity_left)
 {
     open_clients(3, NULL);
     redlock_lock *lock = take_everywhere(masters, one, "name");
@@ -531,7 +531,7 @@ START_TEST(force_release_frees_lock_of_any_holder)
 }
 END_TEST
 
-START_TEST(close_releases_what_is_held)
+START_TEST(close_releases_held_locks)
 {
     open_cold_clients(3, NULL);
     client_take(one, "name");
@@ -559,7 +559,7 @@ int main(void)
     tcase_add_test(tests, validity_of_0_is_final);
     tcase_add_test(tests, close_gives_up_hundreds_of_locks);
     tcase_add_test(tests, extension_that_comes_too_late_is_none);
-    tcase_add_test(tests, extend_without_quorum_keeps_what_is_left);
+    tcase_add_test(tests, extend_without_quorum_keeps_validity_left);
     tcase_add_test(tests, detached_lock_goes_on_in_another_client);
     tcase_add_test(tests, handles_that_are_not_ours_are_refused);
     tcase_add_test(tests, handle_has_one_text_only);
@@ -571,7 +571,7 @@ int main(void)
     tcase_add_loop_test(tests, handle_lasts_no_longer_than_when_it_was_written, 0, 5);
     tcase_add_test(tests, inspect_tells_holder);
     tcase_add_test(tests, force_release_frees_lock_of_any_holder);
-    tcase_add_test(tests, close_releases_what_is_held);
+    tcase_add_test(tests, close_releases_held_locks);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

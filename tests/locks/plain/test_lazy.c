@@ -1,6 +1,6 @@
 /* tags: threads */
-/* test_lazy.c - REDLOCK_RELEASE_LAZY on real masters: a release that waits for company leaves
- * all the same, whoever drives the client, and when the process ends. */
+/* test_lazy.c - REDLOCK_RELEASE_LAZY on real masters: a release that waits for company leaves,
+ * by the background thread, by an event loop, and when the process ends. */
 #include "config_auto.h"
 
 #include "clients.h"

@@ -147,7 +147,7 @@ END_TEST
 
 /* Client i has waited for 10 s * i. All of them ask, in an order of their own on each server:
  * the longest waiting is first, and each is told how many are before it by then. */
-START_TEST(longest_waiter_is_first_whatever_its_arrival)
+START_TEST(longest_waiter_is_first_in_any_order_of_arrival)
 {
     static const unsigned orders[][WAITERS] = {
         {1, 2, 3, 4, 5}, {5, 4, 3, 2, 1}, {3, 1, 5, 2, 4}, {2, 5, 1, 4, 3}};
@@ -314,7 +314,7 @@ int main(void)
     tcase_add_unchecked_fixture(tcase, start, stop);
     tcase_add_checked_fixture(tcase, connect_to_them, hang_up);
     tcase_add_test(tcase, refused_waiter_is_told_why_and_entered);
-    tcase_add_test(tcase, longest_waiter_is_first_whatever_its_arrival);
+    tcase_add_test(tcase, longest_waiter_is_first_in_any_order_of_arrival);
     tcase_add_test(tcase, ties_are_in_same_order_on_every_server);
     tcase_add_test(tcase, queue_lives_on_while_somebody_asks);
     tcase_add_test(tcase, winner_leaves_queue);

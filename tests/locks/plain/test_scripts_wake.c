@@ -219,7 +219,7 @@ START_TEST(waiter_that_leaves_free_lock_wakes_next)
 }
 END_TEST
 
-START_TEST(force_wakes_whatever_was_there)
+START_TEST(force_wakes_waiters_in_any_state)
 {
     listen_as(2);
     listen_as(3);
@@ -258,7 +258,7 @@ int main(void)
     tcase_add_test(tcase, release_that_finds_it_gone_wakes_next);
     tcase_add_test(tcase, leaving_waiter_passes_on_its_reservation);
     tcase_add_test(tcase, waiter_that_leaves_free_lock_wakes_next);
-    tcase_add_test(tcase, force_wakes_whatever_was_there);
+    tcase_add_test(tcase, force_wakes_waiters_in_any_state);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

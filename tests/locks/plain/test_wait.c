@@ -6,6 +6,7 @@
 #include "client.h"
 #include "masters.h"
 #include "proxy.h"
+#include "stall.h"
 #include "wait_scene.h"
 
 #include <signal.h>
@@ -39,13 +40,16 @@ START_TEST(release_wakes_and_nothing_else_is_asked)
     open_masters(n);
     for (int i = 0; i < 5; i++) {
         redlock_stats before = client_stats(two);
+        stall_watch();
         redlock_lock *held = hold_and_wait();
         pause_ms(100); /* in which it is to do nothing */
         ck_assert_int_eq(redlock_release(held), 0);
         waiter_expect_woken(&waiter, before.wakes, n / 2 + 1, waiter.begun_ms);
         /* One round that is refused, one that is woken, and one for each master that is heard
          * of later than others; each may have to be undone. */
-        ck_assert_uint_le(client_stats(two).commands - before.commands, (2 + n) * 2 * n);
+        uint64_t commands = client_stats(two).commands - before.commands;
+        ck_assert_msg(commands <= (2 + n) * 2 * n || stall_excuses(STALL_MS), "%d",
+                      (int)commands);
     }
     close_all();
 }
@@ -133,17 +137,15 @@ static int late_turns(redlock *const clients[])
 }
 
 /* Each wants it again at once, so that releases, wake-ups and rounds of both meet on the
- * masters in every order: none leaves all of them asleep until one looks by itself. A machine
- * that stands still makes some late, but not each time. */
+ * masters in every order: none leaves all of them asleep until one looks by itself. */
 START_TEST(few_waiters_in_turn_are_always_woken)
 {
     open_masters(3);
     redlock *three = open_third();
     redlock *const clients[FEW] = {one, two, three};
-    int slow = late_turns(clients);
-    for (int i = 0; i < 2 && slow > 1; i++)
-        slow = late_turns(clients);
-    ck_assert_msg(slow <= 1, "%d of %d turns came late", slow, FEW * TURNS);
+    int slow = 0;
+    bool woken = met_unless_stalled((slow = late_turns(clients)) <= 1, STALL_MS, 2);
+    ck_assert_msg(woken, "%d of %d turns came late", slow, FEW * TURNS);
     redlock_close(three);
     close_all();
 }
@@ -190,13 +192,11 @@ static int64_t outwait_the_dead(void)
     return waiter.back_ms - (begun + left);
 }
 
-/* A busy machine makes one late, but not each of three. */
 START_TEST(dead_holders_ttl_is_not_overslept)
 {
-    int64_t late = outwait_the_dead();
-    for (int i = 0; i < 2 && late >= 250; i++)
-        late = outwait_the_dead();
-    ck_assert_msg(late < 250, "%d ms after its end", (int)late);
+    int64_t late = 0;
+    bool in_time = met_unless_stalled((late = outwait_the_dead()) < 250, STALL_MS, 2);
+    ck_assert_msg(in_time, "%d ms after its end", (int)late);
 }
 END_TEST
 
@@ -287,31 +287,32 @@ START_TEST(without_wait_nobody_queues)
 }
 END_TEST
 
-/* A busy machine makes many late, but not each of forty; what overruns by itself is always
- * late.
- */
-enum { TRIES = 40 };
+/* A try may be late by so much, and by more where the machine stalled. */
+enum { LATE_MS = 3, REST_MS = 2, TRIES = 40 };
+
+/* How long a refused try waits; masters that stand still for all of that tell of no holder. */
+static int64_t wait_in_vain(int64_t wait_ms)
+{
+    redlock_lock *lock = NULL;
+    int64_t begun = now_ms();
+    int code = client_try(two, "name", 0, wait_ms, NULL, &lock);
+    int64_t took = now_ms() - begun;
+    ck_assert_msg(code == REDLOCK_EHELD || code == REDLOCK_ENOQUORUM, "%s after %d of %d ms",
+                  redlock_err_name(code), (int)took, (int)wait_ms);
+    ck_assert_msg(took >= wait_ms - 10, "%d of %d ms", (int)took, (int)wait_ms);
+    return took;
+}
 
 START_TEST(wait_is_never_overrun)
 {
     static const int64_t waits[] = {1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233, 377};
     open_masters(sizes[_i]);
-    redlock_lock *held = take_everywhere(masters, one, "name"), *lock = NULL;
+    redlock_lock *held = take_everywhere(masters, one, "name");
     for (unsigned i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
-        int64_t least = INT64_MAX;
-        for (int k = 0; k < TRIES && least > waits[i] + 3; k++) {
-            int64_t begun = now_ms();
-            int code = client_try(two, "name", 0, waits[i], NULL, &lock);
-            int64_t took = now_ms() - begun;
-            /* Masters that stand still for all of a wait tell of no holder. */
-            ck_assert_msg(code == REDLOCK_EHELD || code == REDLOCK_ENOQUORUM,
-                          "%s after %d of %d ms", redlock_err_name(code), (int)took,
-                          (int)waits[i]);
-            if (took < least && (code == REDLOCK_EHELD || waits[i] < 20))
-                least = took;
-            ck_assert_msg(took >= waits[i] - 10, "%d of %d ms", (int)took, (int)waits[i]);
-        }
-        ck_assert_msg(least <= waits[i] + 3, "%d of %d ms", (int)least, (int)waits[i]);
+        int64_t took = 0;
+        bool in_time = met_unless_stalled((took = wait_in_vain(waits[i])) <= waits[i] + LATE_MS,
+                                          REST_MS, TRIES);
+        ck_assert_msg(in_time, "%d of %d ms", (int)took, (int)waits[i]);
     }
     ck_assert_uint_eq(client_stats(two).waiting, 0);
     queue_becomes(masters, "name", 0);
@@ -320,23 +321,36 @@ START_TEST(wait_is_never_overrun)
 }
 END_TEST
 
-/* The second in line has the time it asked for, and no more when it becomes the first. */
-START_TEST(wait_in_line_is_never_overrun)
+/* It has waited in vain. */
+static void expect_refused(struct waiter *refused)
+{
+    ck_assert(waiter_is_back(refused, 5000));
+    pthread_join(refused->thread, NULL);
+    ck_assert_msg(refused->code == REDLOCK_EHELD || refused->code == REDLOCK_ENOQUORUM, "%s",
+                  redlock_err_name(refused->code));
+}
+
+/* The second in line waits in vain for 400 ms: how long it does. */
+static int64_t wait_behind(void)
 {
     static struct waiter behind;
-    int64_t least = INT64_MAX;
+    waiter_start(&waiter, two, "name", 300);
+    waiter_start(&behind, two, "name", 400);
+    expect_refused(&waiter);
+    expect_refused(&behind);
+    int64_t took = behind.back_ms - behind.begun_ms;
+    ck_assert_int_ge(took, 390);
+    return took;
+}
+
+/* It has the time it asked for, and no more when it becomes the first. */
+START_TEST(wait_in_line_is_never_overrun)
+{
+    int64_t took = 0;
     open_masters(3);
     redlock_lock *held = take_everywhere(masters, one, "name");
-    for (int i = 0; i < TRIES && least > 410; i++) {
-        waiter_start(&waiter, two, "name", 300);
-        waiter_start(&behind, two, "name", 400);
-        waiter_expect_code(&waiter, REDLOCK_EHELD, 5000);
-        waiter_expect_code(&behind, REDLOCK_EHELD, 5000);
-        int64_t took = behind.back_ms - behind.begun_ms;
-        ck_assert_int_ge(took, 390);
-        least = took < least ? took : least;
-    }
-    ck_assert_msg(least <= 410, "%d of 400 ms", (int)least);
+    bool in_time = met_unless_stalled((took = wait_behind()) <= 440, REST_MS, TRIES);
+    ck_assert_msg(in_time, "%d of 400 ms", (int)took);
     ck_assert_int_eq(redlock_release(held), 0);
     close_all();
 }

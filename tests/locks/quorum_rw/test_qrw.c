@@ -117,6 +117,26 @@ START_TEST(leftover_on_one_master_makes_no_reader)
 }
 END_TEST
 
+/* Two masters have lost it, to another reader. The one that has it is no majority, but its
+ * client knows that it reads. */
+START_TEST(upgrade_of_own_lock_is_refused_by_one_master_too)
+{
+    redlock_lock *write = NULL;
+    open_masters(3);
+    redlock_lock *read = everywhere(read_as(one, "me"), 1);
+    for (unsigned i = 0; i < 2; i++) {
+        master_do(masters, i, "DEL", NAME, (char *)NULL);
+        master_do(masters, i, "ZADD", NAME, "99999999999999", "r:5:other:token", (char *)NULL);
+    }
+    ck_assert_int_gt(redlock_validity_ms(read), 0);
+    ck_assert_int_eq(try_write(one, "me", 2000, &write), REDLOCK_EUPGRADE);
+    (void)redlock_release(read);
+    for (unsigned i = 0; i < 2; i++)
+        master_do(masters, i, "DEL", NAME, (char *)NULL);
+    close_all();
+}
+END_TEST
+
 /* ---- who dies --------------------------------------------------------------------------- */
 
 static int read_and_die(void *argument)
@@ -209,6 +229,7 @@ int main(void)
     TCase *changes = tcase_create("changes");
     tcase_set_timeout(changes, 60);
     tcase_add_test(changes, leftover_on_one_master_makes_no_reader);
+    tcase_add_test(changes, upgrade_of_own_lock_is_refused_by_one_master_too);
     suite_add_tcase(suite, changes);
     TCase *killed = tcase_create("killed");
     tcase_set_timeout(killed, 60);

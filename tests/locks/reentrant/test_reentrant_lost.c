@@ -43,7 +43,7 @@ START_TEST(nested_holds_are_renewed_until_last_is_released)
 }
 END_TEST
 
-START_TEST(b37_what_was_lost_is_taken_anew_by_same_thread)
+START_TEST(b37_lost_lock_is_taken_anew_by_same_thread)
 {
     struct told lost[2] = {{.calls = 0}, {.calls = 0}};
     open_masters(sizes[_i]);
@@ -142,7 +142,7 @@ int main(void)
     TCase *tcase = tcase_create("lost");
     tcase_set_timeout(tcase, 60);
     tcase_add_loop_test(tcase, nested_holds_are_renewed_until_last_is_released, 0, 2);
-    tcase_add_loop_test(tcase, b37_what_was_lost_is_taken_anew_by_same_thread, 0, 2);
+    tcase_add_loop_test(tcase, b37_lost_lock_is_taken_anew_by_same_thread, 0, 2);
     tcase_add_loop_test(tcase, hold_whose_lock_is_anothers_is_lost, 0, 2);
     tcase_add_loop_test(tcase, c50_release_that_nobody_answered_leaves_no_hold, 0, 2);
     tcase_add_test(tcase, c51_release_waits_for_no_silent_master);

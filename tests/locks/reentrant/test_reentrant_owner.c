@@ -195,7 +195,31 @@ START_TEST(nested_try_does_not_queue_behind_waiters)
 }
 END_TEST
 
-/* Nor where it is refused for a moment: one master has another's key, and one says nothing. */
+/* What it had before has run out: it waits as others do. */
+START_TEST(owner_of_expired_lock_queues)
+{
+    enum { TTL_MS = 300 };
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_lock *expired = NULL;
+    open_masters(3);
+    options.kind = REDLOCK_REENTRANT;
+    options.owner = "me";
+    options.ttl_ms = TTL_MS;
+    ck_assert_int_eq(redlock_try(one, "name", &options, &expired), 0);
+    ck_assert(wait_until(redlock_validity_ms(expired) == 0, 5000));
+    ck_assert(wait_until(masters_with(masters, "name") == 0, 5000));
+    redlock_lock *held = take(two, "other");
+    waiter_start_as(&waiter, one, "name", REDLOCK_REENTRANT, "me", 60000);
+    ck_assert(wait_until(client_stats(one).waiting == 1, 5000));
+    ck_assert_int_eq(redlock_release(held), 0);
+    waiter_expect_lock(&waiter, 10000);
+    ck_assert_int_eq(redlock_release(expired), REDLOCK_EEXPIRED);
+    close_all();
+}
+END_TEST
+
+/* A nested try is not queued where it is refused for a moment: one master has another's key,
+ * and one says nothing. */
 START_TEST(refused_nested_try_does_not_queue_either)
 {
     enum { SILENT_MS = 700, WAIT_MS = 6000, TTL_MS = 300 };
@@ -377,8 +401,8 @@ START_TEST(refusal_costs_same_beside_many_locks)
         ck_assert_ptr_null(failed);
     }
     double many = cost_of_a_round();
-    ck_assert_msg(many < (double)DEARER * few, "%.0f us beside none, %.0f us beside %d", few, many,
-                  HOLDERS * HELD_EACH);
+    ck_assert_msg(many < (double)DEARER * few, "%.0f us beside none, %.0f us beside %d", few,
+                  many, HOLDERS * HELD_EACH);
     close_clients();
 }
 END_TEST
@@ -395,6 +419,7 @@ int main(void)
     tcase_add_test(tcase, owner_that_cannot_be_is_refused);
     tcase_add_loop_test(tcase, nested_try_does_not_queue_behind_waiters, 0, 2);
     tcase_add_test(tcase, refused_nested_try_does_not_queue_either);
+    tcase_add_test(tcase, owner_of_expired_lock_queues);
     tcase_add_loop_test(tcase, only_last_release_lets_others_in, 0, 2);
     tcase_add_loop_test(tcase, waiters_of_one_owner_have_it_together, 0, 2);
     tcase_add_loop_test(tcase, c56_forced_release_wakes_waiters, 0, 2);

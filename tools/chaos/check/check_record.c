@@ -10,10 +10,14 @@
  * In two cases the lock is not at fault. A contender killed between its write and its log entry
  * leaves a record that is 1 ahead. A contender stopped between its last check of the lock and
  * its write writes too late. No lease can prevent that, only a fencing token can. So the
- * effects of a late write are excused. */
+ * effects of a late write are excused, unless tokens are checked (store.h).
+ *
+ * Then nothing is excused, and contenders do not look before they write. The store takes one
+ * access after the other, so no value is written twice. A write may be logged late. */
 #include "config_auto.h"
 
 #include "chaos/check/check.h"
+#include "chaos/check/store.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -31,8 +35,9 @@ struct record {
     unsigned writer;
     int64_t late_ns; /* the last late write: when, and by which contender; -1: none */
     unsigned late_client;
-    uint64_t ahead;     /* writes that are not in the log, */
-    uint64_t explained; /* and as many as may be missing there */
+    unsigned char *seen; /* fenced: a bit for each value that was written */
+    uint64_t ahead;      /* writes that are not in the log, */
+    uint64_t explained;  /* and as many as may be missing there */
     int64_t ahead_ns;
     struct reader reader[CHAOS_CLIENTS_MAX];
 };
@@ -45,16 +50,25 @@ static void forget_read(struct record *record, unsigned client, bool killed)
     record->reader[client].has_read = false;
 }
 
-static void find_unread(struct chaos_found *found, const struct record *record,
-                        const struct chaos_event *event)
+/* A finding of this event and the last writer. */
+static struct chaos_finding finding_of(enum chaos_finding_kind what,
+                                       const struct record *record,
+                                       const struct chaos_event *event)
 {
-    struct chaos_finding finding = {
-        .what = CHAOS_LOST_UPDATE,
+    return (struct chaos_finding){
+        .what = what,
         .at_ns = event->at_ns,
         .name = record->name,
         .client = event->client,
-        .other = event->client,
+        .other = record->writer,
     };
+}
+
+static void find_unread(struct chaos_found *found, const struct record *record,
+                        const struct chaos_event *event)
+{
+    struct chaos_finding finding = finding_of(CHAOS_LOST_UPDATE, record, event);
+    finding.other = event->client;
     snprintf(finding.text, sizeof(finding.text),
              "contender %u wrote %" PRIu64 " to record %u and had not read %" PRIu64
              " under the lock",
@@ -84,13 +98,7 @@ static void find_lost(struct chaos_found *found, struct record *record,
                       const struct chaos_event *event)
 {
     uint64_t lost = record->value - event->value + 1;
-    struct chaos_finding finding = {
-        .what = CHAOS_LOST_UPDATE,
-        .at_ns = event->at_ns,
-        .name = record->name,
-        .client = event->client,
-        .other = record->writer,
-    };
+    struct chaos_finding finding = finding_of(CHAOS_LOST_UPDATE, record, event);
     if (was_late(found, record, event, &finding)) {
         record->explained += lost; /* it may have been logged late, and not done late */
         chaos_find(found, &finding, lost);
@@ -116,10 +124,47 @@ static void find_lost(struct chaos_found *found, struct record *record,
     chaos_find(found, &finding, lost);
 }
 
+/* A value that was written before. */
+static bool seen_before(struct record *record, uint64_t value)
+{
+    if (!record->seen)
+        record->seen = chaos_room(CHAOS_STORE_VALUES / 8, 1);
+    if (value >= CHAOS_STORE_VALUES)
+        return true;
+    unsigned char bit = (unsigned char)(1u << value % 8);
+    bool before = record->seen[value / 8] & bit;
+    record->seen[value / 8] |= bit;
+    return before;
+}
+
+static void find_stale(struct chaos_found *found, const struct record *record,
+                       const struct chaos_event *event)
+{
+    struct chaos_finding finding = finding_of(CHAOS_LOST_UPDATE, record, event);
+    snprintf(finding.text, sizeof(finding.text),
+             "contender %u made record %u %" PRIu64
+             ", as another had before: a write with an old fencing token was taken",
+             (unsigned)event->client, record->name, event->value);
+    chaos_find(found, &finding, 1);
+}
+
+/* A write of a value that is not above the last one. Where the store has checked its token, it
+ * was done before that one, and is logged only now. */
+static void write_below(struct chaos_found *found, struct record *record,
+                        const struct chaos_event *event)
+{
+    if (!found->history->options->fenced)
+        find_lost(found, record, event);
+    else if (record->ahead > 0)
+        record->ahead--;
+}
+
 static void write_to(struct chaos_found *found, struct record *record,
                      const struct chaos_event *event)
 {
+    bool fenced = found->history->options->fenced;
     bool complete = found->history->lost_events == 0;
+    bool above = event->value > record->value;
     struct reader *reader = &record->reader[event->client];
     if (event->until_ns < event->at_ns) {
         record->late_ns = event->at_ns;
@@ -127,13 +172,17 @@ static void write_to(struct chaos_found *found, struct record *record,
     }
     if (complete && (!reader->has_read || reader->value + 1 != event->value))
         find_unread(found, record, event);
-    if (event->value <= record->value) {
-        find_lost(found, record, event);
+    if (fenced && seen_before(record, event->value)) {
+        find_stale(found, record, event);
+    } else if (!above) {
+        write_below(found, record, event);
     } else if (event->value > record->value + 1) {
         record->ahead += event->value - record->value - 1;
         record->ahead_ns = event->at_ns;
     }
     reader->has_read = false;
+    if (fenced && !above)
+        return;
     record->value = event->value;
     record->at_ns = event->at_ns;
     record->writer = event->client;
@@ -148,13 +197,7 @@ static void read_again(struct chaos_found *found, struct record *record,
     if (!reader->has_read || !reader->shared || event->value == reader->value ||
         event->at_ns > event->until_ns)
         return;
-    struct chaos_finding finding = {
-        .what = CHAOS_CHANGED_READ,
-        .at_ns = event->at_ns,
-        .name = record->name,
-        .client = event->client,
-        .other = record->writer,
-    };
+    struct chaos_finding finding = finding_of(CHAOS_CHANGED_READ, record, event);
     const struct chaos_hold *hold =
         chaos_story_hold_at(found->story, record->name, event->client, event->at_ns);
     if (!was_late(found, record, event, &finding)) {
@@ -185,6 +228,10 @@ static void take(struct chaos_found *found, struct record *record,
         break;
     case CHAOS_ASKS:
         forget_read(record, event->client, true);
+        break;
+    case CHAOS_STALE:
+        found->verdict->stale++;
+        forget_read(record, event->client, false);
         break;
     case CHAOS_LETS_GO:
     case CHAOS_LOSES:
@@ -240,5 +287,7 @@ void chaos_check_record(struct chaos_found *found)
         take(found, &records[history->events[i].name], &history->events[i]);
     for (unsigned name = 0; name < CHAOS_NAMES_MAX && history->lost_events == 0; name++)
         close_record(found, &records[name]);
+    for (unsigned name = 0; name < CHAOS_NAMES_MAX; name++)
+        free(records[name].seen);
     free(records);
 }

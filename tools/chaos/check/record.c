@@ -40,6 +40,7 @@ struct chaos_record *chaos_record_new(const struct chaos_options *options)
     struct chaos_record *record = memory;
     struct chaos_event *event = (struct chaos_event *)(record + 1);
     record->seats = options->clients;
+    chaos_store_begin(&record->store, options->fenced);
     for (unsigned i = 0; i < record->seats; i++) {
         record->seat[i].client = (uint16_t)i;
         record->seat[i].room = room;
@@ -116,32 +117,48 @@ void chaos_holds(struct chaos_record *record, struct chaos_seat *seat, unsigned 
     atomic_store(&seat->believes_until_ns, until_ns);
 }
 
-uint64_t chaos_reads(struct chaos_record *record, struct chaos_seat *seat, unsigned name)
+/* An access whose token is not the highest any more. */
+static void log_stale(struct chaos_record *record, struct chaos_seat *seat, unsigned name)
 {
-    assert(name < CHAOS_NAMES_MAX);
-    uint64_t value = record->value[name];
-    struct chaos_event event = {.at_ns = chaos_record_now_ns(record), .value = value};
+    struct chaos_event event = {.at_ns = chaos_record_now_ns(record)};
+    log_event(seat, CHAOS_STALE, name, event);
+}
+
+bool chaos_reads(struct chaos_record *record, struct chaos_seat *seat, unsigned name,
+                 uint64_t *ret_value)
+{
+    struct chaos_event event = {0};
+    if (!chaos_store_read(&record->store, name, seat->token, ret_value)) {
+        log_stale(record, seat, name);
+        return false;
+    }
+    event.value = *ret_value;
+    event.at_ns = chaos_record_now_ns(record);
     log_event(seat, CHAOS_READS, name, event);
-    return value;
+    return true;
 }
 
 void chaos_reads_again(struct chaos_record *record, struct chaos_seat *seat, unsigned name,
                        int64_t until_ns)
 {
     assert(name < CHAOS_NAMES_MAX && seat->shared);
-    struct chaos_event event = {.until_ns = until_ns, .value = record->value[name]};
+    struct chaos_event event = {.until_ns = until_ns,
+                                .value = chaos_store_value(&record->store, name)};
     event.at_ns = chaos_record_now_ns(record);
     log_event(seat, CHAOS_READS, name, event);
 }
 
-void chaos_writes(struct chaos_record *record, struct chaos_seat *seat, unsigned name,
+bool chaos_writes(struct chaos_record *record, struct chaos_seat *seat, unsigned name,
                   uint64_t value, int64_t until_ns)
 {
-    assert(name < CHAOS_NAMES_MAX);
     struct chaos_event event = {.until_ns = until_ns, .value = value};
-    record->value[name] = value;
+    if (!chaos_store_write(&record->store, name, seat->token, value)) {
+        log_stale(record, seat, name);
+        return false;
+    }
     event.at_ns = chaos_record_now_ns(record);
     log_event(seat, CHAOS_WRITES, name, event);
+    return true;
 }
 
 /* The time is read first, because an action after that time is not done under the lock. */

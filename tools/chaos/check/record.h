@@ -5,6 +5,7 @@
 #define CHAOS_RECORD_H
 
 #include "chaos/check/stall.h"
+#include "chaos/check/store.h"
 
 #include <stdatomic.h>
 #include <sys/types.h>
@@ -26,6 +27,7 @@ struct chaos_seat {
     bool shared;            /* its events now are a reader's */
     bool joint;             /* or are of several names at once */
     uint64_t key;           /* of its hold, chaos_key_of(); for its own use */
+    uint64_t token;         /* its fencing token; 0: none */
     uint8_t asked;          /* the number of masters asked for it */
 
     /* Its log. */
@@ -47,9 +49,7 @@ struct chaos_record {
     _Atomic uint32_t failed; /* 2: `failure` is there to be read */
     char failure[256];
 
-    /* The data that the locks protect: read, held for a while, and written without any
-     * atomicity. */
-    volatile uint64_t value[CHAOS_NAMES_MAX];
+    struct chaos_store store;
     struct chaos_seat seat[CHAOS_CLIENTS_MAX];
 
     /* Written by heartbeats, with times of the clock itself. */
@@ -77,13 +77,14 @@ void chaos_refused(struct chaos_record *record, struct chaos_seat *seat, unsigne
  * the hold is prolonged. */
 void chaos_holds(struct chaos_record *record, struct chaos_seat *seat, unsigned name,
                  int64_t until_ns, uint64_t token);
-/* Both only if the contender has just checked that it believes to hold the lock. `until_ns`: as
- * believed. */
-uint64_t chaos_reads(struct chaos_record *record, struct chaos_seat *seat, unsigned name);
+/* Both only if the contender has just checked that it believes to hold the lock, or if the
+ * store checks its fencing token. `until_ns`: as believed. False: the store has refused it. */
+bool chaos_reads(struct chaos_record *record, struct chaos_seat *seat, unsigned name,
+                 uint64_t *ret_value);
 /* A reader, once more in the same hold: it must read the same. */
 void chaos_reads_again(struct chaos_record *record, struct chaos_seat *seat, unsigned name,
                        int64_t until_ns);
-void chaos_writes(struct chaos_record *record, struct chaos_seat *seat, unsigned name,
+bool chaos_writes(struct chaos_record *record, struct chaos_seat *seat, unsigned name,
                   uint64_t value, int64_t until_ns);
 void chaos_loses(struct chaos_record *record, struct chaos_seat *seat, unsigned name);
 void chaos_lets_go(struct chaos_record *record, struct chaos_seat *seat, unsigned name);

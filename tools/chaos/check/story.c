@@ -127,6 +127,7 @@ static void take(struct chaos_story *story, struct seat *seat, const struct chao
         story->writes++;
         break;
     case CHAOS_READS:
+    case CHAOS_STALE:
     case CHAOS_RELEASED:
         break;
     }

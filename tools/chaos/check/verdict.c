@@ -146,8 +146,12 @@ static void say_passed(struct chaos_verdict *verdict)
         len += snprintf(verdict->text + len, sizeof(verdict->text) - (size_t)len,
                         "; %" PRIu64 " where a fault had broken one", by_faults);
     if (verdict->stalled > 0 && len > 0)
+        len += snprintf(verdict->text + len, sizeof(verdict->text) - (size_t)len,
+                        "; %" PRIu64 " where the machine had stalled", verdict->stalled);
+    if (verdict->stale > 0 && len > 0)
         snprintf(verdict->text + len, sizeof(verdict->text) - (size_t)len,
-                 "; %" PRIu64 " where the machine had stalled", verdict->stalled);
+                 "; %" PRIu64 " accesses too late, all refused by their fencing tokens",
+                 verdict->stale);
 }
 
 /* Stalls are mentioned if they took a part of a ttl, or if they excuse a finding. */

@@ -114,6 +114,7 @@ static void put_counts(struct chaos_page *page)
         {"Lost updates of the shared records", verdict->lost_updates},
         {"Records that changed under a read lock", verdict->changed_reads},
         {"Fencing tokens out of order", verdict->token_disorders},
+        {"Late accesses, refused by their tokens", verdict->stale},
         {"Keys left behind", verdict->orphans},
         {"Recoveries that took longer than allowed", verdict->late},
         {"Locks to be had less often than asked for", verdict->scarce},

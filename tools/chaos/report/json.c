@@ -126,12 +126,13 @@ static void put_figures(FILE *to, const struct chaos_verdict *verdict)
     fprintf(
         to,
         "\"figures\": {\n  \"overlaps\": %" PRIu64 ", \"lost_updates\": %" PRIu64
-        ", \"changed_reads\": %" PRIu64 ", \"token_disorders\": %" PRIu64
-        ", \"orphans\": %" PRIu64 ", \"late_recoveries\": %" PRIu64 ", \"excused\": %" PRIu64
-        ",\n  \"holds\": %" PRIu64 ", \"shared\": %" PRIu64 ", \"refusals\": %" PRIu64
-        ", \"losses\": %" PRIu64 ", \"writes\": %" PRIu64 ", \"faults_done\": %" PRIu64
-        ", \"faults_unseen\": %" PRIu64 ",\n  \"holds_per_s\": %.3f, \"available\": %.6f,\n",
-        verdict->overlaps, verdict->lost_updates, verdict->changed_reads,
+        ", \"stale_refused\": %" PRIu64 ", \"changed_reads\": %" PRIu64
+        ", \"token_disorders\": %" PRIu64 ", \"orphans\": %" PRIu64
+        ", \"late_recoveries\": %" PRIu64 ", \"excused\": %" PRIu64 ",\n  \"holds\": %" PRIu64
+        ", \"shared\": %" PRIu64 ", \"refusals\": %" PRIu64 ", \"losses\": %" PRIu64
+        ", \"writes\": %" PRIu64 ", \"faults_done\": %" PRIu64 ", \"faults_unseen\": %" PRIu64
+        ",\n  \"holds_per_s\": %.3f, \"available\": %.6f,\n",
+        verdict->overlaps, verdict->lost_updates, verdict->stale, verdict->changed_reads,
         verdict->token_disorders, verdict->orphans, verdict->late, verdict->excused,
         verdict->holds, verdict->shared, verdict->refusals, verdict->losses, verdict->writes,
         verdict->faults_done, verdict->faults_unseen, verdict->holds_per_s, verdict->available);

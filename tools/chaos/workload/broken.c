@@ -146,7 +146,7 @@ static void use(struct scene *scene, const struct chaos_turn *drawn, int64_t fro
     for (unsigned i = 0; i <= drawn->more; i++)
         chaos_holds(record, seat, name_of(drawn, i), until_ns, 0);
     for (unsigned i = 0; i <= drawn->more; i++)
-        value[i] = chaos_reads(record, seat, name_of(drawn, i));
+        (void)chaos_reads(record, seat, name_of(drawn, i), &value[i]);
     (void)poll(NULL, 0, (int)hold_ms);
     for (unsigned i = 0; i <= drawn->more; i++) {
         if (chaos_record_now_ns(record) >= until_ns)
@@ -154,7 +154,7 @@ static void use(struct scene *scene, const struct chaos_turn *drawn, int64_t fro
         if (drawn->shared)
             chaos_reads_again(record, seat, name_of(drawn, i), until_ns);
         else
-            chaos_writes(record, seat, name_of(drawn, i), value[i] + 1, until_ns);
+            (void)chaos_writes(record, seat, name_of(drawn, i), value[i] + 1, until_ns);
     }
     for (unsigned i = 0; i <= drawn->more; i++)
         chaos_lets_go(record, seat, name_of(drawn, i));

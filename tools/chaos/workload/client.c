@@ -187,14 +187,15 @@ static enum chaos_said use(struct scene *scene, const struct chaos_turn *drawn)
     struct chaos_contender *contender = scene->contender;
     if (rl_clock_now_ns() >= scene->deadline_ns)
         return CHAOS_SAID_GONE;
-    uint64_t value = chaos_reads(contender->record, contender->seat, scene->name);
+    uint64_t value;
+    (void)chaos_reads(contender->record, contender->seat, scene->name, &value);
     enum chaos_said said = hold(scene, drawn);
     if (said != CHAOS_SAID_OK)
         return said;
     if (rl_clock_now_ns() >= scene->deadline_ns)
         return CHAOS_SAID_GONE;
-    chaos_writes(contender->record, contender->seat, scene->name, value + 1,
-                 since_begin(scene, scene->deadline_ns));
+    (void)chaos_writes(contender->record, contender->seat, scene->name, value + 1,
+                       since_begin(scene, scene->deadline_ns));
     return CHAOS_SAID_OK;
 }
 

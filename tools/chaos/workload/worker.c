@@ -98,7 +98,7 @@ static void say_holds(struct scene *scene)
 {
     for (unsigned i = 0; i < scene->count; i++)
         chaos_holds(scene->contender->record, scene->contender->seat, scene->name[i],
-                    scene->until_ns, 0);
+                    scene->until_ns, redlock_fencing_token(scene->lock));
 }
 
 static void say_code(struct scene *scene, int code,
@@ -107,6 +107,13 @@ static void say_code(struct scene *scene, int code,
 {
     for (unsigned i = 0; i < scene->count; i++)
         what(scene->contender->record, scene->contender->seat, scene->name[i], code);
+}
+
+/* A holder that was stopped goes on and writes, as one does that does not look. The store must
+ * refuse it, if another had the lock meanwhile. */
+static bool leaves_it_to_store(const struct scene *scene)
+{
+    return scene->contender->seat->token > 0;
 }
 
 /* Hold it for so long. False: it was lost meanwhile. */
@@ -126,7 +133,7 @@ static bool hold(struct scene *scene, const struct chaos_turn *drawn, bool by_it
             (void)redlock_extend(scene->lock, 0, NULL); /* the validity tells the result */
         int64_t until_ns = believed_until(scene);
         if (until_ns == 0)
-            return false;
+            return leaves_it_to_store(scene);
         if (until_ns > scene->until_ns + RL_NS_PER_MS) {
             scene->until_ns = until_ns;
             say_holds(scene);
@@ -157,6 +164,7 @@ static redlock_options asked_for(const struct scene *scene, bool shared, bool by
     options.kind = kind_of(scene->contender->options, shared);
     options.ttl_ms = scene->contender->options->ttl_ms;
     options.auto_renew = by_itself;
+    options.fenced = scene->contender->options->fenced && options.kind != REDLOCK_READ;
     return options;
 }
 
@@ -207,12 +215,14 @@ static bool go_on_as_reader(struct scene *scene)
     int64_t until_ns = believed_until(scene);
     chaos_lets_go(record, seat, scene->name[0]);
     seat->shared = true;
+    seat->token = 0;
     if (until_ns > 0)
         chaos_holds(record, seat, scene->name[0], until_ns, 0);
     chaos_released(record, seat, scene->name[0], redlock_release(writes));
     if (until_ns == 0 || redlock_validity_ms(reads) == 0)
         return false;
-    (void)chaos_reads(record, seat, scene->name[0]);
+    uint64_t value;
+    (void)chaos_reads(record, seat, scene->name[0], &value);
     (void)poll(NULL, 0, (int)(contender->options->hold_ms / 2));
     return read_on(scene);
 }
@@ -224,20 +234,22 @@ static bool use(struct scene *scene, const struct chaos_turn *drawn, bool by_its
     bool writer = contender->options->lock == CHAOS_READ_WRITE && !drawn->shared;
     if (drawn->again && !writer)
         nest(scene, drawn, by_itself);
-    if (redlock_validity_ms(scene->lock) == 0)
+    if (redlock_validity_ms(scene->lock) == 0 && !leaves_it_to_store(scene))
         return false;
     for (unsigned i = 0; i < scene->count; i++)
-        scene->value[i] = chaos_reads(contender->record, contender->seat, scene->name[i]);
+        if (!chaos_reads(contender->record, contender->seat, scene->name[i], &scene->value[i]))
+            return false;
     if (!hold(scene, drawn, by_itself))
         return false;
     if (drawn->shared)
         return read_on(scene);
     for (unsigned i = 0; i < scene->count; i++) {
         int64_t until_ns = believed_until(scene);
-        if (until_ns == 0)
+        if (until_ns == 0 && !leaves_it_to_store(scene))
             return false;
-        chaos_writes(contender->record, contender->seat, scene->name[i], scene->value[i] + 1,
-                     until_ns);
+        if (!chaos_writes(contender->record, contender->seat, scene->name[i],
+                          scene->value[i] + 1, until_ns))
+            return false;
     }
     return drawn->again && writer ? go_on_as_reader(scene) : true;
 }
@@ -296,6 +308,7 @@ static bool turn(struct scene *scene)
     }
     const char *token = redlock_token(scene->lock);
     seat->key = chaos_key_of(token, strlen(token));
+    seat->token = redlock_fencing_token(scene->lock);
     scene->until_ns = believed_until(scene);
     if (scene->until_ns > 0)
         say_holds(scene);

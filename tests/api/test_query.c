@@ -1,0 +1,191 @@
+/* test_query.c - calls that ask every master: redlock_inspect(), redlock_get_status() and
+ * redlock_probe(), where a connection breaks or a master is silent. */
+#include "config_auto.h"
+
+#include "client.h"
+#include "fake.h"
+#include "look.h"
+
+#include <stddef.h>
+#include <string.h>
+
+enum { NODES = 3, UUID_LEN = 36 };
+
+static struct fake *fakes[NODES];
+static redlock *client;
+static struct look look;
+static redlock_node_status entries[NODES];
+
+/* A connection breaks instead of an answer, once; or the answer never comes. */
+static const struct fake_rule breaks = {.times = 1, .cut = true, .then = FAKE_CLOSE};
+static const struct fake_rule hangs = {.delay_ms = 60000};
+
+static void open_fakes(const char *settings, unsigned ready)
+{
+    client = client_open(fakes_file(fakes, NODES, settings));
+    ck_assert(wait_until(client_ready(client) == ready, 5000));
+}
+
+static void begin(void)
+{
+    fakes_start(fakes, NODES);
+}
+
+static void end(void)
+{
+    redlock_close(client);
+    fakes_stop(fakes, NODES);
+}
+
+static void set_rule(unsigned node, struct fake_rule rule, const char *match)
+{
+    rule.match = match;
+    fake_rule(fakes[node], &rule);
+}
+
+/* Fills in the entries. */
+static int ask_status(void)
+{
+    redlock_status_report status = REDLOCK_STATUS_INIT(entries, NODES);
+    return redlock_get_status(client, &status);
+}
+
+/* ---- redlock_inspect() ------------------------------------------------------------------ */
+
+START_TEST(inspect_asks_again_on_next_connection)
+{
+    open_fakes(NULL, NODES);
+    set_rule(0, breaks, "inspect *");
+    set_rule(1, breaks, "inspect *");
+    ck_assert_int_eq(look_at(&look, client, "name", NULL), 0);
+    ck_assert_uint_ge(fake_count(fakes[0], "inspect *") + fake_count(fakes[1], "inspect *"), 3);
+    ck_assert_int_ge(look.all.answered, 2);
+}
+END_TEST
+
+/* A majority has answered: the last one has no more than a moment. */
+START_TEST(inspect_leaves_silent_master_behind)
+{
+    enum { CONNECT_MS = 10000 };
+    open_fakes("connect-timeout 10s\n", NODES);
+    set_rule(2, hangs, "inspect *");
+    int64_t begun = now_ms();
+    ck_assert_int_eq(look_at(&look, client, "name", NULL), 0);
+    ck_assert_int_lt(now_ms() - begun, CONNECT_MS / 2);
+    ck_assert_uint_eq(look.all.answered, 2);
+}
+END_TEST
+
+/* ---- redlock_get_status() --------------------------------------------------------------- */
+
+START_TEST(status_asks_again_on_next_connection)
+{
+    open_fakes(NULL, NODES);
+    unsigned before = fake_count(fakes[0], "PING");
+    set_rule(0, breaks, "PING");
+    ck_assert_int_eq(ask_status(), 0);
+    ck_assert_uint_eq(fake_count(fakes[0], "PING"), before + 2);
+    ck_assert_int_eq(entries[0].state, REDLOCK_NODE_READY);
+    ck_assert_int_ge(entries[0].round_trip_us, 0);
+}
+END_TEST
+
+START_TEST(status_of_master_that_is_gone_has_no_uptime)
+{
+    open_fakes(NULL, NODES);
+    ck_assert_int_eq(ask_status(), 0);
+    ck_assert_int_gt(entries[0].uptime_s, 0);
+    fake_door(fakes[0], FAKE_REFUSE);
+    fake_hang_up(fakes[0], false);
+    ck_assert(wait_until(client_state(client, 0, NULL) == REDLOCK_NODE_DOWN, 5000));
+    ck_assert_int_eq(ask_status(), 0);
+    ck_assert_int_eq(entries[0].uptime_s, -1);
+}
+END_TEST
+
+/* Its guard would end by itself: that it is silent is what people have to see. The second call
+ * does not ask it, since it owes an answer. */
+START_TEST(status_of_guarded_and_silent_master_is_stalled)
+{
+    fake_says(fakes[0], NULL, 0, NULL);
+    open_fakes("connect-timeout 500ms\nstall-limit 60s\nmax-ttl 1h\n", NODES - 1);
+    ck_assert_int_eq(ask_status(), 0);
+    ck_assert_int_eq(entries[0].state, REDLOCK_NODE_GUARDED);
+    ck_assert_int_gt(entries[0].guard_ms, 0);
+    set_rule(0, hangs, "PING");
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(ask_status(), 0);
+        ck_assert_int_eq(entries[0].state, REDLOCK_NODE_STALLED);
+        ck_assert_int_eq(entries[0].guard_ms, 0);
+    }
+}
+END_TEST
+
+/* ---- redlock_probe() -------------------------------------------------------------------- */
+
+START_TEST(probe_names_its_lock_as_told)
+{
+    redlock_status_report status = REDLOCK_STATUS_INIT(entries, NODES);
+    open_fakes(NULL, NODES);
+    (void)redlock_probe(client, NULL, &status);
+    ck_assert_uint_gt(fake_count(fakes[0], "* redlock:probe:*"), 0);
+    ck_assert_uint_eq(fake_count(fakes[0], "* mine:*"), 0);
+    (void)redlock_probe(client, "mine:", &status);
+    ck_assert_uint_gt(fake_count(fakes[0], "* mine:*"), 0);
+}
+END_TEST
+
+/* The longest name of a lock has room for a shorter prefix and a UUID. */
+START_TEST(probe_whose_lock_has_too_long_name_is_refused)
+{
+    static char prefix[REDLOCK_NAME_MAX + 1];
+    redlock_status_report status = REDLOCK_STATUS_INIT(entries, NODES);
+    open_fakes(NULL, NODES);
+    memset(prefix, 'p', sizeof(prefix) - 1);
+    ck_assert_int_eq(redlock_probe(client, prefix, &status), REDLOCK_EINVAL);
+    prefix[REDLOCK_NAME_MAX - UUID_LEN + 1] = '\0';
+    ck_assert_int_eq(redlock_probe(client, prefix, &status), REDLOCK_EINVAL);
+}
+END_TEST
+
+/* A program that was built when entries ended before `wake` has no room for it. */
+START_TEST(probe_writes_no_further_than_older_entries)
+{
+    enum {
+        ALIGN = _Alignof(redlock_node_status),
+        SIZE = (offsetof(redlock_node_status, wake) + ALIGN - 1) / ALIGN * ALIGN,
+        GUARD = sizeof(redlock_proof)
+    };
+    static _Alignas(redlock_node_status) unsigned char room[NODES * SIZE + GUARD];
+    redlock_status_report status = REDLOCK_STATUS_INIT((redlock_node_status *)room, NODES);
+    open_fakes(NULL, NODES);
+    memset(room, 0xa5, sizeof(room));
+    status.node_size = SIZE;
+    (void)redlock_probe(client, NULL, &status);
+    ck_assert_uint_eq(status.node_count, NODES);
+    for (unsigned i = 0; i < NODES; i++) {
+        const redlock_node_status *entry = (const redlock_node_status *)(room + i * SIZE);
+        ck_assert_ptr_nonnull(strstr(entry->node, "unix://"));
+    }
+    for (unsigned i = 0; i < GUARD; i++)
+        ck_assert_uint_eq(room[NODES * SIZE + i], 0xa5);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("query");
+    TCase *tests = tcase_create("query");
+    tcase_add_checked_fixture(tests, begin, end);
+    tcase_set_timeout(tests, 60);
+    tcase_add_test(tests, inspect_asks_again_on_next_connection);
+    tcase_add_test(tests, inspect_leaves_silent_master_behind);
+    tcase_add_test(tests, status_asks_again_on_next_connection);
+    tcase_add_test(tests, status_of_master_that_is_gone_has_no_uptime);
+    tcase_add_test(tests, status_of_guarded_and_silent_master_is_stalled);
+    tcase_add_test(tests, probe_names_its_lock_as_told);
+    tcase_add_test(tests, probe_whose_lock_has_too_long_name_is_refused);
+    tcase_add_test(tests, probe_writes_no_further_than_older_entries);
+    suite_add_tcase(suite, tests);
+    return suite_run(suite);
+}

@@ -1,0 +1,267 @@
+/* test_fence.c - the fencing token of a hold: the greatest number of the grants that won, once
+ * a majority has it. */
+#include "config_auto.h"
+
+#include "hold_story.h"
+#include "suite.h"
+
+#include <signal.h>
+
+static void begin(struct story *story, unsigned n)
+{
+    story_begin(story, n);
+    story->hold.fence.wanted = true;
+    ck_assert_int_eq(ask(story), 0);
+}
+
+static unsigned grant(struct story *story, unsigned node, uint64_t number)
+{
+    return rl_hold_answer(&story->hold, node, story->current[node], RL_ACQUIRE, YES, number,
+                          story->now_ns);
+}
+
+/* Two of three masters grant, and named two numbers. */
+static void begin_behind(struct story *story)
+{
+    begin(story, 3);
+    ck_assert_int_eq(grant(story, 0, 7), 0);
+    ck_assert_int_eq(grant(story, 1, 9), RL_DO_FENCE);
+}
+
+/* Tell the nodes that are behind, as the engine does: which they are. */
+static uint64_t tell(struct story *story)
+{
+    uint64_t behind = rl_hold_fence(&story->hold, story->able, story->now_ns + NODE_MS * MS);
+    for (uint64_t rest = behind; rest; rest &= rest - 1)
+        rl_hold_sent(&story->hold, rl_first(rest), story->current[rl_first(rest)], RL_EXTEND,
+                     true);
+    return behind;
+}
+
+START_TEST(majority_names_one_token)
+{
+    struct story story;
+    begin(&story, 5);
+    ck_assert_int_eq(grant(&story, 0, 7), 0);
+    ck_assert_int_eq(grant(&story, 1, 7), 0);
+    ck_assert_int_eq(grant(&story, 2, 7), RL_EV_ACQUIRED);
+    ck_assert_uint_eq(story.hold.fence.token, 7);
+}
+END_TEST
+
+START_TEST(greatest_number_is_told_to_those_behind)
+{
+    struct story story;
+    begin(&story, 5);
+    int64_t t0_ns = story.now_ns;
+    grant(&story, 0, 7);
+    grant(&story, 1, 9);
+    pass(&story, 10);
+    ck_assert_int_eq(grant(&story, 2, 8), RL_DO_FENCE);
+    ck_assert_int_eq(story.hold.phase, RL_HOLD_FENCING);
+    ck_assert_uint_eq(tell(&story), NODES(0, 2));
+    pass(&story, 10);
+    ck_assert_int_eq(answer(&story, 2, RL_EXTEND, YES), 0);
+    ck_assert_int_eq(story.hold.deadline_ns, 0); /* not ours before a majority has the token */
+    ck_assert_int_eq(answer(&story, 0, RL_EXTEND, YES), RL_EV_ACQUIRED);
+    ck_assert_uint_eq(story.hold.fence.token, 9);
+    ck_assert_int_eq(story.hold.deadline_ns, t0_ns + VALID_NS); /* from the first byte of all */
+}
+END_TEST
+
+START_TEST(later_number_replaces_nodes_that_had_former_one)
+{
+    struct story story;
+    begin(&story, 5);
+    grant(&story, 0, 7);
+    grant(&story, 1, 7);
+    ck_assert_int_eq(grant(&story, 2, 8), RL_DO_FENCE);
+    ck_assert_uint_eq(tell(&story), NODES(0, 1));
+}
+END_TEST
+
+/* Two masters of three have the token, and one of them only because it granted too late: a
+ * later hold may have been granted there before. */
+START_TEST(late_grant_does_not_count)
+{
+    struct story story;
+    begin_behind(&story);
+    ck_assert_uint_eq(tell(&story), NODES(0));
+    ck_assert_int_eq(grant(&story, 2, 9), 0);
+    ck_assert_int_eq(story.hold.phase, RL_HOLD_FENCING);
+    ck_assert_int_eq(answer(&story, 0, RL_EXTEND, NO), RL_EV_REFUSED);
+}
+END_TEST
+
+START_TEST(late_grant_with_greater_number_changes_nothing)
+{
+    struct story story;
+    begin_behind(&story);
+    tell(&story);
+    grant(&story, 2, 12);
+    ck_assert_int_eq(answer(&story, 0, RL_EXTEND, YES), RL_EV_ACQUIRED);
+    ck_assert_uint_eq(story.hold.fence.token, 9);
+}
+END_TEST
+
+START_TEST(node_that_lost_the_key_does_not_take_the_token)
+{
+    struct story story;
+    begin(&story, 5);
+    grant(&story, 0, 7);
+    grant(&story, 1, 9);
+    grant(&story, 2, 8);
+    tell(&story);
+    ck_assert_int_eq(answer(&story, 0, RL_EXTEND, NO), RL_EV_REFUSED);
+    ck_assert_int_eq(story.hold.phase, RL_HOLD_ENDING);
+    /* The key is absent where it was refused, and must be deleted everywhere else. */
+    ck_assert_uint_eq(send_releases(&story, NULL), NODES(1, 2, 3, 4));
+}
+END_TEST
+
+START_TEST(silence_ends_it)
+{
+    struct story story;
+    begin_behind(&story);
+    pass(&story, 20);
+    tell(&story);
+    ck_assert_int_eq(rl_hold_next_ns(&story.hold), story.now_ns + NODE_MS * MS);
+    ck_assert_int_eq(pass(&story, NODE_MS - 1), 0);
+    ck_assert_int_eq(pass(&story, 1), RL_EV_REFUSED);
+}
+END_TEST
+
+START_TEST(no_node_can_be_told)
+{
+    struct story story;
+    begin_behind(&story);
+    story.able = NODES(1);
+    ck_assert_uint_eq(tell(&story), 0);
+    ck_assert_int_eq(pass_ns(&story, 0), RL_EV_REFUSED);
+}
+END_TEST
+
+START_TEST(link_breaks_or_request_is_not_sent)
+{
+    struct story story;
+    begin_behind(&story);
+    if (_i == 0) {
+        tell(&story);
+        ck_assert_int_eq(lose(&story, 0), RL_EV_REFUSED);
+    } else {
+        ck_assert_uint_eq(rl_hold_fence(&story.hold, story.able, story.now_ns + NODE_MS * MS),
+                          NODES(0));
+        ck_assert_int_eq(rl_hold_unsent(&story.hold, 0, RL_EXTEND, story.now_ns),
+                         RL_EV_REFUSED);
+    }
+}
+END_TEST
+
+START_TEST(validity_is_checked_again)
+{
+    struct story story;
+    begin_behind(&story);
+    story.now_ns += 940 * MS; /* the thread was stopped: 48 ms are left */
+    tell(&story);
+    story.now_ns += 48 * MS;
+    ck_assert_int_eq(answer(&story, 0, RL_EXTEND, YES), RL_EV_REFUSED);
+}
+END_TEST
+
+START_TEST(clock_that_went_back_is_not_trusted)
+{
+    struct story story;
+    begin_behind(&story);
+    tell(&story);
+    rl_hold_distrust(&story.hold);
+    ck_assert_int_eq(answer(&story, 0, RL_EXTEND, YES), RL_EV_REFUSED);
+}
+END_TEST
+
+START_TEST(caller_gives_up_meanwhile)
+{
+    struct story story;
+    begin_behind(&story);
+    tell(&story);
+    ck_assert_int_eq(release(&story, false), 0);
+    ck_assert_uint_eq(send_releases(&story, NULL), NODES(0, 1, 2));
+    ck_assert_int_eq(answer(&story, 0, RL_EXTEND, YES), 0);
+}
+END_TEST
+
+START_TEST(unexecuted_request_is_sent_again)
+{
+    struct story story;
+    begin_behind(&story);
+    tell(&story);
+    rl_hold_unexecuted(&story.hold, 0, 0, RL_EXTEND);
+    ck_assert_uint_eq(rl_hold_to_extend(&story.hold), NODES(0));
+    rl_hold_sent(&story.hold, 0, 0, RL_EXTEND, true);
+    ck_assert_int_eq(answer(&story, 0, RL_EXTEND, YES), RL_EV_ACQUIRED);
+}
+END_TEST
+
+START_TEST(refusals_lose_as_without)
+{
+    struct story story;
+    begin(&story, 3);
+    ck_assert_int_eq(answer(&story, 0, RL_ACQUIRE, NO), 0);
+    ck_assert_int_eq(answer(&story, 1, RL_ACQUIRE, NO), RL_EV_REFUSED);
+    ck_assert_uint_eq(story.hold.fence.token, 0);
+}
+END_TEST
+
+START_TEST(extension_keeps_the_token)
+{
+    struct story story;
+    begin(&story, 3);
+    grant(&story, 0, 7);
+    grant(&story, 1, 7);
+    grant(&story, 2, 12);
+    ck_assert_int_eq(extend(&story, TTL_MS), 0);
+    answer(&story, 0, RL_EXTEND, YES);
+    ck_assert_int_eq(answer(&story, 1, RL_EXTEND, YES), RL_EV_EXTENDED);
+    ck_assert_uint_eq(story.hold.fence.token, 7);
+}
+END_TEST
+
+START_TEST(one_node_decides_alone)
+{
+    struct story story;
+    begin(&story, 1);
+    ck_assert_int_eq(grant(&story, 0, 1), RL_EV_ACQUIRED);
+}
+END_TEST
+
+START_TEST(number_outside_its_bounds_is_a_bug)
+{
+    struct story story;
+    begin(&story, 3);
+    grant(&story, 0, _i == 0 ? 0 : RL_FENCE_MAX);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("fence");
+    TCase *token = tcase_create("token");
+    suite_add_tcase(suite, token);
+    tcase_add_test(token, majority_names_one_token);
+    tcase_add_test(token, greatest_number_is_told_to_those_behind);
+    tcase_add_test(token, later_number_replaces_nodes_that_had_former_one);
+    tcase_add_test(token, late_grant_does_not_count);
+    tcase_add_test(token, late_grant_with_greater_number_changes_nothing);
+    tcase_add_test(token, node_that_lost_the_key_does_not_take_the_token);
+    tcase_add_test(token, silence_ends_it);
+    tcase_add_test(token, no_node_can_be_told);
+    tcase_add_loop_test(token, link_breaks_or_request_is_not_sent, 0, 2);
+    tcase_add_test(token, validity_is_checked_again);
+    tcase_add_test(token, clock_that_went_back_is_not_trusted);
+    tcase_add_test(token, caller_gives_up_meanwhile);
+    tcase_add_test(token, unexecuted_request_is_sent_again);
+    tcase_add_test(token, refusals_lose_as_without);
+    tcase_add_test(token, extension_keeps_the_token);
+    tcase_add_test(token, one_node_decides_alone);
+    tcase_add_loop_test_raise_signal(token, number_outside_its_bounds_is_a_bug, SIGABRT, 0, 2);
+    return suite_run(suite);
+}

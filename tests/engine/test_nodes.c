@@ -1,0 +1,112 @@
+/* test_nodes.c - how long a client waits for its nodes: for a majority at all, and a client
+ * that has never asked for the others too. Nodes are made up, and so is the time. */
+#include "config_auto.h"
+
+#include "engine/nodes.h"
+#include "net/link_internal.h"
+#include "suite.h"
+
+#define US (RL_NS_PER_MS / 1000)
+#define MS RL_NS_PER_MS
+#define OPENED (100 * RL_NS_PER_S)
+#define ROWS(table) ((int)(sizeof(table) / sizeof((table)[0])))
+
+enum { NODES = 3, MAJORITY = 3 /* nodes 0 and 1, as bits */, FIRST = 1 };
+
+static struct rl_node all[NODES];
+static struct rl_nodes nodes;
+static struct rl_link links[NODES];
+static int64_t until_ns;
+
+/* The last one connects still, and so do the others that cannot vote yet. */
+static void set_up(void)
+{
+    for (unsigned i = 0; i < NODES; i++) {
+        all[i] = (struct rl_node){.mode = RL_CONNECTING, .duplicate_of = -1};
+        rl_node_connection(&all[i])->link = &links[i];
+    }
+    nodes = (struct rl_nodes){.n = NODES, .all = all, .opened_ns = OPENED};
+}
+
+static bool ready(uint64_t voting, int64_t after_ns)
+{
+    for (unsigned i = 0; i < NODES; i++)
+        if (voting & rl_bit(i))
+            all[i].mode = RL_UP;
+    return rl_nodes_ready(&nodes, voting, OPENED + after_ns, &until_ns);
+}
+
+/* A cold client with a majority waits about as long again: 1 ms at least, 100 ms at most. */
+static const struct {
+    int64_t majority_ns, grace_ns;
+} graces[] = {
+    {1, MS},
+    {999 * US, MS},
+    {MS, MS},
+    {1001 * US, 1001 * US},
+    {30 * MS, 30 * MS},
+    {99 * MS, 99 * MS},
+    {101 * MS, 100 * MS},
+    {5000 * MS, 100 * MS},
+};
+
+START_TEST(cold_client_waits_for_last_node_as_long_again)
+{
+    int64_t majority_ns = graces[_i].majority_ns, grace_ns = graces[_i].grace_ns;
+    ck_assert(!ready(MAJORITY, majority_ns));
+    ck_assert_int_eq(until_ns, OPENED + majority_ns + grace_ns);
+    ck_assert(!ready(MAJORITY, majority_ns + grace_ns - 1)); /* asked again, it is no longer */
+    ck_assert_int_eq(until_ns, OPENED + majority_ns + grace_ns);
+    ck_assert(ready(MAJORITY, majority_ns + grace_ns));
+}
+END_TEST
+
+START_TEST(last_node_ends_grace)
+{
+    ck_assert(!ready(MAJORITY, MS));
+    ck_assert(ready(rl_all(NODES), MS));
+    ck_assert_int_eq(until_ns, INT64_MAX);
+}
+END_TEST
+
+/* A node that has failed is no reason to wait. */
+START_TEST(failure_of_last_node_ends_grace)
+{
+    ck_assert(!ready(MAJORITY, MS));
+    all[NODES - 1].retry.failures = 1;
+    ck_assert(ready(MAJORITY, MS));
+}
+END_TEST
+
+START_TEST(warm_client_needs_no_more_than_majority)
+{
+    nodes.warm = true;
+    ck_assert(!ready(FIRST, MS));
+    ck_assert(ready(MAJORITY, MS));
+}
+END_TEST
+
+START_TEST(without_majority_wait_lasts_while_nodes_could_make_one)
+{
+    ck_assert(!ready(FIRST, 3600 * RL_NS_PER_S));
+    ck_assert_int_eq(until_ns, INT64_MAX); /* an event tells of them */
+    all[1].retry.failures = 1;
+    ck_assert(!ready(FIRST, 3600 * RL_NS_PER_S));
+    all[2].retry.failures = 1;
+    ck_assert(ready(FIRST, 3600 * RL_NS_PER_S)); /* in vain: the round is lost at once */
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("nodes");
+    TCase *tests = tcase_create("ready");
+    tcase_add_checked_fixture(tests, set_up, NULL);
+    tcase_add_loop_test(tests, cold_client_waits_for_last_node_as_long_again, 0, ROWS(graces));
+    tcase_add_test(tests, last_node_ends_grace);
+    tcase_add_test(tests, failure_of_last_node_ends_grace);
+    tcase_add_test(tests, warm_client_needs_no_more_than_majority);
+    tcase_add_test(tests, without_majority_wait_lasts_while_nodes_could_make_one);
+    suite_add_tcase(suite, tests);
+    return suite_run(suite);
+}

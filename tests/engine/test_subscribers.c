@@ -1,0 +1,96 @@
+/* test_subscribers.c - the connections on which a client hears of releases, all together: for
+ * how long they are watched, and which of them are alive. The time is made up. */
+#include "config_auto.h"
+
+#include "engine/call.h"
+#include "suite.h"
+
+#include <string.h>
+
+#define S RL_NS_PER_S
+#define UNWANTED (5 * S)
+
+enum { NODES = 3 };
+
+static redlock *client; /* of masters that are not there */
+static int64_t now_ns;
+
+static void set_up(void)
+{
+    static const redlock_node nodes[NODES] = {
+        {.size = sizeof(redlock_node), .url = "unix:///nowhere/1"},
+        {.size = sizeof(redlock_node), .url = "unix:///nowhere/2"},
+        {.size = sizeof(redlock_node), .url = "unix:///nowhere/3"},
+    };
+    redlock_config config = REDLOCK_CONFIG_INIT;
+    config.nodes = nodes;
+    config.node_count = NODES;
+    config.background = REDLOCK_BACKGROUND_NEVER;
+    ck_assert_int_eq(redlock_open_config(&config, NULL, &client), 0);
+    now_ns = rl_client_now_ns(client);
+    rl_subs_start(client, now_ns);
+    client->wait_queues.left_ns = now_ns;
+}
+
+static void tear_down(void)
+{
+    redlock_close(client);
+}
+
+static unsigned wanted(void)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < NODES; i++)
+        count += client->subs.all[i].wanted;
+    return count;
+}
+
+START_TEST(connections_are_watched_for_moment_after_last_wait)
+{
+    rl_subs_tick(client, now_ns + UNWANTED);
+    ck_assert_uint_eq(wanted(), NODES);
+    rl_subs_tick(client, now_ns + UNWANTED + 1);
+    ck_assert_uint_eq(wanted(), 0);
+    ck_assert_int_eq(rl_subs_due_ns(client), INT64_MAX);
+    rl_subs_start(client, now_ns + UNWANTED + 2);
+    ck_assert_uint_eq(wanted(), NODES);
+}
+END_TEST
+
+START_TEST(connections_are_watched_while_somebody_waits)
+{
+    struct rl_waiter waiter = {.queue = NULL};
+    struct rl_target target = {
+        .kind = rl_kind(REDLOCK_PLAIN), .name = "name", .name_len = strlen("name")};
+    ck_assert_int_eq(rl_wait_queue_join(client, &waiter, &target, now_ns), 0);
+    rl_subs_tick(client, now_ns + 10 * UNWANTED);
+    ck_assert_uint_eq(wanted(), NODES);
+    rl_wait_queue_leave(client, &waiter, false, now_ns + 10 * UNWANTED);
+    rl_subs_tick(client, now_ns + 11 * UNWANTED);
+    ck_assert_uint_eq(wanted(), NODES);
+    rl_subs_tick(client, now_ns + 11 * UNWANTED + 1);
+    ck_assert_uint_eq(wanted(), 0);
+}
+END_TEST
+
+START_TEST(those_heard_lately_are_alive)
+{
+    for (unsigned i = 0; i < NODES; i++)
+        client->subs.all[i].connection.heard_ns = now_ns + i;
+    ck_assert_uint_eq(rl_subs_alive(client, now_ns), rl_all(NODES));
+    ck_assert_uint_eq(rl_subs_alive(client, now_ns + 2), rl_bit(2));
+    ck_assert_uint_eq(rl_subs_alive(client, now_ns + 3), 0);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("subscribers");
+    TCase *tests = tcase_create("subscribers");
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_test(tests, connections_are_watched_for_moment_after_last_wait);
+    tcase_add_test(tests, connections_are_watched_while_somebody_waits);
+    tcase_add_test(tests, those_heard_lately_are_alive);
+    suite_add_tcase(suite, tests);
+    return suite_run(suite);
+}

@@ -1,0 +1,214 @@
+/* test_scripts_fence.c - the scripts with fencing tokens, run on a real master: which number a
+ * grant gets, and who may write one. */
+#include "config_auto.h"
+
+#include "kinds/kind.h"
+#include "masters.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NONCE "0123456789abcdef"
+#define LIFE "100000"
+#define AHEAD_US 15000000
+
+static struct masters *masters;
+
+static const char *fenced(enum rl_verb verb)
+{
+    return rl_kind(RL_ROW_PLAIN)->script[verb].fenced_body;
+}
+
+/* {nonce, 1, number}, or 0: refused, or -1: an error. */
+static long long take_for(const char *token, uint64_t proposed, const char *life)
+{
+    char text[32], ahead[32];
+    snprintf(text, sizeof(text), "%llu", (unsigned long long)proposed);
+    snprintf(ahead, sizeof(ahead), "%d", AHEAD_US);
+    struct reply reply =
+        master_do(masters, 0, "EVAL", fenced(RL_ACQUIRE), "2", "name", "name:redlock:fence",
+                  NONCE, token, "60000", "1", text, ahead, life, (char *)NULL);
+    if (reply.type != '*')
+        return -1;
+    long long code = 0, number = 0;
+    if (sscanf(reply.text, NONCE " %lld %lld", &code, &number) != 2 || code != 1)
+        return 0;
+    return number;
+}
+
+static uint64_t take(uint64_t proposed)
+{
+    long long number = take_for("token", proposed, LIFE);
+    ck_assert_int_gt(number, 0);
+    master_do(masters, 0, "DEL", "name", (char *)NULL);
+    return (uint64_t)number;
+}
+
+static bool keep(enum rl_verb verb, const char *token, uint64_t number)
+{
+    char text[32];
+    snprintf(text, sizeof(text), "%llu", (unsigned long long)number);
+    struct reply reply =
+        master_do(masters, 0, "EVAL", fenced(verb), "2", "name", "name:redlock:fence", NONCE,
+                  token, "60000", "1", text, LIFE, (char *)NULL);
+    ck_assert_int_eq(reply.type, '*');
+    return strcmp(reply.text, NONCE " 1") == 0;
+}
+
+static uint64_t counter(void)
+{
+    struct reply reply = master_do(masters, 0, "GET", "name:redlock:fence", (char *)NULL);
+    return reply.type == '$' ? strtoull(reply.text, NULL, 10) : 0;
+}
+
+static void set_counter(uint64_t number)
+{
+    char text[32];
+    snprintf(text, sizeof(text), "%llu", (unsigned long long)number);
+    master_do(masters, 0, "SET", "name:redlock:fence", text, (char *)NULL);
+}
+
+/* The master's clock, in us. */
+static uint64_t time_us(void)
+{
+    unsigned long long s = 0, us = 0;
+    struct reply reply = master_do(masters, 0, "TIME", (char *)NULL);
+    ck_assert_int_eq(sscanf(reply.text, "%llu %llu", &s, &us), 2);
+    return s * 1000000 + us;
+}
+
+static void begin(void)
+{
+    masters = masters_start(1, NULL);
+}
+
+static void end(void)
+{
+    masters_stop(masters);
+}
+
+START_TEST(proposal_is_the_number)
+{
+    begin();
+    uint64_t proposed = time_us() + 5000000;
+    ck_assert_uint_eq(take(proposed), proposed);
+    ck_assert_uint_eq(counter(), proposed);
+    end();
+}
+END_TEST
+
+START_TEST(number_is_above_the_one_before)
+{
+    begin();
+    uint64_t far = time_us() + 3600 * UINT64_C(1000000);
+    set_counter(far);
+    ck_assert_uint_eq(take(0), far + 1);
+    ck_assert_uint_eq(take(far + 1), far + 2);
+    ck_assert_uint_eq(counter(), far + 2);
+    end();
+}
+END_TEST
+
+START_TEST(number_is_not_behind_the_clock)
+{
+    begin();
+    if (_i == 1)
+        set_counter(7);
+    uint64_t before = time_us();
+    uint64_t number = take(9);
+    ck_assert_uint_ge(number, before);
+    ck_assert_uint_le(number, time_us());
+    end();
+}
+END_TEST
+
+START_TEST(proposal_far_ahead_is_cut)
+{
+    begin();
+    uint64_t before = time_us();
+    uint64_t number = take(before + 3600 * UINT64_C(1000000));
+    ck_assert_uint_ge(number, before + AHEAD_US);
+    ck_assert_uint_le(number, time_us() + AHEAD_US);
+    end();
+}
+END_TEST
+
+START_TEST(refusal_changes_no_counter)
+{
+    begin();
+    long long number = take_for("token", 0, LIFE);
+    ck_assert_int_gt(number, 0);
+    ck_assert_int_eq(take_for("another", 0, LIFE), 0);
+    ck_assert_uint_eq(counter(), (uint64_t)number);
+    end();
+}
+END_TEST
+
+START_TEST(life_is_set_or_there_is_no_end)
+{
+    begin();
+    ck_assert_int_gt(take_for("token", 0, _i == 0 ? LIFE : "0"), 0);
+    long long left = master_do(masters, 0, "PTTL", "name:redlock:fence", (char *)NULL).number;
+    if (_i == 0)
+        ck_assert(left > 50000 && left <= 100000);
+    else
+        ck_assert_int_eq(left, -1);
+    end();
+}
+END_TEST
+
+static const enum rl_verb keeping[] = {RL_EXTEND, RL_EXTEND_OR_SET};
+
+START_TEST(holder_writes_its_token_upwards)
+{
+    begin();
+    uint64_t number = (uint64_t)take_for("token", 0, LIFE);
+    ck_assert(keep(keeping[_i], "token", number + 5));
+    ck_assert_uint_eq(counter(), number + 5);
+    ck_assert(keep(keeping[_i], "token", number));
+    ck_assert_uint_eq(counter(), number + 5);
+    ck_assert_int_gt(master_do(masters, 0, "PTTL", "name:redlock:fence", (char *)NULL).number,
+                     50000);
+    end();
+}
+END_TEST
+
+START_TEST(others_write_nothing)
+{
+    begin();
+    uint64_t number = (uint64_t)take_for("token", 0, LIFE);
+    ck_assert(!keep(keeping[_i], "another", number + 5));
+    ck_assert_uint_eq(counter(), number);
+    end();
+}
+END_TEST
+
+START_TEST(missing_counter_is_written_again)
+{
+    begin();
+    ck_assert_int_gt(take_for("token", 0, LIFE), 0);
+    master_do(masters, 0, "DEL", "name:redlock:fence", (char *)NULL);
+    ck_assert(keep(keeping[_i], "token", 77));
+    ck_assert_uint_eq(counter(), 77);
+    end();
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("scripts_fence");
+    TCase *grant = tcase_create("grant"), *kept = tcase_create("keep");
+    suite_add_tcase(suite, grant);
+    tcase_add_test(grant, proposal_is_the_number);
+    tcase_add_test(grant, number_is_above_the_one_before);
+    tcase_add_loop_test(grant, number_is_not_behind_the_clock, 0, 2);
+    tcase_add_test(grant, proposal_far_ahead_is_cut);
+    tcase_add_test(grant, refusal_changes_no_counter);
+    tcase_add_loop_test(grant, life_is_set_or_there_is_no_end, 0, 2);
+    suite_add_tcase(suite, kept);
+    tcase_add_loop_test(kept, holder_writes_its_token_upwards, 0, 2);
+    tcase_add_loop_test(kept, others_write_nothing, 0, 2);
+    tcase_add_loop_test(kept, missing_counter_is_written_again, 0, 2);
+    return suite_run(suite);
+}

@@ -1,0 +1,436 @@
+/* tags: threads */
+/* test_fencing.c - fencing tokens on real masters: they grow with each hold of a name, over
+ * clients, kinds of locks, lost masters and restarts. */
+#include "config_auto.h"
+
+#include "clients.h"
+#include "told.h"
+
+#include "base/clock.h"
+#include "base/limits.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNTER(name) name ":redlock:fence"
+
+static redlock_options fenced(int kind)
+{
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    options.kind = kind;
+    options.ttl_ms = 20000;
+    options.fenced = 1;
+    return options;
+}
+
+static redlock_lock *take_as(redlock *client, const char *name, int kind)
+{
+    redlock_options options = fenced(kind);
+    redlock_lock *lock = NULL;
+    ck_assert_int_eq(redlock_try(client, name, &options, &lock), 0);
+    ck_assert_uint_gt(redlock_fencing_token(lock), 0);
+    ck_assert_uint_lt(redlock_fencing_token(lock), UINT64_C(1) << 53);
+    return lock;
+}
+
+static redlock_lock *take(redlock *client, const char *name)
+{
+    return take_as(client, name, REDLOCK_PLAIN);
+}
+
+/* Its token; and it is released. */
+static uint64_t token_of(redlock_lock *lock)
+{
+    uint64_t token = redlock_fencing_token(lock);
+    ck_assert_int_eq(redlock_release(lock), 0);
+    ck_assert_uint_eq(redlock_fencing_token(lock), 0);
+    return token;
+}
+
+static uint64_t counter_at(unsigned node, const char *counter)
+{
+    struct reply reply = master_do(masters, node, "GET", counter, (char *)NULL);
+    return reply.type == '$' ? strtoull(reply.text, NULL, 10) : 0;
+}
+
+static void set_counter(unsigned node, const char *counter, const char *number)
+{
+    ck_assert_int_eq(master_do(masters, node, "SET", counter, number, (char *)NULL).type, '+');
+}
+
+/* ---- order ----------------------------------------------------------------------------- */
+
+static const int kinds[] = {REDLOCK_PLAIN, REDLOCK_REENTRANT, REDLOCK_FAIR, REDLOCK_WRITE};
+enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
+
+START_TEST(tokens_grow_over_clients)
+{
+    unsigned n = (unsigned)_i / KINDS ? 1 : 3;
+    int kind = kinds[_i % KINDS];
+    if (n > 1 && kind == REDLOCK_FAIR)
+        return;
+    uint64_t last = 0;
+    open_clients(n, NULL);
+    for (int i = 0; i < 40; i++) {
+        uint64_t token = token_of(take_as(i % 3 ? one : two, "name", kind));
+        ck_assert_uint_gt(token, last);
+        last = token;
+    }
+    close_clients();
+}
+END_TEST
+
+START_TEST(new_name_and_used_one_need_one_round_trip)
+{
+    open_clients(5, NULL);
+    for (int i = 0; i < 30; i++) {
+        char name[16];
+        snprintf(name, sizeof(name), "name %d", i / 2);
+        redlock_lock *lock = take(i % 2 ? one : two, name);
+        uint64_t token = redlock_fencing_token(lock);
+        unsigned having = 0;
+        char counter[40];
+        snprintf(counter, sizeof(counter), "%s:redlock:fence", name);
+        ck_assert(wait_until(masters_with(masters, name) == 5, 5000));
+        for (unsigned node = 0; node < 5; node++)
+            having += counter_at(node, counter) == token;
+        ck_assert_uint_eq(having, 5);
+        ck_assert_int_eq(redlock_release(lock), 0);
+    }
+    /* A pair is an acquire and a release at each master. No token had to be written back. */
+    ck_assert_uint_eq(client_stats(one).commands + client_stats(two).commands, 30 * 2 * 5);
+    close_clients();
+}
+END_TEST
+
+START_TEST(masters_that_are_behind_are_told)
+{
+    open_clients(3, NULL);
+    uint64_t far = rl_clock_wall_us() + 20 * 1000000;
+    char text[32];
+    for (unsigned node = 0; node < 3; node++) {
+        snprintf(text, sizeof(text), "%llu", (unsigned long long)far + 10 * node);
+        set_counter(node, COUNTER("name"), text);
+    }
+    redlock_lock *lock = take(one, "name");
+    uint64_t token = redlock_fencing_token(lock);
+    ck_assert_uint_gt(token, far + 10);
+    ck_assert_uint_le(token, far + 21);
+    unsigned having = 0;
+    for (unsigned node = 0; node < 3; node++)
+        having += counter_at(node, COUNTER("name")) >= token;
+    ck_assert_uint_ge(having, 2);
+    ck_assert_int_eq(redlock_release(lock), 0);
+    ck_assert_uint_gt(token_of(take(two, "name")), token);
+    close_clients();
+}
+END_TEST
+
+START_TEST(unfenced_holds_leave_counters_alone)
+{
+    open_clients(3, NULL);
+    uint64_t token = token_of(take(one, "name"));
+    for (int i = 0; i < 5; i++) {
+        redlock_lock *lock = client_take(two, "name");
+        ck_assert_uint_eq(redlock_fencing_token(lock), 0);
+        ck_assert_int_eq(redlock_release(lock), 0);
+    }
+    for (unsigned node = 0; node < 3; node++)
+        ck_assert_uint_eq(counter_at(node, COUNTER("name")), token);
+    close_clients();
+}
+END_TEST
+
+/* ---- what masters forget ----------------------------------------------------------------- */
+
+START_TEST(masters_that_lost_everything_name_greater_tokens)
+{
+    open_clients(3, NULL);
+    uint64_t token = token_of(take(one, "name"));
+    for (unsigned node = 0; node < 3; node++)
+        ck_assert_int_eq(master_do(masters, node, "FLUSHALL", (char *)NULL).type, '+');
+    ck_assert_uint_gt(token_of(take(two, "name")), token);
+    close_clients();
+}
+END_TEST
+
+START_TEST(counter_ends_and_lock_of_other_kinds_has_none_for_ever)
+{
+    open_clients(3, NULL);
+    redlock_lock *lock = take(one, "name");
+    for (unsigned node = 0; node < 3; node++) {
+        ck_assert(wait_until(master_has(masters, node, "name"), 5000));
+        struct reply reply = master_do(masters, node, "PTTL", COUNTER("name"), (char *)NULL);
+        ck_assert_int_gt(reply.number, RL_FENCE_LIFE_MS - 60000);
+        ck_assert_int_le(reply.number, RL_FENCE_LIFE_MS + 31000);
+        master_do(masters, node, "PEXPIRE", COUNTER("name"), "50000", (char *)NULL);
+    }
+    ck_assert_int_eq(redlock_extend(lock, 25000, NULL), 0); /* which lengthens it, too */
+    unsigned longer = 0;
+    for (unsigned node = 0; node < 3; node++)
+        longer +=
+            master_do(masters, node, "PTTL", COUNTER("name"), (char *)NULL).number > 60000;
+    ck_assert_uint_ge(longer, 2);
+    ck_assert_int_eq(redlock_release(lock), 0);
+    close_clients();
+}
+END_TEST
+
+START_TEST(renewal_writes_the_token_where_it_is_missing)
+{
+    redlock_options options = fenced(REDLOCK_PLAIN);
+    redlock_lock *lock = NULL;
+    open_clients(3, NULL);
+    options.ttl_ms = 900;
+    options.auto_renew = 1;
+    ck_assert_int_eq(redlock_try(one, "name", &options, &lock), 0);
+    uint64_t token = redlock_fencing_token(lock);
+    ck_assert(wait_until(masters_with(masters, "name") == 3, 5000));
+    /* A master that lost everything is healed with the lock's key and its counter. */
+    master_do(masters, 1, "FLUSHALL", (char *)NULL);
+    master_do(masters, 2, "DEL", COUNTER("name"), (char *)NULL);
+    for (unsigned node = 0; node < 3; node++)
+        ck_assert(wait_until(counter_at(node, COUNTER("name")) == token, 5000));
+    ck_assert_uint_eq(redlock_fencing_token(lock), token);
+    ck_assert_int_eq(redlock_release(lock), 0);
+    close_clients();
+}
+END_TEST
+
+START_TEST(master_that_is_healed_gets_the_token)
+{
+    open_clients(3, NULL);
+    redlock_lock *lock = take(one, "name");
+    ck_assert(wait_until(masters_with(masters, "name") == 3, 5000));
+    master_do(masters, 1, "FLUSHALL", (char *)NULL);
+    ck_assert_int_eq(redlock_extend(lock, 25000, NULL), 0);
+    /* Its refusal may come after the call: another call of the client takes it. */
+    ck_assert(wait_until(client_ready(one) == 3 && master_has(masters, 1, "name"), 5000));
+    ck_assert_uint_eq(counter_at(1, COUNTER("name")), redlock_fencing_token(lock));
+    ck_assert_int_eq(redlock_release(lock), 0);
+    close_clients();
+}
+END_TEST
+
+/* ---- what stands there ---------------------------------------------------------------------
+ */
+
+START_TEST(counter_that_is_no_number_gives_no_vote)
+{
+    static const char *const wrong[] = {
+        "x", "-1", "1.5", "9007199254740991", "99999999999999999", ""};
+    redlock_options options = fenced(REDLOCK_PLAIN);
+    redlock_node_vote votes[3];
+    redlock_report report = REDLOCK_REPORT_INIT(votes, 3);
+    redlock_lock *lock = NULL;
+    options.report = &report;
+    open_clients(3, NULL);
+    for (unsigned node = 0; node < 2; node++)
+        set_counter(node, COUNTER("name"), wrong[_i]);
+    ck_assert_int_eq(redlock_try(one, "name", &options, &lock), REDLOCK_ENOQUORUM);
+    ck_assert_msg(strstr(votes[0].text, "the fencing counter name:redlock:fence is no number"),
+                  "%s", votes[0].text);
+    ck_assert(wait_until(masters_with(masters, "name") == 0, 5000));
+    close_clients();
+}
+END_TEST
+
+START_TEST(greatest_number_is_the_last_one)
+{
+    open_clients(1, NULL);
+    set_counter(0, COUNTER("name"), "9007199254740990");
+    redlock_lock *lock = take(one, "name");
+    ck_assert_uint_eq(redlock_fencing_token(lock), UINT64_C(9007199254740991));
+    ck_assert_int_eq(redlock_release(lock), 0);
+    redlock_options options = fenced(REDLOCK_PLAIN);
+    ck_assert_int_eq(redlock_try(one, "name", &options, &lock), REDLOCK_ENOQUORUM);
+    close_clients();
+}
+END_TEST
+
+START_TEST(data_of_other_type_gives_no_vote)
+{
+    redlock_options options = fenced(REDLOCK_PLAIN);
+    redlock_lock *lock = NULL;
+    open_clients(1, NULL);
+    master_do(masters, 0, "LPUSH", COUNTER("name"), "a", (char *)NULL);
+    ck_assert_int_eq(redlock_try(one, "name", &options, &lock), REDLOCK_ENOQUORUM);
+    ck_assert(!master_has(masters, 0, "name"));
+    close_clients();
+}
+END_TEST
+
+/* ---- kinds --------------------------------------------------------------------------------
+ */
+
+START_TEST(reader_has_none)
+{
+    redlock_options options = fenced(REDLOCK_READ);
+    redlock_lock *lock = NULL;
+    open_clients(_i == 0 ? 3 : 1, NULL);
+    ck_assert_int_eq(redlock_try(one, "name", &options, &lock), REDLOCK_ENOTSUP);
+    options = fenced(REDLOCK_PLAIN);
+    options.fenced = 2;
+    ck_assert_int_eq(redlock_try(one, "name", &options, &lock), REDLOCK_EINVAL);
+    close_clients();
+}
+END_TEST
+
+START_TEST(reentry_keeps_the_token)
+{
+    int kind = _i % 2 ? REDLOCK_WRITE : REDLOCK_REENTRANT;
+    open_clients(_i / 2 ? 1 : 3, NULL);
+    redlock_lock *outer = take_as(one, "name", kind);
+    redlock_lock *inner = take_as(one, "name", kind);
+    uint64_t token = redlock_fencing_token(outer);
+    ck_assert_uint_eq(redlock_fencing_token(inner), token);
+    ck_assert_int_eq(redlock_release(outer), 0);
+    ck_assert_uint_eq(redlock_fencing_token(inner), token);
+    redlock_lock *innermost = take_as(one, "name", kind);
+    ck_assert_uint_eq(redlock_fencing_token(innermost), token);
+    ck_assert_int_eq(redlock_release(inner), 0);
+    ck_assert_int_eq(redlock_release(innermost), 0);
+    ck_assert_uint_gt(token_of(take_as(two, "name", kind)), token);
+    close_clients();
+}
+END_TEST
+
+START_TEST(one_token_is_above_those_of_all_names)
+{
+    static const char *const names[] = {"a", "b", "c"};
+    redlock_options options = fenced(REDLOCK_PLAIN);
+    redlock_lock *lock = NULL;
+    open_clients(3, NULL);
+    uint64_t far = rl_clock_wall_us() + 20 * 1000000, token;
+    char text[32];
+    snprintf(text, sizeof(text), "%llu", (unsigned long long)far);
+    for (unsigned node = 0; node < 3; node++)
+        set_counter(node, COUNTER("b"), text);
+    ck_assert_int_eq(redlock_try_names(one, names, 3, &options, &lock), 0);
+    token = redlock_fencing_token(lock);
+    ck_assert_uint_gt(token, far);
+    ck_assert_int_eq(redlock_release(lock), 0);
+    for (int i = 0; i < 3; i++)
+        ck_assert_uint_gt(token_of(take(two, names[i])), token);
+    close_clients();
+}
+END_TEST
+
+START_TEST(reentrant_lock_on_one_master_has_redissons_counter)
+{
+    open_clients(1, NULL);
+    set_counter(0, "redisson_lock_token:{name}", "41");
+    uint64_t token = token_of(take_as(one, "name", REDLOCK_REENTRANT));
+    ck_assert_uint_gt(token, 41);
+    ck_assert_uint_eq(counter_at(0, "redisson_lock_token:{name}"), token);
+    ck_assert_int_eq(
+        master_do(masters, 0, "PTTL", "redisson_lock_token:{name}", (char *)NULL).number, -1);
+    ck_assert_int_eq(
+        master_do(masters, 0, "INCR", "redisson_lock_token:{name}", (char *)NULL).type, ':');
+    ck_assert_uint_gt(token_of(take_as(two, "name", REDLOCK_REENTRANT)), token + 1);
+    close_clients();
+}
+END_TEST
+
+/* ---- handles, waiting, many ------------------------------------------------------------- */
+
+START_TEST(detached_text_has_the_token)
+{
+    char text[REDLOCK_HANDLE_MAX];
+    open_clients(3, NULL);
+    redlock_lock *lock = take(one, "name"), *again = NULL;
+    uint64_t token = redlock_fencing_token(lock);
+    ck_assert_int_eq(redlock_detach(lock, text, sizeof(text)), 0);
+    ck_assert_int_eq(redlock_attach(two, text, &again), 0);
+    ck_assert_uint_eq(redlock_fencing_token(again), token);
+    for (unsigned node = 0; node < 3; node++)
+        master_do(masters, node, "DEL", COUNTER("name"), (char *)NULL);
+    ck_assert_int_eq(redlock_extend(again, 25000, NULL), 0);
+    unsigned having = 0;
+    for (unsigned node = 0; node < 3; node++)
+        having += counter_at(node, COUNTER("name")) == token;
+    ck_assert_uint_ge(having, 2);
+    ck_assert_int_eq(redlock_release(again), 0);
+    close_clients();
+}
+END_TEST
+
+enum { TURNS = 60 };
+
+struct contender {
+    redlock *client;
+    pthread_t thread;
+};
+
+static uint64_t highest; /* under the lock: what a storage has seen */
+static int refused_writes;
+
+static void *contend(void *context)
+{
+    const struct contender *contender = context;
+    redlock_options options = fenced(REDLOCK_PLAIN);
+    options.wait_ms = REDLOCK_FOREVER;
+    for (int i = 0; i < TURNS; i++) {
+        redlock_lock *lock = NULL;
+        if (redlock_try(contender->client, "name", &options, &lock) != 0)
+            suite_die("a contender got no lock");
+        uint64_t token = redlock_fencing_token(lock);
+        if (token <= highest)
+            refused_writes++;
+        highest = token;
+        redlock_release(lock);
+    }
+    return NULL;
+}
+
+START_TEST(waiters_get_tokens_in_the_order_of_their_holds)
+{
+    struct contender contenders[6];
+    open_clients(3, NULL);
+    highest = 0;
+    for (int i = 0; i < 6; i++) {
+        contenders[i].client = i % 2 ? one : two;
+        ck_assert_int_eq(pthread_create(&contenders[i].thread, NULL, contend, &contenders[i]),
+                         0);
+    }
+    for (int i = 0; i < 6; i++)
+        pthread_join(contenders[i].thread, NULL);
+    ck_assert_int_eq(refused_writes, 0);
+    close_clients();
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("fencing");
+    TCase *order = tcase_create("order"), *lost = tcase_create("lost");
+    TCase *data = tcase_create("data"), *kind = tcase_create("kinds");
+    TCase *use = tcase_create("use");
+    tcase_set_timeout(order, 60);
+    tcase_set_timeout(use, 60);
+    suite_add_tcase(suite, order);
+    tcase_add_loop_test(order, tokens_grow_over_clients, 0, 2 * KINDS);
+    tcase_add_test(order, new_name_and_used_one_need_one_round_trip);
+    tcase_add_test(order, masters_that_are_behind_are_told);
+    tcase_add_test(order, unfenced_holds_leave_counters_alone);
+    suite_add_tcase(suite, lost);
+    tcase_add_test(lost, masters_that_lost_everything_name_greater_tokens);
+    tcase_add_test(lost, counter_ends_and_lock_of_other_kinds_has_none_for_ever);
+    tcase_add_test(lost, renewal_writes_the_token_where_it_is_missing);
+    tcase_add_test(lost, master_that_is_healed_gets_the_token);
+    suite_add_tcase(suite, data);
+    tcase_add_loop_test(data, counter_that_is_no_number_gives_no_vote, 0, 6);
+    tcase_add_test(data, greatest_number_is_the_last_one);
+    tcase_add_test(data, data_of_other_type_gives_no_vote);
+    suite_add_tcase(suite, kind);
+    tcase_add_loop_test(kind, reader_has_none, 0, 2);
+    tcase_add_loop_test(kind, reentry_keeps_the_token, 0, 4);
+    tcase_add_test(kind, one_token_is_above_those_of_all_names);
+    tcase_add_test(kind, reentrant_lock_on_one_master_has_redissons_counter);
+    suite_add_tcase(suite, use);
+    tcase_add_test(use, detached_text_has_the_token);
+    tcase_add_test(use, waiters_get_tokens_in_the_order_of_their_holds);
+    return suite_run(suite);
+}

@@ -1,0 +1,97 @@
+/* sim_named_fence.c - scenarios of fencing tokens. */
+#include "config_auto.h"
+
+#include "sim_named.h"
+
+#define ONCE 0
+
+/* A message takes 1 ms each way, and a command 10 us. */
+enum { ROUND_TRIP_US = 2050 };
+
+static struct sim_player *fenced(const char *name)
+{
+    struct sim_player *player = sim_is_there(name, NULL);
+    player->options.fenced = 1;
+    return player;
+}
+
+/* Three masters, no two of which show the same time. */
+static void stage(void)
+{
+    sim_stage(3);
+    for (unsigned i = 0; i < 3; i++)
+        sim_master_step_clock(i, (int64_t)i * SIM_MS);
+}
+
+/* All masters take its proposals for too old, and each names its own time. */
+static struct sim_player *late(const char *name)
+{
+    struct sim_player *player = fenced(name);
+    player->proc->wall_extra_ns = -3600 * SIM_S;
+    return player;
+}
+
+static uint64_t takes(struct sim_player *player)
+{
+    sim_expect(sim_takes(player, 1000, ONCE) == REDLOCK_OK);
+    return redlock_fencing_token(player->lock);
+}
+
+static void fencing_tokens(void)
+{
+    stage();
+    struct sim_player *ann = fenced("ann"), *bob = fenced("bob");
+    takes(ann); /* so that scripts are known */
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+    sim_pass_ms(5);
+    sim_curtain();
+    int64_t began_ns = sim_now_ns();
+    uint64_t first = takes(ann);
+    sim_expect(ann->done_ns - began_ns < ROUND_TRIP_US * SIM_US);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+    uint64_t second = takes(bob);
+    sim_expect(second > first && sim_taken_by("set") == 0);
+    sim_expect(sim_releases(bob) == REDLOCK_OK);
+}
+
+static void fencing_token_is_told(void)
+{
+    stage();
+    struct sim_player *ann = late("ann"), *bob = fenced("bob");
+    sim_curtain();
+    int64_t began_ns = sim_now_ns();
+    uint64_t first = takes(ann);
+    sim_expect(ann->done_ns - began_ns > ROUND_TRIP_US * SIM_US);
+    sim_expect(ann->done_ns - began_ns < 2 * ROUND_TRIP_US * SIM_US);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+    sim_expect(takes(bob) > first);
+    sim_expect(sim_releases(bob) == REDLOCK_OK);
+}
+
+/* The master that is behind dies of being told. */
+static void fencing_token_is_told_in_vain(void)
+{
+    stage();
+    struct sim_player *ann = late("ann");
+    for (unsigned i = 0; i < 3; i++)
+        sim_master_kill_at(i, "extend", false);
+    sim_curtain();
+    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_ENOQUORUM);
+    sim_expect(sim_master_up(0) + sim_master_up(1) + sim_master_up(2) == 2);
+    sim_pass_ms(10);
+    sim_expect(sim_keys() == 0);
+}
+
+const struct sim_scenario sim_named_fence[] = {
+    {"fencing-tokens",
+     "Each hold gets a greater fencing token, with the round trip that takes the lock.",
+     fencing_tokens},
+    {"fencing-token-is-told",
+     "Ann's clock is an hour behind, so each master names another number. The one that is\n"
+     "behind is told the greatest before ann has the lock.",
+     fencing_token_is_told},
+    {"fencing-token-is-told-in-vain",
+     "The master that must be told dies of it: ann does not get the lock.",
+     fencing_token_is_told_in_vain},
+    {NULL, NULL, NULL},
+};

@@ -1,0 +1,175 @@
+/* sim_scripts_fence.c - lib/kinds/fence/fence_*.lua, said in C: what stands around a script for
+ * a lock with fencing tokens. Held against the real ones by test_sim_master_real. */
+#include "config_auto.h"
+
+#include "sim_script_parts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NUMBER_DIGITS_MAX = 16 };
+#define NUMBER_MAX 9007199254740991.0
+
+/* What the last ARGV say, and the counters' numbers. */
+struct fence {
+    unsigned first, count; /* of KEYS */
+    const struct sim_word *token, *life;
+    bool endless;
+    double before;
+};
+
+static double greater(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+/* A counter that is missing: -1. False: the script has answered or failed. */
+static bool number_in(struct sim_run *run, unsigned counter, double *ret_number)
+{
+    char text[160];
+    const struct sim_key *key;
+    const struct sim_word *name = sim_keys_at(run, counter);
+    const char *error = sim_script_get(run, name, &key);
+    if (error) {
+        sim_script_fail(run, "local text = redis.call('GET', counter)", error);
+        return false;
+    }
+    *ret_number = -1;
+    if (!key)
+        return true;
+    size_t len = key->value.len;
+    bool digits = len > 0 && strspn(key->value.bytes, "0123456789") == len;
+    if (digits && len <= NUMBER_DIGITS_MAX &&
+        (*ret_number = strtod(key->value.bytes, NULL)) < NUMBER_MAX)
+        return true;
+    snprintf(text, sizeof(text), "ERR the fencing counter %.80s is no number below 2^53",
+             name->bytes);
+    sim_put_error(run->call->out, text);
+    return false;
+}
+
+/* The script itself, with its own KEYS and ARGV. */
+static void run_inside(struct sim_run *run, const struct fence *fence, unsigned more_args,
+                       sim_script_fn *inside)
+{
+    run->n_keys -= fence->count;
+    run->n_args -= more_args;
+    inside(run);
+    run->n_keys += fence->count;
+    run->n_args += more_args;
+}
+
+static const struct sim_word *from_end(const struct sim_run *run, unsigned back)
+{
+    return sim_argv_at(run, run->n_args - back);
+}
+
+static bool is_text(const struct sim_word *word, const char *text)
+{
+    return word->len == strlen(text) && memcmp(word->bytes, text, word->len) == 0;
+}
+
+static void read_count(struct sim_run *run, struct fence *fence, const struct sim_word *count)
+{
+    fence->count = (unsigned)strtoul(count->bytes, NULL, 10);
+    fence->first = run->n_keys - fence->count + 1;
+    fence->endless = is_text(fence->life, "0");
+}
+
+static bool set_counters(struct sim_run *run, const struct fence *fence,
+                         const struct sim_word *text)
+{
+    bool done;
+    for (unsigned i = fence->first; i <= run->n_keys; i++) {
+        const struct sim_word *counter = sim_keys_at(run, i);
+        const char *error = fence->endless
+                                ? sim_script_set_for_ever(run, counter, text)
+                                : sim_script_set(run, counter, text, fence->life, false, &done);
+        if (error) {
+            sim_script_fail(run,
+                            fence->endless ? "redis.call('SET', KEYS[i], text)"
+                                           : "redis.call('SET', KEYS[i], text, 'PX', life)",
+                            error);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The answer of the script inside is taken back. */
+static void take_back(struct sim_run *run, size_t len)
+{
+    run->call->out->len = len;
+    run->answered = false;
+}
+
+static void grant(struct sim_run *run, sim_script_fn *inside)
+{
+    double number, ahead_us, proposed;
+    struct fence fence = {.token = from_end(run, 2), .life = from_end(run, 0)};
+    read_count(run, &fence, from_end(run, 3));
+    for (unsigned i = fence.first; i <= run->n_keys; i++) {
+        if (!number_in(run, i, &number))
+            return;
+        fence.before = greater(fence.before, number);
+    }
+    bool again = fence.endless && fence.before > 0 && sim_script_key(run, sim_keys_at(run, 1));
+    size_t len = run->call->out->len;
+    run_inside(run, &fence, 4, inside);
+    if (!run->answered || !run->yes)
+        return;
+    take_back(run, len);
+    if (!again) {
+        double now_us = (double)(sim_wall_ns(run->call->server) / SIM_US);
+        if (!sim_lua_number(fence.token, &proposed) ||
+            !sim_lua_number(from_end(run, 1), &ahead_us)) {
+            sim_script_fail_lua(run, "local proposed", "attempt to perform arithmetic");
+            return;
+        }
+        double most_us = now_us + ahead_us;
+        fence.before =
+            greater(fence.before + 1, greater(now_us, proposed < most_us ? proposed : most_us));
+    }
+    char text[24];
+    int digits = snprintf(text, sizeof(text), "%.0f", fence.before);
+    if (set_counters(run, &fence, &(struct sim_word){text, (size_t)digits}))
+        sim_script_answer_number(run, (int64_t)fence.before);
+}
+
+static void keep(struct sim_run *run, sim_script_fn *inside)
+{
+    double number, token;
+    struct fence fence = {.token = from_end(run, 1), .life = from_end(run, 0)};
+    read_count(run, &fence, from_end(run, 2));
+    size_t len = run->call->out->len;
+    run_inside(run, &fence, 3, inside);
+    if (!run->answered || !run->yes)
+        return;
+    take_back(run, len);
+    for (unsigned i = fence.first; i <= run->n_keys; i++) {
+        const char *error = NULL;
+        if (!number_in(run, i, &number) || !sim_lua_number(fence.token, &token))
+            return;
+        if (greater(number, 0) < token)
+            error = sim_script_set_for_ever(run, sim_keys_at(run, i), fence.token);
+        if (error) {
+            sim_script_fail(run, "redis.call('SET', KEYS[i], token)", error);
+            return;
+        }
+        if (!fence.endless &&
+            (error = sim_script_pexpire(run, sim_keys_at(run, i), fence.life))) {
+            sim_script_fail(run, "redis.call('PEXPIRE', KEYS[i], life)", error);
+            return;
+        }
+    }
+    sim_script_answer(run, true);
+}
+
+void sim_run_fenced(struct sim_run *run, sim_script_fn *inside, const char *short_name)
+{
+    if (strcmp(short_name, "acquire") == 0 || strcmp(short_name, "wait") == 0)
+        grant(run, inside);
+    else
+        keep(run, inside);
+}
