@@ -1,8 +1,8 @@
 #!/bin/sh
 # docs_test.sh - the documents against the tree: every file, function and state that
 # docs/ARCHITECTURE.md names exists, docs/RULES.md has every rule that the tree names and tests
-# that are there, links lead somewhere, versions agree, and the shell examples of README.md and
-# docs/GUIDE.md do what they say.
+# that are there, docs/SAFETY.md has a test or a reason in every row, links lead somewhere, versions
+# agree, and the shell examples of README.md and docs/GUIDE.md do what they say.
 
 # shellcheck disable=SC1091,SC2154 # shell_rig.sh sets them
 . "${srcdir:-.}/tests/support/shell_rig.sh"
@@ -113,9 +113,10 @@ tests_of() {
             print part[i]
     }' | sort -u
 }
-test_exists() { # NAME, sim:NAME, FILE
+test_exists() { # NAME, sim:NAME, FILE, FILE:NAME
     case $1 in
     sim:*) [ -f "tests/sim/golden/${1#sim:}.txt" ] ;;
+    *.c:*) find tests -name "${1%%:*}" -exec cat {} + | grep -qxF "START_TEST(${1#*:})" ;;
     *.c) find tests -name "$1" | grep -q . ;;
     *) grep -qx "$1" "$work/cases" ;;
     esac
@@ -175,6 +176,57 @@ check 'a rule without a line is seen' [ "$(missing_rules "$work/less.md")" = R7 
 check 'a test that is not there is seen' eval 'tests_of "$work/made_up.md" | grep -qx r99_no_such_test &&
     ! test_exists r99_no_such_test && ! test_exists sim:no-such-story && ! part_exists no_such_function'
 
+# ---- docs/SAFETY.md: each row has a test, with its file, or says why there is none ----
+
+safety=docs/SAFETY.md
+# rows_of PAGE: those of its tables whose last column has tests.
+rows_of() {
+    awk '/^\| .*\| tests \|$/ { on = 1; next } !/^\|/ { on = 0 } on && !/^\|---/' "$1"
+}
+is_proven() { # ROW
+    case ${1##*" | "} in
+    none:* | *'; none for '* | '`'* | 'the cost: `'*) ;;
+    *) return 1 ;;
+    esac
+}
+# unproven_in FILE: the rows of it that are not.
+unproven_in() {
+    while read -r row; do
+        is_proven "$row" || echo "$row"
+    done <"$1"
+}
+rows_of $safety >"$work/safety"
+check "$safety has rows with tests" [ "$(wc -l <"$work/safety")" -gt 80 ]
+check 'each has a test, or says why none' [ -z "$(unproven_in "$work/safety")" ]
+unproven_in "$work/safety"
+tests_of "$work/safety" >"$work/tests"
+check "$safety names tests" [ "$(wc -l <"$work/tests")" -gt 120 ]
+while read -r name; do
+    check "$safety: test $name, with its file" [ "${name#*:}" != "$name" ]
+    check "$safety: test $name" test_exists "$name"
+done <"$work/tests"
+# unkept PAGE: the assumptions of docs/RULES.md of which it does not say who sees to them.
+unkept() {
+    grep -oE '^\| A[0-9]+ ' docs/RULES.md | while read -r row; do
+        grep -F "$row |" "$1" | grep -qE '\*\*([Ee]nforced|[Dd]etected|[Ss]tated)\*\*' || echo "$row"
+    done
+}
+check "$safety says who sees to each assumption" [ -z "$(unkept $safety)" ]
+# shellcheck disable=SC2016 # no command is meant
+sed -n '/^| check | what it finds/,/^$/p' $safety | awk -F '|' 'NR > 2 { print $2 }' | grep -oE '`[a-z]+`' |
+    tr -d '`' | sort -u >"$work/asked"
+sed -n 's/.*check_[a-z]*([^"]*"\([a-z]*\)".*/\1/p; s/^ *set(check, "\([a-z]*\)".*/\1/p' \
+    tools/redlock/status_checks.c | sort -u >"$work/checks"
+check "$safety has the checks of redlock status" cmp "$work/asked" "$work/checks"
+check "$safety stays short" [ "$(wc -l <$safety)" -le 220 ]
+grep -v '^| A4 ' $safety >"$work/less.md"
+check 'an assumption without a row is seen' [ "$(unkept "$work/less.md")" = '| A4' ]
+# shellcheck disable=SC2016
+check 'a row without a test is seen, and a test that is not there' eval \
+    '! is_proven "| a fault | what comes of it | |" && ! is_proven "| a fault | none: \`x\` | it is so |" &&
+        test_exists test_hold.c:r1_won_too_late_is_lost && ! test_exists test_hold.c:no_such_test &&
+        ! test_exists test_quorum.c:r1_won_too_late_is_lost && ! test_exists no_such_file.c:main'
+
 # ---- public names ----
 
 public_is_there() { # NAME: a function, or a constant, of redlock.h
@@ -186,7 +238,7 @@ public_is_there() { # NAME: a function, or a constant, of redlock.h
     esac
 }
 grep -ohE '\bredlock_[a-z_]+\(|\bREDLOCK_[A-Z_]+' README.md docs/ARCHITECTURE.md $design docs/ENGINE.md \
-    docs/GUIDE.md | tr -d '(' | sort -u >"$work/public"
+    docs/GUIDE.md $safety | tr -d '(' | sort -u >"$work/public"
 check 'pages name what is public' [ "$(wc -l <"$work/public")" -gt 20 ]
 while read -r name; do
     check "redlock.h has $name" public_is_there "$name"
