@@ -18,7 +18,7 @@ struct rl_acquire {
     struct rl_waiter waiter;
     enum rl_acquire_phase phase;
     struct rl_target target;
-    const struct rl_group *group; /* or NULL */
+    struct rl_group *group; /* or NULL */
     redlock_options options;
     int64_t ttl_ns;
     bool wait_forever, try_once;

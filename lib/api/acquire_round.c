@@ -3,6 +3,7 @@
 
 #include "api/acquire.h"
 
+#include "api/try.h"
 #include "base/text.h"
 
 #include <assert.h>
@@ -69,8 +70,10 @@ int rl_acquire_round_begin(struct rl_acquire *acquire, uint64_t voting, int64_t 
     lease->call = &acquire->call;
     lease->lock = acquire->lock;
     acquire->call.lease = lease;
-    acquire->short_round = acquire->round_begun && budget < CUT_SHORT_NS &&
-                           budget < acquire->ttl_ns / client->nodes.n;
+    bool cut_short = budget < CUT_SHORT_NS && budget < acquire->ttl_ns / client->nodes.n;
+    acquire->short_round = acquire->round_begun && cut_short;
+    if (acquire->group)
+        acquire->group->cut_short = cut_short;
     acquire->round_begun = true;
     acquire->among = voting;
     acquire->broke = 0;

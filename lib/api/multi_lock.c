@@ -24,6 +24,7 @@ struct taking {
     size_t count;
     int64_t wait_ms;
     int64_t end_ns; /* the end of the wait, by the clock of the first item's client */
+    size_t held;    /* the item that another holder had when it was asked last; `count`: none */
 };
 
 static const struct rl_struct shape = {
@@ -190,9 +191,11 @@ static struct rl_group group_of(const struct taking *taking)
     };
 }
 
-static int take(const struct taking *taking, redlock_item *item, int64_t wait_ms)
+/* *ret_cut_short: the end of the wait left less time than an answer may take. */
+static int take(const struct taking *taking, redlock_item *item, int64_t wait_ms,
+                bool *ret_cut_short)
 {
-    const struct rl_group group = group_of(taking);
+    struct rl_group group = group_of(taking);
     const redlock_bytes name = {.bytes = item->name, .len = item->name_len};
     const struct rl_names_arg names_arg = {.names = &name, .count = 1, .group = &group};
     redlock_options options = *item->options;
@@ -200,6 +203,7 @@ static int take(const struct taking *taking, redlock_item *item, int64_t wait_ms
     options.wait_ms = wait_ms;
     item->result = rl_try(item->client, &names_arg, &options, &lock);
     item->lock = item->result == REDLOCK_OK ? lock : NULL;
+    *ret_cut_short = group.cut_short;
     return item->result;
 }
 
@@ -217,10 +221,18 @@ static int64_t remaining_ms(const struct taking *taking)
 static int take_all(struct taking *taking, size_t first, size_t *ret_refused)
 {
     int result = REDLOCK_OK;
+    bool cut_short = false;
     size_t at = first;
     for (size_t i = 0; i < taking->count && result == REDLOCK_OK; i++) {
         at = (first + i) % taking->count;
-        result = take(taking, &taking->items[at], i == 0 ? remaining_ms(taking) : 0);
+        result =
+            take(taking, &taking->items[at], i == 0 ? remaining_ms(taking) : 0, &cut_short);
+    }
+    /* Silence in the last few milliseconds of a wait does not make another's lock vanish. */
+    if (result == REDLOCK_ENOQUORUM && cut_short && taking->held < taking->count) {
+        taking->items[at].result = REDLOCK_OK;
+        at = taking->held;
+        result = taking->items[at].result = REDLOCK_EHELD;
     }
     if (result == REDLOCK_ECANCELED) {
         /* The client of another item may have ended this try. */
@@ -236,6 +248,7 @@ static int take_all(struct taking *taking, size_t first, size_t *ret_refused)
     }
     if (result)
         give_up_all(taking);
+    taking->held = result == REDLOCK_EHELD ? at : taking->count;
     *ret_refused = at;
     return result;
 }
@@ -282,6 +295,7 @@ static int take_in_time(struct taking *taking)
     struct rl_prng prng;
     size_t first = 0;
     int result;
+    taking->held = taking->count;
     seed(taking->clients[0], &prng);
     rl_backoff_init(&backoff, RL_RETRY_MIN_MS * RL_NS_PER_MS, RL_RETRY_MAX_MS * RL_NS_PER_MS);
     set_end(taking);

@@ -11,6 +11,7 @@ struct rl_group {
     size_t count;
     int64_t left_ns; /* how long the others wait; a try that asks once must end then, too.
                         INT64_MAX: no bound */
+    bool cut_short;  /* set by the try: its last round had less time than an answer may take */
 };
 
 /* The index of an item whose client is cancelled or is being closed; `count`: none. */
@@ -20,7 +21,7 @@ struct rl_names_arg {
     const redlock_bytes *names;
     size_t count;
     char *packed; /* RL_NAMES_BYTES_MAX bytes for the packed names; NULL: there is one name */
-    const struct rl_group *group; /* or NULL */
+    struct rl_group *group; /* or NULL */
 };
 
 /* A caller's options in this library's layout. False, and why: see rl_struct_take(). */

@@ -449,6 +449,37 @@ START_TEST(its_time_is_bounded)
 }
 END_TEST
 
+/* One is held by another client; the wait is hardly longer than a round takes, so that its last
+ * round ends before any answer. A first round without an answer tells nothing of a holder. */
+static bool told_of_holder(redlock_item *items, size_t held)
+{
+    enum { WAIT_MS = 20 };
+    int result = redlock_try_multi(items, 2, WAIT_MS);
+    expect_none(items, 2);
+    return result == REDLOCK_EHELD && items[held].result == REDLOCK_EHELD &&
+           items[1 - held].result == REDLOCK_OK;
+}
+
+START_TEST(holder_is_told_though_last_round_is_cut_short)
+{
+    redlock_item items[] = {REDLOCK_ITEM(NULL, "a", NULL), REDLOCK_ITEM(NULL, "x", NULL)};
+    redlock_options longest = REDLOCK_OPTIONS_INIT;
+    redlock_lock *held = NULL;
+    longest.ttl_ms = 30000;
+    open_both();
+    items[0].client = on_three;
+    items[1].client = on_single;
+    ck_assert_int_eq(redlock_try(other_single, "x", &longest, &held), 0);
+    for (int i = 0; i < 40; i++) {
+        bool told = met_unless_stalled(told_of_holder(items, 1), LAST_MS, 3);
+        ck_assert_msg(told, "%d: %s, %s", i, redlock_err_name(items[0].result),
+                      redlock_err_name(items[1].result));
+    }
+    ck_assert_int_eq(redlock_release(held), 0);
+    close_both();
+}
+END_TEST
+
 /* However long a lease those have whose master says nothing. */
 START_TEST(silent_master_takes_no_more_than_wait)
 {
@@ -551,6 +582,7 @@ int main(void)
     tcase_add_test(tcase, closing_waits_for_release_of_many);
     tcase_add_loop_test(tcase, its_time_is_bounded, 0, 2);
     tcase_add_test(tcase, silent_master_takes_no_more_than_wait);
+    tcase_add_test(tcase, holder_is_told_though_last_round_is_cut_short);
     tcase_set_timeout(crowd, 120);
     tcase_add_test(crowd, h91_processes_in_any_order);
     suite_add_tcase(suite, tcase);
