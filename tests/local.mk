@@ -29,7 +29,7 @@ check_LIBRARIES = %D%/libsupport.a
 	%D%/support/script_talk.c %D%/support/script_talk.h %D%/support/scripts_model.c \
 	%D%/support/scripts_model.h %D%/support/scripts_scene.c %D%/support/scripts_scene.h \
 	%D%/support/several_model.c %D%/support/several_model.h %D%/support/stall.c \
-	%D%/support/stall.h %D%/support/sub_rig.c %D%/support/sub_rig.h \
+	%D%/support/stall.h %D%/support/stepped.c %D%/support/stepped.h %D%/support/sub_rig.c %D%/support/sub_rig.h \
 	%D%/support/sub_scene.c %D%/support/sub_scene.h %D%/support/suite.c \
 	%D%/support/suite.h %D%/support/terminal.c %D%/support/terminal.h \
 	%D%/support/tls_certs.c %D%/support/tls_certs.h %D%/support/tls_pair.c %D%/support/tls_pair.h \
@@ -53,6 +53,7 @@ EXTRA_DIST += %D%/support/boot_clock.c
 	$(AM_V_CCLD)mkdir -p %D%/support && $(CC) $(DEFS) -I. $(WARN_CFLAGS) $(CFLAGS) -fPIC \
 	  -shared -o $@ $(srcdir)/%D%/support/boot_clock.c
 EXTRA_%C%_faults_test_peer_cases_clock_DEPENDENCIES = bin/server_clock.so
+EXTRA_%C%_programs_test_cli_assume_DEPENDENCIES = bin/server_clock.so bin/redlock
 EXTRA_%C%_programs_test_run_clock_DEPENDENCIES = %D%/support/boot_clock.so
 
 # Check's time limit ends a test that hangs; it is no measure of a busy machine.
@@ -149,7 +150,7 @@ check_tests = %D%/api/test_async %D%/api/test_async_beside %D%/api/test_async_ca
 	%D%/programs/test_chaos_keys %D%/programs/test_chaos_live %D%/programs/test_chaos_proxy \
 	%D%/programs/test_chaos_report %D%/programs/test_chaos_schedule \
 	%D%/programs/test_chaos_shared %D%/programs/test_chaos_stall %D%/programs/test_chaos_store %D%/programs/test_chaos_talk \
-	%D%/programs/test_cli %D%/programs/test_cli_break %D%/programs/test_cli_fenced \
+	%D%/programs/test_cli %D%/programs/test_cli_assume %D%/programs/test_cli_break %D%/programs/test_cli_fenced \
 	%D%/programs/test_cli_holders \
 	%D%/programs/test_cli_json \
 	%D%/programs/test_cli_kinds %D%/programs/test_cli_lock %D%/programs/test_cli_look \
@@ -185,6 +186,8 @@ link_scene = %D%/support/link_scene.c %D%/support/link_scene.h
 %C%_faults_test_wiped_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=free
 
 # One program an event loop, so that one without its loop is seen to be skipped.
+%C%_programs_test_cli_assume_SOURCES = %D%/programs/test_cli_assume.c \
+	tools/redlock/status_facts.c tools/redlock/status_facts.h
 %C%_programs_test_example_poll_SOURCES = %D%/programs/example_loop.c
 %C%_programs_test_example_poll_CPPFLAGS = $(AM_CPPFLAGS) -DEXAMPLE='"poll"' -DFOUND='"yes"'
 %C%_programs_test_example_libuv_SOURCES = %D%/programs/example_loop.c

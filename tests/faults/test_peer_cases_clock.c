@@ -3,6 +3,7 @@
 #include "config_auto.h"
 
 #include "clients.h"
+#include "stepped.h"
 #include "told.h"
 
 #include <errno.h>
@@ -78,37 +79,13 @@ START_TEST(b44_steps_of_wall_clock_change_nothing)
 }
 END_TEST
 
-/* Masters whose time of day is *ret_step_ns off. */
-static struct masters *start_stepped(unsigned n, volatile int64_t **ret_step_ns)
-{
-    char dir[SUITE_PATH_MAX], path[SUITE_PATH_MAX + 8], self[512], preload[600];
-    suite_new_dir(dir);
-    snprintf(path, sizeof(path), "%s/step", dir);
-    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
-    if (fd < 0 || ftruncate(fd, sizeof(int64_t)) != 0 || len < 0)
-        suite_die("no clock: %s", strerror(errno));
-    self[len] = '\0';
-    *strrchr(self, '/') = '\0';
-    snprintf(preload, sizeof(preload), "%s/../../bin/server_clock.so", self);
-    if (access(preload, R_OK) != 0)
-        suite_die("%s is not built", preload);
-    *ret_step_ns = mmap(NULL, sizeof(int64_t), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    close(fd);
-    setenv("SERVER_CLOCK", path, 1);
-    setenv("LD_PRELOAD", preload, 1);
-    struct masters *stepped = masters_start(n, NULL);
-    unsetenv("LD_PRELOAD");
-    return stepped;
-}
-
 /* 0: a minority's keys run out early; 1: a majority's; 2: a majority's live too long. */
 START_TEST(b45_step_of_servers_clock_is_found_at_next_extension)
 {
     volatile int64_t *step_ns;
     struct node_list list = {.len = 0};
     unsigned count = _i == 0 ? 1 : 2;
-    struct masters *stepped = start_stepped(count, &step_ns);
+    struct masters *stepped = masters_start_stepped(count, &step_ns);
     masters = masters_start(3 - count, NULL);
     node_list_line(&list, "guard off");
     for (unsigned i = 0; i < count; i++)

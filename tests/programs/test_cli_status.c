@@ -11,8 +11,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { FIT = 0, DEGRADED = 1, NOT_FIT = 69, COLUMNS = 100 };
-
 static struct masters *masters;
 
 static void start(const char *const *extra)
@@ -29,57 +27,6 @@ static void start_plain(void)
 static void stop(void)
 {
     masters_stop(masters);
-}
-
-/* ---- what is printed -------------------------------------------------------------------- */
-
-static void expect_narrow(const char *text)
-{
-    for (const char *end; (end = strchr(text, '\n')); text = end + 1)
-        ck_assert_msg(end - text <= COLUMNS, "%ld columns: %s", (long)(end - text), text);
-}
-
-/* Both forms agree on the verdict; the JSON is kept for more questions. */
-static struct program *expect_status(int status)
-{
-    static const char *const words[] = {"fit: ", "DEGRADED: ", "NOT FIT: "};
-    static const char *const json[] = {"fit", "degraded", "not fit"};
-    int verdict = status == FIT ? 0 : status == DEGRADED ? 1 : 2;
-    struct program *program = NULL;
-    int got = program_run(NULL, REDLOCK("status"), &program);
-    ck_assert_msg(got == status, "status %d: %s", got, program_out(program));
-    ck_assert_msg(program_printed(program, words[verdict]), "%s", program_out(program));
-    expect_narrow(program_out(program));
-    program_free(program);
-    got = program_run(NULL, REDLOCK("status", "--json"), &program);
-    ck_assert_msg(got == status, "status %d: %s", got, program_out(program));
-    cli_expect_json(program, "verdict", json[verdict]);
-    return program;
-}
-
-/* That check of a node (from 0) came out so, for a reason and with a remedy that have these
- * words (NULL: any). */
-static void expect_check(struct program *program, unsigned node, const char *check,
-                         const char *result, const char *reason, const char *remedy)
-{
-    const char *text = program_out(program);
-    char path[64], got[1024] = "";
-    unsigned i = 0;
-    for (; strcmp(got, check) != 0; i++) {
-        snprintf(path, sizeof(path), "nodes.%u.checks.%u.check", node, i);
-        ck_assert_msg(json_get(text, strlen(text), path, got, sizeof(got)) >= 0,
-                      "no check %s of node %u in %s", check, node, text);
-    }
-    snprintf(path, sizeof(path), "nodes.%u.checks.%u.result", node, --i);
-    cli_expect_json(program, path, result);
-    snprintf(path, sizeof(path), "nodes.%u.checks.%u.reason", node, i);
-    ck_assert_msg(!reason || (json_get(text, strlen(text), path, got, sizeof(got)) >= 0 &&
-                              strstr(got, reason)),
-                  "no '%s' is the reason of %s", reason, text);
-    snprintf(path, sizeof(path), "nodes.%u.checks.%u.remedy", node, i);
-    ck_assert_msg(!remedy || (json_get(text, strlen(text), path, got, sizeof(got)) >= 0 &&
-                              strstr(got, remedy)),
-                  "no '%s' is the remedy of %s", remedy, text);
 }
 
 /* ---- servers that refuse scripts ----------------------------------------------------------
@@ -141,17 +88,17 @@ START_TEST(master_that_refuses_scripts_is_no_vote_and_says_why)
 {
     const struct refusal *refusal = &refusals[_i];
     refuse(refusal, 1);
-    struct program *program = expect_status(DEGRADED);
-    expect_check(program, 0, refusal->check, "ok", NULL, NULL);
-    expect_check(program, 1, refusal->check, "fail", refusal->reason, refusal->remedy);
+    struct program *program = cli_expect_status(CLI_DEGRADED);
+    cli_expect_check(program, 0, refusal->check, "ok", NULL, NULL);
+    cli_expect_check(program, 1, refusal->check, "fail", refusal->reason, refusal->remedy);
     cli_expect_json(program, "nodes.0.votes", "true");
     cli_expect_json(program, "nodes.1.votes", "false");
     cli_expect_json(program, "fit", "true");
     program_free(program);
     refuse(refusal, 0);
     refuse(refusal, 2);
-    program = expect_status(NOT_FIT);
-    expect_check(program, 2, refusal->check, "fail", refusal->reason, refusal->remedy);
+    program = cli_expect_status(CLI_NOT_FIT);
+    cli_expect_check(program, 2, refusal->check, "fail", refusal->reason, refusal->remedy);
     cli_expect_json(program, "fit", "false");
     program_free(program);
 }
@@ -161,9 +108,9 @@ START_TEST(prefix_proves_it_for_user_of_some_names)
 {
     for (unsigned i = 0; i < 3; i++)
         (void)master_do(masters, i, "ACL", "SETUSER", "default", "resetkeys", "~mine:*", NULL);
-    struct program *program = expect_status(NOT_FIT);
+    struct program *program = cli_expect_status(CLI_NOT_FIT);
     program_free(program);
-    ck_assert_int_eq(program_run(NULL, REDLOCK("status", "--prefix", "mine:"), NULL), FIT);
+    ck_assert_int_eq(program_run(NULL, REDLOCK("status", "--prefix", "mine:"), NULL), CLI_FIT);
 }
 END_TEST
 
@@ -208,11 +155,11 @@ static const struct gone {
 START_TEST(master_out_of_reach_is_no_vote_and_says_why)
 {
     gone[_i].make(2);
-    struct program *program = expect_status(DEGRADED);
-    expect_check(program, 2, gone[_i].check, "fail", gone[_i].reason, gone[_i].remedy);
+    struct program *program = cli_expect_status(CLI_DEGRADED);
+    cli_expect_check(program, 2, gone[_i].check, "fail", gone[_i].reason, gone[_i].remedy);
     program_free(program);
     gone[_i].make(1);
-    program = expect_status(NOT_FIT);
+    program = cli_expect_status(CLI_NOT_FIT);
     program_free(program);
 }
 END_TEST
@@ -234,8 +181,8 @@ START_TEST(wrong_password_is_named)
     list_nodes("guard off", ":bad@");
     for (unsigned i = 0; i < 3; i++)
         wrong_password(i);
-    struct program *program = expect_status(NOT_FIT);
-    expect_check(program, 0, "connection", "fail", "WRONGPASS", "password");
+    struct program *program = cli_expect_status(CLI_NOT_FIT);
+    cli_expect_check(program, 0, "connection", "fail", "WRONGPASS", "password");
     ck_assert_ptr_null(strstr(program_out(program), "bad"));
     program_free(program);
 }
@@ -244,9 +191,9 @@ END_TEST
 START_TEST(master_just_started_says_when_it_will_vote)
 {
     list_nodes("max-ttl 10m", "");
-    struct program *program = expect_status(NOT_FIT);
-    expect_check(program, 0, "guard", "warn", "votes in ", NULL);
-    expect_check(program, 0, "acquire", "none", NULL, NULL);
+    struct program *program = cli_expect_status(CLI_NOT_FIT);
+    cli_expect_check(program, 0, "guard", "warn", "votes in ", NULL);
+    cli_expect_check(program, 0, "acquire", "none", NULL, NULL);
     cli_expect_json(program, "nodes.0.votes", "false");
     cli_expect_json(program, "max_ttl_ms", "600000");
     cli_expect_json(program, "node_list", getenv("REDLOCK_NODES"));
@@ -272,10 +219,10 @@ START_TEST(fault_that_costs_no_lock_is_warning)
     const char *const *word = warnings[_i].command;
     struct reply reply = master_do(masters, 1, word[0], word[1], word[2], word[3], NULL);
     ck_assert_msg(reply.type == '+', "%s", reply.text);
-    struct program *program = expect_status(FIT);
-    expect_check(program, 0, warnings[_i].check, "ok", NULL, NULL);
-    expect_check(program, 1, warnings[_i].check, "warn", warnings[_i].reason,
-                 warnings[_i].remedy);
+    struct program *program = cli_expect_status(CLI_FIT);
+    cli_expect_check(program, 0, warnings[_i].check, "ok", NULL, NULL);
+    cli_expect_check(program, 1, warnings[_i].check, "warn", warnings[_i].reason,
+                     warnings[_i].remedy);
     cli_expect_json(program, "nodes.1.votes", "true");
     program_free(program);
 }
@@ -286,7 +233,7 @@ END_TEST
 START_TEST(probe_leaves_nothing_and_touches_no_key)
 {
     (void)master_do(masters, 0, "SET", "theirs", "kept", NULL);
-    struct program *program = expect_status(FIT);
+    struct program *program = cli_expect_status(CLI_FIT);
     program_free(program);
     ck_assert_str_eq(master_do(masters, 0, "GET", "theirs", NULL).text, "kept");
     ck_assert_int_eq(master_do(masters, 0, "DBSIZE", NULL).number, 1);
@@ -301,7 +248,7 @@ START_TEST(probe_without_answer_is_released)
 {
     (void)master_do(masters, 0, "CLIENT", "PAUSE", "600000", "WRITE", NULL);
     struct program *program = NULL;
-    ck_assert_int_eq(program_run(NULL, REDLOCK("status"), &program), DEGRADED);
+    ck_assert_int_eq(program_run(NULL, REDLOCK("status"), &program), CLI_DEGRADED);
     program_free(program);
     (void)master_do(masters, 0, "CLIENT", "UNPAUSE", NULL);
     ck_assert(wait_until(master_do(masters, 0, "DBSIZE", NULL).number == 0, CLI_MOMENT_MS));
@@ -324,7 +271,7 @@ START_TEST(uptime_goes_on_while_it_is_watched)
                            CLI_MOMENT_MS);
     ck_assert_msg(grew, "from '%s' to '%s'", first, now);
     kill(program->pid, SIGTERM);
-    ck_assert_int_eq(program_wait(program, CLI_MOMENT_MS), FIT);
+    ck_assert_int_eq(program_wait(program, CLI_MOMENT_MS), CLI_FIT);
     program_free(program);
 }
 END_TEST
@@ -339,7 +286,7 @@ START_TEST(watch_ends_with_last_status)
     master_kill(masters, 2);
     ck_assert(wait_until(program_printed(program, "DEGRADED: "), CLI_MOMENT_MS));
     kill(program->pid, SIGTERM);
-    ck_assert_int_eq(program_wait(program, CLI_MOMENT_MS), DEGRADED);
+    ck_assert_int_eq(program_wait(program, CLI_MOMENT_MS), CLI_DEGRADED);
     program_free(program);
 }
 END_TEST
@@ -354,8 +301,8 @@ START_TEST(renamed_command_is_not_fit)
     const char *arguments[] = {"--rename-command", command, "", NULL};
     start(arguments);
     list_nodes(renamed[_i][2], "");
-    struct program *program = expect_status(NOT_FIT);
-    expect_check(program, 0, renamed[_i][1], "fail", "unknown command", command);
+    struct program *program = cli_expect_status(CLI_NOT_FIT);
+    cli_expect_check(program, 0, renamed[_i][1], "fail", "unknown command", command);
     program_free(program);
     stop();
 }
@@ -378,7 +325,7 @@ START_TEST(members_of_one_cluster_are_not_fit)
         ck_assert(wait_until(
             strstr(master_do(masters, i, "CLUSTER", "INFO", NULL).text, "cluster_state:ok"),
             CLI_MOMENT_MS));
-    struct program *program = expect_status(NOT_FIT);
+    struct program *program = cli_expect_status(CLI_NOT_FIT);
     for (unsigned i = 0; i < 3; i++) {
         char path[32];
         snprintf(path, sizeof(path), "nodes.%u.votes", i);
@@ -409,7 +356,7 @@ START_TEST(sentinels_are_not_fit)
         node_list_add(&list, &at);
     }
     setenv("REDLOCK_NODES", node_list_write(&list), 1);
-    struct program *program = expect_status(NOT_FIT);
+    struct program *program = cli_expect_status(CLI_NOT_FIT);
     cli_expect_json(program, "nodes.0.votes", "false");
     ck_assert_ptr_nonnull(strstr(program_out(program), "\"result\":\"fail\""));
     program_free(program);

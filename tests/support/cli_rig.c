@@ -81,3 +81,54 @@ const char *cli_take(const char *name, const char *ttl)
     program_free(program);
     return handle;
 }
+
+/* ---- redlock status -----------------------------------------------------------------------
+ */
+
+enum { COLUMNS = 100 };
+
+static void expect_narrow(const char *text)
+{
+    for (const char *end; (end = strchr(text, '\n')); text = end + 1)
+        ck_assert_msg(end - text <= COLUMNS, "%ld columns: %s", (long)(end - text), text);
+}
+
+struct program *cli_expect_status(int status)
+{
+    static const char *const words[] = {"fit: ", "DEGRADED: ", "NOT FIT: "};
+    static const char *const json[] = {"fit", "degraded", "not fit"};
+    int verdict = status == CLI_FIT ? 0 : status == CLI_DEGRADED ? 1 : 2;
+    struct program *program = NULL;
+    int got = program_run(NULL, REDLOCK("status"), &program);
+    ck_assert_msg(got == status, "status %d: %s", got, program_out(program));
+    ck_assert_msg(program_printed(program, words[verdict]), "%s", program_out(program));
+    expect_narrow(program_out(program));
+    program_free(program);
+    got = program_run(NULL, REDLOCK("status", "--json"), &program);
+    ck_assert_msg(got == status, "status %d: %s", got, program_out(program));
+    cli_expect_json(program, "verdict", json[verdict]);
+    return program;
+}
+
+void cli_expect_check(struct program *program, unsigned node, const char *check,
+                      const char *result, const char *reason, const char *remedy)
+{
+    const char *text = program_out(program);
+    char path[64], got[1024] = "";
+    unsigned i = 0;
+    for (; strcmp(got, check) != 0; i++) {
+        snprintf(path, sizeof(path), "nodes.%u.checks.%u.check", node, i);
+        ck_assert_msg(json_get(text, strlen(text), path, got, sizeof(got)) >= 0,
+                      "no check %s of node %u in %s", check, node, text);
+    }
+    snprintf(path, sizeof(path), "nodes.%u.checks.%u.result", node, --i);
+    cli_expect_json(program, path, result);
+    snprintf(path, sizeof(path), "nodes.%u.checks.%u.reason", node, i);
+    ck_assert_msg(!reason || (json_get(text, strlen(text), path, got, sizeof(got)) >= 0 &&
+                              strstr(got, reason)),
+                  "no '%s' is the reason of %s", reason, text);
+    snprintf(path, sizeof(path), "nodes.%u.checks.%u.remedy", node, i);
+    ck_assert_msg(!remedy || (json_get(text, strlen(text), path, got, sizeof(got)) >= 0 &&
+                              strstr(got, remedy)),
+                  "no '%s' is the remedy of %s", remedy, text);
+}

@@ -37,6 +37,18 @@ void cli_expect_json(struct program *program, const char *path, const char *expe
  * master to which it had no connection by then was never asked. */
 bool cli_majority_has(const char *name);
 
+/* Exit statuses of `redlock status`. */
+enum { CLI_FIT = 0, CLI_DEGRADED = 1, CLI_NOT_FIT = 69 };
+
+/* Run `redlock status` with that result, as text and as JSON: both agree on the verdict. The
+ * JSON is kept for more questions. */
+struct program *cli_expect_status(int status);
+
+/* That check of a node (from 0) came out so, for a reason and with a remedy that have these
+ * words (NULL: any). */
+void cli_expect_check(struct program *program, unsigned node, const char *check,
+                      const char *result, const char *reason, const char *remedy);
+
 /* `redlock lock`: the handle, good until the next call. */
 const char *cli_take(const char *name, const char *ttl);
 

@@ -74,6 +74,7 @@ struct cli {
     bool fenced; /* with a fencing token */
     bool json;
     bool watch;
+    bool prometheus;
     bool yes;              /* break: don't ask */
     bool even_without_ttl; /* break: also what has no TTL */
     bool quiet;

@@ -62,3 +62,13 @@ int cli_check_kind(const struct cli *cli, const char *option, unsigned names)
     }
     return -1;
 }
+
+int cli_check_form(const struct cli *cli)
+{
+    if (cli->prometheus && (cli->json || cli->watch)) {
+        cli_say(cli, "--prometheus goes with neither --json nor --watch: it prints one look in "
+                     "a form of its own");
+        return CLI_USAGE;
+    }
+    return -1;
+}

@@ -35,6 +35,7 @@ const struct cli_option_row cli_options[CLI_OPTION_COUNT] = {
     {CLI_OPT_PREFIX, "prefix", "TEXT", CLI_STATUS,
      "the probe's name begins so (redlock:probe:)"},
     {CLI_OPT_WATCH, "watch", NULL, CLI_STATUS, "look again every second"},
+    {CLI_OPT_PROMETHEUS, "prometheus", NULL, CLI_STATUS, "print metrics, for a textfile collector"},
     {CLI_OPT_YES, "yes", NULL, CLI_BREAK, "don't ask"},
     {CLI_OPT_EVEN_WITHOUT_TTL, "even-without-ttl", NULL, CLI_BREAK,
      "also what has no TTL, as a lock set by hand"},

@@ -137,6 +137,9 @@ static int option_set(struct cli *cli, struct words *words, int letter, const ch
     case CLI_OPT_WATCH:
         cli->watch = true;
         return -1;
+    case CLI_OPT_PROMETHEUS:
+        cli->prometheus = true;
+        return -1;
     case CLI_OPT_SHARED:
     case CLI_OPT_EXCLUSIVE:
     case CLI_OPT_FAIR:
@@ -376,6 +379,8 @@ int cli_options_parse(struct cli *cli, int argc, char **argv)
         cli->owner = owner;
     if (status < 0)
         status = cli_check_kind(cli, words.kind, words.operands);
+    if (status < 0)
+        status = cli_check_form(cli);
     cli->operand = words.operands > 0 ? words.operand[0] : NULL;
     return status < 0 ? cli_check_names(cli, words.operand, words.operands) : status;
 }

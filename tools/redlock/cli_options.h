@@ -30,6 +30,7 @@ enum {
     CLI_OPT_GRACE,
     CLI_OPT_JSON,
     CLI_OPT_WATCH,
+    CLI_OPT_PROMETHEUS,
     CLI_OPT_SHARED,
     CLI_OPT_EXCLUSIVE,
     CLI_OPT_FAIR,
@@ -42,13 +43,14 @@ enum {
 };
 
 #define CLI_VERB_COUNT 7
-#define CLI_OPTION_COUNT 21
+#define CLI_OPTION_COUNT 22
 extern const struct cli_verb_row cli_verbs[CLI_VERB_COUNT];
 extern const struct cli_option_row cli_options[CLI_OPTION_COUNT];
 
 /* cli_check.c: -1, or the status to leave with. `option` named the kind; NULL: none did. The
  * names are taken over into `cli`. */
 int cli_check_kind(const struct cli *cli, const char *option, unsigned names);
+int cli_check_form(const struct cli *cli);
 int cli_check_names(struct cli *cli, const char *const names[], unsigned count);
 
 /* To stdout: of one verb, or of all (NULL). The status to leave with. */

@@ -14,6 +14,7 @@ struct status {
     redlock *client;
     redlock_status_report report;
     redlock_node_status nodes[REDLOCK_NODES_MAX];
+    struct status_found found;
 };
 
 static int exit_of(enum status_verdict verdict)
@@ -36,14 +37,19 @@ static int look_once(struct status *status)
         cli_say(cli, "no status: %s", redlock_strerror(code));
         return cli_exit_of(code);
     }
+    struct status_ask *ask = status_ask(report);
+    status_judge(report, ask, &status->found);
+    status_ask_free(ask);
     if (cli->watch && !cli->json && isatty(STDOUT_FILENO))
         printf("\033[H\033[2J");
-    if (cli->json)
-        status_print_json(report);
+    if (cli->prometheus)
+        status_print_metrics(&status->found);
+    else if (cli->json)
+        status_print_json(&status->found);
     else
-        status_print_text(cli, report);
+        status_print_text(cli, &status->found);
     int written = cli_flush(cli);
-    return written != CLI_OK ? written : exit_of(status_verdict_of(report));
+    return written != CLI_OK ? written : exit_of(status->found.verdict);
 }
 
 /* Sleep, or return at once where a signal came (even just before: it is blocked till here). */

@@ -129,24 +129,49 @@ static void check_proof(const char *name, const redlock_proof *proof, enum statu
         proof->text, sizeof(proof->text));
 }
 
-void status_checks_make(const redlock_node_status *node, struct status_checks *ret_checks)
+static void check_proofs(const redlock_node_status *node, struct status_check *check)
 {
-    check_connection(node, &ret_checks->check[0]);
-    check_server(node, &ret_checks->check[1]);
-    check_guard(node, &ret_checks->check[2]);
-    check_proof("acquire", &node->acquire, STATUS_FAIL, &ret_checks->check[3]);
-    check_proof("extend", &node->extend, STATUS_FAIL, &ret_checks->check[4]);
-    check_proof("release", &node->release, STATUS_FAIL, &ret_checks->check[5]);
+    check_connection(node, &check[0]);
+    check_server(node, &check[1]);
+    check_guard(node, &check[2]);
+    check_proof("acquire", &node->acquire, STATUS_FAIL, &check[3]);
+    check_proof("extend", &node->extend, STATUS_FAIL, &check[4]);
+    check_proof("release", &node->release, STATUS_FAIL, &check[5]);
     /* Without wake-ups locks are had all the same, only later. */
-    check_proof("wake", &node->wake, STATUS_WARN, &ret_checks->check[6]);
-    ret_checks->votes =
-        node->state == REDLOCK_NODE_READY && node->acquire.result == REDLOCK_PROOF_OK &&
-        node->extend.result == REDLOCK_PROOF_OK && node->release.result == REDLOCK_PROOF_OK;
+    check_proof("wake", &node->wake, STATUS_WARN, &check[6]);
 }
 
-enum status_verdict status_verdict_of(const redlock_status_report *report)
+/* A master that the probe found fit is none if what it rests on fails. */
+static bool votes(const struct status_master *master)
 {
-    if (report->proven < report->needed)
-        return STATUS_NOT_FIT;
-    return report->proven < report->nodes ? STATUS_DEGRADED : STATUS_FIT;
+    const redlock_node_status *node = master->node;
+    for (unsigned i = STATUS_PROOFS; i < STATUS_CHECKS; i++) {
+        if (master->check[i].result == STATUS_FAIL)
+            return false;
+    }
+    return node->state == REDLOCK_NODE_READY && node->acquire.result == REDLOCK_PROOF_OK &&
+           node->extend.result == REDLOCK_PROOF_OK && node->release.result == REDLOCK_PROOF_OK;
+}
+
+void status_judge(const redlock_status_report *report, const struct status_ask *ask,
+                  struct status_found *ret_found)
+{
+    struct status_found *found = ret_found;
+    *found = (struct status_found){.report = report};
+    for (unsigned i = 0; i < report->node_count; i++) {
+        struct status_master *master = &found->master[i];
+        master->node = &report->node[i];
+        check_proofs(master->node, master->check);
+        status_facts_init(&master->facts);
+        if (ask) {
+            master->facts = *status_ask_facts(ask, i);
+            status_checks_assume(master->node, i, &master->facts, status_ask_setup(ask),
+                                 &master->check[STATUS_PROOFS]);
+        }
+        master->votes = votes(master);
+        found->votes += master->votes;
+    }
+    found->verdict = found->votes < report->needed  ? STATUS_NOT_FIT
+                     : found->votes < report->nodes ? STATUS_DEGRADED
+                                                    : STATUS_FIT;
 }

@@ -1,7 +1,9 @@
-/* status_checks.h - what redlock_probe() found of a master, as a list of checks, each with its
- * reason and with what helps. */
+/* status_checks.h - what was found of each master, as a list of checks, each with its reason
+ * and with what helps: first what redlock_probe() proved, then what a lock rests on beside. */
 #ifndef STATUS_CHECKS_H
 #define STATUS_CHECKS_H
+
+#include "redlock/status_ask.h"
 
 #include <redlock.h>
 
@@ -19,15 +21,34 @@ struct status_check {
     const char *remedy; /* or NULL; may be in `reason`, behind its end */
 };
 
-#define STATUS_CHECKS 7
-struct status_checks {
+#define STATUS_PROOFS 7
+#define STATUS_ASSUMED 6
+#define STATUS_CHECKS (STATUS_PROOFS + STATUS_ASSUMED)
+
+enum status_verdict { STATUS_FIT, STATUS_DEGRADED, STATUS_NOT_FIT };
+
+struct status_master {
+    const redlock_node_status *node;
+    struct status_facts facts;
     struct status_check check[STATUS_CHECKS];
     bool votes; /* a lock can rest on it now */
 };
 
-void status_checks_make(const redlock_node_status *node, struct status_checks *ret_checks);
+struct status_found {
+    const redlock_status_report *report;
+    struct status_master master[REDLOCK_NODES_MAX]; /* report->node_count */
+    unsigned votes;
+    enum status_verdict verdict;
+};
 
-enum status_verdict { STATUS_FIT, STATUS_DEGRADED, STATUS_NOT_FIT };
-enum status_verdict status_verdict_of(const redlock_status_report *report);
+/* `ask` may be NULL: then there are the proofs alone. The report must outlive what is found. */
+void status_judge(const redlock_status_report *report, const struct status_ask *ask,
+                  struct status_found *ret_found);
+
+/* ---- status_assume.c: the checks behind the proofs; `number` is the node's index ---- */
+
+void status_checks_assume(const redlock_node_status *node, unsigned number,
+                          const struct status_facts *facts, const struct status_setup *setup,
+                          struct status_check *ret_check);
 
 #endif

@@ -9,7 +9,7 @@
 #define BESIDE_ADDRESS 50 /* columns that the rest of a node's line takes */
 #define REASON_AT 9       /* "   FAIL  " */
 
-static const char *state_name(int state)
+const char *status_state_word(int state)
 {
     switch (state) {
     case REDLOCK_NODE_CONNECTING:
@@ -96,9 +96,9 @@ static struct cli_text uptime_text(const redlock_node_status *node)
 }
 
 /* An address that is too long for its column has a line of its own. */
-static void print_node(const redlock_node_status *node, unsigned number, int width,
-                       const struct status_checks *checks)
+static void print_node(const struct status_master *master, unsigned number, int width)
 {
+    const redlock_node_status *node = master->node;
     int len = (int)strlen(node->node);
     struct cli_text version =
         cli_text(node->version, strnlen(node->version, sizeof(node->version)));
@@ -106,15 +106,16 @@ static void print_node(const redlock_node_status *node, unsigned number, int wid
     if (len > width)
         printf("\n    %*s", width, "");
     printf("  %-10s  %8s  up %-7s  %s\n",
-           node->state == REDLOCK_NODE_READY && !checks->votes ? "failing"
-                                                               : state_name(node->state),
+           node->state == REDLOCK_NODE_READY && !master->votes ? "failing"
+                                                               : status_state_word(node->state),
            round_trip_text(node).text, uptime_text(node).text,
            *version.text ? version.text : "-");
 }
 
-void status_print_text(const struct cli *cli, const redlock_status_report *report)
+void status_print_text(const struct cli *cli, const struct status_found *found)
 {
     static const char *const words[] = {"fit", "DEGRADED", "NOT FIT"};
+    const redlock_status_report *report = found->report;
     int width = 0;
     for (unsigned i = 0; i < report->node_count; i++) {
         int len = (int)strlen(report->node[i].node);
@@ -122,19 +123,18 @@ void status_print_text(const struct cli *cli, const redlock_status_report *repor
     }
     width = width < COLUMNS - BESIDE_ADDRESS ? width : COLUMNS - BESIDE_ADDRESS;
     for (unsigned i = 0; i < report->node_count; i++) {
-        struct status_checks checks;
-        status_checks_make(&report->node[i], &checks);
-        print_node(&report->node[i], i + 1, width, &checks);
+        const struct status_check *check = found->master[i].check;
+        print_node(&found->master[i], i + 1, width);
         for (int k = 0; k < STATUS_CHECKS; k++) {
-            if (checks.check[k].result >= STATUS_WARN ||
-                (cli->verbose && checks.check[k].result != STATUS_NONE))
-                print_check(&checks.check[k]);
+            if (check[k].result >= STATUS_WARN ||
+                (cli->verbose && check[k].result != STATUS_NONE))
+                print_check(&check[k]);
         }
     }
     if (cli->verbose)
         printf("max-ttl %s\n", cli_time_text(report->max_ttl_ms).text);
-    printf("%s: %u of %u masters vote, %u are needed\n", words[status_verdict_of(report)],
-           report->proven, report->nodes, report->needed);
+    printf("%s: %u of %u masters vote, %u are needed\n", words[found->verdict], found->votes,
+           report->nodes, report->needed);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------- */
@@ -145,13 +145,17 @@ static void json_field(const char *key, const char *text, size_t size)
     cli_json_bytes(stdout, key, text, strnlen(text, size));
 }
 
-static void json_checks(const struct status_checks *checks)
+static void json_checks(const struct status_check checks[STATUS_CHECKS])
 {
+    const char *between = "";
     fputs(",\"checks\":[", stdout);
     for (int i = 0; i < STATUS_CHECKS; i++) {
-        const struct status_check *check = &checks->check[i];
-        printf("%s{\"check\":\"%s\",\"result\":\"%s\"", i > 0 ? "," : "", check->name,
+        const struct status_check *check = &checks[i];
+        if (!check->name) /* nobody asked */
+            continue;
+        printf("%s{\"check\":\"%s\",\"result\":\"%s\"", between, check->name,
                result_word(check->result));
+        between = ",";
         if (*check->reason)
             json_field("reason", check->reason, sizeof(check->reason));
         if (check->remedy)
@@ -161,14 +165,21 @@ static void json_checks(const struct status_checks *checks)
     putchar(']');
 }
 
-static void json_node(const redlock_node_status *node, unsigned number)
+/* The middle of what is known for certain. */
+static void json_clock(const struct status_clock *clock)
 {
-    struct status_checks checks;
-    status_checks_make(node, &checks);
+    printf(",\"clock_offset_ms\":%.3f,\"clock_rate\":%.4f",
+           (double)(clock->offset_least_us + clock->offset_most_us) / 2000,
+           (clock->rate_least + clock->rate_most) / 2);
+}
+
+static void json_node(const struct status_master *master, unsigned number)
+{
+    const redlock_node_status *node = master->node;
     printf("{\"number\":%u,", number);
     cli_json_text(stdout, "node", node->node);
-    printf(",\"state\":\"%s\",\"votes\":%s", state_name(node->state),
-           checks.votes ? "true" : "false");
+    printf(",\"state\":\"%s\",\"votes\":%s", status_state_word(node->state),
+           master->votes ? "true" : "false");
     if (node->round_trip_us >= 0)
         printf(",\"round_trip_us\":%lld", (long long)node->round_trip_us);
     if (node->uptime_s >= 0)
@@ -183,22 +194,24 @@ static void json_node(const redlock_node_status *node, unsigned number)
         json_field("refusal", node->refusal, sizeof(node->refusal));
         printf(",\"refused_ago_ms\":%lld", (long long)node->refused_ago_ms);
     }
-    json_checks(&checks);
+    if (master->facts.clock.known)
+        json_clock(&master->facts.clock);
+    json_checks(master->check);
     putchar('}');
 }
 
-void status_print_json(const redlock_status_report *report)
+void status_print_json(const struct status_found *found)
 {
-    enum status_verdict verdict = status_verdict_of(report);
+    const redlock_status_report *report = found->report;
     cli_json_begin(stdout);
     fputs("\"nodes\":[", stdout);
     for (unsigned i = 0; i < report->node_count; i++) {
         fputs(i > 0 ? "," : "", stdout);
-        json_node(&report->node[i], i + 1);
+        json_node(&found->master[i], i + 1);
     }
     printf("],\"ready\":%u,\"proven\":%u,\"needed\":%u,\"max_ttl_ms\":%lld", report->ready,
-           report->proven, report->needed, (long long)report->max_ttl_ms);
-    printf(",\"verdict\":\"%s\",\"fit\":%s", verdict_word(verdict),
-           verdict == STATUS_NOT_FIT ? "false" : "true");
+           found->votes, report->needed, (long long)report->max_ttl_ms);
+    printf(",\"verdict\":\"%s\",\"fit\":%s", verdict_word(found->verdict),
+           found->verdict == STATUS_NOT_FIT ? "false" : "true");
     cli_json_end();
 }

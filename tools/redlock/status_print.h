@@ -1,11 +1,18 @@
-/* status_print.h - what status found, for people and as JSON. */
+/* status_print.h - what status found: for people, as JSON, and for Prometheus. */
 #ifndef STATUS_PRINT_H
 #define STATUS_PRINT_H
 
 #include "redlock/cli.h"
 #include "redlock/status_checks.h"
 
-void status_print_text(const struct cli *cli, const redlock_status_report *report);
-void status_print_json(const redlock_status_report *report);
+void status_print_text(const struct cli *cli, const struct status_found *found);
+void status_print_json(const struct status_found *found);
+
+/* ---- status_metrics.c: in Prometheus' text format ---- */
+
+void status_print_metrics(const struct status_found *found);
+
+/* "ready", "guarded", ... */
+const char *status_state_word(int state);
 
 #endif

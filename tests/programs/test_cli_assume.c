@@ -1,0 +1,386 @@
+/* test_cli_assume.c - redlock status asks what a lock rests on and no probe can prove: clocks,
+ * memory, connections, hosts; and prints it for Prometheus. */
+#include "config_auto.h"
+
+#include "cli_rig.h"
+#include "fake.h"
+#include "masters.h"
+#include "redlock/status_facts.h"
+#include "stepped.h"
+#include "suite.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct masters *masters;
+
+static void start(void)
+{
+    masters = masters_start(3, NULL);
+    setenv("REDLOCK_NODES", masters_file(masters, NULL), 1);
+}
+
+static void stop(void)
+{
+    masters_stop(masters);
+}
+
+/* ---- what two looks at a clock prove ----------------------------------------------------- */
+
+#define MS INT64_C(1000000)
+
+/* The master's clock shows `master_us` when it is read `at_ns` after our own zero. */
+static struct status_look look(int64_t asked_ms, int64_t told_ms, int64_t master_us)
+{
+    return (struct status_look){asked_ms * MS, told_ms * MS, told_ms * MS, master_us};
+}
+
+START_TEST(bounds_hold_wherever_clock_was_read_between_request_and_reply)
+{
+    static const double rates[] = {0, 0.5, 0.99, 1, 1.01, 2};
+    for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
+        for (int at = 0; at < 4; at++) {
+            struct status_clock clock = {.known = false};
+            int64_t first_ms = at & 1 ? 0 : 40, last_ms = at & 2 ? 100 : 160;
+            struct status_look first =
+                look(0, 40, (int64_t)(rates[i] * (double)first_ms * 1e3));
+            struct status_look last =
+                look(100, 160, (int64_t)(rates[i] * (double)last_ms * 1e3));
+            status_clock_judge(&clock, &first, &last);
+            ck_assert(clock.known);
+            ck_assert(clock.rate_least <= rates[i] + 1e-6);
+            ck_assert(clock.rate_most >= rates[i] - 1e-6);
+            int64_t offset_us = (int64_t)((rates[i] - 1) * (double)last_ms * 1e3);
+            ck_assert_int_le(clock.offset_least_us, offset_us + 1);
+            ck_assert_int_ge(clock.offset_most_us, offset_us - 1);
+        }
+    }
+}
+END_TEST
+
+START_TEST(quick_answers_give_close_bounds)
+{
+    struct status_clock clock = {.known = false};
+    struct status_look first = look(0, 1, 500), last = look(1001, 1002, 1101 * 1000);
+    status_clock_judge(&clock, &first, &last);
+    ck_assert(clock.rate_least > 1.09 && clock.rate_most < 1.11);
+    ck_assert_int_ge(clock.offset_least_us, 98999);
+    ck_assert_int_le(clock.offset_most_us, 100001);
+}
+END_TEST
+
+START_TEST(looks_at_one_instant_prove_nothing)
+{
+    struct status_clock clock = {.known = true};
+    struct status_look first = look(0, 10, 0), last = look(10, 20, 0);
+    status_clock_judge(&clock, &first, &last);
+    ck_assert(!clock.known);
+}
+END_TEST
+
+/* ---- INFO ------------------------------------------------------------------------------- */
+
+START_TEST(numbers_are_read_and_nothing_else)
+{
+    static const char text[] = "# Clients\r\nconnected_clients:7\r\nmaxclients:10000\r\n"
+                               "evicted_keys:12x\r\nxaof_enabled:1\r\naof_enabled:0";
+    struct status_facts facts;
+    status_facts_init(&facts);
+    status_facts_heard(&facts, text, sizeof(text) - 1);
+    ck_assert_int_eq(facts.clients, 7);
+    ck_assert_int_eq(facts.clients_max, 10000);
+    ck_assert_int_eq(facts.evicted, -1);
+    ck_assert_int_eq(facts.aof, 0);
+    ck_assert_int_eq(status_number("999999999999999999", 18), INT64_C(999999999999999999));
+    ck_assert_int_eq(status_number("1000000000000000000", 19), -1);
+    ck_assert_int_eq(status_number("", 0), -1);
+}
+END_TEST
+
+/* ---- clocks of real masters ------------------------------------------------------------- */
+
+/* Moves the masters' time of day, as if a second of ours were `rate` of theirs. */
+struct mover {
+    volatile int64_t *step_ns;
+    double rate;
+    atomic_bool ends;
+    pthread_t thread;
+};
+
+static void *move(void *argument)
+{
+    struct mover *mover = argument;
+    int64_t begun_ms = now_ms();
+    while (!atomic_load(&mover->ends)) {
+        *mover->step_ns = (int64_t)((double)((now_ms() - begun_ms) * MS) * (mover->rate - 1));
+        pause_ms(1);
+    }
+    return NULL;
+}
+
+static const struct pace {
+    double rate;
+    int status;
+    const char *result, *reason;
+} paces[] = {
+    {1.5, CLI_DEGRADED, "fail", "runs ahead"},
+    {0, CLI_DEGRADED, "fail", "stands still"},
+    {0.7, CLI_FIT, "warn", "lags"},
+};
+#define PACES (int)(sizeof(paces) / sizeof(paces[0]))
+
+/* One of three masters; the locks of a majority are sound. */
+START_TEST(clock_that_runs_otherwise_is_named)
+{
+    const struct pace *pace = &paces[_i];
+    struct mover mover = {.rate = pace->rate};
+    struct masters *stepped = masters_start_stepped(1, &mover.step_ns);
+    struct node_list list = {.len = 0};
+    masters = masters_start(2, NULL);
+    node_list_line(&list, "guard off");
+    node_list_add(&list, &stepped->node[0].unix_at);
+    node_list_add(&list, &masters->node[0].unix_at);
+    node_list_add(&list, &masters->node[1].unix_at);
+    setenv("REDLOCK_NODES", node_list_write(&list), 1);
+    ck_assert_int_eq(pthread_create(&mover.thread, NULL, move, &mover), 0);
+    struct program *program = cli_expect_status(pace->status);
+    cli_expect_check(program, 0, "clock", pace->result, pace->reason, "clock");
+    cli_expect_check(program, 1, "clock", "ok", NULL, NULL);
+    cli_expect_json(program, "nodes.0.votes", pace->status == CLI_FIT ? "true" : "false");
+    program_free(program);
+    atomic_store(&mover.ends, true);
+    pthread_join(mover.thread, NULL);
+    masters_stop(masters);
+    masters_stop(stepped);
+}
+END_TEST
+
+/* 0: an hour ahead; 1: behind; 2: a second, which is no matter. */
+START_TEST(time_of_day_that_is_far_off_is_warning)
+{
+    static const int64_t offs_s[] = {3600, -3600, 1};
+    volatile int64_t *step_ns;
+    masters = masters_start_stepped(3, &step_ns);
+    setenv("REDLOCK_NODES", masters_file(masters, NULL), 1);
+    *step_ns = offs_s[_i] * 1000 * MS;
+    struct program *program = cli_expect_status(CLI_FIT);
+    cli_expect_check(program, 2, "clock", _i < 2 ? "warn" : "ok",
+                     _i == 0   ? "ahead of ours"
+                     : _i == 1 ? "behind ours"
+                               : NULL,
+                     _i < 2 ? "synchronize" : NULL);
+    program_free(program);
+    masters_stop(masters);
+}
+END_TEST
+
+/* ---- what else is a warning -------------------------------------------------------------- */
+
+static void set(unsigned node, const char *what, const char *value)
+{
+    struct reply reply = master_do(masters, node, "CONFIG", "SET", what, value, NULL);
+    ck_assert_msg(reply.type == '+', "%s %s: %s", what, value, reply.text);
+}
+
+START_TEST(keys_that_were_evicted_are_warning)
+{
+    set(1, "maxmemory-policy", "allkeys-lru");
+    (void)master_do(masters, 1, "SET", "theirs", "kept", NULL);
+    set(1, "maxmemory", "1");
+    (void)master_do(masters, 1, "SET", "theirs", "lost", NULL);
+    set(1, "maxmemory", "0");
+    set(1, "maxmemory-policy", "noeviction");
+    struct program *program = cli_expect_status(CLI_FIT);
+    cli_expect_check(program, 0, "memory", "ok", NULL, NULL);
+    cli_expect_check(program, 1, "memory", "warn", "evicted", "RESETSTAT");
+    program_free(program);
+    (void)master_do(masters, 1, "CONFIG", "RESETSTAT", NULL);
+    program = cli_expect_status(CLI_FIT);
+    cli_expect_check(program, 1, "memory", "ok", NULL, NULL);
+    program_free(program);
+}
+END_TEST
+
+START_TEST(connections_that_run_out_are_warning)
+{
+    enum { ALL = 20, IDLE = 17 };
+    int idle[IDLE];
+    set(1, "maxclients", "20");
+    for (int i = 0; i < IDLE; i++)
+        idle[i] = net_connect(&masters->node[1].unix_at);
+    struct program *program = cli_expect_status(CLI_FIT);
+    cli_expect_check(program, 0, "clients", "ok", NULL, NULL);
+    cli_expect_check(program, 1, "clients", "warn", "of 20 connections", "maxclients");
+    program_free(program);
+    for (int i = 0; i < IDLE; i++)
+        close(idle[i]);
+}
+END_TEST
+
+static void list_with(const char *setting, const char *const urls[2])
+{
+    struct node_list list = {.len = 0};
+    node_list_line(&list, "%s", setting);
+    for (unsigned i = 0; i < 3; i++)
+        node_list_add(&list, &masters->node[i].unix_at);
+    for (unsigned i = 0; urls && i < 2; i++)
+        node_list_line(&list, "node %s", urls[i]);
+    setenv("REDLOCK_NODES", node_list_write(&list), 1);
+}
+
+START_TEST(masters_of_one_host_are_warning)
+{
+    static const char *const urls[] = {"redis://nowhere.invalid:7001",
+                                       "redis://nowhere.invalid:7002"};
+    list_with("guard off", urls);
+    struct program *program = cli_expect_status(CLI_DEGRADED);
+    cli_expect_check(program, 0, "host", "ok", NULL, NULL);
+    cli_expect_check(program, 3, "host", "ok", NULL, NULL);
+    cli_expect_check(program, 4, "host", "warn", "same host as node 4", "host of its own");
+    program_free(program);
+}
+END_TEST
+
+START_TEST(master_that_forgets_is_warning_where_nothing_guards)
+{
+    list_with("guard off", NULL);
+    struct program *program = cli_expect_status(CLI_FIT);
+    cli_expect_check(program, 0, "restart", "warn", "forgets", "guard on");
+    program_free(program);
+    set(0, "appendonly", "yes");
+    program = cli_expect_status(CLI_FIT);
+    cli_expect_check(program, 0, "restart", "ok", NULL, NULL);
+    program_free(program);
+    list_with("max-ttl 100ms", NULL);
+    ck_assert(wait_until(program_run(NULL, REDLOCK("status"), NULL) == CLI_FIT, CLI_MOMENT_MS));
+    program = cli_expect_status(CLI_FIT);
+    cli_expect_check(program, 1, "restart", "ok", NULL, NULL);
+    program_free(program);
+}
+END_TEST
+
+/* More than half of the time for an answer goes by. */
+START_TEST(time_for_answers_that_is_short_is_warning)
+{
+    static const struct fake_rule slow = {.match = "PING", .delay_ms = 300};
+    struct fake *fakes[3];
+    struct program *program = NULL;
+    fakes_start(fakes, 3);
+    setenv("REDLOCK_NODES", fakes_file(fakes, 3, "node-timeout 500ms\nconnect-timeout 10s\n"), 1);
+    fake_rule(fakes[0], &slow);
+    (void)program_run(NULL, REDLOCK("status", "--json"), &program);
+    cli_expect_check(program, 0, "latency", "warn", "500ms to answer", "node-timeout");
+    cli_expect_check(program, 1, "latency", "ok", NULL, NULL);
+    program_free(program);
+    fakes_stop(fakes, 3);
+}
+END_TEST
+
+/* A user of the least rights may not ask for the time: that is no fault of the lock's. */
+START_TEST(what_master_does_not_tell_is_not_judged)
+{
+    (void)master_do(masters, 0, "ACL", "SETUSER", "default", "-time", NULL);
+    struct program *program = cli_expect_status(CLI_FIT);
+    cli_expect_check(program, 0, "clock", "none", NULL, NULL);
+    cli_expect_check(program, 0, "memory", "ok", NULL, NULL);
+    program_free(program);
+}
+END_TEST
+
+/* ---- Prometheus ------------------------------------------------------------------------- */
+
+static void expect_metric(struct program *program, const char *line)
+{
+    ck_assert_msg(strstr(program_out(program), line) != NULL, "no '%s' in %s", line,
+                  program_out(program));
+}
+
+/* Every line is a comment or "name value" or "name{labels} value". */
+static void expect_form(const char *text)
+{
+    char name[64], rest[16];
+    double value;
+    for (const char *end; (end = strchr(text, '\n')); text = end + 1) {
+        const char *close = memchr(text, '}', (size_t)(end - text));
+        if (*text == '#')
+            continue;
+        ck_assert_msg(sscanf(text, "redlock_%63[a-z_]%1[{ ]", name, rest) == 2, "%s", text);
+        ck_assert_msg(sscanf(close ? close + 1 : strchr(text, ' '), " %lf", &value) == 1, "%s",
+                      text);
+    }
+    ck_assert_str_eq(text, "");
+}
+
+START_TEST(metrics_tell_what_status_says)
+{
+    struct program *program = NULL;
+    char line[256];
+    master_kill(masters, 2);
+    ck_assert_int_eq(program_run(NULL, REDLOCK("status", "--prometheus"), &program),
+                     CLI_DEGRADED);
+    expect_form(program_out(program));
+    expect_metric(program, "\nredlock_fit 1\n");
+    expect_metric(program, "\nredlock_masters 3\n");
+    expect_metric(program, "\nredlock_masters_needed 2\n");
+    expect_metric(program, "\nredlock_masters_voting 2\n");
+    snprintf(line, sizeof(line), "redlock_master_votes{number=\"1\",master=\"unix://%s\"} 1\n",
+             masters->node[0].unix_at.path);
+    expect_metric(program, line);
+    snprintf(line, sizeof(line), "redlock_master_votes{number=\"3\",master=\"unix://%s\"} 0\n",
+             masters->node[2].unix_at.path);
+    expect_metric(program, line);
+    snprintf(line, sizeof(line), "master=\"unix://%s\",check=\"connection\"} 2\n",
+             masters->node[2].unix_at.path);
+    expect_metric(program, line);
+    ck_assert_ptr_null(strstr(program_out(program), "uptime_seconds{number=\"3\""));
+    program_free(program);
+    master_kill(masters, 1);
+    ck_assert_int_eq(program_run(NULL, REDLOCK("status", "--prometheus"), &program),
+                     CLI_NOT_FIT);
+    expect_metric(program, "\nredlock_fit 0\n");
+    program_free(program);
+}
+END_TEST
+
+START_TEST(metrics_are_one_look_in_their_own_form)
+{
+    static const char *const others[] = {"--json", "--watch"};
+    struct program *program = NULL;
+    ck_assert_int_eq(program_run(NULL, REDLOCK("status", "--prometheus", others[_i]), &program),
+                     64);
+    ck_assert(strstr(program_err(program), "--prometheus goes with neither") != NULL);
+    program_free(program);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("cli_assume");
+    TCase *pure = tcase_create("facts"), *real = tcase_create("masters");
+    TCase *clocks = tcase_create("times");
+    tcase_add_test(pure, bounds_hold_wherever_clock_was_read_between_request_and_reply);
+    tcase_add_test(pure, quick_answers_give_close_bounds);
+    tcase_add_test(pure, looks_at_one_instant_prove_nothing);
+    tcase_add_test(pure, numbers_are_read_and_nothing_else);
+    suite_add_tcase(suite, pure);
+    tcase_set_timeout(clocks, 90);
+    tcase_add_loop_test(clocks, clock_that_runs_otherwise_is_named, 0, PACES);
+    tcase_add_loop_test(clocks, time_of_day_that_is_far_off_is_warning, 0, 3);
+    tcase_add_test(clocks, time_for_answers_that_is_short_is_warning);
+    suite_add_tcase(suite, clocks);
+    tcase_set_timeout(real, 90);
+    tcase_add_checked_fixture(real, start, stop);
+    tcase_add_test(real, keys_that_were_evicted_are_warning);
+    tcase_add_test(real, connections_that_run_out_are_warning);
+    tcase_add_test(real, masters_of_one_host_are_warning);
+    tcase_add_test(real, master_that_forgets_is_warning_where_nothing_guards);
+    tcase_add_test(real, what_master_does_not_tell_is_not_judged);
+    tcase_add_test(real, metrics_tell_what_status_says);
+    tcase_add_loop_test(real, metrics_are_one_look_in_their_own_form, 0, 2);
+    suite_add_tcase(suite, real);
+    return suite_run(suite);
+}

@@ -1,0 +1,191 @@
+/* status_ask.c - see status_ask.h. */
+#include "config_auto.h"
+
+#include "redlock/status_ask.h"
+
+#include "base/limits.h"
+#include "config/config.h"
+#include "redlock/node_ask.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define REQUESTS 3U /* INFO, TIME, TIME */
+struct asked {
+    unsigned requests; /* that were answered */
+    struct status_look first, last;
+    struct status_facts facts;
+};
+
+struct status_ask {
+    struct node_ask *nodes;
+    unsigned count;
+    bool second; /* the second look at the clocks */
+    struct status_setup setup;
+    struct asked asked[REDLOCK_NODES_MAX];
+};
+
+static int64_t clock_ns(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (int64_t)now.tv_sec * RL_NS_PER_S + now.tv_nsec;
+}
+
+static struct status_look *look_of(struct status_ask *ask, struct asked *asked)
+{
+    return ask->second ? &asked->last : &asked->first;
+}
+
+static const char *next(void *context, unsigned node)
+{
+    struct status_ask *ask = context;
+    struct asked *asked = &ask->asked[node];
+    if (asked->requests == 0)
+        return "*1\r\n$4\r\nINFO\r\n";
+    if (asked->requests == (ask->second ? REQUESTS : REQUESTS - 1))
+        return NULL;
+    look_of(ask, asked)->asked_ns = clock_ns(CLOCK_MONOTONIC);
+    return "*1\r\n$4\r\nTIME\r\n";
+}
+
+static void on_bulk(void *context, unsigned node, const char *bytes, size_t len,
+                    const struct rl_mask *mask)
+{
+    struct asked *asked = &((struct status_ask *)context)->asked[node];
+    (void)mask; /* only numbers are kept */
+    if (asked->requests == 0)
+        status_facts_heard(&asked->facts, bytes, len);
+}
+
+static int64_t number_of(const struct rl_reply *reply, unsigned part)
+{
+    char digits[24];
+    if (reply->type != RL_REPLY_ARRAY || part >= reply->count ||
+        reply->part[part].type != RL_REPLY_BULK || reply->part[part].kept >= sizeof(digits))
+        return -1;
+    memcpy(digits, reply->text + reply->part[part].start, reply->part[part].kept);
+    digits[reply->part[part].kept] = '\0';
+    return status_number(digits, strlen(digits));
+}
+
+static const char *take_time(struct status_look *look, const struct rl_reply *reply)
+{
+    int64_t s = number_of(reply, 0), us = number_of(reply, 1);
+    if (s < 0 || us < 0 || s > INT64_MAX / RL_NS_PER_S - 1 || us >= 1000000)
+        return "its answer to TIME is no time";
+    look->told_ns = clock_ns(CLOCK_MONOTONIC);
+    look->wall_ns = clock_ns(CLOCK_REALTIME);
+    look->master_us = s * 1000000 + us;
+    return NULL;
+}
+
+static const char *on_reply(void *context, unsigned node, const struct rl_reply *reply)
+{
+    struct status_ask *ask = context;
+    struct asked *asked = &ask->asked[node];
+    if (asked->requests++ > 0)
+        return take_time(look_of(ask, asked), reply);
+    asked->facts.asked = true;
+    return NULL;
+}
+
+static void on_failure(void *context, unsigned node, const char *why)
+{
+    struct status_facts *facts = &((struct status_ask *)context)->asked[node].facts;
+    snprintf(facts->why, sizeof(facts->why), "%s", why);
+}
+
+/* A path of a unix socket, or an address of this machine alone. */
+static bool is_local(const struct rl_node_config *node)
+{
+    return !node->host || strcmp(node->host, "localhost") == 0 ||
+           strcmp(node->host, "::1") == 0 || strncmp(node->host, "127.", 4) == 0;
+}
+
+static void read_setup(struct status_setup *setup, const struct rl_config *config)
+{
+    setup->drift_factor = config->drift_factor;
+    setup->guard = config->guard;
+    setup->answer_ms = config->node_timeout_ms > 0
+                           ? config->node_timeout_ms
+                           : config->ttl_ms / (int64_t)config->node_count;
+    for (unsigned i = 0; i < config->node_count; i++) {
+        setup->same_host[i] = -1;
+        for (unsigned k = 0; k < i && setup->same_host[i] < 0; k++) {
+            if (!is_local(&config->nodes[i]) && !is_local(&config->nodes[k]) &&
+                strcmp(config->nodes[i].host, config->nodes[k].host) == 0)
+                setup->same_host[i] = (int)k;
+        }
+    }
+}
+
+static bool open_nodes(struct status_ask *ask, const redlock_status_report *report)
+{
+    static const struct node_questions questions = {next, on_bulk, on_reply, on_failure};
+    ask->nodes = node_ask_open(&questions, ask);
+    if (!ask->nodes)
+        return false;
+    const struct rl_config *config = node_ask_config(ask->nodes);
+    ask->count = config->node_count;
+    read_setup(&ask->setup, config);
+    for (unsigned i = 0; i < ask->count; i++)
+        status_facts_init(&ask->asked[i].facts);
+    return ask->count == report->node_count;
+}
+
+/* A rate is told from two looks: the longer between them, the closer its bounds. */
+static void pause_between_looks(void)
+{
+    const struct timespec pause = {.tv_nsec = STATUS_RATE_MS * RL_NS_PER_MS};
+    (void)nanosleep(&pause, NULL);
+}
+
+static void judge_clocks(struct status_ask *ask)
+{
+    for (unsigned i = 0; i < ask->count; i++) {
+        struct asked *asked = &ask->asked[i];
+        if (asked->requests == REQUESTS)
+            status_clock_judge(&asked->facts.clock, &asked->first, &asked->last);
+    }
+}
+
+struct status_ask *status_ask(const redlock_status_report *report)
+{
+    struct status_ask *ask = calloc(1, sizeof(*ask));
+    if (!ask || !open_nodes(ask, report)) {
+        status_ask_free(ask);
+        return NULL;
+    }
+    for (unsigned i = 0; i < ask->count; i++) {
+        if (report->node[i].round_trip_us >= 0)
+            node_ask_add(ask->nodes, i);
+    }
+    node_ask_run(ask->nodes);
+    pause_between_looks();
+    ask->second = true;
+    node_ask_run(ask->nodes);
+    judge_clocks(ask);
+    return ask;
+}
+
+const struct status_facts *status_ask_facts(const struct status_ask *ask, unsigned node)
+{
+    assert(node < ask->count);
+    return &ask->asked[node].facts;
+}
+
+const struct status_setup *status_ask_setup(const struct status_ask *ask)
+{
+    return &ask->setup;
+}
+
+void status_ask_free(struct status_ask *ask)
+{
+    if (!ask)
+        return;
+    node_ask_close(ask->nodes);
+    free(ask);
+}

@@ -1,0 +1,29 @@
+/* status_ask.h - what status asks each master beside the probe: INFO, and its clock twice. */
+#ifndef REDLOCK_STATUS_ASK_H
+#define REDLOCK_STATUS_ASK_H
+
+#include "redlock/status_facts.h"
+
+#include <redlock.h>
+
+struct status_setup { /* by the node list */
+    double drift_factor;
+    bool guard;
+    int64_t answer_ms;                /* how long a master may take to answer */
+    int same_host[REDLOCK_NODES_MAX]; /* an earlier node of its host; -1: none, or a local one
+                                       */
+};
+
+struct status_ask;
+
+/* Ask the masters of this report that have answered the probe, for twice connect-timeout at the
+ * most. Between the looks at a clock are STATUS_RATE_MS or more. NULL: no memory or
+ * descriptors, or another list has been written into the file since. */
+#define STATUS_RATE_MS 100
+struct status_ask *status_ask(const redlock_status_report *report);
+
+const struct status_facts *status_ask_facts(const struct status_ask *ask, unsigned node);
+const struct status_setup *status_ask_setup(const struct status_ask *ask);
+void status_ask_free(struct status_ask *ask);
+
+#endif

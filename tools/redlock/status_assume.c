@@ -1,0 +1,142 @@
+/* status_assume.c - checks of what a lock rests on and no probe can prove: the master's clock,
+ * its memory, its connections, its host. */
+#include "config_auto.h"
+
+#include "redlock/cli.h"
+#include "redlock/status_checks.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#define OFFSET_MAX_US (5 * 1000000LL)
+#define NEARLY_FULL 0.9
+
+static void say(struct status_check *check, const char *name, enum status_result result)
+{
+    *check = (struct status_check){.name = name, .result = result};
+}
+
+/* Leases are over after a time of this machine, keys after one of the master's. */
+static void check_rate(const struct status_clock *clock, double drift,
+                       struct status_check *check)
+{
+    if (clock->rate_most < 0.5) {
+        check->result = STATUS_FAIL;
+        snprintf(check->reason, sizeof(check->reason),
+                 "its clock stands still or goes back: keys do not run out there");
+        check->remedy = "mend its machine's clock, or what sets it";
+    } else if (clock->rate_least > 1 + drift) {
+        check->result = STATUS_FAIL;
+        snprintf(check->reason, sizeof(check->reason),
+                 "its clock runs ahead by %.1f %% or more: keys run out before their leases",
+                 (clock->rate_least - 1) * 100);
+        check->remedy = "mend its machine's clock, or what sets it, or raise drift-factor";
+    } else if (clock->rate_most < 1 - drift) {
+        check->result = STATUS_WARN;
+        snprintf(check->reason, sizeof(check->reason),
+                 "its clock lags by %.1f %% or more: keys outlive their leases",
+                 (1 - clock->rate_most) * 100);
+        check->remedy = "mend its machine's clock, or what sets it";
+    }
+}
+
+static void check_offset(const struct status_clock *clock, struct status_check *check)
+{
+    bool ahead = clock->offset_least_us > OFFSET_MAX_US;
+    if (check->result != STATUS_OK || (!ahead && clock->offset_most_us >= -OFFSET_MAX_US))
+        return;
+    check->result = STATUS_WARN;
+    snprintf(
+        check->reason, sizeof(check->reason), "its time of day is %.40s %s ours",
+        cli_time_text(ahead ? clock->offset_least_us / 1000 : -clock->offset_most_us / 1000)
+            .text,
+        ahead ? "ahead of" : "behind");
+    check->remedy = "synchronize the machines' clocks: fencing tokens begin with the time";
+}
+
+static void check_clock(const struct status_facts *facts, const struct status_setup *setup,
+                        struct status_check *check)
+{
+    say(check, "clock", facts->clock.known ? STATUS_OK : STATUS_NONE);
+    if (!facts->clock.known)
+        return;
+    check_rate(&facts->clock, setup->drift_factor, check);
+    check_offset(&facts->clock, check);
+}
+
+static void check_clients(const struct status_facts *facts, struct status_check *check)
+{
+    bool known = facts->clients >= 0 && facts->clients_max > 0;
+    say(check, "clients", known ? STATUS_OK : STATUS_NONE);
+    if (!known || (double)facts->clients < NEARLY_FULL * (double)facts->clients_max)
+        return;
+    check->result = STATUS_WARN;
+    snprintf(check->reason, sizeof(check->reason),
+             "%" PRId64 " of %" PRId64 " connections are in use", facts->clients,
+             facts->clients_max);
+    check->remedy = "raise maxclients: more are refused, a lock's too";
+}
+
+static void check_memory(const struct status_facts *facts, struct status_check *check)
+{
+    say(check, "memory", facts->evicted >= 0 ? STATUS_OK : STATUS_NONE);
+    if (facts->evicted <= 0)
+        return;
+    check->result = STATUS_WARN;
+    snprintf(check->reason, sizeof(check->reason),
+             "it has evicted %" PRId64 " keys since its start, perhaps locks", facts->evicted);
+    check->remedy = "set maxmemory-policy noeviction; CONFIG RESETSTAT clears the count";
+}
+
+static void check_restart(const struct status_facts *facts, const struct status_setup *setup,
+                          struct status_check *check)
+{
+    say(check, "restart", facts->asked ? STATUS_OK : STATUS_NONE);
+    if (setup->guard || facts->aof != 0)
+        return;
+    check->result = STATUS_WARN;
+    snprintf(
+        check->reason, sizeof(check->reason),
+        "the restart guard is off, and it has no append-only file: a restart forgets locks");
+    check->remedy = "set guard on, or on the master appendonly yes and appendfsync always";
+}
+
+static void check_latency(const redlock_node_status *node, const struct status_setup *setup,
+                          struct status_check *check)
+{
+    bool known = node->round_trip_us >= 0;
+    say(check, "latency", known ? STATUS_OK : STATUS_NONE);
+    if (!known || node->round_trip_us * 2 < setup->answer_ms * 1000)
+        return;
+    check->result = STATUS_WARN;
+    snprintf(check->reason, sizeof(check->reason),
+             "a round trip takes %.40s, and a master has %.40s to answer",
+             cli_time_text(node->round_trip_us / 1000).text,
+             cli_time_text(setup->answer_ms).text);
+    check->remedy = "raise node-timeout or the TTL: late answers are no votes";
+}
+
+static void check_host(unsigned node, const struct status_setup *setup,
+                       struct status_check *check)
+{
+    say(check, "host", STATUS_OK);
+    if (setup->same_host[node] < 0)
+        return;
+    check->result = STATUS_WARN;
+    snprintf(check->reason, sizeof(check->reason),
+             "on the same host as node %d of the list: both end with it",
+             setup->same_host[node] + 1);
+    check->remedy = "give each master a host of its own";
+}
+
+void status_checks_assume(const redlock_node_status *node, unsigned number,
+                          const struct status_facts *facts, const struct status_setup *setup,
+                          struct status_check *ret_check)
+{
+    check_clock(facts, setup, &ret_check[0]);
+    check_latency(node, setup, &ret_check[1]);
+    check_memory(facts, &ret_check[2]);
+    check_clients(facts, &ret_check[3]);
+    check_restart(facts, setup, &ret_check[4]);
+    check_host(number, setup, &ret_check[5]);
+}

@@ -1,0 +1,160 @@
+/* status_metrics.c - what status found, in Prometheus' text format: one look, as a textfile
+ * collector reads it. */
+#include "config_auto.h"
+
+#include "redlock/status_print.h"
+
+#include <stdio.h>
+
+struct metric {
+    const char *name, *help;
+    bool (*value)(const struct status_master *master, double *ret_value); /* false: unknown */
+};
+
+static void put_head(const char *name, const char *help)
+{
+    printf("# HELP redlock_%s %s\n# TYPE redlock_%s gauge\n", name, help, name);
+}
+
+/* Inside of quotes. A node's URL has no control characters. */
+static void put_escaped(const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\')
+            putchar('\\');
+        putchar(*text);
+    }
+}
+
+static void put_labels(const struct status_master *master, unsigned number)
+{
+    printf("{number=\"%u\",master=\"", number);
+    put_escaped(master->node->node);
+    putchar('"');
+}
+
+static void put_sums(const struct status_found *found)
+{
+    const redlock_status_report *report = found->report;
+    const struct {
+        const char *name, *help;
+        double value;
+    } sums[] = {
+        {"fit", "Can a lock be acquired: do so many masters vote as are needed?",
+         found->verdict != STATUS_NOT_FIT},
+        {"masters", "Masters in the node list.", report->nodes},
+        {"masters_needed", "Votes that make a lock.", report->needed},
+        {"masters_voting", "Masters on which a lock can rest now.", found->votes},
+        {"max_ttl_seconds", "The longest lease.", (double)report->max_ttl_ms / 1000},
+    };
+    for (size_t i = 0; i < sizeof(sums) / sizeof(sums[0]); i++) {
+        put_head(sums[i].name, sums[i].help);
+        printf("redlock_%s %.15g\n", sums[i].name, sums[i].value);
+    }
+}
+
+/* ---- of each master --------------------------------------------------------------------- */
+
+static bool known(double value, bool is_known, double *ret_value)
+{
+    *ret_value = value;
+    return is_known;
+}
+
+static bool votes(const struct status_master *master, double *ret_value)
+{
+    return known(master->votes, true, ret_value);
+}
+
+static bool round_trip(const struct status_master *master, double *ret_value)
+{
+    return known((double)master->node->round_trip_us / 1e6, master->node->round_trip_us >= 0,
+                 ret_value);
+}
+
+static bool uptime(const struct status_master *master, double *ret_value)
+{
+    return known((double)master->node->uptime_s, master->node->uptime_s >= 0, ret_value);
+}
+
+static bool guard(const struct status_master *master, double *ret_value)
+{
+    return known((double)master->node->guard_ms / 1000,
+                 master->node->state == REDLOCK_NODE_GUARDED, ret_value);
+}
+
+static bool offset(const struct status_master *master, double *ret_value)
+{
+    const struct status_clock *clock = &master->facts.clock;
+    return known((double)(clock->offset_least_us + clock->offset_most_us) / 2e6, clock->known,
+                 ret_value);
+}
+
+static bool rate(const struct status_master *master, double *ret_value)
+{
+    const struct status_clock *clock = &master->facts.clock;
+    return known((clock->rate_least + clock->rate_most) / 2, clock->known, ret_value);
+}
+
+static bool clients(const struct status_master *master, double *ret_value)
+{
+    return known((double)master->facts.clients, master->facts.clients >= 0, ret_value);
+}
+
+static bool clients_max(const struct status_master *master, double *ret_value)
+{
+    return known((double)master->facts.clients_max, master->facts.clients_max >= 0, ret_value);
+}
+
+static bool evicted(const struct status_master *master, double *ret_value)
+{
+    return known((double)master->facts.evicted, master->facts.evicted >= 0, ret_value);
+}
+
+static const struct metric metrics[] = {
+    {"master_votes", "Can a lock rest on this master now?", votes},
+    {"master_round_trip_seconds", "The round trip of a PING.", round_trip},
+    {"master_uptime_seconds", "Since the master's start.", uptime},
+    {"master_guard_seconds", "The restart guard withholds its vote for so long.", guard},
+    {"master_clock_offset_seconds", "Its time of day less this machine's.", offset},
+    {"master_clock_rate", "Its seconds in one of this machine's.", rate},
+    {"master_clients", "Connections that are open there.", clients},
+    {"master_clients_max", "Connections that it allows.", clients_max},
+    {"master_evicted_keys", "Keys that it has evicted.", evicted},
+};
+
+static void put_metric(const struct metric *metric, const struct status_found *found)
+{
+    put_head(metric->name, metric->help);
+    for (unsigned i = 0; i < found->report->node_count; i++) {
+        double value;
+        if (!metric->value(&found->master[i], &value))
+            continue;
+        printf("redlock_%s", metric->name);
+        put_labels(&found->master[i], i + 1);
+        printf("} %.15g\n", value);
+    }
+}
+
+static void put_checks(const struct status_found *found)
+{
+    put_head("master_check", "0: well, 1: a warning, 2: failed. None: not tried.");
+    for (unsigned i = 0; i < found->report->node_count; i++) {
+        const struct status_check *check = found->master[i].check;
+        for (int k = 0; k < STATUS_CHECKS; k++) {
+            if (check[k].result == STATUS_NONE)
+                continue;
+            fputs("redlock_master_check", stdout);
+            put_labels(&found->master[i], i + 1);
+            printf(",check=\"%s\"} %d\n", check[k].name, (int)check[k].result - STATUS_OK);
+        }
+    }
+}
+
+void status_print_metrics(const struct status_found *found)
+{
+    put_sums(found);
+    for (size_t i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++)
+        put_metric(&metrics[i], found);
+    put_checks(found);
+}
