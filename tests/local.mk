@@ -186,8 +186,8 @@ link_scene = %D%/support/link_scene.c %D%/support/link_scene.h
 %C%_faults_test_wiped_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=free
 
 # One program an event loop, so that one without its loop is seen to be skipped.
-%C%_programs_test_cli_assume_SOURCES = %D%/programs/test_cli_assume.c \
-	tools/redlock/status_facts.c tools/redlock/status_facts.h
+status_facts = tools/redlock/status_facts.c tools/redlock/status_facts.h
+%C%_programs_test_cli_assume_SOURCES = %D%/programs/test_cli_assume.c $(status_facts)
 %C%_programs_test_example_poll_SOURCES = %D%/programs/example_loop.c
 %C%_programs_test_example_poll_CPPFLAGS = $(AM_CPPFLAGS) -DEXAMPLE='"poll"' -DFOUND='"yes"'
 %C%_programs_test_example_libuv_SOURCES = %D%/programs/example_loop.c

@@ -110,17 +110,27 @@ prepare_tests()
     bundle redlock.a $MUTANTS_REDLOCK
 }
 
+# NAME PROGRAM: what some tests have beside themselves, and no other one may have.
+beside()
+{
+    case $(grep "_$2_SOURCES = " "$root/tests/local.mk") in
+    *'(link_scene)'*) echo tests/support/link_scene.o ;;
+    *'(status_facts)'*)
+        if [ -f "$work/$1/status_facts.c.o" ]; then
+            echo "$work/$1/status_facts.c.o"
+        else
+            echo tools/redlock/status_facts.o
+        fi ;;
+    esac
+}
+
 # One test program with the changed files in it, and redlock(1) where that is what it runs.
 link_test()
 {
     main=$(test_path "$2").o
     [ -f "$main" ] || main=${main%.o}-$2.o
-    # What some tests have beside themselves, and no other one may have.
-    scene=
-    grep -q "_$2_SOURCES = .*(link_scene)" "$root/tests/local.mk" &&
-        scene=tests/support/link_scene.o
-    # shellcheck disable=SC2086
-    $MUTANTS_LINK -o "$work/$1/$2" "$main" $scene $objects $MUTANTS_LIBS || return 1
+    # shellcheck disable=SC2046,SC2086
+    $MUTANTS_LINK -o "$work/$1/$2" "$main" $(beside "$1" "$2") $objects $MUTANTS_LIBS || return 1
     case $2 in
     test_cli* | test_run*)
         # shellcheck disable=SC2086
