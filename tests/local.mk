@@ -28,6 +28,7 @@ check_LIBRARIES = %D%/libsupport.a
 	%D%/support/rw_scene.h %D%/support/rw_world.c %D%/support/rw_world.h \
 	%D%/support/script_talk.c %D%/support/script_talk.h %D%/support/scripts_model.c \
 	%D%/support/scripts_model.h %D%/support/scripts_scene.c %D%/support/scripts_scene.h \
+	%D%/support/rights_play.c %D%/support/rights_play.h \
 	%D%/support/several_model.c %D%/support/several_model.h %D%/support/stall.c \
 	%D%/support/stall.h %D%/support/stepped.c %D%/support/stepped.h %D%/support/sub_rig.c %D%/support/sub_rig.h \
 	%D%/support/sub_scene.c %D%/support/sub_scene.h %D%/support/suite.c \
@@ -150,7 +151,7 @@ check_tests = %D%/api/test_async %D%/api/test_async_beside %D%/api/test_async_ca
 	%D%/programs/test_chaos_keys %D%/programs/test_chaos_live %D%/programs/test_chaos_proxy \
 	%D%/programs/test_chaos_report %D%/programs/test_chaos_schedule \
 	%D%/programs/test_chaos_shared %D%/programs/test_chaos_stall %D%/programs/test_chaos_store %D%/programs/test_chaos_talk \
-	%D%/programs/test_cli %D%/programs/test_cli_assume %D%/programs/test_cli_break %D%/programs/test_cli_fenced \
+	%D%/programs/test_cli %D%/programs/test_cli_acl %D%/programs/test_cli_assume %D%/programs/test_cli_break %D%/programs/test_cli_fenced \
 	%D%/programs/test_cli_holders \
 	%D%/programs/test_cli_json \
 	%D%/programs/test_cli_kinds %D%/programs/test_cli_lock %D%/programs/test_cli_look \

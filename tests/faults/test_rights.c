@@ -4,8 +4,7 @@
  * keeps a log of what it has denied, also to a script that goes on without it. */
 #include "config_auto.h"
 
-#include "kinds/name_set.h"
-#include "script_talk.h"
+#include "rights_play.h"
 #include "waiter.h"
 
 #include <stdio.h>
@@ -178,133 +177,16 @@ static const char *denied(void)
 
 /* ---- scripts ---------------------------------------------------------------------------- */
 
-enum { LEASE_MS = 3 }; /* of one who does not release */
-
-static struct talk user;
-static unsigned errors;
+static struct rights_player player;
 
 static void as_user(const struct list *commands, const char *but)
 {
     make_user(commands, but);
     talk_do(&talk, "FLUSHALL", (char *)NULL);
-    talk_open(&user, masters, 0);
-    ck_assert_int_eq(talk_do(&user, "AUTH", "locks", "pw", (char *)NULL).type, '+');
-    errors = 0;
-}
-
-static int64_t run_for(int row, enum rl_verb verb, const char *owner, const char *token,
-                       int64_t ttl_ms)
-{
-    static const redlock_bytes names[] = {{.bytes = "k", .len = 1}, {.bytes = "m", .len = 1}};
-    char waiter[RL_WAITER_MAX], packed[RL_NAMES_BYTES_MAX], why[160];
-    const struct rl_kind *kind = rl_kind(row);
-    struct script_call call = {
-        .row = row,
-        .name = "k",
-        .owner = owner,
-        .token = token,
-        .waiter = talk_waiter((unsigned)owner[0], 1, waiter),
-        .age_us = 1000,
-        .ttl_ms = ttl_ms,
-        .reserve_ms = 500,
-        .queue_ms = 30000,
-        .fair_ms = 5000,
-        .writer_waiting_ms = 4000,
-    };
-    if (verb != RL_INSPECT && verb != RL_FORCE && !kind->script[verb].body)
-        return 1;
-    if (kind->several) {
-        call.name = packed;
-        call.name_len = rl_names_pack(names, 2, packed, why, sizeof(why));
-    }
-    struct script_told told = script_run(&user, verb, &call);
-    errors += told.type == '-';
-    return told.type == '-' ? -1 : told.yes;
-}
-
-static int64_t run(int row, enum rl_verb verb, const char *owner, const char *token)
-{
-    return run_for(row, verb, owner, token, 60000);
-}
-
-/* Taken, waited for, extended, lost on this master and taken again, handed on. */
-static void play_one(int row, bool looks)
-{
-    run(row, RL_ACQUIRE, "a", "t1");
-    run(row, RL_ACQUIRE_OR_QUEUE, "b", "u1");
-    run(row, RL_EXTEND, "a", "t1");
-    run(row, RL_ACQUIRE_OR_QUEUE, "c", "v1");
-    run(row, RL_ACQUIRE, "a", "t2"); /* once more, of some kinds */
-    if (looks)
-        run(row, RL_INSPECT, "a", "");
-    run(row, RL_RELEASE, "a", "t1");
-    run(row, RL_RELEASE, "a", "t2");
-    run(row, RL_DEQUEUE, "c", "v1");
-    run(row, RL_ACQUIRE_OR_QUEUE, "b", "u1");
-    talk_do(&talk, "DEL", "k", (char *)NULL);
-    run(row, RL_EXTEND_OR_SET, "b", "u1");
-    run(row, RL_EXTEND_OR_SET, "b", "u1");
-    run(row, RL_RELEASE, "b", "u1");
-    run(row, RL_DEQUEUE, "b", "u1");
-    talk_do(&talk, "FLUSHALL", (char *)NULL);
-}
-
-/* Readers keep a writer out, it them, and then it is their turn. */
-static void play_shared(int reads, int writes, bool looks)
-{
-    run(reads, RL_ACQUIRE, "a", "t1");
-    run_for(reads, RL_ACQUIRE, "b", "u1", LEASE_MS);
-    pause_ms(2 * LEASE_MS);
-    run(writes, RL_ACQUIRE_OR_QUEUE, "c", "v1");
-    run(reads, RL_ACQUIRE_OR_QUEUE, "d", "w1");
-    run(reads, RL_RELEASE, "a", "t1");
-    run(writes, RL_ACQUIRE_OR_QUEUE, "c", "v1");
-    run(reads, RL_ACQUIRE_OR_QUEUE, "d", "w1");
-    run(writes, RL_ACQUIRE, "c", "v2");
-    run(reads, RL_ACQUIRE, "c", "v3");
-    run(writes, RL_RELEASE, "c", "v1");
-    run(writes, RL_RELEASE, "c", "v2");
-    run(reads, RL_ACQUIRE_OR_QUEUE, "d", "w1");
-    run(reads, RL_DEQUEUE, "d", "w1");
-    run(reads, RL_EXTEND, "d", "w1");
-    if (looks)
-        run(reads, RL_INSPECT, "d", "");
-    run(reads, RL_RELEASE, "d", "w1");
-    talk_do(&talk, "FLUSHALL", (char *)NULL);
-}
-
-/* What has another type is no lock of this kind. */
-static void play_data(int row)
-{
-    talk_do(&talk, "RPUSH", "k", "x", (char *)NULL);
-    run(row, RL_ACQUIRE, "a", "t1");
-    talk_do(&talk, "FLUSHALL", (char *)NULL);
-}
-
-static void play_plain(void)
-{
-    play_one(RL_ROW_PLAIN, false);
-    play_one(RL_ROW_SEVERAL, false);
-}
-
-static void play_others(void)
-{
-    static const int rows[] = {RL_ROW_REENTRANT, RL_ROW_FAIR,  RL_ROW_READ,
-                               RL_ROW_WRITE,     RL_ROW_QREAD, RL_ROW_QWRITE};
-    for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        play_one(rows[i], true);
-        play_data(rows[i]);
-        run(rows[i], RL_ACQUIRE, "a", "t1");
-        run(rows[i], RL_FORCE, "a", "");
-    }
-    play_shared(RL_ROW_READ, RL_ROW_WRITE, true);
-    play_shared(RL_ROW_QREAD, RL_ROW_QWRITE, true);
-}
-
-static void play_all(void)
-{
-    play_plain();
-    play_others();
+    talk_open(&player.user, masters, 0);
+    ck_assert_int_eq(talk_do(&player.user, "AUTH", "locks", "pw", (char *)NULL).type, '+');
+    player.admin = &talk;
+    player.errors = 0;
 }
 
 static void set_up(void)
@@ -315,7 +197,7 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-    talk_close(&user);
+    talk_close(&player.user);
     talk_close(&talk);
     masters_stop(masters);
 }
@@ -324,16 +206,16 @@ START_TEST(rights_of_plain_locks_suffice_for_them)
 {
     set_up();
     as_user(&plain_commands, NULL);
-    play_plain();
-    ck_assert_msg(!denied() && errors == 0, "%u: %s", errors, denied());
+    rights_play_plain(&player);
+    ck_assert_msg(!denied() && player.errors == 0, "%u: %s", player.errors, denied());
     /* They can be looked at and deleted; what only other kinds would have beside them is left
      * alone without a word. */
-    ck_assert_int_eq(run(RL_ROW_PLAIN, RL_ACQUIRE, "a", "t1"), 1);
-    ck_assert_int_eq(run(RL_ROW_PLAIN, RL_INSPECT, "a", ""), 0);
-    ck_assert_int_eq(run(RL_ROW_PLAIN, RL_FORCE, "a", ""), 1);
+    ck_assert_int_eq(rights_run(&player, RL_ROW_PLAIN, RL_ACQUIRE, "a", "t1"), 1);
+    ck_assert_int_eq(rights_run(&player, RL_ROW_PLAIN, RL_INSPECT, "a", ""), 0);
+    ck_assert_int_eq(rights_run(&player, RL_ROW_PLAIN, RL_FORCE, "a", ""), 1);
     /* What else stands there is an error. */
     talk_do(&talk, "RPUSH", "k", "x", (char *)NULL);
-    ck_assert_int_eq(run(RL_ROW_PLAIN, RL_ACQUIRE, "a", "t1"), -1);
+    ck_assert_int_eq(rights_run(&player, RL_ROW_PLAIN, RL_ACQUIRE, "a", "t1"), -1);
     tear_down();
 }
 END_TEST
@@ -342,8 +224,8 @@ START_TEST(both_lists_are_enough_for_all_kinds)
 {
     set_up();
     as_user(&all_commands, NULL);
-    play_all();
-    ck_assert_msg(!denied() && errors == 0, "%u: %s", errors, denied());
+    rights_play_all(&player);
+    ck_assert_msg(!denied() && player.errors == 0, "%u: %s", player.errors, denied());
     tear_down();
 }
 END_TEST
@@ -363,7 +245,7 @@ static bool is_the_clients(const char *command)
 
 /* All rights but one of a list: something is denied, by a script of these kinds. */
 static void expect_each_needed(const struct list *list, const struct list *commands,
-                               void (*play)(void))
+                               void (*play)(struct rights_player *player))
 {
     char unneeded[1024] = "";
     set_up();
@@ -371,11 +253,11 @@ static void expect_each_needed(const struct list *list, const struct list *comma
         if (is_the_clients(list->word[i]))
             continue;
         as_user(commands, list->word[i]);
-        play();
+        play(&player);
         size_t len = strlen(unneeded);
         if (!denied())
             snprintf(unneeded + len, sizeof(unneeded) - len, " %s", list->word[i]);
-        talk_close(&user);
+        talk_close(&player.user);
     }
     ck_assert_msg(!unneeded[0], "nothing needs%s", unneeded);
     as_user(commands, NULL);
@@ -384,16 +266,16 @@ static void expect_each_needed(const struct list *list, const struct list *comma
 
 START_TEST(plain_locks_need_each_of_theirs)
 {
-    expect_each_needed(&plain_commands, &plain_commands, play_plain);
-    expect_each_needed(&plain_keys, &plain_commands, play_plain);
+    expect_each_needed(&plain_commands, &plain_commands, rights_play_plain);
+    expect_each_needed(&plain_keys, &plain_commands, rights_play_plain);
 }
 END_TEST
 
 START_TEST(other_kinds_need_each_of_theirs)
 {
-    expect_each_needed(&more_commands, &all_commands, play_others);
-    expect_each_needed(&more_keys, &all_commands, play_others);
-    expect_each_needed(&channels, &all_commands, play_all);
+    expect_each_needed(&more_commands, &all_commands, rights_play_others);
+    expect_each_needed(&more_keys, &all_commands, rights_play_others);
+    expect_each_needed(&channels, &all_commands, rights_play_all);
 }
 END_TEST
 

@@ -75,6 +75,7 @@ struct cli {
     bool json;
     bool watch;
     bool prometheus;
+    bool acl;
     bool yes;              /* break: don't ask */
     bool even_without_ttl; /* break: also what has no TTL */
     bool quiet;

@@ -63,8 +63,21 @@ int cli_check_kind(const struct cli *cli, const char *option, unsigned names)
     return -1;
 }
 
+/* What is printed, and of what. */
 int cli_check_form(const struct cli *cli)
 {
+    if (cli->acl && (cli->prometheus || cli->json || cli->watch)) {
+        cli_say(cli,
+                "--acl goes with none of --json, --prometheus and --watch: it asks no master, "
+                "and prints one command");
+        return CLI_USAGE;
+    }
+    if (cli->verb == CLI_STATUS && !cli->acl && (cli->kind != REDLOCK_PLAIN || cli->fenced)) {
+        cli_say(cli,
+                "status proves plain locks: the kind of lock is for --acl, which prints the "
+                "rights that it needs");
+        return CLI_USAGE;
+    }
     if (cli->prometheus && (cli->json || cli->watch)) {
         cli_say(cli, "--prometheus goes with neither --json nor --watch: it prints one look in "
                      "a form of its own");

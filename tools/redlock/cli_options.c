@@ -137,6 +137,9 @@ static int option_set(struct cli *cli, struct words *words, int letter, const ch
     case CLI_OPT_WATCH:
         cli->watch = true;
         return -1;
+    case CLI_OPT_ACL:
+        cli->acl = true;
+        return -1;
     case CLI_OPT_PROMETHEUS:
         cli->prometheus = true;
         return -1;

@@ -31,6 +31,7 @@ enum {
     CLI_OPT_JSON,
     CLI_OPT_WATCH,
     CLI_OPT_PROMETHEUS,
+    CLI_OPT_ACL,
     CLI_OPT_SHARED,
     CLI_OPT_EXCLUSIVE,
     CLI_OPT_FAIR,
@@ -43,7 +44,7 @@ enum {
 };
 
 #define CLI_VERB_COUNT 7
-#define CLI_OPTION_COUNT 22
+#define CLI_OPTION_COUNT 23
 extern const struct cli_verb_row cli_verbs[CLI_VERB_COUNT];
 extern const struct cli_option_row cli_options[CLI_OPTION_COUNT];
 

@@ -85,6 +85,8 @@ static int watch(struct status *status)
 
 int cmd_status(const struct cli *cli)
 {
+    if (cli->acl)
+        return status_print_acl(cli);
     struct status *status = calloc(1, sizeof(*status));
     if (!status)
         return CLI_SYSTEM;

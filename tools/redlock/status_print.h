@@ -12,6 +12,11 @@ void status_print_json(const struct status_found *found);
 
 void status_print_metrics(const struct status_found *found);
 
+/* ---- status_acl.c: a command that gives a user the rights to locks of the kind ---- */
+
+/* Asks no master. Returns the exit status. */
+int status_print_acl(const struct cli *cli);
+
 /* "ready", "guarded", ... */
 const char *status_state_word(int state);
 

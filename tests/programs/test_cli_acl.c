@@ -1,0 +1,250 @@
+/* test_cli_acl.c - redlock status --acl: the rights that it prints are enough for locks of that
+ * kind, and each of them is used. */
+#include "config_auto.h"
+
+#include "cli_rig.h"
+#include "rights_play.h"
+#include "suite.h"
+#include "waiter.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WORDS_MAX = 96, SOON_MS = 10000 };
+
+static struct masters *masters;
+static struct program *program;
+static char *words[WORDS_MAX]; /* of the command that was printed */
+static size_t lens[WORDS_MAX];
+static unsigned word_count;
+
+static const struct {
+    const char *option;
+    int kind;
+    unsigned masters;
+} kinds[] = {
+    {"--quiet", REDLOCK_PLAIN, 1},         {"--quiet", REDLOCK_PLAIN, 3},
+    {"--reentrant", REDLOCK_REENTRANT, 1}, {"--reentrant", REDLOCK_REENTRANT, 3},
+    {"--fair", REDLOCK_FAIR, 1},           {"--shared", REDLOCK_READ, 1},
+    {"--exclusive", REDLOCK_WRITE, 1},     {"--shared", REDLOCK_READ, 3},
+    {"--exclusive", REDLOCK_WRITE, 3},
+};
+#define KINDS (int)(sizeof(kinds) / sizeof(kinds[0]))
+
+/* The command that is printed, with "pw" for PASSWORD. */
+static void read_command(const char *const argv[])
+{
+    ck_assert_int_eq(program_run(NULL, argv, &program), 0);
+    char *rest = NULL, *text = strdup(program_out(program));
+    word_count = 0;
+    for (char *word = strtok_r(text, " \n", &rest); word; word = strtok_r(NULL, " \n", &rest)) {
+        ck_assert_uint_lt(word_count, WORDS_MAX);
+        words[word_count] = strcmp(word, ">PASSWORD") == 0 ? ">pw" : word;
+        lens[word_count] = strlen(words[word_count]);
+        word_count++;
+    }
+    ck_assert_str_eq(words[0], "ACL");
+}
+
+static void obey(void)
+{
+    for (unsigned i = 0; i < masters->n; i++) {
+        struct reply reply =
+            master_do_n(masters, i, word_count, (const char *const *)words, lens);
+        ck_assert_msg(reply.type == '+', "%s", reply.text);
+        (void)master_do(masters, i, "ACL", "LOG", "RESET", NULL);
+    }
+}
+
+static void start(unsigned n)
+{
+    masters = masters_start(n, NULL);
+    setenv("REDLOCK_NODES", masters_file(masters, NULL), 1);
+}
+
+static void expect_nothing_denied(void)
+{
+    for (unsigned i = 0; i < masters->n; i++) {
+        struct reply reply = master_do(masters, i, "ACL", "LOG", "1", NULL);
+        ck_assert_int_eq(reply.type, '*');
+        ck_assert_msg(reply.len == 0, "%s", reply.text);
+    }
+}
+
+static void stop(void)
+{
+    program_free(program);
+    masters_stop(masters);
+}
+
+/* ---- a client of such a user ------------------------------------------------------------- */
+
+static redlock *open_as_user(void)
+{
+    struct node_list list = {.len = 0};
+    setenv("TEST_REDLOCK_SECRET", "pw", 1);
+    node_list_line(&list, "guard off");
+    for (unsigned i = 0; i < masters->n; i++)
+        node_list_line(&list,
+                       "node redis://locks@127.0.0.1:%d password-env=TEST_REDLOCK_SECRET",
+                       masters->node[i].tcp_at.port);
+    redlock *client = client_open(node_list_write(&list));
+    ck_assert(wait_until(client_ready(client) == masters->n, SOON_MS));
+    return client;
+}
+
+/* One has it, another waits, is woken, extends and releases. */
+static void use(int kind, const char *name)
+{
+    redlock *one = open_as_user(), *two = open_as_user();
+    bool owned = kind != REDLOCK_PLAIN;
+    struct waiter waiter;
+    redlock_lock *held = client_take_as(one, name, kind == REDLOCK_READ ? REDLOCK_WRITE : kind,
+                                        owned ? "a" : NULL);
+    waiter_start_as(&waiter, two, name, kind, owned ? "b" : NULL, 3 * SOON_MS);
+    ck_assert(wait_until(client_stats(two).waiting == 1, SOON_MS));
+    ck_assert_int_eq(redlock_extend(held, 20000, NULL), 0);
+    ck_assert_int_eq(redlock_release(held), 0);
+    waiter_expect_lock(&waiter, SOON_MS);
+    redlock_close(one);
+    redlock_close(two);
+}
+
+START_TEST(printed_rights_are_enough_for_locks_and_status)
+{
+    start(kinds[_i].masters);
+    read_command(REDLOCK("status", "--acl", kinds[_i].option));
+    obey();
+    use(kinds[_i].kind, "name");
+    expect_nothing_denied();
+    stop();
+}
+END_TEST
+
+START_TEST(prefix_bounds_names)
+{
+    static const char *const options[] = {"--quiet", "--reentrant", "--shared"};
+    static const int kind[] = {REDLOCK_PLAIN, REDLOCK_REENTRANT, REDLOCK_READ};
+    start(3);
+    read_command(REDLOCK("status", "--acl", "--prefix", "or*[d]:", options[_i]));
+    obey();
+    use(kind[_i], "or*[d]:42");
+    expect_nothing_denied();
+    redlock *client = open_as_user();
+    redlock_lock *lock = NULL;
+    ck_assert_int_ne(client_try(client, "ordd:42", 1000, 0, NULL, &lock), 0);
+    redlock_close(client);
+    stop();
+}
+END_TEST
+
+START_TEST(fenced_locks_need_what_is_printed)
+{
+    static const char *const options[] = {"--quiet", "--reentrant", "--exclusive"};
+    static const int kind[] = {REDLOCK_PLAIN, REDLOCK_REENTRANT, REDLOCK_WRITE};
+    redlock_options options_of = REDLOCK_OPTIONS_INIT;
+    redlock_lock *lock = NULL;
+    start(_i < 3 ? 1 : 3);
+    read_command(REDLOCK("status", "--acl", "--fenced", options[_i % 3]));
+    obey();
+    redlock *client = open_as_user();
+    options_of.kind = kind[_i % 3];
+    options_of.owner = _i % 3 ? "a" : NULL;
+    options_of.fenced = 1;
+    ck_assert_int_eq(redlock_try(client, "name", &options_of, &lock), 0);
+    ck_assert_uint_ne(redlock_fencing_token(lock), 0);
+    ck_assert_int_eq(redlock_extend(lock, 20000, NULL), 0);
+    ck_assert_int_eq(redlock_release(lock), 0);
+    expect_nothing_denied();
+    redlock_close(client);
+    stop();
+}
+END_TEST
+
+/* ---- nothing too much -------------------------------------------------------------------- */
+
+/* Of these a client makes use beside its scripts. */
+static bool is_the_clients(const char *command)
+{
+    static const char own[] = "+eval +evalsha +info +ping +select +client|setname +subscribe "
+                              "+unsubscribe ";
+    return strstr(own, command) != NULL;
+}
+
+static bool was_called(const char *command)
+{
+    char line[64];
+    snprintf(line, sizeof(line), "cmdstat_%s:calls=", command);
+    return strstr(master_do(masters, 0, "INFO", "commandstats", NULL).text, line) != NULL;
+}
+
+/* The server counts what scripts call; all of it is the user's. */
+START_TEST(each_printed_command_is_called_by_scripts)
+{
+    struct rights_player player = {.errors = 0};
+    struct talk admin;
+    char unused[512] = "";
+    start(1);
+    if (kinds[_i].masters > 1) { /* the list names three, and one of them is looked at */
+        masters_stop(masters);
+        start(3);
+    }
+    read_command(REDLOCK("status", "--acl", kinds[_i].option));
+    obey();
+    talk_open(&admin, masters, 0);
+    talk_open(&player.user, masters, 0);
+    player.admin = &admin;
+    ck_assert_int_eq(talk_do(&player.user, "AUTH", "locks", "pw", (char *)NULL).type, '+');
+    talk_do(&admin, "CONFIG", "RESETSTAT", (char *)NULL);
+    rights_play_kind(&player, kinds[_i].kind, kinds[_i].masters);
+    expect_nothing_denied();
+    for (unsigned i = 0; i < word_count; i++) {
+        size_t len = strlen(unused);
+        if (words[i][0] == '+' && !is_the_clients(words[i]) && !was_called(words[i] + 1))
+            snprintf(unused + len, sizeof(unused) - len, " %s", words[i]);
+    }
+    ck_assert_msg(!unused[0], "nothing calls%s", unused);
+    talk_close(&player.user);
+    talk_close(&admin);
+    stop();
+}
+END_TEST
+
+START_TEST(what_can_not_be_printed_is_refused)
+{
+    static const char *const wrong[][3] = {
+        {"--json", NULL},    {"--watch", NULL},   {"--prometheus", NULL},
+        {"--prefix", "a b"}, {"--prefix", "\"x"}, {"--prefix", "\303\244"},
+    };
+    start(1);
+    ck_assert_int_eq(
+        program_run(NULL, REDLOCK("status", "--acl", wrong[_i][0], wrong[_i][1]), &program),
+        64);
+    stop();
+}
+END_TEST
+
+START_TEST(kind_without_acl_is_refused)
+{
+    start(1);
+    ck_assert_int_eq(program_run(NULL, REDLOCK("status", "--fair"), &program), 64);
+    ck_assert(strstr(program_err(program), "--acl") != NULL);
+    stop();
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("cli_acl");
+    TCase *tcase = tcase_create("acl");
+    tcase_set_timeout(tcase, 90);
+    tcase_add_loop_test(tcase, printed_rights_are_enough_for_locks_and_status, 0, KINDS);
+    tcase_add_loop_test(tcase, prefix_bounds_names, 0, 3);
+    tcase_add_loop_test(tcase, fenced_locks_need_what_is_printed, 0, 6);
+    tcase_add_loop_test(tcase, each_printed_command_is_called_by_scripts, 0, KINDS);
+    tcase_add_loop_test(tcase, what_can_not_be_printed_is_refused, 0, 6);
+    tcase_add_test(tcase, kind_without_acl_is_refused);
+    suite_add_tcase(suite, tcase);
+    return suite_run(suite);
+}
