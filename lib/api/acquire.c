@@ -15,6 +15,8 @@ static void give_up(struct rl_acquire *acquire, int result)
 {
     redlock *client = acquire->call.client;
     struct rl_lease *lease = acquire->call.lease;
+    assert(result < 0);
+    assert(!lease || (lease->call == &acquire->call && lease->lock == acquire->lock));
     acquire->call.lease = NULL;
     if (lease) {
         lease->call = NULL;
@@ -36,6 +38,7 @@ static void set_phase(struct rl_acquire *acquire, enum rl_acquire_phase phase)
     };
     assert(!acquire->call.done);
     assert(allowed[acquire->phase] & 1U << phase);
+    assert((acquire->call.lease != NULL) == (phase == RL_ACQ_ROUND)); /* a round has one */
     acquire->phase = phase;
 }
 
@@ -49,6 +52,7 @@ static void pause_until(struct rl_acquire *acquire, int64_t until_ns)
 static void pause_after(struct rl_acquire *acquire, const struct rl_defeat *defeat,
                         int64_t now_ns)
 {
+    assert(acquire->phase == RL_ACQ_ROUND && acquire->loss < 0);
     int64_t until = rl_acquire_sleep_until_ns(acquire, defeat, now_ns);
     bool more = rl_kind_queues(acquire->target.kind) ||
                 rl_wait_queue_pending(acquire->call.client, acquire->waiter.queue);
@@ -72,6 +76,7 @@ static void pause_after(struct rl_acquire *acquire, const struct rl_defeat *defe
 /* Earlier waiters of this client come first: only the end of the wait is left to do. */
 static void wait_in_queue(struct rl_acquire *acquire)
 {
+    assert(acquire->waiter.queue && !rl_wait_queue_is_first(&acquire->waiter));
     set_phase(acquire, RL_ACQ_QUEUED);
     acquire->was_queued = true;
     rl_call_due(&acquire->call, acquire->give_up_ns);
@@ -89,6 +94,7 @@ static int64_t nodes_until_ns(const struct rl_acquire *acquire, int64_t now_ns)
 /* Begin a round among the nodes that can vote. */
 static void begin(struct rl_acquire *acquire, uint64_t voting, int64_t now_ns)
 {
+    assert(acquire->phase == RL_ACQ_CONNECTING && acquire->wait_started);
     int result = rl_acquire_round_begin(acquire, voting, now_ns);
     if (result) {
         give_up(acquire, result);
@@ -173,6 +179,7 @@ static void on_acquired(struct rl_acquire *acquire, int64_t now_ns)
 {
     struct rl_call *call = &acquire->call;
     struct rl_lease *lease = call->lease;
+    assert(lease->call == call && lease->lock == acquire->lock);
     rl_report_end(call, &lease->hold.ask, now_ns);
     lease->call = NULL;
     atomic_store(&acquire->lock->fencing_token, rl_lease_fencing_token(lease, now_ns));
@@ -185,6 +192,7 @@ static void on_acquired(struct rl_acquire *acquire, int64_t now_ns)
 static void on_hold_event(struct rl_call *call, unsigned events, int64_t now_ns)
 {
     struct rl_acquire *acquire = rl_acquire_of(call);
+    assert(!call->done && acquire->phase == RL_ACQ_ROUND);
     if (events & RL_EV_ACQUIRED) {
         on_acquired(acquire, now_ns);
     } else if (events & RL_EV_REFUSED) {
@@ -256,6 +264,7 @@ static int64_t sooner_ns(struct rl_acquire *acquire, enum rl_turn why, bool hint
 static void on_turn(struct rl_waiter *waiter, enum rl_turn why, int64_t now_ns)
 {
     struct rl_acquire *acquire = RL_ITEM(waiter, struct rl_acquire, waiter);
+    assert(!acquire->call.done && rl_wait_queue_is_first(waiter));
     if (why == RL_TURN_FIRST) { /* the loop begins its round: refusals must not recurse */
         assert(acquire->phase == RL_ACQ_QUEUED);
         set_phase(acquire, RL_ACQ_BACKOFF);
@@ -287,6 +296,8 @@ void rl_acquire_init(struct rl_acquire *acquire, redlock *client,
                      int64_t ttl_ms)
 {
     size_t owner_len = options->owner ? strlen(options->owner) : 0;
+    assert(target->kind && ttl_ms >= RL_TTL_MIN_MS && options->wait_ms >= -1);
+    assert(owner_len <= RL_OWNER_MAX);
     acquire->owner[0] = '\0';
     if (options->owner)
         memcpy(acquire->owner, options->owner, owner_len + 1);
@@ -317,6 +328,7 @@ void rl_acquire_init(struct rl_acquire *acquire, redlock *client,
 void rl_acquire_start(struct rl_acquire *acquire, int64_t now_ns)
 {
     redlock *client = acquire->call.client;
+    assert(!acquire->round_begun && acquire->lock && !acquire->lock->lease);
     acquire->began_ns = now_ns;
     acquire->give_up_ns = rl_acquire_last_ns(acquire, now_ns);
     acquire->call.connect_until_ns = now_ns + client->nodes.settings.connect_timeout_ns;

@@ -11,6 +11,8 @@
 
 #include "base/clock.h"
 
+#include <assert.h>
+
 #define WAKE_GRACE_NS RL_NS_PER_MS /* between a first wake-up and a majority's */
 #define HEARD_NS                                                                               \
     ((RL_PING_AFTER_MS + RL_PROBE_MS / 2) * RL_NS_PER_MS) /* a subscriber that is alive */
@@ -19,6 +21,7 @@
 /* When a majority of keys will have expired by themselves; or 0. */
 static int64_t free_at_ns(const struct rl_acquire *acquire, unsigned n)
 {
+    assert(acquire->held_count <= n);
     unsigned needed = rl_quorum_needed(n);
     unsigned not_held = n - acquire->held_count;
     /* The first node refused, and no other was asked: its TTL stands for all. */
@@ -34,6 +37,7 @@ static int64_t free_at_ns(const struct rl_acquire *acquire, unsigned n)
  * heard from for that long. */
 static int64_t probe_ns(const struct rl_acquire *acquire, redlock *client)
 {
+    assert(acquire->place >= 0);
     bool fair = acquire->target.kind->wakeup == RL_WAKEUP_FAIR;
     int64_t most_ms = fair ? RL_FAIR_WAITER_MS / 4 : RL_PROBE_MAX_MS;
     int64_t ms = acquire->place < 4 * RL_PROBE_MAX_MS / RL_PROBE_MS
@@ -56,6 +60,7 @@ bool rl_acquire_subscribers_alive(struct rl_acquire *acquire, int64_t now_ns)
 {
     redlock *client = acquire->call.client;
     const struct rl_wait_queue *queue = acquire->waiter.queue;
+    assert(acquire->phase == RL_ACQ_BACKOFF && !acquire->call.lease);
     if (now_ns < acquire->look_ns)
         return true;
     uint64_t heard =
@@ -76,11 +81,13 @@ static int64_t grace_ns(redlock *client)
 int64_t rl_acquire_minority_wake_ns(const struct rl_acquire *acquire)
 {
     const struct rl_wait_queue *queue = acquire->waiter.queue;
+    assert(queue && queue->wakes);
     return rl_wait_queue_hint_ns(queue, queue->woken_ns + grace_ns(acquire->call.client));
 }
 
 bool rl_acquire_woken(const struct rl_acquire *acquire)
 {
+    assert(rl_wait_queue_is_first(&acquire->waiter));
     return rl_count(acquire->waiter.queue->wakes) >=
            rl_quorum_needed(acquire->call.client->nodes.n);
 }
@@ -89,6 +96,7 @@ bool rl_acquire_will_be_woken(const struct rl_acquire *acquire, uint64_t silent)
 {
     const redlock *client = acquire->call.client;
     const struct rl_wait_queue *queue = acquire->waiter.queue;
+    assert((silent & ~rl_all(client->nodes.n)) == 0);
     uint64_t known = queue ? queue->queued | queue->wakes | silent : 0;
     uint64_t nodes = known & rl_wait_queue_listening(client, queue);
     return rl_count(nodes) >= rl_quorum_needed(client->nodes.n);
@@ -113,6 +121,7 @@ int64_t rl_acquire_sleep_until_ns(struct rl_acquire *acquire, const struct rl_de
 {
     redlock *client = acquire->call.client;
     const struct rl_wait_queue *queue = acquire->waiter.queue;
+    assert(acquire->phase == RL_ACQ_ROUND && !acquire->call.lease); /* it is lost */
     int64_t free_at = free_at_ns(acquire, client->nodes.n);
     if (free_at != 0 && free_at <= now_ns) /* it was about to run out, or has done so since */
         free_at = now_ns + 1;

@@ -5,6 +5,8 @@
 #include "api/acquire.h"
 #include "api/try.h"
 
+#include <assert.h>
+
 /* Join the name's queue before the first round, if there is one or subscribers of a majority
  * work: then a refused first round has entered the nodes' queues already. A try with an owner
  * asks first, because its owner may hold the lock, and waiters may wait for that owner. */
@@ -13,6 +15,7 @@ int rl_acquire_join_queue(struct rl_acquire *acquire, int64_t now_ns)
     redlock *client = acquire->call.client;
     const struct rl_kind *kind = acquire->target.kind;
     bool joins = kind->queues_at_once;
+    assert(acquire->phase == RL_ACQ_CONNECTING && !acquire->waiter.queue);
     if (acquire->try_once)
         return 0;
     if (!rl_kind_owned(kind))
@@ -30,6 +33,7 @@ int64_t rl_acquire_last_ns(const struct rl_acquire *acquire, int64_t now_ns)
                                                     : now_ns + acquire->group->left_ns;
     if (acquire->try_once || acquire->wait_forever)
         return INT64_MAX;
+    assert(wait_ms > 0);
     if (wait_ms > RL_DURATION_MAX_MS)
         return INT64_MAX / 2; /* no overflow when connecting is added */
     return now_ns + wait_ms * RL_NS_PER_MS;
@@ -37,6 +41,7 @@ int64_t rl_acquire_last_ns(const struct rl_acquire *acquire, int64_t now_ns)
 
 size_t rl_group_canceled(const struct rl_group *group)
 {
+    assert(group && group->count > 0);
     size_t i = 0;
     while (i < group->count && !atomic_load(&group->clients[i]->calls.canceled))
         i++;
@@ -47,6 +52,7 @@ size_t rl_group_canceled(const struct rl_group *group)
 bool rl_acquire_ended(const struct rl_call *call)
 {
     const struct rl_acquire *acquire = (const struct rl_acquire *)call;
+    assert(acquire->group && !call->done);
     return rl_group_canceled(acquire->group) < acquire->group->count;
 }
 
@@ -57,8 +63,10 @@ int rl_acquire_conclude(struct rl_call *call, redlock_lock **ret_lock)
     struct redlock_lock *lock = acquire->lock;
     struct rl_lease *lease = call->lease;
     int result = call->result;
+    assert(call->done && lock && !lock->lease);
     if (result == REDLOCK_OK) {
         int64_t now_ns = rl_client_now_ns(call->client);
+        assert(lease && lease->lock == lock && !lease->call);
         lock->lease = lease;
         if (!rl_lease_over(lease, now_ns)) {
             *ret_lock = lock;

@@ -19,6 +19,7 @@ static int64_t remaining_ns(const struct rl_acquire *acquire, int64_t now_ns)
 
 static int first_in_rotation(const struct rl_acquire *acquire, uint64_t voting, unsigned n)
 {
+    assert((voting & ~rl_all(n)) == 0);
     /* The same for all clients. */
     unsigned start =
         (unsigned)((rl_hash(acquire->target.name, acquire->target.name_len) >> 32) % n);
@@ -32,6 +33,7 @@ static int first_in_rotation(const struct rl_acquire *acquire, uint64_t voting, 
 
 int rl_acquire_round_begin(struct rl_acquire *acquire, uint64_t voting, int64_t now_ns)
 {
+    assert(acquire->phase == RL_ACQ_CONNECTING && !acquire->call.lease);
     redlock *client = acquire->call.client;
     struct rl_lease *lease;
     int64_t budget = rl_nodes_budget_ns(&client->nodes, voting, remaining_ns(acquire, now_ns));
@@ -96,6 +98,7 @@ void rl_acquire_round_ask(struct rl_acquire *acquire)
     struct rl_lease *lease = acquire->call.lease;
     uint64_t voting = acquire->among;
     assert(acquire->phase == RL_ACQ_ROUND && lease->hold.phase == RL_HOLD_NEW);
+    assert(lease->call == &acquire->call && lease->budget_ns > 0);
     int first =
         acquire->ordered_next ? first_in_rotation(acquire, voting, client->nodes.n) : -1;
     acquire->ordered_next = false;
@@ -126,6 +129,7 @@ static uint64_t come_since(const struct rl_acquire *acquire, int64_t now_ns)
 static int64_t cut_ns(const struct rl_acquire *acquire, int64_t now_ns)
 {
     redlock *client = acquire->call.client;
+    assert(acquire->phase == RL_ACQ_ROUND);
     const struct rl_hold *hold = &acquire->call.lease->hold;
     if (acquire->try_once || hold->phase != RL_HOLD_ASKING)
         return INT64_MAX;
@@ -227,6 +231,7 @@ static void note_next(struct rl_acquire *acquire, uint64_t holder)
 /* Note the holder that a refusal shows, and its TTL. */
 static void note_refusal(struct rl_acquire *acquire, const struct rl_vote_reply *vote_reply)
 {
+    assert(vote_reply->vote == RL_VOTE_NO && acquire->call.lease);
     if (vote_reply->answer.code == RL_REPLY_UPGRADE)
         acquire->upgrades++;
     else if (vote_reply->answer.code == RL_REPLY_WRONGTYPE)
@@ -260,6 +265,8 @@ static void note_refusal(struct rl_acquire *acquire, const struct rl_vote_reply 
     if (ttl_ms > RL_DURATION_MAX_MS)
         ttl_ms = RL_DURATION_MAX_MS;
     int64_t until = rl_client_now_ns(acquire->call.client) + ttl_ms * RL_NS_PER_MS;
+    /* A node refuses once a round. */
+    assert(acquire->held_count < acquire->call.client->nodes.n);
     unsigned at = acquire->held_count++;
     for (; at > 0 && acquire->held_ns[at - 1] > until; at--)
         acquire->held_ns[at] = acquire->held_ns[at - 1];
@@ -276,6 +283,7 @@ void rl_acquire_on_vote(struct rl_call *call, struct rl_node *node, enum rl_verb
     };
     if (verb != RL_ACQUIRE)
         return;
+    assert(!call->done);
     rl_report_vote(call, node->index, votes[vote_reply->vote], vote_reply);
     if (vote_reply->vote == RL_VOTE_FAILED && rl_node_was_cut(node))
         rl_acquire_of(call)->broke |= rl_bit(node->index);

@@ -21,6 +21,8 @@ static void forget_calls(redlock *client)
 
 void rl_client_destroy(redlock *client, bool in_child)
 {
+    assert(in_child || (!client->loop.leader && !client->background.running));
+    assert(in_child || !client->calls.all.first);
     rl_cork_done(client);
     for (unsigned i = 0; i < client->nodes.n; i++)
         rl_node_done(&client->nodes.all[i], in_child);
@@ -62,6 +64,7 @@ static void release_all(redlock *client, int64_t now_ns)
         struct rl_lease *lease = lock->lease;
         if (!lease)
             continue;
+        assert(lease->lock == lock && !lease->call); /* calls have ended */
         rl_shown_end(&lock->shown);
         lock->lease = NULL;
         lease->lock = NULL;
@@ -76,6 +79,7 @@ static void release_all(redlock *client, int64_t now_ns)
  * likewise. */
 static void end_calls(redlock *client)
 {
+    assert(!rl_in_callback(client));
     client->closing = true;
     atomic_store(&client->calls.canceled, true);
     rl_background_stop(client);
@@ -101,6 +105,7 @@ static void linger(redlock *client, int64_t until_ns)
 {
     int64_t now_ns = rl_client_now_ns(client);
     assert(!client->loop.leader && !client->calls.all.first);
+    assert(client->closing && !client->background.running);
     while (now_ns < until_ns && rl_leases_pending(client, now_ns)) {
         int64_t due = rl_loop_next_due_ns(client);
         now_ns = rl_loop_turn(client, now_ns, due < until_ns ? due : until_ns);

@@ -47,6 +47,8 @@ static int encode(redlock *client, const redlock_lock *lock, int64_t deadline_ns
         .name_len = lease->target.name_len,
         .owner_len = rl_kind_owned(lease->target.kind) ? lease->target.owner_len : 0,
     };
+    assert(lease->token_len < sizeof(handle.token) && handle.owner_len < sizeof(handle.owner));
+    assert(lease->target.name_len < sizeof(handle.name));
     memcpy(handle.boot_id, client->identity.boot_id, sizeof(handle.boot_id));
     memcpy(handle.token, lease->token, lease->token_len + 1);
     memcpy(handle.name, lease->target.name, lease->target.name_len);
@@ -100,6 +102,7 @@ int redlock_detach(redlock_lock *lock, char *ret_text, size_t size)
     if (result == REDLOCK_OK) {
         lock->lease->detached = true;
         struct rl_lease *lease = lock->lease;
+        assert(lease->lock == lock && !lease->releasing);
         lease->lock = NULL;
         rl_renewal_end(lease);
         rl_lock_recycle(lock);

@@ -4,6 +4,7 @@
 
 #include "engine/client.h"
 
+#include <assert.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
@@ -16,6 +17,7 @@ static int watch(int outer_fd, int fd)
 static int make_outer(redlock *client)
 {
     struct rl_background *background = &client->background;
+    assert(background->outer_fd < 0 && !background->loop);
     if (rl_loop_make_kick(client))
         return REDLOCK_ESYSTEM;
     int outer_fd = epoll_create1(EPOLL_CLOEXEC);
@@ -51,6 +53,7 @@ int redlock_fd(redlock *client)
 
 static void loop_sleeps(redlock *client, int64_t until_ns)
 {
+    assert(client->background.loop && client->background.outer_fd >= 0);
     client->background.sleeps_until_ns = until_ns;
     rl_driven_sleeps(&client->nodes.settings.driven, RL_DRIVER_SLEEPS, until_ns);
 }

@@ -6,6 +6,8 @@
 #include "engine/lease.h"
 #include "engine/call.h"
 
+#include <assert.h>
+
 #define DEBT_NS (5 * RL_NS_PER_MS) /* how often nodes with a reply overdue are checked */
 
 struct extend {
@@ -42,6 +44,7 @@ static bool others_come(const struct extend *extend, int64_t now_ns)
 /* After a round without success: may another one succeed? */
 static bool may_try_others(struct extend *extend, int64_t now_ns)
 {
+    assert(extend->asked && !extend->call.lease->hold.extending);
     if (now_ns >= nodes_until_ns(&extend->call))
         return false;
     if (extend->broke)
@@ -54,12 +57,14 @@ static bool may_try_others(struct extend *extend, int64_t now_ns)
 
 static void extend_end(struct rl_call *call, int result, int64_t now_ns)
 {
+    assert(call->lease && call->lease->call == call);
     rl_report_end(call, &call->lease->hold.extend, now_ns);
     rl_call_finish_without_lease(call, result);
 }
 
 static void extend_on_hold_event(struct rl_call *call, unsigned events, int64_t now_ns)
 {
+    assert(!call->done && call->lease);
     if (!(events & (RL_EV_EXTENDED | RL_EV_LOST | RL_EV_NOT_EXTENDED)))
         return;
     if (!extend_of(call)->asked && !(events & RL_EV_LOST)) {
@@ -85,6 +90,7 @@ static void extend_on_vote(struct rl_call *call, struct rl_node *node, enum rl_v
         [RL_VOTE_NO] = REDLOCK_VOTE_FREE,
         [RL_VOTE_FAILED] = REDLOCK_VOTE_FAILED,
     };
+    assert(!call->done && call->lease);
     if (!extend_of(call)->asked)
         rl_call_due(call, 0); /* one awaited reply less */
     else if (vote_reply->vote == RL_VOTE_FAILED && rl_node_was_cut(node))
@@ -97,6 +103,8 @@ static void extend_start(struct extend *extend, uint64_t voting, int64_t now_ns)
 {
     struct rl_call *call = &extend->call;
     struct rl_lease *lease = call->lease;
+    assert(!extend->asked && !lease->hold.extending);
+    assert(lease->hold.phase == RL_HOLD_HELD);
     redlock *client = call->client;
     int64_t left = rl_validity_left_ns(lease->hold.deadline_ns, now_ns);
     if (rl_lease_over(lease, now_ns) && lease->renewal.on) {
@@ -143,6 +151,7 @@ static bool in_debt(const struct rl_call *call, uint64_t voting, int64_t now_ns)
 static void extend_step(struct rl_call *call, int64_t now_ns)
 {
     struct extend *extend = extend_of(call);
+    assert(!call->done && call->lease->call == call && extend->lock->lease == call->lease);
     if (extend->asked || call->lease->hold.extending) {
         rl_call_due(call, rl_hold_next_ns(&call->lease->hold));
         rl_lease_tick(call->lease, now_ns);
@@ -172,6 +181,7 @@ static void extend_step(struct rl_call *call, int64_t now_ns)
 static int extend_conclude(struct rl_call *call, redlock_lock **ret_lock)
 {
     struct redlock_lock *lock = extend_of(call)->lock;
+    assert(call->done && !call->lease);
     *ret_lock = lock->lease ? lock : NULL;
     return call->result == REDLOCK_OK && redlock_validity_ms(lock) == 0 ? REDLOCK_EEXPIRED
                                                                         : call->result;

@@ -6,6 +6,7 @@
 #include "base/struct_abi.h"
 #include "engine/owner.h"
 
+#include <assert.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,6 +51,7 @@ static bool fits(const redlock_lock_info *info, char *why, size_t why_size)
 
 static void tell_node(struct inspection *all, unsigned node)
 {
+    assert(node < all->report.nodes && all->report.nodes <= REDLOCK_NODES_MAX);
     redlock_lock_info *sum = &all->views.sum;
     redlock_node_info *told = &all->views.node[node].told;
     const redlock_node_vote *vote = &all->votes[node];
@@ -66,6 +68,7 @@ static void tell_node(struct inspection *all, unsigned node)
 
 static void tell_holders(redlock_lock_info *sum, int node, struct rl_holders *shown)
 {
+    assert(node >= -1 && shown->count <= REDLOCK_HOLDERS_SHOWN);
     unsigned room = sum->holder ? sum->holder_max : 0;
     for (unsigned i = 0; i < shown->count; i++) {
         void *to = rl_struct_entry(sum->holder, sum->holder_size, room, sum->holder_count);
@@ -79,6 +82,7 @@ static void tell_holders(redlock_lock_info *sum, int node, struct rl_holders *sh
 static void tell(struct inspection *all, const char *owner, redlock_lock_info *to)
 {
     redlock_lock_info *sum = &all->views.sum;
+    assert(all->report.nodes > 0); /* it was asked */
     *sum = (redlock_lock_info){
         .node_size = to->node_size,
         .node = to->node,

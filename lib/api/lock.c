@@ -4,6 +4,7 @@
 #include "engine/lease.h"
 #include "kinds/name_set.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 struct redlock_lock *rl_lock_new(redlock *client)
@@ -12,7 +13,10 @@ struct redlock_lock *rl_lock_new(redlock *client)
      * possible. */
     if (client->locks.free_count > RL_HANDLES_RESTING) {
         client->locks.free_count--;
-        return RL_ITEM(rl_list_pop(&client->locks.free), struct redlock_lock, free);
+        struct redlock_lock *spare =
+            RL_ITEM(rl_list_pop(&client->locks.free), struct redlock_lock, free);
+        assert(spare && !spare->lease && !spare->on_lost);
+        return spare;
     }
     struct redlock_lock *lock = calloc(1, sizeof(*lock));
     if (lock) {
@@ -25,6 +29,7 @@ struct redlock_lock *rl_lock_new(redlock *client)
 void rl_lock_recycle(struct redlock_lock *lock)
 {
     redlock *client = lock->client;
+    assert(!lock->lease || lock->lease->lock != lock); /* the lease has let go of it */
     rl_shown_end(&lock->shown);
     lock->lease = NULL;
     rl_callback_remove(client, &lock->lost);
@@ -87,5 +92,6 @@ int rl_lock_check(const struct redlock_lock *lock)
 {
     if (!lock->lease)
         return REDLOCK_ENOTHELD;
+    assert(lock->lease->lock == lock && !lock->lease->detached);
     return lock->lease->call ? REDLOCK_EBUSY : 0;
 }

@@ -13,6 +13,7 @@
 #include "engine/client.h"
 #include "api/try.h"
 
+#include <assert.h>
 #include <stddef.h>
 #include <string.h>
 #include <time.h>
@@ -56,6 +57,7 @@ static void put_all(const struct taking *taking, redlock_item *items)
 
 static int64_t remaining_ns(const struct taking *taking)
 {
+    assert(taking->count > 0 && taking->wait_ms > 0); /* else it has no end */
     return taking->end_ns - rl_client_now_ns(taking->clients[0]);
 }
 
@@ -105,6 +107,7 @@ static int take_item(struct taking *taking, const redlock_item *given, size_t in
     char why[RL_STRUCT_WHY_MAX];
     redlock_item *item = &taking->items[index];
     redlock_options *options = &taking->options[index];
+    assert(index == taking->count && index < REDLOCK_ITEMS_MAX);
     if (!given->client || !given->name)
         return REDLOCK_EINVAL;
     taking->clients[index] = given->client;
@@ -195,6 +198,7 @@ static struct rl_group group_of(const struct taking *taking)
 static int take(const struct taking *taking, redlock_item *item, int64_t wait_ms,
                 bool *ret_cut_short)
 {
+    assert(!item->lock && item->options); /* none is held twice */
     struct rl_group group = group_of(taking);
     const redlock_bytes name = {.bytes = item->name, .len = item->name_len};
     const struct rl_names_arg names_arg = {.names = &name, .count = 1, .group = &group};
@@ -220,6 +224,7 @@ static int64_t remaining_ms(const struct taking *taking)
  * returned, and none is held. */
 static int take_all(struct taking *taking, size_t first, size_t *ret_refused)
 {
+    assert(taking->count > 0 && first < taking->count);
     int result = REDLOCK_OK;
     bool cut_short = false;
     size_t at = first;
@@ -261,6 +266,7 @@ static bool may_change(int result)
 
 static void pause_ns(int64_t ns)
 {
+    assert(ns >= 0);
     struct timespec left = {.tv_sec = ns / RL_NS_PER_S, .tv_nsec = ns % RL_NS_PER_S};
     int cancel_state;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);

@@ -9,6 +9,7 @@
 #include "config/config_abi.h"
 #include "base/entropy.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -25,6 +26,7 @@ static int fail(redlock_error *error, int code, const char *format, ...)
 
 static int fail(redlock_error *error, int code, const char *format, ...)
 {
+    assert(code < 0);
     va_list args;
     error->code = code;
     va_start(args, format);
@@ -61,6 +63,7 @@ static void name_holder(redlock *client)
 
 static void name_connection(redlock *client)
 {
+    assert(client->identity.holder[0]); /* name_holder() */
     rl_entropy_uuid(client->identity.uuid);
     snprintf(client->nodes.settings.connection_name,
              sizeof(client->nodes.settings.connection_name), RL_CONNECTION_PREFIX "%s:%s",
@@ -113,6 +116,8 @@ static void settle(redlock *client)
 
 static int open_nodes(redlock *client, const char *file, redlock_error *error)
 {
+    assert(client->config.node_count >= 1 && client->config.node_count <= REDLOCK_NODES_MAX);
+    assert(client->loop.epoll_fd >= 0 && client->nodes.settings.events);
     char why[256] = "";
     client->nodes.all = calloc(client->config.node_count, sizeof(*client->nodes.all));
     if (!client->nodes.all)

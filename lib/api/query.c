@@ -8,6 +8,7 @@
 #include "engine/lease.h"
 #include "kinds/name_set.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,7 +17,7 @@ struct query {
     enum rl_verb verb;
     uint64_t asked;
     uint64_t answered;
-    uint64_t failed;    /* of these, nodes without a valid answer */
+    uint64_t failed;     /* of these, nodes without a valid answer */
     uint64_t wrong_type; /* force: nodes with other data, which stays */
     int64_t began_ns;
     int64_t answers_until_ns; /* the deadline of the nodes that were asked */
@@ -49,6 +50,7 @@ static bool has_quorum(const struct query *query)
 static void query_finish(struct query *query, int64_t now_ns)
 {
     struct rl_call *call = &query->call;
+    assert(query->round.n == call->client->nodes.n);
     for (uint64_t rest = query->asked & ~query->answered; rest; rest &= rest - 1)
         rl_round_vote(&query->round, rl_first(rest), RL_VOTE_FAILED);
     query->round.node_deadline_ns = now_ns;
@@ -62,6 +64,7 @@ static void query_finish(struct query *query, int64_t now_ns)
 
 static void mask_view(struct rl_node *node, struct rl_view *view)
 {
+    assert(view->shown.count <= REDLOCK_HOLDERS_SHOWN);
     view->told.data[rl_node_mask(node, view->told.data, strlen(view->told.data))] = '\0';
     for (unsigned i = 0; i < view->shown.count; i++) {
         redlock_holder *holder = &view->shown.holder[i];
@@ -73,6 +76,7 @@ static void mask_view(struct rl_node *node, struct rl_view *view)
 static bool read_view(const struct query *query, unsigned node,
                       const struct rl_vote_reply *vote_reply)
 {
+    assert(node < query->call.client->nodes.n);
     struct rl_view *view = query->views ? &query->views[node] : NULL;
     if (!view || vote_reply->vote == RL_VOTE_FAILED)
         return true;
@@ -90,6 +94,7 @@ static void query_wrong_type(struct query *query, unsigned node,
 {
     struct rl_vote_reply failed = {.vote = RL_VOTE_FAILED};
     char type[48], what[64], why[128];
+    assert(vote_reply->answer.with_holder && query->verb == RL_FORCE);
     size_t len = vote_reply->holder_len < sizeof(type) ? vote_reply->holder_len : sizeof(type);
     memcpy(type, vote_reply->holder, len);
     len = rl_node_mask(&query->call.client->nodes.all[node], type, len);
@@ -143,6 +148,7 @@ static bool query_over(const struct query *query, uint64_t on_their_way, int64_t
                        int64_t *ret_until_ns)
 {
     uint64_t silent = query->asked & ~query->answered;
+    assert(query->round.n > 0); /* it has begun */
     int64_t patient_until_ns =
         query->began_ns + rl_nodes_patience_ns(&query->call.client->nodes);
     int64_t until_ns = now_ns;
@@ -160,6 +166,7 @@ static void query_step(struct rl_call *call, int64_t now_ns)
 {
     struct query *query = (struct query *)call;
     redlock *client = call->client;
+    assert(!call->done && call->lease->query && call->lease->call == call);
     uint64_t on_their_way;
     uint64_t ask = reachable(client, now_ns, &on_their_way) & ~query->asked;
     int64_t until_ns;
@@ -191,10 +198,13 @@ int rl_query(redlock *client, const struct rl_question *question, redlock_report
         .owner_len = strlen(question->owner),
     };
     struct query query = {.verb = question->verb, .views = views};
+    query.call.step = query_step;
+    query.call.on_vote = query_on_vote;
     struct rl_lease *lease;
     char why[RL_STRUCT_WHY_MAX];
     int cancel_state;
     _Static_assert(sizeof(why) >= RL_NAME_WHY_MAX, "why");
+    assert(question->verb == RL_INSPECT || question->verb == RL_FORCE);
     if (!rl_name_allowed(target.name, target.name_len, why, sizeof(why)) ||
         !rl_report_fits(report, why, sizeof(why)))
         return rl_client_refuse(client, why);
@@ -210,8 +220,6 @@ int rl_query(redlock *client, const struct rl_question *question, redlock_report
     if (result == REDLOCK_OK) {
         rl_lease_ref(lease); /* ours until the end, even if replies come late */
         query.call.lease = lease;
-        query.call.step = query_step;
-        query.call.on_vote = query_on_vote;
         lease->call = &query.call;
         lease->query = true;
         lease->endless = question->endless;

@@ -3,15 +3,19 @@
 
 #include "engine/lease.h"
 
+#include <assert.h>
+
 static void release_on_hold_event(struct rl_call *call, unsigned events, int64_t now_ns)
 {
     (void)now_ns;
+    assert(!call->done && call->lease->call == call);
     if (events & RL_EV_RELEASED)
         rl_call_finish_without_lease(call, rl_hold_release_result(&call->lease->hold));
 }
 
 static void release_step(struct rl_call *call, int64_t now_ns)
 {
+    assert(!call->done && call->lease->call == call);
     rl_call_due(call, rl_hold_next_ns(&call->lease->hold));
     rl_lease_tick(call->lease, now_ns);
 }
@@ -19,6 +23,7 @@ static void release_step(struct rl_call *call, int64_t now_ns)
 static int release_conclude(struct rl_call *call, redlock_lock **ret_lock)
 {
     (void)ret_lock; /* the handle is consumed */
+    assert(call->done && !call->lease);
     return call->result;
 }
 
@@ -54,12 +59,14 @@ static struct rl_lease *take_lease(struct redlock_lock *lock, int64_t now_ns, bo
     rl_renewal_end(lease);
     if (lease->call)
         rl_call_finish_without_lease(lease->call, REDLOCK_ENOTHELD);
+    assert(!lease->call && !lease->renewal.on && !lock->lease);
     return lease;
 }
 
 /* Is there anything left to release? If not, the lease is dropped. */
 static bool ours(struct rl_lease *lease, bool over, int64_t now_ns)
 {
+    assert(!lease->lock && !lease->call); /* take_lease() */
     if (lease->hold.phase != RL_HOLD_HELD) {
         rl_lease_orphan(lease, now_ns);
         return false;
@@ -76,6 +83,7 @@ static bool ours(struct rl_lease *lease, bool over, int64_t now_ns)
 static void release(struct rl_lease *lease, int64_t now_ns)
 {
     redlock *client = lease->client;
+    assert(!lease->lock && lease->hold.phase == RL_HOLD_HELD);
     lease->budget_ns = release_budget_ns(client, lease, now_ns);
     rl_lease_ref(lease);
     rl_lease_release(lease, now_ns, now_ns + lease->budget_ns);
@@ -89,6 +97,7 @@ static int release_and_wait(redlock *client, struct rl_lease *lease, int64_t now
 {
     struct rl_call call = {
         .lease = lease, .step = release_step, .on_hold_event = release_on_hold_event};
+    assert(!lease->call && client->calls.callers > 0);
     if (rl_call_begin(&call, client)) { /* no memory, but the releases are sent */
         release(lease, now_ns);
         return REDLOCK_EUNCONFIRMED;
@@ -103,6 +112,17 @@ static int release_and_wait(redlock *client, struct rl_lease *lease, int64_t now
 
 /* ---- without waiting ------------------------------------------------------------------ */
 
+static struct rl_call *release_call_new(redlock *client, redlock_done_fn *done, void *context)
+{
+    struct rl_call *call = rl_call_new(client, sizeof(*call), sizeof(*call), done, context);
+    if (!call)
+        return NULL;
+    call->step = release_step;
+    call->on_hold_event = release_on_hold_event;
+    call->conclude = release_conclude;
+    return call;
+}
+
 /* With `done`, a call waits for the result; without, the lease is released on its own. */
 static int release_async(redlock *client, struct rl_lease *lease, bool over, int64_t now_ns,
                          redlock_done_fn *done, void *context)
@@ -110,17 +130,12 @@ static int release_async(redlock *client, struct rl_lease *lease, bool over, int
     int result = done ? rl_background_require(client) : 0;
     struct rl_call *call = NULL;
     if (done && result == 0) {
-        call = rl_call_new(client, sizeof(*call), sizeof(*call), done, context);
+        call = release_call_new(client, done, context);
         result = call && rl_call_begin(call, client) == 0 ? 0 : REDLOCK_ENOMEM;
     }
     if (result) {
         rl_call_free(client, call);
         call = NULL;
-    }
-    if (call) {
-        call->step = release_step;
-        call->on_hold_event = release_on_hold_event;
-        call->conclude = release_conclude;
     }
     if (!ours(lease, over, now_ns)) {
         if (call)

@@ -6,6 +6,7 @@
 #include "base/struct_abi.h"
 #include "engine/call.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -34,6 +35,7 @@ static int state_of(struct rl_node *node, int64_t now_ns)
         [RL_STANDING_READY] = REDLOCK_NODE_READY,
     };
     enum rl_standing standing = rl_node_standing(node, now_ns);
+    assert(standing < sizeof(states) / sizeof(states[0]));
     if (standing == RL_STANDING_GUARDED && rl_node_stalled(node, now_ns))
         return REDLOCK_NODE_STALLED;
     return states[standing];
@@ -67,6 +69,7 @@ static void check_finish(struct check *check, int64_t now_ns)
 {
     struct rl_status *status = check->status;
     redlock *client = check->call.client;
+    assert(check->asked && !check->call.done);
     for (unsigned i = 0; i < client->nodes.n; i++) {
         redlock_node_status node = {.round_trip_us = check->round_trip_us[i]};
         describe(&client->nodes.all[i], &node, now_ns);
@@ -84,6 +87,7 @@ static void check_pinged(struct rl_call *call, struct rl_node *node, int64_t rou
 {
     struct check *check = (struct check *)call;
     uint64_t bit = rl_bit(node->index);
+    assert(round_trip_ns >= 0);
     if (!(check->silent & bit))
         return;
     check->silent &= ~bit;
@@ -97,6 +101,7 @@ static void check_again(struct check *check, int64_t now_ns)
 {
     redlock *client = check->call.client;
     bool again = false;
+    assert(check->asked && (check->silent & ~rl_all(client->nodes.n)) == 0);
     for (uint64_t rest = check->silent; rest; rest &= rest - 1) {
         struct rl_node *node = &client->nodes.all[rl_first(rest)];
         bool anew = node->mode == RL_UP && node->since_ns > check->asked_ns;
@@ -113,6 +118,7 @@ static void check_step(struct rl_call *call, int64_t now_ns)
 {
     struct check *check = (struct check *)call;
     redlock *client = call->client;
+    assert(!call->done && check->status->to);
     if (!check->asked) {
         if (rl_nodes_pending(&client->nodes) > 0 && now_ns < check->until_ns) {
             rl_call_due(call, check->until_ns);
@@ -142,12 +148,13 @@ int rl_status_check(redlock *client, redlock_status_report *to, struct rl_status
         rl_client_log(client, REDLOCK_LOG_ERROR, "%s", why);
         return REDLOCK_EINVAL;
     }
+    assert(client->calls.callers > 0); /* the client is entered for a call that blocks */
     int64_t now_ns = rl_loop_poll_if_idle(client);
+    check.call.step = check_step;
+    check.call.pinged = check_pinged;
     int result = rl_call_begin(&check.call, client);
     if (result)
         return result;
-    check.call.step = check_step;
-    check.call.pinged = check_pinged;
     /* A little longer than connecting may take, so that the reason of a failure is known. */
     check.until_ns = now_ns + client->nodes.settings.connect_timeout_ns + 50 * RL_NS_PER_MS;
     check_step(&check.call, now_ns);

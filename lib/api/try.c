@@ -9,6 +9,7 @@
 #include "kinds/key_rules.h"
 #include "engine/owner.h"
 
+#include <assert.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,6 +26,7 @@ static int check_names(redlock *client, const struct rl_names_arg *names_arg,
 {
     char why[RL_NAME_WHY_MAX];
     const redlock_bytes *name = names_arg->names;
+    assert(ret_target->kind && (names_arg->packed || names_arg->count == 1));
     if (names_arg->packed) {
         ret_target->name = names_arg->packed;
         ret_target->name_len =
@@ -128,6 +130,7 @@ static int choose_kind(redlock *client, const struct rl_names_arg *names_arg,
         return REDLOCK_ENOTSUP;
     }
     *ret_kind = names_arg->packed ? rl_kind(RL_ROW_SEVERAL) : kind;
+    assert((*ret_kind)->several == (names_arg->packed != NULL));
     return 0;
 }
 
@@ -144,6 +147,8 @@ static int resolve_target(redlock *client, const struct rl_names_arg *names_arg,
 static int begin_call(struct rl_acquire *acquire, redlock *client,
                       const struct rl_target *target, const redlock_options *options)
 {
+    assert(target->kind && target->name_len > 0);
+    assert(!acquire->call.client && !acquire->waiter.queue); /* zeroed */
     int64_t ttl_ms = 0;
     int result = check(client, target, options, &ttl_ms);
     if (result == 0 && atomic_load(&client->calls.canceled))
