@@ -11,6 +11,7 @@
 
 #include "engine/lease.h"
 
+#include <assert.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -54,6 +55,7 @@ static void run_callbacks(redlock *client)
 
 void rl_background_turn(redlock *client, bool late)
 {
+    assert(!rl_in_callback(client));
     rl_loop_poll(client, late);
     run_callbacks(client);
 }
@@ -71,6 +73,8 @@ static void rest(redlock *client)
     struct pollfd fds[3] = {{.fd = self->kick_fd, .events = POLLIN},
                             {.fd = self->alarm_fd, .events = POLLIN}, /* -1: passed over */
                             {.fd = client->loop.epoll_fd, .events = POLLIN}};
+    assert(self->running && !self->loop); /* one of the two runs the loop */
+    assert(self->kick_fd >= 0);
     if (client->callbacks.queue.first && !client->callbacks.calling)
         return;
     self->sleeps_until_ns = rl_loop_next_due_ns(client);
@@ -120,6 +124,8 @@ static int start(redlock *client)
 {
     struct rl_background *background = &client->background;
     sigset_t all, before;
+    assert(!client->closing && !background->loop);
+    assert(client->config.background != REDLOCK_BACKGROUND_NEVER);
     if (background->running)
         return 0;
     if (rl_loop_make_kick(client))
@@ -146,6 +152,7 @@ void rl_background_stop(redlock *client)
     struct rl_background *background = &client->background;
     if (!background->running)
         return;
+    assert(!pthread_equal(background->thread, pthread_self())); /* it can't wait for itself */
     background->stop = true;
     rl_loop_kick(client);
     pthread_mutex_unlock(&client->mutex);

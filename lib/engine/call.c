@@ -17,6 +17,7 @@
 static void fire(struct rl_timer *timer, int64_t now_ns)
 {
     struct rl_call *call = (struct rl_call *)timer;
+    assert(call->timer.at == 0 && call->client);
     if (call->done)
         return;
     if (call->ended && call->ended(call))
@@ -31,6 +32,8 @@ int rl_call_begin(struct rl_call *call, redlock *client)
         return REDLOCK_ENOMEM;
     call->client = client;
     assert(!call->done && !call->parked && !rl_call_in_backlog(call));
+    assert(call->step && (!call->async || call->conclude));
+    assert(!call->ended || call->cancel);
     call->timer.fire = fire;
     rl_list_push(&client->calls.all, &call->entry);
     client->calls.async_count += call->async;
@@ -63,6 +66,7 @@ struct rl_block {
 static struct rl_block *take_block(redlock *client, size_t size)
 {
     struct rl_block *block = client->calls.spare_blocks;
+    assert((client->calls.spare_block_count > 0) == (block != NULL));
     if (block && block->size >= size) {
         client->calls.spare_blocks = block->next;
         client->calls.spare_block_count--;
@@ -79,6 +83,8 @@ static struct rl_block *take_block(redlock *client, size_t size)
 void *rl_call_new(redlock *client, size_t size, size_t zeroed, redlock_done_fn *done,
                   void *context)
 {
+    assert(done);
+    assert(zeroed >= sizeof(struct rl_call) && zeroed <= size);
     struct rl_block *block = take_block(client, size);
     if (!block)
         return NULL;
@@ -97,6 +103,7 @@ void rl_call_free(redlock *client, void *call)
     if (!call)
         return;
     struct rl_block *block = RL_ITEM(call, struct rl_block, call);
+    assert(block->call->async && !block->call->parked);
     if (client->calls.spare_block_count >= BLOCKS_KEPT) {
         free(block);
         return;
@@ -118,6 +125,8 @@ void rl_calls_free(redlock *client)
 
 void rl_call_due(struct rl_call *call, int64_t due_ns)
 {
+    assert(due_ns >= 0);
+    assert(!call->done || due_ns == INT64_MAX); /* its memory may be gone by then */
     if (call->ended && !call->done)
         due_ns = rl_earlier_ns(due_ns, rl_client_now_ns(call->client) + ENDED_NS);
     rl_timer_set(&call->client->loop.timers, &call->timer, due_ns);
@@ -134,6 +143,7 @@ void rl_call_finish(struct rl_call *call, int result)
     redlock *client = call->client;
     struct rl_parked *parked = call->parked;
     assert(!call->done);
+    assert(result <= 0); /* REDLOCK_OK, or an error */
     call->done = true;
     call->result = result;
     leave_backlog(call);
@@ -158,6 +168,7 @@ void rl_call_finish_without_lease(struct rl_call *call, int result)
 
 void rl_call_abort(struct rl_call *call, int64_t now_ns)
 {
+    assert(call->client->closing && !call->done);
     if (call->cancel)
         call->cancel(call, now_ns);
     else if (call->lease)
@@ -171,6 +182,7 @@ void rl_call_end(struct rl_call *call)
     redlock *client = call->client;
     assert(call->done && !call->parked && !rl_call_in_backlog(call));
     assert(!call->async || client->calls.async_count > 0);
+    assert(call->timer.at == 0 && rl_list_has(&client->calls.all, &call->entry));
     rl_list_remove(&client->calls.all, &call->entry);
     client->calls.async_count -= call->async;
     rl_timers_unreserve(&client->loop.timers);
@@ -210,6 +222,7 @@ void rl_backlog_resume(redlock *client, int64_t now_ns)
 
 int rl_call_wait(struct rl_call *call, redlock_lock **ret_lock)
 {
+    assert(!call->async && call->client->calls.callers > 0); /* rl_client_enter_blocking() */
     rl_loop_wait(call->client, call);
     int result = call->conclude ? call->conclude(call, ret_lock) : call->result;
     rl_call_end(call);

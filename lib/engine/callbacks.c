@@ -7,6 +7,7 @@
 
 void rl_callback_enqueue(redlock *client, struct rl_callback *callback)
 {
+    assert(callback->run);
     rl_list_append(&client->callbacks.queue, &callback->entry);
     rl_loop_kick(client);
 }
@@ -21,6 +22,7 @@ void rl_callback_remove(redlock *client, struct rl_callback *callback)
 void rl_callbacks_run(redlock *client)
 {
     struct rl_callbacks *callbacks = &client->callbacks;
+    assert(!rl_in_callback(client));
     while (callbacks->queue.first && !callbacks->calling) {
         struct rl_callback *callback =
             RL_ITEM(rl_list_pop(&callbacks->queue), struct rl_callback, entry);
@@ -42,6 +44,7 @@ void rl_callback_exit(redlock *client)
 {
     pthread_mutex_lock(&client->mutex);
     assert(client->callbacks.calling);
+    assert(pthread_equal(client->callbacks.caller, pthread_self()));
     client->callbacks.calling = false;
     client->callbacks.about = NULL;
     pthread_cond_broadcast(&client->callbacks.called);
@@ -54,6 +57,7 @@ bool rl_in_callback(const redlock *client)
 
 void rl_callback_wait(redlock *client, const void *about)
 {
+    assert(about); /* NULL is what all other callbacks are about */
     while (client->callbacks.about == about && !rl_in_callback(client))
         pthread_cond_wait(&client->callbacks.called, &client->mutex);
 }

@@ -5,6 +5,7 @@
 
 #include "base/eventfd.h"
 
+#include <assert.h>
 #include <errno.h>
 
 const char *redlock_version(void)
@@ -16,6 +17,7 @@ const char *redlock_version(void)
 
 int rl_client_enter(redlock *client, int *ret_cancel_state)
 {
+    assert(ret_cancel_state);
     if (!client)
         return REDLOCK_EINVAL;
     if (rl_forked(&client->identity.fork_check))
@@ -66,6 +68,7 @@ int rl_client_enter_blocking(redlock *client, int *ret_cancel_state)
 
 void rl_client_leave_blocking(redlock *client, int cancel_state)
 {
+    assert(client->calls.callers > 0);
     client->loop.last_caller_ns = client->nodes.settings.driven.looked_ns;
     if (--client->calls.callers == 0 && client->closing)
         pthread_cond_signal(&client->calls.idle);
@@ -102,6 +105,7 @@ void redlock_shutdown(redlock *client)
 
 int rl_client_refuse(redlock *client, const char *why)
 {
+    assert(why && why[0]);
     int cancel_state;
     int result = rl_client_enter(client, &cancel_state);
     if (result)

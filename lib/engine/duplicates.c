@@ -56,6 +56,7 @@ static bool precedes(const struct rl_node *one, const struct rl_node *other)
 
 static void tell(redlock *client, const struct rl_node *node)
 {
+    assert(node->duplicate_of >= 0 && (unsigned)node->duplicate_of != node->index);
     rl_client_log(client, REDLOCK_LOG_ERROR,
                   "%s is the same server as %s: it has no vote; name %u different servers",
                   node->config->label, client->nodes.all[node->duplicate_of].config->label,
@@ -94,6 +95,7 @@ static bool still_there(const struct rl_node *node, int64_t since_ns)
 static bool is_proving(redlock *client)
 {
     const struct rl_proof *proof = &client->nodes.proof;
+    assert(proof->teacher < client->nodes.n && proof->pupil < client->nodes.n);
     return proof->on &&
            still_there(&client->nodes.all[proof->teacher], proof->teacher_since_ns) &&
            still_there(&client->nodes.all[proof->pupil], proof->pupil_since_ns);
@@ -217,6 +219,7 @@ void rl_duplicates_proved(void *owner, struct rl_node *node, const struct rl_inf
                           const struct rl_reply *reply, int64_t now_ns)
 {
     redlock *client = owner;
+    assert(inflight->type == RL_REQUEST_TEACH || inflight->type == RL_REQUEST_RECALL);
     /* The reply may belong to a proof that was given up. */
     if (!is_proving(client) ||
         memcmp(inflight->nonce, client->nodes.proof.nonce, RL_NONCE_LEN) != 0)

@@ -15,6 +15,7 @@
 static void on_changed(void *owner, struct rl_node *node, int64_t now_ns)
 {
     redlock *client = owner;
+    assert(node->index < client->nodes.n && node == &client->nodes.all[node->index]);
     rl_duplicates_find(client, now_ns);
     if (node->mode == RL_UP)
         rl_wait_queues_node_up(client, node->index, now_ns);
@@ -30,6 +31,7 @@ static void on_changed(void *owner, struct rl_node *node, int64_t now_ns)
 static void on_pinged(void *owner, struct rl_node *node, int64_t round_trip_ns)
 {
     redlock *client = owner;
+    assert(node->index < client->nodes.n && round_trip_ns >= 0);
     RL_EACH (struct rl_call, call, &client->calls.all, entry) {
         if (call->pinged && !call->done)
             call->pinged(call, node, round_trip_ns);
@@ -51,6 +53,7 @@ const struct rl_node_events rl_engine_node_events = {
 
 static void on_wakeup(void *owner, unsigned node, uint64_t number, int64_t now_ns)
 {
+    assert(node < ((redlock *)owner)->nodes.n);
     if (!rl_probe_woken(owner, node, number, now_ns))
         rl_wait_queue_on_wakeup(owner, node, number, now_ns);
 }
@@ -59,6 +62,7 @@ static void on_listens(void *owner, unsigned node, bool listens, int64_t now_ns)
 {
     redlock *client = owner;
     assert(node < client->nodes.n);
+    assert(client->subs.all);
     if (listens)
         client->subs.listening |= rl_bit(node);
     else
@@ -157,6 +161,7 @@ void rl_engine_see_to_clock(redlock *client, int64_t now_ns)
 
 static void tick(redlock *client, int64_t now_ns)
 {
+    assert(now_ns > 0); /* 0 is "never" in many places */
     rl_engine_see_to_clock(client, now_ns);
     for (unsigned i = 0; i < client->nodes.n; i++)
         rl_node_tick(&client->nodes.all[i], now_ns);

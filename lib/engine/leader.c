@@ -31,6 +31,7 @@ static void lead(redlock *client, struct rl_call *call)
 /* Wake a sleeping thread: it must lead from here on. */
 static void promote(redlock *client)
 {
+    assert(!client->loop.leader);
     RL_EACH (struct rl_call, call, &client->calls.all, entry) {
         if (call->parked && !call->done) {
             pthread_cond_signal(&call->parked->cond);
@@ -41,6 +42,7 @@ static void promote(redlock *client)
 
 static struct rl_parked *take_parked(redlock *client)
 {
+    assert(client->loop.leader); /* else its thread would lead, not sleep */
     struct rl_parked *parked =
         RL_ITEM(rl_list_pop(&client->loop.spare_parked), struct rl_parked, entry);
     pthread_condattr_t attr;
@@ -59,6 +61,8 @@ static struct rl_parked *take_parked(redlock *client)
 
 static void follow(redlock *client, struct rl_call *call)
 {
+    assert(call->parked && !call->done);
+    assert(client->loop.leader && client->loop.leader != call);
     int64_t now_ns = rl_client_now_ns(client);
     int64_t due_ns = call->timer.due_ns;
     int64_t wait_ns = due_ns > now_ns ? due_ns - now_ns : 0;
@@ -77,6 +81,7 @@ static void follow(redlock *client, struct rl_call *call)
 
 static void nap(redlock *client)
 {
+    assert(client->loop.leader);
     struct timespec a_moment = {.tv_nsec = RL_NS_PER_MS};
     pthread_mutex_unlock(&client->mutex);
     nanosleep(&a_moment, NULL);
@@ -85,6 +90,7 @@ static void nap(redlock *client)
 
 void rl_loop_wait(redlock *client, struct rl_call *call)
 {
+    assert(call->client == client && !call->parked);
     rl_loop_wake(client); /* threads whose calls this one has ended */
     while (!call->done) {
         if (client->loop.leader && !call->parked)

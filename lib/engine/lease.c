@@ -12,6 +12,7 @@
 
 uint64_t rl_lease_idle_nodes(const struct rl_lease *lease, uint64_t nodes)
 {
+    assert((nodes & ~rl_all(lease->client->nodes.n)) == 0);
     for (uint64_t rest = nodes; rest; rest &= rest - 1) {
         unsigned i = rl_first(rest);
         if (lease->hold.acquire_inflight[lease->client->nodes.all[i].current] & rl_bit(i))
@@ -23,6 +24,7 @@ uint64_t rl_lease_idle_nodes(const struct rl_lease *lease, uint64_t nodes)
 static void count(struct rl_lease *lease, unsigned events)
 {
     redlock *client = lease->client;
+    assert(!(events & (RL_EV_REFUSED | RL_EV_LOST)) || lease->releasing);
     if (events & RL_EV_ACQUIRED)
         client->stats.acquired++;
     if (events & RL_EV_EXTENDED)
@@ -104,6 +106,7 @@ void rl_lease_on_hold_events(struct rl_lease *lease, unsigned events, int64_t no
     redlock *client = lease->client;
     assert(lease->refs > 0); /* a handler may drop it */
     assert(!lease->query && !lease->spare);
+    assert(!(events & RL_EV_ACQUIRED) || (lease->call && lease->lock)); /* somebody gets it */
     if (lease->lock)
         events = show_deadline(lease, events, now_ns);
     if (events & (RL_EV_REFUSED | RL_EV_LOST))
@@ -138,6 +141,7 @@ void rl_lease_acquire(struct rl_lease *lease, uint64_t voting, int first, int64_
                       int64_t node_deadline_ns)
 {
     assert(lease->call && !lease->query && lease->hold.phase == RL_HOLD_NEW);
+    assert(node_deadline_ns > t0_ns && !lease->releasing);
     rl_lease_ref(lease);
     lease->client->stats.rounds++;
     lease->client->nodes.warm = true;
@@ -153,6 +157,7 @@ void rl_lease_extend(struct rl_lease *lease, uint64_t voting, int64_t ttl_ns, in
 {
     assert(!lease->query && !lease->detached);
     assert(!lease->releasing); /* no extension is queued once release was called */
+    assert(node_deadline_ns > t0_ns);
     rl_lease_ref(lease);
     unsigned events = rl_hold_extend(&lease->hold, t0_ns, ttl_ns, node_deadline_ns,
                                      rl_lease_idle_nodes(lease, voting));
@@ -164,7 +169,8 @@ void rl_lease_extend(struct rl_lease *lease, uint64_t voting, int64_t ttl_ns, in
 
 void rl_lease_orphan(struct rl_lease *lease, int64_t now_ns)
 {
-    assert(!lease->lock);
+    assert(!lease->lock && !lease->call);
+    assert(lease->hold.phase == RL_HOLD_ENDING && lease->releasing);
     lease->retry_ns = 0;
     rl_lease_ref(lease);
     rl_lease_send_releases(lease, now_ns);
@@ -176,6 +182,7 @@ static unsigned fail_unreachable(struct rl_lease *lease, int64_t now_ns)
 {
     struct rl_hold *hold = &lease->hold;
     unsigned events = 0;
+    assert(lease->releasing && hold->phase == RL_HOLD_ENDING);
     for (uint64_t rest = hold->release_due; rest && hold->releasing; rest &= rest - 1) {
         unsigned i = rl_first(rest);
         struct rl_node *node = &lease->client->nodes.all[i];
@@ -229,6 +236,7 @@ static void fire(struct rl_timer *timer, int64_t now_ns)
 {
     struct rl_lease *lease = (struct rl_lease *)timer;
     assert(!lease->spare);
+    assert(timer->at == 0 && !lease->query);
     if (lease->renewal.on)
         lease->renewal.ops->fire(lease, now_ns);
     else if (!lease->call)
@@ -252,6 +260,7 @@ void rl_leases_retry_releases(redlock *client, int64_t now_ns)
     client->leases.release_retry_ns = INT64_MAX;
     RL_EACH_FREED (struct rl_lease, lease, &client->leases.releasing, entry) {
         rl_lease_ref(lease);
+        assert(lease->releasing && lease->hold.phase == RL_HOLD_ENDING);
         rl_lease_send_releases(lease, now_ns);
         unsigned events = fail_unreachable(lease, now_ns);
         if (events)
@@ -268,6 +277,7 @@ uint64_t rl_leases_unsettled(const redlock *client, int64_t now_ns)
     uint64_t count = client->leases.releasing_count;
     RL_EACH (const struct rl_lease, lease, &client->leases.releasing, entry)
         count -= lease->lock && rl_hold_settled(&lease->hold, now_ns);
+    assert(count <= client->leases.releasing_count); /* the list and its count go together */
     return count;
 }
 

@@ -86,7 +86,8 @@ void rl_lease_release(struct rl_lease *lease, int64_t now_ns, int64_t node_deadl
  * been shown, may be sent now. */
 void rl_lease_orphan(struct rl_lease *lease, int64_t now_ns);
 
-/* Send `nodes` a request that takes nothing (inspect, force). */
+/* Send `nodes` a request whose answers are no votes (inspect, force, a probe's). The lease has
+ * no hold, and never gets one. */
 void rl_lease_query(struct rl_lease *lease, enum rl_verb verb, uint64_t nodes, int64_t now_ns,
                     int64_t deadline_ns);
 

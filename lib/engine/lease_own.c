@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 
+#include <assert.h>
 #include <string.h>
 
 int rl_leases_reserve_name(redlock *client, const struct rl_kind *kind)
@@ -75,6 +76,8 @@ bool rl_leases_owner_reads(const redlock *client, const struct rl_target *target
 uint64_t rl_lease_fencing_token(const struct rl_lease *lease, int64_t now_ns)
 {
     uint64_t token = lease->hold.fence.token;
+    assert(lease->hold.phase == RL_HOLD_HELD && lease->lock);
+    assert(!lease->hold.fence.wanted || token > 0);
     const struct rl_lease *own = first_own(lease->client, &lease->target, now_ns);
     for (; token && own; own = own_from(rl_hash_next(&own->named), &lease->target, now_ns)) {
         uint64_t before = own->lock ? atomic_load(&own->lock->fencing_token) : 0;

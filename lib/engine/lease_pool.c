@@ -57,6 +57,7 @@ void rl_lease_start_release(struct rl_lease *lease)
 {
     assert(!lease->releasing && !lease->query);
     assert(lease->hold.phase == RL_HOLD_ENDING);
+    assert(lease->refs > 0);
     unlist(lease);
     lease->releasing = true;
     if (lease->silent && rl_round_verdict(&lease->hold.ask) == RL_WON)
@@ -68,6 +69,7 @@ void rl_lease_start_release(struct rl_lease *lease)
 int rl_lease_take(redlock *client, const struct rl_target *target, const char *token,
                   struct rl_lease **ret_lease)
 {
+    assert(target->kind && target->name_len > 0);
     if (client->leases.releasing_count >= RL_PENDING_RELEASES_MAX)
         return REDLOCK_EBUSY;
     struct rl_lease *lease =

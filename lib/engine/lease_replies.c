@@ -21,6 +21,7 @@ static void note_queue(struct rl_lease *lease, unsigned node, enum rl_queued que
                        int64_t now_ns)
 {
     redlock *client = lease->client;
+    assert(lease->waiter != 0 && (lease->queues & rl_bit(node))); /* it was asked to queue it */
     if (queued == RL_QUEUED && rl_kind_queues(lease->target.kind) &&
         lease->waiter_round != rl_wait_queue_rounds(client, lease->waiter))
         queued = RL_WAS_QUEUED;
@@ -45,8 +46,8 @@ void rl_lease_on_reply(void *owner, struct rl_node *node, unsigned slot,
                        const struct rl_vote_reply *vote_reply, int64_t now_ns)
 {
     struct rl_lease *lease = inflight->lease;
-    (void)owner;
     assert(lease->owed > 0 && !lease->spare);
+    assert(lease->client == owner);
     rl_lease_ref(lease);
     lease->owed--;
     if (inflight->script == RL_ACQUIRE_OR_QUEUE && !lease->query)
@@ -91,8 +92,8 @@ void rl_lease_on_unexecuted(void *owner, struct rl_node *node, unsigned slot,
                             const struct rl_inflight *inflight, int64_t now_ns)
 {
     struct rl_lease *lease = inflight->lease;
-    (void)owner;
     assert(lease->owed > 0 && !lease->spare);
+    assert(lease->client == owner);
     rl_lease_ref(lease);
     lease->owed--;
     if (lease->query) {
@@ -112,8 +113,8 @@ void rl_lease_on_unexecuted(void *owner, struct rl_node *node, unsigned slot,
 void rl_lease_on_drain(void *owner, struct rl_node *node, unsigned slot,
                        const struct rl_inflight *inflight, int64_t now_ns)
 {
-    (void)owner, (void)now_ns;
-    assert(inflight->lease->owed > 0);
+    (void)now_ns;
+    assert(inflight->lease->owed > 0 && inflight->lease->client == owner);
     if (!inflight->lease->query)
         rl_hold_link_drains(&inflight->lease->hold, node->index, slot);
 }
@@ -124,8 +125,8 @@ void rl_lease_on_link_lost(void *owner, struct rl_node *node, unsigned slot,
     struct rl_lease *lease = inflight->lease;
     const char *why = node->slot[slot].connection.why;
     struct rl_vote_reply vote_reply = {.vote = RL_VOTE_FAILED, .why = *why ? why : node->why};
-    (void)owner;
     assert(lease->owed > 0 && !lease->spare);
+    assert(lease->client == owner);
     rl_lease_ref(lease);
     lease->owed--;
     if (inflight->script == RL_ACQUIRE_OR_QUEUE && !lease->query)

@@ -29,6 +29,7 @@ static void fence(struct rl_request *request, const struct rl_lease *lease)
     const redlock *client = lease->client;
     int64_t window_us = client->nodes.settings.guard_window_ns / 1000;
     int64_t lead_us = RL_FENCE_LEAD_MS * 1000;
+    assert(window_us > 0 && !lease->query);
     if (lead_us > window_us / 4)
         lead_us = window_us / 4;
     request->fenced = true;
@@ -67,6 +68,7 @@ static void request_init(struct request *request, const struct rl_lease *lease,
         .by_hash = client->requests.bytes,
         .by_body = client->requests.bytes + RL_REQUEST_MAX,
     };
+    assert(lease->budget_ns > 0 && request->number < RL_SCRIPTS);
     if (!request->native)
         rl_nonce_text(++client->requests.nonce, request->is.nonce);
     if (rl_request_reserves(&request->is))
@@ -148,6 +150,7 @@ unsigned rl_lease_send_taking(struct rl_lease *lease, enum rl_verb verb, uint64_
 {
     assert(rl_verb_takes(verb));
     assert(!lease->query && !lease->detached);
+    assert((nodes & ~rl_all(lease->client->nodes.n)) == 0);
     /* A waiter enters the queues of nodes from which it will hear of a release. */
     uint64_t queues = 0;
     if (verb == RL_ACQUIRE && lease->waiter)
@@ -186,6 +189,8 @@ void rl_lease_query(struct rl_lease *lease, enum rl_verb verb, uint64_t nodes, i
                     int64_t deadline_ns)
 {
     struct request request;
+    assert(lease->hold.phase == RL_HOLD_NEW && !lease->lock); /* no hold, no vote */
+    assert((nodes & ~rl_all(lease->client->nodes.n)) == 0 && deadline_ns > now_ns);
     rl_lease_ref(lease);
     lease->query = true;
     lease->budget_ns = deadline_ns - now_ns;

@@ -6,6 +6,7 @@
 
 #include "base/text_escape.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,6 +16,7 @@ void rl_client_log(void *owner, int level, const char *format, ...)
     redlock *client = owner;
     char cut[512], text[512];
     va_list args;
+    assert(level >= REDLOCK_LOG_ERROR && level <= REDLOCK_LOG_DEBUG);
     if (!client->log.write || level > client->log.level)
         return;
     va_start(args, format);

@@ -54,6 +54,7 @@ int rl_loop_timeout_ms(int64_t due_ns, int64_t now_ns)
     /* Rounded up, because otherwise the loop would spin in the last millisecond. Never very
      * long, because epoll's clock does not count the time of a suspend. */
     int64_t ms = (due_ns - now_ns) / RL_NS_PER_MS + 1;
+    assert(now_ns >= 0 && ms > 0);
     return ms > 1000 ? 1000 : (int)ms;
 }
 
@@ -92,6 +93,7 @@ static int64_t look(redlock *client, int64_t now_ns, int64_t due_ns)
     struct rl_driven *driven = &client->nodes.settings.driven;
     bool waits = due_ns > now_ns;
     if (waits) {
+        assert(!client->loop.polling); /* one leader waits, and nobody else */
         client->loop.polling = true;
         rl_driven_sleeps(driven, RL_LEADER_SLEEPS, due_ns);
         pthread_mutex_unlock(&client->mutex);
@@ -135,6 +137,7 @@ static void wake_and_yield(redlock *client)
     unsigned count = 0;
     while (client->loop.to_wake.first && count < WAKE_MAX)
         to_signal[count++] = next_to_wake(client);
+    assert(count > 0 && count <= WAKE_MAX);
     pthread_mutex_unlock(&client->mutex);
     for (unsigned i = 0; i < count; i++)
         pthread_cond_signal(&to_signal[i]->cond);
@@ -144,6 +147,7 @@ static void wake_and_yield(redlock *client)
 
 int64_t rl_loop_turn(redlock *client, int64_t now_ns, int64_t due_ns)
 {
+    assert(client->loop.leader || client->closing);
     client->loop.poll_deadline_ns = due_ns;
     now_ns = look(client, now_ns, due_ns);
     if (client->loop.to_wake.first)
@@ -179,6 +183,7 @@ void rl_loop_drain_kick(redlock *client)
     struct rl_background *background = &client->background;
     if (!background->kicked)
         return;
+    assert(background->kick_fd >= 0);
     background->kicked = false;
     rl_eventfd_drain(background->kick_fd);
 }
@@ -220,6 +225,7 @@ void rl_loop_drain_alarm(redlock *client)
 {
     struct rl_background *background = &client->background;
     uint64_t count;
+    assert(background->alarm_ns == INT64_MAX || background->alarm_fd >= 0);
     if (background->alarm_ns != INT64_MAX &&
         read(background->alarm_fd, &count, sizeof(count)) == (ssize_t)sizeof(count))
         background->alarm_ns = INT64_MAX;
@@ -231,6 +237,7 @@ void rl_loop_interrupt(redlock *client)
 {
     if (!client->loop.polling)
         return;
+    assert(client->loop.leader || client->closing);
     client->loop.poll_deadline_ns = INT64_MIN; /* once is enough */
     rl_eventfd_signal(client->loop.wake_fd);
 }
@@ -255,6 +262,7 @@ int64_t rl_loop_poll_now(redlock *client)
 
 void rl_loop_poll(redlock *client, bool late)
 {
+    assert(!late || !client->loop.leader);
     int64_t now_ns = rl_client_now_ns(client);
     if (late)
         rl_driven_begins(&client->nodes.settings.driven, now_ns);

@@ -5,6 +5,7 @@
 
 #include "engine/owner.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,8 +21,10 @@ static uint64_t thread_number(void)
 
 size_t rl_owner_text(const redlock *client, char ret_text[RL_OWNER_MAX + 1])
 {
-    return (size_t)snprintf(ret_text, RL_OWNER_MAX + 1, "%s:%" PRIu64, client->identity.uuid,
-                            thread_number());
+    int len = snprintf(ret_text, RL_OWNER_MAX + 1, "%s:%" PRIu64, client->identity.uuid,
+                       thread_number());
+    assert(len > RL_UUID_LEN && len <= RL_OWNER_MAX);
+    return (size_t)len;
 }
 
 bool rl_owner_allowed(const char *owner, const char **ret_why)

@@ -70,6 +70,12 @@ static const struct {
     [PHASE_LEAVE] = {RL_DEQUEUE, PROOF_WAKE},
 };
 
+/* Does this phase send scripts? Then it has a row. */
+static bool asks(enum phase phase)
+{
+    return phase != PHASE_LISTEN && phase != PHASE_WAKE && phase < PHASE_DONE;
+}
+
 /* ---- what each node has proven ---------------------------------------------------------- */
 
 static void show(const struct rl_probe *probe, unsigned node, enum proof_of of,
@@ -117,6 +123,7 @@ static void fail(struct rl_probe *probe, unsigned node, enum proof_of of, const 
 static void judge_queued(struct rl_probe *probe, unsigned node,
                          const struct rl_vote_reply *vote_reply)
 {
+    assert(probe->phase == PHASE_QUEUE && vote_reply->vote != RL_VOTE_FAILED);
     if (vote_reply->vote == RL_VOTE_YES)
         fail(probe, node, PROOF_WAKE, "the key was gone before its time");
     else if (vote_reply->answer.place < 0)
@@ -128,6 +135,7 @@ static void judge_queued(struct rl_probe *probe, unsigned node,
 
 static void judge(struct rl_probe *probe, unsigned node, const struct rl_vote_reply *vote_reply)
 {
+    assert(asks(probe->phase));
     enum proof_of of = row_of[probe->phase].of;
     if (vote_reply->vote == RL_VOTE_FAILED)
         fail(probe, node, of, "%s", vote_reply->why);
@@ -146,6 +154,7 @@ static void on_heard(struct rl_call *call, struct rl_node *node, enum rl_verb ve
 {
     struct rl_probe *probe = (struct rl_probe *)call;
     uint64_t bit = rl_bit(node->index);
+    assert(node->index < call->client->nodes.n);
     if (call->done || !(probe->silent & bit) || verb != rl_verb_of(row_of[probe->phase].verb))
         return;
     probe->silent &= ~bit;
@@ -187,6 +196,7 @@ static uint64_t provable(redlock *client, int64_t now_ns)
 static void judge_listening(struct rl_probe *probe)
 {
     redlock *client = probe->call.client;
+    assert(probe->phase == PHASE_LISTEN);
     for (uint64_t deaf = probe->good & ~client->subs.listening; deaf; deaf &= deaf - 1) {
         unsigned i = rl_first(deaf);
         fail(probe, i, PROOF_WAKE, "%s",
@@ -198,6 +208,7 @@ static void judge_silent(struct rl_probe *probe)
 {
     long long ms =
         (long long)(probe->call.client->nodes.settings.connect_timeout_ns / RL_NS_PER_MS);
+    assert(asks(probe->phase));
     enum proof_of of = row_of[probe->phase].of;
     for (uint64_t rest = probe->silent; rest; rest &= rest - 1)
         fail(probe, rl_first(rest), of, "no answer to the script within %lld ms", ms);
@@ -221,6 +232,7 @@ static void phase_end(struct rl_probe *probe)
 
 static void ask(struct rl_probe *probe, struct rl_lease *lease, uint64_t nodes, int64_t now_ns)
 {
+    assert(asks(probe->phase) && !probe->silent);
     probe->silent = nodes;
     rl_lease_query(lease, row_of[probe->phase].verb, nodes, now_ns, probe->until_ns);
 }
@@ -326,6 +338,7 @@ static void end(struct rl_probe *probe)
 {
     redlock *client = probe->call.client;
     int64_t now_ns = rl_client_now_ns(client);
+    assert(probe->call.done);
     rl_list_remove(&client->probes.all, &probe->entry);
     if (probe->taken) /* the probe was cut short */
         rl_lease_query(probe->holder, RL_RELEASE, probe->taken, now_ns,
@@ -343,11 +356,11 @@ int rl_probe_run(redlock *client, const struct rl_target *target, struct rl_stat
         .number = FIRST_NUMBER + ++client->probes.count,
     };
     int64_t now_ns = rl_loop_poll_if_idle(client);
+    probe.call.step = on_step;
+    probe.call.on_vote = on_heard;
     int result = rl_call_begin(&probe.call, client);
     if (result)
         return result;
-    probe.call.step = on_step;
-    probe.call.on_vote = on_heard;
     rl_list_push(&client->probes.all, &probe.entry);
     result = lease_new(&probe, target, &probe.holder);
     if (!result)

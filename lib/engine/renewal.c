@@ -33,6 +33,7 @@ static void plan(struct rl_lease *lease)
 static void plan_renewal(struct rl_lease *lease)
 {
     const struct rl_hold *hold = &lease->hold;
+    assert(lease->renewal.on && hold->phase == RL_HOLD_HELD);
     lease->renewal.renew_ns = rl_renewal_due_ns(hold->deadline_ns, hold->ttl_ns,
                                                 hold->drift_factor, lease->renewal.margin_ns);
 }
@@ -42,6 +43,7 @@ static void run_lost(redlock *client, struct rl_callback *callback)
     redlock_lock *lock = RL_ITEM(callback, struct redlock_lock, lost);
     redlock_lost_fn *on_lost = lock->on_lost;
     void *context = lock->lost_context;
+    assert(on_lost && lock->client == client);
     rl_callback_enter(client, lock);
     on_lost(context, lock);
     rl_callback_exit(client);
@@ -75,6 +77,7 @@ void rl_renewals_node_changed(redlock *client, int64_t now_ns)
         lease->renewal.renew_ns = now_ns;
         plan(lease);
     }
+    assert(client->leases.starving == 0); /* those that starve are open */
 }
 
 /* End the renewal, once: release the lock on all nodes. */
@@ -95,6 +98,7 @@ static void lose(struct rl_lease *lease)
 /* The keys stay for the last millisecond that the user was shown. */
 static void give_up(struct rl_lease *lease, int64_t now_ns)
 {
+    assert(lease->hold.phase == RL_HOLD_HELD && !lease->releasing);
     lease->retry_ns = rl_lease_deadline_ns(lease);
     lose(lease);
     lease->client->stats.lost++;
@@ -130,6 +134,7 @@ static void renew(struct rl_lease *lease, int64_t now_ns)
 void rl_renewals_clock_went_back(redlock *client, int64_t now_ns)
 {
     RL_EACH (struct rl_lease, lease, &client->leases.open, entry) {
+        assert(!lease->releasing);
         if (lease->renewal.on)
             rl_timer_set(&client->loop.timers, &lease->timer, now_ns);
     }

@@ -25,6 +25,8 @@ void rl_renewal_extension_over(struct rl_lease *lease)
 /* The only setter: does the renewal wait for masters? */
 void rl_renewal_set_lacks_quorum(struct rl_lease *lease, bool lacks_quorum)
 {
+    assert(lease->renewal.on);
+    assert(lease->client->leases.starving >= lease->renewal.lacks_quorum);
     lease->client->leases.starving += lacks_quorum - lease->renewal.lacks_quorum;
     lease->renewal.lacks_quorum = lacks_quorum;
 }
@@ -37,6 +39,7 @@ void rl_renewal_end(struct rl_lease *lease)
     rl_renewal_extension_over(lease);
     rl_renewal_set_lacks_quorum(lease, false);
     assert(lease->client->leases.renewals > 0);
+    assert(lease->client->stats.renewing >= renewal->renews);
     renewal->on = false;
     lease->client->leases.renewals--;
     lease->client->stats.renewing -= renewal->renews;

@@ -61,6 +61,7 @@ static void set_bit(uint64_t *set, uint64_t bit, bool is)
 static void put(struct rl_report *report, unsigned node, const redlock_node_vote *vote)
 {
     uint64_t bit = rl_bit(node);
+    assert(report->to && node < report->whole.nodes);
     set_bit(&report->granted, bit, vote->vote == REDLOCK_VOTE_GRANTED);
     set_bit(&report->held, bit, vote->vote == REDLOCK_VOTE_HELD);
     set_bit(&report->free, bit, vote->vote == REDLOCK_VOTE_FREE);
@@ -99,6 +100,7 @@ void rl_report_open(struct rl_report *report, const redlock *client, redlock_rep
     report->to = to;
     if (!to)
         return;
+    assert(to->size > 0); /* rl_report_fits() */
     rl_struct_copy(&report->whole, sizeof(report->whole), to, to->size);
     report->whole.nodes = client->nodes.n;
     report->whole.needed = rl_quorum_needed(client->nodes.n);
@@ -112,6 +114,7 @@ void rl_report_unasked(struct rl_call *call, uint64_t nodes, int64_t now_ns)
     struct rl_report *report = &call->report;
     if (!report->to)
         return;
+    assert(!call->done && (nodes & ~rl_all(call->client->nodes.n)) == 0);
     for (nodes &= ~(report->granted | report->held | report->free | report->failed); nodes;
          nodes &= nodes - 1) {
         unsigned i = rl_first(nodes);
@@ -131,6 +134,7 @@ void rl_report_begin(struct rl_call *call, uint64_t voting, int64_t now_ns)
 {
     if (!call->report.to)
         return;
+    assert(!call->done && (voting & ~rl_all(call->client->nodes.n)) == 0);
     call->report.whole.rounds++;
     clear(&call->report, call->client);
     rl_report_unasked(call, rl_all(call->client->nodes.n) & ~voting, now_ns);
@@ -143,6 +147,7 @@ void rl_report_vote(struct rl_call *call, unsigned node, int vote,
     if (!report->to)
         return;
     assert(node < call->client->nodes.n);
+    assert(!call->done); /* the user's struct may be gone */
     redlock_node_vote said = get(report, node);
     said.vote = vote;
     if (vote_reply->why)
@@ -163,6 +168,7 @@ void rl_report_vote(struct rl_call *call, unsigned node, int vote,
 /* The round's part of the report: the silent nodes, and the time it took. */
 static void add_round(struct rl_report *report, const struct rl_round *round, int64_t now_ns)
 {
+    assert(round->n == report->whole.nodes);
     uint64_t voted = report->granted | report->held | report->free | report->failed;
     for (uint64_t silent = round->failed & ~voted & ~report->explained; silent;
          silent &= silent - 1) {
@@ -180,6 +186,7 @@ void rl_report_end(struct rl_call *call, const struct rl_round *round, int64_t n
     struct rl_report *report = &call->report;
     if (!report->to)
         return;
+    assert(!call->done);
     if (report->whole.rounds > 0) /* else it was no round of this call */
         add_round(report, round, now_ns);
     report->whole.granted = rl_count(report->granted);

@@ -39,6 +39,7 @@ static void put_argument(struct rl_out *out, const struct rl_request *request, c
         rl_put_bulk(out, request->token, request->token_len);
         break;
     case 'T':
+        assert(request->ttl_ms > 0);
         rl_put_number(out, request->ttl_ms);
         break;
     case 'w':
@@ -113,6 +114,8 @@ size_t rl_request_encode(const struct rl_request *request, bool by_body,
     const char counter[] = {*more ? request->counter : '\0', '\0'};
     size_t keys = (strlen(script->keys) + strlen(counter)) * rl_names_count(request->target);
     struct rl_out out;
+    assert(script->body && script->sha); /* the kind has this script */
+    assert(!*more || (script->fenced_body && script->fenced_sha));
     rl_out_init(&out, ret_bytes, RL_REQUEST_MAX);
     rl_put_array(&out, 4u + (unsigned)(keys + strlen(script->args) + strlen(more)));
     rl_put_text(&out, by_body ? "EVAL" : "EVALSHA");
@@ -138,6 +141,7 @@ size_t rl_request_encode_native(const struct rl_request *request,
     const struct rl_target *target = request->target;
     struct rl_out out;
     assert(target->kind->native && request->script == RL_ACQUIRE);
+    assert(!request->fenced && request->token_len > 0 && request->ttl_ms > 0);
     rl_out_init(&out, ret_bytes, RL_REQUEST_MAX);
     rl_put_array(&out, 6);
     rl_put_text(&out, "SET");

@@ -54,6 +54,7 @@ static void *entry(const struct rl_status *status, unsigned node)
 void rl_status_show(struct rl_status *status, unsigned node, const redlock_node_status *said)
 {
     void *to = entry(status, node);
+    assert(node < status->whole.nodes);
     if (said->state == REDLOCK_NODE_READY)
         status->ready |= rl_bit(node);
     status->whole.ready = rl_count(status->ready);
@@ -66,11 +67,13 @@ void rl_status_prove(const struct rl_status *status, unsigned node, size_t offse
 {
     char *to = entry(status, node);
     assert(offset + sizeof(*proof) <= sizeof(redlock_node_status));
+    assert(node < status->whole.nodes);
     if (to && offset + sizeof(*proof) <= status->whole.node_size)
         memcpy(to + offset, proof, sizeof(*proof));
 }
 
 void rl_status_publish(const struct rl_status *status)
 {
+    assert(status->to && status->whole.ready <= status->whole.nodes);
     rl_struct_give(&shape, &status->whole, status->to);
 }

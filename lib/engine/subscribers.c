@@ -5,14 +5,16 @@
 
 #include "engine/client.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define UNWANTED_NS (5 * RL_NS_PER_S) /* a client that waited may wait again within this time  \
-                                       */
+/* A client that waited may wait again within this time. */
+#define UNWANTED_NS (5 * RL_NS_PER_S)
 
 static struct rl_sub *make(redlock *client)
 {
+    assert(client->subs.events && !client->subs.all);
     struct rl_sub *subs = calloc(client->nodes.n, sizeof(*subs));
     for (unsigned i = 0; subs && i < client->nodes.n; i++) {
         if (rl_sub_init(&subs[i], i, client->nodes.all[i].config, &client->nodes.settings,
@@ -77,6 +79,7 @@ bool rl_subs_pending(const redlock *client)
 /* Nobody has waited for a while: stop watching the connections. */
 static void unwant(redlock *client)
 {
+    assert(client->subs.all);
     client->subs.wanted = false;
     for (unsigned i = 0; i < client->nodes.n; i++)
         rl_sub_unwant(&client->subs.all[i]);
@@ -84,12 +87,14 @@ static void unwant(redlock *client)
 
 void rl_subs_absent(redlock *client, int64_t absent_ns)
 {
+    assert(absent_ns > 0);
     for (unsigned i = 0; client->subs.all && i < client->nodes.n; i++)
         rl_sub_absent(&client->subs.all[i], absent_ns);
 }
 
 void rl_subs_tick(redlock *client, int64_t now_ns)
 {
+    assert(client->subs.all || !client->subs.wanted);
     if (client->subs.wanted && client->wait_queues.by_name.count == 0 &&
         !client->probes.all.first && now_ns - client->wait_queues.left_ns > UNWANTED_NS)
         unwant(client);

@@ -3,6 +3,7 @@
 
 #include "engine/target.h"
 
+#include <assert.h>
 #include <redlock.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@ int rl_target_keep(struct rl_target *ret_kept, struct rl_target_bytes *bytes,
                    const struct rl_target *target)
 {
     size_t size = target->name_len + target->owner_len + 2;
+    assert(!bytes->at || target->name != bytes->at); /* they may move */
     if (bytes->size < size) {
         char *grown = realloc(bytes->at, size);
         if (!grown)

@@ -11,6 +11,7 @@
 bool rl_wait_queue_subscribe(redlock *client, struct rl_wait_queue *queue)
 {
     char name[RL_KEY_MAX];
+    assert(!queue->waiters.first && queue->target.kind);
     queue->channel = NULL;
     if (rl_kind_queues(queue->target.kind))
         return true;
@@ -36,6 +37,7 @@ void rl_wait_queue_unsubscribe(redlock *client, struct rl_wait_queue *queue, int
     struct rl_channel *channel = queue->channel;
     if (!channel)
         return;
+    assert(!queue->waiters.first && channel->users > 0);
     if (channel->notify_next == &queue->entry)
         channel->notify_next = queue->entry.next;
     rl_list_remove(&channel->queues, &queue->entry);

@@ -40,6 +40,7 @@ void rl_wait_queue_leave_nodes(redlock *client, const struct rl_target *target, 
                                uint64_t nodes, int64_t now_ns)
 {
     struct rl_wait_queues *queues = &client->wait_queues;
+    assert(number != 0 && nodes != 0); /* 0 is no waiter's */
     nodes = leave_queue(client, target, number, nodes, now_ns);
     /* A waiter that is queued by its owner may be there again by then. */
     if (!nodes || !rl_kind_queues(target->kind))
@@ -83,6 +84,7 @@ void rl_wait_queues_node_up(redlock *client, unsigned node, int64_t now_ns)
             pending_leave->nodes = 0;
         if (!(pending_leave->nodes & bit))
             continue;
+        assert(pending_leave->bytes && pending_leave->target.name == pending_leave->bytes);
         pending_leave->nodes &= ~bit;
         pending_leave->nodes |=
             leave_queue(client, &pending_leave->target, pending_leave->number, bit, now_ns);

@@ -34,6 +34,7 @@ static bool is_for(const struct rl_wait_queue *queue, const struct rl_target *ta
 struct rl_wait_queue *rl_wait_queue_find(redlock *client, const struct rl_target *target)
 {
     const struct rl_wait_queues *queues = &client->wait_queues;
+    assert(target->kind && target->name_len > 0);
     struct rl_hashed *entry = rl_hash_find(&queues->by_name, hash_of(target));
     for (; entry; entry = rl_hash_next(entry)) {
         struct rl_wait_queue *queue = RL_ITEM(entry, struct rl_wait_queue, by_name);
@@ -107,6 +108,7 @@ static int reserve(struct rl_wait_queues *queues)
 static void number(struct rl_wait_queues *queues, struct rl_wait_queue *queue, size_t place)
 {
     assert(place < queues->places && place <= PLACE_MASK);
+    assert(!queues->place[place] || queues->place[place] == queue);
     queue->number = (++queues->last_number << PLACE_BITS) | place;
     queue->wakes = queue->queued = queue->entered = 0;
     queue->hint_ns = 0;
@@ -126,6 +128,7 @@ static struct rl_wait_queue *make(redlock *client, const struct rl_target *targe
         queue = calloc(1, sizeof(*queue));
     if (!queue)
         return NULL;
+    assert(!queue->waiters.first); /* nobody waits in a spare one */
     bool kept = rl_target_keep(&queue->target, &queue->bytes, target) == 0;
     if (kept && target->kind->wakeup != RL_WAKEUP_FAIR)
         queue->target.owner_len = 0;
@@ -217,6 +220,7 @@ void rl_wait_queue_leave(redlock *client, struct rl_waiter *waiter, bool won, in
     if (!queue)
         return;
     bool was_first = rl_wait_queue_is_first(waiter);
+    assert(rl_list_has(&queue->waiters, &waiter->entry));
     rl_list_remove(&queue->waiters, &waiter->entry);
     assert(client->wait_queues.waiting > 0);
     waiter->queue = NULL;

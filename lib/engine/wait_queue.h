@@ -171,6 +171,7 @@ static inline void rl_wait_queue_call(struct rl_wait_queue *queue, enum rl_turn 
 {
     struct rl_waiter *first = RL_FIRST(&queue->waiters, struct rl_waiter, entry);
     assert(first); /* a queue that nobody waits in is put away */
+    assert(first->queue == queue && first->turn);
     first->turn(first, why, now_ns);
 }
 

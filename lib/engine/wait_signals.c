@@ -22,6 +22,7 @@ static void wake(struct rl_wait_queue *queue, unsigned node, int64_t now_ns)
 void rl_wait_queue_on_wakeup(redlock *client, unsigned node, uint64_t number, int64_t now_ns)
 {
     struct rl_wait_queue *queue = rl_wait_queue_by_number(client, number);
+    assert(node < client->nodes.n);
     client->stats.wakes++;
     if (!queue || queue->channel) /* masters do not know the number of a queue with a channel */
         return;
@@ -49,6 +50,8 @@ notify_all(redlock *client, unsigned node, struct rl_channel *channel, int64_t n
            void (*notify)(struct rl_wait_queue *queue, unsigned node, int64_t now_ns))
 {
     assert(node < client->nodes.n && channel->users > 0);
+    /* One loop at a time, because it follows notify_next. */
+    assert(!channel->notify_next);
     channel->users++; /* the channel must stay during the loop */
     struct rl_entry *entry = channel->queues.first;
     for (; entry; entry = channel->notify_next) {
