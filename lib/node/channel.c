@@ -23,6 +23,11 @@ struct rl_channel *rl_channel_find(const struct rl_channels *channels, const voi
     return NULL;
 }
 
+static bool is_one(uint64_t bits)
+{
+    return bits != 0 && (bits & (bits - 1)) == 0;
+}
+
 /* Make room for one more. */
 static bool reserve(struct rl_channels *channels)
 {
@@ -72,6 +77,7 @@ void rl_channel_free_if_idle(struct rl_channels *channels, struct rl_channel *ch
 {
     if (channel->users > 0 || channel->pending || channel->confirmed)
         return;
+    assert(!channel->queues.first && !channel->notify_next);
     assert(channels->count > 0 && channels->all[channel->place] == channel);
     rl_hash_remove(&channels->by_text, &channel->by_text);
     struct rl_channel *last = channels->all[--channels->count];
@@ -83,6 +89,7 @@ void rl_channel_free_if_idle(struct rl_channels *channels, struct rl_channel *ch
 enum rl_channel_next_request rl_channel_next_request(const struct rl_channel *channel,
                                                      uint64_t node_bit)
 {
+    assert(is_one(node_bit));
     if ((channel->pending | channel->denied) & node_bit)
         return RL_CHANNEL_NONE;
     if (channel->users > 0)
@@ -92,6 +99,7 @@ enum rl_channel_next_request rl_channel_next_request(const struct rl_channel *ch
 
 void rl_channels_forget(struct rl_channels *channels, uint64_t node_bit)
 {
+    assert(is_one(node_bit));
     /* From the end: a channel that is freed is replaced by one that was already visited. */
     for (size_t i = channels->count; i > 0; i--) {
         struct rl_channel *channel = channels->all[i - 1];

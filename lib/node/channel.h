@@ -45,7 +45,7 @@ void rl_channel_unref(struct rl_channels *channels, struct rl_channel *channel);
 /* Free it if it has no user and no node has the subscription. */
 void rl_channel_free_if_idle(struct rl_channels *channels, struct rl_channel *channel);
 
-/* The request about this channel that must be sent to a node now. */
+/* The request about this channel that must be sent to a node now. `node_bit`: rl_bit(node). */
 enum rl_channel_next_request { RL_CHANNEL_NONE, RL_CHANNEL_SUBSCRIBE, RL_CHANNEL_UNSUBSCRIBE };
 enum rl_channel_next_request rl_channel_next_request(const struct rl_channel *channel,
                                                      uint64_t node_bit);

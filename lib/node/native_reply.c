@@ -28,6 +28,7 @@ bool rl_native_read_set(const struct rl_reply *reply, enum rl_set_reply *ret_set
 /* Another token has the key. The pair does not show its TTL. */
 static void refuse(struct rl_vote_reply *vote, enum rl_code code, const struct rl_reply *holder)
 {
+    assert(code != RL_GRANTED && (!holder || holder->type == RL_REPLY_BULK));
     vote->vote = RL_VOTE_NO;
     vote->answer = (struct rl_answer){.code = code, .ttl_ms = RL_TTL_UNKNOWN, .place = -1};
     if (!holder)

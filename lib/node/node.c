@@ -20,6 +20,7 @@ int rl_node_init(struct rl_node *node, unsigned index, const struct rl_node_conf
                  size_t why_size)
 {
     assert(index < REDLOCK_NODES_MAX);
+    assert(settings->events && settings->clock && settings->prng);
     *node = (struct rl_node){
         .index = index,
         .config = config,
@@ -147,6 +148,7 @@ static void undrain(struct rl_node *node, int64_t now_ns)
 {
     struct rl_slot *slot = &node->slot[node->current];
     assert(node->draining && node->mode != RL_UP);
+    assert(rl_link_state(node->slot[1 - node->current].connection.link) == RL_LINK_OPEN);
     rl_link_close(slot->connection.link);
     rl_node_report_lost(slot, now_ns);
     node->current = 1 - node->current;

@@ -33,16 +33,24 @@ void rl_node_on_bulk(void *context, const char *bytes, size_t len)
     slot->node->info_ns = slot->connection.heard_ns;
 }
 
+/* The only place that changes it: only a server that answers is judged. */
+static void set_fitness(struct rl_node *node, enum rl_fitness fitness)
+{
+    assert(node->mode == RL_GREETING || node->mode == RL_UP);
+    node->fitness = fitness;
+}
+
 static void unfit(struct rl_node *node, int64_t now_ns, int64_t again_ns, const char *why)
 {
     assert(again_ns > 0);
-    node->fitness = RL_UNFIT;
+    set_fitness(node, RL_UNFIT);
     node->ask_info_ns = now_ns + again_ns;
     snprintf(node->why, sizeof(node->why), "%s", why);
 }
 
 void rl_node_refuses(struct rl_node *node, const char *why, int64_t now_ns)
 {
+    assert(why && now_ns >= 0);
     snprintf(node->refusal, sizeof(node->refusal), "%s", why);
     node->refused_ns = now_ns;
 }
@@ -57,7 +65,7 @@ void rl_node_replaced(struct rl_node *node, const char *how, int64_t now_ns)
     node->replaced_how = how;
     /* A refusal on a draining link counts for the other link, too. */
     if (node->mode == RL_UP && node->settings->guard) {
-        node->fitness = RL_GUARDED;
+        set_fitness(node, RL_GUARDED);
         node->ask_info_ns = now_ns;
         snprintf(node->why, sizeof(node->why), "is a replica or loads its keys anew");
     }
@@ -84,7 +92,7 @@ static void learn_identity(struct rl_node *node, int64_t now_ns)
 
 static void vote(struct rl_node *node, int64_t now_ns)
 {
-    node->fitness = RL_FIT;
+    set_fitness(node, RL_FIT);
     node->ask_info_ns = now_ns + RL_ASK_INFO_MS * RL_NS_PER_MS;
 }
 
@@ -98,6 +106,7 @@ static void judge_guard(struct rl_node *node, int64_t now_ns)
     int64_t wait = rl_guard_wait_ns(window_ns, uptime_s, now_ns - node->identity.seen_ns);
     int64_t anew =
         node->replaced_ns > 0 ? rl_guard_wait_ns(window_ns, -1, now_ns - node->replaced_ns) : 0;
+    assert(window_ns > 0 && wait >= 0 && anew >= 0);
     /* Another server that has just started counts as restarted: nothing proves otherwise. */
     bool young = rl_guard_wait_ns(window_ns, uptime_s, 0) > 0;
     bool replaced = anew > 0 && !(young && node->replaced_how == took_place);
@@ -107,7 +116,7 @@ static void judge_guard(struct rl_node *node, int64_t now_ns)
         vote(node, now_ns);
         return;
     }
-    node->fitness = RL_GUARDED;
+    set_fitness(node, RL_GUARDED);
     node->guard_until_ns = now_ns + wait;
     node->ask_info_ns = node->guard_until_ns;
     snprintf(node->why, sizeof(node->why),
@@ -138,6 +147,7 @@ static void judge_info(struct rl_node *node, int64_t now_ns)
         vote(node, now_ns);
     if (node->fitness == RL_FIT && refusal)
         snprintf(node->why, sizeof(node->why), "warning: %s", refusal);
+    assert(node->fitness == RL_FIT || node->why[0]); /* a node without a vote has a reason */
 }
 
 /* The user lacks the right, or the server lacks the command: asking again is useless. */
@@ -154,7 +164,7 @@ static void info_denied(struct rl_node *node, const char *text, int64_t now_ns)
         snprintf(node->why, sizeof(node->why),
                  "INFO was refused, so a restart could not be seen: no vote (%.120s)", text);
     } else {
-        node->fitness = RL_FIT;
+        set_fitness(node, RL_FIT);
         snprintf(node->why, sizeof(node->why), "warning: INFO was refused (%.140s)", text);
     }
 }

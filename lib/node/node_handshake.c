@@ -33,6 +33,7 @@ static void say_hello(struct rl_node *node, int64_t now_ns)
     struct rl_out out;
     assert(rl_node_connection(node)->fifo_count == 0); /* R12: AUTH was answered, and alone */
     rl_node_set_mode(node, RL_GREETING, now_ns);
+    assert(node->deadline_ns > 0); /* connect_now() */
     if (node->config->db != 0) {
         rl_out_init(&out, bytes, sizeof(bytes));
         rl_put_array(&out, 2);
@@ -74,6 +75,7 @@ bool rl_node_send_oneway(struct rl_node *node, const void *bytes, size_t len, in
         .sent_ns = now_ns,
         .deadline_ns = now_ns + node->settings->connect_timeout_ns,
     };
+    assert(bytes && len > 0);
     bool takes = node->mode == RL_UP && rl_node_takes(node, node->current, len, true);
     if (takes)
         rl_node_put(node, node->current, bytes, len, &inflight);

@@ -80,6 +80,7 @@ static bool read_answer(const struct rl_inflight *inflight, const struct rl_repl
 static void measure(struct rl_node *node, const struct rl_inflight *inflight, int64_t now_ns)
 {
     int64_t round_trip_ns = now_ns - inflight->sent_ns;
+    assert(round_trip_ns >= 0);
     if (inflight->sent_ns < node->settings->driven.since_ns || now_ns > inflight->deadline_ns)
         return;
     if (node->round_trip_ns == 0 || round_trip_ns < node->round_trip_ns)
@@ -101,6 +102,7 @@ static void answered_nonsense(struct rl_slot *slot, const struct rl_inflight *in
                               const char *why, int64_t now_ns)
 {
     const struct rl_node_settings *settings = slot->node->settings;
+    assert(inflight->type == RL_REQUEST_VERB && why[0]);
     set_why(&slot->connection, why);
     settings->events->lost(settings->owner, slot->node, slot->index, inflight, now_ns);
 }
@@ -110,6 +112,7 @@ static void error_of(const struct rl_slot *slot, const struct rl_inflight *infli
                      const struct rl_reply *reply, char *ret_text, size_t size)
 {
     char whole[512];
+    assert(!inflight->native && inflight->script < RL_VERBS);
     const struct rl_kind *kind = rl_script_kind(inflight->number);
     rl_error_text(reply, &slot->connection.mask, whole, sizeof(whole));
     rl_script_error(&kind->script[inflight->script], whole, ret_text, size);
@@ -130,6 +133,7 @@ static void tell_refusal(struct rl_node *node, const struct rl_inflight *infligh
                          const char *text, int64_t now_ns)
 {
     bool gives_up = inflight->script == RL_RELEASE || inflight->script == RL_DEQUEUE;
+    assert(inflight->type == RL_REQUEST_VERB && inflight->script < RL_VERBS);
     int64_t *again_ns = &node->refusal_again_ns[gives_up];
     if (now_ns < *again_ns)
         return;
@@ -146,6 +150,7 @@ static bool deliver_error(struct rl_slot *slot, const struct rl_inflight *inflig
 {
     struct rl_node *node = slot->node;
     struct rl_vote_reply vote_reply = {.vote = RL_VOTE_FAILED, .why = text};
+    assert(reply->type == RL_REPLY_ERROR || inflight->native);
     rl_node_refuses(node, text, now_ns);
     node->settings->events->answered(node->settings->owner, node, slot->index, inflight,
                                      &vote_reply, now_ns);
@@ -205,6 +210,7 @@ static bool deliver_native(struct rl_slot *slot, const struct rl_inflight *infli
     struct rl_vote_reply vote_reply;
     char text[160];
     const char *why;
+    assert(inflight->verb == RL_ACQUIRE && inflight->set_reply != RL_SET_AWAITED);
     if (!rl_native_vote(inflight->set_reply, reply, inflight->token.bytes, inflight->token.len,
                         &vote_reply, &why)) {
         answered_nonsense(slot, inflight, not_asked_for, now_ns);

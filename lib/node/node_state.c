@@ -20,20 +20,25 @@ void rl_node_forget_duplicates(struct rl_node *node)
 /* The modes from which one may follow. After undrain() the old link is UP at once. */
 static void assert_may_follow(const struct rl_node *node, enum rl_mode mode)
 {
+    enum rl_link_state state = rl_link_state(node->slot[node->current].connection.link);
     switch (mode) {
     case RL_DOWN:
+        assert(state != RL_LINK_OPEN);
         break;
     case RL_CONNECTING:
         assert(node->mode == RL_DOWN);
         break;
     case RL_AUTH:
         assert(node->mode == RL_CONNECTING);
+        assert(state == RL_LINK_OPEN);
         break;
     case RL_GREETING:
         assert(node->mode == RL_CONNECTING || node->mode == RL_AUTH);
+        assert(state == RL_LINK_OPEN);
         break;
     case RL_UP:
         assert(node->mode != RL_UP);
+        assert(state == RL_LINK_OPEN);
         break;
     }
 }
@@ -68,6 +73,7 @@ void rl_node_disconnect(struct rl_node *node, unsigned index, int64_t now_ns,
 {
     struct rl_slot *slot = &node->slot[index];
     assert(index < RL_SLOTS);
+    assert(index == node->current ? node->mode != RL_DOWN : node->draining);
     bool current = index == node->current;
     char cut[sizeof(node->why)], why[sizeof(node->why)];
     va_list args;

@@ -18,6 +18,7 @@ int rl_sub_init(struct rl_sub *sub, unsigned index, const struct rl_node_config 
                 struct rl_tls_context *tls, const char *uuid, int epoll_fd, int wake_fd)
 {
     assert(strlen(uuid) == RL_UUID_LEN);
+    assert(index < REDLOCK_NODES_MAX && events);
     *sub = (struct rl_sub){
         .tag = {.ready = on_ready},
         .index = index,
@@ -50,6 +51,7 @@ static void connect_now(struct rl_sub *sub, int64_t now_ns)
 {
     assert(sub->mode == RL_SUB_DOWN || sub->mode == RL_SUB_DENIED);
     assert(sub->wanted);
+    assert(rl_link_state(sub->connection.link) == RL_LINK_IDLE);
     rl_retry_begin(&sub->retry, now_ns);
     sub->deadline_ns = now_ns + sub->settings->connect_timeout_ns;
     if (rl_session_connect(&sub->connection, now_ns, sub->deadline_ns, sub->events->log,

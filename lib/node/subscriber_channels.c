@@ -22,6 +22,7 @@ static bool sync_channel(struct rl_sub *sub, struct rl_channel *channel, int64_t
     struct rl_connection *connection = &sub->connection;
     if (wish == RL_CHANNEL_NONE)
         return true;
+    assert(sub->mode == RL_SUB_SUBSCRIBING || sub->mode == RL_SUB_UP);
     if (connection->fifo_count >= RL_CHANNEL_ASKS_MAX ||
         !rl_connection_room(connection, sizeof(bytes) + SPARE, true))
         return false;
@@ -68,6 +69,7 @@ void rl_sub_catch_up(struct rl_sub *sub, int64_t now_ns)
 
 void rl_sub_ask_again(struct rl_sub *sub, int64_t now_ns)
 {
+    assert(sub->mode == RL_SUB_UP && sub->again_ns != 0);
     sub->again_ns = 0;
     if (sub->deaf)
         rl_sub_subscribe(sub, now_ns);

@@ -111,6 +111,7 @@ static bool read_member(const struct rl_sub *sub, const struct rl_reply *reply,
 static void take_message(struct rl_sub *sub, const struct rl_reply *reply, int64_t now_ns)
 {
     uint64_t seq;
+    assert(rl_sub_listens(sub));
     if (read_member(sub, reply, &seq))
         sub->events->woken(sub->settings->owner, sub->index, seq, now_ns);
     else
@@ -193,6 +194,7 @@ static bool take(void *context, const struct rl_reply *reply, int64_t now_ns)
 void rl_sub_read(struct rl_sub *sub)
 {
     struct rl_connection *connection = &sub->connection;
+    assert(sub->mode >= RL_SUB_AUTH && sub->mode <= RL_SUB_UP);
     if (!rl_connection_read(connection, sub->settings->clock, take, sub))
         rl_sub_disconnect(sub, connection->heard_ns, "%s", rl_reader_text(connection->reader));
 }

@@ -21,6 +21,11 @@ void rl_sub_set_mode(struct rl_sub *sub, enum rl_sub_mode mode, int64_t now_ns)
     assert(mode != RL_SUB_SUBSCRIBING || sub->mode == RL_SUB_CONNECTING ||
            sub->mode == RL_SUB_AUTH);
     assert(mode != RL_SUB_AUTH || sub->mode == RL_SUB_CONNECTING);
+    assert(mode != RL_SUB_CONNECTING || sub->mode == RL_SUB_DOWN || sub->mode == RL_SUB_DENIED);
+    assert(mode != RL_SUB_DENIED || (sub->mode >= RL_SUB_AUTH && sub->mode <= RL_SUB_UP));
+    bool live = mode >= RL_SUB_AUTH && mode <= RL_SUB_UP;
+    assert(mode == RL_SUB_CONNECTING ||
+           live == (rl_link_state(sub->connection.link) == RL_LINK_OPEN));
     sub->mode = mode;
     sub->since_ns = now_ns;
     sub->pinged_ns = 0;
@@ -138,6 +143,7 @@ void rl_sub_subscribe(struct rl_sub *sub, int64_t now_ns)
 {
     char bytes[128];
     struct rl_out out;
+    assert(sub->mode == RL_SUB_SUBSCRIBING || sub->mode == RL_SUB_UP);
     rl_out_init(&out, bytes, sizeof(bytes));
     rl_put_array(&out, 2);
     rl_put_text(&out, "SUBSCRIBE");
