@@ -14,6 +14,7 @@ int rl_connection_init(struct rl_connection *connection, const struct rl_node_co
                        struct rl_tls_context *tls, int epoll_fd, int wake_fd,
                        struct rl_tag *tag, rl_bulk_fn *on_bulk, void *context)
 {
+    assert(config && tag && tag->ready);
     *connection = (struct rl_connection){
         .config = config,
         .tls = tls,
@@ -50,6 +51,7 @@ void rl_connection_done(struct rl_connection *connection, bool in_child)
 
 int rl_connection_reset(struct rl_connection *connection)
 {
+    assert(rl_link_state(connection->link) == RL_LINK_IDLE);
     /* The old reader may be in the middle of a reply, so a new one takes its place. */
     struct rl_reader *reader = rl_reader_new(connection->on_bulk, connection->context);
     if (!reader)
@@ -82,6 +84,7 @@ static bool grow_out(struct rl_connection *connection, size_t len)
 
 static bool grow_fifo(struct rl_connection *connection)
 {
+    assert((connection->fifo_size & (connection->fifo_size - 1)) == 0); /* a power of 2 */
     if (connection->fifo_size >= RL_FIFO_MAX)
         return false;
     struct rl_inflight *fifo = calloc(2 * (size_t)connection->fifo_size, sizeof(*fifo));
@@ -126,12 +129,14 @@ void rl_connection_put_login(struct rl_connection *connection, const void *bytes
                              const struct rl_inflight *inflight)
 {
     assert(connection->out_end == 0);
+    assert(connection->fifo_count == 0 && connection->login_len == 0);
     rl_connection_put(connection, bytes, len, inflight);
     connection->login_len = len;
 }
 
 static void wipe_login(struct rl_connection *connection)
 {
+    assert(connection->login_len <= connection->out_size);
     if (connection->login_len > 0)
         rl_wipe(connection->out, connection->login_len);
     connection->login_len = 0;

@@ -69,6 +69,7 @@ void rl_link_open(struct rl_link *link, int64_t now_ns, int64_t deadline_ns)
 {
     assert(link->state == RL_LINK_IDLE);
     assert(link->fd < 0 && !link->tls);
+    assert(!link->registered && !link->blocked && link->older[0] < 0); /* rl_link_drop() */
     link->text[0] = '\0';
     link->deadline_ns = deadline_ns;
     rl_link_connect(link, now_ns);
@@ -79,7 +80,7 @@ void rl_link_close(struct rl_link *link)
     /* Keep a look-up under way: the next open can join it. A resolver that hangs then costs one
      * thread a link, not one a try. */
     rl_link_drop(link);
-    link->state = RL_LINK_IDLE;
+    rl_link_set_state(link, RL_LINK_IDLE);
     link->due_ns = INT64_MAX;
     link->text[0] = '\0';
 }
@@ -112,6 +113,7 @@ bool rl_link_blocked(const struct rl_link *link)
 
 static ssize_t fail_with(struct rl_link *link, const char *what)
 {
+    assert(link->state == RL_LINK_OPEN && what[0]);
     rl_link_note(link, link->where, what);
     rl_link_fail(link);
     return -1;
@@ -130,6 +132,7 @@ static ssize_t fail_with_errno(struct rl_link *link)
 static bool watch_open(struct rl_link *link)
 {
     uint32_t events = EPOLLIN;
+    assert(link->state == RL_LINK_OPEN);
 
     if (link->blocked && !link->blocked_on_input)
         events |= EPOLLOUT;
@@ -226,6 +229,7 @@ ssize_t rl_link_recv(struct rl_link *link, void *bytes, size_t len)
 /* The event that the link was blocked on may have come. */
 static void unblock(struct rl_link *link, uint32_t events)
 {
+    assert(link->state == RL_LINK_OPEN && link->blocked);
     if (link->tls) {
         size_t sent;
         enum rl_tls_result result = rl_tls_send(link->tls, NULL, 0, &sent);

@@ -38,6 +38,7 @@ static void note_errno(struct rl_link *link, const char *what, int error)
 /* This address has failed and its reason is noted: try the next one. */
 static void give_up_address(struct rl_link *link, int64_t now_ns)
 {
+    assert(link->text[0] && link->state != RL_LINK_OPEN);
     rl_link_drop(link);
     if (link->node->transport == RL_UNIX)
         rl_link_fail(link);
@@ -53,12 +54,13 @@ static void give_up_with(struct rl_link *link, const char *what, int64_t now_ns)
 
 static void become_open(struct rl_link *link, int64_t now_ns)
 {
+    assert((link->tls != NULL) == (link->node->transport == RL_TLS));
     if (!rl_link_watch(link, EPOLLIN)) {
         note_errno(link, "", errno);
         give_up_address(link, now_ns);
         return;
     }
-    link->state = RL_LINK_OPEN;
+    rl_link_set_state(link, RL_LINK_OPEN);
     link->due_ns = INT64_MAX;
     link->text[0] = '\0';
 }
@@ -66,6 +68,7 @@ static void become_open(struct rl_link *link, int64_t now_ns)
 static void step_securing(struct rl_link *link, int64_t now_ns)
 {
     uint32_t wanted = EPOLLIN;
+    assert(link->state == RL_LINK_SECURING && link->tls);
 
     switch (rl_tls_handshake(link->tls)) {
     case RL_TLS_OK:
@@ -90,6 +93,7 @@ static void step_securing(struct rl_link *link, int64_t now_ns)
 
 static void become_connected(struct rl_link *link, int64_t now_ns)
 {
+    assert(link->fd >= 0 && link->older[0] < 0); /* the one that is connected stays */
     if (link->node->transport != RL_TLS) {
         become_open(link, now_ns);
         return;
@@ -99,7 +103,7 @@ static void become_connected(struct rl_link *link, int64_t now_ns)
         give_up_with(link, "out of memory", now_ns);
         return;
     }
-    link->state = RL_LINK_SECURING;
+    rl_link_set_state(link, RL_LINK_SECURING);
     link->due_ns = link->share_ns;
     step_securing(link, now_ns);
 }
@@ -114,7 +118,7 @@ static void connect_unix(struct rl_link *link, int64_t now_ns)
     assert(len > 0 && len <= RL_UNIX_PATH_MAX);
     memcpy(address.sun_path, link->node->path, len);
     snprintf(link->where, sizeof(link->where), "%s", link->node->path);
-    link->state = RL_LINK_CONNECTING;
+    rl_link_set_state(link, RL_LINK_CONNECTING);
     link->due_ns = link->share_ns = link->deadline_ns;
     int error = rl_link_start_socket(link, (const struct sockaddr *)&address, sizeof(address));
     if (error == 0)
@@ -132,6 +136,7 @@ static void connect_unix(struct rl_link *link, int64_t now_ns)
 /* The sockets, newest first. */
 static int *socket_at(struct rl_link *link, unsigned i)
 {
+    assert(i < RL_LINK_TRIES);
     return i == 0 ? &link->fd : &link->older[i - 1];
 }
 
@@ -172,6 +177,7 @@ static int race_error(struct rl_link *link)
 {
     int error = EINPROGRESS;
 
+    assert(link->fd >= 0 && link->registered);
     for (unsigned i = 0; i < RL_LINK_TRIES && *socket_at(link, i) >= 0;) {
         error = rl_socket_error(*socket_at(link, i));
         if (error == 0) {
@@ -193,6 +199,7 @@ static int race_error(struct rl_link *link)
 
 static void connect_next(struct rl_link *link, int64_t now_ns)
 {
+    assert(link->fd < 0 && !link->tls); /* the one before is dropped */
     while (link->next_address < link->addresses.count) {
         const struct rl_address *address = &link->addresses.list[link->next_address];
         unsigned left = link->addresses.count - link->next_address;
@@ -206,7 +213,7 @@ static void connect_next(struct rl_link *link, int64_t now_ns)
         link->next_address++;
         int error = rl_link_start_socket(link, &address->as.any, address->len);
         if (error == 0) {
-            link->state = RL_LINK_CONNECTING;
+            rl_link_set_state(link, RL_LINK_CONNECTING);
             link->share_ns = now_ns + share_ns;
             link->due_ns = rl_earlier_ns(link->share_ns, now_ns + RL_LINK_AGAIN_NS);
             return;
@@ -237,6 +244,7 @@ static void forget_lookup(struct rl_link *link)
 /* The look-up gave no answer, and its reason is noted. */
 static void use_earlier_addresses(struct rl_link *link, int64_t now_ns)
 {
+    assert(link->text[0]);
     if (link->addresses.count > 0)
         connect_first(link, now_ns);
     else
@@ -247,6 +255,7 @@ static void step_resolving(struct rl_link *link, int64_t now_ns)
 {
     char why[128];
 
+    assert(link->lookup);
     switch (rl_lookup_poll(link->lookup, &link->addresses, why, sizeof(why))) {
     case RL_LOOKUP_DONE:
         forget_lookup(link);
@@ -269,6 +278,7 @@ static void step_resolving(struct rl_link *link, int64_t now_ns)
 static void look_up(struct rl_link *link, int64_t now_ns)
 {
     char why[128];
+    assert(link->node->transport != RL_UNIX && !link->numeric);
 
     /* A look-up that ended after its connect is of unknown age: use it as an earlier answer. */
     if (link->lookup &&
@@ -282,7 +292,7 @@ static void look_up(struct rl_link *link, int64_t now_ns)
         use_earlier_addresses(link, now_ns);
         return;
     }
-    link->state = RL_LINK_RESOLVING;
+    rl_link_set_state(link, RL_LINK_RESOLVING);
     link->due_ns =
         link->addresses.count > 0
             ? rl_earlier_ns(link->deadline_ns, now_ns + (link->deadline_ns - now_ns) / 2)
@@ -301,6 +311,7 @@ void rl_link_connect(struct rl_link *link, int64_t now_ns)
 
 void rl_link_absent(struct rl_link *link, int64_t absent_ns)
 {
+    assert(absent_ns > 0);
     if (link->state == RL_LINK_IDLE || link->state == RL_LINK_FAILED ||
         link->state == RL_LINK_OPEN)
         return;
@@ -311,6 +322,7 @@ void rl_link_absent(struct rl_link *link, int64_t absent_ns)
 
 static void step_connecting(struct rl_link *link, uint32_t events, int64_t now_ns)
 {
+    assert(link->fd >= 0 && !link->tls);
     if (!link->registered) {
         /* The backlog of the unix socket was full. */
         if (now_ns >= link->deadline_ns)

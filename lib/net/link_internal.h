@@ -80,6 +80,9 @@ void rl_link_drop(struct rl_link *link);
 /* Take one socket out of the epoll set, and close it. */
 void rl_link_drop_fd(struct rl_link *link, int fd, bool registered);
 
+/* The only place that changes the state. */
+void rl_link_set_state(struct rl_link *link, enum rl_link_state state);
+
 /* Add "where: what" to the text: each address may fail for a reason of its own. */
 void rl_link_note(struct rl_link *link, const char *where, const char *what);
 

@@ -31,6 +31,7 @@ static void tune(int fd)
 
 int rl_link_start_socket(struct rl_link *link, const struct sockaddr *address, socklen_t len)
 {
+    assert(len > 0 && !link->tls);
     if (link->fd < 0) {
         link->fd = socket(address->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
         if (link->fd < 0)
@@ -65,6 +66,7 @@ int rl_socket_error(int fd)
     socklen_t error_size = sizeof(error);
     struct sockaddr_storage peer;
     socklen_t peer_len = sizeof(peer);
+    assert(fd >= 0);
 
     if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &error_size) != 0)
         return errno;
@@ -101,6 +103,7 @@ bool rl_link_watch(struct rl_link *link, uint32_t events)
 
 void rl_link_drop_fd(struct rl_link *link, int fd, bool registered)
 {
+    assert(fd >= 0);
     /* A forked child may have a copy of the descriptor. The copy would keep the connection and
      * its entry in the epoll set alive after close(). */
     if (registered)
@@ -140,10 +143,33 @@ void rl_link_drop(struct rl_link *link)
     link->watched = 0;
 }
 
+void rl_link_set_state(struct rl_link *link, enum rl_link_state state)
+{
+    static const unsigned allowed[] = {
+        [RL_LINK_IDLE] = 1U << RL_LINK_IDLE | 1U << RL_LINK_RESOLVING |
+                         1U << RL_LINK_CONNECTING | 1U << RL_LINK_FAILED,
+        [RL_LINK_RESOLVING] =
+            1U << RL_LINK_IDLE | 1U << RL_LINK_CONNECTING | 1U << RL_LINK_FAILED,
+        [RL_LINK_CONNECTING] = 1U << RL_LINK_IDLE | 1U << RL_LINK_CONNECTING |
+                               1U << RL_LINK_SECURING | 1U << RL_LINK_OPEN |
+                               1U << RL_LINK_FAILED,
+        [RL_LINK_SECURING] = 1U << RL_LINK_IDLE | 1U << RL_LINK_CONNECTING |
+                             1U << RL_LINK_OPEN | 1U << RL_LINK_FAILED,
+        [RL_LINK_OPEN] = 1U << RL_LINK_IDLE | 1U << RL_LINK_FAILED,
+        [RL_LINK_FAILED] = 1U << RL_LINK_IDLE,
+    };
+    bool has_socket =
+        state == RL_LINK_CONNECTING || state == RL_LINK_SECURING || state == RL_LINK_OPEN;
+    assert(allowed[link->state] & 1U << state);
+    assert(has_socket || (link->fd < 0 && !link->tls));
+    link->state = state;
+}
+
 void rl_link_note(struct rl_link *link, const char *where, const char *what)
 {
     char shown[RL_LINK_WHERE_MAX];
     size_t used = strlen(link->text);
+    assert(what[0] && used < sizeof(link->text));
 
     rl_text_escape(shown, sizeof(shown), where, strlen(where));
     snprintf(link->text + used, sizeof(link->text) - used, "%s%s: %s", used > 0 ? "; " : "",
@@ -156,6 +182,6 @@ void rl_link_fail(struct rl_link *link)
     if (link->state == RL_LINK_OPEN)
         rl_link_reset(link);
     rl_link_drop(link);
-    link->state = RL_LINK_FAILED;
+    rl_link_set_state(link, RL_LINK_FAILED);
     link->due_ns = INT64_MAX;
 }

@@ -36,6 +36,7 @@ struct rl_lookup {
 
 static bool same_address(const struct rl_address *a, const struct sockaddr *b, socklen_t len)
 {
+    assert(len <= sizeof(a->as)); /* of IPv4 or IPv6 */
     return a->len == len && memcmp(&a->as, b, len) == 0;
 }
 
@@ -101,11 +102,13 @@ static int get_addresses(const char *host, const char *service, int flags,
         return error;
     interleave(found, ret_addresses);
     freeaddrinfo(found);
+    assert(ret_addresses->count <= RL_ADDRESSES_MAX);
     return ret_addresses->count > 0 ? 0 : EAI_NONAME;
 }
 
 void rl_address_text(const struct rl_address *address, char *ret_text, size_t size)
 {
+    assert(size >= RL_ADDRESS_TEXT_MAX && address->len <= sizeof(address->as));
     char host[INET6_ADDRSTRLEN + 1 + 16];
     char service[6];
 
@@ -150,6 +153,7 @@ static void *look_up(void *argument)
     int system_error = errno;
 
     pthread_mutex_lock(&lookup->lock);
+    assert(lookup->state == RL_LOOKUP_RUNNING); /* it ends once */
     if (error == 0) {
         lookup->addresses = addresses;
         lookup->state = RL_LOOKUP_DONE;
@@ -223,6 +227,7 @@ enum rl_lookup_state rl_lookup_poll(struct rl_lookup *lookup,
                                     size_t why_size)
 {
     pthread_mutex_lock(&lookup->lock);
+    assert(lookup->holders > 0 && lookup->wake_fd >= 0);
     enum rl_lookup_state state = lookup->state;
     if (state == RL_LOOKUP_DONE)
         *ret_addresses = lookup->addresses;
@@ -237,6 +242,7 @@ void rl_lookup_abandon(struct rl_lookup *lookup)
     if (!lookup)
         return;
     pthread_mutex_lock(&lookup->lock);
+    assert(lookup->wake_fd >= 0); /* the caller gives it up once */
     lookup->wake_fd = -1;
     pthread_mutex_unlock(&lookup->lock);
     let_go(lookup);

@@ -24,6 +24,7 @@ struct rl_reader {
 
 static void refuse(struct rl_reader *reader, const char *why)
 {
+    assert(why[0]); /* empty: the stream is trusted */
     if (!reader->why[0])
         snprintf(reader->why, sizeof(reader->why), "%s", why);
 }
@@ -81,6 +82,7 @@ static void *on_string(const redisReadTask *task, char *bytes, size_t len)
         return NULL;
     struct rl_reply *reply = &reader->reply;
     size_t room = sizeof(reply->text) - reply->text_len;
+    assert(reply->text_len <= sizeof(reply->text));
     part->start = reply->text_len;
     part->len = len;
     part->kept = len < room ? len : room;

@@ -16,6 +16,7 @@ int rl_login_put(struct rl_out *out, const struct rl_node_config *config, struct
 {
     char password[RL_PASSWORD_MAX + 1];
     int len = rl_node_password(config, password, why, why_size);
+    assert(len <= RL_PASSWORD_MAX && !mask->password_len);
     if (len <= 0)
         return len;
     rl_put_array(out, config->user ? 3 : 2);
@@ -30,6 +31,7 @@ int rl_login_put(struct rl_out *out, const struct rl_node_config *config, struct
 
 void rl_login_put_name(struct rl_out *out, const char *name)
 {
+    assert(name[0]);
     rl_put_array(out, 3);
     rl_put_text(out, "CLIENT");
     rl_put_text(out, "SETNAME");
@@ -47,6 +49,7 @@ int rl_session_connect(struct rl_connection *connection, int64_t now_ns, int64_t
 {
     char why[160];
     const struct rl_node_config *config = connection->config;
+    assert(log && deadline_ns > now_ns);
     if (rl_connection_reset(connection))
         return REDLOCK_ENOMEM;
     if (connection->tls && !rl_tls_context_renew(connection->tls, config, why, sizeof(why)))
@@ -66,6 +69,7 @@ int rl_session_login(struct rl_connection *connection, int64_t now_ns, int64_t d
     assert(connection->fifo_count == 0 && !rl_connection_unsent(connection));
     rl_out_init(&out, bytes, sizeof(bytes));
     int result = rl_login_put(&out, connection->config, &connection->mask, why, why_size);
+    assert(!out.overflow); /* RL_LOGIN_MAX */
     if (result == 0 && out.len > 0) {
         rl_connection_put_login(connection, bytes, out.len, &inflight);
         result = 1;

@@ -37,7 +37,7 @@ static bool expect_name(SSL *ssl, const struct rl_node_config *node)
 struct rl_tls *rl_tls_new(struct rl_tls_context *context, const struct rl_node_config *node,
                           int fd)
 {
-    assert(fd >= 0);
+    assert(fd >= 0 && context->rules);
     struct rl_tls *tls = calloc(1, sizeof(*tls));
     if (!tls)
         return NULL;
@@ -122,6 +122,7 @@ static enum rl_tls_result fail(struct rl_tls *tls, int ssl_error)
 {
     unsigned long error = ERR_peek_error();
     char reason[128];
+    assert(!tls->failed && ssl_error != SSL_ERROR_NONE);
 
     tls->failed = true;
     if (take_verdict(tls)) {
@@ -157,6 +158,7 @@ static void enter(struct rl_tls *tls)
 static enum rl_tls_result leave(struct rl_tls *tls, int result)
 {
     int ssl_error = result == 1 ? SSL_ERROR_NONE : SSL_get_error(tls->ssl, result);
+    assert(tls->inside);
 
     tls->inside = false;
     switch (ssl_error) {
@@ -175,6 +177,7 @@ enum rl_tls_result rl_tls_handshake(struct rl_tls *tls)
 {
     if (tls->failed)
         return RL_TLS_FAILED;
+    assert(!tls->secured && tls->held_len == 0);
     enter(tls);
     enum rl_tls_result result = leave(tls, SSL_do_handshake(tls->ssl));
     if (result != RL_TLS_OK)
@@ -195,6 +198,7 @@ enum rl_tls_result rl_tls_handshake(struct rl_tls *tls)
 static enum rl_tls_result flush(struct rl_tls *tls)
 {
     enum rl_tls_result result = RL_TLS_OK;
+    assert(tls->held_len <= sizeof(tls->held));
 
     if (tls->held_len == 0 && SSL_in_init(tls->ssl)) {
         enter(tls);
@@ -216,6 +220,7 @@ enum rl_tls_result rl_tls_send(struct rl_tls *tls, const void *bytes, size_t len
                                size_t *ret_sent)
 {
     const unsigned char *next = bytes;
+    assert(bytes || len == 0);
 
     *ret_sent = 0;
     if (tls->failed)
@@ -243,6 +248,7 @@ enum rl_tls_result rl_tls_send(struct rl_tls *tls, const void *bytes, size_t len
 enum rl_tls_result rl_tls_recv(struct rl_tls *tls, void *bytes, size_t len, size_t *ret_got)
 {
     unsigned char *next = bytes;
+    assert(len > 0);
 
     *ret_got = 0;
     if (tls->failed)

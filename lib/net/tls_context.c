@@ -238,6 +238,7 @@ void rl_tls_rules_free(struct rl_tls_rules *rules)
 {
     if (!rules || atomic_fetch_sub(&rules->holders, 1) != 1)
         return;
+    assert(atomic_load(&rules->holders) == 0);
     ERR_set_mark();
     SSL_CTX_free(rules->ssl);
     ERR_pop_to_mark();

@@ -41,6 +41,7 @@ static struct rl_tls_stamp stamp_of(const char *path)
 /* Take the stamps of all files. True: one of them has changed. */
 static bool take_stamps(struct rl_tls_context *context, const struct rl_node_config *node)
 {
+    assert(node->transport == RL_TLS);
     const char *const path[RL_TLS_FILES] = {node->ca_file, node->ca_dir, node->cert_file,
                                             node->key_file};
     bool changed = false;
@@ -73,6 +74,7 @@ struct rl_tls_context *rl_tls_context_new(const struct rl_node_config *node, cha
 bool rl_tls_context_renew(struct rl_tls_context *context, const struct rl_node_config *node,
                           char *why, size_t why_size)
 {
+    assert(context->rules);
     if (!take_stamps(context, node))
         return true;
     struct rl_tls_rules *rules = rl_tls_rules_new(node, why, why_size);
