@@ -335,15 +335,15 @@ void rl_acquire_start(struct rl_acquire *acquire, int64_t now_ns)
     acquire->nodes_since_ns = now_ns;
     acquire->connects = true;
     int result = rl_acquire_join_queue(acquire, now_ns);
-    int64_t parted_ns =
+    int64_t yields_until_ns =
         acquire->waiter.queue ? rl_wait_queue_yields_until_ns(client, &acquire->target) : 0;
     if (result) {
         give_up(acquire, result);
     } else if (acquire->waiter.queue && !rl_wait_queue_is_first(&acquire->waiter)) {
         acquire->loss = REDLOCK_EHELD;
         wait_in_queue(acquire);
-    } else if (now_ns < parted_ns) {
-        pause_until(acquire, parted_ns);
+    } else if (now_ns < yields_until_ns) {
+        pause_until(acquire, yields_until_ns);
     } else {
         step(&acquire->call, now_ns);
     }

@@ -36,9 +36,9 @@ struct rl_acquire {
     bool probes;            /* BACKOFF: it waits for a wake-up, and its end is a fallback */
     bool hinted;            /* BACKOFF: a minority's word has set its end */
     struct rl_backoff backoff;
-    bool ordered_next;            /* the last round was split: ask one node first */
-    bool ordered;                 /* this round asked one node first */
-    int loss;                     /* result of the last round */
+    bool ordered_next;             /* the last round was split: ask one node first */
+    bool ordered;                  /* this round asked one node first */
+    int loss;                      /* result of the last round */
     unsigned upgrades, wrong_type; /* nodes that refused for good, by reason */
     bool short_round;   /* the end of the wait left less time than an answer may take */
     bool lacked_quorum; /* too few nodes could be asked */
@@ -114,7 +114,7 @@ int64_t rl_acquire_sleep_until_ns(struct rl_acquire *acquire, const struct rl_de
 /* Would a majority of the nodes tell of a release? */
 bool rl_acquire_majority_listening(const struct rl_acquire *acquire);
 
-/* Will a majority that has queued it wake it, even if one node fails? */
+/* Will a majority that has queued it wake it, without a node that has just begun to listen? */
 bool rl_acquire_others_will_wake(const struct rl_acquire *acquire);
 
 /* Is it queued at a majority, if the silent nodes have queued it too? */

@@ -33,7 +33,7 @@ static int64_t free_at_ns(const struct rl_acquire *acquire, unsigned n)
 }
 
 /* Probe period while queued: it grows with the number of waiters ahead of us. For fair locks it
- * stays below a quarter of RL_FAIR_WAITER_MS, because a master drops a waiter that it has not
+ * stays below a third of RL_FAIR_WAITER_MS, because a master drops a waiter that it has not
  * heard from for that long. */
 static int64_t probe_ns(const struct rl_acquire *acquire, redlock *client)
 {

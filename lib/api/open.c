@@ -70,7 +70,7 @@ static void name_connection(redlock *client)
              client->identity.holder, client->identity.uuid);
 }
 
-/* A wake-up: the loop must check more than descriptors, which it does after each wait. */
+/* A wake-up: the loop ticks after each wait, so only the counter is emptied here. */
 static void on_wake(struct rl_tag *tag, unsigned events, int64_t now_ns)
 {
     redlock *client = RL_ITEM(tag, redlock, loop.wake_tag);

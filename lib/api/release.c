@@ -63,8 +63,8 @@ static struct rl_lease *take_lease(struct redlock_lock *lock, int64_t now_ns, bo
     return lease;
 }
 
-/* Is there anything left to release? If not, the lease is dropped. */
-static bool ours(struct rl_lease *lease, bool over, int64_t now_ns)
+/* False: nothing was left to release, and the lease is dropped. */
+static bool keep_if_held(struct rl_lease *lease, bool over, int64_t now_ns)
 {
     assert(!lease->lock && !lease->call); /* take_lease() */
     if (lease->hold.phase != RL_HOLD_HELD) {
@@ -137,7 +137,7 @@ static int release_async(redlock *client, struct rl_lease *lease, bool over, int
         rl_call_free(client, call);
         call = NULL;
     }
-    if (!ours(lease, over, now_ns)) {
+    if (!keep_if_held(lease, over, now_ns)) {
         if (call)
             rl_call_finish(call, REDLOCK_EEXPIRED);
         return result;
@@ -157,7 +157,7 @@ static int release_async(redlock *client, struct rl_lease *lease, bool over, int
  * round fail. */
 static int release_lazily(redlock *client, struct rl_lease *lease, bool over, int64_t now_ns)
 {
-    if (!ours(lease, over, now_ns))
+    if (!keep_if_held(lease, over, now_ns))
         return REDLOCK_EEXPIRED;
     bool waited_for = lease->contended;
     release(lease, now_ns);
@@ -214,8 +214,8 @@ int redlock_release(redlock_lock *lock)
         rl_client_leave_blocking(client, cancel_state);
         return REDLOCK_ENOTHELD;
     }
-    result =
-        ours(lease, over, now_ns) ? release_and_wait(client, lease, now_ns) : REDLOCK_EEXPIRED;
+    result = keep_if_held(lease, over, now_ns) ? release_and_wait(client, lease, now_ns)
+                                               : REDLOCK_EEXPIRED;
     rl_lock_recycle(lock);
     rl_client_leave_blocking(client, cancel_state);
     return result;

@@ -1,4 +1,5 @@
-/* limits.h - every bound and every default, each in one place. */
+/* limits.h - bounds and defaults that users or several files see. Those of one file are at its
+ * top. */
 #ifndef RL_LIMITS_H
 #define RL_LIMITS_H
 

@@ -1,7 +1,7 @@
 /* background.c - runs the loop while no caller waits: in the user's event loop (redlock_fd) or
- * in a background thread. Both sleep on two descriptors, the client's epoll set and one that
- * wakes them
- * ("kick"). Then both do the same: poll, run timers, run callbacks.
+ * in a background thread. Both sleep on three descriptors: the client's epoll set, one that
+ * wakes them now ("kick") and one that wakes them later ("alarm"). Then both do the same: poll,
+ * run timers, run callbacks.
  *
  * Callers in other threads go on leading as if neither existed. The thread keeps its hands off
  * while a caller leads, or has just done so: it polls from time to time only. So a caller that

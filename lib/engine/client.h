@@ -259,7 +259,7 @@ bool rl_loop_unflushed(const redlock *client);
  * together. */
 void rl_loop_flush(redlock *client, int64_t now_ns);
 void rl_loop_flush_unless_led(redlock *client, int64_t now_ns);
-/* Run the timers that are due. */
+/* Do all that is due by now: timers, nodes, subscribers, releases, the backlog. */
 void rl_loop_tick(redlock *client, int64_t now_ns);
 int64_t rl_loop_next_due_ns(redlock *client);
 /* Milliseconds until then, rounded up; at most a second. */
@@ -270,8 +270,8 @@ void rl_loop_poll(redlock *client, bool late);
  * reply is overdue. */
 int64_t rl_loop_poll_now(redlock *client);
 int64_t rl_loop_poll_if_idle(redlock *client);
-/* Each poll must begin with this: if nobody polled for a while, no master may be blamed for
- * it. */
+/* To be called after each wait, before any event or timer is handled: if nobody polled for a
+ * while, no master may be blamed for it. */
 void rl_loop_end_absence(redlock *client, int64_t now_ns);
 /* Wait until `due_ns` at the longest, handle the events and send the requests that follow.
  * Returns the time after that. */

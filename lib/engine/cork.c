@@ -15,7 +15,7 @@
  * a time limit: the other order is usual. */
 static pthread_mutex_t registry = PTHREAD_MUTEX_INITIALIZER;
 static struct rl_list registered;
-static atomic_bool at_exit; /* the list is looked at there */
+static atomic_bool at_exit; /* the handlers of exit() and fork() are installed */
 
 static bool lock_soon(pthread_mutex_t *mutex)
 {
@@ -55,7 +55,7 @@ static void in_child(void)
     pthread_mutex_unlock(&registry);
 }
 
-static void handle_exit(void)
+static void install_exit_handlers(void)
 {
     atomic_store(&at_exit, atexit(flush_all_at_exit) == 0 &&
                                pthread_atfork(before_fork, in_parent, in_child) == 0);
@@ -64,7 +64,7 @@ static void handle_exit(void)
 static void enroll(redlock *client)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, handle_exit);
+    pthread_once(&once, install_exit_handlers);
     if (!atomic_load(&at_exit))
         return;
     pthread_mutex_lock(&registry);

@@ -76,8 +76,8 @@ static int wait_for(const redlock *client, struct epoll_event events[EVENTS_A_TU
                       rl_loop_timeout_ms(due_ns, now_ns));
 }
 
-/* Each poll must begin with this: if nobody polled for a while, no master may be blamed for
- * it. */
+/* To be called after each wait, before any event or timer is handled: if nobody polled for a
+ * while, no master may be blamed for it. */
 void rl_loop_end_absence(redlock *client, int64_t now_ns)
 {
     int64_t absent_ns = rl_driven_returns(&client->nodes.settings.driven, now_ns);

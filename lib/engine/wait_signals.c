@@ -109,7 +109,7 @@ void rl_wait_queue_on_release(redlock *client, const struct rl_target *target, i
         rl_wait_queue_call(queue, RL_TURN_FREED, now_ns);
 }
 
-/* ---- parting -------------------------------------------------------------------------- */
+/* ---- yielding ------------------------------------------------------------------------- */
 
 void rl_wait_queue_yield(redlock *client, const struct rl_target *target, int64_t now_ns)
 {

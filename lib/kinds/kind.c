@@ -5,7 +5,7 @@
 
 #include "base/limits.h"
 
-#include "kinds/scripts.h" /* generated from the .lua files in scripts/ */
+#include "kinds/scripts.h" /* generated from lib/kinds/FOLDER/NAME.lua */
 
 #include <string.h>
 

@@ -285,7 +285,7 @@ START_TEST(what_master_does_not_tell_is_not_judged)
 {
     (void)master_do(masters, 0, "ACL", "SETUSER", "default", "-time", NULL);
     struct program *program = cli_expect_status(CLI_FIT);
-    cli_expect_check(program, 0, "clock", "none", NULL, NULL);
+    cli_expect_check(program, 0, "clock", "none", "NOPERM", NULL);
     cli_expect_check(program, 0, "memory", "ok", NULL, NULL);
     program_free(program);
 }

@@ -52,7 +52,7 @@ static int look_once(struct status *status)
     return written != CLI_OK ? written : exit_of(status->found.verdict);
 }
 
-/* Sleep, or return at once where a signal came (even just before: it is blocked till here). */
+/* Signals are blocked elsewhere, so one that came before ends the sleep at once. */
 static void sleep_unless_signaled(int64_t ms)
 {
     sigset_t none;

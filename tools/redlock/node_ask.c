@@ -88,7 +88,7 @@ static void fail(struct master *master, const char *format, ...)
 
 /* ---- what is asked ---------------------------------------------------------------------- */
 
-/* Logged in, or heard. */
+/* It is logged in, or has answered: send its next request, if there is one. */
 static void ask_next(struct master *master)
 {
     /* Replies may be as long as INFO's. */

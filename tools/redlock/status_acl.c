@@ -15,11 +15,16 @@ static const char common[] =
     "+eval +evalsha +info +ping +select +client|setname +subscribe +unsubscribe "
     "+set +get +del +pttl +pexpire +zadd +zrange +zrank +zrem +time +publish";
 
-/* What scripts of a kind call beside, on one master and on more. */
+#define RW_ONE                                                                                 \
+    " +exists +hdel +hexists +hget +hgetall +hincrby +hkeys +hlen +hmget +hset +rename +sadd " \
+    "+scard +sismember +srem +type"
+#define RW_MORE " +exists +pexpireat +type +zremrangebyscore +zrevrange +zscore"
+
+/* What scripts of a kind call beside, on one master and on more (NULL: the same). */
 static const struct {
     const char *one, *more;
 } kinds[] = {
-    [REDLOCK_PLAIN] = {"", ""},
+    [REDLOCK_PLAIN] = {"", NULL},
     [REDLOCK_REENTRANT] =
         {" +exists +hexists +hgetall +hincrby +hlen +hmget +hset +sadd +scard "
          "+sismember +srem +type",
@@ -28,13 +33,8 @@ static const struct {
                       "+lrange +lrem +persist +pexpireat +rpush +sadd +scard +sismember +srem "
                       "+type +zcard +zscore",
                       NULL},
-    [REDLOCK_READ] =
-        {" +exists +hdel +hexists +hget +hgetall +hincrby +hkeys +hlen +hmget +hset "
-         "+rename +sadd +scard +sismember +srem +type",
-         " +exists +pexpireat +type +zremrangebyscore +zrevrange +zscore"},
-    [REDLOCK_WRITE] = {" +exists +hdel +hexists +hget +hgetall +hincrby +hkeys +hlen +hmget "
-                       "+hset +rename +sadd +scard +sismember +srem +type",
-                       " +exists +pexpireat +type +zremrangebyscore +zrevrange +zscore"},
+    [REDLOCK_READ] = {RW_ONE, RW_MORE},
+    [REDLOCK_WRITE] = {RW_ONE, RW_MORE},
 };
 
 /* A prefix as it stands in a pattern of keys. */

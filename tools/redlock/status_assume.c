@@ -11,9 +11,18 @@
 #define OFFSET_MAX_US (5 * 1000000LL)
 #define NEARLY_FULL 0.9
 
-static void say(struct status_check *check, const char *name, enum status_result result)
+static void begin(struct status_check *check, const char *name, enum status_result result)
 {
     *check = (struct status_check){.name = name, .result = result};
+}
+
+/* A check of what the master tells; what it does not tell is not judged. */
+static void begin_told(struct status_check *check, const char *name, bool told,
+                       const struct status_facts *facts)
+{
+    begin(check, name, told ? STATUS_OK : STATUS_NONE);
+    if (!told)
+        snprintf(check->reason, sizeof(check->reason), "%s", facts->why);
 }
 
 /* Leases are over after a time of this machine, keys after one of the master's. */
@@ -57,7 +66,7 @@ static void check_offset(const struct status_clock *clock, struct status_check *
 static void check_clock(const struct status_facts *facts, const struct status_setup *setup,
                         struct status_check *check)
 {
-    say(check, "clock", facts->clock.known ? STATUS_OK : STATUS_NONE);
+    begin_told(check, "clock", facts->clock.known, facts);
     if (!facts->clock.known)
         return;
     check_rate(&facts->clock, setup->drift_factor, check);
@@ -67,7 +76,7 @@ static void check_clock(const struct status_facts *facts, const struct status_se
 static void check_clients(const struct status_facts *facts, struct status_check *check)
 {
     bool known = facts->clients >= 0 && facts->clients_max > 0;
-    say(check, "clients", known ? STATUS_OK : STATUS_NONE);
+    begin_told(check, "clients", known, facts);
     if (!known || (double)facts->clients < NEARLY_FULL * (double)facts->clients_max)
         return;
     check->result = STATUS_WARN;
@@ -79,7 +88,7 @@ static void check_clients(const struct status_facts *facts, struct status_check 
 
 static void check_memory(const struct status_facts *facts, struct status_check *check)
 {
-    say(check, "memory", facts->evicted >= 0 ? STATUS_OK : STATUS_NONE);
+    begin_told(check, "memory", facts->evicted >= 0, facts);
     if (facts->evicted <= 0)
         return;
     check->result = STATUS_WARN;
@@ -91,7 +100,7 @@ static void check_memory(const struct status_facts *facts, struct status_check *
 static void check_restart(const struct status_facts *facts, const struct status_setup *setup,
                           struct status_check *check)
 {
-    say(check, "restart", facts->asked ? STATUS_OK : STATUS_NONE);
+    begin_told(check, "restart", facts->asked, facts);
     if (setup->guard || facts->aof != 0)
         return;
     check->result = STATUS_WARN;
@@ -105,7 +114,7 @@ static void check_latency(const redlock_node_status *node, const struct status_s
                           struct status_check *check)
 {
     bool known = node->round_trip_us >= 0;
-    say(check, "latency", known ? STATUS_OK : STATUS_NONE);
+    begin(check, "latency", known ? STATUS_OK : STATUS_NONE);
     if (!known || node->round_trip_us * 2 < setup->answer_ms * 1000)
         return;
     check->result = STATUS_WARN;
@@ -119,7 +128,7 @@ static void check_latency(const redlock_node_status *node, const struct status_s
 static void check_host(unsigned node, const struct status_setup *setup,
                        struct status_check *check)
 {
-    say(check, "host", STATUS_OK);
+    begin(check, "host", STATUS_OK);
     if (setup->same_host[node] < 0)
         return;
     check->result = STATUS_WARN;

@@ -141,7 +141,7 @@ static void check_proofs(const redlock_node_status *node, struct status_check *c
     check_proof("wake", &node->wake, STATUS_WARN, &check[6]);
 }
 
-/* A master that the probe found fit is none if what it rests on fails. */
+/* A master that passed the probe does not vote where something that a lock rests on fails. */
 static bool votes(const struct status_master *master)
 {
     const redlock_node_status *node = master->node;

@@ -127,7 +127,7 @@ void status_print_text(const struct cli *cli, const struct status_found *found)
         print_node(&found->master[i], i + 1, width);
         for (int k = 0; k < STATUS_CHECKS; k++) {
             if (check[k].result >= STATUS_WARN ||
-                (cli->verbose && check[k].result != STATUS_NONE))
+                (cli->verbose && (check[k].result != STATUS_NONE || *check[k].reason)))
                 print_check(&check[k]);
         }
     }
