@@ -49,15 +49,24 @@ await_votes() {
     show 0 '^fit: 5 of 5' redlock status
 }
 
-build_demo() {
-    tell_time
-    started=$now
-    say "building (logs are in build/) ..."
+# QUICKSTART_BUILD names a build below ./build that is configured already.
+configure_demo() {
+    if [ -n "${QUICKSTART_BUILD:-}" ] && [ -f "build/$QUICKSTART_BUILD/config.status" ]; then
+        build=$PWD/build/$QUICKSTART_BUILD
+        return
+    fi
     configure_build demo --disable-shared || {
         tail -n 20 "$build.log" >&2
         say "quickstart: configure failed; above is the end of $build.log" >&2
         exit 1
     }
+}
+
+build_demo() {
+    tell_time
+    started=$now
+    say "building (logs are in build/) ..."
+    configure_demo
     must make build/logs/make.log make -C "$build" -j "$job_count"
     tell_time
     say "built in $((now - started)) s"
@@ -167,6 +176,6 @@ demo() {
     no_leftovers || wrong "processes were left behind"
     tell_time
     say ""
-    say "All of it went as said, in $((now - started)) s. The programs are in build/demo; try them on"
+    say "All of it went as said, in $((now - started)) s. The programs are in ${build#"$PWD/"}; try them on"
     say "masters of your own: redlock-cluster up 5, redlock run NAME -- COMMAND, redlock --help."
 }
