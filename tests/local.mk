@@ -161,6 +161,7 @@ check_tests = %D%/api/test_async %D%/api/test_async_beside %D%/api/test_async_ca
 	%D%/programs/test_example_poll %D%/programs/test_run %D%/programs/test_run_clock \
 	%D%/programs/test_run_guard %D%/programs/test_run_hold %D%/programs/test_run_kinds \
 	%D%/programs/test_run_lost %D%/programs/test_run_signals %D%/programs/test_run_terminal \
+	%D%/model/test_model \
 	%D%/sim/test_sim_base %D%/sim/test_sim_ends %D%/sim/test_sim_fds %D%/sim/test_sim_hole \
 	%D%/sim/test_sim_leaf %D%/sim/test_sim_master %D%/sim/test_sim_master_faults \
 	%D%/sim/test_sim_master_life %D%/sim/test_sim_master_real %D%/sim/test_sim_master_states \

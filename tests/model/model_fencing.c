@@ -1,0 +1,275 @@
+/* model_fencing.c - see model_fencing.h: grants, tokens, and what must not be. */
+#include "config_auto.h"
+
+#include "model_fencing_parts.h"
+
+#include "symmetry.h"
+
+#include <assert.h>
+#include <string.h>
+
+static const char *const client[HOLDS] = {"ann", "bob", "cid"};
+#define NAME(master) ((int)('A' + (int)(master)))
+
+static void begin(const void *context, void *ret_state)
+{
+    const struct fencing_rules *rules = context;
+    struct state *state = ret_state;
+    assert(rules->masters <= MASTERS && rules->holds <= HOLDS);
+    assert(sizeof(*state) <= EXPLORE_STATE_MAX);
+    memset(state, 0, sizeof(*state));
+    state->losses = (uint8_t)rules->restarts;
+}
+
+/* ---- what holds do ---------------------------------------------------------------------- */
+
+static unsigned having(const struct state *state, unsigned h)
+{
+    unsigned count = 0;
+    for (unsigned m = 0; m < MASTERS; m++)
+        count += state->master[m].grant[h].part == HAS;
+    return count;
+}
+
+/* The caller is told as early as can be: later would ask less of the order of holds. */
+static const char *tell_if_done(const struct fencing_rules *rules, struct state *state,
+                                unsigned h)
+{
+    if (having(state, h) < rules->needed && !rules->not_written)
+        return "";
+    state->hold[h].phase = TOLD;
+    return ", and is told the token";
+}
+
+static void begin_hold(struct state *state, unsigned h)
+{
+    for (unsigned m = 0; m < MASTERS; m++) {
+        if (state->master[m].grant[h].part != ASKED)
+            return;
+    }
+    for (unsigned other = 0; other < HOLDS; other++) {
+        if (state->hold[other].phase == TOLD)
+            state->hold[h].after |= (uint8_t)(1u << other);
+    }
+}
+
+static void grant(const struct fencing_rules *rules, const struct state *from, unsigned m,
+                  unsigned h, struct explorer *explorer)
+{
+    uint8_t number = from->master[m].counter;
+    bool more = rules->not_above && number > 0;
+    if (from->master[m].grant[h].part != ASKED)
+        return;
+    for (more = more || fencing_next_number(from, &number); more;
+         more = fencing_next_number(from, &number)) {
+        struct state state = *from;
+        struct master *master = &state.master[m];
+        bool late = from->hold[h].phase != ASKING;
+        begin_hold(&state, h);
+        master->owner = (uint8_t)(1 + h);
+        master->counter = number;
+        if (rules->seed == SEED_ABOVE_OWN && number > master->named)
+            master->named = number;
+        master->grant[h].part = late ? LATE : GRANTED;
+        master->grant[h].number = late ? 0 : number;
+        explore_move(explorer, &state, "%c grants the lock to %s, and names %u%s", NAME(m),
+                     client[h], number, late ? ": too late" : "");
+    }
+}
+
+/* The grants of this set win the round: the token is the greatest number that they named. */
+static void win(const struct fencing_rules *rules, const struct state *from, unsigned h,
+                unsigned set, struct explorer *explorer)
+{
+    struct state state = *from;
+    struct hold *hold = &state.hold[h];
+    char names[MASTERS + 1] = "";
+    unsigned count = 0;
+    for (unsigned m = 0; m < rules->masters; m++) {
+        const struct grant *grant = &from->master[m].grant[h];
+        if (!(set & (1u << m)))
+            continue;
+        if (grant->part != GRANTED)
+            return;
+        names[count++] = (char)NAME(m);
+        if (grant->number > hold->token)
+            hold->token = grant->number;
+    }
+    if (count != rules->needed)
+        return;
+    for (unsigned m = 0; m < rules->masters; m++) {
+        struct grant *grant = &state.master[m].grant[h];
+        if (grant->part == GRANTED)
+            grant->part = !(set & (1u << m))             ? LATE
+                          : grant->number == hold->token ? HAS
+                                                         : BEHIND;
+        grant->number = 0;
+    }
+    hold->phase = WON;
+    const char *then = tell_if_done(rules, &state, h);
+    explore_move(explorer, &state, "%s wins by %s with %u%s", client[h], names, hold->token,
+                 then);
+}
+
+/* A master takes the token while it has the key of this hold. */
+static void write_token(const struct fencing_rules *rules, const struct state *from, unsigned m,
+                        unsigned h, struct explorer *explorer)
+{
+    struct state state = *from;
+    struct master *master = &state.master[m];
+    unsigned phase = from->hold[h].phase, part = from->master[m].grant[h].part;
+    uint8_t token = from->hold[h].token;
+    bool asked = phase == TOLD ||
+                 (phase == WON && (part == BEHIND || (part == LATE && rules->late_counts)));
+    if (!asked || (master->owner != 1 + h && !rules->unconditional))
+        return;
+    if (master->counter < token || rules->unconditional)
+        master->counter = token;
+    const char *then = "";
+    if (phase == WON) {
+        master->grant[h].part = HAS;
+        then = tell_if_done(rules, &state, h);
+    }
+    explore_move(explorer, &state, "%c takes %s's token %u%s", NAME(m), client[h], token, then);
+}
+
+/* A master without the key gets it again, and the token. */
+static void fill_in(const struct fencing_rules *rules, const struct state *from, unsigned m,
+                    unsigned h, struct explorer *explorer)
+{
+    struct state state = *from;
+    struct master *master = &state.master[m];
+    unsigned phase = from->hold[h].phase;
+    uint8_t token = from->hold[h].token;
+    if (master->owner == 1 + h || (phase != TOLD && !(phase == WON && rules->filled_counts)))
+        return;
+    master->owner = (uint8_t)(1 + h);
+    if (master->counter < token || rules->lowered)
+        master->counter = token;
+    const char *then = "";
+    if (phase == WON) {
+        master->grant[h].part = HAS;
+        then = tell_if_done(rules, &state, h);
+    }
+    explore_move(explorer, &state, "%c is filled in by %s, with its token %u%s", NAME(m),
+                 client[h], token, then);
+}
+
+/* ---- masters that forget ---------------------------------------------------------------- */
+
+static void forget(const struct fencing_rules *rules, const struct state *from, unsigned m,
+                   struct explorer *explorer)
+{
+    struct state state = *from;
+    uint8_t seed = rules->seed == SEED_ABOVE_ALL   ? fencing_greatest(from)
+                   : rules->seed == SEED_ABOVE_OWN ? from->master[m].named
+                                                   : 0;
+    state.losses--;
+    state.master[m].owner = 0;
+    state.master[m].counter = seed;
+    explore_move(explorer, &state, "%c restarts empty, and will name numbers above %u", NAME(m),
+                 seed);
+}
+
+/* ---- the model -------------------------------------------------------------------------- */
+
+static void moves(const void *context, const void *from, struct explorer *explorer)
+{
+    const struct fencing_rules *rules = context;
+    struct state state;
+    memcpy(&state, from, sizeof(state));
+    for (unsigned h = 0; h < rules->holds; h++) {
+        for (unsigned m = 0; m < rules->masters; m++) {
+            grant(rules, &state, m, h, explorer);
+            write_token(rules, &state, m, h, explorer);
+            if (rules->fill_in)
+                fill_in(rules, &state, m, h, explorer);
+        }
+        for (unsigned set = 1; set < 1u << rules->masters; set++) {
+            if (state.hold[h].phase == ASKING)
+                win(rules, &state, h, set, explorer);
+        }
+    }
+    for (unsigned m = 0; m < rules->masters && state.losses > 0; m++)
+        forget(rules, &state, m, explorer);
+}
+
+static uint8_t renamed_set(uint8_t set, const unsigned place[SYMMETRY_MAX])
+{
+    unsigned renamed = 0;
+    for (unsigned h = 0; h < HOLDS; h++) {
+        if (set & (1u << h))
+            renamed |= 1u << place[h];
+    }
+    return (uint8_t)renamed;
+}
+
+static void renamed(const struct state *from, const unsigned place[SYMMETRY_MAX],
+                    struct state *ret_state)
+{
+    *ret_state = *from;
+    for (unsigned h = 0; h < HOLDS; h++) {
+        ret_state->hold[place[h]] = from->hold[h];
+        ret_state->hold[place[h]].after = renamed_set(from->hold[h].after, place);
+        for (unsigned m = 0; m < MASTERS; m++) {
+            ret_state->master[m].grant[place[h]] = from->master[m].grant[h];
+            if (from->master[m].owner == 1 + h)
+                ret_state->master[m].owner = (uint8_t)(1 + place[h]);
+        }
+    }
+}
+
+/* Do holds stand in the order of what they are without their names? It leaves few orders. */
+static bool in_order(const struct state *from, const unsigned place[SYMMETRY_MAX],
+                     unsigned holds)
+{
+    for (unsigned a = 0; a < holds; a++) {
+        for (unsigned b = 0; b < holds; b++) {
+            const struct hold *first = &from->hold[a], *second = &from->hold[b];
+            if (place[a] < place[b] &&
+                (first->phase > second->phase ||
+                 (first->phase == second->phase && first->token > second->token)))
+                return false;
+        }
+    }
+    return true;
+}
+
+static void canonical(const void *context, void *ret_state)
+{
+    const struct fencing_rules *rules = context;
+    struct state from, state;
+    unsigned place[SYMMETRY_MAX];
+    bool any = false; /* a form so far */
+    memcpy(&from, ret_state, sizeof(from));
+    fencing_number_anew(&from);
+    for (unsigned number = 0; order_of(number, rules->holds, place); number++) {
+        if (!in_order(&from, place, rules->holds))
+            continue;
+        renamed(&from, place, &state);
+        sort_records(state.master, rules->masters, sizeof(state.master[0]));
+        if (!any || memcmp(&state, ret_state, sizeof(state)) < 0)
+            memcpy(ret_state, &state, sizeof(state));
+        any = true;
+    }
+}
+
+static const char *wrong(const void *context, const void *from)
+{
+    const struct fencing_rules *rules = context;
+    struct state state;
+    memcpy(&state, from, sizeof(state));
+    for (unsigned a = 0; a < rules->holds; a++) {
+        for (unsigned b = 0; b < rules->holds; b++) {
+            if (a == b || state.hold[a].phase != TOLD || state.hold[b].phase != TOLD)
+                continue;
+            if (state.hold[a].token == state.hold[b].token)
+                return "two holds have one token";
+            if ((state.hold[b].after & (1u << a)) && state.hold[b].token < state.hold[a].token)
+                return "a hold has a token below that of one before it";
+        }
+    }
+    return NULL;
+}
+
+const struct model fencing_model = {sizeof(struct state), begin, moves, canonical, wrong};

@@ -1,0 +1,41 @@
+/* model_fencing.h - fencing tokens: counters on masters, grants that name numbers, the token.
+ *
+ * There is no time in it: a key may be gone at any moment, and any client may be stopped for as
+ * long as it likes. Each of `holds` contenders takes the lock once; its requests come at any
+ * time, or never. A hold begins when its first request is granted, and ends never: that is when
+ * the order of holds asks most.
+ *
+ * Numbers are only compared. So a grant names any number above the master's counter, whatever
+ * clocks and proposals made it, and a state keeps the order of its numbers and not their size.
+ */
+#ifndef TEST_MODEL_FENCING_H
+#define TEST_MODEL_FENCING_H
+
+#include "explore.h"
+
+/* A master that has lost its counter names numbers above ... */
+enum seed {
+    SEED_ABOVE_ALL, /* all that were named anywhere: its clock is past them */
+    SEED_ABOVE_OWN, /* those that it named itself */
+    SEED_ZERO
+};
+
+/* What the library does; where all below `broken` is 0, nothing is broken. */
+struct fencing_rules {
+    unsigned masters, needed, holds;
+    unsigned restarts; /* masters that lose their keys and counters, at most */
+    bool fill_in; /* masters without the key get it, with the token, once the token is told */
+    enum seed seed;
+
+    /* broken, all of R11: */
+    bool not_written;   /* a majority need not have the token */
+    bool unconditional; /* the token is written whoever has the key */
+    bool late_counts;   /* grants beyond those that won the round count */
+    bool filled_counts; /* so do masters that are filled in */
+    bool lowered;       /* a master that is filled in takes the token for its counter */
+    bool not_above;     /* a grant may name the counter itself */
+};
+
+extern const struct model fencing_model;
+
+#endif

@@ -1,0 +1,57 @@
+/* model_fencing_parts.h - the state of the model of fencing tokens, and the numbers in it. */
+#ifndef TEST_MODEL_FENCING_PARTS_H
+#define TEST_MODEL_FENCING_PARTS_H
+
+#include "model_fencing.h"
+
+#include <stdint.h>
+
+#define MASTERS 4
+#define HOLDS 3
+/* Of numbers in a canonical state: there is room for others between them. */
+#define SPACING 16u
+
+enum phase { ASKING, WON, TOLD }; /* WON: a majority does not have the token yet */
+enum part {
+    ASKED,
+    GRANTED, /* in time for the round */
+    BEHIND,  /* won the round, and does not have the token */
+    HAS,     /* has the token, and counts */
+    LATE     /* granted too late to count */
+};
+
+/* What a master is to a hold. */
+struct grant {
+    uint8_t part;
+    uint8_t number; /* GRANTED: which it named */
+};
+
+struct master {
+    uint8_t owner; /* 1 + the last hold that got the key; it may be gone since */
+    uint8_t counter;
+    uint8_t named; /* the greatest number that it named itself; kept for SEED_ABOVE_OWN */
+    struct grant grant[HOLDS];
+};
+
+struct hold {
+    uint8_t phase;
+    uint8_t token;
+    uint8_t after; /* the set of holds whose tokens were told before this one began */
+};
+
+struct state {
+    struct master master[MASTERS];
+    struct hold hold[HOLDS];
+    uint8_t losses; /* of counters, that may yet happen */
+};
+
+/* The next number, above this one, that means something else: those that the state has, one
+ * between each two of them, and one above all. False: there is none. */
+bool fencing_next_number(const struct state *state, uint8_t *number);
+
+uint8_t fencing_greatest(const struct state *state);
+
+/* Only the order of numbers counts: equal orders become equal numbers. */
+void fencing_number_anew(struct state *state);
+
+#endif

@@ -1,0 +1,146 @@
+/* variants.c - see variants.h. */
+#include "config_auto.h"
+
+#include "variants.h"
+
+#include "model_fencing.h"
+#include "model_lock.h"
+
+/* clang-format off: a row a variant */
+#define LOCK(...)                                                                              \
+    &lock_model, &(const struct lock_rules)                                                    \
+    {                                                                                          \
+        __VA_ARGS__                                                                            \
+    }
+#define FENCE(...)                                                                             \
+    &fencing_model, &(const struct fencing_rules)                                              \
+    {                                                                                          \
+        __VA_ARGS__                                                                            \
+    }
+#define OF_THREE .masters = 3, .needed = 2
+#define DRIFT .drift = 1, .skew = 1
+#define FILLS .extends = true, .fill_in = FILL_AFTER_YES
+
+const struct variant variants[] = {
+    /* ---- the lock, as it is ---- */
+    {NULL, "lock: requests and releases come late",
+     LOCK(OF_THREE, .holds = 2, .ttl = 4, DRIFT, .endings = true), false},
+    {NULL, "lock: the same, three clients",
+     LOCK(OF_THREE, .holds = 3, .ttl = 2, .endings = true), true},
+    {NULL, "lock: two masters",
+     LOCK(.masters = 2, .needed = 2, .holds = 2, .ttl = 4, DRIFT, FILLS, .endings = true),
+     false},
+    {NULL, "lock: four masters, a restart",
+     LOCK(.masters = 4, .needed = 3, .holds = 2, .ttl = 3, FILLS, .restarts = 1, .window = 3),
+     true},
+    {NULL, "lock: extended and filled in", LOCK(OF_THREE, .holds = 2, .ttl = 5, DRIFT, FILLS),
+     false},
+    {NULL, "lock: the same, a restart, late requests",
+     LOCK(OF_THREE, .holds = 2, .ttl = 3, DRIFT, FILLS, .endings = true, .restarts = 1,
+          .window = 4),
+     true},
+    {NULL, "lock: the same, three clients",
+     LOCK(OF_THREE, .holds = 3, .ttl = 4, DRIFT, FILLS, .restarts = 1, .window = 5), true},
+    {NULL, "lock: two restarts, leases of two lengths",
+     LOCK(OF_THREE, .holds = 2, .ttl = 5, .brief_ttl = 3, DRIFT, FILLS, .restarts = 2,
+          .window = 6),
+     true},
+    {NULL, "lock: two restarts",
+     LOCK(OF_THREE, .holds = 2, .ttl = 4, DRIFT, FILLS, .restarts = 2, .window = 5), false},
+    {NULL, "lock: another server, and all knew the former",
+     LOCK(OF_THREE, .holds = 2, .ttl = 4, DRIFT, FILLS, .restarts = 1, .window = 5,
+          .replaced = true),
+     false},
+    {NULL, "lock: filled in at once, and counted",
+     LOCK(OF_THREE, .holds = 2, .ttl = 4, DRIFT, .extends = true, .fill_in = FILL_AND_COUNT,
+          .restarts = 1, .window = 5),
+     false},
+    /* ---- the lock, a rule broken ---- */
+    {"R2", "lock: one of two is a majority",
+     LOCK(.masters = 2, .needed = 1, .holds = 2, .ttl = 3), false},
+    {"R2", "lock: two of four are a majority",
+     LOCK(.masters = 4, .needed = 2, .holds = 2, .ttl = 3), false},
+    {"R1", "lock: validity counts from the last reply",
+     LOCK(OF_THREE, .holds = 2, .ttl = 3, .from_reply = true), false},
+    {"R1", "lock: the drift is not taken off", LOCK(OF_THREE, .holds = 2, .ttl = 3, .skew = 1),
+     false},
+    {"R3", "lock: the next round has the same token",
+     LOCK(OF_THREE, .holds = 2, .ttl = 2, .endings = true, .token_again = true), false},
+    {"CE19", "lock: a release does not compare the token",
+     LOCK(OF_THREE, .holds = 2, .ttl = 3, .endings = true, .release_any = true), false},
+    {"R6", "lock: an extension counts from its last reply",
+     LOCK(OF_THREE, .holds = 2, .ttl = 3, .extends = true, .extend_from_reply = true), false},
+    {"R6", "lock: an extension counts after the end",
+     LOCK(OF_THREE, .holds = 2, .ttl = 3, .extends = true, .extend_late = true), false},
+    {"R6", "lock: answers to older extensions count",
+     LOCK(OF_THREE, .holds = 2, .ttl = 3, .extends = true, .stale_answers = true), false},
+    /* R6 must be broken with it: a hold that is over stays so, whatever it fills in. */
+    {"R8", "lock: filled in after the end, and so extended",
+     LOCK(OF_THREE, .holds = 2, .ttl = 3, .extends = true, .fill_in = FILL_AND_COUNT,
+          .extend_late = true),
+     false},
+    {"R9", "lock: no guard", LOCK(OF_THREE, .holds = 2, .ttl = 3, .restarts = 1), false},
+    {"R9", "lock: no guard, and masters are filled in",
+     LOCK(OF_THREE, .holds = 2, .ttl = 3, FILLS, .restarts = 1), false},
+    {"R9", "lock: a guard for max-ttl without the drift",
+     LOCK(OF_THREE, .holds = 2, .ttl = 4, DRIFT, .restarts = 1, .window = 4), false},
+    {"R9", "lock: a guard for the asker's own ttl",
+     LOCK(OF_THREE, .holds = 2, .ttl = 4, .brief_ttl = 2, .restarts = 1, .window = 4,
+          .guard_by_own_ttl = true),
+     false},
+    {"R9", "lock: another server is not noticed",
+     LOCK(OF_THREE, .holds = 2, .ttl = 4, DRIFT, .restarts = 1, .window = 5, .replaced = true,
+          .unknown_server = true),
+     false},
+    /* ---- the lock, an assumption broken: what that costs is found as well ---- */
+    {"A1", "lock: another server, unknown to one client",
+     LOCK(OF_THREE, .holds = 2, .ttl = 4, DRIFT, .restarts = 1, .window = 5, .replaced = true,
+          .stranger = true),
+     false},
+    {"A1", "lock: another server, older than a client's last word",
+     LOCK(OF_THREE, .holds = 2, .ttl = 3, .restarts = 1, .window = 3, .replaced = true,
+          .silent = true),
+     false},
+    {"A3", "lock: a master's clock is faster than the drift",
+     LOCK(OF_THREE, .holds = 2, .ttl = 5, .drift = 1, .skew = 2), false},
+    {"A9", "lock: a key is deleted",
+     LOCK(OF_THREE, .holds = 2, .ttl = 3, .restarts = 1, .keys_vanish = true), false},
+    /* ---- fencing tokens, as they are ---- */
+    {NULL, "fencing: two holds, two restarts, filled in",
+     FENCE(OF_THREE, .holds = 2, .restarts = 2, .fill_in = true), false},
+    {NULL, "fencing: three holds", FENCE(OF_THREE, .holds = 3), true},
+    {NULL, "fencing: four masters", FENCE(.masters = 4, .needed = 3, .holds = 2), false},
+    {NULL, "fencing: four masters, a restart, filled in",
+     FENCE(.masters = 4, .needed = 3, .holds = 2, .restarts = 1, .fill_in = true), true},
+    /* ---- fencing tokens, a rule broken ---- */
+    {"R2", "fencing: two of four are a majority", FENCE(.masters = 4, .needed = 2, .holds = 2),
+     false},
+    {"R11", "fencing: a grant is not above the counter",
+     FENCE(OF_THREE, .holds = 2, .not_above = true), false},
+    {"R11", "fencing: the token is not written back",
+     FENCE(OF_THREE, .holds = 2, .not_written = true), false},
+    {"R11", "fencing: it is written whoever has the key",
+     FENCE(OF_THREE, .holds = 2, .unconditional = true), false},
+    {"R11", "fencing: a late grant counts", FENCE(OF_THREE, .holds = 2, .late_counts = true),
+     false},
+    {"R11", "fencing: a master that is filled in counts",
+     FENCE(OF_THREE, .holds = 2, .fill_in = true, .filled_counts = true), false},
+    {"R11", "fencing: filling in lowers the counter",
+     FENCE(OF_THREE, .holds = 3, .fill_in = true, .lowered = true), true},
+    {"R11", "fencing: counters begin at 0 after a restart",
+     FENCE(OF_THREE, .holds = 2, .restarts = 1, .seed = SEED_ZERO), false},
+    {"R11", "fencing: they begin above what that master named",
+     FENCE(OF_THREE, .holds = 2, .restarts = 1, .seed = SEED_ABOVE_OWN), false},
+};
+/* clang-format on */
+const size_t variant_count = sizeof(variants) / sizeof(variants[0]);
+
+struct exploration variant_explore(const struct variant *variant, FILE *story)
+{
+    return explore(variant->model, variant->rules, VARIANT_STATES, story);
+}
+
+bool variant_as_it_must(const struct variant *variant, const struct exploration *found)
+{
+    return variant->rule ? found->wrong != NULL : found->complete && !found->wrong;
+}
