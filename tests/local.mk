@@ -232,4 +232,9 @@ coverage:
 	find . -name '*.gcda' -exec rm -f {} +
 	$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(check_PROGRAMS)'
 	python3 $(srcdir)/%D%/repo/coverage.py $(srcdir) .
-.PHONY: check-one check-thread check-valgrind coverage
+
+# Proofs of the core's arithmetic, for which Frama-C must be installed.
+check-proof:
+	srcdir=$(srcdir) sh $(srcdir)/%D%/proof/prove.sh
+EXTRA_DIST += %D%/proof
+.PHONY: check-one check-thread check-valgrind check-proof coverage

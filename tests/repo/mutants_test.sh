@@ -1,7 +1,7 @@
 #!/bin/sh
 # mutants_test.sh - every mutant of every table still fits the code that it breaks, and the test
-# that is to find it is there. Whether it is found is for sim-mutants, code-mutants and
-# interop-mutants.
+# that is to find it is there. Whether it is found is for sim-mutants, code-mutants,
+# interop-mutants and check-proof.
 # shellcheck disable=SC1091,SC2154,SC2086 # shell_rig.sh, what make sets; words are wanted
 
 . "${srcdir:-.}/tests/support/shell_rig.sh"
@@ -26,7 +26,8 @@ is_there() { # WORD...
     esac
 }
 
-for tables in tests/sim/mutants/*.txt tests/mutants/*.txt tests/interop/mutants.txt; do
+for tables in tests/sim/mutants/*.txt tests/mutants/*.txt tests/interop/mutants.txt \
+    tests/proof/mutants.txt; do
     for name in $(apply -v mode=list); do
         apply -v mode=show -v name="$name" >"$work/shown"
         while read -r word rest; do
