@@ -109,6 +109,9 @@ static void add(struct explorer *explorer, const unsigned char *state)
 /* ---- moves, and the story -------------------------------------------------------------- */
 
 static void tell(struct explorer *explorer, const void *state, const char *format, va_list args)
+    __attribute__((format(printf, 3, 0)));
+
+static void tell(struct explorer *explorer, const void *state, const char *format, va_list args)
 {
     explorer->is_found = true;
     memcpy(explorer->found, state, explorer->model->size);
