@@ -119,7 +119,7 @@ const struct variant variants[] = {
      FENCE(OF_THREE, .holds = 2, .not_above = true), false},
     {"R11", "fencing: the token is not written back",
      FENCE(OF_THREE, .holds = 2, .not_written = true), false},
-    {"R11", "fencing: it is written whoever has the key",
+    {"R11", "fencing: a write-back does not ask for its hold",
      FENCE(OF_THREE, .holds = 2, .unconditional = true), false},
     {"R11", "fencing: a late grant counts", FENCE(OF_THREE, .holds = 2, .late_counts = true),
      false},
