@@ -451,7 +451,9 @@ REDLOCK_API int redlock_release(redlock_lock *lock);
 
 /* Turn the lock into a text that another process of this host and boot can attach. Consumes
  * the lock on success: it is then not released by this client any more, and lives
- * until its TTL. `ret_text` has room for `size` bytes; REDLOCK_HANDLE_MAX is always enough.
+ * until its TTL. A request that a slow master has yet to answer may be carried out after the
+ * other process has released: the key then stays there until its TTL, and is nobody's lock.
+ * `ret_text` has room for `size` bytes; REDLOCK_HANDLE_MAX is always enough.
  * EINVAL (too small), EEXPIRED, ENOTHELD, EBUSY, EFORK. */
 REDLOCK_API int redlock_detach(redlock_lock *lock, char *ret_text, size_t size);
 

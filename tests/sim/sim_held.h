@@ -18,6 +18,7 @@ struct sim_hold {
     bool leaves;                 /* a call detaches it: its handle goes before that is back */
     bool detached;               /* at any time */
     bool attached;               /* by a client that knows no TTL but the text's */
+    uint64_t owed;               /* nodes with a request in flight when it was detached */
     struct sim_proc *proc;
     int64_t deadline_ns;          /* in force when it was last looked at; own time */
     int64_t told_ns;              /* until then, its program was told, it is valid */

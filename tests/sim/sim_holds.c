@@ -347,6 +347,10 @@ void sim_detaches(struct sim_hold *hold)
 {
     sim_hold_look(hold);
     hold->leaves = true;
+    const uint64_t *inflight =
+        hold->lock->lease ? hold->lock->lease->hold.acquire_inflight : NULL;
+    if (inflight)
+        hold->owed |= inflight[0] | inflight[1];
 }
 
 void sim_detached(struct sim_hold *hold, bool gone)
