@@ -55,6 +55,7 @@ EXTRA_DIST += %D%/support/boot_clock.c
 	  -shared -o $@ $(srcdir)/%D%/support/boot_clock.c
 EXTRA_%C%_faults_test_peer_cases_clock_DEPENDENCIES = bin/server_clock.so
 EXTRA_%C%_programs_test_cli_assume_DEPENDENCIES = bin/server_clock.so bin/redlock
+EXTRA_%C%_programs_test_cli_lists_DEPENDENCIES = bin/redlock
 EXTRA_%C%_programs_test_run_clock_DEPENDENCIES = %D%/support/boot_clock.so
 
 # Check's time limit ends a test that hangs; it is no measure of a busy machine.
@@ -101,7 +102,7 @@ check_tests = %D%/api/test_async %D%/api/test_async_beside %D%/api/test_async_ca
 	%D%/base/test_text_escape %D%/base/test_timer_heap %D%/config/test_config \
 	%D%/config/test_config_alloc %D%/config/test_config_bad %D%/config/test_config_code \
 	%D%/config/test_config_load %D%/config/test_config_secrets %D%/config/test_config_take \
-	%D%/config/test_config_warn %D%/config/test_host %D%/config/test_password \
+	%D%/config/test_config_warn %D%/config/test_host %D%/config/test_list_mark %D%/config/test_password \
 	%D%/config/test_password_memory %D%/config/test_url %D%/core/test_backoff \
 	%D%/core/test_driven %D%/core/test_fence %D%/core/test_hold %D%/core/test_hold_end %D%/core/test_hold_every \
 	%D%/core/test_hold_extend %D%/core/test_hold_ordered %D%/core/test_hold_random \
@@ -152,7 +153,7 @@ check_tests = %D%/api/test_async %D%/api/test_async_beside %D%/api/test_async_ca
 	%D%/programs/test_chaos_report %D%/programs/test_chaos_schedule \
 	%D%/programs/test_chaos_shared %D%/programs/test_chaos_stall %D%/programs/test_chaos_store %D%/programs/test_chaos_talk \
 	%D%/programs/test_cli %D%/programs/test_cli_acl %D%/programs/test_cli_assume %D%/programs/test_cli_break %D%/programs/test_cli_fenced \
-	%D%/programs/test_cli_holders \
+	%D%/programs/test_cli_holders %D%/programs/test_cli_lists \
 	%D%/programs/test_cli_json \
 	%D%/programs/test_cli_kinds %D%/programs/test_cli_lock %D%/programs/test_cli_look \
 	%D%/programs/test_cli_nested %D%/programs/test_cli_nodes %D%/programs/test_cli_status \

@@ -12,12 +12,12 @@ bin_redlock_SOURCES = %D%/redlock/cli.h %D%/redlock/cli_check.c %D%/redlock/cli_
 	%D%/redlock/cli_refused.c %D%/redlock/cli_signal.c %D%/redlock/cli_take.c \
 	%D%/redlock/cli_view.c %D%/redlock/holder_ask.c %D%/redlock/holder_ask.h \
 	%D%/redlock/holder_clients.c %D%/redlock/holder_clients.h \
-	%D%/redlock/cmd_inspect.c %D%/redlock/cmd_lock.c \
+	%D%/redlock/client_list.c %D%/redlock/client_list.h %D%/redlock/cmd_inspect.c %D%/redlock/cmd_lock.c \
 	%D%/redlock/cmd_run.c %D%/redlock/cmd_break.c %D%/redlock/cmd_status.c \
 	%D%/redlock/node_ask.c %D%/redlock/node_ask.h %D%/redlock/status_ask.c \
 	%D%/redlock/status_acl.c %D%/redlock/status_ask.h %D%/redlock/status_assume.c %D%/redlock/status_checks.c \
 	%D%/redlock/status_checks.h %D%/redlock/status_facts.c %D%/redlock/status_facts.h \
-	%D%/redlock/status_metrics.c %D%/redlock/status_print.c %D%/redlock/status_print.h %D%/redlock/proc_tree.c %D%/redlock/proc_tree.h \
+	%D%/redlock/status_metrics.c %D%/redlock/status_peers.c %D%/redlock/status_peers.h %D%/redlock/status_print.c %D%/redlock/status_print.h %D%/redlock/proc_tree.c %D%/redlock/proc_tree.h \
 	%D%/redlock/main.c %D%/redlock/run.h %D%/redlock/run_child.c %D%/redlock/run_ending.c \
 	%D%/redlock/run_ending.h %D%/redlock/run_guard.c %D%/redlock/run_guard.h \
 	%D%/redlock/run_orphans.c %D%/redlock/run_spawn.c %D%/redlock/run_terminal.c \

@@ -1,33 +1,20 @@
 /* detach.c - hands a lock to another process of this host, as text (handle_text.h). */
 #include "config_auto.h"
 
+#include "config/list_mark.h"
 #include "engine/engine.h"
 #include "engine/lease.h"
 #include "kinds/handle_text.h"
 #include "kinds/key_rules.h"
 #include "kinds/name_set.h"
-#include "base/text.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <string.h>
-
-/* A hash of what clients of one list have in common: neither the user nor TLS counts. */
-static uint32_t mark_of(const struct rl_node_config *node)
-{
-    char address[RL_HOST_MAX + RL_UNIX_PATH_MAX + 32];
-    int len =
-        node->transport == RL_UNIX
-            ? snprintf(address, sizeof(address), "%s?%d", node->path, node->db)
-            : snprintf(address, sizeof(address), "%s:%d/%d", node->host, node->port, node->db);
-    assert(len > 0 && (size_t)len < sizeof(address));
-    return (uint32_t)rl_hash(address, (size_t)len);
-}
 
 static void marks_of(const redlock *client, uint32_t ret_marks[REDLOCK_NODES_MAX])
 {
     for (unsigned i = 0; i < client->nodes.n; i++)
-        ret_marks[i] = mark_of(client->nodes.all[i].config);
+        ret_marks[i] = rl_node_mark(client->nodes.all[i].config);
 }
 
 /* A text has times of the kernel's clock, because other processes do not know the client's. */

@@ -7,6 +7,7 @@
 #include "base/eventfd.h"
 #include "config/config_load.h"
 #include "config/config_abi.h"
+#include "config/list_mark.h"
 #include "base/entropy.h"
 
 #include <assert.h>
@@ -64,10 +65,14 @@ static void name_holder(redlock *client)
 static void name_connection(redlock *client)
 {
     assert(client->identity.holder[0]); /* name_holder() */
+    struct rl_list_mark mark;
+    char word[RL_LIST_MARK_MAX + 1];
     rl_entropy_uuid(client->identity.uuid);
+    rl_list_mark_of(&client->config, &mark);
+    rl_list_mark_write(&mark, word);
     snprintf(client->nodes.settings.connection_name,
-             sizeof(client->nodes.settings.connection_name), RL_CONNECTION_PREFIX "%s:%s",
-             client->identity.holder, client->identity.uuid);
+             sizeof(client->nodes.settings.connection_name), RL_CONNECTION_PREFIX "%s:%s:%s",
+             client->identity.holder, word, client->identity.uuid);
 }
 
 /* A wake-up: the loop ticks after each wait, so only the counter is emptied here. */

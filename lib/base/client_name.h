@@ -1,5 +1,6 @@
 /* client_name.h - a client's name: its client-name, or "HOST:PID". Its tokens end in this name.
- * Each of its connections is named RL_CONNECTION_PREFIX, the name, a colon and its uuid.
+ * Each of its connections is named RL_CONNECTION_PREFIX, the name, a colon, the mark of its
+ * node list (config/list_mark.h), a colon and its uuid.
  */
 #ifndef RL_CLIENT_NAME_H
 #define RL_CLIENT_NAME_H
@@ -7,6 +8,7 @@
 #include <stdbool.h>
 
 #define RL_CONNECTION_PREFIX "redlock:"
+#define RL_CONNECTION_NAME_MAX 191
 
 /* Bytes of a host as it is shown: any other is shown as '-'. */
 static inline bool rl_host_byte(char c)

@@ -16,6 +16,7 @@
 #ifndef RL_NODE_H
 #define RL_NODE_H
 
+#include "base/client_name.h"
 #include "core/driven.h"
 #include "core/hold.h"
 #include "core/identity.h"
@@ -79,7 +80,7 @@ struct rl_node_settings {
     int64_t guard_window_ns;
     bool guard;
     struct rl_driven driven;
-    char connection_name[128]; /* CLIENT SETNAME */
+    char connection_name[RL_CONNECTION_NAME_MAX + 1]; /* CLIENT SETNAME */
 };
 
 struct rl_slot {

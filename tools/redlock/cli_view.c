@@ -198,7 +198,7 @@ struct cli_text cli_view_text(const struct cli_view *view)
 }
 
 /* "host build-7, process 4711" */
-static struct cli_text client_text(const struct holder_name *name)
+static struct cli_text client_text(const struct client_name *name)
 {
     struct line line = {{""}, 0};
     int64_t pid;
@@ -218,7 +218,7 @@ void cli_print_holders(const struct cli_view *view, const struct holder_clients 
 {
     for (unsigned i = 0; i < view->shown; i++) {
         const redlock_holder *holder = &view->holder[i];
-        struct holder_name name = holder_name_of(clients, view->state, holder);
+        struct client_name name = holder_name_of(clients, view->state, holder);
         if (view->holders > 1)
             printf("  %-5s  %s, %u hold%s, %s,", mode_word(holder->mode),
                    cli_text(holder->owner, holder->owner_len).text, holder->count,
@@ -240,7 +240,7 @@ static void json_time(FILE *out, const char *key, int64_t ms)
 }
 
 /* Unknown values are null. */
-static void json_client(FILE *out, const struct holder_name *name)
+static void json_client(FILE *out, const struct client_name *name)
 {
     int64_t pid;
     size_t host_len = holder_host_len(name, &pid);
@@ -264,7 +264,7 @@ static void json_holders(FILE *out, const struct cli_view *view,
     fputs(",\"holders\":[", out);
     for (unsigned i = 0; i < view->shown; i++) {
         const redlock_holder *holder = &view->holder[i];
-        struct holder_name name = holder_name_of(clients, view->state, holder);
+        struct client_name name = holder_name_of(clients, view->state, holder);
         fputs(i > 0 ? ",{" : "{", out);
         cli_json_bytes(out, "owner", holder->owner, holder->owner_len);
         fprintf(out, ",\"mode\":\"%s\",\"count\":%u", mode_word(holder->mode), holder->count);

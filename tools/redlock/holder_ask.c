@@ -6,9 +6,6 @@
 #include "core/server_info.h"
 #include "redlock/node_ask.h"
 
-#define LINE_BYTES 512 /* a line of CLIENT LIST has some 350, with a long name 500 */
-#define CLIENTS_MAX (RL_REPLY_INFO_MAX / LINE_BYTES)
-
 enum step { COUNT, LIST, DONE };
 
 struct asking {
@@ -25,7 +22,7 @@ static const char *next(void *context, unsigned node)
 {
     static const char *const requests[] = {
         [COUNT] = "*2\r\n$4\r\nINFO\r\n$7\r\nclients\r\n",
-        [LIST] = "*4\r\n$6\r\nCLIENT\r\n$4\r\nLIST\r\n$4\r\nTYPE\r\n$6\r\nnormal\r\n",
+        [LIST] = CLIENT_LIST_REQUEST,
         [DONE] = NULL,
     };
     struct asking *asking = context;
@@ -50,7 +47,8 @@ static const char *on_reply(void *context, unsigned node, const struct rl_reply 
         return NULL;
     if (asking->master[node].info.clients < 0)
         return "INFO clients does not tell how many there are";
-    return asking->master[node].info.clients > CLIENTS_MAX ? "it has too many clients" : NULL;
+    return asking->master[node].info.clients > CLIENT_LIST_MAX ? "it has too many clients"
+                                                               : NULL;
 }
 
 static void on_failure(void *context, unsigned node, const char *why)

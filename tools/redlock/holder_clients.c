@@ -21,22 +21,12 @@ static bool is_hex(char c)
     return is_digit(c) || (c >= 'a' && c <= 'f');
 }
 
-/* "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx" */
-static bool is_uuid(const char *text)
-{
-    for (int i = 0; i < RL_UUID_LEN; i++) {
-        bool dash = i == 8 || i == 13 || i == 18 || i == 23;
-        if (dash ? text[i] != '-' : !is_hex(text[i]))
-            return false;
-    }
-    return true;
-}
-
 /* "UUID:NUMBER", as our owners are and Redisson's: NULL where it is another. */
 static const char *uuid_of(const redlock_holder *holder)
 {
     const char *owner = holder->owner;
-    if (holder->owner_len < RL_UUID_LEN + 2 || owner[RL_UUID_LEN] != ':' || !is_uuid(owner))
+    if (holder->owner_len < RL_UUID_LEN + 2 || owner[RL_UUID_LEN] != ':' ||
+        !client_is_uuid(owner))
         return NULL;
     for (size_t i = RL_UUID_LEN + 1; i < holder->owner_len; i++) {
         if (!is_digit(owner[i]))
@@ -71,65 +61,34 @@ void holder_clients_want(struct holder_clients *clients, const redlock_lock_info
 /* ---- what masters say of their clients -------------------------------------------------- */
 
 /* A connection's name. */
-static void take_name(struct holder_clients *clients, const char *name, size_t len,
-                      const struct rl_mask *mask)
+static void take_name(void *context, const struct client_line *line, const struct rl_mask *mask)
 {
-    static const char prefix[] = RL_CONNECTION_PREFIX;
-    size_t before = sizeof(prefix) - 1, behind = 1 + RL_UUID_LEN;
-    if (len <= before + behind || len - before - behind > RL_CLIENT_NAME_MAX ||
-        memcmp(name, prefix, before) != 0 || name[len - behind] != ':')
+    struct holder_clients *clients = context;
+    struct client_said said;
+    if (!client_said(line, mask, &said))
         return;
-    struct holder_client *client = find(clients, name + len - RL_UUID_LEN);
+    struct holder_client *client = find(clients, said.uuid);
     if (!client)
         return;
-    struct holder_name said = {.len = len - before - behind};
-    memcpy(said.text, name + before, said.len);
-    said.len = rl_mask_data(mask, said.text, said.len);
     if (client->name.len == 0)
-        client->name = said;
-    else if (client->name.len != said.len ||
-             memcmp(client->name.text, said.text, said.len) != 0)
+        client->name = said.name;
+    else if (client->name.len != said.name.len ||
+             memcmp(client->name.text, said.name.text, said.name.len) != 0)
         client->disputed = true;
-}
-
-/* "id=3 addr=127.0.0.1:6379 name=redlock:... ...": no value of a server's has a space in it. */
-static void take_line(struct holder_clients *clients, const char *line, size_t len,
-                      const struct rl_mask *mask)
-{
-    static const char key[] = "name=";
-    size_t key_len = sizeof(key) - 1;
-    while (len > 0) {
-        const char *space = memchr(line, ' ', len);
-        size_t word_len = space ? (size_t)(space - line) : len;
-        if (word_len >= key_len && memcmp(line, key, key_len) == 0) {
-            take_name(clients, line + key_len, word_len - key_len, mask);
-            return;
-        }
-        size_t used = space ? word_len + 1 : word_len;
-        line += used;
-        len -= used;
-    }
 }
 
 void holder_clients_heard(struct holder_clients *clients, const char *list, size_t len,
                           const struct rl_mask *mask)
 {
-    while (len > 0) {
-        const char *end = memchr(list, '\n', len);
-        size_t line_len = end ? (size_t)(end - list) : len;
-        size_t used = end ? line_len + 1 : line_len;
-        take_line(clients, list, line_len, mask);
-        list += used;
-        len -= used;
-    }
+    client_list_each(list, len, mask, take_name, clients);
 }
 
 /* ---- what is known of a holder ---------------------------------------------------------- */
 
 /* 32 hex digits, a colon and what its client calls itself; others write other tokens. */
-static struct holder_name name_in_token(const redlock_holder *token)
+static struct client_name name_in_token(const redlock_holder *token)
 {
-    struct holder_name name = {.len = 0};
+    struct client_name name = {.len = 0};
     if (token->owner_len <= TOKEN_HEX + 1 || token->owner[TOKEN_HEX] != ':' ||
         token->owner_len - TOKEN_HEX - 1 > sizeof(name.text))
         return name;
@@ -142,17 +101,17 @@ static struct holder_name name_in_token(const redlock_holder *token)
     return name;
 }
 
-struct holder_name holder_name_of(const struct holder_clients *clients, int state,
+struct client_name holder_name_of(const struct holder_clients *clients, int state,
                                   const redlock_holder *holder)
 {
     if (state == REDLOCK_STATE_PLAIN)
         return name_in_token(holder);
     const char *uuid = clients ? uuid_of(holder) : NULL;
     const struct holder_client *client = uuid ? find(clients, uuid) : NULL;
-    return client && !client->disputed ? client->name : (struct holder_name){.len = 0};
+    return client && !client->disputed ? client->name : (struct client_name){.len = 0};
 }
 
-size_t holder_host_len(const struct holder_name *name, int64_t *ret_pid)
+size_t holder_host_len(const struct client_name *name, int64_t *ret_pid)
 {
     size_t len = name->len, digits = 0;
     int64_t pid = 0;

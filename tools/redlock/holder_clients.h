@@ -8,21 +8,14 @@
 #ifndef REDLOCK_HOLDER_CLIENTS_H
 #define REDLOCK_HOLDER_CLIENTS_H
 
-#include "base/limits.h"
-#include "base/mask.h"
+#include "redlock/client_list.h"
 
 #include <redlock.h>
-
-/* The name of a client, in foreign bytes. `len` 0: unknown. */
-struct holder_name {
-    size_t len;
-    char text[RL_CLIENT_NAME_MAX];
-};
 
 struct holder_client {
     char uuid[RL_UUID_LEN];
     bool disputed; /* connections with this uuid have different names: nothing is known */
-    struct holder_name name;
+    struct client_name name;
 };
 
 /* The wanted clients: of all holders that masters show, and of those that a majority shows. */
@@ -39,10 +32,10 @@ void holder_clients_heard(struct holder_clients *clients, const char *list, size
                           const struct rl_mask *mask);
 
 /* Of a lock in that state. `clients` may be NULL: none is known. */
-struct holder_name holder_name_of(const struct holder_clients *clients, int state,
+struct client_name holder_name_of(const struct holder_clients *clients, int state,
                                   const redlock_holder *holder);
 
 /* The length of the host that a name of the form "HOST:PID" begins with; 0: it is another. */
-size_t holder_host_len(const struct holder_name *name, int64_t *ret_pid);
+size_t holder_host_len(const struct client_name *name, int64_t *ret_pid);
 
 #endif

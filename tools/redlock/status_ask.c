@@ -6,15 +6,18 @@
 #include "base/limits.h"
 #include "config/config.h"
 #include "redlock/node_ask.h"
+#include "redlock/status_peers.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#define REQUESTS 3U /* INFO, TIME, TIME */
+/* What a master is asked: the first two at first, the others after a pause. */
+enum request { INFO, TIME_FIRST, TIME_LAST, CLIENTS, REQUESTS };
+
 struct asked {
-    unsigned requests; /* that were answered */
+    unsigned requests; /* that were answered: the next one is of this number */
     struct status_look first, last;
     struct status_facts facts;
 };
@@ -24,6 +27,7 @@ struct status_ask {
     unsigned count;
     bool second; /* the second look at the clocks */
     struct status_setup setup;
+    struct status_peers peers;
     struct asked asked[REDLOCK_NODES_MAX];
 };
 
@@ -34,30 +38,46 @@ static int64_t clock_ns(clockid_t clock)
     return (int64_t)now.tv_sec * RL_NS_PER_S + now.tv_nsec;
 }
 
-static struct status_look *look_of(struct status_ask *ask, struct asked *asked)
+/* A long list costs the master time. */
+static bool may_list(struct status_facts *facts)
 {
-    return ask->second ? &asked->last : &asked->first;
+    bool may = facts->clients >= 0 && facts->clients <= CLIENT_LIST_MAX;
+    if (!may)
+        snprintf(facts->why, sizeof(facts->why), "it has too many clients, or does not tell");
+    return may;
 }
 
 static const char *next(void *context, unsigned node)
 {
     struct status_ask *ask = context;
     struct asked *asked = &ask->asked[node];
-    if (asked->requests == 0)
+    switch (asked->requests) {
+    case INFO:
         return "*1\r\n$4\r\nINFO\r\n";
-    if (asked->requests == (ask->second ? REQUESTS : REQUESTS - 1))
+    case TIME_FIRST:
+        asked->first.asked_ns = clock_ns(CLOCK_MONOTONIC);
+        return "*1\r\n$4\r\nTIME\r\n";
+    case TIME_LAST:
+        if (!ask->second)
+            return NULL;
+        asked->last.asked_ns = clock_ns(CLOCK_MONOTONIC);
+        return "*1\r\n$4\r\nTIME\r\n";
+    case CLIENTS:
+        return may_list(&asked->facts) ? CLIENT_LIST_REQUEST : NULL;
+    default:
         return NULL;
-    look_of(ask, asked)->asked_ns = clock_ns(CLOCK_MONOTONIC);
-    return "*1\r\n$4\r\nTIME\r\n";
+    }
 }
 
 static void on_bulk(void *context, unsigned node, const char *bytes, size_t len,
                     const struct rl_mask *mask)
 {
-    struct asked *asked = &((struct status_ask *)context)->asked[node];
-    (void)mask; /* only numbers are kept */
-    if (asked->requests == 0)
+    struct status_ask *ask = context;
+    struct asked *asked = &ask->asked[node];
+    if (asked->requests == INFO)
         status_facts_heard(&asked->facts, bytes, len);
+    else if (asked->requests == CLIENTS)
+        status_peers_heard(&ask->peers, node, bytes, len, mask);
 }
 
 static int64_t number_of(const struct rl_reply *reply, unsigned part)
@@ -86,10 +106,17 @@ static const char *on_reply(void *context, unsigned node, const struct rl_reply 
 {
     struct status_ask *ask = context;
     struct asked *asked = &ask->asked[node];
-    if (asked->requests++ > 0)
-        return take_time(look_of(ask, asked), reply);
-    asked->facts.asked = true;
-    return NULL;
+    switch ((enum request)asked->requests++) {
+    case INFO:
+        asked->facts.asked = true;
+        return NULL;
+    case TIME_FIRST:
+        return take_time(&asked->first, reply);
+    case TIME_LAST:
+        return take_time(&asked->last, reply);
+    default: /* on_bulk had it */
+        return NULL;
+    }
 }
 
 static void on_failure(void *context, unsigned node, const char *why)
@@ -131,8 +158,11 @@ static bool open_nodes(struct status_ask *ask, const redlock_status_report *repo
     const struct rl_config *config = node_ask_config(ask->nodes);
     ask->count = config->node_count;
     read_setup(&ask->setup, config);
-    for (unsigned i = 0; i < ask->count; i++)
+    rl_list_mark_of(config, &ask->peers.own);
+    for (unsigned i = 0; i < ask->count; i++) {
+        ask->peers.db[i] = config->nodes[i].db;
         status_facts_init(&ask->asked[i].facts);
+    }
     return ask->count == report->node_count;
 }
 
@@ -143,12 +173,13 @@ static void pause_between_looks(void)
     (void)nanosleep(&pause, NULL);
 }
 
-static void judge_clocks(struct status_ask *ask)
+static void judge(struct status_ask *ask)
 {
     for (unsigned i = 0; i < ask->count; i++) {
         struct asked *asked = &ask->asked[i];
-        if (asked->requests == REQUESTS)
+        if (asked->requests > TIME_LAST)
             status_clock_judge(&asked->facts.clock, &asked->first, &asked->last);
+        status_peers_judge(&ask->peers, i, &asked->facts);
     }
 }
 
@@ -167,7 +198,7 @@ struct status_ask *status_ask(const redlock_status_report *report)
     pause_between_looks();
     ask->second = true;
     node_ask_run(ask->nodes);
-    judge_clocks(ask);
+    judge(ask);
     return ask;
 }
 

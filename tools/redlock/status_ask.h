@@ -1,4 +1,5 @@
-/* status_ask.h - what status asks each master beside the probe: INFO, and its clock twice. */
+/* status_ask.h - what status asks each master beside the probe: INFO, its clock twice,
+ * and who its clients are. */
 #ifndef REDLOCK_STATUS_ASK_H
 #define REDLOCK_STATUS_ASK_H
 

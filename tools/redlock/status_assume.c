@@ -1,5 +1,5 @@
 /* status_assume.c - checks of what a lock rests on and no probe can prove: the master's clock,
- * its memory, its connections, its host. */
+ * its memory, its connections, its host, and the node lists of its clients. */
 #include "config_auto.h"
 
 #include "redlock/cli.h"
@@ -125,6 +125,17 @@ static void check_latency(const redlock_node_status *node, const struct status_s
     check->remedy = "raise node-timeout or the TTL: late answers are no votes";
 }
 
+static void check_lists(const struct status_facts *facts, struct status_check *check)
+{
+    begin_told(check, "lists", facts->listed, facts);
+    if (facts->odd_clients == 0)
+        return;
+    check->result = STATUS_WARN;
+    snprintf(check->reason, sizeof(check->reason), "%u of its clients %s another node list: %s",
+             facts->odd_clients, facts->odd_clients == 1 ? "has" : "have", facts->odd);
+    check->remedy = "give all clients one list: with two of them, two may have a lock";
+}
+
 static void check_host(unsigned node, const struct status_setup *setup,
                        struct status_check *check)
 {
@@ -148,4 +159,5 @@ void status_checks_assume(const redlock_node_status *node, unsigned number,
     check_clients(facts, &ret_check[3]);
     check_restart(facts, setup, &ret_check[4]);
     check_host(number, setup, &ret_check[5]);
+    check_lists(facts, &ret_check[6]);
 }

@@ -25,7 +25,10 @@ struct status_facts {
     int64_t clients, clients_max, evicted; /* -1: not told */
     int64_t aof;                           /* 1: there is an append-only file; -1: not told */
     struct status_clock clock;
-    char why[192]; /* printable */
+    bool listed;          /* its clients are known */
+    unsigned odd_clients; /* those that have another node list */
+    char odd[192];        /* one of them, and what is other; printable */
+    char why[192];        /* printable */
 };
 
 void status_facts_init(struct status_facts *facts);

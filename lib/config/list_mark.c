@@ -1,0 +1,102 @@
+/* list_mark.c - see list_mark.h. */
+#include "config_auto.h"
+
+#include "config/list_mark.h"
+
+#include "base/text.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define DIGITS_MAX 13 /* of the longest duration */
+#define HASH_DIGITS 8
+
+uint32_t rl_node_mark(const struct rl_node_config *node)
+{
+    char address[RL_HOST_MAX + RL_UNIX_PATH_MAX + 32];
+    int len =
+        node->transport == RL_UNIX
+            ? snprintf(address, sizeof(address), "%s?%d", node->path, node->db)
+            : snprintf(address, sizeof(address), "%s:%d/%d", node->host, node->port, node->db);
+    assert(len > 0 && (size_t)len < sizeof(address));
+    return (uint32_t)rl_hash(address, (size_t)len);
+}
+
+void rl_list_mark_of(const struct rl_config *config, struct rl_list_mark *ret_mark)
+{
+    *ret_mark = (struct rl_list_mark){
+        .nodes = config->node_count,
+        .max_ttl_ms = config->max_ttl_ms,
+        .drift_ppm = (int64_t)(config->drift_factor * 1e6 + 0.5),
+        .guard = config->guard,
+    };
+    for (unsigned i = 0; i < config->node_count; i++)
+        ret_mark->addresses += rl_node_mark(&config->nodes[i]);
+}
+
+void rl_list_mark_write(const struct rl_list_mark *mark, char ret_text[RL_LIST_MARK_MAX + 1])
+{
+    int len = snprintf(ret_text, RL_LIST_MARK_MAX + 1,
+                       "n%u-ttl%" PRId64 "-drift%" PRId64 "-%s-%08" PRIx32, mark->nodes,
+                       mark->max_ttl_ms, mark->drift_ppm, mark->guard ? "guard" : "open",
+                       mark->addresses);
+    assert(len > 0 && len <= RL_LIST_MARK_MAX);
+}
+
+/* ---- reading ---------------------------------------------------------------------------- */
+
+struct cursor {
+    const char *at, *end;
+};
+
+static bool skip(struct cursor *cursor, const char *word)
+{
+    size_t len = strlen(word);
+    if ((size_t)(cursor->end - cursor->at) < len || memcmp(cursor->at, word, len) != 0)
+        return false;
+    cursor->at += len;
+    return true;
+}
+
+/* A word, decimal digits and a dash. */
+static bool take_number(struct cursor *cursor, const char *word, int64_t *ret_number)
+{
+    if (!skip(cursor, word))
+        return false;
+    const char *begin = cursor->at;
+    *ret_number = 0;
+    while (cursor->at < cursor->end && *cursor->at >= '0' && *cursor->at <= '9' &&
+           cursor->at - begin < DIGITS_MAX)
+        *ret_number = 10 * *ret_number + (*cursor->at++ - '0');
+    return cursor->at > begin && skip(cursor, "-");
+}
+
+static bool take_hash(struct cursor *cursor, uint32_t *ret_hash)
+{
+    *ret_hash = 0;
+    if (cursor->end - cursor->at != HASH_DIGITS)
+        return false;
+    for (; cursor->at < cursor->end; cursor->at++) {
+        int digit = rl_hex_value(*cursor->at);
+        if (digit < 0)
+            return false;
+        *ret_hash = *ret_hash << 4 | (uint32_t)digit;
+    }
+    return true;
+}
+
+bool rl_list_mark_read(const char *text, size_t len, struct rl_list_mark *ret_mark)
+{
+    struct cursor cursor = {text, text + len};
+    int64_t nodes;
+    if (!take_number(&cursor, "n", &nodes) || nodes < 1 || nodes > REDLOCK_NODES_MAX ||
+        !take_number(&cursor, "ttl", &ret_mark->max_ttl_ms) ||
+        !take_number(&cursor, "drift", &ret_mark->drift_ppm))
+        return false;
+    ret_mark->nodes = (unsigned)nodes;
+    ret_mark->guard = skip(&cursor, "guard-");
+    return (ret_mark->guard || skip(&cursor, "open-")) &&
+           take_hash(&cursor, &ret_mark->addresses);
+}

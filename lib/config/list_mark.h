@@ -1,0 +1,31 @@
+/* list_mark.h - what all clients of one name must have in common, in one word:
+ * "n5-ttl30000-drift10000-guard-1f2e3d4c". It is a part of the name of each connection
+ * (base/client_name.h), so that masters can show clients with another node list. Core: pure. */
+#ifndef RL_LIST_MARK_H
+#define RL_LIST_MARK_H
+
+#include "config/config.h"
+
+#include <stddef.h>
+
+struct rl_list_mark {
+    unsigned nodes;
+    int64_t max_ttl_ms;
+    int64_t drift_ppm; /* drift-factor, in millionths */
+    bool guard;
+    uint32_t addresses; /* of rl_node_mark(), in any order */
+};
+
+#define RL_LIST_MARK_MAX 63 /* bytes */
+
+/* A hash of a master's address and database, without user and TLS. */
+uint32_t rl_node_mark(const struct rl_node_config *node);
+
+void rl_list_mark_of(const struct rl_config *config, struct rl_list_mark *ret_mark);
+
+void rl_list_mark_write(const struct rl_list_mark *mark, char ret_text[RL_LIST_MARK_MAX + 1]);
+
+/* False: it is no such word. */
+bool rl_list_mark_read(const char *text, size_t len, struct rl_list_mark *ret_mark);
+
+#endif

@@ -1,0 +1,114 @@
+/* test_list_mark.c - what clients of one list have in common, as a word. */
+#include "config_auto.h"
+
+#include "config/list_mark.h"
+#include "suite.h"
+
+#include <string.h>
+
+static struct rl_node_config nodes[] = {
+    {.transport = RL_TCP, .host = "a", .port = 1, .db = 2},
+    {.transport = RL_TLS, .host = "a", .port = 1, .db = 3, .user = "one"},
+    {.transport = RL_UNIX, .path = "/s", .db = 2},
+};
+
+static struct rl_list_mark mark_of(unsigned first, unsigned last)
+{
+    struct rl_node_config list[] = {nodes[first], nodes[1], nodes[last]};
+    struct rl_config config = {.nodes = list,
+                               .node_count = 3,
+                               .max_ttl_ms = 30000,
+                               .drift_factor = 0.01,
+                               .guard = true};
+    struct rl_list_mark mark;
+    rl_list_mark_of(&config, &mark);
+    return mark;
+}
+
+START_TEST(order_and_user_do_not_count)
+{
+    struct rl_list_mark one = mark_of(0, 2), other = mark_of(2, 0);
+    struct rl_node_config named = nodes[0];
+    named.user = "another";
+    ck_assert_uint_eq(one.addresses, other.addresses);
+    ck_assert_uint_eq(rl_node_mark(&named), rl_node_mark(&nodes[0]));
+}
+END_TEST
+
+START_TEST(address_database_and_socket_count)
+{
+    struct rl_node_config base = nodes[0], changed = base;
+    changed.host = "b";
+    ck_assert_uint_ne(rl_node_mark(&changed), rl_node_mark(&base));
+    changed = base;
+    changed.port = 2;
+    ck_assert_uint_ne(rl_node_mark(&changed), rl_node_mark(&base));
+    changed = base;
+    changed.db = 3;
+    ck_assert_uint_ne(rl_node_mark(&changed), rl_node_mark(&base));
+    changed = nodes[2];
+    changed.db = 3;
+    ck_assert_uint_ne(rl_node_mark(&changed), rl_node_mark(&nodes[2]));
+    ck_assert_uint_ne(mark_of(0, 2).addresses, mark_of(0, 0).addresses);
+}
+END_TEST
+
+static const struct rl_list_mark marks[] = {
+    {5, 30000, 10000, true, 0x1f2e3d4c},
+    {1, 1, 0, false, 0},
+    {REDLOCK_NODES_MAX, RL_DURATION_MAX_MS, 999999, true, 0xffffffff},
+};
+
+START_TEST(what_is_written_is_read)
+{
+    char text[RL_LIST_MARK_MAX + 1];
+    struct rl_list_mark read;
+    rl_list_mark_write(&marks[_i], text);
+    ck_assert(rl_list_mark_read(text, strlen(text), &read));
+    ck_assert_uint_eq(read.nodes, marks[_i].nodes);
+    ck_assert_int_eq(read.max_ttl_ms, marks[_i].max_ttl_ms);
+    ck_assert_int_eq(read.drift_ppm, marks[_i].drift_ppm);
+    ck_assert_int_eq(read.guard, marks[_i].guard);
+    ck_assert_uint_eq(read.addresses, marks[_i].addresses);
+    for (size_t len = 0; len < strlen(text); len++)
+        ck_assert_msg(!rl_list_mark_read(text, len, &read), "%.*s", (int)len, text);
+}
+END_TEST
+
+START_TEST(word_is_readable)
+{
+    char text[RL_LIST_MARK_MAX + 1];
+    rl_list_mark_write(&marks[0], text);
+    ck_assert_str_eq(text, "n5-ttl30000-drift10000-guard-1f2e3d4c");
+}
+END_TEST
+
+static const char *const others[] = {
+    "n0-ttl1-drift1-guard-00000000",  "n65-ttl1-drift1-guard-00000000",
+    "n-ttl1-drift1-guard-00000000",   "n1-ttl12345678901234-drift1-guard-00000000",
+    "n1-ttl1-drift1-Guard-00000000",  "n1-ttl1-drift1-guard-0000000g",
+    "n1-ttl1-drift1-guard-000000000", "n1-ttl-1-drift1-guard-00000000",
+    "n1_ttl1-drift1-guard-00000000",  "m1-ttl1-drift1-guard-00000000",
+    "n1-ttl1-drift1-guard00000000",   "n1-ttl1-drift1--00000000",
+};
+#define OTHERS (int)(sizeof(others) / sizeof(others[0]))
+
+START_TEST(other_words_are_refused)
+{
+    struct rl_list_mark read;
+    ck_assert_msg(!rl_list_mark_read(others[_i], strlen(others[_i]), &read), "%s", others[_i]);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("list mark");
+    TCase *cases = tcase_create("word");
+    tcase_add_test(cases, order_and_user_do_not_count);
+    tcase_add_test(cases, address_database_and_socket_count);
+    tcase_add_loop_test(cases, what_is_written_is_read, 0, 3);
+    tcase_add_test(cases, word_is_readable);
+    tcase_add_loop_test(cases, other_words_are_refused, 0, OTHERS);
+    suite_add_tcase(suite, cases);
+    return suite_run(suite);
+}

@@ -1,0 +1,203 @@
+/* test_cli_lists.c - redlock status finds clients of the masters that have another node list: a
+ * client of this test is connected while it runs. */
+#include "config_auto.h"
+
+#include "cli_rig.h"
+#include "masters.h"
+#include "suite.h"
+
+#include <redlock.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LIST "n3-ttl30000-drift10000-open-00000000"
+#define UUID "0b7a2c5e-0000-4000-8000-000000000001"
+
+static struct masters *masters;
+static struct node_list list; /* of three masters */
+
+static void start_list(const char *setting)
+{
+    list = (struct node_list){.len = 0};
+    node_list_line(&list, "%s", setting);
+}
+
+static void add(unsigned first, unsigned last, const char *query)
+{
+    for (unsigned i = first; i <= last; i++)
+        node_list_line(&list, "node unix://%s%s", masters->node[i].unix_at.path, query);
+}
+
+static void start(void)
+{
+    masters = masters_start(4, NULL);
+    start_list("guard off");
+    add(0, 2, "");
+    setenv("REDLOCK_NODES", node_list_write(&list), 1);
+}
+
+static void stop(void)
+{
+    masters_stop(masters);
+}
+
+/* A client of the list as it stands now, connected to all of its masters. */
+static redlock *connected(void)
+{
+    redlock *client;
+    redlock_lock *lock;
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    options.wait_ms = CLI_MOMENT_MS;
+    ck_assert_int_eq(redlock_open(node_list_write(&list), NULL, &client), 0);
+    ck_assert_int_eq(redlock_try(client, "any", &options, &lock), 0);
+    ck_assert_int_eq(redlock_release(lock), 0);
+    return client;
+}
+
+/* That check of the first master, and of the last one of its list. */
+static void expect_lists(const char *result, const char *reason)
+{
+    struct program *program = cli_expect_status(CLI_FIT);
+    const char *remedy = reason ? "give all clients one list" : NULL;
+    cli_expect_check(program, 0, "lists", result, reason, remedy);
+    cli_expect_check(program, 2, "lists", result, reason, remedy);
+    program_free(program);
+}
+
+START_TEST(client_with_same_list_is_as_it_should_be)
+{
+    start_list("guard off");
+    add(2, 2, "");
+    add(0, 1, ""); /* the order does not count */
+    redlock *client = connected();
+    expect_lists("ok", NULL);
+    redlock_close(client);
+}
+END_TEST
+
+static const struct other {
+    const char *setting, *query;
+    unsigned last;
+    const char *reason;
+} other_lists[] = {
+    {"guard off", "", 3, "its list has 4 masters, this one 3"},
+    {"guard off\nmax-ttl 1m", "", 2, "its max-ttl is 1m0s, here 30.0s"},
+    {"guard off\ndrift-factor 0.02", "", 2, "its drift-factor is 0.02, here 0.01"},
+    {"guard off", "?db=3", 2, "it uses database 3 there, this list 0"},
+};
+#define OTHER_LISTS (int)(sizeof(other_lists) / sizeof(other_lists[0]))
+
+START_TEST(client_with_another_list_is_named)
+{
+    const struct other *other = &other_lists[_i];
+    char who[32];
+    start_list(other->setting);
+    add(0, other->last, other->query);
+    redlock *client = connected();
+    expect_lists("warn", other->reason);
+    snprintf(who, sizeof(who), ":%d: ", (int)getpid());
+    expect_lists("warn", who);
+    expect_lists("warn", "1 of its clients has another node list: ");
+    redlock_close(client);
+    expect_lists("ok", NULL);
+}
+END_TEST
+
+/* Two of three in common are enough to be seen there. */
+START_TEST(client_of_other_masters_is_named)
+{
+    start_list("guard off");
+    add(1, 3, "");
+    redlock *client = connected();
+    struct program *program = cli_expect_status(CLI_FIT);
+    cli_expect_check(program, 0, "lists", "ok", NULL, NULL);
+    cli_expect_check(program, 1, "lists", "warn", "its list has other masters", NULL);
+    cli_expect_check(program, 2, "lists", "warn", "its list has other masters", NULL);
+    program_free(program);
+    redlock_close(client);
+}
+END_TEST
+
+START_TEST(same_masters_by_other_addresses_are_one_list)
+{
+    start_list("guard off");
+    for (unsigned i = 0; i < 3; i++)
+        node_list_add(&list, &masters->node[i].tcp_at);
+    redlock *client = connected();
+    expect_lists("ok", NULL);
+    redlock_close(client);
+}
+END_TEST
+
+START_TEST(guard_that_is_off_is_named)
+{
+    redlock *client = connected(); /* guard off */
+    start_list("max-ttl 100ms");
+    add(0, 2, "");
+    setenv("REDLOCK_NODES", node_list_write(&list), 1);
+    ck_assert(wait_until(program_run(NULL, REDLOCK("status"), NULL) == CLI_FIT, CLI_MOMENT_MS));
+    redlock_close(client);
+    start_list("guard off\nmax-ttl 100ms");
+    add(0, 2, "");
+    client = connected();
+    expect_lists("warn", "its restart guard is off");
+    redlock_close(client);
+}
+END_TEST
+
+/* Names that foreign connections give themselves. */
+START_TEST(other_names_say_nothing)
+{
+    static const char *const names[] = {
+        "redlock:h:1:" UUID,
+        "redlock:h:1:" LIST ":" UUID "0",
+        "redlock:h:1:" LIST "-" UUID,
+        "redis:h:1:" LIST ":" UUID,
+        "redlock:h:1:" LIST ":0b7a2c5e",
+        "redlock:" LIST ":" UUID,
+    };
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        int fd = net_connect(&masters->node[0].unix_at);
+        char request[256];
+        int len = snprintf(request, sizeof(request), "CLIENT SETNAME %s\r\n", names[i]);
+        ck_assert_int_eq(write(fd, request, (size_t)len), len);
+        expect_lists("ok", NULL);
+        close(fd);
+    }
+}
+END_TEST
+
+START_TEST(without_right_to_ask_nothing_is_said)
+{
+    for (unsigned i = 0; i < 3; i++)
+        (void)master_do(masters, i, "ACL", "SETUSER", "locks", "on", ">secret", "~*", "&*",
+                        "+@all", "-client|list", NULL);
+    start_list("guard off");
+    for (unsigned i = 0; i < 3; i++)
+        node_list_line(&list, "node unix://locks:secret@%s", masters->node[i].unix_at.path);
+    setenv("REDLOCK_NODES", node_list_write(&list), 1);
+    struct program *program = cli_expect_status(CLI_FIT);
+    cli_expect_check(program, 0, "lists", "none", "permission", NULL);
+    program_free(program);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("cli_lists");
+    TCase *real = tcase_create("masters");
+    tcase_set_timeout(real, 90);
+    tcase_add_checked_fixture(real, start, stop);
+    tcase_add_test(real, client_with_same_list_is_as_it_should_be);
+    tcase_add_loop_test(real, client_with_another_list_is_named, 0, OTHER_LISTS);
+    tcase_add_test(real, client_of_other_masters_is_named);
+    tcase_add_test(real, same_masters_by_other_addresses_are_one_list);
+    tcase_add_test(real, guard_that_is_off_is_named);
+    tcase_add_test(real, other_names_say_nothing);
+    tcase_add_test(real, without_right_to_ask_nothing_is_said);
+    suite_add_tcase(suite, real);
+    return suite_run(suite);
+}

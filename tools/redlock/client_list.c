@@ -1,0 +1,98 @@
+/* client_list.c - see client_list.h. */
+#include "config_auto.h"
+
+#include "redlock/client_list.h"
+
+#include "base/client_name.h"
+#include "redlock/status_facts.h"
+
+#include <string.h>
+
+bool client_is_uuid(const char *text)
+{
+    for (int i = 0; i < RL_UUID_LEN; i++) {
+        bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+        bool hex = (text[i] >= '0' && text[i] <= '9') || (text[i] >= 'a' && text[i] <= 'f');
+        if (dash ? text[i] != '-' : !hex)
+            return false;
+    }
+    return true;
+}
+
+/* The value of "key=value"; NULL: another key. */
+static const char *value_of(const char *word, size_t len, const char *key, size_t *ret_len)
+{
+    size_t key_len = strlen(key);
+    if (len < key_len || memcmp(word, key, key_len) != 0)
+        return NULL;
+    *ret_len = len - key_len;
+    return word + key_len;
+}
+
+/* "id=3 addr=127.0.0.1:6379 name=redlock:... db=0 ...": no value of a server's has a space. */
+static struct client_line read_line(const char *text, size_t len)
+{
+    struct client_line line = {.db = -1};
+    while (len > 0) {
+        const char *space = memchr(text, ' ', len), *value;
+        size_t word_len = space ? (size_t)(space - text) : len, value_len;
+        if (!line.name && (value = value_of(text, word_len, "name=", &value_len))) {
+            line.name = value;
+            line.name_len = value_len;
+        } else if ((value = value_of(text, word_len, "db=", &value_len))) {
+            line.db = status_number(value, value_len);
+        }
+        size_t used = space ? word_len + 1 : word_len;
+        text += used;
+        len -= used;
+    }
+    return line;
+}
+
+void client_list_each(const char *list, size_t len, const struct rl_mask *mask,
+                      void (*take)(void *context, const struct client_line *line,
+                                   const struct rl_mask *mask),
+                      void *context)
+{
+    while (len > 0) {
+        const char *end = memchr(list, '\n', len);
+        size_t line_len = end ? (size_t)(end - list) : len;
+        size_t used = end ? line_len + 1 : line_len;
+        struct client_line line = read_line(list, line_len);
+        if (line.name)
+            take(context, &line, mask);
+        list += used;
+        len -= used;
+    }
+}
+
+/* Cuts ":MARK" off the end of "NAME:MARK". */
+static bool cut_mark(const char *text, size_t *len, struct rl_list_mark *ret_mark)
+{
+    size_t at = *len;
+    while (at > 0 && text[at - 1] != ':')
+        at--;
+    if (at == 0 || !rl_list_mark_read(text + at, *len - at, ret_mark))
+        return false;
+    *len = at - 1;
+    return true;
+}
+
+bool client_said(const struct client_line *line, const struct rl_mask *mask,
+                 struct client_said *ret_said)
+{
+    static const char prefix[] = RL_CONNECTION_PREFIX;
+    size_t before = sizeof(prefix) - 1, behind = 1 + RL_UUID_LEN;
+    if (line->name_len <= before + behind || memcmp(line->name, prefix, before) != 0 ||
+        line->name[line->name_len - behind] != ':')
+        return false;
+    const char *text = line->name + before;
+    size_t len = line->name_len - before - behind;
+    *ret_said = (struct client_said){.uuid = text + len + 1};
+    ret_said->marked = cut_mark(text, &len, &ret_said->mark);
+    if (len == 0 || len > RL_CLIENT_NAME_MAX)
+        return false;
+    memcpy(ret_said->name.text, text, len);
+    ret_said->name.len = rl_mask_data(mask, ret_said->name.text, len);
+    return true;
+}

@@ -1,0 +1,48 @@
+/* client_list.h - what CLIENT LIST says of clients of this library: the names of their
+ * connections (base/client_name.h). Anybody with a connection may give it such a name. */
+#ifndef REDLOCK_CLIENT_LIST_H
+#define REDLOCK_CLIENT_LIST_H
+
+#include "base/limits.h"
+#include "base/mask.h"
+#include "config/list_mark.h"
+
+/* A list of more bytes is not read. A line has some 400, with a long name 560. */
+#define CLIENT_LIST_LINE_BYTES 512
+#define CLIENT_LIST_MAX (RL_REPLY_INFO_MAX / CLIENT_LIST_LINE_BYTES)
+#define CLIENT_LIST_REQUEST "*4\r\n$6\r\nCLIENT\r\n$4\r\nLIST\r\n$4\r\nTYPE\r\n$6\r\nnormal\r\n"
+
+/* A line, where it has a name. */
+struct client_line {
+    const char *name;
+    size_t name_len;
+    int64_t db; /* -1: not told */
+};
+
+/* Call `take` for each line of an answer, of a server whose connection has these secrets. */
+void client_list_each(const char *list, size_t len, const struct rl_mask *mask,
+                      void (*take)(void *context, const struct client_line *line,
+                                   const struct rl_mask *mask),
+                      void *context);
+
+/* The name of a client, in foreign bytes. `len` 0: unknown. */
+struct client_name {
+    size_t len;
+    char text[RL_CLIENT_NAME_MAX];
+};
+
+struct client_said {
+    struct client_name name;
+    const char *uuid; /* RL_UUID_LEN bytes of the line */
+    bool marked;      /* earlier versions have no mark */
+    struct rl_list_mark mark;
+};
+
+/* False: it is no client of this library. */
+bool client_said(const struct client_line *line, const struct rl_mask *mask,
+                 struct client_said *ret_said);
+
+/* "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx" */
+bool client_is_uuid(const char *text);
+
+#endif

@@ -1,0 +1,112 @@
+/* status_peers.c - see status_peers.h. */
+#include "config_auto.h"
+
+#include "redlock/status_peers.h"
+
+#include "core/quorum.h"
+#include "redlock/cli.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+struct listing {
+    struct status_peers *peers;
+    unsigned node;
+};
+
+static bool is_alike(const struct rl_list_mark *one, const struct rl_list_mark *other)
+{
+    return one->nodes == other->nodes && one->max_ttl_ms == other->max_ttl_ms &&
+           one->drift_ppm == other->drift_ppm && one->guard == other->guard;
+}
+
+/* That client, added where it is new. NULL: there is no room. */
+static struct status_peer *keep(struct status_peers *peers, const struct client_said *said)
+{
+    for (unsigned i = 0; i < peers->count; i++) {
+        if (memcmp(peers->peer[i].uuid, said->uuid, RL_UUID_LEN) == 0)
+            return &peers->peer[i];
+    }
+    if (peers->count == STATUS_PEERS_MAX)
+        return NULL;
+    struct status_peer *peer = &peers->peer[peers->count++];
+    *peer = (struct status_peer){.name = said->name, .mark = said->mark};
+    memcpy(peer->uuid, said->uuid, RL_UUID_LEN);
+    return peer;
+}
+
+/* Most clients have the very list, and are not kept. */
+static void take(void *context, const struct client_line *line, const struct rl_mask *mask)
+{
+    struct listing *listing = context;
+    struct status_peers *peers = listing->peers;
+    struct client_said said;
+    if (!client_said(line, mask, &said) || !said.marked || !client_is_uuid(said.uuid) ||
+        (is_alike(&said.mark, &peers->own) && said.mark.addresses == peers->own.addresses))
+        return;
+    struct status_peer *peer = keep(peers, &said);
+    if (!peer)
+        return;
+    peer->masters |= rl_bit(listing->node);
+    if (line->db >= 0 && line->db != peers->db[listing->node]) {
+        peer->other_db |= rl_bit(listing->node);
+        peer->db = line->db;
+    }
+}
+
+void status_peers_heard(struct status_peers *peers, unsigned node, const char *list, size_t len,
+                        const struct rl_mask *mask)
+{
+    struct listing listing = {.peers = peers, .node = node};
+    peers->listed |= rl_bit(node);
+    client_list_each(list, len, mask, take, &listing);
+}
+
+/* ---- what it means ---------------------------------------------------------------------- */
+
+/* Other addresses are no matter where they lead to the same masters. */
+static bool is_odd(const struct status_peers *peers, const struct status_peer *peer)
+{
+    return !is_alike(&peer->mark, &peers->own) || peer->other_db ||
+           peer->masters != peers->listed;
+}
+
+static struct cli_text difference(const struct status_peers *peers,
+                                  const struct status_peer *peer, unsigned node)
+{
+    const struct rl_list_mark *its = &peer->mark, *own = &peers->own;
+    struct cli_text text;
+    char *to = text.text;
+    size_t size = sizeof(text.text);
+    if (its->nodes != own->nodes)
+        snprintf(to, size, "its list has %u masters, this one %u", its->nodes, own->nodes);
+    else if (its->max_ttl_ms != own->max_ttl_ms)
+        snprintf(to, size, "its max-ttl is %.40s, here %.40s",
+                 cli_time_text(its->max_ttl_ms).text, cli_time_text(own->max_ttl_ms).text);
+    else if (peer->other_db & rl_bit(node))
+        snprintf(to, size, "it uses database %" PRId64 " there, this list %d", peer->db,
+                 peers->db[node]);
+    else if (its->guard != own->guard)
+        snprintf(to, size, "its restart guard is %s", its->guard ? "on, here off" : "off");
+    else if (its->drift_ppm != own->drift_ppm)
+        snprintf(to, size, "its drift-factor is %g, here %g", (double)its->drift_ppm / 1e6,
+                 (double)own->drift_ppm / 1e6);
+    else
+        snprintf(to, size, "its list has other masters");
+    return text;
+}
+
+void status_peers_judge(const struct status_peers *peers, unsigned node,
+                        struct status_facts *facts)
+{
+    facts->listed = peers->listed & rl_bit(node);
+    for (unsigned i = 0; i < peers->count; i++) {
+        const struct status_peer *peer = &peers->peer[i];
+        if (!(peer->masters & rl_bit(node)) || !is_odd(peers, peer) || facts->odd_clients++ > 0)
+            continue;
+        snprintf(facts->odd, sizeof(facts->odd), "%.80s: %.100s",
+                 cli_text(peer->name.text, peer->name.len).text,
+                 difference(peers, peer, node).text);
+    }
+}

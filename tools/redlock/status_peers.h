@@ -1,0 +1,36 @@
+/* status_peers.h - other clients of the masters whose node list is not this one, by the names
+ * of their connections. Two clients with other lists may both have a lock. */
+#ifndef REDLOCK_STATUS_PEERS_H
+#define REDLOCK_STATUS_PEERS_H
+
+#include "redlock/client_list.h"
+#include "redlock/status_facts.h"
+
+#define STATUS_PEERS_MAX 64 /* more are not looked at */
+
+struct status_peer {
+    char uuid[RL_UUID_LEN];
+    struct client_name name;
+    struct rl_list_mark mark;
+    uint64_t masters;  /* those that it is connected to */
+    uint64_t other_db; /* those where it uses another database than this list */
+    int64_t db;        /* the last of these */
+};
+
+struct status_peers {
+    struct rl_list_mark own;
+    int db[REDLOCK_NODES_MAX]; /* of each master, by this list */
+    uint64_t listed;           /* masters that have told their clients */
+    unsigned count;
+    struct status_peer peer[STATUS_PEERS_MAX];
+};
+
+/* An answer to CLIENT LIST. */
+void status_peers_heard(struct status_peers *peers, unsigned node, const char *list, size_t len,
+                        const struct rl_mask *mask);
+
+/* What all answers tell of the clients of one master. */
+void status_peers_judge(const struct status_peers *peers, unsigned node,
+                        struct status_facts *facts);
+
+#endif
