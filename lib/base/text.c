@@ -3,6 +3,11 @@
 
 #include "base/text.h"
 
+#include <assert.h>
+#include <string.h>
+
+#define DECIMAL_MAX 18 /* digits of a number that fits */
+
 int rl_hex_value(char digit)
 {
     if (digit >= '0' && digit <= '9')
@@ -29,4 +34,33 @@ uint64_t rl_hash(const void *bytes, size_t len)
     for (size_t i = 0; i < len; i++)
         hash = (hash ^ at[i]) * UINT64_C(1099511628211);
     return hash;
+}
+
+int64_t rl_decimal(const char *digits, size_t len)
+{
+    int64_t number = 0;
+    if (len == 0 || len > DECIMAL_MAX)
+        return -1;
+    for (size_t i = 0; i < len; i++) {
+        if (digits[i] < '0' || digits[i] > '9')
+            return -1;
+        number = 10 * number + (digits[i] - '0');
+    }
+    assert(number >= 0);
+    return number;
+}
+
+bool rl_next_line(const char **text, size_t *len, const char **ret_line, size_t *ret_len)
+{
+    if (*len == 0)
+        return false;
+    const char *end = memchr(*text, '\n', *len);
+    size_t line_len = end ? (size_t)(end - *text) : *len;
+    size_t used = end ? line_len + 1 : line_len;
+    assert(used > 0 && used <= *len);
+    *ret_line = *text;
+    *ret_len = line_len > 0 && (*text)[line_len - 1] == '\r' ? line_len - 1 : line_len;
+    *text += used;
+    *len -= used;
+    return true;
 }

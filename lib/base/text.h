@@ -1,12 +1,19 @@
-/* text.h - digits and hashes of bytes. Core. */
+/* text.h - digits, lines and hashes of bytes. Core. */
 #ifndef RL_TEXT_H
 #define RL_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* The value of a hex digit of either case; -1: it is none. */
 int rl_hex_value(char digit);
+
+/* Decimal digits only, 18 at most; -1 for anything else. */
+int64_t rl_decimal(const char *digits, size_t len);
+
+/* Cut the first line off *text, without its end ("\n" or "\r\n"). False: no line is left. */
+bool rl_next_line(const char **text, size_t *len, const char **ret_line, size_t *ret_len);
 
 /* Two small digits for each byte, and no NUL. Returns their end. */
 char *rl_put_hex(char *ret_text, const unsigned char *bytes, size_t len);

@@ -4,6 +4,7 @@
 #include "core/server_info.h"
 
 #include "base/limits.h"
+#include "base/text.h"
 #include "core/validity.h"
 
 #include <assert.h>
@@ -24,21 +25,6 @@ static void take_text(char *ret, size_t size, const char *value, size_t len)
     }
     memcpy(ret, value, len);
     ret[len] = '\0';
-}
-
-/* Decimal digits only, saturating; -1 for anything else. */
-static int64_t take_number(const char *value, size_t len)
-{
-    if (len == 0 || len > 18)
-        return -1;
-    int64_t number = 0;
-    for (size_t i = 0; i < len; i++) {
-        if (value[i] < '0' || value[i] > '9')
-            return -1;
-        number = number * 10 + (value[i] - '0');
-    }
-    assert(number >= 0);
-    return number;
 }
 
 static bool is(const char *key, size_t len, const char *name)
@@ -90,7 +76,7 @@ static void take_value(const struct row *row, const char *value, size_t len,
         break;
     case NUMBER:
         assert(row->size == sizeof(int64_t));
-        *(int64_t *)field = take_number(value, len);
+        *(int64_t *)field = rl_decimal(value, len);
         break;
     case FLAG:
         assert(row->size == sizeof(bool));
@@ -116,18 +102,10 @@ void rl_info_parse(const char *text, size_t len, struct rl_info *ret_info)
 {
     *ret_info = (struct rl_info){
         .uptime_s = -1, .good_replicas = -1, .clients = -1, .second_offset = -1};
-    while (len > 0) {
-        const char *end = memchr(text, '\n', len);
-        size_t line_len = end ? (size_t)(end - text) : len;
-        size_t used = end ? line_len + 1 : line_len;
-        assert(used > 0 && used <= len);
-        if (line_len > 0 && text[line_len - 1] == '\r')
-            take_line(text, line_len - 1, ret_info);
-        else
-            take_line(text, line_len, ret_info);
-        text += used;
-        len -= used;
-    }
+    const char *line;
+    size_t line_len;
+    while (rl_next_line(&text, &len, &line, &line_len))
+        take_line(line, line_len, ret_info);
     if (ret_info->maxmemory < 0)
         ret_info->maxmemory = 0;
     assert(ret_info->uptime_s >= -1 && ret_info->run_id[sizeof(ret_info->run_id) - 1] == '\0');

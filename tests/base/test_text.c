@@ -41,6 +41,38 @@ START_TEST(hashes_are_those_of_fnv_1a)
 }
 END_TEST
 
+START_TEST(decimal_is_digits_that_fit_and_nothing_else)
+{
+    static const struct {
+        const char *text;
+        int64_t number;
+    } rows[] = {
+        {"0", 0},    {"007", 7}, {"999999999999999999", INT64_C(999999999999999999)},
+        {"", -1},    {"-1", -1}, {"1000000000000000000", -1},
+        {"12x", -1}, {" 1", -1}, {"1.5", -1},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        ck_assert_int_eq(rl_decimal(rows[i].text, strlen(rows[i].text)), rows[i].number);
+    ck_assert_int_eq(rl_decimal("123", 2), 12);
+}
+END_TEST
+
+START_TEST(lines_are_cut_off_without_their_ends)
+{
+    static const char text[] = "one\r\n\ntwo\n\r\nthree\rfour";
+    static const char *const lines[] = {"one", "", "two", "", "three\rfour"};
+    const char *at = text, *line;
+    size_t left = sizeof(text) - 1, len;
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+        ck_assert(rl_next_line(&at, &left, &line, &len));
+        ck_assert_uint_eq(len, strlen(lines[i]));
+        ck_assert_int_eq(memcmp(line, lines[i], len), 0);
+    }
+    ck_assert(!rl_next_line(&at, &left, &line, &len));
+    ck_assert_ptr_eq(at, text + sizeof(text) - 1);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("text");
@@ -48,6 +80,8 @@ int main(void)
     tcase_add_test(tcase, digits_of_both_cases_are_read_and_nothing_else);
     tcase_add_test(tcase, bytes_are_written_as_two_digits_each);
     tcase_add_test(tcase, hashes_are_those_of_fnv_1a);
+    tcase_add_test(tcase, decimal_is_digits_that_fit_and_nothing_else);
+    tcase_add_test(tcase, lines_are_cut_off_without_their_ends);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

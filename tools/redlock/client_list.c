@@ -4,7 +4,7 @@
 #include "redlock/client_list.h"
 
 #include "base/client_name.h"
-#include "redlock/status_facts.h"
+#include "base/text.h"
 
 #include <string.h>
 
@@ -40,7 +40,7 @@ static struct client_line read_line(const char *text, size_t len)
             line.name = value;
             line.name_len = value_len;
         } else if ((value = value_of(text, word_len, "db=", &value_len))) {
-            line.db = status_number(value, value_len);
+            line.db = rl_decimal(value, value_len);
         }
         size_t used = space ? word_len + 1 : word_len;
         text += used;
@@ -54,15 +54,12 @@ void client_list_each(const char *list, size_t len, const struct rl_mask *mask,
                                    const struct rl_mask *mask),
                       void *context)
 {
-    while (len > 0) {
-        const char *end = memchr(list, '\n', len);
-        size_t line_len = end ? (size_t)(end - list) : len;
-        size_t used = end ? line_len + 1 : line_len;
-        struct client_line line = read_line(list, line_len);
+    const char *text;
+    size_t text_len;
+    while (rl_next_line(&list, &len, &text, &text_len)) {
+        struct client_line line = read_line(text, text_len);
         if (line.name)
             take(context, &line, mask);
-        list += used;
-        len -= used;
     }
 }
 

@@ -4,6 +4,7 @@
 #include "redlock/status_ask.h"
 
 #include "base/limits.h"
+#include "base/text.h"
 #include "config/config.h"
 #include "redlock/node_ask.h"
 #include "redlock/status_peers.h"
@@ -88,7 +89,7 @@ static int64_t number_of(const struct rl_reply *reply, unsigned part)
         return -1;
     memcpy(digits, reply->text + reply->part[part].start, reply->part[part].kept);
     digits[reply->part[part].kept] = '\0';
-    return status_number(digits, strlen(digits));
+    return rl_decimal(digits, strlen(digits));
 }
 
 static const char *take_time(struct status_look *look, const struct rl_reply *reply)

@@ -3,28 +3,16 @@
 
 #include "redlock/status_facts.h"
 
+#include "base/text.h"
+
 #include <assert.h>
 #include <string.h>
 
 #define NS_PER_US 1000
-#define DIGITS_MAX 18 /* of a number that fits */
 
 void status_facts_init(struct status_facts *facts)
 {
     *facts = (struct status_facts){.clients = -1, .clients_max = -1, .evicted = -1, .aof = -1};
-}
-
-int64_t status_number(const char *digits, size_t len)
-{
-    int64_t number = 0;
-    if (len == 0 || len > DIGITS_MAX)
-        return -1;
-    for (size_t i = 0; i < len; i++) {
-        if (digits[i] < '0' || digits[i] > '9')
-            return -1;
-        number = 10 * number + (digits[i] - '0');
-    }
-    return number;
 }
 
 /* "field:number" */
@@ -42,19 +30,16 @@ static void take_line(struct status_facts *facts, const char *line, size_t len)
     for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
         size_t name = strlen(fields[i].field);
         if (len > name && memcmp(line, fields[i].field, name) == 0)
-            *fields[i].to = status_number(line + name, len - name);
+            *fields[i].to = rl_decimal(line + name, len - name);
     }
 }
 
 void status_facts_heard(struct status_facts *facts, const char *text, size_t len)
 {
-    const char *end = text + len;
-    while (text < end) {
-        const char *stop = memchr(text, '\n', (size_t)(end - text));
-        size_t line = (size_t)((stop ? stop : end) - text);
-        take_line(facts, text, line > 0 && text[line - 1] == '\r' ? line - 1 : line);
-        text += line + 1;
-    }
+    const char *line;
+    size_t line_len;
+    while (rl_next_line(&text, &len, &line, &line_len))
+        take_line(facts, line, line_len);
 }
 
 /* Between the looks the master's clock went on by `master_us`. By ours it was at least from the

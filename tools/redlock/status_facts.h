@@ -36,9 +36,6 @@ void status_facts_init(struct status_facts *facts);
 /* The text of INFO. */
 void status_facts_heard(struct status_facts *facts, const char *text, size_t len);
 
-/* Decimal digits only; -1 for anything else. */
-int64_t status_number(const char *digits, size_t len);
-
 void status_clock_judge(struct status_clock *clock, const struct status_look *first,
                         const struct status_look *last);
 
