@@ -54,6 +54,7 @@ EXTRA_DIST += %D%/support/boot_clock.c
 	$(AM_V_CCLD)mkdir -p %D%/support && $(CC) $(DEFS) -I. $(WARN_CFLAGS) $(CFLAGS) -fPIC \
 	  -shared -o $@ $(srcdir)/%D%/support/boot_clock.c
 EXTRA_%C%_faults_test_peer_cases_clock_DEPENDENCIES = bin/server_clock.so
+EXTRA_%C%_locks_fence_test_fencing_DEPENDENCIES = bin/server_clock.so
 EXTRA_%C%_programs_test_cli_assume_DEPENDENCIES = bin/server_clock.so bin/redlock
 EXTRA_%C%_programs_test_cli_lists_DEPENDENCIES = bin/redlock
 EXTRA_%C%_programs_test_run_clock_DEPENDENCIES = %D%/support/boot_clock.so

@@ -281,9 +281,12 @@ void rl_acquire_on_vote(struct rl_call *call, struct rl_node *node, enum rl_verb
         [RL_VOTE_NO] = REDLOCK_VOTE_HELD,
         [RL_VOTE_FAILED] = REDLOCK_VOTE_FAILED,
     };
+    assert(!call->done);
+    /* It granted the lock, and then did not take the fencing token of another grant. */
+    if (verb == RL_EXTEND && vote_reply->vote == RL_VOTE_FAILED)
+        rl_report_vote(call, node->index, REDLOCK_VOTE_FAILED, vote_reply);
     if (verb != RL_ACQUIRE)
         return;
-    assert(!call->done);
     rl_report_vote(call, node->index, votes[vote_reply->vote], vote_reply);
     if (vote_reply->vote == RL_VOTE_FAILED && rl_node_was_cut(node))
         rl_acquire_of(call)->broke |= rl_bit(node->index);

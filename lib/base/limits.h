@@ -94,9 +94,9 @@
 #define RL_WRITER_WAITING_MS 4000
 /* A counter of fencing tokens stays for this time and the guard's window after its lock was
  * taken or extended. When the counter has gone, the master's clock is above all tokens that it
- * granted, unless that clock went back so far. */
+ * had, unless that clock went back so far. */
 #define RL_FENCE_LIFE_MS 86400000
-/* A client proposes tokens so far ahead of its clock, or a quarter of the guard's window. */
+/* A client proposes tokens so far ahead of its clock, or an eighth of the guard's window. */
 #define RL_FENCE_LEAD_MS 10000
 #define RL_RESERVE_MIN_MS 20 /* how long a release reserves the lock for the waiter it wakes */
 #define RL_RESERVE_MAX_MS 500

@@ -22,23 +22,28 @@ struct request {
 
 /* What scripts with fencing tokens are told besides. The proposal is ahead of the masters'
  * clocks, so that masters which do not know the lock yet name one token. A master that has
- * forgotten its counter casts no vote for the guard's window, so its clock is above all tokens
- * that were granted before, if these were ahead by less. */
+ * forgotten its counter casts no vote for the guard's window. So its clock is above all tokens
+ * that it had before, since none was ahead of it by more than half of that. The other half is
+ * for a clock that was set back. Proposals are cut at a quarter: so a master can take what one
+ * names whose clock is a quarter ahead of its own, whatever clients propose. */
 static void fence(struct rl_request *request, const struct rl_lease *lease)
 {
     const redlock *client = lease->client;
     int64_t window_us = client->nodes.settings.guard_window_ns / 1000;
     int64_t lead_us = RL_FENCE_LEAD_MS * 1000;
     assert(window_us > 0 && !lease->query);
-    if (lead_us > window_us / 4)
-        lead_us = window_us / 4;
+    if (lead_us > window_us / 8)
+        lead_us = window_us / 8;
     request->fenced = true;
     request->counter = rl_kind_counter(lease->target.kind, client->nodes.n);
     request->counter_life_ms = RL_FENCE_LIFE_MS + window_us / 1000;
-    request->ahead_us = window_us / 2;
     request->fencing_token = lease->hold.fence.token;
-    if (rl_verb_of(request->script) == RL_ACQUIRE)
-        request->proposed = rl_clock_wall_us() + (uint64_t)lead_us;
+    request->writes_back = lease->hold.phase == RL_HOLD_FENCING;
+    request->ahead_us = window_us / 2;
+    if (rl_verb_of(request->script) != RL_ACQUIRE)
+        return;
+    request->ahead_us = window_us / 4;
+    request->proposed = rl_clock_wall_us() + (uint64_t)lead_us;
 }
 
 static void request_init(struct request *request, const struct rl_lease *lease,

@@ -78,6 +78,9 @@ static void put_argument(struct rl_out *out, const struct rl_request *request, c
     case 'A':
         rl_put_number(out, request->ahead_us);
         break;
+    case 'B':
+        rl_put_number(out, request->writes_back);
+        break;
     case 'F':
         rl_put_number(out, (int64_t)request->fencing_token);
         break;

@@ -24,6 +24,7 @@ struct rl_request {
     char counter;      /* the letter of the counters' keys */
     uint64_t proposed; /* the token that the client proposes */
     int64_t ahead_us;  /* how far a token may be ahead of a master's clock */
+    bool writes_back;  /* a master that does not write the token fails */
     int64_t counter_life_ms;
     uint64_t fencing_token;
 };

@@ -33,9 +33,9 @@ struct rl_script {
 
 /* What a script with fencing tokens has behind those arguments: the (c)ount of counters, the
  * (p)roposed token, for how many us a token may be (A)head of the master's clock, the (F)encing
- * token, and the (L)ife of a counter in ms. */
+ * token, whether this is a write-(B)ack, and the (L)ife of a counter in ms. */
 #define RL_FENCED_GRANT_ARGS "cpAL"
-#define RL_FENCED_KEEP_ARGS "cFL"
+#define RL_FENCED_KEEP_ARGS "cFABL"
 
 /* The key of a lock's wait queue is the lock's name and this. A right to "NAME*" covers
  * both. */

@@ -45,13 +45,20 @@ static uint64_t take(uint64_t proposed)
     return (uint64_t)number;
 }
 
+static struct reply keep_or_fail(enum rl_verb verb, const char *token, uint64_t number,
+                                 bool writes_back)
+{
+    char text[32], ahead[32];
+    snprintf(text, sizeof(text), "%llu", (unsigned long long)number);
+    snprintf(ahead, sizeof(ahead), "%d", AHEAD_US);
+    return master_do(masters, 0, "EVAL", fenced(verb), "2", "name", "name:redlock:fence", NONCE,
+                     token, "60000", "1", text, ahead, writes_back ? "1" : "0", LIFE,
+                     (char *)NULL);
+}
+
 static bool keep(enum rl_verb verb, const char *token, uint64_t number)
 {
-    char text[32];
-    snprintf(text, sizeof(text), "%llu", (unsigned long long)number);
-    struct reply reply =
-        master_do(masters, 0, "EVAL", fenced(verb), "2", "name", "name:redlock:fence", NONCE,
-                  token, "60000", "1", text, LIFE, (char *)NULL);
+    struct reply reply = keep_or_fail(verb, token, number, true);
     ck_assert_int_eq(reply.type, '*');
     return strcmp(reply.text, NONCE " 1") == 0;
 }
@@ -59,7 +66,8 @@ static bool keep(enum rl_verb verb, const char *token, uint64_t number)
 static uint64_t counter(void)
 {
     struct reply reply = master_do(masters, 0, "GET", "name:redlock:fence", (char *)NULL);
-    return reply.type == '$' ? strtoull(reply.text, NULL, 10) : 0;
+    bool missing = reply.text[0] == '-'; /* nil's length */
+    return reply.type == '$' && !missing ? strtoull(reply.text, NULL, 10) : 0;
 }
 
 static void set_counter(uint64_t number)
@@ -184,6 +192,53 @@ START_TEST(others_write_nothing)
 }
 END_TEST
 
+/* 0: there is a counter; 1: it has gone. Only a write-back must be known to have failed. */
+START_TEST(token_too_far_ahead_is_not_written)
+{
+    begin();
+    uint64_t number = (uint64_t)take_for("token", 0, LIFE);
+    if (_i == 1)
+        master_do(masters, 0, "DEL", "name:redlock:fence", (char *)NULL);
+    uint64_t before = counter();
+    ck_assert_uint_eq(before, _i == 1 ? 0 : number);
+    for (int i = 0; i < 2; i++) {
+        uint64_t far = time_us() + AHEAD_US + 60 * UINT64_C(1000000);
+        struct reply reply = keep_or_fail(keeping[i], "token", far, true);
+        ck_assert_int_eq(reply.type, '-');
+        ck_assert_msg(strstr(reply.text, "too far ahead of this master's clock"), "%s",
+                      reply.text);
+        reply = keep_or_fail(keeping[i], "token", far, false);
+        ck_assert_str_eq(reply.text, NONCE " 1");
+        ck_assert_uint_eq(counter(), before);
+    }
+    end();
+}
+END_TEST
+
+START_TEST(token_less_far_ahead_is_written)
+{
+    begin();
+    ck_assert_int_gt(take_for("token", 0, LIFE), 0);
+    uint64_t most = time_us() + AHEAD_US; /* the clock goes on until the script reads it */
+    ck_assert(keep(keeping[_i], "token", most));
+    ck_assert_uint_eq(counter(), most);
+    end();
+}
+END_TEST
+
+/* It has that number already, whatever its clock says. */
+START_TEST(token_that_is_there_is_never_too_far_ahead)
+{
+    begin();
+    ck_assert_int_gt(take_for("token", 0, LIFE), 0);
+    uint64_t far = time_us() + 3600 * UINT64_C(1000000);
+    set_counter(far);
+    ck_assert(keep(keeping[_i], "token", far));
+    ck_assert_uint_eq(counter(), far);
+    end();
+}
+END_TEST
+
 START_TEST(missing_counter_is_written_again)
 {
     begin();
@@ -209,6 +264,9 @@ int main(void)
     suite_add_tcase(suite, kept);
     tcase_add_loop_test(kept, holder_writes_its_token_upwards, 0, 2);
     tcase_add_loop_test(kept, others_write_nothing, 0, 2);
+    tcase_add_loop_test(kept, token_too_far_ahead_is_not_written, 0, 2);
+    tcase_add_loop_test(kept, token_less_far_ahead_is_written, 0, 2);
+    tcase_add_loop_test(kept, token_that_is_there_is_never_too_far_ahead, 0, 2);
     tcase_add_loop_test(kept, missing_counter_is_written_again, 0, 2);
     return suite_run(suite);
 }

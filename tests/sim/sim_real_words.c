@@ -120,8 +120,9 @@ static void fencing_words(struct pair_words *words, const char *name, unsigned c
     pair_word(words, text);
     snprintf(text, sizeof(text), "300000000000000%u", some_below(8));
     pair_word(words, text);
-    if (grants)
-        pair_word(words, "9000000000000000");
+    pair_word(words, grants || some_below(2) ? "9000000000000000" : "0");
+    if (!grants)
+        pair_word(words, some_below(2) ? "1" : "0");
     pair_word(words, some_below(3) ? some_ttl() : "0");
 }
 

@@ -24,6 +24,11 @@ static double greater(double a, double b)
     return a > b ? a : b;
 }
 
+static double now_us(const struct sim_run *run)
+{
+    return (double)(sim_wall_ns(run->call->server) / SIM_US);
+}
+
 /* A counter that is missing: -1. False: the script has answered or failed. */
 static bool number_in(struct sim_run *run, unsigned counter, double *ret_number)
 {
@@ -121,15 +126,14 @@ static void grant(struct sim_run *run, sim_script_fn *inside)
         return;
     take_back(run, len);
     if (!again) {
-        double now_us = (double)(sim_wall_ns(run->call->server) / SIM_US);
         if (!sim_lua_number(fence.token, &proposed) ||
             !sim_lua_number(from_end(run, 1), &ahead_us)) {
             sim_script_fail_lua(run, "local proposed", "attempt to perform arithmetic");
             return;
         }
-        double most_us = now_us + ahead_us;
-        fence.before =
-            greater(fence.before + 1, greater(now_us, proposed < most_us ? proposed : most_us));
+        double most_us = now_us(run) + ahead_us;
+        fence.before = greater(fence.before + 1,
+                               greater(now_us(run), proposed < most_us ? proposed : most_us));
     }
     char text[24];
     int digits = snprintf(text, sizeof(text), "%.0f", fence.before);
@@ -137,26 +141,43 @@ static void grant(struct sim_run *run, sim_script_fn *inside)
         sim_script_answer_number(run, (int64_t)fence.before);
 }
 
+/* The counter is raised to the token, if that is not too far ahead. False as in number_in(). */
+static bool raise(struct sim_run *run, const struct fence *fence, unsigned counter,
+                  double number)
+{
+    double token, ahead_us;
+    const char *error;
+    if (!sim_lua_number(fence->token, &token) || !sim_lua_number(from_end(run, 2), &ahead_us))
+        return false;
+    if (greater(number, 0) >= token)
+        return true;
+    if (token > now_us(run) + ahead_us) {
+        bool writes_back = is_text(from_end(run, 1), "1");
+        if (writes_back)
+            sim_put_error(run->call->out,
+                          "ERR the fencing token is too far ahead of this master's clock");
+        return !writes_back;
+    }
+    error = sim_script_set_for_ever(run, sim_keys_at(run, counter), fence->token);
+    if (error)
+        sim_script_fail(run, "redis.call('SET', KEYS[i], token)", error);
+    return !error;
+}
+
 static void keep(struct sim_run *run, sim_script_fn *inside)
 {
-    double number, token;
-    struct fence fence = {.token = from_end(run, 1), .life = from_end(run, 0)};
-    read_count(run, &fence, from_end(run, 2));
+    double number;
+    struct fence fence = {.token = from_end(run, 3), .life = from_end(run, 0)};
+    read_count(run, &fence, from_end(run, 4));
     size_t len = run->call->out->len;
-    run_inside(run, &fence, 3, inside);
+    run_inside(run, &fence, 5, inside);
     if (!run->answered || !run->yes)
         return;
     take_back(run, len);
     for (unsigned i = fence.first; i <= run->n_keys; i++) {
-        const char *error = NULL;
-        if (!number_in(run, i, &number) || !sim_lua_number(fence.token, &token))
+        const char *error;
+        if (!number_in(run, i, &number) || !raise(run, &fence, i, number))
             return;
-        if (greater(number, 0) < token)
-            error = sim_script_set_for_ever(run, sim_keys_at(run, i), fence.token);
-        if (error) {
-            sim_script_fail(run, "redis.call('SET', KEYS[i], token)", error);
-            return;
-        }
         if (!fence.endless &&
             (error = sim_script_pexpire(run, sim_keys_at(run, i), fence.life))) {
             sim_script_fail(run, "redis.call('PEXPIRE', KEYS[i], life)", error);

@@ -7,7 +7,8 @@
 --   the life of a counter in ms. 0: it has no end, as Redisson's, and an owner that has the lock
 --     already keeps its token
 -- A token is never behind this master's clock: this master may have lost counters, or their last
--- changes, and does not know it. Its clock is above all tokens that it granted before.
+-- changes, and does not know it. Its clock is above all tokens that it granted before, or that
+-- were written to it (fence_keep).
 -- Returns what the script inside returns; if that is {nonce, 1}, the token follows.
 local function take(KEYS, ARGV)
 -- script

@@ -1,21 +1,32 @@
 -- Around a script that extends a lock, or takes it again: while the lock is ours, its counters
--- are not below its fencing token.
--- The last arguments are the number of counters, which are the last KEYS; the token; and the
--- life of a counter in ms (0: it has no end).
+-- are raised to its fencing token.
+-- The last arguments are:
+--   the number of counters, which are the last KEYS
+--   the token
+--   for how many us a token may be ahead of this master's clock
+--   1: this is a write-back, and this master is to count as having the token; else 0
+--   the life of a counter in ms (0: it has no end)
+-- A token further ahead is not written, and a write-back of it ends in an error. If this master
+-- lost its counters, it would go by its clock, which would not be above that token.
 -- Returns what the script inside returns.
 local function keep(KEYS, ARGV)
 -- script
 end
 -- include fence/fence_counter
-local first = #KEYS - tonumber(ARGV[#ARGV - 2]) + 1
-local token, life = ARGV[#ARGV - 1], ARGV[#ARGV]
-local reply = keep({unpack(KEYS, 1, first - 1)}, {unpack(ARGV, 1, #ARGV - 3)})
+local first = #KEYS - tonumber(ARGV[#ARGV - 4]) + 1
+local token, life = ARGV[#ARGV - 3], ARGV[#ARGV]
+local reply = keep({unpack(KEYS, 1, first - 1)}, {unpack(ARGV, 1, #ARGV - 5)})
 for i = first, reply[2] == 1 and #KEYS or 0 do
   local number = number_in(KEYS[i])
   if number == -1 then
     return no_number(KEYS[i])
   elseif (number or 0) < tonumber(token) then
-    redis.call('SET', KEYS[i], token)
+    local time = redis.call('TIME')
+    if tonumber(token) <= time[1] * 1000000 + time[2] + ARGV[#ARGV - 2] then
+      redis.call('SET', KEYS[i], token)
+    elseif ARGV[#ARGV - 1] == '1' then
+      return redis.error_reply('ERR the fencing token is too far ahead of this master\'s clock')
+    end
   end
   if life ~= '0' then
     redis.call('PEXPIRE', KEYS[i], life)

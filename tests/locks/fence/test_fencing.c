@@ -4,6 +4,7 @@
 #include "config_auto.h"
 
 #include "clients.h"
+#include "stepped.h"
 #include "told.h"
 
 #include "base/clock.h"
@@ -108,7 +109,7 @@ END_TEST
 START_TEST(masters_that_are_behind_are_told)
 {
     open_clients(3, NULL);
-    uint64_t far = rl_clock_wall_us() + 20 * 1000000;
+    uint64_t far = rl_clock_wall_us() + 10 * 1000000;
     char text[32];
     for (unsigned node = 0; node < 3; node++) {
         snprintf(text, sizeof(text), "%llu", (unsigned long long)far + 10 * node);
@@ -153,6 +154,57 @@ START_TEST(masters_that_lost_everything_name_greater_tokens)
         ck_assert_int_eq(master_do(masters, node, "FLUSHALL", (char *)NULL).type, '+');
     ck_assert_uint_gt(token_of(take(two, "name")), token);
     close_clients();
+}
+END_TEST
+
+/* The masters of the case below: one whose clock is a minute ahead, and two others. */
+static struct masters *ahead;
+
+static redlock *open_with_one_ahead(void)
+{
+    volatile int64_t *step_ns;
+    struct node_list list = {.len = 0};
+    ahead = masters_start_stepped(1, &step_ns);
+    *step_ns = INT64_C(60000000000);
+    masters = masters_start(2, NULL);
+    node_list_line(&list, "max-ttl 2s"); /* and the guard is on */
+    node_list_add(&list, &ahead->node[0].unix_at);
+    node_list_add(&list, &masters->node[0].unix_at);
+    node_list_add(&list, &masters->node[1].unix_at);
+    redlock *client = client_open(node_list_write(&list));
+    ck_assert(wait_until(client_ready(client) == 3, 20000));
+    return client;
+}
+
+/* Two of the three are there: the one ahead and one that then loses everything, and next that
+ * one and the third, which was not told. */
+START_TEST(tokens_grow_past_a_restart_although_a_clock_is_ahead)
+{
+    redlock_options options = fenced(REDLOCK_PLAIN);
+    redlock_node_vote votes[3];
+    redlock_report report = REDLOCK_REPORT_INIT(votes, 3);
+    redlock_lock *lock = NULL;
+    redlock *client = open_with_one_ahead();
+    options.ttl_ms = 2000;
+    options.report = &report;
+    master_pause(masters, 1);
+    int result = redlock_try(client, "name", &options, &lock);
+    uint64_t told = result == 0 ? token_of(lock) : 0;
+    master_restart(masters, 0, true);
+    master_resume(masters, 1);
+    master_pause(ahead, 0);
+    options.report = NULL;
+    options.wait_ms = 20000; /* which it takes for the guard */
+    ck_assert_int_eq(redlock_try(client, "name", &options, &lock), 0);
+    ck_assert_uint_gt(token_of(lock), told);
+    ck_assert_int_eq(result, REDLOCK_ENOQUORUM);
+    ck_assert_int_eq(votes[1].vote, REDLOCK_VOTE_FAILED);
+    ck_assert_msg(strstr(votes[1].text, "too far ahead of this master's clock"), "%s",
+                  client_told(&report));
+    master_resume(ahead, 0);
+    redlock_close(client);
+    masters_stop(masters);
+    masters_stop(ahead);
 }
 END_TEST
 
@@ -409,6 +461,7 @@ int main(void)
     TCase *data = tcase_create("data"), *kind = tcase_create("kinds");
     TCase *use = tcase_create("use");
     tcase_set_timeout(order, 60);
+    tcase_set_timeout(lost, 90);
     tcase_set_timeout(use, 60);
     suite_add_tcase(suite, order);
     tcase_add_loop_test(order, tokens_grow_over_clients, 0, 2 * KINDS);
@@ -417,6 +470,7 @@ int main(void)
     tcase_add_test(order, unfenced_holds_leave_counters_alone);
     suite_add_tcase(suite, lost);
     tcase_add_test(lost, masters_that_lost_everything_name_greater_tokens);
+    tcase_add_test(lost, tokens_grow_past_a_restart_although_a_clock_is_ahead);
     tcase_add_test(lost, counter_ends_and_lock_of_other_kinds_has_none_for_ever);
     tcase_add_test(lost, renewal_writes_the_token_where_it_is_missing);
     tcase_add_test(lost, master_that_is_healed_gets_the_token);
