@@ -57,6 +57,7 @@ void sim_tally_add(struct sim_tally *sum, const struct sim_tally *tally)
     sum->attached += tally->attached;
     sum->alone += tally->alone;
     sum->alone_slow += tally->alone_slow;
+    sum->alone_apart += tally->alone_apart;
     sum->simulated_ns += tally->simulated_ns;
     sum->held_ns += tally->held_ns;
     sum->served_ns += tally->served_ns;
@@ -144,8 +145,10 @@ void sim_tally_show(const struct sim_tally *tally, const struct sim_pace *pace, 
     fprintf(to, "losses told               %12" PRIu64 "\n", tally->lost);
     fprintf(to, "handed on as text         %12" PRIu64 "   %" PRIu64 " taken up\n",
             tally->detached, tally->attached);
-    fprintf(to, "tries when alone          %12" PRIu64 "   %" PRIu64 " needed a slow master\n",
-            tally->alone, tally->alone_slow);
+    fprintf(to,
+            "tries when alone          %12" PRIu64 "   %" PRIu64
+            " needed a slow master, %" PRIu64 " where clocks are far apart\n",
+            tally->alone, tally->alone_slow, tally->alone_apart);
     fprintf(to, "simulated hours           %12.1f   %.0f times as fast as time\n",
             seconds(tally->simulated_ns) / 3600,
             seconds(tally->simulated_ns) / (s > 0 ? s : 1));

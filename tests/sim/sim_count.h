@@ -16,11 +16,13 @@ struct sim_tally {
     uint64_t seeds, broken_seeds; /* of these, with an assumption broken */
     uint64_t tries, acquired, extended, released, lost, refused, no_quorum, other;
     uint64_t crashes, detached, attached;
-    uint64_t alone, alone_slow; /* tries (sim_idle.c); those that needed a master too slow */
+    /* Tries (sim_idle.c); those that needed a master too slow; those where clocks
+     * were too far apart. */
+    uint64_t alone, alone_slow, alone_apart;
     int64_t simulated_ns, held_ns;
     uint64_t faults[SIM_FAULT_KINDS], felt[SIM_FAULT_KINDS]; /* done; that took effect */
-    uint64_t breaks[SIM_ASSUMPTIONS];                /* seeds that broke it */
-    uint64_t costs[SIM_ASSUMPTIONS][SIM_ORACLES];    /* and what that cost */
+    uint64_t breaks[SIM_ASSUMPTIONS];                        /* seeds that broke it */
+    uint64_t costs[SIM_ASSUMPTIONS][SIM_ORACLES];            /* and what that cost */
     uint64_t violations[SIM_ORACLES];
     int64_t served_ns; /* after the faults' end, in worlds in which all assumptions held */
     struct sim_slowest slowest;
@@ -36,7 +38,7 @@ struct sim_pace {
 void sim_tally_served(struct sim_tally *tally, const struct sim_slowest *one);
 void sim_tally_add(struct sim_tally *sum, const struct sim_tally *tally);
 void sim_tally_show(const struct sim_tally *tally, const struct sim_pace *pace, FILE *to);
-void sim_tally_json(const struct sim_tally *tally, const struct sim_pace *pace,
-                    uint64_t first, const char *verdict, FILE *to);
+void sim_tally_json(const struct sim_tally *tally, const struct sim_pace *pace, uint64_t first,
+                    const char *verdict, FILE *to);
 
 #endif

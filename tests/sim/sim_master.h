@@ -85,6 +85,8 @@ bool sim_master_up(unsigned master);
 void sim_master_pause(unsigned master, int64_t for_ns); /* SIGSTOP, DEBUG SLEEP */
 void sim_master_step_clock(unsigned master, int64_t by_ns);
 void sim_master_clock_rate(unsigned master, int64_t rate_ppb);
+/* How far their clocks are apart now, at most. */
+int64_t sim_masters_apart_ns(void);
 void sim_master_flushall(unsigned master);
 void sim_master_script_flush(unsigned master);
 void sim_master_shorten(unsigned master, const char *name, int64_t ttl_ms); /* PEXPIRE */

@@ -17,6 +17,17 @@ int64_t sim_wall_ns(const struct sim_server *server)
     return server->wall_ns + passed_ns + gain(passed_ns, server->rate_ppb);
 }
 
+int64_t sim_masters_apart_ns(void)
+{
+    int64_t least = sim_wall_ns(sim_server(0)), most = least;
+    for (unsigned i = 1; i < sim_servers(); i++) {
+        int64_t wall_ns = sim_wall_ns(sim_server(i));
+        least = wall_ns < least ? wall_ns : least;
+        most = wall_ns > most ? wall_ns : most;
+    }
+    return most - least;
+}
+
 int64_t sim_wall_ms(const struct sim_server *server)
 {
     return sim_wall_ns(server) / SIM_MS;

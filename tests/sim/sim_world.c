@@ -8,6 +8,7 @@
 
 #include <assert.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { TTL_MIN_MS = 30, TRIP = 16 };
@@ -50,6 +51,17 @@ static void draw_options(struct sim_plan *plan)
     options->linger_ms = sim_below(3) ? 0 : sim_below(2) ? -1 : sim_scale(1, 2000);
 }
 
+/* Tokens must grow wherever the masters' clocks stand. But all are to be served in the end: so
+ * a majority agrees on the time, and has the lock where the other one is not among the first.
+ */
+static void draw_apart(struct sim_plan *plan)
+{
+    if (!plan->fenced || plan->masters < 3 || sim_below(3))
+        return;
+    int64_t apart_ms = sim_scale(plan->options.max_ttl_ms / 8, 20 * plan->options.max_ttl_ms);
+    plan->wall_apart_ns = (sim_below(2) ? apart_ms : -apart_ms) * SIM_MS;
+}
+
 /* A request and its answer: most of them in one piece, each of which takes a delay. */
 static void draw_delays(struct sim_plan *plan)
 {
@@ -83,6 +95,7 @@ static void draw_plan(struct sim_plan *plan, uint64_t seed)
     draw_delays(plan);
     draw_options(plan);
     draw_rates(plan, plan->options.drift_factor);
+    draw_apart(plan);
     plan->split_ppm = sim_below(2) ? 0 : (unsigned)sim_scale(100, 300000);
     plan->short_ppm = sim_below(2) ? 0 : (unsigned)sim_scale(100, 300000);
     plan->switch_ppm = (unsigned)sim_scale(10, 200000);
@@ -191,10 +204,20 @@ static void begin_masters(void)
     };
     sim_masters_begin(&options);
     for (unsigned i = 0; i < plan->masters; i++) {
+        bool last = i == plan->masters - 1;
+        if (last ? plan->wall_apart_ns > 0 : plan->wall_apart_ns < 0)
+            sim_master_step_clock(i, llabs(plan->wall_apart_ns));
         sim_master_clock_rate(i, sim_between(-most, most));
         if (sim_below(4)) /* others have just been started, and do not vote yet */
             sim_master_uptime(i, sim_scale(1, 1000000));
     }
+}
+
+bool sim_clocks_apart(void)
+{
+    int64_t max_ttl_ns = sim_world.plan.options.max_ttl_ms * SIM_MS;
+    return sim_world.plan.fenced &&
+           sim_masters_apart_ns() + sim_world.back_ns > max_ttl_ns * 24 / 100;
 }
 
 uint64_t sim_world_faults(enum sim_fault first, enum sim_fault last)

@@ -62,6 +62,7 @@ struct sim_plan {
     bool relays;     /* in every path there is one */
     int64_t work_ns; /* so long there may be faults */
     uint64_t enough; /* or until so many locks were taken */
+    int64_t wall_apart_ns; /* the last master's time of day is ahead of the others' by so much */
     int64_t client_rate_ppb, master_rate_ppb; /* clocks run at most so much too fast or slow */
     enum sim_assumption breaks; /* SIM_ASSUMPTIONS: none */
 };
@@ -144,6 +145,10 @@ const char *sim_served_name(unsigned i);
 
 /* A lock's options, drawn. `renews`: it may ask for what needs somebody who drives. */
 void sim_draw_options(redlock_options *ret_options, char owner[SIM_OWNER_BYTES], bool renews);
+
+/* sim_world.c: are the masters' clocks so far apart, or were they before one was set back, that
+ * one may not take the fencing token of another? */
+bool sim_clocks_apart(void);
 
 /* sim_world.c: the way from a process to the masters, as the seed has it. */
 void sim_world_connect(const struct sim_proc *proc);
