@@ -68,7 +68,7 @@ static void grant(const struct fencing_rules *rules, const struct state *from, u
         begin_hold(&state, h);
         master->owner = (uint8_t)(1 + h);
         master->counter = number;
-        if (rules->seed == SEED_ABOVE_OWN && number > master->named)
+        if (rules->seed == SEED_ABOVE_NAMED && number > master->named)
             master->named = number;
         master->grant[h].part = late ? LATE : GRANTED;
         master->grant[h].number = late ? 0 : number;
@@ -161,9 +161,10 @@ static void forget(const struct fencing_rules *rules, const struct state *from, 
                    struct explorer *explorer)
 {
     struct state state = *from;
-    uint8_t seed = rules->seed == SEED_ABOVE_ALL   ? fencing_greatest(from)
-                   : rules->seed == SEED_ABOVE_OWN ? from->master[m].named
-                                                   : 0;
+    uint8_t seed = rules->seed == SEED_ABOVE_ALL     ? fencing_greatest(from)
+                   : rules->seed == SEED_ABOVE_HAD   ? from->master[m].counter
+                   : rules->seed == SEED_ABOVE_NAMED ? from->master[m].named
+                                                     : 0;
     state.losses--;
     state.master[m].owner = 0;
     state.master[m].counter = seed;

@@ -5,6 +5,9 @@
  * time, or never. A hold begins when its first request is granted, and ends never: that is when
  * the order of holds asks most.
  *
+ * A token that a master refuses to take, as it is too far ahead of its clock, is a request that
+ * never comes. That the others are not too far ahead is what SEED_ABOVE_HAD says.
+ *
  * Numbers are only compared. So a grant names any number above the master's counter, whatever
  * clocks and proposals made it, and a state keeps the order of its numbers and not their size.
  */
@@ -15,9 +18,10 @@
 
 /* A master that has lost its counter names numbers above ... */
 enum seed {
-    SEED_ABOVE_ALL, /* all that were named anywhere: its clock is past them */
-    SEED_ABOVE_OWN, /* those that it named itself */
-    SEED_ZERO
+    SEED_ABOVE_ALL,   /* all that were named anywhere: its clock is past them */
+    SEED_ABOVE_HAD,   /* those that it named or took: it takes none far ahead of its clock */
+    SEED_ABOVE_NAMED, /* broken: those that it named, but it takes any */
+    SEED_ZERO         /* broken */
 };
 
 /* What the library does; where all below `broken` is 0, nothing is broken. */

@@ -29,7 +29,7 @@ struct grant {
 struct master {
     uint8_t owner; /* 1 + the last hold that got the key; it may be gone since */
     uint8_t counter;
-    uint8_t named; /* the greatest number that it named itself; kept for SEED_ABOVE_OWN */
+    uint8_t named; /* the greatest number that it named itself; kept for SEED_ABOVE_NAMED */
     struct grant grant[HOLDS];
 };
 

@@ -108,6 +108,10 @@ const struct variant variants[] = {
     /* ---- fencing tokens, as they are ---- */
     {NULL, "fencing: two holds, two restarts, filled in",
      FENCE(OF_THREE, .holds = 2, .restarts = 2, .fill_in = true), false},
+    {NULL, "fencing: clocks far apart, two restarts, filled in",
+     FENCE(OF_THREE, .holds = 2, .restarts = 2, .fill_in = true, .seed = SEED_ABOVE_HAD), false},
+    {NULL, "fencing: clocks far apart, four masters, a restart",
+     FENCE(.masters = 4, .needed = 3, .holds = 2, .restarts = 1, .seed = SEED_ABOVE_HAD), true},
     {NULL, "fencing: three holds", FENCE(OF_THREE, .holds = 3), true},
     {NULL, "fencing: four masters", FENCE(.masters = 4, .needed = 3, .holds = 2), false},
     {NULL, "fencing: four masters, a restart, filled in",
@@ -129,8 +133,8 @@ const struct variant variants[] = {
      FENCE(OF_THREE, .holds = 3, .fill_in = true, .lowered = true), true},
     {"R11", "fencing: counters begin at 0 after a restart",
      FENCE(OF_THREE, .holds = 2, .restarts = 1, .seed = SEED_ZERO), false},
-    {"R11", "fencing: they begin above what that master named",
-     FENCE(OF_THREE, .holds = 2, .restarts = 1, .seed = SEED_ABOVE_OWN), false},
+    {"R11", "fencing: a master takes a token far ahead of its clock",
+     FENCE(OF_THREE, .holds = 2, .restarts = 1, .seed = SEED_ABOVE_NAMED), false},
 };
 /* clang-format on */
 const size_t variant_count = sizeof(variants) / sizeof(variants[0]);
