@@ -156,20 +156,21 @@ START_TEST(clock_that_runs_otherwise_is_named)
 }
 END_TEST
 
-/* 0: an hour ahead; 1: behind; 2: a second, which is no matter. */
+/* 0: an hour ahead; 1: behind; 2: a second, which is no matter, 3: but with a small max-ttl. */
 START_TEST(time_of_day_that_is_far_off_is_warning)
 {
-    static const int64_t offs_s[] = {3600, -3600, 1};
+    static const int64_t offs_s[] = {3600, -3600, 1, 1};
+    bool warns = _i != 2;
     volatile int64_t *step_ns;
     masters = masters_start_stepped(3, &step_ns);
-    setenv("REDLOCK_NODES", masters_file(masters, NULL), 1);
+    setenv("REDLOCK_NODES", masters_file(masters, _i == 3 ? "max-ttl 2s\n" : NULL), 1);
     *step_ns = offs_s[_i] * 1000 * MS;
     struct program *program = cli_expect_status(CLI_FIT);
-    cli_expect_check(program, 2, "clock", _i < 2 ? "warn" : "ok",
-                     _i == 0   ? "ahead of ours"
-                     : _i == 1 ? "behind ours"
-                               : NULL,
-                     _i < 2 ? "synchronize" : NULL);
+    cli_expect_check(program, 2, "clock", warns ? "warn" : "ok",
+                     _i == 1 ? "behind ours"
+                     : warns ? "ahead of ours"
+                             : NULL,
+                     warns ? "synchronize" : NULL);
     program_free(program);
     masters_stop(masters);
 }
@@ -367,7 +368,7 @@ int main(void)
     suite_add_tcase(suite, pure);
     tcase_set_timeout(clocks, 90);
     tcase_add_loop_test(clocks, clock_that_runs_otherwise_is_named, 0, PACES);
-    tcase_add_loop_test(clocks, time_of_day_that_is_far_off_is_warning, 0, 3);
+    tcase_add_loop_test(clocks, time_of_day_that_is_far_off_is_warning, 0, 4);
     tcase_add_test(clocks, time_for_answers_that_is_short_is_warning);
     suite_add_tcase(suite, clocks);
     tcase_set_timeout(real, 90);

@@ -136,6 +136,7 @@ static bool is_local(const struct rl_node_config *node)
 static void read_setup(struct status_setup *setup, const struct rl_config *config)
 {
     setup->drift_factor = config->drift_factor;
+    setup->max_ttl_ms = config->max_ttl_ms;
     setup->guard = config->guard;
     setup->answer_ms = config->node_timeout_ms > 0
                            ? config->node_timeout_ms

@@ -9,6 +9,7 @@
 
 struct status_setup { /* by the node list */
     double drift_factor;
+    int64_t max_ttl_ms;
     bool guard;
     int64_t answer_ms;                /* how long a master may take to answer */
     int same_host[REDLOCK_NODES_MAX]; /* an earlier node of its host; -1: none, or a local one

@@ -49,10 +49,14 @@ static void check_rate(const struct status_clock *clock, double drift,
     }
 }
 
-static void check_offset(const struct status_clock *clock, struct status_check *check)
+/* From a quarter of max-ttl on, a master may not take the fencing token of another. */
+static void check_offset(const struct status_clock *clock, int64_t max_ttl_ms,
+                         struct status_check *check)
 {
-    bool ahead = clock->offset_least_us > OFFSET_MAX_US;
-    if (check->result != STATUS_OK || (!ahead && clock->offset_most_us >= -OFFSET_MAX_US))
+    int64_t most_us =
+        max_ttl_ms * 1000 / 4 < OFFSET_MAX_US ? max_ttl_ms * 1000 / 4 : OFFSET_MAX_US;
+    bool ahead = clock->offset_least_us > most_us;
+    if (check->result != STATUS_OK || (!ahead && clock->offset_most_us >= -most_us))
         return;
     check->result = STATUS_WARN;
     snprintf(
@@ -70,7 +74,7 @@ static void check_clock(const struct status_facts *facts, const struct status_se
     if (!facts->clock.known)
         return;
     check_rate(&facts->clock, setup->drift_factor, check);
-    check_offset(&facts->clock, check);
+    check_offset(&facts->clock, setup->max_ttl_ms, check);
 }
 
 static void check_clients(const struct status_facts *facts, struct status_check *check)
