@@ -105,7 +105,8 @@ static int64_t look(redlock *client, int64_t now_ns, int64_t due_ns)
     }
     now_ns = rl_client_now_ns(client);
     rl_loop_end_absence(client, now_ns);
-    rl_driven_sleeps(driven, RL_LEADER_SLEEPS, 0);
+    if (waits) /* else another thread may sleep still, while this one runs redlock_process() */
+        rl_driven_sleeps(driven, RL_LEADER_SLEEPS, 0);
     rl_driven_looks(driven, now_ns);
     for (int i = 0; i < count; i++) {
         struct rl_tag *tag = events[i].data.ptr;
