@@ -107,6 +107,8 @@ void rl_lease_on_hold_events(struct rl_lease *lease, unsigned events, int64_t no
     assert(lease->refs > 0); /* a handler may drop it */
     assert(!lease->query && !lease->spare);
     assert(!(events & RL_EV_ACQUIRED) || (lease->call && lease->lock)); /* somebody gets it */
+    if (lease->detached)
+        return; /* answers that were still to come: the keys are another process's business */
     if (lease->lock)
         events = show_deadline(lease, events, now_ns);
     if (events & (RL_EV_REFUSED | RL_EV_LOST))
@@ -117,7 +119,7 @@ void rl_lease_on_hold_events(struct rl_lease *lease, unsigned events, int64_t no
         if (more)
             rl_lease_on_hold_events(lease, more, now_ns);
     }
-    if ((events & RL_DO_RETAKE) && !lease->detached)
+    if (events & RL_DO_RETAKE)
         rl_lease_send_taking(
             lease, RL_EXTEND_OR_SET,
             rl_lease_idle_nodes(lease, hold->retake & rl_nodes_voting(&client->nodes, now_ns)),

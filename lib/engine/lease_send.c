@@ -168,8 +168,8 @@ unsigned rl_lease_send_taking(struct rl_lease *lease, enum rl_verb verb, uint64_
 void rl_lease_send_releases(struct rl_lease *lease, int64_t now_ns)
 {
     struct rl_hold *hold = &lease->hold;
-    assert(!lease->query);
-    if (hold->phase != RL_HOLD_ENDING || lease->detached || now_ns < lease->retry_ns)
+    assert(!lease->query && !lease->detached);
+    if (hold->phase != RL_HOLD_ENDING || now_ns < lease->retry_ns)
         return;
     uint64_t nodes = hold->release_due | hold->acquire_inflight[0] | hold->acquire_inflight[1];
     struct request request;

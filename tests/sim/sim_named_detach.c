@@ -118,6 +118,38 @@ static void detached_above_max_ttl(void)
     sim_expect(sim_does(bob, act_attach) == REDLOCK_EHANDLE);
 }
 
+static redlock_stats stats;
+
+static void act_count(struct sim_player *player)
+{
+    stats = (redlock_stats)REDLOCK_STATS_INIT;
+    player->result = redlock_get_stats(player->client, &stats);
+}
+
+/* Her renewal is on its way to the masters when she hands her lock on, and comes there when bob
+ * has given it up. */
+static void detached_while_it_is_renewed(void)
+{
+    sim_stage(3);
+    struct sim_player *ann = sim_is_there("ann", NULL);
+    struct sim_player *bob = sim_lives_with(ann, "bob");
+    sim_watches(ann, true);
+    sim_curtain();
+    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+    for (unsigned i = 0; i < 3; i++)
+        sim_delay_ms(ann, i, 20, 1);
+    sim_pass_ms(340);
+    sim_expect(sim_does(ann, act_detach) == REDLOCK_OK);
+    bob->hold = ann->hold;
+    ann->hold = NULL;
+    sim_expect(sim_does(bob, act_attach) == REDLOCK_OK);
+    sim_expect(sim_releases(bob) == REDLOCK_OK);
+    sim_pass_ms(100);
+    sim_expect(sim_does(ann, act_count) == REDLOCK_OK);
+    sim_expect(stats.lost == 0 && stats.held == 0 && stats.pending_releases == 0);
+    sim_expect(ann->told_lost == 0);
+}
+
 const struct sim_scenario sim_named_detach[] = {
     {"detached", "ann's lock is handed on to bob, who gives it up.", detached},
     {"detached-and-not-filled-in",
@@ -127,6 +159,10 @@ const struct sim_scenario sim_named_detach[] = {
      "n3 tells ann that it has not executed the acquire of a lock that she has handed on: "
      "it is not\nasked again.",
      detached_and_not_asked_again},
+    {"detached-while-it-is-renewed",
+     "Masters answer ann's renewal of a lock that she has handed on, and that is given up by "
+     "then:\nit is not hers to lose.",
+     detached_while_it_is_renewed},
     {"detached-to-another-clock",
      "bob lives on ann's host, in a time namespace with a clock of its own: he is refused a "
      "lock that is\ntimed by hers.",
