@@ -189,6 +189,9 @@ ssize_t rl_link_send(struct rl_link *link, const void *bytes, size_t len)
         return block(link, false, sent);
     if (errno == EAGAIN || errno == EWOULDBLOCK)
         return block(link, false, 0);
+    /* The server has closed. It may have said why, and reading finds the end behind that. */
+    if (errno == EPIPE)
+        return block(link, true, 0);
     return fail_with_errno(link);
 }
 

@@ -219,6 +219,32 @@ START_TEST(connections_that_run_out_are_warning)
 }
 END_TEST
 
+/* They are there before the limit is: it holds for all that come. */
+START_TEST(master_whose_connections_are_used_up_is_not_down)
+{
+    enum { IDLE = 4 };
+    int idle[IDLE];
+    char limit[8];
+    for (int i = 0; i < IDLE; i++)
+        idle[i] = net_connect(&masters->node[1].unix_at);
+    snprintf(limit, sizeof(limit), "%d", IDLE);
+    set(1, "maxclients", limit);
+    struct program *program = cli_expect_status(CLI_DEGRADED);
+    cli_expect_json(program, "nodes.0.state", "ready");
+    cli_expect_json(program, "nodes.1.state", "refused");
+    cli_expect_json(program, "nodes.1.votes", "false");
+    cli_expect_check(program, 1, "connection", "fail", "max number of clients", "maxclients");
+    program_free(program);
+    master_kill(masters, 2);
+    program = cli_expect_status(CLI_NOT_FIT);
+    cli_expect_json(program, "nodes.1.state", "refused");
+    cli_expect_json(program, "nodes.2.state", "down");
+    program_free(program);
+    for (int i = 0; i < IDLE; i++)
+        close(idle[i]);
+}
+END_TEST
+
 static void list_with(const char *setting, const char *const urls[2])
 {
     struct node_list list = {.len = 0};
@@ -375,6 +401,7 @@ int main(void)
     tcase_add_checked_fixture(real, start, stop);
     tcase_add_test(real, keys_that_were_evicted_are_warning);
     tcase_add_test(real, connections_that_run_out_are_warning);
+    tcase_add_test(real, master_whose_connections_are_used_up_is_not_down);
     tcase_add_test(real, masters_of_one_host_are_warning);
     tcase_add_test(real, master_that_forgets_is_warning_where_nothing_guards);
     tcase_add_test(real, what_master_does_not_tell_is_not_judged);

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#define FULL "max number of clients" /* what a master says before it closes */
+
 /* Words in a reason, and what helps then. The first row that fits is taken. */
 static const struct {
     const char *words;
@@ -27,6 +29,7 @@ static const struct {
     {"NOPERM", "allow the user what redlock(7) lists under permissions"},
     {"PUBLISH", "allow the user PUBLISH and the channels redlock:wake:*"},
     {"ZADD", "allow the user these commands; redlock(7) lists all"},
+    {FULL, "raise maxclients there, or have clients close connections that idle"},
     {"OOM", "free memory there, or raise maxmemory"},
     {"MISCONF", "its disk is full or can't be written: see its log, and mend persistence"},
     {"NOREPLICAS", "bring its replicas back, or set min-replicas-to-write 0"},
@@ -141,6 +144,11 @@ static void check_proofs(const redlock_node_status *node, struct status_check *c
     check_proof("wake", &node->wake, STATUS_WARN, &check[6]);
 }
 
+static bool is_full(const redlock_node_status *node)
+{
+    return node->state == REDLOCK_NODE_DOWN && strstr(node->text, FULL) != NULL;
+}
+
 /* A master that passed the probe does not vote where something that a lock rests on fails. */
 static bool votes(const struct status_master *master)
 {
@@ -169,6 +177,7 @@ void status_judge(const redlock_status_report *report, const struct status_ask *
                                  &master->check[STATUS_PROOFS]);
         }
         master->votes = votes(master);
+        master->full = is_full(master->node);
         found->votes += master->votes;
     }
     found->verdict = found->votes < report->needed  ? STATUS_NOT_FIT

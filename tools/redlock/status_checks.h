@@ -32,6 +32,7 @@ struct status_master {
     struct status_facts facts;
     struct status_check check[STATUS_CHECKS];
     bool votes; /* a lock can rest on it now */
+    bool full;  /* it lives, and takes no more connections */
 };
 
 struct status_found {

@@ -9,9 +9,11 @@
 #define BESIDE_ADDRESS 50 /* columns that the rest of a node's line takes */
 #define REASON_AT 9       /* "   FAIL  " */
 
-const char *status_state_word(int state)
+static const char *state_word(const struct status_master *master)
 {
-    switch (state) {
+    if (master->full)
+        return "refused"; /* the library knows only that it is not connected */
+    switch (master->node->state) {
     case REDLOCK_NODE_CONNECTING:
         return "connecting";
     case REDLOCK_NODE_GUARDED:
@@ -106,8 +108,7 @@ static void print_node(const struct status_master *master, unsigned number, int 
     if (len > width)
         printf("\n    %*s", width, "");
     printf("  %-10s  %8s  up %-7s  %s\n",
-           node->state == REDLOCK_NODE_READY && !master->votes ? "failing"
-                                                               : status_state_word(node->state),
+           node->state == REDLOCK_NODE_READY && !master->votes ? "failing" : state_word(master),
            round_trip_text(node).text, uptime_text(node).text,
            *version.text ? version.text : "-");
 }
@@ -178,7 +179,7 @@ static void json_node(const struct status_master *master, unsigned number)
     const redlock_node_status *node = master->node;
     printf("{\"number\":%u,", number);
     cli_json_text(stdout, "node", node->node);
-    printf(",\"state\":\"%s\",\"votes\":%s", status_state_word(node->state),
+    printf(",\"state\":\"%s\",\"votes\":%s", state_word(master),
            master->votes ? "true" : "false");
     if (node->round_trip_us >= 0)
         printf(",\"round_trip_us\":%lld", (long long)node->round_trip_us);

@@ -17,7 +17,4 @@ void status_print_metrics(const struct status_found *found);
 /* Asks no master. Returns the exit status. */
 int status_print_acl(const struct cli *cli);
 
-/* "ready", "guarded", ... */
-const char *status_state_word(int state);
-
 #endif
