@@ -4,6 +4,8 @@
 
 #include "sim_named.h"
 
+#include <string.h>
+
 #define ONCE 0
 
 /* ann has n1 and n2, since n3 is far from her; then n2 is started again. */
@@ -244,6 +246,35 @@ static void back_again(void)
     sim_expect(sim_releases(ann) == REDLOCK_OK);
 }
 
+static redlock_node_status stands[REDLOCK_NODES_MAX];
+
+static void act_status(struct sim_player *player)
+{
+    redlock_status_report report =
+        (redlock_status_report)REDLOCK_STATUS_INIT(stands, REDLOCK_NODES_MAX);
+    player->result = redlock_get_status(player->client, &report);
+}
+
+/* n3 has answered the question, and n1 has not yet, when the kernel takes no more for n3. */
+static void full_and_fit(void)
+{
+    static const struct sim_client_options patient = {.max_ttl_ms = 10000};
+    sim_stage(3);
+    struct sim_player *ann = sim_is_there("ann", &patient), *asks = sim_beside(ann);
+    sim_delay_ms(ann, 0, 1, 300);
+    sim_curtain();
+    sim_begins(asks, act_status);
+    sim_pass_ms(10);
+    sim_path(ann->proc, 2)->send_buffer = 64;
+    sim_delay_ms(ann, 2, 1000, 1);
+    sim_begins_to_take(ann, 10000, ONCE);
+    sim_expect(sim_finishes(asks) == REDLOCK_OK);
+    sim_expect(stands[2].state == REDLOCK_NODE_READY && stands[2].round_trip_us > 0);
+    sim_expect(strcmp(stands[2].text, "takes no more requests") == 0);
+    sim_expect(sim_finishes(ann) == REDLOCK_OK);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+}
+
 const struct sim_scenario sim_named_fit[] = {
     {"amnesia",
      "CE2. n2 comes back without ann's key: it has no vote until every lease is over that may "
@@ -278,5 +309,9 @@ const struct sim_scenario sim_named_fit[] = {
     {"replica", "CE4. n2 and n3 are replicas: no votes.", replica},
     {"nobody-there", "No master can be reached: the answer comes at once.", nobody_there},
     {"back-again", "Two masters are away and come back while ann waits.", back_again},
+    {"full-and-fit",
+     "A master that takes no more requests for the moment is shown as one that votes, and why "
+     "it is not\nasked.",
+     full_and_fit},
     {0},
 };
