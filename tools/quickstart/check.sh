@@ -8,10 +8,10 @@
 #   valgrind    test programs of the first build
 #   simulator   simulated worlds for a while, and rules broken that it must find
 #   chaos       contenders on real masters, with every fault
-#   clang       its warnings are others
 #   interop     other lock clients on the same masters, as far as they can be fetched
 #   demo        what ./quickstart alone shows
-#   distcheck   the tarball builds elsewhere, from a read-only tree, passes, and cleans up
+#   distcheck   the tarball builds elsewhere, from a read-only tree, by clang, whose warnings are
+#               others; passes, and cleans up
 #
 # shellcheck disable=SC2154 # what run.sh and build.sh set
 
@@ -288,13 +288,6 @@ check_interop() {
     check_leftovers
 }
 
-check_clang() {
-    begin_stage clang 'its warnings are errors too'
-    # Its warnings need no optimizer, and nothing is run: test programs are not linked.
-    build_stage clang CCLD=true --enable-werror --disable-shared CC=clang CFLAGS=-O0 || return
-    end_stage 'compiles'
-}
-
 check_demo() {
     begin_stage demo 'the story that ./quickstart tells'
     if run_step demo env QUICKSTART_BUILD=gcc ./quickstart; then # which is there already
@@ -308,10 +301,10 @@ check_demo() {
 # All test programs are built there; run are those that read what is in the tarball, and the
 # scripts, but for the long ones. Where it fails it leaves its build, with the logs of the tests.
 check_distcheck() {
-    begin_stage distcheck 'the tarball, with the tests that read what is in it'
+    begin_stage distcheck 'the tarball, by clang, with the tests that read what is in it'
     early=$(tagged early)
     if run_step distcheck make -C build/gcc -j "$(many_at_once)" distcheck \
-        DISTCHECK_CONFIGURE_FLAGS=CFLAGS=-O0 \
+        'DISTCHECK_CONFIGURE_FLAGS=CC=clang CFLAGS=-O0 --enable-werror' \
         "TESTS=$early $(tagged source) \$(filter-out $early $(tagged long),\$(dist_check_SCRIPTS))"; then
         end_stage 'passed'
         check_leftovers
@@ -326,7 +319,6 @@ check() {
     say "other lock clients are fetched into ./build from PyPI, Maven Central, npm,"
     say "crates.io and the Go proxy"
     check_gcc
-    check_clang
     if [ $passed -gt 0 ]; then
         check_address
         check_thread
