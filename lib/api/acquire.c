@@ -106,7 +106,7 @@ static void begin(struct rl_acquire *acquire, uint64_t voting, int64_t now_ns)
 
 static void wait_for_nodes(struct rl_acquire *acquire, int64_t now_ns)
 {
-    uint64_t voting = rl_nodes_voting(&acquire->call.client->nodes, now_ns);
+    uint64_t voting = rl_nodes_to_ask(&acquire->call.client->nodes, now_ns);
     int64_t backlog_ns = acquire->give_up_ns;
     if (acquire->try_once)
         backlog_ns = rl_earlier_ns(backlog_ns, acquire->began_ns + acquire->ttl_ns);
@@ -215,7 +215,7 @@ static void step(struct rl_call *call, int64_t now_ns)
     case RL_ACQ_BACKOFF: {
         /* If a quorum was lacking, masters that come back end the pause. */
         bool back =
-            acquire->lacked_quorum && rl_count(rl_nodes_voting(&call->client->nodes, now_ns)) >=
+            acquire->lacked_quorum && rl_count(rl_nodes_to_ask(&call->client->nodes, now_ns)) >=
                                           rl_quorum_needed(call->client->nodes.n);
         if (now_ns < acquire->pause_until_ns && !back &&
             rl_acquire_subscribers_alive(acquire, now_ns))

@@ -115,7 +115,7 @@ static uint64_t come_since(const struct rl_acquire *acquire, int64_t now_ns)
     redlock *client = acquire->call.client;
     const struct rl_round *round = &acquire->call.lease->hold.ask;
     uint64_t come = 0;
-    for (uint64_t rest = rl_nodes_voting(&client->nodes, now_ns) & ~(round->yes | round->no);
+    for (uint64_t rest = rl_nodes_to_ask(&client->nodes, now_ns) & ~(round->yes | round->no);
          rest; rest &= rest - 1) {
         unsigned i = rl_first(rest);
         if (!(acquire->among & rl_bit(i)) || client->nodes.all[i].since_ns > round->t0_ns)
@@ -199,7 +199,7 @@ enum rl_next rl_acquire_round_lost(struct rl_acquire *acquire, struct rl_defeat 
         acquire->loss = loss;
     acquire->lacked_quorum =
         acquire->loss == REDLOCK_ENOQUORUM &&
-        rl_count(rl_nodes_voting(&client->nodes, now_ns)) < rl_quorum_needed(client->nodes.n);
+        rl_count(rl_nodes_to_ask(&client->nodes, now_ns)) < rl_quorum_needed(client->nodes.n);
     /* Also if many clients asked at once, and none got a majority. */
     ret_defeat->split = rl_round_split(round) || acquire->split_holders;
     ret_defeat->silent = rl_round_silent(round) & lease->queues;

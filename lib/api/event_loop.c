@@ -17,7 +17,7 @@ static int watch(int outer_fd, int fd)
 static int make_outer(redlock *client)
 {
     struct rl_background *background = &client->background;
-    assert(background->outer_fd < 0 && !background->loop);
+    assert(background->outer_fd < 0 && !background->user_driven);
     if (rl_loop_make_kick(client))
         return REDLOCK_ESYSTEM;
     int outer_fd = epoll_create1(EPOLL_CLOEXEC);
@@ -29,7 +29,7 @@ static int make_outer(redlock *client)
         return REDLOCK_ESYSTEM;
     }
     background->outer_fd = outer_fd;
-    background->loop = true;
+    background->user_driven = true;
     rl_background_stop(client); /* only one of the two may run the loop */
     background->sleeps_until_ns = INT64_MAX;
     return 0;
@@ -53,7 +53,7 @@ int redlock_fd(redlock *client)
 
 static void loop_sleeps(redlock *client, int64_t until_ns)
 {
-    assert(client->background.loop && client->background.outer_fd >= 0);
+    assert(client->background.user_driven && client->background.outer_fd >= 0);
     client->background.sleeps_until_ns = until_ns;
     rl_driven_sleeps(&client->nodes.settings.driven, RL_DRIVER_SLEEPS, until_ns);
 }
@@ -65,7 +65,7 @@ int redlock_timeout_ms(redlock *client)
     if (result)
         return result;
     int64_t due_ns = client->callbacks.queue.first ? 0 : rl_loop_next_due_ns(client);
-    if (client->background.loop)
+    if (client->background.user_driven)
         loop_sleeps(client, due_ns);
     result = due_ns == INT64_MAX ? -1 : rl_loop_timeout_ms(due_ns, rl_client_now_ns(client));
     rl_client_leave(client, cancel_state);
@@ -83,13 +83,13 @@ int redlock_process(redlock *client)
     } else {
         struct rl_background *self = &client->background;
         self->loop_thread = pthread_self();
-        if (self->loop) {
+        if (self->user_driven) {
             self->sleeps_until_ns = INT64_MIN;
             rl_loop_drain_kick(client);
             rl_loop_drain_alarm(client);
         }
         rl_background_turn(client, false);
-        if (self->loop)
+        if (self->user_driven)
             loop_sleeps(client, rl_loop_next_due_ns(client));
     }
     rl_client_leave(client, cancel_state);

@@ -35,7 +35,7 @@ static int64_t nodes_until_ns(const struct rl_call *call)
 static bool others_come(const struct extend *extend, int64_t now_ns)
 {
     struct rl_nodes *nodes = &extend->call.client->nodes;
-    uint64_t voting = rl_nodes_voting(nodes, now_ns);
+    uint64_t voting = rl_nodes_to_ask(nodes, now_ns);
     unsigned pending = rl_nodes_pending(nodes);
     return rl_count(voting) + pending >= rl_quorum_needed(nodes->n) &&
            ((voting & ~extend->tried) != 0 || pending > 0);
@@ -162,7 +162,7 @@ static void extend_step(struct rl_call *call, int64_t now_ns)
         return;
     }
     int64_t until_ns = nodes_until_ns(call);
-    uint64_t voting = rl_nodes_voting(&call->client->nodes, now_ns);
+    uint64_t voting = rl_nodes_to_ask(&call->client->nodes, now_ns);
     if (in_debt(call, voting, now_ns) && now_ns < until_ns) {
         rl_call_due(call, now_ns + DEBT_NS);
         return;

@@ -31,7 +31,7 @@ static int release_conclude(struct rl_call *call, redlock_lock **ret_lock)
  * connecting, connecting has its own budget. */
 static int64_t release_budget_ns(redlock *client, const struct rl_lease *lease, int64_t now_ns)
 {
-    uint64_t voting = rl_nodes_voting(&client->nodes, now_ns);
+    uint64_t voting = rl_nodes_to_ask(&client->nodes, now_ns);
     int64_t budget = rl_nodes_budget_ns(&client->nodes, voting, lease->hold.ttl_ns);
     if (budget < 0)
         budget = lease->hold.ttl_ns;

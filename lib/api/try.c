@@ -72,7 +72,7 @@ static int check(redlock *client, const struct rl_target *target,
                "of their writes is right; fence the write lock");
         return REDLOCK_ENOTSUP;
     }
-    if (options->release == REDLOCK_RELEASE_LAZY && !client->background.loop &&
+    if (options->release == REDLOCK_RELEASE_LAZY && !client->background.user_driven &&
         client->config.background == REDLOCK_BACKGROUND_NEVER)
         return refuse(client, "REDLOCK_RELEASE_LAZY needs an event loop (redlock_fd), or a "
                               "background thread: 'background never' allows none");

@@ -1,8 +1,4 @@
-/* settings.c - see settings.h. Core.
- *
- * To add a setting: a line in enum rl_setting, a field in struct rl_config and (of the same
- * name) in redlock_config, a row here, an entry in redlock.conf(5).
- */
+/* settings.c - see settings.h. Core. CONTRIBUTING.md says how to add a setting. */
 #include "config_auto.h"
 
 #include "base/client_name.h"
@@ -293,8 +289,10 @@ void rl_settings_default(struct rl_config *config)
             *(bool *)field(config, row) = row->standard.on;
         else if (row->parse == parse_background)
             *(int *)field(config, row) = row->standard.word;
-        else
+        else {
+            assert(row->parse == parse_client_name);
             *(char **)field(config, row) = NULL;
+        }
     }
 }
 

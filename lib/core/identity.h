@@ -19,7 +19,7 @@
 enum rl_news {
     RL_SAME,
     RL_RESTARTED, /* another process, which began after the former one's last reply */
-    RL_ANOTHER,   /* another process, which may have begun before that */
+    RL_ANOTHER,   /* another process, which may have begun before that last reply */
     RL_RESYNCED   /* the same process with another server's keys */
 };
 

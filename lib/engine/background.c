@@ -73,7 +73,7 @@ static void rest(redlock *client)
     struct pollfd fds[3] = {{.fd = self->kick_fd, .events = POLLIN},
                             {.fd = self->alarm_fd, .events = POLLIN}, /* -1: passed over */
                             {.fd = client->loop.epoll_fd, .events = POLLIN}};
-    assert(self->running && !self->loop); /* one of the two runs the loop */
+    assert(self->running && !self->user_driven); /* one of the two runs the loop */
     assert(self->kick_fd >= 0);
     if (client->callbacks.queue.first && !client->callbacks.calling)
         return;
@@ -124,7 +124,7 @@ static int start(redlock *client)
 {
     struct rl_background *background = &client->background;
     sigset_t all, before;
-    assert(!client->closing && !background->loop);
+    assert(!client->closing && !background->user_driven);
     assert(client->config.background != REDLOCK_BACKGROUND_NEVER);
     if (background->running)
         return 0;
@@ -164,7 +164,7 @@ void rl_background_stop(redlock *client)
 
 int rl_background_require(redlock *client)
 {
-    if (client->closing || client->background.loop ||
+    if (client->closing || client->background.user_driven ||
         client->config.background == REDLOCK_BACKGROUND_NEVER)
         return 0;
     return start(client);
@@ -185,7 +185,7 @@ void rl_background_after_call(redlock *client)
     struct rl_background *background = &client->background;
     if (client->closing || background->sleeps_until_ns == INT64_MIN || !outlives(client))
         return;
-    if (background->loop) {
+    if (background->user_driven) {
         /* On the loop's own thread the user asks for the time-out again anyway. */
         if (pthread_equal(background->loop_thread, pthread_self()))
             return;

@@ -213,7 +213,7 @@ void rl_backlog_resume(redlock *client, int64_t now_ns)
     struct rl_list *backlog = &client->calls.backlog;
     while (
         backlog->first &&
-        !rl_nodes_saturated(&client->nodes, rl_nodes_voting(&client->nodes, now_ns), now_ns)) {
+        !rl_nodes_saturated(&client->nodes, rl_nodes_to_ask(&client->nodes, now_ns), now_ns)) {
         struct rl_call *call = RL_ITEM(rl_list_pop(backlog), struct rl_call, backlog);
         assert(!call->done); /* a call that is done is not in the backlog */
         call->step(call, now_ns);

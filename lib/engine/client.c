@@ -55,7 +55,7 @@ int rl_client_enter_blocking(redlock *client, int *ret_cancel_state)
         return result;
     const struct rl_background *background = &client->background;
     if (rl_in_callback(client) ||
-        (background->loop && pthread_equal(background->loop_thread, pthread_self())))
+        (background->user_driven && pthread_equal(background->loop_thread, pthread_self())))
         result = REDLOCK_EDEADLK;
     else if (client->closing)
         result = REDLOCK_ECANCELED;

@@ -109,7 +109,7 @@ struct rl_background {
     bool kicked;
     int alarm_fd;     /* wakes them at alarm_ns, without a wake-up before; -1: none yet */
     int64_t alarm_ns; /* INT64_MAX: not set */
-    bool loop;        /* the user's event loop runs it, on `loop_thread` */
+    bool user_driven; /* the user's event loop runs it, on `loop_thread` */
     pthread_t loop_thread;
     bool running, stop; /* the background thread */
     bool refused;       /* it could not be started, and the log says so */

@@ -110,7 +110,8 @@ void rl_cork(redlock *client, int64_t now_ns)
     if (!client->cork.ready || client->closing || client->loop.leader || rl_in_callback(client))
         return;
     client->cork.on = true;
-    assert(client->background.loop || client->background.running); /* one of them sends it */
+    assert(client->background.user_driven ||
+           client->background.running); /* one of them sends it */
     rl_timer_set(&client->loop.timers, &client->cork.timer, now_ns + RL_CORK_NS);
 }
 

@@ -90,7 +90,7 @@ static unsigned show_deadline(struct rl_lease *lease, unsigned events, int64_t n
 static unsigned ask_more(struct rl_lease *lease, unsigned events, int64_t now_ns)
 {
     struct rl_hold *hold = &lease->hold;
-    uint64_t voting = rl_nodes_voting(&lease->client->nodes, now_ns);
+    uint64_t voting = rl_nodes_to_ask(&lease->client->nodes, now_ns);
     int64_t deadline_ns = now_ns + lease->budget_ns;
     bool rest = events & RL_DO_ASK_REST;
     uint64_t nodes = rest
@@ -122,7 +122,7 @@ void rl_lease_on_hold_events(struct rl_lease *lease, unsigned events, int64_t no
     if (events & RL_DO_RETAKE)
         rl_lease_send_taking(
             lease, RL_EXTEND_OR_SET,
-            rl_lease_idle_nodes(lease, hold->retake & rl_nodes_voting(&client->nodes, now_ns)),
+            rl_lease_idle_nodes(lease, hold->retake & rl_nodes_to_ask(&client->nodes, now_ns)),
             now_ns);
     rl_lease_send_releases(lease, now_ns);
     if (hold->release_due) {

@@ -10,7 +10,7 @@
 #define GRACE_MAX_NS (100 * RL_NS_PER_MS)
 #define LATE_NS (5 * RL_NS_PER_MS) /* how often a late node is checked */
 
-uint64_t rl_nodes_voting(struct rl_nodes *nodes, int64_t now_ns)
+uint64_t rl_nodes_to_ask(struct rl_nodes *nodes, int64_t now_ns)
 {
     uint64_t voting = 0, prompt = 0;
     assert(nodes->n >= 1 && nodes->n <= REDLOCK_NODES_MAX);

@@ -24,8 +24,8 @@ struct rl_nodes {
     bool warm;           /* a round has been begun */
 };
 
-/* The nodes that can vote now; and the number of nodes that connect for the first time. */
-uint64_t rl_nodes_voting(struct rl_nodes *nodes, int64_t now_ns);
+/* The nodes that a round asks now; and the number of nodes that connect for the first time. */
+uint64_t rl_nodes_to_ask(struct rl_nodes *nodes, int64_t now_ns);
 unsigned rl_nodes_pending(struct rl_nodes *nodes);
 
 /* The round trip within which a majority of `mask` answers; 0: unknown. */

@@ -51,7 +51,7 @@ static void run_lost(redlock *client, struct rl_callback *callback)
 
 static bool has_quorum(redlock *client, int64_t now_ns)
 {
-    return rl_count(rl_nodes_voting(&client->nodes, now_ns)) >=
+    return rl_count(rl_nodes_to_ask(&client->nodes, now_ns)) >=
            rl_quorum_needed(client->nodes.n);
 }
 
@@ -119,7 +119,7 @@ static void renew(struct rl_lease *lease, int64_t now_ns)
         plan(lease);
         return;
     }
-    uint64_t voting = rl_nodes_voting(&client->nodes, now_ns);
+    uint64_t voting = rl_nodes_to_ask(&client->nodes, now_ns);
     int64_t left_ns = rl_validity_left_ns(lost_ns(lease), now_ns);
     int64_t budget_ns = rl_nodes_budget_ns(&client->nodes, voting, left_ns);
     lease->budget_ns = budget_ns < 0 ? left_ns : budget_ns; /* a last try is worth it */

@@ -26,7 +26,7 @@
 
 enum rl_mode { RL_DOWN, RL_CONNECTING, RL_AUTH, RL_GREETING, RL_UP };
 
-/* Why a node that is UP does not vote. */
+/* May its server vote? */
 enum rl_fitness { RL_FIT, RL_GUARDED, RL_UNFIT };
 
 struct rl_node;
@@ -157,9 +157,9 @@ enum rl_standing {
     RL_STANDING_DUPLICATE,  /* UP, as are all below: another node votes for its server */
     RL_STANDING_UNFIT,      /* its server may not vote: no master, or not fit */
     RL_STANDING_GUARDED,    /* it may have forgotten what it granted */
-    RL_STANDING_STALLED,    /* its vote counts, as below; a request is past its deadline */
+    RL_STANDING_STALLED,    /* fit, as those below, but not asked: a request is overdue */
     RL_STANDING_SATURATED,  /* too many requests wait to be sent or answered; passes */
-    RL_STANDING_SLOW,       /* it may be asked, as below; other nodes answer sooner */
+    RL_STANDING_SLOW,       /* asked, unless a majority and one more answer sooner */
     RL_STANDING_READY
 };
 enum rl_standing rl_node_standing(struct rl_node *node, int64_t now_ns);
@@ -167,8 +167,8 @@ enum rl_standing rl_node_standing(struct rl_node *node, int64_t now_ns);
 /* Why it is not READY: a static text or the node's own. */
 const char *rl_node_why(struct rl_node *node, int64_t now_ns);
 
-/* Does its vote count, by what is known of the server, whether it is UP or not? */
-bool rl_node_votes(const struct rl_node *node);
+/* May its server vote, by what is known of it, whether the node is UP or not? */
+bool rl_node_is_fit(const struct rl_node *node);
 
 /* Is the first attempt to connect, or to learn whether it may vote, still under way? Then
  * waiting may be worth it. */

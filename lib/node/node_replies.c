@@ -175,7 +175,7 @@ static void deliver_vote(struct rl_slot *slot, const struct rl_inflight *infligh
     /* The node voted when it was asked. If it has lost that right since, its grant does not
      * count. */
     if (vote_reply->vote == RL_VOTE_YES && rl_verb_takes(inflight->verb) &&
-        !rl_node_votes(node)) {
+        !rl_node_is_fit(node)) {
         unfit.why = rl_node_why(node, now_ns);
         vote_reply = &unfit;
     }

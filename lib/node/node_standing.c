@@ -72,7 +72,7 @@ enum rl_standing rl_node_standing(struct rl_node *node, int64_t now_ns)
     return is_slow(node, now_ns) ? RL_STANDING_SLOW : RL_STANDING_READY;
 }
 
-bool rl_node_votes(const struct rl_node *node)
+bool rl_node_is_fit(const struct rl_node *node)
 {
     return server_standing(node) == RL_STANDING_READY;
 }

@@ -134,7 +134,7 @@ START_TEST(standing_and_its_reason)
     snprintf(node.why, sizeof(node.why), "%s", OWN_WORDS);
     ck_assert_int_eq(rl_node_standing(&node, NOW), rows[_i].standing);
     ck_assert_str_eq(rl_node_why(&node, NOW), rows[_i].why);
-    ck_assert_int_eq(rl_node_votes(&node), rows[_i].fitness == RL_FIT && !rows[_i].duplicate);
+    ck_assert_int_eq(rl_node_is_fit(&node), rows[_i].fitness == RL_FIT && !rows[_i].duplicate);
 }
 END_TEST
 

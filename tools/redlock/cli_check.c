@@ -66,10 +66,11 @@ int cli_check_kind(const struct cli *cli, const char *option, unsigned names)
 /* What is printed, and of what. */
 int cli_check_form(const struct cli *cli)
 {
-    if (cli->acl && (cli->prometheus || cli->json || cli->watch)) {
+    bool status_waits = cli->verb == CLI_STATUS && cli->wait_ms != 0;
+    if (cli->acl && (cli->prometheus || cli->json || cli->watch || status_waits)) {
         cli_say(cli,
-                "--acl goes with none of --json, --prometheus and --watch: it asks no master, "
-                "and prints one command");
+                "--acl goes with none of --json, --prometheus, --watch and --wait: it asks no "
+                "master, and prints one command");
         return CLI_USAGE;
     }
     if (cli->verb == CLI_STATUS && !cli->acl && (cli->kind != REDLOCK_PLAIN || cli->fenced)) {
@@ -81,6 +82,10 @@ int cli_check_form(const struct cli *cli)
     if (cli->prometheus && (cli->json || cli->watch)) {
         cli_say(cli, "--prometheus goes with neither --json nor --watch: it prints one look in "
                      "a form of its own");
+        return CLI_USAGE;
+    }
+    if (cli->watch && status_waits) {
+        cli_say(cli, "--watch and --wait are two ways to look again: choose one");
         return CLI_USAGE;
     }
     return -1;

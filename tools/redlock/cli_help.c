@@ -17,8 +17,8 @@ const struct cli_verb_row cli_verbs[CLI_VERB_COUNT] = {
 const struct cli_option_row cli_options[CLI_OPTION_COUNT] = {
     {'n', "nodes", "FILE", CLI_VERBS_ALL, "the node list file"},
     {CLI_OPT_TTL, "ttl", "D", CLI_RUN | CLI_LOCK | CLI_EXTEND, "how long a lease lasts"},
-    {CLI_OPT_WAIT, "wait", "D", CLI_RUN | CLI_LOCK,
-     "wait so long for the lock: 10s, 0, forever"},
+    {CLI_OPT_WAIT, "wait", "D", CLI_RUN | CLI_LOCK | CLI_STATUS,
+     "wait so long for the lock: 10s, 0, forever; status: until all masters vote again"},
     {CLI_OPT_TRY, "try", NULL, CLI_RUN | CLI_LOCK, "the same as --wait 0"},
     {CLI_OPT_SHARED, "shared", NULL, CLI_RUN | CLI_LOCK | CLI_STATUS,
      "with other readers, but no writer"},

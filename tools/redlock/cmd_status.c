@@ -1,5 +1,5 @@
-/* cmd_status.c - status: can a lock be acquired? A probe proves it at each master; once, or
- * again each second. */
+/* cmd_status.c - status: can a lock be acquired? A probe proves it at each master: once, again
+ * each second, or until all of them vote again. */
 #include "config_auto.h"
 
 #include "redlock/status_print.h"
@@ -27,7 +27,8 @@ static int exit_of(enum status_verdict verdict)
     return statuses[verdict];
 }
 
-static int look_once(struct status *status)
+/* -1: the masters were asked, and status->found has what was found. */
+static int look(struct status *status)
 {
     const struct cli *cli = status->cli;
     redlock_status_report *report = &status->report;
@@ -40,6 +41,12 @@ static int look_once(struct status *status)
     struct status_ask *ask = status_ask(report);
     status_judge(report, ask, &status->found);
     status_ask_free(ask);
+    return -1;
+}
+
+static int print(const struct status *status)
+{
+    const struct cli *cli = status->cli;
     if (cli->watch && !cli->json && isatty(STDOUT_FILENO))
         printf("\033[H\033[2J");
     if (cli->prometheus)
@@ -50,6 +57,12 @@ static int look_once(struct status *status)
         status_print_text(cli, &status->found);
     int written = cli_flush(cli);
     return written != CLI_OK ? written : exit_of(status->found.verdict);
+}
+
+static int look_once(struct status *status)
+{
+    int result = look(status);
+    return result >= 0 ? result : print(status);
 }
 
 /* Signals are blocked elsewhere, so one that came before ends the sleep at once. */
@@ -83,6 +96,54 @@ static int watch(struct status *status)
     return result;
 }
 
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Look again, but no earlier than a clock tick of small leases, and each second of large ones.
+ */
+static void pause_between(const struct status *status)
+{
+    int64_t ms = status->report.max_ttl_ms / 8;
+    sleep_unless_signaled(ms < 100 ? 100 : ms > 1000 ? 1000 : ms);
+}
+
+/* Clients go by a restarted master's uptime, in whole seconds, or by how long they have known
+ * it: some let it vote so much later than this one. */
+#define OTHERS_MS 2000
+
+/* Locks that are renewed are extended each third of their lease, which fills in masters that
+ * have come back. So once all masters have voted for half of max-ttl those locks are on all of
+ * them, and another master may be restarted. */
+static int wait_until_whole(struct status *status)
+{
+    const struct cli *cli = status->cli;
+    int64_t begun_ms = now_ms(), fit_since_ms = -1;
+    for (;;) {
+        int64_t asked_ms = now_ms();
+        int result = look(status);
+        if (result >= 0)
+            return result;
+        bool fit = status->found.verdict == STATUS_FIT;
+        if (fit && fit_since_ms >= 0 &&
+            asked_ms - fit_since_ms >= status->report.max_ttl_ms / 2 + OTHERS_MS)
+            return print(status);
+        fit_since_ms = !fit ? -1 : fit_since_ms < 0 ? now_ms() : fit_since_ms;
+        if (cli->wait_ms >= 0 && now_ms() - begun_ms >= cli->wait_ms)
+            break;
+        pause_between(status);
+    }
+    if (fit_since_ms >= 0)
+        cli_say(cli,
+                "all masters vote, but not for long enough yet: locks that are renewed may "
+                "be missing on one; use a longer --wait");
+    int result = print(status);
+    return result == CLI_OK ? CLI_DEGRADED : result;
+}
+
 int cmd_status(const struct cli *cli)
 {
     if (cli->acl)
@@ -93,7 +154,9 @@ int cmd_status(const struct cli *cli)
     status->cli = cli;
     int result = cli_open(cli, &status->client);
     if (result == CLI_OK) {
-        result = cli->watch ? watch(status) : look_once(status);
+        result = cli->watch          ? watch(status)
+                 : cli->wait_ms != 0 ? wait_until_whole(status)
+                                     : look_once(status);
         redlock_close(status->client);
     }
     free(status);

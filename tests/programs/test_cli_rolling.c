@@ -1,0 +1,152 @@
+/* test_cli_rolling.c - redlock status --wait: masters are restarted one after the other, each
+ * when it says so, and no lock that is renewed is lost. */
+#include "config_auto.h"
+
+#include "cli_rig.h"
+#include "suite.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { HOLDERS = 8 };
+
+static struct masters *masters;
+
+/* `guard off` comes with masters_file(); this one has the guard on. */
+static void choose(const char *settings)
+{
+    struct node_list list = {.len = 0};
+    node_list_line(&list, "%s", settings);
+    for (unsigned i = 0; i < masters->n; i++)
+        node_list_add(&list, &masters->node[i].unix_at);
+    setenv("REDLOCK_NODES", node_list_write(&list), 1);
+}
+
+static struct program *hold(unsigned number)
+{
+    char name[16];
+    snprintf(name, sizeof(name), "held:%u", number);
+    struct program *program =
+        program_start(NULL, REDLOCK("run", "--wait", "20s", name, "--", "sh", "-c",
+                                    "echo held; exec sleep 300"));
+    ck_assert_msg(wait_until(program_printed(program, "held\n"), CLI_MOMENT_MS), "%s",
+                  program_err(program));
+    return program;
+}
+
+static int status_within(const char *time, int64_t *ret_took_ms)
+{
+    int64_t began_ms = now_ms();
+    struct program *program = NULL;
+    int status = program_run(NULL, REDLOCK("status", "--wait", time), &program);
+    *ret_took_ms = now_ms() - began_ms;
+    program_free(program);
+    return status;
+}
+
+/* Of three masters two are needed: one that is not filled in yet would be missed. */
+static const unsigned counts[] = {3, 5};
+
+START_TEST(masters_restarted_in_turn_cost_no_lock)
+{
+    struct program *holder[HOLDERS];
+    int64_t took_ms;
+    masters = masters_start(counts[_i], NULL);
+    choose("max-ttl 1s");
+    ck_assert_int_eq(status_within("60s", &took_ms), CLI_FIT);
+    for (unsigned i = 0; i < HOLDERS; i++)
+        holder[i] = hold(i);
+    for (unsigned i = 0; i < masters->n; i++) {
+        master_restart(masters, i, true);
+        ck_assert_int_eq(status_within("60s", &took_ms), CLI_FIT);
+        ck_assert_int_ge(took_ms, 1000 + 500 + 2000); /* the guard, half of max-ttl, 2 s */
+    }
+    for (unsigned i = 0; i < HOLDERS; i++) {
+        char name[16];
+        snprintf(name, sizeof(name), "held:%u", i);
+        ck_assert_int_eq(program_run(NULL, REDLOCK("lock", "--try", name), NULL), 75);
+        ck_assert_str_eq(program_err(holder[i]), "");
+        program_free(holder[i]);
+    }
+    masters_stop(masters);
+}
+END_TEST
+
+START_TEST(good_look_is_not_enough)
+{
+    int64_t took_ms;
+    struct program *program = NULL;
+    masters = masters_start(3, NULL);
+    choose("guard off\nmax-ttl 2s");
+    ck_assert_int_eq(status_within("forever", &took_ms), CLI_FIT);
+    ck_assert_int_ge(took_ms, 1000 + 2000);
+    choose("guard off\nmax-ttl 10m");
+    ck_assert_int_eq(program_run(NULL, REDLOCK("status", "--wait", "1ms"), &program),
+                     CLI_DEGRADED);
+    ck_assert_ptr_nonnull(strstr(program_err(program), "use a longer --wait"));
+    ck_assert_ptr_nonnull(strstr(program_out(program), "fit: 3 of 3 masters vote"));
+    program_free(program);
+    masters_stop(masters);
+}
+END_TEST
+
+/* A master that goes away begins the time anew. */
+START_TEST(break_begins_it_anew)
+{
+    masters = masters_start(3, NULL);
+    choose("guard off\nmax-ttl 4s");
+    struct program *program = program_start(NULL, REDLOCK("status", "--wait", "60s"));
+    pause_ms(1000); /* it may have seen them by now */
+    master_pause(masters, 1);
+    pause_ms(3000); /* and sees that they are not all there */
+    int64_t resumed_ms = now_ms();
+    master_resume(masters, 1);
+    ck_assert_int_eq(program_wait(program, CLI_MOMENT_MS), CLI_FIT);
+    ck_assert_int_ge(now_ms() - resumed_ms, 2000 + 2000);
+    program_free(program);
+    masters_stop(masters);
+}
+END_TEST
+
+START_TEST(time_that_is_over_tells_last_look)
+{
+    int64_t took_ms;
+    masters = masters_start(3, NULL);
+    choose("guard off\nmax-ttl 1s");
+    master_kill(masters, 0);
+    ck_assert_int_eq(status_within("300ms", &took_ms), CLI_DEGRADED);
+    ck_assert_int_ge(took_ms, 300);
+    master_kill(masters, 1);
+    ck_assert_int_eq(status_within("300ms", &took_ms), CLI_NOT_FIT);
+    masters_stop(masters);
+}
+END_TEST
+
+static const struct {
+    const char *with, *words;
+} forms[] = {{"--watch", "choose one"}, {"--acl", "--acl goes with none of"}};
+
+START_TEST(it_goes_with_one_look_only)
+{
+    struct program *program = NULL;
+    ck_assert_int_eq(
+        program_run(NULL, REDLOCK("status", "--wait", "1s", forms[_i].with), &program), 64);
+    ck_assert_ptr_nonnull(strstr(program_err(program), forms[_i].words));
+    program_free(program);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("cli_rolling");
+    TCase *cases = tcase_create("masters");
+    tcase_set_timeout(cases, 240);
+    tcase_add_loop_test(cases, masters_restarted_in_turn_cost_no_lock, 0, 2);
+    tcase_add_test(cases, good_look_is_not_enough);
+    tcase_add_test(cases, break_begins_it_anew);
+    tcase_add_test(cases, time_that_is_over_tells_last_look);
+    tcase_add_loop_test(cases, it_goes_with_one_look_only, 0, 2);
+    suite_add_tcase(suite, cases);
+    return suite_run(suite);
+}
