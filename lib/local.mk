@@ -43,7 +43,8 @@ lib_kinds = %D%/kinds/handle_text.c %D%/kinds/handle_text.h %D%/kinds/key_rules.
 	%D%/kinds/kind.h %D%/kinds/lock_view.c %D%/kinds/lock_view.h %D%/kinds/name_set.c \
 	%D%/kinds/name_set.h %D%/kinds/script_error.c %D%/kinds/script_error.h
 lib_net = %D%/net/connection.c %D%/net/connection.h \
-	%D%/net/link.c %D%/net/link.h %D%/net/link_connect.c %D%/net/link_internal.h %D%/net/link_socket.c \
+	%D%/net/link.c %D%/net/link.h %D%/net/link_connect.c %D%/net/link_internal.h \
+	%D%/net/link_race.c %D%/net/link_socket.c \
 	%D%/net/resolve.c %D%/net/resolve.h %D%/net/resp.h %D%/net/resp_reader.c \
 	%D%/net/resp_writer.c %D%/net/session.c %D%/net/session.h %D%/net/tls.c %D%/net/tls.h %D%/net/tls_bio.c \
 	%D%/net/tls_context.c %D%/net/tls_files.c %D%/net/tls_internal.h
