@@ -59,7 +59,8 @@ lib_engine = %D%/engine/background.c %D%/engine/call.c %D%/engine/call.h \
 	%D%/engine/engine.c %D%/engine/engine.h %D%/engine/leader.c %D%/engine/lease.c %D%/engine/lease.h %D%/engine/lease_own.c %D%/engine/lease_parts.h \
 	%D%/engine/lease_pool.c %D%/engine/lease_replies.c %D%/engine/lease_send.c %D%/engine/log.c \
 	%D%/engine/renewal_state.c %D%/engine/loop.c %D%/engine/nodes.c %D%/engine/nodes.h %D%/engine/owner.c %D%/engine/owner.h \
-	%D%/engine/probe.c %D%/engine/probe.h %D%/engine/renewal.c %D%/engine/request.c %D%/engine/request.h \
+	%D%/engine/probe.c %D%/engine/probe.h %D%/engine/probe_proofs.c %D%/engine/probe_proofs.h \
+	%D%/engine/renewal.c %D%/engine/request.c %D%/engine/request.h \
 	%D%/engine/report.c %D%/engine/report.h %D%/engine/status.c %D%/engine/status.h \
 	%D%/engine/subscribers.c %D%/engine/target.c %D%/engine/target.h \
 	%D%/engine/duplicates.c %D%/engine/wait_channel.c %D%/engine/wait_leave.c %D%/engine/wait_queue.c %D%/engine/wait_queue.h \
