@@ -10,7 +10,7 @@ bin_redlock_SOURCES = %D%/redlock/cli.h %D%/redlock/cli_check.c %D%/redlock/cli_
 	%D%/redlock/cli_options.c %D%/redlock/cli_options.h %D%/redlock/cli_out.c \
 	%D%/redlock/cli_outcome.c %D%/redlock/cli_patience.c %D%/redlock/cli_patience.h \
 	%D%/redlock/cli_refused.c %D%/redlock/cli_signal.c %D%/redlock/cli_take.c \
-	%D%/redlock/cli_view.c %D%/redlock/holder_ask.c %D%/redlock/holder_ask.h \
+	%D%/redlock/cli_values.c %D%/redlock/cli_view.c %D%/redlock/holder_ask.c %D%/redlock/holder_ask.h \
 	%D%/redlock/holder_clients.c %D%/redlock/holder_clients.h \
 	%D%/redlock/client_list.c %D%/redlock/client_list.h %D%/redlock/cmd_inspect.c %D%/redlock/cmd_lock.c \
 	%D%/redlock/cmd_run.c %D%/redlock/cmd_break.c %D%/redlock/cmd_status.c \
