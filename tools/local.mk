@@ -52,7 +52,8 @@ noinst_LIBRARIES = %D%/libchaos.a
 	%D%/chaos/report/chart.c %D%/chaos/report/chart.h %D%/chaos/check/check.c \
 	%D%/chaos/check/check.h %D%/chaos/check/check_keys.c %D%/chaos/check/check_record.c \
 	%D%/chaos/workload/client.c %D%/chaos/faults/command.c %D%/chaos/faults/command.h \
-	%D%/chaos/place/compose.c %D%/chaos/place/compose.h %D%/chaos/workload/crew.c \
+	%D%/chaos/place/compose.c %D%/chaos/place/compose.h \
+	%D%/chaos/place/compose_faults.c %D%/chaos/workload/crew.c \
 	%D%/chaos/workload/crew.h %D%/chaos/place/dir.c %D%/chaos/place/dir.h \
 	%D%/chaos/place/docker.c %D%/chaos/faults/excuse.c %D%/chaos/faults/fault.c \
 	%D%/chaos/faults/fault.h %D%/chaos/faults/fault_command.c \
