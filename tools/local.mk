@@ -69,7 +69,8 @@ noinst_LIBRARIES = %D%/libchaos.a
 	%D%/chaos/place/place.h %D%/chaos/faults/play.c %D%/chaos/faults/play.h \
 	%D%/chaos/place/prepare.c %D%/chaos/place/prepare.h %D%/chaos/faults/probe.c \
 	%D%/chaos/place/proxy.c %D%/chaos/place/proxy.h %D%/chaos/place/proxy_loop.c \
-	%D%/chaos/place/proxy_parts.h %D%/chaos/faults/reach.c %D%/chaos/check/record.c %D%/chaos/check/store.c %D%/chaos/check/store.h \
+	%D%/chaos/place/proxy_parts.h %D%/chaos/faults/random.c \
+	%D%/chaos/faults/random.h %D%/chaos/faults/reach.c %D%/chaos/check/record.c %D%/chaos/check/store.c %D%/chaos/check/store.h \
 	%D%/chaos/check/record.h %D%/chaos/report/report.c %D%/chaos/report/report.h \
 	%D%/chaos/run.c %D%/chaos/run.h %D%/chaos/faults/schedule.c \
 	%D%/chaos/faults/schedule.h %D%/chaos/report/series.c %D%/chaos/check/stall.c \
