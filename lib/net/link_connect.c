@@ -19,7 +19,6 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 static void connect_next(struct rl_link *link, int64_t now_ns);
 

@@ -11,7 +11,6 @@
 #include "chaos/faults/schedule.h"
 
 #include <assert.h>
-#include <string.h>
 
 #define NS_PER_MS INT64_C(1000000)
 #define FULL_QUIET_EVERY 5 /* faults */
