@@ -43,7 +43,8 @@ lib_kinds = %D%/kinds/handle_text.c %D%/kinds/handle_text.h %D%/kinds/key_rules.
 	%D%/kinds/kind.h %D%/kinds/lock_view.c %D%/kinds/lock_view.h %D%/kinds/name_set.c \
 	%D%/kinds/name_set.h %D%/kinds/script_error.c %D%/kinds/script_error.h
 lib_net = %D%/net/connection.c %D%/net/connection.h \
-	%D%/net/link.c %D%/net/link.h %D%/net/link_connect.c %D%/net/link_internal.h %D%/net/link_socket.c \
+	%D%/net/link.c %D%/net/link.h %D%/net/link_connect.c %D%/net/link_internal.h \
+	%D%/net/link_race.c %D%/net/link_socket.c \
 	%D%/net/resolve.c %D%/net/resolve.h %D%/net/resp.h %D%/net/resp_reader.c \
 	%D%/net/resp_writer.c %D%/net/session.c %D%/net/session.h %D%/net/tls.c %D%/net/tls.h %D%/net/tls_bio.c \
 	%D%/net/tls_context.c %D%/net/tls_files.c %D%/net/tls_internal.h
@@ -58,7 +59,8 @@ lib_engine = %D%/engine/background.c %D%/engine/call.c %D%/engine/call.h \
 	%D%/engine/engine.c %D%/engine/engine.h %D%/engine/leader.c %D%/engine/lease.c %D%/engine/lease.h %D%/engine/lease_own.c %D%/engine/lease_parts.h \
 	%D%/engine/lease_pool.c %D%/engine/lease_replies.c %D%/engine/lease_send.c %D%/engine/log.c \
 	%D%/engine/renewal_state.c %D%/engine/loop.c %D%/engine/nodes.c %D%/engine/nodes.h %D%/engine/owner.c %D%/engine/owner.h \
-	%D%/engine/probe.c %D%/engine/probe.h %D%/engine/renewal.c %D%/engine/request.c %D%/engine/request.h \
+	%D%/engine/probe.c %D%/engine/probe.h %D%/engine/probe_proofs.c %D%/engine/probe_proofs.h \
+	%D%/engine/renewal.c %D%/engine/request.c %D%/engine/request.h \
 	%D%/engine/report.c %D%/engine/report.h %D%/engine/status.c %D%/engine/status.h \
 	%D%/engine/subscribers.c %D%/engine/target.c %D%/engine/target.h \
 	%D%/engine/duplicates.c %D%/engine/wait_channel.c %D%/engine/wait_leave.c %D%/engine/wait_queue.c %D%/engine/wait_queue.h \
@@ -66,7 +68,8 @@ lib_engine = %D%/engine/background.c %D%/engine/call.c %D%/engine/call.h \
 lib_api = %D%/api/acquire.c %D%/api/acquire.h %D%/api/acquire_backoff.c %D%/api/acquire_bounds.c \
 	%D%/api/acquire_round.c %D%/api/close.c %D%/api/detach.c %D%/api/event_loop.c \
 	%D%/api/extend.c %D%/api/force_release.c %D%/api/inspect.c %D%/api/lock.c \
-	%D%/api/multi_lock.c %D%/api/open.c %D%/api/probe.c %D%/api/query.c %D%/api/query.h \
+	%D%/api/multi_items.c %D%/api/multi_items.h %D%/api/multi_lock.c %D%/api/open.c \
+	%D%/api/probe.c %D%/api/query.c %D%/api/query.h \
 	%D%/api/release.c %D%/api/status.c %D%/api/status.h %D%/api/stats.c %D%/api/try.c %D%/api/try.h \
 	%D%/api/try_names.c
 

@@ -10,7 +10,7 @@ bin_redlock_SOURCES = %D%/redlock/cli.h %D%/redlock/cli_check.c %D%/redlock/cli_
 	%D%/redlock/cli_options.c %D%/redlock/cli_options.h %D%/redlock/cli_out.c \
 	%D%/redlock/cli_outcome.c %D%/redlock/cli_patience.c %D%/redlock/cli_patience.h \
 	%D%/redlock/cli_refused.c %D%/redlock/cli_signal.c %D%/redlock/cli_take.c \
-	%D%/redlock/cli_view.c %D%/redlock/holder_ask.c %D%/redlock/holder_ask.h \
+	%D%/redlock/cli_values.c %D%/redlock/cli_view.c %D%/redlock/holder_ask.c %D%/redlock/holder_ask.h \
 	%D%/redlock/holder_clients.c %D%/redlock/holder_clients.h \
 	%D%/redlock/client_list.c %D%/redlock/client_list.h %D%/redlock/cmd_inspect.c %D%/redlock/cmd_lock.c \
 	%D%/redlock/cmd_run.c %D%/redlock/cmd_break.c %D%/redlock/cmd_status.c \
@@ -52,7 +52,8 @@ noinst_LIBRARIES = %D%/libchaos.a
 	%D%/chaos/report/chart.c %D%/chaos/report/chart.h %D%/chaos/check/check.c \
 	%D%/chaos/check/check.h %D%/chaos/check/check_keys.c %D%/chaos/check/check_record.c \
 	%D%/chaos/workload/client.c %D%/chaos/faults/command.c %D%/chaos/faults/command.h \
-	%D%/chaos/place/compose.c %D%/chaos/place/compose.h %D%/chaos/workload/crew.c \
+	%D%/chaos/place/compose.c %D%/chaos/place/compose.h \
+	%D%/chaos/place/compose_faults.c %D%/chaos/workload/crew.c \
 	%D%/chaos/workload/crew.h %D%/chaos/place/dir.c %D%/chaos/place/dir.h \
 	%D%/chaos/place/docker.c %D%/chaos/faults/excuse.c %D%/chaos/faults/fault.c \
 	%D%/chaos/faults/fault.h %D%/chaos/faults/fault_command.c \
@@ -68,7 +69,8 @@ noinst_LIBRARIES = %D%/libchaos.a
 	%D%/chaos/place/place.h %D%/chaos/faults/play.c %D%/chaos/faults/play.h \
 	%D%/chaos/place/prepare.c %D%/chaos/place/prepare.h %D%/chaos/faults/probe.c \
 	%D%/chaos/place/proxy.c %D%/chaos/place/proxy.h %D%/chaos/place/proxy_loop.c \
-	%D%/chaos/place/proxy_parts.h %D%/chaos/faults/reach.c %D%/chaos/check/record.c %D%/chaos/check/store.c %D%/chaos/check/store.h \
+	%D%/chaos/place/proxy_parts.h %D%/chaos/faults/random.c \
+	%D%/chaos/faults/random.h %D%/chaos/faults/reach.c %D%/chaos/check/record.c %D%/chaos/check/store.c %D%/chaos/check/store.h \
 	%D%/chaos/check/record.h %D%/chaos/report/report.c %D%/chaos/report/report.h \
 	%D%/chaos/run.c %D%/chaos/run.h %D%/chaos/faults/schedule.c \
 	%D%/chaos/faults/schedule.h %D%/chaos/report/series.c %D%/chaos/check/stall.c \

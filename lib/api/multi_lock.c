@@ -8,154 +8,22 @@
  */
 #include "config_auto.h"
 
-#include "base/struct_abi.h"
 #include "core/backoff.h"
 #include "engine/client.h"
+#include "api/multi_items.h"
 #include "api/try.h"
 
 #include <assert.h>
-#include <stddef.h>
-#include <string.h>
 #include <time.h>
 
-struct taking {
-    redlock_item items[REDLOCK_ITEMS_MAX]; /* in this library's layout */
-    redlock_options options[REDLOCK_ITEMS_MAX];
-    redlock *clients[REDLOCK_ITEMS_MAX];
-    size_t count;
-    int64_t wait_ms;
-    int64_t end_ns; /* the end of the wait, by the clock of the first item's client */
-    size_t held;    /* the item that another holder had when it was asked last; `count`: none */
-};
-
-static const struct rl_struct shape = {
-    "redlock_item",
-    "REDLOCK_ITEM",
-    sizeof(redlock_item),
-    offsetof(redlock_item, name_len),
-};
-
-/* ---- the caller's items, which are as far apart as they are large there ------------------ */
-
-static redlock_item *item_at(const redlock_item *items, size_t index)
-{
-    return (redlock_item *)((uintptr_t)items + index * items[0].size);
-}
-
-/* Write an item's result. Every version has these members. */
-static void put(redlock_item *item, redlock_lock *lock, int result)
-{
-    item->lock = lock;
-    item->result = result;
-}
-
-static void put_all(const struct taking *taking, redlock_item *items)
-{
-    for (size_t i = 0; i < taking->count; i++)
-        put(item_at(items, i), taking->items[i].lock, taking->items[i].result);
-}
-
-static int64_t remaining_ns(const struct taking *taking)
+static int64_t remaining_ns(const struct rl_multi *taking)
 {
     assert(taking->count > 0 && taking->wait_ms > 0); /* else it has no end */
     return taking->end_ns - rl_client_now_ns(taking->clients[0]);
 }
 
-static bool same_owner(const redlock_item *one, const redlock_item *other)
-{
-    const char *a = one->options->owner;
-    const char *b = other->options->owner;
-    return a && b ? strcmp(a, b) == 0 : a == b;
-}
-
-static bool same_name(const redlock_item *one, const redlock_item *other)
-{
-    return one->client == other->client && one->name_len == other->name_len &&
-           memcmp(one->name, other->name, one->name_len) == 0;
-}
-
-/* Can both be held under one name, in any order? Readers do not exclude each other, and an
- * owner does not exclude itself; but a reader can't become the writer. */
-static bool go_together(const redlock_item *one, const redlock_item *other)
-{
-    int kind = one->options->kind;
-    if (kind != other->options->kind || kind == REDLOCK_PLAIN)
-        return false;
-    return kind == REDLOCK_READ || same_owner(one, other);
-}
-
-static bool sized(const redlock_item *items, size_t count)
-{
-    char why[RL_STRUCT_WHY_MAX];
-    if (!items || count == 0 || count > REDLOCK_ITEMS_MAX)
-        return false;
-    for (size_t i = 0; i < count; i++) {
-        if (!rl_struct_sized(&shape, items[0].size, why, sizeof(why)) ||
-            item_at(items, i)->size != items[0].size)
-            return false;
-    }
-    return true;
-}
-
-static int refuse(const struct taking *taking, size_t index, const char *why)
-{
-    return rl_client_refuse(taking->clients[index], why);
-}
-
-static int take_item(struct taking *taking, const redlock_item *given, size_t index)
-{
-    char why[RL_STRUCT_WHY_MAX];
-    redlock_item *item = &taking->items[index];
-    redlock_options *options = &taking->options[index];
-    assert(index == taking->count && index < REDLOCK_ITEMS_MAX);
-    if (!given->client || !given->name)
-        return REDLOCK_EINVAL;
-    taking->clients[index] = given->client;
-    *options = (redlock_options)REDLOCK_OPTIONS_INIT;
-    *item = (redlock_item)REDLOCK_ITEM(NULL, NULL, NULL);
-    if (!rl_struct_take(&shape, given, item, why, sizeof(why)))
-        return refuse(taking, index, why);
-    if (item->options && !rl_options_take(item->options, options, why, sizeof(why)))
-        return refuse(taking, index, why);
-    if (options->wait_ms != 0)
-        return refuse(taking, index,
-                      "the options of an item leave wait_ms at 0: items wait "
-                      "together, for the call's wait_ms");
-    item->options = options;
-    item->name_len = item->name_len ? item->name_len : strlen(item->name);
-    put(item, NULL, REDLOCK_OK);
-    return REDLOCK_OK;
-}
-
-static int take_items(struct taking *taking, const redlock_item *items, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        int result = take_item(taking, item_at(items, i), i);
-        if (result)
-            return result;
-        taking->count++;
-    }
-    return REDLOCK_OK;
-}
-
-static int check(const struct taking *taking)
-{
-    const redlock_item *items = taking->items;
-    if (taking->wait_ms < -1)
-        return refuse(taking, 0, "wait_ms must be -1 (for ever), 0 (once) or more");
-    for (size_t i = 0; i < taking->count; i++) {
-        for (size_t k = 0; k < i; k++) {
-            if (same_name(&items[i], &items[k]) && !go_together(&items[i], &items[k]))
-                return refuse(taking, i,
-                              "two items have one name, and can't both be had: only "
-                              "readers can, and one kind again for one owner");
-        }
-    }
-    return REDLOCK_OK;
-}
-
 /* The releases are on their way when this returns: nobody waits for the answers. */
-static void give_up_all(struct taking *taking)
+static void give_up_all(struct rl_multi *taking)
 {
     for (size_t i = 0; i < taking->count; i++) {
         if (taking->items[i].lock)
@@ -165,7 +33,7 @@ static void give_up_all(struct taking *taking)
 }
 
 /* From here on none of their clients may be freed: closing one ends this call first. */
-static int stay(struct taking *taking)
+static int stay(struct rl_multi *taking)
 {
     for (size_t i = 0; i < taking->count; i++) {
         int result = rl_client_stay(taking->clients[i]);
@@ -179,13 +47,13 @@ static int stay(struct taking *taking)
     return REDLOCK_OK;
 }
 
-static void go(const struct taking *taking)
+static void go(const struct rl_multi *taking)
 {
     for (size_t i = 0; i < taking->count; i++)
         rl_client_go(taking->clients[i]);
 }
 
-static struct rl_group group_of(const struct taking *taking)
+static struct rl_group group_of(const struct rl_multi *taking)
 {
     return (struct rl_group){
         .clients = taking->clients,
@@ -195,7 +63,7 @@ static struct rl_group group_of(const struct taking *taking)
 }
 
 /* *ret_cut_short: the end of the wait left less time than an answer may take. */
-static int take(const struct taking *taking, redlock_item *item, int64_t wait_ms,
+static int take(const struct rl_multi *taking, redlock_item *item, int64_t wait_ms,
                 bool *ret_cut_short)
 {
     assert(!item->lock && item->options); /* none is held twice */
@@ -211,7 +79,7 @@ static int take(const struct taking *taking, redlock_item *item, int64_t wait_ms
     return item->result;
 }
 
-static int64_t remaining_ms(const struct taking *taking)
+static int64_t remaining_ms(const struct rl_multi *taking)
 {
     if (taking->wait_ms <= 0)
         return taking->wait_ms;
@@ -222,7 +90,7 @@ static int64_t remaining_ms(const struct taking *taking)
 /* Wait for `first`, then try the others once, from the next one on and around. All must still
  * be held when the last one is acquired. On failure *ret_refused is the item whose result is
  * returned, and none is held. */
-static int take_all(struct taking *taking, size_t first, size_t *ret_refused)
+static int take_all(struct rl_multi *taking, size_t first, size_t *ret_refused)
 {
     assert(taking->count > 0 && first < taking->count);
     int result = REDLOCK_OK;
@@ -287,7 +155,7 @@ static void seed(redlock *client, struct rl_prng *prng)
     rl_prng_seed(prng, number);
 }
 
-static void set_end(struct taking *taking)
+static void set_end(struct rl_multi *taking)
 {
     if (taking->wait_ms > RL_DURATION_MAX_MS)
         taking->end_ns = INT64_MAX / 2;
@@ -295,7 +163,7 @@ static void set_end(struct taking *taking)
         taking->end_ns = rl_client_now_ns(taking->clients[0]) + taking->wait_ms * RL_NS_PER_MS;
 }
 
-static int take_in_time(struct taking *taking)
+static int take_in_time(struct rl_multi *taking)
 {
     struct rl_backoff backoff;
     struct rl_prng prng;
@@ -319,17 +187,17 @@ static int take_in_time(struct taking *taking)
 
 int redlock_try_multi(redlock_item *items, size_t count, int64_t wait_ms)
 {
-    struct taking taking;
-    if (!sized(items, count))
+    struct rl_multi taking;
+    if (!rl_multi_sized(items, count))
         return REDLOCK_EINVAL;
     /* Clear the results: an item must not keep those of an earlier call. */
     for (size_t i = 0; i < count; i++)
-        put(item_at(items, i), NULL, REDLOCK_OK);
+        rl_multi_put(rl_multi_item(items, i), NULL, REDLOCK_OK);
     taking.count = 0;
     taking.wait_ms = wait_ms;
-    int result = take_items(&taking, items, count);
+    int result = rl_multi_take(&taking, items, count);
     if (result == REDLOCK_OK)
-        result = check(&taking);
+        result = rl_multi_check(&taking);
     if (result)
         return result;
     result = stay(&taking);
@@ -337,17 +205,17 @@ int redlock_try_multi(redlock_item *items, size_t count, int64_t wait_ms)
         result = take_in_time(&taking);
         go(&taking);
     }
-    put_all(&taking, items);
+    rl_multi_put_all(&taking, items);
     return result;
 }
 
 int64_t redlock_validity_multi(const redlock_item *items, size_t count)
 {
     int64_t least_ms = INT64_MAX;
-    if (!sized(items, count))
+    if (!rl_multi_sized(items, count))
         return 0;
     for (size_t i = 0; i < count; i++) {
-        int64_t ms = redlock_validity_ms(item_at(items, i)->lock);
+        int64_t ms = redlock_validity_ms(rl_multi_item(items, i)->lock);
         if (ms < least_ms)
             least_ms = ms;
     }
@@ -359,14 +227,14 @@ int redlock_release_multi(redlock_item *items, size_t count)
     int first = REDLOCK_OK;
     if (count == 0)
         return REDLOCK_OK;
-    if (!sized(items, count))
+    if (!rl_multi_sized(items, count))
         return REDLOCK_EINVAL;
     for (size_t i = 0; i < count; i++) {
-        redlock_item *item = item_at(items, i);
+        redlock_item *item = rl_multi_item(items, i);
         item->result = item->lock ? rl_client_stay(item->lock->client) : REDLOCK_OK;
     }
     for (size_t i = 0; i < count; i++) {
-        redlock_item *item = item_at(items, i);
+        redlock_item *item = rl_multi_item(items, i);
         redlock_lock *lock = item->lock;
         if (lock && item->result == REDLOCK_OK) {
             redlock *client = lock->client;

@@ -17,12 +17,9 @@
 #include "engine/probe.h"
 
 #include "engine/lease.h"
+#include "engine/probe_proofs.h"
 
 #include <assert.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
 
 #define LEASE_MAX_NS (5 * RL_NS_PER_S)   /* a lost release leaves the key so long */
 #define LOOK_NS (10 * RL_NS_PER_MS)      /* how often connecting subscribers are checked */
@@ -40,12 +37,10 @@ enum phase {
     PHASE_DONE
 };
 
-enum proof_of { PROOF_ACQUIRE, PROOF_EXTEND, PROOF_RELEASE, PROOF_WAKE, PROOFS };
-
 struct rl_probe {
     struct rl_call call;   /* first */
     struct rl_entry entry; /* in client->probes.all */
-    struct rl_status *status;
+    struct rl_proofs proofs;
     struct rl_lease *holder, *waiter;
     int64_t lease_ns;
     uint64_t number; /* the waiter's */
@@ -55,66 +50,24 @@ struct rl_probe {
     uint64_t waits;   /* nodes that have the waiter in their queue */
     uint64_t silent;  /* nodes that have not answered in this phase */
     int64_t until_ns; /* the end of this phase */
-    uint64_t proven[PROOFS], disproven[PROOFS];
 };
 
 static const struct {
     enum rl_verb verb;
-    enum proof_of of;
+    enum rl_proof_of of;
 } row_of[PHASE_DONE] = {
-    [PHASE_TAKE] = {RL_ACQUIRE, PROOF_ACQUIRE},
-    [PHASE_QUEUE] = {RL_ACQUIRE_OR_QUEUE, PROOF_WAKE},
-    [PHASE_EXTEND] = {RL_EXTEND, PROOF_EXTEND},
-    [PHASE_EXTEND_AGAIN] = {RL_EXTEND, PROOF_EXTEND},
-    [PHASE_RELEASE] = {RL_RELEASE, PROOF_RELEASE},
-    [PHASE_LEAVE] = {RL_DEQUEUE, PROOF_WAKE},
+    [PHASE_TAKE] = {RL_ACQUIRE, RL_PROOF_ACQUIRE},
+    [PHASE_QUEUE] = {RL_ACQUIRE_OR_QUEUE, RL_PROOF_WAKE},
+    [PHASE_EXTEND] = {RL_EXTEND, RL_PROOF_EXTEND},
+    [PHASE_EXTEND_AGAIN] = {RL_EXTEND, RL_PROOF_EXTEND},
+    [PHASE_RELEASE] = {RL_RELEASE, RL_PROOF_RELEASE},
+    [PHASE_LEAVE] = {RL_DEQUEUE, RL_PROOF_WAKE},
 };
 
 /* Does this phase send scripts? Then it has a row. */
 static bool asks(enum phase phase)
 {
     return phase != PHASE_LISTEN && phase != PHASE_WAKE && phase < PHASE_DONE;
-}
-
-/* ---- what each node has proven ---------------------------------------------------------- */
-
-static void show(const struct rl_probe *probe, unsigned node, enum proof_of of,
-                 const redlock_proof *proof)
-{
-    static const size_t offsets[PROOFS] = {
-        [PROOF_ACQUIRE] = offsetof(redlock_node_status, acquire),
-        [PROOF_EXTEND] = offsetof(redlock_node_status, extend),
-        [PROOF_RELEASE] = offsetof(redlock_node_status, release),
-        [PROOF_WAKE] = offsetof(redlock_node_status, wake),
-    };
-    rl_status_prove(probe->status, node, offsets[of], proof);
-}
-
-static void pass(struct rl_probe *probe, unsigned node, enum proof_of of)
-{
-    if ((probe->proven[of] | probe->disproven[of]) & rl_bit(node))
-        return;
-    probe->proven[of] |= rl_bit(node);
-    show(probe, node, of, &(redlock_proof){.result = REDLOCK_PROOF_OK});
-}
-
-static void fail(struct rl_probe *probe, unsigned node, enum proof_of of, const char *format,
-                 ...) __attribute__((format(printf, 4, 5)));
-
-/* The first of several reasons stands. */
-static void fail(struct rl_probe *probe, unsigned node, enum proof_of of, const char *format,
-                 ...)
-{
-    redlock_proof proof = {.result = REDLOCK_PROOF_FAILED};
-    if (probe->disproven[of] & rl_bit(node))
-        return;
-    probe->disproven[of] |= rl_bit(node);
-    probe->proven[of] &= ~rl_bit(node);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(proof.text, sizeof(proof.text), format, arguments);
-    va_end(arguments);
-    show(probe, node, of, &proof);
 }
 
 /* ---- answers ---------------------------------------------------------------------------- */
@@ -125,10 +78,10 @@ static void judge_queued(struct rl_probe *probe, unsigned node,
 {
     assert(probe->phase == PHASE_QUEUE && vote_reply->vote != RL_VOTE_FAILED);
     if (vote_reply->vote == RL_VOTE_YES)
-        fail(probe, node, PROOF_WAKE, "the key was gone before its time");
+        rl_proofs_fail(&probe->proofs, node, RL_PROOF_WAKE, "the key was gone before its time");
     else if (vote_reply->answer.place < 0)
-        fail(probe, node, PROOF_WAKE,
-             "could not enter the queue of waiters (TIME, ZADD, ZRANK, PEXPIRE)");
+        rl_proofs_fail(&probe->proofs, node, RL_PROOF_WAKE,
+                       "could not enter the queue of waiters (TIME, ZADD, ZRANK, PEXPIRE)");
     else
         probe->waits |= rl_bit(node);
 }
@@ -136,16 +89,16 @@ static void judge_queued(struct rl_probe *probe, unsigned node,
 static void judge(struct rl_probe *probe, unsigned node, const struct rl_vote_reply *vote_reply)
 {
     assert(asks(probe->phase));
-    enum proof_of of = row_of[probe->phase].of;
+    enum rl_proof_of of = row_of[probe->phase].of;
     if (vote_reply->vote == RL_VOTE_FAILED)
-        fail(probe, node, of, "%s", vote_reply->why);
+        rl_proofs_fail(&probe->proofs, node, of, "%s", vote_reply->why);
     else if (probe->phase == PHASE_QUEUE)
         judge_queued(probe, node, vote_reply);
     else if (vote_reply->vote == RL_VOTE_NO)
-        fail(probe, node, of, "the key was gone before its time");
+        rl_proofs_fail(&probe->proofs, node, of, "the key was gone before its time");
     else if (probe->phase != PHASE_LEAVE)
-        pass(probe, node, of);
-    if (of != PROOF_WAKE && !(probe->proven[of] & rl_bit(node)))
+        rl_proofs_pass(&probe->proofs, node, of);
+    if (of != RL_PROOF_WAKE && !(probe->proofs.proven[of] & rl_bit(node)))
         probe->good &= ~rl_bit(node);
 }
 
@@ -170,7 +123,7 @@ bool rl_probe_woken(redlock *client, unsigned node, uint64_t number, int64_t now
         if (probe->number != number)
             continue;
         if ((probe->waits & rl_bit(node)) && !probe->call.done) {
-            pass(probe, node, PROOF_WAKE);
+            rl_proofs_pass(&probe->proofs, node, RL_PROOF_WAKE);
             probe->waits &= ~rl_bit(node);
             if (probe->phase == PHASE_WAKE && !probe->waits)
                 rl_call_due(&probe->call, 0);
@@ -199,8 +152,9 @@ static void judge_listening(struct rl_probe *probe)
     assert(probe->phase == PHASE_LISTEN);
     for (uint64_t deaf = probe->good & ~client->subs.listening; deaf; deaf &= deaf - 1) {
         unsigned i = rl_first(deaf);
-        fail(probe, i, PROOF_WAKE, "%s",
-             client->subs.all ? client->subs.all[i].why : redlock_strerror(REDLOCK_ENOMEM));
+        rl_proofs_fail(&probe->proofs, i, RL_PROOF_WAKE, "%s",
+                       client->subs.all ? client->subs.all[i].why
+                                        : redlock_strerror(REDLOCK_ENOMEM));
     }
 }
 
@@ -209,10 +163,11 @@ static void judge_silent(struct rl_probe *probe)
     long long ms =
         (long long)(probe->call.client->nodes.settings.connect_timeout_ns / RL_NS_PER_MS);
     assert(asks(probe->phase));
-    enum proof_of of = row_of[probe->phase].of;
+    enum rl_proof_of of = row_of[probe->phase].of;
     for (uint64_t rest = probe->silent; rest; rest &= rest - 1)
-        fail(probe, rl_first(rest), of, "no answer to the script within %lld ms", ms);
-    if (of != PROOF_WAKE)
+        rl_proofs_fail(&probe->proofs, rl_first(rest), of,
+                       "no answer to the script within %lld ms", ms);
+    if (of != RL_PROOF_WAKE)
         probe->good &= ~probe->silent;
     probe->silent = 0;
 }
@@ -223,8 +178,8 @@ static void phase_end(struct rl_probe *probe)
         judge_listening(probe);
     } else if (probe->phase == PHASE_WAKE) {
         for (uint64_t rest = probe->waits; rest; rest &= rest - 1)
-            fail(probe, rl_first(rest), PROOF_WAKE,
-                 "the release's message did not come (PUBLISH)");
+            rl_proofs_fail(&probe->proofs, rl_first(rest), RL_PROOF_WAKE,
+                           "the release's message did not come (PUBLISH)");
     } else {
         judge_silent(probe);
     }
@@ -292,15 +247,12 @@ static int64_t phase_due_ns(const struct rl_probe *probe, int64_t now_ns)
 static void on_step(struct rl_call *call, int64_t now_ns)
 {
     struct rl_probe *probe = (struct rl_probe *)call;
-    redlock_status_report *status = &probe->status->whole;
+    redlock_status_report *status = &probe->proofs.status->whole;
     assert(probe->phase < PHASE_DONE);
     for (int64_t due_ns; (due_ns = phase_due_ns(probe, now_ns)) == 0;) {
         phase_end(probe);
         if (++probe->phase == PHASE_DONE) {
-            status->proven =
-                rl_count(probe->status->ready & probe->proven[PROOF_ACQUIRE] &
-                         probe->proven[PROOF_EXTEND] & probe->proven[PROOF_RELEASE]);
-            rl_status_publish(probe->status);
+            rl_proofs_publish(&probe->proofs);
             rl_call_finish(call,
                            status->proven >= status->needed ? REDLOCK_OK : REDLOCK_ENOQUORUM);
             return;
@@ -351,7 +303,7 @@ static void end(struct rl_probe *probe)
 int rl_probe_run(redlock *client, const struct rl_target *target, struct rl_status *status)
 {
     struct rl_probe probe = {
-        .status = status,
+        .proofs.status = status,
         .lease_ns = rl_earlier_ns(client->config.max_ttl_ms * RL_NS_PER_MS, LEASE_MAX_NS),
         .number = FIRST_NUMBER + ++client->probes.count,
     };

@@ -3,8 +3,7 @@
  * The addresses are tried one after the other. Each may use its share of the remaining time
  * (remaining / addresses left). So a silent one costs no more than that, and a refused one
  * costs nothing. The TLS handshake counts to its address' share. A silent address is tried
- * again and again meanwhile, each time on a further socket. The first socket that is connected
- * stays.
+ * again and again meanwhile (link_race.c).
  *
  * Every connect looks the name up anew. If that fails, or takes more than half of the budget,
  * the link uses the addresses found earlier, if any.
@@ -20,7 +19,6 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 static void connect_next(struct rl_link *link, int64_t now_ns);
 
@@ -129,70 +127,6 @@ static void connect_unix(struct rl_link *link, int64_t now_ns)
     }
     note_errno(link, "", error);
     rl_link_fail(link);
-}
-
-/* ---- one address on several sockets --------------------------------------------------- */
-
-/* The sockets, newest first. */
-static int *socket_at(struct rl_link *link, unsigned i)
-{
-    assert(i < RL_LINK_TRIES);
-    return i == 0 ? &link->fd : &link->older[i - 1];
-}
-
-/* Close one; those behind it move up. */
-static void drop_at(struct rl_link *link, unsigned i)
-{
-    if (*socket_at(link, i) >= 0)
-        rl_link_drop_fd(link, *socket_at(link, i), i > 0 || link->registered);
-    for (; i < RL_LINK_TRIES - 1; i++)
-        *socket_at(link, i) = *socket_at(link, i + 1);
-    *socket_at(link, i) = -1;
-    link->registered = link->fd >= 0;
-    link->watched = link->fd >= 0 ? EPOLLOUT : 0;
-}
-
-/* Try the same address on a further socket. If there is no room, the oldest socket but the
- * first is closed. The first one stays, because a far address needs more time than the others
- * have. */
-static void connect_again(struct rl_link *link, int64_t now_ns)
-{
-    const struct rl_address *address = &link->addresses.list[link->next_address - 1];
-
-    assert(link->fd >= 0 && link->next_address > 0);
-    link->due_ns = rl_earlier_ns(link->share_ns, now_ns + RL_LINK_AGAIN_NS);
-    if (*socket_at(link, RL_LINK_TRIES - 1) >= 0)
-        drop_at(link, RL_LINK_TRIES - 2);
-    for (unsigned i = RL_LINK_TRIES - 1; i > 0; i--)
-        *socket_at(link, i) = *socket_at(link, i - 1);
-    link->fd = -1;
-    link->registered = false;
-    if (rl_link_start_socket(link, &address->as.any, address->len) != 0)
-        drop_at(link, 0); /* another one may still be connected */
-}
-
-/* 0: one is connected, and the others are closed. EINPROGRESS: none yet. Else the errno of the
- * failure. */
-static int race_error(struct rl_link *link)
-{
-    int error = EINPROGRESS;
-
-    assert(link->fd >= 0 && link->registered);
-    for (unsigned i = 0; i < RL_LINK_TRIES && *socket_at(link, i) >= 0;) {
-        error = rl_socket_error(*socket_at(link, i));
-        if (error == 0) {
-            while (i-- > 0)
-                drop_at(link, 0);
-            while (link->older[0] >= 0)
-                drop_at(link, 1);
-            return 0;
-        }
-        if (error == EINPROGRESS)
-            i++;
-        else
-            drop_at(link, i);
-    }
-    return link->fd >= 0 ? EINPROGRESS : error;
 }
 
 /* ---- all addresses -------------------------------------------------------------------- */
@@ -331,7 +265,7 @@ static void step_connecting(struct rl_link *link, uint32_t events, int64_t now_n
             connect_unix(link, now_ns);
         return;
     }
-    int error = events != 0 ? race_error(link) : EINPROGRESS;
+    int error = events != 0 ? rl_link_race_error(link) : EINPROGRESS;
     if (error == 0) {
         become_connected(link, now_ns);
     } else if (error != EINPROGRESS) {
@@ -340,7 +274,7 @@ static void step_connecting(struct rl_link *link, uint32_t events, int64_t now_n
     } else if (now_ns >= link->share_ns) {
         give_up_with(link, "timed out while connecting", now_ns);
     } else if (now_ns >= link->due_ns) {
-        connect_again(link, now_ns);
+        rl_link_race_again(link, now_ns);
     }
 }
 

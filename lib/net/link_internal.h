@@ -57,6 +57,17 @@ struct rl_link {
 void rl_link_connect(struct rl_link *link, int64_t now_ns);
 void rl_link_connect_step(struct rl_link *link, uint32_t events, int64_t now_ns);
 
+/* link_race.c */
+
+/* Try the same address on a further socket. If there is no room, the oldest socket but the
+ * first is closed. The first one stays, because a far address needs more time than the others
+ * have. */
+void rl_link_race_again(struct rl_link *link, int64_t now_ns);
+
+/* 0: one is connected, and the others are closed. EINPROGRESS: none yet. Else the errno of the
+ * failure. */
+int rl_link_race_error(struct rl_link *link);
+
 /* link_socket.c */
 
 /* Begin to connect. 0: the epoll set will tell. Else an errno. */

@@ -3,7 +3,7 @@
 # held to it by their includes, and the objects by what they call. The pure ones use nothing but
 # each other and the C library's functions named here. No circle of files goes through two
 # folders, or is large. And in the whole library the time is a client's, and one file reckons with
-# deadlines.
+# deadlines. No file of lib/ or tools/ is longer than CONTRIBUTING.md allows.
 
 root=${srcdir:-$(dirname "$0")/../..}
 build=${builddir:-.}
@@ -200,6 +200,17 @@ broken_deadlines() { # FILE ...
 broken_deadlines $(echo "$sources" | grep -vx 'lib/core/validity.c\|lib/base/limits.h') \
     >>"$work/faults"
 
+# ---- size ---------------------------------------------------------------------------------
+
+most=$(sed -n 's/.*file has one job and [0-9]* to \([0-9]*\) lines.*/\1/p' "$root/CONTRIBUTING.md")
+[ -n "$most" ] || echo 'CONTRIBUTING.md does not say how many lines a file may have' >>"$work/faults"
+broken_sizes() { # TREE, whose lib/kinds/scripts.h may have been made there
+    (cd "$1" && find lib tools -name '*.[ch]' ! -path lib/kinds/scripts.h -exec wc -l {} +) |
+        awk -v most="$most" '$2 != "total" && $1 > most {
+            print $2 " has " $1 " lines, more than " most ": split it by subject" }'
+}
+broken_sizes "$root" >>"$work/faults"
+
 # ---- and these checks see what they are for -----------------------------------------------
 
 grep -v '^impure\|^up' "$table" >"$work/strict"
@@ -230,6 +241,11 @@ ring() { # SYMBOL FILE ...
 grep -v '^circle' "$table" >"$work/round"
 sees '^lib/net/1.c is in a circle of 4 files:' broken_circles "$work/round" "$work/rings"
 sees '^a circle of folders: lib/net/5.c lib/node/6.c$' broken_circles "$work/round" "$work/rings"
+mkdir -p "$work/tree/lib/net" "$work/tree/tools/chaos"
+for file in lib/net/long.c tools/chaos/long.h; do
+    yes '' | head -n $((${most:-0} + 1)) >"$work/tree/$file"
+    sees "^$file has " broken_sizes "$work/tree"
+done
 
 cat "$work/faults"
 failed=$(wc -l <"$work/faults")
@@ -238,5 +254,5 @@ if [ "$count" -lt 100 ]; then
     echo "layers: only $count files in $root/lib: not understood"
     failed=1
 fi
-echo "Checks: $((count + 11)), Failures: $failed, Errors: 0"
+echo "Checks: $((count + 15)), Failures: $failed, Errors: 0"
 [ "$failed" -eq 0 ]

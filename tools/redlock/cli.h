@@ -3,6 +3,7 @@
  *
  *   main.c       the way in              cmd_run.c      run
  *   cli_options.c   the command line        cmd_lock.c     lock, extend, release
+ *   cli_values.c    what options set
  *   cli_check.c     what goes together
  *   cli_signal.c    signals while waiting   cmd_inspect.c  inspect
  *   cli_client.c    a client, codes         cmd_status.c, status_*.c   status

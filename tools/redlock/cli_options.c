@@ -6,26 +6,11 @@
 #include "config_auto.h"
 
 #include "redlock/cli_options.h"
-#include "base/duration.h"
 #include "base/suggest.h"
 
-#include <assert.h>
-#include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* The words of the command line, before they are checked. */
-struct words {
-    const struct cli_verb_row *verb;
-    const char *operand[REDLOCK_NAMES_MAX];
-    unsigned operands;
-    const char *kind; /* the option that named it; NULL: none did */
-    char **rest;      /* after `--`; NULL: there was none */
-    unsigned seen;    /* a bit for each row of options */
-    bool help;
-    bool version;
-};
 
 static const struct cli_verb_row *verb_find(const char *name)
 {
@@ -36,152 +21,13 @@ static const struct cli_verb_row *verb_find(const char *name)
     return NULL;
 }
 
-static size_t row_of(int letter)
-{
-    size_t row = 0;
-    while (row < CLI_OPTION_COUNT && cli_options[row].letter != letter)
-        row++;
-    assert(row < CLI_OPTION_COUNT);
-    return row;
-}
-
 static int print_version(const struct cli *cli)
 {
     printf("redlock %s\n", redlock_version());
     return cli_flush(cli);
 }
 
-/* ---- the values ---- */
-
-static int duration_set(const struct cli *cli, const char *option, const char *text,
-                        int64_t *ret_ms)
-{
-    const char *wrong = rl_duration_parse(text, strlen(text), ret_ms);
-    if (!wrong)
-        return -1;
-    cli_say(cli, "--%s '%s': %s", option, cli_text(text, strlen(text)).text, wrong);
-    return CLI_USAGE;
-}
-
-static int ttl_set(struct cli *cli, const char *text)
-{
-    int status = duration_set(cli, "ttl", text, &cli->ttl_ms);
-    if (status < 0 && cli->ttl_ms == 0) {
-        cli_say(cli, "--ttl 0: a lease must last some time, e.g. --ttl 10s");
-        return CLI_USAGE;
-    }
-    return status;
-}
-
-static int wait_set(struct cli *cli, const char *text)
-{
-    if (strcmp(text, "forever") == 0) {
-        cli->wait_ms = -1;
-        return -1;
-    }
-    return duration_set(cli, "wait", text, &cli->wait_ms);
-}
-
-static int conflict_set(struct cli *cli, const char *text)
-{
-    char *end = NULL;
-    errno = 0;
-    long number = strtol(text, &end, 10);
-    if (errno || end == text || *end || number < 0 || number > 255) {
-        cli_say(cli, "-E '%s': an exit status is a number from 0 to 255",
-                cli_text(text, strlen(text)).text);
-        return CLI_USAGE;
-    }
-    cli->not_acquired = (int)number;
-    return -1;
-}
-
-/* Handle an option that sets the kind of the lock. */
-static int kind_set(struct cli *cli, struct words *words, int letter)
-{
-    int kind = letter == CLI_OPT_SHARED      ? REDLOCK_READ
-               : letter == CLI_OPT_EXCLUSIVE ? REDLOCK_WRITE
-               : letter == CLI_OPT_FAIR      ? REDLOCK_FAIR
-                                             : REDLOCK_REENTRANT;
-    const char *name = cli_options[row_of(letter)].name;
-    if (words->kind && kind != cli->kind) {
-        cli_say(cli, "--%s and --%s are two kinds of lock: choose one", words->kind, name);
-        return CLI_USAGE;
-    }
-    words->kind = name;
-    cli->kind = kind;
-    return -1;
-}
-
-static int option_set(struct cli *cli, struct words *words, int letter, const char *value)
-{
-    words->seen |= 1U << row_of(letter);
-    switch (letter) {
-    case 'n':
-        cli->nodes_file = value;
-        return -1;
-    case CLI_OPT_TTL:
-        return ttl_set(cli, value);
-    case CLI_OPT_WAIT:
-        return wait_set(cli, value);
-    case CLI_OPT_TRY:
-        cli->wait_ms = 0;
-        return -1;
-    case CLI_OPT_GRACE:
-        return duration_set(cli, "grace", value, &cli->grace_ms);
-    case 'E':
-        return conflict_set(cli, value);
-    case CLI_OPT_JSON:
-        cli->json = true;
-        return -1;
-    case CLI_OPT_WATCH:
-        cli->watch = true;
-        return -1;
-    case CLI_OPT_ACL:
-        cli->acl = true;
-        return -1;
-    case CLI_OPT_PROMETHEUS:
-        cli->prometheus = true;
-        return -1;
-    case CLI_OPT_SHARED:
-    case CLI_OPT_EXCLUSIVE:
-    case CLI_OPT_FAIR:
-    case CLI_OPT_REENTRANT:
-        return kind_set(cli, words, letter);
-    case CLI_OPT_OWNER:
-        cli->owner = value;
-        return -1;
-    case CLI_OPT_FENCED:
-        cli->fenced = true;
-        return -1;
-    case CLI_OPT_YES:
-        cli->yes = true;
-        return -1;
-    case CLI_OPT_EVEN_WITHOUT_TTL:
-        cli->even_without_ttl = true;
-        return -1;
-    case CLI_OPT_PREFIX:
-        cli->prefix = value;
-        return -1;
-    case 'q':
-        cli->quiet = true;
-        return -1;
-    case 'v':
-        cli->verbose = true;
-        return -1;
-    case 'h':
-        words->help = true;
-        return -1;
-    default:
-        assert(letter == 'V');
-        words->version = true;
-        return -1;
-    }
-}
-
-/* ---- the words ---- */
-
-static int unknown_option(const struct cli *cli, const struct words *words, int letter,
+static int unknown_option(const struct cli *cli, const struct cli_words *words, int letter,
                           const char *word)
 {
     struct cli_text shown = cli_text(word, strlen(word));
@@ -195,7 +41,7 @@ static int unknown_option(const struct cli *cli, const struct words *words, int 
 }
 
 /* The verbs `help` and `version`, which other programs have. */
-static bool other_verb(struct words *words, const char *word)
+static bool other_verb(struct cli_words *words, const char *word)
 {
     words->help = words->help || strcmp(word, "help") == 0;
     words->version = words->version || strcmp(word, "version") == 0;
@@ -227,7 +73,7 @@ static struct cli_text verbs_text(void)
     return all;
 }
 
-static int operand_add(const struct cli *cli, struct words *words, const char *word)
+static int operand_add(const struct cli *cli, struct cli_words *words, const char *word)
 {
     if (!words->verb) {
         words->verb = verb_find(word);
@@ -246,7 +92,7 @@ static int operand_add(const struct cli *cli, struct words *words, const char *w
 }
 
 /* Options and operands up to `--` or the end. */
-static int words_read(struct cli *cli, struct words *words, int argc, char **argv)
+static int words_read(struct cli *cli, struct cli_words *words, int argc, char **argv)
 {
     struct option table[CLI_OPTION_COUNT + 1];
     memset(table, 0, sizeof(table));
@@ -264,7 +110,7 @@ static int words_read(struct cli *cli, struct words *words, int argc, char **arg
         if (letter == '?' || letter == ':') {
             status = unknown_option(cli, words, letter, argv[before]);
         } else if (letter >= 0) {
-            status = option_set(cli, words, letter, optarg);
+            status = cli_option_set(cli, words, letter, optarg);
         } else if (optind > before) { /* it went past `--` */
             words->rest = argv + optind;
             return -1;
@@ -280,7 +126,7 @@ static int words_read(struct cli *cli, struct words *words, int argc, char **arg
 
 /* run: names before `--`, the command after it. A NAME that begins with a dash is written
  * after a `--` of its own: `run -- -NAME -- COMMAND`. */
-static int command_set(struct cli *cli, struct words *words)
+static int command_set(struct cli *cli, struct cli_words *words)
 {
     char **rest = words->rest;
     if (words->operands == 0 && rest && rest[0] && rest[1] && strcmp(rest[1], "--") == 0) {
@@ -309,7 +155,7 @@ static int command_set(struct cli *cli, struct words *words)
     return -1;
 }
 
-static int operand_set(struct cli *cli, struct words *words)
+static int operand_set(struct cli *cli, struct cli_words *words)
 {
     for (char **rest = words->rest; rest && *rest; rest++)
         (void)operand_add(cli, words, *rest);
@@ -324,7 +170,7 @@ static int operand_set(struct cli *cli, struct words *words)
     return CLI_USAGE;
 }
 
-static int seen_check(const struct cli *cli, const struct words *words)
+static int seen_check(const struct cli *cli, const struct cli_words *words)
 {
     for (size_t i = 0; i < CLI_OPTION_COUNT; i++) {
         if ((words->seen & (1U << i)) && !(cli_options[i].verbs & cli->verb)) {
@@ -352,7 +198,7 @@ static bool json_asked(int argc, char **argv)
 
 int cli_options_parse(struct cli *cli, int argc, char **argv)
 {
-    struct words words = {0};
+    struct cli_words words = {0};
     cli->json = json_asked(argc, argv);
     const int64_t wait_unset = -2;
     cli->wait_ms = wait_unset;

@@ -48,6 +48,22 @@ enum {
 extern const struct cli_verb_row cli_verbs[CLI_VERB_COUNT];
 extern const struct cli_option_row cli_options[CLI_OPTION_COUNT];
 
+/* The words of the command line, before they are checked. */
+struct cli_words {
+    const struct cli_verb_row *verb;
+    const char *operand[REDLOCK_NAMES_MAX];
+    unsigned operands;
+    const char *kind; /* the option that named it; NULL: none did */
+    char **rest;      /* after `--`; NULL: there was none */
+    unsigned seen;    /* a bit for each row of options */
+    bool help;
+    bool version;
+};
+
+/* cli_values.c: set what the option says. -1, or the status to leave with. `value` is NULL
+ * where the option takes none. */
+int cli_option_set(struct cli *cli, struct cli_words *words, int letter, const char *value);
+
 /* cli_check.c: -1, or the status to leave with. `option` named the kind; NULL: none did. The
  * names are taken over into `cli`. */
 int cli_check_kind(const struct cli *cli, const char *option, unsigned names);

@@ -7,12 +7,10 @@
 #include "config_auto.h"
 
 #include "chaos/faults/kinds.h"
+#include "chaos/faults/random.h"
 #include "chaos/faults/schedule.h"
 
-#include "base/prng.h"
-
 #include <assert.h>
-#include <string.h>
 
 #define NS_PER_MS INT64_C(1000000)
 #define FULL_QUIET_EVERY 5 /* faults */
@@ -42,55 +40,12 @@ struct plan {
     bool first_round;
 };
 
-static int64_t between(struct plan *plan, int64_t min, int64_t max)
-{
-    assert(min >= 0 && min <= max);
-    return min + (int64_t)rl_prng_below(&plan->prng, (uint64_t)(max - min) + 1);
-}
-
-static bool one_in(struct plan *plan, unsigned of)
-{
-    return rl_prng_below(&plan->prng, of) == 0;
-}
-
 int64_t chaos_schedule_guard_ms(const struct chaos_options *options)
 {
     return options->ttl_ms + options->ttl_ms / 100 + 1;
 }
 
-/* ---- sets ----------------------------------------------------------------------------- */
-
-/* `count` of the first `of` that are in `from`. */
-static uint64_t draw_set(struct plan *plan, uint64_t from, unsigned of, unsigned count)
-{
-    uint64_t set = 0;
-    unsigned left = 0;
-    for (unsigned i = 0; i < of; i++)
-        left += (from >> i & 1) != 0;
-    for (unsigned i = 0; i < of && count > 0; i++) {
-        if ((from >> i & 1) == 0)
-            continue;
-        if (rl_prng_below(&plan->prng, left) < count) {
-            set |= UINT64_C(1) << i;
-            count--;
-        }
-        left--;
-    }
-    return set;
-}
-
-static unsigned size_of(uint64_t set)
-{
-    unsigned size = 0;
-    for (; set != 0; set &= set - 1)
-        size++;
-    return size;
-}
-
-static uint64_t first(unsigned count)
-{
-    return count >= 64 ? UINT64_MAX : (UINT64_C(1) << count) - 1;
-}
+/* ---- masters that vote ------------------------------------------------------------------ */
 
 static uint64_t unfit_at(const struct plan *plan, int64_t at_ms)
 {
@@ -106,7 +61,7 @@ static uint64_t unfit_at(const struct plan *plan, int64_t at_ms)
 static int64_t fit_again_ms(const struct plan *plan, uint64_t nodes, unsigned unfit,
                             int64_t at_ms)
 {
-    while (size_of(unfit_at(plan, at_ms) | nodes) > unfit) {
+    while (chaos_set_size(unfit_at(plan, at_ms) | nodes) > unfit) {
         int64_t next = INT64_MAX;
         for (unsigned i = 0; i < plan->nodes; i++)
             if (plan->unfit_until_ms[i] > at_ms && plan->unfit_until_ms[i] < next)
@@ -130,11 +85,12 @@ static int64_t draw_length_ms(struct plan *plan, enum chaos_fault_kind kind)
     const struct pace *pace = plan->pace;
     int64_t ttl_ms = plan->options->ttl_ms;
     if (kind == CHAOS_FAULT_PAUSE_HOLDER)
-        return between(plan, ttl_ms + ttl_ms / 4 + 200, 2 * ttl_ms + 200);
+        return chaos_random_between(&plan->prng, ttl_ms + ttl_ms / 4 + 200, 2 * ttl_ms + 200);
     if (is_one_of(kind, at_once))
-        return between(plan, pace->short_min, pace->short_max);
-    return between(plan, pace->long_min,
-                   plan->first_round ? (pace->long_min + pace->long_max) / 2 : pace->long_max);
+        return chaos_random_between(&plan->prng, pace->short_min, pace->short_max);
+    return chaos_random_between(&plan->prng, pace->long_min,
+                                plan->first_round ? (pace->long_min + pace->long_max) / 2
+                                                  : pace->long_max);
 }
 
 /* A clock steps by more than a lease, because a smaller step has no effect. Delays are short
@@ -143,9 +99,9 @@ static int64_t draw_step_ms(struct plan *plan, enum chaos_fault_kind kind)
 {
     int64_t ttl_ms = plan->options->ttl_ms;
     if (is_one_of(kind, CHAOS_BIT_OF(CLOCK) | CHAOS_BIT_OF(CLOCK_BACK)))
-        return between(plan, ttl_ms + ttl_ms / 2, 4 * ttl_ms);
+        return chaos_random_between(&plan->prng, ttl_ms + ttl_ms / 2, 4 * ttl_ms);
     if (kind == CHAOS_FAULT_DELAY)
-        return between(plan, 20, ttl_ms / 8 > 20 ? ttl_ms / 8 : 20);
+        return chaos_random_between(&plan->prng, 20, ttl_ms / 8 > 20 ? ttl_ms / 8 : 20);
     return 0;
 }
 
@@ -156,40 +112,42 @@ static unsigned draw_size(struct plan *plan, enum chaos_fault_kind kind)
     bool costly = plan->first_round && is_one_of(kind, CHAOS_RESTARTING);
     if (plan->minority == 0)
         return 1;
-    if (!costly && plan->nodes > plan->minority && one_in(plan, rare))
-        return (unsigned)between(plan, plan->minority + 1, plan->nodes);
-    return (unsigned)between(plan, 1, plan->minority);
+    if (!costly && plan->nodes > plan->minority && chaos_random_one_in(&plan->prng, rare))
+        return (unsigned)chaos_random_between(&plan->prng, plan->minority + 1, plan->nodes);
+    return (unsigned)chaos_random_between(&plan->prng, 1, plan->minority);
 }
 
 /* Masters that are unfit already are taken first, because a majority must stay. */
 static uint64_t draw_nodes(struct plan *plan, enum chaos_fault_kind kind, uint64_t busy)
 {
-    uint64_t all = first(plan->nodes);
+    uint64_t all = chaos_set_of_first(plan->nodes);
     if (is_one_of(kind, CHAOS_OF_HOLDERS))
         return 0;
     if (kind == CHAOS_FAULT_RING)
         return all;
     if (kind == CHAOS_FAULT_HALVES)
-        return draw_set(plan, all, plan->nodes, (plan->nodes + 1) / 2);
+        return chaos_random_set(&plan->prng, all, plan->nodes, (plan->nodes + 1) / 2);
     unsigned size = draw_size(plan, kind);
     uint64_t unfit = unfit_at(plan, plan->end_ms) & ~busy;
-    uint64_t set = draw_set(plan, unfit, plan->nodes, size);
-    if (size > size_of(set))
-        set |= draw_set(plan, all & ~busy & ~unfit, plan->nodes, size - size_of(set));
+    uint64_t set = chaos_random_set(&plan->prng, unfit, plan->nodes, size);
+    if (size > chaos_set_size(set))
+        set |= chaos_random_set(&plan->prng, all & ~busy & ~unfit, plan->nodes,
+                                size - chaos_set_size(set));
     return set;
 }
 
 static uint64_t draw_clients(struct plan *plan, enum chaos_fault_kind kind)
 {
     unsigned clients = plan->options->clients;
-    uint64_t all = first(clients);
+    uint64_t all = chaos_set_of_first(clients);
     if (!is_one_of(kind, CHAOS_OF_PATHS))
         return 0;
     if (kind == CHAOS_FAULT_HALVES)
-        return draw_set(plan, all, clients, (clients + 1) / 2);
-    if (kind == CHAOS_FAULT_RING || one_in(plan, 3))
+        return chaos_random_set(&plan->prng, all, clients, (clients + 1) / 2);
+    if (kind == CHAOS_FAULT_RING || chaos_random_one_in(&plan->prng, 3))
         return all;
-    return draw_set(plan, all, clients, (unsigned)between(plan, 1, clients));
+    return chaos_random_set(&plan->prng, all, clients,
+                            (unsigned)chaos_random_between(&plan->prng, 1, clients));
 }
 
 /* How long a master is unfit after the fault: clients must reconnect, and its guard must
@@ -210,7 +168,7 @@ static bool may_join(const struct plan *plan, const struct chaos_fault *fault, i
            (last->kind != fault->kind || fault->nodes != 0) &&
            !(is_one_of(last->kind, CHAOS_OF_HOLDERS) &&
              is_one_of(fault->kind, CHAOS_OF_HOLDERS)) &&
-           size_of(unfit_at(plan, at_ms) | fault->nodes) <= plan->minority;
+           chaos_set_size(unfit_at(plan, at_ms) | fault->nodes) <= plan->minority;
 }
 
 /* When the fault begins: after the end of the last one, or during it. */
@@ -222,7 +180,7 @@ static int64_t draw_begin_ms(struct plan *plan, const struct chaos_fault *fault,
         if (into_ms < plan->end_ms && may_join(plan, fault, into_ms))
             return into_ms;
     }
-    int64_t quiet_ms = between(plan, pace->quiet_min, pace->quiet_max);
+    int64_t quiet_ms = chaos_random_between(&plan->prng, pace->quiet_min, pace->quiet_max);
     int64_t at_ms = plan->end_ms + quiet_ms;
     /* The next fault waits until a majority has voted for a while; sometimes until all masters
      * have. */
@@ -239,7 +197,8 @@ static int64_t draw_begin_ms(struct plan *plan, const struct chaos_fault *fault,
 static int64_t keep_majority_ms(const struct plan *plan, const struct chaos_fault *fault,
                                 int64_t at_ms)
 {
-    if (!is_one_of(fault->kind, CHAOS_SILENCING) || size_of(fault->nodes) > plan->minority)
+    if (!is_one_of(fault->kind, CHAOS_SILENCING) ||
+        chaos_set_size(fault->nodes) > plan->minority)
         return at_ms;
     return fit_again_ms(plan, fault->nodes, plan->minority, at_ms);
 }
@@ -247,7 +206,7 @@ static int64_t keep_majority_ms(const struct plan *plan, const struct chaos_faul
 static void draw_fault(struct plan *plan, enum chaos_fault_kind kind, struct chaos_fault *fault)
 {
     *fault = (struct chaos_fault){.kind = kind};
-    bool join = plan->last != NULL && one_in(plan, 3) && !plan->joined;
+    bool join = plan->last != NULL && chaos_random_one_in(&plan->prng, 3) && !plan->joined;
     fault->nodes = draw_nodes(plan, kind, join ? plan->last->nodes : 0);
     if (fault->nodes == 0 && !is_one_of(kind, CHAOS_OF_HOLDERS)) {
         join = false;
@@ -273,16 +232,6 @@ static void draw_fault(struct plan *plan, enum chaos_fault_kind kind, struct cha
 }
 
 /* ---- all of them ---------------------------------------------------------------------- */
-
-static void shuffle(struct plan *plan, enum chaos_fault_kind *kind, unsigned count)
-{
-    for (unsigned i = count; i > 1; i--) {
-        unsigned j = (unsigned)rl_prng_below(&plan->prng, i);
-        enum chaos_fault_kind other = kind[i - 1];
-        kind[i - 1] = kind[j];
-        kind[j] = other;
-    }
-}
 
 static unsigned requested(uint64_t faults, enum chaos_fault_kind *ret_kinds)
 {
@@ -323,7 +272,7 @@ size_t chaos_schedule(const struct chaos_options *options, unsigned nodes,
     size_t count = 0;
     start_plan(&plan, options, nodes);
     while (kinds > 0) {
-        shuffle(&plan, kind, kinds);
+        chaos_random_order(&plan.prng, kind, kinds);
         for (unsigned i = 0; i < kinds; i++) {
             if (count == CHAOS_FAULTS_MAX)
                 return count;
@@ -346,7 +295,7 @@ int64_t chaos_schedule_needs_ms(const struct chaos_options *options, unsigned no
     start_plan(&plan, options, nodes);
     if (kinds == 0)
         return 0;
-    shuffle(&plan, kind, kinds);
+    chaos_random_order(&plan.prng, kind, kinds);
     for (unsigned i = 0; i < kinds; i++)
         draw_fault(&plan, kind[i], &fault[i]);
     return plan.end_ms + plan.pace->tail;

@@ -23,6 +23,24 @@ struct chaos_compose {
     struct chaos_container container[REDLOCK_NODES_MAX];
 };
 
+static inline struct chaos_compose *chaos_compose_of(const struct chaos_place *place)
+{
+    return place->self;
+}
+
+/* ---- compose_faults.c: as place.h has them ---- */
+
+const char *chaos_compose_never(enum chaos_fault_kind kind);
+const char *chaos_compose_cannot(const struct chaos_place *place, enum chaos_fault_kind kind);
+bool chaos_compose_inflict(struct chaos_place *place, const struct chaos_fault *fault,
+                           unsigned node, char *why, size_t why_size);
+bool chaos_compose_undo(struct chaos_place *place, const struct chaos_fault *fault,
+                        unsigned node, char *why, size_t why_size);
+
+/* Undo a fault of this kind. True also if the master has none. */
+bool chaos_compose_undo_kind(struct chaos_place *place, enum chaos_fault_kind kind,
+                             unsigned node, char *why, size_t why_size);
+
 /* ---- docker.c: the two programs, and their output ---- */
 
 /* Which of them is there? */

@@ -1,0 +1,145 @@
+/* cli_values.c - what each option sets, and how its value is read. */
+#include "config_auto.h"
+
+#include "redlock/cli_options.h"
+#include "base/duration.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static size_t row_of(int letter)
+{
+    size_t row = 0;
+    while (row < CLI_OPTION_COUNT && cli_options[row].letter != letter)
+        row++;
+    assert(row < CLI_OPTION_COUNT);
+    return row;
+}
+
+static int duration_set(const struct cli *cli, const char *option, const char *text,
+                        int64_t *ret_ms)
+{
+    const char *wrong = rl_duration_parse(text, strlen(text), ret_ms);
+    if (!wrong)
+        return -1;
+    cli_say(cli, "--%s '%s': %s", option, cli_text(text, strlen(text)).text, wrong);
+    return CLI_USAGE;
+}
+
+static int ttl_set(struct cli *cli, const char *text)
+{
+    int status = duration_set(cli, "ttl", text, &cli->ttl_ms);
+    if (status < 0 && cli->ttl_ms == 0) {
+        cli_say(cli, "--ttl 0: a lease must last some time, e.g. --ttl 10s");
+        return CLI_USAGE;
+    }
+    return status;
+}
+
+static int wait_set(struct cli *cli, const char *text)
+{
+    if (strcmp(text, "forever") == 0) {
+        cli->wait_ms = -1;
+        return -1;
+    }
+    return duration_set(cli, "wait", text, &cli->wait_ms);
+}
+
+static int conflict_set(struct cli *cli, const char *text)
+{
+    char *end = NULL;
+    errno = 0;
+    long number = strtol(text, &end, 10);
+    if (errno || end == text || *end || number < 0 || number > 255) {
+        cli_say(cli, "-E '%s': an exit status is a number from 0 to 255",
+                cli_text(text, strlen(text)).text);
+        return CLI_USAGE;
+    }
+    cli->not_acquired = (int)number;
+    return -1;
+}
+
+/* Handle an option that sets the kind of the lock. */
+static int kind_set(struct cli *cli, struct cli_words *words, int letter)
+{
+    int kind = letter == CLI_OPT_SHARED      ? REDLOCK_READ
+               : letter == CLI_OPT_EXCLUSIVE ? REDLOCK_WRITE
+               : letter == CLI_OPT_FAIR      ? REDLOCK_FAIR
+                                             : REDLOCK_REENTRANT;
+    const char *name = cli_options[row_of(letter)].name;
+    if (words->kind && kind != cli->kind) {
+        cli_say(cli, "--%s and --%s are two kinds of lock: choose one", words->kind, name);
+        return CLI_USAGE;
+    }
+    words->kind = name;
+    cli->kind = kind;
+    return -1;
+}
+
+int cli_option_set(struct cli *cli, struct cli_words *words, int letter, const char *value)
+{
+    words->seen |= 1U << row_of(letter);
+    switch (letter) {
+    case 'n':
+        cli->nodes_file = value;
+        return -1;
+    case CLI_OPT_TTL:
+        return ttl_set(cli, value);
+    case CLI_OPT_WAIT:
+        return wait_set(cli, value);
+    case CLI_OPT_TRY:
+        cli->wait_ms = 0;
+        return -1;
+    case CLI_OPT_GRACE:
+        return duration_set(cli, "grace", value, &cli->grace_ms);
+    case 'E':
+        return conflict_set(cli, value);
+    case CLI_OPT_JSON:
+        cli->json = true;
+        return -1;
+    case CLI_OPT_WATCH:
+        cli->watch = true;
+        return -1;
+    case CLI_OPT_ACL:
+        cli->acl = true;
+        return -1;
+    case CLI_OPT_PROMETHEUS:
+        cli->prometheus = true;
+        return -1;
+    case CLI_OPT_SHARED:
+    case CLI_OPT_EXCLUSIVE:
+    case CLI_OPT_FAIR:
+    case CLI_OPT_REENTRANT:
+        return kind_set(cli, words, letter);
+    case CLI_OPT_OWNER:
+        cli->owner = value;
+        return -1;
+    case CLI_OPT_FENCED:
+        cli->fenced = true;
+        return -1;
+    case CLI_OPT_YES:
+        cli->yes = true;
+        return -1;
+    case CLI_OPT_EVEN_WITHOUT_TTL:
+        cli->even_without_ttl = true;
+        return -1;
+    case CLI_OPT_PREFIX:
+        cli->prefix = value;
+        return -1;
+    case 'q':
+        cli->quiet = true;
+        return -1;
+    case 'v':
+        cli->verbose = true;
+        return -1;
+    case 'h':
+        words->help = true;
+        return -1;
+    default:
+        assert(letter == 'V');
+        words->version = true;
+        return -1;
+    }
+}
