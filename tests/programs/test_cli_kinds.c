@@ -34,12 +34,39 @@ static const char *take(const char *const argv[])
 
 #define TAKE(...) take(REDLOCK("lock", "--ttl", "20s", __VA_ARGS__))
 
-static void expect_inspect(const char *name, const char *path, const char *value)
+/* What the last look has printed. */
+static char inspected[65536];
+
+static bool inspect(const char *const argv[])
 {
     struct program *program = NULL;
-    ck_assert_int_eq(run(REDLOCK("inspect", "--json", name), &program), 0);
-    cli_expect_json(program, path, value);
+    int status = run(argv, &program);
+    snprintf(inspected, sizeof(inspected), "%s", program_out(program));
     program_free(program);
+    return status == 0;
+}
+
+static bool inspect_has(const char *name, const char *path, const char *value)
+{
+    char got[1024] = "";
+    return inspect(REDLOCK("inspect", "--json", name)) &&
+           json_get(inspected, strlen(inspected), path, got, sizeof(got)) >= 0 &&
+           strcmp(got, value) == 0;
+}
+
+/* A look ends when a majority has answered. Of five masters it may have missed one without
+ * which no majority names a holder; the next one does not. */
+static void expect_inspect(const char *name, const char *path, const char *value)
+{
+    ck_assert_msg(wait_until(inspect_has(name, path, value), CLI_MOMENT_MS),
+                  "%s is not %s in %s", path, value, inspected);
+}
+
+static void expect_inspect_text(const char *name, const char *text)
+{
+    ck_assert_msg(
+        wait_until(inspect(REDLOCK("inspect", name)) && strstr(inspected, text), CLI_MOMENT_MS),
+        "no '%s' in %s", text, inspected);
 }
 
 static void expect_error(const char *const argv[], int status, const char *text)
@@ -80,7 +107,8 @@ START_TEST(lock_of_each_kind_has_life_by_handles)
     expect_inspect("lived", "holder", "job 7");
     expect_inspect("lived", "holders.0.mode", kinds[_i / 2].mode);
     expect_inspect("lived", "holders.0.count", "1");
-    expect_inspect("lived", "nodes.0.vote", "held");
+    if (_i % 2 == 0) /* a master that connects late is never asked for the lock */
+        expect_inspect("lived", "nodes.0.vote", "held");
     struct program *program = NULL;
     ck_assert_int_eq(run(REDLOCK("extend", "--json", "--ttl", "25s", handle), &program), 0);
     cli_expect_json(program, "name", "lived");
@@ -123,12 +151,10 @@ START_TEST(readers_share_and_writer_does_not)
     expect_inspect("both", "holder_count", "2");
     expect_inspect("both", "holders.1.owner", "b");
     expect_error(REDLOCK("lock", "--exclusive", "-E", "9", "both"), 9, "is held by another");
-    struct program *program = NULL;
-    ck_assert_int_eq(run(REDLOCK("inspect", "both"), &program), 0);
-    ck_assert(program_printed(program, "  read by a, b, "));
-    ck_assert(program_printed(program, "'both': read-write lock, read by a, b, "));
-    ck_assert(program_printed(program, "\n  read   b, 1 hold, "));
-    program_free(program);
+    if (_i == 0)
+        expect_inspect_text("both", "  read by a, b, ");
+    expect_inspect_text("both", "'both': read-write lock, read by a, b, ");
+    expect_inspect_text("both", "\n  read   b, 1 hold, ");
     ck_assert_int_eq(RUN("release", one), 0);
     ck_assert_int_eq(RUN("lock", "--exclusive", "both"), 75);
     ck_assert_int_eq(RUN("release", two), 0);
@@ -136,9 +162,7 @@ START_TEST(readers_share_and_writer_does_not)
     ck_assert_int_eq(RUN("lock", "--shared", "--owner", "b", "both"), 75);
     ck_assert_int_eq(RUN("lock", "--exclusive", "--owner", "b", "both"), 75);
     const char *reads = TAKE("--shared", "--owner", "a", "both"); /* the writer may */
-    ck_assert_int_eq(run(REDLOCK("inspect", "both"), &program), 0);
-    ck_assert(program_printed(program, "written by a, read by a, "));
-    program_free(program);
+    expect_inspect_text("both", "written by a, read by a, ");
     ck_assert_int_eq(RUN("release", writer), 0);
     ck_assert_int_eq(RUN("release", TAKE("--shared", "--owner", "b", "both")), 0);
     ck_assert_int_eq(RUN("release", reads), 0);
