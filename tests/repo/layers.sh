@@ -202,7 +202,7 @@ broken_deadlines $(echo "$sources" | grep -vx 'lib/core/validity.c\|lib/base/lim
 
 # ---- size ---------------------------------------------------------------------------------
 
-most=$(sed -n 's/.*file has one job and [0-9]* to \([0-9]*\) lines.*/\1/p' "$root/CONTRIBUTING.md")
+most=$(sed -n 's|.*file has one job and at most \([0-9]*\) lines.*|\1|p' "$root/CONTRIBUTING.md")
 [ -n "$most" ] || echo 'CONTRIBUTING.md does not say how many lines a file may have' >>"$work/faults"
 broken_sizes() { # TREE, whose lib/kinds/scripts.h may have been made there
     (cd "$1" && find lib tools -name '*.[ch]' ! -path lib/kinds/scripts.h -exec wc -l {} +) |
