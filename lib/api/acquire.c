@@ -57,7 +57,7 @@ static void pause_after(struct rl_acquire *acquire, const struct rl_defeat *defe
     bool more = rl_kind_queues(acquire->target.kind) ||
                 rl_wait_queue_pending(acquire->call.client, acquire->waiter.queue);
     int64_t listen_ns = more ? LISTEN_NS : 0;
-    if (acquire->can_hear) {
+    if (acquire->can_hear && !defeat->in_vain) {
         bool hint = rl_acquire_others_will_wake(acquire);
         int64_t soon_ns = now_ns + listen_ns;
         if (hint)
@@ -274,7 +274,7 @@ static void on_turn(struct rl_waiter *waiter, enum rl_turn why, int64_t now_ns)
     if (acquire->phase != RL_ACQ_BACKOFF)
         return;
     bool hint = why == RL_TURN_LISTENS && rl_acquire_others_will_wake(acquire);
-    int64_t soon_ns = sooner_ns(acquire, why, hint, now_ns);
+    int64_t soon_ns = rl_later_ns(sooner_ns(acquire, why, hint, now_ns), acquire->calm_ns);
     if (soon_ns <= now_ns && (why == RL_TURN_WOKEN || why == RL_TURN_FREED)) {
         begin_round(acquire, now_ns);
     } else if (soon_ns < acquire->pause_until_ns) {

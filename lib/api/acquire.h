@@ -33,6 +33,7 @@ struct rl_acquire {
     int64_t nodes_since_ns; /* CONNECTING: since when */
     bool connects;          /* CONNECTING: it waits for connections */
     int64_t pause_until_ns; /* BACKOFF */
+    int64_t calm_ns;        /* no wake-up begins a round before that */
     bool probes;            /* BACKOFF: it waits for a wake-up, and its end is a fallback */
     bool hinted;            /* BACKOFF: a minority's word has set its end */
     struct rl_backoff backoff;
@@ -74,10 +75,12 @@ static inline struct rl_acquire *rl_acquire_of(struct rl_call *call)
     return (struct rl_acquire *)call;
 }
 
-/* The result of a refused round. split: it had grants, but no majority. silent: nodes that may
- * still reply that they have queued it. */
+/* The result of a refused round. split: it had grants, but no majority. in_vain: it had a
+ * majority, too late or without a fencing token. silent: nodes that may still reply that they
+ * have queued it. */
 struct rl_defeat {
     bool split;
+    bool in_vain;
     uint64_t silent;
 };
 

@@ -116,12 +116,25 @@ bool rl_acquire_others_will_wake(const struct rl_acquire *acquire)
     return acquire->probes && rl_acquire_will_be_woken(acquire, 0);
 }
 
+/* Others were refused by such a round, and its release wakes them. If their rounds are in vain
+ * as well, they wake this one. So none of them may be begun by a wake-up alone. */
+static int64_t calm_down_ns(struct rl_acquire *acquire, int64_t now_ns)
+{
+    acquire->probes = false;
+    acquire->look_ns = INT64_MAX;
+    acquire->calm_ns =
+        now_ns + rl_backoff_calm_ns(&acquire->backoff, &acquire->call.client->prng);
+    return acquire->calm_ns;
+}
+
 int64_t rl_acquire_sleep_until_ns(struct rl_acquire *acquire, const struct rl_defeat *defeat,
                                   int64_t now_ns)
 {
     redlock *client = acquire->call.client;
     const struct rl_wait_queue *queue = acquire->waiter.queue;
     assert(acquire->phase == RL_ACQ_ROUND && !acquire->call.lease); /* it is lost */
+    if (defeat->in_vain)
+        return calm_down_ns(acquire, now_ns);
     int64_t free_at = free_at_ns(acquire, client->nodes.n);
     if (free_at != 0 && free_at <= now_ns) /* it was about to run out, or has done so since */
         free_at = now_ns + 1;

@@ -202,6 +202,7 @@ enum rl_next rl_acquire_round_lost(struct rl_acquire *acquire, struct rl_defeat 
         rl_count(rl_nodes_to_ask(&client->nodes, now_ns)) < rl_quorum_needed(client->nodes.n);
     /* Also if many clients asked at once, and none got a majority. */
     ret_defeat->split = rl_round_split(round) || acquire->split_holders;
+    ret_defeat->in_vain = won_late;
     ret_defeat->silent = rl_round_silent(round) & lease->queues;
     acquire->ordered_next = ret_defeat->split;
     rl_report_end(&acquire->call, round, now_ns);

@@ -50,6 +50,11 @@ static inline int64_t rl_earlier_ns(int64_t a_ns, int64_t b_ns)
     return a_ns < b_ns ? a_ns : b_ns;
 }
 
+static inline int64_t rl_later_ns(int64_t a_ns, int64_t b_ns)
+{
+    return a_ns > b_ns ? a_ns : b_ns;
+}
+
 /* Wall-clock time in us, for what a later start of this or another host must know to be later:
  * the proposals of fencing tokens. No validity may rest on it. */
 uint64_t rl_clock_wall_us(void);

@@ -171,7 +171,8 @@ static redlock *open_with_one_ahead(void)
     node_list_add(&list, &ahead->node[0].unix_at);
     node_list_add(&list, &masters->node[0].unix_at);
     node_list_add(&list, &masters->node[1].unix_at);
-    redlock *client = client_open(node_list_write(&list));
+    setenv("REDLOCK_NODES", node_list_write(&list), 1);
+    redlock *client = client_open(getenv("REDLOCK_NODES"));
     ck_assert(wait_until(client_ready(client) == 3, 20000));
     return client;
 }
@@ -203,6 +204,48 @@ START_TEST(tokens_grow_past_a_restart_although_a_clock_is_ahead)
                   client_told(&report));
     master_resume(ahead, 0);
     redlock_close(client);
+    masters_stop(masters);
+    masters_stop(ahead);
+}
+END_TEST
+
+static void *try_in_vain(void *argument)
+{
+    redlock_options options = fenced(REDLOCK_REENTRANT);
+    redlock_lock *lock = NULL;
+    options.ttl_ms = 2000;
+    options.wait_ms = 1000;
+    ck_assert_int_lt(redlock_try(argument, "name", &options, &lock), 0);
+    return NULL;
+}
+
+/* The third is away, so every majority has the one ahead in it. A round that is in vain wakes
+ * the other waiters when it is undone: they must not drive each other. */
+START_TEST(rounds_without_token_are_few)
+{
+    enum { WAITERS = 8, ROUNDS = 25 * WAITERS }; /* by backoff each begins some 15 */
+    redlock *client[WAITERS] = {open_with_one_ahead()};
+    pthread_t waiter[WAITERS];
+    uint64_t rounds = 0;
+    for (unsigned i = 1; i < WAITERS; i++) {
+        client[i] = client_open(getenv("REDLOCK_NODES"));
+        ck_assert(wait_until(client_ready(client[i]) == 3, 20000));
+    }
+    master_pause(masters, 1);
+    for (unsigned i = 0; i < WAITERS; i++)
+        ck_assert_int_eq(pthread_create(&waiter[i], NULL, try_in_vain, client[i]), 0);
+    for (unsigned i = 0; i < WAITERS; i++)
+        pthread_join(waiter[i], NULL);
+    for (unsigned i = 0; i < WAITERS; i++) {
+        redlock_stats stats = REDLOCK_STATS_INIT;
+        redlock_get_stats(client[i], &stats);
+        rounds += stats.rounds;
+    }
+    ck_assert_uint_ge(rounds, WAITERS);
+    ck_assert_uint_le(rounds, ROUNDS);
+    master_resume(masters, 1);
+    for (unsigned i = 0; i < WAITERS; i++)
+        redlock_close(client[i]);
     masters_stop(masters);
     masters_stop(ahead);
 }
@@ -471,6 +514,7 @@ int main(void)
     suite_add_tcase(suite, lost);
     tcase_add_test(lost, masters_that_lost_everything_name_greater_tokens);
     tcase_add_test(lost, tokens_grow_past_a_restart_although_a_clock_is_ahead);
+    tcase_add_test(lost, rounds_without_token_are_few);
     tcase_add_test(lost, counter_ends_and_lock_of_other_kinds_has_none_for_ever);
     tcase_add_test(lost, renewal_writes_the_token_where_it_is_missing);
     tcase_add_test(lost, master_that_is_healed_gets_the_token);
