@@ -132,10 +132,9 @@ START_TEST(wakes_of_minority_make_few_rounds)
     snprintf(channel, sizeof(channel), "redlock:wake:%.36s", who);
     expect_few_scripts(minorities[_i].liars, channel, who);
     /* A majority is believed at once. */
-    int64_t released_ms = now_ms();
-    uint64_t wakes = client_stats(two).wakes;
+    waiter_mark(&waiter);
     ck_assert_int_eq(redlock_release(held), 0);
-    waiter_expect_woken(&waiter, wakes, 2, released_ms);
+    waiter_expect_woken(&waiter, 2);
     close_all();
 }
 END_TEST
@@ -147,10 +146,9 @@ START_TEST(so_do_messages_on_locks_channel)
     waiter_start_as(&waiter, two, "name", REDLOCK_REENTRANT, NULL, 60000);
     client_is_quiet(two);
     expect_few_scripts(minorities[_i].liars, "redisson_lock__channel:{name}", "0");
-    int64_t released_ms = now_ms();
-    uint64_t wakes = client_stats(two).wakes;
+    waiter_mark(&waiter);
     ck_assert_int_eq(redlock_release(held), 0);
-    waiter_expect_woken(&waiter, wakes, 1, released_ms);
+    waiter_expect_woken(&waiter, 1);
     close_all();
 }
 END_TEST

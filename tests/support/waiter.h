@@ -21,7 +21,9 @@ struct waiter {
     int code;
     redlock_lock *lock;
     int64_t begun_ms, back_ms;
-    uint64_t probes; /* its client's, when it began */
+    /* Its client's, and the time, when waiter_mark() was called. */
+    uint64_t marked_wakes, marked_probes;
+    int64_t marked_ms;
 };
 
 /* It stands in its client's line when this returns: behind those who were started before. */
@@ -44,11 +46,13 @@ void waiter_expect_lock(struct waiter *waiter, int64_t limit_ms);
 /* The same of all of these, one after the other; nobody is back before those who came first. */
 void waiters_expect_in_turn(struct waiter waiters[], int count, int64_t limit_ms);
 
-/* The same, and that it was woken by `wakes` messages at least since its client had `before`:
- * by itself it would not have looked within a second after `since_ms`, when it did so last. On a
- * machine that makes it later than that, it has to have looked never since it began. */
-void waiter_expect_woken(struct waiter *waiter, uint64_t before, uint64_t wakes,
-                         int64_t since_ms);
+/* Call it right before that which wakes the waiter. */
+void waiter_mark(struct waiter *waiter);
+
+/* The same as waiter_expect_lock(), and that `wakes` messages at least have woken its client
+ * since waiter_mark(). It may not have found out by itself: it first looks a second after it
+ * began to wait. */
+void waiter_expect_woken(struct waiter *waiter, uint64_t wakes);
 
 /* Expect it to end with `code` before the limit. */
 void waiter_expect_code(struct waiter *waiter, int code, int64_t limit_ms);

@@ -215,13 +215,13 @@ START_TEST(woken_waiter_that_leaves_wakes_next)
         for (int k = 0; k < 20; k++) /* it has heard all there is */
             ck_assert(process(two));
         waiter_start(&waiter, three, "name", 30000);
-        uint64_t wakes = client_stats(three).wakes;
         queue_becomes(masters, "name", 2);
+        waiter_mark(&waiter);
         ck_assert_int_eq(redlock_release(held), 0);
         ck_assert_int_eq(redlock_cancel(two, id), 0);
         ck_assert(wait_until(process(two) && atomic_load(&waiter.back), SOON_MS));
         ck_assert_int_eq(outcome.code, REDLOCK_ECANCELED);
-        waiter_expect_woken(&waiter, wakes, 1, waiter.begun_ms);
+        waiter_expect_woken(&waiter, 1);
     }
     close_all();
 }
@@ -252,8 +252,9 @@ START_TEST(killed_waiter_is_skipped)
         kill(children[i].pid, SIGKILL);
         ck_assert_int_eq(child_wait(&children[i], 10000), -2);
     }
+    waiter_mark(&waiter);
     ck_assert_int_eq(redlock_release(held), 0);
-    waiter_expect_woken(&waiter, 0, 2, waiter.begun_ms);
+    waiter_expect_woken(&waiter, 2);
     close_all();
 }
 END_TEST

@@ -228,8 +228,9 @@ START_TEST(as_many_names_as_there_may_be)
     waiter_start_all(&waiter, two, long_names, REDLOCK_NAMES_MAX, 30000);
     queue_becomes(masters, long_name[0], 1);
     queue_becomes(masters, long_name[REDLOCK_NAMES_MAX - 1], 1);
+    waiter_mark(&waiter);
     ck_assert_int_eq(redlock_release(lock), 0);
-    waiter_expect_woken(&waiter, 0, 2, waiter.begun_ms);
+    waiter_expect_woken(&waiter, 2);
     close_all();
 }
 END_TEST
