@@ -17,7 +17,6 @@
 #include <unistd.h>
 
 #define BOOT_ID_FILE "/proc/sys/kernel/random/boot_id"
-#define BOOT_ID_LEN 36
 #define TIME_LINK "/proc/self/ns/time"
 #define CHILDRENS_TIME_LINK "/proc/self/ns/time_for_children"
 #define LINK_MAX_LEN 64
@@ -39,8 +38,7 @@ int64_t rl_clock_now_ns(void)
 static void note(struct rl_clock *clock, int64_t now_ns)
 {
     int64_t seen_ns = atomic_load(&clock->seen_ns);
-    while (seen_ns < now_ns &&
-           !atomic_compare_exchange_weak(&clock->seen_ns, &seen_ns, now_ns))
+    while (seen_ns < now_ns && !atomic_compare_exchange_weak(&clock->seen_ns, &seen_ns, now_ns))
         continue;
 }
 
@@ -65,20 +63,6 @@ int64_t rl_clock_steady_ns(struct rl_clock *clock)
     }
 }
 
-/* 8-4-4-4-12 hexadecimal digits. */
-static bool is_uuid(const char *text)
-{
-    for (size_t i = 0; i < BOOT_ID_LEN; i++) {
-        if (i == 8 || i == 13 || i == 18 || i == 23) {
-            if (text[i] != '-')
-                return false;
-        } else if (text[i] == '\0' || !strchr("0123456789abcdef", text[i])) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* At most `size` bytes of a small file of the kernel's. -1, and errno says why. */
 static ssize_t read_some(const char *path, char *ret_bytes, size_t size)
 {
@@ -101,12 +85,12 @@ static ssize_t read_some(const char *path, char *ret_bytes, size_t size)
 
 int rl_clock_boot_id(char ret_id[37])
 {
-    char text[BOOT_ID_LEN + 1];
+    char text[RL_UUID_LEN + 1];
 
-    if (read_some(BOOT_ID_FILE, text, BOOT_ID_LEN) != BOOT_ID_LEN || !is_uuid(text))
+    if (read_some(BOOT_ID_FILE, text, RL_UUID_LEN) != RL_UUID_LEN || !rl_is_uuid(text))
         return -1;
-    memcpy(ret_id, text, BOOT_ID_LEN);
-    ret_id[BOOT_ID_LEN] = '\0';
+    memcpy(ret_id, text, RL_UUID_LEN);
+    ret_id[RL_UUID_LEN] = '\0';
     return 0;
 }
 

@@ -3,6 +3,8 @@
 
 #include "base/text.h"
 
+#include "base/limits.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -62,5 +64,16 @@ bool rl_next_line(const char **text, size_t *len, const char **ret_line, size_t 
     *ret_len = line_len > 0 && (*text)[line_len - 1] == '\r' ? line_len - 1 : line_len;
     *text += used;
     *len -= used;
+    return true;
+}
+
+bool rl_is_uuid(const char *text)
+{
+    for (int i = 0; i < RL_UUID_LEN; i++) {
+        bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+        bool hex = (text[i] >= '0' && text[i] <= '9') || (text[i] >= 'a' && text[i] <= 'f');
+        if (dash ? text[i] != '-' : !hex)
+            return false;
+    }
     return true;
 }

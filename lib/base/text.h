@@ -15,6 +15,9 @@ int64_t rl_decimal(const char *digits, size_t len);
 /* Cut the first line off *text, without its end ("\n" or "\r\n"). False: no line is left. */
 bool rl_next_line(const char **text, size_t *len, const char **ret_line, size_t *ret_len);
 
+/* 8-4-4-4-12 small hex digits, as the kernel and libuuid write them; RL_UUID_LEN bytes. */
+bool rl_is_uuid(const char *text);
+
 /* Two small digits for each byte, and no NUL. Returns their end. */
 char *rl_put_hex(char *ret_text, const unsigned char *bytes, size_t len);
 

@@ -65,12 +65,12 @@ static bool take_number(struct cursor *cursor, const char *word, int64_t *ret_nu
 {
     if (!skip(cursor, word))
         return false;
-    const char *begin = cursor->at;
-    *ret_number = 0;
-    while (cursor->at < cursor->end && *cursor->at >= '0' && *cursor->at <= '9' &&
-           cursor->at - begin < DIGITS_MAX)
-        *ret_number = 10 * *ret_number + (*cursor->at++ - '0');
-    return cursor->at > begin && skip(cursor, "-");
+    const char *dash = memchr(cursor->at, '-', (size_t)(cursor->end - cursor->at));
+    if (!dash || dash - cursor->at > DIGITS_MAX)
+        return false;
+    *ret_number = rl_decimal(cursor->at, (size_t)(dash - cursor->at));
+    cursor->at = dash + 1;
+    return *ret_number >= 0;
 }
 
 static bool take_hash(struct cursor *cursor, uint32_t *ret_hash)

@@ -73,6 +73,23 @@ START_TEST(lines_are_cut_off_without_their_ends)
 }
 END_TEST
 
+START_TEST(uuid_is_small_hex_digits_with_dashes_in_their_places)
+{
+    static const char good[] = "0b7a2c5e-0000-4000-8fff-000000000001";
+    char text[sizeof(good)];
+    ck_assert(rl_is_uuid(good));
+    for (size_t i = 0; i < sizeof(good) - 1; i++) {
+        static const char others[] = {'\0', 'A', 'g', '-', '0', ' '};
+        for (size_t k = 0; k < sizeof(others); k++) {
+            memcpy(text, good, sizeof(good));
+            text[i] = others[k];
+            bool fits = good[i] == '-' ? others[k] == '-' : others[k] == '0';
+            ck_assert_msg(rl_is_uuid(text) == fits, "%c at %zu", others[k], i);
+        }
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("text");
@@ -82,6 +99,7 @@ int main(void)
     tcase_add_test(tcase, hashes_are_those_of_fnv_1a);
     tcase_add_test(tcase, decimal_is_digits_that_fit_and_nothing_else);
     tcase_add_test(tcase, lines_are_cut_off_without_their_ends);
+    tcase_add_test(tcase, uuid_is_small_hex_digits_with_dashes_in_their_places);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

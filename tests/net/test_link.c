@@ -153,12 +153,17 @@ START_TEST(replies_are_read_while_sending_is_blocked)
 }
 END_TEST
 
+static void peer_closes(void)
+{
+    close(peer_fd);
+    peer_fd = -1;
+}
+
 START_TEST(end_comes_after_last_byte)
 {
     char bytes[8];
     ck_assert(net_send(peer_fd, "+OK\r\n", 5));
-    close(peer_fd);
-    peer_fd = -1;
+    peer_closes();
     ck_assert(rig_read(&link_rig, bytes, 5));
     expect_end("closed by the server");
 }
@@ -173,8 +178,7 @@ static void send_until_nothing_is_taken(void)
 START_TEST(sending_to_peer_that_is_gone_raises_no_signal)
 {
     ck_assert(signal(SIGPIPE, SIG_DFL) != SIG_ERR);
-    close(peer_fd);
-    peer_fd = -1;
+    peer_closes();
     send_until_nothing_is_taken();
     expect_end("closed by the server");
 }
@@ -185,8 +189,7 @@ START_TEST(last_words_are_read_though_nothing_can_be_sent)
 {
     char bytes[8];
     ck_assert(net_send(peer_fd, "-ERR\r\n", 6));
-    close(peer_fd);
-    peer_fd = -1;
+    peer_closes();
     send_until_nothing_is_taken();
     ck_assert(rig_read(&link_rig, bytes, 6));
     expect_end("closed by the server");

@@ -19,24 +19,13 @@ static redlock_node_status status_nodes[REDLOCK_NODES_MAX];
 static redlock_status_report status = REDLOCK_STATUS_INIT(status_nodes, REDLOCK_NODES_MAX);
 static char text[192];
 
-/* A node list of the masters with the guard on. */
-static const char *guarded_file(const char *settings)
-{
-    static struct node_list list;
-    list.len = 0;
-    for (unsigned i = 0; i < masters->n; i++)
-        node_list_add(&list, &masters->node[i].unix_at);
-    node_list_line(&list, "%s", settings);
-    return node_list_write(&list);
-}
-
 /* ---- the restart guard ------------------------------------------------------------------ */
 
 START_TEST(young_masters_vote_when_they_are_old_enough)
 {
     redlock_lock *lock = NULL;
     masters = masters_start(3, NULL);
-    redlock *client = client_open(guarded_file("max-ttl 2s\n"));
+    redlock *client = client_open(masters_guarded_file(masters, "max-ttl 2s\n"));
     int64_t begun = now_ms();
     ck_assert_uint_eq(client_ready(client), 0);
     int code = client_try(client, "name", 1000, 0, &report, &lock);
@@ -68,7 +57,7 @@ START_TEST(masters_restarted_empty_do_not_vote_within_ttl)
 {
     redlock_lock *lock = NULL, *other = NULL;
     masters = masters_start(3, NULL);
-    const char *file = guarded_file("max-ttl 3s\n");
+    const char *file = masters_guarded_file(masters, "max-ttl 3s\n");
     redlock *one = client_open(file);
     ck_assert(wait_until(client_ready(one) == 3, 20000));
     redlock *two = client_open(file);
@@ -94,7 +83,7 @@ START_TEST(guard_waits_for_max_ttl_and_not_for_ttl)
 {
     redlock_lock *lock = NULL, *other = NULL;
     masters = masters_start(3, NULL);
-    const char *file = guarded_file("max-ttl 4s\nttl 200ms\n");
+    const char *file = masters_guarded_file(masters, "max-ttl 4s\nttl 200ms\n");
     redlock *one = client_open(file), *two = client_open(file);
     ck_assert(wait_until(client_ready(one) == 3 && client_ready(two) == 3, 20000));
     ck_assert_int_eq(client_try(one, "name", 4000, 0, NULL, &lock), 0);
@@ -120,7 +109,7 @@ END_TEST
 START_TEST(reconnect_to_known_master_is_no_restart)
 {
     masters = masters_start(1, NULL);
-    redlock *client = client_open(guarded_file("max-ttl 2s\n"));
+    redlock *client = client_open(masters_guarded_file(masters, "max-ttl 2s\n"));
     ck_assert(wait_until(client_ready(client) == 1, 20000));
     master_do(masters, 0, "CLIENT", "KILL", "TYPE", "normal", NULL);
     redlock_lock *lock = NULL;
@@ -140,7 +129,7 @@ START_TEST(without_info_there_is_no_vote_but_with_guard_off)
     masters = masters_start(1, _i == 0 ? NULL : renamed);
     if (_i == 0)
         master_do(masters, 0, "ACL", "SETUSER", "default", "-info", NULL);
-    redlock *client = client_open(guarded_file("max-ttl 1s\n"));
+    redlock *client = client_open(masters_guarded_file(masters, "max-ttl 1s\n"));
     ck_assert_int_eq(client_try(client, "name", 500, 0, &report, &lock), REDLOCK_ENOQUORUM);
     ck_assert_int_eq(client_state(client, 0, text), REDLOCK_NODE_REFUSED);
     ck_assert_ptr_nonnull(strstr(text, "INFO"));
@@ -369,7 +358,7 @@ START_TEST(former_replica_does_not_vote_within_ttl)
     char port[16];
     redlock_lock *lock = NULL;
     masters = masters_start(2, NULL);
-    redlock *client = client_open(guarded_file("max-ttl 2s\n"));
+    redlock *client = client_open(masters_guarded_file(masters, "max-ttl 2s\n"));
     ck_assert(wait_until(client_ready(client) == 2, 20000));
     snprintf(port, sizeof(port), "%d", masters->node[0].tcp_at.port);
     master_do(masters, 1, "REPLICAOF", "127.0.0.1", port, NULL);
@@ -468,7 +457,7 @@ START_TEST(unseen_former_replica_does_not_vote_within_ttl)
     redlock_lock *lock = NULL, *other = NULL;
     masters = masters_start(4, NULL);
     masters->n = 3;
-    const char *file = guarded_file("max-ttl 3s\nttl 500ms\n");
+    const char *file = masters_guarded_file(masters, "max-ttl 3s\nttl 500ms\n");
     redlock *one = client_open(file), *two = client_open(file);
     ck_assert(wait_until(client_ready(one) == 3 && client_ready(two) == 3, 20000));
     ck_assert_int_eq(client_try(one, "name", 3000, 0, NULL, &lock), 0);
@@ -503,7 +492,7 @@ START_TEST(first_replica_costs_its_master_no_vote)
     char port[16], before[64], after[64];
     masters = masters_start(2, NULL);
     masters->n = 1;
-    redlock *client = client_open(guarded_file("max-ttl 2s\n"));
+    redlock *client = client_open(masters_guarded_file(masters, "max-ttl 2s\n"));
     ck_assert(wait_until(client_ready(client) == 1, 20000));
     replication_id(0, before);
     snprintf(port, sizeof(port), "%d", masters->node[0].tcp_at.port);

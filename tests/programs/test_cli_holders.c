@@ -33,19 +33,6 @@ static void start(void)
     read_host();
 }
 
-/* It holds the name until it is freed. */
-static struct program *hold(const char *option, const char *name)
-{
-    const char *plain[] = {program_redlock(),          "run", name, "--", "sh", "-c",
-                           "echo held; exec sleep 60", NULL};
-    const char *other[] = {program_redlock(),          "run", option, name, "--", "sh", "-c",
-                           "echo held; exec sleep 60", NULL};
-    struct program *program = program_start(NULL, *option ? other : plain);
-    ck_assert_msg(wait_until(program_printed(program, "held\n"), CLI_MOMENT_MS), "%s",
-                  program_err(program));
-    return program;
-}
-
 static struct program *inspect(const char *name, bool json)
 {
     struct program *program = NULL;
@@ -106,7 +93,7 @@ START_TEST(holder_of_each_kind_has_host_and_process)
     cli_choose(one, CLI_PATIENT);
     char name[16]; /* what is killed is released a moment later */
     snprintf(name, sizeof(name), "whose:%d", _i);
-    struct program *holder = hold(option, name);
+    struct program *holder = cli_hold(option, name);
     expect_process(name, holder);
     program_free(holder);
 }
@@ -121,7 +108,7 @@ START_TEST(long_host_name_is_cut)
         return;
     read_host();
     cli_choose(true, CLI_PATIENT);
-    struct program *holder = hold("--reentrant", "long:host");
+    struct program *holder = cli_hold("--reentrant", "long:host");
     expect_process("long:host", holder);
     program_free(holder);
 }
@@ -131,7 +118,7 @@ START_TEST(each_of_several_readers_has_its_own)
 {
     const char *name = _i == 0 ? "read:by:two" : "read:on:five";
     cli_choose(_i == 0, CLI_PATIENT);
-    struct program *one = hold("--shared", name), *two = hold("--shared", name);
+    struct program *one = cli_hold("--shared", name), *two = cli_hold("--shared", name);
     char first[96], second[96];
     snprintf(first, sizeof(first), ", host %s, process %d\n", host, (int)one->pid);
     snprintf(second, sizeof(second), ", host %s, process %d\n", host, (int)two->pid);
@@ -177,7 +164,7 @@ START_TEST(client_name_stands_for_host_and_process)
     setenv("REDLOCK_NODES", masters_file(cli_lone, CLI_PATIENT "client-name web@7\n"), 1);
     static const char *const names[] = {"named:0", "named:1"};
     for (int i = 0; i < 2; i++) {
-        struct program *holder = hold(options[i], names[i]);
+        struct program *holder = cli_hold(options[i], names[i]);
         expect_holder(names[i], "web@7", NULL, NULL);
         expect_text(names[i], "\n  client web@7, host and process unknown\n");
         program_free(holder);
@@ -188,7 +175,7 @@ END_TEST
 START_TEST(break_names_holder_that_loses_lock)
 {
     cli_choose(false, CLI_PATIENT);
-    struct program *holder = hold("--exclusive", "stuck"), *program = NULL;
+    struct program *holder = cli_hold("--exclusive", "stuck"), *program = NULL;
     char text[128], pid[16];
     snprintf(text, sizeof(text), "\n  host %s, process %d\n", host, (int)holder->pid);
     snprintf(pid, sizeof(pid), "%d", (int)holder->pid);
@@ -211,7 +198,7 @@ START_TEST(without_right_to_list_clients_it_is_unknown)
     static const char *const denied[] = {"-client|list", "-info"};
     static const char *const words[] = {"client|list", "info"};
     cli_choose(true, CLI_PATIENT);
-    struct program *holder = hold("--reentrant", "denied");
+    struct program *holder = cli_hold("--reentrant", "denied");
     expect_process("denied", holder);
     (void)master_do(cli_lone, 0, "ACL", "SETUSER", "default", denied[_i], NULL);
     expect_unknown("denied");
@@ -242,14 +229,14 @@ START_TEST(crowd_beyond_bound_is_not_listed)
     if (limit.rlim_cur < CROWD + 500) /* the test of the fake has the bound all the same */
         return;
     cli_choose(true, CLI_PATIENT);
-    struct program *holder = hold("--reentrant", "crowded");
+    struct program *holder = cli_hold("--reentrant", "crowded");
     expect_process("crowded", holder);
     for (int i = 0; i < CROWD; i++)
         ck_assert_int_ge(crowd[i] = net_connect(&cli_lone->node[0].unix_at), 0);
     struct reply reply = master_do(cli_lone, 0, "INFO", "clients", NULL);
     ck_assert_msg(strstr(reply.text, "connected_clients:21"), "%s", reply.text);
-    ck_assert_int_eq((int)strcspn(master_do(cli_lone, 0, "CONFIG", "RESETSTAT", NULL).text, "O"),
-                     0);
+    ck_assert_int_eq(
+        (int)strcspn(master_do(cli_lone, 0, "CONFIG", "RESETSTAT", NULL).text, "O"), 0);
     expect_unknown("crowded");
     reply = master_do(cli_lone, 0, "INFO", "commandstats", NULL);
     ck_assert_msg(!strstr(reply.text, "client|list"), "%s", reply.text);

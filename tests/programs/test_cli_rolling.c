@@ -13,28 +13,6 @@ enum { HOLDERS = 8 };
 
 static struct masters *masters;
 
-/* `guard off` comes with masters_file(); this one has the guard on. */
-static void choose(const char *settings)
-{
-    struct node_list list = {.len = 0};
-    node_list_line(&list, "%s", settings);
-    for (unsigned i = 0; i < masters->n; i++)
-        node_list_add(&list, &masters->node[i].unix_at);
-    setenv("REDLOCK_NODES", node_list_write(&list), 1);
-}
-
-static struct program *hold(unsigned number)
-{
-    char name[16];
-    snprintf(name, sizeof(name), "held:%u", number);
-    struct program *program =
-        program_start(NULL, REDLOCK("run", "--wait", "20s", name, "--", "sh", "-c",
-                                    "echo held; exec sleep 300"));
-    ck_assert_msg(wait_until(program_printed(program, "held\n"), CLI_MOMENT_MS), "%s",
-                  program_err(program));
-    return program;
-}
-
 static int status_within(const char *time, int64_t *ret_took_ms)
 {
     int64_t began_ms = now_ms();
@@ -53,10 +31,13 @@ START_TEST(masters_restarted_in_turn_cost_no_lock)
     struct program *holder[HOLDERS];
     int64_t took_ms;
     masters = masters_start(counts[_i], NULL);
-    choose("max-ttl 1s");
+    setenv("REDLOCK_NODES", masters_guarded_file(masters, "max-ttl 1s"), 1);
     ck_assert_int_eq(status_within("60s", &took_ms), CLI_FIT);
-    for (unsigned i = 0; i < HOLDERS; i++)
-        holder[i] = hold(i);
+    for (unsigned i = 0; i < HOLDERS; i++) {
+        char name[16];
+        snprintf(name, sizeof(name), "held:%u", i);
+        holder[i] = cli_hold("", name);
+    }
     for (unsigned i = 0; i < masters->n; i++) {
         master_restart(masters, i, true);
         ck_assert_int_eq(status_within("60s", &took_ms), CLI_FIT);
@@ -78,10 +59,10 @@ START_TEST(good_look_is_not_enough)
     int64_t took_ms;
     struct program *program = NULL;
     masters = masters_start(3, NULL);
-    choose("guard off\nmax-ttl 2s");
+    setenv("REDLOCK_NODES", masters_file(masters, "max-ttl 2s"), 1);
     ck_assert_int_eq(status_within("forever", &took_ms), CLI_FIT);
     ck_assert_int_ge(took_ms, 1000 + 2000);
-    choose("guard off\nmax-ttl 10m");
+    setenv("REDLOCK_NODES", masters_file(masters, "max-ttl 10m"), 1);
     ck_assert_int_eq(program_run(NULL, REDLOCK("status", "--wait", "1ms"), &program),
                      CLI_DEGRADED);
     ck_assert_ptr_nonnull(strstr(program_err(program), "use a longer --wait"));
@@ -95,7 +76,7 @@ END_TEST
 START_TEST(break_begins_it_anew)
 {
     masters = masters_start(3, NULL);
-    choose("guard off\nmax-ttl 4s");
+    setenv("REDLOCK_NODES", masters_file(masters, "max-ttl 4s"), 1);
     struct program *program = program_start(NULL, REDLOCK("status", "--wait", "60s"));
     pause_ms(1000); /* it may have seen them by now */
     master_pause(masters, 1);
@@ -113,7 +94,7 @@ START_TEST(time_that_is_over_tells_last_look)
 {
     int64_t took_ms;
     masters = masters_start(3, NULL);
-    choose("guard off\nmax-ttl 1s");
+    setenv("REDLOCK_NODES", masters_file(masters, "max-ttl 1s"), 1);
     master_kill(masters, 0);
     ck_assert_int_eq(status_within("300ms", &took_ms), CLI_DEGRADED);
     ck_assert_int_ge(took_ms, 300);

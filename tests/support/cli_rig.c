@@ -132,3 +132,15 @@ void cli_expect_check(struct program *program, unsigned node, const char *check,
                               strstr(got, remedy)),
                   "no '%s' is the remedy of %s", remedy, text);
 }
+
+struct program *cli_hold(const char *option, const char *name)
+{
+    const char *plain[] = {program_redlock(),           "run", name, "--", "sh", "-c",
+                           "echo held; exec sleep 300", NULL};
+    const char *other[] = {program_redlock(),           "run", option, name, "--", "sh", "-c",
+                           "echo held; exec sleep 300", NULL};
+    struct program *program = program_start(NULL, *option ? other : plain);
+    ck_assert_msg(wait_until(program_printed(program, "held\n"), CLI_MOMENT_MS), "%s",
+                  program_err(program));
+    return program;
+}

@@ -20,7 +20,7 @@ enum { CLI_MOMENT_MS = 20000 };
 
 /* Fixtures, for a whole case or for each test. */
 void cli_rig_start(void);
-void cli_rig_start_keeping(void); /* masters that keep their keys when they are killed */
+void cli_rig_start_keeping(void);   /* masters that keep their keys when they are killed */
 void cli_rig_start_with_lone(void); /* and one master beside the five */
 void cli_rig_stop(void);
 
@@ -48,6 +48,10 @@ struct program *cli_expect_status(int status);
  * words (NULL: any). */
 void cli_expect_check(struct program *program, unsigned node, const char *check,
                       const char *result, const char *reason, const char *remedy);
+
+/* `redlock run OPTION NAME`, which has the lock when this returns, until it is freed. The
+ * option may be "". */
+struct program *cli_hold(const char *option, const char *name);
 
 /* `redlock lock`: the handle, good until the next call. */
 const char *cli_take(const char *name, const char *ttl);

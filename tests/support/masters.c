@@ -170,12 +170,22 @@ void masters_stop(struct masters *masters)
     free(masters);
 }
 
-const char *masters_file(struct masters *masters, const char *settings)
+static const char *list_file(struct masters *masters, const char *guard, const char *settings)
 {
     static struct node_list list;
     list.len = 0;
     for (unsigned i = 0; i < masters->n; i++)
         node_list_add(&list, &masters->node[i].unix_at);
-    node_list_line(&list, "guard off\n%s", settings ? settings : "");
+    node_list_line(&list, "%s%s", guard, settings ? settings : "");
     return node_list_write(&list);
+}
+
+const char *masters_file(struct masters *masters, const char *settings)
+{
+    return list_file(masters, "guard off\n", settings);
+}
+
+const char *masters_guarded_file(struct masters *masters, const char *settings)
+{
+    return list_file(masters, "", settings);
 }

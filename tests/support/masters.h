@@ -44,6 +44,7 @@ void master_restart(struct masters *masters, unsigned node, bool empty);
 /* A node list file of them all: "guard off", and `settings` ("max-ttl 5s\n"; NULL: none)
  * after it. The path is good until the next call. */
 const char *masters_file(struct masters *masters, const char *settings);
+const char *masters_guarded_file(struct masters *masters, const char *settings); /* guard on */
 
 struct reply {
     char type; /* of RESP; 0: no answer at all */

@@ -8,15 +8,14 @@
 
 #include <string.h>
 
-bool client_is_uuid(const char *text)
+#define LINE_BYTES 512 /* a line has some 400, with a long name 560 */
+#define CLIENTS_MAX (RL_REPLY_INFO_MAX / LINE_BYTES)
+
+const char *client_list_refused(int64_t clients)
 {
-    for (int i = 0; i < RL_UUID_LEN; i++) {
-        bool dash = i == 8 || i == 13 || i == 18 || i == 23;
-        bool hex = (text[i] >= '0' && text[i] <= '9') || (text[i] >= 'a' && text[i] <= 'f');
-        if (dash ? text[i] != '-' : !hex)
-            return false;
-    }
-    return true;
+    if (clients < 0)
+        return "INFO clients does not tell how many there are";
+    return clients > CLIENTS_MAX ? "it has too many clients" : NULL;
 }
 
 /* The value of "key=value"; NULL: another key. */

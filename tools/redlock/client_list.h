@@ -7,9 +7,10 @@
 #include "base/mask.h"
 #include "config/list_mark.h"
 
-/* A list of more bytes is not read. A line has some 400, with a long name 560. */
-#define CLIENT_LIST_LINE_BYTES 512
-#define CLIENT_LIST_MAX (RL_REPLY_INFO_MAX / CLIENT_LIST_LINE_BYTES)
+/* Why a master with so many clients is not asked for the list (-1: it does not tell); NULL: it
+ * is. A long list costs it time, and one of more bytes than an answer may have is not read. */
+const char *client_list_refused(int64_t clients);
+
 #define CLIENT_LIST_REQUEST "*4\r\n$6\r\nCLIENT\r\n$4\r\nLIST\r\n$4\r\nTYPE\r\n$6\r\nnormal\r\n"
 
 /* A line, where it has a name. */
@@ -41,8 +42,5 @@ struct client_said {
 /* False: it is no client of this library. */
 bool client_said(const struct client_line *line, const struct rl_mask *mask,
                  struct client_said *ret_said);
-
-/* "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx" */
-bool client_is_uuid(const char *text);
 
 #endif

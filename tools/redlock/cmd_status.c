@@ -2,6 +2,8 @@
  * each second, or until all of them vote again. */
 #include "config_auto.h"
 
+#include "base/clock.h"
+#include "base/limits.h"
 #include "redlock/status_print.h"
 
 #include <poll.h>
@@ -98,9 +100,7 @@ static int watch(struct status *status)
 
 static int64_t now_ms(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_BOOTTIME, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    return rl_clock_now_ns() / RL_NS_PER_MS;
 }
 
 /* Look again, but no earlier than a clock tick of small leases, and each second of large ones.

@@ -45,10 +45,7 @@ static const char *on_reply(void *context, unsigned node, const struct rl_reply 
     (void)reply; /* on_bulk had it */
     if (asking->master[node].asked++ == LIST)
         return NULL;
-    if (asking->master[node].info.clients < 0)
-        return "INFO clients does not tell how many there are";
-    return asking->master[node].info.clients > CLIENT_LIST_MAX ? "it has too many clients"
-                                                               : NULL;
+    return client_list_refused(asking->master[node].info.clients);
 }
 
 static void on_failure(void *context, unsigned node, const char *why)

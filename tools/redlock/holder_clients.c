@@ -4,6 +4,7 @@
 #include "redlock/holder_clients.h"
 
 #include "base/client_name.h"
+#include "base/text.h"
 
 #include <assert.h>
 #include <string.h>
@@ -25,8 +26,7 @@ static bool is_hex(char c)
 static const char *uuid_of(const redlock_holder *holder)
 {
     const char *owner = holder->owner;
-    if (holder->owner_len < RL_UUID_LEN + 2 || owner[RL_UUID_LEN] != ':' ||
-        !client_is_uuid(owner))
+    if (holder->owner_len < RL_UUID_LEN + 2 || owner[RL_UUID_LEN] != ':' || !rl_is_uuid(owner))
         return NULL;
     for (size_t i = RL_UUID_LEN + 1; i < holder->owner_len; i++) {
         if (!is_digit(owner[i]))

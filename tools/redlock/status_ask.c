@@ -39,15 +39,6 @@ static int64_t clock_ns(clockid_t clock)
     return (int64_t)now.tv_sec * RL_NS_PER_S + now.tv_nsec;
 }
 
-/* A long list costs the master time. */
-static bool may_list(struct status_facts *facts)
-{
-    bool may = facts->clients >= 0 && facts->clients <= CLIENT_LIST_MAX;
-    if (!may)
-        snprintf(facts->why, sizeof(facts->why), "it has too many clients, or does not tell");
-    return may;
-}
-
 static const char *next(void *context, unsigned node)
 {
     struct status_ask *ask = context;
@@ -64,7 +55,7 @@ static const char *next(void *context, unsigned node)
         asked->last.asked_ns = clock_ns(CLOCK_MONOTONIC);
         return "*1\r\n$4\r\nTIME\r\n";
     case CLIENTS:
-        return may_list(&asked->facts) ? CLIENT_LIST_REQUEST : NULL;
+        return CLIENT_LIST_REQUEST;
     default:
         return NULL;
     }
@@ -113,8 +104,10 @@ static const char *on_reply(void *context, unsigned node, const struct rl_reply 
         return NULL;
     case TIME_FIRST:
         return take_time(&asked->first, reply);
-    case TIME_LAST:
-        return take_time(&asked->last, reply);
+    case TIME_LAST: {
+        const char *why = take_time(&asked->last, reply);
+        return why ? why : client_list_refused(asked->facts.clients);
+    }
     default: /* on_bulk had it */
         return NULL;
     }

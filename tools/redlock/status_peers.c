@@ -3,6 +3,7 @@
 
 #include "redlock/status_peers.h"
 
+#include "base/text.h"
 #include "core/quorum.h"
 #include "redlock/cli.h"
 
@@ -42,7 +43,7 @@ static void take(void *context, const struct client_line *line, const struct rl_
     struct listing *listing = context;
     struct status_peers *peers = listing->peers;
     struct client_said said;
-    if (!client_said(line, mask, &said) || !said.marked || !client_is_uuid(said.uuid) ||
+    if (!client_said(line, mask, &said) || !said.marked || !rl_is_uuid(said.uuid) ||
         (is_alike(&said.mark, &peers->own) && said.mark.addresses == peers->own.addresses))
         return;
     struct status_peer *peer = keep(peers, &said);

@@ -3,6 +3,8 @@
 
 #include "chaos/faults/random.h"
 
+#include "core/quorum.h"
+
 #include <assert.h>
 
 int64_t chaos_random_between(struct rl_prng *prng, int64_t min, int64_t max)
@@ -19,32 +21,17 @@ bool chaos_random_one_in(struct rl_prng *prng, unsigned of)
 uint64_t chaos_random_set(struct rl_prng *prng, uint64_t from, unsigned of, unsigned count)
 {
     uint64_t set = 0;
-    unsigned left = 0;
-    for (unsigned i = 0; i < of; i++)
-        left += (from >> i & 1) != 0;
+    unsigned left = rl_count(from & rl_all(of));
     for (unsigned i = 0; i < of && count > 0; i++) {
-        if ((from >> i & 1) == 0)
+        if ((from & rl_bit(i)) == 0)
             continue;
         if (rl_prng_below(prng, left) < count) {
-            set |= UINT64_C(1) << i;
+            set |= rl_bit(i);
             count--;
         }
         left--;
     }
     return set;
-}
-
-unsigned chaos_set_size(uint64_t set)
-{
-    unsigned size = 0;
-    for (; set != 0; set &= set - 1)
-        size++;
-    return size;
-}
-
-uint64_t chaos_set_of_first(unsigned count)
-{
-    return count >= 64 ? UINT64_MAX : (UINT64_C(1) << count) - 1;
 }
 
 void chaos_random_order(struct rl_prng *prng, enum chaos_fault_kind *kind, unsigned count)

@@ -19,7 +19,4 @@ uint64_t chaos_random_set(struct rl_prng *prng, uint64_t from, unsigned of, unsi
 /* Put the kinds into another order. */
 void chaos_random_order(struct rl_prng *prng, enum chaos_fault_kind *kind, unsigned count);
 
-unsigned chaos_set_size(uint64_t set);
-uint64_t chaos_set_of_first(unsigned count);
-
 #endif

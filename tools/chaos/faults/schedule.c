@@ -10,6 +10,8 @@
 #include "chaos/faults/random.h"
 #include "chaos/faults/schedule.h"
 
+#include "core/quorum.h"
+
 #include <assert.h>
 
 #define NS_PER_MS INT64_C(1000000)
@@ -61,7 +63,7 @@ static uint64_t unfit_at(const struct plan *plan, int64_t at_ms)
 static int64_t fit_again_ms(const struct plan *plan, uint64_t nodes, unsigned unfit,
                             int64_t at_ms)
 {
-    while (chaos_set_size(unfit_at(plan, at_ms) | nodes) > unfit) {
+    while (rl_count(unfit_at(plan, at_ms) | nodes) > unfit) {
         int64_t next = INT64_MAX;
         for (unsigned i = 0; i < plan->nodes; i++)
             if (plan->unfit_until_ms[i] > at_ms && plan->unfit_until_ms[i] < next)
@@ -120,7 +122,7 @@ static unsigned draw_size(struct plan *plan, enum chaos_fault_kind kind)
 /* Masters that are unfit already are taken first, because a majority must stay. */
 static uint64_t draw_nodes(struct plan *plan, enum chaos_fault_kind kind, uint64_t busy)
 {
-    uint64_t all = chaos_set_of_first(plan->nodes);
+    uint64_t all = rl_all(plan->nodes);
     if (is_one_of(kind, CHAOS_OF_HOLDERS))
         return 0;
     if (kind == CHAOS_FAULT_RING)
@@ -130,16 +132,16 @@ static uint64_t draw_nodes(struct plan *plan, enum chaos_fault_kind kind, uint64
     unsigned size = draw_size(plan, kind);
     uint64_t unfit = unfit_at(plan, plan->end_ms) & ~busy;
     uint64_t set = chaos_random_set(&plan->prng, unfit, plan->nodes, size);
-    if (size > chaos_set_size(set))
+    if (size > rl_count(set))
         set |= chaos_random_set(&plan->prng, all & ~busy & ~unfit, plan->nodes,
-                                size - chaos_set_size(set));
+                                size - rl_count(set));
     return set;
 }
 
 static uint64_t draw_clients(struct plan *plan, enum chaos_fault_kind kind)
 {
     unsigned clients = plan->options->clients;
-    uint64_t all = chaos_set_of_first(clients);
+    uint64_t all = rl_all(clients);
     if (!is_one_of(kind, CHAOS_OF_PATHS))
         return 0;
     if (kind == CHAOS_FAULT_HALVES)
@@ -168,7 +170,7 @@ static bool may_join(const struct plan *plan, const struct chaos_fault *fault, i
            (last->kind != fault->kind || fault->nodes != 0) &&
            !(is_one_of(last->kind, CHAOS_OF_HOLDERS) &&
              is_one_of(fault->kind, CHAOS_OF_HOLDERS)) &&
-           chaos_set_size(unfit_at(plan, at_ms) | fault->nodes) <= plan->minority;
+           rl_count(unfit_at(plan, at_ms) | fault->nodes) <= plan->minority;
 }
 
 /* When the fault begins: after the end of the last one, or during it. */
@@ -197,8 +199,7 @@ static int64_t draw_begin_ms(struct plan *plan, const struct chaos_fault *fault,
 static int64_t keep_majority_ms(const struct plan *plan, const struct chaos_fault *fault,
                                 int64_t at_ms)
 {
-    if (!is_one_of(fault->kind, CHAOS_SILENCING) ||
-        chaos_set_size(fault->nodes) > plan->minority)
+    if (!is_one_of(fault->kind, CHAOS_SILENCING) || rl_count(fault->nodes) > plan->minority)
         return at_ms;
     return fit_again_ms(plan, fault->nodes, plan->minority, at_ms);
 }
