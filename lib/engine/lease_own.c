@@ -35,7 +35,7 @@ void rl_lease_remove_name(struct rl_lease *lease)
 static bool is_own(const struct rl_lease *lease, const struct rl_target *target, int64_t now_ns)
 {
     const struct rl_target *has = &lease->target;
-    return lease->hold.phase == RL_HOLD_HELD && !rl_hold_over(&lease->hold, now_ns) &&
+    return lease->hold.phase == RL_HOLD_HELD && !rl_lease_over(lease, now_ns) &&
            has->name_len == target->name_len && has->owner_len == target->owner_len &&
            memcmp(has->name, target->name, target->name_len) == 0 &&
            memcmp(has->owner, target->owner, target->owner_len) == 0;

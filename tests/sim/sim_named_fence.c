@@ -82,6 +82,25 @@ static void fencing_token_is_told_in_vain(void)
     sim_expect(sim_keys() == 0);
 }
 
+/* For her own client she still has the lock that is over. */
+static void fencing_token_after_clock_went_back(void)
+{
+    stage();
+    struct sim_player *ann = fenced("ann"), *again = sim_beside(ann), *bob = fenced("bob");
+    ann->options.kind = REDLOCK_REENTRANT;
+    ann->options.owner = "ann";
+    again->options = ann->options;
+    bob->options.kind = REDLOCK_REENTRANT;
+    sim_curtain();
+    takes(ann);
+    sim_proc_set_back(ann->proc, 3600 * SIM_S);
+    sim_pass_ms(1100);
+    uint64_t second = takes(bob);
+    sim_expect(sim_releases(bob) == REDLOCK_OK);
+    sim_expect(takes(again) > second);
+    sim_expect(sim_releases(again) == REDLOCK_OK);
+}
+
 const struct sim_scenario sim_named_fence[] = {
     {"fencing-tokens",
      "Each hold gets a greater fencing token, with the round trip that takes the lock.",
@@ -93,5 +112,9 @@ const struct sim_scenario sim_named_fence[] = {
     {"fencing-token-is-told-in-vain",
      "The master that must be told dies of it: ann does not get the lock.",
      fencing_token_is_told_in_vain},
+    {"fencing-token-after-clock-went-back",
+     "Ann's clock is set back, so her lock is over; bob has it, and then she has it again. Her\n"
+     "token is above bob's, and not that of the lock which is over.",
+     fencing_token_after_clock_went_back},
     {NULL, NULL, NULL},
 };
