@@ -277,9 +277,13 @@ START_TEST(master_that_forgets_is_warning_where_nothing_guards)
     program_free(program);
     set(0, "appendonly", "yes");
     program = cli_expect_status(CLI_FIT);
+    cli_expect_check(program, 0, "restart", "warn", "forgets the last locks", "always");
+    program_free(program);
+    set(0, "appendfsync", "always");
+    program = cli_expect_status(CLI_FIT);
     cli_expect_check(program, 0, "restart", "ok", NULL, NULL);
     program_free(program);
-    list_with("max-ttl 100ms", NULL);
+    list_with("max-ttl 500ms", NULL);
     ck_assert(wait_until(program_run(NULL, REDLOCK("status"), NULL) == CLI_FIT, CLI_MOMENT_MS));
     program = cli_expect_status(CLI_FIT);
     cli_expect_check(program, 1, "restart", "ok", NULL, NULL);
@@ -313,6 +317,45 @@ START_TEST(what_master_does_not_tell_is_not_judged)
     cli_expect_check(program, 0, "clock", "none", "NOPERM", NULL);
     cli_expect_check(program, 0, "memory", "ok", NULL, NULL);
     program_free(program);
+}
+END_TEST
+
+START_TEST(disk_that_is_not_told_of_is_not_judged)
+{
+    list_with("guard off", NULL);
+    set(0, "appendonly", "yes");
+    (void)master_do(masters, 0, "ACL", "SETUSER", "default", "-config|get", NULL);
+    struct program *program = cli_expect_status(CLI_FIT);
+    cli_expect_check(program, 0, "restart", "none", "NOPERM", NULL);
+    cli_expect_check(program, 0, "lists", "ok", NULL, NULL);
+    program_free(program);
+}
+END_TEST
+
+/* A foreign name, and a Sentinel's. */
+START_TEST(sentinel_that_watches_is_warning)
+{
+    static const struct {
+        const char *name, *result;
+    } names[] = {
+        {"sentinel-1a2b3c4d-cmdx", "ok"},
+        {"sentinel-cmd", "ok"},
+        {"sentinel-1a2b3c4d-cmd", "warn"},
+    };
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        char request[64];
+        bool warns = strcmp(names[i].result, "warn") == 0;
+        int fd = net_connect(&masters->node[1].unix_at);
+        int len = snprintf(request, sizeof(request), "CLIENT SETNAME %s\r\n", names[i].name);
+        ck_assert_int_eq(write(fd, request, (size_t)len), len);
+        ck_assert_int_gt(read(fd, request, sizeof(request)), 0);
+        struct program *program = cli_expect_status(CLI_FIT);
+        cli_expect_check(program, 0, "failover", "ok", NULL, NULL);
+        cli_expect_check(program, 1, "failover", names[i].result,
+                         warns ? "Sentinel watches it" : NULL, warns ? "no master" : NULL);
+        program_free(program);
+        close(fd);
+    }
 }
 END_TEST
 
@@ -405,6 +448,8 @@ int main(void)
     tcase_add_test(real, masters_of_one_host_are_warning);
     tcase_add_test(real, master_that_forgets_is_warning_where_nothing_guards);
     tcase_add_test(real, what_master_does_not_tell_is_not_judged);
+    tcase_add_test(real, disk_that_is_not_told_of_is_not_judged);
+    tcase_add_test(real, sentinel_that_watches_is_warning);
     tcase_add_test(real, metrics_tell_what_status_says);
     tcase_add_loop_test(real, metrics_are_one_look_in_their_own_form, 0, 2);
     suite_add_tcase(suite, real);

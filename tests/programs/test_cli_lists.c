@@ -135,12 +135,12 @@ END_TEST
 START_TEST(guard_that_is_off_is_named)
 {
     redlock *client = connected(); /* guard off */
-    start_list("max-ttl 100ms");
+    start_list("max-ttl 500ms");
     add(0, 2, "");
     setenv("REDLOCK_NODES", node_list_write(&list), 1);
     ck_assert(wait_until(program_run(NULL, REDLOCK("status"), NULL) == CLI_FIT, CLI_MOMENT_MS));
     redlock_close(client);
-    start_list("guard off\nmax-ttl 100ms");
+    start_list("guard off\nmax-ttl 500ms");
     add(0, 2, "");
     client = connected();
     expect_lists("warn", "its restart guard is off");

@@ -62,6 +62,15 @@ void client_list_each(const char *list, size_t len, const struct rl_mask *mask,
     }
 }
 
+/* They name themselves "sentinel-12345678-cmd". */
+bool client_is_sentinel(const struct client_line *line)
+{
+    static const char begins[] = "sentinel-", ends[] = "-cmd";
+    size_t before = sizeof(begins) - 1, behind = sizeof(ends) - 1;
+    return line->name_len > before + behind && memcmp(line->name, begins, before) == 0 &&
+           memcmp(line->name + line->name_len - behind, ends, behind) == 0;
+}
+
 /* Cuts ":MARK" off the end of "NAME:MARK". */
 static bool cut_mark(const char *text, size_t *len, struct rl_list_mark *ret_mark)
 {

@@ -26,6 +26,9 @@ void client_list_each(const char *list, size_t len, const struct rl_mask *mask,
                                    const struct rl_mask *mask),
                       void *context);
 
+/* It is a Sentinel that watches the server. */
+bool client_is_sentinel(const struct client_line *line);
+
 /* The name of a client, in foreign bytes. `len` 0: unknown. */
 struct client_name {
     size_t len;

@@ -15,7 +15,7 @@
 #include <time.h>
 
 /* What a master is asked: the first two at first, the others after a pause. */
-enum request { INFO, TIME_FIRST, TIME_LAST, CLIENTS, REQUESTS };
+enum request { INFO, TIME_FIRST, TIME_LAST, CLIENTS, FSYNC, REQUESTS };
 
 struct asked {
     unsigned requests; /* that were answered: the next one is of this number */
@@ -39,6 +39,12 @@ static int64_t clock_ns(clockid_t clock)
     return (int64_t)now.tv_sec * RL_NS_PER_S + now.tv_nsec;
 }
 
+static void on_failure(void *context, unsigned node, const char *why)
+{
+    struct status_facts *facts = &((struct status_ask *)context)->asked[node].facts;
+    snprintf(facts->why, sizeof(facts->why), "%s", why);
+}
+
 static const char *next(void *context, unsigned node)
 {
     struct status_ask *ask = context;
@@ -55,7 +61,15 @@ static const char *next(void *context, unsigned node)
         asked->last.asked_ns = clock_ns(CLOCK_MONOTONIC);
         return "*1\r\n$4\r\nTIME\r\n";
     case CLIENTS:
-        return CLIENT_LIST_REQUEST;
+        if (!client_list_refused(asked->facts.clients))
+            return CLIENT_LIST_REQUEST;
+        on_failure(ask, node, client_list_refused(asked->facts.clients));
+        asked->requests++;
+        /* fall through */
+    case FSYNC: /* it matters where nothing else remembers locks */
+        if (ask->setup.guard || asked->facts.aof != 1)
+            return NULL;
+        return "*3\r\n$6\r\nCONFIG\r\n$3\r\nGET\r\n$11\r\nappendfsync\r\n";
     default:
         return NULL;
     }
@@ -94,6 +108,18 @@ static const char *take_time(struct status_look *look, const struct rl_reply *re
     return NULL;
 }
 
+/* {"appendfsync", WHEN} */
+static const char *take_fsync(struct status_facts *facts, const struct rl_reply *reply)
+{
+    static const char always[] = "always";
+    if (reply->type != RL_REPLY_ARRAY || reply->count != 2 ||
+        reply->part[1].type != RL_REPLY_BULK)
+        return "its answer to CONFIG GET appendfsync is none";
+    facts->fsync = reply->part[1].kept == sizeof(always) - 1 &&
+                   memcmp(reply->text + reply->part[1].start, always, sizeof(always) - 1) == 0;
+    return NULL;
+}
+
 static const char *on_reply(void *context, unsigned node, const struct rl_reply *reply)
 {
     struct status_ask *ask = context;
@@ -104,19 +130,13 @@ static const char *on_reply(void *context, unsigned node, const struct rl_reply 
         return NULL;
     case TIME_FIRST:
         return take_time(&asked->first, reply);
-    case TIME_LAST: {
-        const char *why = take_time(&asked->last, reply);
-        return why ? why : client_list_refused(asked->facts.clients);
-    }
+    case TIME_LAST:
+        return take_time(&asked->last, reply);
+    case FSYNC:
+        return take_fsync(&asked->facts, reply);
     default: /* on_bulk had it */
         return NULL;
     }
-}
-
-static void on_failure(void *context, unsigned node, const char *why)
-{
-    struct status_facts *facts = &((struct status_ask *)context)->asked[node].facts;
-    snprintf(facts->why, sizeof(facts->why), "%s", why);
 }
 
 /* A path of a unix socket, or an address of this machine alone. */

@@ -1,5 +1,5 @@
 /* status_assume.c - checks of what a lock rests on and no probe can prove: the master's clock,
- * its memory, its connections, its host, and the node lists of its clients. */
+ * its memory, its connections, its host, its clients' node lists, and Sentinels. */
 #include "config_auto.h"
 
 #include "redlock/cli.h"
@@ -104,13 +104,15 @@ static void check_memory(const struct status_facts *facts, struct status_check *
 static void check_restart(const struct status_facts *facts, const struct status_setup *setup,
                           struct status_check *check)
 {
-    begin_told(check, "restart", facts->asked, facts);
-    if (setup->guard || facts->aof != 0)
+    bool known = facts->asked && (setup->guard || facts->aof != 1 || facts->fsync >= 0);
+    begin_told(check, "restart", known, facts);
+    if (!known || setup->guard || facts->aof < 0 || facts->fsync == 1)
         return;
     check->result = STATUS_WARN;
-    snprintf(
-        check->reason, sizeof(check->reason),
-        "the restart guard is off, and it has no append-only file: a restart forgets locks");
+    snprintf(check->reason, sizeof(check->reason), "the restart guard is off, and it %s",
+             facts->aof == 0 ? "has no append-only file: a restart forgets locks"
+                             : "answers before its append-only file is on the disk: a crash of "
+                               "its machine forgets the last locks");
     check->remedy = "set guard on, or on the master appendonly yes and appendfsync always";
 }
 
@@ -140,6 +142,17 @@ static void check_lists(const struct status_facts *facts, struct status_check *c
     check->remedy = "give all clients one list: with two of them, two may have a lock";
 }
 
+static void check_failover(const struct status_facts *facts, struct status_check *check)
+{
+    begin_told(check, "failover", facts->listed, facts);
+    if (facts->sentinels == 0)
+        return;
+    check->result = STATUS_WARN;
+    snprintf(check->reason, sizeof(check->reason),
+             "a Sentinel watches it, and may make it a replica, which has no vote");
+    check->remedy = "let Sentinel watch no master of locks: a majority replaces failover";
+}
+
 static void check_host(unsigned node, const struct status_setup *setup,
                        struct status_check *check)
 {
@@ -164,4 +177,5 @@ void status_checks_assume(const redlock_node_status *node, unsigned number,
     check_restart(facts, setup, &ret_check[4]);
     check_host(number, setup, &ret_check[5]);
     check_lists(facts, &ret_check[6]);
+    check_failover(facts, &ret_check[7]);
 }

@@ -12,7 +12,8 @@
 
 void status_facts_init(struct status_facts *facts)
 {
-    *facts = (struct status_facts){.clients = -1, .clients_max = -1, .evicted = -1, .aof = -1};
+    *facts = (struct status_facts){
+        .clients = -1, .clients_max = -1, .evicted = -1, .aof = -1, .fsync = -1};
 }
 
 /* "field:number" */

@@ -24,8 +24,10 @@ struct status_facts {
     bool asked;                            /* INFO was answered; else `why` says why not */
     int64_t clients, clients_max, evicted; /* -1: not told */
     int64_t aof;                           /* 1: there is an append-only file; -1: not told */
+    int fsync;                             /* 1: of that file before each reply; -1: not told */
     struct status_clock clock;
     bool listed;          /* its clients are known */
+    unsigned sentinels;   /* that watch it */
     unsigned odd_clients; /* those that have another node list */
     char odd[192];        /* one of them, and what is other; printable */
     char why[192];        /* printable */

@@ -1,5 +1,5 @@
-/* status_peers.h - other clients of the masters whose node list is not this one, by the names
- * of their connections. Two clients with other lists may both have a lock. */
+/* status_peers.h - what the names of a master's connections tell: clients whose node list is
+ * not this one, and Sentinels. Two clients with other lists may both have a lock. */
 #ifndef REDLOCK_STATUS_PEERS_H
 #define REDLOCK_STATUS_PEERS_H
 
@@ -19,8 +19,9 @@ struct status_peer {
 
 struct status_peers {
     struct rl_list_mark own;
-    int db[REDLOCK_NODES_MAX]; /* of each master, by this list */
-    uint64_t listed;           /* masters that have told their clients */
+    int db[REDLOCK_NODES_MAX];             /* of each master, by this list */
+    uint64_t listed;                       /* masters that have told their clients */
+    unsigned sentinels[REDLOCK_NODES_MAX]; /* that watch each master */
     unsigned count;
     struct status_peer peer[STATUS_PEERS_MAX];
 };
