@@ -213,7 +213,7 @@ EXTRA_DIST += %D%/tagged.sh %D%/repo/coverage.py %D%/repo/coverage_allowed.txt \
 check-one:
 	@test -n "$(T)" || { echo "usage: make check-one T='%D%/core/test_hold %D%/repo/layers.sh'" >&2; exit 64; }
 	@programs=`for t in $(T); do case $$t in *.sh) ;; *) printf '%s ' $$t ;; esac; done`; \
-	$(MAKE) $(AM_MAKEFLAGS) all $$programs && \
+	$(MAKE) $(AM_MAKEFLAGS) all && $(MAKE) $(AM_MAKEFLAGS) $$programs && \
 	$(MAKE) $(AM_MAKEFLAGS) check check_PROGRAMS="$$programs" TESTS="$(T)"
 
 # Those in which threads meet: what ThreadSanitizer is run on.
