@@ -93,8 +93,10 @@ START_TEST(status_has_line_per_node_and_verdict)
 {
     struct program *program = NULL;
     for (unsigned i = 0; i < cli_masters->n; i++) /* nothing guards, so they must not forget */
-        ck_assert_int_eq(
-            master_do(cli_masters, i, "CONFIG", "SET", "appendonly", "yes", NULL).type, '+');
+        ck_assert_int_eq(master_do(cli_masters, i, "CONFIG", "SET", "appendonly", "yes",
+                                   "appendfsync", "always", NULL)
+                             .type,
+                         '+');
     ck_assert_int_eq(program_run(NULL, REDLOCK("status"), &program), 0);
     for (int node = 1; node <= 5; node++) { /* a long address has a line to itself */
         char line[32];
