@@ -7,7 +7,7 @@ check-peers: bin/redlock-chaos
 .PHONY: check-peers
 # The library and other lock clients on the same masters. It downloads them, below DIR.
 EXTRA_PROGRAMS += %D%/ours
-%C%_ours_SOURCES = %D%/ours.c %D%/ours.h \
+%C%_ours_SOURCES = %D%/ours.c %D%/ours.h %D%/ours_pairs.c \
 	%D%/ours_verbs.c
 %C%_ours_CPPFLAGS = -I$(top_srcdir)/include
 %C%_ours_LDADD = libredlock.la
@@ -18,20 +18,25 @@ interop-peers:
 check-interop: %D%/ours interop-peers
 	python3 -B $(srcdir)/%D%/suite.py --ours %D%/ours --peers interop-peers \
 	  $(INTEROP_OPTIONS)
+# How fast they are, side by side.
+RATES_PEERS = redsync node-redlock python rslock
+peer-rates: %D%/ours
+	$(srcdir)/%D%/build_peers.sh interop-peers $(RATES_PEERS)
+	python3 -B $(srcdir)/%D%/rates.py --ours %D%/ours --peers interop-peers $(RATES_OPTIONS)
 # A copy of the sources, in which one rule after the other is broken.
 interop-mutants: interop-peers
 	rm -rf interop-mutants.src
 	$(MAKE) $(AM_MAKEFLAGS) distdir distdir=interop-mutants.src
 	chmod -R u+w interop-mutants.src
 	MUTANTS='$(MUTANTS)' BUDGET='$(BUDGET)' $(srcdir)/%D%/mutants.sh interop-mutants.src interop-peers
-.PHONY: check-interop interop-peers interop-mutants
+.PHONY: check-interop interop-peers interop-mutants peer-rates
 clean-local:
 	rm -rf interop-peers interop-mutants.src
 EXTRA_DIST += %D%/build_peers.sh %D%/cases_crowd.py %D%/cases_every.py %D%/cases_fair.py \
 	%D%/cases_kinds.py %D%/cases_several.py %D%/cases_shared.py %D%/clients.py \
 	%D%/compare.py %D%/masters.py %D%/mutants.sh %D%/mutants.txt %D%/node-redlock/index.js \
 	%D%/node-redlock/package-lock.json %D%/node-redlock/package.json %D%/peers_test.sh \
-	%D%/python/driver.py %D%/python/requirements.txt %D%/redis-semaphore/index.js \
+	%D%/python/driver.py %D%/python/requirements.txt %D%/rates.py %D%/redis-semaphore/index.js \
 	%D%/redis-semaphore/package-lock.json %D%/redis-semaphore/package.json \
 	%D%/redislock/go.mod %D%/redislock/go.sum %D%/redislock/main.go \
 	%D%/redisson/Driver.java %D%/redisson/pom.xml %D%/redsync/go.mod %D%/redsync/go.sum \

@@ -4,6 +4,8 @@
 
 #include <redlock.h>
 
+#include <stdbool.h>
+
 #define OURS_LINE 4096  /* bytes of a line, at most */
 #define OURS_WORDS 80   /* words in one */
 #define OURS_HOLDS 64   /* at a time, of one thread */
@@ -25,5 +27,9 @@ struct ours_actor {
 
 /* Do what the line says; the answer has no newline. */
 void ours_answer(struct ours_actor *actor, int count, char **words, char *ret_answer);
+
+/* `pairs` or `callbacks` PREFIX COUNT MS: COUNT users, each in a thread of its own or all by
+ * callbacks, take and release locks of their own for that long. Answers "ok PAIRS US". */
+void ours_pairs(redlock *client, bool threads, char **words, char *ret_answer);
 
 #endif /* OURS_H */

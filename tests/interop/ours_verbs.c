@@ -156,6 +156,8 @@ void ours_answer(struct ours_actor *actor, int count, char **words, char *ret_an
         int code = redlock_force_release(actor->client, words[1], strlen(words[1]),
                                          REDLOCK_DEFAULT, NULL);
         say_result(ret_answer, code);
+    } else if (count > 3 && (strcmp(verb, "pairs") == 0 || strcmp(verb, "callbacks") == 0)) {
+        ours_pairs(actor->client, strcmp(verb, "pairs") == 0, words, ret_answer);
     } else if (strcmp(verb, "owner") == 0) {
         /* "-": the thread itself. */
         const char *owner = strcmp(words[1], "-") == 0 ? "" : words[1];

@@ -113,13 +113,31 @@ class ByUsing {
 }
 
 let client;
+let clients;
+
+// pairs PREFIX COUNT MS: that many at once, each with a lock of its own that it takes and
+// releases for so long. Answers how many times, and within how many microseconds.
+async function pairs(prefix, count, ms) {
+  const begun = performance.now();
+  let done = 0;
+  const user = async (i) => {
+    const redlock = v4 ? new Redlock4(clients) : new Redlock5(clients);
+    while (performance.now() < begun + ms) {
+      const lock = await redlock.acquire([`${prefix}:${i}`], client.ttl);
+      await (v4 ? lock.unlock() : lock.release());
+      done++;
+    }
+  };
+  await Promise.all(Array.from({ length: count }, (_, i) => user(i)));
+  return `ok ${done} ${Math.round(1000 * (performance.now() - begun))}`;
+}
 
 async function answer(verb, words) {
   switch (verb) {
     case "hello": {
       // hello 1 ttl_ms N nodes URL...
       const ttl = Number(words[2]);
-      const clients = words.slice(4).map((url) => connect(url, ttl));
+      clients = words.slice(4).map((url) => connect(url, ttl));
       client = best ? new ByUsing(clients, ttl) : new ByHand(clients, ttl);
       return `ok node-redlock ${dependencies[v4 ? "redlock4" : "redlock"].replace(/.*@/, "")}`;
     }
@@ -128,6 +146,8 @@ async function answer(verb, words) {
       return "ok";
     case "validity":
       return `ok ${Math.max(0, Math.floor(client.expiration() - Date.now()))}`;
+    case "pairs":
+      return pairs(words[0], Number(words[1]), Number(words[2]));
     case "extend":
     case "release":
       await client[verb]();

@@ -10,6 +10,7 @@ the pause between two tries where there is such a setting, and how often pottery
 
 import logging
 import sys
+import threading
 import time
 from importlib.metadata import version
 
@@ -81,6 +82,27 @@ class Pottery:
         return True
 
 
+def pairs(kind, ttl_ms, urls, prefix, count, ms):
+    """That many threads, each with a client and a lock of its own that it takes and releases for
+    so long."""
+    clients = [kind(ttl_ms, urls) for _ in range(count)]
+    done = [0] * count
+    begun = time.monotonic()
+
+    def user(i):
+        while time.monotonic() < begun + ms / 1000:
+            if clients[i].acquire(f"{prefix}:{i}", 0):
+                clients[i].release()
+                done[i] += 1
+
+    threads = [threading.Thread(target=user, args=(i,)) for i in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return f"ok {sum(done)} {int(1e6 * (time.monotonic() - begun))}"
+
+
 CLIENTS = {"redis-py": RedisPy, "redlock-py": RedlockPy, "pottery": Pottery}
 GONE = (redis.exceptions.LockError, pottery.ReleaseUnlockedLock, pottery.ExtendUnlockedLock)
 
@@ -105,10 +127,13 @@ def main():
         verb, *words = line.split()
         if verb == "hello":
             # hello 1 ttl_ms N nodes URL...
-            client = CLIENTS[sys.argv[1]](int(words[2]), words[4:])
+            settings = (CLIENTS[sys.argv[1]], int(words[2]), words[4:])
+            client = settings[0](*settings[1:])
             print(f"ok {sys.argv[1]} {version(client.package)}", flush=True)
         elif verb == "quit":
             break
+        elif verb == "pairs":
+            print(pairs(*settings, words[0], int(words[1]), int(words[2])), flush=True)
         else:
             print(answer(client, verb, words), flush=True)
 

@@ -16,6 +16,8 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-redsync/redsync/v4"
@@ -155,6 +157,34 @@ func outcome(ok bool, err error) string {
 	}
 }
 
+// pairs PREFIX COUNT MS: that many goroutines, each with a lock of its own that it takes and
+// releases for so long. Answers how many times, and within how many microseconds.
+func (c *client) pairs(words []string) string {
+	count, _ := strconv.Atoi(words[1])
+	ms, _ := strconv.Atoi(words[2])
+	begun := time.Now()
+	until := begun.Add(time.Duration(ms) * time.Millisecond)
+	var done atomic.Uint64
+	var all sync.WaitGroup
+	for i := range count {
+		all.Add(1)
+		go func() {
+			defer all.Done()
+			mutex := c.settings.mutex(fmt.Sprintf("%s:%d", words[0], i))
+			for time.Now().Before(until) {
+				if mutex.LockContext(context.Background()) != nil {
+					continue
+				}
+				if ok, _ := mutex.Unlock(); ok {
+					done.Add(1)
+				}
+			}
+		}()
+	}
+	all.Wait()
+	return fmt.Sprintf("ok %d %d", done.Load(), time.Since(begun).Microseconds())
+}
+
 func (c *client) answer(words []string) (answer string, ok bool) {
 	switch words[0] {
 	case "hello":
@@ -167,6 +197,8 @@ func (c *client) answer(words []string) (answer string, ok bool) {
 		return outcome(c.mutex.Extend()), true
 	case "release":
 		return outcome(c.mutex.Unlock()), true
+	case "pairs":
+		return c.pairs(words[1:]), true
 	default: // quit
 		return "", false
 	}

@@ -73,6 +73,33 @@ impl Client {
         }
     }
 
+    // pairs PREFIX COUNT MS: that many tasks, each with a lock of its own that it takes and
+    // releases for so long. Answers how many times, and within how many microseconds.
+    async fn pairs(&self, prefix: &str, count: usize, time: Duration) -> String {
+        let begun = Instant::now();
+        let tasks: Vec<_> = (0..count)
+            .map(|i| {
+                let (manager, ttl) = (self.manager.clone(), self.ttl);
+                let name = format!("{prefix}:{i}");
+                tokio::spawn(async move {
+                    let mut done = 0u64;
+                    while begun.elapsed() < time {
+                        if let Ok(lock) = manager.lock(name.as_bytes(), ttl).await {
+                            manager.unlock(&lock).await;
+                            done += 1;
+                        }
+                    }
+                    done
+                })
+            })
+            .collect();
+        let mut done = 0;
+        for task in tasks {
+            done += task.await.expect("a task");
+        }
+        format!("ok {done} {}", begun.elapsed().as_micros())
+    }
+
     async fn answer(&mut self, words: &[&str]) -> String {
         match words {
             ["acquire", name, wait, ..] => {
@@ -81,12 +108,16 @@ impl Client {
             }
             ["extend", ..] => self.extend().await,
             ["release", ..] => self.release().await,
+            ["pairs", prefix, count, ms] => {
+                let time = Duration::from_millis(ms.parse().expect("a time in ms"));
+                self.pairs(prefix, count.parse().expect("a number"), time).await
+            }
             _ => "no such verb".to_string(),
         }
     }
 }
 
-#[tokio::main(flavor = "current_thread")]
+#[tokio::main]
 async fn main() {
     let mut client: Option<Client> = None;
     for line in std::io::stdin().lock().lines() {
