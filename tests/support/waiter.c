@@ -101,11 +101,12 @@ void waiter_mark(struct waiter *waiter)
     waiter->marked_ms = now_ms();
 }
 
-/* Where it was slow, it may have looked at the very moment at which it was woken: that is
- * believed for a second. */
+/* It does not look in its first second. Where what woke it came later than that, it may have
+ * looked at that very moment: for a second that is believed, if messages came as well. */
 static bool found_out_by_itself(struct waiter *waiter, uint64_t wakes)
 {
-    int64_t since_ms = wakes > 0 ? waiter->marked_ms : waiter->begun_ms;
+    bool late = waiter->marked_ms - waiter->begun_ms >= PROBE_MS;
+    int64_t since_ms = late && wakes > 0 ? waiter->marked_ms : waiter->begun_ms;
     return client_stats(waiter->client).probes != waiter->marked_probes &&
            waiter->back_ms - since_ms >= PROBE_MS;
 }
