@@ -257,24 +257,9 @@ static void put_lock(const char *name)
     (void)master_do(cli_lone, 0, "PEXPIRE", name, "20000", NULL);
 }
 
-/* A connection of that name, until it is closed. */
-static int named_connection(const char *name, size_t len)
-{
-    char head[96], answer[64] = "";
-    int fd = net_connect(&cli_lone->node[0].unix_at);
-    ck_assert_int_ge(fd, 0);
-    int head_len =
-        snprintf(head, sizeof(head), "*3\r\n$6\r\nCLIENT\r\n$7\r\nSETNAME\r\n$%zu\r\n", len);
-    ck_assert(net_send(fd, head, (size_t)head_len) && net_send(fd, name, len) &&
-              net_send(fd, "\r\n", 2));
-    ck_assert_int_gt(read(fd, answer, sizeof(answer) - 1), 0);
-    ck_assert_msg(strcmp(answer, "+OK\r\n") == 0, "%s", answer);
-    return fd;
-}
-
 static int named(const char *name)
 {
-    return named_connection(name, strlen(name));
+    return master_connect_as(cli_lone, 0, name, strlen(name));
 }
 
 START_TEST(foreign_connections_name_does_no_harm)
@@ -327,7 +312,7 @@ START_TEST(name_that_no_reply_has_room_for_does_no_harm)
     char *name = malloc(LONG);
     ck_assert_ptr_nonnull(name);
     memset(name, 'x', LONG);
-    int fd = named_connection(name, LONG);
+    int fd = master_connect_as(cli_lone, 0, name, LONG);
     expect_unknown("long");
     close(fd);
     free(name);

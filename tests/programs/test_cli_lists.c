@@ -160,10 +160,7 @@ START_TEST(other_names_say_nothing)
         "redlock:" LIST ":" UUID,
     };
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        int fd = net_connect(&masters->node[0].unix_at);
-        char request[256];
-        int len = snprintf(request, sizeof(request), "CLIENT SETNAME %s\r\n", names[i]);
-        ck_assert_int_eq(write(fd, request, (size_t)len), len);
+        int fd = master_connect_as(masters, 0, names[i], strlen(names[i]));
         expect_lists("ok", NULL);
         close(fd);
     }

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <unistd.h>
 
 enum { WORDS_MAX = 40, REPLY_ROOM = 1 << 20, LIMIT_S = 10 };
 
@@ -115,4 +116,18 @@ unsigned masters_with(struct masters *masters, const char *name)
         if (masters->node[i].pid != 0 && !masters->node[i].paused)
             count += master_has(masters, i, name);
     return count;
+}
+
+int master_connect_as(struct masters *masters, unsigned node, const char *name, size_t len)
+{
+    char head[96], answer[64] = "";
+    int fd = net_connect(&masters->node[node].unix_at);
+    ck_assert_int_ge(fd, 0);
+    int head_len =
+        snprintf(head, sizeof(head), "*3\r\n$6\r\nCLIENT\r\n$7\r\nSETNAME\r\n$%zu\r\n", len);
+    ck_assert(net_send(fd, head, (size_t)head_len) && net_send(fd, name, len) &&
+              net_send(fd, "\r\n", 2));
+    ck_assert_int_gt(read(fd, answer, sizeof(answer) - 1), 0);
+    ck_assert_msg(strcmp(answer, "+OK\r\n") == 0, "%s", answer);
+    return fd;
 }

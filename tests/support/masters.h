@@ -53,6 +53,9 @@ struct reply {
     char text[4000]; /* an array's elements have a space between them; NUL added */
 };
 
+/* A connection that has given itself this name, in CLIENT LIST. The caller closes it. */
+int master_connect_as(struct masters *masters, unsigned node, const char *name, size_t len);
+
 /* Ask one master, over a connection of its own; the words end with NULL. A reply that takes
  * over 10 s is none. The _n form takes bytes with lengths. */
 struct reply master_do(struct masters *masters, unsigned node, ...) __attribute__((sentinel));

@@ -49,6 +49,7 @@ static const char *next(void *context, unsigned node)
 {
     struct status_ask *ask = context;
     struct asked *asked = &ask->asked[node];
+    const char *refused = client_list_refused(asked->facts.clients);
     switch (asked->requests) {
     case INFO:
         return "*1\r\n$4\r\nINFO\r\n";
@@ -61,10 +62,10 @@ static const char *next(void *context, unsigned node)
         asked->last.asked_ns = clock_ns(CLOCK_MONOTONIC);
         return "*1\r\n$4\r\nTIME\r\n";
     case CLIENTS:
-        if (!client_list_refused(asked->facts.clients))
+        if (!refused)
             return CLIENT_LIST_REQUEST;
-        on_failure(ask, node, client_list_refused(asked->facts.clients));
-        asked->requests++;
+        on_failure(ask, node, refused);
+        asked->requests = FSYNC;
         /* fall through */
     case FSYNC: /* it matters where nothing else remembers locks */
         if (ask->setup.guard || asked->facts.aof != 1)

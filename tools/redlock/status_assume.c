@@ -145,7 +145,7 @@ static void check_lists(const struct status_facts *facts, struct status_check *c
 static void check_failover(const struct status_facts *facts, struct status_check *check)
 {
     begin_told(check, "failover", facts->listed, facts);
-    if (facts->sentinels == 0)
+    if (!facts->watched)
         return;
     check->result = STATUS_WARN;
     snprintf(check->reason, sizeof(check->reason),

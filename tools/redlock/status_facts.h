@@ -27,7 +27,7 @@ struct status_facts {
     int fsync;                             /* 1: of that file before each reply; -1: not told */
     struct status_clock clock;
     bool listed;          /* its clients are known */
-    unsigned sentinels;   /* that watch it */
+    bool watched;         /* by a Sentinel */
     unsigned odd_clients; /* those that have another node list */
     char odd[192];        /* one of them, and what is other; printable */
     char why[192];        /* printable */

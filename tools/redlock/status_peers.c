@@ -43,7 +43,8 @@ static void take(void *context, const struct client_line *line, const struct rl_
     struct listing *listing = context;
     struct status_peers *peers = listing->peers;
     struct client_said said;
-    peers->sentinels[listing->node] += client_is_sentinel(line);
+    if (client_is_sentinel(line))
+        peers->watched |= rl_bit(listing->node);
     if (!client_said(line, mask, &said) || !said.marked || !rl_is_uuid(said.uuid) ||
         (is_alike(&said.mark, &peers->own) && said.mark.addresses == peers->own.addresses))
         return;
@@ -103,7 +104,7 @@ void status_peers_judge(const struct status_peers *peers, unsigned node,
                         struct status_facts *facts)
 {
     facts->listed = peers->listed & rl_bit(node);
-    facts->sentinels = peers->sentinels[node];
+    facts->watched = peers->watched & rl_bit(node);
     for (unsigned i = 0; i < peers->count; i++) {
         const struct status_peer *peer = &peers->peer[i];
         if (!(peer->masters & rl_bit(node)) || !is_odd(peers, peer) || facts->odd_clients++ > 0)

@@ -19,9 +19,9 @@ struct status_peer {
 
 struct status_peers {
     struct rl_list_mark own;
-    int db[REDLOCK_NODES_MAX];             /* of each master, by this list */
-    uint64_t listed;                       /* masters that have told their clients */
-    unsigned sentinels[REDLOCK_NODES_MAX]; /* that watch each master */
+    int db[REDLOCK_NODES_MAX]; /* of each master, by this list */
+    uint64_t listed;           /* masters that have told their clients */
+    uint64_t watched;          /* masters that a Sentinel watches */
     unsigned count;
     struct status_peer peer[STATUS_PEERS_MAX];
 };
