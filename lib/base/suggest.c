@@ -3,6 +3,8 @@
 
 #include "base/suggest.h"
 
+#include "base/text.h"
+
 #include <assert.h>
 #include <stdbool.h>
 #include <string.h>
@@ -11,9 +13,7 @@
 
 static char folded(char letter)
 {
-    if (letter >= 'A' && letter <= 'Z')
-        return (char)(letter - 'A' + 'a');
-    return letter == '_' ? '-' : letter;
+    return letter == '_' ? '-' : rl_lower(letter);
 }
 
 static size_t least(size_t a, size_t b)

@@ -19,6 +19,20 @@ int rl_hex_value(char digit)
     return digit >= 'A' && digit <= 'F' ? digit - 'A' + 10 : -1;
 }
 
+char rl_lower(char letter)
+{
+    return letter >= 'A' && letter <= 'Z' ? (char)(letter - 'A' + 'a') : letter;
+}
+
+bool rl_skip(struct rl_cursor *cursor, const char *word)
+{
+    size_t len = strlen(word);
+    if ((size_t)(cursor->end - cursor->at) < len || memcmp(cursor->at, word, len) != 0)
+        return false;
+    cursor->at += len;
+    return true;
+}
+
 char *rl_put_hex(char *ret_text, const unsigned char *bytes, size_t len)
 {
     static const char digits[] = "0123456789abcdef";

@@ -1,4 +1,4 @@
-/* text.h - digits, lines and hashes of bytes. Core. */
+/* text.h - letters, digits, lines and hashes of bytes. Core. */
 #ifndef RL_TEXT_H
 #define RL_TEXT_H
 
@@ -8,6 +8,17 @@
 
 /* The value of a hex digit of either case; -1: it is none. */
 int rl_hex_value(char digit);
+
+/* Of the letters A to Z, whatever the locale. */
+char rl_lower(char letter);
+
+/* A text that is being read. */
+struct rl_cursor {
+    const char *at, *end;
+};
+
+/* Pass this word. False: another text stands there. */
+bool rl_skip(struct rl_cursor *cursor, const char *word);
 
 /* Decimal digits only, 18 at most; -1 for anything else. */
 int64_t rl_decimal(const char *digits, size_t len);

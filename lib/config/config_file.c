@@ -11,6 +11,7 @@
 
 #include "config/config_nodes.h"
 #include "base/suggest.h"
+#include "base/text.h"
 #include "config/node_options.h"
 #include "config/settings.h"
 #include "config/url.h"
@@ -298,19 +299,10 @@ static int for_each_line(struct reader *reader, const char *text, size_t len,
 {
     int code = 0;
     reader->number = 0;
-    while (code == 0 && len > 0) {
-        const char *newline = memchr(text, '\n', len);
-        size_t whole = newline ? (size_t)(newline - text) + 1 : len;
-        size_t line_len = newline ? whole - 1 : len;
-        if (line_len > 0 && text[line_len - 1] == '\r')
-            line_len--;
-        reader->line = text;
-        reader->len = line_len;
+    while (code == 0 && rl_next_line(&text, &len, &reader->line, &reader->len)) {
         reader->at = 0;
         reader->number++;
         code = handle(reader);
-        text += whole;
-        len -= whole;
     }
     return code;
 }

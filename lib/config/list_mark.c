@@ -47,23 +47,10 @@ void rl_list_mark_write(const struct rl_list_mark *mark, char ret_text[RL_LIST_M
 
 /* ---- reading ---------------------------------------------------------------------------- */
 
-struct cursor {
-    const char *at, *end;
-};
-
-static bool skip(struct cursor *cursor, const char *word)
-{
-    size_t len = strlen(word);
-    if ((size_t)(cursor->end - cursor->at) < len || memcmp(cursor->at, word, len) != 0)
-        return false;
-    cursor->at += len;
-    return true;
-}
-
 /* A word, decimal digits and a dash. */
-static bool take_number(struct cursor *cursor, const char *word, int64_t *ret_number)
+static bool take_number(struct rl_cursor *cursor, const char *word, int64_t *ret_number)
 {
-    if (!skip(cursor, word))
+    if (!rl_skip(cursor, word))
         return false;
     const char *dash = memchr(cursor->at, '-', (size_t)(cursor->end - cursor->at));
     if (!dash || dash - cursor->at > DIGITS_MAX)
@@ -73,7 +60,7 @@ static bool take_number(struct cursor *cursor, const char *word, int64_t *ret_nu
     return *ret_number >= 0;
 }
 
-static bool take_hash(struct cursor *cursor, uint32_t *ret_hash)
+static bool take_hash(struct rl_cursor *cursor, uint32_t *ret_hash)
 {
     *ret_hash = 0;
     if (cursor->end - cursor->at != HASH_DIGITS)
@@ -89,14 +76,14 @@ static bool take_hash(struct cursor *cursor, uint32_t *ret_hash)
 
 bool rl_list_mark_read(const char *text, size_t len, struct rl_list_mark *ret_mark)
 {
-    struct cursor cursor = {text, text + len};
+    struct rl_cursor cursor = {text, text + len};
     int64_t nodes;
     if (!take_number(&cursor, "n", &nodes) || nodes < 1 || nodes > REDLOCK_NODES_MAX ||
         !take_number(&cursor, "ttl", &ret_mark->max_ttl_ms) ||
         !take_number(&cursor, "drift", &ret_mark->drift_ppm))
         return false;
     ret_mark->nodes = (unsigned)nodes;
-    ret_mark->guard = skip(&cursor, "guard-");
-    return (ret_mark->guard || skip(&cursor, "open-")) &&
+    ret_mark->guard = rl_skip(&cursor, "guard-");
+    return (ret_mark->guard || rl_skip(&cursor, "open-")) &&
            take_hash(&cursor, &ret_mark->addresses);
 }

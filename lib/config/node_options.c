@@ -98,11 +98,9 @@ void rl_node_option_replace(struct rl_node_config *node, enum rl_node_option opt
 
 static int copy(const char *text, size_t len, char **ret_copy, struct rl_problem *problem)
 {
-    char *copied = malloc(len + 1);
+    char *copied = strndup(text, len);
     if (!copied)
         return rl_problem_no_memory(problem);
-    memcpy(copied, text, len);
-    copied[len] = '\0';
     *ret_copy = copied;
     return 0;
 }

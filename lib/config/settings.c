@@ -204,11 +204,9 @@ static int parse_client_name(const struct row *row, void *value, const char *tex
     if (len == 0)
         return rl_problem_set(problem, 0, "%s is empty; give it 1 to %d bytes, or leave it out",
                               row->name, RL_CLIENT_NAME_MAX);
-    char *name = malloc(len + 1);
+    char *name = strndup(text, len);
     if (!name)
         return rl_problem_no_memory(problem);
-    memcpy(name, text, len);
-    name[len] = '\0';
     char **old = value;
     free(*old);
     *old = name;

@@ -1,6 +1,7 @@
 /* url.c - see url.h. Core. */
 #include "config_auto.h"
 
+#include "base/text.h"
 #include "config/host.h"
 #include "config/url.h"
 #include "config/url_text.h"
@@ -59,10 +60,7 @@ static int check_bytes(struct url *url)
 static bool same_letters(const char *text, const char *name, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
-        char letter = text[i];
-        if (letter >= 'A' && letter <= 'Z')
-            letter = (char)(letter - 'A' + 'a');
-        if (letter != name[i])
+        if (rl_lower(text[i]) != name[i])
             return false;
     }
     return true;

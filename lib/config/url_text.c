@@ -129,9 +129,6 @@ int rl_url_label(struct rl_node_config *node, struct rl_problem *problem)
         len += (size_t)snprintf(label + len, LABEL_MAX - len, "%s%d",
                                 node->transport == RL_UNIX ? "?db=" : "/", node->db);
     assert(len < LABEL_MAX);
-    node->label = malloc(len + 1);
-    if (!node->label)
-        return rl_problem_no_memory(problem);
-    memcpy(node->label, label, len + 1);
-    return 0;
+    node->label = strdup(label);
+    return node->label ? 0 : rl_problem_no_memory(problem);
 }

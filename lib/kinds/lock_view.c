@@ -3,6 +3,7 @@
 
 #include "kinds/lock_view.h"
 
+#include "base/text.h"
 #include "core/quorum_value.h"
 
 #include "kinds/kind.h"
@@ -12,40 +13,23 @@
 #include <assert.h>
 #include <string.h>
 
-#define DIGITS_MAX 18 /* the script never writes more */
-
 _Static_assert(sizeof(((redlock_holder *)0)->owner) > RL_OWNER_MAX, "owners are cut");
 
 /* ---- one master's text ------------------------------------------------------------------ */
 
-struct text {
-    const char *at, *end;
-};
-
-static bool take_char(struct text *text, char wanted)
-{
-    if (text->at == text->end || *text->at != wanted)
-        return false;
-    text->at++;
-    return true;
-}
-
 /* A number, and the byte that must follow it. -1 is for ever. */
-static bool take_number(struct text *text, char behind, int64_t *ret_number)
+static bool take_number(struct rl_cursor *text, const char *behind, int64_t *ret_number)
 {
-    bool minus = take_char(text, '-');
-    int64_t number = 0;
-    unsigned digits = 0;
-    for (; text->at < text->end && *text->at >= '0' && *text->at <= '9'; text->at++) {
-        if (++digits > DIGITS_MAX)
-            return false;
-        number = 10 * number + (*text->at - '0');
-    }
+    bool minus = rl_skip(text, "-");
+    const char *digits = text->at;
+    while (text->at < text->end && *text->at >= '0' && *text->at <= '9')
+        text->at++;
+    int64_t number = rl_decimal(digits, (size_t)(text->at - digits));
     *ret_number = minus ? -number : number;
-    return digits > 0 && (!minus || number == 1) && take_char(text, behind);
+    return number >= 0 && (!minus || number == 1) && rl_skip(text, behind);
 }
 
-static bool take_count(struct text *text, char behind, unsigned *ret_count)
+static bool take_count(struct rl_cursor *text, const char *behind, unsigned *ret_count)
 {
     int64_t number;
     if (!take_number(text, behind, &number) || number < 0 || number > UINT32_MAX)
@@ -54,7 +38,7 @@ static bool take_count(struct text *text, char behind, unsigned *ret_count)
     return true;
 }
 
-static bool take_state(struct text *text, int *ret_state)
+static bool take_state(struct rl_cursor *text, int *ret_state)
 {
     static const struct {
         const char *word;
@@ -68,10 +52,7 @@ static bool take_state(struct text *text, int *ret_state)
         {"data ", REDLOCK_STATE_DATA},
     };
     for (unsigned i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-        size_t len = strlen(words[i].word);
-        if ((size_t)(text->end - text->at) >= len &&
-            memcmp(text->at, words[i].word, len) == 0) {
-            text->at += len;
+        if (rl_skip(text, words[i].word)) {
             *ret_state = words[i].state;
             return true;
         }
@@ -80,30 +61,30 @@ static bool take_state(struct text *text, int *ret_state)
 }
 
 /* MODE COUNT MS LENGTH OWNER */
-static bool take_holder(struct text *text, redlock_holder *ret_holder)
+static bool take_holder(struct rl_cursor *text, redlock_holder *ret_holder)
 {
     unsigned len;
-    if (take_char(text, 'x'))
+    if (rl_skip(text, "x"))
         ret_holder->mode = REDLOCK_MODE_EXCLUSIVE;
-    else if (take_char(text, 'r'))
+    else if (rl_skip(text, "r"))
         ret_holder->mode = REDLOCK_MODE_READ;
-    else if (take_char(text, 'w'))
+    else if (rl_skip(text, "w"))
         ret_holder->mode = REDLOCK_MODE_WRITE;
     else
         return false;
-    if (!take_char(text, ' ') || !take_count(text, ' ', &ret_holder->count) ||
-        !take_number(text, ' ', &ret_holder->ttl_ms) || !take_count(text, ' ', &len) ||
+    if (!rl_skip(text, " ") || !take_count(text, " ", &ret_holder->count) ||
+        !take_number(text, " ", &ret_holder->ttl_ms) || !take_count(text, " ", &len) ||
         len > RL_OWNER_MAX || (size_t)(text->end - text->at) < len)
         return false;
     memcpy(ret_holder->owner, text->at, len);
     ret_holder->owner[len] = '\0';
     ret_holder->owner_len = len;
     text->at += len;
-    return take_char(text, '\n');
+    return rl_skip(text, "\n");
 }
 
 /* The type of data that is no lock: the server's word. */
-static bool take_type(struct text *text, redlock_node_info *told)
+static bool take_type(struct rl_cursor *text, redlock_node_info *told)
 {
     size_t len = 0;
     while (len < (size_t)(text->end - text->at) && text->at[len] >= '!' && text->at[len] <= '~')
@@ -112,17 +93,17 @@ static bool take_type(struct text *text, redlock_node_info *told)
     memcpy(told->data, text->at, kept);
     told->data[kept] = '\0';
     text->at += len;
-    return len > 0 && take_char(text, '\n');
+    return len > 0 && rl_skip(text, "\n");
 }
 
 bool rl_view_read(const char *bytes, size_t len, int64_t ttl_ms, struct rl_view *ret_view)
 {
-    struct text text = {bytes, bytes + len};
+    struct rl_cursor text = {bytes, bytes + len};
     redlock_node_info *told = &ret_view->told;
     struct rl_holders *shown = &ret_view->shown;
     *ret_view = (struct rl_view){.told = {.ttl_ms = ttl_ms}};
-    if (!take_state(&text, &told->state) || !take_count(&text, ' ', &told->waiting) ||
-        !take_number(&text, ' ', &told->writer_ms) || !take_count(&text, '\n', &told->holders))
+    if (!take_state(&text, &told->state) || !take_count(&text, " ", &told->waiting) ||
+        !take_number(&text, " ", &told->writer_ms) || !take_count(&text, "\n", &told->holders))
         return false;
     if (told->holders > 0 &&
         (told->state == REDLOCK_STATE_FREE || told->state == REDLOCK_STATE_DATA))

@@ -133,8 +133,8 @@ START_TEST(test_lengths)
 }
 END_TEST
 
-/* A model beside it: whatever the C library takes for an IPv6 address, so do we, and the
- * other way round; two texts are equal here when they are the same address there. */
+/* Whatever the C library takes for an IPv6 address, so do we, and the other way round; two
+ * texts are equal here when they are the same address there. */
 START_TEST(test_ipv6_model)
 {
     static const char *const pieces[] = {":",   "::",       "0",     "1", "ffff",

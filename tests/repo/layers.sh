@@ -13,10 +13,10 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 99' HUP INT TERM
 
 # What every pure object may use; `memory` only those that the table names.
-bytes='memchr memcmp bcmp memcpy memmem memmove memset strchr strcmp strlen strncmp'
+bytes='memchr memcmp bcmp memcpy memmem memmove memset strchr strcmp strlen strncmp inet_pton'
 text='snprintf vsnprintf'
-memory='malloc calloc realloc free strdup'
-headers='assert.h inttypes.h stdarg.h stdatomic.h stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h
+memory='malloc calloc realloc free strdup strndup'
+headers='arpa/inet.h assert.h inttypes.h stdarg.h stdatomic.h stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h
     redlock.h config_auto.h scripts.h'
 
 # told WORD: what stands behind it in the table.
