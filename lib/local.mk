@@ -25,7 +25,8 @@ lib_base = %D%/base/client_name.h %D%/base/clock.c %D%/base/clock.h %D%/base/dia
 	%D%/base/timer_heap.h %D%/base/wipe.c %D%/base/wipe.h
 lib_core = %D%/core/backoff.c %D%/core/backoff.h %D%/core/driven.c %D%/core/driven.h \
 	%D%/core/fence.c %D%/core/fence.h \
-	%D%/core/hold.c %D%/core/hold.h %D%/core/hold_parts.h %D%/core/hold_replies.c \
+	%D%/core/hold.c %D%/core/hold.h %D%/core/hold_fence.c %D%/core/hold_parts.h \
+	%D%/core/hold_replies.c \
 	%D%/core/identity.c %D%/core/identity.h %D%/core/quorum.c %D%/core/quorum.h \
 	%D%/core/quorum_value.c %D%/core/quorum_value.h %D%/core/reconnect.c \
 	%D%/core/reconnect.h %D%/core/server_info.c %D%/core/server_info.h \

@@ -57,6 +57,7 @@ struct rl_acquire {
     struct redlock_lock *lock;
     int64_t held_ns[REDLOCK_NODES_MAX]; /* held_count: when each blocking key runs out,
                                            ascending. What is zeroed ends before it */
+    uint64_t number[REDLOCK_NODES_MAX]; /* ROUND: see core/fence.h */
     char owner[RL_OWNER_MAX + 1];
 };
 

@@ -69,6 +69,7 @@ int rl_acquire_round_begin(struct rl_acquire *acquire, uint64_t voting, int64_t 
     lease->native = acquire->target.kind->native && !queue && !acquire->call.report.to &&
                     !acquire->options.fenced;
     lease->hold.fence.wanted = acquire->options.fenced;
+    lease->hold.fence.number = acquire->number;
     lease->call = &acquire->call;
     lease->lock = acquire->lock;
     acquire->call.lease = lease;

@@ -7,21 +7,49 @@
 
 #include <assert.h>
 
-void rl_fence_grant(struct rl_fence *fence, unsigned node, uint64_t number)
+static void name(struct rl_fence *fence, unsigned node, uint64_t number)
 {
-    assert(fence->wanted);
+    assert(fence->wanted && fence->number);
     assert(number > 0 && number < RL_FENCE_MAX);
-    if (number > fence->token) {
-        fence->token = number;
-        fence->having = 0;
-    }
-    if (number == fence->token)
-        fence->having |= rl_bit(node);
+    fence->number[node] = number;
 }
 
-uint64_t rl_fence_behind(const struct rl_fence *fence, uint64_t granted)
+void rl_fence_grant(struct rl_fence *fence, unsigned node, uint64_t number)
 {
-    assert(fence->wanted && fence->token > 0);
-    assert((fence->having & ~granted) == 0);
-    return granted & ~fence->having;
+    name(fence, node, number);
+}
+
+void rl_fence_took(struct rl_fence *fence, unsigned node)
+{
+    assert(fence->told > 0);
+    if (fence->number[node] < fence->told)
+        name(fence, node, fence->told);
+}
+
+/* How many of these nodes are at this number, or below it. */
+static unsigned up_to(const struct rl_fence *fence, uint64_t nodes, uint64_t number)
+{
+    unsigned count = 0;
+    for (; nodes; nodes &= nodes - 1)
+        count += fence->number[rl_first(nodes)] <= number;
+    return count;
+}
+
+void rl_fence_decide(struct rl_fence *fence, uint64_t granted, unsigned needed)
+{
+    assert(fence->wanted && fence->number);
+    assert(needed > 0 && rl_count(granted) >= needed);
+    fence->token = RL_FENCE_MAX;
+    for (uint64_t rest = granted; rest; rest &= rest - 1) {
+        uint64_t number = fence->number[rl_first(rest)];
+        if (number < fence->token && up_to(fence, granted, number) >= needed)
+            fence->token = number;
+    }
+    fence->having = fence->behind = 0;
+    for (uint64_t rest = granted; rest; rest &= rest - 1) {
+        uint64_t number = fence->number[rl_first(rest)], bit = rest & -rest;
+        fence->having |= number == fence->token ? bit : 0;
+        fence->behind |= number < fence->token ? bit : 0;
+    }
+    assert(fence->token < RL_FENCE_MAX && fence->having);
 }

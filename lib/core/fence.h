@@ -2,14 +2,17 @@
  * tokens of all earlier holds of that lock. Core: pure.
  *
  * Each master that grants the lock names a number above all that it has named or heard of. The
- * token is the greatest number among the grants that won the round, and no other grant counts.
+ * majority with the lowest numbers decides: the token is the greatest of them, and each of them
+ * must have it. A master that is ahead of that majority does not count.
  *
  *   numbers of the grants   7 7 7 . .     a majority has the token: 7
- *   numbers of the grants   7 9 8 . .     the token is 9; two masters must be told
+ *   numbers of the grants   7 9 7 . .     the token is 9; two masters must be told
+ *   numbers of the grants   7 9 7 7 .     a fourth one grants meanwhile: the token is 7
  *
  * A later hold has a master in common with this one, on which its number is above this token.
- * That is why a majority must have the token before the user may see it, why a master takes
- * the token only while the lock's key is ours, and why a late grant can't help.
+ * That is why a majority must have the token before the user may see it, and why a master takes
+ * the token only while the lock's key is ours. A master that is ahead does not count, because
+ * what it named may be above the token of another hold which is under way.
  */
 #ifndef RL_FENCE_H
 #define RL_FENCE_H
@@ -22,14 +25,20 @@
 
 struct rl_fence {
     bool wanted;
-    uint64_t token;  /* the greatest number so far; 0: none */
-    uint64_t having; /* the nodes of this round that have the token */
+    uint64_t token;   /* of the hold, or of the majority that would decide now; 0: none */
+    uint64_t told;    /* the token that masters were told; 0: none was */
+    uint64_t having;  /* nodes with this token */
+    uint64_t behind;  /* nodes that granted, with a lower number */
+    uint64_t *number; /* of each node that granted; the caller's, until the round is over */
 };
 
-/* A grant that counts named this number. */
+/* This node's grant named this number. */
 void rl_fence_grant(struct rl_fence *fence, unsigned node, uint64_t number);
 
-/* Those of `granted` that do not have the token yet. */
-uint64_t rl_fence_behind(const struct rl_fence *fence, uint64_t granted);
+/* This node took the token that it was told. */
+void rl_fence_took(struct rl_fence *fence, unsigned node);
+
+/* The token by these grants, which are `needed` or more. */
+void rl_fence_decide(struct rl_fence *fence, uint64_t granted, unsigned needed);
 
 #endif

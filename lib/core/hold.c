@@ -50,7 +50,7 @@ void rl_hold_assert(const struct rl_hold *hold)
     if (hold->phase == RL_HOLD_HELD)
         assert(hold->deadline_ns != 0);
     if (hold->phase == RL_HOLD_FENCING)
-        assert(hold->fence.wanted && hold->fence.token > 0);
+        assert(hold->fence.wanted && hold->fence.token > 0 && hold->fence.number);
     if (hold->phase != RL_HOLD_ENDING)
         assert(!hold->releasing && hold->release_due == 0);
     if (hold->phase == RL_HOLD_NEW)
@@ -71,7 +71,7 @@ void rl_hold_outlast(struct rl_hold *hold, int64_t now_ns)
 }
 
 /* The only way into ENDING. From here on each node that may have the key must get a release. */
-static void end(struct rl_hold *hold, int64_t now_ns)
+void rl_hold_end(struct rl_hold *hold, int64_t now_ns)
 {
     assert(hold->phase != RL_HOLD_NEW && hold->phase != RL_HOLD_ENDING);
     assert(now_ns >= 0);
@@ -82,6 +82,7 @@ static void end(struct rl_hold *hold, int64_t now_ns)
     hold->phase = RL_HOLD_ENDING;
     hold->deadline_ns = 0;
     hold->extending = false;
+    hold->fence.number = NULL;
     hold->not_asked_yet = 0;
     hold->retake = 0;
     hold->release_due = hold->maybe_set;
@@ -96,18 +97,26 @@ void rl_hold_distrust(struct rl_hold *hold)
 /* ---- acquire -------------------------------------------------------------------------- */
 
 /* Won, and a majority has the fencing token if there is one: ours, if there is time left. */
-static unsigned become_held(struct rl_hold *hold, int64_t now_ns)
+unsigned rl_hold_become_held(struct rl_hold *hold, int64_t now_ns)
 {
     int64_t until = rl_validity_end_ns(hold->ask.t0_ns, hold->ttl_ns, hold->drift_factor);
     assert(hold->phase == RL_HOLD_ASKING || hold->phase == RL_HOLD_FENCING);
     if (hold->distrusted || rl_validity_over(until, now_ns)) {
-        end(hold, now_ns);
+        rl_hold_end(hold, now_ns);
         return RL_EV_REFUSED;
     }
     hold->phase = RL_HOLD_HELD;
     hold->extending = false;
+    hold->fence.number = NULL;
     hold->deadline_ns = until;
     return RL_EV_ACQUIRED;
+}
+
+static void fail_not_asked(struct rl_hold *hold)
+{
+    for (uint64_t rest = hold->not_asked_yet; rest; rest &= rest - 1)
+        rl_round_vote(&hold->ask, rl_first(rest), RL_VOTE_FAILED);
+    hold->not_asked_yet = 0;
 }
 
 unsigned rl_hold_judge_ask(struct rl_hold *hold, int64_t now_ns)
@@ -120,18 +129,18 @@ unsigned rl_hold_judge_ask(struct rl_hold *hold, int64_t now_ns)
         if (hold->not_asked_yet && rl_round_silent(&hold->ask) == hold->not_asked_yet) {
             if (hold->ask.yes)
                 return RL_DO_ASK_REST;
-            end(hold, now_ns);
+            rl_hold_end(hold, now_ns);
             return RL_EV_REFUSED;
         }
         return 0;
     case RL_WON:
-        if (!hold->fence.wanted || rl_count(hold->fence.having) >= rl_quorum_needed(hold->n))
-            return become_held(hold, now_ns);
+        if (!hold->fence.wanted || rl_hold_has_token(hold))
+            return rl_hold_become_held(hold, now_ns);
         hold->phase = RL_HOLD_FENCING;
-        hold->not_asked_yet = 0;
+        fail_not_asked(hold);
         return RL_DO_FENCE;
     case RL_LOST:
-        end(hold, now_ns);
+        rl_hold_end(hold, now_ns);
         return RL_EV_REFUSED;
     }
     return 0;
@@ -156,7 +165,7 @@ unsigned rl_hold_ask(struct rl_hold *hold, int64_t t0_ns, int64_t node_deadline_
 uint64_t rl_hold_to_ask(const struct rl_hold *hold)
 {
     rl_hold_assert(hold);
-    if (hold->phase != RL_HOLD_ASKING)
+    if (hold->phase != RL_HOLD_ASKING && hold->phase != RL_HOLD_FENCING)
         return 0;
     return rl_round_silent(&hold->ask) & ~hold->not_asked_yet;
 }
@@ -175,34 +184,20 @@ uint64_t rl_hold_ask_rest(struct rl_hold *hold, uint64_t voting, int64_t node_de
     return rest & voting;
 }
 
-/* ---- the fencing token ---------------------------------------------------------------- */
-
-unsigned rl_hold_judge_fence(struct rl_hold *hold, int64_t now_ns)
-{
-    assert(hold->phase == RL_HOLD_FENCING && hold->extending);
-    assert(hold->extend.n == hold->n && !hold->releasing);
-    switch (rl_round_verdict(&hold->extend)) {
-    case RL_OPEN:
-        return 0;
-    case RL_WON:
-        return become_held(hold, now_ns);
-    case RL_LOST:
-        end(hold, now_ns);
-        return RL_EV_REFUSED;
-    }
-    return 0;
-}
+/* ---- extend --------------------------------------------------------------------------- */
 
 /* The round of extends on these nodes begins. A late reply to an earlier one must not count in
  * it: its TTL began before. */
-static void begin_extends(struct rl_hold *hold, int64_t t0_ns, int64_t ttl_ns,
-                          int64_t node_deadline_ns, uint64_t nodes)
+void rl_hold_begin_extends(struct rl_hold *hold, int64_t t0_ns, int64_t ttl_ns,
+                           int64_t node_deadline_ns, uint64_t nodes)
 {
     assert(!hold->extending && ttl_ns > 0);
     assert((nodes & ~rl_all(hold->n)) == 0);
     hold->extending = true;
     hold->extend_ttl_ns = ttl_ns;
-    hold->this_round[0] = hold->this_round[1] = 0;
+    for (unsigned slot = 0; slot < RL_SLOTS; slot++)
+        hold->this_round[slot] &=
+            hold->phase == RL_HOLD_FENCING ? rl_round_silent(&hold->ask) : 0;
     if (ttl_ns > hold->key_ttl_ns)
         hold->key_ttl_ns = ttl_ns;
     rl_round_start(&hold->extend, hold->n, t0_ns, node_deadline_ns);
@@ -210,28 +205,13 @@ static void begin_extends(struct rl_hold *hold, int64_t t0_ns, int64_t ttl_ns,
         rl_round_vote(&hold->extend, rl_first(rest), RL_VOTE_FAILED);
 }
 
-uint64_t rl_hold_fence(struct rl_hold *hold, uint64_t voting, int64_t node_deadline_ns)
-{
-    rl_hold_assert(hold);
-    assert(hold->phase == RL_HOLD_FENCING && !hold->extending);
-    /* Of grants that came too late to win the round, no number counts. */
-    uint64_t behind = rl_fence_behind(&hold->fence, hold->ask.yes) & voting;
-    begin_extends(hold, hold->ask.t0_ns, hold->ttl_ns, node_deadline_ns,
-                  behind | hold->fence.having);
-    for (uint64_t rest = hold->fence.having; rest; rest &= rest - 1)
-        rl_round_vote(&hold->extend, rl_first(rest), RL_VOTE_YES);
-    return behind;
-}
-
-/* ---- extend --------------------------------------------------------------------------- */
-
 unsigned rl_hold_judge_extend(struct rl_hold *hold, int64_t now_ns)
 {
     assert(hold->phase == RL_HOLD_HELD && hold->extending);
     assert(hold->extend.n == hold->n && hold->extend_ttl_ns > 0);
     /* Too late, whatever the votes: another client may have held it in between. */
     if (rl_hold_over(hold, now_ns)) {
-        end(hold, now_ns);
+        rl_hold_end(hold, now_ns);
         return RL_EV_LOST;
     }
     switch (rl_round_verdict(&hold->extend)) {
@@ -249,7 +229,7 @@ unsigned rl_hold_judge_extend(struct rl_hold *hold, int64_t now_ns)
         hold->extending = false;
         /* A majority can't be ours any more. That is certain, not only unconfirmed. */
         if (hold->n - rl_count(hold->extend.no) < rl_quorum_needed(hold->n)) {
-            end(hold, now_ns);
+            rl_hold_end(hold, now_ns);
             return RL_EV_LOST;
         }
         return RL_EV_NOT_EXTENDED;
@@ -262,7 +242,7 @@ unsigned rl_hold_extend(struct rl_hold *hold, int64_t t0_ns, int64_t ttl_ns,
 {
     rl_hold_assert(hold);
     assert(hold->phase == RL_HOLD_HELD && !hold->extending);
-    begin_extends(hold, t0_ns, ttl_ns, node_deadline_ns, voting);
+    rl_hold_begin_extends(hold, t0_ns, ttl_ns, node_deadline_ns, voting);
     /* A node that can't have our key has nothing to extend: it has refused. */
     for (uint64_t rest = voting & ~hold->maybe_set; rest; rest &= rest - 1)
         rl_round_vote(&hold->extend, rl_first(rest), RL_VOTE_NO);
@@ -323,7 +303,7 @@ unsigned rl_hold_release(struct rl_hold *hold, int64_t now_ns, int64_t node_dead
 {
     rl_hold_assert(hold);
     uint64_t asked = hold->maybe_set;
-    end(hold, now_ns);
+    rl_hold_end(hold, now_ns);
     if (node_deadline_ns <= 0)
         return 0;
     hold->releasing = true;

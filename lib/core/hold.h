@@ -97,7 +97,7 @@ void rl_hold_distrust(struct rl_hold *hold);
  * vote. The caller must then send to rl_hold_to_ask(). Only for a NEW hold. */
 unsigned rl_hold_ask(struct rl_hold *hold, int64_t t0_ns, int64_t node_deadline_ns,
                      uint64_t voting, int first);
-uint64_t rl_hold_to_ask(const struct rl_hold *hold);
+uint64_t rl_hold_to_ask(const struct rl_hold *hold); /* FENCING: those that are asked still */
 
 /* After RL_DO_ASK_REST: returns the nodes to send to now (those that can still vote), with a
  * new deadline. rl_hold_tick() then loses the round if too few are left. */

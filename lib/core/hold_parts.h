@@ -1,4 +1,4 @@
-/* hold_parts.h - between hold.c and hold_replies.c. Core. */
+/* hold_parts.h - between hold.c, hold_fence.c and hold_replies.c. Core. */
 #ifndef RL_HOLD_PARTS_H
 #define RL_HOLD_PARTS_H
 
@@ -9,6 +9,16 @@ void rl_hold_assert(const struct rl_hold *hold);
 
 /* A key of ours may be set, or extended, as late as now. */
 void rl_hold_outlast(struct rl_hold *hold, int64_t now_ns);
+
+/* The only ways into HELD and ENDING. Won, but no time is left: RL_EV_REFUSED. */
+unsigned rl_hold_become_held(struct rl_hold *hold, int64_t now_ns);
+void rl_hold_end(struct rl_hold *hold, int64_t now_ns);
+
+void rl_hold_begin_extends(struct rl_hold *hold, int64_t t0_ns, int64_t ttl_ns,
+                           int64_t node_deadline_ns, uint64_t nodes);
+
+/* Has a majority the fencing token? It is decided anew, by the grants so far. */
+bool rl_hold_has_token(struct rl_hold *hold);
 
 /* Decide the open round by its votes. They return a set, as rl_hold_answer() does. */
 unsigned rl_hold_judge_ask(struct rl_hold *hold, int64_t now_ns);

@@ -40,12 +40,25 @@ void rl_hold_sent(struct rl_hold *hold, unsigned node, unsigned slot, enum rl_ve
 static unsigned count_acquire(struct rl_hold *hold, unsigned node, enum rl_vote vote,
                               uint64_t number, int64_t now_ns)
 {
-    assert(hold->phase == RL_HOLD_ASKING);
+    assert(hold->phase == RL_HOLD_ASKING || hold->phase == RL_HOLD_FENCING);
     if (!rl_round_vote(&hold->ask, node, vote))
         return 0;
     if (vote == RL_VOTE_YES && hold->fence.wanted)
         rl_fence_grant(&hold->fence, node, number);
-    return rl_hold_judge_ask(hold, now_ns);
+    return hold->phase == RL_HOLD_ASKING ? rl_hold_judge_ask(hold, now_ns)
+                                         : rl_hold_judge_fence(hold, now_ns);
+}
+
+static unsigned count_extend(struct rl_hold *hold, unsigned node, enum rl_vote vote,
+                             int64_t now_ns)
+{
+    if (!rl_round_vote(&hold->extend, node, vote))
+        return 0;
+    if (hold->phase != RL_HOLD_FENCING)
+        return rl_hold_judge_extend(hold, now_ns);
+    if (vote == RL_VOTE_YES)
+        rl_fence_took(&hold->fence, node);
+    return rl_hold_judge_fence(hold, now_ns);
 }
 
 /* Count a vote in the round that the verb belongs to, if that is still open. */
@@ -54,14 +67,10 @@ static unsigned count_vote(struct rl_hold *hold, unsigned node, enum rl_verb ver
 {
     assert(node < hold->n);
     assert(rl_verb_takes(verb) || verb == RL_RELEASE);
-    if (verb == RL_ACQUIRE && hold->phase == RL_HOLD_ASKING)
+    if (verb == RL_ACQUIRE && (hold->phase == RL_HOLD_ASKING || hold->phase == RL_HOLD_FENCING))
         return count_acquire(hold, node, vote, number, now_ns);
-    if (verb == RL_EXTEND && hold->extending) {
-        if (!rl_round_vote(&hold->extend, node, vote))
-            return 0;
-        return hold->phase == RL_HOLD_FENCING ? rl_hold_judge_fence(hold, now_ns)
-                                              : rl_hold_judge_extend(hold, now_ns);
-    }
+    if (verb == RL_EXTEND && hold->extending)
+        return count_extend(hold, node, vote, now_ns);
     if (verb == RL_RELEASE && hold->releasing)
         return rl_round_vote(&hold->release, node, vote) ? rl_hold_check_release(hold) : 0;
     return 0;
@@ -217,6 +226,8 @@ unsigned rl_hold_tick(struct rl_hold *hold, int64_t now_ns)
         return rl_hold_judge_ask(hold, now_ns);
     }
     if (hold->phase == RL_HOLD_FENCING && hold->extending) {
+        if (now_ns >= hold->ask.node_deadline_ns)
+            fail_silent(&hold->ask, 0);
         if (now_ns >= hold->extend.node_deadline_ns)
             fail_silent(&hold->extend, 0);
         return rl_hold_judge_fence(hold, now_ns);
@@ -246,13 +257,25 @@ unsigned rl_hold_cut(struct rl_hold *hold, int64_t now_ns)
     return rl_hold_tick(hold, now_ns);
 }
 
+/* When the next of its two rounds is over. */
+static int64_t fencing_next_ns(const struct rl_hold *hold)
+{
+    int64_t next_ns = INT64_MAX;
+    if (rl_round_silent(&hold->ask))
+        next_ns = hold->ask.node_deadline_ns;
+    if (hold->extending && rl_round_silent(&hold->extend) &&
+        hold->extend.node_deadline_ns < next_ns)
+        next_ns = hold->extend.node_deadline_ns;
+    return next_ns;
+}
+
 int64_t rl_hold_next_ns(const struct rl_hold *hold)
 {
     rl_hold_assert(hold);
     if (hold->phase == RL_HOLD_ASKING)
         return hold->ask.node_deadline_ns;
     if (hold->phase == RL_HOLD_FENCING)
-        return hold->extending ? hold->extend.node_deadline_ns : INT64_MAX;
+        return fencing_next_ns(hold);
     if (hold->phase == RL_HOLD_HELD && hold->extending) {
         int64_t over_ns = rl_validity_over_ns(hold->deadline_ns);
         return hold->extend.node_deadline_ns < over_ns ? hold->extend.node_deadline_ns

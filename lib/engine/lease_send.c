@@ -37,8 +37,9 @@ static void fence(struct rl_request *request, const struct rl_lease *lease)
     request->fenced = true;
     request->counter = rl_kind_counter(lease->target.kind, client->nodes.n);
     request->counter_life_ms = RL_FENCE_LIFE_MS + window_us / 1000;
-    request->fencing_token = lease->hold.fence.token;
     request->writes_back = lease->hold.phase == RL_HOLD_FENCING;
+    request->fencing_token =
+        request->writes_back ? lease->hold.fence.told : lease->hold.fence.token;
     request->ahead_us = window_us / 2;
     if (rl_verb_of(request->script) != RL_ACQUIRE)
         return;

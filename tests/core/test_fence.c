@@ -7,10 +7,13 @@
 
 #include <signal.h>
 
+static uint64_t numbers[REDLOCK_NODES_MAX];
+
 static void begin(struct story *story, unsigned n)
 {
     story_begin(story, n);
     story->hold.fence.wanted = true;
+    story->hold.fence.number = numbers;
     ck_assert_int_eq(ask(story), 0);
 }
 
@@ -20,10 +23,19 @@ static unsigned grant(struct story *story, unsigned node, uint64_t number)
                           story->now_ns);
 }
 
-/* Two of three masters grant, and named two numbers. */
+/* Two of three masters grant, and named two numbers; the third is silent. */
 static void begin_behind(struct story *story)
 {
     begin(story, 3);
+    ck_assert_int_eq(grant(story, 0, 7), 0);
+    ck_assert_int_eq(grant(story, 1, 9), RL_DO_FENCE);
+}
+
+/* The same, but the third has refused. */
+static void begin_alone(struct story *story)
+{
+    begin(story, 3);
+    ck_assert_int_eq(answer(story, 2, RL_ACQUIRE, NO), 0);
     ck_assert_int_eq(grant(story, 0, 7), 0);
     ck_assert_int_eq(grant(story, 1, 9), RL_DO_FENCE);
 }
@@ -80,16 +92,55 @@ START_TEST(later_number_replaces_nodes_that_had_former_one)
 }
 END_TEST
 
-/* Two masters of three have the token, and one of them only because it granted too late: a
- * later hold may have been granted there before. */
-START_TEST(late_grant_does_not_count)
+START_TEST(late_grant_with_same_number_counts)
 {
     struct story story;
     begin_behind(&story);
     ck_assert_uint_eq(tell(&story), NODES(0));
-    ck_assert_int_eq(grant(&story, 2, 9), 0);
-    ck_assert_int_eq(story.hold.phase, RL_HOLD_FENCING);
-    ck_assert_int_eq(answer(&story, 0, RL_EXTEND, NO), RL_EV_REFUSED);
+    ck_assert_int_eq(grant(&story, 2, 9), RL_EV_ACQUIRED);
+    ck_assert_uint_eq(story.hold.fence.token, 9);
+}
+END_TEST
+
+/* One master is ahead of the others, which may refuse to follow it. */
+START_TEST(late_grant_makes_lower_majority_decide)
+{
+    struct story story;
+    begin_behind(&story);
+    ck_assert_uint_eq(tell(&story), NODES(0));
+    if (_i == 1)
+        ck_assert_int_eq(answer(&story, 0, RL_EXTEND, FAILED), 0);
+    ck_assert_int_eq(grant(&story, 2, 7), RL_EV_ACQUIRED);
+    ck_assert_uint_eq(story.hold.fence.token, 7);
+}
+END_TEST
+
+/* What it took is above the number of the majority that decides now. */
+START_TEST(node_that_took_higher_token_is_ahead)
+{
+    struct story story;
+    begin(&story, 5);
+    grant(&story, 0, 7);
+    grant(&story, 1, 7);
+    grant(&story, 2, 9);
+    ck_assert_uint_eq(tell(&story), NODES(0, 1));
+    ck_assert_int_eq(answer(&story, 0, RL_EXTEND, YES), 0);
+    ck_assert_int_eq(grant(&story, 3, 7), 0);
+    ck_assert_int_eq(grant(&story, 4, 7), RL_EV_ACQUIRED);
+    ck_assert_uint_eq(story.hold.fence.token, 7);
+}
+END_TEST
+
+/* Two masters have the key, and were at 9 and 8; a third one had it, and was at 8. */
+START_TEST(node_that_lost_the_key_does_not_decide)
+{
+    struct story story;
+    begin(&story, 3);
+    grant(&story, 0, 8);
+    grant(&story, 1, 9);
+    ck_assert_uint_eq(tell(&story), NODES(0));
+    ck_assert_int_eq(answer(&story, 0, RL_EXTEND, NO), 0);
+    ck_assert_int_eq(grant(&story, 2, 8), RL_EV_REFUSED);
 }
 END_TEST
 
@@ -108,6 +159,8 @@ START_TEST(node_that_lost_the_key_does_not_take_the_token)
 {
     struct story story;
     begin(&story, 5);
+    answer(&story, 3, RL_ACQUIRE, FAILED);
+    answer(&story, 4, RL_ACQUIRE, FAILED);
     grant(&story, 0, 7);
     grant(&story, 1, 9);
     grant(&story, 2, 8);
@@ -123,10 +176,13 @@ START_TEST(silence_ends_it)
 {
     struct story story;
     begin_behind(&story);
+    int64_t asked_ns = story.now_ns;
     pass(&story, 20);
     tell(&story);
-    ck_assert_int_eq(rl_hold_next_ns(&story.hold), story.now_ns + NODE_MS * MS);
-    ck_assert_int_eq(pass(&story, NODE_MS - 1), 0);
+    ck_assert_int_eq(rl_hold_next_ns(&story.hold), asked_ns + NODE_MS * MS);
+    ck_assert_int_eq(pass(&story, NODE_MS - 20), 0);
+    ck_assert_int_eq(rl_hold_next_ns(&story.hold), asked_ns + (NODE_MS + 20) * MS);
+    ck_assert_int_eq(pass(&story, 19), 0);
     ck_assert_int_eq(pass(&story, 1), RL_EV_REFUSED);
 }
 END_TEST
@@ -134,7 +190,7 @@ END_TEST
 START_TEST(no_node_can_be_told)
 {
     struct story story;
-    begin_behind(&story);
+    begin_alone(&story);
     story.able = NODES(1);
     ck_assert_uint_eq(tell(&story), 0);
     ck_assert_int_eq(pass_ns(&story, 0), RL_EV_REFUSED);
@@ -144,7 +200,7 @@ END_TEST
 START_TEST(link_breaks_or_request_is_not_sent)
 {
     struct story story;
-    begin_behind(&story);
+    begin_alone(&story);
     if (_i == 0) {
         tell(&story);
         ck_assert_int_eq(lose(&story, 0), RL_EV_REFUSED);
@@ -249,7 +305,10 @@ int main(void)
     tcase_add_test(token, majority_names_one_token);
     tcase_add_test(token, greatest_number_is_told_to_those_behind);
     tcase_add_test(token, later_number_replaces_nodes_that_had_former_one);
-    tcase_add_test(token, late_grant_does_not_count);
+    tcase_add_test(token, late_grant_with_same_number_counts);
+    tcase_add_loop_test(token, late_grant_makes_lower_majority_decide, 0, 2);
+    tcase_add_test(token, node_that_took_higher_token_is_ahead);
+    tcase_add_test(token, node_that_lost_the_key_does_not_decide);
     tcase_add_test(token, late_grant_with_greater_number_changes_nothing);
     tcase_add_test(token, node_that_lost_the_key_does_not_take_the_token);
     tcase_add_test(token, silence_ends_it);

@@ -6,7 +6,7 @@ model_sources = %D%/explore.c %D%/explore.h %D%/model_fencing.c %D%/model_fencin
 	%D%/symmetry.c %D%/symmetry.h %D%/variants.c %D%/variants.h
 %C%_test_model_SOURCES = %D%/test_model.c $(model_sources)
 
-# All of them, in less than a minute; the test leaves out those that take a second or more.
+# All of them; the test leaves out those that take a second or more.
 EXTRA_PROGRAMS += %D%/model
 %C%_model_SOURCES = %D%/model.c $(model_sources)
 %C%_model_LDADD =

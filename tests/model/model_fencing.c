@@ -64,7 +64,7 @@ static void grant(const struct fencing_rules *rules, const struct state *from, u
          more = fencing_next_number(from, &number)) {
         struct state state = *from;
         struct master *master = &state.master[m];
-        bool late = from->hold[h].phase != ASKING;
+        bool late = from->hold[h].phase == TOLD;
         begin_hold(&state, h);
         master->owner = (uint8_t)(1 + h);
         master->counter = number;
@@ -77,7 +77,18 @@ static void grant(const struct fencing_rules *rules, const struct state *from, u
     }
 }
 
-/* The grants of this set win the round: the token is the greatest number that they named. */
+/* What a master of a majority is to it. */
+static uint8_t part_in(const struct grant *grant, uint8_t token)
+{
+    return grant->number == token ? HAS : grant->number < token ? BEHIND : GRANTED;
+}
+
+static bool may_decide(const struct grant *grant)
+{
+    return grant->part == GRANTED || grant->part == BEHIND || grant->part == HAS;
+}
+
+/* This majority decides: the token is the greatest number of its grants. */
 static void win(const struct fencing_rules *rules, const struct state *from, unsigned h,
                 unsigned set, struct explorer *explorer)
 {
@@ -85,11 +96,12 @@ static void win(const struct fencing_rules *rules, const struct state *from, uns
     struct hold *hold = &state.hold[h];
     char names[MASTERS + 1] = "";
     unsigned count = 0;
+    hold->token = 0;
     for (unsigned m = 0; m < rules->masters; m++) {
         const struct grant *grant = &from->master[m].grant[h];
         if (!(set & (1u << m)))
             continue;
-        if (grant->part != GRANTED)
+        if (!may_decide(grant))
             return;
         names[count++] = (char)NAME(m);
         if (grant->number > hold->token)
@@ -99,38 +111,55 @@ static void win(const struct fencing_rules *rules, const struct state *from, uns
         return;
     for (unsigned m = 0; m < rules->masters; m++) {
         struct grant *grant = &state.master[m].grant[h];
-        if (grant->part == GRANTED)
-            grant->part = !(set & (1u << m))             ? LATE
-                          : grant->number == hold->token ? HAS
-                                                         : BEHIND;
-        grant->number = 0;
+        if (!may_decide(grant))
+            continue;
+        bool counts =
+            (set & (1u << m)) || (rules->ahead_counts && grant->number >= hold->token);
+        grant->part = !counts ? GRANTED : grant->number >= hold->token ? HAS : BEHIND;
     }
+    if (hold->phase == ASKING)
+        hold->written = hold->token;
     hold->phase = WON;
     const char *then = tell_if_done(rules, &state, h);
+    /* More grants never raise the token; one that stays is decided anew only by its end. */
+    if (from->hold[h].phase == WON && hold->token >= from->hold[h].token &&
+        !(hold->phase == TOLD && hold->token == from->hold[h].token))
+        return;
     explore_move(explorer, &state, "%s wins by %s with %u%s", client[h], names, hold->token,
                  then);
 }
 
-/* A master takes the token while it has the key of this hold. */
-static void write_token(const struct fencing_rules *rules, const struct state *from, unsigned m,
-                        unsigned h, struct explorer *explorer)
+/* A master takes a token while it has the key of this hold: the one that it was told before
+ * the hold had it, which another majority may have lowered since, or that of the hold. */
+static void write_number(const struct fencing_rules *rules, const struct state *from,
+                         unsigned m, unsigned h, uint8_t token, struct explorer *explorer)
 {
     struct state state = *from;
     struct master *master = &state.master[m];
-    unsigned phase = from->hold[h].phase, part = from->master[m].grant[h].part;
-    uint8_t token = from->hold[h].token;
-    bool asked = phase == TOLD ||
-                 (phase == WON && (part == BEHIND || (part == LATE && rules->late_counts)));
-    if (!asked || (master->owner != 1 + h && !rules->unconditional))
+    struct grant *grant = &master->grant[h];
+    if (master->owner != 1 + h && !rules->unconditional)
         return;
     if (master->counter < token || rules->unconditional)
         master->counter = token;
     const char *then = "";
-    if (phase == WON) {
-        master->grant[h].part = HAS;
+    if (from->hold[h].phase == WON && grant->number < token) {
+        grant->number = token;
+        if (grant->part == BEHIND)
+            grant->part = part_in(grant, from->hold[h].token);
         then = tell_if_done(rules, &state, h);
     }
     explore_move(explorer, &state, "%c takes %s's token %u%s", NAME(m), client[h], token, then);
+}
+
+static void write_token(const struct fencing_rules *rules, const struct state *from, unsigned m,
+                        unsigned h, struct explorer *explorer)
+{
+    const struct hold *hold = &from->hold[h];
+    const struct grant *grant = &from->master[m].grant[h];
+    if (hold->phase == TOLD)
+        write_number(rules, from, m, h, hold->token, explorer);
+    if (hold->phase == TOLD || (hold->phase == WON && may_decide(grant)))
+        write_number(rules, from, m, h, hold->written, explorer);
 }
 
 /* A master without the key gets it again, and the token. */
@@ -149,6 +178,7 @@ static void fill_in(const struct fencing_rules *rules, const struct state *from,
     const char *then = "";
     if (phase == WON) {
         master->grant[h].part = HAS;
+        master->grant[h].number = token;
         then = tell_if_done(rules, &state, h);
     }
     explore_move(explorer, &state, "%c is filled in by %s, with its token %u%s", NAME(m),
@@ -187,7 +217,7 @@ static void moves(const void *context, const void *from, struct explorer *explor
                 fill_in(rules, &state, m, h, explorer);
         }
         for (unsigned set = 1; set < 1u << rules->masters; set++) {
-            if (state.hold[h].phase == ASKING)
+            if (state.hold[h].phase != TOLD)
                 win(rules, &state, h, set, explorer);
         }
     }

@@ -34,7 +34,7 @@ struct fencing_rules {
     /* broken, all of R11: */
     bool not_written;   /* a majority need not have the token */
     bool unconditional; /* a write-back does not ask whether its hold has the key */
-    bool late_counts;   /* grants beyond those that won the round count */
+    bool ahead_counts;  /* a master that named a number above the token counts */
     bool filled_counts; /* so do masters that are filled in */
     bool lowered;       /* a master that is filled in takes the token for its counter */
     bool not_above;     /* a grant may name the counter itself */

@@ -16,8 +16,10 @@ static void for_numbers(struct state *state, number_fn *call, uint8_t *context)
         for (unsigned h = 0; h < HOLDS; h++)
             call(&state->master[m].grant[h].number, context);
     }
-    for (unsigned h = 0; h < HOLDS; h++)
+    for (unsigned h = 0; h < HOLDS; h++) {
         call(&state->hold[h].token, context);
+        call(&state->hold[h].written, context);
+    }
 }
 
 static void mark(uint8_t *number, uint8_t *seen)

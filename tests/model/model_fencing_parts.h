@@ -11,11 +11,11 @@
 /* Of numbers in a canonical state: there is room for others between them. */
 #define SPACING 16u
 
-enum phase { ASKING, WON, TOLD }; /* WON: a majority does not have the token yet */
+enum phase { ASKING, WON, TOLD }; /* WON: another majority may decide yet */
 enum part {
     ASKED,
-    GRANTED, /* in time for the round */
-    BEHIND,  /* won the round, and does not have the token */
+    GRANTED, /* before the token was told to the caller */
+    BEHIND,  /* one of the majority that decides, and does not have the token */
     HAS,     /* has the token, and counts */
     LATE     /* granted too late to count */
 };
@@ -23,7 +23,7 @@ enum part {
 /* What a master is to a hold. */
 struct grant {
     uint8_t part;
-    uint8_t number; /* GRANTED: which it named */
+    uint8_t number; /* which it named, or took; LATE: 0 */
 };
 
 struct master {
@@ -36,7 +36,8 @@ struct master {
 struct hold {
     uint8_t phase;
     uint8_t token;
-    uint8_t after; /* the set of holds whose tokens were told before this one began */
+    uint8_t written; /* the token of the first majority that decided: masters are told that */
+    uint8_t after;   /* the set of holds whose tokens were told before this one began */
 };
 
 struct state {

@@ -4,8 +4,8 @@
 
 #include "explore.h"
 
-/* At most, of a variant: a few hundred megabytes. */
-#define VARIANT_STATES 3000000
+/* At most, of a variant: two gigabytes. */
+#define VARIANT_STATES 30000000
 
 struct variant {
     const char

@@ -209,6 +209,27 @@ START_TEST(tokens_grow_past_a_restart_although_a_clock_is_ahead)
 }
 END_TEST
 
+/* Whichever two of the three answer first. */
+START_TEST(master_that_is_ahead_is_left_out)
+{
+    enum { TRIES = 60 };
+    redlock_options options = fenced(REDLOCK_PLAIN);
+    redlock_lock *lock = NULL;
+    redlock *client = open_with_one_ahead();
+    uint64_t last = 0;
+    options.ttl_ms = 2000;
+    for (int i = 0; i < TRIES; i++) {
+        ck_assert_int_eq(redlock_try(client, "name", &options, &lock), 0);
+        ck_assert_uint_gt(redlock_fencing_token(lock), last);
+        last = redlock_fencing_token(lock);
+        ck_assert_int_eq(redlock_release(lock), 0);
+    }
+    redlock_close(client);
+    masters_stop(masters);
+    masters_stop(ahead);
+}
+END_TEST
+
 static void *try_in_vain(void *argument)
 {
     redlock_options options = fenced(REDLOCK_REENTRANT);
@@ -514,6 +535,7 @@ int main(void)
     suite_add_tcase(suite, lost);
     tcase_add_test(lost, masters_that_lost_everything_name_greater_tokens);
     tcase_add_test(lost, tokens_grow_past_a_restart_although_a_clock_is_ahead);
+    tcase_add_test(lost, master_that_is_ahead_is_left_out);
     tcase_add_test(lost, rounds_without_token_are_few);
     tcase_add_test(lost, counter_ends_and_lock_of_other_kinds_has_none_for_ever);
     tcase_add_test(lost, renewal_writes_the_token_where_it_is_missing);
