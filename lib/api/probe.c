@@ -9,8 +9,6 @@
 
 #include <stdio.h>
 
-#define PREFIX_DEFAULT "redlock:probe:"
-
 int redlock_probe(redlock *client, const char *prefix, redlock_status_report *ret_status)
 {
     char name[REDLOCK_NAME_MAX + 1], uuid[RL_UUID_LEN + 1], why[160];
@@ -19,7 +17,7 @@ int redlock_probe(redlock *client, const char *prefix, redlock_status_report *re
     if (!client)
         return REDLOCK_EINVAL;
     rl_entropy_uuid(uuid);
-    int len = snprintf(name, sizeof(name), "%s%s", prefix ? prefix : PREFIX_DEFAULT, uuid);
+    int len = snprintf(name, sizeof(name), "%s%s", prefix ? prefix : RL_PROBE_PREFIX, uuid);
     if (!rl_name_allowed(name, (size_t)len, why, sizeof(why)))
         return rl_client_refuse(client, why);
     int result = rl_client_enter_blocking(client, &cancel_state);

@@ -55,6 +55,7 @@ struct rl_script {
 /* The channel that a client listens on is this and its id (36 characters); a waiter is the
  * client's id, a colon and a number. The scripts have both, too. */
 #define RL_WAKE_PREFIX "redlock:wake:"
+#define RL_PROBE_PREFIX "redlock:probe:" /* names that redlock_probe() takes */
 
 /* The value of a lock that is reserved for a waiter: this, and the waiter's name. */
 #define RL_RESERVED_PREFIX "redlock:next:"

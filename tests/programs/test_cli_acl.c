@@ -20,15 +20,15 @@ static size_t lens[WORDS_MAX];
 static unsigned word_count;
 
 static const struct {
-    const char *option;
+    const char *word;
     int kind;
     unsigned masters;
 } kinds[] = {
-    {"--quiet", REDLOCK_PLAIN, 1},         {"--quiet", REDLOCK_PLAIN, 3},
-    {"--reentrant", REDLOCK_REENTRANT, 1}, {"--reentrant", REDLOCK_REENTRANT, 3},
-    {"--fair", REDLOCK_FAIR, 1},           {"--shared", REDLOCK_READ, 1},
-    {"--exclusive", REDLOCK_WRITE, 1},     {"--shared", REDLOCK_READ, 3},
-    {"--exclusive", REDLOCK_WRITE, 3},
+    {"plain", REDLOCK_PLAIN, 1},         {"plain", REDLOCK_PLAIN, 3},
+    {"reentrant", REDLOCK_REENTRANT, 1}, {"reentrant", REDLOCK_REENTRANT, 3},
+    {"fair", REDLOCK_FAIR, 1},           {"read-write", REDLOCK_READ, 1},
+    {"read-write", REDLOCK_WRITE, 1},    {"read-write", REDLOCK_READ, 3},
+    {"read-write", REDLOCK_WRITE, 3},
 };
 #define KINDS (int)(sizeof(kinds) / sizeof(kinds[0]))
 
@@ -114,7 +114,7 @@ static void use(int kind, const char *name)
 START_TEST(printed_rights_are_enough_for_locks_and_status)
 {
     start(kinds[_i].masters);
-    read_command(REDLOCK("status", "--acl", kinds[_i].option));
+    read_command(REDLOCK("status", "--acl", "--kinds", kinds[_i].word));
     obey();
     use(kinds[_i].kind, "name");
     expect_nothing_denied();
@@ -124,10 +124,10 @@ END_TEST
 
 START_TEST(prefix_bounds_names)
 {
-    static const char *const options[] = {"--quiet", "--reentrant", "--shared"};
+    static const char *const words_of[] = {"plain", "reentrant", "read-write"};
     static const int kind[] = {REDLOCK_PLAIN, REDLOCK_REENTRANT, REDLOCK_READ};
     start(3);
-    read_command(REDLOCK("status", "--acl", "--prefix", "or*[d]:", options[_i]));
+    read_command(REDLOCK("status", "--acl", "--prefix", "or*[d]:", "--kinds", words_of[_i]));
     obey();
     use(kind[_i], "or*[d]:42");
     expect_nothing_denied();
@@ -141,12 +141,12 @@ END_TEST
 
 START_TEST(fenced_locks_need_what_is_printed)
 {
-    static const char *const options[] = {"--quiet", "--reentrant", "--exclusive"};
+    static const char *const words_of[] = {"fenced", "reentrant,fenced", "read-write,fenced"};
     static const int kind[] = {REDLOCK_PLAIN, REDLOCK_REENTRANT, REDLOCK_WRITE};
     redlock_options options_of = REDLOCK_OPTIONS_INIT;
     redlock_lock *lock = NULL;
     start(_i < 3 ? 1 : 3);
-    read_command(REDLOCK("status", "--acl", "--fenced", options[_i % 3]));
+    read_command(REDLOCK("status", "--acl", "--kinds", words_of[_i % 3]));
     obey();
     redlock *client = open_as_user();
     options_of.kind = kind[_i % 3];
@@ -167,8 +167,8 @@ END_TEST
 /* Of these a client makes use beside its scripts. */
 static bool is_the_clients(const char *command)
 {
-    static const char own[] = "+eval +evalsha +info +ping +select +client|setname +subscribe "
-                              "+unsubscribe ";
+    static const char own[] = "+eval +evalsha +info +ping +client|setname +subscribe "
+                              "+unsubscribe +client|list";
     return strstr(own, command) != NULL;
 }
 
@@ -179,25 +179,23 @@ static bool was_called(const char *command)
     return strstr(master_do(masters, 0, "INFO", "commandstats", NULL).text, line) != NULL;
 }
 
-/* The server counts what scripts call; all of it is the user's. */
-START_TEST(each_printed_command_is_called_by_scripts)
+/* The server counts what scripts call; all of it is the user's. Of the kind alone, and of a
+ * user that looks at such locks and breaks them. */
+static void expect_each_called(int kind, unsigned n, const char *word, bool looks)
 {
     struct rights_player player = {.errors = 0};
     struct talk admin;
-    char unused[512] = "";
-    start(1);
-    if (kinds[_i].masters > 1) { /* the list names three, and one of them is looked at */
-        masters_stop(masters);
-        start(3);
-    }
-    read_command(REDLOCK("status", "--acl", kinds[_i].option));
+    char unused[512] = "", both[64];
+    start(n);
+    snprintf(both, sizeof(both), "%s%s", word, looks ? ",inspect" : "");
+    read_command(REDLOCK("status", "--acl", "--kinds", both));
     obey();
     talk_open(&admin, masters, 0);
     talk_open(&player.user, masters, 0);
     player.admin = &admin;
     ck_assert_int_eq(talk_do(&player.user, "AUTH", "locks", "pw", (char *)NULL).type, '+');
     talk_do(&admin, "CONFIG", "RESETSTAT", (char *)NULL);
-    rights_play_kind(&player, kinds[_i].kind, kinds[_i].masters);
+    rights_play_kind(&player, kind, n, looks);
     expect_nothing_denied();
     for (unsigned i = 0; i < word_count; i++) {
         size_t len = strlen(unused);
@@ -208,6 +206,11 @@ START_TEST(each_printed_command_is_called_by_scripts)
     talk_close(&player.user);
     talk_close(&admin);
     stop();
+}
+
+START_TEST(each_printed_command_is_called_by_scripts)
+{
+    expect_each_called(kinds[_i / 2].kind, kinds[_i / 2].masters, kinds[_i / 2].word, _i % 2);
 }
 END_TEST
 
@@ -225,11 +228,24 @@ START_TEST(what_can_not_be_printed_is_refused)
 }
 END_TEST
 
-START_TEST(kind_without_acl_is_refused)
+START_TEST(kinds_that_there_are_not_are_refused)
 {
-    start(1);
-    ck_assert_int_eq(program_run(NULL, REDLOCK("status", "--fair"), &program), 64);
-    ck_assert(strstr(program_err(program), "--acl") != NULL);
+    static const char *const wrong[] = {"",      "plian",      "plain,",
+                                        ",fair", "plain fair", "wake-ups"};
+    start(3);
+    ck_assert_int_eq(program_run(NULL, REDLOCK("status", "--kinds", wrong[_i]), &program), 64);
+    ck_assert(strstr(program_err(program), "--kinds") != NULL);
+    stop();
+}
+END_TEST
+
+START_TEST(fair_locks_on_several_masters_are_refused)
+{
+    static const char *const forms[] = {"--acl", "--json"};
+    start(3);
+    ck_assert_int_eq(
+        program_run(NULL, REDLOCK("status", forms[_i], "--kinds", "plain,fair"), &program), 64);
+    ck_assert(strstr(program_err(program), "one master") != NULL);
     stop();
 }
 END_TEST
@@ -242,9 +258,10 @@ int main(void)
     tcase_add_loop_test(tcase, printed_rights_are_enough_for_locks_and_status, 0, KINDS);
     tcase_add_loop_test(tcase, prefix_bounds_names, 0, 3);
     tcase_add_loop_test(tcase, fenced_locks_need_what_is_printed, 0, 6);
-    tcase_add_loop_test(tcase, each_printed_command_is_called_by_scripts, 0, KINDS);
+    tcase_add_loop_test(tcase, each_printed_command_is_called_by_scripts, 0, 2 * KINDS);
     tcase_add_loop_test(tcase, what_can_not_be_printed_is_refused, 0, 6);
-    tcase_add_test(tcase, kind_without_acl_is_refused);
+    tcase_add_loop_test(tcase, kinds_that_there_are_not_are_refused, 0, 6);
+    tcase_add_loop_test(tcase, fair_locks_on_several_masters_are_refused, 0, 2);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

@@ -123,16 +123,34 @@ void rights_play_all(struct rights_player *player)
     rights_play_others(player);
 }
 
-void rights_play_kind(struct rights_player *player, int kind, unsigned masters)
+/* A lock of that kind is broken, and what its waiting readers and writers left behind. */
+static void play_force(struct rights_player *player, int row)
+{
+    static const char id[] = "0b7a2c5e-0000-4000-8000-000000000001";
+    rights_run(player, row, RL_ACQUIRE, "a", "t1");
+    rights_run(player, row, RL_ACQUIRE_OR_QUEUE, "b", "u1");
+    rights_run(player, row, RL_INSPECT, "a", "");
+    rights_run(player, row, RL_FORCE, "a", "");
+    if (row != RL_ROW_PLAIN)
+        talk_do(player->admin, "SADD", "k:redlock:readers", id, (char *)NULL);
+    talk_do(player->admin, "PEXPIRE", "k:redlock:readers", "60000", (char *)NULL);
+    rights_run(player, row, RL_ACQUIRE, "a", "t1");
+    rights_run(player, row, RL_FORCE, "a", "");
+    talk_do(player->admin, "FLUSHALL", (char *)NULL);
+}
+
+void rights_play_kind(struct rights_player *player, int kind, unsigned masters, bool looks)
 {
     int row = (int)rl_kind_row(rl_kind_on(kind, masters));
     bool many = masters > 1;
     rights_play_plain(player);
-    if (kind == REDLOCK_PLAIN)
-        return;
-    play_one(player, row, false);
-    play_data(player, row);
+    if (kind != REDLOCK_PLAIN) {
+        play_one(player, row, looks);
+        play_data(player, row);
+    }
     if (kind == REDLOCK_READ || kind == REDLOCK_WRITE)
         play_shared(player, many ? RL_ROW_QREAD : RL_ROW_READ,
-                    many ? RL_ROW_QWRITE : RL_ROW_WRITE, false);
+                    many ? RL_ROW_QWRITE : RL_ROW_WRITE, looks);
+    if (looks)
+        play_force(player, row);
 }

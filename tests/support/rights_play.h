@@ -19,7 +19,7 @@ void rights_play_plain(struct rights_player *player);  /* of several names, too 
 void rights_play_others(struct rights_player *player); /* also looked at and forced */
 void rights_play_all(struct rights_player *player);
 
-/* Of one kind on so many masters, beside plain locks: nobody looks at it, or forces it. */
-void rights_play_kind(struct rights_player *player, int kind, unsigned masters);
+/* Of one kind on so many masters, beside plain locks. They are looked at and forced, or not. */
+void rights_play_kind(struct rights_player *player, int kind, unsigned masters, bool looks);
 
 #endif

@@ -67,6 +67,7 @@ struct cli {
     char **command;                       /* run: up to a NULL */
     int kind;                             /* enum redlock_kind */
     const char *owner;                    /* NULL: not given */
+    unsigned uses;                        /* status: --kinds, as rights.h; 0: not given */
     const char *prefix;                   /* status: of the probe's name; NULL: not given */
     int64_t ttl_ms;                       /* 0: the node list's default */
     int64_t wait_ms;                      /* -1: for ever */

@@ -73,12 +73,6 @@ int cli_check_form(const struct cli *cli)
                 "master, and prints one command");
         return CLI_USAGE;
     }
-    if (cli->verb == CLI_STATUS && !cli->acl && (cli->kind != REDLOCK_PLAIN || cli->fenced)) {
-        cli_say(cli,
-                "status proves plain locks: the kind of lock is for --acl, which prints the "
-                "rights that it needs");
-        return CLI_USAGE;
-    }
     if (cli->prometheus && (cli->json || cli->watch)) {
         cli_say(cli, "--prometheus goes with neither --json nor --watch: it prints one look in "
                      "a form of its own");

@@ -40,11 +40,12 @@ enum {
     CLI_OPT_FENCED,
     CLI_OPT_YES,
     CLI_OPT_EVEN_WITHOUT_TTL,
-    CLI_OPT_PREFIX
+    CLI_OPT_PREFIX,
+    CLI_OPT_KINDS
 };
 
 #define CLI_VERB_COUNT 7
-#define CLI_OPTION_COUNT 23
+#define CLI_OPTION_COUNT 24
 extern const struct cli_verb_row cli_verbs[CLI_VERB_COUNT];
 extern const struct cli_option_row cli_options[CLI_OPTION_COUNT];
 

@@ -2,6 +2,7 @@
 #include "config_auto.h"
 
 #include "redlock/cli_options.h"
+#include "redlock/rights.h"
 #include "base/duration.h"
 
 #include <assert.h>
@@ -78,6 +79,19 @@ static int kind_set(struct cli *cli, struct cli_words *words, int letter)
     return -1;
 }
 
+static int uses_set(struct cli *cli, const char *text)
+{
+    cli->uses = rights_parse(text);
+    if (cli->uses)
+        return -1;
+    cli_say(
+        cli,
+        "--kinds '%s': name plain, reentrant, fair, read-write, fenced, inspect and status, "
+        "or all, as in plain,fair",
+        cli_text(text, strlen(text)).text);
+    return CLI_USAGE;
+}
+
 int cli_option_set(struct cli *cli, struct cli_words *words, int letter, const char *value)
 {
     words->seen |= 1U << row_of(letter);
@@ -125,6 +139,8 @@ int cli_option_set(struct cli *cli, struct cli_words *words, int letter, const c
     case CLI_OPT_EVEN_WITHOUT_TTL:
         cli->even_without_ttl = true;
         return -1;
+    case CLI_OPT_KINDS:
+        return uses_set(cli, value);
     case CLI_OPT_PREFIX:
         cli->prefix = value;
         return -1;

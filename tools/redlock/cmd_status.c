@@ -40,7 +40,9 @@ static int look(struct status *status)
         cli_say(cli, "no status: %s", redlock_strerror(code));
         return cli_exit_of(code);
     }
-    struct status_ask *ask = status_ask(report);
+    if (!status_rights_possible(cli, report->nodes))
+        return CLI_USAGE;
+    struct status_ask *ask = status_ask(cli, report);
     status_judge(report, ask, &status->found);
     status_ask_free(ask);
     return -1;

@@ -59,7 +59,8 @@ static void on_failure(void *context, unsigned node, const char *why)
 void holder_ask(const struct cli *cli, const redlock_lock_info *all,
                 struct holder_clients *clients)
 {
-    static const struct node_questions questions = {next, on_bulk, on_reply, on_failure};
+    static const struct node_questions questions = {
+        .next = next, .on_bulk = on_bulk, .on_reply = on_reply, .on_failure = on_failure};
     struct asking asking = {.cli = cli, .all = all, .clients = clients};
     struct node_ask *nodes = node_ask_open(&questions, &asking);
     if (!nodes)

@@ -138,6 +138,19 @@ static void answered(struct master *master, const struct rl_reply *reply)
         ask_next(master);
 }
 
+static void refused(struct master *master, const struct rl_reply *reply)
+{
+    struct node_ask *asking = master->asking;
+    char text[160];
+    rl_error_text(reply, &master->connection.mask, text, sizeof(text));
+    if (master->step == ASKED && asking->questions->on_error &&
+        asking->questions->on_error(asking->context, node_of(master),
+                                    cli_text(text, strlen(text)).text))
+        ask_next(master);
+    else
+        fail(master, "%s", text);
+}
+
 /* A whole reply. False: the connection is closed. */
 static bool take(void *context, const struct rl_reply *reply, int64_t now_ns)
 {
@@ -151,8 +164,7 @@ static bool take(void *context, const struct rl_reply *reply, int64_t now_ns)
     }
     rl_connection_drop_oldest(&master->connection);
     if (reply->type == RL_REPLY_ERROR) {
-        rl_error_text(reply, &master->connection.mask, text, sizeof(text));
-        fail(master, "%s", text);
+        refused(master, reply);
     } else if (master->step == LOGIN && rl_login_accepted(reply)) {
         ask_next(master);
     } else if (master->step == ASKED) {

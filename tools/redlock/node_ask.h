@@ -20,6 +20,9 @@ struct node_questions {
                     const struct rl_mask *mask);
     /* A whole reply, no error. NULL, or why no more is to be asked. */
     const char *(*on_reply)(void *context, unsigned node, const struct rl_reply *reply);
+    /* The master answered with an error. True: its next request is asked all the same. NULL:
+     * never. `why` is printable. */
+    bool (*on_error)(void *context, unsigned node, const char *why);
     /* It can't be asked, refused, or was too late. `why` is printable. */
     void (*on_failure)(void *context, unsigned node, const char *why);
 };

@@ -1,41 +1,14 @@
-/* status_acl.c - the least rights of a user that takes locks of some kind, as a command for
- * each master. A test holds them against what the scripts do. */
+/* status_acl.c - the least rights of a user that takes locks of some kinds, as a command for
+ * each master. */
 #include "config_auto.h"
 
+#include "redlock/rights.h"
 #include "redlock/status_print.h"
 
 #include "config/config_load.h"
 
 #include <stdio.h>
 #include <string.h>
-
-/* Of every client: its connections, the scripts, the queue, and plain locks, which status takes
- * as well. */
-static const char common[] =
-    "+eval +evalsha +info +ping +select +client|setname +subscribe +unsubscribe "
-    "+set +get +del +pttl +pexpire +zadd +zrange +zrank +zrem +time +publish";
-
-#define RW_ONE                                                                                 \
-    " +exists +hdel +hexists +hget +hgetall +hincrby +hkeys +hlen +hmget +hset +rename +sadd " \
-    "+scard +sismember +srem +type"
-#define RW_MORE " +exists +pexpireat +type +zremrangebyscore +zrevrange +zscore"
-
-/* What scripts of a kind call beside, on one master and on more (NULL: the same). */
-static const struct {
-    const char *one, *more;
-} kinds[] = {
-    [REDLOCK_PLAIN] = {"", NULL},
-    [REDLOCK_REENTRANT] =
-        {" +exists +hexists +hgetall +hincrby +hlen +hmget +hset +sadd +scard "
-         "+sismember +srem +type",
-         NULL},
-    [REDLOCK_FAIR] = {" +exists +hexists +hgetall +hincrby +hlen +hmget +hset +lindex +llen "
-                      "+lrange +lrem +persist +pexpireat +rpush +sadd +scard +sismember +srem "
-                      "+type +zcard +zscore",
-                      NULL},
-    [REDLOCK_READ] = {RW_ONE, RW_MORE},
-    [REDLOCK_WRITE] = {RW_ONE, RW_MORE},
-};
 
 /* A prefix as it stands in a pattern of keys. */
 static void print_prefix(const char *prefix)
@@ -47,18 +20,48 @@ static void print_prefix(const char *prefix)
     }
 }
 
-/* Names that begin so, with what stands beside them; a lock's name in braces is Redisson's. */
-static void print_keys(const struct cli *cli)
+/* Is a right of this sort needed, whose text begins so? */
+static bool any_needed(const struct rights_use *use, const char *begin)
 {
-    const char *prefix = cli->prefix ? cli->prefix : "";
+    for (unsigned i = 0; i < rights_count(); i++) {
+        if (rights_needed(i, use) && strncmp(rights_text(i).text, begin, strlen(begin)) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Names that begin so, with what stands beside them; a lock's name in braces is Redisson's. */
+static void print_keys(const char *prefix, const struct rights_use *use)
+{
     fputs(" ~", stdout);
     print_prefix(prefix);
     putchar('*');
-    if (!*prefix || cli->kind == REDLOCK_PLAIN)
-        return;
-    fputs(" ~{", stdout);
-    print_prefix(prefix);
-    fputs("* ~redisson_*", stdout);
+    if (*prefix && any_needed(use, "~{")) {
+        fputs(" ~{", stdout);
+        print_prefix(prefix);
+        putchar('*');
+    }
+    if (*prefix && any_needed(use, "~redisson_"))
+        fputs(" ~redisson_*", stdout);
+}
+
+/* Several uses may need the same command. */
+static bool is_printed(unsigned right, const struct rights_use *use)
+{
+    for (unsigned i = 0; i < right; i++) {
+        if (rights_needed(i, use) && strcmp(rights_text(i).text, rights_text(right).text) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void print_commands(const struct rights_use *use)
+{
+    for (unsigned i = 0; i < rights_count(); i++) {
+        struct rights_text right = rights_text(i);
+        if (right.text[0] == '+' && rights_needed(i, use) && !is_printed(i, use))
+            printf(" %s", right.text);
+    }
 }
 
 /* What stands between the words of a command can't be in one. */
@@ -75,7 +78,7 @@ static bool prefix_allowed(const struct cli *cli)
     return true;
 }
 
-static int count_masters(const struct cli *cli, unsigned *ret_count)
+static int read_list(const struct cli *cli, struct rights_use *use)
 {
     struct rl_config config = {.nodes = NULL};
     redlock_config from = REDLOCK_CONFIG_INIT;
@@ -88,26 +91,28 @@ static int count_masters(const struct cli *cli, unsigned *ret_count)
         cli_say(cli, "%s", *error.text ? error.text : redlock_strerror(code));
         status = cli_exit_of(code);
     }
-    *ret_count = config.node_count;
+    status_rights_use(cli, &config, use);
     rl_config_free(&config);
     return status;
 }
 
 int status_print_acl(const struct cli *cli)
 {
-    unsigned masters;
+    struct rights_use use;
     if (!prefix_allowed(cli))
         return CLI_USAGE;
-    int status = count_masters(cli, &masters);
+    int status = read_list(cli, &use);
     if (status != CLI_OK)
         return status;
-    bool more = masters > 1 && kinds[cli->kind].more;
+    if (!status_rights_possible(cli, use.masters))
+        return CLI_USAGE;
     fputs("ACL SETUSER locks on >PASSWORD resetkeys resetchannels", stdout);
-    print_keys(cli);
+    print_keys(cli->prefix ? cli->prefix : "", &use);
     fputs(" &redlock:wake:*", stdout);
-    if (cli->kind != REDLOCK_PLAIN)
+    if (any_needed(&use, "&redisson_"))
         fputs(" &redisson_*", stdout);
-    printf(" -@all %s%s%s\n", common, more ? kinds[cli->kind].more : kinds[cli->kind].one,
-           cli->fenced && cli->kind == REDLOCK_PLAIN ? " +exists" : "");
+    fputs(" -@all", stdout);
+    print_commands(&use);
+    putchar('\n');
     return cli_flush(cli);
 }

@@ -14,8 +14,8 @@
 #include <string.h>
 #include <time.h>
 
-/* What a master is asked: the first two at first, the others after a pause. */
-enum request { INFO, TIME_FIRST, TIME_LAST, CLIENTS, FSYNC, REQUESTS };
+/* What a master is asked: the first three at first, the others after a pause. */
+enum request { RIGHTS, INFO, TIME_FIRST, TIME_LAST, CLIENTS, FSYNC, REQUESTS };
 
 struct asked {
     unsigned requests; /* that were answered: the next one is of this number */
@@ -28,6 +28,7 @@ struct status_ask {
     unsigned count;
     bool second; /* the second look at the clocks */
     struct status_setup setup;
+    char rights[STATUS_RIGHTS_REQUEST_MAX]; /* "": it has no room for the request */
     struct status_peers peers;
     struct asked asked[REDLOCK_NODES_MAX];
 };
@@ -45,12 +46,28 @@ static void on_failure(void *context, unsigned node, const char *why)
     snprintf(facts->why, sizeof(facts->why), "%s", why);
 }
 
+/* A master that runs no scripts can tell the rest. */
+static bool on_error(void *context, unsigned node, const char *why)
+{
+    struct asked *asked = &((struct status_ask *)context)->asked[node];
+    if (asked->requests != RIGHTS)
+        return false;
+    status_rights_refused(&asked->facts.rights, why);
+    asked->requests++;
+    return true;
+}
+
 static const char *next(void *context, unsigned node)
 {
     struct status_ask *ask = context;
     struct asked *asked = &ask->asked[node];
     const char *refused = client_list_refused(asked->facts.clients);
     switch (asked->requests) {
+    case RIGHTS:
+        if (*ask->rights)
+            return ask->rights;
+        asked->requests = INFO;
+        /* fall through */
     case INFO:
         return "*1\r\n$4\r\nINFO\r\n";
     case TIME_FIRST:
@@ -126,6 +143,10 @@ static const char *on_reply(void *context, unsigned node, const struct rl_reply 
     struct status_ask *ask = context;
     struct asked *asked = &ask->asked[node];
     switch ((enum request)asked->requests++) {
+    case RIGHTS:
+        status_rights_heard(&asked->facts.rights, reply->text + reply->part[0].start,
+                            reply->type == RL_REPLY_BULK ? reply->part[0].kept : 0);
+        return NULL;
     case INFO:
         asked->facts.asked = true;
         return NULL;
@@ -147,8 +168,11 @@ static bool is_local(const struct rl_node_config *node)
            strcmp(node->host, "::1") == 0 || strncmp(node->host, "127.", 4) == 0;
 }
 
-static void read_setup(struct status_setup *setup, const struct rl_config *config)
+static void read_setup(struct status_setup *setup, const struct cli *cli,
+                       const struct rl_config *config)
 {
+    setup->named = cli->uses != 0;
+    status_rights_use(cli, config, &setup->rights);
     setup->drift_factor = config->drift_factor;
     setup->max_ttl_ms = config->max_ttl_ms;
     setup->guard = config->guard;
@@ -165,21 +189,31 @@ static void read_setup(struct status_setup *setup, const struct rl_config *confi
     }
 }
 
-static bool open_nodes(struct status_ask *ask, const redlock_status_report *report)
+static bool open_nodes(struct status_ask *ask, const struct cli *cli,
+                       const redlock_status_report *report)
 {
-    static const struct node_questions questions = {next, on_bulk, on_reply, on_failure};
+    static const struct node_questions questions = {next, on_bulk, on_reply, on_error,
+                                                    on_failure};
     ask->nodes = node_ask_open(&questions, ask);
     if (!ask->nodes)
         return false;
     const struct rl_config *config = node_ask_config(ask->nodes);
     ask->count = config->node_count;
-    read_setup(&ask->setup, config);
+    read_setup(&ask->setup, cli, config);
+    (void)status_rights_request(cli->prefix, ask->rights);
     rl_list_mark_of(config, &ask->peers.own);
     for (unsigned i = 0; i < ask->count; i++) {
         ask->peers.db[i] = config->nodes[i].db;
         status_facts_init(&ask->asked[i].facts);
     }
     return ask->count == report->node_count;
+}
+
+/* A user that may not PING sees no round trip. */
+static bool answers(const redlock_node_status *node)
+{
+    return node->round_trip_us >= 0 || node->state == REDLOCK_NODE_READY ||
+           node->state == REDLOCK_NODE_GUARDED;
 }
 
 /* A rate is told from two looks: the longer between them, the closer its bounds. */
@@ -199,15 +233,15 @@ static void judge(struct status_ask *ask)
     }
 }
 
-struct status_ask *status_ask(const redlock_status_report *report)
+struct status_ask *status_ask(const struct cli *cli, const redlock_status_report *report)
 {
     struct status_ask *ask = calloc(1, sizeof(*ask));
-    if (!ask || !open_nodes(ask, report)) {
+    if (!ask || !open_nodes(ask, cli, report)) {
         status_ask_free(ask);
         return NULL;
     }
     for (unsigned i = 0; i < ask->count; i++) {
-        if (report->node[i].round_trip_us >= 0)
+        if (answers(&report->node[i]))
             node_ask_add(ask->nodes, i);
     }
     node_ask_run(ask->nodes);

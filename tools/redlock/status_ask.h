@@ -1,5 +1,5 @@
-/* status_ask.h - what status asks each master beside the probe: INFO, its clock twice,
- * and who its clients are. */
+/* status_ask.h - what status asks each master beside the probe: the user's rights, INFO, its
+ * clock twice, and who its clients are. */
 #ifndef REDLOCK_STATUS_ASK_H
 #define REDLOCK_STATUS_ASK_H
 
@@ -11,18 +11,20 @@ struct status_setup { /* by the node list */
     double drift_factor;
     int64_t max_ttl_ms;
     bool guard;
-    int64_t answer_ms;                /* how long a master may take to answer */
+    int64_t answer_ms; /* how long a master may take to answer */
+    struct rights_use rights;
+    bool named;                       /* the user has said which uses there are */
     int same_host[REDLOCK_NODES_MAX]; /* an earlier node of its host; -1: none, or a local one
                                        */
 };
 
 struct status_ask;
 
-/* Ask the masters of this report that have answered the probe, for twice connect-timeout at the
+/* Ask the masters of this report that answer, for twice connect-timeout at the
  * most. Between the looks at a clock are STATUS_RATE_MS or more. NULL: no memory or
  * descriptors, or another list has been written into the file since. */
 #define STATUS_RATE_MS 100
-struct status_ask *status_ask(const redlock_status_report *report);
+struct status_ask *status_ask(const struct cli *cli, const redlock_status_report *report);
 
 const struct status_facts *status_ask_facts(const struct status_ask *ask, unsigned node);
 const struct status_setup *status_ask_setup(const struct status_ask *ask);

@@ -1,5 +1,6 @@
 /* status_assume.c - checks of what a lock rests on and no probe can prove: the master's clock,
- * its memory, its connections, its host, its clients' node lists, and Sentinels. */
+ * its memory, its connections, its host, its clients' node lists, Sentinels, and the user's
+ * rights. */
 #include "config_auto.h"
 
 #include "redlock/cli.h"
@@ -166,6 +167,14 @@ static void check_host(unsigned node, const struct status_setup *setup,
     check->remedy = "give each master a host of its own";
 }
 
+static void check_rights(const redlock_node_status *node, const struct status_facts *facts,
+                         const struct status_setup *setup, struct status_check *check)
+{
+    begin(check, "rights", STATUS_OK);
+    status_rights_check(&facts->rights, &setup->rights, setup->named,
+                        node->acquire.result == REDLOCK_PROOF_OK, check);
+}
+
 void status_checks_assume(const redlock_node_status *node, unsigned number,
                           const struct status_facts *facts, const struct status_setup *setup,
                           struct status_check *ret_check)
@@ -178,4 +187,5 @@ void status_checks_assume(const redlock_node_status *node, unsigned number,
     check_host(number, setup, &ret_check[5]);
     check_lists(facts, &ret_check[6]);
     check_failover(facts, &ret_check[7]);
+    check_rights(node, facts, setup, &ret_check[8]);
 }

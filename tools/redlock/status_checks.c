@@ -166,6 +166,8 @@ void status_judge(const redlock_status_report *report, const struct status_ask *
 {
     struct status_found *found = ret_found;
     *found = (struct status_found){.report = report};
+    if (ask)
+        found->rights = status_ask_setup(ask)->rights;
     for (unsigned i = 0; i < report->node_count; i++) {
         struct status_master *master = &found->master[i];
         master->node = &report->node[i];

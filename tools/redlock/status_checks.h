@@ -17,12 +17,12 @@ enum status_result {
 struct status_check {
     const char *name;
     enum status_result result;
-    char reason[256];   /* WARN, FAIL; printable */
+    char reason[768];   /* WARN, FAIL; printable */
     const char *remedy; /* or NULL; may be in `reason`, behind its end */
 };
 
 #define STATUS_PROOFS 7
-#define STATUS_ASSUMED 8
+#define STATUS_ASSUMED 9
 #define STATUS_CHECKS (STATUS_PROOFS + STATUS_ASSUMED)
 
 enum status_verdict { STATUS_FIT, STATUS_DEGRADED, STATUS_NOT_FIT };
@@ -38,6 +38,7 @@ struct status_master {
 struct status_found {
     const redlock_status_report *report;
     struct status_master master[REDLOCK_NODES_MAX]; /* report->node_count */
+    struct rights_use rights;
     unsigned votes;
     enum status_verdict verdict;
 };

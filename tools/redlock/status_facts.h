@@ -2,6 +2,8 @@
 #ifndef REDLOCK_STATUS_FACTS_H
 #define REDLOCK_STATUS_FACTS_H
 
+#include "redlock/status_rights.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -26,6 +28,7 @@ struct status_facts {
     int64_t aof;                           /* 1: there is an append-only file; -1: not told */
     int fsync;                             /* 1: of that file before each reply; -1: not told */
     struct status_clock clock;
+    struct status_rights rights;
     bool listed;          /* its clients are known */
     bool watched;         /* by a Sentinel */
     unsigned odd_clients; /* those that have another node list */

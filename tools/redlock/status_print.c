@@ -174,8 +174,9 @@ static void json_clock(const struct status_clock *clock)
            (clock->rate_least + clock->rate_most) / 2);
 }
 
-static void json_node(const struct status_master *master, unsigned number)
+static void json_node(const struct status_found *found, unsigned number)
 {
+    const struct status_master *master = &found->master[number - 1];
     const redlock_node_status *node = master->node;
     printf("{\"number\":%u,", number);
     cli_json_text(stdout, "node", node->node);
@@ -198,6 +199,7 @@ static void json_node(const struct status_master *master, unsigned number)
     if (master->facts.clock.known)
         json_clock(&master->facts.clock);
     json_checks(master->check);
+    status_rights_json(&master->facts.rights, &found->rights);
     putchar('}');
 }
 
@@ -208,7 +210,7 @@ void status_print_json(const struct status_found *found)
     fputs("\"nodes\":[", stdout);
     for (unsigned i = 0; i < report->node_count; i++) {
         fputs(i > 0 ? "," : "", stdout);
-        json_node(&found->master[i], i + 1);
+        json_node(found, i + 1);
     }
     printf("],\"ready\":%u,\"proven\":%u,\"needed\":%u,\"max_ttl_ms\":%lld", report->ready,
            found->votes, report->needed, (long long)report->max_ttl_ms);

@@ -1,0 +1,255 @@
+/* test_cli_rights.c - redlock status asks each master for the rights of its user: those that
+ * status --acl prints are all that it wants, and whichever is taken away is named. */
+#include "config_auto.h"
+
+#include "cli_rig.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WORDS_MAX = 96, PARTS = 8, SOON_MS = 10000 };
+
+static struct masters *masters;
+static char *words[WORDS_MAX]; /* of the command that status --acl printed */
+static unsigned word_count;
+
+/* ---- a user ------------------------------------------------------------------------------ */
+
+static void start(unsigned n)
+{
+    masters = masters_start(n, NULL);
+    setenv("TEST_REDLOCK_SECRET", "pw", 1);
+}
+
+static void stop(void)
+{
+    masters_stop(masters);
+}
+
+/* A list of all masters, which this user logs in to ("": nobody does). */
+static const char *list_of(const char *user, const char *setting, int db)
+{
+    static struct node_list list;
+    list.len = 0;
+    node_list_line(&list, "%s", setting);
+    for (unsigned i = 0; i < masters->n; i++)
+        node_list_line(&list, "node redis://%s127.0.0.1:%d/%d%s", user,
+                       masters->node[i].tcp_at.port, db,
+                       *user ? " password-env=TEST_REDLOCK_SECRET" : "");
+    return node_list_write(&list);
+}
+
+static void read_rights(const char *const argv[])
+{
+    struct program *program = NULL;
+    char *rest = NULL;
+    ck_assert_int_eq(program_run(NULL, argv, &program), 0);
+    char *text = strdup(program_out(program));
+    word_count = 0;
+    for (char *word = strtok_r(text, " \n", &rest); word; word = strtok_r(NULL, " \n", &rest)) {
+        ck_assert_uint_lt(word_count, WORDS_MAX);
+        words[word_count++] = strcmp(word, ">PASSWORD") == 0 ? ">pw" : word;
+    }
+    ck_assert_uint_gt(word_count, 8);
+    program_free(program);
+}
+
+static bool is_right(const char *word)
+{
+    return word[0] == '+' || word[0] == '~' || word[0] == '&';
+}
+
+/* The user of that master has the rights that were printed, but this one (NULL: all). */
+static void give_but(unsigned node, const char *but)
+{
+    const char *given[WORDS_MAX];
+    size_t lens[WORDS_MAX];
+    unsigned count = 0;
+    (void)master_do(masters, node, "ACL", "DELUSER", "locks", NULL);
+    for (unsigned i = 0; i < word_count; i++) {
+        if (but && strcmp(words[i], but) == 0)
+            continue;
+        given[count] = words[i];
+        lens[count++] = strlen(words[i]);
+    }
+    struct reply reply = master_do_n(masters, node, count, given, lens);
+    ck_assert_msg(reply.type == '+', "%s", reply.text);
+    (void)master_do(masters, node, "ACL", "LOG", "RESET", NULL);
+}
+
+static void expect_nothing_denied(void)
+{
+    for (unsigned i = 0; i < masters->n; i++) {
+        struct reply reply = master_do(masters, i, "ACL", "LOG", "1", NULL);
+        ck_assert_msg(reply.type == '*' && reply.len == 0, "%s", reply.text);
+    }
+}
+
+/* ---- all of them ------------------------------------------------------------------------- */
+
+/* Each use by itself, and all together: on one master, on three. */
+static const char *const uses[] = {"plain",  "fenced",  "reentrant", "read-write",
+                                   "status", "inspect", "all",       "fair"};
+#define USES (int)(sizeof(uses) / sizeof(uses[0]))
+
+START_TEST(printed_rights_are_all_that_status_wants)
+{
+    unsigned n = _i < USES ? 1 : 3;
+    const char *use = uses[_i % USES];
+    if (n > 1 && strcmp(use, "fair") == 0)
+        return;
+    start(n);
+    setenv("REDLOCK_NODES", list_of("locks@", "guard off", 0), 1);
+    read_rights(REDLOCK("status", "--acl", "--kinds", use));
+    for (unsigned i = 0; i < n; i++)
+        give_but(i, NULL);
+    struct program *program = NULL;
+    ck_assert_int_eq(program_run(NULL, REDLOCK("status", "--json", "--kinds", use), &program),
+                     CLI_FIT);
+    cli_expect_check(program, 0, "rights", "ok", NULL, NULL);
+    cli_expect_check(program, n - 1, "rights", "ok", NULL, NULL);
+    program_free(program);
+    if (strcmp(use, "all") == 0)
+        expect_nothing_denied();
+    stop();
+}
+END_TEST
+
+START_TEST(user_of_plain_locks_is_told_what_other_kinds_lack)
+{
+    start(3);
+    setenv("REDLOCK_NODES", list_of("locks@", "guard off", 0), 1);
+    read_rights(REDLOCK("status", "--acl"));
+    for (unsigned i = 0; i < 3; i++)
+        give_but(i, NULL);
+    struct program *program = cli_expect_status(CLI_FIT);
+    cli_expect_check(program, 2, "rights", "warn", "read-write", "--kinds plain");
+    cli_expect_check(program, 2, "rights", "warn", "+zrevrange", NULL);
+    ck_assert(strstr(program_out(program), "\"rights\":{\"plain\":[],\"reentrant\":[\"") !=
+              NULL);
+    cli_expect_json(program, "nodes.2.rights.fenced.0", "+exists");
+    program_free(program);
+    ck_assert_int_eq(
+        program_run(NULL, REDLOCK("status", "--json", "--kinds", "reentrant"), &program),
+        CLI_NOT_FIT);
+    cli_expect_check(program, 0, "rights", "fail", "kinds in use", "--acl");
+    cli_expect_json(program, "nodes.0.votes", "false");
+    program_free(program);
+    stop();
+}
+END_TEST
+
+/* ---- all but one ------------------------------------------------------------------------- */
+
+/* A pattern is named by a key or channel that it would cover. */
+static void expect_named(struct program *program, const char *word)
+{
+    char begin[32];
+    snprintf(begin, sizeof(begin), "%.*s",
+             word[0] == '+'                           ? (int)sizeof(begin) - 1
+             : strncmp(word + 1, "redisson_", 9) == 0 ? 10
+             : word[0] == '&'                         ? 14
+             : word[1] == '{'                         ? 2
+                                                      : 1,
+             word);
+    if (word[0] == '~' && word[1] != 'r')
+        snprintf(begin + strlen(begin), sizeof(begin) - strlen(begin), "NAME");
+    cli_expect_check(program, 0, "rights", NULL, begin, "--acl");
+}
+
+/* Each part of the list by itself: that takes its time. */
+START_TEST(each_right_that_is_taken_away_is_named)
+{
+    unsigned n = _i < PARTS ? 1 : 3, part = (unsigned)_i % PARTS;
+    start(n);
+    setenv("REDLOCK_NODES", list_of("locks@", "guard off", 0), 1);
+    read_rights(REDLOCK("status", "--acl", "--kinds", "all", "--prefix", "x:"));
+    for (unsigned i = 0; i < n; i++)
+        give_but(i, NULL);
+    for (unsigned i = part; i < word_count; i += PARTS) {
+        struct program *program = NULL;
+        if (!is_right(words[i]))
+            continue;
+        give_but(0, words[i]);
+        (void)program_run(NULL, REDLOCK("status", "--json", "--prefix", "x:"), &program);
+        expect_named(program, words[i]);
+        program_free(program);
+    }
+    stop();
+}
+END_TEST
+
+/* It can't even log in. */
+START_TEST(database_that_may_not_be_chosen_is_named)
+{
+    start(1);
+    setenv("REDLOCK_NODES", list_of("locks@", "guard off", 1), 1);
+    read_rights(REDLOCK("status", "--acl"));
+    give_but(0, NULL);
+    ck_assert_int_eq(program_run(NULL, REDLOCK("status", "--kinds", "plain"), NULL), CLI_FIT);
+    give_but(0, "+select");
+    struct program *program = cli_expect_status(CLI_NOT_FIT);
+    cli_expect_check(program, 0, "connection", "fail", "select", NULL);
+    program_free(program);
+    stop();
+}
+END_TEST
+
+/* ---- what it means ----------------------------------------------------------------------- */
+
+static const struct trap {
+    const char *denied, *lacks;
+    bool can_be_taken;
+} traps[] = {
+    {"-eval", "+eval", true}, {"-evalsha", "+evalsha", true},  {"-del", "+del", true},
+    {"-set", "+set", false},  {"-pexpire", "+pexpire", false},
+};
+
+START_TEST(locks_that_can_not_be_released_are_told)
+{
+    const struct trap *trap = &traps[_i];
+    start(3);
+    setenv("REDLOCK_NODES", list_of("", "guard off", 0), 1);
+    (void)master_do(masters, 1, "ACL", "SETUSER", "default", trap->denied, NULL);
+    struct program *program = cli_expect_status(CLI_DEGRADED);
+    cli_expect_check(program, 0, "rights", "ok", NULL, NULL);
+    cli_expect_check(program, 1, "rights", "fail", trap->lacks, "--acl");
+    ck_assert((strstr(program_out(program), "can be taken there and not released") != NULL) ==
+              trap->can_be_taken);
+    program_free(program);
+    ck_assert_int_eq(program_run(NULL, REDLOCK("status", "--prometheus"), &program),
+                     CLI_DEGRADED);
+    ck_assert(strstr(program_out(program), ",check=\"rights\"} 2\n") != NULL);
+    program_free(program);
+    stop();
+}
+END_TEST
+
+/* The guard makes INFO a right without which no lock is had. */
+START_TEST(info_is_needed_for_guard)
+{
+    start(1);
+    (void)master_do(masters, 0, "ACL", "SETUSER", "default", "-info", NULL);
+    setenv("REDLOCK_NODES", list_of("", _i ? "guard off" : "guard on", 0), 1);
+    struct program *program = cli_expect_status(_i ? CLI_FIT : CLI_NOT_FIT);
+    cli_expect_check(program, 0, "rights", _i ? "warn" : "fail", "+info", NULL);
+    program_free(program);
+    stop();
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("cli_rights");
+    TCase *tcase = tcase_create("rights");
+    tcase_set_timeout(tcase, 90);
+    tcase_add_loop_test(tcase, printed_rights_are_all_that_status_wants, 0, 2 * USES);
+    tcase_add_test(tcase, user_of_plain_locks_is_told_what_other_kinds_lack);
+    tcase_add_loop_test(tcase, each_right_that_is_taken_away_is_named, 0, 2 * PARTS);
+    tcase_add_test(tcase, database_that_may_not_be_chosen_is_named);
+    tcase_add_loop_test(tcase, locks_that_can_not_be_released_are_told, 0, 5);
+    tcase_add_loop_test(tcase, info_is_needed_for_guard, 0, 2);
+    suite_add_tcase(suite, tcase);
+    return suite_run(suite);
+}
