@@ -126,9 +126,8 @@ START_TEST(user_of_plain_locks_is_told_what_other_kinds_lack)
     struct program *program = cli_expect_status(CLI_FIT);
     cli_expect_check(program, 2, "rights", "warn", "read-write", "--kinds plain");
     cli_expect_check(program, 2, "rights", "warn", "+zrevrange", NULL);
-    ck_assert(strstr(program_out(program), "\"rights\":{\"plain\":[],\"reentrant\":[\"") !=
+    ck_assert(strstr(program_out(program), "\"rights\":{\"plain\":[],\"reentrant\":[\"&redisson_") !=
               NULL);
-    cli_expect_json(program, "nodes.2.rights.fenced.0", "+exists");
     program_free(program);
     ck_assert_int_eq(
         program_run(NULL, REDLOCK("status", "--json", "--kinds", "reentrant"), &program),

@@ -71,7 +71,7 @@ static const struct right rights[] = {
     {"+zrem", "ZREM ~q x", WAKE | F, WAKE | W, 0, ALWAYS},
     {"+time", "TIME", WAKE | F, WAKE | W, 0, ALWAYS},
     {"+publish", "PUBLISH", WAKE, WAKE, 0, ALWAYS},
-    {"+exists", "EXISTS ~n", R | F | W | X, R | W | X, 0, ALWAYS},
+    {"+exists", "EXISTS ~n", R | F | W, R | W, 0, ALWAYS},
     {"+hdel", "HDEL ~n x", W, 0, 0, ALWAYS},
     {"+hexists", "HEXISTS ~n x", R | F | W, R, 0, ALWAYS},
     {"+hget", "HGET ~n x", W, 0, 0, ALWAYS},
