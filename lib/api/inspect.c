@@ -12,24 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct rl_struct shape = {
-    "redlock_lock_info",
-    "REDLOCK_LOCK_INFO_INIT",
-    sizeof(redlock_lock_info),
-    offsetof(redlock_lock_info, held_ms),
-};
-static const struct rl_struct node_shape = {
-    "redlock_lock_info.node_size",
-    "REDLOCK_LOCK_INFO_INIT",
-    sizeof(redlock_node_info),
-    offsetof(redlock_node_info, text),
-};
-static const struct rl_struct holder_shape = {
-    "redlock_lock_info.holder_size",
-    "REDLOCK_LOCK_INFO_INIT",
-    sizeof(redlock_holder),
-    offsetof(redlock_holder, ttl_ms),
-};
+static const struct rl_struct shape =
+    RL_STRUCT(redlock_lock_info, "redlock_lock_info", "REDLOCK_LOCK_INFO_INIT", held_ms);
+static const struct rl_struct node_shape =
+    RL_STRUCT(redlock_node_info, "redlock_lock_info.node_size", "REDLOCK_LOCK_INFO_INIT", text);
+static const struct rl_struct holder_shape = RL_STRUCT(
+    redlock_holder, "redlock_lock_info.holder_size", "REDLOCK_LOCK_INFO_INIT", ttl_ms);
 
 /* Too large for a stack. */
 struct inspection {
@@ -40,11 +28,7 @@ struct inspection {
 
 static bool fits(const redlock_lock_info *info, char *why, size_t why_size)
 {
-    if (!info) {
-        snprintf(why, why_size, "%s: is NULL; start from %s", shape.name, shape.init);
-        return false;
-    }
-    return rl_struct_sized(&shape, info->size, why, why_size) &&
+    return rl_struct_there(&shape, info, why, why_size) &&
            (!info->node || rl_struct_sized(&node_shape, info->node_size, why, why_size)) &&
            (!info->holder || rl_struct_sized(&holder_shape, info->holder_size, why, why_size));
 }

@@ -11,12 +11,8 @@
 #include <stddef.h>
 #include <string.h>
 
-static const struct rl_struct shape = {
-    "redlock_item",
-    "REDLOCK_ITEM",
-    sizeof(redlock_item),
-    offsetof(redlock_item, name_len),
-};
+static const struct rl_struct shape =
+    RL_STRUCT(redlock_item, "redlock_item", "REDLOCK_ITEM", name_len);
 
 redlock_item *rl_multi_item(const redlock_item *items, size_t index)
 {

@@ -9,17 +9,13 @@
 
 int redlock_get_stats(redlock *client, redlock_stats *ret_stats)
 {
-    static const struct rl_struct shape = {
-        "redlock_stats",
-        "REDLOCK_STATS_INIT",
-        sizeof(redlock_stats),
-        offsetof(redlock_stats, renewing),
-    };
-    char why[RL_STRUCT_WHY_MAX] = "redlock_stats: is NULL; start from REDLOCK_STATS_INIT";
+    static const struct rl_struct shape =
+        RL_STRUCT(redlock_stats, "redlock_stats", "REDLOCK_STATS_INIT", renewing);
+    char why[RL_STRUCT_WHY_MAX];
     int cancel_state;
     if (!client)
         return REDLOCK_EINVAL;
-    if (!ret_stats || !rl_struct_sized(&shape, ret_stats->size, why, sizeof(why)))
+    if (!rl_struct_there(&shape, ret_stats, why, sizeof(why)))
         return rl_client_refuse(client, why);
     int result = rl_client_enter(client, &cancel_state);
     if (result)

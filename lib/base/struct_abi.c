@@ -29,6 +29,14 @@ bool rl_struct_sized(const struct rl_struct *shape, size_t size, char *why, size
     return false;
 }
 
+bool rl_struct_there(const struct rl_struct *shape, const void *to, char *why, size_t why_size)
+{
+    if (to)
+        return rl_struct_sized(shape, size_of(to), why, why_size);
+    snprintf(why, why_size, "%s: is NULL; start from %s", shape->name, shape->init);
+    return false;
+}
+
 bool rl_struct_take(const struct rl_struct *shape, const void *from, void *whole, char *why,
                     size_t why_size)
 {

@@ -17,8 +17,17 @@ struct rl_struct {
     size_t least; /* every version has its members up to here */
 };
 
+/* `known` is the last member of its first version. */
+#define RL_STRUCT(type, name, init, known)                                                     \
+    {                                                                                          \
+        name, init, sizeof(type), offsetof(type, known)                                        \
+    }
+
 /* Was this size ever set? A size that nobody set is most often 0, or far too large. */
 bool rl_struct_sized(const struct rl_struct *shape, size_t size, char *why, size_t why_size);
+
+/* An output of the application: is there one, of a size that was set? */
+bool rl_struct_there(const struct rl_struct *shape, const void *to, char *why, size_t why_size);
 
 /* An input: what the application's struct has is copied into `whole`, which holds the defaults
  * of what it lacks. False, and why: its size was not set, or it uses members that we don't

@@ -26,9 +26,8 @@ static int take(const struct rl_struct *shape, const void *from, void *whole,
 
 int rl_config_take(const redlock_config *from, redlock_config *ret_whole, redlock_error *error)
 {
-    static const struct rl_struct shape = {"redlock_config", "REDLOCK_CONFIG_INIT",
-                                           sizeof(redlock_config),
-                                           offsetof(redlock_config, nodes)};
+    static const struct rl_struct shape =
+        RL_STRUCT(redlock_config, "redlock_config", "REDLOCK_CONFIG_INIT", nodes);
 
     redlock_config whole = REDLOCK_CONFIG_INIT;
     if (!from)
@@ -39,18 +38,15 @@ int rl_config_take(const redlock_config *from, redlock_config *ret_whole, redloc
     if (whole.node_count > 0 && !whole.nodes)
         return refuse(error, shape.name, "nodes is NULL, but node_count is not 0");
     if (whole.node_count > REDLOCK_NODES_MAX) {
-        char text[RL_PROBLEM_TEXT_MAX];
-        snprintf(text, sizeof(text), "node_count is %zu; a node list has at most %d",
-                 whole.node_count, REDLOCK_NODES_MAX);
-        return refuse(error, shape.name, text);
+        return rl_error_set(error, REDLOCK_EINVAL, NULL, 0, 0,
+                            "%s: node_count is %zu; a node list has at most %d", shape.name,
+                            whole.node_count, REDLOCK_NODES_MAX);
     }
     if (whole.background < 0 || whole.background > REDLOCK_BACKGROUND_NEVER) {
-        char text[RL_PROBLEM_TEXT_MAX];
-        snprintf(text, sizeof(text),
-                 "background is %d; it is REDLOCK_BACKGROUND_AUTO, _ALWAYS or _NEVER, or 0 "
-                 "(as the file says)",
-                 whole.background);
-        return refuse(error, shape.name, text);
+        return rl_error_set(error, REDLOCK_EINVAL, NULL, 0, 0,
+                            "%s: background is %d; it is REDLOCK_BACKGROUND_AUTO, _ALWAYS or "
+                            "_NEVER, or 0 (as the file says)",
+                            shape.name, whole.background);
     }
     if (whole.file && !whole.file[0])
         return refuse(error, shape.name,
@@ -73,8 +69,8 @@ int rl_config_take_given(const redlock_config *whole, size_t index, redlock_node
     memcpy(&size, at, sizeof(size));
     char name[40];
     snprintf(name, sizeof(name), "nodes[%zu]", index);
-    const struct rl_struct shape = {name, "REDLOCK_NODE_INIT", sizeof(redlock_node),
-                                    offsetof(redlock_node, password_file)};
+    const struct rl_struct shape =
+        RL_STRUCT(redlock_node, name, "REDLOCK_NODE_INIT", password_file);
     if (size != stride)
         return refuse(
             error, shape.name,

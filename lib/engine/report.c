@@ -12,18 +12,10 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct rl_struct shape = {
-    "redlock_report",
-    "REDLOCK_REPORT_INIT",
-    sizeof(redlock_report),
-    offsetof(redlock_report, elapsed_ms),
-};
-static const struct rl_struct vote_shape = {
-    "redlock_report.node_size",
-    "REDLOCK_REPORT_INIT",
-    sizeof(redlock_node_vote),
-    offsetof(redlock_node_vote, text),
-};
+static const struct rl_struct shape =
+    RL_STRUCT(redlock_report, "redlock_report", "REDLOCK_REPORT_INIT", elapsed_ms);
+static const struct rl_struct vote_shape =
+    RL_STRUCT(redlock_node_vote, "redlock_report.node_size", "REDLOCK_REPORT_INIT", text);
 
 bool rl_report_fits(const redlock_report *report, char *why, size_t why_size)
 {

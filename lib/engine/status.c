@@ -11,27 +11,15 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct rl_struct shape = {
-    "redlock_status_report",
-    "REDLOCK_STATUS_INIT",
-    sizeof(redlock_status_report),
-    offsetof(redlock_status_report, max_ttl_ms),
-};
-static const struct rl_struct node_shape = {
-    "redlock_status_report.node_size",
-    "REDLOCK_STATUS_INIT",
-    sizeof(redlock_node_status),
-    offsetof(redlock_node_status, wake),
-};
+static const struct rl_struct shape = RL_STRUCT(redlock_status_report, "redlock_status_report",
+                                                "REDLOCK_STATUS_INIT", max_ttl_ms);
+static const struct rl_struct node_shape = RL_STRUCT(
+    redlock_node_status, "redlock_status_report.node_size", "REDLOCK_STATUS_INIT", wake);
 
 bool rl_status_open(struct rl_status *status, const redlock *client, redlock_status_report *to,
                     char *why, size_t why_size)
 {
-    if (!to) {
-        snprintf(why, why_size, "%s: is NULL; start from %s", shape.name, shape.init);
-        return false;
-    }
-    if (!rl_struct_sized(&shape, to->size, why, why_size) ||
+    if (!rl_struct_there(&shape, to, why, why_size) ||
         (to->node && !rl_struct_sized(&node_shape, to->node_size, why, why_size)))
         return false;
     *status = (struct rl_status){.to = to};
