@@ -179,19 +179,11 @@ static void tick(redlock *client, int64_t now_ns)
 
 static int64_t due_ns(redlock *client)
 {
-    int64_t due = rl_timers_due_ns(&client->loop.timers);
-    int64_t subs_due = rl_subs_due_ns(client);
-    if (client->leases.release_retry_ns < due)
-        due = client->leases.release_retry_ns;
-    if (client->nodes.proof.again_ns < due)
-        due = client->nodes.proof.again_ns;
-    if (subs_due < due)
-        due = subs_due;
-    for (unsigned i = 0; i < client->nodes.n; i++) {
-        int64_t node_due = rl_node_due_ns(&client->nodes.all[i]);
-        if (node_due < due)
-            due = node_due;
-    }
+    int64_t due = rl_earlier_ns(rl_timers_due_ns(&client->loop.timers), rl_subs_due_ns(client));
+    due = rl_earlier_ns(due, client->leases.release_retry_ns);
+    due = rl_earlier_ns(due, client->nodes.proof.again_ns);
+    for (unsigned i = 0; i < client->nodes.n; i++)
+        due = rl_earlier_ns(due, rl_node_due_ns(&client->nodes.all[i]));
     return due;
 }
 

@@ -105,11 +105,8 @@ void rl_subs_tick(redlock *client, int64_t now_ns)
 int64_t rl_subs_due_ns(redlock *client)
 {
     int64_t due_ns = INT64_MAX;
-    for (unsigned i = 0; client->subs.all && i < client->nodes.n; i++) {
-        int64_t sub_ns = rl_sub_due_ns(&client->subs.all[i]);
-        if (sub_ns < due_ns)
-            due_ns = sub_ns;
-    }
+    for (unsigned i = 0; client->subs.all && i < client->nodes.n; i++)
+        due_ns = rl_earlier_ns(due_ns, rl_sub_due_ns(&client->subs.all[i]));
     return due_ns;
 }
 

@@ -4,6 +4,8 @@
 #include "kinds/keys.h"
 
 #include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 /* The key of a letter: text before and after the name, in braces or not. */
@@ -86,14 +88,7 @@ size_t rl_key_channel(const struct rl_target *target, char ret_text[RL_KEY_MAX])
 
 size_t rl_waiter_text(const char *uuid, uint64_t number, char ret_text[RL_WAITER_MAX])
 {
-    char digits[20];
-    size_t count = 0, len = strlen(uuid);
-    memcpy(ret_text, uuid, len);
-    ret_text[len++] = ':';
-    do
-        digits[count++] = (char)('0' + number % 10);
-    while (number /= 10);
-    while (count > 0)
-        ret_text[len++] = digits[--count];
-    return len;
+    int len = snprintf(ret_text, RL_WAITER_MAX, "%s:%" PRIu64, uuid, number);
+    assert(len > 0 && len < RL_WAITER_MAX);
+    return (size_t)len;
 }

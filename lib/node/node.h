@@ -124,7 +124,6 @@ struct rl_node {
     int64_t guard_until_ns;
     int64_t round_trip_ns; /* smoothed; 0: unknown */
     bool unflushed;
-    uint64_t commands;
     uint64_t connects;
     char why[192]; /* DOWN, UNFIT: the reason; UP: a warning or empty */
 

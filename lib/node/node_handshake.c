@@ -9,21 +9,35 @@
 #include <stdio.h>
 #include <string.h>
 
+static void put(struct rl_node *node, enum rl_request_type type, const char *nonce,
+                const void *bytes, size_t len, int64_t now_ns, int64_t deadline_ns)
+{
+    struct rl_inflight inflight = {.type = type, .sent_ns = now_ns, .deadline_ns = deadline_ns};
+    if (nonce)
+        memcpy(inflight.nonce, nonce, RL_NONCE_LEN);
+    rl_node_put(node, node->current, bytes, len, &inflight);
+}
+
 /* Queue a request of the node's own. False: there is no room. A handshake always has room,
  * because its buffer is empty. */
-static bool ask(struct rl_node *node, enum rl_request_type what, const struct rl_out *out,
+static bool ask(struct rl_node *node, enum rl_request_type type, const struct rl_out *out,
                 int64_t now_ns, int64_t deadline_ns)
 {
-    struct rl_inflight inflight = {
-        .type = what,
-        .sent_ns = now_ns,
-        .deadline_ns = deadline_ns,
-    };
     assert(!out->overflow);
     assert(node->mode == RL_GREETING || node->mode == RL_UP);
     if (!rl_connection_room(rl_node_connection(node), out->len, true))
         return false;
-    rl_node_put(node, node->current, out->bytes, out->len, &inflight);
+    put(node, type, NULL, out->bytes, out->len, now_ns, deadline_ns);
+    return true;
+}
+
+/* Queue a request of others. False: the node is not UP, or there is no room. */
+static bool pass(struct rl_node *node, enum rl_request_type type, const char *nonce,
+                 const void *bytes, size_t len, int64_t now_ns)
+{
+    if (!rl_node_takes(node, node->current, len, true))
+        return false;
+    put(node, type, nonce, bytes, len, now_ns, now_ns + node->settings->connect_timeout_ns);
     return true;
 }
 
@@ -62,41 +76,22 @@ bool rl_node_ping(struct rl_node *node, int64_t now_ns, int64_t deadline_ns)
 {
     static char ping[] = "*1\r\n$4\r\nPING\r\n";
     struct rl_out out = {.bytes = ping, .size = sizeof(ping) - 1, .len = sizeof(ping) - 1};
-    if (node->mode != RL_UP || rl_node_stalled(node, now_ns) ||
-        !rl_node_takes(node, node->current, out.len, false))
+    if (rl_node_stalled(node, now_ns) || !rl_node_takes(node, node->current, out.len, false))
         return false;
     return ask(node, RL_REQUEST_PING, &out, now_ns, deadline_ns);
 }
 
 bool rl_node_send_oneway(struct rl_node *node, const void *bytes, size_t len, int64_t now_ns)
 {
-    struct rl_inflight inflight = {
-        .type = RL_REQUEST_ONEWAY,
-        .sent_ns = now_ns,
-        .deadline_ns = now_ns + node->settings->connect_timeout_ns,
-    };
-    assert(bytes && len > 0);
-    bool takes = node->mode == RL_UP && rl_node_takes(node, node->current, len, true);
-    if (takes)
-        rl_node_put(node, node->current, bytes, len, &inflight);
-    return takes;
+    return pass(node, RL_REQUEST_ONEWAY, NULL, bytes, len, now_ns);
 }
 
 bool rl_node_prove(struct rl_node *node, enum rl_request_type what, const struct rl_out *out,
                    const char nonce[RL_NONCE_LEN], int64_t now_ns)
 {
-    struct rl_inflight inflight = {
-        .type = what,
-        .sent_ns = now_ns,
-        .deadline_ns = now_ns + node->settings->connect_timeout_ns,
-    };
-    memcpy(inflight.nonce, nonce, RL_NONCE_LEN);
     assert(what == RL_REQUEST_TEACH || what == RL_REQUEST_RECALL);
     assert(!out->overflow);
-    bool takes = node->mode == RL_UP && rl_node_takes(node, node->current, out->len, true);
-    if (takes)
-        rl_node_put(node, node->current, out->bytes, out->len, &inflight);
-    return takes;
+    return pass(node, what, nonce, out->bytes, out->len, now_ns);
 }
 
 void rl_node_greet(struct rl_node *node, int64_t now_ns)
@@ -111,7 +106,6 @@ void rl_node_greet(struct rl_node *node, int64_t now_ns)
         say_hello(node, now_ns);
     } else {
         rl_node_set_mode(node, RL_AUTH, now_ns);
-        node->commands++;
         rl_node_flush(node, now_ns);
     }
 }

@@ -132,7 +132,6 @@ void rl_node_put(struct rl_node *node, unsigned slot, const void *bytes, size_t 
     assert(rl_link_state(node->slot[slot].connection.link) == RL_LINK_OPEN);
     rl_connection_put(&node->slot[slot].connection, bytes, len, inflight);
     node->unflushed = true;
-    node->commands++;
 }
 
 void rl_node_flush(struct rl_node *node, int64_t now_ns)

@@ -89,11 +89,6 @@ static void on_ready(struct rl_tag *tag, unsigned epoll_events, int64_t now_ns)
 
 /* ---- wishes and time ------------------------------------------------------------------ */
 
-static int64_t later(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 static bool may_retry(const struct rl_sub *sub)
 {
     return sub->wanted && (sub->mode == RL_SUB_DOWN || sub->mode == RL_SUB_DENIED);
@@ -137,7 +132,8 @@ static int64_t limit_ns(const struct rl_sub *sub)
     if (!sub->wanted || !sub->pinged_ns)
         return INT64_MAX;
     /* Any message proves that the server is alive. */
-    return later(sub->pinged_ns, sub->connection.heard_ns) + sub->settings->stall_limit_ns;
+    return rl_later_ns(sub->pinged_ns, sub->connection.heard_ns) +
+           sub->settings->stall_limit_ns;
 }
 
 void rl_sub_absent(struct rl_sub *sub, int64_t absent_ns)
