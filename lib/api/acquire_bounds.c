@@ -74,10 +74,7 @@ int rl_acquire_conclude(struct rl_call *call, redlock_lock **ret_lock)
         }
         result = REDLOCK_ENOQUORUM;
         lease->lock = NULL;
-        if (lease->hold.phase == RL_HOLD_HELD)
-            rl_lease_release(lease, now_ns, 0);
-        else
-            rl_lease_orphan(lease, now_ns);
+        rl_lock_give_up(lease, now_ns);
     }
     rl_lock_recycle(lock);
     return result;

@@ -68,10 +68,7 @@ static void release_all(redlock *client, int64_t now_ns)
         rl_shown_end(&lock->shown);
         lock->lease = NULL;
         lease->lock = NULL;
-        if (lease->hold.phase == RL_HOLD_HELD)
-            rl_lease_release(lease, now_ns, 0);
-        else
-            rl_lease_orphan(lease, now_ns);
+        rl_lock_give_up(lease, now_ns);
     }
 }
 

@@ -199,8 +199,7 @@ static int extend_prepare(struct extend *extend, struct redlock_lock *lock, int6
     int64_t kind_max_ms = lease->target.kind->max_ttl_ms;
     char why[RL_STRUCT_WHY_MAX];
     if (!rl_report_fits(report, why, sizeof(why))) {
-        rl_client_log(client, REDLOCK_LOG_ERROR, "%s", why);
-        return REDLOCK_EINVAL;
+        return rl_client_wrong(client, why);
     }
     if (ttl_ms < 0 || (ttl_ms && ttl_ms < RL_TTL_MIN_MS) ||
         ttl_ms > client->config.max_ttl_ms || (kind_max_ms && ttl_ms > kind_max_ms))

@@ -40,6 +40,15 @@ void rl_lock_recycle(struct redlock_lock *lock)
     client->locks.free_count++;
 }
 
+void rl_lock_give_up(struct rl_lease *lease, int64_t now_ns)
+{
+    assert(!lease->lock && !lease->call);
+    if (lease->hold.phase == RL_HOLD_HELD)
+        rl_lease_release(lease, now_ns, 0);
+    else
+        rl_lease_orphan(lease, now_ns);
+}
+
 /* The order matters (struct rl_shown): the deadline first, then the clock, then its epoch. */
 int64_t redlock_validity_ms(const redlock_lock *lock)
 {

@@ -66,17 +66,12 @@ static struct rl_lease *take_lease(struct redlock_lock *lock, int64_t now_ns, bo
 /* False: nothing was left to release, and the lease is dropped. */
 static bool keep_if_held(struct rl_lease *lease, bool over, int64_t now_ns)
 {
-    assert(!lease->lock && !lease->call); /* take_lease() */
-    if (lease->hold.phase != RL_HOLD_HELD) {
-        rl_lease_orphan(lease, now_ns);
-        return false;
-    }
-    if (over) {
-        lease->client->stats.lost++;
-        rl_lease_release(lease, now_ns, 0);
-        return false;
-    }
-    return true;
+    bool held = lease->hold.phase == RL_HOLD_HELD;
+    if (held && !over)
+        return true;
+    lease->client->stats.lost += held;
+    rl_lock_give_up(lease, now_ns);
+    return false;
 }
 
 /* The releases are queued: this client's next waiter may send its request right behind. */

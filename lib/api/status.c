@@ -145,8 +145,7 @@ int rl_status_check(redlock *client, redlock_status_report *to, struct rl_status
     struct check check = {.status = ret_status};
     char why[RL_STRUCT_WHY_MAX];
     if (!rl_status_open(ret_status, client, to, why, sizeof(why))) {
-        rl_client_log(client, REDLOCK_LOG_ERROR, "%s", why);
-        return REDLOCK_EINVAL;
+        return rl_client_wrong(client, why);
     }
     assert(client->calls.callers > 0); /* the client is entered for a call that blocks */
     int64_t now_ns = rl_loop_poll_if_idle(client);

@@ -14,12 +14,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static int refuse(redlock *client, const char *why)
-{
-    rl_client_log(client, REDLOCK_LOG_ERROR, "%s", why);
-    return REDLOCK_EINVAL;
-}
-
 /* The name, or several as one. */
 static int check_names(redlock *client, const struct rl_names_arg *names_arg,
                        struct rl_target *ret_target)
@@ -31,10 +25,10 @@ static int check_names(redlock *client, const struct rl_names_arg *names_arg,
         ret_target->name = names_arg->packed;
         ret_target->name_len =
             rl_names_pack(name, names_arg->count, names_arg->packed, why, sizeof(why));
-        return ret_target->name_len ? 0 : refuse(client, why);
+        return ret_target->name_len ? 0 : rl_client_wrong(client, why);
     }
     if (!rl_name_allowed(name->bytes, name->len, why, sizeof(why)))
-        return refuse(client, why);
+        return rl_client_wrong(client, why);
     ret_target->name = name->bytes;
     ret_target->name_len = name->len;
     return 0;
@@ -53,46 +47,47 @@ static const char *clash(const struct rl_target *target, const char *owner)
 static int check(redlock *client, const struct rl_target *target,
                  const redlock_options *options, int64_t *ret_ttl_ms)
 {
-    char why[160];
     const struct rl_kind *kind = target->kind;
     const char *sentence;
     if (options->max_hold_ms < 0 || (options->max_hold_ms > 0 && !options->auto_renew))
-        return refuse(client,
-                      "max_hold_ms must be 0 (no cap) or more, and goes with auto_renew");
+        return rl_client_wrong(
+            client, "max_hold_ms must be 0 (no cap) or more, and goes with auto_renew");
     if (options->wait_ms < -1)
-        return refuse(client, "wait_ms must be -1 (for ever), 0 (once) or more");
+        return rl_client_wrong(client, "wait_ms must be -1 (for ever), 0 (once) or more");
     if (options->release != REDLOCK_RELEASE_CONFIRMED &&
         options->release != REDLOCK_RELEASE_LAZY)
-        return refuse(client, "release must be one of enum redlock_release_mode");
+        return rl_client_wrong(client, "release must be one of enum redlock_release_mode");
     if (options->fenced != 0 && options->fenced != 1)
-        return refuse(client, "fenced must be 0, or 1 for a lock with a fencing token");
+        return rl_client_wrong(client,
+                               "fenced must be 0, or 1 for a lock with a fencing token");
     if (options->fenced && !rl_kind_fences(kind, RL_ACQUIRE)) {
-        refuse(client,
-               "a read lock has no fencing token: readers hold it together, so no order "
-               "of their writes is right; fence the write lock");
+        rl_client_wrong(
+            client, "a read lock has no fencing token: readers hold it together, so no order "
+                    "of their writes is right; fence the write lock");
         return REDLOCK_ENOTSUP;
     }
     if (options->release == REDLOCK_RELEASE_LAZY && !client->background.user_driven &&
         client->config.background == REDLOCK_BACKGROUND_NEVER)
-        return refuse(client, "REDLOCK_RELEASE_LAZY needs an event loop (redlock_fd), or a "
-                              "background thread: 'background never' allows none");
+        return rl_client_wrong(client,
+                               "REDLOCK_RELEASE_LAZY needs an event loop (redlock_fd), or a "
+                               "background thread: 'background never' allows none");
     if (options->owner && !rl_owner_allowed(options->owner, &sentence))
-        return refuse(client, sentence);
+        return rl_client_wrong(client, sentence);
     if (options->owner && (sentence = clash(target, options->owner)))
-        return refuse(client, sentence);
+        return rl_client_wrong(client, sentence);
     int64_t ttl_ms = options->ttl_ms ? options->ttl_ms : client->config.ttl_ms;
     int64_t max_ms = client->config.max_ttl_ms;
     if (kind->max_ttl_ms && kind->max_ttl_ms < max_ms)
         max_ms = kind->max_ttl_ms;
     if (ttl_ms < RL_TTL_MIN_MS || ttl_ms > max_ms ||
         !rl_validity_possible(ttl_ms * RL_NS_PER_MS, client->config.drift_factor)) {
-        snprintf(why, sizeof(why),
-                 "a ttl of %lld ms is not possible: it must be at least %d ms, above the drift "
-                 "and at most %s (%lld ms)",
-                 (long long)ttl_ms, RL_TTL_MIN_MS,
-                 max_ms < client->config.max_ttl_ms ? "what this kind allows" : "max-ttl",
-                 (long long)max_ms);
-        return refuse(client, why);
+        rl_client_log(client, REDLOCK_LOG_ERROR,
+                      "a ttl of %lld ms is not possible: it must be at least %d ms, above the "
+                      "drift and at most %s (%lld ms)",
+                      (long long)ttl_ms, RL_TTL_MIN_MS,
+                      max_ms < client->config.max_ttl_ms ? "what this kind allows" : "max-ttl",
+                      (long long)max_ms);
+        return REDLOCK_EINVAL;
     }
     *ret_ttl_ms = ttl_ms;
     return 0;
@@ -106,7 +101,7 @@ static int take_options(redlock *client, const redlock_options *given,
     *ret_options = (redlock_options)REDLOCK_OPTIONS_INIT;
     if (given && (!rl_options_take(given, ret_options, why, sizeof(why)) ||
                   !rl_report_fits(ret_options->report, why, sizeof(why))))
-        return refuse(client, why);
+        return rl_client_wrong(client, why);
     return 0;
 }
 
@@ -114,19 +109,17 @@ static int take_options(redlock *client, const redlock_options *given,
 static int choose_kind(redlock *client, const struct rl_names_arg *names_arg,
                        const redlock_options *options, const struct rl_kind **ret_kind)
 {
-    char why[160];
     const struct rl_kind *kind = rl_kind_on(options->kind, client->nodes.n);
     if (!kind)
-        return refuse(client, "kind must be one of enum redlock_kind");
+        return rl_client_wrong(client, "kind must be one of enum redlock_kind");
     if (names_arg->packed && options->kind != REDLOCK_PLAIN) {
-        refuse(client, "only plain locks can be taken on several names at once");
+        rl_client_wrong(client, "only plain locks can be taken on several names at once");
         return REDLOCK_ENOTSUP;
     }
     if (kind->max_nodes && client->nodes.n > kind->max_nodes) {
-        snprintf(why, sizeof(why),
-                 "a %s is not possible on %u masters: it needs a node list of %u", kind->shown,
-                 client->nodes.n, kind->max_nodes);
-        refuse(client, why);
+        rl_client_log(client, REDLOCK_LOG_ERROR,
+                      "a %s is not possible on %u masters: it needs a node list of %u",
+                      kind->shown, client->nodes.n, kind->max_nodes);
         return REDLOCK_ENOTSUP;
     }
     *ret_kind = names_arg->packed ? rl_kind(RL_ROW_SEVERAL) : kind;
@@ -174,12 +167,8 @@ static int begin_call(struct rl_acquire *acquire, redlock *client,
 bool rl_options_take(const redlock_options *given, redlock_options *ret_options, char *why,
                      size_t why_size)
 {
-    static const struct rl_struct shape = {
-        "redlock_options",
-        "REDLOCK_OPTIONS_INIT",
-        sizeof(redlock_options),
-        offsetof(redlock_options, ttl_ms),
-    };
+    static const struct rl_struct shape =
+        RL_STRUCT(redlock_options, "redlock_options", "REDLOCK_OPTIONS_INIT", ttl_ms);
     *ret_options = (redlock_options)REDLOCK_OPTIONS_INIT;
     return rl_struct_take(&shape, given, ret_options, why, why_size);
 }

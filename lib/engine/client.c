@@ -103,14 +103,20 @@ void redlock_shutdown(redlock *client)
     errno = saved;
 }
 
-int rl_client_refuse(redlock *client, const char *why)
+int rl_client_wrong(redlock *client, const char *why)
 {
     assert(why && why[0]);
+    rl_client_log(client, REDLOCK_LOG_ERROR, "%s", why);
+    return REDLOCK_EINVAL;
+}
+
+int rl_client_refuse(redlock *client, const char *why)
+{
     int cancel_state;
     int result = rl_client_enter(client, &cancel_state);
     if (result)
         return result;
-    rl_client_log(client, REDLOCK_LOG_ERROR, "%s", why);
+    result = rl_client_wrong(client, why);
     rl_client_leave(client, cancel_state);
-    return REDLOCK_EINVAL;
+    return result;
 }

@@ -246,6 +246,9 @@ void rl_client_log(void *client, int level, const char *format, ...)
  * can't be entered. The caller must not have entered the client. */
 int rl_client_refuse(redlock *client, const char *why);
 
+/* The same of a client that is entered. Returns EINVAL. */
+int rl_client_wrong(redlock *client, const char *why);
+
 /* duplicates.c: nodes that are one server have one vote. Call _find if the state of a node has
  * changed, or at client->nodes.proof.again_ns; _proved handles the reply to a proof.
  */
@@ -333,6 +336,9 @@ void rl_subs_done(redlock *client, bool in_child);
 /* Handles. NULL: out of memory. */
 struct redlock_lock *rl_lock_new(redlock *client);
 void rl_lock_recycle(struct redlock_lock *lock);
+
+/* Release what the lease of a handle that is gone still holds. */
+void rl_lock_give_up(struct rl_lease *lease, int64_t now_ns);
 
 /* With the client entered: the reason why this handle can't be used (ENOTHELD, EBUSY), or 0. */
 int rl_lock_check(const struct redlock_lock *lock);
