@@ -30,7 +30,8 @@ lib_core = %D%/core/backoff.c %D%/core/backoff.h %D%/core/driven.c %D%/core/driv
 	%D%/core/identity.c %D%/core/identity.h %D%/core/quorum.c %D%/core/quorum.h \
 	%D%/core/quorum_value.c %D%/core/quorum_value.h %D%/core/reconnect.c \
 	%D%/core/reconnect.h %D%/core/server_info.c %D%/core/server_info.h \
-	%D%/core/validity.c %D%/core/validity.h %D%/core/verb.h
+	%D%/core/validity.c %D%/core/validity.h %D%/core/verb.h \
+	%D%/core/waking.c %D%/core/waking.h
 lib_config = %D%/config/config.c %D%/config/config.h %D%/config/config_abi.c \
 	%D%/config/config_abi.h %D%/config/config_file.c %D%/config/config_load.c \
 	%D%/config/config_load.h %D%/config/config_nodes.h %D%/config/host.c %D%/config/host.h \
@@ -64,9 +65,9 @@ lib_engine = %D%/engine/background.c %D%/engine/call.c %D%/engine/call.h \
 	%D%/engine/renewal.c %D%/engine/request.c %D%/engine/request.h \
 	%D%/engine/report.c %D%/engine/report.h %D%/engine/status.c %D%/engine/status.h \
 	%D%/engine/subscribers.c %D%/engine/target.c %D%/engine/target.h \
-	%D%/engine/duplicates.c %D%/engine/wait_channel.c %D%/engine/wait_leave.c %D%/engine/wait_queue.c %D%/engine/wait_queue.h \
+	%D%/engine/duplicates.c %D%/engine/wait_leave.c %D%/engine/wait_queue.c %D%/engine/wait_queue.h \
 	%D%/engine/wait_signals.c
-lib_api = %D%/api/acquire.c %D%/api/acquire.h %D%/api/acquire_backoff.c %D%/api/acquire_bounds.c \
+lib_api = %D%/api/acquire.c %D%/api/acquire.h %D%/api/acquire_bounds.c \
 	%D%/api/acquire_round.c %D%/api/close.c %D%/api/detach.c %D%/api/event_loop.c \
 	%D%/api/extend.c %D%/api/force_release.c %D%/api/inspect.c %D%/api/lock.c \
 	%D%/api/multi_items.c %D%/api/multi_items.h %D%/api/multi_lock.c %D%/api/open.c \

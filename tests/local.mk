@@ -110,7 +110,7 @@ check_tests = %D%/api/test_async %D%/api/test_async_beside %D%/api/test_async_ca
 	%D%/core/test_hold_extend %D%/core/test_hold_ordered %D%/core/test_hold_random \
 	%D%/core/test_hold_settle %D%/core/test_identity %D%/core/test_quorum \
 	%D%/core/test_quorum_value %D%/core/test_reconnect %D%/core/test_server_info \
-	%D%/core/test_validity \
+	%D%/core/test_validity %D%/core/test_waking \
 	%D%/engine/test_background %D%/engine/test_callbacks %D%/engine/test_target \
 	%D%/engine/test_nodes %D%/engine/test_subscribers %D%/engine/test_threads \
 	%D%/engine/test_wait_queue %D%/faults/test_absence %D%/faults/test_clock_back \

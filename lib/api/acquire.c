@@ -9,8 +9,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#define LISTEN_NS RL_NS_PER_MS /* the wait for more subscriptions after a first one */
-
 static void give_up(struct rl_acquire *acquire, int result)
 {
     redlock *client = acquire->call.client;
@@ -45,26 +43,32 @@ static void set_phase(struct rl_acquire *acquire, enum rl_acquire_phase phase)
 static void pause_until(struct rl_acquire *acquire, int64_t until_ns)
 {
     set_phase(acquire, RL_ACQ_BACKOFF);
-    acquire->pause_until_ns = until_ns;
-    rl_call_due(&acquire->call, rl_earlier_ns(until_ns, acquire->look_ns));
+    acquire->pause.until_ns = until_ns;
+    rl_call_due(&acquire->call, rl_earlier_ns(until_ns, acquire->pause.look_ns));
+}
+
+static struct rl_wait_view view_of(const struct rl_acquire *acquire, int64_t now_ns)
+{
+    redlock *client = acquire->call.client;
+    const struct rl_wait_queue *queue = acquire->waiter.queue;
+    return (struct rl_wait_view){
+        .n = client->nodes.n,
+        .waking = queue ? &queue->waking : NULL,
+        .listening = rl_wait_queue_listening(client, queue),
+        .more = rl_wait_queue_pending(client, queue),
+        .fair = acquire->target.kind->wakeup == RL_WAKEUP_FAIR,
+        .round_trip_ns = rl_nodes_round_trip_ns(&client->nodes, rl_all(client->nodes.n)),
+        .now_ns = now_ns,
+        .prng = &client->prng,
+    };
 }
 
 static void pause_after(struct rl_acquire *acquire, const struct rl_defeat *defeat,
                         int64_t now_ns)
 {
     assert(acquire->phase == RL_ACQ_ROUND && acquire->loss < 0);
-    int64_t until = rl_acquire_sleep_until_ns(acquire, defeat, now_ns);
-    bool more = rl_kind_queues(acquire->target.kind) ||
-                rl_wait_queue_pending(acquire->call.client, acquire->waiter.queue);
-    int64_t listen_ns = more ? LISTEN_NS : 0;
-    if (acquire->can_hear && !defeat->in_vain) {
-        bool hint = rl_acquire_others_will_wake(acquire);
-        int64_t soon_ns = now_ns + listen_ns;
-        if (hint)
-            soon_ns = rl_wait_queue_hint_ns(acquire->waiter.queue, soon_ns);
-        acquire->hinted = hint && soon_ns < until;
-        until = rl_earlier_ns(until, soon_ns);
-    }
+    struct rl_wait_view view = view_of(acquire, now_ns);
+    int64_t until = rl_pause_end_ns(&acquire->pause, &acquire->refusals, defeat, &view);
     /* The last round must still fit before the end; if none fits, the try is over. */
     int64_t latest = acquire->give_up_ns - RL_ROUND_MIN_NS;
     if (now_ns >= latest)
@@ -165,9 +169,8 @@ static void on_refused(struct rl_acquire *acquire, int64_t now_ns)
             give_up(acquire, result);
             return;
         }
-        /* Another queue is subscribed there already, so no event will say that this one is. */
-        acquire->can_hear |=
-            acquire->waiter.queue->channel && rl_acquire_majority_listening(acquire);
+        struct rl_wait_view view = view_of(acquire, now_ns);
+        rl_pause_join(&acquire->pause, &view);
     }
     if (acquire->waiter.queue && !rl_wait_queue_is_first(&acquire->waiter))
         wait_in_queue(acquire);
@@ -202,6 +205,20 @@ static void on_hold_event(struct rl_call *call, unsigned events, int64_t now_ns)
     }
 }
 
+static bool pause_lasts(struct rl_acquire *acquire, int64_t now_ns)
+{
+    redlock *client = acquire->call.client;
+    if (now_ns >= acquire->pause.until_ns)
+        return false;
+    /* If a quorum was lacking, masters that come back end the pause. */
+    if (acquire->lacked_quorum &&
+        rl_count(rl_nodes_to_ask(&client->nodes, now_ns)) >= rl_quorum_needed(client->nodes.n))
+        return false;
+    struct rl_wait_view view = view_of(acquire, now_ns);
+    return rl_pause_look(&acquire->pause, &acquire->refusals,
+                         rl_subs_alive(client, now_ns - RL_ALIVE_NS), &view);
+}
+
 static void step(struct rl_call *call, int64_t now_ns)
 {
     struct rl_acquire *acquire = rl_acquire_of(call);
@@ -212,18 +229,12 @@ static void step(struct rl_call *call, int64_t now_ns)
     case RL_ACQ_ROUND:
         rl_acquire_step_round(acquire, now_ns);
         break;
-    case RL_ACQ_BACKOFF: {
-        /* If a quorum was lacking, masters that come back end the pause. */
-        bool back =
-            acquire->lacked_quorum && rl_count(rl_nodes_to_ask(&call->client->nodes, now_ns)) >=
-                                          rl_quorum_needed(call->client->nodes.n);
-        if (now_ns < acquire->pause_until_ns && !back &&
-            rl_acquire_subscribers_alive(acquire, now_ns))
-            pause_until(acquire, acquire->pause_until_ns);
+    case RL_ACQ_BACKOFF:
+        if (pause_lasts(acquire, now_ns))
+            pause_until(acquire, acquire->pause.until_ns);
         else
             begin_round(acquire, now_ns);
         break;
-    }
     case RL_ACQ_QUEUED:
         if (now_ns >= acquire->give_up_ns)
             give_up(acquire, acquire->loss);
@@ -231,33 +242,6 @@ static void step(struct rl_call *call, int64_t now_ns)
             wait_in_queue(acquire);
         break;
     }
-}
-
-/* When this event makes a round before the planned one worth it; INT64_MAX: never. `hint`: the
- * round is optional. */
-static int64_t sooner_ns(struct rl_acquire *acquire, enum rl_turn why, bool hint,
-                         int64_t now_ns)
-{
-    redlock *client = acquire->call.client;
-    switch (why) {
-    case RL_TURN_FIRST:
-    case RL_TURN_FREED:
-        return now_ns;
-    case RL_TURN_WOKEN:
-        return rl_acquire_woken(acquire) ? now_ns : rl_acquire_minority_wake_ns(acquire);
-    case RL_TURN_LISTENS: {
-        if (!rl_acquire_majority_listening(acquire))
-            return INT64_MAX;
-        int64_t soon_ns =
-            rl_wait_queue_pending(client, acquire->waiter.queue) ? now_ns + LISTEN_NS : now_ns;
-        return hint ? rl_wait_queue_hint_ns(acquire->waiter.queue, soon_ns) : soon_ns;
-    }
-    case RL_TURN_MISSED: /* a node that was counted on has not queued it */
-        if (!acquire->probes || rl_acquire_will_be_woken(acquire, 0))
-            return INT64_MAX;
-        return now_ns + rl_backoff_next_ns(&acquire->backoff, &client->prng);
-    }
-    return INT64_MAX;
 }
 
 /* The waiter is the first of its queue, and its turn has come. */
@@ -268,18 +252,21 @@ static void on_turn(struct rl_waiter *waiter, enum rl_turn why, int64_t now_ns)
     if (why == RL_TURN_FIRST) { /* the loop begins its round: refusals must not recurse */
         assert(acquire->phase == RL_ACQ_QUEUED);
         set_phase(acquire, RL_ACQ_BACKOFF);
-        acquire->pause_until_ns = INT64_MAX;
+        acquire->pause.until_ns = INT64_MAX;
     }
-    acquire->can_hear |= acquire->phase == RL_ACQ_ROUND && why == RL_TURN_LISTENS;
+    acquire->pause.can_hear |= acquire->phase == RL_ACQ_ROUND && why == RL_TURN_LISTENS;
     if (acquire->phase != RL_ACQ_BACKOFF)
         return;
-    bool hint = why == RL_TURN_LISTENS && rl_acquire_others_will_wake(acquire);
-    int64_t soon_ns = rl_later_ns(sooner_ns(acquire, why, hint, now_ns), acquire->calm_ns);
-    if (soon_ns <= now_ns && (why == RL_TURN_WOKEN || why == RL_TURN_FREED)) {
+    struct rl_wait_view view = view_of(acquire, now_ns);
+    switch (rl_pause_turn(&acquire->pause, why, &view)) {
+    case RL_ROUND_NOW:
         begin_round(acquire, now_ns);
-    } else if (soon_ns < acquire->pause_until_ns) {
-        acquire->hinted = hint;
-        pause_until(acquire, soon_ns);
+        break;
+    case RL_ROUND_SOONER:
+        pause_until(acquire, acquire->pause.until_ns);
+        break;
+    case RL_ROUND_AS_PLANNED:
+        break;
     }
 }
 
@@ -319,9 +306,7 @@ void rl_acquire_init(struct rl_acquire *acquire, redlock *client,
     acquire->wait_forever = options->wait_ms < 0;
     acquire->try_once = options->wait_ms == 0;
     acquire->loss = REDLOCK_ENOQUORUM;
-    acquire->look_ns = INT64_MAX;
-    rl_backoff_init(&acquire->backoff, RL_RETRY_MIN_MS * RL_NS_PER_MS,
-                    RL_RETRY_MAX_MS * RL_NS_PER_MS);
+    rl_pause_init(&acquire->pause);
     rl_report_open(&acquire->call.report, client, options->report);
 }
 

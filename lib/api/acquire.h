@@ -23,40 +23,26 @@ struct rl_acquire {
     int64_t ttl_ns;
     bool wait_forever, try_once;
     bool was_queued;   /* it was behind others in the wait queue */
-    bool can_hear;     /* ROUND: a subscription was confirmed since it began */
     bool round_begun;  /* the first round has begun */
     bool wait_started; /* connecting is over; it does not count to the wait */
     uint64_t among;    /* ROUND: the nodes that could vote when it began */
     uint64_t broke;    /* ROUND: nodes whose connection broke in it */
     int64_t began_ns;
-    int64_t give_up_ns;     /* far away if there is no wait budget */
-    int64_t nodes_since_ns; /* CONNECTING: since when */
-    bool connects;          /* CONNECTING: it waits for connections */
-    int64_t pause_until_ns; /* BACKOFF */
-    int64_t calm_ns;        /* no wake-up begins a round before that */
-    bool probes;            /* BACKOFF: it waits for a wake-up, and its end is a fallback */
-    bool hinted;            /* BACKOFF: a minority's word has set its end */
-    struct rl_backoff backoff;
+    int64_t give_up_ns;            /* far away if there is no wait budget */
+    int64_t nodes_since_ns;        /* CONNECTING: since when */
+    bool connects;                 /* CONNECTING: it waits for connections */
+    struct rl_pause pause;         /* BACKOFF */
     bool ordered_next;             /* the last round was split: ask one node first */
     bool ordered;                  /* this round asked one node first */
     int loss;                      /* result of the last round */
     unsigned upgrades, wrong_type; /* nodes that refused for good, by reason */
-    bool short_round;   /* the end of the wait left less time than an answer may take */
-    bool lacked_quorum; /* too few nodes could be asked */
-    unsigned held_count;
-    bool split_holders;    /* nodes name two holders: perhaps neither has a majority */
-    uint64_t holder;       /* hash of one holder; 0: none yet */
-    bool foreign_holder;   /* a holder of another library, whose release wakes nobody */
-    int64_t place;         /* waiters before us, on the node where these are fewest */
-    uint64_t behind;       /* the holder that we were next after in the round before; 0: none */
-    uint64_t next_to;      /* the same in this round, as most nodes say */
-    unsigned next_votes;   /* the nodes that say so, less those that name another */
-    unsigned behind_count; /* nodes that still name the holder `behind` */
-    int64_t behind_since_ns; /* since when */
-    int64_t look_ns;         /* BACKOFF: when to check that subscribers are alive */
+    bool short_round;    /* the end of the wait left less time than an answer may take */
+    bool lacked_quorum;  /* too few nodes could be asked */
+    bool split_holders;  /* nodes name two holders: perhaps neither has a majority */
+    uint64_t holder;     /* hash of one holder; 0: none yet */
+    bool foreign_holder; /* a holder of another library, whose release wakes nobody */
     struct redlock_lock *lock;
-    int64_t held_ns[REDLOCK_NODES_MAX]; /* held_count: when each blocking key runs out,
-                                           ascending. What is zeroed ends before it */
+    struct rl_refusals refusals; /* of the last round. What is zeroed ends before its held_ns */
     uint64_t number[REDLOCK_NODES_MAX]; /* ROUND: see core/fence.h */
     char owner[RL_OWNER_MAX + 1];
 };
@@ -75,15 +61,6 @@ static inline struct rl_acquire *rl_acquire_of(struct rl_call *call)
 {
     return (struct rl_acquire *)call;
 }
-
-/* The result of a refused round. split: it had grants, but no majority. in_vain: it had a
- * majority, too late or without a fencing token. silent: nodes that may still reply that they
- * have queued it. */
-struct rl_defeat {
-    bool split;
-    bool in_vain;
-    uint64_t silent;
-};
 
 /* What follows a refused round: the end; new connections, because some were found broken; or a
  * pause or a place in the wait queue. */
@@ -108,30 +85,5 @@ int rl_acquire_join_queue(struct rl_acquire *acquire, int64_t now_ns);
 int64_t rl_acquire_last_ns(const struct rl_acquire *acquire, int64_t now_ns);
 bool rl_acquire_ended(const struct rl_call *call);
 int rl_acquire_conclude(struct rl_call *call, redlock_lock **ret_lock);
-
-/* acquire_backoff.c. */
-
-/* After a refusal: until when to sleep. */
-int64_t rl_acquire_sleep_until_ns(struct rl_acquire *acquire, const struct rl_defeat *defeat,
-                                  int64_t now_ns);
-
-/* Would a majority of the nodes tell of a release? */
-bool rl_acquire_majority_listening(const struct rl_acquire *acquire);
-
-/* Will a majority that has queued it wake it, without a node that has just begun to listen? */
-bool rl_acquire_others_will_wake(const struct rl_acquire *acquire);
-
-/* Is it queued at a majority, if the silent nodes have queued it too? */
-bool rl_acquire_will_be_woken(const struct rl_acquire *acquire, uint64_t silent);
-
-/* BACKOFF: it relies on a wake-up. Have the subscribers of a majority that queued it received
- * anything lately? If so, this sets when to check again. */
-bool rl_acquire_subscribers_alive(struct rl_acquire *acquire, int64_t now_ns);
-
-/* Has a majority reported the release? */
-bool rl_acquire_woken(const struct rl_acquire *acquire);
-
-/* When to ask if fewer nodes than a majority reported the release: others get time to do so. */
-int64_t rl_acquire_minority_wake_ns(const struct rl_acquire *acquire);
 
 #endif

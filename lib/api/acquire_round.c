@@ -51,14 +51,15 @@ int rl_acquire_round_begin(struct rl_acquire *acquire, uint64_t voting, int64_t 
     if (queue) {
         lease->waiter = queue->number;
         lease->waits_since_ns = acquire->began_ns;
-        client->stats.probes += acquire->probes && !queue->wakes;
+        struct rl_waking *waking = &queue->waking;
+        client->stats.probes += acquire->pause.probes && !waking->wakes;
         /* A node that woke us reserves the lock for us and wakes no other waiter. */
-        if (queue->wakes && !queue->channel)
+        if (waking->wakes && waking->named)
             acquire->ordered_next = false;
-        rl_wait_queue_round_begins(client, queue, acquire->hinted, now_ns);
-        lease->waiter_round = queue->rounds;
+        rl_waking_round(waking, client->nodes.n, acquire->pause.hinted, &client->prng, now_ns);
+        lease->waiter_round = waking->rounds;
     }
-    acquire->probes = acquire->hinted = false;
+    acquire->pause.probes = acquire->pause.hinted = acquire->pause.can_hear = false;
     rl_hold_init(&lease->hold, client->nodes.n, acquire->ttl_ns, client->config.drift_factor);
     lease->hold.several = acquire->target.kind->several;
     lease->budget_ns = budget;
@@ -80,15 +81,10 @@ int rl_acquire_round_begin(struct rl_acquire *acquire, uint64_t voting, int64_t 
     acquire->round_begun = true;
     acquire->among = voting;
     acquire->broke = 0;
-    acquire->held_count = 0;
     acquire->upgrades = acquire->wrong_type = 0;
-    acquire->foreign_holder = acquire->split_holders = acquire->can_hear = false;
+    acquire->foreign_holder = acquire->split_holders = false;
     acquire->holder = 0;
-    acquire->place = INT64_MAX;
-    if (acquire->next_to != acquire->behind)
-        acquire->behind_since_ns = now_ns;
-    acquire->behind = acquire->next_to;
-    acquire->next_to = acquire->next_votes = acquire->behind_count = 0;
+    rl_refusals_begin(&acquire->refusals, now_ns);
     rl_report_begin(&acquire->call, voting, now_ns);
     return 0;
 }
@@ -152,7 +148,7 @@ void rl_acquire_step_round(struct rl_acquire *acquire, int64_t now_ns)
 {
     struct rl_lease *lease = acquire->call.lease;
     if (now_ns >= cut_ns(acquire, now_ns)) {
-        rl_backoff_reset(&acquire->backoff);
+        rl_backoff_reset(&acquire->pause.backoff);
         rl_lease_cut(lease, now_ns);
     } else {
         rl_acquire_await_votes(acquire, now_ns);
@@ -204,6 +200,8 @@ enum rl_next rl_acquire_round_lost(struct rl_acquire *acquire, struct rl_defeat 
     /* Also if many clients asked at once, and none got a majority. */
     ret_defeat->split = rl_round_split(round) || acquire->split_holders;
     ret_defeat->in_vain = won_late;
+    ret_defeat->ordered = acquire->ordered;
+    ret_defeat->will_tell = acquire->loss == REDLOCK_EHELD && !acquire->foreign_holder;
     ret_defeat->silent = rl_round_silent(round) & lease->queues;
     acquire->ordered_next = ret_defeat->split;
     rl_report_end(&acquire->call, round, now_ns);
@@ -216,18 +214,6 @@ enum rl_next rl_acquire_round_lost(struct rl_acquire *acquire, struct rl_defeat 
     if (!refused && acquire->loss == REDLOCK_ENOQUORUM && broken_off(acquire, round, now_ns))
         return RL_NEXT_RECONNECT;
     return acquire->try_once || refused ? RL_NEXT_GIVE_UP : RL_NEXT_WAIT;
-}
-
-/* The first waiter of this queue waits for that holder, whose release will wake it. */
-static void note_next(struct rl_acquire *acquire, uint64_t holder)
-{
-    acquire->behind_count += holder == acquire->behind;
-    if (acquire->next_votes == 0)
-        acquire->next_to = holder;
-    if (acquire->next_to == holder)
-        acquire->next_votes++;
-    else
-        acquire->next_votes--;
 }
 
 /* Note the holder that a refusal shows, and its TTL. */
@@ -253,12 +239,12 @@ static void note_refusal(struct rl_acquire *acquire, const struct rl_vote_reply 
     int64_t place = rl_kind_broadcasts(acquire->target.kind) ? 0 : vote_reply->answer.place;
     if (place > INT32_MAX) /* a master may send any number, and times are computed from it */
         place = INT32_MAX;
-    if (vote_reply->answer.with_place && place >= 0 && place < acquire->place)
-        acquire->place = place;
+    if (vote_reply->answer.with_place && place >= 0 && place < acquire->refusals.place)
+        acquire->refusals.place = place;
     if (queues && !acquire->target.kind->several && !reserved &&
         vote_reply->answer.with_place && place == 0 &&
         rl_kind_holder_wakes(vote_reply->holder, vote_reply->holder_len))
-        note_next(acquire, holder);
+        rl_refusals_next(&acquire->refusals, holder);
     /* A holder will wake the next waiter. One that is only about to take it may fail. */
     acquire->call.lease->silent = !acquire->split_holders && !reserved;
     int64_t ttl_ms = vote_reply->answer.ttl_ms;
@@ -266,13 +252,8 @@ static void note_refusal(struct rl_acquire *acquire, const struct rl_vote_reply 
         return;
     if (ttl_ms > RL_DURATION_MAX_MS)
         ttl_ms = RL_DURATION_MAX_MS;
-    int64_t until = rl_client_now_ns(acquire->call.client) + ttl_ms * RL_NS_PER_MS;
-    /* A node refuses once a round. */
-    assert(acquire->held_count < acquire->call.client->nodes.n);
-    unsigned at = acquire->held_count++;
-    for (; at > 0 && acquire->held_ns[at - 1] > until; at--)
-        acquire->held_ns[at] = acquire->held_ns[at - 1];
-    acquire->held_ns[at] = until;
+    rl_refusals_held(&acquire->refusals,
+                     rl_client_now_ns(acquire->call.client) + ttl_ms * RL_NS_PER_MS);
 }
 
 void rl_acquire_on_vote(struct rl_call *call, struct rl_node *node, enum rl_verb verb,

@@ -185,7 +185,7 @@ int rl_try(redlock *client, const struct rl_names_arg *names_arg, const redlock_
     int result = rl_client_enter_blocking(client, &cancel_state);
     if (result)
         return result;
-    memset(&acquire, 0, offsetof(struct rl_acquire, held_ns));
+    memset(&acquire, 0, offsetof(struct rl_acquire, refusals.held_ns));
     acquire.group = names_arg->group;
     int64_t now_ns = rl_loop_poll_if_idle(client);
     result = take_options(client, given, &options);
@@ -232,7 +232,7 @@ static int try_async(redlock *client, const struct rl_names_arg *names_arg,
         return result;
     struct rl_acquire *acquire =
         rl_call_new(client, sizeof(*acquire) + target.name_len,
-                    offsetof(struct rl_acquire, held_ns), done, context);
+                    offsetof(struct rl_acquire, refusals.held_ns), done, context);
     if (!acquire)
         return REDLOCK_ENOMEM;
     result = begin_call(acquire, client, &target, &options);

@@ -55,7 +55,7 @@ struct rl_wait_queue *rl_wait_queue_by_number(const redlock *client, uint64_t nu
 uint64_t rl_wait_queue_rounds(const redlock *client, uint64_t number)
 {
     const struct rl_wait_queue *queue = rl_wait_queue_by_number(client, number);
-    return queue ? queue->rounds : 0;
+    return queue ? queue->waking.rounds : 0;
 }
 
 bool rl_wait_queue_exists(const redlock *client, uint64_t number)
@@ -110,10 +110,7 @@ static void number(struct rl_wait_queues *queues, struct rl_wait_queue *queue, s
     assert(place < queues->places && place <= PLACE_MASK);
     assert(!queues->place[place] || queues->place[place] == queue);
     queue->number = (++queues->last_number << PLACE_BITS) | place;
-    queue->wakes = queue->queued = queue->entered = 0;
-    queue->hint_ns = 0;
-    rl_backoff_init(&queue->hint_backoff, RL_RETRY_MIN_MS * RL_NS_PER_MS,
-                    RL_PROBE_MS * RL_NS_PER_MS);
+    rl_waking_init(&queue->waking, !queue->channel);
     queues->place[place] = queue;
 }
 
@@ -199,17 +196,10 @@ int rl_wait_queue_join(redlock *client, struct rl_waiter *waiter,
     return 0;
 }
 
-/* On a node that woke us by number, our queue entry is gone and the lock is reserved for us. If
- * we give up, pass the reservation on. If we won, let it expire: the next waiter could not get
- * a majority. A waiter for several names may still be queued for others of them. A message on a
- * channel changes nothing. */
 static void leave_queues(redlock *client, const struct rl_wait_queue *queue, bool won,
                          int64_t now_ns)
 {
-    uint64_t woken = queue->channel ? 0 : queue->wakes;
-    uint64_t nodes = won ? queue->entered : queue->entered | woken;
-    if (won && !queue->target.kind->several)
-        nodes &= ~woken;
+    uint64_t nodes = rl_waking_leaves(&queue->waking, won, queue->target.kind->several);
     if (nodes)
         rl_wait_queue_leave_nodes(client, &queue->target, queue->number, nodes, now_ns);
 }
@@ -241,17 +231,7 @@ void rl_wait_queue_on_reply(redlock *client, uint64_t number, unsigned node,
                             enum rl_queued queued, int64_t now_ns)
 {
     struct rl_wait_queue *queue = rl_wait_queue_by_number(client, number);
-    if (!queue)
-        return;
-    uint64_t bit = rl_bit(node);
     assert(node < client->nodes.n);
-    /* If we were woken by number meanwhile, that removed us from the queue: the message was
-     * faster than this reply. */
-    if (queued == RL_QUEUED && (queue->channel || !(queue->wakes & bit)))
-        queue->queued |= bit;
-    else if (queued != RL_WAS_QUEUED)
-        queue->queued &= ~bit;
-    queue->entered = queued == RL_NOT_QUEUED ? queue->entered & ~bit : queue->entered | bit;
-    if (queued == RL_NOT_QUEUED || queued == RL_MAYBE_QUEUED)
+    if (queue && rl_waking_answer(&queue->waking, node, queued))
         rl_wait_queue_call(queue, RL_TURN_MISSED, now_ns);
 }

@@ -9,21 +9,12 @@
 
 #include "base/hash.h"
 #include "base/list.h"
-#include "core/backoff.h"
+#include "core/waking.h"
 #include "engine/target.h"
 #include "node/channel.h"
 
 #include <redlock.h>
 #include <stddef.h>
-
-/* Why the first waiter of a queue is called. */
-enum rl_turn {
-    RL_TURN_FIRST,   /* it has just become the first */
-    RL_TURN_WOKEN,   /* a node reported that the lock was released */
-    RL_TURN_FREED,   /* this client has released it: the release is on its way to the nodes */
-    RL_TURN_LISTENS, /* a node confirmed a subscription: its releases are heard from now on */
-    RL_TURN_MISSED   /* a node was asked to queue it and has not */
-};
 
 /* A place in a wait queue. Part of a try. */
 struct rl_waiter {
@@ -36,14 +27,8 @@ struct rl_wait_queue {
     struct rl_hashed by_name; /* in queues->by_name */
     struct rl_entry entry;    /* in channel->queues; spare */
     uint64_t number;          /* the nodes know it by this */
-    uint64_t rounds;          /* rounds that its first waiters have begun */
     struct rl_list waiters;   /* one at least; empty: it is spare */
-    uint64_t wakes;           /* nodes that woke us since the last round */
-    int64_t woken_ns;         /* when the first of them did */
-    int64_t hint_ns;          /* a minority's message must not begin a round before this time */
-    struct rl_backoff hint_backoff;
-    uint64_t queued;  /* nodes that will wake us: we are in their queue, or they wake all */
-    uint64_t entered; /* nodes that may have us in their queue */
+    struct rl_waking waking;
     struct rl_channel *channel; /* of releases; NULL: the client's own channel */
     struct rl_target target;    /* bytes in `bytes`; with the owner if each has a queue */
     struct rl_target_bytes bytes;
@@ -106,10 +91,7 @@ static inline bool rl_wait_queue_is_first(const struct rl_waiter *waiter)
  */
 void rl_wait_queue_leave(redlock *client, struct rl_waiter *waiter, bool won, int64_t now_ns);
 
-/* The result of an RL_ACQUIRE_OR_QUEUE at a node. QUEUED: the node entered us. WAS_QUEUED: it
- * did so in an older round, and may have woken us since. NOT_QUEUED: it did not. MAYBE_QUEUED:
- * unknown, after an error or a broken link. */
-enum rl_queued { RL_QUEUED, RL_WAS_QUEUED, RL_NOT_QUEUED, RL_MAYBE_QUEUED };
+/* The result of an RL_ACQUIRE_OR_QUEUE at a node. */
 void rl_wait_queue_on_reply(redlock *client, uint64_t number, unsigned node,
                             enum rl_queued queued, int64_t now_ns);
 
@@ -128,18 +110,6 @@ void rl_wait_queue_on_message(redlock *client, unsigned node, struct rl_channel 
                               int64_t now_ns);
 void rl_wait_queue_on_subscribed(redlock *client, unsigned node, struct rl_channel *channel,
                                  int64_t now_ns);
-
-/* The first waiter begins a round. `hinted`: because a minority of the nodes reported a
- * release.
- *
- * A single node, or any user with the right to publish, can forge such a message. So it must
- * cost a bounded number of rounds only. The first of them begins at once. Later ones are
- * spaced, in the end by half the time of a probe, until a majority wakes the queue or the lock
- * is won. Only this function counts them, and only rl_wait_queue_hint_ns() delays them: it
- * returns when such a round may begin, `soon_ns` at the earliest. */
-void rl_wait_queue_round_begins(redlock *client, struct rl_wait_queue *queue, bool hinted,
-                                int64_t now_ns);
-int64_t rl_wait_queue_hint_ns(const struct rl_wait_queue *queue, int64_t soon_ns);
 
 /* This client releases the lock: call the first waiter before any node does. Only for kinds
  * that use the client's own channel, because for others the message is as quick. */
@@ -175,10 +145,9 @@ static inline void rl_wait_queue_call(struct rl_wait_queue *queue, enum rl_turn 
     first->turn(first, why, now_ns);
 }
 
-/* wait_channel.c. Subscribe the queue to the channel of its kind; false: no memory. Unsubscribe
- * it. Give up one use of a channel. */
+/* wait_signals.c. Subscribe the queue to the channel of its kind; false: no memory. Unsubscribe
+ * it. */
 bool rl_wait_queue_subscribe(redlock *client, struct rl_wait_queue *queue);
 void rl_wait_queue_unsubscribe(redlock *client, struct rl_wait_queue *queue, int64_t now_ns);
-void rl_wait_queue_unref_channel(redlock *client, struct rl_channel *channel, int64_t now_ns);
 
 #endif

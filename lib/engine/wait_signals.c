@@ -1,21 +1,60 @@
 /* wait_signals.c - how wait queues (wait_queue.h) learn of releases: from nodes, by a queue's
- * number or on a channel, and from this client itself. */
+ * number or on the channel of its lock, and from this client itself. What follows is decided by
+ * core/waking.h. */
 #include "config_auto.h"
 
 #include "engine/lease.h"
+#include "kinds/keys.h"
 #include "base/text.h"
 
 #include <assert.h>
 
 #define YIELD_MAX_NS (5 * RL_NS_PER_MS)
 
+/* ---- the channel of its lock, for kinds that publish releases there ----- */
+
+bool rl_wait_queue_subscribe(redlock *client, struct rl_wait_queue *queue)
+{
+    char name[RL_KEY_MAX];
+    assert(!queue->waiters.first && queue->target.kind);
+    queue->channel = NULL;
+    if (rl_kind_queues(queue->target.kind))
+        return true;
+    size_t len = rl_key_channel(&queue->target, name);
+    struct rl_channel *channel = rl_channel_ref(&client->subs.channels, name, len);
+    if (!channel)
+        return false;
+    assert(channel->users > 0);
+    queue->channel = channel;
+    rl_list_push(&channel->queues, &queue->entry);
+    return true;
+}
+
+static void unref_channel(redlock *client, struct rl_channel *channel, int64_t now_ns)
+{
+    rl_channel_unref(&client->subs.channels, channel);
+    if (channel->users == 0)
+        rl_subs_sync(client, channel, now_ns);
+}
+
+void rl_wait_queue_unsubscribe(redlock *client, struct rl_wait_queue *queue, int64_t now_ns)
+{
+    struct rl_channel *channel = queue->channel;
+    if (!channel)
+        return;
+    assert(!queue->waiters.first && channel->users > 0);
+    if (channel->notify_next == &queue->entry)
+        channel->notify_next = queue->entry.next;
+    rl_list_remove(&channel->queues, &queue->entry);
+    queue->channel = NULL;
+    unref_channel(client, channel, now_ns);
+}
+
 /* ---- what happens --------------------------------------------------------------------- */
 
 static void wake(struct rl_wait_queue *queue, unsigned node, int64_t now_ns)
 {
-    if (!queue->wakes)
-        queue->woken_ns = now_ns;
-    queue->wakes |= rl_bit(node);
+    rl_waking_message(&queue->waking, node, now_ns);
     rl_wait_queue_call(queue, RL_TURN_WOKEN, now_ns);
 }
 
@@ -24,10 +63,8 @@ void rl_wait_queue_on_wakeup(redlock *client, unsigned node, uint64_t number, in
     struct rl_wait_queue *queue = rl_wait_queue_by_number(client, number);
     assert(node < client->nodes.n);
     client->stats.wakes++;
-    if (!queue || queue->channel) /* masters do not know the number of a queue with a channel */
-        return;
-    queue->queued &= ~rl_bit(node); /* the wake-up removed it from the node's queue */
-    wake(queue, node, now_ns);
+    if (queue && !queue->channel) /* nodes do not know the number of a queue with a channel */
+        wake(queue, node, now_ns);
 }
 
 void rl_wait_queues_on_listening(redlock *client, unsigned node, bool listens, int64_t now_ns)
@@ -38,7 +75,7 @@ void rl_wait_queues_on_listening(redlock *client, unsigned node, bool listens, i
         struct rl_wait_queue *queue = queues->place[i];
         if (!queue || queue->channel)
             continue;
-        queue->queued &= ~rl_bit(node);
+        rl_waking_unheard(&queue->waking, node);
         if (listens)
             rl_wait_queue_call(queue, RL_TURN_LISTENS, now_ns);
     }
@@ -58,7 +95,7 @@ notify_all(redlock *client, unsigned node, struct rl_channel *channel, int64_t n
         channel->notify_next = entry->next;
         notify(RL_ITEM(entry, struct rl_wait_queue, entry), node, now_ns);
     }
-    rl_wait_queue_unref_channel(client, channel, now_ns);
+    unref_channel(client, channel, now_ns);
 }
 
 /* A message wakes every queue on the channel and removes none from a node's queue: the next
@@ -73,7 +110,7 @@ void rl_wait_queue_on_message(redlock *client, unsigned node, struct rl_channel 
 /* Earlier releases were missed. */
 static void listen(struct rl_wait_queue *queue, unsigned node, int64_t now_ns)
 {
-    queue->queued &= ~rl_bit(node);
+    rl_waking_unheard(&queue->waking, node);
     rl_wait_queue_call(queue, RL_TURN_LISTENS, now_ns);
 }
 
@@ -81,25 +118,6 @@ void rl_wait_queue_on_subscribed(redlock *client, unsigned node, struct rl_chann
                                  int64_t now_ns)
 {
     notify_all(client, node, channel, now_ns, listen);
-}
-
-void rl_wait_queue_round_begins(redlock *client, struct rl_wait_queue *queue, bool hinted,
-                                int64_t now_ns)
-{
-    assert(queue->waiters.first && (queue->wakes & ~rl_all(client->nodes.n)) == 0);
-    queue->rounds++;
-    if (rl_count(queue->wakes) >= rl_quorum_needed(client->nodes.n)) {
-        rl_backoff_reset(&queue->hint_backoff);
-        queue->hint_ns = 0;
-    } else if (hinted || queue->wakes) {
-        queue->hint_ns = now_ns + rl_backoff_calm_ns(&queue->hint_backoff, &client->prng);
-    }
-    queue->wakes = 0;
-}
-
-int64_t rl_wait_queue_hint_ns(const struct rl_wait_queue *queue, int64_t soon_ns)
-{
-    return soon_ns > queue->hint_ns ? soon_ns : queue->hint_ns;
 }
 
 void rl_wait_queue_on_release(redlock *client, const struct rl_target *target, int64_t now_ns)

@@ -203,23 +203,23 @@ START_TEST(wakes_and_places_are_kept_by_node)
     struct rl_wait_queue *queue = find("name");
     for (unsigned i = 0; i < 3; i++)
         rl_wait_queue_on_reply(client, queue->number, i, RL_QUEUED, 1);
-    ck_assert_uint_eq(queue->queued, 7);
+    ck_assert_uint_eq(queue->waking.queued, 7);
     rl_wait_queue_on_wakeup(client, 1, queue->number, 30);
     rl_wait_queue_on_wakeup(client, 1, queue->number, 40);
-    ck_assert_uint_eq(queue->wakes, 2);
-    ck_assert_int_eq(queue->woken_ns, 30);
-    ck_assert_uint_eq(queue->queued, 5);
+    ck_assert_uint_eq(queue->waking.wakes, 2);
+    ck_assert_int_eq(queue->waking.woken_ns, 30);
+    ck_assert_uint_eq(queue->waking.queued, 5);
     rl_wait_queue_on_reply(client, queue->number, 0, RL_NOT_QUEUED, 1);
-    ck_assert_uint_eq(queue->queued, 4);
+    ck_assert_uint_eq(queue->waking.queued, 4);
     rl_wait_queues_on_listening(client, 2, false, 50);
-    ck_assert_uint_eq(queue->queued, 0);
-    ck_assert_uint_ne(queue->entered & 4, 0); /* it is to be told when we leave */
+    ck_assert_uint_eq(queue->waking.queued, 0);
+    ck_assert_uint_ne(queue->waking.entered & 4, 0); /* it is to be told when we leave */
     rl_wait_queue_on_reply(client, queue->number, 2, RL_QUEUED, 1);
     rl_wait_queue_on_reply(client, queue->number, 2, RL_NOT_QUEUED, 1);
-    ck_assert_uint_eq(queue->queued, 0);
+    ck_assert_uint_eq(queue->waking.queued, 0);
     rl_wait_queue_on_reply(client, queue->number + 1, 1, RL_QUEUED,
                            1); /* of a line that is not */
-    ck_assert_uint_eq(queue->queued, 0);
+    ck_assert_uint_eq(queue->waking.queued, 0);
     leave(0, true);
     tear_down();
 }
@@ -232,20 +232,20 @@ START_TEST(wake_up_may_be_quicker_than_answer_before_it)
     set_up();
     join(0, "name");
     struct rl_wait_queue *queue = find("name");
-    queue->rounds = 5;
+    queue->waking.rounds = 5;
     ck_assert_uint_eq(rl_wait_queue_rounds(client, queue->number), 5);
     ck_assert_uint_eq(rl_wait_queue_rounds(client, queue->number + 1), 0);
     rl_wait_queue_on_wakeup(client, 1, queue->number, 30);
     rl_wait_queue_on_reply(client, queue->number, 1, RL_QUEUED, 31);
-    ck_assert_uint_eq(queue->queued, 0);
-    ck_assert_uint_eq(queue->entered, 2); /* it is left all the same, to be sure */
+    ck_assert_uint_eq(queue->waking.queued, 0);
+    ck_assert_uint_eq(queue->waking.entered, 2); /* it is left all the same, to be sure */
     /* The next round has begun by the time that it is read. */
-    queue->wakes = 0;
+    queue->waking.wakes = 0;
     rl_wait_queue_on_reply(client, queue->number, 1, RL_WAS_QUEUED, 32);
-    ck_assert_uint_eq(queue->queued, 0);
+    ck_assert_uint_eq(queue->waking.queued, 0);
     rl_wait_queue_on_reply(client, queue->number, 1, RL_QUEUED, 33);
     rl_wait_queue_on_reply(client, queue->number, 1, RL_WAS_QUEUED, 34);
-    ck_assert_uint_eq(queue->queued, 2);
+    ck_assert_uint_eq(queue->waking.queued, 2);
     ck_assert_uint_eq(told[0].turns[RL_TURN_MISSED], 0);
     leave(0, true);
     tear_down();
@@ -367,16 +367,16 @@ START_TEST(all_that_hear_channel_are_told_and_stay_queued)
     rl_wait_queue_on_reply(client, reads->number, 1, RL_QUEUED, 4);
     rl_wait_queue_on_message(client, 1, reads->channel, 5);
     rl_wait_queue_on_message(client, 1, reads->channel, 6);
-    ck_assert_uint_eq(reads->wakes, 2);
-    ck_assert_int_eq(reads->woken_ns, 5);
-    ck_assert_uint_eq(reads->queued, 2);
+    ck_assert_uint_eq(reads->waking.wakes, 2);
+    ck_assert_int_eq(reads->waking.woken_ns, 5);
+    ck_assert_uint_eq(reads->waking.queued, 2);
     ck_assert_uint_eq(told[0].turns[RL_TURN_WOKEN], 2);
     ck_assert_uint_eq(told[2].turns[RL_TURN_WOKEN], 2);
     ck_assert_uint_eq(turns(&told[1]) + turns(&told[3]), 0);
     /* What was said while it was not heard is lost. */
     reads->channel->confirmed = 0;
     hears(reads->channel, 1);
-    ck_assert_uint_eq(reads->queued, 0);
+    ck_assert_uint_eq(reads->waking.queued, 0);
     reads->channel->pending = 2; /* its end is on its way */
     ck_assert_uint_eq(rl_wait_queue_listening(client, reads), 0);
     ck_assert(rl_wait_queue_pending(client, reads));
@@ -394,7 +394,7 @@ START_TEST(rules_of_plain_locks_do_not_concern_them)
     set_up();
     struct rl_wait_queue *queue = stand(0, &lock_kind, "ann");
     struct rl_target target = target_of(&lock_kind, "ann");
-    queue->queued = 2;
+    queue->waking.queued = 2;
     client->subs.listening = 7;
     rl_wait_queues_on_listening(client, 1, false, 3);
     rl_wait_queues_on_listening(client, 1, true, 3);
@@ -402,8 +402,8 @@ START_TEST(rules_of_plain_locks_do_not_concern_them)
     rl_wait_queue_on_release(client, &target, 3);
     rl_wait_queue_yield(client, &target, 3);
     ck_assert_uint_eq(turns(&told[0]), 0);
-    ck_assert_uint_eq(queue->queued, 2);
-    ck_assert_uint_eq(queue->wakes, 0);
+    ck_assert_uint_eq(queue->waking.queued, 2);
+    ck_assert_uint_eq(queue->waking.wakes, 0);
     ck_assert_int_eq(rl_wait_queue_yields_until_ns(client, &target), 0);
     ck_assert_uint_eq(rl_wait_queue_listening(client, queue), 0);
     ck_assert_uint_eq(rl_wait_queue_nodes(client, &lock_kind, queue->number), 0);
