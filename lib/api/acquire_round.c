@@ -17,20 +17,6 @@ static int64_t remaining_ns(const struct rl_acquire *acquire, int64_t now_ns)
     return left < acquire->ttl_ns ? left : acquire->ttl_ns;
 }
 
-static int first_in_rotation(const struct rl_acquire *acquire, uint64_t voting, unsigned n)
-{
-    assert((voting & ~rl_all(n)) == 0);
-    /* The same for all clients. */
-    unsigned start =
-        (unsigned)((rl_hash(acquire->target.name, acquire->target.name_len) >> 32) % n);
-    for (unsigned i = 0; i < n; i++) {
-        unsigned node = (start + i) % n;
-        if (voting & rl_bit(node))
-            return (int)node;
-    }
-    return -1;
-}
-
 int rl_acquire_round_begin(struct rl_acquire *acquire, uint64_t voting, int64_t now_ns)
 {
     assert(acquire->phase == RL_ACQ_CONNECTING && !acquire->call.lease);
@@ -96,8 +82,10 @@ void rl_acquire_round_ask(struct rl_acquire *acquire)
     uint64_t voting = acquire->among;
     assert(acquire->phase == RL_ACQ_ROUND && lease->hold.phase == RL_HOLD_NEW);
     assert(lease->call == &acquire->call && lease->budget_ns > 0);
-    int first =
-        acquire->ordered_next ? first_in_rotation(acquire, voting, client->nodes.n) : -1;
+    int first = acquire->ordered_next
+                    ? rl_nodes_first(&client->nodes, voting, acquire->target.name,
+                                     acquire->target.name_len)
+                    : -1;
     acquire->ordered_next = false;
     acquire->ordered = first >= 0;
     /* t0: nothing of this round has been handed to the kernel yet. */

@@ -148,7 +148,15 @@ static inline bool rl_lease_clock_went_back(const struct rl_lease *lease)
 
 /* The deadline that the user is shown: the hold's, or an earlier one if the lease is renewed or
  * its loss is reported. */
-int64_t rl_lease_deadline_ns(const struct rl_lease *lease);
+static inline int64_t rl_lease_deadline_ns(const struct rl_lease *lease)
+{
+    const struct rl_renewal *renewal = &lease->renewal;
+    int64_t deadline_ns = lease->hold.deadline_ns;
+    return renewal->on
+               ? rl_watched_end_ns(deadline_ns, renewal->margin_ns, renewal->max_hold_end_ns)
+               : deadline_ns;
+}
+
 static inline bool rl_lease_over(const struct rl_lease *lease, int64_t now_ns)
 {
     return rl_lease_clock_went_back(lease) ||

@@ -4,6 +4,8 @@
 
 #include "engine/nodes.h"
 
+#include "base/text.h"
+
 #include <assert.h>
 
 #define GRACE_MIN_NS RL_NS_PER_MS
@@ -23,6 +25,18 @@ uint64_t rl_nodes_to_ask(struct rl_nodes *nodes, int64_t now_ns)
     }
     /* Slow nodes are left out only if a majority plus one others are fast. */
     return rl_count(prompt) > rl_quorum_needed(nodes->n) ? prompt : voting;
+}
+
+int rl_nodes_first(const struct rl_nodes *nodes, uint64_t voting, const void *name, size_t len)
+{
+    assert((voting & ~rl_all(nodes->n)) == 0);
+    unsigned start = (unsigned)((rl_hash(name, len) >> 32) % nodes->n);
+    for (unsigned i = 0; i < nodes->n; i++) {
+        unsigned node = (start + i) % nodes->n;
+        if (voting & rl_bit(node))
+            return (int)node;
+    }
+    return -1;
 }
 
 unsigned rl_nodes_pending(struct rl_nodes *nodes)

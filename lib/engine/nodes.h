@@ -24,8 +24,13 @@ struct rl_nodes {
     bool warm;           /* a round has been begun */
 };
 
-/* The nodes that a round asks now; and the number of nodes that connect for the first time. */
+/* The nodes that a round asks now. */
 uint64_t rl_nodes_to_ask(struct rl_nodes *nodes, int64_t now_ns);
+
+/* The node that a round asks first after a split, the same for all clients; -1: none votes. */
+int rl_nodes_first(const struct rl_nodes *nodes, uint64_t voting, const void *name, size_t len);
+
+/* The number of nodes that connect for the first time. */
 unsigned rl_nodes_pending(struct rl_nodes *nodes);
 
 /* The round trip within which a majority of `mask` answers; 0: unknown. */

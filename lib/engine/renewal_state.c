@@ -1,18 +1,10 @@
-/* renewal_state.c - the state of a lease's renewal: the deadline shown to its user, its setters
- * and its end. renewal.c does the renewing. */
+/* renewal_state.c - the state of a lease's renewal: its setters and its end. renewal.c does the
+ * renewing. */
 #include "config_auto.h"
 
 #include "engine/lease_parts.h"
 
 #include <assert.h>
-
-int64_t rl_lease_deadline_ns(const struct rl_lease *lease)
-{
-    if (!lease->renewal.on)
-        return lease->hold.deadline_ns;
-    return rl_watched_end_ns(lease->hold.deadline_ns, lease->renewal.margin_ns,
-                             lease->renewal.max_hold_end_ns);
-}
 
 /* Its extension has ended, with success or without. */
 void rl_renewal_extension_over(struct rl_lease *lease)
