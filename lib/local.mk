@@ -34,7 +34,7 @@ lib_core = %D%/core/backoff.c %D%/core/backoff.h %D%/core/driven.c %D%/core/driv
 	%D%/core/waking.c %D%/core/waking.h
 lib_config = %D%/config/config.c %D%/config/config.h %D%/config/config_abi.c \
 	%D%/config/config_abi.h %D%/config/config_file.c %D%/config/config_load.c \
-	%D%/config/config_load.h %D%/config/config_nodes.h %D%/config/host.c %D%/config/host.h \
+	%D%/config/config_load.h %D%/config/host.c %D%/config/host.h \
 	%D%/config/list_mark.c %D%/config/list_mark.h \
 	%D%/config/node_options.c %D%/config/node_options.h %D%/config/password.c \
 	%D%/config/settings.c %D%/config/settings.h %D%/config/read_file.c \

@@ -48,7 +48,6 @@ size_t rl_group_canceled(const struct rl_group *group)
     return i;
 }
 
-/* True if another client of its group is cancelled or is being closed. */
 bool rl_acquire_ended(const struct rl_call *call)
 {
     const struct rl_acquire *acquire = (const struct rl_acquire *)call;

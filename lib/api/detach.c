@@ -60,7 +60,18 @@ static int handle_text(redlock *client, const redlock_lock *lock, bool detaches,
                   size);
 }
 
-int redlock_handle(const redlock_lock *lock, char *ret_text, size_t size)
+static void detach(redlock_lock *lock, int64_t now_ns)
+{
+    struct rl_lease *lease = lock->lease;
+    assert(lease->lock == lock && !lease->releasing);
+    lease->detached = true;
+    lease->lock = NULL;
+    rl_renewal_end(lease);
+    rl_lock_recycle(lock);
+    rl_lease_free_if_settled(lease, now_ns);
+}
+
+static int hand_out(redlock_lock *lock, bool detaches, char *ret_text, size_t size)
 {
     int cancel_state;
     if (!lock || !ret_text)
@@ -69,34 +80,24 @@ int redlock_handle(const redlock_lock *lock, char *ret_text, size_t size)
     int result = rl_client_enter(client, &cancel_state);
     if (result)
         return result;
-    result = handle_text(client, lock, false, ret_text, size);
+    if (detaches)
+        result = rl_lock_check(lock);
+    if (result == REDLOCK_OK)
+        result = handle_text(client, lock, detaches, ret_text, size);
+    if (result == REDLOCK_OK && detaches)
+        detach(lock, rl_client_now_ns(client));
     rl_client_leave(client, cancel_state);
     return result;
 }
 
+int redlock_handle(const redlock_lock *lock, char *ret_text, size_t size)
+{
+    return hand_out((redlock_lock *)(uintptr_t)lock, false, ret_text, size);
+}
+
 int redlock_detach(redlock_lock *lock, char *ret_text, size_t size)
 {
-    int cancel_state;
-    if (!lock || !ret_text)
-        return REDLOCK_EINVAL;
-    redlock *client = lock->client;
-    int result = rl_client_enter(client, &cancel_state);
-    if (result)
-        return result;
-    result = rl_lock_check(lock);
-    if (result == REDLOCK_OK)
-        result = handle_text(client, lock, true, ret_text, size);
-    if (result == REDLOCK_OK) {
-        lock->lease->detached = true;
-        struct rl_lease *lease = lock->lease;
-        assert(lease->lock == lock && !lease->releasing);
-        lease->lock = NULL;
-        rl_renewal_end(lease);
-        rl_lock_recycle(lock);
-        rl_lease_free_if_settled(lease, rl_client_now_ns(client));
-    }
-    rl_client_leave(client, cancel_state);
-    return result;
+    return hand_out(lock, true, ret_text, size);
 }
 
 /* Are its times of this client's clock, and can they be true? */

@@ -2,9 +2,10 @@
  * What a node list file says is read by config_file.c. */
 #include "config_auto.h"
 
-#include "config/config_nodes.h"
+#include "base/diagnostic.h"
 #include "base/duration.h"
 #include "config/host.h"
+#include "config/config.h"
 #include "config/node_options.h"
 #include "core/validity.h"
 #include "config/settings.h"

@@ -94,4 +94,10 @@ int rl_config_override(struct rl_config *config, const redlock_config *from,
  * A ttl that nobody set becomes max-ttl where that is less than the default. */
 int rl_config_check(struct rl_config *config, redlock_error *error);
 
+/* For config.c and config_file.c: move a whole, checked node into the config, which has room
+ * for it. `node` is empty afterwards. 0 or REDLOCK_ENOMEM. */
+struct rl_problem;
+int rl_config_take_node(struct rl_config *config, struct rl_node_config *node,
+                        struct rl_problem *problem);
+
 #endif

@@ -9,9 +9,10 @@
  */
 #include "config_auto.h"
 
-#include "config/config_nodes.h"
+#include "base/diagnostic.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "config/config.h"
 #include "config/node_options.h"
 #include "config/settings.h"
 #include "config/url.h"

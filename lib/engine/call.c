@@ -40,6 +40,18 @@ int rl_call_begin(struct rl_call *call, redlock *client)
     return REDLOCK_OK;
 }
 
+/* Leave the client's list. */
+static void end(struct rl_call *call)
+{
+    redlock *client = call->client;
+    assert(call->done && !call->parked && !rl_call_in_backlog(call));
+    assert(!call->async || client->calls.async_count > 0);
+    assert(call->timer.at == 0 && rl_list_has(&client->calls.all, &call->entry));
+    rl_list_remove(&client->calls.all, &call->entry);
+    client->calls.async_count -= call->async;
+    rl_timers_unreserve(&client->loop.timers);
+}
+
 /* An asynchronous call is done: run its callback. */
 static void run_done(redlock *client, struct rl_callback *callback)
 {
@@ -49,7 +61,7 @@ static void run_done(redlock *client, struct rl_callback *callback)
     int result = call->conclude(call, &lock);
     redlock_done_fn *done = call->on_done;
     void *context = call->context;
-    rl_call_end(call);
+    end(call);
     rl_call_free(client, call);
     rl_callback_enter(client, NULL);
     done(context, result, lock);
@@ -177,17 +189,6 @@ void rl_call_abort(struct rl_call *call, int64_t now_ns)
         rl_call_finish(call, REDLOCK_ECANCELED);
 }
 
-void rl_call_end(struct rl_call *call)
-{
-    redlock *client = call->client;
-    assert(call->done && !call->parked && !rl_call_in_backlog(call));
-    assert(!call->async || client->calls.async_count > 0);
-    assert(call->timer.at == 0 && rl_list_has(&client->calls.all, &call->entry));
-    rl_list_remove(&client->calls.all, &call->entry);
-    client->calls.async_count -= call->async;
-    rl_timers_unreserve(&client->loop.timers);
-}
-
 bool rl_call_awaits_nodes(struct rl_call *call, uint64_t voting, int64_t until_ns,
                           int64_t backlog_ns, int64_t now_ns)
 {
@@ -225,6 +226,6 @@ int rl_call_wait(struct rl_call *call, redlock_lock **ret_lock)
     assert(!call->async && call->client->calls.callers > 0); /* rl_client_enter_blocking() */
     rl_loop_wait(call->client, call);
     int result = call->conclude ? call->conclude(call, ret_lock) : call->result;
-    rl_call_end(call);
+    end(call);
     return result;
 }

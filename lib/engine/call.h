@@ -61,9 +61,6 @@ void rl_call_finish_without_lease(struct rl_call *call, int result);
 /* The client is being closed. */
 void rl_call_abort(struct rl_call *call, int64_t now_ns);
 
-/* Leave the client's list. */
-void rl_call_end(struct rl_call *call);
-
 static inline bool rl_call_in_backlog(const struct rl_call *call)
 {
     return rl_list_has(&call->client->calls.backlog, &call->backlog);

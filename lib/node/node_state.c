@@ -54,7 +54,6 @@ void rl_node_set_mode(struct rl_node *node, enum rl_mode mode, int64_t now_ns)
     node->asked_late = false;
 }
 
-/* Report each request of a link that is gone as lost, oldest first. */
 void rl_node_report_lost(struct rl_slot *slot, int64_t now_ns)
 {
     struct rl_node *node = slot->node;

@@ -8,12 +8,11 @@
 
 void rl_sub_set_mode(struct rl_sub *sub, enum rl_sub_mode mode, int64_t now_ns);
 
-/* The connection is of no use, or is denied: close it, plan the next connect, and call the
- * owner. The owner may have made a new connection when these return. So the caller must not
- * touch this one any more. */
+/* The connection is of no use: close it, plan the next connect, and call the owner. The owner
+ * may have made a new connection when this returns. So the caller must not touch this one any
+ * more. */
 void rl_sub_disconnect(struct rl_sub *sub, int64_t now_ns, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-void rl_sub_deny(struct rl_sub *sub, int64_t now_ns, const char *why);
 
 /* There is a channel to subscribe to that may not be denied. */
 void rl_sub_reconsider(struct rl_sub *sub, int64_t now_ns);
@@ -33,9 +32,6 @@ bool rl_sub_is_noperm(const struct rl_reply *reply);
 /* Does this reply confirm that the subscription has begun, or ended? */
 bool rl_sub_confirms(const struct rl_reply *reply, bool begins, const char *channel,
                      size_t len);
-
-/* The connection is gone, and its subscriptions with it. */
-void rl_sub_forget_channels(struct rl_sub *sub);
 
 /* ---- the others ---- */
 

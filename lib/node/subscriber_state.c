@@ -31,16 +31,7 @@ void rl_sub_set_mode(struct rl_sub *sub, enum rl_sub_mode mode, int64_t now_ns)
     sub->pinged_ns = 0;
 }
 
-void rl_sub_forget_channels(struct rl_sub *sub)
-{
-    if (sub->channels)
-        rl_channels_forget(sub->channels, rl_bit(sub->index));
-    sub->deaf = sub->behind = false;
-    sub->confirmed = sub->unleft = 0;
-    sub->again_ns = 0;
-}
-
-/* Close the connection. The caller must plan the next connect. */
+/* Close the connection, and forget its subscriptions. The caller must plan the next connect. */
 static void hang_up(struct rl_sub *sub, const char *why)
 {
     char text[sizeof(sub->why)];
@@ -49,7 +40,11 @@ static void hang_up(struct rl_sub *sub, const char *why)
     rl_link_close(sub->connection.link);
     memcpy(sub->why, text, sizeof(text));
     rl_connection_forget_login(&sub->connection);
-    rl_sub_forget_channels(sub);
+    if (sub->channels)
+        rl_channels_forget(sub->channels, rl_bit(sub->index));
+    sub->deaf = sub->behind = false;
+    sub->confirmed = sub->unleft = 0;
+    sub->again_ns = 0;
 }
 
 /* Must be the last step: the owner's callback may begin the next connection. */
@@ -83,7 +78,7 @@ void rl_sub_disconnect(struct rl_sub *sub, int64_t now_ns, const char *format, .
 }
 
 /* It may have the right to other channels: then it is UP, and deaf. */
-void rl_sub_deny(struct rl_sub *sub, int64_t now_ns, const char *why)
+static void deny(struct rl_sub *sub, int64_t now_ns, const char *why)
 {
     int64_t again_ns = now_ns + RL_DENIED_AGAIN_MS * RL_NS_PER_MS;
     assert(sub->mode >= RL_SUB_AUTH && sub->mode <= RL_SUB_UP);
@@ -189,7 +184,7 @@ void rl_sub_refused(struct rl_sub *sub, const char *to_what, const struct rl_rep
     if (reply->type == RL_REPLY_ERROR)
         rl_error_text(reply, &sub->connection.mask, text, sizeof(text));
     if (rl_sub_is_noperm(reply))
-        rl_sub_deny(sub, now_ns, text);
+        deny(sub, now_ns, text);
     else
         rl_sub_disconnect(sub, now_ns, "%s: %s", to_what, text);
 }
