@@ -17,14 +17,14 @@ lib_base = %D%/base/client_name.h %D%/base/clock.c %D%/base/clock.h %D%/base/dia
 	%D%/base/diagnostic.h \
 	%D%/base/duration.c %D%/base/duration.h %D%/base/entropy.c %D%/base/entropy.h \
 	%D%/base/errors.c %D%/base/eventfd.h %D%/base/fork_check.c %D%/base/fork_check.h \
-	%D%/base/hash.c %D%/base/hash.h \
+	%D%/base/futex.c %D%/base/futex.h %D%/base/hash.c %D%/base/hash.h \
 	%D%/base/limits.h %D%/base/list.h %D%/base/mask.c %D%/base/mask.h %D%/base/prng.c %D%/base/prng.h \
 	%D%/base/sha1.c %D%/base/sha1.h %D%/base/struct_abi.c %D%/base/struct_abi.h \
 	%D%/base/suggest.c %D%/base/suggest.h %D%/base/text.c %D%/base/text.h \
 	%D%/base/text_escape.c %D%/base/text_escape.h %D%/base/timer_heap.c \
 	%D%/base/timer_heap.h %D%/base/wipe.c %D%/base/wipe.h
 lib_core = %D%/core/backoff.c %D%/core/backoff.h %D%/core/driven.c %D%/core/driven.h \
-	%D%/core/fence.c %D%/core/fence.h \
+	%D%/core/fence.c %D%/core/fence.h %D%/core/gather.c %D%/core/gather.h \
 	%D%/core/hold.c %D%/core/hold.h %D%/core/hold_fence.c %D%/core/hold_parts.h \
 	%D%/core/hold_replies.c \
 	%D%/core/identity.c %D%/core/identity.h %D%/core/quorum.c %D%/core/quorum.h \
@@ -61,6 +61,7 @@ lib_engine = %D%/engine/background.c %D%/engine/call.c %D%/engine/call.h \
 	%D%/engine/engine.c %D%/engine/engine.h %D%/engine/leader.c %D%/engine/lease.c %D%/engine/lease.h %D%/engine/lease_own.c %D%/engine/lease_parts.h \
 	%D%/engine/lease_pool.c %D%/engine/lease_replies.c %D%/engine/lease_send.c %D%/engine/log.c \
 	%D%/engine/renewal_state.c %D%/engine/loop.c %D%/engine/nodes.c %D%/engine/nodes.h %D%/engine/owner.c %D%/engine/owner.h \
+	%D%/engine/parking.c %D%/engine/parking.h \
 	%D%/engine/probe.c %D%/engine/probe.h %D%/engine/probe_proofs.c %D%/engine/probe_proofs.h \
 	%D%/engine/renewal.c %D%/engine/request.c %D%/engine/request.h \
 	%D%/engine/report.c %D%/engine/report.h %D%/engine/status.c %D%/engine/status.h \

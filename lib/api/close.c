@@ -44,11 +44,7 @@ void rl_client_destroy(redlock *client, bool in_child)
     rl_wipe(client->leases.random, sizeof(client->leases.random));
     rl_background_done(client);
     rl_fork_check_done(&client->identity.fork_check);
-    RL_EACH_FREED (struct rl_parked, parked, &client->loop.all_parked, all) {
-        if (!in_child)
-            pthread_cond_destroy(&parked->cond);
-        free(parked);
-    }
+    rl_parking_done(&client->loop.parking);
     if (!in_child) {
         pthread_cond_destroy(&client->calls.idle);
         pthread_cond_destroy(&client->callbacks.called);

@@ -238,8 +238,7 @@ int redlock_extend(redlock_lock *lock, int64_t ttl_ms, redlock_report *report)
     result = extend_prepare(&extend, lock, ttl_ms, report, now_ns);
     if (result == 0) {
         extend_step(&extend.call, now_ns);
-        rl_loop_flush_unless_led(client, now_ns);
-        result = rl_call_wait(&extend.call, &same);
+        result = rl_call_wait(&extend.call, now_ns, &same);
     }
     rl_client_leave_blocking(client, cancel_state);
     return result;

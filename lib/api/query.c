@@ -227,8 +227,7 @@ int rl_query(redlock *client, const struct rl_question *question, redlock_report
         query.call.connect_until_ns = now_ns + client->nodes.settings.connect_timeout_ns;
         rl_report_open(&query.call.report, client, report);
         query_step(&query.call, now_ns);
-        rl_loop_flush_unless_led(client, now_ns);
-        result = rl_call_wait(&query.call, NULL);
+        result = rl_call_wait(&query.call, now_ns, NULL);
         lease->call = NULL;
         rl_lease_unref(lease, rl_client_now_ns(client));
     }

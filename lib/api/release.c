@@ -101,8 +101,7 @@ static int release_and_wait(redlock *client, struct rl_lease *lease, int64_t now
     release(lease, now_ns);
     if (!call.done)
         rl_call_due(&call, rl_hold_next_ns(&lease->hold));
-    rl_loop_flush_unless_led(client, now_ns);
-    return rl_call_wait(&call, NULL);
+    return rl_call_wait(&call, now_ns, NULL);
 }
 
 /* ---- without waiting ------------------------------------------------------------------ */

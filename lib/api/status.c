@@ -157,8 +157,7 @@ int rl_status_check(redlock *client, redlock_status_report *to, struct rl_status
     /* A little longer than connecting may take, so that the reason of a failure is known. */
     check.until_ns = now_ns + client->nodes.settings.connect_timeout_ns + 50 * RL_NS_PER_MS;
     check_step(&check.call, now_ns);
-    rl_loop_flush_unless_led(client, now_ns);
-    return rl_call_wait(&check.call, NULL);
+    return rl_call_wait(&check.call, now_ns, NULL);
 }
 
 int redlock_get_status(redlock *client, redlock_status_report *ret_status)

@@ -195,8 +195,7 @@ int rl_try(redlock *client, const struct rl_names_arg *names_arg, const redlock_
         result = begin_call(&acquire, client, &target, &options);
     if (result == 0) {
         rl_acquire_start(&acquire, now_ns);
-        rl_loop_flush_unless_led(client, now_ns);
-        result = rl_call_wait(&acquire.call, ret_lock);
+        result = rl_call_wait(&acquire.call, now_ns, ret_lock);
     }
     rl_client_leave_blocking(client, cancel_state);
     return result;

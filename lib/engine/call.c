@@ -153,7 +153,6 @@ static void leave_backlog(struct rl_call *call)
 void rl_call_finish(struct rl_call *call, int result)
 {
     redlock *client = call->client;
-    struct rl_parked *parked = call->parked;
     assert(!call->done);
     assert(result <= 0); /* REDLOCK_OK, or an error */
     call->done = true;
@@ -162,11 +161,12 @@ void rl_call_finish(struct rl_call *call, int result)
     rl_call_due(call, INT64_MAX);
     if (call == client->loop.leader)
         rl_loop_interrupt(client);
-    if (call->async) {
+    if (call->async)
         rl_callback_enqueue(client, &call->callback);
-    } else if (parked && !rl_list_has(&client->loop.to_wake, &parked->entry)) {
-        rl_list_push(&client->loop.to_wake, &parked->entry);
-    }
+    if (call->parked)
+        rl_parked_to_wake(&client->loop.parking, call->parked);
+    if (call->parked || call == client->loop.leader) /* it was waited for */
+        client->loop.gather.ended++;
 }
 
 void rl_call_finish_without_lease(struct rl_call *call, int result)
@@ -221,10 +221,10 @@ void rl_backlog_resume(redlock *client, int64_t now_ns)
     }
 }
 
-int rl_call_wait(struct rl_call *call, redlock_lock **ret_lock)
+int rl_call_wait(struct rl_call *call, int64_t now_ns, redlock_lock **ret_lock)
 {
     assert(!call->async && call->client->calls.callers > 0); /* rl_client_enter_blocking() */
-    rl_loop_wait(call->client, call);
+    rl_loop_wait(call->client, call, now_ns);
     int result = call->conclude ? call->conclude(call, ret_lock) : call->result;
     end(call);
     return result;

@@ -75,7 +75,7 @@ bool rl_call_awaits_nodes(struct rl_call *call, uint64_t voting, int64_t until_n
 /* Nodes may have room again: resume calls of the backlog while they have. */
 void rl_backlog_resume(redlock *client, int64_t now_ns);
 
-/* Blocking: wait, conclude, end. */
-int rl_call_wait(struct rl_call *call, redlock_lock **ret_lock);
+/* Blocking: send what it has queued by now, wait, conclude, end. */
+int rl_call_wait(struct rl_call *call, int64_t now_ns, redlock_lock **ret_lock);
 
 #endif

@@ -42,10 +42,21 @@ void rl_client_leave(redlock *client, int cancel_state)
     /* Send the requests of several callbacks together, once the last one has returned. */
     if (rl_loop_unflushed(client) && !rl_in_callback(client) && !client->cork.on)
         rl_loop_flush_unless_led(client, rl_client_now_ns(client));
-    rl_loop_wake(client);
     rl_loop_interrupt_if_earlier(client);
     rl_background_after_call(client);
-    leave(client, cancel_state);
+    struct rl_wakings wakings;
+    while (rl_parking_wakings(&client->loop.parking, &wakings))
+        rl_wakings_ring(&wakings);
+    pthread_mutex_unlock(&client->mutex);
+    rl_wakings_ring(&wakings); /* they ask for the mutex */
+    pthread_setcancelstate(cancel_state, NULL);
+}
+
+static void begin_blocking(redlock *client)
+{
+    client->calls.callers++;
+    if (!rl_gather_alone(&client->loop.gather))
+        rl_gather_came(&client->loop.gather, rl_client_now_ns(client));
 }
 
 int rl_client_enter_blocking(redlock *client, int *ret_cancel_state)
@@ -62,7 +73,7 @@ int rl_client_enter_blocking(redlock *client, int *ret_cancel_state)
     if (result)
         leave(client, *ret_cancel_state);
     else
-        client->calls.callers++;
+        begin_blocking(client);
     return result;
 }
 

@@ -18,11 +18,13 @@
 #include "base/fork_check.h"
 #include "base/clock.h"
 #include "base/list.h"
+#include "core/gather.h"
 #include "core/validity.h"
 #include "engine/wait_queue.h"
 #include "node/node.h"
 #include "engine/callbacks.h"
 #include "engine/nodes.h"
+#include "engine/parking.h"
 #include "node/subscriber.h"
 #include "base/timer_heap.h"
 
@@ -45,14 +47,6 @@ struct redlock_lock {
     atomic_bool lazy;               /* REDLOCK_RELEASE_LAZY */
     _Atomic uint64_t fencing_token; /* 0: none */
     struct rl_entry free;           /* in client->locks.free, or in none */
-    struct rl_entry all;
-};
-
-/* A thread that sleeps because another one leads. The memory stays until the client closes: it
- * may be signalled without the mutex, when its thread has already gone on. */
-struct rl_parked {
-    pthread_cond_t cond;
-    struct rl_entry entry; /* spare, or to be woken; in none while its thread sleeps */
     struct rl_entry all;
 };
 
@@ -96,10 +90,12 @@ struct rl_loop {
     struct rl_tag wake_tag;
     struct rl_timers timers;
     struct rl_call *leader;
-    bool polling;             /* the leader waits for descriptors */
-    int64_t poll_deadline_ns; /* until then at the longest */
-    int64_t last_caller_ns;   /* when a blocking call last looked at its descriptors */
-    struct rl_list spare_parked, all_parked, to_wake;
+    bool named;                /* by the leader before it: its thread has not woken yet */
+    bool polling;              /* the leader waits for descriptors */
+    int64_t poll_deadline_ns;  /* until then at the longest */
+    int64_t last_caller_ns;    /* when a blocking call last looked at its descriptors */
+    struct rl_parking parking; /* threads that sleep while another one leads */
+    struct rl_gather gather;   /* those that are expected back */
 };
 
 /* background.c */
@@ -258,8 +254,8 @@ void rl_duplicates_proved(void *owner, struct rl_node *node, const struct rl_inf
 
 /* loop.c. Mutex held. */
 bool rl_loop_unflushed(const redlock *client);
-/* Send queued requests. _unless_led: not if the leader is awake, because it will send them all
- * together. */
+/* Send queued requests. _unless_led: not if the leader will send them all together, because it
+ * is awake, or because more are expected. */
 void rl_loop_flush(redlock *client, int64_t now_ns);
 void rl_loop_flush_unless_led(redlock *client, int64_t now_ns);
 /* Do all that is due by now: timers, nodes, subscribers, releases, the backlog. */
@@ -295,8 +291,8 @@ void rl_loop_alarm(redlock *client, int64_t due_ns, int64_t now_ns);
 int rl_loop_make_alarm(redlock *client);
 void rl_loop_drain_alarm(redlock *client);
 
-/* leader.c: lead, or sleep, until it is done. */
-void rl_loop_wait(redlock *client, struct rl_call *call);
+/* leader.c: send what it has queued; lead, or sleep, until it is done. */
+void rl_loop_wait(redlock *client, struct rl_call *call, int64_t now_ns);
 
 /* background.c. Mutex held. */
 /* Work will outlive this call: start the thread that does it. 0 or REDLOCK_ESYSTEM. */

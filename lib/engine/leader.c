@@ -6,57 +6,43 @@
  *   caller B          submit, sleep . . . . . . . . . . . . . . . . . . . . . . lead: [...
  *
  * A lone caller pays no context switch. A caller that sleeps still sees to its own deadline,
- * so that no leader's delay becomes its own.
+ * so that no leader's delay becomes its own. Callers that come back together send together
+ * (gather.h).
  */
 #include "config_auto.h"
 
 #include "engine/call.h"
 
 #include <assert.h>
-#include <errno.h>
-#include <stdlib.h>
 #include <time.h>
 
 static void lead(redlock *client, struct rl_call *call)
 {
-    assert(!client->loop.leader);
+    assert(!client->loop.leader || client->loop.leader == call);
     client->loop.leader = call;
+    client->loop.named = false;
     int64_t now_ns = rl_client_now_ns(client);
+    if (rl_loop_unflushed(client) && !rl_gathers(&client->loop.gather))
+        rl_loop_flush(client, now_ns); /* what was queued before it woke */
     while (!call->done)
         now_ns = rl_loop_turn(client, now_ns, rl_loop_next_due_ns(client));
     assert(client->loop.leader == call);
     client->loop.leader = NULL;
 }
 
-/* Wake a sleeping thread: it must lead from here on. */
+/* Name the next leader, and wake its thread. A thread that calls meanwhile does not lead
+ * instead: the other one would have been woken for nothing. */
 static void promote(redlock *client)
 {
     assert(!client->loop.leader);
     RL_EACH (struct rl_call, call, &client->calls.all, entry) {
         if (call->parked && !call->done) {
-            pthread_cond_signal(&call->parked->cond);
+            client->loop.leader = call;
+            client->loop.named = true;
+            rl_parked_to_wake(&client->loop.parking, call->parked);
             return;
         }
     }
-}
-
-static struct rl_parked *take_parked(redlock *client)
-{
-    assert(client->loop.leader); /* else its thread would lead, not sleep */
-    struct rl_parked *parked =
-        RL_ITEM(rl_list_pop(&client->loop.spare_parked), struct rl_parked, entry);
-    pthread_condattr_t attr;
-    if (parked)
-        return parked;
-    parked = calloc(1, sizeof(*parked));
-    if (!parked)
-        return NULL;
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&parked->cond, &attr);
-    pthread_condattr_destroy(&attr);
-    rl_list_push(&client->loop.all_parked, &parked->all);
-    return parked;
 }
 
 static void follow(redlock *client, struct rl_call *call)
@@ -69,8 +55,11 @@ static void follow(redlock *client, struct rl_call *call)
     if (wait_ns > RL_NS_PER_S)
         wait_ns = RL_NS_PER_S;
     struct timespec until = rl_clock_limit(CLOCK_MONOTONIC, wait_ns + RL_NS_PER_MS);
-    int result = pthread_cond_timedwait(&call->parked->cond, &client->mutex, &until);
-    if (result == ETIMEDOUT && !call->done && client->loop.leader) {
+    rl_parked_prepare(call->parked);
+    pthread_mutex_unlock(&client->mutex);
+    bool woken = rl_parked_sleep(call->parked, &until);
+    pthread_mutex_lock(&client->mutex);
+    if (!woken && !call->done && client->loop.leader && client->loop.leader != call) {
         now_ns = rl_client_now_ns(client);
         rl_loop_end_absence(client, now_ns); /* the leader may not have run either */
         rl_loop_tick(client, now_ns);
@@ -88,24 +77,25 @@ static void nap(redlock *client)
     pthread_mutex_lock(&client->mutex);
 }
 
-void rl_loop_wait(redlock *client, struct rl_call *call)
+void rl_loop_wait(redlock *client, struct rl_call *call, int64_t now_ns)
 {
     assert(call->client == client && !call->parked);
     rl_loop_wake(client); /* threads whose calls this one has ended */
-    while (!call->done) {
-        if (client->loop.leader && !call->parked)
-            call->parked = take_parked(client);
-        if (client->loop.leader && call->parked)
+    if (client->loop.leader || !rl_gathers(&client->loop.gather))
+        rl_loop_flush_unless_led(client, now_ns);
+    while (!call->done || client->loop.leader == call) {
+        bool led = client->loop.leader && client->loop.leader != call;
+        if (led && !call->parked)
+            call->parked = rl_parking_take(&client->loop.parking);
+        if (led && call->parked)
             follow(client, call);
-        else if (client->loop.leader)
+        else if (led)
             nap(client); /* no memory for a proper sleep */
         else
             lead(client, call);
     }
     if (call->parked) {
-        if (rl_list_has(&client->loop.to_wake, &call->parked->entry))
-            rl_loop_wake(client); /* its time is over, before it was signalled */
-        rl_list_push(&client->loop.spare_parked, &call->parked->entry);
+        rl_parking_give(&client->loop.parking, call->parked);
         call->parked = NULL;
     }
     if (!client->loop.leader)

@@ -9,14 +9,12 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <sched.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
 #define EVENTS_A_TURN 64
-#define WAKE_MAX 64
 
 /* ---- what its hooks know ---------------------------------------------------------------- */
 
@@ -42,7 +40,9 @@ int64_t rl_loop_next_due_ns(redlock *client)
 
 void rl_loop_flush_unless_led(redlock *client, int64_t now_ns)
 {
-    if (client->loop.leader && !client->loop.polling)
+    const struct rl_loop *loop = &client->loop;
+    bool awake = !loop->polling && !loop->named;
+    if (loop->leader && (awake || rl_gathers(&loop->gather)))
         return;
     rl_loop_flush(client, now_ns);
 }
@@ -116,44 +116,37 @@ static int64_t look(redlock *client, int64_t now_ns, int64_t due_ns)
     return now_ns;
 }
 
-/* The next thread to signal, because its call is done; NULL: none. */
-static struct rl_parked *next_to_wake(redlock *client)
-{
-    return RL_ITEM(rl_list_pop(&client->loop.to_wake), struct rl_parked, entry);
-}
-
 void rl_loop_wake(redlock *client)
 {
-    struct rl_parked *parked;
-    while ((parked = next_to_wake(client)))
-        pthread_cond_signal(&parked->cond);
+    struct rl_wakings wakings;
+    for (bool more = true; more;) {
+        more = rl_parking_wakings(&client->loop.parking, &wakings);
+        rl_wakings_ring(&wakings);
+    }
 }
 
-/* Wake threads whose calls are done before sending, so that they can add their next requests:
- * one write per node then carries all. Signal them without the mutex, because they would wait
- * for it. */
-static void wake_and_yield(redlock *client)
+/* The same without the mutex, which those threads ask for. */
+static void wake_unlocked(redlock *client)
 {
-    struct rl_parked *to_signal[WAKE_MAX];
-    unsigned count = 0;
-    while (client->loop.to_wake.first && count < WAKE_MAX)
-        to_signal[count++] = next_to_wake(client);
-    assert(count > 0 && count <= WAKE_MAX);
-    pthread_mutex_unlock(&client->mutex);
-    for (unsigned i = 0; i < count; i++)
-        pthread_cond_signal(&to_signal[i]->cond);
-    sched_yield();
-    pthread_mutex_lock(&client->mutex);
+    struct rl_wakings wakings;
+    for (bool more = client->loop.parking.to_wake; more;) {
+        more = rl_parking_wakings(&client->loop.parking, &wakings);
+        pthread_mutex_unlock(&client->mutex);
+        rl_wakings_ring(&wakings);
+        pthread_mutex_lock(&client->mutex);
+    }
 }
 
 int64_t rl_loop_turn(redlock *client, int64_t now_ns, int64_t due_ns)
 {
-    assert(client->loop.leader || client->closing);
-    client->loop.poll_deadline_ns = due_ns;
-    now_ns = look(client, now_ns, due_ns);
-    if (client->loop.to_wake.first)
-        wake_and_yield(client);
-    rl_loop_flush(client, now_ns);
+    struct rl_loop *loop = &client->loop;
+    assert(loop->leader || client->closing);
+    loop->poll_deadline_ns = rl_earlier_ns(due_ns, rl_gather_due_ns(&loop->gather));
+    now_ns = look(client, now_ns, loop->poll_deadline_ns);
+    bool late = rl_gather_turned(&loop->gather, now_ns);
+    wake_unlocked(client); /* they may add their next requests to what is sent now */
+    if (late || !rl_gathers(&loop->gather))
+        rl_loop_flush(client, now_ns);
     rl_loop_wake(client); /* calls that the flush has ended, and the others */
     return now_ns;
 }

@@ -325,8 +325,7 @@ int rl_probe_run(redlock *client, const struct rl_target *target, struct rl_stat
         phase_begin(&probe, now_ns);
         on_step(&probe.call, now_ns);
     }
-    rl_loop_flush_unless_led(client, now_ns);
-    result = rl_call_wait(&probe.call, NULL);
+    result = rl_call_wait(&probe.call, now_ns, NULL);
     end(&probe);
     return result;
 }

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 enum { THREADS = 8 };
@@ -32,13 +33,18 @@ static void close_all(void)
     ck_assert_int_eq(failures, 0);
 }
 
-static void run_threads(void *(*body)(void *))
+static void run_some(void *(*body)(void *), int count)
 {
     pthread_t threads[THREADS];
-    for (intptr_t i = 0; i < THREADS; i++)
+    for (intptr_t i = 0; i < count; i++)
         ck_assert_int_eq(pthread_create(&threads[i], NULL, body, (void *)i), 0);
-    for (int i = 0; i < THREADS; i++)
+    for (int i = 0; i < count; i++)
         pthread_join(threads[i], NULL);
+}
+
+static void run_threads(void *(*body)(void *))
+{
+    run_some(body, THREADS);
 }
 
 /* ---- together --------------------------------------------------------------------------- */
@@ -67,6 +73,48 @@ START_TEST(threads_share_connections)
     ck_assert_uint_eq(client_stats(one).acquired, THREADS * 200);
     ck_assert_uint_eq(client_stats(one).released, THREADS * 200);
     ck_assert_uint_eq(client_stats(one).held, 0);
+    close_all();
+}
+END_TEST
+
+/* What the client writes is counted on its way out. */
+static atomic_llong writes;
+
+ssize_t send(int fd, const void *bytes, size_t size, int flags)
+{
+    atomic_fetch_add(&writes, 1);
+    return sendto(fd, bytes, size, flags, NULL, 0);
+}
+
+enum { PAIRS = 400 };
+
+static void *take_and_release(void *argument)
+{
+    char name[32];
+    snprintf(name, sizeof(name), "pair-%d", (int)(intptr_t)argument);
+    for (int i = 0; i < PAIRS; i++) {
+        redlock_lock *lock = NULL;
+        expect(client_try(one, name, 0, 5000, NULL, &lock) == 0);
+        expect(redlock_release(lock) == 0);
+    }
+    return NULL;
+}
+
+/* Of two threads. A pair alone is two writes to a master; two that go together are two as well.
+ */
+static bool writes_are_shared(unsigned n)
+{
+    atomic_store(&writes, 0);
+    run_some(take_and_release, 2);
+    fprintf(stderr, "%lld writes to %u masters for %d pairs\n", atomic_load(&writes), n,
+            2 * PAIRS);
+    return atomic_load(&writes) < 3 * PAIRS * (long long)n;
+}
+
+START_TEST(requests_of_threads_leave_together)
+{
+    open_clients(3, NULL);
+    ck_assert(met_unless_stalled(writes_are_shared(3), STALL_MS, 5));
     close_all();
 }
 END_TEST
@@ -417,6 +465,7 @@ int main(void)
     TCase *tests = tcase_create("threads");
     tcase_set_timeout(tests, 120);
     tcase_add_test(tests, threads_share_connections);
+    tcase_add_test(tests, requests_of_threads_leave_together);
     tcase_add_test(tests, no_update_is_lost_under_lock);
     tcase_add_test(tests, long_wait_delays_nobody);
     tcase_add_test(tests, every_wait_ends_in_its_own_time);

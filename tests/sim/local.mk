@@ -11,6 +11,7 @@ tests_libsim_a_SOURCES = %D%/sim.h %D%/sim_alloc.c %D%/sim_alloc.h %D%/sim_arriv
 	%D%/sim_commands_keys.c %D%/sim_commands_talk.c %D%/sim_cond.c %D%/sim_conn.c \
 	%D%/sim_context.c %D%/sim_context.h %D%/sim_data.c %D%/sim_epoll.c %D%/sim_fair.h \
 	%D%/sim_fair_queue.c %D%/sim_fd.c %D%/sim_fiber.c %D%/sim_fiber.h %D%/sim_fortified.c \
+	%D%/sim_futex.c \
 	%D%/sim_leaf.c %D%/sim_lists.c %D%/sim_lookup.c %D%/sim_master.c %D%/sim_master.h \
 	%D%/sim_master_parts.h %D%/sim_mutex.c %D%/sim_mutex.h %D%/sim_net.h \
 	%D%/sim_net_parts.h %D%/sim_parts.h %D%/sim_path.c %D%/sim_pipe.c %D%/sim_proc.c \

@@ -33,13 +33,21 @@ struct sim_fiber {
     int cancel_state; /* kept for pthread_setcancelstate() */
     bool detached;
     struct sim_fiber *joiner;
-    struct sim_fiber *queue_next; /* of those who wait for a mutex or a condition */
+    struct sim_fiber *queue_next; /* of those who wait for a mutex, a condition or a futex */
+    const void *futex;            /* it sleeps on this word, and these bits wake it */
+    uint32_t futex_bits;
+};
+
+/* Those who wait, in order. */
+struct sim_queue {
+    struct sim_fiber *first;
 };
 
 /* What a process has that nobody else looks at. */
 struct sim_proc_parts {
     struct sim_event awakes; /* the end of its pause */
     struct sim_proc *proc;
+    struct sim_queue dozers;  /* on words of its memory */
     struct sim_fiber *fibers; /* all that there were, the latest first */
     unsigned fiber_count, live_fibers;
     /* A clock counts nothing from `from_ns` until `until_ns`; what it did not count before
@@ -81,10 +89,6 @@ void sim_fiber_postpone(struct sim_fiber *fiber, int64_t by_ns, bool wall_too);
 void sim_fiber_hurry(struct sim_fiber *fiber, int64_t paused_until_ns);
 void sim_fiber_free(struct sim_fiber *fiber); /* one that has ended */
 
-/* Those who wait, in order. */
-struct sim_queue {
-    struct sim_fiber *first;
-};
 void sim_queue_add(struct sim_queue *queue, struct sim_fiber *fiber);
 void sim_queue_remove(struct sim_queue *queue, struct sim_fiber *fiber);
 struct sim_fiber *sim_queue_draw(struct sim_queue *queue); /* NULL: nobody waits */

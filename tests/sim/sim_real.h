@@ -11,6 +11,7 @@
 #ifndef SIM_REAL_H
 #define SIM_REAL_H
 
+#include "base/futex.h"
 #include "net/resolve.h"
 
 #include <poll.h>
@@ -53,6 +54,11 @@ SIM_BINDS(int, prctl, int what, unsigned long a, unsigned long b, unsigned long 
           unsigned long d);
 SIM_BINDS(int, rl_clock_boot_id, char ret_id[37]);
 SIM_BINDS(int, rl_clock_offset, int64_t *ret_offset);
+
+/* sim_futex.c */
+SIM_BINDS(bool, rl_futex_wait, atomic_uint *word, unsigned seen, uint32_t bits,
+          const struct timespec *until);
+SIM_BINDS(void, rl_futex_wake, atomic_uint *word, uint32_t bits);
 
 /* sim_lookup.c */
 SIM_BINDS(struct rl_lookup *, rl_lookup_start, const char *host, int port, int wake_fd);
