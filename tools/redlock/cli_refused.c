@@ -86,16 +86,30 @@ static bool say_guarded(const struct cli *cli, redlock *client, const char *name
     return in_ms > 0;
 }
 
+/* Masters that were not asked: the report gives a reason, and no vote. 0: those that failed are
+ * enough to explain the loss. */
+static unsigned not_asked(const redlock_report *report)
+{
+    unsigned count = 0;
+    if (report->nodes - report->failed < report->needed)
+        return 0;
+    for (unsigned i = 0; i < report->node_count; i++)
+        count += report->node[i].vote == REDLOCK_VOTE_NONE && report->node[i].text[0] != '\0';
+    return count;
+}
+
 static void say_no_quorum(const struct cli *cli, const char *name, const redlock_report *report,
                           const char *then)
 {
     const char *node = NULL;
     const char *why = first_failure(report, &node);
     cli_say(cli,
-            "%s was not acquired: no quorum, %u of %u masters failed and %u are needed%s"
+            "%s was not acquired: no quorum, %u of %u masters failed%s and %u are needed%s"
             "%s%s%s%s%s",
-            name, report->failed, report->nodes, report->needed, why ? " (" : "",
-            why ? node : "", why ? ": " : "", why ? why : "", why ? ")" : "", then);
+            name, report->failed + not_asked(report), report->nodes,
+            not_asked(report) > 0 ? " or are not connected yet," : "", report->needed,
+            why ? " (" : "", why ? node : "", why ? ": " : "", why ? why : "", why ? ")" : "",
+            then);
 }
 
 /* The name has another kind of lock, or other data: say what was wanted, and what is there. */
@@ -112,7 +126,8 @@ static void say_kind(const struct cli *cli, const char *name, const redlock_repo
         "%u of %u masters)%s",
         name, cli_kind_word(cli->kind), what.text, report->held, report->nodes,
         plain && strstr(what.text, "read-write")
-            ? "; beside --shared locks --exclusive is the lock that one has alone"
+            ? "; give the option of its kind (--reentrant, --fair, --shared or --exclusive), "
+              "or another name"
             : "");
 }
 

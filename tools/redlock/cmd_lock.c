@@ -148,7 +148,9 @@ static int attach(const struct cli *cli, redlock **ret_client, redlock_lock **re
     if (code == REDLOCK_EEXPIRED)
         cli_say(cli, "the lock of this handle has run out");
     else
-        cli_say(cli, "'%s': %s", cli_text(handle, strlen(handle)).text, redlock_strerror(code));
+        cli_say(cli, "'%s': %s%s", cli_text(handle, strlen(handle)).text,
+                redlock_strerror(code),
+                code == REDLOCK_EHANDLE ? "; give what redlock lock or extend printed" : "");
     redlock_close(*ret_client);
     return cli_exit_of(code);
 }
@@ -191,7 +193,7 @@ int cmd_extend(const struct cli *cli)
                 code == REDLOCK_EINVAL ? "the TTL must leave time after the drift and be no "
                                          "longer than the node list's max-ttl"
                                        : redlock_strerror(code),
-                lives ? " (the lock is valid for another " : "",
+                lives ? " (by its handle the lock is valid for another " : "",
                 lives ? cli_time_text(answer.validity_ms).text : "", lives ? ")" : "");
         status = cli_exit_of(code);
         if (cli->json)
