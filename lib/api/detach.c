@@ -100,7 +100,7 @@ int redlock_detach(redlock_lock *lock, char *ret_text, size_t size)
     return hand_out(lock, true, ret_text, size);
 }
 
-/* Are its times of this client's clock, and can they be true? */
+/* Are the handle's times of this client's clock, and can they be true? */
 static bool is_timed(const redlock *client, const struct rl_handle *handle, int64_t kernel_ns)
 {
     return strcmp(handle->boot_id, client->identity.boot_id) == 0 &&
@@ -110,8 +110,8 @@ static bool is_timed(const redlock *client, const struct rl_handle *handle, int6
                                 client->identity.texts_since_ns);
 }
 
-/* Is it of this client's masters? Some of them may be listed under other names: a majority must
- * have the same names. */
+/* Is the handle of this client's masters? A majority must have the same names in both lists; a
+ * minority may be listed under other names. */
 static bool is_of_masters(redlock *client, const struct rl_handle *handle)
 {
     uint32_t marks[REDLOCK_NODES_MAX];
@@ -134,7 +134,7 @@ static bool is_of_masters(redlock *client, const struct rl_handle *handle)
     return false;
 }
 
-/* May a lock have its names and its owner? */
+/* May a lock have the names and the owner of this target? */
 static bool may_be_held(redlock *client, const struct rl_target *target)
 {
     char why[RL_NAME_WHY_MAX];

@@ -10,14 +10,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* As they were sent. All zero: there are none. */
+/* The user and the password, as they were sent. All zero: there are none. */
 struct rl_mask {
     size_t user_len, password_len;
     char user[RL_USER_MAX];
     char password[RL_PASSWORD_MAX];
 };
 
-/* `user` may be NULL. Wipe it when the connection is gone. */
+/* `user` may be NULL. Wipe the mask when the connection is gone. */
 void rl_mask_set(struct rl_mask *mask, const char *user, const char *password,
                  size_t password_len);
 void rl_mask_wipe(struct rl_mask *mask);
@@ -28,10 +28,11 @@ void rl_mask_wipe(struct rl_mask *mask);
  * In place: returns the new length, never more than `len`. */
 size_t rl_mask_text(const struct rl_mask *mask, char *text, size_t len, bool cut);
 
-/* The same of data (a holder, a version), in which a word may well be a user's name. */
+/* As rl_mask_text(), for data (a holder, a version). The user stays: a word of data may well be
+ * a user's name. */
 size_t rl_mask_data(const struct rl_mask *mask, char *bytes, size_t len);
 
-/* Of a text that ends with a NUL. */
+/* As rl_mask_data(), for a text that ends with a NUL. */
 void rl_mask_field(const struct rl_mask *mask, char *field);
 
 #endif

@@ -85,7 +85,7 @@ static void settle(struct rl_timers *timers, size_t at, struct rl_timer *timer)
         sink(timers, at, timer);
 }
 
-/* The last one of the heap takes the place that becomes free. */
+/* The heap's last timer takes the place that becomes free. */
 static void take_out(struct rl_timers *timers, struct rl_timer *timer)
 {
     size_t at = timer->at;

@@ -10,7 +10,7 @@
 struct rl_timer {
     int64_t due_ns;
     size_t at; /* its place in the heap, from 1; 0: not in it */
-    /* Its time has come, and it is not set any more. It may set itself and others. */
+    /* Called when the time has come. The timer is unset by then; this may set any timer. */
     void (*fire)(struct rl_timer *timer, int64_t now_ns);
 };
 
@@ -25,7 +25,7 @@ struct rl_timers {
 /* Make room for one more timer, so that setting it can't fail later. REDLOCK_ENOMEM. */
 int rl_timers_reserve(struct rl_timers *timers);
 
-/* A timer that room was made for, and that is not set, is gone. Its room stays. */
+/* A timer that had room reserved goes away. It must not be set. The room stays for others. */
 void rl_timers_unreserve(struct rl_timers *timers);
 
 /* Make `timer` due at `due_ns`: put it in, move it, or take it out (INT64_MAX). */
@@ -40,7 +40,8 @@ static inline int64_t rl_timers_due_ns(const struct rl_timers *timers)
 /* The one that is due first (any of several that are due together), or NULL. */
 struct rl_timer *rl_timers_first(const struct rl_timers *timers);
 
-/* Fire the timers that are due. It is bounded, even if they set timers anew. */
+/* Fire the timers that are due: at most as many as are set at the beginning, so that timers
+ * which set themselves anew can't keep the caller for ever. */
 void rl_timers_run(struct rl_timers *timers, int64_t now_ns);
 
 /* Free the room. The timers are not touched; the heap is empty, as from the beginning. */

@@ -31,11 +31,11 @@ struct rl_driven {
     int64_t unseen_ns;   /* before that there was a time without sleeper or poll */
 };
 
-/* A sleeper begins to sleep on the descriptors, until then at the longest; 0: it has woken. */
+/* A sleeper begins to sleep on the descriptors, until `until_ns` at the longest; 0: it woke. */
 void rl_driven_sleeps(struct rl_driven *driven, enum rl_sleeps sleeper, int64_t until_ns);
 
-/* How long did nobody poll? 0: no absence, or a very short one. An absence is reported once,
- * and ends here. */
+/* How long did nobody poll? 0: no absence, or a very short one. This call ends an absence, and
+ * reports it once. */
 int64_t rl_driven_returns(struct rl_driven *driven, int64_t now_ns);
 
 /* A call begins, and nobody leads. */
@@ -47,8 +47,8 @@ void rl_driven_looks(struct rl_driven *driven, int64_t now_ns);
 /* Is that time so long ago that the caller must poll before it trusts the known state? */
 bool rl_driven_long_ago(const struct rl_driven *driven, int64_t now_ns);
 
-/* Did it begin before a time without polls, and is it the first failure? The time was no
- * absence, but justifies one more try at once. */
+/* Did a connect begin before a time without polls, and is it the first that failed? That time
+ * was too short for an absence, but justifies one more connect at once. */
 bool rl_driven_unseen(const struct rl_driven *driven, const struct rl_retry *retry);
 
 /* Is that time before the end of the last absence? */

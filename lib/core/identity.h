@@ -35,7 +35,7 @@ struct rl_identity {
 enum rl_news rl_identity_learn(struct rl_identity *identity, const struct rl_info *info,
                                int64_t now_ns);
 
-/* It has answered another request. */
+/* The server has answered another request than INFO. */
 static inline void rl_identity_heard(struct rl_identity *identity, int64_t now_ns)
 {
     identity->heard_ns = now_ns;

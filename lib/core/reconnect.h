@@ -9,15 +9,15 @@
 struct rl_retry {
     struct rl_backoff backoff;
     unsigned failures; /* failed connects in a row since it was up */
-    unsigned flaws;    /* these, and the times that it was up only briefly */
+    unsigned flaws;    /* failed connects, and connections that were up only briefly */
     int64_t at_ns;     /* when to try */
     int64_t begun_ns;  /* when it was tried last; 0: never */
 };
 
 void rl_retry_init(struct rl_retry *retry);
 
-/* It is tried now. If that is long past its time, because nobody polled or needed it, earlier
- * failures are forgotten. */
+/* A connect begins. If it was due long ago, because nobody polled or needed the connection,
+ * earlier failures are forgotten. */
 void rl_retry_begin(struct rl_retry *retry, int64_t now_ns);
 
 /* The connect failed: wait, and longer each time. */
@@ -27,7 +27,7 @@ void rl_retry_failed(struct rl_retry *retry, struct rl_prng *prng, int64_t now_n
  * answers and then hangs up again and again. */
 void rl_retry_lost(struct rl_retry *retry, struct rl_prng *prng, int64_t up_ns, int64_t now_ns);
 
-/* Nobody polled since it was begun: whatever the result, try again at once (driven.h). */
+/* Nobody polled since the connect began: whatever its result, try again at once (driven.h). */
 void rl_retry_excuse(struct rl_retry *retry, int64_t now_ns);
 
 /* Do not try before `at_ns`: an earlier try would fail again. */

@@ -1,12 +1,12 @@
 /* duplicates.c - one server has one vote, however many names it has on the list.
  *
  * Nodes that are up and have the same run_id may be one server. Then one of them is a duplicate
- * and must not vote. They may also be two: a machine was cloned while its server ran, or a
- * server forges its run_id. So the client proves it. It loads a script that returns a nonce
- * into one of them; if the other one knows that script too, they are one server.
+ * and must not vote. They may also be two servers: a machine was cloned while its server ran,
+ * or a server forges its run_id. So the client loads a script that returns a nonce into one of
+ * the nodes. If the other node knows that script too, both are one server.
  *
- * Until that is known, the node that came last must not vote, because it may be the same
- * server. Nor may one that refuses the script, since it can't serve locks either.
+ * Until the answer is known, the node that came last must not vote, because it may be the same
+ * server. A node that refuses the script must not vote either: it can't serve locks.
  */
 #include "config_auto.h"
 
@@ -32,7 +32,7 @@ static bool alike(const struct rl_node *one, const struct rl_node *other)
     return stands(one) && stands(other) && strcmp(one->info.run_id, other->info.run_id) == 0;
 }
 
-/* Both must have it noted: a new connection forgets it. */
+/* Both nodes must have noted the other one, because a new connection forgets its notes. */
 static bool apart(const struct rl_node *one, const struct rl_node *other)
 {
     return one->apart & rl_bit(other->index) && other->apart & rl_bit(one->index);
@@ -121,7 +121,7 @@ static void give_up(redlock *client, int64_t now_ns)
     client->nodes.proof.again_ns = now_ns + PROVE_AGAIN_NS;
 }
 
-/* Load a script into one of them that no other server has. */
+/* Load a script into the teacher that no other server has. */
 static void teach(redlock *client, struct rl_node *teacher, struct rl_node *pupil,
                   int64_t now_ns)
 {

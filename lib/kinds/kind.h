@@ -26,8 +26,9 @@ struct rl_script {
      * t(T)L, the (w)aiter, its (a)ge in us, the (q)ueue's life in ms. (k) is how long the lock
      * is reserved for the waiter that a release wakes (0: it wakes nobody; K: never 0). (f) is
      * how long a silent waiter of a fair lock keeps its place, (m) how long the mark of a
-     * waiting writer stands. (s): a lock that ends by so much before its tokens was shortened by
-     * a peer. (e) says whether a key without TTL is a lock, too. */
+     * waiting writer stands. (s): if the lock's key ends more ms than this before the
+     * key of its tokens, a peer has shortened the lock. (e) says whether a key without TTL is a
+     * lock, too. */
     const char *args;
 };
 
