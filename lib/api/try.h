@@ -9,8 +9,8 @@
 struct rl_group {
     redlock *const *clients;
     size_t count;
-    int64_t left_ns; /* how long the others wait; a try that asks once must end then, too.
-                        INT64_MAX: no bound */
+    int64_t left_ns; /* how long the other tries of the group wait; a try that asks once must
+                        end by then, too. INT64_MAX: no bound */
     bool cut_short;  /* set by the try: its last round had less time than an answer may take */
 };
 

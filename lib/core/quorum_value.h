@@ -16,8 +16,8 @@ struct rl_quorum_values {
 /* Add one master's value; -1 is for ever. */
 void rl_quorum_value_add(struct rl_quorum_values *values, int64_t number);
 
-/* The largest value that at least `needed` of them reach; 0 if they are too few. For ever is
- * the largest. */
+/* The largest value that at least `needed` masters reach; 0: too few masters have reported. For
+ * ever is above all numbers. */
 int64_t rl_quorum_value_reached(struct rl_quorum_values *values, unsigned needed);
 
 #endif
