@@ -2,12 +2,13 @@
  *
  * The way of a wake-up:
  *
- *   on a master  The release script runs kinds/shared/hand_on.lua: it takes the first waiter
- * out of the master's queue, sends its name to its client, and reserves the lock for it. The
- * kinds that broadcast send to all on the lock's channel. here         rl_waking_message()
- * notes the node. rl_pause_turn() then decides: by a majority's word a round begins at once, by
- * a minority's after a grace. on a master  That round's script (kinds/plain/plain_wait.lua)
- * takes what is reserved, or puts the waiter into the queue again.
+ * 1. On a master, the release script runs kinds/shared/hand_on.lua: it takes the first waiter
+ *    out of the master's queue, sends its name to its client, and reserves the lock for it.
+ *    The kinds that broadcast send to all on the lock's channel.
+ * 2. Here, rl_waking_message() notes the node. Then rl_pause_turn() decides: by a majority's
+ *    word a round begins at once, by a minority's after a grace.
+ * 3. On a master, that round's script (kinds/plain/plain_wait.lua) takes what is reserved, or
+ *    puts the waiter into the queue again.
  *
  * Any message may get lost. So each pause has an end (rl_pause_end_ns()): the holder's TTL runs
  * out, a probe is due, or a growing backoff for all events without a message. The shell
