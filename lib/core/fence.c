@@ -29,6 +29,7 @@ void rl_fence_took(struct rl_fence *fence, unsigned node)
 /* How many of these nodes are at this number, or below it. */
 static unsigned up_to(const struct rl_fence *fence, uint64_t nodes, uint64_t number)
 {
+    assert(number > 0 && number < RL_FENCE_MAX);
     unsigned count = 0;
     for (; nodes; nodes &= nodes - 1)
         count += fence->number[rl_first(nodes)] <= number;

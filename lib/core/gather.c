@@ -6,6 +6,7 @@
 /* Those who are away stay away. */
 static void give_up(struct rl_gather *gather)
 {
+    assert(gather->away > 0);
     if (gather->away * 4 > gather->group) /* else most have come back */
         gather->habit -= gather->habit < RL_GATHER_LOSS ? gather->habit : RL_GATHER_LOSS;
     gather->away = gather->group = 0;
@@ -15,6 +16,7 @@ static void give_up(struct rl_gather *gather)
 /* All have come back. */
 static void complete(struct rl_gather *gather)
 {
+    assert(gather->away == 0 && gather->group > 0);
     if (gather->group > 1 && gather->habit < RL_GATHER_HABIT_MAX)
         gather->habit++;
     gather->group = 0;
@@ -29,6 +31,9 @@ static bool over(const struct rl_gather *gather, int64_t now_ns)
 
 void rl_gather_came(struct rl_gather *gather, int64_t now_ns)
 {
+    assert(now_ns > 0);
+    assert(gather->away <= gather->group);
+    assert(gather->habit <= RL_GATHER_HABIT_MAX);
     if (over(gather, now_ns))
         give_up(gather);
     if (gather->away == 0)

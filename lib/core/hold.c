@@ -67,6 +67,7 @@ static void outlast_until(struct rl_hold *hold, int64_t gone_ns)
 
 void rl_hold_outlast(struct rl_hold *hold, int64_t now_ns)
 {
+    assert(now_ns >= 0 && hold->key_ttl_ns >= 0);
     outlast_until(hold, rl_key_gone_ns(now_ns, hold->key_ttl_ns, hold->drift_factor));
 }
 
@@ -114,6 +115,8 @@ unsigned rl_hold_become_held(struct rl_hold *hold, int64_t now_ns)
 
 static void fail_not_asked(struct rl_hold *hold)
 {
+    assert(hold->phase == RL_HOLD_FENCING);
+    assert((hold->not_asked_yet & ~rl_round_silent(&hold->ask)) == 0);
     for (uint64_t rest = hold->not_asked_yet; rest; rest &= rest - 1)
         rl_round_vote(&hold->ask, rl_first(rest), RL_VOTE_FAILED);
     hold->not_asked_yet = 0;

@@ -8,6 +8,8 @@
 /* A node that has lost the key since its grant has said so when it was told the token. */
 bool rl_hold_has_token(struct rl_hold *hold)
 {
+    assert(hold->phase == RL_HOLD_ASKING || hold->phase == RL_HOLD_FENCING);
+    assert(hold->fence.wanted);
     unsigned needed = rl_quorum_needed(hold->n);
     uint64_t granted = hold->ask.yes;
     if (hold->phase == RL_HOLD_FENCING)

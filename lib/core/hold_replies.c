@@ -52,6 +52,8 @@ static unsigned count_acquire(struct rl_hold *hold, unsigned node, enum rl_vote 
 static unsigned count_extend(struct rl_hold *hold, unsigned node, enum rl_vote vote,
                              int64_t now_ns)
 {
+    assert(hold->extending);
+    assert(hold->phase == RL_HOLD_FENCING || hold->phase == RL_HOLD_HELD);
     if (!rl_round_vote(&hold->extend, node, vote))
         return 0;
     if (hold->phase != RL_HOLD_FENCING)
@@ -260,6 +262,7 @@ unsigned rl_hold_cut(struct rl_hold *hold, int64_t now_ns)
 /* When the next of its two rounds is over. */
 static int64_t fencing_next_ns(const struct rl_hold *hold)
 {
+    assert(hold->phase == RL_HOLD_FENCING);
     int64_t next_ns = INT64_MAX;
     if (rl_round_silent(&hold->ask))
         next_ns = hold->ask.node_deadline_ns;

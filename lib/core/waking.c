@@ -21,6 +21,22 @@ static int64_t later_ns(int64_t a_ns, int64_t b_ns)
     return a_ns > b_ns ? a_ns : b_ns;
 }
 
+static void waking_assert(const struct rl_waking *waking)
+{
+    assert((waking->queued & ~waking->entered) == 0);
+    assert(!waking->wakes || waking->woken_ns > 0);
+    assert(waking->hint_ns >= 0);
+}
+
+static void view_assert(const struct rl_wait_view *view)
+{
+    assert(view->n >= 1 && view->n <= REDLOCK_NODES_MAX);
+    assert((view->listening & ~rl_all(view->n)) == 0);
+    assert(view->now_ns > 0 && view->round_trip_ns >= 0 && view->prng);
+    if (view->waking)
+        waking_assert(view->waking);
+}
+
 /* ---- what nodes tell ------------------------------------------------------------------ */
 
 void rl_waking_init(struct rl_waking *waking, bool named)
@@ -32,6 +48,7 @@ void rl_waking_init(struct rl_waking *waking, bool named)
 
 void rl_waking_message(struct rl_waking *waking, unsigned node, int64_t now_ns)
 {
+    assert(node < REDLOCK_NODES_MAX && now_ns > 0);
     if (waking->named) /* it removed us from the node's queue; on a channel, nothing does */
         waking->queued &= ~rl_bit(node);
     if (!waking->wakes)
@@ -41,12 +58,15 @@ void rl_waking_message(struct rl_waking *waking, unsigned node, int64_t now_ns)
 
 void rl_waking_unheard(struct rl_waking *waking, unsigned node)
 {
+    assert(node < REDLOCK_NODES_MAX);
     waking->queued &= ~rl_bit(node);
 }
 
 bool rl_waking_answer(struct rl_waking *waking, unsigned node, enum rl_queued queued)
 {
     uint64_t bit = rl_bit(node);
+    assert(node < REDLOCK_NODES_MAX);
+    waking_assert(waking);
     /* If we were woken by name meanwhile, that removed us from the queue: the message was
      * faster than this reply. */
     if (queued == RL_QUEUED && !(waking->named && waking->wakes & bit))
@@ -60,7 +80,8 @@ bool rl_waking_answer(struct rl_waking *waking, unsigned node, enum rl_queued qu
 void rl_waking_round(struct rl_waking *waking, unsigned n, bool hinted, struct rl_prng *prng,
                      int64_t now_ns)
 {
-    assert((waking->wakes & ~rl_all(n)) == 0);
+    assert((waking->wakes & ~rl_all(n)) == 0 && now_ns > 0);
+    waking_assert(waking);
     waking->rounds++;
     if (rl_count(waking->wakes) >= rl_quorum_needed(n)) {
         rl_backoff_reset(&waking->hint_backoff);
@@ -78,6 +99,7 @@ void rl_waking_round(struct rl_waking *waking, unsigned n, bool hinted, struct r
 uint64_t rl_waking_leaves(const struct rl_waking *waking, bool won, bool several)
 {
     uint64_t woken = waking->named ? waking->wakes : 0;
+    waking_assert(waking);
     uint64_t nodes = won ? waking->entered : waking->entered | woken;
     if (won && !several)
         nodes &= ~woken;
@@ -88,6 +110,7 @@ uint64_t rl_waking_leaves(const struct rl_waking *waking, bool won, bool several
 
 void rl_refusals_begin(struct rl_refusals *refusals, int64_t now_ns)
 {
+    assert(now_ns > 0);
     refusals->held_count = 0;
     refusals->place = INT64_MAX;
     if (refusals->next_to != refusals->behind)
@@ -98,6 +121,7 @@ void rl_refusals_begin(struct rl_refusals *refusals, int64_t now_ns)
 
 void rl_refusals_next(struct rl_refusals *refusals, uint64_t holder)
 {
+    assert(holder != 0);
     refusals->behind_count += holder == refusals->behind;
     if (refusals->next_votes == 0)
         refusals->next_to = holder;
@@ -139,6 +163,7 @@ static int64_t free_at_ns(const struct rl_refusals *refusals, const struct rl_de
  * it a majority. Then that holder's release wakes it, or its key expires. */
 static bool is_next(const struct rl_refusals *refusals, const struct rl_wait_view *view)
 {
+    assert(refusals->behind_count <= view->n);
     return refusals->behind_count > view->n - rl_quorum_needed(view->n) &&
            view->now_ns - refusals->behind_since_ns >= RL_PROBE_MS * RL_NS_PER_MS;
 }
@@ -154,6 +179,7 @@ static bool is_majority(uint64_t nodes, const struct rl_wait_view *view)
 /* Is it queued at a majority, if the silent nodes have queued it too? */
 static bool will_be_woken(uint64_t silent, const struct rl_wait_view *view)
 {
+    assert((silent & ~rl_all(view->n)) == 0);
     uint64_t known = view->waking ? view->waking->queued | view->waking->wakes | silent : 0;
     return is_majority(known & view->listening, view);
 }
@@ -178,6 +204,7 @@ static int64_t minority_wakes_ns(const struct rl_wait_view *view)
  * If so, a round is optional. */
 static bool others_will_wake(const struct rl_pause *pause, const struct rl_wait_view *view)
 {
+    assert(!pause->probes || view->waking);
     return pause->probes && will_be_woken(0, view);
 }
 
@@ -192,6 +219,8 @@ void rl_pause_init(struct rl_pause *pause)
 
 void rl_pause_join(struct rl_pause *pause, const struct rl_wait_view *view)
 {
+    view_assert(view);
+    assert(view->waking);
     pause->can_hear |= !view->waking->named && is_majority(view->listening, view);
 }
 
@@ -202,9 +231,8 @@ static int64_t probe_ns(const struct rl_refusals *refusals, const struct rl_wait
 {
     assert(refusals->place >= 0);
     int64_t most_ms = view->fair ? RL_FAIR_WAITER_MS / 4 : RL_PROBE_MAX_MS;
-    int64_t ms = refusals->place < 4 * RL_PROBE_MAX_MS / RL_PROBE_MS
-                     ? RL_PROBE_MS * (4 + refusals->place) / 4
-                     : RL_PROBE_MAX_MS;
+    bool near = refusals->place < 4 * RL_PROBE_MAX_MS / RL_PROBE_MS;
+    int64_t ms = near ? RL_PROBE_MS * (4 + refusals->place) / 4 : RL_PROBE_MAX_MS;
     if (ms > most_ms)
         ms = most_ms;
     return (ms + (int64_t)rl_prng_below(view->prng, (uint64_t)ms / 4)) * RL_NS_PER_MS;
@@ -225,6 +253,7 @@ static int64_t unwoken_ns(struct rl_pause *pause, const struct rl_refusals *refu
                           const struct rl_defeat *defeat, bool queued,
                           const struct rl_wait_view *view)
 {
+    assert(!queued || view->waking);
     int64_t now_ns = view->now_ns;
     int64_t free_at = free_at_ns(refusals, defeat, view);
     int64_t until = now_ns + (queued ? probe_ns(refusals, view)
@@ -249,6 +278,9 @@ static int64_t unwoken_ns(struct rl_pause *pause, const struct rl_refusals *refu
 int64_t rl_pause_end_ns(struct rl_pause *pause, const struct rl_refusals *refusals,
                         const struct rl_defeat *defeat, const struct rl_wait_view *view)
 {
+    view_assert(view);
+    assert((defeat->silent & ~rl_all(view->n)) == 0);
+    assert(refusals->held_count <= view->n && refusals->behind_count <= view->n);
     if (defeat->in_vain)
         return calm_down_ns(pause, view);
     bool queued = !defeat->split && defeat->will_tell && will_be_woken(defeat->silent, view);
@@ -293,6 +325,8 @@ static int64_t turn_ns(struct rl_pause *pause, enum rl_turn why, bool hint,
 enum rl_turn_round rl_pause_turn(struct rl_pause *pause, enum rl_turn why,
                                  const struct rl_wait_view *view)
 {
+    view_assert(view);
+    assert(view->waking || why == RL_TURN_FREED);
     bool hint = why == RL_TURN_LISTENS && others_will_wake(pause, view);
     int64_t soon_ns = later_ns(turn_ns(pause, why, hint, view), pause->calm_ns);
     if (soon_ns <= view->now_ns && (why == RL_TURN_WOKEN || why == RL_TURN_FREED))
@@ -307,6 +341,8 @@ enum rl_turn_round rl_pause_turn(struct rl_pause *pause, enum rl_turn why,
 bool rl_pause_look(struct rl_pause *pause, const struct rl_refusals *refusals, uint64_t alive,
                    const struct rl_wait_view *view)
 {
+    view_assert(view);
+    assert((alive & ~rl_all(view->n)) == 0);
     if (view->now_ns < pause->look_ns)
         return true;
     pause->look_ns = view->now_ns + probe_ns(refusals, view);

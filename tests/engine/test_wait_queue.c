@@ -394,7 +394,7 @@ START_TEST(rules_of_plain_locks_do_not_concern_them)
     set_up();
     struct rl_wait_queue *queue = stand(0, &lock_kind, "ann");
     struct rl_target target = target_of(&lock_kind, "ann");
-    queue->waking.queued = 2;
+    queue->waking.queued = queue->waking.entered = 2;
     client->subs.listening = 7;
     rl_wait_queues_on_listening(client, 1, false, 3);
     rl_wait_queues_on_listening(client, 1, true, 3);
