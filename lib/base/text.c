@@ -6,6 +6,7 @@
 #include "base/limits.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define DECIMAL_MAX 18 /* digits of a number that fits */
@@ -22,6 +23,17 @@ int rl_hex_value(char digit)
 char rl_lower(char letter)
 {
     return letter >= 'A' && letter <= 'Z' ? (char)(letter - 'A' + 'a') : letter;
+}
+
+char *rl_copy(const char *text, size_t len)
+{
+    assert(text);
+    char *copy = malloc(len + 1);
+    if (!copy)
+        return NULL;
+    memcpy(copy, text, len);
+    copy[len] = '\0';
+    return copy;
 }
 
 bool rl_skip(struct rl_cursor *cursor, const char *word)

@@ -23,6 +23,10 @@ bool rl_skip(struct rl_cursor *cursor, const char *word);
 /* Decimal digits only, 18 at most; -1 for anything else. */
 int64_t rl_decimal(const char *digits, size_t len);
 
+/* A copy, with a NUL behind it, for free(); NULL: no memory. strndup() is not used: address
+ * sanitizers want a NUL behind what it reads. */
+char *rl_copy(const char *text, size_t len);
+
 /* Cut the first line off *text, without its end ("\n" or "\r\n"). False: no line is left. */
 bool rl_next_line(const char **text, size_t *len, const char **ret_line, size_t *ret_len);
 

@@ -94,7 +94,7 @@ int rl_host_parse(const char *text, size_t len, char **ret_host, struct rl_probl
     int code = ipv6 ? check_ipv6(text, len, problem) : check_name(text, len, problem);
     if (code < 0)
         return code;
-    char *host = strndup(text, len);
+    char *host = rl_copy(text, len);
     if (!host)
         return rl_problem_no_memory(problem);
     size_t zone = zone_start(text, len);

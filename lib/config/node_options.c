@@ -5,6 +5,7 @@
  */
 #include "config_auto.h"
 
+#include "base/text.h"
 #include "config/host.h"
 #include "config/node_options.h"
 
@@ -98,7 +99,7 @@ void rl_node_option_replace(struct rl_node_config *node, enum rl_node_option opt
 
 static int copy(const char *text, size_t len, char **ret_copy, struct rl_problem *problem)
 {
-    char *copied = strndup(text, len);
+    char *copied = rl_copy(text, len);
     if (!copied)
         return rl_problem_no_memory(problem);
     *ret_copy = copied;

@@ -3,6 +3,7 @@
 
 #include "base/client_name.h"
 #include "base/duration.h"
+#include "base/text.h"
 #include "config/settings.h"
 
 #include <assert.h>
@@ -204,7 +205,7 @@ static int parse_client_name(const struct row *row, void *value, const char *tex
     if (len == 0)
         return rl_problem_set(problem, 0, "%s is empty; give it 1 to %d bytes, or leave it out",
                               row->name, RL_CLIENT_NAME_MAX);
-    char *name = strndup(text, len);
+    char *name = rl_copy(text, len);
     if (!name)
         return rl_problem_no_memory(problem);
     char **old = value;
