@@ -101,18 +101,11 @@ void *sim_bound_realloc(void *block, size_t size)
     return charge(was.proc, grown, size);
 }
 
-char *sim_bound_strndup(const char *text, size_t len)
-{
-    len = strnlen(text, len);
-    char *copy = sim_bound_malloc(len + 1);
-    if (copy)
-        *(char *)mempcpy(copy, text, len) = '\0';
-    return copy;
-}
-
 char *sim_bound_strdup(const char *text)
 {
-    return sim_bound_strndup(text, strlen(text));
+    size_t size = strlen(text) + 1;
+    char *copy = sim_bound_malloc(size);
+    return copy ? memcpy(copy, text, size) : NULL;
 }
 
 void sim_bound_free(void *block)

@@ -34,7 +34,6 @@ SIM_BINDS(void *, malloc, size_t size);
 SIM_BINDS(void *, calloc, size_t count, size_t size);
 SIM_BINDS(void *, realloc, void *block, size_t size);
 SIM_BINDS(char *, strdup, const char *text);
-SIM_BINDS(char *, strndup, const char *text, size_t len);
 SIM_BINDS(void, free, void *block);
 SIM_BINDS(void *, mmap, void *at, size_t size, int access, int flags, int fd, off_t offset);
 SIM_BINDS(void *, mmap64, void *at, size_t size, int access, int flags, int fd, off_t offset);

@@ -246,7 +246,7 @@ static void *use_memory(void *argument)
     memset(block[0], 7, 10);
     block[0] = realloc(block[0], 1000);
     see(block[0][0] == 7 && block[0][9] == 7);
-    block[3] = strndup("textual", 4);
+    block[3] = strdup("text");
     see(strcmp(block[3], "text") == 0);
     see(proc->live_bytes == 1105 && proc->live_blocks == 3);
     free(block[0]);
