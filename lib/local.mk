@@ -22,7 +22,7 @@ lib_base = %D%/base/client_name.h %D%/base/clock.c %D%/base/clock.h %D%/base/dia
 	%D%/base/sha1.c %D%/base/sha1.h %D%/base/struct_abi.c %D%/base/struct_abi.h \
 	%D%/base/suggest.c %D%/base/suggest.h %D%/base/text.c %D%/base/text.h \
 	%D%/base/text_escape.c %D%/base/text_escape.h %D%/base/timer_heap.c \
-	%D%/base/timer_heap.h %D%/base/wipe.c %D%/base/wipe.h
+	%D%/base/timer_heap.h %D%/base/times.h %D%/base/wipe.c %D%/base/wipe.h
 lib_core = %D%/core/backoff.c %D%/core/backoff.h %D%/core/driven.c %D%/core/driven.h \
 	%D%/core/fence.c %D%/core/fence.h %D%/core/gather.c %D%/core/gather.h \
 	%D%/core/hold.c %D%/core/hold.h %D%/core/hold_fence.c %D%/core/hold_parts.h \

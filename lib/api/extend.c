@@ -198,9 +198,8 @@ static int extend_prepare(struct extend *extend, struct redlock_lock *lock, int6
     struct rl_lease *lease = lock->lease;
     int64_t kind_max_ms = lease->target.kind->max_ttl_ms;
     char why[RL_STRUCT_WHY_MAX];
-    if (!rl_report_fits(report, why, sizeof(why))) {
+    if (!rl_report_fits(report, why, sizeof(why)))
         return rl_client_wrong(client, why);
-    }
     if (ttl_ms < 0 || (ttl_ms && ttl_ms < RL_TTL_MIN_MS) ||
         ttl_ms > client->config.max_ttl_ms || (kind_max_ms && ttl_ms > kind_max_ms))
         return REDLOCK_EINVAL;

@@ -10,6 +10,8 @@
 #ifndef RL_CLOCK_H
 #define RL_CLOCK_H
 
+#include "base/times.h"
+
 #include <stdatomic.h>
 #include <stdint.h>
 #include <time.h>
@@ -42,17 +44,6 @@ static inline int64_t rl_clock_kernel_ns(int64_t own_ns, int64_t epoch)
 static inline int64_t rl_clock_own_ns(int64_t kernel_ns, int64_t epoch)
 {
     return kernel_ns + epoch;
-}
-
-/* The earlier of two of its times; INT64_MAX is never. */
-static inline int64_t rl_earlier_ns(int64_t a_ns, int64_t b_ns)
-{
-    return a_ns < b_ns ? a_ns : b_ns;
-}
-
-static inline int64_t rl_later_ns(int64_t a_ns, int64_t b_ns)
-{
-    return a_ns > b_ns ? a_ns : b_ns;
 }
 
 /* Wall-clock time in us, for what a later start of this or another host must know to be later:

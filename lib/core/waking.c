@@ -3,6 +3,7 @@
 
 #include "core/waking.h"
 
+#include "base/times.h"
 #include "core/quorum.h"
 
 #include <assert.h>
@@ -10,16 +11,6 @@
 #define LISTEN_NS RL_NS_PER_MS      /* the wait for more subscriptions after a first one */
 #define WAKE_GRACE_NS RL_NS_PER_MS  /* between a first wake-up and a majority's */
 #define PLACE_NS (2 * RL_NS_PER_MS) /* between waiters that check for an expired TTL */
-
-static int64_t earlier_ns(int64_t a_ns, int64_t b_ns)
-{
-    return a_ns < b_ns ? a_ns : b_ns;
-}
-
-static int64_t later_ns(int64_t a_ns, int64_t b_ns)
-{
-    return a_ns > b_ns ? a_ns : b_ns;
-}
 
 static void waking_assert(const struct rl_waking *waking)
 {
@@ -156,7 +147,7 @@ static int64_t free_at_ns(const struct rl_refusals *refusals, const struct rl_de
     else
         free_at = refusals->held_ns[needed - not_held - 1];
     /* It may have been about to run out, and have done so since. */
-    return later_ns(free_at, view->now_ns + 1);
+    return rl_later_ns(free_at, view->now_ns + 1);
 }
 
 /* Has it been next after the same holder for a probe's time? Enough nodes must say so to deny
@@ -187,7 +178,7 @@ static bool will_be_woken(uint64_t silent, const struct rl_wait_view *view)
 /* When a round for a minority's word may begin: not before hint_ns. */
 static int64_t hinted_ns(const struct rl_wait_view *view, int64_t soon_ns)
 {
-    return later_ns(soon_ns, view->waking->hint_ns);
+    return rl_later_ns(soon_ns, view->waking->hint_ns);
 }
 
 /* Wake-ups of a majority prove the release on a majority. Fewer may be stray, or all that will
@@ -266,7 +257,7 @@ static int64_t unwoken_ns(struct rl_pause *pause, const struct rl_refusals *refu
                     RL_NS_PER_MS;
     }
     if (queued && view->waking->wakes)
-        until = earlier_ns(until, minority_wakes_ns(view));
+        until = rl_earlier_ns(until, minority_wakes_ns(view));
     if (queued && free_at > now_ns && refusals->place < INT64_MAX)
         free_at += refusals->place * PLACE_NS;
     pause->probes = queued;
@@ -295,7 +286,7 @@ int64_t rl_pause_end_ns(struct rl_pause *pause, const struct rl_refusals *refusa
     if (hint)
         soon_ns = hinted_ns(view, soon_ns);
     pause->hinted = hint && soon_ns < until_ns;
-    return earlier_ns(until_ns, soon_ns);
+    return rl_earlier_ns(until_ns, soon_ns);
 }
 
 /* When this event makes a round worth it; INT64_MAX: never. `hint`: the round is optional. */
@@ -328,7 +319,7 @@ enum rl_turn_round rl_pause_turn(struct rl_pause *pause, enum rl_turn why,
     view_assert(view);
     assert(view->waking || why == RL_TURN_FREED);
     bool hint = why == RL_TURN_LISTENS && others_will_wake(pause, view);
-    int64_t soon_ns = later_ns(turn_ns(pause, why, hint, view), pause->calm_ns);
+    int64_t soon_ns = rl_later_ns(turn_ns(pause, why, hint, view), pause->calm_ns);
     if (soon_ns <= view->now_ns && (why == RL_TURN_WOKEN || why == RL_TURN_FREED))
         return RL_ROUND_NOW;
     if (soon_ns >= pause->until_ns)
