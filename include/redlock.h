@@ -138,6 +138,18 @@ enum redlock_log_level {
 /* What is on or off, or as it is where nothing is said. */
 enum redlock_switch { REDLOCK_DEFAULT = 0, REDLOCK_ON = 1, REDLOCK_OFF = 2 };
 
+/* One more value of redlock_config.guard: see `guard` in redlock.conf(5). */
+enum redlock_guard { REDLOCK_GUARD_MARKER = 3 };
+
+/* What is done about clients of the same masters with another node list: see
+ * `config-agreement` in redlock.conf(5). */
+enum redlock_agreement {
+    REDLOCK_AGREEMENT_DEFAULT = 0, /* as the file says, else off */
+    REDLOCK_AGREEMENT_OFF = 1,     /* nobody looks, and nothing is shown to them */
+    REDLOCK_AGREEMENT_WARN = 2,    /* the log, the statistics and the status tell of them */
+    REDLOCK_AGREEMENT_REFUSE = 3   /* and a master that has met them does not vote */
+};
+
 /* One line of text, no newline, no secrets. Called from within other calls, on their thread
  * and while the client is locked. A call on the same client from here returns EDEADLK, and
  * redlock_close() does nothing. Be quick. */
@@ -185,17 +197,19 @@ typedef struct redlock_config {
     int64_t stall_limit_ms;     /* stall-limit */
     int64_t linger_ms;          /* linger; -1: do not linger */
     double drift_factor;        /* drift-factor */
-    int guard;               /* restart guard: enum redlock_switch; default: as the file says */
+    int guard;               /* restart guard: enum redlock_switch, or REDLOCK_GUARD_MARKER */
     const char *client_name; /* client-name: shown to others as the holder */
     redlock_log_fn *log;
     void *log_context;
-    int log_level;  /* enum redlock_log_level: the most talkative one that is wanted */
-    int background; /* enum redlock_background */
+    int log_level;         /* enum redlock_log_level: the most talkative one that is wanted */
+    int background;        /* enum redlock_background */
+    int64_t lock_delay_ms; /* lock-delay: keys outlive a lock that was not released by this */
+    int64_t config_agreement; /* enum redlock_agreement */
 } redlock_config;
 #define REDLOCK_CONFIG_INIT                                                                    \
     {                                                                                          \
         sizeof(redlock_config), NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0.0, 0, NULL, NULL, NULL, 0,  \
-            0                                                                                  \
+            0, 0, 0                                                                            \
     }
 
 /* Open a client on the node list `file`, or on a configuration. `error` may be NULL.
@@ -414,12 +428,12 @@ REDLOCK_API int64_t redlock_validity_ms(const redlock_lock *lock);
 REDLOCK_API const char *redlock_token(const redlock_lock *lock);
 
 /* The fencing token of a lock that was taken with options.fenced: a number from 1 to 2^53 - 1
- * that is above the fencing tokens of all earlier holds of its name. Send it along with each
+ * that is above the fencing tokens of all earlier holders of its name. Send it along with each
  * write. Let the storage refuse a write whose token is below the highest that it has seen: a
  * holder that was stopped for too long then can't harm, whatever the clocks did. Of several
- * names, it is above the earlier tokens of each. An extension, a detached text and a re-entry
- * on this client keep it. Holds without fencing tokens do not raise it, so all users of a name
- * should have them. 0: released, detached, or taken without. Takes no mutex; sends nothing. */
+ * names, it is above the earlier tokens of each. An extension, a detached text and a re-entry on this client keep it. Holds without
+ * fencing tokens do not raise it, so all users of a name should have them. 0: released,
+ * detached, or taken without. Takes no mutex; sends nothing. */
 REDLOCK_API uint64_t redlock_fencing_token(const redlock_lock *lock);
 
 /* How many names it has, and each of them, in the order of their bytes: 0 is the name of a lock
@@ -718,10 +732,12 @@ typedef struct redlock_stats {
     uint64_t wakes;       /* messages of masters that a lock was released */
     uint64_t probes;      /* rounds begun without one, in case it was lost */
     uint64_t renewing;    /* now: locks that are renewed by themselves */
+    uint64_t other_lists; /* node lists that differ from this client's, of clients that were met
+                             (config-agreement) */
 } redlock_stats;
 #define REDLOCK_STATS_INIT                                                                     \
     {                                                                                          \
-        sizeof(redlock_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                     \
+        sizeof(redlock_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                  \
     }
 
 REDLOCK_API int redlock_get_stats(redlock *client, redlock_stats *ret_stats);

@@ -27,7 +27,10 @@ lib_core = %D%/core/backoff.c %D%/core/backoff.h %D%/core/driven.c %D%/core/driv
 	%D%/core/fence.c %D%/core/fence.h %D%/core/gather.c %D%/core/gather.h \
 	%D%/core/hold.c %D%/core/hold.h %D%/core/hold_fence.c %D%/core/hold_parts.h \
 	%D%/core/hold_replies.c \
-	%D%/core/identity.c %D%/core/identity.h %D%/core/quorum.c %D%/core/quorum.h \
+	%D%/core/hold_void.c \
+	%D%/core/clock_watch.c %D%/core/clock_watch.h \
+	%D%/core/identity.c %D%/core/identity.h %D%/core/marker.c %D%/core/marker.h \
+	%D%/core/quorum.c %D%/core/quorum.h \
 	%D%/core/quorum_value.c %D%/core/quorum_value.h %D%/core/reconnect.c \
 	%D%/core/reconnect.h %D%/core/server_info.c %D%/core/server_info.h \
 	%D%/core/validity.c %D%/core/validity.h %D%/core/verb.h \
@@ -42,7 +45,7 @@ lib_config = %D%/config/config.c %D%/config/config.h %D%/config/config_abi.c \
 	%D%/config/url_text.h
 lib_kinds = %D%/kinds/handle_text.c %D%/kinds/handle_text.h %D%/kinds/key_rules.c \
 	%D%/kinds/key_rules.h %D%/kinds/keys.c %D%/kinds/keys.h %D%/kinds/kind.c \
-	%D%/kinds/kind.h %D%/kinds/lock_view.c %D%/kinds/lock_view.h %D%/kinds/name_set.c \
+	%D%/kinds/kind.h %D%/kinds/lists.h %D%/kinds/marker.h %D%/kinds/lock_view.c %D%/kinds/lock_view.h %D%/kinds/name_set.c \
 	%D%/kinds/name_set.h %D%/kinds/script_error.c %D%/kinds/script_error.h
 lib_net = %D%/net/connection.c %D%/net/connection.h \
 	%D%/net/link.c %D%/net/link.h %D%/net/link_connect.c %D%/net/link_internal.h \
@@ -50,16 +53,17 @@ lib_net = %D%/net/connection.c %D%/net/connection.h \
 	%D%/net/resolve.c %D%/net/resolve.h %D%/net/resp.h %D%/net/resp_reader.c \
 	%D%/net/resp_writer.c %D%/net/session.c %D%/net/session.h %D%/net/tls.c %D%/net/tls.h %D%/net/tls_bio.c \
 	%D%/net/tls_context.c %D%/net/tls_files.c %D%/net/tls_internal.h
-lib_node = %D%/node/channel.c %D%/node/channel.h %D%/node/native_reply.c %D%/node/native_reply.h %D%/node/node.c %D%/node/node.h \
-	%D%/node/node_fitness.c %D%/node/node_handshake.c %D%/node/node_replies.c \
+lib_node = %D%/node/channel.c %D%/node/channel.h %D%/node/native_reply.c %D%/node/native_reply.h %D%/node/node.c %D%/node/node_clock.c %D%/node/node.h \
+	%D%/node/node_fitness.c %D%/node/node_handshake.c %D%/node/node_lists.c \
+	%D%/node/node_lists.h %D%/node/node_replies.c \
 	%D%/node/node_standing.c %D%/node/node_state.c %D%/node/subscriber.c \
 	%D%/node/subscriber.h %D%/node/subscriber_channels.c %D%/node/subscriber_parts.h \
 	%D%/node/subscriber_replies.c %D%/node/subscriber_state.c
 lib_engine = %D%/engine/background.c %D%/engine/call.c %D%/engine/call.h \
 	%D%/engine/callbacks.c %D%/engine/callbacks.h %D%/engine/client.c %D%/engine/client.h \
 	%D%/engine/cork.c \
-	%D%/engine/engine.c %D%/engine/engine.h %D%/engine/leader.c %D%/engine/lease.c %D%/engine/lease.h %D%/engine/lease_own.c %D%/engine/lease_parts.h \
-	%D%/engine/lease_pool.c %D%/engine/lease_replies.c %D%/engine/lease_send.c %D%/engine/log.c \
+	%D%/engine/engine.c %D%/engine/engine.h %D%/engine/leader.c %D%/engine/lists_told.c %D%/engine/lists_told.h %D%/engine/lease.c %D%/engine/lease.h %D%/engine/lease_own.c %D%/engine/lease_parts.h \
+	%D%/engine/lease_pool.c %D%/engine/lease_replies.c %D%/engine/lease_send.c %D%/engine/lease_void.c %D%/engine/log.c \
 	%D%/engine/renewal_state.c %D%/engine/loop.c %D%/engine/nodes.c %D%/engine/nodes.h %D%/engine/owner.c %D%/engine/owner.h \
 	%D%/engine/parking.c %D%/engine/parking.h \
 	%D%/engine/probe.c %D%/engine/probe.h %D%/engine/probe_proofs.c %D%/engine/probe_proofs.h \
@@ -76,7 +80,8 @@ lib_api = %D%/api/acquire.c %D%/api/acquire.h %D%/api/acquire_bounds.c \
 	%D%/api/release.c %D%/api/status.c %D%/api/status.h %D%/api/stats.c %D%/api/try.c %D%/api/try.h \
 	%D%/api/try_names.c
 
-lua_files = %D%/kinds/shared/force.lua %D%/kinds/shared/inspect.lua \
+lua_files = %D%/kinds/lists/lists_join.lua %D%/kinds/marker/marker_init.lua %D%/kinds/marker/marker_join.lua \
+	%D%/kinds/shared/force.lua %D%/kinds/shared/inspect.lua \
 	%D%/kinds/fair/fair_acquire.lua %D%/kinds/fair/fair_leave.lua \
 	%D%/kinds/fair/fair_release.lua %D%/kinds/fair/fair_retake.lua \
 	%D%/kinds/fair/fair_wait.lua %D%/kinds/plain/plain_acquire.lua \

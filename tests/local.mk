@@ -54,6 +54,7 @@ EXTRA_DIST += %D%/support/boot_clock.c
 	$(AM_V_CCLD)mkdir -p %D%/support && $(CC) $(DEFS) -I. $(WARN_CFLAGS) $(CFLAGS) -fPIC \
 	  -shared -o $@ $(srcdir)/%D%/support/boot_clock.c
 EXTRA_%C%_faults_test_peer_cases_clock_DEPENDENCIES = bin/server_clock.so
+EXTRA_%C%_faults_test_master_clocks_DEPENDENCIES = bin/server_clock.so
 EXTRA_%C%_locks_fence_test_fencing_DEPENDENCIES = bin/server_clock.so
 EXTRA_%C%_programs_test_cli_assume_DEPENDENCIES = bin/server_clock.so bin/redlock
 EXTRA_%C%_programs_test_cli_lists_DEPENDENCIES = bin/redlock
@@ -84,6 +85,7 @@ $(TEST_LOGS): %D%/support/stall_meter
 
 dist_check_SCRIPTS = %D%/programs/bench_test.sh %D%/programs/chaos_client_test.sh \
 	%D%/programs/chaos_compose_test.sh %D%/programs/chaos_kinds_test.sh \
+	%D%/programs/chaos_markers_test.sh \
 	%D%/programs/chaos_stall_test.sh %D%/programs/chaos_test.sh %D%/programs/cluster_test.sh \
 	%D%/programs/example_test.sh %D%/repo/abi_dump_test.sh %D%/repo/abi_test.sh %D%/repo/docs_test.sh \
 	%D%/repo/driver_test.sh %D%/repo/exports.sh %D%/repo/header.sh \
@@ -105,17 +107,17 @@ check_tests = %D%/api/test_async %D%/api/test_async_beside %D%/api/test_async_ca
 	%D%/config/test_config_alloc %D%/config/test_config_bad %D%/config/test_config_code \
 	%D%/config/test_config_load %D%/config/test_config_secrets %D%/config/test_config_take \
 	%D%/config/test_config_warn %D%/config/test_host %D%/config/test_list_mark %D%/config/test_password \
-	%D%/config/test_password_memory %D%/config/test_url %D%/core/test_backoff \
+	%D%/config/test_password_memory %D%/config/test_url %D%/core/test_backoff %D%/core/test_clock_watch \
 	%D%/core/test_driven %D%/core/test_fence %D%/core/test_gather %D%/core/test_hold %D%/core/test_hold_end %D%/core/test_hold_every \
 	%D%/core/test_hold_extend %D%/core/test_hold_ordered %D%/core/test_hold_random \
-	%D%/core/test_hold_settle %D%/core/test_identity %D%/core/test_quorum \
+	%D%/core/test_hold_settle %D%/core/test_hold_void %D%/core/test_identity %D%/core/test_marker %D%/core/test_quorum \
 	%D%/core/test_quorum_value %D%/core/test_reconnect %D%/core/test_server_info \
 	%D%/core/test_validity %D%/core/test_waking \
 	%D%/engine/test_background %D%/engine/test_callbacks %D%/engine/test_parking %D%/engine/test_target \
 	%D%/engine/test_nodes %D%/engine/test_subscribers %D%/engine/test_threads \
 	%D%/engine/test_wait_queue %D%/faults/test_absence %D%/faults/test_clock_back \
 	%D%/faults/test_faults %D%/faults/test_hostile %D%/faults/test_loss \
-	%D%/faults/test_minority %D%/faults/test_native %D%/faults/test_peer_cases_a %D%/faults/test_peer_cases_b \
+	%D%/faults/test_marked_masters %D%/faults/test_master_clocks %D%/faults/test_minority %D%/faults/test_native %D%/faults/test_other_lists %D%/faults/test_peer_cases_a %D%/faults/test_peer_cases_b \
 	%D%/faults/test_peer_cases_c %D%/faults/test_peer_cases_clock %D%/faults/test_peer_cases_e \
 	%D%/faults/test_recovery %D%/faults/test_renew %D%/faults/test_rights \
 	%D%/faults/test_rights_told %D%/faults/test_wiped %D%/kinds/test_handle_text \
@@ -123,9 +125,9 @@ check_tests = %D%/api/test_async %D%/api/test_async_beside %D%/api/test_async_ca
 	%D%/kinds/test_kinds_denied %D%/kinds/test_lock_view %D%/kinds/test_name_set \
 	%D%/kinds/test_owner %D%/kinds/test_script_error %D%/kinds/test_scripts \
 	%D%/kinds/test_scripts_crowd %D%/kinds/test_scripts_fence \
-	%D%/kinds/test_scripts_look %D%/locks/fair/test_fair %D%/locks/fair/test_fair_gone \
+	%D%/kinds/test_scripts_lists %D%/kinds/test_scripts_look %D%/kinds/test_scripts_marker %D%/locks/fair/test_fair %D%/locks/fair/test_fair_gone \
 	%D%/locks/fair/test_fair_mixed %D%/locks/fair/test_scripts_fair \
-	%D%/locks/fair/test_wait_fair %D%/locks/fence/test_fencing %D%/locks/plain/test_contend %D%/locks/plain/test_hold_real %D%/locks/plain/test_lazy \
+	%D%/locks/fair/test_wait_fair %D%/locks/fence/test_fencing %D%/locks/plain/test_contend %D%/locks/plain/test_hold_real %D%/locks/plain/test_lazy %D%/locks/plain/test_lock_delay \
 	%D%/locks/plain/test_quorum_real %D%/locks/plain/test_scripts_denied \
 	%D%/locks/plain/test_scripts_model %D%/locks/plain/test_scripts_queue \
 	%D%/locks/plain/test_scripts_wake %D%/locks/plain/test_wait \
@@ -151,10 +153,11 @@ check_tests = %D%/api/test_async %D%/api/test_async_beside %D%/api/test_async_ca
 	%D%/node/test_subscriber_denied %D%/node/test_subscriber_hold \
 	%D%/node/test_subscriber_life %D%/node/test_subscriber_peer %D%/programs/test_chaos_check \
 	%D%/programs/test_chaos_excuse %D%/programs/test_chaos_figures \
-	%D%/programs/test_chaos_keys %D%/programs/test_chaos_live %D%/programs/test_chaos_proxy \
+	%D%/programs/test_chaos_keys %D%/programs/test_chaos_live %D%/programs/test_chaos_lose \
+	%D%/programs/test_chaos_proxy \
 	%D%/programs/test_chaos_report %D%/programs/test_chaos_schedule \
 	%D%/programs/test_chaos_shared %D%/programs/test_chaos_stall %D%/programs/test_chaos_store %D%/programs/test_chaos_talk \
-	%D%/programs/test_cli %D%/programs/test_cli_acl %D%/programs/test_cli_assume %D%/programs/test_cli_break %D%/programs/test_cli_fenced \
+	%D%/programs/test_cli %D%/programs/test_cli_acl %D%/programs/test_cli_assume %D%/programs/test_cli_break %D%/programs/test_cli_fenced %D%/programs/test_cli_init \
 	%D%/programs/test_cli_holders %D%/programs/test_cli_lists %D%/programs/test_cli_rolling \
 	%D%/programs/test_cli_json \
 	%D%/programs/test_cli_kinds %D%/programs/test_cli_lock %D%/programs/test_cli_look \

@@ -13,7 +13,7 @@ bin_redlock_SOURCES = %D%/redlock/cli.h %D%/redlock/cli_check.c %D%/redlock/cli_
 	%D%/redlock/cli_values.c %D%/redlock/cli_view.c %D%/redlock/holder_ask.c %D%/redlock/holder_ask.h \
 	%D%/redlock/holder_clients.c %D%/redlock/holder_clients.h \
 	%D%/redlock/client_list.c %D%/redlock/client_list.h %D%/redlock/cmd_inspect.c %D%/redlock/cmd_lock.c \
-	%D%/redlock/cmd_run.c %D%/redlock/cmd_break.c %D%/redlock/cmd_status.c \
+	%D%/redlock/cmd_run.c %D%/redlock/cmd_break.c %D%/redlock/cmd_init.c %D%/redlock/cmd_status.c \
 	%D%/redlock/node_ask.c %D%/redlock/node_ask.h %D%/redlock/status_ask.c \
 	%D%/redlock/status_acl.c %D%/redlock/status_ask.h %D%/redlock/status_assume.c %D%/redlock/status_checks.c \
 	%D%/redlock/status_checks.h %D%/redlock/status_facts.c %D%/redlock/status_facts.h \
@@ -60,6 +60,8 @@ noinst_LIBRARIES = %D%/libchaos.a
 	%D%/chaos/place/docker.c %D%/chaos/faults/excuse.c %D%/chaos/faults/fault.c \
 	%D%/chaos/faults/fault.h %D%/chaos/faults/fault_command.c \
 	%D%/chaos/faults/fault_holder.c %D%/chaos/faults/fault_path.c %D%/chaos/place/file.c \
+	%D%/chaos/faults/fault_warm.c %D%/chaos/faults/lose.c %D%/chaos/place/mark.c \
+	%D%/chaos/place/mark.h \
 	%D%/chaos/check/heart.c %D%/chaos/report/html.c %D%/chaos/report/html_figures.c \
 	%D%/chaos/report/html_style.c %D%/chaos/report/html_tables.c %D%/chaos/report/json.c \
 	%D%/chaos/check/keys.c %D%/chaos/check/keys.h %D%/chaos/faults/kinds.c \

@@ -110,6 +110,7 @@ static void begin(struct rl_acquire *acquire, uint64_t voting, int64_t now_ns)
 
 static void wait_for_nodes(struct rl_acquire *acquire, int64_t now_ns)
 {
+    assert(acquire->phase == RL_ACQ_CONNECTING);
     uint64_t voting = rl_nodes_to_ask(&acquire->call.client->nodes, now_ns);
     int64_t backlog_ns = acquire->give_up_ns;
     if (acquire->try_once)
@@ -138,6 +139,7 @@ static void begin_round(struct rl_acquire *acquire, int64_t now_ns)
 
 static void reconnect(struct rl_acquire *acquire, int64_t now_ns)
 {
+    assert(acquire->broke && now_ns < acquire->call.connect_until_ns); /* so it ends */
     set_phase(acquire, RL_ACQ_CONNECTING);
     acquire->wait_started = false;
     acquire->nodes_since_ns = now_ns;
@@ -208,6 +210,7 @@ static void on_hold_event(struct rl_call *call, unsigned events, int64_t now_ns)
 static bool pause_lasts(struct rl_acquire *acquire, int64_t now_ns)
 {
     redlock *client = acquire->call.client;
+    assert(acquire->phase == RL_ACQ_BACKOFF);
     if (now_ns >= acquire->pause.until_ns)
         return false;
     /* If a quorum was lacking, masters that come back end the pause. */
@@ -222,6 +225,7 @@ static bool pause_lasts(struct rl_acquire *acquire, int64_t now_ns)
 static void step(struct rl_call *call, int64_t now_ns)
 {
     struct rl_acquire *acquire = rl_acquire_of(call);
+    assert(!call->done);
     switch (acquire->phase) {
     case RL_ACQ_CONNECTING:
         wait_for_nodes(acquire, now_ns);
@@ -273,6 +277,7 @@ static void on_turn(struct rl_waiter *waiter, enum rl_turn why, int64_t now_ns)
 static void on_cancel(struct rl_call *call, int64_t now_ns)
 {
     struct rl_lease *lease = call->lease;
+    assert(!lease || rl_acquire_of(call)->phase == RL_ACQ_ROUND);
     give_up(rl_acquire_of(call), REDLOCK_ECANCELED);
     if (lease)
         rl_lease_release(lease, now_ns, 0);

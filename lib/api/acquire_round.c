@@ -47,6 +47,7 @@ int rl_acquire_round_begin(struct rl_acquire *acquire, uint64_t voting, int64_t 
     }
     acquire->pause.probes = acquire->pause.hinted = acquire->pause.can_hear = false;
     rl_hold_init(&lease->hold, client->nodes.n, acquire->ttl_ns, client->config.drift_factor);
+    rl_hold_set_lock_delay(&lease->hold, client->config.lock_delay_ms * RL_NS_PER_MS);
     lease->hold.several = acquire->target.kind->several;
     lease->budget_ns = budget;
     lease->contended = acquire->round_begun;
@@ -177,6 +178,7 @@ enum rl_next rl_acquire_round_lost(struct rl_acquire *acquire, struct rl_defeat 
     struct rl_lease *lease = acquire->call.lease;
     const struct rl_round *round = &lease->hold.ask;
     assert(acquire->phase == RL_ACQ_ROUND && lease->hold.phase == RL_HOLD_ENDING);
+    assert(lease->call == &acquire->call && round->n == client->nodes.n);
     bool won_late = rl_round_verdict(round) == RL_WON;
     int loss = won_late || rl_round_no_quorum(round) ? REDLOCK_ENOQUORUM : REDLOCK_EHELD;
     /* Silence in the last few milliseconds of a wait does not make another's lock vanish. */

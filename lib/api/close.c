@@ -56,6 +56,7 @@ void rl_client_destroy(redlock *client, bool in_child)
 /* Give up everything that a handle still holds. */
 static void release_all(redlock *client, int64_t now_ns)
 {
+    assert(client->closing && !client->calls.all.first); /* nobody takes another one */
     RL_EACH (struct redlock_lock, lock, &client->locks.all, all) {
         struct rl_lease *lease = lock->lease;
         if (!lease)

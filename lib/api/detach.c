@@ -53,6 +53,7 @@ static int handle_text(redlock *client, const redlock_lock *lock, bool detaches,
     const struct rl_lease *lease = lock->lease;
     if (!lease)
         return REDLOCK_ENOTHELD;
+    assert(lease->lock == lock && !lease->detached);
     if (redlock_validity_ms(lock) == 0)
         return REDLOCK_EEXPIRED;
     return encode(client, lock,
@@ -160,7 +161,7 @@ static int attach(redlock *client, const struct rl_handle *handle, redlock_lock 
     rl_engine_see_to_clock(client, now_ns);
     if (!is_of_masters(client, handle) ||
         !is_timed(client, handle, rl_clock_kernel_ns(now_ns, epoch)) ||
-        handle->ttl_ms > client->config.max_ttl_ms)
+        handle->ttl_ms > rl_client_max_ttl_ms(client, target.kind))
         return REDLOCK_EHANDLE;
     if (!may_be_held(client, &target))
         return REDLOCK_EINVAL;
@@ -177,6 +178,7 @@ static int attach(redlock *client, const struct rl_handle *handle, redlock_lock 
     }
     rl_hold_init_attached(&lease->hold, client->nodes.n, handle->ttl_ms * RL_NS_PER_MS,
                           client->config.drift_factor, deadline_ns);
+    rl_hold_set_lock_delay(&lease->hold, client->config.lock_delay_ms * RL_NS_PER_MS);
     lease->hold.fence.wanted = handle->fencing_token > 0;
     lease->hold.fence.token = handle->fencing_token;
     lease->clock_epoch = epoch;

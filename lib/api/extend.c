@@ -112,7 +112,7 @@ static void extend_start(struct extend *extend, uint64_t voting, int64_t now_ns)
         return;
     }
     if (rl_lease_over(lease, now_ns)) {
-        lease->retry_ns = lease->hold.deadline_ns;
+        rl_lease_keep_keys(lease, lease->hold.deadline_ns);
         rl_lease_release(lease, now_ns, 0);
         rl_call_finish_without_lease(call, REDLOCK_EEXPIRED);
         return;
@@ -192,16 +192,16 @@ static int extend_prepare(struct extend *extend, struct redlock_lock *lock, int6
                           redlock_report *report, int64_t now_ns)
 {
     redlock *client = lock->client;
+    assert(!extend->call.client && !extend->asked && extend->tried == 0); /* zeroed */
     int result = rl_lock_check(lock);
     if (result)
         return result;
     struct rl_lease *lease = lock->lease;
-    int64_t kind_max_ms = lease->target.kind->max_ttl_ms;
     char why[RL_STRUCT_WHY_MAX];
     if (!rl_report_fits(report, why, sizeof(why)))
         return rl_client_wrong(client, why);
     if (ttl_ms < 0 || (ttl_ms && ttl_ms < RL_TTL_MIN_MS) ||
-        ttl_ms > client->config.max_ttl_ms || (kind_max_ms && ttl_ms > kind_max_ms))
+        ttl_ms > rl_client_max_ttl_ms(client, lease->target.kind))
         return REDLOCK_EINVAL;
     if (lease->hold.phase != RL_HOLD_HELD)
         return REDLOCK_EEXPIRED;

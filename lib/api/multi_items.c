@@ -46,6 +46,7 @@ bool rl_multi_sized(const redlock_item *items, size_t count)
 
 static int refuse(const struct rl_multi *taking, size_t index, const char *why)
 {
+    assert(index <= taking->count && index < REDLOCK_ITEMS_MAX); /* its client is known */
     return rl_client_refuse(taking->clients[index], why);
 }
 
@@ -111,6 +112,7 @@ static bool go_together(const redlock_item *one, const redlock_item *other)
 int rl_multi_check(const struct rl_multi *taking)
 {
     const redlock_item *items = taking->items;
+    assert(taking->count > 0); /* rl_multi_take() */
     if (taking->wait_ms < -1)
         return refuse(taking, 0, "wait_ms must be -1 (for ever), 0 (once) or more");
     for (size_t i = 0; i < taking->count; i++) {

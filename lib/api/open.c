@@ -64,12 +64,11 @@ static void name_holder(redlock *client)
 
 static void name_connection(redlock *client)
 {
-    assert(client->identity.holder[0]); /* name_holder() */
-    struct rl_list_mark mark;
+    assert(client->identity.holder[0]);                 /* name_holder() */
+    assert(client->nodes.settings.lists.own.nodes > 0); /* settle() */
     char word[RL_LIST_MARK_MAX + 1];
     rl_entropy_uuid(client->identity.uuid);
-    rl_list_mark_of(&client->config, &mark);
-    rl_list_mark_write(&mark, word);
+    rl_list_mark_write(&client->nodes.settings.lists.own, word);
     snprintf(client->nodes.settings.connection_name,
              sizeof(client->nodes.settings.connection_name), RL_CONNECTION_PREFIX "%s:%s:%s",
              client->identity.holder, word, client->identity.uuid);
@@ -115,6 +114,14 @@ static void settle(redlock *client)
     client->nodes.settings.stall_limit_ns = config->stall_limit_ms * RL_NS_PER_MS;
     client->nodes.settings.drain_limit_ns = config->max_ttl_ms * RL_NS_PER_MS;
     client->nodes.settings.guard = config->guard;
+    client->nodes.settings.lists.agreement = config->config_agreement;
+    rl_list_mark_of(config, &client->nodes.settings.lists.own);
+    client->nodes.settings.check_ns = RL_ASK_INFO_MS * RL_NS_PER_MS;
+    if (config->guard == RL_GUARD_MARKER)
+        client->nodes.settings.check_ns =
+            rl_earlier_ns(rl_marker_check_ns(config->max_ttl_ms * RL_NS_PER_MS),
+                          client->nodes.settings.check_ns);
+    client->nodes.settings.drift_factor = config->drift_factor;
     client->nodes.settings.guard_window_ns =
         rl_guard_window_ns(config->max_ttl_ms * RL_NS_PER_MS, config->drift_factor);
 }

@@ -51,6 +51,7 @@ static void query_finish(struct query *query, int64_t now_ns)
 {
     struct rl_call *call = &query->call;
     assert(query->round.n == call->client->nodes.n);
+    assert(!(query->answered & ~query->asked) && !(query->failed & ~query->answered));
     for (uint64_t rest = query->asked & ~query->answered; rest; rest &= rest - 1)
         rl_round_vote(&query->round, rl_first(rest), RL_VOTE_FAILED);
     query->round.node_deadline_ns = now_ns;

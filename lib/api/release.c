@@ -67,6 +67,7 @@ static struct rl_lease *take_lease(struct redlock_lock *lock, int64_t now_ns, bo
 static bool keep_if_held(struct rl_lease *lease, bool over, int64_t now_ns)
 {
     bool held = lease->hold.phase == RL_HOLD_HELD;
+    assert(!lease->lock && !lease->call); /* take_lease() */
     if (held && !over)
         return true;
     lease->client->stats.lost += held;

@@ -46,7 +46,8 @@ static void describe(struct rl_node *node, redlock_node_status *entry, int64_t n
     entry->node = node->config->label;
     entry->state = state_of(node, now_ns);
     entry->guard_ms = 0;
-    if (entry->state == REDLOCK_NODE_GUARDED && node->guard_until_ns > now_ns)
+    if (entry->state == REDLOCK_NODE_GUARDED && node->guard_until_ns > now_ns &&
+        node->guard_until_ns != INT64_MAX)
         entry->guard_ms = (node->guard_until_ns - now_ns + RL_NS_PER_MS - 1) / RL_NS_PER_MS;
     entry->uptime_s = node->mode == RL_UP ? rl_node_uptime_s(node, now_ns) : -1;
     _Static_assert(sizeof(entry->run_id) == sizeof(node->info.run_id), "run_id");
@@ -61,8 +62,9 @@ static void describe(struct rl_node *node, redlock_node_status *entry, int64_t n
     if (node->duplicate_of >= 0 && node->duplicate_proven && node->mode == RL_UP)
         snprintf(entry->text, sizeof(entry->text), "is the same server as node %d of the list",
                  node->duplicate_of + 1);
-    else
-        snprintf(entry->text, sizeof(entry->text), "%s", rl_node_why(node, now_ns));
+    else /* guard_ms tells the time that is left */
+        snprintf(entry->text, sizeof(entry->text), "%s",
+                 entry->guard_ms > 0 ? node->why : rl_node_why(node, now_ns));
 }
 
 static void check_finish(struct check *check, int64_t now_ns)

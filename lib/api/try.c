@@ -76,17 +76,17 @@ static int check(redlock *client, const struct rl_target *target,
     if (options->owner && (sentence = clash(target, options->owner)))
         return rl_client_wrong(client, sentence);
     int64_t ttl_ms = options->ttl_ms ? options->ttl_ms : client->config.ttl_ms;
-    int64_t max_ms = client->config.max_ttl_ms;
-    if (kind->max_ttl_ms && kind->max_ttl_ms < max_ms)
-        max_ms = kind->max_ttl_ms;
+    int64_t max_ms = rl_client_max_ttl_ms(client, kind);
     if (ttl_ms < RL_TTL_MIN_MS || ttl_ms > max_ms ||
         !rl_validity_possible(ttl_ms * RL_NS_PER_MS, client->config.drift_factor)) {
         rl_client_log(client, REDLOCK_LOG_ERROR,
                       "a ttl of %lld ms is not possible: it must be at least %d ms, above the "
-                      "drift and at most %s (%lld ms)",
-                      (long long)ttl_ms, RL_TTL_MIN_MS,
-                      max_ms < client->config.max_ttl_ms ? "what this kind allows" : "max-ttl",
-                      (long long)max_ms);
+                      "drift and at most %lld ms (%s%s)",
+                      (long long)ttl_ms, RL_TTL_MIN_MS, (long long)max_ms,
+                      kind->max_ttl_ms && kind->max_ttl_ms < client->config.max_ttl_ms
+                          ? "what this kind allows"
+                          : "max-ttl",
+                      client->config.lock_delay_ms > 0 ? " less lock-delay" : "");
         return REDLOCK_EINVAL;
     }
     *ret_ttl_ms = ttl_ms;

@@ -65,6 +65,10 @@
 /* A voting master gets INFO again after this time, before further votes. */
 #define RL_ASK_INFO_MS 10000
 
+/* The mark of a node list stays at a master for its max-ttl and this. A client shows it each
+ * RL_ASK_INFO_MS while it holds or takes locks, so two of these may fail. */
+#define RL_LISTS_MARGIN_MS (3 * RL_ASK_INFO_MS)
+
 #define RL_RECONNECT_MIN_MS 10
 #define RL_RECONNECT_MAX_MS 330 /* the longest backoff: about four tries a second */
 #define RL_CORK_NS (300 * INT64_C(1000)) /* a lazy release waits so long for company */

@@ -55,6 +55,16 @@ char *rl_put_hex(char *ret_text, const unsigned char *bytes, size_t len)
     return ret_text;
 }
 
+size_t rl_to_digits(uint64_t number, char digits[RL_DIGITS_MAX])
+{
+    size_t at = RL_DIGITS_MAX;
+    do {
+        digits[--at] = (char)('0' + number % 10);
+        number /= 10;
+    } while (number > 0);
+    return at;
+}
+
 uint64_t rl_hash(const void *bytes, size_t len)
 {
     uint64_t hash = UINT64_C(14695981039346656037);

@@ -23,6 +23,10 @@ bool rl_skip(struct rl_cursor *cursor, const char *word);
 /* Decimal digits only, 18 at most; -1 for anything else. */
 int64_t rl_decimal(const char *digits, size_t len);
 
+/* Decimal digits at the end of `digits`. Returns where they begin. */
+#define RL_DIGITS_MAX 20
+size_t rl_to_digits(uint64_t number, char digits[RL_DIGITS_MAX]);
+
 /* A copy, with a NUL behind it, for free(); NULL: no memory. strndup() is not used: address
  * sanitizers want a NUL behind what it reads. */
 char *rl_copy(const char *text, size_t len);

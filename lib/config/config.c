@@ -204,20 +204,33 @@ static int check_drift(const struct rl_config *config, enum rl_setting setting, 
     return rl_setting_error(config, setting, error, text);
 }
 
+static int above_max_ttl(const struct rl_config *config, enum rl_setting setting,
+                         const char *what, redlock_error *error)
+{
+    char most[RL_DURATION_TEXT_MAX];
+    rl_duration_format(config->max_ttl_ms, most);
+    char text[RL_PROBLEM_TEXT_MAX];
+    snprintf(text, sizeof(text),
+             "%s max-ttl, which is %s%s; make %s shorter, or max-ttl longer in every client",
+             what, most, was_given(config, RL_SETTING_MAX_TTL) ? "" : " by default",
+             rl_setting_name(setting));
+    return rl_setting_error(config, setting, error, text);
+}
+
 static int check_ttls(struct rl_config *config, redlock_error *error)
 {
-    if (!was_given(config, RL_SETTING_TTL) && config->ttl_ms > config->max_ttl_ms)
-        config->ttl_ms = config->max_ttl_ms;
-    if (config->ttl_ms > config->max_ttl_ms) {
-        char most[RL_DURATION_TEXT_MAX];
-        rl_duration_format(config->max_ttl_ms, most);
-        char text[RL_PROBLEM_TEXT_MAX];
-        snprintf(text, sizeof(text),
-                 "ttl is above max-ttl, which is %s%s; make ttl shorter, or max-ttl longer in "
-                 "every client",
-                 most, was_given(config, RL_SETTING_MAX_TTL) ? "" : " by default");
-        return rl_setting_error(config, RL_SETTING_TTL, error, text);
-    }
+    int64_t most_ms = config->max_ttl_ms - config->lock_delay_ms; /* keys outlive the ttl */
+    if (most_ms < RL_TTL_MIN_MS)
+        return above_max_ttl(config, RL_SETTING_LOCK_DELAY, "lock-delay leaves no ttl below",
+                             error);
+    if (!was_given(config, RL_SETTING_TTL) && config->ttl_ms > most_ms)
+        config->ttl_ms = most_ms;
+    if (config->ttl_ms > most_ms)
+        return above_max_ttl(config, RL_SETTING_TTL,
+                             config->ttl_ms > config->max_ttl_ms
+                                 ? "ttl is above"
+                                 : "ttl and lock-delay together are above",
+                             error);
     int code = check_drift(config, RL_SETTING_MAX_TTL, config->max_ttl_ms, error);
     return code < 0 ? code : check_drift(config, RL_SETTING_TTL, config->ttl_ms, error);
 }

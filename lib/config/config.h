@@ -43,7 +43,16 @@ enum rl_setting {
     RL_SETTING_GUARD,
     RL_SETTING_CLIENT_NAME,
     RL_SETTING_BACKGROUND,
+    RL_SETTING_LOCK_DELAY,
+    RL_SETTING_CONFIG_AGREEMENT,
     RL_SETTING_COUNT
+};
+
+/* The restart guard: by what a master proves that it still has its keys. */
+enum rl_guard {
+    RL_GUARD_OFF,
+    RL_GUARD_ON,    /* its uptime, or how long this client has known it (server_info.h) */
+    RL_GUARD_MARKER /* its marker (marker.h) */
 };
 
 /* Where a setting's value comes from. */
@@ -62,12 +71,14 @@ struct rl_config {
     int64_t connect_timeout_ms;
     int64_t stall_limit_ms;
     int64_t linger_ms;
+    int64_t lock_delay_ms;
     double drift_factor;
-    bool guard;
-    char *client_name;   /* NULL: the client makes one from host and pid */
-    int background;      /* enum redlock_background */
-    bool holds_password; /* a URL of the file has a password in it */
-    char *file;          /* for messages; NULL: built in code alone */
+    int guard;            /* enum rl_guard */
+    char *client_name;    /* NULL: the client makes one from host and pid */
+    int background;       /* enum redlock_background */
+    int config_agreement; /* enum redlock_agreement; never _DEFAULT */
+    bool holds_password;  /* a URL of the file has a password in it */
+    char *file;           /* for messages; NULL: built in code alone */
     struct rl_place places[RL_SETTING_COUNT];
 };
 

@@ -3,6 +3,7 @@
 
 #include "config/list_mark.h"
 
+#include "base/duration.h"
 #include "base/text.h"
 
 #include <assert.h>
@@ -12,6 +13,9 @@
 
 #define DIGITS_MAX 13 /* of the longest duration */
 #define HASH_DIGITS 8
+
+static const char *const guard_words[] = {
+    [RL_GUARD_OFF] = "open", [RL_GUARD_ON] = "guard", [RL_GUARD_MARKER] = "marker"};
 
 uint32_t rl_node_mark(const struct rl_node_config *node)
 {
@@ -38,11 +42,35 @@ void rl_list_mark_of(const struct rl_config *config, struct rl_list_mark *ret_ma
 
 void rl_list_mark_write(const struct rl_list_mark *mark, char ret_text[RL_LIST_MARK_MAX + 1])
 {
-    int len = snprintf(ret_text, RL_LIST_MARK_MAX + 1,
-                       "n%u-ttl%" PRId64 "-drift%" PRId64 "-%s-%08" PRIx32, mark->nodes,
-                       mark->max_ttl_ms, mark->drift_ppm, mark->guard ? "guard" : "open",
-                       mark->addresses);
+    int len =
+        snprintf(ret_text, RL_LIST_MARK_MAX + 1,
+                 "n%u-ttl%" PRId64 "-drift%" PRId64 "-%s-%08" PRIx32, mark->nodes,
+                 mark->max_ttl_ms, mark->drift_ppm, guard_words[mark->guard], mark->addresses);
     assert(len > 0 && len <= RL_LIST_MARK_MAX);
+}
+
+void rl_list_mark_compare(const struct rl_list_mark *its, const struct rl_list_mark *own,
+                          char ret_text[RL_LIST_DIFFERENCE_MAX])
+{
+    static const char *const words[] = {
+        [RL_GUARD_OFF] = "off", [RL_GUARD_ON] = "on", [RL_GUARD_MARKER] = "marker"};
+    const size_t size = RL_LIST_DIFFERENCE_MAX;
+    char its_ttl[RL_DURATION_TEXT_MAX], own_ttl[RL_DURATION_TEXT_MAX];
+    rl_duration_format(its->max_ttl_ms, its_ttl);
+    rl_duration_format(own->max_ttl_ms, own_ttl);
+    if (its->nodes != own->nodes)
+        snprintf(ret_text, size, "its list has %u masters, this one %u", its->nodes,
+                 own->nodes);
+    else if (its->max_ttl_ms != own->max_ttl_ms)
+        snprintf(ret_text, size, "its max-ttl is %s, here %s", its_ttl, own_ttl);
+    else if (its->guard != own->guard)
+        snprintf(ret_text, size, "its guard is %s, here %s", words[its->guard],
+                 words[own->guard]);
+    else if (its->drift_ppm != own->drift_ppm)
+        snprintf(ret_text, size, "its drift-factor is 0.%06" PRId64 ", here 0.%06" PRId64,
+                 its->drift_ppm, own->drift_ppm);
+    else
+        snprintf(ret_text, size, "it names other masters, or other databases of them");
 }
 
 /* ---- reading ---------------------------------------------------------------------------- */
@@ -83,7 +111,11 @@ bool rl_list_mark_read(const char *text, size_t len, struct rl_list_mark *ret_ma
         !take_number(&cursor, "drift", &ret_mark->drift_ppm))
         return false;
     ret_mark->nodes = (unsigned)nodes;
-    ret_mark->guard = rl_skip(&cursor, "guard-");
-    return (ret_mark->guard || rl_skip(&cursor, "open-")) &&
-           take_hash(&cursor, &ret_mark->addresses);
+    for (int i = RL_GUARD_OFF; i <= RL_GUARD_MARKER; i++) {
+        if (!rl_skip(&cursor, guard_words[i]))
+            continue;
+        ret_mark->guard = i;
+        return rl_skip(&cursor, "-") && take_hash(&cursor, &ret_mark->addresses);
+    }
+    return false;
 }

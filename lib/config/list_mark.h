@@ -11,8 +11,8 @@
 struct rl_list_mark {
     unsigned nodes;
     int64_t max_ttl_ms;
-    int64_t drift_ppm; /* drift-factor, in millionths */
-    bool guard;
+    int64_t drift_ppm;  /* drift-factor, in millionths */
+    int guard;          /* enum rl_guard */
     uint32_t addresses; /* of rl_node_mark(), in any order */
 };
 
@@ -24,6 +24,11 @@ uint32_t rl_node_mark(const struct rl_node_config *node);
 void rl_list_mark_of(const struct rl_config *config, struct rl_list_mark *ret_mark);
 
 void rl_list_mark_write(const struct rl_list_mark *mark, char ret_text[RL_LIST_MARK_MAX + 1]);
+
+/* In what they differ, for people: "its list has 5 masters, this one 3". */
+#define RL_LIST_DIFFERENCE_MAX 80
+void rl_list_mark_compare(const struct rl_list_mark *its, const struct rl_list_mark *own,
+                          char ret_text[RL_LIST_DIFFERENCE_MAX]);
 
 /* False: it is no such word. */
 bool rl_list_mark_read(const char *text, size_t len, struct rl_list_mark *ret_mark);

@@ -25,21 +25,31 @@ struct row {
     const char *code_name; /* the member of redlock_config */
     parse_fn *parse;
     override_fn *override;
-    size_t offset;    /* in struct rl_config */
-    size_t given;     /* in redlock_config */
-    int64_t min, max; /* durations: milliseconds */
-    bool code_off;    /* durations: -1 in code means 0, because 0 keeps the default */
+    size_t offset;            /* in struct rl_config */
+    size_t given;             /* in redlock_config */
+    int64_t min, max;         /* durations: milliseconds */
+    bool code_off;            /* durations: -1 in code means 0, because 0 keeps the default */
+    const char *const *words; /* words: up to a NULL; the value is an index; "": none */
+    const char *one_of;       /* "on, off or marker" */
     union {
         int64_t ms;
         double factor;
-        bool on;
-        int word; /* from 1 */
+        int word;
     } standard;
 };
 
-static parse_fn parse_duration, parse_factor, parse_switch, parse_client_name, parse_background;
-static override_fn override_duration, override_factor, override_switch, override_client_name,
-    override_background;
+static parse_fn parse_duration, parse_factor, parse_word, parse_client_name;
+static override_fn override_duration, override_factor, override_guard, override_client_name,
+    override_background, override_agreement;
+
+static const char *const guards[] = {
+    [RL_GUARD_OFF] = "off", [RL_GUARD_ON] = "on", [RL_GUARD_MARKER] = "marker", NULL};
+static const char *const backgrounds[] = {
+    "", [REDLOCK_BACKGROUND_AUTO] = "auto", [REDLOCK_BACKGROUND_ALWAYS] = "always",
+    [REDLOCK_BACKGROUND_NEVER] = "never", NULL};
+static const char *const agreements[] = {
+    "", [REDLOCK_AGREEMENT_OFF] = "off", [REDLOCK_AGREEMENT_WARN] = "warn",
+    [REDLOCK_AGREEMENT_REFUSE] = "refuse", NULL};
 
 #define NAMES(text, member)                                                                    \
     .name = text, .code_name = #member, .offset = offsetof(struct rl_config, member),          \
@@ -68,13 +78,22 @@ static const struct row table[RL_SETTING_COUNT] = {
     [RL_SETTING_DRIFT_FACTOR] = {NAMES("drift-factor", drift_factor), .parse = parse_factor,
                                  .override = override_factor,
                                  .standard.factor = RL_DEFAULT_DRIFT_FACTOR},
-    [RL_SETTING_GUARD] = {NAMES("guard", guard), .parse = parse_switch,
-                          .override = override_switch, .standard.on = true},
+    [RL_SETTING_GUARD] = {NAMES("guard", guard), .parse = parse_word, .words = guards,
+                          .one_of = "on, off or marker", .override = override_guard,
+                          .standard.word = RL_GUARD_ON},
     [RL_SETTING_CLIENT_NAME] = {NAMES("client-name", client_name), .parse = parse_client_name,
                                 .override = override_client_name},
-    [RL_SETTING_BACKGROUND] = {NAMES("background", background), .parse = parse_background,
+    [RL_SETTING_BACKGROUND] = {NAMES("background", background), .parse = parse_word,
+                               .words = backgrounds, .one_of = "auto, always or never",
                                .override = override_background,
                                .standard.word = REDLOCK_BACKGROUND_AUTO},
+    [RL_SETTING_LOCK_DELAY] =
+        DURATION("lock-delay", lock_delay_ms, 0, RL_TTL_LIMIT_MS - RL_TTL_MIN_MS, 0),
+    [RL_SETTING_CONFIG_AGREEMENT] = {NAMES("config-agreement", config_agreement),
+                                     .parse = parse_word, .words = agreements,
+                                     .one_of = "off, warn or refuse",
+                                     .override = override_agreement,
+                                     .standard.word = REDLOCK_AGREEMENT_OFF},
 };
 
 /* ---- types of values ------------------------------------------------------------------ */
@@ -165,28 +184,32 @@ static int override_factor(const struct row *row, void *value, const void *given
     return 1;
 }
 
-static int parse_switch(const struct row *row, void *value, const char *text, size_t len,
-                        struct rl_problem *problem)
+static int parse_word(const struct row *row, void *value, const char *text, size_t len,
+                      struct rl_problem *problem)
 {
-    bool on = len == 2 && memcmp(text, "on", 2) == 0;
-    if (!on && (len != 3 || memcmp(text, "off", 3) != 0))
-        return rl_problem_set(problem, 0, "%s is on or off", row->name);
-    *(bool *)value = on;
-    return 0;
+    for (int i = 0; row->words[i]; i++) {
+        if (len > 0 && strlen(row->words[i]) == len && memcmp(row->words[i], text, len) == 0) {
+            *(int *)value = i;
+            return 0;
+        }
+    }
+    return rl_problem_set(problem, 0, "%s is %s", row->name, row->one_of);
 }
 
-static int override_switch(const struct row *row, void *value, const void *given,
-                           struct rl_problem *problem)
+static int override_guard(const struct row *row, void *value, const void *given,
+                          struct rl_problem *problem)
 {
     (void)row;
     int wanted = *(const int *)given;
     if (wanted == REDLOCK_DEFAULT)
         return 0;
-    if (wanted != REDLOCK_ON && wanted != REDLOCK_OFF)
+    if (wanted != REDLOCK_ON && wanted != REDLOCK_OFF && wanted != REDLOCK_GUARD_MARKER)
         return rl_problem_set(problem, 0,
-                              "is REDLOCK_ON, REDLOCK_OFF or REDLOCK_DEFAULT (as the file "
-                              "says)");
-    *(bool *)value = wanted == REDLOCK_ON;
+                              "is REDLOCK_ON, REDLOCK_OFF, REDLOCK_GUARD_MARKER or "
+                              "REDLOCK_DEFAULT (as the file says)");
+    *(int *)value = wanted == REDLOCK_GUARD_MARKER ? RL_GUARD_MARKER
+                    : wanted == REDLOCK_ON         ? RL_GUARD_ON
+                                                   : RL_GUARD_OFF;
     return 1;
 }
 
@@ -224,23 +247,6 @@ static int override_client_name(const struct row *row, void *value, const void *
     return code < 0 ? code : 1;
 }
 
-static int parse_background(const struct row *row, void *value, const char *text, size_t len,
-                            struct rl_problem *problem)
-{
-    static const char *const words[] = {
-        [REDLOCK_BACKGROUND_AUTO] = "auto",
-        [REDLOCK_BACKGROUND_ALWAYS] = "always",
-        [REDLOCK_BACKGROUND_NEVER] = "never",
-    };
-    for (int i = REDLOCK_BACKGROUND_AUTO; i <= REDLOCK_BACKGROUND_NEVER; i++) {
-        if (strlen(words[i]) == len && memcmp(words[i], text, len) == 0) {
-            *(int *)value = i;
-            return 0;
-        }
-    }
-    return rl_problem_set(problem, 0, "%s is auto, always or never", row->name);
-}
-
 static int override_background(const struct row *row, void *value, const void *given,
                                struct rl_problem *problem)
 {
@@ -251,6 +257,21 @@ static int override_background(const struct row *row, void *value, const void *g
         return 0;
     assert(wanted >= REDLOCK_BACKGROUND_AUTO && wanted <= REDLOCK_BACKGROUND_NEVER);
     *(int *)value = wanted;
+    return 1;
+}
+
+static int override_agreement(const struct row *row, void *value, const void *given,
+                              struct rl_problem *problem)
+{
+    (void)row;
+    int64_t wanted = *(const int64_t *)given;
+    if (wanted == REDLOCK_AGREEMENT_DEFAULT)
+        return 0;
+    if (wanted < REDLOCK_AGREEMENT_OFF || wanted > REDLOCK_AGREEMENT_REFUSE)
+        return rl_problem_set(problem, 0,
+                              "is REDLOCK_AGREEMENT_OFF, _WARN or _REFUSE, or 0 (as the file "
+                              "says)");
+    *(int *)value = (int)wanted;
     return 1;
 }
 
@@ -284,9 +305,7 @@ void rl_settings_default(struct rl_config *config)
             *(int64_t *)field(config, row) = row->standard.ms;
         else if (row->parse == parse_factor)
             *(double *)field(config, row) = row->standard.factor;
-        else if (row->parse == parse_switch)
-            *(bool *)field(config, row) = row->standard.on;
-        else if (row->parse == parse_background)
+        else if (row->parse == parse_word)
             *(int *)field(config, row) = row->standard.word;
         else {
             assert(row->parse == parse_client_name);

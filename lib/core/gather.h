@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define RL_GATHER_NS INT64_C(200000)
-#define RL_GATHER_MAX_NS INT64_C(1000000) /* the first one waits no longer than this */
+#define RL_GATHER_NS INT64_C(400000)      /* on one CPU, the masters run first */
+#define RL_GATHER_MAX_NS INT64_C(2000000) /* the first one waits no longer than this */
 #define RL_GATHER_HABIT 4                 /* from here on requests wait */
 #define RL_GATHER_HABIT_MAX 16
 #define RL_GATHER_LOSS 4 /* by a group that stayed away */

@@ -17,7 +17,7 @@ void rl_hold_init(struct rl_hold *hold, unsigned n, int64_t ttl_ns, double drift
         .n = n,
         .drift_factor = drift_factor,
         .ttl_ns = ttl_ns,
-        .key_ttl_ns = ttl_ns,
+        .key_life_ns = ttl_ns,
     };
 }
 
@@ -29,22 +29,32 @@ void rl_hold_init_attached(struct rl_hold *hold, unsigned n, int64_t ttl_ns,
     hold->phase = RL_HOLD_HELD;
     hold->deadline_ns = deadline_ns;
     hold->maybe_set = rl_all(n);
+    hold->standing = rl_all(n);
+}
+
+void rl_hold_set_lock_delay(struct rl_hold *hold, int64_t lock_delay_ns)
+{
+    assert(lock_delay_ns >= 0 && hold->key_life_ns == hold->ttl_ns);
+    assert(hold->phase == RL_HOLD_NEW || (hold->phase == RL_HOLD_HELD && !hold->extending));
+    hold->lock_delay_ns = lock_delay_ns;
+    hold->key_life_ns = rl_key_life_ns(hold->ttl_ns, lock_delay_ns);
 }
 
 void rl_hold_assert(const struct rl_hold *hold)
 {
     uint64_t some = hold->not_asked_yet | hold->retake | hold->release_asked |
-                    hold->release_lost | hold->maybe_set | hold->uncertain | hold->release_due;
+                    hold->release_lost | hold->maybe_set | hold->uncertain | hold->release_due |
+                    hold->standing;
     for (unsigned slot = 0; slot < RL_SLOTS; slot++)
         some |= hold->acquire_inflight[slot] | hold->this_round[slot] |
                 hold->release_inflight[slot];
     assert(hold->n >= 1 && hold->n <= REDLOCK_NODES_MAX);
     assert((some & ~rl_all(hold->n)) == 0);
-    assert(hold->ttl_ns > 0 && hold->key_ttl_ns >= hold->ttl_ns);
+    assert(hold->ttl_ns > 0 && hold->key_life_ns >= hold->ttl_ns + hold->lock_delay_ns);
     if (hold->phase != RL_HOLD_ASKING)
         assert(hold->not_asked_yet == 0);
     if (hold->phase != RL_HOLD_HELD)
-        assert(hold->deadline_ns == 0 && hold->retake == 0);
+        assert(hold->deadline_ns == 0 && hold->retake == 0 && hold->standing == 0);
     if (hold->phase != RL_HOLD_HELD && hold->phase != RL_HOLD_FENCING)
         assert(!hold->extending);
     if (hold->phase == RL_HOLD_HELD)
@@ -67,8 +77,8 @@ static void outlast_until(struct rl_hold *hold, int64_t gone_ns)
 
 void rl_hold_outlast(struct rl_hold *hold, int64_t now_ns)
 {
-    assert(now_ns >= 0 && hold->key_ttl_ns >= 0);
-    outlast_until(hold, rl_key_gone_ns(now_ns, hold->key_ttl_ns, hold->drift_factor));
+    assert(now_ns >= 0 && hold->key_life_ns >= 0);
+    outlast_until(hold, rl_key_gone_ns(now_ns, hold->key_life_ns, hold->drift_factor));
 }
 
 /* The only way into ENDING. From here on each node that may have the key must get a release. */
@@ -77,8 +87,8 @@ void rl_hold_end(struct rl_hold *hold, int64_t now_ns)
     assert(hold->phase != RL_HOLD_NEW && hold->phase != RL_HOLD_ENDING);
     assert(now_ns >= 0);
     /* The deadline of an attached lock may imply a longer TTL than its handle's. */
-    outlast_until(
-        hold, rl_key_gone_after_ns(hold->deadline_ns, hold->key_ttl_ns, hold->drift_factor));
+    outlast_until(hold, rl_key_gone_after_ns(hold->deadline_ns, hold->lock_delay_ns,
+                                             hold->key_life_ns, hold->drift_factor));
     rl_hold_outlast(hold, now_ns);
     hold->phase = RL_HOLD_ENDING;
     hold->deadline_ns = 0;
@@ -86,6 +96,7 @@ void rl_hold_end(struct rl_hold *hold, int64_t now_ns)
     hold->fence.number = NULL;
     hold->not_asked_yet = 0;
     hold->retake = 0;
+    hold->standing = 0;
     hold->release_due = hold->maybe_set;
 }
 
@@ -110,6 +121,7 @@ unsigned rl_hold_become_held(struct rl_hold *hold, int64_t now_ns)
     hold->extending = false;
     hold->fence.number = NULL;
     hold->deadline_ns = until;
+    hold->standing = hold->ask.yes & ~hold->extend.no;
     return RL_EV_ACQUIRED;
 }
 
@@ -201,8 +213,9 @@ void rl_hold_begin_extends(struct rl_hold *hold, int64_t t0_ns, int64_t ttl_ns,
     for (unsigned slot = 0; slot < RL_SLOTS; slot++)
         hold->this_round[slot] &=
             hold->phase == RL_HOLD_FENCING ? rl_round_silent(&hold->ask) : 0;
-    if (ttl_ns > hold->key_ttl_ns)
-        hold->key_ttl_ns = ttl_ns;
+    int64_t life_ns = rl_key_life_ns(ttl_ns, hold->lock_delay_ns);
+    if (life_ns > hold->key_life_ns)
+        hold->key_life_ns = life_ns;
     rl_round_start(&hold->extend, hold->n, t0_ns, node_deadline_ns);
     for (uint64_t rest = rl_all(hold->n) & ~nodes; rest; rest &= rest - 1)
         rl_round_vote(&hold->extend, rl_first(rest), RL_VOTE_FAILED);
@@ -224,7 +237,10 @@ unsigned rl_hold_judge_extend(struct rl_hold *hold, int64_t now_ns)
         int64_t until =
             rl_validity_end_ns(hold->extend.t0_ns, hold->extend_ttl_ns, hold->drift_factor);
         hold->extending = false;
-        hold->deadline_ns = rl_validity_extended_ns(hold->deadline_ns, until);
+        until = rl_validity_extended_ns(hold->deadline_ns, until);
+        if (until != hold->deadline_ns)
+            hold->standing = hold->extend.yes;
+        hold->deadline_ns = until;
         hold->retake = hold->extend.no;
         return RL_EV_EXTENDED | (hold->retake ? RL_DO_RETAKE : 0u);
     }

@@ -32,11 +32,12 @@ struct rl_hold {
     enum rl_phase phase;
     unsigned n;
     double drift_factor;
-    bool several;        /* several keys on a node: one that refuses to extend may have some */
-    int64_t ttl_ns;      /* the TTL of the acquire */
-    int64_t key_ttl_ns;  /* the longest TTL sent to a node: a key may live so long */
-    int64_t deadline_ns; /* HELD: ours until then. It only grows; 0 in other phases */
-    bool distrusted;     /* the clock went back: the time since t0 is unknown */
+    bool several;   /* several keys on a node: one that refuses to extend may have some */
+    int64_t ttl_ns; /* the TTL of the acquire */
+    int64_t lock_delay_ns; /* keys live so much longer than their TTL, unless released */
+    int64_t key_life_ns;   /* the longest one that a node was sent */
+    int64_t deadline_ns;   /* HELD: ours until then. It only grows; 0 in other phases */
+    bool distrusted;       /* the clock went back: the time since t0 is unknown */
 
     struct rl_round ask;
     uint64_t not_asked_yet; /* ordered acquisition: the rest, until the first one grants */
@@ -52,6 +53,10 @@ struct rl_hold {
     bool releasing;
     uint64_t release_asked; /* nodes that may have had a key when release was called */
     uint64_t release_lost;  /* nodes that may have released it, but the reply was lost */
+
+    /* HELD: nodes that granted the lease that stands, and have not lost it as far as is known.
+     * Of a lock that was attached: all. */
+    uint64_t standing;
 
     /* Sets of nodes, per slot where the link counts. */
     uint64_t maybe_set; /* a request that sets the key was sent: it may exist */
@@ -83,6 +88,9 @@ enum {
 };
 
 void rl_hold_init(struct rl_hold *hold, unsigned n, int64_t ttl_ns, double drift_factor);
+
+/* Before the first request: the keys outlive the validity by this time. */
+void rl_hold_set_lock_delay(struct rl_hold *hold, int64_t lock_delay_ns);
 
 /* A hold that another process took and detached: any node may have its key. */
 void rl_hold_init_attached(struct rl_hold *hold, unsigned n, int64_t ttl_ns,
@@ -145,6 +153,10 @@ void rl_hold_link_drains(struct rl_hold *hold, unsigned node, unsigned slot);
 
 /* The link on a slot broke or was closed: its missing replies stay unknown. */
 unsigned rl_hold_link_lost(struct rl_hold *hold, unsigned node, unsigned slot, int64_t now_ns);
+
+/* The node may have lost what it granted, though it still answers: its earlier votes are void,
+ * and what is left is counted. */
+unsigned rl_hold_void(struct rl_hold *hold, unsigned node, int64_t now_ns);
 
 /* While ASKING: end the time of the nodes that were asked now. */
 unsigned rl_hold_cut(struct rl_hold *hold, int64_t now_ns);

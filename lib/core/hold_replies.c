@@ -114,6 +114,16 @@ static void learn(struct rl_hold *hold, uint64_t bit, unsigned slot, enum rl_ver
         hold->release_due |= bit;
 }
 
+/* A late grant is one more that the hold stands on. */
+static void stands(struct rl_hold *hold, uint64_t bit, enum rl_verb verb, enum rl_vote vote)
+{
+    assert(hold->phase == RL_HOLD_HELD && rl_count(bit) == 1);
+    if (vote == RL_VOTE_YES)
+        hold->standing |= bit;
+    else if (vote == RL_VOTE_NO && verb == RL_EXTEND)
+        hold->standing &= ~bit;
+}
+
 unsigned rl_hold_answer(struct rl_hold *hold, unsigned node, unsigned slot, enum rl_verb verb,
                         enum rl_vote vote, uint64_t number, int64_t now_ns)
 {
@@ -141,6 +151,8 @@ unsigned rl_hold_answer(struct rl_hold *hold, unsigned node, unsigned slot, enum
     bool fresh = hold->this_round[slot] & bit;
     if (fresh)
         events |= count_vote(hold, node, verb, vote, number, now_ns);
+    if (fresh && hold->phase == RL_HOLD_HELD)
+        stands(hold, bit, verb, vote);
     /* After the majority's yes this node says that it has lost the key. */
     if (fresh && verb == RL_EXTEND && vote == RL_VOTE_NO && hold->phase == RL_HOLD_HELD &&
         !hold->extending && rl_round_verdict(&hold->extend) == RL_WON &&

@@ -43,6 +43,7 @@ enum rl_news rl_identity_learn(struct rl_identity *identity, const struct rl_inf
         if (known)
             news = began_within(info->uptime_s, now_ns - identity->heard_ns) ? RL_RESTARTED
                                                                             : RL_ANOTHER;
+        identity->successor = known;
         memcpy(identity->run_id, info->run_id, sizeof(identity->run_id));
         identity->seen_ns = now_ns;
     } else if (resynced(identity, info)) {

@@ -27,6 +27,7 @@ struct rl_identity {
     char run_id[48]; /* empty: no reply had one yet */
     char replication[48];
     bool replica;     /* as of the last reply */
+    bool successor;   /* another process was here before */
     int64_t seen_ns;  /* when this client first saw the process */
     int64_t heard_ns; /* its last reply */
 };

@@ -50,6 +50,7 @@ static const struct row {
     {"valkey_version", TEXT, FIELD(valkey), NULL},
     {"maxmemory_policy", TEXT, FIELD(policy), NULL},
     {"uptime_in_seconds", NUMBER, FIELD(uptime_s), NULL},
+    {"server_time_usec", NUMBER, FIELD(time_us), NULL},
     {"maxmemory", NUMBER, FIELD(maxmemory), NULL},
     {"used_memory", NUMBER, FIELD(used_memory), NULL},
     {"mem_not_counted_for_evict", NUMBER, FIELD(uncounted_memory), NULL},
@@ -101,7 +102,7 @@ static void take_line(const char *line, size_t len, struct rl_info *info)
 void rl_info_parse(const char *text, size_t len, struct rl_info *ret_info)
 {
     *ret_info = (struct rl_info){
-        .uptime_s = -1, .good_replicas = -1, .clients = -1, .second_offset = -1};
+        .uptime_s = -1, .time_us = -1, .good_replicas = -1, .clients = -1, .second_offset = -1};
     const char *line;
     size_t line_len;
     while (rl_next_line(&text, &len, &line, &line_len))

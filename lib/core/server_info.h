@@ -23,6 +23,7 @@ struct rl_info {
                              compatible with */
     char policy[32];      /* maxmemory_policy */
     int64_t uptime_s;     /* -1: not told */
+    int64_t time_us;      /* its time of day (Redis 6.0 and later); -1: not told */
     int64_t maxmemory;    /* bytes; 0: no limit, or not told */
     int64_t used_memory;
     int64_t uncounted_memory; /* the part of used memory that the limit does not count */

@@ -46,17 +46,25 @@ bool rl_validity_lasts(int64_t deadline_ns, int64_t now_ns, int64_t ttl_ns, doub
     return rl_validity_end_ns(now_ns, ttl_ns, drift_factor) <= deadline_ns;
 }
 
-int64_t rl_key_gone_ns(int64_t made_ns, int64_t ttl_ns, double drift_factor)
+int64_t rl_key_life_ns(int64_t ttl_ns, int64_t lock_delay_ns)
 {
-    assert(ttl_ns > 0 && made_ns <= INT64_MAX - ttl_ns);
-    return rl_key_gone_after_ns(made_ns + ttl_ns, ttl_ns, drift_factor);
+    assert(ttl_ns > 0 && lock_delay_ns >= 0);
+    assert(ttl_ns <= INT64_MAX - lock_delay_ns);
+    return ttl_ns + lock_delay_ns;
 }
 
-int64_t rl_key_gone_after_ns(int64_t deadline_ns, int64_t ttl_ns, double drift_factor)
+int64_t rl_key_gone_ns(int64_t made_ns, int64_t life_ns, double drift_factor)
 {
-    int64_t drift_ns = rl_drift_ns(ttl_ns, drift_factor);
-    assert(deadline_ns <= INT64_MAX - drift_ns);
-    return deadline_ns + drift_ns;
+    assert(life_ns > 0 && made_ns <= INT64_MAX - life_ns);
+    return rl_key_gone_after_ns(made_ns + life_ns, 0, life_ns, drift_factor);
+}
+
+int64_t rl_key_gone_after_ns(int64_t deadline_ns, int64_t lock_delay_ns, int64_t life_ns,
+                             double drift_factor)
+{
+    int64_t later_ns = lock_delay_ns + rl_drift_ns(life_ns, drift_factor);
+    assert(lock_delay_ns >= 0 && deadline_ns <= INT64_MAX - later_ns);
+    return deadline_ns + later_ns;
 }
 
 /* ---- is it over? ---------------------------------------------------------------------- */

@@ -38,10 +38,15 @@ int64_t rl_validity_extended_ns(int64_t deadline_ns, int64_t until_ns);
 bool rl_validity_lasts(int64_t deadline_ns, int64_t now_ns, int64_t ttl_ns,
                        double drift_factor);
 
+/* How long a key lives that is set for this TTL: nobody else gets a lock that was not released
+ * for the lock-delay. So keys may live longer than the lock, never shorter. */
+int64_t rl_key_life_ns(int64_t ttl_ns, int64_t lock_delay_ns);
+
 /* When a key has expired by itself: one that was set or extended at `made_ns` at the latest;
  * one of a lock with this deadline. A server's clock may run slower than ours. */
-int64_t rl_key_gone_ns(int64_t made_ns, int64_t ttl_ns, double drift_factor);
-int64_t rl_key_gone_after_ns(int64_t deadline_ns, int64_t ttl_ns, double drift_factor);
+int64_t rl_key_gone_ns(int64_t made_ns, int64_t life_ns, double drift_factor);
+int64_t rl_key_gone_after_ns(int64_t deadline_ns, int64_t lock_delay_ns, int64_t life_ns,
+                             double drift_factor);
 
 /* ---- is it over? ---------------------------------------------------------------------- */
 

@@ -39,6 +39,7 @@ static bool outlives(redlock *client)
  * one that runs must keep reading, or messages pile up in the socket. */
 static bool leaves_channels(const redlock *client)
 {
+    assert(client->subs.channels.count >= client->subs.channels.used);
     return client->subs.channels.count > client->subs.channels.used;
 }
 
@@ -150,6 +151,7 @@ static int start(redlock *client)
 void rl_background_stop(redlock *client)
 {
     struct rl_background *background = &client->background;
+    assert(client->closing || background->user_driven); /* else it would be started again */
     if (!background->running)
         return;
     assert(!pthread_equal(background->thread, pthread_self())); /* it can't wait for itself */
@@ -174,6 +176,7 @@ int rl_background_require(redlock *client)
 static void wake_at(redlock *client, int64_t due_ns)
 {
     int64_t now_ns = rl_client_now_ns(client);
+    assert(client->background.user_driven || client->background.running);
     if (client->background.alarm_fd >= 0 && due_ns > now_ns)
         rl_loop_alarm(client, due_ns, now_ns);
     else

@@ -13,6 +13,16 @@ const char *redlock_version(void)
     return REDLOCK_VERSION;
 }
 
+int64_t rl_client_max_ttl_ms(const redlock *client, const struct rl_kind *kind)
+{
+    const struct rl_config *config = &client->config;
+    int64_t max_ms = config->max_ttl_ms;
+    assert(kind && config->lock_delay_ms >= 0 && config->lock_delay_ms < max_ms);
+    if (kind->max_ttl_ms && kind->max_ttl_ms < max_ms)
+        max_ms = kind->max_ttl_ms;
+    return max_ms > config->lock_delay_ms ? max_ms - config->lock_delay_ms : 0;
+}
+
 /* ---- every call ----------------------------------------------------------------------- */
 
 int rl_client_enter(redlock *client, int *ret_cancel_state)
@@ -39,6 +49,7 @@ static void leave(redlock *client, int cancel_state)
 
 void rl_client_leave(redlock *client, int cancel_state)
 {
+    assert(!client->cork.on || client->cork.ready); /* else nobody would pull the cork */
     /* Send the requests of several callbacks together, once the last one has returned. */
     if (rl_loop_unflushed(client) && !rl_in_callback(client) && !client->cork.on)
         rl_loop_flush_unless_led(client, rl_client_now_ns(client));
@@ -54,6 +65,7 @@ void rl_client_leave(redlock *client, int cancel_state)
 
 static void begin_blocking(redlock *client)
 {
+    assert(!client->closing); /* redlock_close() waits until there are no callers */
     client->calls.callers++;
     if (!rl_gather_alone(&client->loop.gather))
         rl_gather_came(&client->loop.gather, rl_client_now_ns(client));

@@ -23,6 +23,7 @@
 #include "engine/wait_queue.h"
 #include "node/node.h"
 #include "engine/callbacks.h"
+#include "engine/lists_told.h"
 #include "engine/nodes.h"
 #include "engine/parking.h"
 #include "node/subscriber.h"
@@ -204,9 +205,13 @@ struct redlock {
     struct rl_requests requests;
     struct rl_leases leases;
     struct rl_cork cork;
+    struct rl_lists_told lists_told;
     struct rl_locks locks;
     redlock_stats stats;
 };
+
+/* The longest TTL of a lock of this kind: its keys live for the lock-delay as well. */
+int64_t rl_client_max_ttl_ms(const redlock *client, const struct rl_kind *kind);
 
 /* The client's time. All parts of a client must use this clock. */
 static inline int64_t rl_client_now_ns(redlock *client)
@@ -301,11 +306,14 @@ int rl_background_require(redlock *client);
 void rl_background_turn(redlock *client, bool late);
 /* A call has returned: start or wake the thread or event loop, if work is left. */
 void rl_background_after_call(redlock *client);
-void rl_background_stop(redlock *client); /* the background thread, and wait for its end */
+/* End the background thread, and wait for that: while closing, or where the user's loop takes
+ * over. */
+void rl_background_stop(redlock *client);
 void rl_background_done(redlock *client); /* close the descriptors */
 
 /* cork.c. Mutex held, but for _done. */
-/* Releases will be lazy: have what that needs. 0, REDLOCK_ESYSTEM or REDLOCK_ENOMEM. */
+/* Releases will be lazy: have what that needs. 0, REDLOCK_ESYSTEM or REDLOCK_ENOMEM. There must
+ * be an event loop, or a background thread must be allowed. */
 int rl_cork_require(redlock *client);
 /* All that is queued at the nodes is releases: hold them back for a moment. */
 void rl_cork(redlock *client, int64_t now_ns);
@@ -318,7 +326,7 @@ void rl_subs_start(redlock *client, int64_t now_ns);
 /* A channel's users have changed: subscribe or unsubscribe. The channel may be freed by this.
  */
 void rl_subs_sync(redlock *client, struct rl_channel *channel, int64_t now_ns);
-void rl_subs_flush(redlock *client, int64_t now_ns);
+void rl_subs_flush(redlock *client, int64_t now_ns); /* only if client->subs.unflushed */
 bool rl_subs_pending(const redlock *client);
 /* The nodes whose subscriber has received anything since then: a message, or the reply to a
  * PING.

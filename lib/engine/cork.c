@@ -64,6 +64,7 @@ static void install_exit_handlers(void)
 static void enroll(redlock *client)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
+    assert(client->cork.ready); /* so a client is enrolled once */
     pthread_once(&once, install_exit_handlers);
     if (!atomic_load(&at_exit))
         return;
@@ -90,6 +91,9 @@ static void fire(struct rl_timer *timer, int64_t now_ns)
 
 int rl_cork_require(redlock *client)
 {
+    assert(!client->closing); /* no try begins then */
+    assert(client->background.user_driven ||
+           client->config.background != REDLOCK_BACKGROUND_NEVER); /* the try was refused */
     int result = rl_background_require(client);
     if (result || client->cork.ready)
         return result;
@@ -117,6 +121,7 @@ void rl_cork(redlock *client, int64_t now_ns)
 
 void rl_cork_pull(redlock *client)
 {
+    assert(client->cork.ready || (!client->cork.on && client->cork.timer.at == 0));
     client->cork.on = false;
     if (client->cork.timer.at != 0)
         rl_timer_set(&client->loop.timers, &client->cork.timer, INT64_MAX);

@@ -29,6 +29,7 @@ static bool stands(const struct rl_node *node)
 
 static bool alike(const struct rl_node *one, const struct rl_node *other)
 {
+    assert(one != other);
     return stands(one) && stands(other) && strcmp(one->info.run_id, other->info.run_id) == 0;
 }
 
@@ -106,6 +107,8 @@ static bool ask(redlock *client, struct rl_node *node, enum rl_request_type what
 {
     char bytes[256];
     struct rl_out out;
+    assert(client->nodes.proof.on); /* the reply is matched by its nonce */
+    assert(what == RL_REQUEST_TEACH || what == RL_REQUEST_RECALL);
     rl_out_init(&out, bytes, sizeof(bytes));
     rl_put_array(&out, 3);
     rl_put_text(&out, command);

@@ -38,6 +38,11 @@ static void on_pinged(void *owner, struct rl_node *node, int64_t round_trip_ns)
     }
 }
 
+static void on_voided(void *owner, struct rl_node *node, int64_t now_ns)
+{
+    rl_leases_void(owner, node->index, now_ns);
+}
+
 const struct rl_node_events rl_engine_node_events = {
     .answered = rl_lease_on_reply,
     .unexecuted = rl_lease_on_unexecuted,
@@ -45,6 +50,8 @@ const struct rl_node_events rl_engine_node_events = {
     .lost = rl_lease_on_link_lost,
     .pinged = on_pinged,
     .proved = rl_duplicates_proved,
+    .voided = on_voided,
+    .disagrees = rl_lists_disagree,
     .changed = on_changed,
     .log = rl_client_log,
 };
@@ -78,6 +85,7 @@ static void on_message(void *owner, unsigned node, struct rl_channel *channel, i
 static void on_subscribed(void *owner, unsigned node, struct rl_channel *channel,
                           int64_t now_ns)
 {
+    assert(rl_channel_listening(channel) & rl_bit(node)); /* it is confirmed */
     rl_wait_queue_on_subscribed(owner, node, channel, now_ns);
 }
 
@@ -136,6 +144,7 @@ static void absent(redlock *client, int64_t absent_ns)
  * redlock_shutdown(). */
 static void cancel_all(redlock *client, int64_t now_ns)
 {
+    assert(!client->calls.cancel_seen); /* a shutdown is for good, and is seen once */
     client->calls.cancel_seen = true;
     RL_EACH (struct rl_call, call, &client->calls.all, entry) {
         if (!call->done && call->cancel)
@@ -147,6 +156,7 @@ static void cancel_all(redlock *client, int64_t now_ns)
 void rl_engine_see_to_clock(redlock *client, int64_t now_ns)
 {
     int64_t epoch = rl_clock_epoch(&client->clock);
+    assert(now_ns > 0);
     if (client->clock_epoch == epoch)
         return;
     assert(epoch > client->clock_epoch); /* the epoch is the sum of all steps back */
@@ -179,6 +189,7 @@ static void tick(redlock *client, int64_t now_ns)
 
 static int64_t due_ns(redlock *client)
 {
+    client->nodes.settings.watched = client->leases.open.first != NULL;
     int64_t due = rl_earlier_ns(rl_timers_due_ns(&client->loop.timers), rl_subs_due_ns(client));
     due = rl_earlier_ns(due, client->leases.release_retry_ns);
     due = rl_earlier_ns(due, client->nodes.proof.again_ns);

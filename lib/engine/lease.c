@@ -56,11 +56,18 @@ static uint64_t nodes_up(const redlock *client)
  * when a node may have room, or when its keys have expired. */
 static int64_t look_again_ns(const struct rl_lease *lease, uint64_t up, int64_t now_ns)
 {
+    assert(lease->releasing && (up & ~rl_all(lease->client->nodes.n)) == 0);
     if (!lease->hold.release_due || now_ns >= lease->hold.release_due_until_ns)
         return INT64_MAX;
     if (lease->retry_ns > now_ns)
         return lease->retry_ns;
     return lease->hold.release_due & up ? now_ns + ROOM_NS : lease->hold.release_due_until_ns;
+}
+
+void rl_lease_keep_keys(struct rl_lease *lease, int64_t until_ns)
+{
+    assert(until_ns > 0 && !lease->query);
+    lease->retry_ns = until_ns + lease->hold.lock_delay_ns;
 }
 
 /* Update the deadline that the handle shows after events of the hold. A hold that was extended
@@ -76,11 +83,11 @@ static unsigned show_deadline(struct rl_lease *lease, unsigned events, int64_t n
     } else if (hold->deadline_ns == 0) {
         int64_t shown_ns = rl_shown_end(shown);
         if (events & RL_EV_LOST)
-            lease->retry_ns = rl_shown_keys_until_ns(shown_ns, now_ns);
+            rl_lease_keep_keys(lease, rl_shown_keys_until_ns(shown_ns, now_ns));
     }
     if (!(events & RL_EV_EXTENDED) || rl_shown_extend(shown, rl_lease_deadline_ns(lease)))
         return events;
-    lease->retry_ns = rl_shown_keys_until_ns(0, now_ns);
+    rl_lease_keep_keys(lease, rl_shown_keys_until_ns(0, now_ns));
     rl_hold_release(hold, now_ns, 0);
     return (events & ~(unsigned)(RL_EV_EXTENDED | RL_DO_RETAKE)) | RL_EV_LOST;
 }
@@ -93,6 +100,7 @@ static unsigned ask_more(struct rl_lease *lease, unsigned events, int64_t now_ns
     uint64_t voting = rl_nodes_to_ask(&lease->client->nodes, now_ns);
     int64_t deadline_ns = now_ns + lease->budget_ns;
     bool rest = events & RL_DO_ASK_REST;
+    assert(lease->budget_ns > 0 && !lease->releasing);
     uint64_t nodes = rest
                          ? rl_hold_ask_rest(hold, voting, deadline_ns)
                          : rl_hold_fence(hold, rl_lease_idle_nodes(lease, voting), deadline_ns);
@@ -144,6 +152,7 @@ void rl_lease_acquire(struct rl_lease *lease, uint64_t voting, int first, int64_
 {
     assert(lease->call && !lease->query && lease->hold.phase == RL_HOLD_NEW);
     assert(node_deadline_ns > t0_ns && !lease->releasing);
+    assert(lease->hold.n == lease->client->nodes.n); /* a majority is one of all masters */
     rl_lease_ref(lease);
     lease->client->stats.rounds++;
     lease->client->nodes.warm = true;
@@ -229,6 +238,7 @@ void rl_lease_tick(struct rl_lease *lease, int64_t now_ns)
 
 void rl_lease_cut(struct rl_lease *lease, int64_t now_ns)
 {
+    assert(lease->call && lease->hold.phase == RL_HOLD_ASKING);
     apply(lease, now_ns, rl_hold_cut);
 }
 
@@ -259,6 +269,7 @@ int rl_lease_new(redlock *client, const struct rl_target *target, const char *to
 void rl_leases_retry_releases(redlock *client, int64_t now_ns)
 {
     uint64_t up = nodes_up(client);
+    assert((client->leases.releasing_count > 0) == (client->leases.releasing.first != NULL));
     client->leases.release_retry_ns = INT64_MAX;
     RL_EACH_FREED (struct rl_lease, lease, &client->leases.releasing, entry) {
         rl_lease_ref(lease);

@@ -50,6 +50,7 @@ struct rl_lease {
         bool lacks_quorum;       /* too few nodes for the last one: extend when they are back */
         struct rl_backoff backoff;
     } renewal;
+    uint64_t void_due; /* nodes whose votes are to be taken off: lease_void.c */
     int64_t budget_ns; /* the time that one node has in a round */
     int64_t retry_ns;  /* no release may be sent before then */
     size_t token_len;
@@ -82,16 +83,19 @@ uint64_t rl_lease_idle_nodes(const struct rl_lease *lease, uint64_t nodes);
  * call->on_hold_event receives RL_EV_RELEASED. */
 void rl_lease_release(struct rl_lease *lease, int64_t now_ns, int64_t node_deadline_ns);
 
-/* The handle is gone. The releases of a dead hold, delayed until the deadline that the user had
- * been shown, may be sent now. */
+/* The validity ended without a release: the keys stay until then, and for the lock-delay. */
+void rl_lease_keep_keys(struct rl_lease *lease, int64_t until_ns);
+
+/* The handle is gone. Releases of a dead hold that were held back (rl_lease_keep_keys) may be
+ * sent now. */
 void rl_lease_orphan(struct rl_lease *lease, int64_t now_ns);
 
-/* Send `nodes` a request whose answers are no votes (inspect, force, a probe's). The lease has
- * no hold, and never gets one. */
+/* Send `nodes` a request whose answers are no votes (inspect, force, a probe's), but are told
+ * to the lease's call. The lease has no hold, and never gets one. */
 void rl_lease_query(struct rl_lease *lease, enum rl_verb verb, uint64_t nodes, int64_t now_ns,
                     int64_t deadline_ns);
 
-/* End the round early: its remaining time is not worth waiting for. */
+/* End a call's round early, while it is ASKING: its remaining time is not worth waiting for. */
 void rl_lease_cut(struct rl_lease *lease, int64_t now_ns);
 
 /* Time passed. */
@@ -106,6 +110,9 @@ void rl_lease_free_if_settled(struct rl_lease *lease, int64_t now_ns);
 
 /* Send the releases that are due. Return leases that are settled to the pool. */
 void rl_leases_retry_releases(redlock *client, int64_t now_ns);
+
+/* What this node granted before may be lost: recount every hold. */
+void rl_leases_void(redlock *client, unsigned node, int64_t now_ns);
 
 /* The number of ended leases of which a node may still have a key. A lost lock does not count
  * while its handle is not released yet. */

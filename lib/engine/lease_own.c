@@ -21,12 +21,14 @@ static uint64_t hash_of(const struct rl_target *target)
 
 void rl_lease_add_name(struct rl_lease *lease)
 {
+    assert(!lease->releasing && !lease->spare); /* only open ones are found */
     if (rl_kind_owned(lease->target.kind))
         rl_hash_add(&lease->client->leases.named, &lease->named, hash_of(&lease->target));
 }
 
 void rl_lease_remove_name(struct rl_lease *lease)
 {
+    assert(!lease->releasing); /* else it was removed before */
     if (rl_kind_owned(lease->target.kind))
         rl_hash_remove(&lease->client->leases.named, &lease->named);
 }
@@ -56,6 +58,7 @@ static const struct rl_lease *own_from(struct rl_hashed *entry, const struct rl_
 static const struct rl_lease *first_own(const redlock *client, const struct rl_target *target,
                                         int64_t now_ns)
 {
+    assert(target->kind && target->name_len > 0);
     if (!rl_kind_owned(target->kind))
         return NULL;
     return own_from(rl_hash_find(&client->leases.named, hash_of(target)), target, now_ns);

@@ -31,6 +31,7 @@ static int draw(redlock *client, unsigned char ret[RL_TOKEN_RANDOM_BYTES])
 static int make_token(struct rl_lease *lease)
 {
     unsigned char bytes[RL_TOKEN_RANDOM_BYTES];
+    assert(lease->token_len == 0); /* a lease keeps the token that it has */
     int result = draw(lease->client, bytes);
     if (result)
         return result;
@@ -130,6 +131,7 @@ static void put_away(struct rl_lease *lease, int64_t now_ns)
 
 void rl_lease_free_if_settled(struct rl_lease *lease, int64_t now_ns)
 {
+    assert(!lease->spare);
     if (lease->call || lease->lock || lease->owed > 0 || lease->refs > 0)
         return;
     if (lease->query || lease->detached || lease->hold.phase == RL_HOLD_NEW ||

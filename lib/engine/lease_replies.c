@@ -70,6 +70,7 @@ void rl_lease_on_reply(void *owner, struct rl_node *node, unsigned slot,
 static bool still_wanted(const struct rl_lease *lease, unsigned node, enum rl_verb verb,
                          int64_t now_ns)
 {
+    assert(!lease->query && node < lease->hold.n);
     if (lease->detached)
         return false; /* another process is responsible for its keys */
     uint64_t bit = rl_bit(node);
@@ -94,6 +95,7 @@ void rl_lease_on_unexecuted(void *owner, struct rl_node *node, unsigned slot,
     struct rl_lease *lease = inflight->lease;
     assert(lease->owed > 0 && !lease->spare);
     assert(lease->client == owner);
+    assert(!inflight->with_body && !inflight->native); /* only a digest may be unknown */
     rl_lease_ref(lease);
     lease->owed--;
     if (lease->query) {
@@ -114,6 +116,7 @@ void rl_lease_on_drain(void *owner, struct rl_node *node, unsigned slot,
                        const struct rl_inflight *inflight, int64_t now_ns)
 {
     (void)now_ns;
+    assert(slot < RL_SLOTS && slot != node->current); /* a link that drains is used no more */
     assert(inflight->lease->owed > 0 && inflight->lease->client == owner);
     if (!inflight->lease->query)
         rl_hold_link_drains(&inflight->lease->hold, node->index, slot);

@@ -47,20 +47,27 @@ static void fence(struct rl_request *request, const struct rl_lease *lease)
     request->proposed = rl_clock_wall_us() + (uint64_t)lead_us;
 }
 
+/* How long the key may live that this request sets or extends; 0 for those that do neither. */
+static int64_t key_life_ns(const struct rl_lease *lease, enum rl_verb script)
+{
+    const struct rl_hold *hold = &lease->hold;
+    if (lease->query)
+        return lease->query_ttl_ns;
+    int64_t ttl_ns = rl_verb_of(script) == RL_ACQUIRE ? hold->ttl_ns : hold->extend_ttl_ns;
+    return ttl_ns > 0 ? rl_key_life_ns(ttl_ns, hold->lock_delay_ns) : 0;
+}
+
 static void request_init(struct request *request, const struct rl_lease *lease,
                          enum rl_verb script, int64_t now_ns)
 {
     redlock *client = lease->client;
     bool fenced = lease->hold.fence.wanted && rl_kind_fences(lease->target.kind, script);
-    int64_t ttl_ns = lease->query                       ? lease->query_ttl_ns
-                     : rl_verb_of(script) == RL_ACQUIRE ? lease->hold.ttl_ns
-                                                        : lease->hold.extend_ttl_ns;
     *request = (struct request){
         .is = {.target = &lease->target,
                .script = script,
                .token = lease->token,
                .token_len = lease->token_len,
-               .ttl_ms = ttl_ns / RL_NS_PER_MS,
+               .ttl_ms = key_life_ns(lease, script) / RL_NS_PER_MS,
                .uuid = client->identity.uuid,
                .waiter = lease->waiter,
                .age_us = (now_ns - lease->waits_since_ns) / 1000,
@@ -196,6 +203,7 @@ void rl_lease_query(struct rl_lease *lease, enum rl_verb verb, uint64_t nodes, i
 {
     struct request request;
     assert(lease->hold.phase == RL_HOLD_NEW && !lease->lock); /* no hold, no vote */
+    assert(lease->call); /* nobody else is told the answers */
     assert((nodes & ~rl_all(lease->client->nodes.n)) == 0 && deadline_ns > now_ns);
     rl_lease_ref(lease);
     lease->query = true;

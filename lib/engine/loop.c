@@ -25,6 +25,7 @@ bool rl_loop_unflushed(const redlock *client)
 
 void rl_loop_flush(redlock *client, int64_t now_ns)
 {
+    assert(now_ns > 0); /* as rl_loop_tick() */
     client->loop.hooks->flush(client, now_ns);
 }
 
@@ -186,6 +187,7 @@ int rl_loop_make_alarm(redlock *client)
 {
     struct rl_background *background = &client->background;
     struct epoll_event event = {.events = EPOLLIN};
+    assert(background->alarm_fd >= 0 || background->alarm_ns == INT64_MAX);
     if (background->alarm_fd >= 0)
         return 0;
     int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
@@ -248,6 +250,7 @@ int64_t rl_loop_poll_now(redlock *client)
     int64_t now_ns = rl_client_now_ns(client);
     if (client->loop.leader)
         return now_ns;
+    assert(!client->loop.polling);
     rl_driven_begins(&client->nodes.settings.driven, now_ns);
     now_ns = look(client, now_ns, now_ns);
     rl_loop_flush(client, now_ns);

@@ -83,6 +83,7 @@ bool rl_parking_wakings(struct rl_parking *parking, struct rl_wakings *ret_wakin
 
 void rl_wakings_ring(const struct rl_wakings *wakings)
 {
+    assert(wakings->count <= RL_PARKS_AT_ONCE);
     for (unsigned i = 0; i < wakings->count; i++)
         rl_futex_wake(wakings->of[i].word, wakings->of[i].bits);
 }

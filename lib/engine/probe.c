@@ -195,6 +195,8 @@ static void ask(struct rl_probe *probe, struct rl_lease *lease, uint64_t nodes, 
 static void phase_begin(struct rl_probe *probe, int64_t now_ns)
 {
     redlock *client = probe->call.client;
+    assert(!probe->silent && !probe->call.done); /* phase_end() has judged them */
+    assert((probe->good & ~rl_all(client->nodes.n)) == 0);
     probe->until_ns = now_ns + client->nodes.settings.connect_timeout_ns;
     switch (probe->phase) {
     case PHASE_LISTEN:
@@ -267,6 +269,7 @@ static void on_step(struct rl_call *call, int64_t now_ns)
 static int lease_new(struct rl_probe *probe, const struct rl_target *target,
                      struct rl_lease **ret_lease)
 {
+    assert(probe->lease_ns / 2 >= RL_NS_PER_MS); /* half of it is a TTL, too */
     int result = rl_lease_new(probe->call.client, target, NULL, ret_lease);
     if (result)
         return result;
@@ -282,6 +285,7 @@ static void lease_end(struct rl_lease *lease, int64_t now_ns)
 {
     if (!lease)
         return;
+    assert(lease->query && lease->refs > 0); /* the reference of lease_new() */
     lease->call = NULL;
     rl_lease_unref(lease, now_ns);
 }
@@ -307,6 +311,8 @@ int rl_probe_run(redlock *client, const struct rl_target *target, struct rl_stat
         .lease_ns = rl_earlier_ns(client->config.max_ttl_ms * RL_NS_PER_MS, LEASE_MAX_NS),
         .number = FIRST_NUMBER + ++client->probes.count,
     };
+    assert(target->kind->native && client->calls.callers > 0);
+    assert(status->to && status->whole.nodes == client->nodes.n); /* rl_status_open() */
     int64_t now_ns = rl_loop_poll_if_idle(client);
     probe.call.step = on_step;
     probe.call.on_vote = on_heard;

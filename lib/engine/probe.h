@@ -6,8 +6,9 @@
 #include "engine/client.h"
 #include "engine/status.h"
 
-/* Take and release a lock of the target's name on the masters of `status`. Blocks. Returns
- * REDLOCK_OK if it worked on enough masters, REDLOCK_ENOQUORUM, or another error. */
+/* Take and release a lock of the target's name on the masters of `status`, whose states are
+ * known (rl_status_show). Its kind must have a native pair. Blocks. Returns REDLOCK_OK if it
+ * worked on enough masters, REDLOCK_ENOQUORUM, or another error. */
 int rl_probe_run(redlock *client, const struct rl_target *target, struct rl_status *status);
 
 /* A message on the client's own channel wakes the waiter of this number. False: it is no

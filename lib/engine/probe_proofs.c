@@ -4,6 +4,7 @@
 
 #include "engine/probe_proofs.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -17,6 +18,8 @@ static void show(const struct rl_proofs *proofs, unsigned node, enum rl_proof_of
         [RL_PROOF_RELEASE] = offsetof(redlock_node_status, release),
         [RL_PROOF_WAKE] = offsetof(redlock_node_status, wake),
     };
+    assert((unsigned)of < RL_PROOFS);
+    assert(!(proofs->proven[of] & proofs->disproven[of])); /* a failure takes a success back */
     rl_status_prove(proofs->status, node, offsets[of], proof);
 }
 
@@ -46,6 +49,7 @@ void rl_proofs_fail(struct rl_proofs *proofs, unsigned node, enum rl_proof_of of
 void rl_proofs_publish(struct rl_proofs *proofs)
 {
     struct rl_status *status = proofs->status;
+    assert((status->ready & ~rl_all(status->whole.nodes)) == 0);
     status->whole.proven =
         rl_count(status->ready & proofs->proven[RL_PROOF_ACQUIRE] &
                  proofs->proven[RL_PROOF_EXTEND] & proofs->proven[RL_PROOF_RELEASE]);

@@ -16,6 +16,7 @@
 /* When the lease counts as lost, and is given up. */
 static int64_t lost_ns(const struct rl_lease *lease)
 {
+    assert(lease->renewal.on); /* else there is no margin */
     return rl_validity_over_ns(rl_lease_deadline_ns(lease));
 }
 
@@ -58,6 +59,7 @@ static bool has_quorum(redlock *client, int64_t now_ns)
 /* A held lock that may be lost does not wait for the end of a backoff. */
 static void hasten_nodes(redlock *client, int64_t now_ns)
 {
+    assert(client->leases.starving > 0 && client->leases.starving <= client->leases.renewals);
     for (unsigned i = 0; i < client->nodes.n; i++)
         rl_node_hasten(&client->nodes.all[i], now_ns);
 }
@@ -95,11 +97,11 @@ static void lose(struct rl_lease *lease)
         rl_callback_enqueue(client, &lock->lost);
 }
 
-/* The keys stay for the last millisecond that the user was shown. */
+/* The keys stay for the last millisecond that the user was shown, and for the lock-delay. */
 static void give_up(struct rl_lease *lease, int64_t now_ns)
 {
     assert(lease->hold.phase == RL_HOLD_HELD && !lease->releasing);
-    lease->retry_ns = rl_lease_deadline_ns(lease);
+    rl_lease_keep_keys(lease, rl_lease_deadline_ns(lease));
     lose(lease);
     lease->client->stats.lost++;
     /* An extension that a caller waits for fails with it. */

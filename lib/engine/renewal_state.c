@@ -10,6 +10,7 @@
 void rl_renewal_extension_over(struct rl_lease *lease)
 {
     assert(lease->client->leases.renewing >= lease->renewal.extending);
+    assert(lease->client->leases.renewing <= lease->client->leases.renewals);
     lease->client->leases.renewing -= lease->renewal.extending;
     lease->renewal.extending = false;
 }

@@ -66,6 +66,7 @@ static void put(struct rl_report *report, unsigned node, const redlock_node_vote
 
 static void publish(const struct rl_report *report)
 {
+    assert(report->to && report->whole.nodes > 0); /* rl_report_open() */
     rl_struct_give(&shape, &report->whole, report->to);
 }
 
@@ -78,6 +79,7 @@ static void set_text(redlock_node_vote *vote, const char *text)
 static void clear(struct rl_report *report, const redlock *client)
 {
     redlock_report *whole = &report->whole;
+    assert(whole->nodes == client->nodes.n && whole->node_count <= whole->nodes);
     whole->granted = whole->held = whole->failed = 0;
     whole->elapsed_ms = 0;
     for (unsigned i = 0; i < client->nodes.n; i++) {

@@ -11,6 +11,7 @@
 
 static const struct rl_script *script_of(const struct rl_request *request)
 {
+    assert(request->target->kind && request->script < RL_VERBS);
     return &request->target->kind->script[request->script];
 }
 
@@ -25,6 +26,7 @@ static const char *fenced_args(const struct rl_request *request)
 
 bool rl_request_reserves(const struct rl_request *request)
 {
+    assert(script_of(request)->args); /* the kind has this script */
     return strpbrk(script_of(request)->args, "kK") != NULL;
 }
 

@@ -43,6 +43,7 @@ void rl_status_show(struct rl_status *status, unsigned node, const redlock_node_
 {
     void *to = entry(status, node);
     assert(node < status->whole.nodes);
+    assert(!(status->ready & rl_bit(node))); /* once for each node */
     if (said->state == REDLOCK_NODE_READY)
         status->ready |= rl_bit(node);
     status->whole.ready = rl_count(status->ready);

@@ -44,6 +44,7 @@ void rl_subs_start(redlock *client, int64_t now_ns)
 
 void rl_subs_sync(redlock *client, struct rl_channel *channel, int64_t now_ns)
 {
+    assert(channel->users > 0 || !channel->queues.first); /* each queue on it is a user */
     for (unsigned i = 0; client->subs.all && i < client->nodes.n; i++)
         rl_sub_sync(&client->subs.all[i], channel, now_ns);
     rl_channel_free_if_idle(&client->subs.channels, channel);
@@ -52,6 +53,7 @@ void rl_subs_sync(redlock *client, struct rl_channel *channel, int64_t now_ns)
 
 void rl_subs_flush(redlock *client, int64_t now_ns)
 {
+    assert(client->subs.all && client->subs.unflushed);
     client->subs.unflushed = false;
     for (unsigned i = 0; client->subs.all && i < client->nodes.n; i++)
         rl_sub_flush(&client->subs.all[i], now_ns);
@@ -60,6 +62,7 @@ void rl_subs_flush(redlock *client, int64_t now_ns)
 uint64_t rl_subs_alive(const redlock *client, int64_t since_ns)
 {
     uint64_t heard = 0;
+    assert(client->subs.all || !client->subs.listening); /* only subscribers listen */
     for (unsigned i = 0; client->subs.all && i < client->nodes.n; i++) {
         if (client->subs.all[i].connection.heard_ns >= since_ns)
             heard |= rl_bit(i);

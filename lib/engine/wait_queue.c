@@ -79,6 +79,7 @@ bool rl_wait_queue_pending(const redlock *client, const struct rl_wait_queue *qu
 
 uint64_t rl_wait_queue_nodes(const redlock *client, const struct rl_kind *kind, uint64_t number)
 {
+    assert(number != 0); /* 0 is no queue's */
     if (kind->queues_at_once)
         return rl_all(client->nodes.n);
     if (rl_kind_queues(kind))
@@ -91,6 +92,7 @@ uint64_t rl_wait_queue_nodes(const redlock *client, const struct rl_kind *kind, 
 /* Room for one more, by number and by name. */
 static int reserve(struct rl_wait_queues *queues)
 {
+    assert(queues->by_name.count <= queues->places);
     if (queues->by_name.count == queues->places) {
         size_t size = queues->places ? 2 * queues->places : PLACES_MIN;
         assert(size <= PLACE_MASK + 1 && (size & (size - 1)) == 0);
@@ -199,6 +201,7 @@ int rl_wait_queue_join(redlock *client, struct rl_waiter *waiter,
 static void leave_queues(redlock *client, const struct rl_wait_queue *queue, bool won,
                          int64_t now_ns)
 {
+    assert(won || !queue->waiters.first); /* else the others still wait under this number */
     uint64_t nodes = rl_waking_leaves(&queue->waking, won, queue->target.kind->several);
     if (nodes)
         rl_wait_queue_leave_nodes(client, &queue->target, queue->number, nodes, now_ns);

@@ -3,6 +3,9 @@
 
 #include "kinds/key_rules.h"
 
+#include "kinds/lists.h"
+#include "kinds/marker.h"
+
 #include <string.h>
 
 static bool ends_in(const char *bytes, size_t len, const char *suffix)
@@ -14,6 +17,11 @@ static bool ends_in(const char *bytes, size_t len, const char *suffix)
 static bool begins_with(const char *bytes, size_t len, const char *prefix)
 {
     return len >= strlen(prefix) && memcmp(bytes, prefix, strlen(prefix)) == 0;
+}
+
+static bool is(const char *bytes, size_t len, const char *name)
+{
+    return len == strlen(name) && memcmp(bytes, name, len) == 0;
 }
 
 /* "...:rwlock_timeout:7": the lease of a reader or writer. */
@@ -51,6 +59,12 @@ const char *rl_key_name_clash(const void *name, size_t len)
         begins_with(name, len, RL_REDISSON_FENCE_PREFIX))
         return "a lock's name can't begin with redisson_lock_queue:, redisson_lock_timeout: or "
                "redisson_lock_token:: such keys belong to the lock of the name behind that";
+    if (is(name, len, RL_MARKER_KEY) || is(name, len, RL_QUARANTINE_KEY))
+        return "a lock's name can't be " RL_MARKER_KEY " or " RL_QUARANTINE_KEY
+               ": they tell whether a master still has its keys";
+    if (is(name, len, RL_LISTS_KEY))
+        return "a lock's name can't be " RL_LISTS_KEY
+               ": it tells which node lists the clients of a master have";
     if (is_braced(name, len))
         return "a lock's name can't be in braces as a whole: its keys would be those of the "
                "name inside of them; have text before or behind the braces";
@@ -70,6 +84,6 @@ const char *rl_key_owner_clash(const struct rl_target *target)
     if (braces == 0 && colons <= 1 && (colons == 1 || !brace_in_name))
         return NULL;
     return "on one master, the owner of a read or write lock is a text without a closing brace "
-           "and with one colon at most; with exactly one, as in app:7, where the lock's name has "
-           "an opening brace. Else its keys could be another lock's";
+           "and with one colon at most; with exactly one, as in app:7, where the lock's name "
+           "has an opening brace. Else its keys could be another lock's";
 }

@@ -3,9 +3,9 @@
 
 #include "kinds/keys.h"
 
+#include "base/text.h"
+
 #include <assert.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 /* The key of a letter: text before and after the name, in braces or not. */
@@ -88,7 +88,11 @@ size_t rl_key_channel(const struct rl_target *target, char ret_text[RL_KEY_MAX])
 
 size_t rl_waiter_text(const char *uuid, uint64_t number, char ret_text[RL_WAITER_MAX])
 {
-    int len = snprintf(ret_text, RL_WAITER_MAX, "%s:%" PRIu64, uuid, number);
-    assert(len > 0 && len < RL_WAITER_MAX);
-    return (size_t)len;
+    char digits[RL_DIGITS_MAX];
+    size_t at = rl_to_digits(number, digits), len = strlen(uuid);
+    assert(len + 1 + sizeof(digits) <= RL_WAITER_MAX);
+    memcpy(ret_text, uuid, len);
+    ret_text[len++] = ':';
+    memcpy(ret_text + len, digits + at, sizeof(digits) - at);
+    return len + sizeof(digits) - at;
 }

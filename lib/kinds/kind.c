@@ -7,7 +7,14 @@
 
 #include "kinds/scripts.h" /* generated from lib/kinds/FOLDER/NAME.lua */
 
+#include "kinds/lists.h"
+#include "kinds/marker.h"
+
 #include <string.h>
+
+const char *const rl_lists_join = rl_script_lists_join;
+const char *const rl_marker_join = rl_script_marker_join;
+const char *const rl_marker_init = rl_script_marker_init;
 
 #define SCRIPT(script, keys, args)                                                             \
     {                                                                                          \

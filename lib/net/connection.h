@@ -21,6 +21,8 @@ enum rl_request_type {
     RL_REQUEST_SELECT,
     RL_REQUEST_SETNAME,
     RL_REQUEST_INFO,
+    RL_REQUEST_JOIN,  /* marker_join.lua */
+    RL_REQUEST_LISTS, /* lists_join.lua */
     RL_REQUEST_PING,
     RL_REQUEST_ONEWAY,
     RL_REQUEST_TEACH,
@@ -45,7 +47,8 @@ struct rl_inflight {
             *channel; /* RL_REQUEST_(UN)SUBSCRIBE; NULL: the client's own channel */
     };
     union {
-        char nonce[RL_NONCE_LEN]; /* a script: what the reply must begin with; TEACH, RECALL */
+        char nonce[RL_NONCE_LEN]; /* a script: what the reply must begin with; JOIN, LISTS,
+                                     TEACH, RECALL */
         struct {
             const char *bytes; /* the lease's: it lives until its replies have come */
             size_t len;

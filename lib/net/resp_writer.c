@@ -3,6 +3,8 @@
 
 #include "net/resp.h"
 
+#include "base/text.h"
+
 #include <string.h>
 
 void rl_out_init(struct rl_out *out, char *bytes, size_t size)
@@ -21,24 +23,13 @@ static void put(struct rl_out *out, const void *bytes, size_t len)
     out->len += len;
 }
 
-/* Write decimal digits at the end of `digits`; returns where they begin. */
-static size_t to_digits(uint64_t number, char digits[20])
-{
-    size_t at = 20;
-    do {
-        digits[--at] = (char)('0' + number % 10);
-        number /= 10;
-    } while (number > 0);
-    return at;
-}
-
 static void put_head(struct rl_out *out, char mark, uint64_t number)
 {
-    char digits[20];
-    size_t at = to_digits(number, digits);
-    put(out, &mark, 1);
-    put(out, digits + at, sizeof(digits) - at);
-    put(out, "\r\n", 2);
+    char head[1 + RL_DIGITS_MAX + 2];
+    size_t at = rl_to_digits(number, head + 1);
+    head[at] = mark;
+    memcpy(head + sizeof(head) - 2, "\r\n", 2);
+    put(out, head + at, sizeof(head) - at);
 }
 
 void rl_put_array(struct rl_out *out, unsigned elements)
@@ -60,12 +51,12 @@ void rl_put_text(struct rl_out *out, const char *text)
 
 void rl_put_number(struct rl_out *out, int64_t number)
 {
-    char digits[21];
+    char text[1 + RL_DIGITS_MAX];
     uint64_t size = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
-    size_t at = to_digits(size, digits + 1) + 1;
+    size_t at = rl_to_digits(size, text + 1) + 1;
     if (number < 0)
-        digits[--at] = '-';
-    rl_put_bulk(out, digits + at, sizeof(digits) - at);
+        text[--at] = '-';
+    rl_put_bulk(out, text + at, sizeof(text) - at);
 }
 
 void rl_nonce_text(uint64_t nonce, char ret_text[RL_NONCE_LEN])

@@ -220,6 +220,15 @@ void rl_node_tick(struct rl_node *node, int64_t now_ns)
         connect_now(node, now_ns);
 }
 
+/* A marker that is lost must be told to those that hold a lock and ask for nothing, and their
+ * node list must be seen by others for so long. */
+static bool checks_by_itself(const struct rl_node *node)
+{
+    const struct rl_node_settings *settings = node->settings;
+    return (settings->guard == RL_GUARD_MARKER || rl_lists_wanted(&settings->lists)) &&
+           settings->watched;
+}
+
 int64_t rl_node_due_ns(struct rl_node *node)
 {
     int64_t due = node->draining ? node->drain_until_ns : INT64_MAX;
@@ -234,7 +243,9 @@ int64_t rl_node_due_ns(struct rl_node *node)
         return rl_earlier_ns(due, node->deadline_ns);
     case RL_UP: /* a voting node gets INFO along with other requests */
         due = rl_earlier_ns(due, drain_ns(node));
-        return node->fitness == RL_FIT ? due : rl_earlier_ns(due, node->ask_info_ns);
+        if (node->fitness == RL_FIT && !checks_by_itself(node))
+            return due;
+        return rl_earlier_ns(due, node->ask_info_ns);
     }
     return due;
 }

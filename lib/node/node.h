@@ -17,12 +17,15 @@
 #define RL_NODE_H
 
 #include "base/client_name.h"
+#include "core/clock_watch.h"
 #include "core/driven.h"
 #include "core/hold.h"
 #include "core/identity.h"
+#include "core/marker.h"
 #include "core/reconnect.h"
 #include "net/tls.h"
 #include "net/connection.h"
+#include "node/node_lists.h"
 
 enum rl_mode { RL_DOWN, RL_CONNECTING, RL_AUTH, RL_GREETING, RL_UP };
 
@@ -60,6 +63,10 @@ struct rl_node_events {
     /* The reply to a TEACH or RECALL (duplicates.c). */
     void (*proved)(void *owner, struct rl_node *node, const struct rl_inflight *inflight,
                    const struct rl_reply *reply, int64_t now_ns);
+    /* What it granted before may be lost there, while others may not know yet. */
+    void (*voided)(void *owner, struct rl_node *node, int64_t now_ns);
+    /* Some of its clients have that node list, which is another one than ours. */
+    void (*disagrees)(void *owner, struct rl_node *node, const struct rl_list_mark *other);
     /* The node is UP or lost, or what is known of its server has changed. The owner must look
      * at duplicates, at releases that are due, and at calls that wait for this node. */
     void (*changed)(void *owner, struct rl_node *node, int64_t now_ns);
@@ -78,7 +85,11 @@ struct rl_node_settings {
     int64_t stall_limit_ns;
     int64_t drain_limit_ns; /* a draining link is closed after this time */
     int64_t guard_window_ns;
-    bool guard;
+    double drift_factor;
+    int64_t check_ns; /* how often a node that votes is asked again whether it may */
+    int guard;        /* enum rl_guard */
+    struct rl_lists_settings lists;
+    bool watched; /* somebody holds a lock: ask even if no other request is sent */
     struct rl_driven driven;
     char connection_name[RL_CONNECTION_NAME_MAX + 1]; /* CLIENT SETNAME */
 };
@@ -110,7 +121,14 @@ struct rl_node {
     struct rl_info info;         /* of the last INFO; empty where it was denied */
     int64_t info_ns;             /* when it came */
     struct rl_identity identity; /* the server that answered here last, and since when */
+    bool info_told;              /* INFO was answered; the marker's reply comes next */
+    struct rl_marker marker;
+    enum rl_marker_says marker_says;
+    struct rl_node_lists lists;
     enum rl_fitness fitness;
+    struct rl_clock_watch clock_watch;
+    int64_t info_epoch;    /* of our clock, when INFO was sent last */
+    int64_t clock_void_ns; /* when its clock was last found to have stepped forward; 0: never */
     /* duplicates.c, by the connection in use: */
     int duplicate_of;      /* the node that votes for the same server; -1: none */
     bool duplicate_proven; /* false: it has the same run_id, and the proof is open */
@@ -125,7 +143,9 @@ struct rl_node {
     int64_t round_trip_ns; /* smoothed; 0: unknown */
     bool unflushed;
     uint64_t connects;
-    char why[192]; /* DOWN, UNFIT: the reason; UP: a warning or empty */
+    char why[192];       /* DOWN, UNFIT: the reason; UP: a warning or empty */
+    char waits[192];     /* GUARDED by a quarantine: the reason, with the time that is left */
+    char clock_why[192]; /* what was last found of its clock */
 
     /* The last refusal of the server itself, as its error or INFO says. */
     char refusal[160]; /* empty: nothing so far */
@@ -256,6 +276,15 @@ void rl_node_ask_info(struct rl_node *node, int64_t now_ns);
 void rl_node_on_bulk(void *slot, const char *bytes, size_t len);
 void rl_node_take_info(struct rl_node *node, const struct rl_reply *reply, const char *error,
                        int64_t now_ns);
+void rl_node_take_marker(struct rl_node *node, const struct rl_inflight *inflight,
+                         const struct rl_reply *reply, const char *error, int64_t now_ns);
+
+/* node_clock.c: INFO was answered. Does its clock keep time? If it was set forward, what it
+ * granted is void. */
+void rl_node_watch_clock(struct rl_node *node, int64_t sent_ns, int64_t now_ns);
+
+/* What was found of its clock lately; empty: nothing. */
+const char *rl_node_clock_why(const struct rl_node *node, int64_t now_ns);
 
 /* The server refuses requests: it must not vote, whatever INFO said. */
 void rl_node_refuses(struct rl_node *node, const char *why, int64_t now_ns);

@@ -5,6 +5,8 @@
 
 #include "node/node.h"
 
+#include "base/times.h"
+
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
@@ -76,7 +78,7 @@ static void learn_identity(struct rl_node *node, int64_t now_ns)
 {
     switch (rl_identity_learn(&node->identity, &node->info, now_ns)) {
     case RL_SAME:
-        break;
+        return;
     case RL_RESTARTED:
         rl_node_forget_duplicates(node);
         break;
@@ -88,12 +90,14 @@ static void learn_identity(struct rl_node *node, int64_t now_ns)
         rl_node_replaced(node, rl_was_replica, now_ns);
         break;
     }
+    if (node->settings->guard == RL_GUARD_MARKER)
+        node->settings->events->voided(node->settings->owner, node, now_ns);
 }
 
 static void vote(struct rl_node *node, int64_t now_ns)
 {
     set_fitness(node, RL_FIT);
-    node->ask_info_ns = now_ns + RL_ASK_INFO_MS * RL_NS_PER_MS;
+    node->ask_info_ns = now_ns + node->settings->check_ns;
 }
 
 /* Has the server been up, or known to us, for long enough (server_info.h)? */
@@ -103,7 +107,10 @@ static void judge_guard(struct rl_node *node, int64_t now_ns)
     int64_t uptime_s = node->info.uptime_s;
     assert(node->settings->guard && node->info.run_id[0]); /* else nothing to judge */
     assert(node->identity.seen_ns > 0);
-    int64_t wait = rl_guard_wait_ns(window_ns, uptime_s, now_ns - node->identity.seen_ns);
+    /* A marker that matches is proof enough, unless another process was here before. */
+    bool proven = node->settings->guard == RL_GUARD_MARKER && !node->identity.successor;
+    int64_t seen_ns = now_ns - node->identity.seen_ns;
+    int64_t wait = proven ? 0 : rl_guard_wait_ns(window_ns, uptime_s, seen_ns);
     int64_t anew =
         node->replaced_ns > 0 ? rl_guard_wait_ns(window_ns, -1, now_ns - node->replaced_ns) : 0;
     assert(window_ns > 0 && wait >= 0 && anew >= 0);
@@ -124,7 +131,28 @@ static void judge_guard(struct rl_node *node, int64_t now_ns)
              replaced ? node->replaced_how : "restarted");
 }
 
-/* Decide by INFO's reply whether this server may vote. */
+/* Has it kept its keys, by its marker (core/marker.h)? */
+static void judge_marker(struct rl_node *node, int64_t now_ns)
+{
+    const struct rl_marker *marker = &node->marker;
+    assert(node->settings->guard == RL_GUARD_MARKER);
+    switch (node->marker_says) {
+    case RL_MARKER_FREE:
+        judge_guard(node, now_ns);
+        return;
+    case RL_MARKER_UNFIT:
+        unfit(node, now_ns, RL_ASK_AGAIN_NS, marker->why);
+        return;
+    case RL_MARKER_QUARANTINED:
+        set_fitness(node, RL_GUARDED);
+        node->guard_until_ns = marker->ends_ns;
+        node->ask_info_ns = marker->until_ns;
+        snprintf(node->why, sizeof(node->why), "quarantined, because %s", marker->why);
+        node->settings->events->voided(node->settings->owner, node, now_ns);
+    }
+}
+
+/* Decide by what the server told whether it may vote. */
 static void judge_info(struct rl_node *node, int64_t now_ns)
 {
     const struct rl_info *info = &node->info;
@@ -141,6 +169,8 @@ static void judge_info(struct rl_node *node, int64_t now_ns)
     else if (!info->run_id[0] && node->settings->guard)
         unfit(node, now_ns, RL_ASK_AGAIN_NS,
               "INFO names no run_id, so a restart could not be seen: no vote");
+    else if (node->settings->guard == RL_GUARD_MARKER)
+        judge_marker(node, now_ns);
     else if (node->settings->guard)
         judge_guard(node, now_ns);
     else
@@ -186,10 +216,22 @@ static struct known known_of(const struct rl_node *node)
     return known;
 }
 
+/* The lists of nodes that its clients have: they were told before INFO was. */
+static void judge_lists(struct rl_node *node, int64_t now_ns)
+{
+    const char *why_not = rl_node_lists_refusal(node);
+    if (node->fitness == RL_FIT && why_not)
+        unfit(node, now_ns, RL_ASK_AGAIN_NS, why_not);
+    if (rl_lists_wanted(&node->settings->lists)) /* even where INFO is denied for good */
+        node->ask_info_ns = rl_earlier_ns(node->ask_info_ns, now_ns + node->settings->check_ns);
+}
+
 /* INFO has been judged: the node is UP. */
 static void enter_up(struct rl_node *node, const struct known *known, int64_t now_ns)
 {
     assert(node->mode == RL_GREETING || node->mode == RL_UP);
+    const char *warning = rl_node_lists_warning(node);
+    judge_lists(node, now_ns);
     if (node->mode != RL_UP)
         rl_node_set_mode(node, RL_UP, now_ns);
     bool same =
@@ -199,6 +241,8 @@ static void enter_up(struct rl_node *node, const struct known *known, int64_t no
     if (node->why[0] && strcmp(known->why, node->why) != 0)
         node->settings->events->log(node->settings->owner, REDLOCK_LOG_WARNING, "%s: %s",
                                     node->config->label, node->why);
+    if (node->fitness == RL_FIT && warning && !node->why[0]) /* that was told on its own */
+        snprintf(node->why, sizeof(node->why), "warning: %s", warning);
 }
 
 void rl_node_take_info(struct rl_node *node, const struct rl_reply *reply, const char *error,
@@ -206,8 +250,11 @@ void rl_node_take_info(struct rl_node *node, const struct rl_reply *reply, const
 {
     const struct known known = known_of(node);
     assert(node->mode == RL_GREETING || node->mode == RL_UP);
-    node->asked_late = false;
     bool refused = reply->type == RL_REPLY_ERROR;
+    node->info_told = reply->type == RL_REPLY_BULK;
+    if (node->info_told && node->settings->guard == RL_GUARD_MARKER)
+        return;
+    node->asked_late = false;
     if (refused && !is_denied(reply) && node->mode != RL_UP) {
         rl_node_disconnect(node, node->current, now_ns, "%s", error);
         return;
@@ -220,5 +267,57 @@ void rl_node_take_info(struct rl_node *node, const struct rl_reply *reply, const
         judge_info(node, now_ns);
     else
         info_denied(node, error, now_ns);
+    enter_up(node, &known, now_ns);
+}
+
+/* The reply of marker_join.lua: nonce, run id, reason, remaining ms. */
+static bool read_marker(struct rl_node *node, const struct rl_inflight *inflight,
+                        const struct rl_reply *reply, struct rl_marker_reading *ret_reading)
+{
+    *ret_reading = (struct rl_marker_reading){.left_ms = 0};
+    if (reply->type != RL_REPLY_ARRAY || reply->count != 4 ||
+        !rl_part_is(reply, 0, inflight->nonce, RL_NONCE_LEN) ||
+        reply->part[1].type != RL_REPLY_BULK || reply->part[2].type != RL_REPLY_BULK ||
+        reply->part[3].type != RL_REPLY_INTEGER || reply->part[3].integer < -1)
+        return false;
+    const struct rl_element *run_id = &reply->part[1], *why = &reply->part[2];
+    if (run_id->len >= sizeof(ret_reading->run_id) || why->len >= sizeof(ret_reading->why))
+        return false;
+    memcpy(ret_reading->run_id, reply->text + run_id->start, run_id->len);
+    memcpy(ret_reading->why, reply->text + why->start, why->len);
+    rl_mask_field(&rl_node_connection(node)->mask, ret_reading->run_id); /* as INFO's is */
+    ret_reading->left_ms = reply->part[3].integer;
+    return true;
+}
+
+void rl_node_take_marker(struct rl_node *node, const struct rl_inflight *inflight,
+                         const struct rl_reply *reply, const char *error, int64_t now_ns)
+{
+    const struct known known = known_of(node);
+    struct rl_marker_reading reading;
+    bool refused = reply->type == RL_REPLY_ERROR;
+    assert(node->mode == RL_GREETING || node->mode == RL_UP);
+    if (!node->info_told)
+        return; /* INFO was refused, and that has decided */
+    node->info_told = false;
+    if (!refused && !read_marker(node, inflight, reply, &reading)) {
+        rl_node_disconnect(node, node->current, now_ns,
+                           "answered something that was not asked for");
+        return;
+    }
+    node->asked_late = false;
+    if (refused) {
+        learn_identity(node, now_ns);
+        unfit(node, now_ns, RL_ASK_AGAIN_NS, "");
+        snprintf(node->why, sizeof(node->why),
+                 "its marker can't be read, so lost keys could not be seen: no vote (%.100s)",
+                 error);
+    } else {
+        node->marker_says = rl_marker_learn(&node->marker, &reading, node->info.run_id,
+                                            node->settings->guard_window_ns, now_ns);
+        judge_info(node, now_ns);
+    }
+    if (node->fitness == RL_FIT)
+        node->ask_info_ns = inflight->sent_ns + node->settings->check_ns;
     enter_up(node, &known, now_ns);
 }

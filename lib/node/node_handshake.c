@@ -3,11 +3,16 @@
 
 #include "node/node.h"
 
+#include "base/clock.h"
+#include "base/prng.h"
+#include "kinds/marker.h"
 #include "net/session.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
+
+#define RL_MARKER_REQUEST_MAX 4096
 
 static void put(struct rl_node *node, enum rl_request_type type, const char *nonce,
                 const void *bytes, size_t len, int64_t now_ns, int64_t deadline_ns)
@@ -18,16 +23,16 @@ static void put(struct rl_node *node, enum rl_request_type type, const char *non
     rl_node_put(node, node->current, bytes, len, &inflight);
 }
 
-/* Queue a request of the node's own. False: there is no room. A handshake always has room,
- * because its buffer is empty. */
-static bool ask(struct rl_node *node, enum rl_request_type type, const struct rl_out *out,
-                int64_t now_ns, int64_t deadline_ns)
+/* Queue a request of the node's own; `nonce` may be NULL. False: there is no room. A handshake
+ * always has room, because its buffer is empty. */
+static bool ask(struct rl_node *node, enum rl_request_type type, const char *nonce,
+                const struct rl_out *out, int64_t now_ns, int64_t deadline_ns)
 {
     assert(!out->overflow);
     assert(node->mode == RL_GREETING || node->mode == RL_UP);
     if (!rl_connection_room(rl_node_connection(node), out->len, true))
         return false;
-    put(node, type, NULL, out->bytes, out->len, now_ns, deadline_ns);
+    put(node, type, nonce, out->bytes, out->len, now_ns, deadline_ns);
     return true;
 }
 
@@ -39,6 +44,25 @@ static bool pass(struct rl_node *node, enum rl_request_type type, const char *no
         return false;
     put(node, type, nonce, bytes, len, now_ns, now_ns + node->settings->connect_timeout_ns);
     return true;
+}
+
+/* Its marker and its quarantine, behind INFO. */
+static bool ask_marker(struct rl_node *node, int64_t now_ns, int64_t deadline_ns)
+{
+    char bytes[RL_MARKER_REQUEST_MAX], nonce[RL_NONCE_LEN];
+    struct rl_out out;
+    rl_nonce_text(rl_prng_next(node->settings->prng), nonce);
+    rl_out_init(&out, bytes, sizeof(bytes));
+    rl_put_array(&out, 8);
+    rl_put_text(&out, "EVAL");
+    rl_put_text(&out, rl_marker_join);
+    rl_put_text(&out, "2");
+    rl_put_text(&out, RL_MARKER_KEY);
+    rl_put_text(&out, RL_QUARANTINE_KEY);
+    rl_put_bulk(&out, nonce, sizeof(nonce));
+    rl_put_number(&out, node->config->db);
+    rl_put_number(&out, (node->settings->guard_window_ns + RL_NS_PER_MS - 1) / RL_NS_PER_MS);
+    return ask(node, RL_REQUEST_JOIN, nonce, &out, now_ns, deadline_ns);
 }
 
 static void say_hello(struct rl_node *node, int64_t now_ns)
@@ -53,11 +77,11 @@ static void say_hello(struct rl_node *node, int64_t now_ns)
         rl_put_array(&out, 2);
         rl_put_text(&out, "SELECT");
         rl_put_number(&out, node->config->db);
-        ask(node, RL_REQUEST_SELECT, &out, now_ns, node->deadline_ns);
+        ask(node, RL_REQUEST_SELECT, NULL, &out, now_ns, node->deadline_ns);
     }
     rl_out_init(&out, bytes, sizeof(bytes));
     rl_login_put_name(&out, node->settings->connection_name);
-    ask(node, RL_REQUEST_SETNAME, &out, now_ns, node->deadline_ns);
+    ask(node, RL_REQUEST_SETNAME, NULL, &out, now_ns, node->deadline_ns);
     node->ask_info_ns = now_ns;
     rl_node_ask_info(node, now_ns);
     rl_node_flush(node, now_ns);
@@ -68,7 +92,12 @@ void rl_node_ask_info(struct rl_node *node, int64_t now_ns)
     static char info[] = "*1\r\n$4\r\nINFO\r\n";
     struct rl_out out = {.bytes = info, .size = sizeof(info) - 1, .len = sizeof(info) - 1};
     int64_t deadline_ns = now_ns + node->settings->connect_timeout_ns;
-    bool asked = ask(node, RL_REQUEST_INFO, &out, now_ns, deadline_ns);
+    node->info_epoch = rl_clock_epoch(node->settings->clock);
+    bool asked = !rl_lists_wanted(&node->settings->lists) ||
+                 rl_node_ask_lists(node, now_ns, deadline_ns);
+    asked = asked && ask(node, RL_REQUEST_INFO, NULL, &out, now_ns, deadline_ns);
+    if (asked && node->settings->guard == RL_GUARD_MARKER)
+        asked = ask_marker(node, now_ns, deadline_ns);
     node->ask_info_ns = asked ? INT64_MAX : now_ns + RL_ASK_AGAIN_NS;
 }
 
@@ -78,7 +107,7 @@ bool rl_node_ping(struct rl_node *node, int64_t now_ns, int64_t deadline_ns)
     struct rl_out out = {.bytes = ping, .size = sizeof(ping) - 1, .len = sizeof(ping) - 1};
     if (rl_node_stalled(node, now_ns) || !rl_node_takes(node, node->current, out.len, false))
         return false;
-    return ask(node, RL_REQUEST_PING, &out, now_ns, deadline_ns);
+    return ask(node, RL_REQUEST_PING, NULL, &out, now_ns, deadline_ns);
 }
 
 bool rl_node_send_oneway(struct rl_node *node, const void *bytes, size_t len, int64_t now_ns)
@@ -136,7 +165,15 @@ void rl_node_greeted(struct rl_node *node, const struct rl_inflight *inflight,
         memcpy(rl_node_connection(node)->why, text, sizeof(text));
         break;
     case RL_REQUEST_INFO:
+        if (reply->type == RL_REPLY_BULK)
+            rl_node_watch_clock(node, inflight->sent_ns, now_ns);
         rl_node_take_info(node, reply, text, now_ns);
+        break;
+    case RL_REQUEST_JOIN:
+        rl_node_take_marker(node, inflight, reply, text, now_ns);
+        break;
+    case RL_REQUEST_LISTS:
+        rl_node_take_lists(node, inflight, reply, text, now_ns);
         break;
     case RL_REQUEST_PING:
         node->settings->events->pinged(node->settings->owner, node, now_ns - inflight->sent_ns);

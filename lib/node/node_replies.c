@@ -164,6 +164,14 @@ static bool deliver_error(struct rl_slot *slot, const struct rl_inflight *inflig
     return false;
 }
 
+/* On a link that drains, it may have voted before the step of its clock that INFO has shown on
+ * the other link. */
+static bool is_void(const struct rl_slot *slot, const struct rl_inflight *inflight)
+{
+    const struct rl_node *node = slot->node;
+    return slot->index != node->current && inflight->sent_ns < node->clock_void_ns;
+}
+
 /* A request was answered with a vote. */
 static void deliver_vote(struct rl_slot *slot, const struct rl_inflight *inflight,
                          const struct rl_vote_reply *vote_reply, int64_t now_ns)
@@ -175,7 +183,7 @@ static void deliver_vote(struct rl_slot *slot, const struct rl_inflight *infligh
     /* The node voted when it was asked. If it has lost that right since, its grant does not
      * count. */
     if (vote_reply->vote == RL_VOTE_YES && rl_verb_takes(inflight->verb) &&
-        !rl_node_is_fit(node)) {
+        (!rl_node_is_fit(node) || is_void(slot, inflight))) {
         unfit.why = rl_node_why(node, now_ns);
         vote_reply = &unfit;
     }

@@ -4,7 +4,11 @@
 
 #include "node/node.h"
 
+#include "kinds/marker.h"
+
 #include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
 
 #define BACKLOG_MAX 8192 /* unanswered requests: with more the node is not asked for votes */
 #define LAG_REQUESTS 64
@@ -82,6 +86,23 @@ bool rl_node_pending(const struct rl_node *node)
     return node->mode == RL_UP ? node->asked_late || node->proving : node->retry.failures == 0;
 }
 
+/* The time that is left is told anew each time. */
+static const char *guarded_why(struct rl_node *node, int64_t now_ns)
+{
+    int64_t left_ns = node->guard_until_ns - now_ns;
+    if (node->marker_says != RL_MARKER_QUARANTINED || left_ns <= 0)
+        return node->why;
+    if (node->guard_until_ns == INT64_MAX)
+        snprintf(node->waits, sizeof(node->waits),
+                 "quarantined until somebody deletes " RL_QUARANTINE_KEY ", because %s",
+                 node->marker.why);
+    else
+        snprintf(node->waits, sizeof(node->waits),
+                 "quarantined, votes in %" PRId64 " s, because %s",
+                 (left_ns + RL_NS_PER_S - 1) / RL_NS_PER_S, node->marker.why);
+    return node->waits;
+}
+
 const char *rl_node_why(struct rl_node *node, int64_t now_ns)
 {
     switch (rl_node_standing(node, now_ns)) {
@@ -97,10 +118,12 @@ const char *rl_node_why(struct rl_node *node, int64_t now_ns)
         return "takes no more requests";
     case RL_STANDING_SLOW:
         return "lags behind: not asked, since enough others answer at once";
-    case RL_STANDING_UNFIT:
     case RL_STANDING_GUARDED:
-    case RL_STANDING_READY:
+        return guarded_why(node, now_ns);
+    case RL_STANDING_UNFIT:
         break;
+    case RL_STANDING_READY:
+        return node->why[0] ? node->why : rl_node_clock_why(node, now_ns);
     }
     return node->why;
 }

@@ -14,13 +14,18 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ThreadSanitizer can't follow a child with threads; and AddressSanitizer's allocator does not
- * survive a fork while another thread is in it. */
+/* ThreadSanitizer can't follow a child with threads. No sanitizer's allocator survives a fork
+ * while another thread is in it: the child waits for that thread's mutex for ever. */
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#define ONE_THREAD true
 #define SETTINGS "background never\n"
 #else
+#define ONE_THREAD false
 #define SETTINGS NULL
 #endif
+
+/* A hold that outlives its test on a busy machine. */
+enum { LONG_MS = 20000 };
 
 static struct masters *masters;
 static const char *file;
@@ -75,7 +80,7 @@ START_TEST(child_gets_efork_and_parent_does_not_notice)
 {
     bool with_close = _i == 1;
     open_three();
-    lock = client_take(client, "name");
+    ck_assert_int_eq(client_try(client, "name", LONG_MS, 0, NULL, &lock), 0);
     ck_assert(wait_until(masters_with(masters, "name") == 3, 5000));
     client_ready(client);
     for (int i = 0; i < 10; i++) {
@@ -84,7 +89,7 @@ START_TEST(child_gets_efork_and_parent_does_not_notice)
         ck_assert_uint_eq(masters_with(masters, "name"), 3);
         /* All three connections live, and the loop still hears of them. */
         ck_assert_uint_eq(client_ready(client), 3);
-        ck_assert_int_eq(redlock_extend(lock, CLIENT_TTL_MS + 1000 * (i + 1), NULL), 0);
+        ck_assert_int_eq(redlock_extend(lock, LONG_MS + 500 * (i + 1), NULL), 0);
         client_ready(client);
     }
     ck_assert_uint_eq(client_stats(client).reconnects, 0);
@@ -212,7 +217,7 @@ START_TEST(fork_in_middle_of_call_deadlocks_nobody)
     bool with_close = true;
     open_three();
     redlock *other = client_open(file);
-    lock = client_take(other, "name");
+    ck_assert_int_eq(client_try(other, "name", LONG_MS, 0, NULL, &lock), 0);
     ck_assert_int_eq(pthread_create(&threads[0], NULL, keep_taking, NULL), 0);
     ck_assert_int_eq(pthread_create(&threads[1], NULL, keep_waiting, NULL), 0);
     for (int i = 0; i < 60; i++)
@@ -236,7 +241,8 @@ int main(void)
     tcase_add_test(tests, childs_close_sends_nothing);
     tcase_add_test(tests, child_may_open_client_of_its_own);
     tcase_add_test(tests, tokens_differ_between_children);
-    tcase_add_test(tests, fork_in_middle_of_call_deadlocks_nobody);
+    if (!ONE_THREAD)
+        tcase_add_test(tests, fork_in_middle_of_call_deadlocks_nobody);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

@@ -6,6 +6,7 @@
 #include "fake.h"
 #include "look.h"
 
+#include <pthread.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -73,6 +74,35 @@ START_TEST(inspect_leaves_silent_master_behind)
     ck_assert_int_eq(look_at(&look, client, "name", NULL), 0);
     ck_assert_int_lt(now_ms() - begun, CONNECT_MS / 2);
     ck_assert_uint_eq(look.all.answered, 2);
+}
+END_TEST
+
+enum { QUERY_CONNECT_MS = 2000 };
+
+static void *open_door_late(void *argument)
+{
+    pause_ms(QUERY_CONNECT_MS + 200);
+    fake_door(argument, FAKE_OPEN);
+    return NULL;
+}
+
+/* A master that was asked late may still answer when connect-timeout is over. One that can be
+ * asked only then is not: each further one would make the caller wait for as long again. */
+START_TEST(inspect_asks_nobody_after_connect_timeout)
+{
+    struct fake_rule late = {.delay_ms = QUERY_CONNECT_MS * 7 / 10};
+    pthread_t thread;
+    set_rule(0, late, "INFO*");
+    set_rule(0, hangs, "inspect *");
+    fake_door(fakes[1], FAKE_REFUSE);
+    fake_door(fakes[2], FAKE_DEAF);
+    client = client_open(fakes_file(fakes, NODES, "connect-timeout 2s\n"));
+    ck_assert_int_eq(pthread_create(&thread, NULL, open_door_late, fakes[1]), 0);
+    ck_assert_int_eq(look_at(&look, client, "name", NULL), REDLOCK_ENOQUORUM);
+    pthread_join(thread, NULL);
+    ck_assert_uint_eq(fake_count(fakes[0], "inspect *"), 1);
+    ck_assert_uint_eq(fake_count(fakes[1], "inspect *"), 0);
+    ck_assert(wait_until(client_ready(client) == 2, 5000));
 }
 END_TEST
 
@@ -180,6 +210,7 @@ int main(void)
     tcase_set_timeout(tests, 60);
     tcase_add_test(tests, inspect_asks_again_on_next_connection);
     tcase_add_test(tests, inspect_leaves_silent_master_behind);
+    tcase_add_test(tests, inspect_asks_nobody_after_connect_timeout);
     tcase_add_test(tests, status_asks_again_on_next_connection);
     tcase_add_test(tests, status_of_master_that_is_gone_has_no_uptime);
     tcase_add_test(tests, status_of_guarded_and_silent_master_is_stalled);

@@ -40,9 +40,18 @@ static void expect(int result, const char *part)
 }
 
 static const char *const keys_of_x[] = {
-    "x:redlock:queue",           "x:redlock:holds",         "x:redlock:seen",
-    "x:redlock:writer",          "x:redlock:readers",       "redisson_lock_queue:{x}",
-    "redisson_lock_timeout:{x}", "{x}:me:rwlock_timeout:1", "{x}:me:write:rwlock_timeout:1",
+    "x:redlock:queue",
+    "x:redlock:holds",
+    "x:redlock:seen",
+    "redlock:marker",
+    "redlock:quarantine",
+    "redlock:lists",
+    "x:redlock:writer",
+    "x:redlock:readers",
+    "redisson_lock_queue:{x}",
+    "redisson_lock_timeout:{x}",
+    "{x}:me:rwlock_timeout:1",
+    "{x}:me:write:rwlock_timeout:1",
 };
 enum { KEYS = sizeof(keys_of_x) / sizeof(keys_of_x[0]) };
 

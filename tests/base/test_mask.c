@@ -42,6 +42,7 @@ static const struct {
     {"lock", "hunter2", "NOPERM lock: locked, unlock lock.", "NOPERM ***: locked, unlock ***."},
     {"default", "hunter2", "User default has no permissions", "User *** has no permissions"},
     {"hunter", "hunter2", "hunter2 hunter hunter23", "*** *** ***3"},
+    {"lock", "hunter2", "lock\xc3\xa9 \xc3\xa9lock lock", "lock\xc3\xa9 \xc3\xa9lock ***"},
     {"locks", "", "locks", "locks"}, /* nobody logged in */
 };
 

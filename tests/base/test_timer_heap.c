@@ -5,6 +5,7 @@
 #include "base/timer_heap.h"
 
 #include "alloc.h"
+#include "base/list.h"
 #include "base/prng.h"
 #include "redlock.h"
 #include "suite.h"
@@ -272,6 +273,42 @@ START_TEST(giving_back_room_of_one_that_is_set)
 }
 END_TEST
 
+struct two {
+    struct rl_timers *timers;
+    struct rl_timer first, second;
+    int fired;
+};
+
+static void fire_and_stop_other(struct rl_timer *timer, int64_t now_ns)
+{
+    struct two *pair = RL_ITEM(timer, struct two, first);
+    pair->fired++;
+    rl_timer_set(pair->timers, &pair->second, INT64_MAX);
+    ck_assert_int_eq(now_ns, 5);
+}
+
+static void never_fires(struct rl_timer *timer, int64_t now_ns)
+{
+    (void)timer, (void)now_ns;
+    ck_abort_msg("it was stopped");
+}
+
+START_TEST(timer_that_another_one_stops_does_not_fire)
+{
+    struct rl_timers timers = {0};
+    struct two pair = {.timers = &timers,
+                       .first = {.fire = fire_and_stop_other},
+                       .second = {.fire = never_fires}};
+    reserve(&timers, 2);
+    rl_timer_set(&timers, &pair.first, 1);
+    rl_timer_set(&timers, &pair.second, 2);
+    rl_timers_run(&timers, 5);
+    ck_assert_int_eq(pair.fired, 1);
+    ck_assert_uint_eq(timers.count, 0);
+    rl_timers_free(&timers);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("timer");
@@ -282,6 +319,7 @@ int main(void)
     tcase_add_test(tcase, one_is_moved_both_ways);
     tcase_add_test(tcase, same_again_moves_nothing);
     tcase_add_test(tcase, empty_one_has_nothing_due);
+    tcase_add_test(tcase, timer_that_another_one_stops_does_not_fire);
     tcase_add_test(tcase, room_comes_and_goes);
     tcase_add_test(tcase, only_making_room_can_fail);
     tcase_add_test_raise_signal(tcase, setting_one_without_room, SIGABRT);

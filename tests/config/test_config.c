@@ -28,10 +28,12 @@ START_TEST(test_defaults)
     ck_assert_int_eq(config.connect_timeout_ms, RL_DEFAULT_CONNECT_TIMEOUT_MS);
     ck_assert_int_eq(config.stall_limit_ms, RL_DEFAULT_STALL_LIMIT_MS);
     ck_assert_int_eq(config.linger_ms, RL_DEFAULT_LINGER_MS);
+    ck_assert_int_eq(config.lock_delay_ms, 0);
     ck_assert_double_eq(config.drift_factor, RL_DEFAULT_DRIFT_FACTOR);
-    ck_assert(config.guard);
+    ck_assert_int_eq(config.guard, RL_GUARD_ON);
     ck_assert_ptr_null(config.client_name);
     ck_assert_int_eq(config.background, REDLOCK_BACKGROUND_AUTO);
+    ck_assert_int_eq(config.config_agreement, REDLOCK_AGREEMENT_OFF);
     ck_assert(!config.holds_password);
     ck_assert_str_eq(config.file, "n.conf");
     rl_config_free(&config);
@@ -51,8 +53,30 @@ START_TEST(test_every_setting)
     ck_assert_int_eq(config.places[RL_SETTING_CLIENT_NAME].line, 9);
     rl_config_free(&config);
     ck_assert_ptr_null(config.client_name);
-    ck_assert(config.guard);
+    ck_assert_int_eq(config.guard, RL_GUARD_ON);
     ck_assert_int_eq(config.background, REDLOCK_BACKGROUND_AUTO);
+}
+END_TEST
+
+START_TEST(test_guard)
+{
+    static const char *const texts[] = {"off", "on", "marker"};
+    char list[64];
+    snprintf(list, sizeof(list), "guard %s\nnode redis://a\n", texts[_i]);
+    parse_good(list);
+    ck_assert_int_eq(config.guard, _i);
+    rl_config_free(&config);
+}
+END_TEST
+
+START_TEST(test_agreement)
+{
+    static const char *const texts[] = {"off", "warn", "refuse"};
+    char list[64];
+    snprintf(list, sizeof(list), "config-agreement %s\nnode redis://a\n", texts[_i]);
+    parse_good(list);
+    ck_assert_int_eq(config.config_agreement, REDLOCK_AGREEMENT_OFF + _i);
+    rl_config_free(&config);
 }
 END_TEST
 
@@ -259,6 +283,8 @@ int main(void)
     TCase *read = tcase_create("read");
     tcase_add_test(read, test_defaults);
     tcase_add_test(read, test_every_setting);
+    tcase_add_loop_test(read, test_guard, 0, 3);
+    tcase_add_loop_test(read, test_agreement, 0, 3);
     tcase_add_test(read, test_background);
     tcase_add_test(read, test_limits);
     tcase_add_loop_test(read, test_factors, 0, COUNT(factors));

@@ -188,10 +188,12 @@ START_TEST(test_override_all)
     from.connect_timeout_ms = 200;
     from.stall_limit_ms = 300;
     from.linger_ms = 400;
+    from.lock_delay_ms = 50;
     from.drift_factor = 0.5;
     from.guard = REDLOCK_ON;
     from.client_name = "code";
     from.background = REDLOCK_BACKGROUND_ALWAYS;
+    from.config_agreement = REDLOCK_AGREEMENT_REFUSE;
     override(&from, 0);
     ck_assert_int_eq(config.max_ttl_ms, 60000);
     ck_assert_int_eq(config.ttl_ms, 5000);
@@ -199,10 +201,12 @@ START_TEST(test_override_all)
     ck_assert_int_eq(config.connect_timeout_ms, 200);
     ck_assert_int_eq(config.stall_limit_ms, 300);
     ck_assert_int_eq(config.linger_ms, 400);
+    ck_assert_int_eq(config.lock_delay_ms, 50);
     ck_assert_double_eq(config.drift_factor, 0.5);
-    ck_assert(config.guard);
+    ck_assert_int_eq(config.guard, RL_GUARD_ON);
     ck_assert_str_eq(config.client_name, "code");
     ck_assert_int_eq(config.background, REDLOCK_BACKGROUND_ALWAYS);
+    ck_assert_int_eq(config.config_agreement, REDLOCK_AGREEMENT_REFUSE);
     ck_assert(config.places[RL_SETTING_TTL].in_code);
     rl_config_free(&config);
     from = (redlock_config)REDLOCK_CONFIG_INIT;
@@ -212,7 +216,12 @@ START_TEST(test_override_all)
     override(&from, 0);
     ck_assert_int_eq(config.linger_ms, 0);
     ck_assert_double_eq(config.drift_factor, 0.001);
-    ck_assert(!config.guard);
+    ck_assert_int_eq(config.guard, RL_GUARD_OFF);
+    rl_config_free(&config);
+    from = (redlock_config)REDLOCK_CONFIG_INIT;
+    from.guard = REDLOCK_GUARD_MARKER;
+    override(&from, 0);
+    ck_assert_int_eq(config.guard, RL_GUARD_MARKER);
     rl_config_free(&config);
 }
 END_TEST
@@ -237,6 +246,9 @@ static const struct {
      "redlock_config.stall_limit_ms: stall-limit is out of range; it goes from 1ms to 1h"},
     {{.linger_ms = -2},
      "redlock_config.linger_ms: can't be negative; give milliseconds, or -1 for none"},
+    {{.lock_delay_ms = -1},
+     "redlock_config.lock_delay_ms: can't be negative; give milliseconds, or 0 for the "
+     "default"},
     {{.linger_ms = 3600001},
      "redlock_config.linger_ms: linger is out of range; it goes from 0s to 1h"},
     {{.drift_factor = 1.0},
@@ -251,10 +263,18 @@ static const struct {
     {{.drift_factor = INFINITY},
      "redlock_config.drift_factor: drift-factor is a number from 0 to below 1, for example "
      "0.01"},
-    {{.guard = 3},
-     "redlock_config.guard: is REDLOCK_ON, REDLOCK_OFF or REDLOCK_DEFAULT (as the file says)"},
+    {{.guard = 4},
+     "redlock_config.guard: is REDLOCK_ON, REDLOCK_OFF, REDLOCK_GUARD_MARKER or "
+     "REDLOCK_DEFAULT (as the file says)"},
     {{.guard = -1},
-     "redlock_config.guard: is REDLOCK_ON, REDLOCK_OFF or REDLOCK_DEFAULT (as the file says)"},
+     "redlock_config.guard: is REDLOCK_ON, REDLOCK_OFF, REDLOCK_GUARD_MARKER or "
+     "REDLOCK_DEFAULT (as the file says)"},
+    {{.config_agreement = REDLOCK_AGREEMENT_REFUSE + 1},
+     "redlock_config.config_agreement: is REDLOCK_AGREEMENT_OFF, _WARN or _REFUSE, or 0 (as "
+     "the file says)"},
+    {{.config_agreement = -1},
+     "redlock_config.config_agreement: is REDLOCK_AGREEMENT_OFF, _WARN or _REFUSE, or 0 (as "
+     "the file says)"},
     {{.client_name = ""},
      "redlock_config.client_name: client-name is empty; give it 1 to 63 bytes, or leave it "
      "out"},

@@ -52,6 +52,8 @@ START_TEST(test_take_smaller)
     from.client_name = "x";
     from.log_level = REDLOCK_LOG_DEBUG;
     from.background = REDLOCK_BACKGROUND_NEVER;
+    from.lock_delay_ms = 5;
+    from.config_agreement = REDLOCK_AGREEMENT_WARN;
     for (size_t size = offsetof(redlock_config, nodes); size < sizeof(from);
          size += _Alignof(redlock_config)) {
         begin();
@@ -66,8 +68,12 @@ START_TEST(test_take_smaller)
         ck_assert_int_eq(whole.ttl_ms, size > offsetof(redlock_config, ttl_ms) ? 5000 : 0);
         ck_assert_int_eq(whole.client_name != NULL,
                          size > offsetof(redlock_config, client_name));
-        ck_assert_int_eq(whole.log_level, REDLOCK_LOG_DEFAULT);
-        ck_assert_int_eq(whole.background, 0);
+        ck_assert_int_eq(whole.background, size > offsetof(redlock_config, background)
+                                               ? REDLOCK_BACKGROUND_NEVER
+                                               : REDLOCK_BACKGROUND_DEFAULT);
+        ck_assert_int_eq(whole.lock_delay_ms,
+                         size > offsetof(redlock_config, lock_delay_ms) ? 5 : 0);
+        ck_assert_int_eq(whole.config_agreement, REDLOCK_AGREEMENT_DEFAULT);
     }
 }
 END_TEST

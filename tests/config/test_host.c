@@ -133,6 +133,17 @@ START_TEST(test_lengths)
 }
 END_TEST
 
+START_TEST(test_nul)
+{
+    static const char *const texts[] = {"127.0.0.1\0x", "::1\0x", "a.b\0x"};
+    static const size_t lengths[] = {11, 5, 5};
+    char *host = NULL;
+    struct rl_problem problem = {.text = ""};
+    ck_assert_int_eq(rl_host_parse(texts[_i], lengths[_i], &host, &problem), REDLOCK_ECONFIG);
+    ck_assert_ptr_null(host);
+}
+END_TEST
+
 /* Whatever the C library takes for an IPv6 address, so do we, and the other way round; two
  * texts are equal here when they are the same address there. */
 START_TEST(test_ipv6_model)
@@ -213,6 +224,7 @@ int main(void)
     tcase_add_loop_test(check, test_good, 0, COUNT(good));
     tcase_add_loop_test(check, test_bad, 0, COUNT(bad));
     tcase_add_test(check, test_lengths);
+    tcase_add_loop_test(check, test_nul, 0, 3);
     tcase_add_test(check, test_ipv6_model);
     suite_add_tcase(suite, check);
     TCase *compare = tcase_create("compare");

@@ -19,7 +19,7 @@ static struct rl_list_mark mark_of(unsigned first, unsigned last)
                                .node_count = 3,
                                .max_ttl_ms = 30000,
                                .drift_factor = 0.01,
-                               .guard = true};
+                               .guard = RL_GUARD_ON};
     struct rl_list_mark mark;
     rl_list_mark_of(&config, &mark);
     return mark;
@@ -54,9 +54,9 @@ START_TEST(address_database_and_socket_count)
 END_TEST
 
 static const struct rl_list_mark marks[] = {
-    {5, 30000, 10000, true, 0x1f2e3d4c},
-    {1, 1, 0, false, 0},
-    {REDLOCK_NODES_MAX, RL_DURATION_MAX_MS, 999999, true, 0xffffffff},
+    {5, 30000, 10000, RL_GUARD_ON, 0x1f2e3d4c},
+    {1, 1, 0, RL_GUARD_OFF, 0},
+    {REDLOCK_NODES_MAX, RL_DURATION_MAX_MS, 999999, RL_GUARD_MARKER, 0xffffffff},
 };
 
 START_TEST(what_is_written_is_read)
@@ -80,6 +80,25 @@ START_TEST(word_is_readable)
     char text[RL_LIST_MARK_MAX + 1];
     rl_list_mark_write(&marks[0], text);
     ck_assert_str_eq(text, "n5-ttl30000-drift10000-guard-1f2e3d4c");
+}
+END_TEST
+
+static const struct {
+    struct rl_list_mark its;
+    const char *text;
+} differences[] = {
+    {{3, 20000, 0, RL_GUARD_OFF, 1}, "its list has 3 masters, this one 5"},
+    {{5, 20000, 0, RL_GUARD_OFF, 1}, "its max-ttl is 20s, here 30s"},
+    {{5, 30000, 0, RL_GUARD_OFF, 1}, "its guard is off, here on"},
+    {{5, 30000, 50000, RL_GUARD_ON, 1}, "its drift-factor is 0.050000, here 0.010000"},
+    {{5, 30000, 10000, RL_GUARD_ON, 1}, "it names other masters, or other databases of them"},
+};
+
+START_TEST(first_difference_is_told)
+{
+    char text[RL_LIST_DIFFERENCE_MAX];
+    rl_list_mark_compare(&differences[_i].its, &marks[0], text);
+    ck_assert_str_eq(text, differences[_i].text);
 }
 END_TEST
 
@@ -108,6 +127,8 @@ int main(void)
     tcase_add_test(cases, address_database_and_socket_count);
     tcase_add_loop_test(cases, what_is_written_is_read, 0, 3);
     tcase_add_test(cases, word_is_readable);
+    tcase_add_loop_test(cases, first_difference_is_told, 0,
+                        (int)(sizeof(differences) / sizeof(differences[0])));
     tcase_add_loop_test(cases, other_words_are_refused, 0, OTHERS);
     suite_add_tcase(suite, cases);
     return suite_run(suite);

@@ -81,6 +81,29 @@ START_TEST(greatest_number_is_told_to_those_behind)
 }
 END_TEST
 
+/* A grant that is void is none, whatever number it named. */
+START_TEST(void_grant_counts_neither_as_vote_nor_as_number)
+{
+    struct story story;
+    begin(&story, 5);
+    grant(&story, 0, 7);
+    grant(&story, 1, 9);
+    grant(&story, 2, 8);
+    ck_assert_uint_eq(tell(&story), NODES(0, 2));
+    ck_assert_int_eq(rl_hold_void(&story.hold, _i == 0 ? 1 : 0, story.now_ns), 0);
+    ck_assert_int_eq(answer(&story, 2, RL_EXTEND, YES), 0);
+    if (_i == 0) {
+        ck_assert_int_eq(answer(&story, 0, RL_EXTEND, YES), 0);
+        ck_assert_int_eq(grant(&story, 3, 9), RL_EV_ACQUIRED);
+        ck_assert_uint_eq(story.hold.fence.token, 9);
+        ck_assert_int_eq(rl_hold_void(&story.hold, 3, story.now_ns), RL_EV_LOST);
+    } else {
+        ck_assert_int_eq(answer(&story, 3, RL_ACQUIRE, NO), 0);
+        ck_assert_int_eq(answer(&story, 4, RL_ACQUIRE, NO), RL_EV_REFUSED);
+    }
+}
+END_TEST
+
 START_TEST(later_number_replaces_nodes_that_had_former_one)
 {
     struct story story;
@@ -304,6 +327,7 @@ int main(void)
     suite_add_tcase(suite, token);
     tcase_add_test(token, majority_names_one_token);
     tcase_add_test(token, greatest_number_is_told_to_those_behind);
+    tcase_add_loop_test(token, void_grant_counts_neither_as_vote_nor_as_number, 0, 2);
     tcase_add_test(token, later_number_replaces_nodes_that_had_former_one);
     tcase_add_test(token, late_grant_with_same_number_counts);
     tcase_add_loop_test(token, late_grant_makes_lower_majority_decide, 0, 2);

@@ -146,9 +146,11 @@ END_TEST
 START_TEST(keys_outlast_their_lock)
 {
     ck_assert_int_eq(rl_key_gone_ns(7 * S, 10 * S, 0.01), 17 * S + 102 * MS + 1);
-    ck_assert_int_eq(rl_key_gone_after_ns(17 * S, 10 * S, 0.01), 17 * S + 102 * MS + 1);
-    ck_assert_int_eq(rl_key_gone_after_ns(0, 10 * S, 0.01), 102 * MS + 1);
-    ck_assert_int_eq(rl_key_gone_after_ns(INT64_MAX - 2 * MS - 1, 10 * S, 0.0), INT64_MAX);
+    ck_assert_int_eq(rl_key_gone_after_ns(17 * S, 0, 10 * S, 0.01), 17 * S + 102 * MS + 1);
+    ck_assert_int_eq(rl_key_gone_after_ns(0, 0, 10 * S, 0.01), 102 * MS + 1);
+    ck_assert_int_eq(rl_key_gone_after_ns(INT64_MAX - 2 * MS - 1, 0, 10 * S, 0.0), INT64_MAX);
+    ck_assert_int_eq(rl_key_life_ns(10 * S, 5 * S), 15 * S);
+    ck_assert_int_eq(rl_key_gone_after_ns(17 * S, 5 * S, 15 * S, 0.01), 22 * S + 152 * MS + 1);
     for (int i = 0; i < ROWS(ends); i++) {
         if (ends[i].end <= INT64_MAX - 10 * S)
             ck_assert_int_gt(rl_key_gone_ns(ends[i].t0, ends[i].ttl, ends[i].factor),
@@ -159,7 +161,7 @@ END_TEST
 
 START_TEST(keys_that_outlast_time_are_refused)
 {
-    rl_key_gone_after_ns(INT64_MAX - 2 * MS, 10 * S, 0.0);
+    rl_key_gone_after_ns(INT64_MAX - 2 * MS, 0, 10 * S, 0.0);
 }
 END_TEST
 

@@ -80,8 +80,12 @@ static void require_good(const struct rl_config *config)
     REQUIRE(rl_drift_ns(ttl_ns, config->drift_factor) < ttl_ns);
     REQUIRE(config->connect_timeout_ms > 0 && config->stall_limit_ms > 0);
     REQUIRE(config->node_timeout_ms >= 0 && config->linger_ms >= 0);
+    REQUIRE(config->lock_delay_ms >= 0);
+    REQUIRE(config->ttl_ms + config->lock_delay_ms <= config->max_ttl_ms);
     REQUIRE(config->background >= REDLOCK_BACKGROUND_AUTO);
     REQUIRE(config->background <= REDLOCK_BACKGROUND_NEVER);
+    REQUIRE(config->config_agreement >= REDLOCK_AGREEMENT_OFF);
+    REQUIRE(config->config_agreement <= REDLOCK_AGREEMENT_REFUSE);
     REQUIRE(!config->client_name || strlen(config->client_name) <= RL_CLIENT_NAME_MAX);
 }
 

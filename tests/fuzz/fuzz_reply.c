@@ -90,12 +90,27 @@ static void on_changed(void *owner, struct rl_node *node, int64_t now_ns)
     REQUIRE(node->mode == RL_UP || node->mode == RL_DOWN);
 }
 
+static void on_disagrees(void *owner, struct rl_node *node, const struct rl_list_mark *other)
+{
+    (void)owner, (void)node;
+    REQUIRE(other->nodes >= 1 && other->nodes <= REDLOCK_NODES_MAX);
+}
+
+static void on_voided(void *owner, struct rl_node *node, int64_t now_ns)
+{
+    (void)owner;
+    REQUIRE(node->mode == RL_GREETING || node->mode == RL_UP);
+    REQUIRE(node->clock_why[0] && now_ns == node->clock_void_ns);
+}
+
 static const struct rl_node_events events = {
     .answered = on_answered,
     .unexecuted = on_unexecuted,
     .drains = on_drains,
     .lost = on_lost,
     .pinged = on_pinged,
+    .disagrees = on_disagrees,
+    .voided = on_voided,
     .changed = on_changed,
     .log = input_log,
 };
@@ -150,14 +165,18 @@ static void ask(struct rl_node *node, enum rl_verb verb, bool native, bool fence
  * to grants. */
 static void answer_well(struct rl_node *node, int64_t now_ns)
 {
-    static const char info[] = "run_id:0123456789abcdef0123456789abcdef01234567\r\n"
-                               "uptime_in_seconds:100000\r\nrole:master\r\n";
-    char bytes[512];
+    char bytes[512], info[256];
+    /* Its clock is set forward again and again. */
+    int len = snprintf(info, sizeof(info),
+                       "run_id:0123456789abcdef0123456789abcdef01234567\r\n"
+                       "uptime_in_seconds:100000\r\nrole:master\r\n"
+                       "server_time_usec:%llu\r\n",
+                       1700000000000000ULL + put_count * 1000000000ULL);
     struct rl_inflight *oldest = rl_connection_oldest(rl_node_connection(node));
     if (!oldest)
         return;
     if (oldest->type == RL_REQUEST_INFO)
-        snprintf(bytes, sizeof(bytes), "$%zu\r\n%s\r\n", sizeof(info) - 1, info);
+        snprintf(bytes, sizeof(bytes), "$%zu\r\n%s\r\n", (size_t)len, info);
     else if (oldest->type != RL_REQUEST_VERB)
         snprintf(bytes, sizeof(bytes), "+OK\r\n");
     else if (oldest->native) {

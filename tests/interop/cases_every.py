@@ -65,7 +65,7 @@ def gone_is_not_revived(scene):
     stays gone, and the other can have it."""
     one, other = scene.one(lease_ms=0), scene.other()
     one.take()
-    scene.masters.forget()
+    scene.forget()
     until = time.monotonic() + 1.5 * WATCH_MS / 1000
     while time.monotonic() < until:
         if not one.client.renews:

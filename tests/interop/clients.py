@@ -7,7 +7,7 @@ import subprocess
 import threading
 import time
 from dataclasses import dataclass, field
-from typing import Callable, List
+from typing import Callable, Dict, List
 
 ANSWER_S = 60  # longer than any wait of a case
 START_S = 60
@@ -110,9 +110,10 @@ class Client:
     impatient: bool = False  # gives up before the time that it is told
     refusal: str = "no held"  # what it says when another has it
     key: Callable[[str], str] = str  # what the key of a name is
+    lacks: Dict[str, str] = field(default_factory=dict)  # kinds that it can't do, and why
 
 
-REDISSON_KINDS = ["reentrant", "fair", "write", "read", "reentrant on 3"]
+REDISSON_KINDS = ["reentrant", "fenced", "fair", "write", "read", "reentrant on 3"]
 PLAIN_KINDS = ["plain", "plain on 3"]
 SEVERAL_KINDS = PLAIN_KINDS + ["several", "several on 3"]
 
@@ -127,13 +128,13 @@ def made(peers, directory, *paths):
         return "" if there else "build_peers.sh has not made it"
 
 
-def redisson(peers, directory):
+def redisson(peers, directory, **rest):
     there = os.path.join(peers, directory)
     return Client(
         directory, REDISSON_KINDS,
         ["java", "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData",
          "-cp", f"{there}:{there}/lib/*", "Driver"],
-        missing=made(peers, directory, "Driver.class"), threads=True, renews=True)
+        missing=made(peers, directory, "Driver.class"), threads=True, renews=True, **rest)
 
 
 def spring(peers):
@@ -168,7 +169,7 @@ def clients(ours, peers):
     no_node = made(peers, "node-redlock", "node_modules")
     return Client("ours", REDISSON_KINDS + SEVERAL_KINDS, [ours], threads=True, renews=True), [
         redisson(peers, "redisson-4"),
-        redisson(peers, "redisson-3"),
+        redisson(peers, "redisson-3", lacks={"fenced": "RFencedLock came with Redisson 3.19.0"}),
         # Not --best: with WithFailFast(true) it leaves keys behind, on the slowest of three.
         Client("redsync", PLAIN_KINDS, [os.path.join(peers, "redsync", "redsync"), "--tries"],
                missing=made(peers, "redsync", "redsync")),

@@ -22,14 +22,28 @@ static void say_result(char *ret_answer, int code)
         say(ret_answer, code == REDLOCK_EEXPIRED ? "gone" : "no", code);
 }
 
+static const struct kind {
+    const char *word;
+    int kind;
+    int fenced;
+} kinds[] = {
+    {"plain", REDLOCK_PLAIN, 0},      {"reentrant", REDLOCK_REENTRANT, 0},
+    {"fair", REDLOCK_FAIR, 0},        {"read", REDLOCK_READ, 0},
+    {"write", REDLOCK_WRITE, 0},      {"fenced", REDLOCK_REENTRANT, 1},
+    {"fenced-fair", REDLOCK_FAIR, 1}, {NULL, -1, 0},
+};
+
+static const struct kind *kind_named(const char *word)
+{
+    const struct kind *kind = kinds;
+    while (kind->word && strcmp(word, kind->word) != 0)
+        kind++;
+    return kind;
+}
+
 static int kind_of(const char *word)
 {
-    static const char *const kinds[] = {"plain", "reentrant", "fair", "read", "write"};
-    for (int kind = REDLOCK_PLAIN; kind <= REDLOCK_WRITE; kind++) {
-        if (strcmp(word, kinds[kind]) == 0)
-            return kind;
-    }
-    return -1;
+    return kind_named(word)->kind;
 }
 
 /* The newest hold of that name, and of that kind: a writer may be a reader, too. */
@@ -59,12 +73,19 @@ static int take(redlock *client, const char *name, const redlock_options *option
     return redlock_try_names_n(client, names, count, options, ret_lock);
 }
 
+static void say_token(const struct ours_hold *hold, char *ret_answer)
+{
+    (void)snprintf(ret_answer, OURS_ANSWER, "ok %llu",
+                   (unsigned long long)redlock_fencing_token(hold->lock));
+}
+
 /* acquire NAME WAIT_MS KIND [LEASE_MS]; without a lease it is renewed until it is released. */
 static void acquire(struct ours_actor *actor, int count, char **words, char *ret_answer)
 {
     struct ours_hold *hold = &actor->hold[actor->held];
     redlock_options options = REDLOCK_OPTIONS_INIT;
     options.kind = kind_of(words[3]);
+    options.fenced = kind_named(words[3])->fenced;
     options.wait_ms = strtoll(words[2], NULL, 10);
     options.owner = actor->owner[0] ? actor->owner : NULL;
     options.ttl_ms = count > 4 ? strtoll(words[4], NULL, 10) : 0;
@@ -84,7 +105,10 @@ static void acquire(struct ours_actor *actor, int count, char **words, char *ret
     (void)snprintf(hold->name, sizeof(hold->name), "%s", words[1]);
     hold->kind = options.kind;
     actor->held++;
-    (void)snprintf(ret_answer, OURS_ANSWER, "ok");
+    if (options.fenced)
+        say_token(hold, ret_answer);
+    else
+        (void)snprintf(ret_answer, OURS_ANSWER, "ok");
 }
 
 static void release(struct ours_actor *actor, struct ours_hold *hold, char *ret_answer)
@@ -113,6 +137,8 @@ static void answer_of_hold(struct ours_actor *actor, int count, char **words, ch
         release(actor, hold, ret_answer);
     else if (strcmp(words[0], "extend") == 0)
         say_result(ret_answer, redlock_extend(hold->lock, 0, NULL));
+    else if (strcmp(words[0], "token") == 0)
+        say_token(hold, ret_answer);
     else
         validity(hold, ret_answer);
 }
@@ -147,7 +173,7 @@ void ours_answer(struct ours_actor *actor, int count, char **words, char *ret_an
     if (strcmp(verb, "acquire") == 0 && count >= 4) {
         acquire(actor, count, words, ret_answer);
     } else if (strcmp(verb, "release") == 0 || strcmp(verb, "extend") == 0 ||
-               strcmp(verb, "validity") == 0) {
+               strcmp(verb, "token") == 0 || strcmp(verb, "validity") == 0) {
         answer_of_hold(actor, count, words, ret_answer);
     } else if (count > 2 && (strcmp(verb, "count") == 0 || strcmp(verb, "held") == 0 ||
                              strcmp(verb, "left") == 0)) {

@@ -41,6 +41,7 @@ class Waiting:
         while True:
             text = self.answer.wait(max(0.1, deadline - time.monotonic()))
             if text.startswith("ok"):
+                self.side.scene.granted(text)
                 return self.answer.at
             if not self.side.client.impatient or time.monotonic() > min(deadline, self.give_up):
                 raise Broken(f"{self.side} did not get it: {text}")
@@ -148,6 +149,8 @@ class Scene:
         self.peer, self.ours = (one, other) if other.name == "ours" else (other, one)
         self.killed = []
         self.longest_ms = 0  # of the leases that were asked for
+        self.token = 0  # the last that was told, of a lock with fencing tokens
+        self.reentered = False  # an inner hold has the token of the hold around it
         self.noted = ""  # a figure, of what a case is about
 
     def name_for(self, client):
@@ -211,9 +214,48 @@ class Scene:
             if not (self.quorum and side.client.name != "ours"):  # RedissonRedLock can't tell
                 side.expect(f"ok {count // len(sides)}", "count", side.name, self.kind)
 
+    @property
+    def counter(self):
+        return self.beside("redisson_lock_token")
+
+    def granted(self, text):
+        """Somebody has it, with a fencing token or without. It is above all earlier ones, but that of
+        an inner hold may be the outer hold's."""
+        if not self.kind.startswith("fenced"):
+            return
+        token = int(text.split()[1])
+        if token <= self.token:
+            if sum(self.owners().values()) < 2:
+                raise Broken(f"the token {token} comes after {self.token}")
+            self.reentered = True
+        self.token = max(self.token, token)
+        self.check_counter()
+
+    def check_counter(self):
+        """A counter that ends would begin anew."""
+        left_ms = self.masters.all[0].ask("PTTL", self.counter)
+        if left_ms != -1:
+            raise Broken(f"{self.counter} has {left_ms} ms left")
+
+    def forget(self):
+        """The masters lose all that they have; Redisson's next token is 1."""
+        self.masters.forget()
+        self.token = 0
+
+    def end_counter(self):
+        """It stays when the lock is gone, and says which token was the last. An inner hold raises it
+        also where it then has the token of the hold around it."""
+        self.check_counter()
+        last = int(self.masters.all[0].ask("GET", self.counter))
+        if last < self.token or last > self.token and not self.reentered:
+            raise Broken(f"{self.counter} is {last}, and the last token was {self.token}")
+        self.masters.all[0].ask("DEL", self.counter)
+
     def end(self):
         for driver in self.killed:
             driver.end()
+        if self.kind.startswith("fenced"):
+            self.end_counter()
         await_true("nothing is left", lambda: not any(self.masters.keys()), LEFT_S)
 
 

@@ -18,6 +18,7 @@ import time
 import cases_crowd
 import cases_every
 import cases_fair
+import cases_fenced
 import cases_kinds
 import cases_several
 import cases_shared
@@ -76,6 +77,16 @@ SHARED = [
     braced(cases_shared.readers_are_woken),
     braced(cases_shared.writer_is_woken),
 ]
+FENCED = [
+    cases_fenced.tokens_grow,
+    cases_fenced.counter_outlasts_its_holders,
+    cases_fenced.reentry_is_no_other_holder,
+    cases_fenced.a_counter_ahead_of_the_clock_is_raised,
+    cases_fenced.fair_ones_raise_it,
+    cases_fenced.ours_is_above_what_was_forgotten,
+    braced(cases_fenced.tokens_grow),
+]
+TWINS = [cases_fenced.a_twin_raises]
 CROWD = [cases_crowd.no_update_is_lost]
 CASES = {
     "plain": EVERY + KINDS + BRACED + CROWD,
@@ -83,6 +94,7 @@ CASES = {
     "several": UNFORCED + SEVERAL + CROWD,
     "several on 3": UNFORCED + SEVERAL + CROWD,
     "reentrant": EVERY + KINDS + BRACED + NESTED + OWNER + MULTI + CROWD,
+    "fenced": EVERY + KINDS + BRACED + NESTED + OWNER + FENCED + TWINS + CROWD,
     "reentrant on 3": EVERY + NESTED + CROWD,
     "fair": EVERY + KINDS + BRACED + NESTED + OWNER + FAIR + CROWD,
     "write": EVERY + KINDS + BRACED + NESTED + OWNER + CROWD,
@@ -95,6 +107,7 @@ SERVER_CASES = [
     cases_every.lease_runs_out,
     cases_every.release_wakes,
     cases_every.nested_is_counted,
+    cases_fenced.tokens_grow,
     cases_fair.order_is_kept,
     cases_shared.readers_share,
     cases_shared.readers_are_woken,
@@ -107,7 +120,7 @@ LAPSES = [
     cases_fair.head_has_it_when_the_lease_runs_out,
 ]
 CROWDS = CROWD + [cases_crowd.readers_see_no_write]
-ONCE = CROWDS + MULTI + OWNER + KINDS  # they have both orders in them
+ONCE = CROWDS + MULTI + OWNER + TWINS + KINDS  # they have both orders in them
 
 
 def impossible(kind, case, one, other):
@@ -203,12 +216,22 @@ class Lane:
             else:
                 self.run_case(title, kind, case, one, other)
 
+    def lacks(self, kind):
+        """Can't one of the two do that kind at all? That is one line."""
+        reason = self.peer.lacks.get(kind) or self.ours.lacks.get(kind)
+        title = f"{self.title}, {kind}, all cases"
+        if reason and self.wanted(title):
+            self.report.say("skipped", title, reason)
+        return reason
+
     def run(self):
         if self.missing:
             self.report.say("skipped", f"{self.title}, all kinds", self.missing)
             return
         try:
             for kind in self.peer.kinds:
+                if self.lacks(kind):
+                    continue
                 for case in CASES[kind]:
                     if not self.name or (case in SERVER_CASES and "on 3" not in kind):
                         self.run_pair(kind, case)

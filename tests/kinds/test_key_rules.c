@@ -169,8 +169,12 @@ static const char *const refused[] = {
     "redisson_lock_queue:{x}",
     "redisson_lock_timeout:{x}",
     "redisson_lock_queue:a{x}b",
+    "redisson_lock_timeout:a{x}b",
     "{x}",
     "{a}b}",
+    "redlock:marker",
+    "redlock:quarantine",
+    "redlock:lists",
 };
 
 START_TEST(name_that_is_another_locks_key_is_refused)
@@ -203,6 +207,10 @@ static const char *const allowed[] = {
     "redisson_rwlock:{x}",
     "redisson_lock__channel:{x}",
     "redlock:wake:1",
+    "redlock:marker:1",
+    "redlock:list",
+    "redlock:quarantin",
+    "x:redlock:marker",
 };
 
 START_TEST(other_names_are_not)

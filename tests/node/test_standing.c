@@ -138,6 +138,32 @@ START_TEST(standing_and_its_reason)
 }
 END_TEST
 
+static const struct {
+    int64_t left_ns;
+    const char *why;
+} quarantines[] = {
+    {12 * RL_NS_PER_S, "quarantined, votes in 12 s, because of this"},
+    {11 * RL_NS_PER_S + 1, "quarantined, votes in 12 s, because of this"},
+    {1, "quarantined, votes in 1 s, because of this"},
+    {INT64_MAX - NOW, "quarantined until somebody deletes redlock:quarantine, because of this"},
+    {0, OWN_WORDS}, /* it is being asked again */
+};
+
+START_TEST(quarantine_tells_its_time)
+{
+    struct rl_node node = {
+        .mode = RL_UP,
+        .fitness = RL_GUARDED,
+        .duplicate_of = -1,
+        .marker_says = RL_MARKER_QUARANTINED,
+        .marker.why = "of this",
+        .guard_until_ns = NOW + quarantines[_i].left_ns,
+        .why = OWN_WORDS,
+    };
+    ck_assert_str_eq(rl_node_why(&node, NOW), quarantines[_i].why);
+}
+END_TEST
+
 START_TEST(first_attempt_has_no_reason_yet)
 {
     struct rl_node node = {.mode = RL_CONNECTING, .duplicate_of = -1};
@@ -150,6 +176,7 @@ int main(void)
     Suite *suite = suite_create("standing");
     TCase *all = tcase_create("all");
     tcase_add_loop_test(all, standing_and_its_reason, 0, ROWS(rows));
+    tcase_add_loop_test(all, quarantine_tells_its_time, 0, ROWS(quarantines));
     tcase_add_test(all, first_attempt_has_no_reason_yet);
     suite_add_tcase(suite, all);
     return suite_run(suite);

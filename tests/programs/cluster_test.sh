@@ -76,7 +76,7 @@ wrong_usage_is_64_and_shows_right_usage() {
     expect 64 'one argument too many' up 3 4
     expect 64 'no option --frob' up 3 --frob=secret
     check 'values of unknown options are not shown' not grep -q secret "$work/out"
-    expect 64 'on or off' up 3 --guard maybe
+    expect 64 'on, off or marker' up 3 --guard maybe
     for ttl in 3 s 3.5s 3w 03s '' ' 3s' 9ms 8d; do expect 64 'max-ttl is' up 3 "--max-ttl=$ttl"; done
     expect 64 'needs a value' up 3 --dir
     expect 64 'dir is empty' up 3 --dir ''
@@ -326,6 +326,20 @@ tls_ports_have_a_certificate_of_their_own_ca() {
     expect 0 '' down --dir "$d"
 }
 
+# Only `up` knows that a master is new.
+masters_are_marked_when_they_are_made_and_not_later() {
+    expect 0 'masters up' up 2 --dir "$d" --guard marker --max-ttl 60s
+    check 'guard' grep -qx 'guard marker' "$d/redlock.conf"
+    check 'no word of waiting' not grep -q 'has no vote' "$work/out"
+    for i in 1 2; do
+        check "master $i is marked" says 1 $i EXISTS redlock:marker
+        check 'and not quarantined' says 0 $i EXISTS redlock:quarantine
+    done
+    expect 0 '' restart 1 --empty --dir "$d"
+    check 'one that was restarted is not' says 0 1 EXISTS redlock:marker
+    expect 0 '' down --dir "$d"
+}
+
 # od is what ports are drawn with: the first draw is made to be a port that is taken.
 ports_that_are_taken() {
     expect 0 'masters up' up 1 --dir "$work/other"
@@ -408,6 +422,7 @@ for case in \
     directories_that_are_refused_or_kept \
     passwords_stay_off_command_lines \
     tls_ports_have_a_certificate_of_their_own_ca \
+    masters_are_marked_when_they_are_made_and_not_later \
     ports_that_are_taken \
     a_signal_during_up_leaves_nothing \
     down_after_up_was_killed; do

@@ -44,6 +44,10 @@ static const struct {
     {CHAOS_FAULT_PARTITION, 300, 400, false, false},
     {CHAOS_FAULT_PAUSE_HOLDER, 300, 400, false, false},
     {CHAOS_FAULT_SCRIPT_FLUSH, 300, 400, false, false},
+    {CHAOS_FAULT_WARM, 300, 400, false, true},
+    {CHAOS_FAULT_WARM, 300, 400, true, true},
+    {CHAOS_FAULT_WARM, 50, 100, false, true}, /* what is lost when the former one is back */
+    {CHAOS_FAULT_WARM, 50, 99, false, false},
 };
 
 static void overlap_at_500_ms(void)
@@ -65,6 +69,30 @@ START_TEST(excuse_acts_in_time_and_breaks_assumption)
     ck_assert_uint_eq(verdict->overlaps, excuses[_i].excused ? 0 : 1);
     ck_assert_ptr_eq(verdict->finding[0].by, excuses[_i].excused ? fault : NULL);
     ck_assert_int_eq(verdict->exit_status, excuses[_i].excused ? 0 : 1);
+}
+END_TEST
+
+/* What markers prove is no excuse: a violation, where uptimes are an excuse. Clocks are one,
+ * too. */
+static const struct {
+    enum chaos_fault_kind kind;
+    bool markers, excused;
+} proofs[] = {
+    {CHAOS_FAULT_FLUSHALL, false, true}, {CHAOS_FAULT_FLUSHALL, true, false},
+    {CHAOS_FAULT_WARM, false, true},     {CHAOS_FAULT_WARM, true, false},
+    {CHAOS_FAULT_CLOCK, false, true},    {CHAOS_FAULT_CLOCK, true, true},
+    {CHAOS_FAULT_KILL, false, false},    {CHAOS_FAULT_KILL, true, false},
+};
+
+START_TEST(markers_leave_no_excuse_for_lost_keys)
+{
+    overlap_at_500_ms();
+    made.options.markers = proofs[_i].markers;
+    made_fault(&made, proofs[_i].kind, 300 * MS, 400 * MS, CHAOS_BIT(2), 0);
+    verdict = made_check(&made);
+    ck_assert_uint_eq(verdict->excused, proofs[_i].excused ? 1 : 0);
+    ck_assert_uint_eq(verdict->overlaps, proofs[_i].excused ? 0 : 1);
+    ck_assert_int_eq(verdict->exit_status, proofs[_i].excused ? 0 : 1);
 }
 END_TEST
 
@@ -137,14 +165,16 @@ static void hold_with_token(int64_t at_ns, unsigned client, unsigned name, uint6
     made.event[made.count - 1].token = token;
 }
 
-/* Counters outlive locks: keys that were lost long ago count, clocks never do. */
+/* Counters outlive locks: keys that were lost long ago count, but not with markers; clocks
+ * never do. */
 START_TEST(tokens_are_excused_by_any_earlier_loss_of_keys)
 {
     static const enum chaos_fault_kind kinds[] = {CHAOS_FAULT_FLUSHALL, CHAOS_FAULT_CLOCK,
-                                                  CHAOS_FAULT_FLUSHALL};
+                                                  CHAOS_FAULT_FLUSHALL, CHAOS_FAULT_FLUSHALL};
     hold_with_token(1 * SEC, 0, 0, 5);
     hold_with_token(5 * SEC, 1, 0, 4);
     int64_t at_ns = _i == 2 ? 6 * SEC : SEC / 2;
+    made.options.markers = _i == 3;
     made_fault(&made, kinds[_i], at_ns, at_ns + MS, 1, 0);
     verdict = made_check(&made);
     ck_assert_uint_eq(verdict->excused, _i == 0 ? 1 : 0);
@@ -182,12 +212,14 @@ int main(void)
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_add_loop_test(tcase, excuse_acts_in_time_and_breaks_assumption, 0,
                         sizeof(excuses) / sizeof(excuses[0]));
+    tcase_add_loop_test(tcase, markers_leave_no_excuse_for_lost_keys, 0,
+                        sizeof(proofs) / sizeof(proofs[0]));
     tcase_add_test(tcase, old_step_excuses_nothing);
     tcase_add_test(tcase, fault_planned_and_not_begun_excuses_nothing);
     tcase_add_loop_test(tcase, excuse_acts_on_enough_masters, 0,
                         sizeof(shares) / sizeof(shares[0]));
     tcase_add_loop_test(tcase, lost_update_is_excused_by_same_rule, 0, 2);
-    tcase_add_loop_test(tcase, tokens_are_excused_by_any_earlier_loss_of_keys, 0, 3);
+    tcase_add_loop_test(tcase, tokens_are_excused_by_any_earlier_loss_of_keys, 0, 4);
     tcase_add_test(tcase, findings_that_are_not_excused_are_kept);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);

@@ -287,6 +287,7 @@ static const struct {
     {CHAOS_FAULT_DELAY, 0x1f, 0xf, 0xf, false},
     {CHAOS_FAULT_FLUSHALL, 0x1f, 0xf, 0xf, false},
     {CHAOS_FAULT_CLOCK, 0x07, 0, 0xf, true}, /* put right by a new process */
+    {CHAOS_FAULT_WARM, 0x07, 0, 0x0, true},
 };
 
 START_TEST(faults_take_majority_away)
@@ -299,6 +300,19 @@ START_TEST(faults_take_majority_away)
     ck_assert_uint_eq(able_at(4 * SEC), reaches[_i].guarded ? 0 : 0xf);
     ck_assert_uint_eq(able_at(7 * SEC - 1), reaches[_i].guarded ? 0 : 0xf);
     ck_assert_uint_eq(able_at(7 * SEC), 0xf);
+}
+END_TEST
+
+/* Emptied, and quarantined; nobody sees that without markers. */
+START_TEST(emptied_master_is_quarantined_by_markers)
+{
+    made.options.markers = true;
+    made_fault(&made, CHAOS_FAULT_FLUSHALL, 2 * SEC, 3 * SEC, 0x07, 0);
+    ck_assert_uint_eq(able_at(2 * SEC - 1), 0xf);
+    ck_assert_uint_eq(able_at(2 * SEC), 0);
+    ck_assert_uint_eq(able_at(6 * SEC - 1), 0);
+    ck_assert_uint_eq(able_at(6 * SEC), 0xf);
+    ck_assert_int_eq(chaos_node_state(&made.history, 0, 4 * SEC), CHAOS_NODE_NO_VOTE);
 }
 END_TEST
 
@@ -574,6 +588,7 @@ int main(void)
     tcase_add_test(tcase, series_has_every_hold_in_its_interval);
     tcase_add_loop_test(tcase, faults_take_majority_away, 0,
                         sizeof(reaches) / sizeof(reaches[0]));
+    tcase_add_test(tcase, emptied_master_is_quarantined_by_markers);
     tcase_add_test(tcase, guard_is_ours_alone);
     tcase_add_test(tcase, ring_and_dead_masters_add_up);
     tcase_add_test(tcase, worst_of_several_faults_is_state);

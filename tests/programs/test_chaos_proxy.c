@@ -275,6 +275,27 @@ START_TEST(connections_are_reset_and_new_ones_are_not)
 }
 END_TEST
 
+/* Another server takes the place of the first master, for all that connect from then on. */
+START_TEST(path_leads_to_spare_server_and_back)
+{
+    int before = enter(0, 0), beside = enter(1, 0);
+    ck_assert(pongs(before) && pongs(beside));
+    atomic_store(&path_of(0, 0)->spare_port, masters->node[1].tcp_at.port);
+    atomic_fetch_add(&path_of(0, 0)->resets, 1);
+    ck_assert(chaos_proxies_obey(proxies));
+    ck_assert(is_reset(before));
+    say(enter(0, 0), "SET led 1\r\n");
+    say(beside, "SET beside 1\r\n");
+    ck_assert(wait_until(master_has(masters, 1, "led"), 5000));
+    ck_assert(wait_until(master_has(masters, 0, "beside"), 5000));
+    ck_assert(!master_has(masters, 0, "led") && !master_has(masters, 1, "beside"));
+    atomic_store(&path_of(0, 0)->spare_port, 0);
+    ck_assert(chaos_proxies_obey(proxies));
+    say(enter(0, 0), "SET back 1\r\n");
+    ck_assert(wait_until(master_has(masters, 0, "back"), 5000));
+}
+END_TEST
+
 START_TEST(master_that_is_gone_is_no_silence)
 {
     int before = enter(0, 0);
@@ -352,6 +373,7 @@ int main(void)
     tcase_add_test(tcase, bytes_go_one_by_one);
     tcase_add_test(tcase, half_open_ones_stay_and_pass_nothing_any_more);
     tcase_add_test(tcase, connections_are_reset_and_new_ones_are_not);
+    tcase_add_test(tcase, path_leads_to_spare_server_and_back);
     tcase_add_test(tcase, master_that_is_gone_is_no_silence);
     tcase_add_test(tcase, memory_is_bounded);
     tcase_add_test(tcase, connections_are_bounded);

@@ -159,14 +159,19 @@ START_TEST(faults_that_meet_are_of_different_masters)
 }
 END_TEST
 
+static bool silences(const struct chaos_fault *it)
+{
+    return is_one_of(it, CHAOS_SILENCING) || chaos_fault_guarded(&options, it->kind);
+}
+
 /* Masters that do not vote at that time, for one contender at least. */
 static uint64_t unfit_at(int64_t at_ns)
 {
     uint64_t unfit = 0;
     for (size_t i = 0; i < count; i++) {
-        int64_t guard_ns =
-            is_one_of(&fault[i], CHAOS_RESTARTING) ? chaos_schedule_guard_ms(&options) * MS : 0;
-        if (is_one_of(&fault[i], CHAOS_SILENCING) && fault[i].planned_ns <= at_ns &&
+        bool guarded = chaos_fault_guarded(&options, fault[i].kind);
+        int64_t guard_ns = guarded ? chaos_schedule_guard_ms(&options) * MS : 0;
+        if (silences(&fault[i]) && fault[i].planned_ns <= at_ns &&
             at_ns < end_of(&fault[i]) + guard_ns)
             unfit |= fault[i].nodes;
     }
@@ -188,6 +193,7 @@ START_TEST(majority_always_comes_back)
     unsigned taken = 0;
     for (uint64_t seed = 0; seed < SEEDS / 8; seed++) {
         nodes = 1 + (unsigned)(seed % 7);
+        options.markers = seed % 2 == 1;
         draw(seed);
         int64_t missing_ns = 0;
         int64_t limit_ns = longest_fault_ns() + (chaos_schedule_guard_ms(&options) + 100) * MS;
@@ -207,8 +213,8 @@ END_TEST
 static bool is_taken_at(int64_t at_ns)
 {
     for (size_t i = 0; i < count; i++)
-        if (is_one_of(&fault[i], CHAOS_SILENCING) &&
-            size_of(fault[i].nodes) > (nodes - 1) / 2 && fault[i].planned_ns <= at_ns &&
+        if (silences(&fault[i]) && size_of(fault[i].nodes) > (nodes - 1) / 2 &&
+            fault[i].planned_ns <= at_ns &&
             at_ns < end_of(&fault[i]) + (chaos_schedule_guard_ms(&options) + 700) * MS)
             return true;
     return false;
@@ -220,6 +226,7 @@ START_TEST(faults_of_minority_leave_majority)
     options.ttl_ms = 3000;
     for (uint64_t seed = 0; seed < SEEDS / 8; seed++) {
         nodes = 3 + (unsigned)(seed % 5);
+        options.markers = seed % 2 == 1;
         draw(seed);
         for (int64_t at_ns = 0; at_ns < options.duration_ms * MS; at_ns += 50 * MS)
             ck_assert(size_of(unfit_at(at_ns)) <= (nodes - 1) / 2 || is_taken_at(at_ns));
@@ -275,6 +282,9 @@ START_TEST(words_are_found_and_guessed)
     ck_assert_ptr_null(chaos_fault_nearest("earthquake", 10));
     ck_assert(chaos_fault_restarts(CHAOS_FAULT_KILL_AOF));
     ck_assert(!chaos_fault_restarts(CHAOS_FAULT_PAUSE));
+    ck_assert(!chaos_fault_guarded(&options, CHAOS_FAULT_FLUSHALL));
+    options.markers = true;
+    ck_assert(chaos_fault_guarded(&options, CHAOS_FAULT_FLUSHALL));
     ck_assert_int_eq(chaos_fault_breaks(CHAOS_FAULT_FLUSHALL), CHAOS_KEYS_STAY);
 }
 END_TEST

@@ -80,11 +80,11 @@ static void stop(void)
 
 /* ---- a client of such a user ------------------------------------------------------------- */
 
-static redlock *open_as_user(void)
+static redlock *open_as_user_with(const char *settings)
 {
     struct node_list list = {.len = 0};
     setenv("TEST_REDLOCK_SECRET", "pw", 1);
-    node_list_line(&list, "guard off");
+    node_list_line(&list, "%s", settings);
     for (unsigned i = 0; i < masters->n; i++)
         node_list_line(&list,
                        "node redis://locks@127.0.0.1:%d password-env=TEST_REDLOCK_SECRET",
@@ -92,6 +92,11 @@ static redlock *open_as_user(void)
     redlock *client = client_open(node_list_write(&list));
     ck_assert(wait_until(client_ready(client) == masters->n, SOON_MS));
     return client;
+}
+
+static redlock *open_as_user(void)
+{
+    return open_as_user_with("guard off");
 }
 
 /* One has it, another waits, is woken, extends and releases. */
@@ -134,6 +139,45 @@ START_TEST(prefix_bounds_names)
     redlock *client = open_as_user();
     redlock_lock *lock = NULL;
     ck_assert_int_ne(client_try(client, "ordd:42", 1000, 0, NULL, &lock), 0);
+    redlock_close(client);
+    stop();
+}
+END_TEST
+
+/* A user of some names must read the marker, too. */
+START_TEST(prefix_goes_with_rights_to_marker)
+{
+    masters = masters_start(1, NULL);
+    setenv("REDLOCK_NODES", masters_guarded_file(masters, "guard marker\nmax-ttl 500ms\n"), 1);
+    read_command(REDLOCK("status", "--acl", "--prefix", _i ? "orders:" : ""));
+    obey();
+    redlock *client = open_as_user_with("guard marker\nmax-ttl 500ms\nttl 400ms");
+    redlock_lock *lock = NULL;
+    ck_assert_int_eq(client_try(client, "orders:42", 400, 0, NULL, &lock), 0);
+    ck_assert_int_eq(redlock_release(lock), 0);
+    expect_nothing_denied();
+    redlock_close(client);
+    stop();
+}
+END_TEST
+
+/* And where clients show their node list to each other, the key and the commands for it. */
+START_TEST(rights_to_the_key_of_lists_are_printed_and_enough)
+{
+    static const char settings[] = "max-ttl 500ms\nconfig-agreement refuse\n";
+    masters = masters_start(1, NULL);
+    setenv("REDLOCK_NODES", masters_file(masters, settings), 1);
+    read_command(REDLOCK("status", "--acl", "--prefix", _i ? "orders:" : ""));
+    obey();
+    /* a mark that has ended is deleted */
+    master_do(masters, 0, "HSET", "redlock:lists", "n1-ttl1-drift1-open-00000000", "1", NULL);
+    redlock *client = open_as_user_with("guard off\nmax-ttl 500ms\nttl 400ms\n"
+                                        "config-agreement refuse");
+    redlock_lock *lock = NULL;
+    ck_assert_int_eq(client_try(client, "orders:42", 400, 0, NULL, &lock), 0);
+    ck_assert_int_eq(redlock_release(lock), 0);
+    expect_nothing_denied();
+    ck_assert_int_eq(master_do(masters, 0, "HLEN", "redlock:lists", NULL).number, 1);
     redlock_close(client);
     stop();
 }
@@ -257,6 +301,8 @@ int main(void)
     tcase_set_timeout(tcase, 90);
     tcase_add_loop_test(tcase, printed_rights_are_enough_for_locks_and_status, 0, KINDS);
     tcase_add_loop_test(tcase, prefix_bounds_names, 0, 3);
+    tcase_add_loop_test(tcase, prefix_goes_with_rights_to_marker, 0, 2);
+    tcase_add_loop_test(tcase, rights_to_the_key_of_lists_are_printed_and_enough, 0, 2);
     tcase_add_loop_test(tcase, fenced_locks_need_what_is_printed, 0, 6);
     tcase_add_loop_test(tcase, each_printed_command_is_called_by_scripts, 0, 2 * KINDS);
     tcase_add_loop_test(tcase, what_can_not_be_printed_is_refused, 0, 6);

@@ -3,13 +3,14 @@
 #include "config_auto.h"
 
 #include "cli_rig.h"
-#include "suite.h"
+#include "client.h"
+#include "told.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { HOLDERS = 8 };
+enum { PROGRAMS = 8, LOCKS = 56 }; /* 64 holders */
 
 static struct masters *masters;
 
@@ -26,30 +27,74 @@ static int status_within(const char *time, int64_t *ret_took_ms)
 /* Of three masters two are needed: one that is not filled in yet would be missed. */
 static const unsigned counts[] = {3, 5};
 
+struct holders {
+    struct program *program[PROGRAMS];
+    redlock *client;
+    redlock_lock *lock[LOCKS];
+    struct told lost[LOCKS];
+};
+
+static const char *name_of(const char *what, unsigned i)
+{
+    static char name[16];
+    snprintf(name, sizeof(name), "%s:%u", what, i);
+    return name;
+}
+
+static void take_all(struct holders *holders, const char *file)
+{
+    holders->client = client_open(file);
+    for (unsigned i = 0; i < PROGRAMS; i++)
+        holders->program[i] = cli_hold("", name_of("held", i));
+    for (unsigned i = 0; i < LOCKS; i++)
+        holders->lock[i] =
+            told_take_renewed(holders->client, name_of("lock", i), 1000, &holders->lost[i]);
+}
+
+/* Nobody else gets a lock, and no holder was told of a loss. */
+static void expect_all_held(struct holders *holders, redlock *other)
+{
+    redlock_lock *lock = NULL;
+    for (unsigned i = 0; i < PROGRAMS + LOCKS; i++) {
+        const char *name = i < PROGRAMS ? name_of("held", i) : name_of("lock", i - PROGRAMS);
+        int code = client_try(other, name, 1000, 0, NULL, &lock);
+        ck_assert_msg(code == REDLOCK_EHELD, "%s: %s", name, redlock_err_name(code));
+    }
+    for (unsigned i = 0; i < LOCKS; i++) {
+        ck_assert_int_eq(atomic_load(&holders->lost[i].calls), 0);
+        ck_assert_int_gt(redlock_validity_ms(holders->lock[i]), 0);
+    }
+}
+
+static void release_all(struct holders *holders)
+{
+    for (unsigned i = 0; i < PROGRAMS; i++) {
+        ck_assert_str_eq(program_err(holders->program[i]), "");
+        program_free(holders->program[i]);
+    }
+    for (unsigned i = 0; i < LOCKS; i++)
+        ck_assert_int_eq(redlock_release(holders->lock[i]), 0);
+    redlock_close(holders->client);
+}
+
 START_TEST(masters_restarted_in_turn_cost_no_lock)
 {
-    struct program *holder[HOLDERS];
+    struct holders holders = {0};
     int64_t took_ms;
     masters = masters_start(counts[_i], NULL);
-    setenv("REDLOCK_NODES", masters_guarded_file(masters, "max-ttl 1s"), 1);
+    const char *file = masters_guarded_file(masters, "max-ttl 1s");
+    setenv("REDLOCK_NODES", file, 1);
     ck_assert_int_eq(status_within("60s", &took_ms), CLI_FIT);
-    for (unsigned i = 0; i < HOLDERS; i++) {
-        char name[16];
-        snprintf(name, sizeof(name), "held:%u", i);
-        holder[i] = cli_hold("", name);
-    }
+    take_all(&holders, file);
+    redlock *other = client_open(file);
     for (unsigned i = 0; i < masters->n; i++) {
         master_restart(masters, i, true);
         ck_assert_int_eq(status_within("60s", &took_ms), CLI_FIT);
         ck_assert_int_ge(took_ms, 1000 + 500 + 2000); /* the guard, half of max-ttl, 2 s */
+        expect_all_held(&holders, other);
     }
-    for (unsigned i = 0; i < HOLDERS; i++) {
-        char name[16];
-        snprintf(name, sizeof(name), "held:%u", i);
-        ck_assert_int_eq(program_run(NULL, REDLOCK("lock", "--try", name), NULL), 75);
-        ck_assert_str_eq(program_err(holder[i]), "");
-        program_free(holder[i]);
-    }
+    redlock_close(other);
+    release_all(&holders);
     masters_stop(masters);
 }
 END_TEST

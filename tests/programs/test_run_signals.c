@@ -62,6 +62,7 @@ START_TEST(signal_while_waiting_means_command_never_starts)
                          CLI_MOMENT_MS));
     kill(program->pid, forwarded[_i]);
     ck_assert_int_eq(program_wait(program, CLI_MOMENT_MS), 128 + forwarded[_i]);
+    ck_assert(cli_majority_has("waiting")); /* it did not wait for the end */
     ck_assert_str_eq(program_out(program), "");
     program_free(program);
     for (unsigned i = 0; i < 5; i++)

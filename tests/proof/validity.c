@@ -46,17 +46,26 @@ int64_t rl_validity_extended_ns(int64_t deadline_ns, int64_t until_ns);
 bool rl_validity_lasts(int64_t deadline_ns, int64_t now_ns, int64_t ttl_ns,
                        double drift_factor);
 
-/*@ requires reading(made_ns) && 0 < ttl_ns && time(ttl_ns) && factor(drift_factor);
+/*@ requires 0 < ttl_ns && time(ttl_ns) && 0 <= lock_delay_ns && time(lock_delay_ns);
     assigns \nothing;
-    ensures \result >= made_ns + ttl_ns + part(ttl_ns, drift_factor) + RL_DRIFT_FIXED_NS;
+    ensures \result == ttl_ns + lock_delay_ns;
 */
-int64_t rl_key_gone_ns(int64_t made_ns, int64_t ttl_ns, double drift_factor);
+int64_t rl_key_life_ns(int64_t ttl_ns, int64_t lock_delay_ns);
 
-/*@ requires 0 <= deadline_ns <= LATEST + LONGEST && time(ttl_ns) && factor(drift_factor);
+/*@ requires reading(made_ns) && 0 < life_ns && time(life_ns) && factor(drift_factor);
     assigns \nothing;
-    ensures \result >= deadline_ns + part(ttl_ns, drift_factor) + RL_DRIFT_FIXED_NS;
+    ensures \result >= made_ns + life_ns + part(life_ns, drift_factor) + RL_DRIFT_FIXED_NS;
 */
-int64_t rl_key_gone_after_ns(int64_t deadline_ns, int64_t ttl_ns, double drift_factor);
+int64_t rl_key_gone_ns(int64_t made_ns, int64_t life_ns, double drift_factor);
+
+/*@ requires 0 <= deadline_ns <= LATEST + LONGEST && 0 <= lock_delay_ns && time(lock_delay_ns);
+    requires time(life_ns) && factor(drift_factor);
+    assigns \nothing;
+    ensures \result >=
+            deadline_ns + lock_delay_ns + part(life_ns, drift_factor) + RL_DRIFT_FIXED_NS;
+*/
+int64_t rl_key_gone_after_ns(int64_t deadline_ns, int64_t lock_delay_ns, int64_t life_ns,
+                             double drift_factor);
 
 /* ---- is it over? ----------------------------------------------------------------------- */
 

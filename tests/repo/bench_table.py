@@ -80,11 +80,14 @@ ROWS = [
     ("... memory a lock", "renew", "memory a lock", "library"),
     ("... longest delay of a renewal", "renew", "longest renewal delay", "library"),
 ]
-KINDS = ["plain", "reentrant", "read", "write", "reentrant, one master", "fair, one master",
-         "read, one master", "write, one master"]
+KINDS = ["plain", "plain, fenced", "reentrant", "read", "write", "reentrant, one master",
+         "fair, one master", "read, one master", "write, one master"]
 ROWS += [(f"try + release of other kinds, to the same bytes: {kind}" if i == 0 else f"... {kind}",
           "kinds", "pairs a second, library to same bytes", kind)
          for i, kind in enumerate(KINDS[1:])]
+ROWS += [("fenced tries that took one round trip: names that were used", "kinds",
+          "fenced tries of one round trip", "names that were used"),
+         ("... new names", "kinds", "fenced tries of one round trip", "new names")]
 # The rows of "ten figures", by scenario and by what and of whom.
 TEN = {
     ("pair", "pairs a second, library to", "floor, same bytes"),

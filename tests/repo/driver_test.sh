@@ -16,10 +16,10 @@ trap 'echo "$STALL"; exit' TERM
 touch "$PLAYED.metered"
 while :; do sleep 0.01; done
 END
-# It fails for the first FAIL times.
+# It fails for the first FAIL times. Each play waits for its own meter.
 cat >a_test <<'END'
 #!/bin/sh
-until [ -e "$PLAYED.metered" ]; do sleep 0.01; done
+until rm "$PLAYED.metered" 2>/dev/null; do sleep 0.01; done
 echo x >>"$PLAYED"
 echo "play $(wc -l <"$PLAYED")"
 [ "$(wc -l <"$PLAYED")" -gt "$FAIL" ]

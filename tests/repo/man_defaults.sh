@@ -75,10 +75,12 @@ default_is node-timeout 0
 default_is connect-timeout "$(limit RL_DEFAULT_CONNECT_TIMEOUT_MS)"
 default_is stall-limit "$(limit RL_DEFAULT_STALL_LIMIT_MS)"
 default_is linger "$(limit RL_DEFAULT_LINGER_MS)"
+default_is lock-delay 0
 default_is drift-factor "$(limit RL_DEFAULT_DRIFT_FACTOR)"
 default_is guard on
 default_is client-name 'host and process'
 default_is background auto
+default_is config-agreement off
 
 ttl_least=$(limit RL_TTL_MIN_MS)
 ttl_most=$(limit RL_TTL_LIMIT_MS)
@@ -89,6 +91,7 @@ range_is node-timeout 0 "$most"
 range_is connect-timeout 1 "$most"
 range_is stall-limit 1 "$most"
 range_is linger 0 "$most"
+range_is lock-delay 0 "$(( $(limit RL_TTL_LIMIT_MS) - $(limit RL_TTL_MIN_MS) ))"
 
 for words in \
     "A file has at most $(limit RL_FILE_MAX) bytes" \

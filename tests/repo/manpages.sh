@@ -81,6 +81,9 @@ done >"$work/prototypes"
 { echo '#include <redlock.h>'; cat "$work/prototypes"; } >"$work/prototypes.c"
 sed -n 's/.*[ *]\(redlock_[a-z_]*\)(.*/\1/p' "$work/prototypes" | sort >"$work/declared"
 same 'every exported name is in a synopsis' "$work/exported" "$work/declared"
+sed -n 's/^\.Fn \(redlock_[a-z_]*\).*/\1/p' "$root"/man/*.[0-9] | sort -u |
+    comm -13 "$work/exported" - >"$work/unknown"
+same 'every function that a page names is exported' /dev/null "$work/unknown"
 # shellcheck disable=SC2086 # $cc may have options in it
 check 'prototypes are those of redlock.h' \
     $cc -std=c11 -Wall -Wextra -Werror -I"$root/include" -c -o "$work/o.o" "$work/prototypes.c"

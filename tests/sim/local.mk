@@ -17,7 +17,7 @@ tests_libsim_a_SOURCES = %D%/sim.h %D%/sim_alloc.c %D%/sim_alloc.h %D%/sim_arriv
 	%D%/sim_net_parts.h %D%/sim_parts.h %D%/sim_path.c %D%/sim_pipe.c %D%/sim_proc.c \
 	%D%/sim_proc.h %D%/sim_real.h %D%/sim_reply.c %D%/sim_request.c %D%/sim_restart.c \
 	%D%/sim_script_calls.c %D%/sim_script_parts.h %D%/sim_scripts.c \
-	%D%/sim_scripts_plain.c %D%/sim_scripts_qrw.c %D%/sim_plain.c %D%/sim_plain.h \
+	%D%/sim_scripts_lists.c %D%/sim_scripts_marker.c %D%/sim_scripts_plain.c %D%/sim_scripts_qrw.c %D%/sim_plain.c %D%/sim_plain.h \
 	%D%/sim_qrw.h %D%/sim_qrw_set.c %D%/sim_reentrant.h %D%/sim_scripts_fair.c \
 	%D%/sim_scripts_fence.c %D%/sim_scripts_reentrant.c %D%/sim_rw.h %D%/sim_rw_holds.c %D%/sim_rw_release.c \
 	%D%/sim_scripts_rw.c %D%/sim_scripts_several.c %D%/sim_several.h \
@@ -25,7 +25,7 @@ tests_libsim_a_SOURCES = %D%/sim.h %D%/sim_alloc.c %D%/sim_alloc.h %D%/sim_arriv
 	%D%/sim_thread.c %D%/sim_time.c %D%/sim_timerfd.c %D%/sim_trouble.c %D%/sim_undo.c %D%/sim_wall.c \
 	%D%/sim_zset.c
 # Above them: what programs do with a client, and what the oracles make of it.
-tests_libsim_a_SOURCES += %D%/sim_client.c %D%/sim_client.h %D%/sim_backing.c %D%/sim_fences.c %D%/sim_held.h \
+tests_libsim_a_SOURCES += %D%/sim_client.c %D%/sim_client.h %D%/sim_backing.c %D%/sim_blame.c %D%/sim_fences.c %D%/sim_held.h \
 	%D%/sim_holds.c %D%/sim_judge.h %D%/sim_keys.c %D%/sim_names.c %D%/sim_names.h \
 	%D%/sim_oracle.c %D%/sim_oracle.h %D%/sim_order.c %D%/sim_told.c
 
@@ -79,10 +79,10 @@ EXTRA_PROGRAMS = %D%/sim
 	%D%/sim_named.h %D%/sim_named_parts.h %D%/sim_named_cast.c \
 	%D%/sim_named_clock.c %D%/sim_named_detach.c %D%/sim_named_fair.c \
 	%D%/sim_named_fault.c %D%/sim_named_fit.c %D%/sim_named_keep.c \
-	%D%/sim_named_absent.c %D%/sim_named_fence.c %D%/sim_named_follow.c %D%/sim_named_lazy.c %D%/sim_named_links.c %D%/sim_named_loss.c %D%/sim_named_native.c \
+	%D%/sim_named_absent.c %D%/sim_named_fence.c %D%/sim_named_follow.c %D%/sim_named_marker.c %D%/sim_named_lazy.c %D%/sim_named_links.c %D%/sim_named_loss.c %D%/sim_named_native.c \
 	%D%/sim_named_nested.c %D%/sim_named_rw.c %D%/sim_named_several.c \
 	%D%/sim_named_shared.c %D%/sim_named_take.c %D%/sim_named_undo.c \
-	%D%/sim_named_wait.c %D%/sim_small.c %D%/sim_small.h \
+	%D%/sim_named_wait.c %D%/sim_named_watch.c %D%/sim_small.c %D%/sim_small.h \
 	%D%/sim_small_parts.h %D%/sim_small_stops.c %D%/sim_supervise.c \
 	%D%/sim_work.c %D%/sim_world.c %D%/sim_world.h
 %C%_sim_LDFLAGS = $(SIM_WRAPS)
@@ -99,6 +99,8 @@ soak: %D%/sim bin/redlock-chaos bin/server_clock.so
 	  sh $(srcdir)/tests/programs/chaos_test.sh || test $$? -eq 77
 	$(AM_TESTS_ENVIRONMENT) CHAOS_LONG=1 CHAOS_SEED=$$(date +%s) \
 	  sh $(srcdir)/tests/programs/chaos_kinds_test.sh || test $$? -eq 77
+	$(AM_TESTS_ENVIRONMENT) CHAOS_LONG=1 CHAOS_SEED=$$(date +%s) \
+	  sh $(srcdir)/tests/programs/chaos_markers_test.sh || test $$? -eq 77
 	%D%/sim --first $$(date +%s)000000 --seeds 1000000000 --jobs $(SIM_JOBS) \
 	  --time-limit $(SOAK_SECONDS)
 .PHONY: sim soak

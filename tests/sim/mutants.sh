@@ -21,6 +21,8 @@
 #   by fair K           the same, of fair locks on one master
 #   by rw K             the same, of readers and writers on one
 #   by several K        the same, of several names at once
+#   by marked K         the same, of all kinds, with markers at the masters
+#   by delayed K        the same, of all kinds, with a lock-delay
 #   by scenario NAME    found by that named scenario
 #   by small            found by the exhaustive small worlds
 #   by stops            found by one history that is stopped at each of its system calls
@@ -221,7 +223,7 @@ by()
     fi
     case $1 in
     seeds) set -- "$@" --seeds "$2" --kinds plain ;;
-    shared | reentrant | fair | rw | several | fenced) set -- "$@" --seeds "$2" --kinds "$1" ;;
+    shared | reentrant | fair | rw | several | fenced | marked | delayed) set -- "$@" --seeds "$2" --kinds "$1" ;;
     scenario) set -- "$@" --named "$2" ;;
     small | stops) set -- "$1" '' "--$1" ;;
     *) return 1 ;;

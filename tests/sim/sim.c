@@ -33,9 +33,9 @@ static const char usage[] =
     "  --jobs J         processes that play (one)\n"
     "  --time-limit T   begin no more seeds after so many seconds\n"
     "  --keep-going     after a violation, too\n"
-    "  --kinds FAMILY   of locks: plain, reentrant, shared, several, fair, rw, fenced; any "
-    "(each seed\n"
-    "                   has its own)\n"
+    "  --kinds FAMILY   of locks: plain, reentrant, shared, several, fair, rw, fenced;\n"
+    "                   marked: masters with markers; delayed: with a lock-delay;\n"
+    "                   any (each seed has its own)\n"
     "  --json           figures for programs\n" SIM_MODES_HELP "\n"
     "Exit status: 0, 1 where something was violated, 2 where the command line is wrong.\n";
 
@@ -55,7 +55,9 @@ static bool take_number(const char *text, uint64_t most, uint64_t *ret_number)
 static bool take_family(const char *name)
 {
     sim_fenced_wanted = strcmp(name, "fenced") == 0;
-    if (sim_fenced_wanted)
+    sim_marked_wanted = strcmp(name, "marked") == 0;
+    sim_delayed_wanted = strcmp(name, "delayed") == 0;
+    if (sim_fenced_wanted || sim_marked_wanted || sim_delayed_wanted)
         name = "any";
     for (int family = 0; family <= SIM_FAMILIES; family++) {
         if (strcmp(sim_family_name((enum sim_family)family), name) == 0) {

@@ -19,6 +19,7 @@ static void log_line(void *context, int level, const char *text)
         [REDLOCK_LOG_INFO] = "info",
         [REDLOCK_LOG_DEBUG] = "debug",
     };
+    sim_look_at_blame(proc, text);
     sim_tell("%s logs (%s): %s", proc->name, levels[level], text);
 }
 
@@ -51,15 +52,15 @@ redlock *sim_open(const struct sim_client_options *options)
     if (options->ttl_ms)
         config.ttl_ms = options->ttl_ms;
     config.linger_ms = options->linger_ms;
+    config.lock_delay_ms = options->lock_delay_ms;
     config.node_timeout_ms = options->node_timeout_ms;
     config.drift_factor = options->drift_factor;
     config.guard = options->guard;
     config.background = options->background;
-    if (sim_tells()) {
-        config.log = log_line;
-        config.log_context = sim_proc();
-        config.log_level = REDLOCK_LOG_DEBUG;
-    }
+    config.config_agreement = options->config_agreement;
+    config.log = log_line;
+    config.log_context = sim_proc();
+    config.log_level = sim_tells() ? REDLOCK_LOG_DEBUG : REDLOCK_LOG_WARNING;
     int result = redlock_open_config(&config, &error, &client);
     sim_mark(MARK_OPEN, sim_proc()->index, (uint64_t)result);
     if (result)

@@ -6,16 +6,18 @@
 #include "sim_oracle.h"
 
 struct sim_client_options {
-    unsigned masters;    /* the first so many; 0: all */
+    unsigned masters; /* the first so many; 0: all */
     unsigned db;
-    int64_t ttl_ms; /* of who names none; 0: the usual one */
-    bool by_name;        /* "n1.sim" in place of an address */
-    int64_t max_ttl_ms;  /* 0: 30 s, and likewise below: the library's default */
+    int64_t ttl_ms;     /* of who names none; 0: the usual one */
+    bool by_name;       /* "n1.sim" in place of an address */
+    int64_t max_ttl_ms; /* 0: 30 s, and likewise below: the library's default */
     int64_t linger_ms;
+    int64_t lock_delay_ms; /* 0: none */
     int64_t node_timeout_ms;
     double drift_factor;
-    int guard;           /* as in redlock_config */
-    int background;      /* likewise */
+    int guard;      /* as in redlock_config */
+    int background; /* likewise */
+    int config_agreement;
     const char *password;
 };
 

@@ -99,23 +99,25 @@ static void run_info(struct sim_call *call)
     const struct sim_server *server = call->server;
     bool replica = call->trouble == SIM_READONLY || call->trouble == SIM_MASTERDOWN;
     long long uptime_s = sim_wall_ns(server) / SIM_S - server->started_s;
-    int len = snprintf(text, sizeof(text),
-                       "# Server\r\nredis_version:7.0.15\r\nredis_mode:standalone\r\n"
-                       "process_id:%u\r\nrun_id:%s\r\ntcp_port:%d\r\n"
-                       "uptime_in_seconds:%lld\r\nuptime_in_days:%lld\r\n\r\n"
-                       "# Clients\r\nconnected_clients:%zu\r\n\r\n"
-                       "# Memory\r\nused_memory:1048576\r\nmaxmemory:%d\r\n"
-                       "maxmemory_policy:noeviction\r\n\r\n"
-                       "# Persistence\r\nloading:%d\r\nasync_loading:0\r\n"
-                       "rdb_last_bgsave_status:%s\r\naof_last_write_status:ok\r\n\r\n"
-                       "# Replication\r\nrole:%s\r\nconnected_slaves:0\r\n"
-                       "master_replid:%s\r\nsecond_repl_offset:%lld\r\n\r\n"
-                       "# Cluster\r\ncluster_enabled:0\r\n\r\n# Keyspace\r\n",
-                       1000 + server->index, server->run_id, SIM_PORT, uptime_s,
-                       uptime_s / 86400, server->sessions, call->trouble == SIM_OOM,
-                       call->trouble == SIM_LOADING, call->trouble == SIM_MISCONF ? "err" : "ok",
-                       replica ? "slave" : server->role, server->replication,
-                       (long long)server->second_offset);
+    int len =
+        snprintf(text, sizeof(text),
+                 "# Server\r\nredis_version:7.0.15\r\nredis_mode:standalone\r\n"
+                 "process_id:%u\r\nrun_id:%s\r\ntcp_port:%d\r\n"
+                 "server_time_usec:%lld\r\n"
+                 "uptime_in_seconds:%lld\r\nuptime_in_days:%lld\r\n\r\n"
+                 "# Clients\r\nconnected_clients:%zu\r\n\r\n"
+                 "# Memory\r\nused_memory:1048576\r\nmaxmemory:%d\r\n"
+                 "maxmemory_policy:noeviction\r\n\r\n"
+                 "# Persistence\r\nloading:%d\r\nasync_loading:0\r\n"
+                 "rdb_last_bgsave_status:%s\r\naof_last_write_status:ok\r\n\r\n"
+                 "# Replication\r\nrole:%s\r\nconnected_slaves:0\r\n"
+                 "master_replid:%s\r\nsecond_repl_offset:%lld\r\n\r\n"
+                 "# Cluster\r\ncluster_enabled:0\r\n\r\n# Keyspace\r\n",
+                 1000 + server->index, server->run_id, SIM_PORT,
+                 (long long)(sim_wall_ns(server) / SIM_US), uptime_s, uptime_s / 86400,
+                 server->sessions, call->trouble == SIM_OOM, call->trouble == SIM_LOADING,
+                 call->trouble == SIM_MISCONF ? "err" : "ok", replica ? "slave" : server->role,
+                 server->replication, (long long)server->second_offset);
     assert(len > 0 && (size_t)len < sizeof(text));
     sim_put_bulk(call->out, text, (size_t)len);
 }

@@ -144,7 +144,7 @@ void sim_key_tell(const struct sim_key *key, const struct sim_call *call,
 {
     sim_mark(SIM_MARK_KEY, (uint64_t)key->server->index << 8 | change, key->hash);
     void (*changed)(const struct sim_changed *) = sim_masters_options()->changed;
-    if (key->type != SIM_STRING || !changed)
+    if (key->type != SIM_STRING || !changed || sim_is_marker(key->name.bytes))
         return;
     struct sim_changed told = {
         .master = key->server->index,

@@ -52,7 +52,9 @@
     X(FREEZE, "snapshot of a process", SIM_TIME_COUNTS)                                      \
     X(OWN_UNSEEN, "client's clock set back unseen", SIM_STEADY)                              \
     X(OWN_FORWARD, "client's clock steps forward", SIM_STEADY)                               \
-    X(REPLACE, "another server in a node's place", SIM_ONE_SERVER)
+    X(REPLACE, "another server in a node's place", SIM_ONE_SERVER)                           \
+    X(EMPTY, "emptied, its connections cut", SIM_ASSUMPTIONS)                                \
+    X(WARM, "a warm server behind the name", SIM_ASSUMPTIONS)
 
 enum sim_fault {
 #define SIM_FAULT_ENUM(name, word, breaks) SIM_FAULT_##name,

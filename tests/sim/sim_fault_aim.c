@@ -7,7 +7,8 @@ bool sim_fault_is_of_master(enum sim_fault fault)
 {
     return fault <= SIM_FAULT_CLOCK_RATE || fault == SIM_FAULT_FLUSHALL ||
            fault == SIM_FAULT_EVICT || fault == SIM_FAULT_UNGUARDED ||
-           fault == SIM_FAULT_STEP || fault == SIM_FAULT_FAST || fault == SIM_FAULT_REPLACE;
+           fault == SIM_FAULT_STEP || fault == SIM_FAULT_FAST || fault == SIM_FAULT_REPLACE ||
+           fault == SIM_FAULT_EMPTY || fault == SIM_FAULT_WARM;
 }
 
 bool sim_fault_is_of_path(enum sim_fault fault)
@@ -40,6 +41,8 @@ static bool fits_master(enum sim_fault fault, unsigned master)
     case SIM_FAULT_FLUSHALL:
     case SIM_FAULT_EVICT:
     case SIM_FAULT_REPLACE:
+    case SIM_FAULT_EMPTY:
+    case SIM_FAULT_WARM:
         return sim_master_keys(master) > 0;
     default:
         return sim_master_up(master);

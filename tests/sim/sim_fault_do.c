@@ -31,6 +31,8 @@ static bool is_instant(enum sim_fault fault)
     case SIM_FAULT_EVICT:
     case SIM_FAULT_STEP:
     case SIM_FAULT_REPLACE:
+    case SIM_FAULT_EMPTY:
+    case SIM_FAULT_WARM:
         return true;
     default:
         return false;

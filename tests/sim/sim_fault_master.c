@@ -105,8 +105,13 @@ void sim_fault_do_to_master(struct sim_effect *effect, int64_t for_ns)
         effect->felt = sim_master_evict(master);
         break;
     case SIM_FAULT_REPLACE:
+    case SIM_FAULT_WARM:
         effect->felt = true;
         replace(master);
+        break;
+    case SIM_FAULT_EMPTY:
+        effect->felt = true;
+        sim_master_empty(master);
         break;
     case SIM_FAULT_KILL_AT:
         kill_at(effect);

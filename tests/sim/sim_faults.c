@@ -57,8 +57,11 @@ void sim_faults_begin(int64_t end_ns)
     sim_fault_do_begin();
     for (unsigned i = 0; i < SIM_FAULT_KINDS; i++) {
         struct source *source = &sources[i];
-        bool on = breaks[i] == SIM_ASSUMPTIONS ? sim_chance(part) : breaks[i] == plan->breaks;
         *source = (struct source){.event.fire = on_due};
+        /* Without a draw, so that worlds without markers are what they were. */
+        if (i >= SIM_FAULT_EMPTY && !plan->marked)
+            continue;
+        bool on = breaks[i] == SIM_ASSUMPTIONS ? sim_chance(part) : breaks[i] == plan->breaks;
         source->mean_ns = sim_scale(plan->work_ns / 64 + SIM_MS, plan->work_ns);
         source->longest_ns = sim_scale(2 * SIM_MS, 2 * SIM_S);
         if (on && sim_fault_means_something((enum sim_fault)i))

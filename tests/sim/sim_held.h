@@ -30,8 +30,11 @@ struct sim_hold {
     bool lazy;                    /* its release is queued when the call returns */
     int64_t max_ttl_ns;           /* nobody may ask for more */
     int64_t margin_ns;            /* so long before its keys may go it is given up */
+    int64_t lock_delay_ns;        /* nobody else gets it for so long after its deadline */
+    int64_t delayed_ns;           /* that is until then; true time */
     int64_t until_ns;             /* and then at the latest, which it asked for; own time */
     bool several;                 /* names */
+    uint64_t fencing_token;       /* 0: none */
     char owner[RL_OWNER_MAX + 1]; /* "": a plain lock has none */
     char name[SIM_NAMES_SHOWN];
     char token[RL_TOKEN_MAX + 1];
@@ -39,6 +42,9 @@ struct sim_hold {
 
 /* The deadline that redlock_validity_ms() counts down to. */
 int64_t sim_hold_in_force_ns(const struct sim_hold *hold);
+
+/* Does its owner believe in another hold of the name, with this fencing token? */
+bool sim_is_within(const struct sim_hold *hold, uint64_t fencing_token);
 
 /* When it is over as redlock_validity_ms() tells it. */
 bool sim_hold_runs_out(const struct sim_hold *hold, int64_t deadline_ns);

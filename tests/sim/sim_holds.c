@@ -103,6 +103,17 @@ const struct sim_hold *sim_believed(const char *token)
     return NULL;
 }
 
+bool sim_is_within(const struct sim_hold *hold, uint64_t fencing_token)
+{
+    for (const struct sim_hold *other = open_holds; other; other = other->next) {
+        if (other != hold && other->fencing_token == fencing_token && hold->owner[0] != '\0' &&
+            strcmp(other->owner, hold->owner) == 0 && strcmp(other->name, hold->name) == 0 &&
+            believes(other))
+            return true;
+    }
+    return false;
+}
+
 /* ---- looking -------------------------------------------------------------------------- */
 
 /* Readers may read together, and an owner may have its lock as often as it likes. */
@@ -128,6 +139,34 @@ static void look_for_overlap(const struct sim_hold *hold)
                   "%s has %s (%.8s) while %s believes in it (%.8s) for %.3f ms more",
                   hold->proc->name, hold->name, hold->token, other->proc->name, other->token,
                   (double)left_ns / (double)SIM_MS);
+    }
+}
+
+/* Its keys outlive it by the lock-delay, as the slowest pair of clocks measures it. */
+static void delay(struct sim_hold *hold)
+{
+    int64_t delay_ns = hold->lock_delay_ns;
+    const struct redlock *client = hold->lock ? hold->lock->client : NULL;
+    if (delay_ns == 0 || hold->deadline_ns == 0 || !client)
+        return;
+    delay_ns -= 2 * (int64_t)((double)delay_ns * client->config.drift_factor) + 5 * SIM_MS;
+    int64_t until_ns = sim_true_ns(hold->proc, hold->deadline_ns) + delay_ns;
+    if (until_ns > hold->delayed_ns)
+        hold->delayed_ns = until_ns;
+}
+
+/* Another's that ended without a release. */
+static void look_for_delay(const struct sim_hold *hold)
+{
+    for (const struct sim_hold *other = open_holds; other; other = other->next) {
+        if (other == hold || !conflict(hold, other) || believes(other) ||
+            sim_now_ns() >= other->delayed_ns)
+            continue;
+        sim_found(SIM_OVERLAP,
+                  "%s has %s (%.8s) %.3f ms before the lock-delay of %s (%.8s) ends",
+                  hold->proc->name, hold->name, hold->token,
+                  (double)(other->delayed_ns - sim_now_ns()) / (double)SIM_MS,
+                  other->proc->name, other->token);
     }
 }
 
@@ -176,6 +215,7 @@ void sim_hold_look(struct sim_hold *hold)
         sim_found(SIM_TOO_LONG, "%s has %s (%.8s) for longer than it wants to",
                   hold->proc->name, hold->name, hold->token);
     hold->deadline_ns = deadline_ns;
+    delay(hold);
     hold->over |= deadline_ns == 0 && is_over_for_good(hold);
     if (hold->over)
         sim_not(&hold->over_event);
@@ -265,6 +305,7 @@ struct sim_hold *sim_took(redlock_lock *lock, const char *name, const redlock_op
         sim_hold_look(other);
     hold->lock = lock;
     hold->max_ttl_ns = lock->client->config.max_ttl_ms * SIM_MS;
+    hold->lock_delay_ns = lock->client->config.lock_delay_ms * SIM_MS;
     hold->shared = asked && asked->kind == REDLOCK_READ;
     hold->hears = asked && asked->on_lost;
     hold->watched = asked && (asked->on_lost || asked->auto_renew);
@@ -277,8 +318,10 @@ struct sim_hold *sim_took(redlock_lock *lock, const char *name, const redlock_op
     set_owner(hold, asked);
     snprintf(hold->token, sizeof(hold->token), "%s", redlock_token(lock));
     look_for_weak_token(hold);
-    if (asked && asked->fenced)
-        sim_look_at_fence(hold, redlock_fencing_token(lock), began_ns);
+    if (asked && asked->fenced) {
+        hold->fencing_token = redlock_fencing_token(lock);
+        sim_look_at_fence(hold, hold->fencing_token, began_ns);
+    }
     acquired++;
     sim_mark(MARK_TOOK, hold->proc->index, (uint64_t)sim_hold_in_force_ns(hold));
     if (sim_tells())
@@ -286,6 +329,7 @@ struct sim_hold *sim_took(redlock_lock *lock, const char *name, const redlock_op
                  (double)(sim_hold_in_force_ns(hold) - sim_own_ns(hold->proc)) /
                      (double)SIM_MS);
     sim_hold_look(hold);
+    look_for_delay(hold);
     return hold;
 }
 

@@ -130,6 +130,9 @@ bool sim_idle(void)
 {
     struct sim_proc *proc = sim_proc_new("idle");
     sim_world_connect(proc);
+    /* A marker may be gone that nobody has missed so far. */
+    for (unsigned i = 0; sim_world.plan.marked && i < sim_world.plan.masters; i++)
+        sim_master_mark(i);
     gone = false;
     sim_fiber_new(proc, idle, NULL);
     sim_run_while(more, NULL, sim_now_ns() + ENDS_WITHIN_NS);

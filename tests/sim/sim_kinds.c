@@ -11,7 +11,7 @@
 enum { SET_MAX = 4, SET_BYTES = 32 };
 
 int sim_family_wanted = SIM_FAMILIES;
-bool sim_fenced_wanted;
+bool sim_fenced_wanted, sim_marked_wanted, sim_delayed_wanted;
 
 const char *sim_family_name(enum sim_family family)
 {
@@ -26,7 +26,10 @@ const char *sim_family_name(enum sim_family family)
 
 const char *sim_kinds_wanted(void)
 {
-    return sim_fenced_wanted ? "fenced" : sim_family_name((enum sim_family)sim_family_wanted);
+    return sim_marked_wanted    ? "marked"
+           : sim_delayed_wanted ? "delayed"
+           : sim_fenced_wanted  ? "fenced"
+                                : sim_family_name((enum sim_family)sim_family_wanted);
 }
 
 enum sim_family sim_family_of(uint64_t seed)
@@ -46,6 +49,18 @@ enum sim_family sim_family_of(uint64_t seed)
 bool sim_fenced_of(uint64_t seed)
 {
     return sim_fenced_wanted || seed * 0xd1342543de82ef95u >> 61 == 0;
+}
+
+/* Every eighth, and it may be fenced too. */
+bool sim_marked_of(uint64_t seed)
+{
+    return sim_marked_wanted || seed * 0xaf251af3b0f025b5u >> 61 == 0;
+}
+
+/* Every eighth, and it may be fenced and marked too. */
+bool sim_delayed_of(uint64_t seed)
+{
+    return sim_delayed_wanted || seed * 0x9e3779b97f4a7c15u >> 61 == 0;
 }
 
 /* An owner of its own for every use of a lock; who takes it once more meanwhile is the same. */

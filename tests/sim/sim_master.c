@@ -198,6 +198,18 @@ void sim_master_flushall(unsigned master)
     sim_tell_lost(server, false, false);
 }
 
+void sim_master_empty(unsigned master)
+{
+    struct sim_server *server = sim_server(master);
+    if (!server->up)
+        return;
+    sim_tell("n%u is emptied, and its connections are cut", master + 1);
+    sim_master_flushall(master);
+    server->felt.ended += server->sessions;
+    server->killed_ns = sim_now_ns(); /* what it granted is as lost as by a restart */
+    sim_sessions_kill(server);
+}
+
 void sim_master_script_flush(unsigned master)
 {
     struct sim_server *server = sim_server(master);
@@ -283,7 +295,8 @@ size_t sim_master_keys(unsigned master)
     struct sim_server *server = sim_server(master);
     size_t keys = 0;
     for (size_t i = 0; server->up && i < server->keys; i++)
-        keys += sim_wall_ms(server) <= server->key[i]->end_ms;
+        keys += sim_wall_ms(server) <= server->key[i]->end_ms &&
+                !sim_is_marker(server->key[i]->name.bytes);
     return keys;
 }
 

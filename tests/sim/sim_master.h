@@ -88,6 +88,8 @@ void sim_master_clock_rate(unsigned master, int64_t rate_ppb);
 /* How far their clocks are apart now, at most. */
 int64_t sim_masters_apart_ns(void);
 void sim_master_flushall(unsigned master);
+void sim_master_empty(unsigned master); /* the same, and it cuts all connections */
+void sim_master_mark(unsigned master);  /* as `redlock init` does */
 void sim_master_script_flush(unsigned master);
 void sim_master_shorten(unsigned master, const char *name, int64_t ttl_ms); /* PEXPIRE */
 bool sim_master_evict(unsigned master); /* one key, drawn. False: there was none */
@@ -109,7 +111,7 @@ unsigned sim_master_count(void); /* as begun with */
 /* Looking. The value is good until the master changes; NULL: absent. */
 const char *sim_master_get(unsigned master, const char *name, int64_t *ret_left_ns);
 size_t sim_master_members(unsigned master, const char *name); /* of what is no string */
-size_t sim_master_keys(unsigned master);   /* of every type, expired ones not counted */
+size_t sim_master_keys(unsigned master);   /* of every type, but no expired ones and no marker */
 unsigned sim_master_scripts(unsigned master); /* that it knows */
 uint64_t sim_master_commands(unsigned master); /* executed so far */
 uint64_t sim_master_troubled(unsigned master); /* answered with trouble so far */

@@ -305,6 +305,9 @@ void sim_key_move(struct sim_key *key, int64_t end_ms); /* its end, and the even
 void sim_key_tell(const struct sim_key *key, const struct sim_call *call,
                   enum sim_change change, const char *before, const char *after);
 
+/* A marker, a quarantine, or the node lists of clients: no lock, and told to nobody. */
+bool sim_is_marker(const char *name);
+
 /* Sorted sets, and what else has members. */
 size_t sim_member_find(const struct sim_key *key, const char *bytes,
                        size_t len); /* or members */

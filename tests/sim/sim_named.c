@@ -278,10 +278,11 @@ static bool run_one(const struct sim_scenario *scenario, bool update, bool show)
 }
 
 static const struct sim_scenario *const all[] = {
-    sim_named_take, sim_named_undo,   sim_named_keep,   sim_named_wait,    sim_named_fault,
-    sim_named_fit,  sim_named_shared, sim_named_nested, sim_named_several, sim_named_fair,
-    sim_named_rw,   sim_named_loss,   sim_named_links,  sim_named_native,  sim_named_detach,
-    sim_named_lazy, sim_named_absent, sim_named_clock,  sim_named_fence,   sim_named_follow,
+    sim_named_take,   sim_named_undo,   sim_named_keep,   sim_named_wait,    sim_named_fault,
+    sim_named_fit,    sim_named_shared, sim_named_nested, sim_named_several, sim_named_fair,
+    sim_named_rw,     sim_named_loss,   sim_named_links,  sim_named_native,  sim_named_detach,
+    sim_named_lazy,   sim_named_absent, sim_named_clock,  sim_named_fence,   sim_named_follow,
+    sim_named_marker, sim_named_watch,
 };
 
 int sim_named_run(const char *name, bool update, bool show)

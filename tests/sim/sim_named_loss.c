@@ -241,6 +241,29 @@ static void different_lists(void)
     sim_expect(sim_keys() == 0);
 }
 
+/* The same, where both show their lists: bob sees ann's at n1 to n3, until it is over. */
+static void different_lists_refused(void)
+{
+    const struct sim_client_options five = {.max_ttl_ms = 1000,
+                                            .config_agreement = REDLOCK_AGREEMENT_REFUSE};
+    struct sim_client_options three = five;
+    three.masters = 3;
+    sim_stage(5);
+    struct sim_player *ann = sim_is_there("ann", &three);
+    sim_delay_ms(ann, 2, 100, 1);
+    sim_curtain();
+    sim_broke(SIM_ONE_LIST);
+    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+    struct sim_player *bob = sim_enters("bob", &five);
+    sim_expect(sim_takes(bob, 1000, ONCE) == REDLOCK_ENOQUORUM);
+    sim_expect_costs(SIM_OVERLAP, false);
+    sim_expect(sim_asks_validity(ann) > 0);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+    sim_goes(ann);
+    sim_expect(sim_takes(bob, 1000, 60000) == REDLOCK_OK);
+    sim_expect(sim_releases(bob) == REDLOCK_OK);
+}
+
 const struct sim_scenario sim_named_loss[] = {
     {"once-a-replica",
      "CE7. n2 was a replica for a while, and has none of its keys any more: its run_id and its "
@@ -260,7 +283,8 @@ const struct sim_scenario sim_named_loss[] = {
      "long: it\nasks again before n2's vote counts, and the replication id tells.",
      replica_found_out},
     {"another-server",
-     "CE4. n2's name leads bob to n4, which has been there for long and has not what n2 has: no "
+     "CE4. n2's name leads bob to n4, which has been there for long and has not what n2 has: "
+     "no "
      "vote\nuntil every lease is over that n2 may have granted.",
      another_server},
     {"another-server-for-a-stranger",
@@ -284,5 +308,9 @@ const struct sim_scenario sim_named_loss[] = {
      "CE15. ann's list has three masters and bob's has two more: both have a majority. That is "
      "a\ncost; each gives back what is its own.",
      different_lists},
+    {"different-lists-refused",
+     "CE15. The same with config-agreement refuse: bob's masters show him ann's list, and he "
+     "gets no lock\nuntil her mark is over.",
+     different_lists_refused},
     {0},
 };

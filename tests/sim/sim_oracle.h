@@ -14,7 +14,8 @@
  *   leftover   a key, a queue entry, a byte of memory, a descriptor is left at the end
  *   stuck      no faults any more, and still no lock within the stated bound
  *   swollen    memory, queues or descriptors above their bounds
- *   untrue     what came of a call is not what it told, or it took longer than it may
+ *   untrue     what came of a call is not what it told, or it took longer than it may;
+ *              or a clock that kept time is blamed
  *   unfair     one who waits for a fair lock is overtaken
  *   unfenced   a fencing token is not above that of an earlier hold
  */
@@ -112,6 +113,9 @@ void sim_released(const struct sim_hold *hold, int result);
 /* For masters' options. */
 void sim_key_changed(const struct sim_changed *changed);
 void sim_master_asked(const struct sim_asked *asked);
+
+/* A client logs this: does it blame a clock that has kept time? */
+void sim_look_at_blame(const struct sim_proc *proc, const char *text);
 
 /* Each call that is done once: begin, then end with the same number. */
 uint64_t sim_call_begins(const char *what);

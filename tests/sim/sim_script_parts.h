@@ -30,8 +30,9 @@ struct sim_known_script {
     const char *name; /* NULL: the end */
     sim_script_fn *run;
 };
-extern const struct sim_known_script sim_scripts_fair[], sim_scripts_plain[],
-    sim_scripts_qrw[], sim_scripts_reentrant[], sim_scripts_rw[], sim_scripts_several[];
+extern const struct sim_known_script sim_scripts_fair[], sim_scripts_lists[],
+    sim_scripts_marker[], sim_scripts_plain[], sim_scripts_qrw[], sim_scripts_reentrant[],
+    sim_scripts_rw[], sim_scripts_several[];
 
 /* May a script call a command with such flags now? The error, or NULL. */
 const char *sim_script_enter(struct sim_run *run, unsigned flags);
@@ -95,7 +96,7 @@ void sim_script_other_data(struct sim_run *run, const struct sim_word *name,
 /* How a script ends. `where`: what the line holds on which it stood. */
 void sim_script_fail(struct sim_run *run, const char *where, const char *error);
 void sim_script_fail_lua(struct sim_run *run, const char *where, const char *error);
-void sim_script_answer(struct sim_run *run, bool yes); /* {ARGV[1], 1 or 0} */
+void sim_script_answer(struct sim_run *run, bool yes);              /* {ARGV[1], 1 or 0} */
 void sim_script_answer_number(struct sim_run *run, int64_t number); /* {ARGV[1], 1, number} */
 /* {ARGV[1], code, ms left, holder}, and the place where `place` is not NULL. */
 void sim_script_refuse(struct sim_run *run, enum rl_code code, int64_t left_ms,

@@ -4,6 +4,9 @@
 
 #include "sim_script_parts.h"
 
+#include "kinds/lists.h"
+#include "kinds/marker.h"
+
 #include <ctype.h>
 #include <openssl/sha.h>
 #include <stdio.h>
@@ -18,6 +21,7 @@ struct script {
     int token, ttl;   /* which of ARGV they are, from 1; 0: none */
     unsigned several; /* keys of each name; 0: it is for one name */
     bool fenced;      /* inside fence_grant.lua or fence_keep.lua */
+    bool own_story;   /* it tells it itself */
     sim_script_fn *run;
     char sha[SHA_LEN + 1];
 };
@@ -66,6 +70,20 @@ static void learn_one(const struct rl_kind *kind, const struct rl_script *from, 
     name_sha(script->body, script->len, script->sha);
 }
 
+/* It stands in no row of the table. */
+static void learn_alone(const struct sim_known_script *known, const char *body)
+{
+    assert(n_scripts < SIM_SCRIPTS_MAX);
+    struct script *script = &scripts[n_scripts++];
+    script->name = known->name;
+    script->short_name = "join";
+    script->body = body;
+    script->len = strlen(script->body);
+    script->run = known->run;
+    script->own_story = true;
+    name_sha(script->body, script->len, script->sha);
+}
+
 /* Once: the table of kinds, and who plays what in it. */
 static void learn(void)
 {
@@ -79,6 +97,8 @@ static void learn(void)
             }
         }
     }
+    learn_alone(&sim_scripts_marker[0], rl_marker_join);
+    learn_alone(&sim_scripts_lists[0], rl_lists_join);
 }
 
 static const struct script *by_sha(const struct sim_word *word)
@@ -206,7 +226,7 @@ static void run_script(struct sim_call *call, const struct script *script, int64
     if (fair)
         tell_asked(&run, script, had);
     sim_mark(SIM_MARK_COMMAND, mark_of(script), run.yes);
-    if (sim_tells())
+    if (sim_tells() && (!script->own_story || !run.answered))
         tell(&run, script);
 }
 

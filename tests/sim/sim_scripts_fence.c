@@ -119,26 +119,23 @@ static void grant(struct sim_run *run, sim_script_fn *inside)
             return;
         fence.before = greater(fence.before, number);
     }
-    bool again = fence.endless && fence.before > 0 && sim_script_key(run, sim_keys_at(run, 1));
     size_t len = run->call->out->len;
     run_inside(run, &fence, 4, inside);
     if (!run->answered || !run->yes)
         return;
     take_back(run, len);
-    if (!again) {
-        if (!sim_lua_number(fence.token, &proposed) ||
-            !sim_lua_number(from_end(run, 1), &ahead_us)) {
-            sim_script_fail_lua(run, "local proposed", "attempt to perform arithmetic");
-            return;
-        }
-        double most_us = now_us(run) + ahead_us;
-        fence.before = greater(fence.before + 1,
-                               greater(now_us(run), proposed < most_us ? proposed : most_us));
+    if (!sim_lua_number(fence.token, &proposed) ||
+        !sim_lua_number(from_end(run, 1), &ahead_us)) {
+        sim_script_fail_lua(run, "local proposed", "attempt to perform arithmetic");
+        return;
     }
+    double most_us = now_us(run) + ahead_us;
+    double token = greater(fence.before + 1,
+                           greater(now_us(run), proposed < most_us ? proposed : most_us));
     char text[24];
-    int digits = snprintf(text, sizeof(text), "%.0f", fence.before);
+    int digits = snprintf(text, sizeof(text), "%.0f", token);
     if (set_counters(run, &fence, &(struct sim_word){text, (size_t)digits}))
-        sim_script_answer_number(run, (int64_t)fence.before);
+        sim_script_answer_number(run, (int64_t)token);
 }
 
 /* The counter is raised to the token, if that is not too far ahead. False as in number_in(). */

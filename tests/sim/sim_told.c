@@ -16,7 +16,9 @@ static int64_t whole_ms(const struct sim_hold *hold)
     const struct rl_lease *lease = hold->lock->lease;
     if (!lease || lease->hold.maybe_set == 0)
         return INT64_MAX;
-    return rl_validity_end_ns(0, lease->hold.key_ttl_ns, lease->hold.drift_factor) / SIM_MS;
+    const struct rl_hold *keys = &lease->hold;
+    int64_t ttl_ns = keys->key_life_ns - keys->lock_delay_ns;
+    return rl_validity_end_ns(0, ttl_ns, keys->drift_factor) / SIM_MS;
 }
 
 /* What is told was so at some time of the call: it may be old when it is heard, since a thread
@@ -117,8 +119,8 @@ void sim_extended(const struct sim_hold *hold, int64_t ttl_ms, int64_t began_ns,
                   hold->name, (long long)ttl_ms);
     int64_t deadline_ns = sim_hold_in_force_ns(hold);
     double drift_factor = hold->lock->client->config.drift_factor;
-    /* 0: it is lost since, which is told by and by. A clock that is set meanwhile counts the call
-     * as longer. */
+    /* 0: it is lost since, which is told by and by. A clock that is set meanwhile counts the
+     * call as longer. */
     if (ttl_ms == 0 || hold->watched || deadline_ns == 0 ||
         (sim_assumptions_broken() & 1u << SIM_STEADY) ||
         deadline_ns >= rl_validity_end_ns(began_ns, ttl_ms * SIM_MS, drift_factor))

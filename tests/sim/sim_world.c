@@ -39,15 +39,21 @@ static void draw_options(struct sim_plan *plan)
     static const double drifts[] = {0, 0, 0, 0.01, 0.001, 0.05};
     struct sim_client_options *options = &plan->options;
     options->max_ttl_ms = plan->ttl_max_ms * sim_between(2, 4) / 2;
+    if (plan->delayed) {
+        options->lock_delay_ms = sim_scale(1, plan->ttl_max_ms);
+        options->max_ttl_ms += options->lock_delay_ms;
+    }
     options->drift_factor = drifts[sim_below(6)];
     options->by_name = sim_below(5) == 0;
-    options->guard = plan->breaks == SIM_GUARD_ON ? REDLOCK_OFF : REDLOCK_DEFAULT;
+    options->guard = plan->breaks == SIM_GUARD_ON ? REDLOCK_OFF
+                     : plan->marked               ? REDLOCK_GUARD_MARKER
+                                                  : REDLOCK_DEFAULT;
     options->node_timeout_ms =
         sim_below(4) ? 0 : sim_scale(plan->ttl_sure_ms / plan->masters + 1, 200);
     options->password = sim_below(6) ? NULL : "secret";
     options->db = sim_below(4) ? 0 : 1 + (unsigned)sim_below(15);
     if (sim_below(2)) /* the guard waits for max-ttl whatever the usual one is */
-        options->ttl_ms = sim_scale(TTL_MIN_MS, options->max_ttl_ms);
+        options->ttl_ms = sim_scale(TTL_MIN_MS, options->max_ttl_ms - options->lock_delay_ms);
     options->linger_ms = sim_below(3) ? 0 : sim_below(2) ? -1 : sim_scale(1, 2000);
 }
 
@@ -92,6 +98,8 @@ static void draw_plan(struct sim_plan *plan, uint64_t seed)
     plan->ttl_max_ms = sim_scale(60, 10000);
     plan->breaks =
         sim_below(100) < 85 ? SIM_ASSUMPTIONS : (enum sim_assumption)sim_below(SIM_ASSUMPTIONS);
+    plan->marked = sim_marked_of(seed) && plan->breaks != SIM_GUARD_ON;
+    plan->delayed = sim_delayed_of(seed);
     draw_delays(plan);
     draw_options(plan);
     draw_rates(plan, plan->options.drift_factor);
@@ -210,6 +218,8 @@ static void begin_masters(void)
         sim_master_clock_rate(i, sim_between(-most, most));
         if (sim_below(4)) /* others have just been started, and do not vote yet */
             sim_master_uptime(i, sim_scale(1, 1000000));
+        if (plan->marked && sim_below(8)) /* the others are quarantined at first */
+            sim_master_mark(i);
     }
 }
 

@@ -41,7 +41,7 @@ enum sim_family {
 
 /* How a process does its work. */
 enum sim_style {
-    SIM_BLOCKING, /* threads that make blocking calls */
+    SIM_BLOCKING,  /* threads that make blocking calls */
     SIM_CALLBACKS, /* a thread that makes asynchronous ones; the background thread calls back */
     SIM_LOOPING    /* the same, and it drives the client itself; others may block */
 };
@@ -49,7 +49,9 @@ enum sim_style {
 /* What a seed has drawn. */
 struct sim_plan {
     enum sim_family family;
-    bool fenced; /* all locks but those of readers have fencing tokens */
+    bool fenced;  /* all locks but those of readers have fencing tokens */
+    bool marked;  /* all clients read markers, and masters lose their keys for good */
+    bool delayed; /* all clients have a lock-delay */
     unsigned masters, actors, names;
     char name[SIM_NAMES_MAX][24];
     int64_t ttl_max_ms; /* of the locks; max-ttl is no less */
@@ -62,9 +64,10 @@ struct sim_plan {
     bool relays;     /* in every path there is one */
     int64_t work_ns; /* so long there may be faults */
     uint64_t enough; /* or until so many locks were taken */
-    int64_t wall_apart_ns; /* the last master's time of day is ahead of the others' by so much */
+    int64_t
+        wall_apart_ns; /* the last master's time of day is ahead of the others' by so much */
     int64_t client_rate_ppb, master_rate_ppb; /* clocks run at most so much too fast or slow */
-    enum sim_assumption breaks; /* SIM_ASSUMPTIONS: none */
+    enum sim_assumption breaks;               /* SIM_ASSUMPTIONS: none */
 };
 
 /* A lock as text, waiting for somebody of its host to take it up. */
@@ -82,10 +85,10 @@ struct sim_actor {
     struct sim_client_options options;
     redlock *client;
     struct sim_fiber *supervisor;
-    bool leaving; /* its threads are to let go of the client */
-    bool watches; /* the supervisor sleeps, and may be called */
+    bool leaving;           /* its threads are to let go of the client */
+    bool watches;           /* the supervisor sleeps, and may be called */
     unsigned running, calm; /* threads that work; that were served after the faults' end */
-    unsigned calling; /* threads within a blocking call that may be ended by closing */
+    unsigned calling;       /* threads within a blocking call that may be ended by closing */
     bool gone;
 };
 
@@ -116,7 +119,7 @@ uint64_t sim_world_faults(enum sim_fault first, enum sim_fault last);
 struct sim_actor *sim_actor_start(unsigned host, const struct sim_proc *before);
 
 /* sim_supervise.c */
-void *sim_supervise(void *actor); /* the main thread of every process */
+void *sim_supervise(void *actor);             /* the main thread of every process */
 void sim_actor_call(struct sim_actor *actor); /* the supervisor looks up */
 /* sim_work.c */
 void *sim_work(void *actor);
@@ -134,6 +137,10 @@ enum sim_family sim_family_of(uint64_t seed);
 const char *sim_kinds_wanted(void); /* as --kinds has it */
 extern bool sim_fenced_wanted;      /* in every world */
 bool sim_fenced_of(uint64_t seed);
+extern bool sim_marked_wanted;
+bool sim_marked_of(uint64_t seed);
+extern bool sim_delayed_wanted;
+bool sim_delayed_of(uint64_t seed);
 /* The owner's text is the caller's, and must last as long as the options. */
 void sim_draw_kind(redlock_options *options, char owner[SIM_OWNER_BYTES]);
 /* The options for taking it once more, by the same owner. False: it does not. */
@@ -153,7 +160,8 @@ bool sim_clocks_apart(void);
 /* sim_world.c: the way from a process to the masters, as the seed has it. */
 void sim_world_connect(const struct sim_proc *proc);
 
-/* sim_idle.c: the others are gone, every key is, and all masters vote. False: it can't be ended. */
+/* sim_idle.c: the others are gone, every key is, and all masters vote. False: it can't be
+ * ended. */
 bool sim_idle(void);
 
 /* sim_end.c */

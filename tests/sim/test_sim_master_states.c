@@ -6,6 +6,8 @@
 #include "sim_real_pair.h"
 
 #include "core/server_info.h"
+#include "kinds/lists.h"
+#include "kinds/marker.h"
 #include "net.h"
 #include "suite.h"
 
@@ -176,6 +178,7 @@ static void compare_info(void)
     ck_assert_int_eq(model.good_replicas, real.good_replicas);
     ck_assert_int_eq(rl_info_refusal(&model) != NULL, rl_info_refusal(&real) != NULL);
     ck_assert(model.uptime_s >= 0 && real.uptime_s >= 0);
+    ck_assert(model.time_us > 0 && real.time_us > 0);
 }
 
 /* ---- the states ------------------------------------------------------------------------- */
@@ -351,6 +354,88 @@ static void stop(void)
     masters_stop(masters);
 }
 
+/* ---- node lists -------------------------------------------------------------------------- */
+
+#define MARK(n, hash) "n" #n "-ttl30000-drift10000-guard-" hash
+
+static void both_show(const char *mark)
+{
+    both("EVAL", rl_lists_join, "1", RL_LISTS_KEY, NONCE, mark, "30000", NULL);
+    pair_compare(&run, 0);
+}
+
+START_TEST(lists_are_shown_alike)
+{
+    static const char *const fields[] = {MARK(5, "00000005"), MARK(7, "0000000g"),
+                                         "n9-ttl-drift1-guard-00000000", "by hand", ""};
+    static const char *const values[] = {"1", "yesterday", "99999999999999", ""};
+    begin(NULL);
+    for (unsigned i = 0; i < 6; i++) {
+        static const char *const marks[] = {MARK(3, "00000003"), MARK(4, "00000004"),
+                                            MARK(5, "00000005"), MARK(6, "00000006"),
+                                            MARK(7, "00000007"), MARK(8, "00000008")};
+        both_show(marks[5 - i]);
+    }
+    both_show(MARK(3, "00000003"));
+    for (unsigned i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+        for (unsigned k = 0; k < sizeof(values) / sizeof(values[0]); k++) {
+            both("DEL", RL_LISTS_KEY, NULL);
+            both("HSET", RL_LISTS_KEY, fields[i], values[k], NULL);
+            both_show(MARK(3, "00000003"));
+            both_show(MARK(5, "00000005"));
+        }
+    }
+    both("DEL", RL_LISTS_KEY, NULL);
+    both("SET", RL_LISTS_KEY, "x", NULL);
+    both_show(MARK(3, "00000003"));
+    pair_end(&run);
+}
+END_TEST
+
+/* ---- markers ---------------------------------------------------------------------------- */
+
+static void both_join(const char *db, const char *window_ms)
+{
+    both("EVAL", rl_marker_join, "2", RL_MARKER_KEY, RL_QUARANTINE_KEY, NONCE, db, window_ms,
+         NULL);
+    pair_compare(&run, 0);
+}
+
+/* A client that reads the run id takes them for one server. */
+START_TEST(marker_is_read_alike)
+{
+    static const char *const values[] = {"by hand", "1", "99999999999999", "-5", ""};
+    char run_id[64];
+    begin(NULL);
+    struct reply info = master_do(masters, 0, "INFO", "server", NULL);
+    const char *at = strstr(info.text, "run_id:");
+    ck_assert_ptr_nonnull(at);
+    snprintf(run_id, sizeof(run_id), "%.40s", at + strlen("run_id:"));
+    sim_master_run_id(0, run_id);
+    both_join("0", "20000");
+    both_join("0", "30000");
+    both_join("0", "10000");
+    both_join("1", "10000");
+    both("DEL", RL_QUARANTINE_KEY, NULL);
+    both_join("1", "10000");
+    for (unsigned i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+        both("SET", RL_QUARANTINE_KEY, values[i], "PX", "5000", NULL);
+        both_join("1", "20000");
+        both("SET", RL_QUARANTINE_KEY, values[i], NULL);
+        both_join("1", "20000");
+        both("DEL", RL_QUARANTINE_KEY, NULL);
+        both("SET", RL_MARKER_KEY, values[i], NULL);
+        both_join("1", "20000");
+        both("DEL", RL_QUARANTINE_KEY, NULL);
+        both_join("1", "20000");
+    }
+    both("FLUSHALL", NULL);
+    both("ZADD", RL_MARKER_KEY, "1", "x", NULL);
+    both_join("0", "20000");
+    pair_end(&run);
+}
+END_TEST
+
 int main(void)
 {
     if (!masters_are_redis_7_0())
@@ -368,6 +453,8 @@ int main(void)
     tcase_add_test(tcase, busy_with_script);
     tcase_add_test(tcase, loading_its_data);
     tcase_add_test(tcase, strangers);
+    tcase_add_test(tcase, lists_are_shown_alike);
+    tcase_add_test(tcase, marker_is_read_alike);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

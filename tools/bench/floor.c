@@ -150,8 +150,9 @@ static void receive(struct bench_floor *floor, unsigned i)
         const struct bench_bytes *success =
             &floor->requests.success[link->verb_of[link->answered % UNANSWERED_MAX]];
         bool yes = len - at >= success->len && memcmp(reply, success->at, success->len) == 0;
-        ssize_t whole =
-            yes ? (ssize_t)success->len : bench_answer_length(success, reply, len - at);
+        ssize_t whole = yes && !success->goes_on
+                            ? (ssize_t)success->len
+                            : bench_answer_length(success, reply, len - at);
         if (whole == 0)
             break;
         if (whole < 0) {
@@ -295,12 +296,17 @@ int bench_floor_open(const struct bench *bench, enum bench_floor_kind kind, cons
     return open_floor(bench, &requests, name, token, ttl_ms, ret_floor);
 }
 
-int bench_floor_open_kind(const struct bench *bench, const struct rl_kind *lock,
-                          const char *owner, const char *name, const char *token,
-                          int64_t ttl_ms, struct bench_floor **ret_floor)
+int bench_floor_open_kind(const struct bench *bench, const struct bench_floor_lock *lock,
+                          const char *name, const char *token, int64_t ttl_ms,
+                          struct bench_floor **ret_floor)
 {
     static struct bench_requests requests;
-    requests = (struct bench_requests){.kind = BENCH_SAME_BYTES, .lock = lock, .owner = owner};
+    requests = (struct bench_requests){
+        .kind = BENCH_SAME_BYTES,
+        .lock = lock->kind,
+        .owner = lock->owner,
+        .counter = lock->fenced ? rl_kind_counter(lock->kind, bench->nodes) : 0,
+    };
     return open_floor(bench, &requests, name, token, ttl_ms, ret_floor);
 }
 

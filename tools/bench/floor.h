@@ -17,9 +17,14 @@ int bench_floor_open(const struct bench *bench, enum bench_floor_kind kind, cons
                      const char *token, int64_t ttl_ms, struct bench_floor **ret_floor);
 
 /* The same with the scripts of another kind of lock, for that owner. */
-int bench_floor_open_kind(const struct bench *bench, const struct rl_kind *lock,
-                          const char *owner, const char *name, const char *token,
-                          int64_t ttl_ms, struct bench_floor **ret_floor);
+struct bench_floor_lock {
+    const struct rl_kind *kind;
+    const char *owner;
+    bool fenced; /* with fencing tokens, which the floor does not compare */
+};
+int bench_floor_open_kind(const struct bench *bench, const struct bench_floor_lock *lock,
+                          const char *name, const char *token, int64_t ttl_ms,
+                          struct bench_floor **ret_floor);
 void bench_floor_close(struct bench_floor *floor);
 struct bench_subject bench_floor_subject(struct bench_floor *floor);
 

@@ -11,7 +11,8 @@
 
 #define TTL_MS 10000
 #define WARM_UP_PAIRS 200
-#define SLICES 10 /* a round and subject, in turns */
+#define TRIES 1000 /* whose round trips are counted */
+#define SLICES 10  /* a round and subject, in turns */
 
 /* As long as the library's: a client's identity and a thread's number. */
 #define OWNER "01234567-0123-0123-0123-0123456789ab:1"
@@ -24,15 +25,17 @@ static const struct {
     const char *name;
     int kind;
     bool one_master; /* else on all there are */
+    bool fenced;
 } measured[] = {
-    {"plain", REDLOCK_PLAIN, false},
-    {"reentrant", REDLOCK_REENTRANT, false},
-    {"read", REDLOCK_READ, false},
-    {"write", REDLOCK_WRITE, false},
-    {"reentrant, one master", REDLOCK_REENTRANT, true},
-    {"fair, one master", REDLOCK_FAIR, true},
-    {"read, one master", REDLOCK_READ, true},
-    {"write, one master", REDLOCK_WRITE, true},
+    {"plain", REDLOCK_PLAIN, false, false},
+    {"plain, fenced", REDLOCK_PLAIN, false, true},
+    {"reentrant", REDLOCK_REENTRANT, false, false},
+    {"read", REDLOCK_READ, false, false},
+    {"write", REDLOCK_WRITE, false, false},
+    {"reentrant, one master", REDLOCK_REENTRANT, true, false},
+    {"fair, one master", REDLOCK_FAIR, true, false},
+    {"read, one master", REDLOCK_READ, true, false},
+    {"write, one master", REDLOCK_WRITE, true, false},
 };
 
 /* The subjects take turns, as in pair.c, and each kind's ratio is of one round. */
@@ -71,6 +74,45 @@ static void measure(struct bench *bench, const struct bench *on, size_t which,
     bench_add_failed_pairs(&bench->report, scenario, "", measured[which].name, failures);
 }
 
+/* Is a take with a fencing token one request to each master? Where no majority names the same
+ * token, another one follows. -1: it failed. */
+static int one_round_trip(struct bench_library *library, unsigned nodes)
+{
+    struct bench_subject subject = bench_library_subject(library);
+    redlock_stats before = REDLOCK_STATS_INIT, after = REDLOCK_STATS_INIT;
+    redlock_get_stats(library->client, &before);
+    if (!subject.take(subject.context))
+        return -1;
+    redlock_get_stats(library->client, &after);
+    bool one = after.commands - before.commands == nodes;
+    return subject.give(subject.context) ? one : -1;
+}
+
+static int count_round_trips(struct bench *bench, struct bench_library *library)
+{
+    static const char *const of[] = {"names that were used", "new names"};
+    const char *used = library->name;
+    char name[64];
+    for (int new_names = 0; new_names <= 1; new_names++) {
+        double ones = 0;
+        for (int i = 0; i < TRIES; i++) {
+            snprintf(name, sizeof(name), "%s:%d", used, i);
+            library->name = new_names ? name : used;
+            int one = one_round_trip(library, bench->nodes);
+            if (one < 0) {
+                fprintf(stderr, "redlock-bench: a fenced try failed\n");
+                return EX_UNAVAILABLE;
+            }
+            ones += one;
+        }
+        bench_add(&bench->report, scenario, "fenced tries of one round trip", of[new_names],
+                  "%", bench_summary_of(100 * ones / TRIES));
+        bench_aim(&bench->report, BENCH_AT_LEAST, 99);
+    }
+    library->name = used;
+    return 0;
+}
+
 static int run_kind(struct bench *bench, const struct bench *on, size_t which,
                     const redlock_config *config)
 {
@@ -79,7 +121,11 @@ static int run_kind(struct bench *bench, const struct bench *on, size_t which,
     char token[256];
     char name[64];
     char floor_name[64];
-    const struct rl_kind *kind = rl_kind_on(measured[which].kind, on->nodes);
+    const struct bench_floor_lock lock = {
+        .kind = rl_kind_on(measured[which].kind, on->nodes),
+        .owner = OWNER,
+        .fenced = measured[which].fenced,
+    };
     /* Each has its own name. If a release was late, its key would refuse the next subject. */
     snprintf(name, sizeof(name), "redlock-bench:kinds:%zu", which);
     snprintf(floor_name, sizeof(floor_name), "redlock-bench:kinds-floor:%zu", which);
@@ -87,11 +133,14 @@ static int run_kind(struct bench *bench, const struct bench *on, size_t which,
     if (status != 0)
         return status;
     library.options.kind = measured[which].kind;
+    library.options.fenced = measured[which].fenced;
     status = bench_library_token(&library, token, sizeof(token));
     if (status == 0)
-        status = bench_floor_open_kind(on, kind, OWNER, floor_name, token, TTL_MS, &floor);
+        status = bench_floor_open_kind(on, &lock, floor_name, token, TTL_MS, &floor);
     if (status == 0)
         measure(bench, on, which, &library, floor);
+    if (status == 0 && measured[which].fenced)
+        status = count_round_trips(bench, &library);
     bench_floor_close(floor);
     bench_library_close(&library);
     return status;

@@ -4,6 +4,8 @@
 
 #include "bench/requests.h"
 
+#include "base/clock.h"
+#include "base/limits.h"
 #include "engine/request.h"
 
 #include <assert.h>
@@ -29,7 +31,13 @@ static const struct rl_kind *kind_of(const struct bench_requests *requests)
 /* Does the library take it by the native pair? */
 static bool is_native(const struct bench_requests *requests, enum bench_verb verb)
 {
-    return verb == BENCH_TAKE && kind_of(requests)->native && !requests->waits;
+    return verb == BENCH_TAKE && kind_of(requests)->native && !requests->waits &&
+           !requests->counter;
+}
+
+static bool is_fenced(const struct bench_requests *requests, enum bench_verb verb)
+{
+    return verb == BENCH_TAKE && requests->counter;
 }
 
 static enum rl_verb verb_of(const struct bench_requests *requests, enum bench_verb verb)
@@ -44,7 +52,9 @@ bool bench_requests_load(struct bench_requests *requests, struct server_talk *ta
     if (requests->kind == BENCH_BARE)
         return bench_script_load(talk, give_bare, requests->sha[BENCH_GIVE]);
     for (enum bench_verb verb = BENCH_TAKE; verb <= BENCH_GIVE; verb++) {
-        if (!bench_script_load(talk, kind_of(requests)->script[verb_of(requests, verb)].body,
+        const struct rl_script *script = &kind_of(requests)->script[verb_of(requests, verb)];
+        if (!bench_script_load(talk,
+                               is_fenced(requests, verb) ? script->fenced_body : script->body,
                                requests->sha[verb]))
             return false;
     }
@@ -79,12 +89,16 @@ static void build_request(struct bench_requests *requests, enum bench_verb verb,
         .waiter = 1,
         .reserve_ms = RL_RESERVE_MIN_MS,
         .writer_waiting_ms = RL_WRITER_WAITING_MS,
+        .fenced = is_fenced(requests, verb),
+        .counter = requests->counter,
+        .proposed = rl_clock_wall_us(), /* as long as ours */
+        .ahead_us = RL_FENCE_LEAD_MS * 1000,
+        .counter_life_ms = RL_FENCE_LIFE_MS,
     };
     struct bench_bytes *to = &requests->request[verb];
     memcpy(request.nonce, BENCH_NONCE, sizeof(request.nonce));
-    to->len = is_native(requests, verb)
-                  ? rl_request_encode_native(&request, bytes)
-                  : rl_request_encode(&request, false, bytes);
+    to->len = is_native(requests, verb) ? rl_request_encode_native(&request, bytes)
+                                        : rl_request_encode(&request, false, bytes);
     assert(to->len <= sizeof(to->at));
     memcpy(to->at, bytes, to->len);
 }
@@ -108,12 +122,18 @@ static void native_success(struct bench_bytes *ret_bytes, const char *token)
                                       "+OK\r\n$%zu\r\n%s\r\n", strlen(token), token);
 }
 
-void bench_script_success(struct bench_bytes *ret_bytes)
+static void script_success(struct bench_bytes *ret_bytes, bool fenced)
 {
     ret_bytes->replies = 1;
+    ret_bytes->goes_on = fenced;
     ret_bytes->len =
-        (size_t)snprintf(ret_bytes->at, sizeof(ret_bytes->at), "*2\r\n$%zu\r\n%s\r\n:1\r\n",
-                         strlen(BENCH_NONCE), BENCH_NONCE);
+        (size_t)snprintf(ret_bytes->at, sizeof(ret_bytes->at), "*%d\r\n$%zu\r\n%s\r\n:1\r\n",
+                         fenced ? 3 : 2, strlen(BENCH_NONCE), BENCH_NONCE);
+}
+
+void bench_script_success(struct bench_bytes *ret_bytes)
+{
+    script_success(ret_bytes, false);
 }
 
 static void build_same(struct bench_requests *requests, const char *name, const char *token,
@@ -124,7 +144,7 @@ static void build_same(struct bench_requests *requests, const char *name, const 
         if (is_native(requests, verb))
             native_success(&requests->success[verb], token);
         else
-            bench_script_success(&requests->success[verb]);
+            script_success(&requests->success[verb], is_fenced(requests, verb));
     }
 }
 

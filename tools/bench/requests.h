@@ -21,6 +21,7 @@ enum bench_verb { BENCH_TAKE, BENCH_GIVE };
 struct bench_bytes {
     size_t len;
     unsigned replies; /* a success: of so many replies, two for the native pair */
+    bool goes_on;     /* a success: a number that nobody knows beforehand ends it */
     char at[BENCH_REQUEST_MAX];
 };
 
@@ -28,10 +29,11 @@ struct bench_requests {
     enum bench_floor_kind kind;
     const struct rl_kind *lock; /* the scripts' kind; NULL: plain */
     const char *owner;          /* for kinds that have one */
+    char counter;               /* the letter of the counters' keys; 0: no fencing token */
     bool waits;                 /* a refused try is queued */
     char sha[2][48];            /* of each verb's script */
     struct bench_bytes request[2];
-    struct bench_bytes success[2]; /* the whole reply that means yes */
+    struct bench_bytes success[2]; /* the reply that means yes */
 };
 
 /* Have a server know a script; learns its SHA-1. False: it would not. */

@@ -37,7 +37,8 @@ enum chaos_assumption {
     CHAOS_NONE_BROKEN,
     CHAOS_KEYS_STAY, /* keys stay until they expire or are released */
     CHAOS_NO_STEP,   /* the masters' clocks do not step forward */
-    CHAOS_GUARD      /* masters that lost keys do not vote for a max-ttl */
+    CHAOS_GUARD,     /* masters that lost keys do not vote for a max-ttl */
+    CHAOS_ONE_SERVER /* what answers at a master's address is one server */
 };
 
 /* name on the command line, effect, broken assumption */
@@ -64,7 +65,8 @@ enum chaos_assumption {
     X(CLIENT_PAUSE, "client-pause", "CLIENT PAUSE on a master", CHAOS_NONE_BROKEN)           \
     X(SLEEP, "sleep", "DEBUG SLEEP on a master", CHAOS_NONE_BROKEN)                          \
     X(OOM, "oom", "a master is at its maxmemory", CHAOS_NONE_BROKEN)                         \
-    X(DISCONNECT, "disconnect", "compose: a container leaves the network", CHAOS_NONE_BROKEN)
+    X(DISCONNECT, "disconnect", "compose: a container leaves the network", CHAOS_NONE_BROKEN) \
+    X(WARM, "warm", "another server, up for long, takes a master's place", CHAOS_ONE_SERVER)
 
 enum chaos_fault_kind {
 #define CHAOS_FAULT_ENUM(name, word, text, breaks) CHAOS_FAULT_##name,
@@ -79,7 +81,7 @@ struct chaos_fault {
     int64_t planned_ns, length_ns; /* by the schedule */
     uint64_t nodes;                /* masters that it is about, a bit each */
     uint64_t clients;              /* contenders that it is about */
-    int64_t step_ms;               /* clock: how far; delay: how long */
+    int64_t step_ms;               /* clock: how far; delay: how long; warm: 1: it has a marker */
     int64_t begun_ns;              /* read right before it is done; 0: it was not */
     int64_t undone_ns;             /* read right after it was undone; 0: it was not */
     bool seen;                     /* it was observed to have an effect while it lasted */
@@ -117,6 +119,7 @@ struct chaos_options {
     unsigned clients, names;
     enum chaos_lock lock;
     bool fenced;         /* all but readers take it with a fencing token */
+    bool markers;        /* the contenders' guard is by markers of the masters */
     int64_t duration_ms; /* 0: half a minute, or as long as the faults need */
     int64_t ttl_ms, hold_ms;
     int64_t max_recovery_ms; /* a lock must be had so soon after a majority's return; 0: any */
@@ -297,6 +300,8 @@ const char *chaos_fault_word(enum chaos_fault_kind kind);
 const char *chaos_fault_text(enum chaos_fault_kind kind);
 enum chaos_assumption chaos_fault_breaks(enum chaos_fault_kind kind);
 bool chaos_fault_restarts(enum chaos_fault_kind kind); /* undone, the master was started anew */
+/* Undone, the restart guard of our contenders withholds the master's vote for a while. */
+bool chaos_fault_guarded(const struct chaos_options *options, enum chaos_fault_kind kind);
 /* Whether `fault`, while it is in force, keeps this contender from this master. In HALVES, the
  * masters and contenders with their bit set are one half. In a RING, a contender with its bit
  * set reaches only a majority. That majority begins with the master of the contender's number

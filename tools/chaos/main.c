@@ -41,7 +41,9 @@ static const struct chaos_place_type *const types[] = {
     [CHAOS_COMPOSE] = &chaos_place_compose,
 };
 
-static int start_place(struct chaos_run *run)
+/* A node list says by itself by what its clients' guard is. Somebody else's client does not
+ * read it. */
+static int start_place(struct chaos_run *run, struct chaos_options *options)
 {
     char why[512] = "";
     run->place =
@@ -52,6 +54,8 @@ static int start_place(struct chaos_run *run)
         return run->options->where == CHAOS_FILE ? EX_CONFIG : EX_UNAVAILABLE;
     }
     run->nodes = run->place.config.node_count;
+    options->markers =
+        run->place.config.guard == RL_GUARD_MARKER && options->client_cmd == NULL;
     return -1;
 }
 
@@ -82,7 +86,8 @@ static int check_before(const struct chaos_options *options, uint64_t named)
         return -1; /* nothing is started there: it is all asked later */
     for (int i = 0; i < CHAOS_FAULT_KINDS; i++) {
         enum chaos_fault_kind kind = (enum chaos_fault_kind)i;
-        bool asked = (options->faults & CHAOS_OF_PLACES & CHAOS_BIT(i)) != 0;
+        const uint64_t placed = CHAOS_OF_PLACES | CHAOS_OF_SPARES;
+        bool asked = (options->faults & placed & CHAOS_BIT(i)) != 0;
         if (!asked || type->never(kind) == NULL)
             continue;
         if ((named & CHAOS_BIT(i)) != 0)
@@ -296,7 +301,7 @@ int main(int argc, char **argv)
         return EX_IOERR;
     chaos_run_set(&run);
     chaos_run_watch_signals();
-    status = start_place(&run);
+    status = start_place(&run, &options);
     if (status >= 0)
         return status;
     status = make_schedule(&run, &options, named);

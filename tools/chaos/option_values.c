@@ -91,6 +91,14 @@ int chaos_take_kind(const char *word, enum chaos_lock *ret_lock)
                        word);
 }
 
+int chaos_take_guard(const char *word, bool *ret_markers)
+{
+    *ret_markers = strcmp(word, "marker") == 0;
+    if (*ret_markers || strcmp(word, "on") == 0)
+        return -1;
+    return chaos_usage("--guard '%.40s': give on or marker", word);
+}
+
 int chaos_take_breach(const char *word, enum chaos_breach *ret_breach)
 {
     static const char *const words[CHAOS_BREACHES] = {"one-master", "no-release",

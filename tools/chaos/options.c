@@ -31,6 +31,7 @@ static void print_help(void)
         "      --kind WORD        of locks: plain (the default), reentrant, fair, read-write,\n"
         "                         several (names at once)\n"
         "      --fenced           take them with fencing tokens, which must grow\n"
+        "      --guard WORD       of masters of ours: on (the default), or marker\n"
         "      --duration TIME    how long (30s, or what the faults need)\n"
         "      --ttl TIME         of each lock, and the max-ttl of masters of ours (1s)\n"
         "      --hold TIME        how long a lock is mostly held (20ms)\n"
@@ -81,6 +82,7 @@ enum {
     OPT_MIN_HOLDS,
     OPT_MIN_MASTERS,
     OPT_FENCED,
+    OPT_GUARD,
     OPT_YES,
     OPT_HELP,
     OPT_VERSION
@@ -106,6 +108,7 @@ static const struct option long_options[] = {
     {"min-holds", required_argument, NULL, OPT_MIN_HOLDS},
     {"min-masters", required_argument, NULL, OPT_MIN_MASTERS},
     {"fenced", no_argument, NULL, OPT_FENCED},
+    {"guard", required_argument, NULL, OPT_GUARD},
     {"yes", no_argument, NULL, OPT_YES},
     {"help", no_argument, NULL, OPT_HELP},
     {"version", no_argument, NULL, OPT_VERSION},
@@ -117,6 +120,7 @@ struct given {
     unsigned places; /* --local, --nodes, --compose: how many of them */
     bool faults;
     bool seed;
+    bool guard;
     bool min_holds;
     bool min_masters;
     uint64_t named;
@@ -182,6 +186,9 @@ static int take_option(struct chaos_options *options, struct given *given, int o
     case OPT_FENCED:
         options->fenced = true;
         return -1;
+    case OPT_GUARD:
+        given->guard = true;
+        return chaos_take_guard(value, &options->markers);
     default:
         options->yes = true;
         return -1;
@@ -205,6 +212,10 @@ static int complete(struct chaos_options *options, const struct given *given)
     if (options->fenced && (options->client_cmd != NULL || options->self_test))
         return chaos_usage("--fenced is for our own contenders, and those of a --client are "
                            "always checked; leave one of them out");
+    if (given->guard && options->where != CHAOS_LOCAL)
+        return chaos_usage("--guard is for masters of --local; a node list has a guard itself");
+    if (options->markers && options->client_cmd != NULL)
+        return chaos_usage("--guard is for our own contenders; leave --client out");
     if (options->lock == CHAOS_FAIR && options->where == CHAOS_LOCAL) {
         if (given->places > 0 && options->local != 1)
             return chaos_usage("--kind fair is for one master: say --local 1");

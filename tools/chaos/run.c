@@ -3,6 +3,8 @@
 
 #include "chaos/run.h"
 
+#include "chaos/check/check.h"
+
 #include "base/clock.h"
 #include "base/limits.h"
 
@@ -113,7 +115,7 @@ static bool is_excused(const struct chaos_run *run)
     int64_t after_ns = chaos_place_max_ttl_ms(&run->place) * RL_NS_PER_MS;
     for (size_t i = 0; i < run->fault_count; i++) {
         const struct chaos_fault *fault = &run->faults[i];
-        if (fault->begun_ns > 0 && chaos_fault_breaks(fault->kind) != CHAOS_NONE_BROKEN &&
+        if (fault->begun_ns > 0 && chaos_broken_by(run->options, fault) != CHAOS_NONE_BROKEN &&
             (fault->undone_ns == 0 || now_ns < fault->undone_ns + after_ns))
             return true;
     }

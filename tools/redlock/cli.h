@@ -12,6 +12,7 @@
  *   cli_refused.c   why it was not had      cli_view.c     what masters know of a lock
  *   cli_nested.c    locks of callers        cli_outcome.c  the object of --json
  *   cli_patience.c  a word while waiting    cmd_break.c    break
+ *                                         cmd_init.c     init
  */
 #ifndef CLI_H
 #define CLI_H
@@ -47,7 +48,8 @@ enum cli_verb {
     CLI_RELEASE = 1 << 3,
     CLI_INSPECT = 1 << 4,
     CLI_STATUS = 1 << 5,
-    CLI_BREAK = 1 << 6
+    CLI_BREAK = 1 << 6,
+    CLI_INIT = 1 << 7
 };
 
 /* The signals as they were at our start: a command gets the same. */
@@ -73,12 +75,13 @@ struct cli {
     int64_t wait_ms;                      /* -1: for ever */
     int64_t grace_ms;                     /* -1: a quarter of the lease */
     int not_acquired;                     /* -E, or CLI_NOT_ACQUIRED */
-    bool fenced; /* with a fencing token */
+    bool fenced;                          /* with a fencing token */
     bool json;
     bool watch;
     bool prometheus;
     bool acl;
-    bool yes;              /* break: don't ask */
+    unsigned replace;      /* init: of this master, from 1; 0: of all */
+    bool yes;              /* break, init: don't ask */
     bool even_without_ttl; /* break: also what has no TTL */
     bool quiet;
     bool verbose;
@@ -151,6 +154,9 @@ void cli_say_votes(const struct cli *cli, const redlock_report *report);
 /* All of stdout is written: CLI_OK, or CLI_SYSTEM and a line that says so. */
 int cli_flush(const struct cli *cli);
 
+/* The answer to a question that was written to the terminal: yes? */
+bool cli_says_yes(void);
+
 /* ---- cli_outcome.c: with --json one object is printed, whatever happens ---- */
 
 /* Note the last line on stderr: the reason, if the verb fails. */
@@ -183,6 +189,10 @@ int cli_exit_of(int code);
 
 /* Find the node list file. CLI_OK, or the exit status (the line has been written). */
 int cli_nodes_find(const struct cli *cli, const char **ret_path);
+
+/* Read it; to be freed in any case. CLI_OK, or the exit status (the line has been written). */
+struct rl_config;
+int cli_nodes_read(const struct cli *cli, struct rl_config *ret_config);
 
 /* Use this file; -v says so. CLI_OK or CLI_CONFIG. The other returns its absolute path. */
 int cli_nodes_use(const struct cli *cli, const char *path);
@@ -286,5 +296,6 @@ int cmd_release(const struct cli *cli);
 int cmd_inspect(const struct cli *cli);
 int cmd_status(const struct cli *cli);
 int cmd_break(const struct cli *cli);
+int cmd_init(const struct cli *cli);
 
 #endif

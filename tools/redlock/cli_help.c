@@ -12,6 +12,7 @@ const struct cli_verb_row cli_verbs[CLI_VERB_COUNT] = {
     {CLI_INSPECT, "inspect", "NAME", "who holds NAME on each master, and who waits"},
     {CLI_STATUS, "status", "", "can a lock be had? Proven at each master"},
     {CLI_BREAK, "break", "NAME", "delete the lock NAME, whoever holds it; asks first"},
+    {CLI_INIT, "init", "", "say that masters are new (guard marker): they vote at once"},
 };
 
 const struct cli_option_row cli_options[CLI_OPTION_COUNT] = {
@@ -41,7 +42,9 @@ const struct cli_option_row cli_options[CLI_OPTION_COUNT] = {
      "print metrics, for a textfile collector"},
     {CLI_OPT_ACL, "acl", NULL, CLI_STATUS,
      "print the rights that a user needs, for plain locks or for --kinds"},
-    {CLI_OPT_YES, "yes", NULL, CLI_BREAK, "don't ask"},
+    {CLI_OPT_REPLACE, "replace", "N", CLI_INIT,
+     "master N alone, which has taken another's place"},
+    {CLI_OPT_YES, "yes", NULL, CLI_BREAK | CLI_INIT, "don't ask"},
     {CLI_OPT_EVEN_WITHOUT_TTL, "even-without-ttl", NULL, CLI_BREAK,
      "also what has no TTL, as a lock set by hand"},
     {'q', "quiet", NULL, CLI_VERBS_ALL, "print nothing on stderr"},

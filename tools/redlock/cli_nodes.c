@@ -111,6 +111,22 @@ int cli_nodes_use(const struct cli *cli, const char *path)
     return CLI_OK;
 }
 
+int cli_nodes_read(const struct cli *cli, struct rl_config *ret_config)
+{
+    redlock_config from = REDLOCK_CONFIG_INIT;
+    redlock_error error = REDLOCK_ERROR_INIT;
+    *ret_config = (struct rl_config){.nodes = NULL};
+    int status = cli_nodes_find(cli, &from.file);
+    if (status != CLI_OK)
+        return status;
+    int code = rl_config_load(ret_config, &from, NULL, NULL, &error);
+    if (code != REDLOCK_OK) {
+        cli_say(cli, "%s", *error.text ? error.text : redlock_strerror(code));
+        status = cli_exit_of(code);
+    }
+    return status;
+}
+
 const char *cli_nodes_used(void)
 {
     return used ? used : "";

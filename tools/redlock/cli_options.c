@@ -160,7 +160,7 @@ static int operand_set(struct cli *cli, struct cli_words *words)
     for (char **rest = words->rest; rest && *rest; rest++)
         (void)operand_add(cli, words, *rest);
     bool optional = cli->verb == CLI_EXTEND || cli->verb == CLI_RELEASE;
-    unsigned needed = cli->verb == CLI_STATUS ? 0 : 1;
+    unsigned needed = cli->verb == CLI_STATUS || cli->verb == CLI_INIT ? 0 : 1;
     if (words->operands == needed || (optional && words->operands == 0) ||
         (cli->verb == CLI_LOCK && words->operands > needed))
         return -1;

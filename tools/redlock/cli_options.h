@@ -6,7 +6,8 @@
 #include "redlock/cli.h"
 
 #define CLI_VERBS_ALL                                                                          \
-    (CLI_RUN | CLI_LOCK | CLI_EXTEND | CLI_RELEASE | CLI_INSPECT | CLI_STATUS | CLI_BREAK)
+    (CLI_RUN | CLI_LOCK | CLI_EXTEND | CLI_RELEASE | CLI_INSPECT | CLI_STATUS | CLI_BREAK |    \
+     CLI_INIT)
 
 struct cli_verb_row {
     enum cli_verb verb;
@@ -41,11 +42,12 @@ enum {
     CLI_OPT_YES,
     CLI_OPT_EVEN_WITHOUT_TTL,
     CLI_OPT_PREFIX,
-    CLI_OPT_KINDS
+    CLI_OPT_KINDS,
+    CLI_OPT_REPLACE
 };
 
-#define CLI_VERB_COUNT 7
-#define CLI_OPTION_COUNT 24
+#define CLI_VERB_COUNT 8
+#define CLI_OPTION_COUNT 25
 extern const struct cli_verb_row cli_verbs[CLI_VERB_COUNT];
 extern const struct cli_option_row cli_options[CLI_OPTION_COUNT];
 

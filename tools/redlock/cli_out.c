@@ -279,3 +279,12 @@ int cli_flush(const struct cli *cli)
     cli_say(cli, "could not write to stdout: %s", strerror(errno));
     return CLI_SYSTEM;
 }
+
+bool cli_says_yes(void)
+{
+    char answer[16] = "";
+    if (!fgets(answer, sizeof(answer), stdin))
+        return false;
+    answer[strcspn(answer, "\n")] = '\0';
+    return strcasecmp(answer, "y") == 0 || strcasecmp(answer, "yes") == 0;
+}

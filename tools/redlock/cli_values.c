@@ -4,6 +4,7 @@
 #include "redlock/cli_options.h"
 #include "redlock/rights.h"
 #include "base/duration.h"
+#include "base/text.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -59,6 +60,18 @@ static int conflict_set(struct cli *cli, const char *text)
         return CLI_USAGE;
     }
     cli->not_acquired = (int)number;
+    return -1;
+}
+
+static int replace_set(struct cli *cli, const char *text)
+{
+    int64_t number = rl_decimal(text, strlen(text));
+    if (number < 1 || number > REDLOCK_NODES_MAX) {
+        cli_say(cli, "--replace '%s': masters are counted from 1, as in the node list",
+                cli_text(text, strlen(text)).text);
+        return CLI_USAGE;
+    }
+    cli->replace = (unsigned)number;
     return -1;
 }
 
@@ -133,6 +146,8 @@ int cli_option_set(struct cli *cli, struct cli_words *words, int letter, const c
     case CLI_OPT_FENCED:
         cli->fenced = true;
         return -1;
+    case CLI_OPT_REPLACE:
+        return replace_set(cli, value);
     case CLI_OPT_YES:
         cli->yes = true;
         return -1;

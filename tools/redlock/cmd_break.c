@@ -6,7 +6,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 /* The results, as --json shows them. */
@@ -102,15 +101,6 @@ static int end(const struct breaking *breaking, const char *result, int status)
 
 /* ---- asking ----------------------------------------------------------------------------- */
 
-static bool says_yes(void)
-{
-    char answer[16] = "";
-    if (!fgets(answer, sizeof(answer), stdin))
-        return false;
-    answer[strcspn(answer, "\n")] = '\0';
-    return strcasecmp(answer, "y") == 0 || strcasecmp(answer, "yes") == 0;
-}
-
 /* -1: go on. */
 static int ask(struct breaking *breaking, const char **ret_result)
 {
@@ -120,7 +110,7 @@ static int ask(struct breaking *breaking, const char **ret_result)
     fprintf(stderr,
             "redlock: its holder is not told, and goes on until it looks. Break it? [y/N] ");
     *ret_result = declined;
-    if (!says_yes()) {
+    if (!cli_says_yes()) {
         cli_say(cli, "'%s' was left alone", breaking->name.text);
         return CLI_NOT_OURS;
     }

@@ -48,6 +48,8 @@ static int verb_call(const struct cli *cli)
         return cmd_status(cli);
     case CLI_BREAK:
         return cmd_break(cli);
+    case CLI_INIT:
+        return cmd_init(cli);
     case CLI_NONE:
         break;
     }

@@ -4,6 +4,8 @@
 #include "redlock/rights.h"
 
 #include "kinds/keys.h"
+#include "kinds/lists.h"
+#include "kinds/marker.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -14,10 +16,10 @@ static const char *const words[RIGHTS_USES] = {"plain",      "reentrant", "fair"
                                                "status",     "wake-ups",  "connections"};
 
 /* Only where there is such a thing. */
-enum condition { ALWAYS, WITH_DB, WITH_GUARD, WITHOUT_GUARD };
+enum condition { ALWAYS, WITH_DB, WITH_GUARD, WITHOUT_GUARD, WITH_MARKER, WITH_LISTS };
 
 struct right {
-    const char *right; /* a command; "~q", "&c": a key or a channel, by its letter */
+    const char *right; /* a command; "~q", "&c": a key or a channel, by its letter; "~KEY" */
     const char *command;
     unsigned one, more; /* who needs it, on one master and on more */
     unsigned with;      /* and only if also one of these is wanted; 0: in any case */
@@ -48,6 +50,14 @@ static const struct right rights[] = {
     {"~Q", "EVAL x 1 ~Q", F | I, I, 0, ALWAYS},
     {"~O", "EVAL x 1 ~O", F, 0, 0, ALWAYS},
     {"~k", "EVAL x 1 ~k", X, 0, R | F, ALWAYS},
+    {"~" RL_MARKER_KEY, "EVAL x 1 " RL_MARKER_KEY, P, P, 0, WITH_MARKER},
+    {"~" RL_QUARANTINE_KEY, "EVAL x 1 " RL_QUARANTINE_KEY, P, P, 0, WITH_MARKER},
+    {"+time", "TIME", P, P, 0, WITH_MARKER},
+    {"~" RL_LISTS_KEY, "EVAL x 1 " RL_LISTS_KEY, P, P, 0, WITH_LISTS},
+    {"+time", "TIME", P, P, 0, WITH_LISTS},
+    {"+hgetall", "HGETALL ~n", P, P, 0, WITH_LISTS},
+    {"+hset", "HSET ~n x x", P, P, 0, WITH_LISTS},
+    {"+hdel", "HDEL ~n x", P, P, 0, WITH_LISTS},
     {"&w", "PUBLISH &w x|SUBSCRIBE &w", WAKE, WAKE, 0, ALWAYS},
     {"&c", "PUBLISH &c x|SUBSCRIBE &c", R | F | I, R | I, 0, ALWAYS},
     {"&C", "PUBLISH &C x|SUBSCRIBE &C", W | I, W | I, 0, ALWAYS},
@@ -162,6 +172,8 @@ unsigned rights_needed(unsigned number, const struct rights_use *use)
     if ((right->condition == WITH_DB && !use->db) ||
         (right->condition == WITH_GUARD && !use->guard) ||
         (right->condition == WITHOUT_GUARD && use->guard) ||
+        (right->condition == WITH_MARKER && !use->marker) ||
+        (right->condition == WITH_LISTS && !use->lists) ||
         (right->with && !(use->uses & right->with)))
         return 0;
     return use->uses & (use->masters > 1 ? right->more : right->one);
@@ -173,7 +185,7 @@ struct rights_text rights_text(unsigned number)
     const char *right = rights[number].right;
     struct rights_text shown;
     char key[RL_KEY_MAX];
-    if (*right == '+')
+    if (*right == '+' || right[2] != '\0')
         snprintf(shown.text, sizeof(shown.text), "%s", right);
     else if (strcmp(right, "&w") == 0)
         snprintf(shown.text, sizeof(shown.text), "&redlock:wake:*");

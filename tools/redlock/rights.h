@@ -35,7 +35,9 @@ struct rights_use {
     unsigned uses;    /* bits */
     unsigned masters; /* on one and on more, kinds have other scripts */
     bool guard;
-    bool db; /* a database other than 0 */
+    bool marker; /* guard marker */
+    bool lists;  /* config-agreement is not off */
+    bool db;     /* a database other than 0 */
 };
 
 #define RIGHTS_MAX 96

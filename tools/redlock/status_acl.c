@@ -5,7 +5,9 @@
 #include "redlock/rights.h"
 #include "redlock/status_print.h"
 
-#include "config/config_load.h"
+#include "config/config.h"
+#include "kinds/lists.h"
+#include "kinds/marker.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -43,6 +45,10 @@ static void print_keys(const char *prefix, const struct rights_use *use)
     }
     if (*prefix && any_needed(use, "~redisson_"))
         fputs(" ~redisson_*", stdout);
+    if (*prefix && any_needed(use, "~" RL_MARKER_KEY))
+        fputs(" ~" RL_MARKER_KEY " ~" RL_QUARANTINE_KEY, stdout);
+    if (*prefix && any_needed(use, "~" RL_LISTS_KEY))
+        fputs(" ~" RL_LISTS_KEY, stdout);
 }
 
 /* Several uses may need the same command. */
@@ -78,30 +84,15 @@ static bool prefix_allowed(const struct cli *cli)
     return true;
 }
 
-static int read_list(const struct cli *cli, struct rights_use *use)
-{
-    struct rl_config config = {.nodes = NULL};
-    redlock_config from = REDLOCK_CONFIG_INIT;
-    redlock_error error = REDLOCK_ERROR_INIT;
-    int status = cli_nodes_find(cli, &from.file);
-    if (status != CLI_OK)
-        return status;
-    int code = rl_config_load(&config, &from, NULL, NULL, &error);
-    if (code != REDLOCK_OK) {
-        cli_say(cli, "%s", *error.text ? error.text : redlock_strerror(code));
-        status = cli_exit_of(code);
-    }
-    status_rights_use(cli, &config, use);
-    rl_config_free(&config);
-    return status;
-}
-
 int status_print_acl(const struct cli *cli)
 {
+    struct rl_config config;
     struct rights_use use;
     if (!prefix_allowed(cli))
         return CLI_USAGE;
-    int status = read_list(cli, &use);
+    int status = cli_nodes_read(cli, &config);
+    status_rights_use(cli, &config, &use);
+    rl_config_free(&config);
     if (status != CLI_OK)
         return status;
     if (!status_rights_possible(cli, use.masters))

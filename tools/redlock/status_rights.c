@@ -39,7 +39,9 @@ void status_rights_use(const struct cli *cli, const struct rl_config *config,
                 : cli->acl ? RIGHTS_ALWAYS
                            : RIGHTS_ALL,
         .masters = config->node_count,
-        .guard = config->guard,
+        .guard = config->guard != RL_GUARD_OFF,
+        .marker = config->guard == RL_GUARD_MARKER,
+        .lists = config->config_agreement != REDLOCK_AGREEMENT_OFF,
     };
     for (unsigned i = 0; i < config->node_count; i++)
         ret_use->db = ret_use->db || config->nodes[i].db != 0;

@@ -4,8 +4,7 @@
 --   the number of counters, which are the last KEYS
 --   the token that the client proposes, which is its clock and some time more, in us
 --   for how many us a token may be ahead of this master's clock
---   the life of a counter in ms. 0: it has no end, as Redisson's, and an owner that has the lock
---     already keeps its token
+--   the life of a counter in ms; 0: it has no end, as Redisson's
 -- A token is never behind this master's clock: this master may have lost counters, or their last
 -- changes, and does not know it. Its clock is above all tokens that it granted before, or that
 -- were written to it (fence_keep).
@@ -23,18 +22,14 @@ for i = first, #KEYS do
   end
   before = math.max(before, number or 0)
 end
-local again = life == '0' and before > 0 and redis.call('EXISTS', KEYS[1]) == 1
 local reply = take({unpack(KEYS, 1, first - 1)}, {unpack(ARGV, 1, #ARGV - 4)})
 if reply[2] ~= 1 then
   return reply
 end
-local token = before
-if not again then
-  local time = redis.call('TIME')
-  local now = time[1] * 1000000 + time[2]
-  local proposed = math.min(tonumber(ARGV[#ARGV - 2]), now + ARGV[#ARGV - 1])
-  token = math.max(before + 1, proposed, now)
-end
+local time = redis.call('TIME')
+local now = time[1] * 1000000 + time[2]
+local proposed = math.min(tonumber(ARGV[#ARGV - 2]), now + ARGV[#ARGV - 1])
+local token = math.max(before + 1, proposed, now)
 local text = string.format('%.0f', token)
 for i = first, #KEYS do
   if life == '0' then

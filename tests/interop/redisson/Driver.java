@@ -44,6 +44,25 @@ public final class Driver {
         return "ok Redisson " + Redisson.class.getPackage().getImplementationVersion();
     }
 
+    // Redisson 3.17.7 has no RFencedLock, and the driver is compiled for that one, too.
+    private static RLock fenced(RedissonClient client, String name) {
+        try {
+            return (RLock) RedissonClient.class.getMethod("getFencedLock", String.class)
+                    .invoke(client, name);
+        } catch (ReflectiveOperationException none) {
+            throw new UnsupportedOperationException(none);
+        }
+    }
+
+    private static Object call(RLock lock, String method, Class<?>[] types, Object... arguments) {
+        try {
+            return Class.forName("org.redisson.api.RFencedLock").getMethod(method, types)
+                    .invoke(lock, arguments);
+        } catch (ReflectiveOperationException failed) {
+            throw new IllegalStateException(failed.getCause() != null ? failed.getCause() : failed);
+        }
+    }
+
     private RLock one(RedissonClient client, String name, String kind) {
         switch (kind) {
         case "reentrant":
@@ -54,6 +73,8 @@ public final class Driver {
             return client.getReadWriteLock(name).readLock();
         case "write":
             return client.getReadWriteLock(name).writeLock();
+        case "fenced":
+            return fenced(client, name);
         default:
             throw new IllegalArgumentException("not a kind of lock: " + kind);
         }
@@ -74,10 +95,21 @@ public final class Driver {
                 clients.stream().map(client -> one(client, name, kind)).toArray(RLock[]::new));
     }
 
+    // With a lease of -1 the watchdog renews it. (tryLockAndGetToken() waits without end.)
+    private static String acquireWithToken(RLock lock, long waitMs, long leaseMs) {
+        Class<?>[] types = {long.class, long.class, TimeUnit.class};
+        Object token = call(lock, "tryLockAndGetToken", types, waitMs, leaseMs,
+                TimeUnit.MILLISECONDS);
+        return token != null ? "ok " + token : "no held";
+    }
+
     // acquire NAME WAIT_MS KIND [LEASE_MS]; without a lease the watchdog renews it.
     private String acquire(String[] words) throws InterruptedException {
         RLock lock = lock(words[1], words[3]);
         long waitMs = Long.parseLong(words[2]);
+        if (words[3].equals("fenced")) {
+            return acquireWithToken(lock, waitMs, words.length > 4 ? Long.parseLong(words[4]) : -1);
+        }
         boolean got;
         if (words.length > 4) {
             got = lock.tryLock(waitMs, Long.parseLong(words[4]), TimeUnit.MILLISECONDS);
@@ -110,6 +142,8 @@ public final class Driver {
             return "ok " + (lock(words[1], words[2]).isLocked() ? 1 : 0);
         case "count":
             return "ok " + lock(words[1], words[2]).getHoldCount();
+        case "token":
+            return "ok " + call(lock(words[1], words[2]), "getToken", new Class<?>[0]);
         case "left":
             return "ok " + lock(words[1], words[2]).remainTimeToLive();
         case "force":

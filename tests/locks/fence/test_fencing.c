@@ -413,6 +413,31 @@ START_TEST(reentry_keeps_the_token)
 }
 END_TEST
 
+/* The number at the masters may be that of an earlier holder, whose late writes must be
+ * refused. */
+START_TEST(inner_hold_in_one_without_token_is_above_earlier_holders)
+{
+    static const struct {
+        int kind;
+        unsigned masters;
+    } table[] = {
+        {REDLOCK_REENTRANT, 1}, {REDLOCK_FAIR, 1}, {REDLOCK_REENTRANT, 3}, {REDLOCK_WRITE, 3}};
+    int kind = table[_i].kind;
+    open_clients(table[_i].masters, NULL);
+    redlock_lock *earlier = take_as(one, "name", kind);
+    uint64_t token = redlock_fencing_token(earlier);
+    ck_assert_int_eq(redlock_release(earlier), 0);
+    redlock_lock *outer = NULL;
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    options.kind = kind;
+    ck_assert_int_eq(redlock_try(two, "name", &options, &outer), 0);
+    ck_assert_uint_eq(redlock_fencing_token(outer), 0);
+    ck_assert_uint_gt(token_of(take_as(two, "name", kind)), token);
+    ck_assert_int_eq(redlock_release(outer), 0);
+    close_clients();
+}
+END_TEST
+
 START_TEST(one_token_is_above_those_of_all_names)
 {
     static const char *const names[] = {"a", "b", "c"};
@@ -547,6 +572,7 @@ int main(void)
     suite_add_tcase(suite, kind);
     tcase_add_loop_test(kind, reader_has_none, 0, 2);
     tcase_add_loop_test(kind, reentry_keeps_the_token, 0, 4);
+    tcase_add_loop_test(kind, inner_hold_in_one_without_token_is_above_earlier_holders, 0, 4);
     tcase_add_test(kind, one_token_is_above_those_of_all_names);
     tcase_add_test(kind, reentrant_lock_on_one_master_has_redissons_counter);
     suite_add_tcase(suite, use);

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* The faults that still matter at a time: those in force, and restarts with a guard open. */
+/* The faults that still matter at a time: those in force, and those whose guard is not over. */
 struct active {
     struct chaos_history history; /* only these faults; the rest is that of the run */
     struct chaos_fault *fault;
@@ -16,7 +16,8 @@ static int64_t over_ns(const struct chaos_history *history, const struct chaos_f
 {
     if (fault->undone_ns == 0)
         return INT64_MAX;
-    return fault->undone_ns + (chaos_fault_restarts(fault->kind) ? chaos_guard_ns(history) : 0);
+    bool guarded = chaos_fault_guarded(history->options, fault->kind);
+    return fault->undone_ns + (guarded ? chaos_guard_ns(history) : 0);
 }
 
 /* Every time at which something may change, sorted; the first is 0. */

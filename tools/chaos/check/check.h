@@ -23,8 +23,9 @@ void chaos_check_verdict(struct chaos_found *found); /* verdict.c */
 /* ---- excuses (chaos/faults/excuse.c)
  * ----------------------------------------------------------- */
 
-/* As chaos_fault_breaks(), for this run: another client may lack the restart guard. */
-enum chaos_assumption chaos_broken_by(const struct chaos_history *history,
+/* As chaos_fault_breaks(), for this run: another client may lack the restart guard, and markers
+ * prove more than uptimes. */
+enum chaos_assumption chaos_broken_by(const struct chaos_options *options,
                                       const struct chaos_fault *fault);
 
 /* The first fault that may have given a lock, asked for at `asked_ns`, to another at

@@ -12,7 +12,9 @@
  *
  * When a fault that breaks an assumption acts:
  *
- *   - one that deletes keys (flushall): from when it is begun until it is done;
+ *   - one that deletes keys (flushall), or leads to another server (warm): from when it is
+ *     begun until it is undone. Not where the guard is by markers: there it also ends all
+ *     connections, so every later vote is by a client that has read the marker since;
  *   - a clock that steps forward: at its beginning. Keys that are set later live as long as
  *     they should;
  *   - where the client has no restart guard (--client): a master that may have come back
@@ -32,12 +34,15 @@
 /* An immediate fault is done within this time of its beginning. */
 #define AT_ONCE_NS (1 * CHAOS_S)
 
-enum chaos_assumption chaos_broken_by(const struct chaos_history *history,
+enum chaos_assumption chaos_broken_by(const struct chaos_options *options,
                                       const struct chaos_fault *fault)
 {
-    if (history->options->client_cmd != NULL && chaos_fault_restarts(fault->kind) &&
+    const uint64_t proven = CHAOS_BIT_OF(FLUSHALL) | CHAOS_BIT_OF(WARM);
+    if (options->client_cmd != NULL && chaos_fault_restarts(fault->kind) &&
         fault->kind != CHAOS_FAULT_KILL_AOF)
         return CHAOS_GUARD;
+    if (options->markers && (proven & CHAOS_BIT(fault->kind)) != 0)
+        return CHAOS_NONE_BROKEN;
     return chaos_fault_breaks(fault->kind);
 }
 
@@ -49,12 +54,13 @@ static bool acts(const struct chaos_history *history, const struct chaos_fault *
         return false;
     *ret_from_ns = fault->begun_ns;
     *ret_to_ns = fault->begun_ns + AT_ONCE_NS;
-    switch (chaos_broken_by(history, fault)) {
+    switch (chaos_broken_by(history->options, fault)) {
     case CHAOS_NONE_BROKEN:
         return false;
     case CHAOS_NO_STEP:
         return true;
     case CHAOS_KEYS_STAY:
+    case CHAOS_ONE_SERVER:
         if (fault->undone_ns != 0)
             *ret_to_ns = fault->undone_ns;
         return true;
@@ -84,7 +90,7 @@ const struct chaos_fault *chaos_excuse(const struct chaos_history *history, int6
         int64_t from_ns, to_ns;
         if (!acts(history, fault, &from_ns, &to_ns) || from_ns >= taken_ns || to_ns < asked_ns)
             continue;
-        if (keys_only && chaos_broken_by(history, fault) == CHAOS_NO_STEP)
+        if (keys_only && chaos_broken_by(history->options, fault) == CHAOS_NO_STEP)
             continue;
         hit |= fault->nodes;
         if (first == NULL)

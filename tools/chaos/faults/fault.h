@@ -50,7 +50,7 @@ struct chaos_fault_way {
 };
 
 extern const struct chaos_fault_way chaos_faults_of_holders, chaos_faults_of_paths,
-    chaos_faults_of_commands, chaos_faults_of_places;
+    chaos_faults_of_commands, chaos_faults_of_places, chaos_faults_of_spares;
 
 /* The functions for a kind. */
 const struct chaos_fault_way *chaos_fault_way(enum chaos_fault_kind kind);
@@ -62,6 +62,13 @@ __attribute__((format(printf, 2, 3))) bool chaos_fault_tell(struct chaos_fault *
 /* Do the fault's masters leave a PING unanswered; does each of them answer one? */
 bool chaos_masters_are_silent(struct chaos_run *run, struct chaos_fault *fault);
 bool chaos_masters_answer(struct chaos_run *run, struct chaos_fault *fault);
+
+/* Delete all keys. With `cut` in one piece with the end of all connections, also of those that
+ * hear of releases: nobody goes on without having connected anew. */
+bool chaos_server_empty(const struct server_at *at, bool cut);
+
+/* Has a contender with markers found that keys were lost there? */
+bool chaos_server_quarantined(const struct server_at *at);
 
 /* "node 3" or "nodes 0, 3 and 4". */
 #define CHAOS_NODES_TEXT 80

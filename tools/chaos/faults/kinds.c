@@ -53,6 +53,14 @@ bool chaos_fault_restarts(enum chaos_fault_kind kind)
     return (CHAOS_RESTARTING & CHAOS_BIT(kind)) != 0;
 }
 
+bool chaos_fault_guarded(const struct chaos_options *options, enum chaos_fault_kind kind)
+{
+    uint64_t guarded = CHAOS_RESTARTING | CHAOS_BIT_OF(WARM);
+    if (options->markers)
+        guarded |= CHAOS_BIT_OF(FLUSHALL);
+    return (guarded & CHAOS_BIT(kind)) != 0;
+}
+
 int chaos_fault_find(const char *word, size_t len)
 {
     for (int kind = 0; kind < CHAOS_FAULT_KINDS; kind++)

@@ -24,6 +24,9 @@
 /* Done to the master's process, its clock or its machine: by the place where it is. */
 #define CHAOS_OF_PLACES (CHAOS_RESTARTING | CHAOS_BIT_OF(PAUSE) | CHAOS_BIT_OF(DISCONNECT))
 
+/* Done by the proxies, which lead to a spare server instead. */
+#define CHAOS_OF_SPARES CHAOS_BIT_OF(WARM)
+
 /* Done by asking the master. The first two end by themselves. */
 #define CHAOS_OF_COMMANDS                                                                      \
     (CHAOS_BIT_OF(CLIENT_PAUSE) | CHAOS_BIT_OF(SLEEP) | CHAOS_BIT_OF(OOM) |                    \

@@ -34,8 +34,10 @@ bool chaos_fault_cuts(const struct chaos_fault *fault, unsigned nodes, unsigned 
     }
 }
 
-/* The state in which a fault in force leaves a node that it is about. */
-static enum chaos_node_state state_under(enum chaos_fault_kind kind)
+/* The state in which a fault in force leaves a node that it is about. A clock that is stepped
+ * back makes a quarantine longer. */
+static enum chaos_node_state state_under(const struct chaos_options *options,
+                                         enum chaos_fault_kind kind)
 {
     switch (kind) {
     case CHAOS_FAULT_KILL:
@@ -49,6 +51,11 @@ static enum chaos_node_state state_under(enum chaos_fault_kind kind)
         return CHAOS_NODE_SILENT;
     case CHAOS_FAULT_OOM:
         return CHAOS_NODE_NO_VOTE;
+    case CHAOS_FAULT_FLUSHALL:
+    case CHAOS_FAULT_CLOCK_BACK:
+        return options->markers ? CHAOS_NODE_NO_VOTE : CHAOS_NODE_UP;
+    case CHAOS_FAULT_WARM:
+        return options->client_cmd == NULL ? CHAOS_NODE_NO_VOTE : CHAOS_NODE_UP;
     default:
         return CHAOS_NODE_UP;
     }
@@ -69,8 +76,8 @@ enum chaos_node_state chaos_node_state(const struct chaos_history *history, unsi
             continue;
         enum chaos_node_state state = CHAOS_NODE_UP;
         if (fault->undone_ns == 0 || at_ns < fault->undone_ns)
-            state = state_under(fault->kind);
-        else if (chaos_fault_restarts(fault->kind) &&
+            state = state_under(history->options, fault->kind);
+        else if (chaos_fault_guarded(history->options, fault->kind) &&
                  at_ns < fault->undone_ns + chaos_guard_ns(history))
             state = CHAOS_NODE_NO_VOTE;
         if (state > worst)

@@ -80,6 +80,12 @@ static bool is_one_of(enum chaos_fault_kind kind, uint64_t set)
     return (set & CHAOS_BIT(kind)) != 0;
 }
 
+/* Does a master hit by it cast no vote meanwhile? */
+static bool silences(const struct plan *plan, enum chaos_fault_kind kind)
+{
+    return is_one_of(kind, CHAOS_SILENCING) || chaos_fault_guarded(plan->options, kind);
+}
+
 static int64_t draw_length_ms(struct plan *plan, enum chaos_fault_kind kind)
 {
     const uint64_t at_once = CHAOS_BIT_OF(RESET) | CHAOS_BIT_OF(SCRIPT_FLUSH) |
@@ -96,7 +102,7 @@ static int64_t draw_length_ms(struct plan *plan, enum chaos_fault_kind kind)
 }
 
 /* A clock steps by more than a lease, because a smaller step has no effect. Delays are short
- * enough that some rounds are still won. */
+ * enough that some rounds are still won. One warm server in two has a marker. */
 static int64_t draw_step_ms(struct plan *plan, enum chaos_fault_kind kind)
 {
     int64_t ttl_ms = plan->options->ttl_ms;
@@ -104,14 +110,17 @@ static int64_t draw_step_ms(struct plan *plan, enum chaos_fault_kind kind)
         return chaos_random_between(&plan->prng, ttl_ms + ttl_ms / 2, 4 * ttl_ms);
     if (kind == CHAOS_FAULT_DELAY)
         return chaos_random_between(&plan->prng, 20, ttl_ms / 8 > 20 ? ttl_ms / 8 : 20);
+    if (kind == CHAOS_FAULT_WARM)
+        return chaos_random_one_in(&plan->prng, 2);
     return 0;
 }
 
 /* Draw the number of masters: usually a minority. */
 static unsigned draw_size(struct plan *plan, enum chaos_fault_kind kind)
 {
-    unsigned rare = is_one_of(kind, CHAOS_RESTARTING) ? 8 : 4;
-    bool costly = plan->first_round && is_one_of(kind, CHAOS_RESTARTING);
+    bool guarded = chaos_fault_guarded(plan->options, kind);
+    unsigned rare = guarded ? 8 : 4;
+    bool costly = plan->first_round && guarded;
     if (plan->minority == 0)
         return 1;
     if (!costly && plan->nodes > plan->minority && chaos_random_one_in(&plan->prng, rare))
@@ -156,7 +165,7 @@ static uint64_t draw_clients(struct plan *plan, enum chaos_fault_kind kind)
  * open. */
 static int64_t settle_ms(const struct plan *plan, enum chaos_fault_kind kind)
 {
-    if (is_one_of(kind, CHAOS_RESTARTING))
+    if (chaos_fault_guarded(plan->options, kind))
         return chaos_schedule_guard_ms(plan->options) + 600;
     return is_one_of(kind, CHAOS_SILENCING) ? 300 : 0;
 }
@@ -199,7 +208,7 @@ static int64_t draw_begin_ms(struct plan *plan, const struct chaos_fault *fault,
 static int64_t keep_majority_ms(const struct plan *plan, const struct chaos_fault *fault,
                                 int64_t at_ms)
 {
-    if (!is_one_of(fault->kind, CHAOS_SILENCING) || rl_count(fault->nodes) > plan->minority)
+    if (!silences(plan, fault->kind) || rl_count(fault->nodes) > plan->minority)
         return at_ms;
     return fit_again_ms(plan, fault->nodes, plan->minority, at_ms);
 }
@@ -221,7 +230,7 @@ static void draw_fault(struct plan *plan, enum chaos_fault_kind kind, struct cha
     fault->planned_ns = at_ms * NS_PER_MS;
     fault->length_ns = length_ms * NS_PER_MS;
     int64_t end_ms = at_ms + length_ms;
-    if (is_one_of(kind, CHAOS_SILENCING))
+    if (silences(plan, kind))
         for (unsigned i = 0; i < plan->nodes; i++)
             if ((fault->nodes >> i & 1) != 0 &&
                 plan->unfit_until_ms[i] < end_ms + settle_ms(plan, kind))

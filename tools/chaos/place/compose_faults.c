@@ -19,6 +19,8 @@ const char *chaos_compose_never(enum chaos_fault_kind kind)
     case CHAOS_FAULT_CLOCK:
     case CHAOS_FAULT_CLOCK_BACK:
         return "containers have no clock of their own";
+    case CHAOS_FAULT_WARM:
+        return "there are no spare containers; --local has spare masters";
     default:
         return NULL;
     }

@@ -2,6 +2,7 @@
  * in our hands. */
 #include "config_auto.h"
 
+#include "chaos/place/mark.h"
 #include "chaos/place/place.h"
 
 #include "base/clock.h"
@@ -84,13 +85,14 @@ static bool make_config(struct chaos_place *place, char *why, size_t why_size)
     char url[REDLOCK_NODES_MAX][48];
     redlock_config from = REDLOCK_CONFIG_INIT;
     redlock_error error = REDLOCK_ERROR_INIT;
-    for (unsigned i = 0; i < servers->count; i++) {
+    for (unsigned i = 0; i < place->options->local; i++) {
         snprintf(url[i], sizeof(url[i]), "redis://127.0.0.1:%d", servers->master[i].port);
         node[i] = (redlock_node)REDLOCK_NODE_INIT;
         node[i].url = url[i];
     }
     from.nodes = node;
-    from.node_count = servers->count;
+    from.node_count = place->options->local;
+    from.guard = place->options->markers ? REDLOCK_GUARD_MARKER : REDLOCK_ON;
     from.max_ttl_ms = from.ttl_ms = place->options->ttl_ms;
     if (rl_config_load(&place->config, &from, NULL, NULL, &error) == 0)
         return true;
@@ -98,17 +100,40 @@ static bool make_config(struct chaos_place *place, char *why, size_t why_size)
     return false;
 }
 
+/* The second half of the servers. */
+static void find_spares(struct chaos_place *place)
+{
+    const struct servers *servers = servers_of(place);
+    unsigned masters = place->options->local;
+    for (unsigned i = 0; masters + i < servers->count; i++)
+        place->spare_port[i] = servers->master[masters + i].port;
+}
+
+/* They have just been made, so nothing is lost. Those that are restarted get no marker here. */
+static bool mark_masters(const struct chaos_place *place, char *why, size_t why_size)
+{
+    for (unsigned i = 0; place->options->markers && i < place->options->local; i++) {
+        struct server_at at = servers_at(servers_of(place), i);
+        if (!chaos_mark(&at, why, why_size))
+            return false;
+    }
+    return true;
+}
+
 static bool start_local(struct chaos_place *place, char *why, size_t why_size)
 {
     static struct local local;
     bool clock = (place->options->faults & CLOCK_KINDS) != 0;
+    unsigned masters = place->options->local;
+    bool spares =
+        (place->options->faults & CHAOS_OF_SPARES) != 0 && 2 * masters <= REDLOCK_NODES_MAX;
     local = (struct local){.no_clock = NULL};
     if (clock && !find_clock_lib(&local)) {
         local.no_clock = CLOCK_LIB " is neither beside this program nor in " CHAOS_LIB_DIR;
         clock = false;
     }
     struct servers_want want = {
-        .count = place->options->local,
+        .count = masters + (spares ? masters : 0),
         .prefix = "redlock-chaos",
         .keep = true,
         .clock_lib = clock ? local.clock_lib : NULL,
@@ -121,7 +146,8 @@ static bool start_local(struct chaos_place *place, char *why, size_t why_size)
     snprintf(place->dir, sizeof(place->dir), "%s", local.servers->dir);
     if (clock && !clock_follows(local.servers))
         local.no_clock = "redis-server does not take its time from a preloaded library here";
-    if (make_config(place, why, why_size))
+    find_spares(place);
+    if (mark_masters(place, why, why_size) && make_config(place, why, why_size))
         return true;
     servers_end(local.servers);
     return false;

@@ -92,6 +92,8 @@ static void put_duration(FILE *file, const char *name, int64_t ms)
 
 static void put_settings(FILE *file, const struct rl_config *config)
 {
+    static const char *const guards[] = {
+        [RL_GUARD_OFF] = "off", [RL_GUARD_ON] = "on", [RL_GUARD_MARKER] = "marker"};
     put_duration(file, "max-ttl", config->max_ttl_ms);
     put_duration(file, "ttl", config->ttl_ms);
     put_duration(file, "node-timeout", config->node_timeout_ms);
@@ -100,7 +102,7 @@ static void put_settings(FILE *file, const struct rl_config *config)
     put_duration(file, "linger", config->linger_ms);
     /* As thousandths of thousandths: printf would put a comma where the locale wants one. */
     fprintf(file, "drift-factor 0.%06ld\n", (long)(config->drift_factor * 1000000 + 0.5));
-    fprintf(file, "guard %s\n", config->guard ? "on" : "off");
+    fprintf(file, "guard %s\n", guards[config->guard]);
 }
 
 /* For our eyes only: there may be passwords in it. */

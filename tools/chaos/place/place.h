@@ -26,8 +26,8 @@ struct chaos_place_type {
      * handler. */
     void (*end)(struct chaos_place *place);
 
-    /* NULL, or why this kind, one of CHAOS_OF_PLACES, is impossible for all masters of such a
-     * place. Asked before start(). */
+    /* NULL, or why this kind, one of CHAOS_OF_PLACES or CHAOS_OF_SPARES, is impossible for all
+     * masters of such a place. Asked before start(). */
     const char *(*never)(enum chaos_fault_kind kind);
 
     /* NULL: this kind, one of CHAOS_OF_PLACES, can be done to masters here. Else why not, as
@@ -55,7 +55,9 @@ struct chaos_place {
     struct rl_config config; /* the masters, with secrets, and the settings that all share */
     char dir[128];           /* ours, removed at the end; "" until somebody made it */
     bool ours;               /* we started these masters: nobody else uses them */
-    void *self;              /* the type's own state */
+    /* For each master another server, at a port of this machine; 0: there is none. */
+    int spare_port[REDLOCK_NODES_MAX];
+    void *self; /* the type's own state */
 };
 
 extern const struct chaos_place_type chaos_place_local;

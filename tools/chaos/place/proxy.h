@@ -25,6 +25,8 @@ struct chaos_path {
     _Atomic int pass[CHAOS_WAYS]; /* enum chaos_pass */
     _Atomic int delay_ms;         /* each way */
     _Atomic bool split;           /* bytes go one by one */
+    _Atomic int spare_port; /* new connections are led to that server of this machine; 0: to the
+                               master */
     _Atomic unsigned half_opens; /* one more: connections that are open pass nothing any more */
     _Atomic unsigned resets;     /* one more: they are reset */
 

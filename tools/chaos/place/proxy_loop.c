@@ -91,6 +91,23 @@ static unsigned find_room(struct loop *loop, const struct chaos_path *path)
     return dead;
 }
 
+/* Where the path leads to now. A pipe keeps a pointer to it; the order that changes it resets
+ * the pipe. */
+static const struct chaos_address *find_server(struct chaos_proxies *proxies,
+                                               unsigned path_index)
+{
+    unsigned node = path_index % proxies->nodes;
+    int port = atomic_load(&proxies->orders->path[path_index].spare_port);
+    if (port == 0)
+        return &proxies->master[node];
+    struct sockaddr_in *address = (struct sockaddr_in *)&proxies->spare[node].address;
+    address->sin_family = AF_INET;
+    address->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address->sin_port = htons((uint16_t)port);
+    proxies->spare[node].len = sizeof(*address);
+    return &proxies->spare[node];
+}
+
 static void admit(struct loop *loop, unsigned path_index, int64_t now_ns, int64_t *due_ns)
 {
     struct chaos_proxies *proxies = loop->proxies;
@@ -102,9 +119,7 @@ static void admit(struct loop *loop, unsigned path_index, int64_t now_ns, int64_
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
     unsigned index = find_room(loop, path);
     struct chaos_pipe *pipe =
-        index < loop->room
-            ? chaos_pipe_new(fd, path, &proxies->master[path_index % proxies->nodes])
-            : NULL;
+        index < loop->room ? chaos_pipe_new(fd, path, find_server(proxies, path_index)) : NULL;
     if (pipe == NULL) {
         close(fd);
         return;

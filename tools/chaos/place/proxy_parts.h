@@ -22,6 +22,7 @@ struct chaos_proxies {
     int *listener; /* one a path; closed in the parent */
     int *port;
     struct chaos_address master[REDLOCK_NODES_MAX];
+    struct chaos_address spare[REDLOCK_NODES_MAX]; /* the process's own: in a master's place */
     size_t orders_size;
     struct chaos_orders *orders;
     struct chaos_stall_log *stalls; /* or NULL */

@@ -13,7 +13,8 @@ static const struct look {
     [CHAOS_PASSED] = {"pass", "Passed", "M14 27l8 8 17-19"},
     [CHAOS_EXCUSED] = {"nothing", "Excused findings", "M26 13v17M26 38v.5"},
     [CHAOS_VIOLATION] = {"fail", "Violation", "M17 17l18 18M35 17l-18 18"},
-    [CHAOS_NOTHING] = {"nothing", "Nothing shown", "M19 20c0-9 15-9 14 0 0 5-7 5-7 11M26 38v.5"},
+    [CHAOS_NOTHING] = {"nothing", "Nothing shown",
+                       "M19 20c0-9 15-9 14 0 0 5-7 5-7 11M26 38v.5"},
     [CHAOS_CAUGHT] = {"pass", "Caught", "M14 27l8 8 17-19"},
 };
 
@@ -37,6 +38,8 @@ static void put_run(struct chaos_page *page)
         chaos_html_put(page->to, options->client_cmd);
         fputs("</code>", page->to);
     }
+    if (options->markers)
+        fputs(" whose guard is by markers", page->to);
     bool several = options->lock == CHAOS_SEVERAL,
          plain = options->lock == CHAOS_PLAIN || several;
     fprintf(page->to, ", %u %s%s%s%s, %s.</p>\n", options->names,

@@ -147,7 +147,7 @@ static void put_kinds(struct chaos_page *page)
             planned++;
             done += history->faults[i].begun_ns != 0;
             seen += history->faults[i].begun_ns != 0 && history->faults[i].seen;
-            breaks = chaos_broken_by(history, &history->faults[i]);
+            breaks = chaos_broken_by(history->options, &history->faults[i]);
         }
         if (planned == 0 && (history->options->faults & CHAOS_BIT(kind)) == 0)
             continue;
@@ -193,10 +193,10 @@ static void put_assumption(struct chaos_page *page, enum chaos_assumption assump
     bool word_put[CHAOS_FAULT_KINDS] = {false};
     for (size_t i = 0; i < history->fault_count; i++)
         broken += history->faults[i].begun_ns != 0 &&
-                  chaos_broken_by(history, &history->faults[i]) == assumption;
+                  chaos_broken_by(history->options, &history->faults[i]) == assumption;
     for (size_t i = 0; i < page->verdict->finding_count; i++) {
         const struct chaos_fault *by = page->verdict->finding[i].by;
-        cost += by != NULL && chaos_broken_by(history, by) == assumption;
+        cost += by != NULL && chaos_broken_by(history->options, by) == assumption;
     }
     fprintf(page->to, "<tr><th scope=\"row\" class=\"wide\">%s</th><td>",
             chaos_assumption_text(assumption));
@@ -208,7 +208,7 @@ static void put_assumption(struct chaos_page *page, enum chaos_assumption assump
             broken == 1 ? "time" : "times");
     for (size_t i = 0; i < history->fault_count; i++) {
         const struct chaos_fault *fault = &history->faults[i];
-        if (fault->begun_ns == 0 || chaos_broken_by(history, fault) != assumption ||
+        if (fault->begun_ns == 0 || chaos_broken_by(history->options, fault) != assumption ||
             word_put[fault->kind])
             continue;
         word_put[fault->kind] = true;
@@ -234,6 +234,7 @@ void chaos_html_assumptions(struct chaos_page *page)
     put_assumption(page, CHAOS_KEYS_STAY);
     put_assumption(page, CHAOS_NO_STEP);
     put_assumption(page, CHAOS_GUARD);
+    put_assumption(page, CHAOS_ONE_SERVER);
     size_t late = 0;
     for (size_t i = 0; i < page->verdict->finding_count; i++) {
         const struct chaos_finding *finding = &page->verdict->finding[i];

@@ -58,6 +58,8 @@ static void put_options(FILE *to, const struct chaos_history *history)
     put_text(to, "client", options->client_cmd);
     fputs(", ", to);
     put_text(to, "kind", chaos_lock_word(options->lock));
+    fputs(", ", to);
+    put_text(to, "guard", options->markers ? "marker" : history->guard_ns > 0 ? "on" : "off");
     fprintf(to,
             ", \"seed\": \"%" PRIu64 "\", \"clients\": %u, \"names\": %u, \"duration_ms\": "
             "%" PRId64 ", \"ttl_ms\": %" PRId64 ", \"hold_ms\": %" PRId64
@@ -161,7 +163,7 @@ static void put_figures(FILE *to, const struct chaos_verdict *verdict)
 static void put_fault(FILE *to, const struct chaos_history *history,
                       const struct chaos_fault *fault)
 {
-    static const char *const words[] = {NULL, "keys-stay", "no-step", "guard"};
+    static const char *const words[] = {NULL, "keys-stay", "no-step", "guard", "one-server"};
     fputs("{", to);
     put_text(to, "kind", chaos_fault_word(fault->kind));
     fputs(", ", to);
@@ -177,7 +179,7 @@ static void put_fault(FILE *to, const struct chaos_history *history,
     fputs(", ", to);
     put_members(to, "clients", 0, fault->clients);
     fputs(", ", to);
-    put_text(to, "breaks", words[chaos_broken_by(history, fault)]);
+    put_text(to, "breaks", words[chaos_broken_by(history->options, fault)]);
     fprintf(to, ", \"seen\": %s, ", fault->seen ? "true" : "false");
     put_text(to, "text", fault->text);
     fputs("}", to);

@@ -184,6 +184,8 @@ const char *chaos_assumption_text(enum chaos_assumption assumption)
         return "The clock of a master does not step forward";
     case CHAOS_GUARD:
         return "A master that lost its keys does not vote for a max-ttl";
+    case CHAOS_ONE_SERVER:
+        return "What answers at a master's address is one server";
     case CHAOS_NONE_BROKEN:
         break;
     }

@@ -174,7 +174,7 @@ void chaos_svg_bands(struct chaos_page *page, const struct chaos_scale *scale, d
         if (!chaos_fault_span(page, fault, &from_ns, &to_ns) || from_ns > scale->to_ns ||
             to_ns < scale->from_ns)
             continue;
-        bool broken = chaos_broken_by(page->history, fault) != CHAOS_NONE_BROKEN;
+        bool broken = chaos_broken_by(page->history->options, fault) != CHAOS_NONE_BROKEN;
         double x = chaos_x(scale, from_ns), width = chaos_x(scale, to_ns) - x;
         fprintf(page->to,
                 "<rect %s x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"><title>",

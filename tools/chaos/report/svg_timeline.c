@@ -75,7 +75,7 @@ static void draw_fault(struct chaos_page *page, const struct chaos_scale *scale,
     int64_t from_ns, to_ns;
     if (place->row_of[i] == FAULT_ROWS_MAX || !chaos_fault_span(page, fault, &from_ns, &to_ns))
         return;
-    bool broken = chaos_broken_by(page->history, fault) != CHAOS_NONE_BROKEN;
+    bool broken = chaos_broken_by(page->history->options, fault) != CHAOS_NONE_BROKEN;
     double x = chaos_x(scale, from_ns), width = chaos_x(scale, to_ns) - x;
     double y = place->faults + FAULT_ROW * place->row_of[i];
     fprintf(page->to, "<g><title>");

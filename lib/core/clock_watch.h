@@ -1,0 +1,66 @@
+/* clock_watch.h - does a master's clock keep time with ours? Judged by the time that its INFO
+ * tells. Core: pure.
+ *
+ * A key ends by its master's clock. If that is set forward, or runs too fast, the key ends
+ * before the lock does.
+ *
+ * A reply tells the master's time at some moment between the request and the reply. So it gives
+ * an interval for how far that clock is ahead of ours. The clocks may run apart by
+ * drift-factor, so an earlier interval is widened by that for the time since. What both have in
+ * common is kept: a clock that runs only little too fast is found out in the end. If they have
+ * nothing in common, the clock was set, or runs beyond the drift.
+ *
+ *    ahead by   |--- kept, widened ---|
+ *                       |---- told ----|             FINE: the common part is kept
+ *                                         |- told -| STEPPED_FORWARD, and soon again: FAST
+ *
+ * It finds what has happened, and prevents nothing. A step that is smaller than what the clocks
+ * may have run apart meanwhile is not seen.
+ */
+#ifndef RL_CLOCK_WATCH_H
+#define RL_CLOCK_WATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum rl_clock_says {
+    RL_CLOCK_FINE, /* or nothing can be compared */
+    RL_CLOCK_STEPPED_FORWARD,
+    RL_CLOCK_STEPPED_BACK,
+    RL_CLOCK_FAST, /* forward again within the window */
+    RL_CLOCK_SLOW  /* back again, so it may stand still */
+};
+
+struct rl_clock_reading {
+    const char *run_id;        /* of the server that told it; empty: not told */
+    int64_t told_us;           /* its time; below 1: not told */
+    int64_t sent_ns, came_ns;  /* by our clock: the request, the reply */
+    int64_t sent_epoch, epoch; /* of our clock (base/clock.h), then and now */
+};
+
+/* All zero at first. */
+struct rl_clock_watch {
+    char run_id[48]; /* empty: nothing is kept */
+    int64_t epoch;
+    int64_t since_ns;          /* the interval is of that time, or of a later one */
+    int64_t least_ns, most_ns; /* the master's time less ours */
+    int64_t ahead_ns;          /* what steps forward have added to this server's times */
+    enum rl_clock_says last;   /* the last one that was not FINE */
+    int64_t last_ns;           /* when that was found */
+    int64_t last_by_ns;        /* by how much it was set at least, beyond the drift */
+};
+
+/* Compare a reading with what is kept of the same server. A client whose own clock went back
+ * begins anew, and so does another server. `window_ns` as in server_info.h. */
+enum rl_clock_says rl_clock_watch_learn(struct rl_clock_watch *watch,
+                                        const struct rl_clock_reading *reading,
+                                        double drift_factor, int64_t window_ns);
+
+/* May keys have ended before their time? A clock that was set back makes them last longer. */
+bool rl_clock_says_early(enum rl_clock_says says);
+
+/* What was found within the last `window_ns`. */
+enum rl_clock_says rl_clock_watch_shown(const struct rl_clock_watch *watch, int64_t window_ns,
+                                        int64_t now_ns);
+
+#endif

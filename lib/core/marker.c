@@ -1,0 +1,72 @@
+/* marker.c - see marker.h. Core. */
+#include "config_auto.h"
+
+#include "core/marker.h"
+
+#include "base/limits.h"
+#include "base/times.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* No window of any client is as long: a key that lives longer was set by hand. */
+#define LEFT_MAX_MS (4 * RL_TTL_LIMIT_MS)
+
+int64_t rl_marker_check_ns(int64_t max_ttl_ns)
+{
+    assert(max_ttl_ns > 0);
+    return max_ttl_ns / 2;
+}
+
+static const char *reason(const char *word)
+{
+    static const struct {
+        const char *word, *text;
+    } table[] = {
+        {"missing", "it has no marker any more: it was emptied, or it is new (redlock init)"},
+        {"foreign", "other data was in its marker's place"},
+        {"moved", "its keys are those of another database"},
+        {"restarted", "it was restarted, or has another server's keys"},
+        {"resynced", "it was a replica"},
+        {"init", "somebody set a quarantine by hand"},
+    };
+    for (unsigned i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        if (strcmp(table[i].word, word) == 0)
+            return table[i].text;
+    }
+    return "another client found its keys lost";
+}
+
+static const char *unfit(const struct rl_marker_reading *reading, const char *run_id)
+{
+    if (strcmp(reading->why, "replica") == 0)
+        return "is a replica, as its script says: name its master, or an independent server";
+    if (!reading->run_id[0])
+        return "names no run_id inside of a script, so its marker proves nothing: no vote";
+    if (strcmp(reading->run_id, run_id) != 0)
+        return "two servers answer under this name: INFO and the marker are not of one";
+    return NULL;
+}
+
+enum rl_marker_says rl_marker_learn(struct rl_marker *marker,
+                                    const struct rl_marker_reading *reading, const char *run_id,
+                                    int64_t window_ns, int64_t now_ns)
+{
+    assert(window_ns > 0 && now_ns > 0 && marker->until_ns >= 0);
+    assert(reading->left_ms >= -1);
+    marker->why = unfit(reading, run_id);
+    if (marker->why)
+        return RL_MARKER_UNFIT;
+    bool endless = reading->left_ms < 0 || reading->left_ms > LEFT_MAX_MS;
+    int64_t left_ns = endless ? INT64_MAX : reading->left_ms * RL_NS_PER_MS;
+    int64_t wait_ns = rl_earlier_ns(left_ns, window_ns);
+    if (left_ns > 0)
+        marker->until_ns = rl_later_ns(marker->until_ns, now_ns + wait_ns);
+    if (left_ns == 0 && now_ns >= marker->until_ns)
+        return RL_MARKER_FREE;
+    marker->why = reason(reading->why);
+    marker->ends_ns = endless ? INT64_MAX : now_ns + left_ns;
+    marker->ends_ns = rl_later_ns(marker->ends_ns, marker->until_ns);
+    assert(marker->until_ns > now_ns);
+    return RL_MARKER_QUARANTINED;
+}

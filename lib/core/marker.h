@@ -1,0 +1,43 @@
+/* marker.h - does a master still have the keys that it had? By its marker and its quarantine,
+ * as a script read them there (kinds/marker/marker_join.lua). Core: pure.
+ *
+ * A missing marker, or another one, proves that keys were lost, or that nobody knows. The
+ * script then sets a quarantine for the longest lease, which all clients find there. Its key
+ * ends by the server's clock. A client that has seen it waits by its own clock as well, since
+ * the server's may be set forward.
+ */
+#ifndef RL_MARKER_H
+#define RL_MARKER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct rl_marker_reading {
+    char run_id[48]; /* of the server that read them; empty: not told */
+    char why[16];    /* the script's word */
+    int64_t left_ms; /* of the quarantine; 0: none; -1: until somebody deletes it */
+};
+
+enum rl_marker_says {
+    RL_MARKER_FREE,        /* the keys are those that it had: it may vote */
+    RL_MARKER_QUARANTINED, /* earlier votes are void */
+    RL_MARKER_UNFIT        /* nothing is known of its keys */
+};
+
+struct rl_marker {
+    int64_t until_ns; /* by our clock: when to read again; 0: no quarantine was seen */
+    int64_t ends_ns;  /* QUARANTINED: when it ends by what was read; INT64_MAX: nobody knows */
+    const char *why;  /* QUARANTINED, UNFIT: a static text */
+};
+
+/* How often it is read on a connection that is up: a master that was emptied since votes
+ * wrongly for so long. */
+int64_t rl_marker_check_ns(int64_t max_ttl_ns);
+
+/* Learn what was read. `run_id` is what INFO named on the same connection; `window_ns` as in
+ * server_info.h. */
+enum rl_marker_says rl_marker_learn(struct rl_marker *marker,
+                                    const struct rl_marker_reading *reading, const char *run_id,
+                                    int64_t window_ns, int64_t now_ns);
+
+#endif

@@ -1,0 +1,33 @@
+-- Which node lists do the clients of this server have? The hash KEYS[1] has a field for each
+-- list, which is its mark, as "n5-ttl30000-drift10000-guard-1f2e3d4c". Its value is this
+-- server's time, in ms, at which a client last showed it.
+-- ARGV[1] is a nonce, ARGV[2] the mark of the asker. A mark is alive for the max-ttl that it
+-- tells, and ARGV[3] ms: for so long its clients may hold locks. Others are deleted.
+-- Returns {nonce, how many other marks are alive, the first four of them, a blank between}.
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local stands, others, last = redis.call('HGETALL', KEYS[1]), {}, 0
+local function show(mark, seen)
+  redis.call('HSET', KEYS[1], mark, string.format('%.0f', seen))
+end
+local function left(mark, seen)
+  local ttl = tonumber(string.match(mark, '^n%d+%-ttl(%d+)%-drift%d+%-%l+%-%x+$'))
+  return ttl and seen and seen + ttl + ARGV[3] - now or 0
+end
+for i = 1, #stands, 2 do
+  local mark, seen = stands[i], tonumber(stands[i + 1])
+  if seen and seen > now then
+    seen = now
+    show(mark, seen)
+  end
+  if mark ~= ARGV[2] and left(mark, seen) <= 0 then
+    redis.call('HDEL', KEYS[1], mark)
+  elseif mark ~= ARGV[2] then
+    others[#others + 1] = mark
+    last = math.max(last, left(mark, seen))
+  end
+end
+show(ARGV[2], now)
+redis.call('PEXPIRE', KEYS[1], string.format('%.0f', math.max(last, left(ARGV[2], now))))
+table.sort(others)
+return {ARGV[1], #others, table.concat(others, ' ', 1, math.min(#others, 4))}

@@ -1,0 +1,60 @@
+-- Does this server still have the keys that it had? The marker KEYS[1] says whose keys they
+-- are. Without one, or with another one, nobody knows what was lost: a new marker is set, and
+-- the quarantine KEYS[2] for ARGV[3] ms. Its value is this server's time of its beginning.
+-- ARGV[2] is the number of the database. The server names itself, because a proxy may send this
+-- to another server than what was asked before.
+-- A standing quarantine lasts for ARGV[3] ms from its beginning, or longer.
+-- Returns {nonce, the server's run id ('': not told), why, remaining ms}. 0: no quarantine
+-- stands; -1: one that somebody must delete. `why` is of the last quarantine: missing, foreign,
+-- moved, restarted or resynced; init: of none. Or it is replica: nothing was read.
+local function told(section, field)
+  return string.match(redis.call('INFO', section), '\n' .. field .. ':(%w+)') or ''
+end
+local run, replication = told('server', 'run_id'), told('replication', 'master_replid')
+if told('replication', 'role') ~= 'master' then
+  return {ARGV[1], run, 'replica', 0}
+end
+local marker = redis.pcall('GET', KEYS[1])
+local text = type(marker) == 'string' and marker or ''
+local its_run, its_replication, its_db, why =
+  string.match(text, '^(%w+) (%w*) (%d+) (%l+)$')
+local found
+if not marker then
+  found = 'missing'
+elseif not its_run then
+  found = 'foreign'
+elseif its_db ~= ARGV[2] then
+  found = 'moved'
+elseif its_run ~= run then
+  found = 'restarted'
+elseif its_replication ~= replication and
+  string.find(redis.call('INFO', 'replication'), '\nsecond_repl_offset:%d') then
+  found = 'resynced'
+end
+why = found or why
+local own = run .. ' ' .. replication .. ' ' .. ARGV[2] .. ' ' .. why
+if own ~= text then
+  redis.call('SET', KEYS[1], own)
+end
+local left, window = redis.call('PTTL', KEYS[2]), tonumber(ARGV[3])
+if left == -2 and not found then
+  return {ARGV[1], run, why, 0}
+end
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local begun = tonumber(redis.pcall('GET', KEYS[2]))
+local again = found or not begun or begun > now
+if again then
+  begun = now
+end
+local least = window - (now - begun)
+if left ~= -1 and left < least then
+  left = least
+  again = true
+end
+if again and left == -1 then
+  redis.call('SET', KEYS[2], string.format('%.0f', begun))
+elseif again then
+  redis.call('SET', KEYS[2], string.format('%.0f', begun), 'PX', string.format('%.0f', left))
+end
+return {ARGV[1], run, why, left == 0 and 1 or left}

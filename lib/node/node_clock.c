@@ -1,0 +1,89 @@
+/* node_clock.c - a master's clock, watched by the time that its INFO tells (clock_watch.h). */
+#include "config_auto.h"
+
+#include "node/node.h"
+
+#include "base/clock.h"
+
+#include <assert.h>
+#include <stdio.h>
+
+/* What was found, in words. A rate is told without a figure, so that it is logged once. */
+static void describe(const struct rl_clock_watch *watch, char *ret_text, size_t size)
+{
+    double seconds = (double)watch->last_by_ns / RL_NS_PER_S;
+    switch (watch->last) {
+    case RL_CLOCK_FINE:
+        assert(false);
+        break;
+    case RL_CLOCK_STEPPED_FORWARD:
+        snprintf(ret_text, size,
+                 "warning: its clock is %.3f s or more ahead of what it was, or ours lost "
+                 "time: keys may have ended early",
+                 seconds);
+        break;
+    case RL_CLOCK_STEPPED_BACK:
+        snprintf(ret_text, size,
+                 "warning: its clock is %.3f s or more behind what it was, or ours was set "
+                 "forward: keys outlive their leases",
+                 seconds);
+        break;
+    case RL_CLOCK_FAST:
+        snprintf(ret_text, size,
+                 "warning: its clock runs ahead of ours by more than drift-factor: keys end "
+                 "before their leases");
+        break;
+    case RL_CLOCK_SLOW:
+        snprintf(ret_text, size,
+                 "warning: its clock stands still, or lags by more than drift-factor: keys "
+                 "outlive their leases");
+        break;
+    }
+}
+
+/* INFO's uptime is by a clock that was set forward: without this, the restart guard would be
+ * over too soon. */
+static void correct_uptime(struct rl_info *info, int64_t ahead_ns)
+{
+    int64_t ahead_s = ahead_ns / RL_NS_PER_S + (ahead_ns % RL_NS_PER_S != 0);
+    assert(ahead_ns >= 0);
+    if (info->uptime_s >= 0)
+        info->uptime_s = rl_later_ns(info->uptime_s - ahead_s, 0);
+}
+
+void rl_node_watch_clock(struct rl_node *node, int64_t sent_ns, int64_t now_ns)
+{
+    const struct rl_node_settings *settings = node->settings;
+    struct rl_clock_watch *watch = &node->clock_watch;
+    const struct rl_clock_reading reading = {
+        .run_id = node->info.run_id,
+        .told_us = node->info.time_us,
+        .sent_ns = sent_ns,
+        .came_ns = now_ns,
+        .sent_epoch = node->info_epoch,
+        .epoch = rl_clock_epoch(settings->clock),
+    };
+    enum rl_clock_says before = watch->last;
+    enum rl_clock_says says = rl_clock_watch_learn(watch, &reading, settings->drift_factor,
+                                                   settings->guard_window_ns);
+    correct_uptime(&node->info, watch->ahead_ns);
+    if (says == RL_CLOCK_FINE)
+        return;
+    describe(watch, node->clock_why, sizeof(node->clock_why));
+    bool goes_on = says == before && (says == RL_CLOCK_FAST || says == RL_CLOCK_SLOW);
+    if (!goes_on)
+        settings->events->log(settings->owner, REDLOCK_LOG_WARNING, "%s: %s",
+                              node->config->label, node->clock_why);
+    if (rl_clock_says_early(says)) {
+        node->clock_void_ns = now_ns;
+        settings->events->voided(settings->owner, node, now_ns);
+    }
+}
+
+const char *rl_node_clock_why(const struct rl_node *node, int64_t now_ns)
+{
+    const struct rl_node_settings *settings = node->settings;
+    enum rl_clock_says says =
+        rl_clock_watch_shown(&node->clock_watch, settings->guard_window_ns, now_ns);
+    return says == RL_CLOCK_FINE ? "" : node->clock_why;
+}

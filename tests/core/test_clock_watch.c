@@ -1,0 +1,266 @@
+/* tags: valgrind */
+/* test_clock_watch.c - by the times that a master told: was its clock set, does it keep time?
+ */
+#include "config_auto.h"
+
+#include "core/clock_watch.h"
+#include "base/limits.h"
+#include "core/validity.h"
+#include "suite.h"
+
+#define US INT64_C(1000)
+#define MS RL_NS_PER_MS
+#define S RL_NS_PER_S
+#define FACTOR 0.01
+#define WINDOW (10 * S)
+#define TRIP (2 * MS)         /* of a request and its reply */
+#define NOW (500 * S)         /* by our clock, when it began */
+#define WALL (1700000000 * S) /* the master's time less ours then */
+
+static struct rl_clock_watch watch;
+static struct rl_clock_reading reading;
+
+/* The master's clock is `ahead_ns` ahead of what it was at first, when it reads it, half of a
+ * trip before the reply. */
+static enum rl_clock_says told(int64_t came_ns, int64_t ahead_ns)
+{
+    reading.sent_ns = came_ns - TRIP;
+    reading.came_ns = came_ns;
+    reading.told_us = (WALL + came_ns - TRIP / 2 + ahead_ns) / US;
+    return rl_clock_watch_learn(&watch, &reading, FACTOR, WINDOW);
+}
+
+static void begin(void)
+{
+    watch = (struct rl_clock_watch){.epoch = 0};
+    reading = (struct rl_clock_reading){.run_id = "one"};
+    ck_assert_int_eq(told(NOW, 0), RL_CLOCK_FINE);
+}
+
+/* What is allowed after so long: the drift, and what the two trips leave open. */
+static int64_t allowed_ns(int64_t passed_ns)
+{
+    return rl_drift_ns(passed_ns + TRIP, FACTOR) + TRIP;
+}
+
+START_TEST(step_is_seen_when_it_is_greater_than_drift)
+{
+    int64_t most_ns = allowed_ns(S);
+    begin();
+    ck_assert_int_eq(told(NOW + S, most_ns - 2 * US), RL_CLOCK_FINE);
+    begin();
+    ck_assert_int_eq(told(NOW + S, most_ns + 2 * US), RL_CLOCK_STEPPED_FORWARD);
+    ck_assert_int_ge(watch.last_by_ns, 1);
+    ck_assert_int_le(watch.last_by_ns, 3 * US);
+    begin();
+    ck_assert_int_eq(told(NOW + S, -most_ns + 2 * US), RL_CLOCK_FINE);
+    begin();
+    ck_assert_int_eq(told(NOW + S, -most_ns - 2 * US), RL_CLOCK_STEPPED_BACK);
+}
+END_TEST
+
+/* After a step all goes on from there. */
+START_TEST(step_is_told_once)
+{
+    begin();
+    ck_assert_int_eq(told(NOW + S, 60 * S), RL_CLOCK_STEPPED_FORWARD);
+    for (int i = 2; i < 8; i++)
+        ck_assert_int_eq(told(NOW + i * S, 60 * S), RL_CLOCK_FINE);
+    ck_assert_int_eq(told(NOW + 8 * S, 0), RL_CLOCK_STEPPED_BACK);
+    ck_assert_int_eq(told(NOW + 9 * S, 0), RL_CLOCK_FINE);
+}
+END_TEST
+
+/* Those within the drift are never blamed, however often they are asked. */
+START_TEST(rate_within_drift_is_fine_for_ever)
+{
+    static const int every_ms[] = {1, 20, 1000, 60000};
+    for (int sign = -1; sign <= 1; sign += 2) {
+        begin();
+        for (int64_t i = 1; i <= 2000; i++) {
+            int64_t passed_ns = i * every_ms[_i] * MS;
+            ck_assert_int_eq(told(NOW + passed_ns, sign * (passed_ns / 100)), RL_CLOCK_FINE);
+        }
+    }
+}
+END_TEST
+
+/* No two readings in a row show it: what is common to all of them does. */
+START_TEST(rate_little_beyond_drift_is_found_out)
+{
+    enum rl_clock_says says = RL_CLOCK_FINE;
+    int sign = _i ? -1 : 1, found = 0;
+    begin();
+    for (int64_t i = 1; i <= 300; i++) {
+        int64_t passed_ns = i * 100 * MS;
+        says = told(NOW + passed_ns, sign * (passed_ns * 15 / 1000));
+        ck_assert_int_eq(rl_clock_says_early(says), says != RL_CLOCK_FINE && sign > 0);
+        found += says != RL_CLOCK_FINE;
+    }
+    ck_assert_int_ge(found, 10);
+    ck_assert_int_eq(watch.last, sign > 0 ? RL_CLOCK_FAST : RL_CLOCK_SLOW);
+}
+END_TEST
+
+START_TEST(rate_is_told_from_one_step)
+{
+    begin();
+    ck_assert_int_eq(told(NOW + 5 * S, S), RL_CLOCK_STEPPED_FORWARD);
+    ck_assert_int_eq(told(NOW + 10 * S, 2 * S), RL_CLOCK_FAST);
+    ck_assert_int_eq(told(NOW + 15 * S, 3 * S), RL_CLOCK_FAST);
+    ck_assert_int_eq(told(NOW + 20 * S, 3 * S), RL_CLOCK_FINE);
+    ck_assert_int_eq(told(NOW + 25 * S, 4 * S), RL_CLOCK_FAST);
+    ck_assert_int_eq(told(NOW + 35 * S + 1, 5 * S), RL_CLOCK_STEPPED_FORWARD);
+    ck_assert_int_eq(told(NOW + 40 * S, 0), RL_CLOCK_STEPPED_BACK);
+    ck_assert_int_eq(told(NOW + 45 * S, -S), RL_CLOCK_SLOW);
+}
+END_TEST
+
+START_TEST(clock_that_stands_still_is_named)
+{
+    begin();
+    ck_assert_int_eq(told(NOW + S, -S), RL_CLOCK_STEPPED_BACK);
+    for (int i = 2; i < 10; i++)
+        ck_assert_int_eq(told(NOW + i * S, -i * S), RL_CLOCK_SLOW);
+}
+END_TEST
+
+/* It is shown for as long as there may be leases from before. */
+START_TEST(finding_is_shown_for_window)
+{
+    begin();
+    ck_assert_int_eq(rl_clock_watch_shown(&watch, WINDOW, NOW), RL_CLOCK_FINE);
+    told(NOW + S, 60 * S);
+    told(NOW + 2 * S, 60 * S);
+    ck_assert_int_eq(rl_clock_watch_shown(&watch, WINDOW, NOW + S + WINDOW),
+                     RL_CLOCK_STEPPED_FORWARD);
+    ck_assert_int_eq(rl_clock_watch_shown(&watch, WINDOW, NOW + S + WINDOW + 1), RL_CLOCK_FINE);
+}
+END_TEST
+
+START_TEST(another_server_begins_anew)
+{
+    begin();
+    told(NOW + S, 60 * S);
+    ck_assert_int_gt(watch.ahead_ns, 0);
+    reading.run_id = "two";
+    ck_assert_int_eq(told(NOW + 2 * S, 3600 * S), RL_CLOCK_FINE);
+    ck_assert_int_eq(watch.ahead_ns, 0);
+    ck_assert_int_eq(rl_clock_watch_shown(&watch, WINDOW, NOW + 2 * S), RL_CLOCK_FINE);
+    ck_assert_int_eq(told(NOW + 3 * S, 3601 * S), RL_CLOCK_STEPPED_FORWARD);
+    reading.run_id = "one";
+    ck_assert_int_eq(told(NOW + 4 * S, 0), RL_CLOCK_FINE);
+}
+END_TEST
+
+/* Across a step back of our own clock nobody knows how much time has passed. */
+START_TEST(own_clock_that_went_back_blames_nobody)
+{
+    begin();
+    reading.sent_epoch = reading.epoch = 5 * S;
+    ck_assert_int_eq(told(NOW + S, 60 * S), RL_CLOCK_FINE);
+    ck_assert_int_eq(told(NOW + 2 * S, 60 * S), RL_CLOCK_FINE);
+    ck_assert_int_eq(told(NOW + 3 * S, 0), RL_CLOCK_STEPPED_BACK);
+    reading.epoch = 6 * S; /* it went back between the request and the reply */
+    ck_assert_int_eq(told(NOW + 4 * S, 0), RL_CLOCK_FINE);
+    reading.sent_epoch = 6 * S;
+    ck_assert_int_eq(told(NOW + 5 * S, 60 * S), RL_CLOCK_FINE);
+    ck_assert_int_eq(told(NOW + 6 * S, 60 * S), RL_CLOCK_FINE);
+}
+END_TEST
+
+/* Our clock counts the time of a suspend, as the masters' do. */
+START_TEST(suspend_blames_nobody)
+{
+    begin();
+    ck_assert_int_eq(told(NOW + 30 * 86400 * S, 0), RL_CLOCK_FINE);
+    ck_assert_int_eq(told(NOW + 30 * 86400 * S + S, 0), RL_CLOCK_FINE);
+}
+END_TEST
+
+/* A reply that took long proves less, and nothing is forgotten by it. */
+START_TEST(late_reply_is_wide)
+{
+    begin();
+    reading.sent_ns = NOW + S;
+    reading.came_ns = NOW + 61 * S;
+    reading.told_us = (WALL + NOW + S) / US;
+    ck_assert_int_eq(rl_clock_watch_learn(&watch, &reading, FACTOR, WINDOW), RL_CLOCK_FINE);
+    reading.told_us = (WALL + NOW + 61 * S) / US;
+    ck_assert_int_eq(rl_clock_watch_learn(&watch, &reading, FACTOR, WINDOW), RL_CLOCK_FINE);
+    ck_assert_int_eq(told(NOW + 62 * S, 5 * S), RL_CLOCK_STEPPED_FORWARD);
+}
+END_TEST
+
+START_TEST(steps_forward_add_up)
+{
+    begin();
+    told(NOW + S, 60 * S);
+    ck_assert_int_ge(watch.ahead_ns, 60 * S);
+    ck_assert_int_le(watch.ahead_ns, 60 * S + 2 * allowed_ns(S));
+    told(NOW + 2 * S, 0);
+    ck_assert_int_ge(watch.ahead_ns, 60 * S); /* what was told meanwhile may be in use */
+    told(NOW + 3 * S, 30 * S);
+    ck_assert_int_ge(watch.ahead_ns, 90 * S);
+}
+END_TEST
+
+static const int64_t hostile[] = {
+    INT64_MIN, -1, 0, INT64_MAX, INT64_MAX / 1000, INT64_C(4000000000000001)};
+
+START_TEST(nonsense_is_not_used)
+{
+    begin();
+    struct rl_clock_watch before = watch;
+    reading.sent_ns = NOW + S;
+    reading.came_ns = NOW + S;
+    reading.told_us = hostile[_i];
+    ck_assert_int_eq(rl_clock_watch_learn(&watch, &reading, FACTOR, WINDOW), RL_CLOCK_FINE);
+    reading.run_id = "";
+    told(NOW + 2 * S, 60 * S);
+    ck_assert_mem_eq(&watch, &before, sizeof(watch));
+}
+END_TEST
+
+/* From one end of what is believed to the other, and again. */
+START_TEST(nothing_overflows)
+{
+    static const int64_t ends_us[] = {1, INT64_C(4000000000000000)};
+    begin();
+    for (int i = 0; i < 8; i++) {
+        reading.sent_ns = i % 4 < 2 ? 0 : INT64_MAX / 8;
+        reading.came_ns = INT64_MAX / 8;
+        reading.told_us = ends_us[i % 2];
+        enum rl_clock_says says = rl_clock_watch_learn(&watch, &reading, 0.999, WINDOW);
+        ck_assert_int_eq(rl_clock_says_early(says), i % 2 == 1);
+    }
+    ck_assert_int_le(watch.ahead_ns, RL_TTL_LIMIT_MS * MS);
+    reading.came_ns = INT64_MAX;
+    ck_assert_int_eq(rl_clock_watch_learn(&watch, &reading, 0.999, WINDOW), RL_CLOCK_FINE);
+}
+END_TEST
+
+#define COUNT(table) ((int)(sizeof(table) / sizeof((table)[0])))
+
+int main(void)
+{
+    Suite *suite = suite_create("clock_watch");
+    TCase *tests = tcase_create("clock_watch");
+    tcase_set_timeout(tests, 60);
+    tcase_add_test(tests, step_is_seen_when_it_is_greater_than_drift);
+    tcase_add_test(tests, step_is_told_once);
+    tcase_add_loop_test(tests, rate_within_drift_is_fine_for_ever, 0, 4);
+    tcase_add_loop_test(tests, rate_little_beyond_drift_is_found_out, 0, 2);
+    tcase_add_test(tests, rate_is_told_from_one_step);
+    tcase_add_test(tests, clock_that_stands_still_is_named);
+    tcase_add_test(tests, finding_is_shown_for_window);
+    tcase_add_test(tests, another_server_begins_anew);
+    tcase_add_test(tests, own_clock_that_went_back_blames_nobody);
+    tcase_add_test(tests, suspend_blames_nobody);
+    tcase_add_test(tests, late_reply_is_wide);
+    tcase_add_test(tests, steps_forward_add_up);
+    tcase_add_loop_test(tests, nonsense_is_not_used, 0, COUNT(hostile));
+    tcase_add_test(tests, nothing_overflows);
+    suite_add_tcase(suite, tests);
+    return suite_run(suite);
+}

@@ -1,0 +1,152 @@
+/* tags: valgrind */
+/* test_marker.c - by what was read of a master's marker and quarantine: may it vote, and when?
+ */
+#include "config_auto.h"
+
+#include "core/marker.h"
+#include "base/limits.h"
+#include "suite.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define MS RL_NS_PER_MS
+#define WINDOW (10000 * MS)
+#define NOW (500 * RL_NS_PER_S)
+
+static struct rl_marker marker;
+
+static enum rl_marker_says read_at(const char *run_id, const char *why, int64_t left_ms,
+                                   int64_t now_ns)
+{
+    struct rl_marker_reading reading = {.left_ms = left_ms};
+    snprintf(reading.run_id, sizeof(reading.run_id), "%s", run_id);
+    snprintf(reading.why, sizeof(reading.why), "%s", why);
+    return rl_marker_learn(&marker, &reading, "one", WINDOW, now_ns);
+}
+
+static void begin(void)
+{
+    marker = (struct rl_marker){.until_ns = 0};
+}
+
+START_TEST(marker_that_matches_votes_at_once)
+{
+    begin();
+    ck_assert_int_eq(read_at("one", "init", 0, NOW), RL_MARKER_FREE);
+    ck_assert_int_eq(read_at("one", "restarted", 0, NOW), RL_MARKER_FREE);
+}
+END_TEST
+
+/* The key's end is asked for by the server's clock, and waited for by ours: one that is set
+ * forward opens nothing. */
+START_TEST(quarantine_lasts_by_both_clocks)
+{
+    begin();
+    ck_assert_int_eq(read_at("one", "missing", 8000, NOW), RL_MARKER_QUARANTINED);
+    ck_assert_int_eq(marker.until_ns, NOW + 8000 * MS);
+    ck_assert_int_eq(marker.ends_ns, NOW + 8000 * MS);
+    ck_assert_int_eq(read_at("one", "missing", 0, NOW + 1000 * MS), RL_MARKER_QUARANTINED);
+    ck_assert_int_eq(marker.until_ns, NOW + 8000 * MS);
+    ck_assert_int_eq(marker.ends_ns, NOW + 8000 * MS);
+    ck_assert_int_eq(read_at("one", "missing", 0, NOW + 8000 * MS - 1), RL_MARKER_QUARANTINED);
+    ck_assert_int_eq(read_at("one", "missing", 1, NOW + 8000 * MS), RL_MARKER_QUARANTINED);
+    ck_assert_int_eq(read_at("one", "missing", 0, NOW + 8001 * MS - 1), RL_MARKER_QUARANTINED);
+    ck_assert_int_eq(read_at("one", "missing", 0, NOW + 8001 * MS), RL_MARKER_FREE);
+}
+END_TEST
+
+/* Another client's longest lease is longer: its quarantine is asked for to the end. */
+START_TEST(longer_quarantine_of_another_client_is_waited_for)
+{
+    begin();
+    ck_assert_int_eq(read_at("one", "missing", 60000, NOW), RL_MARKER_QUARANTINED);
+    ck_assert_int_eq(marker.until_ns, NOW + WINDOW);
+    ck_assert_int_eq(marker.ends_ns, NOW + 60000 * MS);
+    ck_assert_int_eq(read_at("one", "missing", 50000, NOW + WINDOW), RL_MARKER_QUARANTINED);
+    /* Somebody has deleted it: our own window is over. */
+    ck_assert_int_eq(read_at("one", "missing", 0, NOW + 2 * WINDOW), RL_MARKER_FREE);
+}
+END_TEST
+
+START_TEST(quarantine_without_end_is_asked_for_again)
+{
+    begin();
+    ck_assert_int_eq(read_at("one", "init", _i ? -1 : INT64_MAX, NOW), RL_MARKER_QUARANTINED);
+    ck_assert_int_eq(marker.ends_ns, INT64_MAX);
+    ck_assert_int_eq(marker.until_ns, NOW + WINDOW);
+    ck_assert_ptr_nonnull(strstr(marker.why, "by hand"));
+}
+END_TEST
+
+static const struct {
+    const char *run_id, *why, *text;
+} strangers[] = {
+    {"two", "init", "two servers answer"},
+    {"on", "init", "two servers answer"},
+    {"", "init", "no run_id"},
+    {"one", "replica", "is a replica"},
+};
+
+START_TEST(another_server_proves_nothing)
+{
+    begin();
+    ck_assert_int_eq(read_at(strangers[_i].run_id, strangers[_i].why, 0, NOW), RL_MARKER_UNFIT);
+    ck_assert_ptr_nonnull(strstr(marker.why, strangers[_i].text));
+    ck_assert_int_eq(marker.until_ns, 0);
+}
+END_TEST
+
+/* What was seen before is not forgotten over it. */
+START_TEST(quarantine_outlasts_what_is_unfit)
+{
+    begin();
+    ck_assert_int_eq(read_at("one", "missing", 8000, NOW), RL_MARKER_QUARANTINED);
+    ck_assert_int_eq(read_at("two", "init", 0, NOW + 1), RL_MARKER_UNFIT);
+    ck_assert_int_eq(read_at("one", "init", 0, NOW + 2), RL_MARKER_QUARANTINED);
+}
+END_TEST
+
+static const struct {
+    const char *word, *text;
+} reasons[] = {
+    {"missing", "it has no marker any more"},
+    {"foreign", "other data"},
+    {"moved", "another database"},
+    {"restarted", "it was restarted"},
+    {"resynced", "it was a replica"},
+    {"init", "by hand"},
+    {"later", "another client found"},
+};
+
+START_TEST(reason_is_told)
+{
+    begin();
+    ck_assert_int_eq(read_at("one", reasons[_i].word, 5, NOW), RL_MARKER_QUARANTINED);
+    ck_assert_ptr_nonnull(strstr(marker.why, reasons[_i].text));
+}
+END_TEST
+
+START_TEST(it_is_read_twice_within_the_longest_lease)
+{
+    ck_assert_int_eq(rl_marker_check_ns(30000 * MS), 15000 * MS);
+}
+END_TEST
+
+#define COUNT(table) ((int)(sizeof(table) / sizeof((table)[0])))
+
+int main(void)
+{
+    Suite *suite = suite_create("marker");
+    TCase *tests = tcase_create("marker");
+    tcase_add_test(tests, marker_that_matches_votes_at_once);
+    tcase_add_test(tests, quarantine_lasts_by_both_clocks);
+    tcase_add_test(tests, longer_quarantine_of_another_client_is_waited_for);
+    tcase_add_loop_test(tests, quarantine_without_end_is_asked_for_again, 0, 2);
+    tcase_add_loop_test(tests, another_server_proves_nothing, 0, COUNT(strangers));
+    tcase_add_test(tests, quarantine_outlasts_what_is_unfit);
+    tcase_add_loop_test(tests, reason_is_told, 0, COUNT(reasons));
+    tcase_add_test(tests, it_is_read_twice_within_the_longest_lease);
+    suite_add_tcase(suite, tests);
+    return suite_run(suite);
+}

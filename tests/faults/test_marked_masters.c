@@ -1,0 +1,432 @@
+/* tags: long unsanitized */
+/* test_marked_masters.c - `guard marker` with real masters: what a master that lost its keys,
+ * or another one in its place, does not vote for; what clients with a hold are told; and what
+ * costs no vote. */
+#include "config_auto.h"
+
+#include "kinds/marker.h"
+#include "masters.h"
+#include "told.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define SETTINGS "guard marker\nmax-ttl 3s\nttl 1s\n"
+
+static struct masters *masters;
+static const char *file;
+static redlock_node_vote report_votes[REDLOCK_NODES_MAX];
+static redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
+static char text[192];
+
+static void mark(unsigned node)
+{
+    struct reply reply = master_do(masters, node, "EVAL", rl_marker_init, "2", RL_MARKER_KEY,
+                                   RL_QUARANTINE_KEY, "nonce", "0", NULL);
+    ck_assert_str_eq(reply.text, "nonce done 0");
+}
+
+/* Masters that were just made, and marked so. */
+static void start_marked(unsigned n)
+{
+    masters = masters_start(n, NULL);
+    for (unsigned i = 0; i < n; i++)
+        mark(i);
+    file = masters_guarded_file(masters, SETTINGS);
+}
+
+static void flush(unsigned node)
+{
+    ck_assert_str_eq(master_do(masters, node, "FLUSHALL", NULL).text, "OK");
+}
+
+/* No lock, as enough masters are quarantined; and the report says so. */
+static void expect_quarantined(redlock *client, unsigned node, const char *reason)
+{
+    redlock_lock *lock = NULL;
+    /* The try ends as soon as a majority can't vote, whatever is known of this one by then. */
+    ck_assert_int_eq(client_state(client, node, text), REDLOCK_NODE_GUARDED);
+    int code = client_try(client, "name", 1000, 0, &report, &lock);
+    ck_assert_msg(code == REDLOCK_ENOQUORUM, "%d: %s", code, client_told(&report));
+    const char *said = report.node[node].text;
+    int seconds = -1;
+    ck_assert_msg(sscanf(said, "quarantined, votes in %d s, because ", &seconds) == 1, "%s",
+                  said);
+    ck_assert_int_ge(seconds, 1);
+    ck_assert_int_le(seconds, 4);
+    ck_assert_msg(strstr(said, reason) != NULL, "%s", said);
+}
+
+static void expect_lock(redlock *client, int64_t wait_ms)
+{
+    redlock_lock *lock = NULL;
+    int code = client_try(client, "name", 1000, wait_ms, &report, &lock);
+    ck_assert_msg(code == 0, "%d: %s", code, client_told(&report));
+    ck_assert_int_eq(redlock_release(lock), 0);
+}
+
+START_TEST(marked_masters_vote_at_once)
+{
+    start_marked(3);
+    redlock *client = client_open(file);
+    expect_lock(client, 0);
+    ck_assert_uint_eq(client_ready(client), 3);
+    redlock_close(client);
+    masters_stop(masters);
+}
+END_TEST
+
+/* Nobody can tell a new master from one that was emptied. */
+START_TEST(unmarked_masters_vote_after_longest_lease)
+{
+    masters = masters_start(3, NULL);
+    redlock *client = client_open(masters_guarded_file(masters, SETTINGS));
+    int64_t begun = now_ms();
+    expect_quarantined(client, 0, "no marker");
+    expect_lock(client, 20000);
+    ck_assert_int_ge(now_ms() - begun, 3000);
+    redlock_close(client);
+    masters_stop(masters);
+}
+END_TEST
+
+/* Two of three are emptied. A client that comes then does not believe them, although they have
+ * been up for longer than any lease. */
+START_TEST(flushed_masters_do_not_vote_within_ttl_for_newcomer)
+{
+    redlock_lock *lock = NULL;
+    start_marked(3);
+    redlock *one = client_open(file);
+    ck_assert_int_eq(client_try(one, "name", 3000, 0, NULL, &lock), 0);
+    flush(0);
+    flush(1);
+    redlock *two = client_open(file);
+    expect_quarantined(two, 0, "no marker");
+    ck_assert_int_eq(client_state(two, 1, text), REDLOCK_NODE_GUARDED);
+    ck_assert_int_eq(client_state(two, 2, text), REDLOCK_NODE_READY);
+    expect_lock(two, 20000);
+    ck_assert_int_eq(redlock_validity_ms(lock), 0);
+    redlock_release(lock);
+    redlock_close(one);
+    redlock_close(two);
+    masters_stop(masters);
+}
+END_TEST
+
+START_TEST(restarted_masters_do_not_vote_within_ttl)
+{
+    redlock_lock *lock = NULL;
+    start_marked(3);
+    redlock *one = client_open(file);
+    ck_assert_int_eq(client_try(one, "name", 3000, 0, NULL, &lock), 0);
+    master_restart(masters, 0, true);
+    master_restart(masters, 1, true);
+    redlock *two = client_open(file);
+    expect_quarantined(two, 1, "no marker");
+    expect_lock(two, 20000);
+    ck_assert_int_eq(redlock_validity_ms(lock), 0);
+    redlock_release(lock);
+    redlock_close(one);
+    redlock_close(two);
+    masters_stop(masters);
+}
+END_TEST
+
+/* A marker that came back from the disk proves that there was a restart, and not what was lost.
+ */
+START_TEST(marker_that_survived_restart_is_quarantined)
+{
+    masters = masters_start(1, masters_keeping);
+    mark(0);
+    file = masters_guarded_file(masters, SETTINGS);
+    master_restart(masters, 0, false);
+    ck_assert(master_has(masters, 0, RL_MARKER_KEY));
+    redlock *client = client_open(file);
+    expect_quarantined(client, 0, "restarted");
+    redlock_close(client);
+    masters_stop(masters);
+}
+END_TEST
+
+/* One that has been up for long, with data of its own, where a client asks that never met the
+ * former one. */
+START_TEST(warm_server_in_masters_place_is_quarantined)
+{
+    struct node_list list = {.len = 0};
+    start_marked(3);
+    struct masters *warm = masters_start(1, NULL);
+    master_do(warm, 0, "SET", "its own", "data", NULL);
+    node_list_line(&list, "guard marker");
+    node_list_line(&list, "max-ttl 3s");
+    node_list_add(&list, &warm->node[0].unix_at);
+    node_list_add(&list, &masters->node[1].unix_at);
+    node_list_add(&list, &masters->node[2].unix_at);
+    redlock *client = client_open(node_list_write(&list));
+    expect_lock(client, 0);
+    ck_assert(wait_until(client_state(client, 0, text) == REDLOCK_NODE_GUARDED, 5000));
+    ck_assert_msg(strstr(text, "no marker") != NULL, "%s", text);
+    redlock_close(client);
+    masters_stop(warm);
+    masters_stop(masters);
+}
+END_TEST
+
+/* ---- those that are connected ---------------------------------------------------------------
+ */
+
+/* Their next look is half of max-ttl away at most. Then the lock is lost, and told, although
+ * its keys would be missed by no renewal so far. */
+START_TEST(holder_is_told_within_half_of_max_ttl)
+{
+    struct told lost = {0};
+    redlock_lock *lock = NULL;
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    start_marked(3);
+    redlock *client = client_open(file);
+    ck_assert(wait_until(client_ready(client) == 3, 5000));
+    options.ttl_ms = 3000;
+    options.on_lost = told_lost;
+    options.lost_context = &lost;
+    ck_assert_int_eq(redlock_try(client, "name", &options, &lock), 0);
+    int64_t begun = now_ms();
+    flush(0);
+    flush(1);
+    ck_assert(wait_until(atomic_load(&lost.calls) == 1, 10000));
+    ck_assert_int_le(now_ms() - begun, 1500 + 500);
+    ck_assert_int_eq(redlock_validity_ms(lock), 0);
+    ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
+    redlock_close(client);
+    masters_stop(masters);
+}
+END_TEST
+
+START_TEST(lock_that_majority_still_has_is_kept)
+{
+    struct told lost = {0};
+    start_marked(3);
+    redlock *client = client_open(file);
+    ck_assert(wait_until(client_ready(client) == 3, 5000));
+    redlock_lock *lock = told_take_renewed(client, "name", 2000, &lost);
+    flush(0);
+    ck_assert(wait_until(client_state(client, 0, text) == REDLOCK_NODE_GUARDED, 5000));
+    ck_assert_int_eq(atomic_load(&lost.calls), 0);
+    ck_assert_int_gt(redlock_validity_ms(lock), 0);
+    ck_assert(wait_until(client_state(client, 0, text) == REDLOCK_NODE_READY, 10000));
+    ck_assert_int_gt(redlock_validity_ms(lock), 0);
+    ck_assert_int_eq(redlock_release(lock), 0);
+    redlock_close(client);
+    masters_stop(masters);
+}
+END_TEST
+
+/* An idle client asks again before it counts the next votes. */
+START_TEST(idle_client_looks_before_it_asks_for_votes)
+{
+    start_marked(3);
+    redlock *client = client_open(file);
+    expect_lock(client, 0);
+    flush(0);
+    flush(1);
+    pause_ms(1600);
+    expect_quarantined(client, 0, "no marker");
+    redlock_close(client);
+    masters_stop(masters);
+}
+END_TEST
+
+/* Whoever finds the loss sets it for all. */
+START_TEST(quarantine_of_another_client_counts)
+{
+    start_marked(1);
+    redlock *one = client_open(file);
+    expect_lock(one, 0);
+    flush(0);
+    redlock *two = client_open(file);
+    expect_quarantined(two, 0, "no marker");
+    pause_ms(1600);
+    expect_quarantined(one, 0, "no marker");
+    redlock_close(one);
+    redlock_close(two);
+    masters_stop(masters);
+}
+END_TEST
+
+START_TEST(quarantine_by_hand_ends_by_hand)
+{
+    start_marked(1);
+    master_do(masters, 0, "SET", RL_QUARANTINE_KEY, "maintenance", NULL);
+    redlock *client = client_open(file);
+    ck_assert_int_eq(client_state(client, 0, text), REDLOCK_NODE_GUARDED);
+    ck_assert_str_eq(text, "quarantined until somebody deletes redlock:quarantine, because "
+                           "somebody set a quarantine by hand");
+    master_do(masters, 0, "DEL", RL_QUARANTINE_KEY, NULL);
+    expect_lock(client, 20000);
+    redlock_close(client);
+    masters_stop(masters);
+}
+END_TEST
+
+/* ---- what costs no vote --------------------------------------------------------------------
+ */
+
+/* A replica comes and goes while locks are taken: no key was lost, and no vote is. */
+START_TEST(replica_that_comes_and_goes_costs_no_vote)
+{
+    char port[16];
+    start_marked(1);
+    struct masters *replica = masters_start(1, NULL);
+    snprintf(port, sizeof(port), "%d", masters->node[0].tcp_at.port);
+    master_do(masters, 0, "CONFIG", "SET", "repl-backlog-ttl", "1", "repl-diskless-sync-delay",
+              "0", NULL);
+    struct reply before = master_do(masters, 0, "GET", RL_MARKER_KEY, NULL);
+    redlock *client = client_open(file);
+    master_do(replica, 0, "REPLICAOF", "127.0.0.1", port, NULL);
+    for (int64_t end = now_ms() + 3000; now_ms() < end;)
+        expect_lock(client, 0);
+    master_do(replica, 0, "REPLICAOF", "NO", "ONE", NULL);
+    for (int64_t end = now_ms() + 4000; now_ms() < end;)
+        expect_lock(client, 0);
+    struct reply after = master_do(masters, 0, "GET", RL_MARKER_KEY, NULL);
+    ck_assert_msg(strcmp(before.text, after.text) != 0, "its id did not change: %s",
+                  after.text);
+    redlock_close(client);
+    masters_stop(replica);
+    masters_stop(masters);
+}
+END_TEST
+
+START_TEST(former_replica_is_found)
+{
+    start_marked(1);
+    redlock *one = client_open(file);
+    expect_lock(one, 0);
+    master_do(masters, 0, "REPLICAOF", "127.0.0.1", "1", NULL);
+    master_do(masters, 0, "REPLICAOF", "NO", "ONE", NULL);
+    redlock *two = client_open(file);
+    expect_quarantined(two, 0, "replica");
+    redlock_close(one);
+    redlock_close(two);
+    masters_stop(masters);
+}
+END_TEST
+
+/* ---- beside others -------------------------------------------------------------------------
+ */
+
+/* Clients with `guard on`, of this version or an older one, know nothing of it: they go by the
+ * uptime, and so vote with a master that was emptied. */
+START_TEST(client_without_marker_sees_no_quarantine)
+{
+    redlock_lock *lock = NULL;
+    masters = masters_start(1, NULL);
+    pause_ms(1500);
+    redlock *plain = client_open(masters_guarded_file(masters, "max-ttl 100ms\nttl 50ms\n"));
+    ck_assert(wait_until(client_ready(plain) == 1, 20000));
+    redlock *marked = client_open(masters_guarded_file(masters, SETTINGS));
+    expect_quarantined(marked, 0, "no marker");
+    ck_assert_int_eq(client_try(plain, "name", 50, 0, NULL, &lock), 0);
+    redlock_release(lock);
+    redlock_close(plain);
+    redlock_close(marked);
+    masters_stop(masters);
+}
+END_TEST
+
+/* Clients of the published format know neither key: their locks are outside of a quarantine,
+ * and are seen as ever when it is over. */
+START_TEST(plain_peer_takes_lock_in_quarantine)
+{
+    redlock_lock *lock = NULL;
+    masters = masters_start(3, NULL);
+    redlock *client = client_open(masters_guarded_file(masters, SETTINGS));
+    expect_quarantined(client, 0, "no marker");
+    for (unsigned i = 0; i < 3; i++)
+        ck_assert_str_eq(
+            master_do(masters, i, "SET", "name", "peer", "NX", "PX", "60000", NULL).text, "OK");
+    ck_assert(wait_until(client_ready(client) == 3, 20000));
+    ck_assert_int_eq(client_try(client, "name", 1000, 0, &report, &lock), REDLOCK_EHELD);
+    redlock_close(client);
+    masters_stop(masters);
+}
+END_TEST
+
+/* Switched on in a fleet at work: those that have it vote with nobody for max-ttl, the others
+ * go on, and then all are together. */
+START_TEST(switched_on_in_running_fleet_it_costs_longest_lease)
+{
+    redlock_lock *lock = NULL;
+    masters = masters_start(3, NULL);
+    redlock *old = client_open(masters_file(masters, "max-ttl 3s\nttl 1s\n"));
+    struct told lost = {0};
+    redlock_lock *held = told_take_renewed(old, "held", 1000, &lost);
+    redlock *marked = client_open(masters_guarded_file(masters, SETTINGS));
+    expect_quarantined(marked, 2, "no marker");
+    ck_assert_int_eq(client_try(old, "other", 1000, 0, NULL, &lock), 0);
+    ck_assert_int_eq(redlock_release(lock), 0);
+    expect_lock(marked, 20000);
+    ck_assert_int_eq(client_try(marked, "held", 1000, 0, &report, &lock), REDLOCK_EHELD);
+    redlock_release(held);
+    redlock_close(old);
+    redlock_close(marked);
+    masters_stop(masters);
+}
+END_TEST
+
+START_TEST(marker_that_was_taken_away_costs_longest_lease)
+{
+    start_marked(1);
+    redlock *client = client_open(file);
+    expect_lock(client, 0);
+    master_do(masters, 0, "DEL", RL_MARKER_KEY, NULL);
+    pause_ms(1600);
+    expect_quarantined(client, 0, "no marker");
+    redlock_close(client);
+    masters_stop(masters);
+}
+END_TEST
+
+/* It sees neither marker nor loss: no vote, and it says why. */
+START_TEST(user_without_right_to_marker_has_no_vote)
+{
+    redlock_lock *lock = NULL;
+    start_marked(1);
+    master_do(masters, 0, "ACL", "SETUSER", "default", "resetkeys", "~name*", NULL);
+    redlock *client = client_open(file);
+    ck_assert_int_eq(client_try(client, "name", 1000, 0, &report, &lock), REDLOCK_ENOQUORUM);
+    ck_assert_int_eq(client_state(client, 0, text), REDLOCK_NODE_REFUSED);
+    ck_assert_msg(strstr(text, "its marker can't be read") != NULL, "%s", text);
+    redlock_close(client);
+    masters_stop(masters);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("marked_masters");
+    TCase *joining = tcase_create("joining"), *connected = tcase_create("connected"),
+          *beside = tcase_create("beside");
+    TCase *cases[] = {joining, connected, beside};
+    tcase_add_test(joining, marked_masters_vote_at_once);
+    tcase_add_test(joining, unmarked_masters_vote_after_longest_lease);
+    tcase_add_test(joining, flushed_masters_do_not_vote_within_ttl_for_newcomer);
+    tcase_add_test(joining, restarted_masters_do_not_vote_within_ttl);
+    tcase_add_test(joining, marker_that_survived_restart_is_quarantined);
+    tcase_add_test(joining, warm_server_in_masters_place_is_quarantined);
+    tcase_add_test(connected, holder_is_told_within_half_of_max_ttl);
+    tcase_add_test(connected, lock_that_majority_still_has_is_kept);
+    tcase_add_test(connected, idle_client_looks_before_it_asks_for_votes);
+    tcase_add_test(connected, quarantine_of_another_client_counts);
+    tcase_add_test(connected, quarantine_by_hand_ends_by_hand);
+    tcase_add_test(connected, replica_that_comes_and_goes_costs_no_vote);
+    tcase_add_test(connected, former_replica_is_found);
+    tcase_add_test(beside, client_without_marker_sees_no_quarantine);
+    tcase_add_test(beside, plain_peer_takes_lock_in_quarantine);
+    tcase_add_test(beside, switched_on_in_running_fleet_it_costs_longest_lease);
+    tcase_add_test(beside, marker_that_was_taken_away_costs_longest_lease);
+    tcase_add_test(beside, user_without_right_to_marker_has_no_vote);
+    for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        tcase_set_timeout(cases[i], 120);
+        suite_add_tcase(suite, cases[i]);
+    }
+    return suite_run(suite);
+}

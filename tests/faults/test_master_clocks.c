@@ -1,0 +1,153 @@
+/* test_master_clocks.c - real masters whose time of day is set, or runs too fast, while a
+ * client watches it by INFO: what holders are told, and what the node's text says. */
+#include "config_auto.h"
+
+#include "client.h"
+#include "kinds/marker.h"
+#include "stepped.h"
+#include "told.h"
+
+#include <string.h>
+
+#define NS_PER_MS INT64_C(1000000)
+#define HOUR_NS (3600 * INT64_C(1000000000))
+#define MARKED "guard marker\nmax-ttl 2s\nttl 1s\n"
+
+static struct masters *masters;
+static volatile int64_t *step_ns;
+static struct told lost;
+static char text[192];
+
+static redlock *open_on_stepped(const char *settings)
+{
+    masters = masters_start_stepped(3, &step_ns);
+    for (unsigned i = 0; i < 3; i++)
+        master_do(masters, i, "EVAL", rl_marker_init, "2", RL_MARKER_KEY, RL_QUARANTINE_KEY,
+                  "nonce", "0", NULL);
+    redlock *client = client_open(masters_guarded_file(masters, settings));
+    ck_assert(wait_until(client_ready(client) == 3, 20000));
+    return client;
+}
+
+static redlock_lock *take_watched(redlock *client, int64_t ttl_ms)
+{
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_lock *lock = NULL;
+    lost = (struct told){.calls = 0};
+    options.ttl_ms = ttl_ms;
+    options.on_lost = told_lost;
+    options.lost_context = &lost;
+    ck_assert_int_eq(redlock_try(client, "name", &options, &lock), 0);
+    return lock;
+}
+
+static void close_all(redlock *client)
+{
+    redlock_close(client);
+    masters_stop(masters);
+}
+
+/* By no renewal, and by no call: half of max-ttl is the longest time between two looks. */
+START_TEST(step_forward_is_told_within_half_of_max_ttl)
+{
+    redlock *client = open_on_stepped(MARKED);
+    redlock_lock *lock = take_watched(client, 2000);
+    int64_t begun = now_ms();
+    *step_ns = HOUR_NS;
+    ck_assert(wait_until(atomic_load(&lost.calls) == 1, 10000));
+    ck_assert_int_le(now_ms() - begun, 1000 + 500);
+    ck_assert_int_eq(redlock_validity_ms(lock), 0);
+    ck_assert_int_eq(client_state(client, 0, text), REDLOCK_NODE_READY);
+    ck_assert_msg(strstr(text, "warning: its clock is 3599.") == text, "%s", text);
+    ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
+    /* What is granted from now on counts. */
+    ck_assert_int_eq(client_try(client, "name", 1000, 5000, NULL, &lock), 0);
+    ck_assert_int_eq(redlock_release(lock), 0);
+    close_all(client);
+}
+END_TEST
+
+START_TEST(step_back_costs_no_lock)
+{
+    redlock *client = open_on_stepped(MARKED);
+    redlock_lock *lock = told_take_renewed(client, "name", 1500, &lost);
+    *step_ns = -HOUR_NS;
+    ck_assert(wait_until(client_state(client, 1, text) == REDLOCK_NODE_READY && text[0], 5000));
+    ck_assert_msg(strstr(text, "behind what it was") != NULL, "%s", text);
+    ck_assert_int_eq(atomic_load(&lost.calls), 0);
+    ck_assert_int_gt(redlock_validity_ms(lock), 0);
+    ck_assert_int_eq(redlock_release(lock), 0);
+    close_all(client);
+}
+END_TEST
+
+/* With `guard on` a client looks when it connects anew, and it is the same server. */
+START_TEST(step_forward_is_told_at_next_connect)
+{
+    redlock *client = open_on_stepped("max-ttl 10s\n");
+    redlock_lock *lock = take_watched(client, 8000);
+    *step_ns = HOUR_NS;
+    for (unsigned i = 0; i < 3; i++)
+        master_do(masters, i, "CLIENT", "KILL", "TYPE", "normal", NULL);
+    ck_assert(wait_until(atomic_load(&lost.calls) == 1, 4000));
+    ck_assert_int_eq(redlock_validity_ms(lock), 0);
+    redlock_release(lock);
+    close_all(client);
+}
+END_TEST
+
+/* Too fast by a fifth: named as such once it has been found twice. */
+START_TEST(clock_that_runs_ahead_is_named)
+{
+    redlock *client = open_on_stepped(MARKED);
+    redlock_lock *lock = take_watched(client, 2000);
+    bool named = false;
+    for (int64_t begun = now_ms(); !named && now_ms() < begun + 10000;) {
+        *step_ns = (now_ms() - begun) * NS_PER_MS / 5;
+        client_state(client, 0, text);
+        named = strstr(text, "its clock runs ahead of ours") != NULL;
+        if (atomic_load(&lost.calls) > 0) {
+            redlock_release(lock);
+            lock = take_watched(client, 2000);
+        }
+        pause_ms(5);
+    }
+    ck_assert_msg(named, "%s", text);
+    redlock_release(lock);
+    close_all(client);
+}
+END_TEST
+
+/* Many looks, and some connects between them. */
+START_TEST(clocks_that_keep_time_are_not_blamed)
+{
+    redlock *client = open_on_stepped("guard marker\nmax-ttl 200ms\nttl 100ms\n");
+    for (int64_t end = now_ms() + 3000, i = 0; now_ms() < end; i++) {
+        redlock_lock *lock = NULL;
+        if (i % 10 == 9)
+            master_do(masters, (unsigned)i / 10 % 3, "CLIENT", "KILL", "TYPE", "normal", NULL);
+        if (client_try(client, "name", 100, 1000, NULL, &lock) == 0)
+            redlock_release(lock);
+        for (unsigned node = 0; node < 3; node++) {
+            client_state(client, node, text);
+            ck_assert_msg(strstr(text, "clock") == NULL, "%s", text);
+        }
+        pause_ms(10);
+    }
+    close_all(client);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("master_clocks");
+    TCase *tests = tcase_create("master_clocks");
+    tcase_set_timeout(tests, 60);
+    tcase_add_test(tests, step_forward_is_told_within_half_of_max_ttl);
+    tcase_add_test(tests, step_back_costs_no_lock);
+    tcase_add_test(tests, step_forward_is_told_at_next_connect);
+    tcase_add_test(tests, clock_that_runs_ahead_is_named);
+    tcase_add_test(tests, clocks_that_keep_time_are_not_blamed);
+    suite_add_tcase(suite, tests);
+    return suite_run(suite);
+}

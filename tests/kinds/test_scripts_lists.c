@@ -1,0 +1,221 @@
+/* test_scripts_lists.c - lists_join.lua on a real server: which marks of node lists are alive,
+ * how long they stay, and what is no mark. */
+#include "config_auto.h"
+
+#include "kinds/lists.h"
+#include "masters.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define OWN "n3-ttl30000-drift10000-guard-00000001"
+#define FIVE "n5-ttl30000-drift10000-guard-00000002"
+#define SHORT "n3-ttl1000-drift10000-guard-00000003"
+#define MARGIN "5000"
+
+static struct masters *masters;
+
+static struct reply join_with(const char *mark, const char *margin_ms)
+{
+    return master_do(masters, 0, "EVAL", rl_lists_join, "1", RL_LISTS_KEY, "nonce", mark,
+                     margin_ms, NULL);
+}
+
+static void expect(const char *mark, const char *others)
+{
+    struct reply reply = join_with(mark, MARGIN);
+    char whole[512];
+    snprintf(whole, sizeof(whole), "nonce %s", others);
+    ck_assert_str_eq(reply.text, whole);
+}
+
+static long long time_ms(void)
+{
+    struct reply reply = master_do(masters, 0, "TIME", NULL);
+    long long seconds, micros;
+    ck_assert_int_eq(sscanf(reply.text, "%lld %lld", &seconds, &micros), 2);
+    return seconds * 1000 + micros / 1000;
+}
+
+static long long seen_ms(const char *mark)
+{
+    struct reply reply = master_do(masters, 0, "HGET", RL_LISTS_KEY, mark, NULL);
+    ck_assert_int_eq(reply.type, '$');
+    return strtoll(reply.text, NULL, 10);
+}
+
+static bool stands(const char *mark)
+{
+    return master_do(masters, 0, "HEXISTS", RL_LISTS_KEY, mark, NULL).number == 1;
+}
+
+/* As if a client had shown it so long ago. */
+static void show(const char *mark, long long ago_ms)
+{
+    char value[32];
+    snprintf(value, sizeof(value), "%lld", time_ms() - ago_ms);
+    master_do(masters, 0, "HSET", RL_LISTS_KEY, mark, value, NULL);
+}
+
+static long long left_ms(void)
+{
+    return master_do(masters, 0, "PTTL", RL_LISTS_KEY, NULL).number;
+}
+
+static void start(void)
+{
+    masters = masters_start(1, NULL);
+}
+
+static void stop(void)
+{
+    masters_stop(masters);
+}
+
+START_TEST(own_list_is_shown_and_no_other)
+{
+    long long before_ms = time_ms();
+    expect(OWN, "0 ");
+    ck_assert_int_ge(seen_ms(OWN), before_ms);
+    ck_assert_int_le(seen_ms(OWN), time_ms());
+    expect(OWN, "0 ");
+}
+END_TEST
+
+START_TEST(it_is_shown_anew_each_time)
+{
+    show(OWN, 20000);
+    long long before_ms = time_ms();
+    expect(OWN, "0 ");
+    ck_assert_int_ge(seen_ms(OWN), before_ms);
+}
+END_TEST
+
+START_TEST(both_see_each_other)
+{
+    expect(OWN, "0 ");
+    expect(FIVE, "1 " OWN);
+    expect(OWN, "1 " FIVE);
+}
+END_TEST
+
+START_TEST(four_of_many_are_named)
+{
+    char mark[64];
+    for (int i = 9; i >= 4; i--) {
+        snprintf(mark, sizeof(mark), "n%d-ttl30000-drift10000-guard-00000000", i);
+        show(mark, 0);
+    }
+    expect(OWN, "6 n4-ttl30000-drift10000-guard-00000000 "
+                "n5-ttl30000-drift10000-guard-00000000 "
+                "n6-ttl30000-drift10000-guard-00000000 "
+                "n7-ttl30000-drift10000-guard-00000000");
+}
+END_TEST
+
+/* Its clients may hold locks for its max-ttl, and not the asker's. */
+START_TEST(mark_lives_for_its_own_max_ttl_and_margin)
+{
+    show(SHORT, 1000 + 4000);
+    show(FIVE, 30000 + 4000);
+    expect(OWN, "2 " SHORT " " FIVE);
+    show(SHORT, 1000 + 5000);
+    expect(OWN, "1 " FIVE);
+    ck_assert(!stands(SHORT));
+    show(FIVE, 30000 + 15000);
+    expect(SHORT, "1 " OWN);
+    ck_assert(!stands(FIVE));
+}
+END_TEST
+
+/* The clock went back: nobody knows when it was shown. */
+START_TEST(mark_from_ahead_is_of_now)
+{
+    show(FIVE, -3600000);
+    expect(OWN, "1 " FIVE);
+    ck_assert_int_le(seen_ms(FIVE), time_ms());
+    show(OWN, -3600000);
+    expect(OWN, "1 " FIVE);
+    ck_assert_int_le(seen_ms(OWN), time_ms());
+}
+END_TEST
+
+static const char *const no_marks[] = {"",
+                                       "by hand",
+                                       "n5-ttl-drift10000-guard-00000002",
+                                       "n5-ttl30000-drift10000-guard-0000000g",
+                                       "n5-ttl30000-drift10000-guard",
+                                       "xn5-ttl30000-drift10000-guard-00000002"};
+
+START_TEST(what_is_no_mark_is_deleted)
+{
+    show(no_marks[_i], 0);
+    expect(OWN, "0 ");
+    ck_assert(!stands(no_marks[_i]));
+}
+END_TEST
+
+START_TEST(mark_without_time_is_deleted)
+{
+    master_do(masters, 0, "HSET", RL_LISTS_KEY, FIVE, "yesterday", NULL);
+    expect(OWN, "0 ");
+    ck_assert(!stands(FIVE));
+}
+END_TEST
+
+/* The key ends with the mark that lives longest. */
+START_TEST(key_ends_with_its_last_mark)
+{
+    expect(SHORT, "0 ");
+    ck_assert_int_gt(left_ms(), 0);
+    ck_assert_int_le(left_ms(), 1000 + 5000);
+    expect(OWN, "1 " SHORT);
+    ck_assert_int_gt(left_ms(), 30000);
+    ck_assert_int_le(left_ms(), 30000 + 5000);
+    show(OWN, 20000);
+    expect(SHORT, "1 " OWN);
+    ck_assert_int_gt(left_ms(), 1000 + 5000);
+    ck_assert_int_le(left_ms(), 10000 + 5000);
+}
+END_TEST
+
+START_TEST(key_is_gone_after_that)
+{
+    ck_assert_int_eq(join_with("n1-ttl10-drift10000-open-00000000", "1").type, '*');
+    ck_assert(wait_until(!master_has(masters, 0, RL_LISTS_KEY), 5000));
+}
+END_TEST
+
+START_TEST(other_data_is_an_error_and_stays)
+{
+    master_do(masters, 0, "SET", RL_LISTS_KEY, "x", NULL);
+    struct reply reply = join_with(OWN, MARGIN);
+    ck_assert_int_eq(reply.type, '-');
+    ck_assert_msg(strstr(reply.text, "WRONGTYPE") != NULL, "%s", reply.text);
+    ck_assert_str_eq(master_do(masters, 0, "GET", RL_LISTS_KEY, NULL).text, "x");
+}
+END_TEST
+
+#define COUNT(table) ((int)(sizeof(table) / sizeof((table)[0])))
+
+int main(void)
+{
+    Suite *suite = suite_create("scripts_lists");
+    TCase *tests = tcase_create("lists");
+    tcase_set_timeout(tests, 60);
+    tcase_add_checked_fixture(tests, start, stop);
+    tcase_add_test(tests, own_list_is_shown_and_no_other);
+    tcase_add_test(tests, it_is_shown_anew_each_time);
+    tcase_add_test(tests, both_see_each_other);
+    tcase_add_test(tests, four_of_many_are_named);
+    tcase_add_test(tests, mark_lives_for_its_own_max_ttl_and_margin);
+    tcase_add_test(tests, mark_from_ahead_is_of_now);
+    tcase_add_loop_test(tests, what_is_no_mark_is_deleted, 0, COUNT(no_marks));
+    tcase_add_test(tests, mark_without_time_is_deleted);
+    tcase_add_test(tests, key_ends_with_its_last_mark);
+    tcase_add_test(tests, key_is_gone_after_that);
+    tcase_add_test(tests, other_data_is_an_error_and_stays);
+    suite_add_tcase(suite, tests);
+    return suite_run(suite);
+}

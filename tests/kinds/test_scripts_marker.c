@@ -1,0 +1,283 @@
+/* test_scripts_marker.c - marker_join.lua and marker_init.lua on a real server: what a missing
+ * or another marker leads to, how long a quarantine lasts, and when a first marker is set. */
+#include "config_auto.h"
+
+#include "kinds/marker.h"
+#include "masters.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct masters *masters;
+
+struct said {
+    char run_id[64], why[32];
+    long long left_ms;
+};
+
+static struct said join_as(const char *db, const char *window_ms)
+{
+    struct said said;
+    struct reply reply = master_do(masters, 0, "EVAL", rl_marker_join, "2", RL_MARKER_KEY,
+                                   RL_QUARANTINE_KEY, "nonce", db, window_ms, NULL);
+    int got = sscanf(reply.text, "nonce %63s %31s %lld", said.run_id, said.why, &said.left_ms);
+    ck_assert_msg(got == 3, "%s", reply.text);
+    return said;
+}
+
+static struct said join(void)
+{
+    return join_as("0", "20000");
+}
+
+static const char *init(void)
+{
+    static struct reply reply;
+    reply = master_do(masters, 0, "EVAL", rl_marker_init, "2", RL_MARKER_KEY, RL_QUARANTINE_KEY,
+                      "nonce", "0", NULL);
+    return reply.text;
+}
+
+static void expect(struct said said, const char *why, long long least_ms, long long most_ms)
+{
+    ck_assert_str_eq(said.why, why);
+    ck_assert_int_ge(said.left_ms, least_ms);
+    ck_assert_int_le(said.left_ms, most_ms);
+}
+
+static void start(void)
+{
+    masters = masters_start(1, NULL);
+}
+
+static void stop(void)
+{
+    masters_stop(masters);
+}
+
+static void empty(void)
+{
+    master_do(masters, 0, "FLUSHALL", NULL);
+}
+
+static long long time_ms(void)
+{
+    struct reply reply = master_do(masters, 0, "TIME", NULL);
+    long long seconds, micros;
+    ck_assert_int_eq(sscanf(reply.text, "%lld %lld", &seconds, &micros), 2);
+    return seconds * 1000 + micros / 1000;
+}
+
+/* ---- joining ---------------------------------------------------------------------------- */
+
+START_TEST(master_without_marker_is_quarantined_for_all)
+{
+    long long before_ms = time_ms();
+    expect(join(), "missing", 20000, 20000);
+    long long begun_ms =
+        strtoll(master_do(masters, 0, "GET", RL_QUARANTINE_KEY, NULL).text, NULL, 10);
+    ck_assert_int_ge(begun_ms, before_ms);
+    ck_assert_int_le(begun_ms, time_ms());
+    expect(join(), "missing", 10000, 20000);
+    ck_assert_int_eq(master_do(masters, 0, "PTTL", RL_MARKER_KEY, NULL).number, -1);
+}
+END_TEST
+
+START_TEST(marker_that_matches_is_left_alone)
+{
+    ck_assert_str_eq(init(), "nonce done 0");
+    struct reply marker = master_do(masters, 0, "GET", RL_MARKER_KEY, NULL);
+    struct said said = join();
+    expect(said, "init", 0, 0);
+    ck_assert_int_eq(strncmp(marker.text, said.run_id, 40), 0);
+    ck_assert_str_eq(master_do(masters, 0, "GET", RL_MARKER_KEY, NULL).text, marker.text);
+    ck_assert(!master_has(masters, 0, RL_QUARANTINE_KEY));
+}
+END_TEST
+
+static const char *const markers[][2] = {
+    {"0123456789012345678901234567890123456789 0123456789012345678901234567890123456789 0 init",
+     "restarted"},
+    {"something else", "foreign"},
+    {"", "foreign"},
+};
+
+START_TEST(another_marker_is_quarantined_and_replaced)
+{
+    init();
+    master_do(masters, 0, "SET", RL_MARKER_KEY, markers[_i][0], NULL);
+    expect(join(), markers[_i][1], 20000, 20000);
+    expect(join(), markers[_i][1], 10000, 20000);
+    master_do(masters, 0, "DEL", RL_QUARANTINE_KEY, NULL);
+    expect(join(), markers[_i][1], 0, 0);
+}
+END_TEST
+
+START_TEST(data_in_markers_place_is_quarantined)
+{
+    master_do(masters, 0, "LPUSH", RL_MARKER_KEY, "x", NULL);
+    expect(join(), "foreign", 20000, 20000);
+    master_do(masters, 0, "DEL", RL_QUARANTINE_KEY, NULL);
+    expect(join(), "foreign", 0, 0);
+}
+END_TEST
+
+/* SWAPDB brings the keys of another database, and its marker. */
+START_TEST(marker_of_another_database_is_quarantined)
+{
+    init();
+    expect(join_as("0", "20000"), "init", 0, 0);
+    expect(join_as("1", "20000"), "moved", 20000, 20000);
+}
+END_TEST
+
+/* It was there in the meantime, and had another server's keys. */
+START_TEST(former_replica_is_quarantined)
+{
+    init();
+    master_do(masters, 0, "REPLICAOF", "127.0.0.1", "1", NULL);
+    expect(join(), "replica", 0, 0);
+    master_do(masters, 0, "REPLICAOF", "NO", "ONE", NULL);
+    expect(join(), "resynced", 20000, 20000);
+}
+END_TEST
+
+/* The replication id changes when a first replica comes, and when the backlog is freed, and no
+ * key is lost by it. */
+START_TEST(first_replica_and_freed_backlog_cost_no_vote)
+{
+    char port[16];
+    struct masters *both = masters_start(2, NULL);
+    struct masters *own = masters;
+    masters = both;
+    init();
+    struct reply before = master_do(masters, 0, "GET", RL_MARKER_KEY, NULL);
+    snprintf(port, sizeof(port), "%d", both->node[0].tcp_at.port);
+    master_do(masters, 0, "CONFIG", "SET", "repl-backlog-ttl", "1", "repl-diskless-sync-delay",
+              "0", NULL);
+    for (int round = 0; round < 2; round++) {
+        master_do(masters, 1, "REPLICAOF", "127.0.0.1", port, NULL);
+        ck_assert(wait_until(
+            strstr(master_do(masters, 1, "INFO", "replication", NULL).text, "link_status:up"),
+            20000));
+        expect(join(), "init", 0, 0);
+        master_do(masters, 1, "REPLICAOF", "NO", "ONE", NULL);
+        ck_assert(wait_until(strstr(master_do(masters, 0, "INFO", "replication", NULL).text,
+                                    "repl_backlog_active:0"),
+                             20000));
+        expect(join(), "init", 0, 0);
+    }
+    struct reply after = master_do(masters, 0, "GET", RL_MARKER_KEY, NULL);
+    ck_assert_msg(strcmp(before.text, after.text) != 0, "its id did not change: %s",
+                  after.text);
+    masters_stop(both);
+    masters = own;
+}
+END_TEST
+
+/* ---- the quarantine --------------------------------------------------------------------- */
+
+START_TEST(quarantine_is_raised_and_never_lowered)
+{
+    expect(join_as("0", "5000"), "missing", 5000, 5000);
+    expect(join_as("0", "30000"), "missing", 25000, 30000);
+    ck_assert_int_gt(master_do(masters, 0, "PTTL", RL_QUARANTINE_KEY, NULL).number, 24000);
+    expect(join_as("0", "1000"), "missing", 20000, 30000);
+}
+END_TEST
+
+/* It counts from its beginning, and not from when it is read. */
+START_TEST(quarantine_counts_from_its_beginning)
+{
+    char begun[32];
+    init();
+    snprintf(begun, sizeof(begun), "%lld", time_ms() - 15000);
+    master_do(masters, 0, "SET", RL_QUARANTINE_KEY, begun, "PX", "1000", NULL);
+    expect(join(), "init", 1000, 5000);
+    ck_assert_str_eq(master_do(masters, 0, "GET", RL_QUARANTINE_KEY, NULL).text, begun);
+}
+END_TEST
+
+static const char *const values[] = {"", "by hand", "99999999999999"};
+
+START_TEST(quarantine_without_beginning_begins_now)
+{
+    init();
+    master_do(masters, 0, "SET", RL_QUARANTINE_KEY, values[_i], "PX", "1000", NULL);
+    expect(join(), "init", 20000, 20000);
+    long long begun_ms =
+        strtoll(master_do(masters, 0, "GET", RL_QUARANTINE_KEY, NULL).text, NULL, 10);
+    ck_assert_int_le(begun_ms, time_ms());
+    pause_ms(20);
+    expect(join(), "init", 10000, 19990);
+}
+END_TEST
+
+START_TEST(quarantine_without_end_stays)
+{
+    if (_i == 1)
+        init();
+    master_do(masters, 0, "SET", RL_QUARANTINE_KEY, "by hand", NULL);
+    expect(join(), _i == 1 ? "init" : "missing", -1, -1);
+    expect(join(), _i == 1 ? "init" : "missing", -1, -1);
+    ck_assert_int_eq(master_do(masters, 0, "PTTL", RL_QUARANTINE_KEY, NULL).number, -1);
+}
+END_TEST
+
+/* What is lost again is quarantined from now on. */
+START_TEST(second_loss_begins_anew)
+{
+    expect(join_as("0", "5000"), "missing", 5000, 5000);
+    struct reply first = master_do(masters, 0, "GET", RL_QUARANTINE_KEY, NULL);
+    pause_ms(20);
+    master_do(masters, 0, "DEL", RL_MARKER_KEY, NULL);
+    expect(join_as("0", "5000"), "missing", 5000, 5000);
+    ck_assert_str_ne(master_do(masters, 0, "GET", RL_QUARANTINE_KEY, NULL).text, first.text);
+}
+END_TEST
+
+/* ---- the first marker ------------------------------------------------------------------- */
+
+START_TEST(first_marker_is_set_where_nothing_stands)
+{
+    ck_assert_str_eq(init(), "nonce done 0");
+    ck_assert_str_eq(init(), "nonce marker 1");
+    empty();
+    master_do(masters, 0, "SET", RL_QUARANTINE_KEY, "1", "PX", "9000", NULL);
+    ck_assert_str_eq(init(), "nonce quarantine 1");
+    empty();
+    master_do(masters, 0, "SET", "orders:42", "1", NULL);
+    master_do(masters, 0, "SET", "orders:43", "1", NULL);
+    ck_assert_str_eq(init(), "nonce keys 2");
+    ck_assert(!master_has(masters, 0, RL_MARKER_KEY));
+    empty();
+    master_do(masters, 0, "REPLICAOF", "127.0.0.1", "1", NULL);
+    ck_assert_str_eq(init(), "nonce replica 0");
+}
+END_TEST
+
+#define COUNT(table) ((int)(sizeof(table) / sizeof((table)[0])))
+
+int main(void)
+{
+    Suite *suite = suite_create("scripts_marker");
+    TCase *tests = tcase_create("marker");
+    tcase_set_timeout(tests, 120);
+    tcase_add_checked_fixture(tests, start, stop);
+    tcase_add_test(tests, master_without_marker_is_quarantined_for_all);
+    tcase_add_test(tests, marker_that_matches_is_left_alone);
+    tcase_add_loop_test(tests, another_marker_is_quarantined_and_replaced, 0, COUNT(markers));
+    tcase_add_test(tests, data_in_markers_place_is_quarantined);
+    tcase_add_test(tests, marker_of_another_database_is_quarantined);
+    tcase_add_test(tests, former_replica_is_quarantined);
+    tcase_add_test(tests, first_replica_and_freed_backlog_cost_no_vote);
+    tcase_add_test(tests, quarantine_is_raised_and_never_lowered);
+    tcase_add_test(tests, quarantine_counts_from_its_beginning);
+    tcase_add_loop_test(tests, quarantine_without_beginning_begins_now, 0, COUNT(values));
+    tcase_add_loop_test(tests, quarantine_without_end_stays, 0, 2);
+    tcase_add_test(tests, second_loss_begins_anew);
+    tcase_add_test(tests, first_marker_is_set_where_nothing_stands);
+    suite_add_tcase(suite, tests);
+    return suite_run(suite);
+}

@@ -1,0 +1,235 @@
+/* test_cli_init.c - redlock init: marks masters that are new, and refuses where one may not be.
+ */
+#include "config_auto.h"
+
+#include "child.h"
+#include "cli_rig.h"
+#include "client.h"
+#include "json.h"
+#include "kinds/marker.h"
+#include "terminal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+static struct masters *masters;
+static struct terminal tty;
+static struct program *program;
+
+static void use_list(const char *settings)
+{
+    setenv("REDLOCK_NODES", masters_guarded_file(masters, settings), 1);
+}
+
+static void start(void)
+{
+    masters = masters_start(3, NULL);
+    use_list("guard marker\nmax-ttl 20s\n");
+}
+
+static void stop(void)
+{
+    masters_stop(masters);
+}
+
+static const char *run(int expected, const char *const argv[])
+{
+    static char err[1024];
+    int status = program_run(NULL, argv, &program);
+    ck_assert_msg(status == expected, "%d: %s%s", status, program_out(program),
+                  program_err(program));
+    snprintf(err, sizeof(err), "%s", program_err(program));
+    program_free(program);
+    return err;
+}
+
+#define RUN(expected, ...) run(expected, REDLOCK(__VA_ARGS__))
+#define EXPECT_TEXT(text, part) ck_assert_msg(strstr((text), (part)) != NULL, "%s", (text))
+
+static unsigned marked(void)
+{
+    return masters_with(masters, RL_MARKER_KEY);
+}
+
+START_TEST(new_masters_vote_at_once)
+{
+    RUN(69, "lock", "--try", "name"); /* no quorum: they are quarantined now */
+    for (unsigned i = 0; i < 3; i++)
+        master_do(masters, i, "FLUSHALL", NULL);
+    ck_assert_str_eq(RUN(0, "init"), "");
+    ck_assert_uint_eq(marked(), 3);
+    ck_assert_uint_eq(masters_with(masters, RL_QUARANTINE_KEY), 0);
+    RUN(0, "lock", "--try", "--ttl", "5s", "name");
+    RUN(0, "status");
+}
+END_TEST
+
+START_TEST(second_init_changes_nothing)
+{
+    RUN(0, "init");
+    EXPECT_TEXT(RUN(65, "init"), "has a marker already");
+}
+END_TEST
+
+/* One marker is enough: these masters are not new, and the others have lost theirs. */
+START_TEST(marker_of_another_master_is_enough_to_refuse)
+{
+    RUN(0, "init");
+    master_do(masters, 0, "FLUSHALL", NULL);
+    master_do(masters, 1, "FLUSHALL", NULL);
+    EXPECT_TEXT(RUN(65, "init"), "has a marker already");
+    ck_assert_uint_eq(marked(), 1);
+}
+END_TEST
+
+START_TEST(master_that_can_not_be_asked_is_enough_to_refuse)
+{
+    master_kill(masters, 2);
+    EXPECT_TEXT(RUN(69, "init"), "can't be asked");
+    ck_assert_uint_eq(marked(), 0);
+}
+END_TEST
+
+static const char *const left_over[] = {RL_QUARANTINE_KEY, "orders:42"};
+static const char *const told[] = {"is quarantined", "has keys in this database"};
+
+START_TEST(what_stands_there_is_not_marked)
+{
+    master_do(masters, 1, "SET", left_over[_i], "1", "PX", "60000", NULL);
+    EXPECT_TEXT(RUN(65, "init"), told[_i]);
+    ck_assert(!master_has(masters, 1, RL_MARKER_KEY));
+    ck_assert_uint_eq(marked(), 2);
+}
+END_TEST
+
+START_TEST(databases_are_told_apart)
+{
+    struct node_list list = {.len = 0};
+    node_list_line(&list, "guard marker");
+    node_list_line(&list, "node redis://127.0.0.1:%d/3", masters->node[0].tcp_at.port);
+    setenv("REDLOCK_NODES", node_list_write(&list), 1);
+    master_do(masters, 0, "SET", "in database 0", "x", NULL);
+    RUN(0, "init");
+    ck_assert_uint_eq(marked(), 0); /* in database 0 */
+    RUN(0, "lock", "--try", "name");
+}
+END_TEST
+
+START_TEST(status_tells_of_quarantine)
+{
+    RUN(0, "init");
+    master_do(masters, 1, "FLUSHALL", NULL);
+    int status = program_run(NULL, REDLOCK("status"), &program);
+    ck_assert_int_eq(status, 1);
+    const char *out = program_out(program);
+    ck_assert_msg(strstr(out, "guard: votes in ") != NULL, "%s", out);
+    ck_assert_msg(strstr(out, "quarantined, because") != NULL, "%s", out);
+    program_free(program);
+}
+END_TEST
+
+/* ---- a master in another one's place -------------------------------------------------------
+ */
+
+START_TEST(replaced_master_is_marked_alone)
+{
+    RUN(0, "init");
+    master_restart(masters, 1, true);
+    EXPECT_TEXT(RUN(64, "init", "--replace", "2"), "no terminal to ask at; say --yes");
+    ck_assert_uint_eq(marked(), 2);
+    RUN(0, "init", "--replace", "2", "--yes");
+    ck_assert_uint_eq(marked(), 3);
+    ck_assert(!master_has(masters, 1, RL_QUARANTINE_KEY));
+    EXPECT_TEXT(RUN(65, "init", "--replace", "2", "--yes"), "has a marker already");
+}
+END_TEST
+
+/* The others need not answer: the caller has been asked. */
+START_TEST(others_may_be_down_when_one_is_replaced)
+{
+    RUN(0, "init");
+    master_kill(masters, 0);
+    master_restart(masters, 1, true);
+    RUN(0, "init", "--replace", "2", "--yes");
+    ck_assert(master_has(masters, 1, RL_MARKER_KEY));
+    EXPECT_TEXT(RUN(69, "init", "--replace", "1", "--yes"), "can't be asked");
+}
+END_TEST
+
+static int it_asks(void *unused)
+{
+    (void)unused;
+    child_expect(terminal_open(&tty));
+    pid_t job = terminal_job(&tty, REDLOCK("init", "--replace", "2"), JOB_FOREGROUND);
+    child_expect(terminal_shows(&tty, "answered nobody for 20s. Is that so? [y/N]"));
+    terminal_type(&tty, "\n");
+    int status = terminal_wait(&tty, job);
+    child_expect(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+    child_expect(terminal_shows(&tty, "nothing was changed"));
+    child_expect(marked() == 0);
+    job = terminal_job(&tty, REDLOCK("init", "--replace", "2"), JOB_FOREGROUND);
+    child_expect(terminal_shows(&tty, "Is that so? [y/N]"));
+    terminal_type(&tty, "y\n");
+    child_expect(terminal_wait(&tty, job) == 0);
+    child_expect(marked() == 1);
+    return 0;
+}
+
+START_TEST(it_asks_at_terminal)
+{
+    ck_assert_int_eq(child_run(it_asks, NULL, 40000), 0);
+}
+END_TEST
+
+/* ---- the command line -----------------------------------------------------------------------
+ */
+
+START_TEST(misuse_is_told)
+{
+    EXPECT_TEXT(RUN(64, "init", "--replace", "4", "--yes"), "the list has 3 masters");
+    EXPECT_TEXT(RUN(64, "init", "--replace", "0"), "counted from 1");
+    EXPECT_TEXT(RUN(64, "init", "name"), "too many words");
+    EXPECT_TEXT(RUN(64, "break", "--replace", "1", "name"), "no option --replace");
+    RUN(78, "init", "-n", "/nonexistent");
+    use_list("max-ttl 20s\n");
+    EXPECT_TEXT(RUN(0, "init"), "does not say \"guard marker\"");
+}
+END_TEST
+
+START_TEST(json_tells_result)
+{
+    int status = program_run(NULL, REDLOCK("init", "--json"), &program);
+    ck_assert_int_eq(status, 0);
+    cli_expect_json(program, "verb", "init");
+    cli_expect_json(program, "result", "done");
+    program_free(program);
+    status = program_run(NULL, REDLOCK("init", "--json"), &program);
+    ck_assert_int_eq(status, 65);
+    cli_expect_json(program, "error", NULL);
+    program_free(program);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("cli_init");
+    TCase *tests = tcase_create("init");
+    tcase_set_timeout(tests, 120);
+    tcase_add_checked_fixture(tests, start, stop);
+    tcase_add_test(tests, new_masters_vote_at_once);
+    tcase_add_test(tests, second_init_changes_nothing);
+    tcase_add_test(tests, marker_of_another_master_is_enough_to_refuse);
+    tcase_add_test(tests, master_that_can_not_be_asked_is_enough_to_refuse);
+    tcase_add_loop_test(tests, what_stands_there_is_not_marked, 0, 2);
+    tcase_add_test(tests, databases_are_told_apart);
+    tcase_add_test(tests, status_tells_of_quarantine);
+    tcase_add_test(tests, replaced_master_is_marked_alone);
+    tcase_add_test(tests, others_may_be_down_when_one_is_replaced);
+    tcase_add_test(tests, it_asks_at_terminal);
+    tcase_add_test(tests, misuse_is_told);
+    tcase_add_test(tests, json_tells_result);
+    suite_add_tcase(suite, tests);
+    return suite_run(suite);
+}

@@ -1,0 +1,186 @@
+/* sim_named_marker.c - scenarios of clients that read a marker at each master: who was emptied,
+ * or has taken another one's place, does not vote, as soon as somebody looks. */
+#include "config_auto.h"
+
+#include "sim_named.h"
+
+#define ONCE 0
+
+static const struct sim_client_options marked = {.max_ttl_ms = 2000,
+                                                 .guard = REDLOCK_GUARD_MARKER};
+
+/* ann will have n1 and n2 alone, since n3 is far from her. */
+static struct sim_player *ann_far_from_n3(void)
+{
+    for (unsigned i = 0; i < 3; i++)
+        sim_master_mark(i);
+    struct sim_player *ann = sim_is_there("ann", &marked);
+    sim_delay_ms(ann, 2, 20000, 1);
+    return ann;
+}
+
+static void ann_takes_it(struct sim_player *ann)
+{
+    sim_curtain();
+    sim_watches(ann, false);
+    sim_expect(sim_takes(ann, 2000, ONCE) == REDLOCK_OK);
+    sim_pass_ms(100);
+}
+
+/* cat comes when n2 has been emptied, or when its name leads to another server. */
+static void stranger_comes(unsigned server, bool empty)
+{
+    sim_stage_with_spare(3);
+    struct sim_player *ann = ann_far_from_n3();
+    ann_takes_it(ann);
+    if (empty)
+        sim_master_flushall(1);
+    struct sim_player *cat = sim_enters("cat", &marked);
+    sim_path_lead(cat->proc, 1, server);
+    sim_path_reset(cat->proc, 1);
+    int64_t began_ns = sim_now_ns();
+    sim_expect(sim_takes(cat, 1000, 500) != REDLOCK_OK);
+    sim_expect(sim_asks_validity(ann) > 0);
+    sim_expect(sim_takes(cat, 1000, 4000) == REDLOCK_OK);
+    sim_expect(sim_asks_validity(ann) == 0);
+    sim_expect(cat->done_ns - began_ns < 2100 * SIM_MS); /* n1's key and n3 */
+    sim_expect_costs(SIM_OVERLAP, false);
+    sim_expect(sim_releases(cat) == REDLOCK_OK);
+}
+
+static void emptied_before_a_stranger_comes(void)
+{
+    stranger_comes(1, true);
+}
+
+static void warm_server_for_a_stranger(void)
+{
+    stranger_comes(3, false);
+}
+
+/* A vote is void whether or not the key came back: nobody knows which ones did. */
+static void restarted_with_all_keys(void)
+{
+    sim_stage(3);
+    struct sim_player *ann = ann_far_from_n3();
+    ann_takes_it(ann);
+    sim_master_kill(1);
+    sim_master_start(1, SIM_WHOLE);
+    struct sim_player *cat = sim_enters("cat", &marked);
+    sim_path_hole(cat->proc, 0, SIM_THERE, true);
+    sim_expect(sim_takes(cat, 1000, 500) == REDLOCK_ENOQUORUM);
+    sim_expect(sim_keys_of(ann) == 2);
+    sim_expect(ann->told_lost == 1);
+    sim_expect(sim_asks_validity(ann) == 0);
+}
+
+/* bob's connections stand, and he asks for nothing: at his next try he looks first. */
+static void found_at_the_next_look(void)
+{
+    sim_stage(3);
+    struct sim_player *ann = ann_far_from_n3(), *bob = sim_is_there("bob", &marked);
+    ann_takes_it(ann);
+    sim_master_flushall(1);
+    int64_t emptied_ns = sim_now_ns();
+    sim_pass_ms(1050);
+    sim_expect(ann->told_lost == 1 && !ann->lost_valid);
+    sim_expect(ann->lost_ns - emptied_ns <= 1010 * SIM_MS);
+    sim_expect(sim_asks_validity(ann) == 0);
+    sim_expect(sim_takes(bob, 1000, ONCE) == REDLOCK_EHELD); /* n2's yes does not count */
+    sim_expect(sim_releases(ann) == REDLOCK_EEXPIRED);
+    sim_expect(sim_takes(bob, 1000, 500) == REDLOCK_OK);
+    sim_expect(!sim_has_key(bob, 1));
+    sim_expect_costs(SIM_OVERLAP, false);
+    sim_expect(sim_releases(bob) == REDLOCK_OK);
+}
+
+/* Until then n2 votes for bob as ever. */
+static void emptied_between_two_looks(void)
+{
+    sim_stage(3);
+    struct sim_player *ann = ann_far_from_n3(), *bob = sim_is_there("bob", &marked);
+    ann_takes_it(ann);
+    sim_master_flushall(1);
+    sim_broke(SIM_KEYS_STAY);
+    sim_expect(sim_takes(bob, 1000, ONCE) == REDLOCK_OK);
+    sim_expect(sim_asks_validity(ann) > 0);
+    sim_expect_costs(SIM_OVERLAP, true);
+    sim_pass_ms(1050);
+    sim_expect(ann->told_lost == 1);
+    sim_expect(sim_asks_validity(ann) == 0);
+}
+
+/* What a majority has still is kept, also when it is extended. */
+static void minority_is_emptied(void)
+{
+    sim_stage(5);
+    for (unsigned i = 0; i < 5; i++)
+        sim_master_mark(i);
+    struct sim_player *ann = sim_is_there("ann", &marked);
+    ann_takes_it(ann);
+    sim_master_flushall(1);
+    sim_pass_ms(1050);
+    sim_expect(ann->told_lost == 0);
+    sim_expect(sim_asks_validity(ann) > 0);
+    sim_expect(sim_extends(ann, 2000) == REDLOCK_OK);
+    sim_expect(sim_keys_of(ann) == 4); /* n2 is filled in when it votes again */
+    sim_pass_ms(1000);
+    sim_expect(sim_extends(ann, 2000) == REDLOCK_OK);
+    sim_pass_ms(200);
+    sim_expect(sim_extends(ann, 2000) == REDLOCK_OK);
+    sim_pass_ms(50);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+}
+
+/* n2's clock is set forward while it is quarantined, and its key is gone. bob has seen it, and
+ * waits by his own; cat has not, and votes with it. */
+static void clock_steps_in_quarantine(void)
+{
+    sim_stage(3);
+    struct sim_player *ann = ann_far_from_n3();
+    ann_takes_it(ann);
+    sim_master_flushall(1);
+    struct sim_player *bob = sim_enters("bob", &marked);
+    sim_expect(sim_takes(bob, 1000, 200) != REDLOCK_OK);
+    sim_master_step_clock(1, 60 * SIM_S);
+    sim_broke(SIM_NO_STEP);
+    sim_path_reset(bob->proc, 1);
+    sim_expect(sim_takes(bob, 1000, 200) != REDLOCK_OK);
+    sim_expect_costs(SIM_OVERLAP, false);
+    struct sim_player *cat = sim_enters("cat", &marked);
+    sim_expect(sim_takes(cat, 1000, 200) == REDLOCK_OK);
+    sim_expect_costs(SIM_OVERLAP, true);
+}
+
+const struct sim_scenario sim_named_marker[] = {
+    {"emptied-before-a-stranger-comes",
+     "CE5. n2 has been emptied when cat comes, who never met it: its marker is missing, and it "
+     "has no\nvote until every lease is over.",
+     emptied_before_a_stranger_comes},
+    {"warm-server-for-a-stranger",
+     "CE4. n2's name leads to n4, which has been up for as long, when cat comes: it has no "
+     "marker, and\nno vote.",
+     warm_server_for_a_stranger},
+    {"restarted-with-all-keys",
+     "CE2. n2's marker has come back with its keys, but it is another process: it has no vote, "
+     "and ann's\nlock, which stood on it, is lost.",
+     restarted_with_all_keys},
+    {"found-at-the-next-look",
+     "CE5. n2 is emptied while ann has the lock by n1 and n2: she looks within half of "
+     "max-ttl, "
+     "and is\ntold that it is lost.",
+     found_at_the_next_look},
+    {"emptied-between-two-looks",
+     "CE5. The same, and bob asks before that: he has the lock as well. That is a cost.",
+     emptied_between_two_looks},
+    {"minority-is-emptied",
+     "One of five masters is emptied: the lock is kept, and that one is filled in when it "
+     "votes "
+     "again.",
+     minority_is_emptied},
+    {"clock-steps-in-quarantine",
+     "n2's clock is set forward while it is quarantined: bob waits by his own clock, cat has "
+     "not seen it,\nand has the lock as well. That is a cost.",
+     clock_steps_in_quarantine},
+    {0},
+};

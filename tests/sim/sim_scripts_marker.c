@@ -1,0 +1,155 @@
+/* sim_scripts_marker.c - marker_join.lua, said in C: whose keys a model master has, and its
+ * quarantine. The keys are told to no oracle, for they are no locks. */
+#include "config_auto.h"
+
+#include "sim_script_parts.h"
+
+#include "kinds/lists.h"
+#include "kinds/marker.h"
+
+#include <stdio.h>
+
+enum { MARKER_MAX = 128, WHY_MAX = 16 };
+
+struct told {
+    char run[64], replication[64], why[WHY_MAX];
+    unsigned db;
+};
+
+bool sim_is_marker(const char *name)
+{
+    return strcmp(name, RL_MARKER_KEY) == 0 || strcmp(name, RL_QUARANTINE_KEY) == 0 ||
+           strcmp(name, RL_LISTS_KEY) == 0;
+}
+
+static void write_marker(const struct sim_server *server, const char *db, const char *why,
+                         char ret_text[MARKER_MAX])
+{
+    snprintf(ret_text, MARKER_MAX, "%s %s %s %s", server->run_id, server->replication, db, why);
+}
+
+static void put(struct sim_server *server, const struct sim_call *call, const char *name,
+                const char *value, int64_t end_ms)
+{
+    sim_key_set(server, call, &(struct sim_word){name, strlen(name)},
+                &(struct sim_word){value, strlen(value)}, end_ms);
+}
+
+/* What `redlock init` does. */
+void sim_master_mark(unsigned master)
+{
+    struct sim_server *server = sim_server(master);
+    struct sim_call call = {.server = server, .db = sim_masters_options()->db};
+    char text[MARKER_MAX], db[16];
+    snprintf(db, sizeof(db), "%u", call.db);
+    write_marker(server, db, "init", text);
+    put(server, &call, RL_MARKER_KEY, text, SIM_NEVER);
+}
+
+/* Why the keys are not those that the marker tells of; NULL: they are. */
+static const char *lost(const struct sim_run *run, const struct sim_key *marker,
+                        struct told *ret_told)
+{
+    const struct sim_server *server = run->call->server;
+    int64_t db;
+    if (!marker)
+        return "missing";
+    if (marker->type != SIM_STRING ||
+        sscanf(marker->value.bytes, "%63s %63s %u %15s", ret_told->run, ret_told->replication,
+               &ret_told->db, ret_told->why) != 4)
+        return "foreign";
+    if (!sim_word_integer(sim_argv_at(run, 2), &db) || db != ret_told->db)
+        return "moved";
+    if (strcmp(ret_told->run, server->run_id) != 0)
+        return "restarted";
+    if (strcmp(ret_told->replication, server->replication) != 0 && server->second_offset >= 0)
+        return "resynced";
+    return NULL;
+}
+
+static void answer(struct sim_run *run, const char *why, int64_t left_ms)
+{
+    struct sim_call *call = run->call;
+    const struct sim_word *nonce = sim_argv_at(run, 1);
+    run->answered = true;
+    run->yes = left_ms == 0;
+    sim_put_array(call->out, 4);
+    sim_put_bulk(call->out, nonce->bytes, nonce->len);
+    sim_put_bulk(call->out, call->server->run_id, strlen(call->server->run_id));
+    sim_put_bulk(call->out, why, strlen(why));
+    sim_put_integer(call->out, left_ms);
+    if (left_ms > 0)
+        sim_tell("n%u is quarantined for %s (%s), for %lld ms more", call->server->index + 1,
+                 call->session->by ? call->session->by->name : "?", why, (long long)left_ms);
+}
+
+/* The quarantine: from now on, or as it stands, and for the asker's window at least. */
+static const char *quarantine(struct sim_run *run, bool found, int64_t *ret_left_ms)
+{
+    struct sim_call *call = run->call;
+    const struct sim_key *key = sim_script_key(run, sim_keys_at(run, 2));
+    int64_t begun = 0, window = 0, left;
+    char text[32];
+    const char *error = sim_script_pttl(run, sim_keys_at(run, 2), &left);
+    if (error)
+        return error;
+    *ret_left_ms = 0;
+    if (!key && !found)
+        return NULL;
+    bool told = key && key->type == SIM_STRING &&
+                sim_word_integer(&(struct sim_word){key->value.bytes, key->value.len}, &begun);
+    bool again = found || !told || begun > call->now_ms;
+    if (again)
+        begun = call->now_ms;
+    if (!sim_word_integer(sim_argv_at(run, 3), &window))
+        return sim_not_integer;
+    int64_t least = window - (call->now_ms - begun);
+    if (left != -1 && left < least) {
+        left = least;
+        again = true;
+    }
+    *ret_left_ms = left == 0 ? 1 : left;
+    if (!again)
+        return NULL;
+    if ((error = sim_script_enter(run, SIM_WRITES | SIM_DENYOOM)))
+        return error;
+    snprintf(text, sizeof(text), "%lld", (long long)begun);
+    put(call->server, call, RL_QUARANTINE_KEY, text,
+        left == -1 ? SIM_NEVER : call->now_ms + left);
+    return NULL;
+}
+
+static void join(struct sim_run *run)
+{
+    struct sim_call *call = run->call;
+    struct told told = {.why = ""};
+    char text[MARKER_MAX];
+    int64_t left_ms;
+    bool replica = call->trouble == SIM_READONLY || call->trouble == SIM_MASTERDOWN ||
+                   strcmp(call->server->role, "master") != 0;
+    const char *error = sim_script_enter(run, 0);
+    if (!error && replica) {
+        answer(run, "replica", 0);
+        return;
+    }
+    const struct sim_key *marker = sim_script_key(run, sim_keys_at(run, 1));
+    const char *found = lost(run, marker, &told), *why = found ? found : told.why;
+    write_marker(call->server, sim_argv_at(run, 2)->bytes, why, text);
+    if (!error &&
+        (!marker || marker->type != SIM_STRING || strcmp(marker->value.bytes, text) != 0)) {
+        error = sim_script_enter(run, SIM_WRITES | SIM_DENYOOM);
+        if (!error)
+            put(call->server, call, RL_MARKER_KEY, text, SIM_NEVER);
+    }
+    if (!error)
+        error = quarantine(run, found, &left_ms);
+    if (error)
+        sim_script_fail(run, "redis.call('SET'", error);
+    else
+        answer(run, why, left_ms);
+}
+
+const struct sim_known_script sim_scripts_marker[] = {
+    {"marker_join", join},
+    {NULL, NULL},
+};

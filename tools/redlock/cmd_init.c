@@ -1,0 +1,249 @@
+/* cmd_init.c - init: say of masters that were just made that they are new, so that clients with
+ * `guard marker` need not wait for max-ttl. It looks at all masters first: where one has a
+ * marker, or can't be asked, locks may be held. */
+#include "config_auto.h"
+
+#include "redlock/node_ask.h"
+
+#include "base/duration.h"
+#include "base/entropy.h"
+#include "kinds/marker.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#define REQUEST_MAX 4096
+
+enum step { SELECTING, LOOKING, LOOKED, MARKING, DONE };
+
+struct init {
+    const struct cli *cli;
+    struct node_ask *nodes;
+    char nonce[RL_NONCE_LEN];
+    struct {
+        enum step step; /* the request that is next, or under way */
+        bool failed;
+        bool marked; /* a marker stands there */
+        char why[160];
+        char request[REQUEST_MAX];
+    } master[REDLOCK_NODES_MAX];
+    unsigned refused;
+};
+
+/* ---- what is asked ---------------------------------------------------------------------- */
+
+static const char *encode(struct init *init, unsigned node, unsigned words,
+                          const char *const word[])
+{
+    struct rl_out out;
+    rl_out_init(&out, init->master[node].request, REQUEST_MAX - 1);
+    rl_put_array(&out, words);
+    for (unsigned i = 0; i < words; i++)
+        rl_put_text(&out, word[i]);
+    out.bytes[out.len] = '\0';
+    return out.overflow ? NULL : out.bytes;
+}
+
+static const char *next(void *context, unsigned node)
+{
+    struct init *init = context;
+    char db[16], nonce[RL_NONCE_LEN + 1];
+    snprintf(db, sizeof(db), "%d", node_ask_config(init->nodes)->nodes[node].db);
+    snprintf(nonce, sizeof(nonce), "%.*s", RL_NONCE_LEN, init->nonce);
+    const char *const select[] = {"SELECT", db};
+    const char *const look[] = {"EXISTS", RL_MARKER_KEY};
+    const char *const mark[] = {
+        "EVAL", rl_marker_init, "2", RL_MARKER_KEY, RL_QUARANTINE_KEY, nonce, db};
+    switch (init->master[node].step) {
+    case SELECTING:
+        return encode(init, node, 2, select);
+    case LOOKING:
+        return encode(init, node, 2, look);
+    case MARKING:
+        return encode(init, node, 7, mark);
+    default:
+        return NULL;
+    }
+}
+
+/* The reply of marker_init.lua. NULL: the marker is set. */
+static const char *not_marked(struct init *init, const struct rl_reply *reply)
+{
+    static const char *const stands[][2] = {
+        {"marker", "has a marker already"},
+        {"quarantine",
+         "is quarantined: somebody found keys lost there; it votes by itself later"},
+        {"keys", "has keys in this database: they may be locks, or what is left of them"},
+        {"replica", "is a replica"},
+        {"nameless", "names no run_id inside of a script"},
+    };
+    if (reply->type != RL_REPLY_ARRAY || reply->count != 3 ||
+        !rl_part_is(reply, 0, init->nonce, RL_NONCE_LEN))
+        return "answered something that was not asked for";
+    if (rl_part_is(reply, 1, "done", 4))
+        return NULL;
+    init->refused++;
+    for (size_t i = 0; i < sizeof(stands) / sizeof(stands[0]); i++) {
+        if (rl_part_is(reply, 1, stands[i][0], strlen(stands[i][0])))
+            return stands[i][1];
+    }
+    return "answered something that was not asked for";
+}
+
+static const char *on_reply(void *context, unsigned node, const struct rl_reply *reply)
+{
+    struct init *init = context;
+    const char *why = NULL;
+    if (init->master[node].step == LOOKING) {
+        init->master[node].marked = reply->type != RL_REPLY_INTEGER || reply->part[0].integer;
+    } else if (init->master[node].step == MARKING) {
+        why = not_marked(init, reply);
+    }
+    init->master[node].step++;
+    return why;
+}
+
+static void on_failure(void *context, unsigned node, const char *why)
+{
+    struct init *init = context;
+    init->master[node].failed = true;
+    snprintf(init->master[node].why, sizeof(init->master[node].why), "%s", why);
+}
+
+/* ---- who may be marked ------------------------------------------------------------------ */
+
+static const char *label(const struct init *init, unsigned node)
+{
+    return node_ask_config(init->nodes)->nodes[node].label;
+}
+
+static bool is_chosen(const struct init *init, unsigned node)
+{
+    return init->cli->replace == 0 || init->cli->replace == node + 1;
+}
+
+/* The reason to refuse before anything is written; -1: none. */
+static int refuse(const struct init *init)
+{
+    const struct cli *cli = init->cli;
+    unsigned n = node_ask_config(init->nodes)->node_count;
+    for (unsigned i = 0; i < n; i++) {
+        if (!init->master[i].failed || !(cli->replace == 0 || is_chosen(init, i)))
+            continue;
+        cli_say(cli, "%s can't be asked: %s. Nothing was changed: it may have a marker",
+                label(init, i), init->master[i].why);
+        return CLI_NO_QUORUM;
+    }
+    for (unsigned i = 0; i < n; i++) {
+        if (!init->master[i].marked || !is_chosen(init, i))
+            continue;
+        cli_say(cli,
+                "%s has a marker already, so these masters are not new. Nothing was changed. "
+                "Masters without a marker vote after max-ttl by themselves; for one that was "
+                "just made see --replace",
+                label(init, i));
+        return CLI_KIND;
+    }
+    return -1;
+}
+
+/* Of a master whose place had another one before. -1: go on. */
+static int ask(const struct init *init)
+{
+    const struct cli *cli = init->cli;
+    char max_ttl[RL_DURATION_TEXT_MAX];
+    if (cli->replace == 0 || cli->yes)
+        return -1;
+    if (!isatty(STDIN_FILENO)) {
+        cli_say(cli, "nothing was changed: there is no terminal to ask at; say --yes");
+        return CLI_USAGE;
+    }
+    rl_duration_format(node_ask_config(init->nodes)->max_ttl_ms, max_ttl);
+    fprintf(stderr,
+            "redlock: %s will vote at once. That is safe only if the master in its place "
+            "before has answered nobody for %s. Is that so? [y/N] ",
+            label(init, cli->replace - 1), max_ttl);
+    if (cli_says_yes())
+        return -1;
+    cli_say(cli, "nothing was changed");
+    return CLI_NOT_OURS;
+}
+
+/* ---- doing it --------------------------------------------------------------------------- */
+
+static int mark_all(struct init *init)
+{
+    unsigned n = node_ask_config(init->nodes)->node_count, marked = 0, wanted = 0;
+    for (unsigned i = 0; i < n; i++) {
+        if (is_chosen(init, i))
+            init->master[i].step = MARKING;
+    }
+    node_ask_run(init->nodes);
+    for (unsigned i = 0; i < n; i++) {
+        if (!is_chosen(init, i))
+            continue;
+        wanted++;
+        bool is_marked = init->master[i].step == DONE && !init->master[i].failed;
+        marked += is_marked;
+        if (!is_marked)
+            cli_say(init->cli, "%s was left as it is: it %s", label(init, i),
+                    init->master[i].why);
+    }
+    if (!init->cli->json)
+        printf("%u of %u masters marked\n", marked, wanted);
+    if (marked == wanted)
+        return cli_flush(init->cli);
+    return init->refused > 0 ? CLI_KIND : CLI_NO_QUORUM;
+}
+
+static int look(struct init *init)
+{
+    const struct rl_config *config = node_ask_config(init->nodes);
+    if (init->cli->replace > config->node_count) {
+        cli_say(init->cli, "--replace %u: the list has %u masters, counted from 1",
+                init->cli->replace, config->node_count);
+        return CLI_USAGE;
+    }
+    if (config->guard != RL_GUARD_MARKER) /* it does no harm, and may be switched on later */
+        cli_say(init->cli, "no client of this list reads markers: it does not say \"guard "
+                           "marker\"");
+    for (unsigned i = 0; i < config->node_count; i++) {
+        init->master[i].step = config->nodes[i].db == 0 ? LOOKING : SELECTING;
+        node_ask_add(init->nodes, i);
+    }
+    node_ask_run(init->nodes);
+    int status = refuse(init);
+    if (status < 0)
+        status = ask(init);
+    return status < 0 ? mark_all(init) : status;
+}
+
+int cmd_init(const struct cli *cli)
+{
+    static const struct node_questions questions = {
+        .next = next, .on_reply = on_reply, .on_failure = on_failure};
+    static struct init init;
+    struct rl_config config;
+    const char *file;
+    uint64_t nonce;
+    int status =
+        cli_nodes_read(cli, &config); /* node_ask_open() says nothing of what is wrong */
+    rl_config_free(&config);
+    if (status == CLI_OK)
+        status = cli_nodes_find(cli, &file);
+    if (status == CLI_OK)
+        status = cli_nodes_use(cli, file);
+    if (status != CLI_OK)
+        return status;
+    init.cli = cli;
+    init.nodes = node_ask_open(&questions, &init);
+    if (!init.nodes || rl_entropy_bytes(&nonce, sizeof(nonce)) != 0) {
+        node_ask_close(init.nodes);
+        cli_say(cli, "no memory, descriptors or random bytes are left");
+        return CLI_SYSTEM;
+    }
+    rl_nonce_text(nonce, init.nonce);
+    status = look(&init);
+    node_ask_close(init.nodes);
+    return status;
+}
