@@ -142,7 +142,7 @@ static int64_t free_at_ns(const struct rl_refusals *refusals, const struct rl_de
     /* The first node refused, and no other was asked: its TTL stands for all. */
     if (defeat->ordered && refusals->held_count == 1)
         free_at = refusals->held_ns[0];
-    else if (not_held >= needed || refusals->held_count == 0)
+    else if (not_held >= needed)
         return 0;
     else
         free_at = refusals->held_ns[needed - not_held - 1];

@@ -120,8 +120,45 @@ START_TEST(late_grant_with_same_number_counts)
     struct story story;
     begin_behind(&story);
     ck_assert_uint_eq(tell(&story), NODES(0));
+    ck_assert_uint_eq(rl_hold_to_ask(&story.hold), NODES(2));
     ck_assert_int_eq(grant(&story, 2, 9), RL_EV_ACQUIRED);
     ck_assert_uint_eq(story.hold.fence.token, 9);
+}
+END_TEST
+
+/* Whichever of the two rounds has a node that is silent. */
+START_TEST(end_of_the_next_round_is_waited_for)
+{
+    struct story story;
+    begin_behind(&story);
+    int64_t ask_ns = story.hold.ask.node_deadline_ns;
+    ck_assert_int_eq(rl_hold_next_ns(&story.hold), ask_ns);
+    rl_hold_fence(&story.hold, story.able, ask_ns - 1);
+    ck_assert_int_eq(rl_hold_next_ns(&story.hold), ask_ns - 1);
+    begin_alone(&story);
+    ck_assert_int_eq(rl_hold_next_ns(&story.hold), INT64_MAX);
+    tell(&story);
+    ck_assert_int_eq(rl_hold_next_ns(&story.hold), story.hold.extend.node_deadline_ns);
+    begin(&story, 5);
+    grant(&story, 0, 7);
+    grant(&story, 1, 9);
+    grant(&story, 2, 8);
+    ck_assert_uint_eq(tell(&story), NODES(0, 2));
+    ck_assert_int_eq(rl_hold_next_ns(&story.hold), story.hold.ask.node_deadline_ns);
+    answer(&story, 0, RL_EXTEND, YES);
+    answer(&story, 2, RL_EXTEND, FAILED);
+    ck_assert_int_eq(rl_hold_next_ns(&story.hold), story.hold.ask.node_deadline_ns);
+}
+END_TEST
+
+/* It is not told the token then. */
+START_TEST(void_grant_is_taken_off_before_the_token_is_told)
+{
+    struct story story;
+    begin_behind(&story);
+    ck_assert_int_eq(rl_hold_void(&story.hold, 0, story.now_ns), 0);
+    ck_assert_int_eq(story.hold.phase, RL_HOLD_FENCING);
+    ck_assert_uint_eq(story.hold.ask.yes, NODES(1));
 }
 END_TEST
 
@@ -330,6 +367,8 @@ int main(void)
     tcase_add_loop_test(token, void_grant_counts_neither_as_vote_nor_as_number, 0, 2);
     tcase_add_test(token, later_number_replaces_nodes_that_had_former_one);
     tcase_add_test(token, late_grant_with_same_number_counts);
+    tcase_add_test(token, end_of_the_next_round_is_waited_for);
+    tcase_add_test(token, void_grant_is_taken_off_before_the_token_is_told);
     tcase_add_loop_test(token, late_grant_makes_lower_majority_decide, 0, 2);
     tcase_add_test(token, node_that_took_higher_token_is_ahead);
     tcase_add_test(token, node_that_lost_the_key_does_not_decide);

@@ -144,6 +144,10 @@ START_TEST(next_one_probes_seldom_while_it_can_hear)
     ck_assert(rl_pause_look(&rest, &refusals, 3, &view));
     view.now_ns = rest.look_ns;
     ck_assert(!rl_pause_look(&rest, &refusals, 1, &view));
+    view.waking = NULL; /* nobody would tell it */
+    view.now_ns = rest.look_ns;
+    ck_assert(!rl_pause_look(&rest, &refusals, 3, &view));
+    view.waking = &waking;
     rl_refusals_begin(&refusals, view.now_ns); /* another holder: it begins anew */
     for (unsigned i = 0; i < view.n; i++)
         rl_refusals_next(&refusals, 6);
@@ -183,6 +187,9 @@ START_TEST(round_for_last_subscription_may_be_put_off)
     rest.can_hear = true;
     ck_assert_int_eq(end_after(held), 20 * MS);
     ck_assert(rest.hinted);
+    waking.hint_ns = NOW + 3600 * RL_NS_PER_S; /* it probes before that */
+    ck_assert_int_lt(end_after(held), 3600 * RL_NS_PER_S);
+    ck_assert(!rest.hinted);
 }
 END_TEST
 

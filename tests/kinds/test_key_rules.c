@@ -170,6 +170,7 @@ static const char *const refused[] = {
     "redisson_lock_timeout:{x}",
     "redisson_lock_queue:a{x}b",
     "redisson_lock_timeout:a{x}b",
+    "redisson_lock_token:{x}",
     "{x}",
     "{a}b}",
     "redlock:marker",

@@ -37,16 +37,13 @@ void run_order(const struct run *run, enum guard_order_kind kind, int signal_num
     (void)tell(atomic_load(&run->control_fd), kind, signal_number, 0);
 }
 
-/* On the library's thread. The watcher is woken, by a signal that it reads, to see to it that
- * the guard acts; where there is neither yet, it finds `lost_ns` when it begins. */
+/* On the library's thread. The watcher is woken by a signal that it reads, and tells the guard.
+ * If there is no watcher yet, it finds `lost_ns` when it begins. */
 void run_lost(void *context, redlock_lock *lock)
 {
     struct run *run = context;
     (void)lock;
     atomic_store(&run->lost_ns, rl_clock_steady_ns(&run->clock));
-    int control_fd = atomic_load(&run->control_fd);
-    if (control_fd >= 0)
-        (void)tell(control_fd, GUARD_END, 0, 0);
     kill(getpid(), SIGCHLD);
 }
 
