@@ -13,6 +13,13 @@ unsigned rl_quorum_needed(unsigned n)
     return n / 2 + 1;
 }
 
+/* A majority that avoids the other one takes its own list's nodes first. */
+bool rl_majorities_meet(unsigned one, unsigned other, unsigned common)
+{
+    assert(common <= one && common <= other);
+    return rl_quorum_needed(one) + rl_quorum_needed(other) > one + other - common;
+}
+
 void rl_round_start(struct rl_round *round, unsigned n, int64_t t0_ns, int64_t node_deadline_ns)
 {
     assert(n >= 1 && n <= REDLOCK_NODES_MAX);

@@ -59,6 +59,10 @@ static inline unsigned rl_first(uint64_t nodes)
 /* A majority of the configured n, however many nodes answer. */
 unsigned rl_quorum_needed(unsigned n);
 
+/* Two lists of so many nodes, `common` of them on both: has every majority of the one a node in
+ * common with every majority of the other? Then no two have a lock, one by each. */
+bool rl_majorities_meet(unsigned one, unsigned other, unsigned common);
+
 void rl_round_start(struct rl_round *round, unsigned n, int64_t t0_ns,
                     int64_t node_deadline_ns);
 

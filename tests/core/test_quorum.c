@@ -54,6 +54,63 @@ START_TEST(sets_of_nodes)
 }
 END_TEST
 
+/* ---- two lists ------------------------------------------------------------------------- */
+
+/* Two majorities without a node in common, by trying all sets: nodes of both lists first, then
+ * those of the one, then those of the other. */
+static bool meet_by_trying(unsigned one, unsigned other, unsigned common)
+{
+    uint64_t ones = rl_all(one), others = rl_all(common) | rl_all(other - common) << one;
+    for (uint64_t a = 0; a <= ones; a++) {
+        /* It is enough to look at the rest of the other list. */
+        if (rl_count(a) >= rl_quorum_needed(one) &&
+            rl_count(others & ~a) >= rl_quorum_needed(other))
+            return false;
+    }
+    return true;
+}
+
+START_TEST(majorities_of_two_lists_meet_where_sets_say_so)
+{
+    for (unsigned one = 1; one <= 10; one++)
+        for (unsigned other = 1; other <= 10; other++)
+            for (unsigned common = 0; common <= one && common <= other; common++)
+                ck_assert_msg(rl_majorities_meet(one, other, common) ==
+                                  meet_by_trying(one, other, common),
+                              "%u and %u with %u in common", one, other, common);
+}
+END_TEST
+
+/* What redlock(7) says of changing the list. */
+START_TEST(one_master_added_or_removed_is_sound_for_every_number)
+{
+    for (unsigned n = 1; n < REDLOCK_NODES_MAX; n++) {
+        ck_assert(rl_majorities_meet(n, n, n));
+        ck_assert(rl_majorities_meet(n, n + 1, n));
+        ck_assert(rl_majorities_meet(n + 1, n, n));
+    }
+}
+END_TEST
+
+START_TEST(two_changes_at_once_are_sound_for_even_numbers_alone)
+{
+    for (unsigned n = 1; n + 2 <= REDLOCK_NODES_MAX; n++) {
+        ck_assert_int_eq(rl_majorities_meet(n, n + 2, n), n % 2 == 0);
+        ck_assert_int_eq(rl_majorities_meet(n, n, n - 1), n % 2 == 0); /* one is replaced */
+    }
+    for (unsigned n = 2; n <= REDLOCK_NODES_MAX; n++)
+        ck_assert(!rl_majorities_meet(n, n, n - 2));
+}
+END_TEST
+
+/* n, then n + 1, then n again with another one left out: the first and the last list. */
+START_TEST(list_before_last_may_not_meet_new_one)
+{
+    for (unsigned n = 1; n <= REDLOCK_NODES_MAX; n += 2)
+        ck_assert(!rl_majorities_meet(n, n, n - 1));
+}
+END_TEST
+
 /* ---- every combination of votes -------------------------------------------------------- */
 
 enum { SILENT = 3 }; /* beside enum rl_vote */
@@ -277,6 +334,10 @@ int main(void)
     tcase_add_test_raise_signal(votes, no_nodes_are_no_quorum, SIGABRT);
     tcase_add_test_raise_signal(votes, more_nodes_than_bits_are_refused, SIGABRT);
     tcase_add_test(votes, sets_of_nodes);
+    tcase_add_test(votes, majorities_of_two_lists_meet_where_sets_say_so);
+    tcase_add_test(votes, one_master_added_or_removed_is_sound_for_every_number);
+    tcase_add_test(votes, two_changes_at_once_are_sound_for_even_numbers_alone);
+    tcase_add_test(votes, list_before_last_may_not_meet_new_one);
     tcase_add_loop_test(votes, every_combination_of_votes, 1, 8);
     tcase_add_test(votes, nodes_first_vote_stands);
     tcase_add_test(votes, ce23_majority_of_answers_is_no_majority);
