@@ -276,25 +276,25 @@ static const struct {
     unsigned n;
     int64_t node_timeout, round_trip, budget;
 } budgets[] = {
-    {500 * MS, 5, 0, 0, 100 * MS},            /* remaining / N */
-    {500 * MS, 5, 30 * MS, 0, 30 * MS},       /* node-timeout caps it */
-    {500 * MS, 5, 200 * MS, 0, 100 * MS},     /* and never raises it */
-    {500 * MS, 5, 100 * MS, 0, 100 * MS},     /* equal */
-    {500 * MS, 5, 1 * MS, 0, 2 * MS},         /* never below 2 ms */
-    {500 * MS, 5, 1 * MS, 40 * MS, 80 * MS},  /* nor below two round trips */
+    {500 * MS, 5, 0, 0, 100 * MS},           /* remaining / N */
+    {500 * MS, 5, 30 * MS, 0, 30 * MS},      /* node-timeout caps it */
+    {500 * MS, 5, 200 * MS, 0, 100 * MS},    /* and never raises it */
+    {500 * MS, 5, 100 * MS, 0, 100 * MS},    /* equal */
+    {500 * MS, 5, 1 * MS, 0, 2 * MS},        /* never below 2 ms */
+    {500 * MS, 5, 1 * MS, 40 * MS, 80 * MS}, /* nor below two round trips */
     {500 * MS, 5, 0, 60 * MS, 120 * MS},
     {9 * MS, 5, 0, 3 * MS / 2, 3 * MS},
     {500 * MS, 64, 0, 0, 500 * MS / 64},
-    {4 * MS, 5, 0, 0, 2 * MS},                /* little is left: what a round needs */
-    {2 * MS, 5, 0, 0, 2 * MS},                /* just enough */
-    {2 * MS - 1, 5, 0, 0, -1},                /* too little to begin */
+    {4 * MS, 5, 0, 0, 2 * MS}, /* little is left: what a round needs */
+    {2 * MS, 5, 0, 0, 2 * MS}, /* just enough */
+    {2 * MS - 1, 5, 0, 0, -1}, /* too little to begin */
     {2 * MS, 1, 0, 0, 2 * MS},
     {0, 5, 0, 0, -1},
     {-1, 5, 0, 0, -1},
     {INT64_MIN, 5, 0, 0, -1},
     {100 * MS, 5, 0, 50 * MS, 100 * MS},
     {100 * MS, 5, 0, 50 * MS + 1, -1},
-    {100 * MS, 1, 0, 1 * MS, 100 * MS},       /* two round trips that are 2 ms */
+    {100 * MS, 1, 0, 1 * MS, 100 * MS}, /* two round trips that are 2 ms */
 };
 
 START_TEST(node_share_of_round)

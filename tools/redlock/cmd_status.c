@@ -117,31 +117,65 @@ static void pause_between(const struct status *status)
  * it: some let it vote so much later than this one. */
 #define OTHERS_MS 2000
 
-/* Locks that are renewed are extended each third of their lease, which fills in masters that
- * have come back. So once all masters have voted for half of max-ttl those locks are on all of
- * them, and another master may be restarted. */
+/* Since when each look has found it so; -1: the last one did not. */
+struct since {
+    int64_t fit_ms, alike_ms;
+};
+
+/* By a look that began then. Locks that are renewed are extended each third of their lease,
+ * which fills in masters that have come back. So once all masters have voted for half of
+ * max-ttl those locks are on all of them, and another master may be restarted. A client with
+ * another list may have left a lock behind, which is over max-ttl later: then no lock is held
+ * by a former list, and the list may be changed again. */
+static bool is_whole(const struct status *status, const struct since *since, int64_t asked_ms)
+{
+    return since->fit_ms >= 0 && since->alike_ms >= 0 &&
+           asked_ms - since->fit_ms >= status->report.max_ttl_ms / 2 + OTHERS_MS &&
+           asked_ms - since->alike_ms >= status->found.lease_ms;
+}
+
+static void note(int64_t *since_ms, bool found)
+{
+    *since_ms = !found ? -1 : *since_ms < 0 ? now_ms() : *since_ms;
+}
+
+/* Where --wait was too short, or can't tell. */
+static void say_why(const struct status *status, const struct since *since)
+{
+    const struct cli *cli = status->cli;
+    const struct status_lists *lists = &status->found.lists;
+    if (lists->clients > 0)
+        cli_say(cli, "%u client%s another node list: change nothing before all have this one",
+                lists->clients, lists->clients == 1 ? " has" : "s have");
+    else if (since->fit_ms >= 0)
+        cli_say(cli,
+                "all masters vote, but not for long enough yet: locks that are renewed may "
+                "be missing on one, or be held by a former list; use a longer --wait");
+}
+
 static int wait_until_whole(struct status *status)
 {
     const struct cli *cli = status->cli;
-    int64_t begun_ms = now_ms(), fit_since_ms = -1;
+    int64_t begun_ms = now_ms();
+    struct since since = {-1, -1};
     for (;;) {
         int64_t asked_ms = now_ms();
         int result = look(status);
         if (result >= 0)
             return result;
-        bool fit = status->found.verdict == STATUS_FIT;
-        if (fit && fit_since_ms >= 0 &&
-            asked_ms - fit_since_ms >= status->report.max_ttl_ms / 2 + OTHERS_MS)
+        note(&since.fit_ms, status->found.verdict == STATUS_FIT);
+        note(&since.alike_ms, status->found.lists.clients == 0);
+        if (is_whole(status, &since, asked_ms)) {
+            if (!status->found.lists.told)
+                cli_say(cli, "a master does not list its clients: whether some have another "
+                             "node list is not known");
             return print(status);
-        fit_since_ms = !fit ? -1 : fit_since_ms < 0 ? now_ms() : fit_since_ms;
+        }
         if (cli->wait_ms >= 0 && now_ms() - begun_ms >= cli->wait_ms)
             break;
         pause_between(status);
     }
-    if (fit_since_ms >= 0)
-        cli_say(cli,
-                "all masters vote, but not for long enough yet: locks that are renewed may "
-                "be missing on one; use a longer --wait");
+    say_why(status, &since);
     int result = print(status);
     return result == CLI_OK ? CLI_DEGRADED : result;
 }

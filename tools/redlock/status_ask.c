@@ -6,8 +6,8 @@
 #include "base/limits.h"
 #include "base/text.h"
 #include "config/config.h"
+#include "core/quorum.h"
 #include "redlock/node_ask.h"
-#include "redlock/status_peers.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -26,6 +26,7 @@ struct asked {
 struct status_ask {
     struct node_ask *nodes;
     unsigned count;
+    uint64_t answering;
     bool second; /* the second look at the clocks */
     struct status_setup setup;
     char rights[STATUS_RIGHTS_REQUEST_MAX]; /* "": it has no room for the request */
@@ -241,8 +242,10 @@ struct status_ask *status_ask(const struct cli *cli, const redlock_status_report
         return NULL;
     }
     for (unsigned i = 0; i < ask->count; i++) {
-        if (answers(&report->node[i]))
-            node_ask_add(ask->nodes, i);
+        if (!answers(&report->node[i]))
+            continue;
+        node_ask_add(ask->nodes, i);
+        ask->answering |= rl_bit(i);
     }
     node_ask_run(ask->nodes);
     pause_between_looks();
@@ -261,6 +264,11 @@ const struct status_facts *status_ask_facts(const struct status_ask *ask, unsign
 const struct status_setup *status_ask_setup(const struct status_ask *ask)
 {
     return &ask->setup;
+}
+
+struct status_lists status_ask_lists(const struct status_ask *ask)
+{
+    return status_peers_lists(&ask->peers, ask->answering);
 }
 
 void status_ask_free(struct status_ask *ask)

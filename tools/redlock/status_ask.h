@@ -4,6 +4,7 @@
 #define REDLOCK_STATUS_ASK_H
 
 #include "redlock/status_facts.h"
+#include "redlock/status_peers.h"
 
 #include <redlock.h>
 
@@ -28,6 +29,7 @@ struct status_ask *status_ask(const struct cli *cli, const redlock_status_report
 
 const struct status_facts *status_ask_facts(const struct status_ask *ask, unsigned node);
 const struct status_setup *status_ask_setup(const struct status_ask *ask);
+struct status_lists status_ask_lists(const struct status_ask *ask);
 void status_ask_free(struct status_ask *ask);
 
 #endif

@@ -1,8 +1,11 @@
 /* status_checks.c - see status_checks.h. */
 #include "config_auto.h"
 
-#include "redlock/cli.h"
 #include "redlock/status_checks.h"
+
+#include "base/limits.h"
+#include "core/server_info.h"
+#include "redlock/cli.h"
 
 #include <string.h>
 
@@ -166,8 +169,15 @@ void status_judge(const redlock_status_report *report, const struct status_ask *
 {
     struct status_found *found = ret_found;
     *found = (struct status_found){.report = report};
-    if (ask)
-        found->rights = status_ask_setup(ask)->rights;
+    if (ask) {
+        const struct status_setup *setup = status_ask_setup(ask);
+        found->rights = setup->rights;
+        found->lists = status_ask_lists(ask);
+        found->lease_ms =
+            rl_guard_window_ns(setup->max_ttl_ms * RL_NS_PER_MS, setup->drift_factor) /
+                RL_NS_PER_MS +
+            1;
+    }
     for (unsigned i = 0; i < report->node_count; i++) {
         struct status_master *master = &found->master[i];
         master->node = &report->node[i];

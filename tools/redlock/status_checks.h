@@ -39,6 +39,8 @@ struct status_found {
     const redlock_status_report *report;
     struct status_master master[REDLOCK_NODES_MAX]; /* report->node_count */
     struct rights_use rights;
+    struct status_lists lists;
+    int64_t lease_ms; /* so long after its client is gone a lock may be held */
     unsigned votes;
     enum status_verdict verdict;
 };

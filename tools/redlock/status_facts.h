@@ -32,6 +32,7 @@ struct status_facts {
     bool listed;          /* its clients are known */
     bool watched;         /* by a Sentinel */
     unsigned odd_clients; /* those that have another node list */
+    bool odd_by_step;     /* of all these: each majority meets those of this list */
     char odd[192];        /* one of them, and what is other; printable */
     char why[192];        /* printable */
 };

@@ -75,6 +75,30 @@ static bool is_odd(const struct status_peers *peers, const struct status_peer *p
            peer->masters != peers->listed;
 }
 
+/* Its list is this one before or after a step of a change, as far as its connections show what
+ * both have in common: whoever has a lock by the one keeps others out by the other. */
+static bool is_by_step(const struct status_peers *peers, const struct status_peer *peer)
+{
+    const struct rl_list_mark *its = &peer->mark, *own = &peers->own;
+    unsigned common = rl_count(peer->masters & ~peer->other_db);
+    return its->max_ttl_ms == own->max_ttl_ms && its->drift_ppm == own->drift_ppm &&
+           its->guard == own->guard && common <= its->nodes &&
+           rl_majorities_meet(its->nodes, own->nodes, common);
+}
+
+struct status_lists status_peers_lists(const struct status_peers *peers, uint64_t asked)
+{
+    struct status_lists lists = {.told = peers->listed == asked, .by_step = true};
+    for (unsigned i = 0; i < peers->count; i++) {
+        const struct status_peer *peer = &peers->peer[i];
+        if (!is_odd(peers, peer))
+            continue;
+        lists.clients++;
+        lists.by_step &= is_by_step(peers, peer);
+    }
+    return lists;
+}
+
 static struct cli_text difference(const struct status_peers *peers,
                                   const struct status_peer *peer, unsigned node)
 {
@@ -108,9 +132,13 @@ void status_peers_judge(const struct status_peers *peers, unsigned node,
 {
     facts->listed = peers->listed & rl_bit(node);
     facts->watched = peers->watched & rl_bit(node);
+    facts->odd_by_step = true;
     for (unsigned i = 0; i < peers->count; i++) {
         const struct status_peer *peer = &peers->peer[i];
-        if (!(peer->masters & rl_bit(node)) || !is_odd(peers, peer) || facts->odd_clients++ > 0)
+        if (!(peer->masters & rl_bit(node)) || !is_odd(peers, peer))
+            continue;
+        facts->odd_by_step &= is_by_step(peers, peer);
+        if (facts->odd_clients++ > 0)
             continue;
         snprintf(facts->odd, sizeof(facts->odd), "%.80s: %.100s",
                  cli_text(peer->name.text, peer->name.len).text,

@@ -30,6 +30,14 @@ struct status_peers {
 void status_peers_heard(struct status_peers *peers, unsigned node, const char *list, size_t len,
                         const struct rl_mask *mask);
 
+/* Of the whole fleet. */
+struct status_lists {
+    bool told;        /* each master that was asked has told its clients */
+    unsigned clients; /* that have another list */
+    bool by_step;     /* each majority of theirs meets those of this list */
+};
+struct status_lists status_peers_lists(const struct status_peers *peers, uint64_t asked);
+
 /* What all answers tell of the clients of one master. */
 void status_peers_judge(const struct status_peers *peers, unsigned node,
                         struct status_facts *facts);

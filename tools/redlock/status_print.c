@@ -214,6 +214,9 @@ void status_print_json(const struct status_found *found)
     }
     printf("],\"ready\":%u,\"proven\":%u,\"needed\":%u,\"max_ttl_ms\":%lld", report->ready,
            found->votes, report->needed, (long long)report->max_ttl_ms);
+    if (found->lists.told)
+        printf(",\"other_lists\":%u,\"majorities_meet\":%s", found->lists.clients,
+               found->lists.by_step ? "true" : "false");
     printf(",\"verdict\":\"%s\",\"fit\":%s", verdict_word(found->verdict),
            found->verdict == STATUS_NOT_FIT ? "false" : "true");
     cli_json_end();
