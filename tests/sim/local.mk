@@ -28,6 +28,8 @@ tests_libsim_a_SOURCES = %D%/sim.h %D%/sim_alloc.c %D%/sim_alloc.h %D%/sim_arriv
 tests_libsim_a_SOURCES += %D%/sim_client.c %D%/sim_client.h %D%/sim_backing.c %D%/sim_blame.c %D%/sim_fences.c %D%/sim_held.h \
 	%D%/sim_holds.c %D%/sim_judge.h %D%/sim_keys.c %D%/sim_names.c %D%/sim_names.h \
 	%D%/sim_oracle.c %D%/sim_oracle.h %D%/sim_order.c %D%/sim_told.c
+# A rule of the world's own, here so that a mutant is linked in front of it.
+tests_libsim_a_SOURCES += %D%/sim_members.c
 
 # Tests of what the linker binds. Check's own calls are bound as well, hence the libraries once
 # more behind it.
@@ -82,7 +84,7 @@ EXTRA_PROGRAMS = %D%/sim
 	%D%/sim_named_absent.c %D%/sim_named_fence.c %D%/sim_named_follow.c %D%/sim_named_marker.c %D%/sim_named_lazy.c %D%/sim_named_links.c %D%/sim_named_loss.c %D%/sim_named_native.c \
 	%D%/sim_named_nested.c %D%/sim_named_rw.c %D%/sim_named_several.c \
 	%D%/sim_named_shared.c %D%/sim_named_take.c %D%/sim_named_undo.c \
-	%D%/sim_named_wait.c %D%/sim_named_watch.c %D%/sim_small.c %D%/sim_small.h \
+	%D%/sim_named_wait.c %D%/sim_named_watch.c %D%/sim_named_members.c %D%/sim_small.c %D%/sim_small.h \
 	%D%/sim_small_parts.h %D%/sim_small_stops.c %D%/sim_supervise.c \
 	%D%/sim_work.c %D%/sim_world.c %D%/sim_world.h
 %C%_sim_LDFLAGS = $(SIM_WRAPS)

@@ -23,6 +23,7 @@
 #   by several K        the same, of several names at once
 #   by marked K         the same, of all kinds, with markers at the masters
 #   by delayed K        the same, of all kinds, with a lock-delay
+#   by members K        the same, of all kinds, while the list of masters is changed
 #   by scenario NAME    found by that named scenario
 #   by small            found by the exhaustive small worlds
 #   by stops            found by one history that is stopped at each of its system calls
@@ -223,7 +224,7 @@ by()
     fi
     case $1 in
     seeds) set -- "$@" --seeds "$2" --kinds plain ;;
-    shared | reentrant | fair | rw | several | fenced | marked | delayed) set -- "$@" --seeds "$2" --kinds "$1" ;;
+    shared | reentrant | fair | rw | several | fenced | marked | delayed | members) set -- "$@" --seeds "$2" --kinds "$1" ;;
     scenario) set -- "$@" --named "$2" ;;
     small | stops) set -- "$1" '' "--$1" ;;
     *) return 1 ;;

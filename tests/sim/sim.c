@@ -35,6 +35,7 @@ static const char usage[] =
     "  --keep-going     after a violation, too\n"
     "  --kinds FAMILY   of locks: plain, reentrant, shared, several, fair, rw, fenced;\n"
     "                   marked: masters with markers; delayed: with a lock-delay;\n"
+    "                   members: the list of masters is changed, one at a time;\n"
     "                   any (each seed has its own)\n"
     "  --json           figures for programs\n" SIM_MODES_HELP "\n"
     "Exit status: 0, 1 where something was violated, 2 where the command line is wrong.\n";
@@ -57,7 +58,8 @@ static bool take_family(const char *name)
     sim_fenced_wanted = strcmp(name, "fenced") == 0;
     sim_marked_wanted = strcmp(name, "marked") == 0;
     sim_delayed_wanted = strcmp(name, "delayed") == 0;
-    if (sim_fenced_wanted || sim_marked_wanted || sim_delayed_wanted)
+    sim_members_wanted = strcmp(name, "members") == 0;
+    if (sim_fenced_wanted || sim_marked_wanted || sim_delayed_wanted || sim_members_wanted)
         name = "any";
     for (int family = 0; family <= SIM_FAMILIES; family++) {
         if (strcmp(sim_family_name((enum sim_family)family), name) == 0) {

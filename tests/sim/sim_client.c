@@ -31,20 +31,22 @@ redlock *sim_open(const struct sim_client_options *options)
     redlock_error error = REDLOCK_ERROR_INIT;
     redlock *client = NULL;
     char secret[96] = "";
-    unsigned count = options->masters ? options->masters : sim_master_count();
+    unsigned count = 0, masters = options->masters ? options->masters : sim_master_count();
     if (options->password)
         snprintf(secret, sizeof(secret), ":%s@", options->password);
     if (options->db)
         snprintf(db, sizeof(db), "/%u", options->db);
-    for (unsigned i = 0; i < count; i++) {
-        nodes[i] = (redlock_node)REDLOCK_NODE_INIT;
+    for (unsigned i = 0; i < masters; i++) {
+        if (options->members && !(options->members >> i & 1))
+            continue;
+        nodes[count] = (redlock_node)REDLOCK_NODE_INIT;
         if (options->by_name)
             snprintf(urls[i], sizeof(urls[i]), "redis://%sn%u.sim:%d%s", secret, i + 1,
                      SIM_PORT, db);
         else
             snprintf(urls[i], sizeof(urls[i]), "redis://%s10.0.0.%u:%d%s", secret, i + 1,
                      SIM_PORT, db);
-        nodes[i].url = urls[i];
+        nodes[count++].url = urls[i];
     }
     config.nodes = nodes;
     config.node_count = count;

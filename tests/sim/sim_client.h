@@ -7,6 +7,7 @@
 
 struct sim_client_options {
     unsigned masters; /* the first so many; 0: all */
+    uint64_t members; /* these, a bit each; 0: as above */
     unsigned db;
     int64_t ttl_ms;     /* of who names none; 0: the usual one */
     bool by_name;       /* "n1.sim" in place of an address */

@@ -28,6 +28,7 @@ struct sim_hold {
     bool hears;                   /* it asked to be told of a loss */
     bool watched;                 /* its validity ends before its deadline */
     bool lazy;                    /* its release is queued when the call returns */
+    unsigned nodes;               /* of its client's list */
     int64_t max_ttl_ns;           /* nobody may ask for more */
     int64_t margin_ns;            /* so long before its keys may go it is given up */
     int64_t lock_delay_ns;        /* nobody else gets it for so long after its deadline */

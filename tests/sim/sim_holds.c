@@ -177,7 +177,7 @@ static void look_for_backing(const struct sim_hold *hold)
     if (sim_assumptions_broken() || !hold->lock || !believes(hold))
         return;
     int64_t until_ns = sim_true_ns(hold->proc, believes_until_ns(hold) + hold->margin_ns);
-    unsigned n = sim_master_count();
+    unsigned n = hold->nodes;
     unsigned behind = sim_masters_behind(hold->name, hold->token, until_ns, hold->max_ttl_ns);
     if (behind < n / 2 + 1)
         sim_found(
@@ -304,6 +304,7 @@ struct sim_hold *sim_took(redlock_lock *lock, const char *name, const redlock_op
     for (struct sim_hold *other = hold->next; other; other = other->next)
         sim_hold_look(other);
     hold->lock = lock;
+    hold->nodes = lock->client->config.node_count;
     hold->max_ttl_ns = lock->client->config.max_ttl_ms * SIM_MS;
     hold->lock_delay_ns = lock->client->config.lock_delay_ms * SIM_MS;
     hold->shared = asked && asked->kind == REDLOCK_READ;

@@ -26,11 +26,26 @@ enum { TRIES = 4 };
 
 static bool gone;
 
+/* The masters of its list, of which the one of that index. */
+static unsigned listed(void)
+{
+    uint64_t members = sim_members_last();
+    return members ? (unsigned)__builtin_popcountll(members) : sim_world.plan.masters;
+}
+
+static unsigned master_of(unsigned index)
+{
+    uint64_t members = sim_members_last();
+    for (; members && index > 0; index--)
+        members &= members - 1;
+    return members ? (unsigned)__builtin_ctzll(members) : index;
+}
+
 /* In true time: a client's clock may be fast. */
 static int64_t share_ns(void)
 {
     const struct sim_plan *plan = &sim_world.plan;
-    int64_t share_ns = plan->ttl_max_ms * SIM_MS / plan->masters;
+    int64_t share_ns = plan->ttl_max_ms * SIM_MS / listed();
     int64_t most_ns = plan->options.node_timeout_ms * SIM_MS;
     if (most_ns > 0 && share_ns > most_ns)
         share_ns = most_ns;
@@ -44,7 +59,7 @@ static unsigned slow_masters(const redlock_report *report, int64_t began_ns)
     unsigned count = 0;
     for (unsigned i = 0; i < report->nodes; i++)
         count += report->node[i].vote == REDLOCK_VOTE_FAILED &&
-                 sim_path_owes(sim_proc(), i, began_ns, latest_ns);
+                 sim_path_owes(sim_proc(), master_of(i), began_ns, latest_ns);
     return count;
 }
 
@@ -108,6 +123,7 @@ static void *idle(void *unused)
 {
     struct sim_client_options how = sim_world.plan.options;
     (void)unused;
+    how.members = sim_members_last();
     how.background = sim_below(2) ? REDLOCK_BACKGROUND_NEVER : REDLOCK_BACKGROUND_AUTO;
     redlock *client = sim_open(&how);
     for (unsigned i = 0; client && i < TRIES; i++) {

@@ -11,7 +11,7 @@
 enum { SET_MAX = 4, SET_BYTES = 32 };
 
 int sim_family_wanted = SIM_FAMILIES;
-bool sim_fenced_wanted, sim_marked_wanted, sim_delayed_wanted;
+bool sim_fenced_wanted, sim_marked_wanted, sim_delayed_wanted, sim_members_wanted;
 
 const char *sim_family_name(enum sim_family family)
 {
@@ -28,6 +28,7 @@ const char *sim_kinds_wanted(void)
 {
     return sim_marked_wanted    ? "marked"
            : sim_delayed_wanted ? "delayed"
+           : sim_members_wanted ? "members"
            : sim_fenced_wanted  ? "fenced"
                                 : sim_family_name((enum sim_family)sim_family_wanted);
 }
@@ -61,6 +62,12 @@ bool sim_marked_of(uint64_t seed)
 bool sim_delayed_of(uint64_t seed)
 {
     return sim_delayed_wanted || seed * 0x9e3779b97f4a7c15u >> 61 == 0;
+}
+
+/* Every sixteenth, and it may be all of these too. */
+bool sim_members_of(uint64_t seed)
+{
+    return sim_members_wanted || seed * 0xc2b2ae3d27d4eb4fu >> 60 == 0;
 }
 
 /* An owner of its own for every use of a lock; who takes it once more meanwhile is the same. */

@@ -29,7 +29,7 @@ void sim_actor_call(struct sim_actor *actor)
 static void watch(struct sim_actor *actor, int64_t until_ns)
 {
     while (actor->running > 0 && !actor->proc->crashed && sim_world.phase != SIM_OVER) {
-        if (sim_world.phase == SIM_WORK && sim_now_ns() >= until_ns)
+        if (sim_world.phase == SIM_WORK && (sim_now_ns() >= until_ns || sim_members_stale(actor)))
             return;
         sim_look_at_sizes(actor->proc, 1);
         actor->watches = true;
@@ -94,6 +94,7 @@ void *sim_supervise(void *argument)
     struct sim_actor *actor = argument;
     while (!actor->proc->crashed && sim_world.phase != SIM_OVER &&
            actor->calm < actor->threads) {
+        actor->options.members = sim_members_of_host(actor->host);
         actor->client = sim_open(&actor->options);
         if (!actor->client) {
             sim_nap(sim_scale(SIM_MS, SIM_STEP_NS));

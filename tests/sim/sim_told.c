@@ -132,7 +132,7 @@ void sim_extended(const struct sim_hold *hold, int64_t ttl_ms, int64_t began_ns,
 
 void sim_released(const struct sim_hold *hold, int result)
 {
-    unsigned n = sim_master_count();
+    unsigned n = hold->nodes;
     if (result != REDLOCK_OK || hold->proc->crashed)
         return;
     if (hold->over)

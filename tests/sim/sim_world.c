@@ -23,6 +23,14 @@ static unsigned draw_masters(void)
     return counts[sim_below(sizeof(counts))];
 }
 
+/* The list is these, or all but one; two at the least, since on one master alone readers and
+ * writers, and counters of fencing tokens, have other formats. */
+static unsigned draw_members(void)
+{
+    static const unsigned char counts[] = {3, 4, 4, 4, 4, 5, 5, 6};
+    return counts[sim_below(sizeof(counts))];
+}
+
 /* Rates within which a client and a master measure the same time with less than the drift
  * between them: whichever of them is to blame for it. Two clients may be twice as far from each
  * other. */
@@ -84,7 +92,9 @@ static void draw_plan(struct sim_plan *plan, uint64_t seed)
     memset(plan, 0, sizeof(*plan));
     plan->family = sim_family_of(seed);
     plan->fenced = sim_fenced_of(seed);
-    plan->masters = draw_masters();
+    plan->members = sim_members_of(seed) && plan->family != SIM_FAIR_LOCKS &&
+                    plan->family != SIM_RW_LOCKS;
+    plan->masters = plan->members ? draw_members() : draw_masters();
     if (plan->family == SIM_SHARED_LOCKS && plan->masters == 1)
         plan->masters = 3; /* on one it is another format */
     if (plan->family == SIM_FAIR_LOCKS || plan->family == SIM_RW_LOCKS)
@@ -95,11 +105,12 @@ static void draw_plan(struct sim_plan *plan, uint64_t seed)
         plan->names = SIM_NAMES_MAX;
     for (unsigned i = 0; i < plan->names; i++)
         snprintf(plan->name[i], sizeof(plan->name[i]), "lock-%c", 'a' + (char)i);
-    plan->ttl_max_ms = sim_scale(60, 10000);
+    plan->ttl_max_ms = sim_scale(60, plan->members ? 1000 : 10000);
     plan->breaks =
         sim_below(100) < 85 ? SIM_ASSUMPTIONS : (enum sim_assumption)sim_below(SIM_ASSUMPTIONS);
     plan->marked = sim_marked_of(seed) && plan->breaks != SIM_GUARD_ON;
     plan->delayed = sim_delayed_of(seed);
+    plan->members &= plan->breaks != SIM_ONE_LIST;
     draw_delays(plan);
     draw_options(plan);
     draw_rates(plan, plan->options.drift_factor);
@@ -110,6 +121,8 @@ static void draw_plan(struct sim_plan *plan, uint64_t seed)
     plan->relays = sim_below(4) == 0;
     plan->work_ns = sim_scale(500 * SIM_MS, 20 * SIM_S);
     plan->enough = (uint64_t)sim_scale(16, 500);
+    if (plan->members)
+        plan->enough += 500;
 }
 
 /* ---- who there is --------------------------------------------------------------------- */
@@ -195,6 +208,7 @@ struct sim_actor *sim_actor_start(unsigned host, const struct sim_proc *before)
     set_clock(actor->proc, before);
     sim_world_connect(actor->proc);
     draw_style(actor);
+    actor->options.members = sim_members_of_host(host);
     actor->supervisor = sim_fiber_new(actor->proc, sim_supervise, actor);
     return actor;
 }
@@ -298,11 +312,13 @@ bool sim_world_play(uint64_t seed, struct sim_tally *tally)
     draw_plan(&sim_world.plan, seed);
     tell_plan(seed);
     begin_masters();
+    sim_members_begin();
     for (unsigned i = 0; i < sim_world.plan.actors; i++)
         sim_actor_start(i, NULL);
     sim_faults_begin(sim_world.plan.work_ns);
     sim_run_while(more_work, NULL, sim_world.plan.work_ns);
     sim_faults_end();
+    sim_members_end();
     sim_run_until(sim_fault_over_ns());
     bool ended = sim_calm_down();
     sim_fault_count_all();

@@ -6,6 +6,7 @@
  *   sim_work.c    programs of threads that make blocking calls
  *   sim_loop.c    programs that are driven by an event loop or by callbacks
  *   sim_kinds.c   of which kinds their locks are
+ *   sim_members.c the list of masters is changed
  *   sim_faults.c  which faults there are and when (sim_fault.h)
  *   sim_idle.c    a program that is alone, and calls seldom
  *   sim_end.c     no faults any more: is everybody served, and is nothing left?
@@ -52,6 +53,7 @@ struct sim_plan {
     bool fenced;  /* all locks but those of readers have fencing tokens */
     bool marked;  /* all clients read markers, and masters lose their keys for good */
     bool delayed; /* all clients have a lock-delay */
+    bool members; /* the list of masters is changed, one at a time */
     unsigned masters, actors, names;
     char name[SIM_NAMES_MAX][24];
     int64_t ttl_max_ms; /* of the locks; max-ttl is no less */
@@ -141,6 +143,8 @@ extern bool sim_marked_wanted;
 bool sim_marked_of(uint64_t seed);
 extern bool sim_delayed_wanted;
 bool sim_delayed_of(uint64_t seed);
+extern bool sim_members_wanted;
+bool sim_members_of(uint64_t seed);
 /* The owner's text is the caller's, and must last as long as the options. */
 void sim_draw_kind(redlock_options *options, char owner[SIM_OWNER_BYTES]);
 /* The options for taking it once more, by the same owner. False: it does not. */
@@ -159,6 +163,14 @@ bool sim_clocks_apart(void);
 
 /* sim_world.c: the way from a process to the masters, as the seed has it. */
 void sim_world_connect(const struct sim_proc *proc);
+
+/* sim_members.c. Masters are bits; 0: the list is never changed. */
+void sim_members_begin(void);
+void sim_members_end(void); /* of the changes */
+uint64_t sim_members_of_host(unsigned host);
+uint64_t sim_members_last(void);
+/* Its host has got another list since its client was opened. */
+bool sim_members_stale(const struct sim_actor *actor);
 
 /* sim_idle.c: the others are gone, every key is, and all masters vote. False: it can't be
  * ended. */
