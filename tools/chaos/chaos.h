@@ -38,8 +38,7 @@ enum chaos_assumption {
     CHAOS_KEYS_STAY, /* keys stay until they expire or are released */
     CHAOS_NO_STEP,   /* the masters' clocks do not step forward */
     CHAOS_GUARD,     /* masters that lost keys do not vote for a max-ttl */
-    CHAOS_ONE_SERVER, /* what answers at a master's address is one server */
-    CHAOS_ONE_LIST    /* all contenders have one list, or two whose majorities meet */
+    CHAOS_ONE_SERVER /* what answers at a master's address is one server */
 };
 
 /* name on the command line, effect, broken assumption */
@@ -67,9 +66,7 @@ enum chaos_assumption {
     X(SLEEP, "sleep", "DEBUG SLEEP on a master", CHAOS_NONE_BROKEN)                          \
     X(OOM, "oom", "a master is at its maxmemory", CHAOS_NONE_BROKEN)                         \
     X(DISCONNECT, "disconnect", "compose: a container leaves the network", CHAOS_NONE_BROKEN) \
-    X(WARM, "warm", "another server, up for long, takes a master's place", CHAOS_ONE_SERVER) \
-    X(MEMBERS, "members", "a master leaves the contenders' lists in turn, and comes back", CHAOS_NONE_BROKEN) \
-    X(MEMBERS_AT_ONCE, "members-at-once", "two masters leave these lists at once", CHAOS_ONE_LIST)
+    X(WARM, "warm", "another server, up for long, takes a master's place", CHAOS_ONE_SERVER)
 
 enum chaos_fault_kind {
 #define CHAOS_FAULT_ENUM(name, word, text, breaks) CHAOS_FAULT_##name,
