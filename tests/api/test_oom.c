@@ -2,8 +2,10 @@
 #include "config_auto.h"
 
 #include "alloc.h"
+#include "base/limits.h"
 #include "client.h"
 #include "masters.h"
+#include "told.h"
 
 #include <malloc.h>
 #include <openssl/err.h>
@@ -183,6 +185,36 @@ START_TEST(wait_without_memory_ends_and_leaves_nothing)
 }
 END_TEST
 
+/* A node owes as many answers as there is room for. A question that finds no memory for one more
+ * is not asked, and is not waited for. */
+START_TEST(question_without_memory_is_told_at_once)
+{
+    static struct told told[RL_FIFO_MIN];
+    if (!alloc_works())
+        return;
+    masters = masters_start(1, NULL);
+    redlock *client = client_open(masters_file(masters, "node-timeout 60s\n"));
+    ck_assert(wait_until(client_ready(client) == 1, 5000));
+    master_pause(masters, 0);
+    for (int i = 0; i < RL_FIFO_MIN; i++) {
+        char name[16];
+        snprintf(name, sizeof(name), "n%d", i);
+        (void)told_try(client, name, 60000, &told[i]);
+    }
+    int code = REDLOCK_ENOMEM;
+    for (long number = 1; code == REDLOCK_ENOMEM; number++) {
+        alloc_fail_at(number);
+        code = redlock_force_release(client, "name", 4, REDLOCK_OFF, &report);
+        alloc_fail_at(0);
+    }
+    ck_assert_int_eq(code, REDLOCK_ENOQUORUM);
+    ck_assert_str_eq(report_votes[0].text, "takes no more requests");
+    master_resume(masters, 0);
+    redlock_close(client);
+    masters_stop(masters);
+}
+END_TEST
+
 /* Of which the pairs are: none, for one name. */
 static size_t several;
 
@@ -305,6 +337,7 @@ int main(void)
     tcase_add_test(tests, reconnect_without_memory_is_tried_again);
     tcase_add_test(tests, wait_without_memory_ends_and_leaves_nothing);
     tcase_add_test(tests, several_names_are_released_without_memory);
+    tcase_add_test(tests, question_without_memory_is_told_at_once);
     tcase_add_loop_test(tests, round_allocates_nothing, 0, 2);
     tcase_add_test(tests, memory_is_flat_over_many_pairs);
     tcase_add_test(tests, stopped_node_gathers_no_memory);

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -111,20 +112,34 @@ START_TEST(run_killed_daemon_of_command_gets_term_and_time_too)
 }
 END_TEST
 
-/* A daemon that forks until it is killed: what it has forked since the guard looked is killed
- * by the next round. The guard ends when nobody is left. */
-START_TEST(run_killed_processes_forked_past_kill_are_killed_too)
+/* How many descriptors the guard may have. */
+static void limit_files(pid_t guard, rlim_t most, struct rlimit *ret_before)
 {
+    ck_assert_int_eq(prlimit(guard, RLIMIT_NOFILE, NULL, ret_before), 0);
+    struct rlimit limit = {.rlim_cur = most, .rlim_max = ret_before->rlim_max};
+    ck_assert_int_eq(prlimit(guard, RLIMIT_NOFILE, &limit, NULL), 0);
+}
+
+/* The guard can't read who there is, and kills COMMAND's group only. That round is over when
+ * COMMAND was waited for. A later round finds what the first one did not see. */
+START_TEST(run_killed_processes_that_first_kill_missed_are_killed_too)
+{
+    struct rlimit before;
     struct scene scene;
-    scene_begin(&scene, "3s", "100ms",
-                "echo guard=$PPID; echo pid=$$; setsid sh -c 'trap told=1 TERM; echo pid=$$;"
-                "echo ready; until [ \"$told\" ]; do sleep 0.01; done;"
-                "for i in $(seq 5000); do sleep 82 & done' & wait",
+    scene_begin(&scene, "3s", "0",
+                "echo guard=$PPID; echo pid=$$;"
+                "setsid sh -c 'echo pid=$$; echo ready; exec sleep 82' & wait",
                 2);
+    limit_files(scene.guard, 4, &before); /* as many as it polls, and none more */
     kill(scene.run->pid, SIGKILL);
+    ck_assert(wait_until(kill(scene.pids[0], 0) != 0, CLI_MOMENT_MS));
+    bool missed = process_lives(scene.pids[1]);
+    limit_files(scene.guard, before.rlim_cur, &before);
     bool over = wait_until(!process_lives(scene.guard), 5000);
-    kill(-scene.pids[1], SIGKILL);
-    ck_assert_msg(over, "the guard has left some of them");
+    bool gone = !process_lives(scene.pids[1]);
+    kill(scene.pids[1], SIGKILL);
+    ck_assert_msg(missed, "the first KILL has reached all");
+    ck_assert_msg(over && gone, "the guard has left some of them");
     program_free(scene.run);
     scene_expect_free_soon();
 }
@@ -422,7 +437,7 @@ int main(void)
     tcase_add_test(kills, run_stopped_for_moment_goes_on);
     tcase_add_test(kills, run_killed_polite_command_gets_term_and_time);
     tcase_add_test(kills, run_killed_daemon_of_command_gets_term_and_time_too);
-    tcase_add_test(kills, run_killed_processes_forked_past_kill_are_killed_too);
+    tcase_add_test(kills, run_killed_processes_that_first_kill_missed_are_killed_too);
     tcase_add_test(kills, run_stopped_polite_command_gets_term_grace_before_end);
     tcase_add_test(kills, run_stopped_and_command_stopped_too);
     tcase_add_test(kills, without_grace_there_is_no_term);

@@ -22,6 +22,7 @@ START_TEST(lock_deleted_command_gone_and_74)
     /* By the next extension, 2 s and a grace later, and not when the lease is over. */
     ck_assert_int_lt(boot_ms() - begin_ms, 4000);
     ck_assert(cli_one_line(program_err(scene.run)));
+    ck_assert_ptr_null(strstr(program_err(scene.run), "guard process")); /* it was told */
     program_free(scene.run);
     for (unsigned i = 0; i < cli_masters->n; i++) {
         ck_assert_str_eq(master_do(cli_masters, i, "GET", SCENE_NAME, NULL).text, "another");
