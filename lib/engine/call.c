@@ -12,7 +12,7 @@
 
 #define BLOCK_MIN 1536 /* an acquisition of a lock with a name of usual length */
 #define BLOCKS_KEPT 1024
-#define ENDED_NS (100 * RL_NS_PER_MS) /* how often the state of other clients is checked */
+#define ENDED_NS (100 * RL_NS_PER_MS) /* for other clients, which can't wake us */
 
 static void fire(struct rl_timer *timer, int64_t now_ns)
 {
